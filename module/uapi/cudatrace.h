@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * cudatrace: the interface between the kernel module, the preload library and
+ * the command line.  They share this header and cudatrace_events.h, and nothing
+ * else.
+ *
+ * 1. RECORDS, PACKETS, STREAMS
+ *
+ * Everything that happens is a *record* of an *event class* in a *stream*.
+ * Streams are cut into *packets*; a packet in memory is, byte for byte, a packet
+ * of a Common Trace Format 1.8 trace.  There are two kinds of streams:
+ *
+ *   CT_STREAM_CPU     written by the module, one per possible CPU (file k-CPU).
+ *                     A record's head is struct ct_cpu_record.
+ *   CT_STREAM_THREAD  written by the preload library, one per thread and life of
+ *                     the thread (file u-PID-N).  A record's head is struct
+ *                     ct_thread_record; pid and tid stand in the packet.
+ *
+ * A third, CT_STREAM_STATE (file state), is written by the recorder alone: what
+ * changes rarely (processes, clock pairs, probes, losses).  Its records have the
+ * head of a CPU stream.
+ *
+ * A call that returned is ONE record, stamped with its END, so that time never
+ * steps back inside a stream; its begin is end - duration.  CT_F_BEGIN marks a
+ * record written when the call was entered (functions that may block for long,
+ * and every call that goes to the device by CT_IOC_BEGIN); the record of its
+ * end then carries CT_F_HAS_BEGIN and the same op.  CT_F_INSTANT marks a record
+ * that has no duration.
+ *
+ * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits,
+ * its packet the whole of them (a packet spans less than 78 hours).
+ *
+ * A record's size is a multiple of 8 bytes: head, then the fields of the class's
+ * layout (cudatrace_events.h).  A record never crosses a packet.
+ *
+ * 2. THE TRACE DIRECTORY
+ *
+ *   metadata       CTF 1.8 text, generated from the tables and the registry
+ *   k-CPU, u-PID-N, state     streams
+ *   .registry      text, append-only under an exclusive lock (flock): one line
+ *                  for each thing that got an id at run time (section 3)
+ *   .open-PID-N    the open calls of the thread whose stream is u-PID-N: a
+ *                  struct ct_open_page, mapped by its thread
+ * Every other name begins with a dot, or babeltrace2 takes it for a stream.  One
+ * directory holds all processes of a recording.
+ *
+ * A thread's packet is a valid CTF packet at every moment: its writer stores the
+ * record, then ts_end, then content_size, so that a thread that is killed at any
+ * instruction leaves a readable stream.  Whoever finishes the trace (cudatrace
+ * record, or any command that opens a trace that nobody finished) cuts off a
+ * last packet without a magic, turns what stands in .open-PID-N into call_open
+ * records at the end of the stream, and writes metadata.
+ *
+ * 3. THE REGISTRY
+ *
+ * Lines, words separated by one blank, every byte of a word outside 0x21..0x7e
+ * and every '%' written as %XX:
+ *
+ *   cudatrace ABI uuid=32HEX start=NS realtime=NS
+ *       first line; start: CLOCK_MONOTONIC at the start of the trace; realtime:
+ *       CLOCK_REALTIME at the same moment
+ *   class ID LAYER CATEGORY OP FIELDS NAME SYMBOL
+ *       ID decimal; LAYER, CATEGORY and OP the words of the tables ('-' for no
+ *       op); FIELDS as CT_LAYOUT_SPEC() ("size:u64,ptr:x64,", '-' for none);
+ *       NAME as users know it (cuMemAlloc), SYMBOL as exported (cuMemAlloc_v2)
+ *   string ID TEXT
+ *       ID decimal, from 1; TEXT e.g. the mangled name of a kernel
+ *   info KEY TEXT
+ *       e.g. "info gpu simulated", "info way files", "info command python%20x.py"
+ * The same lines stand in metadata, each behind "@ " inside a comment.  Ids are
+ * never reused within a trace.  With the module, the module gives the ids
+ * (CT_IOC_DEFINE, CT_IOC_STRING) and the recorder writes the lines.
+ *
+ * 4. THE DEVICE
+ *
+ * /dev/cudatrace, by the mode it was opened with:
+ *   O_WRONLY   a producer: CT_IOC_VERSION, CT_IOC_DEFINE, CT_IOC_STRING,
+ *              CT_IOC_MARK, CT_IOC_BEGIN; it reads nothing.  Anyone whom the
+ *              file's mode lets open it.
+ *   O_RDONLY   a reader: read(), poll(), mmap() of what is read-only, and the
+ *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or the
+ *              device's group.
+ *   O_RDWR     as a reader, and may own the session (CT_IOC_START), which needs
+ *              CAP_PERFMON or CAP_SYS_ADMIN.
+ *
+ * The *session* is global: it says how large the rings are, whether they
+ * overwrite, and which probe groups are armed.  It belongs to the file that
+ * started it and ends with CT_IOC_STOP or when that file is closed; a second
+ * CT_IOC_START gets EBUSY and the holder's pid.  A read() with no session starts
+ * one with the defaults (all groups, overwrite), which ends when its file is
+ * closed; a CT_IOC_START takes over from such a default session.  With no
+ * session nothing is written and nothing counts as lost.
+ *
+ * read() gives text, one JSON object a line, of all CPUs in the order of time;
+ * it blocks until there is something (O_NONBLOCK: EAGAIN).  Every open file has
+ * a position of its own, which starts at what is written after the open, and
+ * each loss is told by a line {"type":"tracer","name":"lost",...}.
+ *
+ * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
+ *   facts      one page, read-only: struct ct_facts
+ *   status     one page a CPU, read-only: struct ct_cpu_status
+ *   consumer   one page a CPU, may be written, only by the owner's O_RDWR file:
+ *              struct ct_cpu_consumer
+ *   data       subbuf_size * subbuf_count bytes a CPU, read-only
+ * Mappings need a running session (else ENODATA), keep its memory alive until
+ * they are unmapped, and belong to that session alone: after CT_IOC_STOP they
+ * stay readable and no longer change.
+ *
+ * 5. THE RING
+ *
+ * Positions are bytes since the session began and only grow.  Packet k of a CPU
+ * occupies the positions k * subbuf_size up to (k + 1) * subbuf_size and lies at
+ * position % (subbuf_size * subbuf_count) of the data.  Only that CPU writes.
+ *   committed  everything below is completely written.  Read it with acquire
+ *              semantics before the data.
+ *   packet k is closed when committed >= (k + 1) * subbuf_size; its header is
+ *              then final.  An open packet (committed inside it) may be read up
+ *              to committed; its header's content_size and ts_end are not valid
+ *              yet.
+ *   oldest     positions below it have been, or are being, overwritten.  After
+ *              copying, read it again (behind a read barrier): a copied packet
+ *              whose begin is below it must be thrown away.
+ *   consumed   (consumer page) the owner of a lossless session writes how far it
+ *              has read; the module takes it for at most committed and never
+ *              lets it go back.  When the ring is full, the new record is
+ *              dropped and counted in lost[].
+ *
+ * Everything that a producer or a mapping's owner writes is a claim: the module
+ * checks sizes, ids and positions, and stamps time, cpu, pid, tid and uid itself.
+ *
+ * 6. VERSIONS
+ *
+ * CT_ABI_VERSION changes when a layout or an ioctl changes incompatibly; sides
+ * that differ refuse to talk and say which one is older.  All ioctl structs
+ * begin with their size, so that fields may be added at their end: a caller with
+ * a shorter struct is served with zeros for what it lacks; a longer one must
+ * have zeros in what the module doesn't know (else E2BIG).
+ */
+#ifndef _UAPI_CUDATRACE_H
+#define _UAPI_CUDATRACE_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+#include "cudatrace_events.h"
+
+#define CT_ABI_VERSION		1u
+#define CT_DEVICE_NAME		"cudatrace"
+#define CT_DEVICE_PATH		"/dev/cudatrace"
+
+/* ------------------------------------------------------------- packets --- */
+#define CT_MAGIC		0xc1fc1fc1u	/* CTF 1.8 packet magic */
+
+enum ct_stream_class {
+	CT_STREAM_CPU		= 0,
+	CT_STREAM_THREAD	= 1,
+	CT_STREAM_STATE		= 2,
+};
+
+/*
+ * The head of every packet: CTF packet header (to stream_class), then packet
+ * context.  Sizes are in bits, as CTF wants them.  seq counts the packets of a
+ * stream from 0; lost is the number of records of this stream lost so far.
+ */
+struct ct_packet {
+	__u32 magic;
+	__u8  uuid[16];
+	__u32 stream_class;
+
+	__u64 ts_begin;		/* ns; <= the first record's time */
+	__u64 ts_end;		/* ns; >= the last record's time */
+	__u64 content_size;	/* bits, up to the end of the last record */
+	__u64 packet_size;	/* bits */
+	__u64 seq;
+	__u64 lost;
+	__u32 cpu;		/* CPU streams: the CPU; else 0 */
+	__u32 pid;		/* thread streams: process and thread; else 0 */
+	__u32 tid;
+	__u32 reserved;
+	__u64 op_base;		/* thread streams: added to a record's op */
+};
+
+#define CT_PACKET_HEAD		((__u32)sizeof(struct ct_packet))	/* 96 */
+#define CT_PACKET_MIN		4096u
+#define CT_PACKET_MAX		(16u << 20)
+/* Largest record, head and text included, so that it always fits a packet. */
+#define CT_RECORD_MAX		2048u
+
+/* ------------------------------------------------------------- records --- */
+#define CT_TS_BITS		48
+#define CT_TS_MASK		((1ull << CT_TS_BITS) - 1)
+#define CT_STAMP(ts, class)	(((ts) & CT_TS_MASK) | (__u64)(class) << CT_TS_BITS)
+#define CT_DURATION_MAX		CT_TS_MASK
+
+/* Flags of a record. */
+#define CT_F_BEGIN		0x01	/* written at entry, no result yet */
+#define CT_F_HAS_BEGIN		0x02	/* a CT_F_BEGIN record came before */
+#define CT_F_INSTANT		0x04	/* has no duration: a point in time */
+#define CT_F_NO_RESULT		0x08	/* result means nothing (void, pointer) */
+#define CT_F_ABANDONED		0x10	/* left by exception or longjmp */
+#define CT_F_TRUNCATED		0x20	/* a text was cut */
+#define CT_F_CONTEXT		0xc0	/* where it ran, kernel records only: */
+#define CT_F_TASK		0x00
+#define CT_F_SOFTIRQ		0x40
+#define CT_F_HARDIRQ		0x80
+#define CT_F_NMI		0xc0
+
+/* Head of a record in a CPU stream or the state stream. */
+struct ct_cpu_record {
+	__u64 stamp;		/* CT_STAMP(ns at the end, class) */
+	__u32 pid;		/* process (tgid) in the initial pid namespace */
+	__u32 tid;
+	__u64 op;		/* same in a call's begin and end; unique */
+	__u64 duration;		/* ns: 48 bits; depth << 48; flags << 56 */
+	__s64 result;		/* return value */
+};
+
+/* Head of a record in a thread's stream. */
+struct ct_thread_record {
+	__u64 stamp;
+	__u32 op;		/* relative to the packet's op_base */
+	__u8  depth;		/* 0: called by the program itself */
+	__u8  flags;
+	__u16 result;		/* CUresult; cudaError_t */
+	__u64 duration;		/* ns: 48 bits; cpu << 48 */
+};
+
+#define CT_DURATION(ns, depth, flags)					\
+	((__u64)(ns) | (__u64)(depth) << 48 | (__u64)(flags) << 56)
+
+/* The head of any record: the class and the time can be read without knowing it. */
+#define CT_RECORD_CLASS(stamp)	((__u16)((stamp) >> CT_TS_BITS))
+
+/*
+ * A 48-bit time made whole: the first moment at or after the packet's begin that
+ * has these low bits.
+ */
+#define CT_UNSTAMP(ts_begin, stamp)					\
+	((ts_begin) + (((stamp) - (ts_begin)) & CT_TS_MASK))
+
+/* Bytes of a text field (from its first byte) that end the record at 8. */
+#define CT_TEXT_BYTES(offset, len)	((((offset) + (len) + 7) & ~7ull) - (offset))
+
+/* ------------------------------------------- open calls of a thread -------- */
+/*
+ * .open-PID-N: one page, mapped shared by its thread.  depth is how many calls
+ * are open; entry[i] is valid for i < min(depth, CT_OPEN_MAX).  The thread
+ * stores the entry before it raises depth.
+ */
+#define CT_OPEN_MAX		60
+struct ct_open_call {
+	__u64 begin;		/* ns */
+	__u64 op;
+	__u64 stack;		/* the stack pointer at entry */
+	__u32 class;
+	__u32 reserved;
+};
+struct ct_open_page {
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION */
+	__u32 pid;
+	__u32 tid;
+	__u32 depth;
+	__u32 reserved[3];
+	struct ct_open_call entry[CT_OPEN_MAX];
+};
+
+/* --------------------------------------------------------------- mmap ------ */
+#define CT_MMAP_FACTS		0ull
+#define CT_MMAP_STATUS(cpu)	(((__u64)(cpu) + 1) << 32)
+#define CT_MMAP_CONSUMER(cpu)	(CT_MMAP_STATUS(cpu) | 1ull << 30)
+#define CT_MMAP_DATA(cpu)	(CT_MMAP_STATUS(cpu) | 2ull << 30)
+
+struct ct_facts {
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION */
+	__u8  uuid[16];		/* of the session: the trace's uuid */
+	__u64 start;		/* ns: CLOCK_MONOTONIC when the session began */
+	__u32 cpus;		/* possible CPUs are numbered below this */
+	__u32 subbuf_size;	/* bytes, a power of two */
+	__u32 subbuf_count;	/* a power of two */
+	__u32 flags;		/* CT_SESSION_* */
+	__u32 running;		/* 0 once the session ended */
+	__u32 defines;		/* classes and strings defined so far, all told */
+	__u32 probes;		/* probes in the table */
+	__u32 reserved;
+};
+
+/* Why a record was lost: the index of lost[]. */
+enum ct_lost {
+	CT_LOST_FULL	= 0,	/* lossless ring full */
+	CT_LOST_NESTED	= 1,	/* interrupted too deep inside the ring itself */
+	CT_LOST_SIZE	= 2,	/* longer than CT_RECORD_MAX */
+	CT_LOST_REASONS	= 4,
+};
+
+struct ct_cpu_status {
+	__u64 committed;
+	__u64 oldest;
+	__u64 records;		/* written, those overwritten since included */
+	__u64 overwritten;	/* packets that were overwritten */
+	__u64 lost[CT_LOST_REASONS];
+};
+
+struct ct_cpu_consumer {
+	__u64 consumed;
+};
+
+/* -------------------------------------------------------------- ioctls ----- */
+#define CT_IOC_TYPE		0xc7
+
+/*
+ * CT_IOC_VERSION: any file.  Fills the struct.  module: text of the version.
+ */
+struct ct_version {
+	__u32 size;
+	__u32 abi;
+	char  module[56];
+};
+
+/*
+ * CT_IOC_START: starts the session; out: uuid, start, cpus.
+ * subbuf_size, subbuf_count: powers of two, 0 for the defaults (64 KiB, 64).
+ * groups: bits 1 << CT_GROUP_*; ~0 for all.
+ * Errors: EPERM no right; EBADF not open for reading and writing; EBUSY
+ * (holder: pid of the owner); EINVAL sizes, unknown flags or groups; ENOMEM.
+ */
+#define CT_SESSION_OVERWRITE	1u	/* flight recorder: overwrite the oldest */
+struct ct_session {
+	__u32 size;
+	__u32 flags;
+	__u32 subbuf_size;
+	__u32 subbuf_count;
+	__u64 groups;
+	__u8  uuid[16];
+	__u64 start;
+	__u32 cpus;
+	__u32 holder;
+};
+
+/* Probe groups: X(ID, word) */
+#define CT_GROUPS(X)							\
+	X(IOCTL, "ioctl") X(MEMORY, "memory") X(SCHEDULER, "scheduler")	\
+	X(INTERRUPT, "interrupt") X(CONTEXT, "context") X(UVM, "uvm")
+#define CT_ENUM_ROW(id, word)	CT_GROUP_##id,
+enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
+#undef CT_ENUM_ROW
+
+/*
+ * CT_IOC_DEFINE: gives the id of the event class with this name, symbol and
+ * fields, making it if nobody has yet.  A producer's classes have layer user.
+ * Errors: EINVAL a word without NUL or outside 0x21..0x7e, unknown type, fields
+ * that are not naturally aligned or not a multiple of 8; ENOSPC the user's quota
+ * (CT_QUOTA_CLASSES) or the ids are used up; ENOMEM.
+ * CT_IOC_GET_DEFINE: reader; in: id; out: the rest.  ENOENT beyond the last.
+ */
+#define CT_NAME_LEN		128
+#define CT_FIELD_LEN		24
+#define CT_FIELDS_MAX		16
+struct ct_field {
+	char  name[CT_FIELD_LEN];
+	__u8  type;		/* enum ct_type */
+	__u8  reserved[7];
+};
+struct ct_define {
+	__u32 size;
+	__u32 id;
+	__u8  layer;
+	__u8  category;
+	__u8  op;
+	__u8  fields_count;
+	__u32 reserved;
+	char  name[CT_NAME_LEN];
+	char  symbol[CT_NAME_LEN];
+	struct ct_field fields[CT_FIELDS_MAX];
+};
+#define CT_QUOTA_CLASSES	8192
+#define CT_QUOTA_STRINGS	65536
+
+/*
+ * CT_IOC_STRING: producer; gives the id of this text (len bytes at text, no NUL
+ * inside; longer than CT_STRING_MAX is cut).  CT_IOC_GET_STRING: reader; in: id,
+ * text and len of a buffer; out: len; ENOENT beyond the last, ENOSPC if the
+ * buffer is shorter.  Errors: EFAULT, EINVAL, ENOMEM, ENOSPC (quota).
+ */
+#define CT_STRING_MAX		4096
+struct ct_string {
+	__u32 size;
+	__u32 id;
+	__u64 text;
+	__u32 len;
+	__u32 reserved;
+};
+
+/*
+ * CT_IOC_MARK(n): producer.  The argument points to n bytes: one or more marks,
+ * each a struct ct_mark with its payload behind it (the fields of its class), all
+ * sizes multiples of 8.  The whole array gets one time stamp, is copied once and
+ * is written together or not at all.  begin: ns when the call began (a claim; the
+ * module takes it for at most now), 0 for a mark without a duration.  op: from
+ * CT_IOC_BEGIN, or 0 for one that the module gives.
+ * The u32 field "uid" of a class that has one first is overwritten by the module.
+ * Returns 0, also when the ring was full (the loss is counted; a program must not
+ * behave differently because it is traced) or no session runs.
+ * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT.
+ *
+ * CT_IOC_BEGIN(n): the same with one mark, which is written with CT_F_BEGIN; op
+ * and begin are written back into the struct, for the mark of the call's end.
+ */
+struct ct_mark_head {
+	__u16 size;		/* of head and payload, a multiple of 8 */
+	__u16 class;
+	__u8  flags;
+	__u8  depth;
+	__u16 reserved;
+	__u64 op;
+	__u64 begin;
+	__s64 result;
+};
+#define CT_MARK_MAX		4096u	/* largest n */
+
+/*
+ * CT_IOC_GET_PROBE: reader; in: index; out: the rest.  ENOENT beyond the last.
+ * hits: handlers that ran; missed: the kernel's own count of calls whose handler
+ * could not run; lost: records of this probe that the ring did not take.
+ */
+enum ct_probe_state {
+	CT_PROBE_IDLE	  = 0,	/* not wanted: no session, or group not armed */
+	CT_PROBE_ARMED	  = 1,
+	CT_PROBE_ABSENT	  = 2,	/* no such function in the loaded driver */
+	CT_PROBE_NO_MODULE = 3,	/* the driver's module is not loaded */
+	CT_PROBE_FAILED	  = 4,	/* the kernel refused: see error */
+	CT_PROBE_SHADOWED = 5,	/* an alternative name of it is armed */
+};
+struct ct_probe_info {
+	__u32 size;
+	__u32 index;
+	__u32 class;		/* event class of its records, 0: none yet */
+	__u16 group;		/* enum ct_group */
+	__u16 state;		/* enum ct_probe_state */
+	__s32 error;		/* negative errno of CT_PROBE_FAILED */
+	__u32 reserved;
+	__u64 address;
+	__u64 hits;
+	__u64 missed;
+	__u64 lost;
+	char  module[32];
+	char  symbol[CT_NAME_LEN];
+	char  name[CT_NAME_LEN];
+};
+
+#define CT_IOC_VERSION		_IOWR(CT_IOC_TYPE, 0, struct ct_version)
+#define CT_IOC_START		_IOWR(CT_IOC_TYPE, 1, struct ct_session)
+#define CT_IOC_STOP		_IO(CT_IOC_TYPE, 2)
+#define CT_IOC_DEFINE		_IOWR(CT_IOC_TYPE, 3, struct ct_define)
+#define CT_IOC_STRING		_IOWR(CT_IOC_TYPE, 4, struct ct_string)
+#define CT_IOC_MARK(n)		_IOC(_IOC_WRITE, CT_IOC_TYPE, 5, (n))
+#define CT_IOC_BEGIN(n)		_IOC(_IOC_WRITE | _IOC_READ, CT_IOC_TYPE, 6, (n))
+#define CT_IOC_GET_DEFINE	_IOWR(CT_IOC_TYPE, 7, struct ct_define)
+#define CT_IOC_GET_STRING	_IOWR(CT_IOC_TYPE, 8, struct ct_string)
+#define CT_IOC_GET_PROBE	_IOWR(CT_IOC_TYPE, 9, struct ct_probe_info)
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * cudatrace: what can be recorded.  This is the one table of layers,
+ * categories, operations, field types, layouts and static event classes; the C
+ * structs, the CTF metadata, the JSON Lines printers and the decoders are
+ * generated from it.  Nobody writes a field twice.
+ *
+ * A *layout* is the list of fields that follows a record's head.  Every field
+ * has its natural alignment, every layout's size is a multiple of 8, and a text
+ * comes last: so a record is always a multiple of 8 bytes and holds no hidden
+ * padding.  The lists below are checked at compile time (CT_LAYOUT_STRUCTS).
+ *
+ * An *event class* is a name with a layer, a category, an operation and a
+ * layout.  The few classes that cudatrace itself needs have fixed ids below
+ * CT_CLASS_DYNAMIC; a function of libcuda or of the driver gets its id at run
+ * time, from the module or from the registry of the trace directory.
+ */
+#ifndef _UAPI_CUDATRACE_EVENTS_H
+#define _UAPI_CUDATRACE_EVENTS_H
+
+#include <linux/types.h>
+
+/* Where an event happened: X(ID, word in the output). Values are ABI. */
+#define CT_LAYERS(X)							\
+	X(USER,		"user")		/* the program, libcuda */	\
+	X(KERNEL,	"kernel")	/* the kernel driver */		\
+	X(GPU,		"gpu")		/* the device itself */
+
+/*
+ * What an event is about; the word is "type" in JSON Lines and the row of the
+ * statistics.  X(ID, word). Values are ABI, new ones go to the end.
+ */
+#define CT_CATEGORIES(X)						\
+	X(OTHER,	"userspace")	/* a call of no category below */ \
+	X(INIT,		"init")						\
+	X(CONTEXT,	"context")					\
+	X(MODULE,	"module")					\
+	X(MEMORY,	"memory")					\
+	X(TRANSFER,	"transfer")					\
+	X(KERNEL,	"kernel")	/* a GPU kernel: launches */	\
+	X(SYNC,		"sync")						\
+	X(STREAM,	"stream")					\
+	X(EVENT,	"event")					\
+	X(GRAPH,	"graph")					\
+	X(QUERY,	"query")	/* a getter of a few ns */	\
+	X(IOCTL,	"ioctl")	/* the driver's ioctl path */	\
+	X(SCHEDULER,	"scheduler")					\
+	X(INTERRUPT,	"interrupt")					\
+	X(UVM,		"uvm")						\
+	X(SYSCALL,	"syscall")	/* seen from user space */	\
+	X(RUNTIME,	"runtime")	/* cuda* of libcudart */	\
+	X(MARKER,	"marker")	/* the program's own markers */	\
+	X(PROCESS,	"process")					\
+	X(TRACER,	"tracer")	/* about the trace itself */
+
+/* "op" in JSON Lines. X(ID, word). Values are ABI. */
+#define CT_OPS(X)							\
+	X(NONE,		"")						\
+	X(ALLOC,	"alloc")					\
+	X(FREE,		"free")						\
+	X(COPY,		"copy")						\
+	X(SET,		"set")						\
+	X(LAUNCH,	"launch")					\
+	X(MAP,		"map")						\
+	X(UNMAP,	"unmap")					\
+	X(CREATE,	"create")					\
+	X(DESTROY,	"destroy")					\
+	X(LOAD,		"load")						\
+	X(UNLOAD,	"unload")					\
+	X(LOOKUP,	"lookup")					\
+	X(WAIT,		"wait")						\
+	X(RECORD,	"record")
+
+#define CT_ENUM_ROW(id, word)	CT_LAYER_##id,
+enum ct_layer { CT_LAYERS(CT_ENUM_ROW) CT_LAYER_COUNT };
+#undef CT_ENUM_ROW
+#define CT_ENUM_ROW(id, word)	CT_CAT_##id,
+enum ct_category { CT_CATEGORIES(CT_ENUM_ROW) CT_CAT_COUNT };
+#undef CT_ENUM_ROW
+#define CT_ENUM_ROW(id, word)	CT_OP_##id,
+enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
+#undef CT_ENUM_ROW
+
+/*
+ * Field types: X(type, C type, bytes).  The word is also how a type is written
+ * in a registry line ("size:u64").
+ *   u* s*   decimal          x*    hexadecimal ("0x..." in JSON)
+ *   str     id of a string in the registry (0: none), e.g. a kernel's name
+ *   class   id of an event class
+ *   dir     direction of a copy, enum ct_direction
+ *   dev     device number of an ioctl, see CT_DEV_*
+ *   cures   CUresult         nvst  NV_STATUS of the resource manager
+ *   nvcode  RM control command or RM class, whichever the ioctl carries
+ *   text    u16 byte count, then that many bytes, NUL-padded so that the record
+ *           ends at a multiple of 8; only as the last field
+ */
+#define CT_TYPES(X)							\
+	X(u8, __u8, 1) X(u16, __u16, 2) X(u32, __u32, 4) X(u64, __u64, 8) \
+	X(s8, __s8, 1) X(s16, __s16, 2) X(s32, __s32, 4) X(s64, __s64, 8) \
+	X(x8, __u8, 1) X(x16, __u16, 2) X(x32, __u32, 4) X(x64, __u64, 8) \
+	X(str, __u32, 4) X(class, __u16, 2) X(dir, __u32, 4)		\
+	X(dev, __u32, 4) X(cures, __u32, 4) X(nvst, __u32, 4)		\
+	X(nvcode, __u32, 4) X(text, __u16, 2)
+
+#define CT_TYPE_ROW(type, ctype, bytes)	CT_TYPE_##type,
+enum ct_type { CT_TYPES(CT_TYPE_ROW) CT_TYPE_COUNT };
+#undef CT_TYPE_ROW
+#define CT_TYPE_ROW(type, ctype, bytes)	typedef ctype ct_ctype_##type;
+CT_TYPES(CT_TYPE_ROW)
+#undef CT_TYPE_ROW
+
+/* Direction of a copy; "direction" in JSON Lines. X(ID, word) */
+#define CT_DIRECTIONS(X)						\
+	X(UNKNOWN, "unknown")	/* unified addressing decides */	\
+	X(H2D, "H2D") X(D2H, "D2H") X(D2D, "D2D") X(H2H, "H2H")		\
+	X(P2P, "P2P") X(H2A, "H2A") X(A2H, "A2H") X(D2A, "D2A")		\
+	X(A2D, "A2D") X(A2A, "A2A")
+
+#define CT_ENUM_ROW(id, word)	CT_DIR_##id,
+enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
+#undef CT_ENUM_ROW
+
+/* Field type dev: an nvidia minor number (255: nvidiactl) or one of these. */
+#define CT_DEV_NVIDIACTL	255u
+#define CT_DEV_UVM		0x10000u
+#define CT_DEV_UVM_TOOLS	0x10001u
+#define CT_DEV_MODESET		0x10002u
+#define CT_DEV_UNKNOWN		0xffffffffu
+
+/* ------------------------------------------------------------- layouts --- */
+/* F(type, name) */
+#define CT_FIELDS_none(F)
+
+/* memory: size in bytes; ptr is the address got (alloc) or given (free) */
+#define CT_FIELDS_alloc(F)						\
+	F(u64, size) F(x64, ptr)
+#define CT_FIELDS_alloc_async(F)					\
+	F(u64, size) F(x64, ptr) F(x64, stream) F(x64, pool)
+#define CT_FIELDS_alloc_pitch(F)					\
+	F(u64, size) F(x64, ptr) F(u64, pitch) F(u64, width) F(u64, height)
+#define CT_FIELDS_free(F)						\
+	F(x64, ptr)
+#define CT_FIELDS_free_async(F)						\
+	F(x64, ptr) F(x64, stream)
+#define CT_FIELDS_mem_info(F)						\
+	F(u64, free) F(u64, total)
+#define CT_FIELDS_map(F)						\
+	F(u64, size) F(x64, ptr) F(x64, handle)
+
+/* transfers: bytes moved; async is 1 for the *Async variants */
+#define CT_FIELDS_copy(F)						\
+	F(u64, size) F(x64, dst) F(x64, src) F(x64, stream)		\
+	F(dir, direction) F(u32, async)
+#define CT_FIELDS_set(F)						\
+	F(u64, size) F(x64, ptr) F(x64, stream) F(x32, value) F(u32, width)
+
+/* launches: name, grid in blocks, block in threads, dynamic shared memory */
+#define CT_FIELDS_launch(F)						\
+	F(str, kernel) F(u32, shared)					\
+	F(u32, grid_x) F(u32, grid_y) F(u32, grid_z)			\
+	F(u32, block_x) F(u32, block_y) F(u32, block_z)			\
+	F(x64, stream)
+#define CT_FIELDS_host_func(F)						\
+	F(x64, function) F(x64, stream)
+
+/* handles of streams, events, contexts, modules, functions, graphs */
+#define CT_FIELDS_handle(F)						\
+	F(x64, handle)
+#define CT_FIELDS_stream(F)						\
+	F(x64, stream) F(x32, flags) F(s32, priority)
+#define CT_FIELDS_event(F)						\
+	F(x64, event) F(x64, stream)
+#define CT_FIELDS_event_new(F)						\
+	F(x64, event) F(x64, flags)
+#define CT_FIELDS_elapsed(F)						\
+	F(x64, start) F(x64, end) F(u64, elapsed_ns)
+#define CT_FIELDS_context(F)						\
+	F(x64, context) F(x32, flags) F(s32, device)
+#define CT_FIELDS_init(F)						\
+	F(x64, flags)
+#define CT_FIELDS_module(F)						\
+	F(x64, module) F(str, file) F(x32, options)
+#define CT_FIELDS_function(F)						\
+	F(x64, function) F(x64, module) F(str, kernel) F(u32, count)
+#define CT_FIELDS_lookup(F)						\
+	F(x64, ptr) F(str, symbol_name) F(s32, version) F(x64, flags)
+#define CT_FIELDS_graph(F)						\
+	F(x64, graph) F(x64, stream)
+
+/*
+ * One ioctl of the driver.  ret: what the system call returned (negative errno
+ * on failure).  status: NV_STATUS found in the parameter block after the call,
+ * valid where CT_IOCTL_STATUS is set in have; client, object, code likewise.
+ */
+#define CT_FIELDS_ioctl(F)						\
+	F(x32, cmd) F(s32, ret) F(dev, device) F(u32, have)		\
+	F(x32, client) F(x32, object) F(nvcode, code) F(nvst, status)	\
+	F(x64, arg)
+#define CT_IOCTL_CLIENT		1u	/* bits of have */
+#define CT_IOCTL_OBJECT		2u
+#define CT_IOCTL_CONTROL	4u	/* code is an RM control command */
+#define CT_IOCTL_CLASS		8u	/* code is an RM class */
+#define CT_IOCTL_STATUS		16u
+#define CT_IOCTL_XFER		32u	/* came wrapped in NV_ESC_IOCTL_XFER_CMD */
+
+/* functions of the kernel driver; the return value is in the record's head */
+#define CT_FIELDS_k_alloc(F)						\
+	F(u64, size) F(x64, ptr)
+#define CT_FIELDS_k_pages(F)						\
+	F(u64, size) F(u32, count) F(u32, contig)
+#define CT_FIELDS_k_dma(F)						\
+	F(u64, size) F(x64, va)
+#define CT_FIELDS_k_queue(F)						\
+	F(x64, queue) F(x64, item)
+#define CT_FIELDS_k_irq(F)						\
+	F(s32, irq) F(u32, handled)
+#define CT_FIELDS_k_delay(F)						\
+	F(u64, delay_ns)
+#define CT_FIELDS_k_arg1(F)						\
+	F(x64, arg0)
+#define CT_FIELDS_k_arg2(F)						\
+	F(x64, arg0) F(x64, arg1)
+
+/* cudatrace's own */
+#define CT_FIELDS_mark(F)						\
+	F(u32, uid) F(text, text)
+#define CT_FIELDS_process(F)						\
+	F(u32, ppid) F(u32, uid) F(text, text)
+#define CT_FIELDS_call_open(F)						\
+	F(u64, begin) F(u64, op) F(class, function) F(u16, level)	\
+	F(u32, reason)
+#define CT_FIELDS_clock(F)						\
+	F(u64, monotonic) F(u64, realtime) F(u64, boottime)
+#define CT_FIELDS_probe(F)						\
+	F(u64, hits) F(u64, missed) F(u64, lost) F(u64, address)	\
+	F(u32, state) F(u16, group) F(text, text)
+#define CT_FIELDS_stream_stat(F)					\
+	F(u64, records) F(u64, lost) F(u64, overwritten)		\
+	F(u32, cpu) F(u32, reason)
+
+/* Every layout by name; the order is not ABI (registry lines spell fields). */
+#define CT_LAYOUTS(L)							\
+	L(none) L(alloc) L(alloc_async) L(alloc_pitch) L(free)		\
+	L(free_async) L(mem_info) L(map) L(copy) L(set) L(launch)	\
+	L(host_func) L(handle) L(stream) L(event) L(event_new)		\
+	L(elapsed) L(context) L(init) L(module) L(function) L(lookup)	\
+	L(graph) L(ioctl) L(k_alloc) L(k_pages) L(k_dma) L(k_queue)	\
+	L(k_irq) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
+	L(call_open) L(clock) L(probe) L(stream_stat)
+
+#define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
+enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
+#undef CT_LAYOUT_ROW
+
+/*
+ * struct ct_alloc, struct ct_copy ...: a layout as a C struct.  A text's bytes
+ * follow its u16 length, so sizeof() of a layout with a text is not its size.
+ */
+#define CT_FIELD_MEMBER(type, name)	ct_ctype_##type name;
+#define CT_LAYOUT_ROW(layout)						\
+	struct ct_##layout { CT_FIELDS_##layout(CT_FIELD_MEMBER) }	\
+		__attribute__((packed, aligned(2)));
+CT_LAYOUTS(CT_LAYOUT_ROW)
+#undef CT_LAYOUT_ROW
+
+/*
+ * A layout as text, for registry lines and parsers: "size:u64,ptr:x64,".
+ * CT_LAYOUT_SPEC(alloc) is a string literal.
+ */
+#define CT_FIELD_SPEC(type, name)	#name ":" #type ","
+#define CT_LAYOUT_SPEC(layout)		"" CT_FIELDS_##layout(CT_FIELD_SPEC)
+
+/* ------------------------------------------------- static event classes --- */
+/* X(id, name, LAYER, CATEGORY, OP, layout). Ids are ABI. */
+#define CT_STATIC_CLASSES(X)						\
+	X(1,  mark,	   USER,   MARKER,  NONE, mark)			\
+	X(2,  range_push,  USER,   MARKER,  NONE, mark)			\
+	X(3,  range_pop,   USER,   MARKER,  NONE, none)			\
+	X(4,  process,	   USER,   PROCESS, NONE, process)		\
+	X(5,  call_open,   USER,   TRACER,  NONE, call_open)		\
+	X(6,  clock,	   USER,   TRACER,  NONE, clock)		\
+	X(7,  probe,	   KERNEL, TRACER,  NONE, probe)		\
+	X(8,  stream_stat, KERNEL, TRACER,  NONE, stream_stat)		\
+	X(9,  ioctl,	   USER,   SYSCALL, NONE, ioctl)		\
+	X(10, exit,	   USER,   PROCESS, NONE, handle)
+
+#define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
+enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };
+#undef CT_CLASS_ROW
+#define CT_CLASS_DYNAMIC	0x4000	/* first id given at run time */
+#define CT_CLASS_MAX		0xfffe
+
+#endif
