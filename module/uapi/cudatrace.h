@@ -144,6 +144,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1u
+#define CT_VERSION		"0.1.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"
 
@@ -176,7 +177,10 @@ struct ct_packet {
 	__u32 pid;		/* thread streams: process and thread; else 0 */
 	__u32 tid;
 	__u32 reserved;
-	__u64 op_base;		/* thread streams: added to a record's op */
+	__u64 op_base;		/* thread streams: added to a record's op;
+				 * CPU streams: records written before this packet,
+				 * but for a few that were being written just then
+				 */
 };
 
 #define CT_PACKET_HEAD		((__u32)sizeof(struct ct_packet))	/* 96 */

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/cudatrace: who may do what, and the way from a system call to the part of
+ * the module that does it.  The protocol stands in cudatrace.h.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pid_namespace.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include "compat.h"
+#include "device.h"
+#include "mark.h"
+#include "probe.h"
+#include "reader.h"
+#include "registry.h"
+#include "session.h"
+
+/* Rings of a session that a read() started. */
+#define CT_DEFAULT_COUNT	16
+
+/* One open file. */
+struct ct_file {
+	struct mutex lock;	/* reader, and read() against itself */
+	struct ct_reader *reader;
+};
+
+/* Any of the ioctl's structs: they all begin with their size. */
+union ct_arg {
+	u32 size;
+	struct ct_version version;
+	struct ct_session session;
+	struct ct_define define;
+	struct ct_string string;
+	struct ct_probe_info probe;
+};
+
+static int ct_open(struct inode *inode, struct file *file)
+{
+	struct ct_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct ct_session_state *s;
+
+	if (!f)
+		return -ENOMEM;
+	mutex_init(&f->lock);
+	if (file->f_mode & FMODE_READ) {
+		s = ct_session_get();
+		if (s) {
+			f->reader = ct_reader_open(s);
+			if (IS_ERR(f->reader)) {
+				kfree(f);
+				return -ENOMEM;
+			}
+		}
+	}
+	file->private_data = f;
+	return nonseekable_open(inode, file);
+}
+
+static int ct_release(struct inode *inode, struct file *file)
+{
+	struct ct_file *f = file->private_data;
+
+	ct_session_stop(file);
+	ct_reader_close(f->reader);
+	kfree(f);
+	return 0;
+}
+
+/* The reader of this file; a default session where none runs. */
+static int attach(struct file *file, struct ct_file *f)
+{
+	struct ct_session arg = {
+		.subbuf_count = CT_DEFAULT_COUNT,
+		.flags = CT_SESSION_OVERWRITE,
+		.groups = ~0ull,
+	};
+	struct ct_session_state *s;
+	int err;
+
+	if (f->reader)
+		return 0;
+	s = ct_session_get();
+	if (!s) {
+		err = ct_session_start(&arg, file, true);
+		/* EBUSY: somebody else was quicker, which is as good. */
+		if (err && err != -EBUSY)
+			return err;
+		s = ct_session_get();
+		if (!s)
+			return -EAGAIN;
+	}
+	f->reader = ct_reader_open(s);
+	if (IS_ERR(f->reader)) {
+		err = PTR_ERR(f->reader);
+		f->reader = NULL;
+		return err;
+	}
+	return 0;
+}
+
+static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *pos)
+{
+	struct ct_file *f = file->private_data;
+	ssize_t n;
+
+	if (!room)
+		return 0;
+	if (mutex_lock_interruptible(&f->lock))
+		return -ERESTARTSYS;
+	for (;;) {
+		n = attach(file, f);
+		if (n)
+			break;
+		n = ct_reader_read(f->reader, to, room, file->f_flags & O_NONBLOCK);
+		if (n)
+			break;
+		/* That session is over and read: follow the next one. */
+		ct_session_stop(file);
+		ct_reader_close(f->reader);
+		f->reader = NULL;
+		if (signal_pending(current)) {
+			n = -ERESTARTSYS;
+			break;
+		}
+	}
+	mutex_unlock(&f->lock);
+	return n;
+}
+
+static __poll_t ct_poll(struct file *file, poll_table *wait)
+{
+	struct ct_file *f = file->private_data;
+	__poll_t mask = 0;
+
+	if (!(file->f_mode & FMODE_READ))
+		return EPOLLERR;
+	mutex_lock(&f->lock);
+	if (attach(file, f))
+		mask = EPOLLERR;
+	else
+		mask = ct_reader_poll(f->reader, file, wait);
+	mutex_unlock(&f->lock);
+	return mask;
+}
+
+static int map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable)
+{
+	if (vma->vm_end - vma->vm_start != size)
+		return -EINVAL;
+	if (!writable) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		ct_vm_flags_mod(vma, 0, VM_MAYWRITE);
+	}
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	ct_vm_flags_mod(vma, VM_DONTCOPY, VM_MAYEXEC);
+	return remap_vmalloc_range(vma, area, 0);
+}
+
+static int map_cpu(struct file *file, struct vm_area_struct *vma,
+		   struct ct_session_state *s, u64 offset)
+{
+	u64 cpu = (offset >> 32) - 1;
+	struct ct_ring *r;
+
+	if (cpu >= s->cpus || !s->cpu[cpu])
+		return -EINVAL;
+	r = &s->cpu[cpu]->ring;
+	if (offset == CT_MMAP_STATUS(cpu))
+		return map_pages(vma, r->status, PAGE_SIZE, false);
+	if (offset == CT_MMAP_DATA(cpu))
+		return map_pages(vma, r->data, r->size, false);
+	if (offset == CT_MMAP_CONSUMER(cpu)) {
+		if (s->owner != file || !(file->f_mode & FMODE_WRITE))
+			return -EPERM;
+		return map_pages(vma, r->consumer, PAGE_SIZE, true);
+	}
+	return -EINVAL;
+}
+
+static int ct_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct ct_session_state *s;
+	int err;
+
+	/* Records hold pids of the initial namespace. */
+	if (task_active_pid_ns(current) != &init_pid_ns)
+		return -EPERM;
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	s = ct_session_get();
+	if (!s)
+		return -ENODATA;
+	if (offset == CT_MMAP_FACTS)
+		err = map_pages(vma, s->facts, PAGE_SIZE, false);
+	else
+		err = map_cpu(file, vma, s, offset);
+	ct_session_put(s);
+	return err;
+}
+
+static int start(struct file *file, struct ct_session *arg)
+{
+	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) != (FMODE_READ | FMODE_WRITE))
+		return -EBADF;
+	if (!perfmon_capable())
+		return -EPERM;
+	return ct_session_start(arg, file, false);
+}
+
+static int get_define(struct ct_define *def)
+{
+	const struct ct_class *c = ct_class_find(def->id);
+	u32 size = def->size;
+
+	if (!c)
+		return -ENOENT;
+	*def = c->def;
+	def->size = size;
+	return 0;
+}
+
+static int define_string(struct ct_string *str)
+{
+	u32 len = min_t(u32, str->len, CT_STRING_MAX);
+	char *text;
+	int id;
+
+	if (!len)
+		return -EINVAL;
+	text = memdup_user_nul((const void __user *)(unsigned long)str->text, len);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (strlen(text) != len) {
+		kfree(text);
+		return -EINVAL;
+	}
+	id = ct_string_define(text, len, from_kuid(&init_user_ns, current_uid()));
+	kfree(text);
+	if (id < 0)
+		return id;
+	str->id = id;
+	return 0;
+}
+
+static int get_string(struct ct_string *str)
+{
+	const char *text = ct_string_find(str->id);
+	u32 room = str->len;
+
+	if (!text)
+		return -ENOENT;
+	str->len = strlen(text);
+	if (str->len > room)
+		return -ENOSPC;
+	if (copy_to_user((void __user *)(unsigned long)str->text, text, str->len))
+		return -EFAULT;
+	return 0;
+}
+
+static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
+{
+	bool reader = file->f_mode & FMODE_READ;
+
+	switch (nr) {
+	case _IOC_NR(CT_IOC_VERSION):
+		arg->version.abi = CT_ABI_VERSION;
+		strscpy(arg->version.module, CT_VERSION, sizeof(arg->version.module));
+		return 0;
+	case _IOC_NR(CT_IOC_START):
+		return start(file, &arg->session);
+	case _IOC_NR(CT_IOC_DEFINE):
+		if (!(file->f_mode & FMODE_WRITE))
+			return -EBADF;
+		arg->define.layer = CT_LAYER_USER;
+		return ct_class_define(&arg->define,
+				       from_kuid(&init_user_ns, current_uid()), false);
+	case _IOC_NR(CT_IOC_STRING):
+		if (!(file->f_mode & FMODE_WRITE))
+			return -EBADF;
+		return define_string(&arg->string);
+	case _IOC_NR(CT_IOC_GET_DEFINE):
+		return reader ? get_define(&arg->define) : -EBADF;
+	case _IOC_NR(CT_IOC_GET_STRING):
+		return reader ? get_string(&arg->string) : -EBADF;
+	case _IOC_NR(CT_IOC_GET_PROBE):
+		return reader ? ct_probe_info(&arg->probe) : -EBADF;
+	}
+	return -ENOTTY;
+}
+
+/* Sizes of the structs by the ioctl's number; 0: not one of these. */
+static size_t arg_size(unsigned int nr)
+{
+	switch (nr) {
+	case _IOC_NR(CT_IOC_VERSION):
+		return sizeof(struct ct_version);
+	case _IOC_NR(CT_IOC_START):
+		return sizeof(struct ct_session);
+	case _IOC_NR(CT_IOC_DEFINE):
+	case _IOC_NR(CT_IOC_GET_DEFINE):
+		return sizeof(struct ct_define);
+	case _IOC_NR(CT_IOC_STRING):
+	case _IOC_NR(CT_IOC_GET_STRING):
+		return sizeof(struct ct_string);
+	case _IOC_NR(CT_IOC_GET_PROBE):
+		return sizeof(struct ct_probe_info);
+	}
+	return 0;
+}
+
+static long struct_ioctl(struct file *file, unsigned int nr, void __user *user)
+{
+	size_t known = arg_size(nr);
+	union ct_arg *arg;
+	u32 size;
+	int err;
+
+	if (!known)
+		return -ENOTTY;
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < 2 * sizeof(u32) || size > PAGE_SIZE)
+		return -EINVAL;
+	arg = kzalloc(sizeof(*arg), GFP_KERNEL);
+	if (!arg)
+		return -ENOMEM;
+	err = copy_struct_from_user(arg, known, user, size);
+	arg->size = size;
+	if (!err)
+		err = do_ioctl(file, nr, arg);
+	/* EBUSY tells whose session it is. */
+	if ((!err || err == -EBUSY || err == -ENOSPC) &&
+	    copy_to_user(user, arg, min_t(size_t, size, known)))
+		err = -EFAULT;
+	kfree(arg);
+	return err;
+}
+
+static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+	unsigned int nr = _IOC_NR(cmd);
+
+	if (_IOC_TYPE(cmd) != CT_IOC_TYPE)
+		return -ENOTTY;
+	if (nr == _IOC_NR(CT_IOC_MARK(0)) || nr == _IOC_NR(CT_IOC_BEGIN(0))) {
+		if (!(file->f_mode & FMODE_WRITE))
+			return -EBADF;
+		return ct_mark(user, _IOC_SIZE(cmd), nr == _IOC_NR(CT_IOC_BEGIN(0)));
+	}
+	if (cmd == CT_IOC_STOP) {
+		if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
+			return -EBADF;
+		return ct_session_stop(file);
+	}
+	return struct_ioctl(file, nr, user);
+}
+
+static const struct file_operations ct_fops = {
+	.owner = THIS_MODULE,
+	.open = ct_open,
+	.release = ct_release,
+	.read = ct_read,
+	.poll = ct_poll,
+	.mmap = ct_mmap,
+	.unlocked_ioctl = ct_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+/*
+ * Anyone may write markers, only root reads: an administrator who wants it
+ * otherwise has the udev rule.
+ */
+static struct miscdevice ct_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = CT_DEVICE_NAME,
+	.fops = &ct_fops,
+	.mode = 0622,
+};
+
+int ct_device_init(void)
+{
+	return misc_register(&ct_device);
+}
+
+void ct_device_exit(void)
+{
+	misc_deregister(&ct_device);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cudatrace.ko: what goes up, in order, and comes down in reverse. */
+#include <linux/module.h>
+#include "device.h"
+#include "probe.h"
+#include "registry.h"
+
+static int __init cudatrace_init(void)
+{
+	int err;
+
+	err = ct_registry_init();
+	if (err)
+		return err;
+	err = ct_probe_init();
+	if (err)
+		goto err_registry;
+	err = ct_device_init();
+	if (err)
+		goto err_probe;
+	return 0;
+err_probe:
+	ct_probe_exit();
+err_registry:
+	ct_registry_exit();
+	return err;
+}
+
+static void __exit cudatrace_exit(void)
+{
+	ct_device_exit();
+	ct_probe_exit();
+	ct_registry_exit();
+}
+
+module_init(cudatrace_init);
+module_exit(cudatrace_exit);
+MODULE_LICENSE("GPL");
+MODULE_AUTHOR("The cudatrace authors");
+MODULE_DESCRIPTION("Tracing of CUDA programs and of NVIDIA's kernel driver");
+MODULE_VERSION(CT_VERSION);
+MODULE_INFO(abi, __stringify(CT_ABI_VERSION));

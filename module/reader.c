@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The merging reader.  Each CPU's records are in the order of time; the next line
+ * is the earliest of what the CPUs offer, as soon as no CPU can still come with
+ * an earlier one:
+ *
+ *   - a CPU on which nobody is writing will stamp its next record later than now;
+ *     1 ms is kept in hand for the clocks and for a stamp that was taken but whose
+ *     reservation is not visible here yet;
+ *   - one on which somebody is writing may still publish a record that is not
+ *     younger than the last one seen of it.
+ *
+ * A reader only copies: a writer never waits for it, and it may be overtaken.  So
+ * whatever it copies counts only if the packet was not given up meanwhile.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/timer.h>
+#include <linux/uaccess.h>
+#include "compat.h"
+#include "reader.h"
+#include "registry.h"
+#include "session.h"
+#include "text.h"
+
+#define CT_SLACK_NS	1000000ull
+#define CT_BUFFER	(64u << 10)
+
+/* Where a reader is in one CPU's ring. */
+struct place {
+	u64 pos;		/* next position to read */
+	u64 stamp;		/* time of the record there, if have */
+	u64 last;		/* time of the last record seen */
+	u64 idle_at;		/* committed when nothing more was found */
+	u64 lost;		/* losses already told */
+	u64 records;		/* records read or told as lost */
+	bool have;
+	bool counted;		/* records is known (from a packet's begin on) */
+};
+
+struct ct_reader {
+	struct ct_session_state *s;
+	struct timer_list nudge;	/* wakes poll() when young records are old */
+	bool armed;			/* counted in s->waiters for poll() */
+	u64 event_id;
+	size_t len, sent;		/* of buf */
+	u64 record[CT_RECORD_MAX / sizeof(u64)];
+	char *buf;
+	struct place at[];
+};
+
+static struct ct_ring *ring_of(struct ct_reader *rd, u32 cpu)
+{
+	return rd->s->cpu[cpu] ? &rd->s->cpu[cpu]->ring : NULL;
+}
+
+static u64 committed(struct ct_ring *r)
+{
+	/* Before the records: pairs with the release in ring.c. */
+	return smp_load_acquire(&r->status->committed);
+}
+
+/* Was the packet at begin given up while we looked at it? */
+static bool overtaken(struct ct_ring *r, u64 begin)
+{
+	smp_rmb();	/* the copy before oldest: see ring.c, give_up_oldest() */
+	return READ_ONCE(r->status->oldest) > begin;
+}
+
+static void tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reason)
+{
+	struct place *at = &rd->at[cpu];
+
+	rd->len += ct_text_lost(rd->buf + rd->len, rd->s, cpu, count, reason,
+				max(at->last, rd->s->start), ++rd->event_id);
+}
+
+/* Records that the full ring did not take since we last told. */
+static void tell_full(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+{
+	struct place *at = &rd->at[cpu];
+	u64 lost = 0;
+	int i;
+
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		lost += READ_ONCE(r->status->lost[i]);
+	if (lost != at->lost) {
+		tell_lost(rd, cpu, lost - at->lost, "full");
+		at->lost = lost;
+	}
+}
+
+/* The packet at begin is the next to read: where are its records counted from? */
+static bool enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 begin)
+{
+	const struct ct_packet *p = (const void *)(r->data + (begin & r->mask));
+	struct place *at = &rd->at[cpu];
+	u64 records = READ_ONCE(p->op_base);
+
+	if (overtaken(r, begin))
+		return false;
+	if (at->counted && records > at->records)
+		tell_lost(rd, cpu, records - at->records, "overwritten");
+	at->records = records;
+	at->counted = true;
+	at->pos = begin + CT_PACKET_HEAD;
+	return true;
+}
+
+/* Find the next record of this CPU: at->have, at->stamp. */
+static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+{
+	struct place *at = &rd->at[cpu];
+	u64 limit, oldest, begin, end, base, stamp;
+	const struct ct_packet *p;
+
+	for (;;) {
+		limit = committed(r);
+		oldest = READ_ONCE(r->status->oldest);
+		begin = at->pos & ~(u64)(r->subbuf_size - 1);
+		if (begin < oldest)
+			at->pos = begin = oldest;
+		if (at->pos >= limit) {
+			at->idle_at = limit;
+			return;
+		}
+		if (at->pos == begin && !enter_packet(rd, cpu, r, begin))
+			continue;
+		p = (const void *)(r->data + (begin & r->mask));
+		end = limit;
+		if (limit >= begin + r->subbuf_size)
+			end = begin + READ_ONCE(p->content_size) / 8;
+		base = READ_ONCE(p->ts_begin);
+		if (at->pos < end)
+			stamp = *(const u64 *)(r->data + (at->pos & r->mask));
+		if (overtaken(r, begin))
+			continue;
+		if (at->pos >= end) {
+			if (limit < begin + r->subbuf_size) {
+				at->idle_at = limit;
+				return;
+			}
+			at->pos = begin + r->subbuf_size;
+			continue;
+		}
+		at->stamp = CT_UNSTAMP(base, stamp);
+		at->have = true;
+		return;
+	}
+}
+
+/* Copy the record at the place.  Returns its size, 0 if it was overtaken. */
+static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+{
+	struct place *at = &rd->at[cpu];
+	u64 begin = at->pos & ~(u64)(r->subbuf_size - 1);
+	u32 room = min_t(u64, begin + r->subbuf_size - at->pos, CT_RECORD_MAX);
+	struct ct_cpu_record *rec = (void *)rd->record;
+	const struct ct_class *c;
+	u32 payload;
+
+	at->have = false;
+	if (room < sizeof(*rec))
+		return 0;
+	memcpy(rec, r->data + (at->pos & r->mask), room);
+	if (overtaken(r, begin))
+		return 0;
+	c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
+	payload = c ? ct_payload_size(c, rec + 1, room - sizeof(*rec)) : 0;
+	if (WARN_ONCE(!c || (!payload && c->fixed), "cudatrace: record of class %u\n",
+		      CT_RECORD_CLASS(rec->stamp))) {
+		at->pos = committed(r);	/* never to be seen; go on behind it */
+		return 0;
+	}
+	at->pos += sizeof(*rec) + payload;
+	at->last = at->stamp;
+	at->records++;
+	return sizeof(*rec) + payload;
+}
+
+/* The moment before which this CPU, which offers nothing, can't come any more. */
+static u64 bound(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
+{
+	if (rd->s->ended)
+		return U64_MAX;
+	if (READ_ONCE(r->nest) || local64_read(&r->head) != rd->at[cpu].idle_at)
+		return rd->at[cpu].last;
+	return now - CT_SLACK_NS;
+}
+
+/*
+ * Fill the buffer with lines.  Returns true if there are records that are too
+ * young to be told yet.
+ */
+static bool fill(struct ct_reader *rd)
+{
+	u64 now, limit = 0;
+	struct ct_ring *r;
+	u32 cpu, best, size;
+	bool fresh = false;
+
+	rd->len = rd->sent = 0;
+	while (rd->len + 2 * CT_LINE_MAX <= CT_BUFFER) {
+		if (!fresh) {
+			now = ktime_get_mono_fast_ns();
+			limit = U64_MAX;
+			for (cpu = 0; cpu < rd->s->cpus; cpu++) {
+				r = ring_of(rd, cpu);
+				if (!r || rd->at[cpu].have)
+					continue;
+				if (rd->len + 2 * CT_LINE_MAX > CT_BUFFER)
+					return true;
+				tell_full(rd, cpu, r);
+				look(rd, cpu, r);
+				if (!rd->at[cpu].have)
+					limit = min(limit, bound(rd, cpu, r, now));
+			}
+		}
+		best = rd->s->cpus;
+		for (cpu = 0; cpu < rd->s->cpus; cpu++)
+			if (rd->at[cpu].have && (best == rd->s->cpus ||
+			    rd->at[cpu].stamp < rd->at[best].stamp))
+				best = cpu;
+		if (best == rd->s->cpus)
+			return false;
+		if (rd->at[best].stamp > limit) {
+			/* Perhaps only because we looked long ago. */
+			if (!fresh)
+				return true;
+			fresh = false;
+			continue;
+		}
+		r = ring_of(rd, best);
+		size = take(rd, best, r);
+		if (size)
+			rd->len += ct_text_record(rd->buf + rd->len, rd->s,
+						  (void *)rd->record, size,
+						  rd->at[best].last, best,
+						  ++rd->event_id);
+		look(rd, best, r);
+		/* This CPU offers nothing more: its bound is not in limit. */
+		fresh = rd->at[best].have;
+		if (signal_pending(current) && rd->len)
+			break;
+		cond_resched();
+	}
+	return true;
+}
+
+/* Has any CPU something that was not there when we last looked? */
+static bool news(struct ct_reader *rd)
+{
+	struct ct_ring *r;
+	u32 cpu;
+
+	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
+		r = ring_of(rd, cpu);
+		if (r && (rd->at[cpu].have || committed(r) != rd->at[cpu].idle_at))
+			return true;
+	}
+	return false;
+}
+
+static void waiters(struct ct_reader *rd, int n)
+{
+	/* Guarded by the queue's own lock: writers only test it for zero. */
+	spin_lock_irq(&rd->s->wait.lock);
+	WRITE_ONCE(rd->s->waiters, rd->s->waiters + n);
+	spin_unlock_irq(&rd->s->wait.lock);
+}
+
+static void disarm_poll(struct ct_reader *rd)
+{
+	if (rd->armed)
+		waiters(rd, -1);
+	rd->armed = false;
+}
+
+ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool nonblock)
+{
+	bool young, ended;
+	size_t n;
+	int err;
+
+	disarm_poll(rd);
+	while (rd->sent == rd->len) {
+		ended = READ_ONCE(rd->s->ended);
+		young = fill(rd);
+		if (rd->len)
+			break;
+		if (ended)
+			return 0;
+		if (nonblock)
+			return -EAGAIN;
+		if (young) {
+			schedule_timeout_interruptible(1);
+			if (signal_pending(current))
+				return -ERESTARTSYS;
+			continue;
+		}
+		waiters(rd, 1);
+		err = wait_event_interruptible(rd->s->wait,
+					       news(rd) || READ_ONCE(rd->s->ended));
+		waiters(rd, -1);
+		if (err)
+			return err;
+	}
+	n = min(room, rd->len - rd->sent);
+	if (copy_to_user(to, rd->buf + rd->sent, n))
+		return -EFAULT;
+	rd->sent += n;
+	return n;
+}
+
+static void nudge(struct timer_list *t)
+{
+	struct ct_reader *rd = container_of(t, struct ct_reader, nudge);
+
+	wake_up_interruptible_all(&rd->s->wait);
+}
+
+__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait)
+{
+	poll_wait(file, &rd->s->wait, wait);
+	if (!rd->armed)
+		waiters(rd, 1);
+	rd->armed = true;
+	if (rd->sent < rd->len)
+		return EPOLLIN | EPOLLRDNORM;
+	if (fill(rd) && !rd->len)
+		mod_timer(&rd->nudge, jiffies + 1);
+	if (rd->len || READ_ONCE(rd->s->ended))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+struct ct_reader *ct_reader_open(struct ct_session_state *s)
+{
+	struct ct_reader *rd = kvzalloc(struct_size(rd, at, s->cpus), GFP_KERNEL);
+	struct ct_ring *r;
+	u32 cpu;
+	int i;
+
+	if (rd)
+		rd->buf = kvmalloc(CT_BUFFER, GFP_KERNEL);
+	if (!rd || !rd->buf) {
+		kvfree(rd);
+		ct_session_put(s);
+		return ERR_PTR(-ENOMEM);
+	}
+	rd->s = s;
+	timer_setup(&rd->nudge, nudge, 0);
+	for (cpu = 0; cpu < s->cpus; cpu++) {
+		r = ring_of(rd, cpu);
+		if (!r)
+			continue;
+		rd->at[cpu].pos = committed(r);
+		rd->at[cpu].idle_at = rd->at[cpu].pos;
+		rd->at[cpu].last = s->start;
+		for (i = 0; i < CT_LOST_REASONS; i++)
+			rd->at[cpu].lost += READ_ONCE(r->status->lost[i]);
+	}
+	return rd;
+}
+
+void ct_reader_close(struct ct_reader *rd)
+{
+	if (!rd)
+		return;
+	disarm_poll(rd);
+	ct_timer_shutdown(&rd->nudge);
+	ct_session_put(rd->s);
+	kvfree(rd->buf);
+	kvfree(rd);
+}

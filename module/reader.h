@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reading a session as text, merged over the CPUs in the order of time. */
+#ifndef CT_READER_H
+#define CT_READER_H
+
+#include <linux/poll.h>
+#include <linux/types.h>
+
+struct ct_session_state;
+struct ct_reader;
+
+/*
+ * ct_reader_open - a reader of this session, placed behind what is written now.
+ * Takes over the caller's reference of s, also on failure.
+ * Returns ERR_PTR(-ENOMEM).
+ */
+struct ct_reader *ct_reader_open(struct ct_session_state *s);
+void ct_reader_close(struct ct_reader *rd);
+
+/*
+ * ct_reader_read - lines into user memory.
+ * The caller serialises calls.  Sleeps unless nonblock.
+ * Returns bytes; 0 when the session is over and all of it was read; -EAGAIN,
+ * -ERESTARTSYS, -EFAULT.
+ */
+ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool nonblock);
+
+__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait);
+
+#endif

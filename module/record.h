@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Writing records of the module's own into the rings. */
+#ifndef CT_RECORD_H
+#define CT_RECORD_H
+
+#include <linux/hardirq.h>
+#include <linux/sched.h>
+#include "session.h"
+
+/* This CPU's part of the session.  Preemption must be disabled. */
+static inline struct ct_cpu *ct_cpu_here(struct ct_session_state *s)
+{
+	return s->cpu[smp_processor_id()];
+}
+
+/*
+ * ct_context - where the running code runs: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
+ *
+ * A handler of a breakpoint probe runs as if in an NMI inside a hard interrupt,
+ * because the entry code of int3 counts both; one of each is taken off then.  (A
+ * probed function that really runs in an NMI is nested in a second one.)
+ */
+static inline u8 ct_context(void)
+{
+	unsigned int pc = preempt_count();
+	unsigned int nmi = (pc & NMI_MASK) >> NMI_SHIFT;
+	unsigned int hard = (pc & HARDIRQ_MASK) >> HARDIRQ_SHIFT;
+
+	if (nmi) {
+		nmi--;
+		if (hard)
+			hard--;
+	}
+	if (nmi)
+		return CT_F_NMI;
+	if (hard)
+		return CT_F_HARDIRQ;
+	return pc & SOFTIRQ_OFFSET ? CT_F_SOFTIRQ : CT_F_TASK;
+}
+
+/*
+ * ct_record_new - reserve a record and fill its head, but for duration and result.
+ * @size:	bytes of the payload, a multiple of 8
+ * @context:	as ct_context() says; a record outside a task has pid and tid 0,
+ *		because the task that was interrupted has nothing to do with it
+ * Before a task's first record on a CPU, a process record is written.
+ * Preemption must be disabled until ct_record_done().
+ * Returns NULL when it is lost (counted by the ring).
+ */
+struct ct_cpu_record *ct_record_new(struct ct_cpu *cpu, u16 class, u32 size,
+				    u8 context, u64 *stamp);
+
+static inline void ct_record_done(struct ct_session_state *s, struct ct_cpu *cpu)
+{
+	ct_ring_commit(&cpu->ring);
+	ct_session_wake(s);
+}
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ring of one CPU: a row of sub-buffers, each of which is one CTF packet.
+ *
+ * WRITERS.  Only the CPU that owns a ring writes into it, but writers nest: a
+ * probe in an interrupt can hit while a marker is being written.  So nothing
+ * here takes a lock or waits, and nothing may sleep.  Nesting is strict (an
+ * interrupt returns before what it interrupted goes on), which gives:
+ *
+ *   - reserve: head moves by a compare-and-exchange that is atomic against this
+ *     CPU only (no lock prefix).  The clock is read inside the retry loop and
+ *     clamped to the newest stamp given out, which itself only moves forward by
+ *     compare-and-exchange: so the order of positions is the order of stamps.
+ *   - commit: nest counts the writers inside.  When the outermost leaves, all
+ *     that was reserved has been written, so it publishes head as committed;
+ *     inner ones publish nothing.  After it has lowered nest it looks at head
+ *     again, for an inner writer that came in between.
+ *   - whoever moves head into a new sub-buffer finishes the old packet's header
+ *     and writes the new one's.  Both lie above committed until the outermost
+ *     writer leaves, so no reader sees them half done.
+ *
+ * A packet is never filled to its last byte: then head lies on a packet's
+ * begin only before the very first record, and "committed >= end of packet"
+ * means that its header is final.
+ *
+ * READERS.  See section 5 of cudatrace.h.  committed is stored with release
+ * semantics after the records, and read with acquire before them.  oldest is
+ * stored before the first byte of what it gives up is overwritten, and read
+ * again after copying.
+ *
+ * FULL.  Lossless: a packet's begin may not be overwritten before the owner has
+ * consumed it; the new record is lost and counted.  Overwriting: the same bound
+ * holds against what this CPU itself has not committed yet (an outer writer that
+ * was interrupted holds memory of an older packet).
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/vmalloc.h>
+#include "ring.h"
+
+/* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
+#define CT_NEST_MAX	16
+
+int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
+		 bool overwrite, const u8 *uuid)
+{
+	memset(r, 0, sizeof(*r));
+	r->cpu = cpu;
+	r->subbuf_size = size;
+	r->size = (u64)size * count;
+	r->mask = r->size - 1;
+	r->overwrite = overwrite;
+	memcpy(r->uuid, uuid, sizeof(r->uuid));
+	/* Mapped into user space: vmalloc_user() zeroes, so nothing old leaks. */
+	r->data = vmalloc_user(r->size);
+	r->status = vmalloc_user(PAGE_SIZE);
+	r->consumer = vmalloc_user(PAGE_SIZE);
+	if (!r->data || !r->status || !r->consumer) {
+		ct_ring_free(r);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ct_ring_free(struct ct_ring *r)
+{
+	/* Pages that are still mapped live on until they are unmapped. */
+	vfree(r->data);
+	vfree(r->status);
+	vfree(r->consumer);
+	r->data = NULL;
+	r->status = NULL;
+	r->consumer = NULL;
+}
+
+/* Counters of the status page: one instruction, so interrupts can't tear them. */
+static inline local64_t *counter(u64 *p)
+{
+	BUILD_BUG_ON(sizeof(local64_t) != sizeof(u64));
+	return (local64_t *)p;
+}
+
+/*
+ * Leave the ring: the outermost writer publishes all that was reserved; it looks
+ * at head again after it lowered nest, for an inner writer that came in between
+ * and left the publishing to it.
+ */
+static void leave(struct ct_ring *r)
+{
+	u64 head;
+
+	barrier();
+	if (r->nest != 1) {
+		r->nest--;
+		return;
+	}
+	do {
+		r->nest = 1;
+		barrier();
+		head = local64_read(&r->head);
+		/* Records before committed: pairs with the readers' acquire. */
+		smp_store_release(&r->status->committed, head);
+		barrier();
+		r->nest = 0;
+		barrier();
+	} while (unlikely(local64_read(&r->head) != head));
+}
+
+static void lose(struct ct_ring *r, enum ct_lost reason)
+{
+	local64_inc(counter(&r->status->lost[reason]));
+	leave(r);
+}
+
+/* A time stamp not below any that this ring gave out before. */
+static inline bool stamp_take(struct ct_ring *r, u64 *stamp)
+{
+	u64 last = local64_read(&r->stamp);
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (now <= last) {
+		*stamp = last;
+		return true;
+	}
+	*stamp = now;
+	return local64_cmpxchg(&r->stamp, last, now) == last;
+}
+
+/* How far the owner of a lossless session has read: checked, never back. */
+static u64 consumed(struct ct_ring *r)
+{
+	u64 claim = READ_ONCE(r->consumer->consumed);
+
+	if (claim > r->consumed && claim <= r->status->committed)
+		r->consumed = claim;
+	return r->consumed;
+}
+
+/* May the packet that begins at start be written?  Else why not. */
+static int packet_allowed(struct ct_ring *r, u64 start)
+{
+	u64 end = start + r->subbuf_size;
+
+	if (end <= r->size)
+		return 0;
+	if (!r->overwrite && end - consumed(r) > r->size)
+		return CT_LOST_FULL + 1;
+	if (end - r->status->committed > r->size)
+		return CT_LOST_NESTED + 1;
+	return 0;
+}
+
+/* Tell readers that the packet which the one at start replaces is going. */
+static void give_up_oldest(struct ct_ring *r, u64 start)
+{
+	u64 end = start + r->subbuf_size;
+	local64_t *oldest = counter(&r->status->oldest);
+	u64 old, new;
+
+	if (end <= r->size)
+		return;
+	new = end - r->size;
+	do {
+		old = local64_read(oldest);
+		if (old >= new)
+			return;
+	} while (local64_cmpxchg(oldest, old, new) != old);
+	if (r->overwrite)
+		local64_inc(counter(&r->status->overwritten));
+	/* oldest before the first store into the packet: pairs with the reader's
+	 * smp_rmb() between its copy and its second look at oldest.
+	 */
+	smp_wmb();
+}
+
+static void packet_close(struct ct_ring *r, u64 head, u64 stamp)
+{
+	u64 begin = head & ~(u64)(r->subbuf_size - 1);
+	struct ct_packet *p = (void *)(r->data + (begin & r->mask));
+	u64 lost = 0;
+	int i;
+
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		lost += READ_ONCE(r->status->lost[i]);
+	p->ts_end = stamp;
+	p->content_size = (head - begin) * 8;
+	p->lost = lost;
+}
+
+static void packet_open(struct ct_ring *r, u64 start, u64 stamp)
+{
+	struct ct_packet *p = (void *)(r->data + (start & r->mask));
+
+	*p = (struct ct_packet) {
+		.magic = CT_MAGIC,
+		.stream_class = CT_STREAM_CPU,
+		.ts_begin = stamp,
+		.packet_size = (u64)r->subbuf_size * 8,
+		.seq = div_u64(start, r->subbuf_size),
+		.cpu = r->cpu,
+		.op_base = local64_read(counter(&r->status->records)),
+	};
+	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
+}
+
+void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp)
+{
+	u64 old, start, new;
+	u32 offset;
+	int why;
+
+	r->nest++;
+	barrier();
+	if (unlikely(r->nest > CT_NEST_MAX)) {
+		lose(r, CT_LOST_NESTED);
+		return NULL;
+	}
+	if (unlikely(size > CT_RECORD_MAX)) {
+		lose(r, CT_LOST_SIZE);
+		return NULL;
+	}
+	for (;;) {
+		old = local64_read(&r->head);
+		if (unlikely(!stamp_take(r, stamp)))
+			continue;
+		offset = old & (r->subbuf_size - 1);
+		if (likely(offset && offset + size < r->subbuf_size)) {
+			if (likely(local64_cmpxchg(&r->head, old, old + size) == old))
+				return r->data + (old & r->mask);
+			continue;
+		}
+		start = old - offset + (old ? r->subbuf_size : 0);
+		why = packet_allowed(r, start);
+		if (why) {
+			lose(r, why - 1);
+			return NULL;
+		}
+		give_up_oldest(r, start);
+		new = start + CT_PACKET_HEAD + size;
+		if (local64_cmpxchg(&r->head, old, new) != old)
+			continue;
+		if (old)
+			packet_close(r, old, *stamp);
+		packet_open(r, start, *stamp);
+		return r->data + ((start + CT_PACKET_HEAD) & r->mask);
+	}
+}
+
+void ct_ring_commit(struct ct_ring *r)
+{
+	local64_inc(counter(&r->status->records));
+	leave(r);
+}

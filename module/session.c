@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The session.  There is at most one; writers find it through ct_session_now
+ * with preemption disabled, everybody else holds a reference.  Ending it takes
+ * it away from writers first (and waits until the last one has left), so its
+ * rings never change afterwards and readers can drain them at leisure.
+ */
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uuid.h>
+#include <linux/vmalloc.h>
+#include "probe.h"
+#include "registry.h"
+#include "session.h"
+
+#define CT_SUBBUF_SIZE_DEFAULT	(64u << 10)
+#define CT_SUBBUF_COUNT_DEFAULT	64u
+#define CT_SUBBUF_COUNT_MAX	65536u
+#define CT_RING_MAX		(1ull << 30)
+
+DEFINE_MUTEX(ct_session_lock);
+struct ct_session_state *ct_session_now;
+/* Guards taking a reference against the last put; never held for long. */
+static DEFINE_SPINLOCK(now_lock);
+
+static void session_free(struct kref *ref)
+{
+	struct ct_session_state *s = container_of(ref, struct ct_session_state, ref);
+	u32 i;
+
+	irq_work_sync(&s->wake);
+	for (i = 0; s->cpu && i < s->cpus; i++) {
+		if (!s->cpu[i])
+			continue;
+		ct_ring_free(&s->cpu[i]->ring);
+		kfree(s->cpu[i]);
+	}
+	kfree(s->cpu);
+	vfree(s->facts);
+	kfree(s);
+}
+
+struct ct_session_state *ct_session_get(void)
+{
+	struct ct_session_state *s;
+
+	spin_lock(&now_lock);
+	s = ct_session_now;
+	if (s)
+		kref_get(&s->ref);
+	spin_unlock(&now_lock);
+	return s;
+}
+
+void ct_session_put(struct ct_session_state *s)
+{
+	if (s)
+		kref_put(&s->ref, session_free);
+}
+
+static void wake_readers(struct irq_work *work)
+{
+	struct ct_session_state *s = container_of(work, struct ct_session_state, wake);
+
+	wake_up_interruptible_all(&s->wait);
+}
+
+/* Defaults filled in; -EINVAL if what was asked can't be. */
+static int check_sizes(struct ct_session *arg)
+{
+	if (!arg->subbuf_size)
+		arg->subbuf_size = CT_SUBBUF_SIZE_DEFAULT;
+	if (!arg->subbuf_count)
+		arg->subbuf_count = CT_SUBBUF_COUNT_DEFAULT;
+	if (!is_power_of_2(arg->subbuf_size) || !is_power_of_2(arg->subbuf_count) ||
+	    arg->subbuf_size < CT_PACKET_MIN || arg->subbuf_size > CT_PACKET_MAX ||
+	    arg->subbuf_count < 2 || arg->subbuf_count > CT_SUBBUF_COUNT_MAX ||
+	    (u64)arg->subbuf_size * arg->subbuf_count > CT_RING_MAX ||
+	    arg->subbuf_size % PAGE_SIZE)
+		return -EINVAL;
+	if (arg->flags & ~CT_SESSION_OVERWRITE)
+		return -EINVAL;
+	if (arg->groups != ~0ull && arg->groups >> CT_GROUP_COUNT)
+		return -EINVAL;
+	return 0;
+}
+
+static struct ct_session_state *session_make(const struct ct_session *arg)
+{
+	struct ct_session_state *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	bool overwrite = arg->flags & CT_SESSION_OVERWRITE;
+	unsigned int cpu;
+	uuid_t uuid;
+
+	if (!s)
+		return NULL;
+	kref_init(&s->ref);
+	init_waitqueue_head(&s->wait);
+	init_irq_work(&s->wake, wake_readers);
+	s->cpus = nr_cpu_ids;
+	s->groups = arg->groups;
+	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL);
+	s->facts = vmalloc_user(PAGE_SIZE);
+	if (!s->cpu || !s->facts)
+		goto err;
+	uuid_gen(&uuid);
+	/* Every possible CPU, so that one that comes later has its ring. */
+	for_each_possible_cpu(cpu) {
+		s->cpu[cpu] = kzalloc_node(sizeof(**s->cpu), GFP_KERNEL,
+					   cpu_to_node(cpu));
+		if (!s->cpu[cpu] ||
+		    ct_ring_init(&s->cpu[cpu]->ring, cpu, arg->subbuf_size,
+				 arg->subbuf_count, overwrite, uuid.b))
+			goto err;
+		cond_resched();
+	}
+	*s->facts = (struct ct_facts) {
+		.magic = CT_MAGIC,
+		.abi = CT_ABI_VERSION,
+		.cpus = s->cpus,
+		.subbuf_size = arg->subbuf_size,
+		.subbuf_count = arg->subbuf_count,
+		.flags = arg->flags,
+		.running = 1,
+		.defines = ct_registry_count(),
+		.probes = ct_probe_count(),
+	};
+	memcpy(s->facts->uuid, uuid.b, sizeof(s->facts->uuid));
+	return s;
+err:
+	ct_session_put(s);
+	return NULL;
+}
+
+/* Take the session away from the writers, then from the readers. */
+static void session_end(struct ct_session_state *s)
+{
+	lockdep_assert_held(&ct_session_lock);
+	ct_probe_disarm_all();
+	spin_lock(&now_lock);
+	WRITE_ONCE(ct_session_now, NULL);
+	spin_unlock(&now_lock);
+	/* The last writer has preemption disabled: wait for it. */
+	synchronize_rcu();
+	WRITE_ONCE(s->facts->running, 0);
+	WRITE_ONCE(s->ended, true);
+	wake_up_all(&s->wait);
+	ct_session_put(s);
+}
+
+int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
+{
+	struct ct_session_state *s;
+	int err;
+
+	err = check_sizes(arg);
+	if (err)
+		return err;
+	mutex_lock(&ct_session_lock);
+	s = ct_session_now;
+	if (s && (is_default || !s->is_default)) {
+		arg->holder = s->holder;
+		err = -EBUSY;
+		goto out;
+	}
+	if (s)
+		session_end(s);
+	s = session_make(arg);
+	if (!s) {
+		err = -ENOMEM;
+		goto out;
+	}
+	s->owner = owner;
+	s->holder = task_tgid_nr(current);
+	s->is_default = is_default;
+	/* Armed before anybody can record, so that a trace does not begin with
+	 * half of the probes; the handlers do nothing until then.
+	 */
+	ct_probe_arm(s->groups);
+	s->start = s->facts->start = ktime_get_mono_fast_ns();
+	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
+	arg->start = s->start;
+	arg->cpus = s->cpus;
+	arg->holder = s->holder;
+	spin_lock(&now_lock);
+	WRITE_ONCE(ct_session_now, s);
+	spin_unlock(&now_lock);
+out:
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+int ct_session_stop(const void *owner)
+{
+	int err = -ENODATA;
+
+	mutex_lock(&ct_session_lock);
+	if (ct_session_now && ct_session_now->owner == owner) {
+		session_end(ct_session_now);
+		err = 0;
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}

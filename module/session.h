@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The session: what is recorded now, into which rings, for whom. */
+#ifndef CT_SESSION_H
+#define CT_SESSION_H
+
+#include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/wait.h>
+#include "ring.h"
+
+/* Tasks of which a process record was written, per CPU: direct-mapped. */
+#define CT_SEEN_SLOTS	256
+
+struct ct_cpu {
+	struct ct_ring ring;
+	u64 seen[CT_SEEN_SLOTS];
+};
+
+struct ct_session_state {
+	struct kref ref;
+	struct ct_cpu **cpu;	/* by CPU number, NULL where no CPU is possible */
+	u32 cpus;		/* length of cpu[] */
+	struct ct_facts *facts;	/* one page, mapped read-only by readers */
+	u64 start;
+	u64 groups;
+	const void *owner;	/* the open file that started it */
+	pid_t holder;		/* its pid, for EBUSY */
+	bool is_default;	/* started by a read(): gives way to any other */
+	bool ended;
+	u32 waiters;		/* readers asleep in wait */
+	wait_queue_head_t wait;
+	struct irq_work wake;
+};
+
+/* The running session for a writer: NULL when nothing records.  Valid while
+ * preemption stays disabled.
+ */
+extern struct ct_session_state *ct_session_now;
+static inline struct ct_session_state *ct_session_writing(void)
+{
+	return READ_ONCE(ct_session_now);
+}
+
+/* Serialises start, stop and everything that arms or disarms probes. */
+extern struct mutex ct_session_lock;
+
+/* ct_session_get - the running session with a reference, or NULL. */
+struct ct_session_state *ct_session_get(void);
+void ct_session_put(struct ct_session_state *s);
+
+/*
+ * ct_session_start - begin a session for owner.
+ * @arg:	in and out as CT_IOC_START says
+ * @is_default:	started by a read() that found none
+ *
+ * May sleep.  Returns 0, -EBUSY (arg->holder tells whose), -EINVAL, -ENOMEM.
+ */
+int ct_session_start(struct ct_session *arg, const void *owner, bool is_default);
+
+/* ct_session_stop - end the session if owner owns it.  -ENODATA if not. */
+int ct_session_stop(const void *owner);
+
+/* ct_session_wake - a record was committed: wake readers.  Any context. */
+static inline void ct_session_wake(struct ct_session_state *s)
+{
+	if (unlikely(READ_ONCE(s->waiters)))
+		irq_work_queue(&s->wake);
+}
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * JSON Lines for cat /dev/cudatrace: a line a record, as it completes.  The words
+ * and shapes are those of the command line's export; names of RM controls and
+ * classes, and demangling, are left to it.
+ *
+ * Numbers are formatted here and not by printf(): this is what a reader's speed
+ * depends on.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include "nv_ioctl.h"
+#include "registry.h"
+#include "text.h"
+
+static const char * const layer_words[] = {
+#define CT_ROW(id, word)	word,
+	CT_LAYERS(CT_ROW)
+};
+static const char * const category_words[] = { CT_CATEGORIES(CT_ROW) };
+static const char * const op_words[] = { CT_OPS(CT_ROW) };
+static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
+#undef CT_ROW
+
+/* ------------------------------------------------------ small pieces ----- */
+
+static char *put(char *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(p, text, len);
+	return p + len;
+}
+
+static char *put_u64(char *p, u64 v)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = '0' + v % 10;
+		v /= 10;
+	} while (v);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+static char *put_s64(char *p, s64 v)
+{
+	if (v < 0) {
+		*p++ = '-';
+		return put_u64(p, -(u64)v);
+	}
+	return put_u64(p, v);
+}
+
+/* "0x..." in quotes: JSON numbers lose bits past 2^53. */
+static char *put_hex(char *p, u64 v)
+{
+	int shift = v ? (fls64(v) - 1) & ~3 : 0;
+
+	p = put(p, "\"0x");
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[(v >> shift) & 15];
+	*p++ = '"';
+	return p;
+}
+
+/* v / 10^digits with all its decimals: put_fixed(1234567, 6) is 1.234567. */
+static char *put_fixed(char *p, u64 v, int digits)
+{
+	u64 unit = 1;
+	int i;
+
+	for (i = 0; i < digits; i++)
+		unit *= 10;
+	p = put_u64(p, v / unit);
+	*p++ = '.';
+	for (v %= unit, i = 0; i < digits; i++) {
+		unit /= 10;
+		*p++ = '0' + v / unit;
+		v %= unit;
+	}
+	return p;
+}
+
+/* A JSON string of at most len bytes, to the first NUL; other than ASCII as is,
+ * because a program's text is UTF-8 or not ours to mend.
+ */
+static char *put_text(char *p, const char *text, size_t len)
+{
+	size_t i;
+
+	*p++ = '"';
+	for (i = 0; i < len && text[i]; i++) {
+		unsigned char c = text[i];
+
+		if (c == '"' || c == '\\') {
+			*p++ = '\\';
+			*p++ = c;
+		} else if (c < 0x20 || c == 0x7f) {
+			p = put(p, "\\u00");
+			*p++ = "0123456789abcdef"[c >> 4];
+			*p++ = "0123456789abcdef"[c & 15];
+		} else {
+			*p++ = c;
+		}
+	}
+	*p++ = '"';
+	return p;
+}
+
+static char *put_word(char *p, const char *text)
+{
+	return put_text(p, text, strlen(text));
+}
+
+/* ,"key": */
+static char *put_key(char *p, const char *key)
+{
+	*p++ = ',';
+	p = put_word(p, key);
+	*p++ = ':';
+	return p;
+}
+
+/* A pid of the initial namespace as the reader's namespace knows it, else 0. */
+static u32 reader_pid(u32 nr)
+{
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct pid *pid;
+
+	if (!ns || ns == &init_pid_ns)
+		return nr;
+	rcu_read_lock();
+	pid = find_pid_ns(nr, &init_pid_ns);
+	nr = pid ? pid_nr_ns(pid, ns) : 0;
+	rcu_read_unlock();
+	return nr;
+}
+
+/* ------------------------------------------------------------ fields ----- */
+
+/* A field's bytes as an unsigned number. */
+static u64 load(const u8 *at, u32 size)
+{
+	u64 v = 0;
+
+	memcpy(&v, at, size);	/* little-endian, as the ABI is */
+	return v;
+}
+
+static const u8 sizes[] = {
+#define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
+	CT_TYPES(CT_TYPE_ROW)
+#undef CT_TYPE_ROW
+};
+
+static const char *device_name(u32 dev, char *buf, size_t room)
+{
+	switch (dev) {
+	case CT_DEV_NVIDIACTL:
+		return "nvidiactl";
+	case CT_DEV_UVM:
+		return "nvidia-uvm";
+	case CT_DEV_UVM_TOOLS:
+		return "nvidia-uvm-tools";
+	case CT_DEV_MODESET:
+		return "nvidia-modeset";
+	case CT_DEV_UNKNOWN:
+		return "unknown";
+	}
+	snprintf(buf, room, "nvidia%u", dev);
+	return buf;
+}
+
+static char *put_field(char *p, const struct ct_field *f, const u8 *at, u64 v)
+{
+	const char *text;
+	char buf[24];
+
+	switch (f->type) {
+	case CT_TYPE_s8:
+		return put_s64(p, (s8)v);
+	case CT_TYPE_s16:
+		return put_s64(p, (s16)v);
+	case CT_TYPE_s32:
+		return put_s64(p, (s32)v);
+	case CT_TYPE_s64:
+		return put_s64(p, (s64)v);
+	case CT_TYPE_x8:
+	case CT_TYPE_x16:
+	case CT_TYPE_x32:
+	case CT_TYPE_x64:
+	case CT_TYPE_nvcode:
+	case CT_TYPE_nvst:
+		return put_hex(p, v);
+	case CT_TYPE_str:
+		text = ct_string_find(v);
+		return put_word(p, text ? text : "");
+	case CT_TYPE_class: {
+		const struct ct_class *c = ct_class_find(v);
+
+		return put_word(p, c ? c->def.name : "");
+	}
+	case CT_TYPE_dir:
+		return put_word(p, v < CT_DIR_COUNT ? direction_words[v] : "unknown");
+	case CT_TYPE_dev:
+		return put_word(p, device_name(v, buf, sizeof(buf)));
+	case CT_TYPE_text:
+		return put_text(p, (const char *)at + sizeof(u16), v);
+	default:
+		return put_u64(p, v);
+	}
+}
+
+/* What the whole payload says: ,"details":{...} and what is told at the top. */
+struct summary {
+	bool size, direction, grid, cmd;
+	u64 size_v, direction_v, threads_v, cmd_v, device_v;
+};
+
+static void note(struct summary *sum, const char *name, u64 v)
+{
+	if (!strcmp(name, "size")) {
+		sum->size = true;
+		sum->size_v = v;
+	} else if (!strcmp(name, "direction")) {
+		sum->direction = true;
+		sum->direction_v = v;
+	} else if (!strcmp(name, "cmd")) {
+		sum->cmd = true;
+		sum->cmd_v = v;
+	} else if (!strcmp(name, "device")) {
+		sum->device_v = v;
+	} else if (!strncmp(name, "grid_", 5) || !strncmp(name, "block_", 6)) {
+		sum->threads_v = sum->grid ? sum->threads_v * v : v;
+		sum->grid = true;
+	}
+}
+
+static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
+			 struct summary *sum)
+{
+	u32 i, offset = 0;
+
+	if (!c->def.fields_count)
+		return p;
+	p = put(p, ",\"details\":{");
+	for (i = 0; i < c->def.fields_count; i++) {
+		const struct ct_field *f = &c->def.fields[i];
+		u64 v = load(payload + offset, sizes[f->type]);
+
+		p = put_key(p, f->name);
+		if (!i) {
+			/* The first key has no comma in front. */
+			char *comma = p - strlen(f->name) - 4;
+
+			memmove(comma, comma + 1, p - comma - 1);
+			p--;
+		}
+		p = put_field(p, f, payload + offset, v);
+		note(sum, f->name, v);
+		offset += sizes[f->type];
+	}
+	*p++ = '}';
+	return p;
+}
+
+static char *put_ioctl(char *p, const struct summary *sum)
+{
+	u32 cmd = sum->cmd_v;
+	const char *name = ct_nv_ioctl_name(sum->device_v, cmd);
+
+	p = put_key(p, "cmd");
+	p = put_u64(p, cmd);
+	p = put(p, ",\"decoded\":{\"dir\":");
+	p = put_u64(p, _IOC_DIR(cmd));
+	p = put(p, ",\"type\":");
+	p = put_u64(p, _IOC_TYPE(cmd));
+	p = put(p, ",\"nr\":");
+	p = put_u64(p, _IOC_NR(cmd));
+	p = put(p, ",\"size\":");
+	p = put_u64(p, _IOC_SIZE(cmd));
+	*p++ = '}';
+	if (name) {
+		p = put_key(p, "ioctl");
+		p = put_word(p, name);
+	}
+	return p;
+}
+
+/* ------------------------------------------------------------- lines ----- */
+
+static char *put_time(char *p, const struct ct_session_state *s, u64 stamp,
+		      u64 event_id)
+{
+	p = put(p, "{\"event_id\":");
+	p = put_u64(p, event_id);
+	p = put(p, ",\"ts\":");
+	p = put_fixed(p, stamp > s->start ? stamp - s->start : 0, 6);
+	p = put(p, ",\"ts_ns\":");
+	return put_u64(p, stamp);
+}
+
+static char *put_result(char *p, const struct ct_class *c, s64 result)
+{
+	p = put_key(p, "result");
+	if (c->def.layer == CT_LAYER_USER && !result)
+		return put(p, "\"CUDA_SUCCESS\",\"result_code\":0");
+	p = put_s64(p, result);
+	if (c->def.layer == CT_LAYER_USER) {
+		p = put_key(p, "result_code");
+		p = put_s64(p, result);
+	}
+	return p;
+}
+
+size_t ct_text_record(char *out, const struct ct_session_state *s,
+		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
+		      u32 cpu, u64 event_id)
+{
+	const struct ct_class *c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
+	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
+	bool begin = flags & CT_F_BEGIN, instant = flags & CT_F_INSTANT;
+	struct summary sum = {};
+	char *p;
+
+	if (!c)
+		return 0;
+	p = put_time(out, s, stamp, event_id);
+	p = put_key(p, "layer");
+	p = put_word(p, layer_words[c->def.layer]);
+	p = put_key(p, "type");
+	p = put_word(p, !begin ? category_words[c->def.category] :
+		     c->def.layer == CT_LAYER_USER ? "userspace" : "kernel");
+	p = put_key(p, "name");
+	p = put_word(p, c->def.name);
+	p = put_key(p, "phase");
+	p = put(p, begin ? "\"B\"" : instant ? "\"I\"" : "\"E\"");
+	p = put_key(p, "pid");
+	p = put_u64(p, reader_pid(rec->pid));
+	p = put_key(p, "tid");
+	p = put_u64(p, reader_pid(rec->tid));
+	p = put_key(p, "cpu");
+	p = put_u64(p, cpu);
+	if (rec->op) {
+		p = put_key(p, "op_id");
+		p = put_u64(p, rec->op);
+		p = put_key(p, "depth");
+		p = put_u64(p, depth);
+	}
+	if (!begin && !instant) {
+		p = put_key(p, "duration_us");
+		p = put_fixed(p, rec->duration & CT_DURATION_MAX, 3);
+	}
+	if (!begin && !(flags & CT_F_NO_RESULT))
+		p = put_result(p, c, rec->result);
+	if (flags & CT_F_CONTEXT) {
+		p = put_key(p, "context");
+		p = put(p, (flags & CT_F_CONTEXT) == CT_F_SOFTIRQ ? "\"softirq\"" :
+			(flags & CT_F_CONTEXT) == CT_F_HARDIRQ ? "\"hardirq\"" :
+			"\"nmi\"");
+	}
+	if (strcmp(c->def.name, c->def.symbol)) {
+		p = put_key(p, "symbol");
+		p = put_word(p, c->def.symbol);
+	}
+	if (!begin && c->def.op) {
+		p = put_key(p, "op");
+		p = put_word(p, op_words[c->def.op]);
+	}
+	p = put_details(p, c, (const u8 *)(rec + 1), &sum);
+	if (sum.cmd)
+		p = put_ioctl(p, &sum);
+	if (!begin && sum.size) {
+		p = put_key(p, "size");
+		p = put_u64(p, sum.size_v);
+	}
+	if (!begin && sum.direction) {
+		p = put_key(p, "direction");
+		p = put_word(p, sum.direction_v < CT_DIR_COUNT ?
+			     direction_words[sum.direction_v] : "unknown");
+	}
+	if (!begin && sum.grid) {
+		p = put_key(p, "threads");
+		p = put_u64(p, sum.threads_v);
+	}
+	p = put(p, "}\n");
+	return p - out;
+}
+
+size_t ct_text_lost(char *out, const struct ct_session_state *s, u32 cpu,
+		    u64 count, const char *reason, u64 stamp, u64 event_id)
+{
+	char *p = put_time(out, s, stamp, event_id);
+
+	p = put(p, ",\"layer\":\"kernel\",\"type\":\"tracer\",\"name\":\"lost\",\"phase\":\"I\",\"cpu\":");
+	p = put_u64(p, cpu);
+	p = put_key(p, "count");
+	p = put_u64(p, count);
+	p = put_key(p, "reason");
+	p = put_word(p, reason);
+	p = put(p, "}\n");
+	return p - out;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Records as JSON Lines. */
+#ifndef CT_TEXT_H
+#define CT_TEXT_H
+
+#include "session.h"
+
+/* No line is longer: a text of CT_RECORD_MAX bytes, each escaped, and the rest. */
+#define CT_LINE_MAX	(16u << 10)
+
+/*
+ * ct_text_record - one line for a record.
+ * @out:	room for CT_LINE_MAX bytes
+ * @rec:	a copy of the whole record, size bytes
+ * @stamp:	its time, made whole
+ * @cpu:	where it was written
+ * @event_id:	number of the line
+ * pids are those of the current task's pid namespace.  May not be called from an
+ * interrupt.  Returns the line's length.
+ */
+size_t ct_text_record(char *out, const struct ct_session_state *s,
+		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
+		      u32 cpu, u64 event_id);
+
+/* ct_text_lost - the line that tells of a loss. */
+size_t ct_text_lost(char *out, const struct ct_session_state *s, u32 cpu,
+		    u64 count, const char *reason, u64 stamp, u64 event_id);
+
+#endif
