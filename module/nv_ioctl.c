@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/kdev_t.h>
 #include <linux/uaccess.h>
+#include "driver.h"
 #include "nv_ioctl.h"
 #include "nv_names.h"
 
@@ -48,7 +49,8 @@ static void pick_status(struct ct_ioctl *p, u64 block, u32 size, u32 offset)
 
 static void pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
 {
-	const struct nv_esc_layout *l = nv_esc_layout_find(nr, size, 0);
+	const struct nv_esc_layout *l = nv_esc_layout_find(nr, size,
+							  ct_driver_version);
 	u8 head[HEAD_BYTES];
 	struct nv_rm_words w;
 	u32 len = min_t(u32, size, sizeof(head));
@@ -82,7 +84,7 @@ static void pick(struct ct_ioctl *p)
 	u8 xfer[NV_XFER_SIZE];
 
 	if (p->device == CT_DEV_UVM || p->device == CT_DEV_UVM_TOOLS) {
-		uvm = nv_uvm_layout_find(p->cmd, 0);
+		uvm = nv_uvm_layout_find(p->cmd, ct_driver_version);
 		if (uvm)
 			pick_status(p, p->arg, uvm->size, uvm->status);
 		return;

@@ -24,6 +24,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include "compat.h"
+#include "driver.h"
 #include "probe.h"
 #include "record.h"
 #include "registry.h"
@@ -155,27 +156,12 @@ static int max_active(const struct ct_probe_desc *d)
 			   8 * num_possible_cpus();
 }
 
-/* Does module:symbol exist?  Asked with a probe that is registered disabled. */
-static bool function_exists(const char *module, const char *symbol)
+/* A driver of unknown version is taken for the newest. */
+static bool alternative_applies(const struct ct_alternative *a)
 {
-	char name[80];
-	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+	u32 version = ct_driver_version ? : U32_MAX;
 
-	snprintf(name, sizeof(name), "%s:%s", module, symbol);
-	if (register_kprobe(&kp))
-		return false;
-	unregister_kprobe(&kp);
-	return true;
-}
-
-static bool alternative_applies(const struct ct_probe_desc *d,
-				const struct ct_alternative *a)
-{
-	if (!a->beside)
-		return true;
-	if (a->beside[0] == '!')
-		return !function_exists(d->module, a->beside + 1);
-	return function_exists(d->module, a->beside);
+	return version >= a->since && (!a->before || version < a->before);
 }
 
 /* The event class of this alternative's records, made when first needed. */
@@ -208,7 +194,7 @@ static int arm_alternative(struct probe *p, unsigned int i)
 	struct ct_armed *a;
 	int err;
 
-	if (!alternative_applies(d, &d->alt[i]))
+	if (!alternative_applies(&d->alt[i]))
 		return -ENOENT;
 	err = define_class(p, i);
 	if (err)
@@ -234,7 +220,7 @@ static int arm_alternative(struct probe *p, unsigned int i)
 	return 0;
 }
 
-static bool arm(struct probe *p)
+static void arm(struct probe *p)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -252,7 +238,6 @@ static bool arm(struct probe *p)
 			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
 		armed = !err;
 	}
-	return armed;
 }
 
 static void set_state(struct probe *p, enum ct_probe_state state)
@@ -281,27 +266,11 @@ static void arm_module(const char *module)
 		if (!in_module(p, module) || p->armed ||
 		    !(wanted & BIT_ULL(p->desc->group)))
 			continue;
-		arm(p);
+		if (!module && !ct_driver_loaded(p->desc->module))
+			set_state(p, CT_PROBE_NO_MODULE);
+		else
+			arm(p);
 		cond_resched();
-	}
-}
-
-/*
- * "No such function" of every function of a module means that the module is not
- * there: say that instead.
- */
-static void tell_missing_modules(void)
-{
-	unsigned int i, j;
-
-	for (i = 0; i < ct_probe_table_size; i++) {
-		bool any = false;
-
-		for (j = 0; j < ct_probe_table_size; j++)
-			any |= in_module(&probes[j], probes[i].desc->module) &&
-			       probes[j].armed;
-		if (!any && probes[i].state[0] == CT_PROBE_ABSENT)
-			set_state(&probes[i], CT_PROBE_NO_MODULE);
 	}
 }
 
@@ -350,8 +319,8 @@ void ct_probe_arm(u64 groups)
 	}
 	wanted = groups;
 	arming = true;
+	ct_driver_learn(NULL);
 	arm_module(NULL);
-	tell_missing_modules();
 }
 
 void ct_probe_disarm_all(void)
@@ -374,8 +343,8 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 		return NOTIFY_DONE;
 	mutex_lock(&ct_session_lock);
 	if (arming && what == MODULE_STATE_COMING) {
+		ct_driver_learn(mod);
 		arm_module(mod->name);
-		tell_missing_modules();
 	} else if (arming && what == MODULE_STATE_GOING) {
 		disarm_module(mod->name, CT_PROBE_NO_MODULE);
 	}

@@ -23,11 +23,11 @@ struct ct_alternative {
 	const char *symbol;
 	u8 first_arg;		/* added to the number of every argument */
 	/*
-	 * Takes part only where this function exists too (or, with a '!' in front,
-	 * does not): tells generations apart that changed a signature and kept the
-	 * name.  NULL: always.
+	 * The first driver version with this signature and the first without, as
+	 * ct_driver_version writes them; 0: no bound.
 	 */
-	const char *beside;
+	u32 since;
+	u32 before;
 };
 
 #define CT_ALTERNATIVES	5
