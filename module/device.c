@@ -195,7 +195,8 @@ static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 	/* Records hold pids of the initial namespace. */
 	if (task_active_pid_ns(current) != &init_pid_ns)
 		return -EPERM;
-	if (!(vma->vm_flags & VM_SHARED))
+	/* VM_SHARED is already gone from a read-only file's mapping. */
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	s = ct_session_get();
 	if (!s)
