@@ -8,7 +8,7 @@
 apt_site() {
 	local suite=$1 default=$2 site
 	site=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
-		awk -v suite="$suite" '$2 == suite { print $1; exit }')
+		awk -v suite="$suite" '$2 == suite { site = $1 } END { print site }')
 	echo "${site:-$default}"
 }
 
@@ -67,12 +67,21 @@ fill_apt_state() {
 	: > "$(apt_state "$release")/status"
 	apt_sources "$release" > "$(apt_state "$release")/sources.list"
 	say "reading the package lists of $release"
-	retry apt_private "$release" apt-get update >&2 || die "cannot read the package lists of $release"
+	retry apt_private "$release" apt-get -o APT::Update::Error-Mode=any update >&2 || die "cannot read the package lists of $release"
 	touch "$(apt_state "$release")/complete"
 }
 
+# Lists of another day may name what the mirror no longer has.
 need_apt() {
-	[ -e "$(apt_state "$1")/complete" ] || fill_apt_state "$1"
+	local stamp
+	stamp=$(apt_state "$1")/complete
+	[ -n "$(find "$stamp" -mtime -1 2>/dev/null)" ] || fill_apt_state "$1"
+}
+
+# apt_dependency RELEASE PACKAGE REGEX: the first dependency whose name matches.
+apt_dependency() {
+	apt_private "$1" apt-cache depends "$2" | awk -v wanted="^$3$" '
+		!found && $1 == "Depends:" && $2 ~ wanted { found = 1; print $2 }'
 }
 
 # apt_newest RELEASE REGEX: the package with the highest version in its name
@@ -87,7 +96,8 @@ apt_newest() {
 apt_version() {
 	need_apt "$1"
 	apt_private "$1" apt-cache madison "$2" |
-		awk -F ' *[|] *' -v prefix="${3:-}" 'index($2, prefix) == 1 { print $2; exit }'
+		awk -F ' *[|] *' -v prefix="${3:-}" '
+			!found && index($2, prefix) == 1 { found = 1; print $2 }'
 }
 
 fetch_only() { (cd "$debs" && apt_private "$release" apt-get download "$@"); }

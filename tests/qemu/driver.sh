@@ -65,7 +65,7 @@ adapt_driver() {
 fill_driver_modules() {
 	local kernel=$1 driver=$2 kdir common
 	kdir=$(kernel_kdir "$kernel")
-	common=${kdir%-cloud-amd64}-common
+	common=${kdir%-$flavour}-common
 	cp -a "$(driver_dir "$driver")/source" "$out/source"
 	adapt_driver "$out/source" "$common"
 	say "building NVIDIA driver $(cat "$(driver_dir "$driver")/version") for $(kernel_release "$kernel")"

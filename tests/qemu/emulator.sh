@@ -13,8 +13,51 @@ fill_emulator() {
 		unpack closure bookworm bookworm-backports "$out" qemu-system-x86
 }
 
-# Runs a program of that QEMU; "exec" in front keeps the caller's process id.
 emulator_env() {
 	export LD_LIBRARY_PATH=$emulator/$arch_lib
 	export QEMU_MODULE_DIR=$emulator/$arch_lib/qemu
+}
+
+# emulator_run LIMIT OPTION...: a machine with nothing in it but what the
+# options say, ended after LIMIT seconds (status 124 or 137). Should the caller
+# be killed outright, the machine goes with it.
+emulator_run() (
+	emulator_env
+	limit=$1
+	shift
+	exec setpriv --pdeathsig KILL timeout -k 5 "$limit" \
+		setpriv --pdeathsig KILL "$emulator/usr/bin/qemu-system-x86_64" \
+		-nodefaults -no-user-config -no-reboot -display none -monitor none \
+		-L "$emulator/usr/share/qemu" -L "$emulator/usr/share/seabios" "$@" < /dev/null
+)
+
+# A /dev/kvm that can be opened may still not run a kernel (on machines that are
+# guests themselves): let one start far enough to miss its root.
+probe_kvm() {
+	local log
+	log=$(mktemp "$cache/log/kvm.XXXXXX")
+	emulator_run 20 -accel kvm -cpu max -smp 2 -m 512 -kernel "$1" \
+		-append "console=ttyS0 panic=-1" -serial "file:$log" > "$log.qemu" 2>&1 &&
+		grep -q 'Kernel panic.*VFS' "$log" &&
+		echo kvm || echo tcg
+	rm -f "$log" "$log.qemu"
+}
+
+# What runs the guest's processors, kvm or tcg: CUDATRACE_ACCEL says, or a probe
+# once for each start of this machine.
+accelerator() {
+	local kernel=$1 known
+	known=$cache/accelerator-$(cat /proc/sys/kernel/random/boot_id)
+	if [ -n "${CUDATRACE_ACCEL:-}" ]; then
+		echo "$CUDATRACE_ACCEL"
+	elif [ ! -w /dev/kvm ]; then
+		echo tcg
+	else
+		if [ ! -s "$known" ]; then
+			rm -f "$cache"/accelerator-*
+			probe_kvm "$(kernel_dir "$kernel")/vmlinux" > "$known.part"
+			mv "$known.part" "$known"
+		fi
+		cat "$known"
+	fi
 }

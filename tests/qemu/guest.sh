@@ -8,20 +8,15 @@
 
 guest_root() { echo "$cache/guest"; }
 
-# cpio_of FOLDER: files as root's, whoever builds them.
-cpio_of() {
-	(cd "$1" && find . -mindepth 1 -print0 | sort -z |
-		cpio --quiet --null --create --format=newc --owner=0:0 --reproducible)
-}
-
 fill_guest() {
 	local packages root=$out/root
 	say "fetching the guest's userland"
 	packages=$(grep -v '^#' "$qemu_dir/guest/packages.txt")
-	skip="debconf passwd libpam-modules libpam-modules-bin" \
+	skip="debconf passwd libpam-modules libpam-modules-bin perl perl-base
+		perl-modules-5.36 libperl5.36 dpkg tar login adduser" \
 		unpack closure bookworm bookworm "$root" $packages
 	rm -rf "$root"/usr/share/{bug,lintian,bash-completion,zoneinfo,perl5,pam*} \
-		"$root"/usr/lib/"$arch_lib"/gconv "$root"/etc/{pam.d,init.d} "$root"/var
+		"$root/$arch_lib/gconv" "$root"/etc/{pam.d,init.d} "$root"/var
 	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,var/tmp,mnt/share,mnt/build,mnt/run,home/user}
 	chmod 1777 "$root/tmp" "$root/var/tmp"
 	chmod 755 "$root" "$root/root"

@@ -3,6 +3,10 @@
 # Kernels and the headers to build modules against, unpacked from Debian's
 # packages into the cache. Needs lib.sh and apt.sh.
 
+# The cloud flavours boot a little quicker but have no 9p, which is how the
+# guest sees folders of the host; this is also the flavour that most users run.
+flavour=amd64
+
 # The Debian release and the suite that a kernel comes from.
 kernel_origin() {
 	case $1 in
@@ -12,11 +16,11 @@ kernel_origin() {
 	esac
 }
 
-# The newest cloud kernel of a series for which headers exist too.
+# The newest kernel of a series for which headers exist too.
 newest_release() {
 	local origin package
 	origin=$(kernel_origin "$1")
-	package=$(apt_newest "${origin%% *}" "linux-headers-${1//./\\.}\\.[0-9]+(-[0-9]+|\\+deb[0-9.]+)-cloud-amd64")
+	package=$(apt_newest "${origin%% *}" "linux-headers-${1//./\\.}\\.[0-9]+(-[0-9]+|\\+deb[0-9.]+)-$flavour")
 	[ -n "$package" ] || die "no headers of kernel $1 in Debian ${origin#* }"
 	echo "${package#linux-headers-}"
 }
@@ -36,12 +40,13 @@ relocate_headers() {
 }
 
 # What the guest needs to start, and what a test may want to load.
-guest_modules="virtio_pci virtio_console 9pnet_virtio 9p overlay loop ext4"
+guest_modules="virtio_pci virtio_console 9pnet_virtio 9p overlay loop ext4 drm video"
 
 # fill_modules ROOT RELEASE: the wanted modules with all that they depend on,
 # decompressed (quicker here than in the guest), in a tree that modprobe reads.
 fill_modules() {
-	local root=$1 release=$2 tree=$out/tree/usr/lib/modules/$release module file
+	local root=$1 release=$2 module file
+	local tree=$out/tree/usr/lib/modules/$release
 	depmod -b "$root" "$release"
 	mkdir -p "$tree"
 	cp "$root/lib/modules/$release"/modules.{order,builtin,builtin.modinfo} "$tree/"
@@ -52,22 +57,120 @@ fill_modules() {
 		case $file in
 		*.ko) cp "$file" "$tree/" ;;
 		*.ko.xz) xz -dc "$file" > "$tree/$(basename "$file" .xz)" ;;
-		*.ko.zst) zstd -qdc "$file" > "$tree/$(basename "$file" .zst)" ;;
 		esac
 	done
-	# The names alone: depmod looks the folder through.
-	depmod -b "$out/tree/usr" "$release" 2>/dev/null || depmod -b "$out/tree" "$release"
+	depmod -b "$out/tree/usr" "$release"
 }
 
+number_at() { od -A n -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '; }
+
+# unpack_kernel VMLINUZ VMLINUX: a kernel that unpacks itself does so under
+# emulation, which takes longer than all the rest of its start. QEMU starts the
+# bare ELF file too, by the PVH entry. The header's fields are those of the
+# kernel's Documentation/arch/x86/boot.rst; the last four bytes of what is
+# packed are its size and none of the packer's.
+unpack_kernel() {
+	local setup start length packer
+	setup=$(number_at "$1" $((0x1f1)) 1)
+	start=$(((setup + 1) * 512 + $(number_at "$1" $((0x248)) 4)))
+	length=$(($(number_at "$1" $((0x24c)) 4) - 4))
+	case $(od -A n -t x1 -j "$start" -N 4 "$1") in
+	" fd 37 7a 58") packer=xz ;;
+	" 28 b5 2f fd") packer=zstd ;;
+	*) die "$1 is packed in a way that is not known here" ;;
+	esac
+	head -c $((start + length)) "$1" | tail -c "$length" | $packer -dc > "$2"
+}
+
+# Fills $out with release, vmlinux, modules.cpio and, where they can be used on
+# Debian 12 as they are, headers/.
 fill_kernel() {
-	local kernel=$1 origin release image root=$out/root
+	local kernel=$1 origin release root=$out/root headers scripts packages packed
 	origin=$(kernel_origin "$kernel")
 	release=$(newest_release "$kernel")
 	say "fetching kernel $release"
 	echo "$release" > "$out/release"
-	image=linux-image-$release
-	[ "$kernel" != 7.2 ] || image=linux-binary-$release
-	# Signing takes Debian a while: the unsigned image is there first.
-	[ -n "$(apt_version "${origin% *}" "$image")" ] || image=${image/-$release/-unsigned-$release}
-	unpack only $origin "$root" $image
+
+	packages=linux-image-$release
+	[ "$kernel" != 7.2 ] || packages="linux-binary-$release linux-modules-$release linux-base-$release"
+	# $origin is two words.
+	unpack only $origin "$root" $packages
+	packed=$root/boot/vmlinuz-$release
+	[ "$kernel" != 7.2 ] || packed=$root/usr/lib/modules/$release/vmlinuz
+	unpack_kernel "$packed" "$out/vmlinux"
+	fill_modules "$root" "$release"
+	cpio_of "$out/tree" > "$out/modules.cpio"
+	rm -rf "$root" "$out/tree"
+
+	[ "$kernel" != 7.2 ] || return 0
+	headers=linux-headers-$release
+	scripts=$(apt_dependency "${origin% *}" "$headers" 'linux-kbuild-.*')
+	unpack only $origin "$out/headers" "$headers" "${headers%-$flavour}-common" "$scripts"
+	relocate_headers "$out/headers" "$(kernel_dir "$kernel")/headers"
+}
+
+# Headers of Debian 13 want its compiler and C library: they lie in a root of
+# that release. Packages are only unpacked there, not set up: a compiler and
+# make need no more than that.
+trixie=$cache/trixie
+
+fill_trixie() {
+	local release headers scripts
+	release=$(kernel_release 7.2)
+	headers=linux-headers-$release
+	say "fetching a root of Debian 13 to build modules for $release in"
+	scripts=$(apt_dependency trixie "$headers" 'linux-kbuild-.*')
+	skip="debconf perl perl-base perl-modules-5.40 libperl5.40t64" \
+		unpack closure trixie trixie "$out/root" \
+		gcc-14 make dash bash coreutils sed grep gawk mawk findutils diffutils pahole \
+		libelf1t64 libssl3t64 zlib1g libc6-dev binutils libc-bin
+	unpack only trixie trixie-backports "$out/root" \
+		"$headers" "${headers%-$flavour}-common" "$scripts"
+	ln -sf gawk "$out/root/usr/bin/awk"
+	ln -sf gcc-14 "$out/root/usr/bin/gcc"
+	ln -sf gcc-14 "$out/root/usr/bin/cc"
+	[ -e "$out/root/usr/bin/sh" ] || ln -s dash "$out/root/usr/bin/sh"
+	mkdir -p "$out/root"/{proc,dev,tmp}
+}
+
+# for_kernel KERNEL COMMAND...: runs COMMAND where modules for KERNEL can be
+# built: here, or inside the trixie root with the repository and the cache at
+# their usual places. The mounts are private to the command and end with it.
+for_kernel() {
+	local kernel=$1
+	shift
+	if [ "$kernel" != 7.2 ]; then
+		"$@"
+		return
+	fi
+	unshare --mount sh -ec '
+		root=$1 top=$2 cache=$3 dir=$PWD
+		shift 3
+		for place in "$top" "$cache" /tmp /dev; do
+			mkdir -p "$root$place"
+			mount --rbind "$place" "$root$place"
+		done
+		mount -t proc proc "$root/proc"
+		exec chroot "$root" /bin/sh -ec "cd \"\$0\" && exec \"\$@\"" "$dir" "$@"
+	' sh "$trixie/root" "$top" "$cache" "$@"
+}
+
+# The headers' folder as the command that for_kernel runs sees it.
+inner_kdir() { kernel_kdir "$1" | sed "s#^$trixie/root/#/#"; }
+
+# kbuild KERNEL FOLDER ARGUMENT...: builds the module whose Kbuild file and
+# sources lie in FOLDER, in place: hand it a copy.
+kbuild() {
+	local kernel=$1 folder=$2
+	shift 2
+	for_kernel "$kernel" make -C "$(inner_kdir "$kernel")" -j "$(nproc)" M="$folder" "$@" modules
+}
+
+fake_gpu_dir() {
+	echo "$cache/fake_gpu/$(kernel_release "$1")-$(hash_of "$qemu_dir"/fake_gpu/*)"
+}
+
+fill_fake_gpu() {
+	cp "$qemu_dir"/fake_gpu/{Kbuild,*.c} "$out/"
+	run_logged "building the fake GPU" "$cache/log/fake_gpu-$1.log" kbuild "$1" "$out"
 }

@@ -58,25 +58,27 @@ need_packages() {
 	[ -z "$missing" ] || die "missing packages; install them with: apt-get install -y$missing"
 }
 
-# Takes an exclusive lock for as long as this process lives. Children that
-# stay behind must not inherit it, so start them with 8>&- 9>&-.
+# Takes the cache's lock for as long as this process lives. Children that may
+# stay behind must not inherit it.
 lock_cache() {
-	[ -z "${CUDATRACE_CACHE_LOCKED:-}" ] || return 0
+	[ -z "${cache_locked:-}" ] || return 0
 	mkdir -p "$cache"
 	exec 9> "$cache/lock"
 	if ! flock -n 9; then
-		say "waiting for another prepare to finish"
+		say "waiting for another preparation to finish"
 		flock 9
 	fi
-	# Scripts that prepare calls work under its lock.
-	export CUDATRACE_CACHE_LOCKED=1
+	cache_locked=1
 }
 
 # make_dir DIR COMMAND...: DIR exists only once COMMAND, which fills the folder
-# named by $out, has succeeded. A step that was cut short is started afresh.
+# named by $out, has succeeded: a step that was cut short is started afresh.
+# Only whoever finds DIR missing waits for the lock.
 make_dir() {
 	local dir=$1 out
 	shift
+	[ ! -d "$dir" ] || return 0
+	lock_cache
 	[ ! -d "$dir" ] || return 0
 	out=$dir.part
 	rm -rf "$out"
@@ -106,6 +108,12 @@ retry() {
 }
 
 hash_of() { cat "$@" | sha256sum | cut -c 1-12; }
+
+# cpio_of FOLDER: its files as an archive, all root's, whoever built them.
+cpio_of() {
+	(cd "$1" && find . -mindepth 1 -print0 | sort -z |
+		cpio --quiet --null --create --format=newc --owner=0:0 --reproducible)
+}
 
 kernel_dir() { echo "$cache/kernel/$1"; }
 

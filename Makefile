@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# cudatrace.  `make help` lists the targets.  Everything is built into build/;
+# nothing is written beside the sources.
+
+VERSION := $(shell sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)
+PREFIX ?= /usr/local
+DESTDIR ?=
+B := build
+
+CC ?= gcc
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS)
+
+# The kernel to build the module for: make module KDIR=DIR for another one.
+RELEASE := $(shell uname -r)
+KDIR ?= /lib/modules/$(RELEASE)/build
+
+.PHONY: all
+all: $(B)/cudatrace $(B)/libcudatrace.so module-if-possible
+
+include cli/files.mk
+include userlib/files.mk
+include tests/sim/files.mk
+include examples/files.mk
+include tests/files.mk
+
+# ------------------------------------------------------------------ module --
+.PHONY: module module-if-possible
+# kbuild writes beside the sources, so it gets a copy, in build/RELEASE.
+module:
+	@test -e "$(KDIR)/Makefile" || { echo "No kernel headers at $(KDIR): apt-get install linux-headers-$(RELEASE), or give KDIR=DIR"; exit 1; }
+	@release=$$(cat $(KDIR)/include/config/kernel.release) && \
+	out=$(CURDIR)/$(B)/$$release && mkdir -p $$out && cp -Rpu Kbuild module $$out/ && \
+	$(MAKE) -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
+
+module-if-possible:
+	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) --no-print-directory module; \
+	else echo "The module is not built: no headers of the running kernel (apt-get install linux-headers-$(RELEASE))"; fi
+
+# ----------------------------------------------------------------- install --
+.PHONY: install install-lib uninstall dkms-install dkms-remove sign
+install: $(B)/cudatrace $(B)/libcudatrace.so
+	install -D -m 755 $(B)/cudatrace $(DESTDIR)$(PREFIX)/bin/cudatrace
+	install -D -m 755 $(B)/libcudatrace.so $(DESTDIR)$(PREFIX)/lib/cudatrace/libcudatrace.so
+	install -D -m 644 userlib/include/cudatrace/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/cudatrace.h
+	install -D -m 644 module/uapi/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace.h
+	install -D -m 644 module/uapi/cudatrace_events.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace_events.h
+
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/cudatrace $(DESTDIR)$(PREFIX)/lib/cudatrace $(DESTDIR)$(PREFIX)/include/cudatrace
+
+DKMS ?= dkms
+DKMS_SRC ?= /usr/src
+# What DKMS builds from: the module's sources alone.
+dkms-install:
+	@command -v $(DKMS) >/dev/null || { echo "dkms is not installed: apt-get install dkms"; exit 1; }
+	rm -rf $(DKMS_SRC)/cudatrace-$(VERSION)
+	mkdir -p $(DKMS_SRC)/cudatrace-$(VERSION)
+	cp -R Kbuild dkms.conf module $(DKMS_SRC)/cudatrace-$(VERSION)/
+	-$(DKMS) remove $(DKMS_ARGS) cudatrace/$(VERSION) --all >/dev/null 2>&1
+	$(DKMS) add $(DKMS_ARGS) cudatrace/$(VERSION)
+	$(DKMS) install $(DKMS_ARGS) $(DKMS_KERNEL) --force cudatrace/$(VERSION)
+
+dkms-remove:
+	-$(DKMS) remove $(DKMS_ARGS) cudatrace/$(VERSION) --all
+	rm -rf $(DKMS_SRC)/cudatrace-$(VERSION)
+
+# -------------------------------------------------------------------- demo --
+.PHONY: deps demo test bench clean help
+# Debian packages that the build, the demo and the tests need, where missing.
+deps:
+	@tests/deps
+
+demo: deps
+	@$(MAKE) --no-print-directory -j2 all examples sim
+	@tests/demo
+
+test: deps
+	@$(MAKE) --no-print-directory -j2 all examples sim tests
+	@tests/run
+
+clean:
+	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
+
+help:
+	@echo "make              build/cudatrace, build/libcudatrace.so, and the module if headers are there"
+	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
+	@echo "make demo         record an inference program, with something to look at in demo/"
+	@echo "make test         all tests; the guest's kernels and driver are fetched once"
+	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"
+	@echo "make dkms-install the module, rebuilt with every kernel"
+	@echo "make clean        all of build/ but the cache of packages and guests"

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by in-guest.sh: NVIDIA's real driver under NVIDIA's real libcuda.
+
+# strace and the module watch the same run; strace sees the library's own calls of
+# /dev/cudatrace too (type 0xc7), which are left out.
+cudatrace record -q -o trace-cuinit -- strace -f -e trace=ioctl -o strace.txt /mnt/build/tests/cuinit >cuinit.out 2>cuinit.err
+ok $? "cuInit of NVIDIA's libcuda under record and strace" || cat cuinit.err
+cudatrace export --format jsonl -o cuinit.jsonl trace-cuinit
+seen=$(grep 'ioctl(' strace.txt | grep -vc '0xc7')
+is "$(count '(.name=="nvidia_ioctl" or .name=="uvm_ioctl") and .phase=="E"' cuinit.jsonl)" "$seen" "as many ioctls as strace saw"
+is "$(count '(.name=="nvidia_ioctl" or .name=="uvm_ioctl") and .phase=="B"' cuinit.jsonl)" "$seen" "each with its entry"
+jq -s -e '
+	(map(select(.name=="cuInit")) | map({(.phase): .ts_ns}) | add) as $init |
+	map(select(.name=="nvidia_ioctl" or .name=="uvm_ioctl") |
+	    select(.ts_ns > $init.B - 1e9)) as $io |
+	($io | length) > 10 and
+	($io | map(select(.ts_ns >= $init.B and .ts_ns <= $init.E)) | length) >= ($io | length) - 12 and
+	($io[0].ts_ns >= $init.B)' cuinit.jsonl >/dev/null
+ok $? "cuInit begins before its first ioctl is entered and ends after their exits"
+is "$(count '.name=="nvidia_ioctl" and .phase=="E" and ((.ioctl // "")|startswith("NV_ESC_")|not)' cuinit.jsonl)" 0 "every ioctl of the driver has its name"
+rm_calls='.name=="nvidia_ioctl" and .phase=="E" and (.ioctl=="NV_ESC_RM_CONTROL" or .ioctl=="NV_ESC_RM_ALLOC" or .ioctl=="NV_ESC_RM_FREE")'
+[ "$(count "$rm_calls" cuinit.jsonl)" -ge 8 ]
+ok $? "RM calls are there ($(count "$rm_calls" cuinit.jsonl))"
+is "$(count "$rm_calls and (.status|not)" cuinit.jsonl)" 0 "each with its status"
+is "$(count '.ioctl=="NV_ESC_RM_CONTROL" and .phase=="E" and (.control|not)' cuinit.jsonl)" 0 "every control with its command's name"
+is "$(count '.ioctl=="NV_ESC_RM_ALLOC" and .phase=="E" and (.class|not)' cuinit.jsonl)" 0 "every allocation with its class's name"
+for name in os_alloc_mem os_free_mem nv_alloc_pages nv_free_pages nv_dma_map_alloc nvidia_open rm_ioctl rm_init_adapter; do
+	[ "$(count ".name==\"$name\" and .phase==\"E\"" cuinit.jsonl)" -gt 0 ]
+	ok $? "$name is recorded"
+done
+[ "$(count '.name=="nvidia_isr" and .context=="hardirq"' cuinit.jsonl)" -gt 0 ]
+ok $? "nvidia_isr is recorded, in its hard interrupt"
+[ "$(count '.name=="rm_isr" and .context=="hardirq"' cuinit.jsonl)" -gt 0 ]
+ok $? "rm_isr too, through a breakpoint, with the right context"
+
+# The same without the module: the process's own view of its ioctls.
+cudatrace record -q --no-module -o trace-files -- strace -f -e trace=ioctl -o strace2.txt /mnt/build/tests/cuinit >/dev/null 2>files.err
+ok $? "without the module" || cat files.err
+cudatrace export --format jsonl -o files.jsonl trace-files
+is "$(count '.name=="ioctl" and .type=="syscall" and .phase=="E"' files.jsonl)" "$(grep -c 'ioctl(' strace2.txt)" "the library sees as many ioctls as strace"
+is "$(count '.name=="ioctl" and .phase=="E" and (.ioctl|not)' files.jsonl)" 0 "each with its name"

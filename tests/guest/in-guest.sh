@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What is tested inside the guest, as root, in one boot: started with nothing
+# loaded.  $1: the driver's version, or none.  Traces that it leaves in /mnt/share
+# are judged by the host afterwards.  Prints TAP.
+driver=$1
+cd /mnt/share || exit 2
+. ./judge.sh
+export PATH=/mnt/build:/mnt/build/tests:$PATH
+sim=/mnt/build/tests/sim
+
+# count FILTER FILE: lines of FILE for which jq's FILTER holds
+count() { jq -c "select($1)" "$2" | wc -l; }
+
+# wait_for FILE PATTERN: until a line of FILE matches, at most 30 s
+wait_for()
+{
+	local i
+	for i in $(seq 300); do
+		grep -q "$2" "$1" 2>/dev/null && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# ---------------------------------------------------- the module alone -------
+load-module
+ok $? "the module loads with no driver there"
+[ -c /dev/cudatrace ]
+ok $? "/dev/cudatrace is made"
+/mnt/build/tests/device >device.tap
+ok $? "the device's own test"
+grep -v '^1\.\.' device.tap
+
+exec 9</dev/cudatrace
+! rmmod cudatrace 2>/dev/null
+ok $? "no unload while somebody holds it open"
+exec 9<&-
+rmmod cudatrace
+ok $? "an unload as soon as nobody does"
+load-module
+for i in 1 2 3; do rmmod cudatrace && load-module; done
+ok $? "and as often as one likes"
+
+cat /dev/cudatrace >follow.jsonl & cat=$!
+sleep 2
+kill -INT $cat 2>/dev/null; kill $cat
+wait $cat
+[ $? -ge 128 ]
+ok $? "a signal ends cat"
+
+[ "$driver" = none ] && { . ./record.sh; plan; exit; }
+
+# ------------------------------------------------------- orders of loading ---
+cat /dev/cudatrace >module-first.jsonl & cat=$!
+sleep 1
+load-driver
+ok $? "the driver loads while probes wait for it"
+cuinit >/dev/null
+wait_for module-first.jsonl '"name":"uvm_ioctl","phase":"E"'
+ok $? "module first: its probes are armed when it comes" 
+unload-driver
+ok $? "the driver unloads under live probes"
+load-driver
+before=$(count '.name=="nvidia_ioctl" and .phase=="E"' module-first.jsonl)
+cuinit >/dev/null
+sleep 2
+after=$(count '.name=="nvidia_ioctl" and .phase=="E"' module-first.jsonl)
+[ "$after" -gt "$before" ]
+ok $? "driver reloaded: its probes are armed again ($before, then $after ioctls)"
+kill $cat; wait $cat 2>/dev/null
+unload-module
+ok $? "the module unloads with the driver loaded"
+load-module
+ok $? "driver first: the module loads behind it"
+. ./record.sh
+. ./driver.sh
+unload-module
+ok $? "the module unloads at the end"
+plan

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by in-guest.sh: cudatrace record through the module, with the simulated
+# libcuda.
+
+LD_LIBRARY_PATH=$sim cudatrace record -o trace-inference -- /mnt/build/examples/inference --iterations 20 >inference.out 2>inference.err
+ok $? "the inference program runs under record, with its own status" || cat inference.out inference.err
+grep -q 'through the module' inference.err
+ok $? "record says that it goes through the module"
+grep -qi 'simulated GPU' inference.err
+ok $? "the summary says that the GPU is simulated"
+cudatrace export --format jsonl -o inference.jsonl trace-inference
+LD_LIBRARY_PATH=$sim ltrace_count=$(count '.type=="kernel" and .op=="launch"' inference.jsonl)
+[ "$ltrace_count" -gt 20 ]
+ok $? "launches are in the trace ($ltrace_count)"
+is "$(count '.name=="cuLaunchKernel" and .phase=="E"' inference.jsonl)" "$ltrace_count" "each is counted once"
+is "$(count '.phase=="E" and .layer=="user" and .op_id and (.duration_us|not)' inference.jsonl)" 0 "every call that returned has its duration"
+
+cudatrace record -o trace-status -- sh -c 'echo out; echo err >&2; exit 37' >status.out 2>status.err
+is $? 37 "record returns the program's status"
+is "$(cat status.out)" out "and leaves its output alone"
+cudatrace record -o trace-status -- true 2>status.err
+is $? 1 "a DIR that exists is refused"
+grep -q 'trace-status exists' status.err
+ok $? "and named"
+cudatrace record -q -f -o trace-status -- true 2>/dev/null
+ok $? "unless -f is given"

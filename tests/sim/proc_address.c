@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * proc_address.c - cuGetProcAddress, the way cudart and PyTorch reach
+ * everything else, made from the table in calls.h.
+ *
+ * Takes base names only, hands out the newest version that the caller's CUDA
+ * version may have, and hands itself out like any other. It must never hand
+ * out an address that dlsym would not give for the same symbol.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+enum mode { ANY, LEGACY, PER_THREAD };
+
+struct call {
+	const char *base;
+	int since;
+	enum mode mode;
+	void *function;
+};
+
+static const struct call calls[] = {
+#define SIM_CALL(base, since, mode, symbol, args) \
+	{ #base, since, mode, (void *)symbol },
+#include "calls.h"
+#undef SIM_CALL
+	/* CUDA 12 and later mean by this name the variant with flags. */
+	{ "cuGraphInstantiate", 12000, ANY,
+	  (void *)cuGraphInstantiateWithFlags },
+};
+
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+/* The newest row for @name; *@known tells "too old" from "no such name". */
+static const struct call *find(const char *name, int version, bool per_thread,
+			       bool *known)
+{
+	const struct call *best = NULL;
+	unsigned int i;
+
+	*known = false;
+	for (i = 0; i < CALLS; i++) {
+		const struct call *call = &calls[i];
+
+		if (strcmp(call->base, name))
+			continue;
+		*known = true;
+		if (call->since > version ||
+		    (call->mode == PER_THREAD && !per_thread))
+			continue;
+		/* A per-thread variant beats its newest legacy one. */
+		if (best && best->mode == PER_THREAD && call->mode == LEGACY &&
+		    call->since <= best->since)
+			continue;
+		if (!best || call->since >= best->since ||
+		    call->mode == PER_THREAD)
+			best = call;
+	}
+	return best;
+}
+
+static CUresult get(const char *name, void **function, int version,
+		    cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+{
+	const struct call *call;
+	bool known;
+
+	if (!name || !*name || !function ||
+	    flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+		return CUDA_ERROR_INVALID_VALUE;
+	call = find(name, version,
+		    flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		    &known);
+	*function = call ? call->function : NULL;
+	if (status)
+		*status = call ? CU_GET_PROC_ADDRESS_SUCCESS : known ?
+			CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
+			CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	return call ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char *name, void **function, int version,
+			  cuuint64_t flags)
+{
+	SIM_ENTER(SIM_NEEDS_NOTHING);
+	return get(name, function, version, flags, NULL);
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
+			     cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *status)
+{
+	SIM_ENTER(SIM_NEEDS_NOTHING);
+	return get(name, function, version, flags, status);
+}
+
+/* NVIDIA's private tables, which cudart needs, are not simulated. */
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+	SIM_ENTER(SIM_NEEDS_NOTHING);
+	if (!table || !id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*table = NULL;
+	return CUDA_ERROR_NOT_FOUND;
+}
