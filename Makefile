@@ -31,7 +31,7 @@ include tests/files.mk
 # kbuild writes beside the sources, so it gets a copy, in build/RELEASE.
 module:
 	@test -e "$(KDIR)/Makefile" || { echo "No kernel headers at $(KDIR): apt-get install linux-headers-$(RELEASE), or give KDIR=DIR"; exit 1; }
-	@release=$$(cat $(KDIR)/include/config/kernel.release) && \
+	@release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
 	out=$(CURDIR)/$(B)/$$release && mkdir -p $$out && cp -Rpu Kbuild module $$out/ && \
 	$(MAKE) -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
 

@@ -51,31 +51,77 @@ fill_driver() {
 	rm -rf "$root"
 }
 
-# Later stable kernels gave pci_resize_resource() a fourth argument, the BARs
-# to leave where they are; the driver in Debian stable predates it.
+# replace FILE SED-SCRIPT: fails where the source is not what was expected.
+replace() {
+	local before
+	before=$(hash_of "$1")
+	sed -i -E "$2" "$1"
+	[ "$before" != "$(hash_of "$1")" ] || die "the driver's source $1 is not what it was"
+}
+
+# Debian's driver predates some changes of the kernel's interfaces. Each is made
+# up for only where the headers have it, and none touches what tests look at.
 adapt_driver() {
-	local source=$1 headers=$2
-	if grep -A1 'pci_resize_resource(' "$headers/include/linux/pci.h" | grep -q exclude_bars; then
-		sed -i -E 's/(pci_resize_resource\([^,()]+,[^,()]+,[^,()]+)\)/\1, 0)/' "$source/nvidia/nv-pci.c"
+	local source=$1 headers=$2/include/linux file
+
+	# Stable kernels, too: a fourth argument, the BARs to leave where they are.
+	if grep -A1 'pci_resize_resource(' "$headers/pci.h" | grep -q exclude_bars; then
+		replace "$source/nvidia/nv-pci.c" \
+			's/(pci_resize_resource\([^,()]+,[^,()]+,[^,()]+)\)/\1, 0)/'
 	fi
+
+	[ "$kernel" = 7.2 ] || return 0
+	# in_irq() became in_hardirq().
+	grep -rlE '\bin_irq\(\)' --include='*.[ch]' "$source" | while read -r file; do
+		replace "$file" 's/\bin_irq\(\)/in_hardirq()/'
+	done
+	# strncpy() is gone.
+	grep -rlw strncpy --include='*.c' "$source" | while read -r file; do
+		replace "$file" '1i #define strncpy(to, from, size) \
+			({ strscpy_pad(to, from, size); (char *)(to); })'
+	done
+	# The driver copies a function of the kernel that it may call, being GPL too,
+	# and writes a member that only the kernel's own functions still may.
+	replace "$source/common/inc/nv-mm.h" '
+		s/(define NV_CAN_CALL_VMA_START_WRITE) 0/\1 1/
+		s/vma->vm_flags \|= flags;/vm_flags_set(vma, flags);/
+		s/vma->vm_flags &= ~flags;/vm_flags_clear(vma, flags);/'
+	replace "$source/nvidia/nv-dma.c" 's/ops->map_resource != NULL/ops->map_phys != NULL/'
+	# Sharing page tables with a GPU needs a GPU; its interface to the kernel changed.
+	replace "$source/nvidia-uvm/uvm_linux.h" 's/(define UVM_IS_CONFIG_HMM\(\)) 1/\1 0/'
 }
 
 # Fills $out with nvidia.ko and nvidia-uvm.ko, without the debugging information
 # (ten times the size) but with every symbol that a probe may name.
 fill_driver_modules() {
-	local kernel=$1 driver=$2 kdir common
+	local kernel=$1 driver=$2 release kdir common
+	release=$(kernel_release "$kernel")
 	kdir=$(kernel_kdir "$kernel")
-	common=${kdir%-$flavour}-common
 	cp -a "$(driver_dir "$driver")/source" "$out/source"
-	adapt_driver "$out/source" "$common"
-	say "building NVIDIA driver $(cat "$(driver_dir "$driver")/version") for $(kernel_release "$kernel")"
+	adapt_driver "$out/source" "${kdir%-$flavour}-common"
+	kdir=$(inner_kdir "$kernel")
+	common=${kdir%-$flavour}-common
+	say "building NVIDIA driver $(cat "$(driver_dir "$driver")/version") for $release"
 	# No BTF: it takes as long as the build, and nothing here reads it.
 	run_logged "building the driver" "$cache/log/driver-$driver-$kernel.log" \
-		make -C "$out/source" -j "$(nproc)" modules \
-		SYSSRC="$common" SYSOUT="$kdir" KERNEL_UNAME="$(kernel_release "$kernel")" \
+		for_kernel "$kernel" make -C "$out/source" -j "$(nproc)" modules \
+		SYSSRC="$common" SYSOUT="$kdir" KERNEL_UNAME="$release" \
 		NV_KERNEL_MODULES="nvidia nvidia-uvm" IGNORE_CC_MISMATCH=1 \
 		CONFIG_DEBUG_INFO_BTF_MODULES=
 	strip --strip-debug -o "$out/nvidia.ko" "$out/source/nvidia.ko"
 	strip --strip-debug -o "$out/nvidia-uvm.ko" "$out/source/nvidia-uvm.ko"
 	rm -rf "$out/source"
+}
+
+# The driver that a kernel gets if none is asked for: the older, as long as it
+# builds, since its names differ most from those of today's.
+default_driver() {
+	case $1 in
+	7.2) echo 550 ;;
+	*) echo 535 ;;
+	esac
+}
+
+need_driver_for() {
+	[ "$1 $2" != "7.2 535" ] || die "driver 535 does not build for kernel 7.2; take 550, or --no-driver"
 }

@@ -10,6 +10,18 @@
 
 #define PITCH 512
 
+static CUresult allowed(void)
+{
+	struct sim_context *ctx;
+	CUresult result;
+
+	pthread_mutex_lock(&sim_lock);
+	ctx = sim_current();
+	result = ctx ? sim_capture_forbids_unsafe(ctx) : sim_no_context();
+	pthread_mutex_unlock(&sim_lock);
+	return result;
+}
+
 static CUresult device_alloc(CUdeviceptr *ptr, size_t bytes,
 			     enum sim_memory_kind kind)
 {
@@ -18,7 +30,9 @@ static CUresult device_alloc(CUdeviceptr *ptr, size_t bytes,
 
 	if (!ptr)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = sim_memory_alloc(kind, bytes, false, &base);
+	result = allowed();
+	if (result == CUDA_SUCCESS)
+		result = sim_memory_alloc(kind, bytes, false, &base);
 	if (result == CUDA_SUCCESS)
 		*ptr = base;
 	return result;
@@ -64,6 +78,8 @@ static CUresult wait_for_device(void)
 	pthread_mutex_lock(&sim_lock);
 	ctx = sim_current();
 	if (ctx)
+		result = sim_capture_forbids_unsafe(ctx);
+	if (ctx && result == CUDA_SUCCESS)
 		result = sim_context_wait(ctx);
 	pthread_mutex_unlock(&sim_lock);
 	return result;
@@ -87,14 +103,15 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 	return device_free(ptr);
 }
 
-/* The first interface had 32-bit device addresses; one that is handed out
- * through it lies below 4 GiB, so that the old calls really work. */
+/* The first interface has 32-bit device addresses and works only in a context
+ * made through it, as with the real driver; what it hands out lies below
+ * 4 GiB, so that the old calls really work. */
 CUresult cuMemAlloc(CUdeviceptr_v1 *ptr, unsigned int bytes)
 {
 	uintptr_t base;
 	CUresult result;
 
-	SIM_ENTER(SIM_NEEDS_CONTEXT);
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
 	if (!ptr)
 		return CUDA_ERROR_INVALID_VALUE;
 	result = sim_memory_alloc(SIM_DEVICE, bytes, true, &base);
@@ -105,7 +122,7 @@ CUresult cuMemAlloc(CUdeviceptr_v1 *ptr, unsigned int bytes)
 
 CUresult cuMemFree(CUdeviceptr_v1 ptr)
 {
-	SIM_ENTER(SIM_NEEDS_CONTEXT);
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
 	return device_free(ptr);
 }
 
@@ -117,8 +134,10 @@ static unsigned int clamp(size_t bytes)
 CUresult cuMemGetInfo(unsigned int *available, unsigned int *total)
 {
 	size_t a, t;
-	CUresult result = cuMemGetInfo_v2(&a, &t);
+	CUresult result;
 
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
+	result = cuMemGetInfo_v2(&a, &t);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!available || !total)
@@ -148,7 +167,9 @@ static CUresult host_alloc(void **host, size_t bytes)
 
 	if (!host)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = sim_memory_alloc(SIM_HOST, bytes, false, &base);
+	result = allowed();
+	if (result == CUDA_SUCCESS)
+		result = sim_memory_alloc(SIM_HOST, bytes, false, &base);
 	if (result == CUDA_SUCCESS)
 		*host = (void *)base;
 	return result;

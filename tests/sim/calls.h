@@ -53,6 +53,8 @@ SIM_CALL(cuCtxCreate, 2000, ANY, cuCtxCreate,
 	 (CUcontext *, unsigned int, CUdevice))
 SIM_CALL(cuCtxCreate, 3020, ANY, cuCtxCreate_v2,
 	 (CUcontext *, unsigned int, CUdevice))
+SIM_CALL(cuCtxCreate, 11040, ANY, cuCtxCreate_v3,
+	 (CUcontext *, CUexecAffinityParam *, int, unsigned int, CUdevice))
 SIM_CALL(cuCtxCreate, 12050, ANY, cuCtxCreate_v4,
 	 (CUcontext *, CUctxCreateParams *, unsigned int, CUdevice))
 SIM_CALL(cuCtxDestroy, 2000, ANY, cuCtxDestroy, (CUcontext))
@@ -307,6 +309,12 @@ SIM_CALL(cuStreamGetCaptureInfo, 11030, LEGACY, cuStreamGetCaptureInfo_v2,
 SIM_CALL(cuStreamGetCaptureInfo, 11030, PER_THREAD, cuStreamGetCaptureInfo_v2_ptsz,
 	 (CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
 	  const CUgraphNode **, size_t *))
+SIM_CALL(cuStreamGetCaptureInfo, 12030, LEGACY, cuStreamGetCaptureInfo_v3,
+	 (CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
+	  const CUgraphNode **, const CUgraphEdgeData **, size_t *))
+SIM_CALL(cuStreamGetCaptureInfo, 12030, PER_THREAD, cuStreamGetCaptureInfo_v3_ptsz,
+	 (CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
+	  const CUgraphNode **, const CUgraphEdgeData **, size_t *))
 SIM_CALL(cuThreadExchangeStreamCaptureMode, 10010, ANY, cuThreadExchangeStreamCaptureMode,
 	 (CUstreamCaptureMode *))
 SIM_CALL(cuEventCreate, 2000, ANY, cuEventCreate, (CUevent *, unsigned int))

@@ -14,11 +14,14 @@ struct sim_capture {
 	unsigned int refs;
 	unsigned long long id;
 	enum { ACTIVE, INVALIDATED, ENDED } state;
+	CUstreamCaptureMode mode;
+	pthread_t thread;		/* that began it */
 	struct sim_stream *origin;	/* compared, never followed */
 	struct sim_graph *graph;
 };
 
 static unsigned long long last_id;
+static __thread CUstreamCaptureMode thread_mode;
 
 void sim_capture_set(struct sim_capture **at, struct sim_capture *capture)
 {
@@ -76,6 +79,32 @@ CUresult sim_capture_forbids(struct sim_stream *stream)
 	return CUDA_SUCCESS;
 }
 
+/* As CUDA's modes say: a capture begun in global mode forbids such calls to
+ * all threads, one begun in thread-local mode to its own thread; a thread that
+ * is itself in a weaker mode is let through. */
+CUresult sim_capture_forbids_unsafe(struct sim_context *ctx)
+{
+	struct sim_stream *stream;
+
+	if (thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_SUCCESS;
+	for (stream = ctx->streams; stream; stream = stream->next_in_context) {
+		struct sim_capture *capture = stream->capture;
+		bool own;
+
+		if (!capture || capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+			continue;
+		own = pthread_equal(capture->thread, pthread_self());
+		if (!own &&
+		    (capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ||
+		     thread_mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
+			continue;
+		capture->state = INVALIDATED;
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	return CUDA_SUCCESS;
+}
+
 static CUresult begin(CUstream handle, int mode)
 {
 	struct sim_capture *capture;
@@ -108,6 +137,8 @@ static CUresult begin(CUstream handle, int mode)
 		goto out;
 	}
 	capture->id = ++last_id;
+	capture->mode = mode;
+	capture->thread = pthread_self();
 	capture->origin = stream;
 	sim_capture_set(&stream->capture, capture);
 out:
@@ -260,16 +291,42 @@ CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream,
 					 graph, nodes, count);
 }
 
-/* Modes are accepted and make no difference here. */
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream,
+				   CUstreamCaptureStatus *status,
+				   cuuint64_t *id, CUgraph *graph,
+				   const CUgraphNode **nodes,
+				   const CUgraphEdgeData **edges, size_t *count)
+{
+	SIM_ENTER(SIM_NEEDS_CONTEXT);
+	if (nodes)
+		*nodes = NULL;
+	if (edges)
+		*edges = NULL;
+	if (count)
+		*count = 0;
+	return capture_info(stream, status, id, graph);
+}
+
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream,
+					CUstreamCaptureStatus *status,
+					cuuint64_t *id, CUgraph *graph,
+					const CUgraphNode **nodes,
+					const CUgraphEdgeData **edges,
+					size_t *count)
+{
+	return cuStreamGetCaptureInfo_v3(SIM_PER_THREAD(stream), status, id,
+					 graph, nodes, edges, count);
+}
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-	static __thread CUstreamCaptureMode now;
-	CUstreamCaptureMode before = now;
+	CUstreamCaptureMode before = thread_mode;
 
 	SIM_ENTER(SIM_NEEDS_INIT);
-	if (!mode)
+	if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL ||
+	    *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		return CUDA_ERROR_INVALID_VALUE;
-	now = *mode;
+	thread_mode = *mode;
 	*mode = before;
 	return CUDA_SUCCESS;
 }

@@ -12,8 +12,9 @@
 
 #define MAX_DEPTH 64
 
-/* The version that cuCtxGetApiVersion of the 580 driver's cuda.h names. */
+/* What cuCtxGetApiVersion says; the older interface has 32-bit addresses. */
 #define API_VERSION 3020
+#define OLD_API_VERSION 3010
 
 static __thread CUcontext stack[MAX_DEPTH];
 static __thread unsigned int depth;
@@ -25,6 +26,12 @@ static unsigned long long last_id;
 struct sim_context *sim_current(void)
 {
 	return depth ? sim_handle_find(stack[depth - 1], SIM_CONTEXT) : NULL;
+}
+
+CUresult sim_no_context(void)
+{
+	return depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
+		       CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static void context_free(struct sim_object *obj)
@@ -100,7 +107,8 @@ static CUresult pop(CUcontext *handle)
 	return CUDA_SUCCESS;
 }
 
-static CUresult create(CUcontext *handle, unsigned int flags, CUdevice dev)
+static CUresult create(CUcontext *handle, unsigned int flags, CUdevice dev,
+		       bool old)
 {
 	struct sim_context *ctx;
 	CUresult result;
@@ -112,6 +120,8 @@ static CUresult create(CUcontext *handle, unsigned int flags, CUdevice dev)
 	sim_ioctls_context();
 	pthread_mutex_lock(&sim_lock);
 	ctx = context_new(flags);
+	if (ctx)
+		ctx->old = old;
 	result = ctx ? push(ctx->object.handle) : CUDA_ERROR_OUT_OF_MEMORY;
 	if (result == CUDA_SUCCESS)
 		*handle = ctx->object.handle;
@@ -124,13 +134,22 @@ static CUresult create(CUcontext *handle, unsigned int flags, CUdevice dev)
 CUresult cuCtxCreate(CUcontext *handle, unsigned int flags, CUdevice dev)
 {
 	SIM_ENTER(SIM_NEEDS_INIT);
-	return create(handle, flags, dev);
+	return create(handle, flags, dev, true);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *handle, unsigned int flags, CUdevice dev)
 {
 	SIM_ENTER(SIM_NEEDS_INIT);
-	return create(handle, flags, dev);
+	return create(handle, flags, dev, false);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *handle, CUexecAffinityParam *params,
+			int count, unsigned int flags, CUdevice dev)
+{
+	SIM_ENTER(SIM_NEEDS_INIT);
+	if (params || count)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return create(handle, flags, dev, false);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *params,
@@ -139,7 +158,7 @@ CUresult cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *params,
 	SIM_ENTER(SIM_NEEDS_INIT);
 	if (params)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	return create(handle, flags, dev);
+	return create(handle, flags, dev, false);
 }
 
 static CUresult destroy(CUcontext handle)
@@ -381,11 +400,17 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *id)
 
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
 {
+	struct sim_context *ctx;
+
 	SIM_ENTER(SIM_NEEDS_INIT);
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
-	*version = API_VERSION;
-	return LOCKED(find(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT);
+	pthread_mutex_lock(&sim_lock);
+	ctx = find(handle);
+	if (ctx)
+		*version = ctx->old ? OLD_API_VERSION : API_VERSION;
+	pthread_mutex_unlock(&sim_lock);
+	return ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult synchronize(CUcontext handle)

@@ -154,18 +154,21 @@ COPY_CALLS(cuMemcpy,, CUdeviceptr, CUdeviceptr,
 /* The 32-bit interface of CUDA 2. */
 CUresult cuMemcpyHtoD(CUdeviceptr_v1 dst, const void *src, unsigned int bytes)
 {
-	return cuMemcpyHtoD_v2(dst, src, bytes);
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
+	return linear(dst, true, PTR(src), false, bytes, NULL, true);
 }
 
 CUresult cuMemcpyDtoH(void *dst, CUdeviceptr_v1 src, unsigned int bytes)
 {
-	return cuMemcpyDtoH_v2(dst, src, bytes);
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
+	return linear(PTR(dst), false, src, true, bytes, NULL, true);
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr_v1 dst, CUdeviceptr_v1 src,
 		      unsigned int bytes)
 {
-	return cuMemcpyDtoD_v2(dst, src, bytes);
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);
+	return linear(dst, true, src, true, bytes, NULL, true);
 }
 
 static CUresult copy2d(const CUDA_MEMCPY2D *p, CUstream stream, bool wait)

@@ -11,7 +11,6 @@
 
 #include "sim.h"
 
-#define DRIVER_VERSION 13000
 #define DEVICE_NAME "cudatrace simulated GPU"
 #define BUS_ID "0000:00:00.0"
 
@@ -49,9 +48,14 @@ CUresult sim_enter(const char *name, enum sim_needs needs)
 	pthread_mutex_lock(&sim_lock);
 	if (state != READY) {
 		result = CUDA_ERROR_NOT_INITIALIZED;
-	} else if (needs == SIM_NEEDS_CONTEXT) {
+	} else if (needs >= SIM_NEEDS_CONTEXT) {
 		ctx = sim_current();
-		result = ctx ? ctx->error : CUDA_ERROR_INVALID_CONTEXT;
+		if (!ctx)
+			result = sim_no_context();
+		else if (needs == SIM_NEEDS_OLD_CONTEXT && !ctx->old)
+			result = CUDA_ERROR_INVALID_CONTEXT;
+		else
+			result = ctx->error;
 	}
 	pthread_mutex_unlock(&sim_lock);
 	return result;
@@ -84,7 +88,7 @@ CUresult cuDriverGetVersion(int *version)
 	SIM_ENTER(SIM_NEEDS_NOTHING);
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
-	*version = DRIVER_VERSION;
+	*version = SIM_DRIVER_VERSION;
 	return CUDA_SUCCESS;
 }
 

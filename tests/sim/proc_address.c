@@ -25,66 +25,76 @@ static const struct call calls[] = {
 	{ #base, since, mode, (void *)symbol },
 #include "calls.h"
 #undef SIM_CALL
-	/* CUDA 12 and later mean by this name the variant with flags. */
-	{ "cuGraphInstantiate", 12000, ANY,
-	  (void *)cuGraphInstantiateWithFlags },
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* The newest row for @name; *@known tells "too old" from "no such name". */
+/* The newest row for @name; *@known tells "too old" from "no such name". A
+ * name that has per-thread variants has nothing else for who asks for those. */
 static const struct call *find(const char *name, int version, bool per_thread,
 			       bool *known)
 {
 	const struct call *best = NULL;
+	bool variants = false;
 	unsigned int i;
 
 	*known = false;
 	for (i = 0; i < CALLS; i++) {
-		const struct call *call = &calls[i];
-
-		if (strcmp(call->base, name))
+		if (strcmp(calls[i].base, name))
 			continue;
 		*known = true;
-		if (call->since > version ||
-		    (call->mode == PER_THREAD && !per_thread))
+		variants |= calls[i].mode == PER_THREAD;
+	}
+	for (i = 0; *known && i < CALLS; i++) {
+		const struct call *call = &calls[i];
+
+		if (strcmp(call->base, name) || call->since > version)
 			continue;
-		/* A per-thread variant beats its newest legacy one. */
-		if (best && best->mode == PER_THREAD && call->mode == LEGACY &&
-		    call->since <= best->since)
+		if (variants && (call->mode == PER_THREAD) != per_thread)
 			continue;
-		if (!best || call->since >= best->since ||
-		    call->mode == PER_THREAD)
+		if (!best || call->since >= best->since)
 			best = call;
 	}
 	return best;
 }
 
+/*
+ * Results as driver 580.159.04 gives them: a name that is unknown or too new
+ * for @version is no error of cuGetProcAddress_v2, whose status says so, and
+ * CUDA_ERROR_NOT_FOUND of the older one; both flags together mean per thread;
+ * a version far beyond the driver's own is an error.
+ */
 static CUresult get(const char *name, void **function, int version,
 		    cuuint64_t flags, CUdriverProcAddressQueryResult *status)
 {
 	const struct call *call;
 	bool known;
 
-	if (!name || !*name || !function ||
-	    flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+	if (!name || !function || version > SIM_DRIVER_VERSION ||
+	    flags & ~(cuuint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+				  CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
 		return CUDA_ERROR_INVALID_VALUE;
 	call = find(name, version,
-		    flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		    flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
 		    &known);
 	*function = call ? call->function : NULL;
 	if (status)
 		*status = call ? CU_GET_PROC_ADDRESS_SUCCESS : known ?
 			CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
 			CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-	return call ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char *name, void **function, int version,
 			  cuuint64_t flags)
 {
+	CUresult result;
+
 	SIM_ENTER(SIM_NEEDS_NOTHING);
-	return get(name, function, version, flags, NULL);
+	result = get(name, function, version, flags, NULL);
+	if (result == CUDA_SUCCESS && !*function)
+		return CUDA_ERROR_NOT_FOUND;
+	return result;
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version,

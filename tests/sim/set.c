@@ -76,7 +76,9 @@ CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value,	\
 									\
 CUresult cuMemsetD##bits(CUdeviceptr_v1 dst, type value, unsigned int n) \
 {									\
-	return cuMemsetD##bits##_v2(dst, value, n);			\
+	SIM_ENTER(SIM_NEEDS_OLD_CONTEXT);				\
+	return set(dst, 0, value, sizeof(value), n, 1,			\
+		   CU_STREAM_LEGACY);					\
 }
 
 SET_CALLS(8, unsigned char)

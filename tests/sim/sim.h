@@ -31,10 +31,13 @@ const struct sim_knobs *sim_knobs(void);
 CUresult sim_inject(const char *name);
 
 /* driver.c */
+#define SIM_DRIVER_VERSION 13000		/* CUDA 13.0 */
+
 enum sim_needs {
 	SIM_NEEDS_NOTHING,		/* may be called before cuInit */
 	SIM_NEEDS_INIT,
 	SIM_NEEDS_CONTEXT,		/* ... and a healthy current context */
+	SIM_NEEDS_OLD_CONTEXT,		/* ... made for 32-bit addresses */
 };
 
 CUresult sim_enter(const char *name, enum sim_needs needs);
@@ -84,12 +87,15 @@ struct sim_context {
 	struct sim_context *next;
 	unsigned int flags;
 	unsigned long long id;
+	bool old;			/* made by cuCtxCreate of CUDA 2 */
 	CUresult error;			/* sticky, as after a bad kernel */
 	struct sim_stream *streams;	/* linked by their next_in_context */
 	struct sim_stream *legacy;	/* stream 0, made on first use */
 };
 
 struct sim_context *sim_current(void);				/* locked */
+/* Why sim_current() found nothing: none was set, or it was destroyed. */
+CUresult sim_no_context(void);
 
 /* memory.c */
 enum sim_memory_kind {
@@ -256,6 +262,8 @@ bool sim_capture_active(const struct sim_capture *capture);	/* locked */
 /* The error of a call that neither a capturing stream nor, beside one, the
  * legacy stream may make; such a call ends the capture. */
 CUresult sim_capture_forbids(struct sim_stream *stream);	/* locked */
+/* The same for what allocates and frees, beside any capture of @ctx. */
+CUresult sim_capture_forbids_unsafe(struct sim_context *ctx);	/* locked */
 
 /* module.c */
 CUresult sim_kernel_find(CUfunction handle, struct sim_launch *launch,

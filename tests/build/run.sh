@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The build and the installation: what `make` leaves, `make install`, DKMS.
+# Prints TAP.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/judge.sh
+work=$PWD/build/tests/install
+rm -rf "$work"
+mkdir -p "$work"
+
+[ -x build/cudatrace ] && [ -e build/libcudatrace.so ]
+ok $? "make leaves build/cudatrace and build/libcudatrace.so"
+if [ -d .git ]; then
+	is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
+fi
+bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|.*\.(png|txt|md|json|in)|.gitignore)$' | while read -r f; do
+	[ -s "$f" ] && ! head -n 5 "$f" | grep -q SPDX-License-Identifier && echo "$f"; done)
+is "$bad" "" "every source file names its licence"
+is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|ioctl|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, ioctl and cudatrace_* alone"
+is "$(readelf -d build/libcudatrace.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and needs libc alone"
+
+make -s install DESTDIR="$work/root" PREFIX=/usr >"$work/install.log" 2>&1
+ok $? "make install" || cat "$work/install.log"
+"$work/root/usr/bin/cudatrace" record -q --no-module -o "$work/trace" -- true 2>"$work/record.err"
+ok $? "the installed command finds its installed library" || cat "$work/record.err"
+[ ! -e "$work/root/usr/lib/libcuda.so.1" ] && ! grep -rqs cudatrace_simulated_gpu "$work/root/usr/lib"/*/libcuda* 
+ok $? "the simulated libcuda is not installed"
+
+for kernel in 6.1 6.12; do
+	kdir=$(tests/qemu/kdir --kernel $kernel 2>"$work/kdir.log")
+	if [ ! -e "$kdir/Makefile" ]; then
+		skip "DKMS for $kernel: its headers can't be had: $(tail -n 1 "$work/kdir.log")"
+		continue
+	fi
+	release=$(tests/qemu/kdir --release --kernel $kernel)
+	mkdir -p "$work/dkms-$kernel" "$work/src-$kernel" "$work/lib-$kernel/$release"
+	make -s dkms-install DKMS_SRC="$work/src-$kernel" \
+		DKMS_ARGS="--dkmstree $work/dkms-$kernel --sourcetree $work/src-$kernel --installtree $work/lib-$kernel" \
+		DKMS_KERNEL="--no-depmod -k $release --kernelsourcedir $kdir" >"$work/dkms-$kernel.log" 2>&1
+	ok $? "make dkms-install builds for $release" || tail -n 15 "$work/dkms-$kernel.log"
+	find "$work/lib-$kernel" -name 'cudatrace.ko*' | grep -q .
+	ok $? "and installs the module" || tail -n 15 "$work/dkms-$kernel.log"
+done
+plan

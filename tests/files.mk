@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Programs that the tests run; the suites themselves are listed in tests/run.
+
+TESTS := $(addprefix $(B)/tests/,test_decode replay device cuinit)
+
+.PHONY: tests
+tests: $(TESTS)
+
+NV_TABLES := $(wildcard cli/tables/*.c)
+
+$(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/decode/trace.h \
+		cli/nv_decode.c cli/nv_decode.h $(NV_TABLES) module/nv_names.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< cli/nv_decode.c $(NV_TABLES)
+
+$(B)/tests/device: tests/guest/device.c tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+
+$(B)/tests/cuinit: tests/guest/cuinit.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
