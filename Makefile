@@ -26,6 +26,32 @@ include tests/sim/files.mk
 include examples/files.mk
 include tests/files.mk
 
+# ----------------------------------------------------- command and library --
+# Objects by source, with the headers that each includes.
+CLI_RECORD_SRCS := cli/cmd-record.c cli/device.c cli/launch.c cli/state.c
+CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
+USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
+
+$(B)/cudatrace: $(CLI_OBJS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
+
+$(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(USERLIB_OBJS)
+
+$(B)/obj/cli/%.o: cli/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -c -o $@ $<
+
+$(B)/obj/userlib/%.o: userlib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(USERLIB_CFLAGS) -MMD -c -o $@ $<
+
+$(B)/obj/userlib/%.o: userlib/%.S
+	@mkdir -p $(@D)
+	$(CC) $(USERLIB_CFLAGS) -MMD -c -o $@ $<
+
+-include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d)
+
 # ------------------------------------------------------------------ module --
 .PHONY: module module-if-possible
 # kbuild writes beside the sources, so it gets a copy, in build/RELEASE.

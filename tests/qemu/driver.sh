@@ -77,8 +77,8 @@ adapt_driver() {
 	done
 	# strncpy() is gone.
 	grep -rlw strncpy --include='*.c' "$source" | while read -r file; do
-		replace "$file" '1i #define strncpy(to, from, size) \
-			({ strscpy_pad(to, from, size); (char *)(to); })'
+		replace "$file" \
+			'1i #define strncpy(to, from, size) ({ strscpy_pad(to, from, size); (char *)(to); })'
 	done
 	# The driver copies a function of the kernel that it may call, being GPL too,
 	# and writes a member that only the kernel's own functions still may.

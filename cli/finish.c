@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finishing a trace.  Must never write to a stream whose thread still lives, and
+ * never change a record that is there.
+ */
+#include "finish.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "metadata.h"
+#include "reader.h"
+
+#define OPEN_PREFIX	".open-"
+#define LOCK_FILE	".lock"
+
+static int path_of(char path[4096], const char *dir, const char *name)
+{
+	return snprintf(path, 4096, "%s/%s", dir, name) < 4096 ? 0 : -ENAMETOOLONG;
+}
+
+/*
+ * The thread of an open page lives if it is there and its process has the page
+ * mapped; a number alone may have been given to somebody else since.
+ */
+static bool thread_lives(const struct ct_open_page *page, const char *name)
+{
+	char path[64], line[4600];
+	bool lives = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
+	if (access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/maps", page->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno != ENOENT;	/* not ours to look at: leave it alone */
+	while (!lives && fgets(line, sizeof(line), maps))
+		lives = strstr(line, name) != NULL;
+	fclose(maps);
+	return lives;
+}
+
+/* A packet of call_open records behind the last one of stream @s. */
+static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
+			const struct ct_pending *pending, unsigned int count, int fd)
+{
+	struct ct_packet head = {
+		.magic = CT_MAGIC, .stream_class = CT_STREAM_THREAD, .packet_size = 8ull *
+		CT_PACKET_MIN, .pid = pending->pid, .tid = pending->tid, .op_base = pending->op,
+	};
+	uint8_t packet[CT_PACKET_MIN] = { 0 };
+	uint32_t used = CT_PACKET_HEAD;
+	uint64_t at = s ? s->tail : 0, now = t->reg.start;
+
+	memcpy(head.uuid, t->reg.uuid, 16);
+	if (s && s->packets_count) {
+		struct ct_packet_view last;
+
+		ct_stream_packet(s, s->packets_count - 1, &last);
+		head.seq = last.seq + 1;
+		head.lost = last.lost;
+		now = last.ts_end;
+	}
+	/* When it died is not known: it lived at least until its last call began. */
+	for (unsigned int i = 0; i < count; i++)
+		if (pending[i].begin > now)
+			now = pending[i].begin;
+	for (unsigned int i = 0; i < count; i++) {
+		struct ct_thread_record r = {
+			.stamp = CT_STAMP(now, CT_CLASS_call_open), .depth = pending[i].level,
+			.flags = CT_F_INSTANT | CT_F_NO_RESULT, .duration = 0xffffull << CT_TS_BITS,
+		};
+		struct ct_call_open open = {
+			.begin = pending[i].begin, .op = pending[i].op,
+			.function = pending[i].class, .level = pending[i].level,
+			.reason = CT_OPEN_DIED,
+		};
+
+		if (used + sizeof(r) + sizeof(open) > sizeof(packet))
+			break;
+		memcpy(packet + used, &r, sizeof(r));
+		memcpy(packet + used + sizeof(r), &open, sizeof(open));
+		used += sizeof(r) + sizeof(open);
+	}
+	head.ts_begin = head.ts_end = now;
+	head.content_size = 8ull * used;
+	memcpy(packet, &head, sizeof(head));
+	/* One write: killed in it, the packet is whole or has no magic. */
+	if (pwrite(fd, packet, sizeof(packet), at) != sizeof(packet))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* Cuts the stream of an open page, adds its calls, removes the page. */
+static int finish_thread(const struct ct_trace *t, const char *page_name, struct ct_error *err)
+{
+	const struct ct_stream_file *s = NULL;
+	unsigned int first = 0, count = 0;
+	char path[4096], name[280];
+	int fd, rc = 0, index = -1;
+
+	snprintf(name, sizeof(name), "u-%s", page_name + strlen(OPEN_PREFIX));
+	if (ct_stream_kind(name) != CT_STREAM_THREAD || path_of(path, t->dir, name))
+		return ct_fail(err, EBADMSG,
+			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
+			       t->dir, page_name);
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (!strcmp(t->streams[i].name, name)) {
+			s = &t->streams[i];
+			index = i;
+		}
+	if (s) {
+		for (unsigned int i = 0; i < t->pending_count; i++)
+			if (t->pending[i].stream == index && !count++)
+				first = i;
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+		if (s->unfinished && ftruncate(fd, s->tail))
+			rc = -errno;
+		if (!rc && count)
+			rc = append_calls(t, s, &t->pending[first], count, fd);
+		if (close(fd) && !rc)
+			rc = -errno;
+		if (rc)
+			return ct_fail(err, -rc, "%s: %s", path, strerror(-rc));
+	}
+	if (!path_of(path, t->dir, page_name) && unlink(path) && errno != ENOENT)
+		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* Streams without a page: the recorder's, and threads that ended in peace. */
+static int cut_tails(const struct ct_trace *t, struct ct_error *err)
+{
+	char path[4096];
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+		struct stat st;
+
+		if (!s->unfinished || path_of(path, t->dir, s->name) || stat(path, &st) ||
+		    (uint64_t)st.st_size <= s->tail)
+			continue;
+		/* finish_thread() may have put a packet there. */
+		if (st.st_size == (off_t)(s->tail + CT_PACKET_MIN) && s->kind == CT_STREAM_THREAD) {
+			bool page = false;
+
+			for (unsigned int k = 0; k < t->pending_count; k++)
+				page |= t->pending[k].stream == (int)i;
+			if (page)
+				continue;
+		}
+		if (truncate(path, s->tail))
+			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	}
+	return 0;
+}
+
+/* Return: 1 if threads live, 0, or a negative errno. */
+static int finish_threads(const struct ct_trace *t, bool all_dead, struct ct_error *err)
+{
+	struct ct_open_page page;
+	struct dirent *entry;
+	int rc = 0, living = 0;
+	DIR *dir;
+
+	dir = opendir(t->dir);
+	if (!dir)
+		return ct_fail(err, errno, "%s: %s", t->dir, strerror(errno));
+	/* All must be dead before the first stream is touched. */
+	while (!all_dead && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
+		    ct_open_page_read(t->dir, entry->d_name, &page) >= 0 &&
+		    thread_lives(&page, entry->d_name))
+			living++;
+	rewinddir(dir);
+	while (!living && !rc && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
+			rc = finish_thread(t, entry->d_name, err);
+	closedir(dir);
+	if (!rc && !living)
+		rc = cut_tails(t, err);
+	return rc ? rc : living > 0;
+}
+
+int ct_trace_lock(const char *dir)
+{
+	char path[4096];
+	int fd;
+
+	if (path_of(path, dir, LOCK_FILE))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return -EWOULDBLOCK;
+	}
+	return fd;
+}
+
+void ct_trace_unlock(const char *dir, int fd)
+{
+	char path[4096];
+
+	if (!path_of(path, dir, LOCK_FILE))
+		unlink(path);
+	close(fd);
+}
+
+int ct_finish(const char *dir, bool all_dead, struct ct_error *err)
+{
+	struct ct_trace t;
+	int rc, lock = -1;
+
+	rc = ct_trace_open(&t, dir, err);
+	if (rc || (!t.unfinished && !all_dead))
+		goto out;
+	if (!all_dead) {
+		lock = ct_trace_lock(dir);
+		if (lock == -EWOULDBLOCK) {
+			rc = 1;
+			goto out;
+		}
+		if (lock < 0) {
+			rc = ct_fail(err, -lock, "%s: the trace is not finished, and can't be: %s",
+				     dir, strerror(-lock));
+			goto out;
+		}
+	}
+	rc = finish_threads(&t, all_dead, err);
+	if (rc)
+		goto out;
+	ct_trace_close(&t);
+	rc = ct_trace_open(&t, dir, err);
+	if (!rc)
+		rc = ct_metadata_write(&t, err);
+out:
+	if (lock >= 0)
+		ct_trace_unlock(dir, lock);
+	ct_trace_close(&t);
+	return rc;
+}

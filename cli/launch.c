@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See launch.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch.h"
+
+static const int forwarded[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGALRM,
+};
+#define FORWARDED	(sizeof(forwarded) / sizeof(forwarded[0]))
+
+static volatile pid_t target;
+
+static void forward(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	/* The terminal's own signals reach the child's group without us. */
+	if (target > 0 && info->si_code != SI_KERNEL)
+		kill(target, sig);
+	errno = saved;
+}
+
+int ct_launch_library(char *path, size_t room, struct ct_error *err)
+{
+	static const char *const beside[] = { "libcudatrace.so", "../lib/libcudatrace.so",
+		"../lib/x86_64-linux-gnu/libcudatrace.so", "../lib/cudatrace/libcudatrace.so" };
+	const char *env = getenv("CUDATRACE_LIBRARY");
+	char self[PATH_MAX], try[PATH_MAX * 2], *slash;
+	ssize_t len;
+	size_t i;
+
+	if (env && *env) {
+		if (access(env, R_OK))
+			return ct_fail(err, ENOENT, "CUDATRACE_LIBRARY names '%s', which can't be read", env);
+		snprintf(path, room, "%s", env);
+		return 0;
+	}
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len < 0)
+		return ct_fail(err, errno, "/proc/self/exe: %s", strerror(errno));
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(try, sizeof(try), "%s/%s", self, beside[i]);
+		if (!access(try, R_OK) && strlen(try) < room) {
+			strcpy(path, try);
+			return 0;
+		}
+	}
+	return ct_fail(err, ENOENT, "libcudatrace.so is not beside %s nor in its lib folder (make install, or set CUDATRACE_LIBRARY)",
+		       self);
+}
+
+static void set_environment(const char *library, const char *dir, const char *sink)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *preload;
+
+	if (old && *old) {
+		if (asprintf(&preload, "%s:%s", library, old) < 0)
+			_exit(126);
+	} else {
+		preload = strdup(library);
+	}
+	setenv("LD_PRELOAD", preload, 1);
+	setenv("CUDATRACE_DIR", dir, 1);
+	setenv("CUDATRACE_SINK", sink, 1);
+}
+
+/* In the child, after fork(): never returns. */
+static void run(char **argv, const char *library, const char *dir, const char *sink,
+		const sigset_t *mask, int report)
+{
+	size_t i;
+	int code;
+
+	for (i = 0; i < FORWARDED; i++)
+		signal(forwarded[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	set_environment(library, dir, sink);
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(report, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(code == ENOENT ? 127 : 126);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < FORWARDED; i++) {
+		/* What is ignored (nohup) stays ignored, in the child too. */
+		if (!sigaction(forwarded[i], NULL, &old) && old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(forwarded[i], &action, NULL);
+	}
+}
+
+int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
+	      const char *sink, struct ct_error *err)
+{
+	sigset_t all, old;
+	int report[2], code = 0;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC))
+		return ct_fail(err, errno, "pipe: %s", strerror(errno));
+	/* A signal between fork and here must not be lost. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	child->pid = fork();
+	if (child->pid < 0) {
+		code = errno;
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		close(report[0]);
+		close(report[1]);
+		return ct_fail(err, code, "fork: %s", strerror(code));
+	}
+	if (!child->pid)
+		run(argv, library, dir, sink, &old, report[1]);
+	target = child->pid;
+	catch_signals();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(report[1]);
+	do {
+		n = read(report[0], &code, sizeof(code));
+	} while (n < 0 && errno == EINTR);
+	close(report[0]);
+	if (n == sizeof(code)) {
+		waitpid(child->pid, NULL, 0);
+		target = 0;
+		child->status = code == ENOENT ? 127 : 126;
+		return ct_fail(err, code, "%s: %s", argv[0], strerror(code));
+	}
+	child->pidfd = syscall(SYS_pidfd_open, child->pid, 0);
+	return 0;
+}
+
+int ct_launch_wait(struct ct_child *child, int ms)
+{
+	struct pollfd p = { .fd = child->pidfd, .events = POLLIN };
+	int status;
+	pid_t pid;
+
+	if (child->pidfd >= 0 && poll(&p, 1, ms) <= 0)
+		return 0;
+	/* No pidfd (kernels before 5.3): ask, then rest. */
+	if (child->pidfd < 0 && ms > 0)
+		poll(NULL, 0, ms);
+	do {
+		pid = waitpid(child->pid, &status, child->pidfd < 0 && ms >= 0 ? WNOHANG : 0);
+	} while (pid < 0 && errno == EINTR);
+	if (pid != child->pid)
+		return 0;
+	target = 0;
+	if (child->pidfd >= 0)
+		close(child->pidfd);
+	child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return 1;
+}

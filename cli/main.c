@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cudatrace: the command line.  Finds the subcommand and nothing else: must never
+ * hold what one subcommand needs alone.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "version.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
+	{ "report",   cmd_report,   "totals, categories with the bottleneck, top operations" },
+	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
+	{ "export",   cmd_export,   "write a trace as JSON Lines or for chrome://tracing and Perfetto" },
+	{ "doctor",   cmd_doctor,   "what is missing on this machine, and the command that mends it" },
+};
+
+static void help(FILE *out)
+{
+	fprintf(out,
+		"Usage: cudatrace COMMAND [ARGUMENTS]\n"
+		"See what a CUDA program asks of libcuda and of NVIDIA's kernel driver.\n\n"
+		"Commands:\n");
+	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(out,
+		"\n'cudatrace COMMAND --help' tells the rest.\n\n"
+		"EXAMPLES\n"
+		"  cudatrace doctor\n"
+		"  cudatrace record -o trace -- python train.py\n"
+		"  cudatrace report trace\n"
+		"  cudatrace export --format chrome -o trace.json trace\n");
+}
+
+/* A trace is read through a mapping: who cuts the file off ends us. */
+static void cut_off(int sig)
+{
+	static const char text[] =
+		"cudatrace: a file of the trace became shorter while it was read; try again\n";
+
+	(void)sig;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	static char name[64];
+
+	signal(SIGBUS, cut_off);
+	if (argc < 2) {
+		help(stderr);
+		return 64;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("cudatrace %s\n", CT_VERSION);
+		return 0;
+	}
+	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[1], commands[i].name)) {
+			/* So that argp's messages begin with what was typed. */
+			snprintf(name, sizeof(name), "cudatrace %s", commands[i].name);
+			argv[1] = name;
+			return commands[i].run(argc - 1, argv + 1);
+		}
+	ct_complain("'%.60s' is no command; 'cudatrace --help' lists them", argv[1]);
+	return 64;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The device sink's way into the kernel, for tests that have no module.
+ */
+#ifndef CT_DEVICE_H
+#define CT_DEVICE_H
+
+#include "sink.h"
+
+/* ioctl() with a negative errno. */
+typedef long ct_device_call(int fd, unsigned long cmd, void *arg);
+extern ct_device_call *ct_device_ioctl;
+
+#endif

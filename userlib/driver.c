@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finding libcuda among the loaded objects; see driver.h.
+ *
+ * All reading of objects happens inside dl_iterate_phdr(), which holds off
+ * unloading.  Must never call dlsym(), dladdr() or dlopen(): their lock is taken
+ * before that of dl_iterate_phdr() elsewhere.
+ */
+#include "driver.h"
+
+#include "got.h"
+#include "slot.h"
+
+/* Only written inside dl_iterate_phdr(); readers see whole entries. */
+static struct {
+	u64 start, end;
+} ranges[CT_DRIVERS_MAX];
+
+static struct ct_driver last;
+u32 ct_driver_generation;
+
+static u64 seen_adds, seen_subs;
+static unsigned seen_objects;
+
+bool ct_driver_contains(u64 address)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
+		u64 start = __atomic_load_n(&ranges[i].start, __ATOMIC_RELAXED);
+		u64 end = __atomic_load_n(&ranges[i].end, __ATOMIC_RELAXED);
+
+		if (address >= start && address < end)
+			return true;
+	}
+	return false;
+}
+
+const struct ct_driver *ct_driver_last(void)
+{
+	return ct_load(&ct_driver_generation) ? &last : NULL;
+}
+
+static bool is_driver(const struct ct_object *o)
+{
+	const char *file = strrchr(o->path, '/');
+
+	file = file ? file + 1 : o->path;
+	return !strncmp(o->soname, "libcuda.so", 10) ||
+	       (!*o->soname && !strncmp(file, "libcuda.so", 10));
+}
+
+struct scan {
+	unsigned index;
+	unsigned from;		/* objects before it were looked at already */
+	u64 found[CT_DRIVERS_MAX][2];
+	unsigned drivers;
+	struct ct_driver newest;
+};
+
+static int find_drivers(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct scan *scan = data;
+	struct ct_object o;
+
+	(void)size;
+	if (!ct_object_read(&o, info) || !is_driver(&o))
+		return 0;
+	if (scan->drivers == CT_DRIVERS_MAX)
+		return 1;
+	scan->found[scan->drivers][0] = o.start;
+	scan->found[scan->drivers][1] = o.end;
+	scan->drivers++;
+	if (!ct_driver_contains(o.start)) {
+		struct ct_text t = { scan->newest.path, sizeof(scan->newest.path), 0 };
+
+		scan->newest.start = o.start;
+		scan->newest.end = o.end;
+		scan->newest.simulated =
+			ct_object_find(&o, "cudatrace_simulated_gpu") != NULL;
+		ct_put(&t, o.path);
+	}
+	return 0;
+}
+
+static bool still_there(const struct scan *scan, u64 start, u64 end)
+{
+	for (unsigned i = 0; i < scan->drivers; i++)
+		if (scan->found[i][0] == start && scan->found[i][1] == end)
+			return true;
+	return false;
+}
+
+/* True if a libcuda came that was not there before. */
+static bool update_ranges(struct scan *scan)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
+		u64 start = ranges[i].start, end = ranges[i].end;
+
+		if (end && !still_there(scan, start, end)) {
+			ct_store(&ranges[i].end, 0ull);
+			ct_slots_forget(start, end);
+		}
+	}
+	for (unsigned d = 0; d < scan->drivers; d++) {
+		if (ct_driver_contains(scan->found[d][0]))
+			continue;
+		for (int i = 0; i < CT_DRIVERS_MAX; i++) {
+			if (ranges[i].end)
+				continue;
+			ct_store(&ranges[i].start, scan->found[d][0]);
+			ct_store(&ranges[i].end, scan->found[d][1]);
+			break;
+		}
+	}
+	if (!scan->newest.end)
+		return false;
+	last = scan->newest;
+	ct_store(&ct_driver_generation, ct_driver_generation + 1);
+	return true;
+}
+
+static int patch(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct scan *scan = data;
+	struct ct_object o;
+
+	(void)size;
+	if (scan->index++ < scan->from || !ct_object_read(&o, info))
+		return 0;
+	/* Neither libcuda's calls of itself nor our own are the program's. */
+	if (ct_driver_contains(o.start) ||
+	    ((u64)&patch >= o.start && (u64)&patch < o.end))
+		return 0;
+	ct_got_patch(&o);
+	return 0;
+}
+
+/* The first object's callback does it all, so that the lock is held throughout. */
+static int check(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
+	struct scan scan;
+
+	(void)data;
+	if (size < needed ||
+	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
+		return 1;
+	memset(&scan, 0, sizeof(scan));
+	dl_iterate_phdr(find_drivers, &scan);
+	/* New objects go to the end of the list; but a libcuda that came may be
+	 * what older ones were waiting for. */
+	if (!update_ranges(&scan) && info->dlpi_subs == seen_subs)
+		scan.from = seen_objects;
+	if (scan.drivers) {
+		dl_iterate_phdr(patch, &scan);
+		seen_objects = scan.index;
+	} else {
+		seen_objects = 0;
+	}
+	seen_adds = info->dlpi_adds;
+	seen_subs = info->dlpi_subs;
+	return 1;
+}
+
+void ct_objects_check(void)
+{
+	dl_iterate_phdr(check, NULL);
+}
+
+struct lookup {
+	u64 address;
+	const char *prefix;
+	struct ct_text text;
+	bool found;
+};
+
+static int name_at(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct lookup *l = data;
+	struct ct_object o;
+	const char *name;
+
+	(void)size;
+	if (!ct_object_read(&o, info) || l->address < o.start || l->address >= o.end)
+		return 0;
+	name = ct_object_name_at(&o, l->address, l->prefix);
+	if (name && strlen(name) < l->text.size) {
+		ct_put(&l->text, name);
+		l->found = true;
+	}
+	return 1;
+}
+
+bool ct_driver_name_at(u64 address, const char *prefix, char *name, size_t size)
+{
+	struct lookup l = { address, prefix, { name, size, 0 }, false };
+
+	dl_iterate_phdr(name_at, &l);
+	return l.found;
+}

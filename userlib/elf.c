@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading a loaded object's dynamic section; see elf.h.
+ *
+ * Must never write to an object, nor keep a pointer into one beyond the
+ * dl_iterate_phdr() callback that it was called from.
+ */
+#include "elf.h"
+
+#define PAGE	4096ull
+
+static const void *address_of(const struct ct_object *o, u64 value)
+{
+	/* glibc relocates these in place, except for objects like the vDSO. */
+	return (const void *)(value < o->base ? o->base + value : value);
+}
+
+bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
+{
+	const ElfW(Dyn) *d = NULL;
+	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
+
+	memset(o, 0, sizeof(*o));
+	o->base = info->dlpi_addr;
+	o->path = info->dlpi_name ? info->dlpi_name : "";
+	o->soname = "";
+	o->phdr = info->dlpi_phdr;
+	o->phnum = info->dlpi_phnum;
+	o->start = ~0ull;
+
+	for (unsigned i = 0; i < o->phnum; i++) {
+		const ElfW(Phdr) *p = &o->phdr[i];
+		u64 at = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD) {
+			if (at < o->start)
+				o->start = at;
+			if (at + p->p_memsz > o->end)
+				o->end = at + p->p_memsz;
+		} else if (p->p_type == PT_DYNAMIC) {
+			d = (const ElfW(Dyn) *)at;
+		} else if (p->p_type == PT_GNU_RELRO) {
+			o->relro_start = at & -PAGE;
+			o->relro_end = (at + p->p_memsz) & -PAGE;
+		}
+	}
+	if (!d)
+		return false;
+
+	for (; d->d_tag != DT_NULL; d++) {
+		const void *at = address_of(o, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:	  o->symbols = at; break;
+		case DT_STRTAB:	  o->strings = at; break;
+		case DT_GNU_HASH: o->gnu_hash = at; break;
+		case DT_HASH:	  o->sysv_hash = at; break;
+		case DT_JMPREL:	  o->plt = at; break;
+		case DT_RELA:	  o->rela = at; break;
+		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
+		case DT_RELASZ:	  rela_size = d->d_un.d_val; break;
+		case DT_SONAME:	  soname = d->d_un.d_val; break;
+		}
+	}
+	if (!o->symbols || !o->strings)
+		return false;
+	if (soname != ~0ull)
+		o->soname = o->strings + soname;
+	o->plt_count = o->plt ? plt_size / sizeof(ElfW(Rela)) : 0;
+	o->rela_count = o->rela ? rela_size / sizeof(ElfW(Rela)) : 0;
+	return true;
+}
+
+static bool defined(const struct ct_object *o, u32 i, const char *name)
+{
+	const ElfW(Sym) *s = &o->symbols[i];
+
+	return s->st_shndx != SHN_UNDEF && s->st_value &&
+	       !strcmp(o->strings + s->st_name, name);
+}
+
+static const ElfW(Sym) *find_gnu(const struct ct_object *o, const char *name)
+{
+	const u32 *h = o->gnu_hash;
+	u32 buckets = h[0], first = h[1], words = h[2], shift = h[3];
+	const u64 *bloom = (const u64 *)(h + 4);
+	const u32 *bucket = (const u32 *)(bloom + words);
+	const u32 *chain = bucket + buckets;
+	u32 hash = 5381, i;
+	u64 word;
+
+	if (!buckets || !words)
+		return NULL;
+	for (const u8 *c = (const u8 *)name; *c; c++)
+		hash = hash * 33 + *c;
+	word = bloom[hash / 64 % words];
+	if (!(word >> hash % 64 & 1) || !(word >> (hash >> shift) % 64 & 1))
+		return NULL;
+	i = bucket[hash % buckets];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		u32 c = chain[i - first];
+
+		if ((c | 1) == (hash | 1) && defined(o, i, name))
+			return &o->symbols[i];
+		if (c & 1)
+			return NULL;
+	}
+}
+
+static const ElfW(Sym) *find_sysv(const struct ct_object *o, const char *name)
+{
+	const u32 *bucket = o->sysv_hash + 2;
+	const u32 *chain = bucket + o->sysv_hash[0];
+	u32 hash = 0;
+
+	if (!o->sysv_hash[0])
+		return NULL;
+	for (const u8 *c = (const u8 *)name; *c; c++) {
+		hash = (hash << 4) + *c;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	for (u32 i = bucket[hash % o->sysv_hash[0]]; i; i = chain[i])
+		if (defined(o, i, name))
+			return &o->symbols[i];
+	return NULL;
+}
+
+const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name)
+{
+	if (o->gnu_hash)
+		return find_gnu(o, name);
+	if (o->sysv_hash)
+		return find_sysv(o, name);
+	return NULL;
+}
+
+/* How many dynamic symbols there are: no header says so with DT_GNU_HASH. */
+static u32 symbol_count(const struct ct_object *o)
+{
+	const u32 *h = o->gnu_hash, *bucket, *chain;
+	u32 last = 0;
+
+	if (o->sysv_hash)
+		return o->sysv_hash[1];
+	if (!h)
+		return 0;
+	bucket = (const u32 *)((const u64 *)(h + 4) + h[2]);
+	chain = bucket + h[0];
+	for (u32 i = 0; i < h[0]; i++)
+		if (bucket[i] > last)
+			last = bucket[i];
+	if (last < h[1])
+		return h[1];
+	while (!(chain[last - h[1]] & 1))
+		last++;
+	return last + 1;
+}
+
+const char *ct_object_name_at(const struct ct_object *o, u64 address,
+			      const char *prefix)
+{
+	u32 count = symbol_count(o);
+	size_t n = strlen(prefix);
+	const char *best = NULL;
+
+	for (u32 i = 0; i < count; i++) {
+		const ElfW(Sym) *s = &o->symbols[i];
+		const char *name = o->strings + s->st_name;
+
+		if (s->st_shndx == SHN_UNDEF || o->base + s->st_value != address ||
+		    strncmp(name, prefix, n))
+			continue;
+		/* Aliases: the shortest is the nearest to what was asked for. */
+		if (!best || strlen(name) < strlen(best))
+			best = name;
+	}
+	return best;
+}
+
+bool ct_object_writable(const struct ct_object *o, u64 address)
+{
+	for (unsigned i = 0; i < o->phnum; i++) {
+		const ElfW(Phdr) *p = &o->phdr[i];
+		u64 at = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_W && address >= at &&
+		    address + 8 <= at + p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+struct next {
+	const char *name;
+	void *found;
+	bool after_us;
+};
+
+static int look_next(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	if (!ct_object_read(&o, info))
+		return 0;
+	if ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end) {
+		n->after_us = true;
+		return 0;
+	}
+	if (!n->after_us)
+		return 0;
+	s = ct_object_find(&o, n->name);
+	if (!s || ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC ||
+	    ELF64_ST_TYPE(s->st_info) == STT_TLS)
+		return 0;
+	n->found = (void *)(o.base + s->st_value);
+	return 1;
+}
+
+void *ct_find_next(const char *name)
+{
+	struct next n = { name, NULL, false };
+
+	dl_iterate_phdr(look_next, &n);
+	return n.found;
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What libcudatrace.so is made of, for the top Makefile and for the tests.  Paths
+# are relative to the top; includes of the ABI are relative to the sources.
+
+USERLIB_SRCS := $(addprefix userlib/, \
+	main.c call.c classify.c decode.c decode_copy.c decode_launch.c \
+	decode_memory.c decode_misc.c device.c driver.c elf.c files.c got.c \
+	interpose.c ioctl.c ioctl_decode.c kernels.c mark.c options.c process.c registry.c \
+	sink.c slot.c sys.c thread.c dlsym.S thunks.S)
+
+USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
+	-fno-strict-aliasing -fcf-protection=full -fno-stack-protector \
+	-Wall -Wextra -Werror -Wno-address-of-packed-member
+
+USERLIB_LDFLAGS := -shared -Wl,-soname,libcudatrace.so \
+	-Wl,--version-script,userlib/libcudatrace.map -Wl,-z,now -Wl,-z,relro \
+	-Wl,-z,noexecstack -Wl,--no-undefined

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Patching global offset tables; see got.h.
+ *
+ * A slot that the loader has bound holds an address in libcuda.  One that is
+ * bound at its first call holds an address of its own object; it is bound here,
+ * by the loader's rule: the first object of the list that defines the name.
+ * Must never write a slot whose value is neither.
+ */
+#include "got.h"
+
+#include "driver.h"
+#include "slot.h"
+
+#define PAGE	4096ull
+
+static bool of_driver(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+struct definition {
+	const char *name;
+	u64 address;
+};
+
+static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct definition *d = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	if (!ct_object_read(&o, info))
+		return 0;
+	s = ct_object_find(&o, d->name);
+	if (!s)
+		return 0;
+	d->address = o.base + s->st_value;
+	return 1;
+}
+
+static u64 bound_later(const char *name)
+{
+	struct definition d = { name, 0 };
+
+	dl_iterate_phdr(find_definition, &d);
+	return d.address;
+}
+
+static void store(const struct ct_object *o, u64 *slot, void *thunk)
+{
+	u64 page = (u64)slot & -PAGE;
+	bool relro = page >= o->relro_start && page < o->relro_end;
+
+	if (!ct_object_writable(o, (u64)slot))
+		return;
+	if (relro && ct_sys3(SYS_mprotect, page, PAGE, PROT_READ | PROT_WRITE) < 0)
+		return;
+	__atomic_store_n(slot, (u64)thunk, __ATOMIC_RELEASE);
+	if (relro)
+		ct_sys3(SYS_mprotect, page, PAGE, PROT_READ);
+}
+
+static void patch_one(const struct ct_object *o, const ElfW(Rela) *r)
+{
+	u32 type = (u32)ELF64_R_TYPE(r->r_info);
+	const ElfW(Sym) *s;
+	const char *name;
+	u64 *slot, value;
+	void *thunk;
+
+	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
+	    (type != R_X86_64_64 || r->r_addend))
+		return;
+	s = &o->symbols[ELF64_R_SYM(r->r_info)];
+	name = o->strings + s->st_name;
+	if (!of_driver(name))
+		return;
+
+	slot = (u64 *)(o->base + r->r_offset);
+	value = *slot;
+	if (!ct_driver_contains(value)) {
+		if (type != R_X86_64_JUMP_SLOT || value < o->start || value >= o->end)
+			return;
+		value = bound_later(name);
+		if (!ct_driver_contains(value))
+			return;
+	}
+	thunk = ct_thunk_for(name, (void *)value);
+	if ((u64)thunk != value)
+		store(o, slot, thunk);
+}
+
+void ct_got_patch(const struct ct_object *o)
+{
+	for (size_t i = 0; i < o->plt_count; i++)
+		patch_one(o, &o->plt[i]);
+	for (size_t i = 0; i < o->rela_count; i++)
+		patch_one(o, &o->rela[i]);
+}

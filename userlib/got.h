@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs that are linked to libcuda call it through slots of their global
+ * offset table.
+ */
+#ifndef CT_GOT_H
+#define CT_GOT_H
+
+#include "elf.h"
+
+/*
+ * Puts thunks into those slots of an object that lead into libcuda, or that
+ * will once the loader binds them.  Call inside dl_iterate_phdr().
+ */
+void ct_got_patch(const struct ct_object *o);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A hash table from handles to names; see kernels.h.
+ *
+ * Read at every launch, so it takes no lock: an entry's handle is set once and
+ * for all by compare and exchange, and its name changes by one store.  An entry
+ * without a name is one whose module is gone; it may be taken by another handle.
+ * When the table is full, names are simply not known.
+ */
+#include "kernels.h"
+
+#define SIZE	(1u << 16)
+#define PROBES	64
+
+struct entry {
+	u64 handle;
+	u64 module;
+	u32 name;
+	u32 reserved;
+};
+
+static struct entry *table;
+
+static u32 first(u64 handle)
+{
+	return (u32)((handle * 0x9e3779b97f4a7c15ull) >> 48) & (SIZE - 1);
+}
+
+static struct entry *find(u64 handle)
+{
+	struct entry *t = ct_load(&table);
+	u32 i = first(handle);
+
+	if (!t || !handle)
+		return NULL;
+	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (SIZE - 1)) {
+		u64 h = __atomic_load_n(&t[i].handle, __ATOMIC_RELAXED);
+
+		if (h == handle)
+			return &t[i];
+		if (!h)
+			return NULL;
+	}
+	return NULL;
+}
+
+u32 ct_kernel_name(u64 handle)
+{
+	const struct entry *e = find(handle);
+
+	return e ? __atomic_load_n(&e->name, __ATOMIC_RELAXED) : 0;
+}
+
+u64 ct_kernel_module(u64 handle)
+{
+	const struct entry *e = find(handle);
+
+	return e ? e->module : 0;
+}
+
+static bool make_table(void)
+{
+	struct entry *t = ct_load(&table);
+
+	if (t)
+		return true;
+	t = ct_map_private(SIZE * sizeof(*t));
+	if (!t)
+		return false;
+	if (!ct_cas(&table, NULL, t))
+		ct_unmap(t, SIZE * sizeof(*t));
+	return true;
+}
+
+static struct entry *claim(u64 handle)
+{
+	u32 i = first(handle);
+
+	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (SIZE - 1)) {
+		struct entry *e = &table[i];
+		u64 h = __atomic_load_n(&e->handle, __ATOMIC_RELAXED);
+
+		if (h && __atomic_load_n(&e->name, __ATOMIC_RELAXED))
+			continue;
+		if (ct_cas(&e->handle, h, handle))
+			return e;
+	}
+	return NULL;
+}
+
+cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
+{
+	struct entry *e;
+
+	if (!handle || !name || !make_table())
+		return;
+	e = find(handle);
+	if (!e)
+		e = claim(handle);
+	if (!e)
+		return;
+	e->module = module;
+	ct_store(&e->name, name);
+}
+
+cold void ct_kernels_forget(u64 module)
+{
+	struct entry *t = ct_load(&table);
+
+	if (!t || !module)
+		return;
+	for (u32 i = 0; i < SIZE; i++)
+		if (t[i].handle && t[i].module == module)
+			ct_store(&t[i].name, 0u);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading the environment; see options.h.  Must never change it: children get
+ * it as the program leaves it.
+ */
+#include "options.h"
+
+#include <stdlib.h>
+
+struct ct_options ct_options;
+
+void ct_path_absolute(struct ct_text *t, const char *path)
+{
+	long n;
+
+	if (*path != '/') {
+		n = ct_sys2(SYS_getcwd, t->buf, t->size - 1);
+		if (n > 1 && *t->buf == '/') {
+			t->len = (size_t)n - 1;
+			ct_put(t, "/");
+		}
+	}
+	ct_put(t, path);
+}
+
+static u32 packet_size(const char *s)
+{
+	u32 size = 0;
+
+	for (; s && *s >= '0' && *s <= '9'; s++)
+		size = size * 10 + (u32)(*s - '0');
+	if (size < CT_PACKET_MIN || size > CT_PACKET_MAX || size & (size - 1))
+		return 64 << 10;
+	return size;
+}
+
+static enum ct_sink_wish sink_wish(const char *s)
+{
+	if (!s || !*s)
+		return CT_SINK_ANY;
+	if (!strcmp(s, "device"))
+		return CT_SINK_DEVICE;
+	if (!strcmp(s, "files"))
+		return CT_SINK_FILES;
+	if (strcmp(s, "none"))
+		ct_say("CUDATRACE_SINK is none of device, files, none: ", s);
+	return CT_SINK_NONE;
+}
+
+/* All is copied: some programs write over their environment (process titles). */
+void ct_options_read(void)
+{
+	const char *dir = getenv("CUDATRACE_DIR");
+	const char *device = getenv("CUDATRACE_DEVICE");
+	const char *queries = getenv("CUDATRACE_TIME_QUERIES");
+	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
+	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
+
+	ct_options.sink = sink_wish(getenv("CUDATRACE_SINK"));
+	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
+	ct_options.packet_size = packet_size(getenv("CUDATRACE_PACKET"));
+	ct_options.time_queries = queries && *queries == '1';
+	if (dir && *dir)
+		ct_path_absolute(&t, dir);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the environment asks for, read once when the library starts.
+ *
+ *   CUDATRACE_SINK		device, files or none; else the first that works
+ *   CUDATRACE_DIR		the trace directory
+ *   CUDATRACE_DEVICE		instead of /dev/cudatrace
+ *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
+ *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
+ */
+#ifndef CT_OPTIONS_H
+#define CT_OPTIONS_H
+
+#include "sys.h"
+
+enum ct_sink_wish { CT_SINK_ANY, CT_SINK_DEVICE, CT_SINK_FILES, CT_SINK_NONE };
+
+struct ct_options {
+	enum ct_sink_wish sink;
+	char device[256];
+	char dir[2048];		/* absolute; "" if not asked for */
+	u32 packet_size;
+	bool time_queries;
+};
+
+extern struct ct_options ct_options;
+
+void ct_options_read(void);
+
+/* A path made absolute: the program may change its directory later. */
+void ct_path_absolute(struct ct_text *t, const char *path);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of slots and the making of one; see slot.h.
+ *
+ * Looking up takes no lock; making takes the process's lock, inside which
+ * nothing of the dynamic loader is called.  Nothing is ever freed: a program may
+ * keep a thunk's address for ever.
+ */
+#include "slot.h"
+
+#include "classify.h"
+#include "decode.h"
+#include "options.h"
+#include "proc_address.h"
+#include "process.h"
+#include "sink.h"
+
+struct ct_slot ct_slots[CT_THUNKS];
+
+#define HEADS	1024
+
+static u16 heads[HEADS];
+static u32 used = 1;		/* index 0 ends a chain */
+
+/* Copies of symbol names, since libcuda's own go away with it. */
+static char *names, *names_end;
+
+static const char *keep(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy;
+
+	if ((size_t)(names_end - names) < n) {
+		names = ct_map_private(1 << 16);
+		if (!names)
+			return NULL;
+		names_end = names + (1 << 16);
+	}
+	copy = names;
+	names += n;
+	memcpy(copy, s, n);
+	return copy;
+}
+
+struct params {
+	const char *symbol;
+	u8 words;
+	u8 vector;
+};
+
+static const struct params known[] = {
+#define CT_PARAM(symbol, words, vector)	{ #symbol, words, vector },
+#include "tables/param_counts.h"
+#undef CT_PARAM
+};
+
+static const struct params *params_of(const char *symbol)
+{
+	size_t low = 0, high = sizeof(known) / sizeof(*known);
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		int d = strcmp(symbol, known[mid].symbol);
+
+		if (!d)
+			return &known[mid];
+		if (d < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
+}
+
+static const struct params *params_by_base(const char *symbol)
+{
+	const struct params *p = params_of(symbol);
+	char base[CT_NAME_LEN];
+	size_t n = strlen(symbol);
+
+	/* A variant for per-thread default streams takes what its base takes. */
+	if (p || n < 6 || n >= sizeof(base) ||
+	    (strcmp(symbol + n - 5, "_ptsz") && strcmp(symbol + n - 5, "_ptds")))
+		return p;
+	memcpy(base, symbol, n - 5);
+	base[n - 5] = 0;
+	return params_of(base);
+}
+
+static u32 index_of(const struct ct_slot *s)
+{
+	return (u32)(s - ct_slots);
+}
+
+static void *thunk_of(const struct ct_slot *s)
+{
+	return (void *)(ct_thunks + ((u64)index_of(s) << CT_THUNK_SHIFT));
+}
+
+bool ct_is_thunk(const void *address)
+{
+	const char *p = address;
+
+	return p >= ct_thunks && p < ct_thunks + (CT_THUNKS << CT_THUNK_SHIFT);
+}
+
+static struct ct_slot *look_up(const char *symbol, u64 hash, void *target)
+{
+	for (u32 i = ct_load(&heads[hash % HEADS]); i; i = ct_slots[i].next) {
+		struct ct_slot *s = &ct_slots[i];
+		void *at = __atomic_load_n(&s->target, __ATOMIC_RELAXED);
+
+		if (s->hash == hash && at == target && !strcmp(s->symbol, symbol))
+			return s;
+	}
+	return NULL;
+}
+
+/* A slot of this symbol whose libcuda is gone, for the one that came. */
+static struct ct_slot *look_up_stale(const char *symbol, u64 hash)
+{
+	for (u32 i = heads[hash % HEADS]; i; i = ct_slots[i].next) {
+		struct ct_slot *s = &ct_slots[i];
+
+		if (s->hash == hash && s->stale && !strcmp(s->symbol, symbol))
+			return s;
+	}
+	return NULL;
+}
+
+static void fill(struct ct_slot *s, const char *symbol)
+{
+	const struct params *p = params_by_base(symbol);
+	struct ct_symbol f;
+	const struct ct_binding *b;
+
+	if (p) {
+		s->words = p->words;
+		s->flags = p->vector ? CT_SLOT_VECTOR : 0;
+	} else {
+		s->words = 16;
+		s->flags = CT_SLOT_VECTOR | CT_SLOT_UNKNOWN;
+	}
+	s->layout = CT_LAYOUT_none;
+	if (!ct_classify(&f, symbol))
+		return;
+	if (f.query && !ct_options.time_queries)
+		s->flags |= CT_SLOT_QUERY;
+	if (f.category == CT_CAT_INIT || f.op == CT_OP_LOAD ||
+	    (f.category == CT_CAT_CONTEXT && f.op == CT_OP_CREATE))
+		s->flags |= CT_SLOT_RESCAN;
+	b = ct_binding_of(f.name, f.version);
+	if (b) {
+		s->layout = b->layout;
+		s->size = b->size;
+		s->extract = b->extract;
+	}
+	if (!strcmp(f.name, "cuGetProcAddress"))
+		s->after = ct_after_get_proc_address;
+}
+
+static struct ct_slot *make(const char *symbol, u64 hash, void *target)
+{
+	struct ct_slot *s;
+
+	if (used == CT_THUNKS)
+		return NULL;
+	s = &ct_slots[used];
+	s->symbol = keep(symbol);
+	if (!s->symbol)
+		return NULL;
+	used++;
+	s->hash = hash;
+	s->target = target;
+	fill(s, symbol);
+	s->next = heads[hash % HEADS];
+	ct_store(&heads[hash % HEADS], (u16)index_of(s));
+	return s;
+}
+
+void *ct_thunk_for(const char *symbol, void *target)
+{
+	u64 hash = ct_hash(symbol, strlen(symbol));
+	struct ct_slot *s = look_up(symbol, hash, target);
+	u64 mask;
+
+	if (s && !s->stale)
+		return thunk_of(s);
+	mask = ct_lock();
+	s = look_up(symbol, hash, target);
+	if (!s)
+		s = look_up_stale(symbol, hash);
+	if (s) {
+		ct_store(&s->target, target);
+		s->stale = 0;
+	} else {
+		s = make(symbol, hash, target);
+	}
+	ct_unlock(mask);
+	if (s)
+		return thunk_of(s);
+	ct_say_once(CT_ONCE_POOL, "more functions than thunks; not traced from here on: ",
+		    symbol);
+	return target;
+}
+
+void ct_slots_forget(u64 start, u64 end)
+{
+	u64 mask = ct_lock();
+
+	for (u32 i = 1; i < used; i++) {
+		u64 at = (u64)ct_slots[i].target;
+
+		if (at >= start && at < end)
+			ct_slots[i].stale = 1;
+	}
+	ct_unlock(mask);
+}
+
+u16 ct_slot_define(struct ct_slot *s)
+{
+	struct ct_class_text text;
+	struct ct_symbol f;
+	u32 id;
+
+	/* A full disk or registry is asked again, but not at every call. */
+	if (s->failures++ & 255)
+		return 0;
+	if (!ct_classify(&f, s->symbol))
+		return 0;
+	text.name = f.name;
+	text.symbol = s->symbol;
+	text.category = f.category;
+	text.op = f.op;
+	text.layout = s->layout;
+	id = ct_sink->define(&text);
+	if (id)
+		ct_store(&s->class, (u16)id);
+	return (u16)id;
+}

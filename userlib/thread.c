@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Beginning and end of a thread's life; see thread.h.
+ *
+ * Must never allocate by malloc: this runs in the program's own calls, perhaps
+ * in a signal handler.
+ */
+#include "thread.h"
+
+#include <unistd.h>
+
+#include "elf.h"
+#include "options.h"
+#include "process.h"
+#include "sink.h"
+
+__thread struct ct_thread ct_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
+	.life = CT_LIFE_NEVER,
+};
+
+/* libc's, by name and not by linking: where they live depends on its version. */
+static int (*key_create)(unsigned *key, void (*destroy)(void *));
+static int (*set_specific)(unsigned key, const void *value);
+static bool have_key;
+static unsigned key;	/* glibc's pthread_key_t */
+
+static const ptrdiff_t *rseq_offset;
+
+u16 ct_cpu(void)
+{
+	u32 cpu;
+
+	if (!rseq_offset)
+		return 0xffff;
+	/* struct rseq: u32 cpu_id_start, u32 cpu_id */
+	__asm__ volatile("movl %%fs:4(%1), %0" : "=r"(cpu) : "r"(*rseq_offset));
+	return cpu > 0xffff ? 0xffff : (u16)cpu;
+}
+
+u32 ct_stream_number(void)
+{
+	return __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Destructors of other keys may still call CUDA, so the stream is kept until the
+ * last round.  A call after that begins a new one.
+ */
+#define ROUNDS	4	/* PTHREAD_DESTRUCTOR_ITERATIONS */
+
+static void thread_exits(void *self)
+{
+	struct ct_thread *t = self;
+	u64 mask;
+
+	if (++t->exits < ROUNDS) {
+		set_specific(key, t);
+		return;
+	}
+	mask = ct_lock();
+	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER) {
+		t->life = CT_LIFE_NEVER;
+		ct_sink->detach(t);
+	}
+	ct_unlock(mask);
+}
+
+void ct_thread_start(void)
+{
+	const u32 *size = ct_find_next("__rseq_size");
+	const ptrdiff_t *offset = ct_find_next("__rseq_offset");
+
+	if (size && *size && offset)
+		rseq_offset = offset;
+}
+
+/*
+ * Not under the lock: it takes the loader's.  With a libc that has its threads in
+ * another library, that one may come later than we; then the next thread tries.
+ */
+static void find_keys(void)
+{
+	if (set_specific)
+		return;
+	key_create = (int (*)(unsigned *, void (*)(void *)))
+		ct_find_next("pthread_key_create");
+	ct_store(&set_specific, (int (*)(unsigned, const void *))
+		 ct_find_next("pthread_setspecific"));
+}
+
+static void watch_exit(struct ct_thread *t)
+{
+	if (!have_key && key_create && set_specific)
+		have_key = !key_create(&key, thread_exits);
+	if (have_key)
+		set_specific(key, t);
+}
+
+static void process_record(struct ct_thread *t)
+{
+	static char text[CT_RECORD_MAX] __attribute__((aligned(8)));
+	struct ct_process_fields {
+		u32 ppid, uid;
+		u16 len;
+		char text[];
+	} *p = (void *)text;
+	size_t room = CT_RECORD_MAX - 64 - sizeof(*p);
+	long n = 0;
+	int fd = ct_open("/proc/self/cmdline", O_RDONLY, 0);
+	struct ct_record e = {
+		.class = CT_CLASS_process, .flags = CT_F_INSTANT | CT_F_NO_RESULT,
+	};
+
+	if (fd >= 0) {
+		n = ct_sys3(SYS_read, fd, p->text, room);
+		ct_close(fd);
+	}
+	if (n < 0)
+		n = 0;
+	if ((size_t)n == room)
+		e.flags |= CT_F_TRUNCATED;
+	while (n && !p->text[n - 1])
+		n--;
+	for (long i = 0; i < n; i++)
+		if (!p->text[i])
+			p->text[i] = ' ';
+	p->ppid = (u32)ct_sys0(SYS_getppid);
+	p->uid = (u32)ct_sys0(SYS_getuid);
+	p->len = (u16)n;
+	memset(p->text + n, 0, 8);
+	e.payload = text;
+	e.size = (u32)(10 + CT_TEXT_BYTES(10, (u64)n));
+	e.op = ct_local_add(&t->ops, 1) + 1;
+	ct_sink->record(t, &e);
+}
+
+cold bool ct_thread_attach(struct ct_thread *t)
+{
+	bool ok = true;
+	u64 mask;
+
+	find_keys();
+	mask = ct_lock();
+	if (ct_process_renew())
+		ct_sink_renew();
+	if (t->life != ct_process->life) {
+		if (t->life != CT_LIFE_NEVER)
+			ct_sink->forget(t);	/* it was the parent's */
+		t->tid = (u32)ct_sys0(SYS_gettid);
+		t->ops = 0;
+		t->nest = 0;
+		t->lost = 0;
+		ok = ct_sink->attach(t);
+		if (ok) {
+			watch_exit(t);
+			ct_store(&t->life, ct_process->life);
+		}
+	}
+	if (ok && !ct_process->process_record) {
+		ct_process->process_record = 1;
+		process_record(t);
+	}
+	ct_unlock(mask);
+	return ok;
+}

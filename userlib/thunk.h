@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What thunks.S and the C code share: the slot of a thunk and the frame of one
+ * call.  The assembly knows the offsets by the CT_* numbers below, which call.c
+ * checks at compile time.
+ */
+#ifndef CT_THUNK_H
+#define CT_THUNK_H
+
+#define CT_THUNKS		4096	/* thunks in the pool */
+#define CT_THUNK_SHIFT		4	/* each has 16 bytes of code */
+#define CT_SLOT_SHIFT		6	/* sizeof(struct ct_slot) == 64 */
+
+#define CT_SLOT_FLAGS		10	/* offsetof(struct ct_slot, flags) */
+#define CT_SLOT_VECTOR		0x01	/* xmm registers carry arguments, or may */
+#define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
+#define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
+#define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
+
+#define CT_FRAME_SIZE		256
+#define CT_FRAME_RAX		48
+#define CT_FRAME_R10		56
+#define CT_FRAME_RESULT		64
+#define CT_FRAME_SLOT		96
+#define CT_FRAME_WORDS		112
+#define CT_FRAME_XMM		128
+#define CT_FRAME_STACK		272	/* saved rbp and return address between */
+
+#ifndef __ASSEMBLER__
+
+#include "sys.h"
+
+struct ct_frame;
+struct ct_slot;
+
+/* Fills a record's payload from a call that has returned (see decode.h). */
+typedef void ct_extract(const struct ct_frame *f, void *payload, bool after);
+
+/*
+ * One intercepted function.  Written under the process's lock before its thunk
+ * is handed out; later only target (libcuda came back elsewhere) and class
+ * (given at the first call) change.
+ */
+struct ct_slot {
+	void *target;
+	u16 class;		/* 0 until the sink gave an id */
+	u8 flags;		/* CT_SLOT_* */
+	u8 words;		/* arguments on the stack */
+	u8 size;		/* bytes of payload */
+	u8 layout;
+	u16 next;		/* in the hash chain; 0 ends it */
+	ct_extract *extract;
+	void (*after)(struct ct_frame *f);	/* changes what the call returned */
+	const char *symbol;
+	u64 hash;
+	u32 failures;		/* calls since the class was refused */
+	u32 stale;		/* its libcuda was unloaded */
+} __attribute__((aligned(64)));
+
+struct ct_frame {
+	u64 arg[6];
+	u64 rax, r10;
+	u64 result, result2;
+	u64 op;
+	u64 begin;
+	struct ct_slot *slot;
+	u64 reserved;
+	u32 words;
+	u32 level;		/* index of its open call */
+	u32 flags;
+	u32 life;		/* of the thread when the call began */
+	u64 xmm[8][2];
+	u64 rbp, caller;
+	u64 stack[];
+};
+
+#define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
+#define CT_FRAME_BEGUN	2	/* its begin was recorded */
+
+/* In ct_open_call.reserved, with the size of the payload in bits 8 to 31. */
+#define CT_OPEN_NO_BEGIN	1	/* a query: begin is only a lower bound */
+#define CT_OPEN_HAS_BEGIN	2	/* a record of its begin was written */
+
+/* Argument n of the call, counted from 0, if none before it is floating point
+ * or a structure. */
+static inline u64 ct_arg(const struct ct_frame *f, unsigned n)
+{
+	return n < 6 ? f->arg[n] : f->stack[n - 6];
+}
+
+extern const char ct_thunks[];
+extern struct ct_slot ct_slots[CT_THUNKS];
+
+void *ct_enter(struct ct_slot *s, struct ct_frame *f);
+void ct_leave(struct ct_frame *f);
+
+#endif
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The thunks: what a program gets instead of a pointer into libcuda.  A static
+ * pool, so that no page is ever writable and executable, and so that unwind
+ * tables describe every instruction: exceptions, backtraces and thread
+ * cancellation pass through as through any function.
+ *
+ * A thunk calls ct_enter(), the target with a copy of its stack arguments, and
+ * ct_leave().  Must never change a return address (shadow stacks), nor a
+ * register that carries an argument or a result.
+ */
+#include "thunk.h"
+
+	.text
+
+	.globl	ct_thunks
+	.hidden	ct_thunks
+	.type	ct_thunks, @function
+	.balign	64
+ct_thunks:
+	.cfi_startproc
+	.set	index, 0
+	.rept	CT_THUNKS
+	.balign	1 << CT_THUNK_SHIFT
+	endbr64
+	movl	$index, %r11d		/* scratch in the ABI, never an argument */
+	jmp	thunk_common
+	.set	index, index + 1
+	.endr
+	.cfi_endproc
+	.size	ct_thunks, . - ct_thunks
+
+	.balign	64
+	.type	thunk_common, @function
+thunk_common:
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	subq	$CT_FRAME_SIZE, %rsp
+	movq	%rdi, 0(%rsp)
+	movq	%rsi, 8(%rsp)
+	movq	%rdx, 16(%rsp)
+	movq	%rcx, 24(%rsp)
+	movq	%r8, 32(%rsp)
+	movq	%r9, 40(%rsp)
+	movq	%rax, CT_FRAME_RAX(%rsp)
+	movq	%r10, CT_FRAME_R10(%rsp)
+	shll	$CT_SLOT_SHIFT, %r11d
+	leaq	ct_slots(%rip), %rdi
+	addq	%r11, %rdi
+	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rdi)
+	jnz	.Lsave_vectors
+.Lenter:
+	movq	%rsp, %rsi
+	call	ct_enter
+	movq	%rax, %r11
+	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
+	testl	%ecx, %ecx
+	jnz	.Lcopy_stack
+.Lcall:
+	movq	0-CT_FRAME_SIZE(%rbp), %rdi
+	movq	8-CT_FRAME_SIZE(%rbp), %rsi
+	movq	16-CT_FRAME_SIZE(%rbp), %rdx
+	movq	24-CT_FRAME_SIZE(%rbp), %rcx
+	movq	32-CT_FRAME_SIZE(%rbp), %r8
+	movq	40-CT_FRAME_SIZE(%rbp), %r9
+	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
+	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
+	call	*%r11
+	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
+	movq	%rdx, CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp)
+	leaq	-CT_FRAME_SIZE(%rbp), %rdi
+	movq	CT_FRAME_SLOT-CT_FRAME_SIZE(%rbp), %rax
+	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rax)
+	jnz	.Lvector_result
+	call	ct_leave
+.Lreturn:
+	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
+	movq	CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp), %rdx
+	.cfi_remember_state
+	leave
+	.cfi_def_cfa %rsp, 8
+	.cfi_restore %rbp
+	ret
+	.cfi_restore_state
+
+.Lcopy_stack:
+	leal	1(%rcx), %eax
+	andl	$-2, %eax
+	shll	$3, %eax
+	subq	%rax, %rsp
+1:	subl	$1, %ecx
+	movq	16(%rbp,%rcx,8), %rax
+	movq	%rax, (%rsp,%rcx,8)
+	jnz	1b
+
+	/* only now: the loop above used no vector register */
+	movq	CT_FRAME_SLOT-CT_FRAME_SIZE(%rbp), %rax
+	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rax)
+	jz	.Lcall
+	jmp	.Lrestore_vectors
+
+.Lsave_vectors:
+	movaps	%xmm0, CT_FRAME_XMM+0(%rsp)
+	movaps	%xmm1, CT_FRAME_XMM+16(%rsp)
+	movaps	%xmm2, CT_FRAME_XMM+32(%rsp)
+	movaps	%xmm3, CT_FRAME_XMM+48(%rsp)
+	movaps	%xmm4, CT_FRAME_XMM+64(%rsp)
+	movaps	%xmm5, CT_FRAME_XMM+80(%rsp)
+	movaps	%xmm6, CT_FRAME_XMM+96(%rsp)
+	movaps	%xmm7, CT_FRAME_XMM+112(%rsp)
+	movq	%rsp, %rsi
+	call	ct_enter
+	movq	%rax, %r11
+	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
+	testl	%ecx, %ecx
+	jnz	.Lcopy_stack
+.Lrestore_vectors:
+	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
+	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
+	movaps	CT_FRAME_XMM+32-CT_FRAME_SIZE(%rbp), %xmm2
+	movaps	CT_FRAME_XMM+48-CT_FRAME_SIZE(%rbp), %xmm3
+	movaps	CT_FRAME_XMM+64-CT_FRAME_SIZE(%rbp), %xmm4
+	movaps	CT_FRAME_XMM+80-CT_FRAME_SIZE(%rbp), %xmm5
+	movaps	CT_FRAME_XMM+96-CT_FRAME_SIZE(%rbp), %xmm6
+	movaps	CT_FRAME_XMM+112-CT_FRAME_SIZE(%rbp), %xmm7
+	jmp	.Lcall
+
+.Lvector_result:
+	movaps	%xmm0, CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp)
+	movaps	%xmm1, CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp)
+	call	ct_leave
+	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
+	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
+	jmp	.Lreturn
+	.cfi_endproc
+	.size	thunk_common, . - thunk_common
+
+	/* Code here begins with endbr64 and returns only where it was called. */
+	.section .note.gnu.property, "a"
+	.balign	8
+	.long	4, 16, 5
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3, 0
+
+	.section .note.GNU-stack, "", @progbits
