@@ -222,11 +222,15 @@ static char *put_field(char *p, const struct ct_field *f, const u8 *at, u64 v)
 /* What the whole payload says: ,"details":{...} and what is told at the top. */
 struct summary {
 	bool size, direction, grid, cmd;
-	u64 size_v, direction_v, threads_v, cmd_v, device_v;
+	u64 size_v, direction_v, threads_v, cmd_v, device_v, have_v, code_v, status_v;
+	const char *kernel;
+	const u8 *text;		/* a text field: u16 length, bytes */
 };
 
-static void note(struct summary *sum, const char *name, u64 v)
+static void note(struct summary *sum, const struct ct_field *f, const u8 *at, u64 v)
 {
+	const char *name = f->name;
+
 	if (!strcmp(name, "size")) {
 		sum->size = true;
 		sum->size_v = v;
@@ -238,6 +242,16 @@ static void note(struct summary *sum, const char *name, u64 v)
 		sum->cmd_v = v;
 	} else if (!strcmp(name, "device")) {
 		sum->device_v = v;
+	} else if (!strcmp(name, "have")) {
+		sum->have_v = v;
+	} else if (!strcmp(name, "code")) {
+		sum->code_v = v;
+	} else if (!strcmp(name, "status")) {
+		sum->status_v = v;
+	} else if (!strcmp(name, "kernel")) {
+		sum->kernel = ct_string_find(v);
+	} else if (f->type == CT_TYPE_text) {
+		sum->text = at;
 	} else if (!strncmp(name, "grid_", 5) || !strncmp(name, "block_", 6)) {
 		sum->threads_v = sum->grid ? sum->threads_v * v : v;
 		sum->grid = true;
@@ -265,7 +279,7 @@ static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 			p--;
 		}
 		p = put_field(p, f, payload + offset, v);
-		note(sum, f->name, v);
+		note(sum, f, payload + offset, v);
 		offset += sizes[f->type];
 	}
 	*p++ = '}';
@@ -274,6 +288,7 @@ static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 
 static char *put_ioctl(char *p, const struct summary *sum)
 {
+	char buf[24];
 	u32 cmd = sum->cmd_v;
 	const char *name = ct_nv_ioctl_name(sum->device_v, cmd);
 
@@ -289,10 +304,49 @@ static char *put_ioctl(char *p, const struct summary *sum)
 	p = put_u64(p, _IOC_SIZE(cmd));
 	*p++ = '}';
 	if (name) {
-		p = put_key(p, "ioctl");
+		p = put_key(p, "escape");
 		p = put_word(p, name);
 	}
-	return p;
+	if (sum->have_v & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
+		p = put_key(p, sum->have_v & CT_IOCTL_CONTROL ? "control" : "class");
+		p = put_hex(p, sum->code_v);
+	}
+	if (sum->have_v & CT_IOCTL_STATUS) {
+		p = put_key(p, "status");
+		p = sum->status_v ? put_hex(p, sum->status_v) : put(p, "\"NV_OK\"");
+	}
+	p = put_key(p, "device");
+	return put_word(p, device_name(sum->device_v, buf, sizeof(buf)));
+}
+
+/* What users select by, beside the type: on E and I lines alone. */
+static char *put_promoted(char *p, const struct summary *sum)
+{
+	u16 len;
+
+	if (sum->size) {
+		p = put_key(p, "size");
+		p = put_u64(p, sum->size_v);
+	}
+	if (sum->direction) {
+		p = put_key(p, "direction");
+		p = put_word(p, sum->direction_v < CT_DIR_COUNT ?
+			     direction_words[sum->direction_v] : "unknown");
+	}
+	if (sum->grid) {
+		p = put_key(p, "threads");
+		p = put_u64(p, sum->threads_v);
+	}
+	if (sum->kernel) {
+		p = put_key(p, "kernel");
+		p = put_word(p, sum->kernel);
+	}
+	if (sum->text) {
+		memcpy(&len, sum->text, sizeof(len));
+		p = put_key(p, "text");
+		p = put_text(p, (const char *)sum->text + sizeof(len), len);
+	}
+	return sum->cmd ? put_ioctl(p, sum) : p;
 }
 
 /* ------------------------------------------------------------- lines ----- */
@@ -376,21 +430,8 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 		p = put_word(p, op_words[c->def.op]);
 	}
 	p = put_details(p, c, (const u8 *)(rec + 1), &sum);
-	if (sum.cmd)
-		p = put_ioctl(p, &sum);
-	if (!begin && sum.size) {
-		p = put_key(p, "size");
-		p = put_u64(p, sum.size_v);
-	}
-	if (!begin && sum.direction) {
-		p = put_key(p, "direction");
-		p = put_word(p, sum.direction_v < CT_DIR_COUNT ?
-			     direction_words[sum.direction_v] : "unknown");
-	}
-	if (!begin && sum.grid) {
-		p = put_key(p, "threads");
-		p = put_u64(p, sum.threads_v);
-	}
+	if (!begin)
+		p = put_promoted(p, &sum);
 	p = put(p, "}\n");
 	return p - out;
 }

@@ -18,13 +18,13 @@ jq -s -e '
 	($io | map(select(.ts_ns >= $init.B and .ts_ns <= $init.E)) | length) >= ($io | length) - 12 and
 	($io[0].ts_ns >= $init.B)' cuinit.jsonl >/dev/null
 ok $? "cuInit begins before its first ioctl is entered and ends after their exits"
-is "$(count '.name=="nvidia_ioctl" and .phase=="E" and ((.ioctl // "")|startswith("NV_ESC_")|not)' cuinit.jsonl)" 0 "every ioctl of the driver has its name"
-rm_calls='.name=="nvidia_ioctl" and .phase=="E" and (.ioctl=="NV_ESC_RM_CONTROL" or .ioctl=="NV_ESC_RM_ALLOC" or .ioctl=="NV_ESC_RM_FREE")'
+is "$(count '.name=="nvidia_ioctl" and .phase=="E" and ((.escape // "")|startswith("NV_ESC_")|not)' cuinit.jsonl)" 0 "every ioctl of the driver has its name"
+rm_calls='.name=="nvidia_ioctl" and .phase=="E" and (.escape=="NV_ESC_RM_CONTROL" or .escape=="NV_ESC_RM_ALLOC" or .escape=="NV_ESC_RM_FREE")'
 [ "$(count "$rm_calls" cuinit.jsonl)" -ge 8 ]
 ok $? "RM calls are there ($(count "$rm_calls" cuinit.jsonl))"
 is "$(count "$rm_calls and (.status|not)" cuinit.jsonl)" 0 "each with its status"
-is "$(count '.ioctl=="NV_ESC_RM_CONTROL" and .phase=="E" and (.control|not)' cuinit.jsonl)" 0 "every control with its command's name"
-is "$(count '.ioctl=="NV_ESC_RM_ALLOC" and .phase=="E" and (.class|not)' cuinit.jsonl)" 0 "every allocation with its class's name"
+is "$(count '.escape=="NV_ESC_RM_CONTROL" and .phase=="E" and (.control|not)' cuinit.jsonl)" 0 "every control with its command's name"
+is "$(count '.escape=="NV_ESC_RM_ALLOC" and .phase=="E" and (.class|not)' cuinit.jsonl)" 0 "every allocation with its class's name"
 for name in os_alloc_mem os_free_mem nv_alloc_pages nv_free_pages nv_dma_map_alloc nvidia_open rm_ioctl rm_init_adapter; do
 	[ "$(count ".name==\"$name\" and .phase==\"E\"" cuinit.jsonl)" -gt 0 ]
 	ok $? "$name is recorded"
@@ -39,4 +39,4 @@ cudatrace record -q --no-module -o trace-files -- strace -f -e trace=ioctl -o st
 ok $? "without the module" || cat files.err
 cudatrace export --format jsonl -o files.jsonl trace-files
 is "$(count '.name=="ioctl" and .type=="syscall" and .phase=="E"' files.jsonl)" "$(grep -c 'ioctl(' strace2.txt)" "the library sees as many ioctls as strace"
-is "$(count '.name=="ioctl" and .phase=="E" and (.ioctl|not)' files.jsonl)" 0 "each with its name"
+is "$(count '.name=="ioctl" and .phase=="E" and (.escape|not)' files.jsonl)" 0 "each with its name"

@@ -71,9 +71,10 @@ static CUresult copy(const struct sim_copy *copy, CUstream handle, bool wait)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&sim_lock);
 	stream = sim_stream_find(handle);
-	if (stream && wait && stream->capture)
-		result = sim_capture_forbids(stream);
-	else if (stream)
+	if (stream)
+		result = wait || !stream->capture ?
+			 sim_capture_forbids(stream) : CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS)
 		result = copy_op(copy, stream, wait);
 	pthread_mutex_unlock(&sim_lock);
 	return result;

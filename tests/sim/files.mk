@@ -9,6 +9,7 @@
 #   sim-check   prototypes and layouts against NVIDIA's cuda.h, where it is
 
 SIM_OUT ?= build/tests/sim
+EXAMPLES_OUT ?= build/examples
 SIM_LIB := $(SIM_OUT)/libcuda.so.1
 SIM_SOURCES := $(addprefix tests/sim/,alloc.c capture.c context.c copy.c \
 	driver.c error.c event.c graph.c handle.c ioctls.c kernels.c knobs.c \
@@ -33,7 +34,7 @@ $(SIM_LIB): $(SIM_SOURCES) $(SIM_HEADERS) tests/sim/libcuda.map
 		$(SIM_SOURCES) -lm -lpthread
 	ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
 
-$(SIM_OUT)/test_sim: tests/sim/test_sim.c $(SIM_HEADERS) $(SIM_LIB)
+$(SIM_OUT)/test_sim: tests/sim/test_sim.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)
 	$(CC) $(SIM_CFLAGS) -o $@ tests/sim/test_sim.c -L$(SIM_OUT) -lcuda \
 		-Wl,-rpath,'$$ORIGIN' -lm -lpthread
 
@@ -57,6 +58,6 @@ sim-check: $(SIM_OUT)/layout-ours $(SIM_OUT)/layout-cuda
 	cmp $(SIM_OUT)/layout-ours.txt $(SIM_OUT)/layout-cuda.txt
 endif
 
-test-sim: $(SIM_OUT)/test_sim build/examples/inference \
-		build/examples/inference-linked sim-check
-	tests/sim/run
+test-sim: $(SIM_OUT)/test_sim $(EXAMPLES_OUT)/inference \
+		$(EXAMPLES_OUT)/inference-linked sim-check
+	tests/sim/run $(SIM_OUT) $(EXAMPLES_OUT)
