@@ -9,6 +9,7 @@
 
 #include "reader.h"
 
+int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
+	{ "record",   cmd_record,   "run a program and record it" },
 	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
 	{ "report",   cmd_report,   "totals, categories with the bottleneck, top operations" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },

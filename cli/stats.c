@@ -23,7 +23,7 @@ struct track {
 	struct frame *frames;
 	uint32_t depth, room;
 	uint32_t nested[CT_CAT_COUNT];	/* open calls by category */
-	uint32_t ioctls;		/* open ioctls */
+	uint32_t ioctls[2];		/* open ioctls: the program's, the kernel's */
 };
 
 struct collector {
@@ -34,7 +34,22 @@ struct collector {
 	struct ct_hash pids;
 	struct ct_op_stat **by_class;
 	struct ct_ioctl_stat kernel, user;
+	bool has_kernel;		/* the module recorded */
 };
+
+/*
+ * The program's ioctl calls are in the category syscall.  Where the module saw
+ * nothing they are all that is known of the driver: then they are its ioctls.
+ */
+static unsigned int category_of(const struct collector *c, const struct ct_class *class)
+{
+	return class->id == CT_CLASS_ioctl && !c->has_kernel ? CT_CAT_IOCTL : class->category;
+}
+
+static bool is_kernel(const struct ct_class *class)
+{
+	return class->layer != CT_LAYER_USER;
+}
 
 static struct track *track_of(struct collector *c, const struct ct_record *r)
 {
@@ -77,7 +92,13 @@ static struct ct_op_stat *op_of(struct collector *c, const struct ct_class *clas
 	return *op;
 }
 
-static int push(struct track *track, const struct ct_point *p)
+/* A call of libcuda's or libcudart's interface. */
+static bool is_api(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+}
+
+static int push(struct collector *c, struct track *track, const struct ct_point *p)
 {
 	if (track->depth == track->room) {
 		uint32_t room = track->room ? 2 * track->room : 16;
@@ -92,8 +113,8 @@ static int push(struct track *track, const struct ct_point *p)
 		.op_id = p->op_id, .class = p->record.class,
 		.ioctl = p->record.fields && ct_record_is_ioctl(&p->record),
 	};
-	track->nested[p->record.class->category]++;
-	track->ioctls += track->frames[track->depth - 1].ioctl;
+	track->nested[category_of(c, p->record.class)]++;
+	track->ioctls[is_kernel(p->record.class)] += track->frames[track->depth - 1].ioctl;
 	return 0;
 }
 
@@ -101,12 +122,13 @@ static void pop(struct collector *c, struct track *track, bool returned)
 {
 	struct frame *frame = &track->frames[--track->depth];
 
-	track->nested[frame->class->category]--;
-	track->ioctls -= frame->ioctl;
+	track->nested[category_of(c, frame->class)]--;
+	track->ioctls[is_kernel(frame->class)] -= frame->ioctl;
 	if (!returned) {
 		struct ct_op_stat *op = op_of(c, frame->class);
 
 		c->s->open++;
+		c->s->api_calls += is_api(frame->class);
 		if (op) {
 			op->count++;
 			op->open++;
@@ -122,10 +144,10 @@ static void count(struct collector *c, const struct ct_record *r, bool failed)
 	struct ct_stats *s = c->s;
 	uint64_t size = ct_record_quick(r, CT_QUICK_SIZE), direction;
 
-	s->categories[class->category].count++;
+	s->categories[category_of(c, class)].count++;
 	if (class->category == CT_CAT_SCHEDULER)
 		s->scheduler_calls++;
-	if (class->layer != CT_LAYER_USER || !class->call || class->category == CT_CAT_SYSCALL)
+	if (!is_api(class))
 		return;
 	s->api_calls++;
 	s->api_failed += failed;
@@ -162,8 +184,8 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 {
 	struct track *track = track_of(c, &p->record);
 	uint64_t duration = p->ts - p->begin, inner = 0;
-	bool failed = ct_record_failed(&p->record), ioctl;
-	struct ct_category_stat *category = &c->s->categories[p->record.class->category];
+	bool failed = ct_record_failed(&p->record), kernel;
+	struct ct_category_stat *category = &c->s->categories[category_of(c, p->record.class)];
 	uint32_t at;
 
 	if (!track)
@@ -188,21 +210,16 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 	op->self += duration - inner;
 	category->self += duration - inner;
 	c->s->self += duration - inner;
-	if (!track->nested[p->record.class->category])
+	if (!track->nested[category_of(c, p->record.class)])
 		category->total += duration;
-	ioctl = ct_record_is_ioctl(&p->record);
-	if (ioctl && !track->ioctls) {
-		struct ct_ioctl_stat *stat = p->record.class->layer == CT_LAYER_KERNEL ?
-					     &c->kernel : &c->user;
+	kernel = is_kernel(p->record.class);
+	/* An entry function may call the next one, which is an ioctl's, too. */
+	if (ct_record_is_ioctl(&p->record) && !track->ioctls[kernel]) {
+		struct ct_ioctl_stat *stat = kernel ? &c->kernel : &c->user;
 
 		stat->count++;
 		stat->total += duration;
 		stat->failed += failed;
-	} else if (ioctl && p->record.class->layer == CT_LAYER_KERNEL) {
-		/* Inside the program's own ioctl: the kernel's count is the one. */
-		c->kernel.count++;
-		c->kernel.total += duration;
-		c->kernel.failed += failed;
 	}
 	count(c, &p->record, failed);
 	return ct_histogram_add(&op->durations, duration);
@@ -223,7 +240,7 @@ static int take(struct collector *c, const struct ct_point *p)
 		return 0;
 	if (p->phase == 'B') {
 		track = track_of(c, &p->record);
-		return track ? push(track, p) : -ENOMEM;
+		return track ? push(c, track, p) : -ENOMEM;
 	}
 	op = op_of(c, p->record.class);
 	if (!op)
@@ -260,7 +277,8 @@ static int finish(struct collector *c)
 		c->by_class[i] = NULL;
 	}
 	for (unsigned int i = 0; i < s->ops_count; i++) {
-		struct ct_category_stat *category = &s->categories[s->ops[i].class->category];
+		struct ct_category_stat *category =
+			&s->categories[category_of(c, s->ops[i].class)];
 
 		if (!category->main || s->ops[i].self > category->main->self)
 			category->main = &s->ops[i];
@@ -271,7 +289,7 @@ static int finish(struct collector *c)
 int ct_stats_collect(struct ct_stats *s, const struct ct_trace *t)
 {
 	struct ct_merge *m = ct_merge_new(t);
-	struct collector c = { .s = s };
+	struct collector c = { .s = s, .has_kernel = t->has_kernel };
 	struct ct_point point;
 	int rc = -ENOMEM;
 

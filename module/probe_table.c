@@ -231,7 +231,8 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  ALT(A("nv_uvm_event_interrupt")) },
 
 	/* contexts: objects of RM; the old names are known from older texts */
-	{ "rm_init_adapter", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
+	{ "rm_init_adapter", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
+	  LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_init_adapter")) },
 	{ "nv_create_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_create_context")) },

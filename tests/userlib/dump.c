@@ -7,6 +7,7 @@
  *
  *	dump DIR	all streams of a trace directory
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the output goes to.  Colour and the width of a line are a terminal's; a
+ * pipe or a file gets plain text.
+ */
+#ifndef CT_CLI_TERM_H
+#define CT_CLI_TERM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Colours may be used on @out: it is a terminal, and NO_COLOR isn't set. */
+bool ct_term_colour(FILE *out);
+
+/* Columns: of the terminal, else of $COLUMNS, else @otherwise. */
+unsigned int ct_term_width(FILE *out, unsigned int otherwise);
+
+/* "1,234,567"; "1.23 ms"; "4.00 MiB".  Each returns @buf. */
+#define CT_TERM_TEXT	32
+char *ct_term_count(char buf[CT_TERM_TEXT], uint64_t n);
+char *ct_term_ns(char buf[CT_TERM_TEXT], uint64_t ns);
+char *ct_term_bytes(char buf[CT_TERM_TEXT], uint64_t bytes);
+
+/*
+ * @text made fit for a terminal: control characters become '?', and what is
+ * longer than @width columns is cut with a "~".  @buf holds @size bytes.
+ */
+char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int width);
+
+#endif
