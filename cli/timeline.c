@@ -199,7 +199,8 @@ static void put_track(const struct picture *pic, const struct track *track, FILE
 	char label[64], name[64] = "";
 
 	if (track->key >> 40)
-		snprintf(label, sizeof(label), "interrupts");
+		snprintf(label, sizeof(label), "interrupts CPU %u",
+			 (unsigned int)(track->key >> 8 & 0xffff));
 	else if (track->tid == track->pid)
 		snprintf(label, sizeof(label), "%u", track->tid);
 	else
@@ -212,7 +213,7 @@ static void put_track(const struct picture *pic, const struct track *track, FILE
 		snprintf(word, sizeof(word), "%.*s", space ? (int)(space - text) : 200, text);
 		text = strrchr(word, '/');
 		ct_term_clean(name, sizeof(name), text && text[1] ? text + 1 : word, 10);
-		if (strlen(label) + strlen(name) + 1 < LABEL - 2) {
+		if (strlen(label) + strlen(name) + 1 <= LABEL - 4) {
 			strcat(label, " ");
 			strcat(label, name);
 		}
@@ -221,7 +222,7 @@ static void put_track(const struct picture *pic, const struct track *track, FILE
 		if (depth)
 			fprintf(out, "%*s%-2u|", LABEL - 3, "", depth);
 		else
-			fprintf(out, "%-*.*s%-2u|", LABEL - 3, LABEL - 3, label, depth);
+			fprintf(out, "%-*.*s %-2u|", LABEL - 4, LABEL - 4, label, depth);
 		put_row(pic, track, depth, out);
 	}
 }

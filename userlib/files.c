@@ -20,6 +20,9 @@ static char dir[2048];
  * interrupts a writer finds some without changing the packet. */
 #define SLACK	512u
 
+/* A record's time has 48 bits: a packet of a thread that rests for days ends. */
+#define SPAN_MAX	(1ull << 47)
+
 #define NO_STREAM	(~0u)	/* none could be created */
 #define RETRY	256		/* records lost between two looks at a full disk */
 
@@ -82,10 +85,11 @@ static void no_room(void)
 		    dir);
 }
 
-static void start_packet(struct ct_thread *t, u8 *packet, u64 op)
+/* end: of the record that the packet is for, 0 if it is not stamped yet. */
+static void start_packet(struct ct_thread *t, u8 *packet, u64 op, u64 end)
 {
 	struct ct_packet *p = (void *)packet;
-	u64 now = ct_clock();
+	u64 now = end && end >= t->last ? end : ct_clock();
 
 	memset(p, 0, sizeof(*p));
 	memcpy(p->uuid, ct_registry_uuid(), 16);
@@ -110,6 +114,7 @@ static void start_packet(struct ct_thread *t, u8 *packet, u64 op)
 	t->packet = packet;
 	t->position = CT_PACKET_HEAD;
 	t->limit = t->packet_size - SLACK;
+	t->deadline = now + SPAN_MAX;
 }
 
 static void drop_packet(struct ct_thread *t)
@@ -120,7 +125,7 @@ static void drop_packet(struct ct_thread *t)
 		return;
 	/* A handler that interrupted the caller may have left this to it. */
 	if (old->content_size != t->position * 8) {
-		old->ts_end = ct_clock();
+		t->last = old->ts_end = ct_clock();
 		barrier();
 		old->content_size = t->position * 8;
 	}
@@ -131,7 +136,7 @@ static void drop_packet(struct ct_thread *t)
 }
 
 /* Signals blocked, no writer but the caller inside. */
-static bool next_packet(struct ct_thread *t, u64 op)
+static bool next_packet(struct ct_thread *t, u64 op, u64 end)
 {
 	char name[2112];
 	struct ct_text path = { name, sizeof(name), 0 };
@@ -155,7 +160,7 @@ static bool next_packet(struct ct_thread *t, u64 op)
 	if (t->file_size)
 		ct_sys3(SYS_madvise, packet, t->packet_size, 23 /* POPULATE_WRITE */);
 	t->file_size += t->packet_size;
-	start_packet(t, packet, op);
+	start_packet(t, packet, op, end);
 	return true;
 }
 
@@ -163,7 +168,7 @@ static bool next_packet(struct ct_thread *t, u64 op)
  * The packet is full for this writer.  True if it may try again: the packet has
  * been changed, or, for a writer that interrupted another, the rest will do.
  */
-static cold bool make_room(struct ct_thread *t, u32 size, u64 op)
+static cold bool make_room(struct ct_thread *t, u32 size, const struct ct_record *e)
 {
 	bool ok;
 	u64 mask;
@@ -175,7 +180,7 @@ static cold bool make_room(struct ct_thread *t, u32 size, u64 op)
 		return false;
 	}
 	mask = ct_signals_block();
-	ok = next_packet(t, op);
+	ok = next_packet(t, e->op, e->end);
 	ct_signals_restore(mask);
 	return ok;
 }
@@ -227,6 +232,20 @@ static inline void commit(struct ct_thread *t, u64 end, u64 ts)
 	t->nest--;
 }
 
+/*
+ * The time of a record: when the call returned, unless a signal handler has
+ * written a record since, whose time is later.  Its records are committed, and
+ * then t->last tells, or not yet, and then the packet's content does.
+ */
+static inline u64 stamp(const struct ct_thread *t, u64 end, u64 position)
+{
+	const struct ct_packet *p = (const void *)t->packet;
+
+	if (likely(end && t->last <= end && p && p->content_size == position * 8))
+		return end;
+	return ct_clock();
+}
+
 static void files_record(struct ct_thread *t, const struct ct_record *e)
 {
 	u32 size = (u32)sizeof(struct ct_thread_record) + e->size;
@@ -243,9 +262,9 @@ static void files_record(struct ct_thread *t, const struct ct_record *e)
 	barrier();
 	for (;;) {
 		position = *(volatile u64 *)&t->position;
-		ts = ct_clock();
-		if (unlikely(position + size > t->limit)) {
-			if (!make_room(t, size, e->op)) {
+		ts = stamp(t, e->end, position);
+		if (unlikely(position + size > t->limit || ts > t->deadline)) {
+			if (!make_room(t, size, e)) {
 				t->lost++;
 				t->nest--;
 				return;
@@ -263,7 +282,9 @@ static void files_record(struct ct_thread *t, const struct ct_record *e)
 	r->depth = e->depth;
 	r->flags = e->flags;
 	r->result = (u16)e->result;
-	duration = e->begin ? (ts - e->begin) & CT_DURATION_MAX : 0;
+	duration = e->begin ? ts - e->begin : 0;
+	if (unlikely(duration > CT_DURATION_MAX))
+		duration = CT_DURATION_MAX;
 	r->duration = duration | (u64)ct_cpu() << 48;
 	to = (u64 *)(r + 1);
 	for (u32 i = 0; i < e->size / 8; i++)
@@ -338,7 +359,8 @@ static bool files_attach(struct ct_thread *t)
 	if (!t->open)
 		return false;
 	t->retry = 0;
-	next_packet(t, t->ops);
+	t->last = 0;
+	next_packet(t, t->ops, 0);
 	return true;
 }
 

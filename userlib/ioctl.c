@@ -133,6 +133,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	open->depth = level + 1;
 
 	ret = pass_on(fd, cmd, arg);
+	e.end = ct_clock();
 
 	if (t->life != life || t->life != ct_process->life)
 		return ret;

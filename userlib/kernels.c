@@ -21,6 +21,10 @@ struct entry {
 
 static struct entry *table;
 
+/* Entries in use, so that an unload looks at those only. */
+static u32 *order;
+static u32 count;
+
 static u32 first(u64 handle)
 {
 	return (u32)((handle * 0x9e3779b97f4a7c15ull) >> 48) & (SIZE - 1);
@@ -63,13 +67,15 @@ static bool make_table(void)
 	struct entry *t = ct_load(&table);
 
 	if (t)
-		return true;
-	t = ct_map_private(SIZE * sizeof(*t));
+		return ct_load(&order) != NULL;
+	t = ct_map_private(SIZE * (sizeof(*t) + sizeof(*order)));
 	if (!t)
 		return false;
-	if (!ct_cas(&table, NULL, t))
-		ct_unmap(t, SIZE * sizeof(*t));
-	return true;
+	if (ct_cas(&table, NULL, t))
+		ct_store(&order, (u32 *)(t + SIZE));
+	else
+		ct_unmap(t, SIZE * (sizeof(*t) + sizeof(*order)));
+	return ct_load(&order) != NULL;
 }
 
 static struct entry *claim(u64 handle)
@@ -82,8 +88,12 @@ static struct entry *claim(u64 handle)
 
 		if (h && __atomic_load_n(&e->name, __ATOMIC_RELAXED))
 			continue;
-		if (ct_cas(&e->handle, h, handle))
-			return e;
+		if (!ct_cas(&e->handle, h, handle))
+			continue;
+		if (!h)
+			ct_store(&order[__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED)],
+				 i + 1);
+		return e;
 	}
 	return NULL;
 }
@@ -106,10 +116,14 @@ cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
 cold void ct_kernels_forget(u64 module)
 {
 	struct entry *t = ct_load(&table);
+	u32 n = __atomic_load_n(&count, __ATOMIC_RELAXED);
 
-	if (!t || !module)
+	if (!t || !module || !ct_load(&order))
 		return;
-	for (u32 i = 0; i < SIZE; i++)
-		if (t[i].handle && t[i].module == module)
-			ct_store(&t[i].name, 0u);
+	for (u32 k = 0; k < n; k++) {
+		u32 i = ct_load(&order[k]);
+
+		if (i && t[i - 1].module == module)
+			ct_store(&t[i - 1].name, 0u);
+	}
 }

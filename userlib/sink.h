@@ -25,6 +25,7 @@ struct ct_record {
 	const void *payload;
 	u64 op;
 	u64 begin;		/* 0 with CT_F_INSTANT */
+	u64 end;		/* when it happened; 0: now */
 	u64 result;
 };
 

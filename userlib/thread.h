@@ -21,6 +21,7 @@ struct ct_thread {
 	u64 position;		/* next free byte of the packet */
 	u64 limit;		/* the outermost writer stops here */
 	u64 op_base;
+	u64 deadline;		/* the packet takes no later record */
 	u64 last;		/* time of the last record, at most */
 	u32 nest;		/* writers that are inside, by interruption */
 	u32 stream;		/* N of u-PID-N */

@@ -23,12 +23,12 @@ try()
 	shift
 	"$@" >"$out/$name.bare" 2>&1
 	local bare=$?
-	build/cudatrace record --no-module -f -o "$out/$name" -- "$@" >"$out/$name.traced" 2>"$out/$name.err"
+	build/cudatrace record --no-module -f -o "$out/trace-$name" -- "$@" >"$out/$name.traced" 2>"$out/$name.err"
 	is $? $bare "$name: same status"
 	diff <(grep -v ' s$' "$out/$name.bare") <(grep -v ' s$' "$out/$name.traced") >"$out/$name.diff"
 	ok $? "$name: same output" || head -n 5 "$out/$name.diff"
 	cat "$out/$name.err"
-	build/cudatrace export --format jsonl -f -o "$out/$name.jsonl" "$out/$name"
+	build/cudatrace export --format jsonl -f -o "$out/$name.jsonl" "$out/trace-$name"
 	ok $? "$name: exports"
 	echo "$name: $(wc -l <"$out/$name.jsonl") lines; functions: $(grep -o '"name":"cu[A-Za-z0-9_]*"' "$out/$name.jsonl" | sort -u | wc -l)"
 }

@@ -21,8 +21,9 @@ SIM_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 SIM_LDFLAGS := -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs \
 	-Wl,-z,nodelete -Wl,--version-script=tests/sim/libcuda.map
 
-CUDA_H := $(firstword $(wildcard /usr/local/cuda/include/cuda.h \
-	/usr/include/cuda.h))
+# Only that of CUDA 13 or later has everything that is compared.
+CUDA_H := $(firstword $(shell grep -ls 'define CUDA_VERSION 1[3-9]' \
+	/usr/local/cuda/include/cuda.h /usr/include/cuda.h))
 
 .PHONY: sim test-sim sim-check
 
@@ -34,8 +35,8 @@ $(SIM_LIB): $(SIM_SOURCES) $(SIM_HEADERS) tests/sim/libcuda.map
 		$(SIM_SOURCES) -lm -lpthread
 	ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
 
-$(SIM_OUT)/test_sim: tests/sim/test_sim.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)
-	$(CC) $(SIM_CFLAGS) -o $@ tests/sim/test_sim.c -L$(SIM_OUT) -lcuda \
+$(SIM_OUT)/test_%: tests/sim/test_%.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)
+	$(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM_OUT) -lcuda \
 		-Wl,-rpath,'$$ORIGIN' -lm -lpthread
 
 $(SIM_OUT)/layout-ours: tests/sim/check_layout.c tests/sim/cuda_sim.h
@@ -48,7 +49,7 @@ $(SIM_OUT)/layout-cuda: tests/sim/check_layout.c
 
 ifeq ($(CUDA_H),)
 sim-check:
-	@echo "sim-check: no cuda.h here, nothing compared"
+	@echo "sim-check: no cuda.h of CUDA 13 here, nothing compared"
 else
 sim-check: $(SIM_OUT)/layout-ours $(SIM_OUT)/layout-cuda
 	$(CC) $(SIM_CFLAGS) -I$(dir $(CUDA_H)) -fsyntax-only \
@@ -58,6 +59,6 @@ sim-check: $(SIM_OUT)/layout-ours $(SIM_OUT)/layout-cuda
 	cmp $(SIM_OUT)/layout-ours.txt $(SIM_OUT)/layout-cuda.txt
 endif
 
-test-sim: $(SIM_OUT)/test_sim $(EXAMPLES_OUT)/inference \
+test-sim: $(SIM_OUT)/test_sim $(SIM_OUT)/test_order $(EXAMPLES_OUT)/inference \
 		$(EXAMPLES_OUT)/inference-linked sim-check
 	tests/sim/run $(SIM_OUT) $(EXAMPLES_OUT)

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -72,7 +71,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ctl = -1, uvm = -1, gpu = -1;
 static uint32_t client;
 static bool whole;			/* all steps, not only the version's */
-static unsigned int contexts, last_object = 0x5d000000;
+static unsigned int contexts, last_object;
+static bool refused;			/* the last object was */
 static void *block, *inner;		/* the block, and what it points to */
 
 /* libcuda makes the node when it is missing, and so do the tests' guests; a
@@ -116,12 +116,14 @@ static uint32_t handle(uint32_t object)
 	return object ? object : client;
 }
 
-/* One step of the table. The offsets are those of the driver's interface. */
-static void take(const struct step *step)
+/* One step of the table. The offsets are those of the driver's interface. An
+ * allocation's object is numbered anew, as in the recording. */
+static void take(const struct step *step, uint32_t new_object)
 {
-	int fd = step->device == GPU ? gpu : ctl;
+	int fd = step->device == GPU && gpu >= 0 ? gpu : ctl;
 
-	if (fd < 0)
+	/* What /dev/nvidia0 alone understands; the rest goes to either. */
+	if (step->device == GPU && step->kind == K_ESCAPE && gpu < 0)
 		return;
 	memset(block, 0, BLOCK_SIZE);
 	memset(inner, 0, BLOCK_SIZE);
@@ -131,11 +133,11 @@ static void take(const struct step *step)
 		if (step->object) {
 			put32(0, client);
 			put32(4, handle(step->parent));
-			put32(8, step->object);
+			put32(8, new_object ? new_object : step->object);
 			put_pointer(16, inner);
 		}
 		put32(12, step->what);
-		issue(fd, NV_ALLOC, 48);
+		refused = issue(fd, NV_ALLOC, 48) || get32(40);
 		if (!step->object)
 			client = get32(8);
 		break;
@@ -165,7 +167,7 @@ static void take(const struct step *step)
 	case K_EVENT:
 		put32(0, client);
 		put32(4, step->object);
-		put32(8, gpu);
+		put32(8, fd);
 		issue(fd, NV_ALLOC_OS_EVENT, 16);
 		break;
 	case K_ESCAPE:
@@ -180,7 +182,7 @@ static void take(const struct step *step)
 	}
 }
 
-static void run_phase(enum phase phase)
+static void run_phase(enum phase phase, uint32_t new_object)
 {
 	bool in = false;
 	size_t i;
@@ -189,7 +191,7 @@ static void run_phase(enum phase phase)
 		if (steps[i].phase)
 			in = steps[i].phase == 1 + phase;
 		else if (in)
-			take(&steps[i]);
+			take(&steps[i], new_object);
 	}
 }
 
@@ -260,7 +262,7 @@ static void init(void)
 		return;
 	}
 	uvm = open_node("/dev/nvidia-uvm");
-	run_phase(INIT);
+	run_phase(INIT, 0);
 	ready = (struct pollfd){ .fd = ctl, .events = POLLIN };
 	poll(&ready, 1, 0);
 }
@@ -279,25 +281,32 @@ void sim_ioctls_context(void)
 {
 	pthread_mutex_lock(&lock);
 	if (whole && !contexts++)
-		run_phase(CONTEXT);
+		run_phase(CONTEXT, 0);
 	pthread_mutex_unlock(&lock);
 }
 
-/* The object's number for sim_ioctls_free(), or 0 where there is no driver. */
+/* A number for sim_ioctls_free(), or 0 where there is no driver: the object's
+ * own, with the highest bit set if the driver refused to make it. */
+#define FIRST_OBJECT 0x5c000100
+#define REFUSED 0x80000000
+
 unsigned int sim_ioctls_alloc(void)
 {
 	unsigned int object = 0;
 
 	pthread_mutex_lock(&lock);
 	if (whole) {
-		run_phase(MEMORY);
-		object = ++last_object;
+		object = FIRST_OBJECT + last_object++;
+		run_phase(MEMORY, object);
+		if (refused)
+			object |= REFUSED;
 	}
 	pthread_mutex_unlock(&lock);
 	return object;
 }
 
-/* Not in the recording, whose program ended without freeing. */
+/* Not in the recording, whose program ended without freeing: the range is
+ * taken from UVM, then the object freed, if there is one. */
 void sim_ioctls_free(unsigned int object)
 {
 	const struct step unmap = { 0, K_UVM, CTL, 0, 0, UVM_FREE, 0 };
@@ -305,8 +314,9 @@ void sim_ioctls_free(unsigned int object)
 
 	pthread_mutex_lock(&lock);
 	if (whole) {
-		take(&unmap);
-		take(&drop);
+		take(&unmap, 0);
+		if (!(object & REFUSED))
+			take(&drop, 0);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -7,7 +7,6 @@
  * not test figures of time, only their order.
  */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,7 +17,6 @@
 #include "tap.h"
 
 #define LIMIT (64u << 20)
-#define SLOW_NS 30000000		/* as the image below says */
 
 static const char image[] =
 	"cudatrace-sim-image 1\n"
@@ -305,158 +303,6 @@ static void test_modules(void)
 	OK(cuLibraryUnload(library));
 }
 
-static void note(void *data)
-{
-	__atomic_add_fetch((int *)data, 1, __ATOMIC_SEQ_CST);
-}
-
-static void test_streams_and_events(void)
-{
-	CUstream first, second, loose;
-	CUfunction slow = function("slow");
-	CUevent start, end, stale;
-	int done = 0;
-	float ms = 0;
-
-	OK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
-	OK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
-	OK(cuStreamCreate(&loose, CU_STREAM_NON_BLOCKING));
-	OK(cuEventCreate(&start, 0));
-	OK(cuEventCreate(&end, 0));
-	EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE,
-		      cuEventElapsedTime(&ms, start, end));	/* 400 */
-	OK(cuEventQuery(end));
-	OK(cuEventRecord(start, first));
-	OK(launch(slow, first, NULL));
-	OK(cuLaunchHostFunc(first, note, &done));
-	OK(cuEventRecord(end, first));
-	OK(cuStreamWaitEvent(second, end, 0));
-	OK(cuLaunchHostFunc(second, note, &done));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(first));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuEventQuery(end));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY,
-		      cuEventElapsedTime(&ms, start, end));
-	EXPECT(__atomic_load_n(&done, __ATOMIC_SEQ_CST) == 0);
-	OK(cuStreamSynchronize(loose));
-	OK(cuStreamSynchronize(second));
-	EXPECT(__atomic_load_n(&done, __ATOMIC_SEQ_CST) == 2);
-	OK(cuStreamQuery(first));
-	OK(cuEventElapsedTime(&ms, start, end));
-	EXPECT(ms >= SLOW_NS / 1e6 && ms < 1000);
-	stale = end;
-	OK(cuEventDestroy_v2(end));
-	OK(cuEventCreate(&end, CU_EVENT_DISABLE_TIMING));
-	EXPECT(end != stale);
-	EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(stale));
-	EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE,
-		      cuEventQuery((CUevent)first));
-	OK(launch(slow, first, NULL));
-	OK(cuLaunchHostFunc(first, note, &done));
-	OK(cuStreamDestroy_v2(first));
-	EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(first));
-	EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, launch(slow, first, NULL));
-	usleep(200000);			/* destroyed, but its work is done */
-	EXPECT(__atomic_load_n(&done, __ATOMIC_SEQ_CST) == 3);
-	OK(cuStreamDestroy_v2(second));
-	OK(cuStreamDestroy_v2(loose));
-	OK(cuEventDestroy_v2(start));
-	OK(cuEventDestroy_v2(end));
-}
-
-static void test_default_streams(void)
-{
-	CUfunction slow = function("slow");
-	CUstream blocking, loose;
-
-	OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-	OK(cuStreamCreate(&loose, CU_STREAM_NON_BLOCKING));
-	OK(launch(slow, blocking, NULL));
-	OK(launch(slow, NULL, NULL));	/* waits for blocking */
-	OK(cuStreamSynchronize(blocking));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
-	OK(launch(slow, loose, NULL));
-	OK(cuStreamSynchronize(NULL));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(loose));
-	OK(cuLaunchKernel_ptsz(slow, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery_ptsz(NULL));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
-	OK(cuStreamQuery(CU_STREAM_LEGACY));
-	OK(cuStreamSynchronize_ptsz(NULL));
-	OK(cuStreamDestroy_v2(blocking));
-	OK(cuStreamDestroy_v2(loose));
-}
-
-static void test_graphs(void)
-{
-	float in[8], out[8];
-	CUdeviceptr x;
-	CUstream stream, side;
-	CUgraphExec exec;
-	CUgraph graph;
-	CUevent fork_event, join_event;
-	size_t count = 0;
-	int n = 8, i, calls = 0;
-
-	for (i = 0; i < n; i++)
-		in[i] = i - 4;
-	OK(cuStreamCreate(&stream, 0));
-	OK(cuStreamCreate(&side, CU_STREAM_NON_BLOCKING));
-	OK(cuEventCreate(&fork_event, CU_EVENT_DISABLE_TIMING));
-	OK(cuEventCreate(&join_event, CU_EVENT_DISABLE_TIMING));
-	OK(cuMemAlloc_v2(&x, sizeof(in)));
-	EXPECT_RESULT(CUDA_ERROR_ILLEGAL_STATE,
-		      cuStreamEndCapture(stream, &graph));	/* 401 */
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-		      cuStreamBeginCapture_v2(NULL, 0));	/* 900 */
-	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-	EXPECT_RESULT(CUDA_ERROR_ILLEGAL_STATE,
-		      cuStreamBeginCapture_v2(stream, 0));
-	OK(cuMemcpyHtoDAsync_v2(x, in, sizeof(in), stream));
-	OK(cuEventRecord(fork_event, stream));
-	OK(cuStreamWaitEvent(side, fork_event, 0));
-	OK(launch(function("relu"), side, (void *[]){ &x, &n }));
-	OK(cuLaunchHostFunc(side, note, &calls));
-	OK(cuEventRecord(join_event, side));
-	OK(cuStreamWaitEvent(stream, join_event, 0));
-	OK(cuMemcpyDtoHAsync_v2(out, x, sizeof(out), stream));
-	OK(cuStreamEndCapture(stream, &graph));
-	EXPECT(calls == 0);
-	OK(cuGraphGetNodes(graph, NULL, &count));
-	EXPECT(count == 4);
-	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-	OK(cuGraphDestroy(graph));
-	OK(cuGraphUpload(exec, stream));
-	memset(out, 0, sizeof(out));
-	in[7] = 99;			/* captured was the address */
-	OK(cuGraphLaunch(exec, stream));
-	OK(cuGraphLaunch(exec, stream));
-	OK(cuStreamSynchronize(stream));
-	EXPECT(calls == 2 && out[0] == 0 && out[6] == 2 && out[7] == 99);
-	OK(cuGraphExecDestroy(exec));
-	EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, stream));
-
-	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-		      cuStreamSynchronize(stream));		/* 900 */
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-		      cuStreamEndCapture(stream, &graph));	/* 901 */
-	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-		      cuMemcpyHtoD_v2(x, in, 4));		/* 906 */
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-		      cuStreamEndCapture(stream, &graph));
-	OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-		      cuMemFree_v2(x));				/* 900 */
-	EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-		      cuStreamEndCapture(stream, &graph));
-	OK(cuMemFree_v2(x));
-	OK(cuEventDestroy_v2(fork_event));
-	OK(cuEventDestroy_v2(join_event));
-	OK(cuStreamDestroy_v2(stream));
-	OK(cuStreamDestroy_v2(side));
-}
-
 /* What cuGetProcAddress_v2 gives for a name: the symbol's own address. */
 static void expect_symbol(const char *name, int version, cuuint64_t flags,
 			  const char *symbol, int status)
@@ -589,46 +435,6 @@ static void test_old_interface(void)
 	OK(cuCtxDestroy_v2(old));
 }
 
-static void *hammer(void *arg)
-{
-	CUfunction f = arg;
-	CUstream stream;
-	CUdeviceptr x;
-	float value = -1;
-	int n = 1, i;
-
-	if (cuCtxSetCurrent(context) || cuStreamCreate(&stream, 0) ||
-	    cuMemAlloc_v2(&x, sizeof(value)))
-		return "set up";
-	for (i = 0; i < 50; i++) {
-		value = -1;
-		if (cuMemcpyHtoDAsync_v2(x, &value, 4, stream) ||
-		    launch(f, stream, (void *[]){ &x, &n }) ||
-		    cuMemcpyDtoHAsync_v2(&value, x, 4, stream) ||
-		    cuStreamSynchronize(stream) || value != 0)
-			return "a token";
-	}
-	if (cuMemFree_v2(x) || cuStreamDestroy_v2(stream))
-		return "clean up";
-	return NULL;
-}
-
-static void test_threads(void)
-{
-	pthread_t threads[4];
-	void *failed;
-	int i;
-
-	for (i = 0; i < 4; i++)
-		pthread_create(&threads[i], NULL, hammer, function("relu"));
-	for (i = 0; i < 4; i++) {
-		pthread_join(threads[i], &failed);
-		if (failed)
-			printf("# thread %d: %s\n", i, (char *)failed);
-		EXPECT(!failed);
-	}
-}
-
 int main(void)
 {
 	setenv("CUDASIM_MEMORY", "64M", 1);
@@ -644,14 +450,10 @@ int main(void)
 	tap_run(test_other_memory, "pitched, pinned, registered, stream-ordered");
 	tap_run(test_launches, "known kernels compute, bad launches fail");
 	tap_run(test_modules, "modules and libraries, stale handles fail");
-	tap_run(test_streams_and_events, "streams keep order, events time it");
-	tap_run(test_default_streams, "legacy and per-thread default streams");
-	tap_run(test_graphs, "capture, instantiate, launch; broken captures");
 	tap_run(test_proc_address, "cuGetProcAddress: versions, flags, status");
 	tap_run(test_errors, "error names; a bad kernel ruins its context");
 	tap_run(test_injection, "injected failures and hangs");
 	tap_run(test_fork, "a forked child is told that CUDA is gone");
 	tap_run(test_old_interface, "the 32-bit calls in a context of their own");
-	tap_run(test_threads, "four threads at once");
 	return tap_end();
 }

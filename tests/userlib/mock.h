@@ -40,7 +40,7 @@ int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra);
 int cuStreamCreate(void **s, unsigned flags);
 int cuStreamSynchronize(void *s);
 int cuIpcOpenMemHandle_v2(dptr *p, ipc_handle h, unsigned flags);
-int cuTensorMapEncodeIm2col(void *map, int a, unsigned b, void *c, const void *d,
+int cuTensorMapEncodeIm2colWide(void *map, int a, unsigned b, void *c, const void *d,
 			    const void *e, const int *f, const int *g, unsigned h,
 			    unsigned i, const void *j, int k, int l, int m, int n,
 			    int o);

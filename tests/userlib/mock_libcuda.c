@@ -220,7 +220,7 @@ EXPORT int cuIpcOpenMemHandle_v2(dptr *p, ipc_handle h, unsigned flags)
 	return flags == 77 ? 0 : INVALID_VALUE;
 }
 
-EXPORT int cuTensorMapEncodeIm2col(void *map, int a, unsigned b, void *c, const void *d,
+EXPORT int cuTensorMapEncodeIm2colWide(void *map, int a, unsigned b, void *c, const void *d,
 				   const void *e, const int *f, const int *g, unsigned h,
 				   unsigned i, const void *j, int k, int l, int m, int n,
 				   int o)

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# cudatrace record on this machine, without the module: the whole way once, what
+# users type on its output, and what they type wrong.  The GPU is simulated.
+# Prints TAP.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/judge.sh
+work=$PWD/build/tests/record
+rm -rf "$work"
+mkdir -p "$work"
+cudatrace=$PWD/build/cudatrace
+export LD_LIBRARY_PATH=$PWD/build/tests/sim
+inference=$PWD/build/examples/inference
+
+# ------------------------------------------------------------ the main job ---
+"$inference" --iterations 30 >"$work/bare.out"
+"$cudatrace" record --no-module -o "$work/trace-inference" -- "$inference" --iterations 30 >"$work/traced.out" 2>"$work/traced.err"
+is $? 0 "an inference program is recorded"
+cmp -s "$work/bare.out" "$work/traced.out"
+ok $? "its output is what it was"
+grep -q 'without the module' "$work/traced.err"
+ok $? "record says which way it takes"
+grep -qi 'simulated gpu' "$work/traced.err"
+ok $? "the summary says that the GPU is simulated"
+judge_trace "$work/trace-inference" inference
+j=$work/trace-inference.jsonl
+
+# The program's own figures: 30 tokens, each 4 launches on a stream, and one by graph.
+is "$(cat "$j" | grep '^{' | jq 'select(.type=="kernel" and .op=="launch")' | jq -s length)" \
+	"$(jq -s '[.[] | select(.name=="cuLaunchKernel" and .phase=="E")] | length' "$j")" "jq counts each launch once"
+[ "$(cat "$j" | grep '^{' | jq 'select(.name=="cuLaunchKernel") | .ts' | awk 'NR>1 {print $1-prev} {prev=$1}' | sort -n | tail -10 | wc -l)" = 10 ]
+ok $? "gaps between launches"
+is "$(jq -c 'select(.name=="cuStreamSynchronize") | {ts, duration_us}' "$j" | wc -l)" \
+	"$(($(jq -s '[.[] | select(.name=="cuStreamSynchronize")] | length' "$j")))" "synchronisations with their durations"
+is "$(jq -s '[.[] | select(.type=="memory" and .op=="alloc") | .size] | add' "$j")" \
+	"$(build/cudatrace report "$work/trace-inference" >/dev/null; jq -s '[.[] | select((.name|test("^cuMemAlloc")) and .phase=="E") | .details.size] | add' "$j")" "memory allocated"
+jq -e -s 'any(.[]; .type=="transfer" and .direction=="H2D" and .size>0) and any(.[]; .type=="transfer" and .direction=="D2H")' "$j" >/dev/null
+ok $? "transfers have direction and size"
+jq -e -s '[.[] | select(.op=="launch" and .phase!="B")] | length > 0 and all(.[]; .threads > 0 and (.kernel|length) > 0)' "$j" >/dev/null
+ok $? "launches have threads and their kernel's name"
+jq -e -s '[.[] | select(.phase=="B" and .layer=="user")] | length > 0 and all(.[]; .type=="userspace")' "$j" >/dev/null
+ok $? "a B has type userspace"
+jq -e -s 'any(.[]; .name=="cuMemAlloc" and .symbol=="cuMemAlloc_v2")' "$j" >/dev/null
+ok $? "names as users know them, symbols as exported"
+"$cudatrace" export --format chrome -o "$work/trace.json" "$work/trace-inference" && jq -e '(.traceEvents // .) | length > 100' "$work/trace.json" >/dev/null
+ok $? "the Chrome export is JSON"
+"$cudatrace" timeline "$work/trace-inference" >"$work/timeline.txt" && grep -q 'memory' "$work/timeline.txt"
+ok $? "a timeline"
+[ "$(COLUMNS=70 "$cudatrace" timeline "$work/trace-inference" | awk '{ if (length($0) > m) m = length($0) } END { print m }')" -le 70 ]
+ok $? "that fits the width"
+for word in 'API calls' 'kernel launches' 'memory allocations' transfers 'ioctl calls' 'scheduler calls' 'lost records' bottleneck; do
+	"$cudatrace" report "$work/trace-inference" | grep -q "$word"
+	ok $? "the report has: $word"
+done
+
+# ------------------------------------------------- what the program may do ---
+"$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
+is $? 37 "the program's status is returned"
+"$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
+is $? 143 "a signal that ends it is returned as a shell does"
+"$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
+for _ in $(seq 100); do [ -e "$work/ready" ] && break; sleep 0.05; done
+kill -TERM $pid
+wait $pid
+is $? 9 "a signal sent to record reaches the program"
+CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '"$0" --iterations 100000 & sleep 0.6; kill -KILL $!; wait' "$inference" >/dev/null 2>&1
+"$cudatrace" export --format jsonl -o "$work/killed.jsonl" "$work/trace-killed"
+[ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/killed.jsonl")" -gt 50 ]
+ok $? "SIGKILL loses nothing that was recorded"
+babeltrace2 "$work/trace-killed" >/dev/null 2>"$work/killed.err" && [ ! -s "$work/killed.err" ]
+ok $? "and babeltrace2 reads it"
+
+# -------------------------------------------------------------- wrong usage ---
+# refuse STATUS-IS-NOT-0 PATTERN COMMAND...: one clear line, and a status.
+refuse()
+{
+	local text=$1 pattern=$2
+	shift 2
+	"$@" >"$work/refuse.out" 2>"$work/refuse.err"
+	[ $? -ne 0 ] && grep -qiE -- "$pattern" "$work/refuse.err"
+	ok $? "refused: $text" || cat "$work/refuse.err"
+}
+
+refuse "no command to record" 'no program' "$cudatrace" record
+refuse "a command that is not there" 'No such file' "$cudatrace" record --no-module -o "$work/none" -- /does/not/exist
+[ ! -e "$work/none" ]
+ok $? "and leaves no directory behind"
+refuse "a DIR that exists" 'exists already.*-f' "$cudatrace" record --no-module -o "$work/trace-37" -- true
+mkdir "$work/foreign"
+touch "$work/foreign/letter.txt"
+refuse "a directory that is no trace, even with -f" 'no trace' "$cudatrace" record -f --no-module -o "$work/foreign" -- true
+[ -e "$work/foreign/letter.txt" ]
+ok $? "and its files are kept"
+refuse "report of a foreign directory" 'foreign|no trace|not a trace' "$cudatrace" report "$work/foreign"
+refuse "report of nothing" 'No such' "$cudatrace" report "$work/nowhere"
+cp -r "$work/trace-inference" "$work/cut"
+truncate -s 5000 "$work"/cut/u-*
+refuse "a truncated packet" 'trunc|cut|short|beyond' "$cudatrace" report "$work/cut"
+refuse "an unknown command" "unknown|no command|not a" "$cudatrace" frobnicate
+refuse "an export over an existing file" 'exists|already' "$cudatrace" export --format jsonl -o "$j" "$work/trace-inference"
+refuse "an unknown format" 'format' "$cudatrace" export --format xml "$work/trace-inference"
+refuse "an unknown probe group" 'group' "$cudatrace" record --groups nonsense -- true
+plan
