@@ -23,6 +23,9 @@ static char dir[2048];
 /* A record's time has 48 bits: a packet of a thread that rests for days ends. */
 #define SPAN_MAX	(1ull << 47)
 
+#define PACKET_FIRST	(64u << 10)
+#define PACKET_LAST	(1u << 20)
+
 #define NO_STREAM	(~0u)	/* none could be created */
 #define RETRY	256		/* records lost between two looks at a full disk */
 
@@ -135,33 +138,78 @@ static void drop_packet(struct ct_thread *t)
 	ct_unmap(old, t->packet_size);
 }
 
-/* Signals blocked, no writer but the caller inside. */
-static bool next_packet(struct ct_thread *t, u64 op, u64 end)
+/* Room for a packet of this size behind the stream's last. */
+static void *map_packet(struct ct_thread *t, u32 size)
 {
 	char name[2112];
 	struct ct_text path = { name, sizeof(name), 0 };
-	void *packet = NULL;
+	void *packet;
 	int fd;
 
+	stream_path(&path, "/u-", t->stream);
+	fd = ct_open(name, O_RDWR, 0);
+	if (fd < 0)
+		return NULL;
+	packet = allocate(fd, t->file_size, size);
+	ct_close(fd);
+	return packet;
+}
+
+/*
+ * Signals blocked, no writer but the caller inside.  A busy thread gets ever
+ * larger packets, since a new one costs some ten system calls and page faults.
+ */
+static bool next_packet(struct ct_thread *t, u64 op, u64 end)
+{
+	u32 first = ct_options.packet_size ? ct_options.packet_size : PACKET_FIRST;
+	u32 size = first;
+	void *packet;
+
+	if (!ct_options.packet_size && t->file_size)
+		size = t->packet_size < PACKET_LAST ? t->packet_size * 2 : PACKET_LAST;
 	drop_packet(t);
 	if (t->stream == NO_STREAM)
 		return false;
-	stream_path(&path, "/u-", t->stream);
-	fd = ct_open(name, O_RDWR, 0);
-	if (fd >= 0) {
-		packet = allocate(fd, t->file_size, t->packet_size);
-		ct_close(fd);
+	packet = map_packet(t, size);
+	if (!packet && size != first) {
+		size = first;
+		packet = map_packet(t, size);
 	}
 	if (!packet) {
 		t->retry = RETRY;
 		no_room();
 		return false;
 	}
-	if (t->file_size)
-		ct_sys3(SYS_madvise, packet, t->packet_size, 23 /* POPULATE_WRITE */);
-	t->file_size += t->packet_size;
+	t->packet_size = size;
+	t->file_size += size;
 	start_packet(t, packet, op, end);
 	return true;
+}
+
+/*
+ * Gives back what the last packet has too much.  A later record begins another.
+ * Signals blocked.
+ */
+static void trim(struct ct_thread *t)
+{
+	struct ct_packet *p = (void *)t->packet;
+	char name[2112];
+	struct ct_text path = { name, sizeof(name), 0 };
+	u64 size;
+	int fd;
+
+	if (!p || t->nest)
+		return;
+	size = (t->position + 4095) & ~4095ull;
+	p->packet_size = size * 8;
+	t->file_size -= t->packet_size - size;
+	drop_packet(t);
+	stream_path(&path, "/u-", t->stream);
+	fd = ct_open(name, O_RDWR, 0);
+	if (fd < 0)
+		return;
+	ct_sys2(SYS_ftruncate, fd, t->file_size);
+	ct_close(fd);
 }
 
 /*
@@ -343,7 +391,7 @@ static struct ct_open_page *create_open_page(struct ct_thread *t)
 
 static bool files_attach(struct ct_thread *t)
 {
-	t->packet_size = ct_options.packet_size;
+	t->packet_size = 0;
 	t->packet = NULL;
 	t->position = t->limit = 0;
 	t->file_size = 0;
@@ -364,16 +412,6 @@ static bool files_attach(struct ct_thread *t)
 	return true;
 }
 
-static void unmap_all(struct ct_thread *t)
-{
-	if (t->nest && t->packet)
-		t->position = ((struct ct_packet *)t->packet)->content_size / 8;
-	drop_packet(t);
-	if (t->open)
-		ct_unmap(t->open, 4096);
-	t->open = NULL;
-}
-
 /* In a child: the mapping is shared with the parent, whose packet it is. */
 static void files_forget(struct ct_thread *t)
 {
@@ -391,11 +429,24 @@ static void files_detach(struct ct_thread *t)
 	struct ct_text path = { name, sizeof(name), 0 };
 	bool idle = t->open && !t->open->depth;
 
-	unmap_all(t);
+	t->nest = 0;
+	trim(t);
+	if (t->open)
+		ct_unmap(t->open, 4096);
+	t->open = NULL;
 	if (idle && t->stream != NO_STREAM) {
 		stream_path(&path, "/.open-", t->stream);
 		ct_sys3(SYS_unlinkat, AT_FDCWD, name, 0);
 	}
+}
+
+/* The process ends, in this thread; others may still run and call. */
+static void files_end(struct ct_thread *t)
+{
+	u64 mask = ct_signals_block();
+
+	trim(t);
+	ct_signals_restore(mask);
 }
 
 static void make_own_dir(struct ct_text *t)
@@ -430,6 +481,7 @@ const struct ct_sink ct_sink_files = {
 	.attach = files_attach,
 	.forget = files_forget,
 	.detach = files_detach,
+	.end = files_end,
 	.define = ct_registry_class,
 	.string = ct_registry_string,
 	.info = ct_registry_info,

@@ -28,7 +28,7 @@
 #include "ioctl.h"
 #include "options.h"
 #include "process.h"
-#include "thread.h"
+#include "sink.h"
 
 extern u8 ct_ready;
 
@@ -44,4 +44,12 @@ __attribute__((constructor)) static void start(void)
 	ct_ioctl_start();
 	ct_ready = 1;
 	ct_objects_check();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	struct ct_thread *t = &ct_self;
+
+	if (ct_ready && ct_sink->end && t->life == ct_process->life)
+		ct_sink->end(t);
 }

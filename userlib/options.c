@@ -30,7 +30,7 @@ static u32 packet_size(const char *s)
 	for (; s && *s >= '0' && *s <= '9'; s++)
 		size = size * 10 + (u32)(*s - '0');
 	if (size < CT_PACKET_MIN || size > CT_PACKET_MAX || size & (size - 1))
-		return 64 << 10;
+		return 0;
 	return size;
 }
 

@@ -19,7 +19,7 @@ struct ct_options {
 	enum ct_sink_wish sink;
 	char device[256];
 	char dir[2048];		/* absolute; "" if not asked for */
-	u32 packet_size;
+	u32 packet_size;	/* 0: as the sink thinks best */
 	bool time_queries;
 };
 

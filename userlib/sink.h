@@ -38,6 +38,8 @@ struct ct_sink {
 	void (*forget)(struct ct_thread *t);
 	/* The thread ends. */
 	void (*detach)(struct ct_thread *t);
+	/* The process ends normally; calls may still come.  NULL: nothing to do. */
+	void (*end)(struct ct_thread *t);
 
 	/* Ids of a class and of a string; 0 if none could be had. */
 	u32 (*define)(const struct ct_class_text *c);

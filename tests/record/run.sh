@@ -38,7 +38,7 @@ is "$(jq -s '[.[] | select(.type=="memory" and .op=="alloc") | .size] | add' "$j
 	"$(build/cudatrace report "$work/trace-inference" >/dev/null; jq -s '[.[] | select((.name|test("^cuMemAlloc")) and .phase=="E") | .details.size] | add' "$j")" "memory allocated"
 jq -e -s 'any(.[]; .type=="transfer" and .direction=="H2D" and .size>0) and any(.[]; .type=="transfer" and .direction=="D2H")' "$j" >/dev/null
 ok $? "transfers have direction and size"
-jq -e -s '[.[] | select(.op=="launch" and .phase!="B")] | length > 0 and all(.[]; .threads > 0 and (.kernel|length) > 0)' "$j" >/dev/null
+jq -e -s '[.[] | select(.type=="kernel" and .op=="launch" and .phase!="B")] | length > 0 and all(.[]; .threads > 0 and (.kernel|length) > 0)' "$j" >/dev/null
 ok $? "launches have threads and their kernel's name"
 jq -e -s '[.[] | select(.phase=="B" and .layer=="user")] | length > 0 and all(.[]; .type=="userspace")' "$j" >/dev/null
 ok $? "a B has type userspace"
