@@ -285,6 +285,8 @@ int ct_lane_load(struct ct_lane *lane)
 	if (rc)
 		return rc;
 	lane->next_packet++;
+	if (!lane->count)
+		return 0;
 	if (lane->stream->kind == CT_STREAM_THREAD) {
 		rc = order_thread(lane);
 		if (rc)

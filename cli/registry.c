@@ -155,8 +155,8 @@ static const char *take_class(struct ct_registry *reg, char **word, unsigned int
 	if (!class)
 		return why;
 	if (reg->classes[id]) {
-		if (!ct_class_equal(reg->classes[id], class))
-			why = "a second class of this id";
+		why = ct_class_equal(reg->classes[id], class) ? NULL :
+		      "a second class of this id";
 		free(class);
 		return why;
 	}

@@ -15,7 +15,7 @@ SIM_SOURCES := $(addprefix tests/sim/,alloc.c capture.c context.c copy.c \
 	driver.c error.c event.c graph.c handle.c ioctls.c kernels.c knobs.c \
 	launch.c memory.c module.c proc_address.c queue.c set.c stream.c)
 SIM_HEADERS := $(addprefix tests/sim/,calls.h cuda_sim.h ioctl_steps.h sim.h)
-SIM_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
+SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 # Bound to itself: a tracer that patches slots must not see calls of the
 # library to its own functions. Never unloaded: its threads may still run.
 SIM_LDFLAGS := -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs \

@@ -94,27 +94,73 @@ static void test_streams_and_events(void)
 	OK(cuEventDestroy_v2(end));
 }
 
+static int noted, noted_before;
+
+static void look(void *data)
+{
+	*(int *)data = __atomic_load_n(&noted, __ATOMIC_SEQ_CST);
+}
+
 static void test_default_streams(void)
 {
 	CUfunction slow = function("slow");
-	CUstream blocking, loose;
+	CUstream blocking, other, loose;
+	int i;
 
 	OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
 	OK(cuStreamCreate(&loose, CU_STREAM_NON_BLOCKING));
+	for (i = 0; i < 10; i++)
+		OK(launch(slow, loose, NULL));
+	/* The legacy stream waits for a blocking one ... */
 	OK(launch(slow, blocking, NULL));
-	OK(launch(slow, NULL, NULL));	/* waits for blocking */
-	OK(cuStreamSynchronize(blocking));
-	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
-	OK(launch(slow, loose, NULL));
+	OK(cuLaunchHostFunc(blocking, note, &noted));
+	OK(cuLaunchHostFunc(NULL, look, &noted_before));
 	OK(cuStreamSynchronize(NULL));
+	EXPECT(noted_before == 1);
+	/* ... a blocking one for the legacy stream ... */
+	OK(launch(slow, NULL, NULL));
+	OK(cuLaunchHostFunc(NULL, note, &noted));
+	OK(cuLaunchHostFunc(blocking, look, &noted_before));
+	OK(cuStreamSynchronize(blocking));
+	EXPECT(noted_before == 2);
+	/* ... two blocking ones not for each other ... */
+	OK(cuStreamCreate(&other, CU_STREAM_DEFAULT));
+	for (i = 0; i < 3; i++)
+		OK(launch(slow, blocking, NULL));
+	OK(cuLaunchHostFunc(other, note, &noted));
+	OK(cuStreamSynchronize(other));
+	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(blocking));
+	OK(cuStreamSynchronize(blocking));
+	OK(cuStreamDestroy_v2(other));
+	/* ... and a non-blocking one for nobody. */
 	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(loose));
 	OK(cuLaunchKernel_ptsz(slow, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
 	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery_ptsz(NULL));
 	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
 	OK(cuStreamQuery(CU_STREAM_LEGACY));
 	OK(cuStreamSynchronize_ptsz(NULL));
+	OK(cuStreamSynchronize(loose));
 	OK(cuStreamDestroy_v2(blocking));
 	OK(cuStreamDestroy_v2(loose));
+}
+
+/* Pageable memory is the caller's again when the call returns. */
+static void test_pageable_copies(void)
+{
+	int in = 1, out = 0;
+	CUdeviceptr ptr;
+	CUstream stream;
+
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuMemAlloc_v2(&ptr, sizeof(in)));
+	OK(launch(function("slow"), stream, NULL));
+	OK(cuMemcpyHtoDAsync_v2(ptr, &in, sizeof(in), stream));
+	in = 2;
+	EXPECT_RESULT(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+	OK(cuMemcpyDtoHAsync_v2(&out, ptr, sizeof(out), stream));
+	EXPECT(out == 1);
+	OK(cuMemFree_v2(ptr));
+	OK(cuStreamDestroy_v2(stream));
 }
 
 static void test_graphs(void)
@@ -236,6 +282,7 @@ int main(void)
 	OK(cuModuleLoadData(&module, image));
 	tap_run(test_streams_and_events, "streams keep order, events time it");
 	tap_run(test_default_streams, "legacy and per-thread default streams");
+	tap_run(test_pageable_copies, "asynchronous copies of pageable memory");
 	tap_run(test_graphs, "capture, instantiate, launch; broken captures");
 	tap_run(test_threads, "four threads at once");
 	OK(cuDevicePrimaryCtxRelease_v2(0));
