@@ -97,12 +97,13 @@ static cold bool on_signal_stack(void)
 static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 {
 	struct ct_open_page *open = t->open;
-	u32 level = open->depth;
+	/* What is deeper than the page holds can only go with its last entry. */
+	u32 known = open->depth < CT_OPEN_MAX ? open->depth : CT_OPEN_MAX;
+	u32 level = known;
 
-	while (level && (level > CT_OPEN_MAX ||
-			 open->entry[level - 1].stack <= (u64)f->stack))
+	while (level && open->entry[level - 1].stack <= (u64)f->stack)
 		level--;
-	if (level != open->depth && !on_signal_stack())
+	if (level != known && !on_signal_stack())
 		abandon(t, level);
 	return open->depth;
 }

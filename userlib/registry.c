@@ -129,7 +129,7 @@ static void parse_line(const char *s, size_t n)
 	p = s + (class ? 6 : 7);
 	while (*p >= '0' && *p <= '9' && id < 1u << 31)
 		id = id * 10 + (u64)(*p++ - '0');
-	if (*p++ != ' ' || !id)
+	if (*p++ != ' ' || !id || (class && id > CT_CLASS_MAX))
 		return;
 	insert(hash_of(class ? 'c' : 's', p, n - (size_t)(p - s)), (u32)id);
 	if (class && id >= next_class)

@@ -364,5 +364,6 @@ SIM_CALL(cuGetProcAddress, 12000, ANY, cuGetProcAddress_v2,
 	  CUdriverProcAddressQueryResult *))
 SIM_CALL(cuGetExportTable, 3000, ANY, cuGetExportTable,
 	 (const void **, const CUuuid *))
-SIM_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, ANY, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+SIM_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, ANY,
+	 cuOccupancyMaxActiveBlocksPerMultiprocessor,
 	 (int *, CUfunction, int, size_t))

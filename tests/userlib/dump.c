@@ -193,6 +193,10 @@ static void dump_stream(const char *dir, const char *file)
 	while (at < size) {
 		const struct ct_packet *p = (const void *)(all + at);
 
+		if (size - at >= 4096 && at && !p->magic && !p->content_size) {
+			printf("tail of %ld bytes\n", size - at);
+			break;		/* killed before the packet began */
+		}
 		if (size - at < (long)sizeof(*p) || p->magic != CT_MAGIC) {
 			BAD("%s: no packet at %ld of %ld", file, at, size);
 			break;

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Builds the preload library and everything that its tests run, into O.
+#
+#	make -f tests/userlib/build.mk [O=build/userlib-dev] [CC=clang]
+
+include userlib/files.mk
+
+O ?= build/userlib-dev
+T := tests/userlib
+TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
+OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
+HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
+
+all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
+	simulated/libcuda.so.1 dump victim linked-lazy linked-now plugin \
+	libplugin.so throw bench_call libfake_driver.so libcudart_like.so)
+
+$(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
+
+$(O)/libcudatrace-fake.so: $(OBJS) $(O)/fake_device.o
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/%.o: userlib/% $(HEADERS) userlib/files.mk
+	@mkdir -p $(@D)
+	$(CC) $(USERLIB_CFLAGS) -c -o $@ $<
+
+$(O)/fake_device.o: $(T)/fake_device.c $(HEADERS)
+	$(CC) $(USERLIB_CFLAGS) -c -o $@ $<
+
+$(O)/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
+	$(CC) $(TEST_CFLAGS) -fPIC -shared -fexceptions -fvisibility=hidden \
+		-Wl,-soname,libcuda.so.1 -o $@ $<
+
+$(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
+		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
+
+$(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h
+	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+
+$(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1
+	$(CC) $(TEST_CFLAGS) -Wl,-z,lazy -Wl,-z,norelro -o $@ $^
+
+$(O)/linked-now: $(T)/linked.c $(O)/libcuda.so.1
+	$(CC) $(TEST_CFLAGS) -fPIE -pie -Wl,-z,now -Wl,-z,relro -o $@ $^
+
+$(O)/libplugin.so: $(T)/linked.c $(O)/libcuda.so.1
+	$(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^
+
+$(O)/libfake_driver.so $(O)/libcudart_like.so: $(O)/lib%.so: $(T)/%.c
+	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
+
+$(O)/throw: $(T)/throw.cc $(T)/mock.h
+	$(CXX) -O2 -g -Wall -Wextra -Werror -pthread -rdynamic -o $@ $<
+
+.PHONY: all
