@@ -82,6 +82,25 @@ static bool name_is_plain(const char *name, size_t len)
 	return true;
 }
 
+/* A field of a probe that a user added may have any name: its type must fit, too. */
+static bool is_meant(enum ct_quick quick, unsigned int type)
+{
+	switch (quick) {
+	case CT_QUICK_KERNEL:
+		return type == CT_TYPE_str;
+	case CT_QUICK_DIRECTION:
+		return type == CT_TYPE_dir;
+	case CT_QUICK_DEVICE:
+		return type == CT_TYPE_dev;
+	case CT_QUICK_CODE:
+		return type == CT_TYPE_nvcode;
+	case CT_QUICK_STATUS:
+		return type == CT_TYPE_nvst;
+	default:
+		return type != CT_TYPE_text && type != CT_TYPE_str;
+	}
+}
+
 static const char *parse_field(struct ct_class *class, const char *spec, size_t len)
 {
 	const char *colon = memchr(spec, ':', len);
@@ -115,7 +134,7 @@ static const char *parse_field(struct ct_class *class, const char *spec, size_t 
 	class->size += field->bytes;
 	class->has_text = type == CT_TYPE_text;
 	for (unsigned int i = 0; i < CT_QUICK_COUNT; i++)
-		if (!strcmp(field->name, quick_word[i]))
+		if (!strcmp(field->name, quick_word[i]) && is_meant(i, type))
 			class->quick[i] = class->fields_count;
 	class->fields_count++;
 	return NULL;

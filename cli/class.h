@@ -19,7 +19,7 @@
 	X(GRID_X, "grid_x") X(GRID_Y, "grid_y") X(GRID_Z, "grid_z")	\
 	X(BLOCK_X, "block_x") X(BLOCK_Y, "block_y") X(BLOCK_Z, "block_z") \
 	X(CMD, "cmd") X(RET, "ret") X(DEVICE, "device") X(HAVE, "have")	\
-	X(CODE, "code") X(STATUS, "status") X(TEXT, "text")		\
+	X(CODE, "code") X(STATUS, "status")				\
 	X(FUNCTION, "function") X(BEGIN, "begin") X(OP, "op")		\
 	X(LEVEL, "level") X(LOST, "lost") X(OVERWRITTEN, "overwritten")	\
 	X(CPU, "cpu") X(REASON, "reason") X(MISSED, "missed")

@@ -21,11 +21,11 @@ struct env {
 };
 
 static const char doc[] =
-	"Write the trace in DIR in another format: to the standard output, or to a FILE.\n"
+	"Write the trace in DIR in another format, to the standard output or to a FILE.\n"
 	"\vFormats:\n"
-	"  jsonl    one JSON object a line: B and E of every call, I for what has no duration\n"
+	"  jsonl    one JSON object a line: B and E of a call, I for what has no duration\n"
 	"  chrome   Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev\n"
-	"The trace itself is Common Trace Format: babeltrace2 and Trace Compass open DIR as it is.\n"
+	"babeltrace2 and Trace Compass open DIR as it is: it is Common Trace Format.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace export trace | jq 'select(.type==\"memory\") | {ts, size}'\n"
@@ -46,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'F':
 		if (strcmp(arg, "jsonl") && strcmp(arg, "chrome"))
-			argp_error(state, "no format '%s': it is jsonl or chrome", arg);
+			argp_failure(state, 64, 0, "no format '%s': it is jsonl or chrome", arg);
 		env->format = arg;
 		return 0;
 	case 'o':
@@ -57,12 +57,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (env->dir)
-			argp_error(state, "one DIR, not also '%s'", arg);
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!env->dir)
-			argp_error(state, "name the directory of a trace");
+			argp_failure(state, 64, 0, "name the directory of a trace");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

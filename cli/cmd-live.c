@@ -20,7 +20,7 @@ struct env {
 static volatile bool stop;
 
 static const char doc[] =
-	"Show calls as they happen, a row each when it returns: of all processes from\n"
+	"Show calls as they happen, a row each when it returns: of all processes, from\n"
 	"/dev/cudatrace, or of the trace that is being recorded in DIR.\n"
 	"\v"
 	"With DIR it ends with the recording; Ctrl-C ends it in any case.\n"
@@ -45,7 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (env->dir)
-			argp_error(state, "one DIR, not also '%s'", arg);
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
 		return 0;
 	}

@@ -15,11 +15,11 @@ struct env {
 };
 
 static const char doc[] =
-	"Totals, time by category with the bottleneck named, and the operations that take\n"
-	"the most time or are called most, of the trace in DIR.\n"
+	"Totals, time by category with the bottleneck named, and the operations that\n"
+	"take the most time or are called most, of the trace in DIR.\n"
 	"\v"
-	"A share is of the time spent in calls, counted where it was spent: a call that waits\n"
-	"for an ioctl of the driver has that time in the category ioctl.\n"
+	"A share is of the time spent in calls, counted where it was spent: the time of\n"
+	"a call that waits for an ioctl of the driver is in the category ioctl.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace report trace\n"
@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		n = strtol(arg, &end, 10);
 		if (*end || end == arg || n < 1 || n > 100000)
-			argp_error(state, "--top takes a number from 1 on, not '%s'", arg);
+			argp_failure(state, 64, 0, "--top takes a number from 1 on, not '%s'", arg);
 		env->report.top = n;
 		return 0;
 	case 's':
@@ -50,12 +50,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (env->dir)
-			argp_error(state, "one DIR, not also '%s'", arg);
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!env->dir)
-			argp_error(state, "name the directory of a trace");
+			argp_failure(state, 64, 0, "name the directory of a trace");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -17,8 +17,8 @@ struct env {
 };
 
 static const char doc[] =
-	"Show the trace in DIR as a timeline: a line for each nesting depth of each thread,\n"
-	"a letter for what most of a column's time went to.\n"
+	"Show the trace in DIR as a timeline: a line for each nesting depth of each\n"
+	"thread, a letter for what most of a column's time went to.\n"
 	"\v"
 	"As wide as the terminal; in a pipe as wide as $COLUMNS, or 100.\n"
 	"\n"
@@ -45,7 +45,7 @@ static unsigned int number(struct argp_state *state, const char *arg, unsigned i
 	long n = strtol(arg, &end, 10);
 
 	if (*end || end == arg || n < (long)low || n > (long)high)
-		argp_error(state, "a number from %u to %u is wanted, not '%s'", low, high, arg);
+		argp_failure(state, 64, 0, "a number from %u to %u is wanted, not '%s'", low, high, arg);
 	return n;
 }
 
@@ -55,7 +55,7 @@ static double milliseconds(struct argp_state *state, const char *arg)
 	double ms = strtod(arg, &end);
 
 	if (*end || end == arg || !(ms >= -1e12 && ms <= 1e12))
-		argp_error(state, "a time in ms is wanted, not '%s'", arg);
+		argp_failure(state, 64, 0, "a time in ms is wanted, not '%s'", arg);
 	return ms;
 }
 
@@ -81,12 +81,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (env->dir)
-			argp_error(state, "one DIR, not also '%s'", arg);
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
 		env->dir = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!env->dir)
-			argp_error(state, "name the directory of a trace");
+			argp_failure(state, 64, 0, "name the directory of a trace");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

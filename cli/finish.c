@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +28,46 @@ static int path_of(char path[4096], const char *dir, const char *name)
 }
 
 /*
- * The thread of an open page lives if it is there and its process has the page
- * mapped; a number alone may have been given to somebody else since.
+ * Somebody has the file open or mapped for writing: a read lease is refused then.
+ * That also tells of threads in another pid namespace.  1: yes; 0: no; -1: can't
+ * be told here (not our file, a file system without leases).
  */
-static bool thread_lives(const struct ct_open_page *page, const char *name)
+static int is_written(const char *path)
 {
-	char path[64], line[4600];
+	void (*before)(int) = signal(SIGIO, SIG_IGN);	/* the lease may be broken */
+	int fd, result = -1;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0) {
+		if (!fcntl(fd, F_SETLEASE, F_RDLCK)) {
+			fcntl(fd, F_SETLEASE, F_UNLCK);
+			result = 0;
+		} else if (errno == EAGAIN) {
+			result = 1;
+		}
+		close(fd);
+	}
+	signal(SIGIO, before);
+	return result;
+}
+
+/*
+ * The thread of an open page lives if the page is mapped.  Where that can't be
+ * asked, it lives if it is there and its process has the page mapped: a number
+ * alone may have been given to somebody else since.
+ */
+static bool thread_lives(const char *dir, const struct ct_open_page *page, const char *name)
+{
+	char path[4096], line[4600];
 	bool lives = false;
 	FILE *maps;
+	int written;
 
+	if (path_of(path, dir, name))
+		return true;
+	written = is_written(path);
+	if (written >= 0)
+		return written;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
 	if (access(path, F_OK))
 		return false;
@@ -59,10 +91,10 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 	};
 	uint8_t packet[CT_PACKET_MIN] = { 0 };
 	uint32_t used = CT_PACKET_HEAD;
-	uint64_t at = s ? s->tail : 0, now = t->reg.start;
+	uint64_t now = t->reg.start;
 
 	memcpy(head.uuid, t->reg.uuid, 16);
-	if (s && s->packets_count) {
+	if (s->packets_count) {
 		struct ct_packet_view last;
 
 		ct_stream_packet(s, s->packets_count - 1, &last);
@@ -95,18 +127,18 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 	head.content_size = 8ull * used;
 	memcpy(packet, &head, sizeof(head));
 	/* One write: killed in it, the packet is whole or has no magic. */
-	if (pwrite(fd, packet, sizeof(packet), at) != sizeof(packet))
+	if (pwrite(fd, packet, sizeof(packet), s->tail) != sizeof(packet))
 		return errno ? -errno : -EIO;
 	return 0;
 }
 
-/* Cuts the stream of an open page, adds its calls, removes the page. */
+/* Adds the calls of an open page to its stream, whose tail is cut, and removes it. */
 static int finish_thread(const struct ct_trace *t, const char *page_name, struct ct_error *err)
 {
 	const struct ct_stream_file *s = NULL;
 	unsigned int first = 0, count = 0;
 	char path[4096], name[280];
-	int fd, rc = 0, index = -1;
+	int fd, rc;
 
 	snprintf(name, sizeof(name), "u-%s", page_name + strlen(OPEN_PREFIX));
 	if (ct_stream_kind(name) != CT_STREAM_THREAD || path_of(path, t->dir, name))
@@ -114,21 +146,16 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
 			       t->dir, page_name);
 	for (unsigned int i = 0; i < t->streams_count; i++)
-		if (!strcmp(t->streams[i].name, name)) {
+		if (!strcmp(t->streams[i].name, name))
 			s = &t->streams[i];
-			index = i;
-		}
-	if (s) {
-		for (unsigned int i = 0; i < t->pending_count; i++)
-			if (t->pending[i].stream == index && !count++)
-				first = i;
+	for (unsigned int i = 0; s && i < t->pending_count; i++)
+		if (t->pending[i].stream == (int)s->index && !count++)
+			first = i;
+	if (count) {
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0)
 			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
-		if (s->unfinished && ftruncate(fd, s->tail))
-			rc = -errno;
-		if (!rc && count)
-			rc = append_calls(t, s, &t->pending[first], count, fd);
+		rc = append_calls(t, s, &t->pending[first], count, fd);
 		if (close(fd) && !rc)
 			rc = -errno;
 		if (rc)
@@ -139,29 +166,16 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	return 0;
 }
 
-/* Streams without a page: the recorder's, and threads that ended in peace. */
+/* Packets that were prepared and never begun. */
 static int cut_tails(const struct ct_trace *t, struct ct_error *err)
 {
 	char path[4096];
 
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
-		struct stat st;
 
-		if (!s->unfinished || path_of(path, t->dir, s->name) || stat(path, &st) ||
-		    (uint64_t)st.st_size <= s->tail)
-			continue;
-		/* finish_thread() may have put a packet there. */
-		if (st.st_size == (off_t)(s->tail + CT_PACKET_MIN) && s->kind == CT_STREAM_THREAD) {
-			bool page = false;
-
-			for (unsigned int k = 0; k < t->pending_count; k++)
-				page |= t->pending[k].stream == (int)i;
-			if (page)
-				continue;
-		}
-		if (truncate(path, s->tail))
-			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+		if (s->unfinished && (path_of(path, t->dir, s->name) || truncate(path, s->tail)))
+			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
 	}
 	return 0;
 }
@@ -181,15 +195,15 @@ static int finish_threads(const struct ct_trace *t, bool all_dead, struct ct_err
 	while (!all_dead && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
 		    ct_open_page_read(t->dir, entry->d_name, &page) >= 0 &&
-		    thread_lives(&page, entry->d_name))
+		    thread_lives(t->dir, &page, entry->d_name))
 			living++;
+	if (!living)
+		rc = cut_tails(t, err);
 	rewinddir(dir);
 	while (!living && !rc && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
 			rc = finish_thread(t, entry->d_name, err);
 	closedir(dir);
-	if (!rc && !living)
-		rc = cut_tails(t, err);
 	return rc ? rc : living > 0;
 }
 

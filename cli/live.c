@@ -54,7 +54,8 @@ static const char *process_name(struct ct_live *live, uint32_t pid)
 				comm[strcspn(comm, "\n")] = 0;
 			fclose(f);
 		}
-		slot->a = (uintptr_t)strdup(*comm ? comm : "?");
+		if (*comm)
+			slot->a = (uintptr_t)strdup(comm);
 	}
 	return slot->a ? (const char *)(uintptr_t)slot->a : "?";
 }

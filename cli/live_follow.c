@@ -99,10 +99,18 @@ static int find_streams(struct follower *f, struct ct_error *err)
 		f->tails = more;
 		more += f->tails_count;
 		*more = (struct tail){ .name = strdup(entry->d_name), .fd = fd, .kind = kind };
-		if (more->name)
-			f->tails_count++;
-		else
+		if (!more->name) {
 			close(fd);
+			continue;
+		}
+		f->tails_count++;
+		/* First what names the processes: the other rows use it. */
+		if (kind == CT_STREAM_STATE) {
+			struct tail state = *more;
+
+			*more = f->tails[0];
+			f->tails[0] = state;
+		}
 	}
 	closedir(dir);
 	return rc;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "version.h"
 
 static const struct command {
 	const char *name;

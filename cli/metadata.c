@@ -16,7 +16,6 @@
 #include "nv_decode.h"
 #include "out.h"
 #include "usage.h"
-#include "version.h"
 
 static const char *const stream_word[] = { "CPU", "thread", "state" };
 

@@ -123,9 +123,9 @@ void ct_out_fixed(struct ct_out *out, int64_t value, unsigned int decimals)
 	ct_out_bytes(out, end - decimals, decimals);
 }
 
-/* Bytes of the UTF-8 character at @p, 0 if it is none. */
-static unsigned int utf8(const unsigned char *p, size_t left)
+unsigned int ct_utf8(const char *text, size_t left)
 {
+	const unsigned char *p = (const unsigned char *)text;
 	unsigned int len = *p >= 0xf0 && *p <= 0xf4 ? 4 : *p >= 0xe0 && *p <= 0xef ? 3 :
 			   *p >= 0xc2 && *p <= 0xdf ? 2 : 0;
 
@@ -166,7 +166,7 @@ void ct_out_json(struct ct_out *out, const char *text, size_t len)
 			ct_out_bytes(out, escape, 6);
 			p++;
 		} else {
-			n = utf8(p, end - p);
+			n = ct_utf8((const char *)p, end - p);
 			if (n)
 				ct_out_bytes(out, p, n);
 			else

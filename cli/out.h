@@ -60,6 +60,9 @@ void ct_out_hex(struct ct_out *out, uint64_t value);	/* 0x1f */
 /* @value / 10^@digits with all @digits decimals: 1234 by 3 is 1.234. */
 void ct_out_fixed(struct ct_out *out, int64_t value, unsigned int digits);
 
+/* Bytes of the UTF-8 character of more than one byte at @text, 0 if it is none. */
+unsigned int ct_utf8(const char *text, size_t left);
+
 /*
  * A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, so that
  * the output is valid whatever a program called its kernels.

@@ -16,7 +16,7 @@ static const unsigned int shown[] = {
 	CT_CAT_INIT, CT_CAT_CONTEXT, CT_CAT_MODULE, CT_CAT_MEMORY, CT_CAT_TRANSFER,
 	CT_CAT_KERNEL, CT_CAT_SYNC, CT_CAT_GRAPH, CT_CAT_IOCTL, CT_CAT_SCHEDULER,
 	/* these only if there are any */
-	CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
+	CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
 	CT_CAT_RUNTIME, CT_CAT_OTHER,
 };
 #define ALWAYS	10
@@ -60,8 +60,8 @@ static void print_head(const struct ct_trace *t, const struct ct_stats *s, FILE 
 	fprintf(out, "recorded  %s, for %s", when,
 		ct_term_ns(a, s->points ? s->last - s->first : 0));
 	if (way)
-		fprintf(out, ", %s", !strcmp(way, "module") ? "by the kernel module" :
-			!strcmp(way, "files") ? "without the kernel module" :
+		fprintf(out, ", %s", !strcmp(way, "module") || !strcmp(way, "device") ?
+			"by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
 			ct_term_clean(line, sizeof(line), way, 40));
 	fprintf(out, "\ntrace     %s records, %u process%s, %u thread%s\n",
 		ct_term_count(b, s->records), s->processes, s->processes == 1 ? "" : "es",

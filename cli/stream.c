@@ -150,6 +150,15 @@ static int add_straddler(struct ct_stream_file *s, uint32_t packet, uint32_t off
 	return 0;
 }
 
+static void note_time(struct ct_stream_file *s, const struct ct_record *r)
+{
+	uint64_t begin = r->flags & (CT_F_INSTANT | CT_F_BEGIN) ? r->end : ct_record_begin(r);
+
+	if (!s->records || begin < s->first)
+		s->first = begin;
+	s->last = r->end;
+}
+
 /* Checks the records of packet @i and finds those that began before it. */
 static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_registry *reg,
 			 struct ct_error *err)
@@ -179,6 +188,7 @@ static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_r
 				       p.content - offset < 8 ? 0 : CT_RECORD_CLASS(stamp));
 		}
 		last = r.end;
+		note_time(s, &r);
 		if (r.class->id == CT_CLASS_call_open ||
 		    (!(r.flags & (CT_F_INSTANT | CT_F_BEGIN | CT_F_HAS_BEGIN)) &&
 		     ct_record_begin(&r) < p.ts_begin))

@@ -47,6 +47,7 @@ struct ct_stream_file {
 	struct ct_straddler *straddlers;	/* in the order of the file */
 	uint32_t straddlers_count;
 	uint32_t *by_begin;	/* straddlers in the order of their begin */
+	uint64_t first, last;	/* ns: earliest begin and latest end of its records */
 	uint64_t records;	/* of all packets */
 	uint64_t lost;		/* records, as the last packet says */
 	uint64_t packets_lost;	/* gaps in the sequence numbers */

@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "out.h"
+
 bool ct_term_colour(FILE *out)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
@@ -72,29 +74,28 @@ char *ct_term_bytes(char buf[CT_TERM_TEXT], uint64_t bytes)
 
 char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int width)
 {
-	unsigned int used = 0, columns = 0;
+	unsigned int used = 0, columns = 0, last = 0;
 
-	for (; *text && used + 5 < size; text++) {
+	while (*text && used + 5 < size) {
+		unsigned int n = ct_utf8(text, strnlen(text, 4));
 		unsigned char c = *text;
-		bool more = (c & 0xc0) == 0x80;	/* of the character before */
 
-		if (!more && columns == width) {
-			/* Back over the last character, for the mark. */
-			while (used && ((unsigned char)buf[used - 1] & 0xc0) == 0x80)
-				used--;
-			if (used)
-				used--;
+		if (columns == width) {
+			/* In the place of the last character. */
+			used = last;
 			buf[used++] = '~';
 			break;
 		}
-		columns += !more;
+		last = used;
+		columns++;
 		/* C1 controls are 0xc2 0x80 to 0xc2 0x9f. */
-		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0)) {
-			buf[used++] = '?';
-			text += c == 0xc2 && text[1];
+		if (n && !(c == 0xc2 && (unsigned char)text[1] < 0xa0)) {
+			memcpy(buf + used, text, n);
+			used += n;
 		} else {
-			buf[used++] = c;
+			buf[used++] = c < 0x20 || c >= 0x7f ? '?' : c;
 		}
+		text += n ? n : 1;
 	}
 	buf[used] = 0;
 	return buf;

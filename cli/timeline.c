@@ -314,14 +314,15 @@ static void whole_range(const struct ct_trace *t, struct picture *pic)
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
 
-		if (s->kind == CT_STREAM_STATE || !s->packets_count)
+		if (s->kind == CT_STREAM_STATE || !s->records)
 			continue;
-		if (s->packets[0].ts_begin < pic->from)
-			pic->from = s->packets[0].ts_begin;
+		if (s->first < pic->from)
+			pic->from = s->first;
+		/* A call that never returned began before its call_open record. */
 		if (s->straddlers_count && s->straddlers[s->by_begin[0]].begin < pic->from)
 			pic->from = s->straddlers[s->by_begin[0]].begin;
-		if (s->packets[s->packets_count - 1].ts_end > pic->to)
-			pic->to = s->packets[s->packets_count - 1].ts_end;
+		if (s->last > pic->to)
+			pic->to = s->last;
 	}
 	for (unsigned int i = 0; i < t->pending_count; i++)
 		if (t->pending[i].begin < pic->from)

@@ -16,11 +16,13 @@
 #include <linux/vmalloc.h>
 #include "compat.h"
 #include "device.h"
+#include "filter.h"
 #include "mark.h"
 #include "probe.h"
 #include "reader.h"
 #include "registry.h"
 #include "session.h"
+#include "trigger.h"
 
 /* Rings of a session that a read() started. */
 #define CT_DEFAULT_COUNT	16
@@ -39,6 +41,9 @@ union ct_arg {
 	struct ct_define define;
 	struct ct_string string;
 	struct ct_probe_info probe;
+	struct ct_filter filter;
+	struct ct_probe_add add;
+	struct ct_trigger_set trigger;
 };
 
 static int ct_open(struct inode *inode, struct file *file)
@@ -67,7 +72,7 @@ static int ct_release(struct inode *inode, struct file *file)
 {
 	struct ct_file *f = file->private_data;
 
-	ct_session_stop(file);
+	ct_session_closed(file);
 	ct_reader_close(f->reader);
 	kfree(f);
 	return 0;
@@ -122,7 +127,6 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 		if (n)
 			break;
 		/* That session is over and read: follow the next one. */
-		ct_session_stop(file);
 		ct_reader_close(f->reader);
 		f->reader = NULL;
 		if (signal_pending(current)) {
@@ -268,11 +272,65 @@ static int get_string(struct ct_string *str)
 	return 0;
 }
 
+/* What changes what is recorded: the owner's right, and that of who may be one. */
+static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
+{
+	struct ct_session_state *s;
+	int err;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	s = ct_session_get();
+	if ((!s || s->owner != file) && !perfmon_capable()) {
+		ct_session_put(s);
+		return -EPERM;
+	}
+	ct_session_put(s);
+	switch (nr) {
+	case _IOC_NR(CT_IOC_PAUSE):
+	case _IOC_NR(CT_IOC_RESUME):
+		return ct_session_pause(nr == _IOC_NR(CT_IOC_PAUSE));
+	case _IOC_NR(CT_IOC_PROBE_ADD):
+		return ct_probe_add(&arg->add);
+	case _IOC_NR(CT_IOC_PROBE_REMOVE):
+		return ct_probe_remove(&arg->add);
+	case _IOC_NR(CT_IOC_PROBE_SET):
+		return ct_probe_set(&arg->add);
+	}
+	mutex_lock(&ct_session_lock);
+	if (!s)
+		err = -ENODATA;
+	else if (nr == _IOC_NR(CT_IOC_FILTER))
+		err = ct_filter_set(&arg->filter);
+	else
+		err = ct_trigger_set(&arg->trigger);
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+static int get_filter(struct ct_filter *f)
+{
+	mutex_lock(&ct_session_lock);
+	ct_filter_get(f);
+	mutex_unlock(&ct_session_lock);
+	return 0;
+}
+
 static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 {
 	bool reader = file->f_mode & FMODE_READ;
 
 	switch (nr) {
+	case _IOC_NR(CT_IOC_FILTER):
+	case _IOC_NR(CT_IOC_TRIGGER):
+	case _IOC_NR(CT_IOC_PROBE_ADD):
+	case _IOC_NR(CT_IOC_PROBE_REMOVE):
+	case _IOC_NR(CT_IOC_PROBE_SET):
+		return configure(file, nr, arg);
+	case _IOC_NR(CT_IOC_GET_SESSION):
+		return reader ? ct_session_tell(&arg->session) : -EBADF;
+	case _IOC_NR(CT_IOC_GET_FILTER):
+		return reader ? get_filter(&arg->filter) : -EBADF;
 	case _IOC_NR(CT_IOC_VERSION):
 		arg->version.abi = CT_ABI_VERSION;
 		strscpy(arg->version.module, CT_VERSION, sizeof(arg->version.module));
@@ -306,7 +364,17 @@ static size_t arg_size(unsigned int nr)
 	case _IOC_NR(CT_IOC_VERSION):
 		return sizeof(struct ct_version);
 	case _IOC_NR(CT_IOC_START):
+	case _IOC_NR(CT_IOC_GET_SESSION):
 		return sizeof(struct ct_session);
+	case _IOC_NR(CT_IOC_FILTER):
+	case _IOC_NR(CT_IOC_GET_FILTER):
+		return sizeof(struct ct_filter);
+	case _IOC_NR(CT_IOC_PROBE_ADD):
+	case _IOC_NR(CT_IOC_PROBE_REMOVE):
+	case _IOC_NR(CT_IOC_PROBE_SET):
+		return sizeof(struct ct_probe_add);
+	case _IOC_NR(CT_IOC_TRIGGER):
+		return sizeof(struct ct_trigger_set);
 	case _IOC_NR(CT_IOC_DEFINE):
 	case _IOC_NR(CT_IOC_GET_DEFINE):
 		return sizeof(struct ct_define);
@@ -359,10 +427,16 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 			return -EBADF;
 		return ct_mark(user, _IOC_SIZE(cmd), nr == _IOC_NR(CT_IOC_BEGIN(0)));
 	}
-	if (cmd == CT_IOC_STOP) {
+	switch (cmd) {
+	case CT_IOC_STOP:
 		if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
 			return -EBADF;
-		return ct_session_stop(file);
+		return ct_session_stop(file, perfmon_capable());
+	case CT_IOC_PAUSE:
+	case CT_IOC_RESUME:
+		return configure(file, nr, NULL);
+	case CT_IOC_FLUSH:
+		return file->f_mode & FMODE_READ ? ct_session_flush() : -EBADF;
 	}
 	return struct_ioctl(file, nr, user);
 }
@@ -397,4 +471,5 @@ int ct_device_init(void)
 void ct_device_exit(void)
 {
 	misc_deregister(&ct_device);
+	ct_session_exit();
 }

@@ -9,9 +9,13 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
+#include "filter.h"
 #include "mark.h"
 #include "record.h"
 #include "registry.h"
+
+/* ct_mark_head.reserved of a mark, in our copy, that the filter rejects. */
+#define REJECTED	1
 
 /* Larger arrays are copied to the heap. */
 #define CT_MARK_STACK	256
@@ -36,7 +40,7 @@ static int check(const u8 *buf, u32 size, bool begin)
 		m = (const void *)(buf + at);
 		if (size - at < sizeof(*m) || m->size < sizeof(*m) ||
 		    m->size % 8 || m->size > size - at ||
-		    m->flags & (CT_F_CONTEXT | CT_F_BEGIN))
+		    m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved)
 			return -EINVAL;
 		c = ct_class_find(m->class);
 		if (!c || c->def.layer != CT_LAYER_USER)
@@ -73,6 +77,25 @@ static void *put(struct ct_cpu *cpu, struct ct_cpu_record *rec,
 	return (void *)(rec + 1) + payload;
 }
 
+/*
+ * Bytes in the ring of the marks that the filter lets through; the others are
+ * marked as such, so that the answer is one, also if the filter changes meanwhile.
+ */
+static u32 apply_filter(u8 *buf, u32 size)
+{
+	struct ct_mark_head *m;
+	u32 at, total = 0;
+
+	for (at = 0; at < size; at += m->size) {
+		m = (void *)(buf + at);
+		if (ct_wanted(ct_class_find(m->class)->def.category, CT_F_TASK))
+			total += ring_size(m);
+		else
+			m->reserved = REJECTED;
+	}
+	return total;
+}
+
 static void write_marks(struct ct_session_state *s, u8 *buf, u32 size, u32 total,
 			bool begin)
 {
@@ -84,18 +107,21 @@ static void write_marks(struct ct_session_state *s, u8 *buf, u32 size, u32 total
 	u64 stamp;
 	u32 at;
 
-	rec = ct_record_new(cpu, 0, total - sizeof(*rec), CT_F_TASK, &stamp);
+	if (static_branch_unlikely(&ct_filtering))
+		total = apply_filter(buf, size);
+	rec = total ? ct_record_new(cpu, 0, total - sizeof(*rec), CT_F_TASK, &stamp) : NULL;
 	next = rec;
 	for (at = 0; at < size; at += m->size) {
 		m = (void *)(buf + at);
 		if (!m->op)
 			m->op = ct_ring_op(&cpu->ring);
-		if (next)
-			next = put(cpu, next, m, stamp, uid, begin ? CT_F_BEGIN : 0);
 		if (begin)
-			m->begin = next ? stamp : ktime_get_mono_fast_ns();
-		else if (at && rec)
+			m->begin = rec ? stamp : ktime_get_mono_fast_ns();
+		if (!rec || m->reserved == REJECTED)
+			continue;
+		if (next != rec)
 			local64_inc((local64_t *)&cpu->ring.status->records);
+		next = put(cpu, next, m, stamp, uid, begin ? CT_F_BEGIN : 0);
 	}
 	if (rec)
 		ct_record_done(s, cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes: arming, disarming and the two handlers.
+ * Probes: what there is, arming and disarming.
  *
  * A probe is a kretprobe on "module:symbol", so that a name which exists in two
  * modules can't bind to the wrong one, and so that functions of the driver's
@@ -10,144 +10,25 @@
  *
  * A struct kretprobe lives from one arming to the next disarming and is never
  * used twice: when the probed module goes, the kernel kills the probe for good.
- *
- * The handlers run with preemption disabled, in whatever context the probed
- * function runs in, as breakpoint handlers even in what looks like an NMI: no
- * lock, no allocation, no fault, no sleep.
  */
-#include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
-#include "compat.h"
+#include <linux/xarray.h>
 #include "driver.h"
 #include "probe.h"
-#include "record.h"
 #include "registry.h"
+#include "session.h"
 
-struct ct_count {
-	u64 hits;
-	u64 lost;
-};
-
-/* The life of one arming. */
-struct ct_armed {
-	struct kretprobe rp;
-	struct probe *probe;
-	char symbol[80];	/* "module:symbol" */
-};
-
-struct probe {
-	const struct ct_probe_desc *desc;
-	struct ct_armed *armed;
-	struct ct_count __percpu *count;
-	u64 missed;		/* of armings that are over */
-	u32 class[CT_ALTERNATIVES];
-	u16 state[CT_ALTERNATIVES];
-	s32 error[CT_ALTERNATIVES];
-	u8 variant;		/* the alternative that is armed */
-};
-
-static struct probe *probes;
+static DEFINE_XARRAY_ALLOC1(slots);	/* of struct ct_probe_slot; ct_session_lock */
 static u64 wanted;		/* groups of the running session */
 static bool arming;		/* a session runs: arm what comes */
 
-/* ------------------------------------------------------------ handlers --- */
-
-static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs);
-
-/* Calls of ours that this task, in this context, has not returned from. */
-static u8 open_calls(u8 context)
-{
-	struct llist_node *n;
-	u8 depth = 0;
-
-	for (n = ct_pending_returns(); n; n = READ_ONCE(n->next)) {
-		struct kretprobe_instance *ri = ct_return_instance(n);
-		struct kretprobe *rp = get_kretprobe(ri);
-
-		if (rp && rp->handler == on_return &&
-		    (((struct ct_call *)ri->data)->flags & CT_F_CONTEXT) == context &&
-		    depth < 255)
-			depth++;
-	}
-	return depth;
-}
-
-static void write_call(struct ct_session_state *s, struct probe *p,
-		       const struct ct_call *c, s64 ret, bool entry)
-{
-	const struct ct_probe_desc *d = p->desc;
-	struct ct_cpu *cpu = ct_cpu_here(s);
-	struct ct_cpu_record *rec;
-	u64 stamp, duration = 0;
-
-	rec = ct_record_new(cpu, p->class[c->variant], d->size,
-			    c->flags & CT_F_CONTEXT, &stamp);
-	if (unlikely(!rec)) {
-		this_cpu_inc(p->count->lost);
-		return;
-	}
-	if (!entry && stamp > c->begin)
-		duration = stamp - c->begin;
-	rec->op = c->op;
-	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), c->depth,
-				    c->flags | (entry ? CT_F_BEGIN : 0));
-	rec->result = ret;
-	if (d->fill)
-		d->fill(rec + 1, c, ret, entry);
-	ct_record_done(s, cpu);
-}
-
-static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	struct ct_call *c = (void *)ri->data;
-	struct ct_session_state *s = ct_session_writing();
-	struct kretprobe *rp = get_kretprobe(ri);
-	const struct ct_probe_desc *d;
-	struct probe *p;
-	unsigned int i, first;
-	u8 context;
-
-	if (unlikely(!s || !rp))
-		return 1;	/* nothing records: don't hook the return */
-	p = container_of(rp, struct ct_armed, rp)->probe;
-	d = p->desc;
-	this_cpu_inc(p->count->hits);
-	context = ct_context();
-	c->variant = p->variant;
-	first = d->alt[c->variant].first_arg;
-	for (i = 0; i < d->args; i++)
-		c->arg[i] = regs_get_kernel_argument(regs, first + i);
-	c->op = ct_ring_op(&ct_cpu_here(s)->ring);
-	c->flags = context;
-	c->depth = open_calls(context);
-	if (d->entry) {
-		write_call(s, p, c, 0, true);
-		c->flags |= CT_F_HAS_BEGIN;
-	}
-	c->begin = ktime_get_mono_fast_ns();
-	return 0;
-}
-
-static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	struct ct_session_state *s = ct_session_writing();
-	struct kretprobe *rp = get_kretprobe(ri);
-
-	if (likely(s && rp))
-		write_call(s, container_of(rp, struct ct_armed, rp)->probe,
-			   (void *)ri->data, regs_return_value(regs), false);
-	return 0;
-}
-NOKPROBE_SYMBOL(on_entry);
-NOKPROBE_SYMBOL(on_return);
-
-/* -------------------------------------------------- arming, disarming ---- */
+/* ------------------------------------------------------------- arming ---- */
 
 /* Instances: calls of a function that can be open at once, in all tasks. */
 static int max_active(const struct ct_probe_desc *d)
@@ -165,7 +46,7 @@ static bool alternative_applies(const struct ct_alternative *a)
 }
 
 /* The event class of this alternative's records, made when first needed. */
-static int define_class(struct probe *p, unsigned int i)
+static int define_class(struct ct_probe_slot *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_define *def;
@@ -188,7 +69,7 @@ static int define_class(struct probe *p, unsigned int i)
 	return err;
 }
 
-static int arm_alternative(struct probe *p, unsigned int i)
+static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_armed *a;
@@ -203,10 +84,11 @@ static int arm_alternative(struct probe *p, unsigned int i)
 	if (!a)
 		return -ENOMEM;
 	a->probe = p;
-	snprintf(a->symbol, sizeof(a->symbol), "%s:%s", d->module, d->alt[i].symbol);
+	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
+		 *d->module ? ":" : "", d->alt[i].symbol);
 	a->rp.kp.symbol_name = a->symbol;
-	a->rp.entry_handler = on_entry;
-	a->rp.handler = on_return;
+	a->rp.entry_handler = ct_probe_entry;
+	a->rp.handler = ct_probe_return;
 	a->rp.data_size = sizeof(struct ct_call);
 	a->rp.maxactive = max_active(d);
 	/* Handlers may run before register_kretprobe() returns. */
@@ -220,7 +102,17 @@ static int arm_alternative(struct probe *p, unsigned int i)
 	return 0;
 }
 
-static void arm(struct probe *p)
+static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
+{
+	unsigned int i;
+
+	for (i = 0; i < CT_ALTERNATIVES; i++) {
+		p->state[i] = state;
+		p->error[i] = 0;
+	}
+}
+
+static void arm(struct ct_probe_slot *p)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -240,87 +132,80 @@ static void arm(struct probe *p)
 	}
 }
 
-static void set_state(struct probe *p, enum ct_probe_state state)
+/* Arm p if the session wants it and its module is there. */
+static void arm_if_wanted(struct ct_probe_slot *p, bool loaded)
 {
-	unsigned int i;
-
-	for (i = 0; i < CT_ALTERNATIVES; i++) {
-		p->state[i] = state;
-		p->error[i] = 0;
-	}
+	if (!arming || p->armed || !(wanted & BIT_ULL(p->desc->group)))
+		return;
+	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
+		set_state(p, CT_PROBE_NO_MODULE);
+	else
+		arm(p);
+	cond_resched();
 }
 
-static bool in_module(const struct probe *p, const char *module)
+static bool in_module(const struct ct_probe_slot *p, const char *module)
 {
 	return !module || !strcmp(p->desc->module, module);
 }
 
-/* Arm what is wanted in this module; in all, where module is NULL. */
-static void arm_module(const char *module)
+static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
 {
-	unsigned int i;
+	struct ct_armed *a = p->armed;
 
-	for (i = 0; i < ct_probe_table_size; i++) {
-		struct probe *p = &probes[i];
-
-		if (!in_module(p, module) || p->armed ||
-		    !(wanted & BIT_ULL(p->desc->group)))
-			continue;
-		if (!module && !ct_driver_loaded(p->desc->module))
-			set_state(p, CT_PROBE_NO_MODULE);
-		else
-			arm(p);
-		cond_resched();
+	if (a) {
+		p->missed += a->rp.nmissed + a->rp.kp.nmissed;
+		p->armed = NULL;
+		kfree(a);
 	}
+	set_state(p, state);
 }
 
+/* Disarm all probes of this module; all probes, where it is NULL. */
 static void disarm_module(const char *module, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
-	unsigned int i, n = 0;
+	struct ct_probe_slot *p;
+	unsigned long id;
+	unsigned int n = 0;
 
-	batch = kcalloc(ct_probe_table_size, sizeof(*batch), GFP_KERNEL);
-	for (i = 0; i < ct_probe_table_size; i++) {
-		if (!in_module(&probes[i], module) || !probes[i].armed)
+	xa_for_each(&slots, id, p)
+		n += p->armed && in_module(p, module);
+	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
+	n = 0;
+	xa_for_each(&slots, id, p) {
+		if (!p->armed || !in_module(p, module))
 			continue;
 		if (batch)
-			batch[n++] = &probes[i].armed->rp;
+			batch[n++] = &p->armed->rp;
 		else
-			unregister_kretprobe(&probes[i].armed->rp);
+			unregister_kretprobe(&p->armed->rp);
 	}
 	/* One wait for all handlers instead of one for each probe. */
-	if (n)
+	if (batch && n)
 		unregister_kretprobes(batch, n);
-	kfree(batch);
-	for (i = 0; i < ct_probe_table_size; i++) {
-		struct ct_armed *a = probes[i].armed;
-
-		if (!in_module(&probes[i], module))
-			continue;
-		if (a) {
-			probes[i].missed += a->rp.nmissed + a->rp.kp.nmissed;
-			probes[i].armed = NULL;
-			kfree(a);
-		}
-		set_state(&probes[i], state);
-	}
+	kvfree(batch);
+	xa_for_each(&slots, id, p)
+		if (in_module(p, module))
+			disarmed(p, state);
 }
 
 void ct_probe_arm(u64 groups)
 {
-	unsigned int i;
+	struct ct_probe_slot *p;
+	unsigned long id;
 	int cpu;
 
 	lockdep_assert_held(&ct_session_lock);
-	for (i = 0; i < ct_probe_table_size; i++) {
-		probes[i].missed = 0;
-		for_each_possible_cpu(cpu)
-			*per_cpu_ptr(probes[i].count, cpu) = (struct ct_count){};
-	}
 	wanted = groups;
 	arming = true;
 	ct_driver_learn(NULL);
-	arm_module(NULL);
+	xa_for_each(&slots, id, p) {
+		p->missed = 0;
+		for_each_possible_cpu(cpu)
+			*per_cpu_ptr(p->count, cpu) = (struct ct_count){};
+		arm_if_wanted(p, false);
+	}
 }
 
 void ct_probe_disarm_all(void)
@@ -330,22 +215,25 @@ void ct_probe_disarm_all(void)
 	disarm_module(NULL, CT_PROBE_IDLE);
 }
 
-/* COMING: before the driver's own init runs.  GOING: after its exit. */
+/* COMING: before the module's own init runs.  GOING: after its exit. */
 static int module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct module *mod = data;
-	unsigned int i;
+	struct ct_probe_slot *p;
+	unsigned long id;
+	bool ours = false;
 
-	for (i = 0; i < ct_probe_table_size; i++)
-		if (!strcmp(ct_probe_table[i].module, mod->name))
-			break;
-	if (i == ct_probe_table_size)
+	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	mutex_lock(&ct_session_lock);
-	if (arming && what == MODULE_STATE_COMING) {
+	xa_for_each(&slots, id, p)
+		ours |= in_module(p, mod->name);
+	if (ours && arming && what == MODULE_STATE_COMING) {
 		ct_driver_learn(mod);
-		arm_module(mod->name);
-	} else if (arming && what == MODULE_STATE_GOING) {
+		xa_for_each(&slots, id, p)
+			if (in_module(p, mod->name))
+				arm_if_wanted(p, true);
+	} else if (ours && arming) {
 		disarm_module(mod->name, CT_PROBE_NO_MODULE);
 	}
 	mutex_unlock(&ct_session_lock);
@@ -356,17 +244,28 @@ static struct notifier_block module_notifier = { .notifier_call = module_changed
 
 /* ---------------------------------------------------------- questions ---- */
 
-u32 ct_probe_count(void)
+/* How many names it may have. */
+static unsigned int alternatives(const struct ct_probe_slot *p)
 {
-	u32 i, j, n = 0;
+	unsigned int n = 0;
 
-	for (i = 0; i < ct_probe_table_size; i++)
-		for (j = 0; j < CT_ALTERNATIVES && ct_probe_table[i].alt[j].symbol; j++)
-			n++;
+	while (n < CT_ALTERNATIVES && p->desc->alt[n].symbol)
+		n++;
 	return n;
 }
 
-static void fill_info(struct ct_probe_info *info, struct probe *p, u32 alt)
+u32 ct_probe_count(void)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+	u32 n = 0;
+
+	xa_for_each(&slots, id, p)
+		n += alternatives(p);
+	return n;
+}
+
+static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
 	int cpu;
@@ -393,58 +292,104 @@ static void fill_info(struct ct_probe_info *info, struct probe *p, u32 alt)
 
 int ct_probe_info(struct ct_probe_info *info)
 {
-	u32 i, j, n = 0, index = info->index;
+	struct ct_probe_slot *p;
+	unsigned long id;
+	u32 n, left = info->index;
 
-	*info = (struct ct_probe_info){ .size = info->size, .index = index };
+	*info = (struct ct_probe_info){ .size = info->size, .index = info->index };
 	mutex_lock(&ct_session_lock);
-	for (i = 0; i < ct_probe_table_size; i++)
-		for (j = 0; j < CT_ALTERNATIVES && ct_probe_table[i].alt[j].symbol; j++)
-			if (n++ == index) {
-				fill_info(info, &probes[i], j);
-				mutex_unlock(&ct_session_lock);
-				return 0;
-			}
+	xa_for_each(&slots, id, p) {
+		n = alternatives(p);
+		if (left < n) {
+			fill_info(info, p, left);
+			mutex_unlock(&ct_session_lock);
+			return 0;
+		}
+		left -= n;
+	}
 	mutex_unlock(&ct_session_lock);
 	return -ENOENT;
 }
 
 /* ------------------------------------------------------------- life ------ */
 
-static void probes_free(void)
+struct ct_probe_slot *ct_probe_slot_next(unsigned long *id)
 {
-	unsigned int i;
+	struct ct_probe_slot *p = *id ? xa_find_after(&slots, id, ULONG_MAX, XA_PRESENT) :
+					xa_find(&slots, id, ULONG_MAX, XA_PRESENT);
 
-	for (i = 0; probes && i < ct_probe_table_size; i++)
-		free_percpu(probes[i].count);
-	kfree(probes);
-	probes = NULL;
+	lockdep_assert_held(&ct_session_lock);
+	return p;
+}
+
+struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 class,
+					u32 sample)
+{
+	struct ct_probe_slot *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	p->desc = desc;
+	p->added = class;
+	p->class[0] = class;
+	p->sample = sample;
+	p->count = alloc_percpu(struct ct_count);
+	if (p->count)
+		err = xa_alloc(&slots, &p->id, p, xa_limit_31b, GFP_KERNEL);
+	if (err) {
+		free_percpu(p->count);
+		kfree(p);
+		return ERR_PTR(err);
+	}
+	arm_if_wanted(p, false);
+	return p;
+}
+
+void ct_probe_slot_free(struct ct_probe_slot *p)
+{
+	if (p->armed) {
+		unregister_kretprobe(&p->armed->rp);
+		disarmed(p, CT_PROBE_IDLE);
+	}
+	xa_erase(&slots, p->id);
+	free_percpu(p->count);
+	if (p->added)
+		kfree(p->desc);
+	kfree(p);
+}
+
+static void free_all(void)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+
+	xa_for_each(&slots, id, p)
+		ct_probe_slot_free(p);
+	xa_destroy(&slots);
 }
 
 int ct_probe_init(void)
 {
+	struct ct_probe_slot *p;
 	unsigned int i;
-	int err = -ENOMEM;
+	int err = 0;
 
-	probes = kcalloc(ct_probe_table_size, sizeof(*probes), GFP_KERNEL);
-	if (!probes)
-		return -ENOMEM;
-	for (i = 0; i < ct_probe_table_size; i++) {
-		probes[i].desc = &ct_probe_table[i];
-		probes[i].count = alloc_percpu(struct ct_count);
-		if (!probes[i].count)
-			goto err;
+	mutex_lock(&ct_session_lock);
+	for (i = 0; i < ct_probe_table_size && !err; i++) {
+		p = ct_probe_slot_new(&ct_probe_table[i], 0, 0);
+		err = PTR_ERR_OR_ZERO(p);
 	}
-	err = register_module_notifier(&module_notifier);
+	mutex_unlock(&ct_session_lock);
+	if (!err)
+		err = register_module_notifier(&module_notifier);
 	if (err)
-		goto err;
-	return 0;
-err:
-	probes_free();
+		free_all();
 	return err;
 }
 
 void ct_probe_exit(void)
 {
 	unregister_module_notifier(&module_notifier);
-	probes_free();
+	free_all();
 }

@@ -3,6 +3,7 @@
 #ifndef CT_PROBE_H
 #define CT_PROBE_H
 
+#include <linux/kprobes.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 
@@ -32,6 +33,14 @@ struct ct_alternative {
 
 #define CT_ALTERNATIVES	5
 
+/* Where a field of a probe that a user added comes from; ends with size 0. */
+struct ct_fetch {
+	u16 offset;		/* of its 8 bytes in the payload */
+	u8 size;		/* bytes of the argument that count */
+	u8 number;		/* argument, or CT_ARG_RETURN */
+	bool sign;		/* extended by its sign */
+};
+
 struct ct_probe_desc {
 	const char *name;	/* of the event class, the same for all drivers */
 	const char *module;
@@ -42,6 +51,7 @@ struct ct_probe_desc {
 	u8 args;		/* how many arguments to keep */
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
+	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */
 	struct ct_alternative alt[CT_ALTERNATIVES];
 	/*
@@ -49,6 +59,38 @@ struct ct_probe_desc {
 	 * nothing may sleep or fault; at entry ret is 0 and entry is true.
 	 */
 	void (*fill)(void *payload, const struct ct_call *c, s64 ret, bool entry);
+	const struct ct_fetch *fetch;	/* instead, for a probe that was added */
+};
+
+/* Counters of a probe on one CPU. */
+struct ct_count {
+	u64 hits;		/* handlers that ran and wanted a record */
+	u64 lost;		/* records that the ring did not take */
+	u32 calls;		/* for sampling */
+};
+
+struct ct_armed;
+
+/* A probe, from the table or added, whether it is armed or not. */
+struct ct_probe_slot {
+	const struct ct_probe_desc *desc;
+	struct ct_armed *armed;
+	struct ct_count __percpu *count;
+	u64 missed;		/* of armings that are over */
+	u32 id;
+	u32 sample;		/* 1 in so many calls is recorded; 0: all */
+	u32 class[CT_ALTERNATIVES];
+	u16 state[CT_ALTERNATIVES];
+	s32 error[CT_ALTERNATIVES];
+	u8 variant;		/* the alternative that is armed */
+	bool added;		/* desc is ours to free */
+};
+
+/* The life of one arming. */
+struct ct_armed {
+	struct kretprobe rp;
+	struct ct_probe_slot *probe;
+	char symbol[184];	/* "module:symbol" */
 };
 
 extern const struct ct_probe_desc ct_probe_table[];
@@ -68,6 +110,29 @@ u32 ct_probe_count(void);
  */
 void ct_probe_arm(u64 groups);
 void ct_probe_disarm_all(void);
+
+/* The handlers: probe_call.c. */
+int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs);
+int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs);
+
+/*
+ * Probes that a user adds: probe_add.c.  Errors as in cudatrace.h; may sleep, and
+ * take ct_session_lock.
+ */
+int ct_probe_add(const struct ct_probe_add *arg);
+int ct_probe_remove(const struct ct_probe_add *arg);
+int ct_probe_set(const struct ct_probe_add *arg);
+
+/*
+ * For probe_add.c, under ct_session_lock: take desc into the list (armed at once if
+ * a session wants it) or out of it.  class: of its records, 0 for a row of the table,
+ * which makes its own; otherwise desc is freed with the slot.  Returns ERR_PTR().
+ * ct_probe_slot_next: *id from 0; NULL behind the last.
+ */
+struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 class,
+					u32 sample);
+void ct_probe_slot_free(struct ct_probe_slot *p);
+struct ct_probe_slot *ct_probe_slot_next(unsigned long *id);
 
 /* Fill info for info->index; -ENOENT beyond the last. */
 int ct_probe_info(struct ct_probe_info *info);

@@ -144,6 +144,12 @@ static void fill_delay_ms(void *payload, const struct ct_call *c, s64 ret, bool 
 	((struct ct_k_delay *)payload)->delay_ns = (u64)(u32)c->arg[0] * NSEC_PER_MSEC;
 }
 
+/* (struct pci_dev *, u32 error, const char *format, va_list) */
+static void fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_xid *)payload = (struct ct_xid){ .xid = c->arg[1] };
+}
+
 #define LAYOUT(l)	.layout = CT_LAYOUT_##l, .size = sizeof(struct ct_##l)
 #define NVIDIA		.module = "nvidia"
 #define UVM		.module = "nvidia_uvm"
@@ -229,6 +235,9 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "rm_isr_bh", NVIDIA, IRQ, LAYOUT(none), .sleeps = true, ALT(A("rm_isr_bh")) },
 	{ "nv_uvm_event_interrupt", NVIDIA, IRQ, LAYOUT(none),
 	  ALT(A("nv_uvm_event_interrupt")) },
+
+	{ "nv_report_error", NVIDIA, IRQ, LAYOUT(xid), .args = 2, .xid = true,
+	  .fill = fill_xid, ALT(A("nv_report_error")) },
 
 	/* contexts: objects of RM; the old names are known from older texts */
 	{ "rm_init_adapter", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,

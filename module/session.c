@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The session.  There is at most one; writers find it through ct_session_now
- * with preemption disabled, everybody else holds a reference.  Ending it takes
- * it away from writers first (and waits until the last one has left), so its
+ * with preemption disabled (and find nothing while it is paused), everybody else
+ * holds a reference.  Ending it takes it away from writers first (and waits until the last one has left), so its
  * rings never change afterwards and readers can drain them at leisure.
  */
 #include <linux/kernel.h>
@@ -13,9 +13,11 @@
 #include <linux/timekeeping.h>
 #include <linux/uuid.h>
 #include <linux/vmalloc.h>
+#include "filter.h"
 #include "probe.h"
 #include "registry.h"
 #include "session.h"
+#include "trigger.h"
 
 #define CT_SUBBUF_SIZE_DEFAULT	(64u << 10)
 #define CT_SUBBUF_COUNT_DEFAULT	64u
@@ -24,6 +26,8 @@
 
 DEFINE_MUTEX(ct_session_lock);
 struct ct_session_state *ct_session_now;
+/* The session, paused or not; under ct_session_lock, and now_lock for readers. */
+static struct ct_session_state *running;
 /* Guards taking a reference against the last put; never held for long. */
 static DEFINE_SPINLOCK(now_lock);
 
@@ -49,7 +53,7 @@ struct ct_session_state *ct_session_get(void)
 	struct ct_session_state *s;
 
 	spin_lock(&now_lock);
-	s = ct_session_now;
+	s = running;
 	if (s)
 		kref_get(&s->ref);
 	spin_unlock(&now_lock);
@@ -82,7 +86,10 @@ static int check_sizes(struct ct_session *arg)
 	    (u64)arg->subbuf_size * arg->subbuf_count > CT_RING_MAX ||
 	    arg->subbuf_size % PAGE_SIZE)
 		return -EINVAL;
-	if (arg->flags & ~CT_SESSION_OVERWRITE)
+	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT))
+		return -EINVAL;
+	/* With no owner that reads, a lossless ring would stand full for ever. */
+	if (arg->flags & CT_SESSION_PERSISTENT && !(arg->flags & CT_SESSION_OVERWRITE))
 		return -EINVAL;
 	if (arg->groups != ~0ull && arg->groups >> CT_GROUP_COUNT)
 		return -EINVAL;
@@ -136,16 +143,28 @@ err:
 	return NULL;
 }
 
+/*
+ * Who writes: the running session, or nobody while it is paused.  When this returns
+ * after taking it away, the last writer (which has preemption disabled) has left.
+ */
+static void publish(struct ct_session_state *s)
+{
+	WRITE_ONCE(ct_session_now, s);
+	if (!s)
+		synchronize_rcu();
+}
+
 /* Take the session away from the writers, then from the readers. */
 static void session_end(struct ct_session_state *s)
 {
 	lockdep_assert_held(&ct_session_lock);
 	ct_probe_disarm_all();
+	publish(NULL);
+	ct_filter_clear();
+	ct_trigger_set(&(struct ct_trigger_set){});
 	spin_lock(&now_lock);
-	WRITE_ONCE(ct_session_now, NULL);
+	running = NULL;
 	spin_unlock(&now_lock);
-	/* The last writer has preemption disabled: wait for it. */
-	synchronize_rcu();
 	WRITE_ONCE(s->facts->running, 0);
 	WRITE_ONCE(s->ended, true);
 	wake_up_all(&s->wait);
@@ -161,7 +180,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	if (err)
 		return err;
 	mutex_lock(&ct_session_lock);
-	s = ct_session_now;
+	s = running;
 	if (s && (is_default || !s->is_default)) {
 		arg->holder = s->holder;
 		err = -EBUSY;
@@ -177,6 +196,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	s->owner = owner;
 	s->holder = task_tgid_nr(current);
 	s->is_default = is_default;
+	s->persistent = arg->flags & CT_SESSION_PERSISTENT;
 	/* Armed before anybody can record, so that a trace does not begin with
 	 * half of the probes; the handlers do nothing until then.
 	 */
@@ -187,20 +207,100 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	arg->cpus = s->cpus;
 	arg->holder = s->holder;
 	spin_lock(&now_lock);
-	WRITE_ONCE(ct_session_now, s);
+	running = s;
 	spin_unlock(&now_lock);
+	publish(s);
 out:
 	mutex_unlock(&ct_session_lock);
 	return err;
 }
 
-int ct_session_stop(const void *owner)
+int ct_session_stop(const void *owner, bool privileged)
 {
+	struct ct_session_state *s;
+	int err = 0;
+
+	mutex_lock(&ct_session_lock);
+	s = running;
+	if (!s)
+		err = -ENODATA;
+	else if (s->owner != owner && !(s->persistent && privileged))
+		err = -EPERM;
+	else
+		session_end(s);
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+void ct_session_closed(const void *owner)
+{
+	mutex_lock(&ct_session_lock);
+	if (running && running->owner == owner) {
+		/* The file's address may be given to another one. */
+		running->owner = NULL;
+		if (!running->persistent)
+			session_end(running);
+	}
+	mutex_unlock(&ct_session_lock);
+}
+
+void ct_session_exit(void)
+{
+	mutex_lock(&ct_session_lock);
+	if (running)
+		session_end(running);
+	mutex_unlock(&ct_session_lock);
+}
+
+int ct_session_pause(bool pause)
+{
+	int err = 0;
+
+	mutex_lock(&ct_session_lock);
+	if (!running) {
+		err = -ENODATA;
+	} else {
+		running->paused = pause;
+		publish(pause ? NULL : running);
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+int ct_session_flush(void)
+{
+	struct ct_session_state *s = ct_session_get();
+
+	if (!s)
+		return -ENODATA;
+	/* Whoever was writing has preemption disabled. */
+	synchronize_rcu();
+	wake_up_interruptible_all(&s->wait);
+	ct_session_put(s);
+	return 0;
+}
+
+int ct_session_tell(struct ct_session *arg)
+{
+	struct ct_session_state *s;
+	u32 size = arg->size;
 	int err = -ENODATA;
 
 	mutex_lock(&ct_session_lock);
-	if (ct_session_now && ct_session_now->owner == owner) {
-		session_end(ct_session_now);
+	s = running;
+	if (s) {
+		*arg = (struct ct_session){
+			.size = size,
+			.flags = s->facts->flags | (s->paused ? CT_SESSION_PAUSED : 0) |
+				 (s->is_default ? CT_SESSION_DEFAULT : 0),
+			.subbuf_size = s->facts->subbuf_size,
+			.subbuf_count = s->facts->subbuf_count,
+			.groups = s->groups,
+			.start = s->start,
+			.cpus = s->cpus,
+			.holder = s->holder,
+		};
+		memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 		err = 0;
 	}
 	mutex_unlock(&ct_session_lock);

@@ -28,6 +28,8 @@ struct ct_session_state {
 	const void *owner;	/* the open file that started it */
 	pid_t holder;		/* its pid, for EBUSY */
 	bool is_default;	/* started by a read(): gives way to any other */
+	bool persistent;	/* goes on when its owner's file is closed */
+	bool paused;
 	bool ended;
 	u32 waiters;		/* readers asleep in wait */
 	wait_queue_head_t wait;
@@ -59,8 +61,22 @@ void ct_session_put(struct ct_session_state *s);
  */
 int ct_session_start(struct ct_session *arg, const void *owner, bool is_default);
 
-/* ct_session_stop - end the session if owner owns it.  -ENODATA if not. */
-int ct_session_stop(const void *owner);
+/*
+ * ct_session_stop - end the session: its owner's right, and for a persistent one
+ * that of whoever may start one (privileged).  -ENODATA: none runs; -EPERM.
+ */
+int ct_session_stop(const void *owner, bool privileged);
+
+/* The file is closed: its session ends, unless it is persistent. */
+void ct_session_closed(const void *owner);
+
+/* The module goes: end what runs. */
+void ct_session_exit(void);
+
+/* CT_IOC_PAUSE and RESUME, FLUSH, GET_SESSION: 0 or -ENODATA.  May sleep. */
+int ct_session_pause(bool pause);
+int ct_session_flush(void);
+int ct_session_tell(struct ct_session *arg);
 
 /* ct_session_wake - a record was committed: wake readers.  Any context. */
 static inline void ct_session_wake(struct ct_session_state *s)

@@ -166,13 +166,14 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 
 			if (s->extract)
 				s->extract(f, payload, false);
-			ct_sink->begin(t, &e);
-			f->op = e.op;
-			f->begin = e.begin;
-			f->flags = CT_FRAME_BEGUN;
-		} else {
-			f->begin = ct_clock();
+			if (ct_sink->begin(t, &e)) {
+				f->op = e.op;
+				f->begin = e.begin;
+				f->flags = CT_FRAME_BEGUN;
+			}
 		}
+		if (!(f->flags & CT_FRAME_BEGUN))
+			f->begin = ct_clock();
 	}
 	if (likely(level < CT_OPEN_MAX)) {
 		c = &open->entry[level];

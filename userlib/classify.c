@@ -173,7 +173,7 @@ static bool is_query(const char *name)
 	for (const char *g = strstr(name, "Get"); g; g = strstr(g + 1, "Get")) {
 		bool word = g == name + 2 || (g[-1] >= 'a' && g[-1] <= 'z') ||
 			    (g[-1] >= '0' && g[-1] <= '9');
-		bool end = (g[3] >= 'A' && g[3] <= 'Z') ||
+		bool end = !g[3] || (g[3] >= 'A' && g[3] <= 'Z') ||
 			   (g[3] >= '0' && g[3] <= '9');
 
 		if (word && end)

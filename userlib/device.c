@@ -120,7 +120,6 @@ static long call(unsigned long cmd, void *arg)
 	return ret;
 }
 
-/* The same inside the lock. */
 static bool device_attach(struct ct_thread *t)
 {
 	t->open = ct_open_page_private(t);
@@ -225,18 +224,21 @@ static u32 compose(struct message *m, const struct ct_record *e)
 	return size;
 }
 
-static void device_begin(struct ct_thread *t, struct ct_record *e)
+static bool device_begin(struct ct_thread *t, struct ct_record *e)
 {
 	struct message m;
 	u32 size = compose(&m, e);
 
-	if (likely(call(CT_IOC_BEGIN(size), &m) >= 0)) {
-		e->op = m.head.op;
-		e->begin = m.head.begin;
-	} else {
+	if (unlikely(call(CT_IOC_BEGIN(size), &m) < 0)) {
 		t->lost++;
-		e->begin = ct_clock();
+		return false;
 	}
+	/* No session runs: there is nothing that the end could refer to. */
+	if (!m.head.op)
+		return false;
+	e->op = m.head.op;
+	e->begin = m.head.begin;
+	return true;
 }
 
 static void device_record(struct ct_thread *t, const struct ct_record *e)

@@ -197,3 +197,37 @@ bool ct_driver_name_at(u64 address, const char *prefix, char *name, size_t size)
 	dl_iterate_phdr(name_at, &l);
 	return l.found;
 }
+
+struct linked {
+	const char *name;
+	u64 caller;
+	u64 address;
+	bool needs;
+};
+
+static int find_linked(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct linked *l = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	if (!ct_object_read(&o, info))
+		return 0;
+	if (l->caller >= o.start && l->caller < o.end)
+		l->needs = ct_object_needs(&o, "libcuda.so");
+	if (!l->address && ct_driver_contains(o.start)) {
+		s = ct_object_find(&o, l->name);
+		if (s)
+			l->address = o.base + s->st_value;
+	}
+	return 0;
+}
+
+void *ct_driver_symbol_for(const void *caller, const char *name)
+{
+	struct linked l = { name, (u64)caller, 0, false };
+
+	dl_iterate_phdr(find_linked, &l);
+	return l.needs ? (void *)l.address : NULL;
+}

@@ -32,6 +32,12 @@ bool ct_driver_contains(u64 address);
  */
 bool ct_driver_name_at(u64 address, const char *prefix, char *name, size_t size);
 
+/*
+ * The function that a caller linked to libcuda finds in it by this name, also
+ * where libcuda was loaded for the caller's object alone; NULL if it is not.
+ */
+void *ct_driver_symbol_for(const void *caller, const char *name);
+
 /* The libcuda found last, NULL if there was none; changes when generation does. */
 const struct ct_driver *ct_driver_last(void);
 extern u32 ct_driver_generation;

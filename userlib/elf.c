@@ -46,7 +46,7 @@ bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
 	}
 	if (!d)
 		return false;
-
+	o->dynamic = d;
 	for (; d->d_tag != DT_NULL; d++) {
 		const void *at = address_of(o, d->d_un.d_ptr);
 
@@ -177,6 +177,15 @@ const char *ct_object_name_at(const struct ct_object *o, u64 address,
 			best = name;
 	}
 	return best;
+}
+
+bool ct_object_needs(const struct ct_object *o, const char *prefix)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED &&
+		    !strncmp(o->strings + d->d_un.d_val, prefix, strlen(prefix)))
+			return true;
+	return false;
 }
 
 bool ct_object_writable(const struct ct_object *o, u64 address)

@@ -26,6 +26,7 @@ struct ct_object {
 	const u32 *sysv_hash;
 	const ElfW(Rela) *plt, *rela;
 	size_t plt_count, rela_count;
+	const ElfW(Dyn) *dynamic;
 	const ElfW(Phdr) *phdr;
 	unsigned phnum;
 };
@@ -39,6 +40,9 @@ const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name);
 /* The name of the symbol at this address whose name begins with prefix. */
 const char *ct_object_name_at(const struct ct_object *o, u64 address,
 			      const char *prefix);
+
+/* Is the object linked to a library whose name begins so? */
+bool ct_object_needs(const struct ct_object *o, const char *prefix);
 
 /* May the memory at this address be written, relro apart? */
 bool ct_object_writable(const struct ct_object *o, u64 address);

@@ -6,6 +6,8 @@
  * Holds no list of function names and keeps no state but the address of the real
  * dlsym.  Must never replace a pointer that does not lead into libcuda.
  */
+#include <dlfcn.h>
+
 #include "driver.h"
 #include "proc_address.h"
 #include "slot.h"
@@ -45,13 +47,17 @@ void *ct_dlsym_driver(void *handle, const char *name, const void *caller)
 	dlsym_function *real = __atomic_load_n(&ct_real_dlsym, __ATOMIC_RELAXED);
 	void *address;
 
-	(void)caller;
 	if (!real)
 		real = ct_resolve_dlsym();
 	address = real(handle, name);
-	if (!address || !ct_ready)
+	if (!ct_ready)
 		return address;
 	ct_objects_check();
+	/* RTLD_DEFAULT is relative to the caller's object, and was to ours. */
+	if (!address && handle == RTLD_DEFAULT)
+		address = ct_driver_symbol_for(caller, name);
+	if (!address)
+		return NULL;
 	if (!ct_driver_contains((u64)address))
 		return address;
 	return ct_thunk_for(name, address);

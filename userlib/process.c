@@ -4,6 +4,8 @@
  */
 #include "process.h"
 
+#include "elf.h"
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18
 #endif
@@ -14,6 +16,21 @@ struct ct_proc *ct_process = &before_start;
 static u32 lives;
 static u32 said;		/* inherited: a child doesn't say it again */
 
+static void wipe(void)
+{
+	memset(ct_process, 0, sizeof(*ct_process));
+}
+
+/* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
+static void tell_child_by_libc(void)
+{
+	int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+	at_fork = (__typeof__(at_fork))ct_find_next("__register_atfork");
+	if (at_fork)
+		at_fork(NULL, NULL, wipe, NULL);
+}
+
 bool ct_process_start(void)
 {
 	struct ct_proc *p;
@@ -23,8 +40,9 @@ bool ct_process_start(void)
 	p = ct_map_private(4096);
 	if (!p)
 		return false;
-	ct_sys3(SYS_madvise, p, 4096, MADV_WIPEONFORK);
 	ct_process = p;
+	if (ct_sys3(SYS_madvise, p, 4096, MADV_WIPEONFORK) < 0)
+		tell_child_by_libc();
 	return true;
 }
 

@@ -49,10 +49,10 @@ struct ct_sink {
 	void (*info)(const char *key, const char *text);
 
 	/*
-	 * A call begins that may take long: sets e->op and e->begin.  NULL if the
-	 * open call of the thread says it all.
+	 * A call begins: sets e->op and e->begin if a record says so, else gives
+	 * false.  NULL if the open call of the thread says it all.
 	 */
-	void (*begin)(struct ct_thread *t, struct ct_record *e);
+	bool (*begin)(struct ct_thread *t, struct ct_record *e);
 	void (*record)(struct ct_thread *t, const struct ct_record *e);
 };
 

@@ -286,7 +286,7 @@ struct ct_facts {
 	__u32 running;		/* 0 once the session ended */
 	__u32 defines;		/* classes and strings defined so far, all told */
 	__u32 probes;		/* probes in the table */
-	__u32 reserved;
+	__u32 triggers;		/* triggers that have fired so far */
 };
 
 /* Why a record was lost: the index of lost[]. */
@@ -329,6 +329,9 @@ struct ct_version {
  * (holder: pid of the owner); EINVAL sizes, unknown flags or groups; ENOMEM.
  */
 #define CT_SESSION_OVERWRITE	1u	/* flight recorder: overwrite the oldest */
+#define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
+#define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
+#define CT_SESSION_DEFAULT	8u	/* started by a read() */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -344,7 +347,8 @@ struct ct_session {
 /* Probe groups: X(ID, word) */
 #define CT_GROUPS(X)							\
 	X(IOCTL, "ioctl") X(MEMORY, "memory") X(SCHEDULER, "scheduler")	\
-	X(INTERRUPT, "interrupt") X(CONTEXT, "context") X(UVM, "uvm")
+	X(INTERRUPT, "interrupt") X(CONTEXT, "context") X(UVM, "uvm")	\
+	X(ADDED, "added")	/* by CT_IOC_PROBE_ADD */
 #define CT_ENUM_ROW(id, word)	CT_GROUP_##id,
 enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
 #undef CT_ENUM_ROW
@@ -452,6 +456,97 @@ struct ct_probe_info {
 	char  name[CT_NAME_LEN];
 };
 
+/*
+ * CT_IOC_GET_SESSION: reader; tells the running session as CT_IOC_START left it,
+ * with its present flags.  ENODATA: none runs.
+ *
+ * CT_IOC_PAUSE, CT_IOC_RESUME: the owner, or anyone who may start a session: while
+ * paused nothing is written and nothing counts as lost.  ENODATA: none runs.
+ * CT_IOC_FLUSH: reader; returns when every record that was begun before the call
+ * is committed, and wakes readers.  Any record is then readable, in a packet that
+ * is still open too.
+ * CT_IOC_STOP by who did not start it: EPERM, but for a persistent session and
+ * CAP_PERFMON or CAP_SYS_ADMIN.
+ */
+
+/*
+ * CT_IOC_FILTER: what is recorded, decided before the ring.  The owner, or anyone
+ * who may start a session.  A record passes if it passes every part that is in use;
+ * a part with several values takes any of them.  It replaces the last filter at
+ * once; a struct of zeros is none.  CT_IOC_GET_FILTER: reader.
+ *
+ * Parts about tasks (pid, uid, comm, cgroup) never match an interrupt's record.
+ * pid: processes by their tgid in the initial pid namespace; with
+ * CT_FILTER_CHILDREN also those that they fork from now on.  comm: the task's
+ * command name begins with it.  cgroup: descriptors of cgroup v2 directories, the
+ * task's cgroup or one of its ancestors.  categories: bits 1 << CT_CAT_*.
+ * Errors: EINVAL a count too large or an unknown flag; EBADF a descriptor that is
+ * no cgroup; ENODATA; EPERM; ENOMEM.
+ */
+#define CT_FILTER_CHILDREN	1u
+#define CT_FILTER_MAX		16
+struct ct_filter {
+	__u32 size;
+	__u32 flags;
+	__u64 categories;	/* 0: all */
+	__u32 pids;		/* how many of pid[] are in use, and so on */
+	__u32 uids;
+	__u32 comms;
+	__u32 cgroups;
+	__u32 pid[CT_FILTER_MAX];
+	__u32 uid[CT_FILTER_MAX];
+	char  comm[CT_FILTER_MAX][16];
+	__s32 cgroup[CT_FILTER_MAX];
+};
+
+/*
+ * CT_IOC_PROBE_ADD: needs CAP_PERFMON or CAP_SYS_ADMIN.  Adds a probe on a function
+ * of the kernel (module empty) or of a module, which may come later; it is armed
+ * with every session whose groups have CT_GROUP_ADDED, and stays until
+ * CT_IOC_PROBE_REMOVE (by module and symbol) or the module's end.  Each argument is
+ * a field of its records: number (0 to 5, CT_ARG_RETURN: what it returned), name
+ * and type (any but text and str).
+ * Errors: EEXIST it is probed already; ENOENT no such function, though its module
+ * is loaded; EINVAL a name, number, type or flag, or a function that the kernel
+ * does not let be probed; ENOMEM.
+ *
+ * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every
+ * probe with this module and symbol; "*" as symbol: of all.
+ */
+#define CT_ARG_RETURN		0xff
+#define CT_ARGS_MAX		8
+#define CT_PROBE_ENTRY		1u	/* record the entry too */
+struct ct_probe_arg {
+	char  name[CT_FIELD_LEN];
+	__u8  type;		/* enum ct_type */
+	__u8  number;
+	__u8  reserved[6];
+};
+struct ct_probe_add {
+	__u32 size;
+	__u32 flags;
+	char  module[56];
+	char  symbol[CT_NAME_LEN];
+	__u32 args;
+	__u32 sample;
+	struct ct_probe_arg arg[CT_ARGS_MAX];
+};
+
+/*
+ * CT_IOC_TRIGGER: the owner, or anyone who may start a session.  What makes the
+ * module write a trigger record and count it in the facts page, so that whoever
+ * watches takes a snapshot.  Zeros: nothing.
+ */
+#define CT_TRIGGER_STATUS	1u	/* an RM or UVM status other than 0 */
+#define CT_TRIGGER_ERRNO	2u	/* an ioctl that fails */
+#define CT_TRIGGER_SLOW		4u	/* a call of slow_ns or more */
+#define CT_TRIGGER_XID		8u	/* the driver reports an Xid */
+struct ct_trigger_set {
+	__u32 size;
+	__u32 flags;
+	__u64 slow_ns;
+};
+
 #define CT_IOC_VERSION		_IOWR(CT_IOC_TYPE, 0, struct ct_version)
 #define CT_IOC_START		_IOWR(CT_IOC_TYPE, 1, struct ct_session)
 #define CT_IOC_STOP		_IO(CT_IOC_TYPE, 2)
@@ -462,5 +557,15 @@ struct ct_probe_info {
 #define CT_IOC_GET_DEFINE	_IOWR(CT_IOC_TYPE, 7, struct ct_define)
 #define CT_IOC_GET_STRING	_IOWR(CT_IOC_TYPE, 8, struct ct_string)
 #define CT_IOC_GET_PROBE	_IOWR(CT_IOC_TYPE, 9, struct ct_probe_info)
+#define CT_IOC_GET_SESSION	_IOWR(CT_IOC_TYPE, 10, struct ct_session)
+#define CT_IOC_PAUSE		_IO(CT_IOC_TYPE, 11)
+#define CT_IOC_RESUME		_IO(CT_IOC_TYPE, 12)
+#define CT_IOC_FLUSH		_IO(CT_IOC_TYPE, 13)
+#define CT_IOC_FILTER		_IOWR(CT_IOC_TYPE, 14, struct ct_filter)
+#define CT_IOC_GET_FILTER	_IOWR(CT_IOC_TYPE, 15, struct ct_filter)
+#define CT_IOC_PROBE_ADD	_IOWR(CT_IOC_TYPE, 16, struct ct_probe_add)
+#define CT_IOC_PROBE_REMOVE	_IOWR(CT_IOC_TYPE, 17, struct ct_probe_add)
+#define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
+#define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
 
 #endif

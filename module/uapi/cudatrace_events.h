@@ -51,7 +51,8 @@
 	X(RUNTIME,	"runtime")	/* cuda* of libcudart */	\
 	X(MARKER,	"marker")	/* the program's own markers */	\
 	X(PROCESS,	"process")					\
-	X(TRACER,	"tracer")	/* about the trace itself */
+	X(TRACER,	"tracer")	/* about the trace itself */	\
+	X(DRIVER,	"driver")	/* a kernel function that a user probes */
 
 /* "op" in JSON Lines. X(ID, word). Values are ABI. */
 #define CT_OPS(X)							\
@@ -214,6 +215,8 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(x64, queue) F(x64, item)
 #define CT_FIELDS_k_irq(F)						\
 	F(s32, irq) F(u32, handled)
+#define CT_FIELDS_xid(F)						\
+	F(u32, xid) F(u32, reserved)
 #define CT_FIELDS_k_delay(F)						\
 	F(u64, delay_ns)
 #define CT_FIELDS_k_arg1(F)						\
@@ -234,6 +237,9 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_FIELDS_probe(F)						\
 	F(u64, hits) F(u64, missed) F(u64, lost) F(u64, address)	\
 	F(u32, state) F(u16, group) F(text, text)
+#define CT_FIELDS_trigger(F)						\
+	F(u64, op) F(u64, value) F(class, function) F(u16, reserved)	\
+	F(u32, reason)
 #define CT_FIELDS_stream_stat(F)					\
 	F(u64, records) F(u64, lost) F(u64, overwritten)		\
 	F(u32, cpu) F(u32, reason)
@@ -245,8 +251,8 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	L(host_func) L(handle) L(stream) L(event) L(event_new)		\
 	L(elapsed) L(context) L(init) L(module) L(function) L(lookup)	\
 	L(graph) L(ioctl) L(k_alloc) L(k_pages) L(k_dma) L(k_queue)	\
-	L(k_irq) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
-	L(call_open) L(clock) L(probe) L(stream_stat)
+	L(k_irq) L(xid) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
+	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -282,7 +288,8 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(7,  probe,	   KERNEL, TRACER,  NONE, probe)		\
 	X(8,  stream_stat, KERNEL, TRACER,  NONE, stream_stat)		\
 	X(9,  ioctl,	   USER,   SYSCALL, NONE, ioctl)		\
-	X(10, exit,	   USER,   PROCESS, NONE, handle)
+	X(10, exit,	   USER,   PROCESS, NONE, handle)		\
+	X(11, trigger,	   KERNEL, TRACER,  NONE, trigger)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };

@@ -36,6 +36,9 @@ ok $? "/dev/cudatrace is made"
 /mnt/build/tests/device >device.tap
 ok $? "the device's own test"
 grep -v '^1\.\.' device.tap
+/mnt/build/tests/control >control.tap
+ok $? "what decides what is recorded"
+grep -v '^1\.\.' control.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

@@ -18,26 +18,26 @@ emulator_env() {
 	export QEMU_MODULE_DIR=$emulator/$arch_lib/qemu
 }
 
-# emulator_run LIMIT OPTION...: a machine with nothing in it but what the
-# options say, ended after LIMIT seconds (status 124 or 137). Should the caller
-# be killed outright, the machine goes with it.
-emulator_run() (
-	emulator_env
-	limit=$1
+# emulator_exec LIMIT OPTION...: becomes a machine with nothing in it but what
+# the options say, ended after LIMIT seconds (status 124 or 137). Should the
+# parent be killed outright, the machine goes with it.
+emulator_exec() {
+	local limit=$1
 	shift
+	emulator_env
 	exec setpriv --pdeathsig KILL timeout -k 5 "$limit" \
 		setpriv --pdeathsig KILL "$emulator/usr/bin/qemu-system-x86_64" \
 		-nodefaults -no-user-config -no-reboot -display none -monitor none \
 		-L "$emulator/usr/share/qemu" -L "$emulator/usr/share/seabios" "$@" < /dev/null
-)
+}
 
 # A /dev/kvm that can be opened may still not run a kernel (on machines that are
 # guests themselves): let one start far enough to miss its root.
 probe_kvm() {
 	local log
 	log=$(mktemp "$cache/log/kvm.XXXXXX")
-	emulator_run 20 -accel kvm -cpu max -smp 2 -m 512 -kernel "$1" \
-		-append "console=ttyS0 panic=-1" -serial "file:$log" > "$log.qemu" 2>&1 &&
+	(emulator_exec 20 -accel kvm -cpu max -smp 2 -m 512 -kernel "$1" \
+		-append "console=ttyS0 panic=-1" -serial "file:$log") > "$log.qemu" 2>&1 &&
 		grep -q 'Kernel panic.*VFS' "$log" &&
 		echo kvm || echo tcg
 	rm -f "$log" "$log.qemu"

@@ -6,6 +6,7 @@
  *
  *	FAKE_ABI=N	another version of the ABI
  *	FAKE_FULL=1	refuses every class
+ *	FAKE_IDLE=1	no session runs: gives no op
  *
  * Must be as strict as the module: what it accepts wrongly, the module will not.
  */
@@ -131,7 +132,7 @@ static long one_mark(struct ct_mark_head *m, bool begin, unsigned max)
 		return -E_INVAL;
 	if (m->begin > now || (m->flags & CT_F_INSTANT && m->begin))
 		return -E_INVAL;
-	if (begin) {
+	if (begin && !getenv("FAKE_IDLE")) {
 		m->op = __atomic_add_fetch(&last_op, 1, __ATOMIC_RELAXED);
 		m->begin = now;
 		open_ops[m->op % (1 << 16)] = m->op;

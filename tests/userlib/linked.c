@@ -3,8 +3,10 @@
  * A program that is linked to libcuda: built with and without -z now, and as a
  * plugin (-DPLUGIN) that another program loads.
  */
+#define _GNU_SOURCE
 #include "mock.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 /* A pointer in writable data, bound by the loader too. */
@@ -22,6 +24,12 @@ int linked_run(void)
 	for (int i = 0; i < 3; i++)
 		if (cuMemAlloc_v2(&p, 100) || cuMemFree_v2(p))
 			return 2;
+	/* Found by the scope of this object, be it loaded for itself alone. */
+	__typeof__(cuCtxGetCurrent) *get = dlsym(RTLD_DEFAULT, "cuCtxGetCurrent");
+	void *ctx;
+
+	if (!get || get(&ctx))
+		return 3;
 	return cuLaunchKernel((void *)1, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9,
 			      (void *)10);
 }

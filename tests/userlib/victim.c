@@ -196,6 +196,18 @@ static int lookups(void)
 	return 0;
 }
 
+/* In a namespace of its own libcuda is out of our sight, and must work. */
+static int namespaces(void)
+{
+	void *l = dlmopen(LM_ID_NEWLM, "libcuda.so.1", RTLD_NOW);
+	__typeof__(cuInit) *init = l ? (__typeof__(cuInit) *)dlsym(l, "cuInit") : NULL;
+
+	CHECK(init && !init(0));
+	load();
+	calls(2);
+	return 0;
+}
+
 static void *one_thread(void *n)
 {
 	calls((int)(long)n);
@@ -353,7 +365,9 @@ static void handler(int sig)
 static int signals(void)
 {
 	struct itimerval { struct timeval i, v; } tv = { { 0, 50 }, { 0, 50 } };
-	stack_t alt = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	/* It lies above the frames of the calls that it interrupts. */
+	char above[1 << 16];
+	stack_t alt = { .ss_sp = above, .ss_size = sizeof(above) };
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	int own = 0;
 
@@ -393,6 +407,7 @@ static int signal_jumps(void)
 	load();
 	set_current = GET(cuCtxSetCurrent);
 	signal(SIGALRM, jumping_handler);
+	cudatrace_note("before");
 	while (handled < 2000) {
 		if (!sigsetjmp(jump, 1)) {
 			setitimer(0, &tv, NULL);
@@ -401,6 +416,7 @@ static int signal_jumps(void)
 		}
 	}
 	calls(10);
+	cudatrace_note("after");
 	return 0;
 }
 
@@ -408,7 +424,7 @@ static int reload(void)
 {
 	void *first, *other;
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 4000; i++) {
 		load();
 		calls(1);
 		first = dlsym(lib, "cuInit");
@@ -417,7 +433,7 @@ static int reload(void)
 		CHECK(!dlclose(lib));
 		/* Something else takes its place, so that it comes back elsewhere. */
 		if (i % 3)
-			mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (i == 5) {
 			other = dlopen("libm.so.6", RTLD_NOW);
 			CHECK(other && dlsym(other, "cos"));
@@ -505,13 +521,14 @@ static int closes_all(void)
 
 static int fds(void)
 {
-	int a, b;
+	int a, b, c;
 
 	load();
 	a = open("/dev/null", O_RDONLY);
 	calls(5000);
 	b = open("/dev/null", O_RDONLY);
-	printf("fds %d %d\n", a, b);
+	c = open("/dev/null", O_RDONLY);
+	printf("fds %d %d %d\n", a, b, c);
 	return 0;
 }
 
@@ -567,7 +584,7 @@ static const struct {
 	int (*run)(void);
 } commands[] = {
 	{ "basic", basic }, { "args", args }, { "edge", edge }, { "proc", proc },
-	{ "lookups", lookups }, { "threads", threads }, { "many", many },
+	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "many", many },
 	{ "fork", forks }, { "vfork", vforks }, { "exec", exec_self },
 	{ "killed", killed }, { "_exit", quick_exit_now }, { "hang", hang },
 	{ "longjmp", longjmps }, { "nested", nested }, { "signals", signals },

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Builds what the tests of the command line use, into build/cli-dev: the command
+# line with the address and undefined-behaviour sanitizers, the generator of
+# traces, the unit tests.  From the top folder: make -f tests/cli/build.mk
+include cli/files.mk
+
+B := build/cli-dev
+CLI_RECORD_SRCS := cli/cmd-record.c cli/device.c cli/launch.c cli/state.c
+FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g
+SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
+
+all: $(B)/cudatrace $(B)/make_trace $(B)/units
+
+$(B)/cudatrace: $(OBJS)
+	$(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+$(B)/make_trace: tests/cli/make_trace.c $(ABI)
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -O2 -o $@ $<
+
+$(B)/units: tests/cli/units.c tests/tap.h cli/histogram.c cli/hash.c cli/out.c cli/term.c cli/class.c
+	$(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter %.c,$^)
+
+-include $(OBJS:.o=.d)

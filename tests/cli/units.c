@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the command line is made of, by itself: percentiles, the hash, output of
+ * numbers and strings, layouts.  Prints TAP.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../cli/class.h"
+#include "../../cli/hash.h"
+#include "../../cli/histogram.h"
+#include "../../cli/out.h"
+#include "../../cli/term.h"
+#include "../tap.h"
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void percentiles(void)
+{
+	enum { MANY = 50000 };
+	static uint64_t values[MANY];
+	struct ct_histogram h = { 0 };
+	double worst = 0;
+
+	for (unsigned int i = 1000; i > 0; i--)
+		ct_histogram_add(&h, i);
+	ok(ct_histogram_value(&h, 500) == 500 && ct_histogram_value(&h, 950) == 950 &&
+	   ct_histogram_value(&h, 990) == 990, "percentiles of 1000 values are exact");
+	ok(h.min == 1 && h.max == 1000 && h.total == 500500, "least, most and sum");
+	ct_histogram_free(&h);
+
+	srand(1);
+	for (unsigned int i = 0; i < MANY; i++) {
+		values[i] = 1ull << rand() % 40;
+		values[i] += rand() % values[i];
+		ct_histogram_add(&h, values[i]);
+	}
+	qsort(values, MANY, sizeof(*values), compare);
+	for (unsigned int p = 1; p < 1000; p++) {
+		double right = values[(MANY * p + 999) / 1000 - 1];
+		double error = (ct_histogram_value(&h, p) - right) / right;
+
+		if (error < 0)
+			error = -error;
+		if (error > worst)
+			worst = error;
+	}
+	ok(worst < 0.01, "percentiles of 50000 values are right to 1 %% (%.4f)", worst);
+	ct_histogram_free(&h);
+	ok(ct_histogram_value(&h, 500) == 0, "none of nothing");
+}
+
+static void hash(void)
+{
+	struct ct_hash h = { 0 };
+	unsigned int wrong = 0;
+
+	for (uint64_t i = 0; i < 20000; i++)
+		ct_hash_put(&h, i * 64)->a = i;
+	for (uint64_t i = 0; i < 20000; i += 2)
+		ct_hash_remove(&h, ct_hash_get(&h, i * 64));
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct ct_hash_slot *slot = ct_hash_get(&h, i * 64);
+
+		wrong += i % 2 ? !slot || slot->a != i : slot != NULL;
+	}
+	ok(!wrong && h.count == 10000, "a hash keeps what is left after removals");
+	for (uint64_t i = 0; i < 1000000; i++) {
+		ct_hash_put(&h, ~i);
+		ct_hash_remove(&h, ct_hash_get(&h, ~i));
+	}
+	ok(h.size <= 65536, "and doesn't grow by what comes and goes");
+	ct_hash_free(&h);
+}
+
+/* What @put wrote, as a string. */
+static const char *written(struct ct_out *out)
+{
+	out->buffer[out->used] = 0;
+	out->used = 0;
+	return out->buffer;
+}
+
+static void output(void)
+{
+	static const struct {
+		const char *in, *want;
+	} strings[] = {
+		{ "a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\"" },
+		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"" },
+		{ "\xff\xc3", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ "\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },		/* overlong */
+		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },	/* surrogate */
+	};
+	static const struct {
+		int64_t value;
+		unsigned int digits;
+		const char *want;
+	} numbers[] = {
+		{ 0, 6, "0.000000" }, { 1, 6, "0.000001" }, { 1234567, 6, "1.234567" },
+		{ -5, 3, "-0.005" }, { INT64_MIN, 3, "-9223372036854775.808" },
+		{ 100000, 3, "100.000" },
+	};
+	struct ct_out out;
+	char text[64];
+
+	ct_out_open(&out, -1);
+	for (unsigned int i = 0; i < sizeof(strings) / sizeof(*strings); i++) {
+		ct_out_json(&out, strings[i].in, strlen(strings[i].in));
+		ok(!strcmp(written(&out), strings[i].want), "JSON string %u", i);
+	}
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		ct_out_fixed(&out, numbers[i].value, numbers[i].digits);
+		ok(!strcmp(written(&out), numbers[i].want), "%s", numbers[i].want);
+	}
+	ct_out_u64(&out, UINT64_MAX);
+	ok(!strcmp(written(&out), "18446744073709551615"), "the largest number");
+	ct_out_hex(&out, 0xdeadbeef);
+	ok(!strcmp(written(&out), "0xdeadbeef"), "hexadecimal");
+	free(out.buffer);
+	ok(!strcmp(ct_term_count(text, 1234567), "1,234,567") &&
+	   !strcmp(ct_term_count(text, 12), "12"), "thousands are marked");
+	ok(!strcmp(ct_term_clean(text, sizeof(text), "a\033[31mb\xff", 20), "a?[31mb?"),
+	   "no control character reaches the terminal");
+	ok(!strcmp(ct_term_clean(text, sizeof(text), "caf\xc3\xa9s", 4), "caf~"), "cut by columns");
+}
+
+static bool layout(const char *fields)
+{
+	const char *why;
+	struct ct_class *class = ct_class_new(0x4000, 0, 0, 0, fields, "n", "s", &why);
+
+	free(class);
+	return class != NULL;
+}
+
+static void layouts(void)
+{
+	ok(layout("-") && layout("") && layout("a:u64,") && layout("a:u32,b:u32,") &&
+	   layout("a:u32,text:text,"), "layouts that are ones");
+	ok(!layout("a:u32,"), "a size that is no multiple of 8 is refused");
+	ok(!layout("a:u32,b:u64,c:u32,"), "so is a field that is not aligned");
+	ok(!layout("t:text,a:u64,"), "a field behind a text");
+	ok(!layout("a:u63,") && !layout("a,") && !layout(":u64,") && !layout("a b:u64,"),
+	   "a field without type or name");
+	ok(!layout("a:u64,a:u64,"), "two fields of one name");
+	ok(!layout("a:u64,b:u64,c:u64,d:u64,e:u64,f:u64,g:u64,h:u64,i:u64,j:u64,k:u64,l:u64,"
+		   "m:u64,n:u64,o:u64,p:u64,q:u64,"), "more than 16 fields");
+	for (unsigned int i = 0;; i++) {
+		struct ct_class *class = ct_class_static(i);
+		char spec[CT_SPEC_MAX];
+
+		if (!class)
+			break;
+		ct_class_spec(class, spec);
+		if (!layout(spec))
+			ok(0, "static class %s", class->name);
+		free(class);
+	}
+}
+
+int main(void)
+{
+	percentiles();
+	hash();
+	output();
+	layouts();
+	return tap_done();
+}
