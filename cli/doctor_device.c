@@ -15,12 +15,7 @@
 
 #include "../module/uapi/cudatrace.h"
 
-static const char *const state_word[] = {
-	[CT_PROBE_IDLE] = "idle", [CT_PROBE_ARMED] = "armed", [CT_PROBE_ABSENT] = "absent",
-	[CT_PROBE_NO_MODULE] = "its module is not loaded", [CT_PROBE_FAILED] = "refused",
-	[CT_PROBE_SHADOWED] = "under another name",
-};
-#define STATES	(sizeof(state_word) / sizeof(*state_word))
+#define STATES	(CT_PROBE_SHADOWED + 1)
 
 static void check_version(struct ct_doctor *d, int fd)
 {

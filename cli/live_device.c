@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "nv_decode.h"
+#include "term.h"
 
 /* Behind the string that begins at @p, or NULL. */
 static const char *skip_string(const char *p)
@@ -109,6 +111,36 @@ static void flatten(const char *in, char *out, size_t size)
 	out[used] = 0;
 }
 
+/*
+ * What an ioctl was.  The module knows the names of escapes; commands, classes and
+ * statuses it gives as numbers, whose names are in nv_decode.h.
+ */
+static void ioctl_details(const char *line, char *out, size_t size)
+{
+	static const struct {
+		const char *key, *(*name)(uint32_t number);
+	} words[] = {
+		{ "device", NULL }, { "escape", NULL }, { "control", nv_ctrl_name },
+		{ "class", nv_class_name }, { "status", nv_status_name },
+	};
+	char word[128];
+	size_t used = 0;
+
+	*out = 0;
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words) && used < size; i++) {
+		const char *name = NULL;
+
+		if (!*text_of(line, words[i].key, word, sizeof(word)))
+			continue;
+		if (!strcmp(words[i].key, "status") && !strcmp(word, "NV_OK"))
+			continue;
+		if (words[i].name && !strncmp(word, "0x", 2))
+			name = words[i].name(strtoul(word, NULL, 16));
+		used += snprintf(out + used, size - used, "%s%s", used ? " " : "",
+				 name ? name : word);
+	}
+}
+
 static void print_line(struct ct_live *live, const char *line, FILE *out)
 {
 	char name[128], phase[8], word[64], raw[512], details[768];
@@ -121,17 +153,15 @@ static void print_line(struct ct_live *live, const char *line, FILE *out)
 	if (!strcmp(phase, "B"))
 		return;
 	ms = strtod(text_of(line, "ts", word, sizeof(word)), NULL);
-	flatten(text_of(line, "details", raw, sizeof(raw)), details, 512);
-	for (const char *const *key = (const char *const[]){ "escape", "control", "status", NULL };
-	     *key; key++) {
-		used = strlen(details);
-		if (*text_of(line, *key, word, sizeof(word)))
-			snprintf(details + used, sizeof(details) - used, " %s", word);
-	}
+	if (*text_of(line, "cmd", word, sizeof(word)))
+		ioctl_details(line, details, 512);
+	else
+		flatten(text_of(line, "details", raw, sizeof(raw)), details, 512);
 	used = strlen(details);
 	us = strtod(text_of(line, "duration_us", word, sizeof(word)), NULL);
 	if (!strcmp(phase, "E"))
-		snprintf(details + used, sizeof(details) - used, "  %.3f us", us);
+		snprintf(details + used, sizeof(details) - used, "  %s",
+			 ct_term_ns(raw, us > 0 && us < 1e15 ? us * 1000 + 0.5 : 0));
 	used = strlen(details);
 	text_of(line, "result", word, sizeof(word));
 	if (*word && strcmp(word, "0") && strcmp(word, "CUDA_SUCCESS"))
@@ -139,7 +169,7 @@ static void print_line(struct ct_live *live, const char *line, FILE *out)
 	else
 		*word = 0;
 	ct_live_row(live, out, ms, strtoul(text_of(line, "pid", raw, sizeof(raw)), NULL, 10), name,
-		    details + (*details == ' '), *word && (*word == '-' || *word == 'C'));
+		    details, *word && (*word == '-' || *word == 'C'));
 }
 
 int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err)

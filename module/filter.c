@@ -38,7 +38,7 @@ static struct tracepoint *fork_point, *exit_point;
 
 static bool any_uid(const struct rule *r)
 {
-	u32 i, uid = from_kuid(&init_user_ns, current_uid());
+	u32 i, uid = __kuid_val(current_uid());
 
 	for (i = 0; i < r->arg.uids; i++)
 		if (r->arg.uid[i] == uid)
@@ -75,10 +75,9 @@ bool ct_filter_passes(u8 category, u8 context)
 	const struct rule *r;
 	bool pass;
 
-	/* Handlers of breakpoints run where RCU watches too. */
-	rcu_read_lock();
-	r = rcu_dereference(now);
-	if (!r)
+	/* Preemption is disabled, which is a reader's section by itself. */
+	r = rcu_dereference_sched(now);
+	if (unlikely(!r))
 		pass = true;
 	else if (r->arg.categories && !(r->arg.categories & BIT_ULL(category)))
 		pass = false;
@@ -89,7 +88,6 @@ bool ct_filter_passes(u8 category, u8 context)
 	else
 		pass = (!r->pids || test_bit(current->tgid, r->pids)) &&
 		       any_uid(r) && any_comm(r) && any_cgroup(r);
-	rcu_read_unlock();
 	return pass;
 }
 

@@ -13,11 +13,14 @@ struct module;
 struct ct_call {
 	u64 begin;		/* ns */
 	u64 op;
-	unsigned long arg[6];	/* as many as the description asks for */
+	unsigned long arg[7];	/* as many as the description asks for */
 	u8 depth;		/* calls of ours that are open below this one */
 	u8 flags;		/* CT_F_* of the record */
 	u8 variant;		/* which alternative name is armed */
 };
+
+/* Index of ct_call.arg where the return value goes. */
+#define CT_ARG_RETURNED	6
 
 /* How a function is called in one generation of the driver. */
 struct ct_alternative {
@@ -33,12 +36,14 @@ struct ct_alternative {
 
 #define CT_ALTERNATIVES	5
 
-/* Where a field of a probe that a user added comes from; ends with size 0. */
+/*
+ * Where a field of a probe that a user added comes from; ends with mask 0.  Each
+ * takes 8 bytes: ((arg & mask) ^ sign) - sign.
+ */
 struct ct_fetch {
-	u16 offset;		/* of its 8 bytes in the payload */
-	u8 size;		/* bytes of the argument that count */
-	u8 number;		/* argument, or CT_ARG_RETURN */
-	bool sign;		/* extended by its sign */
+	u64 mask;		/* bits of the argument that count */
+	u64 sign;		/* the highest of them, if it is a sign */
+	u32 number;		/* argument, or CT_ARG_RETURNED */
 };
 
 struct ct_probe_desc {

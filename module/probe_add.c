@@ -61,7 +61,7 @@ static u8 widened(u8 type)
 
 static int describe_args(struct added *a, const struct ct_probe_add *arg)
 {
-	u32 i, highest = 0;
+	u32 i, bits, highest = 0;
 
 	if (arg->args > CT_ARGS_MAX)
 		return -EINVAL;
@@ -73,11 +73,12 @@ static int describe_args(struct added *a, const struct ct_probe_add *arg)
 			return -EINVAL;
 		strscpy(a->def.fields[i].name, f->name, sizeof(a->def.fields[i].name));
 		a->def.fields[i].type = widened(f->type);
+		bits = 8 * type_size[f->type];
 		a->fetch[i] = (struct ct_fetch){
-			.offset = i * 8,
-			.size = type_size[f->type],
-			.number = f->number,
-			.sign = f->type >= CT_TYPE_s8 && f->type <= CT_TYPE_s64,
+			.mask = ~0ull >> (64 - bits),
+			.sign = f->type >= CT_TYPE_s8 && f->type <= CT_TYPE_s64 ?
+				1ull << (bits - 1) : 0,
+			.number = f->number == CT_ARG_RETURN ? CT_ARG_RETURNED : f->number,
 		};
 		if (f->number != CT_ARG_RETURN)
 			highest = max_t(u32, highest, f->number + 1);
@@ -111,7 +112,7 @@ static struct added *describe(const struct ct_probe_add *arg)
 	a->desc.group = CT_GROUP_ADDED;
 	a->desc.category = CT_CAT_DRIVER;
 	a->desc.alt[0].symbol = a->symbol;
-	a->desc.fetch = a->fetch;
+	a->desc.fetch = arg->args ? a->fetch : NULL;
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
 	/* Nobody knows whether it sleeps. */
 	a->desc.sleeps = true;

@@ -35,25 +35,18 @@ static u8 open_calls(u8 context)
 }
 
 /* The arguments that a user asked for, each cut to its type's width. */
-static void fetch(void *payload, const struct ct_fetch *f, const struct ct_call *c,
-		  s64 ret)
+static __always_inline void fetch(u64 *payload, const struct ct_fetch *f,
+				  const struct ct_call *c)
 {
-	u64 v;
-	int shift;
-
-	for (; f->size; f++) {
-		v = f->number == CT_ARG_RETURN ? ret : c->arg[f->number];
-		shift = 64 - 8 * f->size;
-		v = f->sign ? (s64)(v << shift) >> shift : v << shift >> shift;
-		memcpy(payload + f->offset, &v, sizeof(v));
-	}
+	do {
+		*payload++ = ((c->arg[f->number] & f->mask) ^ f->sign) - f->sign;
+	} while ((++f)->mask);
 }
 
-static void write_call(struct ct_session_state *s, struct ct_probe_slot *p,
-		       const struct ct_call *c, s64 ret, bool entry)
+static __always_inline void write_call(struct ct_cpu *cpu, struct ct_probe_slot *p,
+				       struct ct_call *c, s64 ret, bool entry)
 {
 	const struct ct_probe_desc *d = p->desc;
-	struct ct_cpu *cpu = ct_cpu_here(s);
 	struct ct_cpu_record *rec;
 	u64 stamp, duration = 0;
 
@@ -63,40 +56,41 @@ static void write_call(struct ct_session_state *s, struct ct_probe_slot *p,
 		this_cpu_inc(p->count->lost);
 		return;
 	}
-	if (!entry && stamp > c->begin)
-		duration = stamp - c->begin;
+	if (!entry && likely(stamp > c->begin))
+		duration = min_t(u64, stamp - c->begin, CT_DURATION_MAX);
 	rec->op = c->op;
-	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), c->depth,
+	rec->duration = CT_DURATION(duration, c->depth,
 				    c->flags | (entry ? CT_F_BEGIN : 0));
 	rec->result = ret;
-	if (d->fill)
+	c->arg[CT_ARG_RETURNED] = ret;
+	if (d->fetch)
+		fetch((u64 *)(rec + 1), d->fetch, c);
+	else if (d->fill)
 		d->fill(rec + 1, c, ret, entry);
-	else if (d->fetch)
-		fetch(rec + 1, d->fetch, c, ret);
 	if (!entry)
-		ct_trigger_call(s, cpu, p, c, duration, rec);
-	ct_record_done(s, cpu);
+		ct_trigger_call(cpu, p, c, duration, rec);
+	ct_record_done(cpu);
 }
 
 /* 1 in p->sample calls of this CPU. */
-static bool sampled(struct ct_probe_slot *p)
+static __always_inline bool sampled(struct ct_probe_slot *p)
 {
 	u32 every = READ_ONCE(p->sample);
 
-	return every <= 1 || this_cpu_inc_return(p->count->calls) % every == 0;
+	return likely(every <= 1) || this_cpu_inc_return(p->count->calls) % every == 0;
 }
 
 int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct ct_call *c = (void *)ri->data;
-	struct ct_session_state *s = ct_session_writing();
+	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
 	const struct ct_probe_desc *d;
 	struct ct_probe_slot *p;
 	unsigned int i, first;
 	u8 context;
 
-	if (unlikely(!s || !rp))
+	if (unlikely(!cpu || !rp))
 		return 1;	/* nothing records: don't hook the return */
 	p = container_of(rp, struct ct_armed, rp)->probe;
 	d = p->desc;
@@ -108,11 +102,11 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	first = d->alt[c->variant].first_arg;
 	for (i = 0; i < d->args; i++)
 		c->arg[i] = regs_get_kernel_argument(regs, first + i);
-	c->op = ct_ring_op(&ct_cpu_here(s)->ring);
+	c->op = ct_ring_op(&cpu->ring);
 	c->flags = context;
 	c->depth = open_calls(context);
 	if (d->entry) {
-		write_call(s, p, c, 0, true);
+		write_call(cpu, p, c, 0, true);
 		c->flags |= CT_F_HAS_BEGIN;
 	}
 	c->begin = ktime_get_mono_fast_ns();
@@ -121,11 +115,11 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct ct_session_state *s = ct_session_writing();
+	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
 
-	if (likely(s && rp))
-		write_call(s, container_of(rp, struct ct_armed, rp)->probe,
+	if (likely(cpu && rp))
+		write_call(cpu, container_of(rp, struct ct_armed, rp)->probe,
 			   (void *)ri->data, regs_return_value(regs), false);
 	return 0;
 }

@@ -7,12 +7,6 @@
 #include <linux/sched.h>
 #include "session.h"
 
-/* This CPU's part of the session.  Preemption must be disabled. */
-static inline struct ct_cpu *ct_cpu_here(struct ct_session_state *s)
-{
-	return s->cpu[smp_processor_id()];
-}
-
 /*
  * ct_context - where the running code runs: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
  *
@@ -38,22 +32,45 @@ static inline u8 ct_context(void)
 	return pc & SOFTIRQ_OFFSET ? CT_F_SOFTIRQ : CT_F_TASK;
 }
 
+/* Write the process record of the current task: see ct_record_new(). */
+void ct_record_process(struct ct_cpu *cpu, u64 key);
+
 /*
  * ct_record_new - reserve a record and fill its head, but for duration and result.
  * @size:	bytes of the payload, a multiple of 8
  * @context:	as ct_context() says; a record outside a task has pid and tid 0,
  *		because the task that was interrupted has nothing to do with it
- * Before a task's first record on a CPU, a process record is written.
+ * Before a task's first record on a CPU, a process record is written; an exec gives
+ * the process a new mm: it is told again, with its new name.
  * Preemption must be disabled until ct_record_done().
  * Returns NULL when it is lost (counted by the ring).
  */
-struct ct_cpu_record *ct_record_new(struct ct_cpu *cpu, u16 class, u32 size,
-				    u8 context, u64 *stamp);
+static __always_inline struct ct_cpu_record *
+ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
+{
+	struct task_struct *task = current;
+	struct ct_cpu_record *rec;
+	u32 tgid = task->tgid;
+	u64 key;
 
-static inline void ct_record_done(struct ct_session_state *s, struct ct_cpu *cpu)
+	if (likely(!context)) {
+		key = (u64)tgid << 32 ^ (unsigned long)task->mm >> 6;
+		if (unlikely(cpu->seen[tgid % CT_SEEN_SLOTS] != key))
+			ct_record_process(cpu, key);
+	}
+	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + size, stamp);
+	if (unlikely(!rec))
+		return NULL;
+	rec->stamp = CT_STAMP(*stamp, class);
+	rec->pid = context ? 0 : tgid;
+	rec->tid = context ? 0 : task->pid;
+	return rec;
+}
+
+static __always_inline void ct_record_done(struct ct_cpu *cpu)
 {
 	ct_ring_commit(&cpu->ring);
-	ct_session_wake(s);
+	ct_session_wake(cpu->s);
 }
 
 #endif

@@ -29,7 +29,9 @@ struct ct_quota {
 	u32 strings;
 };
 
-static DEFINE_XARRAY(classes);
+/* Two levels, so that finding one is three loads; a page comes with its first id. */
+#define PAGE_IDS	512
+static struct ct_class **class_page[(CT_CLASS_MAX + PAGE_IDS) / PAGE_IDS];
 static DEFINE_XARRAY(strings);
 static DEFINE_HASHTABLE(class_names, 10);
 static DEFINE_HASHTABLE(string_texts, 12);
@@ -74,7 +76,12 @@ static struct ct_quota *quota_of(uid_t uid)
 
 const struct ct_class *ct_class_find(u32 id)
 {
-	return xa_load(&classes, id);
+	struct ct_class **page;
+
+	if (unlikely(id > CT_CLASS_MAX))
+		return NULL;
+	page = READ_ONCE(class_page[id / PAGE_IDS]);
+	return likely(page) ? READ_ONCE(page[id % PAGE_IDS]) : NULL;
 }
 
 static const u8 type_size[] = {
@@ -152,13 +159,19 @@ static bool class_same(const struct ct_define *a, const struct ct_define *b)
 /* Store c under id.  The caller holds the lock, or nobody else runs yet. */
 static int class_store(struct ct_class *c, u32 id)
 {
-	int err;
+	struct ct_class **page = class_page[id / PAGE_IDS];
 
 	c->id = id;
 	c->def.id = id;
-	err = xa_err(xa_store(&classes, id, c, GFP_KERNEL));
-	if (err)
-		return err;
+	if (!page) {
+		page = kcalloc(PAGE_IDS, sizeof(*page), GFP_KERNEL);
+		if (!page)
+			return -ENOMEM;
+		/* Whoever finds it finds it empty. */
+		smp_store_release(&class_page[id / PAGE_IDS], page);
+	}
+	/* Whoever finds the class finds it whole. */
+	smp_store_release(&page[id % PAGE_IDS], c);
 	hash_add(class_names, &c->by_name, class_hash(&c->def));
 	return 0;
 }
@@ -335,15 +348,18 @@ void ct_registry_exit(void)
 {
 	struct hlist_node *next;
 	struct ct_quota *q;
+	unsigned int i, j;
 	unsigned long id;
 	int bucket;
 	void *p;
 
-	xa_for_each(&classes, id, p)
-		kfree(p);
+	for (i = 0; i < ARRAY_SIZE(class_page); i++) {
+		for (j = 0; class_page[i] && j < PAGE_IDS; j++)
+			kfree(class_page[i][j]);
+		kfree(class_page[i]);
+	}
 	xa_for_each(&strings, id, p)
 		kfree(p);
-	xa_destroy(&classes);
 	xa_destroy(&strings);
 	hash_for_each_safe(quotas, bucket, next, q, node)
 		kfree(q);

@@ -39,9 +39,6 @@
 #include <linux/vmalloc.h>
 #include "ring.h"
 
-/* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
-#define CT_NEST_MAX	16
-
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid)
 {
@@ -74,43 +71,25 @@ void ct_ring_free(struct ct_ring *r)
 	r->consumer = NULL;
 }
 
-/* Counters of the status page: one instruction, so interrupts can't tear them. */
-static inline local64_t *counter(u64 *p)
-{
-	BUILD_BUG_ON(sizeof(local64_t) != sizeof(u64));
-	return (local64_t *)p;
-}
-
-/*
- * Leave the ring: the outermost writer publishes all that was reserved; it looks
- * at head again after it lowered nest, for an inner writer that came in between
- * and left the publishing to it.
- */
-static void leave(struct ct_ring *r)
+void ct_ring_publish_again(struct ct_ring *r)
 {
 	u64 head;
 
-	barrier();
-	if (r->nest != 1) {
-		r->nest--;
-		return;
-	}
 	do {
 		r->nest = 1;
 		barrier();
 		head = local64_read(&r->head);
-		/* Records before committed: pairs with the readers' acquire. */
 		smp_store_release(&r->status->committed, head);
 		barrier();
 		r->nest = 0;
 		barrier();
-	} while (unlikely(local64_read(&r->head) != head));
+	} while (local64_read(&r->head) != head);
 }
 
 static void lose(struct ct_ring *r, enum ct_lost reason)
 {
-	local64_inc(counter(&r->status->lost[reason]));
-	leave(r);
+	local64_inc(ct_counter(&r->status->lost[reason]));
+	ct_ring_leave(r);
 }
 
 /* A time stamp not below any that this ring gave out before. */
@@ -155,7 +134,7 @@ static int packet_allowed(struct ct_ring *r, u64 start)
 static void give_up_oldest(struct ct_ring *r, u64 start)
 {
 	u64 end = start + r->subbuf_size;
-	local64_t *oldest = counter(&r->status->oldest);
+	local64_t *oldest = ct_counter(&r->status->oldest);
 	u64 old, new;
 
 	if (end <= r->size)
@@ -167,7 +146,7 @@ static void give_up_oldest(struct ct_ring *r, u64 start)
 			return;
 	} while (local64_cmpxchg(oldest, old, new) != old);
 	if (r->overwrite)
-		local64_inc(counter(&r->status->overwritten));
+		local64_inc(ct_counter(&r->status->overwritten));
 	/* oldest before the first store into the packet: pairs with the reader's
 	 * smp_rmb() between its copy and its second look at oldest.
 	 */
@@ -199,34 +178,28 @@ static void packet_open(struct ct_ring *r, u64 start, u64 stamp)
 		.packet_size = (u64)r->subbuf_size * 8,
 		.seq = div_u64(start, r->subbuf_size),
 		.cpu = r->cpu,
-		.op_base = local64_read(counter(&r->status->records)),
+		.op_base = local64_read(ct_counter(&r->status->records)),
 	};
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
 }
 
-void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp)
+void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp)
 {
 	u64 old, start, new;
 	u32 offset;
 	int why;
 
-	r->nest++;
-	barrier();
-	if (unlikely(r->nest > CT_NEST_MAX)) {
+	if (r->nest > CT_NEST_MAX) {
 		lose(r, CT_LOST_NESTED);
-		return NULL;
-	}
-	if (unlikely(size > CT_RECORD_MAX)) {
-		lose(r, CT_LOST_SIZE);
 		return NULL;
 	}
 	for (;;) {
 		old = local64_read(&r->head);
-		if (unlikely(!stamp_take(r, stamp)))
+		if (!stamp_take(r, stamp))
 			continue;
 		offset = old & (r->subbuf_size - 1);
-		if (likely(offset && offset + size < r->subbuf_size)) {
-			if (likely(local64_cmpxchg(&r->head, old, old + size) == old))
+		if (offset && offset + size < r->subbuf_size) {
+			if (local64_cmpxchg(&r->head, old, old + size) == old)
 				return r->data + (old & r->mask);
 			continue;
 		}
@@ -245,10 +218,4 @@ void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp)
 		packet_open(r, start, *stamp);
 		return r->data + ((start + CT_PACKET_HEAD) & r->mask);
 	}
-}
-
-void ct_ring_commit(struct ct_ring *r)
-{
-	local64_inc(counter(&r->status->records));
-	leave(r);
 }

@@ -3,7 +3,11 @@
 #ifndef CT_RING_H
 #define CT_RING_H
 
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/timekeeping.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 #include <asm/local64.h>
 #include "cudatrace.h"
 
@@ -37,6 +41,22 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 /* ct_ring_free - give back what ct_ring_init took; nobody may write any more. */
 void ct_ring_free(struct ct_ring *r);
 
+/* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
+#define CT_NEST_MAX	16
+
+/* The rare half of ct_ring_reserve(): a new packet, a race, a loss. */
+void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp);
+
+/* The rare half of ct_ring_commit(): somebody came in between. */
+void ct_ring_publish_again(struct ct_ring *r);
+
+/* Counters of the status page: one instruction, so interrupts can't tear them. */
+static inline local64_t *ct_counter(u64 *p)
+{
+	BUILD_BUG_ON(sizeof(local64_t) != sizeof(u64));
+	return (local64_t *)p;
+}
+
 /*
  * ct_ring_reserve - room for one record of size bytes on this CPU's ring.
  * @size:	a multiple of 8, at most CT_RECORD_MAX
@@ -45,11 +65,60 @@ void ct_ring_free(struct ct_ring *r);
  * Any context, NMI included; preemption must be disabled until ct_ring_commit().
  * Returns NULL when the record is lost (it is counted then, and ct_ring_commit()
  * must not be called).
+ *
+ * Inline down to the two compare-and-exchanges, since every record goes this way.
  */
-void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp);
+static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp)
+{
+	u64 old, last, now;
+	u32 offset;
+
+	r->nest++;
+	barrier();
+	old = local64_read(&r->head);
+	last = local64_read(&r->stamp);
+	now = ktime_get_mono_fast_ns();
+	offset = old & (r->subbuf_size - 1);
+	if (likely(offset && offset + size < r->subbuf_size && now > last &&
+		   r->nest <= CT_NEST_MAX &&
+		   local64_cmpxchg(&r->stamp, last, now) == last &&
+		   local64_cmpxchg(&r->head, old, old + size) == old)) {
+		*stamp = now;
+		return r->data + (old & r->mask);
+	}
+	return ct_ring_reserve_slow(r, size, stamp);
+}
+
+/*
+ * Leave the ring: the outermost writer publishes all that was reserved; it looks
+ * at head again after it lowered nest, for an inner writer that came in between
+ * and left the publishing to it.
+ */
+static __always_inline void ct_ring_leave(struct ct_ring *r)
+{
+	u64 head;
+
+	barrier();
+	if (unlikely(r->nest != 1)) {
+		r->nest--;
+		return;
+	}
+	head = local64_read(&r->head);
+	/* Records before committed: pairs with the readers' acquire. */
+	smp_store_release(&r->status->committed, head);
+	barrier();
+	r->nest = 0;
+	barrier();
+	if (unlikely(local64_read(&r->head) != head))
+		ct_ring_publish_again(r);
+}
 
 /* ct_ring_commit - the record that the last reserve of this context got is whole. */
-void ct_ring_commit(struct ct_ring *r);
+static __always_inline void ct_ring_commit(struct ct_ring *r)
+{
+	local64_inc(ct_counter(&r->status->records));
+	ct_ring_leave(r);
+}
 
 /* A number for a call that begins on this CPU: unique, below 2^53 for decades. */
 static inline u64 ct_ring_op(struct ct_ring *r)

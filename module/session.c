@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The session.  There is at most one; writers find it through ct_session_now
+ * The session.  There is at most one; writers find their CPU's part of it
  * with preemption disabled (and find nothing while it is paused), everybody else
  * holds a reference.  Ending it takes it away from writers first (and waits until the last one has left), so its
  * rings never change afterwards and readers can drain them at leisure.
@@ -25,7 +25,7 @@
 #define CT_RING_MAX		(1ull << 30)
 
 DEFINE_MUTEX(ct_session_lock);
-struct ct_session_state *ct_session_now;
+DEFINE_PER_CPU(struct ct_cpu *, ct_cpu_current);
 /* The session, paused or not; under ct_session_lock, and now_lock for readers. */
 static struct ct_session_state *running;
 /* Guards taking a reference against the last put; never held for long. */
@@ -123,6 +123,7 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 		    ct_ring_init(&s->cpu[cpu]->ring, cpu, arg->subbuf_size,
 				 arg->subbuf_count, overwrite, uuid.b))
 			goto err;
+		s->cpu[cpu]->s = s;
 		cond_resched();
 	}
 	*s->facts = (struct ct_facts) {
@@ -149,7 +150,10 @@ err:
  */
 static void publish(struct ct_session_state *s)
 {
-	WRITE_ONCE(ct_session_now, s);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
 	if (!s)
 		synchronize_rcu();
 }

@@ -15,6 +15,7 @@
 
 struct ct_cpu {
 	struct ct_ring ring;
+	struct ct_session_state *s;
 	u64 seen[CT_SEEN_SLOTS];
 };
 
@@ -36,13 +37,14 @@ struct ct_session_state {
 	struct irq_work wake;
 };
 
-/* The running session for a writer: NULL when nothing records.  Valid while
- * preemption stays disabled.
+/*
+ * ct_cpu_writing - this CPU's part of the session that records: NULL when nothing
+ * does.  Valid while preemption stays disabled.
  */
-extern struct ct_session_state *ct_session_now;
-static inline struct ct_session_state *ct_session_writing(void)
+DECLARE_PER_CPU(struct ct_cpu *, ct_cpu_current);
+static __always_inline struct ct_cpu *ct_cpu_writing(void)
 {
-	return READ_ONCE(ct_session_now);
+	return this_cpu_read(ct_cpu_current);
 }
 
 /* Serialises start, stop and everything that arms or disarms probes. */

@@ -21,8 +21,7 @@ int ct_trigger_set(const struct ct_trigger_set *arg)
 	return 0;
 }
 
-void ct_trigger_fire(struct ct_session_state *s, struct ct_cpu *cpu, u64 op, u64 value,
-		     u16 class, u32 reason)
+static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 {
 	struct ct_cpu_record *rec;
 	struct ct_trigger *t;
@@ -40,13 +39,13 @@ void ct_trigger_fire(struct ct_session_state *s, struct ct_cpu *cpu, u64 op, u64
 			.function = class,
 			.reason = reason,
 		};
-		ct_record_done(s, cpu);
+		ct_record_done(cpu);
 	}
 	/* Counted though the record may be lost: the watcher must know. */
-	__atomic_fetch_add(&s->facts->triggers, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cpu->s->facts->triggers, 1, __ATOMIC_RELAXED);
 }
 
-void ct_trigger_test(struct ct_session_state *s, struct ct_cpu *cpu,
+void ct_trigger_test(struct ct_cpu *cpu,
 		     const struct ct_probe_slot *p, const struct ct_call *c, u64 duration,
 		     const struct ct_cpu_record *rec)
 {
@@ -56,13 +55,13 @@ void ct_trigger_test(struct ct_session_state *s, struct ct_cpu *cpu,
 	u64 slow = READ_ONCE(ct_trigger.slow_ns);
 
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
-		ct_trigger_fire(s, cpu, c->op, duration, class, CT_TRIGGER_SLOW);
+		fire(cpu, c->op, duration, class, CT_TRIGGER_SLOW);
 	if (p->desc->xid && flags & CT_TRIGGER_XID)
-		ct_trigger_fire(s, cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
+		fire(cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
 	if (p->desc->layout != CT_LAYOUT_ioctl)
 		return;
 	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)
-		ct_trigger_fire(s, cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
+		fire(cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
 	else if (flags & CT_TRIGGER_STATUS && io->have & CT_IOCTL_STATUS && io->status)
-		ct_trigger_fire(s, cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
+		fire(cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
 }

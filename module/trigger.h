@@ -13,21 +13,18 @@ extern struct ct_trigger_set ct_trigger;
 /* -EINVAL for an unknown flag.  The caller holds ct_session_lock. */
 int ct_trigger_set(const struct ct_trigger_set *arg);
 
-void ct_trigger_fire(struct ct_session_state *s, struct ct_cpu *cpu, u64 op, u64 value,
-		     u16 class, u32 reason);
-
 /* Does this call, whose record is written and not yet committed, fire one? */
-void ct_trigger_test(struct ct_session_state *s, struct ct_cpu *cpu,
+void ct_trigger_test(struct ct_cpu *cpu,
 		     const struct ct_probe_slot *p, const struct ct_call *c, u64 duration,
 		     const struct ct_cpu_record *rec);
 
 /* Any context; preemption is disabled. */
-static inline void ct_trigger_call(struct ct_session_state *s, struct ct_cpu *cpu,
+static inline void ct_trigger_call(struct ct_cpu *cpu,
 				   const struct ct_probe_slot *p, const struct ct_call *c,
 				   u64 duration, const struct ct_cpu_record *rec)
 {
 	if (unlikely(READ_ONCE(ct_trigger.flags)))
-		ct_trigger_test(s, cpu, p, c, duration, rec);
+		ct_trigger_test(cpu, p, c, duration, rec);
 }
 
 #endif

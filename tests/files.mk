@@ -20,3 +20,7 @@ $(B)/tests/device $(B)/tests/control: $(B)/tests/%: tests/guest/%.c tests/guest/
 $(B)/tests/cuinit: tests/guest/cuinit.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
+
+$(B)/tests/bench_kernel: tests/bench/kernel.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Wno-address-of-packed-member -o $@ $<

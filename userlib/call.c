@@ -118,7 +118,7 @@ static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
 		return false;
 	if (!s->class) {
 		if (!ct_slot_define(s)) {
-			t->lost++;
+			ct_sink->lose(t);
 			return false;
 		}
 		ct_sink_announce();

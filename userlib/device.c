@@ -133,6 +133,12 @@ static void device_forget(struct ct_thread *t)
 	t->open = NULL;
 }
 
+/* The module can't know: the library's own losses stand in no record. */
+static void device_lose(struct ct_thread *t)
+{
+	t->lost++;
+}
+
 struct field {
 	const char *name;
 	u8 type;
@@ -230,7 +236,7 @@ static bool device_begin(struct ct_thread *t, struct ct_record *e)
 	u32 size = compose(&m, e);
 
 	if (unlikely(call(CT_IOC_BEGIN(size), &m) < 0)) {
-		t->lost++;
+		device_lose(t);
 		return false;
 	}
 	/* No session runs: there is nothing that the end could refer to. */
@@ -247,7 +253,7 @@ static void device_record(struct ct_thread *t, const struct ct_record *e)
 	u32 size = compose(&m, e);
 
 	if (unlikely(call(CT_IOC_MARK(size), &m) < 0))
-		t->lost++;
+		device_lose(t);
 }
 
 const struct ct_sink ct_sink_device = {
@@ -255,6 +261,7 @@ const struct ct_sink ct_sink_device = {
 	.attach = device_attach,
 	.forget = device_forget,
 	.detach = device_forget,
+	.lose = device_lose,
 	.define = device_define,
 	.string = device_string,
 	.info = ct_registry_info,

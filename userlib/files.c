@@ -167,7 +167,6 @@ static bool next_packet(struct ct_thread *t, u64 op, u64 end)
 
 	if (!ct_options.packet_size && t->file_size)
 		size = t->packet_size < PACKET_LAST ? t->packet_size * 2 : PACKET_LAST;
-	drop_packet(t);
 	if (t->stream == NO_STREAM)
 		return false;
 	packet = map_packet(t, size);
@@ -180,6 +179,8 @@ static bool next_packet(struct ct_thread *t, u64 op, u64 end)
 		no_room();
 		return false;
 	}
+	drop_packet(t);
+	t->retry = 0;
 	t->packet_size = size;
 	t->file_size += size;
 	start_packet(t, packet, op, end);
@@ -223,7 +224,7 @@ static cold bool make_room(struct ct_thread *t, u32 size, const struct ct_record
 
 	if (t->nest > 1)
 		return t->packet && t->position + size <= t->packet_size;
-	if (!t->packet && t->retry) {
+	if (t->retry) {
 		t->retry--;
 		return false;
 	}
@@ -233,19 +234,33 @@ static cold bool make_room(struct ct_thread *t, u32 size, const struct ct_record
 	return ok;
 }
 
+/* Is the frame of the writer that is inside still what it was? */
+static bool writer_lives(const struct ct_thread *t)
+{
+	struct { u64 base, len; } local, remote = { t->writer, 8 };
+	u64 value = 0;
+	long n;
+
+	local.base = (u64)&value;
+	local.len = 8;
+	n = ct_sys6(SYS_process_vm_readv, ct_process->pid, &local, 1, &remote, 1, 0);
+	return n == 8 ? value == t->writer_op : n != -14;	/* EFAULT */
+}
+
 /*
  * A writer is inside although this one runs.  Normally a signal handler has
- * interrupted it; but if its frame lies below ours, on the same stack, it was
- * left by longjmp and will never commit: what it reserved is given back.
+ * interrupted it.  But if it was left by longjmp it will never commit, and what
+ * it reserved is given back: its frame lies below ours, or at ours, on the same
+ * stack; or its frame has been overwritten.
  */
 static cold void check_writer(struct ct_thread *t, u64 frame)
 {
 	struct { u64 sp; int flags; u64 size; } alt = { 0, 0, 0 };
 
-	if (frame <= t->writer)
+	if (!t->writer)
 		return;
 	ct_sys2(SYS_sigaltstack, NULL, &alt);
-	if (alt.flags & 1 /* SS_ONSTACK */)
+	if ((frame < t->writer || alt.flags & 1 /* SS_ONSTACK */) && writer_lives(t))
 		return;
 	if (t->packet)
 		t->position = ((struct ct_packet *)t->packet)->content_size / 8;
@@ -267,6 +282,7 @@ static inline void commit(struct ct_thread *t, u64 end, u64 ts)
 		barrier();
 		p->content_size = position * 8;
 		t->last = ts;
+		t->writer = 0;
 		barrier();
 		t->nest = 0;
 		barrier();
@@ -278,6 +294,16 @@ static inline void commit(struct ct_thread *t, u64 end, u64 ts)
 		barrier();
 	}
 	t->nest--;
+}
+
+/* One more is lost; the last packet there is says how many. */
+static cold void lose(struct ct_thread *t)
+{
+	struct ct_packet *p = (void *)t->packet;
+
+	t->lost++;
+	if (p)
+		p->lost = t->lost;
 }
 
 /*
@@ -297,23 +323,29 @@ static inline u64 stamp(const struct ct_thread *t, u64 end, u64 position)
 static void files_record(struct ct_thread *t, const struct ct_record *e)
 {
 	u32 size = (u32)sizeof(struct ct_thread_record) + e->size;
-	u64 frame = (u64)__builtin_frame_address(0);
+	volatile u64 frame = e->op;	/* where it lies and what it holds */
 	struct ct_thread_record *r;
 	const u64 *from = e->payload;
 	u64 ts, position, duration;
 	u64 *to;
 
 	if (unlikely(t->nest))
-		check_writer(t, frame);
-	if (!t->nest++)
-		t->writer = frame;
+		check_writer(t, (u64)&frame);
+	/* A handler that comes before nest is raised clears writer again. */
+	if (!t->nest) {
+		t->writer_op = e->op;
+		barrier();
+		t->writer = (u64)&frame;
+	}
+	barrier();
+	t->nest++;
 	barrier();
 	for (;;) {
 		position = *(volatile u64 *)&t->position;
 		ts = stamp(t, e->end, position);
 		if (unlikely(position + size > t->limit || ts > t->deadline)) {
 			if (!make_room(t, size, e)) {
-				t->lost++;
+				lose(t);
 				t->nest--;
 				return;
 			}
@@ -481,6 +513,7 @@ const struct ct_sink ct_sink_files = {
 	.attach = files_attach,
 	.forget = files_forget,
 	.detach = files_detach,
+	.lose = lose,
 	.end = files_end,
 	.define = ct_registry_class,
 	.string = ct_registry_string,

@@ -66,6 +66,7 @@ const struct ct_sink ct_sink_none = {
 	.attach = none_attach,
 	.forget = none_thread,
 	.detach = none_thread,
+	.lose = none_thread,
 	.define = none_define,
 	.string = none_string,
 	.info = none_info,

@@ -38,6 +38,8 @@ struct ct_sink {
 	void (*forget)(struct ct_thread *t);
 	/* The thread ends. */
 	void (*detach)(struct ct_thread *t);
+	/* A record of the thread could not even be made. */
+	void (*lose)(struct ct_thread *t);
 	/* The process ends normally; calls may still come.  NULL: nothing to do. */
 	void (*end)(struct ct_thread *t);
 

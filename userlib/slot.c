@@ -224,7 +224,7 @@ u16 ct_slot_define(struct ct_slot *s)
 	u32 id;
 
 	/* A full disk or registry is asked again, but not at every call. */
-	if (s->failures++ & 255)
+	if (s->failures && s->failures++ & 255)
 		return 0;
 	if (!ct_classify(&f, s->symbol))
 		return 0;
@@ -236,5 +236,7 @@ u16 ct_slot_define(struct ct_slot *s)
 	id = ct_sink->define(&text);
 	if (id)
 		ct_store(&s->class, (u16)id);
+	else
+		s->failures |= 1;
 	return (u16)id;
 }

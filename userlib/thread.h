@@ -25,7 +25,8 @@ struct ct_thread {
 	u64 last;		/* time of the last record, at most */
 	u32 nest;		/* writers that are inside, by interruption */
 	u32 stream;		/* N of u-PID-N */
-	u64 writer;		/* frame of the outermost of them */
+	u64 writer;		/* place on the stack of the outermost of them ... */
+	u64 writer_op;		/* ... and what stands there while it is inside */
 	u64 file_size;
 	u64 seq;
 	u64 lost;

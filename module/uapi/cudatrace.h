@@ -293,7 +293,6 @@ struct ct_facts {
 enum ct_lost {
 	CT_LOST_FULL	= 0,	/* lossless ring full */
 	CT_LOST_NESTED	= 1,	/* interrupted too deep inside the ring itself */
-	CT_LOST_SIZE	= 2,	/* longer than CT_RECORD_MAX */
 	CT_LOST_REASONS	= 4,
 };
 

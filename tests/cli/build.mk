@@ -11,7 +11,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/units
+all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -20,11 +20,14 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
-$(B)/make_trace: tests/cli/make_trace.c $(ABI)
+$(B)/make_trace $(B)/hurt_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -O2 -o $@ $<
 
 $(B)/units: tests/cli/units.c tests/tap.h cli/histogram.c cli/hash.c cli/out.c cli/term.c cli/class.c
 	$(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter %.c,$^)
+
+$(B)/live_text: tests/cli/live_text.c $(filter-out %/main.o,$(OBJS))
+	$(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 -include $(OBJS:.o=.d)

@@ -7,160 +7,18 @@
  *	make_trace open DIR		a trace that nobody finished
  *	make_trace begin DIR		begins recorded at entry, one end lost
  *	make_trace ties DIR		calls that begin and end in the same ns
+ *	make_trace files DIR		a call with two ioctls, one failed, as the
+ *					program sees them
+ *	make_trace both DIR		the same, and one of them as the kernel does
  *	make_trace big DIR RECORDS	for the time it takes
  *
- * Prints what it wrote as one JSON object.  And what the tests do to traces:
- *
- *	make_trace flip FILE SEED	damages some bytes
- *	make_trace hold DIR		lives inside the open call of an unfinished
- *					trace, until it is killed
+ * Prints what it wrote as one JSON object.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "../../module/uapi/cudatrace.h"
+#include "writer.h"
 
-#define START	1000000000000ull
-#define PID	4242
-
-static const uint8_t uuid[16] = { 0xc0, 0xda, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
-static const char *dir;
-static uint64_t records, launches, allocs, ioctls, calls, lost, sched, opens;
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(2);
-}
-
-static FILE *create(const char *name)
-{
-	char path[4096];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "wx");
-	if (!f)
-		die(path);
-	return f;
-}
-
-/* ---------------------------------------------------------------- streams --- */
-
-struct writer {
-	FILE *file;
-	uint8_t *data;
-	uint32_t size, used;
-	struct ct_packet head;
-	uint64_t last;
-};
-
-static void flush(struct writer *w)
-{
-	if (w->used == CT_PACKET_HEAD)
-		return;
-	w->head.content_size = w->used * 8ull;
-	w->head.ts_end = w->last;
-	memcpy(w->data, &w->head, sizeof(w->head));
-	memset(w->data + w->used, 0, w->size - w->used);
-	if (fwrite(w->data, w->size, 1, w->file) != 1)
-		die("fwrite");
-	w->head.seq++;
-	w->used = CT_PACKET_HEAD;
-}
-
-static void open_writer(struct writer *w, const char *name, uint32_t kind, uint32_t size)
-{
-	memset(w, 0, sizeof(*w));
-	w->file = create(name);
-	w->data = calloc(1, size);
-	w->size = size;
-	w->used = CT_PACKET_HEAD;
-	w->head.magic = CT_MAGIC;
-	memcpy(w->head.uuid, uuid, 16);
-	w->head.stream_class = kind;
-	w->head.packet_size = size * 8ull;
-	w->last = START;
-}
-
-static void close_writer(struct writer *w)
-{
-	flush(w);
-	fclose(w->file);
-	free(w->data);
-}
-
-static void *room(struct writer *w, uint64_t end, uint32_t len)
-{
-	void *p;
-
-	len = (len + 7) & ~7u;
-	if (w->used + len > w->size)
-		flush(w);
-	if (end < w->last) {
-		fprintf(stderr, "make_trace: time steps back\n");
-		exit(2);
-	}
-	if (w->used == CT_PACKET_HEAD)
-		w->head.ts_begin = end;
-	w->last = end;
-	p = w->data + w->used;
-	memset(p, 0, len);
-	w->used += len;
-	records++;
-	return p;
-}
-
-struct spec {
-	unsigned int class, depth, flags;
-	int64_t result;
-	uint64_t begin, end, op;
-	uint32_t tid;
-	int cpu;
-};
-
-static void thread_record(struct writer *w, struct spec s, const void *fields, uint32_t len)
-{
-	uint8_t *p = room(w, s.end, sizeof(struct ct_thread_record) + len);
-	struct ct_thread_record r = {
-		.stamp = CT_STAMP(s.end, s.class), .op = s.op - w->head.op_base, .depth = s.depth,
-		.flags = s.flags, .result = s.result,
-		.duration = (s.end - s.begin) | (uint64_t)s.cpu << 48,
-	};
-
-	memcpy(p, &r, sizeof(r));
-	memcpy(p + sizeof(r), fields, len);
-}
-
-static void cpu_record(struct writer *w, struct spec s, const void *fields, uint32_t len)
-{
-	uint8_t *p = room(w, s.end, sizeof(struct ct_cpu_record) + len);
-	struct ct_cpu_record r = {
-		.stamp = CT_STAMP(s.end, s.class), .pid = s.tid ? PID : 0, .tid = s.tid, .op = s.op,
-		.duration = CT_DURATION(s.end - s.begin, s.depth, s.flags), .result = s.result,
-	};
-
-	memcpy(p, &r, sizeof(r));
-	memcpy(p + sizeof(r), fields, len);
-}
-
-/* A text behind the fields in front of it. */
-static uint32_t with_text(uint8_t *buf, const void *fields, uint32_t len, const char *text)
-{
-	uint16_t n = strlen(text);
-
-	memcpy(buf, fields, len);
-	memcpy(buf + len, &n, 2);
-	memcpy(buf + len + 2, text, n);
-	return len + 2 + n;
-}
+static uint64_t launches, allocs, ioctls, calls, lost, sched, opens;
 
 /* --------------------------------------------------------------- registry --- */
 
@@ -458,6 +316,37 @@ static void ties(void)
 	calls = 6;
 }
 
+static void files(int kernel)
+{
+	struct ct_ioctl failed = rm_control, uvm = {
+		.cmd = 0x30000001, .device = CT_DEV_UVM, .have = CT_IOCTL_STATUS,
+	};
+	struct ct_init init = { 0 };
+	struct writer u, k;
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID);
+	failed.status = 0x57;
+	failed.code = 0x12345678;
+	thread_record(&u, (struct spec){ CT_CLASS_ioctl, 1, CT_F_NO_RESULT, 0, START + 100,
+		      START + 400, u.head.op_base + 2, PID, 3 }, &failed, sizeof(failed));
+	thread_record(&u, (struct spec){ CT_CLASS_ioctl, 1, CT_F_NO_RESULT, 0, START + 500,
+		      START + 900, u.head.op_base + 3, PID, 3 }, &uvm, sizeof(uvm));
+	thread_record(&u, (struct spec){ INIT, 0, 0, 0, START, START + 1000, u.head.op_base + 1,
+		      PID, 3 }, &init, sizeof(init));
+	close_writer(&u);
+	if (!kernel)
+		return;
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	/* One function of the ioctl path inside the other is one ioctl. */
+	cpu_record(&k, (struct spec){ K_IOCTL, 0, 0, 0, START + 120, START + 380, 2, PID, 0 },
+		   &failed, sizeof(failed));
+	cpu_record(&k, (struct spec){ K_IOCTL, 0, 0, 0, START + 110, START + 390, 1, PID, 0 },
+		   &failed, sizeof(failed));
+	close_writer(&k);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -494,58 +383,11 @@ static void big(uint64_t count)
 	}
 }
 
-static int flip(const char *path, unsigned int seed)
-{
-	int fd = open(path, O_RDWR);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) || !st.st_size)
-		die(path);
-	srand(seed);
-	for (int i = rand() % 4; i >= 0; i--) {
-		/* Heads of packets and first records are where it hurts. */
-		off_t at = rand() % 2 ? rand() % st.st_size : rand() % st.st_size / 4096 * 4096 +
-			   rand() % 256;
-		uint8_t byte;
-
-		if (at >= st.st_size || pread(fd, &byte, 1, at) != 1)
-			continue;
-		byte = rand() % 3 ? byte ^ 1 << rand() % 8 : rand();
-		if (pwrite(fd, &byte, 1, at) != 1)
-			die(path);
-	}
-	return 0;
-}
-
-static int hold(void)
-{
-	struct ct_open_page *page;
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/.open-4242-1", dir);
-	fd = open(path, O_RDWR);
-	if (fd < 0)
-		die(path);
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		die(path);
-	page->pid = page->tid = getpid();
-	printf("ready\n");
-	fflush(stdout);
-	pause();
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "flip"))
-		return flip(argv[2], atoi(argv[3]));
 	dir = argc > 2 ? argv[2] : NULL;
-	if (argc == 3 && !strcmp(argv[1], "hold"))
-		return hold();
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|files|both|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -554,6 +396,8 @@ int main(int argc, char **argv)
 		unfinished();
 	else if (!strcmp(argv[1], "begin"))
 		begins();
+	else if (!strcmp(argv[1], "files") || !strcmp(argv[1], "both"))
+		files(!strcmp(argv[1], "both"));
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "big") && argc == 4)

@@ -184,6 +184,25 @@ EOF
 cmp -s "$work/ties.got" "$work/ties.want"
 ok $? "calls that begin or end in one ns stay nested" || diff "$work/ties.got" "$work/ties.want"
 
+# ---------------------------------------------------- ioctls, by who saw them ---
+generate files
+generate both
+"$ct" export -o "$work/files.jsonl" "$work/files" 2>/dev/null
+jq -s -e '[.[] | select(.type == "syscall" and .name == "ioctl")] | length == 2 and
+	.[0].cmd == 3223340586 and .[0].control == "0x12345678" and (.[0].status | startswith("NV_ERR_")) and .[0].depth == 1 and
+	.[1].device == "nvidia-uvm" and .[1].escape == "UVM_INITIALIZE" and .[1].result == 0' "$work/files.jsonl" >/dev/null
+ok $? "the program's ioctls have names, device and status"
+"$ct" report "$work/files" >"$work/files.txt" 2>/dev/null
+grep -qE '^  ioctl calls +2   700 ns, 1 failed, seen by the program$' "$work/files.txt" &&
+	grep -qE '^  ioctl +2 +700 ns +700 ns +70.0 %$' "$work/files.txt" && grep -qE '^  init +1 +1.00 us +300 ns +30.0 %$' "$work/files.txt"
+ok $? "report counts them where the module saw nothing"
+"$ct" report "$work/both" >"$work/both.txt" 2>/dev/null
+grep -qE '^  ioctl calls +1   280 ns, 1 failed, seen in the kernel$' "$work/both.txt" &&
+	grep -qE '^  ioctl +2 +280 ns +280 ns +28.0 %$' "$work/both.txt"
+ok $? "and the kernel's alone where it did" || cat "$work/both.txt"
+"$ct" export --format chrome "$work/both" 2>/dev/null | jq -e '[.traceEvents[] | select(.ph == "s")] | length == 2' >/dev/null
+ok $? "chrome: one arrow to each ioctl, whoever saw it"
+
 # ------------------------------------------------------- begins at the entry ---
 generate begin
 "$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-"] | join(" ")' >"$work/begin.got"
@@ -198,7 +217,7 @@ cp -r "$work/open" "$work/alive"
 cp -r "$work/open" "$work/locked"
 sizes() { (cd "$1" && find . -type f -exec cksum {} + | sort); }
 before=$(sizes "$work/alive")
-"$b/make_trace" hold "$work/alive" >"$work/hold" & holder=$!
+"$b/hurt_trace" hold "$work/alive" >"$work/hold" & holder=$!
 for _ in $(seq 100); do [ -s "$work/hold" ] && break; sleep 0.02; done
 before=$(sizes "$work/alive")
 "$ct" export "$work/alive" >"$work/alive.jsonl" 2>"$work/alive.err"
@@ -235,6 +254,16 @@ head -n 1 "$work/live.txt" | grep -qE '^ +TIME\(ms\) PROCESS +PID EVENT +DETAILS
 ok $? "live: the table's head"
 grep -qE '^ +4.250220 python +4242 cuLaunchKernel +vectorAdd\(float const\*.* grid 128x1x1 block 256x1x1  300 ns$' "$work/live.txt"
 ok $? "live: a launch"
+"$b/live_text" <"$j" >"$work/text.txt" 2>"$work/err"
+is "$?$(wc -c <"$work/err")" 00 "live: reads the text of the device"
+grep -qE '^ +4.250220 .* 4242 cuLaunchKernel +kernel=vectorAdd.* 300 ns$' "$work/text.txt" &&
+	grep -qE ' nvidia_ioctl +nvidiactl NV_ESC_RM_CONTROL NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION  900 ns$' "$work/text.txt" &&
+	grep -qE ' cuMemAlloc .* = CUDA_ERROR_OUT_OF_MEMORY$' "$work/text.txt"
+ok $? "live: and makes the same rows of it"
+for chars in 'a-f" f",:}a{' '0-9, :,}7{10' '{}: "[,'; do
+	head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err" || break
+done
+ok $? "live: text that is no JSON is no harm" || head -n 5 "$work/err"
 mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
 head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
 timeout 20 "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
@@ -292,13 +321,14 @@ ok $? "a line said twice, and one that is half written, do no harm"
 "$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
 ok $? "nor does a stream without a packet"
 
+# CT_FUZZ=N tries N instead.
 bad=0
-for seed in $(seq 1 150); do
-	source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic)
+for seed in $(seq 1 "${CT_FUZZ:-150}"); do
+	source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both)
 	rm -rf "$work/fuzz"
 	cp -r "$work/$source" "$work/fuzz"
 	file=$(find "$work/fuzz" -type f ! -name metadata -size +0 | sort | shuf -n 1 --random-source=<(yes $seed))
-	"$b/make_trace" flip "$file" $seed
+	"$b/hurt_trace" flip "$file" $seed
 	for command in "export --format chrome" report live; do
 		timeout 20 "$ct" $command "$work/fuzz" >/dev/null 2>"$work/err" </dev/null
 		status=$?
@@ -310,7 +340,7 @@ for seed in $(seq 1 150); do
 		fi
 	done
 done
-is $bad 0 "150 damaged traces end in an answer or a message"
+is $bad 0 "${CT_FUZZ:-150} damaged traces end in an answer or a message"
 
 # ------------------------------------------------------------ the command line ---
 "$ct" --version | grep -qE '^cudatrace [0-9]+\.[0-9]+'

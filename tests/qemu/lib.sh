@@ -34,7 +34,7 @@ usage_die() {
 
 # The leading comment of a script, without the licence line, is its help.
 help_of() {
-	awk 'NR == 1 || /SPDX/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"
+	awk 'NR <= 3 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"
 }
 
 is_one_of() {

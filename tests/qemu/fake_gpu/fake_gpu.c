@@ -69,7 +69,7 @@ struct persona {
 static const struct persona personas[] = {
 	{ "a100", 0x20b0, 0x170000a1, 0x170a1000 },
 	{ "a6000", 0x2230, 0xb72000a1, 0x172a1000 },
-	/* The extra register lets an open go on to where the driver leaks. */
+	/* The extra register lets an open go on to where driver 535 leaks. */
 	{ "h100", 0x2330, 0x180000a1, 0x180a1000, { 0x200bc, 0xff } },
 	{ "nvswitch" },
 };
