@@ -28,7 +28,8 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_RECORD_SRCS := cli/cmd-record.c cli/device.c cli/launch.c cli/state.c
+CLI_RECORD_SRCS := cli/cmd-record.c cli/recording.c cli/device.c cli/launch.c cli/state.c \
+	cli/options.c cli/cmd-session.c cli/cmd-snapshot.c
 CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
@@ -40,15 +41,15 @@ $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
 
 $(B)/obj/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(USERLIB_CFLAGS) -MMD -c -o $@ $<
+	$(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/userlib/%.o: userlib/%.S
 	@mkdir -p $(@D)
-	$(CC) $(USERLIB_CFLAGS) -MMD -c -o $@ $<
+	$(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d)
 

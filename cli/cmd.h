@@ -10,6 +10,8 @@
 #include "reader.h"
 
 int cmd_record(int argc, char **argv);
+int cmd_session(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -27,13 +27,13 @@ static int explain_open(struct ct_error *err)
 	return ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
 }
 
-int ct_device_open(struct ct_device *dev, struct ct_error *err)
+static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
 {
 	struct ct_version version = { .size = sizeof(version) };
 	int ret;
 
 	memset(dev, 0, sizeof(*dev));
-	dev->fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	dev->fd = open(CT_DEVICE_PATH, mode | O_CLOEXEC);
 	if (dev->fd < 0)
 		return explain_open(err);
 	if (ioctl(dev->fd, CT_IOC_VERSION, &version)) {
@@ -53,6 +53,11 @@ fail:
 	return ret;
 }
 
+int ct_device_open(struct ct_device *dev, struct ct_error *err)
+{
+	return open_device(dev, O_RDWR, err);
+}
+
 static void *map(struct ct_device *dev, uint64_t offset, size_t size, int prot)
 {
 	void *p = mmap(NULL, size, prot, MAP_SHARED, dev->fd, offset);
@@ -66,22 +71,42 @@ static uint64_t ring_size(const struct ct_device *dev)
 }
 
 /* CPUs that are not possible have no ring: that one stays empty. */
-static void map_ring(struct ct_device *dev, uint32_t cpu)
+static void map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
 
 	r->fd = -1;
 	r->status = map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
-	r->consumer = map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
+	if (owner)
+		r->consumer = map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
 	r->data = map(dev, CT_MMAP_DATA(cpu), ring_size(dev), PROT_READ);
+}
+
+static int map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
+{
+	struct ct_session *s = &dev->session;
+	uint32_t cpu;
+
+	dev->facts = map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
+	if (!dev->facts)
+		return ct_fail(err, errno, "the module's facts can't be mapped: %s", strerror(errno));
+	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
+	if (!dev->ring)
+		return ct_fail(err, ENOMEM, "out of memory");
+	for (cpu = 0; cpu < s->cpus; cpu++) {
+		map_ring(dev, cpu, owner);
+		if (dev->ring[cpu].status &&
+		    (!dev->ring[cpu].data || (owner && !dev->ring[cpu].consumer)))
+			return ct_fail(err, ENOMEM, "the ring of CPU %u can't be mapped", cpu);
+	}
+	return 0;
 }
 
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
 		    uint64_t groups, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
-	uint32_t cpu;
 
 	*s = (struct ct_session){
 		.size = sizeof(*s),
@@ -96,18 +121,24 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 			return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return ct_fail(err, errno, "the module refused to start: %s", strerror(errno));
 	}
-	dev->facts = map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
-	if (!dev->facts)
-		return ct_fail(err, errno, "the module's facts can't be mapped: %s", strerror(errno));
-	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
-	if (!dev->ring)
-		return ct_fail(err, ENOMEM, "out of memory");
-	for (cpu = 0; cpu < s->cpus; cpu++) {
-		map_ring(dev, cpu);
-		if (dev->ring[cpu].status && (!dev->ring[cpu].data || !dev->ring[cpu].consumer))
-			return ct_fail(err, ENOMEM, "the ring of CPU %u can't be mapped", cpu);
+	return map_rings(dev, true, err);
+}
+
+int ct_device_attach(struct ct_device *dev, struct ct_error *err)
+{
+	int ret = open_device(dev, O_RDONLY, err);
+
+	if (ret)
+		return ret;
+	dev->session.size = sizeof(dev->session);
+	if (ioctl(dev->fd, CT_IOC_GET_SESSION, &dev->session)) {
+		ret = errno == ENODATA ?
+		      ct_fail(err, ENODATA, "nothing is being recorded (cudatrace session start, or cudatrace record)") :
+		      ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
+		ct_device_close(dev);
+		return ret;
 	}
-	return 0;
+	return map_rings(dev, false, err);
 }
 
 static int write_all(int fd, const uint8_t *data, size_t size)
@@ -173,33 +204,52 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+/*
+ * The packet at r->pos, which holds content bytes.  1: it is in copy, closed; 0: it
+ * was overwritten meanwhile.
+ */
+static int copy_packet(struct ct_device *dev, struct ct_device_ring *r, uint64_t content,
+		       struct ct_packet *copy)
+{
+	const uint32_t size = dev->session.subbuf_size;
+
+	memcpy(copy, r->data + (r->pos & (ring_size(dev) - 1)), size);
+	/* The copy before the second look at oldest. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
+		return 0;
+	if (content < size)
+		close_packet(copy, r->status, content, now_ns());
+	return 1;
+}
+
+static void skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
+{
+	uint64_t oldest = __atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED);
+
+	if (r->pos < oldest) {
+		r->skipped += (oldest - r->pos) / dev->session.subbuf_size;
+		r->pos = oldest;
+	}
+}
+
 /* Packets of one CPU.  Returns how many were copied, or an error. */
 static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
 		      struct ct_packet *copy, struct ct_error *err)
 {
 	const uint32_t size = dev->session.subbuf_size;
 	struct ct_device_ring *r = &dev->ring[cpu];
-	uint64_t limit, oldest, content;
+	uint64_t limit;
 	int ret, n = 0;
 
 	for (;;) {
 		/* Before the records: the writer's release pairs with this. */
 		limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
-		oldest = __atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED);
-		if (r->pos < oldest) {
-			r->skipped += (oldest - r->pos) / size;
-			r->pos = oldest;
-		}
-		content = limit - r->pos;
-		if (limit <= r->pos || (content < size && !last))
+		skip_overwritten(dev, r);
+		if (limit <= r->pos || (limit - r->pos < size && !last))
 			return n;
-		memcpy(copy, r->data + (r->pos & (ring_size(dev) - 1)), size);
-		/* The copy before the second look at oldest. */
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
+		if (!copy_packet(dev, r, limit - r->pos, copy))
 			continue;
-		if (content < size)
-			close_packet(copy, r->status, content, now_ns());
 		ret = write_packet(dev, dirfd, cpu, copy, err);
 		if (ret)
 			return ret;
@@ -209,6 +259,51 @@ static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
 				 __ATOMIC_RELEASE);
 		n++;
 	}
+}
+
+/* What one CPU's ring holds now; what is written meanwhile is not waited for. */
+static int snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_t since,
+			 struct ct_packet *copy, struct ct_error *err)
+{
+	const uint32_t size = dev->session.subbuf_size;
+	struct ct_device_ring *r = &dev->ring[cpu];
+	uint64_t limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
+	int ret, n = 0;
+
+	for (;;) {
+		skip_overwritten(dev, r);
+		if (limit <= r->pos)
+			return n;
+		if (!copy_packet(dev, r, limit - r->pos, copy))
+			continue;
+		r->pos += size;
+		if (copy->ts_end < since)
+			continue;
+		ret = write_packet(dev, dirfd, cpu, copy, err);
+		if (ret)
+			return ret;
+		n++;
+	}
+}
+
+int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err)
+{
+	struct ct_packet *copy = malloc(dev->session.subbuf_size);
+	uint32_t cpu;
+	int ret = 0, n = 0;
+
+	if (!copy)
+		return ct_fail(err, ENOMEM, "out of memory");
+	/* What was begun before now is committed then. */
+	ioctl(dev->fd, CT_IOC_FLUSH);
+	for (cpu = 0; cpu < dev->session.cpus && ret >= 0; cpu++) {
+		if (!dev->ring[cpu].status)
+			continue;
+		ret = snapshot_ring(dev, dirfd, cpu, since, copy, err);
+		n += ret;
+	}
+	free(copy);
+	return ret < 0 ? ret : n;
 }
 
 int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)

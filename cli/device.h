@@ -47,6 +47,21 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		    uint64_t groups, struct ct_error *err);
 
 /**
+ * ct_device_attach() - look at the session of somebody else
+ *
+ * Opens and maps for reading only; nothing that is read is taken from its owner.
+ */
+int ct_device_attach(struct ct_device *dev, struct ct_error *err);
+
+/**
+ * ct_device_snapshot() - copy what the rings hold into directory @dirfd
+ * @since: ns: packets that ended before are left out
+ *
+ * The session goes on meanwhile; what it overwrites while we copy is left out.
+ */
+int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err);
+
+/**
  * ct_device_drain() - copy what is finished into directory @dirfd
  * @last: the session is over: also what stands in packets that are still open
  *

@@ -36,6 +36,24 @@ static void check_driver(struct ct_doctor *d, char version[64])
 			   "/dev/nvidiactl can't be opened by this user");
 }
 
+/* The loader looks there first. */
+static bool find_in_environment(char path[PATH_MAX])
+{
+	const char *dirs = getenv("LD_LIBRARY_PATH");
+
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+
+		if (len && len < PATH_MAX - 32) {
+			snprintf(path, PATH_MAX, "%.*s/libcuda.so.1", (int)len, dirs);
+			if (!access(path, R_OK))
+				return true;
+		}
+		dirs += len + (dirs[len] == ':');
+	}
+	return false;
+}
+
 /* "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1" */
 static bool find_libcuda(char path[PATH_MAX])
 {
@@ -67,7 +85,7 @@ static void check_libcuda(struct ct_doctor *d, const char *driver)
 	char path[PATH_MAX], real[PATH_MAX];
 	const char *version;
 
-	d->libcuda = find_libcuda(path);
+	d->libcuda = find_in_environment(path) || find_libcuda(path);
 	if (!d->libcuda) {
 		ct_finding(d, CT_FINDING_NOTE, "apt-get install libcuda1",
 			   "there is no libcuda.so.1: no CUDA program runs here");

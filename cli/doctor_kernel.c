@@ -111,6 +111,7 @@ void ct_doctor_kernel(struct ct_doctor *d)
 	struct utsname uts;
 	char path[200], cure[200];
 
+	d->loaded = has("/sys/module/cudatrace");
 	uname(&uts);
 	snprintf(d->release, sizeof(d->release), "%.79s", uts.release);
 	ct_finding(d, CT_FINDING_NOTE, NULL, "kernel %s", d->release);
@@ -120,7 +121,7 @@ void ct_doctor_kernel(struct ct_doctor *d)
 	snprintf(cure, sizeof(cure), "apt-get install linux-headers-%s", d->release);
 	if (has(path))
 		ct_finding(d, CT_FINDING_OK, NULL, "the kernel's headers are installed");
-	else if (d->kprobes && d->may_load)
+	else if (d->kprobes && d->may_load && !d->loaded)
 		ct_finding(d, CT_FINDING_MISSING, cure,
 			   "the kernel's headers: no module can be built for it");
 }
@@ -182,7 +183,6 @@ void ct_doctor_module(struct ct_doctor *d)
 	char version[64], cure[4200];
 
 	find_module(d);
-	d->loaded = has("/sys/module/cudatrace");
 	if (*d->module_path) {
 		d->module_signed = is_signed(d->module_path);
 		ct_finding(d, CT_FINDING_OK, NULL, "the module is built for this kernel: %s%s",

@@ -17,6 +17,8 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "record",   cmd_record,   "run a program and record it" },
+	{ "session",  cmd_session,  "control the module: start, stop, pause, filter a flight recorder" },
+	{ "snapshot", cmd_snapshot, "take what a running flight recorder holds" },
 	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
 	{ "report",   cmd_report,   "totals, categories with the bottleneck, top operations" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },

@@ -30,6 +30,7 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 	st->fd = openat(dirfd, "state", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (st->fd < 0) {
 		free(st->packet);
+		st->packet = NULL;
 		return -errno;
 	}
 	return 0;
@@ -129,10 +130,15 @@ int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_statu
 
 int ct_state_close(struct ct_state *st)
 {
-	int ret = write_packet(st);
+	int ret;
+
+	if (!st->packet)
+		return 0;	/* never opened */
+	ret = write_packet(st);
 
 	if (close(st->fd) && !ret)
 		ret = -errno;
 	free(st->packet);
+	st->packet = NULL;
 	return ret;
 }

@@ -46,11 +46,21 @@ union ct_arg {
 	struct ct_trigger_set trigger;
 };
 
+/* Who may read: see section 4 of cudatrace.h. */
+static bool may_read(const struct inode *inode)
+{
+	return perfmon_capable() || uid_eq(current_fsuid(), inode->i_uid) ||
+	       in_group_p(inode->i_gid);
+}
+
 static int ct_open(struct inode *inode, struct file *file)
 {
-	struct ct_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	struct ct_session_state *s;
+	struct ct_file *f;
 
+	if (file->f_mode & FMODE_READ && !may_read(inode))
+		return -EACCES;
+	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->lock);
@@ -72,6 +82,7 @@ static int ct_release(struct inode *inode, struct file *file)
 {
 	struct ct_file *f = file->private_data;
 
+	ct_probe_closed(file);
 	ct_session_closed(file);
 	ct_reader_close(f->reader);
 	kfree(f);
@@ -145,7 +156,11 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 
 	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
-	mutex_lock(&f->lock);
+	if (!mutex_trylock(&f->lock)) {
+		/* Another task sleeps in read() on this file, and takes what comes. */
+		poll_wait(file, &ct_session_wait, wait);
+		return 0;
+	}
 	if (attach(file, f))
 		mask = EPOLLERR;
 	else
@@ -291,14 +306,14 @@ static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 	case _IOC_NR(CT_IOC_RESUME):
 		return ct_session_pause(nr == _IOC_NR(CT_IOC_PAUSE));
 	case _IOC_NR(CT_IOC_PROBE_ADD):
-		return ct_probe_add(&arg->add);
+		return ct_probe_add(&arg->add, file);
 	case _IOC_NR(CT_IOC_PROBE_REMOVE):
 		return ct_probe_remove(&arg->add);
 	case _IOC_NR(CT_IOC_PROBE_SET):
 		return ct_probe_set(&arg->add);
 	}
 	mutex_lock(&ct_session_lock);
-	if (!s)
+	if (!ct_session_running())
 		err = -ENODATA;
 	else if (nr == _IOC_NR(CT_IOC_FILTER))
 		err = ct_filter_set(&arg->filter);
@@ -453,14 +468,14 @@ static const struct file_operations ct_fops = {
 };
 
 /*
- * Anyone may write markers, only root reads: an administrator who wants it
- * otherwise has the udev rule.
+ * Anyone may open it for writing markers; who may read is decided in ct_open(), for
+ * the mode knows nothing of capabilities.  The udev rule gives it a group.
  */
 static struct miscdevice ct_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = CT_DEVICE_NAME,
 	.fops = &ct_fops,
-	.mode = 0622,
+	.mode = 0666,
 };
 
 int ct_device_init(void)

@@ -97,10 +97,13 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 {
 	const struct rule *r;
 
+	if (child->tgid == parent->tgid)
+		return;		/* a thread */
 	rcu_read_lock();
 	r = rcu_dereference(now);
-	if (r && r->pids && test_bit(parent->tgid, r->pids))
-		set_bit(child->tgid, r->pids);
+	/* Who had this pid before may not have been forgotten yet. */
+	if (r && r->pids)
+		assign_bit(child->tgid, r->pids, test_bit(parent->tgid, r->pids));
 	rcu_read_unlock();
 }
 

@@ -139,12 +139,14 @@ static __always_inline void write_marks(struct ct_cpu *cpu, u8 *buf, u32 size, u
 	struct ct_cpu_record *rec = NULL;
 	void *next;
 	u64 stamp;
-	u32 at;
+	u32 at, count = 0;
 
 	if (static_branch_unlikely(&ct_filtering))
 		total = apply_filter(buf, size);
+	for (at = 0; at < size; at += ((struct ct_mark_head *)(buf + at))->size)
+		count += ((struct ct_mark_head *)(buf + at))->reserved != REJECTED;
 	if (total)
-		rec = ct_record_new(cpu, 0, total - sizeof(*rec), CT_F_TASK, &stamp);
+		rec = ct_record_new(cpu, 0, total - sizeof(*rec), CT_F_TASK, &stamp, count);
 	next = rec;
 	for (at = 0; at < size; at += m->size) {
 		m = (void *)(buf + at);
@@ -154,12 +156,10 @@ static __always_inline void write_marks(struct ct_cpu *cpu, u8 *buf, u32 size, u
 			m->begin = rec ? stamp : ktime_get_mono_fast_ns();
 		if (!rec || m->reserved == REJECTED)
 			continue;
-		if (next != rec)
-			local64_inc(ct_counter(&cpu->ring.status->records));
 		next = put(next, m, stamp, begin ? CT_F_BEGIN : 0);
 	}
 	if (rec)
-		ct_record_done(cpu);
+		ct_record_done(cpu, count);
 }
 
 /* Checked and written.  Preemption is disabled. */

@@ -33,7 +33,7 @@ static bool arming;		/* a session runs: arm what comes */
 /* Instances: calls of a function that can be open at once, in all tasks. */
 static int max_active(const struct ct_probe_desc *d)
 {
-	return d->sleeps ? max(1024u, 8 * num_possible_cpus()) :
+	return d->sleeps && !d->count ? max(1024u, 8 * num_possible_cpus()) :
 			   8 * num_possible_cpus();
 }
 
@@ -161,8 +161,11 @@ static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
 	set_state(p, state);
 }
 
-/* Disarm all probes of this module; all probes, where it is NULL. */
-static void disarm_module(const char *module, enum ct_probe_state state)
+/*
+ * Disarm all probes of this module (any, where it is NULL) and of this owner (any,
+ * where it is NULL).
+ */
+static void disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
 	struct ct_probe_slot *p;
@@ -170,11 +173,11 @@ static void disarm_module(const char *module, enum ct_probe_state state)
 	unsigned int n = 0;
 
 	xa_for_each(&slots, id, p)
-		n += p->armed && in_module(p, module);
+		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
 	n = 0;
 	xa_for_each(&slots, id, p) {
-		if (!p->armed || !in_module(p, module))
+		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
 			continue;
 		if (batch)
 			batch[n++] = &p->armed->rp;
@@ -186,7 +189,7 @@ static void disarm_module(const char *module, enum ct_probe_state state)
 		unregister_kretprobes(batch, n);
 	kvfree(batch);
 	xa_for_each(&slots, id, p)
-		if (in_module(p, module))
+		if (in_module(p, module) && (!owner || p->owner == owner))
 			disarmed(p, state);
 }
 
@@ -212,7 +215,7 @@ void ct_probe_disarm_all(void)
 {
 	lockdep_assert_held(&ct_session_lock);
 	arming = false;
-	disarm_module(NULL, CT_PROBE_IDLE);
+	disarm(NULL, NULL, CT_PROBE_IDLE);
 }
 
 /* COMING: before the module's own init runs.  GOING: after its exit. */
@@ -234,7 +237,7 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 			if (in_module(p, mod->name))
 				arm_if_wanted(p, true);
 	} else if (ours && arming) {
-		disarm_module(mod->name, CT_PROBE_NO_MODULE);
+		disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
 	}
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_DONE;
@@ -287,6 +290,7 @@ static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 a
 	for_each_possible_cpu(cpu) {
 		info->hits += per_cpu_ptr(p->count, cpu)->hits;
 		info->lost += per_cpu_ptr(p->count, cpu)->lost;
+		info->time += per_cpu_ptr(p->count, cpu)->time;
 	}
 }
 
@@ -343,6 +347,7 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 cl
 		return ERR_PTR(err);
 	}
 	arm_if_wanted(p, false);
+	ct_session_probes(ct_probe_count());
 	return p;
 }
 
@@ -353,10 +358,24 @@ void ct_probe_slot_free(struct ct_probe_slot *p)
 		disarmed(p, CT_PROBE_IDLE);
 	}
 	xa_erase(&slots, p->id);
+	ct_session_probes(ct_probe_count());
 	free_percpu(p->count);
 	if (p->added)
 		kfree(p->desc);
 	kfree(p);
+}
+
+void ct_probe_closed(const void *owner)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+
+	mutex_lock(&ct_session_lock);
+	disarm(NULL, owner, CT_PROBE_IDLE);
+	xa_for_each(&slots, id, p)
+		if (p->owner == owner)
+			ct_probe_slot_free(p);
+	mutex_unlock(&ct_session_lock);
 }
 
 static void free_all(void)

@@ -56,6 +56,7 @@ struct ct_probe_desc {
 	u8 args;		/* how many arguments to keep */
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
+	bool count;		/* only counted: no records */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */
 	struct ct_alternative alt[CT_ALTERNATIVES];
@@ -69,8 +70,9 @@ struct ct_probe_desc {
 
 /* Counters of a probe on one CPU. */
 struct ct_count {
-	u64 hits;		/* handlers that ran and wanted a record */
+	u64 hits;		/* records tried; calls, of one that only counts */
 	u64 lost;		/* records that the ring did not take */
+	u64 time;		/* ns inside, of one that only counts */
 	u32 calls;		/* for sampling */
 };
 
@@ -89,6 +91,7 @@ struct ct_probe_slot {
 	s32 error[CT_ALTERNATIVES];
 	u8 variant;		/* the alternative that is armed */
 	bool added;		/* desc is ours to free */
+	const void *owner;	/* the file that takes it along, or NULL */
 };
 
 /* The life of one arming. */
@@ -124,9 +127,12 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs);
  * Probes that a user adds: probe_add.c.  Errors as in cudatrace.h; may sleep, and
  * take ct_session_lock.
  */
-int ct_probe_add(const struct ct_probe_add *arg);
+int ct_probe_add(const struct ct_probe_add *arg, const void *owner);
 int ct_probe_remove(const struct ct_probe_add *arg);
 int ct_probe_set(const struct ct_probe_add *arg);
+
+/* The file is closed: remove what it owns. */
+void ct_probe_closed(const void *owner);
 
 /*
  * For probe_add.c, under ct_session_lock: take desc into the list (armed at once if

@@ -94,7 +94,8 @@ static struct added *describe(const struct ct_probe_add *arg)
 	struct added *a;
 	int err;
 
-	if (arg->flags & ~CT_PROBE_ENTRY || !word(arg->module, sizeof(arg->module), true) ||
+	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED) ||
+	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) || !word(arg->module, sizeof(arg->module), true) ||
 	    !word(arg->symbol, sizeof(arg->symbol), false))
 		return ERR_PTR(-EINVAL);
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
@@ -114,6 +115,7 @@ static struct added *describe(const struct ct_probe_add *arg)
 	a->desc.alt[0].symbol = a->symbol;
 	a->desc.fetch = arg->args ? a->fetch : NULL;
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
+	a->desc.count = arg->flags & CT_PROBE_COUNT;
 	/* Nobody knows whether it sleeps. */
 	a->desc.sleeps = true;
 	a->def.layer = CT_LAYER_KERNEL;
@@ -146,7 +148,7 @@ static int try(const struct added *a)
 	return err == -ENOENT || !err || err == -ENOMEM ? err : -EINVAL;
 }
 
-static int add(struct added *a, u32 sample)
+static int add(struct added *a, u32 sample, const void *owner)
 {
 	struct ct_probe_slot *p;
 	struct ct_probe_add same;
@@ -164,10 +166,13 @@ static int add(struct added *a, u32 sample)
 	if (err)
 		return err;
 	p = ct_probe_slot_new(&a->desc, a->def.id, sample);
-	return PTR_ERR_OR_ZERO(p);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	p->owner = owner;
+	return 0;
 }
 
-int ct_probe_add(const struct ct_probe_add *arg)
+int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
 {
 	struct added *a = describe(arg);
 	int err;
@@ -175,7 +180,7 @@ int ct_probe_add(const struct ct_probe_add *arg)
 	if (IS_ERR(a))
 		return PTR_ERR(a);
 	mutex_lock(&ct_session_lock);
-	err = add(a, arg->sample);
+	err = add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
 	mutex_unlock(&ct_session_lock);
 	if (err)
 		kfree(a);

@@ -50,8 +50,10 @@ static __always_inline void write_call(struct ct_cpu *cpu, struct ct_probe_slot 
 	struct ct_cpu_record *rec;
 	u64 stamp, duration = 0;
 
+	/* Here, so that hits = written + lost, whatever happens between two handlers. */
+	this_cpu_inc(p->count->hits);
 	rec = ct_record_new(cpu, p->class[c->variant], d->size,
-			    c->flags & CT_F_CONTEXT, &stamp);
+			    c->flags & CT_F_CONTEXT, &stamp, 1);
 	if (unlikely(!rec)) {
 		this_cpu_inc(p->count->lost);
 		return;
@@ -69,7 +71,7 @@ static __always_inline void write_call(struct ct_cpu *cpu, struct ct_probe_slot 
 		d->fill(rec + 1, c, ret, entry);
 	if (!entry)
 		ct_trigger_call(cpu, p, c, duration, rec);
-	ct_record_done(cpu);
+	ct_record_done(cpu, 1);
 }
 
 /* 1 in p->sample calls of this CPU. */
@@ -97,7 +99,10 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	context = ct_context();
 	if (!ct_wanted(d->category, context) || !sampled(p))
 		return 1;	/* nobody wants it: don't hook the return */
-	this_cpu_inc(p->count->hits);
+	if (d->count) {
+		c->begin = ktime_get_mono_fast_ns();
+		return 0;
+	}
 	c->variant = p->variant;
 	first = d->alt[c->variant].first_arg;
 	for (i = 0; i < d->args; i++)
@@ -115,12 +120,20 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	struct ct_call *c = (void *)ri->data;
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
+	struct ct_probe_slot *p;
 
-	if (likely(cpu && rp))
-		write_call(cpu, container_of(rp, struct ct_armed, rp)->probe,
-			   (void *)ri->data, regs_return_value(regs), false);
+	if (unlikely(!cpu || !rp))
+		return 0;
+	p = container_of(rp, struct ct_armed, rp)->probe;
+	if (p->desc->count) {
+		this_cpu_inc(p->count->hits);
+		this_cpu_add(p->count->time, ktime_get_mono_fast_ns() - c->begin);
+	} else {
+		write_call(cpu, p, c, regs_return_value(regs), false);
+	}
 	return 0;
 }
 NOKPROBE_SYMBOL(ct_probe_entry);

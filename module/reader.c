@@ -27,7 +27,7 @@
 #include "text.h"
 
 #define CT_SLACK_NS	1000000ull
-#define CT_BUFFER	(64u << 10)
+#define CT_BUFFER	(128u << 10)
 
 /* Where a reader is in one CPU's ring. */
 struct place {
@@ -44,7 +44,7 @@ struct place {
 struct ct_reader {
 	struct ct_session_state *s;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool armed;			/* counted in s->waiters for poll() */
+	bool armed;			/* counted in ct_session_waiters for poll() */
 	u64 event_id;
 	size_t len, sent;		/* of buf */
 	u64 record[CT_RECORD_MAX / sizeof(u64)];
@@ -264,18 +264,18 @@ static bool news(struct ct_reader *rd)
 	return false;
 }
 
-static void waiters(struct ct_reader *rd, int n)
+static void waiters(int n)
 {
 	/* Guarded by the queue's own lock: writers only test it for zero. */
-	spin_lock_irq(&rd->s->wait.lock);
-	WRITE_ONCE(rd->s->waiters, rd->s->waiters + n);
-	spin_unlock_irq(&rd->s->wait.lock);
+	spin_lock_irq(&ct_session_wait.lock);
+	WRITE_ONCE(ct_session_waiters, ct_session_waiters + n);
+	spin_unlock_irq(&ct_session_wait.lock);
 }
 
 static void disarm_poll(struct ct_reader *rd)
 {
 	if (rd->armed)
-		waiters(rd, -1);
+		waiters(-1);
 	rd->armed = false;
 }
 
@@ -301,10 +301,10 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool 
 				return -ERESTARTSYS;
 			continue;
 		}
-		waiters(rd, 1);
-		err = wait_event_interruptible(rd->s->wait,
+		waiters(1);
+		err = wait_event_interruptible(ct_session_wait,
 					       news(rd) || READ_ONCE(rd->s->ended));
-		waiters(rd, -1);
+		waiters(-1);
 		if (err)
 			return err;
 	}
@@ -317,16 +317,14 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool 
 
 static void nudge(struct timer_list *t)
 {
-	struct ct_reader *rd = container_of(t, struct ct_reader, nudge);
-
-	wake_up_interruptible_all(&rd->s->wait);
+	wake_up_interruptible_all(&ct_session_wait);
 }
 
 __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait)
 {
-	poll_wait(file, &rd->s->wait, wait);
+	poll_wait(file, &ct_session_wait, wait);
 	if (!rd->armed)
-		waiters(rd, 1);
+		waiters(1);
 	rd->armed = true;
 	if (rd->sent < rd->len)
 		return EPOLLIN | EPOLLRDNORM;

@@ -17,10 +17,11 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	struct ct_process *p;
 	u64 stamp;
 
-	cpu->seen[current->tgid % CT_SEEN_SLOTS] = key;
-	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, &stamp);
+	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
+	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, &stamp, 0);
 	if (!rec)
 		return;
+	cpu->seen[current->tgid % CT_SEEN_SLOTS] = key;
 	rec->stamp = CT_STAMP(stamp, CT_CLASS_process);
 	rec->pid = current->tgid;
 	rec->tid = current->pid;
@@ -36,5 +37,5 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	memset((char *)p + fixed, 0, text);
 	/* The leader's name is the process's; a torn copy only looks odd. */
 	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
-	ct_ring_commit(&cpu->ring);
+	ct_ring_commit(&cpu->ring, 1);
 }

@@ -42,11 +42,13 @@ void ct_record_process(struct ct_cpu *cpu, u64 key);
  *		because the task that was interrupted has nothing to do with it
  * Before a task's first record on a CPU, a process record is written; an exec gives
  * the process a new mm: it is told again, with its new name.
+ * @records:	how many there are in it, whose heads the caller then writes itself
  * Preemption must be disabled until ct_record_done().
  * Returns NULL when it is lost (counted by the ring).
  */
 static __always_inline struct ct_cpu_record *
-ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
+ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp,
+	      u32 records)
 {
 	struct task_struct *task = current;
 	struct ct_cpu_record *rec;
@@ -58,7 +60,7 @@ ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
 		if (unlikely(cpu->seen[tgid % CT_SEEN_SLOTS] != key))
 			ct_record_process(cpu, key);
 	}
-	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + size, stamp);
+	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + size, stamp, records);
 	if (unlikely(!rec))
 		return NULL;
 	rec->stamp = CT_STAMP(*stamp, class);
@@ -67,9 +69,9 @@ ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
 	return rec;
 }
 
-static __always_inline void ct_record_done(struct ct_cpu *cpu)
+static __always_inline void ct_record_done(struct ct_cpu *cpu, u32 records)
 {
-	ct_ring_commit(&cpu->ring);
+	ct_ring_commit(&cpu->ring, records);
 	ct_session_wake(cpu->s);
 }
 

@@ -86,9 +86,9 @@ void ct_ring_publish_again(struct ct_ring *r)
 	} while (local64_read(&r->head) != head);
 }
 
-static void lose(struct ct_ring *r, enum ct_lost reason)
+static void lose(struct ct_ring *r, enum ct_lost reason, u32 records)
 {
-	local64_inc(ct_counter(&r->status->lost[reason]));
+	local64_add(records, ct_counter(&r->status->lost[reason]));
 	ct_ring_leave(r);
 }
 
@@ -183,14 +183,14 @@ static void packet_open(struct ct_ring *r, u64 start, u64 stamp)
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
 }
 
-void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp)
+void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records)
 {
 	u64 old, start, new;
 	u32 offset;
 	int why;
 
 	if (r->nest > CT_NEST_MAX) {
-		lose(r, CT_LOST_NESTED);
+		lose(r, CT_LOST_NESTED, records);
 		return NULL;
 	}
 	for (;;) {
@@ -206,7 +206,7 @@ void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp)
 		start = old - offset + (old ? r->subbuf_size : 0);
 		why = packet_allowed(r, start);
 		if (why) {
-			lose(r, why - 1);
+			lose(r, why - 1, records);
 			return NULL;
 		}
 		give_up_oldest(r, start);

@@ -44,8 +44,11 @@ void ct_ring_free(struct ct_ring *r);
 /* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
 #define CT_NEST_MAX	16
 
-/* The rare half of ct_ring_reserve(): a new packet, a race, a loss. */
-void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp);
+/*
+ * The rare half of ct_ring_reserve(): a new packet, a race, a loss, which counts as
+ * that of so many records.  r->nest has been raised.
+ */
+void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records);
 
 /* The rare half of ct_ring_commit(): somebody came in between. */
 void ct_ring_publish_again(struct ct_ring *r);
@@ -58,9 +61,10 @@ static inline local64_t *ct_counter(u64 *p)
 }
 
 /*
- * ct_ring_reserve - room for one record of size bytes on this CPU's ring.
+ * ct_ring_reserve - room for size bytes of one or more records on this CPU's ring.
  * @size:	a multiple of 8, at most CT_RECORD_MAX
  * @stamp:	out: ns of CLOCK_MONOTONIC, never less than an earlier record's
+ * @records:	how many are lost if it fails
  *
  * Any context, NMI included; preemption must be disabled until ct_ring_commit().
  * Returns NULL when the record is lost (it is counted then, and ct_ring_commit()
@@ -68,7 +72,8 @@ static inline local64_t *ct_counter(u64 *p)
  *
  * Inline down to the two compare-and-exchanges, since every record goes this way.
  */
-static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp)
+static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp,
+					     u32 records)
 {
 	u64 old, last, now;
 	u32 offset;
@@ -86,7 +91,7 @@ static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *s
 		*stamp = now;
 		return r->data + (old & r->mask);
 	}
-	return ct_ring_reserve_slow(r, size, stamp);
+	return ct_ring_reserve_slow(r, size, stamp, records);
 }
 
 /*
@@ -113,10 +118,10 @@ static __always_inline void ct_ring_leave(struct ct_ring *r)
 		ct_ring_publish_again(r);
 }
 
-/* ct_ring_commit - the record that the last reserve of this context got is whole. */
-static __always_inline void ct_ring_commit(struct ct_ring *r)
+/* ct_ring_commit - what the last reserve of this context got is whole. */
+static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 {
-	local64_inc(ct_counter(&r->status->records));
+	local64_add(records, ct_counter(&r->status->records));
 	ct_ring_leave(r);
 }
 

@@ -26,6 +26,8 @@
 
 DEFINE_MUTEX(ct_session_lock);
 DEFINE_PER_CPU(struct ct_cpu *, ct_cpu_current);
+DECLARE_WAIT_QUEUE_HEAD(ct_session_wait);
+u32 ct_session_waiters;
 /* The session, paused or not; under ct_session_lock, and now_lock for readers. */
 static struct ct_session_state *running;
 /* Guards taking a reference against the last put; never held for long. */
@@ -68,9 +70,7 @@ void ct_session_put(struct ct_session_state *s)
 
 static void wake_readers(struct irq_work *work)
 {
-	struct ct_session_state *s = container_of(work, struct ct_session_state, wake);
-
-	wake_up_interruptible_all(&s->wait);
+	wake_up_interruptible_all(&ct_session_wait);
 }
 
 /* Defaults filled in; -EINVAL if what was asked can't be. */
@@ -106,7 +106,6 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 	if (!s)
 		return NULL;
 	kref_init(&s->ref);
-	init_waitqueue_head(&s->wait);
 	init_irq_work(&s->wake, wake_readers);
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
@@ -171,7 +170,7 @@ static void session_end(struct ct_session_state *s)
 	spin_unlock(&now_lock);
 	WRITE_ONCE(s->facts->running, 0);
 	WRITE_ONCE(s->ended, true);
-	wake_up_all(&s->wait);
+	wake_up_all(&ct_session_wait);
 	ct_session_put(s);
 }
 
@@ -256,6 +255,17 @@ void ct_session_exit(void)
 	mutex_unlock(&ct_session_lock);
 }
 
+bool ct_session_running(void)
+{
+	return READ_ONCE(running);
+}
+
+void ct_session_probes(u32 count)
+{
+	if (running)
+		WRITE_ONCE(running->facts->probes, count);
+}
+
 int ct_session_pause(bool pause)
 {
 	int err = 0;
@@ -279,7 +289,7 @@ int ct_session_flush(void)
 		return -ENODATA;
 	/* Whoever was writing has preemption disabled. */
 	synchronize_rcu();
-	wake_up_interruptible_all(&s->wait);
+	wake_up_interruptible_all(&ct_session_wait);
 	ct_session_put(s);
 	return 0;
 }

@@ -32,8 +32,6 @@ struct ct_session_state {
 	bool persistent;	/* goes on when its owner's file is closed */
 	bool paused;
 	bool ended;
-	u32 waiters;		/* readers asleep in wait */
-	wait_queue_head_t wait;
 	struct irq_work wake;
 };
 
@@ -46,6 +44,13 @@ static __always_inline struct ct_cpu *ct_cpu_writing(void)
 {
 	return this_cpu_read(ct_cpu_current);
 }
+
+/*
+ * Readers wait here, whichever session they read: a poll()er may stay in the queue
+ * longer than the session lives.  waiters: how many do, under the queue's lock.
+ */
+extern wait_queue_head_t ct_session_wait;
+extern u32 ct_session_waiters;
 
 /* Serialises start, stop and everything that arms or disarms probes. */
 extern struct mutex ct_session_lock;
@@ -75,6 +80,12 @@ void ct_session_closed(const void *owner);
 /* The module goes: end what runs. */
 void ct_session_exit(void);
 
+/* Does one run?  The caller holds ct_session_lock, or takes the answer for a hint. */
+bool ct_session_running(void);
+
+/* The number of probes has changed; the caller holds ct_session_lock. */
+void ct_session_probes(u32 count);
+
 /* CT_IOC_PAUSE and RESUME, FLUSH, GET_SESSION: 0 or -ENODATA.  May sleep. */
 int ct_session_pause(bool pause);
 int ct_session_flush(void);
@@ -83,7 +94,7 @@ int ct_session_tell(struct ct_session *arg);
 /* ct_session_wake - a record was committed: wake readers.  Any context. */
 static inline void ct_session_wake(struct ct_session_state *s)
 {
-	if (unlikely(READ_ONCE(s->waiters)))
+	if (unlikely(READ_ONCE(ct_session_waiters)))
 		irq_work_queue(&s->wake);
 }
 

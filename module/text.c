@@ -89,17 +89,24 @@ static char *put_fixed(char *p, u64 v, int digits)
 	return p;
 }
 
-/* A JSON string of at most len bytes, to the first NUL; other than ASCII as is,
- * because a program's text is UTF-8 or not ours to mend.
+/*
+ * A JSON string: at most len bytes of text, to the first NUL, in at most room bytes
+ * (cut, with "..." at its end, where it needs more).  Other than ASCII goes through
+ * as it is, because a program's text is UTF-8 or not ours to mend.
  */
-static char *put_text(char *p, const char *text, size_t len)
+static char *put_text(char *p, const char *text, size_t len, size_t room)
 {
+	const char *end = p + room - sizeof("\\u0000...\"");
 	size_t i;
 
 	*p++ = '"';
 	for (i = 0; i < len && text[i]; i++) {
 		unsigned char c = text[i];
 
+		if (p >= end) {
+			p = put(p, "...");
+			break;
+		}
 		if (c == '"' || c == '\\') {
 			*p++ = '\\';
 			*p++ = c;
@@ -117,7 +124,7 @@ static char *put_text(char *p, const char *text, size_t len)
 
 static char *put_word(char *p, const char *text)
 {
-	return put_text(p, text, strlen(text));
+	return put_text(p, text, strlen(text), CT_STRING_SHOWN);
 }
 
 /* ,"key": */
@@ -213,7 +220,7 @@ static char *put_field(char *p, const struct ct_field *f, const u8 *at, u64 v)
 	case CT_TYPE_dev:
 		return put_word(p, device_name(v, buf, sizeof(buf)));
 	case CT_TYPE_text:
-		return put_text(p, (const char *)at + sizeof(u16), v);
+		return put_text(p, (const char *)at + sizeof(u16), v, CT_TEXT_SHOWN);
 	default:
 		return put_u64(p, v);
 	}
@@ -344,7 +351,8 @@ static char *put_promoted(char *p, const struct summary *sum)
 	if (sum->text) {
 		memcpy(&len, sum->text, sizeof(len));
 		p = put_key(p, "text");
-		p = put_text(p, (const char *)sum->text + sizeof(len), len);
+		p = put_text(p, (const char *)sum->text + sizeof(len), len,
+			     CT_TEXT_SHOWN);
 	}
 	return sum->cmd ? put_ioctl(p, sum) : p;
 }
@@ -374,6 +382,8 @@ static char *put_result(char *p, const struct ct_class *c, s64 result)
 	}
 	return p;
 }
+
+static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
 
 size_t ct_text_record(char *out, const struct ct_session_state *s,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp,

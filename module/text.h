@@ -5,8 +5,13 @@
 
 #include "session.h"
 
-/* No line is longer: a text of CT_RECORD_MAX bytes, each escaped, and the rest. */
-#define CT_LINE_MAX	(16u << 10)
+/*
+ * No line is longer: up to CT_FIELDS_MAX strings of CT_STRING_SHOWN bytes and a text
+ * of CT_TEXT_SHOWN, some of them twice, after escaping; what is longer is cut.
+ */
+#define CT_STRING_SHOWN	1024u
+#define CT_TEXT_SHOWN	4096u
+#define CT_LINE_MAX	(32u << 10)
 
 /*
  * ct_text_record - one line for a record.

@@ -27,7 +27,7 @@ static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 	struct ct_trigger *t;
 	u64 stamp;
 
-	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp);
+	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp, 1);
 	if (rec) {
 		rec->op = 0;
 		rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | ct_context());
@@ -39,7 +39,7 @@ static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 			.function = class,
 			.reason = reason,
 		};
-		ct_record_done(cpu);
+		ct_record_done(cpu, 1);
 	}
 	/* Counted though the record may be lost: the watcher must know. */
 	__atomic_fetch_add(&cpu->s->facts->triggers, 1, __ATOMIC_RELAXED);

@@ -13,6 +13,8 @@
 #include "options.h"
 #include "process.h"
 #include "registry.h"
+#include "room.h"
+#include "writer.h"
 
 static char dir[2048];
 
@@ -36,49 +38,6 @@ static void stream_path(struct ct_text *t, const char *prefix, u32 n)
 	ct_put_u(t, ct_process->pid);
 	ct_put(t, "-");
 	ct_put_u(t, n);
-}
-
-/* Would the program's own limit stop us, with a signal? */
-static bool beyond_limit(u64 size)
-{
-	struct { u64 cur, max; } limit;
-
-	return !ct_sys4(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, NULL, &limit) &&
-	       limit.cur != ~0ull && size > limit.cur;
-}
-
-static long write_zeros(int fd, u64 offset, u64 size)
-{
-	static const char zeros[4096];
-
-	while (size) {
-		u64 part = size < sizeof(zeros) ? size : sizeof(zeros);
-		long n = ct_sys4(SYS_pwrite64, fd, zeros, part, offset);
-
-		if (n <= 0)
-			return n ? n : -28;
-		offset += (u64)n;
-		size -= (u64)n;
-	}
-	return 0;
-}
-
-/* Room at the end of a file, mapped; NULL if there is none. */
-static void *allocate(int fd, u64 offset, u64 size)
-{
-	void *p = NULL;
-	long err;
-
-	if (beyond_limit(offset + size))
-		return NULL;
-	err = ct_sys4(SYS_fallocate, fd, 0, offset, size);
-	if (err == -95 || err == -38)	/* EOPNOTSUPP, ENOSYS */
-		err = write_zeros(fd, offset, size);
-	if (!err)
-		p = ct_map(size, MAP_SHARED, fd, offset);
-	if (!p)
-		ct_sys2(SYS_ftruncate, fd, offset);
-	return p;
 }
 
 static void no_room(void)
@@ -150,7 +109,7 @@ static void *map_packet(struct ct_thread *t, u32 size)
 	fd = ct_open(name, O_RDWR, 0);
 	if (fd < 0)
 		return NULL;
-	packet = allocate(fd, t->file_size, size);
+	packet = ct_room_map(fd, t->file_size, size);
 	ct_close(fd);
 	return packet;
 }
@@ -234,41 +193,23 @@ static cold bool make_room(struct ct_thread *t, u32 size, const struct ct_record
 	return ok;
 }
 
-/* Is the frame of the writer that is inside still what it was? */
-static bool writer_lives(const struct ct_thread *t)
-{
-	struct { u64 base, len; } local, remote = { t->writer, 8 };
-	u64 value = 0;
-	long n;
-
-	local.base = (u64)&value;
-	local.len = 8;
-	n = ct_sys6(SYS_process_vm_readv, ct_process->pid, &local, 1, &remote, 1, 0);
-	return n == 8 ? value == t->writer_op : n != -14;	/* EFAULT */
-}
-
 /*
  * A writer is inside although this one runs.  Normally a signal handler has
- * interrupted it.  But if it was left by longjmp it will never commit, and what
- * it reserved is given back: its frame lies below ours, or at ours, on the same
- * stack; or its frame has been overwritten.
+ * interrupted it; but one that was left by longjmp will never commit, and what it
+ * reserved is given back.
  */
 static cold void check_writer(struct ct_thread *t, u64 frame)
 {
-	struct { u64 sp; int flags; u64 size; } alt = { 0, 0, 0 };
-
-	if (!t->writer)
-		return;
-	ct_sys2(SYS_sigaltstack, NULL, &alt);
-	if ((frame < t->writer || alt.flags & 1 /* SS_ONSTACK */) && writer_lives(t))
+	if (ct_writer_lives(t->writer, t->writer_op, frame))
 		return;
 	if (t->packet)
 		t->position = ((struct ct_packet *)t->packet)->content_size / 8;
+	t->writer = 0;
 	t->nest = 0;
 }
 
 /* Makes all that is written visible, if no interrupted writer is left inside. */
-static inline void commit(struct ct_thread *t, u64 end, u64 ts)
+static inline void commit(struct ct_thread *t, u64 end, u64 ts, u64 frame)
 {
 	barrier();
 	while (t->nest == 1 && t->packet) {
@@ -282,18 +223,20 @@ static inline void commit(struct ct_thread *t, u64 end, u64 ts)
 		barrier();
 		p->content_size = position * 8;
 		t->last = ts;
-		t->writer = 0;
 		barrier();
 		t->nest = 0;
 		barrier();
 		if (likely(t->position == position))
 			return;
 		/* A handler wrote after we looked and left it to us to commit. */
+		t->writer = frame;
+		barrier();
 		t->nest = 1;
 		end = position;
 		barrier();
 	}
-	t->nest--;
+	if (t->nest)
+		t->nest--;
 }
 
 /* One more is lost; the last packet there is says how many. */
@@ -331,14 +274,21 @@ static void files_record(struct ct_thread *t, const struct ct_record *e)
 
 	if (unlikely(t->nest))
 		check_writer(t, (u64)&frame);
-	/* A handler that comes before nest is raised clears writer again. */
+	/*
+	 * Who is inside must be known whenever nest says that somebody is.  Set
+	 * twice: a handler that comes before nest is raised leaves its own.
+	 */
 	if (!t->nest) {
 		t->writer_op = e->op;
-		barrier();
 		t->writer = (u64)&frame;
+		barrier();
+		t->nest = 1;
+		barrier();
+		t->writer_op = e->op;
+		t->writer = (u64)&frame;
+	} else {
+		t->nest++;
 	}
-	barrier();
-	t->nest++;
 	barrier();
 	for (;;) {
 		position = *(volatile u64 *)&t->position;
@@ -369,7 +319,7 @@ static void files_record(struct ct_thread *t, const struct ct_record *e)
 	to = (u64 *)(r + 1);
 	for (u32 i = 0; i < e->size / 8; i++)
 		to[i] = from[i];
-	commit(t, position + size, ts);
+	commit(t, position + size, ts, (u64)&frame);
 }
 
 static bool create_stream(struct ct_thread *t)
@@ -407,7 +357,7 @@ static struct ct_open_page *create_open_page(struct ct_thread *t)
 	stream_path(&path, "/.open-", t->stream);
 	fd = ct_open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	if (fd >= 0) {
-		p = allocate(fd, 0, 4096);
+		p = ct_room_map(fd, 0, 4096);
 		ct_close(fd);
 	}
 	if (!p)

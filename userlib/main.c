@@ -11,7 +11,7 @@
  *   thunks.S, call.c		before and after each call
  *   decode*.c, kernels.c	its arguments, and the names of kernels
  *   sink.c			where its record goes: device.c or files.c with
- *				registry.c
+ *				registry.c, room.c and writer.c
  *   ioctl.c			the driver's system calls, where no module sees them
  *   mark.c			the program's own markers
  *   driver.c, elf.c		where libcuda lies; loaded objects

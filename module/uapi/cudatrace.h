@@ -78,8 +78,8 @@
  *              CT_IOC_MARK, CT_IOC_BEGIN; it reads nothing.  Anyone whom the
  *              file's mode lets open it.
  *   O_RDONLY   a reader: read(), poll(), mmap() of what is read-only, and the
- *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or the
- *              device's group.
+ *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be
+ *              the device file's owner or in its group (else EACCES).
  *   O_RDWR     as a reader, and may own the session (CT_IOC_START), which needs
  *              CAP_PERFMON or CAP_SYS_ADMIN.
  *
@@ -427,7 +427,8 @@ struct ct_mark_head {
 
 /*
  * CT_IOC_GET_PROBE: reader; in: index; out: the rest.  ENOENT beyond the last.
- * hits: handlers that ran; missed: the kernel's own count of calls whose handler
+ * hits: handlers that had a record to write (two a call where the entry is recorded
+ * too), so that hits = records written + lost; missed: the kernel's own count of calls whose handler
  * could not run; lost: records of this probe that the ring did not take.
  */
 enum ct_probe_state {
@@ -450,7 +451,8 @@ struct ct_probe_info {
 	__u64 hits;
 	__u64 missed;
 	__u64 lost;
-	char  module[32];
+	__u64 time;		/* ns inside, of a probe that only counts */
+	char  module[56];
 	char  symbol[CT_NAME_LEN];
 	char  name[CT_NAME_LEN];
 };
@@ -505,6 +507,8 @@ struct ct_filter {
  * CT_IOC_PROBE_REMOVE (by module and symbol) or the module's end.  Each argument is
  * a field of its records: number (0 to 5, CT_ARG_RETURN: what it returned), name
  * and type (any but text and str).
+ * Those with CT_PROBE_OWNED go together, and quickly, when the file that added them
+ * is closed.
  * Errors: EEXIST it is probed already; ENOENT no such function, though its module
  * is loaded; EINVAL a name, number, type or flag, or a function that the kernel
  * does not let be probed; ENOMEM.
@@ -515,6 +519,8 @@ struct ct_filter {
 #define CT_ARG_RETURN		0xff
 #define CT_ARGS_MAX		8
 #define CT_PROBE_ENTRY		1u	/* record the entry too */
+#define CT_PROBE_COUNT		2u	/* only count calls and sum up their time */
+#define CT_PROBE_OWNED		4u	/* removed when this file is closed */
 struct ct_probe_arg {
 	char  name[CT_FIELD_LEN];
 	__u8  type;		/* enum ct_type */

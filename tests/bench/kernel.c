@@ -1,81 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What an event costs in the kernel, in instructions: run in a guest whose clock
- * counts instructions (QEMU -icount shift=0: one a nanosecond, so the time-stamp
- * counter counts them).  Each row is the median of several loops, without the loop.
+ * What an event costs in the kernel, in instructions: the caller's side of
+ * tests/bench/run, which runs in the guest (measure.h says how it counts).
  *
+ *   kernel check             fails if the counter does not count instructions
+ *   kernel calls             how many calls one measurement makes, all told
  *   kernel call              instructions of one ioctl of the bench device
- *   kernel ioctl-null        of an ioctl of /dev/null
- *   kernel cudatrace         rows of the shipped module, records checked
- *   kernel marker-raw FILE   of a write of 32 bytes to FILE
+ *   kernel ioctl FILE        instructions of an ioctl that FILE does not know
+ *   kernel write FILE        instructions of a write of 32 bytes to FILE
+ *   kernel cudatrace BARE    all rows of the module that is loaded; BARE is what
+ *                            "kernel call" said with nothing there
+ *
+ * The module's records are counted twice: by its own counters, and by what a reader
+ * of the device gets.  A measurement with a wrong number of records is none: the
+ * program says which, prints no row for it and fails at the end.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
+#include <stdbool.h>
 #include <sys/mman.h>
-#include <unistd.h>
-#include <x86intrin.h>
 
 #include "../../module/uapi/cudatrace.h"
+#include "measure.h"
 
-#define LOOPS	11
-#define CALLS	2000
+#define FUNCTION	"ct_bench_traced"
+#define TEXT		"a marker of 26 characters."
 
-struct target {
-	int fd;
-	unsigned long cmd;
-	void *arg;
-	size_t size;		/* a write of so many bytes instead of an ioctl */
-};
+/* In no range of the module's: an ioctl that it refuses at once. */
+#define NO_IOCTL	0xb101
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Instructions of one call, the median of LOOPS loops. */
-static double measure(const struct target *t)
-{
-	uint64_t loop[LOOPS], begin, empty;
-	int i, j;
-
-	begin = __rdtsc();
-	for (j = 0; j < CALLS; j++)
-		__asm__ volatile("" ::: "memory");
-	empty = __rdtsc() - begin;
-	for (i = 0; i < LOOPS; i++) {
-		begin = __rdtsc();
-		if (t->size) {
-			for (j = 0; j < CALLS; j++)
-				if (write(t->fd, t->arg, t->size) < 0)
-					exit(3);
-		} else {
-			for (j = 0; j < CALLS; j++)
-				ioctl(t->fd, t->cmd, t->arg);
-		}
-		loop[i] = __rdtsc() - begin - empty;
-	}
-	qsort(loop, LOOPS, sizeof(loop[0]), compare);
-	return (double)loop[LOOPS / 2] / CALLS;
-}
-
-static int must_open(const char *path, int flags)
-{
-	int fd = open(path, flags);
-
-	if (fd < 0) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
-		exit(2);
-	}
-	return fd;
-}
+static int failures;
 
 static void row(const char *name, double instructions)
 {
@@ -85,7 +38,19 @@ static void row(const char *name, double instructions)
 
 static double bench_call(void)
 {
-	struct target t = { .fd = must_open("/dev/ct_bench", O_RDONLY), .cmd = 0xb101 };
+	/* 98 is the command, 4711 the argument that a tracer sees. */
+	struct target t = { .fd = must_open("/dev/ct_bench", O_RDONLY), .cmd = 98,
+			    .arg = (void *)4711 };
+	double n = measure(&t);
+
+	close(t.fd);
+	return n;
+}
+
+static double null_ioctl(const char *path, int flags)
+{
+	struct target t = { .fd = must_open(path, flags), .cmd = NO_IOCTL,
+			    .fails = ENOTTY };
 	double n = measure(&t);
 
 	close(t.fd);
@@ -99,113 +64,242 @@ struct text_mark {
 	uint32_t uid;
 	uint16_t len;
 	char text[26];
-} __attribute__((packed));
+};
+_Static_assert(sizeof(struct text_mark) - sizeof(struct ct_mark_head) == 32,
+	       "a marker's payload is 32 bytes");
 
-static struct ct_cpu_status *status;
+static int owner;			/* the session's file */
+static const struct ct_cpu_status *status;
+static double line_cost;		/* a reader's instructions for a line */
 
-static void session(int fd, uint64_t groups)
+/* What a measurement must have left behind, and what was there before it. */
+struct expected {
+	const char *name;
+	const char *in_line;	/* in the line of each record */
+	int each;		/* records a call */
+	int reader;
+	uint64_t records, lost, hits;
+};
+
+static uint64_t lost(void)
 {
-	struct ct_session s = { .size = sizeof(s), .flags = CT_SESSION_OVERWRITE,
-				.groups = groups };
-
-	if (ioctl(fd, CT_IOC_START, &s)) {
-		perror("CT_IOC_START");
-		exit(2);
-	}
-	status = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, CT_MMAP_STATUS(0));
-}
-
-/* The records that a measurement must have made, or it measured something else. */
-static void check(const char *what, uint64_t before, uint64_t each)
-{
-	uint64_t made = status->records - before, want = (uint64_t)LOOPS * CALLS * each;
-
-	if (made < want || made > want + 100) {
-		fprintf(stderr, "%s: %llu records, not %llu\n", what,
-			(unsigned long long)made, (unsigned long long)want);
-		exit(4);
-	}
-}
-
-static void cudatrace_rows(double bare)
-{
-	int fd = must_open(CT_DEVICE_PATH, O_RDWR), w = must_open(CT_DEVICE_PATH, O_WRONLY);
-	struct ct_probe_add add = { .size = sizeof(add) };
-	struct ct_filter filter = { .size = sizeof(filter), .pids = 1, .pid[0] = 1 };
-	struct ct_filter none = { .size = sizeof(none) };
-	struct text_mark m[4] = { 0 };
-	struct target t;
-	double null, one;
-	uint64_t before;
+	uint64_t sum = 0;
 	int i;
 
-	strcpy(add.module, "ct_bench");
-	strcpy(add.symbol, "ct_bench_traced");
-	strcpy(add.arg[0].name, "cmd");
-	add.arg[0].type = CT_TYPE_x64;
-	strcpy(add.arg[1].name, "arg");
-	add.arg[1].number = 1;
-	add.arg[1].type = CT_TYPE_x64;
-	add.args = 2;
-	if (ioctl(fd, CT_IOC_PROBE_ADD, &add)) {
-		perror("CT_IOC_PROBE_ADD");
-		exit(2);
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		sum += status->lost[i];
+	return sum;
+}
+
+static struct ct_probe_info probe_info(void)
+{
+	struct ct_probe_info p = { .size = sizeof(p) };
+
+	while (!ioctl(owner, CT_IOC_GET_PROBE, &p)) {
+		if (!strcmp(p.symbol, FUNCTION))
+			return p;
+		p.index++;
 	}
-	row("cudatrace.disabled", bench_call() - bare);
-	session(fd, 1u << CT_GROUP_ADDED);
-	before = status->records;
-	row("cudatrace.pair", bench_call() - bare);
-	check("cudatrace.pair", before, 1);
-	ioctl(fd, CT_IOC_FILTER, &filter);
-	before = status->records;
-	row("cudatrace.rejected", bench_call() - bare);
-	check("cudatrace.rejected", before, 0);
-	ioctl(fd, CT_IOC_FILTER, &none);
+	fail("the probe is not in the module's table");
+	return p;
+}
+
+static struct expected expect(const char *name, const char *in_line, int each)
+{
+	struct expected e = { .name = name, .in_line = in_line, .each = each };
+
+	/* Its position begins at what is written from now on. */
+	e.reader = must_open(CT_DEVICE_PATH, O_RDONLY | O_NONBLOCK);
+	e.records = status->records;
+	e.lost = lost();
+	e.hits = probe_info().hits;
+	return e;
+}
+
+/* Lines that a reader of the device gets, with this text in them. */
+static uint64_t lines_with(int fd, const char *text)
+{
+	static char buf[64 << 10];
+	uint64_t found = 0, lines = 0, begin, spent = 0;
+	size_t have = 0;
+	char *line, *end;
+	ssize_t n;
+
+	for (;;) {
+		begin = __rdtsc();
+		n = read(fd, buf + have, sizeof(buf) - 1 - have);
+		spent += __rdtsc() - begin;
+		if (n <= 0)
+			break;
+		have += n;
+		buf[have] = 0;
+		for (line = buf; (end = strchr(line, '\n')); line = end + 1) {
+			*end = 0;
+			found += strstr(line, text) != NULL;
+			lines++;
+		}
+		have -= line - buf;
+		memmove(buf, line, have);
+	}
+	if (n < 0 && errno != EAGAIN)
+		fail("read " CT_DEVICE_PATH);
+	if (lines)
+		line_cost = (double)spent / lines;
+	return found;
+}
+
+/* True if the measurement left exactly the records that it must. */
+static bool as_expected(struct expected *e, bool probe)
+{
+	uint64_t want = (uint64_t)ALL_CALLS * e->each;
+	uint64_t records = status->records - e->records, gone = lost() - e->lost;
+	uint64_t hits = probe_info().hits - e->hits, want_hits = probe && want ? ALL_CALLS : 0;
+	uint64_t read = lines_with(e->reader, e->in_line);
+
+	close(e->reader);
+	/* The first record of a process comes with one that tells its name. */
+	if (records >= want && records <= want + 1 && read == want && !gone &&
+	    hits == want_hits)
+		return true;
+	fprintf(stderr, "%s: %llu records made, %llu read, %llu lost, %llu hits of the probe; not %llu records, %llu hits\n",
+		e->name, (unsigned long long)records, (unsigned long long)read,
+		(unsigned long long)gone, (unsigned long long)hits,
+		(unsigned long long)want, (unsigned long long)want_hits);
+	failures++;
+	return false;
+}
+
+static void session(void)
+{
+	struct ct_session s = { .size = sizeof(s), .flags = CT_SESSION_OVERWRITE,
+				.groups = 1u << CT_GROUP_ADDED };
+
+	if (ioctl(owner, CT_IOC_START, &s))
+		fail("CT_IOC_START");
+	status = mmap(NULL, 4096, PROT_READ, MAP_SHARED, owner, CT_MMAP_STATUS(0));
+	if (status == MAP_FAILED)
+		fail("the status page");
+}
+
+/* The probed function's own arguments are recorded, and what it returned. */
+static void add_probe(int flags)
+{
+	struct ct_probe_add add = { .size = sizeof(add), .flags = flags, .args = 2 };
+
+	strcpy(add.module, "ct_bench");
+	strcpy(add.symbol, FUNCTION);
+	strcpy(add.arg[0].name, "request");
+	strcpy(add.arg[1].name, "argument");
+	add.arg[1].number = 1;
+	add.arg[1].type = CT_TYPE_u64;
+	add.arg[0].type = CT_TYPE_x64;
+	if (ioctl(owner, CT_IOC_PROBE_ADD, &add))
+		fail("CT_IOC_PROBE_ADD");
+}
+
+static void remove_probe(void)
+{
+	struct ct_probe_add add = { .size = sizeof(add) };
+
+	strcpy(add.module, "ct_bench");
+	strcpy(add.symbol, FUNCTION);
+	if (ioctl(owner, CT_IOC_PROBE_REMOVE, &add))
+		fail("CT_IOC_PROBE_REMOVE");
+}
+
+static void probe_row(const char *name, int each, double bare)
+{
+	struct expected e = expect(name, "\"" FUNCTION "\"", each);
+	double n = bench_call();
+
+	if (as_expected(&e, true))
+		row(name, n - bare);
+}
+
+static void filter(uint32_t pid)
+{
+	struct ct_filter f = { .size = sizeof(f), .pids = pid != 0, .pid[0] = pid };
+
+	if (ioctl(owner, CT_IOC_FILTER, &f))
+		fail("CT_IOC_FILTER");
+}
+
+static void probe_rows(double bare)
+{
+	double off;
+
+	add_probe(0);
+	off = bench_call() - bare;
+	if (probe_info().state == CT_PROBE_IDLE && !probe_info().hits)
+		row("cudatrace.disabled", off);
+	else
+		failures++;
+	session();
+	probe_row("cudatrace.pair", 1, bare);
+	row("cudatrace.pair_reader", line_cost);
+	filter(1);	/* somebody else's process */
+	probe_row("cudatrace.rejected", 0, bare);
+	filter(0);
+	remove_probe();
+	add_probe(CT_PROBE_ENTRY);
+	probe_row("cudatrace.pair_entry", 2, bare);
+	remove_probe();
+}
+
+static void mark_rows(void)
+{
+	struct text_mark m[4] = { 0 };
+	struct target t = { .fd = must_open(CT_DEVICE_PATH, O_WRONLY),
+			    .cmd = CT_IOC_MARK(sizeof(m[0])), .arg = m };
+	double null = null_ioctl(CT_DEVICE_PATH, O_WRONLY), one, four;
+	struct expected e;
+	int i;
 
 	for (i = 0; i < 4; i++) {
-		m[i].head = (struct ct_mark_head){ .size = sizeof(m[i]), .class = CT_CLASS_mark,
-						   .flags = CT_F_INSTANT };
+		m[i].head.size = sizeof(m[i]);
+		m[i].head.class = CT_CLASS_mark;
+		m[i].head.flags = CT_F_INSTANT;
 		m[i].len = sizeof(m[i].text);
-		memcpy(m[i].text, "a marker of 26 characters.", 26);
+		memcpy(m[i].text, TEXT, sizeof(m[i].text));
 	}
-	t = (struct target){ .fd = w, .cmd = _IO(CT_IOC_TYPE, 200) };
-	null = measure(&t);
-	t = (struct target){ .fd = w, .cmd = CT_IOC_MARK(sizeof(m[0])), .arg = m };
-	before = status->records;
+	row("ioctl.null", null);
+	e = expect("cudatrace.marker", TEXT, 1);
 	one = measure(&t);
-	check("cudatrace.marker", before, 1);
-	row("cudatrace.marker", one - null);
+	if (as_expected(&e, false))
+		row("cudatrace.marker", one - null);
 	t.cmd = CT_IOC_MARK(sizeof(m));
-	before = status->records;
-	row("cudatrace.marker_next", (measure(&t) - one) / 3);
-	check("cudatrace.marker_next", before, 4);
-	close(fd);
-	fd = must_open(CT_DEVICE_PATH, O_RDWR);
-	ioctl(fd, CT_IOC_PROBE_REMOVE, &add);
-	close(fd);
-	close(w);
+	e = expect("cudatrace.marker_next", TEXT, 4);
+	four = measure(&t);
+	if (as_expected(&e, false))
+		row("cudatrace.marker_next", (four - one) / 3);
+	close(t.fd);
 }
 
 int main(int argc, char **argv)
 {
+	static char text[32] = "a marker of thirty-two bytes...";
+	const char *what = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : "";
 	struct target t;
-	char text[32] = "a marker of thirty-two bytes...";
 
-	if (argc < 2)
-		return 64;
-	if (!strcmp(argv[1], "call")) {
-		printf("%.1f\n", bench_call());
-	} else if (!strcmp(argv[1], "ioctl-null")) {
-		t = (struct target){ .fd = must_open("/dev/null", O_RDONLY), .cmd = 0xb101 };
-		row("ioctl.null", measure(&t));
-	} else if (!strcmp(argv[1], "cudatrace")) {
-		cudatrace_rows(bench_call());
-	} else if (!strcmp(argv[1], "marker-raw") && argc > 2) {
-		t = (struct target){ .fd = must_open(argv[2], O_WRONLY), .arg = text,
+	if (!strcmp(what, "check")) {
+		check_counter();
+	} else if (!strcmp(what, "calls")) {
+		printf("%d\n", ALL_CALLS);
+	} else if (!strcmp(what, "call")) {
+		printf("%.2f\n", bench_call());
+	} else if (!strcmp(what, "ioctl") && *arg) {
+		printf("%.2f\n", null_ioctl(arg, O_RDONLY));
+	} else if (!strcmp(what, "write") && *arg) {
+		t = (struct target){ .fd = must_open(arg, O_WRONLY), .arg = text,
 				     .size = sizeof(text) };
-		row("trace_marker_raw", measure(&t));
+		printf("%.2f\n", measure(&t));
+	} else if (!strcmp(what, "cudatrace") && *arg) {
+		owner = must_open(CT_DEVICE_PATH, O_RDWR);
+		probe_rows(atof(arg));
+		mark_rows();
 	} else {
+		fprintf(stderr, "usage: kernel check|calls|call|ioctl FILE|write FILE|cudatrace BARE\n");
 		return 64;
 	}
-	return 0;
+	return failures ? 4 : 0;
 }

@@ -5,11 +5,10 @@
 include cli/files.mk
 
 B := build/cli-dev
-CLI_RECORD_SRCS := cli/cmd-record.c cli/device.c cli/launch.c cli/state.c
 FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
-OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
+OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/tables/*.c))
 
 all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/live_text
 

@@ -251,11 +251,29 @@ static void unfinished(void)
 	if (fwrite(u.data, u.size, 1, u.file) != 1)
 		die("fwrite");
 	fclose(u.file);
+	/* Another thread ended in peace, with a packet prepared and none open. */
+	open_writer(&u, "u-4242-2", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID + 1);
+	thread_record(&u, (struct spec){ FREE, 0, 0, 0, START + 5, START + 9, u.head.op_base, 0, 1 },
+		      &alloc, 8);
+	calls++;
+	flush(&u);
+	memset(u.data, 0, u.size);
+	if (fwrite(u.data, u.size, 1, u.file) != 1)
+		die("fwrite");
+	fclose(u.file);
+	thread_head(&u, PID);
 	/* The third has its record already: killed before the page was told. */
 	page.entry[0] = (struct ct_open_call){ START + 9000, u.head.op_base + 1000, 0, CONTEXT, 0 };
 	page.entry[1] = (struct ct_open_call){ START + 9890, u.head.op_base + 1001, 0, SYNC, 0 };
 	page.entry[2] = (struct ct_open_call){ START + 9900, u.head.op_base + 99, 0, ALLOC, 0 };
 	f = create(".open-4242-1");
+	if (fwrite(&page, sizeof(page), 1, f) != 1)
+		die("fwrite");
+	fclose(f);
+	page.tid++;
+	page.depth = 0;
+	f = create(".open-4242-2");
 	if (fwrite(&page, sizeof(page), 1, f) != 1)
 		die("fwrite");
 	fclose(f);
@@ -281,9 +299,14 @@ static void begins(void)
 		   &handle, sizeof(handle));
 	cpu_record(&k, (struct spec){ SYNC, 0, CT_F_HAS_BEGIN, 700, START + 2, START + 30, 3, 12,
 		   0 }, &handle, sizeof(handle));
+	/* op 2 again, once it is over */
+	cpu_record(&k, (struct spec){ SYNC, 0, CT_F_BEGIN, 0, START + 40, START + 40, 2, 13, 0 },
+		   &handle, sizeof(handle));
+	cpu_record(&k, (struct spec){ SYNC, 0, CT_F_HAS_BEGIN, 0, START + 40, START + 50, 2, 13, 0 },
+		   &handle, sizeof(handle));
 	close_writer(&k);
 	opens = 1;
-	calls = 2;
+	calls = 3;
 }
 
 /*

@@ -76,6 +76,11 @@ jq -s -e '(map(select(.name == "cuMemcpyHtoD" and .phase == "B"))[0]) as $c |
 	$i[0].op_id == $i[1].op_id' "$j" >/dev/null
 ok $? "an ioctl that moves between CPUs is one call inside its caller"
 
+jq -s -e 'all(.[] | select(.layer == "user" and .phase == "B"); has("cpu") | not) and
+	all(.[] | select(.name == "cuMemcpyHtoD" and .phase == "E"); .cpu == 1) and
+	all(.[] | select(.name == "cudaMalloc"); has("cpu") | not)' "$j" >/dev/null
+ok $? "cpu stands where it is known"
+
 # Part E: what users type, with what they expect.
 is "$(lines 'select(.type=="kernel" and .op=="launch")' "$j")" "$(fact basic launches)" "jq: kernel launches"
 is "$(grep '^{' "$j" | jq -r '.name' | sort | uniq -c | awk '$2 == "cuLaunchKernel" {print $1}')" $((2 * $(fact basic launches))) "jq: names"
@@ -206,7 +211,7 @@ ok $? "chrome: one arrow to each ioctl, whoever saw it"
 # ------------------------------------------------------- begins at the entry ---
 generate begin
 "$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-"] | join(" ")' >"$work/begin.got"
-printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028' | cmp -s - "$work/begin.got"
+printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028' 'B 13 5 -' 'E 13 5 0.01' | cmp -s - "$work/begin.got"
 ok $? "a call without an end is a B, one whose begin was overwritten an E" || cat "$work/begin.got"
 "$ct" report "$work/begin" 2>/dev/null | grep -qE 'never returned +1 '
 ok $? "report counts the call that never returned"
@@ -240,7 +245,7 @@ is "$(jq -r 'select(.unfinished) | [.phase, .name, .depth] | join(" ")' "$work/o
 	"B cuCtxCreate 0,B cuStreamSynchronize 1" "open calls are a B without an E"
 is "$(jq -s '[.[] | select(.name == "cuMemAlloc" and .phase == "B")] | length' "$work/open.jsonl")" 100 "a call with both a record and an entry is there once"
 babeltrace2 "$work/open" >"$work/open.txt" 2>"$work/open.bt"
-is "$?$(wc -l <"$work/open.txt")$(wc -c <"$work/open.bt")" 01020 "babeltrace2 reads the finished trace without a warning"
+is "$?$(wc -l <"$work/open.txt")$(wc -c <"$work/open.bt")" 01030 "babeltrace2 reads the finished trace without a warning"
 is "$(grep -c 'call_open' "$work/open.txt")" 2 "with its open calls"
 before=$(sizes "$work/open")
 "$ct" report "$work/open" >/dev/null 2>&1
@@ -314,6 +319,22 @@ damage unknown && sed -i '/^class 16385/d' "$work/unknown/.registry"
 refused unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)'
 damage fifo && rm "$work/fifo/k-1" && mkfifo "$work/fifo/k-1"
 refused fifo 'k-1: not a regular file'
+# put64 FILE OFFSET VALUE: content_size stands at 40, in bits
+put64()
+{
+	local v=$3 bytes=
+	for _ in 1 2 3 4 5 6 7 8; do
+		bytes+=$(printf '\\%03o' $((v & 255)))
+		v=$((v >> 8))
+	done
+	printf "$bytes" | dd of="$1" conv=notrunc bs=1 seek="$2" 2>/dev/null
+}
+damage short && put64 "$work/short/k-1" 40 $(($(od -An -tu8 -j40 -N8 "$t/k-1") - 64))
+refused short 'k-1: offset [0-9]+: a record that does not fit its packet'
+damage stub && put64 "$work/stub/u-4242-1" 40 $((8 * (96 + 16)))
+refused stub 'u-4242-1: offset 96: a record that does not fit its packet'
+damage huge && put64 "$work/huge/u-4242-1" 40 $((8 * 4096 + 64))
+refused huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
 damage same && sed -n '/^class 16385/p' "$t/.registry" >>"$work/same/.registry" && printf 'class 99999 us' >>"$work/same/.registry"
 "$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
 ok $? "a line said twice, and one that is half written, do no harm"

@@ -11,7 +11,7 @@ share=/mnt/share
 # file through 9p overwrite each other there (seen on 6.12).
 mkdir -p /tmp/work && cd /tmp/work || exit 2
 trap 'cp -r . $share/' EXIT
-export PATH=/mnt/build:/mnt/build/tests:$PATH
+export PATH=$PATH:/mnt/build/tests
 sim=/mnt/build/tests/sim
 
 # count FILTER FILE: lines of FILE for which jq's FILTER holds

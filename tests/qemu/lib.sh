@@ -14,7 +14,8 @@ build=${CUDATRACE_BUILD:-$top/build}
 cache=${CUDATRACE_CACHE:-$build/cache}
 me="tests/qemu/$(basename "$0")"
 
-kernels="6.1 6.12 7.2"
+kernels="6.1 6.12 7.2"	# of Debian; "all" means these
+any_kernel="$kernels debug"
 drivers="535 550"
 arch_lib=usr/lib/x86_64-linux-gnu
 

@@ -219,10 +219,13 @@ static void dump_open(const char *dir, const char *file)
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
 	f = fopen(path, "r");
-	if (!f || fread(&p, sizeof(p), 1, f) != 1 || p.magic != CT_MAGIC)
+	memset(&p, 0, sizeof(p));
+	if (!f || (fread(&p, 1, sizeof(p), f) && p.magic && p.magic != CT_MAGIC))
 		BAD("%s: no open page", file);
 	if (f)
 		fclose(f);
+	if (!p.magic)
+		return;		/* killed before it was made */
 	for (unsigned i = 0; i < p.depth && i < CT_OPEN_MAX; i++)
 		printf("open %s %u %u op=%llu level=%u %s\n", file, p.pid, p.tid,
 		       p.entry[i].op, i,

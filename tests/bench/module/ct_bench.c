@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A character device to measure tracers on: an ioctl whose handler calls a few
- * functions.  ct_bench_traced is what tracers probe; the loop around the ioctl is in
- * user space.  ioctl number 1: bare; 2: the same through ct_bench_traced.  With
- * bare_probe=1 it carries a kretprobe of its own that only rejects, the least that a
- * kretprobe can cost.
+ * A character device to measure tracers on: any ioctl of it goes through
+ * ct_bench_traced(), which calls a few functions and is what every tracer probes.
+ * Writing 1 to the parameter bare_probe gives it a kretprobe that only rejects, the
+ * least that a kretprobe can cost; 0 takes it away.
  */
 #include <linux/fs.h>
 #include <linux/kprobes.h>
@@ -18,7 +17,8 @@ static noinline long ct_bench_step(unsigned long v)
 	return v * 3 + total;
 }
 
-static noinline long ct_bench_traced(unsigned int cmd, unsigned long arg)
+/* Not cloned: a tracer's symbol must be all of it. */
+static noinline __noclone long ct_bench_traced(unsigned int cmd, unsigned long arg)
 {
 	long sum = 0;
 	int i;
@@ -51,11 +51,7 @@ static int reject(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 1;
 }
 
-static struct kretprobe bare = {
-	.kp.symbol_name = "ct_bench:ct_bench_traced",
-	.entry_handler = reject,
-	.maxactive = 16,
-};
+static struct kretprobe bare;
 
 static int set_bare(const char *val, const struct kernel_param *kp)
 {
@@ -66,8 +62,10 @@ static int set_bare(const char *val, const struct kernel_param *kp)
 	if (err || want == on)
 		return err;
 	if (want) {
-		memset(&bare.kp, 0, sizeof(bare.kp));
+		memset(&bare, 0, sizeof(bare));
 		bare.kp.symbol_name = "ct_bench:ct_bench_traced";
+		bare.entry_handler = reject;
+		bare.maxactive = 16;
 		err = register_kretprobe(&bare);
 	} else {
 		unregister_kretprobe(&bare);
@@ -78,6 +76,7 @@ static int set_bare(const char *val, const struct kernel_param *kp)
 
 static const struct kernel_param_ops bare_ops = { .set = set_bare };
 module_param_cb(bare_probe, &bare_ops, NULL, 0200);
+MODULE_PARM_DESC(bare_probe, "a kretprobe on ct_bench_traced() that rejects every call");
 
 static int __init bench_init(void)
 {

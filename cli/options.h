@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Options that several subcommands have. */
+#ifndef CT_CLI_OPTIONS_H
+#define CT_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdint.h>
+
+#define CT_OPTION_GROUPS	"ioctl,memory,scheduler,interrupt,context,uvm,added"
+
+/* "ioctl,memory" as bits of struct ct_session.groups; -EINVAL. */
+int ct_option_groups(const char *list, unsigned long long *groups);
+
+/* A power of two; argp_error() if it is none. */
+uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
+
+#endif
