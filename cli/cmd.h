@@ -11,6 +11,7 @@
 
 int cmd_record(int argc, char **argv);
 int cmd_session(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);

@@ -90,7 +90,8 @@ static void run(char **argv, const char *library, const char *dir, const char *s
 	for (i = 0; i < FORWARDED; i++)
 		signal(forwarded[i], SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	set_environment(library, dir, sink);
+	if (library)
+		set_environment(library, dir, sink);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)

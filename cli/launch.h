@@ -20,7 +20,7 @@ struct ct_child {
 int ct_launch_library(char *path, size_t room, struct ct_error *err);
 
 /**
- * ct_launch() - start argv with the library preloaded
+ * ct_launch() - start argv, with the library preloaded unless @library is NULL
  * @dir: the trace directory, absolute
  * @sink: "device" or "files"
  *

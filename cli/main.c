@@ -18,6 +18,7 @@ static const struct command {
 } commands[] = {
 	{ "record",   cmd_record,   "run a program and record it" },
 	{ "session",  cmd_session,  "control the module: start, stop, pause, filter a flight recorder" },
+	{ "probe",    cmd_probe,    "functions of the driver: list, add, remove, discover" },
 	{ "snapshot", cmd_snapshot, "take what a running flight recorder holds" },
 	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
 	{ "report",   cmd_report,   "totals, categories with the bottleneck, top operations" },

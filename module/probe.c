@@ -268,10 +268,25 @@ u32 ct_probe_count(void)
 	return n;
 }
 
+void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
+		  u64 *time)
+{
+	int cpu;
+
+	*hits = *lost = *time = 0;
+	*missed = p->missed;
+	if (p->armed)
+		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
+	for_each_possible_cpu(cpu) {
+		*hits += per_cpu_ptr(p->count, cpu)->hits;
+		*lost += per_cpu_ptr(p->count, cpu)->lost;
+		*time += per_cpu_ptr(p->count, cpu)->time;
+	}
+}
+
 static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
-	int cpu;
 
 	info->class = p->class[alt];
 	info->group = d->group;
@@ -282,16 +297,9 @@ static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 a
 	strscpy(info->name, d->name, sizeof(info->name));
 	if (p->variant != alt)
 		return;
-	info->missed = p->missed;
-	if (p->armed) {
-		info->missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
+	if (p->armed)
 		info->address = (unsigned long)p->armed->rp.kp.addr;
-	}
-	for_each_possible_cpu(cpu) {
-		info->hits += per_cpu_ptr(p->count, cpu)->hits;
-		info->lost += per_cpu_ptr(p->count, cpu)->lost;
-		info->time += per_cpu_ptr(p->count, cpu)->time;
-	}
+	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
 }
 
 int ct_probe_info(struct ct_probe_info *info)
@@ -351,12 +359,17 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 cl
 	return p;
 }
 
+void ct_probe_slot_disarm(struct ct_probe_slot *p)
+{
+	if (!p->armed)
+		return;
+	unregister_kretprobe(&p->armed->rp);
+	disarmed(p, CT_PROBE_IDLE);
+}
+
 void ct_probe_slot_free(struct ct_probe_slot *p)
 {
-	if (p->armed) {
-		unregister_kretprobe(&p->armed->rp);
-		disarmed(p, CT_PROBE_IDLE);
-	}
+	ct_probe_slot_disarm(p);
 	xa_erase(&slots, p->id);
 	ct_session_probes(ct_probe_count());
 	free_percpu(p->count);

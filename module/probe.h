@@ -128,7 +128,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs);
  * take ct_session_lock.
  */
 int ct_probe_add(const struct ct_probe_add *arg, const void *owner);
-int ct_probe_remove(const struct ct_probe_add *arg);
+int ct_probe_remove(struct ct_probe_add *arg);	/* fills in the last counts */
 int ct_probe_set(const struct ct_probe_add *arg);
 
 /* The file is closed: remove what it owns. */
@@ -143,6 +143,9 @@ void ct_probe_closed(const void *owner);
 struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 class,
 					u32 sample);
 void ct_probe_slot_free(struct ct_probe_slot *p);
+void ct_probe_slot_disarm(struct ct_probe_slot *p);
+void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
+		  u64 *time);
 struct ct_probe_slot *ct_probe_slot_next(unsigned long *id);
 
 /* Fill info for info->index; -ENOENT beyond the last. */

@@ -187,7 +187,7 @@ int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
 	return err;
 }
 
-int ct_probe_remove(const struct ct_probe_add *arg)
+int ct_probe_remove(struct ct_probe_add *arg)
 {
 	struct ct_probe_slot *p;
 	unsigned long id = 0;
@@ -199,6 +199,8 @@ int ct_probe_remove(const struct ct_probe_add *arg)
 	mutex_lock(&ct_session_lock);
 	while ((p = ct_probe_slot_next(&id))) {
 		if (p->added && is(p, arg)) {
+			ct_probe_slot_disarm(p);
+			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
 			ct_probe_slot_free(p);
 			err = 0;
 			break;

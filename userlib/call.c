@@ -59,14 +59,14 @@ static void record_abandoned(struct ct_thread *t, u32 level)
 
 	if (level >= CT_OPEN_MAX || !e.class)
 		return;
-	if (c->reserved & CT_OPEN_NO_BEGIN)
+	if (c->flags & CT_OPEN_NO_BEGIN)
 		e.flags |= CT_F_INSTANT;
-	if (c->reserved & CT_OPEN_HAS_BEGIN)
+	if (c->flags & CT_OPEN_HAS_BEGIN)
 		e.flags |= CT_F_HAS_BEGIN;
 	if (e.flags & CT_F_INSTANT)
 		e.begin = 0;
 	e.payload = nothing;
-	e.size = c->reserved >> 8;
+	e.size = c->flags >> 8;
 	ct_sink->record(t, &e);
 }
 
@@ -181,7 +181,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		c->op = f->op;
 		c->stack = (u64)f->stack;
 		c->class = s->class;
-		c->reserved = (u32)s->size << 8 |
+		c->flags = (u32)s->size << 8 |
 			      (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0) |
 			      (f->flags & CT_FRAME_BEGUN ? CT_OPEN_HAS_BEGIN : 0);
 	}

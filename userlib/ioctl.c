@@ -127,7 +127,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 		c->op = e.op;
 		c->stack = (u64)__builtin_frame_address(0);
 		c->class = CT_CLASS_ioctl;
-		c->reserved = e.size << 8;
+		c->flags = e.size << 8;
 	}
 	barrier();
 	open->depth = level + 1;

@@ -145,7 +145,7 @@ void ct_sink_announce(void)
 
 	if (__atomic_exchange_n(&announced, generation, __ATOMIC_RELAXED) == generation)
 		return;
-	ct_sink->info("way", ct_sink->name);
+	ct_sink->info("sink", ct_sink->name);
 	if (!d)
 		return;
 	ct_sink->info("libcuda", d->path);

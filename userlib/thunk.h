@@ -77,9 +77,6 @@ struct ct_frame {
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
 #define CT_FRAME_BEGUN	2	/* its begin was recorded */
 
-/* In ct_open_call.reserved, with the size of the payload in bits 8 to 31. */
-#define CT_OPEN_NO_BEGIN	1	/* a query: begin is only a lower bound */
-#define CT_OPEN_HAS_BEGIN	2	/* a record of its begin was written */
 
 /* Argument n of the call, counted from 0, if none before it is floating point
  * or a structure. */

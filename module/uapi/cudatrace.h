@@ -66,7 +66,8 @@
  *   string ID TEXT
  *       ID decimal, from 1; TEXT e.g. the mangled name of a kernel
  *   info KEY TEXT
- *       e.g. "info gpu simulated", "info way files", "info command python%20x.py"
+ *       e.g. "info gpu simulated", "info command python%20x.py"; way (module or
+ *       files) is the recorder's, sink (device or files) the library's
  * The same lines stand in metadata, each behind "@ " inside a comment.  Ids are
  * never reused within a trace.  With the module, the module gives the ids
  * (CT_IOC_DEFINE, CT_IOC_STRING) and the recorder writes the lines.
@@ -177,7 +178,7 @@ struct ct_packet {
 	__u32 pid;		/* thread streams: process and thread; else 0 */
 	__u32 tid;
 	__u32 reserved;
-	__u64 op_base;		/* thread streams: added to a record's op;
+	__u64 op_base;		/* thread streams (op unique in its process): added to a record's op;
 				 * CPU streams: records written before this packet,
 				 * but for a few that were being written just then
 				 */
@@ -225,7 +226,7 @@ struct ct_thread_record {
 	__u8  depth;		/* 0: called by the program itself */
 	__u8  flags;
 	__u16 result;		/* CUresult; cudaError_t */
-	__u64 duration;		/* ns: 48 bits; cpu << 48 */
+	__u64 duration;		/* ns: 48 bits; cpu << 48, 0xffff: not known */
 };
 
 #define CT_DURATION(ns, depth, flags)					\
@@ -248,7 +249,8 @@ struct ct_thread_record {
 /*
  * .open-PID-N: one page, mapped shared by its thread.  depth is how many calls
  * are open; entry[i] is valid for i < min(depth, CT_OPEN_MAX).  The thread
- * stores the entry before it raises depth.
+ * stores the entry before it raises depth, and lowers depth after it has written the
+ * call's record: an entry whose op is also that of the stream's last record returned.
  */
 #define CT_OPEN_MAX		60
 struct ct_open_call {
@@ -256,8 +258,10 @@ struct ct_open_call {
 	__u64 op;
 	__u64 stack;		/* the stack pointer at entry */
 	__u32 class;
-	__u32 reserved;
+	__u32 flags;		/* CT_OPEN_*; bytes of its record's payload << 8 */
 };
+#define CT_OPEN_NO_BEGIN	1	/* a query: begin is only a lower bound */
+#define CT_OPEN_HAS_BEGIN	2	/* a record of its begin was written */
 struct ct_open_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
@@ -408,10 +412,12 @@ struct ct_string {
  * The u32 field "uid" of a class that has one first is overwritten by the module.
  * Returns 0, also when the ring was full (the loss is counted; a program must not
  * behave differently because it is traced) or no session runs.
- * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT.
+ * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM
+ * (only where the array was not in memory).
  *
  * CT_IOC_BEGIN(n): the same with one mark, which is written with CT_F_BEGIN; op
- * and begin are written back into the struct, for the mark of the call's end.
+ * and begin are written back into the struct, for the mark of the call's end.  With
+ * no session op stays 0: the end is then a mark without CT_F_HAS_BEGIN.
  */
 struct ct_mark_head {
 	__u16 size;		/* of head and payload, a multiple of 8 */
@@ -535,6 +541,10 @@ struct ct_probe_add {
 	__u32 args;
 	__u32 sample;
 	struct ct_probe_arg arg[CT_ARGS_MAX];
+	__u64 hits;		/* out, of CT_IOC_PROBE_REMOVE: its last counts */
+	__u64 missed;
+	__u64 lost;
+	__u64 time;
 };
 
 /*

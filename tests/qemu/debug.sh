@@ -44,14 +44,13 @@ keep_debug_kernel() {
 
 	mkdir -p "$tree" "$headers"
 	: > "$tree/modules.order"
-	make -s -C "$source" modules.builtin modules.builtin.modinfo > /dev/null 2>&1 || true
 	cp "$source"/modules.{builtin,builtin.modinfo} "$tree/"
 	depmod -b "$out/tree/usr" "$release"
 	cpio_of "$out/tree" > "$out/modules.cpio"
 	rm -rf "$out/tree"
 
 	# modpost wants the symbols of the kernel, which vmlinux alone leaves here.
-	[ -e "$source/Module.symvers" ] || cp "$source/vmlinux.symvers" "$source/Module.symvers"
+	cp "$source/vmlinux.symvers" "$source/Module.symvers"
 	(cd "$source" && tar -cf - Makefile Kbuild .config Module.symvers include scripts \
 		arch/x86/Makefile* arch/x86/include arch/x86/tools tools/objtool/objtool) |
 		tar -C "$headers" -xf -

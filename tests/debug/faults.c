@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Every allocation and every copy that an operation needs fails once, one after the
+ * other: the kernel's fault injection counts down (/proc/self/task/TID/fail-nth) and
+ * the operation is repeated until the count is higher than what it needs.  Each
+ * refusal must be an errno that says so, and the operation must work right after.
+ *
+ * Usage: faults MODULE.ko   as root, the module not loaded.  Prints TAP.
+ */
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "../guest/session.h"
+
+#define SITES	400	/* no operation needs more */
+
+static int nth_file;
+
+static void set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		printf("# %s: %s\n", path, strerror(errno));
+	close(fd);
+}
+
+/* All sizes, all kinds of waiting; what fails is told by fail-nth alone. */
+static void configure(void)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+	char path[128];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", kinds[i]);
+		set(path, "0");
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", kinds[i]);
+		set(path, "0");
+	}
+	set("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	set("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	set("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
+	set("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/fail-nth", syscall(SYS_gettid));
+	nth_file = open(path, O_RDWR);
+}
+
+static void arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(nth_file, text, len, 0) != len)
+		printf("# fail-nth: %s\n", strerror(errno));
+}
+
+/* Disarm; 1 if the failure was used up. */
+static int injected(void)
+{
+	char text[16] = "";
+	int left;
+
+	if (pread(nth_file, text, sizeof(text) - 1, 0) < 0)
+		printf("# fail-nth: %s\n", strerror(errno));
+	left = atoi(text);
+	if (left)
+		arm(0);
+	return !left;
+}
+
+/*
+ * op returns 0 or an errno; undo takes back what a success has done.  Some failures
+ * are survived (a fallback, a page that is fetched later): a success is as good.
+ */
+static void each(const char *name, int (*op)(void), void (*undo)(void))
+{
+	int n, err, refused = 0, survived = 0, odd = 0, said = 0;
+
+	for (n = 1; n < SITES; n++) {
+		arm(n);
+		err = op();
+		if (!injected()) {
+			if (undo && !err)
+				undo();
+			break;
+		}
+		if (!err) {
+			survived++;
+			if (undo)
+				undo();
+		} else if (err == ENOMEM || err == EFAULT) {
+			refused++;
+		} else {
+			odd++;
+			said = err;
+		}
+	}
+	ok(n < SITES && !err && !odd,
+	   "%s: %d failures: %d refused, %d survived; then it works%s%s%s", name, n - 1, refused,
+	   survived, odd ? "; also said: " : "", odd ? strerror(said) : "",
+	   err ? "; at the end it did not" : "");
+}
+
+/* ------------------------------------------------------------ operations --- */
+
+static const char *module_path;
+static int owner = -1, producer = -1, reader = -1, file = -1;
+
+static int op_load(void)
+{
+	int fd = open(module_path, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return errno;
+	if (syscall(SYS_finit_module, fd, "", 0))
+		err = errno;
+	close(fd);
+	return err;
+}
+
+static void undo_load(void)
+{
+	if (syscall(SYS_delete_module, "cudatrace", O_NONBLOCK))
+		printf("# unload: %s\n", strerror(errno));
+}
+
+static int op_open(void)
+{
+	file = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	return file < 0 ? errno : 0;
+}
+
+static void undo_open(void)
+{
+	close(file);
+}
+
+static int op_start(void)
+{
+	struct ct_session arg = { .size = sizeof(arg), .subbuf_size = 4096, .subbuf_count = 2,
+				  .groups = ~0ull };
+	int err = call(owner, CT_IOC_START, &arg);
+
+	/* It began, only the answer could not be written. */
+	if (err == EFAULT)
+		call(owner, CT_IOC_STOP, NULL);
+	return err;
+}
+
+static void undo_start(void)
+{
+	call(owner, CT_IOC_STOP, NULL);
+}
+
+static int op_define(void)
+{
+	static int n;
+	struct ct_define d = define("faults", "faults");
+
+	snprintf(d.symbol, sizeof(d.symbol), "faults%d", n++);
+	return call(producer, CT_IOC_DEFINE, &d);
+}
+
+static int op_string(void)
+{
+	static int n;
+	char text[32];
+	struct ct_string str = { .size = sizeof(str), .text = (uintptr_t)text };
+
+	str.len = snprintf(text, sizeof(text), "faults%d", n++);
+	return call(producer, CT_IOC_STRING, &str);
+}
+
+static int op_mark(void)
+{
+	struct mark m = text_mark("faults");
+
+	return call(producer, CT_IOC_MARK(sizeof(m)), &m);
+}
+
+static int op_begin(void)
+{
+	struct mark m = text_mark("faults");
+
+	return call(producer, CT_IOC_BEGIN(sizeof(m)), &m);
+}
+
+/* Of memory that has no page yet: the slow way. */
+static int op_mark_absent(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = call(producer, CT_IOC_MARK(64), p);
+
+	munmap(p, 4096);
+	return err == EINVAL ? 0 : err;	/* zeros are no mark */
+}
+
+static struct ct_probe_add probe(void)
+{
+	struct ct_probe_add add = { .size = sizeof(add), .args = 2, .symbol = "do_sys_openat2",
+				    .arg = { { .name = "a", .type = CT_TYPE_u32 },
+					     { .name = "b", .type = CT_TYPE_x64, .number = 1 } } };
+
+	return add;
+}
+
+static int op_probe(void)
+{
+	struct ct_probe_add add = probe();
+	int err = call(owner, CT_IOC_PROBE_ADD, &add);
+
+	if (err == EFAULT)
+		call(owner, CT_IOC_PROBE_REMOVE, &add);
+	return err;
+}
+
+static void undo_probe(void)
+{
+	struct ct_probe_add add = probe();
+
+	call(owner, CT_IOC_PROBE_REMOVE, &add);
+}
+
+static int op_filter(void)
+{
+	struct ct_filter f = { .size = sizeof(f), .flags = CT_FILTER_CHILDREN, .pids = 1,
+			       .comms = 1, .pid = { getpid() }, .comm = { "f" }, .cgroups = 1 };
+
+	f.cgroup[0] = file;
+	return call(owner, CT_IOC_FILTER, &f);
+}
+
+static void undo_filter(void)
+{
+	struct ct_filter f = { .size = sizeof(f) };
+
+	call(owner, CT_IOC_FILTER, &f);
+}
+
+static int op_fork(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 ? (errno == EAGAIN ? ENOMEM : errno) : 0;
+}
+
+static int op_map(void)
+{
+	void *p = map(owner, CT_MMAP_DATA(0), 8192, PROT_READ);
+
+	if (!p)
+		return errno == EAGAIN ? ENOMEM : errno;
+	munmap(p, 8192);
+	return 0;
+}
+
+static int op_read(void)
+{
+	static char buf[65536];
+	struct mark m = text_mark("faults");
+	struct pollfd p = { .fd = reader, .events = POLLIN };
+
+	call(producer, CT_IOC_MARK(sizeof(m)), &m);
+	usleep(5000);
+	poll(&p, 1, 0);
+	if (read(reader, buf, sizeof(buf)) < 0)
+		return errno == EAGAIN ? 0 : errno;
+	return 0;
+}
+
+/* A read() that has to start the session itself. */
+static int op_default(void)
+{
+	char c;
+	int err = 0;
+
+	file = open(CT_DEVICE_PATH, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0)
+		return errno;
+	if (read(file, &c, 1) < 0 && errno != EAGAIN)
+		err = errno;
+	if (err)
+		close(file);
+	return err;
+}
+
+static int op_get(void)
+{
+	struct ct_probe_info info = { .size = sizeof(info) };
+	struct ct_filter f = { .size = sizeof(f) };
+
+	return call(owner, CT_IOC_GET_PROBE, &info) ?: call(owner, CT_IOC_GET_FILTER, &f);
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc < 2)
+		return 2;
+	module_path = argv[1];
+	configure();
+	each("load", op_load, undo_load);
+	if (op_load())
+		return 1;
+	each("open", op_open, undo_open);
+	each("default session", op_default, undo_open);
+	owner = device(O_RDWR);
+	producer = device(O_WRONLY);
+	each("start", op_start, undo_start);
+	if (op_start())
+		ok(0, "a session starts");
+	each("open while a session runs", op_open, undo_open);
+	reader = device(O_RDONLY | O_NONBLOCK);
+	each("define", op_define, NULL);
+	each("string", op_string, NULL);
+	each("mark", op_mark, NULL);
+	each("begin", op_begin, NULL);
+	each("mark of absent memory", op_mark_absent, NULL);
+	each("probe add", op_probe, undo_probe);
+	mkdir("/tmp/faults", 0700);
+	if (mount("none", "/tmp/faults", "cgroup2", 0, NULL) && errno != EBUSY)
+		printf("# cgroup2: %s\n", strerror(errno));
+	file = open("/tmp/faults", O_RDONLY | O_DIRECTORY);
+	each("filter", op_filter, undo_filter);
+	op_filter();
+	each("fork under a filter", op_fork, NULL);
+	undo_filter();
+	each("mmap", op_map, NULL);
+	each("read", op_read, NULL);
+	each("questions", op_get, NULL);
+	close(reader);
+	close(producer);
+	close(owner);
+	undo_load();
+	return tap_done();
+}
