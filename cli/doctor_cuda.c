@@ -54,6 +54,20 @@ static bool find_in_environment(char path[PATH_MAX])
 	return false;
 }
 
+/* Where the loader looks by itself, also where no cache was made. */
+static bool find_in_default_dirs(char path[PATH_MAX])
+{
+	static const char *const dirs[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
+		"/lib64", "/usr/lib64", "/lib", "/usr/lib" };
+
+	for (unsigned int i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		snprintf(path, PATH_MAX, "%s/libcuda.so.1", dirs[i]);
+		if (!access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
 /* "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1" */
 static bool find_libcuda(char path[PATH_MAX])
 {
@@ -77,7 +91,7 @@ static bool find_libcuda(char path[PATH_MAX])
 		if (f)
 			pclose(f);
 	}
-	return found;
+	return found || find_in_default_dirs(path);
 }
 
 static void check_libcuda(struct ct_doctor *d, const char *driver)

@@ -45,7 +45,7 @@ static const char *category_name(unsigned int category)
 static void print_head(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
 {
 	const char *command = ct_registry_info(&t->reg, "command");
-	const char *way = ct_registry_info(&t->reg, "way");
+	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], line[512], when[64] = "";
 	time_t seconds = t->reg.realtime / 1000000000;
 	struct tm tm;

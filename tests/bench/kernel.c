@@ -23,6 +23,7 @@
 #include "measure.h"
 
 #define FUNCTION	"ct_bench_traced"
+#define TYPED		"ct_bench_marker"
 #define TEXT		"a marker of 26 characters."
 
 /* In no range of the module's: an ioctl that it refuses at once. */
@@ -59,13 +60,21 @@ static double null_ioctl(const char *path, int flags)
 
 /* ------------------------------------------------------ the module --------- */
 
+/* Two markers with 32 bytes of payload each: typed fields, and a text. */
+struct typed_mark {
+	struct ct_mark_head head;
+	uint32_t uid, kind;
+	uint64_t value[3];
+};
+
 struct text_mark {
 	struct ct_mark_head head;
 	uint32_t uid;
 	uint16_t len;
 	char text[26];
 };
-_Static_assert(sizeof(struct text_mark) - sizeof(struct ct_mark_head) == 32,
+_Static_assert(sizeof(struct typed_mark) == sizeof(struct ct_mark_head) + 32 &&
+	       sizeof(struct text_mark) == sizeof(struct ct_mark_head) + 32,
 	       "a marker's payload is 32 bytes");
 
 static int owner;			/* the session's file */
@@ -251,32 +260,69 @@ static void probe_rows(double bare)
 	remove_probe();
 }
 
+static void add_field(struct ct_define *d, const char *name, int type)
+{
+	strcpy(d->fields[d->fields_count].name, name);
+	d->fields[d->fields_count++].type = type;
+}
+
+/* A class of a program's own, whose first field the module fills in. */
+static uint16_t typed_class(int fd)
+{
+	struct ct_define d = { .size = sizeof(d), .category = CT_CAT_MARKER };
+
+	strcpy(d.name, TYPED);
+	strcpy(d.symbol, TYPED);
+	add_field(&d, "uid", CT_TYPE_u32);
+	add_field(&d, "kind", CT_TYPE_u32);
+	add_field(&d, "first", CT_TYPE_u64);
+	add_field(&d, "second", CT_TYPE_u64);
+	add_field(&d, "third", CT_TYPE_u64);
+	if (ioctl(fd, CT_IOC_DEFINE, &d))
+		fail("CT_IOC_DEFINE");
+	return d.id;
+}
+
+/* A row for arrays of n markers: what a call costs, or -1 without its records. */
+static double mark_call(const char *name, const char *in_line, struct target *t, int n)
+{
+	struct expected e = expect(name, in_line, n);
+	double instructions = measure(t);
+
+	return as_expected(&e, false) ? instructions : -1;
+}
+
 static void mark_rows(void)
 {
-	struct text_mark m[4] = { 0 };
-	struct target t = { .fd = must_open(CT_DEVICE_PATH, O_WRONLY),
-			    .cmd = CT_IOC_MARK(sizeof(m[0])), .arg = m };
-	double null = null_ioctl(CT_DEVICE_PATH, O_WRONLY), one, four;
-	struct expected e;
+	struct typed_mark m[4] = { 0 };
+	struct text_mark text = {
+		.head = { .size = sizeof(text), .class = CT_CLASS_mark, .flags = CT_F_INSTANT },
+		.len = sizeof(text.text), .text = TEXT,
+	};
+	struct target t = { .fd = must_open(CT_DEVICE_PATH, O_WRONLY), .arg = m };
+	double null = null_ioctl(CT_DEVICE_PATH, O_WRONLY), one, n;
 	int i;
 
 	for (i = 0; i < 4; i++) {
 		m[i].head.size = sizeof(m[i]);
-		m[i].head.class = CT_CLASS_mark;
+		m[i].head.class = typed_class(t.fd);
 		m[i].head.flags = CT_F_INSTANT;
-		m[i].len = sizeof(m[i].text);
-		memcpy(m[i].text, TEXT, sizeof(m[i].text));
+		m[i].value[0] = 4711;
 	}
 	row("ioctl.null", null);
-	e = expect("cudatrace.marker", TEXT, 1);
-	one = measure(&t);
-	if (as_expected(&e, false))
+	t.cmd = CT_IOC_MARK(sizeof(m[0]));
+	one = mark_call("cudatrace.marker", TYPED, &t, 1);
+	if (one >= 0)
 		row("cudatrace.marker", one - null);
 	t.cmd = CT_IOC_MARK(sizeof(m));
-	e = expect("cudatrace.marker_next", TEXT, 4);
-	four = measure(&t);
-	if (as_expected(&e, false))
-		row("cudatrace.marker_next", (four - one) / 3);
+	n = mark_call("cudatrace.marker_next", TYPED, &t, 4);
+	if (one >= 0 && n >= 0)
+		row("cudatrace.marker_next", (n - one) / 3);
+	t.cmd = CT_IOC_MARK(sizeof(text));
+	t.arg = &text;
+	n = mark_call("cudatrace.marker_text", TEXT, &t, 1);
+	if (n >= 0)
+		row("cudatrace.marker_text", n - null);
 	close(t.fd);
 }
 

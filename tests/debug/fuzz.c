@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
@@ -176,7 +177,6 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->string.len = below(2) ? sizeof(controls) : below(64);
 		break;
 	case CT_IOC_GET_STRING:
-		u->string.text = (uintptr_t)controls;
 		u->string.len = sizeof(controls);
 		u->string.id = below(100);
 		break;
@@ -245,6 +245,7 @@ static void *bad_pointer(void)
 
 static void fuzz_ioctl(void)
 {
+	static char answer[CT_STRING_MAX];
 	/* Most of what waits for every CPU, or for a grace period, is left out mostly. */
 	const struct expected *row = &rows[below(below(8) ? LIGHT : ROWS)];
 	uint64_t buf[1024];
@@ -258,6 +259,12 @@ static void fuzz_ioctl(void)
 	memcpy(buf, &size, sizeof(size));
 	if (row->size > 8)
 		spoil(buf, row->size);
+	/* Not into our own memory, of all places. */
+	if (row->cmd == CT_IOC_GET_STRING) {
+		uint64_t text = (uintptr_t)(below(8) ? (void *)answer : bad_pointer());
+
+		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
+	}
 	if (!below(20))
 		arg = bad_pointer();
 	if (!below(30)) {
@@ -531,7 +538,9 @@ static void *scribble(void *arg)
 			usleep(1000);
 			continue;
 		}
-		for (i = 0; i < 20000; i++) {
+		for (i = 0; i < 100000; i++) {
+			if (i % 1000 == 0)
+				usleep(3000);
 			cpu = below(s.arg.cpus);
 			if (s.cpu[cpu].consumer && s.cpu[cpu].status)
 				((uint64_t *)s.cpu[cpu].consumer)[below(8) ? 0 : below(512)] =
@@ -566,7 +575,7 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : now(), end;
 	struct tally *all;
 	pid_t pid[PROCESSES + 1];
-	int i, gone = 0, early = 0;
+	int i, status, gone = 0, early = 0;
 	pthread_t t;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -588,9 +597,13 @@ int main(int argc, char **argv)
 	end = now() + seconds * 1000000000ull;
 	while (now() < end) {
 		usleep(100000);
-		for (i = 0; i <= PROCESSES; i++)
-			early += pid[i] > 0 && waitpid(pid[i], NULL, WNOHANG) == pid[i] &&
-				 (pid[i] = 0, 1);
+		for (i = 0; i <= PROCESSES; i++) {
+			if (pid[i] <= 0 || waitpid(pid[i], &status, WNOHANG) != pid[i])
+				continue;
+			printf("# process %d ended with status %x\n", i, status);
+			pid[i] = 0;
+			early++;
+		}
 	}
 	for (i = 0; i <= PROCESSES; i++)
 		if (pid[i] > 0)

@@ -112,7 +112,7 @@ t_basic() {
 	ok "a query is stamped once" $?
 	counts 1 'process ppid=.* text=".*victim basic"$'
 	ok "the process has its record" $?
-	{ counts 1 '^info way files$' && counts 1 '^info libcuda .*libcuda.so.1$'; }
+	{ counts 1 '^info sink files$' && counts 1 '^info libcuda .*libcuda.so.1$'; }
 	ok "the registry says which way and which libcuda" $?
 	if [[ $(getconf GNU_LIBC_VERSION) > "glibc 2.34" ]]; then
 		counts 0 ' cpu=65535 '
@@ -505,7 +505,7 @@ t_shared() {
 	wait
 	D=$W/shared
 	{ valid && counts 40 '^stream ' && counts 17 '^class ' && counts 40 ' cuInit flags=0x0$' &&
-	  counts 1 '^info way files$' && counts 3 '^string '; }
+	  counts 1 '^info sink files$' && counts 3 '^string '; }
 	ok "40 processes at once share a directory and its ids" $?
 	rm -f "$W/go"
 	flock "$D/.registry" sh -c "touch $W/go; sleep 0.4" &
