@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
-TESTS := $(addprefix $(B)/tests/,test_decode replay device control cuinit)
+TESTS := $(addprefix $(B)/tests/,test_decode replay device control cuinit) \
+	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
 .PHONY: tests
 tests: $(TESTS)

@@ -4,8 +4,8 @@
 # Usage: run.sh [OUTDIR]
 #
 # The preload library on a machine with a GPU and no module: programs by every way
-# to libcuda are run bare and recorded, and must behave alike.  Wants build/ made,
-# nvcc and, for the Python programs, PyTorch and transformers (skipped aloud where
+# to libcuda are run bare and recorded, and must behave alike.  Wants `make all examples`
+# done (build/ may come from another machine), nvcc and, for the Python programs, PyTorch and transformers (skipped aloud where
 # missing).  Prints TAP and each summary; traces go to OUTDIR.
 set -u
 cd "$(dirname "$0")/../.."
