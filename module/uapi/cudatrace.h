@@ -76,8 +76,8 @@
  *
  * /dev/cudatrace, by the mode it was opened with:
  *   O_WRONLY   a producer: CT_IOC_VERSION, CT_IOC_DEFINE, CT_IOC_STRING,
- *              CT_IOC_MARK, CT_IOC_BEGIN; it reads nothing.  Anyone whom the
- *              file's mode lets open it.
+ *              CT_IOC_MARK, CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_LANE; it reads
+ *              nothing.  Anyone whom the file's mode lets open it.
  *   O_RDONLY   a reader: read(), poll(), mmap() of what is read-only, and the
  *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be
  *              the device file's owner or in its group (else EACCES).
@@ -129,7 +129,46 @@
  * Everything that a producer or a mapping's owner writes is a claim: the module
  * checks sizes, ids and positions, and stamps time, cpu, pid, tid and uid itself.
  *
- * 6. VERSIONS
+ * 6. THE CLOCK AND LANES
+ *
+ * CT_IOC_CLOCK maps a page (struct ct_clock_page) that turns the time-stamp counter
+ * into CLOCK_MONOTONIC without a system call, by the same lines that the module
+ * stamps its own records with: so a time taken in a program and one taken in the
+ * kernel compare exactly.  Line n lies at line[n % CT_CLOCK_LINES]:
+ *   1. n = newest (acquire).  0: there is no line, use clock_gettime().
+ *   2. Read the counter, then take line n; if the counter is below its tsc, take
+ *      line n - 1 instead.
+ *   3. If counter - tsc >= 2 * (until - tsc) there is no line for it (2 also says
+ *      so where line n - 1 is none): use clock_gettime().
+ *   4. ns = line.ns + ((counter - line.tsc) * line.mult >> 32), in 64 bits.
+ *   5. newest again; if it has moved by more than 1, begin anew.
+ * Between tsc and until a line may be kept and used without looking at the page.
+ * A line goes on where the one before it ends: time never steps back, on no CPU,
+ * nor between two of them, as far as their counters agree (the kernel says so).
+ *
+ * A *lane* is memory of the module's that a thread has mapped, a ring of slots, each
+ * of which takes one packet of a thread's stream.  A thread writes records there by
+ * plain stores, as it would into a file of its own (section 2), without a system
+ * call.  It exists while a session runs whose owner reads lanes (CT_SESSION_LANES);
+ * the clock page tells its number in "session", else 0.  The thread writes
+ *   - into slot i % slots the packet number i: head without the magic, then magic,
+ *     then records; content_size after each record (release);
+ *   - "produced" in the lane's head: packets begun.  It may begin packet i only if
+ *     i - consumed < slots; if not, the record is lost and counted in the head's
+ *     "lost", and in "lost" of the next packet that it begins;
+ *   - its open calls into the second page (struct ct_open_page).
+ * A lane is not inherited by fork().  It ends when it is unmapped, and so with its
+ * process; what was written is read all the same.
+ *
+ * Readers never see this memory.  CT_IOC_LANE_READ copies records that are there,
+ * looks at each (class, size, time), and makes a packet of its own of them, whose
+ * head it fills: pid, tid, uuid and stream as the module knows them, seq, times.
+ * A time before the lane's begin, before the last record's or after now is moved
+ * into that range; a uid is the lane's; what cannot be a record ends the packet, and
+ * the rest of it counts as lost.  Inside these bounds, what a lane says is the claim
+ * of its process.
+ *
+ * 7. VERSIONS
  *
  * CT_ABI_VERSION changes when a layout or an ioctl changes incompatibly; sides
  * that differ refuse to talk and say which one is older.  All ioctl structs
@@ -312,6 +351,45 @@ struct ct_cpu_consumer {
 	__u64 consumed;
 };
 
+/* ------------------------------------------------------- clock and lanes --- */
+struct ct_clock_line {
+	__u64 tsc;		/* the counter where the line begins */
+	__u64 ns;		/* CLOCK_MONOTONIC there */
+	__u64 until;		/* the next line begins here or later */
+	__u64 mult;		/* ns a tick, 32 bits of it behind the point */
+};
+#define CT_CLOCK_LINES	4
+struct ct_clock_page {
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION */
+	__u32 newest;		/* number of the newest line, 0: none */
+	__u32 session;		/* number of the session that takes lanes, 0: none does */
+	__u64 reserved[6];
+	struct ct_clock_line line[CT_CLOCK_LINES];
+};
+
+/* The first page of a lane.  The second is a struct ct_open_page, then come slots. */
+struct ct_lane_head {
+	__u32 magic;		/* CT_MAGIC; this and the next eight by the module */
+	__u32 abi;
+	__u32 stream;		/* N of u-PID-N */
+	__u32 session;		/* as in the clock page when the lane was made */
+	__u32 slots;
+	__u32 slot_size;	/* bytes of a packet */
+	__u32 pid;		/* in the initial pid namespace */
+	__u32 tid;
+	__u8  uuid[16];
+	__u64 reserved;
+	__u64 consumed;		/* by the module: packets whose slots are free again */
+	__u64 produced;		/* by the thread: packets begun */
+	__u64 lost;		/* by the thread: records that found no room */
+};
+#define CT_LANE_DATA		8192u	/* where the first slot begins */
+#define CT_LANE_SLOT_MIN	4096u
+#define CT_LANE_SLOT_MAX	(1u << 20)
+#define CT_LANE_SLOTS_MAX	64u
+#define CT_LANE_QUOTA		(256ull << 20)	/* bytes of all lanes of a user */
+
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
 
@@ -335,6 +413,7 @@ struct ct_version {
 #define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
 #define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
 #define CT_SESSION_DEFAULT	8u	/* started by a read() */
+#define CT_SESSION_LANES	16u	/* the owner reads lanes; not with OVERWRITE */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -562,6 +641,54 @@ struct ct_trigger_set {
 	__u64 slow_ns;
 };
 
+/*
+ * CT_IOC_CLOCK: producer; maps the clock page, read-only, into the caller.
+ * Errors: ENOMEM.
+ *
+ * CT_IOC_LANE: producer; makes a lane for the calling thread and maps it.  in:
+ * slot_size and slots, powers of two; previous: the stream of this thread's lane
+ * that it takes the place of and that was unmapped (the stream goes on), or
+ * CT_LANE_NONE.  out: address, length.
+ * Errors: ENODATA no session that takes lanes runs, or a filter is set (it is
+ * applied to CT_IOC_MARK); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
+ *
+ * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP.
+ * Gives what the lanes have next, in the order of each stream: a packet of stream
+ * u-pid-stream, or (what CT_LANE_OPEN) the open calls of one that has ended.
+ * in: buf, len: at least CT_LANE_SLOT_MAX; flags: CT_LANE_READ_ALL: also what stands
+ * in packets that are not full; with no session running any more also the open
+ * calls of the threads that live.  out: what, pid, stream, bytes.
+ * Errors: ENOENT there is nothing now; EBADF not the owner; ENOSPC len; EFAULT.
+ */
+struct ct_clock_map {
+	__u32 size;
+	__u32 length;		/* out: bytes mapped */
+	__u64 address;		/* out */
+};
+#define CT_LANE_NONE		0xffffffffu
+struct ct_lane {
+	__u32 size;
+	__u32 slot_size;
+	__u32 slots;
+	__u32 previous;
+	__u64 address;		/* out */
+	__u64 length;		/* out */
+};
+#define CT_LANE_READ_ALL	1u
+#define CT_LANE_PACKET		0u
+#define CT_LANE_OPEN		1u
+struct ct_lane_read {
+	__u32 size;
+	__u32 flags;
+	__u64 buf;
+	__u32 len;
+	__u32 what;		/* out: CT_LANE_PACKET or CT_LANE_OPEN */
+	__u32 pid;		/* out */
+	__u32 stream;		/* out */
+	__u32 bytes;		/* out: copied to buf */
+	__u32 reserved;
+};
+
 #define CT_IOC_VERSION		_IOWR(CT_IOC_TYPE, 0, struct ct_version)
 #define CT_IOC_START		_IOWR(CT_IOC_TYPE, 1, struct ct_session)
 #define CT_IOC_STOP		_IO(CT_IOC_TYPE, 2)
@@ -582,5 +709,8 @@ struct ct_trigger_set {
 #define CT_IOC_PROBE_REMOVE	_IOWR(CT_IOC_TYPE, 17, struct ct_probe_add)
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
+#define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 20, struct ct_clock_map)
+#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 21, struct ct_lane)
+#define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 22, struct ct_lane_read)
 
 #endif
