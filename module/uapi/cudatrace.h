@@ -666,7 +666,7 @@ struct ct_clock_map {
 	__u64 address;		/* out */
 };
 #define CT_LANE_NONE		0xffffffffu
-struct ct_lane {
+struct ct_lane_new {
 	__u32 size;
 	__u32 slot_size;
 	__u32 slots;
@@ -710,7 +710,7 @@ struct ct_lane_read {
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 20, struct ct_clock_map)
-#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 21, struct ct_lane)
+#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 21, struct ct_lane_new)
 #define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 22, struct ct_lane_read)
 
 #endif
