@@ -413,7 +413,7 @@ struct ct_version {
 #define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
 #define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
 #define CT_SESSION_DEFAULT	8u	/* started by a read() */
-#define CT_SESSION_LANES	16u	/* the owner reads lanes; not with OVERWRITE */
+#define CT_SESSION_LANES	32u	/* the owner reads lanes; not with OVERWRITE */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -709,8 +709,8 @@ struct ct_lane_read {
 #define CT_IOC_PROBE_REMOVE	_IOWR(CT_IOC_TYPE, 17, struct ct_probe_add)
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
-#define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 20, struct ct_clock_map)
-#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 21, struct ct_lane_new)
-#define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 22, struct ct_lane_read)
+#define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
+#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 31, struct ct_lane_new)
+#define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_lane_read)
 
 #endif
