@@ -430,7 +430,9 @@ struct ct_session {
 #define CT_GROUPS(X)							\
 	X(IOCTL, "ioctl") X(MEMORY, "memory") X(SCHEDULER, "scheduler")	\
 	X(INTERRUPT, "interrupt") X(CONTEXT, "context") X(UVM, "uvm")	\
-	X(ADDED, "added")	/* by CT_IOC_PROBE_ADD */
+	X(ADDED, "added")	/* by CT_IOC_PROBE_ADD */		\
+	X(FENCE, "fence")	/* tracepoints of dma_fence */		\
+	X(SWITCH, "switch")	/* traced threads leave and get a CPU */
 #define CT_ENUM_ROW(id, word)	CT_GROUP_##id,
 enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
 #undef CT_ENUM_ROW
@@ -524,6 +526,12 @@ enum ct_probe_state {
 	CT_PROBE_FAILED	  = 4,	/* the kernel refused: see error */
 	CT_PROBE_SHADOWED = 5,	/* an alternative name of it is armed */
 };
+/*
+ * A tracepoint: symbol is its name, module the one that must bring it ("": the
+ * kernel itself, or any).  ABSENT: nothing that is loaded has it.  hits are records
+ * (not events) and nothing is missed.
+ */
+#define CT_PROBE_IS_TRACEPOINT	1u
 struct ct_probe_info {
 	__u32 size;
 	__u32 index;
@@ -531,7 +539,7 @@ struct ct_probe_info {
 	__u16 group;		/* enum ct_group */
 	__u16 state;		/* enum ct_probe_state */
 	__s32 error;		/* negative errno of CT_PROBE_FAILED */
-	__u32 reserved;
+	__u32 flags;		/* CT_PROBE_IS_* */
 	__u64 address;
 	__u64 hits;
 	__u64 missed;

@@ -52,7 +52,8 @@
 	X(MARKER,	"marker")	/* the program's own markers */	\
 	X(PROCESS,	"process")					\
 	X(TRACER,	"tracer")	/* about the trace itself */	\
-	X(DRIVER,	"driver")	/* a kernel function that a user probes */
+	X(DRIVER,	"driver")	/* a kernel function that a user probes */ \
+	X(SWITCH,	"switch")	/* a traced thread leaves and gets a CPU */
 
 /* "op" in JSON Lines. X(ID, word). Values are ABI. */
 #define CT_OPS(X)							\
@@ -217,6 +218,30 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(s32, irq) F(u32, handled)
 #define CT_FIELDS_xid(F)						\
 	F(u32, xid) F(u32, reserved)
+/*
+ * sched_switch: a call that lasts as long as its thread is off the CPU; pid and tid
+ * are that thread's.  state: why it left, as the kernel's __TASK_* (0: it was taken
+ * off while it could run); other: who came next (in the begin), who ran before (in
+ * the end); waker: the thread that woke it (0: none, or an interrupt);
+ * runnable_ns: how long it could have run before it did.
+ */
+#define CT_FIELDS_k_switch(F)						\
+	F(x32, state) F(u32, other) F(u32, waker) F(u32, reserved)	\
+	F(u64, runnable_ns)
+/* sched_wakeup: pid and tid are those of the thread that is woken */
+#define CT_FIELDS_k_wake(F)						\
+	F(u32, waker) F(u32, target_cpu)
+/* dma_fence: the fence is known by its context (timeline) and number */
+#define CT_FIELDS_k_fence(F)						\
+	F(u64, fence_context) F(u64, seqno)
+#define CT_FIELDS_k_fence_new(F)					\
+	F(u64, fence_context) F(u64, seqno) F(text, text)
+/* gpu_mem_total: bytes that a process (0: all) now has of a GPU */
+#define CT_FIELDS_k_gpu_mem(F)						\
+	F(u64, size) F(u32, gpu) F(u32, owner_pid)
+/* nvidia_dev_xid: pci is domain << 16 | bus << 8 | device << 3 | function */
+#define CT_FIELDS_k_xid(F)						\
+	F(u32, xid) F(x32, pci) F(text, text)
 #define CT_FIELDS_k_delay(F)						\
 	F(u64, delay_ns)
 #define CT_FIELDS_k_arg1(F)						\
@@ -252,7 +277,8 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	L(elapsed) L(context) L(init) L(module) L(function) L(lookup)	\
 	L(graph) L(ioctl) L(k_alloc) L(k_pages) L(k_dma) L(k_queue)	\
 	L(k_irq) L(xid) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
-	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)
+	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
+	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
