@@ -12,6 +12,7 @@
 
 #include "chrome.h"
 #include "cmd.h"
+#include "options.h"
 #include "jsonl.h"
 #include "merge.h"
 
@@ -55,17 +56,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'f':
 		env->force = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (env->dir)
-			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
-		env->dir = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!env->dir)
-			argp_failure(state, 64, 0, "name the directory of a trace");
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return ct_option_trace(key, arg, state, &env->dir);
 }
 
 static int export_jsonl(const struct ct_trace *t, int fd)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd.h"
+#include "options.h"
 #include "report.h"
 
 struct env {
@@ -48,17 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 's':
 		env->report.summary_only = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (env->dir)
-			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
-		env->dir = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!env->dir)
-			argp_failure(state, 64, 0, "name the directory of a trace");
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return ct_option_trace(key, arg, state, &env->dir);
 }
 
 int cmd_report(int argc, char **argv)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "options.h"
 #include "term.h"
 #include "timeline.h"
 
@@ -79,17 +80,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TO:
 		env->timeline.to = milliseconds(state, arg);
 		return 0;
-	case ARGP_KEY_ARG:
-		if (env->dir)
-			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
-		env->dir = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!env->dir)
-			argp_failure(state, 64, 0, "name the directory of a trace");
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return ct_option_trace(key, arg, state, &env->dir);
 }
 
 int cmd_timeline(int argc, char **argv)

@@ -37,3 +37,19 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 		argp_error(state, "%s is a power of two, not '%s'", what, arg);
 	return v;
 }
+
+error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*dir)
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
+		*dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!*dir)
+			argp_failure(state, 64, 0, "name the directory of a trace");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
