@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One PyTorch program that runs a round of its work whenever a line comes in, and
+prints the round's seconds: so that processes traced in different ways can take turns.
+
+  gpt2    GPT-2 (random weights) generates 128 tokens
+  train   ten training steps of a small GPT-2: forward, backward, optimiser
+  graph   a CUDA graph of an MLP, replayed 2,000 times
+"""
+
+import sys
+import time
+
+import torch
+
+
+def gpt2():
+    from transformers import GPT2Config, GPT2LMHeadModel
+    config = GPT2Config(bos_token_id=0, eos_token_id=None, pad_token_id=0)
+    model = GPT2LMHeadModel(config).eval().to("cuda")
+    prompt = torch.arange(1, 9, device="cuda").unsqueeze(0)
+    mask = torch.ones_like(prompt)
+
+    def work():
+        with torch.inference_mode():
+            model.generate(prompt, attention_mask=mask, min_new_tokens=128,
+                           max_new_tokens=128, do_sample=False)
+    return work
+
+
+def train():
+    from transformers import GPT2Config, GPT2LMHeadModel
+    model = GPT2LMHeadModel(GPT2Config(n_layer=4, n_embd=256, n_head=4)).to("cuda")
+    optimizer = torch.optim.AdamW(model.parameters())
+    tokens = torch.randint(0, 50000, (4, 64), device="cuda")
+
+    def work():
+        for _ in range(10):
+            optimizer.zero_grad()
+            model(tokens, labels=tokens).loss.backward()
+            optimizer.step()
+    return work
+
+
+def graph():
+    layers = [torch.nn.Linear(512, 512) for _ in range(16)]
+    model = torch.nn.Sequential(*layers).to("cuda").eval()
+    x = torch.randn(32, 512, device="cuda")
+    captured = torch.cuda.CUDAGraph()
+    with torch.inference_mode():
+        model(x)
+        torch.cuda.synchronize()
+        with torch.cuda.graph(captured):
+            model(x)
+
+    def work():
+        for _ in range(2000):
+            captured.replay()
+    return work
+
+
+def main():
+    torch.manual_seed(1)
+    work = {"gpt2": gpt2, "train": train, "graph": graph}[sys.argv[1]]()
+    work()
+    torch.cuda.synchronize()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        print(time.perf_counter() - begin, flush=True)
+
+
+if __name__ == "__main__":
+    main()
