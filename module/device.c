@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include "clock.h"
 #include "compat.h"
 #include "device.h"
 #include "filter.h"
@@ -44,6 +45,7 @@ union ct_arg {
 	struct ct_filter filter;
 	struct ct_probe_add add;
 	struct ct_trigger_set trigger;
+	struct ct_clock_map clock;
 };
 
 /* Who may read: see section 4 of cudatrace.h. */
@@ -331,6 +333,17 @@ static int get_filter(struct ct_filter *f)
 	return 0;
 }
 
+static int map_clock(struct ct_clock_map *arg)
+{
+	long address = ct_clock_map();
+
+	if (IS_ERR_VALUE(address))
+		return address;
+	arg->address = address;
+	arg->length = PAGE_SIZE;
+	return 0;
+}
+
 static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 {
 	bool reader = file->f_mode & FMODE_READ;
@@ -362,6 +375,8 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 		if (!(file->f_mode & FMODE_WRITE))
 			return -EBADF;
 		return define_string(&arg->string);
+	case _IOC_NR(CT_IOC_CLOCK):
+		return file->f_mode & FMODE_WRITE ? map_clock(&arg->clock) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_DEFINE):
 		return reader ? get_define(&arg->define) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_STRING):
@@ -396,6 +411,8 @@ static size_t arg_size(unsigned int nr)
 	case _IOC_NR(CT_IOC_STRING):
 	case _IOC_NR(CT_IOC_GET_STRING):
 		return sizeof(struct ct_string);
+	case _IOC_NR(CT_IOC_CLOCK):
+		return sizeof(struct ct_clock_map);
 	case _IOC_NR(CT_IOC_GET_PROBE):
 		return sizeof(struct ct_probe_info);
 	}

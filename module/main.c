@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* cudatrace.ko: what goes up, in order, and comes down in reverse. */
 #include <linux/module.h>
+#include "clock.h"
 #include "device.h"
 #include "probe.h"
 #include "registry.h"
@@ -9,9 +10,12 @@ static int __init cudatrace_init(void)
 {
 	int err;
 
-	err = ct_registry_init();
+	err = ct_clock_init();
 	if (err)
 		return err;
+	err = ct_registry_init();
+	if (err)
+		goto err_clock;
 	err = ct_probe_init();
 	if (err)
 		goto err_registry;
@@ -23,6 +27,8 @@ err_probe:
 	ct_probe_exit();
 err_registry:
 	ct_registry_exit();
+err_clock:
+	ct_clock_exit();
 	return err;
 }
 
@@ -31,6 +37,7 @@ static void __exit cudatrace_exit(void)
 	ct_device_exit();
 	ct_probe_exit();
 	ct_registry_exit();
+	ct_clock_exit();
 }
 
 module_init(cudatrace_init);

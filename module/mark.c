@@ -10,7 +10,6 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include "filter.h"
 #include "mark.h"
@@ -153,7 +152,7 @@ static __always_inline void write_marks(struct ct_cpu *cpu, u8 *buf, u32 size, u
 		if (!m->op)
 			m->op = ct_ring_op(&cpu->ring);
 		if (begin)
-			m->begin = rec ? stamp : ktime_get_mono_fast_ns();
+			m->begin = rec ? stamp : ct_clock_ns();
 		if (!rec || m->reserved == REJECTED)
 			continue;
 		next = put(next, m, stamp, begin ? CT_F_BEGIN : 0);

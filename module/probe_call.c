@@ -9,7 +9,6 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
-#include <linux/timekeeping.h>
 #include "compat.h"
 #include "filter.h"
 #include "probe.h"
@@ -100,7 +99,7 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (!ct_wanted(d->category, context) || !sampled(p))
 		return 1;	/* nobody wants it: don't hook the return */
 	if (d->count) {
-		c->begin = ktime_get_mono_fast_ns();
+		c->begin = ct_clock_ns();
 		return 0;
 	}
 	c->variant = p->variant;
@@ -114,7 +113,7 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 		write_call(cpu, p, c, 0, true);
 		c->flags |= CT_F_HAS_BEGIN;
 	}
-	c->begin = ktime_get_mono_fast_ns();
+	c->begin = ct_clock_ns();
 	return 0;
 }
 
@@ -130,7 +129,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	p = container_of(rp, struct ct_armed, rp)->probe;
 	if (p->desc->count) {
 		this_cpu_inc(p->count->hits);
-		this_cpu_add(p->count->time, ktime_get_mono_fast_ns() - c->begin);
+		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
 	} else {
 		write_call(cpu, p, c, regs_return_value(regs), false);
 	}

@@ -17,7 +17,6 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 #include "compat.h"
@@ -205,7 +204,7 @@ static bool fill(struct ct_reader *rd)
 	rd->len = rd->sent = 0;
 	while (rd->len + 2 * CT_LINE_MAX <= CT_BUFFER) {
 		if (!fresh) {
-			now = ktime_get_mono_fast_ns();
+			now = ct_clock_ns();
 			limit = U64_MAX;
 			for (cpu = 0; cpu < rd->s->cpus; cpu++) {
 				r = ring_of(rd, cpu);

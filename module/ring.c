@@ -35,7 +35,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 #include "ring.h"
 
@@ -96,7 +95,7 @@ static void lose(struct ct_ring *r, enum ct_lost reason, u32 records)
 static inline bool stamp_take(struct ct_ring *r, u64 *stamp)
 {
 	u64 last = local64_read(&r->stamp);
-	u64 now = ktime_get_mono_fast_ns();
+	u64 now = ct_clock_ns();
 
 	if (now <= last) {
 		*stamp = last;

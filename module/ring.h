@@ -5,10 +5,10 @@
 
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
 #include <asm/local64.h>
+#include "clock.h"
 #include "cudatrace.h"
 
 struct ct_ring {
@@ -82,7 +82,7 @@ static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *s
 	barrier();
 	old = local64_read(&r->head);
 	last = local64_read(&r->stamp);
-	now = ktime_get_mono_fast_ns();
+	now = ct_clock_ns();
 	offset = old & (r->subbuf_size - 1);
 	if (likely(offset && offset + size < r->subbuf_size && now > last &&
 		   r->nest <= CT_NEST_MAX &&

@@ -13,6 +13,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uuid.h>
 #include <linux/vmalloc.h>
+#include "clock.h"
 #include "filter.h"
 #include "probe.h"
 #include "registry.h"
@@ -153,6 +154,7 @@ static void publish(struct ct_session_state *s)
 
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
+	WRITE_ONCE(ct_clock_page->recording, s != NULL);
 	if (!s)
 		synchronize_rcu();
 }
@@ -163,6 +165,7 @@ static void session_end(struct ct_session_state *s)
 	lockdep_assert_held(&ct_session_lock);
 	ct_probe_disarm_all();
 	publish(NULL);
+	ct_clock_stop();
 	ct_filter_clear();
 	ct_trigger_set(&(struct ct_trigger_set){});
 	spin_lock(&now_lock);
@@ -203,6 +206,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	/* Armed before anybody can record, so that a trace does not begin with
 	 * half of the probes; the handlers do nothing until then.
 	 */
+	ct_clock_start();
 	ct_probe_arm(s->groups);
 	s->start = s->facts->start = ktime_get_mono_fast_ns();
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));

@@ -8,12 +8,29 @@
  */
 #include "decode.h"
 #include "driver.h"
+#include "packet.h"
 #include "process.h"
-#include "sink.h"
 #include "slot.h"
 
 _Static_assert(sizeof(struct ct_slot) == 1 << CT_SLOT_SHIFT, "thunks.S knows");
 _Static_assert(offsetof(struct ct_slot, flags) == CT_SLOT_FLAGS, "thunks.S knows");
+_Static_assert(offsetof(struct ct_slot, open) == CT_SLOT_OPEN, "thunks.S knows");
+_Static_assert(offsetof(struct ct_slot, target) == 0, "thunks.S knows");
+_Static_assert(sizeof(struct ct_query) <= CT_QUERY_FRAME, "thunks.S knows");
+_Static_assert(offsetof(struct ct_query, result) == CT_QUERY_RESULT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_query, slot) == CT_QUERY_SLOT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_query, life) == CT_QUERY_LIFE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, life) == CT_THREAD_LIFE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, open) == CT_THREAD_OPEN, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, ops) == CT_THREAD_OPS, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, packet) == CT_THREAD_PACKET, "thunks.S knows");
+_Static_assert(offsetof(struct ct_proc, life) == 0, "thunks.S knows");
+_Static_assert(offsetof(struct ct_packet, ts_end) == CT_PACKET_TS_END, "thunks.S knows");
+_Static_assert(offsetof(struct ct_open_page, depth) == CT_OPEN_DEPTH, "thunks.S knows");
+_Static_assert(offsetof(struct ct_open_page, entry) == CT_OPEN_ENTRY, "thunks.S knows");
+_Static_assert(offsetof(struct ct_open_call, op) == 8, "thunks.S knows");
+_Static_assert(offsetof(struct ct_open_call, stack) == 16, "thunks.S knows");
+_Static_assert(offsetof(struct ct_open_call, class) == 24, "thunks.S knows");
 _Static_assert(offsetof(struct ct_frame, rax) == CT_FRAME_RAX, "thunks.S knows");
 _Static_assert(offsetof(struct ct_frame, r10) == CT_FRAME_R10, "thunks.S knows");
 _Static_assert(offsetof(struct ct_frame, result) == CT_FRAME_RESULT, "thunks.S knows");
@@ -126,6 +143,25 @@ static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
 	return true;
 }
 
+/* The sink wants to know: true if it recorded the begin, and stamped it. */
+static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_frame *f)
+{
+	u64 payload[16];
+	struct ct_record e = {
+		.class = s->class, .depth = (u8)(f->level < 255 ? f->level : 255),
+		.size = s->size, .payload = payload,
+	};
+
+	if (s->extract)
+		s->extract(f, payload, false);
+	if (!ct_sink->begin(t, &e))
+		return false;
+	f->op = e.op;
+	f->begin = e.begin;
+	f->flags = CT_FRAME_BEGUN;
+	return true;
+}
+
 void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
@@ -154,76 +190,95 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		level = check_open(t, f);
 	f->level = level;
 	f->op = ct_local_add(&t->ops, 1) + 1;
-	if (s->flags & CT_SLOT_QUERY) {
-		f->begin = t->last;	/* no earlier than: enough to find a hang */
-	} else {
-		if (ct_sink->begin) {
-			u64 payload[16];
-			struct ct_record e = {
-				.class = s->class, .depth = (u8)level,
-				.size = s->size, .payload = payload,
-			};
-
-			if (s->extract)
-				s->extract(f, payload, false);
-			if (ct_sink->begin(t, &e)) {
-				f->op = e.op;
-				f->begin = e.begin;
-				f->flags = CT_FRAME_BEGUN;
-			}
-		}
-		if (!(f->flags & CT_FRAME_BEGUN))
-			f->begin = ct_clock();
-	}
+	if (s->flags & CT_SLOT_QUERY)
+		f->begin = t->packet->ts_end;	/* no earlier: enough to find a hang */
+	else if (likely(!t->begins) || !record_begin(t, s, f))
+		f->begin = ct_clock_now(&t->clock);
 	if (likely(level < CT_OPEN_MAX)) {
 		c = &open->entry[level];
 		c->begin = f->begin;
 		c->op = f->op;
 		c->stack = (u64)f->stack;
-		c->class = s->class;
-		c->flags = (u32)s->size << 8 |
-			      (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0) |
-			      (f->flags & CT_FRAME_BEGUN ? CT_OPEN_HAS_BEGIN : 0);
+		*(u64 *)&c->class = s->open;
+		if (unlikely(f->flags & CT_FRAME_BEGUN))
+			c->flags |= CT_OPEN_HAS_BEGIN;
 	}
 	barrier();
 	open->depth = level + 1;
 	return s->target;
 }
 
+/* What the quick way did not take: another sink, a new packet, a signal handler. */
+static cold void record_slowly(struct ct_thread *t, u64 end, u16 class, u64 word, u64 op,
+			       u64 begin, const u64 *payload, u32 size)
+{
+	struct ct_record e = {
+		.class = class, .depth = (u8)(word >> 32), .flags = (u8)(word >> 40),
+		.result = (u16)(word >> 48), .op = op, .begin = begin, .end = end,
+		.payload = payload, .size = size,
+	};
+
+	ct_sink->record(t, &e);
+}
+
 void ct_leave(struct ct_frame *f)
 {
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
-	struct ct_record e;
-	u64 payload[16];
-
 	/* First, so that nothing of what follows is taken for the call's time. */
-	e.end = ct_clock();
+	u64 end = ct_clock_now(&t->clock);
+	u64 payload[16], word, begin = f->begin;
+	struct ct_open_page *open;
+	u32 flags = f->flags, level = f->level;
+
 	if (unlikely(s->after != NULL))
 		s->after(f);
-	if (unlikely(f->flags & CT_FRAME_BYPASS || f->life != t->life ||
+	if (unlikely(flags & CT_FRAME_BYPASS || f->life != t->life ||
 		     t->life != ct_process->life))
 		return;		/* also a child that was forked in the call */
 
 	if (s->extract)
 		s->extract(f, payload, true);
-	e.class = s->class;
-	e.depth = (u8)(f->level < 255 ? f->level : 255);
-	e.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0;
-	e.size = s->size;
-	e.payload = payload;
-	e.op = f->op;
-	e.begin = f->begin;
-	e.result = (u32)f->result;
+	flags = flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0;
 	if (s->flags & CT_SLOT_QUERY) {
-		e.flags = CT_F_INSTANT;
-		e.begin = 0;
+		flags = CT_F_INSTANT;
+		begin = 0;
 	}
-	if (unlikely(e.result > 0xffff))
-		e.flags |= CT_F_NO_RESULT;
-	if (unlikely(t->open->depth > f->level + 1))
-		abandon(t, f->level + 1);
-	ct_sink->record(t, &e);
-	if (likely(t->open->depth > f->level))
-		t->open->depth = f->level;
+	if (unlikely((u32)f->result > 0xffff))
+		flags |= CT_F_NO_RESULT;
+	word = CT_RECORD_WORD(level < 255 ? level : 255, flags, f->result);
+	open = t->open;
+	if (unlikely(open->depth > level + 1))
+		abandon(t, level + 1);
+	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&f->mark, end, s->class, word,
+				      f->op, begin, payload, s->size)))
+		record_slowly(t, end, s->class, word, f->op, begin, payload, s->size);
+	if (likely(open->depth > level))
+		open->depth = level;
+}
+
+/* The same for a simple query that no other call encloses. */
+void ct_leave_query(struct ct_query *q)
+{
+	struct ct_slot *s = q->slot;
+	struct ct_thread *t = &ct_self;
+	u64 end = ct_clock_now(&t->clock);
+	struct ct_open_page *open;
+	u32 flags = CT_F_INSTANT;
+	u64 word, op;
+
+	if (unlikely(q->life != t->life || t->life != ct_process->life))
+		return;
+	if (unlikely((u32)q->result > 0xffff))
+		flags |= CT_F_NO_RESULT;
+	word = CT_RECORD_WORD(0, flags, q->result);
+	open = t->open;
+	op = open->entry[0].op;
+	if (unlikely(open->depth > 1))
+		abandon(t, 1);
+	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&q->mark, end, s->class, word, op,
+				      0, NULL, 0)))
+		record_slowly(t, end, s->class, word, op, 0, NULL, 0);
+	if (likely(open->depth))
+		open->depth = 0;
 }

@@ -3,13 +3,13 @@
 # are relative to the top; includes of the ABI are relative to the sources.
 
 USERLIB_SRCS := $(addprefix userlib/, \
-	main.c call.c classify.c decode.c decode_copy.c decode_launch.c \
+	main.c call.c classify.c clock.c decode.c decode_copy.c decode_launch.c \
 	decode_memory.c decode_misc.c device.c driver.c elf.c files.c got.c \
-	interpose.c ioctl.c ioctl_decode.c kernels.c mark.c options.c process.c registry.c \
+	interpose.c ioctl.c ioctl_decode.c kernels.c mark.c options.c packet.c process.c registry.c \
 	room.c sink.c slot.c sys.c thread.c writer.c dlsym.S thunks.S)
 
 USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
-	-fno-strict-aliasing -fcf-protection=full -fno-stack-protector \
+	-fno-strict-aliasing -fno-tree-slp-vectorize -fcf-protection=full -fno-stack-protector \
 	-Wall -Wextra -Werror -Wno-address-of-packed-member
 
 USERLIB_LDFLAGS := -shared -Wl,-soname,libcudatrace.so \

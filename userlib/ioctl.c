@@ -119,7 +119,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	u32 life = t->life;
 	int ret, *error = __errno_location();
 
-	e.begin = ct_clock();
+	e.begin = ct_clock_now(&t->clock);
 	if (level < CT_OPEN_MAX) {
 		struct ct_open_call *c = &open->entry[level];
 
@@ -133,7 +133,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	open->depth = level + 1;
 
 	ret = pass_on(fd, cmd, arg);
-	e.end = ct_clock();
+	e.end = ct_clock_now(&t->clock);
 
 	if (t->life != life || t->life != ct_process->life)
 		return ret;

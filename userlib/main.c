@@ -11,7 +11,8 @@
  *   thunks.S, call.c		before and after each call
  *   decode*.c, kernels.c	its arguments, and the names of kernels
  *   sink.c			where its record goes: device.c or files.c with
- *				registry.c, room.c and writer.c
+ *				registry.c and room.c;
+ *				packet.c, writer.c: writing it; clock.c: its time
  *   ioctl.c			the driver's system calls, where no module sees them
  *   mark.c			the program's own markers
  *   driver.c, elf.c		where libcuda lies; loaded objects
@@ -24,6 +25,7 @@
  */
 #include <sys/auxv.h>
 
+#include "clock.h"
 #include "driver.h"
 #include "ioctl.h"
 #include "options.h"
@@ -40,6 +42,7 @@ __attribute__((constructor)) static void start(void)
 	ct_options_read();
 	if (ct_options.sink == CT_SINK_NONE || !ct_process_start())
 		return;
+	ct_clock_start();
 	ct_thread_start();
 	ct_ioctl_start();
 	ct_ready = 1;

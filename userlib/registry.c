@@ -198,7 +198,7 @@ static void head_line(struct ct_text *t)
 {
 	struct timespec real;
 	u8 random[16];
-	u64 start = ct_clock();
+	u64 start = ct_clock_real();
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	if (ct_sys3(SYS_getrandom, random, 16, 0) != 16)

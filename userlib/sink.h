@@ -55,6 +55,14 @@ struct ct_sink {
 	 * false.  NULL if the open call of the thread says it all.
 	 */
 	bool (*begin)(struct ct_thread *t, struct ct_record *e);
+
+	/*
+	 * The thread's packet takes no more: a new one for the record with this op
+	 * and time (0: not stamped yet); false if there is none.  Signals are
+	 * blocked, and no writer but the caller is inside.  NULL: record is no
+	 * ct_packet_record.
+	 */
+	bool (*next)(struct ct_thread *t, u64 op, u64 end);
 	void (*record)(struct ct_thread *t, const struct ct_record *e);
 };
 

@@ -234,9 +234,14 @@ u16 ct_slot_define(struct ct_slot *s)
 	text.op = f.op;
 	text.layout = s->layout;
 	id = ct_sink->define(&text);
-	if (id)
-		ct_store(&s->class, (u16)id);
-	else
+	if (!id) {
 		s->failures |= 1;
+		return 0;
+	}
+	s->open = (u16)id | (u64)((u32)s->size << 8 |
+		  (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0)) << 32;
+	ct_store(&s->class, (u16)id);
+	if (s->flags == CT_SLOT_QUERY && !s->words && !s->size && !s->extract && !s->after)
+		ct_store(&s->flags, (u8)(CT_SLOT_QUERY | CT_SLOT_SIMPLE));
 	return (u16)id;
 }

@@ -90,15 +90,6 @@ static inline void ct_unmap(void *addr, size_t size)
 	ct_sys2(SYS_munmap, addr, size);
 }
 
-/* CLOCK_MONOTONIC in ns: the clock of all records. */
-static inline u64 ct_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
-}
-
 /*
  * Compare and exchange, and add, by one instruction without a lock prefix: safe
  * against signal handlers of the same thread, and only against them.

@@ -11,12 +11,13 @@
 
 #include "elf.h"
 #include "options.h"
+#include "packet.h"
 #include "process.h"
 #include "sink.h"
 
 __thread struct ct_thread ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
-	.life = CT_LIFE_NEVER,
+	.life = CT_LIFE_NEVER, .packet = &ct_no_packet,
 };
 
 /* libc's, by name and not by linking: where they live depends on its version. */
@@ -27,15 +28,17 @@ static unsigned key;	/* glibc's pthread_key_t */
 
 static const ptrdiff_t *rseq_offset;
 
-u16 ct_cpu(void)
+/* Where libc keeps the number of the CPU; a fixed 0xffff if it doesn't say. */
+static const u32 *find_cpu(void)
 {
-	u32 cpu;
+	static const u32 unknown = 0xffff;
+	const char *self;
 
 	if (!rseq_offset)
-		return 0xffff;
+		return &unknown;
+	__asm__("movq %%fs:0, %0" : "=r"(self));
 	/* struct rseq: u32 cpu_id_start, u32 cpu_id */
-	__asm__ volatile("movl %%fs:4(%1), %0" : "=r"(cpu) : "r"(*rseq_offset));
-	return cpu > 0xffff ? 0xffff : (u16)cpu;
+	return (const u32 *)(self + *rseq_offset + 4);
 }
 
 u32 ct_stream_number(void)
@@ -142,15 +145,22 @@ cold bool ct_thread_attach(struct ct_thread *t)
 
 	find_keys();
 	mask = ct_lock();
-	if (ct_process_renew())
+	if (ct_process_renew()) {
+		ct_clock_renew();
 		ct_sink_renew();
+	}
 	if (t->life != ct_process->life) {
 		if (t->life != CT_LIFE_NEVER)
 			ct_sink->forget(t);	/* it was the parent's */
 		t->tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 0;
-		t->nest = 0;
+		t->writer = 0;
 		t->lost = 0;
+		t->cpu = find_cpu();
+		t->accepting = &t->session;
+		t->last = 0;
+		ct_packet_none(t);
+		t->begins = ct_sink->begin != NULL;
 		ok = ct_sink->attach(t);
 		if (ok) {
 			watch_exit(t);

@@ -8,32 +8,43 @@
 #ifndef CT_THREAD_H
 #define CT_THREAD_H
 
+#include "clock.h"
 #include "sys.h"
 
+/*
+ * Two lines of the cache hold all that a recorded call touches; thunks.S knows the
+ * offsets of some of it.
+ */
 struct ct_thread {
 	u32 life;		/* of the process when it attached; see process.h */
-	u32 tid;
-	u64 ops;		/* the last op given */
+	u32 session;		/* of its lane; see lane.c */
 	struct ct_open_page *open;
+	u64 ops;		/* the last op given */
 
-	/* the lane: see lane.c */
-	u8 *packet;		/* NULL: none, or the disk is full */
-	u64 position;		/* next free byte of the packet */
-	u64 limit;		/* the outermost writer stops here */
+	/* see packet.c */
+	struct ct_packet *packet;	/* never NULL: ct_no_packet, which takes none */
+	u64 limit;		/* bits that the outermost writer may fill */
 	u64 op_base;
 	u64 deadline;		/* the packet takes no later record */
-	u64 last;		/* time of the last record, at most */
-	u32 nest;		/* writers that are inside, by interruption */
+	u64 writer;		/* where the outermost writer's mark lies, 0: none inside */
+
+	struct ct_clock_copy clock;
+	const u32 *cpu;		/* where libc says which CPU runs it */
+	const u32 *accepting;	/* what session must be equal to */
+	u32 begins;		/* 1: the sink wants to know of each begin */
+	u32 tid;
+	u32 packet_size;
 	u32 stream;		/* N of u-PID-N */
-	u64 writer;		/* place on the stack of the outermost of them ... */
-	u64 writer_op;		/* ... and what stands there while it is inside */
-	u64 file_size;
+
+	u64 last;		/* no packet begins before */
 	u64 seq;
 	u64 lost;
-	u32 packet_size;
 	u32 retry;		/* records to lose until the next try */
 	u32 exits;		/* rounds of the thread's destructors so far */
-};
+	u64 file_size;		/* files.c */
+	struct ct_lane_head *lane;	/* lane.c */
+	u64 lane_size;
+} __attribute__((aligned(64)));
 
 #define CT_LIFE_NEVER	0xffffffffu
 
@@ -48,9 +59,6 @@ u32 ct_stream_number(void);
  * False if there is no memory even for its open calls.
  */
 bool ct_thread_attach(struct ct_thread *t);
-
-/* CPU the thread runs on, 0xffff if libc doesn't say; never a system call. */
-u16 ct_cpu(void);
 
 void ct_thread_start(void);
 

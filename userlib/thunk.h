@@ -16,6 +16,8 @@
 #define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
 #define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
 #define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
+#define CT_SLOT_SIMPLE		0x10	/* a query with nothing to be done but a record */
+#define CT_SLOT_OPEN		56	/* offsetof(struct ct_slot, open) */
 
 #define CT_FRAME_SIZE		256
 #define CT_FRAME_RAX		48
@@ -25,6 +27,19 @@
 #define CT_FRAME_WORDS		112
 #define CT_FRAME_XMM		128
 #define CT_FRAME_STACK		272	/* saved rbp and return address between */
+
+#define CT_QUERY_FRAME		48
+#define CT_QUERY_RESULT		0
+#define CT_QUERY_SLOT		16
+#define CT_QUERY_LIFE		32
+
+#define CT_THREAD_LIFE		0	/* of struct ct_thread */
+#define CT_THREAD_OPEN		8
+#define CT_THREAD_OPS		16
+#define CT_THREAD_PACKET	24
+#define CT_PACKET_TS_END	32	/* of struct ct_packet */
+#define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
+#define CT_OPEN_ENTRY		32	/* begin, op, stack, class and flags */
 
 #ifndef __ASSEMBLER__
 
@@ -55,6 +70,7 @@ struct ct_slot {
 	u64 hash;
 	u32 failures;		/* calls since the class was refused */
 	u32 stale;		/* its libcuda was unloaded */
+	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));
 
 struct ct_frame {
@@ -64,7 +80,7 @@ struct ct_frame {
 	u64 op;
 	u64 begin;
 	struct ct_slot *slot;
-	u64 reserved;
+	u64 mark;		/* CT_WRITER_MARK(): see packet.h */
 	u32 words;
 	u32 level;		/* index of its open call */
 	u32 flags;
@@ -72,6 +88,14 @@ struct ct_frame {
 	u64 xmm[8][2];
 	u64 rbp, caller;
 	u64 stack[];
+};
+
+/* The frame of a simple query that no other call encloses. */
+struct ct_query {
+	u64 result, result2;
+	struct ct_slot *slot;
+	u64 mark;
+	u32 life;
 };
 
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
@@ -90,6 +114,7 @@ extern struct ct_slot ct_slots[CT_THUNKS];
 
 void *ct_enter(struct ct_slot *s, struct ct_frame *f);
 void ct_leave(struct ct_frame *f);
+void ct_leave_query(struct ct_query *q);
 
 #endif
 #endif

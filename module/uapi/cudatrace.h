@@ -364,7 +364,9 @@ struct ct_clock_page {
 	__u32 abi;		/* CT_ABI_VERSION */
 	__u32 newest;		/* number of the newest line, 0: none */
 	__u32 session;		/* number of the session that takes lanes, 0: none does */
-	__u64 reserved[6];
+	__u32 recording;	/* 0: CT_IOC_MARK and CT_IOC_BEGIN would write nothing */
+	__u32 reserved32;
+	__u64 reserved[5];
 	struct ct_clock_line line[CT_CLOCK_LINES];
 };
 

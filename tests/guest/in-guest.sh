@@ -39,6 +39,9 @@ grep -v '^1\.\.' device.tap
 /mnt/build/tests/control >control.tap
 ok $? "what decides what is recorded"
 grep -v '^1\.\.' control.tap
+/mnt/build/tests/clock >clock.tap
+ok $? "the clock"
+grep -v '^1\.\.' clock.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

@@ -13,7 +13,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim linked-lazy linked-now plugin \
-	libplugin.so throw bench_call libfake_driver.so libcudart_like.so)
+	libplugin.so throw bench_call test_clock libfake_driver.so libcudart_like.so)
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
@@ -39,6 +39,9 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 
 $(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+
+$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
 
 $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -Wl,-z,lazy -Wl,-z,norelro -o $@ $^

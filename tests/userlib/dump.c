@@ -152,8 +152,8 @@ static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 		if (ts < *last || ts > p->ts_end)
 			BAD("%s: time %llu not in %llu..%llu", file, ts, *last, p->ts_end);
 		*last = ts;
-		printf("%s %u %u op=%llu depth=%u flags=%x result=%u dur=%llu cpu=%u %s %s",
-		       file, p->pid, p->tid, p->op_base + r->op, r->depth, r->flags,
+		printf("%s %u %u op=%llu ts=%llu depth=%u flags=%x result=%u dur=%llu cpu=%u %s %s",
+		       file, p->pid, p->tid, p->op_base + r->op, ts, r->depth, r->flags,
 		       r->result, r->duration & CT_DURATION_MAX,
 		       (unsigned)(r->duration >> 48), kinds[class], symbols[class]);
 		size = print_fields(fields[class], b + at, (unsigned)(end - at));

@@ -119,7 +119,7 @@ static long one_mark(struct ct_mark_head *m, bool begin, unsigned max)
 	unsigned size;
 	bool exact;
 	const char *name = class_of(m->class, &size, &exact);
-	u64 now = ct_clock();
+	u64 now = ct_clock_real();
 
 	if (!name || m->size % 8 || m->size < sizeof(*m) || m->size > max ||
 	    m->reserved || m->flags & ~(CT_F_HAS_BEGIN | CT_F_INSTANT | CT_F_NO_RESULT |

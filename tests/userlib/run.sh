@@ -123,6 +123,18 @@ t_basic() {
 	ok "a finished stream has no unused room ($size bytes)" $?
 }
 
+t_clock() {
+	"$B/test_clock" >"$W/said"
+	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $?
+	traced "$B/victim" clock
+	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
+	  paste -d ' ' <(grep '^call' "$W/out") \
+		<(sed -n 's/.* ts=\([0-9]*\) .* dur=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2/p' "$W/dump") |
+	  awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
+	  [ ! -s "$W/said" ]; }
+	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
+}
+
 t_queries() {
 	CUDATRACE_TIME_QUERIES=1 traced "$B/victim" basic
 	{ valid && counts 0 'flags=4 .*cuCtxGetCurrent' && counts 1 'flags=0 .*cuCtxGetCurrent'; }

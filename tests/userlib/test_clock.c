@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The library's lines from the counter to ns, on a counter and a clock of the test's
+ * own: that time never goes back, from one thread to another either, stays near the
+ * clock while that is slewed, and that what cannot be trusted is not.  Prints TAP.
+ */
+#include <stdint.h>
+
+static uint64_t ticks, rate_num = 3, rate_den = 10;	/* 3.33 GHz */
+static int64_t offset;			/* ns that the clock is off the counter */
+static double slew;			/* parts that the clock runs faster */
+
+#define CT_COUNTER()	(++ticks)
+#define CT_REAL_CLOCK
+static _Bool counter_usable(void);
+#include "../../userlib/clock.c"
+#include "../tap.h"
+
+static bool usable = true;
+
+u64 ct_clock_real(void)
+{
+	ticks += 60;
+	return (u64)((double)ticks * rate_num / rate_den * (1 + slew)) + (u64)offset;
+}
+
+static bool counter_usable(void)
+{
+	return usable;
+}
+
+static s64 distance(u64 t)
+{
+	return (s64)(t - ct_clock_real());
+}
+
+static void start_anew(void)
+{
+	memset(&own, 0, sizeof(own));
+	page = NULL;
+	own.usable = counter_usable();
+	take_pair(&own.base);
+	own.middle = own.base;
+	page = &own.page;
+}
+
+/* n stamps by two threads in turn, step ns apart: back steps, worst distance. */
+static void run(struct ct_clock_copy copy[2], int n, u64 step, u64 *back, s64 *worst)
+{
+	static u64 last;
+	u64 t;
+
+	*back = 0;
+	*worst = 0;
+	if (!copy[0].span && !copy[1].span)
+		last = 0;
+	for (int i = 0; i < n; i++) {
+		ticks += step * rate_den / rate_num;
+		t = ct_clock_now(&copy[i & 1]);
+		*back += t < last;
+		last = t;
+		t = (u64)(distance(t) < 0 ? -distance(t) : distance(t));
+		if ((s64)t > *worst)
+			*worst = (s64)t;
+	}
+}
+
+int main(void)
+{
+	struct ct_clock_copy copy[2] = { 0 };
+	u64 back;
+	s64 worst;
+
+	ticks = 1ull << 40;
+	ok(ct_clock_now(&copy[0]) && !copy[0].span, "before anything is set up, the clock itself");
+	start_anew();
+	run(copy, 1000, 100, &back, &worst);
+	ok(!own.page.newest, "no line before its slope can be known");
+	run(copy, 200000, 10000, &back, &worst);
+	ok(own.page.newest > 15 && copy[0].span && copy[1].span, "then there are lines (%u)",
+	   own.page.newest);
+	ok(!back && worst < 500, "two threads: time went back %llu times, %lld ns off",
+	   (unsigned long long)back, (long long)worst);
+	run(copy, 300000, 1000, &back, &worst);
+	ok(!back && worst < 500, "busy ones: %llu times, %lld ns", (unsigned long long)back,
+	   (long long)worst);
+	offset -= (s64)(ticks * 0.3 * 1e-4);
+	slew = 1e-4;
+	run(copy, 200000, 10000, &back, &worst);
+	ok(!back && worst < 25000, "the clock is slewed by 100 ppm: %llu times, %lld ns",
+	   (unsigned long long)back, (long long)worst);
+	run(copy, 400000, 10000, &back, &worst);
+	ok(!back && worst < 3000, "and is met again: %llu times, %lld ns", (unsigned long long)back,
+	   (long long)worst);
+	ticks += 20000000000ull;
+	run(copy, 100000, 10000, &back, &worst);
+	ok(!back && worst < 3000 && copy[0].span, "a thread that slept for seconds: %llu times, %lld ns",
+	   (unsigned long long)back, (long long)worst);
+	/* In a suspend the counter goes on and the clock does not. */
+	ticks += 20000000000ull;
+	offset -= 6000000000ll;
+	run(copy, 100000, 10000, &back, &worst);
+	ok(worst < 3000 && copy[0].span, "a suspend: %lld ns off, and there are lines again",
+	   (long long)worst);
+	offset += 200000;
+	run(copy, 50000, 10000, &back, &worst);
+	run(copy, 50000, 10000, &back, &worst);
+	ok(worst < 3000, "the clock was stepped by 200 us: seen, and %lld ns off afterwards", (long long)worst);
+	for (int i = 0; i < 40; i++) {
+		offset += 100000;
+		run(copy, 30000, 10000, &back, &worst);
+	}
+	ok(!own.usable, "a counter that strays again and again is given up");
+	run(copy, 10000, 10000, &back, &worst);
+	ok(!own.page.newest && worst < 200, "and the clock itself is asked: %lld ns", (long long)worst);
+	own.busy = 1;
+	ct_clock_renew();
+	ok(!own.busy, "a child is not kept from it by what its parent was doing");
+	return tap_done();
+}

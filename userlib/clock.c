@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lines from the time-stamp counter to CLOCK_MONOTONIC; see clock.h.
+ *
+ * The library's own page is kept by whoever finds that a line has ended: it takes
+ * the counter and the real clock together, and publishes a line that begins a little
+ * later, where the last one will be then, and is sloped to meet the clock at its end.
+ * So time goes back in no thread, nor from one to another.  A line is used no longer
+ * than for twice its promise, which ends each of them in a suspend; a counter that
+ * strays from the clock is given up.
+ *
+ * Must never wait: whoever finds the page being written uses what there is.
+ */
+#include "clock.h"
+
+#include "elf.h"
+
+#include <cpuid.h>
+
+#define LINE_NS		100000000ull	/* how long a line lasts */
+#define AHEAD_NS	1000000ull	/* published so long before it begins */
+#define FIRST_NS	10000000ull	/* least time for the first slope */
+#define BASE_NS		1000000000ull	/* slopes are taken over one to two of it */
+#define ERROR_NS	50000ull	/* further off: something has happened */
+#define RESTARTS	16		/* so often, and the counter is given up */
+
+struct pair {
+	u64 tsc;
+	u64 ns;
+};
+
+/* The library's own; a child goes on with its copy. */
+static struct {
+	struct ct_clock_page page;	/* as the module's */
+	struct pair base, middle;
+	u32 busy;
+	u32 lines;
+	u32 restarts;
+	bool usable;
+} own;
+
+static const struct ct_clock_page *page;	/* NULL: no lines */
+
+/* ------------------------------------------------------- the real clock ---- */
+typedef int clock_function(int id, struct timespec *ts);
+
+static clock_function *vdso;
+
+static int find_vdso(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	(void)data;
+	if (!ct_object_read(&o, info) || strncmp(o.soname, "linux-vdso.so", 13))
+		return 0;
+	s = ct_object_find(&o, "__vdso_clock_gettime");
+	if (s)
+		ct_store(&vdso, (clock_function *)(o.base + s->st_value));
+	return 1;
+}
+
+void ct_clock_start(void)
+{
+	dl_iterate_phdr(find_vdso, NULL);
+}
+
+#ifndef CT_REAL_CLOCK
+u64 ct_clock_real(void)
+{
+	clock_function *f = ct_load(&vdso);
+	struct timespec ts;
+
+	if (!f || f(CLOCK_MONOTONIC, &ts))
+		ct_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+}
+
+/* The kernel goes by the counter, and it runs evenly and through every sleep. */
+static bool counter_usable(void)
+{
+	char name[8];
+	u32 a, b, c, d = 0;
+	long n;
+	int fd = ct_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			 O_RDONLY, 0);
+
+	if (fd < 0)
+		return false;
+	n = ct_sys3(SYS_read, fd, name, sizeof(name));
+	ct_close(fd);
+	return n == 4 && !memcmp(name, "tsc\n", 4) &&
+	       __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8;
+}
+#endif
+
+/* ------------------------------------------------------- the own lines ----- */
+static void take_pair(struct pair *p)
+{
+	u64 best = ~0ull;
+
+	for (int i = 0; i < 4; i++) {
+		u64 before = CT_COUNTER(), ns = ct_clock_real(), after = CT_COUNTER();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		p->tsc = before + best / 2;
+		p->ns = ns;
+	}
+}
+
+static u64 scale(u64 a, u64 b, u64 c)
+{
+	return (u64)((unsigned __int128)a * b / c);
+}
+
+static u64 line_at(const struct ct_clock_line *l, u64 tsc)
+{
+	return l->ns + (u64)((__int128)(s64)(tsc - l->tsc) * (s64)l->mult >> 32);
+}
+
+static void begin_anew(const struct pair *now)
+{
+	ct_store(&own.page.newest, 0u);
+	memset(&own.page.line[own.lines % CT_CLOCK_LINES], 0, sizeof(*own.page.line));
+	own.base = own.middle = *now;
+	if (++own.restarts > RESTARTS)
+		own.usable = false;
+}
+
+static void publish(u64 tsc, u64 ns, u64 length, u64 mult)
+{
+	struct ct_clock_line *l = &own.page.line[++own.lines % CT_CLOCK_LINES];
+
+	l->tsc = tsc;
+	l->ns = ns;
+	l->until = tsc + length;
+	l->mult = mult;
+	ct_store(&own.page.newest, own.lines);
+}
+
+static void next_line(void)
+{
+	const struct ct_clock_line *last = &own.page.line[own.lines % CT_CLOCK_LINES];
+	u64 mult, length, ahead, begin, ns;
+	struct pair now;
+	s64 error;
+
+	take_pair(&now);
+	if (now.ns - own.base.ns < FIRST_NS)
+		return;
+	if (now.tsc <= own.base.tsc) {
+		begin_anew(&now);
+		return;
+	}
+	mult = scale(now.ns - own.base.ns, 1ull << 32, now.tsc - own.base.tsc);
+	if (!mult || mult >> 40) {
+		begin_anew(&now);
+		return;
+	}
+	length = scale(LINE_NS, 1ull << 32, mult);
+	ahead = scale(AHEAD_NS, 1ull << 32, mult);
+	if (!own.page.newest) {
+		publish(now.tsc, now.ns, length, mult);
+		return;
+	}
+	error = (s64)(now.ns - line_at(last, now.tsc));
+	if (now.tsc - last->tsc >= 2 * (last->until - last->tsc)) {
+		/* Nobody uses it any more.  How far the counter may have strayed meanwhile
+		 * nobody has seen, so it is its slope that must be what it was. */
+		s64 change = (s64)(mult - last->mult);
+
+		if (change > (s64)(mult >> 12) || change < -(s64)(mult >> 12))
+			begin_anew(&now);
+		else
+			publish(now.tsc, now.ns, length, mult);
+	} else if (error > (s64)ERROR_NS || error < -(s64)ERROR_NS) {
+		begin_anew(&now);
+		return;
+	} else {
+		begin = now.tsc + ahead;
+		if (begin < last->until)
+			return;		/* somebody else was quicker */
+		ns = line_at(last, begin);
+		error = (s64)(now.ns + scale(begin - now.tsc, mult, 1ull << 32) - ns);
+		publish(begin, ns, length, mult + (u64)(error * (1ll << 32) / (s64)length));
+	}
+	if (now.ns - own.middle.ns > BASE_NS) {
+		own.base = own.middle;
+		own.middle = now;
+	}
+}
+
+/* Signals are blocked. */
+static void carry_on(void)
+{
+	if (!own.usable || !ct_cas(&own.busy, 0u, 1u))
+		return;
+	next_line();
+	ct_store(&own.busy, 0u);
+}
+
+/* --------------------------------------------------------- for everybody --- */
+/* The line for this moment; false if there is none.  last: it has no promise left. */
+static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u64 *ns,
+		      bool *last)
+{
+	const struct ct_clock_line *l;
+	u64 tsc, until;
+	u32 n;
+
+	do {
+		n = ct_load(&p->newest);
+		*last = true;
+		if (!n)
+			return false;
+		tsc = CT_COUNTER();
+		l = &p->line[n % CT_CLOCK_LINES];
+		until = l->until;
+		if (tsc < l->tsc) {
+			until = l->tsc;
+			l = &p->line[(n - 1) % CT_CLOCK_LINES];
+		}
+		c->tsc = l->tsc;
+		c->ns = l->ns;
+		c->mult = l->mult;
+		c->span = until - l->tsc;
+		if (tsc - l->tsc >= 2 * (l->until - l->tsc))
+			c->span = 0;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&p->newest, __ATOMIC_RELAXED) - n > 1);
+	if (!c->span)
+		return false;
+	*last = tsc - c->tsc >= c->span;
+	*ns = c->ns + ((tsc - c->tsc) * c->mult >> 32);
+	return true;
+}
+
+cold u64 ct_clock_slow(struct ct_clock_copy *c)
+{
+	const struct ct_clock_page *p = ct_load(&page);
+	struct ct_clock_copy fresh;
+	bool last, found;
+	u64 ns, mask;
+
+	if (!p)
+		return ct_clock_real();
+	if (!ct_load(&p->newest)) {
+		ns = ct_clock_real();
+		if (p != &own.page || !own.usable || ns - own.base.ns < FIRST_NS)
+			return ns;
+	}
+	/* A handler that changed the copy while we do would leave half of each. */
+	mask = ct_signals_block();
+	found = find_line(p, &fresh, &ns, &last);
+	if (last && p == &own.page)
+		carry_on();
+	if (found && !last)
+		*c = fresh;
+	else
+		c->span = 0;
+	ct_signals_restore(mask);
+	return found ? ns : ct_clock_real();
+}
+
+void ct_clock_renew(void)
+{
+	static bool begun;
+
+	own.busy = 0;
+	if (begun)
+		return;
+	begun = true;
+	own.usable = counter_usable();
+	if (!own.usable)
+		return;
+	take_pair(&own.base);
+	own.middle = own.base;
+	if (!page)
+		ct_store(&page, &own.page);
+}
+
+void ct_clock_use(const struct ct_clock_page *p)
+{
+	ct_store(&page, p);
+}
