@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "error.h"
 #include "launch.h"
+#include "left.h"
 #include "options.h"
 #include "recording.h"
 #include "report.h"
@@ -115,9 +116,11 @@ static void choose_way(struct recording *rec)
 		return;
 	}
 	ret = ct_device_open(&rec->to.device, &err);
-	if (!ret)
+	if (!ret) {
+		ct_left_save(rec->to.dir);
 		ret = ct_device_start(&rec->to.device, env->subbuf_size, env->subbuf_count,
 				      env->groups, &err);
+	}
 	rec->to.module = !ret;
 	if (rec->to.module) {
 		fprintf(stderr, "cudatrace: recording through the module, %u CPUs\n",

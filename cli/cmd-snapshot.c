@@ -172,13 +172,16 @@ int cmd_snapshot(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, NULL, doc, NULL, NULL, NULL };
 	struct ct_recording rec = CT_RECORDING_INIT;
-	struct ct_error err = { 0 };
+	struct ct_error err = { 0 }, ignored;
 	struct env env = { 0 };
 	int n;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
-	if (ct_device_attach(&rec.device, &err))
+	n = ct_device_attach(&rec.device, &err);
+	if (n == -ENODATA && !env.wait)
+		n = ct_device_take(&rec.device, &ignored) ? n : 0;
+	if (n)
 		return ct_complain("%s", err.text);
 	rec.module = true;
 	if (env.wait && wait_for(&env, &rec.device))
@@ -195,6 +198,9 @@ int cmd_snapshot(int argc, char **argv)
 	ct_recording_probes(&rec);
 	ct_recording_streams(&rec);
 	ct_device_registry(&rec.device, &rec.registry);
+	/* What a killed recorder left needs not be kept twice; others are not ours. */
+	if (n >= 0 && rec.device.session.flags & CT_SESSION_LEFT)
+		ct_device_stop(&rec.device);
 	if (ct_recording_finish(&rec, &err))
 		return ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: %d packets in %s\n", n > 0 ? n : 0, env.dir ? env.dir : rec.dir);

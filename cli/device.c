@@ -27,6 +27,12 @@ static int explain_open(struct ct_error *err)
 	return ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
 }
 
+bool ct_device_is_older(const struct ct_version *version)
+{
+	return version->abi != CT_ABI_VERSION ? version->abi < CT_ABI_VERSION :
+	       version->schema < CT_SCHEMA_VERSION;
+}
+
 static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
 {
 	struct ct_version version = { .size = sizeof(version) };
@@ -40,10 +46,11 @@ static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
 		ret = ct_fail(err, errno, "%s is not cudatrace's device", CT_DEVICE_PATH);
 		goto fail;
 	}
-	if (version.abi != CT_ABI_VERSION) {
-		ret = ct_fail(err, EPROTO, "the module (%.55s, ABI %u) and this command (%s, ABI %u) differ: update the %s",
-			      version.module, version.abi, CT_VERSION, CT_ABI_VERSION,
-			      version.abi < CT_ABI_VERSION ? "module" : "command");
+	if (version.abi != CT_ABI_VERSION || version.schema != CT_SCHEMA_VERSION) {
+		ret = ct_fail(err, EPROTO, "the loaded module (%.55s, ABI %u, schema %u) and this command (%s, ABI %u, schema %u) differ: update the %s",
+			      version.module, version.abi, version.schema, CT_VERSION,
+			      CT_ABI_VERSION, CT_SCHEMA_VERSION,
+			      ct_device_is_older(&version) ? "module" : "command");
 		goto fail;
 	}
 	return 0;
@@ -139,6 +146,25 @@ int ct_device_attach(struct ct_device *dev, struct ct_error *err)
 		return ret;
 	}
 	return map_rings(dev, false, err);
+}
+
+int ct_device_take(struct ct_device *dev, struct ct_error *err)
+{
+	int ret = open_device(dev, O_RDWR, err);
+
+	/* Who may not write may take it, too, but not have it forgotten. */
+	if (ret == -EACCES)
+		ret = open_device(dev, O_RDONLY, err);
+	if (ret)
+		return ret;
+	dev->session.size = sizeof(dev->session);
+	if (ioctl(dev->fd, CT_IOC_TAKE, &dev->session))
+		ret = ct_fail(err, errno, "no killed recorder has left anything");
+	else
+		ret = map_rings(dev, false, err);
+	if (ret)
+		ct_device_close(dev);
+	return ret;
 }
 
 static int write_all(int fd, const uint8_t *data, size_t size)
@@ -255,8 +281,9 @@ static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
 			return ret;
 		r->pos += size;
 		/* Only now may the module write there again. */
-		__atomic_store_n(&r->consumer->consumed, r->pos < limit ? r->pos : limit,
-				 __ATOMIC_RELEASE);
+		if (r->consumer)
+			__atomic_store_n(&r->consumer->consumed,
+					 r->pos < limit ? r->pos : limit, __ATOMIC_RELEASE);
 		n++;
 	}
 }

@@ -54,6 +54,18 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 int ct_device_attach(struct ct_device *dev, struct ct_error *err);
 
 /**
+ * ct_device_take() - look at what a recorder left that was killed
+ *
+ * Its rings no longer change.  ct_device_stop() has the module forget it.
+ *
+ * Return: 0; -ENODATA there is nothing; a negative errno with a line in @err.
+ */
+int ct_device_take(struct ct_device *dev, struct ct_error *err);
+
+/* Of two sides that differ: is it the module that should be updated? */
+bool ct_device_is_older(const struct ct_version *version);
+
+/**
  * ct_device_snapshot() - copy what the rings hold into directory @dirfd
  * @since: ns: packets that ended before are left out
  *

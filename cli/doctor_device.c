@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../module/uapi/cudatrace.h"
+#include "device.h"
 
 #define STATES	(CT_PROBE_SHADOWED + 1)
 
@@ -26,11 +27,11 @@ static void check_version(struct ct_doctor *d, int fd)
 			   "%s does not answer as cudatrace's: %s", CT_DEVICE_PATH,
 			   strerror(errno));
 		d->device_opens = false;
-	} else if (version.abi != CT_ABI_VERSION) {
+	} else if (version.abi != CT_ABI_VERSION || version.schema != CT_SCHEMA_VERSION) {
 		ct_finding(d, CT_FINDING_MISSING, "load the module of this version of cudatrace",
-			   "the loaded module speaks version %u, this program version %u: the %s is older",
-			   version.abi, CT_ABI_VERSION,
-			   version.abi < CT_ABI_VERSION ? "module" : "program");
+			   "the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
+			   version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
+			   ct_device_is_older(&version) ? "module" : "program");
 		d->device_opens = false;
 	}
 }

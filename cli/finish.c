@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "left.h"
 #include "metadata.h"
 #include "reader.h"
 
@@ -253,6 +254,13 @@ int ct_finish(const char *dir, bool all_dead, struct ct_error *err)
 			goto out;
 		}
 	}
+	/* A recorder that lives has stopped its session itself. */
+	if (!all_dead && (rc = ct_left_complete(&t, err)) > 0) {
+		ct_trace_close(&t);
+		rc = ct_trace_open(&t, dir, err);
+	}
+	if (rc < 0)
+		goto out;
 	rc = finish_threads(&t, all_dead, err);
 	if (rc)
 		goto out;

@@ -10,12 +10,6 @@
 
 #include "error.h"
 
-/* Why a call was open: the reason field of call_open. */
-enum ct_open_reason {
-	CT_OPEN_UNKNOWN	= 0,
-	CT_OPEN_DIED	= 1,	/* its thread ended inside the call */
-};
-
 /**
  * ct_trace_lock() - be the one that writes the trace in @dir
  *

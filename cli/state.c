@@ -121,11 +121,17 @@ int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_statu
 		.overwritten = status->overwritten,
 		.cpu = cpu,
 	};
-	int i;
+	uint32_t i;
+	int ret = 0;
 
-	for (i = 0; i < CT_LOST_REASONS; i++)
-		stat.lost += status->lost[i];
-	return ct_state_record(st, CT_CLASS_stream_stat, &stat, sizeof(stat));
+	/* The first always, so that each CPU has its numbers. */
+	for (i = 0; i < CT_LOST_REASONS && !ret; i++) {
+		stat.lost = status->lost[i];
+		stat.reason = i;
+		if (!i || stat.lost)
+			ret = ct_state_record(st, CT_CLASS_stream_stat, &stat, sizeof(stat));
+	}
+	return ret;
 }
 
 int ct_state_close(struct ct_state *st)

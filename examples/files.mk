@@ -10,7 +10,7 @@
 
 EXAMPLES_OUT ?= build/examples
 EXAMPLES_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -O2 -g
-EXAMPLES := $(addprefix $(EXAMPLES_OUT)/,inference inference-linked markers)
+EXAMPLES := $(addprefix $(EXAMPLES_OUT)/,inference inference-linked markers reader)
 
 .PHONY: examples
 
@@ -30,3 +30,7 @@ $(EXAMPLES_OUT)/inference-linked: examples/inference.c examples/driver_api.h \
 $(EXAMPLES_OUT)/markers: examples/markers.c userlib/include/cudatrace/cudatrace.h
 	@mkdir -p $(EXAMPLES_OUT)
 	$(CC) $(EXAMPLES_CFLAGS) -Iuserlib/include -o $@ $< -ldl
+
+$(EXAMPLES_OUT)/reader: examples/reader.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@mkdir -p $(EXAMPLES_OUT)
+	$(CC) $(EXAMPLES_CFLAGS) -D_GNU_SOURCE -o $@ $<

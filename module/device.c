@@ -13,11 +13,11 @@
 #include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include "clock.h"
 #include "compat.h"
 #include "device.h"
 #include "filter.h"
+#include "map.h"
 #include "mark.h"
 #include "probe.h"
 #include "reader.h"
@@ -30,8 +30,11 @@
 
 /* One open file. */
 struct ct_file {
-	struct mutex lock;	/* reader, and read() against itself */
+	struct mutex lock;	/* reader, watermark, and read() against itself */
 	struct ct_reader *reader;
+	struct ct_watermark watermark;
+	bool mapped;		/* has mapped a CPU's data */
+	struct ct_session_state *taken;	/* CT_IOC_TAKE: set once */
 };
 
 /* Any of the ioctl's structs: they all begin with their size. */
@@ -46,6 +49,8 @@ union ct_arg {
 	struct ct_probe_add add;
 	struct ct_trigger_set trigger;
 	struct ct_clock_map clock;
+	struct ct_watermark watermark;
+	struct ct_limits limits;
 };
 
 /* Who may read: see section 4 of cudatrace.h. */
@@ -87,6 +92,7 @@ static int ct_release(struct inode *inode, struct file *file)
 	ct_probe_closed(file);
 	ct_session_closed(file);
 	ct_reader_close(f->reader);
+	ct_session_put(f->taken);
 	kfree(f);
 	return 0;
 }
@@ -136,7 +142,8 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 		n = attach(file, f);
 		if (n)
 			break;
-		n = ct_reader_read(f->reader, to, room, file->f_flags & O_NONBLOCK);
+		n = ct_reader_read(f->reader, to, room, &f->watermark,
+				   file->f_flags & O_NONBLOCK);
 		if (n)
 			break;
 		/* That session is over and read: follow the next one. */
@@ -166,66 +173,31 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 	if (attach(file, f))
 		mask = EPOLLERR;
 	else
-		mask = ct_reader_poll(f->reader, file, wait);
+		mask = ct_reader_poll(f->reader, file, wait, &f->watermark,
+				      READ_ONCE(f->mapped));
 	mutex_unlock(&f->lock);
 	return mask;
 }
 
-static int map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable)
-{
-	if (vma->vm_end - vma->vm_start != size)
-		return -EINVAL;
-	if (!writable) {
-		if (vma->vm_flags & VM_WRITE)
-			return -EPERM;
-		ct_vm_flags_mod(vma, 0, VM_MAYWRITE);
-	}
-	if (vma->vm_flags & VM_EXEC)
-		return -EPERM;
-	ct_vm_flags_mod(vma, VM_DONTCOPY, VM_MAYEXEC);
-	return remap_vmalloc_range(vma, area, 0);
-}
-
-static int map_cpu(struct file *file, struct vm_area_struct *vma,
-		   struct ct_session_state *s, u64 offset)
-{
-	u64 cpu = (offset >> 32) - 1;
-	struct ct_ring *r;
-
-	if (cpu >= s->cpus || !s->cpu[cpu])
-		return -EINVAL;
-	r = &s->cpu[cpu]->ring;
-	if (offset == CT_MMAP_STATUS(cpu))
-		return map_pages(vma, r->status, PAGE_SIZE, false);
-	if (offset == CT_MMAP_DATA(cpu))
-		return map_pages(vma, r->data, r->size, false);
-	if (offset == CT_MMAP_CONSUMER(cpu)) {
-		if (s->owner != file || !(file->f_mode & FMODE_WRITE))
-			return -EPERM;
-		return map_pages(vma, r->consumer, PAGE_SIZE, true);
-	}
-	return -EINVAL;
-}
-
 static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
 	int err;
 
-	/* Records hold pids of the initial namespace. */
-	if (task_active_pid_ns(current) != &init_pid_ns)
+	/* Records hold pids and uids of the initial namespaces. */
+	if (task_active_pid_ns(current) != &init_pid_ns || current_user_ns() != &init_user_ns)
 		return -EPERM;
 	/* VM_SHARED is already gone from a read-only file's mapping. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
+	s = READ_ONCE(f->taken);
+	if (s)
+		return ct_map(file, vma, s, &f->mapped);
 	s = ct_session_get();
 	if (!s)
 		return -ENODATA;
-	if (offset == CT_MMAP_FACTS)
-		err = map_pages(vma, s->facts, PAGE_SIZE, false);
-	else
-		err = map_cpu(file, vma, s, offset);
+	err = ct_map(file, vma, s, &f->mapped);
 	ct_session_put(s);
 	return err;
 }
@@ -313,6 +285,8 @@ static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 		return ct_probe_remove(&arg->add);
 	case _IOC_NR(CT_IOC_PROBE_SET):
 		return ct_probe_set(&arg->add);
+	case _IOC_NR(CT_IOC_LIMITS):
+		return ct_session_limit(&arg->limits);
 	}
 	mutex_lock(&ct_session_lock);
 	if (!ct_session_running())
@@ -344,9 +318,65 @@ static int map_clock(struct ct_clock_map *arg)
 	return 0;
 }
 
+static int set_watermark(struct ct_file *f, const struct ct_watermark *arg)
+{
+	if (arg->reserved)
+		return -EINVAL;
+	mutex_lock(&f->lock);
+	f->watermark = *arg;
+	mutex_unlock(&f->lock);
+	/* Whoever waits already, waits for another amount now. */
+	wake_up_interruptible_all(&ct_session_wait);
+	return 0;
+}
+
+static int seen(struct ct_file *f)
+{
+	struct ct_session_state *s;
+	int err = 0;
+
+	mutex_lock(&f->lock);
+	if (!f->reader) {
+		s = ct_session_get();
+		f->reader = s ? ct_reader_open(s) : NULL;
+		if (IS_ERR_OR_NULL(f->reader)) {
+			err = s ? -ENOMEM : -ENODATA;
+			f->reader = NULL;
+		}
+	}
+	if (!err)
+		ct_reader_seen(f->reader);
+	mutex_unlock(&f->lock);
+	return err;
+}
+
+/* What a closed owner left: this file keeps it, too, from now on. */
+static int take(struct ct_file *f, struct ct_session *arg)
+{
+	struct ct_session_state *s = ct_session_take(arg);
+
+	if (!s)
+		return -ENODATA;
+	if (cmpxchg(&f->taken, NULL, s)) {
+		ct_session_put(s);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int stop(struct file *file, struct ct_file *f)
+{
+	if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (READ_ONCE(f->taken))
+		return perfmon_capable() ? ct_session_forget(f->taken) : -EPERM;
+	return ct_session_stop(file, perfmon_capable());
+}
+
 static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 {
 	bool reader = file->f_mode & FMODE_READ;
+	struct ct_file *f = file->private_data;
 
 	switch (nr) {
 	case _IOC_NR(CT_IOC_FILTER):
@@ -354,13 +384,21 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 	case _IOC_NR(CT_IOC_PROBE_ADD):
 	case _IOC_NR(CT_IOC_PROBE_REMOVE):
 	case _IOC_NR(CT_IOC_PROBE_SET):
+	case _IOC_NR(CT_IOC_LIMITS):
 		return configure(file, nr, arg);
+	case _IOC_NR(CT_IOC_GET_LIMITS):
+		return reader ? ct_session_limits(&arg->limits) : -EBADF;
+	case _IOC_NR(CT_IOC_WATERMARK):
+		return reader ? set_watermark(f, &arg->watermark) : -EBADF;
+	case _IOC_NR(CT_IOC_TAKE):
+		return reader ? take(f, &arg->session) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_SESSION):
 		return reader ? ct_session_tell(&arg->session) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_FILTER):
 		return reader ? get_filter(&arg->filter) : -EBADF;
 	case _IOC_NR(CT_IOC_VERSION):
 		arg->version.abi = CT_ABI_VERSION;
+		arg->version.schema = CT_SCHEMA_VERSION;
 		strscpy(arg->version.module, CT_VERSION, sizeof(arg->version.module));
 		return 0;
 	case _IOC_NR(CT_IOC_START):
@@ -395,6 +433,7 @@ static size_t arg_size(unsigned int nr)
 		return sizeof(struct ct_version);
 	case _IOC_NR(CT_IOC_START):
 	case _IOC_NR(CT_IOC_GET_SESSION):
+	case _IOC_NR(CT_IOC_TAKE):
 		return sizeof(struct ct_session);
 	case _IOC_NR(CT_IOC_FILTER):
 	case _IOC_NR(CT_IOC_GET_FILTER):
@@ -405,6 +444,11 @@ static size_t arg_size(unsigned int nr)
 		return sizeof(struct ct_probe_add);
 	case _IOC_NR(CT_IOC_TRIGGER):
 		return sizeof(struct ct_trigger_set);
+	case _IOC_NR(CT_IOC_WATERMARK):
+		return sizeof(struct ct_watermark);
+	case _IOC_NR(CT_IOC_LIMITS):
+	case _IOC_NR(CT_IOC_GET_LIMITS):
+		return sizeof(struct ct_limits);
 	case _IOC_NR(CT_IOC_DEFINE):
 	case _IOC_NR(CT_IOC_GET_DEFINE):
 		return sizeof(struct ct_define);
@@ -461,14 +505,14 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 	switch (cmd) {
 	case CT_IOC_STOP:
-		if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
-			return -EBADF;
-		return ct_session_stop(file, perfmon_capable());
+		return stop(file, file->private_data);
 	case CT_IOC_PAUSE:
 	case CT_IOC_RESUME:
 		return configure(file, nr, NULL);
 	case CT_IOC_FLUSH:
 		return file->f_mode & FMODE_READ ? ct_session_flush() : -EBADF;
+	case CT_IOC_SEEN:
+		return file->f_mode & FMODE_READ ? seen(file->private_data) : -EBADF;
 	}
 	return struct_ioctl(file, nr, user);
 }

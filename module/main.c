@@ -2,6 +2,7 @@
 /* cudatrace.ko: what goes up, in order, and comes down in reverse. */
 #include <linux/module.h>
 #include "clock.h"
+#include "suspend.h"
 #include "device.h"
 #include "probe.h"
 #include "registry.h"
@@ -19,10 +20,15 @@ static int __init cudatrace_init(void)
 	err = ct_probe_init();
 	if (err)
 		goto err_registry;
-	err = ct_device_init();
+	err = ct_suspend_init();
 	if (err)
 		goto err_probe;
+	err = ct_device_init();
+	if (err)
+		goto err_suspend;
 	return 0;
+err_suspend:
+	ct_suspend_exit();
 err_probe:
 	ct_probe_exit();
 err_registry:
@@ -35,6 +41,7 @@ err_clock:
 static void __exit cudatrace_exit(void)
 {
 	ct_device_exit();
+	ct_suspend_exit();
 	ct_probe_exit();
 	ct_registry_exit();
 	ct_clock_exit();
@@ -47,3 +54,4 @@ MODULE_AUTHOR("The cudatrace authors");
 MODULE_DESCRIPTION("Tracing of CUDA programs and of NVIDIA's kernel driver");
 MODULE_VERSION(CT_VERSION);
 MODULE_INFO(abi, __stringify(CT_ABI_VERSION));
+MODULE_INFO(schema, __stringify(CT_SCHEMA_VERSION));

@@ -76,7 +76,8 @@ static __always_inline int check(u8 *buf, u32 size, bool begin)
 		    m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved)
 			return -EINVAL;
 		c = ct_class_find(m->class);
-		if (!c || c->def.layer != CT_LAYER_USER)
+		if (!c || c->def.layer != CT_LAYER_USER ||
+		    m->class == CT_CLASS_clock || m->class == CT_CLASS_call_open)
 			return -EINVAL;
 		payload = m->size - sizeof(*m);
 		if (c->has_text ? ct_payload_size(c, m + 1, payload) != payload :
@@ -128,6 +129,8 @@ static __always_inline void *put(struct ct_cpu_record *rec, struct ct_mark_head 
 	copy_out((u64 *)(rec + 1), (const u64 *)(m + 1), payload);
 	if (m->reserved == UID_FIRST)
 		*(u32 *)(rec + 1) = __kuid_val(current_uid());
+	else if (unlikely(m->class == CT_CLASS_process))
+		ct_record_who((void *)(rec + 1));
 	return (void *)(rec + 1) + payload;
 }
 

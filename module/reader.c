@@ -28,14 +28,19 @@
 #define CT_SLACK_NS	1000000ull
 #define CT_BUFFER	(128u << 10)
 
+/* How often unread records are compared with a watermark. */
+#define CT_LOOK		max_t(long, HZ / 100, 1)
+
 /* Where a reader is in one CPU's ring. */
 struct place {
 	u64 pos;		/* next position to read */
 	u64 stamp;		/* time of the record there, if have */
 	u64 last;		/* time of the last record seen */
 	u64 idle_at;		/* committed when nothing more was found */
-	u64 lost;		/* losses already told */
+	u64 lost[CT_LOST_REASONS];	/* losses already told */
 	u64 records;		/* records read or told as lost */
+	u64 seen;		/* for mmap(): position, and records before it */
+	u64 seen_records;
 	bool have;
 	bool counted;		/* records is known (from a packet's begin on) */
 };
@@ -44,6 +49,7 @@ struct ct_reader {
 	struct ct_session_state *s;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
 	bool armed;			/* counted in ct_session_waiters for poll() */
+	u64 since;			/* ns: waits with something unread since; 0: not */
 	u64 event_id;
 	size_t len, sent;		/* of buf */
 	u64 record[CT_RECORD_MAX / sizeof(u64)];
@@ -77,18 +83,23 @@ static void tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reas
 				max(at->last, rd->s->start), ++rd->event_id);
 }
 
-/* Records that the full ring did not take since we last told. */
-static void tell_full(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+/* Records that were not taken since we last told. */
+static void tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
+	static const char * const words[] = {
+#define CT_ROW(id, word)	[CT_LOST_##id] = word,
+		CT_LOSSES(CT_ROW)
+#undef CT_ROW
+	};
 	struct place *at = &rd->at[cpu];
-	u64 lost = 0;
+	u64 lost;
 	int i;
 
-	for (i = 0; i < CT_LOST_REASONS; i++)
-		lost += READ_ONCE(r->status->lost[i]);
-	if (lost != at->lost) {
-		tell_lost(rd, cpu, lost - at->lost, "full");
-		at->lost = lost;
+	for (i = 0; i < CT_LOST_REASONS; i++) {
+		lost = READ_ONCE(r->status->lost[i]);
+		if (lost != at->lost[i])
+			tell_lost(rd, cpu, lost - at->lost[i], words[i]);
+		at->lost[i] = lost;
 	}
 }
 
@@ -212,7 +223,7 @@ static bool fill(struct ct_reader *rd)
 					continue;
 				if (rd->len + 2 * CT_LINE_MAX > CT_BUFFER)
 					return true;
-				tell_full(rd, cpu, r);
+				tell_losses(rd, cpu, r);
 				look(rd, cpu, r);
 				if (!rd->at[cpu].have)
 					limit = min(limit, bound(rd, cpu, r, now));
@@ -278,7 +289,115 @@ static void disarm_poll(struct ct_reader *rd)
 	rd->armed = false;
 }
 
-ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool nonblock)
+/* ---------------------------------------------------- watermarks ------- */
+
+static bool any_watermark(const struct ct_watermark *wm)
+{
+	return wm->bytes || wm->records || wm->ns;
+}
+
+/*
+ * What a reader by mmap() of one CPU has not seen: from the last CT_IOC_SEEN, or for
+ * the owner from what it consumed, whose records count in whole packets.
+ */
+static void unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
+		   u64 *bytes, u64 *records)
+{
+	const struct place *at = &rd->at[cpu];
+	u64 limit = committed(r), pos = at->seen, before = at->seen_records, begin;
+
+	if (owner)
+		pos = max(pos, min(READ_ONCE(r->consumer->consumed), limit));
+	if (pos >= limit)
+		return;
+	begin = pos & ~(u64)(r->subbuf_size - 1);
+	if (pos != at->seen && limit > begin)
+		before = max(before, READ_ONCE(((struct ct_packet *)
+				(r->data + (begin & r->mask)))->op_base));
+	*bytes += limit - pos;
+	*records += READ_ONCE(r->status->records) - before;
+}
+
+/* Is so much unread as wm says?  *some: there is something. */
+static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
+		    struct file *file, bool mapped, bool *some)
+{
+	u64 bytes = 0, records = 0, now;
+	struct ct_ring *r;
+	u32 cpu;
+
+	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
+		r = ring_of(rd, cpu);
+		if (!r)
+			continue;
+		if (mapped) {
+			unseen(rd, cpu, r, READ_ONCE(rd->s->owner) == file, &bytes, &records);
+		} else if (committed(r) > rd->at[cpu].idle_at || rd->at[cpu].have) {
+			bytes += committed(r) - rd->at[cpu].pos;
+			records += READ_ONCE(r->status->records) - rd->at[cpu].records;
+		}
+	}
+	*some = bytes;
+	if (!bytes) {
+		rd->since = 0;
+		return false;
+	}
+	if (!any_watermark(wm) || (wm->bytes && bytes >= wm->bytes) ||
+	    (wm->records && records >= wm->records))
+		return true;
+	now = ktime_get_mono_fast_ns();
+	if (!rd->since)
+		rd->since = now;
+	return wm->ns && now - rd->since >= wm->ns;
+}
+
+static bool news_or_end(struct ct_reader *rd)
+{
+	return news(rd) || READ_ONCE(rd->s->ended);
+}
+
+/* Until the watermark is reached or the session ends.  0, -ERESTARTSYS. */
+static int wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
+{
+	bool some;
+	int err;
+
+	while (any_watermark(wm) && !READ_ONCE(rd->s->ended) &&
+	       !reached(rd, wm, NULL, false, &some)) {
+		if (some) {
+			schedule_timeout_interruptible(CT_LOOK);
+			if (signal_pending(current))
+				return -ERESTARTSYS;
+			continue;
+		}
+		waiters(1);
+		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
+		waiters(-1);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void ct_reader_seen(struct ct_reader *rd)
+{
+	struct ct_ring *r;
+	u32 cpu;
+
+	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
+		r = ring_of(rd, cpu);
+		if (!r)
+			continue;
+		/* Records first: one that comes in between is rather told twice. */
+		rd->at[cpu].seen_records = READ_ONCE(r->status->records);
+		smp_rmb();
+		rd->at[cpu].seen = committed(r);
+	}
+	rd->since = 0;
+}
+
+ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
+		       const struct ct_watermark *wm, bool nonblock)
 {
 	bool young, ended;
 	size_t n;
@@ -286,6 +405,11 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool 
 
 	disarm_poll(rd);
 	while (rd->sent == rd->len) {
+		if (!nonblock) {
+			err = wait_watermark(rd, wm);
+			if (err)
+				return err;
+		}
 		ended = READ_ONCE(rd->s->ended);
 		young = fill(rd);
 		if (rd->len)
@@ -301,8 +425,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool 
 			continue;
 		}
 		waiters(1);
-		err = wait_event_interruptible(ct_session_wait,
-					       news(rd) || READ_ONCE(rd->s->ended));
+		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
 		waiters(-1);
 		if (err)
 			return err;
@@ -311,6 +434,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool 
 	if (copy_to_user(to, rd->buf + rd->sent, n))
 		return -EFAULT;
 	rd->sent += n;
+	rd->since = 0;
 	return n;
 }
 
@@ -319,13 +443,28 @@ static void nudge(struct timer_list *t)
 	wake_up_interruptible_all(&ct_session_wait);
 }
 
-__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait)
+__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
+			const struct ct_watermark *wm, bool mapped)
 {
+	bool some = false;
+
 	poll_wait(file, &ct_session_wait, wait);
 	if (!rd->armed)
 		waiters(1);
 	rd->armed = true;
-	if (rd->sent < rd->len)
+	if (!mapped && rd->sent < rd->len)
+		return EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(rd->s->ended))
+		return EPOLLIN | EPOLLRDNORM | (mapped ? EPOLLHUP : 0);
+	if ((mapped || any_watermark(wm)) && !reached(rd, wm, file, mapped, &some)) {
+		if (some) {
+			/* Looked at from time to time: writers need not wake us. */
+			disarm_poll(rd);
+			mod_timer(&rd->nudge, jiffies + CT_LOOK);
+		}
+		return 0;
+	}
+	if (mapped)
 		return EPOLLIN | EPOLLRDNORM;
 	if (fill(rd) && !rd->len)
 		mod_timer(&rd->nudge, jiffies + 1);
@@ -354,11 +493,12 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s)
 		r = ring_of(rd, cpu);
 		if (!r)
 			continue;
+		rd->at[cpu].records = READ_ONCE(r->status->records);
 		rd->at[cpu].pos = committed(r);
 		rd->at[cpu].idle_at = rd->at[cpu].pos;
 		rd->at[cpu].last = s->start;
 		for (i = 0; i < CT_LOST_REASONS; i++)
-			rd->at[cpu].lost += READ_ONCE(r->status->lost[i]);
+			rd->at[cpu].lost[i] = READ_ONCE(r->status->lost[i]);
 	}
 	return rd;
 }

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct ct_session_state;
+struct ct_watermark;
 struct ct_reader;
 
 /*
@@ -23,8 +24,17 @@ void ct_reader_close(struct ct_reader *rd);
  * Returns bytes; 0 when the session is over and all of it was read; -EAGAIN,
  * -ERESTARTSYS, -EFAULT.
  */
-ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room, bool nonblock);
+ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
+		       const struct ct_watermark *wm, bool nonblock);
 
-__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait);
+/*
+ * ct_reader_poll - mapped: the file reads by mmap(), so only what stands in the rings
+ * counts.  The caller serialises it with ct_reader_read().
+ */
+__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
+			const struct ct_watermark *wm, bool mapped);
+
+/* ct_reader_seen - CT_IOC_SEEN. */
+void ct_reader_seen(struct ct_reader *rd);
 
 #endif

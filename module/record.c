@@ -8,6 +8,14 @@
 #include <linux/rcupdate.h>
 #include "record.h"
 
+void ct_record_who(struct ct_process *p)
+{
+	rcu_read_lock();
+	p->ppid = rcu_dereference(current->real_parent)->tgid;
+	rcu_read_unlock();
+	p->uid = __kuid_val(current_uid());
+}
+
 /* Say who the current task's process is: parent, user, command name. */
 void ct_record_process(struct ct_cpu *cpu, u64 key)
 {
@@ -16,11 +24,18 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
 	u64 stamp;
+	u32 charge = U32_MAX;
 
+	if (static_branch_unlikely(&ct_limiting) &&
+	    !ct_limit_take(cpu, sizeof(*rec) + fixed + text, 0, &charge))
+		return;
 	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
 	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, &stamp, 0);
-	if (!rec)
+	if (!rec) {
+		if (static_branch_unlikely(&ct_limiting))
+			ct_limit_give_back(cpu, sizeof(*rec) + fixed + text, charge);
 		return;
+	}
 	cpu->seen[current->tgid % CT_SEEN_SLOTS] = key;
 	rec->stamp = CT_STAMP(stamp, CT_CLASS_process);
 	rec->pid = current->tgid;
@@ -29,10 +44,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT);
 	rec->result = 0;
 	p = (void *)(rec + 1);
-	rcu_read_lock();
-	p->ppid = rcu_dereference(current->real_parent)->tgid;
-	rcu_read_unlock();
-	p->uid = from_kuid(&init_user_ns, current_uid());
+	ct_record_who(p);
 	p->text = text;
 	memset((char *)p + fixed, 0, text);
 	/* The leader's name is the process's; a torn copy only looks odd. */

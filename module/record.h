@@ -5,6 +5,7 @@
 
 #include <linux/hardirq.h>
 #include <linux/sched.h>
+#include "limit.h"
 #include "session.h"
 
 /*
@@ -32,6 +33,9 @@ static inline u8 ct_context(void)
 	return pc & SOFTIRQ_OFFSET ? CT_F_SOFTIRQ : CT_F_TASK;
 }
 
+/* The parent and the user of the current task, as the initial namespaces number them. */
+void ct_record_who(struct ct_process *p);
+
 /* Write the process record of the current task: see ct_record_new(). */
 void ct_record_process(struct ct_cpu *cpu, u64 key);
 
@@ -44,7 +48,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key);
  * the process a new mm: it is told again, with its new name.
  * @records:	how many there are in it, whose heads the caller then writes itself
  * Preemption must be disabled until ct_record_done().
- * Returns NULL when it is lost (counted by the ring).
+ * Returns NULL when it is lost (counted by the ring, or by the limits).
  */
 static __always_inline struct ct_cpu_record *
 ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp,
@@ -52,17 +56,23 @@ ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp,
 {
 	struct task_struct *task = current;
 	struct ct_cpu_record *rec;
-	u32 tgid = task->tgid;
+	u32 tgid = task->tgid, charge = U32_MAX;
 	u64 key;
 
 	if (likely(!context)) {
+		if (static_branch_unlikely(&ct_limiting) &&
+		    !ct_limit_take(cpu, sizeof(*rec) + size, records, &charge))
+			return NULL;
 		key = (u64)tgid << 32 ^ (unsigned long)task->mm >> 6;
 		if (unlikely(cpu->seen[tgid % CT_SEEN_SLOTS] != key))
 			ct_record_process(cpu, key);
 	}
 	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + size, stamp, records);
-	if (unlikely(!rec))
+	if (unlikely(!rec)) {
+		if (static_branch_unlikely(&ct_limiting) && !context)
+			ct_limit_give_back(cpu, sizeof(*rec) + size, charge);
 		return NULL;
+	}
 	rec->stamp = CT_STAMP(*stamp, class);
 	rec->pid = context ? 0 : tgid;
 	rec->tid = context ? 0 : task->pid;

@@ -103,6 +103,29 @@ static bool word_ok(const char *s, size_t room)
 	return true;
 }
 
+static enum ct_role role_of(const struct ct_field *f)
+{
+	static const struct {
+		const char *name;
+		enum ct_role role;
+	} names[] = {
+		{ "size", CT_ROLE_SIZE }, { "direction", CT_ROLE_DIRECTION },
+		{ "cmd", CT_ROLE_CMD }, { "device", CT_ROLE_DEVICE },
+		{ "have", CT_ROLE_HAVE }, { "code", CT_ROLE_CODE },
+		{ "status", CT_ROLE_STATUS }, { "kernel", CT_ROLE_KERNEL },
+		{ "uid", CT_ROLE_UID }, { "ppid", CT_ROLE_PID },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(f->name, names[i].name))
+			return names[i].role;
+	if (f->type == CT_TYPE_text)
+		return CT_ROLE_TEXT;
+	return !strncmp(f->name, "grid_", 5) || !strncmp(f->name, "block_", 6) ?
+	       CT_ROLE_GRID : CT_ROLE_NONE;
+}
+
 /* Check what def says and work out the record's shape. */
 static int class_shape(struct ct_class *c)
 {
@@ -126,6 +149,7 @@ static int class_shape(struct ct_class *c)
 		if (offset % size)
 			return -EINVAL;
 		offset += size;
+		c->role[i] = role_of(f);
 		c->has_text = f->type == CT_TYPE_text;
 	}
 	if (!c->has_text && offset % 8)

@@ -6,12 +6,20 @@
 #include <linux/types.h>
 #include "cudatrace.h"
 
+/* What a field's name says of it: worked out once, not at every line. */
+enum ct_role {
+	CT_ROLE_NONE, CT_ROLE_SIZE, CT_ROLE_DIRECTION, CT_ROLE_CMD, CT_ROLE_DEVICE,
+	CT_ROLE_HAVE, CT_ROLE_CODE, CT_ROLE_STATUS, CT_ROLE_KERNEL, CT_ROLE_TEXT,
+	CT_ROLE_GRID, CT_ROLE_UID, CT_ROLE_PID,
+};
+
 struct ct_class {
 	struct hlist_node by_name;
 	u32 id;
 	u16 fixed;		/* bytes of the fields; a text's bytes not counted */
 	bool has_text;		/* the last field is a text */
 	bool uid_first;		/* the first field is u32 "uid": stamped by us */
+	u8 role[CT_FIELDS_MAX];	/* enum ct_role */
 	struct ct_define def;
 };
 

@@ -48,10 +48,10 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	r->mask = r->size - 1;
 	r->overwrite = overwrite;
 	memcpy(r->uuid, uuid, sizeof(r->uuid));
-	/* Mapped into user space: vmalloc_user() zeroes, so nothing old leaks. */
-	r->data = vmalloc_user(r->size);
-	r->status = vmalloc_user(PAGE_SIZE);
-	r->consumer = vmalloc_user(PAGE_SIZE);
+	/* Mapped into user space, so zeroed; on the account of who starts the session. */
+	r->data = __vmalloc(r->size, CT_GFP_RING);
+	r->status = __vmalloc(PAGE_SIZE, CT_GFP_RING);
+	r->consumer = __vmalloc(PAGE_SIZE, CT_GFP_RING);
 	if (!r->data || !r->status || !r->consumer) {
 		ct_ring_free(r);
 		return -ENOMEM;
@@ -105,8 +105,7 @@ static inline bool stamp_take(struct ct_ring *r, u64 *stamp)
 	return local64_cmpxchg(&r->stamp, last, now) == last;
 }
 
-/* How far the owner of a lossless session has read: checked, never back. */
-static u64 consumed(struct ct_ring *r)
+u64 ct_ring_consumed(struct ct_ring *r)
 {
 	u64 claim = READ_ONCE(r->consumer->consumed);
 
@@ -122,7 +121,7 @@ static int packet_allowed(struct ct_ring *r, u64 start)
 
 	if (end <= r->size)
 		return 0;
-	if (!r->overwrite && end - consumed(r) > r->size)
+	if (!r->overwrite && end - ct_ring_consumed(r) > r->size)
 		return CT_LOST_FULL + 1;
 	if (end - r->status->committed > r->size)
 		return CT_LOST_NESTED + 1;

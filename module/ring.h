@@ -11,6 +11,12 @@
 #include "clock.h"
 #include "cudatrace.h"
 
+/*
+ * Memory of a session: charged to the memory cgroup of the task that starts it, and
+ * refused there rather than making room by killing.
+ */
+#define CT_GFP_RING	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL)
+
 struct ct_ring {
 	/* What the writer touches for every record: one cache line. */
 	local64_t head;		/* next free position */
@@ -37,6 +43,11 @@ struct ct_ring {
  */
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid);
+
+/* ct_ring_consumed - how far the owner of a lossless session has read: checked, never
+ * back.  On its CPU with preemption disabled, or when nobody writes any more.
+ */
+u64 ct_ring_consumed(struct ct_ring *r);
 
 /* ct_ring_free - give back what ct_ring_init took; nobody may write any more. */
 void ct_ring_free(struct ct_ring *r);

@@ -15,6 +15,7 @@
 #include <linux/vmalloc.h>
 #include "clock.h"
 #include "filter.h"
+#include "limit.h"
 #include "probe.h"
 #include "registry.h"
 #include "session.h"
@@ -31,6 +32,8 @@ DECLARE_WAIT_QUEUE_HEAD(ct_session_wait);
 u32 ct_session_waiters;
 /* The session, paused or not; under ct_session_lock, and now_lock for readers. */
 static struct ct_session_state *running;
+/* What an owner left that was closed without stopping it; under ct_session_lock. */
+static struct ct_session_state *left;
 /* Guards taking a reference against the last put; never held for long. */
 static DEFINE_SPINLOCK(now_lock);
 
@@ -40,6 +43,7 @@ static void session_free(struct kref *ref)
 	u32 i;
 
 	irq_work_sync(&s->wake);
+	ct_limit_free(s);
 	for (i = 0; s->cpu && i < s->cpus; i++) {
 		if (!s->cpu[i])
 			continue;
@@ -99,7 +103,7 @@ static int check_sizes(struct ct_session *arg)
 
 static struct ct_session_state *session_make(const struct ct_session *arg)
 {
-	struct ct_session_state *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct ct_session_state *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	bool overwrite = arg->flags & CT_SESSION_OVERWRITE;
 	unsigned int cpu;
 	uuid_t uuid;
@@ -110,14 +114,14 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 	init_irq_work(&s->wake, wake_readers);
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
-	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL);
-	s->facts = vmalloc_user(PAGE_SIZE);
+	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL_ACCOUNT);
+	s->facts = __vmalloc(PAGE_SIZE, CT_GFP_RING);
 	if (!s->cpu || !s->facts)
 		goto err;
 	uuid_gen(&uuid);
 	/* Every possible CPU, so that one that comes later has its ring. */
 	for_each_possible_cpu(cpu) {
-		s->cpu[cpu] = kzalloc_node(sizeof(**s->cpu), GFP_KERNEL,
+		s->cpu[cpu] = kzalloc_node(sizeof(**s->cpu), GFP_KERNEL_ACCOUNT,
 					   cpu_to_node(cpu));
 		if (!s->cpu[cpu] ||
 		    ct_ring_init(&s->cpu[cpu]->ring, cpu, arg->subbuf_size,
@@ -136,8 +140,11 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 		.running = 1,
 		.defines = ct_registry_count(),
 		.probes = ct_probe_count(),
+		.schema = CT_SCHEMA_VERSION,
 	};
 	memcpy(s->facts->uuid, uuid.b, sizeof(s->facts->uuid));
+	if (ct_limit_init(s, !overwrite))
+		goto err;
 	return s;
 err:
 	ct_session_put(s);
@@ -162,10 +169,19 @@ static void publish(struct ct_session_state *s)
 /* Take the session away from the writers, then from the readers. */
 static void session_end(struct ct_session_state *s)
 {
+	struct ct_ring *r;
+	u32 i;
+
 	lockdep_assert_held(&ct_session_lock);
 	ct_probe_disarm_all();
 	publish(NULL);
 	ct_clock_stop();
+	for (i = 0; i < s->cpus; i++) {
+		r = s->cpu[i] ? &s->cpu[i]->ring : NULL;
+		if (r)
+			r->status->consumed = ct_ring_consumed(r);
+	}
+	ct_limit_end(s);
 	ct_filter_clear();
 	ct_trigger_set(&(struct ct_trigger_set){});
 	spin_lock(&now_lock);
@@ -216,6 +232,9 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	spin_lock(&now_lock);
 	running = s;
 	spin_unlock(&now_lock);
+	ct_session_put(left);
+	left = NULL;
+	ct_limit_begin(s);
 	publish(s);
 out:
 	mutex_unlock(&ct_session_lock);
@@ -239,16 +258,50 @@ int ct_session_stop(const void *owner, bool privileged)
 	return err;
 }
 
+/* Does it hold what its owner has not consumed?  It has ended. */
+static bool unread(const struct ct_session_state *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->cpus; i++)
+		if (s->cpu[i] && s->cpu[i]->ring.status->committed >
+				 s->cpu[i]->ring.status->consumed)
+			return true;
+	return false;
+}
+
 void ct_session_closed(const void *owner)
 {
+	struct ct_session_state *s;
+
 	mutex_lock(&ct_session_lock);
-	if (running && running->owner == owner) {
+	s = running;
+	if (s && s->owner == owner) {
 		/* The file's address may be given to another one. */
-		running->owner = NULL;
-		if (!running->persistent)
-			session_end(running);
+		s->owner = NULL;
+		if (!s->persistent) {
+			kref_get(&s->ref);
+			session_end(s);
+			if (!s->is_default && unread(s))
+				swap(left, s);
+			ct_session_put(s);
+		}
 	}
 	mutex_unlock(&ct_session_lock);
+}
+
+int ct_session_forget(struct ct_session_state *s)
+{
+	int err = -ENODATA;
+
+	mutex_lock(&ct_session_lock);
+	if (left && left == s) {
+		ct_session_put(left);
+		left = NULL;
+		err = 0;
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
 }
 
 void ct_session_exit(void)
@@ -256,6 +309,8 @@ void ct_session_exit(void)
 	mutex_lock(&ct_session_lock);
 	if (running)
 		session_end(running);
+	ct_session_put(left);
+	left = NULL;
 	mutex_unlock(&ct_session_lock);
 }
 
@@ -298,27 +353,69 @@ int ct_session_flush(void)
 	return 0;
 }
 
+static void describe(const struct ct_session_state *s, struct ct_session *arg)
+{
+	u32 size = arg->size;
+
+	*arg = (struct ct_session){
+		.size = size,
+		.flags = s->facts->flags | (s->paused ? CT_SESSION_PAUSED : 0) |
+			 (s->is_default ? CT_SESSION_DEFAULT : 0) |
+			 (s == left ? CT_SESSION_LEFT : 0),
+		.subbuf_size = s->facts->subbuf_size,
+		.subbuf_count = s->facts->subbuf_count,
+		.groups = s->groups,
+		.start = s->start,
+		.cpus = s->cpus,
+		.holder = s->holder,
+	};
+	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
+}
+
 int ct_session_tell(struct ct_session *arg)
 {
-	struct ct_session_state *s;
-	u32 size = arg->size;
 	int err = -ENODATA;
 
 	mutex_lock(&ct_session_lock);
-	s = running;
+	if (running) {
+		describe(running, arg);
+		err = 0;
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+struct ct_session_state *ct_session_take(struct ct_session *arg)
+{
+	struct ct_session_state *s;
+
+	mutex_lock(&ct_session_lock);
+	s = left;
 	if (s) {
-		*arg = (struct ct_session){
-			.size = size,
-			.flags = s->facts->flags | (s->paused ? CT_SESSION_PAUSED : 0) |
-				 (s->is_default ? CT_SESSION_DEFAULT : 0),
-			.subbuf_size = s->facts->subbuf_size,
-			.subbuf_count = s->facts->subbuf_count,
-			.groups = s->groups,
-			.start = s->start,
-			.cpus = s->cpus,
-			.holder = s->holder,
-		};
-		memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
+		kref_get(&s->ref);
+		describe(s, arg);
+	}
+	mutex_unlock(&ct_session_lock);
+	return s;
+}
+
+int ct_session_limit(const struct ct_limits *arg)
+{
+	int err;
+
+	mutex_lock(&ct_session_lock);
+	err = running ? ct_limit_set(running, arg) : -ENODATA;
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+int ct_session_limits(struct ct_limits *arg)
+{
+	int err = -ENODATA;
+
+	mutex_lock(&ct_session_lock);
+	if (running) {
+		ct_limit_get(running, arg);
 		err = 0;
 	}
 	mutex_unlock(&ct_session_lock);

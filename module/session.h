@@ -16,6 +16,7 @@
 struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
+	struct ct_share *share;	/* who holds how much of the ring: limit.c */
 	u64 seen[CT_SEEN_SLOTS];
 };
 
@@ -26,6 +27,7 @@ struct ct_session_state {
 	struct ct_facts *facts;	/* one page, mapped read-only by readers */
 	u64 start;
 	u64 groups;
+	struct ct_limit *limit;
 	const void *owner;	/* the open file that started it */
 	pid_t holder;		/* its pid, for EBUSY */
 	bool is_default;	/* started by a read(): gives way to any other */
@@ -74,8 +76,19 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
  */
 int ct_session_stop(const void *owner, bool privileged);
 
-/* The file is closed: its session ends, unless it is persistent. */
+/*
+ * The file is closed: its session ends, unless it is persistent; if its rings hold
+ * what was not consumed, it is left for ct_session_take().
+ */
 void ct_session_closed(const void *owner);
+
+/*
+ * ct_session_take - what a closed owner left, with a reference, or NULL; arg is
+ * filled as CT_IOC_TAKE says.  ct_session_forget - it is not kept any longer; -ENODATA:
+ * it isn't now.  Both may sleep.
+ */
+struct ct_session_state *ct_session_take(struct ct_session *arg);
+int ct_session_forget(struct ct_session_state *s);
 
 /* The module goes: end what runs. */
 void ct_session_exit(void);
@@ -90,6 +103,10 @@ void ct_session_probes(u32 count);
 int ct_session_pause(bool pause);
 int ct_session_flush(void);
 int ct_session_tell(struct ct_session *arg);
+
+/* CT_IOC_LIMITS, GET_LIMITS: 0, -ENODATA, -EINVAL.  May sleep. */
+int ct_session_limit(const struct ct_limits *arg);
+int ct_session_limits(struct ct_limits *arg);
 
 /* ct_session_wake - a record was committed: wake readers.  Any context. */
 static inline void ct_session_wake(struct ct_session_state *s)

@@ -7,12 +7,14 @@
  * Numbers are formatted here and not by printf(): this is what a reader's speed
  * depends on.
  */
+#include <linux/cred.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <linux/uidgid.h>
 #include "nv_ioctl.h"
 #include "registry.h"
 #include "text.h"
@@ -151,6 +153,12 @@ static u32 reader_pid(u32 nr)
 	return nr;
 }
 
+/* A uid of the initial namespace as the reader's knows it, else the overflow uid. */
+static u32 reader_uid(u32 uid)
+{
+	return from_kuid_munged(current_user_ns(), KUIDT_INIT(uid));
+}
+
 /* ------------------------------------------------------------ fields ----- */
 
 /* A field's bytes as an unsigned number. */
@@ -186,11 +194,16 @@ static const char *device_name(u32 dev, char *buf, size_t room)
 	return buf;
 }
 
-static char *put_field(char *p, const struct ct_field *f, const u8 *at, u64 v)
+static char *put_field(char *p, const struct ct_field *f, enum ct_role role,
+		       const u8 *at, u64 v)
 {
 	const char *text;
 	char buf[24];
 
+	if (role == CT_ROLE_PID)
+		return put_u64(p, reader_pid(v));
+	if (role == CT_ROLE_UID)
+		return put_u64(p, reader_uid(v));
 	switch (f->type) {
 	case CT_TYPE_s8:
 		return put_s64(p, (s8)v);
@@ -234,34 +247,45 @@ struct summary {
 	const u8 *text;		/* a text field: u16 length, bytes */
 };
 
-static void note(struct summary *sum, const struct ct_field *f, const u8 *at, u64 v)
+static void note(struct summary *sum, enum ct_role role, const u8 *at, u64 v)
 {
-	const char *name = f->name;
-
-	if (!strcmp(name, "size")) {
+	switch (role) {
+	case CT_ROLE_SIZE:
 		sum->size = true;
 		sum->size_v = v;
-	} else if (!strcmp(name, "direction")) {
+		break;
+	case CT_ROLE_DIRECTION:
 		sum->direction = true;
 		sum->direction_v = v;
-	} else if (!strcmp(name, "cmd")) {
+		break;
+	case CT_ROLE_CMD:
 		sum->cmd = true;
 		sum->cmd_v = v;
-	} else if (!strcmp(name, "device")) {
+		break;
+	case CT_ROLE_DEVICE:
 		sum->device_v = v;
-	} else if (!strcmp(name, "have")) {
+		break;
+	case CT_ROLE_HAVE:
 		sum->have_v = v;
-	} else if (!strcmp(name, "code")) {
+		break;
+	case CT_ROLE_CODE:
 		sum->code_v = v;
-	} else if (!strcmp(name, "status")) {
+		break;
+	case CT_ROLE_STATUS:
 		sum->status_v = v;
-	} else if (!strcmp(name, "kernel")) {
+		break;
+	case CT_ROLE_KERNEL:
 		sum->kernel = ct_string_find(v);
-	} else if (f->type == CT_TYPE_text) {
+		break;
+	case CT_ROLE_TEXT:
 		sum->text = at;
-	} else if (!strncmp(name, "grid_", 5) || !strncmp(name, "block_", 6)) {
+		break;
+	case CT_ROLE_GRID:
 		sum->threads_v = sum->grid ? sum->threads_v * v : v;
 		sum->grid = true;
+		break;
+	default:
+		break;
 	}
 }
 
@@ -285,8 +309,8 @@ static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 			memmove(comma, comma + 1, p - comma - 1);
 			p--;
 		}
-		p = put_field(p, f, payload + offset, v);
-		note(sum, f, payload + offset, v);
+		p = put_field(p, f, c->role[i], payload + offset, v);
+		note(sum, c->role[i], payload + offset, v);
 		offset += sizes[f->type];
 	}
 	*p++ = '}';

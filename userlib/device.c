@@ -58,11 +58,14 @@ static int open_device(void)
 		ct_close(file);
 		return -1;
 	}
-	if (v.abi != CT_ABI_VERSION) {
+	if (v.abi != CT_ABI_VERSION || v.schema != CT_SCHEMA_VERSION) {
+		bool older = v.abi != CT_ABI_VERSION ? v.abi < CT_ABI_VERSION :
+						       v.schema < CT_SCHEMA_VERSION;
+
 		ct_close(file);
-		ct_say_once(CT_ONCE_DEVICE, v.abi < CT_ABI_VERSION ?
-			    "the loaded module is older than this library: " :
-			    "the loaded module is newer than this library: ",
+		ct_say_once(CT_ONCE_DEVICE, older ?
+			    "the loaded module is older than this library, update the module; going on without " :
+			    "the loaded module is newer than this library, update the library; going on without ",
 			    ct_options.device);
 		return -1;
 	}

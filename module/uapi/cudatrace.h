@@ -83,11 +83,15 @@
  *              the device file's owner or in its group (else EACCES).
  *   O_RDWR     as a reader, and may own the session (CT_IOC_START), which needs
  *              CAP_PERFMON or CAP_SYS_ADMIN.
+ * docs/permissions.md has a table of who may do what.
  *
  * The *session* is global: it says how large the rings are, whether they
  * overwrite, and which probe groups are armed.  It belongs to the file that
  * started it and ends with CT_IOC_STOP or when that file is closed; a second
- * CT_IOC_START gets EBUSY and the holder's pid.  A read() with no session starts
+ * CT_IOC_START gets EBUSY and the holder's pid.  If that file is closed without
+ * CT_IOC_STOP (its process was killed) while the rings hold what it has not
+ * consumed, the session ends as well, but is *left*: CT_IOC_TAKE gives it to
+ * whoever comes next.  A read() with no session starts
  * one with the defaults (all groups, overwrite), which ends when its file is
  * closed; a CT_IOC_START takes over from such a default session.  With no
  * session nothing is written and nothing counts as lost.
@@ -96,6 +100,17 @@
  * it blocks until there is something (O_NONBLOCK: EAGAIN).  Every open file has
  * a position of its own, which starts at what is written after the open, and
  * each loss is told by a line {"type":"tracer","name":"lost",...}.
+ *
+ * A blocking read() and poll(), select() and epoll wait for a *watermark*
+ * (CT_IOC_WATERMARK), by default for one record.  What is unread is counted from
+ * where this file's read() stands; once the file has mapped a CPU's data, from
+ * what the consumer page says (the owner) or from the last CT_IOC_SEEN.
+ *
+ * pids and tids in the text are those of the pid namespace of the task that
+ * reads, uids those of its user namespace.  A process that is not visible there,
+ * or is gone by then, shows as 0; a user who has no number there as the kernel's
+ * overflow uid (65534).  Records in memory hold the initial namespaces' numbers:
+ * mmap() is refused in any other (EPERM).
  *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts
@@ -170,8 +185,11 @@
  *
  * 7. VERSIONS
  *
- * CT_ABI_VERSION changes when a layout or an ioctl changes incompatibly; sides
- * that differ refuse to talk and say which one is older.  All ioctl structs
+ * CT_ABI_VERSION changes when an ioctl or the ring's protocol changes
+ * incompatibly, CT_SCHEMA_VERSION when a reader could not understand what is
+ * recorded (a static class or a layout of cudatrace_events.h was changed or
+ * added).  Both stand in the facts page, in CT_IOC_VERSION and in modinfo; sides
+ * that differ in either refuse to talk and say which one is older.  All ioctl structs
  * begin with their size, so that fields may be added at their end: a caller with
  * a shorter struct is served with zeros for what it lacks; a longer one must
  * have zeros in what the module doesn't know (else E2BIG).
@@ -183,7 +201,8 @@
 #include <linux/ioctl.h>
 #include "cudatrace_events.h"
 
-#define CT_ABI_VERSION		1u
+#define CT_ABI_VERSION		1
+#define CT_SCHEMA_VERSION	1
 #define CT_VERSION		"0.1.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"
@@ -330,14 +349,19 @@ struct ct_facts {
 	__u32 defines;		/* classes and strings defined so far, all told */
 	__u32 probes;		/* probes in the table */
 	__u32 triggers;		/* triggers that have fired so far */
+	__u32 schema;		/* CT_SCHEMA_VERSION */
+	__u32 reserved;
 };
 
-/* Why a record was lost: the index of lost[]. */
-enum ct_lost {
-	CT_LOST_FULL	= 0,	/* lossless ring full */
-	CT_LOST_NESTED	= 1,	/* interrupted too deep inside the ring itself */
-	CT_LOST_REASONS	= 4,
-};
+/* Why a record was lost, the index of lost[]: X(ID, word in the output). */
+#define CT_LOSSES(X)							\
+	X(FULL,		"full")		/* lossless ring full */	\
+	X(NESTED,	"nested")	/* interrupted too deep in the ring itself */ \
+	X(RATE,		"rate")		/* its producer's rate: CT_IOC_LIMITS */ \
+	X(SHARE,	"share")	/* its producer's share of the ring */
+#define CT_ENUM_ROW(id, word)	CT_LOST_##id,
+enum ct_lost { CT_LOSSES(CT_ENUM_ROW) CT_LOST_REASONS };
+#undef CT_ENUM_ROW
 
 struct ct_cpu_status {
 	__u64 committed;
@@ -345,6 +369,7 @@ struct ct_cpu_status {
 	__u64 records;		/* written, those overwritten since included */
 	__u64 overwritten;	/* packets that were overwritten */
 	__u64 lost[CT_LOST_REASONS];
+	__u64 consumed;		/* set when the session ends: see the consumer page */
 };
 
 struct ct_cpu_consumer {
@@ -402,6 +427,8 @@ struct ct_version {
 	__u32 size;
 	__u32 abi;
 	char  module[56];
+	__u32 schema;
+	__u32 reserved;
 };
 
 /*
@@ -416,6 +443,7 @@ struct ct_version {
 #define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
 #define CT_SESSION_DEFAULT	8u	/* started by a read() */
 #define CT_SESSION_LANES	32u	/* the owner reads lanes; not with OVERWRITE */
+#define CT_SESSION_LEFT		16u	/* CT_IOC_TAKE: its owner was closed without stopping it */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -492,7 +520,9 @@ struct ct_string {
  * is written together or not at all.  begin: ns when the call began (a claim; the
  * module takes it for at most now), 0 for a mark without a duration.  op: from
  * CT_IOC_BEGIN, or 0 for one that the module gives.
- * The u32 field "uid" of a class that has one first is overwritten by the module.
+ * The u32 field "uid" of a class that has one first is overwritten by the module,
+ * as are ppid and uid of a process record; clock and call_open are not for
+ * producers.
  * Returns 0, also when the ring was full (the loss is counted; a program must not
  * behave differently because it is traced) or no session runs.
  * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM
@@ -699,6 +729,62 @@ struct ct_lane_read {
 	__u32 reserved;
 };
 
+ * CT_IOC_WATERMARK: reader, for this file alone: how much must be unread before a
+ * blocking read(), poll() or epoll says that there is something: so many bytes in
+ * the rings, or so many records, or anything at all once ns have passed since
+ * the file began to wait (exact to 10 ms).  What is 0 does not count; all 0: any
+ * record, at once.  Writers do nothing for a watermark but at the first record: from
+ * then on the rings are looked at every 10 ms.  A read() with O_NONBLOCK gives what
+ * there is.  EBADF not open for reading.
+ *
+ * CT_IOC_SEEN: reader by mmap() that does not own the session: what is committed now
+ * counts as read for poll().  (Call it before you read committed.)  ENODATA: no
+ * session.
+ */
+struct ct_watermark {
+	__u32 size;
+	__u32 reserved;
+	__u64 bytes;
+	__u64 records;
+	__u64 ns;
+};
+
+/*
+ * CT_IOC_LIMITS: the owner, or anyone who may start a session: what one producer may
+ * use of it.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
+ * CT_LIMIT_CGROUP a cgroup v2; two of them may fall together and then share.  It
+ * holds for every record that is written in a task, interrupts' are not limited.
+ *   records, bytes   a second, of all CPUs together; a second's worth at once is let
+ *                    through.  0: no limit.  Beyond: lost[CT_LOST_RATE].
+ *   share            percent of each CPU's ring that one producer's records may
+ *                    occupy before they are consumed, exact to a packet: 1 to 100,
+ *                    0: the default.  For a lossless session alone: what overwrites
+ *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].
+ * A lossless session begins with CT_SHARE_DEFAULT by user and no rates.
+ * CT_IOC_GET_LIMITS: reader.  Errors: EINVAL an unknown flag, both of them, a share
+ * above 100; ENODATA; EPERM; ENOMEM.
+ */
+#define CT_LIMIT_PROCESS	1u
+#define CT_LIMIT_CGROUP		2u
+#define CT_SHARE_DEFAULT	75u
+struct ct_limits {
+	__u32 size;
+	__u32 flags;
+	__u64 records;
+	__u64 bytes;
+	__u32 share;
+	__u32 reserved;
+};
+
+/*
+ * CT_IOC_TAKE: reader: this file now maps the session that a closed owner left, and
+ * is told of it (flags with CT_SESSION_LEFT; holder is the pid that it had).  Its
+ * rings no longer change; how far its owner had read stands in the status pages.
+ * It stays until the next CT_IOC_START, until a file that has taken it calls
+ * CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module goes.
+ * ENODATA: nothing was left; EBUSY: this file has taken one already.
+ */
+
 #define CT_IOC_VERSION		_IOWR(CT_IOC_TYPE, 0, struct ct_version)
 #define CT_IOC_START		_IOWR(CT_IOC_TYPE, 1, struct ct_session)
 #define CT_IOC_STOP		_IO(CT_IOC_TYPE, 2)
@@ -719,6 +805,11 @@ struct ct_lane_read {
 #define CT_IOC_PROBE_REMOVE	_IOWR(CT_IOC_TYPE, 17, struct ct_probe_add)
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
+#define CT_IOC_WATERMARK	_IOWR(CT_IOC_TYPE, 20, struct ct_watermark)
+#define CT_IOC_SEEN		_IO(CT_IOC_TYPE, 21)
+#define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
+#define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
+#define CT_IOC_TAKE		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
 #define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 31, struct ct_lane_new)
 #define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_lane_read)

@@ -254,9 +254,14 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(u32, uid) F(text, text)
 #define CT_FIELDS_process(F)						\
 	F(u32, ppid) F(u32, uid) F(text, text)
+/*
+ * call_open: a call that has not returned, and won't: what finishes a trace writes
+ * it for what was open when its thread ended.  reason: enum ct_open_reason.
+ */
 #define CT_FIELDS_call_open(F)						\
 	F(u64, begin) F(u64, op) F(class, function) F(u16, level)	\
 	F(u32, reason)
+/* clock: one moment on three clocks; at start, end, and after the machine slept */
 #define CT_FIELDS_clock(F)						\
 	F(u64, monotonic) F(u64, realtime) F(u64, boottime)
 #define CT_FIELDS_probe(F)						\
@@ -265,9 +270,21 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_FIELDS_trigger(F)						\
 	F(u64, op) F(u64, value) F(class, function) F(u16, reserved)	\
 	F(u32, reason)
+/*
+ * stream_stat: a CPU's counters since its session began.  They are cumulative: of
+ * several records for a CPU and reason the last one counts, and those of different
+ * reasons add up.  lost: records lost for this reason (enum ct_lost); records and
+ * overwritten (packets) are the CPU's whatever the reason is.
+ */
 #define CT_FIELDS_stream_stat(F)					\
 	F(u64, records) F(u64, lost) F(u64, overwritten)		\
 	F(u32, cpu) F(u32, reason)
+
+/* call_open.reason.  Values are ABI. */
+enum ct_open_reason {
+	CT_OPEN_UNKNOWN	= 0,
+	CT_OPEN_DIED	= 1,	/* its thread ended inside the call */
+};
 
 /* Every layout by name; the order is not ABI (registry lines spell fields). */
 #define CT_LAYOUTS(L)							\

@@ -42,6 +42,12 @@ grep -v '^1\.\.' control.tap
 /mnt/build/tests/clock >clock.tap
 ok $? "the clock"
 grep -v '^1\.\.' clock.tap
+/mnt/build/tests/readers >readers.tap
+ok $? "readers that wait"
+grep -v '^1\.\.' readers.tap
+/mnt/build/tests/limits >limits.tap
+ok $? "limits of producers"
+grep -v '^1\.\.' limits.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

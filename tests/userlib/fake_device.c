@@ -169,6 +169,7 @@ static long fake_ioctl(int fd, unsigned long cmd, void *arg)
 		return -25;
 	if (cmd == CT_IOC_VERSION) {
 		v->abi = abi ? (u32)atoi(abi) : CT_ABI_VERSION;
+		v->schema = CT_SCHEMA_VERSION;
 		return v->size == sizeof(*v) ? 0 : -E_INVAL;
 	}
 	if (cmd == CT_IOC_DEFINE)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What one producer may use of a session: so many records and bytes a second, and
+ * so much of a lossless ring.  Costs a patched-out jump where nothing is limited.
+ */
+#ifndef CT_LIMIT_H
+#define CT_LIMIT_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+#include "cudatrace.h"
+
+struct ct_cpu;
+struct ct_session_state;
+
+DECLARE_STATIC_KEY_FALSE(ct_limiting);
+
+/*
+ * ct_limit_take - may the current task write size bytes now?
+ * @records:	how many are lost if not: they are counted here
+ * @charge:	out: for ct_limit_give_back()
+ *
+ * Task context, preemption disabled; may be interrupted by another one of these.
+ */
+bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
+
+/* ct_limit_give_back - the ring did not take them: nothing was used of the share. */
+void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge);
+
+/*
+ * The life of a session's limits, all of it in process context.
+ * ct_limit_init - with the defaults; 0 or -ENOMEM (ct_limit_free() is called for both).
+ * ct_limit_begin, ct_limit_end - writers begin to ask; the caller holds ct_session_lock.
+ * ct_limit_set - as CT_IOC_LIMITS; -EINVAL.  The caller holds ct_session_lock.
+ */
+int ct_limit_init(struct ct_session_state *s, bool lossless);
+void ct_limit_begin(struct ct_session_state *s);
+void ct_limit_end(struct ct_session_state *s);
+void ct_limit_free(struct ct_session_state *s);
+int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg);
+void ct_limit_get(const struct ct_session_state *s, struct ct_limits *arg);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Mapping a session's rings into user space. */
+#ifndef CT_MAP_H
+#define CT_MAP_H
+
+#include <linux/types.h>
+
+struct file;
+struct vm_area_struct;
+struct ct_session_state;
+
+/*
+ * ct_map - mmap() of session s by the offsets CT_MMAP_*.
+ * @data:	set when it is a CPU's data that is mapped
+ * Called with the mmap lock held for writing.  0, -EINVAL, -EPERM, -ENOMEM.
+ */
+int ct_map(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
+	   bool *data);
+
+#endif

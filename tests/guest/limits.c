@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What one producer may use of a session: rates, its share of a lossless ring, and that
+ * a flood takes nothing from an honest producer beside it.  Runs as root in a guest
+ * with the module loaded.  Prints TAP.
+ */
+#include <sys/wait.h>
+
+#include "session.h"
+
+#define FLOOD_UID	1001
+#define HONEST_UID	1002
+
+static uint64_t lost_for(const struct session *s, enum ct_lost why)
+{
+	uint64_t n = 0;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < s->arg.cpus; cpu++)
+		if (s->cpu[cpu].status)
+			n += s->cpu[cpu].status->lost[why];
+	return n;
+}
+
+/* A process of that user that makes n marks, us apart. */
+static pid_t producer(uid_t uid, const char *text, int n, int us)
+{
+	struct mark m = text_mark(text);
+	pid_t pid = fork();
+	int fd;
+
+	if (pid)
+		return pid;
+	if (setresuid(uid, uid, uid))
+		_exit(1);
+	fd = device(O_WRONLY);
+	while (n--) {
+		if (call(fd, CT_IOC_MARK(sizeof(m)), &m))
+			_exit(1);
+		if (us)
+			usleep(us);
+	}
+	_exit(0);
+}
+
+static int finished(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && !status;
+}
+
+/* Marks with this text in what can be read of a ring. */
+static uint64_t with_text(const struct session *s, uint32_t cpu, const char *text)
+{
+	uint64_t end = s->cpu[cpu].status->committed, n = 0;
+	const uint8_t *data = s->cpu[cpu].data, *p;
+	size_t len = strlen(text);
+
+	/* The rings of these tests are never overwritten. */
+	for (p = data; p + len <= data + end; p += 2)
+		n += *p == *text && !memcmp(p, text, len);
+	return n;
+}
+
+static void test_refusals(void)
+{
+	struct ct_limits l = { .size = sizeof(l) }, got = l;
+	int rw = device(O_RDWR), r = device(O_RDONLY);
+	struct session s;
+
+	ok(call(rw, CT_IOC_LIMITS, &l) == ENODATA && call(r, CT_IOC_GET_LIMITS, &got) == ENODATA,
+	   "limits are a session's: ENODATA");
+	session_start(&s, 4096, 16, 0);
+	ok(!call(r, CT_IOC_GET_LIMITS, &got) && got.share == CT_SHARE_DEFAULT && !got.records &&
+	   !got.bytes && !got.flags, "a lossless session begins with a share of %u %%", CT_SHARE_DEFAULT);
+	l.share = 101;
+	ok(call(rw, CT_IOC_LIMITS, &l) == EINVAL, "a share above 100: EINVAL");
+	l.share = 50;
+	l.flags = 64;
+	ok(call(rw, CT_IOC_LIMITS, &l) == EINVAL, "an unknown flag: EINVAL");
+	l.flags = CT_LIMIT_PROCESS | CT_LIMIT_CGROUP;
+	ok(call(rw, CT_IOC_LIMITS, &l) == EINVAL, "two kinds of producers: EINVAL");
+	l.flags = CT_LIMIT_PROCESS;
+	l.records = 1000;
+	ok(!call(rw, CT_IOC_LIMITS, &l) && !call(r, CT_IOC_GET_LIMITS, &got) &&
+	   got.share == 50 && got.records == 1000 && got.flags == CT_LIMIT_PROCESS,
+	   "limits can be set and read back");
+	ok(call(r, CT_IOC_LIMITS, &l) == EBADF, "not by a reader: EBADF");
+	session_end(&s);
+	session_start(&s, 4096, 16, CT_SESSION_OVERWRITE);
+	ok(call(s.fd, CT_IOC_LIMITS, &l) == EINVAL, "no share of what overwrites: EINVAL");
+	session_end(&s);
+	close(rw);
+	close(r);
+}
+
+static void test_share(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .share = 25 };
+	struct session s;
+	uint64_t written, ring = 4096 * 16;
+
+	pin(0);
+	session_start(&s, 4096, 16, 0);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	ok(finished(producer(FLOOD_UID, "flood", 5000, 0)), "a flood sees no error");
+	written = s.cpu[0].status->committed;
+	ok(written > ring / 5 && written < ring * 3 / 10,
+	   "it gets its quarter of the ring (%llu of %llu bytes)",
+	   (unsigned long long)written, (unsigned long long)ring);
+	ok(with_text(&s, 0, "flood") + lost_for(&s, CT_LOST_SHARE) == 5000 &&
+	   !lost_for(&s, CT_LOST_FULL), "the rest is counted under its own reason");
+	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
+	finished(producer(FLOOD_UID, "flood", 5000, 0));
+	ok(s.cpu[0].status->committed > written + ring / 6,
+	   "what the owner has consumed can be used again");
+	ok(s.cpu[0].status->committed < written + ring * 3 / 10, "and no more than that");
+	session_end(&s);
+}
+
+/* The honest producer loses nothing, whoever floods and in whatever order. */
+static void test_flood(void)
+{
+	struct session s;
+	uint64_t honest;
+	pid_t flood, slow;
+	int good;
+
+	pin(0);
+	session_start(&s, 4096, 64, 0);
+	flood = producer(FLOOD_UID, "flood", 20000, 0);
+	slow = producer(HONEST_UID, "honest", 200, 500);
+	good = finished(slow) & finished(flood);
+	honest = with_text(&s, 0, "honest");
+	ok(good && honest == 200, "beside a flood an honest producer loses nothing (%llu of 200)",
+	   (unsigned long long)honest);
+	ok(lost_for(&s, CT_LOST_SHARE) > 1000 && !lost_for(&s, CT_LOST_FULL),
+	   "only the flood does");
+	finished(producer(HONEST_UID, "honest", 100, 0));
+	ok(with_text(&s, 0, "honest") == 300, "also one that comes when the flood has done its worst");
+	session_end(&s);
+}
+
+static void test_rate(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 500, .share = 100 };
+	struct session s;
+	uint64_t start, taken, most;
+
+	session_start(&s, 65536, 64, 0);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	start = now();
+	finished(producer(FLOOD_UID, "flood", 5000, 0));
+	finished(producer(HONEST_UID, "honest", 100, 0));
+	taken = with_text(&s, 0, "flood");
+	most = 500 + 500 * (now() - start) / 1000000000 + 1;
+	ok(taken >= 490 && taken <= most, "a rate of 500 a second: %llu of 5000 are taken",
+	   (unsigned long long)taken);
+	ok(with_text(&s, 0, "honest") == 100, "another producer has a rate of its own");
+	ok(taken + lost_for(&s, CT_LOST_RATE) == 5000, "what is beyond is counted as such");
+	l.records = 0;
+	l.bytes = 10000;
+	call(s.fd, CT_IOC_LIMITS, &l);
+	finished(producer(FLOOD_UID, "weight", 1000, 0));
+	taken = with_text(&s, 0, "weight");
+	ok(taken >= 10000 / 80 && taken < 500, "a rate of 10000 bytes a second: %llu of 1000",
+	   (unsigned long long)taken);
+	l.bytes = 0;
+	call(s.fd, CT_IOC_LIMITS, &l);
+	finished(producer(FLOOD_UID, "free", 1000, 0));
+	ok(with_text(&s, 0, "free") == 1000, "without limits all are");
+	session_end(&s);
+}
+
+/* The loss is told in the text, with its reason. */
+static void test_told(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 10, .share = 100 };
+	struct session s;
+	char buf[65536];
+	ssize_t n, used = 0;
+	int r;
+
+	session_start(&s, 65536, 16, 0);
+	r = device(O_RDONLY | O_NONBLOCK);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	finished(producer(FLOOD_UID, "flood", 100, 0));
+	usleep(20000);
+	while (used < (ssize_t)sizeof(buf) - 1 &&
+	       (n = read(r, buf + used, sizeof(buf) - 1 - used)) > 0)
+		used += n;
+	buf[used] = 0;
+	ok(strstr(buf, "\"name\":\"lost\"") && strstr(buf, "\"reason\":\"rate\""),
+	   "a reader is told of it in a line");
+	close(r);
+	session_end(&s);
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	test_refusals();
+	test_share();
+	test_flood();
+	test_rate();
+	test_told();
+	return tap_done();
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Readers that wait: watermarks of read(), poll() and epoll, for text and by mmap(), and
+ * what an owner leaves that was closed without stopping its session.  Runs as root in
+ * a guest with the module loaded.  Prints TAP.
+ */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include "session.h"
+
+#define MARK_RING	(sizeof(struct mark) - sizeof(struct ct_mark_head) + \
+			 sizeof(struct ct_cpu_record))
+
+static int w;
+
+static void marks(int n)
+{
+	struct mark m = text_mark("readers");
+
+	while (n--)
+		call(w, CT_IOC_MARK(sizeof(m)), &m);
+}
+
+static int watermark(int fd, uint64_t bytes, uint64_t records, uint64_t ns)
+{
+	struct ct_watermark wm = { .size = sizeof(wm), .bytes = bytes, .records = records,
+				   .ns = ns };
+
+	return call(fd, CT_IOC_WATERMARK, &wm);
+}
+
+/* Does poll() say so within 300 ms? */
+static int readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 300) == 1 && p.revents & POLLIN;
+}
+
+static int eat(int fd)
+{
+	char buf[65536];
+	int lines = 0, i;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		for (i = 0; i < n; i++)
+			lines += buf[i] == '\n';
+	return lines;
+}
+
+static void test_text(void)
+{
+	int r = device(O_RDONLY | O_NONBLOCK), e = epoll_create1(EPOLL_CLOEXEC), i, before, after;
+	struct epoll_event event = { .events = EPOLLIN };
+	struct ct_watermark bad = { .size = sizeof(bad), .reserved = 1 };
+	struct session s;
+	uint64_t start;
+	char buf[65536];
+	pid_t pid;
+
+	close(r);
+	session_start(&s, 65536, 16, 0);
+	marks(1);		/* so that the process record is not counted below */
+	r = device(O_RDONLY | O_NONBLOCK);
+	ok(watermark(w, 1, 0, 0) == EBADF, "watermark: not for producers");
+	ok(call(r, CT_IOC_WATERMARK, &bad) == EINVAL, "watermark: reserved bits: EINVAL");
+	ok(!watermark(r, 0, 10, 0), "watermark of 10 records");
+	marks(9);
+	ok(!readable(r), "9 records are not enough for poll()");
+	marks(1);
+	ok(readable(r), "10 are");
+	ok(eat(r) >= 10, "and are read");
+	ok(!readable(r), "what was read does not count again");
+	watermark(r, 20 * MARK_RING, 0, 0);
+	epoll_ctl(e, EPOLL_CTL_ADD, r, &event);
+	marks(19);
+	before = epoll_wait(e, &event, 1, 300);
+	marks(2);
+	after = epoll_wait(e, &event, 1, 300);
+	ok(!before && after == 1, "epoll: a watermark in bytes");
+	eat(r);
+	watermark(r, 0, 1000000, 100000000);
+	ok(!readable(r), "a time with nothing to read does not count");
+	start = now();
+	marks(1);
+	ok(readable(r) && now() - start >= 90000000, "a time: as soon as it is over");
+	eat(r);
+
+	/* A blocking read() waits for the same. */
+	watermark(r, 0, 50, 0);
+	fcntl(r, F_SETFL, 0);
+	pid = fork();
+	if (!pid) {
+		for (i = 0; i < 50; i++) {
+			marks(1);
+			usleep(2000);
+		}
+		_exit(0);
+	}
+	i = read(r, buf, sizeof(buf));
+	for (before = 0; i > 0; i--)
+		before += buf[i - 1] == '\n';
+	ok(before >= 45, "a blocking read() waits for it, too (%d lines at once)", before);
+	waitpid(pid, NULL, 0);
+	close(e);
+	close(r);
+	session_end(&s);
+}
+
+static void test_mapped(void)
+{
+	struct session s;
+	uint32_t cpu;
+	void *data;
+	int r;
+
+	session_start(&s, 65536, 16, 0);
+	marks(5);
+	ok(readable(s.fd), "by mmap: the owner's poll() sees records");
+	for (cpu = 0; cpu < s.arg.cpus; cpu++)
+		if (s.cpu[cpu].status)
+			s.cpu[cpu].consumer->consumed = s.cpu[cpu].status->committed;
+	ok(!readable(s.fd), "which are not unread once they are consumed");
+	watermark(s.fd, 0, 100, 0);
+	marks(50);
+	ok(!readable(s.fd), "a watermark holds for it, too");
+	watermark(s.fd, 10 * MARK_RING, 0, 0);
+	ok(readable(s.fd), "in bytes");
+
+	r = device(O_RDONLY);
+	data = map(r, CT_MMAP_DATA(0), 65536 * 16, PROT_READ);
+	ok(data && readable(r), "another reader by mmap: all is unread");
+	ok(!call(r, CT_IOC_SEEN, NULL) && !readable(r), "until it says that it has seen it");
+	marks(1);
+	ok(readable(r), "what comes then is unread");
+	munmap(data, 65536 * 16);
+	close(r);
+	session_end(&s);
+}
+
+/* A recorder that is killed: what it did not consume is there for the next one. */
+static void test_left(void)
+{
+	struct ct_session arg = { .size = sizeof(arg) };
+	struct session s = { 0 }, got;
+	uint64_t committed;
+	int fd, ready[2];
+	char c;
+	pid_t pid;
+
+	if (pipe(ready))
+		return;
+	fd = device(O_RDWR);
+	call(fd, CT_IOC_TAKE, &arg);
+	call(fd, CT_IOC_STOP, NULL);	/* what tests before us left */
+	close(fd);
+	pin(0);
+	fd = device(O_RDWR);
+	ok(call(fd, CT_IOC_TAKE, &arg) == ENODATA, "nothing is left by nobody: ENODATA");
+	pid = fork();
+	if (!pid) {
+		session_start(&s, 4096, 16, 0);
+		marks(100);
+		s.cpu[0].consumer->consumed = 4096;
+		marks(1);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	if (read(ready[0], &c, 1) != 1)
+		c = 1;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ok(call(fd, CT_IOC_GET_SESSION, &arg) == ENODATA, "a killed owner's session does not run");
+	arg = (struct ct_session){ .size = sizeof(arg) };
+	ok(!call(fd, CT_IOC_TAKE, &arg) && arg.flags & CT_SESSION_LEFT &&
+	   arg.holder == (uint32_t)pid, "but is left: CT_IOC_TAKE tells of it");
+	ok(call(fd, CT_IOC_TAKE, &arg) == EBUSY, "once for each file: EBUSY");
+	got = (struct session){ .fd = fd, .arg = arg };
+	got.facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
+	got.cpu[0].status = map(fd, CT_MMAP_STATUS(0), PAGE, PROT_READ);
+	got.cpu[0].data = map(fd, CT_MMAP_DATA(0), 4096 * 16, PROT_READ);
+	ok(got.facts && !got.facts->running && got.cpu[0].status && got.cpu[0].data &&
+	   !map(fd, CT_MMAP_CONSUMER(0), PAGE, PROT_READ | PROT_WRITE),
+	   "its rings can be mapped, its consumer page can't");
+	ok(walk(&got, 0, CT_CLASS_mark).count == 101 && !walk(&got, 0, 0).bad,
+	   "all its records are there");
+	ok(got.cpu[0].status->consumed == 4096, "and how far it had read");
+	committed = got.cpu[0].status->committed;
+	marks(10);
+	ok(got.cpu[0].status->committed == committed, "nobody writes into it");
+	ok(!call(fd, CT_IOC_STOP, NULL) && call(fd, CT_IOC_STOP, NULL) == ENODATA,
+	   "CT_IOC_STOP has it forgotten");
+	ok(walk(&got, 0, CT_CLASS_mark).count == 101, "the mappings stay");
+	munmap(got.facts, PAGE);
+	munmap(got.cpu[0].status, PAGE);
+	munmap(got.cpu[0].data, 4096 * 16);
+	close(fd);
+
+	session_start(&s, 4096, 16, 0);
+	marks(10);
+	s.cpu[0].consumer->consumed = s.cpu[0].status->committed;
+	session_end(&s);
+	fd = device(O_RDONLY);
+	ok(s.arg.cpus > 1 || call(fd, CT_IOC_TAKE, &arg) == ENODATA,
+	   "who has read everything leaves nothing");
+	close(fd);
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	w = device(O_WRONLY);
+	test_text();
+	test_mapped();
+	test_left();
+	return tap_done();
+}
