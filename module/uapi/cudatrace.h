@@ -729,6 +729,7 @@ struct ct_lane_read {
 	__u32 reserved;
 };
 
+/*
  * CT_IOC_WATERMARK: reader, for this file alone: how much must be unread before a
  * blocking read(), poll() or epoll says that there is something: so many bytes in
  * the rings, or so many records, or anything at all once ns have passed since
