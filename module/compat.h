@@ -50,4 +50,14 @@ static inline struct kretprobe_instance *ct_return_instance(struct llist_node *n
 			    struct kretprobe_instance, node);
 }
 
+/*
+ * Is what a hooks run by the same handler as what live hooks?  A hook that is gone
+ * has none.  live: of the probe whose handler asks.
+ */
+static inline bool ct_same_hook(const struct kretprobe_instance *a,
+				const struct kretprobe_instance *live)
+{
+	return READ_ONCE(a->node.rethook->handler) == READ_ONCE(live->node.rethook->handler);
+}
+
 #endif

@@ -247,8 +247,10 @@ int ct_filter_set(const struct ct_filter *f)
 
 	lockdep_assert_held(&ct_session_lock);
 	if (!f->pids && !f->uids && !f->comms && !f->cgroups && !f->categories) {
+		if (f->flags)
+			return -EINVAL;
 		ct_filter_clear();
-		return f->flags ? -EINVAL : 0;
+		return 0;
 	}
 	r = rule_make(f);
 	if (IS_ERR(r))

@@ -15,17 +15,25 @@
 #include "record.h"
 #include "trigger.h"
 
-/* Calls of ours that this task, in this context, has not returned from. */
-static u8 open_calls(u8 context)
+/*
+ * Calls of ours that this task, in this context, has not returned from.  self is
+ * the call that is being entered, and not among them.
+ *
+ * A pending return may belong to another tracer's hook, or to a probe that was
+ * disarmed (and freed) while the call slept.  Only a hook whose handler is that of
+ * kretprobes, as ours is, has a kretprobe behind it that may be looked at: it is
+ * taken off before the wait that disarming does for us.
+ */
+static u8 open_calls(const struct kretprobe_instance *self, u8 context)
 {
 	struct llist_node *n;
 	u8 depth = 0;
 
 	for (n = ct_pending_returns(); n; n = READ_ONCE(n->next)) {
 		struct kretprobe_instance *ri = ct_return_instance(n);
-		struct kretprobe *rp = get_kretprobe(ri);
 
-		if (rp && rp->handler == ct_probe_return &&
+		if (ct_same_hook(ri, self) &&
+		    get_kretprobe(ri)->handler == ct_probe_return &&
 		    (((struct ct_call *)ri->data)->flags & CT_F_CONTEXT) == context &&
 		    depth < 255)
 			depth++;
@@ -108,7 +116,7 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 		c->arg[i] = regs_get_kernel_argument(regs, first + i);
 	c->op = ct_ring_op(&cpu->ring);
 	c->flags = context;
-	c->depth = open_calls(context);
+	c->depth = open_calls(ri, context);
 	if (d->entry) {
 		write_call(cpu, p, c, 0, true);
 		c->flags |= CT_F_HAS_BEGIN;
