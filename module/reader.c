@@ -38,17 +38,19 @@ struct place {
 	u64 last;		/* time of the last record seen */
 	u64 idle_at;		/* committed when nothing more was found */
 	u64 lost[CT_LOST_REASONS];	/* losses already told */
-	u64 records;		/* records read or told as lost */
+	u64 records;		/* written before it: read or told as lost */
 	u64 seen;		/* for mmap(): position, and records before it */
 	u64 seen_records;
 	bool have;
-	bool counted;		/* records is known (from a packet's begin on) */
+	bool gap;		/* overtaken: the next packet is not the one after the last */
+	bool owing;		/* was overtaken once: some losses may not be told yet */
 };
 
 struct ct_reader {
 	struct ct_session_state *s;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool armed;			/* counted in ct_session_waiters for poll() */
+	bool polled;			/* somebody uses poll() or epoll on it */
+	bool armed;			/* counted in ct_session_waiters for them */
 	u64 since;			/* ns: waits with something unread since; 0: not */
 	u64 event_id;
 	size_t len, sent;		/* of buf */
@@ -103,7 +105,12 @@ static void tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	}
 }
 
-/* The packet at begin is the next to read: where are its records counted from? */
+/*
+ * The packet at begin is the next to read.  It says how many records were written
+ * before it, but for those that somebody was just writing (an interrupt may open a
+ * packet in the middle of a record).  So only a gap is a loss; what it left out is
+ * told with one of the next packets, or at the session's end.
+ */
 static bool enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 begin)
 {
 	const struct ct_packet *p = (const void *)(r->data + (begin & r->mask));
@@ -112,12 +119,33 @@ static bool enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 b
 
 	if (overtaken(r, begin))
 		return false;
-	if (at->counted && records > at->records)
-		tell_lost(rd, cpu, records - at->records, "overwritten");
-	at->records = records;
-	at->counted = true;
+	at->owing |= at->gap;
+	at->gap = false;
+	if (records > at->records) {
+		if (at->owing)
+			tell_lost(rd, cpu, records - at->records, "overwritten");
+		at->records = records;
+	}
 	at->pos = begin + CT_PACKET_HEAD;
 	return true;
+}
+
+/* The session is over and all of it was read: what is still owed? */
+static void tell_rest(struct ct_reader *rd)
+{
+	struct ct_ring *r;
+	u64 records;
+	u32 cpu;
+
+	for (cpu = 0; cpu < rd->s->cpus && rd->len + CT_LINE_MAX <= CT_BUFFER; cpu++) {
+		r = ring_of(rd, cpu);
+		if (!r || !rd->at[cpu].owing)
+			continue;
+		records = READ_ONCE(r->status->records);
+		if (records > rd->at[cpu].records)
+			tell_lost(rd, cpu, records - rd->at[cpu].records, "overwritten");
+		rd->at[cpu].owing = false;
+	}
 }
 
 /* Find the next record of this CPU: at->have, at->stamp. */
@@ -131,8 +159,10 @@ static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 		limit = committed(r);
 		oldest = READ_ONCE(r->status->oldest);
 		begin = at->pos & ~(u64)(r->subbuf_size - 1);
-		if (begin < oldest)
+		if (begin < oldest) {
 			at->pos = begin = oldest;
+			at->gap = true;
+		}
 		if (at->pos >= limit) {
 			at->idle_at = limit;
 			return;
@@ -282,6 +312,13 @@ static void waiters(int n)
 	spin_unlock_irq(&ct_session_wait.lock);
 }
 
+static void arm_poll(struct ct_reader *rd)
+{
+	if (!rd->armed)
+		waiters(1);
+	rd->armed = true;
+}
+
 static void disarm_poll(struct ct_reader *rd)
 {
 	if (rd->armed)
@@ -412,12 +449,22 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 		}
 		ended = READ_ONCE(rd->s->ended);
 		young = fill(rd);
+		if (!rd->len && ended)
+			tell_rest(rd);
 		if (rd->len)
 			break;
 		if (ended)
 			return 0;
-		if (nonblock)
+		if (nonblock && rd->polled && !rd->armed) {
+			/* Who waits for edges does not poll again before one comes. */
+			arm_poll(rd);
+			continue;
+		}
+		if (nonblock) {
+			if (young && rd->armed)
+				mod_timer(&rd->nudge, jiffies + 1);
 			return -EAGAIN;
+		}
 		if (young) {
 			schedule_timeout_interruptible(1);
 			if (signal_pending(current))
@@ -449,9 +496,8 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 	bool some = false;
 
 	poll_wait(file, &ct_session_wait, wait);
-	if (!rd->armed)
-		waiters(1);
-	rd->armed = true;
+	rd->polled = true;
+	arm_poll(rd);
 	if (!mapped && rd->sent < rd->len)
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(rd->s->ended))
@@ -493,6 +539,7 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s)
 		r = ring_of(rd, cpu);
 		if (!r)
 			continue;
+		/* Rather one too few than one too many: the next packet tells. */
 		rd->at[cpu].records = READ_ONCE(r->status->records);
 		rd->at[cpu].pos = committed(r);
 		rd->at[cpu].idle_at = rd->at[cpu].pos;

@@ -165,7 +165,7 @@ static void packet_close(struct ct_ring *r, u64 head, u64 stamp)
 	p->lost = lost;
 }
 
-static void packet_open(struct ct_ring *r, u64 start, u64 stamp)
+static void packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
 {
 	struct ct_packet *p = (void *)(r->data + (start & r->mask));
 
@@ -176,14 +176,14 @@ static void packet_open(struct ct_ring *r, u64 start, u64 stamp)
 		.packet_size = (u64)r->subbuf_size * 8,
 		.seq = div_u64(start, r->subbuf_size),
 		.cpu = r->cpu,
-		.op_base = local64_read(ct_counter(&r->status->records)),
+		.op_base = records,
 	};
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
 }
 
 void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records)
 {
-	u64 old, start, new;
+	u64 old, start, new, before;
 	u32 offset;
 	int why;
 
@@ -209,11 +209,13 @@ void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records)
 		}
 		give_up_oldest(r, start);
 		new = start + CT_PACKET_HEAD + size;
+		/* Before head moves: whoever comes in between is in the new packet. */
+		before = local64_read(ct_counter(&r->status->records));
 		if (local64_cmpxchg(&r->head, old, new) != old)
 			continue;
 		if (old)
 			packet_close(r, old, *stamp);
-		packet_open(r, start, *stamp);
+		packet_open(r, start, *stamp, before);
 		return r->data + ((start + CT_PACKET_HEAD) & r->mask);
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -301,6 +302,8 @@ static void test_read(void)
 {
 	int w = device(O_WRONLY), r;
 	struct mark m = text_mark("quote \" slash \\");
+	struct epoll_event ev = { 0 };
+	int ep = epoll_create1(EPOLL_CLOEXEC), i;
 	struct pollfd p;
 	struct session s;
 	char buf[8192];
@@ -330,6 +333,18 @@ static void test_read(void)
 	while (n < 100000 && read(r, buf, 1) == 1)
 		n++;
 	ok(n > 60 && errno == EAGAIN, "a reader may take a line byte by byte");
+	ev.events = EPOLLIN | EPOLLET;
+	epoll_ctl(ep, EPOLL_CTL_ADD, r, &ev);
+	for (i = 0; i < 3; i++) {
+		call(w, CT_IOC_MARK(sizeof(m)), &m);
+		n = epoll_wait(ep, &ev, 1, 5000);
+		while (read(r, buf, sizeof(buf)) > 0)
+			;
+		if (n != 1 || errno != EAGAIN)
+			break;
+	}
+	ok(i == 3, "epoll by edges tells each time, if all was read (%d of 3)", i);
+	close(ep);
 	close(r);
 	session_end(&s);
 	close(w);
