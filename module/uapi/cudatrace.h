@@ -97,7 +97,7 @@
  * session nothing is written and nothing counts as lost.
  *
  * read() gives text, one JSON object a line, of all CPUs in the order of time;
- * it blocks until there is something (O_NONBLOCK: EAGAIN).  Every open file has
+ * it blocks until there is something (O_NONBLOCK: EAGAIN; EINTR; EFAULT; ENOMEM).  Every open file has
  * a position of its own, which starts at what is written after the open, and
  * each loss is told by a line {"type":"tracer","name":"lost",...}.
  *
@@ -120,7 +120,10 @@
  *   data       subbuf_size * subbuf_count bytes a CPU, read-only
  * Mappings need a running session (else ENODATA), keep its memory alive until
  * they are unmapped, and belong to that session alone: after CT_IOC_STOP they
- * stay readable and no longer change.
+ * stay readable and no longer change.  Errors: EINVAL not one of these offsets, no
+ * such CPU, another size than stated, MAP_PRIVATE; EPERM PROT_WRITE or PROT_EXEC
+ * where not allowed, or outside the initial pid namespace; EACCES a file that is
+ * not open for reading, or PROT_WRITE of one that is not open for writing; ENOMEM.
  *
  * 5. THE RING
  *
@@ -421,6 +424,15 @@ struct ct_lane_head {
 #define CT_IOC_TYPE		0xc7
 
 /*
+ * Errors that any of them may give: ENOTTY not one of these; EBADF the file is not
+ * open in the mode that it needs (producer: for writing; reader: for reading; what
+ * configures: for writing, start and stop: for both); EFAULT a bad pointer; EINVAL
+ * a struct's size below 8 or above a page; E2BIG (section 6); ENOMEM.  Those beside
+ * them stand with each.  A call that is refused has changed nothing, but for EFAULT
+ * where only the answer could not be written.
+ */
+
+/*
  * CT_IOC_VERSION: any file.  Fills the struct.  module: text of the version.
  */
 struct ct_version {
@@ -436,7 +448,9 @@ struct ct_version {
  * subbuf_size, subbuf_count: powers of two, 0 for the defaults (64 KiB, 64).
  * groups: bits 1 << CT_GROUP_*; ~0 for all.
  * Errors: EPERM no right; EBADF not open for reading and writing; EBUSY
- * (holder: pid of the owner); EINVAL sizes, unknown flags or groups; ENOMEM.
+ * (holder: pid of the owner); EINVAL sizes, unknown flags or groups, a persistent
+ * session that does not overwrite; ENOMEM.
+ * CT_IOC_STOP: ends it.  ENODATA: none runs; EPERM: see CT_IOC_GET_SESSION.
  */
 #define CT_SESSION_OVERWRITE	1u	/* flight recorder: overwrite the oldest */
 #define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
@@ -515,8 +529,8 @@ struct ct_string {
 
 /*
  * CT_IOC_MARK(n): producer.  The argument points to n bytes: one or more marks,
- * each a struct ct_mark with its payload behind it (the fields of its class), all
- * sizes multiples of 8.  The whole array gets one time stamp, is copied once and
+ * each a struct ct_mark_head with its payload behind it (the fields of its class), all
+ * sizes multiples of 8, in the ring (8 bytes more a mark) at most CT_RECORD_MAX.  The whole array gets one time stamp, is copied once and
  * is written together or not at all.  begin: ns when the call began (a claim; the
  * module takes it for at most now), 0 for a mark without a duration.  op: from
  * CT_IOC_BEGIN, or 0 for one that the module gives.
@@ -607,7 +621,8 @@ struct ct_probe_info {
  * command name begins with it.  cgroup: descriptors of cgroup v2 directories, the
  * task's cgroup or one of its ancestors.  categories: bits 1 << CT_CAT_*.
  * Errors: EINVAL a count too large or an unknown flag; EBADF a descriptor that is
- * no cgroup; ENODATA; EPERM; ENOMEM.
+ * no cgroup; ENODATA; EPERM; EOPNOTSUPP children, in a kernel without tracepoints;
+ * ENOMEM.
  */
 #define CT_FILTER_CHILDREN	1u
 #define CT_FILTER_MAX		16
@@ -631,15 +646,18 @@ struct ct_filter {
  * with every session whose groups have CT_GROUP_ADDED, and stays until
  * CT_IOC_PROBE_REMOVE (by module and symbol) or the module's end.  Each argument is
  * a field of its records: number (0 to 5, CT_ARG_RETURN: what it returned), name
- * and type (any but text and str).
+ * and type (any but text and str).  Where the kernel refuses to arm it, its row of
+ * CT_IOC_GET_PROBE says so.
  * Those with CT_PROBE_OWNED go together, and quickly, when the file that added them
  * is closed.
  * Errors: EEXIST it is probed already; ENOENT no such function, though its module
  * is loaded; EINVAL a name, number, type or flag, or a function that the kernel
- * does not let be probed; ENOMEM.
+ * does not let be probed; ENOSPC the ids of classes are used up; EPERM; ENOMEM.
+ * CT_IOC_PROBE_REMOVE: ENOENT no such probe was added; EINVAL a name; EPERM.
  *
  * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every
- * probe with this module and symbol; "*" as symbol: of all.
+ * probe with this module and symbol; "*" as symbol: of all.  ENOENT there is none;
+ * EINVAL a name, or flags or arguments; EPERM.
  */
 #define CT_ARG_RETURN		0xff
 #define CT_ARGS_MAX		8
@@ -669,7 +687,8 @@ struct ct_probe_add {
 /*
  * CT_IOC_TRIGGER: the owner, or anyone who may start a session.  What makes the
  * module write a trigger record and count it in the facts page, so that whoever
- * watches takes a snapshot.  Zeros: nothing.
+ * watches takes a snapshot.  Zeros: nothing.  Errors: EINVAL an unknown flag, or
+ * CT_TRIGGER_SLOW with no limit; ENODATA; EPERM.
  */
 #define CT_TRIGGER_STATUS	1u	/* an RM or UVM status other than 0 */
 #define CT_TRIGGER_ERRNO	2u	/* an ioctl that fails */
