@@ -96,7 +96,7 @@ dkms-remove:
 	rm -rf $(DKMS_SRC)/cudatrace-$(VERSION)
 
 # -------------------------------------------------------------------- demo --
-.PHONY: deps demo test bench clean help
+.PHONY: deps demo test test-long bench clean help
 # Debian packages that the build, the demo and the tests need, where missing.
 deps:
 	@tests/deps
@@ -109,6 +109,13 @@ test: deps
 	@$(MAKE) --no-print-directory -j2 all examples sim tests
 	@tests/run
 
+# Half an hour of stress, fuzz and failures, and the module's coverage, in a kernel that
+# watches; building that one takes some 10 minutes more, once.
+test-long:
+	@tests/deps --long
+	@$(MAKE) --no-print-directory -j2 all examples sim tests
+	@tests/run --long
+
 clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
 
@@ -117,6 +124,7 @@ help:
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
 	@echo "make demo         record an inference program, with something to look at in demo/"
 	@echo "make test         all tests; the guest's kernels and driver are fetched once"
+	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
 	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
 	@echo "make clean        all of build/ but the cache of packages and guests"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
-TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits cuinit) \
+TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits cuinit \
+	stress fuzz faults) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
 .PHONY: tests
@@ -15,6 +16,16 @@ $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/d
 	$(CC) $(ALL_CFLAGS) -o $@ $< cli/nv_decode.c $(NV_TABLES)
 
 $(addprefix $(B)/tests/,device control clock readers limits): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+
+STRESS := $(wildcard tests/debug/stress*.c)
+
+$(B)/tests/stress: $(STRESS) tests/debug/stress.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $(STRESS) -lpthread
+
+$(B)/tests/fuzz $(B)/tests/faults: $(B)/tests/%: tests/debug/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 

@@ -6,7 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static int tap_count, tap_failed;
+/* Weak: one for all files of a program. */
+__attribute__((weak)) int tap_count, tap_failed;
 
 __attribute__((format(printf, 2, 3), unused))
 static int ok(int good, const char *format, ...)

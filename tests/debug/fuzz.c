@@ -115,8 +115,13 @@ static void judge(const char *name, int err, const int *allowed, int n)
 }
 
 static const char *const functions[] = { "do_sys_openat2", "vfs_read", "vfs_write",
-	"hrtimer_interrupt", "__x64_sys_getpriority", "nowhere", "kprobe_ftrace_handler", "*", "" };
-static const char *const modules[] = { "", "", "", "nvidia", "cudatrace", "9p", "a:b" };
+	"hrtimer_interrupt", "__x64_sys_getpriority", "nowhere", "kprobe_ftrace_handler", "*", "",
+	"ct_ring_reserve_slow", "ct_record_process", "ct_session_start", "ct_text_record",
+	"ct_probe_entry", "schedule" };
+#define FUNCTIONS	(sizeof(functions) / sizeof(functions[0]))
+static const char *const modules[] = { "", "", "", "", "nvidia", "cudatrace", "cudatrace", "9p",
+	"a:b" };
+#define MODULES		(sizeof(modules) / sizeof(modules[0]))
 
 /* Classes that we defined: a mark of one of them is taken if its size is right. */
 static struct { uint16_t id, size; } class[64];
@@ -200,13 +205,17 @@ static void make(const struct expected *row, uint64_t *buf)
 	case CT_IOC_PROBE_ADD:
 	case CT_IOC_PROBE_REMOVE:
 	case CT_IOC_PROBE_SET:
-		strcpy(u->add.symbol, functions[below(9)]);
-		strcpy(u->add.module, modules[below(7)]);
+		strcpy(u->add.symbol, functions[below(FUNCTIONS)]);
+		strcpy(u->add.module, modules[below(MODULES)]);
 		u->add.sample = below(4);
 		if (row->cmd != CT_IOC_PROBE_ADD)
 			break;
-		u->add.flags = below(2);
+		u->add.flags = below(2) | (below(3) ? 0 : CT_PROBE_OWNED);
 		u->add.args = below(CT_ARGS_MAX + 1);
+		if (!below(4)) {
+			u->add.flags = CT_PROBE_COUNT;
+			u->add.args = 0;
+		}
 		for (i = 0; i < u->add.args; i++) {
 			u->add.arg[i].name[0] = 'a' + i;
 			u->add.arg[i].type = below(CT_TYPE_x64 + 1);
@@ -247,7 +256,7 @@ static void fuzz_ioctl(void)
 {
 	static char answer[CT_STRING_MAX];
 	/* Most of what waits for every CPU, or for a grace period, is left out mostly. */
-	const struct expected *row = &rows[below(below(8) ? LIGHT : ROWS)];
+	const struct expected *row = &rows[below(below(6) ? LIGHT : ROWS)];
 	uint64_t buf[1024];
 	unsigned long cmd = row->cmd;
 	void *arg = buf;
@@ -538,7 +547,7 @@ static void *scribble(void *arg)
 			usleep(1000);
 			continue;
 		}
-		for (i = 0; i < 100000; i++) {
+		for (i = below(100000); i < 100000; i++) {
 			if (i % 1000 == 0)
 				usleep(3000);
 			cpu = below(s.arg.cpus);
@@ -548,7 +557,7 @@ static void *scribble(void *arg)
 					s.cpu[cpu].status->committed - below(9000);
 		}
 		session_end(&s);
-		usleep(below(20000));
+		usleep(below(400000));
 	}
 	return NULL;
 }

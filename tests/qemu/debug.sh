@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The debug kernel: Debian's source of 6.12 with a small configuration
-# (debug/config) that checks all it can. It exists to watch cudatrace.ko, so it
-# has no driver. Needs lib.sh and apt.sh.
+# (debug/config) that checks all it can. It exists to watch cudatrace.ko. Needs lib.sh
+# and apt.sh.
 
 # Modules are built against the tree that the kernel was built in, cut down to
 # what kbuild asks of it.

@@ -91,6 +91,15 @@ adapt_driver() {
 	replace "$source/nvidia-uvm/uvm_linux.h" 's/(define UVM_IS_CONFIG_HMM\(\)) 1/\1 0/'
 }
 
+# Where the headers that do not depend on the configuration lie, beside those of
+# KDIR.  The debug kernel has one folder for both.
+common_of() {
+	case $1 in
+	*-$flavour) echo "${1%-$flavour}-common" ;;
+	*) echo "$1" ;;
+	esac
+}
+
 # Fills $out with nvidia.ko and nvidia-uvm.ko, without the debugging information
 # (ten times the size) but with every symbol that a probe may name.
 fill_driver_modules() {
@@ -98,9 +107,9 @@ fill_driver_modules() {
 	release=$(kernel_release "$kernel")
 	kdir=$(kernel_kdir "$kernel")
 	cp -a "$(driver_dir "$driver")/source" "$out/source"
-	adapt_driver "$out/source" "${kdir%-$flavour}-common"
+	adapt_driver "$out/source" "$(common_of "$kdir")"
 	kdir=$(inner_kdir "$kernel")
-	common=${kdir%-$flavour}-common
+	common=$(common_of "$kdir")
 	say "building NVIDIA driver $(cat "$(driver_dir "$driver")/version") for $release"
 	# No BTF: it takes as long as the build, and nothing here reads it.
 	run_logged "building the driver" "$cache/log/driver-$driver-$kernel.log" \

@@ -47,7 +47,7 @@ is_one_of() {
 	return 1
 }
 
-# Each line of packages.txt is "package  a-program-it-brings".
+# need_packages FILE...: each line is "package  a-program-it-brings".
 need_packages() {
 	local package program missing=
 	while read -r package program _; do
@@ -55,7 +55,7 @@ need_packages() {
 		[ -e "$program" ] || command -v "$program" >/dev/null ||
 			PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null ||
 			missing="$missing $package"
-	done < "$qemu_dir/packages.txt"
+	done < <(cat "$@")
 	[ -z "$missing" ] || die "missing packages; install them with: apt-get install -y$missing"
 }
 

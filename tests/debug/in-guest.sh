@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What tests/debug/run does inside the guest, as root, started with nothing loaded.
+# $1: 1 for the long form; $2: the driver's version or none; $3: which tests, empty for
+# all.  Prints TAP.
+long=$1 driver=$2 only=$3
+share=/mnt/share
+. $share/judge.sh
+mkdir -p /tmp/work && cd /tmp/work || exit 2
+export PATH=$PATH:/mnt/build/tests
+debugfs=/sys/kernel/debug
+
+wanted() { case " $only " in "  " | *" $1 "*) true ;; *) false ;; esac }
+
+# A leak is found when it is some seconds old and nothing points to it in two scans;
+# the kernel says so on its console, where the host looks.  What was there before us
+# is forgotten.
+leaks()
+{
+	[ -e $debugfs/kmemleak ] || return 0
+	sleep 6
+	echo scan >$debugfs/kmemleak
+	sleep 1
+	echo scan >$debugfs/kmemleak
+	if [ "${1:-}" = forget ]; then
+		echo clear >$debugfs/kmemleak
+		return
+	fi
+	cat $debugfs/kmemleak >leaks
+	[ ! -s leaks ]
+	ok $? "no leak after $1" || head -n 60 leaks
+}
+
+# one NAME COMMAND...: a program that prints TAP
+one()
+{
+	local name=$1 start=$SECONDS
+	shift
+	"$@" >"$name.tap"
+	ok $? "$name ($((SECONDS - start)) s)"
+	grep -v '^1\.\.' "$name.tap"
+	cp "$name.tap" $share/
+}
+
+leaks forget
+if wanted faults && [ -e $debugfs/failslab ]; then
+	one faults faults "$CUDATRACE_KO" $([ "$long" = 1 ] && echo all)
+	leaks "failures on demand"
+fi
+load-module || exit
+if wanted device; then
+	one device device
+	one control control
+	timeout 2 cat /dev/cudatrace >cat.jsonl & cat=$!
+	# All groups, which has the module look for every row of its table.
+	sleep 1
+	wait $cat
+fi
+if [ "$driver" != none ]; then
+	load-driver
+	ok $? "the driver loads"
+fi
+if wanted stress; then
+	CUDATRACE_DRIVER=$([ "$driver" != none ] && echo 1) \
+		one stress stress $([ "$long" = 1 ] && echo 300 || echo 20)
+fi
+if wanted fuzz; then
+	one fuzz fuzz $([ "$long" = 1 ] && echo 600 || echo 20)
+fi
+leaks "the tests"
+rmmod cudatrace
+ok $? "the module unloads"
+leaks "unloading"
+if [ -d $debugfs/gcov ]; then
+	find $debugfs/gcov -name '*.gcda' -path '*/module/*' | while read -r file; do
+		cat "$file" >"$share/gcov/${file##*/}"
+	done
+fi
+plan
