@@ -97,7 +97,7 @@ static void release(struct ct_share *sh, struct ct_ring *r)
 	}
 }
 
-static bool take_share(struct ct_cpu *cpu, u64 most, u32 slot, u32 size, u32 *charge)
+static bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size, u32 *charge)
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;

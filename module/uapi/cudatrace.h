@@ -755,7 +755,7 @@ struct ct_lane_read {
  * the file began to wait (exact to 10 ms).  What is 0 does not count; all 0: any
  * record, at once.  Writers do nothing for a watermark but at the first record: from
  * then on the rings are looked at every 10 ms.  A read() with O_NONBLOCK gives what
- * there is.  EBADF not open for reading.
+ * there is.  Errors: EINVAL reserved is not 0.
  *
  * CT_IOC_SEEN: reader by mmap() that does not own the session: what is committed now
  * counts as read for poll().  (Call it before you read committed.)  ENODATA: no

@@ -146,9 +146,14 @@ static int op_load(void)
 	return syscall(SYS_init_module, module, module_size, "") ? errno : 0;
 }
 
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "cudatrace", O_NONBLOCK) ? errno : 0;
+}
+
 static void undo_load(void)
 {
-	if (syscall(SYS_delete_module, "cudatrace", O_NONBLOCK))
+	if (unload())
 		printf("# unload: %s\n", strerror(errno));
 }
 
@@ -322,6 +327,99 @@ static int op_get(void)
 	return call(owner, CT_IOC_GET_PROBE, &info) ?: call(owner, CT_IOC_GET_FILTER, &f);
 }
 
+/* Also those whose address we were not told, because telling it failed. */
+static void undo_clock(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[256], *more;
+	uintptr_t at;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strtoul(line, &more, 16);
+		if (strstr(line, "[cudatrace-clock]"))
+			munmap((void *)at, strtoul(more + 1, NULL, 16) - at);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* The clock page into our memory. */
+static int op_clock(void)
+{
+	struct ct_clock_map arg = { .size = sizeof(arg) };
+	int err = call(producer, CT_IOC_CLOCK, &arg);
+
+	if (err == EFAULT)
+		undo_clock();
+	return err;
+}
+
+static int op_limits(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 1000000 };
+
+	return call(owner, CT_IOC_LIMITS, &l);
+}
+
+static void undo_limits(void)
+{
+	struct ct_limits l = { .size = sizeof(l) };
+
+	call(owner, CT_IOC_LIMITS, &l);
+}
+
+static int op_watermark(void)
+{
+	struct ct_watermark w = { .size = sizeof(w) };
+
+	return call(reader, CT_IOC_WATERMARK, &w);
+}
+
+/* By a file of its own, which has no reader yet. */
+static int op_seen(void)
+{
+	int fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return errno;
+	err = call(fd, CT_IOC_SEEN, NULL);
+	close(fd);
+	return err;
+}
+
+/* What a killed owner left, taken, mapped and given back. */
+static int op_take(void)
+{
+	struct ct_session arg = { .size = sizeof(arg), .subbuf_size = 4096, .subbuf_count = 2 };
+	struct ct_session tell = { .size = sizeof(tell) };
+	struct mark m = text_mark("left");
+	int fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err;
+	void *p;
+
+	if (fd < 0)
+		return errno;
+	err = call(fd, CT_IOC_START, &arg);
+	if (!err)
+		err = call(producer, CT_IOC_MARK(sizeof(m)), &m);
+	close(fd);
+	if (err)
+		return err;
+	fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	err = call(fd, CT_IOC_TAKE, &tell);
+	if (!err) {
+		p = map(fd, CT_MMAP_DATA(0), 8192, PROT_READ);
+		if (!p)
+			err = errno == EAGAIN ? ENOMEM : errno;
+		else
+			munmap(p, 8192);
+	}
+	call(fd, CT_IOC_STOP, NULL);
+	close(fd);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	ssize_t n;
@@ -366,9 +464,15 @@ int main(int argc, char **argv)
 	each("mmap", op_map, NULL);
 	each("read", op_read, NULL);
 	each("questions", op_get, NULL);
+	each("clock page", op_clock, undo_clock);
+	each("limits", op_limits, undo_limits);
+	each("watermark", op_watermark, NULL);
+	each("seen", op_seen, NULL);
+	undo_start();
+	each("what an owner left", op_take, NULL);
 	close(reader);
 	close(producer);
 	close(owner);
-	undo_load();
+	ok(!unload(), "nothing holds the module in the end");
 	return tap_done();
 }

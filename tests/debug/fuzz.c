@@ -84,7 +84,13 @@ static const struct expected rows[] = {
 	ROW(PROBE_SET, ENOENT, EPERM),
 	ROW(TRIGGER, ENODATA, EPERM),
 	ROW(RESUME, ENODATA, EPERM),
-#define LIGHT	12
+	ROW(WATERMARK),
+	ROW(SEEN, ENODATA, ENOMEM),
+	ROW(GET_LIMITS, ENODATA),
+	ROW(TAKE, ENODATA, EBUSY),
+	ROW(CLOCK, ENOMEM),
+#define LIGHT	17
+	ROW(LIMITS, ENODATA, EPERM, ENOMEM),
 	ROW(START, EPERM, EBUSY, ENOMEM),
 	ROW(STOP, ENODATA, EPERM),
 	ROW(PAUSE, ENODATA, EPERM),
@@ -152,6 +158,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		struct ct_filter filter;
 		struct ct_probe_add add;
 		struct ct_trigger_set trigger;
+		struct ct_watermark watermark;
+		struct ct_limits limits;
 	} *u = (void *)buf;
 	static char controls[CT_STRING_MAX];
 	unsigned int i;
@@ -226,6 +234,17 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->trigger.flags = below(16);
 		u->trigger.slow_ns = 1 + below(100000);
 		break;
+	case CT_IOC_WATERMARK:
+		u->watermark.bytes = below(2) ? 0 : below(10000);
+		u->watermark.records = below(2) ? 0 : below(100);
+		u->watermark.ns = below(2) ? 0 : below(20000000);
+		break;
+	case CT_IOC_LIMITS:
+		u->limits.flags = below(3);
+		u->limits.records = below(2) ? 0 : odd_number();
+		u->limits.bytes = below(2) ? 0 : odd_number();
+		u->limits.share = below(2) ? 0 : below(102);
+		break;
 	}
 }
 
@@ -290,6 +309,12 @@ static void fuzz_ioctl(void)
 	tally->starts += row->cmd == CT_IOC_START && !err;
 	if (row->cmd == CT_IOC_DEFINE && !err && arg == buf)
 		remember(arg);
+	if (row->cmd == CT_IOC_CLOCK && !err && size >= sizeof(struct ct_clock_map)) {
+		const struct ct_clock_map *clock = arg;
+
+		(void)((volatile struct ct_clock_page *)(uintptr_t)clock->address)->newest;
+		munmap((void *)(uintptr_t)clock->address, clock->length);
+	}
 	judge(row->name, err, row->err, 6);
 }
 
