@@ -30,9 +30,9 @@
 
 /* One open file. */
 struct ct_file {
-	struct mutex lock;	/* reader, watermark, and read() against itself */
+	struct mutex lock;	/* reader, and read() against itself */
 	struct ct_reader *reader;
-	struct ct_watermark watermark;
+	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
 	struct ct_session_state *taken;	/* CT_IOC_TAKE: set once */
 };
@@ -322,10 +322,13 @@ static int set_watermark(struct ct_file *f, const struct ct_watermark *arg)
 {
 	if (arg->reserved)
 		return -EINVAL;
-	mutex_lock(&f->lock);
-	f->watermark = *arg;
-	mutex_unlock(&f->lock);
-	/* Whoever waits already, waits for another amount now. */
+	/*
+	 * Not under the lock, which a read() that waits holds: whoever waits already,
+	 * waits for another amount now.
+	 */
+	WRITE_ONCE(f->watermark.bytes, arg->bytes);
+	WRITE_ONCE(f->watermark.records, arg->records);
+	WRITE_ONCE(f->watermark.ns, arg->ns);
 	wake_up_interruptible_all(&ct_session_wait);
 	return 0;
 }
@@ -335,7 +338,8 @@ static int seen(struct ct_file *f)
 	struct ct_session_state *s;
 	int err = 0;
 
-	mutex_lock(&f->lock);
+	if (mutex_lock_interruptible(&f->lock))
+		return -ERESTARTSYS;
 	if (!f->reader) {
 		s = ct_session_get();
 		f->reader = s ? ct_reader_open(s) : NULL;

@@ -328,9 +328,10 @@ static void disarm_poll(struct ct_reader *rd)
 
 /* ---------------------------------------------------- watermarks ------- */
 
+/* It may change while we look. */
 static bool any_watermark(const struct ct_watermark *wm)
 {
-	return wm->bytes || wm->records || wm->ns;
+	return READ_ONCE(wm->bytes) || READ_ONCE(wm->records) || READ_ONCE(wm->ns);
 }
 
 /*
@@ -359,6 +360,8 @@ static void unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
 static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
 		    struct file *file, bool mapped, bool *some)
 {
+	const u64 most_bytes = READ_ONCE(wm->bytes), most_records = READ_ONCE(wm->records),
+		  most_ns = READ_ONCE(wm->ns);
 	u64 bytes = 0, records = 0, now;
 	struct ct_ring *r;
 	u32 cpu;
@@ -379,13 +382,14 @@ static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
 		rd->since = 0;
 		return false;
 	}
-	if (!any_watermark(wm) || (wm->bytes && bytes >= wm->bytes) ||
-	    (wm->records && records >= wm->records))
+	if (!(most_bytes || most_records || most_ns) ||
+	    (most_bytes && bytes >= most_bytes) ||
+	    (most_records && records >= most_records))
 		return true;
 	now = ktime_get_mono_fast_ns();
 	if (!rd->since)
 		rd->since = now;
-	return wm->ns && now - rd->since >= wm->ns;
+	return most_ns && now - rd->since >= most_ns;
 }
 
 static bool news_or_end(struct ct_reader *rd)

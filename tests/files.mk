@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
-TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits cuinit \
+TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits hotplug cuinit \
 	stress fuzz faults) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -15,7 +15,7 @@ $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/d
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< cli/nv_decode.c $(NV_TABLES)
 
-$(addprefix $(B)/tests/,device control clock readers limits): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(addprefix $(B)/tests/,device control clock readers limits hotplug): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 

@@ -48,6 +48,9 @@ grep -v '^1\.\.' readers.tap
 /mnt/build/tests/limits >limits.tap
 ok $? "limits of producers"
 grep -v '^1\.\.' limits.tap
+/mnt/build/tests/hotplug >hotplug.tap
+ok $? "CPUs that come and go"
+grep -v '^1\.\.' hotplug.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

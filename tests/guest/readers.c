@@ -5,6 +5,7 @@
  * a guest with the module loaded.  Prints TAP.
  */
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
@@ -106,6 +107,33 @@ static void test_text(void)
 	ok(before >= 45, "a blocking read() waits for it, too (%d lines at once)", before);
 	waitpid(pid, NULL, 0);
 	close(e);
+	close(r);
+	session_end(&s);
+}
+
+/* A read() waits for more than there is; another task changes what it waits for. */
+static void test_change(void)
+{
+	struct session s;
+	int r, i, gone = 0;
+	pid_t pid;
+	char c;
+
+	session_start(&s, 65536, 4, 0);
+	r = device(O_RDONLY);
+	watermark(r, 0, 1000, 0);
+	marks(3);
+	pid = fork();
+	if (!pid)
+		_exit(read(r, &c, 1) != 1);
+	usleep(200000);
+	ok(!waitpid(pid, NULL, WNOHANG), "a read() waits for its watermark");
+	ok(!watermark(r, 0, 1, 0), "which is changed meanwhile");
+	for (i = 0; i < 100 && !gone; i++, usleep(50000))
+		gone = waitpid(pid, NULL, WNOHANG) == pid;
+	ok(gone, "and then waits for the new one");
+	if (!gone)
+		kill(pid, SIGKILL);
 	close(r);
 	session_end(&s);
 }
@@ -215,6 +243,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	w = device(O_WRONLY);
 	test_text();
+	test_change();
 	test_mapped();
 	test_left();
 	return tap_done();

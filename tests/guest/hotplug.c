@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CPUs that come while a session runs, and that go with records nobody has read:
+ * nothing is lost but what is counted.  Runs as root in a guest of two CPUs or more
+ * with the module loaded; needs no driver.  Prints TAP.
+ */
+#include <sys/wait.h>
+
+#include "session.h"
+
+#define CPU	1
+
+static int set_online(int on)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY), done;
+
+	if (fd < 0)
+		return 0;
+	done = write(fd, on ? "1" : "0", 1) == 1;
+	close(fd);
+	return done;
+}
+
+/* n marks made on that CPU, by a child that lives no longer. */
+static void marks(int n)
+{
+	struct mark m = text_mark("hotplug");
+	pid_t pid = fork();
+	int fd;
+
+	if (!pid) {
+		pin(CPU);
+		fd = device(O_WRONLY);
+		while (n--)
+			call(fd, CT_IOC_MARK(sizeof(m)), &m);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* The lines of marks that a reader of text finds, to what was written by now. */
+static int lines(int fd)
+{
+	static char buf[1 << 20];
+	size_t len = 0;
+	ssize_t n;
+	int count = 0, tries;
+	char *p;
+
+	for (tries = 0; tries < 20; tries++) {
+		n = read(fd, buf + len, sizeof(buf) - 1 - len);
+		if (n > 0)
+			len += n;
+		else
+			usleep(5000);
+	}
+	buf[len] = '\0';
+	for (p = buf; (p = strstr(p, "\"text\":\"hotplug")); p++)
+		count++;
+	return count / 2;	/* each stands in details and at the top */
+}
+
+int main(void)
+{
+	struct session s;
+	struct walk x;
+	int reader;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	pin(0);
+	if (!set_online(0)) {
+		skip(1, "CPU %d can't be taken off: %s", CPU, strerror(errno));
+		return tap_done();
+	}
+	ok(!session_start(&s, 4096, 8, 0) && s.cpu[CPU].status,
+	   "a session starts while a CPU is off, and has a ring for it");
+	reader = device(O_RDONLY | O_NONBLOCK);
+	ok(set_online(1), "it comes");
+	marks(20);
+	x = walk(&s, CPU, CT_CLASS_mark);
+	ok(x.count == 20 && !x.bad, "and records: %llu of 20", (unsigned long long)x.count);
+	ok(set_online(0), "it goes");
+	x = walk(&s, CPU, CT_CLASS_mark);
+	ok(x.count == 20 && !x.bad, "what it wrote is there to be read by mmap");
+	ok(lines(reader) == 20, "and as text");
+	ok(set_online(1), "it comes again");
+	marks(30);
+	x = walk(&s, CPU, CT_CLASS_mark);
+	ok(x.count == 50 && !x.bad && lines(reader) == 30, "and goes on behind it");
+	marks(2000);
+	ok(set_online(0), "it goes with a full ring");
+	x = walk(&s, CPU, CT_CLASS_mark);
+	ok(x.count + lost(&s, CPU) == 2050 && lost(&s, CPU) && !x.bad &&
+	   x.records == s.cpu[CPU].status->records,
+	   "written %llu + lost %llu = 2050", (unsigned long long)x.count,
+	   (unsigned long long)lost(&s, CPU));
+	s.cpu[CPU].consumer->consumed = s.cpu[CPU].status->committed & ~4095ull;
+	ok(!call(s.fd, CT_IOC_FLUSH, NULL), "flush does not wait for it");
+	ok(set_online(1), "it comes, and its ring was consumed meanwhile");
+	marks(10);
+	x = walk(&s, CPU, CT_CLASS_mark);
+	ok(x.count && !x.bad && s.cpu[CPU].status->oldest, "so it writes again");
+	ok(!call(s.fd, CT_IOC_STOP, NULL), "the session ends");
+	close(reader);
+	session_end(&s);
+	return tap_done();
+}
