@@ -64,7 +64,7 @@ int main(void)
 {
 	struct session s;
 	struct walk x;
-	int reader;
+	int reader, n;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	pin(0);
@@ -82,11 +82,13 @@ int main(void)
 	ok(set_online(0), "it goes");
 	x = walk(&s, CPU, CT_CLASS_mark);
 	ok(x.count == 20 && !x.bad, "what it wrote is there to be read by mmap");
-	ok(lines(reader) == 20, "and as text");
+	n = lines(reader);
+	ok(n == 20, "and as text: %d of 20", n);
 	ok(set_online(1), "it comes again");
 	marks(30);
 	x = walk(&s, CPU, CT_CLASS_mark);
-	ok(x.count == 50 && !x.bad && lines(reader) == 30, "and goes on behind it");
+	n = lines(reader);
+	ok(x.count == 50 && !x.bad && n == 30, "and goes on behind it: %d of 30", n);
 	marks(2000);
 	ok(set_online(0), "it goes with a full ring");
 	x = walk(&s, CPU, CT_CLASS_mark);
@@ -97,7 +99,7 @@ int main(void)
 	s.cpu[CPU].consumer->consumed = s.cpu[CPU].status->committed & ~4095ull;
 	ok(!call(s.fd, CT_IOC_FLUSH, NULL), "flush does not wait for it");
 	ok(set_online(1), "it comes, and its ring was consumed meanwhile");
-	marks(10);
+	marks(200);
 	x = walk(&s, CPU, CT_CLASS_mark);
 	ok(x.count && !x.bad && s.cpu[CPU].status->oldest, "so it writes again");
 	ok(!call(s.fd, CT_IOC_STOP, NULL), "the session ends");

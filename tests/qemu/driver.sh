@@ -70,6 +70,11 @@ adapt_driver() {
 			's/(pci_resize_resource\([^,()]+,[^,()]+,[^,()]+)\)/\1, 0)/'
 	fi
 
+	# Sharing page tables with a GPU needs a GPU, and in the kernel an option that
+	# only its other users can switch on.
+	[ "$kernel" != debug ] || replace "$source/nvidia-uvm/uvm_linux.h" \
+		's/(define UVM_CAN_USE_MMU_NOTIFIERS\(\)) 1/\1 0/'
+
 	[ "$kernel" = 7.2 ] || return 0
 	# in_irq() became in_hardirq().
 	grep -rlE '\bin_irq\(\)' --include='*.[ch]' "$source" | while read -r file; do

@@ -116,7 +116,13 @@ cpio_of() {
 		cpio --quiet --null --create --format=newc --owner=0:0 --reproducible)
 }
 
-kernel_dir() { echo "$cache/kernel/$1"; }
+# The debug kernel's by its configuration, so that a changed one is built.
+kernel_dir() {
+	case $1 in
+	debug) echo "$cache/kernel/debug-$(hash_of "$qemu_dir/debug/config")" ;;
+	*) echo "$cache/kernel/$1" ;;
+	esac
+}
 
 # The release of a prepared kernel, as uname -r prints it in the guest.
 kernel_release() { cat "$(kernel_dir "$1")/release"; }
