@@ -24,7 +24,7 @@ static int set_online(int on)
 /* n marks made on that CPU, by a child that lives no longer. */
 static void marks(int n)
 {
-	struct mark m = text_mark("hotplug");
+	struct mark m = text_mark("plugged");
 	pid_t pid = fork();
 	int fd;
 
@@ -55,7 +55,7 @@ static int lines(int fd)
 			usleep(5000);
 	}
 	buf[len] = '\0';
-	for (p = buf; (p = strstr(p, "\"text\":\"hotplug")); p++)
+	for (p = buf; (p = strstr(p, "\"text\":\"plugged")); p++)
 		count++;
 	return count / 2;	/* each stands in details and at the top */
 }
