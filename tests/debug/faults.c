@@ -281,9 +281,11 @@ static int op_fork(void)
 
 static int op_map(void)
 {
-	void *p = map(owner, CT_MMAP_DATA(0), 8192, PROT_READ);
+	/* Far from all else, so that it needs page tables of its own. */
+	void *p = mmap((void *)0x200000000000, 8192, PROT_READ, MAP_SHARED, owner,
+		       CT_MMAP_DATA(0));
 
-	if (!p)
+	if (p == MAP_FAILED)
 		return errno == EAGAIN ? ENOMEM : errno;
 	munmap(p, 8192);
 	return 0;
