@@ -188,13 +188,14 @@ static struct rule *rule_make(const struct ct_filter *f)
 	    f->uids > CT_FILTER_MAX || f->comms > CT_FILTER_MAX ||
 	    f->cgroups > CT_FILTER_MAX || f->categories >> CT_CAT_COUNT)
 		return ERR_PTR(-EINVAL);
-	r = kzalloc(sizeof(*r), GFP_KERNEL);
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	if (!r)
 		return ERR_PTR(-ENOMEM);
 	r->arg = *f;
 	r->tasks = f->pids || f->uids || f->comms || f->cgroups;
 	if (f->pids) {
-		r->pids = vzalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
+		r->pids = __vmalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long),
+				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!r->pids) {
 			err = -ENOMEM;
 			goto fail;

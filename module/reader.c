@@ -200,15 +200,24 @@ static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	u32 room = min_t(u64, begin + r->subbuf_size - at->pos, CT_RECORD_MAX);
 	struct ct_cpu_record *rec = (void *)rd->record;
 	const struct ct_class *c;
-	u32 payload;
+	const u8 *from;
+	u32 payload, size;
 
 	at->have = false;
 	if (room < sizeof(*rec))
 		return 0;
-	memcpy(rec, r->data + (at->pos & r->mask), room);
+	from = r->data + (at->pos & r->mask);
+	memcpy(rec, from, sizeof(*rec));
 	if (overtaken(r, begin))
 		return 0;
 	c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
+	/* No more than it has: the largest record is 2 KiB, most have 50 bytes. */
+	size = c ? sizeof(*rec) + (c->has_text ? CT_RECORD_MAX : c->fixed) : 0;
+	size = min(size, room);
+	if (size > sizeof(*rec))
+		memcpy(rec + 1, from + sizeof(*rec), size - sizeof(*rec));
+	if (overtaken(r, begin))
+		return 0;
 	payload = c ? ct_payload_size(c, rec + 1, room - sizeof(*rec)) : 0;
 	if (WARN_ONCE(!c || (!payload && c->fixed), "cudatrace: record of class %u\n",
 		      CT_RECORD_CLASS(rec->stamp))) {
@@ -525,13 +534,13 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 
 struct ct_reader *ct_reader_open(struct ct_session_state *s)
 {
-	struct ct_reader *rd = kvzalloc(struct_size(rd, at, s->cpus), GFP_KERNEL);
+	struct ct_reader *rd = kvzalloc(struct_size(rd, at, s->cpus), GFP_KERNEL_ACCOUNT);
 	struct ct_ring *r;
 	u32 cpu;
 	int i;
 
 	if (rd)
-		rd->buf = kvmalloc(CT_BUFFER, GFP_KERNEL);
+		rd->buf = kvmalloc(CT_BUFFER, GFP_KERNEL_ACCOUNT);
 	if (!rd || !rd->buf) {
 		kvfree(rd);
 		ct_session_put(s);

@@ -13,6 +13,7 @@
 #include <linux/xarray.h>
 #include "registry.h"
 #include "session.h"
+#include "text.h"
 
 struct ct_text {
 	struct hlist_node by_text;
@@ -27,6 +28,7 @@ struct ct_quota {
 	uid_t uid;
 	u32 classes;
 	u32 strings;
+	u32 bytes;		/* of the strings */
 };
 
 /* Two levels, so that finding one is three loads; a page comes with its first id. */
@@ -66,7 +68,7 @@ static struct ct_quota *quota_of(uid_t uid)
 	hash_for_each_possible(quotas, q, node, uid)
 		if (q->uid == uid)
 			return q;
-	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
 	if (q) {
 		q->uid = uid;
 		hash_add(quotas, &q->node, uid);
@@ -206,11 +208,13 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	struct ct_quota *q = NULL;
 	int err;
 
-	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
 	err = class_shape(c);
+	if (!err)
+		err = ct_text_prepare(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
@@ -241,6 +245,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 out_unlock:
 	mutex_unlock(&lock);
 out_free:
+	kfree(c->parts);
 	kfree(c);
 	return err;
 }
@@ -284,7 +289,8 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 		}
 	}
 	q = quota_of(uid);
-	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ? -ENOSPC : 0;
+	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ||
+	      q->bytes + len > CT_QUOTA_STRING_BYTES ? -ENOSPC : 0;
 	if (err)
 		goto out;
 	err = -ENOMEM;
@@ -294,7 +300,7 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 	memcpy(t->text, text, len);
 	t->len = len;
 	t->id = next_string;
-	err = xa_err(xa_store(&strings, t->id, t, GFP_KERNEL));
+	err = xa_err(xa_store(&strings, t->id, t, GFP_KERNEL_ACCOUNT));
 	if (err) {
 		kfree(t);
 		goto out;
@@ -302,6 +308,7 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 	hash_add(string_texts, &t->by_text, hash);
 	next_string++;
 	q->strings++;
+	q->bytes += len;
 	count_define();
 	err = t->id;
 out:
@@ -346,9 +353,13 @@ static int define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
 	ct_layout_fields(layout, &c->def);
 	err = class_shape(c);
 	if (!err)
+		err = ct_text_prepare(c);
+	if (!err)
 		err = class_store(c, id);
-	if (err)
+	if (err) {
+		kfree(c->parts);
 		kfree(c);
+	}
 	return err;
 }
 
@@ -378,8 +389,11 @@ void ct_registry_exit(void)
 	void *p;
 
 	for (i = 0; i < ARRAY_SIZE(class_page); i++) {
-		for (j = 0; class_page[i] && j < PAGE_IDS; j++)
+		for (j = 0; class_page[i] && j < PAGE_IDS; j++) {
+			if (class_page[i][j])
+				kfree(class_page[i][j]->parts);
 			kfree(class_page[i][j]);
+		}
 		kfree(class_page[i]);
 	}
 	xa_for_each(&strings, id, p)

@@ -28,10 +28,8 @@ static void write_clock(void)
 			rec->result = 0;
 			clock = (void *)(rec + 1);
 			clock->monotonic = stamp;
-			clock->realtime = ktime_get_real_fast_ns() -
-					  (ktime_get_mono_fast_ns() - stamp);
-			clock->boottime = ktime_get_boot_fast_ns() -
-					  (ktime_get_mono_fast_ns() - stamp);
+			clock->realtime = ktime_mono_to_any(stamp, TK_OFFS_REAL);
+			clock->boottime = ktime_mono_to_any(stamp, TK_OFFS_BOOT);
 			ct_record_done(cpu, 1);
 		}
 	}

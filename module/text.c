@@ -9,10 +9,10 @@
  */
 #include <linux/cred.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uidgid.h>
 #include "nv_ioctl.h"
@@ -30,25 +30,61 @@ static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
 
 /* ------------------------------------------------------ small pieces ----- */
 
+/* Words at any address; the moves are the compiler's. */
+#define GET(type, at)	({ type v_; __builtin_memcpy(&v_, (at), sizeof(v_)); v_; })
+
+/* len bytes, in words: may write and read up to 7 more, for which there is room. */
+static __always_inline char *put_words(char *p, const char *text, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i += sizeof(u64))
+		__builtin_memcpy(p + i, text + i, sizeof(u64));
+	return p + len;
+}
+
+/* A literal: its length is known, so this is a few moves. */
+#define PUT(p, literal)	\
+	(__builtin_memcpy((p), (literal), sizeof(literal) - 1), (p) + sizeof(literal) - 1)
+
 static char *put(char *p, const char *text)
 {
-	size_t len = strlen(text);
+	while (*text)
+		*p++ = *text++;
+	return p;
+}
 
-	memcpy(p, text, len);
-	return p + len;
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859606162636465666768697071727374757677787980"
+	"81828384858687888990919293949596979899";
+
+static __always_inline void put_pair(char *p, u32 v)
+{
+	p[0] = pairs[2 * v];
+	p[1] = pairs[2 * v + 1];
 }
 
 static char *put_u64(char *p, u64 v)
 {
-	char digits[20];
-	int n = 0;
+	char digits[24];
+	u32 n = 24;
 
-	do {
-		digits[n++] = '0' + v % 10;
-		v /= 10;
-	} while (v);
-	while (n)
-		*p++ = digits[--n];
+	while (v >= 100) {
+		u64 rest = v / 100;
+
+		n -= 2;
+		put_pair(digits + n, v - rest * 100);
+		v = rest;
+	}
+	if (v >= 10) {
+		n -= 2;
+		put_pair(digits + n, v);
+	} else {
+		digits[--n] = '0' + v;
+	}
+	while (n < 24)
+		*p++ = digits[n++];
 	return p;
 }
 
@@ -73,22 +109,31 @@ static char *put_hex(char *p, u64 v)
 	return p;
 }
 
-/* v / 10^digits with all its decimals: put_fixed(1234567, 6) is 1.234567. */
-static char *put_fixed(char *p, u64 v, int digits)
+/* v / 1000 with all its decimals: 1234567 is 1234.567. */
+static char *put_thousandths(char *p, u64 v)
 {
-	u64 unit = 1;
-	int i;
+	u64 whole = v / 1000;
+	u32 rest = v - whole * 1000;
 
-	for (i = 0; i < digits; i++)
-		unit *= 10;
-	p = put_u64(p, v / unit);
+	p = put_u64(p, whole);
+	p[0] = '.';
+	p[1] = '0' + rest / 100;
+	put_pair(p + 2, rest % 100);
+	return p + 4;
+}
+
+/* The same of v / 1000000. */
+static char *put_millionths(char *p, u64 v)
+{
+	u64 whole = v / 1000000;
+	u32 rest = v - whole * 1000000;
+
+	p = put_u64(p, whole);
 	*p++ = '.';
-	for (v %= unit, i = 0; i < digits; i++) {
-		unit /= 10;
-		*p++ = '0' + v / unit;
-		v %= unit;
-	}
-	return p;
+	put_pair(p, rest / 10000);
+	put_pair(p + 2, rest / 100 % 100);
+	put_pair(p + 4, rest % 100);
+	return p + 6;
 }
 
 /*
@@ -162,12 +207,17 @@ static u32 reader_uid(u32 uid)
 /* ------------------------------------------------------------ fields ----- */
 
 /* A field's bytes as an unsigned number. */
-static u64 load(const u8 *at, u32 size)
+static __always_inline u64 load(const u8 *at, u32 size)
 {
-	u64 v = 0;
-
-	memcpy(&v, at, size);	/* little-endian, as the ABI is */
-	return v;
+	switch (size) {	/* little-endian, as the ABI is */
+	case 1:
+		return *at;
+	case 2:
+		return GET(u16, at);
+	case 4:
+		return GET(u32, at);
+	}
+	return GET(u64, at);
 }
 
 static const u8 sizes[] = {
@@ -289,6 +339,91 @@ static void note(struct summary *sum, enum ct_role role, const u8 *at, u64 v)
 	}
 }
 
+/*
+ * What is the same in every line of a class, behind each other, so that a line is
+ * mostly a few copies: the part with number i is text[at[i]] up to text[at[i + 1]].
+ */
+enum {
+	PART_HEAD,		/* layer, type and name, of a record and of an entry */
+	PART_HEAD_BEGIN,
+	PART_SYMBOL,		/* empty where it is the name */
+	PART_OP,		/* empty if there is none */
+	PART_FIELD,		/* the key of each field, the first with "details" */
+	PARTS = PART_FIELD + CT_FIELDS_MAX,
+};
+
+struct ct_text_parts {
+	u16 at[PARTS + 1];
+	char text[];
+};
+
+static __always_inline char *put_part(char *p, const struct ct_class *c, u32 part)
+{
+	const struct ct_text_parts *t = c->parts;
+
+	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
+}
+
+static char *put_class_part(char *p, const struct ct_class *c, u32 part)
+{
+	const struct ct_define *def = &c->def;
+
+	switch (part) {
+	case PART_HEAD:
+	case PART_HEAD_BEGIN:
+		p = put_key(p, "layer");
+		p = put_word(p, layer_words[def->layer]);
+		p = put_key(p, "type");
+		p = put_word(p, part == PART_HEAD ? category_words[def->category] :
+			     def->layer == CT_LAYER_USER ? "userspace" : "kernel");
+		p = put_key(p, "name");
+		p = put_word(p, def->name);
+		return PUT(p, ",\"phase\":");
+	case PART_SYMBOL:
+		if (!strcmp(def->name, def->symbol))
+			return p;
+		p = put_key(p, "symbol");
+		return put_word(p, def->symbol);
+	case PART_OP:
+		if (!def->op)
+			return p;
+		p = put_key(p, "op");
+		return put_word(p, op_words[def->op]);
+	}
+	part -= PART_FIELD;
+	if (part >= def->fields_count)
+		return p;
+	if (part)
+		return put_key(p, def->fields[part].name);
+	p = PUT(p, ",\"details\":{");
+	p = put_word(p, def->fields[0].name);
+	*p++ = ':';
+	return p;
+}
+
+int ct_text_prepare(struct ct_class *c)
+{
+	/* Name three times and symbol, each character as up to 6; fields likewise. */
+	const size_t room = 6 * 4 * CT_NAME_LEN + CT_FIELDS_MAX * 6 * CT_FIELD_LEN + 512;
+	struct ct_text_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL);
+	char *p;
+	u32 i;
+
+	if (!t)
+		return -ENOMEM;
+	p = t->text;
+	for (i = 0; i < PARTS; i++) {
+		t->at[i] = p - t->text;
+		p = put_class_part(p, c, i);
+	}
+	t->at[PARTS] = p - t->text;
+	/* put_words() reads some bytes behind the end. */
+	c->parts = kmemdup(t, struct_size(t, text, t->at[PARTS] + sizeof(u64)),
+			   GFP_KERNEL_ACCOUNT);
+	kfree(t);
+	return c->parts ? 0 : -ENOMEM;
+}
+
 static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 			 struct summary *sum)
 {
@@ -296,19 +431,11 @@ static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 
 	if (!c->def.fields_count)
 		return p;
-	p = put(p, ",\"details\":{");
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
 		u64 v = load(payload + offset, sizes[f->type]);
 
-		p = put_key(p, f->name);
-		if (!i) {
-			/* The first key has no comma in front. */
-			char *comma = p - strlen(f->name) - 4;
-
-			memmove(comma, comma + 1, p - comma - 1);
-			p--;
-		}
+		p = put_part(p, c, PART_FIELD + i);
 		p = put_field(p, f, c->role[i], payload + offset, v);
 		note(sum, c->role[i], payload + offset, v);
 		offset += sizes[f->type];
@@ -386,25 +513,26 @@ static char *put_promoted(char *p, const struct summary *sum)
 static char *put_time(char *p, const struct ct_session_state *s, u64 stamp,
 		      u64 event_id)
 {
-	p = put(p, "{\"event_id\":");
+	p = PUT(p, "{\"event_id\":");
 	p = put_u64(p, event_id);
-	p = put(p, ",\"ts\":");
-	p = put_fixed(p, stamp > s->start ? stamp - s->start : 0, 6);
-	p = put(p, ",\"ts_ns\":");
+	p = PUT(p, ",\"ts\":");
+	p = put_millionths(p, stamp > s->start ? stamp - s->start : 0);
+	p = PUT(p, ",\"ts_ns\":");
 	return put_u64(p, stamp);
 }
 
 static char *put_result(char *p, const struct ct_class *c, s64 result)
 {
-	p = put_key(p, "result");
-	if (c->def.layer == CT_LAYER_USER && !result)
-		return put(p, "\"CUDA_SUCCESS\",\"result_code\":0");
-	p = put_s64(p, result);
-	if (c->def.layer == CT_LAYER_USER) {
-		p = put_key(p, "result_code");
-		p = put_s64(p, result);
+	if (c->def.layer != CT_LAYER_USER) {
+		p = PUT(p, ",\"result\":");
+		return put_s64(p, result);
 	}
-	return p;
+	if (!result)
+		return PUT(p, ",\"result\":\"CUDA_SUCCESS\",\"result_code\":0");
+	p = PUT(p, ",\"result\":");
+	p = put_s64(p, result);
+	p = PUT(p, ",\"result_code\":");
+	return put_s64(p, result);
 }
 
 static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
@@ -422,30 +550,23 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 	if (!c)
 		return 0;
 	p = put_time(out, s, stamp, event_id);
-	p = put_key(p, "layer");
-	p = put_word(p, layer_words[c->def.layer]);
-	p = put_key(p, "type");
-	p = put_word(p, !begin ? category_words[c->def.category] :
-		     c->def.layer == CT_LAYER_USER ? "userspace" : "kernel");
-	p = put_key(p, "name");
-	p = put_word(p, c->def.name);
-	p = put_key(p, "phase");
-	p = put(p, begin ? "\"B\"" : instant ? "\"I\"" : "\"E\"");
-	p = put_key(p, "pid");
+	p = put_part(p, c, begin ? PART_HEAD_BEGIN : PART_HEAD);
+	p = begin ? PUT(p, "\"B\",\"pid\":") : instant ? PUT(p, "\"I\",\"pid\":") :
+		    PUT(p, "\"E\",\"pid\":");
 	p = put_u64(p, reader_pid(rec->pid));
-	p = put_key(p, "tid");
+	p = PUT(p, ",\"tid\":");
 	p = put_u64(p, reader_pid(rec->tid));
-	p = put_key(p, "cpu");
+	p = PUT(p, ",\"cpu\":");
 	p = put_u64(p, cpu);
 	if (rec->op) {
-		p = put_key(p, "op_id");
+		p = PUT(p, ",\"op_id\":");
 		p = put_u64(p, rec->op);
-		p = put_key(p, "depth");
+		p = PUT(p, ",\"depth\":");
 		p = put_u64(p, depth);
 	}
 	if (!begin && !instant) {
-		p = put_key(p, "duration_us");
-		p = put_fixed(p, rec->duration & CT_DURATION_MAX, 3);
+		p = PUT(p, ",\"duration_us\":");
+		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);
 	}
 	if (!begin && !(flags & CT_F_NO_RESULT))
 		p = put_result(p, c, rec->result);
@@ -455,14 +576,9 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 			(flags & CT_F_CONTEXT) == CT_F_HARDIRQ ? "\"hardirq\"" :
 			"\"nmi\"");
 	}
-	if (strcmp(c->def.name, c->def.symbol)) {
-		p = put_key(p, "symbol");
-		p = put_word(p, c->def.symbol);
-	}
-	if (!begin && c->def.op) {
-		p = put_key(p, "op");
-		p = put_word(p, op_words[c->def.op]);
-	}
+	p = put_part(p, c, PART_SYMBOL);
+	if (!begin)
+		p = put_part(p, c, PART_OP);
 	p = put_details(p, c, (const u8 *)(rec + 1), &sum);
 	if (!begin)
 		p = put_promoted(p, &sum);

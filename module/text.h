@@ -14,6 +14,13 @@
 #define CT_LINE_MAX	(32u << 10)
 
 /*
+ * ct_text_prepare - make what is the same in every line of a class: c->parts, which
+ * goes with kfree().  May sleep.  0 or -ENOMEM.
+ */
+struct ct_class;
+int ct_text_prepare(struct ct_class *c);
+
+/*
  * ct_text_record - one line for a record.
  * @out:	room for CT_LINE_MAX bytes
  * @rec:	a copy of the whole record, size bytes

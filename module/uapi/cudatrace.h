@@ -101,6 +101,9 @@
  * a position of its own, which starts at what is written after the open, and
  * each loss is told by a line {"type":"tracer","name":"lost",...}.
  *
+ * Lines of one call share an op_id.  An E line whose B was recorded and lost stands
+ * alone: its call began duration_us before it.
+ *
  * A blocking read() and poll(), select() and epoll wait for a *watermark*
  * (CT_IOC_WATERMARK), by default for one record.  What is unread is counted from
  * where this file's read() stands; once the file has mapped a CPU's data, from
@@ -511,12 +514,14 @@ struct ct_define {
 };
 #define CT_QUOTA_CLASSES	8192
 #define CT_QUOTA_STRINGS	65536
+#define CT_QUOTA_STRING_BYTES	(16u << 20)	/* of all strings of a user */
 
 /*
  * CT_IOC_STRING: producer; gives the id of this text (len bytes at text, no NUL
  * inside; longer than CT_STRING_MAX is cut).  CT_IOC_GET_STRING: reader; in: id,
  * text and len of a buffer; out: len; ENOENT beyond the last, ENOSPC if the
- * buffer is shorter.  Errors: EFAULT, EINVAL, ENOMEM, ENOSPC (quota).
+ * buffer is shorter.  Errors: EFAULT, EINVAL, ENOMEM, ENOSPC (the
+ * user's quota, CT_QUOTA_STRINGS or CT_QUOTA_STRING_BYTES).
  */
 #define CT_STRING_MAX		4096
 struct ct_string {
