@@ -6,6 +6,8 @@
 VERSION := $(shell sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where udev, systemd and modprobe look, whatever PREFIX is.
+LIBDIR ?= /usr/lib
 B := build
 
 CC ?= gcc
@@ -63,6 +65,12 @@ module:
 	out=$(CURDIR)/$(B)/$$release && mkdir -p $$out && cp -Rpu Kbuild module $$out/ && \
 	$(MAKE) -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
 
+# For Secure Boot.  KEYS holds the key, which is made once.
+KEYS ?= /var/lib/cudatrace
+sign: module
+	@release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
+	packaging/sign $(B)/$$release/cudatrace.ko $(KDIR) $(KEYS)
+
 module-if-possible:
 	@if [ -e $(KDIR)/Makefile ]; then $(MAKE) --no-print-directory module; \
 	else echo "The module is not built: no headers of the running kernel (apt-get install linux-headers-$(RELEASE))"; fi
@@ -75,9 +83,20 @@ install: $(B)/cudatrace $(B)/libcudatrace.so
 	install -D -m 644 userlib/include/cudatrace/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace_events.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace_events.h
+	install -D -m 644 packaging/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules
+	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf
+	install -D -m 644 packaging/modules-load.conf $(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf
+	install -D -m 644 packaging/modprobe.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
+ifeq ($(DESTDIR),)
+	@getent group cudatrace >/dev/null || groupadd --system cudatrace
+	@if command -v udevadm >/dev/null && udevadm control --reload 2>/dev/null; then \
+		udevadm trigger --sysname-match=cudatrace; fi
+endif
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/cudatrace $(DESTDIR)$(PREFIX)/lib/cudatrace $(DESTDIR)$(PREFIX)/include/cudatrace
+	rm -rf $(DESTDIR)$(PREFIX)/bin/cudatrace $(DESTDIR)$(PREFIX)/lib/cudatrace $(DESTDIR)$(PREFIX)/include/cudatrace \
+		$(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf \
+		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
 
 DKMS ?= dkms
 DKMS_SRC ?= /usr/src
@@ -122,6 +141,7 @@ clean:
 help:
 	@echo "make              build/cudatrace, build/libcudatrace.so, and the module if headers are there"
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
+	@echo "make sign KEYS=DIR     the same, signed for Secure Boot with a key that is made in DIR"
 	@echo "make demo         record an inference program, with something to look at in demo/"
 	@echo "make test         all tests; the guest's kernels and driver are fetched once"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"

@@ -27,6 +27,40 @@ ok $? "make install" || cat "$work/install.log"
 ok $? "the installed command finds its installed library" || cat "$work/record.err"
 is "$(find "$work/root" -name 'libcuda.so*')" "" "the simulated libcuda is not installed"
 
+for file in udev/rules.d/60-cudatrace.rules sysusers.d/cudatrace.conf modules-load.d/cudatrace.conf modprobe.d/cudatrace.conf; do
+	[ -s "$work/root/usr/lib/$file" ]
+	ok $? "make install puts $file in place"
+done
+grep -q '^KERNEL=="cudatrace".*GROUP="cudatrace"' "$work/root/usr/lib/udev/rules.d/60-cudatrace.rules"
+ok $? "the udev rule gives the device its group"
+make -s uninstall DESTDIR="$work/root" PREFIX=/usr
+is "$(find "$work/root" -type f)" "" "make uninstall takes all of it away"
+
+kdir=$(tests/qemu/kdir --kernel 6.1 2>"$work/kdir.log")
+if [ -e "$kdir/Makefile" ]; then
+	release=$(tests/qemu/kdir --release --kernel 6.1)
+	make -s sign KDIR="$kdir" KEYS="$work/keys" >"$work/sign.log" 2>&1
+	ok $? "make sign" || tail -n 5 "$work/sign.log"
+	is "$(modinfo -F signer "build/$release/cudatrace.ko")" "cudatrace module signing key of $(uname -n)" "modinfo shows the signer"
+	grep -q 'mokutil --import' "$work/sign.log"
+	ok $? "and it says how the key is enrolled"
+	is "$(stat -c %a "$work/keys/cudatrace.key")" 600 "the key is its owner's alone"
+	sum=$(sha256sum <"$work/keys/cudatrace.key")
+	make -s sign KDIR="$kdir" KEYS="$work/keys" >"$work/sign2.log" 2>&1
+	is "$(sha256sum <"$work/keys/cudatrace.key")" "$sum" "the key is made once"
+	size=$(stat -c %s "build/$release/cudatrace.ko")
+	openssl x509 -inform DER -in "$work/keys/cudatrace.der" -out "$work/keys/cert.pem"
+	# The signature is the module's last bytes but 40: a PKCS#7 over what is before it.
+	length=$(tail -c 32 "build/$release/cudatrace.ko" | head -c 4 | od -An -tu1 | awk '{print (($1 * 256 + $2) * 256 + $3) * 256 + $4}')
+	head -c $((size - 40 - length)) "build/$release/cudatrace.ko" >"$work/keys/unsigned.ko"
+	tail -c $((40 + length)) "build/$release/cudatrace.ko" | head -c "$length" >"$work/keys/signature"
+	openssl cms -verify -inform DER -in "$work/keys/signature" -content "$work/keys/unsigned.ko" -binary \
+		-certfile "$work/keys/cert.pem" -CAfile "$work/keys/cert.pem" -purpose any -nointern -out /dev/null 2>"$work/verify.log"
+	ok $? "openssl finds the signature right" || cat "$work/verify.log"
+else
+	skip "signing: the headers of 6.1 can't be had: $(tail -n 1 "$work/kdir.log")"
+fi
+
 for kernel in 6.1 6.12; do
 	kdir=$(tests/qemu/kdir --kernel $kernel 2>"$work/kdir.log")
 	if [ ! -e "$kdir/Makefile" ]; then
