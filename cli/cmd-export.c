@@ -26,6 +26,8 @@ static const char doc[] =
 	"\vFormats:\n"
 	"  jsonl    one JSON object a line: B and E of a call, I for what has no duration\n"
 	"  chrome   Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev\n"
+	"In jsonl the lines of a call share an op_id; \"unfinished\":true is a B of a call that never\n"
+	"returned, \"begin_lost\":true an E whose B was lost (it began duration_us before).\n"
 	"babeltrace2 and Trace Compass open DIR as it is: it is Common Trace Format.\n"
 	"\n"
 	"EXAMPLES\n"

@@ -31,6 +31,8 @@ static const char doc[] =
 	"EXAMPLES:\n"
 	"  cudatrace probe list 'nv_*'\n"
 	"  cudatrace probe add nvidia:nv_alloc_contig_pages arg0:nv arg1:at\n"
+	"  cudatrace probe status | sort -k5 -n\n"
+	"  cudatrace probe remove nvidia:nv_alloc_contig_pages\n"
 	"  cudatrace probe discover 'nvidia:nv*' -- python infer.py\n";
 
 struct env {

@@ -24,10 +24,12 @@ struct env {
 	struct ct_session session;
 	struct ct_filter filter;
 	bool filtering;
+	struct ct_limits limits;
+	bool limiting;
 };
 
 enum { KEY_SUBBUF_SIZE = 0x100, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, KEY_UID,
-       KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE };
+       KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE, KEY_RATE, KEY_BANDWIDTH, KEY_SHARE, KEY_BY };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "For start:", 1 },
@@ -42,6 +44,11 @@ static const struct argp_option options[] = {
 	{ "cgroup", KEY_CGROUP, "DIR", 0, "Tasks in this cgroup v2 directory or below", 2 },
 	{ "type", KEY_TYPE, "TYPE", 0, "Records of this type: memory, transfer, kernel, ioctl, ...", 2 },
 	{ "none", KEY_NONE, NULL, 0, "Take the filter away", 2 },
+	{ NULL, 0, NULL, 0, "For limit (of each producer; what is not given is not limited):", 3 },
+	{ "rate", KEY_RATE, "N", 0, "Records a second; a second's worth may come at once", 3 },
+	{ "bandwidth", KEY_BANDWIDTH, "BYTES", 0, "Bytes a second", 3 },
+	{ "share", KEY_SHARE, "PERCENT", 0, "Of each CPU's ring, in a lossless session, before it is read (75; 100: all)", 3 },
+	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default), process or cgroup", 3 },
 	{ 0 }
 };
 
@@ -53,12 +60,15 @@ static const char doc[] =
 	"  status   what runs, whose it is, what is lost\n"
 	"  pause, resume\n"
 	"  flush    make everything recorded so far readable\n"
-	"  filter   choose what is recorded; without options: show the filter\v"
+	"  filter   choose what is recorded; without options: show the filter\n"
+	"  limit    what one producer may use; without options: show the limits\v"
 	"EXAMPLES:\n"
 	"  cudatrace session start && cudatrace session status\n"
 	"  cudatrace snapshot -o last --last 10\n"
 	"  cudatrace session filter --pid 4711 --children\n"
-	"  cudatrace session filter --none\n";
+	"  cudatrace session filter --none\n"
+	"  cudatrace session start --groups ioctl,memory --subbufs 256\n"
+	"  cudatrace session limit --rate 100000 --by process\n";
 
 static uint32_t number(struct argp_state *state, const char *what, const char *arg)
 {
@@ -84,6 +94,11 @@ static uint32_t next(struct argp_state *state, uint32_t *count)
 		argp_error(state, "a filter takes %d of each kind", CT_FILTER_MAX);
 	return (*count)++;
 }
+
+/* By the flags of struct ct_limits. */
+static const char *const producers[] = {
+	[0] = "user", [CT_LIMIT_PROCESS] = "process", [CT_LIMIT_CGROUP] = "cgroup",
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -130,13 +145,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NONE:
 		break;
+	case KEY_RATE:
+		env->limits.records = number(state, "--rate", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_BANDWIDTH:
+		env->limits.bytes = number(state, "--bandwidth", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_SHARE:
+		env->limits.share = number(state, "--share", arg);
+		if (!env->limits.share || env->limits.share > 100)
+			argp_error(state, "--share is 1 to 100 percent, not '%s'", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_BY:
+		i = ct_word_index(producers, 3, arg);
+		if (i < 0)
+			argp_error(state, "--by is user, process or cgroup, not '%s'", arg);
+		env->limits.flags = i;
+		env->limiting = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (env->verb)
 			argp_error(state, "one verb at a time, not '%s' too", arg);
 		env->verb = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no verb: start, stop, status, pause, resume, flush or filter");
+		argp_error(state, "no verb: start, stop, status, pause, resume, flush, filter or limit");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -163,6 +199,8 @@ static int change(unsigned long cmd, void *arg, const char *what)
 	if (ioctl(dev.fd, cmd, arg)) {
 		ret = errno == ENODATA ? ct_complain("%s: no session runs (cudatrace session start)", what) :
 		      errno == EPERM ? ct_complain("%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner", what) :
+		      errno == EINVAL && cmd == CT_IOC_LIMITS ?
+		      ct_complain("limit: a flight recorder has no --share, it overwrites (give --rate or --bandwidth)") :
 		      ct_complain("%s: %s", what, strerror(errno));
 	}
 	ct_device_close(&dev);
@@ -191,7 +229,12 @@ static int status(void)
 {
 	struct ct_error err = { 0 };
 	struct ct_device dev;
-	uint64_t records = 0, lost = 0, overwritten = 0;
+	static const char *const reason[] = {
+#define CT_ROW(id, word)	[CT_LOST_##id] = word,
+		CT_LOSSES(CT_ROW)
+#undef CT_ROW
+	};
+	uint64_t records = 0, lost = 0, overwritten = 0, lost_for[CT_LOST_REASONS] = { 0 };
 	uint32_t cpu, i;
 
 	if (ct_device_attach(&dev, &err))
@@ -204,7 +247,7 @@ static int status(void)
 		records += st->records;
 		overwritten += st->overwritten;
 		for (i = 0; i < CT_LOST_REASONS; i++)
-			lost += st->lost[i];
+			lost += st->lost[i], lost_for[i] += st->lost[i];
 	}
 	printf("session      started by process %u%s%s%s\n", dev.session.holder,
 	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
@@ -217,6 +260,9 @@ static int status(void)
 	printf("records      %llu written, %llu lost, %llu packets overwritten\n",
 	       (unsigned long long)records, (unsigned long long)lost,
 	       (unsigned long long)overwritten);
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		if (lost_for[i])
+			printf("lost         %llu (%s)\n", (unsigned long long)lost_for[i], reason[i]);
 	printf("triggers     %u fired\n", dev.facts->triggers);
 	ct_device_close(&dev);
 	return 0;
@@ -247,12 +293,28 @@ static int show_filter(void)
 	return 0;
 }
 
+static int show_limits(void)
+{
+	struct ct_limits l = { .size = sizeof(l) };
+
+	if (change(CT_IOC_GET_LIMITS, &l, "limit"))
+		return 1;
+	printf("--by %s\n", l.flags <= CT_LIMIT_CGROUP ? producers[l.flags] : "?");
+	if (l.records)
+		printf("--rate %llu\n", (unsigned long long)l.records);
+	if (l.bytes)
+		printf("--bandwidth %llu\n", (unsigned long long)l.bytes);
+	printf("--share %u\n", l.share);
+	return 0;
+}
+
 int cmd_session(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "VERB", doc, NULL, NULL, NULL };
 	struct env env = { .session.groups = ~0ull };
 
 	env.filter.size = sizeof(env.filter);
+	env.limits.size = sizeof(env.limits);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
 	if (!strcmp(env.verb, "start"))
@@ -269,6 +331,8 @@ int cmd_session(int argc, char **argv)
 		return status();
 	if (!strcmp(env.verb, "filter"))
 		return env.filtering ? change(CT_IOC_FILTER, &env.filter, "filter") : show_filter();
-	return ct_complain("session: no verb '%s' (start, stop, status, pause, resume, flush, filter)",
+	if (!strcmp(env.verb, "limit"))
+		return env.limiting ? change(CT_IOC_LIMITS, &env.limits, "limit") : show_limits();
+	return ct_complain("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
 			   env.verb);
 }

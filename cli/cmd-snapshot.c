@@ -40,10 +40,12 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Take a snapshot of a flight recorder that runs (cudatrace session start).\v"
+	"Take a snapshot of a flight recorder that runs (cudatrace session start), or what "
+	"a recorder left that was killed.\v"
 	"EXAMPLES:\n"
 	"  cudatrace snapshot -o last --last 10\n"
-	"  cudatrace snapshot -o trouble --on xid,slow=50ms\n";
+	"  cudatrace snapshot -o trouble --on xid,slow=50ms\n"
+	"  cudatrace snapshot -o now --on signal & kill -USR2 $!\n";
 
 /* "10ms" in ns; 0 if it is no time. */
 static uint64_t parse_time(const char *text)

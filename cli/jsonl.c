@@ -339,6 +339,8 @@ void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
 		PUT(out, ",\"truncated\":true");
 	if (p->open)
 		PUT(out, ",\"unfinished\":true");
+	if (p->begin_lost)
+		PUT(out, ",\"begin_lost\":true");
 	PUT(out, ",\"details\":");
 	ct_json_details(out, &j->names, r, begin);
 	PUT(out, "}\n");

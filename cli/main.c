@@ -41,7 +41,9 @@ static void help(FILE *out)
 		"  cudatrace doctor\n"
 		"  cudatrace record -o trace -- python train.py\n"
 		"  cudatrace report trace\n"
-		"  cudatrace export --format chrome -o trace.json trace\n");
+		"  cudatrace export --format chrome -o trace.json trace\n"
+		"  cudatrace session start; cudatrace snapshot -o last --last 10\n"
+		"  cudatrace probe add nvidia:nv_alloc_contig_pages arg0:nv\n");
 }
 
 /* A trace is read through a mapping: who cuts the file off ends us. */
@@ -70,7 +72,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("cudatrace %s\n", CT_VERSION);
+		printf("cudatrace %s (ABI %u, schema %u)\n", CT_VERSION, CT_ABI_VERSION,
+		       CT_SCHEMA_VERSION);
 		return 0;
 	}
 	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)

@@ -293,6 +293,7 @@ static int tell_end(struct ct_merge *m, struct ct_lane *lane, struct ct_point *o
 		} else {
 			out->op_id = ++m->ops;
 			out->depth = depth_now(m, &out->record);
+			out->begin_lost = true;
 		}
 	} else if (p->straddler != CT_NONE) {
 		out->op_id = lane->stream->straddlers[p->straddler].op_id;

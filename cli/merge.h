@@ -8,8 +8,8 @@
  * and ends after an inner one, and a call of the program begins before and ends
  * after what the kernel does for it.
  *
- * A call that never returned has a B and no E.  A call whose begin was lost (the
- * flight recorder overwrote it) has an E and no B.
+ * A call that never returned has a B and no E.  A call whose begin was recorded and
+ * lost (the flight recorder overwrote it) has an E and no B; that E knows it.
  */
 #ifndef CT_CLI_MERGE_H
 #define CT_CLI_MERGE_H
@@ -20,6 +20,7 @@ struct ct_point {
 	char     phase;		/* 'B', 'E' or 'I' */
 	bool     open;		/* a B of a call that never returned, known by now */
 	bool     entry;		/* a B that was recorded when it happened */
+	bool     begin_lost;	/* an E whose B was recorded, and lost or overwritten */
 	uint64_t ts;		/* ns */
 	uint64_t op_id;		/* from 1 in the order of begins; 0: not a call */
 	uint64_t begin;		/* ns; of an E and I */

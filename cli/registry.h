@@ -84,6 +84,7 @@ struct ct_registry_writer {
 
 int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint8_t uuid[16],
 		       uint64_t start, uint64_t realtime, struct ct_error *err);
+/* To one that is there; a last line without an end, whose writer died, goes. */
 int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err);
 int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class);
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define);

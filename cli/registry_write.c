@@ -60,7 +60,8 @@ static int open_in(struct ct_registry_writer *w, const char *dir, int flags,
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, CT_REGISTRY_FILE) >= (int)sizeof(path))
 		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", dir);
-	w->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
+	w->fd = open(path, (flags & O_RDWR ? 0 : O_WRONLY) | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags,
+		     0644);
 	if (w->fd < 0)
 		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
@@ -88,9 +89,43 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
 	return rc;
 }
 
+/* Whoever wrote it died in its last line: where that begins. */
+static off_t last_line(int fd)
+{
+	char buf[4096];
+	off_t end = lseek(fd, 0, SEEK_END), from;
+	ssize_t n;
+
+	for (; end > 0; end = from) {
+		from = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
+		n = pread(fd, buf, end - from, from);
+		if (n != end - from)
+			return -1;
+		while (n && buf[n - 1] != '\n')
+			n--;
+		if (n)
+			return from + n;
+	}
+	return 0;
+}
+
 int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err)
 {
-	return open_in(w, dir, 0, err);
+	off_t end;
+	int rc;
+
+	rc = open_in(w, dir, O_RDWR, err);
+	if (rc)
+		return rc;
+	flock(w->fd, LOCK_EX);
+	end = last_line(w->fd);
+	rc = end < 0 || ftruncate(w->fd, end) ? -errno : 0;
+	flock(w->fd, LOCK_UN);
+	if (rc) {
+		ct_fail(err, -rc, "%s/%s: %s", dir, CT_REGISTRY_FILE, strerror(-rc));
+		ct_registry_close(w);
+	}
+	return rc;
 }
 
 int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class)
