@@ -2,7 +2,8 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits hotplug cuinit \
-	stress fuzz faults) \
+	lives permissions load stress fuzz faults) \
+	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
 .PHONY: tests
@@ -15,7 +16,7 @@ $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/d
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< cli/nv_decode.c $(NV_TABLES)
 
-$(addprefix $(B)/tests/,device control clock readers limits hotplug): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(addprefix $(B)/tests/,device control clock readers limits hotplug lives permissions load): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 
@@ -36,3 +37,24 @@ $(B)/tests/cuinit: tests/guest/cuinit.c
 $(B)/tests/bench_kernel: tests/bench/kernel.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Wno-address-of-packed-member -o $@ $<
+
+# A command and a library that believe in other versions of the ABI and of the schema:
+# the file that compares them is compiled from a copy with another number.
+OTHER := $(B)/tests/other
+$(OTHER)/%/.copied: cli/device.c userlib/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+	@rm -rf $(OTHER)/$* && mkdir -p $(OTHER)/$*/module
+	cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
+	sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
+	@touch $@
+OTHER_ABI := 2
+OTHER_SCHEMA := 0
+
+$(OTHER)/cudatrace-abi: $(OTHER)/ABI/.copied $(CLI_OBJS)
+	$(CC) $(ALL_CFLAGS) -o $@ $(OTHER)/ABI/cli/device.c $(filter-out %/cli/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+
+$(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
+	$(CC) $(ALL_CFLAGS) -w -o $@ $(OTHER)/SCHEMA/cli/device.c $(filter-out %/cli/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+
+$(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \
+		$(filter-out %/userlib/device.o,$(USERLIB_OBJS))

@@ -210,9 +210,9 @@ ok $? "chrome: one arrow to each ioctl, whoever saw it"
 
 # ------------------------------------------------------- begins at the entry ---
 generate begin
-"$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-"] | join(" ")' >"$work/begin.got"
-printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028' 'B 13 5 -' 'E 13 5 0.01' | cmp -s - "$work/begin.got"
-ok $? "a call without an end is a B, one whose begin was overwritten an E" || cat "$work/begin.got"
+"$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-", if .begin_lost then "lost" else empty end] | join(" ")' >"$work/begin.got"
+printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028 lost' 'B 13 5 -' 'E 13 5 0.01' | cmp -s - "$work/begin.got"
+ok $? "a call without an end is a B, one whose begin was overwritten an E that says so" || cat "$work/begin.got"
 "$ct" report "$work/begin" 2>/dev/null | grep -qE 'never returned +1 '
 ok $? "report counts the call that never returned"
 
@@ -368,7 +368,7 @@ is $bad 0 "${CT_FUZZ:-150} damaged traces end in an answer or a message"
 ok $? "--version"
 "$ct" --help | grep -q EXAMPLES
 ok $? "--help"
-for command in record live report timeline export doctor; do
+for command in record session probe snapshot live report timeline export doctor; do
 	"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
 	ok $? "$command --help ends in examples"
 done

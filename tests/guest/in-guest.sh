@@ -51,6 +51,15 @@ grep -v '^1\.\.' limits.tap
 /mnt/build/tests/hotplug >hotplug.tap
 ok $? "CPUs that come and go"
 grep -v '^1\.\.' hotplug.tap
+/mnt/build/tests/lives >lives.tap
+ok $? "producers come and go"
+grep -v '^1\.\.' lives.tap
+. $share/consumers.sh
+. $share/permissions.sh
+. $share/containers.sh
+. $share/versions.sh
+. $share/lives.sh
+. $share/throughput.sh
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

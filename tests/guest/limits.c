@@ -197,6 +197,33 @@ static void test_told(void)
 	session_end(&s);
 }
 
+/* Strings stay as long as the module: a user has so many bytes of them. */
+static void test_strings(void)
+{
+	struct ct_string str = { .size = sizeof(str) };
+	static char text[CT_STRING_MAX];
+	pid_t pid = fork();
+	uint32_t i;
+	int fd, error = 0, status;
+
+	if (!pid) {
+		if (setresuid(FLOOD_UID, FLOOD_UID, FLOOD_UID))
+			_exit(1);
+		fd = device(O_WRONLY);
+		memset(text, 'x', sizeof(text));
+		for (i = 0; !error && i < 2 * CT_QUOTA_STRING_BYTES / sizeof(text); i++) {
+			snprintf(text, sizeof(text), "%u", i);
+			text[strlen(text)] = 'y';
+			str.text = (uintptr_t)text;
+			str.len = sizeof(text);
+			error = call(fd, CT_IOC_STRING, &str);
+		}
+		_exit(error == ENOSPC && i - 1 == CT_QUOTA_STRING_BYTES / sizeof(text) ? 0 : 2);
+	}
+	waitpid(pid, &status, 0);
+	ok(!status, "strings of a user: %u bytes, then ENOSPC", CT_QUOTA_STRING_BYTES);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -205,5 +232,6 @@ int main(void)
 	test_flood();
 	test_rate();
 	test_told();
+	test_strings();
 	return tap_done();
 }

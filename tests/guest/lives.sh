@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by in-guest.sh: what ends while it records, and what that costs in memory.
+
+load=/mnt/build/tests/load
+
+# A recorder that is killed: its packet was not full, so nothing is in its files yet.
+# killed DIR: leaves a recorder of 500 events dead
+killed()
+{
+	cudatrace record -q -o "$1" -- sh -c "$load killed 500; echo made; sleep 100" >"$1.out" 2>/dev/null & recorder=$!
+	wait_for "$1.out" made
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	pkill -x sleep
+}
+killed trace-killed
+printf 'string 4000000 half' >>trace-killed/.registry	# it died in a line
+size=$(cat trace-killed/k-* 2>/dev/null | wc -c)
+cudatrace export --format jsonl -o killed.jsonl trace-killed 2>killed.err
+ok $? "the trace of a killed recorder can be read" || cat killed.err
+is "$(count '.name=="killed"' killed.jsonl)" 500 "and has what the module still held (its files had $size bytes)"
+grep -q 'its recorder was killed' killed.err
+ok $? "a line says so"
+cudatrace report trace-killed >/dev/null 2>killed.err
+! grep -q 'was killed' killed.err
+ok $? "once"
+
+killed dead-2
+cudatrace record -q -o trace-next -- true 2>next.err
+ok $? "the next recorder starts"
+grep -q "$(printf 'trace-next-left')" next.err
+ok $? "and says where it saved what the killed one left"
+cudatrace export --format jsonl -o left.jsonl trace-next-left
+is "$(count '.name=="killed"' left.jsonl)" 500 "which is all of it"
+
+killed dead-3
+cudatrace snapshot -q -o trace-snapshot-left 2>/dev/null
+cudatrace export --format jsonl -o left2.jsonl trace-snapshot-left
+is "$(count '.name=="killed"' left2.jsonl)" 500 "a snapshot takes it as well"
+! cudatrace snapshot -q -o trace-snapshot-none 2>none.err
+ok $? "after which there is nothing to take ($(cat none.err))"
+
+# A flight recorder goes on when who started it is gone.
+cudatrace session start --groups added && $load flight 100 >/dev/null
+cudatrace snapshot -q -o trace-flight 2>/dev/null && cudatrace session stop
+cudatrace export --format jsonl -o flight.jsonl trace-flight
+is "$(count '.name=="flight"' flight.jsonl)" 100 "a flight recorder needs nobody to hold it"
+
+# Memory is on the account of who starts the session, and bounded there.
+mkdir -p cg && { mountpoint -q cg || mount -t cgroup2 none cg; }
+if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_control; then
+	mkdir cg/recorder
+	cpus=$(getconf _NPROCESSORS_CONF)
+	before=$(cat cg/recorder/memory.current)
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 256'
+	after=$(cat cg/recorder/memory.current)
+	[ $((after - before)) -ge $((cpus * 256 * 65536)) ]
+	ok $? "rings are charged to the cgroup of who starts the session ($((after - before)) bytes)"
+	cudatrace session stop
+	[ "$(cat cg/recorder/memory.current)" -lt $((after / 4)) ]
+	ok $? "and given back at the end"
+	echo $((16 << 20)) >cg/recorder/memory.max
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 1024' 2>memory.err
+	is $? 1 "what its cgroup may not have is refused"
+	grep -qi 'memory' memory.err
+	ok $? "in words: $(cat memory.err)"
+	! cudatrace session status >/dev/null 2>&1
+	ok $? "and nothing is left half done"
+	rmdir cg/recorder
+else
+	skip "no memory controller in this kernel"
+fi
+umount cg 2>/dev/null
+
+# Sleep: all of it but the last step, which this machine would not wake from.
+if grep -q freezer /sys/power/pm_test 2>/dev/null && grep -Eqw 'mem|freeze' /sys/power/state; then
+	cat /dev/cudatrace >sleep.jsonl & cat=$!
+	sleep 0.5
+	echo freezer >/sys/power/pm_test
+	if grep -qw mem /sys/power/state; then echo mem; else echo freeze; fi >/sys/power/state
+	ok $? "the machine goes to sleep and wakes"
+	echo none >/sys/power/pm_test
+	wait_for sleep.jsonl '"name":"clock"'
+	ok $? "then the clocks are told anew"
+	cudatrace snapshot -q -o trace-slept 2>/dev/null
+	cudatrace export --format jsonl -o slept.jsonl trace-slept
+	is "$(jq -c 'select(.name=="clock" and .cpu) | .details.monotonic' slept.jsonl | sort -u)" \
+		"$(jq -c 'select(.name=="clock") | .details.monotonic' sleep.jsonl)" "in a trace as well"
+	kill $cat; wait $cat 2>/dev/null
+	jq -e -s 'map(select(.name=="clock")) | length == 1 and (.[0] |
+		.details.monotonic == .ts_ns and .details.boottime >= .details.monotonic and
+		.details.realtime > 1.6e18)' sleep.jsonl >/dev/null
+	ok $? "monotonic, boot time and real time of one moment" || grep clock sleep.jsonl
+else
+	skip "this kernel can't try to sleep ($(cat /sys/power/state /sys/power/pm_test 2>&1 | tr '\n' ' '))"
+fi

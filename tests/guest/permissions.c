@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tries what docs/permissions.md has a table of, as whoever runs it, and prints a word
+ * for each column: yes, or the errno.  A persistent session of root's is running.
+ */
+#include "session.h"
+
+static const char *word(int error)
+{
+	return !error ? "yes" : error == EACCES ? "EACCES" : error == EPERM ? "EPERM" :
+	       error == EBADF ? "EBADF" : strerror(error);
+}
+
+/* Opens the device and tries; what open() says if it fails. */
+static int try(int mode, unsigned long cmd, void *arg)
+{
+	int fd = open(CT_DEVICE_PATH, mode | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return errno;
+	error = call(fd, cmd, arg);
+	close(fd);
+	return error;
+}
+
+static int try_read(void)
+{
+	int fd = open(CT_DEVICE_PATH, O_RDONLY | O_NONBLOCK | O_CLOEXEC), error;
+	char buf[4096];
+
+	if (fd < 0)
+		return errno;
+	error = read(fd, buf, sizeof(buf)) < 0 && errno != EAGAIN ? errno : 0;
+	close(fd);
+	return error;
+}
+
+static int try_map(void)
+{
+	int fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC), error;
+	void *p;
+
+	if (fd < 0)
+		return errno;
+	p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, CT_MMAP_FACTS);
+	error = p == MAP_FAILED ? errno : 0;
+	close(fd);
+	return error;
+}
+
+int main(void)
+{
+	struct ct_session session = { .size = sizeof(session) };
+	struct ct_filter filter = { .size = sizeof(filter) };
+	struct ct_limits limits = { .size = sizeof(limits), .share = 100 };
+	struct ct_trigger_set trigger = { .size = sizeof(trigger) };
+	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "no_such_function" };
+	struct ct_define d = define("permissions", "permissions");
+	struct mark m = text_mark("permissions");
+	int error;
+
+	printf("%s", word(try(O_WRONLY, CT_IOC_MARK(sizeof(m)), &m)));
+	printf(" %s", word(try(O_WRONLY, CT_IOC_DEFINE, &d)));
+	printf(" %s", word(try_read()));
+	printf(" %s", word(try_map()));
+	printf(" %s", word(try(O_RDONLY, CT_IOC_GET_SESSION, &session)));
+	/* One is running: who may start one is told so. */
+	error = try(O_RDWR, CT_IOC_START, &session);
+	printf(" %s", word(error == EBUSY ? 0 : error));
+	error = try(O_WRONLY, CT_IOC_PAUSE, NULL);
+	if (!error)
+		error = try(O_WRONLY, CT_IOC_RESUME, NULL);
+	printf(" %s", word(error));
+	printf(" %s", word(try(O_WRONLY, CT_IOC_FILTER, &filter)));
+	printf(" %s", word(try(O_WRONLY, CT_IOC_LIMITS, &limits)));
+	printf(" %s", word(try(O_WRONLY, CT_IOC_TRIGGER, &trigger)));
+	error = try(O_WRONLY, CT_IOC_PROBE_ADD, &probe);
+	printf(" %s", word(error == ENOENT ? 0 : error));
+	printf(" %s\n", word(try(O_RDWR, CT_IOC_STOP, NULL)));
+	return 0;
+}
