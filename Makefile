@@ -135,6 +135,10 @@ test-long:
 	@$(MAKE) --no-print-directory -j2 all examples sim tests
 	@tests/run --long
 
+# Instructions of the kernel's side in a guest, and nanoseconds of the library here.
+bench: deps
+	@status=0; tests/bench/run || status=1; echo; tests/bench/user.sh || status=1; exit $$status
+
 clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
 
@@ -145,6 +149,7 @@ help:
 	@echo "make demo         record an inference program, with something to look at in demo/"
 	@echo "make test         all tests; the guest's kernels and driver are fetched once"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
+	@echo "make bench        what an event costs, beside other tracers; also into build/bench/kernel.tsv"
 	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
 	@echo "make clean        all of build/ but the cache of packages and guests"

@@ -34,10 +34,6 @@ $(B)/tests/cuinit: tests/guest/cuinit.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 
-$(B)/tests/bench_kernel: tests/bench/kernel.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Wno-address-of-packed-member -o $@ $<
-
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.
 OTHER := $(B)/tests/other

@@ -123,8 +123,6 @@ enter_rivals() {
 	for place in /proc /sys /dev; do
 		mount --rbind $place $rivals$place || return
 	done
-	# With LTTng's modules where its daemon looks for them.
-	cp -r "$share/lttng-$(uname -r)/lib/modules/"* $rivals/usr/lib/modules/
 	cp $kernel $rivals/bench/
 }
 inside() { LTTNG_HOME=/tmp HOME=/root TERM=dumb chroot $rivals "$@"; }
@@ -138,6 +136,10 @@ lttng_modules_gone() {
 
 lttng() {
 	local n records before after pids log=/tmp/lttng.log
+	local modules=$share/lttng-$(uname -r)/lib/modules
+	[ -d "$modules" ] || { missing lttng.pair "its modules could not be fetched or built"; return; }
+	# Where its daemon looks for them.
+	cp -r "$modules"/* $rivals/usr/lib/modules/
 	# One group of probes is enough to begin with; the daemon would load all.
 	inside lttng-sessiond --daemonize --kmod-probes=signal > $log 2>&1 &&
 	inside lttng create bench --output=/tmp/trace >> $log 2>&1 &&
@@ -210,6 +212,7 @@ perf_record() {
 	echo > $tracing/kprobe_events
 }
 
+why=
 echo 65536 > $tracing/buffer_size_kb
 bare=$($kernel call)
 [ -n "$bare" ] || exit
@@ -220,13 +223,18 @@ gone cudatrace
 tracefs; gone tracefs.pair
 trace_marker_raw
 row ioctl.dev_null "$(difference "$($kernel ioctl /dev/null)" 0)"
-if enter_rivals; then
+if [ ! -d $share/rivals/root ]; then
+	why="it could not be fetched"
+elif ! enter_rivals; then
+	why="its root cannot be mounted"
+fi
+if [ -z "$why" ]; then
 	lttng; gone lttng.pair
 	perf_record; gone perf.pair
 	bpftrace_line; gone bpftrace.line
 else
 	for name in lttng.pair perf.pair bpftrace.line; do
-		missing $name "their root cannot be mounted"
+		missing $name "$why"
 	done
 fi
 exit ${failed:-0}
