@@ -10,7 +10,10 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/timer.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
+#include <asm/asm.h>
+#include <asm/local64.h>
 
 #ifndef CONFIG_KRETPROBE_ON_RETHOOK
 #error "cudatrace needs a kernel whose kretprobes use rethook (5.18 or newer)"
@@ -36,6 +39,35 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 #else
 #define ct_timer_shutdown(t)	timer_shutdown_sync(t)
 #endif
+
+/*
+ * Copy 8 bytes of user memory; between user_access_begin() and _end().  Where they
+ * can't be read it goes to fault.
+ *
+ * unsafe_get_user() needs a register and a test for each word where the compiler
+ * can't have outputs and labels at once: Debian's.
+ */
+#ifdef CONFIG_X86_64
+#define ct_copy_user_word(to, from, fault)				\
+	asm goto("1:	movq %[src], %%rax\n"				\
+		 "	movq %%rax, %[dst]\n"				\
+		 _ASM_EXTABLE_UA(1b, %l[fault])				\
+		 : : [src] "m" (*(const u64 __force *)(from)),		\
+		     [dst] "m" (*(u64 *)(to))				\
+		 : "rax", "memory" : fault)
+#else
+#define ct_copy_user_word(to, from, fault)	unsafe_get_user(*(to), from, fault)
+#endif
+
+/* Put new where old is, if it is there: atomic against this CPU alone. */
+static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	return local64_cmpxchg(l, old, new) == old;
+#else
+	return local64_try_cmpxchg(l, &old, new);
+#endif
+}
 
 /* The first of the return hooks that the current task has pending, newest first. */
 static inline struct llist_node *ct_pending_returns(void)

@@ -29,6 +29,7 @@ struct rule {
 	unsigned long *pids;		/* one bit a tgid, or NULL: any */
 	struct cgroup *cgroup[CT_FILTER_MAX];
 	u8 comm_len[CT_FILTER_MAX];
+	u64 categories;			/* those that pass */
 	bool tasks;			/* has a part about tasks */
 };
 
@@ -70,25 +71,27 @@ static bool any_cgroup(const struct rule *r)
 	return false;
 }
 
+/* The parts that are looked at after the pid. */
+static noinline bool any_other(const struct rule *r)
+{
+	return any_uid(r) && any_comm(r) && any_cgroup(r);
+}
+
 bool ct_filter_passes(u8 category, u8 context)
 {
 	const struct rule *r;
-	bool pass;
 
 	/* Preemption is disabled, which is a reader's section by itself. */
 	r = rcu_dereference_sched(now);
 	if (unlikely(!r))
-		pass = true;
-	else if (r->arg.categories && !(r->arg.categories & BIT_ULL(category)))
-		pass = false;
-	else if (!r->tasks)
-		pass = true;
-	else if (context)
-		pass = false;
-	else
-		pass = (!r->pids || test_bit(current->tgid, r->pids)) &&
-		       any_uid(r) && any_comm(r) && any_cgroup(r);
-	return pass;
+		return true;
+	if (!(r->categories >> category & 1))
+		return false;
+	if (!r->tasks)
+		return true;
+	if (context || (r->pids && !test_bit(current->tgid, r->pids)))
+		return false;
+	return any_other(r);
 }
 
 /* --------------------------------------------- processes come and go ------- */
@@ -192,6 +195,7 @@ static struct rule *rule_make(const struct ct_filter *f)
 	if (!r)
 		return ERR_PTR(-ENOMEM);
 	r->arg = *f;
+	r->categories = f->categories ? : ~0ull;
 	r->tasks = f->pids || f->uids || f->comms || f->cgroups;
 	if (f->pids) {
 		r->pids = __vmalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long),

@@ -84,6 +84,11 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 	if (!a)
 		return -ENOMEM;
 	a->probe = p;
+	a->desc = d;
+	a->class = p->class[i];
+	a->category = d->category;
+	a->first_arg = d->alt[i].first_arg;
+	a->variant = i;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
 	a->rp.kp.symbol_name = a->symbol;

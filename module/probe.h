@@ -14,10 +14,16 @@ struct ct_call {
 	u64 begin;		/* ns */
 	u64 op;
 	unsigned long arg[7];	/* as many as the description asks for */
-	u8 depth;		/* calls of ours that are open below this one */
-	u8 flags;		/* CT_F_* of the record */
+	u16 shape;		/* CT_SHAPE() of its records */
 	u8 variant;		/* which alternative name is armed */
 };
+
+/*
+ * The upper 16 bits of a record's duration, kept as one.  depth: calls of ours that
+ * are open below this one; flags: CT_F_*.
+ */
+#define CT_SHAPE(depth, flags)	((depth) | (flags) << 8)
+#define CT_SHAPE_CONTEXT(shape)	((shape) >> 8 & CT_F_CONTEXT)
 
 /* Index of ct_call.arg where the return value goes. */
 #define CT_ARG_RETURNED	6
@@ -94,10 +100,15 @@ struct ct_probe_slot {
 	const void *owner;	/* the file that takes it along, or NULL */
 };
 
-/* The life of one arming. */
+/* The life of one arming: what the handlers look at first stands behind rp. */
 struct ct_armed {
 	struct kretprobe rp;
 	struct ct_probe_slot *probe;
+	const struct ct_probe_desc *desc;
+	u16 class;		/* of its records */
+	u8 category;
+	u8 first_arg;
+	u8 variant;
 	char symbol[184];	/* "module:symbol" */
 };
 

@@ -34,7 +34,7 @@ static u8 open_calls(const struct kretprobe_instance *self, u8 context)
 
 		if (ct_same_hook(ri, self) &&
 		    get_kretprobe(ri)->handler == ct_probe_return &&
-		    (((struct ct_call *)ri->data)->flags & CT_F_CONTEXT) == context &&
+		    CT_SHAPE_CONTEXT(((struct ct_call *)ri->data)->shape) == context &&
 		    depth < 255)
 			depth++;
 	}
@@ -50,26 +50,30 @@ static __always_inline void fetch(u64 *payload, const struct ct_fetch *f,
 	} while ((++f)->mask);
 }
 
-static __always_inline void write_call(struct ct_cpu *cpu, struct ct_probe_slot *p,
+static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed *a,
 				       struct ct_call *c, s64 ret, bool entry)
 {
-	const struct ct_probe_desc *d = p->desc;
+	const struct ct_probe_desc *d = a->desc;
+	struct ct_probe_slot *p = a->probe;
 	struct ct_cpu_record *rec;
 	u64 stamp, duration = 0;
 
 	/* Here, so that hits = written + lost, whatever happens between two handlers. */
 	this_cpu_inc(p->count->hits);
-	rec = ct_record_new(cpu, p->class[c->variant], d->size,
-			    c->flags & CT_F_CONTEXT, &stamp, 1);
+	rec = ct_record_new(cpu, a->class, d->size, CT_SHAPE_CONTEXT(c->shape), &stamp);
 	if (unlikely(!rec)) {
 		this_cpu_inc(p->count->lost);
 		return;
 	}
-	if (!entry && likely(stamp > c->begin))
-		duration = min_t(u64, stamp - c->begin, CT_DURATION_MAX);
+	if (!entry) {
+		duration = stamp - c->begin;
+		/* Too long, or ended before it began: clocks of two CPUs. */
+		if (unlikely(duration > CT_DURATION_MAX))
+			duration = stamp > c->begin ? CT_DURATION_MAX : 0;
+	}
 	rec->op = c->op;
-	rec->duration = CT_DURATION(duration, c->depth,
-				    c->flags | (entry ? CT_F_BEGIN : 0));
+	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) |
+			(u64)c->shape << 48;
 	rec->result = ret;
 	c->arg[CT_ARG_RETURNED] = ret;
 	if (d->fetch)
@@ -81,6 +85,12 @@ static __always_inline void write_call(struct ct_cpu *cpu, struct ct_probe_slot 
 	ct_record_done(cpu, 1);
 }
 
+static noinline void write_entry(struct ct_cpu *cpu, const struct ct_armed *a,
+				 struct ct_call *c)
+{
+	write_call(cpu, a, c, 0, true);
+}
+
 /* 1 in p->sample calls of this CPU. */
 static __always_inline bool sampled(struct ct_probe_slot *p)
 {
@@ -89,40 +99,65 @@ static __always_inline bool sampled(struct ct_probe_slot *p)
 	return likely(every <= 1) || this_cpu_inc_return(p->count->calls) % every == 0;
 }
 
-int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+/* Arguments from number i on.  By itself: it needs a stack, for those that lie there. */
+static noinline void keep_more_args(struct ct_call *c, const struct ct_armed *a,
+				    struct pt_regs *regs, unsigned int i)
+{
+	for (; i < a->desc->args; i++)
+		c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
+}
+
+static __always_inline void keep_args(struct ct_call *c, const struct ct_armed *a,
+				      struct pt_regs *regs)
+{
+	if (unlikely(a->first_arg)) {
+		keep_more_args(c, a, regs, 0);
+		return;
+	}
+	/* Cheaper than to ask; the numbers are constants here. */
+	c->arg[0] = regs_get_kernel_argument(regs, 0);
+	c->arg[1] = regs_get_kernel_argument(regs, 1);
+	c->arg[2] = regs_get_kernel_argument(regs, 2);
+	if (unlikely(a->desc->args > 3))
+		keep_more_args(c, a, regs, 3);
+}
+
+/* A call that is wanted.  By itself, so that one that is not pays nothing for it. */
+static noinline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
+			  struct kretprobe_instance *ri, struct pt_regs *regs, u8 context)
 {
 	struct ct_call *c = (void *)ri->data;
+
+	if (unlikely(a->desc->count)) {
+		c->begin = ct_clock_ns();
+		return 0;
+	}
+	c->variant = a->variant;
+	keep_args(c, a, regs);
+	c->op = ct_ring_op(&cpu->ring, 1);
+	c->shape = CT_SHAPE(open_calls(ri, context), context);
+	if (unlikely(a->desc->entry)) {
+		write_entry(cpu, a, c);
+		c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
+	}
+	c->begin = ct_clock_ns();
+	return 0;
+}
+
+int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
-	const struct ct_probe_desc *d;
-	struct ct_probe_slot *p;
-	unsigned int i, first;
+	const struct ct_armed *a;
 	u8 context;
 
 	if (unlikely(!cpu || !rp))
 		return 1;	/* nothing records: don't hook the return */
-	p = container_of(rp, struct ct_armed, rp)->probe;
-	d = p->desc;
+	a = container_of(rp, struct ct_armed, rp);
 	context = ct_context();
-	if (!ct_wanted(d->category, context) || !sampled(p))
+	if (!ct_wanted(a->category, context) || !sampled(a->probe))
 		return 1;	/* nobody wants it: don't hook the return */
-	if (d->count) {
-		c->begin = ct_clock_ns();
-		return 0;
-	}
-	c->variant = p->variant;
-	first = d->alt[c->variant].first_arg;
-	for (i = 0; i < d->args; i++)
-		c->arg[i] = regs_get_kernel_argument(regs, first + i);
-	c->op = ct_ring_op(&cpu->ring);
-	c->flags = context;
-	c->depth = open_calls(ri, context);
-	if (d->entry) {
-		write_call(cpu, p, c, 0, true);
-		c->flags |= CT_F_HAS_BEGIN;
-	}
-	c->begin = ct_clock_ns();
-	return 0;
+	return enter(cpu, a, ri, regs, context);
 }
 
 int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -131,18 +166,22 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
 	struct ct_probe_slot *p;
+	const struct ct_armed *a;
 
 	if (unlikely(!cpu || !rp))
 		return 0;
-	p = container_of(rp, struct ct_armed, rp)->probe;
-	if (p->desc->count) {
+	a = container_of(rp, struct ct_armed, rp);
+	if (unlikely(a->desc->count)) {
+		p = a->probe;
 		this_cpu_inc(p->count->hits);
 		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
 	} else {
-		write_call(cpu, p, c, regs_return_value(regs), false);
+		write_call(cpu, a, c, regs_return_value(regs), false);
 	}
 	return 0;
 }
+NOKPROBE_SYMBOL(keep_more_args);
+NOKPROBE_SYMBOL(write_entry);
+NOKPROBE_SYMBOL(enter);
 NOKPROBE_SYMBOL(ct_probe_entry);
 NOKPROBE_SYMBOL(ct_probe_return);
-

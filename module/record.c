@@ -19,25 +19,33 @@ void ct_record_who(struct ct_process *p)
 /* Say who the current task's process is: parent, user, command name. */
 void ct_record_process(struct ct_cpu *cpu, u64 key)
 {
+	u64 process = (u64)current->tgid << 32 ^ (unsigned long)current->mm >> 6;
+	u64 *seen = &cpu->seen[current->tgid % CT_SEEN_SLOTS];
 	u32 fixed = offsetof(struct ct_process, text) + sizeof(u16);
 	u32 text = CT_TEXT_BYTES(fixed, TASK_COMM_LEN);
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
-	u64 stamp;
+	struct ct_room room;
 	u32 charge = U32_MAX;
 
+	if (*seen == process) {
+		cpu->told = key;	/* another of its threads was here */
+		return;
+	}
 	if (static_branch_unlikely(&ct_limiting) &&
 	    !ct_limit_take(cpu, sizeof(*rec) + fixed + text, 0, &charge))
 		return;
 	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
-	rec = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, &stamp, 0);
+	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
+	rec = room.at;
 	if (!rec) {
 		if (static_branch_unlikely(&ct_limiting))
 			ct_limit_give_back(cpu, sizeof(*rec) + fixed + text, charge);
 		return;
 	}
-	cpu->seen[current->tgid % CT_SEEN_SLOTS] = key;
-	rec->stamp = CT_STAMP(stamp, CT_CLASS_process);
+	*seen = process;
+	cpu->told = key;
+	rec->stamp = CT_STAMP(room.stamp, CT_CLASS_process);
 	rec->pid = current->tgid;
 	rec->tid = current->pid;
 	rec->op = 0;
@@ -50,4 +58,19 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	/* The leader's name is the process's; a torn copy only looks odd. */
 	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
 	ct_ring_commit(&cpu->ring, 1);
+}
+
+struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 key, u32 records)
+{
+	struct ct_room room = {};
+	u32 charge;
+
+	if (!ct_limit_take(cpu, size, records, &charge))
+		return room;
+	if (cpu->told != key)
+		ct_record_process(cpu, key);
+	room = ct_ring_reserve(&cpu->ring, size, records);
+	if (!room.at)
+		ct_limit_give_back(cpu, size, charge);
+	return room;
 }

@@ -31,9 +31,7 @@ struct ct_quota {
 	u32 bytes;		/* of the strings */
 };
 
-/* Two levels, so that finding one is three loads; a page comes with its first id. */
-#define PAGE_IDS	512
-static struct ct_class **class_page[(CT_CLASS_MAX + PAGE_IDS) / PAGE_IDS];
+struct ct_class **ct_class_page[0x10000 / CT_CLASS_PAGE_IDS];
 static DEFINE_XARRAY(strings);
 static DEFINE_HASHTABLE(class_names, 10);
 static DEFINE_HASHTABLE(string_texts, 12);
@@ -74,16 +72,6 @@ static struct ct_quota *quota_of(uid_t uid)
 		hash_add(quotas, &q->node, uid);
 	}
 	return q;
-}
-
-const struct ct_class *ct_class_find(u32 id)
-{
-	struct ct_class **page;
-
-	if (unlikely(id > CT_CLASS_MAX))
-		return NULL;
-	page = READ_ONCE(class_page[id / PAGE_IDS]);
-	return likely(page) ? READ_ONCE(page[id % PAGE_IDS]) : NULL;
 }
 
 static const u8 type_size[] = {
@@ -157,8 +145,6 @@ static int class_shape(struct ct_class *c)
 	if (!c->has_text && offset % 8)
 		return -EINVAL;
 	c->fixed = offset;
-	c->uid_first = def->fields_count && !strcmp(def->fields[0].name, "uid") &&
-		       type_size[def->fields[0].type] == 4;
 	return 0;
 }
 
@@ -182,22 +168,39 @@ static bool class_same(const struct ct_define *a, const struct ct_define *b)
 	return true;
 }
 
+/* What mark.c wants to know at once. */
+static void class_marks(struct ct_class *c)
+{
+	const struct ct_define *def = &c->def;
+
+	if (def->fields_count && !strcmp(def->fields[0].name, "uid") &&
+	    type_size[def->fields[0].type] == 4)
+		c->mark_word = CT_MARK_UID;
+	if (c->id == CT_CLASS_process)
+		c->mark_word = CT_MARK_WHO;
+	c->markable = def->layer == CT_LAYER_USER && c->id != CT_CLASS_clock &&
+		      c->id != CT_CLASS_call_open;
+	c->mark_size = c->markable && !c->has_text ?
+		       sizeof(struct ct_mark_head) + c->fixed : ~0;
+}
+
 /* Store c under id.  The caller holds the lock, or nobody else runs yet. */
 static int class_store(struct ct_class *c, u32 id)
 {
-	struct ct_class **page = class_page[id / PAGE_IDS];
+	struct ct_class **page = ct_class_page[id / CT_CLASS_PAGE_IDS];
 
 	c->id = id;
 	c->def.id = id;
+	class_marks(c);
 	if (!page) {
-		page = kcalloc(PAGE_IDS, sizeof(*page), GFP_KERNEL);
+		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL);
 		if (!page)
 			return -ENOMEM;
 		/* Whoever finds it finds it empty. */
-		smp_store_release(&class_page[id / PAGE_IDS], page);
+		smp_store_release(&ct_class_page[id / CT_CLASS_PAGE_IDS], page);
 	}
 	/* Whoever finds the class finds it whole. */
-	smp_store_release(&page[id % PAGE_IDS], c);
+	smp_store_release(&page[id % CT_CLASS_PAGE_IDS], c);
 	hash_add(class_names, &c->by_name, class_hash(&c->def));
 	return 0;
 }
@@ -388,13 +391,13 @@ void ct_registry_exit(void)
 	int bucket;
 	void *p;
 
-	for (i = 0; i < ARRAY_SIZE(class_page); i++) {
-		for (j = 0; class_page[i] && j < PAGE_IDS; j++) {
-			if (class_page[i][j])
-				kfree(class_page[i][j]->parts);
-			kfree(class_page[i][j]);
+	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
+		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++) {
+			if (ct_class_page[i][j])
+				kfree(ct_class_page[i][j]->parts);
+			kfree(ct_class_page[i][j]);
 		}
-		kfree(class_page[i]);
+		kfree(ct_class_page[i]);
 	}
 	xa_for_each(&strings, id, p)
 		kfree(p);

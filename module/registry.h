@@ -3,6 +3,7 @@
 #ifndef CT_REGISTRY_H
 #define CT_REGISTRY_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 
@@ -21,10 +22,19 @@ struct ct_class {
 	u32 id;
 	u16 fixed;		/* bytes of the fields; a text's bytes not counted */
 	bool has_text;		/* the last field is a text */
-	bool uid_first;		/* the first field is u32 "uid": stamped by us */
+	/*
+	 * For mark.c: may programs make marks of it, bytes of such a mark (~0 where there
+	 * are none, or where it has a text), and what is added to its first word.
+	 */
+	bool markable;
+	u32 mark_size;
+	u64 mark_word;
 	u8 role[CT_FIELDS_MAX];	/* enum ct_role */
 	struct ct_define def;
 };
+/* Stamped by us: the first field, u32 "uid"; the parent and user of a process. */
+#define CT_MARK_UID	(1ull << 48)
+#define CT_MARK_WHO	(2ull << 48)
 
 int ct_registry_init(void);
 void ct_registry_exit(void);
@@ -32,10 +42,22 @@ void ct_registry_exit(void);
 /* How many classes and strings were ever defined; only grows. */
 u32 ct_registry_count(void);
 
+/* Two levels, so that finding one is three loads; a page comes with its first id. */
+#define CT_CLASS_PAGE_IDS	512
+extern struct ct_class **ct_class_page[0x10000 / CT_CLASS_PAGE_IDS];
+
 /* ct_class_find - a class by id, or NULL.  Any context; classes are never freed
  * while the module is loaded.
  */
-const struct ct_class *ct_class_find(u32 id);
+static __always_inline const struct ct_class *ct_class_find(u32 id)
+{
+	struct ct_class **page;
+
+	if (unlikely(id > 0xffff))
+		return NULL;
+	page = READ_ONCE(ct_class_page[id / CT_CLASS_PAGE_IDS]);
+	return likely(page) ? READ_ONCE(page[id % CT_CLASS_PAGE_IDS]) : NULL;
+}
 
 /*
  * ct_class_define - find or make the class with def's name, symbol and fields.

@@ -43,6 +43,7 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 {
 	memset(r, 0, sizeof(*r));
 	r->cpu = cpu;
+	local64_set(&r->op, CT_RING_OP_NEXT + cpu);
 	r->subbuf_size = size;
 	r->size = (u64)size * count;
 	r->mask = r->size - 1;
@@ -88,7 +89,7 @@ void ct_ring_publish_again(struct ct_ring *r)
 static void lose(struct ct_ring *r, enum ct_lost reason, u32 records)
 {
 	local64_add(records, ct_counter(&r->status->lost[reason]));
-	ct_ring_leave(r);
+	ct_ring_leave(r, r->status);
 }
 
 /* A time stamp not below any that this ring gave out before. */
@@ -102,7 +103,7 @@ static inline bool stamp_take(struct ct_ring *r, u64 *stamp)
 		return true;
 	}
 	*stamp = now;
-	return local64_cmpxchg(&r->stamp, last, now) == last;
+	return ct_local64_replace(&r->stamp, last, now);
 }
 
 u64 ct_ring_consumed(struct ct_ring *r)
@@ -181,41 +182,51 @@ static void packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
 }
 
-void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records)
+struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 {
 	u64 old, start, new, before;
+	struct ct_room room = {};
 	u32 offset;
 	int why;
 
 	if (r->nest > CT_NEST_MAX) {
 		lose(r, CT_LOST_NESTED, records);
-		return NULL;
+		return room;
 	}
 	for (;;) {
 		old = local64_read(&r->head);
-		if (!stamp_take(r, stamp))
+		if (!stamp_take(r, &room.stamp))
 			continue;
 		offset = old & (r->subbuf_size - 1);
 		if (offset && offset + size < r->subbuf_size) {
-			if (local64_cmpxchg(&r->head, old, old + size) == old)
-				return r->data + (old & r->mask);
-			continue;
+			if (!ct_local64_replace(&r->head, old, old + size))
+				continue;
+			start = old - offset;
+			room.at = r->data + (old & r->mask);
+			break;
 		}
 		start = old - offset + (old ? r->subbuf_size : 0);
 		why = packet_allowed(r, start);
 		if (why) {
 			lose(r, why - 1, records);
-			return NULL;
+			return room;
 		}
 		give_up_oldest(r, start);
 		new = start + CT_PACKET_HEAD + size;
 		/* Before head moves: whoever comes in between is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));
-		if (local64_cmpxchg(&r->head, old, new) != old)
+		if (!ct_local64_replace(&r->head, old, new))
 			continue;
 		if (old)
-			packet_close(r, old, *stamp);
-		packet_open(r, start, *stamp, before);
-		return r->data + ((start + CT_PACKET_HEAD) & r->mask);
+			packet_close(r, old, room.stamp);
+		packet_open(r, start, room.stamp, before);
+		room.at = r->data + ((start + CT_PACKET_HEAD) & r->mask);
+		break;
 	}
+	/*
+	 * head is in this packet or in a later one, where an inner writer came in
+	 * between; then end falls short of it, and the next writer comes here.
+	 */
+	WRITE_ONCE(r->end, start + r->subbuf_size);
+	return room;
 }

@@ -9,6 +9,7 @@
 #include <asm/barrier.h>
 #include <asm/local64.h>
 #include "clock.h"
+#include "compat.h"
 #include "cudatrace.h"
 
 /*
@@ -21,18 +22,19 @@ struct ct_ring {
 	/* What the writer touches for every record: one cache line. */
 	local64_t head;		/* next free position */
 	local64_t stamp;	/* newest time stamp given out */
+	u64 end;		/* of the packet that head is in, or less */
 	u32 nest;		/* writers inside, the outermost included */
-	u32 subbuf_size;
+	u32 cpu;
 	u64 mask;		/* bytes of data - 1 */
 	u8 *data;
 	struct ct_cpu_status *status;
-	local64_t op;		/* calls begun here so far */
+	local64_t op;		/* the next call's number: see ct_ring_op() */
 
 	/* What only a packet's change needs. */
 	struct ct_cpu_consumer *consumer;
 	u64 consumed;		/* the consumer page, checked */
 	u64 size;		/* bytes of data */
-	u32 cpu;
+	u32 subbuf_size;
 	bool overwrite;
 	u8 uuid[16];
 } ____cacheline_aligned;
@@ -55,11 +57,17 @@ void ct_ring_free(struct ct_ring *r);
 /* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
 #define CT_NEST_MAX	16
 
+/* Where a record goes: at is NULL when it is lost. */
+struct ct_room {
+	void *at;
+	u64 stamp;
+};
+
 /*
  * The rare half of ct_ring_reserve(): a new packet, a race, a loss, which counts as
  * that of so many records.  r->nest has been raised.
  */
-void *ct_ring_reserve_slow(struct ct_ring *r, u32 size, u64 *stamp, u32 records);
+struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records);
 
 /* The rare half of ct_ring_commit(): somebody came in between. */
 void ct_ring_publish_again(struct ct_ring *r);
@@ -74,35 +82,37 @@ static inline local64_t *ct_counter(u64 *p)
 /*
  * ct_ring_reserve - room for size bytes of one or more records on this CPU's ring.
  * @size:	a multiple of 8, at most CT_RECORD_MAX
- * @stamp:	out: ns of CLOCK_MONOTONIC, never less than an earlier record's
  * @records:	how many are lost if it fails
  *
  * Any context, NMI included; preemption must be disabled until ct_ring_commit().
- * Returns NULL when the record is lost (it is counted then, and ct_ring_commit()
- * must not be called).
+ * Returns the place, and the time stamp: ns of CLOCK_MONOTONIC, never less than an
+ * earlier record's.  The place is NULL when the record is lost (it is counted then,
+ * and ct_ring_commit() must not be called).
  *
  * Inline down to the two compare-and-exchanges, since every record goes this way.
  */
-static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *stamp,
-					     u32 records)
+static __always_inline struct ct_room ct_ring_reserve(struct ct_ring *r, u32 size,
+						      u32 records)
 {
 	u64 old, last, now;
-	u32 offset;
 
 	r->nest++;
 	barrier();
 	old = local64_read(&r->head);
 	last = local64_read(&r->stamp);
 	now = ct_clock_ns();
-	offset = old & (r->subbuf_size - 1);
-	if (likely(offset && offset + size < r->subbuf_size && now > last &&
+	/* end is never beyond the packet of a head that the exchange still finds. */
+	if (likely(old + size < READ_ONCE(r->end) && now > last &&
 		   r->nest <= CT_NEST_MAX &&
-		   local64_cmpxchg(&r->stamp, last, now) == last &&
-		   local64_cmpxchg(&r->head, old, old + size) == old)) {
-		*stamp = now;
-		return r->data + (old & r->mask);
+		   ct_local64_replace(&r->stamp, last, now) &&
+		   ct_local64_replace(&r->head, old, old + size))) {
+		u8 *at = r->data + (old & r->mask);
+
+		if (!at)
+			__builtin_unreachable();	/* so callers need not ask */
+		return (struct ct_room){ at, now };
 	}
-	return ct_ring_reserve_slow(r, size, stamp, records);
+	return ct_ring_reserve_slow(r, size, records);
 }
 
 /*
@@ -110,18 +120,19 @@ static __always_inline void *ct_ring_reserve(struct ct_ring *r, u32 size, u64 *s
  * at head again after it lowered nest, for an inner writer that came in between
  * and left the publishing to it.
  */
-static __always_inline void ct_ring_leave(struct ct_ring *r)
+static __always_inline void ct_ring_leave(struct ct_ring *r, struct ct_cpu_status *status)
 {
 	u64 head;
 
 	barrier();
 	if (unlikely(r->nest != 1)) {
+		barrier();
 		r->nest--;
 		return;
 	}
 	head = local64_read(&r->head);
 	/* Records before committed: pairs with the readers' acquire. */
-	smp_store_release(&r->status->committed, head);
+	smp_store_release(&status->committed, head);
 	barrier();
 	r->nest = 0;
 	barrier();
@@ -132,14 +143,22 @@ static __always_inline void ct_ring_leave(struct ct_ring *r)
 /* ct_ring_commit - what the last reserve of this context got is whole. */
 static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 {
-	local64_add(records, ct_counter(&r->status->records));
-	ct_ring_leave(r);
+	struct ct_cpu_status *status = r->status;
+
+	local64_add(records, ct_counter(&status->records));
+	ct_ring_leave(r, status);
 }
 
-/* A number for a call that begins on this CPU: unique, below 2^53 for decades. */
-static inline u64 ct_ring_op(struct ct_ring *r)
+/*
+ * Numbers for calls that begin on this CPU: unique, below 2^53 for decades.  The
+ * first of so many, each CT_RING_OP_NEXT after the last.
+ */
+#define CT_RING_OP_NEXT		(1u << 12)
+static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)
 {
-	return (u64)local64_inc_return(&r->op) << 12 | r->cpu;
+	u64 all = (u64)count * CT_RING_OP_NEXT;
+
+	return local64_add_return(all, &r->op) - all;
 }
 
 #endif

@@ -78,6 +78,11 @@ static void wake_readers(struct irq_work *work)
 	wake_up_interruptible_all(&ct_session_wait);
 }
 
+void ct_session_wake_now(struct ct_cpu *cpu)
+{
+	irq_work_queue(&cpu->s->wake);
+}
+
 /* Defaults filled in; -EINVAL if what was asked can't be. */
 static int check_sizes(struct ct_session *arg)
 {

@@ -17,6 +17,7 @@ struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
 	struct ct_share *share;	/* who holds how much of the ring: limit.c */
+	u64 told;		/* the last task that ct_record_new() found told: a key */
 	u64 seen[CT_SEEN_SLOTS];
 };
 
@@ -109,10 +110,11 @@ int ct_session_limit(const struct ct_limits *arg);
 int ct_session_limits(struct ct_limits *arg);
 
 /* ct_session_wake - a record was committed: wake readers.  Any context. */
-static inline void ct_session_wake(struct ct_session_state *s)
+void ct_session_wake_now(struct ct_cpu *cpu);
+static __always_inline void ct_session_wake(struct ct_cpu *cpu)
 {
 	if (unlikely(READ_ONCE(ct_session_waiters)))
-		irq_work_queue(&s->wake);
+		ct_session_wake_now(cpu);
 }
 
 #endif

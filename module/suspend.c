@@ -21,7 +21,7 @@ static void write_clock(void)
 	preempt_disable_notrace();
 	cpu = ct_cpu_writing();
 	if (cpu) {
-		rec = ct_record_new(cpu, CT_CLASS_clock, sizeof(*clock), CT_F_TASK, &stamp, 1);
+		rec = ct_record_new(cpu, CT_CLASS_clock, sizeof(*clock), CT_F_TASK, &stamp);
 		if (rec) {
 			rec->op = 0;
 			rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT);

@@ -27,7 +27,7 @@ static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 	struct ct_trigger *t;
 	u64 stamp;
 
-	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp, 1);
+	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp);
 	if (rec) {
 		rec->op = 0;
 		rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | ct_context());
