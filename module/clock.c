@@ -39,6 +39,9 @@ struct pair {
 };
 
 struct ct_clock_page *ct_clock_page;
+static struct ct_clock_own own[CT_CLOCK_LINES];
+static const struct ct_clock_own none;
+const struct ct_clock_own *ct_clock_own = &none;
 static struct delayed_work work;
 static struct pair base, middle;	/* where slopes are taken from */
 static u32 lines;			/* made so far */
@@ -92,14 +95,45 @@ static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
 	*l = (struct ct_clock_line) {
 		.tsc = tsc, .ns = ns, .until = until, .mult = mult,
 	};
+	own[lines % CT_CLOCK_LINES] = (struct ct_clock_own) {
+		.tsc = tsc, .ns = ns, .mult = mult, .limit = 2 * (until - tsc),
+	};
 	/* The line before its number: pairs with the readers' acquire. */
 	smp_store_release(&ct_clock_page->newest, lines);
+	/* Before its pointer, too: the readers' loads depend on that. */
+	smp_store_release(&ct_clock_own, &own[lines % CT_CLOCK_LINES]);
+}
+
+static void publish_none(void)
+{
+	smp_store_release(&ct_clock_page->newest, 0);
+	WRITE_ONCE(ct_clock_own, &none);
+}
+
+u64 ct_clock_ns_slow(void)
+{
+	const struct ct_clock_page *p = ct_clock_page;
+	const struct ct_clock_line *l;
+	u32 n = READ_ONCE(p->newest);
+	u64 now, passed;
+
+	if (unlikely(!n))
+		return ktime_get_mono_fast_ns();
+	/* The line was written before newest, and lines are kept for three more. */
+	l = &p->line[n % CT_CLOCK_LINES];
+	now = rdtsc_ordered();
+	if (unlikely(now < l->tsc))
+		l = &p->line[(n - 1) % CT_CLOCK_LINES];
+	passed = now - l->tsc;
+	if (unlikely(passed >= 2 * (l->until - l->tsc)))
+		return ktime_get_mono_fast_ns();
+	return l->ns + (passed * l->mult >> 32);
 }
 
 /* No line any more: what readers hold ends by itself. */
 static void begin_anew(void)
 {
-	smp_store_release(&ct_clock_page->newest, 0);
+	publish_none();
 	/* The one before the first has no time in which it is valid. */
 	ct_clock_page->line[lines % CT_CLOCK_LINES] = (struct ct_clock_line) {};
 	take_pair(&base);
@@ -161,7 +195,7 @@ static void keep_going(struct work_struct *unused)
 
 	take_pair(&now);
 	if (!usable()) {
-		smp_store_release(&ct_clock_page->newest, 0);
+		publish_none();
 		return;
 	}
 	if (next_line(&now)) {
@@ -194,7 +228,7 @@ void ct_clock_stop(void)
 		return;
 	running = false;
 	cancel_delayed_work_sync(&work);
-	smp_store_release(&ct_clock_page->newest, 0);
+	publish_none();
 }
 
 /* ---------------------------------------------------------- the mapping ---- */

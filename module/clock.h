@@ -28,6 +28,18 @@ void ct_clock_stop(void);
  */
 long ct_clock_map(void);
 
+/* The newest line once more, as the module's own stamps want it. */
+struct ct_clock_own {
+	u64 tsc;
+	u64 ns;
+	u64 mult;
+	u64 limit;		/* ticks from tsc on in which it is used; 0: there is none */
+};
+extern const struct ct_clock_own *ct_clock_own;
+
+/* The rest of ct_clock_ns(): the line before, or none. */
+u64 ct_clock_ns_slow(void);
+
 /*
  * ct_clock_ns - ns of CLOCK_MONOTONIC, by the line where there is one.
  *
@@ -37,21 +49,13 @@ long ct_clock_map(void);
  */
 static __always_inline u64 ct_clock_ns(void)
 {
-	const struct ct_clock_page *p = ct_clock_page;
-	const struct ct_clock_line *l;
-	u32 n = READ_ONCE(p->newest);
-	u64 now, passed;
+	/* It was written before the pointer, and is kept for three more. */
+	const struct ct_clock_own *l = READ_ONCE(ct_clock_own);
+	u64 passed = rdtsc_ordered() - l->tsc;
 
-	if (unlikely(!n))
-		return ktime_get_mono_fast_ns();
-	/* The line was written before newest, and lines are kept for three more. */
-	l = &p->line[n % CT_CLOCK_LINES];
-	now = rdtsc_ordered();
-	if (unlikely(now < l->tsc))
-		l = &p->line[(n - 1) % CT_CLOCK_LINES];
-	passed = now - l->tsc;
-	if (unlikely(passed >= 2 * (l->until - l->tsc)))
-		return ktime_get_mono_fast_ns();
+	/* Also where it has not begun: passed is less than 0 then. */
+	if (unlikely(passed >= l->limit))
+		return ct_clock_ns_slow();
 	return l->ns + (passed * l->mult >> 32);
 }
 
