@@ -51,12 +51,27 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 #define ct_copy_user_word(to, from, fault)				\
 	asm goto("1:	movq %[src], %%rax\n"				\
 		 "	movq %%rax, %[dst]\n"				\
-		 _ASM_EXTABLE_UA(1b, %l[fault])				\
+		 _ASM_EXTABLE_UA(1b, %l2)				\
 		 : : [src] "m" (*(const u64 __force *)(from)),		\
 		     [dst] "m" (*(u64 *)(to))				\
 		 : "rax", "memory" : fault)
+/* Go to differs if they are not value, or can't be read. */
+#define ct_check_user_word(from, value, differs)			\
+	asm goto("1:	cmpq %[val], %[src]\n"				\
+		 "	jne %l2\n"				\
+		 _ASM_EXTABLE_UA(1b, %l2)			\
+		 : : [src] "m" (*(const u64 __force *)(from)),		\
+		     [val] "r" (value)					\
+		 : "cc", "memory" : differs)
 #else
 #define ct_copy_user_word(to, from, fault)	unsafe_get_user(*(to), from, fault)
+#define ct_check_user_word(from, value, differs)			\
+do {									\
+	u64 __word;							\
+	unsafe_get_user(__word, from, differs);				\
+	if (__word != (value))						\
+		goto differs;						\
+} while (0)
 #endif
 
 /* Put new where old is, if it is there: atomic against this CPU alone. */

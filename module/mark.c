@@ -38,6 +38,12 @@ static_assert(offsetof(struct ct_mark_head, op) == OP * sizeof(u64) &&
 	      sizeof(struct ct_mark_head) == MARK_WORDS * sizeof(u64) &&
 	      sizeof(struct ct_cpu_record) == RECORD_WORDS * sizeof(u64));
 
+/*
+ * Keeps the compiler from working out beforehand how often a loop will go round and
+ * where it will end: it takes longer than most go.
+ */
+#define AS_IT_STANDS(to, from)	asm("" : "+r" (to), "+r" (from))
+
 /* An array of marks, copied and checked: nobody changes it any more. */
 struct marks {
 	u32 size;		/* bytes, heads and payloads */
@@ -85,9 +91,9 @@ static __always_inline u64 check_word(u64 word, bool *text)
  */
 static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size, bool *text)
 {
+	const u64 __user *last;
 	u64 checked = 0, ours = 0;
 	unsigned long bytes = 0, left = size;
-	u64 *next, *last;
 	int count = 0;
 
 	do {
@@ -101,20 +107,20 @@ static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size,
 		}
 		if (bytes > left)
 			return -EINVAL;
-		next = (void *)to + bytes;
-		last = next - 4;
+		last = (const void __user *)from + bytes - 4 * sizeof(u64);
 		to[0] = ours;
 		ct_copy_user_word(&to[OP], &from[OP], fault);
 		ct_copy_user_word(&to[BEGIN], &from[BEGIN], fault);
 		ct_copy_user_word(&to[RESULT], &from[RESULT], fault);
-		for (to += MARK_WORDS, from += MARK_WORDS; to <= last; to += 4, from += 4) {
+		for (to += MARK_WORDS, from += MARK_WORDS; from <= last; to += 4, from += 4) {
 			ct_copy_user_word(&to[0], &from[0], fault);
 			ct_copy_user_word(&to[1], &from[1], fault);
 			ct_copy_user_word(&to[2], &from[2], fault);
 			ct_copy_user_word(&to[3], &from[3], fault);
+			AS_IT_STANDS(to, from);
 		}
-		while (to < next)
-			ct_copy_user_word(to++, from++, fault);
+		for (last += 4; from < last; to++, from++)
+			ct_copy_user_word(to, from, fault);
 		left -= bytes;
 		count++;
 	} while (left);
@@ -158,46 +164,54 @@ static noinline struct marks apply_filter(u64 *to, u32 size)
 	return left;
 }
 
+/* What the module knows better than the program. */
+static __always_inline void stamp_payload(u64 *payload, u64 what)
+{
+	if (likely(what == CT_MARK_UID))
+		*(u32 *)payload = __kuid_val(current_uid());
+	else
+		ct_record_who((void *)payload);
+}
+
 /* The marks into the ring at to; op: for those that have none. */
 static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 				      u64 stamp, u8 flags)
 {
-	const u64 *end = (const void *)from + size, *next, *last;
-	u64 word, kind = 0, head = 0, shape = 0, duration;
+	const u64 *end = (const void *)from + size, *last;
+	u64 word, kind = 0, head = 0, shape = 0, duration, stamped = 0;
 	u64 who = ct_who(current);
-	u32 uid = __kuid_val(current_uid());
+	unsigned long bytes = 0;
 
 	do {
 		word = from[0];
 		if (word != kind) {
 			kind = word;
+			bytes = WORD_SIZE(word);
 			head = CT_STAMP(stamp, WORD_CLASS(word));
 			shape = WORD_SHAPE(word) | CT_DURATION(0, 0, flags);
+			stamped = word & (CT_MARK_UID | CT_MARK_WHO);
 		}
-		next = (void *)from + WORD_SIZE(word);
-		last = next - 4;
+		last = (const void *)from + bytes - 4 * sizeof(u64);
 		duration = shape;
-		/* Below stamp, and not 0. */
-		if (!(flags & CT_F_BEGIN) && from[BEGIN] - 1 < stamp - 1)
+		if (!(flags & CT_F_BEGIN) && from[BEGIN] && likely(from[BEGIN] < stamp))
 			duration |= min_t(u64, stamp - from[BEGIN], CT_DURATION_MAX);
 		to[0] = head;
 		to[1] = who;
 		to[2] = from[OP] ? : op;
 		to[3] = duration;
 		to[4] = from[RESULT];
-		if (word & CT_MARK_UID)
-			*(u32 *)&from[MARK_WORDS] = uid;
-		else if (unlikely(word & CT_MARK_WHO))
-			ct_record_who((void *)&from[MARK_WORDS]);
+		if (stamped)
+			stamp_payload(&from[MARK_WORDS], stamped);
 		to += RECORD_WORDS;
-		for (from += MARK_WORDS; from <= last; from += 4, to += 4) {
+		for (from += MARK_WORDS; from <= last; to += 4, from += 4) {
 			to[0] = from[0];
 			to[1] = from[1];
 			to[2] = from[2];
 			to[3] = from[3];
+			AS_IT_STANDS(to, from);
 		}
-		while (from < next)
-			*to++ = *from++;
+		for (last += 4; from < last; to++, from++)
+			*to = *from;
 		op += CT_RING_OP_NEXT;
 	} while (from < end);
 }
@@ -317,21 +331,192 @@ static noinline long mark_begin(void __user *user, u32 size)
 	return err;
 }
 
-long ct_mark(void __user *user, u32 size, bool begin)
+/* ------------------------------------------- marks that are all alike ----- */
+/*
+ * The common case is quicker: marks of one class without a text, and equal in their
+ * first words, need no copy of ours.  Once those words have been looked at, whatever
+ * else is there may be as it likes, and goes from the user's memory into the ring.
+ *
+ * An array touches two pages at most.  The first look reads of both, so a fault behind
+ * the reservation means that somebody took a page away in between (another thread, the
+ * kernel that moves it).  Then the reservation is given back and the array taken the
+ * other way.
+ */
+struct alike {
+	u64 word;		/* the first of each; 0: not alike, or not all there */
+	u32 count;
+	bool uid_first;
+};
+
+static __always_inline struct alike look(u64 *own, const u64 __user *from, u32 size)
+{
+	const u64 __user *end = (const void __user *)from + size;
+	const struct ct_class *c;
+	struct alike a = {};
+	u32 bytes;
+	u64 word;
+
+	ct_copy_user_word(&own[0], &end[-1], out);
+	ct_copy_user_word(&own[0], &from[0], out);
+	word = own[0];
+	bytes = WORD_SIZE(word);
+	c = ct_class_find(WORD_CLASS(word));
+	if (!c || bytes != c->mark_size || word & WORD_REFUSED ||
+	    c->mark_word & CT_MARK_WHO || bytes > size)
+		return a;
+	for (a.count = 1; (from = (const void __user *)from + bytes) < end; a.count++)
+		ct_check_user_word(from, word, out);
+	if (from != end)
+		return a;
+	a.uid_first = c->mark_word;
+	a.word = word;
+out:
+	return a;
+}
+
+/* Straight into the ring.  False at a fault. */
+static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
+				      struct alike a, u64 op, u64 stamp)
+{
+	const u64 __user *end = (const void __user *)from + size;
+	u64 head = CT_STAMP(stamp, WORD_CLASS(a.word));
+	u64 shape = WORD_SHAPE(a.word), duration;
+	u64 who = ct_who(current);
+	unsigned long words = WORD_SIZE(a.word) / sizeof(u64), fours = words & ~3ul, i;
+
+	do {
+		to[0] = head;
+		to[1] = who;
+		ct_copy_user_word(&to[2], &from[OP], fault);
+		if (!to[2])
+			to[2] = op;
+		ct_copy_user_word(&to[3], &from[BEGIN], fault);
+		duration = to[3];
+		if (duration) {
+			duration = stamp - duration;
+			/* Not begun yet, it says: none then. */
+			if (unlikely(duration > CT_DURATION_MAX))
+				duration = (s64)duration < 0 ? 0 : CT_DURATION_MAX;
+		}
+		to[3] = shape | duration;
+		ct_copy_user_word(&to[4], &from[RESULT], fault);
+		/* The payload lies one word further on in the record. */
+		to++;
+		for (i = MARK_WORDS; i < fours; i += 4) {
+			ct_copy_user_word(&to[i], &from[i], fault);
+			ct_copy_user_word(&to[i + 1], &from[i + 1], fault);
+			ct_copy_user_word(&to[i + 2], &from[i + 2], fault);
+			ct_copy_user_word(&to[i + 3], &from[i + 3], fault);
+		}
+		for (; unlikely(i < words); i++)
+			ct_copy_user_word(&to[i], &from[i], fault);
+		to += words;
+		from += words;
+		op += CT_RING_OP_NEXT;
+	} while (from < end);
+	return true;
+fault:
+	return false;
+}
+
+/* What was reserved and can't be given back: marks of which nothing is known. */
+static noinline void put_empty(u64 *to, struct alike a, u64 op, u64 stamp)
+{
+	u32 words = WORD_SIZE(a.word) / sizeof(u64) - MARK_WORDS + RECORD_WORDS;
+
+	for (; a.count; a.count--, to += words, op += CT_RING_OP_NEXT) {
+		memset(to, 0, words * sizeof(u64));
+		to[0] = CT_STAMP(stamp, WORD_CLASS(a.word));
+		to[1] = ct_who(current);
+		to[2] = op;
+		to[3] = WORD_SHAPE(a.word) | CT_DURATION(0, 0, CT_F_TRUNCATED);
+	}
+}
+
+/* The uid into each of so many bytes of records. */
+static __always_inline void put_uid(void *rec, u32 bytes, struct alike a)
+{
+	u32 stride = WORD_SIZE(a.word) - sizeof(struct ct_mark_head) +
+		     sizeof(struct ct_cpu_record);
+	u32 uid = __kuid_val(current_uid());
+	void *end = rec + bytes;
+
+	do {
+		*(u32 *)(rec + sizeof(struct ct_cpu_record)) = uid;
+		rec += stride;
+	} while (rec < end);
+}
+
+/* True if they were alike, and are written or lost.  Preemption is disabled. */
+static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u32 size)
+{
+	struct ct_room room;
+	struct marks m = { size };
+	struct alike a;
+	bool done = false;
+	u64 op;
+
+	if (!user_access_begin(user, size))
+		return false;
+	a = look(this_cpu_ptr(scratch), user, size);
+	user_access_end();
+	m.count = a.count;
+	if (unlikely(!a.word || ring_size(m) > CT_RECORD_MAX))
+		return false;
+	/* Not within limits, for those keep books of what is reserved. */
+	ct_record_tell(cpu, ct_who(current));
+	room = ct_ring_reserve(&cpu->ring, ring_size(m), m.count);
+	if (unlikely(!room.at))
+		return true;
+	op = ct_ring_op(&cpu->ring, m.count);
+	if (likely(user_access_begin(user, size))) {
+		done = put_alike(room.at, user, size, a, op, room.stamp);
+		user_access_end();
+	}
+	if (unlikely(!done)) {
+		if (ct_ring_cancel(&cpu->ring, room.at, ring_size(m)))
+			return false;
+		put_empty(room.at, a, op, room.stamp);
+	}
+	if (a.uid_first)
+		put_uid(room.at, ring_size(m), a);
+	ct_record_done(cpu, m.count);
+	return true;
+}
+
+/* Any array. */
+static noinline long mark_any(void __user *user, u32 size)
 {
 	bool text = false;
 	u64 *at;
 	long err;
-	int count;
+	int count = fetch(&at, user, size, &text);
 
-	if (unlikely(!size || size % 8 || size > CT_MARK_MAX))
-		return -EINVAL;
-	if (begin)
-		return mark_begin(user, size);
-	count = fetch(&at, user, size, &text);
 	if (unlikely(count <= 0))
 		return count == -EFAULT ? mark_slow(user, size, false) : count;
 	err = take(at, (struct marks){ size, count }, text, false);
 	preempt_enable_notrace();
 	return err;
+}
+
+long ct_mark(void __user *user, u32 size, bool begin)
+{
+	struct ct_cpu *cpu;
+	bool done;
+
+	if (unlikely(!size || size % 8 || size > CT_MARK_MAX))
+		return -EINVAL;
+	if (begin)
+		return mark_begin(user, size);
+	if (static_branch_unlikely(&ct_filtering) || static_branch_unlikely(&ct_limiting))
+		return mark_any(user, size);
+	preempt_disable_notrace();
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		pagefault_disable();
+	cpu = ct_cpu_writing();
+	done = cpu && mark_alike(cpu, user, size);
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		pagefault_enable();
+	preempt_enable_notrace();
+	return likely(done) ? 0 : mark_any(user, size);
 }

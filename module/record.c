@@ -60,15 +60,14 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	ct_ring_commit(&cpu->ring, 1);
 }
 
-struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 key, u32 records)
+struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
 {
 	struct ct_room room = {};
 	u32 charge;
 
 	if (!ct_limit_take(cpu, size, records, &charge))
 		return room;
-	if (cpu->told != key)
-		ct_record_process(cpu, key);
+	ct_record_tell(cpu, who);
 	room = ct_ring_reserve(&cpu->ring, size, records);
 	if (!room.at)
 		ct_limit_give_back(cpu, size, charge);

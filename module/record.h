@@ -56,26 +56,34 @@ static __always_inline u64 ct_who(const struct task_struct *task)
  */
 void ct_record_process(struct ct_cpu *cpu, u64 key);
 
-/* The same within the limits of the current task. */
-struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 key, u32 records);
+/*
+ * ct_record_tell - before a record of the current task, whose ct_who() is who: its first
+ * on a CPU comes behind a process record.  An exec gives the process a new mm: it is
+ * told again, with its new name.
+ */
+static __always_inline void ct_record_tell(struct ct_cpu *cpu, u64 who)
+{
+	u64 key = who ^ (unsigned long)current->mm;
+
+	if (unlikely(cpu->told != key))
+		ct_record_process(cpu, key);
+}
+
+/* ct_record_reserve() within the limits of the current task. */
+struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records);
 
 /*
  * ct_record_reserve - room for records of the current task, whose ct_who() is who.
  * @task:	false outside a task
- * A task's first record on a CPU comes behind a process record; an exec gives the
- * process a new mm: it is told again, with its new name.  Otherwise as
- * ct_ring_reserve(), with ct_record_done() when they are written.
+ * As ct_ring_reserve(), with ct_record_done() when they are written.
  */
 static __always_inline struct ct_room
 ct_record_reserve(struct ct_cpu *cpu, u32 size, u64 who, bool task, u32 records)
 {
-	u64 key = who ^ (unsigned long)current->mm;
-
 	if (likely(task)) {
 		if (static_branch_unlikely(&ct_limiting))
-			return ct_record_reserve_limited(cpu, size, key, records);
-		if (unlikely(cpu->told != key))
-			ct_record_process(cpu, key);
+			return ct_record_reserve_limited(cpu, size, who, records);
+		ct_record_tell(cpu, who);
 	}
 	return ct_ring_reserve(&cpu->ring, size, records);
 }

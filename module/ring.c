@@ -230,3 +230,16 @@ struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 	WRITE_ONCE(r->end, start + r->subbuf_size);
 	return room;
 }
+
+bool ct_ring_cancel(struct ct_ring *r, void *at, u32 size)
+{
+	u64 head = local64_read(&r->head), start = head - size;
+
+	/* Nothing of it was published: this writer is still inside. */
+	if (r->data + (start & r->mask) != at ||
+	    (start & (r->subbuf_size - 1)) <= CT_PACKET_HEAD ||
+	    !ct_local64_replace(&r->head, head, start))
+		return false;
+	ct_ring_leave(r, r->status);
+	return true;
+}

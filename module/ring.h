@@ -150,6 +150,14 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 }
 
 /*
+ * ct_ring_cancel - instead of ct_ring_commit(): what the last reserve of this context
+ * got, size bytes at at, was not needed.  False where it can't be given back: an
+ * interrupt has written behind it, or it is the first of its packet.  Then it has to be
+ * written and committed all the same.
+ */
+bool ct_ring_cancel(struct ct_ring *r, void *at, u32 size);
+
+/*
  * Numbers for calls that begin on this CPU: unique, below 2^53 for decades.  The
  * first of so many, each CT_RING_OP_NEXT after the last.
  */
