@@ -33,6 +33,10 @@
 #define ERROR_NS	(100 * NSEC_PER_USEC)	/* further off: something has happened */
 #define RESTARTS	16			/* so often, and the counter is given up */
 
+static bool wanted = true;
+module_param_named(tsc_clock, wanted, bool, 0444);
+MODULE_PARM_DESC(tsc_clock, "stamp by the time-stamp counter where it is good (default: yes; else by the kernel's clock)");
+
 struct pair {
 	u64 tsc;
 	u64 ns;
@@ -146,7 +150,7 @@ static void begin_anew(void)
  */
 static bool usable(void)
 {
-	return boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
+	return wanted && boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 }
 
 /* The next line, from the last one to where the clock will be at its end. */

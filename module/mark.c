@@ -380,7 +380,7 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 {
 	const u64 __user *end = (const void __user *)from + size;
 	u64 head = CT_STAMP(stamp, WORD_CLASS(a.word));
-	u64 shape = WORD_SHAPE(a.word), duration;
+	u64 shape = WORD_SHAPE(a.word), begin;
 	u64 who = ct_who(current);
 	unsigned long words = WORD_SIZE(a.word) / sizeof(u64), fours = words & ~3ul, i;
 
@@ -391,14 +391,10 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 		if (!to[2])
 			to[2] = op;
 		ct_copy_user_word(&to[3], &from[BEGIN], fault);
-		duration = to[3];
-		if (duration) {
-			duration = stamp - duration;
-			/* Not begun yet, it says: none then. */
-			if (unlikely(duration > CT_DURATION_MAX))
-				duration = (s64)duration < 0 ? 0 : CT_DURATION_MAX;
-		}
-		to[3] = shape | duration;
+		begin = to[3];
+		to[3] = shape;
+		if (begin && likely(begin < stamp))
+			to[3] |= min_t(u64, stamp - begin, CT_DURATION_MAX);
 		ct_copy_user_word(&to[4], &from[RESULT], fault);
 		/* The payload lies one word further on in the record. */
 		to++;

@@ -208,6 +208,146 @@ static void test_marks(void)
 	close(r);
 }
 
+/* Marks that are alike take a shorter way than others: what is recorded is the same. */
+static void test_alike(void)
+{
+	static const uint8_t payloads[] = { 0, 8, 24, 32, 40, 64, 72 };
+	static const uint32_t modes[] = { 0, CT_SESSION_OVERWRITE };
+	uint64_t buf[3 * 13] = { 0 };
+	struct ct_mark_head *head;
+	struct session s;
+	struct walk x;
+	unsigned int i, j, k, words, mode;
+	int w = device(O_WRONLY), wrong = 0;
+
+	pin(0);
+	for (mode = 0; mode < 2; mode++) {
+		session_start(&s, 65536, 16, modes[mode]);
+		for (i = 0; i < sizeof(payloads); i++) {
+			struct ct_define d = { .size = sizeof(d), .category = CT_CAT_MARKER };
+
+			snprintf(d.name, sizeof(d.name), "alike%u", payloads[i]);
+			strcpy(d.symbol, d.name);
+			d.fields_count = payloads[i] / 8;
+			for (j = 0; j < d.fields_count; j++) {
+				snprintf(d.fields[j].name, sizeof(d.fields[j].name), "f%u", j);
+				d.fields[j].type = CT_TYPE_u64;
+			}
+			if (call(w, CT_IOC_DEFINE, &d))
+				wrong++;
+			words = 4 + payloads[i] / 8;
+			for (j = 0; j < 3; j++) {
+				head = (void *)&buf[j * words];
+				*head = (struct ct_mark_head){
+					.size = words * 8, .class = d.id, .depth = 7,
+					.flags = CT_F_NO_RESULT, .result = 100 * i + j,
+					.begin = j == 1 ? s.arg.start : j == 2 ? ~0ull : 0,
+					.op = j == 1 ? 4711 : 0,
+				};
+				for (k = 4; k < words; k++)
+					buf[j * words + k] = 1000 * i + 10 * j + k;
+			}
+			if (call(w, CT_IOC_MARK(3 * words * 8), buf))
+				wrong++;
+			x = walk(&s, 0, d.id);
+			wrong += x.count != 3 || x.bad;
+			/* The last of them is the newest record. */
+			for (j = 0; x.found && j < 3; j++) {
+				const struct ct_cpu_record *r = (void *)((uint8_t *)x.found -
+					(2 - j) * (40 + payloads[i]));
+				uint64_t ns = r->duration & CT_DURATION_MAX;
+
+				wrong += CT_RECORD_CLASS(r->stamp) != d.id ||
+					 r->pid != (uint32_t)getpid() ||
+					 r->duration >> 48 != (7 | CT_F_NO_RESULT << 8) ||
+					 r->result != 100 * i + j ||
+					 (j == 1 ? r->op != 4711 : !r->op || r->op == 4711) ||
+					 (j == 1 ? ns != x.last - s.arg.start : ns != 0);
+				for (k = 4; k < words; k++)
+					wrong += ((uint64_t *)(r + 1))[k - 4] !=
+						 1000 * i + 10 * j + k;
+			}
+			/* One too many, of nothing: nothing of it is written. */
+			buf[2 * words] = 0;
+			if (call(w, CT_IOC_MARK(3 * words * 8), buf) != EINVAL ||
+			    walk(&s, 0, d.id).count != 3)
+				wrong++;
+		}
+		x = walk(&s, 0, 0);
+		ok(!wrong && x.records == s.cpu[0].status->records,
+		   "%s: arrays of like marks of any size are recorded word for word (%d wrong)",
+		   mode ? "overwriting" : "lossless", wrong);
+		session_end(&s);
+	}
+	close(w);
+}
+
+static volatile int taking = 1;
+
+/* Takes the page away and gives it back, as fast as it can. */
+static void *taker(void *page)
+{
+	while (taking) {
+		mprotect(page, PAGE, PROT_NONE);
+		mprotect(page, PAGE, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+/*
+ * An array whose second page comes and goes while it is read: what the call says it
+ * did is what it did, and nothing is left half written.
+ */
+static void test_vanishing(void)
+{
+	struct { struct ct_mark_head head; struct ct_alloc args; } *m;
+	struct ct_define def = define("vanishing", "vanishing");
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t before, written = 0, refused = 0, other = 0, recorded = 0;
+	int i, j, w = device(O_WRONLY), bad = 0;
+	pthread_t thread;
+	struct session s;
+	cpu_set_t all;
+	uint32_t cpu;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
+	session_start(&s, 65536, 256, CT_SESSION_OVERWRITE);
+	call(w, CT_IOC_DEFINE, &def);
+	/* The third of four marks lies across the pages' border. */
+	m = (void *)(pages + PAGE - 2 * sizeof(*m) - sizeof(m->head));
+	for (i = 0; i < 4; i++)
+		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
+	pthread_create(&thread, NULL, taker, pages + PAGE);
+	before = now();
+	for (i = 0; i < 50000; i++) {
+		j = call(w, CT_IOC_MARK(4 * sizeof(*m)), m);
+		written += !j;
+		refused += j == EFAULT;
+		other += j && j != EFAULT;
+	}
+	taking = 0;
+	pthread_join(thread, NULL);
+	call(s.fd, CT_IOC_STOP, NULL);
+	for (cpu = 0; cpu < s.arg.cpus; cpu++) {
+		struct walk x;
+
+		if (!s.cpu[cpu].status)
+			continue;
+		x = walk(&s, cpu, def.id);
+		bad += x.bad || x.records != s.cpu[cpu].status->records;
+		recorded += x.count;
+	}
+	ok(recorded == 4 * written && !other && !bad,
+	   "a page that comes and goes: %llu calls written, %llu refused, %llu records (%llu us)",
+	   (unsigned long long)written, (unsigned long long)refused,
+	   (unsigned long long)recorded, (unsigned long long)((now() - before) / 1000));
+	munmap(pages, 2 * PAGE);
+	session_end(&s);
+	close(w);
+}
+
 static void test_full(void)
 {
 	struct mark m = text_mark("fill");
@@ -357,6 +497,8 @@ int main(void)
 	test_define();
 	test_session();
 	test_marks();
+	test_alike();
+	test_vanishing();
 	test_full();
 	test_threads(0);
 	test_threads(CT_SESSION_OVERWRITE);
