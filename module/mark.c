@@ -450,11 +450,13 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 	struct marks m = { size };
 	struct alike a;
 	bool done = false;
-	u64 op;
+	u64 op, *own;
 
+	/* Before user memory is open: a kernel that checks preemption calls a function. */
+	own = this_cpu_ptr(scratch);
 	if (!user_access_begin(user, size))
 		return false;
-	a = look(this_cpu_ptr(scratch), user, size);
+	a = look(own, user, size);
 	user_access_end();
 	m.count = a.count;
 	if (unlikely(!a.word || ring_size(m) > CT_RECORD_MAX))
