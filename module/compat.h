@@ -8,6 +8,7 @@
 
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
@@ -32,6 +33,12 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 	vm_flags_mod(vma, set, clear);
 }
 #endif
+
+/*
+ * The operations of a dma_fence that was just made; protected by RCU in kernels where
+ * they may go before the fence does.
+ */
+#define ct_fence_ops(fence)	rcu_dereference_raw((fence)->ops)
 
 /* Stop a timer for good. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
@@ -83,6 +90,17 @@ static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 	return local64_try_cmpxchg(l, &old, new);
 #endif
 }
+
+#ifdef CONFIG_FPROBE
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+typedef struct pt_regs ct_fprobe_regs;
+/* Calls that can be open at once, of all functions of the probe. */
+#define ct_fprobe_maxactive(fp, n)	((fp)->nr_maxactive = (n))
+#else
+typedef struct ftrace_regs ct_fprobe_regs;
+#define ct_fprobe_maxactive(fp, n)	((void)(n))	/* each task's own stack is the limit */
+#endif
+#endif
 
 /* The first of the return hooks that the current task has pending, newest first. */
 static inline struct llist_node *ct_pending_returns(void)

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "compat.h"
 #include "device.h"
+#include "many.h"
 #include "filter.h"
 #include "map.h"
 #include "mark.h"
@@ -285,6 +286,8 @@ static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 		return ct_probe_remove(&arg->add);
 	case _IOC_NR(CT_IOC_PROBE_SET):
 		return ct_probe_set(&arg->add);
+	case _IOC_NR(CT_IOC_PROBE_ARM):
+		return ct_many_arm(file);
 	case _IOC_NR(CT_IOC_LIMITS):
 		return ct_session_limit(&arg->limits);
 	}
@@ -510,6 +513,7 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case CT_IOC_STOP:
 		return stop(file, file->private_data);
+	case CT_IOC_PROBE_ARM:
 	case CT_IOC_PAUSE:
 	case CT_IOC_RESUME:
 		return configure(file, nr, NULL);

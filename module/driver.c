@@ -24,6 +24,26 @@ bool ct_driver_loaded(const char *name)
 	return obj;
 }
 
+/* Whoever unloads it waits for the last reference to its object. */
+struct module *ct_driver_get(const char *name)
+{
+	struct kobject *obj = find(name);
+	struct module *mod;
+
+	if (!obj)
+		return NULL;
+	mod = container_of(obj, struct module_kobject, kobj)->mod;
+	/* What is built into the kernel has an object, and no module. */
+	if (!mod)
+		kobject_put(obj);
+	return mod;
+}
+
+void ct_driver_put(struct module *mod)
+{
+	kobject_put(&mod->mkobj.kobj);
+}
+
 /* "535.261.03" as 535261003; 0 if it is not of that form. */
 static u32 parse(const char *text)
 {

@@ -17,6 +17,13 @@ extern u32 ct_driver_version;
 /* Is a module of this name loaded or being loaded?  May sleep. */
 bool ct_driver_loaded(const char *name);
 
+/*
+ * ct_driver_get - the module of this name, which does not go away until
+ * ct_driver_put(); NULL: none is loaded or being loaded.  May sleep.
+ */
+struct module *ct_driver_get(const char *name);
+void ct_driver_put(struct module *mod);
+
 /* Learn the version: from mod if it is the driver's, else from what is loaded. */
 void ct_driver_learn(const struct module *mod);
 

@@ -37,47 +37,55 @@ DEFINE_STATIC_KEY_FALSE(ct_filtering);
 static struct rule __rcu *now;
 static struct tracepoint *fork_point, *exit_point;
 
-static bool any_uid(const struct rule *r)
+static bool any_uid(const struct rule *r, struct task_struct *task)
 {
-	u32 i, uid = __kuid_val(current_uid());
+	u32 i, uid;
+
+	if (!r->arg.uids)
+		return true;
+	rcu_read_lock();
+	uid = __kuid_val(__task_cred(task)->uid);
+	rcu_read_unlock();
 
 	for (i = 0; i < r->arg.uids; i++)
 		if (r->arg.uid[i] == uid)
 			return true;
-	return !r->arg.uids;
+	return false;
 }
 
-static bool any_comm(const struct rule *r)
+static bool any_comm(const struct rule *r, const struct task_struct *task)
 {
 	u32 i;
 
 	for (i = 0; i < r->arg.comms; i++)
-		if (!strncmp(current->comm, r->arg.comm[i], r->comm_len[i]))
+		if (!strncmp(task->comm, r->arg.comm[i], r->comm_len[i]))
 			return true;
 	return !r->arg.comms;
 }
 
-static bool any_cgroup(const struct rule *r)
+static bool any_cgroup(const struct rule *r, struct task_struct *task)
 {
 	struct cgroup *mine;
+	bool any = false;
 	u32 i;
 
 	if (!r->arg.cgroups)
 		return true;
-	mine = task_dfl_cgroup(current);
-	for (i = 0; i < r->arg.cgroups; i++)
-		if (cgroup_is_descendant(mine, r->cgroup[i]))
-			return true;
-	return false;
+	rcu_read_lock();
+	mine = task_dfl_cgroup(task);
+	for (i = 0; i < r->arg.cgroups && !any; i++)
+		any = cgroup_is_descendant(mine, r->cgroup[i]);
+	rcu_read_unlock();
+	return any;
 }
 
 /* The parts that are looked at after the pid. */
-static noinline bool any_other(const struct rule *r)
+static noinline bool any_other(const struct rule *r, struct task_struct *task)
 {
-	return any_uid(r) && any_comm(r) && any_cgroup(r);
+	return any_uid(r, task) && any_comm(r, task) && any_cgroup(r, task);
 }
 
-bool ct_filter_passes(u8 category, u8 context)
+bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 {
 	const struct rule *r;
 
@@ -89,9 +97,9 @@ bool ct_filter_passes(u8 category, u8 context)
 		return false;
 	if (!r->tasks)
 		return true;
-	if (context || (r->pids && !test_bit(current->tgid, r->pids)))
+	if (context || (r->pids && !test_bit(task->tgid, r->pids)))
 		return false;
-	return any_other(r);
+	return any_other(r, task);
 }
 
 /* --------------------------------------------- processes come and go ------- */

@@ -4,14 +4,18 @@
 #define CT_FILTER_H
 
 #include <linux/jump_label.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 
 /* Off while nothing is filtered: then a record pays one no-op for it. */
 DECLARE_STATIC_KEY_FALSE(ct_filtering);
 
-/* ct_filter_passes - the slow half of ct_wanted(); preemption is disabled. */
-bool ct_filter_passes(u8 category, u8 context);
+/*
+ * ct_filter_passes - the slow half of the two below; preemption is disabled, and task
+ * can't go away.
+ */
+bool ct_filter_passes(u8 category, u8 context, struct task_struct *task);
 
 /*
  * ct_wanted - is a record of this category, in this context, wanted?
@@ -21,7 +25,15 @@ static __always_inline bool ct_wanted(u8 category, u8 context)
 {
 	if (!static_branch_unlikely(&ct_filtering))
 		return true;
-	return ct_filter_passes(category, context);
+	return ct_filter_passes(category, context, current);
+}
+
+/* ct_wanted_task - the same for a record about another task than the current one. */
+static __always_inline bool ct_wanted_task(u8 category, struct task_struct *task)
+{
+	if (!static_branch_unlikely(&ct_filtering))
+		return true;
+	return ct_filter_passes(category, 0, task);
 }
 
 /*

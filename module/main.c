@@ -6,6 +6,7 @@
 #include "device.h"
 #include "probe.h"
 #include "registry.h"
+#include "tracepoint.h"
 
 static int __init cudatrace_init(void)
 {
@@ -20,15 +21,20 @@ static int __init cudatrace_init(void)
 	err = ct_probe_init();
 	if (err)
 		goto err_registry;
-	err = ct_suspend_init();
+	err = ct_tracepoint_init();
 	if (err)
 		goto err_probe;
+	err = ct_suspend_init();
+	if (err)
+		goto err_tracepoint;
 	err = ct_device_init();
 	if (err)
 		goto err_suspend;
 	return 0;
 err_suspend:
 	ct_suspend_exit();
+err_tracepoint:
+	ct_tracepoint_exit();
 err_probe:
 	ct_probe_exit();
 err_registry:
@@ -42,6 +48,7 @@ static void __exit cudatrace_exit(void)
 {
 	ct_device_exit();
 	ct_suspend_exit();
+	ct_tracepoint_exit();
 	ct_probe_exit();
 	ct_registry_exit();
 	ct_clock_exit();

@@ -40,7 +40,8 @@ static void pick_status(struct ct_ioctl *p, u64 block, u32 size, u32 offset)
 {
 	u32 status;
 
-	if (offset == NV_NO || offset + sizeof(status) > size ||
+	/* The block of a call that failed is as the program left it. */
+	if (p->ret < 0 || offset == NV_NO || offset + sizeof(status) > size ||
 	    !read_user(&status, block + offset, sizeof(status)))
 		return;
 	p->status = status;
@@ -66,6 +67,10 @@ static void pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
 		/* What was made or freed says more than its parent. */
 		p->object = w.has & NV_HAS_SUB ? w.sub : w.object;
 		p->have |= CT_IOCTL_OBJECT;
+	}
+	if (w.has & NV_HAS_OBJECT && w.has & NV_HAS_SUB) {
+		p->parent = w.object;
+		p->have |= CT_IOCTL_PARENT;
 	}
 	if (w.has & NV_HAS_CODE && (l->code_kind == NV_CODE_CMD ||
 				    l->code_kind == NV_CODE_CLASS)) {
@@ -113,7 +118,7 @@ void ct_nv_ioctl_fill(struct ct_ioctl *p, const struct file *file, u32 cmd,
 		.device = device_of(file),
 		.arg = arg,
 	};
-	if (done && ret != -EFAULT)
+	if (done)
 		pick(p);
 }
 

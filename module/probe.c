@@ -13,6 +13,7 @@
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
@@ -20,13 +21,21 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 #include "driver.h"
+#include "edge.h"
+#include "many.h"
 #include "probe.h"
 #include "registry.h"
 #include "session.h"
+#include "tracepoint.h"
 
 static DEFINE_XARRAY_ALLOC1(slots);	/* of struct ct_probe_slot; ct_session_lock */
 static u64 wanted;		/* groups of the running session */
 static bool arming;		/* a session runs: arm what comes */
+/*
+ * Where ct_probe_info() found its last answer, so that asking for one index after
+ * the other is not a walk from the first each time; id 0: start anew.
+ */
+static struct { unsigned long id; u32 first; } last;
 
 /* ------------------------------------------------------------- arming ---- */
 
@@ -52,8 +61,8 @@ static int define_class(struct ct_probe_slot *p, unsigned int i)
 	struct ct_define *def;
 	int err;
 
-	if (p->class[i])
-		return 0;
+	if (p->class[i] || d->count)
+		return 0;	/* made already; or there are no records */
 	def = kzalloc(sizeof(*def), GFP_KERNEL);
 	if (!def)
 		return -ENOMEM;
@@ -69,7 +78,27 @@ static int define_class(struct ct_probe_slot *p, unsigned int i)
 	return err;
 }
 
-static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
+static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+}
+NOKPROBE_SYMBOL(after);
+
+/* A probe that wants to be called behind the instruction keeps it from becoming a jump. */
+static int register_guard(struct ct_armed *a)
+{
+	a->guard.symbol_name = a->symbol;
+	a->guard.post_handler = after;
+	return register_kprobe(&a->guard);
+}
+
+static void unregister_both(struct ct_armed *a)
+{
+	unregister_kretprobe(&a->rp);
+	if (a->guard.post_handler)
+		unregister_kprobe(&a->guard);
+}
+
+static int arm_alternative(struct ct_probe_slot *p, unsigned int i, bool plain)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_armed *a;
@@ -77,6 +106,8 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 
 	if (!alternative_applies(&d->alt[i]))
 		return -ENOENT;
+	if (p->added && ct_edge_unsafe(d->module, d->alt[i].symbol))
+		return -EINVAL;
 	err = define_class(p, i);
 	if (err)
 		return err;
@@ -88,10 +119,20 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 	a->class = p->class[i];
 	a->category = d->category;
 	a->first_arg = d->alt[i].first_arg;
+	a->stacked = d->alt[i].stacked;
 	a->variant = i;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
-	a->rp.kp.symbol_name = a->symbol;
+	if (plain) {
+		err = register_guard(a);
+		if (err) {
+			kfree(a);
+			return err;
+		}
+		a->rp.kp.addr = a->guard.addr;
+	} else {
+		a->rp.kp.symbol_name = a->symbol;
+	}
 	a->rp.entry_handler = ct_probe_entry;
 	a->rp.handler = ct_probe_return;
 	a->rp.data_size = sizeof(struct ct_call);
@@ -100,6 +141,8 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 	p->variant = i;
 	err = register_kretprobe(&a->rp);
 	if (err) {
+		if (plain)
+			unregister_kprobe(&a->guard);
 		kfree(a);
 		return err;
 	}
@@ -117,7 +160,7 @@ static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
 	}
 }
 
-static void arm(struct ct_probe_slot *p)
+static void arm(struct ct_probe_slot *p, bool plain)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -129,7 +172,7 @@ static void arm(struct ct_probe_slot *p)
 			p->state[i] = CT_PROBE_SHADOWED;
 			continue;
 		}
-		err = arm_alternative(p, i);
+		err = arm_alternative(p, i, plain);
 		p->error[i] = err;
 		p->state[i] = !err ? CT_PROBE_ARMED :
 			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
@@ -140,12 +183,28 @@ static void arm(struct ct_probe_slot *p)
 /* Arm p if the session wants it and its module is there. */
 static void arm_if_wanted(struct ct_probe_slot *p, bool loaded)
 {
-	if (!arming || p->armed || !(wanted & BIT_ULL(p->desc->group)))
+	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
 		return;
 	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
 		set_state(p, CT_PROBE_NO_MODULE);
 	else
-		arm(p);
+		arm(p, false);
+	cond_resched();
+}
+
+bool ct_probe_arming(enum ct_group group)
+{
+	return arming && wanted & BIT_ULL(group);
+}
+
+bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner)
+{
+	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
+}
+
+void ct_probe_slot_arm(struct ct_probe_slot *p, bool plain)
+{
+	arm(p, plain);
 	cond_resched();
 }
 
@@ -173,26 +232,35 @@ static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
 static void disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
+	struct kprobe **guard;
 	struct ct_probe_slot *p;
 	unsigned long id;
-	unsigned int n = 0;
+	unsigned int n = 0, guards = 0;
 
+	ct_many_disarm(module, owner);
 	xa_for_each(&slots, id, p)
 		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
+	guard = kvcalloc(n, sizeof(*guard), GFP_KERNEL);
 	n = 0;
 	xa_for_each(&slots, id, p) {
 		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
 			continue;
-		if (batch)
-			batch[n++] = &p->armed->rp;
-		else
-			unregister_kretprobe(&p->armed->rp);
+		if (!batch || !guard) {
+			unregister_both(p->armed);
+			continue;
+		}
+		batch[n++] = &p->armed->rp;
+		if (p->armed->guard.post_handler)
+			guard[guards++] = &p->armed->guard;
 	}
 	/* One wait for all handlers instead of one for each probe. */
-	if (batch && n)
+	if (batch && guard && n)
 		unregister_kretprobes(batch, n);
+	if (batch && guard && guards)
+		unregister_kprobes(guard, guards);
 	kvfree(batch);
+	kvfree(guard);
 	xa_for_each(&slots, id, p)
 		if (in_module(p, module) && (!owner || p->owner == owner))
 			disarmed(p, state);
@@ -234,6 +302,7 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	mutex_lock(&ct_session_lock);
+	ct_edge_forget(mod->name);
 	xa_for_each(&slots, id, p)
 		ours |= in_module(p, mod->name);
 	if (ours && arming && what == MODULE_STATE_COMING) {
@@ -270,7 +339,7 @@ u32 ct_probe_count(void)
 
 	xa_for_each(&slots, id, p)
 		n += alternatives(p);
-	return n;
+	return n + CT_POINT_COUNT;
 }
 
 void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
@@ -289,6 +358,19 @@ void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lo
 	}
 }
 
+/* ns that the handlers take a hit, as far as that was timed. */
+static u64 cost_of(const struct ct_probe_slot *p)
+{
+	u64 cost = 0, timed = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		cost += per_cpu_ptr(p->count, cpu)->cost;
+		timed += per_cpu_ptr(p->count, cpu)->timed;
+	}
+	return timed ? div64_u64(cost, timed) : 0;
+}
+
 static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
@@ -305,27 +387,39 @@ static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 a
 	if (p->armed)
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
+	info->cost = cost_of(p);
 }
 
 int ct_probe_info(struct ct_probe_info *info)
 {
 	struct ct_probe_slot *p;
-	unsigned long id;
-	u32 n, left = info->index;
+	unsigned long id, from = 0;
+	u32 n, first = 0;
+	int err = -ENOENT;
 
 	*info = (struct ct_probe_info){ .size = info->size, .index = info->index };
 	mutex_lock(&ct_session_lock);
-	xa_for_each(&slots, id, p) {
+	if (last.id && info->index >= last.first) {
+		from = last.id;
+		first = last.first;
+	}
+	xa_for_each_start(&slots, id, p, from) {
 		n = alternatives(p);
-		if (left < n) {
-			fill_info(info, p, left);
-			mutex_unlock(&ct_session_lock);
-			return 0;
+		if (info->index - first < n) {
+			fill_info(info, p, info->index - first);
+			last.id = id;
+			last.first = first;
+			err = 0;
+			break;
 		}
-		left -= n;
+		first += n;
+	}
+	if (err && info->index - first < CT_POINT_COUNT) {
+		ct_tracepoint_info(info, info->index - first);
+		err = 0;
 	}
 	mutex_unlock(&ct_session_lock);
-	return -ENOENT;
+	return err;
 }
 
 /* ------------------------------------------------------------- life ------ */
@@ -339,8 +433,8 @@ struct ct_probe_slot *ct_probe_slot_next(unsigned long *id)
 	return p;
 }
 
-struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 class,
-					u32 sample)
+struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool added,
+					u32 class, u32 sample)
 {
 	struct ct_probe_slot *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -348,12 +442,13 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 cl
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	p->desc = desc;
-	p->added = class;
+	p->added = added;
 	p->class[0] = class;
 	p->sample = sample;
 	p->count = alloc_percpu(struct ct_count);
 	if (p->count)
 		err = xa_alloc(&slots, &p->id, p, xa_limit_31b, GFP_KERNEL);
+	last.id = 0;	/* it may have got a number before that */
 	if (err) {
 		free_percpu(p->count);
 		kfree(p);
@@ -366,15 +461,17 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 cl
 
 void ct_probe_slot_disarm(struct ct_probe_slot *p)
 {
+	ct_many_drop(p);
 	if (!p->armed)
 		return;
-	unregister_kretprobe(&p->armed->rp);
+	unregister_both(p->armed);
 	disarmed(p, CT_PROBE_IDLE);
 }
 
 void ct_probe_slot_free(struct ct_probe_slot *p)
 {
 	ct_probe_slot_disarm(p);
+	last.id = 0;
 	xa_erase(&slots, p->id);
 	ct_session_probes(ct_probe_count());
 	free_percpu(p->count);
@@ -414,7 +511,7 @@ int ct_probe_init(void)
 
 	mutex_lock(&ct_session_lock);
 	for (i = 0; i < ct_probe_table_size && !err; i++) {
-		p = ct_probe_slot_new(&ct_probe_table[i], 0, 0);
+		p = ct_probe_slot_new(&ct_probe_table[i], false, 0, 0);
 		err = PTR_ERR_OR_ZERO(p);
 	}
 	mutex_unlock(&ct_session_lock);

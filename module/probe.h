@@ -15,6 +15,7 @@ struct ct_call {
 	u64 op;
 	unsigned long arg[7];	/* as many as the description asks for */
 	u16 shape;		/* CT_SHAPE() of its records */
+	unsigned long stacked;	/* the one that the alternative asks for */
 	u8 variant;		/* which alternative name is armed */
 };
 
@@ -32,6 +33,7 @@ struct ct_call {
 struct ct_alternative {
 	const char *symbol;
 	u8 first_arg;		/* added to the number of every argument */
+	u8 stacked;		/* number of one more argument, from 6: on the stack */
 	/*
 	 * The first driver version with this signature and the first without, as
 	 * ct_driver_version writes them; 0: no bound.
@@ -63,6 +65,7 @@ struct ct_probe_desc {
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
 	bool count;		/* only counted: no records */
+	bool later;		/* armed by ct_many_arm() alone */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */
 	struct ct_alternative alt[CT_ALTERNATIVES];
@@ -79,10 +82,13 @@ struct ct_count {
 	u64 hits;		/* records tried; calls, of one that only counts */
 	u64 lost;		/* records that the ring did not take */
 	u64 time;		/* ns inside, of one that only counts */
+	u64 cost;		/* ns in the handlers, of the calls that were timed */
+	u32 timed;		/* how many were */
 	u32 calls;		/* for sampling */
 };
 
 struct ct_armed;
+struct ct_many;
 
 /* A probe, from the table or added, whether it is armed or not. */
 struct ct_probe_slot {
@@ -97,17 +103,20 @@ struct ct_probe_slot {
 	s32 error[CT_ALTERNATIVES];
 	u8 variant;		/* the alternative that is armed */
 	bool added;		/* desc is ours to free */
+	struct ct_many *many;	/* armed together with others, instead of armed */
 	const void *owner;	/* the file that takes it along, or NULL */
 };
 
 /* The life of one arming: what the handlers look at first stands behind rp. */
 struct ct_armed {
 	struct kretprobe rp;
+	struct kprobe guard;	/* beside rp, where no jump may be made of it */
 	struct ct_probe_slot *probe;
 	const struct ct_probe_desc *desc;
 	u16 class;		/* of its records */
 	u8 category;
 	u8 first_arg;
+	u8 stacked;
 	u8 variant;
 	char symbol[184];	/* "module:symbol" */
 };
@@ -147,17 +156,26 @@ void ct_probe_closed(const void *owner);
 
 /*
  * For probe_add.c, under ct_session_lock: take desc into the list (armed at once if
- * a session wants it) or out of it.  class: of its records, 0 for a row of the table,
- * which makes its own; otherwise desc is freed with the slot.  Returns ERR_PTR().
+ * a session wants it) or out of it.  added: desc is freed with the slot; class: of its
+ * records, 0: made when it is armed.  Returns ERR_PTR().
  * ct_probe_slot_next: *id from 0; NULL behind the last.
  */
-struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, u32 class,
-					u32 sample);
+struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool added,
+					u32 class, u32 sample);
 void ct_probe_slot_free(struct ct_probe_slot *p);
 void ct_probe_slot_disarm(struct ct_probe_slot *p);
 void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
 		  u64 *time);
 struct ct_probe_slot *ct_probe_slot_next(unsigned long *id);
+
+/*
+ * For many.c, under ct_session_lock: does a session want this group?  Is the probe
+ * there to be armed later, by this owner, and not yet?  Arm it now; plain: the kernel
+ * must leave the breakpoint as it is.
+ */
+bool ct_probe_arming(enum ct_group group);
+bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner);
+void ct_probe_slot_arm(struct ct_probe_slot *p, bool plain);
 
 /* Fill info for info->index; -ENOENT beyond the last. */
 int ct_probe_info(struct ct_probe_info *info);

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "driver.h"
+#include "edge.h"
 #include "probe.h"
 #include "registry.h"
 #include "session.h"
@@ -94,7 +95,10 @@ static struct added *describe(const struct ct_probe_add *arg)
 	struct added *a;
 	int err;
 
-	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED) ||
+	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED |
+			   CT_PROBE_LATER) ||
+	    (arg->flags & CT_PROBE_LATER &&
+	     arg->flags != (CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER)) ||
 	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) || !word(arg->module, sizeof(arg->module), true) ||
 	    !word(arg->symbol, sizeof(arg->symbol), false))
 		return ERR_PTR(-EINVAL);
@@ -116,6 +120,7 @@ static struct added *describe(const struct ct_probe_add *arg)
 	a->desc.fetch = arg->args ? a->fetch : NULL;
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
 	a->desc.count = arg->flags & CT_PROBE_COUNT;
+	a->desc.later = arg->flags & CT_PROBE_LATER;
 	/* Nobody knows whether it sleeps. */
 	a->desc.sleeps = true;
 	a->def.layer = CT_LAYER_KERNEL;
@@ -131,6 +136,12 @@ static bool is(const struct ct_probe_slot *p, const struct ct_probe_add *arg)
 	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
 }
 
+/* The kernel's own words for "may not be probed" differ. */
+static int refusal(int err)
+{
+	return err == -ENOENT || err == -ENOMEM ? err : -EINVAL;
+}
+
 /* Can the function be probed?  0, -ENOENT, -EINVAL; 0 while its module is away. */
 static int try(const struct added *a)
 {
@@ -140,12 +151,13 @@ static int try(const struct added *a)
 
 	if (a->module[0] && !ct_driver_loaded(a->module))
 		return 0;
+	if (ct_edge_unsafe(a->module, a->symbol))
+		return -EINVAL;
 	snprintf(name, sizeof(name), "%s%s%s", a->module, a->module[0] ? ":" : "", a->symbol);
 	err = register_kprobe(&kp);
 	if (!err)
 		unregister_kprobe(&kp);
-	/* The kernel's own words for "may not be probed" differ. */
-	return err == -ENOENT || !err || err == -ENOMEM ? err : -EINVAL;
+	return err ? refusal(err) : 0;
 }
 
 static int add(struct added *a, u32 sample, const void *owner)
@@ -153,23 +165,37 @@ static int add(struct added *a, u32 sample, const void *owner)
 	struct ct_probe_slot *p;
 	struct ct_probe_add same;
 	unsigned long id = 0;
-	int err;
+	int err = 0;
 
 	strscpy(same.module, a->module, sizeof(same.module));
 	strscpy(same.symbol, a->symbol, sizeof(same.symbol));
 	while ((p = ct_probe_slot_next(&id)))
 		if (is(p, &same) && (p->added || p->armed))
 			return -EEXIST;
-	err = try(a);
-	if (!err)
+	/* One that only counts has no records. */
+	if (!a->desc.count)
 		err = ct_class_define(&a->def, 0, true);
 	if (err)
 		return err;
-	p = ct_probe_slot_new(&a->desc, a->def.id, sample);
+	p = ct_probe_slot_new(&a->desc, true, a->def.id, sample);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	p->owner = owner;
-	return 0;
+	switch (p->state[0]) {
+	case CT_PROBE_ABSENT:
+	case CT_PROBE_FAILED:
+		err = refusal(p->error[0]);
+		break;
+	case CT_PROBE_IDLE:
+		/* No session to arm it: it is tried, which costs as much as arming. */
+		err = a->desc.later ? 0 : try(a);
+		break;
+	}
+	if (err) {
+		p->added = false;	/* the caller frees what it described */
+		ct_probe_slot_free(p);
+	}
+	return err;
 }
 
 int ct_probe_add(const struct ct_probe_add *arg, const void *owner)

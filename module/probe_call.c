@@ -99,6 +99,24 @@ static __always_inline bool sampled(struct ct_probe_slot *p)
 	return likely(every <= 1) || this_cpu_inc_return(p->count->calls) % every == 0;
 }
 
+/*
+ * The handlers' own time, of one in 64 hits: what the kernel needs to get here (a
+ * breakpoint, or ftrace) is not in it.
+ */
+static __always_inline u64 time_begins(const struct ct_probe_slot *p)
+{
+	return unlikely(!(this_cpu_read(p->count->hits) & 63)) ? ct_clock_ns() : 0;
+}
+
+static __always_inline void time_ends(const struct ct_probe_slot *p, u64 begin, bool counts)
+{
+	if (likely(!begin))
+		return;
+	this_cpu_add(p->count->cost, ct_clock_ns() - begin);
+	if (counts)
+		this_cpu_inc(p->count->timed);
+}
+
 /* Arguments from number i on.  By itself: it needs a stack, for those that lie there. */
 static noinline void keep_more_args(struct ct_call *c, const struct ct_armed *a,
 				    struct pt_regs *regs, unsigned int i)
@@ -127,19 +145,25 @@ static noinline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
 			  struct kretprobe_instance *ri, struct pt_regs *regs, u8 context)
 {
 	struct ct_call *c = (void *)ri->data;
+	u64 timing;
 
 	if (unlikely(a->desc->count)) {
 		c->begin = ct_clock_ns();
 		return 0;
 	}
+	timing = time_begins(a->probe);
 	c->variant = a->variant;
 	keep_args(c, a, regs);
+	/* Above the return address, from the seventh argument on. */
+	if (unlikely(a->stacked))
+		c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
 	c->op = ct_ring_op(&cpu->ring, 1);
 	c->shape = CT_SHAPE(open_calls(ri, context), context);
 	if (unlikely(a->desc->entry)) {
 		write_entry(cpu, a, c);
 		c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
 	}
+	time_ends(a->probe, timing, false);
 	c->begin = ct_clock_ns();
 	return 0;
 }
@@ -167,6 +191,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *rp = get_kretprobe(ri);
 	struct ct_probe_slot *p;
 	const struct ct_armed *a;
+	u64 timing;
 
 	if (unlikely(!cpu || !rp))
 		return 0;
@@ -176,7 +201,9 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		this_cpu_inc(p->count->hits);
 		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
 	} else {
+		timing = time_begins(a->probe);
 		write_call(cpu, a, c, regs_return_value(regs), false);
+		time_ends(a->probe, timing, true);
 	}
 	return 0;
 }

@@ -54,41 +54,31 @@ static void fill_free(void *payload, const struct ct_call *c, s64 ret, bool entr
 	((struct ct_free *)payload)->ptr = c->arg[0];
 }
 
-static void fill_arg2(void *payload, const struct ct_call *c, s64 ret, bool entry)
+/*
+ * NV_STATUS nv_alloc_pages(nv, u32 count, bool contig, ...), before 550; later
+ * (nv, u32 count, u64 page_size, bool contig, ...), where page_size counts only for
+ * contiguous blocks and 0 means the system's.  The last argument, on the stack, points
+ * to where the block's handle is stored, by which it is freed.
+ */
+static void fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
-	struct ct_k_arg2 *p = payload;
+	struct ct_k_pages *p = payload;
 
-	p->arg0 = c->arg[0];
-	p->arg1 = c->arg[1];
+	p->count = c->arg[1];
+	p->size = (u64)p->count * PAGE_SIZE;
+	p->contig = (u8)(c->variant == 0 ? c->arg[2] : c->arg[3]);
+	p->ptr = !entry && !(u32)ret ? from_kernel(c->stacked) : 0;
 }
 
-/* 535: (nv, u32 count, bool contig, ...), pages of the system's size */
-static void fill_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
+/* (nv, u32 count, bool contig, u32 cache_type, void *handle) */
+static void fill_free_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_pages *p = payload;
 
 	p->count = c->arg[1];
 	p->size = (u64)p->count * PAGE_SIZE;
 	p->contig = (u8)c->arg[2];
-}
-
-/* 550 and later: (nv, u32 count, u64 page_size, bool contig, ...) */
-static void fill_pages_sized(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	struct ct_k_pages *p = payload;
-
-	p->count = c->arg[1];
-	/* page_size counts only for contiguous blocks; 0 means the system's. */
-	p->size = (u64)p->count * PAGE_SIZE;
-	p->contig = (u8)c->arg[3];
-}
-
-static void fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
-{
-	if (c->variant == 0)
-		fill_pages(payload, c, ret, entry);
-	else
-		fill_pages_sized(payload, c, ret, entry);
+	p->ptr = c->arg[4];
 }
 
 /* (dma, u64 pages, u64 *va, bool contig, ...) -> NV_STATUS */
@@ -144,6 +134,34 @@ static void fill_delay_ms(void *payload, const struct ct_call *c, s64 ret, bool 
 	((struct ct_k_delay *)payload)->delay_ns = (u64)(u32)c->arg[0] * NSEC_PER_MSEC;
 }
 
+/* (struct uvm_va_block *, u64 address, bool write, context) -> NV_STATUS */
+static void fill_cpu_fault(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_k_fault *)payload = (struct ct_k_fault){
+		.block = c->arg[0],
+		.address = c->arg[1],
+		.write = (u8)c->arg[2],
+	};
+}
+
+/* (va_space, mm, u64 base, u64 length, ...) -> NV_STATUS */
+static void fill_migrate(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_k_range *)payload = (struct ct_k_range){
+		.address = c->arg[2],
+		.size = c->arg[3],
+	};
+}
+
+/* (struct ... *params, ...): base and length stand first in every such block */
+static void fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_k_range *)payload = (struct ct_k_range){
+		.address = from_kernel(c->arg[0]),
+		.size = from_kernel(c->arg[0] + sizeof(u64)),
+	};
+}
+
 /* (struct pci_dev *, u32 error, const char *format, va_list) */
 static void fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
@@ -190,10 +208,10 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
 	  .sleeps = true, .fill = fill_alloc_pages,
-	  ALT(A("nv_alloc_pages", .before = 545000000),
-	      A("nv_alloc_pages", .since = 545000000)) },
-	{ "nv_free_pages", NVIDIA, MEMORY(FREE), LAYOUT(k_pages), .args = 3,
-	  .sleeps = true, .fill = fill_pages, ALT(A("nv_free_pages")) },
+	  ALT(A("nv_alloc_pages", .stacked = 8, .before = 545000000),
+	      A("nv_alloc_pages", .stacked = 9, .since = 545000000)) },
+	{ "nv_free_pages", NVIDIA, MEMORY(FREE), LAYOUT(k_pages), .args = 5,
+	  .sleeps = true, .fill = fill_free_pages, ALT(A("nv_free_pages")) },
 	{ "nv_dma_map_alloc", NVIDIA, MEMORY(MAP), LAYOUT(k_dma), .args = 3,
 	  .sleeps = true, .fill = fill_dma_map, ALT(A("nv_dma_map_alloc")) },
 	{ "nv_dma_unmap_alloc", NVIDIA, MEMORY(UNMAP), LAYOUT(k_dma), .args = 3,
@@ -233,9 +251,12 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = fill_irq, ALT(A("nvidia_isr_msix_kthread_bh")) },
 	{ "rm_isr", NVIDIA, IRQ, LAYOUT(none), ALT(A("rm_isr")) },
 	{ "rm_isr_bh", NVIDIA, IRQ, LAYOUT(none), .sleeps = true, ALT(A("rm_isr_bh")) },
+	{ "nvidia_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(k_arg1), .args = 1,
+	  .sleeps = true, .fill = fill_arg1, ALT(A("nvidia_isr_bh_unlocked")) },
+	{ "rm_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(none), .sleeps = true,
+	  ALT(A("rm_isr_bh_unlocked")) },
 	{ "nv_uvm_event_interrupt", NVIDIA, IRQ, LAYOUT(none),
 	  ALT(A("nv_uvm_event_interrupt")) },
-
 	{ "nv_report_error", NVIDIA, IRQ, LAYOUT(xid), .args = 2, .xid = true,
 	  .fill = fill_xid, ALT(A("nv_report_error")) },
 
@@ -250,13 +271,35 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nv_bind_context_dma", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_bind_context_dma")) },
 
-	/* UVM */
-	{ "uvm_va_block_cpu_fault", UVM, UVMGROUP, LAYOUT(k_arg2), .args = 2,
-	  .sleeps = true, .fill = fill_arg2, ALT(A("uvm_va_block_cpu_fault")) },
+	/* UVM: faults of the CPU, moving memory, then what a GPU's interrupts cause */
+	{ "uvm_va_block_cpu_fault", UVM, UVMGROUP, LAYOUT(k_fault), .args = 3,
+	  .sleeps = true, .fill = fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
 	{ "uvm_va_space_mm_register", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_va_space_mm_register"), A("uvm_va_space_initialize")) },
-	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
-	  ALT(A("uvm_migrate"), A("uvm_api_migrate")) },
+	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 4, .sleeps = true,
+	  .fill = fill_migrate, ALT(A("uvm_migrate")) },
+	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
+	  .fill = fill_uvm_range, ALT(A("uvm_api_migrate")) },
+	{ "uvm_api_free", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
+	  .fill = fill_uvm_range, ALT(A("uvm_api_free")) },
+	{ "uvm_api_register_gpu", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
+	  ALT(A("uvm_api_register_gpu")) },
+	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
+	  .sleeps = true, .fill = fill_arg1, ALT(A("uvm_va_block_make_resident")) },
+	{ "uvm_isr_top_half", UVM, UVMGROUP, LAYOUT(none),
+	  ALT(A("uvm_isr_top_half_entry"), A("uvm_isr_top_half")) },
+	{ "uvm_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
+	  .sleeps = true, .fill = fill_arg1,
+	  ALT(A("replayable_faults_isr_bottom_half_entry"),
+	      A("replayable_faults_isr_bottom_half")) },
+	{ "uvm_non_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
+	  .sleeps = true, .fill = fill_arg1,
+	  ALT(A("non_replayable_faults_isr_bottom_half_entry"),
+	      A("non_replayable_faults_isr_bottom_half")) },
+	{ "uvm_access_counters_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
+	  .sleeps = true, .fill = fill_arg1,
+	  ALT(A("access_counters_isr_bottom_half_entry"),
+	      A("access_counters_isr_bottom_half")) },
 };
 
 const unsigned int ct_probe_table_size = ARRAY_SIZE(ct_probe_table);

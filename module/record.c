@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include "record.h"
+#include "switch.h"
 
 void ct_record_who(struct ct_process *p)
 {
@@ -28,6 +29,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	struct ct_room room;
 	u32 charge = U32_MAX;
 
+	ct_traced_set(current->tgid);
 	if (*seen == process) {
 		cpu->told = key;	/* another of its threads was here */
 		return;

@@ -19,6 +19,7 @@
 #include "probe.h"
 #include "registry.h"
 #include "session.h"
+#include "tracepoint.h"
 #include "trigger.h"
 
 #define CT_SUBBUF_SIZE_DEFAULT	(64u << 10)
@@ -179,6 +180,7 @@ static void session_end(struct ct_session_state *s)
 
 	lockdep_assert_held(&ct_session_lock);
 	ct_probe_disarm_all();
+	ct_tracepoint_disarm();
 	publish(NULL);
 	ct_clock_stop();
 	for (i = 0; i < s->cpus; i++) {
@@ -229,6 +231,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	 */
 	ct_clock_start();
 	ct_probe_arm(s->groups);
+	ct_tracepoint_arm(s->groups);
 	s->start = s->facts->start = ktime_get_mono_fast_ns();
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 	arg->start = s->start;

@@ -84,9 +84,14 @@ static void decode_escape(struct ct_ioctl *o, u32 nr, u32 size, u64 arg)
 		o->client = w.client;
 		o->have |= CT_IOCTL_CLIENT;
 	}
-	if (w.has & NV_HAS_OBJECT) {
-		o->object = w.object;
+	if (w.has & (NV_HAS_OBJECT | NV_HAS_SUB)) {
+		/* What was made or freed says more than its parent. */
+		o->object = w.has & NV_HAS_SUB ? w.sub : w.object;
 		o->have |= CT_IOCTL_OBJECT;
+	}
+	if (w.has & NV_HAS_OBJECT && w.has & NV_HAS_SUB) {
+		o->parent = w.object;
+		o->have |= CT_IOCTL_PARENT;
 	}
 	if (w.has & NV_HAS_CODE && l->code_kind == NV_CODE_CMD) {
 		o->code = w.code;

@@ -599,6 +599,7 @@ struct ct_probe_info {
 	char  module[56];
 	char  symbol[CT_NAME_LEN];
 	char  name[CT_NAME_LEN];
+	__u64 cost;		/* ns that its handlers take a hit, of every 64th; 0: none yet */
 };
 
 /*
@@ -660,6 +661,12 @@ struct ct_filter {
  * does not let be probed; ENOSPC the ids of classes are used up; EPERM; ENOMEM.
  * CT_IOC_PROBE_REMOVE: ENOENT no such probe was added; EINVAL a name; EPERM.
  *
+ * CT_IOC_PROBE_ARM: arms this file's probes with CT_PROBE_LATER together, which takes
+ * a fraction of the time; what the kernel refuses is CT_PROBE_FAILED or ABSENT in
+ * CT_IOC_GET_PROBE.  Of functions that were armed by one ftrace probe (kernels from
+ * 6.2), missed stands for all of them with one.  Errors: EPERM; ENODATA no session
+ * that wants the group added; ENOMEM.
+ *
  * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every
  * probe with this module and symbol; "*" as symbol: of all.  ENOENT there is none;
  * EINVAL a name, or flags or arguments; EPERM.
@@ -669,6 +676,7 @@ struct ct_filter {
 #define CT_PROBE_ENTRY		1u	/* record the entry too */
 #define CT_PROBE_COUNT		2u	/* only count calls and sum up their time */
 #define CT_PROBE_OWNED		4u	/* removed when this file is closed */
+#define CT_PROBE_LATER		8u	/* armed by CT_IOC_PROBE_ARM; with COUNT and OWNED alone */
 struct ct_probe_arg {
 	char  name[CT_FIELD_LEN];
 	__u8  type;		/* enum ct_type */
@@ -834,6 +842,7 @@ struct ct_limits {
 #define CT_IOC_SEEN		_IO(CT_IOC_TYPE, 21)
 #define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
 #define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
+#define CT_IOC_PROBE_ARM	_IO(CT_IOC_TYPE, 25)
 #define CT_IOC_TAKE		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
 #define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 31, struct ct_lane_new)

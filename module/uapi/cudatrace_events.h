@@ -192,24 +192,26 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 /*
  * One ioctl of the driver.  ret: what the system call returned (negative errno
  * on failure).  status: NV_STATUS found in the parameter block after the call,
- * valid where CT_IOCTL_STATUS is set in have; client, object, code likewise.
+ * valid where CT_IOCTL_STATUS is set in have; client, object, code, parent likewise.
+ * object: the one that is made, freed, mapped or duplicated, else the one called upon.
  */
 #define CT_FIELDS_ioctl(F)						\
 	F(x32, cmd) F(s32, ret) F(dev, device) F(u32, have)		\
 	F(x32, client) F(x32, object) F(nvcode, code) F(nvst, status)	\
-	F(x64, arg)
+	F(x64, arg) F(x32, parent) F(u32, reserved)
 #define CT_IOCTL_CLIENT		1u	/* bits of have */
 #define CT_IOCTL_OBJECT		2u
 #define CT_IOCTL_CONTROL	4u	/* code is an RM control command */
 #define CT_IOCTL_CLASS		8u	/* code is an RM class */
 #define CT_IOCTL_STATUS		16u
+#define CT_IOCTL_PARENT		64u	/* of the object, where it is made or freed */
 #define CT_IOCTL_XFER		32u	/* came wrapped in NV_ESC_IOCTL_XFER_CMD */
 
 /* functions of the kernel driver; the return value is in the record's head */
 #define CT_FIELDS_k_alloc(F)						\
 	F(u64, size) F(x64, ptr)
 #define CT_FIELDS_k_pages(F)						\
-	F(u64, size) F(u32, count) F(u32, contig)
+	F(u64, size) F(u32, count) F(u32, contig) F(x64, ptr)
 #define CT_FIELDS_k_dma(F)						\
 	F(u64, size) F(x64, va)
 #define CT_FIELDS_k_queue(F)						\
@@ -248,6 +250,12 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(x64, arg0)
 #define CT_FIELDS_k_arg2(F)						\
 	F(x64, arg0) F(x64, arg1)
+
+/* a CPU fault on managed memory; a range of it that is migrated or freed */
+#define CT_FIELDS_k_fault(F)						\
+	F(x64, block) F(x64, address) F(u32, write) F(u32, reserved)
+#define CT_FIELDS_k_range(F)						\
+	F(x64, address) F(u64, size)
 
 /* cudatrace's own */
 #define CT_FIELDS_mark(F)						\
@@ -295,7 +303,8 @@ enum ct_open_reason {
 	L(graph) L(ioctl) L(k_alloc) L(k_pages) L(k_dma) L(k_queue)	\
 	L(k_irq) L(xid) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
-	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)
+	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
+	L(k_fault) L(k_range)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };

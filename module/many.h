@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Thousands of functions at once, each only counted. */
+#ifndef CT_MANY_H
+#define CT_MANY_H
+
+#include <linux/types.h>
+
+struct ct_probe_slot;
+
+/*
+ * ct_many_arm - arm, in batches, the probes of this owner that wait for it
+ * (CT_PROBE_LATER).  Sleeps; takes ct_session_lock.  Returns 0, -ENODATA where no
+ * session wants them, or -ENOMEM; of a probe that the kernel refuses its state says so.
+ */
+int ct_many_arm(const void *owner);
+
+/*
+ * ct_many_disarm - disarm what was armed together in this module (NULL: any) by this
+ * owner (NULL: any); no handler of it runs any more when this returns.
+ * ct_many_drop - one of them alone.
+ * Both sleep; the caller holds ct_session_lock.
+ */
+void ct_many_disarm(const char *module, const void *owner);
+void ct_many_drop(struct ct_probe_slot *p);
+
+#endif
