@@ -32,7 +32,7 @@ include tests/files.mk
 # Objects by source, with the headers that each includes.
 CLI_RECORD_SRCS := cli/cmd-record.c cli/recording.c cli/device.c cli/launch.c cli/state.c \
 	cli/options.c cli/cmd-session.c cli/cmd-snapshot.c \
-	cli/left.c cli/cmd-probe.c cli/functions.c cli/discover.c
+	cli/left.c cli/cmd-probe.c cli/probe_status.c cli/functions.c cli/discover.c
 CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 

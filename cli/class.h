@@ -22,7 +22,8 @@
 	X(CODE, "code") X(STATUS, "status")				\
 	X(FUNCTION, "function") X(BEGIN, "begin") X(OP, "op")		\
 	X(LEVEL, "level") X(LOST, "lost") X(OVERWRITTEN, "overwritten")	\
-	X(CPU, "cpu") X(REASON, "reason") X(MISSED, "missed")
+	X(CPU, "cpu") X(REASON, "reason") X(MISSED, "missed")		\
+	X(CLIENT, "client") X(OBJECT, "object") X(PARENT, "parent")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
 enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
 #undef CT_QUICK_ROW

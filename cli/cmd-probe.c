@@ -16,16 +16,19 @@
 #include "discover.h"
 #include "error.h"
 #include "functions.h"
+#include "probe_status.h"
 
 static const char doc[] =
 	"Probes on the driver's functions.\n\n"
-	"  list GLOB                    what can be probed: module, function, by which means\n"
-	"  status                       the probes there are, with hits, missed and lost\n"
+	"  list GLOB...                 what can be probed: module, function, by which means\n"
+	"  status                       the probes there are: armed or not, how each name\n"
+	"                               resolves, hits, missed, lost, and what a hit costs\n"
 	"  add [MODULE:]NAME [ARG...]   record one more function; ARG is argN:NAME[:TYPE] or\n"
 	"                               ret:NAME[:TYPE]; TYPE: u8 to u64, s8 to s64, x8 to x64,\n"
 	"                               ptr (= x64); without a TYPE x64, or u64 for size and count\n"
 	"  remove [MODULE:]NAME\n"
-	"  discover GLOB -- CMD ARG...  which of those functions CMD really calls, how often\n"
+	"  discover GLOB... -- CMD [ARG...]\n"
+	"                               which of those functions CMD really calls, how often\n"
 	"                               and for how long\v"
 	"A GLOB matches functions of modules; vmlinux:GLOB those of the kernel itself.\n\n"
 	"EXAMPLES:\n"
@@ -161,9 +164,9 @@ static int list(int argc, char **argv)
 	struct ct_error err = { 0 };
 	size_t i;
 
-	if (argc != 1)
-		return ct_complain("probe list: one GLOB, e.g. 'nv_*'");
-	if (ct_functions_find(&f, argv[0], true, &err)) {
+	if (argc < 1)
+		return ct_complain("probe list: which? cudatrace probe list GLOB..., e.g. 'nv_*'");
+	if (ct_functions_find(&f, argv, argc, true, &err)) {
 		ct_functions_free(&f);
 		return ct_complain("%s", err.text);
 	}
@@ -178,36 +181,14 @@ static int list(int argc, char **argv)
 
 static int status(void)
 {
-	static const char *const groups[] = {
-#define CT_ROW(id, word)	word,
-		CT_GROUPS(CT_ROW)
-#undef CT_ROW
-	};
-	static const char *const states[] = { "idle", "armed", "absent", "no module", "failed",
-					      "shadowed" };
-	struct ct_probe_info info;
 	struct ct_device dev;
-	uint32_t i;
+	int ret;
 
 	if (open_device(&dev))
 		return 1;
-	printf("%-10s %-11s %-36s %-9s %10s %8s %8s\n", "GROUP", "MODULE", "FUNCTION", "STATE",
-	       "HITS", "MISSED", "LOST");
-	for (i = 0;; i++) {
-		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
-		if (ioctl(dev.fd, CT_IOC_GET_PROBE, &info))
-			break;
-		printf("%-10s %-11s %-36s %-9s %10llu %8llu %8llu", info.group < CT_GROUP_COUNT ?
-		       groups[info.group] : "?", *info.module ? info.module : "vmlinux",
-		       info.symbol, info.state < 6 ? states[info.state] : "?",
-		       (unsigned long long)info.hits, (unsigned long long)info.missed,
-		       (unsigned long long)info.lost);
-		if (info.error)
-			printf(" %s", strerror(-info.error));
-		putchar('\n');
-	}
+	ret = ct_probe_status(&dev);
 	ct_device_close(&dev);
-	return 0;
+	return ret;
 }
 
 int cmd_probe(int argc, char **argv)

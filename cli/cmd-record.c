@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
-	{ "groups", KEY_GROUPS, "LIST", 0, "Driver functions to probe: ioctl, memory, scheduler, interrupt, context, uvm, added (default: all)", 0 },
+	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Time getters of a few ns too, not only count them", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 0 },

@@ -25,11 +25,14 @@ static const char doc[] =
 	"EXAMPLES\n"
 	"  cudatrace report trace\n"
 	"  cudatrace report --summary trace\n"
+	"  cudatrace report --handles trace\n"
 	"  cudatrace report --top 30 trace | less -S\n";
 
 static const struct argp_option options[] = {
 	{ "top", 'n', "N", 0, "operations in each list (default 15)", 0 },
 	{ "summary", 's', NULL, 0, "the totals alone", 0 },
+	{ "handles", 'H', NULL, 0, "also RM's objects (clients, devices, channels, memory) from allocation to free", 0 },
+	{ "blocks", 'b', NULL, 0, "also each block of the driver's memory that is still held at the end", 0 },
 	{ 0 },
 };
 
@@ -48,6 +51,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		env->report.summary_only = true;
+		return 0;
+	case 'H':
+		env->report.handles = true;
+		return 0;
+	case 'b':
+		env->report.blocks = true;
 		return 0;
 	}
 	return ct_option_trace(key, arg, state, &env->dir);

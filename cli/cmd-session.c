@@ -33,7 +33,7 @@ enum { KEY_SUBBUF_SIZE = 0x100, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, 
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "For start:", 1 },
-	{ "groups", KEY_GROUPS, "LIST", 0, "Driver functions to probe: ioctl, memory, scheduler, interrupt, context, uvm, added (default: all)", 1 },
+	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 1 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet, a power of two (65536)", 1 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 1 },
 	{ NULL, 0, NULL, 0, "For filter (each may be repeated; a record passes if it passes every kind):", 2 },

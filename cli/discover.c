@@ -24,8 +24,9 @@
 /* Calls a second from which a probe is a burden: some 15 % of a core. */
 #define TOO_HOT		200000.0
 #define LOOK_MS		100
-/* Above so many functions the time to arm is told beforehand. */
+/* Above so many functions the time to arm is told beforehand, from this many of each kind. */
 #define MANY		200
+#define SAMPLE		10
 
 struct found {
 	char name[CT_NAME_LEN + 64];
@@ -53,39 +54,104 @@ static void fill(struct ct_probe_add *add, const struct ct_kfunc *f)
 {
 	*add = (struct ct_probe_add){
 		.size = sizeof(*add),
-		.flags = CT_PROBE_COUNT | CT_PROBE_OWNED,
+		.flags = CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER,
 	};
 	snprintf(add->module, sizeof(add->module), "%s", f->module);
 	snprintf(add->symbol, sizeof(add->symbol), "%s", f->name);
 }
 
-/* Arm them all, with progress on a terminal.  Returns how many could be. */
-static size_t arm(struct ct_device *dev, const struct ct_functions *f, size_t *refused)
-{
-	bool progress = isatty(STDERR_FILENO);
-	double begin = now(), last = begin, t;
-	struct ct_probe_add add;
-	size_t i, armed = 0;
+/* The functions still to be armed: those with an ftrace site, then the others. */
+struct queue {
+	const struct ct_kfunc **next[2], **end[2];
+	size_t batch[2];	/* armed together; between two, Ctrl-C is heeded */
+};
 
-	*refused = 0;
-	for (i = 0; i < f->count && !stop; i++) {
-		fill(&add, &f->row[i]);
-		if (!ioctl(dev->fd, CT_IOC_PROBE_ADD, &add))
-			armed++;
-		else if (errno != EEXIST)
-			++*refused;
-		t = now();
-		if (i == 20 && f->count > MANY)
-			fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s\n",
-				f->count, (t - begin) / 20 * f->count);
-		if (progress && t - last > 0.2) {
-			fprintf(stderr, "\rcudatrace: arming %zu of %zu ", i, f->count);
-			last = t;
-		}
+/* Arm the next @n of a kind together; returns the seconds that it took. */
+static double arm_batch(struct ct_device *dev, struct queue *q, int kind, size_t n)
+{
+	struct ct_probe_add probe;
+	double begin = now();
+
+	for (; n && q->next[kind] < q->end[kind]; n--) {
+		fill(&probe, *q->next[kind]++);
+		ioctl(dev->fd, CT_IOC_PROBE_ADD, &probe);
 	}
+	ioctl(dev->fd, CT_IOC_PROBE_ARM);
+	return now() - begin;
+}
+
+/*
+ * Said before the work is done, from two small batches of each kind: a batch costs
+ * something, and so does each function in it.
+ */
+static void estimate(struct ct_device *dev, struct queue *q, size_t all)
+{
+	double seconds = 0, small, large, each;
+	size_t left;
+	int kind;
+
+	for (kind = 0; kind < 2 && !stop; kind++) {
+		small = arm_batch(dev, q, kind, SAMPLE);
+		large = arm_batch(dev, q, kind, 3 * SAMPLE);
+		left = q->end[kind] - q->next[kind];
+		each = large > small ? (large - small) / (2 * SAMPLE) : 0;
+		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
+		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
+		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
+		seconds += left * each + (left + q->batch[kind] - 1) / q->batch[kind] * small;
+	}
+	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and leaves nothing behind)\n",
+		all, seconds);
+}
+
+static size_t count_armed(struct ct_device *dev)
+{
+	struct ct_probe_info info;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
+		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
+			return n;
+		n += info.group == CT_GROUP_ADDED && info.state == CT_PROBE_ARMED;
+	}
+}
+
+/* Arm them all, telling how far it is.  Returns how many could be. */
+static size_t arm(struct ct_device *dev, const struct ct_functions *f)
+{
+	const struct ct_kfunc **list = calloc(f->count + 1, sizeof(*list)), **at = list;
+	bool terminal = isatty(STDERR_FILENO);
+	double begin = now(), last = begin;
+	struct queue q = { .batch = { MANY, MANY } };
+	size_t i, armed;
+	int kind;
+
+	for (kind = 0; list && kind < 2; kind++) {
+		q.next[kind] = at;
+		for (i = 0; i < f->count; i++)
+			if (f->row[i].ftrace == (kind == 0))
+				*at++ = &f->row[i];
+		q.end[kind] = at;
+	}
+	if (list && f->count > MANY)
+		estimate(dev, &q, f->count);
+	for (kind = 0; kind < 2; kind++)
+		while (q.next[kind] < q.end[kind] && !stop) {
+			arm_batch(dev, &q, kind, q.batch[kind]);
+			if (now() - last < (terminal ? 0.2 : 2))
+				continue;
+			last = now();
+			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go %s", terminal ? "\r" : "",
+				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), f->count,
+				terminal ? "" : "\n");
+		}
+	free(list);
+	armed = count_armed(dev);
 	fprintf(stderr, "%scudatrace: %zu of %zu functions armed in %.1f s%s\n",
-		progress ? "\r" : "", armed, f->count, now() - begin,
-		*refused ? " (the kernel does not let the others be probed)" : "");
+		terminal ? "\r" : "", armed, f->count, now() - begin, armed < f->count && !stop ?
+		" (the kernel does not let the others be probed, or they are already)" : "");
 	return armed;
 }
 
@@ -193,20 +259,35 @@ static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_er
 	return child.status;
 }
 
+/* How many arguments are globs: those before "--", or the first. */
+static int globs_of(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i;
+	return 1;
+}
+
 int ct_discover(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_stop };
+	int status, globs = globs_of(argc, argv);
 	struct found *found = NULL, *all;
 	struct ct_error err = { 0 };
 	struct ct_functions f;
 	struct ct_device dev;
 	struct cut cut = { 0 };
-	size_t n, armed, refused;
-	int status, command = argc > 1 && !strcmp(argv[1], "--") ? 2 : 1;
+	size_t n, armed;
+	double begin;
+	char **command = argv + globs;
 
-	if (argc <= command)
-		return ct_complain("probe discover: cudatrace probe discover GLOB -- CMD ARG...");
-	if (ct_functions_find(&f, argv[0], true, &err)) {
+	if (globs < argc && !strcmp(argv[globs], "--"))
+		command++;
+	if (argc < 2 || command >= argv + argc)
+		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
+	if (ct_functions_find(&f, argv, globs, true, &err)) {
 		ct_functions_free(&f);
 		return ct_complain("%s", err.text);
 	}
@@ -222,14 +303,17 @@ int ct_discover(int argc, char **argv)
 		ct_device_close(&dev);
 		return ct_complain("%s", err.text);
 	}
-	armed = arm(&dev, &f, &refused);
+	armed = arm(&dev, &f);
 	ct_functions_free(&f);
 	status = stop ? ct_complain("interrupted: the program was not run") :
-			run(&dev, &cut, argv + command, &err);
+			run(&dev, &cut, command, &err);
 	n = collect(&dev, &found);
-	/* With the file go all probes, in one batch. */
+	/* With the session all are disarmed, in one batch; with the file they go. */
+	begin = now();
+	ct_device_stop(&dev);
 	ct_device_close(&dev);
-	all = realloc(found, (n + cut.count) * sizeof(*all));
+	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", now() - begin);
+	all = realloc(found, (n + cut.count + 1) * sizeof(*all));
 	if (all && cut.count)
 		memcpy(all + n, cut.row, cut.count * sizeof(*all));
 	if (!stop)

@@ -3,7 +3,7 @@
 #ifndef CT_CLI_DISCOVER_H
 #define CT_CLI_DISCOVER_H
 
-/* GLOB [--] CMD ARG...; returns CMD's status, or 1 after one line on stderr. */
+/* GLOB... -- CMD ARG..., or GLOB CMD ARG...; returns CMD's status, or 1 after one line on stderr. */
 int ct_discover(int argc, char **argv);
 
 #endif

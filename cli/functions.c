@@ -70,40 +70,61 @@ static void mark_sites(struct ct_functions *f)
 	fclose(in);
 }
 
-int ct_functions_find(struct ct_functions *f, const char *glob, bool modules,
-		      struct ct_error *err)
+/* Symbols that are functions: not data, nor parts that the compiler split off. */
+static bool is_function(char type, const char *name)
 {
-	const char *colon = strchr(glob, ':');
-	char line[1024], type, name[512], module[128], want[128] = "";
+	return (type == 't' || type == 'T') && !strchr(name, '.') &&
+	       strncmp(name, "__pfx_", 6) && strncmp(name, "__cfi_", 6);
+}
+
+static bool matches(const char *glob, bool modules, const char *module, const char *name)
+{
+	const char *colon = strchr(glob, ':'), *of = *module ? module : "vmlinux";
+
+	if (!colon)
+		return !(modules && !*module) && !fnmatch(glob, name, 0);
+	return !strncmp(of, glob, colon - glob) && !of[colon - glob] &&
+	       !fnmatch(colon + 1, name, 0);
+}
+
+int ct_functions_find(struct ct_functions *f, char *const *globs, size_t count,
+		      bool modules, struct ct_error *err)
+{
+	char line[1024], type, name[512], module[128];
+	bool hit, *used = calloc(count, sizeof(*used));
+	size_t i, unused = 0;
 	int n, ret = 0;
 	FILE *in;
 
 	memset(f, 0, sizeof(*f));
-	if (colon) {
-		snprintf(want, sizeof(want), "%.*s", (int)(colon - glob), glob);
-		glob = colon + 1;
+	in = used ? fopen("/proc/kallsyms", "re") : NULL;
+	if (!in) {
+		ret = used ? errno : ENOMEM;
+		free(used);
+		return ct_fail(err, ret, "/proc/kallsyms: %s", strerror(ret));
 	}
-	in = fopen("/proc/kallsyms", "re");
-	if (!in)
-		return ct_fail(err, errno, "/proc/kallsyms: %s", strerror(errno));
 	while (!ret && fgets(line, sizeof(line), in)) {
 		module[0] = '\0';
 		n = sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module);
-		if (n < 2 || (type != 't' && type != 'T') || strchr(name, '.') ||
-		    !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6))
+		if (n < 2 || !is_function(type, name))
 			continue;
-		if (*want ? strcmp(want, *module ? module : "vmlinux") : modules && !*module)
-			continue;
-		if (fnmatch(glob, name, 0))
-			continue;
-		ret = add(f, module, name);
+		for (i = 0, hit = false; i < count; i++)
+			if (matches(globs[i], modules, module, name))
+				hit = used[i] = true;
+		if (hit)
+			ret = add(f, module, name);
 	}
 	fclose(in);
+	for (i = 0; i < count && used[i]; i++)
+		;
+	unused = i;
+	free(used);
 	if (ret)
 		return ct_fail(err, ENOMEM, "out of memory");
-	if (!f->count)
-		return ct_fail(err, ENOENT, "no function matches '%s'%s", glob,
-			       modules && !*want ? " in a module (is the driver loaded? vmlinux:NAME for the kernel's own)" : "");
+	if (unused < count)
+		return ct_fail(err, ENOENT, "no function matches '%s'%s", globs[unused],
+			       modules && !strchr(globs[unused], ':') ?
+			       " in a module (is the driver loaded? vmlinux:NAME for the kernel's own)" : "");
 	qsort(f->row, f->count, sizeof(*f->row), compare);
 	mark_sites(f);
 	return 0;

@@ -21,15 +21,15 @@ struct ct_functions {
 };
 
 /**
- * ct_functions_find() - functions whose name matches @glob
- * @glob: "nv*", or "nvidia:nv*" for one module
- * @modules: only functions of modules, unless @glob names the kernel ("vmlinux:...")
+ * ct_functions_find() - functions whose name matches one of @globs
+ * @globs: @count of "nv*", or "nvidia:nv*" for one module
+ * @modules: only functions of modules, unless a glob names the kernel ("vmlinux:...")
  *
  * Symbols that are no functions of their own (parts that the compiler split off) are
  * left out.  Free with ct_functions_free() also after an error.
  */
-int ct_functions_find(struct ct_functions *f, const char *glob, bool modules,
-		      struct ct_error *err);
+int ct_functions_find(struct ct_functions *f, char *const *globs, size_t count,
+		      bool modules, struct ct_error *err);
 void ct_functions_free(struct ct_functions *f);
 
 #endif

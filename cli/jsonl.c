@@ -133,6 +133,7 @@ static bool is_missing(const struct ct_record *r, unsigned int i)
 	return (!strcmp(name, "client") && !(have & CT_IOCTL_CLIENT)) ||
 	       (!strcmp(name, "object") && !(have & CT_IOCTL_OBJECT)) ||
 	       (!strcmp(name, "code") && !(have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))) ||
+	       (!strcmp(name, "parent") && !(have & CT_IOCTL_PARENT)) ||
 	       (!strcmp(name, "status") && !(have & CT_IOCTL_STATUS));
 }
 

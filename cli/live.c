@@ -14,6 +14,8 @@
 #include "nv_decode.h"
 #include "term.h"
 
+/* A thread that is off its CPU for so long is worth a line. */
+#define STALL_NS	1000000u
 #define DETAILS		512
 
 void ct_live_init(struct ct_live *live, const struct ct_registry *reg, FILE *out)
@@ -223,6 +225,8 @@ void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
 		}
 	} else if ((r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_TRACER) {
 		return;
+	} else if (r->class->category == CT_CAT_SWITCH && r->duration < STALL_NS) {
+		return;	/* the scheduler's daily work */
 	}
 	add_details(live, &t, r);
 	if (!(r->flags & CT_F_INSTANT))

@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <stdint.h>
 
-#define CT_OPTION_GROUPS	"ioctl,memory,scheduler,interrupt,context,uvm,added"
+#define CT_OPTION_GROUPS	"ioctl,memory,scheduler,interrupt,context,uvm,added,fence,switch"
 
 /* "ioctl,memory" as bits of struct ct_session.groups; -EINVAL. */
 int ct_option_groups(const char *list, unsigned long long *groups);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "driver_memory.h"
+#include "handles.h"
 #include "term.h"
 
 static const unsigned int shown[] = {
@@ -121,6 +123,8 @@ static void print_summary(const struct ct_trace *t, const struct ct_stats *s, FI
 	row(out, "ioctl calls", s->ioctl.count, c);
 	row(out, "scheduler calls", s->scheduler_calls,
 	    kernel || s->scheduler_calls ? "" : "(only the kernel module sees them)");
+	if (s->switches)
+		row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
 	if (s->open)
 		row(out, "never returned", s->open, "calls that were open at the end");
 	if (t->packets_lost) {
@@ -255,6 +259,10 @@ int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_option
 		if (!rc)
 			rc = print_list(&s, out, "TOP OPERATIONS BY COUNT", options->top,
 					by_count);
+		if (!rc)
+			rc = ct_driver_memory_report(t, out, options->blocks);
+		if (!rc && options->handles)
+			rc = ct_handles_report(t, out);
 		fprintf(out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
 			CT_HISTOGRAM_EXACT);
 	}

@@ -13,6 +13,8 @@
 struct ct_report_options {
 	unsigned int top;	/* operations in each list */
 	bool summary_only;
+	bool handles;		/* RM's objects too */
+	bool blocks;		/* each block of the driver's memory that is still held */
 };
 
 /* Prints to @out, which stays open.  0 or a negative errno, with a line in @err. */

@@ -180,6 +180,15 @@ static void count(struct collector *c, const struct ct_record *r, bool failed)
 	}
 }
 
+/*
+ * A thread off the CPU stands inside whatever it was doing, whose time it is: a wait
+ * for the GPU must not look like the scheduler's doing.
+ */
+static bool is_switch(const struct ct_class *class)
+{
+	return class->category == CT_CAT_SWITCH;
+}
+
 static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_stat *op)
 {
 	struct track *track = track_of(c, &p->record);
@@ -236,6 +245,13 @@ static int take(struct collector *c, const struct ct_point *p)
 		s->first = p->ts;
 	if (p->ts > s->last)
 		s->last = p->ts;
+	if (is_switch(p->record.class)) {
+		if (p->phase == 'E') {
+			s->switches++;
+			s->off_cpu += p->ts - p->begin;
+		}
+		return 0;
+	}
 	if (!p->record.class->call && p->phase == 'I')
 		return 0;
 	if (p->phase == 'B') {

@@ -48,6 +48,7 @@ struct ct_stats {
 	struct ct_ioctl_stat ioctl;	/* the kernel's, or else the program's */
 	bool ioctl_by_kernel;
 	uint64_t scheduler_calls;
+	uint64_t switches, off_cpu;	/* of traced threads, ns off the CPU */
 	unsigned int processes, threads;
 };
 
