@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
-TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits hotplug cuinit \
+TESTS := $(addprefix $(B)/tests/,test_decode replay device control clock readers limits hotplug cuinit rm \
 	lives permissions load stress fuzz faults) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
@@ -54,3 +54,7 @@ $(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
 $(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \
 		$(filter-out %/userlib/device.o,$(USERLIB_OBJS))
+
+$(B)/tests/rm: tests/guest/rm.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $<

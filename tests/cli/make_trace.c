@@ -10,6 +10,8 @@
  *	make_trace files DIR		a call with two ioctls, one failed, as the
  *					program sees them
  *	make_trace both DIR		the same, and one of them as the kernel does
+ *	make_trace objects DIR		RM objects made, used, refused and freed,
+ *					and kernel memory of which one block is kept
  *	make_trace big DIR RECORDS	for the time it takes
  *
  * Prints what it wrote as one JSON object.
@@ -24,7 +26,8 @@ static uint64_t launches, allocs, ioctls, calls, lost, sched, opens;
 
 enum {
 	INIT = CT_CLASS_DYNAMIC, ALLOC, COPY, LAUNCH, LAUNCH_PTSZ, SYNC, QUERY, FREE, CONTEXT,
-	WEIRD, RUNTIME, K_IOCTL = CT_CLASS_DYNAMIC + 0x100, K_ALLOC, K_QUEUE, K_ISR, K_CTX,
+	WEIRD, RUNTIME, K_IOCTL = CT_CLASS_DYNAMIC + 0x100, K_ALLOC, K_QUEUE, K_ISR, K_CTX, K_PAGES,
+	K_PAGES_FREE, K_OPEN, K_SWITCH,
 };
 
 static void registry(void)
@@ -53,6 +56,10 @@ static void registry(void)
 	CLASS(K_ALLOC, "kernel memory alloc", k_alloc, "os_alloc_mem os_alloc_mem");
 	CLASS(K_QUEUE, "kernel scheduler -", k_queue, "nv_kthread_q_schedule_q_item nv_kthread_q_schedule_q_item");
 	CLASS(K_ISR, "kernel interrupt -", k_irq, "nvidia_isr nvidia_isr");
+	CLASS(K_PAGES, "kernel memory alloc", k_pages, "nv_alloc_pages nv_alloc_pages");
+	CLASS(K_PAGES_FREE, "kernel memory free", k_pages, "nv_free_pages nv_free_pages");
+	CLASS(K_SWITCH, "kernel switch -", k_switch, "sched_switch sched_switch");
+	CLASS(K_OPEN, "kernel ioctl -", none, "nvidia_open nvidia_open");
 	CLASS(K_CTX, "kernel context create", k_arg1, "nv_ctx_make nv_ctx_make");
 	fprintf(f, "string 1 _Z9vectorAddPKfS0_Pfi\n");
 	fprintf(f, "string 2 gemm\"quoted\\%%0A%%C3%%A9*/%%FF\n");
@@ -370,6 +377,65 @@ static void files(int kernel)
 	close_writer(&k);
 }
 
+/* An RM ioctl of the program at ms milliseconds. */
+static void rm(struct writer *k, int ms, uint32_t nr, uint32_t size, uint32_t object,
+	       uint32_t parent, uint32_t code, uint32_t status)
+{
+	const uint32_t alloc = CT_IOCTL_CLASS | CT_IOCTL_PARENT, control = CT_IOCTL_CONTROL;
+	struct ct_ioctl io = {
+		.cmd = 0xc0004600 | size << 16 | nr, .device = CT_DEV_NVIDIACTL,
+		.have = CT_IOCTL_OBJECT | CT_IOCTL_CLIENT | CT_IOCTL_STATUS |
+			(nr == 0x2b ? alloc : nr == 0x2a ? control : CT_IOCTL_PARENT),
+		.client = object == 0xc1d00001 && nr == 0x2b ? 0 : 0xc1d00001,
+		.object = object, .parent = parent, .code = code, .status = status,
+	};
+	uint64_t t = START + ms * 1000000ull;
+
+	cpu_record(k, (struct spec){ K_IOCTL, 0, 0, 0, t - 500000, t, ms, PID, 0 }, &io,
+		   sizeof(io));
+}
+
+static void pages(struct writer *k, int ms, uint32_t count, uint64_t ptr, int give)
+{
+	struct ct_k_pages p = { .size = count * 4096ull, .count = count, .ptr = ptr };
+	uint64_t t = START + ms * 1000000ull;
+
+	cpu_record(k, (struct spec){ give ? K_PAGES_FREE : K_PAGES, 0, 0, 0, t - 1000, t,
+		      100 + ms, PID, 0 }, &p, sizeof(p));
+}
+
+/* The objects of a program that launches a kernel, and one that RM refuses. */
+static void objects(void)
+{
+	struct ct_k_switch off = { .state = 1, .other = 7, .waker = 8, .runnable_ns = 1000 };
+	struct writer k;
+
+	registry();
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	rm(&k, 1, 0x2b, 48, 0xc1d00001, 0, 0x41, 0);
+	rm(&k, 2, 0x2b, 48, 0x5c000001, 0xc1d00001, 0x80, 0);
+	rm(&k, 3, 0x2b, 48, 0x5c000002, 0x5c000001, 0x2080, 0);
+	rm(&k, 4, 0x2a, 32, 0x5c000002, 0, 0x20800102, 0);
+	rm(&k, 5, 0x2b, 48, 0x5c000003, 0x5c000001, 0xa06c, 0);
+	rm(&k, 6, 0x2b, 48, 0x5c000004, 0x5c000003, 0xc86f, 0);
+	rm(&k, 7, 0x2b, 48, 0x5c000005, 0x5c000001, 0x40, 0);
+	rm(&k, 8, 0x2b, 48, 0x5c000006, 0x5c000001, 0xdead, 0x22);
+	rm(&k, 9, 0x4e, 56, 0x5c000005, 0x5c000001, 0, 0);
+	rm(&k, 10, 0x29, 16, 0x5c000005, 0x5c000001, 0, 0);
+	/* the handle again, for something else */
+	rm(&k, 11, 0x2b, 48, 0x5c000005, 0x5c000001, 0x3e, 0);
+	rm(&k, 12, 0x29, 16, 0x5c000003, 0x5c000001, 0, 0);
+	pages(&k, 14, 3, 0xffff800000001000, 0);
+	pages(&k, 15, 5, 0xffff800000002000, 0);
+	pages(&k, 16, 3, 0xffff800000001000, 1);
+	/* asleep for most of the time that it is in there */
+	cpu_record(&k, (struct spec){ K_SWITCH, 0, CT_F_NO_RESULT, 0, START + 16100000,
+		      START + 16900000, 300, PID, 0 }, &off, sizeof(off));
+	cpu_record(&k, (struct spec){ K_OPEN, 0, 0, 0, START + 13000000, START + 17000000, 200,
+		      PID, 0 }, NULL, 0);
+	close_writer(&k);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -410,7 +476,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|files|both|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|files|both|objects|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -421,6 +487,8 @@ int main(int argc, char **argv)
 		begins();
 	else if (!strcmp(argv[1], "files") || !strcmp(argv[1], "both"))
 		files(!strcmp(argv[1], "both"));
+	else if (!strcmp(argv[1], "objects"))
+		objects();
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "big") && argc == 4)

@@ -363,6 +363,33 @@ for seed in $(seq 1 "${CT_FUZZ:-150}"); do
 done
 is $bad 0 "${CT_FUZZ:-150} damaged traces end in an answer or a message"
 
+# --------------------------------------------- objects and the driver's memory ---
+"$b/make_trace" objects "$work/objects" >/dev/null
+"$ct" report --handles "$work/objects" >"$work/objects.txt"
+ok $? "report --handles"
+sed -n '/^RM OBJECTS/,/^$/p' "$work/objects.txt" | tail -n +2 | sed '/^$/d' >"$work/tree"
+diff - "$work/tree" <<'END'
+  0xc1d00001 NV01_ROOT_CLIENT  ? (4242)  from 1.000, not freed, 0 ioctls
+    0x5c000001 NV01_DEVICE_0  from 2.000, not freed, 0 ioctls
+      0x5c000002 NV20_SUBDEVICE_0  from 3.000, not freed, 1 ioctl
+      0x5c000003 KEPLER_CHANNEL_GROUP_A  from 5.000 to 12.000, 0 ioctls
+        0x5c000004 HOPPER_CHANNEL_GPFIFO_A  from 6.000 to 12.000 with its parent, 0 ioctls
+      0x5c000005 NV01_MEMORY_LOCAL_USER  from 7.000 to 10.000, 1 ioctl
+      0x5c000006 class 0xdead  refused at 8.000: NV_ERR_INVALID_CLASS
+      0x5c000005 NV01_MEMORY_SYSTEM  from 11.000, not freed, 0 ioctls
+END
+ok $? "each object from its allocation to its free, below its parent" || cat "$work/tree"
+grep -qE '^  off the CPU +1 +800\.00 us$' "$work/objects.txt"
+ok $? "how long threads were off the CPU"
+grep -qE '^  nvidia_open +ioctl +1 +0 +4\.00 ms ' "$work/objects.txt" && grep -qE '^  ioctl +13 +[0-9.]+ ms +10\.00 ms ' "$work/objects.txt"
+ok $? "that time stays with the call that it is in" || grep -E 'nvidia_open|^  ioctl ' "$work/objects.txt"
+"$ct" report --blocks "$work/objects" | sed -n '/^DRIVER MEMORY/,/^$/p' | tail -n +3 | sed '/^$/d' | tr -s ' ' >"$work/blocks"
+diff - "$work/blocks" <<'END'
+ nv_alloc_pages 1 20.00 KiB 2 1 ? (4242) nvidia_open
+ 0xffff800000002000 20.00 KiB at 15.000000 ms
+END
+ok $? "memory that the driver did not give back: function, size, owner" || cat "$work/blocks"
+
 # ------------------------------------------------------------ the command line ---
 "$ct" --version | grep -qE '^cudatrace [0-9]+\.[0-9]+'
 ok $? "--version"

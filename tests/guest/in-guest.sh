@@ -28,6 +28,17 @@ wait_for()
 	return 1
 }
 
+# Until a session runs: cat has started one when its probes are armed.
+wait_for_session()
+{
+	local i
+	for i in $(seq 300); do
+		cudatrace session status >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 # ---------------------------------------------------- the module alone -------
 load-module
 ok $? "the module loads with no driver there"
@@ -104,6 +115,11 @@ load-module
 ok $? "driver first: the module loads behind it"
 . $share/record.sh
 . $share/driver.sh
+. $share/rm.sh
+. $share/tracepoint.sh
+. $share/probe.sh
+unload-driver
+. $share/stand_in.sh
 unload-module
 ok $? "the module unloads at the end"
 plan

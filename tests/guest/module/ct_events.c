@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Causes what the guest's machine has nothing to cause: dma_fence events, the
+ * tracepoint gpu_mem_total (no driver of Debian's kernels brings it), and calls of
+ * functions in every context, each once with an ftrace site and once without (those
+ * are probed by breakpoint).
+ *
+ * /dev/ct_events takes words, one a write(): "fence", "mem", "task", "softirq",
+ * "hardirq"; it returns when all is over.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/dma-fence.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+
+/* Newer kernels give a tracepoint without an event another name. */
+#ifndef DECLARE_TRACE_EVENT
+#define DECLARE_TRACE_EVENT	DECLARE_TRACE
+#endif
+DECLARE_TRACE_EVENT(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
+		    TP_ARGS(gpu_id, pid, size));
+DEFINE_TRACE(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
+	     TP_ARGS(gpu_id, pid, size));
+
+/* ------------------------------------------------------------- contexts ---- */
+
+/* By ftrace site, and by breakpoint: the argument comes back. */
+__attribute__((__noipa__)) int ct_events_site(int n);
+__attribute__((__noipa__)) int ct_events_site(int n)
+{
+	barrier();
+	return n;
+}
+
+__attribute__((__noipa__)) notrace int ct_events_plain(int n);
+__attribute__((__noipa__)) notrace int ct_events_plain(int n)
+{
+	barrier();
+	return n;
+}
+
+static void both(int n)
+{
+	ct_events_site(n);
+	ct_events_plain(n);
+}
+
+static DECLARE_COMPLETION(done);
+
+static void on_tasklet(struct tasklet_struct *t)
+{
+	both(2);
+	complete(&done);
+}
+static DECLARE_TASKLET(tasklet, on_tasklet);
+
+static void on_irq_work(struct irq_work *w)
+{
+	both(3);
+	complete(&done);
+}
+static DEFINE_IRQ_WORK(irq_work, on_irq_work);
+
+/* --------------------------------------------------------------- fences ---- */
+
+static const char *driver_name(struct dma_fence *f)
+{
+	return "ct_events";
+}
+
+static const char *timeline_name(struct dma_fence *f)
+{
+	return "the timeline";
+}
+
+static const struct dma_fence_ops fence_ops = {
+	.get_driver_name = driver_name,
+	.get_timeline_name = timeline_name,
+};
+static DEFINE_SPINLOCK(fence_lock);
+
+static int signal_later(void *fence)
+{
+	msleep(50);
+	dma_fence_signal(fence);
+	dma_fence_put(fence);
+	return 0;
+}
+
+static int fence(void)
+{
+	struct dma_fence *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct task_struct *task;
+
+	if (!f)
+		return -ENOMEM;
+	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
+	dma_fence_get(f);
+	task = kthread_run(signal_later, f, "ct_events");
+	if (IS_ERR(task)) {
+		dma_fence_signal(f);
+		dma_fence_put(f);
+	}
+	dma_fence_wait(f, false);
+	dma_fence_put(f);
+	return 0;
+}
+
+static ssize_t ct_events_write(struct file *file, const char __user *user, size_t len,
+			       loff_t *at)
+{
+	char word[16] = "";
+	int err = 0;
+
+	if (copy_from_user(word, user, min(len, sizeof(word) - 1)))
+		return -EFAULT;
+	word[strcspn(word, "\n")] = '\0';
+	reinit_completion(&done);
+	if (!strcmp(word, "fence")) {
+		err = fence();
+	} else if (!strcmp(word, "mem")) {
+		trace_gpu_mem_total(1, 4242, 123456789);
+	} else if (!strcmp(word, "task")) {
+		both(1);
+	} else if (!strcmp(word, "softirq")) {
+		tasklet_schedule(&tasklet);
+		wait_for_completion(&done);
+	} else if (!strcmp(word, "hardirq")) {
+		irq_work_queue(&irq_work);
+		wait_for_completion(&done);
+	} else {
+		err = -EINVAL;
+	}
+	return err ? : len;
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.write = ct_events_write,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "ct_events",
+	.fops = &fops,
+};
+
+static int __init ct_events_init(void)
+{
+	return misc_register(&device);
+}
+
+static void __exit ct_events_exit(void)
+{
+	misc_deregister(&device);
+	tasklet_kill(&tasklet);
+	irq_work_sync(&irq_work);
+}
+
+module_init(ct_events_init);
+module_exit(ct_events_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Events for cudatrace's tests");

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Sourced by in-guest.sh: cudatrace probe, on NVIDIA's real driver.
+
+mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+kprobes() { wc -l </sys/kernel/debug/kprobes/list; }
+
+# ------------------------------------------------------------------- list ---
+cudatrace probe list 'nvidia_isr*' 'rm_isr*' >list.txt 2>list.err
+ok $? "probe list" || cat list.err
+is "$(awk '$2 == "nvidia_isr" { print $1, $3 }' list.txt)" "nvidia ftrace" "a function that kbuild compiled is probed by its ftrace site"
+is "$(awk '$2 == "rm_isr" { print $1, $3 }' list.txt)" "nvidia breakpoint" "one of the prebuilt core by breakpoint"
+grep -qw rm_isr /sys/kernel/tracing/available_filter_functions
+[ $? -ne 0 ]
+ok $? "which tracefs does not offer"
+! echo 'p:ct/refused nvidia:rm_isr' 2>/dev/null >>/sys/kernel/tracing/kprobe_events
+ok $? "and refuses as a kprobe event"
+is "$(cudatrace probe list nothing_like_this 2>&1 | wc -l)" 1 "a glob that matches nothing: one line"
+! cudatrace probe list nothing_like_this 2>/dev/null
+ok $? "and a status"
+
+# ------------------------------------------------------------ add, remove ---
+cat /dev/cudatrace >added.jsonl & cat=$!
+wait_for_session
+cudatrace probe add nvidia:nvidia_poll ret:mask:x32
+ok $? "a probe is added while a session runs"
+cudatrace probe add nvidia:rm_get_firmware_version arg0:sp:ptr 2>/dev/null
+cudatrace probe add nvidia:rm_init_private_state arg0:sp:ptr ret:done:u8
+ok $? "and one on a function of the prebuilt core"
+cudatrace probe add nvidia:osIoctl 2>/dev/null
+! cudatrace probe add nvidia:nvidia_poll 2>twice.err
+ok $? "not twice"
+grep -q 'probed already' twice.err
+ok $? "and it says so"
+! cudatrace probe add nvidia:rm_ioctl 2>twice.err && grep -q 'probed already' twice.err
+ok $? "nor beside a group's that is armed"
+! cudatrace probe add nvidia:no_such_function 2>absent.err && [ "$(wc -l <absent.err)" = 1 ]
+ok $? "a function that is not there: one line"
+! cudatrace probe add nvidia:nvidia_poll arg9:x 2>bad.err && grep -q "arg9:x" bad.err
+ok $? "an argument that can't be: named"
+# Which function that is, and whether anything is mapped behind it, depends on both.
+last=nvidia_frontend_exit_module
+case $(uname -r):$(cat /sys/module/nvidia/version) in
+6.12.*:535.*)
+	! cudatrace probe add nvidia:$last 2>/dev/null
+	ok $? "the last function of the driver's memory, which the kernel would fall over, is refused"
+esac
+cuinit >/dev/null
+sleep 1
+cudatrace probe status >status.txt
+kill $cat; wait $cat 2>/dev/null
+grep '^added' status.txt | sed 's/^/# /'
+# Each of these, kept while no session runs, is armed with the next one.
+cudatrace probe add nvidia:rm_ioctl arg3:cmd:u32 arg5:size:u32 ret:status:x32
+ok $? "a probe is added while none runs"
+cat /dev/cudatrace >added.jsonl & cat=$!
+wait_for_session
+cuinit >/dev/null
+wait_for added.jsonl '"name":"rm_ioctl".*"cmd"'
+cudatrace probe status >status.txt
+kill $cat; wait $cat 2>/dev/null
+is "$(awk '$1 == "added" && $3 == "rm_ioctl" { print $2, $4, $5, ($6 > 0) }' status.txt)" "nvidia armed breakpoint 1" "it is armed with the next session; status counts its hits"
+is "$(jq -c 'select(.name=="rm_ioctl" and .phase=="E" and .details.cmd==42) | [.details.size, .details.status, .type]' added.jsonl | sort -u | head -n 1)" '[32,"0x0","driver"]' "its record has the arguments and what it returned, of their types"
+for f in nv_create_context nv_schedule_work; do
+	is "$(awk -v f=$f '$3 == f { print $5 }' status.txt)" "absent" "$f, known from older texts, is told to be absent"
+done
+grep -qE '^[0-9]+ names: [1-9][0-9]* by ftrace site, [1-9][0-9]* by breakpoint, .* [1-9][0-9]* armed, [0-9]+ calls missed' status.txt
+ok $? "status sums up what resolved, what is absent, what was missed"
+for f in nvidia_poll rm_init_private_state rm_ioctl; do cudatrace probe remove nvidia:$f || echo "# $f"; done
+! cudatrace probe remove nvidia:nvidia_poll 2>/dev/null
+ok $? "what is removed is not removed twice"
+for f in osIoctl rm_get_firmware_version $last; do cudatrace probe remove nvidia:$f 2>/dev/null; done
+is "$(cudatrace probe status | grep -c '^added')" 0 "and is gone from status"
+
+# --------------------------------------------------------------- discover ---
+before=$(kprobes)
+cuinit >plain.out
+plain=$?
+cudatrace probe discover 'nvidia:nvidia_*' -- cuinit >discover.out 2>discover.err
+is $? $plain "discover returns the program's status" || cat discover.err
+is "$(head -n 1 discover.out)" "$(cat plain.out)" "and leaves its output alone"
+[ "$(awk '$4 == "nvidia:nvidia_frontend_unlocked_ioctl" || $4 == "nvidia:nvidia_unlocked_ioctl" { print $1 }' discover.out | head -1)" -ge 16 ]
+ok $? "it counts the ioctls"
+is "$(kprobes)" "$before" "no probe is left behind"
+
+# Thousands, by batches: with an estimate beforehand and progress; the program's run
+# is what it was.
+# (All of them on one kernel only: it takes minutes under emulation.)
+globs=('nv*' 'rm_*' 'uvm_*') least=2000
+case $(uname -r) in 6.12.*) ;; *) globs=('rm_*' 'uvm_va_*') least=200 ;; esac
+SECONDS=0
+cudatrace probe discover "${globs[@]}" -- cuinit >big.out 2>big.err
+is $? $plain "discover over all of ${globs[*]}"
+took=$SECONDS
+is "$(head -n 1 big.out)" "$(cat plain.out)" "the program does what it did"
+grep -q 'takes about' big.err
+ok $? "it says beforehand how long that takes"
+armed=$(sed -n 's/.*cudatrace: \([0-9]*\) of [0-9]* functions armed.*/\1/p' big.err)
+[ "${armed:-0}" -ge $least ]
+ok $? "more than $least are armed ($armed)"
+grep -q 'arming, [0-9]* of [0-9]* to go' big.err
+ok $? "with progress"
+grep -E 'armed in|removed in|called too often' big.err | sed "s/^/# ($took s) /"
+sed -n '$p' big.out | sed 's/^/# /'
+is "$(kprobes)" "$before" "all are removed"
+awk '$4 ~ /^nvidia:(rm_|nv)/' big.out | grep -q 'nvidia:rm_ioctl$'
+ok $? "functions of the prebuilt core are counted too"
+
+# Interrupted and killed in the midst of arming, and killed while the program runs.
+for how in INT KILL; do
+	cudatrace probe discover 'uvm_*' -- cuinit >stop.out 2>stop.err & discover=$!
+	wait_for stop.err 'takes about'
+	kill -$how $discover
+	wait $discover
+	[ $? -ne 0 ]
+	ok $? "discover ends when SIG$how comes while it arms"
+	for i in $(seq 100); do [ "$(kprobes)" = "$before" ] && break; sleep 0.1; done
+	is "$(kprobes)" "$before" "and leaves no probe behind"
+done
+cudatrace probe discover 'nvidia:nvidia_*' -- sleep 10 >stop.out 2>stop.err & discover=$!
+wait_for stop.err 'armed in'
+sleep 0.5
+kill -KILL $discover
+wait $discover 2>/dev/null
+for i in $(seq 100); do [ "$(kprobes)" = "$before" ] && break; sleep 0.1; done
+is "$(kprobes)" "$before" "nor when it is killed while the program runs"
+is "$(cudatrace probe status | grep -c '^added')" 0 "status knows of none"
+
+# UVM's own load test makes hundreds of thousands of calls a second.
+if [ -x /mnt/build/tests/rm ]; then
+	cudatrace probe discover 'nvidia_uvm:nv_kthread_q_*' -- /mnt/build/tests/rm selftest >hot.out 2>hot.err
+	ok $? "discover of a function that is called too often" || cat hot.err
+	grep -q 'nv_kthread_q_schedule_q_item is called too often' hot.err
+	ok $? "it is cut off and reported" || cat hot.err hot.out
+	grep -q '[0-9]+ .*nv_kthread_q_schedule_q_item' hot.out
+	ok $? "with its count as a least"
+fi

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Sourced by in-guest.sh: what the decoder says of each ioctl is compared with what the
+# program that issued it sent and got back (tests/guest/rm.c prints that).
+
+# ioctls FILE NAME...: the ioctls of a trace in the shape that rm prints.
+ioctls()
+{
+	jq -c "select(.phase==\"E\" and (.name | IN($2))) | select(.device | startswith(\"nvidia\")) |
+		{device, cmd, ret: .details.ret, name: (.escape // null),
+		 client: (.details.client // null), object: (.details.object // null),
+		 parent: (.details.parent // null),
+		 code: (.control // .class // null), status: (.status // null)}" "$1"
+}
+
+cudatrace record -q -f -o trace-rm -- /mnt/build/tests/rm >rm.sent 2>rm.err
+ok $? "a program of ioctls, through the module" || cat rm.err
+cudatrace export --format jsonl -f -o rm.jsonl trace-rm
+ioctls rm.jsonl '"nvidia_ioctl","uvm_ioctl"' >rm.seen
+jq -c . rm.sent >rm.wanted
+is "$(wc -l <rm.seen)" "$(wc -l <rm.wanted)" "every ioctl is there"
+diff rm.wanted rm.seen >rm.diff
+ok $? "each decoded field is what the program sent and got back" || head -n 20 rm.diff
+
+cudatrace record -q -f --no-module -o trace-rm-files -- /mnt/build/tests/rm >rm2.sent 2>rm.err
+ok $? "the same without the module" || cat rm.err
+cudatrace export --format jsonl -f -o rm2.jsonl trace-rm-files
+ioctls rm2.jsonl '"ioctl"' >rm2.seen
+# It looks at what is an ioctl of the driver by its number: two of the unknown ones are not.
+jq -c 'select(.cmd != 9999 and (.cmd | . / 256 | floor % 256) != 71)' rm2.sent >rm2.wanted
+diff rm2.wanted rm2.seen >rm2.diff
+ok $? "the library's view of each ioctl is the same" || head -n 20 rm2.diff
+
+# Faults on managed memory: four pages were written, each where it is.
+is "$(jq -c 'select(.name=="uvm_va_block_cpu_fault" and .phase=="E") | [.details.address, .details.write]' rm.jsonl | tr '\n' ' ')" '["0x7e0000000000",1] ["0x7e0000200000",1] ["0x7e0000400000",1] ["0x7e0000600000",1] ' "each fault of managed memory, with its address and kind"
+is "$(jq -c 'select(.name=="uvm_api_migrate" and .phase=="E") | [.details.address, .size]' rm.jsonl)" '["0x7e0000000000",8388608]' "uvm_api_migrate, of what range"
+is "$(jq -c 'select(.name=="uvm_api_free" and .phase=="E") | [.details.address, .size]' rm.jsonl)" '["0x7e0000000000",8388608]' "uvm_api_free, of what range"
+jq -s -e 'map(select(.name=="uvm_ioctl" and .escape=="UVM_MIGRATE")) as $io |
+	map(select(.name=="uvm_api_migrate")) as $m |
+	$m[0].ts_ns >= $io[0].ts_ns - $io[-1].duration_us * 1000 and $m[-1].ts_ns <= $io[-1].ts_ns' rm.jsonl >/dev/null
+ok $? "inside its ioctl"
+
+# The handles of the program, from allocation to free.
+cudatrace report --handles trace-rm >rm.report
+grep -qE '^  0xc1d0[0-9a-f]+ NV01_ROOT_CLIENT  rm \([0-9]+\)  from [0-9.]+ to [0-9.]+, ' rm.report
+ok $? "report --handles: the client, from its allocation to its free" || sed -n '/^RM OBJECTS/,$p' rm.report
+grep -qE '0x5c000008 class 0xdead  refused at [0-9.]+: NV_ERR_INVALID_CLASS' rm.report
+ok $? "and what RM refused, with its status"
+
+# UVM's own test of its queues: hundreds of thousands of items in a second.
+cudatrace record -q -f --groups scheduler -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err
+ok $? "UVM's self-test under record" || cat load.err
+cudatrace report load-trace >load.report 2>/dev/null
+items=$(awk '$1 == "nv_kthread_q_schedule_q_item" { gsub(",", "", $3); print $3; exit }' load.report)
+[ "${items:-0}" -gt 10000 ]
+ok $? "scheduler: items that are queued are recorded (${items:-none})" || cat load.report
+rm -rf load-trace

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Sourced by in-guest.sh, with NVIDIA's driver unloaded: a stand-in of its name and of
+# version 580 calls its functions as NVIDIA publishes them (module/nvidia.c says what
+# that shows and what not).
+
+cat /dev/cudatrace >stand_in.jsonl & cat=$!
+wait_for_session
+insmod $share/module/nvidia.ko
+ok $? "a stand-in for driver 580 loads"
+is "$(cudatrace probe status | awk '$3 == "nvidia_dev_xid" { print $4 }')" armed "it brings the tracepoint of Xids"
+echo 1 >/dev/ct_nvidia
+wait_for stand_in.jsonl '"name":"nvidia_dev_xid"'
+kill $cat; wait $cat 2>/dev/null
+# one NAME FIELDS: what jq's FIELDS say of its only record
+one() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
+is "$(one nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
+is "$(one nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"
+is "$(one rm_isr_bh_unlocked '.context // "task"')" '"task" ' "inside it that of the prebuilt core, by breakpoint"
+is "$(one nvidia_isr_kthread_bh '[.details.irq, .details.handled]')" '[33,1] ' "the threaded bottom half"
+is "$(one rm_isr_bh '.context // "task"')" '"task" ' "and that of the prebuilt core"
+is "$(one nv_alloc_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_alloc_pages with the signature of 580, its handle read from the stack"
+is "$(one nv_free_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_free_pages of the same handle"
+is "$(one nvidia_dev_xid '[.details.xid, .details.text]')" '[79,"GPU has fallen off the bus."] ' "nvidia_dev_xid, with its number and message"
+rmmod nvidia

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Sourced by in-guest.sh: tracepoints, and the contexts that probes report.  Events
+# that nothing in the guest causes come from ct_events.ko.
+
+state_of() { cudatrace probe status | awk -v n="$1" '$3 == n { print $4 }'; }
+
+insmod $share/module/ct_events.ko
+ok $? "the module of events loads"
+
+# What is there is armed, what is not is told, while a session runs.
+cat /dev/cudatrace >points.jsonl & cat=$!
+wait_for_session
+is "$(state_of sched_switch) $(state_of sched_wakeup)" "armed armed" "the scheduler's tracepoints are armed"
+is "$(state_of dma_fence_init) $(state_of dma_fence_wait_end)" "armed armed" "those of dma_fence"
+is "$(state_of irq_handler_entry)" "armed" "those of interrupts"
+is "$(state_of gpu_mem_total)" "armed" "one that a module brought"
+case $(state_of nvidia_dev_xid) in
+absent | no-module) ok 0 "one that is not there is told" ;;
+*) ok 1 "one that is not there is told ($(state_of nvidia_dev_xid))" ;;
+esac
+echo fence >/dev/ct_events
+echo mem >/dev/ct_events
+rmmod ct_events
+ok $? "the module of events unloads while its tracepoint is recorded"
+is "$(state_of gpu_mem_total)" "absent" "which is absent then"
+insmod $share/module/ct_events.ko
+is "$(state_of gpu_mem_total)" "armed" "and armed when it comes back"
+echo mem >/dev/ct_events
+wait_for points.jsonl '"name":"gpu_mem_total".*"owner_pid":4242'
+kill $cat; wait $cat 2>/dev/null
+
+is "$(jq -c 'select(.name=="dma_fence_init") | [.details.seqno, .details.text]' points.jsonl)" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
+context=$(jq -c 'select(.name=="dma_fence_init") | .details.fence_context' points.jsonl)
+is "$(count ".name==\"dma_fence_signaled\" and .details.fence_context==$context" points.jsonl)" 1 "dma_fence_signaled of the same fence"
+is "$(jq -c "select(.name==\"dma_fence_wait\" and .phase==\"E\" and .details.fence_context==$context) | .duration_us > 20000" points.jsonl)" true "dma_fence_wait, as long as it was"
+is "$(count '.name=="dma_fence_wait" and .phase=="B"' points.jsonl)" 1 "with its begin"
+is "$(count '.name=="gpu_mem_total" and .size==123456789 and .details.gpu==1 and .details.owner_pid==4242' points.jsonl)" 2 "gpu_mem_total, before and after the reload"
+
+# A thread that sleeps is off its CPU for so long, inside the call that it is in.
+cudatrace record -q -f -o trace-switch -- bash -c 'exec 3<>/dev/nvidiactl 2>/dev/null; echo fence >/dev/ct_events; sleep 0.3; true' 2>switch.err
+ok $? "a program that sleeps is recorded" || cat switch.err
+cudatrace export --format jsonl -o switch.jsonl trace-switch
+pid=$(jq -r 'select(.name=="dma_fence_wait" and .phase=="E") | .tid' switch.jsonl)
+[ "$(count ".name==\"sched_switch\" and .phase==\"E\" and .tid==$pid and .duration_us > 20000" switch.jsonl)" -ge 1 ]
+ok $? "its wait is seen as time off the CPU"
+jq -s -e --argjson t "$pid" 'map(select(.tid == $t)) as $mine |
+	($mine | map(select(.name=="dma_fence_wait"))) as $w |
+	($mine | map(select(.name=="sched_switch" and .ts_ns >= $w[0].ts_ns and .ts_ns <= $w[1].ts_ns))) as $s |
+	($s | length) >= 2 and all($s[]; .depth > $w[0].depth)' switch.jsonl >/dev/null
+ok $? "inside its wait for the fence"
+[ "$(count ".name==\"sched_switch\" and .phase==\"E\" and .tid==$pid and .details.waker > 0 and .details.runnable_ns > 0" switch.jsonl)" -ge 1 ]
+ok $? "it says who woke it, and how long it could have run before it did"
+[ "$(count ".name==\"sched_wakeup\" and .tid==$pid and .details.waker > 0" switch.jsonl)" -ge 1 ]
+ok $? "the wake-up is there too"
+is "$(count '.name=="sched_switch" and .pid==0' switch.jsonl)" 0 "no idle task's"
+jq -s '[.[] | select(.type=="process" or .name=="sched_switch") ] | map(.pid) | unique | length' switch.jsonl >/dev/null
+others=$(jq -s --argjson t "$pid" '([.[] | select(.name=="process") | .pid] | unique) as $p | [.[] | select(.name=="sched_switch" and ([.pid] | inside($p) | not))] | length' switch.jsonl)
+is "$others" 0 "and none of a process that is not traced"
+cudatrace report trace-switch | grep -q 'off the CPU'
+ok $? "report says how long threads were off the CPU"
+cudatrace export --format chrome -f -o switch.json trace-switch
+[ "$(jq '[.traceEvents[] | select(.name=="sched_switch")] | length' switch.json)" -ge 2 ]
+ok $? "the chrome export shows it"
+cudatrace record -q -f --groups ioctl,memory -o trace-few -- bash -c 'echo fence >/dev/ct_events' 2>/dev/null
+cudatrace export --format jsonl -o few.jsonl trace-few
+is "$(count '.name=="sched_switch" or .name=="dma_fence_wait"' few.jsonl)" 0 "groups that were not asked for are not recorded"
+
+# --------------------------------------------------------------- contexts ---
+cudatrace probe add ct_events:ct_events_site arg0:n:s32 ret:got:s32
+ok $? "a probe on an ftrace site"
+cudatrace probe add ct_events:ct_events_plain arg0:n:s32 ret:got:s32
+ok $? "and one by breakpoint"
+cudatrace probe list 'ct_events:ct_events_*' >contexts.list 2>&1
+is "$(awk '$2 == "ct_events_site" { print $3 }' contexts.list) $(awk '$2 == "ct_events_plain" { print $3 }' contexts.list)" "ftrace breakpoint" "list says which is which"
+cat /dev/cudatrace >contexts.jsonl & cat=$!
+wait_for_session
+for c in task softirq hardirq; do echo $c >/dev/ct_events; done
+wait_for contexts.jsonl '"context":"hardirq".*"n":3'
+sleep 0.5
+kill $cat; wait $cat 2>/dev/null
+for f in ct_events_site ct_events_plain; do
+	is "$(jq -r "select(.name==\"$f\" and .phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" contexts.jsonl | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false ' "$f: argument, result and context, in task, softirq and hardirq"
+done
+cudatrace probe remove ct_events:ct_events_site && cudatrace probe remove ct_events:ct_events_plain
+ok $? "both are removed"
+rmmod ct_events
