@@ -7,8 +7,7 @@
  * all those of one module get one fprobe, which ftrace arms and disarms in one pass; its
  * handler finds the function by its address.  Functions without a site (the driver's
  * prebuilt core) get a kretprobe each, which stays a breakpoint: while the kernel turns
- * some into jumps it lets nobody register another, for an RCU grace period each time; and
- * turned into jumps by the hundred while the program ran, they made 6.12 run astray.
+ * some into jumps it lets nobody register another, for an RCU grace period each time.
  *
  * A kernel without fprobe (Debian's 6.1) takes kretprobes for all.
  */
@@ -156,9 +155,12 @@ static u32 find_sites(struct row *row, u32 count, struct module *mod)
 				low = middle + 1;
 		}
 	}
-	for (i = 0; i < count; i++)
-		if (row[i].address && row[i].address != ULONG_MAX && has_site(row[i].address))
-			swap(row[found++], row[i]);
+	for (i = 0; i < count; i++) {
+		if (!row[i].address || row[i].address == ULONG_MAX || !has_site(row[i].address))
+			continue;
+		swap(row[found], row[i]);
+		found++;	/* not in swap(), which asks for it more than once */
+	}
 	return found;
 }
 
