@@ -91,8 +91,8 @@ static uint64_t all_lost(void)
 }
 
 /*
- * Each mark that brings no number gets the CPU's next one, whether the ring takes it
- * or not: one more mark tells how many were made on this CPU.
+ * Each mark that brings no number and is written gets the CPU's next one: one more
+ * mark tells how many were given on this CPU.
  */
 static uint64_t numbered(uint32_t cpu)
 {
@@ -165,12 +165,12 @@ void check_books(int round, uint64_t issued, uint64_t probes_lost)
 	for (cpu = 0; cpu < s.arg.cpus; cpu++) {
 		uint64_t made = numbered(cpu), here = cursor[cpu].fresh;
 
-		if (made == here + lost(&s, cpu))
+		if (made == here)
 			continue;
 		off++;
-		printf("# CPU %u: made %llu, read %llu, lost %llu\n", cpu,
+		printf("# CPU %u: numbered %llu, read %llu, lost %llu\n", cpu,
 		       (unsigned long long)made, (unsigned long long)here,
 		       (unsigned long long)lost(&s, cpu));
 	}
-	ok(!off, "%d %s: and so on each CPU", round, kind->name);
+	ok(!off, "%d %s: every number that a CPU gave was read, and each once", round, kind->name);
 }
