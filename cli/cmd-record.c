@@ -119,7 +119,7 @@ static void choose_way(struct recording *rec)
 	if (!ret) {
 		ct_left_save(rec->to.dir);
 		ret = ct_device_start(&rec->to.device, env->subbuf_size, env->subbuf_count,
-				      env->groups, &err);
+				      env->groups, true, &err);
 	}
 	rec->to.module = !ret;
 	if (rec->to.module) {
@@ -141,7 +141,8 @@ static void follow(struct recording *rec)
 	while (!ct_launch_wait(&rec->child, rec->to.module ? DRAIN_MS : -1)) {
 		if (!rec->to.module || broken)
 			continue;
-		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0) {
+		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0 ||
+		    ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, false, &err) < 0) {
 			ct_complain("%s", err.text);
 			broken = true;
 		}
@@ -151,7 +152,8 @@ static void follow(struct recording *rec)
 		return;
 	ct_recording_probes(&rec->to);
 	ct_device_stop(&rec->to.device);
-	if (!broken && ct_device_drain(&rec->to.device, rec->to.dirfd, true, &err) < 0)
+	if (!broken && (ct_device_drain(&rec->to.device, rec->to.dirfd, true, &err) < 0 ||
+			ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, true, &err) < 0))
 		ct_complain("%s", err.text);
 	ct_recording_streams(&rec->to);
 	ct_device_registry(&rec->to.device, &rec->to.registry);

@@ -111,7 +111,7 @@ static int map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
 }
 
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
-		    uint64_t groups, struct ct_error *err)
+		    uint64_t groups, bool lanes, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
 
@@ -120,6 +120,7 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		.subbuf_size = subbuf_size,
 		.subbuf_count = subbuf_count,
 		.groups = groups,
+		.flags = lanes ? CT_SESSION_LANES : 0,
 	};
 	if (ioctl(dev->fd, CT_IOC_START, s)) {
 		if (errno == EBUSY)

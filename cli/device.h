@@ -42,9 +42,10 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err);
 /**
  * ct_device_start() - start a lossless session and map its rings
  * @subbuf_size, @subbuf_count: as in struct ct_session, 0 for the defaults
+ * @lanes: threads may write into lanes, which the caller drains
  */
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
-		    uint64_t groups, struct ct_error *err);
+		    uint64_t groups, bool lanes, struct ct_error *err);
 
 /**
  * ct_device_attach() - look at the session of somebody else
@@ -80,6 +81,15 @@ int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct 
  * Return: packets copied, or a negative errno of a write.
  */
 int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
+
+/**
+ * ct_device_drain_lanes() - copy what threads have in their lanes into directory @dirfd
+ * @last: the session is over: also what stands in packets that are not full, and the
+ *	  calls that are open
+ *
+ * Return: packets copied, or a negative errno of a write.
+ */
+int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
 
 /* ct_device_registry() - append what was defined since the last call. */
 int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w);

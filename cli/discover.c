@@ -298,7 +298,7 @@ int ct_discover(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	/* The session first: what is added to it is armed at once. */
-	if (ct_device_start(&dev, 4096, 2, 1ull << CT_GROUP_ADDED, &err)) {
+	if (ct_device_start(&dev, 4096, 2, 1ull << CT_GROUP_ADDED, false, &err)) {
 		ct_functions_free(&f);
 		ct_device_close(&dev);
 		return ct_complain("%s", err.text);

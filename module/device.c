@@ -36,6 +36,8 @@ struct ct_file {
 	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
 	struct ct_session_state *taken;	/* CT_IOC_TAKE: set once */
+	struct mutex start;	/* started; a read() may sleep with the other one */
+	struct ct_session_state *started;	/* the last session of this file's making */
 };
 
 /* Any of the ioctl's structs: they all begin with their size. */
@@ -52,6 +54,8 @@ union ct_arg {
 	struct ct_clock_map clock;
 	struct ct_watermark watermark;
 	struct ct_limits limits;
+	struct ct_lane_new lane;
+	struct ct_lane_read lane_read;
 };
 
 /* Who may read: see section 4 of cudatrace.h. */
@@ -72,6 +76,7 @@ static int ct_open(struct inode *inode, struct file *file)
 	if (!f)
 		return -ENOMEM;
 	mutex_init(&f->lock);
+	mutex_init(&f->start);
 	if (file->f_mode & FMODE_READ) {
 		s = ct_session_get();
 		if (s) {
@@ -94,6 +99,7 @@ static int ct_release(struct inode *inode, struct file *file)
 	ct_session_closed(file);
 	ct_reader_close(f->reader);
 	ct_session_put(f->taken);
+	ct_session_put(f->started);
 	kfree(f);
 	return 0;
 }
@@ -205,11 +211,26 @@ static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 
 static int start(struct file *file, struct ct_session *arg)
 {
+	struct ct_file *f = file->private_data;
+	struct ct_session_state *s;
+	int err;
+
 	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) != (FMODE_READ | FMODE_WRITE))
 		return -EBADF;
 	if (!perfmon_capable())
 		return -EPERM;
-	return ct_session_start(arg, file, false);
+	mutex_lock(&f->start);
+	err = ct_session_start(arg, file, false);
+	if (!err) {
+		ct_session_put(f->started);
+		s = ct_session_get();
+		/* Somebody may have ended it already, and begun another. */
+		f->started = s && s->owner == file ? s : NULL;
+		if (s && !f->started)
+			ct_session_put(s);
+	}
+	mutex_unlock(&f->start);
+	return err;
 }
 
 static int get_define(struct ct_define *def)
@@ -262,6 +283,15 @@ static int get_string(struct ct_string *str)
 	return 0;
 }
 
+static int filter(const struct ct_filter *f)
+{
+	int err = ct_filter_set(f);
+
+	if (!err)
+		ct_session_filtered();
+	return err;
+}
+
 /* What changes what is recorded: the owner's right, and that of who may be one. */
 static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 {
@@ -295,7 +325,7 @@ static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 	if (!ct_session_running())
 		err = -ENODATA;
 	else if (nr == _IOC_NR(CT_IOC_FILTER))
-		err = ct_filter_set(&arg->filter);
+		err = filter(&arg->filter);
 	else
 		err = ct_trigger_set(&arg->trigger);
 	mutex_unlock(&ct_session_lock);
@@ -308,6 +338,21 @@ static int get_filter(struct ct_filter *f)
 	ct_filter_get(f);
 	mutex_unlock(&ct_session_lock);
 	return 0;
+}
+
+static int read_lanes(struct file *file, struct ct_lane_read *arg)
+{
+	struct ct_file *f = file->private_data;
+	struct ct_session_state *s;
+	int err;
+
+	if (arg->flags & ~CT_LANE_READ_ALL)
+		return -EINVAL;
+	mutex_lock(&f->start);
+	s = f->started ? f->started : READ_ONCE(f->taken);
+	err = s ? ct_lane_read(s, arg) : -EBADF;
+	mutex_unlock(&f->start);
+	return err;
 }
 
 static int map_clock(struct ct_clock_map *arg)
@@ -420,6 +465,10 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 		if (!(file->f_mode & FMODE_WRITE))
 			return -EBADF;
 		return define_string(&arg->string);
+	case _IOC_NR(CT_IOC_LANE):
+		return file->f_mode & FMODE_WRITE ? ct_lane_make(&arg->lane) : -EBADF;
+	case _IOC_NR(CT_IOC_LANE_READ):
+		return read_lanes(file, &arg->lane_read);
 	case _IOC_NR(CT_IOC_CLOCK):
 		return file->f_mode & FMODE_WRITE ? map_clock(&arg->clock) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_DEFINE):
@@ -462,6 +511,10 @@ static size_t arg_size(unsigned int nr)
 	case _IOC_NR(CT_IOC_STRING):
 	case _IOC_NR(CT_IOC_GET_STRING):
 		return sizeof(struct ct_string);
+	case _IOC_NR(CT_IOC_LANE):
+		return sizeof(struct ct_lane_new);
+	case _IOC_NR(CT_IOC_LANE_READ):
+		return sizeof(struct ct_lane_read);
 	case _IOC_NR(CT_IOC_CLOCK):
 		return sizeof(struct ct_clock_map);
 	case _IOC_NR(CT_IOC_GET_PROBE):

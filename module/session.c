@@ -52,6 +52,7 @@ static void session_free(struct kref *ref)
 		kfree(s->cpu[i]);
 	}
 	kfree(s->cpu);
+	ct_lanes_free(&s->lanes);
 	vfree(s->facts);
 	kfree(s);
 }
@@ -97,7 +98,11 @@ static int check_sizes(struct ct_session *arg)
 	    (u64)arg->subbuf_size * arg->subbuf_count > CT_RING_MAX ||
 	    arg->subbuf_size % PAGE_SIZE)
 		return -EINVAL;
-	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT))
+	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT |
+			   CT_SESSION_LANES))
+		return -EINVAL;
+	/* A lane is lossless: nobody could overwrite what a thread has not read. */
+	if (arg->flags & CT_SESSION_LANES && arg->flags & CT_SESSION_OVERWRITE)
 		return -EINVAL;
 	/* With no owner that reads, a lossless ring would stand full for ever. */
 	if (arg->flags & CT_SESSION_PERSISTENT && !(arg->flags & CT_SESSION_OVERWRITE))
@@ -118,6 +123,8 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 		return NULL;
 	kref_init(&s->ref);
 	init_irq_work(&s->wake, wake_readers);
+	if (ct_lanes_init(&s->lanes, arg->flags & CT_SESSION_LANES))
+		goto err;
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
 	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL_ACCOUNT);
@@ -157,6 +164,20 @@ err:
 	return NULL;
 }
 
+/* Who takes lanes: a filter looks at tasks, and so at CT_IOC_MARK alone. */
+static void publish_lanes(const struct ct_session_state *s)
+{
+	bool takes = s && !static_branch_unlikely(&ct_filtering);
+
+	WRITE_ONCE(ct_clock_page->session, takes ? s->lanes.session : 0);
+}
+
+void ct_session_filtered(void)
+{
+	lockdep_assert_held(&ct_session_lock);
+	publish_lanes(running && !running->paused ? running : NULL);
+}
+
 /*
  * Who writes: the running session, or nobody while it is paused.  When this returns
  * after taking it away, the last writer (which has preemption disabled) has left.
@@ -168,6 +189,7 @@ static void publish(struct ct_session_state *s)
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
 	WRITE_ONCE(ct_clock_page->recording, s != NULL);
+	publish_lanes(s);
 	if (!s)
 		synchronize_rcu();
 }

@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/wait.h>
+#include "lane.h"
 #include "ring.h"
 
 /* Tasks of which a process record was written, per CPU: direct-mapped. */
@@ -36,6 +37,7 @@ struct ct_session_state {
 	bool paused;
 	bool ended;
 	struct irq_work wake;
+	struct ct_lanes lanes;
 };
 
 /*
@@ -96,6 +98,9 @@ void ct_session_exit(void);
 
 /* Does one run?  The caller holds ct_session_lock, or takes the answer for a hint. */
 bool ct_session_running(void);
+
+/* The filter has changed; the caller holds ct_session_lock. */
+void ct_session_filtered(void);
 
 /* The number of probes has changed; the caller holds ct_session_lock. */
 void ct_session_probes(u32 count);

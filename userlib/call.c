@@ -122,7 +122,7 @@ static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 		level--;
 	if (level != known && !on_signal_stack())
 		abandon(t, level);
-	return open->depth;
+	return t->open->depth;	/* to record may have moved it */
 }
 
 /*
@@ -184,8 +184,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	}
 
 	f->life = t->life;
-	open = t->open;
-	level = open->depth;
+	level = t->open->depth;
 	if (unlikely(level))
 		level = check_open(t, f);
 	f->level = level;
@@ -194,6 +193,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		f->begin = t->packet->ts_end;	/* no earlier: enough to find a hang */
 	else if (likely(!t->begins) || !record_begin(t, s, f))
 		f->begin = ct_clock_now(&t->clock);
+	open = t->open;
 	if (likely(level < CT_OPEN_MAX)) {
 		c = &open->entry[level];
 		c->begin = f->begin;
@@ -228,7 +228,6 @@ void ct_leave(struct ct_frame *f)
 	/* First, so that nothing of what follows is taken for the call's time. */
 	u64 end = ct_clock_now(&t->clock);
 	u64 payload[16], word, begin = f->begin;
-	struct ct_open_page *open;
 	u32 flags = f->flags, level = f->level;
 
 	if (unlikely(s->after != NULL))
@@ -247,14 +246,15 @@ void ct_leave(struct ct_frame *f)
 	if (unlikely((u32)f->result > 0xffff))
 		flags |= CT_F_NO_RESULT;
 	word = CT_RECORD_WORD(level < 255 ? level : 255, flags, f->result);
-	open = t->open;
-	if (unlikely(open->depth > level + 1))
+	if (unlikely(t->open->depth > level + 1))
 		abandon(t, level + 1);
-	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&f->mark, end, s->class, word,
-				      f->op, begin, payload, s->size)))
+	if (unlikely(flags & CT_F_HAS_BEGIN ||
+		     !ct_packet_quick(t, (volatile u64 *)&f->mark, end, s->class, word, f->op,
+				      begin, payload, s->size)))
 		record_slowly(t, end, s->class, word, f->op, begin, payload, s->size);
-	if (likely(open->depth > level))
-		open->depth = level;
+	/* Not the page of before: to record may have moved it. */
+	if (likely(t->open->depth > level))
+		t->open->depth = level;
 }
 
 /* The same for a simple query that no other call encloses. */
@@ -263,7 +263,6 @@ void ct_leave_query(struct ct_query *q)
 	struct ct_slot *s = q->slot;
 	struct ct_thread *t = &ct_self;
 	u64 end = ct_clock_now(&t->clock);
-	struct ct_open_page *open;
 	u32 flags = CT_F_INSTANT;
 	u64 word, op;
 
@@ -272,13 +271,12 @@ void ct_leave_query(struct ct_query *q)
 	if (unlikely((u32)q->result > 0xffff))
 		flags |= CT_F_NO_RESULT;
 	word = CT_RECORD_WORD(0, flags, q->result);
-	open = t->open;
-	op = open->entry[0].op;
-	if (unlikely(open->depth > 1))
+	op = t->open->entry[0].op;
+	if (unlikely(t->open->depth > 1))
 		abandon(t, 1);
 	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&q->mark, end, s->class, word, op,
 				      0, NULL, 0)))
 		record_slowly(t, end, s->class, word, op, 0, NULL, 0);
-	if (likely(open->depth))
-		open->depth = 0;
+	if (likely(t->open->depth))
+		t->open->depth = 0;
 }

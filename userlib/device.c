@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The sink that hands records to the kernel module, by ioctls on /dev/cudatrace.
+ * The sink that hands records to the kernel module: by a lane (lane.c) where the session
+ * takes such, else by ioctls on /dev/cudatrace.
  *
  * The descriptor has a high number, so that those of the program stay what they
  * are without us, and may be closed by a program that closes all: then it is
@@ -8,7 +9,9 @@
  */
 #include "device.h"
 
+#include "lane.h"
 #include "options.h"
+#include "packet.h"
 #include "process.h"
 #include "registry.h"
 
@@ -79,6 +82,7 @@ bool ct_device_open(void)
 	fd = open_device();
 	if (fd < 0)
 		return false;
+	ct_lane_open();
 	/* The recorder made it, if there is one: for lines of info only. */
 	if (*ct_options.dir)
 		ct_registry_open(ct_options.dir, false, &error);
@@ -113,6 +117,12 @@ static cold bool reopen(int broken)
 	return ok;
 }
 
+long ct_device_try(unsigned long cmd, void *arg)
+{
+	return ct_device_ioctl(ct_load(&fd), cmd, arg);
+}
+
+/* The same; the device is opened again if somebody closed it. */
 static long call(unsigned long cmd, void *arg)
 {
 	int file = ct_load(&fd);
@@ -125,21 +135,62 @@ static long call(unsigned long cmd, void *arg)
 
 static bool device_attach(struct ct_thread *t)
 {
-	t->open = ct_open_page_private(t);
-	return t->open != NULL;
+	t->own_open = ct_open_page_private(t);
+	t->open = t->own_open;
+	t->lane = NULL;
+	t->session = 0;
+	if (!t->open)
+		return false;
+	ct_lane_renew(t);
+	return true;
 }
 
 static void device_forget(struct ct_thread *t)
 {
-	if (t->open)
-		ct_unmap(t->open, 4096);
-	t->open = NULL;
+	ct_lane_forget(t);
+	if (t->own_open)
+		ct_unmap(t->own_open, 4096);
+	t->own_open = t->open = NULL;
 }
 
-/* The module can't know: the library's own losses stand in no record. */
+static void device_detach(struct ct_thread *t)
+{
+	t->writer = 0;
+	ct_lane_leave(t);
+	device_forget(t);
+}
+
+/*
+ * Nobody else can know of these: they stand in no packet.  With a lane its packets say
+ * how many are lost.
+ */
 static void device_lose(struct ct_thread *t)
 {
-	t->lost++;
+	if (ct_lane_valid(t)) {
+		ct_packet_lose(t);
+		return;
+	}
+	__atomic_fetch_add(&ct_process->lost, 1, __ATOMIC_RELAXED);
+}
+
+static cold void refused(struct ct_thread *t)
+{
+	device_lose(t);
+	ct_say_once(CT_ONCE_LOST, "the module did not take a record; how many are lost "
+		    "stands in the trace: ", ct_options.device);
+}
+
+/* The process ends normally. */
+static void device_end(struct ct_thread *t)
+{
+	char text[32];
+	struct ct_text n = { text, sizeof(text), 0 };
+
+	(void)t;
+	if (!ct_process->lost)
+		return;
+	ct_put_u(&n, ct_process->lost);
+	ct_sink->info("lost", text);
 }
 
 struct field {
@@ -236,10 +287,14 @@ static u32 compose(struct message *m, const struct ct_record *e)
 static bool device_begin(struct ct_thread *t, struct ct_record *e)
 {
 	struct message m;
-	u32 size = compose(&m, e);
+	u32 size;
 
+	/* On a lane the open calls say it all. */
+	if (ct_lane_renew(t) || !*(const volatile u32 *)&ct_lane_page->recording)
+		return false;
+	size = compose(&m, e);
 	if (unlikely(call(CT_IOC_BEGIN(size), &m) < 0)) {
-		device_lose(t);
+		refused(t);
 		return false;
 	}
 	/* No session runs: there is nothing that the end could refer to. */
@@ -253,21 +308,31 @@ static bool device_begin(struct ct_thread *t, struct ct_record *e)
 static void device_record(struct ct_thread *t, const struct ct_record *e)
 {
 	struct message m;
-	u32 size = compose(&m, e);
+	u32 size;
 
+	/* The end of a call whose begin the module has goes to where that went. */
+	if (!(e->flags & CT_F_HAS_BEGIN) && ct_lane_renew(t)) {
+		ct_packet_record(t, e);
+		return;
+	}
+	if (!*(const volatile u32 *)&ct_lane_page->recording)
+		return;
+	size = compose(&m, e);
 	if (unlikely(call(CT_IOC_MARK(size), &m) < 0))
-		device_lose(t);
+		refused(t);
 }
 
 const struct ct_sink ct_sink_device = {
 	.name = "device",
 	.attach = device_attach,
 	.forget = device_forget,
-	.detach = device_forget,
+	.detach = device_detach,
 	.lose = device_lose,
 	.define = device_define,
 	.string = device_string,
 	.info = ct_registry_info,
+	.end = device_end,
 	.begin = device_begin,
+	.next = ct_lane_next,
 	.record = device_record,
 };

@@ -11,4 +11,7 @@
 typedef long ct_device_call(int fd, unsigned long cmd, void *arg);
 extern ct_device_call *ct_device_ioctl;
 
+/* The ioctl, as the device answers now: also with the process's lock held. */
+long ct_device_try(unsigned long cmd, void *arg);
+
 #endif

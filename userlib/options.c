@@ -53,6 +53,7 @@ void ct_options_read(void)
 	const char *dir = getenv("CUDATRACE_DIR");
 	const char *device = getenv("CUDATRACE_DEVICE");
 	const char *queries = getenv("CUDATRACE_TIME_QUERIES");
+	const char *lanes = getenv("CUDATRACE_LANES");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
@@ -60,6 +61,7 @@ void ct_options_read(void)
 	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
 	ct_options.packet_size = packet_size(getenv("CUDATRACE_PACKET"));
 	ct_options.time_queries = queries && *queries == '1';
+	ct_options.lanes = !lanes || *lanes != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);
 }

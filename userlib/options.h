@@ -7,6 +7,7 @@
  *   CUDATRACE_DEVICE		instead of /dev/cudatrace
  *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
  *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
+ *   CUDATRACE_LANES		0: every record to the device by ioctl
  */
 #ifndef CT_OPTIONS_H
 #define CT_OPTIONS_H
@@ -21,6 +22,7 @@ struct ct_options {
 	char dir[2048];		/* absolute; "" if not asked for */
 	u32 packet_size;	/* 0: as the sink thinks best */
 	bool time_queries;
+	bool lanes;
 };
 
 extern struct ct_options ct_options;

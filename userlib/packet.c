@@ -60,7 +60,8 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	p->tid = t->tid;
 	/* Calls that are open now end in this packet, or later. */
 	t->op_base = t->open->depth ? t->open->entry[0].op : op;
-	if (t->op_base > op)
+	/* ... but one that began before its sink changed has an op of its own. */
+	if (t->op_base > op || op - t->op_base > 1u << 31)
 		t->op_base = op;
 	p->op_base = t->op_base;
 	barrier();
@@ -75,6 +76,8 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 cold void ct_packet_lose(struct ct_thread *t)
 {
 	t->lost++;
+	if (t->lane)
+		t->lane->lost = t->lost;
 	if (t->packet != &ct_no_packet)
 		t->packet->lost = t->lost;
 }

@@ -140,7 +140,7 @@ static void process_record(struct ct_thread *t)
 
 cold bool ct_thread_attach(struct ct_thread *t)
 {
-	bool ok = true;
+	bool ok = true, say;
 	u64 mask;
 
 	find_keys();
@@ -167,10 +167,12 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			ct_store(&t->life, ct_process->life);
 		}
 	}
-	if (ok && !ct_process->process_record) {
+	say = ok && !ct_process->process_record;
+	if (say)
 		ct_process->process_record = 1;
-		process_record(t);
-	}
 	ct_unlock(mask);
+	/* Not under the lock, which a sink may have to take. */
+	if (say)
+		process_record(t);
 	return ok;
 }

@@ -44,6 +44,8 @@ struct ct_thread {
 	u64 file_size;		/* files.c */
 	struct ct_lane_head *lane;	/* lane.c */
 	u64 lane_size;
+	u32 lane_step;			/* which of the sizes */
+	struct ct_open_page *own_open;	/* device.c: while there is no lane */
 } __attribute__((aligned(64)));
 
 #define CT_LIFE_NEVER	0xffffffffu

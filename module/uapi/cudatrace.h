@@ -724,7 +724,8 @@ struct ct_trigger_set {
  * Errors: ENODATA no session that takes lanes runs, or a filter is set (it is
  * applied to CT_IOC_MARK); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
  *
- * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP.
+ * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP, or that
+ * took it (CT_IOC_TAKE).
  * Gives what the lanes have next, in the order of each stream: a packet of stream
  * u-pid-stream, or (what CT_LANE_OPEN) the open calls of one that has ended.
  * in: buf, len: at least CT_LANE_SLOT_MAX; flags: CT_LANE_READ_ALL: also what stands

@@ -5,35 +5,10 @@
  * around it, on every CPU, across changes of the line and jumps between CPUs; and all
  * of them stay near CLOCK_MONOTONIC.  Run as root in the guest.  Prints TAP.
  */
-#include "session.h"
+#include "line.h"
 
 #define MARKS	100000		/* each on every CPU */
 #define NEAR_NS	50000
-
-static const struct ct_clock_page *page;
-
-/* As section 6 of cudatrace.h says; 0 where there is no line. */
-static uint64_t by_line(void)
-{
-	const struct ct_clock_line *l;
-	uint64_t now, ns;
-	uint32_t n;
-
-	do {
-		n = __atomic_load_n(&page->newest, __ATOMIC_ACQUIRE);
-		if (!n)
-			return 0;
-		now = __builtin_ia32_rdtsc();
-		l = &page->line[n % CT_CLOCK_LINES];
-		if (now < l->tsc)
-			l = &page->line[(n - 1) % CT_CLOCK_LINES];
-		if (now - l->tsc >= 2 * (l->until - l->tsc))
-			return 0;
-		ns = l->ns + ((now - l->tsc) * l->mult >> 32);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (__atomic_load_n(&page->newest, __ATOMIC_RELAXED) - n > 1);
-	return ns;
-}
 
 int main(void)
 {
@@ -46,9 +21,7 @@ int main(void)
 	uint64_t last = 0, before, after, real;
 	struct session s;
 
-	ok(!call(fd, CT_IOC_CLOCK, &map) && map.address && map.length == PAGE,
-	   "a producer maps the clock page");
-	page = (void *)(uintptr_t)map.address;
+	ok(!map_clock(fd), "a producer maps the clock page");
 	ok(page->magic == CT_MAGIC && !page->newest && !page->recording,
 	   "with no session it says that nothing records, and has no line");
 	ok(mprotect((void *)page, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES,
@@ -56,9 +29,8 @@ int main(void)
 	ok(call(reader, CT_IOC_CLOCK, &map) == EBADF, "it is not for readers");
 	session_start(&s, 65536, 4, CT_SESSION_OVERWRITE);
 	ok(page->recording, "it says that a session records");
-	for (int i = 0; i < 100 && !page->newest; i++)
-		usleep(10000);
-	ok(page->newest, "a line comes within a second");
+	await_line();
+	ok(page->newest, "a line comes");
 	lines = page->newest;
 
 	for (int i = 0; i < MARKS * cpus; i++) {

@@ -71,6 +71,9 @@ grep -v '^1\.\.' lives.tap
 . $share/versions.sh
 . $share/lives.sh
 . $share/throughput.sh
+/mnt/build/tests/lane >lane.tap
+ok $? "lanes"
+grep -v '^1\.\.' lane.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

@@ -25,3 +25,41 @@ grep -q 'trace-status exists' status.err
 ok $? "and named"
 cudatrace record -q -f -o trace-status -- true 2>/dev/null
 ok $? "unless -f is given"
+
+# What has broken tracers (tests/userlib/victim.c), by lanes and by ioctls: the same
+# calls must be there, and nothing lost.
+victim=/mnt/build/tests/userlib/victim
+# both COMMAND STATUS CALLS: CALLS of cuCtxSetCurrent return
+both()
+{
+	local lanes way
+	for lanes in 1 0; do
+		way=$([ $lanes = 1 ] && echo lanes || echo ioctls)
+		CUDATRACE_LANES=$lanes LD_LIBRARY_PATH=/mnt/build/tests/userlib \
+			cudatrace record -f -o victim -- $victim "$1" >victim.out 2>victim.err
+		is $? "$2" "$1 by $way: its status"
+		cudatrace export --format jsonl -f -o victim.jsonl victim
+		is "$(count '.name=="cuCtxSetCurrent" and .duration_us' victim.jsonl)" "$3" "$1 by $way: its calls"
+		grep -q 'lost records  *0$' victim.err
+		ok $? "$1 by $way: nothing lost" || cat victim.err
+	done
+	is "$(ls -d victim/u-* 2>/dev/null | wc -l)" 0 "$1 by ioctls: no lane"
+	rm -rf victim victim.*
+}
+both many 0 20000
+both threads 0 10000
+both fork 0 18
+both vfork 0 7
+both longjmp 0 6
+both exits 0 6
+both closes_all 0 3010
+both killed 137 1000
+both _exit 3 1000
+for lanes in 1 0; do
+	CUDATRACE_LANES=$lanes LD_LIBRARY_PATH=/mnt/build/tests/userlib \
+		cudatrace record -q -f -o victim -- timeout -s KILL 3 $victim hang >/dev/null 2>&1
+	cudatrace export --format jsonl -f -o victim.jsonl victim
+	[ "$(count '.name=="cuMockHang" and .phase=="B"' victim.jsonl)" -ge 1 ] &&
+		is "$(count '.name=="cuMockHang" and .phase=="E"' victim.jsonl)" 0 "a call that hangs shows (lanes: $lanes)"
+done
+rm -rf victim victim.*

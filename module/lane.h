@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Lanes: threads' streams in memory that the threads write.  See lane.c. */
+#ifndef CT_LANE_H
+#define CT_LANE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include "cudatrace.h"
+
+struct ct_session_state;
+
+/* A session's lanes. */
+struct ct_lanes {
+	struct mutex lock;	/* list; the lanes' previous and followed */
+	struct mutex read;	/* CT_IOC_LANE_READ against itself */
+	struct list_head list;
+	u32 session;		/* number, 0: it takes none */
+	u32 streams;		/* numbers given out */
+	u8 *buf;		/* a packet on its way to the reader */
+};
+
+/* ct_lanes_init - for a session; wanted: it takes lanes.  0 or -ENOMEM. */
+int ct_lanes_init(struct ct_lanes *lanes, bool wanted);
+
+/* ct_lanes_free - nobody reads them any more; memory that is mapped lives on. */
+void ct_lanes_free(struct ct_lanes *lanes);
+
+/* CT_IOC_LANE, for the current thread.  May sleep.  Errors as in cudatrace.h. */
+int ct_lane_make(struct ct_lane_new *arg);
+
+/* CT_IOC_LANE_READ.  May sleep.  Errors as in cudatrace.h. */
+int ct_lane_read(struct ct_session_state *s, struct ct_lane_read *arg);
+
+#endif

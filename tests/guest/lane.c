@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lanes: what an honest thread writes comes out as it was written, and what a hostile
+ * one writes comes out as valid packets of its own, inside its bounds.  Runs as root
+ * in a guest with the module loaded.  Prints TAP.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "line.h"
+
+#define SLOT	4096u
+#define SLOTS	4u
+#define HEAD	CT_PACKET_HEAD
+
+static struct session s;
+static int producer;
+static uint16_t class;
+static _Alignas(8) uint8_t out[CT_LANE_SLOT_MAX];
+
+/* ----------------------------------------------------- an honest thread ---- */
+static struct ct_lane_head *lane_new(uint32_t slot_size, uint32_t slots, uint32_t previous,
+				     int *err)
+{
+	struct ct_lane_new arg = { .size = sizeof(arg), .slot_size = slot_size,
+				   .slots = slots, .previous = previous };
+
+	*err = call(producer, CT_IOC_LANE, &arg);
+	return *err ? NULL : (void *)(uintptr_t)arg.address;
+}
+
+static struct ct_packet *slot_of(struct ct_lane_head *h, uint64_t n)
+{
+	return (void *)((uint8_t *)h + CT_LANE_DATA + n % h->slots * h->slot_size);
+}
+
+static struct ct_open_page *open_of(struct ct_lane_head *h)
+{
+	return (void *)((uint8_t *)h + PAGE);
+}
+
+static void drop(struct ct_lane_head *h)
+{
+	munmap(h, CT_LANE_DATA + (size_t)h->slots * h->slot_size);
+}
+
+static struct ct_packet *packet_new(struct ct_lane_head *h)
+{
+	struct ct_packet *p = slot_of(h, h->produced);
+
+	memset(p, 0, sizeof(*p));
+	p->ts_begin = now();
+	p->content_size = HEAD * 8;
+	p->magic = CT_MAGIC;
+	__atomic_store_n(&h->produced, h->produced + 1, __ATOMIC_RELEASE);
+	return p;
+}
+
+static void record(struct ct_packet *p, uint64_t ts, uint16_t id, uint64_t duration,
+		   uint32_t op)
+{
+	struct ct_thread_record *r = (void *)((uint8_t *)p + p->content_size / 8);
+	uint32_t payload = id == class ? 16 : 0;
+
+	*r = (struct ct_thread_record) { .stamp = CT_STAMP(ts, id), .op = op, .depth = 3,
+					 .result = 2, .duration = duration };
+	memset(r + 1, 0x5a, payload);
+	__atomic_store_n(&p->content_size, p->content_size + (sizeof(*r) + payload) * 8,
+			 __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------- the reader --- */
+static struct ct_lane_read got;
+
+static int lane_read(uint32_t flags)
+{
+	got = (struct ct_lane_read) { .size = sizeof(got), .flags = flags,
+				      .buf = (uintptr_t)out, .len = sizeof(out) };
+	return call(s.fd, CT_IOC_LANE_READ, &got);
+}
+
+struct content {
+	int bad;
+	int records;
+	int lost;
+	uint64_t first, last;
+	const struct ct_thread_record *record[16];
+};
+
+/* All that a strict reader would hold against this packet; since: bound of its times. */
+static struct content look(uint64_t since)
+{
+	const struct ct_packet *p = (void *)out;
+	struct content c = { .lost = (int)p->lost };
+	uint64_t at = HEAD, end = p->content_size / 8, ts, last = p->ts_begin;
+
+	c.bad += got.what != CT_LANE_PACKET || p->magic != CT_MAGIC ||
+		 memcmp(p->uuid, s.arg.uuid, 16) || p->stream_class != CT_STREAM_THREAD ||
+		 p->content_size > p->packet_size || got.bytes != p->packet_size / 8 ||
+		 p->pid != got.pid || p->cpu || p->reserved || p->ts_begin < since ||
+		 p->ts_end > now() + 1000000;
+	while (at < end) {
+		const struct ct_thread_record *r = (void *)(out + at);
+		uint32_t id = CT_RECORD_CLASS(r->stamp);
+
+		if (id < CT_CLASS_DYNAMIC && id != CT_CLASS_mark && id != CT_CLASS_process &&
+		    id != CT_CLASS_range_push && id != CT_CLASS_range_pop &&
+		    id != CT_CLASS_exit) {
+			c.bad++;
+			break;
+		}
+		ts = CT_UNSTAMP(p->ts_begin, r->stamp);
+		c.bad += ts < last || ts > p->ts_end ||
+			 (r->duration & CT_DURATION_MAX) > ts - since ||
+			 r->flags & (CT_F_CONTEXT | CT_F_BEGIN | CT_F_HAS_BEGIN);
+		last = ts;
+		if (!c.records)
+			c.first = ts;
+		if (c.records < 16)
+			c.record[c.records] = r;
+		c.records++;
+		at += sizeof(*r) + (id == CT_CLASS_range_pop ? 0 : id == CT_CLASS_exit ? 8 :
+				    payload_size(id, (void *)(r + 1)));
+	}
+	c.last = last;
+	c.bad += at != end;
+	return c;
+}
+
+/* Everything that is there, thrown away. */
+static void empty(void)
+{
+	while (!lane_read(CT_LANE_READ_ALL))
+		;
+}
+
+/* --------------------------------------------------------------- the tests -- */
+static void test_refusals(void)
+{
+	struct ct_lane_read bad = { .size = sizeof(bad), .len = 4096 };
+	struct ct_session arg = { .size = sizeof(arg),
+				  .flags = CT_SESSION_LANES | CT_SESSION_OVERWRITE };
+	int fd, err;
+
+	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(err == ENODATA && !page->session, "no session: ENODATA");
+	fd = device(O_RDWR);
+	ok(call(fd, CT_IOC_START, &arg) == EINVAL, "lanes and overwriting: EINVAL");
+	session_start(&s, 65536, 4, 0);
+	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(err == ENODATA && !page->session && page->recording,
+	   "a session whose owner reads none: ENODATA");
+	ok(lane_read(0) == ENOENT, "and it has none to read");
+	session_end(&s);
+	session_start(&s, 65536, 64, CT_SESSION_LANES);
+	ok(page->session, "one that does says its number");
+	lane_new(SLOT / 2, SLOTS, CT_LANE_NONE, &err);
+	ok(err == EINVAL, "slots too small");
+	lane_new(SLOT * 3, SLOTS, CT_LANE_NONE, &err);
+	ok(err == EINVAL, "no power of two");
+	lane_new(SLOT, 1, CT_LANE_NONE, &err);
+	ok(err == EINVAL, "one slot");
+	lane_new(CT_LANE_SLOT_MAX * 2, 2, CT_LANE_NONE, &err);
+	ok(err == EINVAL, "slots too large");
+	ok(call(fd, CT_IOC_LANE_READ, &bad) == EBADF, "another file may not read");
+	ok(call(s.fd, CT_IOC_LANE_READ, &bad) == ENOSPC, "a buffer that is too small");
+	bad.flags = 2;
+	ok(call(s.fd, CT_IOC_LANE_READ, &bad) == EINVAL, "an unknown flag");
+	close(fd);
+}
+
+static void test_honest(void)
+{
+	uint64_t since = by_line();
+	struct ct_lane_head *h, *h2;
+	struct ct_packet *p;
+	struct content c;
+	int err;
+
+	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(h && h->magic == CT_MAGIC && h->abi == CT_ABI_VERSION && h->slots == SLOTS &&
+	   h->slot_size == SLOT && h->pid == (uint32_t)getpid() &&
+	   h->tid == (uint32_t)syscall(SYS_gettid) && h->session == page->session &&
+	   !memcmp(h->uuid, s.arg.uuid, 16), "a lane says whose it is");
+	ok(mprotect(h, PAGE, PROT_READ | PROT_EXEC) && errno == EACCES, "it is not for code");
+	p = packet_new(h);
+	p->op_base = 1ull << 40;
+	for (int i = 0; i < 3; i++)
+		record(p, by_line(), class, 10, i);
+	ok(lane_read(0) == ENOENT, "a packet that is not full stays");
+	packet_new(h);
+	ok(!lane_read(0) && got.stream == h->stream, "when the next one begins it comes");
+	c = look(since);
+	ok(!c.bad && c.records == 3 && c.record[2]->op == 2 && c.record[1]->result == 2 &&
+	   c.record[1]->depth == 3 && *(uint64_t *)(c.record[2] + 1) == 0x5a5a5a5a5a5a5a5a,
+	   "with its records as they were written");
+	ok(((struct ct_packet *)out)->op_base == 1ull << 40 &&
+	   ((struct ct_packet *)out)->tid == h->tid && !((struct ct_packet *)out)->seq,
+	   "and a head of the module's own");
+	ok(h->consumed == 1 && lane_read(0) == ENOENT, "once, and its slot is free");
+	p = slot_of(h, 1);
+	record(p, by_line(), class, 0, 0);
+	ok(!lane_read(CT_LANE_READ_ALL) && look(since).records == 1, "asked for all: also what is open");
+	record(p, by_line(), CT_CLASS_range_pop, 0, 1);
+	record(p, by_line(), class, 0, 2);
+	ok(!lane_read(CT_LANE_READ_ALL), "and what came since");
+	c = look(since);
+	ok(!c.bad && c.records == 2 && c.record[0]->op == 1 &&
+	   ((struct ct_packet *)out)->seq == 2, "in a packet of its own");
+
+	h2 = lane_new(SLOT * 4, SLOTS, h->stream, &err);
+	p = packet_new(h2);
+	record(p, by_line(), class, 0, 5);
+	ok(h2->stream == h->stream && lane_read(CT_LANE_READ_ALL) == ENOENT,
+	   "a larger lane goes on with the stream, after the first");
+	record(slot_of(h, 1), by_line(), class, 0, 3);
+	err = h->stream;
+	drop(h);
+	ok(!lane_read(0) && look(since).record[0]->op == 3 && got.stream == (uint32_t)err,
+	   "what the first still had comes first");
+	ok(!lane_read(CT_LANE_READ_ALL) && look(since).record[0]->op == 5 &&
+	   ((struct ct_packet *)out)->seq == 4, "then the second's");
+	h2->lost = 7;
+	drop(h2);
+	ok(!lane_read(0) && look(since).lost == 7 && !look(since).bad,
+	   "losses that no record came after are told");
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "that was all");
+}
+
+static void test_forged(void)
+{
+	uint64_t since = by_line();
+	int err, told = 0, bad = 0;
+	struct ct_lane_head *h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	struct ct_packet *p = packet_new(h);
+	struct ct_thread_record *r;
+	struct mark *m;
+	struct content c;
+
+	p->pid = 1;
+	p->tid = 1;
+	p->uuid[0] ^= 1;
+	p->ts_begin = 5;
+	p->ts_end = 1;
+	p->seq = 99;
+	p->cpu = 9;
+	record(p, since - 3600000000000ull, class, 3600000000000ull, 0);
+	record(p, by_line() + 3600000000000ull, class, CT_DURATION_MAX, 1);
+	record(p, since, class, 0xfffeull << 48, 2);
+	r = (void *)((uint8_t *)p + p->content_size / 8 - sizeof(*r) - 16);
+	r->flags = 0xff;
+	ok(!lane_read(CT_LANE_READ_ALL), "a packet full of lies comes");
+	c = look(since);
+	ok(!c.bad && c.records == 3 && ((struct ct_packet *)out)->pid == (uint32_t)getpid(),
+	   "with the thread's own name, and times inside its life");
+	ok(c.record[2]->duration >> 48 == 0xffff, "and no CPU that there is not");
+
+	m = (void *)((uint8_t *)p + p->content_size / 8 + sizeof(*r) - sizeof(m->head));
+	r = (void *)((uint8_t *)p + p->content_size / 8);
+	*r = (struct ct_thread_record) { .stamp = CT_STAMP(by_line(), CT_CLASS_mark) };
+	m->uid = 4711;
+	m->len = sizeof(m->text);
+	p->content_size += (sizeof(*r) + sizeof(*m) - sizeof(m->head)) * 8;
+	ok(!lane_read(CT_LANE_READ_ALL) && look(since).records == 1 &&
+	   *(uint32_t *)(look(since).record[0] + 1) == getuid(), "a mark's uid is the lane's");
+	for (uint32_t id = CT_CLASS_call_open; id < 12; id++) {
+		if (id == CT_CLASS_exit)
+			continue;
+		p = packet_new(h);
+		record(p, by_line(), class, 0, 0);
+		record(p, by_line(), id, 0, 1);
+		record(p, by_line(), class, 0, 2);
+		bad += lane_read(CT_LANE_READ_ALL) != 0;
+		c = look(since);
+		bad += c.bad || c.records != 1 || c.lost != ++told;
+	}
+	ok(!bad, "a class that is not a program's ends the packet, and that is told as a loss");
+	p = packet_new(h);
+	record(p, by_line(), 0xfff0, 0, 0);
+	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad && look(since).lost == ++told,
+	   "one that there is not, too");
+	p = packet_new(h);
+	record(p, by_line(), class, 0, 0);
+	p->content_size -= 64;
+	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad && !look(since).records &&
+	   look(since).lost == ++told, "a record that ends behind the content");
+	p = packet_new(h);
+	p->content_size = ~0ull;
+	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad, "a content of 2^61 bytes");
+	p = packet_new(h);
+	p->magic = 0;
+	record(p, by_line(), class, 0, 0);
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "a packet that was not begun");
+	h->produced += 100;
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "100 packets in four slots");
+	drop(h);
+	ok(!lane_read(0) && look(since).lost > told, "that is told at the end");
+	empty();
+}
+
+static volatile int scribbling;
+
+static void *scribble(void *arg)
+{
+	struct ct_lane_head *h = arg;
+	uint64_t *at = (void *)h, words = (CT_LANE_DATA + SLOTS * SLOT) / 8;
+	unsigned seed = 1;
+
+	while (scribbling) {
+		uint64_t n = PAGE / 8 + rand_r(&seed) % (words - PAGE / 8), v = 0;
+
+		switch (rand_r(&seed) % 8) {
+		case 0: v = rand_r(&seed) * 0x100000001ull; break;
+		case 1: v = CT_STAMP(by_line(), class); break;
+		case 2: v = CT_STAMP(by_line(), CT_CLASS_mark); break;
+		case 3: v = rand_r(&seed) % 65536; break;
+		case 4: n = 512 + rand_r(&seed) % 8; v = rand_r(&seed) % 80; break;
+		case 5:	/* a packet that may be one */
+			n = 1024 + rand_r(&seed) % SLOTS * (SLOT / 8);
+			((struct ct_packet *)(at + n))->magic = CT_MAGIC;
+			n += 5;
+			v = HEAD * 8 + rand_r(&seed) % 4096 * 64ull;
+			break;
+		case 6:
+			n = (uint64_t *)&h->produced - at;
+			v = h->consumed + (rand_r(&seed) % 64 ? rand_r(&seed) % 5u : 1ull << 40);
+			break;
+		case 7: n = (uint64_t *)&h->lost - at; v = rand_r(&seed) % 100; break;
+		}
+		__atomic_store_n(&at[n], v, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void test_hostile(void)
+{
+	uint64_t since = by_line(), until, packets = 0, records = 0, bad = 0;
+	int err;
+	struct ct_lane_head *h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	struct content c;
+	pthread_t t;
+
+	scribbling = 1;
+	pthread_create(&t, NULL, scribble, h);
+	until = now() + 5000000000ull;
+	while (now() < until) {
+		if (lane_read(CT_LANE_READ_ALL))
+			continue;
+		if (got.what != CT_LANE_PACKET)
+			continue;
+		c = look(since);
+		bad += c.bad != 0;
+		packets++;
+		records += c.records;
+	}
+	scribbling = 0;
+	pthread_join(t, NULL);
+	drop(h);
+	empty();
+	ok(packets > 100 && records > 10 && !bad,
+	   "a thread that writes anything anywhere: %llu of %llu packets are not valid (%llu records)",
+	   (unsigned long long)bad, (unsigned long long)packets, (unsigned long long)records);
+}
+
+static void test_lives(void)
+{
+	struct ct_lane_head *h;
+	struct ct_open_page *o = (void *)out;
+	struct ct_packet *p;
+	unsigned char in;
+	int err, status, calls = 0;
+	pid_t pid;
+
+	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	pid = fork();
+	if (!pid)
+		_exit(mincore(h, PAGE, &in) && errno == ENOMEM ? 0 : 1);
+	waitpid(pid, &status, 0);
+	ok(!status, "a child has nothing of its parent's lane");
+	drop(h);
+	empty();
+
+	pid = fork();
+	if (!pid) {
+		h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+		p = packet_new(h);
+		record(p, by_line(), class, 0, 0);
+		open_of(h)->pid = 1;
+		for (int i = 0; i < 3; i++)
+			open_of(h)->entry[i] = (struct ct_open_call) { .class = class, .op = 5,
+								       .begin = 7 };
+		open_of(h)->entry[2].class = 0xfff0;
+		open_of(h)->depth = 1000;
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, &status, 0);
+	ok(!lane_read(0) && got.pid == (uint32_t)pid && look(0).records == 1,
+	   "the lane of a process that was killed is read to its end");
+	ok(!lane_read(0) && got.what == CT_LANE_OPEN && got.bytes == sizeof(*o) &&
+	   o->magic == CT_MAGIC && o->pid == (uint32_t)pid && o->depth == 2 &&
+	   o->entry[0].begin > 7, "then the calls that it had open, as far as they can be");
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "and that is its end");
+
+	for (calls = 0; calls < 64; calls++) {
+		h = lane_new(CT_LANE_SLOT_MAX, 32, CT_LANE_NONE, &err);
+		if (!h)
+			break;
+	}
+	ok(err == EDQUOT && calls == 7, "a user's lanes have a quota (%d of 32 MiB)", calls);
+}
+
+static void test_switches(void)
+{
+	struct ct_filter f = { .size = sizeof(f), .categories = 1, };
+	uint32_t number = page->session;
+	int err;
+
+	call(s.fd, CT_IOC_FILTER, &f);
+	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(!page->session && page->recording && err == ENODATA,
+	   "with a filter there are no lanes: it looks at tasks");
+	f.categories = 0;
+	call(s.fd, CT_IOC_FILTER, &f);
+	ok(page->session == number, "without it they are back");
+	call(s.fd, CT_IOC_PAUSE, NULL);
+	ok(!page->session && !page->recording, "pause");
+	call(s.fd, CT_IOC_RESUME, NULL);
+	ok(page->session == number && page->recording, "resume");
+}
+
+/* ------------------------------------------- a million calls, in their calls -- */
+#define CALLS	1000000
+#define CHUNK	1000
+
+struct moment {
+	uint64_t begin, end;
+};
+
+/* The probe's records that came since. */
+static int probed(uint32_t cpu, uint16_t id, uint64_t *pos, struct moment *m)
+{
+	const uint32_t size = s.arg.subbuf_size;
+	const uint64_t mask = (uint64_t)size * s.arg.subbuf_count - 1;
+	uint64_t end = __atomic_load_n(&s.cpu[cpu].status->committed, __ATOMIC_ACQUIRE);
+	int n = 0;
+
+	while (*pos < end) {
+		uint64_t begin = *pos & ~(uint64_t)(size - 1), limit = end;
+		const struct ct_packet *p = (void *)(s.cpu[cpu].data + (begin & mask));
+		const struct ct_cpu_record *r;
+
+		if (*pos == begin)
+			*pos += HEAD;
+		if (end >= begin + size)
+			limit = begin + p->content_size / 8;
+		if (*pos >= limit) {
+			*pos = end >= begin + size ? begin + size : end;
+			continue;
+		}
+		r = (void *)(s.cpu[cpu].data + (*pos & mask));
+		if (CT_RECORD_CLASS(r->stamp) == id && r->tid == (uint32_t)getpid() && n < CHUNK) {
+			m[n].end = CT_UNSTAMP(p->ts_begin, r->stamp);
+			m[n].begin = m[n].end - (r->duration & CT_DURATION_MAX);
+			n++;
+		}
+		*pos += sizeof(*r) + payload_size(CT_RECORD_CLASS(r->stamp), (void *)(r + 1));
+	}
+	__atomic_store_n(&s.cpu[cpu].consumer->consumed, end & ~(uint64_t)(size - 1),
+			 __ATOMIC_RELEASE);
+	return n;
+}
+
+/* The lane's records that came since. */
+static int called(struct moment *m)
+{
+	int n = 0;
+
+	while (!lane_read(CT_LANE_READ_ALL)) {
+		const struct ct_packet *p = (void *)out;
+
+		for (uint64_t at = HEAD; at < p->content_size / 8 && n < CHUNK; n++) {
+			const struct ct_thread_record *r = (void *)(out + at);
+
+			m[n].end = CT_UNSTAMP(p->ts_begin, r->stamp);
+			m[n].begin = m[n].end - (r->duration & CT_DURATION_MAX);
+			at += sizeof(*r) + 16;
+		}
+	}
+	return n;
+}
+
+static void test_order(void)
+{
+	static struct moment in[CHUNK], of[CHUNK];
+	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getppid",
+				    .flags = CT_PROBE_OWNED };
+	int err, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	struct ct_lane_head *h = lane_new(SLOT * 16, SLOTS, CT_LANE_NONE, &err);
+	unsigned long outside = 0, wrong = 0;
+	struct ct_probe_info info;
+	struct ct_packet *p = NULL;
+	uint64_t pos[64] = { 0 }, begin, end;
+
+	if (!ok(!call(s.fd, CT_IOC_PROBE_ADD, &add), "a probe on a system call"))
+		return;
+	for (uint32_t i = 0;; i++) {
+		info = (struct ct_probe_info) { .size = sizeof(info), .index = i };
+		if (call(s.fd, CT_IOC_GET_PROBE, &info) || !strcmp(info.symbol, add.symbol))
+			break;
+	}
+	for (int i = 0; i < cpus; i++)
+		probed(i, info.class, &pos[i], in);
+	for (int chunk = 0; chunk < CALLS / CHUNK; chunk++) {
+		int cpu = chunk % cpus;
+
+		pin(cpu);
+		for (int i = 0; i < CHUNK; i++) {
+			if (!p || p->content_size / 8 + 64 > h->slot_size)
+				p = packet_new(h);
+			begin = by_line();
+			syscall(SYS_getppid);
+			end = by_line();
+			record(p, end, class, end - begin, i);
+		}
+		/* The class is known from the first record on. */
+		if (!info.class)
+			call(s.fd, CT_IOC_GET_PROBE, &info);
+		err = called(of);
+		wrong += err != CHUNK || probed(cpu, info.class, &pos[cpu], in) != CHUNK;
+		for (int i = 0; i < CHUNK; i++)
+			outside += in[i].begin < of[i].begin || in[i].end > of[i].end;
+	}
+	ok(!wrong, "every call and every system call in it has its record (%lu chunks of %d without)",
+	   wrong, CALLS / CHUNK);
+	ok(!outside, "of %d system calls %lu lie outside the calls that made them", CALLS, outside);
+	drop(h);
+	empty();
+}
+
+static void test_end(void)
+{
+	struct ct_lane_head *h;
+	struct ct_packet *p;
+	int err;
+
+	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	p = packet_new(h);
+	record(p, by_line(), class, 0, 0);
+	open_of(h)->entry[0] = (struct ct_open_call) { .class = class, .op = 9, .begin = by_line() };
+	open_of(h)->depth = 1;
+	ok(!call(s.fd, CT_IOC_STOP, NULL) && !page->session, "the session ends");
+	err = lane_read(CT_LANE_READ_ALL);
+	ok(!err && look(0).records == 1, "its lanes can be read still (%d, what %u, stream %u, %u bytes, %d lost)",
+	   err, got.what, got.stream, got.bytes, look(0).lost);
+	ok(!lane_read(CT_LANE_READ_ALL) && got.what == CT_LANE_OPEN &&
+	   ((struct ct_open_page *)out)->entry[0].op == 9, "with the calls that are open");
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "once");
+	record(p, now(), class, 0, 1);
+	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "what comes later is not read");
+	session_end(&s);
+	memset(h, 0, CT_LANE_DATA);
+	ok(1, "and its memory stays while it is mapped");
+}
+
+int main(void)
+{
+	struct ct_define def = define("lane_test", "lane_test");
+
+	producer = device(O_WRONLY);
+	ok(!map_clock(producer), "the clock page");
+	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
+	class = def.id;
+	test_refusals();
+	await_line();
+	test_honest();
+	test_forged();
+	test_hostile();
+	test_order();
+	test_switches();
+	test_lives();
+	test_end();
+	return tap_done();
+}
