@@ -21,6 +21,8 @@ static const int forwarded[] = {
 
 static volatile pid_t target;
 
+bool ct_launch_injected;
+
 static void forward(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -64,18 +66,36 @@ int ct_launch_library(char *path, size_t room, struct ct_error *err)
 		       self);
 }
 
-static void set_environment(const char *library, const char *dir, const char *sink)
+/* Ours in place of another tool's, which ours then calls. */
+static void inject(const char *variable, const char *next, const char *library)
+{
+	const char *old = getenv(variable);
+
+	if (old && *old && strcmp(old, library))
+		setenv(next, old, 1);
+	setenv(variable, library, 1);
+}
+
+static void preload(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
-	char *preload;
+	char *both;
 
-	if (old && *old) {
-		if (asprintf(&preload, "%s:%s", library, old) < 0)
-			_exit(126);
-	} else {
-		preload = strdup(library);
-	}
-	setenv("LD_PRELOAD", preload, 1);
+	if (!old || !*old)
+		setenv("LD_PRELOAD", library, 1);
+	else if (asprintf(&both, "%s:%s", library, old) < 0)
+		_exit(126);
+	else
+		setenv("LD_PRELOAD", both, 1);
+}
+
+static void set_environment(const char *library, const char *dir, const char *sink)
+{
+	if (ct_launch_injected)
+		inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
+	else
+		preload(library);
+	inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
 	setenv("CUDATRACE_DIR", dir, 1);
 	setenv("CUDATRACE_SINK", sink, 1);
 }

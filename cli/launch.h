@@ -36,4 +36,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 /* Waits up to @ms milliseconds (-1: for ever).  1: ended, status is set; 0: not yet. */
 int ct_launch_wait(struct ct_child *child, int ms);
 
+/* The library is not preloaded: libcuda loads it (--inject).  Set before ct_launch(). */
+extern bool ct_launch_injected;
+
 #endif

@@ -29,6 +29,16 @@ static int complete_registry(const struct ct_trace *t, struct ct_device *dev,
 	return ret ? ct_fail(err, -ret, "%s/%s: %s", t->dir, CT_REGISTRY_FILE, strerror(-ret)) : 0;
 }
 
+static int cut(int dirfd, const struct ct_stream_file *s)
+{
+	int fd = openat(dirfd, s->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int ret = fd < 0 || ftruncate(fd, s->tail) ? -1 : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* Where the recorder was: behind the last whole packet of each file. */
 static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
 		       struct ct_error *err)
@@ -40,6 +50,10 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirf
 		struct ct_packet_view last;
 		struct ct_device_ring *r;
 
+		/* Of a thread's stream only what was being written is to go. */
+		if (s->kind == CT_STREAM_THREAD && s->unfinished &&
+		    cut(dirfd, s))
+			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
 		if (s->kind != CT_STREAM_CPU || s->cpu >= dev->session.cpus || !s->packets_count)
 			continue;
 		r = &dev->ring[s->cpu];
@@ -71,6 +85,15 @@ static void write_state(const struct ct_trace *t, struct ct_device *dev, int dir
 	ct_state_close(&st);
 }
 
+/* All that is left, of CPUs and of threads. */
+static int drain(struct ct_device *dev, int dirfd, struct ct_error *err)
+{
+	int n = ct_device_drain(dev, dirfd, true, err);
+	int lanes = n < 0 ? n : ct_device_drain_lanes(dev, dirfd, true, err);
+
+	return lanes < 0 ? lanes : n + lanes;
+}
+
 int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
 {
 	struct ct_device dev;
@@ -88,7 +111,7 @@ int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
 	if (!ret)
 		ret = find_places(t, &dev, dirfd, err);
 	if (!ret)
-		ret = ct_device_drain(&dev, dirfd, true, err);
+		ret = drain(&dev, dirfd, err);
 	if (ret >= 0) {
 		write_state(t, &dev, dirfd);
 		/* It is in the files now. */
@@ -127,6 +150,8 @@ void ct_left_save(const char *dir)
 		return;
 	}
 	n = ct_device_snapshot(&rec.device, rec.dirfd, 0, &err);
+	if (n >= 0 && ct_device_drain_lanes(&rec.device, rec.dirfd, true, &err) < 0)
+		n = -1;
 	ct_recording_streams(&rec);
 	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
 		ct_complain("what killed recorder %u left is not saved whole: %s", holder, err.text);

@@ -16,6 +16,9 @@ _Static_assert(sizeof(struct ct_slot) == 1 << CT_SLOT_SHIFT, "thunks.S knows");
 _Static_assert(offsetof(struct ct_slot, flags) == CT_SLOT_FLAGS, "thunks.S knows");
 _Static_assert(offsetof(struct ct_slot, open) == CT_SLOT_OPEN, "thunks.S knows");
 _Static_assert(offsetof(struct ct_slot, target) == 0, "thunks.S knows");
+_Static_assert(sizeof(struct ct_open_call) == 32, "thunks.S knows");
+_Static_assert(CT_OPEN_SIMPLE < CT_OPEN_MAX, "thunks.S knows");
+_Static_assert(offsetof(struct ct_query, level) == CT_QUERY_LEVEL, "thunks.S knows");
 _Static_assert(sizeof(struct ct_query) <= CT_QUERY_FRAME, "thunks.S knows");
 _Static_assert(offsetof(struct ct_query, result) == CT_QUERY_RESULT, "thunks.S knows");
 _Static_assert(offsetof(struct ct_query, slot) == CT_QUERY_SLOT, "thunks.S knows");
@@ -257,26 +260,26 @@ void ct_leave(struct ct_frame *f)
 		t->open->depth = level;
 }
 
-/* The same for a simple query that no other call encloses. */
+/* The same for a simple query. */
 void ct_leave_query(struct ct_query *q)
 {
 	struct ct_slot *s = q->slot;
 	struct ct_thread *t = &ct_self;
 	u64 end = ct_clock_now(&t->clock);
-	u32 flags = CT_F_INSTANT;
+	u32 flags = CT_F_INSTANT, level = q->level;
 	u64 word, op;
 
 	if (unlikely(q->life != t->life || t->life != ct_process->life))
 		return;
 	if (unlikely((u32)q->result > 0xffff))
 		flags |= CT_F_NO_RESULT;
-	word = CT_RECORD_WORD(0, flags, q->result);
-	op = t->open->entry[0].op;
-	if (unlikely(t->open->depth > 1))
-		abandon(t, 1);
+	word = CT_RECORD_WORD(level, flags, q->result);
+	op = t->open->entry[level].op;
+	if (unlikely(t->open->depth > level + 1))
+		abandon(t, level + 1);
 	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&q->mark, end, s->class, word, op,
 				      0, NULL, 0)))
 		record_slowly(t, end, s->class, word, op, 0, NULL, 0);
-	if (likely(t->open->depth))
-		t->open->depth = 0;
+	if (likely(t->open->depth > level))
+		t->open->depth = level;
 }

@@ -141,6 +141,11 @@ static const char *const no_query[] = {
 	"cuGraphicsResourceGetMappedMipmappedArray",
 	"cuGraphicsResourceGetMappedEglFrame", "cuCheckpointProcessGetState",
 	"cuCheckpointProcessGetRestoreThreadId", "cuGLGetDevices",
+	"cudaMemGetInfo", "cudaGetSymbolAddress", "cudaGetSymbolSize",
+	"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion",
+	"cudaGetFuncBySymbol", "cudaGetKernel", "cudaIpcGetMemHandle",
+	"cudaIpcGetEventHandle", "cudaGetExportTable", "cudaLibraryGetKernel",
+	"cudaLibraryGetGlobal", "cudaFuncGetAttributes", "cudaGetDeviceProperties",
 };
 
 /* And what is as quick as a getter without being called one. */
@@ -148,7 +153,8 @@ static const char *const quick[] = {
 	"cuStreamIsCapturing", "cuFuncIsLoaded", "cuDeviceTotalMem",
 	"cuDeviceCanAccessPeer", "cuDeviceComputeCapability",
 	"cuThreadExchangeStreamCaptureMode", "cuGraphNodeFindInClone",
-	"cuLogsCurrent",
+	"cuLogsCurrent", "cudaStreamIsCapturing", "cudaPeekAtLastError",
+	"cudaDeviceCanAccessPeer",
 };
 
 static bool starts(const char *s, const char *with)
@@ -222,7 +228,10 @@ bool ct_classify(struct ct_symbol *f, const char *symbol)
 		}
 	}
 	f->query = is_query(f->name);
-	if (f->query) {
+	if (starts(f->name, "cuda")) {
+		f->category = CT_CAT_RUNTIME;
+		f->op = CT_OP_NONE;
+	} else if (f->query) {
 		f->category = CT_CAT_QUERY;
 		f->op = CT_OP_NONE;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlsym(), as the program sees it.  Names of libcuda ("cu" and a capital letter,
- * so neither cublas nor cudnn) go through ct_dlsym_driver(), which may hand out
+ * dlsym(), as the program sees it.  Names of libcuda and libcudart ("cu" or "cuda" and a
+ * capital letter, so neither cublas nor cudnn) go through ct_dlsym_driver(), which may hand out
  * a thunk; everything else is a jump to the real dlsym with the caller's return
  * address in place, since that is what RTLD_NEXT and RTLD_DEFAULT go by.
  *
@@ -11,7 +11,12 @@
 	.text
 	.globl	dlsym
 	.type	dlsym, @function
+	/* Ours, whatever the name is bound to. */
+	.globl	ct_dlsym
+	.hidden	ct_dlsym
+	.type	ct_dlsym, @function
 	.balign	16
+ct_dlsym:
 dlsym:
 	.cfi_startproc
 	endbr64
@@ -22,7 +27,12 @@ dlsym:
 	cmpb	$'u', 1(%rsi)
 	jne	.Lother
 	movzbl	2(%rsi), %eax
-	subl	$'A', %eax
+	cmpl	$'d', %eax
+	jne	1f
+	cmpb	$'a', 3(%rsi)
+	jne	.Lother
+	movzbl	4(%rsi), %eax
+1:	subl	$'A', %eax
 	cmpl	$25, %eax
 	ja	.Lother
 	cmpq	$-1, %rdi		/* RTLD_NEXT: relative to the caller */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finding libcuda among the loaded objects; see driver.h.
+ * Finding libcuda and libcudart among the loaded objects; see driver.h.
  *
  * All reading of objects happens inside dl_iterate_phdr(), which holds off
  * unloading.  Must never call dlsym(), dladdr() or dlopen(): their lock is taken
@@ -9,6 +9,7 @@
 #include "driver.h"
 
 #include "got.h"
+#include "options.h"
 #include "slot.h"
 
 /* Only written inside dl_iterate_phdr(); readers see whole entries. */
@@ -39,13 +40,22 @@ const struct ct_driver *ct_driver_last(void)
 	return ct_load(&ct_driver_generation) ? &last : NULL;
 }
 
-static bool is_driver(const struct ct_object *o)
+static bool is_named(const struct ct_object *o, const char *prefix)
 {
 	const char *file = strrchr(o->path, '/');
 
 	file = file ? file + 1 : o->path;
-	return !strncmp(o->soname, "libcuda.so", 10) ||
-	       (!*o->soname && !strncmp(file, "libcuda.so", 10));
+	return !strncmp(*o->soname ? o->soname : file, prefix, strlen(prefix));
+}
+
+static bool is_driver(const struct ct_object *o)
+{
+	return is_named(o, "libcuda.so");
+}
+
+static bool is_runtime(const struct ct_object *o)
+{
+	return ct_options.runtime && is_named(o, "libcudart.so");
 }
 
 struct scan {
@@ -53,6 +63,7 @@ struct scan {
 	unsigned from;		/* objects before it were looked at already */
 	u64 found[CT_DRIVERS_MAX][2];
 	unsigned drivers;
+	bool news;		/* one that was not there before */
 	struct ct_driver newest;
 };
 
@@ -62,14 +73,17 @@ static int find_drivers(struct dl_phdr_info *info, size_t size, void *data)
 	struct ct_object o;
 
 	(void)size;
-	if (!ct_object_read(&o, info) || !is_driver(&o))
+	if (!ct_object_read(&o, info) || (!is_driver(&o) && !is_runtime(&o)))
 		return 0;
 	if (scan->drivers == CT_DRIVERS_MAX)
 		return 1;
 	scan->found[scan->drivers][0] = o.start;
 	scan->found[scan->drivers][1] = o.end;
 	scan->drivers++;
-	if (!ct_driver_contains(o.start)) {
+	if (ct_driver_contains(o.start))
+		return 0;
+	scan->news = true;
+	if (is_driver(&o)) {
 		struct ct_text t = { scan->newest.path, sizeof(scan->newest.path), 0 };
 
 		scan->newest.start = o.start;
@@ -89,7 +103,7 @@ static bool still_there(const struct scan *scan, u64 start, u64 end)
 	return false;
 }
 
-/* True if a libcuda came that was not there before. */
+/* True if one came that was not there before. */
 static bool update_ranges(struct scan *scan)
 {
 	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
@@ -111,11 +125,11 @@ static bool update_ranges(struct scan *scan)
 			break;
 		}
 	}
-	if (!scan->newest.end)
-		return false;
-	last = scan->newest;
-	ct_store(&ct_driver_generation, ct_driver_generation + 1);
-	return true;
+	if (scan->newest.end) {
+		last = scan->newest;
+		ct_store(&ct_driver_generation, ct_driver_generation + 1);
+	}
+	return scan->news;
 }
 
 static int patch(struct dl_phdr_info *info, size_t size, void *data)

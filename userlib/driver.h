@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where libcuda lies in this process, and keeping up with objects that come and
+ * Where libcuda (and a shared libcudart) lies in this process, and keeping up with objects that come and
  * go.
  */
 #ifndef CT_DRIVER_H
@@ -8,7 +8,7 @@
 
 #include "elf.h"
 
-#define CT_DRIVERS_MAX	4
+#define CT_DRIVERS_MAX	8
 
 struct ct_driver {
 	u64 start, end;
@@ -23,7 +23,7 @@ struct ct_driver {
  */
 void ct_objects_check(void);
 
-/* Is this address inside a libcuda that is loaded now?  No lock. */
+/* Is this address inside a libcuda or libcudart that is loaded now?  No lock. */
 bool ct_driver_contains(u64 address);
 
 /*

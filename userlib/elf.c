@@ -235,5 +235,48 @@ void *ct_find_next(const char *name)
 	struct next n = { name, NULL, false };
 
 	dl_iterate_phdr(look_next, &n);
+	/* One that was loaded late has nobody behind it. */
+	return n.found ? n.found : ct_find_any(name);
+}
+
+static int look_any(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+
+	if (!ct_object_read(&o, info) ||
+	    ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end))
+		return 0;
+	n->after_us = true;
+	return look_next(info, size, data);
+}
+
+void *ct_find_any(const char *name)
+{
+	struct next n = { name, NULL, false };
+
+	dl_iterate_phdr(look_any, &n);
+	return n.found;
+}
+
+static int look_first(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	s = ct_object_read(&o, info) ? ct_object_find(&o, n->name) : NULL;
+	if (!s)
+		return 0;
+	n->found = (void *)(o.base + s->st_value);
+	return 1;
+}
+
+void *ct_find_first(const char *name)
+{
+	struct next n = { name, NULL, true };
+
+	dl_iterate_phdr(look_first, &n);
 	return n.found;
 }

@@ -53,4 +53,10 @@ bool ct_object_writable(const struct ct_object *o, u64 address);
  */
 void *ct_find_next(const char *name);
 
+/* The first definition of all, as the loader binds it. */
+void *ct_find_first(const char *name);
+
+/* The same in any object but this library: for one that was loaded late. */
+void *ct_find_any(const char *name);
+
 #endif

@@ -16,7 +16,11 @@
 
 static bool of_driver(const char *name)
 {
-	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+	if (name[0] != 'c' || name[1] != 'u')
+		return false;
+	if (name[2] == 'd' && name[3] == 'a')
+		name += 2;
+	return name[2] >= 'A' && name[2] <= 'Z';
 }
 
 struct definition {
@@ -98,4 +102,26 @@ void ct_got_patch(const struct ct_object *o)
 		patch_one(o, &o->plt[i]);
 	for (size_t i = 0; i < o->rela_count; i++)
 		patch_one(o, &o->rela[i]);
+}
+
+static void replace_one(const struct ct_object *o, const ElfW(Rela) *r, const char *name,
+			void *from, void *to)
+{
+	u32 type = (u32)ELF64_R_TYPE(r->r_info);
+	u64 *slot = (u64 *)(o->base + r->r_offset);
+
+	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+	    strcmp(o->strings + o->symbols[ELF64_R_SYM(r->r_info)].st_name, name))
+		return;
+	/* One that is bound at its first call leads into its own object. */
+	if (*slot == (u64)from || (*slot >= o->start && *slot < o->end))
+		store(o, slot, to);
+}
+
+void ct_got_replace(const struct ct_object *o, const char *name, void *from, void *to)
+{
+	for (size_t i = 0; i < o->plt_count; i++)
+		replace_one(o, &o->plt[i], name, from, to);
+	for (size_t i = 0; i < o->rela_count; i++)
+		replace_one(o, &o->rela[i], name, from, to);
 }

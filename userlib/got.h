@@ -14,4 +14,7 @@
  */
 void ct_got_patch(const struct ct_object *o);
 
+/* Every slot of this name that holds one address gets another. */
+void ct_got_replace(const struct ct_object *o, const char *name, void *from, void *to);
+
 #endif

@@ -47,6 +47,14 @@ static enum ct_sink_wish sink_wish(const char *s)
 	return CT_SINK_NONE;
 }
 
+static void copy(char *to, size_t size, const char *from)
+{
+	struct ct_text t = { to, size, 0 };
+
+	if (from)
+		ct_put(&t, from);
+}
+
 /* All is copied: some programs write over their environment (process titles). */
 void ct_options_read(void)
 {
@@ -54,14 +62,20 @@ void ct_options_read(void)
 	const char *device = getenv("CUDATRACE_DEVICE");
 	const char *queries = getenv("CUDATRACE_TIME_QUERIES");
 	const char *lanes = getenv("CUDATRACE_LANES");
+	const char *runtime = getenv("CUDATRACE_RUNTIME");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
+	copy(ct_options.nvtx_next, sizeof(ct_options.nvtx_next),
+	     getenv("CUDATRACE_NVTX_NEXT"));
+	copy(ct_options.injection_next, sizeof(ct_options.injection_next),
+	     getenv("CUDATRACE_INJECTION_NEXT"));
 	ct_options.sink = sink_wish(getenv("CUDATRACE_SINK"));
 	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
 	ct_options.packet_size = packet_size(getenv("CUDATRACE_PACKET"));
 	ct_options.time_queries = queries && *queries == '1';
 	ct_options.lanes = !lanes || *lanes != '0';
+	ct_options.runtime = !runtime || *runtime != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);
 }

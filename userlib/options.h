@@ -7,6 +7,9 @@
  *   CUDATRACE_DEVICE		instead of /dev/cudatrace
  *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
  *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
+ *   CUDATRACE_RUNTIME		0: the cuda* calls of a shared libcudart are left alone
+ *   CUDATRACE_NVTX_NEXT	the NVTX injection library that ours took the place of
+ *   CUDATRACE_INJECTION_NEXT	the same of CUDA_INJECTION64_PATH
  *   CUDATRACE_LANES		0: every record to the device by ioctl
  */
 #ifndef CT_OPTIONS_H
@@ -20,9 +23,10 @@ struct ct_options {
 	enum ct_sink_wish sink;
 	char device[256];
 	char dir[2048];		/* absolute; "" if not asked for */
+	char nvtx_next[512], injection_next[512];
 	u32 packet_size;	/* 0: as the sink thinks best */
 	bool time_queries;
-	bool lanes;
+	bool lanes, runtime;
 };
 
 extern struct ct_options ct_options;

@@ -54,6 +54,33 @@ static const struct params known[] = {
 #undef CT_PARAM
 };
 
+/* libcudart's that are called often; what is not here gets 16 words copied. */
+static const struct params runtime[] = {
+	{ "cudaGetDevice", 0, 0 }, { "cudaSetDevice", 0, 0 },
+	{ "cudaGetLastError", 0, 0 }, { "cudaPeekAtLastError", 0, 0 },
+	{ "cudaStreamIsCapturing", 0, 0 }, { "cudaGetDeviceCount", 0, 0 },
+	{ "cudaLaunchKernel", 2, 0 }, { "cudaLaunchKernelExC", 0, 0 },
+	{ "cudaMalloc", 0, 0 }, { "cudaFree", 0, 0 }, { "cudaMemcpy", 0, 0 },
+	{ "cudaMemcpyAsync", 0, 0 }, { "cudaMemsetAsync", 0, 0 },
+	{ "cudaStreamSynchronize", 0, 0 }, { "cudaDeviceSynchronize", 0, 0 },
+	{ "cudaEventCreateWithFlags", 0, 0 }, { "cudaEventRecord", 0, 0 },
+	{ "cudaEventQuery", 0, 0 }, { "cudaEventSynchronize", 0, 0 },
+	{ "cudaEventDestroy", 0, 0 }, { "cudaStreamWaitEvent", 0, 0 },
+	{ "cudaStreamQuery", 0, 0 }, { "cudaFuncGetAttributes", 0, 0 },
+	{ "cudaFuncSetAttribute", 0, 0 }, { "cudaDeviceGetAttribute", 0, 0 },
+	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessor", 0, 0 },
+	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 0, 0 },
+	{ "cudaGraphLaunch", 0, 0 }, { "cudaPointerGetAttributes", 0, 0 },
+};
+
+static const struct params *runtime_params(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(runtime) / sizeof(*runtime); i++)
+		if (!strcmp(runtime[i].symbol, symbol))
+			return &runtime[i];
+	return NULL;
+}
+
 static const struct params *params_of(const char *symbol)
 {
 	size_t low = 0, high = sizeof(known) / sizeof(*known);
@@ -74,7 +101,8 @@ static const struct params *params_of(const char *symbol)
 
 static const struct params *params_by_base(const char *symbol)
 {
-	const struct params *p = params_of(symbol);
+	const struct params *p = strncmp(symbol, "cuda", 4) ? params_of(symbol) :
+				 runtime_params(symbol);
 	char base[CT_NAME_LEN];
 	size_t n = strlen(symbol);
 

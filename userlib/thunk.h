@@ -29,9 +29,10 @@
 #define CT_FRAME_STACK		272	/* saved rbp and return address between */
 
 #define CT_QUERY_FRAME		48
-#define CT_QUERY_RESULT		0
+#define CT_QUERY_RESULT		0	/* on the way in: rcx */
 #define CT_QUERY_SLOT		16
 #define CT_QUERY_LIFE		32
+#define CT_QUERY_LEVEL		36
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
 #define CT_THREAD_OPEN		8
@@ -39,6 +40,7 @@
 #define CT_THREAD_PACKET	24
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
+#define CT_OPEN_SIMPLE		48	/* deeper (of CT_OPEN_MAX) goes the long way */
 #define CT_OPEN_ENTRY		32	/* begin, op, stack, class and flags */
 
 #ifndef __ASSEMBLER__
@@ -90,12 +92,13 @@ struct ct_frame {
 	u64 stack[];
 };
 
-/* The frame of a simple query that no other call encloses. */
+/* The frame of a simple query. */
 struct ct_query {
 	u64 result, result2;
 	struct ct_slot *slot;
 	u64 mark;
 	u32 life;
+	u32 level;		/* index of its open call */
 };
 
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */

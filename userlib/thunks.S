@@ -145,7 +145,7 @@ thunk_common:
 	/*
 	 * Eight of ten calls are these: nothing of the arguments is needed, so they stay
 	 * where they are, and what ct_enter() does is done with the three registers
-	 * that a call may change.
+	 * that a call may change, and one that is put back.
 	 */
 	.balign	64
 	.type	simple_query, @function
@@ -164,22 +164,34 @@ simple_query:
 	jne	.Lnot_simple
 	movl	%eax, CT_QUERY_LIFE(%rsp)
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	cmpl	$0, CT_OPEN_DEPTH(%rax)
-	jne	.Lnot_simple
+	movq	%rcx, CT_QUERY_RESULT(%rsp)
+	movl	CT_OPEN_DEPTH(%rax), %ecx
+	cmpl	$CT_OPEN_SIMPLE, %ecx
+	jae	.Lnot_simple_rcx
+	movl	%ecx, CT_QUERY_LEVEL(%rsp)
 	movq	%r11, CT_QUERY_SLOT(%rsp)
+	leaq	16(%rbp), %r11
+	shlq	$5, %rcx
+	jz	1f
+	/* The call around this one is there as long as its frame is above ours. */
+	cmpq	%r11, CT_OPEN_ENTRY+16-32(%rax,%rcx)
+	jbe	.Lnot_simple_slot
+1:	addq	%rax, %rcx
+	movq	%r11, CT_OPEN_ENTRY+16(%rcx)
 	movq	%fs:CT_THREAD_PACKET(%r10), %r11
 	movq	CT_PACKET_TS_END(%r11), %r11
-	movq	%r11, CT_OPEN_ENTRY(%rax)
+	movq	%r11, CT_OPEN_ENTRY(%rcx)
 	movl	$1, %r11d
 	xaddq	%r11, %fs:CT_THREAD_OPS(%r10)
 	incq	%r11
-	movq	%r11, CT_OPEN_ENTRY+8(%rax)
-	leaq	16(%rbp), %r11
-	movq	%r11, CT_OPEN_ENTRY+16(%rax)
+	movq	%r11, CT_OPEN_ENTRY+8(%rcx)
 	movq	CT_QUERY_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
-	movq	%r10, CT_OPEN_ENTRY+24(%rax)
-	movl	$1, CT_OPEN_DEPTH(%rax)
+	movq	%r10, CT_OPEN_ENTRY+24(%rcx)
+	movl	CT_QUERY_LEVEL(%rsp), %ecx
+	incl	%ecx
+	movl	%ecx, CT_OPEN_DEPTH(%rax)
+	movq	CT_QUERY_RESULT(%rsp), %rcx
 	call	*(%r11)
 	movq	%rax, CT_QUERY_RESULT(%rsp)
 	movq	%rdx, CT_QUERY_RESULT+8(%rsp)
@@ -193,6 +205,10 @@ simple_query:
 	.cfi_restore %rbp
 	ret
 	.cfi_restore_state
+.Lnot_simple_slot:
+	movq	CT_QUERY_SLOT(%rsp), %r11
+.Lnot_simple_rcx:
+	movq	CT_QUERY_RESULT(%rsp), %rcx
 .Lnot_simple:
 	leave
 	.cfi_def_cfa %rsp, 8

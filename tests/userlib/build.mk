@@ -13,7 +13,8 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim linked-lazy linked-now plugin \
-	libplugin.so throw bench_call test_clock libfake_driver.so libcudart_like.so)
+	libplugin.so throw bench_call test_clock \
+	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so)
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
@@ -42,6 +43,18 @@ $(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
+
+$(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
+	$(CC) $(TEST_CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -o $@ $<
+
+$(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
+	$(CC) $(TEST_CFLAGS) -o $@ $^
+
+$(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/nvtx_abi.h
+	$(CC) $(TEST_CFLAGS) -o $@ $<
+
+$(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/nvtx_abi.h
+	$(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<
 
 $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -Wl,-z,lazy -Wl,-z,norelro -o $@ $^

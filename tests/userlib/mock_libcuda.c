@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,9 +31,21 @@ EXPORT int cuMockCount(void)
 	return count;
 }
 
+/* As the real one does when it is initialised. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *l = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*start)(void) = l ? (int (*)(void))dlsym(l, "InitializeInjection") : NULL;
+
+	if (start)
+		start();
+}
+
 EXPORT int cuInit(unsigned flags)
 {
-	COUNT();
+	if (!COUNT())
+		inject();
 	return flags ? INVALID_VALUE : 0;
 }
 

@@ -179,8 +179,8 @@ t_lookups() {
 	{ exits 0 && silent && valid && counts 3 ' cuMemAlloc_v2 '; }
 	ok "a wrapper of cuInit that goes on by RTLD_NEXT" $?
 	nm -D --defined-only "$B/libcudatrace.so" | awk '{print $3}' >"$W/said"
-	! grep -vxE 'dlsym|ioctl|cudatrace_(mark|range_push|range_pop)' "$W/said"
-	ok "only dlsym, ioctl and cudatrace_* are exported" $?
+	! grep -vxE 'dlsym|ioctl|cudatrace_(mark|range_push|range_pop)|InitializeInjection(Nvtx2)?' "$W/said"
+	ok "only dlsym, ioctl, cudatrace_* and the two injections are exported" $?
 }
 
 t_namespaces() {
@@ -227,6 +227,67 @@ t_linked() {
 	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 ' && counts 2 ' cuInit ' &&
 	  counts 1 ' cuCtxGetCurrent$'; }
 	ok "a plugin linked to libcuda that is loaded later" $?
+}
+
+t_runtime() {
+	traced "$B/runtime"
+	{ exits 0 && silent && valid && counts 2 'depth=0 .* runtime/- cudaGetDevice$' &&
+	  counts 2 'depth=1 .* query/- cuCtxGetCurrent$' && counts 1 ' cudaMalloc$' &&
+	  counts 1 'depth=1 .* cuMemAlloc_v2 ' && counts 1 ' cudaLaunchKernel$' &&
+	  counts 1 ' cudaMemset3D$' && counts 1 'flags=c .*cudaGetErrorString$'; }
+	ok "cuda* calls of a shared libcudart, and the driver's calls inside them" $?
+	CUDATRACE_RUNTIME=0 traced "$B/runtime"
+	{ exits 0 && valid && counts 0 ' cuda' && counts 2 'depth=0 .* query/- cuCtxGetCurrent$'; }
+	ok "... unless they are to be left alone" $?
+}
+
+t_nvtx() {
+	"$B/nvtx_app" >"$W/bare"
+	NVTX_INJECTION64_PATH=$B/libcudatrace.so traced "$B/nvtx_app"
+	{ exits 0 && silent && cmp -s "$W/out" "$W/bare" && valid &&
+	  counts 1 ' range_push .*text="forward"$' && counts 1 'text="layer 1"$' &&
+	  counts 4 ' range_pop$' && counts 1 ' mark .*text="grüß € 😀"$' &&
+	  counts 1 ' mark .*text="torch: attributes"$' &&
+	  counts 1 ' range_push .*text="torch: registered"$' &&
+	  counts 1 'text="range [0-9]* begins: async"$' && counts 1 'text="range [0-9]* ends"$'; }
+	ok "NVTX: ranges, marks, domains, registered and wide strings" $?
+	NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$W/bare"
+	NVTX_INJECTION64_PATH=$B/libcudatrace.so CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so \
+		traced "$B/nvtx_app"
+	{ exits 0 && silent && cmp -s "$W/out" "$W/bare" && grep -q 'tool: push layer 1' "$W/out" &&
+	  valid && counts 1 ' range_push .*text="forward"$' &&
+	  counts 1 ' mark .*text="torch: attributes"$'; }
+	ok "... before another tool, which is called too and whose answers count" $?
+}
+
+# Not preloaded: libcuda loads the library.
+injected() {
+	D=$W/trace
+	rm -rf "$D"
+	CUDATRACE_DIR=$D CUDA_INJECTION64_PATH=$B/libcudatrace.so "$@" >"$W/out" 2>"$W/err"
+	STATUS=$?
+}
+
+t_inject() {
+	injected "$B/inject_app"
+	{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent ' &&
+	  counts 1 ' cuMemAlloc_v2 '; }
+	ok "injected by libcuda: pointers from before, and dlsym from then on" $?
+	CUDATRACE_INJECTION_NEXT=$B/inject_tool.so injected "$B/inject_app"
+	{ exits 0 && grep -q 'tool: injected' "$W/out" && valid &&
+	  counts 100 ' cuCtxSetCurrent '; }
+	ok "... before another tool, which is injected too" $?
+	CUDA_INJECTION64_PATH=$B/libcudatrace.so traced "$B/inject_app"
+	{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent ' && counts 1 ' cuInit '; }
+	ok "... and preloaded as well: each call once" $?
+	if echo 'int main(void) { return 0; }' | cc -fsanitize=address -x c -o "$W/asan" - 2>/dev/null; then
+		cc -w -D_GNU_SOURCE -fsanitize=address -g -o "$W/asan" tests/userlib/inject_app.c
+		injected "$W/asan"
+		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
+		ok "a program with AddressSanitizer, which cannot be preloaded" $?
+	else
+		skip "a program with AddressSanitizer" "the compiler has none"
+	fi
 }
 
 t_others() {
