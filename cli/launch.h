@@ -6,6 +6,7 @@
 #ifndef CT_CLI_LAUNCH_H
 #define CT_CLI_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "error.h"
