@@ -7,7 +7,7 @@
  * A line is published before it begins, and none begins before the time that the
  * last one promised: so every reader, on any CPU and in user space, takes the same
  * line for the same counter.  A line that nobody followed up is used no further than
- * for twice its promise; then readers ask the kernel's clock.
+ * for CT_CLOCK_LASTS times its promise; then readers ask the kernel's clock.
  *
  * Where the counter is not what the kernel's own clock goes by, or strays from it,
  * there is no line.
@@ -100,7 +100,7 @@ static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
 		.tsc = tsc, .ns = ns, .until = until, .mult = mult,
 	};
 	own[lines % CT_CLOCK_LINES] = (struct ct_clock_own) {
-		.tsc = tsc, .ns = ns, .mult = mult, .limit = 2 * (until - tsc),
+		.tsc = tsc, .ns = ns, .mult = mult, .limit = CT_CLOCK_LASTS * (until - tsc),
 	};
 	/* The line before its number: pairs with the readers' acquire. */
 	smp_store_release(&ct_clock_page->newest, lines);
@@ -129,7 +129,7 @@ u64 ct_clock_ns_slow(void)
 	if (unlikely(now < l->tsc))
 		l = &p->line[(n - 1) % CT_CLOCK_LINES];
 	passed = now - l->tsc;
-	if (unlikely(passed >= 2 * (l->until - l->tsc)))
+	if (unlikely(passed >= CT_CLOCK_LASTS * (l->until - l->tsc)))
 		return ktime_get_mono_fast_ns();
 	return l->ns + (passed * l->mult >> 32);
 }
@@ -171,7 +171,7 @@ static bool next_line(const struct pair *now)
 	if (begin < last->until)
 		begin = last->until;
 	/* Nobody uses it any more (a suspend, a host that slept). */
-	if (now->tsc - last->tsc >= 2 * (last->until - last->tsc) - ahead)
+	if (now->tsc - last->tsc >= CT_CLOCK_LASTS * (last->until - last->tsc) - ahead)
 		return false;
 	ns = line_at(last, begin);
 	error = now->ns - line_at(last, now->tsc);
@@ -213,7 +213,7 @@ static void keep_going(struct work_struct *unused)
 		if (++restarts > RESTARTS)
 			return;
 	}
-	schedule_delayed_work(&work, nsecs_to_jiffies(delay));
+	queue_delayed_work(system_highpri_wq, &work, nsecs_to_jiffies(delay));
 }
 
 void ct_clock_start(void)
@@ -223,7 +223,7 @@ void ct_clock_start(void)
 	running = true;
 	restarts = 0;
 	begin_anew();
-	schedule_delayed_work(&work, nsecs_to_jiffies(FIRST_NS));
+	queue_delayed_work(system_highpri_wq, &work, nsecs_to_jiffies(FIRST_NS));
 }
 
 void ct_clock_stop(void)

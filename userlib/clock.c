@@ -6,7 +6,7 @@
  * the counter and the real clock together, and publishes a line that begins a little
  * later, where the last one will be then, and is sloped to meet the clock at its end.
  * So time goes back in no thread, nor from one to another.  A line is used no longer
- * than for twice its promise, which ends each of them in a suspend; a counter that
+ * than for CT_CLOCK_LASTS times its promise, which ends each of them in a suspend; a counter that
  * strays from the clock is given up.
  *
  * Must never wait: whoever finds the page being written uses what there is.
@@ -167,7 +167,7 @@ static void next_line(void)
 		return;
 	}
 	error = (s64)(now.ns - line_at(last, now.tsc));
-	if (now.tsc - last->tsc >= 2 * (last->until - last->tsc)) {
+	if (now.tsc - last->tsc >= CT_CLOCK_LASTS * (last->until - last->tsc)) {
 		/* Nobody uses it any more.  How far the counter may have strayed meanwhile
 		 * nobody has seen, so it is its slope that must be what it was. */
 		s64 change = (s64)(mult - last->mult);
@@ -227,7 +227,7 @@ static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u6
 		c->ns = l->ns;
 		c->mult = l->mult;
 		c->span = until - l->tsc;
-		if (tsc - l->tsc >= 2 * (l->until - l->tsc))
+		if (tsc - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
 			c->span = 0;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&p->newest, __ATOMIC_RELAXED) - n > 1);

@@ -55,11 +55,11 @@ static void text_record(u16 class, const char *text)
 	while (n < TEXT_MAX && text[n])
 		n++;
 	m.uid = (u32)ct_sys0(SYS_getuid);
-	m.len = (u16)n;
 	memcpy(m.text, text, n);
 	memset(m.text + n, 0, 8);
+	m.len = (u16)CT_TEXT_BYTES(6, (u64)n);	/* the NULs behind it are its own */
 	record(t, class, n == TEXT_MAX && text[n] ? CT_F_TRUNCATED : 0, &m,
-	       (u32)(6 + CT_TEXT_BYTES(6, (u64)n)));
+	       6u + m.len);
 }
 
 EXPORT void cudatrace_mark(const char *text)

@@ -130,10 +130,10 @@ static void process_record(struct ct_thread *t)
 			p->text[i] = ' ';
 	p->ppid = (u32)ct_sys0(SYS_getppid);
 	p->uid = (u32)ct_sys0(SYS_getuid);
-	p->len = (u16)n;
 	memset(p->text + n, 0, 8);
+	p->len = (u16)CT_TEXT_BYTES(10, (u64)n);	/* the NULs behind it are its own */
 	e.payload = text;
-	e.size = (u32)(10 + CT_TEXT_BYTES(10, (u64)n));
+	e.size = 10u + p->len;
 	e.op = ct_local_add(&t->ops, 1) + 1;
 	ct_sink->record(t, &e);
 }

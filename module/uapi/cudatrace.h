@@ -159,8 +159,8 @@
  *   1. n = newest (acquire).  0: there is no line, use clock_gettime().
  *   2. Read the counter, then take line n; if the counter is below its tsc, take
  *      line n - 1 instead.
- *   3. If counter - tsc >= 2 * (until - tsc) there is no line for it (2 also says
- *      so where line n - 1 is none): use clock_gettime().
+ *   3. If counter - tsc >= CT_CLOCK_LASTS * (until - tsc) there is no line for it
+ *      (also where line n - 1 is none, which is zeros): use clock_gettime().
  *   4. ns = line.ns + ((counter - line.tsc) * line.mult >> 32), in 64 bits.
  *   5. newest again; if it has moved by more than 1, begin anew.
  * Between tsc and until a line may be kept and used without looking at the page.
@@ -390,6 +390,7 @@ struct ct_clock_line {
 	__u64 mult;		/* ns a tick, 32 bits of it behind the point */
 };
 #define CT_CLOCK_LINES	4
+#define CT_CLOCK_LASTS	8	/* times its promise that a line may be used at most */
 struct ct_clock_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */

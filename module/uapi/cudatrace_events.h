@@ -93,8 +93,8 @@ enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
  *   dev     device number of an ioctl, see CT_DEV_*
  *   cures   CUresult         nvst  NV_STATUS of the resource manager
  *   nvcode  RM control command or RM class, whichever the ioctl carries
- *   text    u16 byte count, then that many bytes, NUL-padded so that the record
- *           ends at a multiple of 8; only as the last field
+ *   text    u16 byte count, then that many bytes, the last of which are as many
+ *           NULs as let the record end at a multiple of 8; only as the last field
  */
 #define CT_TYPES(X)							\
 	X(u8, __u8, 1) X(u16, __u16, 2) X(u32, __u32, 4) X(u64, __u64, 8) \

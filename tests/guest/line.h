@@ -31,7 +31,7 @@ static uint64_t by_line(void)
 		l = &page->line[n % CT_CLOCK_LINES];
 		if (counter < l->tsc)
 			l = &page->line[(n - 1) % CT_CLOCK_LINES];
-		if (counter - l->tsc >= 2 * (l->until - l->tsc))
+		if (counter - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
 			return 0;
 		ns = l->ns + ((counter - l->tsc) * l->mult >> 32);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -127,6 +127,9 @@ static long one_mark(struct ct_mark_head *m, bool begin, unsigned max)
 		return -E_INVAL;
 	if (exact ? m->size - sizeof(*m) != size : m->size - sizeof(*m) < size)
 		return -E_INVAL;
+	/* A text's count says where the mark ends. */
+	if (!exact && m->size != sizeof(*m) + size + ((u16 *)((u8 *)(m + 1) + size))[-1])
+		return -E_INVAL;
 	if (m->flags & CT_F_HAS_BEGIN &&
 	    (!m->op || open_ops[m->op % (1 << 16)] != m->op))
 		return -E_INVAL;
