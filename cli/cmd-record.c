@@ -39,7 +39,7 @@ struct recording {
 	char library[PATH_MAX];
 };
 
-enum { KEY_NO_MODULE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_RUNTIME };
+enum { KEY_NO_MODULE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_RUNTIME };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -47,7 +47,7 @@ static const struct argp_option options[] = {
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Time getters of a few ns too, not only count them", 0 },
-	{ "no-runtime", KEY_NO_RUNTIME, NULL, 0, "Leave the cuda* calls of a shared libcudart alone, only record the driver's", 0 },
+	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded (AddressSanitizer)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 0 },
@@ -88,8 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TIME_QUERIES:
 		setenv("CUDATRACE_TIME_QUERIES", "1", 1);
 		break;
-	case KEY_NO_RUNTIME:
-		setenv("CUDATRACE_RUNTIME", "0", 1);
+	case KEY_RUNTIME:
+		setenv("CUDATRACE_RUNTIME", "1", 1);
 		break;
 	case KEY_INJECT:
 		ct_launch_injected = true;

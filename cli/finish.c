@@ -133,6 +133,22 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 	return 0;
 }
 
+/* The packet that the thread had in hand, its head last. */
+static int append_packet(const struct ct_stream_file *s, int fd)
+{
+	const uint8_t *p = s->map + s->tail - s->added;
+	uint64_t at = s->tail - s->added;
+	ssize_t rest = (ssize_t)s->added - (ssize_t)CT_PACKET_HEAD;
+
+	if (!s->added)
+		return 0;
+	errno = 0;
+	if (pwrite(fd, p + CT_PACKET_HEAD, rest, at + CT_PACKET_HEAD) != rest ||
+	    pwrite(fd, p, CT_PACKET_HEAD, at) != CT_PACKET_HEAD)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 /* Adds the calls of an open page to its stream, whose tail is cut, and removes it. */
 static int finish_thread(const struct ct_trace *t, const char *page_name, struct ct_error *err)
 {
@@ -152,11 +168,13 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	for (unsigned int i = 0; s && i < t->pending_count; i++)
 		if (t->pending[i].stream == (int)s->index && !count++)
 			first = i;
-	if (count) {
+	if (count || (s && s->added)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0)
 			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
-		rc = append_calls(t, s, &t->pending[first], count, fd);
+		rc = append_packet(s, fd);
+		if (!rc && count)
+			rc = append_calls(t, s, &t->pending[first], count, fd);
 		if (close(fd) && !rc)
 			rc = -errno;
 		if (rc)
@@ -175,7 +193,8 @@ static int cut_tails(const struct ct_trace *t, struct ct_error *err)
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
 
-		if (s->unfinished && (path_of(path, t->dir, s->name) || truncate(path, s->tail)))
+		if (s->unfinished && (path_of(path, t->dir, s->name) ||
+				      truncate(path, s->tail - s->added)))
 			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
 	}
 	return 0;

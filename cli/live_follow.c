@@ -23,6 +23,7 @@ struct tail {
 	int fd, kind;
 	uint64_t packet;	/* offset of the packet in hand */
 	uint32_t used;		/* bytes of it that were read */
+	uint64_t seq;		/* its number */
 };
 
 /* A row that waits for its turn among those of other streams. */
@@ -145,20 +146,93 @@ static int keep_row(struct follower *f, const struct ct_record *r)
 	return 0;
 }
 
+/* Rows of the packet in f->packet, from t->used on. */
+static int read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
+			struct ct_error *err)
+{
+	struct ct_record r;
+	const char *why;
+	uint32_t size;
+
+	for (; t->used < p->content; t->used += size) {
+		size = ct_record_parse(p, t->used, &f->reg, &r, &why);
+		if (!size)	/* its class is in the registry by now, or the file is bad */
+			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
+				       (unsigned long long)t->packet + t->used, why);
+		if (keep_row(f, &r))
+			return ct_fail(err, ENOMEM, "no memory");
+	}
+	return 0;
+}
+
+static int open_in_hand(const struct follower *f, const struct tail *t)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/.open-%s", f->dir, t->name + 2);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The number of the packet that the thread has in hand, 0 if it has none. */
+static uint64_t number_in_hand(const struct follower *f, const struct tail *t)
+{
+	struct ct_packet head = { 0 };
+	int fd = t->kind == CT_STREAM_THREAD ? open_in_hand(f, t) : -1;
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &head, sizeof(head), CT_OPEN_PACKET) != sizeof(head) ||
+	    head.magic != CT_MAGIC)
+		head.seq = 0;
+	close(fd);
+	return head.seq;
+}
+
+/* A busy thread has its packet in hand, not yet in its stream: see cudatrace.h. */
+static int read_in_hand(struct follower *f, struct tail *t, struct ct_error *err)
+{
+	struct ct_packet *head = (void *)f->packet;
+	struct ct_packet_view p;
+	struct ct_error ignored;
+	uint64_t seq = 0;
+	int fd, rc = 0;
+
+	if (t->kind != CT_STREAM_THREAD)
+		return 0;
+	fd = open_in_hand(f, t);
+	if (fd < 0)
+		return 0;
+	if (pread(fd, head, CT_PACKET_HEAD, CT_OPEN_PACKET) != (ssize_t)CT_PACKET_HEAD ||
+	    head->seq != t->seq || ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid,
+						   &p, &ignored) != 1)
+		goto out;
+	if (t->used < CT_PACKET_HEAD)
+		t->used = CT_PACKET_HEAD;
+	if (p.content <= t->used ||
+	    pread(fd, f->packet + t->used, p.content - t->used, CT_OPEN_PACKET + t->used) !=
+	    (ssize_t)(p.content - t->used))
+		goto out;
+	/* Another packet may have come into its place while it was read. */
+	if (pread(fd, &seq, 8, CT_OPEN_PACKET + offsetof(struct ct_packet, seq)) == 8 &&
+	    seq == t->seq)
+		rc = read_records(f, t, &p, err);
+out:
+	close(fd);
+	return rc;
+}
+
 /* Return: 1: the next packet begins; 0: nothing more by now; negative errno. */
 static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet_view p;
 	struct ct_error inner;
-	struct ct_record r;
-	const char *why;
-	uint32_t size, magic = 0;
+	uint32_t magic = 0;
 	struct stat st;
 	ssize_t n;
 	int rc;
 
 	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
-		return 0;
+		return read_in_hand(f, t, err);
 	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
 	if (n != (ssize_t)CT_PACKET_HEAD)
 		return 0;
@@ -167,10 +241,12 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
 			       (unsigned long long)t->packet, inner.text);
 	if (!rc)
-		return 0;
+		return read_in_hand(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */
 	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
 		magic = 0;
+	if (!magic && number_in_hand(f, t) == p.seq + 1)
+		magic = CT_MAGIC;
 	if (magic) {
 		n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
 		if (n != (ssize_t)CT_PACKET_HEAD ||
@@ -185,17 +261,13 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 		if (n != (ssize_t)(p.content - t->used))
 			return 0;
 	}
-	for (; t->used < p.content; t->used += size) {
-		size = ct_record_parse(&p, t->used, &f->reg, &r, &why);
-		if (!size)	/* its class is in the registry by now, or the file is bad */
-			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
-				       (unsigned long long)t->packet + t->used, why);
-		if (keep_row(f, &r))
-			return ct_fail(err, ENOMEM, "no memory");
-	}
+	rc = read_records(f, t, &p, err);
+	if (rc)
+		return rc;
 	if (!magic)
 		return 0;
 	t->packet += p.size;
+	t->seq = p.seq + 1;
 	t->used = 0;
 	return 1;
 }

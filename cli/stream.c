@@ -200,10 +200,11 @@ static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_r
 	return 0;
 }
 
+/* The packets from s->tail on. */
 static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
 			 struct ct_error *err)
 {
-	uint64_t at = 0, next_seq = 0;
+	uint64_t at = s->tail;
 	struct ct_packet_view p;
 	struct ct_error inner;
 	int rc;
@@ -237,9 +238,9 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 			s->tid = p.tid;
 			s->cpu = p.cpu;
 		}
-		if (p.seq > next_seq)
-			s->packets_lost += p.seq - next_seq;
-		next_seq = p.seq + 1;
+		if (p.seq > s->next_seq)
+			s->packets_lost += p.seq - s->next_seq;
+		s->next_seq = p.seq + 1;
 		if (p.lost > s->lost)
 			s->lost = p.lost;
 		rc = index_records(s, s->packets_count - 1, reg, err);
@@ -299,6 +300,92 @@ out:
 	return rc;
 }
 
+/*
+ * The packet that a busy thread has in hand, behind its page of open calls.  A copy,
+ * which its writer left alone while it was made; NULL: none that is newer than what
+ * the stream holds, *again: not because there is none.
+ */
+static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
+			  const struct ct_registry *reg, uint32_t *bytes, bool *again)
+{
+	struct ct_packet_view p;
+	struct ct_error ignored;
+	struct ct_packet head, after;
+	uint8_t *copy = NULL;
+	char path[4096];
+	struct stat st;
+	int fd;
+
+	*again = false;
+	if (s->kind != CT_STREAM_THREAD ||
+	    snprintf(path, sizeof(path), "%s/.open-%s", dir, s->name + 2) >= (int)sizeof(path))
+		return NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)(CT_OPEN_PACKET + CT_PACKET_HEAD) ||
+	    pread(fd, &head, sizeof(head), CT_OPEN_PACKET) != sizeof(head) ||
+	    ct_packet_check((void *)&head, sizeof(head), st.st_size - CT_OPEN_PACKET, s->kind,
+			    reg->uuid, &p, &ignored) != 1 || p.seq < s->next_seq)
+		goto out;
+	copy = malloc(p.content);
+	*bytes = p.content;
+	if (!copy || pread(fd, copy, p.content, CT_OPEN_PACKET) != (ssize_t)p.content ||
+	    pread(fd, &after, sizeof(after), CT_OPEN_PACKET) != sizeof(after) ||
+	    after.magic != CT_MAGIC || after.seq != head.seq) {
+		*again = true;
+		free(copy);
+		copy = NULL;
+		goto out;
+	}
+	/* As it would stand in the stream. */
+	head.content_size = head.packet_size = p.content * 8ull;
+	memcpy(copy, &head, sizeof(head));
+out:
+	close(fd);
+	return copy;
+}
+
+/* A private map: the stream up to its tail, and the packet behind it. */
+static int add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
+{
+	uint64_t size = s->tail + bytes;
+	uint8_t *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return -ENOMEM;
+	if (s->tail)
+		memcpy(map, s->map, s->tail);
+	memcpy(map + s->tail, copy, bytes);
+	if (s->map)
+		munmap((void *)s->map, s->map_size);
+	s->map = map;
+	s->map_size = size;
+	s->added = bytes;
+	return 0;
+}
+
+/* Return: 1: the stream has moved on meanwhile. */
+static int index_tail(struct ct_stream_file *s, const char *dir, const struct ct_registry *reg,
+		      struct ct_error *err)
+{
+	uint32_t bytes;
+	bool again;
+	uint8_t *copy = read_tail(s, dir, reg, &bytes, &again);
+	bool unfinished = s->unfinished;
+	int rc;
+
+	if (!copy)
+		return again;
+	rc = add_tail(s, copy, bytes);
+	free(copy);
+	if (rc)
+		return ct_fail(err, -rc, "no memory");
+	rc = index_packets(s, reg, err);
+	s->unfinished = unfinished;
+	return rc;
+}
+
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		   const struct ct_registry *reg, struct ct_error *err)
 {
@@ -317,6 +404,17 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 	rc = map_file(s, dir, &inner);
 	if (!rc)
 		rc = index_packets(s, reg, &inner);
+	if (!rc)
+		rc = index_tail(s, dir, reg, &inner);
+	if (rc == 1) {
+		char *kept = s->name;
+
+		/* Its thread is at work: from the start, with what is there now. */
+		s->name = NULL;
+		ct_stream_close(s);
+		free(kept);
+		return ct_stream_open(s, dir, name, reg, err);
+	}
 	if (rc)
 		return ct_fail(err, -rc, "%s/%s: %s", dir, name, inner.text);
 

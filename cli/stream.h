@@ -41,6 +41,8 @@ struct ct_stream_file {
 	const uint8_t *map;
 	uint64_t map_size;
 	uint64_t tail;		/* file offset behind the last packet */
+	uint64_t next_seq;
+	uint32_t added;		/* bytes of it that its thread has in hand: not in the file */
 	bool     unfinished;	/* something without a magic follows */
 	struct ct_packet_index *packets;
 	uint32_t packets_count;

@@ -19,6 +19,7 @@ static char dir[2048];
 
 #define PACKET_FIRST	(64u << 10)
 #define PACKET_LAST	(1u << 20)
+#define BUFFER		(256u << 10)
 
 #define NO_STREAM	(~0u)	/* none could be created */
 
@@ -38,6 +39,7 @@ static void no_room(void)
 		    dir);
 }
 
+/* Lets go of the packet, which stays as it is. */
 static void drop_packet(struct ct_thread *t)
 {
 	struct ct_packet *old = t->packet;
@@ -47,7 +49,8 @@ static void drop_packet(struct ct_thread *t)
 		return;
 	ct_packet_none(t);
 	barrier();
-	ct_unmap(old, size);
+	if ((u8 *)old != t->buffer)
+		ct_unmap(old, size);
 }
 
 /* Room for a packet of this size behind the stream's last. */
@@ -67,10 +70,84 @@ static void *map_packet(struct ct_thread *t, u32 size)
 	return packet;
 }
 
+static bool write_at(int fd, const void *from, u64 size, u64 offset)
+{
+	const u8 *p = from;
+
+	while (size) {
+		long n = ct_sys4(SYS_pwrite64, fd, p, size, offset);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		offset += (u64)n;
+		size -= (u64)n;
+	}
+	return true;
+}
+
 /*
- * A busy thread gets ever larger packets, since a new one costs some ten system calls
- * and page faults.
+ * The packet in the buffer goes to the end of the stream, its head last: a process that
+ * is killed in here leaves it in the buffer, and perhaps a tail without a magic.
  */
+static bool flush(struct ct_thread *t)
+{
+	struct ct_packet *p = (void *)t->buffer;
+	u64 content = p->content_size / 8;
+	struct ct_packet head = *p;
+	char name[2112];
+	struct ct_text path = { name, sizeof(name), 0 };
+	bool ok;
+	int fd;
+
+	stream_path(&path, "/u-", t->stream);
+	if (ct_room_beyond(t->file_size + content))
+		return false;
+	fd = ct_open(name, O_RDWR, 0);
+	if (fd < 0)
+		return false;
+	head.packet_size = content * 8;
+	ok = write_at(fd, t->buffer + sizeof(head), content - sizeof(head),
+		      t->file_size + sizeof(head)) &&
+	     write_at(fd, &head, sizeof(head), t->file_size);
+	if (ok)
+		t->file_size += content;
+	else
+		ct_sys2(SYS_ftruncate, fd, t->file_size);
+	ct_close(fd);
+	return ok;
+}
+
+/*
+ * A busy thread makes its packets in a buffer behind its open calls, which stays in the
+ * caches: to touch new pages of a file costs more than to write the records.
+ */
+static bool begin_buffer(struct ct_thread *t)
+{
+	char name[2112];
+	struct ct_text path = { name, sizeof(name), 0 };
+	int fd;
+
+	stream_path(&path, "/.open-", t->stream);
+	fd = ct_open(name, O_RDWR, 0);
+	if (fd < 0)
+		return false;
+	t->buffer = ct_room_map(fd, CT_OPEN_PACKET, BUFFER);
+	ct_close(fd);
+	return t->buffer != NULL;
+}
+
+static bool next_in_buffer(struct ct_thread *t, u64 op, u64 end)
+{
+	if ((u8 *)t->packet == t->buffer && !flush(t)) {
+		no_room();
+		return false;
+	}
+	ct_packet_begin(t, t->buffer, BUFFER, op, end);
+	return true;
+}
+
+/* A busy thread gets ever larger packets. */
 static bool files_next(struct ct_thread *t, u64 op, u64 end)
 {
 	u32 first = ct_options.packet_size ? ct_options.packet_size : PACKET_FIRST;
@@ -78,12 +155,19 @@ static bool files_next(struct ct_thread *t, u64 op, u64 end)
 	u32 old_size = t->packet_size, size = first;
 	void *packet;
 
+	if (t->buffer)
+		return next_in_buffer(t, op, end);
 	if (!ct_options.packet_size && t->file_size)
-		size = old_size < PACKET_LAST ? old_size * 2 : PACKET_LAST;
-	if (size < first)
-		size = first;
+		size = old_size * 2;
 	if (t->stream == NO_STREAM)
 		return false;
+	if (size >= BUFFER && begin_buffer(t)) {
+		ct_packet_begin(t, t->buffer, BUFFER, op, end);
+		ct_unmap(old, old_size);
+		return true;
+	}
+	if (size < first || size > PACKET_LAST)
+		size = first;
 	packet = map_packet(t, size);
 	if (!packet && size != first) {
 		size = first;
@@ -102,9 +186,9 @@ static bool files_next(struct ct_thread *t, u64 op, u64 end)
 
 /*
  * Gives back what the last packet has too much.  A later record begins another.
- * Signals blocked.
+ * Signals blocked.  False if the packet must stay where it is.
  */
-static void trim(struct ct_thread *t)
+static bool trim(struct ct_thread *t)
 {
 	struct ct_packet *p = t->packet;
 	char name[2112];
@@ -112,8 +196,17 @@ static void trim(struct ct_thread *t)
 	u64 size;
 	int fd;
 
-	if (p == &ct_no_packet || t->writer)
-		return;
+	if (p == &ct_no_packet)
+		return true;
+	if (t->writer)
+		return false;
+	if ((u8 *)p == t->buffer) {
+		if (!flush(t))
+			return false;
+		drop_packet(t);
+		p->magic = 0;
+		return true;
+	}
 	size = (p->content_size / 8 + 4095) & ~4095ull;
 	p->packet_size = size * 8;
 	t->file_size -= t->packet_size - size;
@@ -121,9 +214,10 @@ static void trim(struct ct_thread *t)
 	stream_path(&path, "/u-", t->stream);
 	fd = ct_open(name, O_RDWR, 0);
 	if (fd < 0)
-		return;
+		return true;
 	ct_sys2(SYS_ftruncate, fd, t->file_size);
 	ct_close(fd);
+	return true;
 }
 
 static bool create_stream(struct ct_thread *t)
@@ -180,6 +274,7 @@ static bool files_attach(struct ct_thread *t)
 	t->file_size = 0;
 	t->seq = 0;
 	t->open = NULL;
+	t->buffer = NULL;
 	if (create_stream(t)) {
 		t->open = create_open_page(t);
 		/* Ids are unique in the process: the stream's number leads. */
@@ -198,9 +293,12 @@ static bool files_attach(struct ct_thread *t)
 static void files_forget(struct ct_thread *t)
 {
 	drop_packet(t);
+	if (t->buffer)
+		ct_unmap(t->buffer, BUFFER);
 	if (t->open)
 		ct_unmap(t->open, 4096);
 	t->open = NULL;
+	t->buffer = NULL;
 }
 
 static void files_detach(struct ct_thread *t)
@@ -210,10 +308,14 @@ static void files_detach(struct ct_thread *t)
 	bool idle = t->open && !t->open->depth;
 
 	t->writer = 0;
-	trim(t);
+	idle = trim(t) && idle;
+	drop_packet(t);
+	if (t->buffer)
+		ct_unmap(t->buffer, BUFFER);
 	if (t->open)
 		ct_unmap(t->open, 4096);
 	t->open = NULL;
+	t->buffer = NULL;
 	if (idle && t->stream != NO_STREAM) {
 		stream_path(&path, "/.open-", t->stream);
 		ct_sys3(SYS_unlinkat, AT_FDCWD, name, 0);

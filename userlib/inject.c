@@ -33,12 +33,12 @@ static bool preloaded(void)
 }
 
 /* A word of an object's data that may be a pointer to a function of libcuda. */
-static void word(u64 *at)
+static void word(u64 *at, const struct ct_driver *d)
 {
 	char name[CT_NAME_LEN];
 	u64 value = *at;
 
-	if (!ct_driver_contains(value) ||
+	if (value < d->start || value >= d->end ||
 	    !ct_driver_name_at(value, "cu", name, sizeof(name)))
 		return;
 	__atomic_store_n(at, (u64)ct_thunk_for(name, (void *)value), __ATOMIC_RELEASE);
@@ -46,10 +46,11 @@ static void word(u64 *at)
 
 static int sweep(struct dl_phdr_info *info, size_t size, void *data)
 {
+	const struct ct_driver *d = ct_driver_last();
 	struct ct_object o;
 
 	(void)size;
-	if (!ct_object_read(&o, info) || ours(&o) || ct_driver_contains(o.start))
+	if (!d || !ct_object_read(&o, info) || ours(&o) || o.start == d->start)
 		return 0;
 	ct_got_replace(&o, "dlsym", data, (void *)&ct_dlsym);
 	for (unsigned i = 0; i < o.phnum; i++) {
@@ -61,7 +62,7 @@ static int sweep(struct dl_phdr_info *info, size_t size, void *data)
 			continue;
 		for (; at < end; at++)
 			if ((u64)at < o.relro_start || (u64)at >= o.relro_end)
-				word(at);
+				word(at, d);
 	}
 	return 0;
 }

@@ -75,7 +75,7 @@ void ct_options_read(void)
 	ct_options.packet_size = packet_size(getenv("CUDATRACE_PACKET"));
 	ct_options.time_queries = queries && *queries == '1';
 	ct_options.lanes = !lanes || *lanes != '0';
-	ct_options.runtime = !runtime || *runtime != '0';
+	ct_options.runtime = runtime && *runtime == '1';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);
 }

@@ -7,7 +7,7 @@
  *   CUDATRACE_DEVICE		instead of /dev/cudatrace
  *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
  *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
- *   CUDATRACE_RUNTIME		0: the cuda* calls of a shared libcudart are left alone
+ *   CUDATRACE_RUNTIME		1: the cuda* calls of a shared libcudart too
  *   CUDATRACE_NVTX_NEXT	the NVTX injection library that ours took the place of
  *   CUDATRACE_INJECTION_NEXT	the same of CUDA_INJECTION64_PATH
  *   CUDATRACE_LANES		0: every record to the device by ioctl

@@ -7,7 +7,7 @@
 #include "room.h"
 
 /* Would the program's own limit stop us, with a signal? */
-static bool beyond_limit(u64 size)
+bool ct_room_beyond(u64 size)
 {
 	struct { u64 cur, max; } limit;
 
@@ -36,7 +36,7 @@ void *ct_room_map(int fd, u64 offset, u64 size)
 	void *p = NULL;
 	long err;
 
-	if (beyond_limit(offset + size))
+	if (ct_room_beyond(offset + size))
 		return NULL;
 	err = ct_sys4(SYS_fallocate, fd, 0, offset, size);
 	if (err == -95 || err == -38)	/* EOPNOTSUPP, ENOSYS */

@@ -14,4 +14,7 @@
  */
 void *ct_room_map(int fd, u64 offset, u64 size);
 
+/* Would a file of this size be beyond the program's limit, with a signal? */
+bool ct_room_beyond(u64 size);
+
 #endif

@@ -41,7 +41,8 @@ struct ct_thread {
 	u64 lost;
 	u32 retry;		/* records to lose until the next try */
 	u32 exits;		/* rounds of the thread's destructors so far */
-	u64 file_size;		/* files.c */
+	u64 file_size;		/* files.c: of the stream */
+	u8 *buffer;		/* where packets are made; NULL: in the stream itself */
 	struct ct_lane_head *lane;	/* lane.c */
 	u64 lane_size;
 	u32 lane_step;			/* which of the sizes */

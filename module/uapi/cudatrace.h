@@ -40,13 +40,16 @@
  *   .registry      text, append-only under an exclusive lock (flock): one line
  *                  for each thing that got an id at run time (section 3)
  *   .open-PID-N    the open calls of the thread whose stream is u-PID-N: a
- *                  struct ct_open_page, mapped by its thread
+ *                  struct ct_open_page, mapped by its thread; of a busy thread
+ *                  also, from byte CT_OPEN_PACKET on, the packet that it is writing:
+ *                  it belongs behind the stream's last one if its seq is higher
  * Every other name begins with a dot, or babeltrace2 takes it for a stream.  One
  * directory holds all processes of a recording.
  *
  * A thread's packet is a valid CTF packet at every moment: its writer stores the
  * record, then ts_end, then content_size, so that a thread that is killed at any
- * instruction leaves a readable stream.  Whoever finishes the trace (cudatrace
+ * instruction leaves a readable stream.  (A packet without a magic ends a stream; one
+ * that is copied to its end gets its magic last.)  Whoever finishes the trace (cudatrace
  * record, or any command that opens a trace that nobody finished) cuts off a
  * last packet without a magic, turns what stands in .open-PID-N into call_open
  * records at the end of the stream, and writes metadata.
@@ -317,6 +320,7 @@ struct ct_thread_record {
  * call's record: an entry whose op is also that of the stream's last record returned.
  */
 #define CT_OPEN_MAX		60
+#define CT_OPEN_PACKET		4096u
 struct ct_open_call {
 	__u64 begin;		/* ns */
 	__u64 op;

@@ -20,7 +20,7 @@ nvcc -o "$out/vectoradd" tests/gpu/vectoradd.cu && nvcc -cudart shared -o "$out/
 	{ echo "Bail out! no nvcc"; exit 1; }
 
 "$out/vectoradd-shared" >"$out/bare"
-record -- "$out/vectoradd-shared" >"$out/said" 2>"$out/err"
+record --runtime -- "$out/vectoradd-shared" >"$out/said" 2>"$out/err"
 is $? 0 "shared cudart: its status"
 cmp -s "$out/bare" "$out/said"
 ok $? "shared cudart: its output"
@@ -28,7 +28,7 @@ is "$(lines '"name":"cudaMalloc".*"phase":"E"|"phase":"E".*"name":"cudaMalloc"')
 is "$(lines '"name":"cudaMemcpy".*"phase":"E"|"phase":"E".*"name":"cudaMemcpy"')" 3 "shared cudart: three cudaMemcpy"
 
 # A tool around the recording, and inside it: their output but for addresses and times.
-clean() { sed -E 's/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/==+ ?[0-9]*//' "$1"; }
+clean() { grep -v '^cudatrace: ' "$1" | sed -E 's/\(LWP [0-9]+\)/LWP/g; s/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/==+ ?[0-9]*//' | sort; }
 beside()
 {
 	local name=$1

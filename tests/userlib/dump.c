@@ -171,6 +171,33 @@ static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 	*last = p->ts_end;
 }
 
+/* The packet that the thread had in hand, if the stream does not hold it. */
+static long add_tail(const char *dir, const char *file, unsigned char *all, long size)
+{
+	static unsigned char last[1 << 20];
+	struct ct_packet *p = (void *)last;
+	unsigned long long seq = 0;
+	char path[4096];
+	long at = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/.open-%s", dir, file + 2);
+	f = fopen(path, "r");
+	if (!f || fseek(f, CT_OPEN_PACKET, SEEK_SET) || !fread(last, 1, sizeof(last), f))
+		p->magic = 0;
+	if (f)
+		fclose(f);
+	while (size - at >= (long)sizeof(*p) && ((struct ct_packet *)(all + at))->magic == CT_MAGIC) {
+		seq = ((struct ct_packet *)(all + at))->seq + 1;
+		at += ((struct ct_packet *)(all + at))->packet_size / 8;
+	}
+	if (p->magic != CT_MAGIC || p->seq < seq)
+		return size;
+	p->packet_size = p->content_size;
+	memcpy(all + at, last, p->content_size / 8);
+	return at + p->content_size / 8;
+}
+
 static void dump_stream(const char *dir, const char *file)
 {
 	static char path[4096];
@@ -186,10 +213,11 @@ static void dump_stream(const char *dir, const char *file)
 	fseek(f, 0, SEEK_END);
 	size = ftell(f);
 	rewind(f);
-	all = malloc(size + 1);
+	all = malloc(size + (1 << 20));
 	if (fread(all, 1, size, f) != (size_t)size)
 		BAD("%s: cannot read", file);
 	fclose(f);
+	size = add_tail(dir, file, all, size);
 	while (at < size) {
 		const struct ct_packet *p = (const void *)(all + at);
 

@@ -230,15 +230,15 @@ t_linked() {
 }
 
 t_runtime() {
-	traced "$B/runtime"
+	CUDATRACE_RUNTIME=1 traced "$B/runtime"
 	{ exits 0 && silent && valid && counts 2 'depth=0 .* runtime/- cudaGetDevice$' &&
 	  counts 2 'depth=1 .* query/- cuCtxGetCurrent$' && counts 1 ' cudaMalloc$' &&
 	  counts 1 'depth=1 .* cuMemAlloc_v2 ' && counts 1 ' cudaLaunchKernel$' &&
 	  counts 1 ' cudaMemset3D$' && counts 1 'flags=c .*cudaGetErrorString$'; }
 	ok "cuda* calls of a shared libcudart, and the driver's calls inside them" $?
-	CUDATRACE_RUNTIME=0 traced "$B/runtime"
+	traced "$B/runtime"
 	{ exits 0 && valid && counts 0 ' cuda' && counts 2 'depth=0 .* query/- cuCtxGetCurrent$'; }
-	ok "... unless they are to be left alone" $?
+	ok "... which are left alone unless asked for" $?
 }
 
 t_nvtx() {
@@ -373,6 +373,19 @@ t_death() {
 	done 2>/dev/null
 	cp "$W/all" "$W/said"
 	ok "killed at 20 moments: every stream is valid" $bad
+	bad=0
+	: >"$W/all"
+	for i in $(seq 4); do
+		traced timeout -s KILL "0.0$((3 + i))" "$B/victim" until_killed
+		valid && counts 1 '^stream .*lost=0$' || { bad=1; cat "$W/said" >>"$W/all"; }
+		[ ! -x build/cudatrace ] || build/cudatrace report --summary "$D" >>"$W/all" 2>&1 ||
+			bad=1
+		n=$(grep -c ' cuCtxSetCurrent ' "$W/dump")
+		valid
+		[ "$n" = "$(grep -c ' cuCtxSetCurrent ' "$W/dump")" ] || { echo "$n before it was finished" >>"$W/all"; bad=1; }
+	done 2>/dev/null
+	cp "$W/all" "$W/said"
+	ok "... and with a buffer: finished, it holds the same" $bad
 }
 
 t_leaving() {
