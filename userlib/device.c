@@ -122,8 +122,7 @@ long ct_device_try(unsigned long cmd, void *arg)
 	return ct_device_ioctl(ct_load(&fd), cmd, arg);
 }
 
-/* The same; the device is opened again if somebody closed it. */
-static long call(unsigned long cmd, void *arg)
+long ct_device_ask(unsigned long cmd, void *arg)
 {
 	int file = ct_load(&fd);
 	long ret = ct_device_ioctl(file, cmd, arg);
@@ -237,7 +236,7 @@ static u32 device_define(const struct ct_class_text *c)
 		copy_name(to->name, sizeof(to->name), f->name);
 		to->type = f->type;
 	}
-	ret = call(CT_IOC_DEFINE, &d);
+	ret = ct_device_ask(CT_IOC_DEFINE, &d);
 	if (ret < 0) {
 		ct_say_once(CT_ONCE_REGISTRY, ret == -E_NOSPC ?
 			    "the module has no room for more functions, not traced: " :
@@ -255,7 +254,7 @@ static u32 device_string(const char *s, size_t n)
 		.len = (u32)(n < CT_STRING_MAX ? n : CT_STRING_MAX),
 	};
 
-	if (!n || call(CT_IOC_STRING, &string) < 0)
+	if (!n || ct_device_ask(CT_IOC_STRING, &string) < 0)
 		return 0;
 	return string.id;
 }
@@ -293,7 +292,7 @@ static bool device_begin(struct ct_thread *t, struct ct_record *e)
 	if (ct_lane_renew(t) || !*(const volatile u32 *)&ct_lane_page->recording)
 		return false;
 	size = compose(&m, e);
-	if (unlikely(call(CT_IOC_BEGIN(size), &m) < 0)) {
+	if (unlikely(ct_device_ask(CT_IOC_BEGIN(size), &m) < 0)) {
 		refused(t);
 		return false;
 	}
@@ -318,7 +317,7 @@ static void device_record(struct ct_thread *t, const struct ct_record *e)
 	if (!*(const volatile u32 *)&ct_lane_page->recording)
 		return;
 	size = compose(&m, e);
-	if (unlikely(call(CT_IOC_MARK(size), &m) < 0))
+	if (unlikely(ct_device_ask(CT_IOC_MARK(size), &m) < 0))
 		refused(t);
 }
 

@@ -14,4 +14,7 @@ extern ct_device_call *ct_device_ioctl;
 /* The ioctl, as the device answers now: also with the process's lock held. */
 long ct_device_try(unsigned long cmd, void *arg);
 
+/* The same without it: the device is opened again if somebody closed it. */
+long ct_device_ask(unsigned long cmd, void *arg);
+
 #endif

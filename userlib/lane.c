@@ -64,7 +64,9 @@ static struct ct_lane_head *get(const struct size *size, u32 previous, u64 *leng
 		.previous = previous,
 	};
 
-	long err = ct_device_try(CT_IOC_LANE, &arg);
+	/* The first one is got with the process's lock held. */
+	long err = previous == CT_LANE_NONE ? ct_device_try(CT_IOC_LANE, &arg) :
+		   ct_device_ask(CT_IOC_LANE, &arg);
 
 	*later = err == -E_BADF || err == -E_NOTTY;
 	if (err < 0)
