@@ -326,7 +326,7 @@ static u32 check_records(struct ct_lane_state *lane, u8 *buf, u32 end, u64 base,
 		if (at == CT_PACKET_HEAD)
 			*begin = lane->last;
 		check_head(lane, r, lane->last);
-		if (c->uid_first)
+		if (c->mark_word == CT_MARK_UID)
 			*(u32 *)(r + 1) = lane->uid;
 		if (c->id == CT_CLASS_process) {
 			p = (void *)(r + 1);
