@@ -10,6 +10,8 @@
  *   kernel write FILE        instructions of a write of 32 bytes to FILE
  *   kernel cudatrace BARE    all rows of the module that is loaded; BARE is what
  *                            "kernel call" said with nothing there
+ *   kernel lossless BARE     pair and marker once more, in a session that drops
+ *   kernel again BARE NAME   the pair once more, as row NAME
  *
  * The module's records are counted twice: by its own counters, and by what a reader
  * of the device gets.  A measurement with a wrong number of records is none: the
@@ -179,9 +181,9 @@ static bool as_expected(struct expected *e, bool probe)
 	return false;
 }
 
-static void session(void)
+static void session(uint32_t flags)
 {
-	struct ct_session s = { .size = sizeof(s), .flags = CT_SESSION_OVERWRITE,
+	struct ct_session s = { .size = sizeof(s), .flags = flags,
 				.groups = 1u << CT_GROUP_ADDED };
 
 	if (ioctl(owner, CT_IOC_START, &s))
@@ -248,7 +250,7 @@ static void probe_rows(double bare)
 		fprintf(stderr, "cudatrace.disabled: the probe is not idle\n");
 		failures++;
 	}
-	session();
+	session(CT_SESSION_OVERWRITE);
 	probe_row("cudatrace.pair", 1, bare);
 	row("cudatrace.pair_reader", line_cost);
 	filter(1);	/* somebody else's process */
@@ -292,7 +294,8 @@ static double mark_call(const char *name, const char *in_line, struct target *t,
 	return as_expected(&e, false) ? instructions : -1;
 }
 
-static void mark_rows(void)
+/* The null ioctl, where it is asked for, and one marker of 32 bytes. */
+static void mark_rows(const char *marker, bool all)
 {
 	struct typed_mark m[4] = { 0 };
 	struct text_mark text = {
@@ -309,11 +312,16 @@ static void mark_rows(void)
 		m[i].head.flags = CT_F_INSTANT;
 		m[i].value[0] = 4711;
 	}
-	row("ioctl.null", null);
+	if (all)
+		row("ioctl.null", null);
 	t.cmd = CT_IOC_MARK(sizeof(m[0]));
-	one = mark_call("cudatrace.marker", TYPED, &t, 1);
+	one = mark_call(marker, TYPED, &t, 1);
 	if (one >= 0)
-		row("cudatrace.marker", one - null);
+		row(marker, one - null);
+	if (!all) {
+		close(t.fd);
+		return;
+	}
 	t.cmd = CT_IOC_MARK(sizeof(m));
 	n = mark_call("cudatrace.marker_next", TYPED, &t, 4);
 	if (one >= 0 && n >= 0)
@@ -347,9 +355,20 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "cudatrace") && *arg) {
 		owner = must_open(CT_DEVICE_PATH, O_RDWR);
 		probe_rows(atof(arg));
-	mark_rows();
+		mark_rows("cudatrace.marker", true);
+	} else if ((!strcmp(what, "lossless") || (!strcmp(what, "again") && argc > 3)) && *arg) {
+		bool drops = *what == 'l';
+
+		owner = must_open(CT_DEVICE_PATH, O_RDWR);
+		session(drops ? 0 : CT_SESSION_OVERWRITE);
+		add_probe(0);
+		probe_row(drops ? "cudatrace.pair_lossless" : argv[3], 1, atof(arg));
+		remove_probe();
+		if (drops)
+			mark_rows("cudatrace.marker_lossless", false);
+		ioctl(owner, CT_IOC_STOP);
 	} else {
-		fprintf(stderr, "usage: kernel check|calls|call|ioctl FILE|write FILE|cudatrace BARE\n");
+		fprintf(stderr, "usage: kernel check|calls|call|ioctl FILE|write FILE|cudatrace BARE|lossless BARE|again BARE NAME\n");
 		return 64;
 	}
 	return failures ? 4 : 0;
