@@ -38,7 +38,7 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h
+$(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
