@@ -46,6 +46,7 @@ struct ct_clock_page *ct_clock_page;
 static struct ct_clock_own own[CT_CLOCK_LINES];
 static const struct ct_clock_own none;
 const struct ct_clock_own *ct_clock_own = &none;
+DEFINE_STATIC_KEY_TRUE(ct_clock_lines);
 static struct delayed_work work;
 static struct pair base, middle;	/* where slopes are taken from */
 static u32 lines;			/* made so far */
@@ -200,6 +201,7 @@ static void keep_going(struct work_struct *unused)
 	take_pair(&now);
 	if (!usable()) {
 		publish_none();
+		static_branch_disable(&ct_clock_lines);
 		return;
 	}
 	if (next_line(&now)) {
@@ -218,8 +220,13 @@ static void keep_going(struct work_struct *unused)
 
 void ct_clock_start(void)
 {
-	if (running || !usable())
+	if (running)
 		return;
+	if (!usable()) {
+		static_branch_disable(&ct_clock_lines);
+		return;
+	}
+	static_branch_enable(&ct_clock_lines);
 	running = true;
 	restarts = 0;
 	begin_anew();

@@ -4,6 +4,7 @@
 #define CT_CLOCK_H
 
 #include <linux/compiler.h>
+#include <linux/jump_label.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <asm/msr.h>
@@ -40,6 +41,9 @@ extern const struct ct_clock_own *ct_clock_own;
 /* The rest of ct_clock_ns(): the line before, or none. */
 u64 ct_clock_ns_slow(void);
 
+/* Off while there are no lines to come: the module was told so, or the counter is bad. */
+DECLARE_STATIC_KEY_TRUE(ct_clock_lines);
+
 /*
  * ct_clock_ns - ns of CLOCK_MONOTONIC, by the line where there is one.
  *
@@ -49,10 +53,14 @@ u64 ct_clock_ns_slow(void);
  */
 static __always_inline u64 ct_clock_ns(void)
 {
-	/* It was written before the pointer, and is kept for three more. */
-	const struct ct_clock_own *l = READ_ONCE(ct_clock_own);
-	u64 passed = rdtsc_ordered() - l->tsc;
+	const struct ct_clock_own *l;
+	u64 passed;
 
+	if (!static_branch_likely(&ct_clock_lines))
+		return ktime_get_mono_fast_ns();
+	/* It was written before the pointer, and is kept for three more. */
+	l = READ_ONCE(ct_clock_own);
+	passed = rdtsc_ordered() - l->tsc;
 	/* Also where it has not begun: passed is less than 0 then. */
 	if (unlikely(passed >= l->limit))
 		return ct_clock_ns_slow();

@@ -121,6 +121,8 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i, bool plain)
 	a->first_arg = d->alt[i].first_arg;
 	a->stacked = d->alt[i].stacked;
 	a->variant = i;
+	a->special = d->count || d->entry || a->first_arg || a->stacked ||
+		     d->args > CT_ARGS_ALWAYS;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
 	if (plain) {

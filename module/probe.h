@@ -16,8 +16,11 @@ struct ct_call {
 	unsigned long arg[7];	/* as many as the description asks for */
 	u16 shape;		/* CT_SHAPE() of its records */
 	unsigned long stacked;	/* the one that the alternative asks for */
-	u8 variant;		/* which alternative name is armed */
+	u8 variant;		/* which alternative name is armed, for fill */
 };
+
+/* So many arguments are kept without asking how many the description wants. */
+#define CT_ARGS_ALWAYS	3
 
 /*
  * The upper 16 bits of a record's duration, kept as one.  depth: calls of ours that
@@ -66,6 +69,7 @@ struct ct_probe_desc {
 	bool entry;		/* also recorded when it is entered */
 	bool count;		/* only counted: no records */
 	bool later;		/* armed by ct_many_arm() alone */
+	bool fetch_signed;	/* one of fetch has a sign */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */
 	struct ct_alternative alt[CT_ALTERNATIVES];
@@ -115,6 +119,7 @@ struct ct_armed {
 	const struct ct_probe_desc *desc;
 	u16 class;		/* of its records */
 	u8 category;
+	bool special;		/* counts, records entries, or wants other arguments */
 	u8 first_arg;
 	u8 stacked;
 	u8 variant;

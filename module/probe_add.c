@@ -81,6 +81,7 @@ static int describe_args(struct added *a, const struct ct_probe_add *arg)
 				1ull << (bits - 1) : 0,
 			.number = f->number == CT_ARG_RETURN ? CT_ARG_RETURNED : f->number,
 		};
+		a->desc.fetch_signed |= a->fetch[i].sign != 0;
 		if (f->number != CT_ARG_RETURN)
 			highest = max_t(u32, highest, f->number + 1);
 	}

@@ -42,11 +42,18 @@ static u8 open_calls(const struct kretprobe_instance *self, u8 context)
 }
 
 /* The arguments that a user asked for, each cut to its type's width. */
-static __always_inline void fetch(u64 *payload, const struct ct_fetch *f,
+static __always_inline void fetch(u64 *payload, const struct ct_probe_desc *d,
 				  const struct ct_call *c)
 {
+	const struct ct_fetch *f = d->fetch;
+
+	if (unlikely(d->fetch_signed)) {
+		for (; f->mask; f++)
+			*payload++ = ((c->arg[f->number] & f->mask) ^ f->sign) - f->sign;
+		return;
+	}
 	do {
-		*payload++ = ((c->arg[f->number] & f->mask) ^ f->sign) - f->sign;
+		*payload++ = c->arg[f->number] & f->mask;
 	} while ((++f)->mask);
 }
 
@@ -75,20 +82,16 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) |
 			(u64)c->shape << 48;
 	rec->result = ret;
-	c->arg[CT_ARG_RETURNED] = ret;
-	if (d->fetch)
-		fetch((u64 *)(rec + 1), d->fetch, c);
-	else if (d->fill)
+	if (d->fetch) {
+		c->arg[CT_ARG_RETURNED] = ret;
+		fetch((u64 *)(rec + 1), d, c);
+	} else if (d->fill) {
+		c->variant = a->variant;
 		d->fill(rec + 1, c, ret, entry);
+	}
 	if (!entry)
 		ct_trigger_call(cpu, p, c, duration, rec);
 	ct_record_done(cpu, 1);
-}
-
-static noinline void write_entry(struct ct_cpu *cpu, const struct ct_armed *a,
-				 struct ct_call *c)
-{
-	write_call(cpu, a, c, 0, true);
 }
 
 /* 1 in p->sample calls of this CPU. */
@@ -117,27 +120,40 @@ static __always_inline void time_ends(const struct ct_probe_slot *p, u64 begin, 
 		this_cpu_inc(p->count->timed);
 }
 
-/* Arguments from number i on.  By itself: it needs a stack, for those that lie there. */
-static noinline void keep_more_args(struct ct_call *c, const struct ct_armed *a,
-				    struct pt_regs *regs, unsigned int i)
+static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_instance *ri,
+				       u8 context)
 {
-	for (; i < a->desc->args; i++)
-		c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
+	struct ct_call *c = (void *)ri->data;
+
+	c->op = ct_ring_op(&cpu->ring, 1);
+	c->shape = CT_SHAPE(open_calls(ri, context), context);
 }
 
-static __always_inline void keep_args(struct ct_call *c, const struct ct_armed *a,
-				      struct pt_regs *regs)
+/* A call that wants more than most: see struct ct_armed. */
+static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
+				  struct kretprobe_instance *ri, struct pt_regs *regs,
+				  u8 context)
 {
-	if (unlikely(a->first_arg)) {
-		keep_more_args(c, a, regs, 0);
-		return;
+	struct ct_call *c = (void *)ri->data;
+	unsigned int i;
+	u64 timing;
+
+	if (!a->desc->count) {
+		timing = time_begins(a->probe);
+		for (i = 0; i < a->desc->args; i++)
+			c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
+		/* Above the return address, from the seventh argument on. */
+		if (a->stacked)
+			c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
+		begin_call(cpu, ri, context);
+		if (a->desc->entry) {
+			write_call(cpu, a, c, 0, true);
+			c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
+		}
+		time_ends(a->probe, timing, false);
 	}
-	/* Cheaper than to ask; the numbers are constants here. */
-	c->arg[0] = regs_get_kernel_argument(regs, 0);
-	c->arg[1] = regs_get_kernel_argument(regs, 1);
-	c->arg[2] = regs_get_kernel_argument(regs, 2);
-	if (unlikely(a->desc->args > 3))
-		keep_more_args(c, a, regs, 3);
+	c->begin = ct_clock_ns();
+	return 0;
 }
 
 /* A call that is wanted.  By itself, so that one that is not pays nothing for it. */
@@ -147,22 +163,15 @@ static noinline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
 	struct ct_call *c = (void *)ri->data;
 	u64 timing;
 
-	if (unlikely(a->desc->count)) {
-		c->begin = ct_clock_ns();
-		return 0;
-	}
+	if (unlikely(a->special))
+		return enter_special(cpu, a, ri, regs, context);
 	timing = time_begins(a->probe);
-	c->variant = a->variant;
-	keep_args(c, a, regs);
-	/* Above the return address, from the seventh argument on. */
-	if (unlikely(a->stacked))
-		c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
-	c->op = ct_ring_op(&cpu->ring, 1);
-	c->shape = CT_SHAPE(open_calls(ri, context), context);
-	if (unlikely(a->desc->entry)) {
-		write_entry(cpu, a, c);
-		c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
-	}
+	/* All three, which costs less than to ask; the numbers are constants here. */
+	c->arg[0] = regs_get_kernel_argument(regs, 0);
+	c->arg[1] = regs_get_kernel_argument(regs, 1);
+	c->arg[2] = regs_get_kernel_argument(regs, 2);
+	BUILD_BUG_ON(CT_ARGS_ALWAYS != 3);
+	begin_call(cpu, ri, context);
 	time_ends(a->probe, timing, false);
 	c->begin = ct_clock_ns();
 	return 0;
@@ -207,8 +216,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	}
 	return 0;
 }
-NOKPROBE_SYMBOL(keep_more_args);
-NOKPROBE_SYMBOL(write_entry);
+NOKPROBE_SYMBOL(enter_special);
 NOKPROBE_SYMBOL(enter);
 NOKPROBE_SYMBOL(ct_probe_entry);
 NOKPROBE_SYMBOL(ct_probe_return);

@@ -51,7 +51,7 @@ void ct_trigger_test(struct ct_cpu *cpu,
 {
 	const struct ct_ioctl *io = (const void *)(rec + 1);
 	u32 flags = READ_ONCE(ct_trigger.flags);
-	u16 class = p->class[c->variant];
+	u16 class = CT_RECORD_CLASS(rec->stamp);
 	u64 slow = READ_ONCE(ct_trigger.slow_ns);
 
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
