@@ -42,7 +42,7 @@ static_assert(offsetof(struct ct_mark_head, op) == OP * sizeof(u64) &&
  * Keeps the compiler from working out beforehand how often a loop will go round and
  * where it will end: it takes longer than most go.
  */
-#define AS_IT_STANDS(to, from)	asm("" : "+r" (to), "+r" (from))
+#define AS_IT_STANDS(i)		asm("" : "+r" (i))
 
 /* An array of marks, copied and checked: nobody changes it any more. */
 struct marks {
@@ -117,7 +117,8 @@ static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size,
 			ct_copy_user_word(&to[1], &from[1], fault);
 			ct_copy_user_word(&to[2], &from[2], fault);
 			ct_copy_user_word(&to[3], &from[3], fault);
-			AS_IT_STANDS(to, from);
+			AS_IT_STANDS(to);
+			AS_IT_STANDS(from);
 		}
 		for (last += 4; from < last; to++, from++)
 			ct_copy_user_word(to, from, fault);
@@ -208,7 +209,8 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 			to[1] = from[1];
 			to[2] = from[2];
 			to[3] = from[3];
-			AS_IT_STANDS(to, from);
+			AS_IT_STANDS(to);
+			AS_IT_STANDS(from);
 		}
 		for (last += 4; from < last; to++, from++)
 			*to = *from;
@@ -317,8 +319,11 @@ static noinline long mark_begin(void __user *user, u32 size)
 	bool text = false;
 	u64 *at;
 	long err;
-	int count = fetch(&at, user, size, &text);
+	int count;
 
+	if (size % 8 || size > CT_MARK_MAX)
+		return -EINVAL;
+	count = fetch(&at, user, size, &text);
 	if (unlikely(count <= 0))
 		return count == -EFAULT ? mark_slow(user, size, true) : count;
 	err = take(at, (struct marks){ size, count }, text, true);
@@ -343,19 +348,22 @@ static noinline long mark_begin(void __user *user, u32 size)
  * other way.
  */
 struct alike {
-	u64 word;		/* the first of each; 0: not alike, or not all there */
+	u64 word;		/* the first of each */
 	u32 count;
 	bool uid_first;
 };
 
-static __always_inline struct alike look(u64 *own, const u64 __user *from, u32 size)
+/* False where they are not alike, or not all there. */
+static __always_inline bool look(struct alike *a, const u64 __user *from, u32 size)
 {
 	const u64 __user *end = (const void __user *)from + size;
+	/* Before user memory is open: a kernel that checks preemption calls a function. */
+	u64 *own = this_cpu_ptr(scratch), word;
 	const struct ct_class *c;
-	struct alike a = {};
-	u32 bytes;
-	u64 word;
+	u32 bytes, count = 1;
 
+	if (!user_access_begin(from, size))
+		return false;
 	ct_copy_user_word(&own[0], &end[-1], out);
 	ct_copy_user_word(&own[0], &from[0], out);
 	word = own[0];
@@ -363,15 +371,17 @@ static __always_inline struct alike look(u64 *own, const u64 __user *from, u32 s
 	c = ct_class_find(WORD_CLASS(word));
 	if (!c || bytes != c->mark_size || word & WORD_REFUSED ||
 	    c->mark_word & CT_MARK_WHO || bytes > size)
-		return a;
-	for (a.count = 1; (from = (const void __user *)from + bytes) < end; a.count++)
+		goto out;
+	for (; (from = (const void __user *)from + bytes) < end; count++)
 		ct_check_user_word(from, word, out);
 	if (from != end)
-		return a;
-	a.uid_first = c->mark_word;
-	a.word = word;
+		goto out;
+	user_access_end();
+	*a = (struct alike){ word, count, c->mark_word };
+	return true;
 out:
-	return a;
+	user_access_end();
+	return false;
 }
 
 /* Straight into the ring.  False at a fault. */
@@ -382,8 +392,10 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 	u64 head = CT_STAMP(stamp, WORD_CLASS(a.word));
 	u64 shape = WORD_SHAPE(a.word), begin;
 	u64 who = ct_who(current);
-	unsigned long words = WORD_SIZE(a.word) / sizeof(u64), fours = words & ~3ul, i;
+	unsigned long bytes = WORD_SIZE(a.word), fours = bytes & ~31ul, i;
 
+	if (!user_access_begin(from, size))
+		return false;
 	do {
 		to[0] = head;
 		to[1] = who;
@@ -398,20 +410,23 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 		ct_copy_user_word(&to[4], &from[RESULT], fault);
 		/* The payload lies one word further on in the record. */
 		to++;
-		for (i = MARK_WORDS; i < fours; i += 4) {
-			ct_copy_user_word(&to[i], &from[i], fault);
-			ct_copy_user_word(&to[i + 1], &from[i + 1], fault);
-			ct_copy_user_word(&to[i + 2], &from[i + 2], fault);
-			ct_copy_user_word(&to[i + 3], &from[i + 3], fault);
+		for (i = MARK_WORDS * sizeof(u64); i < fours; i += 4 * sizeof(u64)) {
+			AS_IT_STANDS(i);
+			ct_copy_user_word((void *)&to[0] + i, (void __user *)&from[0] + i, fault);
+			ct_copy_user_word((void *)&to[1] + i, (void __user *)&from[1] + i, fault);
+			ct_copy_user_word((void *)&to[2] + i, (void __user *)&from[2] + i, fault);
+			ct_copy_user_word((void *)&to[3] + i, (void __user *)&from[3] + i, fault);
 		}
-		for (; unlikely(i < words); i++)
-			ct_copy_user_word(&to[i], &from[i], fault);
-		to += words;
-		from += words;
+		for (; unlikely(i < bytes); i += sizeof(u64))
+			ct_copy_user_word((void *)to + i, (void __user *)from + i, fault);
+		to = (void *)to + bytes;
+		from = (const void __user *)from + bytes;
 		op += CT_RING_OP_NEXT;
 	} while (from < end);
+	user_access_end();
 	return true;
 fault:
+	user_access_end();
 	return false;
 }
 
@@ -449,17 +464,12 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 	struct ct_room room;
 	struct marks m = { size };
 	struct alike a;
-	bool done = false;
-	u64 op, *own;
+	u64 op;
 
-	/* Before user memory is open: a kernel that checks preemption calls a function. */
-	own = this_cpu_ptr(scratch);
-	if (!user_access_begin(user, size))
+	if (!look(&a, user, size))
 		return false;
-	a = look(own, user, size);
-	user_access_end();
 	m.count = a.count;
-	if (unlikely(!a.word || ring_size(m) > CT_RECORD_MAX))
+	if (unlikely(ring_size(m) > CT_RECORD_MAX))
 		return false;
 	/* Not within limits, for those keep books of what is reserved. */
 	ct_record_tell(cpu, ct_who(current));
@@ -467,11 +477,7 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 	if (unlikely(!room.at))
 		return true;
 	op = ct_ring_op(&cpu->ring, m.count);
-	if (likely(user_access_begin(user, size))) {
-		done = put_alike(room.at, user, size, a, op, room.stamp);
-		user_access_end();
-	}
-	if (unlikely(!done)) {
+	if (unlikely(!put_alike(room.at, user, size, a, op, room.stamp))) {
 		if (ct_ring_cancel(&cpu->ring, room.at, ring_size(m)))
 			return false;
 		put_empty(room.at, a, op, room.stamp);
@@ -488,8 +494,11 @@ static noinline long mark_any(void __user *user, u32 size)
 	bool text = false;
 	u64 *at;
 	long err;
-	int count = fetch(&at, user, size, &text);
+	int count;
 
+	if (size % 8 || size > CT_MARK_MAX)
+		return -EINVAL;
+	count = fetch(&at, user, size, &text);
 	if (unlikely(count <= 0))
 		return count == -EFAULT ? mark_slow(user, size, false) : count;
 	err = take(at, (struct marks){ size, count }, text, false);
@@ -502,7 +511,8 @@ long ct_mark(void __user *user, u32 size, bool begin)
 	struct ct_cpu *cpu;
 	bool done;
 
-	if (unlikely(!size || size % 8 || size > CT_MARK_MAX))
+	/* The other sizes that are none are refused further on. */
+	if (unlikely(size < sizeof(struct ct_mark_head)))
 		return -EINVAL;
 	if (begin)
 		return mark_begin(user, size);
