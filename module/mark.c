@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Markers: an array of records that a program has made, checked, stamped with
- * time, cpu, pid, tid and uid, and written together.  Everything that can fail
- * comes before the ring is touched, and the program's bytes are read once.
+ * time, cpu, pid, tid and uid, and written together.
+ *
+ * Any array is copied and checked before the ring is touched, so that whatever fails
+ * fails there.  Arrays of marks that are all alike take a shorter way: see below.
  */
 #include <linux/cred.h>
 #include <linux/err.h>

@@ -11,10 +11,15 @@
  *     CPU only (no lock prefix).  The clock is read inside the retry loop and
  *     clamped to the newest stamp given out, which itself only moves forward by
  *     compare-and-exchange: so the order of positions is the order of stamps.
+ *     end, where head's packet ends, saves the arithmetic: it is stored after head
+ *     has moved, so it may be short of it (then the slow way puts it right), but is
+ *     never beyond the packet of a head that the exchange still finds.
  *   - commit: nest counts the writers inside.  When the outermost leaves, all
  *     that was reserved has been written, so it publishes head as committed;
  *     inner ones publish nothing.  After it has lowered nest it looks at head
  *     again, for an inner writer that came in between.
+ *   - cancel: as long as no inner writer came in between, head can go back to where
+ *     the reservation began: nobody has published it.
  *   - whoever moves head into a new sub-buffer finishes the old packet's header
  *     and writes the new one's.  Both lie above committed until the outermost
  *     writer leaves, so no reader sees them half done.

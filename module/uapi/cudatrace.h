@@ -269,7 +269,7 @@ struct ct_packet {
 #define CT_F_INSTANT		0x04	/* has no duration: a point in time */
 #define CT_F_NO_RESULT		0x08	/* result means nothing (void, pointer) */
 #define CT_F_ABANDONED		0x10	/* left by exception or longjmp */
-#define CT_F_TRUNCATED		0x20	/* a text was cut */
+#define CT_F_TRUNCATED		0x20	/* a text was cut; a mark: see CT_IOC_MARK */
 #define CT_F_CONTEXT		0xc0	/* where it ran, kernel records only: */
 #define CT_F_TASK		0x00
 #define CT_F_SOFTIRQ		0x40
@@ -547,6 +547,8 @@ struct ct_string {
  * The u32 field "uid" of a class that has one first is overwritten by the module,
  * as are ppid and uid of a process record; clock and call_open are not for
  * producers.
+ * Memory that another thread takes away in the moment in which it is read, with an
+ * interrupt's record in between, makes marks of zeros, with CT_F_TRUNCATED.
  * Returns 0, also when the ring was full (the loss is counted; a program must not
  * behave differently because it is traced) or no session runs.
  * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM
