@@ -518,13 +518,13 @@ long ct_mark(void __user *user, u32 size, bool begin)
 		return -EINVAL;
 	if (begin)
 		return mark_begin(user, size);
-	if (static_branch_unlikely(&ct_filtering) || static_branch_unlikely(&ct_limiting))
-		return mark_any(user, size);
 	preempt_disable_notrace();
 	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		pagefault_disable();
 	cpu = ct_cpu_writing();
-	done = cpu && mark_alike(cpu, user, size);
+	/* Asked here, so that who sets a filter can wait until the last has gone by. */
+	done = cpu && !static_branch_unlikely(&ct_filtering) &&
+	       !static_branch_unlikely(&ct_limiting) && mark_alike(cpu, user, size);
 	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		pagefault_enable();
 	preempt_enable_notrace();
