@@ -95,7 +95,8 @@ static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size,
 {
 	const u64 __user *last;
 	u64 checked = 0, ours = 0;
-	unsigned long bytes = 0, left = size;
+	/* So that a first word of 0, which is as if it had been checked, ends it. */
+	unsigned long bytes = ULONG_MAX, left = size;
 	int count = 0;
 
 	do {

@@ -134,6 +134,38 @@ static void test_session(void)
 	close(rw);
 }
 
+/* Arrays that begin with a word of zeros, which is the size of no mark. */
+static void test_nothing(void)
+{
+	struct ct_mark_head m[2] = { { 0 } };
+	struct ct_define def = define("empty", "empty");
+	int w = device(O_WRONLY), good;
+	struct session s;
+	uint8_t *zeros;
+
+	def.fields_count = 0;
+	memset(def.fields, 0, sizeof(def.fields));
+	pin(0);
+	session_start(&s, 4096, 16, 0);
+	ok(!call(w, CT_IOC_DEFINE, &def), "a class without fields");
+	/* What lies behind the array would be a mark. */
+	m[1] = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
+	ok(call(w, CT_IOC_MARK(sizeof(*m)), m) == EINVAL &&
+	   call(w, CT_IOC_BEGIN(sizeof(*m)), m) == EINVAL, "a mark of zeros: EINVAL");
+	good = !walk(&s, 0, def.id).count && !call(w, CT_IOC_MARK(sizeof(*m)), &m[1]);
+	ok(good && walk(&s, 0, def.id).count == 1, "and nothing behind it is read");
+	/* If it were, only these would end it. */
+	zeros = mmap(NULL, 4 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (good)
+		ok(call(w, CT_IOC_MARK(CT_MARK_MAX), zeros) == EINVAL &&
+		   call(w, CT_IOC_MARK(96), zeros + PAGE) == EINVAL &&
+		   call(w, CT_IOC_MARK(96), zeros + PAGE) == EINVAL,
+		   "nor of pages of zeros, in memory or not");
+	munmap(zeros, 4 * PAGE);
+	session_end(&s);
+	close(w);
+}
+
 static void test_marks(void)
 {
 	struct mark m = text_mark("step 12"), three[3];
@@ -497,6 +529,7 @@ int main(void)
 	test_define();
 	test_session();
 	test_marks();
+	test_nothing();
 	test_alike();
 	test_vanishing();
 	test_full();
