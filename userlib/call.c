@@ -19,6 +19,7 @@ _Static_assert(offsetof(struct ct_slot, target) == 0, "thunks.S knows");
 _Static_assert(sizeof(struct ct_open_call) == 32, "thunks.S knows");
 _Static_assert(CT_OPEN_SIMPLE < CT_OPEN_MAX, "thunks.S knows");
 _Static_assert(offsetof(struct ct_query, level) == CT_QUERY_LEVEL, "thunks.S knows");
+_Static_assert(offsetof(struct ct_query, claim.op) == CT_QUERY_OP, "thunks.S knows");
 _Static_assert(sizeof(struct ct_query) <= CT_QUERY_FRAME, "thunks.S knows");
 _Static_assert(offsetof(struct ct_query, result) == CT_QUERY_RESULT, "thunks.S knows");
 _Static_assert(offsetof(struct ct_query, slot) == CT_QUERY_SLOT, "thunks.S knows");
@@ -159,127 +160,211 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 		s->extract(f, payload, false);
 	if (!ct_sink->begin(t, &e))
 		return false;
-	f->op = e.op;
-	f->begin = e.begin;
+	f->claim.op = e.op;
+	f->claim.begin = e.begin;
 	f->flags = CT_FRAME_BEGUN;
 	return true;
 }
 
+/*
+ * The call stands in the thread's open calls from here on.  A handler that comes before
+ * depth is stored puts a call of its own into the same place: the op, which was written
+ * first, is then not ours any more, and all is written again.
+ */
+static inline void open_call(struct ct_open_page *open, u32 level, u64 op, u64 begin,
+			     u64 stack, u64 class)
+{
+	struct ct_open_call *c = &open->entry[level];
+
+	if (likely(level < CT_OPEN_MAX)) {
+		do {
+			*(volatile u64 *)&c->op = op;
+			barrier();
+			c->begin = begin;
+			c->stack = stack;
+			*(u64 *)&c->class = class;
+			barrier();
+			*(volatile u32 *)&open->depth = level + 1;
+			barrier();
+		} while (unlikely(*(volatile u64 *)&c->op != op));
+	} else {
+		open->depth = level + 1;
+	}
+}
+
+/* What has anything to be done but an open call. */
+static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
+{
+	struct ct_thread *t = &ct_self;
+	u64 class;
+	u32 level;
+
+	if (s->flags & CT_SLOT_UNKNOWN)
+		f->words = readable_words(f);
+	if (s->flags & CT_SLOT_RESCAN)
+		ct_objects_check();
+	if ((t->life != ct_process->life || !s->class) && !prepare(s, t)) {
+		f->flags = CT_FRAME_BYPASS;
+		return s->target;
+	}
+	f->life = t->life;
+	level = t->open->depth;
+	if (level)
+		level = check_open(t, f);
+	f->level = level;
+	f->claim.op = ct_local_add(&t->ops, 1) + 1;
+	class = s->open;
+	if (s->flags & CT_SLOT_QUERY)
+		f->claim.begin = t->packet->ts_end;
+	else if (t->begins && record_begin(t, s, f))
+		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
+	else
+		f->claim.begin = ct_clock_now(&t->clock);
+	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f->stack, class);
+	return s->target;
+}
+
+/* No call but the last, so that no register is saved; so in ct_leave_query(). */
 void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
-	struct ct_open_page *open;
-	struct ct_open_call *c;
-	u32 level;
+	struct ct_open_page *open = t->open;
+	u32 level, life = t->life;
+	u64 op, begin;
 
 	f->slot = s;
 	f->words = s->words;
 	f->flags = 0;
-	if (unlikely(s->flags & (CT_SLOT_UNKNOWN | CT_SLOT_RESCAN))) {
-		if (s->flags & CT_SLOT_UNKNOWN)
-			f->words = readable_words(f);
-		else
-			ct_objects_check();
-	}
-	if (unlikely(t->life != ct_process->life || !s->class) && !prepare(s, t)) {
-		f->flags = CT_FRAME_BYPASS;
-		return s->target;
-	}
-
-	f->life = t->life;
-	level = t->open->depth;
-	if (unlikely(level))
-		level = check_open(t, f);
-	f->level = level;
-	f->op = ct_local_add(&t->ops, 1) + 1;
+	if (unlikely(s->flags & (CT_SLOT_UNKNOWN | CT_SLOT_RESCAN) || !s->open ||
+		     life != ct_process->life || t->begins))
+		return enter_slowly(s, f);
+	level = open->depth;
+	/* The call around this one is there as long as its frame is above ours. */
+	if (level && unlikely(level >= CT_OPEN_SIMPLE ||
+			      open->entry[level - 1].stack <= (u64)f->stack))
+		return enter_slowly(s, f);
 	if (s->flags & CT_SLOT_QUERY)
-		f->begin = t->packet->ts_end;	/* no earlier: enough to find a hang */
-	else if (likely(!t->begins) || !record_begin(t, s, f))
-		f->begin = ct_clock_now(&t->clock);
-	open = t->open;
-	if (likely(level < CT_OPEN_MAX)) {
-		c = &open->entry[level];
-		c->begin = f->begin;
-		c->op = f->op;
-		c->stack = (u64)f->stack;
-		*(u64 *)&c->class = s->open;
-		if (unlikely(f->flags & CT_FRAME_BEGUN))
-			c->flags |= CT_OPEN_HAS_BEGIN;
-	}
-	barrier();
-	open->depth = level + 1;
+		begin = t->packet->ts_end;	/* no earlier: enough to find a hang */
+	else
+		begin = ct_clock_quick(&t->clock);
+	if (unlikely(!begin))
+		return enter_slowly(s, f);
+	f->life = life;
+	f->level = level;
+	f->claim.begin = begin;
+	f->claim.op = op = ct_local_add(&t->ops, 1) + 1;
+	open_call(open, level, op, begin, (u64)f->stack, s->open);
 	return s->target;
 }
 
 /* What the quick way did not take: another sink, a new packet, a signal handler. */
-static cold void record_slowly(struct ct_thread *t, u64 end, u16 class, u64 word, u64 op,
-			       u64 begin, const u64 *payload, u32 size)
+static cold void record_slowly(struct ct_thread *t, struct ct_claim *c, u64 end, u16 class,
+			       u64 word, u64 begin, const u64 *payload, u32 size)
 {
 	struct ct_record e = {
 		.class = class, .depth = (u8)(word >> 32), .flags = (u8)(word >> 40),
-		.result = (u16)(word >> 48), .op = op, .begin = begin, .end = end,
+		.result = (u16)(word >> 48), .op = c->op, .begin = begin, .end = end,
 		.payload = payload, .size = size,
 	};
 
 	ct_sink->record(t, &e);
 }
 
-void ct_leave(struct ct_frame *f)
+/* All that can be, but for what stands behind it in the thunk. */
+static cold void leave_slowly(struct ct_frame *f, u64 end)
 {
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
-	/* First, so that nothing of what follows is taken for the call's time. */
-	u64 end = ct_clock_now(&t->clock);
-	u64 payload[16], word, begin = f->begin;
-	u32 flags = f->flags, level = f->level;
+	u64 word, begin = f->claim.begin;
+	u32 flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0, level = f->level;
 
-	if (unlikely(s->after != NULL))
+	if (!end)
+		end = ct_clock_now(&t->clock);
+	if (s->after)
 		s->after(f);
-	if (unlikely(flags & CT_FRAME_BYPASS || f->life != t->life ||
-		     t->life != ct_process->life))
-		return;		/* also a child that was forked in the call */
-
+	/* Also a child that was forked in the call has another life. */
+	if (f->flags & CT_FRAME_BYPASS || f->life != t->life || t->life != ct_process->life)
+		return;
 	if (s->extract)
-		s->extract(f, payload, true);
-	flags = flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0;
+		s->extract(f, f->payload, true);
 	if (s->flags & CT_SLOT_QUERY) {
 		flags = CT_F_INSTANT;
 		begin = 0;
 	}
-	if (unlikely((u32)f->result > 0xffff))
+	if ((u32)f->result > 0xffff)
 		flags |= CT_F_NO_RESULT;
 	word = CT_RECORD_WORD(level < 255 ? level : 255, flags, f->result);
-	if (unlikely(t->open->depth > level + 1))
+	if (t->open->depth > level + 1)
 		abandon(t, level + 1);
-	if (unlikely(flags & CT_F_HAS_BEGIN ||
-		     !ct_packet_quick(t, (volatile u64 *)&f->mark, end, s->class, word, f->op,
-				      begin, payload, s->size)))
-		record_slowly(t, end, s->class, word, f->op, begin, payload, s->size);
+	record_slowly(t, &f->claim, end, s->class, word, begin, f->payload, s->size);
 	/* Not the page of before: to record may have moved it. */
-	if (likely(t->open->depth > level))
+	if (t->open->depth > level)
 		t->open->depth = level;
 }
 
-/* The same for a simple query. */
-void ct_leave_query(struct ct_query *q)
+/* Its arguments were extracted; the same as ct_leave_query() does. */
+static __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
+{
+	struct ct_slot *s = f->slot;
+	struct ct_thread *t = &ct_self;
+	bool query = s->flags & CT_SLOT_QUERY;
+
+	if (unlikely(t->open->depth != f->level + 1 || (u32)f->result > 0xffff ||
+		     !ct_packet_quick(t, &f->claim, end, s->class,
+				      (u64)f->level << 32 |
+				      CT_RECORD_WORD(0, query ? CT_F_INSTANT : 0, f->result),
+				      query ? 0 : f->claim.begin, f->payload, s->size, false)))
+		return leave_slowly(f, end);
+	t->open->depth = *(volatile u32 *)&f->level;
+}
+
+void ct_leave(struct ct_frame *f)
+{
+	/* First, so that nothing of what follows is taken for the call's time. */
+	u64 end = ct_clock_quick(&ct_self.clock);
+	struct ct_slot *s = f->slot;
+
+	/* Its life can't have changed without the process's: its thread is in a call. */
+	if (unlikely(!end || f->flags || f->life != ct_process->life || s->after ||
+		     f->level >= CT_OPEN_SIMPLE))
+		return leave_slowly(f, end);
+	if (s->extract)
+		s->extract(f, f->payload, true);
+	leave_quickly(f, end);
+}
+
+/* Where the quick way of a query ends; end: 0 if it is not stamped yet. */
+static cold void leave_query_slowly(struct ct_query *q, u64 end)
 {
 	struct ct_slot *s = q->slot;
 	struct ct_thread *t = &ct_self;
-	u64 end = ct_clock_now(&t->clock);
-	u32 flags = CT_F_INSTANT, level = q->level;
-	u64 word, op;
+	u32 flags = (u32)q->result > 0xffff ? CT_F_INSTANT | CT_F_NO_RESULT : CT_F_INSTANT;
 
-	if (unlikely(q->life != t->life || t->life != ct_process->life))
+	if (!end)
+		end = ct_clock_now(&t->clock);
+	if (q->life != t->life || t->life != ct_process->life)
 		return;
-	if (unlikely((u32)q->result > 0xffff))
-		flags |= CT_F_NO_RESULT;
-	word = CT_RECORD_WORD(level, flags, q->result);
-	op = t->open->entry[level].op;
-	if (unlikely(t->open->depth > level + 1))
-		abandon(t, level + 1);
-	if (unlikely(!ct_packet_quick(t, (volatile u64 *)&q->mark, end, s->class, word, op,
-				      0, NULL, 0)))
-		record_slowly(t, end, s->class, word, op, 0, NULL, 0);
-	if (likely(t->open->depth > level))
-		t->open->depth = level;
+	if (t->open->depth > q->level + 1)
+		abandon(t, q->level + 1);
+	record_slowly(t, &q->claim, end, s->class,
+		      CT_RECORD_WORD(q->level, flags, q->result), 0, NULL, 0);
+	if (t->open->depth > q->level)
+		t->open->depth = q->level;
+}
+
+/* The same for a simple query, and no call but the last, so that no register is saved. */
+void ct_leave_query(struct ct_query *q)
+{
+	struct ct_thread *t = &ct_self;
+	u64 end = ct_clock_quick(&t->clock);
+	u32 level = q->level;
+
+	/* Its life can't have changed without the process's: its thread is in a call. */
+	if (unlikely(!end || q->life != ct_process->life || (u32)q->result > 0xffff ||
+		     t->open->depth != level + 1 ||
+		     !ct_packet_quick(t, &q->claim, end, q->slot->class,
+				      (u64)level << 32 | CT_RECORD_WORD(0, CT_F_INSTANT, q->result),
+				      0, NULL, 0, true)))
+		return leave_query_slowly(q, end);
+	t->open->depth = *(volatile u32 *)&q->level;
 }

@@ -30,7 +30,7 @@ static u32 first(u64 handle)
 	return (u32)((handle * 0x9e3779b97f4a7c15ull) >> 48) & (SIZE - 1);
 }
 
-static struct entry *find(u64 handle)
+static inline struct entry *find(u64 handle)
 {
 	struct entry *t = ct_load(&table);
 	u32 i = first(handle);

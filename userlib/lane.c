@@ -88,6 +88,19 @@ static void move_open(struct ct_thread *t, struct ct_open_page *to)
 	t->open = to;
 }
 
+/*
+ * Its thread may be a signal handler, and the call that it interrupted hold the old page
+ * of open calls: so memory stays there that takes what it still writes.
+ */
+static void retire(void *lane, u64 size)
+{
+	u64 keep = 2 * 4096;
+
+	ct_sys6(SYS_mmap, lane, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	ct_unmap((u8 *)lane + keep, size - keep);
+}
+
 static void leave(struct ct_thread *t)
 {
 	struct ct_lane_head *old = t->lane;
@@ -99,7 +112,7 @@ static void leave(struct ct_thread *t)
 	t->lane = NULL;
 	/* Its calls go on, but not in this lane. */
 	open_of(old)->depth = 0;
-	ct_unmap(old, t->lane_size);
+	retire(old, t->lane_size);
 }
 
 /* Signals are blocked, and no writer is inside but the caller. */
@@ -120,7 +133,7 @@ static bool enter(struct ct_thread *t, u32 size, u32 previous)
 	move_open(t, open_of(h));
 	if (old) {
 		open_of(old)->depth = 0;
-		ct_unmap(old, old_size);
+		retire(old, old_size);
 	} else {
 		/* Apart from those that the module gives, which have 12 bits of CPU. */
 		t->ops = 1ull << 52 | (u64)(h->stream & 0xffff) << 36;

@@ -40,8 +40,9 @@ __attribute__((constructor)) static void start(void)
 	if (getauxval(AT_SECURE))
 		return;
 	ct_options_read();
-	if (ct_options.sink == CT_SINK_NONE || !ct_process_start())
+	if (ct_options.sink == CT_SINK_NONE)
 		return;
+	ct_process_start();
 	ct_clock_start();
 	ct_thread_start();
 	ct_ioctl_start();

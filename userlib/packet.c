@@ -6,18 +6,20 @@
  * instruction, write too, and return or leave by longjmp.  So a record is written
  * behind the content, where it does not count yet, and then committed by two compare-
  * and-exchanges, ts_end and content_size, which fail if a handler has written since
- * they were read: then it is done again, behind the handler's.  Each of these
- * instructions leaves a valid packet, and an earlier time never follows a later one.
+ * they were read.  Each of these instructions leaves a valid packet, and an earlier time
+ * never follows a later one.
  *
- * The outermost writer puts its place on the stack into t->writer.  One that finds
- * somebody there that lives must leave the packet in place: it may only use the room
- * that is kept for such (SLACK).
+ * A handler's record must not lie where the writer that it interrupts still stores its
+ * own.  So a writer first says what it is about to write (struct ct_claim, on its stack,
+ * where t->writer points).  A handler that finds a claim whose writer lives writes that
+ * record first, then its own behind it, and notes in the claim that it was done: the
+ * writer then stores the same once more, and its commit fails.  A writer that holds a
+ * claim never changes the packet; room for handlers is kept (SLACK).
  */
 #include "packet.h"
 
 #include "process.h"
 #include "registry.h"
-#include "writer.h"
 
 /* Room that only writers in signal handlers may use. */
 #define SLACK		512u
@@ -75,7 +77,7 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 
 cold void ct_packet_lose(struct ct_thread *t)
 {
-	t->lost++;
+	ct_local_add(&t->lost, 1);
 	if (t->lane)
 		t->lane->lost = t->lost;
 	if (t->packet != &ct_no_packet)
@@ -111,38 +113,116 @@ static u64 stamp(struct ct_thread *t, const struct ct_record *e, u64 end)
 	return ts < end ? end : ts;
 }
 
+/* By a handler, or by its own writer. */
+static bool done(const struct ct_claim *c)
+{
+	return *(const volatile u64 *)&c->mark == CT_CLAIM_DONE;
+}
+
+/* Is the record of this claim the packet's last? */
+static bool committed(const struct ct_thread *t, const struct ct_packet *p,
+		      const struct ct_claim *c)
+{
+	u64 size = sizeof(struct ct_thread_record) + (u32)c->word;
+	u64 content = p->content_size / 8;
+	const u64 *last = (const u64 *)((const u8 *)p + content - size);
+
+	return content >= CT_PACKET_HEAD + size && last[0] == c->stamp &&
+	       last[1] == ((u32)(c->op - t->op_base) | (c->word & ~0xffffffffull));
+}
+
+/*
+ * A handler's record, while the writer that it interrupted holds the claim at this
+ * address.  Its stack is looked at as if it might be gone, which is not known for sure.
+ */
+static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u64 at)
+{
+	u64 mask = ct_signals_block();
+	struct ct_packet *p = t->packet;
+	u64 content = p->content_size / 8, end = p->ts_end, ts;
+	u32 head = sizeof(struct ct_thread_record), its = 0;
+	struct ct_claim c;
+	s64 later;
+	bool help;
+
+	if (!ct_stack_read(&c, at, sizeof(c)))
+		goto lost;
+	/* One whose time is past has yet to see that, and will then begin anew. */
+	later = (s64)((c.stamp << 16) - (end << 16)) >> 16;
+	if ((u32)c.word > CT_RECORD_MAX)
+		goto lost;
+	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c);
+	if (help) {
+		its = head + (u32)c.word;
+		end += (u64)later;
+	}
+	ts = stamp(t, e, end);
+	if (!t->limit || content + its + head + e->size > t->packet_size)
+		goto lost;
+	if (help) {
+		ct_packet_fill(t, p, content * 8, c.stamp, c.word, c.op,
+			       c.word >> 40 & CT_F_INSTANT ? 0 : end - c.begin, NULL, 0);
+		if ((u32)c.word && !ct_stack_read((u8 *)p + content + head, (u64)c.payload,
+						  (u32)c.word))
+			goto lost;
+	}
+	ct_packet_fill(t, p, (content + its) * 8, CT_STAMP(ts, e->class),
+		       CT_RECORD_WORD(e->depth, e->flags, e->result), e->op,
+		       e->begin ? ts - e->begin : 0, e->payload, e->size);
+	barrier();
+	*(volatile u64 *)&p->ts_end = ts;
+	*(volatile u64 *)&p->content_size = (content + its + head + e->size) * 8;
+	if (help)
+		((volatile struct ct_claim *)at)->mark = CT_CLAIM_DONE;
+	ct_signals_restore(mask);
+	return;
+lost:
+	ct_packet_lose(t);
+	ct_signals_restore(mask);
+}
+
 void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 {
-	u32 size = (u32)sizeof(struct ct_thread_record) + e->size;
-	u64 content, end, ts, limit;
-	volatile u64 mark = CT_WRITER_MARK(&mark);
-	u64 writer = t->writer;
+	struct ct_claim c = {
+		.op = e->op, .begin = e->begin, .payload = e->payload,
+		.word = CT_RECORD_WORD(e->depth, e->flags, e->result) | e->size,
+	};
+	u64 content, end, ts, writer = t->writer;
 	struct ct_packet *p;
-	bool inner = writer && ct_writer_lives(writer, CT_WRITER_MARK(writer), (u64)&mark);
+	bool room;
 
-	if (!inner)
-		t->writer = (u64)&mark;
-	barrier();
+	if (writer && ct_writer_lives(writer, (u64)&c)) {
+		record_inside(t, e, writer);
+		return;
+	}
 	for (;;) {
-		p = *(struct ct_packet *volatile *)&t->packet;
+		ts = stamp(t, e, ((volatile struct ct_packet *)t->packet)->ts_end);
+		c.stamp = CT_STAMP(ts, e->class);
+		c.mark = CT_CLAIMED;
+		barrier();
+		t->writer = (u64)&c;
+		barrier();
+		p = t->packet;
 		content = *(volatile u64 *)&p->content_size;
 		end = *(volatile u64 *)&p->ts_end;
 		barrier();
-		ts = stamp(t, e, end);
-		limit = inner && t->limit ? t->packet_size * 8ull : t->limit;
-		if (content + size * 8ull > limit || (ts > t->deadline && !inner)) {
-			if (!inner && new_packet(t, e))
-				continue;
-			ct_packet_lose(t);
-			break;
+		room = ts >= end && ts <= t->deadline &&
+		       content + (sizeof(struct ct_thread_record) + e->size) * 8 <= t->limit;
+		if (room) {
+			ct_packet_fill(t, p, content, c.stamp, c.word, e->op,
+				       e->begin ? ts - e->begin : 0, e->payload, e->size);
+			if (ct_packet_commit(p, content, e->size, end, ts))
+				c.mark = CT_CLAIM_DONE;
 		}
-		ct_packet_fill(t, p, content, ts, e->class,
-			       CT_RECORD_WORD(e->depth, e->flags, e->result), e->op,
-			       e->begin, e->payload, e->size);
-		if (ct_packet_commit(p, content, e->size, end, ts))
-			break;
-	}
-	barrier();
-	if (!inner)
+		barrier();
 		t->writer = 0;
+		barrier();
+		if (done(&c))
+			return;
+		/* A handler was first, or there is no room. */
+		if (!room && ts >= end && !new_packet(t, e)) {
+			ct_packet_lose(t);
+			return;
+		}
+	}
 }

@@ -7,13 +7,10 @@
 #define CT_PACKET_H
 
 #include "sink.h"
+#include "writer.h"
 
 /* What a thread without a packet has: it is full. */
 extern struct ct_packet ct_no_packet;
-
-/* A writer's mark: what stands on the stack where t->writer says, while it lives. */
-#define CT_WRITER_KEY	0x63757472616365ull
-#define CT_WRITER_MARK(at)	((u64)(at) ^ CT_WRITER_KEY)
 
 void ct_packet_none(struct ct_thread *t);
 
@@ -33,19 +30,18 @@ void ct_packet_lose(struct ct_thread *t);
 #define CT_RECORD_WORD(depth, flags, result)				\
 	((u64)(u8)(depth) << 32 | (u64)(u8)(flags) << 40 | (u64)(u16)(result) << 48)
 
-/* word: CT_RECORD_WORD().  Whole words: bytes put together again stall the CPU. */
+/* Whole words: bytes put together again stall the CPU. */
 static inline void ct_packet_fill(struct ct_thread *t, struct ct_packet *p, u64 content,
-				  u64 ts, u16 class, u64 word, u64 op, u64 begin,
+				  u64 stamp, u64 word, u64 op, u64 duration,
 				  const u64 *payload, u32 size)
 {
 	u64 *r = (u64 *)((u8 *)p + content / 8);
-	u64 duration = begin ? ts - begin : 0;
 
 	_Static_assert(sizeof(struct ct_thread_record) == 24, "three words");
 	if (unlikely(duration > CT_DURATION_MAX))
 		duration = CT_DURATION_MAX;
-	r[0] = CT_STAMP(ts, class);
-	r[1] = (u32)(op - t->op_base) | word;
+	r[0] = stamp;
+	r[1] = (u32)(op - t->op_base) | (word & ~0xffffffffull);
 	r[2] = duration | (u64)*(const volatile u32 *)t->cpu << 48;
 	for (u32 i = 0; i < size / 8; i++)
 		r[3 + i] = payload[i];
@@ -62,34 +58,43 @@ static inline bool ct_packet_commit(struct ct_packet *p, u64 content, u32 size, 
 
 /*
  * The quick way of ct_packet_record() for a record with its time, where nothing is in
- * the way; false if something is.  mark is on the stack.
+ * the way; false if something is.  c: with op set, and begin unless it is CT_F_INSTANT.
+ * fresh: the time is of the clock's line that the last record was written in, or of the
+ * next, so that the packet can't be days old.
  */
-static inline bool ct_packet_quick(struct ct_thread *t, volatile u64 *mark, u64 ts,
-				   u16 class, u64 word, u64 op, u64 begin,
-				   const u64 *payload, u32 size)
+static inline bool ct_packet_quick(struct ct_thread *t, struct ct_claim *c, u64 ts,
+				   u16 class, u64 word, u64 begin, const u64 *payload,
+				   u32 size, bool fresh)
 {
+	u64 stamp = CT_STAMP(ts, class);
 	struct ct_packet *p;
 	u64 content, end;
 	bool ok = false;
 
 	if (unlikely(t->writer || *(const volatile u32 *)t->accepting != t->session))
 		return false;
-	*mark = CT_WRITER_MARK(mark);
+	c->stamp = stamp;
+	c->word = word | size;
+	if (size)
+		c->payload = payload;
+	c->mark = CT_CLAIMED;
 	barrier();
-	t->writer = (u64)mark;
+	t->writer = (u64)c;
 	barrier();
 	p = t->packet;
 	content = *(volatile u64 *)&p->content_size;
 	end = *(volatile u64 *)&p->ts_end;
 	barrier();
-	if (likely(ts >= end && ts <= t->deadline &&
+	if (likely(ts >= end && (fresh || ts <= t->deadline) &&
 		   content + (sizeof(struct ct_thread_record) + size) * 8 <= t->limit)) {
-		ct_packet_fill(t, p, content, ts, class, word, op, begin, payload, size);
+		ct_packet_fill(t, p, content, stamp, word, c->op, begin ? ts - begin : 0,
+			       payload, size);
 		ok = ct_packet_commit(p, content, size, end, ts);
 	}
 	barrier();
 	t->writer = 0;
-	return ok;
+	barrier();
+	return ok || *(volatile u64 *)&c->mark == CT_CLAIM_DONE;
 }
 
 #endif

@@ -10,8 +10,10 @@
 #define MADV_WIPEONFORK	18
 #endif
 
-static struct ct_proc before_start;	/* life 0: everything takes the slow way */
-struct ct_proc *ct_process = &before_start;
+#define PAGE	4096
+
+/* Whole pages of zeros in the file's image are memory without a file. */
+struct ct_proc ct_process_page __attribute__((aligned(PAGE)));
 
 static u32 lives;
 static u32 said;		/* inherited: a child doesn't say it again */
@@ -31,19 +33,10 @@ static void tell_child_by_libc(void)
 		at_fork(NULL, NULL, wipe, NULL);
 }
 
-bool ct_process_start(void)
+void ct_process_start(void)
 {
-	struct ct_proc *p;
-
-	if (ct_process != &before_start)
-		return true;
-	p = ct_map_private(4096);
-	if (!p)
-		return false;
-	ct_process = p;
-	if (ct_sys3(SYS_madvise, p, 4096, MADV_WIPEONFORK) < 0)
+	if (ct_sys3(SYS_madvise, ct_process, PAGE, MADV_WIPEONFORK) < 0)
 		tell_child_by_libc();
-	return true;
 }
 
 bool ct_process_renew(void)

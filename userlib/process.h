@@ -21,12 +21,15 @@ struct ct_proc {
 	u32 process_record;	/* 1 once written */
 	u32 reserved;
 	u64 lost;		/* records that no stream could count */
+	u8 rest[4096 - 32];	/* nothing else is wiped */
 };
 
-extern struct ct_proc *ct_process;
+/* A page of its own, so that the child's can be wiped. */
+extern struct ct_proc ct_process_page __attribute__((visibility("hidden")));
+static struct ct_proc *const ct_process = &ct_process_page;
 
-/* Before anything else; false if there is no memory. */
-bool ct_process_start(void);
+/* Before anything else. */
+void ct_process_start(void);
 
 /*
  * Makes the page valid again in a child; calls it in the lock.  True if this was

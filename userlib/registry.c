@@ -178,6 +178,7 @@ static long append(int fd, struct ct_text *t, long size)
 }
 
 #define LOCK_EX_OP	2
+#define LOCK_UN_OP	8
 
 static int open_locked(int flags, long *error)
 {
@@ -192,6 +193,13 @@ static int open_locked(int flags, long *error)
 		err = ct_sys2(SYS_flock, fd, LOCK_EX_OP);
 	while (err == -4);	/* EINTR */
 	return fd;
+}
+
+/* By its own call: a child that was forked meanwhile has the file open too. */
+static void close_locked(int fd)
+{
+	ct_sys2(SYS_flock, fd, LOCK_UN_OP);
+	ct_close(fd);
 }
 
 static void head_line(struct ct_text *t)
@@ -238,7 +246,7 @@ bool ct_registry_open(const char *dir, bool create, long *error)
 	} else {
 		*error = size < 0 ? size : -22;	/* EINVAL: no registry of ours */
 	}
-	ct_close(fd);
+	close_locked(fd);
 	if (!have_uuid)
 		*path = 0;
 	return have_uuid;
@@ -254,7 +262,7 @@ const u8 *ct_registry_uuid(void)
 		fd = open_locked(0, &error);
 		if (fd >= 0) {
 			read_new(fd);
-			ct_close(fd);
+			close_locked(fd);
 		}
 	}
 	return uuid;
@@ -282,7 +290,7 @@ static u32 find_or_add(char kind, const char *rest, size_t n)
 	size = read_new(fd);
 	id = find(hash);
 	if (id || size < 0) {
-		ct_close(fd);
+		close_locked(fd);
 		return id;
 	}
 	id = kind == 'c' ? next_class : kind == 's' ? next_string : 1;
@@ -301,7 +309,7 @@ static u32 find_or_add(char kind, const char *rest, size_t n)
 		else
 			id = 0;
 	}
-	ct_close(fd);
+	close_locked(fd);
 	if (id)
 		return id;
 failed:

@@ -26,7 +26,7 @@ struct ct_thread {
 	u64 limit;		/* bits that the outermost writer may fill */
 	u64 op_base;
 	u64 deadline;		/* the packet takes no later record */
-	u64 writer;		/* where the outermost writer's mark lies, 0: none inside */
+	u64 writer;		/* where the outermost writer's claim lies, 0: none inside */
 
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */

@@ -19,20 +19,21 @@
 #define CT_SLOT_SIMPLE		0x10	/* a query with nothing to be done but a record */
 #define CT_SLOT_OPEN		56	/* offsetof(struct ct_slot, open) */
 
-#define CT_FRAME_SIZE		256
+#define CT_FRAME_SIZE		416
 #define CT_FRAME_RAX		48
 #define CT_FRAME_R10		56
 #define CT_FRAME_RESULT		64
-#define CT_FRAME_SLOT		96
-#define CT_FRAME_WORDS		112
-#define CT_FRAME_XMM		128
-#define CT_FRAME_STACK		272	/* saved rbp and return address between */
+#define CT_FRAME_SLOT		80
+#define CT_FRAME_WORDS		88
+#define CT_FRAME_XMM		288
+#define CT_FRAME_STACK		432	/* saved rbp and return address between */
 
-#define CT_QUERY_FRAME		48
+#define CT_QUERY_FRAME		80
 #define CT_QUERY_RESULT		0	/* on the way in: rcx */
-#define CT_QUERY_SLOT		16
-#define CT_QUERY_LIFE		32
-#define CT_QUERY_LEVEL		36
+#define CT_QUERY_SLOT		8
+#define CT_QUERY_LIFE		16
+#define CT_QUERY_LEVEL		20
+#define CT_QUERY_OP		32
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
 #define CT_THREAD_OPEN		8
@@ -41,7 +42,11 @@
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
 #define CT_OPEN_SIMPLE		48	/* deeper (of CT_OPEN_MAX) goes the long way */
-#define CT_OPEN_ENTRY		32	/* begin, op, stack, class and flags */
+#define CT_OPEN_ENTRY		32	/* of its first call: */
+#define CT_OPEN_BEGIN		(CT_OPEN_ENTRY + 0)
+#define CT_OPEN_OP		(CT_OPEN_ENTRY + 8)
+#define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
+#define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
 
 #ifndef __ASSEMBLER__
 
@@ -75,18 +80,31 @@ struct ct_slot {
 	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));
 
+/*
+ * What a writer is about to write, while it does so: see packet.c.  Of a call, and of
+ * who else writes a record.
+ */
+struct ct_claim {
+	u64 op;
+	u64 begin;
+	u64 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */
+	u64 stamp;		/* CT_STAMP() */
+	u64 word;		/* CT_RECORD_WORD(), and bytes of payload in its low half */
+	const u64 *payload;
+};
+
 struct ct_frame {
 	u64 arg[6];
 	u64 rax, r10;
 	u64 result, result2;
-	u64 op;
-	u64 begin;
 	struct ct_slot *slot;
-	u64 mark;		/* CT_WRITER_MARK(): see packet.h */
 	u32 words;
 	u32 level;		/* index of its open call */
 	u32 flags;
 	u32 life;		/* of the thread when the call began */
+	struct ct_claim claim;
+	u64 reserved;
+	u64 payload[16];	/* what was extracted of the arguments */
 	u64 xmm[8][2];
 	u64 rbp, caller;
 	u64 stack[];
@@ -94,16 +112,16 @@ struct ct_frame {
 
 /* The frame of a simple query. */
 struct ct_query {
-	u64 result, result2;
+	u64 result;
 	struct ct_slot *slot;
-	u64 mark;
 	u32 life;
 	u32 level;		/* index of its open call */
+	u64 reserved;
+	struct ct_claim claim;
 };
 
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
 #define CT_FRAME_BEGUN	2	/* its begin was recorded */
-
 
 /* Argument n of the call, counted from 0, if none before it is floating point
  * or a structure. */

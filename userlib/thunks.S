@@ -6,8 +6,8 @@
  * cancellation pass through as through any function.
  *
  * A thunk calls ct_enter(), the target with a copy of its stack arguments, and
- * ct_leave(); for a simple query it does the first itself.  Must never change a return address (shadow stacks), nor a
- * register that carries an argument or a result.
+ * ct_leave(); for a simple query it does the first itself.  Must never change a return
+ * address (shadow stacks), nor a register that carries an argument or a result.
  */
 #include "thunk.h"
 
@@ -51,13 +51,11 @@ thunk_common:
 	movq	%rcx, 24(%rsp)
 	movq	%r8, 32(%rsp)
 	movq	%r9, 40(%rsp)
-	movq	%rax, CT_FRAME_RAX(%rsp)
-	movq	%r10, CT_FRAME_R10(%rsp)
 	movq	%r11, %rdi
-	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rdi)
-	jnz	.Lsave_vectors
-.Lenter:
 	movq	%rsp, %rsi
+	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%r11)
+	jnz	.Lvectors
+	/* Integers in, an integer out. */
 	call	ct_enter
 	movq	%rax, %r11
 	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
@@ -70,19 +68,11 @@ thunk_common:
 	movq	24-CT_FRAME_SIZE(%rbp), %rcx
 	movq	32-CT_FRAME_SIZE(%rbp), %r8
 	movq	40-CT_FRAME_SIZE(%rbp), %r9
-	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
-	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
 	call	*%r11
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
-	movq	%rdx, CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp)
 	leaq	-CT_FRAME_SIZE(%rbp), %rdi
-	movq	CT_FRAME_SLOT-CT_FRAME_SIZE(%rbp), %rax
-	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rax)
-	jnz	.Lvector_result
 	call	ct_leave
-.Lreturn:
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
-	movq	CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp), %rdx
 	.cfi_remember_state
 	leave
 	.cfi_def_cfa %rsp, 8
@@ -90,23 +80,22 @@ thunk_common:
 	ret
 	.cfi_restore_state
 
+	/* Two words at a time: below them is the frame, above them the caller's. */
 .Lcopy_stack:
-	leal	1(%rcx), %eax
-	andl	$-2, %eax
-	shll	$3, %eax
+	incl	%ecx
+	andl	$-2, %ecx
+	leal	(, %rcx, 8), %eax
 	subq	%rax, %rsp
-1:	subl	$1, %ecx
-	movq	16(%rbp,%rcx,8), %rax
-	movq	%rax, (%rsp,%rcx,8)
+1:	subl	$2, %ecx
+	movups	16(%rbp,%rcx,8), %xmm0
+	movups	%xmm0, (%rsp,%rcx,8)
 	jnz	1b
+	jmp	.Lcall
 
-	/* only now: the loop above used no vector register */
-	movq	CT_FRAME_SLOT-CT_FRAME_SIZE(%rbp), %rax
-	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%rax)
-	jz	.Lcall
-	jmp	.Lrestore_vectors
-
-.Lsave_vectors:
+	/* Anything in, anything out. */
+.Lvectors:
+	movq	%rax, CT_FRAME_RAX(%rsp)
+	movq	%r10, CT_FRAME_R10(%rsp)
 	movaps	%xmm0, CT_FRAME_XMM+0(%rsp)
 	movaps	%xmm1, CT_FRAME_XMM+16(%rsp)
 	movaps	%xmm2, CT_FRAME_XMM+32(%rsp)
@@ -115,14 +104,20 @@ thunk_common:
 	movaps	%xmm5, CT_FRAME_XMM+80(%rsp)
 	movaps	%xmm6, CT_FRAME_XMM+96(%rsp)
 	movaps	%xmm7, CT_FRAME_XMM+112(%rsp)
-	movq	%rsp, %rsi
 	call	ct_enter
 	movq	%rax, %r11
 	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
 	testl	%ecx, %ecx
-	jnz	.Lcopy_stack
-.Lrestore_vectors:
-	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
+	jz	2f
+	leal	1(%rcx), %eax
+	andl	$-2, %eax
+	shll	$3, %eax
+	subq	%rax, %rsp
+1:	subl	$1, %ecx
+	movq	16(%rbp,%rcx,8), %rax
+	movq	%rax, (%rsp,%rcx,8)
+	jnz	1b
+2:	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
 	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
 	movaps	CT_FRAME_XMM+32-CT_FRAME_SIZE(%rbp), %xmm2
 	movaps	CT_FRAME_XMM+48-CT_FRAME_SIZE(%rbp), %xmm3
@@ -130,15 +125,29 @@ thunk_common:
 	movaps	CT_FRAME_XMM+80-CT_FRAME_SIZE(%rbp), %xmm5
 	movaps	CT_FRAME_XMM+96-CT_FRAME_SIZE(%rbp), %xmm6
 	movaps	CT_FRAME_XMM+112-CT_FRAME_SIZE(%rbp), %xmm7
-	jmp	.Lcall
-
-.Lvector_result:
+	movq	0-CT_FRAME_SIZE(%rbp), %rdi
+	movq	8-CT_FRAME_SIZE(%rbp), %rsi
+	movq	16-CT_FRAME_SIZE(%rbp), %rdx
+	movq	24-CT_FRAME_SIZE(%rbp), %rcx
+	movq	32-CT_FRAME_SIZE(%rbp), %r8
+	movq	40-CT_FRAME_SIZE(%rbp), %r9
+	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
+	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
+	call	*%r11
+	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
+	movq	%rdx, CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp)
 	movaps	%xmm0, CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp)
 	movaps	%xmm1, CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp)
+	leaq	-CT_FRAME_SIZE(%rbp), %rdi
 	call	ct_leave
 	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
 	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
-	jmp	.Lreturn
+	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
+	movq	CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp), %rdx
+	leave
+	.cfi_def_cfa %rsp, 8
+	.cfi_restore %rbp
+	ret
 	.cfi_endproc
 	.size	thunk_common, . - thunk_common
 
@@ -158,8 +167,7 @@ simple_query:
 	.cfi_def_cfa_register %rbp
 	subq	$CT_QUERY_FRAME, %rsp
 	movq	ct_self@gottpoff(%rip), %r10
-	movq	ct_process(%rip), %rax
-	movl	(%rax), %eax
+	movl	ct_process_page(%rip), %eax
 	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
 	jne	.Lnot_simple
 	movl	%eax, CT_QUERY_LIFE(%rsp)
@@ -174,37 +182,48 @@ simple_query:
 	shlq	$5, %rcx
 	jz	1f
 	/* The call around this one is there as long as its frame is above ours. */
-	cmpq	%r11, CT_OPEN_ENTRY+16-32(%rax,%rcx)
+	cmpq	%r11, CT_OPEN_STACK-32(%rax,%rcx)
 	jbe	.Lnot_simple_slot
 1:	addq	%rax, %rcx
-	movq	%r11, CT_OPEN_ENTRY+16(%rcx)
-	movq	%fs:CT_THREAD_PACKET(%r10), %r11
-	movq	CT_PACKET_TS_END(%r11), %r11
-	movq	%r11, CT_OPEN_ENTRY(%rcx)
 	movl	$1, %r11d
 	xaddq	%r11, %fs:CT_THREAD_OPS(%r10)
 	incq	%r11
-	movq	%r11, CT_OPEN_ENTRY+8(%rcx)
+	movq	%r11, CT_QUERY_OP(%rsp)
+	/* The op first: see open_call() in call.c. */
+	movq	%r11, CT_OPEN_OP(%rcx)
+	leaq	16(%rbp), %r11
+	movq	%r11, CT_OPEN_STACK(%rcx)
+	movq	%fs:CT_THREAD_PACKET(%r10), %r11
+	movq	CT_PACKET_TS_END(%r11), %r11
+	movq	%r11, CT_OPEN_BEGIN(%rcx)
 	movq	CT_QUERY_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
-	movq	%r10, CT_OPEN_ENTRY+24(%rcx)
-	movl	CT_QUERY_LEVEL(%rsp), %ecx
-	incl	%ecx
-	movl	%ecx, CT_OPEN_DEPTH(%rax)
+	movq	%r10, CT_OPEN_CLASS(%rcx)
+	incl	CT_OPEN_DEPTH(%rax)
+	movq	CT_QUERY_OP(%rsp), %r10
+	cmpq	%r10, CT_OPEN_OP(%rcx)
+	jne	.Lopen_again
+.Lopened:
 	movq	CT_QUERY_RESULT(%rsp), %rcx
 	call	*(%r11)
 	movq	%rax, CT_QUERY_RESULT(%rsp)
-	movq	%rdx, CT_QUERY_RESULT+8(%rsp)
 	movq	%rsp, %rdi
 	call	ct_leave_query
 	movq	CT_QUERY_RESULT(%rsp), %rax
-	movq	CT_QUERY_RESULT+8(%rsp), %rdx
 	.cfi_remember_state
 	leave
 	.cfi_def_cfa %rsp, 8
 	.cfi_restore %rbp
 	ret
 	.cfi_restore_state
+	/* A handler used our place before we had it; now it is ours. */
+.Lopen_again:
+	movq	%r10, CT_OPEN_OP(%rcx)
+	leaq	16(%rbp), %rax
+	movq	%rax, CT_OPEN_STACK(%rcx)
+	movq	CT_SLOT_OPEN(%r11), %rax
+	movq	%rax, CT_OPEN_CLASS(%rcx)
+	jmp	.Lopened
 .Lnot_simple_slot:
 	movq	CT_QUERY_SLOT(%rsp), %r11
 .Lnot_simple_rcx:

@@ -8,7 +8,7 @@
  */
 #include "writer.h"
 
-static bool read_stack(void *to, u64 from, u64 size)
+bool ct_stack_read(void *to, u64 from, u64 size)
 {
 	struct { u64 base, len; } local = { (u64)to, size }, remote = { from, size };
 
@@ -47,7 +47,7 @@ static bool handler_between(u64 low, u64 high)
 		u64 size = high - low < sizeof(words) ? (high - low) & ~7ull :
 			   sizeof(words);
 
-		if (!read_stack(words, low, size))
+		if (!ct_stack_read(words, low, size))
 			return true;
 		for (u64 i = 0; i < size / 8; i++)
 			if (words[i] == want)
@@ -56,18 +56,17 @@ static bool handler_between(u64 low, u64 high)
 	return false;
 }
 
-cold bool ct_writer_lives(u64 writer, u64 value, u64 frame)
+cold bool ct_writer_lives(u64 claim, u64 frame)
 {
 	struct { u64 sp; int flags; u64 size; } alt = { 0, 0, 0 };
 	u64 there;
 
-	if (!writer)
-		return true;
 	ct_sys2(SYS_sigaltstack, NULL, &alt);
 	if (!(alt.flags & 1 /* SS_ONSTACK */)) {
 		/* A stack holds one frame at a place, and deeper ones below it. */
-		if (frame >= writer || !handler_between(frame, writer))
+		if (frame >= claim || !handler_between(frame, claim))
 			return false;
 	}
-	return !read_stack(&there, writer, 8) || there == value;
+	return !ct_stack_read(&there, claim + offsetof(struct ct_claim, mark), 8) ||
+	       there == CT_CLAIMED || there == CT_CLAIM_DONE;
 }

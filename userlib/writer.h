@@ -5,13 +5,20 @@
 #ifndef CT_WRITER_H
 #define CT_WRITER_H
 
-#include "sys.h"
+#include "thunk.h"
+
+/* The mark of a claim that stands, and of one whose record is written. */
+#define CT_CLAIMED	0x63757472ull
+#define CT_CLAIM_DONE	0x656e6f64ull
 
 /*
- * A writer has put value at this place of the stack and was interrupted, or left
- * by longjmp; the caller's frame is at frame.  True if it may go on, and if 0 is
- * given for writer, of which nothing is known.  Slow.
+ * A writer's claim (struct ct_claim) is at this place of the stack, and it was
+ * interrupted, or left by longjmp; the caller's frame is at frame.  True if it may go on.
+ * Slow.
  */
-bool ct_writer_lives(u64 writer, u64 value, u64 frame);
+bool ct_writer_lives(u64 claim, u64 frame);
+
+/* Copies what lies on a stack that may be gone; false if it is. */
+bool ct_stack_read(void *to, u64 from, u64 size);
 
 #endif

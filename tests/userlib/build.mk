@@ -12,9 +12,10 @@ OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
-	simulated/libcuda.so.1 dump victim linked-lazy linked-now plugin \
+	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
 	libplugin.so throw bench_call test_clock \
-	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so)
+	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
+	late.so)
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
@@ -38,7 +39,7 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/dump $(O)/plugin $(O)/bench_call $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
+$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
@@ -66,6 +67,9 @@ $(O)/libplugin.so: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^
 
 $(O)/libfake_driver.so $(O)/libcudart_like.so: $(O)/lib%.so: $(T)/%.c
+	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
+
+$(O)/late.so: $(T)/late.c
 	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
 
 $(O)/throw: $(T)/throw.cc $(T)/mock.h

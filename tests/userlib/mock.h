@@ -39,6 +39,9 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra);
 int cuStreamCreate(void **s, unsigned flags);
 int cuStreamSynchronize(void *s);
+int cuStreamBeginCapture_v2(void *s, int mode);
+int cuStreamEndCapture(void *s, void **graph);
+int cuFuncGetName(const char **name, void *f);
 int cuIpcOpenMemHandle_v2(dptr *p, ipc_handle h, unsigned flags);
 int cuTensorMapEncodeIm2colWide(void *map, int a, unsigned b, void *c, const void *d,
 			    const void *e, const int *f, const int *g, unsigned h,

@@ -18,9 +18,21 @@
 
 #define INVALID_VALUE	1
 #define OUT_OF_MEMORY	2
+#define DEINITIALIZED	4
 #define NOT_FOUND	500
 
 static int count;
+static int gone;		/* the process ends */
+
+static void shut_down(void)
+{
+	gone = 1;
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	atexit(shut_down);
+}
 
 #ifdef MOCK_SIMULATED
 EXPORT int cudatrace_simulated_gpu = 1;
@@ -67,7 +79,7 @@ EXPORT int cuCtxSetCurrent(void *ctx)
 {
 	(void)ctx;
 	COUNT();
-	return 0;
+	return gone ? DEINITIALIZED : 0;
 }
 
 EXPORT int cuMemAlloc_v2(dptr *p, size_t size)
@@ -220,6 +232,30 @@ EXPORT int cuStreamSynchronize(void *s)
 {
 	(void)s;
 	COUNT();
+	return 0;
+}
+
+EXPORT int cuStreamBeginCapture_v2(void *s, int mode)
+{
+	(void)s;
+	(void)mode;
+	COUNT();
+	return 0;
+}
+
+EXPORT int cuStreamEndCapture(void *s, void **graph)
+{
+	(void)s;
+	COUNT();
+	*graph = (void *)0x9a9;
+	return 0;
+}
+
+EXPORT int cuFuncGetName(const char **name, void *f)
+{
+	(void)f;
+	COUNT();
+	*name = "named";
 	return 0;
 }
 

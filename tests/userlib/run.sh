@@ -41,7 +41,7 @@ traced() {
 	rm -rf "$D" "$W/said"
 	# In a shell of its own, whose word on signals nobody wants to read.
 	(
-		CUDATRACE_DIR=$D LD_PRELOAD=${LIB:-$B/libcudatrace.so} timeout 60 "$@" \
+		CUDATRACE_DIR=$D LD_PRELOAD=${LIB:-$B/libcudatrace.so} timeout -k 1 60 "$@" \
 			>"$W/out" 2>"$W/err"
 		exit $?
 	) 2>/dev/null
@@ -153,6 +153,7 @@ t_args() {
 t_proc() {
 	traced "$B/victim" proc
 	{ exits 0 && valid && counts 1 'cuMemAlloc_v2 ' && counts 1 'cuLaunchKernel_ptsz ' &&
+	  counts 1 'cuLaunchKernel_ptsz .*shared=7 grid_x=1 .*block_z=6 stream=0x8$' &&
 	  counts 1 'cuCtxGetCurrent$' && counts 1 'cuMemFree_v2 ptr=' &&
 	  counts 10 ' cuGetProcAddress_v2 ptr=' && counts 1 ' cuGetProcAddress ptr='; }
 	ok "cuGetProcAddress: versions, flags, NULL, and itself" $?
@@ -178,6 +179,10 @@ t_lookups() {
 	LIB="$B/libcudatrace.so $W/wrapper.so" traced "$B/linked-lazy"
 	{ exits 0 && silent && valid && counts 3 ' cuMemAlloc_v2 '; }
 	ok "a wrapper of cuInit that goes on by RTLD_NEXT" $?
+	traced "$B/victim" held
+	{ exits 0 && silent && valid && counts 1 ' cuMemGetInfo_v2 ' &&
+	  counts 3 ' cuCtxSetCurrent '; }
+	ok "a lookup waits for no thread that is inside the library, nor does a forked child" $?
 	nm -D --defined-only "$B/libcudatrace.so" | awk '{print $3}' >"$W/said"
 	! grep -vxE 'dlsym|ioctl|cudatrace_(mark|range_push|range_pop)|InitializeInjection(Nvtx2)?' "$W/said"
 	ok "only dlsym, ioctl, cudatrace_* and the two injections are exported" $?
@@ -185,8 +190,8 @@ t_lookups() {
 
 t_namespaces() {
 	traced "$B/victim" dlmopen
-	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent '; }
-	ok "dlmopen" $?
+	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent ' && counts 0 ' cuInit '; }
+	ok "dlmopen: another namespace's libcuda is left alone" $?
 	cat >"$W/early.c" <<-'EOF'
 	/* As an allocator does: dlsym from malloc, before any constructor ran. */
 	#define _GNU_SOURCE
@@ -352,6 +357,17 @@ t_fork() {
 	traced "$B/victim" exec
 	{ exits 0 && silent && valid && counts 2 '^stream ' && counts 20003 ' cuCtxSetCurrent '; }
 	ok "exec: the same pid, another stream" $?
+	traced "$B/victim" exec_bare
+	{ exits 0 && silent && valid && counts 1 '^stream ' && counts 3 ' cuCtxSetCurrent '; }
+	ok "exec without the preload: not traced, not harmed" $?
+	traced "$B/victim" fork_early
+	{ exits 0 && silent && valid && counts 2 '^stream ' && counts 7 ' cuCtxSetCurrent ' &&
+	  counts 2 ' cuInit ' && counts 2 ' process ppid='; }
+	ok "fork before the first call" $?
+	traced "$B/victim" vfork_calls
+	{ exits 0 && silent && valid && counts 1 '^stream .*lost=0' &&
+	  counts 8 ' cuCtxSetCurrent '; }
+	ok "a call by a child of vfork" $?
 }
 
 t_death() {
@@ -361,6 +377,9 @@ t_death() {
 	traced "$B/victim" _exit
 	{ exits 3 && valid && counts 1000 ' cuCtxSetCurrent '; }
 	ok "_exit loses no record, and the exit status stays" $?
+	traced "$B/victim" abort
+	{ exits 134 && valid && counts 1000 ' cuCtxSetCurrent '; }
+	ok "abort loses no record" $?
 	traced timeout -s KILL 1 "$B/victim" hang
 	{ valid && counts 2 ' cuCtxSetCurrent ' && counts 1 '^open .* cuMockHang$'; }
 	ok "a call that hangs is an open call" $?
@@ -395,8 +414,8 @@ t_leaving() {
 	ok "longjmp out of a call: abandoned, and the depth is right again" $?
 	traced "$B/throw"
 	{ exits 0 && valid && counts 15 'flags=18 .*cuMockCall' &&
-	  counts 3 'depth=0 .* cuCtxSetCurrent ' && counts 1 'flags=0 .*depth=0|depth=0 flags=0 .*cuMockCall'; }
-	ok "C++ exceptions through five calls, backtraces, cancellation" $?
+	  counts 5 'depth=0 .* cuCtxSetCurrent ' && counts 1 'flags=0 .*depth=0|depth=0 flags=0 .*cuMockCall'; }
+	ok "C++ exceptions through five calls, backtraces, cancellation, thread_local objects" $?
 }
 
 t_signals() {
@@ -404,7 +423,7 @@ t_signals() {
 		ALTSTACK=$alt CUDATRACE_PACKET=4096 traced "$B/victim" signals
 		n=$(sed -n 's/calls //p' "$W/out")
 		{ exits 0 && valid && counts "${n:-none}" ' cuCtxSetCurrent ' &&
-		  counts 1 '^stream .*lost=0' && counts 0 'flags=18 '; }
+		  counts 1 '^stream .*lost=0' && counts 0 'flags=18 ' && no_op_twice; }
 		ok "a signal handler that calls CUDA, ${alt:+on its own stack, }nothing lost" $?
 	done
 	CUDATRACE_PACKET=4096 traced "$B/victim" signal_jumps
@@ -412,6 +431,54 @@ t_signals() {
 	  counts 1 '^stream .*lost=0' &&
 	  [ "$(tail -30 "$W/dump" | grep -c 'depth=0 .* cuCtxSetCurrent ')" -ge 10 ]; }
 	ok "a signal handler that leaves by longjmp, at any instruction" $?
+}
+
+# no_op_twice: each call that was not left has one record.
+no_op_twice() {
+	local n
+
+	n=$(grep -v 'flags=[0-9a-f]*[13579bdf][0-9a-f] ' "$W/dump" |
+	    sed -n 's/.* op=\([0-9]*\) .*/\1/p' | sort -n | uniq -d | wc -l)
+	[ "$n" = 0 ] && return 0
+	echo "$n ops stand twice" >>"$W/said"
+	return 1
+}
+
+t_steps() {
+	if ! "$B/step" count query >"$W/said" 2>&1; then
+		skip "calls instruction by instruction" "ptrace is not allowed"
+		return
+	fi
+	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel)( |$)'
+	for what in query call launch; do
+		# Each instruction of a query, each third of the longer ones.
+		[ $what = query ] || export STEP_STRIDE=3
+		CUDATRACE_PACKET=4096 traced "$B/step" signal $what
+		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
+		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
+		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
+		ok "a signal after the instructions of a $what, whose handler calls CUDA" $?
+		CUDATRACE_PACKET=4096 traced "$B/step" longjmp $what
+		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
+		ok "... whose handler leaves by longjmp" $?
+		traced "$B/step" look $what "$B/dump $W/trace >$W/looked"
+		{ exits 0 && silent && grep -q '^looks [1-9]' "$W/out"; }
+		ok "... the trace is valid after each of them" $?
+	done
+	unset STEP_STRIDE
+}
+
+t_shutdown() {
+	LIB="$B/libcudatrace.so $B/late.so" traced "$B/victim" shutdown
+	{ exits 0 && silent && valid && counts 10 'result=0 .* cuCtxSetCurrent ' &&
+	  counts 10001 'result=4 .* cuCtxSetCurrent '; }
+	ok "calls after libcuda has shut down, and after our own end" $?
+}
+
+t_capture() {
+	traced "$B/victim" capture
+	{ exits 0 && silent && valid && counts 10 ' cuLaunchKernel kernel=- '; }
+	ok "a captured stream sees no call but the program's" $?
 }
 
 t_reload() {

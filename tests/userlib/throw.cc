@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Exceptions and thread cancellation that leave a call, and backtraces in one.
+// Exceptions and thread cancellation that leave a call, backtraces in one, and calls of a
+// thread's own objects at its end.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +46,20 @@ static void *cancelled(void *)
 	return nullptr;
 }
 
+/* Destroyed when its thread ends, before the keys of pthread_setspecific(). */
+struct late {
+	~late() { set_current(nullptr); }
+};
+
+static thread_local late last;
+
+static void *ends(void *)
+{
+	(void)&last;
+	set_current(nullptr);
+	return nullptr;
+}
+
 int main()
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -69,5 +84,9 @@ int main()
 	usleep(20000);
 	pthread_cancel(t);
 	pthread_join(t, &ret);
-	return ret == PTHREAD_CANCELED ? 0 : 3;
+	if (ret != PTHREAD_CANCELED)
+		return 3;
+	pthread_create(&t, nullptr, ends, nullptr);
+	pthread_join(t, nullptr);
+	return 0;
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -31,6 +32,7 @@
 extern char **environ;
 
 static void *lib;
+static __typeof__(cuCtxSetCurrent) *set_current;
 
 #define CHECK(x)	do { if (!(x)) {				\
 	printf("%s:%d: %s\n", __FILE__, __LINE__, #x); exit(1); } } while (0)
@@ -210,6 +212,122 @@ static int namespaces(void)
 	return 0;
 }
 
+static int await(pid_t pid)
+{
+	int status;
+
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int blocked_tid;
+
+static void *blocked(void *unused)
+{
+	__atomic_store_n(&blocked_tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	CHECK(!GET(cuMemGetInfo_v2)(NULL, NULL));
+	return unused;
+}
+
+static char state_of(int tid)
+{
+	char path[64], text[256] = "", *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	p = strrchr(text, ')');
+	CHECK(p);
+	return p[2];
+}
+
+/*
+ * Another thread waits inside the library, with whatever it has locked: for the
+ * registry, which we hold.  Lookups must not wait for it, nor a child that is forked now.
+ */
+static int held(void)
+{
+	char path[4096];
+	pthread_t t;
+	pid_t pid;
+	int fd, tid, go[2];
+
+	load();
+	calls(1);
+	GET(cuMemGetInfo_v2);
+	snprintf(path, sizeof(path), "%s/.registry", getenv("CUDATRACE_DIR"));
+	fd = open(path, O_RDWR);
+	CHECK(fd >= 0 && !flock(fd, LOCK_EX));
+	CHECK(!pthread_create(&t, NULL, blocked, NULL));
+	while (!(tid = __atomic_load_n(&blocked_tid, __ATOMIC_ACQUIRE)))
+		usleep(1000);
+	for (int asleep = 0; asleep < 20; usleep(1000))
+		asleep = state_of(tid) == 'S' ? asleep + 1 : 0;
+	CHECK(dlsym(RTLD_DEFAULT, "strlen") && !dlsym(lib, "cublasCreate_v2"));
+	CHECK(dlsym(lib, "cuCtxSetCurrent") && dlsym(lib, "cuMemGetInfo_v2"));
+	CHECK(dlopen("libm.so.6", RTLD_NOW) && dlsym(RTLD_NEXT, "malloc"));
+	calls(1);
+	CHECK(state_of(tid) == 'S' && !pipe(go));
+	pid = fork();
+	if (!pid) {
+		CHECK(read(go[0], path, 1) == 1);
+		calls(1);
+		_exit(0);
+	}
+	CHECK(!flock(fd, LOCK_UN));
+	pthread_join(t, NULL);
+	CHECK(write(go[1], "", 1) == 1);
+	CHECK(!await(pid));
+	return 0;
+}
+
+/* While a stream captures, any call that the program did not make could spoil it. */
+static int capture(void)
+{
+	__typeof__(cuMockCount) *count;
+	__typeof__(cuFuncGetName) *name;
+	const char *text;
+	void *ctx;
+	int before;
+
+	load();
+	count = GET(cuMockCount);
+	name = GET(cuFuncGetName);
+	CHECK(!name(&text, (void *)0x99));
+	before = count();
+	CHECK(!GET(cuStreamBeginCapture_v2)((void *)8, 0));
+	for (int i = 0; i < 10; i++)
+		CHECK(!GET(cuLaunchKernel)((void *)0x1234, 1, 2, 3, 4, 5, 6, 7, (void *)8,
+					   (void *)9, (void *)10));
+	CHECK(!GET(cuCtxGetCurrent)(&ctx));
+	CHECK(!GET(cuMemcpyHtoDAsync_v2)(1, "", 1, (void *)8));
+	CHECK(!GET(cuStreamEndCapture)((void *)8, &ctx));
+	CHECK(count() - before == 14);
+	return 0;
+}
+
+/* libcuda is called when it has shut down, and so has the library. */
+static void late_call(void)
+{
+	CHECK(GET(cuCtxSetCurrent)((void *)1) == 4);
+	for (int i = 0; i < 10000; i++)
+		set_current((void *)1);
+}
+
+static int shutdown_calls(void)
+{
+	void (**hook)(void) = (void (**)(void))dlsym(RTLD_DEFAULT, "late_hook");
+
+	load();
+	calls(10);
+	set_current = GET(cuCtxSetCurrent);
+	CHECK(hook);
+	*hook = late_call;
+	return 0;
+}
+
 static void *one_thread(void *n)
 {
 	calls((int)(long)n);
@@ -237,14 +355,6 @@ static int many(void)
 	load();
 	calls(20000);
 	return 0;
-}
-
-static int await(pid_t pid)
-{
-	int status;
-
-	CHECK(waitpid(pid, &status, 0) == pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static int forks(void)
@@ -288,6 +398,57 @@ static int vforks(void)
 	return 0;
 }
 
+/* The child is the first to use CUDA, then the parent does. */
+static int fork_early(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		load();
+		GET(cuInit)(0);
+		calls(5);
+		_exit(0);
+	}
+	CHECK(!await(pid));
+	load();
+	GET(cuInit)(0);
+	calls(2);
+	return 0;
+}
+
+/* A child of vfork lives in our memory and must leave it as it was. */
+static int vfork_calls(void)
+{
+	char *argv[] = { "/bin/true", NULL };
+	__typeof__(cuCtxSetCurrent) *set;
+	pid_t pid;
+
+	load();
+	calls(3);
+	set = GET(cuCtxSetCurrent);
+	pid = vfork();
+	if (!pid) {
+		set((void *)1);
+		execv("/bin/true", argv);
+		_exit(127);
+	}
+	CHECK(!await(pid));
+	calls(4);
+	return 0;
+}
+
+/* Without the preload: the other program must not be traced. */
+static int exec_bare(void)
+{
+	char *argv[] = { "victim", "many", NULL };
+
+	load();
+	calls(3);
+	unsetenv("LD_PRELOAD");
+	execv("/proc/self/exe", argv);
+	return 1;
+}
+
 static int exec_self(void)
 {
 	char *argv[] = { "victim", "many", NULL };
@@ -311,6 +472,13 @@ static int quick_exit_now(void)
 	load();
 	calls(1000);
 	_exit(3);
+}
+
+static int aborts(void)
+{
+	load();
+	calls(1000);
+	abort();
 }
 
 static int hang(void)
@@ -355,7 +523,6 @@ static int nested(void)
 }
 
 static volatile int handled;
-static __typeof__(cuCtxSetCurrent) *set_current;
 
 static void handler(int sig)
 {
@@ -623,8 +790,10 @@ static const struct {
 } commands[] = {
 	{ "basic", basic }, { "args", args }, { "edge", edge }, { "proc", proc },
 	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "many", many },
-	{ "fork", forks }, { "vfork", vforks }, { "exec", exec_self },
-	{ "killed", killed }, { "_exit", quick_exit_now }, { "hang", hang },
+	{ "held", held }, { "capture", capture }, { "shutdown", shutdown_calls },
+	{ "fork", forks }, { "fork_early", fork_early }, { "vfork", vforks },
+	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
+	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang },
 	{ "longjmp", longjmps }, { "nested", nested }, { "signals", signals },
 	{ "signal_jumps", signal_jumps }, { "reload", reload }, { "errno", errnos },
 	{ "marks", marks }, { "exits", exits }, { "closes_all", closes_all },

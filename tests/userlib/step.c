@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Looks at a traced call instruction by instruction, by ptrace.
+ *
+ *	step count WHAT		prints the instructions of a call: the library's, libcuda's
+ *	step signal WHAT	a signal after the n-th instruction of a call, for every n, and
+ *				another one when the call is inside libcuda; their handlers
+ *				call CUDA.  Prints how many calls were made.
+ *	step longjmp WHAT	the same; its handler leaves by longjmp
+ *				Both: every STEP_STRIDE-th instruction, if that is set
+ *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
+ *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
+ *	WHAT			query, call, launch
+ * Exit status 0, or 1 if a call or a command went wrong.
+ */
+#define _GNU_SOURCE
+#include "mock.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WARM		300	/* calls before the first that is looked at */
+#define ROUNDS		50	/* of step count */
+#define STEPS_MAX	100000
+
+#define DIE(...)	do { fprintf(stderr, "step: " __VA_ARGS__); fputc('\n', stderr); exit(1); } while (0)
+
+/* ------------------------------------------------------------ the program --- */
+static __typeof__(cuCtxGetCurrent) *get;
+static __typeof__(cuCtxSetCurrent) *set;
+static __typeof__(cuLaunchKernel) *launch;
+static const char *what;
+static bool jumps;
+static sigjmp_buf jump;
+
+#define MARK()	__asm__ volatile("int3" ::: "memory")
+
+/* Its call stands far below on the stack. */
+static __attribute__((noinline)) void deep(void)
+{
+	volatile char room[4096];
+
+	room[0] = 1;
+	if (set((void *)2) || !room[0])
+		exit(1);
+}
+
+static void handler(int sig)
+{
+	if (jumps)
+		siglongjmp(jump, 1);
+	if (sig == SIGUSR1) {
+		deep();
+		MARK();
+	} else if (set((void *)3)) {
+		exit(1);
+	}
+}
+
+static int one(void)
+{
+	void *ctx;
+
+	switch (*what) {
+	case 'q':
+		return get(&ctx);
+	case 'c':
+		return set((void *)1);
+	}
+	return launch((void *)0xf00d, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9, (void *)10);
+}
+
+static int program(void)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *m, *f;
+	struct sigaction sa = { .sa_handler = handler };
+
+	if (!lib)
+		DIE("no libcuda");
+	get = dlsym(lib, "cuCtxGetCurrent");
+	set = dlsym(lib, "cuCtxSetCurrent");
+	launch = dlsym(lib, "cuLaunchKernel");
+	((__typeof__(cuModuleLoadData) *)dlsym(lib, "cuModuleLoadData"))(&m, "");
+	((__typeof__(cuModuleGetFunction) *)dlsym(lib, "cuModuleGetFunction"))(&f, m, "kernel");
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaction(SIGUSR2, &sa, NULL);
+	set((void *)1);
+	for (int i = 0; i < WARM; i++)
+		if (one())
+			return 1;
+	for (;;) {
+		int bad;
+
+		if (!sigsetjmp(jump, 1)) {
+			MARK();
+			bad = one();
+			MARK();
+			if (bad)
+				return 1;
+		} else {
+			MARK();		/* the round's end, too */
+		}
+	}
+}
+
+/* ------------------------------------------------------------- the watcher -- */
+static pid_t child;
+static unsigned long from, to, cuda_from, cuda_to;	/* text of the libraries */
+
+static void find_text(void)
+{
+	char path[64], line[512];
+	unsigned long a, b;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", child);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, " r-xp ") || sscanf(line, "%lx-%lx", &a, &b) != 2)
+			continue;
+		if (strstr(line, "/libcudatrace"))
+			from = a, to = b;
+		if (strstr(line, "/libcuda.so"))
+			cuda_from = a, cuda_to = b;
+	}
+	if (f)
+		fclose(f);
+}
+
+enum event { STEP, MARKED, ENDED };
+
+static int status;
+
+static enum event resume(int request, int sig)
+{
+	siginfo_t info;
+
+	for (;;) {
+		if (ptrace(request, child, 0, sig) || waitpid(child, &status, 0) != child)
+			DIE("ptrace");
+		if (!WIFSTOPPED(status))
+			return ENDED;
+		sig = WSTOPSIG(status);
+		if (sig == SIGTRAP && !ptrace(PTRACE_GETSIGINFO, child, 0, &info))
+			return info.si_code == SI_KERNEL ? MARKED : STEP;	/* int3 */
+		/* Some other signal: the program is to have it. */
+	}
+}
+
+static unsigned long here(void)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, child, 0, &r))
+		DIE("no registers");
+	return r.rip;
+}
+
+static void to_mark(void)
+{
+	if (resume(PTRACE_CONT, 0) != MARKED)
+		DIE("the program ended, status %x", status);
+}
+
+/* The least of many rounds: now and then a line of the clock ends. */
+static int count(void)
+{
+	unsigned long library, cuda, best = ~0ul, best_cuda = 0, rip;
+	enum event e;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		to_mark();
+		find_text();
+		library = cuda = 0;
+		while ((e = resume(PTRACE_SINGLESTEP, 0)) == STEP) {
+			rip = here();
+			library += rip >= from && rip < to;
+			cuda += rip >= cuda_from && rip < cuda_to;
+			if (i == ROUNDS - 1 && getenv("STEP_TRACE"))
+				printf("%lx\n", rip - from);
+		}
+		if (e != MARKED)
+			return 1;
+		if (library < best)
+			best = library, best_cuda = cuda;
+	}
+	printf("%-8s %4lu instructions of the library, %lu of libcuda\n", what, best, best_cuda);
+	return 0;
+}
+
+static bool in_cuda(void)
+{
+	unsigned long rip = here();
+
+	return rip >= cuda_from && rip < cuda_to;
+}
+
+/* A round for each n: n instructions, the signal, and one more in libcuda. */
+static int interrupt(void)
+{
+	const char *stride = getenv("STEP_STRIDE");
+	unsigned long calls = WARM, handled = 0, n, i, step = stride ? strtoul(stride, NULL, 10) : 1;
+	enum event e = STEP;
+
+	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+		to_mark();
+		find_text();
+		for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
+			;
+		calls++;
+		if (e == MARKED)
+			break;
+		if (e == ENDED || resume(PTRACE_CONT, SIGUSR1) != MARKED)
+			DIE("ended at instruction %lu, status %x", n, status);
+		handled++;
+		if (jumps)
+			continue;
+		while ((e = resume(PTRACE_SINGLESTEP, 0)) == STEP && !in_cuda())
+			;
+		if (e == STEP) {
+			if (resume(PTRACE_CONT, SIGUSR2) != MARKED)
+				DIE("ended in libcuda after instruction %lu", n);
+			handled++;
+		}
+		e = e == ENDED ? ENDED : STEP;
+	}
+	printf("calls %lu handled %lu\n", calls, handled);
+	return e != MARKED;
+}
+
+/* A file of the trace as it was seen last. */
+static struct seen {
+	void *map, *copy;
+	size_t size;
+} seen[16];
+static int files;
+
+static void watch_files(const char *dir)
+{
+	char path[4096];
+	struct dirent *e;
+	struct stat st;
+	DIR *d = opendir(dir);
+	FILE *f;
+
+	while (d && (e = readdir(d)) && files < 16) {
+		struct seen *s = &seen[files];
+
+		if (strncmp(e->d_name, "u-", 2) && strncmp(e->d_name, ".open-", 6))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		f = fopen(path, "r");
+		if (!f || fstat(fileno(f), &st))
+			DIE("cannot open %s", path);
+		s->size = (size_t)st.st_size;
+		s->map = mmap(NULL, s->size, PROT_READ, MAP_SHARED, fileno(f), 0);
+		s->copy = malloc(s->size);
+		fclose(f);
+		if (s->map == MAP_FAILED || !s->copy)
+			DIE("cannot map %s", path);
+		memcpy(s->copy, s->map, s->size);
+		files++;
+	}
+	if (!files)
+		DIE("no files in %s", dir);
+}
+
+static bool changed(void)
+{
+	bool any = false;
+
+	for (int i = 0; i < files; i++) {
+		if (!memcmp(seen[i].copy, seen[i].map, seen[i].size))
+			continue;
+		memcpy(seen[i].copy, seen[i].map, seen[i].size);
+		any = true;
+	}
+	return any;
+}
+
+static int look(const char *dir, const char *command)
+{
+	unsigned long looks = 0;
+	enum event e = STEP;
+
+	to_mark();
+	watch_files(dir);
+	unsetenv("LD_PRELOAD");
+	for (int round = 0; round < 3; round++) {
+		while ((e = resume(PTRACE_SINGLESTEP, 0)) == STEP) {
+			if (!changed())
+				continue;
+			looks++;
+			if (system(command))
+				DIE("at address %#lx of the library: %s", here() - from, command);
+		}
+		if (e != MARKED)
+			DIE("ended, status %x", status);
+		to_mark();
+	}
+	printf("looks %lu\n", looks);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = getenv("CUDATRACE_DIR");
+	int ret = 2;
+
+	if (argc < 3 || !strchr("qcl", *argv[2])) {
+		fprintf(stderr, "usage: step count|signal|longjmp|look query|call|launch [COMMAND]\n");
+		return 2;
+	}
+	what = argv[2];
+	jumps = *argv[1] == 'l' && argv[1][3] == 'g';
+	child = fork();
+	if (!child) {
+		ptrace(PTRACE_TRACEME);
+		raise(SIGSTOP);
+		_exit(program());
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		DIE("no child");
+	if (!strcmp(argv[1], "count"))
+		ret = count();
+	else if (!strcmp(argv[1], "signal") || jumps)
+		ret = interrupt();
+	else if (!strcmp(argv[1], "look") && argc == 4 && dir)
+		ret = look(dir, argv[3]);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	return ret;
+}
