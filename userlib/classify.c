@@ -7,8 +7,8 @@
 #include "classify.h"
 
 struct rule {
-	const char *start;	/* the name begins with it ... */
-	const char *part;	/* ... and has this in it; "" for any */
+	char start[30];		/* the name begins with it ... */
+	char part[16];		/* ... and has this in it; "" for any */
 	u8 category;
 	u8 op;
 };

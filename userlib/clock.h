@@ -47,7 +47,7 @@ static inline u64 ct_clock_now(struct ct_clock_copy *c)
 	return c->ns + (passed * c->mult >> 32);
 }
 
-/* When the library starts; only looks for the vDSO. */
+/* Before the first call is recorded; only looks for the vDSO. */
 void ct_clock_start(void);
 
 /* With the process's lock held, at the first call of a process and of its children. */

@@ -43,8 +43,6 @@ __attribute__((constructor)) static void start(void)
 	if (ct_options.sink == CT_SINK_NONE)
 		return;
 	ct_process_start();
-	ct_clock_start();
-	ct_thread_start();
 	ct_ioctl_start();
 	ct_ready = 1;
 	ct_objects_check();

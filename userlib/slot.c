@@ -42,8 +42,9 @@ static const char *keep(const char *s)
 	return copy;
 }
 
+/* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
 struct params {
-	const char *symbol;
+	char symbol[62];
 	u8 words;
 	u8 vector;
 };

@@ -69,22 +69,26 @@ static void thread_exits(void *self)
 	ct_unlock(mask);
 }
 
-void ct_thread_start(void)
-{
-	const u32 *size = ct_find_next("__rseq_size");
-	const ptrdiff_t *offset = ct_find_next("__rseq_offset");
-
-	if (size && *size && offset)
-		rseq_offset = offset;
-}
-
 /*
- * Not under the lock: it takes the loader's.  With a libc that has its threads in
- * another library, that one may come later than we; then the next thread tries.
+ * With the first call and not when the library starts, so that a program without CUDA
+ * does not pay for it.  Not under the lock: it takes the loader's.  With a libc that has
+ * its threads in another library, that one may come later than we; then the next thread
+ * tries.
  */
-static void find_keys(void)
+static void find_libc(void)
 {
-	if (set_specific)
+	static u32 looked;
+
+	if (!ct_load(&looked)) {
+		const u32 *size = ct_find_next("__rseq_size");
+		const ptrdiff_t *offset = ct_find_next("__rseq_offset");
+
+		if (size && *size && offset)
+			ct_store(&rseq_offset, offset);
+		ct_clock_start();
+		ct_store(&looked, 1u);
+	}
+	if (ct_load(&set_specific))
 		return;
 	key_create = (int (*)(unsigned *, void (*)(void *)))
 		ct_find_next("pthread_key_create");
@@ -143,7 +147,7 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	bool ok = true, say;
 	u64 mask;
 
-	find_keys();
+	find_libc();
 	mask = ct_lock();
 	if (ct_process_renew()) {
 		ct_clock_renew();

@@ -63,6 +63,4 @@ u32 ct_stream_number(void);
  */
 bool ct_thread_attach(struct ct_thread *t);
 
-void ct_thread_start(void);
-
 #endif

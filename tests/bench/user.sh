@@ -14,7 +14,8 @@ rounds=${1:-11}
 build=${CUDATRACE_BUILD:-$PWD/build}/bench/userlib
 [ -e tests/userlib/bench_call.c ] || { echo "user.sh: there is no tests/userlib/bench_call.c" >&2; exit 1; }
 env -u MAKEFLAGS -u MAKELEVEL make -s -f tests/userlib/build.mk O="$build" \
-	"$build/libcudatrace.so" "$build/libcuda.so.1" "$build/bench_call"
+	"$build/libcudatrace.so" "$build/libcuda.so.1" "$build/bench_call" "$build/bench_start" \
+	"$build/step"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -65,3 +66,13 @@ awk '
 			printf "%-28s %10.1f %10.1f %10.1f\n", order[i], plain, traced, traced - plain
 		}
 	}' "$work/times"
+
+echo
+for what in query call launch; do
+	rm -rf "$work/trace"
+	CUDATRACE_SINK=files CUDATRACE_DIR=$work/trace LD_PRELOAD=$build/libcudatrace.so \
+		"$build/step" count $what || true
+done
+echo
+unset LD_LIBRARY_PATH
+"$build/bench_start" "$build/libcudatrace.so"

@@ -13,7 +13,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
-	libplugin.so throw bench_call test_clock \
+	libplugin.so throw bench_call bench_start test_clock \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so)
 
@@ -44,6 +44,9 @@ $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/victim: $(O)/%: $(T)/%.c $(
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
+
+$(O)/bench_start: $(T)/bench_start.c
+	$(CC) $(TEST_CFLAGS) -o $@ $< -lm
 
 $(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -o $@ $<
