@@ -113,6 +113,31 @@ trace_marker_raw() {
 	echo > $tracing/trace
 }
 
+# by_library NAME LANES: calls of the preload library, recorded by lanes or by ioctls
+by_library() {
+	local what plain n records all
+	export LD_LIBRARY_PATH=$folder/userlib
+	all=$("$folder/library" all)
+	"$folder/library" > /tmp/library.plain
+	CUDATRACE_LANES=$2 /mnt/build/cudatrace record -q -f -o /tmp/library.trace -- "$folder/library" \
+		> /tmp/library.traced
+	unset LD_LIBRARY_PATH
+	/mnt/build/cudatrace export --format jsonl -f -o /tmp/library.jsonl /tmp/library.trace
+	while read -r what n; do
+		plain=$(sed -n "s/^$what //p" /tmp/library.plain)
+		case $what in
+		query) records='"name":"cuCtxGetCurrent"' ;;
+		call) records='"name":"cuCtxSetCurrent","phase":"E"' ;;
+		launch) records='"name":"cuLaunchKernel","phase":"E"' ;;
+		esac
+		records=$(grep -cF "$records" /tmp/library.jsonl)
+		say "cudatrace.$1_$what: $records of $all records"
+		[ "$records" = "$all" ] || { missing "cudatrace.$1_$what" "$records of $all records were there"; continue; }
+		row "cudatrace.$1_$what" "$(difference "$n" "$plain")"
+	done < /tmp/library.traced
+	[ "$(wc -l < /tmp/library.traced)" = 3 ]
+}
+
 # ------------------------------------------------------------- the rivals -----
 # Debian 13's programs in their own root: a layer of memory over the host's folder.
 enter_rivals() {
@@ -230,6 +255,8 @@ else
 	failed=1
 	missing cudatrace.pair_ktime "the module cannot be loaded anew"
 fi
+by_library lane 1 && by_library ioctl 0 || failed=1
+gone cudatrace
 tracefs; gone tracefs.pair
 trace_marker_raw
 row ioctl.dev_null "$(difference "$($kernel ioctl /dev/null)" 0)"

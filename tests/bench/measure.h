@@ -41,7 +41,7 @@ static void fail(const char *what)
 	exit(2);
 }
 
-static int must_open(const char *path, int flags)
+static __attribute__((unused)) int must_open(const char *path, int flags)
 {
 	int fd = open(path, flags);
 
@@ -86,7 +86,7 @@ static uint64_t loop_of(const struct target *t, long number, long b, long c, int
 }
 
 /* Does the counter count instructions? */
-static void check_counter(void)
+static __attribute__((unused)) void check_counter(void)
 {
 	uint64_t begin, least = UINT64_MAX;
 	int i;
@@ -106,7 +106,7 @@ static void check_counter(void)
 }
 
 /* Instructions of one call. */
-static double measure(const struct target *t)
+static __attribute__((unused)) double measure(const struct target *t)
 {
 	long number = t->size ? 1 : 16;		/* write, ioctl */
 	long b = t->size ? (long)t->arg : (long)t->cmd;
