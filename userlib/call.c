@@ -225,7 +225,7 @@ static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
 }
 
 /* No call but the last, so that no register is saved; so in ct_leave_query(). */
-void *ct_enter(struct ct_slot *s, struct ct_frame *f)
+hot void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
 	struct ct_open_page *open = t->open;
@@ -303,7 +303,7 @@ static cold void leave_slowly(struct ct_frame *f, u64 end)
 }
 
 /* Its arguments were extracted; the same as ct_leave_query() does. */
-static __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
+static hot __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
 {
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
@@ -318,7 +318,7 @@ static __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
 	t->open->depth = *(volatile u32 *)&f->level;
 }
 
-void ct_leave(struct ct_frame *f)
+hot void ct_leave(struct ct_frame *f)
 {
 	/* First, so that nothing of what follows is taken for the call's time. */
 	u64 end = ct_clock_quick(&ct_self.clock);
@@ -353,7 +353,7 @@ static cold void leave_query_slowly(struct ct_query *q, u64 end)
 }
 
 /* The same for a simple query, and no call but the last, so that no register is saved. */
-void ct_leave_query(struct ct_query *q)
+hot void ct_leave_query(struct ct_query *q)
 {
 	struct ct_thread *t = &ct_self;
 	u64 end = ct_clock_quick(&t->clock);

@@ -6,7 +6,7 @@
 #include "decode_table.h"
 #include "kernels.h"
 
-CT_EXTRACTOR(launch)		/* (kernel, grid 3, block 3, shared, stream, ...) */
+hot CT_EXTRACTOR(launch)	/* (kernel, grid 3, block 3, shared, stream, ...) */
 {
 	struct ct_launch *o = payload;
 
@@ -26,7 +26,7 @@ CT_EXTRACTOR(launch)		/* (kernel, grid 3, block 3, shared, stream, ...) */
  * (config *, kernel, parameters, extra); config: u32 grid 3, block 3, shared,
  * then the stream at byte 32.
  */
-CT_EXTRACTOR(launch_ex)
+hot CT_EXTRACTOR(launch_ex)
 {
 	const u32 *c = (const u32 *)f->arg[0];
 	struct ct_launch *o = payload;

@@ -48,7 +48,7 @@ static inline struct entry *find(u64 handle)
 	return NULL;
 }
 
-u32 ct_kernel_name(u64 handle)
+hot u32 ct_kernel_name(u64 handle)
 {
 	const struct entry *e = find(handle);
 

@@ -32,6 +32,7 @@ typedef int64_t  s64;
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define cold		__attribute__((cold, noinline))
+#define hot		__attribute__((hot))	/* together, on one page */
 #define barrier()	__asm__ volatile("" ::: "memory")
 
 static inline long ct_syscall(long nr, long a, long b, long c, long d, long e,

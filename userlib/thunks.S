@@ -32,6 +32,7 @@ ct_thunks:
 	.cfi_endproc
 	.size	ct_thunks, . - ct_thunks
 
+	.section .text.hot, "ax", @progbits	/* with call.c's */
 	.balign	64
 	.type	thunk_common, @function
 thunk_common:

@@ -15,7 +15,7 @@ all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
 	libplugin.so throw bench_call bench_start test_clock \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
-	late.so)
+	late.so inside)
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
@@ -44,6 +44,9 @@ $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/victim: $(O)/%: $(T)/%.c $(
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
+
+$(O)/inside: tests/guest/inside.c $(T)/mock.h
+	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/bench_start: $(T)/bench_start.c
 	$(CC) $(TEST_CFLAGS) -o $@ $< -lm

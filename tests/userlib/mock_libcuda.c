@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -311,6 +312,12 @@ EXPORT int cuMockHang(void)
 	COUNT();
 	for (;;)
 		pause();
+}
+
+EXPORT int cuMockIoctl(int fd, unsigned long cmd, void *arg)
+{
+	COUNT();
+	return ioctl(fd, cmd, arg) ? 999 : 0;
 }
 
 EXPORT int cuMockErrno(void)

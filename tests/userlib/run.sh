@@ -186,6 +186,9 @@ t_lookups() {
 	nm -D --defined-only "$B/libcudatrace.so" | awk '{print $3}' >"$W/said"
 	! grep -vxE 'dlsym|ioctl|cudatrace_(mark|range_push|range_pop)|InitializeInjection(Nvtx2)?' "$W/said"
 	ok "only dlsym, ioctl, cudatrace_* and the two injections are exported" $?
+	readelf -d "$B/libcudatrace.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$W/said"
+	[ "$(cat "$W/said")" = libc.so.6 ]
+	ok "nothing but libc is needed" $?
 }
 
 t_namespaces() {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Calls of libcuda with one ioctl of the driver in each, and whether the trace has every
+ * ioctl inside its call, by stamps that two sides took: the preload library those of the
+ * call, the module those of the ioctl.
+ *
+ *	inside calls N THREADS	makes N calls in each thread (the tests' libcuda,
+ *				NVIDIA's real driver)
+ *	inside check N		reads the trace as JSON lines; exit status 0 if there are N
+ *				calls and nvidia_ioctl begins and ends in each.  Prints how
+ *				many there were, and the shortest distances in ns.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "../userlib/mock.h"
+
+/* NV_ESC_SYS_PARAMS: needs no GPU and does nothing. */
+#define SYS_PARAMS	_IOWR('F', 214, uint64_t)
+
+#define CALL	"\"name\":\"cuMockIoctl\",\"phase\":\""
+#define IOCTL	"\"name\":\"nvidia_ioctl\",\"phase\":\""
+
+static __typeof__(cuMockIoctl) *mock;
+static long count;
+
+static void *calls(void *failed)
+{
+	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
+	uint64_t size;
+
+	for (long i = 0; i < count; i++) {
+		size = 0;
+		if (fd < 0 || mock(fd, SYS_PARAMS, &size) == 999) {
+			*(int *)failed = 1;
+			break;
+		}
+	}
+	return NULL;
+}
+
+static int make_calls(int threads)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	pthread_t t[64];
+	int failed = 0;
+
+	mock = lib ? (__typeof__(mock))dlsym(lib, "cuMockIoctl") : NULL;
+	if (!mock || threads < 1 || threads > 64)
+		return 2;
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&t[i], NULL, calls, &failed))
+			return 2;
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
+	return failed;
+}
+
+/* The last four moments of a thread: of its call (B, E) and of the ioctl (B, E). */
+static struct thread {
+	long tid;
+	unsigned have;
+	uint64_t ns[4];
+} thread[64];
+
+static struct thread *thread_of(long tid)
+{
+	for (int i = 0; i < 64; i++) {
+		if (!thread[i].tid)
+			thread[i].tid = tid;
+		if (thread[i].tid == tid)
+			return &thread[i];
+	}
+	fprintf(stderr, "inside: more than 64 threads\n");
+	exit(2);
+}
+
+static uint64_t number(const char *line, const char *key)
+{
+	const char *p = strstr(line, key);
+
+	return p ? strtoull(p + strlen(key), NULL, 10) : 0;
+}
+
+static int check(long want)
+{
+	static char line[1 << 16];
+	uint64_t before = UINT64_MAX, after = UINT64_MAX;
+	long found = 0, outside = 0, strange = 0;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		const char *call = strstr(line, CALL), *ioctl = strstr(line, IOCTL);
+		const char *phase = call ? call + strlen(CALL) : ioctl ? ioctl + strlen(IOCTL) : NULL;
+		struct thread *t;
+		unsigned what;
+
+		if (!phase || (*phase != 'B' && *phase != 'E'))
+			continue;
+		/* Threads of others, at their own ioctls, have no such call. */
+		t = thread_of((long)number(line, "\"tid\":"));
+		what = (ioctl ? 2 : 0) + (*phase == 'E');
+		if (t->have & 1u << what)
+			strange++;
+		t->have |= 1u << what;
+		t->ns[what] = number(line, "\"ts_ns\":");
+		if (t->have != 15)
+			continue;
+		t->have = 0;
+		found++;
+		if (t->ns[0] > t->ns[2] || t->ns[3] > t->ns[1] || t->ns[2] > t->ns[3]) {
+			outside++;
+			continue;
+		}
+		if (t->ns[2] - t->ns[0] < before)
+			before = t->ns[2] - t->ns[0];
+		if (t->ns[1] - t->ns[3] < after)
+			after = t->ns[1] - t->ns[3];
+	}
+	printf("%ld calls, %ld ioctls outside, %ld lines without their others; at least %llu ns before, %llu after\n",
+	       found, outside, strange, (unsigned long long)before, (unsigned long long)after);
+	return found != want || outside || strange;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2)
+		count = strtol(argv[2], NULL, 10);
+	if (argc == 4 && !strcmp(argv[1], "calls"))
+		return make_calls(atoi(argv[3]));
+	if (argc == 3 && !strcmp(argv[1], "check"))
+		return check(count);
+	fprintf(stderr, "usage: inside calls N THREADS | inside check N\n");
+	return 2;
+}
