@@ -149,6 +149,7 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 		n = attach(file, f);
 		if (n)
 			break;
+		ct_reader_watch(f->reader, file);
 		n = ct_reader_read(f->reader, to, room, &f->watermark,
 				   file->f_flags & O_NONBLOCK);
 		if (n)
@@ -177,11 +178,13 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 		poll_wait(file, &ct_session_wait, wait);
 		return 0;
 	}
-	if (attach(file, f))
+	if (attach(file, f)) {
 		mask = EPOLLERR;
-	else
+	} else {
+		ct_reader_watch(f->reader, file);
 		mask = ct_reader_poll(f->reader, file, wait, &f->watermark,
 				      READ_ONCE(f->mapped));
+	}
 	mutex_unlock(&f->lock);
 	return mask;
 }

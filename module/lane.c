@@ -541,6 +541,34 @@ int ct_lane_read(struct ct_session_state *s, struct ct_lane_read *arg)
 }
 
 /* ------------------------------------------------------------ the session -- */
+/* Has it anything that was not asked for?  A hint, as all that is said in a lane. */
+static bool lane_unread(const struct ct_lane_state *lane)
+{
+	const struct ct_open_page *open = (const void *)(lane->memory + PAGE_SIZE);
+	u64 waiting = smp_load_acquire(&head_of(lane)->produced) - lane->consumed;
+	const struct ct_packet *p;
+
+	if (READ_ONCE(open->depth) || READ_ONCE(head_of(lane)->lost) + lane->lost != lane->lost_told)
+		return true;
+	if (waiting != 1)
+		return waiting;
+	p = (const void *)(lane->memory + CT_LANE_DATA +
+			   (lane->consumed & (lane->slots - 1)) * lane->slot_size);
+	return READ_ONCE(p->content_size) / 8 > lane->offset;
+}
+
+bool ct_lanes_unread(struct ct_lanes *lanes)
+{
+	struct ct_lane_state *lane;
+	bool found = false;
+
+	mutex_lock(&lanes->lock);
+	list_for_each_entry(lane, &lanes->list, node)
+		found |= lane_unread(lane);
+	mutex_unlock(&lanes->lock);
+	return found;
+}
+
 int ct_lanes_init(struct ct_lanes *lanes, bool wanted)
 {
 	static atomic_t sessions;

@@ -23,6 +23,12 @@ struct ct_lanes {
 /* ct_lanes_init - for a session; wanted: it takes lanes.  0 or -ENOMEM. */
 int ct_lanes_init(struct ct_lanes *lanes, bool wanted);
 
+/*
+ * ct_lanes_unread - is there anything that CT_IOC_LANE_READ would tell?  Nobody may read
+ * meanwhile.  May sleep.
+ */
+bool ct_lanes_unread(struct ct_lanes *lanes);
+
 /* ct_lanes_free - nobody reads them any more; memory that is mapped lives on. */
 void ct_lanes_free(struct ct_lanes *lanes);
 

@@ -49,6 +49,7 @@ struct place {
 struct ct_reader {
 	struct ct_session_state *s;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
+	bool watches;			/* counted by ct_session_watch() */
 	bool polled;			/* somebody uses poll() or epoll on it */
 	bool armed;			/* counted in ct_session_waiters for them */
 	u64 since;			/* ns: waits with something unread since; 0: not */
@@ -446,6 +447,14 @@ void ct_reader_seen(struct ct_reader *rd)
 	rd->since = 0;
 }
 
+void ct_reader_watch(struct ct_reader *rd, const struct file *file)
+{
+	if (rd->watches || READ_ONCE(rd->s->owner) == file)
+		return;
+	rd->watches = true;
+	ct_session_watch(rd->s, 1);
+}
+
 ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 		       const struct ct_watermark *wm, bool nonblock)
 {
@@ -569,6 +578,8 @@ void ct_reader_close(struct ct_reader *rd)
 		return;
 	disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
+	if (rd->watches)
+		ct_session_watch(rd->s, -1);
 	ct_session_put(rd->s);
 	kvfree(rd->buf);
 	kvfree(rd);

@@ -19,6 +19,12 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s);
 void ct_reader_close(struct ct_reader *rd);
 
 /*
+ * ct_reader_watch - file reads or waits: unless it is the session's owner, it wants to
+ * see here what would go through lanes.  May sleep; serialised with ct_reader_read().
+ */
+void ct_reader_watch(struct ct_reader *rd, const struct file *file);
+
+/*
  * ct_reader_read - lines into user memory.
  * The caller serialises calls.  Sleeps unless nonblock.
  * Returns bytes; 0 when the session is over and all of it was read; -EAGAIN,

@@ -164,10 +164,13 @@ err:
 	return NULL;
 }
 
-/* Who takes lanes: a filter looks at tasks, and so at CT_IOC_MARK alone. */
+/*
+ * Who takes lanes: a filter looks at tasks, and so at CT_IOC_MARK alone; and other
+ * readers than the owner look at rings alone.
+ */
 static void publish_lanes(const struct ct_session_state *s)
 {
-	bool takes = s && !static_branch_unlikely(&ct_filtering);
+	bool takes = s && !s->watchers && !static_branch_unlikely(&ct_filtering);
 
 	WRITE_ONCE(ct_clock_page->session, takes ? s->lanes.session : 0);
 }
@@ -176,6 +179,15 @@ void ct_session_filtered(void)
 {
 	lockdep_assert_held(&ct_session_lock);
 	publish_lanes(running && !running->paused ? running : NULL);
+}
+
+void ct_session_watch(struct ct_session_state *s, int n)
+{
+	mutex_lock(&ct_session_lock);
+	s->watchers += n;
+	if (s == running && !s->paused)
+		publish_lanes(s);
+	mutex_unlock(&ct_session_lock);
 }
 
 /*
@@ -289,7 +301,7 @@ int ct_session_stop(const void *owner, bool privileged)
 }
 
 /* Does it hold what its owner has not consumed?  It has ended. */
-static bool unread(const struct ct_session_state *s)
+static bool unread(struct ct_session_state *s)
 {
 	u32 i;
 
@@ -297,7 +309,7 @@ static bool unread(const struct ct_session_state *s)
 		if (s->cpu[i] && s->cpu[i]->ring.status->committed >
 				 s->cpu[i]->ring.status->consumed)
 			return true;
-	return false;
+	return ct_lanes_unread(&s->lanes);
 }
 
 void ct_session_closed(const void *owner)

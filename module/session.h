@@ -36,6 +36,7 @@ struct ct_session_state {
 	bool persistent;	/* goes on when its owner's file is closed */
 	bool paused;
 	bool ended;
+	u32 watchers;		/* see ct_session_watch() */
 	struct irq_work wake;
 	struct ct_lanes lanes;
 };
@@ -98,6 +99,13 @@ void ct_session_exit(void);
 
 /* Does one run?  The caller holds ct_session_lock, or takes the answer for a hint. */
 bool ct_session_running(void);
+
+/*
+ * ct_session_watch - n more readers, none of which is the owner, want all that is
+ * recorded.  They see no lanes, so while there are any, none is taken and what threads
+ * record comes into the rings.  The caller holds a reference.  May sleep.
+ */
+void ct_session_watch(struct ct_session_state *s, int n);
 
 /* The filter has changed; the caller holds ct_session_lock. */
 void ct_session_filtered(void);

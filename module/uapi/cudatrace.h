@@ -92,8 +92,8 @@
  * overwrite, and which probe groups are armed.  It belongs to the file that
  * started it and ends with CT_IOC_STOP or when that file is closed; a second
  * CT_IOC_START gets EBUSY and the holder's pid.  If that file is closed without
- * CT_IOC_STOP (its process was killed) while the rings hold what it has not
- * consumed, the session ends as well, but is *left*: CT_IOC_TAKE gives it to
+ * CT_IOC_STOP (its process was killed) while rings or lanes hold what it has not
+ * or asked for, the session ends as well, but is *left*: CT_IOC_TAKE gives it to
  * whoever comes next.  A read() with no session starts
  * one with the defaults (all groups, overwrite), which ends when its file is
  * closed; a CT_IOC_START takes over from such a default session.  With no
@@ -174,7 +174,9 @@
  * of which takes one packet of a thread's stream.  A thread writes records there by
  * plain stores, as it would into a file of its own (section 2), without a system
  * call.  It exists while a session runs whose owner reads lanes (CT_SESSION_LANES);
- * the clock page tells its number in "session", else 0.  The thread writes
+ * the clock page tells its number in "session", else 0: while another file than the
+ * owner's reads the session by read(), or waits for it by poll(), threads record by
+ * CT_IOC_MARK, for those readers see rings alone.  The thread writes
  *   - into slot i % slots the packet number i: head without the magic, then magic,
  *     then records; content_size after each record (release);
  *   - "produced" in the lane's head: packets begun.  It may begin packet i only if
@@ -728,8 +730,8 @@ struct ct_trigger_set {
  * slot_size and slots, powers of two; previous: the stream of this thread's lane
  * that it takes the place of and that was unmapped (the stream goes on), or
  * CT_LANE_NONE.  out: address, length.
- * Errors: ENODATA no session that takes lanes runs, or a filter is set (it is
- * applied to CT_IOC_MARK); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
+ * Errors: ENODATA no session that takes lanes runs, a filter is set (it is applied to
+ * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
  *
  * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP, or that
  * took it (CT_IOC_TAKE).

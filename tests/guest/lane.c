@@ -4,6 +4,7 @@
  * one writes comes out as valid packets of its own, inside its bounds.  Runs as root
  * in a guest with the module loaded.  Prints TAP.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -83,11 +84,19 @@ static int lane_read(uint32_t flags)
 
 struct content {
 	int bad;
+	char why[160];		/* of the first that is */
 	int records;
 	int lost;
 	uint64_t first, last;
 	const struct ct_thread_record *record[16];
 };
+
+static void bad(struct content *c, const char *what, uint64_t number)
+{
+	if (!c->bad++)
+		snprintf(c->why, sizeof(c->why), "%s %lld, record %d", what, (long long)number,
+			 c->records);
+}
 
 /* All that a strict reader would hold against this packet; since: bound of its times. */
 static struct content look(uint64_t since)
@@ -96,11 +105,14 @@ static struct content look(uint64_t since)
 	struct content c = { .lost = (int)p->lost };
 	uint64_t at = HEAD, end = p->content_size / 8, ts, last = p->ts_begin;
 
-	c.bad += got.what != CT_LANE_PACKET || p->magic != CT_MAGIC ||
-		 memcmp(p->uuid, s.arg.uuid, 16) || p->stream_class != CT_STREAM_THREAD ||
-		 p->content_size > p->packet_size || got.bytes != p->packet_size / 8 ||
-		 p->pid != got.pid || p->cpu || p->reserved || p->ts_begin < since ||
-		 p->ts_end > now() + 1000000;
+	if (got.what != CT_LANE_PACKET || p->magic != CT_MAGIC ||
+	    memcmp(p->uuid, s.arg.uuid, 16) || p->stream_class != CT_STREAM_THREAD ||
+	    p->content_size > p->packet_size || got.bytes != p->packet_size / 8 ||
+	    p->pid != got.pid || p->cpu || p->reserved)
+		bad(&c, "head", at);
+	if (p->ts_begin < since || p->ts_end > now() + 1000000)
+		bad(&c, "time of the packet", p->ts_begin < since ? p->ts_begin - since :
+							     p->ts_end - now());
 	while (at < end) {
 		const struct ct_thread_record *r = (void *)(out + at);
 		uint32_t id = CT_RECORD_CLASS(r->stamp);
@@ -108,13 +120,16 @@ static struct content look(uint64_t since)
 		if (id < CT_CLASS_DYNAMIC && id != CT_CLASS_mark && id != CT_CLASS_process &&
 		    id != CT_CLASS_range_push && id != CT_CLASS_range_pop &&
 		    id != CT_CLASS_exit) {
-			c.bad++;
+			bad(&c, "class", id);
 			break;
 		}
 		ts = CT_UNSTAMP(p->ts_begin, r->stamp);
-		c.bad += ts < last || ts > p->ts_end ||
-			 (r->duration & CT_DURATION_MAX) > ts - since ||
-			 r->flags & (CT_F_CONTEXT | CT_F_BEGIN | CT_F_HAS_BEGIN);
+		if (ts < last || ts > p->ts_end)
+			bad(&c, "time", ts - last);
+		if ((r->duration & CT_DURATION_MAX) > ts - since)
+			bad(&c, "duration", (r->duration & CT_DURATION_MAX) - (ts - since));
+		if (r->flags & (CT_F_CONTEXT | CT_F_BEGIN | CT_F_HAS_BEGIN))
+			bad(&c, "flags", r->flags);
 		last = ts;
 		if (!c.records)
 			c.first = ts;
@@ -125,7 +140,8 @@ static struct content look(uint64_t since)
 				    payload_size(id, (void *)(r + 1)));
 	}
 	c.last = last;
-	c.bad += at != end;
+	if (at != end)
+		bad(&c, "end", at - end);
 	return c;
 }
 
@@ -351,7 +367,8 @@ static void test_hostile(void)
 		if (got.what != CT_LANE_PACKET)
 			continue;
 		c = look(since);
-		bad += c.bad != 0;
+		if (c.bad && !bad++)
+			printf("# %s\n", c.why);
 		packets++;
 		records += c.records;
 	}
@@ -428,6 +445,60 @@ static void test_switches(void)
 	ok(!page->session && !page->recording, "pause");
 	call(s.fd, CT_IOC_RESUME, NULL);
 	ok(page->session == number && page->recording, "resume");
+}
+
+/* Somebody else reads, who sees rings alone. */
+static void test_watched(void)
+{
+	uint32_t number = page->session;
+	struct pollfd p = { .fd = s.fd, .events = POLLIN };
+	int err, fd = device(O_RDONLY | O_NONBLOCK), poller = device(O_RDONLY);
+	char line[4096];
+
+	poll(&p, 1, 0);
+	ok(page->session == number, "its owner and who only opens the device change nothing");
+	while (read(fd, line, sizeof(line)) > 0)
+		;
+	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(!page->session && page->recording && err == ENODATA,
+	   "while somebody else reads there are no lanes: all goes to the rings");
+	p.fd = poller;
+	poll(&p, 1, 0);
+	close(fd);
+	ok(!page->session, "or waits");
+	close(poller);
+	ok(page->session == number, "when the last has gone they are back");
+}
+
+/* An owner that goes without a stop leaves what its lanes hold. */
+static void test_left(void)
+{
+	struct ct_session took = { .size = sizeof(took) };
+	struct ct_lane_head *h = NULL;
+	int err, fd;
+
+	for (int unread = 0; unread < 2; unread++) {
+		ok(!session_start(&s, SLOT, 4, CT_SESSION_LANES), "a session");
+		h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+		if (!h)
+			break;
+		record(packet_new(h), by_line(), class, 0, 0);
+		if (!unread)
+			lane_read(CT_LANE_READ_ALL);
+		for (uint32_t cpu = 0; cpu < s.arg.cpus; cpu++)
+			s.cpu[cpu].consumer->consumed = s.cpu[cpu].status->committed;
+		session_end(&s);
+		fd = device(O_RDONLY);
+		err = call(fd, CT_IOC_TAKE, &took);
+		ok(err == (unread ? 0 : ENODATA), unread ? "a lane that was not read is left" :
+		   "one that was read leaves nothing");
+		s.fd = fd;
+		if (unread)
+			ok(!lane_read(CT_LANE_READ_ALL) && look(0).records == 1, "and can be taken");
+		call(fd, CT_IOC_STOP, NULL);
+		close(fd);
+		drop(h);
+	}
 }
 
 /* ------------------------------------------- a million calls, in their calls -- */
@@ -587,7 +658,9 @@ int main(void)
 	test_hostile();
 	test_order();
 	test_switches();
+	test_watched();
 	test_lives();
 	test_end();
+	test_left();
 	return tap_done();
 }

@@ -16,6 +16,19 @@ ok $? "launches are in the trace ($ltrace_count)"
 is "$(count '.name=="cuLaunchKernel" and .phase=="E"' inference.jsonl)" "$ltrace_count" "each is counted once"
 is "$(count '.phase=="E" and .layer=="user" and .op_id and (.duration_us|not)' inference.jsonl)" 0 "every call that returned has its duration"
 
+# Beside a recorder, cat sees the program's calls as well: all of them, once.
+LD_LIBRARY_PATH=$sim cudatrace record -q -o trace-beside -- sh -c '
+	cat /dev/cudatrace >beside.jsonl & cat=$!
+	until [ -s beside.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done
+	/mnt/build/examples/inference --iterations 20 >/dev/null
+	sleep 1
+	kill $cat' 2>beside.err
+cudatrace export --format jsonl -o beside-record.jsonl trace-beside
+beside=$(count '.name=="cuLaunchKernel" and .phase=="E"' beside.jsonl)
+[ "$beside" -gt 20 ]
+ok $? "cat beside a recorder sees the program's launches ($beside)" || tail -n 3 beside.err beside.jsonl
+is "$(count '.name=="cuLaunchKernel" and .phase=="E"' beside-record.jsonl)" "$beside" "and so does the recorder"
+
 cudatrace record -o trace-status -- sh -c 'echo out; echo err >&2; exit 37' >status.out 2>status.err
 is $? 37 "record returns the program's status"
 is "$(cat status.out)" out "and leaves its output alone"
