@@ -167,6 +167,7 @@ static uint32_t payload_size(uint16_t class, const uint8_t *p)
 {
 	switch (class) {
 	case CT_CLASS_mark:
+	case CT_CLASS_range_push:
 		return 6 + *(uint16_t *)(p + 4);
 	case CT_CLASS_process:
 		return 10 + *(uint16_t *)(p + 8);
