@@ -37,6 +37,12 @@ void ct_finding(struct ct_doctor *d, enum ct_finding what, const char *cure, con
 /* The first line of a file of /proc or /sys without its end; false: not readable. */
 bool ct_doctor_read(const char *path, char *buf, size_t size);
 
+/*
+ * How many probes there are, and in which states: those alone in which there are any.
+ * @count:	by enum ct_probe_state, @states of them
+ */
+void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t states);
+
 /* Each finds out its part and tells it. */
 void ct_doctor_kernel(struct ct_doctor *d);	/* doctor_kernel.c */
 void ct_doctor_module(struct ct_doctor *d);

@@ -18,6 +18,30 @@
 
 #define STATES	(CT_PROBE_SHADOWED + 1)
 
+void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t states)
+{
+	/* In this order; a state that is not here is counted among all alone. */
+	static const struct { enum ct_probe_state state; const char *says; } row[] = {
+		{ CT_PROBE_ARMED, "armed" }, { CT_PROBE_IDLE, "idle" },
+		{ CT_PROBE_ABSENT, "absent" }, { CT_PROBE_SHADOWED, "under another name" },
+		{ CT_PROBE_FAILED, "refused" }, { CT_PROBE_NO_MODULE, "whose module is not loaded" },
+	};
+	const char *between = ": ";
+	unsigned int all = 0;
+	size_t i, used;
+
+	for (i = 0; i < states; i++)
+		all += count[i];
+	used = snprintf(text, size, "%u probe%s", all, all == 1 ? "" : "s");
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (row[i].state >= states || !count[row[i].state] || used >= size)
+			continue;
+		used += snprintf(text + used, size - used, "%s%u %s", between,
+				 count[row[i].state], row[i].says);
+		between = ", ";
+	}
+}
+
 static void check_version(struct ct_doctor *d, int fd)
 {
 	struct ct_version version = { .size = sizeof(version), .abi = CT_ABI_VERSION };
@@ -39,7 +63,7 @@ static void check_version(struct ct_doctor *d, int fd)
 static void check_probes(struct ct_doctor *d, int fd)
 {
 	unsigned int count[STATES] = { 0 }, all = 0;
-	char absent[1024] = "";
+	char absent[1024] = "", text[256];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < 4096; i++) {
@@ -59,10 +83,8 @@ static void check_probes(struct ct_doctor *d, int fd)
 	}
 	if (!all)
 		return;
-	ct_finding(d, CT_FINDING_OK, NULL,
-		   "%u probes: %u armed, %u idle, %u absent, %u under another name, %u refused, of %u the module is not loaded",
-		   all, count[CT_PROBE_ARMED], count[CT_PROBE_IDLE], count[CT_PROBE_ABSENT],
-		   count[CT_PROBE_SHADOWED], count[CT_PROBE_FAILED], count[CT_PROBE_NO_MODULE]);
+	ct_doctor_probes(text, sizeof(text), count, STATES);
+	ct_finding(d, CT_FINDING_OK, NULL, "%s", text);
 	if (*absent)
 		ct_finding(d, CT_FINDING_NOTE, NULL, "not in the loaded driver:%s", absent);
 }

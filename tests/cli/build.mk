@@ -23,8 +23,8 @@ $(B)/make_trace $(B)/hurt_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -O2 -o $@ $<
 
-$(B)/units: tests/cli/units.c tests/tap.h cli/histogram.c cli/hash.c cli/out.c cli/term.c cli/class.c
-	$(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter %.c,$^)
+$(B)/units: tests/cli/units.c tests/tap.h $(filter-out %/main.o,$(OBJS))
+	$(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/live_text: tests/cli/live_text.c $(filter-out %/main.o,$(OBJS))
 	$(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)

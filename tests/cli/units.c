@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../../cli/class.h"
+#include "../../cli/doctor.h"
 #include "../../cli/hash.h"
 #include "../../cli/histogram.h"
 #include "../../cli/out.h"
@@ -179,11 +180,29 @@ static void layouts(void)
 	}
 }
 
+static void probes(void)
+{
+	unsigned int count[CT_PROBE_SHADOWED + 1] = { [CT_PROBE_IDLE] = 51 };
+	char text[256];
+
+	ct_doctor_probes(text, sizeof(text), count, CT_PROBE_SHADOWED + 1);
+	ok(!strcmp(text, "51 probes: 51 idle"), "doctor names one state where there is one (%s)", text);
+	count[CT_PROBE_ARMED] = 1;
+	count[CT_PROBE_ABSENT] = 2;
+	count[CT_PROBE_SHADOWED] = 3;
+	count[CT_PROBE_FAILED] = 4;
+	count[CT_PROBE_NO_MODULE] = 5;
+	ct_doctor_probes(text, sizeof(text), count, CT_PROBE_SHADOWED + 1);
+	ok(!strcmp(text, "66 probes: 1 armed, 51 idle, 2 absent, 3 under another name, 4 refused, 5 whose module is not loaded"),
+	   "and all where there are all (%s)", text);
+}
+
 int main(void)
 {
 	percentiles();
 	hash();
 	output();
 	layouts();
+	probes();
 	return tap_done();
 }
