@@ -288,6 +288,7 @@ static bool device_begin(struct ct_thread *t, struct ct_record *e)
 	struct message m;
 	u32 size;
 
+	ct_lane_grow(t);
 	/* On a lane the open calls say it all. */
 	if (ct_lane_renew(t) || !*(const volatile u32 *)&ct_lane_page->recording)
 		return false;
@@ -310,9 +311,18 @@ static void device_record(struct ct_thread *t, const struct ct_record *e)
 	u32 size;
 
 	/* The end of a call whose begin the module has goes to where that went. */
-	if (!(e->flags & CT_F_HAS_BEGIN) && ct_lane_renew(t)) {
-		ct_packet_record(t, e);
-		return;
+	if (!(e->flags & CT_F_HAS_BEGIN)) {
+		bool had = ct_lane_valid(t);
+
+		if (had || ct_lane_renew(t)) {
+			struct ct_record late = *e;
+
+			/* Before the lane began there is no time in it. */
+			if (!had)
+				late.end = 0;
+			ct_packet_record(t, &late);
+			return;
+		}
 	}
 	if (!*(const volatile u32 *)&ct_lane_page->recording)
 		return;

@@ -147,7 +147,22 @@ static bool enter(struct ct_thread *t, u32 size, u32 previous)
 	t->lost = 0;
 	t->retry = 0;
 	t->begins = 0;
+	t->lane_grows = false;
 	return true;
+}
+
+void ct_lane_grow(struct ct_thread *t)
+{
+	u64 mask;
+
+	if (!t->lane_grows || t->writer || !ct_lane_valid(t))
+		return;
+	mask = ct_signals_block();
+	if (!enter(t, t->lane_step + 1, t->stream)) {
+		t->begins = 0;
+		t->lane_grows = false;
+	}
+	ct_signals_restore(mask);
 }
 
 static cold bool renew(struct ct_thread *t)
@@ -183,10 +198,16 @@ bool ct_lane_next(struct ct_thread *t, u64 op, u64 end)
 	if (!h || !ct_lane_valid(t))
 		return false;
 	waiting = h->produced - ct_load(&h->consumed);
-	if (waiting >= h->slots / 2 && t->lane_step + 1 < SIZES &&
-	    enter(t, t->lane_step + 1, t->stream)) {
-		h = t->lane;
-		waiting = 0;
+	if (waiting >= h->slots / 2 && t->lane_step + 1 < SIZES) {
+		/* A record that ended before a lane began is moved by the module, away from
+		 * the ioctls in its call: so a larger one comes with the next call. */
+		t->lane_grows = true;
+		t->begins = 1;
+		if (waiting >= h->slots && enter(t, t->lane_step + 1, t->stream)) {
+			h = t->lane;
+			waiting = 0;
+			end = 0;	/* this one is late, but encloses its ioctls */
+		}
 	}
 	if (waiting >= h->slots)
 		return false;

@@ -21,6 +21,9 @@ void ct_lane_open(void);
  */
 bool ct_lane_renew(struct ct_thread *t);
 
+/* A call is about to begin: a good moment for a larger lane, if one is wanted. */
+void ct_lane_grow(struct ct_thread *t);
+
 static inline bool ct_lane_valid(const struct ct_thread *t)
 {
 	return t->lane && *(const volatile u32 *)t->accepting == t->session;

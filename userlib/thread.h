@@ -31,7 +31,7 @@ struct ct_thread {
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */
 	const u32 *accepting;	/* what session must be equal to */
-	u32 begins;		/* 1: the sink wants to know of each begin */
+	u32 begins;		/* 1: the sink wants to know of each begin, or of the next */
 	u32 tid;
 	u32 packet_size;
 	u32 stream;		/* N of u-PID-N */
@@ -46,6 +46,7 @@ struct ct_thread {
 	struct ct_lane_head *lane;	/* lane.c */
 	u64 lane_size;
 	u32 lane_step;			/* which of the sizes */
+	bool lane_grows;		/* the next, before the next call begins */
 	struct ct_open_page *own_open;	/* device.c: while there is no lane */
 } __attribute__((aligned(64)));
 

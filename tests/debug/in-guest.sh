@@ -69,6 +69,10 @@ fi
 if wanted fuzz; then
 	one fuzz fuzz $([ "$long" = 1 ] && echo 600 || echo 20)
 fi
+if wanted inside && [ "$long" = 1 ] && [ "$driver" != none ]; then
+	INSIDE=250000
+	. $share/inside.sh
+fi
 leaks "the tests"
 rmmod cudatrace
 ok $? "the module unloads"

@@ -117,6 +117,8 @@ ok $? "the module unloads with the driver loaded"
 load-module
 ok $? "driver first: the module loads behind it"
 . $share/record.sh
+INSIDE=2500
+. $share/inside.sh
 . $share/driver.sh
 . $share/rm.sh
 . $share/tracepoint.sh
