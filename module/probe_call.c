@@ -24,7 +24,8 @@
  * kretprobes, as ours is, has a kretprobe behind it that may be looked at: it is
  * taken off before the wait that disarming does for us.
  */
-static u8 open_calls(const struct kretprobe_instance *self, u8 context)
+static __always_inline u8 open_calls(const struct kretprobe_instance *self,
+				     unsigned int context)
 {
 	struct llist_node *n;
 	u8 depth = 0;
@@ -121,7 +122,7 @@ static __always_inline void time_ends(const struct ct_probe_slot *p, u64 begin, 
 }
 
 static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_instance *ri,
-				       u8 context)
+				       unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 
@@ -132,7 +133,7 @@ static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_inst
 /* A call that wants more than most: see struct ct_armed. */
 static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
 				  struct kretprobe_instance *ri, struct pt_regs *regs,
-				  u8 context)
+				  unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 	unsigned int i;
@@ -156,9 +157,10 @@ static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
 	return 0;
 }
 
-/* A call that is wanted.  By itself, so that one that is not pays nothing for it. */
-static noinline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
-			  struct kretprobe_instance *ri, struct pt_regs *regs, u8 context)
+/* A call that is wanted. */
+static __always_inline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
+				 struct kretprobe_instance *ri, struct pt_regs *regs,
+				 unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 	u64 timing;
@@ -182,12 +184,13 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
 	const struct ct_armed *a;
-	u8 context;
+	unsigned int context;
 
 	if (unlikely(!cpu || !rp))
 		return 1;	/* nothing records: don't hook the return */
 	a = container_of(rp, struct ct_armed, rp);
 	context = ct_context();
+	OPTIMIZER_HIDE_VAR(context);	/* or it is kept in three forms */
 	if (!ct_wanted(a->category, context) || !sampled(a->probe))
 		return 1;	/* nobody wants it: don't hook the return */
 	return enter(cpu, a, ri, regs, context);
@@ -217,6 +220,5 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 NOKPROBE_SYMBOL(enter_special);
-NOKPROBE_SYMBOL(enter);
 NOKPROBE_SYMBOL(ct_probe_entry);
 NOKPROBE_SYMBOL(ct_probe_return);
