@@ -249,6 +249,8 @@ static int status(void)
 		for (i = 0; i < CT_LOST_REASONS; i++)
 			lost += st->lost[i], lost_for[i] += st->lost[i];
 	}
+	lost += dev.facts->lanes_limited;
+	lost_for[CT_LOST_RATE] += dev.facts->lanes_limited;
 	printf("session      started by process %u%s%s%s\n", dev.session.holder,
 	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
 	       dev.session.flags & CT_SESSION_PAUSED ? ", paused" : "",

@@ -27,6 +27,7 @@
 #include "compat.h"
 #include "filter.h"
 #include "lane.h"
+#include "limit.h"
 #include "registry.h"
 #include "session.h"
 
@@ -42,6 +43,7 @@ struct ct_lane_state {
 	u32 slots, slot_size;
 	u32 stream;
 	u32 pid, tid, ppid, uid;
+	struct ct_producer who;		/* whose limits */
 	u64 start;			/* no record begins before */
 
 	/* The reader's, under ct_lanes.read. */
@@ -49,11 +51,13 @@ struct ct_lane_state {
 	u32 offset;			/* read of the next one */
 	u64 last;			/* time of the last record passed on */
 	u64 seq;
-	u64 lost;			/* by us */
+	u64 lost;			/* by us, for limits or because it was no record */
 	u64 lost_claimed;		/* by the thread */
 	u64 lost_told;			/* of both, in a packet passed on */
 	bool broken;			/* what it says of itself cannot be */
 	u32 late;			/* packets passed on since the session ended */
+	bool open_counted;
+	u32 open;			/* so many open calls are passed on */
 };
 
 static struct ct_lane_head *head_of(const struct ct_lane_state *lane)
@@ -118,6 +122,7 @@ static struct ct_lane_state *lane_alloc(const struct ct_lane_new *arg)
 	lane->pid = current->tgid;
 	lane->tid = current->pid;
 	lane->uid = from_kuid(&init_user_ns, current_uid());
+	ct_limit_who(&lane->who);
 	rcu_read_lock();
 	lane->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
@@ -302,14 +307,23 @@ static void check_head(struct ct_lane_state *lane, struct ct_thread_record *r, u
 	r->duration = min(duration, ts - lane->start) | cpu << CT_TS_BITS;
 }
 
-/*
- * The records of our copy, made true.  Returns where the last good one ends; begin is
- * the time of the first, lane->last that of the last.
- */
-static u32 check_records(struct ct_lane_state *lane, u8 *buf, u32 end, u64 base, u64 now,
-			 u64 *begin)
+/* Kept out by the limits. */
+static void count_limited(struct ct_lane_state *lane, struct ct_session_state *s, u32 records)
 {
-	u32 at = CT_PACKET_HEAD, payload;
+	lane->lost += records;
+	WRITE_ONCE(s->facts->lanes_limited, s->facts->lanes_limited + records);
+}
+
+/*
+ * The records of our copy, made true, without those that the limits keep out.  Returns
+ * where the last good one ends; begin is the time of the first, lane->last that of the
+ * last.
+ */
+static u32 check_records(struct ct_lane_state *lane, struct ct_session_state *s, u32 end,
+			 u64 base, u64 now, u64 *begin)
+{
+	u32 at = CT_PACKET_HEAD, to = CT_PACKET_HEAD, payload, size;
+	u8 *buf = s->lanes.buf;
 	struct ct_thread_record *r;
 	const struct ct_class *c;
 	struct ct_process *p;
@@ -322,8 +336,14 @@ static u32 check_records(struct ct_lane_state *lane, u8 *buf, u32 end, u64 base,
 		payload = ct_payload_size(c, r + 1, end - at - sizeof(*r));
 		if ((!payload && c->fixed) || payload > end - at - sizeof(*r) || payload % 8)
 			break;
+		size = sizeof(*r) + payload;
+		at += size;
 		lane->last = time_of(lane, base, r->stamp, now);
-		if (at == CT_PACKET_HEAD)
+		if (!ct_limit_pay(s, &lane->who, lane->last, size, 1)) {
+			count_limited(lane, s, 1);
+			continue;
+		}
+		if (to == CT_PACKET_HEAD)
 			*begin = lane->last;
 		check_head(lane, r, lane->last);
 		if (c->mark_word == CT_MARK_UID)
@@ -333,14 +353,20 @@ static u32 check_records(struct ct_lane_state *lane, u8 *buf, u32 end, u64 base,
 			p->ppid = lane->ppid;
 			p->uid = lane->uid;
 		}
-		at += sizeof(*r) + payload;
+		/* Over those that were kept out. */
+		if (to != at - size)
+			memmove(buf + to, r, size);
+		to += size;
 	}
 	if (at != end)
 		lane->lost++;	/* one at least: how many cannot be said */
-	return at;
+	return to;
 }
 
-/* A packet of what stands in this slot between from and to.  Returns its bytes. */
+/*
+ * A packet of what stands in this slot between from and to.  Returns its bytes: 0 where
+ * none of it is passed on, which the next packet tells.
+ */
 static u32 make_packet(struct ct_lane_state *lane, const u8 *slot, u32 from, u32 to,
 		       struct ct_session_state *s)
 {
@@ -356,7 +382,11 @@ static u32 make_packet(struct ct_lane_state *lane, const u8 *slot, u32 from, u32
 	now = max(now, lane->last);
 	/* A record has 48 bits of its time; the packet says which. */
 	base = clamp(READ_ONCE(claim->ts_begin), lane->last, now);
-	end = check_records(lane, s->lanes.buf, CT_PACKET_HEAD + to - from, base, now, &begin);
+	end = check_records(lane, s, CT_PACKET_HEAD + to - from, base, now, &begin);
+	/* One without a record is not free either. */
+	if (end == CT_PACKET_HEAD && from != to &&
+	    !ct_limit_pay(s, &lane->who, now, CT_PACKET_HEAD, 1))
+		return 0;
 	*p = (struct ct_packet) {
 		.magic = CT_MAGIC,
 		.stream_class = CT_STREAM_THREAD,
@@ -421,7 +451,31 @@ static u32 next_packet(struct ct_lane_state *lane, struct ct_session_state *s, b
 	return 0;
 }
 
-/* The calls that its thread has open.  Returns the page's bytes, 0 if there are none. */
+/*
+ * How many of the calls that its thread has open are passed on: those that can be, and
+ * none where the limits have no room for them.  Once: nothing more comes from this lane.
+ */
+static void count_open(struct ct_lane_state *lane, struct ct_session_state *s)
+{
+	const struct ct_open_page *page = (const void *)(lane->memory + PAGE_SIZE);
+	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_OPEN_MAX), n = 0, class;
+
+	if (lane->open_counted)
+		return;
+	lane->open_counted = true;
+	for (; n < depth; n++) {
+		class = READ_ONCE(page->entry[n].class);
+		if (class < CT_CLASS_DYNAMIC || !ct_class_find(class))
+			break;
+	}
+	if (!n || ct_limit_pay(s, &lane->who, lane->last,
+			       n * sizeof(struct ct_thread_record), n))
+		lane->open = n;
+	else
+		count_limited(lane, s, n);
+}
+
+/* Those calls.  Returns the page's bytes, 0 if there are none. */
 static u32 open_calls(struct ct_lane_state *lane, u8 *buf)
 {
 	struct ct_open_page *page = (void *)buf;
@@ -434,8 +488,9 @@ static u32 open_calls(struct ct_lane_state *lane, u8 *buf)
 	page->pid = lane->pid;
 	page->tid = lane->tid;
 	memset(page->reserved, 0, sizeof(page->reserved));
-	for (i = 0; i < page->depth && i < CT_OPEN_MAX; i++) {
+	for (i = 0; i < page->depth && i < lane->open; i++) {
 		c = &page->entry[i];
+		/* A thread that lives may have changed it since. */
 		if (c->class < CT_CLASS_DYNAMIC || !ct_class_find(c->class))
 			break;
 		c->begin = clamp(c->begin, lane->start, max(lane->last, lane->start));
@@ -464,7 +519,13 @@ static int lane_tell(struct ct_lane_state *lane, struct ct_session_state *s,
 	/* Threads that live are told of at the very end. */
 	if (!closed || (!smp_load_acquire(&lane->dead) && !all))
 		return 0;
+	if (!lane->followed)
+		count_open(lane, s);
 	if (!lane->followed && lane->lost + lane->lost_claimed != lane->lost_told) {
+		/* It waits for its rate, and takes of its user's quota of lanes till then. */
+		if (!READ_ONCE(s->ended) &&
+		    !ct_limit_pay(s, &lane->who, ktime_get_mono_fast_ns(), CT_PACKET_HEAD, 1))
+			return 0;
 		/* Losses that no record came after: a packet that says nothing else. */
 		arg->bytes = make_packet(lane, lane->memory + CT_LANE_DATA, CT_PACKET_HEAD,
 					 CT_PACKET_HEAD, s);

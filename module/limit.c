@@ -6,7 +6,11 @@
  * the session's own, so that nobody can choose whose slot to share.
  *
  * RATE.  The virtual time at which a slot will have paid for what it wrote: it may run
- * ahead of the clock by the burst.  One compare-and-exchange, across CPUs.
+ * ahead of the clock by the burst.  One compare-and-exchange, across CPUs.  What a lane
+ * holds is charged when it is read, each record to its own time: so a recorder that was
+ * late loses nothing that was within the rate when it was written.  A hostile thread's
+ * times are claims, but none lies before the last or after now, so over its life it gets
+ * no more than the rate and one burst.
  *
  * SHARE.  What each slot holds of a CPU's ring, by packet, because a packet is what
  * the owner consumes: then all that was charged to it is given back.  Only that CPU
@@ -54,22 +58,26 @@ struct ct_limit {
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
 
-static u32 slot_of(const struct ct_limit *l)
+static u32 slot_of(const struct ct_limit *l, u32 key)
 {
-	u32 flags = READ_ONCE(l->arg.flags), key;
-
-	if (flags & CT_LIMIT_PROCESS)
-		key = current->tgid;
-	else if (flags & CT_LIMIT_CGROUP)
-		key = cgroup_id(task_dfl_cgroup(current));
-	else
-		key = __kuid_val(current_uid());
 	return hash_32(key ^ l->seed, SLOT_BITS);
 }
 
-static bool pay(atomic64_t *paid, u64 cost)
+static u32 slot_of_current(const struct ct_limit *l)
 {
-	u64 now = ktime_get_mono_fast_ns() << TIME_SHIFT, old, base;
+	u32 flags = READ_ONCE(l->arg.flags);
+
+	if (flags & CT_LIMIT_PROCESS)
+		return slot_of(l, current->tgid);
+	if (flags & CT_LIMIT_CGROUP)
+		return slot_of(l, cgroup_id(task_dfl_cgroup(current)));
+	return slot_of(l, __kuid_val(current_uid()));
+}
+
+/* ns: the time that it is charged to. */
+static bool pay(atomic64_t *paid, u64 cost, u64 ns)
+{
+	u64 now = ns << TIME_SHIFT, old, base;
 
 	do {
 		old = atomic64_read(paid);
@@ -79,6 +87,15 @@ static bool pay(atomic64_t *paid, u64 cost)
 			return false;
 	} while (atomic64_cmpxchg(paid, old, base + cost) != old);
 	return true;
+}
+
+/* Within the rates?  Costs are 0 where there are none. */
+static bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
+{
+	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
+
+	return (!record_cost || pay(&l->records[slot], records * record_cost, ns)) &&
+	       (!byte_cost || pay(&l->bytes[slot], size * byte_cost, ns));
 }
 
 /* Take back what was charged to packets that the owner has consumed since. */
@@ -119,15 +136,12 @@ static bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size, u32 *ch
 bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
-	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
 	u64 share = READ_ONCE(l->share);
 	enum ct_lost why = CT_LOST_RATE;
-	u32 slot = slot_of(l);
+	u32 slot = slot_of_current(l);
 
 	*charge = U32_MAX;
-	if (record_cost && !pay(&l->records[slot], records * record_cost))
-		goto lost;
-	if (byte_cost && !pay(&l->bytes[slot], size * byte_cost))
+	if (!pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
 		goto lost;
 	why = CT_LOST_SHARE;
 	if (share && !take_share(cpu, share, slot, size, charge))
@@ -146,6 +160,26 @@ void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge)
 		return;
 	local64_sub(size, &sh->held[charge >> SLOT_BITS][charge % SLOTS]);
 	local64_sub(size, &sh->total[charge % SLOTS]);
+}
+
+void ct_limit_who(struct ct_producer *who)
+{
+	who->uid = __kuid_val(current_uid());
+	who->pid = current->tgid;
+	rcu_read_lock();
+	who->cgroup = cgroup_id(task_dfl_cgroup(current));
+	rcu_read_unlock();
+}
+
+bool ct_limit_pay(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
+		  u32 size, u32 records)
+{
+	struct ct_limit *l = s->limit;
+	u32 flags = READ_ONCE(l->arg.flags);
+	u32 key = flags & CT_LIMIT_PROCESS ? who->pid :
+		  flags & CT_LIMIT_CGROUP ? (u32)who->cgroup : who->uid;
+
+	return pay_rates(l, slot_of(l, key), size, records, ns);
 }
 
 /* ---------------------------------------------- a session's limits --------- */

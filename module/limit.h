@@ -27,6 +27,26 @@ bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
 /* ct_limit_give_back - the ring did not take them: nothing was used of the share. */
 void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge);
 
+/* Who a lane's records are charged to: fixed when it is made. */
+struct ct_producer {
+	u32 uid;
+	u32 pid;
+	u64 cgroup;
+};
+
+/* ct_limit_who - the current task as a producer.  Task context. */
+void ct_limit_who(struct ct_producer *who);
+
+/*
+ * ct_limit_pay - is there room in the rates for what this producer wrote?  Where not, the
+ * caller counts it.  The rates alone: for what takes no room in a ring.
+ * @ns:		the time that it is charged to
+ *
+ * Any context; the session may have ended.
+ */
+bool ct_limit_pay(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
+		  u32 size, u32 records);
+
 /*
  * The life of a session's limits, all of it in process context.
  * ct_limit_init - with the defaults; 0 or -ENOMEM (ct_limit_free() is called for both).

@@ -191,8 +191,9 @@
  * head it fills: pid, tid, uuid and stream as the module knows them, seq, times.
  * A time before the lane's begin, before the last record's or after now is moved
  * into that range; a uid is the lane's; what cannot be a record ends the packet, and
- * the rest of it counts as lost.  Inside these bounds, what a lane says is the claim
- * of its process.
+ * the rest of it counts as lost.  A record that its producer's rate (CT_IOC_LIMITS) has
+ * no room for is left out, and counted in the packet's lost and in the facts page.
+ * Inside these bounds, what a lane says is the claim of its process.
  *
  * 7. VERSIONS
  *
@@ -363,6 +364,7 @@ struct ct_facts {
 	__u32 triggers;		/* triggers that have fired so far */
 	__u32 schema;		/* CT_SCHEMA_VERSION */
 	__u32 reserved;
+	__u64 lanes_limited;	/* records of lanes that limits kept out (CT_LOST_RATE) */
 };
 
 /* Why a record was lost, the index of lost[]: X(ID, word in the output). */
@@ -796,13 +798,16 @@ struct ct_watermark {
  * CT_IOC_LIMITS: the owner, or anyone who may start a session: what one producer may
  * use of it.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
  * CT_LIMIT_CGROUP a cgroup v2; two of them may fall together and then share.  It
- * holds for every record that is written in a task, interrupts' are not limited.
+ * holds for every record that is written in a task, interrupts' are not limited.  What
+ * a lane holds is charged when it is read, each record and each open call to its own
+ * time and to whose the lane was when it was made.
  *   records, bytes   a second, of all CPUs together; a second's worth at once is let
  *                    through.  0: no limit.  Beyond: lost[CT_LOST_RATE].
  *   share            percent of each CPU's ring that one producer's records may
  *                    occupy before they are consumed, exact to a packet: 1 to 100,
  *                    0: the default.  For a lossless session alone: what overwrites
- *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].
+ *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].  A lane
+ *                    takes nothing of a ring; lanes have CT_LANE_QUOTA.
  * A lossless session begins with CT_SHARE_DEFAULT by user and no rates.
  * CT_IOC_GET_LIMITS: reader.  Errors: EINVAL an unknown flag, both of them, a share
  * above 100; ENODATA; EPERM; ENOMEM.

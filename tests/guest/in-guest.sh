@@ -74,6 +74,9 @@ grep -v '^1\.\.' lives.tap
 /mnt/build/tests/lane >lane.tap
 ok $? "lanes"
 grep -v '^1\.\.' lane.tap
+/mnt/build/tests/lane_limits >lane_limits.tap
+ok $? "limits of producers, by lanes"
+grep -v '^1\.\.' lane_limits.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

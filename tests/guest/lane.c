@@ -10,78 +10,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "line.h"
+#include "lane.h"
 
 #define SLOT	4096u
 #define SLOTS	4u
 #define HEAD	CT_PACKET_HEAD
 
-static struct session s;
-static int producer;
-static uint16_t class;
-static _Alignas(8) uint8_t out[CT_LANE_SLOT_MAX];
-
-/* ----------------------------------------------------- an honest thread ---- */
-static struct ct_lane_head *lane_new(uint32_t slot_size, uint32_t slots, uint32_t previous,
-				     int *err)
-{
-	struct ct_lane_new arg = { .size = sizeof(arg), .slot_size = slot_size,
-				   .slots = slots, .previous = previous };
-
-	*err = call(producer, CT_IOC_LANE, &arg);
-	return *err ? NULL : (void *)(uintptr_t)arg.address;
-}
-
-static struct ct_packet *slot_of(struct ct_lane_head *h, uint64_t n)
-{
-	return (void *)((uint8_t *)h + CT_LANE_DATA + n % h->slots * h->slot_size);
-}
-
-static struct ct_open_page *open_of(struct ct_lane_head *h)
-{
-	return (void *)((uint8_t *)h + PAGE);
-}
-
-static void drop(struct ct_lane_head *h)
-{
-	munmap(h, CT_LANE_DATA + (size_t)h->slots * h->slot_size);
-}
-
-static struct ct_packet *packet_new(struct ct_lane_head *h)
-{
-	struct ct_packet *p = slot_of(h, h->produced);
-
-	memset(p, 0, sizeof(*p));
-	p->ts_begin = now();
-	p->content_size = HEAD * 8;
-	p->magic = CT_MAGIC;
-	__atomic_store_n(&h->produced, h->produced + 1, __ATOMIC_RELEASE);
-	return p;
-}
-
-static void record(struct ct_packet *p, uint64_t ts, uint16_t id, uint64_t duration,
-		   uint32_t op)
-{
-	struct ct_thread_record *r = (void *)((uint8_t *)p + p->content_size / 8);
-	uint32_t payload = id == class ? 16 : 0;
-
-	*r = (struct ct_thread_record) { .stamp = CT_STAMP(ts, id), .op = op, .depth = 3,
-					 .result = 2, .duration = duration };
-	memset(r + 1, 0x5a, payload);
-	__atomic_store_n(&p->content_size, p->content_size + (sizeof(*r) + payload) * 8,
-			 __ATOMIC_RELEASE);
-}
-
 /* ------------------------------------------------------------- the reader --- */
-static struct ct_lane_read got;
-
-static int lane_read(uint32_t flags)
-{
-	got = (struct ct_lane_read) { .size = sizeof(got), .flags = flags,
-				      .buf = (uintptr_t)out, .len = sizeof(out) };
-	return call(s.fd, CT_IOC_LANE_READ, &got);
-}
-
 struct content {
 	int bad;
 	char why[160];		/* of the first that is */

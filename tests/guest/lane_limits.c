@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What one producer may use of a session by lanes: no more than by CT_IOC_MARK.  Runs
+ * as root in a guest with the module loaded.  Prints TAP.
+ */
+#include <sys/wait.h>
+
+#include "lane.h"
+
+#define FLOOD_UID	1001
+#define HONEST_UID	1002
+#define SLOT		65536u
+#define RECORD		40u	/* bytes of one of class */
+
+/* Records in a packet of ours, which has to be whole. */
+static uint64_t records_in(const struct ct_packet *p)
+{
+	return (p->content_size / 8 - CT_PACKET_HEAD) / RECORD;
+}
+
+struct seen {
+	uint64_t records;
+	uint64_t lost;		/* as the last packet of its stream says */
+	uint64_t packets;
+	uint64_t open;		/* open calls */
+};
+
+/* All that is there, of one process. */
+static void take(struct seen *seen, pid_t pid)
+{
+	const struct ct_packet *p = (void *)out;
+
+	while (!lane_read(CT_LANE_READ_ALL)) {
+		if (got.pid != (uint32_t)pid)
+			continue;
+		if (got.what == CT_LANE_OPEN) {
+			seen->open += ((struct ct_open_page *)out)->depth;
+			continue;
+		}
+		seen->packets++;
+		seen->records += records_in(p);
+		seen->lost = p->lost;
+	}
+}
+
+/*
+ * A process of that user that writes n records into a lane, and has so many calls open
+ * when it ends.  junk: packets that no record is in, instead.
+ */
+static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
+{
+	struct ct_packet *p = NULL;
+	struct ct_lane_head *h;
+	pid_t pid = fork();
+	int err, i;
+
+	if (pid)
+		return pid;
+	if (setresuid(uid, uid, uid))
+		_exit(1);
+	producer = device(O_WRONLY);
+	h = lane_new(SLOT, 16, CT_LANE_NONE, &err);
+	if (!h)
+		_exit(2);
+	for (i = 0; i < n; i++) {
+		if (!p || junk || p->content_size / 8 + RECORD > SLOT) {
+			while (h->produced - __atomic_load_n(&h->consumed, __ATOMIC_ACQUIRE) >= 16)
+				usleep(100);
+			p = packet_new(h);
+		}
+		record(p, now(), junk ? 0xfff0 : class, 0, i);
+	}
+	for (uint32_t k = 0; k < open; k++)
+		open_of(h)->entry[k] = (struct ct_open_call) { .class = class, .begin = now() };
+	__atomic_store_n(&open_of(h)->depth, open, __ATOMIC_RELEASE);
+	_exit(0);
+}
+
+/* What a writer gets through, read all the while as a recorder does. */
+static struct seen run(uid_t uid, int n, uint32_t open, int junk)
+{
+	struct seen seen = { 0 };
+	pid_t pid = writer(uid, n, open, junk);
+	int status = 1;
+
+	while (!waitpid(pid, &status, WNOHANG)) {
+		take(&seen, pid);
+		usleep(1000);
+	}
+	take(&seen, pid);
+	if (status)
+		seen.records = ~0ull;
+	return seen;
+}
+
+static void limits(uint32_t flags, uint64_t records, uint64_t bytes)
+{
+	struct ct_limits l = { .size = sizeof(l), .flags = flags, .records = records,
+			       .bytes = bytes, .share = 100 };
+
+	call(s.fd, CT_IOC_LIMITS, &l);
+}
+
+static void test_rate(void)
+{
+	struct seen seen = run(FLOOD_UID, 5000, 0, 0);
+	uint64_t start, most;
+
+	ok(seen.records == 5000 && !seen.lost && !s.facts->lanes_limited,
+	   "without a limit all come through (%llu)", (unsigned long long)seen.records);
+	limits(0, 500, 0);
+	start = now();
+	seen = run(FLOOD_UID, 5000, 0, 0);
+	most = 500 + 500 * (now() - start) / 1000000000 + 2;
+	ok(seen.records >= 490 && seen.records <= most, "a rate of 500 a second: %llu of 5000",
+	   (unsigned long long)seen.records);
+	ok(seen.records + seen.lost == 5000, "the stream says how many it lost (%llu)",
+	   (unsigned long long)seen.lost);
+	ok(s.facts->lanes_limited == seen.lost, "and the facts page, apart from other losses");
+	ok(run(HONEST_UID, 100, 0, 0).records == 100, "another user has a rate of its own");
+	limits(0, 0, 10000);
+	seen = run(FLOOD_UID, 5000, 0, 0);
+	ok(seen.records >= 10000 / RECORD - 1 && seen.records < 5 * 10000 / RECORD,
+	   "a rate of 10000 bytes a second: %llu of 5000", (unsigned long long)seen.records);
+}
+
+/* One producer's marks and lanes pay from one purse. */
+static void test_both(void)
+{
+	struct mark m = text_mark("both");
+	uint64_t before, marks;
+	struct seen seen;
+	pid_t pid;
+
+	limits(0, 500, 0);
+	usleep(1100000);
+	seen = run(FLOOD_UID, 2000, 0, 0);
+	before = s.cpu[0].status->lost[CT_LOST_RATE] + s.cpu[1].status->lost[CT_LOST_RATE];
+	pid = fork();
+	if (!pid) {
+		int fd;
+
+		if (setresuid(FLOOD_UID, FLOOD_UID, FLOOD_UID))
+			_exit(1);
+		fd = device(O_WRONLY);
+		for (int i = 0; i < 1000; i++)
+			call(fd, CT_IOC_MARK(sizeof(m)), &m);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	marks = 1000 - (s.cpu[0].status->lost[CT_LOST_RATE] +
+			s.cpu[1].status->lost[CT_LOST_RATE] - before);
+	ok(seen.records >= 490 && marks < 490, "marks come out of what the lane has left (%llu, then %llu)",
+	   (unsigned long long)seen.records, (unsigned long long)marks);
+}
+
+/* What costs the recorder without being a record. */
+static void test_rest(void)
+{
+	struct seen seen, open = { 0 };
+	int i;
+
+	limits(CT_LIMIT_PROCESS, 50, 0);
+	seen = run(FLOOD_UID, 1000, 0, 1);
+	ok(seen.packets < 500 && seen.lost == 1000,
+	   "packets without a record: %llu of 1000, and what they lost is told (%llu)",
+	   (unsigned long long)seen.packets, (unsigned long long)seen.lost);
+	limits(0, 50, 0);
+	for (i = 0; i < 10; i++)
+		waitpid(writer(HONEST_UID, 0, 30, 0), NULL, 0);
+	for (; open.open + open.lost < 300 && i < 100; i++) {
+		while (!lane_read(CT_LANE_READ_ALL)) {
+			if (got.what == CT_LANE_OPEN)
+				open.open += ((struct ct_open_page *)out)->depth;
+			else
+				open.lost += ((struct ct_packet *)out)->lost;
+		}
+		usleep(100000);
+	}
+	ok(open.open >= 30 && open.open < 300 && open.open + open.lost == 300,
+	   "open calls: %llu of 300, the rest is told as lost (%llu)",
+	   (unsigned long long)open.open, (unsigned long long)open.lost);
+}
+
+int main(void)
+{
+	struct ct_define def = define("lane_test", "lane_test");
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	producer = device(O_WRONLY);
+	ok(!map_clock(producer), "the clock page");
+	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
+	class = def.id;
+	session_start(&s, 65536, 64, CT_SESSION_LANES);
+	test_rate();
+	test_both();
+	test_rest();
+	session_end(&s);
+	return tap_done();
+}
