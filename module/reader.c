@@ -407,6 +407,24 @@ static bool news_or_end(struct ct_reader *rd)
 	return news(rd) || READ_ONCE(rd->s->ended);
 }
 
+/* Until something is there that was not, or the session ends.  0, -ERESTARTSYS. */
+static int wait_news(struct ct_reader *rd)
+{
+	int err;
+
+	waiters(1);
+	err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
+	waiters(-1);
+	return err;
+}
+
+/* For so many jiffies.  0, -ERESTARTSYS. */
+static int nap(long jiffies)
+{
+	schedule_timeout_interruptible(jiffies);
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
 /* Until the watermark is reached or the session ends.  0, -ERESTARTSYS. */
 static int wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
 {
@@ -415,15 +433,7 @@ static int wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
 
 	while (any_watermark(wm) && !READ_ONCE(rd->s->ended) &&
 	       !reached(rd, wm, NULL, false, &some)) {
-		if (some) {
-			schedule_timeout_interruptible(CT_LOOK);
-			if (signal_pending(current))
-				return -ERESTARTSYS;
-			continue;
-		}
-		waiters(1);
-		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
-		waiters(-1);
+		err = some ? nap(CT_LOOK) : wait_news(rd);
 		if (err)
 			return err;
 	}
@@ -487,15 +497,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 				mod_timer(&rd->nudge, jiffies + 1);
 			return -EAGAIN;
 		}
-		if (young) {
-			schedule_timeout_interruptible(1);
-			if (signal_pending(current))
-				return -ERESTARTSYS;
-			continue;
-		}
-		waiters(1);
-		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
-		waiters(-1);
+		err = young ? nap(1) : wait_news(rd);
 		if (err)
 			return err;
 	}
