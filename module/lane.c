@@ -24,10 +24,10 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include "compat.h"
 #include "filter.h"
 #include "lane.h"
 #include "limit.h"
+#include "map.h"
 #include "registry.h"
 #include "session.h"
 
@@ -87,8 +87,7 @@ static int lane_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	lane->mapped = true;
 	/* A child is another process: it gets a lane of its own. */
-	ct_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	return remap_vmalloc_range(vma, lane->memory, 0);
+	return ct_map_pages(vma, lane->memory, lane->size, true);
 }
 
 static int lane_release(struct inode *inode, struct file *file)
@@ -127,7 +126,7 @@ static struct ct_lane_state *lane_alloc(const struct ct_lane_new *arg)
 	lane->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
 	/* Zeroed, so nothing old leaks. */
-	lane->memory = vmalloc_user(lane->size);
+	lane->memory = __vmalloc(lane->size, CT_GFP_RING);
 	if (!lane->memory) {
 		kfree(lane);
 		return NULL;
@@ -639,7 +638,7 @@ int ct_lanes_init(struct ct_lanes *lanes, bool wanted)
 	INIT_LIST_HEAD(&lanes->list);
 	if (!wanted)
 		return 0;
-	lanes->buf = vmalloc(CT_LANE_SLOT_MAX);
+	lanes->buf = __vmalloc(CT_LANE_SLOT_MAX, CT_GFP_RING);
 	if (!lanes->buf)
 		return -ENOMEM;
 	while (!lanes->session)

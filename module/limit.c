@@ -209,8 +209,7 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 	s->limit->arg.share = CT_SHARE_DEFAULT;
 	s->limit->share = share_bytes(s, CT_SHARE_DEFAULT);
 	for_each_possible_cpu(cpu) {
-		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count),
-			       GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count), CT_GFP_RING);
 		if (!sh)
 			return -ENOMEM;
 		s->cpu[cpu]->share = sh;

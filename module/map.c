@@ -11,7 +11,7 @@
 #include "map.h"
 #include "session.h"
 
-static int map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable)
+int ct_map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable)
 {
 	size_t at;
 	int err = 0;
@@ -42,15 +42,15 @@ static int map_cpu(struct file *file, struct vm_area_struct *vma,
 		return -EINVAL;
 	r = &s->cpu[cpu]->ring;
 	if (offset == CT_MMAP_STATUS(cpu))
-		return map_pages(vma, r->status, PAGE_SIZE, false);
+		return ct_map_pages(vma, r->status, PAGE_SIZE, false);
 	if (offset == CT_MMAP_DATA(cpu)) {
 		WRITE_ONCE(*data, true);
-		return map_pages(vma, r->data, r->size, false);
+		return ct_map_pages(vma, r->data, r->size, false);
 	}
 	if (offset == CT_MMAP_CONSUMER(cpu)) {
 		if (s->owner != file || !(file->f_mode & FMODE_WRITE))
 			return -EPERM;
-		return map_pages(vma, r->consumer, PAGE_SIZE, true);
+		return ct_map_pages(vma, r->consumer, PAGE_SIZE, true);
 	}
 	return -EINVAL;
 }
@@ -61,6 +61,6 @@ int ct_map(struct file *file, struct vm_area_struct *vma, struct ct_session_stat
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 
 	if (offset == CT_MMAP_FACTS)
-		return map_pages(vma, s->facts, PAGE_SIZE, false);
+		return ct_map_pages(vma, s->facts, PAGE_SIZE, false);
 	return map_cpu(file, vma, s, offset, data);
 }

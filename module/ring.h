@@ -13,10 +13,11 @@
 #include "cudatrace.h"
 
 /*
- * Memory of a session: charged to the memory cgroup of the task that starts it, and
- * refused there rather than making room by killing.
+ * Memory whose size a user chooses: charged to the memory cgroup of the task that asks
+ * for it, refused rather than making room by killing, and without a dump of the
+ * machine's memory in the kernel's log, for ENOMEM says all.
  */
-#define CT_GFP_RING	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL)
+#define CT_GFP_RING	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct ct_ring {
 	/* What the writer touches for every record: one cache line. */

@@ -731,7 +731,7 @@ struct ct_trigger_set {
  * CT_IOC_LANE: producer; makes a lane for the calling thread and maps it.  in:
  * slot_size and slots, powers of two; previous: the stream of this thread's lane
  * that it takes the place of and that was unmapped (the stream goes on), or
- * CT_LANE_NONE.  out: address, length.
+ * CT_LANE_NONE.  out: address, length.  Its memory is charged to the caller's cgroup.
  * Errors: ENODATA no session that takes lanes runs, a filter is set (it is applied to
  * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
  *

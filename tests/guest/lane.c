@@ -578,10 +578,25 @@ static void test_end(void)
 	ok(1, "and its memory stays while it is mapped");
 }
 
-int main(void)
+/* For a cgroup with little memory: 0 if the largest lane is refused and a small one not. */
+static int refused(void)
+{
+	int large, small;
+
+	producer = device(O_WRONLY);
+	lane_new(CT_LANE_SLOT_MAX, CT_LANE_SLOTS_MAX, CT_LANE_NONE, &large);
+	lane_new(SLOT, SLOTS, CT_LANE_NONE, &small);
+	printf("# %s, %s\n", strerror(large), strerror(small));
+	return large == ENOMEM && !small ? 0 : 1;
+}
+
+/* Usage: lane [refused] */
+int main(int argc, char **argv)
 {
 	struct ct_define def = define("lane_test", "lane_test");
 
+	if (argc > 1 && !strcmp(argv[1], "refused"))
+		return refused();
 	producer = device(O_WRONLY);
 	ok(!map_clock(producer), "the clock page");
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");

@@ -75,6 +75,13 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	ok $? "in words: $(cat memory.err)"
 	! cudatrace session status >/dev/null 2>&1
 	ok $? "and nothing is left half done"
+	cudatrace record -q -o lanes-refused -- sleep 3 2>/dev/null & recorder=$!
+	wait_for_session
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec lane refused'
+	ok $? "a lane that its cgroup may not have is refused, too"
+	kill $recorder; wait $recorder
+	! dmesg | grep -E 'vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'
+	ok $? "and the kernel's log is spared"
 	rmdir cg/recorder
 else
 	skip "no memory controller in this kernel"
