@@ -35,9 +35,10 @@ struct ct_file {
 	struct ct_reader *reader;
 	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
-	struct ct_session_state *taken;	/* CT_IOC_TAKE: set once */
-	struct mutex start;	/* started; a read() may sleep with the other one */
+	struct mutex start;	/* started, taken; a read() may sleep with the other one */
 	struct ct_session_state *started;	/* the last session of this file's making */
+	struct ct_session_state *taken;	/* CT_IOC_TAKE since; read under taken_lock, too */
+	spinlock_t taken_lock;	/* for mmap(), which can't wait for start */
 };
 
 /* Any of the ioctl's structs: they all begin with their size. */
@@ -77,6 +78,7 @@ static int ct_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	mutex_init(&f->lock);
 	mutex_init(&f->start);
+	spin_lock_init(&f->taken_lock);
 	if (file->f_mode & FMODE_READ) {
 		s = ct_session_get();
 		if (s) {
@@ -189,6 +191,28 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 	return mask;
 }
 
+/* What this file has taken, with a reference, or NULL. */
+static struct ct_session_state *taken_get(struct ct_file *f)
+{
+	struct ct_session_state *s;
+
+	spin_lock(&f->taken_lock);
+	s = f->taken;
+	if (s)
+		kref_get(&s->ref);
+	spin_unlock(&f->taken_lock);
+	return s;
+}
+
+/* With the reference of s; gives back that of what was there.  The caller holds start. */
+static void taken_set(struct ct_file *f, struct ct_session_state *s)
+{
+	spin_lock(&f->taken_lock);
+	swap(f->taken, s);
+	spin_unlock(&f->taken_lock);
+	ct_session_put(s);
+}
+
 static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_file *f = file->private_data;
@@ -201,10 +225,9 @@ static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 	/* VM_SHARED is already gone from a read-only file's mapping. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	s = READ_ONCE(f->taken);
-	if (s)
-		return ct_map(file, vma, s, &f->mapped);
-	s = ct_session_get();
+	s = taken_get(f);
+	if (!s)
+		s = ct_session_get();
 	if (!s)
 		return -ENODATA;
 	err = ct_map(file, vma, s, &f->mapped);
@@ -231,6 +254,8 @@ static int start(struct file *file, struct ct_session *arg)
 		f->started = s && s->owner == file ? s : NULL;
 		if (s && !f->started)
 			ct_session_put(s);
+		/* Its own takes the place of what it took. */
+		taken_set(f, NULL);
 	}
 	mutex_unlock(&f->start);
 	return err;
@@ -352,7 +377,7 @@ static int read_lanes(struct file *file, struct ct_lane_read *arg)
 	if (arg->flags & ~CT_LANE_READ_ALL)
 		return -EINVAL;
 	mutex_lock(&f->start);
-	s = f->started ? f->started : READ_ONCE(f->taken);
+	s = f->taken ? f->taken : f->started;
 	err = s ? ct_lane_read(s, arg) : -EBADF;
 	mutex_unlock(&f->start);
 	return err;
@@ -405,27 +430,39 @@ static int seen(struct ct_file *f)
 	return err;
 }
 
-/* What a closed owner left: this file keeps it, too, from now on. */
+/* What a closed owner left: this file keeps it, too, until it starts its own. */
 static int take(struct ct_file *f, struct ct_session *arg)
 {
-	struct ct_session_state *s = ct_session_take(arg);
+	struct ct_session_state *s;
+	int err = 0;
 
-	if (!s)
-		return -ENODATA;
-	if (cmpxchg(&f->taken, NULL, s)) {
+	mutex_lock(&f->start);
+	s = ct_session_take(arg);
+	if (!s) {
+		err = -ENODATA;
+	} else if (f->taken) {
 		ct_session_put(s);
-		return -EBUSY;
+		err = -EBUSY;
+	} else {
+		taken_set(f, s);
 	}
-	return 0;
+	mutex_unlock(&f->start);
+	return err;
 }
 
 static int stop(struct file *file, struct ct_file *f)
 {
+	struct ct_session_state *s;
+	int err;
+
 	if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	if (READ_ONCE(f->taken))
-		return perfmon_capable() ? ct_session_forget(f->taken) : -EPERM;
-	return ct_session_stop(file, perfmon_capable());
+	s = taken_get(f);
+	if (!s)
+		return ct_session_stop(file, perfmon_capable());
+	err = perfmon_capable() ? ct_session_forget(s) : -EPERM;
+	ct_session_put(s);
+	return err;
 }
 
 static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)

@@ -829,7 +829,9 @@ struct ct_limits {
  * is told of it (flags with CT_SESSION_LEFT; holder is the pid that it had).  Its
  * rings no longer change; how far its owner had read stands in the status pages.
  * It stays until the next CT_IOC_START, until a file that has taken it calls
- * CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module goes.
+ * CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module goes.  A file
+ * that has taken one and then starts its own has let go of the other: from then on it
+ * maps, reads lanes of and stops its own (what it has mapped stays), and may take again.
  * ENODATA: nothing was left; EBUSY: this file has taken one already.
  */
 

@@ -238,6 +238,53 @@ static void test_left(void)
 	close(fd);
 }
 
+/* A recorder that is killed with records in its rings: its session is left. */
+static void leave(uint32_t count)
+{
+	struct session s;
+	pid_t pid = fork();
+
+	if (!pid) {
+		session_start(&s, 4096, count, 0);
+		marks(10);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* A file that took one and starts its own. */
+static void test_own(void)
+{
+	struct ct_session arg = { .size = sizeof(arg) };
+	struct ct_facts *facts, *old;
+	int fd = device(O_RDWR);
+	uint8_t uuid[16];
+
+	leave(16);
+	ok(!call(fd, CT_IOC_TAKE, &arg), "a session is taken");
+	memcpy(uuid, arg.uuid, sizeof(uuid));
+	old = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
+	arg = (struct ct_session){ .size = sizeof(arg), .subbuf_size = 3 };
+	ok(call(fd, CT_IOC_START, &arg) == EINVAL, "a start that is refused");
+	facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
+	ok(facts && !memcmp(facts->uuid, uuid, 16), "leaves it taken");
+	munmap(facts, PAGE);
+	arg = (struct ct_session){ .size = sizeof(arg), .groups = 1u << CT_GROUP_ADDED };
+	ok(!call(fd, CT_IOC_START, &arg) && memcmp(arg.uuid, uuid, 16), "then the file starts its own");
+	facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
+	ok(facts && !memcmp(facts->uuid, arg.uuid, 16) && facts->running,
+	   "what it maps from then on is its own");
+	ok(map(fd, CT_MMAP_CONSUMER(0), PAGE, PROT_READ | PROT_WRITE) != NULL,
+	   "its consumer pages, too");
+	ok(old && !memcmp(old->uuid, uuid, 16) && !old->running, "what it had mapped stays");
+	ok(!call(fd, CT_IOC_STOP, NULL) && !facts->running, "CT_IOC_STOP ends its own");
+	leave(16);
+	arg = (struct ct_session){ .size = sizeof(arg) };
+	ok(!call(fd, CT_IOC_TAKE, &arg) && arg.flags & CT_SESSION_LEFT, "and it may take again");
+	ok(!call(fd, CT_IOC_STOP, NULL), "and have that forgotten");
+	close(fd);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -246,5 +293,6 @@ int main(void)
 	test_change();
 	test_mapped();
 	test_left();
+	test_own();
 	return tap_done();
 }
