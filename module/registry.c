@@ -38,6 +38,7 @@ static DEFINE_HASHTABLE(string_texts, 12);
 static DEFINE_HASHTABLE(quotas, 6);
 static DEFINE_MUTEX(lock);		/* everything above, writers */
 static u32 next_class = CT_CLASS_DYNAMIC;
+static u32 users_classes;		/* of all users but root */
 static u32 next_string = 1;
 static u32 defined;
 
@@ -229,7 +230,8 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	}
 	if (!trusted) {
 		q = quota_of(uid);
-		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ? -ENOSPC : 0;
+		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ||
+		      (uid && users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
 	}
 	if (!err && next_class > CT_CLASS_MAX)
 		err = -ENOSPC;
@@ -239,8 +241,10 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	if (err)
 		goto out_unlock;
 	next_class++;
-	if (q)
+	if (q) {
 		q->classes++;
+		users_classes += uid != 0;
+	}
 	def->id = c->id;
 	count_define();
 	mutex_unlock(&lock);

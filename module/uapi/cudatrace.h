@@ -498,7 +498,8 @@ enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
  * fields, making it if nobody has yet.  A producer's classes have layer user.
  * Errors: EINVAL a word without NUL or outside 0x21..0x7e, unknown type, fields
  * that are not naturally aligned or not a multiple of 8; ENOSPC the user's quota
- * (CT_QUOTA_CLASSES) or the ids are used up; ENOMEM.
+ * (CT_QUOTA_CLASSES), that of all users but root together (CT_QUOTA_CLASSES_ALL, so that
+ * probes find ids whoever takes them), or the ids are used up; ENOMEM.
  * CT_IOC_GET_DEFINE: reader; in: id; out: the rest.  ENOENT beyond the last.
  */
 #define CT_NAME_LEN		128
@@ -522,6 +523,7 @@ struct ct_define {
 	struct ct_field fields[CT_FIELDS_MAX];
 };
 #define CT_QUOTA_CLASSES	8192
+#define CT_QUOTA_CLASSES_ALL	32768
 #define CT_QUOTA_STRINGS	65536
 #define CT_QUOTA_STRING_BYTES	(16u << 20)	/* of all strings of a user */
 

@@ -77,6 +77,9 @@ grep -v '^1\.\.' lane.tap
 /mnt/build/tests/lane_limits >lane_limits.tap
 ok $? "limits of producers, by lanes"
 grep -v '^1\.\.' lane_limits.tap
+/mnt/build/tests/limits classes >classes.tap
+ok $? "ids of classes, which the module takes along when it goes"
+grep -v '^1\.\.' classes.tap
 
 exec 9</dev/cudatrace
 ! rmmod cudatrace 2>/dev/null

@@ -224,9 +224,67 @@ static void test_strings(void)
 	ok(!status, "strings of a user: %u bytes, then ENOSPC", CT_QUOTA_STRING_BYTES);
 }
 
-int main(void)
+/* How many classes this user may define, at most; *error: what the last one was told. */
+static uint32_t define_many(uid_t uid, uint32_t most, int *error)
+{
+	struct { uint32_t n; int error; } *said = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+						       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ct_define d = { .size = sizeof(d) };
+	pid_t pid = fork();
+	uint32_t n;
+	int fd;
+
+	if (!pid) {
+		if (setresuid(uid, uid, uid))
+			_exit(1);
+		fd = device(O_WRONLY);
+		strcpy(d.name, "many");
+		for (; said->n < most && !said->error; said->n += !said->error) {
+			snprintf(d.symbol, sizeof(d.symbol), "many_%u_%u", uid, said->n);
+			said->error = call(fd, CT_IOC_DEFINE, &d);
+		}
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	n = said->n;
+	*error = said->error;
+	munmap(said, PAGE);
+	return n;
+}
+
+/*
+ * Ids stay as long as the module: users may not take the last of them.  By itself
+ * (limits classes), for no user can define any more after it.
+ */
+static void test_classes(void)
+{
+	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getpriority",
+				    .flags = CT_PROBE_OWNED, .args = 1,
+				    .arg = { { .name = "ids", .type = CT_TYPE_u64 } } };
+	uint32_t n = 0, one;
+	struct session s;
+	int error = 0;
+	uid_t uid;
+
+	one = define_many(FLOOD_UID, 2 * CT_QUOTA_CLASSES, &error);
+	ok(one == CT_QUOTA_CLASSES && error == ENOSPC, "classes of a user: %u, then ENOSPC", one);
+	for (uid = 2000; uid < 2010 && error == ENOSPC; uid++)
+		n += define_many(uid, 2 * CT_QUOTA_CLASSES, &error);
+	ok(n + one <= CT_QUOTA_CLASSES_ALL && n + one > CT_QUOTA_CLASSES_ALL - 100 &&
+	   error == ENOSPC, "of ten others with it: %u, then ENOSPC", n + one);
+	session_start(&s, 4096, 16, 0);
+	ok(!call(s.fd, CT_IOC_PROBE_ADD, &add), "a probe finds an id all the same");
+	session_end(&s);
+	ok(define_many(0, 10, &error) == 10, "and so does root");
+}
+
+int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "classes")) {
+		test_classes();
+		return tap_done();
+	}
 	test_refusals();
 	test_share();
 	test_flood();
