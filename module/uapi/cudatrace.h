@@ -553,8 +553,9 @@ struct ct_string {
  * The u32 field "uid" of a class that has one first is overwritten by the module,
  * as are ppid and uid of a process record; clock and call_open are not for
  * producers.
- * Memory that another thread takes away in the moment in which it is read, with an
- * interrupt's record in between, makes marks of zeros, with CT_F_TRUNCATED.
+ * Memory that another thread takes away in the moment in which it is read may make
+ * marks of zeros, with CT_F_TRUNCATED: where the room for them can't be given back any
+ * more (it begins a packet, or an interrupt's record lies behind it).
  * Returns 0, also when the ring was full (the loss is counted; a program must not
  * behave differently because it is traced) or no session runs.
  * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM

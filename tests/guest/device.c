@@ -380,6 +380,64 @@ static void test_vanishing(void)
 	close(w);
 }
 
+/*
+ * The same with arrays so large that each begins a packet, where a reservation can't be
+ * given back: what could not be read are marks of zeros that say so.
+ */
+static void test_vanishing_late(void)
+{
+	enum { FIELDS = 16, MARKS = 12, CALLS = 3000, TURNS = 20 };
+	struct { struct ct_mark_head head; uint64_t args[FIELDS]; } *m;
+	struct ct_define def = define("vanishing", "vanishing_late");
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t written = 0, recorded = 0, truncated = 0;
+	int i, turn, bad = 0, w = device(O_WRONLY);
+	pthread_t thread;
+	struct session s;
+	uint32_t cpu;
+
+	def.fields_count = FIELDS;
+	for (i = 0; i < FIELDS; i++) {
+		snprintf(def.fields[i].name, sizeof(def.fields[i].name), "f%d", i);
+		def.fields[i].type = CT_TYPE_u64;
+	}
+	call(w, CT_IOC_DEFINE, &def);
+	memset(pages, 1, 2 * PAGE);
+	/* The last one's arguments alone lie in the page that goes. */
+	m = (void *)(pages + PAGE - (MARKS - 1) * sizeof(*m) - sizeof(m->head));
+	for (i = 0; i < MARKS; i++)
+		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
+	for (turn = 0; turn < TURNS && !truncated; turn++) {
+		session_start(&s, 4096, 4096, CT_SESSION_OVERWRITE);
+		taking = 1;
+		pthread_create(&thread, NULL, taker, pages + PAGE);
+		for (i = 0; i < CALLS; i++)
+			written += !call(w, CT_IOC_MARK(MARKS * sizeof(*m)), m);
+		taking = 0;
+		pthread_join(thread, NULL);
+		call(s.fd, CT_IOC_STOP, NULL);
+		for (cpu = 0; cpu < s.arg.cpus; cpu++) {
+			struct walk x;
+
+			if (!s.cpu[cpu].status)
+				continue;
+			x = walk(&s, cpu, def.id);
+			bad += x.bad || x.records != s.cpu[cpu].status->records;
+			recorded += x.count;
+			truncated += x.truncated;
+		}
+		session_end(&s);
+	}
+	ok(recorded == MARKS * written && !bad, "large arrays: %llu calls written, %llu records",
+	   (unsigned long long)written, (unsigned long long)recorded);
+	ok(truncated && truncated % MARKS == 0,
+	   "what went while it was read is recorded as such (%llu records, %d turns)",
+	   (unsigned long long)truncated, turn);
+	munmap(pages, 2 * PAGE);
+	close(w);
+}
+
 static void test_full(void)
 {
 	struct mark m = text_mark("fill");
@@ -532,6 +590,7 @@ int main(void)
 	test_nothing();
 	test_alike();
 	test_vanishing();
+	test_vanishing_late();
 	test_full();
 	test_threads(0);
 	test_threads(CT_SESSION_OVERWRITE);
