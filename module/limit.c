@@ -48,6 +48,7 @@ struct ct_share {
 struct ct_limit {
 	struct ct_limits arg;
 	bool asked;			/* counted in ct_limiting */
+	bool rated;			/* one of the costs is not 0 */
 	u32 seed;
 	u64 record_cost;		/* virtual time of a record, 0: free */
 	u64 byte_cost;
@@ -89,8 +90,8 @@ static bool pay(atomic64_t *paid, u64 cost, u64 ns)
 	return true;
 }
 
-/* Within the rates?  Costs are 0 where there are none. */
-static bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
+/* Within the rates?  By itself: most sessions have none. */
+static noinline bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
 {
 	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
 
@@ -141,7 +142,8 @@ bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 	u32 slot = slot_of_current(l);
 
 	*charge = U32_MAX;
-	if (!pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
+	if (READ_ONCE(l->rated) &&
+	    !pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
 		goto lost;
 	why = CT_LOST_SHARE;
 	if (share && !take_share(cpu, share, slot, size, charge))
@@ -179,7 +181,7 @@ bool ct_limit_pay(struct ct_session_state *s, const struct ct_producer *who, u64
 	u32 key = flags & CT_LIMIT_PROCESS ? who->pid :
 		  flags & CT_LIMIT_CGROUP ? (u32)who->cgroup : who->uid;
 
-	return pay_rates(l, slot_of(l, key), size, records, ns);
+	return !READ_ONCE(l->rated) || pay_rates(l, slot_of(l, key), size, records, ns);
 }
 
 /* ---------------------------------------------- a session's limits --------- */
@@ -267,6 +269,7 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	l->arg.share = share;
 	WRITE_ONCE(l->record_cost, arg->records ? div64_u64(SECOND, arg->records) : 0);
 	WRITE_ONCE(l->byte_cost, arg->bytes ? div64_u64(SECOND, arg->bytes) : 0);
+	WRITE_ONCE(l->rated, arg->records || arg->bytes);
 	WRITE_ONCE(l->share, share_bytes(s, share));
 	ct_limit_begin(s);
 	return 0;
