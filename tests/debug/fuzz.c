@@ -3,7 +3,7 @@
  * A generated fuzz of /dev/cudatrace: valid structs with something spoilt, sizes and
  * pointers of all kinds, every mode of opening, any mapping, read/poll/epoll/close
  * against each other, descriptors that are shared and forked, a consumer page that is
- * scribbled on all the time.  The kernel's own checks are the judge of what happens
+ * scribbled on all the time, lanes that are (fuzz_lane.c).  The kernel's own checks are the judge of what happens
  * inside; here every refusal has to be an errno that cudatrace.h names.
  *
  * Usage: fuzz [SECONDS [SEED]].  Prints TAP, and the seed.
@@ -18,21 +18,17 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "../guest/session.h"
+#include "fuzz.h"
 
 #define PROCESSES	4
 #define FDS		12
 
-static __thread uint64_t state;
+__thread uint64_t state;
+struct tally *tally;
 static int fds[FDS], epoll_fd;
 
-struct tally {
-	uint64_t done, refused, starts, maps, bad;
-	char said[256];		/* the first that was bad */
-};
-static struct tally *tally;
 
-static uint64_t rnd(void)
+uint64_t rnd(void)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -40,13 +36,13 @@ static uint64_t rnd(void)
 	return state;
 }
 
-static uint64_t below(uint64_t n)
+uint64_t below(uint64_t n)
 {
 	return rnd() % n;
 }
 
 /* A number that something may trip over. */
-static uint64_t odd_number(void)
+uint64_t odd_number(void)
 {
 	static const uint64_t n[] = { 0, 1, 7, 8, 15, 16, 17, 63, 64, 4095, 4096, 4097, 65535,
 		65536, 1 << 20, 16 << 20, 1u << 30, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -89,7 +85,10 @@ static const struct expected rows[] = {
 	ROW(GET_LIMITS, ENODATA),
 	ROW(TAKE, ENODATA, EBUSY),
 	ROW(CLOCK, ENOMEM),
-#define LIGHT	17
+	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
+	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
+	ROW(LANE_READ, ENOENT, ENOSPC),
+#define LIGHT	20
 	ROW(START, EPERM, EBUSY, ENOMEM),
 	ROW(LIMITS, ENODATA, EPERM, ENOMEM),
 	ROW(STOP, ENODATA, EPERM),
@@ -98,10 +97,11 @@ static const struct expected rows[] = {
 	ROW(FILTER, ENODATA, EPERM, ENOMEM),
 	ROW(PROBE_ADD, EEXIST, ENOENT, EPERM, ENOMEM, ENOSPC),
 	ROW(PROBE_REMOVE, ENOENT, EPERM),
+	ROW(PROBE_ARM, ENODATA, EPERM, ENOMEM),
 };
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
 
-static void judge(const char *name, int err, const int *allowed, int n)
+void judge(const char *name, int err, const int *allowed, int n)
 {
 	static const int always[] = { EFAULT, EINVAL, E2BIG, EBADF, EINTR };
 	int i;
@@ -130,7 +130,7 @@ static const char *const modules[] = { "", "", "", "", "nvidia", "cudatrace", "c
 #define MODULES		(sizeof(modules) / sizeof(modules[0]))
 
 /* Classes that we defined: a mark of one of them is taken if its size is right. */
-static struct { uint16_t id, size; } class[64];
+static struct { uint16_t id[64], size[64]; } class;
 
 static void remember(const struct ct_define *d)
 {
@@ -143,8 +143,16 @@ static void remember(const struct ct_define *d)
 
 	for (i = 0; i < d->fields_count && i < CT_FIELDS_MAX; i++)
 		size += d->fields[i].type < sizeof(bytes) ? bytes[d->fields[i].type] : 0;
-	class[n].id = d->id;
-	class[n].size = size;
+	class.id[n] = d->id;
+	class.size[n] = size;
+}
+
+static void *bad_pointer(void)
+{
+	static const uintptr_t bad[] = { 0, 8, 0x7ffffffff000, 0x800000000000, ~0ull - 7,
+					 0xffff888000000000, 0xffffffff81000000 };
+
+	return (void *)bad[below(7)];
 }
 
 /* A valid argument of this ioctl, more or less. */
@@ -160,7 +168,10 @@ static void make(const struct expected *row, uint64_t *buf)
 		struct ct_trigger_set trigger;
 		struct ct_watermark watermark;
 		struct ct_limits limits;
+		struct ct_lane_new lane;
+		struct ct_lane_read lane_read;
 	} *u = (void *)buf;
+	static __thread uint8_t lane_buf[CT_LANE_SLOT_MAX];
 	static char controls[CT_STRING_MAX];
 	unsigned int i;
 
@@ -169,7 +180,7 @@ static void make(const struct expected *row, uint64_t *buf)
 	case CT_IOC_START:
 		u->session.subbuf_size = 4096u << below(3);
 		u->session.subbuf_count = 2u << below(4);
-		u->session.flags = below(4);
+		u->session.flags = below(2) ? CT_SESSION_LANES : below(4);
 		u->session.groups = below(2) ? ~0ull : 1u << CT_GROUP_ADDED;
 		break;
 	case CT_IOC_DEFINE:
@@ -221,7 +232,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->add.flags = below(2) | (below(3) ? 0 : CT_PROBE_OWNED);
 		u->add.args = below(CT_ARGS_MAX + 1);
 		if (!below(4)) {
-			u->add.flags = CT_PROBE_COUNT;
+			u->add.flags = CT_PROBE_COUNT |
+				       (below(2) ? 0 : CT_PROBE_OWNED | CT_PROBE_LATER);
 			u->add.args = 0;
 		}
 		for (i = 0; i < u->add.args; i++) {
@@ -245,6 +257,14 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->limits.bytes = below(2) ? 0 : odd_number();
 		u->limits.share = below(2) ? 0 : below(102);
 		break;
+	case CT_IOC_LANE:
+		lane_make(&u->lane);
+		break;
+	case CT_IOC_LANE_READ:
+		u->lane_read.buf = (uintptr_t)(below(20) ? lane_buf : bad_pointer());
+		u->lane_read.len = below(8) ? sizeof(lane_buf) : below(sizeof(lane_buf));
+		u->lane_read.flags = below(3);
+		break;
 	}
 }
 
@@ -261,14 +281,6 @@ static void spoil(void *buf, uint32_t size)
 		else
 			((uint8_t *)buf)[at] = below(256);
 	}
-}
-
-static void *bad_pointer(void)
-{
-	static const uintptr_t bad[] = { 0, 8, 0x7ffffffff000, 0x800000000000, ~0ull - 7,
-					 0xffff888000000000, 0xffffffff81000000 };
-
-	return (void *)bad[below(7)];
 }
 
 static void fuzz_ioctl(void)
@@ -293,16 +305,23 @@ static void fuzz_ioctl(void)
 
 		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
 	}
+	/* The same; and a lane whose address is not told stays for good: a small one. */
+	if (row->cmd == CT_IOC_LANE_READ || (row->cmd == CT_IOC_LANE && size < row->size)) {
+		make(row, buf);
+		memcpy(buf, &size, sizeof(size));
+		if (row->cmd == CT_IOC_LANE)
+			memcpy((char *)buf + 4, (uint32_t[]){ CT_LANE_SLOT_MIN, 2 }, 8);
+	}
 	if (!below(20))
 		arg = bad_pointer();
 	if (!below(30)) {
 		/* Another size or number in the command: not one of ours, or as good. */
 		static const int none[] = { ENOTTY, ENOENT, ENODATA, EPERM, EBUSY, EEXIST,
-					    ENOSPC, ENOMEM };
+					    ENOSPC, ENOMEM, EDQUOT };
 
-		cmd = _IOC(below(4), below(8) ? CT_IOC_TYPE : below(256), below(24), below(5000));
+		cmd = _IOC(below(4), below(8) ? CT_IOC_TYPE : below(256), below(36), below(5000));
 		err = call(any_fd(), cmd, arg);
-		judge("a made-up command", err, none, 8);
+		judge("a made-up command", err, none, 9);
 		return;
 	}
 	err = call(any_fd(), cmd, arg);
@@ -315,6 +334,8 @@ static void fuzz_ioctl(void)
 		(void)((volatile struct ct_clock_page *)(uintptr_t)clock->address)->newest;
 		munmap((void *)(uintptr_t)clock->address, clock->length);
 	}
+	if (row->cmd == CT_IOC_LANE && !err && arg == buf && size >= row->size)
+		lane_keep(arg);
 	judge(row->name, err, row->err, 6);
 }
 
@@ -331,12 +352,12 @@ static void fuzz_mark(void)
 	for (i = 0; i < n && at < 3000; i++, at += size) {
 		m = (void *)((uint8_t *)buf + at);
 		k = below(64);
-		payload = below(3) ? class[k].size : 8 * (1 + below(below(8) ? 32 : 280));
+		payload = below(3) ? class.size[k] : 8 * (1 + below(below(8) ? 32 : 280));
 		size = sizeof(*m) + payload;
 		if (at + size > CT_MARK_MAX)
 			break;
 		*m = (struct ct_mark_head){ .size = size, .flags = below(2) * CT_F_INSTANT,
-					    .class = payload == class[k].size ? class[k].id :
+					    .class = payload == class.size[k] ? class.id[k] :
 						     below(8) ? CT_CLASS_mark : below(5000),
 					    .begin = below(2) ? now() : odd_number(), .op = rnd() };
 		if (m->class == CT_CLASS_mark) {
@@ -542,8 +563,11 @@ static void *one_thread(void *arg)
 		case 3:
 			fuzz_mmap();
 			break;
-		case 4: case 5: case 6: case 7: case 8: case 9:
+		case 4: case 5: case 6: case 7: case 8:
 			fuzz_mark();
+			break;
+		case 9:
+			fuzz_lane(class.id, class.size, 64);
 			break;
 		default:
 			fuzz_ioctl();
@@ -584,8 +608,10 @@ static void one_process(int number, uint64_t seed)
 
 /*
  * A session of its own now and then, on whose consumer pages nothing true is ever
- * written, and a reader that follows whatever runs.
+ * written, whose lanes are read, and a reader that follows whatever runs.
  */
+static uint64_t lane_answers, lane_lies;
+
 static void *scribble(void *arg)
 {
 	struct session s;
@@ -594,14 +620,19 @@ static void *scribble(void *arg)
 
 	state = (uintptr_t)arg | 1;
 	for (;;) {
-		if (session_start(&s, 4096, 4, 0)) {
+		if (session_start(&s, 4096, 4, below(4) ? CT_SESSION_LANES : 0)) {
 			close(s.fd);
 			usleep(1000);
 			continue;
 		}
 		for (i = below(100000); i < 100000; i++) {
-			if (i % 1000 == 0)
+			if (i % 1000 == 0) {
+				uint64_t n = lane_drain(s.fd);
+
+				lane_lies += n == ~0ull;
+				lane_answers += n == ~0ull ? 0 : n;
 				usleep(3000);
+			}
 			cpu = below(s.arg.cpus);
 			if (s.cpu[cpu].consumer && s.cpu[cpu].status)
 				((uint64_t *)s.cpu[cpu].consumer)[below(8) ? 0 : below(512)] =
@@ -676,8 +707,9 @@ int main(int argc, char **argv)
 		far = 0;
 		for (i = 0; i < PROCESSES; i++)
 			far += came_far(all, i);
+		far += __atomic_load_n(&lane_answers, __ATOMIC_RELAXED) != 0;
 		passed = (now() - begin) / 1000000000;
-	} while (passed < seconds || (far < PROCESSES && passed < 5 * seconds));
+	} while (passed < seconds || (far <= PROCESSES && passed < 5 * seconds));
 	for (i = 0; i <= PROCESSES; i++)
 		if (pid[i] > 0)
 			kill(pid[i], SIGKILL);
@@ -695,9 +727,12 @@ int main(int argc, char **argv)
 		   (unsigned long long)all[i].done, (unsigned long long)all[i].refused,
 		   (unsigned long long)all[i].bad, all[i].bad ? ": " : "", all[i].said);
 		ok(came_far(all, i),
-		   "it came far: %llu sessions, %llu mappings",
-		   (unsigned long long)all[i].starts, (unsigned long long)all[i].maps);
+		   "it came far: %llu sessions, %llu mappings, %llu lanes",
+		   (unsigned long long)all[i].starts, (unsigned long long)all[i].maps,
+		   (unsigned long long)all[i].lanes);
 	}
+	ok(lane_answers && !lane_lies, "lanes were read: %llu packets and pages, %llu that are not valid",
+	   (unsigned long long)lane_answers, (unsigned long long)lane_lies);
 	i = tap_done();
 	fflush(stdout);
 	_exit(i);

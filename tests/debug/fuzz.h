@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the parts of the fuzz have in common. */
+#ifndef CT_TEST_FUZZ_H
+#define CT_TEST_FUZZ_H
+
+#include "../guest/session.h"
+
+/* A process's, in memory that its parent sees. */
+struct tally {
+	uint64_t done, refused, starts, maps, lanes, bad;
+	char said[256];		/* the first that was bad */
+};
+extern struct tally *tally;
+
+/* Of the thread's own generator: its state is never 0. */
+extern __thread uint64_t state;
+uint64_t rnd(void);
+uint64_t below(uint64_t n);
+uint64_t odd_number(void);	/* one that something may trip over */
+
+/* Was err (0: none) to be expected?  Beside what any ioctl may give, the n in allowed. */
+void judge(const char *name, int err, const int *allowed, int n);
+
+/* Lanes: fuzz_lane.c. */
+
+/* A valid argument of CT_IOC_LANE, more or less. */
+void lane_make(struct ct_lane_new *arg);
+
+/* One that was made, for this thread to play with. */
+void lane_keep(const struct ct_lane_new *arg);
+
+/* Plays: packets that are valid, or nothing like it; mappings that are not whole. */
+void fuzz_lane(const uint16_t *classes, const uint16_t *sizes, int n);
+
+/* Reads what the session's lanes have, as its owner: how many answers there were. */
+uint64_t lane_drain(int fd);
+
+#endif
