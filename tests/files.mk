@@ -26,7 +26,7 @@ $(B)/tests/stress: $(STRESS) tests/debug/stress.h tests/guest/session.h tests/ta
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(STRESS) -lpthread
 
-$(B)/tests/fuzz: tests/debug/fuzz.c tests/debug/fuzz_lane.c tests/debug/fuzz.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(B)/tests/fuzz: $(wildcard tests/debug/fuzz*.c) tests/debug/fuzz.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 

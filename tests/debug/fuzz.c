@@ -3,15 +3,14 @@
  * A generated fuzz of /dev/cudatrace: valid structs with something spoilt, sizes and
  * pointers of all kinds, every mode of opening, any mapping, read/poll/epoll/close
  * against each other, descriptors that are shared and forked, a consumer page that is
- * scribbled on all the time, lanes that are (fuzz_lane.c).  The kernel's own checks are the judge of what happens
- * inside; here every refusal has to be an errno that cudatrace.h names.
+ * scribbled on all the time, and lanes.  The kernel's own checks are the judge of what
+ * happens inside; here every refusal has to be an errno that cudatrace.h names.
  *
  * Usage: fuzz [SECONDS [SEED]].  Prints TAP, and the seed.
  */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
@@ -26,7 +25,6 @@
 __thread uint64_t state;
 struct tally *tally;
 static int fds[FDS], epoll_fd;
-
 
 uint64_t rnd(void)
 {
@@ -51,56 +49,20 @@ uint64_t odd_number(void)
 	return below(4) ? n[below(sizeof(n) / sizeof(n[0]))] : rnd();
 }
 
-static int any_fd(void)
+int any_fd(void)
 {
 	return fds[below(FDS)];
 }
 
-/* --------------------------------------------------------------- ioctls ---- */
+void *bad_pointer(void)
+{
+	static const uintptr_t bad[] = { 0, 8, 0x7ffffffff000, 0x800000000000, ~0ull - 7,
+					 0xffff888000000000, 0xffffffff81000000 };
 
-/* Besides EFAULT, EINVAL and E2BIG, which any struct may give, and EBADF (mode). */
-struct expected {
-	const char *name;
-	unsigned long cmd;
-	uint32_t size;
-	int err[6];
-};
+	return (void *)bad[below(7)];
+}
 
-#define ROW(name, ...)	{ #name, CT_IOC_##name, _IOC_SIZE(CT_IOC_##name), { __VA_ARGS__ } }
-static const struct expected rows[] = {
-	ROW(VERSION),
-	ROW(DEFINE, ENOSPC, ENOMEM),
-	ROW(DEFINE, ENOSPC, ENOMEM),
-	ROW(STRING, ENOSPC, ENOMEM),
-	ROW(GET_DEFINE, ENOENT),
-	ROW(GET_STRING, ENOENT, ENOSPC),
-	ROW(GET_PROBE, ENOENT),
-	ROW(GET_SESSION, ENODATA),
-	ROW(GET_FILTER),
-	ROW(PROBE_SET, ENOENT, EPERM),
-	ROW(TRIGGER, ENODATA, EPERM),
-	ROW(RESUME, ENODATA, EPERM),
-	ROW(WATERMARK),
-	ROW(SEEN, ENODATA, ENOMEM),
-	ROW(GET_LIMITS, ENODATA),
-	ROW(TAKE, ENODATA, EBUSY),
-	ROW(CLOCK, ENOMEM),
-	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
-	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
-	ROW(LANE_READ, ENOENT, ENOSPC),
-#define LIGHT	20
-	ROW(START, EPERM, EBUSY, ENOMEM),
-	ROW(LIMITS, ENODATA, EPERM, ENOMEM),
-	ROW(STOP, ENODATA, EPERM),
-	ROW(PAUSE, ENODATA, EPERM),
-	ROW(FLUSH, ENODATA),
-	ROW(FILTER, ENODATA, EPERM, ENOMEM),
-	ROW(PROBE_ADD, EEXIST, ENOENT, EPERM, ENOMEM, ENOSPC),
-	ROW(PROBE_REMOVE, ENOENT, EPERM),
-	ROW(PROBE_ARM, ENODATA, EPERM, ENOMEM),
-};
-#define ROWS	(sizeof(rows) / sizeof(rows[0]))
-
+/* A valid argument of this ioctl, more or less. */
 void judge(const char *name, int err, const int *allowed, int n)
 {
 	static const int always[] = { EFAULT, EINVAL, E2BIG, EBADF, EINTR };
@@ -118,274 +80,6 @@ void judge(const char *name, int err, const int *allowed, int n)
 			return;
 	if (!tally->bad++)
 		snprintf(tally->said, sizeof(tally->said), "%s: %s", name, strerror(err));
-}
-
-static const char *const functions[] = { "do_sys_openat2", "vfs_read", "vfs_write",
-	"hrtimer_interrupt", "__x64_sys_getpriority", "nowhere", "kprobe_ftrace_handler", "*", "",
-	"ct_ring_reserve_slow", "ct_record_process", "ct_session_start", "ct_text_record",
-	"ct_probe_entry", "schedule" };
-#define FUNCTIONS	(sizeof(functions) / sizeof(functions[0]))
-static const char *const modules[] = { "", "", "", "", "nvidia", "cudatrace", "cudatrace", "9p",
-	"a:b" };
-#define MODULES		(sizeof(modules) / sizeof(modules[0]))
-
-/* Classes that we defined: a mark of one of them is taken if its size is right. */
-static struct { uint16_t id[64], size[64]; } class;
-
-static void remember(const struct ct_define *d)
-{
-	static const uint8_t bytes[] = {
-#define CT_TYPE_ROW(type, ctype, n)	n,
-		CT_TYPES(CT_TYPE_ROW)
-#undef CT_TYPE_ROW
-	};
-	uint32_t i, size = 0, n = below(64);
-
-	for (i = 0; i < d->fields_count && i < CT_FIELDS_MAX; i++)
-		size += d->fields[i].type < sizeof(bytes) ? bytes[d->fields[i].type] : 0;
-	class.id[n] = d->id;
-	class.size[n] = size;
-}
-
-static void *bad_pointer(void)
-{
-	static const uintptr_t bad[] = { 0, 8, 0x7ffffffff000, 0x800000000000, ~0ull - 7,
-					 0xffff888000000000, 0xffffffff81000000 };
-
-	return (void *)bad[below(7)];
-}
-
-/* A valid argument of this ioctl, more or less. */
-static void make(const struct expected *row, uint64_t *buf)
-{
-	union {
-		struct ct_session session;
-		struct ct_define define;
-		struct ct_string string;
-		struct ct_probe_info info;
-		struct ct_filter filter;
-		struct ct_probe_add add;
-		struct ct_trigger_set trigger;
-		struct ct_watermark watermark;
-		struct ct_limits limits;
-		struct ct_lane_new lane;
-		struct ct_lane_read lane_read;
-	} *u = (void *)buf;
-	static __thread uint8_t lane_buf[CT_LANE_SLOT_MAX];
-	static char controls[CT_STRING_MAX];
-	unsigned int i;
-
-	memset(buf, 0, 8192);
-	switch (row->cmd) {
-	case CT_IOC_START:
-		u->session.subbuf_size = 4096u << below(3);
-		u->session.subbuf_count = 2u << below(4);
-		u->session.flags = below(2) ? CT_SESSION_LANES : below(4);
-		u->session.groups = below(2) ? ~0ull : 1u << CT_GROUP_ADDED;
-		break;
-	case CT_IOC_DEFINE:
-		/* Few different ones: ids are never given back. */
-		u->define = define("fuzz", "fuzz");
-		u->define.symbol[0] = 'a' + below(16);
-		u->define.fields_count = below(CT_FIELDS_MAX + 1);
-		for (i = 0; i < u->define.fields_count; i++) {
-			strcpy(u->define.fields[i].name, i ? "f" : below(2) ? "uid" : "kernel");
-			u->define.fields[i].type = u->define.symbol[0] & 1 ? CT_TYPE_str :
-						   below(CT_TYPE_COUNT);
-		}
-		break;
-	case CT_IOC_STRING:
-		/* Bytes that take the most room when they are printed. */
-		memset(controls, 1 + below(31), sizeof(controls));
-		u->string.text = (uintptr_t)controls;
-		u->string.len = below(2) ? sizeof(controls) : below(64);
-		break;
-	case CT_IOC_GET_STRING:
-		u->string.len = sizeof(controls);
-		u->string.id = below(100);
-		break;
-	case CT_IOC_GET_DEFINE:
-	case CT_IOC_GET_PROBE:
-		u->info.index = below(200);
-		break;
-	case CT_IOC_FILTER:
-		u->filter.flags = below(2);
-		u->filter.categories = below(2) ? 0 : rnd() >> 42;
-		u->filter.pids = below(3);
-		u->filter.uids = below(3);
-		u->filter.comms = below(2);
-		u->filter.cgroups = below(20) == 0;
-		u->filter.pid[0] = getpid();
-		u->filter.pid[1] = 1 + below(1000);
-		u->filter.uid[1] = 1000;
-		strcpy(u->filter.comm[0], "fuzz");
-		u->filter.cgroup[0] = any_fd();
-		break;
-	case CT_IOC_PROBE_ADD:
-	case CT_IOC_PROBE_REMOVE:
-	case CT_IOC_PROBE_SET:
-		strcpy(u->add.symbol, functions[below(FUNCTIONS)]);
-		strcpy(u->add.module, modules[below(MODULES)]);
-		u->add.sample = below(4);
-		if (row->cmd != CT_IOC_PROBE_ADD)
-			break;
-		u->add.flags = below(2) | (below(3) ? 0 : CT_PROBE_OWNED);
-		u->add.args = below(CT_ARGS_MAX + 1);
-		if (!below(4)) {
-			u->add.flags = CT_PROBE_COUNT |
-				       (below(2) ? 0 : CT_PROBE_OWNED | CT_PROBE_LATER);
-			u->add.args = 0;
-		}
-		for (i = 0; i < u->add.args; i++) {
-			u->add.arg[i].name[0] = 'a' + i;
-			u->add.arg[i].type = below(CT_TYPE_x64 + 1);
-			u->add.arg[i].number = below(8) ? below(6) : CT_ARG_RETURN;
-		}
-		break;
-	case CT_IOC_TRIGGER:
-		u->trigger.flags = below(16);
-		u->trigger.slow_ns = 1 + below(100000);
-		break;
-	case CT_IOC_WATERMARK:
-		u->watermark.bytes = below(2) ? 0 : below(10000);
-		u->watermark.records = below(2) ? 0 : below(100);
-		u->watermark.ns = below(2) ? 0 : below(20000000);
-		break;
-	case CT_IOC_LIMITS:
-		u->limits.flags = below(3);
-		u->limits.records = below(2) ? 0 : odd_number();
-		u->limits.bytes = below(2) ? 0 : odd_number();
-		u->limits.share = below(2) ? 0 : below(102);
-		break;
-	case CT_IOC_LANE:
-		lane_make(&u->lane);
-		break;
-	case CT_IOC_LANE_READ:
-		u->lane_read.buf = (uintptr_t)(below(20) ? lane_buf : bad_pointer());
-		u->lane_read.len = below(8) ? sizeof(lane_buf) : below(sizeof(lane_buf));
-		u->lane_read.flags = below(3);
-		break;
-	}
-}
-
-/* Some bits or bytes of it are not what they were. */
-static void spoil(void *buf, uint32_t size)
-{
-	uint32_t i, n = below(3) ? 0 : 1 + below(4);
-
-	for (i = 0; i < n; i++) {
-		uint32_t at = 4 + below(size - 4);
-
-		if (below(2))
-			((uint8_t *)buf)[at] ^= 1u << below(8);
-		else
-			((uint8_t *)buf)[at] = below(256);
-	}
-}
-
-static void fuzz_ioctl(void)
-{
-	static char answer[CT_STRING_MAX];
-	/* Most of what waits for every CPU, or for a grace period, is left out mostly. */
-	const struct expected *row = &rows[below(below(6) ? LIGHT : ROWS)];
-	uint64_t buf[1024];
-	unsigned long cmd = row->cmd;
-	void *arg = buf;
-	uint32_t size;
-	int err;
-
-	make(row, buf);
-	size = below(8) ? row->size : below(2) ? below(4200) : odd_number();
-	memcpy(buf, &size, sizeof(size));
-	if (row->size > 8)
-		spoil(buf, row->size);
-	/* Not into our own memory, of all places. */
-	if (row->cmd == CT_IOC_GET_STRING) {
-		uint64_t text = (uintptr_t)(below(8) ? (void *)answer : bad_pointer());
-
-		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
-	}
-	/* The same; and a lane whose address is not told stays for good: a small one. */
-	if (row->cmd == CT_IOC_LANE_READ || (row->cmd == CT_IOC_LANE && size < row->size)) {
-		make(row, buf);
-		memcpy(buf, &size, sizeof(size));
-		if (row->cmd == CT_IOC_LANE)
-			memcpy((char *)buf + 4, (uint32_t[]){ CT_LANE_SLOT_MIN, 2 }, 8);
-	}
-	if (!below(20))
-		arg = bad_pointer();
-	if (!below(30)) {
-		/* Another size or number in the command: not one of ours, or as good. */
-		static const int none[] = { ENOTTY, ENOENT, ENODATA, EPERM, EBUSY, EEXIST,
-					    ENOSPC, ENOMEM, EDQUOT };
-
-		cmd = _IOC(below(4), below(8) ? CT_IOC_TYPE : below(256), below(36), below(5000));
-		err = call(any_fd(), cmd, arg);
-		judge("a made-up command", err, none, 9);
-		return;
-	}
-	err = call(any_fd(), cmd, arg);
-	tally->starts += row->cmd == CT_IOC_START && !err;
-	if (row->cmd == CT_IOC_DEFINE && !err && arg == buf)
-		remember(arg);
-	if (row->cmd == CT_IOC_CLOCK && !err && size >= sizeof(struct ct_clock_map)) {
-		const struct ct_clock_map *clock = arg;
-
-		(void)((volatile struct ct_clock_page *)(uintptr_t)clock->address)->newest;
-		munmap((void *)(uintptr_t)clock->address, clock->length);
-	}
-	if (row->cmd == CT_IOC_LANE && !err && arg == buf && size >= row->size)
-		lane_keep(arg);
-	judge(row->name, err, row->err, 6);
-}
-
-static void fuzz_mark(void)
-{
-	uint64_t buf[CT_MARK_MAX / 8 + 8];
-	uint32_t at = 0, n = 1 + below(4), i, k, size, payload;
-	struct ct_mark_head *m;
-	void *arg = buf;
-	int err;
-	static const int slow[] = { ENOMEM };
-
-	memset(buf, below(2) ? 1 : below(256), sizeof(buf));
-	for (i = 0; i < n && at < 3000; i++, at += size) {
-		m = (void *)((uint8_t *)buf + at);
-		k = below(64);
-		payload = below(3) ? class.size[k] : 8 * (1 + below(below(8) ? 32 : 280));
-		size = sizeof(*m) + payload;
-		if (at + size > CT_MARK_MAX)
-			break;
-		*m = (struct ct_mark_head){ .size = size, .flags = below(2) * CT_F_INSTANT,
-					    .class = payload == class.size[k] ? class.id[k] :
-						     below(8) ? CT_CLASS_mark : below(5000),
-					    .begin = below(2) ? now() : odd_number(), .op = rnd() };
-		if (m->class == CT_CLASS_mark) {
-			((uint32_t *)(m + 1))[0] = rnd();
-			((uint16_t *)(m + 1))[2] = payload - 6;
-		} else {
-			uint32_t *ids = (uint32_t *)(m + 1);
-
-			for (k = 0; k < payload / 4; k++)
-				ids[k] = below(40);
-		}
-		if (!below(6))
-			spoil(m, size);
-	}
-	if (!at)
-		at = 8 * below(512);
-	if (!below(10))
-		at = below(2) ? at + 8 * below(8) : below(4200);
-	if (!below(20))
-		arg = bad_pointer();
-	else if (!below(20))
-		arg = (uint8_t *)buf + below(8);
-	else if (!below(20))	/* a page that is not there yet */
-		arg = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	err = call(any_fd(), below(4) ? CT_IOC_MARK(at & 0x3fff) : CT_IOC_BEGIN(at & 0x3fff), arg);
-	judge("MARK", err, slow, 1);
-	if (arg > (void *)4096 && (uint8_t *)arg < (uint8_t *)buf && !((uintptr_t)arg & 4095))
-		munmap(arg, 8192);
 }
 
 /* ------------------------------------------------------------- mappings ---- */
@@ -525,20 +219,13 @@ static void fuzz_files(void)
 /* A session of our own, on a file that others may use and close as they like. */
 static void fuzz_session(void)
 {
-	const struct expected *start = &rows[LIGHT];
 	int i = below(FDS), fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err, n;
-	uint64_t buf[1024];
-	uint32_t size = start->size;
 
 	if (fd < 0) {
 		judge("open", errno, (const int[]){ EACCES, ENOMEM }, 2);
 		return;
 	}
-	make(start, buf);
-	memcpy(buf, &size, sizeof(size));
-	err = call(fd, CT_IOC_START, buf);
-	judge("START", err, start->err, 6);
-	tally->starts += !err;
+	err = fuzz_start(fd);
 	dup2(fd, fds[i]);
 	close(fd);
 	if (err)
@@ -567,7 +254,7 @@ static void *one_thread(void *arg)
 			fuzz_mark();
 			break;
 		case 9:
-			fuzz_lane(class.id, class.size, 64);
+			fuzz_written();
 			break;
 		default:
 			fuzz_ioctl();

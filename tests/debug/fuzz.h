@@ -21,6 +21,19 @@ uint64_t odd_number(void);	/* one that something may trip over */
 /* Was err (0: none) to be expected?  Beside what any ioctl may give, the n in allowed. */
 void judge(const char *name, int err, const int *allowed, int n);
 
+/* Any of the process's descriptors of the device; an address that can't be used. */
+int any_fd(void);
+void *bad_pointer(void);
+
+/*
+ * fuzz_ioctl.c: an ioctl; an array of marks; writing into a lane; and a session on this
+ * file: its errno.
+ */
+void fuzz_ioctl(void);
+void fuzz_mark(void);
+void fuzz_written(void);
+int fuzz_start(int fd);
+
 /* Lanes: fuzz_lane.c. */
 
 /* A valid argument of CT_IOC_LANE, more or less. */
