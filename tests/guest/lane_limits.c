@@ -110,6 +110,7 @@ static void test_rate(void)
 {
 	struct seen seen = run(FLOOD_UID, 5000, 0, 0);
 	uint64_t start, most;
+	uid_t uid;
 
 	ok(seen.records == 5000 && !seen.lost && !s.facts->lanes_limited,
 	   "without a limit all come through (%llu)", (unsigned long long)seen.records);
@@ -122,7 +123,11 @@ static void test_rate(void)
 	ok(seen.records + seen.lost == 5000, "the stream says how many it lost (%llu)",
 	   (unsigned long long)seen.lost);
 	ok(s.facts->lanes_limited == seen.lost, "and the facts page, apart from other losses");
-	ok(run(HONEST_UID, 100, 0, 0).records == 100, "another user has a rate of its own");
+	/* Two users may share a rate by chance: 1 in 64. */
+	for (uid = HONEST_UID; uid < HONEST_UID + 4; uid++)
+		if (run(uid, 100, 0, 0).records == 100)
+			break;
+	ok(uid < HONEST_UID + 4, "another user has a rate of its own");
 	limits(0, 0, 10000);
 	seen = run(FLOOD_UID, 5000, 0, 0);
 	ok(seen.records >= 10000 / RECORD - 1 && seen.records < 5 * 10000 / RECORD,
@@ -171,6 +176,7 @@ static void test_rest(void)
 	   "packets without a record: %llu of 1000, and what they lost is told (%llu)",
 	   (unsigned long long)seen.packets, (unsigned long long)seen.lost);
 	limits(0, 50, 0);
+	usleep(1100000);	/* what they owe by chance */
 	for (i = 0; i < 10; i++)
 		waitpid(writer(HONEST_UID, 0, 30, 0), NULL, 0);
 	for (; open.open + open.lost < 300 && i < 100; i++) {
