@@ -299,33 +299,71 @@ static void one_process(int number, uint64_t seed)
  */
 static uint64_t lane_answers, lane_lies;
 
-static void *scribble(void *arg)
+static volatile int draining;
+
+static void *drain(void *arg)
 {
-	struct session s;
-	uint32_t cpu;
-	int i;
+	const struct session *s = arg;
+	uint64_t n;
 
 	state = (uintptr_t)arg | 1;
+	while (draining) {
+		n = lane_drain(s->fd);
+		lane_lies += n == ~0ull;
+		__atomic_fetch_add(&lane_answers, n == ~0ull ? 0 : n, __ATOMIC_RELAXED);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+/* Before others read this session, which has lanes refused. */
+static void take_lanes(int fd)
+{
+	struct ct_lane_new arg;
+	int i;
+
+	for (i = 0; i < 12; i++) {
+		arg = (struct ct_lane_new){ .size = sizeof(arg) };
+		lane_make(&arg);
+		if (!call(fd, CT_IOC_LANE, &arg))
+			lane_keep(&arg);
+	}
+}
+
+static void *scribble(void *arg)
+{
+	static struct tally own;
+	static struct session s;
+	pthread_t reader;
+	uint32_t cpu;
+	int i, fd;
+
+	state = (uintptr_t)arg | 1;
+	tally = &own;
+	fd = open(CT_DEVICE_PATH, O_WRONLY | O_CLOEXEC);
+	fuzz_define(fd);
 	for (;;) {
 		if (session_start(&s, 4096, 4, below(4) ? CT_SESSION_LANES : 0)) {
 			close(s.fd);
 			usleep(1000);
 			continue;
 		}
+		take_lanes(s.fd);
+		draining = 1;
+		pthread_create(&reader, NULL, drain, &s);
 		for (i = below(100000); i < 100000; i++) {
-			if (i % 1000 == 0) {
-				uint64_t n = lane_drain(s.fd);
-
-				lane_lies += n == ~0ull;
-				lane_answers += n == ~0ull ? 0 : n;
+			if (i % 1000 == 0)
 				usleep(3000);
-			}
+			if (i % 10 == 0)
+				fuzz_written();
 			cpu = below(s.arg.cpus);
 			if (s.cpu[cpu].consumer && s.cpu[cpu].status)
 				((uint64_t *)s.cpu[cpu].consumer)[below(8) ? 0 : below(512)] =
 					below(2) ? odd_number() :
 					s.cpu[cpu].status->committed - below(9000);
 		}
+		draining = 0;
+		pthread_join(reader, NULL);
 		session_end(&s);
 		usleep(below(400000));
 	}

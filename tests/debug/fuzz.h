@@ -34,6 +34,9 @@ void fuzz_mark(void);
 void fuzz_written(void);
 int fuzz_start(int fd);
 
+/* Classes for what the process writes. */
+void fuzz_define(int fd);
+
 /* Lanes: fuzz_lane.c. */
 
 /* A valid argument of CT_IOC_LANE, more or less. */

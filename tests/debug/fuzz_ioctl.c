@@ -328,3 +328,18 @@ void fuzz_written(void)
 {
 	fuzz_lane(class.id, class.size, 64);
 }
+
+void fuzz_define(int fd)
+{
+	const struct expected *row = &rows[1];
+	uint32_t size = row->size;
+	uint64_t buf[1024];
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		make(row, buf);
+		memcpy(buf, &size, sizeof(size));
+		if (!call(fd, row->cmd, buf))
+			remember((void *)buf);
+	}
+}

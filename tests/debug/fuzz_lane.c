@@ -56,6 +56,10 @@ static void write_packet(struct lane *l, const uint16_t *classes, const uint16_t
 	struct ct_thread_record *r;
 	int i, k;
 
+	/* More than there is room for, and nothing that it says is believed again. */
+	if (number - __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) >= l->slots &&
+	    below(1000))
+		return;
 	memset(p, 0, sizeof(*p));
 	p->ts_begin = below(8) ? now() : odd_number();
 	p->op_base = rnd();
@@ -87,7 +91,8 @@ static void scribble(struct lane *l)
 	for (i = below(200); i > 0; i--)
 		words[below(3) ? below(l->length / 8) : PAGE / 8 * below(3) + below(16)] =
 			below(3) ? rnd() : below(2) ? odd_number() : CT_STAMP(now(), below(65536));
-	l->head->produced = l->head->consumed + (below(8) ? below(l->slots + 1) : odd_number());
+	l->head->produced = l->head->consumed +
+			    (below(200) ? below(l->slots + 1) : odd_number());
 }
 
 /* The mapping itself. */
@@ -119,7 +124,9 @@ static void bend(struct lane *l)
 		mremap(p, 0, l->length, MREMAP_MAYMOVE);
 		break;
 	case 4:
+		/* What is given up is not there any more: nobody brings it back. */
 		madvise(p + at, PAGE, below(2) ? MADV_DONTNEED : MADV_DOFORK);
+		l->broken = 1;
 		break;
 	case 5:
 		pid = fork();
