@@ -247,6 +247,8 @@ $kernel cudatrace "$bare" || { failed=1; say "a row of the module's is missing";
 gone cudatrace
 $kernel lossless "$bare" || { failed=1; say "a row of a lossless session is missing"; }
 gone cudatrace
+by_library lane 1 && by_library ioctl 0 || failed=1
+gone cudatrace
 # Once more by the kernel's clock, which counts where the time-stamp counter is not good.
 if rmmod cudatrace && insmod "$CUDATRACE_KO" tsc_clock=0; then
 	$kernel again "$bare" cudatrace.pair_ktime || failed=1
@@ -255,8 +257,6 @@ else
 	failed=1
 	missing cudatrace.pair_ktime "the module cannot be loaded anew"
 fi
-by_library lane 1 && by_library ioctl 0 || failed=1
-gone cudatrace
 tracefs; gone tracefs.pair
 trace_marker_raw
 row ioctl.dev_null "$(difference "$($kernel ioctl /dev/null)" 0)"
