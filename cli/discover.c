@@ -21,16 +21,23 @@
 #include "launch.h"
 #include "term.h"
 
-/* Calls a second from which a probe is a burden: some 15 % of a core. */
+/*
+ * From when a probe is a burden: the share of the time that its handlers take, which
+ * does not hang on how fast the machine is, and calls a second, since what the kernel
+ * needs to get to the handlers is not in that.
+ */
+#define TOO_MUCH	0.05
 #define TOO_HOT		200000.0
 #define LOOK_MS		100
+/* Looking at all counts may take this share of the time that the program runs: 1 in ... */
+#define LOOK_SHARE	20
 /* Above so many functions the time to arm is told beforehand, from this many of each kind. */
 #define MANY		200
 #define SAMPLE		10
 
 struct found {
 	char name[CT_NAME_LEN + 64];
-	uint64_t hits, time, missed;
+	uint64_t hits, time, missed, cost;
 	bool cut;
 };
 
@@ -101,7 +108,25 @@ static void estimate(struct ct_device *dev, struct queue *q, size_t all)
 		seconds += left * each + (left + q->batch[kind] - 1) / q->batch[kind] * small;
 	}
 	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and leaves nothing behind)\n",
-		all, seconds);
+		all, seconds < 1 ? 1 : seconds);
+}
+
+/*
+ * What a function takes grows with its length, and names that begin alike are of a kind:
+ * in another order the first few stand for all.
+ */
+static void shuffle(const struct ct_kfunc **row, size_t count)
+{
+	const struct ct_kfunc *other;
+	size_t i;
+
+	srand(1);
+	for (; count > 1; count--) {
+		i = rand() % count;
+		other = row[i];
+		row[i] = row[count - 1];
+		row[count - 1] = other;
+	}
 }
 
 static size_t count_armed(struct ct_device *dev)
@@ -118,6 +143,13 @@ static size_t count_armed(struct ct_device *dev)
 	}
 }
 
+/* Several functions of one name are armed as one. */
+static bool is_copy(const struct ct_functions *f, size_t i)
+{
+	return i && !strcmp(f->row[i].name, f->row[i - 1].name) &&
+	       !strcmp(f->row[i].module, f->row[i - 1].module);
+}
+
 /* Arm them all, telling how far it is.  Returns how many could be. */
 static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 {
@@ -125,18 +157,20 @@ static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 	bool terminal = isatty(STDERR_FILENO);
 	double begin = now(), last = begin;
 	struct queue q = { .batch = { MANY, MANY } };
-	size_t i, armed;
+	size_t i, armed, all;
 	int kind;
 
 	for (kind = 0; list && kind < 2; kind++) {
 		q.next[kind] = at;
 		for (i = 0; i < f->count; i++)
-			if (f->row[i].ftrace == (kind == 0))
+			if (f->row[i].ftrace == (kind == 0) && !is_copy(f, i))
 				*at++ = &f->row[i];
 		q.end[kind] = at;
+		shuffle(q.next[kind], at - q.next[kind]);
 	}
-	if (list && f->count > MANY)
-		estimate(dev, &q, f->count);
+	all = at - list;
+	if (list && all > MANY)
+		estimate(dev, &q, all);
 	for (kind = 0; kind < 2; kind++)
 		while (q.next[kind] < q.end[kind] && !stop) {
 			arm_batch(dev, &q, kind, q.batch[kind]);
@@ -144,13 +178,13 @@ static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 				continue;
 			last = now();
 			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go %s", terminal ? "\r" : "",
-				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), f->count,
+				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), all,
 				terminal ? "" : "\n");
 		}
 	free(list);
 	armed = count_armed(dev);
 	fprintf(stderr, "%scudatrace: %zu of %zu functions armed in %.1f s%s\n",
-		terminal ? "\r" : "", armed, f->count, now() - begin, armed < f->count && !stop ?
+		terminal ? "\r" : "", armed, all, now() - begin, armed < all && !stop ?
 		" (the kernel does not let the others be probed, or they are already)" : "");
 	return armed;
 }
@@ -177,7 +211,8 @@ static size_t collect(struct ct_device *dev, struct found **found)
 			*found = row;
 		}
 		row = &(*found)[n++];
-		*row = (struct found){ .hits = info.hits, .time = info.time, .missed = info.missed };
+		*row = (struct found){ .hits = info.hits, .time = info.time, .missed = info.missed,
+				       .cost = info.cost };
 		snprintf(row->name, sizeof(row->name), "%s:%s",
 			 *info.module ? info.module : "vmlinux", info.symbol);
 	}
@@ -208,14 +243,16 @@ static void cut_off(struct ct_device *dev, struct cut *cut, const struct found *
 	fprintf(stderr, "cudatrace: %s is called too often, its probe is taken away\n", f->name);
 }
 
-/* Look for functions that are too hot: more calls since the start than it allows. */
+/* Look for functions that are too hot, over all of the run, but for its first second. */
 static void watch(struct ct_device *dev, struct cut *cut, double seconds)
 {
 	struct found *found = NULL;
 	size_t i, n = collect(dev, &found);
 
+	seconds = seconds > 1 ? seconds : 1;
 	for (i = 0; i < n; i++)
-		if (found[i].hits > TOO_HOT * (seconds > 1 ? seconds : 1))
+		if (found[i].hits > TOO_HOT * seconds ||
+		    (double)found[i].hits * found[i].cost > TOO_MUCH * 1e9 * seconds)
 			cut_off(dev, cut, &found[i]);
 	free(found);
 }
@@ -248,14 +285,17 @@ static void print(struct found *found, size_t n, size_t armed)
 static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
 {
 	struct ct_child child = { .pid = -1 };
-	double begin = now();
+	double begin = now(), looked = 0;
 
 	if (ct_launch(&child, argv, NULL, NULL, NULL, err)) {
 		ct_complain("%s", err->text);
 		return child.status ? child.status : 1;
 	}
-	while (!ct_launch_wait(&child, LOOK_MS))
-		watch(dev, cut, now() - begin);
+	while (!ct_launch_wait(&child, looked * LOOK_SHARE > LOOK_MS ? looked * LOOK_SHARE : LOOK_MS)) {
+		looked = now();
+		watch(dev, cut, looked - begin);
+		looked = (now() - looked) * 1000;
+	}
 	return child.status;
 }
 

@@ -91,17 +91,6 @@ static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 #endif
 }
 
-#ifdef CONFIG_FPROBE
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
-typedef struct pt_regs ct_fprobe_regs;
-/* Calls that can be open at once, of all functions of the probe. */
-#define ct_fprobe_maxactive(fp, n)	((fp)->nr_maxactive = (n))
-#else
-typedef struct ftrace_regs ct_fprobe_regs;
-#define ct_fprobe_maxactive(fp, n)	((void)(n))	/* each task's own stack is the limit */
-#endif
-#endif
-
 /* The first of the return hooks that the current task has pending, newest first. */
 static inline struct llist_node *ct_pending_returns(void)
 {

@@ -23,4 +23,7 @@ int ct_many_arm(const void *owner);
 void ct_many_disarm(const char *module, const void *owner);
 void ct_many_drop(struct ct_probe_slot *p);
 
+/* Calls that the kernel has not told of, of one that is armed. */
+u64 ct_many_missed(const struct ct_probe_slot *p);
+
 #endif

@@ -78,27 +78,7 @@ static int define_class(struct ct_probe_slot *p, unsigned int i)
 	return err;
 }
 
-static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
-{
-}
-NOKPROBE_SYMBOL(after);
-
-/* A probe that wants to be called behind the instruction keeps it from becoming a jump. */
-static int register_guard(struct ct_armed *a)
-{
-	a->guard.symbol_name = a->symbol;
-	a->guard.post_handler = after;
-	return register_kprobe(&a->guard);
-}
-
-static void unregister_both(struct ct_armed *a)
-{
-	unregister_kretprobe(&a->rp);
-	if (a->guard.post_handler)
-		unregister_kprobe(&a->guard);
-}
-
-static int arm_alternative(struct ct_probe_slot *p, unsigned int i, bool plain)
+static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_armed *a;
@@ -125,16 +105,7 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i, bool plain)
 		     d->args > CT_ARGS_ALWAYS;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
-	if (plain) {
-		err = register_guard(a);
-		if (err) {
-			kfree(a);
-			return err;
-		}
-		a->rp.kp.addr = a->guard.addr;
-	} else {
-		a->rp.kp.symbol_name = a->symbol;
-	}
+	a->rp.kp.symbol_name = a->symbol;
 	a->rp.entry_handler = ct_probe_entry;
 	a->rp.handler = ct_probe_return;
 	a->rp.data_size = sizeof(struct ct_call);
@@ -143,8 +114,6 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i, bool plain)
 	p->variant = i;
 	err = register_kretprobe(&a->rp);
 	if (err) {
-		if (plain)
-			unregister_kprobe(&a->guard);
 		kfree(a);
 		return err;
 	}
@@ -162,7 +131,7 @@ static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
 	}
 }
 
-static void arm(struct ct_probe_slot *p, bool plain)
+static void arm(struct ct_probe_slot *p)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -174,7 +143,7 @@ static void arm(struct ct_probe_slot *p, bool plain)
 			p->state[i] = CT_PROBE_SHADOWED;
 			continue;
 		}
-		err = arm_alternative(p, i, plain);
+		err = arm_alternative(p, i);
 		p->error[i] = err;
 		p->state[i] = !err ? CT_PROBE_ARMED :
 			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
@@ -190,7 +159,7 @@ static void arm_if_wanted(struct ct_probe_slot *p, bool loaded)
 	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
 		set_state(p, CT_PROBE_NO_MODULE);
 	else
-		arm(p, false);
+		arm(p);
 	cond_resched();
 }
 
@@ -202,12 +171,6 @@ bool ct_probe_arming(enum ct_group group)
 bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner)
 {
 	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
-}
-
-void ct_probe_slot_arm(struct ct_probe_slot *p, bool plain)
-{
-	arm(p, plain);
-	cond_resched();
 }
 
 static bool in_module(const struct ct_probe_slot *p, const char *module)
@@ -234,35 +197,27 @@ static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
 static void disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
-	struct kprobe **guard;
 	struct ct_probe_slot *p;
 	unsigned long id;
-	unsigned int n = 0, guards = 0;
+	unsigned int n = 0;
 
 	ct_many_disarm(module, owner);
 	xa_for_each(&slots, id, p)
 		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
-	guard = kvcalloc(n, sizeof(*guard), GFP_KERNEL);
 	n = 0;
 	xa_for_each(&slots, id, p) {
 		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
 			continue;
-		if (!batch || !guard) {
-			unregister_both(p->armed);
-			continue;
-		}
-		batch[n++] = &p->armed->rp;
-		if (p->armed->guard.post_handler)
-			guard[guards++] = &p->armed->guard;
+		if (batch)
+			batch[n++] = &p->armed->rp;
+		else
+			unregister_kretprobe(&p->armed->rp);
 	}
 	/* One wait for all handlers instead of one for each probe. */
-	if (batch && guard && n)
+	if (n)
 		unregister_kretprobes(batch, n);
-	if (batch && guard && guards)
-		unregister_kprobes(guard, guards);
 	kvfree(batch);
-	kvfree(guard);
 	xa_for_each(&slots, id, p)
 		if (in_module(p, module) && (!owner || p->owner == owner))
 			disarmed(p, state);
@@ -350,12 +305,13 @@ void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lo
 	int cpu;
 
 	*hits = *lost = *time = 0;
-	*missed = p->missed;
+	*missed = p->missed + ct_many_missed(p);
 	if (p->armed)
 		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
 	for_each_possible_cpu(cpu) {
 		*hits += per_cpu_ptr(p->count, cpu)->hits;
 		*lost += per_cpu_ptr(p->count, cpu)->lost;
+		*missed += per_cpu_ptr(p->count, cpu)->missed;
 		*time += per_cpu_ptr(p->count, cpu)->time;
 	}
 }
@@ -466,7 +422,7 @@ void ct_probe_slot_disarm(struct ct_probe_slot *p)
 	ct_many_drop(p);
 	if (!p->armed)
 		return;
-	unregister_both(p->armed);
+	unregister_kretprobe(&p->armed->rp);
 	disarmed(p, CT_PROBE_IDLE);
 }
 

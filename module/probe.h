@@ -86,6 +86,7 @@ struct ct_count {
 	u64 hits;		/* records tried; calls, of one that only counts */
 	u64 lost;		/* records that the ring did not take */
 	u64 time;		/* ns inside, of one that only counts */
+	u64 missed;		/* calls without a hook for their return, of one armed with many */
 	u64 cost;		/* ns in the handlers, of the calls that were timed */
 	u32 timed;		/* how many were */
 	u32 calls;		/* for sampling */
@@ -93,6 +94,7 @@ struct ct_count {
 
 struct ct_armed;
 struct ct_many;
+struct ct_plain;
 
 /* A probe, from the table or added, whether it is armed or not. */
 struct ct_probe_slot {
@@ -108,13 +110,13 @@ struct ct_probe_slot {
 	u8 variant;		/* the alternative that is armed */
 	bool added;		/* desc is ours to free */
 	struct ct_many *many;	/* armed together with others, instead of armed */
+	struct ct_plain *plain;	/* then: the breakpoints, of what has no ftrace site */
 	const void *owner;	/* the file that takes it along, or NULL */
 };
 
 /* The life of one arming: what the handlers look at first stands behind rp. */
 struct ct_armed {
 	struct kretprobe rp;
-	struct kprobe guard;	/* beside rp, where no jump may be made of it */
 	struct ct_probe_slot *probe;
 	const struct ct_probe_desc *desc;
 	u16 class;		/* of its records */
@@ -175,12 +177,10 @@ struct ct_probe_slot *ct_probe_slot_next(unsigned long *id);
 
 /*
  * For many.c, under ct_session_lock: does a session want this group?  Is the probe
- * there to be armed later, by this owner, and not yet?  Arm it now; plain: the kernel
- * must leave the breakpoint as it is.
+ * there to be armed later, by this owner, and not yet?
  */
 bool ct_probe_arming(enum ct_group group);
 bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner);
-void ct_probe_slot_arm(struct ct_probe_slot *p, bool plain);
 
 /* Fill info for info->index; -ENOENT beyond the last. */
 int ct_probe_info(struct ct_probe_info *info);

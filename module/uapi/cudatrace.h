@@ -677,9 +677,8 @@ struct ct_filter {
  *
  * CT_IOC_PROBE_ARM: arms this file's probes with CT_PROBE_LATER together, which takes
  * a fraction of the time; what the kernel refuses is CT_PROBE_FAILED or ABSENT in
- * CT_IOC_GET_PROBE.  Of functions that were armed by one ftrace probe (kernels from
- * 6.2), missed stands for all of them with one.  Errors: EPERM; ENODATA no session
- * that wants the group added; ENOMEM.
+ * CT_IOC_GET_PROBE.  Errors: EPERM; ENODATA no session that wants the group added;
+ * ENOMEM.
  *
  * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every
  * probe with this module and symbol; "*" as symbol: of all.  ENOENT there is none;

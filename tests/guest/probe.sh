@@ -5,7 +5,8 @@
 
 mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-kprobes() { wc -l </sys/kernel/debug/kprobes/list; }
+# armed: how many breakpoints and hooks, and how many ftrace sites in use there are
+armed() { echo "$(wc -l </sys/kernel/debug/kprobes/list) $(wc -l </sys/kernel/tracing/enabled_functions)"; }
 
 # ------------------------------------------------------------------- list ---
 cudatrace probe list 'nvidia_isr*' 'rm_isr*' >list.txt 2>list.err
@@ -75,7 +76,7 @@ for f in osIoctl rm_get_firmware_version $last; do cudatrace probe remove nvidia
 is "$(cudatrace probe status | grep -c '^added')" 0 "and is gone from status"
 
 # --------------------------------------------------------------- discover ---
-before=$(kprobes)
+before=$(armed)
 cuinit >plain.out
 plain=$?
 cudatrace probe discover 'nvidia:nvidia_*' -- cuinit >discover.out 2>discover.err
@@ -83,13 +84,29 @@ is $? $plain "discover returns the program's status" || cat discover.err
 is "$(head -n 1 discover.out)" "$(cat plain.out)" "and leaves its output alone"
 [ "$(awk '$4 == "nvidia:nvidia_frontend_unlocked_ioctl" || $4 == "nvidia:nvidia_unlocked_ioctl" { print $1 }' discover.out | head -1)" -ge 16 ]
 ok $? "it counts the ioctls"
-is "$(kprobes)" "$before" "no probe is left behind"
+is "$(armed)" "$before" "no probe is left behind"
+cudatrace probe discover 'nvidia:nvidia_*' -- sh -c 'cat; echo out; echo err >&2; exit 7' <plain.out >other.out 2>other.err
+is "$? $(head -n 2 other.out | tail -n 1) $(grep -cx err other.err)" "7 out 1" "so do a program's input, its errors and a status of its own"
+cudatrace probe discover 'nvidia:nvidia_*' -- sh -c 'kill -TERM $$' >other.out 2>other.err
+is $? 143 "and its end by a signal"
+
+# The kernel's own function tracer sees the same calls, where there are ftrace sites.
+tracing=/sys/kernel/tracing
+echo 'uvm_*' >$tracing/set_ftrace_filter && echo function >$tracing/current_tracer
+cudatrace probe discover 'nvidia_uvm:uvm_*' -- /mnt/build/tests/rm >judged.out 2>judged.err
+sed -n 's/.*: \(uvm_[a-z0-9_]*\) <-.*/\1/p' $tracing/trace | sort | uniq -c | awk '{ print $2, $1 }' >traced.txt
+echo nop >$tracing/current_tracer
+echo >$tracing/set_ftrace_filter
+sed -n 's/^ *\([0-9]*\) .*nvidia_uvm:\(uvm_[a-z0-9_]*\)$/\2 \1/p' judged.out | sort |
+	awk 'NR == FNR { site[$1] = 1; next } $1 in site' $tracing/available_filter_functions - >judged.txt
+[ "$(wc -l <judged.txt)" -gt 20 ] && cmp -s traced.txt judged.txt
+ok $? "its counts are those of the kernel's own function tracer ($(wc -l <judged.txt) functions)" || diff traced.txt judged.txt
 
 # Thousands, by batches: with an estimate beforehand and progress; the program's run
 # is what it was.
-# (All of them on one kernel only: it takes minutes under emulation.)
+# (All of them on two kernels only: it takes a minute under emulation.)
 globs=('nv*' 'rm_*' 'uvm_*') least=2000
-case $(uname -r) in 6.12.*) ;; *) globs=('rm_*' 'uvm_va_*') least=200 ;; esac
+case $(uname -r) in 6.*) ;; *) globs=('rm_*' 'uvm_va_*') least=200 ;; esac
 SECONDS=0
 cudatrace probe discover "${globs[@]}" -- cuinit >big.out 2>big.err
 is $? $plain "discover over all of ${globs[*]}"
@@ -97,35 +114,55 @@ took=$SECONDS
 is "$(head -n 1 big.out)" "$(cat plain.out)" "the program does what it did"
 grep -q 'takes about' big.err
 ok $? "it says beforehand how long that takes"
-armed=$(sed -n 's/.*cudatrace: \([0-9]*\) of [0-9]* functions armed.*/\1/p' big.err)
-[ "${armed:-0}" -ge $least ]
-ok $? "more than $least are armed ($armed)"
+count=$(sed -n 's/.*cudatrace: \([0-9]*\) of [0-9]* functions armed.*/\1/p' big.err)
+[ "${count:-0}" -ge $least ]
+ok $? "more than $least are armed ($count)"
 grep -q 'arming, [0-9]* of [0-9]* to go' big.err
 ok $? "with progress"
-grep -E 'armed in|removed in|called too often' big.err | sed "s/^/# ($took s) /"
+grep -E 'takes about|armed in|removed in|called too often' big.err | sed "s/^/# ($took s) /"
 sed -n '$p' big.out | sed 's/^/# /'
-is "$(kprobes)" "$before" "all are removed"
+is "$(armed)" "$before" "all are removed"
 awk '$4 ~ /^nvidia:(rm_|nv)/' big.out | grep -q 'nvidia:rm_ioctl$'
 ok $? "functions of the prebuilt core are counted too"
 
-# Interrupted and killed in the midst of arming, and killed while the program runs.
-for how in INT KILL; do
-	cudatrace probe discover 'uvm_*' -- cuinit >stop.out 2>stop.err & discover=$!
+# gone: until nothing is armed that was not before, at most 10 s
+gone()
+{
+	local i
+	for i in $(seq 100); do [ "$(armed)" = "$before" ] && return; sleep 0.1; done
+	return 1
+}
+# Interrupted and killed in the midst of arming, by site and by breakpoint.
+for how in INT TERM KILL; do
+	cudatrace probe discover 'uvm_*' 'nv*' -- cuinit >stop.out 2>stop.err & discover=$!
 	wait_for stop.err 'takes about'
+	during=$(armed)
 	kill -$how $discover
 	wait $discover
-	[ $? -ne 0 ]
+	[ $? -ne 0 ] && ! grep -q 'functions were called' stop.out
 	ok $? "discover ends when SIG$how comes while it arms"
-	for i in $(seq 100); do [ "$(kprobes)" = "$before" ] && break; sleep 0.1; done
-	is "$(kprobes)" "$before" "and leaves no probe behind"
+	[ "${during% *}" -gt "$((${before% *} + 20))" ] && [ "${during#* }" -gt "$((${before#* } + 20))" ]
+	ok $? "(breakpoints and ftrace sites in use: $before, then $during)"
+	gone
+	is "$(armed)" "$before" "and leaves no probe behind"
 done
-cudatrace probe discover 'nvidia:nvidia_*' -- sleep 10 >stop.out 2>stop.err & discover=$!
+# While the program runs.
+cudatrace probe discover 'nvidia:nvidia_*' 'nvidia:rm_is*' -- sleep 10 >stop.out 2>stop.err & discover=$!
 wait_for stop.err 'armed in'
 sleep 0.5
 kill -KILL $discover
 wait $discover 2>/dev/null
-for i in $(seq 100); do [ "$(kprobes)" = "$before" ] && break; sleep 0.1; done
-is "$(kprobes)" "$before" "nor when it is killed while the program runs"
+gone
+is "$(armed)" "$before" "nor when it is killed while the program runs"
+cudatrace probe discover 'nvidia:nvidia_*' 'nvidia:rm_is*' -- sleep 10 >stop.out 2>stop.err & discover=$!
+wait_for stop.err 'armed in'
+sleep 0.5
+kill -INT $discover
+wait $discover 2>/dev/null
+is $? 130 "a signal goes on to the program"
+is "$(armed)" "$before" "and nothing is left behind"
+grep -q 'functions were called' stop.out
+ok $? "what it called until then is told"
 is "$(cudatrace probe status | grep -c '^added')" 0 "status knows of none"
 
 # UVM's own load test makes hundreds of thousands of calls a second.
