@@ -17,6 +17,14 @@ sim=/mnt/build/tests/sim
 # count FILTER FILE: lines of FILE for which jq's FILTER holds
 count() { jq -c "select($1)" "$2" | wc -l; }
 
+# program NAME WHAT: a test program, whose own TAP goes through without its plan
+program()
+{
+	/mnt/build/tests/$1 >$1.tap
+	ok $? "$2"
+	grep -v '^1\.\.' $1.tap
+}
+
 # wait_for FILE PATTERN: until a line of FILE matches, at most 30 s
 wait_for()
 {
@@ -44,39 +52,21 @@ load-module
 ok $? "the module loads with no driver there"
 [ -c /dev/cudatrace ]
 ok $? "/dev/cudatrace is made"
-/mnt/build/tests/device >device.tap
-ok $? "the device's own test"
-grep -v '^1\.\.' device.tap
-/mnt/build/tests/control >control.tap
-ok $? "what decides what is recorded"
-grep -v '^1\.\.' control.tap
-/mnt/build/tests/clock >clock.tap
-ok $? "the clock"
-grep -v '^1\.\.' clock.tap
-/mnt/build/tests/readers >readers.tap
-ok $? "readers that wait"
-grep -v '^1\.\.' readers.tap
-/mnt/build/tests/limits >limits.tap
-ok $? "limits of producers"
-grep -v '^1\.\.' limits.tap
-/mnt/build/tests/hotplug >hotplug.tap
-ok $? "CPUs that come and go"
-grep -v '^1\.\.' hotplug.tap
-/mnt/build/tests/lives >lives.tap
-ok $? "producers come and go"
-grep -v '^1\.\.' lives.tap
+program device "the device's own test"
+program control "what decides what is recorded"
+program clock "the clock"
+program readers "readers that wait"
+program limits "limits of producers"
+program hotplug "CPUs that come and go"
+program lives "producers come and go"
 . $share/consumers.sh
 . $share/permissions.sh
 . $share/containers.sh
 . $share/versions.sh
 . $share/lives.sh
 . $share/throughput.sh
-/mnt/build/tests/lane >lane.tap
-ok $? "lanes"
-grep -v '^1\.\.' lane.tap
-/mnt/build/tests/lane_limits >lane_limits.tap
-ok $? "limits of producers, by lanes"
-grep -v '^1\.\.' lane_limits.tap
+program lane "lanes"
+program lane_limits "limits of producers, by lanes"
 /mnt/build/tests/limits classes >classes.tap
 ok $? "ids of classes, which the module takes along when it goes"
 grep -v '^1\.\.' classes.tap

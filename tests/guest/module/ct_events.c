@@ -11,21 +11,14 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/dma-fence.h>
-#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
-#include <linux/miscdevice.h>
-#include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/tracepoint.h>
 #include <linux/uaccess.h>
+#include "trigger.h"
 
-/* Newer kernels give a tracepoint without an event another name. */
-#ifndef DECLARE_TRACE_EVENT
-#define DECLARE_TRACE_EVENT	DECLARE_TRACE
-#endif
 DECLARE_TRACE_EVENT(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
 		    TP_ARGS(gpu_id, pid, size));
 DEFINE_TRACE(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
@@ -34,15 +27,15 @@ DEFINE_TRACE(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t siz
 /* ------------------------------------------------------------- contexts ---- */
 
 /* By ftrace site, and by breakpoint: the argument comes back. */
-__attribute__((__noipa__)) int ct_events_site(int n);
-__attribute__((__noipa__)) int ct_events_site(int n)
+CALLED int ct_events_site(int n);
+CALLED int ct_events_site(int n)
 {
 	barrier();
 	return n;
 }
 
-__attribute__((__noipa__)) notrace int ct_events_plain(int n);
-__attribute__((__noipa__)) notrace int ct_events_plain(int n)
+CALLED notrace int ct_events_plain(int n);
+CALLED notrace int ct_events_plain(int n)
 {
 	barrier();
 	return n;
@@ -143,25 +136,16 @@ static ssize_t ct_events_write(struct file *file, const char __user *user, size_
 	return err ? : len;
 }
 
-static const struct file_operations fops = {
-	.owner = THIS_MODULE,
-	.write = ct_events_write,
-};
-
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "ct_events",
-	.fops = &fops,
-};
+TRIGGER("ct_events", ct_events_write);
 
 static int __init ct_events_init(void)
 {
-	return misc_register(&device);
+	return misc_register(&trigger);
 }
 
 static void __exit ct_events_exit(void)
 {
-	misc_deregister(&device);
+	misc_deregister(&trigger);
 	tasklet_kill(&tasklet);
 	irq_work_sync(&irq_work);
 }

@@ -9,28 +9,18 @@
  * /dev/ct_nvidia: a write() makes every call once.
  */
 #include <linux/completion.h>
-#include <linux/fs.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
-#include <linux/miscdevice.h>
-#include <linux/module.h>
 #include <linux/pci.h>
-#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include "trigger.h"
 
-/* Newer kernels give a tracepoint without an event another name. */
-#ifndef DECLARE_TRACE_EVENT
-#define DECLARE_TRACE_EVENT	DECLARE_TRACE
-#endif
 DECLARE_TRACE_EVENT(nvidia_dev_xid,
 		    TP_PROTO(const struct pci_dev *dev, uint32_t code, const char *message),
 		    TP_ARGS(dev, code, message));
 DEFINE_TRACE(nvidia_dev_xid,
 	     TP_PROTO(const struct pci_dev *dev, uint32_t code, const char *message),
 	     TP_ARGS(dev, code, message));
-
-/* As it stands, for whoever looks for it by name. */
-#define CALLED	__attribute__((__noipa__)) __used
 
 /* The prebuilt core's functions have no ftrace site. */
 CALLED notrace void rm_isr_bh(void *sp, void *nv);
@@ -112,25 +102,16 @@ static ssize_t ct_nvidia_write(struct file *file, const char __user *user, size_
 	return len;
 }
 
-static const struct file_operations fops = {
-	.owner = THIS_MODULE,
-	.write = ct_nvidia_write,
-};
-
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "ct_nvidia",
-	.fops = &fops,
-};
+TRIGGER("ct_nvidia", ct_nvidia_write);
 
 static int __init ct_nvidia_init(void)
 {
-	return misc_register(&device);
+	return misc_register(&trigger);
 }
 
 static void __exit ct_nvidia_exit(void)
 {
-	misc_deregister(&device);
+	misc_deregister(&trigger);
 }
 
 module_init(ct_nvidia_init);
