@@ -61,6 +61,27 @@ static void leave(void)
 	preempt_enable_notrace();
 }
 
+/* An event without a begin: enter() and record_of() in one; NULL, or until end(). */
+static struct ct_cpu_record *begin(enum ct_point point, u32 size, struct ct_cpu **cpu)
+{
+	struct ct_cpu_record *rec;
+	u64 stamp;
+
+	*cpu = enter(point);
+	if (!*cpu)
+		return NULL;
+	rec = record_of(*cpu, point, size, &stamp);
+	if (!rec)
+		leave();
+	return rec;
+}
+
+static void end(struct ct_cpu *cpu)
+{
+	ct_record_done(cpu, 1);
+	leave();
+}
+
 /* A text behind fixed bytes of a payload, whose last two are its length. */
 static void put_text(void *payload, u32 fixed, u32 bytes, const char *text, u32 len)
 {
@@ -108,19 +129,13 @@ out:
 
 void ct_on_fence_signaled(void *data, struct dma_fence *fence)
 {
-	struct ct_cpu *cpu = enter(CT_POINT_FENCE_SIGNALED);
-	struct ct_cpu_record *rec;
-	u64 stamp;
+	struct ct_cpu *cpu;
+	struct ct_cpu_record *rec = begin(CT_POINT_FENCE_SIGNALED, sizeof(struct ct_k_fence), &cpu);
 
-	if (!cpu)
-		return;
-	rec = record_of(cpu, CT_POINT_FENCE_SIGNALED, sizeof(struct ct_k_fence), &stamp);
 	if (!rec)
-		goto out;
+		return;
 	fill_fence((void *)(rec + 1), fence);
-	ct_record_done(cpu, 1);
-out:
-	leave();
+	end(cpu);
 }
 
 /*
@@ -183,48 +198,36 @@ out:
 
 void ct_on_gpu_mem(void *data, u32 gpu, u32 pid, u64 size)
 {
-	struct ct_cpu *cpu = enter(CT_POINT_GPU_MEM);
-	struct ct_cpu_record *rec;
-	u64 stamp;
+	struct ct_cpu *cpu;
+	struct ct_cpu_record *rec = begin(CT_POINT_GPU_MEM, sizeof(struct ct_k_gpu_mem), &cpu);
 
-	if (!cpu)
-		return;
-	rec = record_of(cpu, CT_POINT_GPU_MEM, sizeof(struct ct_k_gpu_mem), &stamp);
 	if (!rec)
-		goto out;
+		return;
 	*(struct ct_k_gpu_mem *)(rec + 1) = (struct ct_k_gpu_mem){
 		.size = size, .gpu = gpu, .owner_pid = pid,
 	};
-	ct_record_done(cpu, 1);
-out:
-	leave();
+	end(cpu);
 }
 
 void ct_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *message)
 {
 	const u32 fixed = offsetof(struct ct_k_xid, text) + sizeof(u16);
-	struct ct_cpu *cpu = enter(CT_POINT_XID);
+	u32 len = message ? strnlen(message, TEXT_MAX) : 0, bytes;
 	struct ct_cpu_record *rec;
+	struct ct_cpu *cpu;
 	struct ct_k_xid *p;
-	u32 len, bytes;
-	u64 stamp;
 
-	if (!cpu)
-		return;
-	len = message ? strnlen(message, TEXT_MAX) : 0;
 	while (len && (message[len - 1] == '\n' || message[len - 1] == ' '))
 		len--;
 	bytes = CT_TEXT_BYTES(fixed, len);
-	rec = record_of(cpu, CT_POINT_XID, fixed + bytes, &stamp);
+	rec = begin(CT_POINT_XID, fixed + bytes, &cpu);
 	if (!rec)
-		goto out;
+		return;
 	p = (void *)(rec + 1);
 	p->xid = xid;
 	p->pci = dev ? pci_domain_nr(dev->bus) << 16 | dev->bus->number << 8 | dev->devfn : 0;
 	put_text(p, fixed, bytes, message, len);
-	ct_record_done(cpu, 1);
-out:
-	leave();
+	end(cpu);
 }
 
 /* --------------------------------------------------------- interrupts ------ */
