@@ -29,8 +29,12 @@
 #define TOO_MUCH	0.05
 #define TOO_HOT		200000.0
 #define LOOK_MS		100
-/* Looking at all counts may take this share of the time that the program runs: 1 in ... */
+/*
+ * Looking at all counts may take this share of a processor, 1 in ..., but no longer than
+ * this is waited: what is too hot is to be found while it is.
+ */
 #define LOOK_SHARE	20
+#define LOOK_MOST_MS	500
 /* Above so many functions the time to arm is told beforehand, from this many of each kind. */
 #define MANY		200
 #define SAMPLE		10
@@ -285,16 +289,18 @@ static void print(struct found *found, size_t n, size_t armed)
 static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
 {
 	struct ct_child child = { .pid = -1 };
-	double begin = now(), looked = 0;
+	double begin = now(), used, pause = LOOK_MS;
 
 	if (ct_launch(&child, argv, NULL, NULL, NULL, err)) {
 		ct_complain("%s", err->text);
 		return child.status ? child.status : 1;
 	}
-	while (!ct_launch_wait(&child, looked * LOOK_SHARE > LOOK_MS ? looked * LOOK_SHARE : LOOK_MS)) {
-		looked = now();
-		watch(dev, cut, looked - begin);
-		looked = (now() - looked) * 1000;
+	while (!ct_launch_wait(&child, pause)) {
+		/* Not what it waits for a processor: the hotter, the longer that would be. */
+		used = clock();
+		watch(dev, cut, now() - begin);
+		pause = (clock() - used) * 1000 / CLOCKS_PER_SEC * LOOK_SHARE;
+		pause = pause < LOOK_MS ? LOOK_MS : pause > LOOK_MOST_MS ? LOOK_MOST_MS : pause;
 	}
 	return child.status;
 }
