@@ -326,6 +326,23 @@ static void *taker(void *page)
 	return NULL;
 }
 
+/* The rings of all CPUs; bad: also those that lack a record. */
+static struct walk walk_all(const struct session *s, uint16_t want)
+{
+	struct walk all = { 0 }, x;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < s->arg.cpus; cpu++) {
+		if (!s->cpu[cpu].status)
+			continue;
+		x = walk(s, cpu, want);
+		all.bad += x.bad || x.records != s->cpu[cpu].status->records;
+		all.count += x.count;
+		all.truncated += x.truncated;
+	}
+	return all;
+}
+
 /*
  * An array whose second page comes and goes while it is read: what the call says it
  * did is what it did, and nothing is left half written.
@@ -340,8 +357,8 @@ static void test_vanishing(void)
 	int i, j, w = device(O_WRONLY), bad = 0;
 	pthread_t thread;
 	struct session s;
+	struct walk x;
 	cpu_set_t all;
-	uint32_t cpu;
 
 	memset(&all, 0xff, sizeof(all));
 	sched_setaffinity(0, sizeof(all), &all);
@@ -362,15 +379,9 @@ static void test_vanishing(void)
 	taking = 0;
 	pthread_join(thread, NULL);
 	call(s.fd, CT_IOC_STOP, NULL);
-	for (cpu = 0; cpu < s.arg.cpus; cpu++) {
-		struct walk x;
-
-		if (!s.cpu[cpu].status)
-			continue;
-		x = walk(&s, cpu, def.id);
-		bad += x.bad || x.records != s.cpu[cpu].status->records;
-		recorded += x.count;
-	}
+	x = walk_all(&s, def.id);
+	bad += x.bad;
+	recorded += x.count;
 	ok(recorded == 4 * written && !other && !bad,
 	   "a page that comes and goes: %llu calls written, %llu refused, %llu records (%llu us)",
 	   (unsigned long long)written, (unsigned long long)refused,
@@ -395,7 +406,7 @@ static void test_vanishing_late(void)
 	int i, turn, bad = 0, w = device(O_WRONLY);
 	pthread_t thread;
 	struct session s;
-	uint32_t cpu;
+	struct walk x;
 
 	def.fields_count = FIELDS;
 	for (i = 0; i < FIELDS; i++) {
@@ -417,16 +428,10 @@ static void test_vanishing_late(void)
 		taking = 0;
 		pthread_join(thread, NULL);
 		call(s.fd, CT_IOC_STOP, NULL);
-		for (cpu = 0; cpu < s.arg.cpus; cpu++) {
-			struct walk x;
-
-			if (!s.cpu[cpu].status)
-				continue;
-			x = walk(&s, cpu, def.id);
-			bad += x.bad || x.records != s.cpu[cpu].status->records;
-			recorded += x.count;
-			truncated += x.truncated;
-		}
+		x = walk_all(&s, def.id);
+		bad += x.bad;
+		recorded += x.count;
+		truncated += x.truncated;
 		session_end(&s);
 	}
 	ok(recorded == MARKS * written && !bad, "large arrays: %llu calls written, %llu records",
