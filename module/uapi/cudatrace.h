@@ -110,7 +110,8 @@
  * A blocking read() and poll(), select() and epoll wait for a *watermark*
  * (CT_IOC_WATERMARK), by default for one record.  What is unread is counted from
  * where this file's read() stands; once the file has mapped a CPU's data, from
- * what the consumer page says (the owner) or from the last CT_IOC_SEEN.
+ * what the consumer page says (the owner) or from the last CT_IOC_SEEN.  Bytes are as
+ * they lie in the rings, headers of packets included.
  *
  * pids and tids in the text are those of the pid namespace of the task that
  * reads, uids those of its user namespace.  A process that is not visible there,
