@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define QUERIES		1000000
-#define SWITCHES	300000
-#define LAUNCHES	20000
+#define QUERIES		200000
+#define SWITCHES	100000
+#define LAUNCHES	2000
 #define BATCH		250	/* fewer than the GPU's queue takes: a full one makes us wait */
 
 static const char kernel[] =
