@@ -63,7 +63,7 @@ static int find_vdso(struct dl_phdr_info *info, size_t size, void *data)
 
 void ct_clock_start(void)
 {
-	dl_iterate_phdr(find_vdso, NULL);
+	ct_each_object(find_vdso, NULL);
 }
 
 #ifndef CT_REAL_CLOCK

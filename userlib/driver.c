@@ -159,13 +159,13 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
 		return 1;
 	memset(&scan, 0, sizeof(scan));
-	dl_iterate_phdr(find_drivers, &scan);
+	ct_each_object(find_drivers, &scan);
 	/* New objects go to the end of the list; but a libcuda that came may be
 	 * what older ones were waiting for. */
 	if (!update_ranges(&scan) && info->dlpi_subs == seen_subs)
 		scan.from = seen_objects;
 	if (scan.drivers) {
-		dl_iterate_phdr(patch, &scan);
+		ct_each_object(patch, &scan);
 		seen_objects = scan.index;
 	} else {
 		seen_objects = 0;
@@ -177,7 +177,7 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 
 void ct_objects_check(void)
 {
-	dl_iterate_phdr(check, NULL);
+	ct_each_object(check, NULL);
 }
 
 struct lookup {
@@ -208,7 +208,7 @@ bool ct_driver_name_at(u64 address, const char *prefix, char *name, size_t size)
 {
 	struct lookup l = { address, prefix, { name, size, 0 }, false };
 
-	dl_iterate_phdr(name_at, &l);
+	ct_each_object(name_at, &l);
 	return l.found;
 }
 
@@ -242,6 +242,6 @@ void *ct_driver_symbol_for(const void *caller, const char *name)
 {
 	struct linked l = { name, (u64)caller, 0, false };
 
-	dl_iterate_phdr(find_linked, &l);
+	ct_each_object(find_linked, &l);
 	return l.needs ? (void *)l.address : NULL;
 }

@@ -7,6 +7,8 @@
  */
 #include "elf.h"
 
+#include <sys/auxv.h>
+
 #define PAGE	4096ull
 
 static const void *address_of(const struct ct_object *o, u64 value)
@@ -201,6 +203,70 @@ bool ct_object_writable(const struct ct_object *o, u64 address)
 	return false;
 }
 
+typedef int iterate_function(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+static iterate_function *iterate;
+
+/* libc's objects are there from the start to the end: its entry may be looked at. */
+static bool read_libc(struct ct_object *o, const struct link_map *m)
+{
+	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)m->l_addr;
+	const char *name = m->l_name ? strrchr(m->l_name, '/') : NULL;
+	struct dl_phdr_info info = { .dlpi_addr = m->l_addr, .dlpi_name = m->l_name };
+
+	if (!name || strcmp(name, "/libc.so.6"))
+		return false;
+	info.dlpi_phdr = (const ElfW(Phdr) *)(m->l_addr + e->e_phoff);
+	info.dlpi_phnum = e->e_phnum;
+	return ct_object_read(o, &info);
+}
+
+/*
+ * ThreadSanitizer has a dl_iterate_phdr() of its own, and asks dlsym() for libc's
+ * before that one works.  What the loader tells debuggers leads past it: the list of
+ * objects, which is only walked as far as libc, since what may go away stands behind.
+ */
+static cold iterate_function *find_iterate(void)
+{
+	const ElfW(Phdr) *p = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	const ElfW(Dyn) *d = NULL;
+	const struct link_map *m = NULL;
+	const ElfW(Sym) *s;
+	struct ct_object o;
+	u64 base = 0;
+
+	for (u64 i = 0; p && i < getauxval(AT_PHNUM); i++) {
+		if (p[i].p_type == PT_PHDR)
+			base = (u64)p - p[i].p_vaddr;
+		if (p[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)p[i].p_vaddr;
+	}
+	d = d ? (const ElfW(Dyn) *)((u64)d + base) : NULL;
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			m = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+	for (; m; m = m->l_next) {
+		if (!read_libc(&o, m))
+			continue;
+		s = ct_object_find(&o, "dl_iterate_phdr");
+		if (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC)
+			return (iterate_function *)(o.base + s->st_value);
+		break;
+	}
+	return dl_iterate_phdr;
+}
+
+int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
+
+	if (!f) {
+		f = find_iterate();
+		__atomic_store_n(&iterate, f, __ATOMIC_RELAXED);
+	}
+	return f(look, data);
+}
+
 struct next {
 	const char *name;
 	void *found;
@@ -234,7 +300,7 @@ void *ct_find_next(const char *name)
 {
 	struct next n = { name, NULL, false };
 
-	dl_iterate_phdr(look_next, &n);
+	ct_each_object(look_next, &n);
 	/* One that was loaded late has nobody behind it. */
 	return n.found ? n.found : ct_find_any(name);
 }
@@ -255,7 +321,7 @@ void *ct_find_any(const char *name)
 {
 	struct next n = { name, NULL, false };
 
-	dl_iterate_phdr(look_any, &n);
+	ct_each_object(look_any, &n);
 	return n.found;
 }
 
@@ -277,6 +343,6 @@ void *ct_find_first(const char *name)
 {
 	struct next n = { name, NULL, true };
 
-	dl_iterate_phdr(look_first, &n);
+	ct_each_object(look_first, &n);
 	return n.found;
 }

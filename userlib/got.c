@@ -48,7 +48,7 @@ static u64 bound_later(const char *name)
 {
 	struct definition d = { name, 0 };
 
-	dl_iterate_phdr(find_definition, &d);
+	ct_each_object(find_definition, &d);
 	return d.address;
 }
 

@@ -93,7 +93,7 @@ int InitializeInjection(void)
 		return 1;
 	if (ct_ready && !preloaded()) {
 		ct_objects_check();
-		dl_iterate_phdr(sweep, ct_find_any("dlsym"));
+		ct_each_object(sweep, ct_find_any("dlsym"));
 	}
 	chain();
 	return 1;

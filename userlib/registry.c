@@ -208,7 +208,7 @@ static void head_line(struct ct_text *t)
 	u8 random[16];
 	u64 start = ct_clock_real();
 
-	clock_gettime(CLOCK_REALTIME, &real);
+	ct_sys2(SYS_clock_gettime, CLOCK_REALTIME, &real);
 	if (ct_sys3(SYS_getrandom, random, 16, 0) != 16)
 		memcpy(random, &real, 16);
 	ct_put(t, "cudatrace ");

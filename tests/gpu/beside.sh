@@ -71,7 +71,18 @@ if python3 -c 'import torch' 2>/dev/null; then
 	ok $? "torch.profiler (CUPTI) sees the same: $(tail -n 1 "$out/said")" || cat "$out/diff"
 	is "$(lines '"step [012]"')" 3 "NVTX ranges of torch.cuda.nvtx" || grep -m 3 step "$out/trace.jsonl"
 	is "$(lines '"half way"')" 3 "NVTX marks"
+	# NVLink multicast is not there in every virtual machine; NCCL tries it else.
+	export NCCL_NVLS_ENABLE=0
+	timeout 120 python3 tests/gpu/nccl.py >"$out/bare" 2>"$out/bare.err"
+	bare=$?
+	record -- timeout 120 python3 tests/gpu/nccl.py >"$out/said" 2>"$out/err"
+	is $? $bare "NCCL: the same status ($bare)" || tail -n 3 "$out/err"
+	diff "$out/bare" "$out/said" >"$out/diff"
+	ok $? "NCCL: the same sums: $(tail -n 1 "$out/said")" || cat "$out/diff"
+	lines . >/dev/null
+	is "$(grep -E '"name":"cuLaunchKernel.*nccl' "$out/trace.jsonl" | grep -oE '"pid":[0-9]+' | sort -u | wc -l)" \
+		"$(grep -oE 'ranks: [0-9]+' "$out/bare" | grep -oE '[0-9]+')" "NCCL: each rank's launches are in the trace"
 else
-	skip "torch.profiler, NVTX: no PyTorch"
+	skip "torch.profiler, NVTX, NCCL: no PyTorch"
 fi
 plan
