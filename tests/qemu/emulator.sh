@@ -61,3 +61,18 @@ accelerator() {
 		cat "$known"
 	fi
 }
+
+# The rate in kHz of the counter that emulated processors have: this machine's own.
+# Measured once for each start of this machine; nothing where it is not constant.
+counter_khz() {
+	local known
+	known=$cache/counter-$(cat /proc/sys/kernel/random/boot_id)
+	grep -qw constant_tsc /proc/cpuinfo || return 0
+	if [ ! -s "$known" ]; then
+		rm -f "$cache"/counter-*
+		gcc -O1 -o "$cache/counter-program" "$qemu_dir/counter.c" || return 0
+		"$cache/counter-program" > "$known.part"
+		mv "$known.part" "$known"
+	fi
+	cat "$known"
+}
