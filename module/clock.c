@@ -154,33 +154,36 @@ static bool usable(void)
 	return wanted && boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 }
 
-/* The next line, from the last one to where the clock will be at its end. */
-static bool next_line(const struct pair *now)
+/*
+ * The next line, from the last one to where the clock will be at its end.  -ESTALE: the
+ * last is used up, for this machine stood still so long; -ERANGE: the counter strayed.
+ */
+static int next_line(const struct pair *now)
 {
 	const struct ct_clock_line *last = &ct_clock_page->line[lines % CT_CLOCK_LINES];
 	u64 mult = slope(&base, now), ahead = ticks(AHEAD_NS, mult);
 	u64 length = ticks(LINE_NS, mult), begin = now->tsc + ahead, ns;
 	s64 error;
 
-	/* The product of a reader: twice the length times the slope. */
+	/* The product of a reader: CT_CLOCK_LASTS times the length times the slope. */
 	if (!mult || mult >> 40)
-		return false;
+		return -ERANGE;
 	if (!ct_clock_page->newest) {
 		publish(begin, now->ns + (ahead * mult >> 32), begin + length, mult);
-		return true;
+		return 0;
 	}
 	if (begin < last->until)
 		begin = last->until;
 	/* Nobody uses it any more (a suspend, a host that slept). */
 	if (now->tsc - last->tsc >= CT_CLOCK_LASTS * (last->until - last->tsc) - ahead)
-		return false;
+		return -ESTALE;
 	ns = line_at(last, begin);
 	error = now->ns - line_at(last, now->tsc);
 	if (error > (s64)ERROR_NS || error < -(s64)ERROR_NS)
-		return false;
+		return -ERANGE;
 	error = now->ns + ((begin - now->tsc) * mult >> 32) - ns;
 	publish(begin, ns, begin + length, mult + div64_s64(error * (1ll << 32), length));
-	return true;
+	return 0;
 }
 
 /* The work's next turn: a little before the newest line ends. */
@@ -197,6 +200,7 @@ static void keep_going(struct work_struct *unused)
 {
 	struct pair now;
 	u64 delay = FIRST_NS;
+	int err;
 
 	take_pair(&now);
 	if (!usable()) {
@@ -204,7 +208,8 @@ static void keep_going(struct work_struct *unused)
 		static_branch_disable(&ct_clock_lines);
 		return;
 	}
-	if (next_line(&now)) {
+	err = next_line(&now);
+	if (!err) {
 		if (now.ns - middle.ns > BASE_NS) {
 			base = middle;
 			middle = now;
@@ -212,7 +217,8 @@ static void keep_going(struct work_struct *unused)
 		delay = next_turn(&now);
 	} else {
 		begin_anew();
-		if (++restarts > RESTARTS)
+		/* Who comes late may do so as often as it likes. */
+		if (err == -ERANGE && ++restarts > RESTARTS)
 			return;
 	}
 	queue_delayed_work(system_highpri_wq, &work, nsecs_to_jiffies(delay));
