@@ -9,16 +9,19 @@
 
 #define MARKS	100000		/* each on every CPU */
 #define NEAR_NS	50000
+#define FAR_NS	1000000
 
 int main(void)
 {
 	struct ct_clock_map map = { .size = sizeof(map) };
 	struct ct_mark_head mark = { .size = sizeof(mark), .class = CT_CLASS_range_pop,
 				     .flags = CT_F_NO_RESULT };
-	unsigned long outside = 0, back = 0, far = 0, none = 0, failed = 0, lines;
+	unsigned long outside = 0, back = 0, near = 0, far = 0, looked = 0, none = 0, failed = 0,
+		      timed = 0, lines = 0, marks;
 	int fd = device(O_WRONLY), cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	int reader = device(O_RDONLY);
-	uint64_t last = 0, before, after, real;
+	uint64_t last = 0, before, after, real, later, start;
+	uint32_t newest = 0;
 	struct session s;
 
 	ok(!map_clock(fd), "a producer maps the clock page");
@@ -31,11 +34,16 @@ int main(void)
 	ok(page->recording, "it says that a session records");
 	await_line();
 	ok(page->newest, "a line comes");
-	lines = page->newest;
-
-	for (int i = 0; i < MARKS * cpus; i++) {
-		if (i % 1000 == 0)
+	/* A machine that stands still for most of a second has none for a while. */
+	start = now();
+	for (int i = 0; timed < (unsigned long)MARKS * cpus || lines < 4; i++) {
+		if (i % 1000 == 0) {
 			pin(i / 1000 % cpus);
+			if (now() - start > 120000000000ull)
+				break;
+		}
+		lines += page->newest && page->newest != newest;
+		newest = page->newest;
 		mark.op = 0;
 		before = by_line();
 		failed += call(fd, CT_IOC_BEGIN(sizeof(mark)), &mark) != 0;
@@ -44,20 +52,28 @@ int main(void)
 			none++;
 			continue;
 		}
+		timed++;
 		outside += mark.begin < before || mark.begin > after;
 		back += before < last;
 		last = after;
 		if (i % 64)
 			continue;
 		real = now();
-		far += real + NEAR_NS < after || real > by_line() + NEAR_NS;
+		later = by_line();
+		if (!later)
+			continue;
+		looked++;
+		near += after <= real + NEAR_NS && real <= later + NEAR_NS;
+		far += after > real + FAR_NS || real > later + FAR_NS;
 	}
-	ok(!failed && !outside, "of %d marks %lu lie outside the program's stamps around them",
-	   MARKS * cpus, outside);
+	marks = (unsigned long)MARKS * cpus;
+	ok(timed >= marks && lines >= 4,
+	   "there is a line: for %lu marks, by %lu lines (%lu times there was none)", timed, lines, none);
+	ok(!failed && !outside, "of %lu marks %lu lie outside the program's stamps around them",
+	   timed, outside);
 	ok(!back, "time went back %lu times", back);
-	ok(page->newest > lines + 3, "%lu lines came meanwhile", page->newest - lines);
-	ok(none < MARKS / 100, "%lu times there was no line", none);
-	ok(far < 10, "%lu times the line was 50 us from CLOCK_MONOTONIC", far);
+	ok(near > looked / 2 && !far, "the line is near CLOCK_MONOTONIC: of %lu times %lu within 50 us, %lu not within a millisecond",
+	   looked, near, far);
 	session_end(&s);
 	ok(!page->newest && !page->recording, "both end with the session");
 	close(fd);

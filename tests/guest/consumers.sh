@@ -3,15 +3,15 @@
 # Sourced by in-guest.sh: the example of a reader, beside cat, at the same time.
 
 /mnt/build/examples/reader >reader.txt 2>reader.err & reader=$!
-sleep 1
-cat /dev/cudatrace >beside.jsonl & cat=$!
-sleep 0.5
+wait_for_session
+follow beside.jsonl
+# The rings hold all of it, so that no reader can be too slow.
 /mnt/build/tests/load seen 20000 20000 10 >load.out
-wait_for reader.txt ' seen'
-sleep 1
+wait_for reader.txt ' seen$' 20000
+told beside.jsonl
 kill $reader; wait $reader
 is $? 0 "examples/reader ends well" || cat reader.err
-kill $cat; wait $cat 2>/dev/null
+unfollow
 is "$(grep -c ' seen$' reader.txt)" 20000 "examples/reader has every record"
 is "$(sed -n 's/^\([0-9]*\) .*tid=\([0-9]*\) seen$/\1 \2/p' reader.txt | sort -n | sha1sum)" \
 	"$(jq -r 'select(.name=="seen") | "\(.ts_ns) \(.tid)"' beside.jsonl | sort -n | sha1sum)" \
@@ -34,10 +34,11 @@ grep -q 'overwrites' limit.err
 ok $? "in words" || cat limit.err
 cudatrace session limit --rate 0 --share 100
 is "$(cudatrace session limit | tr '\n' ' ')" "--by user --share 100 " "and limits can be taken away"
+reads_device() { ls -l /proc/$1/fd | grep -q cudatrace; }
 cudatrace live --watermark 100000r,300ms >live.txt & live=$!
-sleep 0.5
+wait_until reads_device $live
 /mnt/build/tests/load lively 10 >load.out
-wait_for live.txt lively
+wait_for live.txt lively 10
 is "$(grep -c lively live.txt)" 10 "live waits for a watermark, and shows what came" || cat live.txt
 kill $live; wait $live 2>/dev/null
 cudatrace session stop

@@ -4,24 +4,29 @@
 
 # Producers that live until they were read, inside and outside, of two users.
 load=/mnt/build/tests/load
-cat /dev/cudatrace >outside.jsonl & cat_outside=$!
-sleep 1
+rm -f ready done inside.jsonl
+follow outside.jsonl
 cat >inside.sh <<'END'
 cat /dev/cudatrace >inside.jsonl & cat=$!
-sleep 1
-sh -c 'echo $$ >inside.pid; exec /mnt/build/tests/load inside 20 10' >/dev/null
-sleep 0.5
+until [ -s inside.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done
+sh -c 'echo $$ >inside.pid; exec /mnt/build/tests/load inside 20 0 1 done' >/dev/null & load=$!
+touch ready
+wait $load
 kill $cat
 END
 unshare -U -r -p --fork --mount-proc bash ./inside.sh & container=$!
-$load outside 30 10 >/dev/null & outside=$!
+wait_until [ -e ready ]
+$load outside 30 0 1 done >/dev/null & outside=$!
 setpriv --reuid 1000 --regid 1000 --clear-groups $load mark:user 1 >/dev/null
-sleep 1.5
-setpriv --reuid 1000 --regid 1000 --clear-groups $load mark:user 1 >/dev/null
+for file in inside.jsonl outside.jsonl; do
+	wait_for $file '"name":"inside"' 20
+	wait_for $file '"name":"outside"' 30
+	wait_for $file '"text":"user"'
+done
+touch done
 wait $container
 wait $outside
-sleep 0.5
-kill $cat_outside; wait $cat_outside 2>/dev/null
+unfollow
 is "$(jq -c 'select(.name=="inside") | .pid' inside.jsonl | sort -u)" "$(cat inside.pid)" "in a container a process has the pid that it has there"
 is "$(jq -c 'select(.name=="inside") | .tid' inside.jsonl | sort -u)" "$(cat inside.pid)" "and the tid"
 is "$(jq -c 'select(.name=="outside") | .pid' inside.jsonl | sort -u)" 0 "one that is not visible there is 0"
@@ -33,10 +38,13 @@ is "$(jq -c 'select(.name=="mark" and .text=="user") | .details.uid' outside.jso
 
 # A user namespace whose root is user 1000, who is in the group.
 cat >mapped.sh <<'END'
-cat /dev/cudatrace >/tmp/work/mapped.jsonl & cat=$!
-sleep 1
+cat /dev/cudatrace >mapped.jsonl & cat=$!
+until [ -s mapped.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done
 /mnt/build/tests/load mark:mapped 1 >/dev/null
-sleep 0.5
+for try in $(seq 600); do
+	grep -q '"text":"mapped"' mapped.jsonl && break
+	sleep 0.1
+done
 kill $cat
 END
 chmod 777 .

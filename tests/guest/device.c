@@ -166,6 +166,8 @@ static void test_nothing(void)
 	close(w);
 }
 
+#define NEAR	1000000		/* ns */
+
 static void test_marks(void)
 {
 	struct mark m = text_mark("step 12"), three[3];
@@ -187,7 +189,8 @@ static void test_marks(void)
 	ok(x.count == 1 && !x.bad, "a mark is a record");
 	ok(x.found && x.found->pid == (uint32_t)getpid() &&
 	   x.found->tid == (uint32_t)syscall(SYS_gettid), "stamped with pid and tid");
-	ok(x.last >= before && x.last <= after, "and with CLOCK_MONOTONIC");
+	/* Its line is near that clock: docs/design.md. */
+	ok(x.last >= before - NEAR && x.last <= after + NEAR, "and with CLOCK_MONOTONIC");
 	ok(x.found && *(uint32_t *)(x.found + 1) == getuid(), "its uid can't be forged");
 	ok(x.found && !strcmp((char *)(x.found + 1) + 6, "step 12"), "its text is there");
 
@@ -199,8 +202,8 @@ static void test_marks(void)
 
 	call(w, CT_IOC_DEFINE, &def);
 	a.head = (struct ct_mark_head){ .size = sizeof(a), .class = def.id };
-	ok(!call(w, CT_IOC_BEGIN(sizeof(a)), &a) && a.head.op && a.head.begin >= after,
-	   "a begin gets op and time");
+	ok(!call(w, CT_IOC_BEGIN(sizeof(a)), &a) && a.head.op && a.head.begin >= x.last &&
+	   a.head.begin >= after - NEAR, "a begin gets op and time");
 	op = a.head.op;
 	begin = a.head.begin;
 	x = walk(&s, 0, def.id);
@@ -397,7 +400,8 @@ static void test_vanishing(void)
  */
 static void test_vanishing_late(void)
 {
-	enum { FIELDS = 16, MARKS = 12, CALLS = 3000, TURNS = 20 };
+	enum { FIELDS = 16, MARKS = 12, CALLS = 3000 };
+	const uint64_t until = now() + 60000000000ull;
 	struct { struct ct_mark_head head; uint64_t args[FIELDS]; } *m;
 	struct ct_define def = define("vanishing", "vanishing_late");
 	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -419,7 +423,8 @@ static void test_vanishing_late(void)
 	m = (void *)(pages + PAGE - (MARKS - 1) * sizeof(*m) - sizeof(m->head));
 	for (i = 0; i < MARKS; i++)
 		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
-	for (turn = 0; turn < TURNS && !truncated; turn++) {
+	/* That it happens is a matter of chance. */
+	for (turn = 0; now() < until && !truncated; turn++) {
 		session_start(&s, 4096, 4096, CT_SESSION_OVERWRITE);
 		taking = 1;
 		pthread_create(&thread, NULL, taker, pages + PAGE);
@@ -533,6 +538,8 @@ static void test_threads(uint32_t flags)
 	session_end(&s);
 }
 
+#define LONG	20000		/* ms: a slow machine may need them */
+
 static void test_read(void)
 {
 	int w = device(O_WRONLY), r;
@@ -556,15 +563,18 @@ static void test_read(void)
 		call(w, CT_IOC_MARK(sizeof(m)), &m);
 		_exit(0);
 	}
-	ok(poll(&p, 1, 5000) == 1 && p.revents & POLLIN, "poll wakes when a record comes");
-	n = read(r, buf, sizeof(buf) - 1);
-	buf[n > 0 ? n : 0] = '\0';
+	ok(poll(&p, 1, LONG) == 1 && p.revents & POLLIN, "poll wakes when a record comes");
+	/* The first line may be that of the child's process. */
+	do {
+		n = read(r, buf, sizeof(buf) - 1);
+		buf[n > 0 ? n : 0] = '\0';
+	} while (n > 0 && buf[n - 1] == '\n' && !strstr(buf, "quote") && poll(&p, 1, LONG) == 1);
 	ok(n > 0 && buf[n - 1] == '\n' && strstr(buf, "\"text\":\"quote \\\" slash \\\\\""),
 	   "read gives whole JSON lines");
 	waitpid(pid, NULL, 0);
 	n = 0;
 	call(w, CT_IOC_MARK(sizeof(m)), &m);
-	poll(&p, 1, 5000);
+	poll(&p, 1, LONG);
 	while (n < 100000 && read(r, buf, 1) == 1)
 		n++;
 	ok(n > 60 && errno == EAGAIN, "a reader may take a line byte by byte");
@@ -572,7 +582,7 @@ static void test_read(void)
 	epoll_ctl(ep, EPOLL_CTL_ADD, r, &ev);
 	for (i = 0; i < 3; i++) {
 		call(w, CT_IOC_MARK(sizeof(m)), &m);
-		n = epoll_wait(ep, &ev, 1, 5000);
+		n = epoll_wait(ep, &ev, 1, LONG);
 		while (read(r, buf, sizeof(buf)) > 0)
 			;
 		if (n != 1 || errno != EAGAIN)

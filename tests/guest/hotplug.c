@@ -38,8 +38,8 @@ static void marks(int n)
 	waitpid(pid, NULL, 0);
 }
 
-/* The lines of marks that a reader of text finds, to what was written by now. */
-static int lines(int fd)
+/* The lines of marks that a reader of text finds, until it has so many or 20 s are over. */
+static int lines(int fd, int wanted)
 {
 	static char buf[1 << 20];
 	size_t len = 0;
@@ -47,17 +47,19 @@ static int lines(int fd)
 	int count = 0, tries;
 	char *p;
 
-	for (tries = 0; tries < 20; tries++) {
+	for (tries = 0; tries < 4000 && count < wanted; tries++) {
 		n = read(fd, buf + len, sizeof(buf) - 1 - len);
-		if (n > 0)
-			len += n;
-		else
+		if (n <= 0) {
 			usleep(5000);
+			continue;
+		}
+		len += n;
+		buf[len] = '\0';
+		for (count = 0, p = buf; (p = strstr(p, "\"text\":\"plugged")); p++)
+			count++;
+		count /= 2;	/* each stands in details and at the top */
 	}
-	buf[len] = '\0';
-	for (p = buf; (p = strstr(p, "\"text\":\"plugged")); p++)
-		count++;
-	return count / 2;	/* each stands in details and at the top */
+	return count;
 }
 
 int main(void)
@@ -82,12 +84,12 @@ int main(void)
 	ok(set_online(0), "it goes");
 	x = walk(&s, CPU, CT_CLASS_mark);
 	ok(x.count == 20 && !x.bad, "what it wrote is there to be read by mmap");
-	n = lines(reader);
+	n = lines(reader, 20);
 	ok(n == 20, "and as text: %d of 20", n);
 	ok(set_online(1), "it comes again");
 	marks(30);
 	x = walk(&s, CPU, CT_CLASS_mark);
-	n = lines(reader);
+	n = lines(reader, 30);
 	ok(x.count == 50 && !x.bad && n == 30, "and goes on behind it: %d of 30", n);
 	marks(2000);
 	ok(set_online(0), "it goes with a full ring");

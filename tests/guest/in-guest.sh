@@ -25,27 +25,50 @@ program()
 	grep -v '^1\.\.' $1.tap
 }
 
-# wait_for FILE PATTERN: until a line of FILE matches, at most 30 s
-wait_for()
+# wait_until COMMAND...: until it succeeds, at most a minute: a guest may be starved
+wait_until()
 {
 	local i
-	for i in $(seq 300); do
-		grep -q "$2" "$1" 2>/dev/null && return 0
+	for i in $(seq 600); do
+		"$@" && return 0
 		sleep 0.1
 	done
 	return 1
 }
 
-# Until a session runs: cat has started one when its probes are armed.
-wait_for_session()
+# wait_for FILE PATTERN [N]: until N lines (1) of FILE match
+matches() { [ "$(grep -c "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ]; }
+wait_for() { wait_until matches "$@"; }
+
+# follow FILE: cat writes what the device tells into it, as $cat, from the return on.
+follow()
 {
-	local i
-	for i in $(seq 300); do
-		cudatrace session status >/dev/null 2>&1 && return 0
-		sleep 0.1
-	done
-	return 1
+	rm -f "$1"
+	cat /dev/cudatrace >"$1" & cat=$!
+	wait_until followed "$1"
 }
+followed() { [ -s "$1" ] || { /mnt/build/tests/load here 1 >/dev/null; false; }; }
+
+# told FILE: until all that has happened before stands in it, for text is in the order
+# of time.
+tolds=0
+told()
+{
+	tolds=$((tolds + 1))
+	/mnt/build/tests/load "mark:told $tolds." 1
+	wait_for "$1" "\"text\":\"told $tolds\\."
+}
+
+# unfollow: that cat has seen enough.
+unfollow()
+{
+	kill $cat
+	wait $cat 2>/dev/null
+}
+
+# Until a session runs: record has started one when its probes are armed.
+wait_for_session() { wait_until session_runs; }
+session_runs() { cudatrace session status >/dev/null 2>&1; }
 
 # ---------------------------------------------------- the module alone -------
 load-module
@@ -81,8 +104,7 @@ load-module
 for i in 1 2 3; do rmmod cudatrace && load-module; done
 ok $? "and as often as one likes"
 
-cat /dev/cudatrace >follow.jsonl & cat=$!
-sleep 2
+follow follow.jsonl
 kill -INT $cat 2>/dev/null; kill $cat
 wait $cat
 [ $? -ge 128 ]
@@ -91,8 +113,7 @@ ok $? "a signal ends cat"
 [ "$driver" = none ] && { . $share/record.sh; plan; exit; }
 
 # ------------------------------------------------------- orders of loading ---
-cat /dev/cudatrace >module-first.jsonl & cat=$!
-sleep 1
+follow module-first.jsonl
 load-driver
 ok $? "the driver loads while probes wait for it"
 cuinit >/dev/null
@@ -101,13 +122,14 @@ ok $? "module first: its probes are armed when it comes"
 unload-driver
 ok $? "the driver unloads under live probes"
 load-driver
+told module-first.jsonl
 before=$(count '.name=="nvidia_ioctl" and .phase=="E"' module-first.jsonl)
 cuinit >/dev/null
-sleep 2
+told module-first.jsonl
 after=$(count '.name=="nvidia_ioctl" and .phase=="E"' module-first.jsonl)
 [ "$after" -gt "$before" ]
 ok $? "driver reloaded: its probes are armed again ($before, then $after ioctls)"
-kill $cat; wait $cat 2>/dev/null
+unfollow
 unload-module
 ok $? "the module unloads with the driver loaded"
 load-module

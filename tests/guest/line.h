@@ -41,7 +41,7 @@ static uint64_t by_line(void)
 
 static void await_line(void)
 {
-	for (int i = 0; i < 200 && !page->newest; i++)
+	for (int i = 0; i < 2000 && !page->newest; i++)
 		usleep(10000);
 }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Usage: load NAME COUNT [RATE [BATCH]]
+ * Usage: load NAME COUNT [RATE [BATCH [FILE]]]
  *        load mark:TEXT COUNT
- *        load speed
+ *        load watch
  *
  * Makes COUNT events of class NAME on /dev/cudatrace, numbered from 0 in "size", RATE
  * a second by this machine's own clock (0: as fast as it goes), BATCH in one call.
- * Prints how many it made and how many a second that were.
+ * Prints how many it made and how many a second that were.  Lives on until there is
+ * FILE: a reader asks who a process is when it reads.
  *
- * speed: how fast this machine is just now, with all processors at work, in millions of
- * turns of a loop a second on one of them: of an emulated one that is not known.
+ * watch: how fast this machine is until it is told to end (SIGTERM), which of an emulated
+ * one is not known: on each processor half a millisecond of 20 goes into a loop.  Prints
+ * the millions of turns of that loop a second on the slowest one, and for how many ms
+ * one stood still at most.
  */
 #include <err.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -29,23 +33,61 @@ static void wait_until(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-static int speed(void)
+/* What a processor has done, of which its own process alone writes. */
+struct progress {
+	uint64_t turns, ns, still_ns;
+};
+
+static void watch_one(int cpu, struct progress *p)
 {
-	const uint64_t turns = 40000000;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i;
-	uint64_t start = now();
+	const struct sched_param first = { .sched_priority = 50 };
+	const uint64_t turns = 100000;
+	uint64_t start, begin = now();
 	volatile uint64_t sum = 0;
 
-	for (i = 0; i < cpus; i++) {
-		if (!fork()) {
-			for (uint64_t n = 0; n < turns; n++)
-				sum += n;
-			_exit(0);
-		}
+	pin(cpu);
+	/* Before everything else of this machine's: it looks at what is below it. */
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	for (;;) {
+		start = now();
+		for (uint64_t n = 0; n < turns; n++)
+			sum += n;
+		p->ns += now() - start;
+		p->turns += turns;
+		if (now() - begin > p->still_ns)
+			p->still_ns = now() - begin;
+		begin = now();
+		usleep(20000);
 	}
-	while (wait(NULL) > 0)
-		;
-	printf("%llu\n", (unsigned long long)(turns * 1000 / (now() - start)));
+}
+
+static int watch(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i;
+	struct progress *p = mmap(NULL, cpus * sizeof(*p), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t speed, least = ~0ull, still = 0;
+	pid_t pid[cpus];
+	sigset_t end;
+	int sig;
+
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigprocmask(SIG_BLOCK, &end, NULL);
+	for (i = 0; i < cpus; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			watch_one(i, &p[i]);
+	}
+	sigwait(&end, &sig);
+	for (i = 0; i < cpus; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+		speed = p[i].turns * 1000 / (p[i].ns + 1);
+		least = speed < least ? speed : least;
+		still = p[i].still_ns > still ? p[i].still_ns : still;
+	}
+	printf("%llu %llu\n", (unsigned long long)least, (unsigned long long)(still / 1000000));
 	return 0;
 }
 
@@ -66,10 +108,10 @@ int main(int argc, char **argv)
 	struct ct_define d;
 	int fd;
 
-	if (argc == 2 && !strcmp(argv[1], "speed"))
-		return speed();
+	if (argc == 2 && !strcmp(argv[1], "watch"))
+		return watch();
 	if (argc < 3)
-		errx(64, "Usage: load NAME COUNT [RATE [BATCH]]");
+		errx(64, "Usage: load NAME COUNT [RATE [BATCH [FILE]]]");
 	count = strtoull(argv[2], NULL, 0);
 	rate = argc > 3 ? strtoull(argv[3], NULL, 0) : 0;
 	batch = argc > 4 ? strtoull(argv[4], NULL, 0) : 1;
@@ -99,5 +141,7 @@ int main(int argc, char **argv)
 		wait_until(start + made * 1000000000 / rate);
 	printf("%llu events, %llu a second\n", (unsigned long long)made, (unsigned long long)
 	       (made * 1000000000 / (now() - start + 1)));
+	while (argc > 5 && access(argv[5], F_OK))
+		usleep(10000);
 	return 0;
 }

@@ -11,9 +11,6 @@
 
 #include "session.h"
 
-#define MARK_RING	(sizeof(struct mark) - sizeof(struct ct_mark_head) + \
-			 sizeof(struct ct_cpu_record))
-
 static int w;
 
 static void marks(int n)
@@ -136,7 +133,7 @@ static void test_change(void)
 	usleep(200000);
 	ok(!waitpid(pid, NULL, WNOHANG), "a read() waits for its watermark");
 	ok(!watermark(r, 0, 1, 0), "which is changed meanwhile");
-	for (i = 0; i < 100 && !gone; i++, usleep(50000))
+	for (i = 0; i < YES / 50 && !gone; i++, usleep(50000))
 		gone = waitpid(pid, NULL, WNOHANG) == pid;
 	ok(gone, "and then waits for the new one");
 	if (!gone)

@@ -21,7 +21,8 @@ LD_LIBRARY_PATH=$sim cudatrace record -q -o trace-beside -- sh -c '
 	cat /dev/cudatrace >beside.jsonl & cat=$!
 	until [ -s beside.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done
 	/mnt/build/examples/inference --iterations 20 >/dev/null
-	sleep 1
+	/mnt/build/tests/load mark:told 1
+	until grep -q "\"text\":\"told" beside.jsonl; do sleep 0.1; done
 	kill $cat' 2>beside.err
 cudatrace export --format jsonl -o beside-record.jsonl trace-beside
 beside=$(count '.name=="cuLaunchKernel" and .phase=="E"' beside.jsonl)

@@ -49,13 +49,12 @@ grep -qE '0x5c000008 class 0xdead  refused at [0-9.]+: NV_ERR_INVALID_CLASS' rm.
 ok $? "and what RM refused, with its status"
 
 # Every group of probes has hits, which a program of ours caused (the scheduler's: below).
-cat /dev/cudatrace >groups.jsonl & cat=$!
-wait_for_session
+follow groups.jsonl
 /mnt/build/tests/rm >/dev/null 2>&1
 /mnt/build/tests/rm open 1 >/dev/null
-wait_for groups.jsonl '"name":"rm_init_adapter","phase":"E"'
+told groups.jsonl
 cudatrace probe status >groups.status
-kill $cat; wait $cat 2>/dev/null
+unfollow
 for of in ioctl:nvidia_ioctl memory:nv_alloc_pages interrupt:nvidia_isr context:rm_init_adapter uvm:uvm_va_block_cpu_fault; do
 	hits=$(awk -v g=${of%:*} '$1 == g && $4 == "armed" && $6 > 0 { n++ } END { print n + 0 }' groups.status)
 	[ "$hits" -gt 0 ] && [ "$(count ".name==\"${of#*:}\" and .phase==\"E\"" groups.jsonl)" -gt 0 ]

@@ -71,6 +71,10 @@ struct mark {
 	char text[26];
 };
 
+/* Bytes of such a record in a ring. */
+#define MARK_RING	(sizeof(struct mark) - sizeof(struct ct_mark_head) + \
+			 sizeof(struct ct_cpu_record))
+
 static struct mark text_mark(const char *text)
 {
 	struct mark m = { .head = { .size = sizeof(m), .class = CT_CLASS_mark,

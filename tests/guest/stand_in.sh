@@ -5,14 +5,13 @@
 # version 580 calls its functions as NVIDIA publishes them (module/nvidia.c says what
 # that shows and what not).
 
-cat /dev/cudatrace >stand_in.jsonl & cat=$!
-wait_for_session
+follow stand_in.jsonl
 insmod $share/module/nvidia.ko
 ok $? "a stand-in for driver 580 loads"
 is "$(cudatrace probe status | awk '$3 == "nvidia_dev_xid" { print $4 }')" armed "it brings the tracepoint of Xids"
 echo 1 >/dev/ct_nvidia
-wait_for stand_in.jsonl '"name":"nvidia_dev_xid"'
-kill $cat; wait $cat 2>/dev/null
+told stand_in.jsonl
+unfollow
 # one NAME FIELDS: what jq's FIELDS say of its only record
 one() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
 is "$(one nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"

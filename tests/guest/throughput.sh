@@ -3,18 +3,21 @@
 # Sourced by in-guest.sh: text keeps up with so many events a second, by the guest's own
 # clock.  The guest is emulated, and its host has other things to do: what fails is
 # tried again, three times in all.  A try in which not even the load could be made at
-# that rate, or the machine was slower than this takes, says nothing about readers.
+# that rate, or the machine was slower than this takes, or stood still, says nothing about
+# readers: that is watched all the while.
 
 load=/mnt/build/tests/load
 
-# follow RATE COUNT BATCH FILTER: COUNT events at RATE a second while FILTER follows the
+# follow_text RATE COUNT BATCH FILTER: COUNT events at RATE a second while FILTER follows the
 # text; prints what came of it.  0: all lines came and nothing was lost.
-follow()
+follow_text()
 {
 	local rate=$1 count=$2 batch=$3 made lines lost
 	shift 3
-	"$@" </dev/cudatrace >rate.jsonl & local reader=$!
-	sleep 0.5
+	# Opened here, so that it has begun.
+	exec 7</dev/cudatrace
+	"$@" <&7 >rate.jsonl & local reader=$!
+	exec 7<&-
 	made=$($load paced "$count" "$rate" "$batch" | sed 's/.*, \([0-9]*\) a second/\1/')
 	$load last 1 >/dev/null
 	wait_for rate.jsonl '"name":"last"'
@@ -36,7 +39,6 @@ follow_null()
 	local rate=$1 count=$2 batch=$3 made number
 	exec 7</dev/cudatrace
 	cat <&7 >/dev/null & local reader=$!
-	sleep 0.5
 	made=$($load paced "$count" "$rate" "$batch" | sed 's/.*, \([0-9]*\) a second/\1/')
 	sleep 0.5
 	kill $reader
@@ -49,42 +51,45 @@ follow_null()
 }
 
 # keeps_up SPEED TEXT FOLLOW RATE COUNT BATCH [FILTER...]: SPEED is what it takes of the machine, in
-# the units of "load speed", with a half more to spare.
+# the units of "load watch", with a half more to spare.
 keeps_up()
 {
-	local wanted=$1 text=$2 said try before after judged=no
+	local wanted=$1 text=$2 said try good speed still judged=0
 	shift 2
 	for try in 1 2 3; do
-		before=$($load speed)
+		$load watch >speed.txt & local watch=$!
 		said=$("$@")
-		if [ $? = 0 ]; then
-			ok 0 "$text: $said (try $try, speed $before)"
+		good=$?
+		kill $watch
+		wait $watch
+		read -r speed still <speed.txt
+		if [ $good = 0 ]; then
+			ok 0 "$text: $said (try $try, speed $speed)"
 			return
 		fi
-		after=$($load speed)
-		echo "# $text: try $try: $said, speed $before and $after of $wanted"
-		[ "$before" -ge "$wanted" ] && [ "$after" -ge "$wanted" ] && [ "${said%% *}" -ge $(($2 - $2 / 20)) ] && judged=yes
-		sleep 2
+		echo "# $text: try $try: $said, speed $speed of $wanted, stood still for $still ms"
+		[ "$speed" -ge "$wanted" ] && [ "$still" -lt 300 ] && [ "${said%% *}" -ge $(($2 - $2 / 20)) ] &&
+			judged=$((judged + 1))
 	done
-	if [ $judged = yes ]; then
+	if [ $judged = 3 ]; then
 		ok 1 "$text: $said"
 	else
-		skip "$text: the machine is too slow or too busy to tell: $said, speed $before and $after of $wanted"
+		skip "$text: the machine is too slow or too busy to tell: $said, speed $speed of $wanted, still for $still ms"
 	fi
 }
 
 # The rings hold 1.5 s of these events at most, so 5 s of them pass through.
 cudatrace session start --groups added --subbufs 128
 keeps_up 150 "cat >/dev/null keeps up with 100,000 events a second (rings of 8 MiB a CPU)" follow_null 100000 500000 30
-keeps_up 150 "cat | jq with 5,000" follow 5000 20000 5 sh -c 'cat | jq -c --unbuffered .'
+keeps_up 150 "cat | jq with 5,000" follow_text 5000 20000 5 sh -c 'cat | jq -c --unbuffered .'
 cudatrace session stop
 
 # Beyond that, what is missing is told in the stream itself, to the record.
 cudatrace session start --groups added --subbuf-size 4096 --subbufs 4
-sh -c 'sleep 2; exec cat' </dev/cudatrace >beyond.jsonl & reader=$!
-sleep 0.5
+exec 7</dev/cudatrace
 $load paced 20000 0 36 >/dev/null
-sleep 2
+cat <&7 >beyond.jsonl & reader=$!
+exec 7<&-
 $load last 1 >/dev/null
 wait_for beyond.jsonl '"name":"last"'
 kill $reader; wait $reader 2>/dev/null

@@ -10,8 +10,7 @@ insmod $share/module/ct_events.ko
 ok $? "the module of events loads"
 
 # What is there is armed, what is not is told, while a session runs.
-cat /dev/cudatrace >points.jsonl & cat=$!
-wait_for_session
+follow points.jsonl
 is "$(state_of sched_switch) $(state_of sched_wakeup)" "armed armed" "the scheduler's tracepoints are armed"
 is "$(state_of dma_fence_init) $(state_of dma_fence_wait_end)" "armed armed" "those of dma_fence"
 is "$(state_of irq_handler_entry)" "armed" "those of interrupts"
@@ -28,8 +27,8 @@ is "$(state_of gpu_mem_total)" "absent" "which is absent then"
 insmod $share/module/ct_events.ko
 is "$(state_of gpu_mem_total)" "armed" "and armed when it comes back"
 echo mem >/dev/ct_events
-wait_for points.jsonl '"name":"gpu_mem_total".*"owner_pid":4242'
-kill $cat; wait $cat 2>/dev/null
+told points.jsonl
+unfollow
 
 is "$(jq -c 'select(.name=="dma_fence_init") | [.details.seqno, .details.text]' points.jsonl)" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
 context=$(jq -c 'select(.name=="dma_fence_init") | .details.fence_context' points.jsonl)
@@ -74,12 +73,10 @@ cudatrace probe add ct_events:ct_events_plain arg0:n:s32 ret:got:s32
 ok $? "and one by breakpoint"
 cudatrace probe list 'ct_events:ct_events_*' >contexts.list 2>&1
 is "$(awk '$2 == "ct_events_site" { print $3 }' contexts.list) $(awk '$2 == "ct_events_plain" { print $3 }' contexts.list)" "ftrace breakpoint" "list says which is which"
-cat /dev/cudatrace >contexts.jsonl & cat=$!
-wait_for_session
+follow contexts.jsonl
 for c in task softirq hardirq; do echo $c >/dev/ct_events; done
-wait_for contexts.jsonl '"context":"hardirq".*"n":3'
-sleep 0.5
-kill $cat; wait $cat 2>/dev/null
+told contexts.jsonl
+unfollow
 for f in ct_events_site ct_events_plain; do
 	is "$(jq -r "select(.name==\"$f\" and .phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" contexts.jsonl | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false ' "$f: argument, result and context, in task, softirq and hardirq"
 done

@@ -61,11 +61,15 @@ is $? 37 "the program's status is returned"
 "$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
 is $? 143 "a signal that ends it is returned as a shell does"
 "$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
-for _ in $(seq 100); do [ -e "$work/ready" ] && break; sleep 0.05; done
+for _ in $(seq 1200); do [ -e "$work/ready" ] && break; sleep 0.05; done
 kill -TERM $pid
 wait $pid
 is $? 9 "a signal sent to record reaches the program"
-CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '"$0" --iterations 100000 & sleep 0.6; kill -KILL $!; wait' "$inference" >/dev/null 2>&1
+CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
+	"$0" --verbose --iterations 100000 2>"$1" &
+	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+	kill -KILL $!
+	wait' "$inference" "$work/tokens" >/dev/null 2>&1
 "$cudatrace" export --format jsonl -o "$work/killed.jsonl" "$work/trace-killed"
 [ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/killed.jsonl")" -gt 50 ]
 ok $? "SIGKILL loses nothing that was recorded"
