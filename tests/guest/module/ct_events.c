@@ -81,24 +81,37 @@ static const struct dma_fence_ops fence_ops = {
 };
 static DEFINE_SPINLOCK(fence_lock);
 
-static int signal_later(void *fence)
+struct later {
+	struct dma_fence *fence;
+	struct task_struct *waiter;	/* lives until the fence is signaled */
+};
+
+/* So long after the waiter went to sleep. */
+static int signal_later(void *data)
 {
+	struct later *l = data;
+	struct dma_fence *f = l->fence;
+	int i;
+
+	for (i = 0; i < 10000 && task_is_running(l->waiter); i++)
+		msleep(1);
 	msleep(50);
-	dma_fence_signal(fence);
-	dma_fence_put(fence);
+	dma_fence_signal(f);
+	dma_fence_put(f);
 	return 0;
 }
 
 static int fence(void)
 {
 	struct dma_fence *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct later later = { .fence = f, .waiter = current };
 	struct task_struct *task;
 
 	if (!f)
 		return -ENOMEM;
 	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
 	dma_fence_get(f);
-	task = kthread_run(signal_later, f, "ct_events");
+	task = kthread_run(signal_later, &later, "ct_events");
 	if (IS_ERR(task)) {
 		dma_fence_signal(f);
 		dma_fence_put(f);
