@@ -75,6 +75,10 @@ static void fill(struct ct_probe_add *add, const struct ct_kfunc *f)
 struct queue {
 	const struct ct_kfunc **next[2], **end[2];
 	size_t batch[2];	/* armed together; between two, Ctrl-C is heeded */
+	/* What whole batches took until now, which tells more than any sample. */
+	double seconds[2];
+	size_t done[2];
+	double sample[2];	/* seconds a function, by estimate() */
 };
 
 /* Arm the next @n of a kind together; returns the seconds that it took. */
@@ -109,10 +113,26 @@ static void estimate(struct ct_device *dev, struct queue *q, size_t all)
 		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
 		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
 		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
+		q->sample[kind] = each + small / q->batch[kind];
 		seconds += left * each + (left + q->batch[kind] - 1) / q->batch[kind] * small;
 	}
 	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and leaves nothing behind)\n",
 		all, seconds < 1 ? 1 : seconds);
+}
+
+/* What is left takes as long as what was armed, or by its sample where nothing was. */
+static double to_go(const struct queue *q)
+{
+	double seconds = 0, each;
+	size_t left;
+	int kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		left = q->end[kind] - q->next[kind];
+		each = q->done[kind] ? q->seconds[kind] / q->done[kind] : q->sample[kind];
+		seconds += left * each;
+	}
+	return seconds;
 }
 
 /*
@@ -161,7 +181,7 @@ static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 	bool terminal = isatty(STDERR_FILENO);
 	double begin = now(), last = begin;
 	struct queue q = { .batch = { MANY, MANY } };
-	size_t i, armed, all;
+	size_t i, n, armed, all;
 	int kind;
 
 	for (kind = 0; list && kind < 2; kind++) {
@@ -177,13 +197,16 @@ static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 		estimate(dev, &q, all);
 	for (kind = 0; kind < 2; kind++)
 		while (q.next[kind] < q.end[kind] && !stop) {
-			arm_batch(dev, &q, kind, q.batch[kind]);
+			n = q.end[kind] - q.next[kind];
+			q.seconds[kind] += arm_batch(dev, &q, kind, q.batch[kind]);
+			q.done[kind] += n - (q.end[kind] - q.next[kind]);
 			if (now() - last < (terminal ? 0.2 : 2))
 				continue;
 			last = now();
-			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go %s", terminal ? "\r" : "",
+			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go, %.0f s %s",
+				terminal ? "\r" : "",
 				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), all,
-				terminal ? "" : "\n");
+				to_go(&q), terminal ? "  " : "\n");
 		}
 	free(list);
 	armed = count_armed(dev);

@@ -116,7 +116,7 @@ count=$(sed -n 's/.*cudatrace: \([0-9]*\) of [0-9]* functions armed.*/\1/p' big.
 ok $? "more than $least are armed ($count)"
 # Told every two seconds.
 armed_in=$(sed -n 's/.*functions armed in \([0-9]*\).*/\1/p' big.err)
-[ "${armed_in:-9}" -lt 4 ] || grep -q 'arming, [0-9]* of [0-9]* to go' big.err
+[ "${armed_in:-9}" -lt 4 ] || grep -q 'arming, [0-9]* of [0-9]* to go, [0-9]* s' big.err
 ok $? "with progress"
 grep -E 'takes about|armed in|removed in|called too often' big.err | sed "s/^/# ($took s) /"
 sed -n '$p' big.out | sed 's/^/# /'
