@@ -56,15 +56,22 @@ static int begin_session(void)
 	return 0;
 }
 
+/* Nothing of what this round is about has happened: a thread got no processor yet. */
+static int idle(void)
+{
+	return (kind->what & CHURN && !own_lives) || (kind->what & HOTPLUG && !plugged) ||
+	       (kind->what & RELOAD && !driver_reloads);
+}
+
 /* All threads at work for a while; returns when all stand still, so that no call is open. */
 static void work(void)
 {
-	uint64_t until = now() + ROUND_MS * 1000000ull;
+	uint64_t until = now() + ROUND_MS * 1000000ull, last = until + 60000000000ull;
 	uint32_t cpu;
 
 	atomic_store(&working, threads);
 	atomic_fetch_add(&phase, 1);
-	while (now() < until) {
+	while (now() < until || (idle() && now() < last)) {
 		consume_all();
 		if (kind->what & LAZY)
 			usleep(20000);
