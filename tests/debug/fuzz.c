@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 		}
 	}
 	pthread_create(&t, NULL, scribble, (void *)(seed | 1));
-	/* As long as told, and on a slow machine until all came far, five times that at most. */
+	/* As long as told, and on a slow machine until all came far, fifteen times that at most. */
 	begin = now();
 	do {
 		usleep(100000);
@@ -434,7 +434,7 @@ int main(int argc, char **argv)
 			far += came_far(all, i);
 		far += __atomic_load_n(&lane_answers, __ATOMIC_RELAXED) != 0;
 		passed = (now() - begin) / 1000000000;
-	} while (passed < seconds || (far <= PROCESSES && passed < 5 * seconds));
+	} while (passed < seconds || (far <= PROCESSES && passed < 15 * seconds));
 	for (i = 0; i <= PROCESSES; i++)
 		if (pid[i] > 0)
 			kill(pid[i], SIGKILL);
