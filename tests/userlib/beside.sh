@@ -1,11 +1,78 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests of the preload library beside what puts itself before libc as well; run.sh reads
-# this, its functions and $B, $W, $D.
+# Tests of the preload library beside others: the doors that are open to tools, and what puts
+# itself before libc as well.  run.sh reads this; its functions and $B, $W, $D.
 
-# compiled_with SANITIZER FILE: FILE is $W/sanitized, if the compiler has that.
+t_nvtx() {
+	"$B/nvtx_app" >"$W/bare"
+	NVTX_INJECTION64_PATH=$B/libcudatrace.so traced "$B/nvtx_app"
+	{ exits 0 && silent && cmp -s "$W/out" "$W/bare" && valid &&
+	  counts 1 ' range_push .*text="forward"$' && counts 1 'text="layer 1"$' &&
+	  counts 4 ' range_pop$' && counts 1 ' mark .*text="grüß € 😀"$' &&
+	  counts 1 ' mark .*text="torch: attributes"$' &&
+	  counts 1 ' range_push .*text="torch: registered"$' &&
+	  counts 1 'text="range [0-9]* begins: async"$' && counts 1 'text="range [0-9]* ends"$'; }
+	ok "NVTX: ranges, marks, domains, registered and wide strings" $?
+	NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$W/bare"
+	NVTX_INJECTION64_PATH=$B/libcudatrace.so CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so \
+		traced "$B/nvtx_app"
+	{ exits 0 && silent && cmp -s "$W/out" "$W/bare" && grep -q 'tool: push layer 1' "$W/out" &&
+	  valid && counts 1 ' range_push .*text="forward"$' &&
+	  counts 1 ' mark .*text="torch: attributes"$'; }
+	ok "... before another tool, which is called too and whose answers count" $?
+}
+
+# Not preloaded: libcuda loads the library.
+injected() {
+	D=$W/trace
+	rm -rf "$D"
+	CUDATRACE_DIR=$D CUDA_INJECTION64_PATH=$B/libcudatrace.so "$@" >"$W/out" 2>"$W/err"
+	STATUS=$?
+}
+
+t_inject() {
+	injected "$B/inject_app"
+	{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent ' &&
+	  counts 1 ' cuMemAlloc_v2 '; }
+	ok "injected by libcuda: pointers from before, and dlsym from then on" $?
+	CUDATRACE_INJECTION_NEXT=$B/inject_tool.so injected "$B/inject_app"
+	{ exits 0 && grep -q 'tool: injected' "$W/out" && valid &&
+	  counts 100 ' cuCtxSetCurrent '; }
+	ok "... before another tool, which is injected too" $?
+	CUDA_INJECTION64_PATH=$B/libcudatrace.so traced "$B/inject_app"
+	{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent ' && counts 1 ' cuInit '; }
+	ok "... and preloaded as well: each call once" $?
+}
+
+t_others() {
+	cat >"$W/others.c" <<-'EOF'
+	#include <dlfcn.h>
+	int main(int argc, char **argv)
+	{
+		void *l = dlopen(argv[argc - 1], RTLD_NOW), *h;
+		int (*blas)(void **) = dlsym(l, "cublasCreate_v2");
+		int (*dnn)(void **) = dlsym(l, "cudnnCreate");
+		int (*init)(unsigned) = dlsym(l, "cuInit");
+		Dl_info i;
+
+		if (blas(&h) || dnn(&h) || init(7) != 1007)
+			return 1;
+		/* not thunks: the very addresses */
+		return !dladdr((void *)init, &i) || i.dli_fbase == 0 ||
+		       !__builtin_strstr(i.dli_fname, "cudart_like");
+	}
+	EOF
+	cc -w -D_GNU_SOURCE -o "$W/others" "$W/others.c" && traced "$W/others" "$B/libcudart_like.so"
+	{ exits 0 && [ ! -e "$D" ]; }
+	ok "cublas, cudnn, and a cuInit that is not libcuda's are left alone" $?
+	traced /bin/sh -c 'echo x; exit 5'
+	{ exits 5 && silent && [ ! -e "$D" ] && [ "$(cat "$W/out")" = x ]; }
+	ok "a program without CUDA leaves no trace" $?
+}
+
+# compiled_with SANITIZER FILE...: FILE is $W/sanitized, if the compiler has that.
 compiled_with() {
 	echo 'int main(void) { return 0; }' | cc "-fsanitize=$1" -x c -o "$W/sanitized" - 2>/dev/null &&
-		cc -w -D_GNU_SOURCE -g "-fsanitize=$1" -o "$W/sanitized" "$2" -lpthread -ldl
+		cc -w -D_GNU_SOURCE -g "-fsanitize=$1" -o "$W/sanitized" "${@:2}" -lpthread -ldl
 }
 
 t_sanitizers() {
@@ -24,7 +91,7 @@ t_sanitizers() {
 		injected "$W/sanitized"
 		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
 		ok "... and injected" $?
-		compiled_with thread tests/userlib/victim.c
+		compiled_with thread tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads}.c
 		traced "$W/sanitized" threads
 		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
 		ok "... with 1,000 threads, of which it has nothing to report" $?

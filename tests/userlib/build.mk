@@ -39,8 +39,13 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/victim: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
+$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+
+VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c victim_threads.c)
+
+$(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
+	$(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o

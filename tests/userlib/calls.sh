@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of the preload library: what is recorded of a call, and by which ways calls are found.
+# run.sh reads this; its functions and $B, $W, $D.
+
+t_basic() {
+	traced "$B/victim" basic
+	{ exits 0 && silent && valid; }
+	ok "calls through dlopen and dlsym are recorded" $?
+	{ counts 1 'cuInit flags=0x0$' && counts 1 'result=1 .*cuInit flags=0x1$' &&
+	  counts 1 'memory/alloc cuMemAlloc_v2 size=4096 ptr=0x7f0000001000$' &&
+	  counts 1 'result=2 .*cuMemAlloc_v2 size=2199023255552 ptr=0x0$' &&
+	  counts 1 'cuMemGetInfo_v2 free=1000 total=0$' &&
+	  counts 1 'cuMemFree_v2 ptr=0x7f0000001000$'; }
+	ok "sizes and pointers; results are read after success, NULL is accepted" $?
+	{ counts 1 'cuMemcpyHtoD_v2 size=16 .* direction=1 async=0$' &&
+	  counts 1 'cuMemcpyHtoDAsync_v2 .*stream=0x8 direction=1 async=1$' &&
+	  counts 1 'cuMemcpyDtoH_v2 .*direction=2' &&
+	  counts 1 'cuMemcpy2D_v2 size=1000 dst=0x2222 src=0x1111 .*direction=1' &&
+	  counts 1 'result=1 .*cuMemcpy2D_v2 size=0 ' &&
+	  counts 1 'transfer/set cuMemsetD32_v2 size=16 .*value=0xabcd width=4$'; }
+	ok "transfers: bytes, direction by name or by the block's memory types" $?
+	{ counts 1 'launch cuLaunchKernel kernel=_Z6kernelPf shared=7 grid_x=1 grid_y=2 grid_z=3 block_x=4 block_y=5 block_z=6 stream=0x8$' &&
+	  counts 1 'cuLaunchKernelEx kernel=second%20kernel%25 shared=3 grid_x=9 .*stream=0x77$' &&
+	  counts 1 'result=1 .*cuLaunchKernelEx .*grid_x=0'; }
+	ok "launches: kernel name, grid, block, shared memory, stream" $?
+	counts 1 'launch cuLaunchKernel kernel=- '
+	ok "a handle's name is forgotten when its module is unloaded" $?
+	{ counts 1 'query/- cuCtxGetCurrent$' &&
+	  counts 1 'flags=4 result=0 dur=0 .*cuCtxGetCurrent'; }
+	ok "a query is stamped once" $?
+	counts 1 'process ppid=.* text=".*victim basic"$'
+	ok "the process has its record" $?
+	{ counts 1 '^info sink files$' && counts 1 '^info libcuda .*libcuda.so.1$'; }
+	ok "the registry says which way and which libcuda" $?
+	if [[ $(getconf GNU_LIBC_VERSION) > "glibc 2.34" ]]; then
+		counts 0 ' cpu=65535 '
+		ok "records say on which CPU" $?
+	fi
+	size=$(stat -c %s "$D"/u-*)
+	[ "$size" -le 4096 ]
+	ok "a finished stream has no unused room ($size bytes)" $?
+}
+
+t_clock() {
+	"$B/test_clock" >"$W/said"
+	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $?
+	traced "$B/victim" clock
+	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
+	  paste -d ' ' <(grep '^call' "$W/out") \
+		<(sed -n 's/.* ts=\([0-9]*\) .* dur=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2/p' "$W/dump") |
+	  awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
+	  [ ! -s "$W/said" ]; }
+	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
+}
+
+t_queries() {
+	CUDATRACE_TIME_QUERIES=1 traced "$B/victim" basic
+	{ valid && counts 0 'flags=4 .*cuCtxGetCurrent' && counts 1 'flags=0 .*cuCtxGetCurrent'; }
+	ok "CUDATRACE_TIME_QUERIES=1 gives queries a duration" $?
+}
+
+t_args() {
+	traced "$B/victim" args
+	{ exits 0 && valid && counts 4 ' cu(Ipc|Tensor|Param|Mock)[A-Za-z0-9]*(_v2)?( |$)'; }
+	ok "16 arguments, floats, a structure by value, an unknown function of 20" $?
+	traced "$B/victim" edge
+	{ exits 0 && valid && counts 1 cuMockErrno; }
+	ok "an unknown function at the very top of a stack" $?
+}
+
+t_proc() {
+	traced "$B/victim" proc
+	{ exits 0 && valid && counts 1 'cuMemAlloc_v2 ' && counts 1 'cuLaunchKernel_ptsz ' &&
+	  counts 1 'cuLaunchKernel_ptsz .*shared=7 grid_x=1 .*block_z=6 stream=0x8$' &&
+	  counts 1 'cuCtxGetCurrent$' && counts 1 'cuMemFree_v2 ptr=' &&
+	  counts 10 ' cuGetProcAddress_v2 ptr=' && counts 1 ' cuGetProcAddress ptr='; }
+	ok "cuGetProcAddress: versions, flags, NULL, and itself" $?
+}
+
+t_lookups() {
+	traced "$B/victim" lookups
+	{ exits 0 && silent && valid && counts 1 ' cuInit '; }
+	ok "dlsym: handles, RTLD_DEFAULT, RTLD_NEXT and dlerror keep their meaning" $?
+	"$B/victim" lookups >"$W/out" 2>&1
+	ok "(the same without the library)" $?
+	cat >"$W/wrapper.c" <<-'EOF'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	int cuInit(unsigned flags)
+	{
+		int (*next)(unsigned) = dlsym(RTLD_NEXT, "cuInit");
+
+		return next == cuInit ? 1 : next(flags);
+	}
+	EOF
+	cc -shared -fPIC -w -o "$W/wrapper.so" "$W/wrapper.c"
+	LIB="$B/libcudatrace.so $W/wrapper.so" traced "$B/linked-lazy"
+	{ exits 0 && silent && valid && counts 3 ' cuMemAlloc_v2 '; }
+	ok "a wrapper of cuInit that goes on by RTLD_NEXT" $?
+	traced "$B/victim" held
+	{ exits 0 && silent && valid && counts 1 ' cuMemGetInfo_v2 ' &&
+	  counts 3 ' cuCtxSetCurrent '; }
+	ok "a lookup waits for no thread that is inside the library, nor does a forked child" $?
+	nm -D --defined-only "$B/libcudatrace.so" | awk '{print $3}' >"$W/said"
+	! grep -vxE 'dlsym|ioctl|cudatrace_(mark|range_push|range_pop)|InitializeInjection(Nvtx2)?' "$W/said"
+	ok "only dlsym, ioctl, cudatrace_* and the two injections are exported" $?
+	readelf -d "$B/libcudatrace.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$W/said"
+	[ "$(cat "$W/said")" = libc.so.6 ]
+	ok "nothing but libc is needed" $?
+}
+
+t_namespaces() {
+	traced "$B/victim" dlmopen
+	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent ' && counts 0 ' cuInit '; }
+	ok "dlmopen: another namespace's libcuda is left alone" $?
+	cat >"$W/early.c" <<-'EOF'
+	/* As an allocator does: dlsym from malloc, before any constructor ran. */
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <stddef.h>
+	static void *(*real)(size_t);
+	static char pool[65536];
+	static size_t used;
+	void *malloc(size_t n)
+	{
+		if (!real) {
+			real = (void *)1;
+			real = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+		}
+		if (real == (void *)1)
+			return pool + (used += (n + 15) & ~15ul) - n;
+		return real(n);
+	}
+	EOF
+	cc -shared -fPIC -w -o "$W/early.so" "$W/early.c"
+	LIB="$W/early.so $B/libcudatrace.so" traced "$B/victim" basic
+	{ exits 0 && silent && valid && counts 1 ' cuInit flags=0x0$'; }
+	ok "an allocator that calls dlsym before anything else" $?
+}
+
+t_linked() {
+	for way in lazy now; do
+		traced "$B/linked-$way"
+		{ exits 0 && valid && counts 2 ' cuInit ' && counts 3 ' cuMemAlloc_v2 ' &&
+		  counts 3 ' cuMemFree_v2 ' && counts 1 ' cuCtxSetCurrent ' &&
+		  counts 1 ' cuLaunchKernel ' && counts 1 ' cuMockCount$'; }
+		ok "a program linked to libcuda, $way binding, pointers in its data" $?
+	done
+	LD_BIND_NOW=1 traced "$B/linked-lazy"
+	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 '; }
+	ok "... bound at once by LD_BIND_NOW" $?
+	traced "$B/plugin" "$B/libplugin.so"
+	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 ' && counts 2 ' cuInit ' &&
+	  counts 1 ' cuCtxGetCurrent$'; }
+	ok "a plugin linked to libcuda that is loaded later" $?
+}
+
+t_runtime() {
+	CUDATRACE_RUNTIME=1 traced "$B/runtime"
+	{ exits 0 && silent && valid && counts 2 'depth=0 .* runtime/- cudaGetDevice$' &&
+	  counts 2 'depth=1 .* query/- cuCtxGetCurrent$' && counts 1 ' cudaMalloc$' &&
+	  counts 1 'depth=1 .* cuMemAlloc_v2 ' && counts 1 ' cudaLaunchKernel$' &&
+	  counts 1 ' cudaMemset3D$' && counts 1 'flags=c .*cudaGetErrorString$'; }
+	ok "cuda* calls of a shared libcudart, and the driver's calls inside them" $?
+	traced "$B/runtime"
+	{ exits 0 && valid && counts 0 ' cuda' && counts 2 'depth=0 .* query/- cuCtxGetCurrent$'; }
+	ok "... which are left alone unless asked for" $?
+}
+
+t_packets() {
+	CUDATRACE_PACKET=4096 traced "$B/victim" many
+	{ exits 0 && valid && counts 20000 ' cuCtxSetCurrent ' &&
+	  counts 1 '^stream .* packets=[0-9]{3} lost=0$'; }
+	ok "records go over from packet to packet" $?
+	ops=$(sed -n 's/.* op=\([0-9]*\) .*/\1/p' "$W/dump" | sort -n | uniq -d | wc -l)
+	[ "$ops" = 0 ]
+	ok "no op twice" $?
+	traced "$B/victim" nested
+	{ exits 0 && valid && counts 1 'depth=70 .*cuMockCall' && counts 1 'depth=71 '; }
+	ok "71 calls inside each other, more than the page of open calls holds" $?
+}
+
+t_capture() {
+	traced "$B/victim" capture
+	{ exits 0 && silent && valid && counts 10 ' cuLaunchKernel kernel=- '; }
+	ok "a captured stream sees no call but the program's" $?
+}
+
+t_reload() {
+	traced "$B/victim" reload
+	{ exits 0 && silent && valid && counts 4000 ' cuCtxSetCurrent ' &&
+	  counts 4000 ' cuInit ' && counts 2 '^class '; }
+	ok "libcuda unloaded and loaded elsewhere, 4,000 times" $?
+}
+
+t_quiet() {
+	traced "$B/victim" errno
+	{ exits 0 && silent && valid; }
+	ok "errno is what it was" $?
+	traced "$B/victim" fds
+	{ exits 0 && [ "$(cat "$W/out")" = "fds 3 4 5" ]; }
+	ok "no file descriptor of the program's is taken" $?
+	traced "$B/victim" closes_all
+	{ exits 0 && silent && valid && counts 3010 ' cuCtxSetCurrent '; }
+	ok "a program that closes all its descriptors" $?
+	(cd "$W" && CUDATRACE_DIR=rel LD_PRELOAD=$B/libcudatrace.so "$B/victim" directory)
+	D=$W/rel
+	{ valid && counts 5000 ' cuCtxSetCurrent '; }
+	ok "a program that changes its directory, a relative CUDATRACE_DIR" $?
+	(mkdir "$W/own" && cd "$W/own" && LD_PRELOAD=$B/libcudatrace.so "$B/victim" basic)
+	D=$(echo "$W"/own/cudatrace-*)
+	{ valid && counts 1 ' cuInit flags=0x0$'; }
+	ok "without CUDATRACE_DIR: ./cudatrace-PID" $?
+	CUDATRACE_SINK=none traced "$B/victim" basic
+	{ exits 0 && silent && [ ! -e "$D/x" ] && [ ! -e "$W/trace" ]; }
+	ok "CUDATRACE_SINK=none" $?
+}
+
+t_marks() {
+	traced "$B/victim" marks
+	{ exits 0 && valid && counts 1 ' mark uid=[0-9]* text="before cuda"$' &&
+	  counts 1 ' range_push uid=[0-9]* text="outer"$' && counts 2 ' range_pop$' &&
+	  counts 1 'flags=2c .* mark uid=[0-9]* text="y{1984}"$' &&
+	  counts 1 'text=""$'; }
+	ok "the program's own markers, long ones cut" $?
+	"$B/victim" marks
+	ok "... which do nothing without the library" $?
+}

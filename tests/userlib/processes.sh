@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of the preload library: threads, forks, signals and ends.
+# run.sh reads this; its functions and $B, $W, $D.
+
+t_threads() {
+	traced "$B/victim" threads
+	{ exits 0 && silent && valid && counts 1001 '^stream .* lost=0$' &&
+	  counts 10000 ' cuCtxSetCurrent ' && counts 1 '^open|cuMockCount$'; }
+	ok "1,000 threads, each with a stream of its own, nothing lost" $?
+	[ "$(find "$D" -name '.open-*' | wc -l)" = 1 ]
+	ok "a thread that ended leaves no page of open calls" $?
+	traced "$B/victim" exits
+	{ exits 0 && valid && counts 6 ' cuCtxSetCurrent ' && counts 2 '^stream '; }
+	ok "calls from destructors of thread data and from atexit" $?
+}
+
+t_fork() {
+	traced "$B/victim" fork
+	{ exits 0 && silent && valid && counts 3 '^stream ' && counts 18 ' cuCtxSetCurrent ' &&
+	  counts 3 ' process ppid='; }
+	ok "fork and fork again: each child has a stream and a process record" $?
+	traced "$B/victim" vfork
+	{ exits 0 && silent && valid && counts 1 '^stream ' && counts 7 ' cuCtxSetCurrent '; }
+	ok "vfork and posix_spawn" $?
+	traced "$B/victim" exec
+	{ exits 0 && silent && valid && counts 2 '^stream ' && counts 20003 ' cuCtxSetCurrent '; }
+	ok "exec: the same pid, another stream" $?
+	traced "$B/victim" exec_bare
+	{ exits 0 && silent && valid && counts 1 '^stream ' && counts 3 ' cuCtxSetCurrent '; }
+	ok "exec without the preload: not traced, not harmed" $?
+	traced "$B/victim" fork_early
+	{ exits 0 && silent && valid && counts 2 '^stream ' && counts 7 ' cuCtxSetCurrent ' &&
+	  counts 2 ' cuInit ' && counts 2 ' process ppid='; }
+	ok "fork before the first call" $?
+	traced "$B/victim" vfork_calls
+	{ exits 0 && silent && valid && counts 1 '^stream .*lost=0' &&
+	  counts 8 ' cuCtxSetCurrent '; }
+	ok "a call by a child of vfork" $?
+}
+
+t_death() {
+	traced "$B/victim" killed
+	{ exits 137 && valid && counts 1000 ' cuCtxSetCurrent '; }
+	ok "SIGKILL loses no record" $?
+	traced "$B/victim" _exit
+	{ exits 3 && valid && counts 1000 ' cuCtxSetCurrent '; }
+	ok "_exit loses no record, and the exit status stays" $?
+	traced "$B/victim" abort
+	{ exits 134 && valid && counts 1000 ' cuCtxSetCurrent '; }
+	ok "abort loses no record" $?
+	killed_while pauses 0 "$B/victim" hang
+	{ valid && counts 2 ' cuCtxSetCurrent ' && counts 1 '^open .* cuMockHang$'; }
+	ok "a call that hangs is an open call" $?
+	bad=0
+	: >"$W/all"
+	for i in $(seq 20); do
+		CUDATRACE_PACKET=4096 killed_while true "0.0$((10 + i))" "$B/victim" until_killed
+		[ -e "$D" ] || continue
+		valid || { bad=1; cat "$W/said" >>"$W/all"; }
+	done 2>/dev/null
+	cp "$W/all" "$W/said"
+	ok "killed at 20 moments: every stream is valid" $bad
+	bad=0
+	: >"$W/all"
+	for i in $(seq 4); do
+		killed_while streams "0.0$i" "$B/victim" until_killed
+		valid && counts 1 '^stream .*lost=0$' || { bad=1; cat "$W/said" >>"$W/all"; }
+		[ ! -x build/cudatrace ] || build/cudatrace report --summary "$D" >>"$W/all" 2>&1 ||
+			bad=1
+		n=$(grep -c ' cuCtxSetCurrent ' "$W/dump")
+		valid
+		[ "$n" = "$(grep -c ' cuCtxSetCurrent ' "$W/dump")" ] || { echo "$n before it was finished" >>"$W/all"; bad=1; }
+	done 2>/dev/null
+	cp "$W/all" "$W/said"
+	ok "... and with a buffer: finished, it holds the same" $bad
+}
+
+t_leaving() {
+	traced "$B/victim" longjmp
+	{ exits 0 && silent && valid && counts 3 'flags=18 .*cuMockCall' &&
+	  counts 6 'depth=0 .* cuCtxSetCurrent '; }
+	ok "longjmp out of a call: abandoned, and the depth is right again" $?
+	traced "$B/throw"
+	{ exits 0 && valid && counts 15 'flags=18 .*cuMockCall' &&
+	  counts 5 'depth=0 .* cuCtxSetCurrent ' && counts 1 'flags=0 .*depth=0|depth=0 flags=0 .*cuMockCall'; }
+	ok "C++ exceptions through five calls, backtraces, cancellation, thread_local objects" $?
+}
+
+t_signals() {
+	for alt in "" 1; do
+		ALTSTACK=$alt CUDATRACE_PACKET=4096 traced "$B/victim" signals
+		n=$(sed -n 's/calls //p' "$W/out")
+		{ exits 0 && valid && counts "${n:-none}" ' cuCtxSetCurrent ' &&
+		  counts 1 '^stream .*lost=0' && counts 0 'flags=18 ' && no_op_twice; }
+		ok "a signal handler that calls CUDA, ${alt:+on its own stack, }nothing lost" $?
+	done
+	CUDATRACE_PACKET=4096 traced "$B/victim" signal_jumps
+	{ exits 0 && silent && valid && counts 1 'text="after"$' &&
+	  counts 1 '^stream .*lost=0' &&
+	  [ "$(tail -30 "$W/dump" | grep -c 'depth=0 .* cuCtxSetCurrent ')" -ge 10 ]; }
+	ok "a signal handler that leaves by longjmp, at any instruction" $?
+}
+
+# no_op_twice: each call that was not left has one record.
+no_op_twice() {
+	local n
+
+	n=$(grep -v 'flags=[0-9a-f]*[13579bdf][0-9a-f] ' "$W/dump" |
+	    sed -n 's/.* op=\([0-9]*\) .*/\1/p' | sort -n | uniq -d | wc -l)
+	[ "$n" = 0 ] && return 0
+	echo "$n ops stand twice" >>"$W/said"
+	return 1
+}
+
+t_steps() {
+	if ! "$B/step" count query >"$W/said" 2>&1; then
+		skip "calls instruction by instruction" "ptrace is not allowed"
+		return
+	fi
+	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel)( |$)'
+	for what in query call launch; do
+		# Each instruction of a query, each third of the longer ones.
+		[ $what = query ] || export STEP_STRIDE=3
+		CUDATRACE_PACKET=4096 traced "$B/step" signal $what
+		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
+		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
+		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
+		ok "a signal after the instructions of a $what, whose handler calls CUDA" $?
+		CUDATRACE_PACKET=4096 traced "$B/step" longjmp $what
+		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
+		ok "... whose handler leaves by longjmp" $?
+		traced "$B/step" look $what "$B/dump $W/trace >$W/looked"
+		{ exits 0 && silent && grep -q '^looks [1-9]' "$W/out"; }
+		ok "... the trace is valid after each of them" $?
+	done
+	unset STEP_STRIDE
+}
+
+t_shutdown() {
+	LIB="$B/libcudatrace.so $B/late.so" traced "$B/victim" shutdown
+	{ exits 0 && silent && valid && counts 10 'result=0 .* cuCtxSetCurrent ' &&
+	  counts 10001 'result=4 .* cuCtxSetCurrent '; }
+	ok "calls after libcuda has shut down, and after our own end" $?
+}
+
+t_secure() {
+	if [ "$(id -u)" != 0 ] || ! setpriv --reuid=65534 true 2>/dev/null; then
+		skip "a setuid program is left alone" "needs root and setpriv"
+		return
+	fi
+	# ld.so drops LD_PRELOAD of such a program; one that links us must not obey.
+	local P=/tmp/cudatrace-secure.$$
+	rm -rf "$P"
+	mkdir -m 755 "$P" && cp "$B/libcudatrace.so" "$B/libcuda.so.1" "$P" &&
+	cc -w -o "$P/secure" -x c - -x none "$P/libcudatrace.so" -Wl,-rpath,"$P" <<-'EOF'
+	#include <dlfcn.h>
+	void cudatrace_mark(const char *);
+	int main(int c, char **v)
+	{
+		int (*init)(unsigned) = dlsym(dlopen(v[1], 2), "cuInit");
+
+		cudatrace_mark("x");
+		return init(0);
+	}
+	EOF
+	chmod 4755 "$P/secure"
+	mkdir -m 777 "$P/w"
+	CUDATRACE_DIR=$P/w/t setpriv --reuid=65534 --clear-groups "$P/secure" \
+		"$P/libcuda.so.1" 2>"$W/err"
+	STATUS=$?
+	{ exits 0 && [ ! -e "$P/w/t" ]; }
+	ok "a setuid program is left alone" $?
+	rm -rf "$P"
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of the preload library: where the records go, and what happens when they cannot.
+# run.sh reads this; its functions and $B, $W, $D.
+
+t_full() {
+	CUDATRACE_PACKET=4096 traced "$B/victim" limit
+	{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] &&
+	  [ "$(wc -l <"$W/err")" = 1 ]; }
+	ok "a limit on file sizes: one line, no signal, the program goes on" $?
+	if [ "$(id -u)" = 0 ] && mkdir "$W/small" &&
+	   mount -t tmpfs -o size=300k tmpfs "$W/small" 2>/dev/null; then
+		D=$W/small/trace
+		rm -f "$W/said"
+		CUDATRACE_PACKET=16384 CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so \
+			"$B/victim" many >"$W/out" 2>"$W/err"
+		STATUS=$?
+		{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] &&
+		  [ "$(wc -l <"$W/err")" = 1 ] &&
+		  [ "$(grep -c '^u-.* cuCtxSetCurrent ' "$W/dump")" -gt 5000 ] &&
+		  lost=$(sed -n 's/^stream .*lost=//p' "$W/dump") &&
+		  counts $((20000 - lost)) ' cuCtxSetCurrent '; }
+		ok "a full disk: one line, the program goes on, each loss is counted" $?
+		umount "$W/small"
+	else
+		skip "a full disk" "needs root and a tmpfs"
+	fi
+	touch "$W/file"
+	CUDATRACE_DIR=$W/file/x LD_PRELOAD=$B/libcudatrace.so "$B/victim" basic 2>"$W/err"
+	STATUS=$?
+	{ exits 0 && [ "$(wc -l <"$W/err")" = 1 ]; }
+	ok "a directory that can't be made: one line, the program goes on" $?
+}
+
+t_device() {
+	export LIB=$B/libcudatrace-fake.so CUDATRACE_DEVICE=/dev/null FAKE_LOG=$W/log
+	rm -f "$W/log"
+	traced "$B/victim" basic
+	cp "$W/log" "$W/dump" 2>/dev/null
+	{ exits 0 && silent && counts 1 '^begin .* cuInit .*flags=0 result=0 0000000000000000$' &&
+	  counts 1 '^mark .* cuInit .*flags=2 result=1 0000000000000001$' &&
+	  counts 0 '^begin .* cuCtxGetCurrent ' && counts 1 '^mark .* cuCtxGetCurrent .*flags=4' &&
+	  counts 1 '^mark .* cuMemAlloc_v2 .* 0000000000001000,00007f0000001000$' &&
+	  counts 1 '^mark .* process ' && counts 1 '^string 1 _Z6kernelPf$' &&
+	  counts 1 '^mark .* cuLaunchKernel .* 0000000700000001,0000000200000001,0000000400000003,0000000600000005,0000000000000008$'; }
+	ok "the device: classes, strings, a begin and a mark per call" $?
+	[ ! -e "$D" ]
+	ok "... and no files" $?
+	rm -f "$W/log"
+	traced "$B/victim" closes_all
+	cp "$W/log" "$W/dump"
+	{ exits 0 && silent && counts 3010 '^mark .* cuCtxSetCurrent '; }
+	ok "... which is opened again when the program closed it" $?
+	rm -f "$W/log"
+	traced "$B/victim" fork
+	cp "$W/log" "$W/dump"
+	{ exits 0 && counts 18 '^mark .* cuCtxSetCurrent ' && counts 3 '^mark .* process '; }
+	ok "... and inherited by children" $?
+	rm -f "$W/log"
+	traced "$B/victim" longjmp
+	cp "$W/log" "$W/dump"
+	{ exits 0 && counts 3 '^mark .* cuMockCall .*flags=26 '; }
+	ok "... with abandoned calls" $?
+	rm -f "$W/log"
+	traced "$B/victim" fds
+	{ exits 0 && [ "$(cat "$W/out")" = "fds 3 4 5" ]; }
+	ok "... under a high number" $?
+	FAKE_FULL=1 traced "$B/victim" basic
+	{ exits 0 && [ "$(wc -l <"$W/err")" = 1 ]; }
+	ok "... that refuses classes: one line, the program goes on" $?
+	rm -f "$W/log"
+	FAKE_IDLE=1 traced "$B/victim" basic
+	cp "$W/log" "$W/dump"
+	{ exits 0 && silent && counts 1 '^mark .* cuInit op=0 .*flags=0 result=0 '; }
+	ok "... with no session: calls are marked without their begin" $?
+	FAKE_ABI=99 traced "$B/victim" basic
+	{ exits 0 && valid && counts 1 ' cuInit flags=0x0$' && [ "$(wc -l <"$W/err")" = 1 ]; }
+	ok "a module of another version: one line, then files" $?
+	FAKE_ABI=99 CUDATRACE_SINK=device traced "$B/victim" basic
+	{ exits 0 && [ ! -e "$D" ]; }
+	ok "CUDATRACE_SINK=device does not fall back" $?
+	unset LIB CUDATRACE_DEVICE FAKE_LOG
+}
+
+t_ioctl() {
+	if [ "$(id -u)" != 0 ] || ! mknod "$W/nvidiactl" c 195 255 2>/dev/null; then
+		skip "the driver's ioctls" "needs root and mknod"
+		return
+	fi
+	export NODE=$W/nvidiactl
+	traced "$B/victim" ioctls
+	{ exits 0 && valid && [ "$(sort -u "$W/out")" = "-1 9" ] && counts 4 ' ioctl cmd=' &&
+	  counts 4 'ret=-9 device=255 '; }
+	ok "ioctls on NVIDIA's devices, errors and errno passed on" $?
+	LIB="$B/libcudatrace.so $B/libfake_driver.so" traced "$B/victim" ioctls
+	{ exits 0 && valid && counts 4 ' ioctl cmd=' &&
+	  counts 1 'cmd=0xc020462a ret=0 device=255 have=23 client=0xc1d00001 object=0x5c000002 code=545259778 status=86 ' &&
+	  counts 1 'cmd=0xc020462a ret=0 device=255 have=55 client=0xc1d00001 ' &&
+	  counts 1 'cmd=0xc020462a ret=-14 device=255 have=0 ' &&
+	  counts 1 'cmd=0xc010462a ret=-14 '; }
+	ok "... with client, object, command and status, also wrapped; bad pointers" $?
+	unset NODE
+}
+
+t_shared() {
+	for i in $(seq 40); do
+		CUDATRACE_DIR=$W/shared LD_PRELOAD=$B/libcudatrace.so "$B/victim" basic &
+	done
+	wait
+	D=$W/shared
+	{ valid && counts 40 '^stream ' && counts 17 '^class ' && counts 40 ' cuInit flags=0x0$' &&
+	  counts 1 '^info sink files$' && counts 3 '^string '; }
+	ok "40 processes at once share a directory and its ids" $?
+	rm -f "$W/go"
+	flock "$D/.registry" sh -c "touch $W/go; while [ -e $W/go ]; do sleep 0.01; done" &
+	while [ ! -e "$W/go" ]; do sleep 0.01; done
+	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/victim" basic & waits=$!
+	sleep 0.5
+	kill -0 $waits
+	waited=$?
+	rm "$W/go"
+	wait $waits && [ $waited = 0 ]
+	ok "who changes the registry waits for its lock" $?
+	wait
+	printf 'class 99999 us' >>"$D/.registry"
+	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/victim" args
+	"$B/dump" "$D" >"$W/dump"
+	{ counts 1 '^bad: registry: class 99999 us$' && counts 1 '^bad:' &&
+	  counts 1 ' cuParamSetf$'; }
+	ok "a line that a dying process left unfinished harms no other" $?
+}
+
+t_simulated() {
+	LD_LIBRARY_PATH=$B/simulated traced "$B/victim" basic
+	{ exits 0 && valid && counts 1 '^info gpu simulated$'; }
+	ok "a simulated libcuda is named as such" $?
+}
+
+t_babeltrace() {
+	command -v babeltrace2 >/dev/null && [ -x build/cudatrace ] || {
+		skip "babeltrace2 reads the trace" "needs babeltrace2 and build/cudatrace"
+		return
+	}
+	CUDATRACE_PACKET=4096 traced "$B/victim" many
+	build/cudatrace report "$D" >"$W/out" 2>"$W/err"
+	[ "$(babeltrace2 "$D" 2>"$W/said" | grep -c cuCtxSetCurrent)" = 20000 ]
+	ok "babeltrace2 reads the trace" $?
+}

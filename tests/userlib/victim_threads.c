@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Threads, signals and jumps, in the middle of calls. */
+#include "victim.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../userlib/include/cudatrace/cudatrace.h"
+
+/* For handlers, which must not look it up. */
+static __typeof__(cuCtxSetCurrent) *set_current;
+
+static int blocked_tid;
+
+static void *blocked(void *unused)
+{
+	__atomic_store_n(&blocked_tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	CHECK(!GET(cuMemGetInfo_v2)(NULL, NULL));
+	return unused;
+}
+
+static char state_of(int tid)
+{
+	char path[64], text[256] = "", *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	p = strrchr(text, ')');
+	CHECK(p);
+	return p[2];
+}
+
+/*
+ * Another thread waits inside the library, with whatever it has locked: for the
+ * registry, which we hold.  Lookups must not wait for it, nor a child that is forked now.
+ */
+int held(void)
+{
+	char path[4096];
+	pthread_t t;
+	pid_t pid;
+	int fd, tid, go[2];
+
+	load();
+	calls(1);
+	GET(cuMemGetInfo_v2);
+	snprintf(path, sizeof(path), "%s/.registry", getenv("CUDATRACE_DIR"));
+	fd = open(path, O_RDWR);
+	CHECK(fd >= 0 && !flock(fd, LOCK_EX));
+	CHECK(!pthread_create(&t, NULL, blocked, NULL));
+	while (!(tid = __atomic_load_n(&blocked_tid, __ATOMIC_ACQUIRE)))
+		usleep(1000);
+	for (int asleep = 0; asleep < 20; usleep(1000))
+		asleep = state_of(tid) == 'S' ? asleep + 1 : 0;
+	CHECK(dlsym(RTLD_DEFAULT, "strlen") && !dlsym(lib, "cublasCreate_v2"));
+	CHECK(dlsym(lib, "cuCtxSetCurrent") && dlsym(lib, "cuMemGetInfo_v2"));
+	CHECK(dlopen("libm.so.6", RTLD_NOW) && dlsym(RTLD_NEXT, "malloc"));
+	calls(1);
+	CHECK(state_of(tid) == 'S' && !pipe(go));
+	pid = fork();
+	if (!pid) {
+		CHECK(read(go[0], path, 1) == 1);
+		calls(1);
+		_exit(0);
+	}
+	CHECK(!flock(fd, LOCK_UN));
+	pthread_join(t, NULL);
+	CHECK(write(go[1], "", 1) == 1);
+	CHECK(!await(pid));
+	return 0;
+}
+
+static void *one_thread(void *n)
+{
+	calls((int)(long)n);
+	return NULL;
+}
+
+int threads(void)
+{
+	enum { AT_ONCE = 50, ROUNDS = 20 };
+	pthread_t t[AT_ONCE];
+
+	load();
+	for (int r = 0; r < ROUNDS; r++) {
+		for (int i = 0; i < AT_ONCE; i++)
+			CHECK(!pthread_create(&t[i], NULL, one_thread, (void *)10));
+		for (int i = 0; i < AT_ONCE; i++)
+			pthread_join(t[i], NULL);
+	}
+	CHECK(GET(cuMockCount)() == AT_ONCE * ROUNDS * 10);
+	return 0;
+}
+
+int many(void)
+{
+	load();
+	calls(20000);
+	return 0;
+}
+
+static sigjmp_buf jump;
+
+static void jumps(void *arg)
+{
+	(void)arg;
+	siglongjmp(jump, 1);
+}
+
+/* Calls from the same frame: from deeper ones they would seem to be inside what was left. */
+int longjmps(void)
+{
+	load();
+	set_current = GET(cuCtxSetCurrent);
+	for (volatile int i = 0; i < 3; i++) {
+		if (!sigsetjmp(jump, 1))
+			GET(cuMockCall)(jumps, NULL);
+		CHECK(!set_current((void *)1));
+		CHECK(!set_current((void *)1));
+	}
+	return 0;
+}
+
+static void nested_body(void *arg)
+{
+	if (arg)
+		GET(cuMockCall)(nested_body, (char *)arg - 1);
+	calls(1);
+}
+
+int nested(void)
+{
+	load();
+	GET(cuMockCall)(nested_body, (char *)70);
+	return 0;
+}
+
+static volatile int handled;
+
+static void handler(int sig)
+{
+	(void)sig;
+	set_current((void *)2);
+	handled++;
+}
+
+int signals(void)
+{
+	struct itimerval { struct timeval i, v; } tv = { { 0, 50 }, { 0, 50 } };
+	/* It lies above the frames of the calls that it interrupts. */
+	char above[1 << 16];
+	stack_t alt = { .ss_sp = above, .ss_size = sizeof(above) };
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	int own = 0;
+
+	load();
+	set_current = GET(cuCtxSetCurrent);
+	if (getenv("ALTSTACK")) {
+		sigaltstack(&alt, NULL);
+		sa.sa_flags |= SA_ONSTACK;
+	}
+	sigaction(SIGALRM, &sa, NULL);
+	extern int setitimer();
+	setitimer(0, &tv, NULL);
+	while (handled < 3000 && own < 2000000) {
+		set_current((void *)1);
+		own++;
+	}
+	memset(&tv, 0, sizeof(tv));
+	setitimer(0, &tv, NULL);
+	CHECK(GET(cuMockCount)() == own + handled);
+	printf("calls %d\n", own + handled);
+	return 0;
+}
+
+/* A handler that interrupts anything, and leaves by longjmp. */
+static void jumping_handler(int sig)
+{
+	(void)sig;
+	handled++;
+	siglongjmp(jump, 1);
+}
+
+int signal_jumps(void)
+{
+	struct itimerval { struct timeval i, v; } tv = { { 0, 0 }, { 0, 200 } };
+	extern int setitimer();
+
+	load();
+	set_current = GET(cuCtxSetCurrent);
+	signal(SIGALRM, jumping_handler);
+	cudatrace_note("before");
+	while (handled < 2000) {
+		if (!sigsetjmp(jump, 1)) {
+			setitimer(0, &tv, NULL);
+			for (;;)
+				set_current((void *)1);
+		}
+	}
+	calls(10);
+	cudatrace_note("after");
+	return 0;
+}
+
+static pthread_key_t late;
+
+static void late_destructor(void *left)
+{
+	calls(1);
+	if ((long)left > 1)
+		pthread_setspecific(late, (char *)left - 1);
+}
+
+static void *late_thread(void *unused)
+{
+	(void)unused;
+	calls(1);
+	pthread_setspecific(late, (void *)4);
+	return NULL;
+}
+
+static void at_exit(void)
+{
+	calls(1);
+}
+
+int exits(void)
+{
+	pthread_t t;
+
+	load();
+	atexit(at_exit);
+	pthread_key_create(&late, late_destructor);
+	pthread_create(&t, NULL, late_thread, NULL);
+	pthread_join(t, NULL);
+	return 0;
+}
