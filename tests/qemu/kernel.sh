@@ -174,3 +174,13 @@ fill_fake_gpu() {
 	cp "$qemu_dir"/fake_gpu/{Kbuild,*.c} "$out/"
 	run_logged "building the fake GPU" "$cache/log/fake_gpu-$1.log" kbuild "$1" "$out"
 }
+
+# What a guest on emulated processors loads first.
+stale_code_dir() {
+	echo "$cache/stale_code/$(kernel_release "$1")-$(hash_of "$qemu_dir"/stale_code/*)"
+}
+
+fill_stale_code() {
+	cp "$qemu_dir"/stale_code/{Kbuild,*.c} "$out/"
+	run_logged "building stale_code" "$cache/log/stale_code-$1.log" kbuild "$1" "$out"
+}
