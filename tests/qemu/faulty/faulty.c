@@ -10,7 +10,7 @@
 
 static char *fault = "none";
 module_param(fault, charp, 0444);
-MODULE_PARM_DESC(fault, "none, warn, oops, sleep, foreign or hang");
+MODULE_PARM_DESC(fault, "none, warn, oops, sleep, foreign, known or hang");
 
 static DEFINE_SPINLOCK(lock);
 
@@ -30,6 +30,13 @@ static noinline void cudatrace_fault(void)
 		pr_warn("WARNING: CPU: 0 PID: 1 at drivers/other.c:1 other+0x1/0x2 [other]\n"
 			"Modules linked in: other cudatrace(OE)\n"
 			"CPU: 0 PID: 1 Comm: cudatrace Tainted\n"
+			"---[ end trace 0000000000000000 ]---\n");
+	/* The one of the kernel's own that is known. */
+	if (!strcmp(fault, "known"))
+		pr_warn("WARNING: CPU: 2 PID: 0 at hrtimer_forward+0x100/0x170\n"
+			"Modules linked in: cudatrace(O)\n"
+			"Call Trace:\n"
+			" dl_task_timer+0x9e9/0x21f0\n"
 			"---[ end trace 0000000000000000 ]---\n");
 	if (!strcmp(fault, "hang"))
 		msleep(1000000);
