@@ -4,6 +4,7 @@
  * so that an id in a ring means the same as long as the module is loaded.  What
  * arrives here comes from user space and is checked word by word.
  */
+#include <linux/ctype.h>
 #include <linux/hashtable.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
@@ -94,6 +95,27 @@ static bool word_ok(const char *s, size_t room)
 	return true;
 }
 
+/*
+ * A name that every reader takes, so that one producer's class can't spoil a trace for all:
+ * a word as in C, and no second one in its class.
+ */
+static bool field_name_ok(const struct ct_define *def, u32 i)
+{
+	const char *s = def->fields[i].name;
+	size_t len = strnlen(s, sizeof(def->fields[i].name));
+	u32 k;
+
+	if (!len || len == sizeof(def->fields[i].name) || (s[0] >= '0' && s[0] <= '9'))
+		return false;
+	while (len--)
+		if (!isascii(s[len]) || !(isalnum(s[len]) || s[len] == '_'))
+			return false;
+	for (k = 0; k < i; k++)
+		if (!strcmp(def->fields[k].name, s))
+			return false;
+	return true;
+}
+
 static enum ct_role role_of(const struct ct_field *f)
 {
 	static const struct {
@@ -131,8 +153,7 @@ static int class_shape(struct ct_class *c)
 	for (i = 0; i < def->fields_count; i++) {
 		const struct ct_field *f = &def->fields[i];
 
-		if (!word_ok(f->name, sizeof(f->name)) ||
-		    strpbrk(f->name, ":,%\"\\") || f->type >= CT_TYPE_COUNT)
+		if (!field_name_ok(def, i) || f->type >= CT_TYPE_COUNT)
 			return -EINVAL;
 		if (f->type == CT_TYPE_text && i + 1 != def->fields_count)
 			return -EINVAL;

@@ -497,7 +497,8 @@ enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
 /*
  * CT_IOC_DEFINE: gives the id of the event class with this name, symbol and
  * fields, making it if nobody has yet.  A producer's classes have layer user.
- * Errors: EINVAL a word without NUL or outside 0x21..0x7e, unknown type, fields
+ * Errors: EINVAL a word without NUL or outside 0x21..0x7e, a field whose name is not a
+ * word as in C or is another field's, unknown type, fields
  * that are not naturally aligned or not a multiple of 8; ENOSPC the user's quota
  * (CT_QUOTA_CLASSES), that of all users but root together (CT_QUOTA_CLASSES_ALL, so that
  * probes find ids whoever takes them), or the ids are used up; ENOMEM.

@@ -110,7 +110,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->define.symbol[0] = 'a' + below(16);
 		u->define.fields_count = below(CT_FIELDS_MAX + 1);
 		for (i = 0; i < u->define.fields_count; i++) {
-			strcpy(u->define.fields[i].name, i ? "f" : below(2) ? "uid" : "kernel");
+			sprintf(u->define.fields[i].name, i ? "f%u" : below(2) ? "uid" : "kernel",
+				below(20) ? i : 1);
 			u->define.fields[i].type = u->define.symbol[0] & 1 ? CT_TYPE_str :
 						   below(CT_TYPE_COUNT);
 		}

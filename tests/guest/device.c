@@ -62,6 +62,15 @@ static void test_define(void)
 	c.fields[0].type = CT_TYPE_text;
 	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "a text that is not last: EINVAL");
 	c = define("y", "x");
+	strcpy(c.fields[1].name, c.fields[0].name);
+	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "two fields of one name: EINVAL");
+	c = define("y", "x");
+	strcpy(c.fields[1].name, "a-b");
+	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "a field's name that is no word: EINVAL");
+	c = define("y", "x");
+	strcpy(c.fields[1].name, "1st");
+	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "a field's name that begins with a digit: EINVAL");
+	c = define("y", "x");
 	c.fields_count = 17;
 	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "too many fields: EINVAL");
 
