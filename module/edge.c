@@ -85,35 +85,36 @@ static void look(const struct mod_kallsyms *all)
 	}
 }
 
-static void find_out(const char *module)
+void ct_edge_learn(struct module *mod)
 {
-	struct module *mod;
-
+	lockdep_assert_held(&ct_session_lock);
 	known.count = 0;
 	known.too_many = false;
-	strscpy(known.module, module, sizeof(known.module));
-	mod = ct_driver_get(module);
-	if (!mod)
-		return;
+	strscpy(known.module, mod->name, sizeof(known.module));
 	rcu_read_lock_sched();
 	look(rcu_dereference_sched(mod->kallsyms));
 	rcu_read_unlock_sched();
-	ct_driver_put(mod);
 }
 
-bool ct_edge_unsafe(const char *module, const char *symbol)
+int ct_edge_check(const char *module, const char *symbol)
 {
+	struct module *mod;
 	unsigned int i;
 
 	lockdep_assert_held(&ct_session_lock);
 	if (!*module)
-		return false;	/* behind the kernel's own text stands its data */
-	if (strcmp(known.module, module))
-		find_out(module);
+		return 0;	/* behind the kernel's own text stands its data */
+	if (strcmp(known.module, module)) {
+		mod = ct_driver_get(module);
+		if (!mod)
+			return -ENOENT;
+		ct_edge_learn(mod);
+		ct_driver_put(mod);
+	}
 	for (i = 0; i < known.count; i++)
 		if (!strcmp(known.name[i], symbol))
-			return true;
-	return known.too_many;
+			return -EINVAL;
+	return known.too_many ? -EINVAL : 0;
 }
 
 void ct_edge_forget(const char *module)

@@ -3,15 +3,19 @@
 #ifndef CT_EDGE_H
 #define CT_EDGE_H
 
-#include <linux/types.h>
+struct module;
 
 /*
- * ct_edge_unsafe - would a breakpoint on this function of this module crash the
- * kernel?  May sleep; the caller holds ct_session_lock.
+ * ct_edge_check - may a breakpoint be set on this function of this module?  0; -EINVAL if
+ * it would crash the kernel; -ENOENT where the module is not there, or not yet.  May
+ * sleep; the caller holds ct_session_lock.
  */
-bool ct_edge_unsafe(const char *module, const char *symbol);
+int ct_edge_check(const char *module, const char *symbol);
 
-/* A module comes or goes: what was found out about one of its name is over. */
+/* A module comes: it can't be found by its name yet, but its functions can. */
+void ct_edge_learn(struct module *mod);
+
+/* A module goes: what was found out about one of its name is over. */
 void ct_edge_forget(const char *module);
 
 #endif

@@ -295,8 +295,9 @@ static int arm_plain(struct ct_many *m, struct ct_row *row)
 	struct ct_plain *p;
 	int err;
 
-	if (ct_edge_unsafe(row->slot->desc->module, ct_row_name(row)))
-		return -EINVAL;
+	err = ct_edge_check(row->slot->desc->module, ct_row_name(row));
+	if (err)
+		return err;
 	p = kzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;

@@ -86,9 +86,9 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 
 	if (!alternative_applies(&d->alt[i]))
 		return -ENOENT;
-	if (p->added && ct_edge_unsafe(d->module, d->alt[i].symbol))
-		return -EINVAL;
-	err = define_class(p, i);
+	err = p->added ? ct_edge_check(d->module, d->alt[i].symbol) : 0;
+	if (!err)
+		err = define_class(p, i);
 	if (err)
 		return err;
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
@@ -264,6 +264,7 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 		ours |= in_module(p, mod->name);
 	if (ours && arming && what == MODULE_STATE_COMING) {
 		ct_driver_learn(mod);
+		ct_edge_learn(mod);
 		xa_for_each(&slots, id, p)
 			if (in_module(p, mod->name))
 				arm_if_wanted(p, true);

@@ -152,8 +152,9 @@ static int try(const struct added *a)
 
 	if (a->module[0] && !ct_driver_loaded(a->module))
 		return 0;
-	if (ct_edge_unsafe(a->module, a->symbol))
-		return -EINVAL;
+	err = ct_edge_check(a->module, a->symbol);
+	if (err)
+		return err;
 	snprintf(name, sizeof(name), "%s%s%s", a->module, a->module[0] ? ":" : "", a->symbol);
 	err = register_kprobe(&kp);
 	if (!err)

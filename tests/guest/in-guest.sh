@@ -79,6 +79,7 @@ program device "the device's own test"
 program control "what decides what is recorded"
 program clock "the clock"
 program readers "readers that wait"
+program rights "who reads first"
 program limits "limits of producers"
 program hotplug "CPUs that come and go"
 program lives "producers come and go"
@@ -114,8 +115,16 @@ ok $? "a signal ends cat"
 
 # ------------------------------------------------------- orders of loading ---
 follow module-first.jsonl
+# What it is asked about while the driver comes may not be found by its name yet.
+cudatrace probe add nvidia:nvidia_poll
 load-driver
 ok $? "the driver loads while probes wait for it"
+case $(uname -r):$driver in
+6.12.*:535)
+	! cudatrace probe add nvidia:nvidia_frontend_exit_module 2>/dev/null
+	ok $? "the last function of the driver's memory is refused also after that"
+esac
+cudatrace probe remove nvidia:nvidia_poll
 cuinit >/dev/null
 wait_for module-first.jsonl '"name":"uvm_ioctl","phase":"E"'
 ok $? "module first: its probes are armed when it comes" 
