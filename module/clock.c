@@ -74,9 +74,14 @@ static void take_pair(struct pair *p)
 	local_irq_restore(flags);
 }
 
+/* 0 if there is none that could be used, or told: the division must not overflow. */
 static u64 slope(const struct pair *from, const struct pair *to)
 {
-	return mul_u64_u64_div_u64(to->ns - from->ns, 1ull << 32, to->tsc - from->tsc);
+	u64 ns = to->ns - from->ns, tsc = to->tsc - from->tsc;
+
+	if ((s64)tsc <= 0 || (s64)ns <= 0 || ns >> 8 >= tsc)
+		return 0;
+	return mul_u64_u64_div_u64(ns, 1ull << 32, tsc);
 }
 
 static u64 ticks(u64 ns, u64 mult)
@@ -161,13 +166,18 @@ static bool usable(void)
 static int next_line(const struct pair *now)
 {
 	const struct ct_clock_line *last = &ct_clock_page->line[lines % CT_CLOCK_LINES];
-	u64 mult = slope(&base, now), ahead = ticks(AHEAD_NS, mult);
-	u64 length = ticks(LINE_NS, mult), begin = now->tsc + ahead, ns;
+	u64 mult = slope(&base, now), ahead, length, begin, ns;
 	s64 error;
 
+	/* It began anew: a suspend in which it had no power, another machine's. */
+	if ((s64)(now->tsc - base.tsc) <= 0)
+		return -ESTALE;
 	/* The product of a reader: CT_CLOCK_LASTS times the length times the slope. */
 	if (!mult || mult >> 40)
 		return -ERANGE;
+	ahead = ticks(AHEAD_NS, mult);
+	length = ticks(LINE_NS, mult);
+	begin = now->tsc + ahead;
 	if (!ct_clock_page->newest) {
 		publish(begin, now->ns + (ahead * mult >> 32), begin + length, mult);
 		return 0;
