@@ -15,7 +15,8 @@
  * SHARE.  What each slot holds of a CPU's ring, by packet, because a packet is what
  * the owner consumes: then all that was charged to it is given back.  Only that CPU
  * touches these numbers; a writer may be interrupted by another one, so each is
- * changed by one instruction.  A record is charged to the packet that is open when it
+ * changed by one instruction.  They are by place in the ring, so what a place was charged
+ * is given back at the latest before another packet opens there.  A record is charged to the packet that is open when it
  * asks, so it can be given back one packet early.  The least share is a packet: with
  * less, a producer that is alone could neither go on nor have its packet closed.
  */
@@ -99,14 +100,15 @@ static noinline bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 recor
 	       (!byte_cost || pay(&l->bytes[slot], size * byte_cost, ns));
 }
 
-/* Take back what was charged to packets that the owner has consumed since. */
-static void release(struct ct_share *sh, struct ct_ring *r)
+void ct_limit_release(struct ct_cpu *cpu)
 {
+	struct ct_share *sh = cpu->share;
+	struct ct_ring *r = &cpu->ring;
 	u64 consumed = ct_ring_consumed(r) >> ilog2(r->subbuf_size);
 	u32 mask = (r->size >> ilog2(r->subbuf_size)) - 1, i;
 	u64 packet;
 
-	while ((packet = local64_read(&sh->released)) < consumed) {
+	while (sh && (packet = local64_read(&sh->released)) < consumed) {
 		if (local64_cmpxchg(&sh->released, packet, packet + 1) != packet)
 			continue;
 		for (i = 0; i < SLOTS; i++)
@@ -122,7 +124,7 @@ static bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size, u32 *ch
 	u32 packet;
 
 	if (local64_add_return(size, &sh->total[slot]) > most) {
-		release(sh, r);
+		ct_limit_release(cpu);
 		if (local64_read(&sh->total[slot]) > most) {
 			local64_sub(size, &sh->total[slot]);
 			return false;

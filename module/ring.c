@@ -41,7 +41,9 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "limit.h"
 #include "ring.h"
+#include "session.h"
 
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid)
@@ -217,6 +219,8 @@ struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 			return room;
 		}
 		give_up_oldest(r, start);
+		/* Before anything is charged to the packet that takes this one's place. */
+		ct_limit_release(container_of(r, struct ct_cpu, ring));
 		new = start + CT_PACKET_HEAD + size;
 		/* Before head moves: whoever comes in between is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));

@@ -121,6 +121,32 @@ static void test_share(void)
 	session_end(&s);
 }
 
+/*
+ * The ring has gone round since somebody last had too much: what was charged to packets
+ * that others filled since is no longer anybody's, and what is charged to the ring's places
+ * anew stays charged.
+ */
+static void test_round(void)
+{
+	struct session s;
+	uint64_t before, flood;
+	int packet = 4096 / MARK_RING;
+
+	pin(0);
+	session_start(&s, 4096, 16, 0);
+	finished(producer(HONEST_UID, "honest", 10 * packet, 0));
+	s.cpu[0].consumer->consumed = before = s.cpu[0].status->committed & ~4095ull;
+	finished(producer(FLOOD_UID, "flood", 5000, 0));
+	flood = s.cpu[0].status->committed - before;
+	ok(flood <= 4096 * 13 && !lost_for(&s, CT_LOST_FULL),
+	   "a flood gets its share, also where others' packets were consumed (%llu of %u bytes)",
+	   (unsigned long long)flood, 4096 * 16);
+	before = lost(&s, 0);
+	finished(producer(HONEST_UID, "honest", packet, 0));
+	ok(lost(&s, 0) == before, "and leaves the others theirs");
+	session_end(&s);
+}
+
 /* The honest producer loses nothing, whoever floods and in whatever order. */
 static void test_flood(void)
 {
@@ -293,6 +319,7 @@ int main(int argc, char **argv)
 	}
 	test_refusals();
 	test_share();
+	test_round();
 	test_flood();
 	test_rate();
 	test_told();
