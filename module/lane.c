@@ -70,7 +70,7 @@ static const struct file_operations lane_fops = {
 	.release = lane_release,
 };
 
-/* Everything but its place in the list; the caller's is the only reference. */
+/* Without its memory; the caller's is the only reference. */
 static struct ct_lane_state *lane_alloc(const struct ct_lane_new *arg)
 {
 	struct ct_lane_state *lane = kzalloc(sizeof(*lane), GFP_KERNEL_ACCOUNT);
@@ -89,17 +89,52 @@ static struct ct_lane_state *lane_alloc(const struct ct_lane_new *arg)
 	rcu_read_lock();
 	lane->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
-	/* Zeroed, so nothing old leaks. */
-	lane->memory = __vmalloc(lane->size, CT_GFP_RING);
-	if (!lane->memory) {
-		kfree(lane);
-		return NULL;
-	}
 	preempt_disable();
 	lane->start = ct_clock_ns();
 	preempt_enable();
 	lane->last = lane->start;
 	return lane;
+}
+
+/* What a user's lanes in this list take of his quota. */
+static void add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *count)
+{
+	struct ct_lane_state *l;
+
+	list_for_each_entry(l, list, node) {
+		if (l->uid == uid) {
+			*bytes += l->size;
+			++*count;
+		}
+	}
+}
+
+/*
+ * Its memory, if its user may have that much: asked before there is any, for many
+ * threads may want some at once.  -EDQUOT, -ENOMEM.
+ */
+static int lane_memory(struct ct_lanes *lanes, struct ct_lane_state *lane)
+{
+	u64 bytes = lane->size;
+	u32 count = 1;
+
+	mutex_lock(&lanes->lock);
+	add_up(&lanes->list, lane->uid, &bytes, &count);
+	add_up(&lanes->making, lane->uid, &bytes, &count);
+	if (bytes > CT_LANE_QUOTA || count > CT_LANE_QUOTA_LANES) {
+		mutex_unlock(&lanes->lock);
+		return -EDQUOT;
+	}
+	list_add(&lane->node, &lanes->making);
+	mutex_unlock(&lanes->lock);
+	/* Zeroed, so nothing old leaks. */
+	lane->memory = __vmalloc(lane->size, CT_GFP_RING);
+	if (lane->memory)
+		return 0;
+	mutex_lock(&lanes->lock);
+	list_del(&lane->node);
+	mutex_unlock(&lanes->lock);
+	return -ENOMEM;
 }
 
 static void fill_head(struct ct_lane_state *lane, struct ct_session_state *s)
@@ -117,25 +152,16 @@ static void fill_head(struct ct_lane_state *lane, struct ct_session_state *s)
 	memcpy(ct_lane_head_of(lane)->uuid, s->facts->uuid, sizeof(s->facts->uuid));
 }
 
-/* Into the list, if its user may have that much. */
-static int lane_add(struct ct_session_state *s, struct ct_lane_state *lane, u32 previous)
+/* From those being made to those that are read. */
+static void lane_add(struct ct_session_state *s, struct ct_lane_state *lane, u32 previous)
 {
 	struct ct_lane_state *l;
-	u64 bytes = lane->size;
-	int err = 0;
 
 	mutex_lock(&s->lanes.lock);
-	list_for_each_entry(l, &s->lanes.list, node) {
-		if (l->uid == lane->uid)
-			bytes += l->size;
+	list_for_each_entry(l, &s->lanes.list, node)
 		if (previous != CT_LANE_NONE && l->stream == previous && !l->followed &&
-		    l->pid == lane->pid && l->tid == lane->tid)
+		    l->pid == lane->pid && l->tid == lane->tid && l->uid == lane->uid)
 			lane->previous = l;
-	}
-	if (bytes > CT_LANE_QUOTA) {
-		err = -EDQUOT;
-		goto out;
-	}
 	if (lane->previous) {
 		lane->previous->followed = true;
 		lane->stream = lane->previous->stream;
@@ -145,10 +171,8 @@ static int lane_add(struct ct_session_state *s, struct ct_lane_state *lane, u32 
 	}
 	fill_head(lane, s);
 	kref_get(&lane->ref);
-	list_add_tail(&lane->node, &s->lanes.list);
-out:
+	list_move_tail(&lane->node, &s->lanes.list);
 	mutex_unlock(&s->lanes.lock);
-	return err;
 }
 
 /*
@@ -213,11 +237,12 @@ int ct_lane_make(struct ct_lane_new *arg)
 	lane = lane_alloc(arg);
 	if (!lane)
 		goto out;
-	err = lane_add(s, lane, arg->previous);
+	err = lane_memory(&s->lanes, lane);
 	if (err) {
 		lane_put(lane);
 		goto out;
 	}
+	lane_add(s, lane, arg->previous);
 	/* From here on it ends by itself: as one that was unmapped before it was used. */
 	size = lane->size;
 	address = lane_map(lane);
@@ -354,6 +379,7 @@ int ct_lanes_init(struct ct_lanes *lanes, bool wanted)
 	mutex_init(&lanes->lock);
 	mutex_init(&lanes->read);
 	INIT_LIST_HEAD(&lanes->list);
+	INIT_LIST_HEAD(&lanes->making);
 	if (!wanted)
 		return 0;
 	lanes->buf = __vmalloc(CT_LANE_SLOT_MAX, CT_GFP_RING);

@@ -15,6 +15,7 @@ struct ct_lanes {
 	struct mutex lock;	/* list; the lanes' previous and followed */
 	struct mutex read;	/* CT_IOC_LANE_READ against itself */
 	struct list_head list;
+	struct list_head making;	/* without memory yet, for the quota */
 	u32 session;		/* number, 0: it takes none */
 	u32 streams;		/* numbers given out */
 	u8 *buf;		/* a packet on its way to the reader */

@@ -432,6 +432,7 @@ struct ct_lane_head {
 #define CT_LANE_SLOT_MAX	(1u << 20)
 #define CT_LANE_SLOTS_MAX	64u
 #define CT_LANE_QUOTA		(256ull << 20)	/* bytes of all lanes of a user */
+#define CT_LANE_QUOTA_LANES	4096		/* and how many he may have */
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
@@ -607,7 +608,7 @@ struct ct_probe_info {
 	__u16 state;		/* enum ct_probe_state */
 	__s32 error;		/* negative errno of CT_PROBE_FAILED */
 	__u32 flags;		/* CT_PROBE_IS_* */
-	__u64 address;
+	__u64 address;		/* of what is armed; 0 without CAP_PERFMON or CAP_SYS_ADMIN */
 	__u64 hits;
 	__u64 missed;
 	__u64 lost;
@@ -737,7 +738,8 @@ struct ct_trigger_set {
  * that it takes the place of and that was unmapped (the stream goes on), or
  * CT_LANE_NONE.  out: address, length.  Its memory is charged to the caller's cgroup.
  * Errors: ENODATA no session that takes lanes runs, a filter is set (it is applied to
- * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT CT_LANE_QUOTA; ENOMEM.
+ * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT
+ * CT_LANE_QUOTA or _LANES; ENOMEM.
  *
  * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP, or that
  * took it (CT_IOC_TAKE).
@@ -746,7 +748,10 @@ struct ct_trigger_set {
  * in: buf, len: at least CT_LANE_SLOT_MAX; flags: CT_LANE_READ_ALL: also what stands
  * in packets that are not full; with no session running any more also the open
  * calls of the threads that live.  out: what, pid, stream, bytes.
- * Errors: ENOENT there is nothing now; EBADF not the owner; ENOSPC len; EFAULT.
+ * What is given is gone for all others, so what was taken needs CAP_PERFMON or
+ * CAP_SYS_ADMIN; pids and uids are the initial namespaces'.
+ * Errors: ENOENT there is nothing now; EBADF not the owner; EPERM no right, or in another
+ * namespace; ENOSPC len; EFAULT.
  */
 struct ct_clock_map {
 	__u32 size;
