@@ -324,8 +324,11 @@ static void waiters(int n)
 
 static void arm_poll(struct ct_reader *rd)
 {
-	if (!rd->armed)
+	if (!rd->armed) {
 		waiters(1);
+		/* For what was committed at that very moment: see wait_news(). */
+		mod_timer(&rd->nudge, jiffies + 2);
+	}
 	rd->armed = true;
 }
 
@@ -412,8 +415,18 @@ static int wait_news(struct ct_reader *rd)
 {
 	int err;
 
+	long left;
+
 	waiters(1);
-	err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
+	/*
+	 * A writer looks for waiters without a barrier, which would cost every record: one
+	 * that saw none may have committed just before, unseen by us.  Not so any more the
+	 * next time.
+	 */
+	left = wait_event_interruptible_timeout(ct_session_wait, news_or_end(rd), 2);
+	err = left < 0 ? left : 0;
+	if (!left)
+		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
 	waiters(-1);
 	return err;
 }
