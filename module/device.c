@@ -35,6 +35,8 @@ struct ct_file {
 	struct ct_reader *reader;
 	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
+	bool probes;		/* may have added some */
+	bool overlooked;	/* a poll() that could not look, see ct_poll() */
 	struct mutex start;	/* started, taken; a read() may sleep with the other one */
 	struct ct_session_state *started;	/* the last session of this file's making */
 	struct ct_session_state *taken;	/* CT_IOC_TAKE since; read under taken_lock, too */
@@ -97,8 +99,11 @@ static int ct_release(struct inode *inode, struct file *file)
 {
 	struct ct_file *f = file->private_data;
 
-	ct_probe_closed(file);
-	ct_session_closed(file);
+	/* Every traced program closes one: it need not wait for who arms probes. */
+	if (f->probes)
+		ct_probe_closed(file);
+	if (file->f_mode & FMODE_READ)
+		ct_session_closed(file);
 	ct_reader_close(f->reader);
 	ct_session_put(f->taken);
 	ct_session_put(f->started);
@@ -138,6 +143,15 @@ static int attach(struct file *file, struct ct_file *f)
 	return 0;
 }
 
+/* The reader may be looked at again. */
+static void unlock(struct ct_file *f)
+{
+	mutex_unlock(&f->lock);
+	/* A poll() that comes in between finds the lock free. */
+	if (READ_ONCE(f->overlooked) && xchg(&f->overlooked, false))
+		wake_up_interruptible_all(&ct_session_wait);
+}
+
 static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *pos)
 {
 	struct ct_file *f = file->private_data;
@@ -164,7 +178,7 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 			break;
 		}
 	}
-	mutex_unlock(&f->lock);
+	unlock(f);
 	return n;
 }
 
@@ -176,8 +190,9 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
 	if (!mutex_trylock(&f->lock)) {
-		/* Another task sleeps in read() on this file, and takes what comes. */
+		/* Another task is in read() on this file, and wakes us when it has done. */
 		poll_wait(file, &ct_session_wait, wait);
+		WRITE_ONCE(f->overlooked, true);
 		return 0;
 	}
 	if (attach(file, f)) {
@@ -213,14 +228,19 @@ static void taken_set(struct ct_file *f, struct ct_session_state *s)
 	ct_session_put(s);
 }
 
+/* Records hold pids and uids of the initial namespaces. */
+static bool elsewhere(void)
+{
+	return task_active_pid_ns(current) != &init_pid_ns || current_user_ns() != &init_user_ns;
+}
+
 static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
 	int err;
 
-	/* Records hold pids and uids of the initial namespaces. */
-	if (task_active_pid_ns(current) != &init_pid_ns || current_user_ns() != &init_user_ns)
+	if (elsewhere())
 		return -EPERM;
 	/* VM_SHARED is already gone from a read-only file's mapping. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
@@ -320,42 +340,56 @@ static int filter(const struct ct_filter *f)
 	return err;
 }
 
+/*
+ * Probes reach any function of the kernel, with its arguments, and outlive sessions: for
+ * that nobody's session is enough.
+ */
+static int probes(struct file *file, unsigned int nr, struct ct_probe_add *add)
+{
+	struct ct_file *f = file->private_data;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (!perfmon_capable())
+		return -EPERM;
+	switch (nr) {
+	case _IOC_NR(CT_IOC_PROBE_ADD):
+		WRITE_ONCE(f->probes, true);
+		return ct_probe_add(add, file);
+	case _IOC_NR(CT_IOC_PROBE_REMOVE):
+		return ct_probe_remove(add);
+	case _IOC_NR(CT_IOC_PROBE_SET):
+		return ct_probe_set(add);
+	}
+	return ct_many_arm(file);
+}
+
 /* What changes what is recorded: the owner's right, and that of who may be one. */
 static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 {
-	struct ct_session_state *s;
 	int err;
 
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	s = ct_session_get();
-	if ((!s || s->owner != file) && !perfmon_capable()) {
-		ct_session_put(s);
-		return -EPERM;
-	}
-	ct_session_put(s);
+	mutex_lock(&ct_session_lock);
+	err = ct_session_may(file, perfmon_capable());
+	if (err)
+		goto out;
 	switch (nr) {
 	case _IOC_NR(CT_IOC_PAUSE):
 	case _IOC_NR(CT_IOC_RESUME):
-		return ct_session_pause(nr == _IOC_NR(CT_IOC_PAUSE));
-	case _IOC_NR(CT_IOC_PROBE_ADD):
-		return ct_probe_add(&arg->add, file);
-	case _IOC_NR(CT_IOC_PROBE_REMOVE):
-		return ct_probe_remove(&arg->add);
-	case _IOC_NR(CT_IOC_PROBE_SET):
-		return ct_probe_set(&arg->add);
-	case _IOC_NR(CT_IOC_PROBE_ARM):
-		return ct_many_arm(file);
+		ct_session_pause(nr == _IOC_NR(CT_IOC_PAUSE));
+		break;
 	case _IOC_NR(CT_IOC_LIMITS):
-		return ct_session_limit(&arg->limits);
-	}
-	mutex_lock(&ct_session_lock);
-	if (!ct_session_running())
-		err = -ENODATA;
-	else if (nr == _IOC_NR(CT_IOC_FILTER))
+		err = ct_session_limit(&arg->limits);
+		break;
+	case _IOC_NR(CT_IOC_FILTER):
 		err = filter(&arg->filter);
-	else
+		break;
+	default:
 		err = ct_trigger_set(&arg->trigger);
+	}
+out:
 	mutex_unlock(&ct_session_lock);
 	return err;
 }
@@ -376,9 +410,17 @@ static int read_lanes(struct file *file, struct ct_lane_read *arg)
 
 	if (arg->flags & ~CT_LANE_READ_ALL)
 		return -EINVAL;
+	if (elsewhere())
+		return -EPERM;
 	mutex_lock(&f->start);
 	s = f->taken ? f->taken : f->started;
-	err = s ? ct_lane_read(s, arg) : -EBADF;
+	/* What is read is gone for all others. */
+	if (!s)
+		err = -EBADF;
+	else if (f->taken && !perfmon_capable())
+		err = -EPERM;
+	else
+		err = ct_lane_read(s, arg);
 	mutex_unlock(&f->start);
 	return err;
 }
@@ -426,7 +468,7 @@ static int seen(struct ct_file *f)
 	}
 	if (!err)
 		ct_reader_seen(f->reader);
-	mutex_unlock(&f->lock);
+	unlock(f);
 	return err;
 }
 
@@ -473,11 +515,12 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 	switch (nr) {
 	case _IOC_NR(CT_IOC_FILTER):
 	case _IOC_NR(CT_IOC_TRIGGER):
+	case _IOC_NR(CT_IOC_LIMITS):
+		return configure(file, nr, arg);
 	case _IOC_NR(CT_IOC_PROBE_ADD):
 	case _IOC_NR(CT_IOC_PROBE_REMOVE):
 	case _IOC_NR(CT_IOC_PROBE_SET):
-	case _IOC_NR(CT_IOC_LIMITS):
-		return configure(file, nr, arg);
+		return probes(file, nr, &arg->add);
 	case _IOC_NR(CT_IOC_GET_LIMITS):
 		return reader ? ct_session_limits(&arg->limits) : -EBADF;
 	case _IOC_NR(CT_IOC_WATERMARK):
@@ -607,6 +650,7 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case CT_IOC_STOP:
 		return stop(file, file->private_data);
 	case CT_IOC_PROBE_ARM:
+		return probes(file, nr, NULL);
 	case CT_IOC_PAUSE:
 	case CT_IOC_RESUME:
 		return configure(file, nr, NULL);

@@ -343,7 +343,8 @@ static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 a
 	strscpy(info->name, d->name, sizeof(info->name));
 	if (p->variant != alt)
 		return;
-	if (p->armed)
+	/* Where the kernel lies is not for everybody who may read. */
+	if (p->armed && perfmon_capable())
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
 	info->cost = cost_of(p);

@@ -274,8 +274,11 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	spin_lock(&now_lock);
 	running = s;
 	spin_unlock(&now_lock);
-	ct_session_put(left);
-	left = NULL;
+	/* Who only reads takes nothing away: what was left waits for a recorder. */
+	if (!is_default) {
+		ct_session_put(left);
+		left = NULL;
+	}
 	ct_limit_begin(s);
 	publish(s);
 out:
@@ -367,19 +370,19 @@ void ct_session_probes(u32 count)
 		WRITE_ONCE(running->facts->probes, count);
 }
 
-int ct_session_pause(bool pause)
+int ct_session_may(const void *owner, bool privileged)
 {
-	int err = 0;
+	lockdep_assert_held(&ct_session_lock);
+	if (!privileged && (!running || running->owner != owner || running->is_default))
+		return -EPERM;
+	return running ? 0 : -ENODATA;
+}
 
-	mutex_lock(&ct_session_lock);
-	if (!running) {
-		err = -ENODATA;
-	} else {
-		running->paused = pause;
-		publish(pause ? NULL : running);
-	}
-	mutex_unlock(&ct_session_lock);
-	return err;
+void ct_session_pause(bool pause)
+{
+	lockdep_assert_held(&ct_session_lock);
+	running->paused = pause;
+	publish(pause ? NULL : running);
 }
 
 int ct_session_flush(void)
@@ -443,12 +446,8 @@ struct ct_session_state *ct_session_take(struct ct_session *arg)
 
 int ct_session_limit(const struct ct_limits *arg)
 {
-	int err;
-
-	mutex_lock(&ct_session_lock);
-	err = running ? ct_limit_set(running, arg) : -ENODATA;
-	mutex_unlock(&ct_session_lock);
-	return err;
+	lockdep_assert_held(&ct_session_lock);
+	return ct_limit_set(running, arg);
 }
 
 int ct_session_limits(struct ct_limits *arg)

@@ -114,11 +114,20 @@ void ct_session_filtered(void);
 void ct_session_probes(u32 count);
 
 /* CT_IOC_PAUSE and RESUME, FLUSH, GET_SESSION: 0 or -ENODATA.  May sleep. */
-int ct_session_pause(bool pause);
+/*
+ * May this file change what the session records?  Its owner may, unless it has the session
+ * by reading first, and who may start one.  The caller holds ct_session_lock, so that the
+ * answer holds for what it does next.  0, -EPERM, -ENODATA.
+ */
+int ct_session_may(const void *owner, bool privileged);
+
+/* The caller holds ct_session_lock and was let through by ct_session_may(). */
+void ct_session_pause(bool pause);
 int ct_session_flush(void);
 int ct_session_tell(struct ct_session *arg);
 
 /* CT_IOC_LIMITS, GET_LIMITS: 0, -ENODATA, -EINVAL.  May sleep. */
+/* As ct_session_pause(). */
 int ct_session_limit(const struct ct_limits *arg);
 int ct_session_limits(struct ct_limits *arg);
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What somebody may do who may read, and is the first to: he then has a session, but no
+ * right to configure.  Runs as root in a guest with the module loaded and the device's
+ * group root's; prints TAP.
+ */
+#include <grp.h>
+#include <sys/wait.h>
+
+#include "session.h"
+
+#define READER_UID 4711
+
+/* In a child that is in the device's group, without any capability: its exit status. */
+static int as_reader(int (*run)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (setgroups(0, NULL) || setresgid(0, 0, 0) ||
+		    setresuid(READER_UID, READER_UID, READER_UID))
+			_exit(99);
+		_exit(run());
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* 0, or which of the calls was not refused with EPERM. */
+static int configures(void)
+{
+	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
+				      .flags = CT_PROBE_COUNT };
+	struct ct_probe_add all = { .size = sizeof(all), .symbol = "*", .sample = 2 };
+	struct ct_filter filter = { .size = sizeof(filter) };
+	struct ct_limits limits = { .size = sizeof(limits), .share = 100 };
+	struct ct_trigger_set trigger = { .size = sizeof(trigger) };
+	const struct { unsigned long cmd; void *arg; } calls[] = {
+		{ CT_IOC_PROBE_ADD, &probe }, { CT_IOC_PROBE_REMOVE, &probe },
+		{ CT_IOC_PROBE_SET, &all }, { CT_IOC_PROBE_ARM, NULL },
+		{ CT_IOC_PAUSE, NULL }, { CT_IOC_RESUME, NULL },
+		{ CT_IOC_FILTER, &filter }, { CT_IOC_LIMITS, &limits },
+		{ CT_IOC_TRIGGER, &trigger },
+	};
+	struct ct_session s = { .size = sizeof(s) };
+	int fd = device(O_RDWR | O_NONBLOCK);
+	size_t i;
+	char c;
+
+	if (read(fd, &c, 1) != -1 || errno != EAGAIN)
+		return 50;
+	if (call(fd, CT_IOC_GET_SESSION, &s) || !(s.flags & CT_SESSION_DEFAULT) ||
+	    s.holder != (uint32_t)getpid())
+		return 51;
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (call(fd, calls[i].cmd, calls[i].arg) != EPERM)
+			return 1 + i;
+	return 0;
+}
+
+/* How many probes are armed, and of how many of them it is told where. */
+static void addresses(int *armed, int *told)
+{
+	struct ct_probe_info info = { .size = sizeof(info) };
+	int fd = device(O_RDONLY);
+
+	for (*armed = *told = 0; !call(fd, CT_IOC_GET_PROBE, &info);
+	     info = (struct ct_probe_info){ .size = sizeof(info), .index = info.index + 1 }) {
+		*armed += info.state == CT_PROBE_ARMED;
+		*told += info.address != 0;
+	}
+	close(fd);
+}
+
+static int sees_no_address(void)
+{
+	int armed, told;
+
+	addresses(&armed, &told);
+	return !armed ? 1 : told ? 2 : 0;
+}
+
+/* He may look at what a killed recorder left, and takes nothing away. */
+static int takes_lanes(void)
+{
+	struct ct_session took = { .size = sizeof(took) };
+	static char buf[CT_LANE_SLOT_MAX];
+	struct ct_lane_read lane = { .size = sizeof(lane), .buf = (uintptr_t)buf,
+				     .len = sizeof(buf) };
+	int fd = device(O_RDWR), error = call(fd, CT_IOC_TAKE, &took);
+
+	if (error)
+		return error;
+	return call(fd, CT_IOC_LANE_READ, &lane) == EPERM ? 0 : 1;
+}
+
+static void test_left(void)
+{
+	struct ct_session took = { .size = sizeof(took) };
+	struct session s;
+	struct mark m = text_mark("rights");
+	char c;
+	int fd, w, i, status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		session_start(&s, 4096, 16, 0);
+		w = device(O_WRONLY);
+		for (i = 0; i < 10; i++)
+			call(w, CT_IOC_MARK(sizeof(m)), &m);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, &status, 0);
+	ok(!as_reader(takes_lanes), "a reader takes no lanes of what a recorder left: EPERM");
+	fd = device(O_RDONLY | O_NONBLOCK);
+	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "somebody reads, and so has a session");
+	close(fd);
+	fd = device(O_RDWR);
+	ok(!call(fd, CT_IOC_TAKE, &took) && took.holder == (uint32_t)pid,
+	   "what a killed recorder left is there all the same");
+	ok(!call(fd, CT_IOC_STOP, NULL), "until who may says that it can go");
+	close(fd);
+}
+
+int main(void)
+{
+	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
+				      .flags = CT_PROBE_COUNT | CT_PROBE_OWNED };
+	struct session s;
+	int armed, told, fd;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	fd = as_reader(configures);
+	ok(!fd, "who has a session by reading first configures nothing: EPERM (%d)", fd);
+	fd = device(O_RDWR);
+	s.arg = (struct ct_session){ .size = sizeof(s.arg), .groups = ~0ull };
+	ok(!call(fd, CT_IOC_START, &s.arg), "a session with all probes");
+	call(fd, CT_IOC_PROBE_ADD, &probe);
+	addresses(&armed, &told);
+	ok(armed && told, "root is told where they are (%d of %d)", told, armed);
+	armed = as_reader(sees_no_address);
+	ok(!armed, "a reader is not (%d)", armed);
+	close(fd);
+	test_left();
+	return tap_done();
+}
