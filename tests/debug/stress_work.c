@@ -16,16 +16,18 @@ uint64_t random_of(uint64_t *state)
 	return *state;
 }
 
-/* A thread's part in a round: wait for it, work until it ends, say so. */
+/*
+ * A thread's part in each round: wait for it, work until it ends, say so.  One that got no
+ * processor in all of a round says so, too, for that is waited for.
+ */
 void rounds(void (*work)(void *), void *arg)
 {
-	int seen = 0;
+	int begin;
 
-	for (;;) {
-		while (atomic_load(&phase) == seen || !(atomic_load(&phase) & 1))
+	for (begin = 1;; begin += 2) {
+		while (atomic_load(&phase) < begin)
 			usleep(1000);
-		seen = atomic_load(&phase);
-		while (atomic_load(&phase) == seen)
+		while (atomic_load(&phase) == begin)
 			work(arg);
 		atomic_fetch_sub(&working, 1);
 	}
