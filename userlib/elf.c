@@ -11,16 +11,52 @@
 
 #define PAGE	4096ull
 
+/*
+ * glibc relocates these in place, except for objects like the vDSO, which may be linked
+ * at any address: what leads into the object is an address already.  NULL: neither does.
+ */
 static const void *address_of(const struct ct_object *o, u64 value)
 {
-	/* glibc relocates these in place, except for objects like the vDSO. */
-	return (const void *)(value < o->base ? o->base + value : value);
+	u64 moved = o->base + value;
+
+	if (value >= o->start && value < o->end)
+		return (const void *)value;
+	return moved >= o->start && moved < o->end ? (const void *)moved : NULL;
+}
+
+/* What the dynamic section says; start and end are known. */
+static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
+{
+	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
+
+	o->dynamic = d;
+	for (; d->d_tag != DT_NULL; d++) {
+		const void *at = address_of(o, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:	  o->symbols = at; break;
+		case DT_STRTAB:	  o->strings = at; break;
+		case DT_GNU_HASH: o->gnu_hash = at; break;
+		case DT_HASH:	  o->sysv_hash = at; break;
+		case DT_JMPREL:	  o->plt = at; break;
+		case DT_RELA:	  o->rela = at; break;
+		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
+		case DT_RELASZ:	  rela_size = d->d_un.d_val; break;
+		case DT_SONAME:	  soname = d->d_un.d_val; break;
+		}
+	}
+	if (!o->symbols || !o->strings)
+		return false;
+	if (soname != ~0ull)
+		o->soname = o->strings + soname;
+	o->plt_count = o->plt ? plt_size / sizeof(ElfW(Rela)) : 0;
+	o->rela_count = o->rela ? rela_size / sizeof(ElfW(Rela)) : 0;
+	return true;
 }
 
 bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
 {
 	const ElfW(Dyn) *d = NULL;
-	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
 
 	memset(o, 0, sizeof(*o));
 	o->base = info->dlpi_addr;
@@ -48,29 +84,7 @@ bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
 	}
 	if (!d)
 		return false;
-	o->dynamic = d;
-	for (; d->d_tag != DT_NULL; d++) {
-		const void *at = address_of(o, d->d_un.d_ptr);
-
-		switch (d->d_tag) {
-		case DT_SYMTAB:	  o->symbols = at; break;
-		case DT_STRTAB:	  o->strings = at; break;
-		case DT_GNU_HASH: o->gnu_hash = at; break;
-		case DT_HASH:	  o->sysv_hash = at; break;
-		case DT_JMPREL:	  o->plt = at; break;
-		case DT_RELA:	  o->rela = at; break;
-		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
-		case DT_RELASZ:	  rela_size = d->d_un.d_val; break;
-		case DT_SONAME:	  soname = d->d_un.d_val; break;
-		}
-	}
-	if (!o->symbols || !o->strings)
-		return false;
-	if (soname != ~0ull)
-		o->soname = o->strings + soname;
-	o->plt_count = o->plt ? plt_size / sizeof(ElfW(Rela)) : 0;
-	o->rela_count = o->rela ? rela_size / sizeof(ElfW(Rela)) : 0;
-	return true;
+	return read_dynamic(o, d);
 }
 
 static bool defined(const struct ct_object *o, u32 i, const char *name)
@@ -207,18 +221,22 @@ typedef int iterate_function(int (*look)(struct dl_phdr_info *, size_t, void *),
 
 static iterate_function *iterate;
 
-/* libc's objects are there from the start to the end: its entry may be looked at. */
+/*
+ * libc is there from the start to the end: its entry may be looked at.  Where its headers
+ * are that does not say, for l_addr is what was added to its addresses and may be 0; but
+ * glibc has relocated its own dynamic section.
+ */
 static bool read_libc(struct ct_object *o, const struct link_map *m)
 {
-	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)m->l_addr;
 	const char *name = m->l_name ? strrchr(m->l_name, '/') : NULL;
-	struct dl_phdr_info info = { .dlpi_addr = m->l_addr, .dlpi_name = m->l_name };
 
-	if (!name || strcmp(name, "/libc.so.6"))
+	if (!name || strcmp(name, "/libc.so.6") || !m->l_ld)
 		return false;
-	info.dlpi_phdr = (const ElfW(Phdr) *)(m->l_addr + e->e_phoff);
-	info.dlpi_phnum = e->e_phnum;
-	return ct_object_read(o, &info);
+	memset(o, 0, sizeof(*o));
+	o->base = m->l_addr;
+	o->soname = "";
+	o->end = ~0ull;
+	return read_dynamic(o, m->l_ld);
 }
 
 /*

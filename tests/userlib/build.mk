@@ -13,7 +13,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
-	libplugin.so throw bench_call bench_start test_clock \
+	libplugin.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside)
 
@@ -49,6 +49,9 @@ $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
 
 $(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
 	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
+
+$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(O)/sys.c.o
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/sys.c.o
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<

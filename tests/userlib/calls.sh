@@ -53,6 +53,11 @@ t_clock() {
 	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
 }
 
+t_elf() {
+	"$B/test_elf" >"$W/said"
+	ok "objects linked at any address: $(grep -c '^ok' "$W/said") cases" $?
+}
+
 t_queries() {
 	CUDATRACE_TIME_QUERIES=1 traced "$B/victim" basic
 	{ valid && counts 0 'flags=4 .*cuCtxGetCurrent' && counts 1 'flags=0 .*cuCtxGetCurrent'; }
