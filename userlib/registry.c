@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "process.h"
+#include "room.h"
 
 #define CLASS_FIRST	CT_CLASS_DYNAMIC
 
@@ -163,17 +164,23 @@ static long read_new(int fd)
 
 static long append(int fd, struct ct_text *t, long size)
 {
-	bool torn = size > (long)offset;
 	long n;
 
-	/* Whoever wrote the last line died in it: end it, so that ours begins. */
-	if (torn && ct_sys3(SYS_write, fd, "\n", 1) != 1)
-		return -28;
+	/* Whoever wrote the last line died in it: nobody may take it for a whole one. */
+	if (size > (long)offset) {
+		size = (long)offset;
+		n = ct_sys2(SYS_ftruncate, fd, size);
+		if (n < 0)
+			return n;
+	}
 	ct_put(t, "\n");
+	/* The program's own limit would stop us with a signal. */
+	if (ct_room_beyond((u64)size + t->len))
+		return -27;	/* EFBIG */
 	n = ct_sys3(SYS_write, fd, t->buf, t->len);
 	if (n == (long)t->len)
 		return 0;
-	ct_sys2(SYS_ftruncate, fd, size + torn);
+	ct_sys2(SYS_ftruncate, fd, size);
 	return n < 0 ? n : -28;		/* ENOSPC */
 }
 

@@ -52,6 +52,30 @@ void ct_put_word(struct ct_text *t, const char *s, size_t n)
 	}
 }
 
+#define SIG_BLOCK_RAW	0
+#define SIG_SETMASK_RAW	2
+
+#define SIGPIPE_BIT	(1ull << (13 - 1))
+#define SIGXFSZ_BIT	(1ull << (25 - 1))
+
+/* Nobody may read it any more, or the file be full: no reason to end the program. */
+static void write_stderr(const char *text, size_t n)
+{
+	const u64 ours = SIGPIPE_BIT | SIGXFSZ_BIT;
+	struct timespec now = { 0, 0 };
+	u64 old = 0, pending = 0, sent;
+	long err;
+
+	ct_sys4(SYS_rt_sigprocmask, SIG_BLOCK_RAW, &ours, &old, 8);
+	ct_sys2(SYS_rt_sigpending, &pending, 8);
+	err = ct_sys3(SYS_write, 2, text, n);
+	sent = err == -32 ? SIGPIPE_BIT : err == -27 ? SIGXFSZ_BIT : 0;	/* EPIPE, EFBIG */
+	sent &= ~pending;
+	if (sent)
+		ct_sys4(SYS_rt_sigtimedwait, &sent, NULL, &now, 8);
+	ct_signals_restore(old);
+}
+
 void ct_say(const char *text, const char *more)
 {
 	char line[512];
@@ -61,10 +85,8 @@ void ct_say(const char *text, const char *more)
 	ct_put(&t, text);
 	ct_put(&t, more);
 	line[t.len++] = '\n';
-	ct_sys3(SYS_write, 2, line, t.len);
+	write_stderr(line, t.len);
 }
-
-#define SIG_SETMASK_RAW	2
 
 u64 ct_signals_block(void)
 {

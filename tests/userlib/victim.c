@@ -46,7 +46,8 @@ static const struct {
 	{ "longjmp", longjmps }, { "nested", nested }, { "signals", signals },
 	{ "signal_jumps", signal_jumps }, { "reload", reload }, { "errno", errnos },
 	{ "marks", marks }, { "exits", exits }, { "closes_all", closes_all },
-	{ "fds", fds }, { "limit", limit }, { "directory", directory },
+	{ "fds", fds }, { "limit", limit }, { "limit_all", limit_all },
+	{ "unread", unread }, { "directory", directory },
 	{ "clock", clocks }, { "until_killed", until_killed }, { "ioctls", ioctls },
 };
 

@@ -64,6 +64,8 @@ int exits(void);
 int closes_all(void);
 int fds(void);
 int limit(void);
+int limit_all(void);
+int unread(void);
 int directory(void);
 int clocks(void);
 int until_killed(void);

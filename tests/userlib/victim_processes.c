@@ -178,6 +178,29 @@ int limit(void)
 	return 0;
 }
 
+/* Below what the directory holds already: no file can grow. */
+int limit_all(void)
+{
+	struct rlimit l = { 100, 100 };
+
+	load();
+	setrlimit(RLIMIT_FSIZE, &l);
+	calls(5000);
+	return 0;
+}
+
+/* Whoever read our stderr is gone. */
+int unread(void)
+{
+	int ends[2];
+	sigset_t pending;
+
+	CHECK(!pipe(ends) && !close(ends[0]) && dup2(ends[1], 2) == 2);
+	CHECK(!limit());
+	CHECK(!sigpending(&pending) && !sigismember(&pending, SIGPIPE));
+	return 0;
+}
+
 int directory(void)
 {
 	load();
