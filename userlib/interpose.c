@@ -54,8 +54,12 @@ void *ct_dlsym_driver(void *handle, const char *name, const void *caller)
 		return address;
 	ct_objects_check();
 	/* RTLD_DEFAULT is relative to the caller's object, and was to ours. */
-	if (!address && handle == RTLD_DEFAULT)
+	if (!address && handle == RTLD_DEFAULT) {
 		address = ct_driver_symbol_for(caller, name);
+		/* Nothing failed for the caller: one that succeeds clears dlerror(). */
+		if (address)
+			real(RTLD_DEFAULT, "dlsym");
+	}
 	if (!address)
 		return NULL;
 	if (!ct_driver_contains((u64)address))

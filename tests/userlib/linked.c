@@ -28,7 +28,7 @@ int linked_run(void)
 	__typeof__(cuCtxGetCurrent) *get = dlsym(RTLD_DEFAULT, "cuCtxGetCurrent");
 	void *ctx;
 
-	if (!get || get(&ctx))
+	if (!get || get(&ctx) || dlerror())
 		return 3;
 	return cuLaunchKernel((void *)1, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9,
 			      (void *)10);
