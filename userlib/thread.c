@@ -96,12 +96,12 @@ static void find_libc(void)
 		 ct_find_next("pthread_setspecific"));
 }
 
-static void watch_exit(struct ct_thread *t)
+/* Under the lock: one key for all. */
+static bool have_exit_key(void)
 {
 	if (!have_key && key_create && set_specific)
 		have_key = !key_create(&key, thread_exits);
-	if (have_key)
-		set_specific(key, t);
+	return have_key;
 }
 
 static void process_record(struct ct_thread *t)
@@ -144,11 +144,13 @@ static void process_record(struct ct_thread *t)
 
 cold bool ct_thread_attach(struct ct_thread *t)
 {
-	bool ok = true, say;
-	u64 mask;
+	bool ok = true, watch = false, say;
+	u64 mask, unlocked;
 
 	find_libc();
-	mask = ct_lock();
+	/* Also over what follows the lock: a handler that jumps out must not skip that. */
+	mask = ct_signals_block();
+	unlocked = ct_lock();
 	if (ct_process_renew()) {
 		ct_clock_renew();
 		ct_sink_renew();
@@ -167,14 +169,18 @@ cold bool ct_thread_attach(struct ct_thread *t)
 		t->begins = ct_sink->begin != NULL;
 		ok = ct_sink->attach(t);
 		if (ok) {
-			watch_exit(t);
+			watch = have_exit_key();
 			ct_store(&t->life, ct_process->life);
 		}
 	}
 	say = ok && !ct_process->process_record;
 	if (say)
 		ct_process->process_record = 1;
-	ct_unlock(mask);
+	ct_unlock(unlocked);
+	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
+	if (watch)
+		set_specific(key, t);
+	ct_signals_restore(mask);
 	/* Not under the lock, which a sink may have to take. */
 	if (say)
 		process_record(t);

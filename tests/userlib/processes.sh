@@ -14,6 +14,48 @@ t_threads() {
 	ok "calls from destructors of thread data and from atexit" $?
 }
 
+t_callocs() {
+	# More keys than glibc has room for without calloc(), which calls CUDA.
+	cat >"$W/callocs.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <pthread.h>
+	#include <stddef.h>
+
+	void *__libc_calloc(size_t n, size_t size);
+	static int (*set)(void *);
+	static __thread int watched;
+
+	void *calloc(size_t n, size_t size)
+	{
+		if (watched && set)
+			set((void *)1);
+		return __libc_calloc(n, size);
+	}
+	static void *run(void *arg)
+	{
+		watched = 1;
+		set((void *)1);
+		return NULL;
+	}
+	int main(void)
+	{
+		pthread_key_t key;
+		pthread_t t;
+
+		for (int i = 0; i < 40; i++)
+			pthread_key_create(&key, NULL);
+		set = (int (*)(void *))dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxSetCurrent");
+		pthread_create(&t, NULL, run, NULL);
+		return pthread_join(t, NULL);
+	}
+	EOF
+	cc -w -D_GNU_SOURCE -o "$W/callocs" "$W/callocs.c" -lpthread -ldl &&
+		traced timeout -s KILL 60 "$W/callocs"
+	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent ' &&
+	  [ -z "$(find "$D" -name '.open-*')" ]; }
+	ok "an allocator that calls CUDA, called when a thread begins" $?
+}
+
 t_fork() {
 	traced "$B/victim" fork
 	{ exits 0 && silent && valid && counts 3 '^stream ' && counts 18 ' cuCtxSetCurrent ' &&
