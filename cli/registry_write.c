@@ -13,19 +13,56 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* Whoever wrote it died in its last line: where that begins. */
+static off_t last_line(int fd)
+{
+	char buf[4096];
+	off_t end = lseek(fd, 0, SEEK_END), from;
+	ssize_t n;
+
+	for (; end > 0; end = from) {
+		from = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
+		n = pread(fd, buf, end - from, from);
+		if (n != end - from)
+			return -1;
+		while (n && buf[n - 1] != '\n')
+			n--;
+		if (n)
+			return from + n;
+	}
+	return 0;
+}
+
+/* Under the lock: the file, without the half line in which a writer died. */
+static off_t cut_half_line(int fd)
+{
+	off_t end = last_line(fd);
+
+	return end < 0 || ftruncate(fd, end) ? -errno : end;
+}
+
 static int put(struct ct_registry_writer *w, const char *line, size_t len)
 {
 	ssize_t n;
+	off_t end;
 	int rc = 0;
 
 	while (flock(w->fd, LOCK_EX))
 		if (errno != EINTR)
 			return -errno;
-	n = write(w->fd, line, len);
-	if (n < 0)
+	end = cut_half_line(w->fd);
+	if (end < 0) {
+		rc = end;
+	} else {
+		n = write(w->fd, line, len);
+		if (n < 0)
+			rc = -errno;
+		else if ((size_t)n != len)
+			rc = -ENOSPC;
+	}
+	/* Half a line, and the next behind it, would be a damaged one. */
+	if (rc && end >= 0 && ftruncate(w->fd, end))
 		rc = -errno;
-	else if ((size_t)n != len)
-		rc = -ENOSPC;
 	flock(w->fd, LOCK_UN);
 	return rc;
 }
@@ -60,8 +97,7 @@ static int open_in(struct ct_registry_writer *w, const char *dir, int flags,
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, CT_REGISTRY_FILE) >= (int)sizeof(path))
 		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", dir);
-	w->fd = open(path, (flags & O_RDWR ? 0 : O_WRONLY) | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags,
-		     0644);
+	w->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
 	if (w->fd < 0)
 		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
@@ -89,37 +125,17 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
 	return rc;
 }
 
-/* Whoever wrote it died in its last line: where that begins. */
-static off_t last_line(int fd)
-{
-	char buf[4096];
-	off_t end = lseek(fd, 0, SEEK_END), from;
-	ssize_t n;
-
-	for (; end > 0; end = from) {
-		from = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
-		n = pread(fd, buf, end - from, from);
-		if (n != end - from)
-			return -1;
-		while (n && buf[n - 1] != '\n')
-			n--;
-		if (n)
-			return from + n;
-	}
-	return 0;
-}
-
 int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err)
 {
 	off_t end;
 	int rc;
 
-	rc = open_in(w, dir, O_RDWR, err);
+	rc = open_in(w, dir, 0, err);
 	if (rc)
 		return rc;
 	flock(w->fd, LOCK_EX);
-	end = last_line(w->fd);
-	rc = end < 0 || ftruncate(w->fd, end) ? -errno : 0;
+	end = cut_half_line(w->fd);
+	rc = end < 0 ? end : 0;
 	flock(w->fd, LOCK_UN);
 	if (rc) {
 		ct_fail(err, -rc, "%s/%s: %s", dir, CT_REGISTRY_FILE, strerror(-rc));

@@ -3,9 +3,11 @@
  * What the command line is made of, by itself: percentiles, the hash, output of
  * numbers and strings, layouts.  Prints TAP.
  */
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../cli/class.h"
@@ -13,6 +15,7 @@
 #include "../../cli/hash.h"
 #include "../../cli/histogram.h"
 #include "../../cli/out.h"
+#include "../../cli/registry.h"
 #include "../../cli/term.h"
 #include "../tap.h"
 
@@ -133,6 +136,49 @@ static void output(void)
 	ok(!strcmp(ct_term_clean(text, sizeof(text), "caf\xc3\xa9s", 4), "caf~"), "cut by columns");
 }
 
+/* A registry that may not grow, or that somebody died in: whole lines, always. */
+static void registry(void)
+{
+	char dir[] = "/tmp/cudatrace-units.XXXXXX", path[64], text[4096], longer[1000];
+	struct rlimit limit, before;
+	struct ct_registry_writer w;
+	struct ct_error err;
+	const uint8_t uuid[16] = { 0 };
+	FILE *f;
+	size_t n;
+	int rc;
+
+	if (!mkdtemp(dir) || ct_registry_create(&w, dir, uuid, 1, 2, &err)) {
+		ok(0, "a registry to write to");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/%s", dir, CT_REGISTRY_FILE);
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = before;
+	limit.rlim_cur = 500;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	rc = ct_registry_add_info(&w, "long", longer);
+	setrlimit(RLIMIT_FSIZE, &before);
+	ok(rc < 0, "a line without room for it is refused (%d)", rc);
+	ct_registry_add_info(&w, "short", "y");
+	f = fopen(path, "a");
+	fprintf(f, "class 99999 us");
+	fclose(f);
+	ct_registry_add_info(&w, "last", "z");
+	ct_registry_close(&w);
+	f = fopen(path, "r");
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	ok(strstr(text, "\ninfo short y\ninfo last z\n") && !strchr(text, 'x'),
+	   "half a line never stays, whoever left it");
+	unlink(path);
+	rmdir(dir);
+}
+
 static bool layout(const char *fields)
 {
 	const char *why;
@@ -202,6 +248,7 @@ int main(void)
 	percentiles();
 	hash();
 	output();
+	registry();
 	layouts();
 	probes();
 	return tap_done();
