@@ -82,6 +82,25 @@ static bool thread_lives(const char *dir, const struct ct_open_page *page, const
 	return lives;
 }
 
+int ct_trace_lives(const char *dir)
+{
+	struct ct_open_page page;
+	struct dirent *entry;
+	int living = 0;
+	DIR *d;
+
+	d = opendir(dir);
+	if (!d)
+		return -errno;
+	while ((entry = readdir(d)))
+		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
+		    ct_open_page_read(dir, entry->d_name, &page) >= 0 &&
+		    thread_lives(dir, &page, entry->d_name))
+			living++;
+	closedir(d);
+	return living;
+}
+
 /* A packet of call_open records behind the last one of stream @s. */
 static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
 			const struct ct_pending *pending, unsigned int count, int fd)
@@ -169,9 +188,9 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 		if (t->pending[i].stream == (int)s->index && !count++)
 			first = i;
 	if (count || (s && s->added)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
 		if (fd < 0)
-			return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+			return ct_fail(err, -fd, "%s: %s", path, strerror(-fd));
 		rc = append_packet(s, fd);
 		if (!rc && count)
 			rc = append_calls(t, s, &t->pending[first], count, fd);
@@ -188,14 +207,18 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 /* Packets that were prepared and never begun. */
 static int cut_tails(const struct ct_trace *t, struct ct_error *err)
 {
-	char path[4096];
-
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
+		int fd, rc;
 
-		if (s->unfinished && (path_of(path, t->dir, s->name) ||
-				      truncate(path, s->tail - s->added)))
-			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
+		if (!s->unfinished)
+			continue;
+		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
+		rc = fd < 0 ? fd : ftruncate(fd, s->tail - s->added) ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+		if (rc)
+			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
 	}
 	return 0;
 }

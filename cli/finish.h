@@ -22,6 +22,9 @@
 int ct_trace_lock(const char *dir);
 void ct_trace_unlock(const char *dir, int fd);
 
+/* How many threads live that record into @dir by themselves; or a negative errno. */
+int ct_trace_lives(const char *dir);
+
 #define CT_FINISH_ALL_DEAD	true
 
 /**

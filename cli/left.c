@@ -29,21 +29,25 @@ static int complete_registry(const struct ct_trace *t, struct ct_device *dev,
 	return ret ? ct_fail(err, -ret, "%s/%s: %s", t->dir, CT_REGISTRY_FILE, strerror(-ret)) : 0;
 }
 
-static int cut(int dirfd, const struct ct_stream_file *s)
+/* Return: the file, which ends behind its last whole packet, or a negative errno. */
+static int cut(const struct ct_trace *t, const struct ct_stream_file *s)
 {
-	int fd = openat(dirfd, s->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	int ret = fd < 0 || ftruncate(fd, s->tail) ? -1 : 0;
+	int fd = ct_stream_reopen(s, t->dir, O_WRONLY | O_APPEND);
 
-	if (fd >= 0)
+	if (fd >= 0 && ftruncate(fd, s->tail)) {
+		int ret = -errno;
+
 		close(fd);
-	return ret;
+		return ret;
+	}
+	return fd;
 }
 
 /* Where the recorder was: behind the last whole packet of each file. */
-static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
-		       struct ct_error *err)
+static int find_places(const struct ct_trace *t, struct ct_device *dev, struct ct_error *err)
 {
 	unsigned int i;
+	int fd;
 
 	for (i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
@@ -51,17 +55,22 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirf
 		struct ct_device_ring *r;
 
 		/* Of a thread's stream only what was being written is to go. */
-		if (s->kind == CT_STREAM_THREAD && s->unfinished &&
-		    cut(dirfd, s))
-			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
+		if (s->kind == CT_STREAM_THREAD && s->unfinished) {
+			fd = cut(t, s);
+			if (fd < 0)
+				return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name,
+					       strerror(-fd));
+			close(fd);
+		}
 		if (s->kind != CT_STREAM_CPU || s->cpu >= dev->session.cpus || !s->packets_count)
 			continue;
 		r = &dev->ring[s->cpu];
 		ct_stream_packet(s, s->packets_count - 1, &last);
 		r->pos = (last.seq + 1) * dev->session.subbuf_size;
-		r->fd = openat(dirfd, s->name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-		if (r->fd < 0 || ftruncate(r->fd, s->tail))
-			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
+		fd = cut(t, s);
+		if (fd < 0)
+			return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name, strerror(-fd));
+		r->fd = fd;
 	}
 	return 0;
 }
@@ -109,7 +118,7 @@ int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
 	ret = dirfd < 0 ? ct_fail(err, errno, "%s: %s", t->dir, strerror(errno)) :
 	      complete_registry(t, &dev, err);
 	if (!ret)
-		ret = find_places(t, &dev, dirfd, err);
+		ret = find_places(t, &dev, err);
 	if (!ret)
 		ret = drain(&dev, dirfd, err);
 	if (ret >= 0) {

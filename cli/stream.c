@@ -19,16 +19,20 @@
 
 int ct_stream_kind(const char *name)
 {
+	char exact[32];
 	unsigned int a, b;
-	int end = 0;
 
 	if (!strcmp(name, "state"))
 		return CT_STREAM_STATE;
-	if (sscanf(name, "k-%u%n", &a, &end) == 1 && !name[end])
-		return CT_STREAM_CPU;
-	end = 0;
-	if (sscanf(name, "u-%u-%u%n", &a, &b, &end) == 2 && !name[end])
-		return CT_STREAM_THREAD;
+	/* As it is written: no sign, no space, no zero in front. */
+	if (sscanf(name, "k-%u", &a) == 1) {
+		snprintf(exact, sizeof(exact), "k-%u", a);
+		return strcmp(name, exact) ? -1 : CT_STREAM_CPU;
+	}
+	if (sscanf(name, "u-%u-%u", &a, &b) == 2) {
+		snprintf(exact, sizeof(exact), "u-%u-%u", a, b);
+		return strcmp(name, exact) ? -1 : CT_STREAM_THREAD;
+	}
 	return -1;
 }
 
@@ -276,14 +280,18 @@ static int map_file(struct ct_stream_file *s, const char *dir, struct ct_error *
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, s->name) >= (int)sizeof(path))
 		return ct_fail(err, ENAMETOOLONG, "the path is too long");
-	/* Not to block on a fifo, and not to touch a device. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Not to block on a fifo, not to touch a device, nor what a link leads to. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (fd < 0 && errno == ELOOP)
+		return ct_fail(err, EBADMSG, "a symbolic link, not a regular file; " AGAIN);
 	if (fd < 0)
 		return ct_fail(err, errno, "%s", strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		rc = ct_fail(err, EBADMSG, "not a regular file; " AGAIN);
 		goto out;
 	}
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
 	s->map_size = st.st_size;
 	if (s->map_size) {
 		void *map = mmap(NULL, s->map_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -298,6 +306,24 @@ static int map_file(struct ct_stream_file *s, const char *dir, struct ct_error *
 out:
 	close(fd);
 	return rc;
+}
+
+int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags)
+{
+	char path[4096];
+	struct stat st;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, s->name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || st.st_dev != s->dev || st.st_ino != s->ino) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "error.h"
 #include "record.h"
@@ -37,6 +38,8 @@ struct ct_straddler {
 struct ct_stream_file {
 	char     *name;		/* of the file */
 	uint8_t  kind;		/* enum ct_stream_class, by the file's name */
+	dev_t    dev;		/* of the file that is mapped */
+	ino_t    ino;
 	unsigned int index;	/* among the trace's streams */
 	const uint8_t *map;
 	uint64_t map_size;
@@ -70,6 +73,17 @@ int ct_stream_kind(const char *name);
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		   const struct ct_registry *reg, struct ct_error *err);
 void ct_stream_close(struct ct_stream_file *s);
+
+/**
+ * ct_stream_reopen() - the file of a stream that is open, to change it
+ * @flags: for open()
+ *
+ * A directory may hold anything by now: a link, or another file of that name, is
+ * not opened.
+ *
+ * Return: a file descriptor; -ESTALE: it is another file; what open() returns.
+ */
+int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags);
 
 /* The packet @i of the index. */
 void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_packet_view *p);

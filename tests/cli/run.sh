@@ -332,6 +332,10 @@ put64()
 	done
 	printf "$bytes" | dd of="$1" conv=notrunc bs=1 seek="$2" 2>/dev/null
 }
+head -c 5000 /dev/zero >"$work/letters"
+damage link && rm "$work/link/k-1" && ln -s "$work/letters" "$work/link/k-1" && rm "$work/link/metadata"
+refused link 'k-1: a symbolic link, not a regular file'
+is "$(stat -c %s "$work/letters")" 5000 "what a link leads to is not touched"
 damage short && put64 "$work/short/k-1" 40 $(($(od -An -tu8 -j40 -N8 "$t/k-1") - 64))
 refused short 'k-1: offset [0-9]+: a record that does not fit its packet'
 damage stub && put64 "$work/stub/u-4242-1" 40 $((8 * (96 + 16)))
