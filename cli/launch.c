@@ -102,13 +102,14 @@ static void set_environment(const char *library, const char *dir, const char *si
 
 /* In the child, after fork(): never returns. */
 static void run(char **argv, const char *library, const char *dir, const char *sink,
-		const sigset_t *mask, int report)
+		const sigset_t *mask, const struct sigaction *sigchld, int report)
 {
 	size_t i;
 	int code;
 
 	for (i = 0; i < FORWARDED; i++)
 		signal(forwarded[i], SIG_DFL);
+	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)
 		set_environment(library, dir, sink);
@@ -136,6 +137,8 @@ static void catch_signals(void)
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
 	      const char *sink, struct ct_error *err)
 {
+	const struct sigaction waited = { .sa_handler = SIG_DFL };
+	struct sigaction sigchld;
 	sigset_t all, old;
 	int report[2], code = 0;
 	ssize_t n;
@@ -145,6 +148,8 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 	/* A signal between fork and here must not be lost. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
+	/* Where it is ignored, as we may have inherited it, a child leaves no status. */
+	sigaction(SIGCHLD, &waited, &sigchld);
 	child->pid = fork();
 	if (child->pid < 0) {
 		code = errno;
@@ -154,7 +159,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 		return ct_fail(err, code, "fork: %s", strerror(code));
 	}
 	if (!child->pid)
-		run(argv, library, dir, sink, &old, report[1]);
+		run(argv, library, dir, sink, &old, &sigchld, report[1]);
 	target = child->pid;
 	catch_signals();
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -187,11 +192,14 @@ int ct_launch_wait(struct ct_child *child, int ms)
 	do {
 		pid = waitpid(child->pid, &status, child->pidfd < 0 && ms >= 0 ? WNOHANG : 0);
 	} while (pid < 0 && errno == EINTR);
-	if (pid != child->pid)
+	if (!pid)
 		return 0;
 	target = 0;
 	if (child->pidfd >= 0)
 		close(child->pidfd);
-	child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (pid < 0)
+		child->status = 1;	/* somebody else has waited for it */
+	else
+		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return 1;
 }

@@ -15,41 +15,104 @@
 
 #include "finish.h"
 #include "recording.h"
+#include "stream.h"
 
 /* ------------------------------------------------------ the directory ---- */
 
-/* Only what a recording made is ever removed. */
-static bool is_ours(const char *name)
+static bool begins_with(int dirfd, const char *name, const char *text)
 {
-	return !strcmp(name, "metadata") || !strcmp(name, "state") ||
-	       !strcmp(name, CT_REGISTRY_FILE) || !strncmp(name, ".open-", 6) ||
-	       !strncmp(name, "k-", 2) || !strncmp(name, "u-", 2) ||
-	       !strncmp(name, ".metadata", 9) || !strcmp(name, ".lock");
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	char begin[64];
+	ssize_t n = fd < 0 ? -1 : read(fd, begin, strlen(text));
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(text) && !memcmp(begin, text, n);
+}
+
+/* Does one of the files that say so say that this is a trace of ours? */
+static bool is_trace(int dirfd)
+{
+	return begins_with(dirfd, CT_REGISTRY_FILE, "cudatrace ") ||
+	       begins_with(dirfd, CT_METADATA_FILE, "/* CTF 1.8 */\n/*\nA trace of cudatrace ");
+}
+
+/* Only what a recording made is ever removed. */
+static bool is_ours(int dirfd, const char *name)
+{
+	char stream[280];
+	struct stat st;
+	bool known;
+
+	if (!strncmp(name, ".open-", 6)) {
+		snprintf(stream, sizeof(stream), "u-%s", name + 6);
+		known = ct_stream_kind(stream) == CT_STREAM_THREAD;
+	} else if (!strncmp(name, ".metadata.", 10)) {
+		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
+	} else {
+		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
+			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock");
+	}
+	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+}
+
+/* Nothing is removed before it is known that all may be. */
+static int may_replace(DIR *d, const char *dir, struct ct_error *err)
+{
+	struct dirent *entry;
+
+	if (!is_trace(dirfd(d)))
+		return ct_fail(err, EEXIST, "%s is no trace: it is left alone (give another -o)", dir);
+	while ((entry = readdir(d)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    !is_ours(dirfd(d), entry->d_name))
+			return ct_fail(err, EEXIST, "%s/%s is not of a trace: all is left alone (give another -o)",
+				       dir, entry->d_name);
+	rewinddir(d);
+	return 0;
+}
+
+static void remove_files(DIR *d)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(d)))
+		if (is_ours(dirfd(d), entry->d_name))
+			unlinkat(dirfd(d), entry->d_name, 0);
 }
 
 static int remove_trace(const char *dir, struct ct_error *err)
 {
-	struct dirent *entry;
-	DIR *d = opendir(dir);
+	DIR *d;
+	int lock, ret;
 
+	/* An empty one was made for us. */
+	if (!rmdir(dir))
+		return 0;
+	d = opendir(dir);
 	if (!d)
 		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
-	if (faccessat(dirfd(d), CT_REGISTRY_FILE, F_OK, 0) &&
-	    faccessat(dirfd(d), CT_METADATA_FILE, F_OK, 0)) {
-		readdir(d);
-		closedir(d);
-		if (!rmdir(dir))
-			return 0;
-		return ct_fail(err, EEXIST, "%s is no trace: it is left alone (give another -o)", dir);
-	}
-	while ((entry = readdir(d)))
-		if (is_ours(entry->d_name))
-			unlinkat(dirfd(d), entry->d_name, 0);
+	ret = may_replace(d, dir, err);
+	if (ret)
+		goto out;
+	lock = ct_trace_lock(dir);
+	if (lock == -EWOULDBLOCK || (lock >= 0 && ct_trace_lives(dir) > 0))
+		ret = ct_fail(err, EBUSY, "%s is still being recorded: it is left alone (give another -o, or end what records into it)",
+			      dir);
+	else if (lock < 0)
+		ret = ct_fail(err, -lock, "%s: %s", dir, strerror(-lock));
+	else
+		remove_files(d);
+	if (!ret && rmdir(dir))
+		ret = ct_fail(err, errno, "%s can't be removed: %s (give another -o)", dir,
+			      strerror(errno));
+	if (ret && lock >= 0)
+		ct_trace_unlock(dir, lock);
+	else if (lock >= 0)
+		close(lock);
+out:
 	closedir(d);
-	if (rmdir(dir))
-		return ct_fail(err, errno, "%s holds files that are not of a trace: %s (give another -o)",
-			       dir, strerror(errno));
-	return 0;
+	return ret;
 }
 
 int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force,
@@ -84,13 +147,17 @@ int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force
 
 void ct_recording_abandon(struct ct_recording *rec)
 {
-	struct ct_error ignored;
+	DIR *d;
 
 	ct_registry_close(&rec->registry);
 	ct_state_close(&rec->state);
 	ct_device_close(&rec->device);
-	if (rec->dir[0])
-		remove_trace(rec->dir, &ignored);
+	d = rec->dir[0] ? opendir(rec->dir) : NULL;
+	if (d) {
+		remove_files(d);
+		closedir(d);
+		rmdir(rec->dir);
+	}
 }
 
 /* ------------------------------------------------------ the trace -------- */

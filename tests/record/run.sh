@@ -65,6 +65,10 @@ for _ in $(seq 1200); do [ -e "$work/ready" ] && break; sleep 0.05; done
 kill -TERM $pid
 wait $pid
 is $? 9 "a signal sent to record reaches the program"
+timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -o "$work/trace-chld" -- sh -c 'exit 37' 2>/dev/null
+is $? 37 "where SIGCHLD is ignored, the status is still the program's"
+timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -f -o "$work/trace-chld" -- grep SigIgn /proc/self/status >"$work/sigign" 2>/dev/null
+is $(($((16#$(cut -f 2 "$work/sigign"))) >> 16 & 1)) 1 "and the program ignores it as it would have"
 CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
 	"$0" --verbose --iterations 100000 2>"$1" &
 	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
@@ -97,6 +101,24 @@ touch "$work/foreign/letter.txt"
 refuse "a directory that is no trace, even with -f" 'no trace' "$cudatrace" record -f --no-module -o "$work/foreign" -- true
 [ -e "$work/foreign/letter.txt" ]
 ok $? "and its files are kept"
+mkdir "$work/fleet"
+touch "$work/fleet/metadata" "$work/fleet/state" "$work/fleet/u-boat" "$work/fleet/k-2"
+refuse "nor one whose files have the names of a trace's" 'no trace' "$cudatrace" record -f --no-module -o "$work/fleet" -- true
+is "$(ls "$work/fleet" | wc -l)" 4 "whose files are kept too"
+cp -r "$work/trace-37" "$work/mixed"
+touch "$work/mixed/u-boat"
+before=$(ls -A "$work/mixed" | paste -sd,)
+refuse "a trace with a file of somebody" 'u-boat is not of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
+is "$(ls -A "$work/mixed" | paste -sd,)" "$before" "of which nothing is removed"
+"$cudatrace" record -q --no-module -o "$work/busy" -- sh -c 'echo >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$work/busy.go" 2>/dev/null & busy=$!
+for _ in $(seq 1200); do [ -e "$work/busy.go" ] && break; sleep 0.05; done
+refuse "a trace that is being recorded" 'busy is still being recorded' "$cudatrace" record -f --no-module -o "$work/busy" -- true
+rm "$work/busy.go"
+wait $busy
+[ -e "$work/busy/metadata" ]
+ok $? "which goes on, and is finished"
+"$cudatrace" record -q -f --no-module -o "$work/busy" -- true 2>/dev/null
+ok $? "and is replaced then"
 refuse "report of a foreign directory" 'foreign|no trace|not a trace' "$cudatrace" report "$work/foreign"
 refuse "report of nothing" 'No such' "$cudatrace" report "$work/nowhere"
 cp -r "$work/trace-inference" "$work/cut"
