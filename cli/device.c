@@ -189,6 +189,7 @@ static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
 	char name[24];
+	off_t at;
 	int ret;
 
 	if (r->fd < 0) {
@@ -197,7 +198,11 @@ static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 		if (r->fd < 0)
 			return ct_fail(err, errno, "%s: %s", name, strerror(errno));
 	}
+	at = lseek(r->fd, 0, SEEK_END);
 	ret = write_all(r->fd, (const uint8_t *)packet, dev->session.subbuf_size);
+	/* A part of a packet is none. */
+	if (ret && at >= 0 && !ftruncate(r->fd, at))
+		lseek(r->fd, at, SEEK_SET);
 	if (ret)
 		return ct_fail(err, -ret, "k-%u: %s: the trace ends here", cpu, strerror(-ret));
 	return 0;

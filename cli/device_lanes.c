@@ -24,11 +24,13 @@ static int append(int dirfd, const struct ct_lane_read *read, const void *buf,
 	size_t left = read->bytes;
 	char name[40];
 	ssize_t n = 0;
-	int fd;
+	off_t at;
+	int fd, code = 0;
 
 	snprintf(name, sizeof(name), packet ? "u-%u-%u" : ".open-%u-%u", read->pid, read->stream);
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | (packet ? O_APPEND : O_TRUNC),
 		    0666);
+	at = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
 	while (fd >= 0 && left) {
 		n = write(fd, p, left);
 		if (n < 0 && errno == EINTR)
@@ -39,10 +41,15 @@ static int append(int dirfd, const struct ct_lane_read *read, const void *buf,
 		left -= n;
 	}
 	if (fd < 0 || n < 0)
-		ct_fail(err, errno, "%s: %s: the trace ends here", name, strerror(errno));
+		code = errno;
+	/* A part of a packet is none. */
+	if (n < 0 && ftruncate(fd, at))
+		code = errno;
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 || n < 0 ? -EIO : 0;
+	if (code)
+		ct_fail(err, code, "%s: %s: the trace ends here", name, strerror(code));
+	return code ? -EIO : 0;
 }
 
 int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)

@@ -223,31 +223,80 @@ static int cut_tails(const struct ct_trace *t, struct ct_error *err)
 	return 0;
 }
 
-/* Return: 1 if threads live, 0, or a negative errno. */
-static int finish_threads(const struct ct_trace *t, bool all_dead, struct ct_error *err)
+/*
+ * In the place of a packet that was not written whole comes one without records, whose
+ * number says that one is missing: every reader counts the loss, also later.
+ */
+static int mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
 {
-	struct ct_open_page page;
+	uint8_t packet[CT_PACKET_MIN] = { 0 };
+	struct ct_packet head;
+	bool known = true;
+	int fd, rc = 0;
+
+	if (s->packets_count)
+		memcpy(&head, s->map + s->packets[s->packets_count - 1].offset, sizeof(head));
+	else if (s->torn >= sizeof(head))
+		memcpy(&head, s->map + s->tail, sizeof(head));
+	else
+		known = false;
+	fd = ct_stream_reopen(s, t->dir, O_WRONLY);
+	if (fd < 0)
+		return fd;
+	if (ftruncate(fd, s->tail))
+		rc = -errno;
+	if (!rc && known) {
+		if (s->packets_count)
+			head.ts_begin = s->packets[s->packets_count - 1].ts_end;
+		head.ts_end = head.ts_begin;
+		head.packet_size = 8ull * CT_PACKET_MIN;
+		head.content_size = 8ull * CT_PACKET_HEAD;
+		head.seq = s->next_seq + 1;
+		memcpy(packet, &head, sizeof(head));
+		if (pwrite(fd, packet, sizeof(packet), s->tail) != sizeof(packet))
+			rc = errno ? -errno : -EIO;
+	}
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* Return: how many streams ended in a part of a packet, or a negative errno. */
+static int mark_all_torn(const struct ct_trace *t, struct ct_error *err)
+{
+	int rc, n = 0;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (!s->torn || s->added)
+			continue;
+		rc = mark_torn(t, s);
+		if (rc)
+			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
+		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+			t->dir, s->name, (unsigned long long)s->torn);
+		n++;
+	}
+	return n;
+}
+
+/* All are dead: the streams get their ends. */
+static int finish_threads(const struct ct_trace *t, struct ct_error *err)
+{
 	struct dirent *entry;
-	int rc = 0, living = 0;
 	DIR *dir;
+	int rc;
 
 	dir = opendir(t->dir);
 	if (!dir)
 		return ct_fail(err, errno, "%s: %s", t->dir, strerror(errno));
-	/* All must be dead before the first stream is touched. */
-	while (!all_dead && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
-		    ct_open_page_read(t->dir, entry->d_name, &page) >= 0 &&
-		    thread_lives(t->dir, &page, entry->d_name))
-			living++;
-	if (!living)
-		rc = cut_tails(t, err);
-	rewinddir(dir);
-	while (!living && !rc && (entry = readdir(dir)))
+	rc = cut_tails(t, err);
+	while (!rc && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
 			rc = finish_thread(t, entry->d_name, err);
 	closedir(dir);
-	return rc ? rc : living > 0;
+	return rc;
 }
 
 int ct_trace_lock(const char *dir)
@@ -276,15 +325,15 @@ void ct_trace_unlock(const char *dir, int fd)
 	close(fd);
 }
 
-int ct_finish(const char *dir, bool all_dead, struct ct_error *err)
+int ct_finish(const char *dir, bool locked, struct ct_error *err)
 {
 	struct ct_trace t;
 	int rc, lock = -1;
 
 	rc = ct_trace_open(&t, dir, err);
-	if (rc || (!t.unfinished && !all_dead))
+	if (rc || (!t.unfinished && !locked))
 		goto out;
-	if (!all_dead) {
+	if (!locked) {
 		lock = ct_trace_lock(dir);
 		if (lock == -EWOULDBLOCK) {
 			rc = 1;
@@ -297,13 +346,25 @@ int ct_finish(const char *dir, bool all_dead, struct ct_error *err)
 		}
 	}
 	/* A recorder that lives has stopped its session itself. */
-	if (!all_dead && (rc = ct_left_complete(&t, err)) > 0) {
+	if (!locked && (rc = ct_left_complete(&t, err)) > 0) {
 		ct_trace_close(&t);
 		rc = ct_trace_open(&t, dir, err);
 	}
 	if (rc < 0)
 		goto out;
-	rc = finish_threads(&t, all_dead, err);
+	/* All must be dead before the first stream is touched. */
+	rc = ct_trace_lives(dir);
+	if (rc) {
+		rc = rc < 0 ? ct_fail(err, -rc, "%s: %s", dir, strerror(-rc)) : 1;
+		goto out;
+	}
+	rc = mark_all_torn(&t, err);
+	if (rc > 0) {
+		ct_trace_close(&t);
+		rc = ct_trace_open(&t, dir, err);
+	}
+	if (!rc)
+		rc = finish_threads(&t, err);
 	if (rc)
 		goto out;
 	ct_trace_close(&t);

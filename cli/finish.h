@@ -25,13 +25,13 @@ void ct_trace_unlock(const char *dir, int fd);
 /* How many threads live that record into @dir by themselves; or a negative errno. */
 int ct_trace_lives(const char *dir);
 
-#define CT_FINISH_ALL_DEAD	true
+#define CT_FINISH_LOCKED	true
 
 /**
  * ct_finish() - finish the trace in @dir
- * @all_dead: CT_FINISH_ALL_DEAD: the caller holds the trace's lock and knows that every traced thread
- *	has ended.  Otherwise the lock is taken here, nothing is touched while a
- *	thread lives, and a trace that looks finished is left as it is
+ * @locked: CT_FINISH_LOCKED: the caller holds the trace's lock, and has recorded it: it
+ *	is finished also if it looks so.  Otherwise the lock is taken here.  Nothing is
+ *	touched while a thread lives that records into it
  *
  * Cuts off what follows a stream's last packet, turns .open pages into call_open
  * records, removes them, and writes metadata.  Does nothing where there is

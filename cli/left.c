@@ -44,7 +44,8 @@ static int cut(const struct ct_trace *t, const struct ct_stream_file *s)
 }
 
 /* Where the recorder was: behind the last whole packet of each file. */
-static int find_places(const struct ct_trace *t, struct ct_device *dev, struct ct_error *err)
+static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
+		       struct ct_error *err)
 {
 	unsigned int i;
 	int fd;
@@ -61,7 +62,13 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, struct c
 				return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name,
 					       strerror(-fd));
 			close(fd);
+			if (s->torn)
+				fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+					t->dir, s->name, (unsigned long long)s->torn);
 		}
+		/* The first packet of a CPU, not written whole: the ring still has it. */
+		if (s->kind == CT_STREAM_CPU && !s->packets_count && unlinkat(dirfd, s->name, 0))
+			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
 		if (s->kind != CT_STREAM_CPU || s->cpu >= dev->session.cpus || !s->packets_count)
 			continue;
 		r = &dev->ring[s->cpu];
@@ -118,7 +125,7 @@ int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
 	ret = dirfd < 0 ? ct_fail(err, errno, "%s: %s", t->dir, strerror(errno)) :
 	      complete_registry(t, &dev, err);
 	if (!ret)
-		ret = find_places(t, &dev, err);
+		ret = find_places(t, &dev, dirfd, err);
 	if (!ret)
 		ret = drain(&dev, dirfd, err);
 	if (ret >= 0) {

@@ -187,17 +187,15 @@ static int open_entries(struct ct_trace *t, struct dirent **entry, int count,
 	t->streams = calloc(count + 1, sizeof(*t->streams));
 	if (!t->streams)
 		return ct_fail(err, ENOMEM, "no memory");
+	for (int i = 0; i < count; i++)
+		t->has_metadata |= !strcmp(entry[i]->d_name, CT_METADATA_FILE);
 	for (int i = 0; i < count; i++) {
 		struct ct_stream_file *s = &t->streams[t->streams_count];
 
-		if (entry[i]->d_name[0] == '.')
+		if (entry[i]->d_name[0] == '.' || !strcmp(entry[i]->d_name, CT_METADATA_FILE))
 			continue;
-		if (!strcmp(entry[i]->d_name, CT_METADATA_FILE)) {
-			t->has_metadata = true;
-			continue;
-		}
 		t->streams_count++;
-		rc = ct_stream_open(s, t->dir, entry[i]->d_name, &t->reg, err);
+		rc = ct_stream_open(s, t->dir, entry[i]->d_name, &t->reg, t->has_metadata, err);
 		if (rc)
 			return rc;
 		s->index = t->streams_count - 1;

@@ -245,6 +245,25 @@ void ct_recording_streams(struct ct_recording *rec)
 			ct_state_stream(&rec->state, cpu, rec->device.ring[cpu].status);
 }
 
+/* Who is being killed needs a moment; a daemon takes longer than anybody waits. */
+#define DYING_MS	500
+
+static int finish(const char *dir, struct ct_error *err)
+{
+	int ret = ct_finish(dir, CT_FINISH_LOCKED, err);
+
+	for (int ms = 0; ret == 1 && ms < DYING_MS; ms += 20) {
+		usleep(20000);
+		if (ct_trace_lives(dir) <= 0)
+			ret = ct_finish(dir, CT_FINISH_LOCKED, err);
+	}
+	if (ret != 1)
+		return ret;
+	fprintf(stderr, "cudatrace: what was started here still runs and is recorded on: the first command that opens %s after its end finishes the trace\n",
+		dir);
+	return 0;
+}
+
 int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 {
 	int ret;
@@ -256,7 +275,7 @@ int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 	ct_registry_close(&rec->registry);
 	ct_device_close(&rec->device);
 	if (!ret)
-		ret = ct_finish(rec->dir, CT_FINISH_ALL_DEAD, err);
+		ret = finish(rec->dir, err);
 	ct_trace_unlock(rec->dir, rec->lock);
 	return ret;
 }

@@ -41,7 +41,10 @@ int ct_recording_registry(struct ct_recording *rec, const char *command, struct 
 void ct_recording_probes(struct ct_recording *rec);
 void ct_recording_streams(struct ct_recording *rec);
 
-/* Closes everything and writes metadata. */
+/*
+ * Closes everything and writes metadata.  Where programs still live that record into the
+ * trace by themselves, it is left for a later command, which is said: that is no error.
+ */
 int ct_recording_finish(struct ct_recording *rec, struct ct_error *err);
 
 /* Nothing was recorded: the directory goes again. */

@@ -51,7 +51,7 @@ int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int ki
 			return ct_fail(err, EBADMSG, "no packet begins here (magic %08x)", magic);
 	}
 	if (left < CT_PACKET_HEAD)
-		return ct_fail(err, EBADMSG, "the file ends inside a packet's head");
+		return ct_fail(err, ENODATA, "the file ends inside a packet's head");
 	memcpy(&head, data, sizeof(head));
 	/* Its writer may add records: what is committed now is what we read. */
 	head.content_size = __atomic_load_n((const uint64_t *)(data + offsetof(struct ct_packet,
@@ -67,7 +67,7 @@ int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int ki
 		return ct_fail(err, EBADMSG, "a packet of %llu bits",
 			       (unsigned long long)head.packet_size);
 	if (head.packet_size / 8 > in_file)
-		return ct_fail(err, EBADMSG, "a truncated packet (%llu of %llu bytes)",
+		return ct_fail(err, ENODATA, "a truncated packet (%llu of %llu bytes)",
 			       (unsigned long long)in_file,
 			       (unsigned long long)head.packet_size / 8);
 	if (head.content_size % 64 || head.content_size > head.packet_size ||
@@ -204,9 +204,21 @@ static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_r
 	return 0;
 }
 
+/* Does nothing follow the packet's head at @at that may be another packet of the trace? */
+static bool is_last(const struct ct_stream_file *s, uint64_t at, const struct ct_registry *reg)
+{
+	const uint32_t magic = CT_MAGIC;
+	uint8_t begin[20];
+
+	memcpy(begin, &magic, 4);
+	memcpy(begin + 4, reg->uuid, 16);
+	return s->map_size - at <= 4 ||
+	       !memmem(s->map + at + 4, s->map_size - at - 4, begin, sizeof(begin));
+}
+
 /* The packets from s->tail on. */
 static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
-			 struct ct_error *err)
+			 bool finished, struct ct_error *err)
 {
 	uint64_t at = s->tail;
 	struct ct_packet_view p;
@@ -218,8 +230,15 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 
 		rc = ct_packet_check(s->map + at, s->map_size - at, s->map_size - at, s->kind,
 				     reg->uuid, &p, &inner);
+		if (rc == -ENODATA && !finished && s->kind != CT_STREAM_STATE &&
+		    is_last(s, at, reg)) {
+			s->torn = s->map_size - at;
+			s->packets_lost++;
+			s->unfinished = true;
+			break;
+		}
 		if (rc < 0)
-			return ct_fail(err, -rc, "offset %llu: %s; " AGAIN,
+			return ct_fail(err, EBADMSG, "offset %llu: %s; " AGAIN,
 				       (unsigned long long)at, inner.text);
 		if (!rc) {
 			s->unfinished = true;
@@ -407,13 +426,13 @@ static int index_tail(struct ct_stream_file *s, const char *dir, const struct ct
 	free(copy);
 	if (rc)
 		return ct_fail(err, -rc, "no memory");
-	rc = index_packets(s, reg, err);
+	rc = index_packets(s, reg, true, err);
 	s->unfinished = unfinished;
 	return rc;
 }
 
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
-		   const struct ct_registry *reg, struct ct_error *err)
+		   const struct ct_registry *reg, bool finished, struct ct_error *err)
 {
 	struct ct_error inner = { 0 };
 	int rc, kind = ct_stream_kind(name);
@@ -429,7 +448,7 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 	s->kind = kind;
 	rc = map_file(s, dir, &inner);
 	if (!rc)
-		rc = index_packets(s, reg, &inner);
+		rc = index_packets(s, reg, finished, &inner);
 	if (!rc)
 		rc = index_tail(s, dir, reg, &inner);
 	if (rc == 1) {
@@ -439,7 +458,7 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		s->name = NULL;
 		ct_stream_close(s);
 		free(kept);
-		return ct_stream_open(s, dir, name, reg, err);
+		return ct_stream_open(s, dir, name, reg, finished, err);
 	}
 	if (rc)
 		return ct_fail(err, -rc, "%s/%s: %s", dir, name, inner.text);

@@ -46,7 +46,8 @@ struct ct_stream_file {
 	uint64_t tail;		/* file offset behind the last packet */
 	uint64_t next_seq;
 	uint32_t added;		/* bytes of it that its thread has in hand: not in the file */
-	bool     unfinished;	/* something without a magic follows */
+	uint64_t torn;		/* bytes behind the tail of a packet that was not written whole */
+	bool     unfinished;	/* something without a magic follows, or part of a packet */
 	struct ct_packet_index *packets;
 	uint32_t packets_count;
 	struct ct_straddler *straddlers;	/* in the order of the file */
@@ -64,6 +65,8 @@ int ct_stream_kind(const char *name);
 
 /**
  * ct_stream_open() - map and index file @name of directory @dir
+ * @finished: the trace has been finished: a part of a packet at the end is damage.
+ *	Without that it is what a recorder left that was killed while it wrote
  *
  * Checks every packet and every record.  Changes nothing.
  *
@@ -71,7 +74,7 @@ int ct_stream_kind(const char *name);
  * says where); -ENOMEM; what open() and mmap() return.
  */
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
-		   const struct ct_registry *reg, struct ct_error *err);
+		   const struct ct_registry *reg, bool finished, struct ct_error *err);
 void ct_stream_close(struct ct_stream_file *s);
 
 /**
@@ -93,8 +96,8 @@ void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_pack
  * @data: its first bytes, @left of them, where the file has @in_file more
  * @kind: which stream it must belong to
  *
- * Return: 1: @p is set; 0: no magic, nothing was written here yet; -EBADMSG: @err
- * says what is wrong, without saying where.
+ * Return: 1: @p is set; 0: no magic, nothing was written here yet; -ENODATA: the
+ * file ends in it; -EBADMSG.  @err says what is wrong, without saying where.
  */
 int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err);

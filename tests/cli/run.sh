@@ -332,6 +332,19 @@ put64()
 	done
 	printf "$bytes" | dd of="$1" conv=notrunc bs=1 seek="$2" 2>/dev/null
 }
+# Its recorder was killed while it wrote: what is left of the packet is not one.
+damage torn && rm "$work/torn/metadata"
+for file in k-1 u-4242-1; do
+	truncate -s $(($(stat -c %s "$t/$file") - 700)) "$work/torn/$file"
+done
+"$ct" report "$work/torn" >"$work/torn.txt" 2>"$work/torn.err"
+is "$?$(grep -c 'its last packet was not written whole' "$work/torn.err")" 02 "a trace that was cut off while it was written is finished, and told" || cat "$work/torn.err"
+grep -qE '^  lost records +13   and 2 packets' "$work/torn.txt"
+ok $? "the packets are counted as lost" || grep lost "$work/torn.txt"
+"$ct" report "$work/torn" 2>/dev/null | grep -qE '^  lost records +13   and 2 packets' && babeltrace2 "$work/torn" >"$work/torn.bt" 2>/dev/null
+ok $? "and stay counted, and babeltrace2 reads the rest"
+damage size && rm "$work/size/metadata" && put64 "$work/size/u-4242-1" 48 $((64 << 20))
+refused size 'u-4242-1: offset 0: a truncated packet'
 head -c 5000 /dev/zero >"$work/letters"
 damage link && rm "$work/link/k-1" && ln -s "$work/letters" "$work/link/k-1" && rm "$work/link/metadata"
 refused link 'k-1: a symbolic link, not a regular file'

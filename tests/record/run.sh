@@ -80,6 +80,32 @@ ok $? "SIGKILL loses nothing that was recorded"
 babeltrace2 "$work/trace-killed" >/dev/null 2>"$work/killed.err" && [ ! -s "$work/killed.err" ]
 ok $? "and babeltrace2 reads it"
 
+# It outlives what was recorded, and calls on.
+CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-orphan" -- sh -c '
+	"$0" --verbose --iterations 1000000 >/dev/null 2>"$1" &
+	echo $! >"$1.pid"
+	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+	exit 7' "$inference" "$work/orphan" >/dev/null 2>"$work/orphan.err"
+is "$?$(grep -c 'still runs and is recorded on' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
+[ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1
+ok $? "its trace is left open"
+"$cudatrace" record -q -f --no-module -o "$work/trace-orphan" -- true 2>"$work/refuse.err"
+is "$?$(grep -c 'still being recorded' "$work/refuse.err")" 11 "and not replaced"
+before=$(grep -c token "$work/orphan")
+until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
+kill -KILL "$(cat "$work/orphan.pid")"
+for _ in $(seq 200); do
+	"$cudatrace" report -s "$work/trace-orphan" >/dev/null 2>&1
+	[ -e "$work/trace-orphan/metadata" ] && break
+	sleep 0.1
+done
+tokens=$(grep -c token "$work/orphan")
+"$cudatrace" export --format jsonl -o "$work/orphan.jsonl" "$work/trace-orphan" 2>/dev/null
+[ $? = 0 ] && [ -e "$work/trace-orphan/metadata" ] && [ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/orphan.jsonl")" -ge $((4 * (tokens - 1))) ]
+ok $? "once it ended, the trace has all of it ($tokens tokens)"
+babeltrace2 "$work/trace-orphan" >/dev/null 2>"$work/orphan.bt" && [ ! -s "$work/orphan.bt" ]
+ok $? "and babeltrace2 reads that"
+
 # -------------------------------------------------------------- wrong usage ---
 # refuse STATUS-IS-NOT-0 PATTERN COMMAND...: one clear line, and a status.
 refuse()
