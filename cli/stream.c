@@ -391,19 +391,33 @@ out:
 	return copy;
 }
 
-/* A private map: the stream up to its tail, and the packet behind it. */
+/*
+ * The stream up to its tail, and the packet behind it, as one map.  Whole pages of the
+ * stream stay the file's, however long it is; the rest is memory.
+ */
 static int add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 {
-	uint64_t size = s->tail + bytes;
-	uint8_t *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t page = sysconf(_SC_PAGESIZE), kept = s->tail & -page, size = s->tail + bytes;
+	uint64_t mapped = (s->map_size + page - 1) & -page;
+	uint8_t *map = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			    -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
-	if (s->tail)
-		memcpy(map, s->map, s->tail);
+	if (mprotect(map + kept, size - kept, PROT_READ | PROT_WRITE)) {
+		munmap(map, size);
+		return -ENOMEM;
+	}
+	if (s->tail > kept)
+		memcpy(map + kept, s->map + kept, s->tail - kept);
 	memcpy(map + s->tail, copy, bytes);
-	if (s->map)
-		munmap((void *)s->map, s->map_size);
+	if (kept && mremap((void *)s->map, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, map) ==
+	    MAP_FAILED) {
+		munmap(map, size);
+		return -ENOMEM;
+	}
+	if (mapped > kept)
+		munmap((void *)(s->map + kept), mapped - kept);
 	s->map = map;
 	s->map_size = size;
 	s->added = bytes;
