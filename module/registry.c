@@ -6,8 +6,11 @@
  */
 #include <linux/ctype.h>
 #include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
+#include <linux/once.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -40,6 +43,8 @@ static DEFINE_HASHTABLE(quotas, 6);
 static DEFINE_MUTEX(lock);		/* everything above, writers */
 static u32 next_class = CT_CLASS_DYNAMIC;
 static u32 users_classes;		/* of all users but root */
+static u32 users_strings;
+static u64 users_bytes;
 static u32 next_string = 1;
 static u32 defined;
 
@@ -304,11 +309,14 @@ void ct_layout_fields(enum ct_layout layout, struct ct_define *def)
 
 int ct_string_define(const char *text, u32 len, uid_t uid)
 {
-	u32 hash = full_name_hash(NULL, text, len);
+	static u32 seed;	/* nobody can choose what falls together */
 	struct ct_quota *q;
 	struct ct_text *t;
+	u32 hash;
 	int err;
 
+	get_random_once(&seed, sizeof(seed));
+	hash = jhash(text, len, seed);
 	mutex_lock(&lock);
 	hash_for_each_possible(string_texts, t, by_text, hash) {
 		if (t->len == len && !memcmp(t->text, text, len)) {
@@ -318,7 +326,9 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 	}
 	q = quota_of(uid);
 	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ||
-	      q->bytes + len > CT_QUOTA_STRING_BYTES ? -ENOSPC : 0;
+	      q->bytes + len > CT_QUOTA_STRING_BYTES ||
+	      (uid && (users_strings >= CT_QUOTA_STRINGS_ALL ||
+		       users_bytes + len > CT_QUOTA_STRING_BYTES_ALL)) ? -ENOSPC : 0;
 	if (err)
 		goto out;
 	err = -ENOMEM;
@@ -337,6 +347,10 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 	next_string++;
 	q->strings++;
 	q->bytes += len;
+	if (uid) {
+		users_strings++;
+		users_bytes += len;
+	}
 	count_define();
 	err = t->id;
 out:

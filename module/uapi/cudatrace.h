@@ -528,14 +528,16 @@ struct ct_define {
 #define CT_QUOTA_CLASSES	8192
 #define CT_QUOTA_CLASSES_ALL	32768
 #define CT_QUOTA_STRINGS	65536
+#define CT_QUOTA_STRINGS_ALL	262144		/* of all users but root */
 #define CT_QUOTA_STRING_BYTES	(16u << 20)	/* of all strings of a user */
+#define CT_QUOTA_STRING_BYTES_ALL (64u << 20)	/* of all users but root */
 
 /*
  * CT_IOC_STRING: producer; gives the id of this text (len bytes at text, no NUL
  * inside; longer than CT_STRING_MAX is cut).  CT_IOC_GET_STRING: reader; in: id,
  * text and len of a buffer; out: len; ENOENT beyond the last, ENOSPC if the
  * buffer is shorter.  Errors: EFAULT, EINVAL, ENOMEM, ENOSPC (the
- * user's quota, CT_QUOTA_STRINGS or CT_QUOTA_STRING_BYTES).
+ * user's quota, CT_QUOTA_STRINGS or CT_QUOTA_STRING_BYTES, or that of all users but root).
  */
 #define CT_STRING_MAX		4096
 struct ct_string {

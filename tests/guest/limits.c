@@ -229,31 +229,56 @@ static void test_told(void)
 	session_end(&s);
 }
 
-/* Strings stay as long as the module: a user has so many bytes of them. */
-static void test_strings(void)
+/* How many strings of the greatest length this user may define, until he is told ENOSPC. */
+static uint32_t define_strings(uid_t uid)
 {
+	uint32_t *n = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct ct_string str = { .size = sizeof(str) };
 	static char text[CT_STRING_MAX];
 	pid_t pid = fork();
-	uint32_t i;
 	int fd, error = 0, status;
+	uint32_t count;
 
 	if (!pid) {
-		if (setresuid(FLOOD_UID, FLOOD_UID, FLOOD_UID))
+		if (setresuid(uid, uid, uid))
 			_exit(1);
 		fd = device(O_WRONLY);
 		memset(text, 'x', sizeof(text));
-		for (i = 0; !error && i < 2 * CT_QUOTA_STRING_BYTES / sizeof(text); i++) {
-			snprintf(text, sizeof(text), "%u", i);
+		for (; *n < 2 * CT_QUOTA_STRING_BYTES / sizeof(text); ++*n) {
+			snprintf(text, sizeof(text), "%u:%u", uid, *n);
 			text[strlen(text)] = 'y';
 			str.text = (uintptr_t)text;
 			str.len = sizeof(text);
 			error = call(fd, CT_IOC_STRING, &str);
+			if (error)
+				break;
 		}
-		_exit(error == ENOSPC && i - 1 == CT_QUOTA_STRING_BYTES / sizeof(text) ? 0 : 2);
+		_exit(error != ENOSPC);
 	}
 	waitpid(pid, &status, 0);
-	ok(!status, "strings of a user: %u bytes, then ENOSPC", CT_QUOTA_STRING_BYTES);
+	count = status ? ~0u : *n;
+	munmap(n, PAGE);
+	return count;
+}
+
+/* Strings stay as long as the module: a user has so many bytes of them. */
+static void test_strings(void)
+{
+	ok(define_strings(FLOOD_UID) == CT_QUOTA_STRING_BYTES / CT_STRING_MAX,
+	   "strings of a user: %u bytes, then ENOSPC", CT_QUOTA_STRING_BYTES);
+}
+
+/* By itself (limits classes), for no user can define any more after it. */
+static void test_all_strings(void)
+{
+	uint32_t n = 0, one = CT_QUOTA_STRING_BYTES / CT_STRING_MAX;
+	uid_t uid;
+
+	for (uid = 3000; uid < 3005; uid++)
+		n += define_strings(uid);
+	/* Others may have defined some before. */
+	ok(n <= 4 * one && n > 2 * one && define_strings(3005) == 0,
+	   "strings of five others: %u of %u bytes, then ENOSPC for all", n, CT_STRING_MAX);
 }
 
 /* How many classes this user may define, at most; *error: what the last one was told. */
@@ -315,6 +340,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && !strcmp(argv[1], "classes")) {
 		test_classes();
+		test_all_strings();
 		return tap_done();
 	}
 	test_refusals();
