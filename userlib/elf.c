@@ -7,6 +7,8 @@
  */
 #include "elf.h"
 
+#include "process.h"
+
 #include <sys/auxv.h>
 
 #define PAGE	4096ull
@@ -274,15 +276,44 @@ static cold iterate_function *find_iterate(void)
 	return dl_iterate_phdr;
 }
 
+/*
+ * A child inherits dl_iterate_phdr()'s lock as it is, and a thread that held it is not
+ * there to give it back: who waits for it waits forever.  How many of ours were inside
+ * is not wiped at a fork; what a process found out about that is.
+ */
+enum ct_objects_state { OBJECTS_FREE = 1, OBJECTS_HELD };
+
+static u32 inside;
+
+bool ct_objects_hidden(void)
+{
+	u32 state = ct_load(&ct_process->objects);
+
+	if (!state) {
+		/* Another thread may be first; then it is right, and perhaps inside. */
+		ct_cas(&ct_process->objects, 0u, ct_load(&inside) ? (u32)OBJECTS_HELD :
+		       (u32)OBJECTS_FREE);
+		state = ct_load(&ct_process->objects);
+	}
+	return state == OBJECTS_HELD;
+}
+
 int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
 {
 	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
+	int ret;
+
+	if (ct_objects_hidden())
+		return 0;
 
 	if (!f) {
 		f = find_iterate();
 		__atomic_store_n(&iterate, f, __ATOMIC_RELAXED);
 	}
-	return f(look, data);
+	__atomic_fetch_add(&inside, 1, __ATOMIC_ACQ_REL);
+	ret = f(look, data);
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_ACQ_REL);
+	return ret;
 }
 
 struct next {

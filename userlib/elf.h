@@ -59,7 +59,11 @@ void *ct_find_first(const char *name);
 /* The same in any object but this library: for one that was loaded late. */
 void *ct_find_any(const char *name);
 
-/* libc's dl_iterate_phdr(), also where somebody else has put himself before it. */
+/*
+ * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  Sees no
+ * object in a child that was forked while another thread was in here: they are hidden.
+ */
+bool ct_objects_hidden(void);
 int ct_each_object(int (*look)(struct dl_phdr_info *info, size_t size, void *data),
 		   void *data);
 

@@ -9,6 +9,8 @@
 #include <dlfcn.h>
 
 #include "driver.h"
+#include "elf.h"
+#include "process.h"
 #include "proc_address.h"
 #include "slot.h"
 
@@ -62,8 +64,13 @@ void *ct_dlsym_driver(void *handle, const char *name, const void *caller)
 	}
 	if (!address)
 		return NULL;
-	if (!ct_driver_contains((u64)address))
+	if (!ct_driver_contains((u64)address)) {
+		if (ct_objects_hidden() && name[0] == 'c' && name[1] == 'u' &&
+		    name[2] >= 'A' && name[2] <= 'Z')
+			ct_say_once(CT_ONCE_OBJECTS, "a child that was forked during another "
+				    "thread's lookup loaded libcuda: it is not traced, from ", name);
 		return address;
+	}
 	return ct_thunk_for(name, address);
 }
 

@@ -47,11 +47,11 @@ VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c victim_t
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
 
-$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o sys.c.o)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/sys.c.o
+$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o process.c.o sys.c.o)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/process.c.o $(O)/sys.c.o
 
-$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(O)/sys.c.o
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/sys.c.o
+$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(addprefix $(O)/,process.c.o sys.c.o)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/process.c.o $(O)/sys.c.o
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<

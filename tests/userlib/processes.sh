@@ -74,6 +74,9 @@ t_fork() {
 	{ exits 0 && silent && valid && counts 2 '^stream ' && counts 7 ' cuCtxSetCurrent ' &&
 	  counts 2 ' cuInit ' && counts 2 ' process ppid='; }
 	ok "fork before the first call" $?
+	traced "$B/victim" fork_lookups
+	{ exits 0 && silent && valid && counts 201 ' cuCtxSetCurrent '; }
+	ok "forks while other threads are inside lookups: no child waits for them" $?
 	traced "$B/victim" vfork_calls
 	{ exits 0 && silent && valid && counts 1 '^stream .*lost=0' &&
 	  counts 8 ' cuCtxSetCurrent '; }

@@ -44,6 +44,7 @@ int held(void);
 int capture(void);
 int shutdown_calls(void);
 int forks(void);
+int fork_lookups(void);
 int fork_early(void);
 int vforks(void);
 int vfork_calls(void);

@@ -80,6 +80,41 @@ int held(void)
 	return 0;
 }
 
+static void *looks_up(void *stop)
+{
+	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
+		dlsym(lib, "cuMemGetInfo_v2");
+	return NULL;
+}
+
+/* Forks while other threads are inside lookups, which are not there in the child. */
+int fork_lookups(void)
+{
+	enum { THREADS = 4, FORKS = 200 };
+	pthread_t t[THREADS];
+	int stop = 0;
+
+	load();
+	calls(1);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(!pthread_create(&t[i], NULL, looks_up, &stop));
+	for (int i = 0; i < FORKS; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			alarm(30);
+			CHECK(dlsym(lib, "cuMemGetInfo_v2"));
+			calls(1);
+			_exit(0);
+		}
+		CHECK(!await(pid));
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+
 static void *one_thread(void *n)
 {
 	calls((int)(long)n);
