@@ -225,8 +225,7 @@ static iterate_function *iterate;
 
 /*
  * libc is there from the start to the end: its entry may be looked at.  Where its headers
- * are that does not say, for l_addr is what was added to its addresses and may be 0; but
- * glibc has relocated its own dynamic section.
+ * are that does not say, for l_addr is what was added to its addresses and may be 0.
  */
 static bool read_libc(struct ct_object *o, const struct link_map *m)
 {
@@ -237,6 +236,7 @@ static bool read_libc(struct ct_object *o, const struct link_map *m)
 	memset(o, 0, sizeof(*o));
 	o->base = m->l_addr;
 	o->soname = "";
+	o->start = m->l_addr;	/* so that both is taken: relocated or not */
 	o->end = ~0ull;
 	return read_dynamic(o, m->l_ld);
 }
