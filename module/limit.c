@@ -12,13 +12,14 @@
  * times are claims, but none lies before the last or after now, so over its life it gets
  * no more than the rate and one burst.
  *
- * SHARE.  What each slot holds of a CPU's ring, by packet, because a packet is what
- * the owner consumes: then all that was charged to it is given back.  Only that CPU
- * touches these numbers; a writer may be interrupted by another one, so each is
- * changed by one instruction.  They are by place in the ring, so what a place was charged
- * is given back at the latest before another packet opens there.  A record is charged to the packet that is open when it
- * asks, so it can be given back one packet early.  The least share is a packet: with
- * less, a producer that is alone could neither go on nor have its packet closed.
+ * SHARE.  What each slot holds of a CPU's ring, by packet, because a packet is what the
+ * owner consumes: then all that was charged to it is given back.  Only that CPU touches
+ * these numbers; a writer may be interrupted by another one, so each is changed by one
+ * instruction.  They are by place in the ring, so what a place was charged is given
+ * back at the latest before another packet opens there.  A record is charged to the
+ * packet that is open when it asks, so it can be given back one packet early.  The
+ * least share is a packet: with less, a producer that is alone could neither go on nor
+ * have its packet closed.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
