@@ -77,6 +77,22 @@ static u32 slot_of_current(const struct ct_limit *l)
 	return slot_of(l, __kuid_val(current_uid()));
 }
 
+/* Its cgroup and its user may change meanwhile: what they were is kept by RCU. */
+static u32 slot_of_task(const struct ct_limit *l, struct task_struct *task)
+{
+	u32 flags = READ_ONCE(l->arg.flags), slot;
+
+	if (flags & CT_LIMIT_PROCESS)
+		return slot_of(l, task->tgid);
+	rcu_read_lock();
+	if (flags & CT_LIMIT_CGROUP)
+		slot = slot_of(l, cgroup_id(task_dfl_cgroup(task)));
+	else
+		slot = slot_of(l, __kuid_val(__task_cred(task)->uid));
+	rcu_read_unlock();
+	return slot;
+}
+
 /* ns: the time that it is charged to. */
 static bool pay(atomic64_t *paid, u64 cost, u64 ns)
 {
@@ -118,7 +134,8 @@ void ct_limit_release(struct ct_cpu *cpu)
 	}
 }
 
-static bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size, u32 *charge)
+static __always_inline bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size,
+				       u32 *charge)
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;
@@ -137,12 +154,11 @@ static bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size, u32 *ch
 	return true;
 }
 
-bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
+static __always_inline bool take(struct ct_cpu *cpu, struct ct_limit *l, u32 slot, u32 size,
+				 u32 records, u32 *charge)
 {
-	struct ct_limit *l = cpu->s->limit;
 	u64 share = READ_ONCE(l->share);
 	enum ct_lost why = CT_LOST_RATE;
-	u32 slot = slot_of_current(l);
 
 	*charge = U32_MAX;
 	if (READ_ONCE(l->rated) &&
@@ -155,6 +171,20 @@ bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 lost:
 	local64_add(records, ct_counter(&cpu->ring.status->lost[why]));
 	return false;
+}
+
+bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
+{
+	struct ct_limit *l = cpu->s->limit;
+
+	return take(cpu, l, slot_of_current(l), size, records, charge);
+}
+
+bool ct_limit_take_of(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge)
+{
+	struct ct_limit *l = cpu->s->limit;
+
+	return take(cpu, l, slot_of_task(l, task), size, 1, charge);
 }
 
 void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge)

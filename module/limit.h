@@ -12,6 +12,7 @@
 
 struct ct_cpu;
 struct ct_session_state;
+struct task_struct;
 
 DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
@@ -23,6 +24,13 @@ DECLARE_STATIC_KEY_FALSE(ct_limiting);
  * Task context, preemption disabled; may be interrupted by another one of these.
  */
 bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
+
+/*
+ * ct_limit_take_of - the same for one record about another task, which pays for it,
+ * whoever writes it.  Any context, with locks of the scheduler held; preemption disabled;
+ * task can't go away.
+ */
+bool ct_limit_take_of(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge);
 
 /* ct_limit_give_back - the ring did not take them: nothing was used of the share. */
 void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge);

@@ -6,7 +6,8 @@
  * a stall shows inside whatever it was doing: its begin is written when the thread
  * leaves, its end when it runs again, which knows how long it was off, who woke it
  * and how long it could have run before it did.  Traced are the threads of the
- * processes of which the session has a record, without the tracer's own.
+ * processes of which the session has a record, without the tracer's own.  Each pays for
+ * its records within its limits, also for those that another context writes.
  *
  * The handlers run with a lock of the scheduler held and interrupts disabled: nothing here
  * may wake anybody (the ring's readers are woken through irq_work), sleep or fault.
@@ -19,6 +20,7 @@
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 #include "filter.h"
+#include "limit.h"
 #include "record.h"
 #include "switch.h"
 #include "tracepoint.h"
@@ -55,6 +57,22 @@ static bool traced(const struct ct_cpu *cpu, struct task_struct *task)
 	       task->tgid != cpu->s->holder && ct_wanted_task(CT_CAT_SWITCH, task);
 }
 
+/* Room for a record of this thread, within its limits; at is NULL where there is none. */
+static struct ct_room reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
+{
+	struct ct_room room = {};
+	u32 charge;
+
+	if (!static_branch_unlikely(&ct_limiting))
+		return ct_ring_reserve(&cpu->ring, size, 1);
+	if (!ct_limit_take_of(cpu, task, size, &charge))
+		return room;
+	room = ct_ring_reserve(&cpu->ring, size, 1);
+	if (!room.at)
+		ct_limit_give_back(cpu, size, charge);
+	return room;
+}
+
 /* A record of this thread, which need not be the current one. */
 static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point,
 				       struct task_struct *task, u32 size, u64 *stamp)
@@ -64,7 +82,7 @@ static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point,
 	struct ct_room room;
 
 	this_cpu_inc(t->count->hits);
-	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + size, 1);
+	room = reserve(cpu, task, sizeof(*rec) + size);
 	rec = room.at;
 	if (!rec) {
 		this_cpu_inc(t->count->lost);

@@ -809,9 +809,10 @@ struct ct_watermark {
  * CT_IOC_LIMITS: the owner, or anyone who may start a session: what one producer may
  * use of it.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
  * CT_LIMIT_CGROUP a cgroup v2; two of them may fall together and then share.  It
- * holds for every record that is written in a task, interrupts' are not limited.  What
- * a lane holds is charged when it is read, each record and each open call to its own
- * time and to whose the lane was when it was made.
+ * holds for every record that is written in a task, interrupts' are not limited; those of
+ * sched_switch and sched_wakeup are charged to the thread that they are about, wherever
+ * they are written.  What a lane holds is charged when it is read, each record and each
+ * open call to its own time and to whose the lane was when it was made.
  *   records, bytes   a second, of all CPUs together; a second's worth at once is let
  *                    through.  0: no limit.  Beyond: lost[CT_LOST_RATE].
  *   share            percent of each CPU's ring that one producer's records may

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one producer may use of a session: rates, its share of a lossless ring, and that
- * a flood takes nothing from an honest producer beside it.  Runs as root in a guest
+ * What one producer may use of a session: rates, its share of a lossless ring, also for
+ * its switches, and that a flood takes nothing from an honest producer beside it.  Runs as root in a guest
  * with the module loaded.  Prints TAP.
  */
 #include <sys/wait.h>
@@ -168,6 +168,72 @@ static void test_flood(void)
 	finished(producer(HONEST_UID, "honest", 100, 0));
 	ok(with_text(&s, 0, "honest") == 300, "also one that comes when the flood has done its worst");
 	session_end(&s);
+}
+
+/* A process of that user that makes a mark, so that it is traced, and sleeps n times. */
+static pid_t sleeper(uid_t uid, int n)
+{
+	struct mark m = text_mark("sleeper");
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (setresuid(uid, uid, uid) || call(device(O_WRONLY), CT_IOC_MARK(sizeof(m)), &m))
+		_exit(1);
+	while (n--)
+		usleep(1);
+	_exit(0);
+}
+
+/* Who leaves the CPU all the time fills the ring no further than with marks. */
+static void test_switches(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 100, .share = 100 };
+	uint64_t groups = 1u << CT_GROUP_SWITCH, start, written, most, honest, before = 0;
+	struct session s;
+	int tries;
+
+	pin(0);
+	session_of(&s, 4096, 16, 0, groups);
+	ok(finished(sleeper(FLOOD_UID, 2000)), "a program that sleeps 2000 times");
+	written = s.cpu[0].status->committed;
+	ok(written > 4096 * 10 && written <= 4096 * 13,
+	   "its switches get its share of the ring (%llu of %u bytes)",
+	   (unsigned long long)written, 4096 * 16);
+	ok(lost_for(&s, CT_LOST_SHARE) > 1000, "the rest is counted (%llu)",
+	   (unsigned long long)lost_for(&s, CT_LOST_SHARE));
+	finished(producer(HONEST_UID, "honest", 50, 0));
+	ok(with_text(&s, 0, "honest") == 50 && !lost_for(&s, CT_LOST_FULL),
+	   "who comes after it loses nothing");
+	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
+	written = s.cpu[0].status->committed;
+	finished(sleeper(FLOOD_UID, 2000));
+	ok(s.cpu[0].status->committed > written + 4096 * 10 &&
+	   s.cpu[0].status->committed <= written + 4096 * 13, "what was consumed can be used again");
+	session_end(&s);
+
+	/*
+	 * It is the sleeper that pays, and not who is interrupted when it wakes: here nobody,
+	 * whose uid is 0.  Two of them may fall together by chance: 1 in 64.
+	 */
+	for (tries = 0; tries < 4; tries++) {
+		session_of(&s, 65536, 64, 0, groups);
+		call(s.fd, CT_IOC_LIMITS, &l);
+		start = now();
+		finished(sleeper(FLOOD_UID, 2000));
+		most = 100 + 100 * (now() - start) / 1000000000 + 1;
+		written = s.cpu[0].status->records;
+		before = lost_for(&s, CT_LOST_RATE);
+		finished(producer(0, "honest", 50, 0));
+		honest = with_text(&s, 0, "honest");
+		session_end(&s);
+		if (honest == 50)
+			break;
+	}
+	ok(written >= 90 && written <= most + 1 && before > 1000,
+	   "a rate of 100 a second: %llu records, %llu lost", (unsigned long long)written,
+	   (unsigned long long)before);
+	ok(honest == 50, "which it pays, and nobody else (%llu of 50)", (unsigned long long)honest);
 }
 
 static void test_rate(void)
@@ -347,6 +413,7 @@ int main(int argc, char **argv)
 	test_share();
 	test_round();
 	test_flood();
+	test_switches();
 	test_rate();
 	test_told();
 	test_strings();

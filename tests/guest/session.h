@@ -104,7 +104,8 @@ static void *map(int fd, uint64_t offset, size_t size, int prot)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int session_start(struct session *s, uint32_t size, uint32_t count, uint32_t flags)
+static int session_of(struct session *s, uint32_t size, uint32_t count, uint32_t flags,
+		      uint64_t groups)
 {
 	uint32_t i;
 	int err;
@@ -113,7 +114,7 @@ static int session_start(struct session *s, uint32_t size, uint32_t count, uint3
 	s->fd = device(O_RDWR);
 	s->arg = (struct ct_session){ .size = sizeof(s->arg), .subbuf_size = size,
 				      .subbuf_count = count, .flags = flags,
-				      .groups = 1u << CT_GROUP_ADDED };
+				      .groups = groups };
 	err = call(s->fd, CT_IOC_START, &s->arg);
 	if (err)
 		return err;
@@ -125,6 +126,12 @@ static int session_start(struct session *s, uint32_t size, uint32_t count, uint3
 		s->cpu[i].data = map(s->fd, CT_MMAP_DATA(i), (size_t)size * count, PROT_READ);
 	}
 	return 0;
+}
+
+/* One whose only records are ours. */
+static int session_start(struct session *s, uint32_t size, uint32_t count, uint32_t flags)
+{
+	return session_of(s, size, count, flags, 1u << CT_GROUP_ADDED);
 }
 
 static void session_end(struct session *s)
