@@ -74,12 +74,15 @@ static void take_pair(struct pair *p)
 	local_irq_restore(flags);
 }
 
-/* 0 if there is none that could be used, or told: the division must not overflow. */
+/*
+ * 0 if there is none that could be used: the division must not overflow, nor what readers
+ * make of it, for which it stays below 2^40.  The counter has gone forward.
+ */
 static u64 slope(const struct pair *from, const struct pair *to)
 {
 	u64 ns = to->ns - from->ns, tsc = to->tsc - from->tsc;
 
-	if ((s64)tsc <= 0 || (s64)ns <= 0 || ns >> 8 >= tsc)
+	if ((s64)ns <= 0 || ns >> 8 >= tsc)
 		return 0;
 	return mul_u64_u64_div_u64(ns, 1ull << 32, tsc);
 }
@@ -166,14 +169,14 @@ static bool usable(void)
 static int next_line(const struct pair *now)
 {
 	const struct ct_clock_line *last = &ct_clock_page->line[lines % CT_CLOCK_LINES];
-	u64 mult = slope(&base, now), ahead, length, begin, ns;
+	u64 mult, ahead, length, begin, ns;
 	s64 error;
 
 	/* It began anew: a suspend in which it had no power, another machine's. */
 	if ((s64)(now->tsc - base.tsc) <= 0)
 		return -ESTALE;
-	/* The product of a reader: CT_CLOCK_LASTS times the length times the slope. */
-	if (!mult || mult >> 40)
+	mult = slope(&base, now);
+	if (!mult)
 		return -ERANGE;
 	ahead = ticks(AHEAD_NS, mult);
 	length = ticks(LINE_NS, mult);

@@ -316,9 +316,12 @@ static __always_inline int fetch(u64 **at, void __user *user, u32 size, bool *te
 	return count;
 }
 
-static noinline long mark_begin(void __user *user, u32 size)
+/*
+ * head: where the first mark's goes as it is when it was written, of a begin, else NULL.
+ * -EFAULT, and nothing is done, where the array is not in memory.
+ */
+static __always_inline long mark_copied(void __user *user, u32 size, struct ct_mark_head *head)
 {
-	struct ct_mark_head head;
 	bool text = false;
 	u64 *at;
 	long err;
@@ -328,15 +331,31 @@ static noinline long mark_begin(void __user *user, u32 size)
 		return -EINVAL;
 	count = fetch(&at, user, size, &text);
 	if (unlikely(count <= 0))
-		return count == -EFAULT ? mark_slow(user, size, true) : count;
-	err = take(at, (struct marks){ size, count }, text, true);
+		return count;
+	err = take(at, (struct marks){ size, count }, text, head);
 	/* Out of the scratch while it is ours. */
-	head = *(struct ct_mark_head *)at;
+	if (head)
+		*head = *(struct ct_mark_head *)at;
 	preempt_enable_notrace();
-	head.reserved = 0;
-	if (!err && copy_to_user(user, &head, sizeof(head)))
-		err = -EFAULT;
 	return err;
+}
+
+static noinline long mark_any(void __user *user, u32 size)
+{
+	long err = mark_copied(user, size, NULL);
+
+	return unlikely(err == -EFAULT) ? mark_slow(user, size, false) : err;
+}
+
+static noinline long mark_begin(void __user *user, u32 size)
+{
+	struct ct_mark_head head;
+	long err = mark_copied(user, size, &head);
+
+	if (unlikely(err))
+		return err == -EFAULT ? mark_slow(user, size, true) : err;
+	head.reserved = 0;
+	return copy_to_user(user, &head, sizeof(head)) ? -EFAULT : 0;
 }
 
 /* ------------------------------------------- marks that are all alike ----- */
@@ -489,24 +508,6 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 		put_uid(room.at, ring_size(m), a);
 	ct_record_done(cpu, m.count);
 	return true;
-}
-
-/* Any array. */
-static noinline long mark_any(void __user *user, u32 size)
-{
-	bool text = false;
-	u64 *at;
-	long err;
-	int count;
-
-	if (size % 8 || size > CT_MARK_MAX)
-		return -EINVAL;
-	count = fetch(&at, user, size, &text);
-	if (unlikely(count <= 0))
-		return count == -EFAULT ? mark_slow(user, size, false) : count;
-	err = take(at, (struct marks){ size, count }, text, false);
-	preempt_enable_notrace();
-	return err;
 }
 
 long ct_mark(void __user *user, u32 size, bool begin)
