@@ -30,7 +30,7 @@ struct ct_trace {
 	uint64_t records;
 	uint64_t end;		/* ns, the last packet's end; at least reg.start */
 	uint64_t lost;		/* records */
-	uint64_t packets_lost;	/* overwritten before they were copied */
+	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
 	bool has_metadata;
 	bool unfinished;	/* finish.h has something to do */
 	bool has_kernel;	/* the module recorded: there are CPU streams */

@@ -128,8 +128,8 @@ static void print_summary(const struct ct_trace *t, const struct ct_stats *s, FI
 	if (s->open)
 		row(out, "never returned", s->open, "calls that were open at the end");
 	if (t->packets_lost) {
-		snprintf(c, sizeof(c), "and %s packets overwritten",
-			 ct_term_count(a, t->packets_lost));
+		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
+			 ct_term_count(a, t->packets_lost), t->packets_lost == 1 ? "" : "s");
 		row(out, "lost records", t->lost, c);
 	} else {
 		row(out, "lost records", t->lost, "");
