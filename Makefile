@@ -30,7 +30,7 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_RECORD_SRCS := cli/cmd-record.c cli/recording.c cli/device.c cli/device_lanes.c cli/launch.c cli/state.c \
+CLI_RECORD_SRCS := cli/cmd-record.c cli/recording.c cli/device.c cli/device_lanes.c cli/launch.c cli/storer.c cli/state.c \
 	cli/options.c cli/cmd-session.c cli/cmd-snapshot.c \
 	cli/left.c cli/cmd-probe.c cli/probe_status.c cli/functions.c cli/discover.c
 CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "recording.h"
 #include "report.h"
+#include "storer.h"
 
 /* How long packets may wait in the rings: a 4 MiB ring takes 7 million records a
  * second at this rate.
@@ -36,6 +37,7 @@ struct recording {
 	const struct env *env;
 	struct ct_recording to;
 	struct ct_child child;
+	struct ct_storer storer;	/* without the module */
 	char library[PATH_MAX];
 };
 
@@ -182,7 +184,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "-- CMD [ARG...]", doc, NULL, NULL, NULL };
 	struct env env = { .groups = ~0ull };
-	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT };
+	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .storer = CT_STORER_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];
 
@@ -198,13 +200,18 @@ int cmd_record(int argc, char **argv)
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
 	}
+	if (!rec.to.module)
+		ct_storer_open(&rec.storer, rec.to.dirfd);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir,
 		      rec.to.module ? "device" : "files", &err)) {
+		ct_storer_close(&rec.storer);
 		ct_recording_abandon(&rec.to);
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;
 	}
+	ct_storer_start(&rec.storer);
 	follow(&rec);
+	ct_storer_close(&rec.storer);
 	if (ct_recording_finish(&rec.to, &err)) {
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;

@@ -19,6 +19,7 @@
 #include "left.h"
 #include "metadata.h"
 #include "reader.h"
+#include "storer.h"
 
 #define OPEN_PREFIX	".open-"
 #define LOCK_FILE	".lock"
@@ -152,7 +153,7 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 	return 0;
 }
 
-/* The packet that the thread had in hand, its head last. */
+/* The packets that were not in the stream, the first one's head last. */
 static int append_packet(const struct ct_stream_file *s, int fd)
 {
 	const uint8_t *p = s->map + s->tail - s->added;
@@ -285,6 +286,7 @@ static int mark_all_torn(const struct ct_trace *t, struct ct_error *err)
 static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 {
 	struct dirent *entry;
+	char path[4096];
 	DIR *dir;
 	int rc;
 
@@ -296,6 +298,9 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
 			rc = finish_thread(t, entry->d_name, err);
 	closedir(dir);
+	/* Of a recorder that was killed. */
+	if (!rc && !path_of(path, t->dir, CT_RECORDER_FILE))
+		unlink(path);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "slots.h"
 #include "stream.h"
 
 #define POLL_NS		50000000
@@ -165,59 +166,46 @@ static int read_records(struct follower *f, struct tail *t, const struct ct_pack
 	return 0;
 }
 
-static int open_in_hand(const struct follower *f, const struct tail *t)
+/* Has the thread begun a packet with this number, that is not in its stream? */
+static bool has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
 {
-	char path[4096];
+	struct ct_packet head;
+	struct ct_slots slots;
+	bool found;
 
-	snprintf(path, sizeof(path), "%s/.open-%s", f->dir, t->name + 2);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ct_slots_open(&slots, f->dir, t->name);
+	found = ct_slots_find(&slots, seq, &head) && head.seq == seq;
+	ct_slots_close(&slots);
+	return found;
 }
 
-/* The number of the packet that the thread has in hand, 0 if it has none. */
-static uint64_t number_in_hand(const struct follower *f, const struct tail *t)
-{
-	struct ct_packet head = { 0 };
-	int fd = t->kind == CT_STREAM_THREAD ? open_in_hand(f, t) : -1;
-
-	if (fd < 0)
-		return 0;
-	if (pread(fd, &head, sizeof(head), CT_OPEN_PACKET) != sizeof(head) ||
-	    head.magic != CT_MAGIC)
-		head.seq = 0;
-	close(fd);
-	return head.seq;
-}
-
-/* A busy thread has its packet in hand, not yet in its stream: see cudatrace.h. */
-static int read_in_hand(struct follower *f, struct tail *t, struct ct_error *err)
+/* A busy thread has its newest packets in slots, not yet in its stream: see cudatrace.h. */
+static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet *head = (void *)f->packet;
 	struct ct_packet_view p;
 	struct ct_error ignored;
-	uint64_t seq = 0;
-	int fd, rc = 0;
+	struct ct_slots slots;
+	uint64_t at;
+	int rc = 0;
 
-	if (t->kind != CT_STREAM_THREAD)
-		return 0;
-	fd = open_in_hand(f, t);
-	if (fd < 0)
-		return 0;
-	if (pread(fd, head, CT_PACKET_HEAD, CT_OPEN_PACKET) != (ssize_t)CT_PACKET_HEAD ||
-	    head->seq != t->seq || ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid,
-						   &p, &ignored) != 1)
+	ct_slots_open(&slots, f->dir, t->name);
+	at = ct_slots_find(&slots, t->seq, head);
+	if (!at || head->seq != t->seq ||
+	    ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid, &p,
+			    &ignored) != 1)
 		goto out;
 	if (t->used < CT_PACKET_HEAD)
 		t->used = CT_PACKET_HEAD;
 	if (p.content <= t->used ||
-	    pread(fd, f->packet + t->used, p.content - t->used, CT_OPEN_PACKET + t->used) !=
+	    pread(slots.fd, f->packet + t->used, p.content - t->used, at + t->used) !=
 	    (ssize_t)(p.content - t->used))
 		goto out;
 	/* Another packet may have come into its place while it was read. */
-	if (pread(fd, &seq, 8, CT_OPEN_PACKET + offsetof(struct ct_packet, seq)) == 8 &&
-	    seq == t->seq)
+	if (ct_slots_same(&slots, at, head))
 		rc = read_records(f, t, &p, err);
 out:
-	close(fd);
+	ct_slots_close(&slots);
 	return rc;
 }
 
@@ -232,7 +220,7 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 	int rc;
 
 	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
-		return read_in_hand(f, t, err);
+		return read_slot(f, t, err);
 	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
 	if (n != (ssize_t)CT_PACKET_HEAD)
 		return 0;
@@ -241,11 +229,11 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
 			       (unsigned long long)t->packet, inner.text);
 	if (!rc)
-		return read_in_hand(f, t, err);
+		return read_slot(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */
 	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
 		magic = 0;
-	if (!magic && number_in_hand(f, t) == p.seq + 1)
+	if (!magic && has_begun(f, t, p.seq + 1))
 		magic = CT_MAGIC;
 	if (magic) {
 		n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);

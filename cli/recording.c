@@ -15,6 +15,7 @@
 
 #include "finish.h"
 #include "recording.h"
+#include "storer.h"
 #include "stream.h"
 
 /* ------------------------------------------------------ the directory ---- */
@@ -51,7 +52,8 @@ static bool is_ours(int dirfd, const char *name)
 		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
 	} else {
 		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
-			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock");
+			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock") ||
+			!strcmp(name, CT_RECORDER_FILE);
 	}
 	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }

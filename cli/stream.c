@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "slots.h"
+
 #define AGAIN	"record it again, or take this file out of the directory"
 
 int ct_stream_kind(const char *name)
@@ -345,54 +347,76 @@ int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags)
 	return fd;
 }
 
+/* Has anything been added since it was mapped? */
+static bool grown(const struct ct_stream_file *s, const char *dir)
+{
+	struct stat st;
+	int fd = ct_stream_reopen(s, dir, O_RDONLY);
+	bool yes = fd >= 0 && !fstat(fd, &st) && (uint64_t)st.st_size > s->map_size;
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* One packet out of its slot, as it would stand in the stream, behind what @copy holds. */
+static int add_slot(const struct ct_slots *slots, uint64_t at, struct ct_packet *head,
+		    const struct ct_packet_view *p, uint8_t **copy, uint32_t *bytes)
+{
+	uint8_t *more = realloc(*copy, *bytes + p->content);
+
+	if (!more)
+		return -ENOMEM;
+	*copy = more;
+	if (pread(slots->fd, more + *bytes, p->content, at) != (ssize_t)p->content ||
+	    !ct_slots_same(slots, at, head))
+		return -EAGAIN;
+	head->content_size = head->packet_size = p->content * 8ull;
+	memcpy(more + *bytes, head, sizeof(*head));
+	*bytes += p->content;
+	return 0;
+}
+
 /*
- * The packet that a busy thread has in hand, behind its page of open calls.  A copy,
- * which its writer left alone while it was made; NULL: none that is newer than what
- * the stream holds, *again: not because there is none.
+ * The packets of a busy thread that are not in its stream yet.  A copy, which their
+ * writer left alone while it was made; NULL: none that is newer than what the stream
+ * holds, *again: not because there is none.
  */
 static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
 			  const struct ct_registry *reg, uint32_t *bytes, bool *again)
 {
+	uint64_t at, seq = s->next_seq;
 	struct ct_packet_view p;
 	struct ct_error ignored;
-	struct ct_packet head, after;
+	struct ct_packet head;
+	struct ct_slots slots;
 	uint8_t *copy = NULL;
-	char path[4096];
-	struct stat st;
-	int fd;
+	int rc = 0;
 
 	*again = false;
-	if (s->kind != CT_STREAM_THREAD ||
-	    snprintf(path, sizeof(path), "%s/.open-%s", dir, s->name + 2) >= (int)sizeof(path))
-		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)(CT_OPEN_PACKET + CT_PACKET_HEAD) ||
-	    pread(fd, &head, sizeof(head), CT_OPEN_PACKET) != sizeof(head) ||
-	    ct_packet_check((void *)&head, sizeof(head), st.st_size - CT_OPEN_PACKET, s->kind,
-			    reg->uuid, &p, &ignored) != 1 || p.seq < s->next_seq)
-		goto out;
-	copy = malloc(p.content);
-	*bytes = p.content;
-	if (!copy || pread(fd, copy, p.content, CT_OPEN_PACKET) != (ssize_t)p.content ||
-	    pread(fd, &after, sizeof(after), CT_OPEN_PACKET) != sizeof(after) ||
-	    after.magic != CT_MAGIC || after.seq != head.seq) {
+	*bytes = 0;
+	ct_slots_open(&slots, dir, s->name);
+	while (!rc && (at = ct_slots_find(&slots, seq, &head)) &&
+	       ct_packet_check((void *)&head, sizeof(head), slots.head.slot_size, s->kind,
+			       reg->uuid, &p, &ignored) == 1) {
+		/* Stored since the stream was read, and its slot is another's. */
+		if (head.seq > seq && grown(s, dir))
+			rc = -EAGAIN;
+		else
+			rc = add_slot(&slots, at, &head, &p, &copy, bytes);
+		seq = head.seq + 1;
+	}
+	ct_slots_close(&slots);
+	if (rc) {
 		*again = true;
 		free(copy);
 		copy = NULL;
-		goto out;
 	}
-	/* As it would stand in the stream. */
-	head.content_size = head.packet_size = p.content * 8ull;
-	memcpy(copy, &head, sizeof(head));
-out:
-	close(fd);
 	return copy;
 }
 
 /*
- * The stream up to its tail, and the packet behind it, as one map.  Whole pages of the
+ * The stream up to its tail, and the packets behind it, as one map.  Whole pages of the
  * stream stay the file's, however long it is; the rest is memory.
  */
 static int add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)

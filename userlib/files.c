@@ -9,6 +9,7 @@
  */
 #include "sink.h"
 
+#include "handover.h"
 #include "options.h"
 #include "packet.h"
 #include "process.h"
@@ -19,14 +20,19 @@ static char dir[2048];
 
 #define PACKET_FIRST	(64u << 10)
 #define PACKET_LAST	(1u << 20)
-#define BUFFER		(256u << 10)
+#define BUSY		(256u << 10)	/* larger packets are made elsewhere: handover.c */
 
 #define NO_STREAM	(~0u)	/* none could be created */
 
-static void stream_path(struct ct_text *t, const char *prefix, u32 n)
+void ct_files_path_of(struct ct_text *t, const char *name)
 {
 	ct_put(t, dir);
-	ct_put(t, prefix);
+	ct_put(t, name);
+}
+
+void ct_files_path(struct ct_text *t, const char *prefix, u32 n)
+{
+	ct_files_path_of(t, prefix);
 	ct_put_u(t, ct_process->pid);
 	ct_put(t, "-");
 	ct_put_u(t, n);
@@ -49,7 +55,7 @@ static void drop_packet(struct ct_thread *t)
 		return;
 	ct_packet_none(t);
 	barrier();
-	if ((u8 *)old != t->buffer)
+	if (!ct_handover_holds(t, old))
 		ct_unmap(old, size);
 }
 
@@ -61,90 +67,13 @@ static void *map_packet(struct ct_thread *t, u32 size)
 	void *packet;
 	int fd;
 
-	stream_path(&path, "/u-", t->stream);
+	ct_files_path(&path, "/u-", t->stream);
 	fd = ct_open(name, O_RDWR, 0);
 	if (fd < 0)
 		return NULL;
 	packet = ct_room_map(fd, t->file_size, size);
 	ct_close(fd);
 	return packet;
-}
-
-static bool write_at(int fd, const void *from, u64 size, u64 offset)
-{
-	const u8 *p = from;
-
-	while (size) {
-		long n = ct_sys4(SYS_pwrite64, fd, p, size, offset);
-
-		if (n <= 0)
-			return false;
-		p += n;
-		offset += (u64)n;
-		size -= (u64)n;
-	}
-	return true;
-}
-
-/*
- * The packet in the buffer goes to the end of the stream, its head last: a process that
- * is killed in here leaves it in the buffer, and perhaps a tail without a magic.
- */
-static bool flush(struct ct_thread *t)
-{
-	struct ct_packet *p = (void *)t->buffer;
-	u64 content = p->content_size / 8;
-	struct ct_packet head = *p;
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	bool ok;
-	int fd;
-
-	stream_path(&path, "/u-", t->stream);
-	if (ct_room_beyond(t->file_size + content))
-		return false;
-	fd = ct_open(name, O_RDWR, 0);
-	if (fd < 0)
-		return false;
-	head.packet_size = content * 8;
-	ok = write_at(fd, t->buffer + sizeof(head), content - sizeof(head),
-		      t->file_size + sizeof(head)) &&
-	     write_at(fd, &head, sizeof(head), t->file_size);
-	if (ok)
-		t->file_size += content;
-	else
-		ct_sys2(SYS_ftruncate, fd, t->file_size);
-	ct_close(fd);
-	return ok;
-}
-
-/*
- * A busy thread makes its packets in a buffer behind its open calls, which stays in the
- * caches: to touch new pages of a file costs more than to write the records.
- */
-static bool begin_buffer(struct ct_thread *t)
-{
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	int fd;
-
-	stream_path(&path, "/.open-", t->stream);
-	fd = ct_open(name, O_RDWR, 0);
-	if (fd < 0)
-		return false;
-	t->buffer = ct_room_map(fd, CT_OPEN_PACKET, BUFFER);
-	ct_close(fd);
-	return t->buffer != NULL;
-}
-
-static bool next_in_buffer(struct ct_thread *t, u64 op, u64 end)
-{
-	if ((u8 *)t->packet == t->buffer && !flush(t)) {
-		no_room();
-		return false;
-	}
-	ct_packet_begin(t, t->buffer, BUFFER, op, end);
-	return true;
 }
 
 /* A busy thread gets ever larger packets. */
@@ -155,14 +84,17 @@ static bool files_next(struct ct_thread *t, u64 op, u64 end)
 	u32 old_size = t->packet_size, size = first;
 	void *packet;
 
-	if (t->buffer)
-		return next_in_buffer(t, op, end);
+	if (t->slots) {
+		if (ct_handover_next(t, op, end))
+			return true;
+		no_room();
+		return false;
+	}
 	if (!ct_options.packet_size && t->file_size)
 		size = old_size * 2;
 	if (t->stream == NO_STREAM)
 		return false;
-	if (size >= BUFFER && begin_buffer(t)) {
-		ct_packet_begin(t, t->buffer, BUFFER, op, end);
+	if (size >= BUSY && ct_handover_begin(t) && ct_handover_next(t, op, end)) {
 		ct_unmap(old, old_size);
 		return true;
 	}
@@ -200,18 +132,13 @@ static bool trim(struct ct_thread *t)
 		return true;
 	if (t->writer)
 		return false;
-	if ((u8 *)p == t->buffer) {
-		if (!flush(t))
-			return false;
-		drop_packet(t);
-		p->magic = 0;
-		return true;
-	}
+	if (t->slots)
+		return ct_handover_flush(t);
 	size = (p->content_size / 8 + 4095) & ~4095ull;
 	p->packet_size = size * 8;
 	t->file_size -= t->packet_size - size;
 	drop_packet(t);
-	stream_path(&path, "/u-", t->stream);
+	ct_files_path(&path, "/u-", t->stream);
 	fd = ct_open(name, O_RDWR, 0);
 	if (fd < 0)
 		return true;
@@ -231,7 +158,7 @@ static bool create_stream(struct ct_thread *t)
 		struct ct_text path = { name, sizeof(name), 0 };
 
 		t->stream = ct_stream_number();
-		stream_path(&path, "/u-", t->stream);
+		ct_files_path(&path, "/u-", t->stream);
 		fd = ct_open(name, O_RDWR | O_CREAT | O_EXCL, 0644);
 		if (fd != -17)	/* EEXIST */
 			break;
@@ -252,7 +179,7 @@ static struct ct_open_page *create_open_page(struct ct_thread *t)
 	struct ct_open_page *p = NULL;
 	int fd;
 
-	stream_path(&path, "/.open-", t->stream);
+	ct_files_path(&path, "/.open-", t->stream);
 	fd = ct_open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	if (fd >= 0) {
 		p = ct_room_map(fd, 0, 4096);
@@ -274,7 +201,7 @@ static bool files_attach(struct ct_thread *t)
 	t->file_size = 0;
 	t->seq = 0;
 	t->open = NULL;
-	t->buffer = NULL;
+	t->slots = NULL;
 	if (create_stream(t)) {
 		t->open = create_open_page(t);
 		/* Ids are unique in the process: the stream's number leads. */
@@ -293,12 +220,10 @@ static bool files_attach(struct ct_thread *t)
 static void files_forget(struct ct_thread *t)
 {
 	drop_packet(t);
-	if (t->buffer)
-		ct_unmap(t->buffer, BUFFER);
+	ct_handover_forget(t);
 	if (t->open)
 		ct_unmap(t->open, 4096);
 	t->open = NULL;
-	t->buffer = NULL;
 }
 
 static void files_detach(struct ct_thread *t)
@@ -310,14 +235,12 @@ static void files_detach(struct ct_thread *t)
 	t->writer = 0;
 	idle = trim(t) && idle;
 	drop_packet(t);
-	if (t->buffer)
-		ct_unmap(t->buffer, BUFFER);
+	ct_handover_forget(t);
 	if (t->open)
 		ct_unmap(t->open, 4096);
 	t->open = NULL;
-	t->buffer = NULL;
 	if (idle && t->stream != NO_STREAM) {
-		stream_path(&path, "/.open-", t->stream);
+		ct_files_path(&path, "/.open-", t->stream);
 		ct_sys3(SYS_unlinkat, AT_FDCWD, name, 0);
 	}
 }

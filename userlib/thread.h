@@ -42,7 +42,9 @@ struct ct_thread {
 	u32 retry;		/* records to lose until the next try */
 	u32 exits;		/* rounds of the thread's destructors so far */
 	u64 file_size;		/* files.c: of the stream */
-	u8 *buffer;		/* where packets are made; NULL: in the stream itself */
+	u8 *slots;		/* handover.c: where packets are made; NULL: in the stream itself */
+	u32 slot_count, slot_size;
+	u64 stored;		/* how many of them are, as far as it knows */
 	struct ct_lane_head *lane;	/* lane.c */
 	u64 lane_size;
 	u32 lane_step;			/* which of the sizes */

@@ -41,8 +41,9 @@
  *                  for each thing that got an id at run time (section 3)
  *   .open-PID-N    the open calls of the thread whose stream is u-PID-N: a
  *                  struct ct_open_page, mapped by its thread; of a busy thread
- *                  also, from byte CT_OPEN_PACKET on, the packet that it is writing:
- *                  it belongs behind the stream's last one if its seq is higher
+ *                  also the slots of struct ct_handover with its newest packets:
+ *                  those whose seq is higher than the stream's last belong behind it
+ *   .recorder      struct ct_recorder_page, while cudatrace record stores for them
  * Every other name begins with a dot, or babeltrace2 takes it for a stream.  One
  * directory holds all processes of a recording.
  *
@@ -342,6 +343,37 @@ struct ct_open_page {
 	__u32 depth;
 	__u32 reserved[3];
 	struct ct_open_call entry[CT_OPEN_MAX];
+};
+
+/*
+ * At byte CT_OPEN_HANDOVER of .open-PID-N; slot i is at CT_OPEN_PACKET + i * slot_size.  A
+ * busy thread makes packet n (0, 1, ...) in slot n % slots.  When it is full, the thread
+ * says in at[] where in the stream it belongs, then raises filled.  It is stored there by
+ * the recorder, which then raises stored; or, if the slot is wanted before that, by the
+ * thread itself.  Both may: they write the same bytes to the same place, its head last,
+ * and never a packet before the one that precedes it is stored.  The recorder takes a
+ * copy first, which is good if filled is still less than n + slots after that.
+ */
+#define CT_OPEN_HANDOVER	2048u
+#define CT_HANDOVER_SLOTS	8u	/* at most */
+struct ct_handover {
+	__u32 slots;		/* 0: none yet */
+	__u32 slot_size;	/* bytes */
+	__u64 filled;
+	__u64 stored;
+	struct {
+		__u64 offset;	/* in the stream */
+		__u64 size;	/* bytes: its content, and so its packet_size there */
+	} at[CT_HANDOVER_SLOTS];
+};
+
+/* .recorder: written by all threads; a futex wakes the recorder. */
+struct ct_recorder_page {
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION */
+	__u32 filled;		/* packets, by all threads: the futex */
+	__u32 threads;		/* that began to fill slots */
+	__u32 waiting;		/* 1: the recorder wants to be woken */
 };
 
 /* --------------------------------------------------------------- mmap ------ */

@@ -124,6 +124,8 @@ static unsigned print_fields(const char *spec, const unsigned char *p, unsigned 
 	return at;
 }
 
+#define TAIL	(CT_OPEN_PACKET + (1u << 20))	/* slots, at most */
+
 static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 			const char *file)
 {
@@ -171,31 +173,41 @@ static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 	*last = p->ts_end;
 }
 
-/* The packet that the thread had in hand, if the stream does not hold it. */
+/* The packets that the thread had in its slots and the stream does not hold. */
 static long add_tail(const char *dir, const char *file, unsigned char *all, long size)
 {
-	static unsigned char last[1 << 20];
-	struct ct_packet *p = (void *)last;
+	static unsigned char page[TAIL];
+	struct ct_handover *h = (void *)(page + CT_OPEN_HANDOVER);
 	unsigned long long seq = 0;
 	char path[4096];
 	long at = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/.open-%s", dir, file + 2);
-	f = fopen(path, "r");
-	if (!f || fseek(f, CT_OPEN_PACKET, SEEK_SET) || !fread(last, 1, sizeof(last), f))
-		p->magic = 0;
-	if (f)
-		fclose(f);
-	while (size - at >= (long)sizeof(*p) && ((struct ct_packet *)(all + at))->magic == CT_MAGIC) {
+	while (size - at >= (long)sizeof(struct ct_packet) &&
+	       ((struct ct_packet *)(all + at))->magic == CT_MAGIC) {
 		seq = ((struct ct_packet *)(all + at))->seq + 1;
 		at += ((struct ct_packet *)(all + at))->packet_size / 8;
 	}
-	if (p->magic != CT_MAGIC || p->seq < seq)
-		return size;
-	p->packet_size = p->content_size;
-	memcpy(all + at, last, p->content_size / 8);
-	return at + p->content_size / 8;
+	snprintf(path, sizeof(path), "%s/.open-%s", dir, file + 2);
+	f = fopen(path, "r");
+	memset(page, 0, sizeof(page));
+	if (f && !fread(page, 1, sizeof(page), f))
+		h->slots = 0;
+	if (f)
+		fclose(f);
+	for (unsigned i = 0; i < h->slots && i < CT_HANDOVER_SLOTS; i++) {
+		struct ct_packet *p = (void *)(page + CT_OPEN_PACKET + i * h->slot_size);
+
+		if (p->magic != CT_MAGIC || p->seq != seq)
+			continue;
+		p->packet_size = p->content_size;
+		memcpy(all + at, p, p->content_size / 8);
+		at += p->content_size / 8;
+		size = at;
+		seq++;
+		i = -1;		/* its follower may be before it */
+	}
+	return size;
 }
 
 static void dump_stream(const char *dir, const char *file)
@@ -213,7 +225,7 @@ static void dump_stream(const char *dir, const char *file)
 	fseek(f, 0, SEEK_END);
 	size = ftell(f);
 	rewind(f);
-	all = malloc(size + (1 << 20));
+	all = malloc(size + TAIL);
 	if (fread(all, 1, size, f) != (size_t)size)
 		BAD("%s: cannot read", file);
 	fclose(f);
