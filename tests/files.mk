@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights control clock lane lane_limits readers limits hotplug cuinit rm \
-	lives permissions load stress fuzz faults) \
+	lives permissions load stress fuzz faults record-busy) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -33,6 +33,10 @@ $(B)/tests/fuzz: $(wildcard tests/debug/fuzz*.c) tests/debug/fuzz.h tests/guest/
 $(B)/tests/faults: $(B)/tests/%: tests/debug/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+
+$(B)/tests/record-busy: tests/record/busy.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 
 $(B)/tests/cuinit: tests/guest/cuinit.c
 	@mkdir -p $(@D)

@@ -252,13 +252,14 @@ before=$(sizes "$work/open")
 [ "$(sizes "$work/open")" = "$before" ]
 ok $? "a finished trace is not touched again"
 
-# Four streams of 7 MB whose last packet their threads still had in hand; without the
+# Four streams of 7 MB whose last packet their threads still had in a slot (one, of 256 KiB); without the
 # sanitizer, which takes more memory than that.
 "$b/make_trace" big "$work/large" 600000 >/dev/null
 build/cudatrace export "$work/large" 2>/dev/null | cksum >"$work/large.sum"
 rm -f "$work/large/metadata"
 for n in 1 2 3 4; do
-	{ head -c 4096 /dev/zero; tail -c 262144 "$work/large/u-4242-$n"; } >"$work/large/.open-4242-$n"
+	{ head -c 2048 /dev/zero; printf '\1\0\0\0\0\0\4\0'; head -c 2040 /dev/zero
+		tail -c 262144 "$work/large/u-4242-$n"; } >"$work/large/.open-4242-$n"
 	truncate -s -262144 "$work/large/u-4242-$n"
 done
 (ulimit -d 10000; exec build/cudatrace report -s "$work/large") >/dev/null 2>"$work/err"

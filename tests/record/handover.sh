@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# What a busy thread has filled is stored by the recorder; the trace is whole whoever of
+# them is late or dead.  Sourced by run.sh.
+
+busy=$PWD/build/tests/record-busy
+slot=$((128 << 10)) slots=4
+each=$(((slot - 96) / 24))		# records of a query that a slot takes, at most
+
+# begin NAME WHAT...: records "busy WHAT..." in the background, stdin from fd 9
+begin()
+{
+	trace=$work/slots-$1
+	shift
+	rm -rf "$work/go" "$work/said"
+	mkfifo "$work/go"
+	"$cudatrace" record -q --no-module -o "$trace" -- "$busy" "$@" <"$work/go" >"$work/said" 2>"$work/busy.err" &
+	record=$!
+	exec 9>"$work/go"
+}
+
+# until_true COMMAND...: for a minute
+until_true()
+{
+	for _ in $(seq 1200); do
+		"$@" && return
+		sleep 0.05
+	done
+	return 1
+}
+said() { [ "$(wc -l <"$work/said" 2>/dev/null)" -ge "$1" ]; } 2>/dev/null
+calls() { "$cudatrace" report -s "$1" 2>"$work/report.err" | sed -n 's/^ *API calls *\([0-9,]*\).*/\1/p' | tr -d ,; }
+stream() { find "$trace" -name 'u-*' -size +0; }
+# Ours, not the program's: the process that has the trace's page of the recorder.
+program() { pgrep -P "$record" -x record-busy; }
+# bytes that a process has written by system calls
+written() { sed -n "s/^wchar: //p" "/proc/$1/io" 2>/dev/null; }
+stopped() { [ "$(sed "s/.*) //; s/ .*//" "/proc/$1/stat" 2>/dev/null)" = T ]; }
+grown() { [ "$(stat -c %s "$(stream)")" -ge "$1" ]; }
+
+# The first packets are mapped; then two slots are filled, and the program does nothing.
+first=$(((64 << 10) + (128 << 10)))
+begin handover $((first / 24 + 2 * each)) wait $((20 * each)) wait 10
+until_true said 1
+ok $? "a busy program is recorded"
+if [ "$(nproc)" -lt 2 ]; then
+	skip "the recorder stores what it fills: on one processor it does not"
+else
+	before=$(written "$(program)")
+	until_true grown $((first + slot))
+	ok $? "what it has filled gets into its stream while it waits"
+	is "$(written "$(program)")" "$before" "and not by itself"
+fi
+echo >&9
+until_true said 2
+ok $? "it goes on"
+# It fills more than its slots while nobody takes them.
+kill -STOP $record
+until_true stopped $record
+echo >&9
+until_true said 3
+ok $? "and ends while the recorder stands still"
+kill -CONT $record
+exec 9>&-
+wait $record
+is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "all its calls are there"
+is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "nothing is left beside them"
+judge_trace "$trace" handover
+
+# The recorder stands still, and the program fills many times its slots.
+begin late $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait
+until_true said 1
+kill -STOP $record
+until_true stopped $record
+echo >&9
+until_true said 2
+ok $? "a recorder that stands still holds no program up"
+kill -CONT $record
+echo >&9
+exec 9>&-
+wait $record
+is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "and costs no record"
+
+# Both stand still, then the program is killed: its slots are full.
+begin killed $((first / 24 + 2 * each)) wait $((3 * each)) kill
+until_true said 1
+kill -STOP $record
+until_true stopped $record
+echo >&9
+until_true eval '! kill -0 "$(program)" 2>/dev/null || grep -q zombie "/proc/$(program)/status"'
+kill -CONT $record
+exec 9>&-
+wait $record
+is "$?$(calls "$trace")" "137$((first / 24 + 5 * each + 1))" "what a killed program had in its slots is in the trace"
+
+# The recorder is killed; the program goes on, and whoever opens the trace finishes it.
+begin orphaned $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait 100 kill
+until_true said 1
+child=$(program)
+kill -KILL $record
+wait $record 2>/dev/null
+echo >&9
+until_true said 2
+ok $? "a killed recorder takes no program with it"
+echo >&9
+exec 9>&-
+until_true eval '! kill -0 $child 2>/dev/null'
+is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
+is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
+
+# What claims to be a thread's slots leads the recorder nowhere.
+cat >"$work/liar.sh" <<'LIAR'
+cd "$CUDATRACE_DIR" || exit
+number() { for i in 0 8 16 24 32 40 48 56; do printf "\\$(printf %o $(($1 >> i & 255)))"; done; }
+# liar N OFFSET SIZE: two slots of 4096 bytes, one of them filled
+liar()
+{
+	head -c 200000 /dev/zero >.open-7-$1
+	{ printf '\2\0\0\0\0\20\0\0'; number 1; number 0; number $2; number $3; } |
+		dd of=.open-7-$1 bs=1 seek=2048 conv=notrunc 2>/dev/null
+	# A packet's magic and the length of its content are right.
+	{ printf '\301\037\374\301'; } | dd of=.open-7-$1 bs=1 seek=4096 conv=notrunc 2>/dev/null
+	number $(($3 * 8)) | dd of=.open-7-$1 bs=1 seek=$((4096 + 40)) conv=notrunc 2>/dev/null
+}
+echo precious >../precious
+chmod 600 ../precious
+liar 1 0 128; ln -s ../precious u-7-1
+liar 2 0 128; ln ../precious u-7-2
+liar 3 1000000000 128; : >u-7-3
+liar 4 0 100000; : >u-7-4
+liar 5 0 128; : >u-7-5
+printf '\1' | dd of=.recorder bs=1 seek=12 conv=notrunc 2>/dev/null
+for _ in $(seq 600); do [ -s u-7-5 ] && break; sleep 0.05; done
+sleep 0.3
+stat -c %s u-7-3 u-7-4 u-7-5
+cat ../precious
+rm -f u-7-* .open-7-*
+LIAR
+if [ "$(nproc)" -lt 2 ]; then
+	skip "slots that lie: on one processor the recorder does not look at them"
+else
+	"$cudatrace" record -q --no-module -o "$work/trace-liar" -- bash "$work/liar.sh" >"$work/liar.out" 2>"$work/liar.err"
+	is "$?$(paste -sd, "$work/liar.out")" "00,0,128,precious" "slots that lie lead the recorder nowhere" || cat "$work/liar.err"
+fi
