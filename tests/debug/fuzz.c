@@ -84,6 +84,14 @@ void judge(const char *name, int err, const int *allowed, int n)
 
 /* ------------------------------------------------------------- mappings ---- */
 
+void unmap_rest(void *at, uint64_t size, uint64_t hole)
+{
+	if (hole)
+		munmap(at, hole < size ? hole : size);
+	if (hole + PAGE < size)
+		munmap((uint8_t *)at + hole + PAGE, size - hole - PAGE);
+}
+
 static void fuzz_mmap(void)
 {
 	uint32_t cpu = below(8) ? below(4) : odd_number();
@@ -96,6 +104,7 @@ static void fuzz_mmap(void)
 	static const int err[] = { EPERM, ENODATA, ENOMEM, EACCES, EOVERFLOW, ENODEV };
 	uint64_t where = offset[below(6)] & ~(uint64_t)(PAGE - 1);
 	volatile uint8_t *p;
+	size_t hole = size;
 	pid_t pid;
 
 	p = mmap(NULL, size, prot, flags, any_fd(), where);
@@ -116,6 +125,7 @@ static void fuzz_mmap(void)
 			return;
 		break;
 	case 2:
+		hole = 0;
 		munmap((void *)p, PAGE);
 		break;
 	case 3:
@@ -129,7 +139,7 @@ static void fuzz_mmap(void)
 	case 4:
 		madvise((void *)p, size, below(2) ? MADV_DONTNEED : MADV_DOFORK);
 	}
-	munmap((void *)p, size);
+	unmap_rest((void *)p, size, hole);
 }
 
 /* ---------------------------------------------------- reading and closing -- */

@@ -26,6 +26,12 @@ int any_fd(void);
 void *bad_pointer(void);
 
 /*
+ * Unmaps what is left of a mapping whose page at hole is gone (hole >= size: none is).
+ * Another thread may have got something of its own at that page: it stays.
+ */
+void unmap_rest(void *at, uint64_t size, uint64_t hole);
+
+/*
  * fuzz_ioctl.c: an ioctl; an array of marks; writing into a lane; and a session on this
  * file: its errno.
  */

@@ -11,7 +11,7 @@
 
 static __thread struct lane {
 	struct ct_lane_head *head;
-	uint64_t length;
+	uint64_t length, hole;	/* hole: a page that is gone, see unmap_rest() */
 	uint32_t slot_size, slots;
 	uint32_t broken;	/* not all of it is there or may be written */
 } lanes[LANES];
@@ -32,7 +32,7 @@ void lane_make(struct ct_lane_new *arg)
 static void drop(struct lane *l)
 {
 	if (l->head)
-		munmap(l->head, l->length);
+		unmap_rest(l->head, l->length, l->hole);
 	l->head = NULL;
 }
 
@@ -41,8 +41,8 @@ void lane_keep(const struct ct_lane_new *arg)
 	struct lane *l = &lanes[below(LANES)];
 
 	drop(l);
-	*l = (struct lane){ (void *)(uintptr_t)arg->address, arg->length, arg->slot_size,
-			    arg->slots, 0 };
+	*l = (struct lane){ (void *)(uintptr_t)arg->address, arg->length, arg->length,
+			    arg->slot_size, arg->slots, 0 };
 	tally->lanes++;
 }
 
@@ -109,6 +109,7 @@ static void bend(struct lane *l)
 		l->broken = 1;
 		break;
 	case 1:
+		l->hole = at;
 		munmap(p + at, PAGE);
 		l->broken = 1;
 		break;
