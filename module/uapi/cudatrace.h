@@ -615,7 +615,8 @@ struct ct_mark_head {
 #define CT_MARK_MAX		4096u	/* largest n */
 
 /*
- * CT_IOC_GET_PROBE: reader; in: index; out: the rest.  ENOENT beyond the last.
+ * CT_IOC_GET_PROBE: reader; in: index; out: the rest.  ENOENT beyond the last.  A probe
+ * that is removed moves those behind it: who lists them meanwhile may miss one.
  * hits: handlers that had a record to write (two a call where the entry is recorded
  * too), so that hits = records written + lost; missed: the kernel's own count of calls whose handler
  * could not run; lost: records of this probe that the ring did not take.

@@ -6,13 +6,12 @@
  * other.  What was produced is what was read plus what was counted as lost, on every
  * CPU and for every probe, to the last record.
  *
- * Usage: stress [SECONDS [SEED]]   with CUDATRACE_DRIVER=1 also under NVIDIA's driver:
+ * Usage: stress [SECONDS [SEED [KIND [MS]]]]   KIND: rounds of this kind alone, each of
+ * MS milliseconds (2000)   with CUDATRACE_DRIVER=1 also under NVIDIA's driver:
  * its own test of its work queues, while it is probed, unloaded and loaded again.
  * Prints TAP.
  */
 #include "stress.h"
-
-#define ROUND_MS	2000
 
 static const struct kind kinds[] = {
 	{ "full rings", LAZY | HOTPLUG | READERS, 4096, 4 },
@@ -30,6 +29,8 @@ const struct kind *kind;
 struct session s;
 uint16_t alloc_class;
 static int kinds_used = KINDS;
+static const struct kind *only;	/* NULL: one after the other */
+static uint64_t round_ms = 2000;
 
 static int begin_session(void)
 {
@@ -66,7 +67,7 @@ static int idle(void)
 /* All threads at work for a while; returns when all stand still, so that no call is open. */
 static void work(void)
 {
-	uint64_t until = now() + ROUND_MS * 1000000ull, last = until + 60000000000ull;
+	uint64_t until = now() + round_ms * 1000000, last = until + 60000000000ull;
 	uint32_t cpu;
 
 	atomic_store(&working, threads);
@@ -127,7 +128,7 @@ static void one_round(int round)
 
 	memset(&set, 0xff, sizeof(set));
 	sched_setaffinity(0, sizeof(set), &set);
-	kind = &kinds[round % kinds_used];
+	kind = only ? only : &kinds[round % kinds_used];
 	memset(removed, 0, sizeof(removed));
 	own_wrong = own_lives = 0;
 	for (i = 0; i < PRODUCERS; i++)
@@ -161,11 +162,18 @@ int main(int argc, char **argv)
 	alloc_class = def.id;
 	while (!(driver && *driver) && kinds[kinds_used - 1].what & DRIVER)
 		kinds_used--;
+	for (only = argc > 3 ? kinds : NULL; only && strcmp(only->name, argv[3]);)
+		if (++only == &kinds[kinds_used]) {
+			printf("Bail out! no kind of rounds here is named \"%s\"\n", argv[3]);
+			return 2;
+		}
+	if (argc > 4)
+		round_ms = strtoull(argv[4], NULL, 0);
 	start_threads(seed);
 	end = now() + seconds * 1000000000ull;
 	do
 		one_round(round++);
-	while (now() < end || round < kinds_used);
+	while (now() < end || (!only && round < kinds_used));
 	ok(!line_bad && lines, "%lu lines of readers: whole, numbered", lines);
 	ok(!line_back, "and in the order of time");
 	ok(plugged, "CPUs went off %lu times", plugged);

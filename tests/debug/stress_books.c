@@ -150,6 +150,21 @@ uint64_t check_probes(int round)
 	return gone;
 }
 
+/* What was there, for books that do not balance: a probe that nobody knew of shows here. */
+static void say_records(void)
+{
+	uint32_t i, why;
+
+	for (i = 0; i < 65536; i++)
+		if (by_class[i])
+			printf("# class %u: %llu records read\n", i, (unsigned long long)by_class[i]);
+	for (i = 0; i < s.arg.cpus; i++)
+		for (why = 0; why < CT_LOST_REASONS; why++)
+			if (s.cpu[i].status->lost[why])
+				printf("# CPU %u: %llu lost for reason %u\n", i,
+				       (unsigned long long)s.cpu[i].status->lost[why], why);
+}
+
 /* probes_lost: what of the losses were records of probes. */
 void check_books(int round, uint64_t issued, uint64_t probes_lost)
 {
@@ -160,6 +175,8 @@ void check_books(int round, uint64_t issued, uint64_t probes_lost)
 
 	ok(issued == got + gone, "%d %s: made %llu = read %llu + lost %llu", round, kind->name,
 	   (unsigned long long)issued, (unsigned long long)got, (unsigned long long)gone);
+	if (issued != got + gone)
+		say_records();
 	if (kind->what & (PAIRS | PROBES))
 		return;
 	for (cpu = 0; cpu < s.arg.cpus; cpu++) {

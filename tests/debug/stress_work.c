@@ -143,14 +143,22 @@ static int probe_info(int fd, const struct ct_probe_add *add, struct ct_probe_in
 	}
 }
 
-/* Returns hits and what the kernel missed. */
+/*
+ * Returns hits and what the kernel missed; ~0: it is not gone.  One at a time: a probe that
+ * is removed moves those behind it in the list, and who looks through it may miss one.
+ */
 static uint64_t probe_remove(int fd, const char *name)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct ct_probe_add add = { .size = sizeof(add) };
 	struct ct_probe_info info;
+	int gone;
 
 	name_probe(name, add.module, add.symbol);
-	if (!probe_info(fd, &add, &info) || call(fd, CT_IOC_PROBE_REMOVE, &add))
+	pthread_mutex_lock(&lock);
+	gone = probe_info(fd, &add, &info) && !call(fd, CT_IOC_PROBE_REMOVE, &add);
+	pthread_mutex_unlock(&lock);
+	if (!gone)
 		return ~0ull;
 	removed[info.class].hits += add.hits;
 	removed[info.class].lost += add.lost;
@@ -283,7 +291,7 @@ static void control(void *arg)
 	case 6:
 		if (!probe_add(fd, hot[STAY], r & CT_PROBE_ENTRY)) {
 			usleep(r >> 8 & 0x3fff);
-			probe_remove(fd, hot[STAY]);
+			own_wrong += probe_remove(fd, hot[STAY]) == ~0ull;
 		}
 	}
 	if (r >> 32 & 1)
