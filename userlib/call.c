@@ -18,16 +18,37 @@ _Static_assert(offsetof(struct ct_slot, open) == CT_SLOT_OPEN, "thunks.S knows")
 _Static_assert(offsetof(struct ct_slot, target) == 0, "thunks.S knows");
 _Static_assert(sizeof(struct ct_open_call) == 32, "thunks.S knows");
 _Static_assert(CT_OPEN_SIMPLE < CT_OPEN_MAX, "thunks.S knows");
-_Static_assert(offsetof(struct ct_query, level) == CT_QUERY_LEVEL, "thunks.S knows");
-_Static_assert(offsetof(struct ct_query, claim.op) == CT_QUERY_OP, "thunks.S knows");
-_Static_assert(sizeof(struct ct_query) <= CT_QUERY_FRAME, "thunks.S knows");
-_Static_assert(offsetof(struct ct_query, result) == CT_QUERY_RESULT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_query, slot) == CT_QUERY_SLOT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_query, life) == CT_QUERY_LIFE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_slot, class) == CT_SLOT_CLASS, "thunks.S knows");
+_Static_assert(sizeof(struct ct_simple) == CT_SIMPLE_FRAME, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, result) == CT_SIMPLE_RESULT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, slot) == CT_SIMPLE_SLOT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, life) == CT_SIMPLE_LIFE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, level) == CT_SIMPLE_LEVEL, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, rdx) == CT_SIMPLE_RDX, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, claim.op) == CT_SIMPLE_OP, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, claim.begin) == CT_SIMPLE_BEGIN, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, claim.mark) == CT_SIMPLE_MARK, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, claim.stamp) == CT_SIMPLE_STAMP, "thunks.S knows");
+_Static_assert(offsetof(struct ct_simple, claim.word) == CT_SIMPLE_WORD, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, life) == CT_THREAD_LIFE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, session) == CT_THREAD_SESSION, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, open) == CT_THREAD_OPEN, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, ops) == CT_THREAD_OPS, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, packet) == CT_THREAD_PACKET, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, limit) == CT_THREAD_LIMIT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, op_base) == CT_THREAD_OP_BASE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, deadline) == CT_THREAD_DEADLINE, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, writer) == CT_THREAD_WRITER, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, clock.tsc) == CT_THREAD_TSC, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, clock.span) == CT_THREAD_SPAN, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, clock.ns) == CT_THREAD_NS, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, clock.mult) == CT_THREAD_MULT, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, cpu) == CT_THREAD_CPU, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, accepting) == CT_THREAD_ACCEPTING, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, begins) == CT_THREAD_BEGINS, "thunks.S knows");
+_Static_assert(offsetof(struct ct_packet, content_size) == CT_PACKET_CONTENT, "thunks.S knows");
+_Static_assert(CT_RECORD_WORD(0, CT_F_INSTANT, 0) == 1ull << CT_WORD_INSTANT, "thunks.S knows");
+_Static_assert(CT_TS_BITS == 48 && sizeof(struct ct_thread_record) == 24, "thunks.S knows");
 _Static_assert(offsetof(struct ct_proc, life) == 0, "thunks.S knows");
 _Static_assert(offsetof(struct ct_packet, ts_end) == CT_PACKET_TS_END, "thunks.S knows");
 _Static_assert(offsetof(struct ct_open_page, depth) == CT_OPEN_DEPTH, "thunks.S knows");
@@ -224,7 +245,7 @@ static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
 	return s->target;
 }
 
-/* No call but the last, so that no register is saved; so in ct_leave_query(). */
+/* No call but the last, so that no register is saved. */
 hot void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
@@ -302,7 +323,7 @@ static cold void leave_slowly(struct ct_frame *f, u64 end)
 		t->open->depth = level;
 }
 
-/* Its arguments were extracted; the same as ct_leave_query() does. */
+/* Its arguments were extracted; what thunks.S does for simple calls. */
 static hot __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
 {
 	struct ct_slot *s = f->slot;
@@ -313,7 +334,7 @@ static hot __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 
 		     !ct_packet_quick(t, &f->claim, end, s->class,
 				      (u64)f->level << 32 |
 				      CT_RECORD_WORD(0, query ? CT_F_INSTANT : 0, f->result),
-				      query ? 0 : f->claim.begin, f->payload, s->size, false)))
+				      query ? 0 : f->claim.begin, f->payload, s->size)))
 		return leave_slowly(f, end);
 	t->open->depth = *(volatile u32 *)&f->level;
 }
@@ -333,38 +354,23 @@ hot void ct_leave(struct ct_frame *f)
 	leave_quickly(f, end);
 }
 
-/* Where the quick way of a query ends; end: 0 if it is not stamped yet. */
-static cold void leave_query_slowly(struct ct_query *q, u64 end)
+cold void ct_leave_simple(struct ct_simple *f, u64 end)
 {
-	struct ct_slot *s = q->slot;
+	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
-	u32 flags = (u32)q->result > 0xffff ? CT_F_INSTANT | CT_F_NO_RESULT : CT_F_INSTANT;
+	bool query = s->flags & CT_SLOT_QUERY;
+	u32 flags = query ? CT_F_INSTANT : 0;
 
 	if (!end)
 		end = ct_clock_now(&t->clock);
-	if (q->life != t->life || t->life != ct_process->life)
+	if (f->life != t->life || t->life != ct_process->life)
 		return;
-	if (t->open->depth > q->level + 1)
-		abandon(t, q->level + 1);
-	record_slowly(t, &q->claim, end, s->class,
-		      CT_RECORD_WORD(q->level, flags, q->result), 0, NULL, 0);
-	if (t->open->depth > q->level)
-		t->open->depth = q->level;
-}
-
-/* The same for a simple query, and no call but the last, so that no register is saved. */
-hot void ct_leave_query(struct ct_query *q)
-{
-	struct ct_thread *t = &ct_self;
-	u64 end = ct_clock_quick(&t->clock);
-	u32 level = q->level;
-
-	/* Its life can't have changed without the process's: its thread is in a call. */
-	if (unlikely(!end || q->life != ct_process->life || (u32)q->result > 0xffff ||
-		     t->open->depth != level + 1 ||
-		     !ct_packet_quick(t, &q->claim, end, q->slot->class,
-				      (u64)level << 32 | CT_RECORD_WORD(0, CT_F_INSTANT, q->result),
-				      0, NULL, 0, true)))
-		return leave_query_slowly(q, end);
-	t->open->depth = *(volatile u32 *)&q->level;
+	if ((u32)f->result > 0xffff)
+		flags |= CT_F_NO_RESULT;
+	if (t->open->depth > f->level + 1)
+		abandon(t, f->level + 1);
+	record_slowly(t, &f->claim, end, s->class, CT_RECORD_WORD(f->level, flags, f->result),
+		      query ? 0 : f->claim.begin, NULL, 0);
+	if (t->open->depth > f->level)
+		t->open->depth = f->level;
 }

@@ -59,12 +59,10 @@ static inline bool ct_packet_commit(struct ct_packet *p, u64 content, u32 size, 
 /*
  * The quick way of ct_packet_record() for a record with its time, where nothing is in
  * the way; false if something is.  c: with op set, and begin unless it is CT_F_INSTANT.
- * fresh: the time is of the clock's line that the last record was written in, or of the
- * next, so that the packet can't be days old.
  */
 static inline bool ct_packet_quick(struct ct_thread *t, struct ct_claim *c, u64 ts,
 				   u16 class, u64 word, u64 begin, const u64 *payload,
-				   u32 size, bool fresh)
+				   u32 size)
 {
 	u64 stamp = CT_STAMP(ts, class);
 	struct ct_packet *p;
@@ -85,7 +83,7 @@ static inline bool ct_packet_quick(struct ct_thread *t, struct ct_claim *c, u64 
 	content = *(volatile u64 *)&p->content_size;
 	end = *(volatile u64 *)&p->ts_end;
 	barrier();
-	if (likely(ts >= end && (fresh || ts <= t->deadline) &&
+	if (likely(ts >= end && ts <= t->deadline &&
 		   content + (sizeof(struct ct_thread_record) + size) * 8 <= t->limit)) {
 		ct_packet_fill(t, p, content, stamp, word, c->op, begin ? ts - begin : 0,
 			       payload, size);

@@ -270,7 +270,8 @@ u16 ct_slot_define(struct ct_slot *s)
 	s->open = (u16)id | (u64)((u32)s->size << 8 |
 		  (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0)) << 32;
 	ct_store(&s->class, (u16)id);
-	if (s->flags == CT_SLOT_QUERY && !s->words && !s->size && !s->extract && !s->after)
-		ct_store(&s->flags, (u8)(CT_SLOT_QUERY | CT_SLOT_SIMPLE));
+	if (!(s->flags & ~CT_SLOT_QUERY) && !s->words && !s->size && !s->extract && !s->after)
+		ct_store(&s->flags, (u8)(s->flags | (s->flags & CT_SLOT_QUERY ?
+						     CT_SLOT_SIMPLE : CT_SLOT_SIMPLE_CALL)));
 	return (u16)id;
 }

@@ -17,6 +17,8 @@
 #define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
 #define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
 #define CT_SLOT_SIMPLE		0x10	/* a query with nothing to be done but a record */
+#define CT_SLOT_SIMPLE_CALL	0x20	/* a call with its time, and no more than that */
+#define CT_SLOT_CLASS		8	/* offsetof(struct ct_slot, class) */
 #define CT_SLOT_OPEN		56	/* offsetof(struct ct_slot, open) */
 
 #define CT_FRAME_SIZE		416
@@ -28,18 +30,37 @@
 #define CT_FRAME_XMM		288
 #define CT_FRAME_STACK		432	/* saved rbp and return address between */
 
-#define CT_QUERY_FRAME		80
-#define CT_QUERY_RESULT		0	/* on the way in: rcx */
-#define CT_QUERY_SLOT		8
-#define CT_QUERY_LIFE		16
-#define CT_QUERY_LEVEL		20
-#define CT_QUERY_OP		32
+#define CT_SIMPLE_FRAME		80
+#define CT_SIMPLE_RESULT	0	/* on the way in: rcx */
+#define CT_SIMPLE_SLOT		8
+#define CT_SIMPLE_LIFE		16
+#define CT_SIMPLE_LEVEL		20
+#define CT_SIMPLE_RDX		24
+#define CT_SIMPLE_OP		32	/* the claim's: */
+#define CT_SIMPLE_BEGIN		40
+#define CT_SIMPLE_MARK		48
+#define CT_SIMPLE_STAMP		56
+#define CT_SIMPLE_WORD		64
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
+#define CT_THREAD_SESSION	4
 #define CT_THREAD_OPEN		8
 #define CT_THREAD_OPS		16
 #define CT_THREAD_PACKET	24
+#define CT_THREAD_LIMIT		32
+#define CT_THREAD_OP_BASE	40
+#define CT_THREAD_DEADLINE	48
+#define CT_THREAD_WRITER	56
+#define CT_THREAD_TSC		64	/* its clock: */
+#define CT_THREAD_SPAN		72
+#define CT_THREAD_NS		80
+#define CT_THREAD_MULT		88
+#define CT_THREAD_CPU		96
+#define CT_THREAD_ACCEPTING	104
+#define CT_THREAD_BEGINS	112
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
+#define CT_PACKET_CONTENT	40
+#define CT_WORD_INSTANT		42	/* a record's second word: the bit of CT_F_INSTANT */
 #define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
 #define CT_OPEN_SIMPLE		48	/* deeper (of CT_OPEN_MAX) goes the long way */
 #define CT_OPEN_ENTRY		32	/* of its first call: */
@@ -47,6 +68,10 @@
 #define CT_OPEN_OP		(CT_OPEN_ENTRY + 8)
 #define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
 #define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
+
+/* The mark of a claim that stands, and of one whose record is written. */
+#define CT_CLAIMED		0x63757472
+#define CT_CLAIM_DONE		0x656e6f64
 
 #ifndef __ASSEMBLER__
 
@@ -110,14 +135,14 @@ struct ct_frame {
 	u64 stack[];
 };
 
-/* The frame of a simple query. */
-struct ct_query {
+/* The frame of a simple call. */
+struct ct_simple {
 	u64 result;
 	struct ct_slot *slot;
 	u32 life;
 	u32 level;		/* index of its open call */
-	u64 reserved;
-	struct ct_claim claim;
+	u64 rdx;
+	struct ct_claim claim;	/* of a query without its begin */
 };
 
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
@@ -135,7 +160,9 @@ extern struct ct_slot ct_slots[CT_THUNKS];
 
 void *ct_enter(struct ct_slot *s, struct ct_frame *f);
 void ct_leave(struct ct_frame *f);
-void ct_leave_query(struct ct_query *q);
+
+/* A simple call that can't be left the quick way; end: 0 if it is not stamped yet. */
+void ct_leave_simple(struct ct_simple *f, u64 end);
 
 #endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "thunk.h"
 
-/* The mark of a claim that stands, and of one whose record is written. */
-#define CT_CLAIMED	0x63757472ull
-#define CT_CLAIM_DONE	0x656e6f64ull
-
 /*
  * A writer's claim (struct ct_claim) is at this place of the stack, and it was
  * interrupted, or left by longjmp; the caller's frame is at frame.  True if it may go on.

@@ -163,22 +163,26 @@ t_steps() {
 		return
 	fi
 	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel)( |$)'
-	for what in query call launch; do
+	for what in query timed call launch; do
 		# Each instruction of a query, each third of the longer ones.
-		[ $what = query ] || export STEP_STRIDE=3
-		CUDATRACE_PACKET=4096 traced "$B/step" signal $what
+		case $what in
+		timed) export STEP_WHAT=query CUDATRACE_TIME_QUERIES=1 ;;
+		*) unset STEP_WHAT CUDATRACE_TIME_QUERIES ;;
+		esac
+		case $what in call | launch) export STEP_STRIDE=3 ;; esac
+		CUDATRACE_PACKET=4096 traced "$B/step" signal ${STEP_WHAT:-$what}
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
 		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
 		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
-		ok "a signal after the instructions of a $what, whose handler calls CUDA" $?
-		CUDATRACE_PACKET=4096 traced "$B/step" longjmp $what
+		ok "a signal after the instructions of a $what${STEP_WHAT:+ query}, whose handler calls CUDA" $?
+		CUDATRACE_PACKET=4096 traced "$B/step" longjmp ${STEP_WHAT:-$what}
 		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
 		ok "... whose handler leaves by longjmp" $?
-		traced "$B/step" look $what "$B/dump $W/trace >$W/looked"
+		traced "$B/step" look ${STEP_WHAT:-$what} "$B/dump $W/trace >$W/looked"
 		{ exits 0 && silent && grep -q '^looks [1-9]' "$W/out"; }
 		ok "... the trace is valid after each of them" $?
 	done
-	unset STEP_STRIDE
+	unset STEP_STRIDE STEP_WHAT CUDATRACE_TIME_QUERIES
 }
 
 t_shutdown() {
