@@ -148,9 +148,7 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 	head.content_size = 8ull * used;
 	memcpy(packet, &head, sizeof(head));
 	/* One write: killed in it, the packet is whole or has no magic. */
-	if (pwrite(fd, packet, sizeof(packet), s->tail) != sizeof(packet))
-		return errno ? -errno : -EIO;
-	return 0;
+	return ct_stream_write(fd, packet, sizeof(packet), s->tail);
 }
 
 /* The packets that were not in the stream, the first one's head last. */
@@ -158,15 +156,12 @@ static int append_packet(const struct ct_stream_file *s, int fd)
 {
 	const uint8_t *p = s->map + s->tail - s->added;
 	uint64_t at = s->tail - s->added;
-	ssize_t rest = (ssize_t)s->added - (ssize_t)CT_PACKET_HEAD;
+	int rc;
 
 	if (!s->added)
 		return 0;
-	errno = 0;
-	if (pwrite(fd, p + CT_PACKET_HEAD, rest, at + CT_PACKET_HEAD) != rest ||
-	    pwrite(fd, p, CT_PACKET_HEAD, at) != CT_PACKET_HEAD)
-		return errno ? -errno : -EIO;
-	return 0;
+	rc = ct_stream_write(fd, p + CT_PACKET_HEAD, s->added - CT_PACKET_HEAD, at + CT_PACKET_HEAD);
+	return rc ? rc : ct_stream_write(fd, p, CT_PACKET_HEAD, at);
 }
 
 /* Adds the calls of an open page to its stream, whose tail is cut, and removes it. */
@@ -254,8 +249,7 @@ static int mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
 		head.content_size = 8ull * CT_PACKET_HEAD;
 		head.seq = s->next_seq + 1;
 		memcpy(packet, &head, sizeof(head));
-		if (pwrite(fd, packet, sizeof(packet), s->tail) != sizeof(packet))
-			rc = errno ? -errno : -EIO;
+		rc = ct_stream_write(fd, packet, sizeof(packet), s->tail);
 	}
 	if (close(fd) && !rc)
 		rc = -errno;
@@ -335,6 +329,8 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	struct ct_trace t;
 	int rc, lock = -1;
 
+	/* Beyond a limit on files' size it is an error, too, that we want. */
+	signal(SIGXFSZ, SIG_IGN);
 	rc = ct_trace_open(&t, dir, err);
 	if (rc || (!t.unfinished && !locked))
 		goto out;

@@ -132,6 +132,8 @@ static void catch_signals(void)
 			continue;
 		sigaction(forwarded[i], &action, NULL);
 	}
+	/* Beyond a limit on files' size it is an error, too, that we want. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,

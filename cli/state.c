@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "state.h"
+#include "stream.h"
 
 #define PACKET_SIZE	(32u << 10)
 
@@ -33,18 +34,28 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 		st->packet = NULL;
 		return -errno;
 	}
+	/* Its first packet is written at the end, when the trace may have filled the disk. */
+	if (fallocate(st->fd, FALLOC_FL_KEEP_SIZE, 0, PACKET_SIZE) && errno == ENOSPC) {
+		ct_state_close(st);
+		return -ENOSPC;
+	}
 	return 0;
 }
 
 static int write_packet(struct ct_state *st)
 {
 	struct ct_packet *p = st->packet;
+	uint64_t offset = (st->seq - 1) * PACKET_SIZE;
+	int ret;
 
 	if (!st->at)
 		return 0;
 	p->content_size = st->at * 8ull;
-	if (write(st->fd, p, PACKET_SIZE) != PACKET_SIZE)
-		return -EIO;
+	ret = ct_stream_write(st->fd, p, PACKET_SIZE, offset);
+	if (ret) {
+		/* A part of a packet would make all of it unreadable. */
+		return ftruncate(st->fd, offset) ? -errno : ret;
+	}
 	memset(p, 0, PACKET_SIZE);
 	st->at = 0;
 	return 0;

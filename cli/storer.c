@@ -153,20 +153,6 @@ static ssize_t copy_packet(struct ct_storer *s, struct ct_stored *t, uint64_t *o
 	return size;
 }
 
-static bool write_at(int fd, const void *from, size_t size, uint64_t offset)
-{
-	while (size) {
-		ssize_t n = pwrite(fd, from, size, offset);
-
-		if (n <= 0)
-			return false;
-		from = (const uint8_t *)from + n;
-		offset += n;
-		size -= n;
-	}
-	return true;
-}
-
 /* Return: is there perhaps more? */
 static bool store_next(struct ct_storer *s, struct ct_stored *t)
 {
@@ -183,9 +169,9 @@ static bool store_next(struct ct_storer *s, struct ct_stored *t)
 		return false;
 	if (size > 0) {
 		/* No room: its thread finds it where it is. */
-		if (!write_at(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
-			      offset + CT_PACKET_HEAD) ||
-		    !write_at(t->stream, s->copy, CT_PACKET_HEAD, offset))
+		if (ct_stream_write(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
+				    offset + CT_PACKET_HEAD) ||
+		    ct_stream_write(t->stream, s->copy, CT_PACKET_HEAD, offset))
 			return false;
 		stored = t->next + 1;
 		if (pwrite(t->slots.fd, &stored, sizeof(stored), CT_OPEN_HANDOVER +
@@ -328,7 +314,7 @@ void ct_storer_open(struct ct_storer *s, int dirfd)
 		goto failed;
 	head->magic = CT_MAGIC;
 	head->abi = CT_ABI_VERSION;
-	if (!write_at(s->fd, page, sizeof(page), 0))
+	if (ct_stream_write(s->fd, page, sizeof(page), 0))
 		goto failed;
 	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED)

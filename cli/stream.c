@@ -347,6 +347,20 @@ int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags)
 	return fd;
 }
 
+int ct_stream_write(int fd, const void *from, size_t size, uint64_t offset)
+{
+	while (size) {
+		ssize_t n = pwrite(fd, from, size, offset);
+
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from = (const uint8_t *)from + n;
+		offset += n;
+		size -= n;
+	}
+	return 0;
+}
+
 /* Has anything been added since it was mapped? */
 static bool grown(const struct ct_stream_file *s, const char *dir)
 {

@@ -88,6 +88,9 @@ void ct_stream_close(struct ct_stream_file *s);
  */
 int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags);
 
+/* Writes all of it, or returns a negative errno. */
+int ct_stream_write(int fd, const void *from, size_t size, uint64_t offset);
+
 /* The packet @i of the index. */
 void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_packet_view *p);
 

@@ -109,6 +109,21 @@ until_true eval '! kill -0 $child 2>/dev/null'
 is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
 is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
 
+# No room: the program goes on, and what was recorded until then can be read.
+if mkdir -p "$work/small" && mount -t tmpfs -o size=3m none "$work/small" 2>/dev/null; then
+	"$cudatrace" record -q --no-module -o "$work/small/trace" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err"
+	is "$(cat "$work/said")$(grep -c 'no room for records' "$work/busy.err")" 5000001 "a full disk holds no program up, and is told"
+	mount -o remount,size=30m "$work/small"
+	got=$(calls "$work/small/trace") lost=$("$cudatrace" report -s "$work/small/trace" 2>/dev/null | sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' | tr -d ,)
+	[ "$got" -gt 50000 ]
+	is "$?$((got + lost))" 0500001 "its trace has what was recorded, and counts the rest as lost" || cat "$work/busy.err"
+	umount "$work/small"
+else
+	skip "a full disk: tmpfs can't be mounted"
+fi
+(ulimit -f 2000; exec "$cudatrace" record -q --no-module -o "$work/trace-limit" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
+is "$?$(grep -c 'File too large' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder"
+
 # What claims to be a thread's slots leads the recorder nowhere.
 cat >"$work/liar.sh" <<'LIAR'
 cd "$CUDATRACE_DIR" || exit
