@@ -48,7 +48,7 @@ cudatrace export --format jsonl -o flight.jsonl trace-flight
 is "$(count '.name=="flight"' flight.jsonl)" 100 "a flight recorder needs nobody to hold it"
 
 # What a limit cost is in the trace, with its reason, and in the report.
-cudatrace record -q -o lossy-limited -- sh -c "cudatrace session limit --rate 10 --by process && exec $load limited 1000" >/dev/null 2>&1
+cudatrace record -q --groups added -o lossy-limited -- sh -c "cudatrace session limit --rate 10 --by process && exec $load limited 1000" >/dev/null 2>&1
 cudatrace export --format jsonl -o limited.jsonl lossy-limited 2>/dev/null
 seen=$(count '.name=="limited"' limited.jsonl)
 is "$(jq -s 'map(select(.name=="stream_stat" and .details.reason==2) | .details.lost) | add' limited.jsonl)" $((1000 - seen)) "a trace tells what its limits cost ($seen of 1000 were taken)"
