@@ -73,7 +73,8 @@ static const struct file_operations lane_fops = {
 /* Without its memory; the caller's is the only reference. */
 static struct ct_lane_state *lane_alloc(const struct ct_lane_new *arg)
 {
-	struct ct_lane_state *lane = kzalloc(sizeof(*lane), GFP_KERNEL_ACCOUNT);
+	struct ct_lane_state *lane = kzalloc(struct_size(lane, content, arg->slots),
+					     GFP_KERNEL_ACCOUNT);
 
 	if (!lane)
 		return NULL;
@@ -152,46 +153,76 @@ static void fill_head(struct ct_lane_state *lane, struct ct_session_state *s)
 	memcpy(ct_lane_head_of(lane)->uuid, s->facts->uuid, sizeof(s->facts->uuid));
 }
 
-/* From those being made to those that are read. */
-static void lane_add(struct ct_session_state *s, struct ct_lane_state *lane, u32 previous)
+static bool accepts(const struct ct_session_state *s)
+{
+	u32 session = READ_ONCE(s->lanes.session);
+
+	return session && READ_ONCE(ct_clock_page->session) == session;
+}
+
+/* The lane of this thread that the new one takes the place of, or NULL. */
+static struct ct_lane_state *find_previous(struct ct_lanes *lanes,
+					   const struct ct_lane_state *lane, u32 stream)
 {
 	struct ct_lane_state *l;
 
-	mutex_lock(&s->lanes.lock);
-	list_for_each_entry(l, &s->lanes.list, node)
-		if (previous != CT_LANE_NONE && l->stream == previous && !l->followed &&
-		    l->pid == lane->pid && l->tid == lane->tid && l->uid == lane->uid)
-			lane->previous = l;
-	if (lane->previous) {
-		lane->previous->followed = true;
-		lane->stream = lane->previous->stream;
-		lane->start = lane->previous->start;
-	} else {
-		lane->stream = s->lanes.streams++;
-	}
-	fill_head(lane, s);
-	kref_get(&lane->ref);
-	list_move_tail(&lane->node, &s->lanes.list);
-	mutex_unlock(&s->lanes.lock);
+	if (stream == CT_LANE_NONE)
+		return NULL;
+	list_for_each_entry(l, &lanes->list, node)
+		if (l->stream == stream && !l->next && l->pid == lane->pid &&
+		    l->tid == lane->tid && l->uid == lane->uid)
+			return l;
+	return NULL;
 }
 
 /*
- * Out of the list.  Who comes after it in its stream goes on where it was.
- * The caller holds lock, and read unless nobody has read the lane.
+ * From those being made to those that are read.  -ENODATA if none is taken any more: who
+ * closes lanes has said so before, and closes what is in the list.
+ */
+static int lane_add(struct ct_session_state *s, struct ct_lane_state *lane, u32 stream)
+{
+	struct ct_lanes *lanes = &s->lanes;
+	struct ct_lane_state *previous;
+
+	mutex_lock(&lanes->lock);
+	if (!accepts(s)) {
+		list_del(&lane->node);
+		mutex_unlock(&lanes->lock);
+		return -ENODATA;
+	}
+	previous = find_previous(lanes, lane, stream);
+	if (previous) {
+		previous->next = lane;
+		lane->previous = previous;
+		lane->stream = previous->stream;
+		lane->start = previous->start;
+	} else {
+		lane->stream = lanes->streams++;
+	}
+	fill_head(lane, s);
+	kref_get(&lane->ref);
+	list_move_tail(&lane->node, &lanes->list);
+	lanes->count++;
+	mutex_unlock(&lanes->lock);
+	return 0;
+}
+
+/*
+ * Out of the list; it is the first of its stream.  Who comes after it goes on where it was.
+ * The caller holds lock and read.
  */
 static void lane_remove(struct ct_lanes *lanes, struct ct_lane_state *lane)
 {
-	struct ct_lane_state *l;
+	struct ct_lane_state *next = lane->next;
 
-	list_for_each_entry(l, &lanes->list, node) {
-		if (l->previous != lane)
-			continue;
-		l->previous = lane->previous;
-		l->last = max(l->last, lane->last);
-		l->seq = lane->seq;
-		l->lost = lane->lost + lane->lost_claimed;
+	if (next) {
+		next->previous = NULL;
+		next->last = max(next->last, lane->last);
+		next->seq = lane->seq;
+		next->lost = lane->lost + lane->lost_claimed;
 	}
 	list_del(&lane->node);
+	lanes->count--;
 	lane_put(lane);
 }
 
@@ -209,11 +240,6 @@ static unsigned long lane_map(struct ct_lane_state *lane)
 	address = vm_mmap(file, 0, lane->size, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
 	fput(file);
 	return address;
-}
-
-static bool accepts(const struct ct_session_state *s)
-{
-	return s->lanes.session && READ_ONCE(ct_clock_page->session) == s->lanes.session;
 }
 
 int ct_lane_make(struct ct_lane_new *arg)
@@ -238,11 +264,12 @@ int ct_lane_make(struct ct_lane_new *arg)
 	if (!lane)
 		goto out;
 	err = lane_memory(&s->lanes, lane);
+	if (!err)
+		err = lane_add(s, lane, arg->previous);
 	if (err) {
 		lane_put(lane);
 		goto out;
 	}
-	lane_add(s, lane, arg->previous);
 	/* From here on it ends by itself: as one that was unmapped before it was used. */
 	size = lane->size;
 	address = lane_map(lane);
@@ -278,9 +305,10 @@ static int lane_tell(struct ct_lane_state *lane, struct ct_session_state *s,
 	/* Threads that live are told of at the very end. */
 	if (!closed || (!smp_load_acquire(&lane->dead) && !all))
 		return 0;
-	if (!lane->followed)
+	ct_lane_count_cut(lane);
+	if (!lane->next)
 		ct_lane_count_open(lane, s);
-	if (!lane->followed && lane->lost + lane->lost_claimed != lane->lost_told) {
+	if (!lane->next && lane->lost + lane->lost_claimed != lane->lost_told) {
 		/* It waits for its rate, and takes of its user's quota of lanes till then. */
 		if (!READ_ONCE(s->ended) &&
 		    !ct_limit_pay(s, &lane->who, ktime_get_mono_fast_ns(), CT_PACKET_HEAD, 1))
@@ -290,7 +318,7 @@ static int lane_tell(struct ct_lane_state *lane, struct ct_session_state *s,
 		return 1;
 	}
 	*finished = true;
-	if (lane->followed)
+	if (lane->next)
 		return 0;
 	arg->what = CT_LANE_OPEN;
 	arg->bytes = ct_lane_open_calls(lane, s);
@@ -324,22 +352,17 @@ int ct_lane_read(struct ct_session_state *s, struct ct_lane_read *arg)
 {
 	struct ct_lanes *lanes = &s->lanes;
 	struct ct_lane_state *lane;
-	struct list_head *at;
 	bool finished;
-	u32 left = 0;
 	int told = 0;
+	u32 left;
 
 	if (!lanes->session)
 		return -ENOENT;
 	if (arg->len < CT_LANE_SLOT_MAX)
 		return -ENOSPC;
 	mutex_lock(&lanes->read);
-	mutex_lock(&lanes->lock);
-	list_for_each(at, &lanes->list)
-		left++;
-	mutex_unlock(&lanes->lock);
 	/* Twice: one that ends may be what another waits for. */
-	left *= 2;
+	left = 2 * READ_ONCE(lanes->count);
 	while (!told) {
 		lane = next_lane(lanes, &left);
 		if (!lane)
@@ -372,10 +395,36 @@ bool ct_lanes_unread(struct ct_lanes *lanes)
 	return found;
 }
 
+static u32 number_new(void)
+{
+	static atomic_t numbers;
+	u32 number;
+
+	do
+		number = atomic_inc_return(&numbers);
+	while (!number);
+	return number;
+}
+
+void ct_lanes_close(struct ct_lanes *lanes)
+{
+	struct ct_lane_state *lane;
+	u64 now;
+
+	if (!lanes->session)
+		return;
+	mutex_lock(&lanes->lock);
+	preempt_disable();
+	now = ct_clock_ns();
+	preempt_enable();
+	list_for_each_entry(lane, &lanes->list, node)
+		ct_lane_close(lane, now);
+	WRITE_ONCE(lanes->session, number_new());
+	mutex_unlock(&lanes->lock);
+}
+
 int ct_lanes_init(struct ct_lanes *lanes, bool wanted)
 {
-	static atomic_t sessions;
-
 	mutex_init(&lanes->lock);
 	mutex_init(&lanes->read);
 	INIT_LIST_HEAD(&lanes->list);
@@ -385,8 +434,7 @@ int ct_lanes_init(struct ct_lanes *lanes, bool wanted)
 	lanes->buf = __vmalloc(CT_LANE_SLOT_MAX, CT_GFP_RING);
 	if (!lanes->buf)
 		return -ENOMEM;
-	while (!lanes->session)
-		lanes->session = atomic_inc_return(&sessions);
+	lanes->session = number_new();
 	return 0;
 }
 

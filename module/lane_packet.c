@@ -125,6 +125,8 @@ static u32 make_packet(struct ct_lane_state *lane, const u8 *slot, u32 from, u32
 	preempt_disable();
 	now = ct_clock_ns();
 	preempt_enable();
+	if (smp_load_acquire(&lane->closed))
+		now = min(now, lane->closed);
 	now = max(now, lane->last);
 	/* A record has 48 bits of its time; the packet says which. */
 	base = clamp(READ_ONCE(claim->ts_begin), lane->last, now);
@@ -156,13 +158,85 @@ u32 ct_lane_loss_packet(struct ct_lane_state *lane, struct ct_session_state *s)
 	return make_packet(lane, lane->memory + CT_LANE_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
 }
 
+static const struct ct_packet *slot_of(const struct ct_lane_state *lane, u64 n)
+{
+	return (const void *)(lane->memory + CT_LANE_DATA + (n & (lane->slots - 1)) * lane->slot_size);
+}
+
+/* How many packets were begun, of those that are passed on. */
+static u64 begun(const struct ct_lane_state *lane)
+{
+	/* The packets' heads after it. */
+	u64 n = smp_load_acquire(&ct_lane_head_of(lane)->produced);
+
+	/* Asked behind it: if it is still open, what was read came in time. */
+	if (smp_load_acquire(&lane->closed))
+		n = max(lane->begun, lane->consumed);
+	return n;
+}
+
+/* Where packet n ends, of what is passed on. */
+static u32 content_of(const struct ct_lane_state *lane, u64 n)
+{
+	const struct ct_packet *p = slot_of(lane, n);
+	u32 content = CT_PACKET_HEAD;
+
+	if (READ_ONCE(p->magic) == CT_MAGIC)
+		/* The records after it. */
+		content = min_t(u64, smp_load_acquire(&p->content_size) / 8, lane->slot_size) & ~7u;
+	/* As in begun(). */
+	if (smp_load_acquire(&lane->closed))
+		content = n < lane->begun ? min(content, lane->content[n & (lane->slots - 1)]) :
+					    CT_PACKET_HEAD;
+	return content;
+}
+
+void ct_lane_close(struct ct_lane_state *lane, u64 now)
+{
+	u32 i;
+
+	if (lane->closed)
+		return;
+	lane->begun = begun(lane);
+	for (i = 1; i <= lane->slots; i++)
+		lane->content[(lane->begun - i) & (lane->slots - 1)] =
+			content_of(lane, lane->begun - i);
+	/* With all of that: whoever finds it closed finds it so. */
+	smp_store_release(&lane->closed, now);
+}
+
+/* Is there a record at from in packet n, and was it made before the lane was closed? */
+static bool cut(const struct ct_lane_state *lane, u64 n, u32 from)
+{
+	const struct ct_packet *p = slot_of(lane, n);
+	const struct ct_thread_record *r = (const void *)p + from;
+
+	return READ_ONCE(p->magic) == CT_MAGIC && from + sizeof(*r) <= lane->slot_size &&
+	       READ_ONCE(p->content_size) / 8 >= from + sizeof(*r) &&
+	       CT_UNSTAMP(READ_ONCE(p->ts_begin), READ_ONCE(r->stamp)) <= lane->closed;
+}
+
+void ct_lane_count_cut(struct ct_lane_state *lane)
+{
+	u64 n = lane->begun;
+
+	if (!lane->closed || lane->cut_counted)
+		return;
+	lane->cut_counted = true;
+	/* Where it was writing, or had no room and began a packet. */
+	if (n)
+		lane->lost += cut(lane, n - 1, lane->content[(n - 1) & (lane->slots - 1)]);
+	if (READ_ONCE(ct_lane_head_of(lane)->produced) != n)
+		lane->lost += cut(lane, n, CT_PACKET_HEAD);
+}
+
 u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, bool all)
 {
 	struct ct_lane_head *h = ct_lane_head_of(lane);
-	bool closed = smp_load_acquire(&lane->dead) || READ_ONCE(s->ended);
-	/* The packets' heads after it, the records after their content_size. */
-	u64 produced = smp_load_acquire(&h->produced);
-	const struct ct_packet *p;
+	/* Before the rest: what is closed tells all that it has. */
+	bool closed = smp_load_acquire(&lane->dead) || smp_load_acquire(&lane->closed) ||
+		      READ_ONCE(s->ended);
+	u64 produced = begun(lane);
 	u32 content, bytes, from;
 	bool full;
 
@@ -174,17 +248,13 @@ u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, 
 		produced = lane->consumed;
 	}
 	while (lane->consumed != produced) {
-		p = (const void *)(lane->memory + CT_LANE_DATA +
-				   (lane->consumed & (lane->slots - 1)) * lane->slot_size);
 		full = lane->consumed + 1 != produced;
-		content = CT_PACKET_HEAD;
-		if (READ_ONCE(p->magic) == CT_MAGIC)
-			content = min_t(u64, smp_load_acquire(&p->content_size) / 8,
-					lane->slot_size) & ~7u;
+		content = content_of(lane, lane->consumed);
 		from = lane->offset;
 		bytes = 0;
 		if (content > from && (full || all || closed)) {
-			bytes = make_packet(lane, (const u8 *)p, from, content, s);
+			bytes = make_packet(lane, (const u8 *)slot_of(lane, lane->consumed), from,
+					    content, s);
 			lane->offset = content;
 		}
 		if (full) {
@@ -201,19 +271,25 @@ u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, 
 	return 0;
 }
 
+/* May this call be told of, which the thread says that it has open? */
+static bool open_ok(const struct ct_lane_state *lane, const struct ct_open_call *c)
+{
+	u32 class = READ_ONCE(c->class);
+
+	return class >= CT_CLASS_DYNAMIC && ct_class_find(class) &&
+	       (!lane->closed || READ_ONCE(c->begin) <= lane->closed);
+}
+
 void ct_lane_count_open(struct ct_lane_state *lane, struct ct_session_state *s)
 {
 	const struct ct_open_page *page = (const void *)(lane->memory + PAGE_SIZE);
-	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_OPEN_MAX), n = 0, class;
+	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_OPEN_MAX), n = 0;
 
 	if (lane->open_counted)
 		return;
 	lane->open_counted = true;
-	for (; n < depth; n++) {
-		class = READ_ONCE(page->entry[n].class);
-		if (class < CT_CLASS_DYNAMIC || !ct_class_find(class))
-			break;
-	}
+	while (n < depth && open_ok(lane, &page->entry[n]))
+		n++;
 	if (!n || ct_limit_pay(s, &lane->who, lane->last,
 			       n * sizeof(struct ct_thread_record), n))
 		lane->open = n;
@@ -236,7 +312,7 @@ u32 ct_lane_open_calls(struct ct_lane_state *lane, struct ct_session_state *s)
 	for (i = 0; i < page->depth && i < lane->open; i++) {
 		c = &page->entry[i];
 		/* A thread that lives may have changed it since. */
-		if (c->class < CT_CLASS_DYNAMIC || !ct_class_find(c->class))
+		if (!open_ok(lane, c))
 			break;
 		c->begin = clamp(c->begin, lane->start, max(lane->last, lane->start));
 	}
@@ -247,14 +323,9 @@ u32 ct_lane_open_calls(struct ct_lane_state *lane, struct ct_session_state *s)
 bool ct_lane_unread(const struct ct_lane_state *lane)
 {
 	const struct ct_open_page *open = (const void *)(lane->memory + PAGE_SIZE);
-	u64 waiting = smp_load_acquire(&ct_lane_head_of(lane)->produced) - lane->consumed;
-	const struct ct_packet *p;
+	u64 waiting = begun(lane) - lane->consumed;
 
 	if (READ_ONCE(open->depth) || READ_ONCE(ct_lane_head_of(lane)->lost) + lane->lost != lane->lost_told)
 		return true;
-	if (waiting != 1)
-		return waiting;
-	p = (const void *)(lane->memory + CT_LANE_DATA +
-			   (lane->consumed & (lane->slots - 1)) * lane->slot_size);
-	return READ_ONCE(p->content_size) / 8 > lane->offset;
+	return waiting == 1 ? content_of(lane, lane->consumed) > lane->offset : waiting;
 }

@@ -14,8 +14,8 @@ struct ct_session_state;
 struct ct_lane_state {
 	struct kref ref;
 	struct list_head node;
-	struct ct_lane_state *previous;	/* in the list still: is read before this one */
-	bool followed;			/* by another: its stream goes on */
+	/* In the list as well, of the same stream: read before this one, and after it. */
+	struct ct_lane_state *previous, *next;
 	bool mapped;			/* once and no second time */
 	bool dead;			/* unmapped: nothing more will come */
 	u8 *memory;
@@ -25,6 +25,10 @@ struct ct_lane_state {
 	u32 pid, tid, ppid, uid;
 	struct ct_producer who;		/* whose limits */
 	u64 start;			/* no record begins before */
+
+	/* What ct_lane_close() found, which is settled before closed is. */
+	u64 closed;			/* ns: nothing is passed on that came later; 0: open */
+	u64 begun;			/* packets */
 
 	/* The reader's, under ct_lanes.read. */
 	u64 consumed;			/* packets */
@@ -36,14 +40,24 @@ struct ct_lane_state {
 	u64 lost_told;			/* of both, in a packet passed on */
 	bool broken;			/* what it says of itself cannot be */
 	u32 late;			/* packets passed on since the session ended */
+	bool cut_counted;
 	bool open_counted;
 	u32 open;			/* so many open calls are passed on */
+
+	u32 content[];			/* of each slot's packet, when it was closed */
 };
 
 static inline struct ct_lane_head *ct_lane_head_of(const struct ct_lane_state *lane)
 {
 	return (void *)lane->memory;
 }
+
+/*
+ * ct_lane_close - nothing that its thread writes from here on is passed on, whatever time
+ * it says of it.  What it was just writing counts as lost, as far as its time tells.
+ * The caller holds ct_lanes.lock; the reader may be at work.
+ */
+void ct_lane_close(struct ct_lane_state *lane, u64 now);
 
 /*
  * All of these are the reader's, under ct_lanes.read, and may sleep.  What they make
@@ -55,6 +69,12 @@ u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, 
 
 /* ct_lane_loss_packet - without a record: it tells what was lost since the last one. */
 u32 ct_lane_loss_packet(struct ct_lane_state *lane, struct ct_session_state *s);
+
+/*
+ * ct_lane_count_cut - what was on its way when the lane was closed is lost.  Its thread
+ * writes no more.
+ */
+void ct_lane_count_cut(struct ct_lane_state *lane);
 
 /*
  * ct_lane_count_open - how many of the calls that its thread has open are passed on: those

@@ -179,6 +179,8 @@ void ct_session_filtered(void)
 {
 	lockdep_assert_held(&ct_session_lock);
 	publish_lanes(running && !running->paused ? running : NULL);
+	if (running && static_branch_unlikely(&ct_filtering))
+		ct_lanes_close(&running->lanes);
 }
 
 void ct_session_watch(struct ct_session_state *s, int n)
@@ -383,6 +385,8 @@ void ct_session_pause(bool pause)
 	lockdep_assert_held(&ct_session_lock);
 	running->paused = pause;
 	publish(pause ? NULL : running);
+	if (pause)
+		ct_lanes_close(&running->lanes);
 }
 
 int ct_session_flush(void)

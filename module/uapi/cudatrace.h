@@ -176,7 +176,7 @@
  * of which takes one packet of a thread's stream.  A thread writes records there by
  * plain stores, as it would into a file of its own (section 2), without a system
  * call.  It exists while a session runs whose owner reads lanes (CT_SESSION_LANES);
- * the clock page tells its number in "session", else 0: while another file than the
+ * the clock page tells a number in "session" then, else 0: while another file than the
  * owner's reads the session by read(), or waits for it by poll(), threads record by
  * CT_IOC_MARK, for those readers see rings alone.  The thread writes
  *   - into slot i % slots the packet number i: head without the magic, then magic,
@@ -187,6 +187,11 @@
  *   - its open calls into the second page (struct ct_open_page).
  * A lane is not inherited by fork().  It ends when it is unmapped, and so with its
  * process; what was written is read all the same.
+ *
+ * A pause and a filter close the lanes that there are: of what a thread writes there from
+ * then on nothing is passed on (a record that it was just writing counts as lost).  The
+ * clock page tells 0 as long as that lasts, and another number afterwards: a thread whose
+ * lane has not the number that the page tells asks for a new one, and unmaps the old.
  *
  * Readers never see this memory.  CT_IOC_LANE_READ copies records that are there,
  * looks at each (class, size, time), and makes a packet of its own of them, whose
@@ -436,7 +441,7 @@ struct ct_clock_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
 	__u32 newest;		/* number of the newest line, 0: none */
-	__u32 session;		/* number of the session that takes lanes, 0: none does */
+	__u32 session;		/* number of the lanes that are taken now, 0: none are */
 	__u32 recording;	/* 0: CT_IOC_MARK and CT_IOC_BEGIN would write nothing */
 	__u32 reserved32;
 	__u64 reserved[5];

@@ -91,6 +91,7 @@ program lives "producers come and go"
 . $share/throughput.sh
 program lane "lanes"
 program lane_limits "limits of producers, by lanes"
+program lane_close "a pause and a filter, by lanes"
 /mnt/build/tests/limits classes >classes.tap
 ok $? "ids of classes, which the module takes along when it goes"
 grep -v '^1\.\.' classes.tap
