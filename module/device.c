@@ -24,6 +24,7 @@
 #include "reader.h"
 #include "registry.h"
 #include "session.h"
+#include "text.h"
 #include "trigger.h"
 
 /* Rings of a session that a read() started. */
@@ -33,6 +34,7 @@
 struct ct_file {
 	struct mutex lock;	/* reader, and read() against itself */
 	struct ct_reader *reader;
+	struct ct_viewer viewer;	/* who opened it; of readers alone */
 	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
 	bool probes;		/* may have added some */
@@ -82,10 +84,14 @@ static int ct_open(struct inode *inode, struct file *file)
 	mutex_init(&f->start);
 	spin_lock_init(&f->taken_lock);
 	if (file->f_mode & FMODE_READ) {
+		/* Not the task that reads: poll() may be a worker's of the kernel. */
+		f->viewer.pids = get_pid_ns(task_active_pid_ns(current));
+		f->viewer.users = file->f_cred->user_ns;
 		s = ct_session_get();
 		if (s) {
-			f->reader = ct_reader_open(s);
+			f->reader = ct_reader_open(s, &f->viewer);
 			if (IS_ERR(f->reader)) {
+				put_pid_ns(f->viewer.pids);
 				kfree(f);
 				return -ENOMEM;
 			}
@@ -105,6 +111,8 @@ static int ct_release(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_READ)
 		ct_session_closed(file);
 	ct_reader_close(f->reader);
+	if (f->viewer.pids)
+		put_pid_ns(f->viewer.pids);
 	ct_session_put(f->taken);
 	ct_session_put(f->started);
 	kfree(f);
@@ -134,7 +142,7 @@ static int attach(struct file *file, struct ct_file *f)
 		if (!s)
 			return -EAGAIN;
 	}
-	f->reader = ct_reader_open(s);
+	f->reader = ct_reader_open(s, &f->viewer);
 	if (IS_ERR(f->reader)) {
 		err = PTR_ERR(f->reader);
 		f->reader = NULL;
@@ -460,7 +468,7 @@ static int seen(struct ct_file *f)
 		return -ERESTARTSYS;
 	if (!f->reader) {
 		s = ct_session_get();
-		f->reader = s ? ct_reader_open(s) : NULL;
+		f->reader = s ? ct_reader_open(s, &f->viewer) : NULL;
 		if (IS_ERR_OR_NULL(f->reader)) {
 			err = s ? -ENOMEM : -ENODATA;
 			f->reader = NULL;
@@ -565,50 +573,21 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 }
 
 /* Sizes of the structs by the ioctl's number; 0: not one of these. */
-static size_t arg_size(unsigned int nr)
-{
-	switch (nr) {
-	case _IOC_NR(CT_IOC_VERSION):
-		return sizeof(struct ct_version);
-	case _IOC_NR(CT_IOC_START):
-	case _IOC_NR(CT_IOC_GET_SESSION):
-	case _IOC_NR(CT_IOC_TAKE):
-		return sizeof(struct ct_session);
-	case _IOC_NR(CT_IOC_FILTER):
-	case _IOC_NR(CT_IOC_GET_FILTER):
-		return sizeof(struct ct_filter);
-	case _IOC_NR(CT_IOC_PROBE_ADD):
-	case _IOC_NR(CT_IOC_PROBE_REMOVE):
-	case _IOC_NR(CT_IOC_PROBE_SET):
-		return sizeof(struct ct_probe_add);
-	case _IOC_NR(CT_IOC_TRIGGER):
-		return sizeof(struct ct_trigger_set);
-	case _IOC_NR(CT_IOC_WATERMARK):
-		return sizeof(struct ct_watermark);
-	case _IOC_NR(CT_IOC_LIMITS):
-	case _IOC_NR(CT_IOC_GET_LIMITS):
-		return sizeof(struct ct_limits);
-	case _IOC_NR(CT_IOC_DEFINE):
-	case _IOC_NR(CT_IOC_GET_DEFINE):
-		return sizeof(struct ct_define);
-	case _IOC_NR(CT_IOC_STRING):
-	case _IOC_NR(CT_IOC_GET_STRING):
-		return sizeof(struct ct_string);
-	case _IOC_NR(CT_IOC_LANE):
-		return sizeof(struct ct_lane_new);
-	case _IOC_NR(CT_IOC_LANE_READ):
-		return sizeof(struct ct_lane_read);
-	case _IOC_NR(CT_IOC_CLOCK):
-		return sizeof(struct ct_clock_map);
-	case _IOC_NR(CT_IOC_GET_PROBE):
-		return sizeof(struct ct_probe_info);
-	}
-	return 0;
-}
+#define SIZE(cmd)	[_IOC_NR(cmd)] = _IOC_SIZE(cmd)
+static const u16 arg_sizes[] = {
+	SIZE(CT_IOC_VERSION), SIZE(CT_IOC_START), SIZE(CT_IOC_GET_SESSION),
+	SIZE(CT_IOC_TAKE), SIZE(CT_IOC_FILTER), SIZE(CT_IOC_GET_FILTER),
+	SIZE(CT_IOC_PROBE_ADD), SIZE(CT_IOC_PROBE_REMOVE), SIZE(CT_IOC_PROBE_SET),
+	SIZE(CT_IOC_TRIGGER), SIZE(CT_IOC_WATERMARK), SIZE(CT_IOC_LIMITS),
+	SIZE(CT_IOC_GET_LIMITS), SIZE(CT_IOC_DEFINE), SIZE(CT_IOC_GET_DEFINE),
+	SIZE(CT_IOC_STRING), SIZE(CT_IOC_GET_STRING), SIZE(CT_IOC_LANE),
+	SIZE(CT_IOC_LANE_READ), SIZE(CT_IOC_CLOCK), SIZE(CT_IOC_GET_PROBE),
+};
+#undef SIZE
 
 static long struct_ioctl(struct file *file, unsigned int nr, void __user *user)
 {
-	size_t known = arg_size(nr);
+	size_t known = nr < ARRAY_SIZE(arg_sizes) ? arg_sizes[nr] : 0;
 	union ct_arg *arg;
 	u32 size;
 	int err;

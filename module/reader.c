@@ -48,6 +48,7 @@ struct place {
 
 struct ct_reader {
 	struct ct_session_state *s;
+	const struct ct_viewer *viewer;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
 	bool watches;			/* counted by ct_session_watch() */
 	bool polled;			/* somebody uses poll() or epoll on it */
@@ -286,7 +287,7 @@ static bool fill(struct ct_reader *rd)
 		r = ring_of(rd, best);
 		size = take(rd, best, r);
 		if (size)
-			rd->len += ct_text_record(rd->buf + rd->len, rd->s,
+			rd->len += ct_text_record(rd->buf + rd->len, rd->s, rd->viewer,
 						  (void *)rd->record, size,
 						  rd->at[best].last, best,
 						  ++rd->event_id);
@@ -556,7 +557,7 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 	return 0;
 }
 
-struct ct_reader *ct_reader_open(struct ct_session_state *s)
+struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_viewer *viewer)
 {
 	struct ct_reader *rd = kvzalloc(struct_size(rd, at, s->cpus), GFP_KERNEL_ACCOUNT);
 	struct ct_ring *r;
@@ -571,6 +572,7 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s)
 		return ERR_PTR(-ENOMEM);
 	}
 	rd->s = s;
+	rd->viewer = viewer;
 	timer_setup(&rd->nudge, nudge, 0);
 	for (cpu = 0; cpu < s->cpus; cpu++) {
 		r = ring_of(rd, cpu);

@@ -8,14 +8,16 @@
 
 struct ct_session_state;
 struct ct_watermark;
+struct ct_viewer;
 struct ct_reader;
 
 /*
  * ct_reader_open - a reader of this session, placed behind what is written now.
+ * @viewer:	whose numbers its lines have, whoever reads or waits; lives longer
  * Takes over the caller's reference of s, also on failure.
  * Returns ERR_PTR(-ENOMEM).
  */
-struct ct_reader *ct_reader_open(struct ct_session_state *s);
+struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_viewer *viewer);
 void ct_reader_close(struct ct_reader *rd);
 
 /*

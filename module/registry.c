@@ -121,7 +121,7 @@ static bool field_name_ok(const struct ct_define *def, u32 i)
 	return true;
 }
 
-static enum ct_role role_of(const struct ct_field *f)
+static enum ct_role role_of(const struct ct_define *def, const struct ct_field *f)
 {
 	static const struct {
 		const char *name;
@@ -132,8 +132,14 @@ static enum ct_role role_of(const struct ct_field *f)
 		{ "have", CT_ROLE_HAVE }, { "code", CT_ROLE_CODE },
 		{ "status", CT_ROLE_STATUS }, { "kernel", CT_ROLE_KERNEL },
 		{ "uid", CT_ROLE_UID }, { "ppid", CT_ROLE_PID },
+		{ "owner_pid", CT_ROLE_PID },
 	};
 	unsigned int i;
+
+	/* Threads: the other one of a switch, who woke it. */
+	if (def->layer == CT_LAYER_KERNEL && def->category == CT_CAT_SWITCH &&
+	    (!strcmp(f->name, "other") || !strcmp(f->name, "waker")))
+		return CT_ROLE_PID;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(f->name, names[i].name))
@@ -166,7 +172,7 @@ static int class_shape(struct ct_class *c)
 		if (offset % size)
 			return -EINVAL;
 		offset += size;
-		c->role[i] = role_of(f);
+		c->role[i] = role_of(def, f);
 		c->has_text = f->type == CT_TYPE_text;
 	}
 	if (!c->has_text && offset % 8)

@@ -26,25 +26,24 @@ static const char * const op_words[] = { CT_OPS(CT_ROW) };
 static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
 #undef CT_ROW
 
-/* A pid of the initial namespace as the reader's namespace knows it, else 0. */
-static u32 reader_pid(u32 nr)
+/* A pid of the initial namespace as the viewer's namespace knows it, else 0. */
+static u32 viewed_pid(const struct ct_viewer *viewer, u32 nr)
 {
-	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct pid *pid;
 
-	if (!ns || ns == &init_pid_ns)
+	if (viewer->pids == &init_pid_ns)
 		return nr;
 	rcu_read_lock();
 	pid = find_pid_ns(nr, &init_pid_ns);
-	nr = pid ? pid_nr_ns(pid, ns) : 0;
+	nr = pid ? pid_nr_ns(pid, viewer->pids) : 0;
 	rcu_read_unlock();
 	return nr;
 }
 
-/* A uid of the initial namespace as the reader's knows it, else the overflow uid. */
-static u32 reader_uid(u32 uid)
+/* A uid of the initial namespace as the viewer's knows it, else the overflow uid. */
+static u32 viewed_uid(const struct ct_viewer *viewer, u32 uid)
 {
-	return from_kuid_munged(current_user_ns(), KUIDT_INIT(uid));
+	return from_kuid_munged(viewer->users, KUIDT_INIT(uid));
 }
 
 /* ------------------------------------------------------------ fields ----- */
@@ -87,16 +86,16 @@ static const char *device_name(u32 dev, char *buf, size_t room)
 	return buf;
 }
 
-static char *put_field(char *p, const struct ct_field *f, enum ct_role role,
-		       const u8 *at, u64 v)
+static char *put_field(char *p, const struct ct_viewer *viewer, const struct ct_field *f,
+		       enum ct_role role, const u8 *at, u64 v)
 {
 	const char *text;
 	char buf[24];
 
 	if (role == CT_ROLE_PID)
-		return put_u64(p, reader_pid(v));
+		return put_u64(p, viewed_pid(viewer, v));
 	if (role == CT_ROLE_UID)
-		return put_u64(p, reader_uid(v));
+		return put_u64(p, viewed_uid(viewer, v));
 	switch (f->type) {
 	case CT_TYPE_s8:
 		return put_s64(p, (s8)v);
@@ -267,8 +266,8 @@ int ct_text_prepare(struct ct_class *c)
 	return c->parts ? 0 : -ENOMEM;
 }
 
-static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
-			 struct summary *sum)
+static char *put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
+			 const u8 *payload, struct summary *sum)
 {
 	u32 i, offset = 0;
 
@@ -279,7 +278,7 @@ static char *put_details(char *p, const struct ct_class *c, const u8 *payload,
 		u64 v = load(payload + offset, sizes[f->type]);
 
 		p = put_part(p, c, PART_FIELD + i);
-		p = put_field(p, f, c->role[i], payload + offset, v);
+		p = put_field(p, viewer, f, c->role[i], payload + offset, v);
 		note(sum, c->role[i], payload + offset, v);
 		offset += sizes[f->type];
 	}
@@ -381,6 +380,7 @@ static char *put_result(char *p, const struct ct_class *c, s64 result)
 static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
 
 size_t ct_text_record(char *out, const struct ct_session_state *s,
+		      const struct ct_viewer *viewer,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
 		      u32 cpu, u64 event_id)
 {
@@ -396,9 +396,9 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 	p = put_part(p, c, begin ? PART_HEAD_BEGIN : PART_HEAD);
 	p = begin ? PUT(p, "\"B\",\"pid\":") : instant ? PUT(p, "\"I\",\"pid\":") :
 		    PUT(p, "\"E\",\"pid\":");
-	p = put_u64(p, reader_pid(rec->pid));
+	p = put_u64(p, viewed_pid(viewer, rec->pid));
 	p = PUT(p, ",\"tid\":");
-	p = put_u64(p, reader_pid(rec->tid));
+	p = put_u64(p, viewed_pid(viewer, rec->tid));
 	p = PUT(p, ",\"cpu\":");
 	p = put_u64(p, cpu);
 	if (rec->op) {
@@ -422,7 +422,7 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 	p = put_part(p, c, PART_SYMBOL);
 	if (!begin)
 		p = put_part(p, c, PART_OP);
-	p = put_details(p, c, (const u8 *)(rec + 1), &sum);
+	p = put_details(p, viewer, c, (const u8 *)(rec + 1), &sum);
 	if (!begin)
 		p = put_promoted(p, &sum);
 	p = put(p, "}\n");

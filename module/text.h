@@ -13,6 +13,14 @@
 #define CT_TEXT_SHOWN	4096u
 #define CT_LINE_MAX	(32u << 10)
 
+/* Whose numbers stand in the lines: processes and users as they are known there. */
+struct pid_namespace;
+struct user_namespace;
+struct ct_viewer {
+	struct pid_namespace *pids;
+	struct user_namespace *users;
+};
+
 /*
  * ct_text_prepare - make what is the same in every line of a class: c->parts, which
  * goes with kfree().  May sleep.  0 or -ENOMEM.
@@ -27,10 +35,11 @@ int ct_text_prepare(struct ct_class *c);
  * @stamp:	its time, made whole
  * @cpu:	where it was written
  * @event_id:	number of the line
- * pids are those of the current task's pid namespace.  May not be called from an
- * interrupt.  Returns the line's length.
+ * Whoever is the current task.  May not be called from an interrupt.  Returns the line's
+ * length.
  */
 size_t ct_text_record(char *out, const struct ct_session_state *s,
+		      const struct ct_viewer *viewer,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
 		      u32 cpu, u64 event_id);
 

@@ -114,11 +114,13 @@
  * what the consumer page says (the owner) or from the last CT_IOC_SEEN.  Bytes are as
  * they lie in the rings, headers of packets included.
  *
- * pids and tids in the text are those of the pid namespace of the task that
- * reads, uids those of its user namespace.  A process that is not visible there,
- * or is gone by then, shows as 0; a user who has no number there as the kernel's
- * overflow uid (65534).  Records in memory hold the initial namespaces' numbers:
- * mmap() is refused in any other (EPERM).
+ * pids and tids in the text are those of the pid namespace of the task that opened the
+ * file, uids those of its user namespace, whoever reads or waits: in the head of a line,
+ * and in the fields ppid, uid, owner_pid, and other and waker of sched_switch and
+ * sched_wakeup.  A process that is not visible there, or is gone by then, shows as 0; a
+ * user who has no number there as the kernel's overflow uid (65534).  Records in memory,
+ * packets of lanes and so what is recorded hold the initial namespaces' numbers, in these
+ * fields as well: mmap() and CT_IOC_LANE_READ are refused in any other (EPERM).
  *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts

@@ -224,7 +224,8 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
  * sched_switch: a call that lasts as long as its thread is off the CPU; pid and tid
  * are that thread's.  state: why it left, as the kernel's __TASK_* (0: it was taken
  * off while it could run); other: who came next (in the begin), who ran before (in
- * the end); waker: the thread that woke it (0: none, or an interrupt);
+ * the end); waker: the thread that woke it (0: none, or an interrupt), both as the initial
+ * pid namespace numbers them;
  * runnable_ns: how long it could have run before it did.
  */
 #define CT_FIELDS_k_switch(F)						\
@@ -238,7 +239,7 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(u64, fence_context) F(u64, seqno)
 #define CT_FIELDS_k_fence_new(F)					\
 	F(u64, fence_context) F(u64, seqno) F(text, text)
-/* gpu_mem_total: bytes that a process (0: all) now has of a GPU */
+/* gpu_mem_total: bytes that a process of the initial pid namespace (0: all) has of a GPU */
 #define CT_FIELDS_k_gpu_mem(F)						\
 	F(u64, size) F(u32, gpu) F(u32, owner_pid)
 /* nvidia_dev_xid: pci is domain << 16 | bus << 8 | device << 3 | function */

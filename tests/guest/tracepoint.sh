@@ -26,8 +26,13 @@ ok $? "the module of events unloads while its tracepoint is recorded"
 is "$(state_of gpu_mem_total)" "absent" "which is absent then"
 insmod $share/module/ct_events.ko
 is "$(state_of gpu_mem_total)" "armed" "and armed when it comes back"
+# 4242 is nobody in a container.
+unshare -p --fork --kill-child cat /dev/cudatrace >points-inside.jsonl & container=$!
+wait_until followed points-inside.jsonl
 echo mem >/dev/ct_events
 told points.jsonl
+told points-inside.jsonl
+kill $container
 unfollow
 
 is "$(jq -c 'select(.name=="dma_fence_init") | [.details.seqno, .details.text]' points.jsonl)" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
@@ -36,6 +41,7 @@ is "$(count ".name==\"dma_fence_signaled\" and .details.fence_context==$context"
 is "$(jq -c "select(.name==\"dma_fence_wait\" and .phase==\"E\" and .details.fence_context==$context) | .duration_us > 20000" points.jsonl)" true "dma_fence_wait, as long as it was"
 is "$(count '.name=="dma_fence_wait" and .phase=="B"' points.jsonl)" 1 "with its begin"
 is "$(count '.name=="gpu_mem_total" and .size==123456789 and .details.gpu==1 and .details.owner_pid==4242' points.jsonl)" 2 "gpu_mem_total, before and after the reload"
+is "$(jq -c 'select(.name=="gpu_mem_total") | .details.owner_pid' points-inside.jsonl)" 0 "with its process as a container knows it"
 
 # A thread that sleeps is off its CPU for so long, inside the call that it is in.
 cudatrace record -q -f -o trace-switch -- bash -c 'exec 3<>/dev/nvidiactl 2>/dev/null; echo fence >/dev/ct_events; sleep 0.3; true' 2>switch.err
