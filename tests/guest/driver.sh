@@ -43,18 +43,19 @@ is "$(count '.name=="ioctl" and .phase=="E" and (.escape|not)' files.jsonl)" 0 "
 
 # A filter that comes and goes: threads leave their lanes and get new ones, and no call is
 # lost but one that a thread was just writing, which is told.
-LD_LIBRARY_PATH=/mnt/build/tests/userlib cudatrace record -f -o filtered -- sh -c '
-	/mnt/build/tests/userlib/inside calls 6000 2 & p=$!
-	while kill -0 $p 2>/dev/null; do
+LD_LIBRARY_PATH=/mnt/build/tests/userlib cudatrace record -f --subbufs 256 -o filtered -- sh -c '
+	/mnt/build/tests/userlib/inside calls 15000 2 & p=$!
+	while sleep 0.1; kill -0 $p 2>/dev/null; do
 		cudatrace session filter --comm inside; sleep 0.1
-		cudatrace session filter --none; sleep 0.2
+		cudatrace session filter --none
 	done
 	wait $p' >/dev/null 2>filtered.err
-ok $? "two threads with 6000 calls each, and a filter that comes and goes"
+ok $? "two threads with 15000 calls each, and a filter that comes and goes"
 cudatrace export --format jsonl filtered >filtered.jsonl
 calls=$(count '.name=="cuMockIoctl" and .duration_us' filtered.jsonl)
 lost=$(sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' filtered.err)
-is $((calls + lost)) 12000 "their calls are all there, or told as lost ($lost)" || cat filtered.err
+[ "$calls" -le 30000 ] && [ $((calls + lost)) -ge 30000 ]
+ok $? "their calls are all there, or told as lost ($calls, $lost lost)" || cat filtered.err
 [ "$(ls filtered/u-* | wc -l)" -ge 4 ]
 ok $? "by lanes, then by ioctls, then by other lanes"
 rm -rf filtered filtered.jsonl

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one producer may use of a session by lanes: no more than by CT_IOC_MARK.  Runs
- * as root in a guest with the module loaded.  Prints TAP.
+ * What one producer may use of a session by lanes: no more than by CT_IOC_MARK, and so
+ * much memory.  Runs as root in a guest with the module loaded.  Prints TAP.
+ *
+ * Usage: lane_limits
+ *	  lane_limits order PROCS	in a session that runs: somebody whose quota is used
+ *	up asks from the cgroup with little memory whose cgroup.procs PROCS is.  Exit status
+ *	0 if he is told of the quota.
  */
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include "lane.h"
 
 #define FLOOD_UID	1001
 #define HONEST_UID	1002
+#define QUOTA_UID	1010	/* whose lanes only count */
 #define SLOT		65536u
 #define RECORD		40u	/* bytes of one of class */
 
@@ -221,11 +228,110 @@ static void test_rest(void)
 	   (unsigned long long)open.open, (unsigned long long)open.lost);
 }
 
-int main(void)
+/* ----------------------------------------------------------- the quota ---- */
+#define LARGE_SLOTS	32u
+#define LARGE		(CT_LANE_DATA + (uint64_t)LARGE_SLOTS * CT_LANE_SLOT_MAX)
+
+/* The smallest lanes, until there are no more of them: not EDQUOT is ~0. */
+static uint32_t make_lanes(void)
+{
+	uint32_t n = 0;
+	int err;
+
+	producer = device(O_WRONLY);
+	while (lane_new(CT_LANE_SLOT_MIN, 2, CT_LANE_NONE, &err))
+		n++;
+	return err == EDQUOT ? n : ~0u;
+}
+
+static void test_count(void)
+{
+	uint32_t *made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			if (setresuid(QUOTA_UID, QUOTA_UID, QUOTA_UID))
+				_exit(1);
+			made[i] = make_lanes();
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+		while (!lane_read(CT_LANE_READ_ALL))
+			;
+	}
+	ok(made[0] == CT_LANE_QUOTA_LANES, "a user's lanes are counted, however small: %u, then EDQUOT",
+	   made[0]);
+	ok(made[1] == CT_LANE_QUOTA_LANES, "those that have ended and were read count no more (%u)",
+	   made[1]);
+	munmap(made, PAGE);
+}
+
+static pthread_barrier_t together;
+static uint32_t large, refused;
+
+static void *ask(void *unused)
+{
+	int err;
+
+	(void)unused;
+	pthread_barrier_wait(&together);
+	if (lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err))
+		__atomic_fetch_add(&large, 1, __ATOMIC_RELAXED);
+	else if (err == EDQUOT)
+		__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Many threads ask at once: those whose memory is still being made have their part. */
+static void test_together(void)
+{
+	pthread_t t[16];
+	int status = 1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(QUOTA_UID, QUOTA_UID, QUOTA_UID))
+			_exit(1);
+		producer = device(O_WRONLY);
+		pthread_barrier_init(&together, NULL, 16);
+		for (int i = 0; i < 16; i++)
+			pthread_create(&t[i], NULL, ask, NULL);
+		for (int i = 0; i < 16; i++)
+			pthread_join(t[i], NULL);
+		printf("# %u of 16 get 32 MiB, %u are told of the quota\n", large, refused);
+		_exit(large == CT_LANE_QUOTA / LARGE && large + refused == 16 ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	ok(!status, "threads that ask at once get no more together");
+	while (!lane_read(CT_LANE_READ_ALL))
+		;
+}
+
+/* The quota is asked first: who has used it up gets no memory before he is told. */
+static int order(const char *procs)
+{
+	int err = 0, fd, n = 0;
+
+	producer = device(O_WRONLY);
+	while (lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err))
+		n++;
+	fd = open(procs, O_WRONLY);
+	if (err != EDQUOT || fd < 0 || write(fd, "0", 1) != 1)
+		return 1;
+	lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err);
+	printf("# %d of 32 MiB, then %s\n", n, strerror(err));
+	return err == EDQUOT ? 0 : 1;
+}
+
+int main(int argc, char **argv)
 {
 	struct ct_define def = define("lane_test", "lane_test");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "order"))
+		return order(argv[2]);
 	producer = device(O_WRONLY);
 	ok(!map_clock(producer), "the clock page");
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
@@ -234,6 +340,8 @@ int main(void)
 	test_rate();
 	test_both();
 	test_rest();
+	test_count();
+	test_together();
 	session_end(&s);
 	return tap_done();
 }

@@ -81,6 +81,8 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	wait_for_session
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec lane refused'
 	ok $? "a lane that its cgroup may not have is refused, too"
+	lane_limits order cg/recorder/cgroup.procs
+	ok $? "who has used up his quota is told so before there is memory"
 	kill $recorder; wait $recorder
 	! dmesg | grep -E 'vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'
 	ok $? "and the kernel's log is spared"

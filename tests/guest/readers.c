@@ -13,6 +13,11 @@
 
 static int w;
 
+static void *map_shared(void)
+{
+	return mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 static void marks(int n)
 {
 	struct mark m = text_mark("readers");
@@ -138,6 +143,64 @@ static void test_change(void)
 	ok(gone, "and then waits for the new one");
 	if (!gone)
 		kill(pid, SIGKILL);
+	close(r);
+	session_end(&s);
+}
+
+/* How often this process has gone to sleep, as the kernel counts. */
+static long sleeps(pid_t pid)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char path[64], text[8192];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, key);
+	return at ? atol(at + sizeof(key) - 1) : -1;
+}
+
+/*
+ * A writer that commits at the very moment in which a reader lies down may not see it
+ * waiting.  Nobody can make that happen at will; what is seen is that a reader which
+ * nobody wakes looks once more.
+ */
+static void test_once_more(int by_poll)
+{
+	long *before = map_shared(), after = 0;
+	struct session s;
+	int r, i;
+	pid_t pid;
+	char c;
+
+	session_start(&s, 65536, 4, 0);
+	r = device(O_RDONLY);
+	*before = -1;
+	pid = fork();
+	if (!pid) {
+		*before = sleeps(getpid());
+		if (by_poll)
+			readable(r, -1);
+		_exit(read(r, &c, 1) != 1);
+	}
+	for (i = 0; i < YES / 10 && after < *before + 2; i++) {
+		usleep(10000);
+		if (*before >= 0)
+			after = sleeps(pid);
+	}
+	usleep(100000);
+	ok(*before >= 0 && after == *before + 2 && sleeps(pid) == after,
+	   "%s: who finds nothing looks once more, and then sleeps until it is woken (%ld times)",
+	   by_poll ? "poll()" : "read()", sleeps(pid) - *before);
+	marks(1);
+	waitpid(pid, &i, 0);
+	ok(!i, "as it is");
+	munmap(before, PAGE);
 	close(r);
 	session_end(&s);
 }
@@ -295,6 +358,8 @@ int main(void)
 	w = device(O_WRONLY);
 	test_text();
 	test_change();
+	test_once_more(0);
+	test_once_more(1);
 	test_mapped();
 	test_left();
 	test_own();

@@ -5,6 +5,7 @@
  * group root's; prints TAP.
  */
 #include <grp.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "session.h"
@@ -57,6 +58,105 @@ static int configures(void)
 		if (call(fd, calls[i].cmd, calls[i].arg) != EPERM)
 			return 1 + i;
 	return 0;
+}
+
+/* --------------------------------- who may, until the moment before ------ */
+#define PAUSERS	4	/* more than processors, so that some are held up anywhere */
+
+static struct race {
+	int done;
+	unsigned int paused, refused;	/* what the other one's calls did */
+} *race;
+
+static void count(int error)
+{
+	if (!error)
+		race->paused++;
+	else if (error == EPERM)
+		race->refused++;
+}
+
+/* Pauses by this file, whoever's session runs, until it is told that it is enough. */
+static int keeps_pausing(int fd)
+{
+	while (!__atomic_load_n(&race->done, __ATOMIC_ACQUIRE))
+		count(call(fd, CT_IOC_PAUSE, NULL));
+	return 0;
+}
+
+/* The same, and takes every session that can be had by reading first. */
+static int reads_and_pauses(void)
+{
+	char c;
+
+	while (!__atomic_load_n(&race->done, __ATOMIC_ACQUIRE)) {
+		int fd = device(O_RDWR | O_NONBLOCK);
+
+		if (read(fd, &c, 1) < 0 && errno != EAGAIN)
+			return 1;
+		for (int i = 0; i < 20; i++)
+			count(call(fd, CT_IOC_PAUSE, NULL));
+		close(fd);
+	}
+	return 0;
+}
+
+static int inherited;
+
+static int pauses(void)
+{
+	return keeps_pausing(inherited);
+}
+
+/*
+ * Some pause all the time, by a file that has a session, but no right when that is
+ * over.  Root starts one at just that moment, again and again: it is never paused.
+ */
+static void test_race(int (*run)(void), const char *what)
+{
+	const struct sched_param first = { .sched_priority = 1 }, last = { 0 };
+	struct ct_session arg, said = { .size = sizeof(said) };
+	unsigned int wrong = 0, sessions = 0;
+	int own = device(O_RDWR), i;
+
+	race = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	inherited = device(O_RDWR);
+	for (i = 0; i < PAUSERS; i++)
+		if (!fork()) {
+			/* The kernel's own work comes first. */
+			setpriority(PRIO_PROCESS, 0, 19);
+			_exit(as_reader(run));
+		}
+	/* So that its turn comes at once, and interrupts them anywhere. */
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	for (i = 0; i < 24; i++) {
+		arg = (struct ct_session){ .size = sizeof(arg), .groups = 1u << CT_GROUP_ADDED,
+					   .subbuf_size = 4096, .subbuf_count = 2 };
+		if (run == pauses) {
+			call(inherited, CT_IOC_START, &arg);
+			usleep(500);
+			call(inherited, CT_IOC_STOP, NULL);
+		} else {
+			usleep(2000);
+		}
+		if (call(own, CT_IOC_START, &arg))
+			continue;
+		sessions++;
+		usleep(1000);
+		if (!call(own, CT_IOC_GET_SESSION, &said) && said.flags & CT_SESSION_PAUSED)
+			wrong++;
+		call(own, CT_IOC_STOP, NULL);
+	}
+	sched_setscheduler(0, SCHED_OTHER, &last);
+	race->done = 1;
+	while (wait(NULL) > 0)
+		;
+	ok(sessions > 20 && !wrong && race->refused,
+	   "%s: of %u sessions of root's %u are paused (%u calls did, %u were refused)", what,
+	   sessions, wrong, race->paused, race->refused);
+	close(inherited);
+	close(own);
+	munmap(race, PAGE);
 }
 
 /* How many probes are armed, and of how many of them it is told where. */
@@ -143,5 +243,7 @@ int main(void)
 	ok(!armed, "a reader is not (%d)", armed);
 	close(fd);
 	test_left();
+	test_race(pauses, "who has had a session");
+	test_race(reads_and_pauses, "who reads first");
 	return tap_done();
 }

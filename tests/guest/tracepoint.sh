@@ -32,7 +32,8 @@ wait_until followed points-inside.jsonl
 echo mem >/dev/ct_events
 told points.jsonl
 told points-inside.jsonl
-kill $container
+kill -KILL $container		# it does not heed others
+wait $container 2>/dev/null
 unfollow
 
 is "$(jq -c 'select(.name=="dma_fence_init") | [.details.seqno, .details.text]' points.jsonl)" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
