@@ -12,14 +12,14 @@ is "$(cudatrace probe status | awk '$3 == "nvidia_dev_xid" { print $4 }')" armed
 echo 1 >/dev/ct_nvidia
 told stand_in.jsonl
 unfollow
-# one NAME FIELDS: what jq's FIELDS say of its only record
-one() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
-is "$(one nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
-is "$(one nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"
-is "$(one rm_isr_bh_unlocked '.context // "task"')" '"task" ' "inside it that of the prebuilt core, by breakpoint"
-is "$(one nvidia_isr_kthread_bh '[.details.irq, .details.handled]')" '[33,1] ' "the threaded bottom half"
-is "$(one rm_isr_bh '.context // "task"')" '"task" ' "and that of the prebuilt core"
-is "$(one nv_alloc_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_alloc_pages with the signature of 580, its handle read from the stack"
-is "$(one nv_free_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_free_pages of the same handle"
-is "$(one nvidia_dev_xid '[.details.xid, .details.text]')" '[79,"GPU has fallen off the bus."] ' "nvidia_dev_xid, with its number and message"
+# only NAME FIELDS: what jq's FIELDS say of its only record
+only() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
+is "$(only nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
+is "$(only nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"
+is "$(only rm_isr_bh_unlocked '.context // "task"')" '"task" ' "inside it that of the prebuilt core, by breakpoint"
+is "$(only nvidia_isr_kthread_bh '[.details.irq, .details.handled]')" '[33,1] ' "the threaded bottom half"
+is "$(only rm_isr_bh '.context // "task"')" '"task" ' "and that of the prebuilt core"
+is "$(only nv_alloc_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_alloc_pages with the signature of 580, its handle read from the stack"
+is "$(only nv_free_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_free_pages of the same handle"
+is "$(only nvidia_dev_xid '[.details.xid, .details.text]')" '[79,"GPU has fallen off the bus."] ' "nvidia_dev_xid, with its number and message"
 rmmod nvidia

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Causes what the guest's machine has nothing to cause: dma_fence events, the
- * tracepoint gpu_mem_total (no driver of Debian's kernels brings it), and calls of
- * functions in every context, each once with an ftrace site and once without (those
- * are probed by breakpoint).
+ * Causes what the guest's machine has nothing to cause: dma_fence events (in a kernel
+ * without fences this module brings their tracepoints, too), the tracepoint gpu_mem_total
+ * (no driver of Debian's kernels brings it), and calls of functions in every context, each
+ * once with an ftrace site and once without (those are probed by breakpoint).
  *
  * /dev/ct_events takes words, one a write(): "fence", "mem", "task", "softirq",
  * "hardirq"; it returns when all is over.
@@ -79,7 +79,73 @@ static const struct dma_fence_ops fence_ops = {
 	.get_driver_name = driver_name,
 	.get_timeline_name = timeline_name,
 };
+
+#ifdef CONFIG_DMA_SHARED_BUFFER
 static DEFINE_SPINLOCK(fence_lock);
+
+static void fence_init(struct dma_fence *f)
+{
+	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
+}
+
+static void fence_wait(struct dma_fence *f)
+{
+	dma_fence_wait(f, false);
+}
+
+static void fence_signal(struct dma_fence *f)
+{
+	dma_fence_signal(f);
+}
+
+static void fence_put(struct dma_fence *f)
+{
+	dma_fence_put(f);
+}
+#else
+/* What the kernel's own would tell, of a fence that is nothing but its names. */
+#include <trace/events/dma_fence.h>
+#define FENCE_POINT(name)						\
+	DEFINE_TRACE(name, TP_PROTO(struct dma_fence *fence), TP_ARGS(fence))
+FENCE_POINT(dma_fence_init);
+FENCE_POINT(dma_fence_signaled);
+FENCE_POINT(dma_fence_wait_start);
+FENCE_POINT(dma_fence_wait_end);
+static DECLARE_COMPLETION(signaled);
+
+static void fence_init(struct dma_fence *f)
+{
+	f->ops = &fence_ops;
+	f->context = 4711;
+	f->seqno = 77;
+	kref_init(&f->refcount);
+	reinit_completion(&signaled);
+	trace_dma_fence_init(f);
+}
+
+static void fence_wait(struct dma_fence *f)
+{
+	trace_dma_fence_wait_start(f);
+	wait_for_completion(&signaled);
+	trace_dma_fence_wait_end(f);
+}
+
+static void fence_signal(struct dma_fence *f)
+{
+	trace_dma_fence_signaled(f);
+	complete(&signaled);
+}
+
+static void fence_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct dma_fence, refcount));
+}
+
+static void fence_put(struct dma_fence *f)
+{
+	kref_put(&f->refcount, fence_free);
+}
+#endif
 
 struct later {
 	struct dma_fence *fence;
@@ -96,8 +162,8 @@ static int signal_later(void *data)
 	for (i = 0; i < 10000 && task_is_running(l->waiter); i++)
 		msleep(1);
 	msleep(50);
-	dma_fence_signal(f);
-	dma_fence_put(f);
+	fence_signal(f);
+	fence_put(f);
 	return 0;
 }
 
@@ -109,15 +175,15 @@ static int fence(void)
 
 	if (!f)
 		return -ENOMEM;
-	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
+	fence_init(f);
 	dma_fence_get(f);
 	task = kthread_run(signal_later, &later, "ct_events");
 	if (IS_ERR(task)) {
-		dma_fence_signal(f);
-		dma_fence_put(f);
+		fence_signal(f);
+		fence_put(f);
 	}
-	dma_fence_wait(f, false);
-	dma_fence_put(f);
+	fence_wait(f);
+	fence_put(f);
 	return 0;
 }
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# What the guest's tests in shell have in common.  Sourced, behind judge.sh, with /dev/cudatrace
+# to follow.
+
+# count FILTER FILE: lines of FILE for which jq's FILTER holds
+count() { jq -c "select($1)" "$2" | wc -l; }
+
+# program NAME WHAT: a test program, whose own TAP goes through without its plan
+program()
+{
+	/mnt/build/tests/$1 >$1.tap
+	ok $? "$2"
+	grep -v '^1\.\.' $1.tap
+}
+
+# wait_until COMMAND...: until it succeeds, at most a minute: a guest may be starved
+wait_until()
+{
+	local i
+	for i in $(seq 600); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# wait_for FILE PATTERN [N]: until N lines (1) of FILE match
+matches() { [ "$(grep -c "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ]; }
+wait_for() { wait_until matches "$@"; }
+
+# follow FILE: cat writes what the device tells into it, as $cat, from the return on.
+follow()
+{
+	rm -f "$1"
+	cat /dev/cudatrace >"$1" & cat=$!
+	wait_until followed "$1"
+}
+followed() { [ -s "$1" ] || { /mnt/build/tests/load here 1 >/dev/null; false; }; }
+
+# told FILE: until all that has happened before stands in it, for text is in the order
+# of time.
+tolds=0
+told()
+{
+	tolds=$((tolds + 1))
+	/mnt/build/tests/load "mark:told $tolds." 1
+	wait_for "$1" "\"text\":\"told $tolds\\."
+}
+
+# unfollow: that cat has seen enough.
+unfollow()
+{
+	kill $cat
+	wait $cat 2>/dev/null
+}
+
+# Until a session runs: record has started one when its probes are armed.
+wait_for_session() { wait_until session_runs; }
+session_runs() { cudatrace session status >/dev/null 2>&1; }
