@@ -331,10 +331,11 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 
 	/* Beyond a limit on files' size it is an error, too, that we want. */
 	signal(SIGXFSZ, SIG_IGN);
-	rc = ct_trace_open(&t, dir, err);
-	if (rc || (!t.unfinished && !locked))
-		goto out;
+	memset(&t, 0, sizeof(t));
 	if (!locked) {
+		rc = ct_trace_open(&t, dir, err);
+		if (rc || !t.unfinished)
+			goto out;
 		lock = ct_trace_lock(dir);
 		if (lock == -EWOULDBLOCK) {
 			rc = 1;
@@ -345,20 +346,24 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 				     dir, strerror(-lock));
 			goto out;
 		}
-	}
-	/* A recorder that lives has stopped its session itself. */
-	if (!locked && (rc = ct_left_complete(&t, err)) > 0) {
+		/* A recorder that lives has stopped its session itself. */
+		rc = ct_left_complete(&t, err);
+		if (rc < 0)
+			goto out;
 		ct_trace_close(&t);
-		rc = ct_trace_open(&t, dir, err);
 	}
-	if (rc < 0)
-		goto out;
-	/* All must be dead before the first stream is touched. */
+	/*
+	 * All must be dead before the first stream is touched, and before it is read: what
+	 * was read of a thread that still lived is old, and would be written over newer.
+	 */
 	rc = ct_trace_lives(dir);
 	if (rc) {
 		rc = rc < 0 ? ct_fail(err, -rc, "%s: %s", dir, strerror(-rc)) : 1;
 		goto out;
 	}
+	rc = ct_trace_open(&t, dir, err);
+	if (rc)
+		goto out;
 	rc = mark_all_torn(&t, err);
 	if (rc > 0) {
 		ct_trace_close(&t);

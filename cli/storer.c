@@ -47,11 +47,21 @@ static void close_thread(struct ct_stored *t)
 	close(t->stream);
 }
 
+/*
+ * Will it fill no more?  If it is only in another namespace of pids, it stores itself
+ * from now on.
+ */
 static bool ended(const struct ct_stored *t)
 {
+	struct ct_open_page page;
+	char path[64];
 	struct stat st;
 
-	return fstat(t->slots.fd, &st) || !st.st_nlink;
+	if (fstat(t->slots.fd, &st) || !st.st_nlink ||
+	    pread(t->slots.fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", page.pid, page.tid);
+	return access(path, F_OK);
 }
 
 /* The thread's own stream, and no other name of somebody's file. */
@@ -308,8 +318,8 @@ void ct_storer_open(struct ct_storer *s, int dirfd)
 	s->dirfd = dirfd;
 	s->copy = malloc(CT_PACKET_MAX);
 	s->threads = calloc(THREADS_MAX, sizeof(*s->threads));
-	/* Programs that change their user fill packets, too. */
-	s->fd = openat(dirfd, CT_RECORDER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	/* Who cut it short would end all programs that have it mapped: our own user alone. */
+	s->fd = openat(dirfd, CT_RECORDER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (s->fd < 0 || !s->copy || !s->threads)
 		goto failed;
 	head->magic = CT_MAGIC;
@@ -349,8 +359,8 @@ void ct_storer_close(struct ct_storer *s)
 		syscall(SYS_futex, &s->page->filled, FUTEX_WAKE, 1);
 		pthread_join(s->thread, NULL);
 		find_threads(s);
-		while (store_all(s))
-			continue;
+		/* Once: who still fills goes on by itself. */
+		store_all(s);
 	}
 	for (unsigned int i = 0; i < s->threads_count; i++)
 		close_thread(&s->threads[i]);

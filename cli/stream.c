@@ -367,10 +367,15 @@ static bool grown(const struct ct_stream_file *s, const char *dir)
 	struct stat st;
 	int fd = ct_stream_reopen(s, dir, O_RDONLY);
 	bool yes = fd >= 0 && !fstat(fd, &st) && (uint64_t)st.st_size > s->map_size;
+	uint32_t magic = 0;
+
+	/* Or the head of what was stored but for it. */
+	if (s->map_size - s->tail >= sizeof(magic))
+		memcpy(&magic, s->map + s->tail, sizeof(magic));
 
 	if (fd >= 0)
 		close(fd);
-	return yes;
+	return yes || magic;
 }
 
 /* One packet out of its slot, as it would stand in the stream, behind what @copy holds. */
@@ -483,6 +488,28 @@ static int index_tail(struct ct_stream_file *s, const char *dir, const struct ct
 	return rc;
 }
 
+/* What was added since it was mapped, and all that follows the last whole packet. */
+static int index_more(struct ct_stream_file *s, const char *dir, const struct ct_registry *reg,
+		      bool finished, struct ct_error *err)
+{
+	int rc;
+
+	if (s->map)
+		munmap((void *)s->map, s->map_size);
+	s->map = NULL;
+	s->map_size = 0;
+	rc = map_file(s, dir, err);
+	if (rc)
+		return rc;
+	if (s->torn)
+		s->packets_lost--;
+	s->torn = 0;
+	s->unfinished = false;
+	return index_packets(s, reg, finished, err);
+}
+
+#define TRIES	8	/* to meet a thread that goes on; then without its newest packets */
+
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		   const struct ct_registry *reg, bool finished, struct ct_error *err)
 {
@@ -501,16 +528,13 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 	rc = map_file(s, dir, &inner);
 	if (!rc)
 		rc = index_packets(s, reg, finished, &inner);
-	if (!rc)
+	for (int i = 0; !rc; i++) {
 		rc = index_tail(s, dir, reg, &inner);
-	if (rc == 1) {
-		char *kept = s->name;
-
-		/* Its thread is at work: from the start, with what is there now. */
-		s->name = NULL;
-		ct_stream_close(s);
-		free(kept);
-		return ct_stream_open(s, dir, name, reg, finished, err);
+		if (rc != 1)
+			break;
+		rc = i < TRIES ? index_more(s, dir, reg, finished, &inner) : 0;
+		if (i == TRIES)
+			break;
 	}
 	if (rc)
 		return ct_fail(err, -rc, "%s/%s: %s", dir, name, inner.text);

@@ -46,6 +46,7 @@ _Static_assert(offsetof(struct ct_thread, clock.mult) == CT_THREAD_MULT, "thunks
 _Static_assert(offsetof(struct ct_thread, cpu) == CT_THREAD_CPU, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, accepting) == CT_THREAD_ACCEPTING, "thunks.S knows");
 _Static_assert(offsetof(struct ct_thread, begins) == CT_THREAD_BEGINS, "thunks.S knows");
+_Static_assert(offsetof(struct ct_thread, last) == CT_THREAD_LAST, "thunks.S knows");
 _Static_assert(offsetof(struct ct_packet, content_size) == CT_PACKET_CONTENT, "thunks.S knows");
 _Static_assert(CT_RECORD_WORD(0, CT_F_INSTANT, 0) == 1ull << CT_WORD_INSTANT, "thunks.S knows");
 _Static_assert(CT_TS_BITS == 48 && sizeof(struct ct_thread_record) == 24, "thunks.S knows");
@@ -236,7 +237,7 @@ static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
 	f->claim.op = ct_local_add(&t->ops, 1) + 1;
 	class = s->open;
 	if (s->flags & CT_SLOT_QUERY)
-		f->claim.begin = t->packet->ts_end;
+		f->claim.begin = t->last;
 	else if (t->begins && record_begin(t, s, f))
 		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
 	else
@@ -265,7 +266,7 @@ hot void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 			      open->entry[level - 1].stack <= (u64)f->stack))
 		return enter_slowly(s, f);
 	if (s->flags & CT_SLOT_QUERY)
-		begin = t->packet->ts_end;	/* no earlier: enough to find a hang */
+		begin = t->last;	/* no earlier: enough to find a hang */
 	else
 		begin = ct_clock_quick(&t->clock);
 	if (unlikely(!begin))

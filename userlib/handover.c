@@ -77,6 +77,7 @@ bool ct_handover_begin(struct ct_thread *t)
 	t->slot_count = slots;
 	t->slot_size = size;
 	t->stored = 0;
+	t->told = t->lost;
 	h->filled = 0;
 	h->stored = 0;
 	h->slot_size = size;
@@ -193,6 +194,7 @@ static void give_away(struct ct_thread *t)
 	h->at[n % t->slot_count].offset = t->file_size;
 	h->at[n % t->slot_count].size = t->packet->content_size / 8;
 	t->file_size += t->packet->content_size / 8;
+	t->told = t->packet->lost;
 	ct_store(&h->filled, n + 1);
 }
 
@@ -213,12 +215,20 @@ bool ct_handover_next(struct ct_thread *t, u64 op, u64 end)
 
 bool ct_handover_flush(struct ct_thread *t)
 {
-	struct ct_packet *last = t->packet;
+	struct ct_packet *last;
 
 	if (in_hand(t))
 		give_away(t);
 	if (!store_all_but(t, 0))
 		return false;
+	/* The recorder may have taken its copy before these: they have an empty packet. */
+	if (t->lost != t->told) {
+		ct_packet_begin(t, slot(t, handover(t)->filled), t->slot_size, t->ops + 1, 0);
+		give_away(t);
+		if (!store_all_but(t, 0))
+			return false;
+	}
+	last = t->packet;
 	if (ct_handover_holds(t, last)) {
 		ct_packet_none(t);
 		last->magic = 0;

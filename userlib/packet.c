@@ -70,6 +70,7 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	p->magic = CT_MAGIC;	/* last: without it the packet is cut off */
 	barrier();
 	t->packet = p;
+	t->last = now;
 	t->packet_size = size;
 	t->limit = (size - SLACK) * 8ull;
 	t->deadline = now + SPAN_MAX;
@@ -211,8 +212,10 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 		if (room) {
 			ct_packet_fill(t, p, content, c.stamp, c.word, e->op,
 				       e->begin ? ts - e->begin : 0, e->payload, e->size);
-			if (ct_packet_commit(p, content, e->size, end, ts))
+			if (ct_packet_commit(p, content, e->size, end, ts)) {
 				c.mark = CT_CLAIM_DONE;
+				t->last = ts;
+			}
 		}
 		barrier();
 		t->writer = 0;

@@ -88,6 +88,8 @@ static inline bool ct_packet_quick(struct ct_thread *t, struct ct_claim *c, u64 
 		ct_packet_fill(t, p, content, stamp, word, c->op, begin ? ts - begin : 0,
 			       payload, size);
 		ok = ct_packet_commit(p, content, size, end, ts);
+		if (ok)
+			t->last = ts;
 	}
 	barrier();
 	t->writer = 0;

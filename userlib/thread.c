@@ -169,6 +169,8 @@ cold bool ct_thread_attach(struct ct_thread *t)
 		t->begins = ct_sink->begin != NULL;
 		ok = ct_sink->attach(t);
 		if (ok) {
+			if (!t->last)	/* no room for a packet */
+				t->last = ct_clock_now(&t->clock);
 			watch = have_exit_key();
 			ct_store(&t->life, ct_process->life);
 		}

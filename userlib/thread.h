@@ -33,10 +33,10 @@ struct ct_thread {
 	const u32 *accepting;	/* what session must be equal to */
 	u32 begins;		/* 1: the sink wants to know of each begin, or of the next */
 	u32 tid;
+	u64 last;		/* a record's time: no packet begins before */
+
 	u32 packet_size;
 	u32 stream;		/* N of u-PID-N */
-
-	u64 last;		/* no packet begins before */
 	u64 seq;
 	u64 lost;
 	u32 retry;		/* records to lose until the next try */
@@ -44,7 +44,8 @@ struct ct_thread {
 	u64 file_size;		/* files.c: of the stream */
 	u8 *slots;		/* handover.c: where packets are made; NULL: in the stream itself */
 	u32 slot_count, slot_size;
-	u64 stored;		/* how many of them are, as far as it knows */
+	u64 stored;		/* how many packets are, as far as it knows */
+	u64 told;		/* of lost: by the last packet that was given away */
 	struct ct_lane_head *lane;	/* lane.c */
 	u64 lane_size;
 	u32 lane_step;			/* which of the sizes */

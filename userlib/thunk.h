@@ -58,6 +58,7 @@
 #define CT_THREAD_CPU		96
 #define CT_THREAD_ACCEPTING	104
 #define CT_THREAD_BEGINS	112
+#define CT_THREAD_LAST		120
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40
 #define CT_WORD_INSTANT		42	/* a record's second word: the bit of CT_F_INSTANT */

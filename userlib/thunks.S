@@ -96,14 +96,15 @@ ct_thunks:
 	movq	%rax, CT_OPEN_BEGIN(%rcx)
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	.else
-	movq	%fs:CT_THREAD_PACKET(%r10), %r11
-	movq	CT_PACKET_TS_END(%r11), %r11
+	movq	%fs:CT_THREAD_LAST(%r10), %r11
 	movq	%r11, CT_OPEN_BEGIN(%rcx)
 	.endif
 	movq	CT_SIMPLE_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
 	movq	%r10, CT_OPEN_CLASS(%rcx)
-	incl	CT_OPEN_DEPTH(%rax)
+	movl	CT_SIMPLE_LEVEL(%rsp), %r10d
+	incl	%r10d
+	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	movq	CT_SIMPLE_OP(%rsp), %r10
 	cmpq	%r10, CT_OPEN_OP(%rcx)
 	jne	3f
@@ -168,13 +169,13 @@ ct_thunks:
 	leaq	24 * 8(%r11), %r8
 	cmpq	%r8, %fs:CT_THREAD_LIMIT(%r10)
 	jb	4f
+	cmpq	%rsi, %fs:CT_THREAD_DEADLINE(%r10)
+	jb	4f
 	movq	%r11, %r9
 	shrq	$3, %r9
 	addq	%rdi, %r9
 	movq	%rdx, (%r9)
 	.if \timed
-	cmpq	%rsi, %fs:CT_THREAD_DEADLINE(%r10)
-	jb	4f
 	/* Its duration: 48 bits. */
 	movq	%rsi, %rdx
 	subq	CT_SIMPLE_BEGIN(%rsp), %rdx
@@ -200,6 +201,7 @@ ct_thunks:
 	movq	%r11, %rax
 	cmpxchgq %r8, CT_PACKET_CONTENT(%rdi)
 	jne	4f
+	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
 	movq	$0, %fs:CT_THREAD_WRITER(%r10)
 5:	movl	CT_SIMPLE_LEVEL(%rsp), %ecx
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
@@ -214,10 +216,13 @@ ct_thunks:
 	.cfi_restore_state
 	/* A handler used our place before we had it; now it is ours. */
 3:	movq	%r10, CT_OPEN_OP(%rcx)
-	leaq	16(%rbp), %rax
-	movq	%rax, CT_OPEN_STACK(%rcx)
-	movq	CT_SLOT_OPEN(%r11), %rax
-	movq	%rax, CT_OPEN_CLASS(%rcx)
+	leaq	16(%rbp), %r10
+	movq	%r10, CT_OPEN_STACK(%rcx)
+	movq	CT_SLOT_OPEN(%r11), %r10
+	movq	%r10, CT_OPEN_CLASS(%rcx)
+	movl	CT_SIMPLE_LEVEL(%rsp), %r10d
+	incl	%r10d
+	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	.if \timed
 	movq	CT_SIMPLE_BEGIN(%rsp), %rax
 	movq	%rax, CT_OPEN_BEGIN(%rcx)

@@ -357,7 +357,7 @@ struct ct_open_page {
  * busy thread makes packet n (0, 1, ...) in slot n % slots.  When it is full, the thread
  * says in at[] where in the stream it belongs, then raises filled.  It is stored there by
  * the recorder, which then raises stored; or, if the slot is wanted before that, by the
- * thread itself.  Both may: they write the same bytes to the same place, its head last,
+ * thread itself.  Both may: they write the same records to the same place, its head last,
  * and never a packet before the one that precedes it is stored.  The recorder takes a
  * copy first, which is good if filled is still less than n + slots after that.
  */

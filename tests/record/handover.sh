@@ -109,6 +109,41 @@ until_true eval '! kill -0 $child 2>/dev/null'
 is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
 is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
 
+# It never rests: who looks at its trace, and the recorder, come to an end all the same.
+"$cudatrace" record -q --no-module -o "$work/slots-restless" -- sh -c '
+	"$0" 1000000000000 >/dev/null 2>&1 & echo $! >"$1"
+	until [ -e "$1.seen" ]; do sleep 0.05; done' "$busy" "$work/restless" 2>"$work/busy.err" & record=$!
+until_true [ -s "$work/restless" ]
+trace=$work/slots-restless
+until_true eval 'grown $((20 * slot))'
+timeout -s KILL 120 "$cudatrace" report -s "$trace" >"$work/restless.txt" 2>&1
+is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a thread that never rests can be read" || cat "$work/restless.txt"
+touch "$work/restless.seen"
+until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
+ok $? "and its recorder comes to an end"
+is "$(grep -c 'still runs and is recorded on' "$work/busy.err")" 1 "which says that it goes on"
+kill -KILL "$(cat "$work/restless")"
+kill -KILL $record 2>/dev/null
+wait $record 2>/dev/null
+
+# A program that ends just when its trace is finished: whoever finishes it looks at what
+# there is afterwards.
+begin ending $((first / 24 + 2 * each)) wait $((2 * each)) kill
+until_true said 1
+child=$(program)
+kill -KILL $record
+wait $record 2>/dev/null
+if strace -qq -o /dev/null -e trace=fcntl -e inject=fcntl:delay_enter=3000000:when=1 \
+		"$cudatrace" report -s "$trace" >"$work/ending.txt" 2>&1 & then
+	report=$!
+	sleep 1
+	echo >&9
+	exec 9>&-
+	wait $report
+	until_true eval '! kill -0 $child 2>/dev/null'
+	is "$(calls "$trace")" "$((first / 24 + 4 * each + 1))" "a program that ends while its trace is finished" || cat "$work/ending.txt" "$work/report.err"
+fi
+
 # No room: the program goes on, and what was recorded until then can be read.
 if mkdir -p "$work/small" && mount -t tmpfs -o size=3m none "$work/small" 2>/dev/null; then
 	"$cudatrace" record -q --no-module -o "$work/small/trace" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err"
