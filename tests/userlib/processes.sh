@@ -183,6 +183,10 @@ t_steps() {
 		ok "... the trace is valid after each of them" $?
 	done
 	unset STEP_STRIDE STEP_WHAT CUDATRACE_TIME_QUERIES
+	STEP_MANY=400 CUDATRACE_PACKET=4096 traced "$B/step" signal query
+	# (While a record is being stored there is room for some: the others are counted.)
+	{ exits 0 && silent && valid && no_op_twice; }
+	ok "... whose handler fills several packets" $?
 }
 
 t_shutdown() {

@@ -7,7 +7,8 @@
  *				another one when the call is inside libcuda; their handlers
  *				call CUDA.  Prints how many calls were made.
  *	step longjmp WHAT	the same; its handler leaves by longjmp
- *				Both: every STEP_STRIDE-th instruction, if that is set
+ *				Both: every STEP_STRIDE-th instruction, and STEP_MANY queries
+ *				more in the first handler, if these are set
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
  *	WHAT			query, call, launch
@@ -43,6 +44,7 @@ static __typeof__(cuCtxSetCurrent) *set;
 static __typeof__(cuLaunchKernel) *launch;
 static const char *what;
 static bool jumps;
+static int many;	/* calls more in a handler: STEP_MANY */
 static sigjmp_buf jump;
 
 #define MARK()	__asm__ volatile("int3" ::: "memory")
@@ -62,6 +64,12 @@ static void handler(int sig)
 	if (jumps)
 		siglongjmp(jump, 1);
 	if (sig == SIGUSR1) {
+		void *ctx;
+
+		/* So many that its packet is full, and unmapped. */
+		for (int i = 0; i < many; i++)
+			if (get(&ctx))
+				exit(1);
 		deep();
 		MARK();
 	} else if (set((void *)3)) {
@@ -324,6 +332,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	what = argv[2];
+	many = getenv("STEP_MANY") ? atoi(getenv("STEP_MANY")) : 0;
 	jumps = *argv[1] == 'l' && argv[1][3] == 'g';
 	child = fork();
 	if (!child) {
