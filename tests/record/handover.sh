@@ -126,6 +126,28 @@ kill -KILL "$(cat "$work/restless")"
 kill -KILL $record 2>/dev/null
 wait $record 2>/dev/null
 
+# More programs, one after the other, than the recorder has places for at a time.
+if [ "$(nproc)" -lt 2 ]; then
+	skip "many programs: on one processor the recorder does not store"
+else
+	trace=$work/slots-many
+	rm -f "$work/go" "$work/said"
+	mkfifo "$work/go"
+	"$cudatrace" record -q --no-module -o "$trace" -- sh -c 'for i in $(seq 210); do "$0" 9000 >/dev/null; done
+		exec "$0" "$1" wait' "$busy" $((first / 24 + 2 * each)) <"$work/go" >"$work/said" 2>"$work/busy.err" & record=$!
+	exec 9>"$work/go"
+	until_true said 1
+	last=$(pgrep -P $record -x record-busy)
+	stored() { [ "$(stat -c %s "$trace"/u-"$last"-0)" -ge $((first + slot)) ]; }
+	until_true stored
+	ok $? "the recorder stores for the last of 211 programs, too"
+	echo >&9
+	exec 9>&-
+	wait $record
+	is "$?$(calls "$trace")" "0$((210 * 9001 + first / 24 + 2 * each + 1))" "whose trace has all calls of all"
+	rm -r "$trace"
+fi
+
 # A program that ends just when its trace is finished: whoever finishes it looks at what
 # there is afterwards.
 begin ending $((first / 24 + 2 * each)) wait $((2 * each)) kill
