@@ -4,16 +4,35 @@
  * nanoseconds of a query (cuCtxGetCurrent), of a call that is stamped twice
  * (cuCtxSetCurrent) and of the launch of an empty kernel, on one line.  Linked to
  * libcuda, so that a preloaded wrapper is called too.
+ *
+ * Each batch of calls is made again directly, past whatever stands
+ * before libcuda, in turns with the others, and the line has three more numbers: the
+ * medians of what a batch took longer than the direct one beside it.  Where a process
+ * lies in memory, and on the GPU, is then the same for both.
+ *
+ * A shared server's processors change every few ms between two speeds, by whether
+ * another guest is at work on the other hyperthread of the core.  A loop of additions
+ * before, between and after two batches tells, and if somebody is, the next are made on
+ * another processor.  Three numbers more are the medians of the pairs in which nobody
+ * was (nan: there were none), and three how many pairs that are, of a hundred.
  */
+#define _GNU_SOURCE
 #include <cuda.h>
+#include <link.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#define QUERIES		200000
-#define SWITCHES	100000
-#define LAUNCHES	2000
-#define BATCH		250	/* fewer than the GPU's queue takes: a full one makes us wait */
+#define BATCHES		32
+#define QUERIES		2000	/* of a batch */
+#define SWITCHES	1000
+#define LAUNCHES	125	/* fewer than the GPU's queue takes: a full one makes us wait */
+#define ADDITIONS	2000
+#define ALONE		1.1	/* times the least that the loop ever took */
 
 static const char kernel[] =
 	".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }\n";
@@ -34,46 +53,190 @@ static void check(CUresult result, const char *what)
 	exit(1);
 }
 
-static double query(void)
+typedef void batch(void *function);
+
+static CUcontext context;
+static CUfunction nothing;
+
+static void query(void *function)
 {
-	CUcontext context;
-	double begin = now();
+	__typeof__(cuCtxGetCurrent) *f = function;
+	CUcontext current;
 
 	for (int i = 0; i < QUERIES; i++)
-		cuCtxGetCurrent(&context);
-	return (now() - begin) / QUERIES;
+		f(&current);
 }
 
-static double set(CUcontext context)
+static void set(void *function)
 {
-	double begin = now();
+	__typeof__(cuCtxSetCurrent) *f = function;
 
 	for (int i = 0; i < SWITCHES; i++)
-		cuCtxSetCurrent(context);
-	return (now() - begin) / SWITCHES;
+		f(context);
 }
 
-static double launch(CUfunction function)
+static void launch(void *function)
 {
-	double sum = 0, begin;
+	__typeof__(cuLaunchKernel) *f = function;
 
-	for (int n = 0; n < LAUNCHES; n += BATCH) {
-		check(cuCtxSynchronize(), "cuCtxSynchronize");
-		begin = now();
-		for (int i = 0; i < BATCH; i++)
-			cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
-		sum += now() - begin;
-	}
+	for (int i = 0; i < LAUNCHES; i++)
+		f(nothing, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+}
+
+static struct call {
+	batch *make;
+	int calls;
+	const char *name;
+	void *function, *direct;
+} calls[] = {
+	{ query, QUERIES, "cuCtxGetCurrent", cuCtxGetCurrent, NULL },
+	{ set, SWITCHES, "cuCtxSetCurrent", cuCtxSetCurrent, NULL },
+	{ launch, LAUNCHES, "cuLaunchKernel", cuLaunchKernel, NULL },
+};
+
+#define CALLS	(int)(sizeof(calls) / sizeof(*calls))
+
+static double timed(const struct call *c, void *function)
+{
+	double begin;
+
 	check(cuCtxSynchronize(), "cuCtxSynchronize");
-	return sum / LAUNCHES;
+	begin = now();
+	c->make(function);
+	return (now() - begin) / c->calls;
+}
+
+static double additions(void)
+{
+	double begin = now();
+	unsigned a = 0, b = 0, c = 0, d = 0;
+
+	for (int i = 0; i < ADDITIONS; i++)
+		__asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3\n\t"
+				 "xor $3, %0; xor $3, %1; xor $3, %2; xor $3, %3"
+				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+	return now() - begin;
+}
+
+/* Nobody else is at work on this core. */
+static bool alone(void)
+{
+	static double least = 1e9;
+	double took = additions();
+
+	if (took < least)
+		least = took;
+	return took < least * ALONE;
+}
+
+/* Goes to the processor that is the least disturbed, of those that it may use. */
+static void settle(void)
+{
+	static cpu_set_t all;
+	cpu_set_t one;
+	double best = 1e9;
+	int cpu = -1;
+
+	if (!CPU_COUNT(&all) && sched_getaffinity(0, sizeof(all), &all))
+		return;
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		double took = 0;
+
+		if (!CPU_ISSET(i, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(i, &one);
+		if (sched_setaffinity(0, sizeof(one), &one))
+			continue;
+		for (int n = 0; n < 4; n++)
+			took += additions();
+		if (took < best) {
+			best = took;
+			cpu = i;
+		}
+	}
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (cpu < 0 || sched_setaffinity(0, sizeof(one), &one))
+		perror("calls: sched_setaffinity");
+}
+
+static int order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *of, int n)
+{
+	qsort(of, n, sizeof(*of), order);
+	return n ? (of[(n - 1) / 2] + of[n / 2]) / 2 : NAN;
+}
+
+struct figures {
+	double mean, over, over_alone, alone;
+};
+
+static struct figures round_of(const struct call *c)
+{
+	double all[BATCHES], some[BATCHES], took[2], sum = 0;
+	int n, quiet = 0;
+
+	for (n = 0; n < BATCHES; n++) {
+		bool was = alone();
+
+		if (!was) {
+			settle();
+			was = alone();
+		}
+		/* took[1] is the direct one's. */
+		for (int i = 0; i < 2; i++) {
+			int which = (i + n) & 1;
+
+			took[which] = timed(c, which ? c->direct : c->function);
+			was &= alone();
+		}
+		sum += took[0];
+		all[n] = took[0] - took[1];
+		if (was)
+			some[quiet++] = all[n];
+	}
+	return (struct figures){ sum / n, median(all, n), median(some, quiet), 100. * quiet / n };
+}
+
+/* The functions in libcuda's own table, which nobody stands before. */
+static int find(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *name = strrchr(info->dlpi_name, '/'), *strings = NULL;
+	const ElfW(Sym) *symbol = NULL;
+	const ElfW(Dyn) *d = NULL;
+
+	(void)size;
+	(void)data;
+	if (!name || strncmp(name, "/libcuda.so", 11))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			symbol = (void *)d->d_un.d_ptr;
+		if (d->d_tag == DT_STRTAB)
+			strings = (void *)d->d_un.d_ptr;
+	}
+	/* Linkers put the names behind the symbols. */
+	for (; (const char *)symbol < strings; symbol++)
+		for (int i = 0; i < CALLS; i++)
+			if (symbol->st_value && !strcmp(strings + symbol->st_name, calls[i].name))
+				calls[i].direct = (char *)info->dlpi_addr + symbol->st_value;
+	return 1;
 }
 
 int main(void)
 {
-	CUcontext context;
 	CUdevice device;
 	CUmodule module;
-	CUfunction function;
 	char line[16];
 
 	check(cuInit(0), "cuInit");
@@ -81,14 +244,31 @@ int main(void)
 	check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
 	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	check(cuModuleLoadData(&module, kernel), "cuModuleLoadData");
-	check(cuModuleGetFunction(&function, module, "nothing"), "cuModuleGetFunction");
-	query(), set(context), launch(function);
+	check(cuModuleGetFunction(&nothing, module, "nothing"), "cuModuleGetFunction");
+	dl_iterate_phdr(find, NULL);
+	for (int i = 0; i < CALLS; i++) {
+		if (!calls[i].direct) {
+			fprintf(stderr, "calls: %s is not in libcuda's table\n", calls[i].name);
+			return 1;
+		}
+		timed(&calls[i], calls[i].function);
+	}
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
-		double q = query(), s = set(context);
+		struct figures f[CALLS];
 
-		printf("%.2f %.2f %.2f\n", q, s, launch(function));
+		for (int i = 0; i < CALLS; i++)
+			f[i] = round_of(&calls[i]);
+		for (int i = 0; i < CALLS; i++)
+			printf("%.2f ", f[i].mean);
+		for (int i = 0; i < CALLS; i++)
+			printf("%.2f ", f[i].over);
+		for (int i = 0; i < CALLS; i++)
+			printf("%.2f ", f[i].over_alone);
+		for (int i = 0; i < CALLS; i++)
+			printf("%.0f ", f[i].alone);
+		puts("");
 		fflush(stdout);
 	}
 	return 0;
