@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The hot path: what happens before and after each intercepted call.
+ * What happens before and after each intercepted call, if thunks.S does not do it.
  *
  * A call that returned becomes one record, stamped with its end; while it runs
  * it stands in the thread's open calls, so that a hang or a crash shows.  Must
@@ -8,63 +8,79 @@
  */
 #include "decode.h"
 #include "driver.h"
+#include "kernels.h"
 #include "packet.h"
 #include "process.h"
 #include "slot.h"
 
-_Static_assert(sizeof(struct ct_slot) == 1 << CT_SLOT_SHIFT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_slot, flags) == CT_SLOT_FLAGS, "thunks.S knows");
-_Static_assert(offsetof(struct ct_slot, open) == CT_SLOT_OPEN, "thunks.S knows");
-_Static_assert(offsetof(struct ct_slot, target) == 0, "thunks.S knows");
-_Static_assert(sizeof(struct ct_open_call) == 32, "thunks.S knows");
+#define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
+#define SLOT(field, number)	SAME(offsetof(struct ct_slot, field), number)
+#define THREAD(field, number)	SAME(offsetof(struct ct_thread, field), number)
+#define OPEN(field, number)	SAME(offsetof(struct ct_open_call, field) + CT_OPEN_ENTRY, number)
+#define FRAME(field, number)	SAME(offsetof(struct ct_frame, field), number)
+
+SAME(sizeof(struct ct_slot), 1 << CT_SLOT_SHIFT);
+SLOT(target, 0);
+SLOT(class, CT_SLOT_CLASS);
+SLOT(flags, CT_SLOT_FLAGS);
+SLOT(words, CT_SLOT_WORDS);
+SLOT(size, CT_SLOT_SIZE);
+SLOT(extract, CT_SLOT_EXTRACT);
+SLOT(open, CT_SLOT_OPEN);
+THREAD(life, CT_THREAD_LIFE);
+THREAD(session, CT_THREAD_SESSION);
+THREAD(open, CT_THREAD_OPEN);
+THREAD(ops, CT_THREAD_OPS);
+THREAD(packet, CT_THREAD_PACKET);
+THREAD(limit, CT_THREAD_LIMIT);
+THREAD(op_base, CT_THREAD_OP_BASE);
+THREAD(writer, CT_THREAD_WRITER);
+THREAD(clock.tsc, CT_THREAD_TSC);
+THREAD(clock.span, CT_THREAD_SPAN);
+THREAD(clock.ns, CT_THREAD_NS);
+THREAD(clock.mult, CT_THREAD_MULT);
+THREAD(cpu, CT_THREAD_CPU);
+THREAD(accepting, CT_THREAD_ACCEPTING);
+THREAD(begins, CT_THREAD_BEGINS);
+THREAD(last, CT_THREAD_LAST);
+FRAME(xmm, CT_FRAME_XMM);
+FRAME(payload, CT_FRAME_PAYLOAD);
+FRAME(arg, CT_FRAME_ARG);
+FRAME(rax, CT_FRAME_RAX);
+FRAME(r10, CT_FRAME_R10);
+FRAME(result, CT_FRAME_RESULT);
+FRAME(slot, CT_FRAME_SLOT);
+FRAME(words, CT_FRAME_WORDS);
+FRAME(level, CT_FRAME_LEVEL);
+FRAME(life, CT_FRAME_LIFE);
+FRAME(flags, CT_FRAME_LIFE + 4);
+FRAME(claim.op, CT_CLAIM_OP);
+FRAME(claim.begin, CT_CLAIM_BEGIN);
+FRAME(claim.mark, CT_CLAIM_MARK);
+FRAME(claim.size, CT_CLAIM_SIZE);
+FRAME(claim.stamp, CT_CLAIM_STAMP);
+FRAME(claim.word, CT_CLAIM_WORD);
+FRAME(claim.payload, CT_CLAIM_PAYLOAD);
+FRAME(rbp, CT_FRAME_SIZE);
+FRAME(stack, CT_FRAME_SIZE + 16);
+SAME(CT_SIMPLE_SIZE, CT_FRAME_ARG);
+OPEN(begin, CT_OPEN_BEGIN);
+OPEN(op, CT_OPEN_OP);
+OPEN(stack, CT_OPEN_STACK);
+OPEN(class, CT_OPEN_CLASS);
+SAME(sizeof(struct ct_open_call), 32);
+SAME(offsetof(struct ct_open_page, depth), CT_OPEN_DEPTH);
+SAME(offsetof(struct ct_open_page, entry), CT_OPEN_ENTRY);
 _Static_assert(CT_OPEN_SIMPLE < CT_OPEN_MAX, "thunks.S knows");
-_Static_assert(offsetof(struct ct_slot, class) == CT_SLOT_CLASS, "thunks.S knows");
-_Static_assert(sizeof(struct ct_simple) == CT_SIMPLE_FRAME, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, result) == CT_SIMPLE_RESULT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, slot) == CT_SIMPLE_SLOT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, life) == CT_SIMPLE_LIFE, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, level) == CT_SIMPLE_LEVEL, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, rdx) == CT_SIMPLE_RDX, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, claim.op) == CT_SIMPLE_OP, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, claim.begin) == CT_SIMPLE_BEGIN, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, claim.mark) == CT_SIMPLE_MARK, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, claim.stamp) == CT_SIMPLE_STAMP, "thunks.S knows");
-_Static_assert(offsetof(struct ct_simple, claim.word) == CT_SIMPLE_WORD, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, life) == CT_THREAD_LIFE, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, session) == CT_THREAD_SESSION, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, open) == CT_THREAD_OPEN, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, ops) == CT_THREAD_OPS, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, packet) == CT_THREAD_PACKET, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, limit) == CT_THREAD_LIMIT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, op_base) == CT_THREAD_OP_BASE, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, deadline) == CT_THREAD_DEADLINE, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, writer) == CT_THREAD_WRITER, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, clock.tsc) == CT_THREAD_TSC, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, clock.span) == CT_THREAD_SPAN, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, clock.ns) == CT_THREAD_NS, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, clock.mult) == CT_THREAD_MULT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, cpu) == CT_THREAD_CPU, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, accepting) == CT_THREAD_ACCEPTING, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, begins) == CT_THREAD_BEGINS, "thunks.S knows");
-_Static_assert(offsetof(struct ct_thread, last) == CT_THREAD_LAST, "thunks.S knows");
-_Static_assert(offsetof(struct ct_packet, content_size) == CT_PACKET_CONTENT, "thunks.S knows");
-_Static_assert(CT_RECORD_WORD(0, CT_F_INSTANT, 0) == 1ull << CT_WORD_INSTANT, "thunks.S knows");
-_Static_assert(CT_TS_BITS == 48 && sizeof(struct ct_thread_record) == 24, "thunks.S knows");
-_Static_assert(offsetof(struct ct_proc, life) == 0, "thunks.S knows");
-_Static_assert(offsetof(struct ct_packet, ts_end) == CT_PACKET_TS_END, "thunks.S knows");
-_Static_assert(offsetof(struct ct_open_page, depth) == CT_OPEN_DEPTH, "thunks.S knows");
-_Static_assert(offsetof(struct ct_open_page, entry) == CT_OPEN_ENTRY, "thunks.S knows");
-_Static_assert(offsetof(struct ct_open_call, op) == 8, "thunks.S knows");
-_Static_assert(offsetof(struct ct_open_call, stack) == 16, "thunks.S knows");
-_Static_assert(offsetof(struct ct_open_call, class) == 24, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, rax) == CT_FRAME_RAX, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, r10) == CT_FRAME_R10, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, result) == CT_FRAME_RESULT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, slot) == CT_FRAME_SLOT, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, words) == CT_FRAME_WORDS, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, xmm) == CT_FRAME_XMM, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, rbp) == CT_FRAME_SIZE, "thunks.S knows");
-_Static_assert(offsetof(struct ct_frame, stack) == CT_FRAME_STACK, "thunks.S knows");
+SAME(offsetof(struct ct_packet, content_size), CT_PACKET_CONTENT);
+SAME(offsetof(struct ct_packet, ts_end), CT_PACKET_TS_END);
+SAME(offsetof(struct ct_proc, life), 0);
+SAME(sizeof(struct ct_thread_record), 24);
+SAME(CT_TS_BITS, 48);
+SAME(sizeof(struct ct_kernel), 24);
+SAME(offsetof(struct ct_kernel, name), CT_KERNEL_NAME);
+SAME(sizeof(struct ct_launch), 40);
+SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
 
 /*
  * A function without a known signature gets 16 words of the caller's stack.  At
@@ -214,13 +230,15 @@ static inline void open_call(struct ct_open_page *open, u32 level, u64 op, u64 b
 	}
 }
 
-/* What has anything to be done but an open call. */
-static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
+void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
 	u64 class;
 	u32 level;
 
+	f->slot = s;
+	f->words = s->words;
+	f->flags = 0;
 	if (s->flags & CT_SLOT_UNKNOWN)
 		f->words = readable_words(f);
 	if (s->flags & CT_SLOT_RESCAN)
@@ -234,74 +252,34 @@ static cold void *enter_slowly(struct ct_slot *s, struct ct_frame *f)
 	if (level)
 		level = check_open(t, f);
 	f->level = level;
-	f->claim.op = ct_local_add(&t->ops, 1) + 1;
+	f->claim.op = ct_local_add(&t->ops, 1);
 	class = s->open;
-	if (s->flags & CT_SLOT_QUERY)
-		f->claim.begin = t->last;
-	else if (t->begins && record_begin(t, s, f))
+	if (s->flags & CT_SLOT_QUERY) {
+		f->claim.begin = t->last;	/* no earlier: enough to find a hang */
+	} else if (t->begins && record_begin(t, s, f)) {
 		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
-	else
+	} else {
 		f->claim.begin = ct_clock_now(&t->clock);
+		ct_packet_expire(t, f->claim.begin);
+	}
 	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f->stack, class);
 	return s->target;
 }
 
-/* No call but the last, so that no register is saved. */
-hot void *ct_enter(struct ct_slot *s, struct ct_frame *f)
+void ct_leave(struct ct_frame *f, u64 end)
 {
-	struct ct_thread *t = &ct_self;
-	struct ct_open_page *open = t->open;
-	u32 level, life = t->life;
-	u64 op, begin;
-
-	f->slot = s;
-	f->words = s->words;
-	f->flags = 0;
-	if (unlikely(s->flags & (CT_SLOT_UNKNOWN | CT_SLOT_RESCAN) || !s->open ||
-		     life != ct_process->life || t->begins))
-		return enter_slowly(s, f);
-	level = open->depth;
-	/* The call around this one is there as long as its frame is above ours. */
-	if (level && unlikely(level >= CT_OPEN_SIMPLE ||
-			      open->entry[level - 1].stack <= (u64)f->stack))
-		return enter_slowly(s, f);
-	if (s->flags & CT_SLOT_QUERY)
-		begin = t->last;	/* no earlier: enough to find a hang */
-	else
-		begin = ct_clock_quick(&t->clock);
-	if (unlikely(!begin))
-		return enter_slowly(s, f);
-	f->life = life;
-	f->level = level;
-	f->claim.begin = begin;
-	f->claim.op = op = ct_local_add(&t->ops, 1) + 1;
-	open_call(open, level, op, begin, (u64)f->stack, s->open);
-	return s->target;
-}
-
-/* What the quick way did not take: another sink, a new packet, a signal handler. */
-static cold void record_slowly(struct ct_thread *t, struct ct_claim *c, u64 end, u16 class,
-			       u64 word, u64 begin, const u64 *payload, u32 size)
-{
-	struct ct_record e = {
-		.class = class, .depth = (u8)(word >> 32), .flags = (u8)(word >> 40),
-		.result = (u16)(word >> 48), .op = c->op, .begin = begin, .end = end,
-		.payload = payload, .size = size,
-	};
-
-	ct_sink->record(t, &e);
-}
-
-/* All that can be, but for what stands behind it in the thunk. */
-static cold void leave_slowly(struct ct_frame *f, u64 end)
-{
+	/* First, so that nothing of what follows is taken for the call's time. */
+	u64 now = end ? end : ct_clock_now(&ct_self.clock);
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
-	u64 word, begin = f->claim.begin;
-	u32 flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0, level = f->level;
+	u32 level = f->level;
+	struct ct_record e = {
+		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
+		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,
+		.result = (u16)f->result, .op = f->claim.op, .begin = f->claim.begin,
+		.end = now, .payload = f->payload, .size = s->size,
+	};
 
-	if (!end)
-		end = ct_clock_now(&t->clock);
 	if (s->after)
 		s->after(f);
 	/* Also a child that was forked in the call has another life. */
@@ -310,68 +288,15 @@ static cold void leave_slowly(struct ct_frame *f, u64 end)
 	if (s->extract)
 		s->extract(f, f->payload, true);
 	if (s->flags & CT_SLOT_QUERY) {
-		flags = CT_F_INSTANT;
-		begin = 0;
+		e.flags = CT_F_INSTANT;
+		e.begin = 0;
 	}
 	if ((u32)f->result > 0xffff)
-		flags |= CT_F_NO_RESULT;
-	word = CT_RECORD_WORD(level < 255 ? level : 255, flags, f->result);
+		e.flags |= CT_F_NO_RESULT;
 	if (t->open->depth > level + 1)
 		abandon(t, level + 1);
-	record_slowly(t, &f->claim, end, s->class, word, begin, f->payload, s->size);
+	ct_sink->record(t, &e);
 	/* Not the page of before: to record may have moved it. */
 	if (t->open->depth > level)
 		t->open->depth = level;
-}
-
-/* Its arguments were extracted; what thunks.S does for simple calls. */
-static hot __attribute__((noinline)) void leave_quickly(struct ct_frame *f, u64 end)
-{
-	struct ct_slot *s = f->slot;
-	struct ct_thread *t = &ct_self;
-	bool query = s->flags & CT_SLOT_QUERY;
-
-	if (unlikely(t->open->depth != f->level + 1 || (u32)f->result > 0xffff ||
-		     !ct_packet_quick(t, &f->claim, end, s->class,
-				      (u64)f->level << 32 |
-				      CT_RECORD_WORD(0, query ? CT_F_INSTANT : 0, f->result),
-				      query ? 0 : f->claim.begin, f->payload, s->size)))
-		return leave_slowly(f, end);
-	t->open->depth = *(volatile u32 *)&f->level;
-}
-
-hot void ct_leave(struct ct_frame *f)
-{
-	/* First, so that nothing of what follows is taken for the call's time. */
-	u64 end = ct_clock_quick(&ct_self.clock);
-	struct ct_slot *s = f->slot;
-
-	/* Its life can't have changed without the process's: its thread is in a call. */
-	if (unlikely(!end || f->flags || f->life != ct_process->life || s->after ||
-		     f->level >= CT_OPEN_SIMPLE))
-		return leave_slowly(f, end);
-	if (s->extract)
-		s->extract(f, f->payload, true);
-	leave_quickly(f, end);
-}
-
-cold void ct_leave_simple(struct ct_simple *f, u64 end)
-{
-	struct ct_slot *s = f->slot;
-	struct ct_thread *t = &ct_self;
-	bool query = s->flags & CT_SLOT_QUERY;
-	u32 flags = query ? CT_F_INSTANT : 0;
-
-	if (!end)
-		end = ct_clock_now(&t->clock);
-	if (f->life != t->life || t->life != ct_process->life)
-		return;
-	if ((u32)f->result > 0xffff)
-		flags |= CT_F_NO_RESULT;
-	if (t->open->depth > f->level + 1)
-		abandon(t, f->level + 1);
-	record_slowly(t, &f->claim, end, s->class, CT_RECORD_WORD(f->level, flags, f->result),
-		      query ? 0 : f->claim.begin, NULL, 0);
-	if (t->open->depth > f->level)
-		t->open->depth = f->level;
 }

@@ -52,8 +52,16 @@ static inline u64 ct_out(const struct ct_frame *f, unsigned n, bool after)
 	return ct_done(f, after) && p ? *p : 0;
 }
 
+/* Two numbers side by side in one store, as whole words are read back at once. */
+static inline u64 ct_two(u32 low, u64 high)
+{
+	return low | high << 32;
+}
+
 #define CT_EXTRACTOR(name)	\
 	void ct_x_##name(const struct ct_frame *f, void *payload, bool after)
+
+CT_EXTRACTOR(launch);	/* thunks.S does the same */
 
 /* The id of a text of the program, cold and slow the first time; 0 for none. */
 u32 ct_string_id(const char *s);

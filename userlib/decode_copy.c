@@ -21,7 +21,7 @@ static void fill_async(void *payload, u64 stream)
 	struct ct_copy *o = payload;
 
 	o->stream = stream;
-	o->async = 1;
+	*(u64 *)&o->direction = ct_two(o->direction, 1);	/* async */
 }
 
 /*
@@ -179,8 +179,8 @@ static void set(void *payload, u64 ptr, u64 size, u64 stream, u64 value, u32 wid
 	o->size = size * width;
 	o->ptr = ptr;
 	o->stream = stream;
-	o->value = (u32)(width == 4 ? value : value & ((1u << 8 * width) - 1));
-	o->width = width;
+	*(u64 *)&o->value = ct_two((u32)(width == 4 ? value : value & ((1u << 8 * width) - 1)),
+				   width);
 }
 
 #define SET(bits)							\

@@ -6,20 +6,39 @@
 #include "decode_table.h"
 #include "kernels.h"
 
+/* Launches are written by words: see ct_two(). */
+#define PLACE(field, at)	_Static_assert(offsetof(struct ct_launch, field) == (at), "in words")
+PLACE(kernel, 0);
+PLACE(shared, 4);
+PLACE(grid_x, 8);
+PLACE(block_z, 28);
+PLACE(stream, 32);
+
+static cold void kernel(u64 *o, u64 handle, u64 shared)
+{
+	o[0] = ct_two(ct_kernel_name(handle), shared);
+}
+
+static inline void kernel_quick(u64 *o, u64 handle, u64 shared)
+{
+	u32 name = ct_kernel_name_quick(handle);
+
+	if (unlikely(!name))
+		kernel(o, handle, shared);
+	else
+		o[0] = ct_two(name, shared);
+}
+
 hot CT_EXTRACTOR(launch)	/* (kernel, grid 3, block 3, shared, stream, ...) */
 {
-	struct ct_launch *o = payload;
+	u64 *o = payload;
 
 	(void)after;
-	o->kernel = ct_kernel_name(f->arg[0]);
-	o->grid_x = (u32)f->arg[1];
-	o->grid_y = (u32)f->arg[2];
-	o->grid_z = (u32)f->arg[3];
-	o->block_x = (u32)f->arg[4];
-	o->block_y = (u32)f->arg[5];
-	o->block_z = (u32)f->stack[0];
-	o->shared = (u32)f->stack[1];
-	o->stream = f->stack[2];
+	o[1] = ct_two((u32)f->arg[1], f->arg[2]);
+	o[2] = ct_two((u32)f->arg[3], f->arg[4]);
+	o[3] = ct_two((u32)f->arg[5], f->stack[0]);
+	o[4] = f->stack[2];
+	kernel_quick(o, f->arg[0], f->stack[1]);
 }
 
 /*
@@ -28,21 +47,19 @@ hot CT_EXTRACTOR(launch)	/* (kernel, grid 3, block 3, shared, stream, ...) */
  */
 hot CT_EXTRACTOR(launch_ex)
 {
-	const u32 *c = (const u32 *)f->arg[0];
-	struct ct_launch *o = payload;
+	const u64 *c = (const u64 *)f->arg[0];
+	u64 *o = payload;
 
-	memset(o, 0, sizeof(*o));
-	o->kernel = ct_kernel_name(f->arg[1]);
-	if (!c || !ct_read(f, after))
+	if (!c || !ct_read(f, after)) {
+		memset(o, 0, sizeof(struct ct_launch));
+		kernel(o, f->arg[1], 0);
 		return;
-	o->grid_x = c[0];
-	o->grid_y = c[1];
-	o->grid_z = c[2];
-	o->block_x = c[3];
-	o->block_y = c[4];
-	o->block_z = c[5];
-	o->shared = c[6];
-	o->stream = *(const u64 *)(c + 8);
+	}
+	o[1] = c[0];
+	o[2] = c[1];
+	o[3] = c[2];
+	o[4] = c[4];
+	kernel_quick(o, f->arg[1], c[3]);
 }
 
 CT_EXTRACTOR(launch_grid)	/* (kernel, width, height, [stream]) */

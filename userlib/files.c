@@ -205,7 +205,7 @@ static bool files_attach(struct ct_thread *t)
 	if (create_stream(t)) {
 		t->open = create_open_page(t);
 		/* Ids are unique in the process: the stream's number leads. */
-		t->ops = (u64)t->stream << 40;
+		t->ops = ((u64)t->stream << 40) + 1;
 	}
 	if (!t->open)
 		t->open = ct_open_page_private(t);

@@ -223,7 +223,7 @@ bool ct_handover_flush(struct ct_thread *t)
 		return false;
 	/* The recorder may have taken its copy before these: they have an empty packet. */
 	if (t->lost != t->told) {
-		ct_packet_begin(t, slot(t, handover(t)->filled), t->slot_size, t->ops + 1, 0);
+		ct_packet_begin(t, slot(t, handover(t)->filled), t->slot_size, t->ops, 0);
 		give_away(t);
 		if (!store_all_but(t, 0))
 			return false;

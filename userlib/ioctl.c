@@ -114,7 +114,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 		.depth = (u8)(level < 255 ? level : 255),
 		.size = sizeof(payload),
 		.payload = payload,
-		.op = ct_local_add(&t->ops, 1) + 1,
+		.op = ct_local_add(&t->ops, 1),
 	};
 	u32 life = t->life;
 	int ret, *error = __errno_location();

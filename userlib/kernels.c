@@ -9,35 +9,22 @@
  */
 #include "kernels.h"
 
-#define SIZE	(1u << 16)
 #define PROBES	64
 
-struct entry {
-	u64 handle;
-	u64 module;
-	u32 name;
-	u32 reserved;
-};
-
-static struct entry *table;
+struct ct_kernel *ct_kernels;
 
 /* Entries in use, so that an unload looks at those only. */
 static u32 *order;
 static u32 count;
 
-static u32 first(u64 handle)
+static inline struct ct_kernel *find(u64 handle)
 {
-	return (u32)((handle * 0x9e3779b97f4a7c15ull) >> 48) & (SIZE - 1);
-}
-
-static inline struct entry *find(u64 handle)
-{
-	struct entry *t = ct_load(&table);
-	u32 i = first(handle);
+	struct ct_kernel *t = ct_load(&ct_kernels);
+	u32 i = ct_kernel_first(handle);
 
 	if (!t || !handle)
 		return NULL;
-	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (SIZE - 1)) {
+	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (CT_KERNELS - 1)) {
 		u64 h = __atomic_load_n(&t[i].handle, __ATOMIC_RELAXED);
 
 		if (h == handle)
@@ -48,42 +35,42 @@ static inline struct entry *find(u64 handle)
 	return NULL;
 }
 
-hot u32 ct_kernel_name(u64 handle)
+u32 ct_kernel_name(u64 handle)
 {
-	const struct entry *e = find(handle);
+	const struct ct_kernel *e = find(handle);
 
 	return e ? __atomic_load_n(&e->name, __ATOMIC_RELAXED) : 0;
 }
 
 u64 ct_kernel_module(u64 handle)
 {
-	const struct entry *e = find(handle);
+	const struct ct_kernel *e = find(handle);
 
 	return e ? e->module : 0;
 }
 
 static bool make_table(void)
 {
-	struct entry *t = ct_load(&table);
+	struct ct_kernel *t = ct_load(&ct_kernels);
 
 	if (t)
 		return ct_load(&order) != NULL;
-	t = ct_map_private(SIZE * (sizeof(*t) + sizeof(*order)));
+	t = ct_map_private(CT_KERNELS * (sizeof(*t) + sizeof(*order)));
 	if (!t)
 		return false;
-	if (ct_cas(&table, NULL, t))
-		ct_store(&order, (u32 *)(t + SIZE));
+	if (ct_cas(&ct_kernels, NULL, t))
+		ct_store(&order, (u32 *)(t + CT_KERNELS));
 	else
-		ct_unmap(t, SIZE * (sizeof(*t) + sizeof(*order)));
+		ct_unmap(t, CT_KERNELS * (sizeof(*t) + sizeof(*order)));
 	return ct_load(&order) != NULL;
 }
 
-static struct entry *claim(u64 handle)
+static struct ct_kernel *claim(u64 handle)
 {
-	u32 i = first(handle);
+	u32 i = ct_kernel_first(handle);
 
-	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (SIZE - 1)) {
-		struct entry *e = &table[i];
+	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (CT_KERNELS - 1)) {
+		struct ct_kernel *e = &ct_kernels[i];
 		u64 h = __atomic_load_n(&e->handle, __ATOMIC_RELAXED);
 
 		if (h && __atomic_load_n(&e->name, __ATOMIC_RELAXED))
@@ -100,7 +87,7 @@ static struct entry *claim(u64 handle)
 
 cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
 {
-	struct entry *e;
+	struct ct_kernel *e;
 
 	if (!handle || !name || !make_table())
 		return;
@@ -115,7 +102,7 @@ cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
 
 cold void ct_kernels_forget(u64 module)
 {
-	struct entry *t = ct_load(&table);
+	struct ct_kernel *t = ct_load(&ct_kernels);
 	u32 n = __atomic_load_n(&count, __ATOMIC_RELAXED);
 
 	if (!t || !module || !ct_load(&order))

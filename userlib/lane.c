@@ -136,7 +136,7 @@ static bool enter(struct ct_thread *t, u32 size, u32 previous)
 		retire(old, old_size);
 	} else {
 		/* Apart from those that the module gives, which have 12 bits of CPU. */
-		t->ops = 1ull << 52 | (u64)(h->stream & 0xffff) << 36;
+		t->ops = (1ull << 52 | (u64)(h->stream & 0xffff) << 36) + 1;
 	}
 	t->lane = h;
 	t->lane_size = length;

@@ -34,7 +34,7 @@ static void record(struct ct_thread *t, u16 class, u8 flags, const void *payload
 		.flags = flags | CT_F_INSTANT | CT_F_NO_RESULT,
 		.size = size,
 		.payload = payload,
-		.op = ct_local_add(&t->ops, 1) + 1,
+		.op = ct_local_add(&t->ops, 1),
 	};
 
 	ct_sink->record(t, &e);

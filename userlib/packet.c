@@ -25,7 +25,9 @@
 #define SLACK		512u
 
 /* A record's time has 48 bits: a packet of a thread that rests for days ends. */
+#ifndef SPAN_MAX
 #define SPAN_MAX	(1ull << 47)
+#endif
 
 struct ct_packet ct_no_packet;
 
@@ -76,6 +78,12 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	t->deadline = now + SPAN_MAX;
 }
 
+cold void ct_packet_expire(struct ct_thread *t, u64 now)
+{
+	if (now > t->deadline && t->limit)
+		t->limit = CT_PACKET_HEAD * 8;
+}
+
 cold void ct_packet_lose(struct ct_thread *t)
 {
 	ct_local_add(&t->lost, 1);
@@ -114,22 +122,45 @@ static u64 stamp(struct ct_thread *t, const struct ct_record *e, u64 end)
 	return ts < end ? end : ts;
 }
 
+/* Whole words: bytes put together again stall the CPU. */
+static void fill(const struct ct_thread *t, struct ct_packet *p, u64 content, u64 stamp,
+		 u32 word, u64 op, u64 duration, const u64 *payload, u32 size)
+{
+	u64 *r = (u64 *)((u8 *)p + content / 8);
+
+	if (duration > CT_DURATION_MAX)
+		duration = CT_DURATION_MAX;
+	r[0] = stamp;
+	r[1] = (u32)(op - t->op_base) | (u64)word << 32;
+	r[2] = duration | (u64)*(const volatile u32 *)t->cpu << 48;
+	for (u32 i = 0; i < size / 8; i++)
+		r[3 + i] = payload[i];
+}
+
+/* The last step of a record: false if somebody wrote meanwhile. */
+static bool commit(struct ct_packet *p, u64 content, u32 size, u64 end, u64 ts)
+{
+	return ct_local_cmpxchg((u64 *)&p->ts_end, end, ts) &&
+	       ct_local_cmpxchg((u64 *)&p->content_size, content,
+				content + (sizeof(struct ct_thread_record) + size) * 8);
+}
+
 /* By a handler, or by its own writer. */
 static bool done(const struct ct_claim *c)
 {
-	return *(const volatile u64 *)&c->mark == CT_CLAIM_DONE;
+	return *(const volatile u32 *)&c->mark == CT_CLAIM_DONE;
 }
 
 /* Is the record of this claim the packet's last? */
 static bool committed(const struct ct_thread *t, const struct ct_packet *p,
 		      const struct ct_claim *c)
 {
-	u64 size = sizeof(struct ct_thread_record) + (u32)c->word;
+	u64 size = sizeof(struct ct_thread_record) + c->size;
 	u64 content = p->content_size / 8;
 	const u64 *last = (const u64 *)((const u8 *)p + content - size);
 
 	return content >= CT_PACKET_HEAD + size && last[0] == c->stamp &&
-	       last[1] == ((u32)(c->op - t->op_base) | (c->word & ~0xffffffffull));
+	       last[1] == ((u32)(c->op - t->op_base) | (u64)c->word << 32);
 }
 
 /*
@@ -150,26 +181,25 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 		goto lost;
 	/* One whose time is past has yet to see that, and will then begin anew. */
 	later = (s64)((c.stamp << 16) - (end << 16)) >> 16;
-	if ((u32)c.word > CT_RECORD_MAX)
+	if (c.size > CT_RECORD_MAX)
 		goto lost;
 	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c);
 	if (help) {
-		its = head + (u32)c.word;
+		its = head + c.size;
 		end += (u64)later;
 	}
 	ts = stamp(t, e, end);
 	if (!t->limit || content + its + head + e->size > t->packet_size)
 		goto lost;
 	if (help) {
-		ct_packet_fill(t, p, content * 8, c.stamp, c.word, c.op,
-			       c.word >> 40 & CT_F_INSTANT ? 0 : end - c.begin, NULL, 0);
-		if ((u32)c.word && !ct_stack_read((u8 *)p + content + head, (u64)c.payload,
-						  (u32)c.word))
+		fill(t, p, content * 8, c.stamp, c.word, c.op,
+		     c.word & CT_WORD_INSTANT ? 0 : end - c.begin, NULL, 0);
+		if (c.size && !ct_stack_read((u8 *)p + content + head, (u64)c.payload, c.size))
 			goto lost;
 	}
-	ct_packet_fill(t, p, (content + its) * 8, CT_STAMP(ts, e->class),
-		       CT_RECORD_WORD(e->depth, e->flags, e->result), e->op,
-		       e->begin ? ts - e->begin : 0, e->payload, e->size);
+	fill(t, p, (content + its) * 8, CT_STAMP(ts, e->class),
+	     CT_RECORD_WORD(e->depth, e->flags, e->result), e->op,
+	     e->begin ? ts - e->begin : 0, e->payload, e->size);
 	barrier();
 	*(volatile u64 *)&p->ts_end = ts;
 	*(volatile u64 *)&p->content_size = (content + its + head + e->size) * 8;
@@ -186,7 +216,7 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 {
 	struct ct_claim c = {
 		.op = e->op, .begin = e->begin, .payload = e->payload,
-		.word = CT_RECORD_WORD(e->depth, e->flags, e->result) | e->size,
+		.word = CT_RECORD_WORD(e->depth, e->flags, e->result), .size = e->size,
 	};
 	u64 content, end, ts, writer = t->writer;
 	struct ct_packet *p;
@@ -210,9 +240,9 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 		room = ts >= end && ts <= t->deadline &&
 		       content + (sizeof(struct ct_thread_record) + e->size) * 8 <= t->limit;
 		if (room) {
-			ct_packet_fill(t, p, content, c.stamp, c.word, e->op,
-				       e->begin ? ts - e->begin : 0, e->payload, e->size);
-			if (ct_packet_commit(p, content, e->size, end, ts)) {
+			fill(t, p, content, c.stamp, c.word, e->op,
+			     e->begin ? ts - e->begin : 0, e->payload, e->size);
+			if (commit(p, content, e->size, end, ts)) {
 				c.mark = CT_CLAIM_DONE;
 				t->last = ts;
 			}

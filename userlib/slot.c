@@ -246,6 +246,22 @@ void ct_slots_forget(u64 start, u64 end)
 	ct_unlock(mask);
 }
 
+/* CT_SLOT_QUICK_*, if thunks.S can do what its calls need. */
+static u8 way(const struct ct_slot *s)
+{
+	bool query = s->flags & CT_SLOT_QUERY;
+
+	if (s->flags & ~CT_SLOT_QUERY || s->after)
+		return 0;
+	if (!s->words && !s->extract)
+		return query ? CT_SLOT_QUICK_QUERY : CT_SLOT_QUICK_CALL;
+	if (!query && s->extract == ct_x_launch)
+		return CT_SLOT_QUICK_LAUNCH;
+	if (s->words <= CT_QUICK_WORDS && s->extract && s->size)
+		return query ? CT_SLOT_QUICK_ASK : CT_SLOT_QUICK_ARGS;
+	return 0;
+}
+
 u16 ct_slot_define(struct ct_slot *s)
 {
 	struct ct_class_text text;
@@ -270,8 +286,6 @@ u16 ct_slot_define(struct ct_slot *s)
 	s->open = (u16)id | (u64)((u32)s->size << 8 |
 		  (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0)) << 32;
 	ct_store(&s->class, (u16)id);
-	if (!(s->flags & ~CT_SLOT_QUERY) && !s->words && !s->size && !s->extract && !s->after)
-		ct_store(&s->flags, (u8)(s->flags | (s->flags & CT_SLOT_QUERY ?
-						     CT_SLOT_SIMPLE : CT_SLOT_SIMPLE_CALL)));
+	ct_store(&s->flags, (u8)(s->flags | way(s)));
 	return (u16)id;
 }

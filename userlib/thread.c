@@ -138,7 +138,7 @@ static void process_record(struct ct_thread *t)
 	p->len = (u16)CT_TEXT_BYTES(10, (u64)n);	/* the NULs behind it are its own */
 	e.payload = text;
 	e.size = 10u + p->len;
-	e.op = ct_local_add(&t->ops, 1) + 1;
+	e.op = ct_local_add(&t->ops, 1);
 	ct_sink->record(t, &e);
 }
 
@@ -159,7 +159,7 @@ cold bool ct_thread_attach(struct ct_thread *t)
 		if (t->life != CT_LIFE_NEVER)
 			ct_sink->forget(t);	/* it was the parent's */
 		t->tid = (u32)ct_sys0(SYS_gettid);
-		t->ops = 0;
+		t->ops = 1;
 		t->writer = 0;
 		t->lost = 0;
 		t->cpu = find_cpu();

@@ -19,7 +19,7 @@ struct ct_thread {
 	u32 life;		/* of the process when it attached; see process.h */
 	u32 session;		/* of its lane; see lane.c */
 	struct ct_open_page *open;
-	u64 ops;		/* the last op given */
+	u64 ops;		/* the next op */
 
 	/* see packet.c */
 	struct ct_packet *packet;	/* never NULL: ct_no_packet, which takes none */

@@ -11,36 +11,45 @@
 #define CT_THUNK_SHIFT		4	/* each has 16 bytes of code */
 #define CT_SLOT_SHIFT		6	/* sizeof(struct ct_slot) == 64 */
 
-#define CT_SLOT_FLAGS		10	/* offsetof(struct ct_slot, flags) */
+#define CT_SLOT_CLASS		8	/* of struct ct_slot */
+#define CT_SLOT_FLAGS		10
+#define CT_SLOT_WORDS		11
+#define CT_SLOT_SIZE		12
+#define CT_SLOT_EXTRACT		16
+#define CT_SLOT_OPEN		56
+
 #define CT_SLOT_VECTOR		0x01	/* xmm registers carry arguments, or may */
 #define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
 #define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
 #define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
-#define CT_SLOT_SIMPLE		0x10	/* a query with nothing to be done but a record */
-#define CT_SLOT_SIMPLE_CALL	0x20	/* a call with its time, and no more than that */
-#define CT_SLOT_CLASS		8	/* offsetof(struct ct_slot, class) */
-#define CT_SLOT_OPEN		56	/* offsetof(struct ct_slot, open) */
+/* Those with nothing to be done but a record, by whether that has arguments and a begin. */
+#define CT_SLOT_QUICK_QUERY	0x10
+#define CT_SLOT_QUICK_CALL	0x20
+#define CT_SLOT_QUICK_ARGS	0x40
+#define CT_SLOT_QUICK_LAUNCH	0x60	/* arguments, and thunks.S knows them */
+#define CT_SLOT_QUICK_ASK	0x80	/* a query with arguments */
+#define CT_QUICK_WORDS		6	/* of the stack at most */
 
-#define CT_FRAME_SIZE		416
-#define CT_FRAME_RAX		48
-#define CT_FRAME_R10		56
-#define CT_FRAME_RESULT		64
-#define CT_FRAME_SLOT		80
-#define CT_FRAME_WORDS		88
+#define CT_FRAME_SIZE		416	/* of struct ct_frame, up to the saved rbp */
+#define CT_FRAME_RESULT		0
+#define CT_FRAME_SLOT		16
+#define CT_FRAME_WORDS		24
+#define CT_FRAME_LEVEL		28
+#define CT_FRAME_LIFE		32	/* and flags */
+#define CT_CLAIM		40
+#define CT_CLAIM_OP		(CT_CLAIM + 0)
+#define CT_CLAIM_BEGIN		(CT_CLAIM + 8)
+#define CT_CLAIM_MARK		(CT_CLAIM + 16)
+#define CT_CLAIM_SIZE		(CT_CLAIM + 20)
+#define CT_CLAIM_STAMP		(CT_CLAIM + 24)
+#define CT_CLAIM_WORD		(CT_CLAIM + 36)
+#define CT_CLAIM_PAYLOAD	(CT_CLAIM + 40)
+#define CT_SIMPLE_SIZE		88	/* so much of it has a call without arguments */
+#define CT_FRAME_ARG		88
+#define CT_FRAME_PAYLOAD	136
+#define CT_FRAME_RAX		264
+#define CT_FRAME_R10		272
 #define CT_FRAME_XMM		288
-#define CT_FRAME_STACK		432	/* saved rbp and return address between */
-
-#define CT_SIMPLE_FRAME		80
-#define CT_SIMPLE_RESULT	0	/* on the way in: rcx */
-#define CT_SIMPLE_SLOT		8
-#define CT_SIMPLE_LIFE		16
-#define CT_SIMPLE_LEVEL		20
-#define CT_SIMPLE_RDX		24
-#define CT_SIMPLE_OP		32	/* the claim's: */
-#define CT_SIMPLE_BEGIN		40
-#define CT_SIMPLE_MARK		48
-#define CT_SIMPLE_STAMP		56
-#define CT_SIMPLE_WORD		64
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
 #define CT_THREAD_SESSION	4
@@ -49,7 +58,6 @@
 #define CT_THREAD_PACKET	24
 #define CT_THREAD_LIMIT		32
 #define CT_THREAD_OP_BASE	40
-#define CT_THREAD_DEADLINE	48
 #define CT_THREAD_WRITER	56
 #define CT_THREAD_TSC		64	/* its clock: */
 #define CT_THREAD_SPAN		72
@@ -61,7 +69,10 @@
 #define CT_THREAD_LAST		120
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40
-#define CT_WORD_INSTANT		42	/* a record's second word: the bit of CT_F_INSTANT */
+#define CT_WORD_INSTANT		0x400	/* CT_RECORD_WORD() of CT_F_INSTANT */
+#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
+#define CT_KERNEL_BITS		16
+#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
 #define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
 #define CT_OPEN_SIMPLE		48	/* deeper (of CT_OPEN_MAX) goes the long way */
 #define CT_OPEN_ENTRY		32	/* of its first call: */
@@ -113,37 +124,31 @@ struct ct_slot {
 struct ct_claim {
 	u64 op;
 	u64 begin;
-	u64 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */
+	u32 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */
+	u32 size;		/* of its payload, in bytes */
 	u64 stamp;		/* CT_STAMP() */
-	u64 word;		/* CT_RECORD_WORD(), and bytes of payload in its low half */
+	u32 reserved;
+	u32 word;		/* CT_RECORD_WORD() */
 	const u64 *payload;
 };
 
+/* What is used most is at the front, where its addresses are short. */
 struct ct_frame {
-	u64 arg[6];
-	u64 rax, r10;
 	u64 result, result2;
 	struct ct_slot *slot;
 	u32 words;
 	u32 level;		/* index of its open call */
-	u32 flags;
 	u32 life;		/* of the thread when the call began */
-	struct ct_claim claim;
-	u64 reserved;
+	u32 flags;
+	struct ct_claim claim;	/* of a query without its begin */
+	/* The frame of a call without arguments to record ends here. */
+	u64 arg[6];
 	u64 payload[16];	/* what was extracted of the arguments */
+	u64 rax, r10;
+	u64 reserved;
 	u64 xmm[8][2];
 	u64 rbp, caller;
 	u64 stack[];
-};
-
-/* The frame of a simple call. */
-struct ct_simple {
-	u64 result;
-	struct ct_slot *slot;
-	u32 life;
-	u32 level;		/* index of its open call */
-	u64 rdx;
-	struct ct_claim claim;	/* of a query without its begin */
 };
 
 #define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
@@ -159,11 +164,11 @@ static inline u64 ct_arg(const struct ct_frame *f, unsigned n)
 extern const char ct_thunks[];
 extern struct ct_slot ct_slots[CT_THUNKS];
 
+/* Before and after a call that can't go the quick way, or can't any more. */
 void *ct_enter(struct ct_slot *s, struct ct_frame *f);
-void ct_leave(struct ct_frame *f);
 
-/* A simple call that can't be left the quick way; end: 0 if it is not stamped yet. */
-void ct_leave_simple(struct ct_simple *f, u64 end);
+/* end: 0 if it is not stamped yet. */
+void ct_leave(struct ct_frame *f, u64 end);
 
 #endif
 #endif

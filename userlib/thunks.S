@@ -6,7 +6,7 @@
  * cancellation pass through as through any function.
  *
  * A thunk calls ct_enter(), the target with a copy of its stack arguments, and
- * ct_leave(); for a simple call it does itself what these do.  Must never change a return
+ * ct_leave(); for most calls it does itself what these do.  Must never change a return
  * address (shadow stacks), nor a register that carries an argument or a result.
  */
 #include "thunk.h"
@@ -35,130 +35,198 @@ ct_thunks:
 	.section .text.hot, "ax", @progbits	/* with call.c's */
 
 	/*
-	 * Eight of ten calls are queries of which nothing but a record has to be made: the
-	 * arguments stay where they are, and what ct_enter() and ct_leave() do is done with
-	 * the registers that a call may change, and two that are put back.  And so with calls
-	 * that have their time, but no arguments to record.
+	 * Of most calls nothing but a record has to be made.  What ct_enter() and ct_leave()
+	 * do is then done here: the arguments stay where they are, in registers, and what is
+	 * changed on the way in is what a call may change, and two that are put back.
 	 *
-	 * The same steps in the same order as in call.c and packet.h, which say why.
+	 * timed: with its begin, and not a query.  args: they go into the record; LAUNCH: those
+	 * of a launch, which ct_x_launch() would take.  deeper: the
+	 * same for a call inside others; that one's own is 0.
+	 *
+	 * The same steps in the same order as in call.c and packet.c, which say why.
 	 */
-	.macro	simple timed
-	pushq	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
-	movq	%rsp, %rbp
-	.cfi_def_cfa_register %rbp
-	subq	$CT_SIMPLE_FRAME, %rsp
+	.set	LAUNCH, 2
+
+	.macro	quick timed args deeper
+	.set	nested, 0
+	.ifc	\deeper, 0
+	.set	nested, 1
+	.endif
+	.set	frame, CT_SIMPLE_SIZE	/* what is left of 16 bytes with the return address */
+	.if \args
+	.set	frame, CT_FRAME_SIZE + 8
+	.endif
+	.set	saved, CT_FRAME_RESULT + 8	/* rcx, where it is needed */
+	.set	saved_rdx, CT_FRAME_RESULT
+	.if \args
+	.set	saved, CT_FRAME_ARG + 24
+	.set	saved_rdx, CT_FRAME_ARG + 16
+	.endif
+	subq	$frame, %rsp
+	.cfi_def_cfa_offset frame + 8
 	movq	ct_self@gottpoff(%rip), %r10
 	movl	ct_process_page(%rip), %eax
 	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
-	jne	.Lnot_simple
-	movl	%eax, CT_SIMPLE_LIFE(%rsp)
+	jne	9f
+	movq	%rax, CT_FRAME_LIFE(%rsp)	/* and no flags */
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	movq	%rcx, CT_SIMPLE_RESULT(%rsp)
+	.if nested
+	movq	%rcx, saved(%rsp)
 	movl	CT_OPEN_DEPTH(%rax), %ecx
-	cmpl	$CT_OPEN_SIMPLE, %ecx
-	jae	.Lnot_simple_rcx
-	movl	%ecx, CT_SIMPLE_LEVEL(%rsp)
-	movq	%r11, CT_SIMPLE_SLOT(%rsp)
-	leaq	16(%rbp), %r11
-	shlq	$5, %rcx
-	jz	1f
+	movl	%ecx, CT_FRAME_LEVEL(%rsp)
+	decl	%ecx
+	cmpl	$CT_OPEN_SIMPLE - 1, %ecx
+	jae	8f
+	shll	$5, %ecx
+	addq	%rax, %rcx
 	/* The call around this one is there as long as its frame is above ours. */
-	cmpq	%r11, CT_OPEN_STACK-32(%rax,%rcx)
-	jbe	.Lnot_simple_slot
-1:	addq	%rax, %rcx
+	leaq	frame + 8(%rsp), %rax
+	cmpq	%rax, CT_OPEN_STACK(%rcx)
+	jbe	8f
+	addq	$32, %rcx
+	.else
+	cmpl	$0, CT_OPEN_DEPTH(%rax)
+	jne	.Ldeeper\@
+	.endif
+	.if \args
+	movq	%rdi, CT_FRAME_ARG+0(%rsp)
+	movq	%rsi, CT_FRAME_ARG+8(%rsp)
+	movq	%rdx, CT_FRAME_ARG+16(%rsp)
+	.ifeq nested
+	movq	%rcx, CT_FRAME_ARG+24(%rsp)
+	.endif
+	movq	%r8, CT_FRAME_ARG+32(%rsp)
+	movq	%r9, CT_FRAME_ARG+40(%rsp)
+	.endif
 	.if \timed
 	cmpl	$0, %fs:CT_THREAD_BEGINS(%r10)
-	jne	.Lnot_simple_slot
-	movq	%rdx, CT_SIMPLE_RDX(%rsp)
+	jne	8f
+	.ifeq \args
+	movq	%rdx, saved_rdx(%rsp)
+	.endif
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
-	movq	CT_SIMPLE_RDX(%rsp), %rdx
 	subq	%fs:CT_THREAD_TSC(%r10), %rax
 	cmpq	%fs:CT_THREAD_SPAN(%r10), %rax
-	jae	.Lnot_simple_slot
+	jae	7f
 	imulq	%fs:CT_THREAD_MULT(%r10), %rax
 	shrq	$32, %rax
 	addq	%fs:CT_THREAD_NS(%r10), %rax
-	movq	%rax, CT_SIMPLE_BEGIN(%rsp)
-	.endif
+	movq	%rax, CT_CLAIM_BEGIN(%rsp)
+	movq	%r11, CT_FRAME_SLOT(%rsp)
+	movq	%rax, %r11
+	movl	$1, %edx
+	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
+	movq	%rdx, CT_CLAIM_OP(%rsp)
+	.else
+	movq	%r11, CT_FRAME_SLOT(%rsp)
 	movl	$1, %r11d
 	xaddq	%r11, %fs:CT_THREAD_OPS(%r10)
-	incq	%r11
-	movq	%r11, CT_SIMPLE_OP(%rsp)
-	/* The op first: see open_call() in call.c. */
-	movq	%r11, CT_OPEN_OP(%rcx)
-	leaq	16(%rbp), %r11
-	movq	%r11, CT_OPEN_STACK(%rcx)
-	.if \timed
-	movq	%rax, CT_OPEN_BEGIN(%rcx)
+	movq	%r11, CT_CLAIM_OP(%rsp)
+	.endif
+	.if nested
+	open	\timed, %rcx
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+	movl	CT_FRAME_LEVEL(%rsp), %r11d
+	incl	%r11d
+	movl	%r11d, CT_OPEN_DEPTH(%rax)
+	taken	\timed, %rcx
 	.else
-	movq	%fs:CT_THREAD_LAST(%r10), %r11
-	movq	%r11, CT_OPEN_BEGIN(%rcx)
+	.if \timed
+	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	.endif
-	movq	CT_SIMPLE_SLOT(%rsp), %r11
-	movq	CT_SLOT_OPEN(%r11), %r10
-	movq	%r10, CT_OPEN_CLASS(%rcx)
-	movl	CT_SIMPLE_LEVEL(%rsp), %r10d
-	incl	%r10d
-	movl	%r10d, CT_OPEN_DEPTH(%rax)
-	movq	CT_SIMPLE_OP(%rsp), %r10
-	cmpq	%r10, CT_OPEN_OP(%rcx)
+	open	\timed, %rax
+	movl	$1, CT_OPEN_DEPTH(%rax)
+	taken	\timed, %rax
+	.endif
 	jne	3f
-2:	movq	CT_SIMPLE_RESULT(%rsp), %rcx
-	call	*(%r11)
-	movq	%rax, CT_SIMPLE_RESULT(%rsp)
-	/* First, so that nothing of what follows is taken for the call's time. */
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	ct_self@gottpoff(%rip), %r10
-	subq	%fs:CT_THREAD_TSC(%r10), %rax
-	xorl	%esi, %esi
-	cmpq	%fs:CT_THREAD_SPAN(%r10), %rax
-	jae	.Lleave_slowly\@
-	imulq	%fs:CT_THREAD_MULT(%r10), %rax
-	shrq	$32, %rax
-	addq	%fs:CT_THREAD_NS(%r10), %rax
-	movq	%rax, %rsi
-	movl	CT_SIMPLE_LIFE(%rsp), %eax
-	cmpl	%eax, ct_process_page(%rip)
-	jne	.Lleave_slowly\@
-	movl	CT_SIMPLE_RESULT(%rsp), %ecx
-	cmpl	$0xffff, %ecx
-	ja	.Lleave_slowly\@
-	movq	%fs:CT_THREAD_OPEN(%r10), %r9
-	movl	CT_SIMPLE_LEVEL(%rsp), %r8d
-	leal	1(%r8), %eax
-	cmpl	%eax, CT_OPEN_DEPTH(%r9)
-	jne	.Lleave_slowly\@
-	cmpq	$0, %fs:CT_THREAD_WRITER(%r10)
-	jne	.Lleave_slowly\@
-	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
-	movl	(%rax), %eax
-	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
-	jne	.Lleave_slowly\@
-	/* The claim: rdx becomes the record's first word, rcx its second but for the op. */
-	movq	CT_SIMPLE_SLOT(%rsp), %rdx
-	movzwl	CT_SLOT_CLASS(%rdx), %edx
-	shlq	$48, %rdx
-	movq	%rsi, %rax
-	shlq	$16, %rax
-	shrq	$16, %rax
-	orq	%rax, %rdx
-	shlq	$48, %rcx
-	shlq	$32, %r8
-	orq	%r8, %rcx
-	.ifeq \timed
-	btsq	$CT_WORD_INSTANT, %rcx
+2:
+	.if nested
+	movq	saved(%rsp), %rcx
 	.endif
-	movq	%rdx, CT_SIMPLE_STAMP(%rsp)
-	movq	%rcx, CT_SIMPLE_WORD(%rsp)
-	movq	$CT_CLAIMED, CT_SIMPLE_MARK(%rsp)
-	leaq	CT_SIMPLE_OP(%rsp), %rax
+	.if \timed
+	movq	saved_rdx(%rsp), %rdx
+	.endif
+	movq	CT_FRAME_SLOT(%rsp), %r11
+	.if \args
+	movzbl	CT_SLOT_WORDS(%r11), %eax
+	testl	%eax, %eax
+	jz	1f
+	/* Its arguments on the stack, at most CT_QUICK_WORDS, two at a time. */
+	subq	$48, %rsp
+	.cfi_adjust_cfa_offset 48
+	movups	frame + 56(%rsp), %xmm0
+	movups	%xmm0, (%rsp)
+	cmpl	$2, %eax
+	jbe	0f
+	movups	frame + 56+16(%rsp), %xmm0
+	movups	%xmm0, 16(%rsp)
+	cmpl	$4, %eax
+	jbe	0f
+	movups	frame + 56+32(%rsp), %xmm0
+	movups	%xmm0, 32(%rsp)
+0:	call	*(%r11)
+	addq	$48, %rsp
+	.cfi_adjust_cfa_offset -48
+	jmp	6f
+	.endif
+1:	call	*(%r11)
+6:	movq	%rax, CT_FRAME_RESULT(%rsp)
+	.if \args == LAUNCH
+	/*
+	 * To read the counter waits for libcuda's last instructions, which take their time:
+	 * what can be done before is done meanwhile.
+	 */
+	launch_words .Lsearch\@, .Lnamed\@
+	movq	ct_self@gottpoff(%rip), %r10
+	movl	CT_FRAME_LIFE(%rsp), %eax
+	cmpl	%eax, ct_process_page(%rip)
+	jne	.Lunstamped\@
+	undisturbed .Lunstamped\@
+	stamp_end .Lunstamped\@
+	.else
+	/* First, so that nothing of what follows is taken for the call's time. */
+	movq	ct_self@gottpoff(%rip), %r10
+	stamp_end .Lunstamped\@
+	movl	CT_FRAME_LIFE(%rsp), %eax
+	cmpl	%eax, ct_process_page(%rip)
+	jne	.Lslowly\@
+	.if \args
+	movq	%rsi, CT_CLAIM_STAMP(%rsp)
+	movq	CT_FRAME_SLOT(%rsp), %rax
+	movq	%rsp, %rdi
+	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
+	movl	$1, %edx
+	call	*CT_SLOT_EXTRACT(%rax)
+	movq	ct_self@gottpoff(%rip), %r10
+	movq	CT_CLAIM_STAMP(%rsp), %rsi
+	.endif
+	undisturbed .Lslowly\@
+	.endif
+	/* The claim.  edx: the class; ecx: the upper half of the record's second word. */
+	movq	CT_FRAME_SLOT(%rsp), %rax
+	movzwl	CT_SLOT_CLASS(%rax), %edx
+	movq	%rsi, CT_CLAIM_STAMP(%rsp)
+	movw	%dx, CT_CLAIM_STAMP+6(%rsp)
+	shll	$16, %ecx
+	.if nested
+	orl	%r8d, %ecx
+	.endif
+	.ifeq \timed
+	orl	$CT_WORD_INSTANT, %ecx
+	.endif
+	movl	%ecx, CT_CLAIM_WORD(%rsp)
+	.if \args
+	movzbl	CT_SLOT_SIZE(%rax), %r9d
+	leaq	CT_FRAME_PAYLOAD(%rsp), %rax
+	movl	%r9d, CT_CLAIM_SIZE(%rsp)
+	movq	%rax, CT_CLAIM_PAYLOAD(%rsp)
+	movl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
+	.else
+	movq	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)	/* and no payload */
+	.endif
+	leaq	CT_CLAIM(%rsp), %rax
 	movq	%rax, %fs:CT_THREAD_WRITER(%r10)
 	/* Is there room, and is it later than what is there? */
 	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
@@ -166,36 +234,51 @@ ct_thunks:
 	movq	CT_PACKET_TS_END(%rdi), %rax
 	cmpq	%rax, %rsi
 	jb	4f
+	.if \args
+	leaq	24 * 8(%r11,%r9,8), %r8
+	.else
 	leaq	24 * 8(%r11), %r8
+	.endif
 	cmpq	%r8, %fs:CT_THREAD_LIMIT(%r10)
-	jb	4f
-	cmpq	%rsi, %fs:CT_THREAD_DEADLINE(%r10)
 	jb	4f
 	movq	%r11, %r9
 	shrq	$3, %r9
 	addq	%rdi, %r9
-	movq	%rdx, (%r9)
-	.if \timed
-	/* Its duration: 48 bits. */
-	movq	%rsi, %rdx
-	subq	CT_SIMPLE_BEGIN(%rsp), %rdx
-	movq	%rdx, 16(%r9)
-	shrq	$48, %rdx
-	jnz	4f
-	.endif
-	movl	CT_SIMPLE_OP(%rsp), %edx
+	/* The next records' line, which the CPU that stores packets may have. */
+	prefetchw 192(%r9)
+	movq	%rsi, (%r9)
+	movw	%dx, 6(%r9)
+	movl	CT_CLAIM_OP(%rsp), %edx
 	subl	%fs:CT_THREAD_OP_BASE(%r10), %edx
-	orq	%rdx, %rcx
-	movq	%rcx, 8(%r9)
+	movl	%edx, 8(%r9)
+	movl	%ecx, 12(%r9)
 	movq	%fs:CT_THREAD_CPU(%r10), %rcx
 	movl	(%rcx), %ecx
 	.if \timed
+	/* Its duration: 48 bits. */
+	movq	%rsi, %rdx
+	subq	CT_CLAIM_BEGIN(%rsp), %rdx
+	movq	%rdx, 16(%r9)
 	movw	%cx, 22(%r9)
+	shrq	$48, %rdx
+	jnz	4f
 	.else
 	shlq	$48, %rcx
 	movq	%rcx, 16(%r9)
 	.endif
-	/* ct_packet_commit() */
+	.if \args == LAUNCH
+	.irp	word, 0, 8, 16, 24, 32
+	movq	CT_FRAME_PAYLOAD+\word(%rsp), %rcx
+	movq	%rcx, 24+\word(%r9)
+	.endr
+	.elseif \args
+	movl	CT_CLAIM_SIZE(%rsp), %edx
+1:	movq	CT_FRAME_PAYLOAD-8(%rsp,%rdx), %rcx
+	movq	%rcx, 24-8(%r9,%rdx)
+	subl	$8, %edx
+	jnz	1b
+	.endif
+	/* The commit. */
 	cmpxchgq %rsi, CT_PACKET_TS_END(%rdi)
 	jne	4f
 	movq	%r11, %rax
@@ -203,62 +286,200 @@ ct_thunks:
 	jne	4f
 	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
 	movq	$0, %fs:CT_THREAD_WRITER(%r10)
-5:	movl	CT_SIMPLE_LEVEL(%rsp), %ecx
-	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+5:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+	.if nested
+	movl	CT_FRAME_LEVEL(%rsp), %ecx
 	movl	%ecx, CT_OPEN_DEPTH(%rax)
+	.else
+	movl	$0, CT_OPEN_DEPTH(%rax)
+	.endif
 .Lleft\@:
-	movq	CT_SIMPLE_RESULT(%rsp), %rax
-	.cfi_remember_state
-	leave
-	.cfi_def_cfa %rsp, 8
-	.cfi_restore %rbp
+	movq	CT_FRAME_RESULT(%rsp), %rax
+	addq	$frame, %rsp
+	.cfi_def_cfa_offset 8
 	ret
-	.cfi_restore_state
+	.cfi_def_cfa_offset frame + 8
+
 	/* A handler used our place before we had it; now it is ours. */
-3:	movq	%r10, CT_OPEN_OP(%rcx)
-	leaq	16(%rbp), %r10
-	movq	%r10, CT_OPEN_STACK(%rcx)
-	movq	CT_SLOT_OPEN(%r11), %r10
-	movq	%r10, CT_OPEN_CLASS(%rcx)
-	movl	CT_SIMPLE_LEVEL(%rsp), %r10d
-	incl	%r10d
-	movl	%r10d, CT_OPEN_DEPTH(%rax)
+3:
 	.if \timed
-	movq	CT_SIMPLE_BEGIN(%rsp), %rax
-	movq	%rax, CT_OPEN_BEGIN(%rcx)
+	movq	CT_CLAIM_BEGIN(%rsp), %r11
+	.endif
+	.if nested
+	open	\timed, %rcx
+	movl	CT_FRAME_LEVEL(%rsp), %r11d
+	incl	%r11d
+	movl	%r11d, CT_OPEN_DEPTH(%rax)
+	.else
+	open	\timed, %rax
+	movl	$1, CT_OPEN_DEPTH(%rax)
 	.endif
 	jmp	2b
 	/* A handler was first, and has perhaps written our record; or there is no room. */
 4:	movq	$0, %fs:CT_THREAD_WRITER(%r10)
-	cmpq	$CT_CLAIM_DONE, CT_SIMPLE_MARK(%rsp)
+	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
 	je	5b
-.Lleave_slowly\@:
+	jmp	.Lslowly\@
+.Lunstamped\@:
+	xorl	%esi, %esi
+.Lslowly\@:
+	.ifeq nested
+	movl	$0, CT_FRAME_LEVEL(%rsp)
+	.endif
 	movq	%rsp, %rdi
-	call	ct_leave_simple
+	call	ct_leave
 	jmp	.Lleft\@
+	.if \args == LAUNCH
+.Lsearch\@:
+	call	ct_kernel_name
+	jmp	.Lnamed\@
+	.endif
+	/* Another way: all as it came. */
+	.if \timed
+7:	movq	saved_rdx(%rsp), %rdx
+	.endif
+8:
+	.if nested
+	movq	saved(%rsp), %rcx
+	.endif
+9:	addq	$frame, %rsp
+	.cfi_def_cfa_offset 8
+	jmp	.Lfull
+	.ifeq nested
+	.cfi_def_cfa_offset frame + 8
+.Ldeeper\@:
+	addq	$frame, %rsp
+	.cfi_def_cfa_offset 8
+	jmp	\deeper
+	.endif
+	.endm
+
+	/* rsi: when the call ended. */
+	.macro	stamp_end else
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	subq	%fs:CT_THREAD_TSC(%r10), %rax
+	cmpq	%fs:CT_THREAD_SPAN(%r10), %rax
+	jae	\else
+	imulq	%fs:CT_THREAD_MULT(%r10), %rax
+	shrq	$32, %rax
+	addq	%fs:CT_THREAD_NS(%r10), %rax
+	movq	%rax, %rsi
+	.endm
+
+	/* Nothing has happened that ct_leave() has to see to.  ecx: the result; r8: the level. */
+	.macro	undisturbed else
+	movl	CT_FRAME_RESULT(%rsp), %ecx
+	cmpl	$0xffff, %ecx
+	ja	\else
+	movq	%fs:CT_THREAD_OPEN(%r10), %r9
+	.if nested
+	movl	CT_FRAME_LEVEL(%rsp), %r8d
+	leal	1(%r8), %eax
+	cmpl	%eax, CT_OPEN_DEPTH(%r9)
+	.else
+	cmpl	$1, CT_OPEN_DEPTH(%r9)
+	.endif
+	jne	\else
+	cmpq	$0, %fs:CT_THREAD_WRITER(%r10)
+	jne	\else
+	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
+	movl	(%rax), %eax
+	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
+	jne	\else
+	.endm
+
+	/* As ct_x_launch() does: of all calls with arguments it is the most frequent. */
+	.macro	launch_words search named
+	movq	CT_FRAME_ARG(%rsp), %rdi
+	movq	ct_kernels(%rip), %rdx
+	movabsq	$CT_KERNEL_HASH, %rax
+	testq	%rdx, %rdx
+	jz	\search
+	imulq	%rdi, %rax
+	shrq	$64 - CT_KERNEL_BITS, %rax
+	leaq	(%rax,%rax,2), %rax
+	cmpq	%rdi, (%rdx,%rax,8)
+	jne	\search
+	movl	CT_KERNEL_NAME(%rdx,%rax,8), %eax
+\named:
+	movq	frame + 16(%rsp), %rdx
+	two_words 0
+	movl	CT_FRAME_ARG+8(%rsp), %eax
+	movq	CT_FRAME_ARG+16(%rsp), %rdx
+	two_words 8
+	movl	CT_FRAME_ARG+24(%rsp), %eax
+	movq	CT_FRAME_ARG+32(%rsp), %rdx
+	two_words 16
+	movl	CT_FRAME_ARG+40(%rsp), %eax
+	movq	frame + 8(%rsp), %rdx
+	two_words 24
+	movq	frame + 24(%rsp), %rax
+	movq	%rax, CT_FRAME_PAYLOAD+32(%rsp)
+	.endm
+
+	.macro	two_words at
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, CT_FRAME_PAYLOAD+\at(%rsp)
+	.endm
+
+	/*
+	 * An open call's entry, but for the depth.  The op first: see call.c.  It is in rdx,
+	 * with the begin in r11, of a timed call, else in r11.
+	 */
+	.macro	open timed entry
+	.if \timed
+	movq	%rdx, CT_OPEN_OP(\entry)
+	.else
+	movq	%r11, CT_OPEN_OP(\entry)
+	movq	%fs:CT_THREAD_LAST(%r10), %r11
+	.endif
+	movq	%r11, CT_OPEN_BEGIN(\entry)
+	leaq	frame + 8(%rsp), %r11
+	movq	%r11, CT_OPEN_STACK(\entry)
+	movq	CT_FRAME_SLOT(%rsp), %r11
+	movq	CT_SLOT_OPEN(%r11), %r11
+	movq	%r11, CT_OPEN_CLASS(\entry)
+	.endm
+
+	/* Is it still ours?  The op as above. */
+	.macro	taken timed entry
+	.if \timed
+	cmpq	%rdx, CT_OPEN_OP(\entry)
+	.else
+	movq	CT_CLAIM_OP(%rsp), %r11
+	cmpq	%r11, CT_OPEN_OP(\entry)
+	.endif
 	.endm
 
 	.balign	64
+	.type	other_ways, @function
+other_ways:
+	.cfi_startproc
+	testb	$CT_SLOT_QUICK_ARGS, CT_SLOT_FLAGS(%r11)
+	jz	1f
+	testb	$CT_SLOT_QUICK_LAUNCH & ~CT_SLOT_QUICK_ARGS, CT_SLOT_FLAGS(%r11)
+	jz	args
+	jmp	launch
+1:	testb	$CT_SLOT_QUICK_CALL, CT_SLOT_FLAGS(%r11)
+	jnz	call
+	testb	$CT_SLOT_QUICK_ASK, CT_SLOT_FLAGS(%r11)
+	jnz	ask
+	jmp	.Lfull
+	.cfi_endproc
+	.size	other_ways, . - other_ways
+
+	.balign	16
 	.type	thunk_common, @function
 thunk_common:
 	.cfi_startproc
-	testb	$CT_SLOT_SIMPLE, CT_SLOT_FLAGS(%r11)
-	jz	.Lno_query
+	testb	$CT_SLOT_QUICK_QUERY, CT_SLOT_FLAGS(%r11)
+	jz	other_ways
 	/* Reached without a jump: it is the most frequent. */
-	simple	0
-.Lnot_simple_slot:
-	movq	CT_SIMPLE_SLOT(%rsp), %r11
-.Lnot_simple_rcx:
-	movq	CT_SIMPLE_RESULT(%rsp), %rcx
-.Lnot_simple:
-	leave
-	.cfi_def_cfa %rsp, 8
-	.cfi_restore %rbp
-	jmp	.Lfull
-	.balign	16
-.Lno_query:
-	testb	$CT_SLOT_SIMPLE_CALL, CT_SLOT_FLAGS(%r11)
-	jnz	simple_call
+	quick	0, 0, query_nested
+
 .Lfull:
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
@@ -266,12 +487,12 @@ thunk_common:
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	subq	$CT_FRAME_SIZE, %rsp
-	movq	%rdi, 0(%rsp)
-	movq	%rsi, 8(%rsp)
-	movq	%rdx, 16(%rsp)
-	movq	%rcx, 24(%rsp)
-	movq	%r8, 32(%rsp)
-	movq	%r9, 40(%rsp)
+	movq	%rdi, CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp)
+	movq	%rsi, CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp)
+	movq	%rdx, CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp)
+	movq	%rcx, CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp)
+	movq	%r8, CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp)
+	movq	%r9, CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp)
 	movq	%r11, %rdi
 	movq	%rsp, %rsi
 	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%r11)
@@ -283,15 +504,16 @@ thunk_common:
 	testl	%ecx, %ecx
 	jnz	.Lcopy_stack
 .Lcall:
-	movq	0-CT_FRAME_SIZE(%rbp), %rdi
-	movq	8-CT_FRAME_SIZE(%rbp), %rsi
-	movq	16-CT_FRAME_SIZE(%rbp), %rdx
-	movq	24-CT_FRAME_SIZE(%rbp), %rcx
-	movq	32-CT_FRAME_SIZE(%rbp), %r8
-	movq	40-CT_FRAME_SIZE(%rbp), %r9
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp), %rdi
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp), %rsi
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp), %rdx
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp), %rcx
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
 	call	*%r11
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
 	leaq	-CT_FRAME_SIZE(%rbp), %rdi
+	xorl	%esi, %esi
 	call	ct_leave
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
 	.cfi_remember_state
@@ -301,30 +523,30 @@ thunk_common:
 	ret
 	.cfi_restore_state
 
-	/* Two words at a time: below them is the frame, above them the caller's. */
+	/* Below are the frame's words, above them the caller's. */
 .Lcopy_stack:
-	incl	%ecx
-	andl	$-2, %ecx
-	leal	(, %rcx, 8), %eax
+	leal	1(%rcx), %eax
+	andl	$-2, %eax
+	shll	$3, %eax
 	subq	%rax, %rsp
-1:	subl	$2, %ecx
-	movups	16(%rbp,%rcx,8), %xmm0
-	movups	%xmm0, (%rsp,%rcx,8)
+1:	subl	$1, %ecx
+	movq	16(%rbp,%rcx,8), %rax
+	movq	%rax, (%rsp,%rcx,8)
 	jnz	1b
 	jmp	.Lcall
 
 	/* Anything in, anything out. */
 .Lvectors:
-	movq	%rax, CT_FRAME_RAX(%rsp)
-	movq	%r10, CT_FRAME_R10(%rsp)
-	movaps	%xmm0, CT_FRAME_XMM+0(%rsp)
-	movaps	%xmm1, CT_FRAME_XMM+16(%rsp)
-	movaps	%xmm2, CT_FRAME_XMM+32(%rsp)
-	movaps	%xmm3, CT_FRAME_XMM+48(%rsp)
-	movaps	%xmm4, CT_FRAME_XMM+64(%rsp)
-	movaps	%xmm5, CT_FRAME_XMM+80(%rsp)
-	movaps	%xmm6, CT_FRAME_XMM+96(%rsp)
-	movaps	%xmm7, CT_FRAME_XMM+112(%rsp)
+	movq	%rax, CT_FRAME_RAX-CT_FRAME_SIZE(%rbp)
+	movq	%r10, CT_FRAME_R10-CT_FRAME_SIZE(%rbp)
+	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
+	movaps	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
+	movaps	%xmm2, CT_FRAME_XMM-CT_FRAME_SIZE+32(%rbp)
+	movaps	%xmm3, CT_FRAME_XMM-CT_FRAME_SIZE+48(%rbp)
+	movaps	%xmm4, CT_FRAME_XMM-CT_FRAME_SIZE+64(%rbp)
+	movaps	%xmm5, CT_FRAME_XMM-CT_FRAME_SIZE+80(%rbp)
+	movaps	%xmm6, CT_FRAME_XMM-CT_FRAME_SIZE+96(%rbp)
+	movaps	%xmm7, CT_FRAME_XMM-CT_FRAME_SIZE+112(%rbp)
 	call	ct_enter
 	movq	%rax, %r11
 	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
@@ -338,33 +560,34 @@ thunk_common:
 	movq	16(%rbp,%rcx,8), %rax
 	movq	%rax, (%rsp,%rcx,8)
 	jnz	1b
-2:	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
-	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
-	movaps	CT_FRAME_XMM+32-CT_FRAME_SIZE(%rbp), %xmm2
-	movaps	CT_FRAME_XMM+48-CT_FRAME_SIZE(%rbp), %xmm3
-	movaps	CT_FRAME_XMM+64-CT_FRAME_SIZE(%rbp), %xmm4
-	movaps	CT_FRAME_XMM+80-CT_FRAME_SIZE(%rbp), %xmm5
-	movaps	CT_FRAME_XMM+96-CT_FRAME_SIZE(%rbp), %xmm6
-	movaps	CT_FRAME_XMM+112-CT_FRAME_SIZE(%rbp), %xmm7
-	movq	0-CT_FRAME_SIZE(%rbp), %rdi
-	movq	8-CT_FRAME_SIZE(%rbp), %rsi
-	movq	16-CT_FRAME_SIZE(%rbp), %rdx
-	movq	24-CT_FRAME_SIZE(%rbp), %rcx
-	movq	32-CT_FRAME_SIZE(%rbp), %r8
-	movq	40-CT_FRAME_SIZE(%rbp), %r9
+2:	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+32(%rbp), %xmm2
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+48(%rbp), %xmm3
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+64(%rbp), %xmm4
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+80(%rbp), %xmm5
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+96(%rbp), %xmm6
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+112(%rbp), %xmm7
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp), %rdi
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp), %rsi
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp), %rdx
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp), %rcx
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
+	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
 	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
 	call	*%r11
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
-	movq	%rdx, CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp)
-	movaps	%xmm0, CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp)
-	movaps	%xmm1, CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp)
+	movq	%rdx, CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp)
+	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
+	movaps	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
 	leaq	-CT_FRAME_SIZE(%rbp), %rdi
+	xorl	%esi, %esi
 	call	ct_leave
-	movaps	CT_FRAME_XMM+0-CT_FRAME_SIZE(%rbp), %xmm0
-	movaps	CT_FRAME_XMM+16-CT_FRAME_SIZE(%rbp), %xmm1
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
-	movq	CT_FRAME_RESULT+8-CT_FRAME_SIZE(%rbp), %rdx
+	movq	CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp), %rdx
 	leave
 	.cfi_def_cfa %rsp, 8
 	.cfi_restore %rbp
@@ -372,13 +595,25 @@ thunk_common:
 	.cfi_endproc
 	.size	thunk_common, . - thunk_common
 
+	.macro	way name timed args deeper
 	.balign	64
-	.type	simple_call, @function
-simple_call:
+	.type	\name, @function
+\name:
 	.cfi_startproc
-	simple	1
+	quick	\timed, \args, \deeper
 	.cfi_endproc
-	.size	simple_call, . - simple_call
+	.size	\name, . - \name
+	.endm
+
+	way	launch, 1, LAUNCH, launch_nested
+	way	args, 1, 1, args_nested
+	way	call, 1, 0, call_nested
+	way	ask, 0, 1, ask_nested
+	way	query_nested, 0, 0, 0
+	way	launch_nested, 1, LAUNCH, 0
+	way	args_nested, 1, 1, 0
+	way	call_nested, 1, 0, 0
+	way	ask_nested, 0, 1, 0
 
 	/* Code here begins with endbr64 and returns only where it was called. */
 	.section .note.gnu.property, "a"

@@ -59,7 +59,7 @@ static bool handler_between(u64 low, u64 high)
 cold bool ct_writer_lives(u64 claim, u64 frame)
 {
 	struct { u64 sp; int flags; u64 size; } alt = { 0, 0, 0 };
-	u64 there;
+	u32 there;
 
 	ct_sys2(SYS_sigaltstack, NULL, &alt);
 	if (!(alt.flags & 1 /* SS_ONSTACK */)) {
@@ -67,6 +67,6 @@ cold bool ct_writer_lives(u64 claim, u64 frame)
 		if (frame >= claim || !handler_between(frame, claim))
 			return false;
 	}
-	return !ct_stack_read(&there, claim + offsetof(struct ct_claim, mark), 8) ||
+	return !ct_stack_read(&there, claim + offsetof(struct ct_claim, mark), 4) ||
 	       there == CT_CLAIMED || there == CT_CLAIM_DONE;
 }

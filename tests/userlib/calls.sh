@@ -51,6 +51,10 @@ t_clock() {
 	  awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
 	  [ ! -s "$W/said" ]; }
 	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
+	LIB=$B/libcudatrace-span.so traced "$B/victim" clock
+	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
+	  counts 1 '^stream .* packets=([5-9]|1[0-9]) lost=0'; }
+	ok "a packet ends when a record's 48 bits of time might not do" $?
 }
 
 t_elf() {

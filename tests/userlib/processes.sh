@@ -162,19 +162,20 @@ t_steps() {
 		skip "calls instruction by instruction" "ptrace is not allowed"
 		return
 	fi
-	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel)( |$)'
-	for what in query timed call launch; do
+	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)'
+	for what in query timed call launch nested other; do
 		# Each instruction of a query, each third of the longer ones.
+		unset STEP_STRIDE STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
 		case $what in
 		timed) export STEP_WHAT=query CUDATRACE_TIME_QUERIES=1 ;;
-		*) unset STEP_WHAT CUDATRACE_TIME_QUERIES ;;
+		nested) export STEP_WHAT=launch STEP_NESTED=1 ;;
 		esac
-		case $what in call | launch) export STEP_STRIDE=3 ;; esac
+		case $what in query | timed) ;; *) export STEP_STRIDE=3 ;; esac
 		CUDATRACE_PACKET=4096 traced "$B/step" signal ${STEP_WHAT:-$what}
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
 		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
 		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
-		ok "a signal after the instructions of a $what${STEP_WHAT:+ query}, whose handler calls CUDA" $?
+		ok "a signal after the instructions of a $what${STEP_WHAT:+ $STEP_WHAT}, whose handler calls CUDA" $?
 		CUDATRACE_PACKET=4096 traced "$B/step" longjmp ${STEP_WHAT:-$what}
 		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
 		ok "... whose handler leaves by longjmp" $?
@@ -182,7 +183,7 @@ t_steps() {
 		{ exits 0 && silent && grep -q '^looks [1-9]' "$W/out"; }
 		ok "... the trace is valid after each of them" $?
 	done
-	unset STEP_STRIDE STEP_WHAT CUDATRACE_TIME_QUERIES
+	unset STEP_STRIDE STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
 	STEP_MANY=400 CUDATRACE_PACKET=4096 traced "$B/step" signal query
 	# (While a record is being stored there is room for some: the others are counted.)
 	{ exits 0 && silent && valid && no_op_twice; }

@@ -11,7 +11,8 @@
  *				more in the first handler, if these are set
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
- *	WHAT			query, call, launch
+ *	WHAT			query, call, launch, or other (one that libcuda's headers
+ *				do not know); STEP_NESTED: inside another call
  * Exit status 0, or 1 if a call or a command went wrong.
  */
 #define _GNU_SOURCE
@@ -42,6 +43,7 @@
 static __typeof__(cuCtxGetCurrent) *get;
 static __typeof__(cuCtxSetCurrent) *set;
 static __typeof__(cuLaunchKernel) *launch;
+static __typeof__(cuMockCount) *other;
 static const char *what;
 static bool jumps;
 static int many;	/* calls more in a handler: STEP_MANY */
@@ -86,20 +88,39 @@ static int one(void)
 		return get(&ctx);
 	case 'c':
 		return set((void *)1);
+	case 'o':
+		return other() < 0;
 	}
 	return launch((void *)0xf00d, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9, (void *)10);
+}
+
+static void rounds(void *bad)
+{
+	for (;;) {
+		if (!sigsetjmp(jump, 1)) {
+			MARK();
+			*(int *)bad = one();
+			MARK();
+			if (*(int *)bad)
+				return;
+		} else {
+			MARK();		/* the round's end, too */
+		}
+	}
 }
 
 static int program(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *m, *f;
 	struct sigaction sa = { .sa_handler = handler };
+	int bad = 0;
 
 	if (!lib)
 		DIE("no libcuda");
 	get = dlsym(lib, "cuCtxGetCurrent");
 	set = dlsym(lib, "cuCtxSetCurrent");
 	launch = dlsym(lib, "cuLaunchKernel");
+	other = dlsym(lib, "cuMockCount");
 	((__typeof__(cuModuleLoadData) *)dlsym(lib, "cuModuleLoadData"))(&m, "");
 	((__typeof__(cuModuleGetFunction) *)dlsym(lib, "cuModuleGetFunction"))(&f, m, "kernel");
 	sigaction(SIGUSR1, &sa, NULL);
@@ -108,19 +129,11 @@ static int program(void)
 	for (int i = 0; i < WARM; i++)
 		if (one())
 			return 1;
-	for (;;) {
-		int bad;
-
-		if (!sigsetjmp(jump, 1)) {
-			MARK();
-			bad = one();
-			MARK();
-			if (bad)
-				return 1;
-		} else {
-			MARK();		/* the round's end, too */
-		}
-	}
+	if (getenv("STEP_NESTED"))
+		((__typeof__(cuMockCall) *)dlsym(lib, "cuMockCall"))(rounds, &bad);
+	else
+		rounds(&bad);
+	return 1;
 }
 
 /* ------------------------------------------------------------- the watcher -- */
@@ -327,8 +340,8 @@ int main(int argc, char **argv)
 	const char *dir = getenv("CUDATRACE_DIR");
 	int ret = 2;
 
-	if (argc < 3 || !strchr("qcl", *argv[2])) {
-		fprintf(stderr, "usage: step count|signal|longjmp|look query|call|launch [COMMAND]\n");
+	if (argc < 3 || !strchr("qclo", *argv[2])) {
+		fprintf(stderr, "usage: step count|signal|longjmp|look query|call|launch|other [COMMAND]\n");
 		return 2;
 	}
 	what = argv[2];
