@@ -254,14 +254,12 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	f->level = level;
 	f->claim.op = ct_local_add(&t->ops, 1);
 	class = s->open;
-	if (s->flags & CT_SLOT_QUERY) {
+	if (s->flags & CT_SLOT_QUERY)
 		f->claim.begin = t->last;	/* no earlier: enough to find a hang */
-	} else if (t->begins && record_begin(t, s, f)) {
+	else if (t->begins && record_begin(t, s, f))
 		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
-	} else {
+	else
 		f->claim.begin = ct_clock_now(&t->clock);
-		ct_packet_expire(t, f->claim.begin);
-	}
 	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f->stack, class);
 	return s->target;
 }

@@ -24,7 +24,11 @@
 /* Room that only writers in signal handlers may use. */
 #define SLACK		512u
 
-/* A record's time has 48 bits: a packet of a thread that rests for days ends. */
+/*
+ * A record's time has 48 bits: a packet of a thread that rests for days ends.  thunks.S
+ * does not ask, but no line of the clock lasts so long, and a call that finds its line
+ * at an end is recorded here.
+ */
 #ifndef SPAN_MAX
 #define SPAN_MAX	(1ull << 47)
 #endif
@@ -76,12 +80,6 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	t->packet_size = size;
 	t->limit = (size - SLACK) * 8ull;
 	t->deadline = now + SPAN_MAX;
-}
-
-cold void ct_packet_expire(struct ct_thread *t, u64 now)
-{
-	if (now > t->deadline && t->limit)
-		t->limit = CT_PACKET_HEAD * 8;
 }
 
 cold void ct_packet_lose(struct ct_thread *t)

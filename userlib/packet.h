@@ -26,9 +26,6 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e);
 /* One more record of the thread is lost. */
 void ct_packet_lose(struct ct_thread *t);
 
-/* The clock's line is new: a packet that this time is too late for takes no more. */
-void ct_packet_expire(struct ct_thread *t, u64 now);
-
 /* The upper half of a record's second word; the lower one is its op. */
 #define CT_RECORD_WORD(depth, flags, result)				\
 	((u32)(u8)(depth) | (u32)(u8)(flags) << 8 | (u32)(u16)(result) << 16)
