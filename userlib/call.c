@@ -266,18 +266,20 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 
 void ct_leave(struct ct_frame *f, u64 end)
 {
-	/* First, so that nothing of what follows is taken for the call's time. */
-	u64 now = end ? end : ct_clock_now(&ct_self.clock);
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
 	u32 level = f->level;
+	struct ct_open_page *open;
 	struct ct_record e = {
 		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
 		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,
 		.result = (u16)f->result, .op = f->claim.op, .begin = f->claim.begin,
-		.end = now, .payload = f->payload, .size = s->size,
+		.payload = f->payload, .size = s->size,
 	};
 
+	/* First, so that nothing of what follows is taken for the call's time. */
+	if (!(f->flags & CT_FRAME_BYPASS))
+		e.end = end ? end : ct_clock_now(&t->clock);
 	if (s->after)
 		s->after(f);
 	/* Also a child that was forked in the call has another life. */
@@ -294,7 +296,11 @@ void ct_leave(struct ct_frame *f, u64 end)
 	if (t->open->depth > level + 1)
 		abandon(t, level + 1);
 	ct_sink->record(t, &e);
-	/* Not the page of before: to record may have moved it. */
-	if (t->open->depth > level)
-		t->open->depth = level;
+	/* Not the page of before: to record may have moved it, and so may a handler. */
+	do {
+		open = ct_load(&t->open);
+		if (open->depth > level)
+			open->depth = level;
+		barrier();
+	} while (ct_load(&t->open) != open);
 }

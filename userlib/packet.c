@@ -69,7 +69,7 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	/* Calls that are open now end in this packet, or later. */
 	t->op_base = t->open->depth ? t->open->entry[0].op : op;
 	/* ... but one that began before its sink changed has an op of its own. */
-	if (t->op_base > op || op - t->op_base > 1u << 31)
+	if (op - t->op_base >= CT_OP_SPAN)
 		t->op_base = op;
 	p->op_base = t->op_base;
 	barrier();
@@ -84,16 +84,19 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 
 cold void ct_packet_lose(struct ct_thread *t)
 {
-	ct_local_add(&t->lost, 1);
+	u64 mask = ct_signals_block();
+
+	t->lost++;
 	if (t->lane)
 		t->lane->lost = t->lost;
 	if (t->packet != &ct_no_packet)
 		t->packet->lost = t->lost;
+	ct_signals_restore(mask);
 }
 
 #define RETRY	256		/* records lost between two looks at a full disk */
 
-static bool new_packet(struct ct_thread *t, const struct ct_record *e)
+static bool new_packet(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
 	bool ok;
 	u64 mask;
@@ -104,6 +107,9 @@ static bool new_packet(struct ct_thread *t, const struct ct_record *e)
 	}
 	mask = ct_signals_block();
 	ok = ct_sink->next(t, e->op, e->end);
+	/* Calls that go the quick way don't look at the deadline. */
+	if (!ok && ts > t->deadline && t->limit)
+		t->limit = CT_PACKET_HEAD * 8;
 	ct_signals_restore(mask);
 	if (!ok)
 		t->retry = RETRY;
@@ -181,7 +187,8 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	later = (s64)((c.stamp << 16) - (end << 16)) >> 16;
 	if (c.size > CT_RECORD_MAX)
 		goto lost;
-	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c);
+	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c) &&
+	       c.op - t->op_base < CT_OP_SPAN;
 	if (help) {
 		its = head + c.size;
 		end += (u64)later;
@@ -224,20 +231,21 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 		record_inside(t, e, writer);
 		return;
 	}
+	ts = e->end ? e->end : ct_clock_now(&t->clock);
 	for (;;) {
-		ts = stamp(t, e, ((volatile struct ct_packet *)t->packet)->ts_end);
 		c.stamp = CT_STAMP(ts, e->class);
 		c.mark = CT_CLAIMED;
 		barrier();
 		t->writer = (u64)&c;
 		barrier();
+		/* Not before: a handler may have let go of the packet. */
 		p = t->packet;
 		content = *(volatile u64 *)&p->content_size;
 		end = *(volatile u64 *)&p->ts_end;
 		barrier();
-		room = ts >= end && ts <= t->deadline &&
+		room = ts <= t->deadline && e->op - t->op_base < CT_OP_SPAN &&
 		       content + (sizeof(struct ct_thread_record) + e->size) * 8 <= t->limit;
-		if (room) {
+		if (room && ts >= end) {
 			fill(t, p, content, c.stamp, c.word, e->op,
 			     e->begin ? ts - e->begin : 0, e->payload, e->size);
 			if (commit(p, content, e->size, end, ts)) {
@@ -251,7 +259,10 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 		if (done(&c))
 			return;
 		/* A handler was first, or there is no room. */
-		if (!room && ts >= end && !new_packet(t, e)) {
+		if (ts < end) {
+			ts = ct_clock_now(&t->clock);
+			ts = ts < end ? end : ts;
+		} else if (!room && !new_packet(t, e, ts)) {
 			ct_packet_lose(t);
 			return;
 		}

@@ -69,6 +69,7 @@
 #define CT_THREAD_LAST		120
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40
+#define CT_OP_SPAN		0x7fffffff	/* a packet's ops lie so close together */
 #define CT_WORD_INSTANT		0x400	/* CT_RECORD_WORD() of CT_F_INSTANT */
 #define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
 #define CT_KERNEL_BITS		16

@@ -127,7 +127,9 @@ ct_thunks:
 	.endif
 	.if nested
 	open	\timed, %rcx
-	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+	/* The entry's page, though a handler may have moved it. */
+	movq	%rcx, %rax
+	andq	$-4096, %rax
 	movl	CT_FRAME_LEVEL(%rsp), %r11d
 	incl	%r11d
 	movl	%r11d, CT_OPEN_DEPTH(%rax)
@@ -204,11 +206,25 @@ ct_thunks:
 	.endif
 	undisturbed .Lslowly\@
 	.endif
-	/* The claim.  edx: the class; ecx: the upper half of the record's second word. */
+	.if \timed
+	/* Its duration: 48 bits. */
+	movq	%rsi, %rax
+	subq	CT_CLAIM_BEGIN(%rsp), %rax
+	movq	%rax, CT_FRAME_RESULT+8(%rsp)
+	shrq	$48, %rax
+	jnz	.Lslowly\@
+	.endif
+	/* The claim.  rdx: the record's first word; ecx: the upper half of its second. */
 	movq	CT_FRAME_SLOT(%rsp), %rax
 	movzwl	CT_SLOT_CLASS(%rax), %edx
-	movq	%rsi, CT_CLAIM_STAMP(%rsp)
-	movw	%dx, CT_CLAIM_STAMP+6(%rsp)
+	.if \args
+	movzbl	CT_SLOT_SIZE(%rax), %r9d
+	.endif
+	movq	%rsi, %rax
+	shlq	$16, %rax
+	shrdq	$16, %rdx, %rax
+	movq	%rax, %rdx
+	movq	%rax, CT_CLAIM_STAMP(%rsp)
 	shll	$16, %ecx
 	.if nested
 	orl	%r8d, %ecx
@@ -218,7 +234,6 @@ ct_thunks:
 	.endif
 	movl	%ecx, CT_CLAIM_WORD(%rsp)
 	.if \args
-	movzbl	CT_SLOT_SIZE(%rax), %r9d
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rax
 	movl	%r9d, CT_CLAIM_SIZE(%rsp)
 	movq	%rax, CT_CLAIM_PAYLOAD(%rsp)
@@ -228,7 +243,13 @@ ct_thunks:
 	.endif
 	leaq	CT_CLAIM(%rsp), %rax
 	movq	%rax, %fs:CT_THREAD_WRITER(%r10)
-	/* Is there room, and is it later than what is there? */
+	/* Is its op one that the packet can tell, is there room, and is it later than what is there? */
+	movq	CT_CLAIM_OP(%rsp), %rax
+	subq	%fs:CT_THREAD_OP_BASE(%r10), %rax
+	cmpq	$CT_OP_SPAN, %rax
+	jae	4f
+	shlq	$32, %rcx
+	orq	%rax, %rcx
 	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
 	movq	CT_PACKET_CONTENT(%rdi), %r11
 	movq	CT_PACKET_TS_END(%rdi), %rax
@@ -246,26 +267,19 @@ ct_thunks:
 	addq	%rdi, %r9
 	/* The next records' line, which the CPU that stores packets may have. */
 	prefetchw 192(%r9)
-	movq	%rsi, (%r9)
-	movw	%dx, 6(%r9)
-	movl	CT_CLAIM_OP(%rsp), %edx
-	subl	%fs:CT_THREAD_OP_BASE(%r10), %edx
-	movl	%edx, 8(%r9)
-	movl	%ecx, 12(%r9)
+	/*
+	 * In whole words: a handler may have stored and committed this record since its
+	 * place was read, and then the same is stored over it.
+	 */
+	movq	%rdx, (%r9)
+	movq	%rcx, 8(%r9)
 	movq	%fs:CT_THREAD_CPU(%r10), %rcx
 	movl	(%rcx), %ecx
-	.if \timed
-	/* Its duration: 48 bits. */
-	movq	%rsi, %rdx
-	subq	CT_CLAIM_BEGIN(%rsp), %rdx
-	movq	%rdx, 16(%r9)
-	movw	%cx, 22(%r9)
-	shrq	$48, %rdx
-	jnz	4f
-	.else
 	shlq	$48, %rcx
-	movq	%rcx, 16(%r9)
+	.if \timed
+	orq	CT_FRAME_RESULT+8(%rsp), %rcx
 	.endif
+	movq	%rcx, 16(%r9)
 	.if \args == LAUNCH
 	.irp	word, 0, 8, 16, 24, 32
 	movq	CT_FRAME_PAYLOAD+\word(%rsp), %rcx
@@ -293,6 +307,9 @@ ct_thunks:
 	.else
 	movl	$0, CT_OPEN_DEPTH(%rax)
 	.endif
+	/* A handler may have moved the page. */
+	cmpq	%rax, %fs:CT_THREAD_OPEN(%r10)
+	jne	5b
 .Lleft\@:
 	movq	CT_FRAME_RESULT(%rsp), %rax
 	addq	$frame, %rsp
@@ -332,6 +349,7 @@ ct_thunks:
 	.if \args == LAUNCH
 .Lsearch\@:
 	call	ct_kernel_name
+	movl	%eax, %eax
 	jmp	.Lnamed\@
 	.endif
 	/* Another way: all as it came. */

@@ -7,7 +7,9 @@
  *				another one when the call is inside libcuda; their handlers
  *				call CUDA.  Prints how many calls were made.
  *	step longjmp WHAT	the same; its handler leaves by longjmp
- *				Both: every STEP_STRIDE-th instruction, and STEP_MANY queries
+ *	step both WHAT		a signal whose handler calls CUDA after the n-th instruction,
+ *				and after m more one whose handler leaves by longjmp
+ *				All: every STEP_STRIDE-th instruction, and STEP_MANY queries
  *				more in the first handler, if these are set
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
@@ -36,6 +38,7 @@
 #define WARM		300	/* calls before the first that is looked at */
 #define ROUNDS		50	/* of step count */
 #define STEPS_MAX	100000
+#define AFTER		12	/* instructions between two signals of step both */
 
 #define DIE(...)	do { fprintf(stderr, "step: " __VA_ARGS__); fputc('\n', stderr); exit(1); } while (0)
 
@@ -45,7 +48,7 @@ static __typeof__(cuCtxSetCurrent) *set;
 static __typeof__(cuLaunchKernel) *launch;
 static __typeof__(cuMockCount) *other;
 static const char *what;
-static bool jumps;
+static bool jumps, both;
 static int many;	/* calls more in a handler: STEP_MANY */
 static sigjmp_buf jump;
 
@@ -63,7 +66,7 @@ static __attribute__((noinline)) void deep(void)
 
 static void handler(int sig)
 {
-	if (jumps)
+	if (jumps || (both && sig == SIGUSR2))
 		siglongjmp(jump, 1);
 	if (sig == SIGUSR1) {
 		void *ctx;
@@ -180,13 +183,18 @@ static enum event resume(int request, int sig)
 	}
 }
 
-static unsigned long here(void)
+static struct user_regs_struct registers(void)
 {
 	struct user_regs_struct r;
 
 	if (ptrace(PTRACE_GETREGS, child, 0, &r))
 		DIE("no registers");
-	return r.rip;
+	return r;
+}
+
+static unsigned long here(void)
+{
+	return registers().rip;
 }
 
 static void to_mark(void)
@@ -258,6 +266,45 @@ static int interrupt(void)
 		e = e == ENDED ? ENDED : STEP;
 	}
 	printf("calls %lu handled %lu\n", calls, handled);
+	return e != MARKED;
+}
+
+/*
+ * What the handler wrote has been committed when its return goes on with a call that was
+ * interrupted in the middle of the same: each instruction is to leave it as it is.
+ */
+static int interrupt_and_leave(void)
+{
+	const char *stride = getenv("STEP_STRIDE");
+	unsigned long n, i, m, stack, rounds = 0, step = stride ? strtoul(stride, NULL, 10) : 1;
+	enum event e = STEP;
+
+	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+		for (m = 1; m <= AFTER; m++) {
+			to_mark();
+			for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
+				;
+			if (e != STEP)
+				break;
+			stack = registers().rsp;
+			if (resume(PTRACE_CONT, SIGUSR1) != MARKED)
+				DIE("ended at instruction %lu, status %x", n, status);
+			/* Out of the handler, back to where it was, or an instruction further. */
+			while (registers().rsp + 128 < stack)
+				if (resume(PTRACE_SINGLESTEP, 0) != STEP)
+					DIE("ended in the handler, status %x", status);
+			for (i = 0; i < m && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
+				;
+			if (e != STEP) {
+				e = STEP;
+				break;
+			}
+			if (resume(PTRACE_CONT, SIGUSR2) != MARKED)
+				DIE("ended %lu after instruction %lu, status %x", m, n, status);
+			rounds++;
+		}
+	}
+	printf("rounds %lu\n", rounds);
 	return e != MARKED;
 }
 
@@ -341,12 +388,13 @@ int main(int argc, char **argv)
 	int ret = 2;
 
 	if (argc < 3 || !strchr("qclo", *argv[2])) {
-		fprintf(stderr, "usage: step count|signal|longjmp|look query|call|launch|other [COMMAND]\n");
+		fprintf(stderr, "usage: step count|signal|longjmp|both|look query|call|launch|other [COMMAND]\n");
 		return 2;
 	}
 	what = argv[2];
 	many = getenv("STEP_MANY") ? atoi(getenv("STEP_MANY")) : 0;
-	jumps = *argv[1] == 'l' && argv[1][3] == 'g';
+	jumps = !strcmp(argv[1], "longjmp");
+	both = !strcmp(argv[1], "both");
 	child = fork();
 	if (!child) {
 		ptrace(PTRACE_TRACEME);
@@ -359,6 +407,8 @@ int main(int argc, char **argv)
 		ret = count();
 	else if (!strcmp(argv[1], "signal") || jumps)
 		ret = interrupt();
+	else if (both)
+		ret = interrupt_and_leave();
 	else if (!strcmp(argv[1], "look") && argc == 4 && dir)
 		ret = look(dir, argv[3]);
 	kill(child, SIGKILL);
