@@ -31,19 +31,18 @@
 #define CT_QUICK_WORDS		6	/* of the stack at most */
 
 #define CT_FRAME_SIZE		416	/* of struct ct_frame, up to the saved rbp */
-#define CT_FRAME_RESULT		0
-#define CT_FRAME_SLOT		16
-#define CT_FRAME_WORDS		24
-#define CT_FRAME_LEVEL		28
-#define CT_FRAME_LIFE		32	/* and flags */
-#define CT_CLAIM		40
-#define CT_CLAIM_OP		(CT_CLAIM + 0)
-#define CT_CLAIM_BEGIN		(CT_CLAIM + 8)
-#define CT_CLAIM_MARK		(CT_CLAIM + 16)
-#define CT_CLAIM_SIZE		(CT_CLAIM + 20)
-#define CT_CLAIM_STAMP		(CT_CLAIM + 24)
-#define CT_CLAIM_WORD		(CT_CLAIM + 36)
-#define CT_CLAIM_PAYLOAD	(CT_CLAIM + 40)
+#define CT_CLAIM_OP		0	/* its claim is what it begins with */
+#define CT_CLAIM_BEGIN		8
+#define CT_CLAIM_MARK		16
+#define CT_CLAIM_SIZE		20
+#define CT_CLAIM_STAMP		24
+#define CT_CLAIM_WORD		36
+#define CT_CLAIM_PAYLOAD	40
+#define CT_FRAME_RESULT		48
+#define CT_FRAME_SLOT		64
+#define CT_FRAME_WORDS		72
+#define CT_FRAME_LEVEL		76
+#define CT_FRAME_LIFE		80	/* and flags */
 #define CT_SIMPLE_SIZE		88	/* so much of it has a call without arguments */
 #define CT_FRAME_ARG		88
 #define CT_FRAME_PAYLOAD	136
@@ -135,13 +134,13 @@ struct ct_claim {
 
 /* What is used most is at the front, where its addresses are short. */
 struct ct_frame {
+	struct ct_claim claim;	/* of a query without its begin */
 	u64 result, result2;
 	struct ct_slot *slot;
 	u32 words;
 	u32 level;		/* index of its open call */
 	u32 life;		/* of the thread when the call began */
 	u32 flags;
-	struct ct_claim claim;	/* of a query without its begin */
 	/* The frame of a call without arguments to record ends here. */
 	u64 arg[6];
 	u64 payload[16];	/* what was extracted of the arguments */

@@ -130,9 +130,9 @@ ct_thunks:
 	/* The entry's page, though a handler may have moved it. */
 	movq	%rcx, %rax
 	andq	$-4096, %rax
-	movl	CT_FRAME_LEVEL(%rsp), %r11d
-	incl	%r11d
-	movl	%r11d, CT_OPEN_DEPTH(%rax)
+	movl	CT_FRAME_LEVEL(%rsp), %r10d
+	incl	%r10d
+	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	taken	\timed, %rcx
 	.else
 	.if \timed
@@ -150,7 +150,6 @@ ct_thunks:
 	.if \timed
 	movq	saved_rdx(%rsp), %rdx
 	.endif
-	movq	CT_FRAME_SLOT(%rsp), %r11
 	.if \args
 	movzbl	CT_SLOT_WORDS(%r11), %eax
 	testl	%eax, %eax
@@ -241,8 +240,7 @@ ct_thunks:
 	.else
 	movq	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)	/* and no payload */
 	.endif
-	leaq	CT_CLAIM(%rsp), %rax
-	movq	%rax, %fs:CT_THREAD_WRITER(%r10)
+	movq	%rsp, %fs:CT_THREAD_WRITER(%r10)
 	/* Is its op one that the packet can tell, is there room, and is it later than what is there? */
 	movq	CT_CLAIM_OP(%rsp), %rax
 	subq	%fs:CT_THREAD_OP_BASE(%r10), %rax
@@ -299,7 +297,7 @@ ct_thunks:
 	cmpxchgq %r8, CT_PACKET_CONTENT(%rdi)
 	jne	4f
 	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
-	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+	/* As long as a writer is inside, no handler moves the page. */
 5:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	.if nested
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
@@ -307,9 +305,7 @@ ct_thunks:
 	.else
 	movl	$0, CT_OPEN_DEPTH(%rax)
 	.endif
-	/* A handler may have moved the page. */
-	cmpq	%rax, %fs:CT_THREAD_OPEN(%r10)
-	jne	5b
+	movq	$0, %fs:CT_THREAD_WRITER(%r10)
 .Lleft\@:
 	movq	CT_FRAME_RESULT(%rsp), %rax
 	addq	$frame, %rsp
@@ -321,19 +317,25 @@ ct_thunks:
 3:
 	.if \timed
 	movq	CT_CLAIM_BEGIN(%rsp), %r11
+	.else
+	movq	CT_CLAIM_OP(%rsp), %r11
+	movq	ct_self@gottpoff(%rip), %r10
 	.endif
 	.if nested
 	open	\timed, %rcx
-	movl	CT_FRAME_LEVEL(%rsp), %r11d
-	incl	%r11d
-	movl	%r11d, CT_OPEN_DEPTH(%rax)
+	movl	CT_FRAME_LEVEL(%rsp), %r10d
+	incl	%r10d
+	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	.else
 	open	\timed, %rax
 	movl	$1, CT_OPEN_DEPTH(%rax)
 	.endif
 	jmp	2b
 	/* A handler was first, and has perhaps written our record; or there is no room. */
-4:	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+4:	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
+	je	5b
+	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+	/* (One that came in between has done it, too.) */
 	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
 	je	5b
 	jmp	.Lslowly\@
@@ -445,7 +447,7 @@ ct_thunks:
 
 	/*
 	 * An open call's entry, but for the depth.  The op first: see call.c.  It is in rdx,
-	 * with the begin in r11, of a timed call, else in r11.
+	 * with the begin in r11, of a timed call, else in r11.  Leaves the slot in r11.
 	 */
 	.macro	open timed entry
 	.if \timed
@@ -455,11 +457,10 @@ ct_thunks:
 	movq	%fs:CT_THREAD_LAST(%r10), %r11
 	.endif
 	movq	%r11, CT_OPEN_BEGIN(\entry)
-	leaq	frame + 8(%rsp), %r11
-	movq	%r11, CT_OPEN_STACK(\entry)
+	movq	%rsp, CT_OPEN_STACK(\entry)
 	movq	CT_FRAME_SLOT(%rsp), %r11
-	movq	CT_SLOT_OPEN(%r11), %r11
-	movq	%r11, CT_OPEN_CLASS(\entry)
+	movq	CT_SLOT_OPEN(%r11), %r10
+	movq	%r10, CT_OPEN_CLASS(\entry)
 	.endm
 
 	/* Is it still ours?  The op as above. */
@@ -467,8 +468,8 @@ ct_thunks:
 	.if \timed
 	cmpq	%rdx, CT_OPEN_OP(\entry)
 	.else
-	movq	CT_CLAIM_OP(%rsp), %r11
-	cmpq	%r11, CT_OPEN_OP(\entry)
+	movq	CT_CLAIM_OP(%rsp), %r10
+	cmpq	%r10, CT_OPEN_OP(\entry)
 	.endif
 	.endm
 
