@@ -23,6 +23,11 @@ u32 ct_driver_generation;
 static u64 seen_adds, seen_subs;
 static unsigned seen_objects;
 
+/* So often an unfinished object is looked at again: one may have a slot that stays empty. */
+#define LOOKS	64
+
+static unsigned looks;
+
 bool ct_driver_contains(u64 address)
 {
 	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
@@ -64,6 +69,7 @@ struct scan {
 	u64 found[CT_DRIVERS_MAX][2];
 	unsigned drivers;
 	bool news;		/* one that was not there before */
+	bool unfinished;	/* an object is still being relocated, it seems */
 	struct ct_driver newest;
 };
 
@@ -144,7 +150,7 @@ static int patch(struct dl_phdr_info *info, size_t size, void *data)
 	if (ct_driver_contains(o.start) ||
 	    ((u64)&patch >= o.start && (u64)&patch < o.end))
 		return 0;
-	ct_got_patch(&o);
+	scan->unfinished |= !ct_got_patch(&o);
 	return 0;
 }
 
@@ -164,12 +170,12 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	 * what older ones were waiting for. */
 	if (!update_ranges(&scan) && info->dlpi_subs == seen_subs)
 		scan.from = seen_objects;
-	if (scan.drivers) {
+	if (scan.drivers)
 		ct_each_object(patch, &scan);
-		seen_objects = scan.index;
-	} else {
-		seen_objects = 0;
-	}
+	if (scan.unfinished && ++looks < LOOKS)
+		return 1;
+	seen_objects = scan.drivers ? scan.index : 0;
+	looks = 0;
 	seen_adds = info->dlpi_adds;
 	seen_subs = info->dlpi_subs;
 	return 1;

@@ -6,6 +6,9 @@
  * bound at its first call holds an address of its own object; it is bound here,
  * by the loader's rule: the first object of the list that defines the name.
  * Must never write a slot whose value is neither.
+ *
+ * An object may be here while another thread still relocates it: its slots are filled one
+ * after the other, each once, and its RELRO pages are protected at the end.
  */
 #include "got.h"
 
@@ -52,6 +55,15 @@ static u64 bound_later(const char *name)
 	return d.address;
 }
 
+/* Whether the page is, now: the kernel adds 0 to the word, which changes nothing. */
+static bool writable_now(u64 *slot)
+{
+	u32 nobody = 0;
+
+	return ct_sys6(SYS_futex, &nobody, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, slot,
+		       1u << 28 /* FUTEX_OP_ADD */) >= 0;
+}
+
 static void store(const struct ct_object *o, u64 *slot, void *thunk)
 {
 	u64 page = (u64)slot & -PAGE;
@@ -59,6 +71,8 @@ static void store(const struct ct_object *o, u64 *slot, void *thunk)
 
 	if (!ct_object_writable(o, (u64)slot))
 		return;
+	/* A page that is not protected yet must not be, before the loader is done with it. */
+	relro = relro && !writable_now(slot);
 	if (relro && ct_sys3(SYS_mprotect, page, PAGE, PROT_READ | PROT_WRITE) < 0)
 		return;
 	__atomic_store_n(slot, (u64)thunk, __ATOMIC_RELEASE);
@@ -66,7 +80,8 @@ static void store(const struct ct_object *o, u64 *slot, void *thunk)
 		ct_sys3(SYS_mprotect, page, PAGE, PROT_READ);
 }
 
-static void patch_one(const struct ct_object *o, const ElfW(Rela) *r)
+/* False if the loader has yet to fill the slot. */
+static bool patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 {
 	u32 type = (u32)ELF64_R_TYPE(r->r_info);
 	const ElfW(Sym) *s;
@@ -76,32 +91,36 @@ static void patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
 	    (type != R_X86_64_64 || r->r_addend))
-		return;
+		return true;
 	s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	name = o->strings + s->st_name;
 	if (!of_driver(name))
-		return;
+		return true;
 
 	slot = (u64 *)(o->base + r->r_offset);
 	value = *slot;
 	if (!ct_driver_contains(value)) {
 		if (type != R_X86_64_JUMP_SLOT || value < o->start || value >= o->end)
-			return;
+			return value && (type != R_X86_64_JUMP_SLOT || value >= o->base);
 		value = bound_later(name);
 		if (!ct_driver_contains(value))
-			return;
+			return true;
 	}
 	thunk = ct_thunk_for(name, (void *)value);
 	if ((u64)thunk != value)
 		store(o, slot, thunk);
+	return true;
 }
 
-void ct_got_patch(const struct ct_object *o)
+bool ct_got_patch(const struct ct_object *o)
 {
+	bool all = true;
+
 	for (size_t i = 0; i < o->plt_count; i++)
-		patch_one(o, &o->plt[i]);
+		all &= patch_one(o, &o->plt[i]);
 	for (size_t i = 0; i < o->rela_count; i++)
-		patch_one(o, &o->rela[i]);
+		all &= patch_one(o, &o->rela[i]);
+	return all;
 }
 
 static void replace_one(const struct ct_object *o, const ElfW(Rela) *r, const char *name,

@@ -10,9 +10,10 @@
 
 /*
  * Puts thunks into those slots of an object that lead into libcuda, or that
- * will once the loader binds them.  Call inside dl_iterate_phdr().
+ * will once the loader binds them.  Call inside dl_iterate_phdr().  False if there are
+ * some that the loader has not filled yet: look again.
  */
-void ct_got_patch(const struct ct_object *o);
+bool ct_got_patch(const struct ct_object *o);
 
 /* Every slot of this name that holds one address gets another. */
 void ct_got_replace(const struct ct_object *o, const char *name, void *from, void *to);

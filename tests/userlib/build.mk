@@ -13,7 +13,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
-	libplugin.so throw bench_call bench_start test_clock test_elf \
+	libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside)
 
@@ -83,6 +83,12 @@ $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1
 
 $(O)/linked-now: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -fPIE -pie -Wl,-z,now -Wl,-z,relro -o $@ $^
+
+$(O)/relocating: $(T)/relocating.c $(T)/mock.h
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $<
+
+$(O)/librelocating.so: $(T)/relocating.c $(T)/mock.h $(O)/libcuda.so.1
+	$(CC) $(TEST_CFLAGS) -DPLUGIN -D_GNU_SOURCE -fPIC -shared -Wl,-z,now -Wl,-z,relro -o $@ $< $(O)/libcuda.so.1
 
 $(O)/libplugin.so: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^

@@ -162,6 +162,9 @@ t_linked() {
 	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 ' && counts 2 ' cuInit ' &&
 	  counts 1 ' cuCtxGetCurrent$'; }
 	ok "a plugin linked to libcuda that is loaded later" $?
+	traced "$B/relocating" "$B/librelocating.so"
+	{ exits 0 && valid && counts 10 ' cuCtxGetCurrent$' && counts 10 ' cuCtxSetCurrent '; }
+	ok "... in the middle of whose relocation CUDA is called" $?
 }
 
 t_runtime() {
