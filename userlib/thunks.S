@@ -104,15 +104,7 @@ ct_thunks:
 	.ifeq \args
 	movq	%rdx, saved_rdx(%rsp)
 	.endif
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	subq	%fs:CT_THREAD_TSC(%r10), %rax
-	cmpq	%fs:CT_THREAD_SPAN(%r10), %rax
-	jae	7f
-	imulq	%fs:CT_THREAD_MULT(%r10), %rax
-	shrq	$32, %rax
-	addq	%fs:CT_THREAD_NS(%r10), %rax
+	stamp	7f
 	movq	%rax, CT_CLAIM_BEGIN(%rsp)
 	movq	%r11, CT_FRAME_SLOT(%rsp)
 	movq	%rax, %r11
@@ -185,11 +177,13 @@ ct_thunks:
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lunstamped\@
 	undisturbed .Lunstamped\@
-	stamp_end .Lunstamped\@
+	stamp	.Lunstamped\@
+	movq	%rax, %rsi		/* when the call ended */
 	.else
 	/* First, so that nothing of what follows is taken for the call's time. */
 	movq	ct_self@gottpoff(%rip), %r10
-	stamp_end .Lunstamped\@
+	stamp	.Lunstamped\@
+	movq	%rax, %rsi		/* when the call ended */
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lslowly\@
@@ -374,8 +368,8 @@ ct_thunks:
 	.endif
 	.endm
 
-	/* rsi: when the call ended. */
-	.macro	stamp_end else
+	/* rax: the time. */
+	.macro	stamp else
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
@@ -385,7 +379,6 @@ ct_thunks:
 	imulq	%fs:CT_THREAD_MULT(%r10), %rax
 	shrq	$32, %rax
 	addq	%fs:CT_THREAD_NS(%r10), %rax
-	movq	%rax, %rsi
 	.endm
 
 	/* Nothing has happened that ct_leave() has to see to.  ecx: the result; r8: the level. */
@@ -473,6 +466,18 @@ ct_thunks:
 	.endif
 	.endm
 
+	/* ecx words of the caller's stack, which begin above the frame, go below it. */
+	.macro	copy_words
+	leal	1(%rcx), %eax
+	andl	$-2, %eax
+	shll	$3, %eax
+	subq	%rax, %rsp
+1:	subl	$1, %ecx
+	movq	16(%rbp,%rcx,8), %rax
+	movq	%rax, (%rsp,%rcx,8)
+	jnz	1b
+	.endm
+
 	.balign	64
 	.type	other_ways, @function
 other_ways:
@@ -542,16 +547,8 @@ thunk_common:
 	ret
 	.cfi_restore_state
 
-	/* Below are the frame's words, above them the caller's. */
 .Lcopy_stack:
-	leal	1(%rcx), %eax
-	andl	$-2, %eax
-	shll	$3, %eax
-	subq	%rax, %rsp
-1:	subl	$1, %ecx
-	movq	16(%rbp,%rcx,8), %rax
-	movq	%rax, (%rsp,%rcx,8)
-	jnz	1b
+	copy_words
 	jmp	.Lcall
 
 	/* Anything in, anything out. */
@@ -571,14 +568,7 @@ thunk_common:
 	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
 	testl	%ecx, %ecx
 	jz	2f
-	leal	1(%rcx), %eax
-	andl	$-2, %eax
-	shll	$3, %eax
-	subq	%rax, %rsp
-1:	subl	$1, %ecx
-	movq	16(%rbp,%rcx,8), %rax
-	movq	%rax, (%rsp,%rcx,8)
-	jnz	1b
+	copy_words
 2:	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
 	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
 	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+32(%rbp), %xmm2
