@@ -8,6 +8,7 @@
  */
 #include "driver.h"
 
+#include "clock.h"
 #include "got.h"
 #include "options.h"
 #include "slot.h"
@@ -23,10 +24,19 @@ u32 ct_driver_generation;
 static u64 seen_adds, seen_subs;
 static unsigned seen_objects;
 
-/* So often an unfinished object is looked at again: one may have a slot that stays empty. */
-#define LOOKS	64
+/*
+ * An unfinished object is looked at again: a few times at once, then once in a while, and
+ * for so long, as it may have a slot that stays empty.
+ */
+#define LOOKS		8
+#define LOOK_NS		1000000ull
+#define LOOKS_NS	2000000000ull
 
-static unsigned looks;
+static struct {
+	unsigned count;		/* 0: nothing is unfinished */
+	u64 first, last;
+	u64 adds, subs;		/* what it is true of */
+} look;
 
 bool ct_driver_contains(u64 address)
 {
@@ -164,6 +174,10 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	if (size < needed ||
 	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
 		return 1;
+	if (look.count && (look.adds != info->dlpi_adds || look.subs != info->dlpi_subs))
+		look.count = 0;
+	if (look.count >= LOOKS && ct_clock_real() - look.last < LOOK_NS)
+		return 1;
 	memset(&scan, 0, sizeof(scan));
 	ct_each_object(find_drivers, &scan);
 	/* New objects go to the end of the list; but a libcuda that came may be
@@ -172,10 +186,17 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 		scan.from = seen_objects;
 	if (scan.drivers)
 		ct_each_object(patch, &scan);
-	if (scan.unfinished && ++looks < LOOKS)
-		return 1;
+	if (scan.unfinished) {
+		look.last = ct_clock_real();
+		if (!look.count++)
+			look.first = look.last;
+		look.adds = info->dlpi_adds;
+		look.subs = info->dlpi_subs;
+		if (look.last - look.first < LOOKS_NS)
+			return 1;
+	}
 	seen_objects = scan.drivers ? scan.index : 0;
-	looks = 0;
+	look.count = 0;
 	seen_adds = info->dlpi_adds;
 	seen_subs = info->dlpi_subs;
 	return 1;

@@ -55,13 +55,12 @@ static u64 bound_later(const char *name)
 	return d.address;
 }
 
-/* Whether the page is, now: the kernel adds 0 to the word, which changes nothing. */
-static bool writable_now(u64 *slot)
+/* By the kernel, which stores nothing into a page that is protected. */
+static bool store_if_writable(u64 *slot, void *thunk)
 {
-	u32 nobody = 0;
+	struct { u64 base, len; } from = { (u64)&thunk, 8 }, to = { (u64)slot, 8 };
 
-	return ct_sys6(SYS_futex, &nobody, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, slot,
-		       1u << 28 /* FUTEX_OP_ADD */) >= 0;
+	return ct_sys6(SYS_process_vm_writev, ct_sys0(SYS_getpid), &from, 1, &to, 1, 0) == 8;
 }
 
 static void store(const struct ct_object *o, u64 *slot, void *thunk)
@@ -71,8 +70,12 @@ static void store(const struct ct_object *o, u64 *slot, void *thunk)
 
 	if (!ct_object_writable(o, (u64)slot))
 		return;
-	/* A page that is not protected yet must not be, before the loader is done with it. */
-	relro = relro && !writable_now(slot);
+	/*
+	 * A page that is not protected yet must not be, before the loader is done with it;
+	 * it may be protected at any instruction.
+	 */
+	if (relro && store_if_writable(slot, thunk))
+		return;
 	if (relro && ct_sys3(SYS_mprotect, page, PAGE, PROT_READ | PROT_WRITE) < 0)
 		return;
 	__atomic_store_n(slot, (u64)thunk, __ATOMIC_RELEASE);
@@ -101,7 +104,9 @@ static bool patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 	value = *slot;
 	if (!ct_driver_contains(value)) {
 		if (type != R_X86_64_JUMP_SLOT || value < o->start || value >= o->end)
-			return value && (type != R_X86_64_JUMP_SLOT || value >= o->base);
+			/* What is not relocated yet is where the object was linked at. */
+			return value && (type != R_X86_64_JUMP_SLOT ||
+					 value + o->base < o->start || value + o->base >= o->end);
 		value = bound_later(name);
 		if (!ct_driver_contains(value))
 			return true;

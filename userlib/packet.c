@@ -84,14 +84,20 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 
 cold void ct_packet_lose(struct ct_thread *t)
 {
-	u64 mask = ct_signals_block();
+	struct ct_claim c = { .mark = CT_CLAIM_DONE };
+	u64 writer = t->writer;
 
-	t->lost++;
+	ct_local_add(&t->lost, 1);
+	/* As long as a writer is inside, no handler lets go of the packet. */
+	if (!writer)
+		t->writer = (u64)&c;
+	barrier();
 	if (t->lane)
 		t->lane->lost = t->lost;
 	if (t->packet != &ct_no_packet)
 		t->packet->lost = t->lost;
-	ct_signals_restore(mask);
+	barrier();
+	t->writer = writer;
 }
 
 #define RETRY	256		/* records lost between two looks at a full disk */
@@ -106,7 +112,7 @@ static bool new_packet(struct ct_thread *t, const struct ct_record *e, u64 ts)
 		return false;
 	}
 	mask = ct_signals_block();
-	ok = ct_sink->next(t, e->op, e->end);
+	ok = ct_sink->next(t, e->op, ts);
 	/* Calls that go the quick way don't look at the deadline. */
 	if (!ok && ts > t->deadline && t->limit)
 		t->limit = CT_PACKET_HEAD * 8;

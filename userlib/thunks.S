@@ -125,6 +125,7 @@ ct_thunks:
 	movl	CT_FRAME_LEVEL(%rsp), %r10d
 	incl	%r10d
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
+.Ltaken\@:
 	taken	\timed, %rcx
 	.else
 	.if \timed
@@ -132,10 +133,10 @@ ct_thunks:
 	.endif
 	open	\timed, %rax
 	movl	$1, CT_OPEN_DEPTH(%rax)
+.Ltaken\@:
 	taken	\timed, %rax
 	.endif
 	jne	3f
-2:
 	.if nested
 	movq	saved(%rsp), %rcx
 	.endif
@@ -324,7 +325,7 @@ ct_thunks:
 	open	\timed, %rax
 	movl	$1, CT_OPEN_DEPTH(%rax)
 	.endif
-	jmp	2b
+	jmp	.Ltaken\@
 	/* A handler was first, and has perhaps written our record; or there is no room. */
 4:	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
 	je	5b
@@ -450,7 +451,9 @@ ct_thunks:
 	movq	%fs:CT_THREAD_LAST(%r10), %r11
 	.endif
 	movq	%r11, CT_OPEN_BEGIN(\entry)
-	movq	%rsp, CT_OPEN_STACK(\entry)
+	/* An address in its frame, but not its end: what libcuda jumps to begins there. */
+	leaq	8(%rsp), %r11
+	movq	%r11, CT_OPEN_STACK(\entry)
 	movq	CT_FRAME_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
 	movq	%r10, CT_OPEN_CLASS(\entry)

@@ -190,6 +190,10 @@ t_packets() {
 	traced "$B/victim" nested
 	{ exits 0 && valid && counts 1 'depth=70 .*cuMockCall' && counts 1 'depth=71 '; }
 	ok "71 calls inside each other, more than the page of open calls holds" $?
+	traced "$B/victim" jumped_to
+	{ exits 0 && valid && counts 300 'depth=1 .*cuCtxSetCurrent ' &&
+	  counts 300 'depth=0 flags=0 .*cuStreamSynchronize '; }
+	ok "a call that libcuda ends in by a jump is inside the other" $?
 }
 
 t_capture() {

@@ -54,6 +54,7 @@ double cuMockMany(int a, double b, long c, float d, long e, long f, long g, doub
 		  long i, long j, long k, double l, double m, double n, double o,
 		  double p, double q, long r, long s, long t);
 int cuMockCall(void (*f)(void *), void *arg);
+int cuMockNext(int (*f)(void *));
 int cuMockHang(void);
 int cuMockIoctl(int fd, unsigned long cmd, void *arg);	/* 999: it failed */
 int cuMockErrno(void);

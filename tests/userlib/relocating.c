@@ -21,7 +21,7 @@ static int one(void)
 	return 1;
 }
 
-static int (*choose(void))(void)
+__attribute__((used)) static int (*choose(void))(void)
 {
 	(*MEETING)(0);
 	return one;

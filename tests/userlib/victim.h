@@ -56,6 +56,7 @@ int aborts(void);
 int hang(void);
 int longjmps(void);
 int nested(void);
+int jumped_to(void);
 int signals(void);
 int signal_jumps(void);
 int reload(void);

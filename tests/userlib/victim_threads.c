@@ -180,6 +180,21 @@ int nested(void)
 	return 0;
 }
 
+/* For as long as it takes until the clock has its line. */
+int jumped_to(void)
+{
+	__typeof__(cuStreamSynchronize) *synchronize;
+
+	load();
+	synchronize = GET(cuStreamSynchronize);
+	GET(cuMockNext)(GET(cuCtxSetCurrent));
+	for (int i = 0; i < 300; i++) {
+		CHECK(!synchronize((void *)1));
+		usleep(200);
+	}
+	return 0;
+}
+
 static volatile int handled;
 
 static void handler(int sig)
