@@ -8,6 +8,9 @@
  */
 #include <string.h>
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wunknown-pragmas"
+#endif
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
