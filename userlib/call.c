@@ -150,8 +150,9 @@ static cold bool on_signal_stack(void)
 }
 
 /*
- * Calls are open already.  Those whose frame lies below or at ours are gone: a
- * stack holds one frame at a place.
+ * Calls are open already.  Those whose frame ends below where ours begins are gone: a
+ * stack holds one frame at a place.  (Ours begins where another ends if libcuda has
+ * jumped to us.)
  */
 static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 {
@@ -160,7 +161,7 @@ static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 	u32 known = open->depth < CT_OPEN_MAX ? open->depth : CT_OPEN_MAX;
 	u32 level = known;
 
-	while (level && open->entry[level - 1].stack <= (u64)f->stack)
+	while (level && open->entry[level - 1].stack < (u64)f->stack)
 		level--;
 	if (level != known && !on_signal_stack())
 		abandon(t, level);
@@ -260,7 +261,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
 	else
 		f->claim.begin = ct_clock_now(&t->clock);
-	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f->stack, class);
+	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f, class);
 	return s->target;
 }
 

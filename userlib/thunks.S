@@ -79,10 +79,13 @@ ct_thunks:
 	jae	8f
 	shll	$5, %ecx
 	addq	%rax, %rcx
-	/* The call around this one is there as long as its frame is above ours. */
+	/*
+	 * The call around this one is there as long as its frame is above ours, which begins
+	 * where that ends if libcuda has jumped to us.
+	 */
 	leaq	frame + 8(%rsp), %rax
 	cmpq	%rax, CT_OPEN_STACK(%rcx)
-	jbe	8f
+	jb	8f
 	addq	$32, %rcx
 	.else
 	cmpl	$0, CT_OPEN_DEPTH(%rax)
@@ -255,9 +258,14 @@ ct_thunks:
 	.endif
 	cmpq	%r8, %fs:CT_THREAD_LIMIT(%r10)
 	jb	4f
+	.if \args
 	movq	%r11, %r9
 	shrq	$3, %r9
 	addq	%rdi, %r9
+	.else
+	shrq	$3, %r11
+	leaq	(%rdi,%r11), %r9
+	.endif
 	/* The next records' line, which the CPU that stores packets may have. */
 	prefetchw 192(%r9)
 	/*
@@ -288,7 +296,11 @@ ct_thunks:
 	/* The commit. */
 	cmpxchgq %rsi, CT_PACKET_TS_END(%rdi)
 	jne	4f
+	.if \args
 	movq	%r11, %rax
+	.else
+	leaq	-24 * 8(%r8), %rax
+	.endif
 	cmpxchgq %r8, CT_PACKET_CONTENT(%rdi)
 	jne	4f
 	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
@@ -451,9 +463,7 @@ ct_thunks:
 	movq	%fs:CT_THREAD_LAST(%r10), %r11
 	.endif
 	movq	%r11, CT_OPEN_BEGIN(\entry)
-	/* An address in its frame, but not its end: what libcuda jumps to begins there. */
-	leaq	8(%rsp), %r11
-	movq	%r11, CT_OPEN_STACK(\entry)
+	movq	%rsp, CT_OPEN_STACK(\entry)
 	movq	CT_FRAME_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
 	movq	%r10, CT_OPEN_CLASS(\entry)

@@ -336,7 +336,7 @@ struct ct_thread_record {
 struct ct_open_call {
 	__u64 begin;		/* ns */
 	__u64 op;
-	__u64 stack;		/* where its frame is: an address in it */
+	__u64 stack;		/* the end of its frame, the lowest address */
 	__u32 class;
 	__u32 flags;		/* CT_OPEN_*; bytes of its record's payload << 8 */
 };
