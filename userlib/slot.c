@@ -133,7 +133,7 @@ bool ct_is_thunk(const void *address)
 	return p >= ct_thunks && p < ct_thunks + (CT_THUNKS << CT_THUNK_SHIFT);
 }
 
-static struct ct_slot *look_up(const char *symbol, u64 hash, void *target)
+static struct ct_slot *look_up(const char *symbol, u32 hash, void *target)
 {
 	for (u32 i = ct_load(&heads[hash % HEADS]); i; i = ct_slots[i].next) {
 		struct ct_slot *s = &ct_slots[i];
@@ -146,7 +146,7 @@ static struct ct_slot *look_up(const char *symbol, u64 hash, void *target)
 }
 
 /* A slot of this symbol whose libcuda is gone, for the one that came. */
-static struct ct_slot *look_up_stale(const char *symbol, u64 hash)
+static struct ct_slot *look_up_stale(const char *symbol, u32 hash)
 {
 	for (u32 i = heads[hash % HEADS]; i; i = ct_slots[i].next) {
 		struct ct_slot *s = &ct_slots[i];
@@ -188,7 +188,7 @@ static void fill(struct ct_slot *s, const char *symbol)
 		s->after = ct_after_get_proc_address;
 }
 
-static struct ct_slot *make(const char *symbol, u64 hash, void *target)
+static struct ct_slot *make(const char *symbol, u32 hash, void *target)
 {
 	struct ct_slot *s;
 
@@ -201,6 +201,7 @@ static struct ct_slot *make(const char *symbol, u64 hash, void *target)
 	used++;
 	s->hash = hash;
 	s->target = target;
+	s->way = ct_way_full;
 	fill(s, symbol);
 	s->next = heads[hash % HEADS];
 	ct_store(&heads[hash % HEADS], (u16)index_of(s));
@@ -209,7 +210,7 @@ static struct ct_slot *make(const char *symbol, u64 hash, void *target)
 
 void *ct_thunk_for(const char *symbol, void *target)
 {
-	u64 hash = ct_hash(symbol, strlen(symbol));
+	u32 hash = (u32)ct_hash(symbol, strlen(symbol));
 	struct ct_slot *s = look_up(symbol, hash, target);
 	u64 mask;
 
@@ -246,20 +247,20 @@ void ct_slots_forget(u64 start, u64 end)
 	ct_unlock(mask);
 }
 
-/* CT_SLOT_QUICK_*, if thunks.S can do what its calls need. */
-static u8 way(const struct ct_slot *s)
+/* A quick one, if thunks.S can do what its calls need. */
+static ct_way *way(const struct ct_slot *s)
 {
 	bool query = s->flags & CT_SLOT_QUERY;
 
 	if (s->flags & ~CT_SLOT_QUERY || s->after)
-		return 0;
+		return ct_way_full;
 	if (!s->words && !s->extract)
-		return query ? CT_SLOT_QUICK_QUERY : CT_SLOT_QUICK_CALL;
+		return query ? ct_way_query : ct_way_call;
 	if (!query && s->extract == ct_x_launch)
-		return CT_SLOT_QUICK_LAUNCH;
+		return ct_way_launch;
 	if (s->words <= CT_QUICK_WORDS && s->extract && s->size)
-		return query ? CT_SLOT_QUICK_ASK : CT_SLOT_QUICK_ARGS;
-	return 0;
+		return query ? ct_way_ask : ct_way_args;
+	return ct_way_full;
 }
 
 u16 ct_slot_define(struct ct_slot *s)
@@ -286,6 +287,6 @@ u16 ct_slot_define(struct ct_slot *s)
 	s->open = (u16)id | (u64)((u32)s->size << 8 |
 		  (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0)) << 32;
 	ct_store(&s->class, (u16)id);
-	ct_store(&s->flags, (u8)(s->flags | way(s)));
+	ct_store(&s->way, way(s));
 	return (u16)id;
 }

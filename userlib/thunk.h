@@ -16,19 +16,15 @@
 #define CT_SLOT_WORDS		11
 #define CT_SLOT_SIZE		12
 #define CT_SLOT_EXTRACT		16
+#define CT_SLOT_WAY		48
 #define CT_SLOT_OPEN		56
 
 #define CT_SLOT_VECTOR		0x01	/* xmm registers carry arguments, or may */
 #define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
 #define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
 #define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
-/* Those with nothing to be done but a record, by whether that has arguments and a begin. */
-#define CT_SLOT_QUICK_QUERY	0x10
-#define CT_SLOT_QUICK_CALL	0x20
-#define CT_SLOT_QUICK_ARGS	0x40
-#define CT_SLOT_QUICK_LAUNCH	0x60	/* arguments, and thunks.S knows them */
-#define CT_SLOT_QUICK_ASK	0x80	/* a query with arguments */
-#define CT_QUICK_WORDS		6	/* of the stack at most */
+
+#define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */
 
 #define CT_FRAME_SIZE		416	/* of struct ct_frame, up to the saved rbp */
 #define CT_CLAIM_OP		0	/* its claim is what it begins with */
@@ -92,6 +88,18 @@
 struct ct_frame;
 struct ct_slot;
 
+/* Where a thunk jumps to, with what the caller passed and the slot in r11. */
+typedef void ct_way(void);
+
+/* Through ct_enter() and ct_leave(). */
+ct_way ct_way_full;
+
+/*
+ * The quick ones, of which nothing but a record has to be made: a query or a call
+ * (which has a begin), without arguments to record or with them; thunks.S knows a launch's.
+ */
+ct_way ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_launch;
+
 /* Fills a record's payload from a call that has returned (see decode.h). */
 typedef void ct_extract(const struct ct_frame *f, void *payload, bool after);
 
@@ -111,9 +119,10 @@ struct ct_slot {
 	ct_extract *extract;
 	void (*after)(struct ct_frame *f);	/* changes what the call returned */
 	const char *symbol;
-	u64 hash;
-	u32 failures;		/* calls since the class was refused */
-	u32 stale;		/* its libcuda was unloaded */
+	u32 hash;
+	u16 failures;		/* calls since the class was refused */
+	u16 stale;		/* its libcuda was unloaded */
+	ct_way *way;		/* that its calls go */
 	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));
 

@@ -5,9 +5,10 @@
  * tables describe every instruction: exceptions, backtraces and thread
  * cancellation pass through as through any function.
  *
- * A thunk calls ct_enter(), the target with a copy of its stack arguments, and
- * ct_leave(); for most calls it does itself what these do.  Must never change a return
- * address (shadow stacks), nor a register that carries an argument or a result.
+ * A thunk jumps to its slot's way.  The full one calls ct_enter(), the target with a copy
+ * of its stack arguments, and ct_leave(); most calls go a quick one, which does itself what
+ * these do.  Must never change a return address (shadow stacks), nor a register that
+ * carries an argument or a result.
  */
 #include "thunk.h"
 
@@ -21,12 +22,11 @@ ct_thunks:
 	.cfi_startproc
 	.set	index, 0
 	.rept	CT_THUNKS
-	.balign	1 << CT_THUNK_SHIFT
+	.org	ct_thunks + (index << CT_THUNK_SHIFT)	/* an error if one is longer */
 	endbr64
 	/* scratch in the ABI, never an argument */
 	leaq	ct_slots + (index << CT_SLOT_SHIFT)(%rip), %r11
-	.byte	0xe9			/* jmp, never the short one */
-	.long	thunk_common - . - 4
+	notrack jmp *CT_SLOT_WAY(%r11)
 	.set	index, index + 1
 	.endr
 	.cfi_endproc
@@ -110,7 +110,6 @@ ct_thunks:
 	stamp	7f
 	movq	%rax, CT_CLAIM_BEGIN(%rsp)
 	movq	%r11, CT_FRAME_SLOT(%rsp)
-	movq	%rax, %r11
 	movl	$1, %edx
 	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
 	movq	%rdx, CT_CLAIM_OP(%rsp)
@@ -121,6 +120,7 @@ ct_thunks:
 	movq	%r11, CT_CLAIM_OP(%rsp)
 	.endif
 	.if nested
+.Lopen\@:
 	open	\timed, %rcx
 	/* The entry's page, though a handler may have moved it. */
 	movq	%rcx, %rax
@@ -128,15 +128,17 @@ ct_thunks:
 	movl	CT_FRAME_LEVEL(%rsp), %r10d
 	incl	%r10d
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
-.Ltaken\@:
 	taken	\timed, %rcx
+	.elseif \timed
+	movq	%fs:CT_THREAD_OPEN(%r10), %r10
+.Lopen\@:
+	open	\timed, %r10
+	movl	$1, CT_OPEN_DEPTH(%r10)
+	taken	\timed, %r10
 	.else
-	.if \timed
-	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	.endif
+.Lopen\@:
 	open	\timed, %rax
 	movl	$1, CT_OPEN_DEPTH(%rax)
-.Ltaken\@:
 	taken	\timed, %rax
 	.endif
 	jne	3f
@@ -213,15 +215,14 @@ ct_thunks:
 	.endif
 	/* The claim.  rdx: the record's first word; ecx: the upper half of its second. */
 	movq	CT_FRAME_SLOT(%rsp), %rax
-	movzwl	CT_SLOT_CLASS(%rax), %edx
+	movq	%rsi, %rdx
+	shlq	$16, %rdx
+	movw	CT_SLOT_CLASS(%rax), %dx
+	rorq	$16, %rdx
 	.if \args
 	movzbl	CT_SLOT_SIZE(%rax), %r9d
 	.endif
-	movq	%rsi, %rax
-	shlq	$16, %rax
-	shrdq	$16, %rdx, %rax
-	movq	%rax, %rdx
-	movq	%rax, CT_CLAIM_STAMP(%rsp)
+	movq	%rdx, CT_CLAIM_STAMP(%rsp)
 	shll	$16, %ecx
 	.if nested
 	orl	%r8d, %ecx
@@ -323,21 +324,12 @@ ct_thunks:
 	/* A handler used our place before we had it; now it is ours. */
 3:
 	.if \timed
-	movq	CT_CLAIM_BEGIN(%rsp), %r11
+	movq	CT_CLAIM_BEGIN(%rsp), %rax
 	.else
 	movq	CT_CLAIM_OP(%rsp), %r11
 	movq	ct_self@gottpoff(%rip), %r10
 	.endif
-	.if nested
-	open	\timed, %rcx
-	movl	CT_FRAME_LEVEL(%rsp), %r10d
-	incl	%r10d
-	movl	%r10d, CT_OPEN_DEPTH(%rax)
-	.else
-	open	\timed, %rax
-	movl	$1, CT_OPEN_DEPTH(%rax)
-	.endif
-	jmp	.Ltaken\@
+	jmp	.Lopen\@
 	/* A handler was first, and has perhaps written our record; or there is no room. */
 4:	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
 	je	5b
@@ -371,7 +363,7 @@ ct_thunks:
 	.endif
 9:	addq	$frame, %rsp
 	.cfi_def_cfa_offset 8
-	jmp	.Lfull
+	jmp	ct_way_full
 	.ifeq nested
 	.cfi_def_cfa_offset frame + 8
 .Ldeeper\@:
@@ -453,20 +445,24 @@ ct_thunks:
 
 	/*
 	 * An open call's entry, but for the depth.  The op first: see call.c.  It is in rdx,
-	 * with the begin in r11, of a timed call, else in r11.  Leaves the slot in r11.
+	 * with the begin in rax, of a timed call, else in r11.  Leaves the slot in r11.
 	 */
 	.macro	open timed entry
 	.if \timed
 	movq	%rdx, CT_OPEN_OP(\entry)
+	movq	%rax, CT_OPEN_BEGIN(\entry)
+	movq	%rsp, CT_OPEN_STACK(\entry)
+	movq	CT_SLOT_OPEN(%r11), %rax
+	movq	%rax, CT_OPEN_CLASS(\entry)
 	.else
 	movq	%r11, CT_OPEN_OP(\entry)
 	movq	%fs:CT_THREAD_LAST(%r10), %r11
-	.endif
 	movq	%r11, CT_OPEN_BEGIN(\entry)
 	movq	%rsp, CT_OPEN_STACK(\entry)
 	movq	CT_FRAME_SLOT(%rsp), %r11
 	movq	CT_SLOT_OPEN(%r11), %r10
 	movq	%r10, CT_OPEN_CLASS(\entry)
+	.endif
 	.endm
 
 	/* Is it still ours?  The op as above. */
@@ -491,33 +487,43 @@ ct_thunks:
 	jnz	1b
 	.endm
 
+	.macro	way name timed args deeper
 	.balign	64
-	.type	other_ways, @function
-other_ways:
+	.type	\name, @function
+\name:
 	.cfi_startproc
-	testb	$CT_SLOT_QUICK_ARGS, CT_SLOT_FLAGS(%r11)
-	jz	1f
-	testb	$CT_SLOT_QUICK_LAUNCH & ~CT_SLOT_QUICK_ARGS, CT_SLOT_FLAGS(%r11)
-	jz	args
-	jmp	launch
-1:	testb	$CT_SLOT_QUICK_CALL, CT_SLOT_FLAGS(%r11)
-	jnz	call
-	testb	$CT_SLOT_QUICK_ASK, CT_SLOT_FLAGS(%r11)
-	jnz	ask
-	jmp	.Lfull
+	quick	\timed, \args, \deeper
 	.cfi_endproc
-	.size	other_ways, . - other_ways
+	.size	\name, . - \name
+	.endm
+
+	.macro	entry way
+	.globl	\way
+	.hidden	\way
+	.endm
+
+	entry	ct_way_query
+	entry	ct_way_call
+	entry	ct_way_ask
+	entry	ct_way_args
+	entry	ct_way_launch
+	entry	ct_way_full
+
+	way	ct_way_query, 0, 0, query_nested
+	way	ct_way_call, 1, 0, call_nested
+	way	ct_way_ask, 0, 1, ask_nested
+	way	ct_way_args, 1, 1, args_nested
+	way	ct_way_launch, 1, LAUNCH, launch_nested
+	way	query_nested, 0, 0, 0
+	way	call_nested, 1, 0, 0
+	way	ask_nested, 0, 1, 0
+	way	args_nested, 1, 1, 0
+	way	launch_nested, 1, LAUNCH, 0
 
 	.balign	16
-	.type	thunk_common, @function
-thunk_common:
+	.type	ct_way_full, @function
+ct_way_full:
 	.cfi_startproc
-	testb	$CT_SLOT_QUICK_QUERY, CT_SLOT_FLAGS(%r11)
-	jz	other_ways
-	/* Reached without a jump: it is the most frequent. */
-	quick	0, 0, query_nested
-
-.Lfull:
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
@@ -615,27 +621,7 @@ thunk_common:
 	.cfi_restore %rbp
 	ret
 	.cfi_endproc
-	.size	thunk_common, . - thunk_common
-
-	.macro	way name timed args deeper
-	.balign	64
-	.type	\name, @function
-\name:
-	.cfi_startproc
-	quick	\timed, \args, \deeper
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	way	launch, 1, LAUNCH, launch_nested
-	way	args, 1, 1, args_nested
-	way	call, 1, 0, call_nested
-	way	ask, 0, 1, ask_nested
-	way	query_nested, 0, 0, 0
-	way	launch_nested, 1, LAUNCH, 0
-	way	args_nested, 1, 1, 0
-	way	call_nested, 1, 0, 0
-	way	ask_nested, 0, 1, 0
+	.size	ct_way_full, . - ct_way_full
 
 	/* Code here begins with endbr64 and returns only where it was called. */
 	.section .note.gnu.property, "a"
