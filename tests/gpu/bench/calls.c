@@ -17,33 +17,21 @@
  * was (nan: there were none), and three how many pairs that are, of a hundred.
  */
 #define _GNU_SOURCE
+#include "quiet.h"
+
 #include <cuda.h>
 #include <link.h>
 #include <math.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCHES		32
 #define QUERIES		2000	/* of a batch */
 #define SWITCHES	1000
 #define LAUNCHES	125	/* fewer than the GPU's queue takes: a full one makes us wait */
-#define ADDITIONS	2000
-#define ALONE		1.1	/* times the least that the loop ever took */
 
 static const char kernel[] =
 	".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }\n";
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static void check(CUresult result, const char *what)
 {
@@ -106,47 +94,16 @@ static double timed(const struct call *c, void *function)
 	return (now() - begin) / c->calls;
 }
 
-static double additions(void)
-{
-	double begin = now();
-	unsigned a = 0, b = 0, c = 0, d = 0;
-
-	for (int i = 0; i < ADDITIONS; i++)
-		__asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3\n\t"
-				 "xor $3, %0; xor $3, %1; xor $3, %2; xor $3, %3"
-				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
-	return now() - begin;
-}
-
-/* Nobody else is at work on this core. */
-static bool alone(void)
-{
-	static double least = 1e9;
-	double took = additions();
-
-	if (took < least)
-		least = took;
-	return took < least * ALONE;
-}
-
 /* Goes to the processor that is the least disturbed, of those that it may use. */
 static void settle(void)
 {
-	static cpu_set_t all;
-	cpu_set_t one;
 	double best = 1e9;
 	int cpu = -1;
 
-	if (!CPU_COUNT(&all) && sched_getaffinity(0, sizeof(all), &all))
-		return;
 	for (int i = 0; i < CPU_SETSIZE; i++) {
 		double took = 0;
 
-		if (!CPU_ISSET(i, &all))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(i, &one);
-		if (sched_setaffinity(0, sizeof(one), &one))
+		if (!CPU_ISSET(i, allowed()) || !move_to(i))
 			continue;
 		for (int n = 0; n < 4; n++)
 			took += additions();
@@ -155,9 +112,7 @@ static void settle(void)
 			cpu = i;
 		}
 	}
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (cpu < 0 || sched_setaffinity(0, sizeof(one), &one))
+	if (cpu < 0 || !move_to(cpu))
 		perror("calls: sched_setaffinity");
 }
 
