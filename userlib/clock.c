@@ -22,6 +22,7 @@
 #define FIRST_NS	10000000ull	/* least time for the first slope */
 #define BASE_NS		1000000000ull	/* slopes are taken over one to two of it */
 #define ERROR_NS	50000ull	/* further off: something has happened */
+#define SPAN_MAX	0xffffffffull	/* of a thread's copy: thunks.S looks no further */
 #define RESTARTS	16		/* so often, and the counter is given up */
 
 struct pair {
@@ -227,6 +228,8 @@ static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u6
 		c->ns = l->ns;
 		c->mult = l->mult;
 		c->span = until - l->tsc;
+		if (c->span > SPAN_MAX)
+			c->span = SPAN_MAX;
 		if (tsc - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
 			c->span = 0;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -15,7 +15,7 @@
 /* A thread's copy: valid while counter - tsc < span. */
 struct ct_clock_copy {
 	u64 tsc;
-	u64 span;		/* 0: no line */
+	u64 span;		/* less than 2^32; 0: no line */
 	u64 ns;
 	u64 mult;
 };

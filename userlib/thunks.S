@@ -172,28 +172,17 @@ ct_thunks:
 	.endif
 1:	call	*(%r11)
 6:	movq	%rax, CT_FRAME_RESULT(%rsp)
-	.if \args == LAUNCH
 	/*
-	 * To read the counter waits for libcuda's last instructions, which take their time:
-	 * what can be done before is done meanwhile.
+	 * To read the counter waits for libcuda's last instructions: what can be done before
+	 * is done meanwhile, but for what takes longer than they do.
 	 */
-	launch_words .Lsearch\@, .Lnamed\@
-	movq	ct_self@gottpoff(%rip), %r10
-	movl	CT_FRAME_LIFE(%rsp), %eax
-	cmpl	%eax, ct_process_page(%rip)
-	jne	.Lunstamped\@
-	undisturbed .Lunstamped\@
-	stamp	.Lunstamped\@
-	movq	%rax, %rsi		/* when the call ended */
-	.else
-	/* First, so that nothing of what follows is taken for the call's time. */
+	.if \args == 1
 	movq	ct_self@gottpoff(%rip), %r10
 	stamp	.Lunstamped\@
 	movq	%rax, %rsi		/* when the call ended */
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lslowly\@
-	.if \args
 	movq	%rsi, CT_CLAIM_STAMP(%rsp)
 	movq	CT_FRAME_SLOT(%rsp), %rax
 	movq	%rsp, %rdi
@@ -202,8 +191,20 @@ ct_thunks:
 	call	*CT_SLOT_EXTRACT(%rax)
 	movq	ct_self@gottpoff(%rip), %r10
 	movq	CT_CLAIM_STAMP(%rsp), %rsi
-	.endif
 	undisturbed .Lslowly\@
+	result_word \timed, \args
+	.else
+	.if \args == LAUNCH
+	launch_words .Lsearch\@, .Lnamed\@
+	.endif
+	movq	ct_self@gottpoff(%rip), %r10
+	movl	CT_FRAME_LIFE(%rsp), %eax
+	cmpl	%eax, ct_process_page(%rip)
+	jne	.Lunstamped\@
+	undisturbed .Lunstamped\@
+	result_word \timed, \args
+	stamp	.Lunstamped\@
+	movq	%rax, %rsi		/* when the call ended */
 	.endif
 	.if \timed
 	/* Its duration: 48 bits. */
@@ -214,22 +215,11 @@ ct_thunks:
 	jnz	.Lslowly\@
 	.endif
 	/* The claim.  rdx: the record's first word; ecx: the upper half of its second. */
-	movq	CT_FRAME_SLOT(%rsp), %rax
 	movq	%rsi, %rdx
 	shlq	$16, %rdx
-	movw	CT_SLOT_CLASS(%rax), %dx
+	movw	%r11w, %dx
 	rorq	$16, %rdx
-	.if \args
-	movzbl	CT_SLOT_SIZE(%rax), %r9d
-	.endif
 	movq	%rdx, CT_CLAIM_STAMP(%rsp)
-	shll	$16, %ecx
-	.if nested
-	orl	%r8d, %ecx
-	.endif
-	.ifeq \timed
-	orl	$CT_WORD_INSTANT, %ecx
-	.endif
 	movl	%ecx, CT_CLAIM_WORD(%rsp)
 	.if \args
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rax
@@ -373,13 +363,13 @@ ct_thunks:
 	.endif
 	.endm
 
-	/* rax: the time. */
+	/* rax: the time.  A copy's span is less than 2^32. */
 	.macro	stamp else
 	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	subq	%fs:CT_THREAD_TSC(%r10), %rax
-	cmpq	%fs:CT_THREAD_SPAN(%r10), %rax
+	subl	%fs:CT_THREAD_TSC(%r10), %eax
+	sbbl	%fs:CT_THREAD_TSC+4(%r10), %edx
+	jne	\else
+	cmpl	%fs:CT_THREAD_SPAN(%r10), %eax
 	jae	\else
 	imulq	%fs:CT_THREAD_MULT(%r10), %rax
 	shrq	$32, %rax
@@ -406,6 +396,22 @@ ct_thunks:
 	movl	(%rax), %eax
 	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
 	jne	\else
+	.endm
+
+	/* ecx: what the record says of the call's end.  r11: its class; r9: the payload's size. */
+	.macro	result_word timed args
+	movq	CT_FRAME_SLOT(%rsp), %rax
+	movzwl	CT_SLOT_CLASS(%rax), %r11d
+	.if \args
+	movzbl	CT_SLOT_SIZE(%rax), %r9d
+	.endif
+	shll	$16, %ecx
+	.if nested
+	orl	%r8d, %ecx
+	.endif
+	.ifeq \timed
+	orl	$CT_WORD_INSTANT, %ecx
+	.endif
 	.endm
 
 	/* As ct_x_launch() does: of all calls with arguments it is the most frequent. */
