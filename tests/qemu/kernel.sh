@@ -25,17 +25,18 @@ newest_release() {
 	echo "${package#linux-headers-}"
 }
 
-# Packages are built to lie at the root of a machine. These lie in the cache:
-# every absolute path of the makefiles, and every absolute link, gets the
-# folder that they really lie in.
+# Packages are built to lie at the root of a machine. These lie in the cache: every
+# absolute path of the makefiles, and every absolute link, is made one from where it
+# stands, so that the cache may be moved.
 relocate_headers() {
-	local root=$1 final=$2 link
+	local root=$1 link
+	local here='$(abspath $(dir $(lastword $(MAKEFILE_LIST)))../../..)'
 	grep -rlE --include=Makefile --include=.kernelvariables '/usr/(src|lib)/linux-' "$root/usr/src" 2>/dev/null |
 		while read -r file; do
-			sed -i -E "s#(^|[^A-Za-z0-9_./-])/usr/(src|lib)/linux-#\1$final/usr/\2/linux-#g" "$file"
+			sed -i -E "s#(^|[^A-Za-z0-9_./)-])/usr/(src|lib)/linux-#\1$here/usr/\2/linux-#g" "$file"
 		done
 	find "$root" -type l -lname '/*' | while read -r link; do
-		ln -sfn "$final$(readlink "$link")" "$link"
+		ln -sfnr "$root$(readlink "$link")" "$link"
 	done
 }
 
@@ -106,7 +107,7 @@ fill_kernel() {
 	headers=linux-headers-$release
 	scripts=$(apt_dependency "${origin% *}" "$headers" 'linux-kbuild-.*')
 	unpack only $origin "$out/headers" "$headers" "${headers%-$flavour}-common" "$scripts"
-	relocate_headers "$out/headers" "$(kernel_dir "$kernel")/headers"
+	relocate_headers "$out/headers"
 }
 
 # Headers of Debian 13 want its compiler and C library: they lie in a root of
