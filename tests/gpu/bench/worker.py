@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """One PyTorch program that runs a round of its work whenever a line comes in, and
 prints the round's seconds: so that processes traced in different ways can take turns.
-The line names the processor for the main thread, which makes nearly all calls.
+The line names the processor for the main thread, which makes nearly all calls.  With
+PAST, the path of past.so, it does the work twice, in an order drawn anew, and the second
+number is that of the calls made past the library.
 
   gpt2    GPT-2 (random weights) generates 128 tokens
   train   ten training steps of a small GPT-2: forward, backward, optimiser
   graph   a CUDA graph of an MLP, replayed 2,000 times
 """
 
+import ctypes
 import os
+import random
 import sys
 import time
 
@@ -67,14 +71,21 @@ def main():
     work()
     torch.cuda.synchronize()
     everywhere = os.sched_getaffinity(0)
+    ways = (0, 1) if "PAST" in os.environ else (0,)
+    past = ctypes.CDLL(os.environ["PAST"]).past if "PAST" in os.environ else lambda way: None
     print("ready", flush=True)
     for line in sys.stdin:
         os.sched_setaffinity(0, {int(line)} if line.strip() else everywhere)
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        work()
-        torch.cuda.synchronize()
-        print(time.perf_counter() - begin, flush=True)
+        took = [0.0] * len(ways)
+        for way in random.sample(ways, len(ways)):
+            past(way)
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            work()
+            torch.cuda.synchronize()
+            took[way] = time.perf_counter() - begin
+        past(0)
+        print(*took, flush=True)
 
 
 if __name__ == "__main__":
