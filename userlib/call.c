@@ -55,6 +55,8 @@ FRAME(words, CT_FRAME_WORDS);
 FRAME(level, CT_FRAME_LEVEL);
 FRAME(life, CT_FRAME_LIFE);
 FRAME(flags, CT_FRAME_LIFE + 4);
+FRAME(claim.end, CT_CLAIM_END);
+FRAME(claim.content, CT_CLAIM_CONTENT);
 FRAME(claim.op, CT_CLAIM_OP);
 FRAME(claim.begin, CT_CLAIM_BEGIN);
 FRAME(claim.mark, CT_CLAIM_MARK);

@@ -15,6 +15,11 @@
  * record first, then its own behind it, and notes in the claim that it was done: the
  * writer then stores the same once more, and its commit fails.  A writer that holds a
  * claim never changes the packet; room for handlers is kept (SLACK).
+ *
+ * thunks.S commits otherwise, as a compare-and-exchange takes the CPU longer than the rest
+ * of it.  What it is about to store into ts_end and content_size lies in its claim as well;
+ * a handler that writes brings that up to date, and each is popped from there into the
+ * packet.  That is one instruction, so nothing is stored that is not true any more.
  */
 #include "packet.h"
 
@@ -214,8 +219,14 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	barrier();
 	*(volatile u64 *)&p->ts_end = ts;
 	*(volatile u64 *)&p->content_size = (content + its + head + e->size) * 8;
-	if (help)
-		((volatile struct ct_claim *)at)->mark = CT_CLAIM_DONE;
+	if (c.mark == CT_CLAIMED || c.mark == CT_CLAIM_DONE) {
+		volatile struct ct_claim *writers = (volatile struct ct_claim *)at;
+
+		writers->end = ts;
+		writers->content = p->content_size;
+		if (help)
+			writers->mark = CT_CLAIM_DONE;
+	}
 	ct_signals_restore(mask);
 	return;
 lost:

@@ -26,25 +26,27 @@
 
 #define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */
 
-#define CT_FRAME_SIZE		416	/* of struct ct_frame, up to the saved rbp */
-#define CT_CLAIM_OP		0	/* its claim is what it begins with */
-#define CT_CLAIM_BEGIN		8
-#define CT_CLAIM_MARK		16
-#define CT_CLAIM_SIZE		20
-#define CT_CLAIM_STAMP		24
-#define CT_CLAIM_WORD		36
-#define CT_CLAIM_PAYLOAD	40
-#define CT_FRAME_RESULT		48
-#define CT_FRAME_SLOT		64
-#define CT_FRAME_WORDS		72
-#define CT_FRAME_LEVEL		76
-#define CT_FRAME_LIFE		80	/* and flags */
-#define CT_SIMPLE_SIZE		88	/* so much of it has a call without arguments */
-#define CT_FRAME_ARG		88
-#define CT_FRAME_PAYLOAD	136
-#define CT_FRAME_RAX		264
-#define CT_FRAME_R10		272
-#define CT_FRAME_XMM		288
+#define CT_FRAME_SIZE		432	/* of struct ct_frame, up to the saved rbp */
+#define CT_CLAIM_END		0	/* its claim is what it begins with */
+#define CT_CLAIM_CONTENT	8
+#define CT_CLAIM_OP		16
+#define CT_CLAIM_BEGIN		24
+#define CT_CLAIM_MARK		32
+#define CT_CLAIM_SIZE		36
+#define CT_CLAIM_STAMP		40
+#define CT_CLAIM_WORD		52
+#define CT_CLAIM_PAYLOAD	56
+#define CT_FRAME_RESULT		64
+#define CT_FRAME_SLOT		80
+#define CT_FRAME_WORDS		88
+#define CT_FRAME_LEVEL		92
+#define CT_FRAME_LIFE		96	/* and flags */
+#define CT_SIMPLE_SIZE		104	/* so much of it has a call without arguments */
+#define CT_FRAME_ARG		104
+#define CT_FRAME_PAYLOAD	152
+#define CT_FRAME_RAX		280
+#define CT_FRAME_R10		288
+#define CT_FRAME_XMM		304
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
 #define CT_THREAD_SESSION	4
@@ -131,6 +133,8 @@ struct ct_slot {
  * who else writes a record.
  */
 struct ct_claim {
+	/* What thunks.S is about to store into the packet's head, where it pops it from. */
+	u64 end, content;
 	u64 op;
 	u64 begin;
 	u32 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */

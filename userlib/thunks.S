@@ -239,8 +239,7 @@ ct_thunks:
 	orq	%rax, %rcx
 	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
 	movq	CT_PACKET_CONTENT(%rdi), %r11
-	movq	CT_PACKET_TS_END(%rdi), %rax
-	cmpq	%rax, %rsi
+	cmpq	CT_PACKET_TS_END(%rdi), %rsi
 	jb	4f
 	.if \args
 	leaq	24 * 8(%r11,%r9,8), %r8
@@ -284,18 +283,35 @@ ct_thunks:
 	subl	$8, %edx
 	jnz	1b
 	.endif
-	/* The commit. */
-	cmpxchgq %rsi, CT_PACKET_TS_END(%rdi)
+	/*
+	 * The commit.  After the look at the mark a handler that writes changes what we are
+	 * about to store.  (What is popped stays in the red zone as long as it is needed.)
+	 */
+	movq	%rsi, CT_CLAIM_END(%rsp)
+	movq	%r8, CT_CLAIM_CONTENT(%rsp)
+	cmpl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
 	jne	4f
-	.if \args
-	movq	%r11, %rax
-	.else
-	leaq	-24 * 8(%r8), %rax
-	.endif
-	cmpxchgq %r8, CT_PACKET_CONTENT(%rdi)
-	jne	4f
+	popq	CT_PACKET_TS_END(%rdi)
+	.cfi_adjust_cfa_offset -8
+	popq	CT_PACKET_CONTENT(%rdi)
+	.cfi_adjust_cfa_offset -8
 	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
 	/* As long as a writer is inside, no handler moves the page. */
+	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+	.if nested
+	movl	CT_FRAME_LEVEL-16(%rsp), %ecx
+	movl	%ecx, CT_OPEN_DEPTH(%rax)
+	.else
+	movl	$0, CT_OPEN_DEPTH(%rax)
+	.endif
+	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+	movq	CT_FRAME_RESULT-16(%rsp), %rax
+	addq	$frame - 16, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_def_cfa_offset frame + 8
+
+	/* A handler has written our record. */
 5:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	.if nested
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
