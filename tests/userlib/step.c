@@ -22,6 +22,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -64,8 +65,23 @@ static __attribute__((noinline)) void deep(void)
 		exit(1);
 }
 
+static void *caller;		/* in main(), where program() returns to */
+
+/* Through whatever was interrupted, up to main(). */
+static void unwind(void)
+{
+	void *pc[64];
+	int n = backtrace(pc, 64);
+
+	while (n && pc[n - 1] != caller)
+		n--;
+	if (!n)
+		exit(1);
+}
+
 static void handler(int sig)
 {
+	unwind();
 	if (jumps || (both && sig == SIGUSR2))
 		siglongjmp(jump, 1);
 	if (sig == SIGUSR1) {
@@ -116,7 +132,7 @@ static void rounds(void *bad)
 	}
 }
 
-static int program(void)
+static __attribute__((noinline)) int program(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *m, *f;
 	struct sigaction sa = { .sa_handler = handler };
@@ -124,6 +140,8 @@ static int program(void)
 
 	if (!lib)
 		DIE("no libcuda");
+	caller = __builtin_return_address(0);
+	unwind();	/* which loads what it needs */
 	get = dlsym(lib, "cuCtxGetCurrent");
 	set = dlsym(lib, "cuCtxSetCurrent");
 	launch = dlsym(lib, "cuLaunchKernel");
