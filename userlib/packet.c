@@ -179,6 +179,19 @@ static bool committed(const struct ct_thread *t, const struct ct_packet *p,
 }
 
 /*
+ * Is the writer about to pop what its claim says, which the record that comes now changes?
+ * The claim's memory may be a living frame's, with an old mark in it: so it is written to
+ * only where it holds just what it must.
+ */
+static bool about_to_commit(const struct ct_packet *p, const struct ct_claim *c)
+{
+	if (done(c))	/* by a handler, which left here what it had made of the packet */
+		return c->end == p->ts_end && c->content == p->content_size;
+	return c->mark == CT_CLAIMED && c->end << 16 == c->stamp << 16 &&
+	       c->content == p->content_size + (sizeof(struct ct_thread_record) + c->size) * 8;
+}
+
+/*
  * A handler's record, while the writer that it interrupted holds the claim at this
  * address.  Its stack is looked at as if it might be gone, which is not known for sure.
  */
@@ -190,7 +203,7 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	u32 head = sizeof(struct ct_thread_record), its = 0;
 	struct ct_claim c;
 	s64 later;
-	bool help;
+	bool help, pops;
 
 	if (!ct_stack_read(&c, at, sizeof(c)))
 		goto lost;
@@ -198,6 +211,7 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	later = (s64)((c.stamp << 16) - (end << 16)) >> 16;
 	if (c.size > CT_RECORD_MAX)
 		goto lost;
+	pops = about_to_commit(p, &c);
 	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c) &&
 	       c.op - t->op_base < CT_OP_SPAN;
 	if (help) {
@@ -219,14 +233,12 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	barrier();
 	*(volatile u64 *)&p->ts_end = ts;
 	*(volatile u64 *)&p->content_size = (content + its + head + e->size) * 8;
-	if (c.mark == CT_CLAIMED || c.mark == CT_CLAIM_DONE) {
-		volatile struct ct_claim *writers = (volatile struct ct_claim *)at;
-
-		writers->end = ts;
-		writers->content = p->content_size;
-		if (help)
-			writers->mark = CT_CLAIM_DONE;
+	if (pops) {
+		((volatile struct ct_claim *)at)->end = ts;
+		((volatile struct ct_claim *)at)->content = p->content_size;
 	}
+	if (help)
+		((volatile struct ct_claim *)at)->mark = CT_CLAIM_DONE;
 	ct_signals_restore(mask);
 	return;
 lost:
