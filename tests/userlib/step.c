@@ -120,15 +120,17 @@ static void rounds(void *bad)
 			MARK();
 			*(int *)bad = one();
 			MARK();
-			/*
-			 * One more, left in peace: a writer that is always interrupted
-			 * before it looks for room fills what is kept for handlers.
-			 */
-			if (*(int *)bad || one())
-				return;
 		} else {
 			MARK();		/* the round's end, too */
+			/* The first call after this finds that the last one was left. */
+			*(int *)bad = one();
 		}
+		/*
+		 * One more, left in peace: a writer that is always interrupted before it
+		 * looks for room fills what is kept for handlers.
+		 */
+		if (*(int *)bad || one())
+			return;
 	}
 }
 
