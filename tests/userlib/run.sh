@@ -109,6 +109,12 @@ for part in calls processes sinks beside; do
 	. "tests/userlib/$part.sh"
 done
 
+t_mutations() {
+	tests/userlib/mutate --check | grep "^not ok" -A 1 >"$W/said"
+	[ ! -s "$W/said" ]
+	ok "what tests/userlib/mutate takes out is all there" $?
+}
+
 for t in $(declare -F | sed -n 's/^declare -f \(t_.*\)/\1/p'); do
 	want "$t" && "$t"
 done
