@@ -297,6 +297,7 @@ ct_thunks:
 	.cfi_adjust_cfa_offset -8
 	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
 	/* As long as a writer is inside, no handler moves the page. */
+.Lwritten\@:
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	.if nested
 	movl	CT_FRAME_LEVEL-16(%rsp), %ecx
@@ -305,6 +306,7 @@ ct_thunks:
 	movl	$0, CT_OPEN_DEPTH(%rax)
 	.endif
 	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+.Lleft\@:
 	movq	CT_FRAME_RESULT-16(%rsp), %rax
 	addq	$frame - 16, %rsp
 	.cfi_def_cfa_offset 8
@@ -312,20 +314,10 @@ ct_thunks:
 	.cfi_def_cfa_offset frame + 8
 
 	/* A handler has written our record. */
-5:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	.if nested
-	movl	CT_FRAME_LEVEL(%rsp), %ecx
-	movl	%ecx, CT_OPEN_DEPTH(%rax)
-	.else
-	movl	$0, CT_OPEN_DEPTH(%rax)
-	.endif
-	movq	$0, %fs:CT_THREAD_WRITER(%r10)
-.Lleft\@:
-	movq	CT_FRAME_RESULT(%rsp), %rax
-	addq	$frame, %rsp
-	.cfi_def_cfa_offset 8
-	ret
-	.cfi_def_cfa_offset frame + 8
+5:	addq	$16, %rsp
+	.cfi_adjust_cfa_offset -16
+	jmp	.Lwritten\@
+	.cfi_adjust_cfa_offset 16
 
 	/* A handler used our place before we had it; now it is ours. */
 3:
@@ -352,7 +344,10 @@ ct_thunks:
 	.endif
 	movq	%rsp, %rdi
 	call	ct_leave
+	addq	$16, %rsp
+	.cfi_adjust_cfa_offset -16
 	jmp	.Lleft\@
+	.cfi_adjust_cfa_offset 16
 	.if \args == LAUNCH
 .Lsearch\@:
 	call	ct_kernel_name
