@@ -7,8 +7,7 @@
  *	cc -O2 -o counter counter.c && ./counter
  */
 #define _GNU_SOURCE
-#include <stdio.h>
-#include <time.h>
+#include "quiet.h"
 
 #define TURNS	20000
 
@@ -37,14 +36,6 @@ WORK(cas, CAS)
 WORK(counter_cas, COUNTER CAS)
 WORK(add, ADD)
 WORK(counter_add, COUNTER ADD)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static void show(const char *what, void (*alone)(void), void (*with)(void))
 {

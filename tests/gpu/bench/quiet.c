@@ -6,8 +6,6 @@
 #define _GNU_SOURCE
 #include "quiet.h"
 
-#include <stdlib.h>
-
 #define PASSES	3
 #define LOOPS	1000	/* of a pass */
 
