@@ -62,9 +62,24 @@ for of in ioctl:nvidia_ioctl memory:nv_alloc_pages interrupt:nvidia_isr context:
 done
 awk '$4 == "armed" && $6 > 0 { hit = hit " " $3 } $4 == "armed" && $6 == 0 { not = not " " $3 } END { print "# hit:" hit "\n# not:" not }' groups.status
 
-# UVM's own test of its queues: hundreds of thousands of items in a second.
-cudatrace record -q -f --groups scheduler -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err
-ok $? "UVM's self-test under record" || cat load.err
+# UVM's own test of its queues: hundreds of thousands of items in a second.  It starts
+# threads and stops them again, and counts it as a failure if one of these was stopped
+# before it ever ran, which happens where processors are scarce: then items are missing,
+# and it is asked again, aloud.  A result that we spoilt would fail another of its checks.
+selftest()
+{
+	local try said
+	for try in 1 2 3; do
+		said=$(dmesg | wc -l)
+		cudatrace record -q -f --groups scheduler -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err && return
+		dmesg | tail -n "+$((said + 1))" | grep -E 'kthread_q|Test check failed' >load.said
+		grep -q '_multithreaded_q_test:.* check failed.*local_accumulator' load.said || return 1
+		echo "# the self-test stopped a thread of its own before it ran (try $try)"
+	done
+	return 1
+}
+selftest
+ok $? "UVM's self-test under record" || cat load.err load.said
 cudatrace report load-trace >load.report 2>/dev/null
 items=$(awk '$1 == "nv_kthread_q_schedule_q_item" { gsub(",", "", $3); print $3; exit }' load.report)
 [ "${items:-0}" -gt 10000 ]
