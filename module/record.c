@@ -59,7 +59,8 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	memset((char *)p + fixed, 0, text);
 	/* The leader's name is the process's; a torn copy only looks odd. */
 	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
-	ct_ring_commit(&cpu->ring, 1);
+	/* It may be all that there is room for. */
+	ct_record_done(cpu, 1);
 }
 
 struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
