@@ -90,8 +90,9 @@ static bool open_thread(const struct ct_storer *s, const char *open_name, struct
 	if (t->slots.fd < 0)
 		return false;
 	t->next = 0;
-	t->stream = !fstat(t->slots.fd, &st) && st.st_nlink == 1 && ct_slots_read(&t->slots) ?
-		    open_stream(s->dirfd, t->name, st.st_uid) : -1;
+	/* What one that has ended left here is there until the trace is finished. */
+	t->stream = !fstat(t->slots.fd, &st) && st.st_nlink == 1 && !ended(t) &&
+		    ct_slots_read(&t->slots) ? open_stream(s->dirfd, t->name, st.st_uid) : -1;
 	if (t->stream < 0)
 		ct_slots_close(&t->slots);
 	return t->stream >= 0;
