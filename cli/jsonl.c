@@ -323,7 +323,8 @@ void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
 		PUT(out, ",\"depth\":");
 		ct_out_u64(out, p->depth);
 	}
-	if (p->phase == 'E') {
+	/* Of a call that was left it is not known. */
+	if (p->phase == 'E' && !(r->flags & CT_F_ABANDONED)) {
 		PUT(out, ",\"duration_us\":");
 		ct_out_fixed(out, p->ts - p->begin, 3);
 	}

@@ -209,13 +209,19 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 		inner = track->frames[at - 1].inner;
 		pop(c, track, true);
 	}
+	op->count++;
+	op->failed += failed;
+	/* When it was left is not known, only when that was noticed. */
+	if (p->record.flags & CT_F_ABANDONED) {
+		if (track->depth)
+			track->frames[track->depth - 1].inner += inner;
+		count(c, &p->record, failed);
+		return 0;
+	}
 	if (track->depth)
 		track->frames[track->depth - 1].inner += duration;
 	if (inner > duration)
 		inner = duration;
-
-	op->count++;
-	op->failed += failed;
 	op->self += duration - inner;
 	category->self += duration - inner;
 	c->s->self += duration - inner;

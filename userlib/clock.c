@@ -258,8 +258,11 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	/* A handler that changed the copy while we do would leave half of each. */
 	mask = ct_signals_block();
 	found = find_line(p, &fresh, &ns, &last);
-	if (last && p == &own.page)
+	if (last && p == &own.page) {
 		carry_on();
+		/* It may have been wrong. */
+		found = found && ct_load(&p->newest);
+	}
 	if (found && !last)
 		*c = fresh;
 	else

@@ -147,16 +147,15 @@ static bool device_attach(struct ct_thread *t)
 static void device_forget(struct ct_thread *t)
 {
 	ct_lane_forget(t);
-	if (t->own_open)
-		ct_unmap(t->own_open, 4096);
-	t->own_open = t->open = NULL;
 }
 
 static void device_detach(struct ct_thread *t)
 {
 	t->writer = 0;
 	ct_lane_leave(t);
-	device_forget(t);
+	if (t->own_open)
+		ct_unmap(t->own_open, 4096);
+	t->own_open = t->open = NULL;
 }
 
 /*

@@ -216,14 +216,23 @@ static bool files_attach(struct ct_thread *t)
 	return true;
 }
 
-/* In a child: the mapping is shared with the parent, whose packet it is. */
+/*
+ * In a child: the mappings are shared with the parent, whose packet it is.  Not unmapped,
+ * since what this thread was doing when a handler forked goes on in the child, too.
+ */
 static void files_forget(struct ct_thread *t)
 {
-	drop_packet(t);
-	ct_handover_forget(t);
+	struct ct_packet *packet = t->packet;
+	u32 size = t->packet_size;
+
+	ct_packet_none(t);
+	if (packet != &ct_no_packet && !ct_handover_holds(t, packet))
+		ct_map_over(packet, size, MAP_FIXED);
+	if (t->slots)
+		ct_map_over(t->slots, t->slot_count * t->slot_size, MAP_FIXED);
+	t->slots = NULL;
 	if (t->open)
-		ct_unmap(t->open, 4096);
-	t->open = NULL;
+		ct_map_over(t->open, 4096, MAP_FIXED);
 }
 
 static void files_detach(struct ct_thread *t)

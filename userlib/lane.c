@@ -4,7 +4,7 @@
  * keep up with it, it gets the next size, up to one that holds a third of a second of
  * the busiest program.
  *
- * Must never touch a lane in a child: it is not mapped there.
+ * Must never touch a lane in a child, where it is not mapped.
  */
 #include "lane.h"
 
@@ -96,8 +96,7 @@ static void retire(void *lane, u64 size)
 {
 	u64 keep = 2 * 4096;
 
-	ct_sys6(SYS_mmap, lane, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	ct_map_over(lane, size, MAP_FIXED);
 	ct_unmap((u8 *)lane + keep, size - keep);
 }
 
@@ -172,6 +171,9 @@ static cold bool renew(struct ct_thread *t)
 
 	if (t->lane && t->session == now)
 		return true;
+	/* Of one that was left by longjmp only ct_packet_record() would hear, and it needs a lane. */
+	if (t->writer && !ct_writer_lives(t->writer, (u64)__builtin_frame_address(0)))
+		t->writer = 0;
 	/* Not under a writer's feet; nor again where none was to be had. */
 	if (t->writer || (!t->lane && t->session == now))
 		return false;
@@ -224,6 +226,9 @@ void ct_lane_leave(struct ct_thread *t)
 
 void ct_lane_forget(struct ct_thread *t)
 {
+	/* What this thread was doing when a handler forked may still be written there. */
+	if (t->lane)
+		ct_map_over(t->lane, t->lane_size, MAP_FIXED_NOREPLACE);
 	t->packet = &ct_no_packet;
 	t->limit = 0;
 	t->lane = NULL;

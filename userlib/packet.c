@@ -143,6 +143,9 @@ static void fill(const struct ct_thread *t, struct ct_packet *p, u64 content, u6
 {
 	u64 *r = (u64 *)((u8 *)p + content / 8);
 
+	/* The clock may have been set back in the call. */
+	if ((s64)duration < 0)
+		duration = 0;
 	if (duration > CT_DURATION_MAX)
 		duration = CT_DURATION_MAX;
 	r[0] = stamp;
@@ -174,6 +177,10 @@ static bool committed(const struct ct_thread *t, const struct ct_packet *p,
 	u64 content = p->content_size / 8;
 	const u64 *last = (const u64 *)((const u8 *)p + content - size);
 
+	/* By thunks.S, whose claim still stands (perhaps without its op). */
+	if (c->end << 16 == c->stamp << 16 && c->end == p->ts_end &&
+	    c->content == p->content_size)
+		return true;
 	return content >= CT_PACKET_HEAD + size && last[0] == c->stamp &&
 	       last[1] == ((u32)(c->op - t->op_base) | (u64)c->word << 32);
 }
@@ -203,7 +210,7 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	u32 head = sizeof(struct ct_thread_record), its = 0;
 	struct ct_claim c;
 	s64 later;
-	bool help, pops;
+	bool help, pops, stands;
 
 	if (!ct_stack_read(&c, at, sizeof(c)))
 		goto lost;
@@ -212,8 +219,8 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 	if (c.size > CT_RECORD_MAX)
 		goto lost;
 	pops = about_to_commit(p, &c);
-	help = c.mark == CT_CLAIMED && later >= 0 && !committed(t, p, &c) &&
-	       c.op - t->op_base < CT_OP_SPAN;
+	stands = c.mark == CT_CLAIMED && committed(t, p, &c);
+	help = c.mark == CT_CLAIMED && later >= 0 && !stands && c.op - t->op_base < CT_OP_SPAN;
 	if (help) {
 		its = head + c.size;
 		end += (u64)later;
@@ -237,7 +244,7 @@ static cold void record_inside(struct ct_thread *t, const struct ct_record *e, u
 		((volatile struct ct_claim *)at)->end = ts;
 		((volatile struct ct_claim *)at)->content = p->content_size;
 	}
-	if (help)
+	if (help || stands)
 		((volatile struct ct_claim *)at)->mark = CT_CLAIM_DONE;
 	ct_signals_restore(mask);
 	return;
@@ -274,7 +281,8 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 		barrier();
 		room = ts <= t->deadline && e->op - t->op_base < CT_OP_SPAN &&
 		       content + (sizeof(struct ct_thread_record) + e->size) * 8 <= t->limit;
-		if (room && ts >= end) {
+		/* (Of the same time may be what a handler wrote since we said what we write.) */
+		if (room && ts >= end && !done(&c)) {
 			fill(t, p, content, c.stamp, c.word, e->op,
 			     e->begin ? ts - e->begin : 0, e->payload, e->size);
 			if (commit(p, content, e->size, end, ts)) {

@@ -2,8 +2,7 @@
 /*
  * Where records go: the device, or files of the trace directory.
  *
- * attach, forget and detach are called with the process's lock held, the others
- * without it.  None of them touches errno or allocates by malloc.
+ * attach and detach are called with the process's lock held, the others without it.  None of them touches errno or allocates by malloc.
  */
 #ifndef CT_SINK_H
 #define CT_SINK_H
@@ -34,7 +33,11 @@ struct ct_sink {
 
 	/* Sets t->open; false if there is no memory for that. */
 	bool (*attach)(struct ct_thread *t);
-	/* After fork: lets go of what the parent's thread of this name had. */
+	/*
+	 * After fork: lets go of what the parent's thread had, but leaves memory where an
+	 * interrupted call may still write.  In fork() itself, if libc tells, and again with
+	 * the first call (with the lock).
+	 */
 	void (*forget)(struct ct_thread *t);
 	/* The thread ends. */
 	void (*detach)(struct ct_thread *t);

@@ -86,6 +86,16 @@ static inline void *ct_map_private(size_t size)
 	return ct_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+/*
+ * Memory of our own in place of what is mapped there, for who may still write to it; flags:
+ * MAP_FIXED, or MAP_FIXED_NOREPLACE where nothing is mapped.
+ */
+static inline void ct_map_over(void *addr, size_t size, int flags)
+{
+	ct_sys6(SYS_mmap, addr, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
 static inline void ct_unmap(void *addr, size_t size)
 {
 	ct_sys2(SYS_munmap, addr, size);

@@ -70,6 +70,22 @@ static void thread_exits(void *self)
 }
 
 /*
+ * In a child, in fork().  Until its first call it writes nowhere: a signal handler may have
+ * forked, and the call that it interrupted return in the child, too, with its record half
+ * made.  (Who calls clone() by itself, or _Fork(), may not return there.)
+ */
+static void forked(void)
+{
+	struct ct_thread *t = &ct_self;
+
+	/* A handler of fork() that came before may have called CUDA. */
+	if (t->life == CT_LIFE_NEVER || t->life == ct_process->life)
+		return;
+	ct_sink->forget(t);
+	t->retry = ~0u;
+}
+
+/*
  * With the first call and not when the library starts, so that a program without CUDA
  * does not pay for it.  Not under the lock: it takes the loader's.  With a libc that has
  * its threads in another library, that one may come later than we; then the next thread
@@ -82,9 +98,13 @@ static void find_libc(void)
 	if (!ct_load(&looked)) {
 		const u32 *size = ct_find_next("__rseq_size");
 		const ptrdiff_t *offset = ct_find_next("__rseq_offset");
+		int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *) =
+			(__typeof__(at_fork))ct_find_next("__register_atfork");
 
 		if (size && *size && offset)
 			ct_store(&rseq_offset, offset);
+		if (at_fork)
+			at_fork(NULL, NULL, forked, NULL);
 		ct_clock_start();
 		ct_store(&looked, 1u);
 	}

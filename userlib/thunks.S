@@ -240,7 +240,7 @@ ct_thunks:
 	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
 	movq	CT_PACKET_CONTENT(%rdi), %r11
 	cmpq	CT_PACKET_TS_END(%rdi), %rsi
-	jb	4f
+	jbe	4f
 	.if \args
 	leaq	24 * 8(%r11,%r9,8), %r8
 	.else

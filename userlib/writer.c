@@ -16,32 +16,45 @@ bool ct_stack_read(void *to, u64 from, u64 size)
 		       1, 0) == (long)size;
 }
 
+#define RETURNS_MAX	4u	/* libc's, and those of runtimes that do without it */
+#define LOOK_MAX	(64u << 10)
+
 /*
- * Where a signal handler of this process returns to: the kernel puts it on the
- * stack below what it interrupts.  0 if no signal has a handler.
+ * Where signal handlers of this process return to: the kernel puts it on the stack below
+ * what it interrupts.  Also of signals that have none any more: one may run that was
+ * there for a single time.  Return: how many, at most RETURNS_MAX + 1.
  */
-static u64 handler_return(void)
+static u32 handler_returns(u64 to[RETURNS_MAX])
 {
 	struct { u64 handler, flags, restorer, mask; } action;
+	u32 n = 0;
 
-	for (int sig = 1; sig <= 64; sig++)
-		if (!ct_sys4(SYS_rt_sigaction, sig, NULL, &action, 8) &&
-		    action.handler > 1 && action.restorer)
-			return action.restorer;
-	return 0;
+	for (int sig = 1; sig <= 64; sig++) {
+		u32 i = 0;
+
+		if (ct_sys4(SYS_rt_sigaction, sig, NULL, &action, 8) || !action.restorer)
+			continue;
+		while (i < n && to[i] != action.restorer)
+			i++;
+		if (i < n)
+			continue;
+		if (n == RETURNS_MAX)
+			return n + 1;
+		to[n++] = action.restorer;
+	}
+	return n;
 }
-
-#define LOOK_MAX	(64u << 10)
 
 /* Can a handler lie between our frame and what it interrupted? */
 static bool handler_between(u64 low, u64 high)
 {
-	u64 want = handler_return(), words[64];
+	u64 want[RETURNS_MAX], words[64];
+	u32 wanted = handler_returns(want);
 
-	if (!want)
+	if (!wanted)
 		return false;
 	low &= ~7ull;
-	if (high - low > LOOK_MAX)
+	if (high - low > LOOK_MAX || wanted > RETURNS_MAX)
 		return true;
 	for (; low < high; low += sizeof(words)) {
 		u64 size = high - low < sizeof(words) ? (high - low) & ~7ull :
@@ -50,8 +63,9 @@ static bool handler_between(u64 low, u64 high)
 		if (!ct_stack_read(words, low, size))
 			return true;
 		for (u64 i = 0; i < size / 8; i++)
-			if (words[i] == want)
-				return true;
+			for (u32 j = 0; j < wanted; j++)
+				if (words[i] == want[j])
+					return true;
 	}
 	return false;
 }

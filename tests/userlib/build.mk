@@ -11,7 +11,7 @@ TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
 OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
-all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so libcuda.so.1 \
+all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so libcudatrace-back.so libcudatrace-still.so libcuda.so.1 \
 	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
 	libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
@@ -26,6 +26,14 @@ $(O)/libcudatrace-span.so: $(filter-out %/packet.c.o,$(OBJS)) $(O)/span.o
 
 $(O)/span.o: userlib/packet.c $(HEADERS)
 	$(CC) $(USERLIB_CFLAGS) -DSPAN_MAX=100000000ull -c -o $@ $<
+
+# Their clock goes back, or stands still.
+$(O)/libcudatrace-back.so $(O)/libcudatrace-still.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.c.o,$(OBJS)) $(O)/clock-%.o
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/clock-back.o: ODD := -DBACK
+$(O)/clock-back.o $(O)/clock-still.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
+	$(CC) $(USERLIB_CFLAGS) $(ODD) -c -o $@ $<
 
 $(O)/libcudatrace-fake.so: $(OBJS) $(O)/fake_device.o
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^

@@ -43,7 +43,8 @@ t_basic() {
 
 t_clock() {
 	"$B/test_clock" >"$W/said"
-	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $?
+	STATUS=$?
+	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $STATUS
 	traced "$B/victim" clock
 	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
 	  paste -d ' ' <(grep '^call' "$W/out") \
@@ -59,7 +60,8 @@ t_clock() {
 
 t_elf() {
 	"$B/test_elf" >"$W/said"
-	ok "objects linked at any address: $(grep -c '^ok' "$W/said") cases" $?
+	STATUS=$?
+	ok "objects linked at any address: $(grep -c '^ok' "$W/said") cases" $STATUS
 }
 
 t_queries() {

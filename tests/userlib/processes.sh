@@ -125,6 +125,15 @@ t_leaving() {
 	{ exits 0 && silent && valid && counts 3 'flags=18 .*cuMockCall' &&
 	  counts 6 'depth=0 .* cuCtxSetCurrent '; }
 	ok "longjmp out of a call: abandoned, and the depth is right again" $?
+	if [ -x build/cudatrace ] && command -v jq >/dev/null; then
+		build/cudatrace report "$D" >"$W/said" 2>&1
+		build/cudatrace export --format jsonl "$D" >"$W/out" 2>>"$W/said"
+		[ "$(grep -c 'cuMockCall .* 3  *0 (not timed)' "$W/said")" -ge 1 ] &&
+		[ "$(jq -s 'map(select(.abandoned) | has("duration_us")) | unique | tojson' "$W/out")" = '"[false]"' ]
+		ok "nobody says how long it took" $?
+	else
+		skip "nobody says how long it took" "needs build/cudatrace and jq"
+	fi
 	traced "$B/throw"
 	{ exits 0 && valid && counts 15 'flags=18 .*cuMockCall' &&
 	  counts 5 'depth=0 .* cuCtxSetCurrent ' && counts 1 'flags=0 .*depth=0|depth=0 flags=0 .*cuMockCall'; }
@@ -155,6 +164,13 @@ no_op_twice() {
 	[ "$n" = 0 ] || { echo "$n ops stand twice" >>"$W/said"; return 1; }
 	# Nor is one beyond what there can be: it would be less than its packet's first.
 	! grep -m 1 ' op=[0-9]\{9\}' "$W/dump" >>"$W/said"
+}
+
+# parents_only PID: of the dump the first stream of this process, and what is no stream.
+parents_only() {
+	awk -v own="u-$1-0" '/^(class|string) / { print; next }
+		/^stream / { if ($2 == own) print held $0; held = ""; next } { held = held $0 "\n" }' \
+		"$W/dump" >"$W/dump.own" && mv "$W/dump.own" "$W/dump"
 }
 
 t_steps() {
@@ -188,10 +204,31 @@ t_steps() {
 		ok "... the trace is valid after each of them" $?
 	done
 	unset STEP_STRIDE STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
+	for what in query call; do
+		STEP_ONCE=1 CUDATRACE_PACKET=4096 traced "$B/step" signal $what
+		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
+		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
+		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
+		ok "... of a $what, with a handler that is there for one signal only" $?
+		traced "$B/step" fork $what
+		{ exits 0 && silent && valid && parents_only "$(sed -n 's/pid \(.*\) calls.*/\1/p' "$W/out")" &&
+		  counts "$(sed -n 's/.*calls //p' "$W/out")" "$all" && no_op_twice &&
+		  counts 1 '^stream .*lost=0'; }
+		ok "... whose handler forks: what the child ends by itself touches nothing of the parent's" $?
+	done
+	LIB=$B/libcudatrace-still.so STEP_MANY=1 CUDATRACE_PACKET=4096 traced "$B/step" signal query
+	{ exits 0 && silent && valid && no_op_twice; }
+	ok "... while the clock stands still" $?
 	STEP_MANY=400 CUDATRACE_PACKET=4096 traced "$B/step" signal query
 	# (While a record is being stored there is room for some: the others are counted.)
 	{ exits 0 && silent && valid && no_op_twice; }
 	ok "... whose handler fills several packets" $?
+}
+
+t_clock_back() {
+	LIB=$B/libcudatrace-back.so traced "$B/step" count call
+	{ exits 0 && silent && valid && counts 0 'dur=[0-9]{8}'; }
+	ok "a call during which the clock was set back took no time" $?
 }
 
 t_shutdown() {

@@ -6,11 +6,16 @@
  *	step signal WHAT	a signal after the n-th instruction of a call, for every n, and
  *				another one when the call is inside libcuda; their handlers
  *				call CUDA.  Prints how many calls were made.
- *	step longjmp WHAT	the same; its handler leaves by longjmp
+ *	step longjmp WHAT	the same; the first one's handler leaves by longjmp
+ *	step fork WHAT		a signal after the n-th instruction, whose handler forks and
+ *				returns; the child goes on when the parent has made 50 calls
+ *				more, and in every other round it calls CUDA first.  Prints
+ *				the parent's pid, and how many calls it has made
  *	step both WHAT		a signal whose handler calls CUDA after the n-th instruction,
  *				and after m more one whose handler leaves by longjmp
  *				All: every STEP_STRIDE-th instruction, and STEP_MANY queries
- *				more in the first handler, if these are set
+ *				more in the first handler, if these are set; STEP_ONCE: there
+ *				is one signal, whose handler is gone when it runs
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
  *	WHAT			query, call, launch, or other (one that libcuda's headers
@@ -40,6 +45,7 @@
 #define ROUNDS		50	/* of step count */
 #define STEPS_MAX	100000
 #define AFTER		12	/* instructions between two signals of step both */
+#define FORK_CALLS	50	/* by the parent, of step fork */
 
 #define DIE(...)	do { fprintf(stderr, "step: " __VA_ARGS__); fputc('\n', stderr); exit(1); } while (0)
 
@@ -49,7 +55,9 @@ static __typeof__(cuCtxSetCurrent) *set;
 static __typeof__(cuLaunchKernel) *launch;
 static __typeof__(cuMockCount) *other;
 static const char *what;
-static bool jumps, both;
+static bool jumps, both, forks, once;
+static int go[2];	/* a pipe: the child may go on */
+static pid_t forked;
 static int many;	/* calls more in a handler: STEP_MANY */
 static sigjmp_buf jump;
 
@@ -79,10 +87,54 @@ static void unwind(void)
 		exit(1);
 }
 
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+/* The child is not stepped. */
+static void fork_here(void)
+{
+	static int rounds;
+	char byte;
+
+	rounds++;
+	if (pipe(go))
+		exit(1);
+	forked = fork();
+	if (forked)
+		return;
+	signal(SIGTRAP, ignore);
+	close(go[1]);
+	if (read(go[0], &byte, 1) || (rounds % 2 && set((void *)4)))
+		_exit(1);
+}
+
+/* The parent goes on, and then the child. */
+static void end_fork(void)
+{
+	int ended;
+
+	if (!forked)
+		_exit(0);
+	for (int i = 0; i < FORK_CALLS; i++)
+		if (set((void *)5))
+			exit(1);
+	close(go[0]);
+	close(go[1]);
+	if (waitpid(forked, &ended, 0) != forked || ended)
+		exit(1);
+	MARK();
+}
+
 static void handler(int sig)
 {
 	unwind();
-	if (jumps || (both && sig == SIGUSR2))
+	if (forks) {
+		fork_here();
+		return;
+	}
+	if ((jumps && sig == SIGUSR1) || (both && sig == SIGUSR2))
 		siglongjmp(jump, 1);
 	if (sig == SIGUSR1) {
 		void *ctx;
@@ -113,17 +165,30 @@ static int one(void)
 	return launch((void *)0xf00d, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9, (void *)10);
 }
 
+static void install(int sig)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = once ? SA_RESETHAND : 0 };
+
+	sigaction(sig, &sa, NULL);
+}
+
 static void rounds(void *bad)
 {
 	for (;;) {
+		if (once)
+			install(SIGUSR1);
 		if (!sigsetjmp(jump, 1)) {
 			MARK();
 			*(int *)bad = one();
 			MARK();
+			if (forks)
+				end_fork();
 		} else {
 			MARK();		/* the round's end, too */
 			/* The first call after this finds that the last one was left. */
 			*(int *)bad = one();
+			if (jumps)
+				MARK();
 		}
 		/*
 		 * One more, left in peace: a writer that is always interrupted before it
@@ -137,7 +202,6 @@ static void rounds(void *bad)
 static __attribute__((noinline)) int program(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *m, *f;
-	struct sigaction sa = { .sa_handler = handler };
 	int bad = 0;
 
 	if (!lib)
@@ -150,8 +214,9 @@ static __attribute__((noinline)) int program(void)
 	other = dlsym(lib, "cuMockCount");
 	((__typeof__(cuModuleLoadData) *)dlsym(lib, "cuModuleLoadData"))(&m, "");
 	((__typeof__(cuModuleGetFunction) *)dlsym(lib, "cuModuleGetFunction"))(&f, m, "kernel");
-	sigaction(SIGUSR1, &sa, NULL);
-	sigaction(SIGUSR2, &sa, NULL);
+	install(SIGUSR1);
+	if (!once)
+		install(SIGUSR2);
 	set((void *)1);
 	for (int i = 0; i < WARM; i++)
 		if (one())
@@ -278,8 +343,10 @@ static int interrupt(void)
 		if (e == ENDED || resume(PTRACE_CONT, SIGUSR1) != MARKED)
 			DIE("ended at instruction %lu, status %x", n, status);
 		handled++;
-		if (jumps)
+		if (once) {
+			to_mark();
 			continue;
+		}
 		while ((e = resume(PTRACE_SINGLESTEP, 0)) == STEP && !in_cuda())
 			;
 		if (e == STEP) {
@@ -291,6 +358,29 @@ static int interrupt(void)
 	}
 	calls += calls - WARM - 1;	/* the ones in between */
 	printf("calls %lu handled %lu\n", calls, handled);
+	return e != MARKED;
+}
+
+/* A round for each n, whose handler forks. */
+static int interrupt_and_fork(void)
+{
+	const char *stride = getenv("STEP_STRIDE");
+	unsigned long n, i, rounds = 0, step = stride ? strtoul(stride, NULL, 10) : 1;
+	enum event e = STEP;
+
+	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+		to_mark();
+		find_text();
+		for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
+			;
+		if (e != STEP)
+			break;
+		/* At the call's end, and when the child has ended, too. */
+		if (resume(PTRACE_CONT, SIGUSR1) != MARKED || resume(PTRACE_CONT, 0) != MARKED)
+			DIE("ended at instruction %lu, status %x", n, status);
+		rounds++;
+	}
+	printf("pid %d calls %lu\n", child, WARM + 1 + rounds * (FORK_CALLS + 2) + 1);
 	return e != MARKED;
 }
 
@@ -413,12 +503,14 @@ int main(int argc, char **argv)
 	int ret = 2;
 
 	if (argc < 3 || !strchr("qclo", *argv[2])) {
-		fprintf(stderr, "usage: step count|signal|longjmp|both|look query|call|launch|other [COMMAND]\n");
+		fprintf(stderr, "usage: step count|signal|longjmp|fork|both|look query|call|launch|other [COMMAND]\n");
 		return 2;
 	}
 	what = argv[2];
 	many = getenv("STEP_MANY") ? atoi(getenv("STEP_MANY")) : 0;
+	once = getenv("STEP_ONCE");
 	jumps = !strcmp(argv[1], "longjmp");
+	forks = !strcmp(argv[1], "fork");
 	both = !strcmp(argv[1], "both");
 	child = fork();
 	if (!child) {
@@ -432,6 +524,8 @@ int main(int argc, char **argv)
 		ret = count();
 	else if (!strcmp(argv[1], "signal") || jumps)
 		ret = interrupt();
+	else if (forks)
+		ret = interrupt_and_fork();
 	else if (both)
 		ret = interrupt_and_leave();
 	else if (!strcmp(argv[1], "look") && argc == 4 && dir)

@@ -102,6 +102,12 @@ int main(void)
 	run(copy, 100000, 10000, &back, &worst);
 	ok(worst < 3000 && copy[0].span, "a suspend: %lld ns off, and there are lines again",
 	   (long long)worst);
+	offset -= 200000;
+	for (u32 restarts = own.restarts; own.restarts == restarts; worst = distance(ct_clock_now(copy)))
+		ticks += 10000 * rate_den / rate_num;
+	ok(worst > -500 && worst < 500, "set back by 200 us: the time told by who saw it is %lld ns off",
+	   (long long)worst);
+	run(copy, 100000, 10000, &back, &worst);
 	offset += 200000;
 	run(copy, 50000, 10000, &back, &worst);
 	run(copy, 50000, 10000, &back, &worst);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The library's clock as it should never be, without lines: BACK: half of the times are 5 ms
+ * late, so that calls end before they begin; else it stands still.
+ */
+#define CT_REAL_CLOCK
+static _Bool counter_usable(void);
+#include "../../userlib/clock.c"
+
+u64 ct_clock_real(void)
+{
+#ifdef BACK
+	static u64 n, odd = 1;
+
+	n++;
+	odd ^= odd << 13;
+	odd ^= odd >> 7;
+	odd ^= odd << 17;
+	return 1000000000ull + n * 10000 + (odd & 1 ? 5000000 : 0);
+#else
+	return 1000000000ull;
+#endif
+}
+
+static bool counter_usable(void)
+{
+	return false;
+}
