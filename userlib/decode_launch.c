@@ -167,8 +167,9 @@ CT_EXTRACTOR(learn_name)
 	const char *name = (const char *)ct_out(f, 0, after);
 
 	(void)payload;
-	if (name && !ct_kernel_name(f->arg[1]))
-		ct_kernel_learn(f->arg[1], 0, ct_string_id(name));
+	/* What libcuda says now, whatever we knew.  Of which module it is, it does not say. */
+	if (name)
+		ct_kernel_learn(f->arg[1], ct_kernel_module(f->arg[1]), ct_string_id(name));
 }
 
 CT_EXTRACTOR(get_global)	/* (ptr *, size *, module, name) */

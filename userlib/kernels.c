@@ -110,7 +110,8 @@ cold void ct_kernels_forget(u64 module)
 	for (u32 k = 0; k < n; k++) {
 		u32 i = ct_load(&order[k]);
 
-		if (i && t[i - 1].module == module)
+		/* 0: perhaps of this one. */
+		if (i && (t[i - 1].module == module || !t[i - 1].module))
 			ct_store(&t[i - 1].name, 0u);
 	}
 }

@@ -64,6 +64,13 @@ t_elf() {
 	ok "objects linked at any address: $(grep -c '^ok' "$W/said") cases" $STATUS
 }
 
+t_names() {
+	traced "$B/victim" names
+	{ exits 0 && valid &&
+	  [ "$(grep -o 'cuLaunchKernel kernel=[^ ]*' "$W/dump" | cut -d = -f 2 | paste -sd ' ')" = "named - old named -" ]; }
+	ok "a kernel has the name that libcuda said last, until its module is unloaded" $?
+}
+
 t_queries() {
 	CUDATRACE_TIME_QUERIES=1 traced "$B/victim" basic
 	{ valid && counts 0 'flags=4 .*cuCtxGetCurrent' && counts 1 'flags=0 .*cuCtxGetCurrent'; }

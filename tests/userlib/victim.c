@@ -39,7 +39,7 @@ static const struct {
 } commands[] = {
 	{ "basic", basic }, { "args", args }, { "edge", edge }, { "proc", proc },
 	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "many", many },
-	{ "held", held }, { "capture", capture }, { "shutdown", shutdown_calls },
+	{ "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups }, { "vfork", vforks },
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
 	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang },

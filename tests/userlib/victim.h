@@ -42,6 +42,7 @@ int threads(void);
 int many(void);
 int held(void);
 int capture(void);
+int names(void);
 int shutdown_calls(void);
 int forks(void);
 int fork_lookups(void);

@@ -203,6 +203,35 @@ int capture(void)
 	return 0;
 }
 
+static int launch_it(void *f)
+{
+	return GET(cuLaunchKernel)(f, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9, (void *)10);
+}
+
+/* A handle has one name after the other, as far as that is known. */
+int names(void)
+{
+	void *f = (void *)0xf00d, *m;
+	const char *name;
+
+	load();
+	/* By cuFuncGetName alone, which does not say of what module it is. */
+	CHECK(!GET(cuModuleLoadData)(&m, ""));
+	CHECK(!GET(cuFuncGetName)(&name, f));
+	CHECK(!launch_it(f));
+	CHECK(!GET(cuModuleUnload)(m));
+	CHECK(!launch_it(f));
+	/* It comes again, and libcuda says otherwise than before. */
+	CHECK(!GET(cuModuleLoadData)(&m, ""));
+	CHECK(!GET(cuModuleGetFunction)(&f, m, "old"));
+	CHECK(!launch_it(f));
+	CHECK(!GET(cuFuncGetName)(&name, f));
+	CHECK(!launch_it(f));
+	CHECK(!GET(cuModuleUnload)(m));
+	CHECK(!launch_it(f));
+	return 0;
+}
+
 /* libcuda is called when it has shut down, and so has the library. */
 static void late_call(void)
 {
