@@ -190,10 +190,12 @@ is "$?$(grep -c 'File too large' "$work/busy.err")$(cat "$work/said")" 11500000 
 cat >"$work/liar.sh" <<'LIAR'
 cd "$CUDATRACE_DIR" || exit
 number() { for i in 0 8 16 24 32 40 48 56; do printf "\\$(printf %o $(($1 >> i & 255)))"; done; }
-# liar N OFFSET SIZE: two slots of 4096 bytes, one of them filled
+# liar N OFFSET SIZE [PID]: two slots of 4096 bytes, one of them filled, of a living thread
 liar()
 {
+	local pid=${4-$$}
 	head -c 200000 /dev/zero >.open-7-$1
+	number $((pid << 32 | pid)) | dd of=.open-7-$1 bs=1 seek=8 conv=notrunc 2>/dev/null
 	{ printf '\2\0\0\0\0\20\0\0'; number 1; number 0; number $2; number $3; } |
 		dd of=.open-7-$1 bs=1 seek=2048 conv=notrunc 2>/dev/null
 	# A packet's magic and the length of its content are right.
@@ -206,11 +208,12 @@ liar 1 0 128; ln -s ../precious u-7-1
 liar 2 0 128; ln ../precious u-7-2
 liar 3 1000000000 128; : >u-7-3
 liar 4 0 100000; : >u-7-4
+liar 6 0 128 0; : >u-7-6
 liar 5 0 128; : >u-7-5
 printf '\1' | dd of=.recorder bs=1 seek=12 conv=notrunc 2>/dev/null
 for _ in $(seq 600); do [ -s u-7-5 ] && break; sleep 0.05; done
 sleep 0.3
-stat -c %s u-7-3 u-7-4 u-7-5
+stat -c %s u-7-3 u-7-4 u-7-5 u-7-6
 cat ../precious
 rm -f u-7-* .open-7-*
 LIAR
@@ -218,5 +221,5 @@ if [ "$(nproc)" -lt 2 ]; then
 	skip "slots that lie: on one processor the recorder does not look at them"
 else
 	"$cudatrace" record -q --no-module -o "$work/trace-liar" -- bash "$work/liar.sh" >"$work/liar.out" 2>"$work/liar.err"
-	is "$?$(paste -sd, "$work/liar.out")" "00,0,128,precious" "slots that lie lead the recorder nowhere" || cat "$work/liar.err"
+	is "$?$(paste -sd, "$work/liar.out")" "00,0,128,0,precious" "slots that lie lead the recorder nowhere" || cat "$work/liar.err"
 fi
