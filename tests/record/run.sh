@@ -106,6 +106,9 @@ ok $? "once it ended, the trace has all of it ($tokens tokens)"
 babeltrace2 "$work/trace-orphan" >/dev/null 2>"$work/orphan.bt" && [ ! -s "$work/orphan.bt" ]
 ok $? "and babeltrace2 reads that"
 
+# ------------------------------------------------------------- the ways in ----
+. tests/record/ways.sh
+
 # ------------------------------------------------------------ who stores it ---
 . tests/record/handover.sh
 

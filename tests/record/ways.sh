@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# What record sets for the program: options of the library, and the ways in, with what the
+# user had there before.  Over the libcuda of the preload library's own tests.  Sourced by
+# run.sh.
+
+B=$PWD/build/userlib-dev
+make -s -f tests/userlib/build.mk O="$B" || ok 1 "the preload library's test programs build"
+
+# recorded NAME [OPTION...] -- COMMAND...: its records in $work/NAME.jsonl, its output in NAME.out
+recorded()
+{
+	local name=$1
+	shift
+	LD_LIBRARY_PATH=$B "$cudatrace" record -q -f --no-module -o "$work/$name" "$@" >"$work/$name.out" 2>"$work/$name.err" &&
+		"$cudatrace" export -f -o "$work/$name.jsonl" "$work/$name"
+}
+# those NAME FILTER: how many records
+those() { jq -s "[.[] | select(.layer == \"user\" and ($2))] | length" "$work/$1.jsonl"; }
+
+recorded queries -- "$B/victim" basic
+is "$?$(those queries '.name == "cuCtxGetCurrent" and .duration_us != null')" 00 "a query has no duration"
+recorded timed --time-queries -- "$B/victim" basic
+is "$?$(those timed '.name == "cuCtxGetCurrent" and .duration_us != null')" 01 "record --time-queries: it has one"
+
+recorded driver -- "$B/runtime"
+is "$?$(those driver '.name | startswith("cuda")')" 00 "calls of libcudart are not recorded"
+recorded runtime --runtime -- "$B/runtime"
+is "$?$(those runtime '.name == "cudaGetDevice"')" 02 "record --runtime: they are"
+
+NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$work/nvtx.bare"
+NVTX_INJECTION64_PATH=$B/nvtx_tool.so recorded nvtx -- "$B/nvtx_app"
+is "$?$(those nvtx '.details.text == "forward" and .phase != "E"')" 01 "NVTX: the program's ranges are in the trace"
+cmp -s "$work/nvtx.out" "$work/nvtx.bare" && grep -q 'tool: push layer 1' "$work/nvtx.out"
+ok $? "and in the tool that the user had set" || head -n 3 "$work/nvtx.out"
+
+CUDA_INJECTION64_PATH=$B/inject_tool.so recorded inject --inject -- "$B/inject_app"
+is "$?$(those inject '.name == "cuCtxSetCurrent" and .phase == "E"')$(grep -c '^tool: injected' "$work/inject.out")" 01001 "record --inject: each call once, and the tool that the user had set is injected, too"
+
+LD_PRELOAD=$B/late.so recorded preload -- sh -c 'echo "$LD_PRELOAD"'
+is "$?$(cat "$work/preload.out")" "0$PWD/build/libcudatrace.so:$B/late.so" "what the user preloads stays behind ours"
