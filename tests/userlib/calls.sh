@@ -250,4 +250,22 @@ t_marks() {
 	ok "the program's own markers, long ones cut" $?
 	"$B/victim" marks
 	ok "... which do nothing without the library" $?
+	cat >"$W/marks.c" <<-'EOF'
+	#include <cudatrace/cudatrace.h>
+
+	int main(void)
+	{
+		cudatrace_note("here");
+		cudatrace_begin("range");
+		cudatrace_end();
+		return 0;
+	}
+	EOF
+	cc -Wall -Wextra -Werror -fno-pic -no-pie -Iuserlib/include -o "$B/marks" "$W/marks.c" &&
+		c++ -Wall -Wextra -Werror -x c++ -fno-pic -no-pie -Iuserlib/include -o "$B/marks++" "$W/marks.c"
+	ok "their header, where code is not position-independent, in C and C++" $?
+	traced "$B/marks"
+	{ exits 0 && silent && valid && counts 1 ' mark .*text="here"$' &&
+	  counts 1 ' range_push .*text="range"$' && counts 1 ' range_pop$' && "$B/marks"; }
+	ok "... gives the same markers" $?
 }

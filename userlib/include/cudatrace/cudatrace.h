@@ -15,6 +15,10 @@
 #ifndef CUDATRACE_CUDATRACE_H
 #define CUDATRACE_CUDATRACE_H
 
+#ifndef __PIC__
+#include <dlfcn.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,25 +35,50 @@ void cudatrace_mark(const char *text) CUDATRACE_WEAK;
 void cudatrace_range_push(const char *text) CUDATRACE_WEAK;
 void cudatrace_range_pop(void) CUDATRACE_WEAK;
 
-/* The same, to be called whether or not the library is there. */
+/*
+ * The same, to be called whether or not the library is there.
+ *
+ * Where code is not position-independent (-fno-pic), the linker takes a weak function that
+ * it does not find for absent for good: there it is looked up when the program runs, by
+ * dlsym() (in libc since glibc 2.34, before that -ldl).
+ */
+#ifdef __PIC__
+#define CUDATRACE_CALL(function, argument)	\
+	do {					\
+		if (function)			\
+			function argument;	\
+	} while (0)
+#else
+#define CUDATRACE_CALL(function, argument)					\
+	do {									\
+		static __typeof__(&function) found;				\
+		static char looked;						\
+										\
+		if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {		\
+			found = (__typeof__(found))dlsym(0, #function);		\
+			__atomic_store_n(&looked, 1, __ATOMIC_RELEASE);		\
+		}								\
+		if (found)							\
+			found argument;						\
+	} while (0)
+#endif
+
 static inline void cudatrace_note(const char *text)
 {
-	if (cudatrace_mark)
-		cudatrace_mark(text);
+	CUDATRACE_CALL(cudatrace_mark, (text));
 }
 
 static inline void cudatrace_begin(const char *text)
 {
-	if (cudatrace_range_push)
-		cudatrace_range_push(text);
+	CUDATRACE_CALL(cudatrace_range_push, (text));
 }
 
 static inline void cudatrace_end(void)
 {
-	if (cudatrace_range_pop)
-		cudatrace_range_pop();
+	CUDATRACE_CALL(cudatrace_range_pop, ());
 }
 
+#undef CUDATRACE_CALL
 #undef CUDATRACE_WEAK
 
 #ifdef __cplusplus
