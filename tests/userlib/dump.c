@@ -267,8 +267,8 @@ static void dump_open(const char *dir, const char *file)
 	if (!p.magic)
 		return;		/* killed before it was made */
 	for (unsigned i = 0; i < p.depth && i < CT_OPEN_MAX; i++)
-		printf("open %s %u %u op=%llu level=%u %s\n", file, p.pid, p.tid,
-		       p.entry[i].op, i,
+		printf("open %s %u %u op=%llu level=%u begin=%llu %s\n", file, p.pid, p.tid,
+		       p.entry[i].op, i, p.entry[i].begin,
 		       p.entry[i].class <= CT_CLASS_MAX && names[p.entry[i].class] ?
 		       symbols[p.entry[i].class] : "?");
 }

@@ -55,6 +55,7 @@ double cuMockMany(int a, double b, long c, float d, long e, long f, long g, doub
 		  double p, double q, long r, long s, long t);
 int cuMockCall(void (*f)(void *), void *arg);
 int cuMockNext(int (*f)(void *));
+int cuMockCrash(const char *function);
 int cuMockHang(void);
 int cuMockIoctl(int fd, unsigned long cmd, void *arg);	/* 999: it failed */
 int cuMockErrno(void);

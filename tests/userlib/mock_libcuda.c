@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -69,9 +70,25 @@ EXPORT int cuDriverGetVersion(int *version)
 	return 0;
 }
 
+/* This function crashes from now on. */
+static const char *crash_in = "";
+
+EXPORT int cuMockCrash(const char *function)
+{
+	crash_in = function;
+	return 0;
+}
+
+static void may_crash(const char *function)
+{
+	if (!strcmp(crash_in, function))
+		raise(SIGSEGV);
+}
+
 EXPORT int cuCtxGetCurrent(void **ctx)
 {
 	COUNT();
+	may_crash("cuCtxGetCurrent");
 	*ctx = (void *)0xc0ffee;
 	return 0;
 }
@@ -198,6 +215,7 @@ EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
 {
 	(void)f;
 	COUNT();
+	may_crash("cuLaunchKernel");
 	if (gx != 1 || gy != 2 || gz != 3 || bx != 4 || by != 5 || bz != 6 ||
 	    shared != 7 || stream != (void *)8 || params != (void *)9 ||
 	    extra != (void *)10)
@@ -241,6 +259,7 @@ EXPORT int cuMockNext(int (*f)(void *))
 EXPORT int cuStreamSynchronize(void *s)
 {
 	COUNT();
+	may_crash("cuStreamSynchronize");
 	return next ? next(s) : 0;
 }
 

@@ -83,6 +83,16 @@ t_fork() {
 	ok "a call by a child of vfork" $?
 }
 
+# begun_last FUNCTION WHAT: the open call began behind all records, a query with the last.
+begun_last() {
+	awk -v timed="$([[ $1 == cuCtxGet* && $2 != *timed* ]]; echo $?)" -v name="$1" '
+		/ ts=[0-9]/ { sub(/.* ts=/, ""); if ($1 + 0 > last) last = $1 + 0; next }
+		/^open / && $NF == name { n++; sub(/.* begin=/, ""); begin = $1 + 0 }
+		END { exit !(n == 1 && last && (timed ? begin >= last : begin == last)) }' "$W/dump" && return 0
+	grep '^open' "$W/dump" >>"$W/said"
+	return 1
+}
+
 t_death() {
 	traced "$B/victim" killed
 	{ exits 137 && valid && counts 1000 ' cuCtxSetCurrent '; }
@@ -96,6 +106,17 @@ t_death() {
 	killed_while pauses 0 "$B/victim" hang
 	{ valid && counts 2 ' cuCtxSetCurrent ' && counts 1 '^open .* cuMockHang$'; }
 	ok "a call that hangs is an open call" $?
+	local what nested
+	for what in cuCtxGetCurrent "cuCtxGetCurrent timed" cuStreamSynchronize cuLaunchKernel \
+		"cuCtxGetCurrent nested" "cuCtxGetCurrent timed nested" "cuLaunchKernel nested"; do
+		set -- $what
+		[[ $what == *nested ]] && nested=1 || nested=
+		CRASH_IN=$1 CRASH_NESTED=$nested CUDATRACE_TIME_QUERIES=$([[ $what != *timed* ]] || echo 1) \
+			traced "$B/victim" crash
+		{ exits 139 && valid && counts ${nested:-0} '^open .* level=0 .* cuMockCall$' &&
+		  counts 1 "^open .* level=${nested:-0} .* $1\$" && begun_last "$1" "$what"; }
+		ok "a crash in $what: it is an open call, with its begin" $?
+	done
 	bad=0
 	: >"$W/all"
 	for i in $(seq 20); do

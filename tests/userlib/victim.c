@@ -42,7 +42,7 @@ static const struct {
 	{ "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups }, { "vfork", vforks },
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
-	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang },
+	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang }, { "crash", crashes },
 	{ "longjmp", longjmps }, { "nested", nested }, { "jumped_to", jumped_to }, { "signals", signals },
 	{ "signal_jumps", signal_jumps }, { "reload", reload }, { "errno", errnos },
 	{ "marks", marks }, { "exits", exits }, { "closes_all", closes_all },

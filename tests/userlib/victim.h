@@ -55,6 +55,7 @@ int killed(void);
 int quick_exit_now(void);
 int aborts(void);
 int hang(void);
+int crashes(void);
 int longjmps(void);
 int nested(void);
 int jumped_to(void);

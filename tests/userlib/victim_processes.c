@@ -144,6 +144,33 @@ int hang(void)
 	return 1;
 }
 
+static void crash(void *in)
+{
+	void *ctx;
+
+	/* For as long as it takes until the clock has its line. */
+	for (int i = 0; i < 300; i++) {
+		if (i == 299)
+			GET(cuMockCrash)(in);
+		if (GET(cuCtxGetCurrent)(&ctx) || GET(cuStreamSynchronize)((void *)1) ||
+		    GET(cuLaunchKernel)((void *)0x99, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void *)9,
+					(void *)10))
+			_exit(2);
+		usleep(200);
+	}
+}
+
+/* CRASH_IN: the function of libcuda; CRASH_NESTED, if not empty: inside another. */
+int crashes(void)
+{
+	load();
+	if (*getenv("CRASH_NESTED"))
+		GET(cuMockCall)(crash, getenv("CRASH_IN"));
+	else
+		crash(getenv("CRASH_IN"));
+	return 1;
+}
+
 int closes_all(void)
 {
 	load();
