@@ -69,6 +69,7 @@ int held(void)
 	CHECK(state_of(tid) == 'S' && !pipe(go));
 	pid = fork();
 	if (!pid) {
+		alarm(120);	/* it must not outlive a test that failed */
 		CHECK(read(go[0], path, 1) == 1);
 		calls(1);
 		_exit(0);
