@@ -171,7 +171,7 @@ static cold bool renew(struct ct_thread *t)
 
 	if (t->lane && t->session == now)
 		return true;
-	/* Of one that was left by longjmp only ct_packet_record() would hear, and it needs a lane. */
+	/* Left by longjmp?  Else only ct_packet_record() finds out, and that needs a lane. */
 	if (t->writer && !ct_writer_lives(t->writer, (u64)__builtin_frame_address(0)))
 		t->writer = 0;
 	/* Not under a writer's feet; nor again where none was to be had. */

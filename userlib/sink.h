@@ -2,7 +2,8 @@
 /*
  * Where records go: the device, or files of the trace directory.
  *
- * attach and detach are called with the process's lock held, the others without it.  None of them touches errno or allocates by malloc.
+ * attach and detach are called with the process's lock held, the others without it, but
+ * for forget.  None of them touches errno or allocates by malloc.
  */
 #ifndef CT_SINK_H
 #define CT_SINK_H

@@ -11,9 +11,9 @@ TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
 OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
-all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so libcudatrace-back.so libcudatrace-still.so libcuda.so.1 \
-	simulated/libcuda.so.1 dump victim step linked-lazy linked-now plugin \
-	libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
+all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
+	libcudatrace-back.so libcudatrace-still.so libcuda.so.1 simulated/libcuda.so.1 dump \
+	victim step linked-lazy linked-now plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside)
 
