@@ -3,17 +3,17 @@
 """One PyTorch program that runs a round of its work whenever a line comes in, and
 prints the round's seconds: so that processes traced in different ways can take turns.
 The line names the processor for the main thread, which makes nearly all calls.  With
-PAST, the path of past.so, it does the work twice, in an order drawn anew, and the second
-number is that of the calls made past the library.
+PAST, the path of past.so, it does the work twice more, in which its pieces (a token, a step)
+go through the library and past it in turns, each piece both ways: two more numbers are the
+seconds of those through it and past it, which lie milliseconds apart.
 
   gpt2    GPT-2 (random weights) generates 128 tokens
   train   ten training steps of a small GPT-2: forward, backward, optimiser
-  graph   a CUDA graph of an MLP, replayed 2,000 times
+  graph   a CUDA graph of an MLP, replayed 1,000 times
 """
 
 import ctypes
 import os
-import random
 import sys
 import time
 
@@ -27,10 +27,13 @@ def gpt2():
     prompt = torch.arange(1, 9, device="cuda").unsqueeze(0)
     mask = torch.ones_like(prompt)
 
-    def work():
+    def work(tick):
+        def token(_, scores):
+            tick()
+            return scores
         with torch.inference_mode():
             model.generate(prompt, attention_mask=mask, min_new_tokens=128,
-                           max_new_tokens=128, do_sample=False)
+                           max_new_tokens=128, do_sample=False, logits_processor=[token])
     return work
 
 
@@ -40,11 +43,12 @@ def train():
     optimizer = torch.optim.AdamW(model.parameters())
     tokens = torch.randint(0, 50000, (4, 64), device="cuda")
 
-    def work():
+    def work(tick):
         for _ in range(10):
             optimizer.zero_grad()
             model(tokens, labels=tokens).loss.backward()
             optimizer.step()
+            tick()
     return work
 
 
@@ -59,32 +63,57 @@ def graph():
         with torch.cuda.graph(captured):
             model(x)
 
-    def work():
-        for _ in range(2000):
-            captured.replay()
+    def work(tick):
+        for _ in range(20):
+            for _ in range(50):
+                captured.replay()
+            tick()
     return work
+
+
+class Turns:
+    """Stamps the end of each piece of work, and lets the next go the other way."""
+    def __init__(self, past):
+        self.past = past
+        self.took = [0.0, 0.0]
+
+    def run(self, work, way):
+        self.way = way
+        self.past(way)
+        torch.cuda.synchronize()
+        self.begin = time.perf_counter()
+        work(self.tick)
+        self.tick()
+
+    def tick(self):
+        torch.cuda.synchronize()
+        self.took[self.way] += time.perf_counter() - self.begin
+        self.way ^= 1
+        self.past(self.way)
+        self.begin = time.perf_counter()
 
 
 def main():
     torch.manual_seed(1)
     work = {"gpt2": gpt2, "train": train, "graph": graph}[sys.argv[1]]()
-    work()
+    work(lambda: None)
     torch.cuda.synchronize()
     everywhere = os.sched_getaffinity(0)
-    ways = (0, 1) if "PAST" in os.environ else (0,)
-    past = ctypes.CDLL(os.environ["PAST"]).past if "PAST" in os.environ else lambda way: None
+    past = ctypes.CDLL(os.environ["PAST"]).past if "PAST" in os.environ else None
     print("ready", flush=True)
     for line in sys.stdin:
         os.sched_setaffinity(0, {int(line)} if line.strip() else everywhere)
-        took = [0.0] * len(ways)
-        for way in random.sample(ways, len(ways)):
-            past(way)
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            work()
-            torch.cuda.synchronize()
-            took[way] = time.perf_counter() - begin
-        past(0)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work(lambda: None)
+        torch.cuda.synchronize()
+        took = [time.perf_counter() - begin]
+        if past:
+            turns = Turns(past)
+            turns.run(work, 0)
+            turns.run(work, 1)
+            past(0)
+            took += turns.took
         print(*took, flush=True)
 
 
