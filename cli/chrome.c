@@ -166,6 +166,9 @@ static void put_args(struct chrome *c, const struct ct_point *p)
 		if (name)
 			put_string(c, ",\"code\":", name);
 	}
+	/* A slice needs a length: it is as long as until that was noticed. */
+	if (r->flags & CT_F_ABANDONED)
+		PUT(&c->out, ",\"abandoned\":true");
 	if (p->open)
 		PUT(&c->out, ",\"unfinished\":true");
 	PUT(&c->out, "}}");

@@ -230,7 +230,8 @@ void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
 	}
 	add_details(live, &t, r);
 	if (!(r->flags & CT_F_INSTANT))
-		add(&t, "%s%s", t.len ? "  " : "", ct_term_ns(buf, r->duration));
+		add(&t, "%s%s", t.len ? "  " : "", r->flags & CT_F_ABANDONED ? CT_LIVE_ABANDONED :
+		    ct_term_ns(buf, r->duration));
 	if (failed) {
 		name = ct_name_result(r);
 		if (name)

@@ -12,6 +12,9 @@
 #include "hash.h"
 #include "record.h"
 
+/* In place of the time of a call that an exception or longjmp left: it is not known. */
+#define CT_LIVE_ABANDONED	"abandoned"
+
 struct ct_live {
 	const struct ct_registry *reg;	/* may grow between two rows */
 	struct ct_hash names;		/* pid; a: char * */

@@ -159,7 +159,9 @@ static void print_line(struct ct_live *live, const char *line, FILE *out)
 		flatten(text_of(line, "details", raw, sizeof(raw)), details, 512);
 	used = strlen(details);
 	us = strtod(text_of(line, "duration_us", word, sizeof(word)), NULL);
-	if (!strcmp(phase, "E"))
+	if (!strcmp(phase, "E") && *text_of(line, "abandoned", word, sizeof(word)))
+		snprintf(details + used, sizeof(details) - used, "  %s", CT_LIVE_ABANDONED);
+	else if (!strcmp(phase, "E"))
 		snprintf(details + used, sizeof(details) - used, "  %s",
 			 ct_term_ns(raw, us > 0 && us < 1e15 ? us * 1000 + 0.5 : 0));
 	used = strlen(details);

@@ -158,6 +158,9 @@ static int take(struct picture *pic, const struct ct_point *p)
 		return 0;
 	if (p->phase == 'I')
 		return cover(pic, &p->record, p->depth, p->ts, p->ts);
+	/* When it was left is not known, only when that was noticed. */
+	if (p->phase == 'E' && p->record.flags & CT_F_ABANDONED)
+		return cover(pic, &p->record, p->depth, p->begin, p->begin);
 	if (p->phase == 'E')
 		return cover(pic, &p->record, p->depth, p->begin, p->ts);
 	/* It goes on to the end of the picture. */

@@ -407,7 +407,8 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 		p = PUT(p, ",\"depth\":");
 		p = put_u64(p, depth);
 	}
-	if (!begin && !instant) {
+	/* When a call was left is not known, only when that was noticed. */
+	if (!begin && !instant && !(flags & CT_F_ABANDONED)) {
 		p = PUT(p, ",\"duration_us\":");
 		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);
 	}
@@ -419,6 +420,8 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 			(flags & CT_F_CONTEXT) == CT_F_HARDIRQ ? "\"hardirq\"" :
 			"\"nmi\"");
 	}
+	if (!begin && (flags & CT_F_ABANDONED))
+		p = PUT(p, ",\"abandoned\":true");
 	p = put_part(p, c, PART_SYMBOL);
 	if (!begin)
 		p = put_part(p, c, PART_OP);

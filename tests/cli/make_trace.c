@@ -7,6 +7,7 @@
  *	make_trace open DIR		a trace that nobody finished
  *	make_trace begin DIR		begins recorded at entry, one end lost
  *	make_trace ties DIR		calls that begin and end in the same ns
+ *	make_trace left DIR		a call that was left, noticed 800 us later
  *	make_trace files DIR		a call with two ioctls, one failed, as the
  *					program sees them
  *	make_trace both DIR		the same, and one of them as the kernel does
@@ -316,6 +317,25 @@ static void begins(void)
 	calls = 3;
 }
 
+static void left(void)
+{
+	struct ct_handle handle = { 1 };
+	struct ct_alloc alloc = { 10, 1 };
+	struct writer u;
+	uint64_t t = START;
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID);
+	thread_record(&u, (struct spec){ SYNC, 0, CT_F_ABANDONED | CT_F_NO_RESULT, 0, t + 1000,
+		      t + 801000, u.head.op_base, PID, 1 }, &handle, sizeof(handle));
+	thread_record(&u, (struct spec){ ALLOC, 0, 0, 0, t + 900000, t + 1000000,
+		      u.head.op_base + 1, PID, 1 }, &alloc, sizeof(alloc));
+	close_writer(&u);
+	calls = 2;
+	allocs = 1;
+}
+
 /*
  * At one ns: outer(100..200) inner(100..150) inner(150..200) next(200..200)
  * next(200..300), and the kernel's 100..150 and 150..200 inside the inner ones.
@@ -476,7 +496,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|files|both|objects|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -491,6 +511,8 @@ int main(int argc, char **argv)
 		objects();
 	else if (!strcmp(argv[1], "ties"))
 		ties();
+	else if (!strcmp(argv[1], "left"))
+		left();
 	else if (!strcmp(argv[1], "big") && argc == 4)
 		big(strtoull(argv[3], NULL, 0));
 	else

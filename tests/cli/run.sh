@@ -165,6 +165,23 @@ is "$?$(grep -c 'is there already; -f replaces it' "$work/err")" 11 "a file is n
 "$ct" export -f -o "$j" "$t" 2>/dev/null
 ok $? "but with -f"
 
+# ------------------------------------------------------------ a call that was left ---
+# How long it took is not known, only when it was noticed.
+generate left
+"$ct" export "$work/left" >"$work/left.jsonl" 2>/dev/null
+is "$(jq -r 'select(.abandoned) | [.phase, .name, has("duration_us")] | join(" ")' "$work/left.jsonl")" \
+	"E cuStreamSynchronize false" "a call that was left has no duration"
+"$ct" live "$work/left" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
+ok $? "... in live"
+"$b/live_text" <"$work/left.jsonl" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
+ok $? "... in live, from the device's text"
+"$ct" timeline -w 80 "$work/left" 2>/dev/null | grep -qE '\|S +M+\|$'
+ok $? "... and stands in the timeline where it began, no further"
+is "$("$ct" export --format chrome "$work/left" 2>/dev/null | jq -r '.traceEvents[] | select(.args.abandoned) | .ph + " " + .name')" \
+	"X cuStreamSynchronize" "... and a slice says what it is"
+"$ct" report "$work/left" 2>/dev/null | grep -qE '^ +cuStreamSynchronize +sync +1 +0 \(not timed\)$'
+ok $? "... and no report has its time"
+
 # ------------------------------------------------------------ order at one ns ---
 generate ties
 "$ct" export "$work/ties" 2>/dev/null | jq -r '[.phase, .name, .depth, .ts_ns % 1000] | join(" ")' >"$work/ties.got"

@@ -101,6 +101,9 @@ static void test_numbers(void)
 	mark_and_read("text_numbers", class, &p, sizeof(p), 0, 700);
 	says("\"result\":700,\"result_code\":700", "any other is its number");
 	says("\"duration_us\":", "a call has its duration");
+	mark_and_read("text_numbers", class, &p, sizeof(p), CT_F_ABANDONED | CT_F_NO_RESULT, 0);
+	says("\"abandoned\":true", "one that was left says so");
+	ok(line && !strstr(line, "\"duration_us\":"), "and has none");
 }
 
 static void test_names(void)
