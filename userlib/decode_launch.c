@@ -62,7 +62,7 @@ hot CT_EXTRACTOR(launch_ex)
 	kernel_quick(o, f->arg[1], c[3]);
 }
 
-CT_EXTRACTOR(launch_grid)	/* (kernel, width, height, [stream]) */
+CT_EXTRACTOR(launch_grid)	/* (kernel, width, height) */
 {
 	struct ct_launch *o = payload;
 
@@ -72,6 +72,12 @@ CT_EXTRACTOR(launch_grid)	/* (kernel, width, height, [stream]) */
 	o->grid_x = (u32)f->arg[1];
 	o->grid_y = (u32)f->arg[2];
 	o->grid_z = 1;
+}
+
+CT_EXTRACTOR(launch_grid_async)	/* ..., stream) */
+{
+	ct_x_launch_grid(f, payload, after);
+	((struct ct_launch *)payload)->stream = f->arg[3];
 }
 
 CT_EXTRACTOR(host_func)		/* (stream, function, data, ...) */
@@ -155,7 +161,7 @@ CT_EXTRACTOR(enumerate)		/* (function *, count, module) */
 {
 	struct ct_function *o = payload;
 
-	o->function = f->arg[1] ? ct_out(f, 0, after) : 0;
+	o->function = (u32)f->arg[1] ? ct_out(f, 0, after) : 0;
 	o->module = f->arg[2];
 	o->kernel = ct_kernel_name(o->function);
 	o->count = (u32)f->arg[1];

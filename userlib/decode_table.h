@@ -5,7 +5,7 @@
  *
  * X(function, first version, last version, layout, extractor).  The versions are
  * those of the exported symbol (cuMemAlloc_v2 is 2, no suffix is 1); where a
- * newer one takes other arguments, or version 1 has 32-bit addresses, it is not
+ * newer one takes other arguments, or version 1 has 32-bit addresses or sizes, it is not
  * in the range.
  */
 #ifndef CT_DECODE_TABLE_H
@@ -52,7 +52,7 @@
 	/* memory */							\
 	X(cuMemAlloc, 2, 2, alloc, alloc)				\
 	X(cuMemAllocManaged, 1, 1, alloc, alloc)			\
-	X(cuMemAllocHost, 1, 2, alloc, alloc)				\
+	X(cuMemAllocHost, 2, 2, alloc, alloc)				\
 	X(cuMemHostAlloc, 1, 1, alloc, alloc)				\
 	X(cuMemHostRegister, 1, 2, alloc, range)			\
 	X(cuMemHostUnregister, 1, 1, free, free)			\
@@ -127,7 +127,7 @@
 	X(cuLaunchCooperativeKernel, 1, 1, launch, launch)		\
 	X(cuLaunchKernelEx, 1, 1, launch, launch_ex)			\
 	X(cuLaunchGrid, 1, 1, launch, launch_grid)			\
-	X(cuLaunchGridAsync, 1, 1, launch, launch_grid)			\
+	X(cuLaunchGridAsync, 1, 1, launch, launch_grid_async)		\
 	X(cuLaunchHostFunc, 1, 1, host_func, host_func)			\
 	X(cuStreamAddCallback, 1, 1, host_func, host_func)		\
 	/* streams and events */					\
