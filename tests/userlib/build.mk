@@ -13,6 +13,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcuda.so.1 simulated/libcuda.so.1 dump \
+	bindings bound/libcuda.so.1 \
 	victim step linked-lazy linked-now plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside)
@@ -53,6 +54,14 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
+
+$(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/decode_table.h
+	$(CC) $(TEST_CFLAGS) -o $@ $<
+
+$(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
+		-Wl,-soname,libcuda.so.1 -o $@ $<
 
 $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<

@@ -86,6 +86,26 @@ t_args() {
 	ok "an unknown function at the very top of a stack" $?
 }
 
+# told: the fields of all calls are those that the program has printed.
+told() {
+	sed -n 's/^u-.* result=\([0-9]*\) .* [a-z]*\/[-a-z]* \(cu.*\)/\1 \2/p' "$W/dump" |
+		grep -v cuMockShot | diff "$W/out" - >>"$W/said"
+}
+
+t_bindings() {
+	"$B/bindings" table >"$W/said"
+	STATUS=$?
+	ok "every function whose arguments are recorded is tested: $(tail -n 1 "$W/said")" $STATUS
+	LD_LIBRARY_PATH=$B/bound traced "$B/bindings"
+	{ exits 0 && silent && valid && told; }
+	ok "... by value, of calls that succeed, fail, or are given NULL" $?
+	LD_LIBRARY_PATH=$B/bound LIB=$B/libcudatrace-fake.so CUDATRACE_DEVICE=/dev/null \
+		FAKE_LOG=$W/log traced "$B/bindings"
+	{ exits 0 && silent && grep -q '^begin .* cuMemAlloc_v2 ' "$W/log"; }
+	ok "... where a begin is recorded, before which nothing is read" $?
+	rm -f "$W/log"
+}
+
 t_proc() {
 	traced "$B/victim" proc
 	{ exits 0 && valid && counts 1 'cuMemAlloc_v2 ' && counts 1 'cuLaunchKernel_ptsz ' &&
