@@ -14,6 +14,7 @@
 #include "clock.h"
 
 #include "elf.h"
+#include "objects.h"
 
 #include <cpuid.h>
 

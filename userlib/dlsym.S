@@ -6,7 +6,8 @@
  * address in place, since that is what RTLD_NEXT and RTLD_DEFAULT go by.
  *
  * Must work before the library's constructor ran and before malloc does; keeps
- * no state and takes no lock of its own.
+ * no state and waits for no lock but the real dlsym()'s and our own, which nobody holds
+ * who waits for another.
  */
 	.text
 	.globl	dlsym
@@ -63,7 +64,7 @@ dlsym:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
-	call	ct_objects_check
+	call	ct_objects_check_in_dlsym
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi

@@ -13,7 +13,8 @@
 
 #include "driver.h"
 #include "got.h"
-#include "mark.h"
+#include "interpose.h"
+#include "objects.h"
 #include "options.h"
 #include "sink.h"
 #include "slot.h"

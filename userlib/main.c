@@ -15,7 +15,7 @@
  *				packet.c, writer.c: writing it; clock.c: its time
  *   ioctl.c			the driver's system calls, where no module sees them
  *   mark.c			the program's own markers
- *   driver.c, elf.c		where libcuda lies; loaded objects
+ *   driver.c, objects.c, elf.c	where libcuda lies; loaded objects
  *   process.c, thread.c	fork, threads; options.c: the environment
  *
  * Rules of the whole library.  It exports dlsym, ioctl and cudatrace_*, and no
@@ -27,12 +27,11 @@
 
 #include "clock.h"
 #include "driver.h"
+#include "interpose.h"
 #include "ioctl.h"
 #include "options.h"
 #include "process.h"
 #include "sink.h"
-
-extern u8 ct_ready;
 
 __attribute__((constructor)) static void start(void)
 {
@@ -44,7 +43,7 @@ __attribute__((constructor)) static void start(void)
 		return;
 	ct_process_start();
 	ct_ioctl_start();
-	ct_ready = 1;
+	ct_interpose_start();
 	ct_objects_check();
 }
 

@@ -10,7 +10,8 @@
 #include <dlfcn.h>
 
 #include "elf.h"
-#include "mark.h"
+#include "include/cudatrace/cudatrace.h"
+#include "interpose.h"
 #include "nvtx_abi.h"
 #include "options.h"
 #include "process.h"

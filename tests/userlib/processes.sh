@@ -77,6 +77,9 @@ t_fork() {
 	traced "$B/victim" fork_lookups
 	{ exits 0 && silent && valid && counts 201 ' cuCtxSetCurrent '; }
 	ok "forks while other threads are inside lookups: no child waits for them" $?
+	LIB=$B/libcudatrace-older.so traced "$B/victim" fork_lookups
+	{ exits 0 && silent && valid && counts 201 ' cuCtxSetCurrent '; }
+	ok "... nor with an older glibc" $?
 	traced "$B/victim" vfork_calls
 	{ exits 0 && silent && valid && counts 1 '^stream .*lost=0' &&
 	  counts 8 ' cuCtxSetCurrent '; }

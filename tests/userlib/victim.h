@@ -46,6 +46,7 @@ int names(void);
 int shutdown_calls(void);
 int forks(void);
 int fork_lookups(void);
+int iterating(void);
 int fork_early(void);
 int vforks(void);
 int vfork_calls(void);
