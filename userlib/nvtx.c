@@ -16,7 +16,7 @@
 #include "options.h"
 #include "process.h"
 
-#define TEXT	1024
+#define TEXT	CT_RECORD_MAX	/* more than a mark takes, which says that it has cut it */
 
 /* The functions of the library behind us; NULL where it has none. */
 static nvtx_function *next_core[NVTX_CORE_COUNT], *next_core2[NVTX_CORE2_COUNT];
@@ -36,27 +36,36 @@ static const char *name_of(u64 handle)
 
 	for (u32 i = 0; handle && i < n; i++)
 		if (names[i].handle == handle)
-			return names[i].text;
+			return ct_load(&names[i].text);
 	return NULL;
 }
 
-/* Gives the handle; one of our own where the library behind us gave none. */
+/*
+ * Gives the handle; one of our own where the library behind us gave none: the same for the
+ * same text, which a program may register as often as it likes.  The other library's may
+ * come again for something else.
+ */
 static u64 learn(u64 handle, const char *text)
 {
 	u64 mask = ct_lock();
 	char *copy;
+	u32 i = 0;
 
-	if (used < NAMES) {
-		copy = ct_map_private(4096);
-		if (copy) {
-			struct ct_text t = { copy, 4096, 0 };
+	while (i < used && (handle ? names[i].handle != handle :
+			    names[i].handle != (u64)names[i].text || strcmp(names[i].text, text)))
+		i++;
+	if (i < used && !strcmp(names[i].text, text)) {
+		handle = names[i].handle;
+	} else if (i < NAMES && (copy = ct_map_private(4096))) {
+		struct ct_text t = { copy, 4096, 0 };
 
-			ct_put(&t, text);
-			if (!handle)
-				handle = (u64)copy;
-			names[used] = (struct name){ handle, copy };
-			ct_store(&used, used + 1);
-		}
+		ct_put(&t, text);
+		if (!handle)
+			handle = (u64)copy;
+		names[i].handle = handle;
+		ct_store(&names[i].text, copy);
+		if (i == used)
+			ct_store(&used, i + 1);
 	}
 	ct_unlock(mask);
 	return handle;
