@@ -31,8 +31,8 @@ is "$?$(those runtime '.name == "cudaGetDevice"')" 02 "record --runtime: they ar
 
 NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$work/nvtx.bare"
 NVTX_INJECTION64_PATH=$B/nvtx_tool.so recorded nvtx -- "$B/nvtx_app"
-is "$?$(those nvtx '.details.text == "forward" and .phase != "E"')" 01 "NVTX: the program's ranges are in the trace"
-cmp -s "$work/nvtx.out" "$work/nvtx.bare" && grep -q 'tool: push layer 1' "$work/nvtx.out"
+is "$?$(those nvtx '.name == "range_push" and .details.text == "plain" and .phase != "E"')" 01 "NVTX: the program's ranges are in the trace"
+cmp -s "$work/nvtx.out" "$work/nvtx.bare" && grep -q '^tool: RANGE_PUSH_A plain' "$work/nvtx.out"
 ok $? "and in the tool that the user had set" || head -n 3 "$work/nvtx.out"
 
 CUDA_INJECTION64_PATH=$B/inject_tool.so recorded inject --inject -- "$B/inject_app"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program with NVTX inside, as far as the injection's protocol goes; with -DTOOL the
- * library of another tool, which counts depths.
+ * A program with NVTX inside, as far as the injection's protocol goes.  It calls each
+ * function that the library sets, with every kind of text, and prints what must be recorded
+ * ("record"), and what it was answered ("depth", "handle").  With -DTOOL the library of
+ * another tool, which says how it was called and answers a number of its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +15,54 @@
 
 #include "../../userlib/nvtx_abi.h"
 
+/* d: a domain's handle, i: a range's number, s: text, w: wide text, e: attributes. */
+#define FUNCTIONS(X)							\
+	X(CORE, MARK_EX, "e") X(CORE, MARK_A, "s") X(CORE, MARK_W, "w")	\
+	X(CORE, RANGE_START_EX, "e") X(CORE, RANGE_START_A, "s")	\
+	X(CORE, RANGE_START_W, "w") X(CORE, RANGE_END, "i")		\
+	X(CORE, RANGE_PUSH_EX, "e") X(CORE, RANGE_PUSH_A, "s")		\
+	X(CORE, RANGE_PUSH_W, "w") X(CORE, RANGE_POP, "")		\
+	X(CORE2, DOMAIN_MARK_EX, "de") X(CORE2, DOMAIN_RANGE_START_EX, "de") \
+	X(CORE2, DOMAIN_RANGE_END, "di")				\
+	X(CORE2, DOMAIN_RANGE_PUSH_EX, "de") X(CORE2, DOMAIN_RANGE_POP, "d") \
+	X(CORE2, DOMAIN_REGISTER_STRING_A, "ds")			\
+	X(CORE2, DOMAIN_REGISTER_STRING_W, "dw")			\
+	X(CORE2, DOMAIN_CREATE_A, "s") X(CORE2, DOMAIN_CREATE_W, "w")
+
+typedef u64 function(u64 a, u64 b);	/* all of them, as they are called here */
+
 #ifdef TOOL
-static __thread int depth;
-
-static int push(const char *s)
+static u64 say(int index, const char *name, const char *kinds, u64 a, u64 b)
 {
-	printf("tool: push %s\n", s);
-	return depth++;
+	static u64 answers = 100, domains;
+	const struct nvtx_attributes *e;
+
+	printf("tool: %s", name);
+	for (; *kinds; kinds++, a = b) {
+		e = (void *)a;
+		if (*kinds == 's')
+			printf(" %.50s", a ? (char *)a : "NULL");
+		else if (*kinds == 'w')
+			printf(" %.50ls", a ? (wchar_t *)a : L"NULL");
+		else if (*kinds != 'e')
+			printf(" %llu", (unsigned long long)a);
+		else if (e)
+			printf(" %u %d %u %llu", e->size, e->message_type, e->color,
+			       (unsigned long long)e->payload);
+	}
+	putchar('\n');
+	/* The fourth domain has the handle of the first, as if that were gone. */
+	if (index >= NVTX_DOMAIN_CREATE_A && strstr(name, "CREATE"))
+		return 1 + domains++ % 3;
+	return ++answers;
 }
 
-static int pop(void)
-{
-	return --depth;
-}
-
-static u64 domain(const char *s)
-{
-	printf("tool: domain %s\n", s);
-	return 0x1234;
-}
+#define DEFINE(table, name, kinds)					\
+	static u64 tool_##name(u64 a, u64 b)				\
+	{								\
+		return say(NVTX_##name, #name, kinds, a, b);		\
+	}
+FUNCTIONS(DEFINE)
 
 int InitializeInjectionNvtx2(nvtx_get_table *get)
 {
@@ -38,11 +70,10 @@ int InitializeInjectionNvtx2(nvtx_get_table *get)
 	nvtx_function ***table;
 	unsigned count;
 
-	c->module(NVTX_CORE, &table, &count);
-	*table[NVTX_RANGE_PUSH_A] = (nvtx_function *)push;
-	*table[NVTX_RANGE_POP] = (nvtx_function *)pop;
-	c->module(NVTX_CORE2, &table, &count);
-	*table[NVTX_DOMAIN_CREATE_A] = (nvtx_function *)domain;
+#define SET(module_, name, kinds)					\
+	c->module(NVTX_##module_, &table, &count);			\
+	*table[NVTX_##name] = (nvtx_function *)tool_##name;
+	FUNCTIONS(SET)
 	return 1;
 }
 #else
@@ -85,36 +116,145 @@ static void start(void)
 	}
 }
 
-#define CALL(table, n, type, ...)	(table[n] ? ((type)table[n])(__VA_ARGS__) : 0)
+#define NO_DEPTH	(-2)	/* NVTX_NO_PUSH_POP_TRACKING of its headers */
+
+/* A function's answer as NVTX gives it; none: where no tool has set the function. */
+static u64 call(nvtx_function *f, u64 none, const void *a, const void *b)
+{
+	return f ? ((function *)f)((u64)a, (u64)b) : none;
+}
+
+/* What the library must record; it cuts the text. */
+static void record(const char *class, const char *format, ...)
+{
+	static char text[1984 + 1];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	printf("record %s %s\n", class, text);
+}
+
+static u64 handle(u64 h)
+{
+	printf("handle %llu\n", (unsigned long long)h);
+	return h;
+}
+
+/* A mark, a range that has a number, and one of the stack; domain: NULL for the core's. */
+static void three(int index, const void *text, const u64 *domain, const char *recorded)
+{
+	nvtx_function **f = domain ? core2 : core;
+	int first = domain ? NVTX_DOMAIN_MARK_EX : NVTX_MARK_EX;
+	int step = domain ? 1 : NVTX_RANGE_START_EX - NVTX_MARK_EX;
+	/* After the starts come their end, then the pushes, then their pop. */
+	int end = domain ? NVTX_DOMAIN_RANGE_END : NVTX_RANGE_END;
+	const void *a = domain ? (void *)*domain : text, *b = domain ? text : NULL;
+	const void *d = domain ? (void *)*domain : NULL;
+	u64 id;
+
+	call(f[first + index], 0, a, b);
+	record("mark", "%s", recorded);
+	id = handle(call(f[first + step + index], 0, a, b));
+	record("mark", "range %llu begins: %s", (unsigned long long)id, recorded);
+	printf("depth %d\n", (int)call(f[end + 1 + index], NO_DEPTH, a, b));
+	record("range_push", "%s", recorded);
+	call(f[end], 0, domain ? d : (void *)id, domain ? (void *)id : NULL);
+	record("mark", "range %llu ends", (unsigned long long)id);
+	printf("depth %d\n", (int)call(f[end + 1 + step], NO_DEPTH, d, NULL));
+	printf("record range_pop\n");
+}
+
+#define WIDE	L"gr\u00fc\u00df \u20ac \U0001f600"
+#define UTF8	"gr\u00fc\u00df \u20ac \U0001f600"
+
+/* By attributes: what stands beside the text is not recorded. */
+#define MESSAGE(type, text)	{ .version = 3, .size = sizeof(struct nvtx_attributes),	\
+	.category = 1, .color_type = 1, .color = 0xff00ff, .payload_type = 1,		\
+	.payload = 77, .message_type = type, .message = text }
+
+static void attributes(const u64 *domain, const char *prefix, u64 string, u64 wide)
+{
+	static char longest[3000];
+	struct {
+		struct nvtx_attributes a;
+		const char *text;
+	} messages[] = {
+		{ MESSAGE(NVTX_MESSAGE_ASCII, "attributes"), "attributes" },
+		{ MESSAGE(NVTX_MESSAGE_ASCII, ""), "" },
+		{ MESSAGE(NVTX_MESSAGE_ASCII, NULL), "" },
+		{ MESSAGE(NVTX_MESSAGE_ASCII, longest), longest },
+		{ MESSAGE(NVTX_MESSAGE_UNICODE, WIDE), UTF8 },
+		{ MESSAGE(NVTX_MESSAGE_UNICODE, NULL), "" },
+		{ MESSAGE(NVTX_MESSAGE_REGISTERED, (void *)string), "registered" },
+		{ MESSAGE(NVTX_MESSAGE_REGISTERED, (void *)wide), UTF8 },
+		{ MESSAGE(NVTX_MESSAGE_REGISTERED, (void *)9), "" },
+		{ MESSAGE(0, "of no type"), "" },
+		{ MESSAGE(NVTX_MESSAGE_REGISTERED + 1, "of an unknown type"), "" },
+		{ { .version = 3, .size = 4, .message_type = NVTX_MESSAGE_ASCII,
+		    .message = "beyond its size" }, "" },
+	};
+	static char text[sizeof(longest) + 100];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages); i++) {
+		snprintf(text, sizeof(text), "%s%s", prefix, messages[i].text);
+		three(0, &messages[i].a, domain, text);
+	}
+	three(0, NULL, domain, prefix);
+}
+
+static u64 string(u64 domain, const char *s)
+{
+	return call(core2[NVTX_DOMAIN_REGISTER_STRING_A], 0, (void *)domain, s);
+}
+
+/* Texts of which there are too many are given up, those before them are not. */
+static void too_many(u64 domain)
+{
+	struct nvtx_attributes first = MESSAGE(NVTX_MESSAGE_REGISTERED, NULL), last = first;
+	char text[32];
+
+	for (int i = 0; i < 5000; i++)
+		string(domain, "again");
+	first.message = (void *)string(domain, "first");
+	for (int i = 0; i < 5000; i++) {
+		snprintf(text, sizeof(text), "text %d", i);
+		last.message = (void *)string(domain, text);
+	}
+	three(0, &first, &domain, "again: first");
+	three(0, &last, &domain, "again: ");
+}
 
 int main(void)
 {
-	struct nvtx_attributes a = { .version = 2, .size = sizeof(a),
-				     .message_type = NVTX_MESSAGE_ASCII, .message = "attributes" };
-	u64 d, s, r;
+	u64 domains[4], unknown = 9, none = 0, s, w;
 
+	setlinebuf(stdout);
 	start();
-	printf("depth %d", core[NVTX_RANGE_PUSH_A] ? CALL(core, NVTX_RANGE_PUSH_A, int (*)(const char *), "forward") : -2);
-	printf(" %d\n", core[NVTX_RANGE_PUSH_A] ? CALL(core, NVTX_RANGE_PUSH_A, int (*)(const char *), "layer 1") : -2);
-	if (core[NVTX_MARK_W])
-		((void (*)(const wchar_t *))core[NVTX_MARK_W])(L"gr\u00fc\u00df \u20ac \U0001f600");
-	printf("depth %d\n", core[NVTX_RANGE_POP] ? CALL(core, NVTX_RANGE_POP, int (*)(void)) : -2);
-	if (core[NVTX_RANGE_POP])
-		CALL(core, NVTX_RANGE_POP, int (*)(void));
-	d = CALL(core2, NVTX_DOMAIN_CREATE_A, u64 (*)(const char *), "torch");
-	s = CALL(core2, NVTX_DOMAIN_REGISTER_STRING_A, u64 (*)(u64, const char *), d, "registered");
-	if (core2[NVTX_DOMAIN_MARK_EX])
-		((void (*)(u64, struct nvtx_attributes *))core2[NVTX_DOMAIN_MARK_EX])(d, &a);
-	a.message_type = NVTX_MESSAGE_REGISTERED;
-	a.message = (void *)s;
-	CALL(core2, NVTX_DOMAIN_RANGE_PUSH_EX, int (*)(u64, struct nvtx_attributes *), d, &a);
-	CALL(core2, NVTX_DOMAIN_RANGE_POP, int (*)(u64), d);
-	a.size = 4;
-	CALL(core, NVTX_RANGE_PUSH_EX, int (*)(struct nvtx_attributes *), &a);
-	CALL(core, NVTX_RANGE_POP, int (*)(void));
-	r = CALL(core, NVTX_RANGE_START_A, u64 (*)(const char *), "async");
-	if (core[NVTX_RANGE_END])
-		((void (*)(u64))core[NVTX_RANGE_END])(r);
+	three(1, "plain", NULL, "plain");
+	three(1, UTF8, NULL, UTF8);
+	three(1, "", NULL, "");
+	three(1, NULL, NULL, "");
+	three(2, WIDE, NULL, UTF8);
+	three(2, L"", NULL, "");
+	three(2, NULL, NULL, "");
+	domains[0] = handle(call(core2[NVTX_DOMAIN_CREATE_A], 0, "torch", NULL));
+	domains[1] = handle(call(core2[NVTX_DOMAIN_CREATE_W], 0, L"caf\u00e9", NULL));
+	domains[2] = handle(call(core2[NVTX_DOMAIN_CREATE_A], 0, NULL, NULL));
+	s = handle(string(domains[0], "registered"));
+	w = handle(call(core2[NVTX_DOMAIN_REGISTER_STRING_W], 0, (void *)domains[0], WIDE));
+	attributes(NULL, "", s, w);
+	attributes(&none, "", s, w);
+	attributes(&unknown, "", s, w);
+	attributes(&domains[0], "torch: ", s, w);
+	attributes(&domains[1], "caf\u00e9: ", s, w);
+	attributes(&domains[2], ": ", s, w);
+	domains[3] = handle(call(core2[NVTX_DOMAIN_CREATE_W], 0, L"again", NULL));
+	attributes(&domains[3], "again: ", s, w);
+	if (getenv("NVTX_MANY"))
+		too_many(domains[3]);
 	return 0;
 }
 #endif
