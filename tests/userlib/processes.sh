@@ -14,6 +14,19 @@ t_threads() {
 	ok "calls from destructors of thread data and from atexit" $?
 }
 
+t_crowd() {
+	CUDATRACE_PACKET=4096 traced "$B/victim" crowd
+	# A stream has one thread's calls, each once, from the first to the last.
+	{ exits 0 && silent && valid && counts 1000 '^stream .* packets=[2-9] lost=0$' &&
+	  counts 100000 ' cuMemAlloc_v2 ' &&
+	  sed -n 's/^\(u-[^ ]*\) \([^ ]*\) .* cuMemAlloc_v2 size=\([0-9]*\) .*/\1 \2 \3/p' "$W/dump" |
+	  awk '!($1 in n) { first[$1] = $3; tid[$1] = $2; threads[$3]; streams++ }
+		{ wrong += $3 != first[$1] + n[$1]++ || $2 != tid[$1] || first[$1] % 1000 }
+		END { print streams, length(threads), wrong }' >>"$W/said" &&
+	  [ "$(cat "$W/said")" = "1000 1000 0" ]; }
+	ok "1,000 threads at the same time: each call once, each thread's in order" $?
+}
+
 t_callocs() {
 	# More keys than glibc has room for without calloc(), which calls CUDA.
 	cat >"$W/callocs.c" <<-'EOF'

@@ -38,8 +38,8 @@ static const struct {
 	int (*run)(void);
 } commands[] = {
 	{ "basic", basic }, { "args", args }, { "edge", edge }, { "proc", proc },
-	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "many", many },
-	{ "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
+	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "crowd", crowd },
+	{ "many", many }, { "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups },
 	{ "iterating", iterating }, { "vfork", vforks },
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },

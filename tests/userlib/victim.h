@@ -39,6 +39,7 @@ int proc(void);
 int lookups(void);
 int namespaces(void);
 int threads(void);
+int crowd(void);
 int many(void);
 int held(void);
 int capture(void);

@@ -210,6 +210,44 @@ int threads(void)
 	return 0;
 }
 
+/*
+ * A thousand threads, none of which ends before all have called, so that each needs its own
+ * of everything at the same time.  What they allocate says whose call it is and which.
+ */
+enum { CROWD = 1000, CROWD_CALLS = 100 };
+
+static pthread_barrier_t all_here;
+
+static void *one_of_crowd(void *n)
+{
+	__typeof__(cuMemAlloc_v2) *alloc = GET(cuMemAlloc_v2);
+	dptr p;
+
+	for (int i = 0; i < CROWD_CALLS; i++) {
+		if (i == 0 || i == 1 || i == CROWD_CALLS - 1)
+			pthread_barrier_wait(&all_here);
+		CHECK(!alloc(&p, (size_t)n * 1000 + (size_t)i));
+	}
+	pthread_barrier_wait(&all_here);
+	return NULL;
+}
+
+int crowd(void)
+{
+	static pthread_t t[CROWD];
+	pthread_attr_t small;
+
+	load();
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 128 << 10);
+	pthread_barrier_init(&all_here, NULL, CROWD);
+	for (long i = 0; i < CROWD; i++)
+		CHECK(!pthread_create(&t[i], &small, one_of_crowd, (void *)(i + 1)));
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+
 int many(void)
 {
 	load();
