@@ -2,6 +2,38 @@
 # Tests of the preload library: threads, forks, signals and ends.
 # run.sh reads this; its functions and $B, $W, $D.
 
+# What every program pays that is started under the library and never uses CUDA.
+t_start() {
+	local name n
+	# The loader maps it (glibc reads more of a file with notes by another pread64).
+	local -A most=([openat]=1 [read]=1 [pread64]=1 [close]=1 [mmap]=5 [mprotect]=2 [madvise]=1)
+	most[newfstatat]=1 most[fstat]=1
+	if strace -o "$W/bare" "$B/bench_start" 2>"$W/said"; then
+		strace -o "$W/calls" -E LD_PRELOAD="$B/libcudatrace.so" "$B/bench_start" 2>"$W/err"
+		STATUS=$?
+		for name in $(sed -n 's/(.*//p' "$W/calls" | sort -u); do
+			n=$(($(grep -c "^$name(" "$W/calls") - $(grep -c "^$name(" "$W/bare")))
+			[ $n -le "${most[$name]:-0}" ] || echo "$n times $name" >>"$W/said"
+		done
+		{ exits 0 && [ ! -s "$W/said" ] && grep -q '^madvise(' "$W/calls"; }
+		ok "a program that is started: one system call more than the loader's, and no file opened" $?
+	else
+		skip "the system calls of a start" "needs strace, and ptrace allowed"
+	fi
+	traced "$B/step" start "$B/bench_start"
+	n=$(sed -n 's/ instructions of the library$//p' "$W/out")
+	if [ -n "$n" ]; then
+		# Most read the headers of the three or four objects that are loaded.
+		[ $n -gt 1000 ] && [ $n -lt 20000 ] && [ ! -e "$D" ]
+		ok "... and $n instructions of the library" $?
+	else
+		skip "... and few instructions" "ptrace is not allowed"
+	fi
+	n=$(readelf -rW "$B/libcudatrace.so" | grep -c R_X86_64_)
+	[ "$n" -gt 100 ] && [ "$n" -lt 1000 ]
+	ok "... the loader has $n places of the library to put right" $?
+}
+
 t_threads() {
 	traced "$B/victim" threads
 	{ exits 0 && silent && valid && counts 1001 '^stream .* lost=0$' &&

@@ -18,6 +18,8 @@
  *				is one signal, whose handler is gone when it runs
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
+ *	step start PROGRAM	prints the library's instructions from the start to the end of
+ *				PROGRAM, which is run without arguments
  *	WHAT			query, call, launch, or other (one that libcuda's headers
  *				do not know); STEP_NESTED: inside another call
  * Exit status 0, or 1 if a call or a command went wrong.
@@ -37,6 +39,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -318,6 +321,24 @@ static int count(void)
 	return 0;
 }
 
+/* The loader's own are many, and steps are slow: they begin when it unmaps its cache. */
+static int start(void)
+{
+	unsigned long library = 0, rip;
+
+	do
+		if (resume(PTRACE_SYSCALL, 0) == ENDED)
+			return 1;
+	while (registers().orig_rax != SYS_munmap);
+	find_text();
+	while (resume(PTRACE_SINGLESTEP, 0) != ENDED) {
+		rip = here();
+		library += rip >= from && rip < to;
+	}
+	printf("%lu instructions of the library\n", library);
+	return status;
+}
+
 static bool in_cuda(void)
 {
 	unsigned long rip = here();
@@ -502,8 +523,9 @@ int main(int argc, char **argv)
 	const char *dir = getenv("CUDATRACE_DIR");
 	int ret = 2;
 
-	if (argc < 3 || !strchr("qclo", *argv[2])) {
-		fprintf(stderr, "usage: step count|signal|longjmp|fork|both|look query|call|launch|other [COMMAND]\n");
+	if (argc < 3 || (strcmp(argv[1], "start") && !strchr("qclo", *argv[2]))) {
+		fprintf(stderr, "usage: step count|signal|longjmp|fork|both|look query|call|launch|other [COMMAND]\n"
+			"       step start PROGRAM\n");
 		return 2;
 	}
 	what = argv[2];
@@ -515,6 +537,8 @@ int main(int argc, char **argv)
 	child = fork();
 	if (!child) {
 		ptrace(PTRACE_TRACEME);
+		if (!strcmp(argv[1], "start"))
+			execl(argv[2], argv[2], NULL);
 		raise(SIGSTOP);
 		_exit(program());
 	}
@@ -522,6 +546,8 @@ int main(int argc, char **argv)
 		DIE("no child");
 	if (!strcmp(argv[1], "count"))
 		ret = count();
+	else if (!strcmp(argv[1], "start"))
+		ret = start();
 	else if (!strcmp(argv[1], "signal") || jumps)
 		ret = interrupt();
 	else if (forks)
