@@ -16,7 +16,7 @@ all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.s
 	bindings bound/libcuda.so.1 \
 	victim step linked-lazy linked-now plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
-	late.so inside)
+	late.so inside refuse)
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
@@ -86,6 +86,9 @@ $(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/objects.c userlib/elf.h $(a
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+
+$(O)/refuse: $(T)/refuse.c
+	$(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/bench_start: $(T)/bench_start.c
 	$(CC) $(TEST_CFLAGS) -o $@ $< -lm

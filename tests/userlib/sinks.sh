@@ -37,6 +37,50 @@ t_full() {
 	ok "a directory that can't be made: one line, the program goes on" $?
 }
 
+# A file system without fallocate(), a kernel without MADV_WIPEONFORK.
+t_refused() {
+	local errno what
+	"$B/refuse" fallocate 95 /bin/true
+	if [ $? = 77 ]; then
+		skip "what the kernel refuses" "needs seccomp"
+		return
+	fi
+	for errno in 95 38; do	# EOPNOTSUPP, ENOSYS
+		CUDATRACE_PACKET=4096 traced "$B/refuse" fallocate $errno "$B/victim" many
+		{ exits 0 && silent && valid && counts 20000 ' cuCtxSetCurrent ' &&
+		  counts 1 '^stream .* lost=0$'; }
+		ok "a file system without fallocate() (error $errno): nothing lost" $?
+	done
+	traced "$B/refuse" fallocate 95 "$B/victim" many
+	{ exits 0 && silent && valid && counts 20000 ' cuCtxSetCurrent ' && counts 1 '^stream .* lost=0$'; }
+	ok "... nor from packets that are made elsewhere" $?
+	if [ "$(id -u)" = 0 ] && mkdir -p "$W/small" &&
+	   mount -t tmpfs -o size=300k tmpfs "$W/small" 2>/dev/null; then
+		D=$W/small/trace
+		rm -f "$W/said"
+		CUDATRACE_PACKET=16384 CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so \
+			"$B/refuse" fallocate 95 "$B/victim" many >"$W/out" 2>"$W/err"
+		STATUS=$?
+		{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] &&
+		  lost=$(sed -n 's/^stream .*lost=//p' "$W/dump") && [ "$lost" -gt 0 ] &&
+		  counts $((20000 - lost)) ' cuCtxSetCurrent '; }
+		ok "... nor is a full disk a SIGBUS there" $?
+		umount "$W/small"
+	else
+		skip "... a full disk" "needs root and a tmpfs"
+	fi
+	traced "$B/refuse" wipeonfork 22 "$B/victim" fork
+	{ exits 0 && silent && valid && counts 3 '^stream .* lost=0$' &&
+	  counts 18 ' cuCtxSetCurrent ' && counts 3 ' process ppid='; }
+	ok "a kernel without MADV_WIPEONFORK: each child has a stream and a process record" $?
+	for what in "fork_early 7" "fork_lookups 201" "held 3" "vfork 7"; do
+		set -- $what
+		traced "$B/refuse" wipeonfork 22 "$B/victim" $1
+		{ exits 0 && silent && valid && counts $2 ' cuCtxSetCurrent '; }
+		ok "... and $1" $?
+	done
+}
+
 t_device() {
 	export LIB=$B/libcudatrace-fake.so CUDATRACE_DEVICE=/dev/null FAKE_LOG=$W/log
 	rm -f "$W/log"

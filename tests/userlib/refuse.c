@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Runs a program in which the kernel refuses something, as an older one or another file
+ * system would.  Exit status 77 if that cannot be had (no seccomp).
+ *
+ *	refuse fallocate|wipeonfork ERRNO PROGRAM [ARG...]
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MADV_WIPEONFORK_	18
+
+#define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define UNLESS(value, skip)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
+#define ANSWER(value)	BPF_STMT(BPF_RET | BPF_K, value)
+
+int main(int argc, char **argv)
+{
+	unsigned error = argc > 3 ? (unsigned)atoi(argv[2]) : 0;
+	struct sock_filter fallocates[] = {
+		LOAD(nr), UNLESS(SYS_fallocate, 1), ANSWER(SECCOMP_RET_ERRNO | error),
+		ANSWER(SECCOMP_RET_ALLOW),
+	}, wipes[] = {
+		LOAD(nr), UNLESS(SYS_madvise, 3), LOAD(args[2]), UNLESS(MADV_WIPEONFORK_, 1),
+		ANSWER(SECCOMP_RET_ERRNO | error), ANSWER(SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(fallocates) / sizeof(*fallocates), fallocates };
+
+	if (error && !strcmp(argv[1], "wipeonfork")) {
+		filter.len = sizeof(wipes) / sizeof(*wipes);
+		filter.filter = wipes;
+	} else if (!error || strcmp(argv[1], "fallocate")) {
+		fprintf(stderr, "usage: refuse fallocate|wipeonfork ERRNO PROGRAM [ARG...]\n");
+		return 2;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		return 77;
+	execv(argv[3], argv + 3);
+	perror(argv[3]);
+	return 1;
+}
