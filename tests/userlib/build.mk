@@ -12,8 +12,8 @@ OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-older.so libcuda.so.1 simulated/libcuda.so.1 dump \
-	bindings bound/libcuda.so.1 \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-older.so libcudatrace-uneven.so \
+	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step linked-lazy linked-now plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
@@ -35,12 +35,13 @@ $(O)/libcudatrace-span.so: $(filter-out %/packet.c.o,$(OBJS)) $(O)/span.o
 $(O)/span.o: userlib/packet.c $(HEADERS)
 	$(CC) $(USERLIB_CFLAGS) -DSPAN_MAX=100000000ull -c -o $@ $<
 
-# Their clock goes back, or stands still.
-$(O)/libcudatrace-back.so $(O)/libcudatrace-still.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.c.o,$(OBJS)) $(O)/clock-%.o
+# Their clock goes back, stands still, or has a counter that is not to be trusted.
+$(O)/libcudatrace-back.so $(O)/libcudatrace-still.so $(O)/libcudatrace-uneven.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.c.o,$(OBJS)) $(O)/clock-%.o
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 $(O)/clock-back.o: ODD := -DBACK
-$(O)/clock-back.o $(O)/clock-still.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
+$(O)/clock-uneven.o: ODD := -DUNEVEN
+$(O)/clock-back.o $(O)/clock-still.o $(O)/clock-uneven.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
 	$(CC) $(USERLIB_CFLAGS) $(ODD) -c -o $@ $<
 
 $(O)/libcudatrace-fake.so: $(OBJS) $(O)/fake_device.o

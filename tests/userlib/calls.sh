@@ -41,21 +41,67 @@ t_basic() {
 	ok "a finished stream has no unused room ($size bytes)" $?
 }
 
+# times_are_right: of victim clock, whose calls each lie between two looks at the clock.
+times_are_right() {
+	exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
+		paste -d ' ' <(grep '^call' "$W/out") \
+			<(sed -n 's/.* ts=\([0-9]*\) .* dur=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2/p' "$W/dump") |
+		awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
+		[ ! -s "$W/said" ]
+}
+
 t_clock() {
 	"$B/test_clock" >"$W/said"
 	STATUS=$?
 	ok "lines from the counter: $(grep -c '^ok' "$W/said") cases" $STATUS
 	traced "$B/victim" clock
-	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
-	  paste -d ' ' <(grep '^call' "$W/out") \
-		<(sed -n 's/.* ts=\([0-9]*\) .* dur=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2/p' "$W/dump") |
-	  awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
-	  [ ! -s "$W/said" ]; }
+	times_are_right
 	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
 	LIB=$B/libcudatrace-span.so traced "$B/victim" clock
 	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
 	  counts 1 '^stream .* packets=([5-9]|1[0-9]) lost=0'; }
 	ok "a packet ends when a record's 48 bits of time might not do" $?
+}
+
+# goes_by WHAT COMMAND...: by the counter or the clock, as the steps of a call say, and rightly.
+goes_by() {
+	local what=$1 steps
+	shift
+	traced "$@" "$B/step" count call
+	steps=$(sed -n 's/^call *\([0-9]*\) .*/\1/p' "$W/out")
+	exits 0 && silent && valid || return 1
+	if [ "$what" = counter ]; then
+		[ "${steps:-0}" -gt 50 ] && [ "$steps" -lt 250 ]
+	else
+		[ "${steps:-0}" -gt 350 ]
+	fi || { echo "$steps instructions" >>"$W/said"; return 1; }
+	traced "$@" "$B/victim" clock
+	times_are_right
+}
+
+t_clock_choice() {
+	local sources=/sys/devices/system/clocksource source over by
+	if ! "$B/step" count query >"$W/said" 2>&1; then
+		skip "by the counter or by the clock" "ptrace is not allowed"
+		return
+	fi
+	LIB=$B/libcudatrace-uneven.so goes_by clock env
+	ok "a processor whose counter does not run evenly: by the clock" $?
+	if ! unshare -m mount --bind /dev/null "$sources/clocksource0/current_clocksource" 2>"$W/said"; then
+		skip "what the kernel's clock goes by" "needs root, and mounts"
+		return
+	fi
+	over='mount --bind "$0" "$1" && shift && exec "$@"'
+	for source in tsc tsc-early hpet ""; do
+		echo "$source" >"$W/source"
+		by=clock
+		[ "$source" != tsc ] || ! grep -qw nonstop_tsc /proc/cpuinfo || by=counter
+		goes_by $by unshare -m sh -c "$over" "$W/source" "$sources/clocksource0/current_clocksource"
+		ok "the kernel's clock goes by \"$source\": by the $by" $?
+	done
+	mkdir -p "$W/none"
+	goes_by clock unshare -m sh -c "$over" "$W/none" "$sources"
+	ok "... it does not say by what: by the clock" $?
 }
 
 t_elf() {

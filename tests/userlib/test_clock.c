@@ -65,6 +65,50 @@ static void run(struct ct_clock_copy copy[2], int n, u64 step, u64 *back, s64 *w
 	}
 }
 
+/* n lines' time, which thread 0 sleeps through from a line's begin; it is told how far off? */
+static s64 told_after(struct ct_clock_copy *copy, double n)
+{
+	u32 line;
+	u64 back;
+	s64 worst;
+
+	run(copy, 300000, 10000, &back, &worst);	/* what was before is no more seen */
+	for (line = own.page.newest; own.page.newest == line; ct_clock_now(copy))
+		ticks += 10000 * rate_den / rate_num;
+	offset -= 30000;
+	ticks += (u64)(n * 1e8) * rate_den / rate_num;
+	return distance(ct_clock_now(copy));
+}
+
+/* As docs/design.md and cudatrace.h say them. */
+static void limits(void)
+{
+	struct ct_clock_copy copy[2] = { 0 };
+	u64 back;
+	s64 worst, seven, nine;
+	u32 n;
+
+	start_anew();
+	run(copy, 100000, 10000, &back, &worst);
+	offset += 40000;
+	run(copy, 300000, 10000, &back, &worst);
+	ok(!own.restarts && !back, "40 us off: the lines go on");
+	offset += 60000;
+	run(copy, 100000, 10000, &back, &worst);
+	ok(own.restarts == 1, "60 us off: they begin anew");
+	seven = told_after(copy, 7);
+	nine = told_after(copy, 9);
+	ok(seven > 28000 && seven < 32000, "a line is used for 7 times its promise (%lld ns off)",
+	   (long long)seven);
+	ok(nine > -500 && nine < 500, "and not for 9 times (%lld ns off)", (long long)nine);
+	start_anew();
+	for (n = 0; own.usable && n < 100; n++) {
+		run(copy, 100000, 10000, &back, &worst);
+		offset += 100000;
+	}
+	ok(n == 18, "the 17th time that the counter strays is the last (%u)", n - 1);
+}
+
 int main(void)
 {
 	struct ct_clock_copy copy[2] = { 0 };
@@ -119,6 +163,7 @@ int main(void)
 	ok(!own.usable, "a counter that strays again and again is given up");
 	run(copy, 10000, 10000, &back, &worst);
 	ok(!own.page.newest && worst < 200, "and the clock itself is asked: %lld ns", (long long)worst);
+	limits();
 	own.busy = 1;
 	ct_clock_renew();
 	ok(!own.busy, "a child is not kept from it by what its parent was doing");
