@@ -48,6 +48,7 @@ static const char *name_of(u64 handle)
 static u64 learn(u64 handle, const char *text)
 {
 	u64 mask = ct_lock();
+	bool full = false;
 	char *copy;
 	u32 i = 0;
 
@@ -66,8 +67,13 @@ static u64 learn(u64 handle, const char *text)
 		ct_store(&names[i].text, copy);
 		if (i == used)
 			ct_store(&used, i + 1);
+	} else {
+		full = true;
 	}
 	ct_unlock(mask);
+	if (full)
+		ct_say_once(CT_ONCE_NAMES, "more NVTX domains and registered strings than 4096: "
+			    "later ones are recorded without their text, from ", text);
 	return handle;
 }
 

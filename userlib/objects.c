@@ -333,9 +333,10 @@ static void note_counts(const struct dl_phdr_info *info)
 	known.subs = info->dlpi_subs;
 }
 
+/* (A child may have been forked between the two.) */
 static void begin_change(void)
 {
-	ct_store(&known.changes, known.changes + 1);
+	ct_store(&known.changes, known.changes | 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -57,7 +57,7 @@ static inline void ct_unlock(u64 mask)
 /* Says something once in this process and its children of one recording. */
 enum ct_once {
 	CT_ONCE_FULL, CT_ONCE_SINK, CT_ONCE_POOL, CT_ONCE_STREAM, CT_ONCE_REGISTRY,
-	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS,
+	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_NAMES,
 };
 void ct_say_once(enum ct_once once, const char *text, const char *more);
 
