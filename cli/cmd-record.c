@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Time getters of a few ns too, not only count them", 0 },
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
-	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded (AddressSanitizer)", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 0 },
 	{ "quiet", 'q', NULL, 0, "No summary at the end", 0 },

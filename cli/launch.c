@@ -76,17 +76,31 @@ static void inject(const char *variable, const char *next, const char *library)
 	setenv(variable, library, 1);
 }
 
-static void preload(const char *library)
+/* Both, with a colon between them, which separates what either variable holds. */
+static void set_joined(const char *variable, const char *first, const char *second)
 {
-	const char *old = getenv("LD_PRELOAD");
 	char *both;
 
-	if (!old || !*old)
-		setenv("LD_PRELOAD", library, 1);
-	else if (asprintf(&both, "%s:%s", library, old) < 0)
+	if (asprintf(&both, "%s:%s", first, second) < 0)
 		_exit(126);
+	setenv(variable, both, 1);
+}
+
+static void preload(const char *library)
+{
+	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
+	/* AddressSanitizer will not start behind another library, unless told to. */
+	const char *any_order = "verify_asan_link_order=0";
+
+	if (old && *old)
+		set_joined("LD_PRELOAD", library, old);
 	else
-		setenv("LD_PRELOAD", both, 1);
+		setenv("LD_PRELOAD", library, 1);
+	/* The last one counts. */
+	if (asan && *asan)
+		set_joined("ASAN_OPTIONS", asan, any_order);
+	else
+		setenv("ASAN_OPTIONS", any_order, 1);
 }
 
 static void set_environment(const char *library, const char *dir, const char *sink)

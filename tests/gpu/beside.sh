@@ -55,9 +55,11 @@ if nvcc -cudart shared -Xcompiler -fsanitize=address -o "$out/asan" tests/gpu/ve
 	export ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0
 	"$out/asan" >"$out/bare" 2>&1
 	bare=$?
-	record --inject -- "$out/asan" >"$out/said" 2>"$out/err"
-	is $? $bare "AddressSanitizer, by --inject: its status ($bare)"
-	[ $bare -ne 0 ] || { [ "$(lines '"name":"cuLaunchKernel')" -gt 0 ]; ok $? "AddressSanitizer: its launches are in the trace"; }
+	for way in "" --inject; do
+		record $way -- "$out/asan" >"$out/said" 2>"$out/err"
+		is $? $bare "AddressSanitizer${way:+, by $way}: its status ($bare)"
+		[ $bare -ne 0 ] || { [ "$(lines '"name":"cuLaunchKernel')" -gt 0 ]; ok $? "... its launches are in the trace"; }
+	done
 	unset ASAN_OPTIONS
 else
 	skip "AddressSanitizer: $(tail -n 1 "$out/asan.log")"

@@ -40,3 +40,54 @@ is "$?$(those inject '.name == "cuCtxSetCurrent" and .phase == "E"')$(grep -c '^
 
 LD_PRELOAD=$B/late.so recorded preload -- sh -c 'echo "$LD_PRELOAD"'
 is "$?$(cat "$work/preload.out")" "0$PWD/build/libcudatrace.so:$B/late.so" "what the user preloads stays behind ours"
+
+# ------------------------------------------------------------- sanitizers ---
+cat >"$work/overrun.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+
+	static char *p;
+
+	int main(int argc, char **argv)
+	{
+		int (*init)(unsigned) = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuInit");
+
+		printf("cuInit %d\n", init(0));
+		fflush(stdout);
+		p = malloc(argc);
+		p[argc] = 1;
+		return 3;
+	}
+EOF
+
+# sanitized NAME COMMAND...: its status, output and report are as without us, and its call is recorded.
+sanitized()
+{
+	local name=$1 bare
+	shift
+	LD_LIBRARY_PATH=$B "$@" >"$work/$name.bare" 2>"$work/$name.bare.err"
+	bare=$?
+	recorded "$name" -- "$@"
+	is $? $bare "record, $name: the program's status"
+	cmp -s "$work/$name.out" "$work/$name.bare"
+	ok $? "$name: its output"
+	is "$(grep '^SUMMARY: A' "$work/$name.err")" "$(grep '^SUMMARY: A' "$work/$name.bare.err")" "$name: its report"
+	"$cudatrace" export -f -o "$work/$name.jsonl" "$work/$name"
+	is "$(those "$name" '.name == "cuInit" and .phase == "E"')" 1 "$name: its call is recorded"
+}
+
+if gcc -w -g -fsanitize=address -o "$work/overrun" "$work/overrun.c" -ldl 2>"$work/asan.log"; then
+	ASAN_OPTIONS=exitcode=77 sanitized "AddressSanitizer, with options of the user's" "$work/overrun"
+	sanitized "AddressSanitizer in a script" sh -c '"$0"; exit $?' "$work/overrun"
+	gcc -w -o "$work/plain" "$work/overrun.c" -ldl
+	LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+		sanitized "AddressSanitizer, preloaded by the user" "$work/plain"
+else
+	skip "AddressSanitizer: $(tail -n 1 "$work/asan.log")"
+fi
+if gcc -w -g -fsanitize=thread -o "$work/overrun" "$work/overrun.c" -ldl 2>"$work/tsan.log"; then
+	sanitized ThreadSanitizer "$work/overrun"
+else
+	skip "ThreadSanitizer: $(tail -n 1 "$work/tsan.log")"
+fi

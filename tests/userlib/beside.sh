@@ -91,7 +91,12 @@ t_sanitizers() {
 	if compiled_with address tests/userlib/inject_app.c; then
 		injected "$W/sanitized"
 		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
-		ok "a program with AddressSanitizer, which cannot be preloaded" $?
+		ok "a program with AddressSanitizer, injected" $?
+		compiled_with address tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads}.c
+		# As cudatrace record sets it.
+		ASAN_OPTIONS=verify_asan_link_order=0 traced "$W/sanitized" threads
+		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
+		ok "... preloaded, with 1,000 threads, of which it has nothing to report" $?
 	else
 		skip "a program with AddressSanitizer" "the compiler has none"
 	fi
