@@ -14,4 +14,4 @@ USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -fno
 
 USERLIB_LDFLAGS := -shared -Wl,-soname,libcudatrace.so \
 	-Wl,--version-script,userlib/libcudatrace.map -Wl,-z,now -Wl,-z,relro \
-	-Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--no-undefined
+	-Wl,-z,initfirst -Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--no-undefined

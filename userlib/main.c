@@ -24,6 +24,7 @@
  * the program has them.  What goes wrong costs records, never the program.
  */
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "driver.h"
@@ -33,12 +34,20 @@
 #include "process.h"
 #include "sink.h"
 
-__attribute__((constructor)) static void start(void)
+/*
+ * Runs before all other constructors (-z initfirst), which may call CUDA: libc's too, so
+ * that only what the loader has made ready is there.  Where another library wants to be the
+ * first, as libpthread did before glibc 2.34, it runs in its turn.
+ */
+__attribute__((constructor)) static void start(int argc, char **argv, char **env)
 {
+	(void)argc;
+	(void)argv;
 	/* In a program with other rights than its caller's: do nothing. */
 	if (getauxval(AT_SECURE))
 		return;
-	ct_options_read();
+	/* libc's, if it has it: not every libc's loader tells constructors. */
+	ct_options_read(__environ ? __environ : env);
 	if (ct_options.sink == CT_SINK_NONE)
 		return;
 	ct_process_start();

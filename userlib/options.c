@@ -5,8 +5,6 @@
  */
 #include "options.h"
 
-#include <stdlib.h>
-
 struct ct_options ct_options;
 
 void ct_path_absolute(struct ct_text *t, const char *path)
@@ -55,24 +53,35 @@ static void copy(char *to, size_t size, const char *from)
 		ct_put(&t, from);
 }
 
-/* All is copied: some programs write over their environment (process titles). */
-void ct_options_read(void)
+/* Not getenv(): libc has no environment yet when we start. */
+static const char *value_of(char *const *env, const char *name)
 {
-	const char *dir = getenv("CUDATRACE_DIR");
-	const char *device = getenv("CUDATRACE_DEVICE");
-	const char *queries = getenv("CUDATRACE_TIME_QUERIES");
-	const char *lanes = getenv("CUDATRACE_LANES");
-	const char *runtime = getenv("CUDATRACE_RUNTIME");
+	size_t n = strlen(name);
+
+	for (; env && *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+/* All is copied: some programs write over their environment (process titles). */
+void ct_options_read(char *const *env)
+{
+	const char *dir = value_of(env, "CUDATRACE_DIR");
+	const char *device = value_of(env, "CUDATRACE_DEVICE");
+	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
+	const char *lanes = value_of(env, "CUDATRACE_LANES");
+	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
 	copy(ct_options.nvtx_next, sizeof(ct_options.nvtx_next),
-	     getenv("CUDATRACE_NVTX_NEXT"));
+	     value_of(env, "CUDATRACE_NVTX_NEXT"));
 	copy(ct_options.injection_next, sizeof(ct_options.injection_next),
-	     getenv("CUDATRACE_INJECTION_NEXT"));
-	ct_options.sink = sink_wish(getenv("CUDATRACE_SINK"));
+	     value_of(env, "CUDATRACE_INJECTION_NEXT"));
+	ct_options.sink = sink_wish(value_of(env, "CUDATRACE_SINK"));
 	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
-	ct_options.packet_size = packet_size(getenv("CUDATRACE_PACKET"));
+	ct_options.packet_size = packet_size(value_of(env, "CUDATRACE_PACKET"));
 	ct_options.time_queries = queries && *queries == '1';
 	ct_options.lanes = !lanes || *lanes != '0';
 	ct_options.runtime = runtime && *runtime == '1';

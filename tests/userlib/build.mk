@@ -14,7 +14,7 @@ HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-older.so libcudatrace-uneven.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
-	victim step linked-lazy linked-now plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
+	victim step linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 
@@ -120,6 +120,9 @@ $(O)/librelocating.so: $(T)/relocating.c $(T)/mock.h $(O)/libcuda.so.1
 
 $(O)/libplugin.so: $(T)/linked.c $(O)/libcuda.so.1
 	$(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^
+
+$(O)/libearly-lazy.so $(O)/libearly-now.so: $(O)/libearly-%.so: $(T)/linked.c $(O)/libcuda.so.1
+	$(CC) $(TEST_CFLAGS) -DEARLY -fPIC -shared -Wl,-z,$* -o $@ $^
 
 $(O)/libfake_driver.so $(O)/libcudart_like.so: $(O)/lib%.so: $(T)/%.c
 	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<

@@ -225,6 +225,23 @@ t_namespaces() {
 	ok "an allocator that calls dlsym before anything else" $?
 }
 
+t_early() {
+	local all=' cu(Init|CtxSetCurrent|MemAlloc_v2|MemFree_v2|CtxGetCurrent|LaunchKernel)( |$)'
+
+	echo 'extern int early; int main(void) { return early; }' >"$W/early.c"
+	for way in lazy now; do
+		cc -w -o "$W/early" "$W/early.c" "$B/libearly-$way.so" "$B/libcuda.so.1" && traced "$W/early"
+		{ exits 0 && silent && valid && counts 11 "$all"; }
+		ok "the constructor of a library that a program needs, $way binding" $?
+	done
+	for order in "libcudatrace.so libearly-now.so" "libearly-now.so libcudatrace.so"; do
+		LIB="$B/${order/ / $B/}" traced true
+		# In timeout as well.
+		{ exits 0 && silent && valid && counts 22 "$all"; }
+		ok "... that is preloaded: $order" $?
+	done
+}
+
 t_linked() {
 	for way in lazy now; do
 		traced "$B/linked-$way"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program that is linked to libcuda: built with and without -z now, and as a
- * plugin (-DPLUGIN) that another program loads.
+ * A program that is linked to libcuda: built with and without -z now, as a
+ * plugin (-DPLUGIN) that another program loads, and as a library that does the same
+ * when it is initialised (-DEARLY).
  */
 #define _GNU_SOURCE
 #include "mock.h"
@@ -34,7 +35,14 @@ int linked_run(void)
 			      (void *)10);
 }
 
-#ifndef PLUGIN
+#ifdef EARLY
+int early = 1;
+
+__attribute__((constructor)) static void initialise(void)
+{
+	early = linked_run();
+}
+#elif !defined(PLUGIN)
 int main(void)
 {
 	int ret = linked_run();
