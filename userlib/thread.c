@@ -167,9 +167,12 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	bool ok = true, watch = false, say;
 	u64 mask, unlocked;
 
-	find_libc();
-	/* Also over what follows the lock: a handler that jumps out must not skip that. */
+	/*
+	 * Also over what follows the lock: a handler that jumps out must not skip that. And
+	 * over what libc does under locks of its own: a handler may make a thread's first call.
+	 */
 	mask = ct_signals_block();
+	find_libc();
 	unlocked = ct_lock();
 	if (ct_process_renew()) {
 		ct_clock_renew();

@@ -222,6 +222,35 @@ t_signals() {
 	  counts 1 '^stream .*lost=0' &&
 	  [ "$(tail -30 "$W/dump" | grep -c 'depth=0 .* cuCtxSetCurrent ')" -ge 10 ]; }
 	ok "a signal handler that leaves by longjmp, at any instruction" $?
+	# libc's function that we call first, with a lock that it takes and a signal while it does.
+	cat >"$W/atfork.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <signal.h>
+	#include <unistd.h>
+
+	int cuCtxSetCurrent(void *);
+	static int locked;
+
+	static void handler(int sig)
+	{
+		cuCtxSetCurrent((void *)1);
+	}
+	int __register_atfork(void *a, void *b, void *c, void *d)
+	{
+		int (*next)() = dlsym(RTLD_NEXT, "__register_atfork");
+
+		if (locked++)
+			_exit(9);
+		signal(SIGUSR1, handler);
+		raise(SIGUSR1);
+		locked--;
+		return next(a, b, c, d);
+	}
+	EOF
+	cc -w -D_GNU_SOURCE -fPIC -shared -o "$W/atfork.so" "$W/atfork.c" "$B/libcuda.so.1" -ldl
+	LIB="$B/libcudatrace.so $W/atfork.so" traced "$B/linked-now"
+	{ exits 0 && valid && counts 2 ' cuCtxSetCurrent '; }
+	ok "a signal handler that calls CUDA while a thread's first call is in libc" $?
 }
 
 # no_op_twice: each call that was not left has one record, with its own op.
