@@ -58,15 +58,28 @@ static const char *value_of(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; env && *env; env++)
+	for (; *env; env++)
 		if (!strncmp(*env, name, n) && (*env)[n] == '=')
 			return *env + n + 1;
 	return NULL;
 }
 
-/* All is copied: some programs write over their environment (process titles). */
-void ct_options_read(char *const *env)
+/* Those that are ours, as it may be large: every program that is started reads it. */
+static char *const *pick(char *const *env, char *ours[], int room)
 {
+	int n = 0;
+
+	for (; env && *env && n < room - 1; env++)
+		if (**env == 'C' && !strncmp(*env, "CUDATRACE_", 10))
+			ours[n++] = *env;
+	ours[n] = NULL;
+	return ours;
+}
+
+/* All is copied: some programs write over their environment (process titles). */
+void ct_options_read(char *const *all)
+{
+	char *ours[32], *const *env = pick(all, ours, 32);
 	const char *dir = value_of(env, "CUDATRACE_DIR");
 	const char *device = value_of(env, "CUDATRACE_DEVICE");
 	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");

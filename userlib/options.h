@@ -31,7 +31,7 @@ struct ct_options {
 
 extern struct ct_options ct_options;
 
-void ct_options_read(char *const *env);
+void ct_options_read(char *const *all);
 
 /* A path made absolute: the program may change its directory later. */
 void ct_path_absolute(struct ct_text *t, const char *path);

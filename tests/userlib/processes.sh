@@ -24,7 +24,7 @@ t_start() {
 	n=$(sed -n 's/ instructions of the library$//p' "$W/out")
 	if [ -n "$n" ]; then
 		# Most read the headers of the three or four objects that are loaded.
-		[ $n -gt 1000 ] && [ $n -lt 27000 ] && [ ! -e "$D" ]
+		[ $n -gt 1000 ] && [ $n -lt 29000 ] && [ ! -e "$D" ]
 		ok "... and $n instructions of the library" $?
 	else
 		skip "... and few instructions" "ptrace is not allowed"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../userlib/include/cudatrace/cudatrace.h"
@@ -308,16 +309,22 @@ int jumped_to(void)
 
 static volatile int handled;
 
+/*
+ * One signal after the other, so that what they interrupt goes on in between: a packet has
+ * room for some twenty calls of handlers in the middle of a record.
+ */
+static struct itimerval soon = { .it_value = { 0, 50 } };
+
 static void handler(int sig)
 {
 	(void)sig;
 	set_current((void *)2);
 	handled++;
+	setitimer(ITIMER_REAL, &soon, NULL);
 }
 
 int signals(void)
 {
-	struct itimerval { struct timeval i, v; } tv = { { 0, 50 }, { 0, 50 } };
 	/* It lies above the frames of the calls that it interrupts. */
 	char above[1 << 16];
 	stack_t alt = { .ss_sp = above, .ss_size = sizeof(above) };
@@ -331,14 +338,13 @@ int signals(void)
 		sa.sa_flags |= SA_ONSTACK;
 	}
 	sigaction(SIGALRM, &sa, NULL);
-	extern int setitimer();
-	setitimer(0, &tv, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
 	while (handled < 3000 && own < 2000000) {
 		set_current((void *)1);
 		own++;
 	}
-	memset(&tv, 0, sizeof(tv));
-	setitimer(0, &tv, NULL);
+	soon.it_value.tv_usec = 0;
+	setitimer(ITIMER_REAL, &soon, NULL);
 	CHECK(GET(cuMockCount)() == own + handled);
 	printf("calls %d\n", own + handled);
 	return 0;
@@ -354,8 +360,7 @@ static void jumping_handler(int sig)
 
 int signal_jumps(void)
 {
-	struct itimerval { struct timeval i, v; } tv = { { 0, 0 }, { 0, 200 } };
-	extern int setitimer();
+	struct itimerval tv = { .it_value = { 0, 200 } };
 
 	load();
 	set_current = GET(cuCtxSetCurrent);
@@ -363,7 +368,7 @@ int signal_jumps(void)
 	cudatrace_note("before");
 	while (handled < 2000) {
 		if (!sigsetjmp(jump, 1)) {
-			setitimer(0, &tv, NULL);
+			setitimer(ITIMER_REAL, &tv, NULL);
 			for (;;)
 				set_current((void *)1);
 		}
