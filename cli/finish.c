@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "left.h"
+#include "lost.h"
 #include "metadata.h"
 #include "reader.h"
 #include "storer.h"
@@ -373,6 +374,11 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 		rc = finish_threads(&t, err);
 	if (rc)
 		goto out;
+	rc = ct_lost_write(&t);
+	if (rc) {
+		ct_fail(err, -rc, "%s/" CT_LOST_STREAM ": %s", dir, strerror(-rc));
+		goto out;
+	}
 	ct_trace_close(&t);
 	rc = ct_trace_open(&t, dir, err);
 	if (!rc)

@@ -15,13 +15,15 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "lost.h"
 
 #define OPEN_PREFIX	".open-"
 
 static int keep(const struct dirent *entry)
 {
 	if (entry->d_name[0] == '.')
-		return !strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX));
+		return !strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) ||
+		       ct_lost_is_page(entry->d_name);
 	return 1;
 }
 
@@ -116,7 +118,8 @@ static int add_pending(struct ct_trace *t, const char *name)
 
 /*
  * Losses: a packet's head counts those of its stream; the recorder's stream_stat
- * records say the same of a CPU by reason, also of what came after the last packet.
+ * records say the same of a CPU by reason, also of what came after the last packet.  The
+ * pages of lost records count what has no packet; a finished trace says it in a stream.
  */
 static int count_losses(struct ct_trace *t)
 {
@@ -161,6 +164,8 @@ static int count_losses(struct ct_trace *t)
 		const struct ct_stream_file *s = &t->streams[i];
 
 		t->packets_lost += s->packets_lost;
+		if (!strcmp(s->name, CT_LOST_STREAM))
+			t->lost_told = s->lost;
 		slot = s->kind == CT_STREAM_CPU ? ct_hash_get(&by_cpu, s->cpu) : NULL;
 		if (slot && slot->a < s->lost)
 			slot->a = s->lost;
@@ -172,6 +177,10 @@ static int count_losses(struct ct_trace *t)
 			t->lost += by_cpu.slots[i].a;
 			overwritten += by_cpu.slots[i].b;
 		}
+	if (t->lost_here > t->lost_told) {
+		t->lost += t->lost_here - t->lost_told;
+		t->unfinished = true;
+	}
 	if (overwritten > t->packets_lost)
 		t->packets_lost = overwritten;
 	ct_hash_free(&by_reason);
@@ -206,7 +215,9 @@ static int open_entries(struct ct_trace *t, struct dirent **entry, int count,
 			t->end = s->packets[s->packets_count - 1].ts_end;
 	}
 	for (int i = 0; i < count; i++)
-		if (entry[i]->d_name[0] == '.' && add_pending(t, entry[i]->d_name))
+		if (ct_lost_is_page(entry[i]->d_name))
+			t->lost_here += ct_lost_read(t->dir, entry[i]->d_name);
+		else if (entry[i]->d_name[0] == '.' && add_pending(t, entry[i]->d_name))
 			return ct_fail(err, ENOMEM, "no memory");
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "finish.h"
+#include "lost.h"
 #include "recording.h"
 #include "storer.h"
 #include "stream.h"
@@ -53,7 +54,8 @@ static bool is_ours(int dirfd, const char *name)
 	} else {
 		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
 			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock") ||
-			!strcmp(name, CT_RECORDER_FILE);
+			!strcmp(name, CT_RECORDER_FILE) || ct_lost_is_page(name) ||
+			!strcmp(name, ".lost");
 	}
 	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }
@@ -222,7 +224,9 @@ int ct_recording_registry(struct ct_recording *rec, const char *command, struct 
 	if (ret)
 		return ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
 	ct_state_clock(&rec->state);
-	return 0;
+	/* A snapshot is a copy: nobody records into it. */
+	ret = command ? ct_lost_create(rec->dirfd) : 0;
+	return ret ? ct_fail(err, -ret, "%s/.lost: %s", rec->dir, strerror(-ret)) : 0;
 }
 
 void ct_recording_probes(struct ct_recording *rec)

@@ -10,6 +10,7 @@
 #include "device.h"
 
 #include "lane.h"
+#include "lost.h"
 #include "options.h"
 #include "packet.h"
 #include "process.h"
@@ -168,7 +169,7 @@ static void device_lose(struct ct_thread *t)
 		ct_packet_lose(t);
 		return;
 	}
-	__atomic_fetch_add(&ct_process->lost, 1, __ATOMIC_RELAXED);
+	ct_lost_add();
 }
 
 static cold void refused(struct ct_thread *t)
@@ -176,19 +177,6 @@ static cold void refused(struct ct_thread *t)
 	device_lose(t);
 	ct_say_once(CT_ONCE_LOST, "the module did not take a record; how many are lost "
 		    "stands in the trace: ", ct_options.device);
-}
-
-/* The process ends normally. */
-static void device_end(struct ct_thread *t)
-{
-	char text[32];
-	struct ct_text n = { text, sizeof(text), 0 };
-
-	(void)t;
-	if (!ct_process->lost)
-		return;
-	ct_put_u(&n, ct_process->lost);
-	ct_sink->info("lost", text);
 }
 
 struct field {
@@ -339,7 +327,6 @@ const struct ct_sink ct_sink_device = {
 	.define = device_define,
 	.string = device_string,
 	.info = ct_registry_info,
-	.end = device_end,
 	.begin = device_begin,
 	.next = ct_lane_next,
 	.record = device_record,

@@ -11,7 +11,7 @@
  *   thunks.S, call.c		before and after each call
  *   decode*.c, kernels.c	its arguments, and the names of kernels
  *   sink.c			where its record goes: device.c or files.c with
- *				registry.c and room.c;
+ *				registry.c and room.c; lost.c: what went nowhere;
  *				packet.c, writer.c: writing it; clock.c: its time
  *   ioctl.c			the driver's system calls, where no module sees them
  *   mark.c			the program's own markers

@@ -23,6 +23,7 @@
  */
 #include "packet.h"
 
+#include "lost.h"
 #include "process.h"
 #include "registry.h"
 
@@ -92,15 +93,21 @@ cold void ct_packet_lose(struct ct_thread *t)
 	struct ct_claim c = { .mark = CT_CLAIM_DONE };
 	u64 writer = t->writer;
 
-	ct_local_add(&t->lost, 1);
+	/* What returns in a child before its own first call is its parent's to record. */
+	if (t->life != ct_process->life)
+		return;
 	/* As long as a writer is inside, no handler lets go of the packet. */
 	if (!writer)
 		t->writer = (u64)&c;
 	barrier();
-	if (t->lane)
-		t->lane->lost = t->lost;
-	if (t->packet != &ct_no_packet)
-		t->packet->lost = t->lost;
+	/* A head that may have been copied already, or none, counts no more. */
+	if (t->limit || t->lane || !ct_lost_add()) {
+		ct_local_add(&t->lost, 1);
+		if (t->lane)
+			t->lane->lost = t->lost;
+		if (t->packet != &ct_no_packet)
+			t->packet->lost = t->lost;
+	}
 	barrier();
 	t->writer = writer;
 }

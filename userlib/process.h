@@ -19,11 +19,9 @@ struct ct_proc {
 	u32 pid;
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
-	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
-	u64 lost;		/* records that no stream could count */
+	u32 objects;		/* enum ct_objects_state, of objects.c; 0: not known yet */
 	u32 scan_lock;		/* driver.c: of who looks at the objects */
-	u32 reserved;
-	u8 rest[4096 - 40];	/* nothing else is wiped */
+	u8 rest[4096 - 28];	/* nothing else is wiped */
 };
 
 /* A page of its own, so that the child's can be wiped. */

@@ -8,6 +8,7 @@
  */
 #include "registry.h"
 
+#include "lost.h"
 #include "options.h"
 #include "process.h"
 #include "room.h"
@@ -253,6 +254,8 @@ bool ct_registry_open(const char *dir, bool create, long *error)
 	} else {
 		*error = size < 0 ? size : -22;	/* EINVAL: no registry of ours */
 	}
+	if (have_uuid)
+		ct_lost_open(dir);
 	close_locked(fd);
 	if (!have_uuid)
 		*path = 0;

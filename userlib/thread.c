@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "lost.h"
 #include "options.h"
 #include "packet.h"
 #include "process.h"
@@ -202,6 +203,8 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	if (say)
 		ct_process->process_record = 1;
 	ct_unlock(unlocked);
+	if (!ok && ct_sink != &ct_sink_none)
+		ct_lost_add();
 	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
 	if (watch)
 		set_specific(key, t);

@@ -44,6 +44,10 @@
  *                  also the slots of struct ct_handover with its newest packets:
  *                  those whose seq is higher than the stream's last belong behind it
  *   .recorder      struct ct_recorder_page, while cudatrace record stores for them
+ *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: lost
+ *                  records that no packet could count, as their threads had none
+ *   u-0-0          without records, in a finished trace where there are such: lost
+ *                  of its last packet is their number
  * Every other name begins with a dot, or babeltrace2 takes it for a stream.  One
  * directory holds all processes of a recording.
  *
@@ -53,7 +57,8 @@
  * that is copied to its end gets its magic last.)  Whoever finishes the trace (cudatrace
  * record, or any command that opens a trace that nobody finished) cuts off a
  * last packet without a magic, turns what stands in .open-PID-N into call_open
- * records at the end of the stream, and writes metadata.
+ * records at the end of the stream, writes what the .lost-UID say beyond u-0-0's last
+ * packet into a new u-0-0 (a reader adds what it lacks), and writes metadata.
  *
  * 3. THE REGISTRY
  *
@@ -381,6 +386,17 @@ struct ct_recorder_page {
 	__u32 filled;		/* packets, by all threads: the futex */
 	__u32 threads;		/* that began to fill slots */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
+};
+
+/*
+ * .lost-UID: 4096 bytes, allocated when it is made (by the recorder, or with a process's
+ * first call): a full disk can't keep anybody from adding.  Each adds atomically.
+ */
+#define CT_LOST_STREAM		"u-0-0"
+struct ct_lost_page {
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION */
+	__u64 lost;
 };
 
 /* --------------------------------------------------------------- mmap ------ */
