@@ -108,7 +108,7 @@ t_sanitizers() {
 		injected "$W/sanitized"
 		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
 		ok "... and injected" $?
-		compiled_with thread tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads}.c
+		compiled_with thread tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads,losses}.c
 		traced "$W/sanitized" threads
 		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
 		ok "... with 1,000 threads, of which it has nothing to report" $?

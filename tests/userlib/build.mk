@@ -74,7 +74,8 @@ $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
 $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
-VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c victim_threads.c)
+VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \
+	victim_threads.c victim_losses.c)
 
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
 	$(CC) $(TEST_CFLAGS) -pthread -Wl,--export-dynamic-symbol=late_start -o $@ $(VICTIM)

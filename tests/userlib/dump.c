@@ -273,6 +273,23 @@ static void dump_open(const char *dir, const char *file)
 		       symbols[p.entry[i].class] : "?");
 }
 
+/* What no stream counts.  (A finished trace says the same in a stream.) */
+static void dump_lost(const char *dir, const char *file)
+{
+	struct ct_lost_page p;
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	f = fopen(path, "r");
+	if (!f || fread(&p, sizeof(p), 1, f) != 1 || p.magic != CT_MAGIC)
+		BAD("%s: no page of lost records", file);
+	else
+		printf("no stream lost=%llu\n", p.lost);
+	if (f)
+		fclose(f);
+}
+
 int main(int argc, char **argv)
 {
 	struct dirent **list;
@@ -285,10 +302,13 @@ int main(int argc, char **argv)
 	read_registry(argv[1]);
 	n = scandir(argv[1], &list, NULL, versionsort);
 	for (int i = 0; i < n; i++)
-		if (!strncmp(list[i]->d_name, "u-", 2))
+		if (!strncmp(list[i]->d_name, "u-", 2) && strcmp(list[i]->d_name, CT_LOST_STREAM))
 			dump_stream(argv[1], list[i]->d_name);
 	for (int i = 0; i < n; i++)
 		if (!strncmp(list[i]->d_name, ".open-", 6))
 			dump_open(argv[1], list[i]->d_name);
+	for (int i = 0; i < n; i++)
+		if (!strncmp(list[i]->d_name, ".lost-", 6))
+			dump_lost(argv[1], list[i]->d_name);
 	return bad;
 }

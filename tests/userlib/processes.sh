@@ -309,11 +309,15 @@ t_steps() {
 		  counts 1 '^stream .*lost=0' && counts 0 'flags=1[8c] '; }
 		ok "... of a $what, with a handler that is there for one signal only" $?
 		traced "$B/step" fork $what
-		{ exits 0 && silent && valid && parents_only "$(sed -n 's/pid \(.*\) calls.*/\1/p' "$W/out")" &&
+		{ exits 0 && silent && valid && counts 1 '^no stream lost=0$' &&
+		  parents_only "$(sed -n 's/pid \(.*\) calls.*/\1/p' "$W/out")" &&
 		  counts "$(sed -n 's/.*calls //p' "$W/out")" "$all" && no_op_twice &&
 		  counts 1 '^stream .*lost=0'; }
 		ok "... whose handler forks: what the child ends by itself touches nothing of the parent's" $?
 	done
+	STEP_STRIDE=3 CUDATRACE_PACKET=4096 traced "$B/step" fork other
+	{ exits 0 && silent && valid && counts 1 '^no stream lost=0$'; }
+	ok "... of one that nobody knows: nor does the child count it as lost" $?
 	LIB=$B/libcudatrace-still.so STEP_MANY=1 CUDATRACE_PACKET=4096 traced "$B/step" signal query
 	{ exits 0 && silent && valid && no_op_twice; }
 	ok "... while the clock stands still" $?

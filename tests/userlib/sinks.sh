@@ -27,6 +27,7 @@ t_full() {
 		  counts $((20000 - lost)) ' cuCtxSetCurrent '; }
 		ok "a full disk: one line, the program goes on, each loss is counted" $?
 		umount "$W/small"
+		rmdir "$W/small"
 	else
 		skip "a full disk" "needs root and a tmpfs"
 	fi
@@ -35,6 +36,18 @@ t_full() {
 	STATUS=$?
 	{ exits 0 && [ "$(wc -l <"$W/err")" = 1 ]; }
 	ok "a directory that can't be made: one line, the program goes on" $?
+}
+
+# booked N: of N records each is there or counted as lost.
+booked() {
+	local there lost
+
+	there=$(grep -v '^class ' "$W/dump" | grep -cE ' cuCtxSetCurrent | process ppid=')
+	lost=$(sed -n 's/.*stream .*lost=//p' "$W/dump" | paste -sd+)
+	LOST=$((${lost:-0}))
+	[ $((there + LOST)) = "$1" ] && [ $LOST -gt "$2" ] && return 0
+	echo "made ${1:-none}, there $there, lost $LOST" >>"$W/said"
+	return 1
 }
 
 # A file system without fallocate(), a kernel without MADV_WIPEONFORK.
@@ -61,11 +74,10 @@ t_refused() {
 		CUDATRACE_PACKET=16384 CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so \
 			"$B/refuse" fallocate 95 "$B/victim" many >"$W/out" 2>"$W/err"
 		STATUS=$?
-		{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] &&
-		  lost=$(sed -n 's/^stream .*lost=//p' "$W/dump") && [ "$lost" -gt 0 ] &&
-		  counts $((20000 - lost)) ' cuCtxSetCurrent '; }
+		{ exits 0 && valid && [ "$(grep -c 'no room' "$W/err")" = 1 ] && booked 20001 0; }
 		ok "... nor is a full disk a SIGBUS there" $?
-		umount "$W/small"
+		umount -l "$W/small"
+		rmdir "$W/small"
 	else
 		skip "... a full disk" "needs root and a tmpfs"
 	fi
@@ -79,6 +91,91 @@ t_refused() {
 		{ exits 0 && silent && valid && counts $2 ' cuCtxSetCurrent '; }
 		ok "... and $1" $?
 	done
+}
+
+# shown: the command says that many, before the trace is finished and afterwards.
+shown() {
+	for _ in 1 2; do
+		build/cudatrace report --summary "$D" >"$W/report" 2>>"$W/said"
+		[ "$(sed -n 's/.* lost records *//p' "$W/report" | tr -d ,)" = "$LOST" ] || {
+			cat "$W/report" >>"$W/said"
+			return 1
+		}
+		rm -f "$W/small/fill"
+	done
+	# Of a copy without hidden files.
+	rm -rf "$W/copy" && mkdir "$W/copy" && cp "$D"/[!.]* "$W/copy" &&
+	build/cudatrace export "$W/copy" 2>&1 >"$W/out" | grep -q "^cudatrace: $LOST records were lost" ||
+		return 1
+	! command -v babeltrace2 >/dev/null || {
+		lost=$(babeltrace2 "$D" 2>&1 >"$W/out" | sed -n 's/.*discarded \([0-9]*\) event.*/\1/p' | paste -sd+)
+		[ $((${lost:-0})) = "$LOST" ] || { echo "babeltrace2: $lost" >>"$W/said"; return 1; }
+	}
+}
+
+# losing WHAT SIGNAL BUSY: see losses() of the victim.
+losing() {
+	D=$W/small/trace
+	rm -rf "$W/small/"* "$W/said"
+	(
+		LOSE=$1 LOSE_END=$2 LOSE_BUSY=$3 CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so \
+			"$B/victim" losses >"$W/out" 2>"$W/err"
+		exit $?
+	) 2>/dev/null
+	STATUS=$?
+}
+
+t_uncounted() {
+	if [ "$(id -u)" != 0 ] || ! mkdir "$W/small" ||
+	   ! mount -t tmpfs -o size=400k tmpfs "$W/small" 2>/dev/null; then
+		skip "threads that never get a packet" "needs root and a tmpfs"
+		return
+	fi
+	local what end
+	export CUDATRACE_PACKET=4096
+	for what in room rights memory; do
+		for end in "" 9; do
+			losing "$what" "$end" 0
+			{ exits $((${end:-0} ? 137 : 0)) && valid && [ "$(wc -l <"$W/err")" -le 3 ] &&
+			  booked "$(sed -n 's/^made //p' "$W/out")" 30; }
+			ok "without $what for a packet${end:+, killed}: each call of new threads is there or counted" $?
+			[ "$what" != room ] || [ "$end" ] && continue
+			CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/victim" many 2>>"$W/err" && valid &&
+				booked $(($(sed -n 's/^made //p' "$W/out") + 20001)) 20000
+			ok "... and of a process that comes later" $?
+			[ -x build/cudatrace ] || continue
+			shown
+			ok "... and the command says how many, as does babeltrace2" $?
+		done
+	done
+	unset CUDATRACE_PACKET
+	mount -o remount,size=3m "$W/small"
+	for what in room rights; do
+		for end in "" 9; do
+			losing "$what" "$end" 20000
+			{ exits $((${end:-0} ? 137 : 0)) && valid &&
+			  booked "$(sed -n 's/^made //p' "$W/out")" 30 && shown; }
+			ok "... of a busy thread as well, without $what${end:+, killed}" $?
+		done
+	done
+	if [ -x build/cudatrace ]; then
+		export CUDATRACE_LIBRARY=$B/libcudatrace.so
+		for end in "" 9; do
+			rm -rf "$W/small/"* "$W/said"
+			LOSE=room LOSE_END=$end LOSE_BUSY=20000 build/cudatrace record --no-module \
+				-o "$D" -- "$B/victim" losses >"$W/out" 2>"$W/err"
+			{ valid && booked "$(sed -n 's/^made //p' "$W/out")" 30 && shown; }
+			ok "... beside a recorder that stores${end:+, killed}" $?
+		done
+		rm -rf "$W/small/"* "$W/said"
+		build/cudatrace record --no-module -o "$D" -- sh -c \
+			"cat /dev/zero 2>/dev/null >$W/small/fill; exec $B/victim many" >"$W/out" 2>"$W/err"
+		{ valid && booked 20001 20000 && shown; }
+		ok "... where it is full before the first call" $?
+		unset CUDATRACE_LIBRARY
+	fi
+	umount "$W/small"
+	rmdir "$W/small"
 }
 
 t_device() {
@@ -117,6 +214,11 @@ t_device() {
 	FAKE_FULL=1 traced "$B/victim" basic
 	{ exits 0 && [ "$(wc -l <"$W/err")" = 1 ]; }
 	ok "... that refuses classes: one line, the program goes on" $?
+	CUDATRACE_SINK=files traced "$B/victim" basic
+	CUDATRACE_DIR=$D FAKE_FULL=1 LD_PRELOAD=$LIB "$B/victim" many 2>"$W/err"
+	(CUDATRACE_DIR=$D FAKE_FULL=1 LD_PRELOAD=$LIB "$B/victim" killed 2>>"$W/err"; :) 2>/dev/null
+	{ valid && counts 1 '^no stream lost=21000$'; }
+	ok "... and what is lost by that is counted in the directory of the recording" $?
 	rm -f "$W/log"
 	FAKE_IDLE=1 traced "$B/victim" basic
 	cp "$W/log" "$W/dump"

@@ -50,6 +50,7 @@ static const struct {
 	{ "fds", fds }, { "limit", limit }, { "limit_all", limit_all },
 	{ "unread", unread }, { "directory", directory },
 	{ "clock", clocks }, { "until_killed", until_killed }, { "ioctls", ioctls },
+	{ "losses", losses },
 };
 
 int main(int argc, char **argv)

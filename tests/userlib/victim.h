@@ -76,5 +76,6 @@ int directory(void);
 int clocks(void);
 int until_killed(void);
 int ioctls(void);
+int losses(void);
 
 #endif
