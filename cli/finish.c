@@ -299,6 +299,30 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 	return rc;
 }
 
+/*
+ * Pages of lost records that count none, and that nobody has mapped.  Who comes looks for
+ * one with the registry locked.
+ */
+static void remove_pages(const char *dir)
+{
+	struct dirent *entry;
+	char path[4096];
+	int fd = -1;
+	DIR *d = opendir(dir);
+
+	if (d && !path_of(path, dir, CT_REGISTRY_FILE))
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		while ((entry = readdir(d)))
+			if (ct_lost_is_page(entry->d_name) && !path_of(path, dir, entry->d_name) &&
+			    !is_written(path) && !ct_lost_read(dir, entry->d_name))
+				unlink(path);
+	if (fd >= 0)
+		close(fd);
+	if (d)
+		closedir(d);
+}
+
 int ct_trace_lock(const char *dir)
 {
 	char path[4096];
@@ -383,6 +407,8 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	rc = ct_trace_open(&t, dir, err);
 	if (!rc)
 		rc = ct_metadata_write(&t, err);
+	if (!rc)
+		remove_pages(dir);
 out:
 	if (lock >= 0)
 		ct_trace_unlock(dir, lock);

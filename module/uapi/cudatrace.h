@@ -58,7 +58,8 @@
  * record, or any command that opens a trace that nobody finished) cuts off a
  * last packet without a magic, turns what stands in .open-PID-N into call_open
  * records at the end of the stream, writes what the .lost-UID say beyond u-0-0's last
- * packet into a new u-0-0 (a reader adds what it lacks), and writes metadata.
+ * packet into a new u-0-0 (a reader adds what it lacks), and writes metadata.  A .lost-UID
+ * that says 0 and that nobody has mapped goes, with the registry locked.
  *
  * 3. THE REGISTRY
  *
