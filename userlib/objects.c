@@ -365,7 +365,12 @@ enum ct_objects_change ct_objects_changed(const struct dl_phdr_info *info)
 	current = h.all;
 	/* Where the list begins alike, its objects' memory is there, too. */
 	if (h.first != known.first || !kept_all()) {
+		/* For another thread it is not the same either, till its objects are patched. */
+		begin_change();
+		known.all = known.adds = known.subs = 0;
+		known.first = ~0ull;
 		kept_count = 0;
+		end_change();
 		return CT_OBJECTS_OTHERS;
 	}
 	if (h.all != known.all)
