@@ -14,7 +14,6 @@
 #include "clock.h"
 
 #include "elf.h"
-#include "objects.h"
 
 #include <cpuid.h>
 

@@ -6,8 +6,7 @@
  * address in place, since that is what RTLD_NEXT and RTLD_DEFAULT go by.
  *
  * Must work before the library's constructor ran and before malloc does; keeps
- * no state and waits for no lock but the real dlsym()'s and our own, which nobody holds
- * who waits for another.
+ * no state and takes no lock of its own.
  */
 	.text
 	.globl	dlsym
@@ -64,7 +63,7 @@ dlsym:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
-	call	ct_objects_check_in_dlsym
+	call	ct_objects_check
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi

@@ -2,19 +2,18 @@
 /*
  * Finding libcuda and libcudart among the loaded objects; see driver.h.
  *
- * All reading of objects happens inside ct_each_object(), which holds off
- * unloading.  Must never call dlsym(), dladdr() or dlopen() there.
+ * All reading of objects happens inside dl_iterate_phdr(), which holds off
+ * unloading.  Must never call dlsym(), dladdr() or dlopen(): their lock is taken
+ * before that of dl_iterate_phdr() elsewhere.
  */
 #include "driver.h"
 
 #include "clock.h"
 #include "got.h"
-#include "objects.h"
 #include "options.h"
-#include "process.h"
 #include "slot.h"
 
-/* Only written inside ct_each_object(); readers see whole entries. */
+/* Only written inside dl_iterate_phdr(); readers see whole entries. */
 static struct {
 	u64 start, end;
 } ranges[CT_DRIVERS_MAX];
@@ -22,6 +21,7 @@ static struct {
 static struct ct_driver last;
 u32 ct_driver_generation;
 
+static u64 seen_adds, seen_subs;
 static unsigned seen_objects;
 
 /*
@@ -35,7 +35,7 @@ static unsigned seen_objects;
 static struct {
 	unsigned count;		/* 0: nothing is unfinished */
 	u64 first, last;
-	u64 version;		/* of the list that it is true of */
+	u64 adds, subs;		/* what it is true of */
 } look;
 
 bool ct_driver_contains(u64 address)
@@ -154,10 +154,7 @@ static int patch(struct dl_phdr_info *info, size_t size, void *data)
 	struct ct_object o;
 
 	(void)size;
-	if (scan->index++ < scan->from)
-		return 0;
-	scan->unfinished |= !info->dlpi_phdr;
-	if (!ct_object_read(&o, info))
+	if (scan->index++ < scan->from || !ct_object_read(&o, info))
 		return 0;
 	/* Neither libcuda's calls of itself nor our own are the program's. */
 	if (ct_driver_contains(o.start) ||
@@ -167,23 +164,25 @@ static int patch(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static void scan_objects(struct dl_phdr_info *info)
+/* The first object's callback does it all, so that the lock is held throughout. */
+static int check(struct dl_phdr_info *info, size_t size, void *data)
 {
-	enum ct_objects_change change;
+	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
 	struct scan scan;
 
-	change = ct_objects_changed(info);
-	if (change == CT_OBJECTS_SAME)
-		return;
-	if (look.count && look.version != ct_objects_version())
+	(void)data;
+	if (size < needed ||
+	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
+		return 1;
+	if (look.count && (look.adds != info->dlpi_adds || look.subs != info->dlpi_subs))
 		look.count = 0;
 	if (look.count >= LOOKS && ct_clock_real() - look.last < LOOK_NS)
-		return;
+		return 1;
 	memset(&scan, 0, sizeof(scan));
 	ct_each_object(find_drivers, &scan);
 	/* New objects go to the end of the list; but a libcuda that came may be
 	 * what older ones were waiting for. */
-	if (!update_ranges(&scan) && change == CT_OBJECTS_MORE)
+	if (!update_ranges(&scan) && info->dlpi_subs == seen_subs)
 		scan.from = seen_objects;
 	if (scan.drivers)
 		ct_each_object(patch, &scan);
@@ -191,41 +190,21 @@ static void scan_objects(struct dl_phdr_info *info)
 		look.last = ct_clock_real();
 		if (!look.count++)
 			look.first = look.last;
-		look.version = ct_objects_version();
+		look.adds = info->dlpi_adds;
+		look.subs = info->dlpi_subs;
 		if (look.last - look.first < LOOKS_NS)
-			return;
+			return 1;
 	}
 	seen_objects = scan.drivers ? scan.index : 0;
 	look.count = 0;
-	ct_objects_known(info, seen_objects);
-}
-
-/*
- * The first object's callback does it all, so that the loader's lock is held throughout;
- * but there are two (objects.h).  Who is here waits for nobody who waits for us.
- */
-static int check(struct dl_phdr_info *info, size_t size, void *data)
-{
-	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
-	u64 mask;
-
-	(void)data;
-	if (size < needed || ct_objects_same(info))
-		return 1;
-	mask = ct_lock_one(&ct_process->scan_lock);
-	scan_objects(info);
-	ct_unlock_one(&ct_process->scan_lock, mask);
+	seen_adds = info->dlpi_adds;
+	seen_subs = info->dlpi_subs;
 	return 1;
 }
 
 void ct_objects_check(void)
 {
 	ct_each_object(check, NULL);
-}
-
-void ct_objects_check_in_dlsym(void)
-{
-	ct_each_object_in_dlsym(check, NULL);
 }
 
 struct lookup {
@@ -290,6 +269,6 @@ void *ct_driver_symbol_for(const void *caller, const char *name)
 {
 	struct linked l = { name, (u64)caller, 0, false };
 
-	ct_each_object_in_dlsym(find_linked, &l);
+	ct_each_object(find_linked, &l);
 	return l.needs ? (void *)l.address : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where libcuda (and a shared libcudart) lies in this process, and keeping up with objects
- * that come and go.
+ * Where libcuda (and a shared libcudart) lies in this process, and keeping up with objects that come and
+ * go.
  */
 #ifndef CT_DRIVER_H
 #define CT_DRIVER_H
@@ -19,10 +19,9 @@ struct ct_driver {
 /*
  * Looks at the list of loaded objects if it has changed: finds libcuda, and
  * patches the GOT slots that lead into it.  Cheap when nothing changed; takes
- * one of the loader's locks (objects.h) and, inside, the process's.
+ * the loader's lock of dl_iterate_phdr() and, inside, the process's.
  */
 void ct_objects_check(void);
-void ct_objects_check_in_dlsym(void);
 
 /* Is this address inside a libcuda or libcudart that is loaded now?  No lock. */
 bool ct_driver_contains(u64 address);
@@ -35,8 +34,7 @@ bool ct_driver_name_at(u64 address, const char *prefix, char *name, size_t size)
 
 /*
  * The function that a caller linked to libcuda finds in it by this name, also
- * where libcuda was loaded for the caller's object alone; NULL if it is not.  While
- * the program's dlsym() runs.
+ * where libcuda was loaded for the caller's object alone; NULL if it is not.
  */
 void *ct_driver_symbol_for(const void *caller, const char *name);
 

@@ -3,11 +3,13 @@
  * Reading a loaded object's dynamic section; see elf.h.
  *
  * Must never write to an object, nor keep a pointer into one beyond the
- * ct_each_object() callback that it was called from.
+ * dl_iterate_phdr() callback that it was called from.
  */
 #include "elf.h"
 
-#include "objects.h"
+#include "process.h"
+
+#include <sys/auxv.h>
 
 #define PAGE	4096ull
 
@@ -24,7 +26,8 @@ static const void *address_of(const struct ct_object *o, u64 value)
 	return moved >= o->start && moved < o->end ? (const void *)moved : NULL;
 }
 
-bool ct_object_read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
+/* What the dynamic section says; start and end are known. */
+static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 {
 	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
 
@@ -83,7 +86,7 @@ bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
 	}
 	if (!d)
 		return false;
-	return ct_object_read_dynamic(o, d);
+	return read_dynamic(o, d);
 }
 
 static bool defined(const struct ct_object *o, u32 i, const char *name)
@@ -214,6 +217,103 @@ bool ct_object_writable(const struct ct_object *o, u64 address)
 			return true;
 	}
 	return false;
+}
+
+typedef int iterate_function(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+static iterate_function *iterate;
+
+/*
+ * libc is there from the start to the end: its entry may be looked at.  Where its headers
+ * are that does not say, for l_addr is what was added to its addresses and may be 0.
+ */
+static bool read_libc(struct ct_object *o, const struct link_map *m)
+{
+	const char *name = m->l_name ? strrchr(m->l_name, '/') : NULL;
+
+	if (!name || strcmp(name, "/libc.so.6") || !m->l_ld)
+		return false;
+	memset(o, 0, sizeof(*o));
+	o->base = m->l_addr;
+	o->soname = "";
+	o->start = m->l_addr;	/* so that both is taken: relocated or not */
+	o->end = ~0ull;
+	return read_dynamic(o, m->l_ld);
+}
+
+/*
+ * ThreadSanitizer has a dl_iterate_phdr() of its own, and asks dlsym() for libc's
+ * before that one works.  What the loader tells debuggers leads past it: the list of
+ * objects, which is only walked as far as libc, since what may go away stands behind.
+ */
+static cold iterate_function *find_iterate(void)
+{
+	const ElfW(Phdr) *p = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	const ElfW(Dyn) *d = NULL;
+	const struct link_map *m = NULL;
+	const ElfW(Sym) *s;
+	struct ct_object o;
+	u64 base = 0;
+
+	for (u64 i = 0; p && i < getauxval(AT_PHNUM); i++) {
+		if (p[i].p_type == PT_PHDR)
+			base = (u64)p - p[i].p_vaddr;
+		if (p[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)p[i].p_vaddr;
+	}
+	d = d ? (const ElfW(Dyn) *)((u64)d + base) : NULL;
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			m = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+	for (; m; m = m->l_next) {
+		if (!read_libc(&o, m))
+			continue;
+		s = ct_object_find(&o, "dl_iterate_phdr");
+		if (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC)
+			return (iterate_function *)(o.base + s->st_value);
+		break;
+	}
+	return dl_iterate_phdr;
+}
+
+/*
+ * A child inherits dl_iterate_phdr()'s lock as it is, and a thread that held it is not
+ * there to give it back: who waits for it waits forever.  How many of ours were inside
+ * is not wiped at a fork; what a process found out about that is.
+ */
+enum ct_objects_state { OBJECTS_FREE = 1, OBJECTS_HELD };
+
+static u32 inside;
+
+bool ct_objects_hidden(void)
+{
+	u32 state = ct_load(&ct_process->objects);
+
+	if (!state) {
+		/* Another thread may be first; then it is right, and perhaps inside. */
+		ct_cas(&ct_process->objects, 0u, ct_load(&inside) ? (u32)OBJECTS_HELD :
+		       (u32)OBJECTS_FREE);
+		state = ct_load(&ct_process->objects);
+	}
+	return state == OBJECTS_HELD;
+}
+
+int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
+	int ret;
+
+	if (ct_objects_hidden())
+		return 0;
+
+	if (!f) {
+		f = find_iterate();
+		__atomic_store_n(&iterate, f, __ATOMIC_RELAXED);
+	}
+	__atomic_fetch_add(&inside, 1, __ATOMIC_ACQ_REL);
+	ret = f(look, data);
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_ACQ_REL);
+	return ret;
 }
 
 struct next {

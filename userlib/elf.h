@@ -4,7 +4,8 @@
  * relocations, read straight from its memory.
  *
  * Must never call dlsym, dladdr or anything else that takes the loader's main
- * lock or changes what dlerror() says: it is used inside ct_each_object().
+ * lock or changes what dlerror() says: it is used while the program's own
+ * dlsym() runs, and inside dl_iterate_phdr().
  */
 #ifndef CT_ELF_H
 #define CT_ELF_H
@@ -33,9 +34,6 @@ struct ct_object {
 /* False if the object has no dynamic section to read. */
 bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info);
 
-/* The same of a dynamic section that was found otherwise; start and end are known. */
-bool ct_object_read_dynamic(struct ct_object *o, const ElfW(Dyn) *d);
-
 /* A defined function or variable by name; NULL if there is none. */
 const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name);
 
@@ -60,5 +58,13 @@ void *ct_find_first(const char *name);
 
 /* The same in any object but this library: for one that was loaded late. */
 void *ct_find_any(const char *name);
+
+/*
+ * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  Sees no
+ * object in a child that was forked while another thread was in here: they are hidden.
+ */
+bool ct_objects_hidden(void);
+int ct_each_object(int (*look)(struct dl_phdr_info *info, size_t size, void *data),
+		   void *data);
 
 #endif

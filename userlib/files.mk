@@ -5,7 +5,7 @@
 USERLIB_SRCS := $(addprefix userlib/, \
 	main.c call.c classify.c clock.c decode.c decode_copy.c decode_launch.c \
 	decode_memory.c decode_misc.c device.c driver.c elf.c files.c got.c handover.c \
-	interpose.c ioctl.c ioctl_decode.c kernels.c inject.c lane.c lost.c mark.c nvtx.c objects.c options.c \
+	interpose.c ioctl.c ioctl_decode.c kernels.c inject.c lane.c lost.c mark.c nvtx.c options.c \
 	packet.c process.c registry.c \
 	room.c sink.c slot.c string.c sys.c thread.c writer.c dlsym.S thunks.S)
 

@@ -13,7 +13,6 @@
 #include "got.h"
 
 #include "driver.h"
-#include "objects.h"
 #include "slot.h"
 
 #define PAGE	4096ull
@@ -103,10 +102,6 @@ static bool patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 
 	slot = (u64 *)(o->base + r->r_offset);
 	value = *slot;
-	if (ct_is_thunk((void *)value)) {
-		ct_objects_keep(o, slot);
-		return true;
-	}
 	if (!ct_driver_contains(value)) {
 		if (type != R_X86_64_JUMP_SLOT || value < o->start || value >= o->end)
 			/* What is not relocated yet is where the object was linked at. */
@@ -119,8 +114,6 @@ static bool patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 	thunk = ct_thunk_for(name, (void *)value);
 	if ((u64)thunk != value)
 		store(o, slot, thunk);
-	if (*slot == (u64)thunk)
-		ct_objects_keep(o, slot);
 	return true;
 }
 

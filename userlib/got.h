@@ -10,7 +10,7 @@
 
 /*
  * Puts thunks into those slots of an object that lead into libcuda, or that
- * will once the loader binds them.  Call inside ct_each_object().  False if there are
+ * will once the loader binds them.  Call inside dl_iterate_phdr().  False if there are
  * some that the loader has not filled yet: look again.
  */
 bool ct_got_patch(const struct ct_object *o);

@@ -13,8 +13,7 @@
 
 #include "driver.h"
 #include "got.h"
-#include "interpose.h"
-#include "objects.h"
+#include "mark.h"
 #include "options.h"
 #include "sink.h"
 #include "slot.h"

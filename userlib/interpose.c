@@ -10,15 +10,16 @@
 
 #include "driver.h"
 #include "elf.h"
-#include "interpose.h"
-#include "objects.h"
 #include "process.h"
+#include "proc_address.h"
 #include "slot.h"
 
-ct_dlsym_function *ct_real_dlsym;
-u8 ct_ready;
+typedef void *dlsym_function(void *handle, const char *name);
 
-ct_dlsym_function *ct_resolve_dlsym(void);
+dlsym_function *ct_real_dlsym;
+u8 ct_ready;			/* the library's constructor ran */
+
+dlsym_function *ct_resolve_dlsym(void);
 void *ct_dlsym_driver(void *handle, const char *name, const void *caller);
 
 static void *no_dlsym(void *handle, const char *name)
@@ -29,23 +30,14 @@ static void *no_dlsym(void *handle, const char *name)
 }
 
 /* glibc's, or that of another preloaded library which comes after this one. */
-cold ct_dlsym_function *ct_resolve_dlsym(void)
+cold dlsym_function *ct_resolve_dlsym(void)
 {
-	ct_dlsym_function *real = (ct_dlsym_function *)ct_find_next("dlsym");
+	dlsym_function *real = (dlsym_function *)ct_find_next("dlsym");
 
 	if (!real)
 		return no_dlsym;
 	__atomic_store_n(&ct_real_dlsym, real, __ATOMIC_RELAXED);
 	return real;
-}
-
-void ct_interpose_start(void)
-{
-	if (!ct_real_dlsym)
-		ct_resolve_dlsym();
-	if (ct_real_dlsym)
-		ct_objects_start(ct_real_dlsym);
-	ct_ready = 1;
 }
 
 /*
@@ -54,7 +46,7 @@ void ct_interpose_start(void)
  */
 void *ct_dlsym_driver(void *handle, const char *name, const void *caller)
 {
-	ct_dlsym_function *real = __atomic_load_n(&ct_real_dlsym, __ATOMIC_RELAXED);
+	dlsym_function *real = __atomic_load_n(&ct_real_dlsym, __ATOMIC_RELAXED);
 	void *address;
 
 	if (!real)
@@ -62,7 +54,7 @@ void *ct_dlsym_driver(void *handle, const char *name, const void *caller)
 	address = real(handle, name);
 	if (!ct_ready)
 		return address;
-	ct_objects_check_in_dlsym();
+	ct_objects_check();
 	/* RTLD_DEFAULT is relative to the caller's object, and was to ours. */
 	if (!address && handle == RTLD_DEFAULT) {
 		address = ct_driver_symbol_for(caller, name);

@@ -11,13 +11,14 @@
 #include <stdarg.h>
 
 #include "elf.h"
-#include "interpose.h"
 #include "process.h"
 #include "sink.h"
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
 
 static ioctl_function *next;
+
+extern u8 ct_ready;
 
 void ct_ioctl_start(void)
 {

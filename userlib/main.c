@@ -15,7 +15,7 @@
  *				packet.c, writer.c: writing it; clock.c: its time
  *   ioctl.c			the driver's system calls, where no module sees them
  *   mark.c			the program's own markers
- *   driver.c, objects.c, elf.c	where libcuda lies; loaded objects
+ *   driver.c, elf.c		where libcuda lies; loaded objects
  *   process.c, thread.c	fork, threads; options.c: the environment
  *
  * Rules of the whole library.  It exports dlsym, ioctl and cudatrace_*, and no
@@ -28,11 +28,12 @@
 
 #include "clock.h"
 #include "driver.h"
-#include "interpose.h"
 #include "ioctl.h"
 #include "options.h"
 #include "process.h"
 #include "sink.h"
+
+extern u8 ct_ready;
 
 /*
  * Runs before all other constructors (-z initfirst), which may call CUDA: libc's too, so
@@ -52,7 +53,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	ct_process_start();
 	ct_ioctl_start();
-	ct_interpose_start();
+	ct_ready = 1;
 	ct_objects_check();
 }
 

@@ -5,9 +5,10 @@
  * Must be safe to call at any time, also when nothing is recorded.
  */
 #include "include/cudatrace/cudatrace.h"
-#include "interpose.h"
 #include "process.h"
 #include "sink.h"
+
+extern u8 ct_ready;
 
 #define EXPORT	__attribute__((visibility("default")))
 

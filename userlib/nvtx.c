@@ -10,8 +10,7 @@
 #include <dlfcn.h>
 
 #include "elf.h"
-#include "include/cudatrace/cudatrace.h"
-#include "interpose.h"
+#include "mark.h"
 #include "nvtx_abi.h"
 #include "options.h"
 #include "process.h"

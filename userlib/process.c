@@ -51,9 +51,10 @@ bool ct_process_renew(void)
 #define FUTEX_WAIT_PRIVATE_OP	128
 #define FUTEX_WAKE_PRIVATE_OP	129
 
-u64 ct_lock_one(u32 *lock)
+u64 ct_lock(void)
 {
 	u64 mask = ct_signals_block();
+	u32 *lock = &ct_process->lock;
 
 	if (!ct_cas(lock, 0u, 1u))
 		while (__atomic_exchange_n(lock, 2u, __ATOMIC_ACQUIRE))
@@ -61,8 +62,10 @@ u64 ct_lock_one(u32 *lock)
 	return mask;
 }
 
-void ct_unlock_one(u32 *lock, u64 mask)
+void ct_unlock(u64 mask)
 {
+	u32 *lock = &ct_process->lock;
+
 	if (__atomic_exchange_n(lock, 0u, __ATOMIC_RELEASE) == 2)
 		ct_sys3(SYS_futex, lock, FUTEX_WAKE_PRIVATE_OP, 1);
 	ct_signals_restore(mask);

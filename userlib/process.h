@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the library knows of the process, and the lock that guards what is
+ * What the library knows of the process, and the one lock that guards what is
  * rare (slots, registry, the start of a thread's stream).
  *
  * It lies on a page that a forked child gets as zeros (MADV_WIPEONFORK): so a
@@ -19,9 +19,8 @@ struct ct_proc {
 	u32 pid;
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
-	u32 objects;		/* enum ct_objects_state, of objects.c; 0: not known yet */
-	u32 scan_lock;		/* driver.c: of who looks at the objects */
-	u8 rest[4096 - 28];	/* nothing else is wiped */
+	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
+	u8 rest[4096 - 24];	/* nothing else is wiped */
 };
 
 /* A page of its own, so that the child's can be wiped. */
@@ -37,20 +36,9 @@ void ct_process_start(void);
  */
 bool ct_process_renew(void);
 
-/* Blocks all signals and takes a lock of the page; the mask goes to ct_unlock_one(). */
-u64 ct_lock_one(u32 *lock);
-void ct_unlock_one(u32 *lock, u64 mask);
-
-/* The process's. */
-static inline u64 ct_lock(void)
-{
-	return ct_lock_one(&ct_process->lock);
-}
-
-static inline void ct_unlock(u64 mask)
-{
-	ct_unlock_one(&ct_process->lock, mask);
-}
+/* Blocks all signals and takes the lock; the mask goes to ct_unlock(). */
+u64 ct_lock(void);
+void ct_unlock(u64 mask);
 
 /* Says something once in this process and its children of one recording. */
 enum ct_once {

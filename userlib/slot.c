@@ -10,8 +10,8 @@
 
 #include "classify.h"
 #include "decode.h"
-#include "interpose.h"
 #include "options.h"
+#include "proc_address.h"
 #include "process.h"
 #include "sink.h"
 

@@ -12,7 +12,7 @@ OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-older.so libcudatrace-uneven.so \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
@@ -20,13 +20,6 @@ all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.s
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
-
-# For a glibc before 2.35.
-$(O)/libcudatrace-older.so: $(filter-out %/objects.c.o,$(OBJS)) $(O)/older.o
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
-
-$(O)/older.o: userlib/objects.c $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -DFIND_OBJECT='"no_such_function"' -c -o $@ $<
 
 # Its packets end after 0.1 s instead of 39 hours.
 $(O)/libcudatrace-span.so: $(filter-out %/packet.c.o,$(OBJS)) $(O)/span.o
@@ -78,13 +71,13 @@ VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \
 	victim_threads.c victim_losses.c)
 
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
-	$(CC) $(TEST_CFLAGS) -pthread -Wl,--export-dynamic-symbol=late_start -o $@ $(VICTIM)
+	$(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
 
-$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o objects.c.o process.c.o sys.c.o)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $(filter %.o $(T)/%,$^)
+$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o process.c.o sys.c.o)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/process.c.o $(O)/sys.c.o
 
-$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/objects.c userlib/elf.h $(addprefix $(O)/,process.c.o sys.c.o)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -rdynamic -o $@ $(filter %.o $(T)/%,$^)
+$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(addprefix $(O)/,process.c.o sys.c.o)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/process.c.o $(O)/sys.c.o
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<

@@ -41,7 +41,7 @@ static const struct {
 	{ "lookups", lookups }, { "dlmopen", namespaces }, { "threads", threads }, { "crowd", crowd },
 	{ "many", many }, { "held", held }, { "capture", capture }, { "names", names }, { "shutdown", shutdown_calls },
 	{ "fork", forks }, { "fork_early", fork_early }, { "fork_lookups", fork_lookups },
-	{ "iterating", iterating }, { "vfork", vforks },
+	{ "vfork", vforks },
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
 	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang }, { "crash", crashes },
 	{ "longjmp", longjmps }, { "nested", nested }, { "jumped_to", jumped_to }, { "signals", signals },

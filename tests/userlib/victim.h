@@ -47,7 +47,6 @@ int names(void);
 int shutdown_calls(void);
 int forks(void);
 int fork_lookups(void);
-int iterating(void);
 int fork_early(void);
 int vforks(void);
 int vfork_calls(void);

@@ -3,7 +3,6 @@
 #include "victim.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -115,77 +114,6 @@ int fork_lookups(void)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
-	return 0;
-}
-
-/*
- * One thread is in dl_iterate_phdr(): others look up meanwhile, in a child too.  Then its
- * callback itself looks up, while another is in a library's constructor (late.c), which
- * does so as well.
- */
-static int iterator_tid, stage;
-
-static int in_callback(struct dl_phdr_info *info, size_t size, void *looks_up_too)
-{
-	(void)info;
-	(void)size;
-	__atomic_store_n(&iterator_tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	if (looks_up_too)
-		CHECK(dlsym(lib, "cuMemGetInfo_v2") && dlsym(RTLD_DEFAULT, "strlen"));
-	else
-		while (!__atomic_load_n(&stage, __ATOMIC_ACQUIRE))
-			usleep(1000);
-	return 1;
-}
-
-static void *iterates(void *looks_up_too)
-{
-	dl_iterate_phdr(in_callback, looks_up_too);
-	return NULL;
-}
-
-static pthread_t iterator;
-
-extern void (*late_start)(void);
-__attribute__((visibility("default"))) void (*late_start)(void);
-
-static void in_constructor(void)
-{
-	iterator_tid = 0;
-	CHECK(!pthread_create(&iterator, NULL, iterates, &stage));
-	while (!__atomic_load_n(&iterator_tid, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	for (int asleep = 0; asleep < 20; usleep(1000))
-		asleep = state_of(iterator_tid) == 'S' ? asleep + 1 : 0;
-	CHECK(dlsym(RTLD_DEFAULT, "strlen") && dlsym(lib, "cuCtxSetCurrent"));
-	calls(1);
-}
-
-int iterating(void)
-{
-	pid_t pid;
-
-	alarm(60);	/* it must not outlive a test that failed */
-	load();
-	calls(1);
-	CHECK(!pthread_create(&iterator, NULL, iterates, NULL));
-	while (!__atomic_load_n(&iterator_tid, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	CHECK(dlsym(RTLD_DEFAULT, "strlen") && dlsym(lib, "cuMemGetInfo_v2"));
-	calls(1);
-	pid = fork();
-	if (!pid) {
-		alarm(30);
-		CHECK(dlsym(RTLD_DEFAULT, "strlen") && dlsym(lib, "cuMemGetInfo_v2"));
-		calls(1);
-		_exit(0);
-	}
-	CHECK(!await(pid));
-	__atomic_store_n(&stage, 1, __ATOMIC_RELEASE);
-	pthread_join(iterator, NULL);
-	late_start = in_constructor;
-	CHECK(dlopen("late.so", RTLD_NOW));
-	pthread_join(iterator, NULL);
 	return 0;
 }
 
