@@ -254,14 +254,18 @@ static cold iterate_function *find_iterate(void)
 	const ElfW(Sym) *s;
 	struct ct_object o;
 	u64 base = 0;
+	bool placed = false;
 
 	for (u64 i = 0; p && i < getauxval(AT_PHNUM); i++) {
-		if (p[i].p_type == PT_PHDR)
+		if (p[i].p_type == PT_PHDR) {
 			base = (u64)p - p[i].p_vaddr;
+			placed = true;
+		}
 		if (p[i].p_type == PT_DYNAMIC)
 			d = (const ElfW(Dyn) *)p[i].p_vaddr;
 	}
-	d = d ? (const ElfW(Dyn) *)((u64)d + base) : NULL;
+	/* Of a program that does not say it, where it was put is not known here. */
+	d = d && placed ? (const ElfW(Dyn) *)((u64)d + base) : NULL;
 	for (; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
 			m = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
