@@ -31,6 +31,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <setjmp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -521,6 +522,7 @@ static int look(const char *dir, const char *command)
 int main(int argc, char **argv)
 {
 	const char *dir = getenv("CUDATRACE_DIR");
+	cpu_set_t one;
 	int ret = 2;
 
 	if (argc < 3 || (strcmp(argv[1], "start") && !strchr("qclo", *argv[2]))) {
@@ -534,6 +536,10 @@ int main(int argc, char **argv)
 	jumps = !strcmp(argv[1], "longjmp");
 	forks = !strcmp(argv[1], "fork");
 	both = !strcmp(argv[1], "both");
+	/* Two processors would wake each other for every instruction, which takes longer. */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
 	child = fork();
 	if (!child) {
 		ptrace(PTRACE_TRACEME);
