@@ -34,8 +34,8 @@ int ct_trace_lives(const char *dir);
  *	touched while a thread lives that records into it
  *
  * Cuts off what follows a stream's last packet, turns .open pages into call_open
- * records, removes them, writes what no packet counts as lost, and writes metadata.  Does nothing where there is
- * nothing to do, so that it may be called for every trace.
+ * records, removes them, writes what no packet counts as lost, and writes metadata.
+ * Does nothing where there is nothing to do, so that it may be called for every trace.
  *
  * Return: 0: finished; 1: it is still being recorded, nothing was changed; a
  * negative errno, with a line in @err: nothing more can be done (-EACCES and
