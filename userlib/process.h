@@ -15,12 +15,13 @@
 
 struct ct_proc {
 	u32 life;		/* 0: a child that has not begun yet */
+	u32 no_begins;		/* 0, to compare struct ct_thread's begins with */
 	u32 lock;
 	u32 pid;
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
 	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
-	u8 rest[4096 - 24];	/* nothing else is wiped */
+	u8 rest[4096 - 28];	/* nothing else is wiped */
 };
 
 /* A page of its own, so that the child's can be wiped. */

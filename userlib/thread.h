@@ -16,8 +16,9 @@
  * offsets of some of it.
  */
 struct ct_thread {
+	/* Compared with struct ct_proc's as one word. */
 	u32 life;		/* of the process when it attached; see process.h */
-	u32 session;		/* of its lane; see lane.c */
+	u32 begins;		/* 1: the sink wants to know of each begin, or of the next */
 	struct ct_open_page *open;
 	u64 ops;		/* the next op */
 
@@ -31,7 +32,7 @@ struct ct_thread {
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */
 	const u32 *accepting;	/* what session must be equal to */
-	u32 begins;		/* 1: the sink wants to know of each begin, or of the next */
+	u32 session;		/* of its lane; see lane.c */
 	u32 tid;
 	u64 last;		/* a record's time: no packet begins before */
 

@@ -49,7 +49,6 @@
 #define CT_FRAME_XMM		304
 
 #define CT_THREAD_LIFE		0	/* of struct ct_thread */
-#define CT_THREAD_SESSION	4
 #define CT_THREAD_OPEN		8
 #define CT_THREAD_OPS		16
 #define CT_THREAD_PACKET	24
@@ -62,7 +61,7 @@
 #define CT_THREAD_MULT		88
 #define CT_THREAD_CPU		96
 #define CT_THREAD_ACCEPTING	104
-#define CT_THREAD_BEGINS	112
+#define CT_THREAD_SESSION	112
 #define CT_THREAD_LAST		120
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40

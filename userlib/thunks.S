@@ -65,8 +65,14 @@ ct_thunks:
 	subq	$frame, %rsp
 	.cfi_def_cfa_offset frame + 8
 	movq	ct_self@gottpoff(%rip), %r10
+	.if \timed
+	/* With both halves: nor does the sink want to know of begins. */
+	movq	ct_process_page(%rip), %rax
+	cmpq	%rax, %fs:CT_THREAD_LIFE(%r10)
+	.else
 	movl	ct_process_page(%rip), %eax
 	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
+	.endif
 	jne	9f
 	movq	%rax, CT_FRAME_LIFE(%rsp)	/* and no flags */
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
@@ -102,8 +108,6 @@ ct_thunks:
 	movq	%r9, CT_FRAME_ARG+40(%rsp)
 	.endif
 	.if \timed
-	cmpl	$0, %fs:CT_THREAD_BEGINS(%r10)
-	jne	8f
 	.ifeq \args
 	movq	%rdx, saved_rdx(%rsp)
 	.endif
@@ -179,20 +183,19 @@ ct_thunks:
 	.if \args == 1
 	movq	ct_self@gottpoff(%rip), %r10
 	stamp	.Lunstamped\@
-	movq	%rax, %rsi		/* when the call ended */
-	movl	CT_FRAME_LIFE(%rsp), %eax
-	cmpl	%eax, ct_process_page(%rip)
+	movl	CT_FRAME_LIFE(%rsp), %ecx
+	cmpl	%ecx, ct_process_page(%rip)
 	jne	.Lslowly\@
-	movq	%rsi, CT_CLAIM_STAMP(%rsp)
+	movq	%rax, CT_CLAIM_STAMP(%rsp)
 	movq	CT_FRAME_SLOT(%rsp), %rax
 	movq	%rsp, %rdi
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
 	movl	$1, %edx
 	call	*CT_SLOT_EXTRACT(%rax)
 	movq	ct_self@gottpoff(%rip), %r10
-	movq	CT_CLAIM_STAMP(%rsp), %rsi
-	undisturbed .Lslowly\@
+	undisturbed .Lstamped\@
 	result_word \timed, \args
+	movq	CT_CLAIM_STAMP(%rsp), %rax
 	.else
 	.if \args == LAUNCH
 	launch_words .Lsearch\@, .Lnamed\@
@@ -204,82 +207,76 @@ ct_thunks:
 	undisturbed .Lunstamped\@
 	result_word \timed, \args
 	stamp	.Lunstamped\@
-	movq	%rax, %rsi		/* when the call ended */
 	.endif
+	/* rax: when the call ended. */
 	.if \timed
 	/* Its duration: 48 bits. */
-	movq	%rsi, %rax
-	subq	CT_CLAIM_BEGIN(%rsp), %rax
-	movq	%rax, CT_FRAME_RESULT+8(%rsp)
-	shrq	$48, %rax
+	movq	%rax, %r9
+	subq	CT_CLAIM_BEGIN(%rsp), %r9
+	movq	%r9, %rdx
+	shrq	$48, %rdx
 	jnz	.Lslowly\@
 	.endif
 	/* The claim.  rdx: the record's first word; ecx: the upper half of its second. */
-	movq	%rsi, %rdx
+	movq	%rax, %rdx
 	shlq	$16, %rdx
-	movw	%r11w, %dx
+	movw	CT_SLOT_CLASS(%r11), %dx
 	rorq	$16, %rdx
 	movq	%rdx, CT_CLAIM_STAMP(%rsp)
 	movl	%ecx, CT_CLAIM_WORD(%rsp)
 	.if \args
-	leaq	CT_FRAME_PAYLOAD(%rsp), %rax
-	movl	%r9d, CT_CLAIM_SIZE(%rsp)
-	movq	%rax, CT_CLAIM_PAYLOAD(%rsp)
+	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
+	movl	%r8d, CT_CLAIM_SIZE(%rsp)
+	movq	%rsi, CT_CLAIM_PAYLOAD(%rsp)
 	movl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
 	.else
 	movq	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)	/* and no payload */
 	.endif
 	movq	%rsp, %fs:CT_THREAD_WRITER(%r10)
 	/* Is its op one that the packet can tell, is there room, and is it later than what is there? */
-	movq	CT_CLAIM_OP(%rsp), %rax
-	subq	%fs:CT_THREAD_OP_BASE(%r10), %rax
-	cmpq	$CT_OP_SPAN, %rax
+	movq	CT_CLAIM_OP(%rsp), %rsi
+	subq	%fs:CT_THREAD_OP_BASE(%r10), %rsi
+	cmpq	$CT_OP_SPAN, %rsi
 	jae	4f
 	shlq	$32, %rcx
-	orq	%rax, %rcx
+	orq	%rsi, %rcx
 	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
 	movq	CT_PACKET_CONTENT(%rdi), %r11
-	cmpq	CT_PACKET_TS_END(%rdi), %rsi
+	cmpq	CT_PACKET_TS_END(%rdi), %rax
 	jbe	4f
 	.if \args
-	leaq	24 * 8(%r11,%r9,8), %r8
+	leaq	24 * 8(%r11,%r8,8), %r8
 	.else
 	leaq	24 * 8(%r11), %r8
 	.endif
 	cmpq	%r8, %fs:CT_THREAD_LIMIT(%r10)
 	jb	4f
-	.if \args
-	movq	%r11, %r9
-	shrq	$3, %r9
-	addq	%rdi, %r9
-	.else
 	shrq	$3, %r11
-	leaq	(%rdi,%r11), %r9
-	.endif
+	addq	%rdi, %r11
 	/* The next records' line, which the CPU that stores packets may have. */
-	prefetchw 192(%r9)
+	prefetchw 192(%r11)
 	/*
 	 * In whole words: a handler may have stored and committed this record since its
 	 * place was read, and then the same is stored over it.
 	 */
-	movq	%rdx, (%r9)
-	movq	%rcx, 8(%r9)
+	movq	%rdx, (%r11)
+	movq	%rcx, 8(%r11)
 	movq	%fs:CT_THREAD_CPU(%r10), %rcx
 	movl	(%rcx), %ecx
 	shlq	$48, %rcx
 	.if \timed
-	orq	CT_FRAME_RESULT+8(%rsp), %rcx
+	orq	%r9, %rcx
 	.endif
-	movq	%rcx, 16(%r9)
+	movq	%rcx, 16(%r11)
 	.if \args == LAUNCH
 	.irp	word, 0, 8, 16, 24, 32
 	movq	CT_FRAME_PAYLOAD+\word(%rsp), %rcx
-	movq	%rcx, 24+\word(%r9)
+	movq	%rcx, 24+\word(%r11)
 	.endr
 	.elseif \args
 	movl	CT_CLAIM_SIZE(%rsp), %edx
 1:	movq	CT_FRAME_PAYLOAD-8(%rsp,%rdx), %rcx
-	movq	%rcx, 24-8(%r9,%rdx)
+	movq	%rcx, 24-8(%r11,%rdx)
 	subl	$8, %edx
 	jnz	1b
 	.endif
@@ -287,7 +284,7 @@ ct_thunks:
 	 * The commit.  After the look at the mark a handler that writes changes what we are
 	 * about to store.  (What is popped stays in the red zone as long as it is needed.)
 	 */
-	movq	%rsi, CT_CLAIM_END(%rsp)
+	movq	%rax, CT_CLAIM_END(%rsp)
 	movq	%r8, CT_CLAIM_CONTENT(%rsp)
 	cmpl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
 	jne	4f
@@ -295,7 +292,7 @@ ct_thunks:
 	.cfi_adjust_cfa_offset -8
 	popq	CT_PACKET_CONTENT(%rdi)
 	.cfi_adjust_cfa_offset -8
-	movq	%rsi, %fs:CT_THREAD_LAST(%r10)
+	movq	%rax, %fs:CT_THREAD_LAST(%r10)
 	/* As long as a writer is inside, no handler moves the page. */
 .Lwritten\@:
 	movq	%fs:CT_THREAD_OPEN(%r10), %rax
@@ -336,13 +333,19 @@ ct_thunks:
 	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
 	je	5b
 	jmp	.Lslowly\@
+	.if \args == 1
+.Lstamped\@:
+	movq	CT_CLAIM_STAMP(%rsp), %rax
+	jmp	.Lslowly\@
+	.endif
 .Lunstamped\@:
-	xorl	%esi, %esi
+	xorl	%eax, %eax
 .Lslowly\@:
 	.ifeq nested
 	movl	$0, CT_FRAME_LEVEL(%rsp)
 	.endif
 	movq	%rsp, %rdi
+	movq	%rax, %rsi
 	call	ct_leave
 	addq	$16, %rsp
 	.cfi_adjust_cfa_offset -16
@@ -409,16 +412,15 @@ ct_thunks:
 	jne	\else
 	.endm
 
-	/* ecx: what the record says of the call's end.  r11: its class; r9: the payload's size. */
+	/* ecx: what the record says of the call's end.  r11: the slot; r8: the payload's size. */
 	.macro	result_word timed args
-	movq	CT_FRAME_SLOT(%rsp), %rax
-	movzwl	CT_SLOT_CLASS(%rax), %r11d
-	.if \args
-	movzbl	CT_SLOT_SIZE(%rax), %r9d
-	.endif
+	movq	CT_FRAME_SLOT(%rsp), %r11
 	shll	$16, %ecx
 	.if nested
 	orl	%r8d, %ecx
+	.endif
+	.if \args
+	movzbl	CT_SLOT_SIZE(%r11), %r8d
 	.endif
 	.ifeq \timed
 	orl	$CT_WORD_INSTANT, %ecx
