@@ -22,7 +22,8 @@
 #define FIRST_NS	10000000ull	/* least time for the first slope */
 #define BASE_NS		1000000000ull	/* slopes are taken over one to two of it */
 #define ERROR_NS	50000ull	/* further off: something has happened */
-#define SPAN_MAX	0xffffffffull	/* of a thread's copy: thunks.S looks no further */
+#define SPAN_MAX	0xffffffffull	/* ticks that a thread goes by its copy at most */
+#define MULT_MAX	0x1ffffffffull	/* a slower counter than 500 MHz is not used */
 #define RESTARTS	16		/* so often, and the counter is given up */
 
 struct pair {
@@ -157,7 +158,7 @@ static void next_line(void)
 		return;
 	}
 	mult = scale(now.ns - own.base.ns, 1ull << 32, now.tsc - own.base.tsc);
-	if (!mult || mult >> 40) {
+	if (!mult || mult > MULT_MAX) {
 		begin_anew(&now);
 		return;
 	}
@@ -209,7 +210,8 @@ static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u6
 		      bool *last)
 {
 	const struct ct_clock_line *l;
-	u64 tsc, until;
+	struct ct_clock_line found;
+	u64 tsc, until, span;
 	u32 n;
 
 	do {
@@ -224,20 +226,22 @@ static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u6
 			until = l->tsc;
 			l = &p->line[(n - 1) % CT_CLOCK_LINES];
 		}
-		c->tsc = l->tsc;
-		c->ns = l->ns;
-		c->mult = l->mult;
-		c->span = until - l->tsc;
-		if (c->span > SPAN_MAX)
-			c->span = SPAN_MAX;
+		found = *l;
+		span = until - l->tsc;
+		if (span > SPAN_MAX)
+			span = SPAN_MAX;
 		if (tsc - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
-			c->span = 0;
+			span = 0;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&p->newest, __ATOMIC_RELAXED) - n > 1);
-	if (!c->span)
+	if (!span || found.mult > MULT_MAX)
 		return false;
-	*last = tsc - c->tsc >= c->span;
-	*ns = c->ns + ((tsc - c->tsc) * c->mult >> 32);
+	*last = tsc - found.tsc >= span;
+	*ns = found.ns + ((tsc - found.tsc) * found.mult >> 32);
+	/* 2^32 ticks before its end, by the slope that the copy has. */
+	c->mult = found.mult >> 1;
+	c->tsc = found.tsc + span - (1ull << 32);
+	c->ns = found.ns + (span * found.mult >> 32) - 2 * c->mult;
 	return true;
 }
 
@@ -246,7 +250,7 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	const struct ct_clock_page *p = ct_load(&page);
 	struct ct_clock_copy fresh;
 	bool last, found;
-	u64 ns, mask;
+	u64 ns = 0, mask;
 
 	if (!p)
 		return ct_clock_real();
@@ -266,7 +270,7 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	if (found && !last)
 		*c = fresh;
 	else
-		c->span = 0;
+		c->tsc = CT_CLOCK_NEVER;
 	ct_signals_restore(mask);
 	return found ? ns : ct_clock_real();
 }

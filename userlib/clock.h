@@ -12,13 +12,18 @@
 
 #include "sys.h"
 
-/* A thread's copy: valid while counter - tsc < span. */
+/*
+ * A thread's copy, valid while counter - tsc < 2^32: carried back so far from the line's
+ * end that one comparison tells both whether there is a line and whether it has ended.
+ */
 struct ct_clock_copy {
-	u64 tsc;
-	u64 span;		/* less than 2^32; 0: no line */
+	u64 tsc;		/* CT_CLOCK_NEVER: no line */
 	u64 ns;
-	u64 mult;
+	u64 mult;		/* ns a tick, 31 bits of it behind the point; less than 2^32 */
 };
+
+#define CT_CLOCK_NEVER	(1ull << 63)
+#define CT_CLOCK_COPY	{ .tsc = CT_CLOCK_NEVER }	/* what a copy begins with */
 
 /* CLOCK_MONOTONIC from the vDSO (the real one: no function that can be replaced). */
 u64 ct_clock_real(void);
@@ -35,16 +40,16 @@ static inline u64 ct_clock_quick(const struct ct_clock_copy *c)
 {
 	u64 passed = CT_COUNTER() - c->tsc;
 
-	return likely(passed < c->span) ? c->ns + (passed * c->mult >> 32) : 0;
+	return likely(!(passed >> 32)) ? c->ns + (passed * c->mult >> 31) : 0;
 }
 
 static inline u64 ct_clock_now(struct ct_clock_copy *c)
 {
 	u64 passed = CT_COUNTER() - c->tsc;
 
-	if (unlikely(passed >= c->span))
+	if (unlikely(passed >> 32))
 		return ct_clock_slow(c);
-	return c->ns + (passed * c->mult >> 32);
+	return c->ns + (passed * c->mult >> 31);
 }
 
 /* Before the first call is recorded; only looks for the vDSO. */

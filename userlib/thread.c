@@ -18,7 +18,7 @@
 
 __thread struct ct_thread ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
-	.life = CT_LIFE_NEVER, .packet = &ct_no_packet,
+	.life = CT_LIFE_NEVER, .packet = &ct_no_packet, .clock = CT_CLOCK_COPY,
 };
 
 /* libc's, by name and not by linking: where they live depends on its version. */

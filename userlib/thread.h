@@ -35,9 +35,9 @@ struct ct_thread {
 	u32 session;		/* of its lane; see lane.c */
 	u32 tid;
 	u64 last;		/* a record's time: no packet begins before */
-
 	u32 packet_size;
 	u32 stream;		/* N of u-PID-N */
+
 	u64 seq;
 	u64 lost;
 	u32 retry;		/* records to lose until the next try */

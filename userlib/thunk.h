@@ -56,13 +56,12 @@
 #define CT_THREAD_OP_BASE	40
 #define CT_THREAD_WRITER	56
 #define CT_THREAD_TSC		64	/* its clock: */
-#define CT_THREAD_SPAN		72
-#define CT_THREAD_NS		80
-#define CT_THREAD_MULT		88
-#define CT_THREAD_CPU		96
-#define CT_THREAD_ACCEPTING	104
-#define CT_THREAD_SESSION	112
-#define CT_THREAD_LAST		120
+#define CT_THREAD_NS		72
+#define CT_THREAD_MULT		80
+#define CT_THREAD_CPU		88
+#define CT_THREAD_ACCEPTING	96
+#define CT_THREAD_SESSION	104
+#define CT_THREAD_LAST		112
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40
 #define CT_OP_SPAN		0x7fffffff	/* a packet's ops lie so close together */

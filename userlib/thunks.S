@@ -377,16 +377,14 @@ ct_thunks:
 	.endif
 	.endm
 
-	/* rax: the time.  A copy's span is less than 2^32. */
+	/* rax: the time; see clock.h. */
 	.macro	stamp else
 	rdtsc
 	subl	%fs:CT_THREAD_TSC(%r10), %eax
 	sbbl	%fs:CT_THREAD_TSC+4(%r10), %edx
 	jne	\else
-	cmpl	%fs:CT_THREAD_SPAN(%r10), %eax
-	jae	\else
 	imulq	%fs:CT_THREAD_MULT(%r10), %rax
-	shrq	$32, %rax
+	shrq	$31, %rax
 	addq	%fs:CT_THREAD_NS(%r10), %rax
 	.endm
 

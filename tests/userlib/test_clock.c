@@ -29,6 +29,11 @@ static bool counter_usable(void)
 	return usable;
 }
 
+static bool on_line(const struct ct_clock_copy *c)
+{
+	return c->tsc != CT_CLOCK_NEVER;
+}
+
 static s64 distance(u64 t)
 {
 	return (s64)(t - ct_clock_real());
@@ -52,7 +57,7 @@ static void run(struct ct_clock_copy copy[2], int n, u64 step, u64 *back, s64 *w
 
 	*back = 0;
 	*worst = 0;
-	if (!copy[0].span && !copy[1].span)
+	if (!on_line(&copy[0]) && !on_line(&copy[1]))
 		last = 0;
 	for (int i = 0; i < n; i++) {
 		ticks += step * rate_den / rate_num;
@@ -83,7 +88,7 @@ static s64 told_after(struct ct_clock_copy *copy, double n)
 /* As docs/design.md and cudatrace.h say them. */
 static void limits(void)
 {
-	struct ct_clock_copy copy[2] = { 0 };
+	struct ct_clock_copy none = CT_CLOCK_COPY, copy[2] = { none, none };
 	u64 back;
 	s64 worst, seven, nine;
 	u32 n;
@@ -107,21 +112,39 @@ static void limits(void)
 		offset += 100000;
 	}
 	ok(n == 18, "the 17th time that the counter strays is the last (%u)", n - 1);
+	/* Whose ticks are long, as a copy's numbers can tell and can't. */
+	rate_num = 19;
+	copy[0] = copy[1] = none;
+	start_anew();
+	run(copy, 100000, 10000, &back, &worst);
+	ok(on_line(copy) && !back && worst < 2000, "a counter of 526 MHz: lines, %lld ns off", (long long)worst);
+	rate_num = 21;
+	copy[0] = copy[1] = none;
+	start_anew();
+	run(copy, 100000, 10000, &back, &worst);
+	ok(!on_line(copy) && !own.usable && !back && worst < 2000, "of 476 MHz: none, %lld ns", (long long)worst);
+	/* The module's, which does not ask us. */
+	copy[0] = copy[1] = none;
+	start_anew();
+	publish(ticks, ct_clock_real(), 1ull << 30, (u64)(2.1 * (1ull << 32)));
+	run(copy, 1000, 10000, &back, &worst);
+	ok(!on_line(copy) && worst < 2000, "nor does a thread go by the module's, %lld ns", (long long)worst);
+	rate_num = 3;
 }
 
 int main(void)
 {
-	struct ct_clock_copy copy[2] = { 0 };
+	struct ct_clock_copy copy[2] = { CT_CLOCK_COPY, CT_CLOCK_COPY };
 	u64 back;
 	s64 worst;
 
 	ticks = 1ull << 40;
-	ok(ct_clock_now(&copy[0]) && !copy[0].span, "before anything is set up, the clock itself");
+	ok(ct_clock_now(&copy[0]) && !on_line(&copy[0]), "before anything is set up, the clock itself");
 	start_anew();
 	run(copy, 1000, 100, &back, &worst);
 	ok(!own.page.newest, "no line before its slope can be known");
 	run(copy, 200000, 10000, &back, &worst);
-	ok(own.page.newest > 15 && copy[0].span && copy[1].span, "then there are lines (%u)",
+	ok(own.page.newest > 15 && on_line(&copy[0]) && on_line(&copy[1]), "then there are lines (%u)",
 	   own.page.newest);
 	ok(!back && worst < 500, "two threads: time went back %llu times, %lld ns off",
 	   (unsigned long long)back, (long long)worst);
@@ -138,13 +161,13 @@ int main(void)
 	   (long long)worst);
 	ticks += 20000000000ull;
 	run(copy, 100000, 10000, &back, &worst);
-	ok(!back && worst < 3000 && copy[0].span, "a thread that slept for seconds: %llu times, %lld ns",
+	ok(!back && worst < 3000 && on_line(&copy[0]), "a thread that slept for seconds: %llu times, %lld ns",
 	   (unsigned long long)back, (long long)worst);
 	/* In a suspend the counter goes on and the clock does not. */
 	ticks += 20000000000ull;
 	offset -= 6000000000ll;
 	run(copy, 100000, 10000, &back, &worst);
-	ok(worst < 3000 && copy[0].span, "a suspend: %lld ns off, and there are lines again",
+	ok(worst < 3000 && on_line(&copy[0]), "a suspend: %lld ns off, and there are lines again",
 	   (long long)worst);
 	offset -= 200000;
 	for (u32 restarts = own.restarts; own.restarts == restarts; worst = distance(ct_clock_now(copy)))
