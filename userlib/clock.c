@@ -275,6 +275,13 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	return found ? ns : ct_clock_real();
 }
 
+/* What a handler did meanwhile may be the reason as well: then the copy is taken again. */
+cold void ct_clock_earlier(struct ct_clock_copy *c, u64 ns)
+{
+	if (ns > ERROR_NS)
+		c->tsc = CT_CLOCK_NEVER;
+}
+
 void ct_clock_renew(void)
 {
 	static bool begun;

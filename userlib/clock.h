@@ -15,6 +15,8 @@
 /*
  * A thread's copy, valid while counter - tsc < 2^32: carried back so far from the line's
  * end that one comparison tells both whether there is a line and whether it has ended.
+ * It rounds otherwise than the line, by 1 ns at most.  A counter that is set back by less
+ * is not seen here, but by whoever finds a time to be earlier than the last.
  */
 struct ct_clock_copy {
 	u64 tsc;		/* CT_CLOCK_NEVER: no line */
@@ -30,6 +32,9 @@ u64 ct_clock_real(void);
 
 /* The thread has no copy, or the line has ended. */
 u64 ct_clock_slow(struct ct_clock_copy *c);
+
+/* A time is so many ns earlier than the thread's last: was its counter set back? */
+void ct_clock_earlier(struct ct_clock_copy *c, u64 ns);
 
 #ifndef CT_COUNTER
 #define CT_COUNTER()	__builtin_ia32_rdtsc()

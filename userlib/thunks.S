@@ -12,6 +12,10 @@
  */
 #include "thunk.h"
 
+#ifndef CT_RDTSC
+#define CT_RDTSC	rdtsc
+#endif
+
 	.text
 
 	.globl	ct_thunks
@@ -379,7 +383,7 @@ ct_thunks:
 
 	/* rax: the time; see clock.h. */
 	.macro	stamp else
-	rdtsc
+	CT_RDTSC
 	subl	%fs:CT_THREAD_TSC(%r10), %eax
 	sbbl	%fs:CT_THREAD_TSC+4(%r10), %edx
 	jne	\else

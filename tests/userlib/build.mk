@@ -12,7 +12,7 @@ OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
@@ -31,6 +31,20 @@ $(O)/span.o: userlib/packet.c $(HEADERS)
 # Their clock goes back, stands still, or has a counter that is not to be trusted.
 $(O)/libcudatrace-back.so $(O)/libcudatrace-still.so $(O)/libcudatrace-uneven.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.c.o,$(OBJS)) $(O)/clock-%.o
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+# Its counter is set back.
+$(O)/libcudatrace-reset.so: $(filter-out %/clock.c.o %/call.c.o %/packet.c.o %/ioctl.c.o %/thread.c.o %/thunks.S.o,$(OBJS)) \
+		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o thread.o thunks.o)
+	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/reset-clock.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
+	$(CC) $(USERLIB_CFLAGS) -DRESET -c -o $@ $<
+
+$(O)/reset-%.o: userlib/%.c $(HEADERS)
+	$(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
+
+$(O)/reset-thunks.o: userlib/thunks.S $(HEADERS)
+	$(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
 
 $(O)/clock-back.o: ODD := -DBACK
 $(O)/clock-uneven.o: ODD := -DUNEVEN

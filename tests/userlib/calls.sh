@@ -41,13 +41,14 @@ t_basic() {
 	ok "a finished stream has no unused room ($size bytes)" $?
 }
 
-# times_are_right: of victim clock, whose calls each lie between two looks at the clock.
+# times_are_right: of victim clock, whose calls each lie between two looks at the clock;
+# all but $wrong of them.
 times_are_right() {
 	exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
 		paste -d ' ' <(grep '^call' "$W/out") \
 			<(sed -n 's/.* ts=\([0-9]*\) .* dur=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2/p' "$W/dump") |
 		awk '$4 - $5 < $2 - 50000 || $4 > $3 + 50000 || $5 > $3 - $2 + 1000' >>"$W/said" &&
-		[ ! -s "$W/said" ]
+		[ "$(wc -l <"$W/said")" -le ${wrong:-0} ]
 }
 
 t_clock() {
@@ -57,6 +58,12 @@ t_clock() {
 	traced "$B/victim" clock
 	times_are_right
 	ok "records' times are CLOCK_MONOTONIC's, though a library fakes that" $?
+	# The call in which it was found may seem to be longer.
+	LIB=$B/libcudatrace-reset.so traced "$B/victim" clock
+	wrong=1
+	times_are_right
+	ok "... and though the counter is set back by less than a thread's copy can see" $?
+	unset wrong
 	LIB=$B/libcudatrace-span.so traced "$B/victim" clock
 	{ exits 0 && silent && valid && counts 500 ' cuCtxSetCurrent ' &&
 	  counts 1 '^stream .* packets=([5-9]|1[0-9]) lost=0'; }

@@ -195,7 +195,8 @@ t_device() {
 	rm -f "$W/log"
 	traced "$B/victim" closes_all
 	cp "$W/log" "$W/dump"
-	{ exits 0 && silent && counts 3010 '^mark .* cuCtxSetCurrent '; }
+	{ exits 0 && silent && counts 3010 '^mark .* cuCtxSetCurrent ' &&
+	  counts 3010 '^begin .* cuCtxSetCurrent '; }
 	ok "... which is opened again when the program closed it" $?
 	rm -f "$W/log"
 	traced "$B/victim" fork
