@@ -40,14 +40,6 @@ void ct_clock_earlier(struct ct_clock_copy *c, u64 ns);
 #define CT_COUNTER()	__builtin_ia32_rdtsc()
 #endif
 
-/* 0 where it takes ct_clock_slow(). */
-static inline u64 ct_clock_quick(const struct ct_clock_copy *c)
-{
-	u64 passed = CT_COUNTER() - c->tsc;
-
-	return likely(!(passed >> 32)) ? c->ns + (passed * c->mult >> 31) : 0;
-}
-
 static inline u64 ct_clock_now(struct ct_clock_copy *c)
 {
 	u64 passed = CT_COUNTER() - c->tsc;

@@ -37,10 +37,10 @@ $(O)/libcudatrace-reset.so: $(filter-out %/clock.c.o %/call.c.o %/packet.c.o %/i
 		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o thread.o thunks.o)
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
-$(O)/reset-clock.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
+$(O)/reset-clock.o: $(T)/odd_clock.c userlib/clock.c $(T)/reset_counter.h $(HEADERS)
 	$(CC) $(USERLIB_CFLAGS) -DRESET -c -o $@ $<
 
-$(O)/reset-%.o: userlib/%.c $(HEADERS)
+$(O)/reset-%.o: userlib/%.c $(T)/reset_counter.h $(HEADERS)
 	$(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
 
 $(O)/reset-thunks.o: userlib/thunks.S $(HEADERS)
