@@ -30,10 +30,7 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_RECORD_SRCS := cli/cmd-record.c cli/recording.c cli/device.c cli/device_lanes.c cli/launch.c cli/storer.c cli/state.c \
-	cli/options.c cli/cmd-session.c cli/cmd-snapshot.c \
-	cli/left.c cli/cmd-probe.c cli/probe_status.c cli/functions.c cli/discover.c
-CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS) $(CLI_RECORD_SRCS))
+CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
 $(B)/cudatrace: $(CLI_OBJS)
@@ -44,7 +41,7 @@ $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
 
 $(B)/obj/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* cudatrace.ko: what goes up, in order, and comes down in reverse. */
 #include <linux/module.h>
-#include "clock.h"
-#include "suspend.h"
-#include "device.h"
-#include "probe.h"
-#include "registry.h"
-#include "tracepoint.h"
+#include "base/clock.h"
+#include "core/power.h"
+#include "api/chardev.h"
+#include "probes/probe.h"
+#include "core/registry.h"
+#include "probes/tracepoint.h"
 
 static int __init cudatrace_init(void)
 {

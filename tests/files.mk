@@ -9,12 +9,12 @@ TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control c
 .PHONY: tests
 tests: $(TESTS)
 
-NV_TABLES := $(wildcard cli/tables/*.c)
+NV_TABLES := $(wildcard cli/decode/tables/*.c)
 
 $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/decode/trace.h \
-		cli/nv_decode.c cli/nv_decode.h $(NV_TABLES) module/nv_names.h
+		cli/decode/nv_decode.c cli/decode/nv_decode.h $(NV_TABLES) module/nvidia/names.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< cli/nv_decode.c $(NV_TABLES)
+	$(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< cli/decode/nv_decode.c $(NV_TABLES)
 
 $(addprefix $(B)/tests/,device rights text control clock lane lane_limits lane_close namespaces readers limits hotplug lives permissions load): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/guest/line.h tests/guest/lane.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
@@ -45,7 +45,7 @@ $(B)/tests/cuinit: tests/guest/cuinit.c
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.
 OTHER := $(B)/tests/other
-$(OTHER)/%/.copied: cli/device.c userlib/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(OTHER)/%/.copied: cli/capture/device.c userlib/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@rm -rf $(OTHER)/$* && mkdir -p $(OTHER)/$*/module
 	cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
 	sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
@@ -54,10 +54,10 @@ OTHER_ABI := 2
 OTHER_SCHEMA := 0
 
 $(OTHER)/cudatrace-abi: $(OTHER)/ABI/.copied $(CLI_OBJS)
-	$(CC) $(ALL_CFLAGS) -o $@ $(OTHER)/ABI/cli/device.c $(filter-out %/cli/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+	$(CC) $(ALL_CFLAGS) -I$(OTHER)/ABI -I$(OTHER)/ABI/cli -o $@ $(OTHER)/ABI/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
-	$(CC) $(ALL_CFLAGS) -w -o $@ $(OTHER)/SCHEMA/cli/device.c $(filter-out %/cli/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+	$(CC) $(ALL_CFLAGS) -w -I$(OTHER)/SCHEMA -I$(OTHER)/SCHEMA/cli -o $@ $(OTHER)/SCHEMA/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
 	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \

@@ -8,7 +8,7 @@
  */
 #include "ioctl.h"
 
-#include "../module/nv_names.h"
+#include "../module/nvidia/names.h"
 
 #define BLOCK_MAX	512u	/* the layouts' words all lie below */
 #define E_FAULT		14

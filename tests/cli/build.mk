@@ -5,10 +5,10 @@
 include cli/files.mk
 
 B := build/cli-dev
-FLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g
+FLAGS := -std=gnu11 -D_GNU_SOURCE $(CLI_CPPFLAGS) -Wall -Wextra -Werror -g
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
-OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/tables/*.c))
+OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
 all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/live_text
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "../../cli/live.h"
+#include "../../cli/live/live.h"
 
 int main(void)
 {

@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../cli/class.h"
-#include "../../cli/doctor.h"
-#include "../../cli/hash.h"
-#include "../../cli/histogram.h"
-#include "../../cli/out.h"
-#include "../../cli/registry.h"
-#include "../../cli/term.h"
+#include "../../cli/trace/class.h"
+#include "../../cli/doctor/doctor.h"
+#include "../../cli/base/hash.h"
+#include "../../cli/analysis/histogram.h"
+#include "../../cli/base/out.h"
+#include "../../cli/trace/registry.h"
+#include "../../cli/view/term.h"
 #include "../tap.h"
 
 static int compare(const void *a, const void *b)

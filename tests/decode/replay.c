@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../cli/nv_decode.h"
+#include "../../cli/decode/nv_decode.h"
 #include "trace.h"
 
 static struct unnamed {

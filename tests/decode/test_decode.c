@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/nv_decode.h"
-#include "../../cli/tables/nv_tables.h"
+#include "../../cli/decode/nv_decode.h"
+#include "../../cli/decode/tables/nv_tables.h"
 #include "trace.h"
 
 #define V515	NV_VERSION(515, 43, 4)

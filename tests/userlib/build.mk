@@ -9,7 +9,7 @@ O ?= build/userlib-dev
 T := tests/userlib
 TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
 OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
-HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nv_names.h
+HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nvidia/names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so \

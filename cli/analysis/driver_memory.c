@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See driver_memory.h.  A block is known by the function that gave it and by its
+ * address or handle.  It is there from the return of that function until the one that
+ * frees it is entered: what frees has freed before it returns, and the next to
+ * allocate may get the same address.
+ */
+#include "analysis/driver_memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "trace/merge.h"
+#include "analysis/processes.h"
+#include "view/term.h"
+
+static const struct {
+	const char *take, *give;
+} families[] = {
+	{ "nv_alloc_pages", "nv_free_pages" },
+	{ "nv_alloc_kernel_mapping", "nv_free_kernel_mapping" },
+	{ "os_alloc_mem", "os_free_mem" },
+};
+#define FAMILIES	(sizeof(families) / sizeof(*families))
+
+struct block {
+	uint64_t ptr, size, ts;
+	uint32_t pid;
+	uint8_t  family;
+	bool     held;
+	const struct ct_class *user, *kernel;	/* the outermost calls around it */
+};
+
+/* Of a thread: its outermost open calls. */
+struct outer {
+	const struct ct_class *class;
+	uint64_t op_id;
+};
+
+struct collector {
+	struct ct_processes processes;
+	struct ct_hash held;		/* by family and ptr; a: index + 1 into blocks */
+	struct ct_hash outer[2];	/* by tid; a: class, b: op_id; the program's, the kernel's */
+	struct block *blocks;
+	size_t count, room;
+	uint64_t taken[FAMILIES], given[FAMILIES];
+};
+
+static int family_of(const struct ct_class *class, bool *take)
+{
+	for (unsigned int i = 0; i < FAMILIES; i++) {
+		*take = !strcmp(class->name, families[i].take);
+		if (*take || !strcmp(class->name, families[i].give))
+			return i;
+	}
+	return -1;
+}
+
+static const struct ct_class *around(struct collector *c, const struct ct_point *p, int layer)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&c->outer[layer], p->record.tid);
+
+	return slot && slot->b != p->op_id ? (void *)(uintptr_t)slot->a : NULL;
+}
+
+static int take(struct collector *c, const struct ct_point *p, int family)
+{
+	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
+	struct ct_hash_slot *slot;
+	struct block *more;
+
+	if (!ptr)
+		return 0;	/* it failed */
+	if (c->count == c->room) {
+		c->room = c->room ? 2 * c->room : 256;
+		more = realloc(c->blocks, c->room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		c->blocks = more;
+	}
+	slot = ct_hash_put(&c->held, ct_hash_mix(ptr, family + 1));
+	if (!slot)
+		return -ENOMEM;
+	/* The record of its freeing was lost: that much is known. */
+	if (slot->a)
+		c->blocks[slot->a - 1].held = false;
+	c->blocks[c->count++] = (struct block){
+		.ptr = ptr, .size = ct_record_quick(&p->record, CT_QUICK_SIZE), .ts = p->ts,
+		.pid = p->record.pid, .family = family, .held = true,
+		.user = around(c, p, 0), .kernel = around(c, p, 1),
+	};
+	slot->a = c->count;
+	c->taken[family]++;
+	return 0;
+}
+
+static void give(struct collector *c, const struct ct_point *p, int family)
+{
+	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
+	struct ct_hash_slot *slot = ct_hash_get(&c->held, ct_hash_mix(ptr, family + 1));
+
+	if (!slot)
+		return;		/* taken before the recording began */
+	c->blocks[slot->a - 1].held = false;
+	ct_hash_remove(&c->held, slot);
+	c->given[family]++;
+}
+
+static int point(struct collector *c, const struct ct_point *p)
+{
+	int layer = p->record.class->layer != CT_LAYER_USER, family;
+	struct ct_hash_slot *slot;
+	bool takes;
+
+	if (ct_processes_point(&c->processes, p))
+		return -ENOMEM;
+	if (p->phase == 'I' || !p->record.tid || p->record.class->category == CT_CAT_SWITCH)
+		return 0;
+	slot = ct_hash_put(&c->outer[layer], p->record.tid);
+	if (!slot)
+		return -ENOMEM;
+	if (p->phase == 'B' && !slot->a) {
+		slot->a = (uintptr_t)p->record.class;
+		slot->b = p->op_id;
+	}
+	family = layer ? family_of(p->record.class, &takes) : -1;
+	if (family >= 0 && p->record.fields) {
+		if (takes && p->phase == 'E' && take(c, p, family))
+			return -ENOMEM;
+		if (!takes && p->phase == 'B')
+			give(c, p, family);
+	}
+	slot = ct_hash_get(&c->outer[layer], p->record.tid);
+	if (p->phase == 'E' && slot->b == p->op_id)
+		ct_hash_remove(&c->outer[layer], slot);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- printing --- */
+
+static int by_row(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->family != y->family)
+		return x->family - y->family;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->kernel != y->kernel)
+		return x->kernel < y->kernel ? -1 : 1;
+	if (x->user != y->user)
+		return x->user < y->user ? -1 : 1;
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+static bool same_row(const struct block *x, const struct block *y)
+{
+	return x->family == y->family && x->pid == y->pid && x->kernel == y->kernel &&
+	       x->user == y->user;
+}
+
+static void print_where(const struct block *b, FILE *out)
+{
+	char clean[80];
+
+	if (b->user)
+		fprintf(out, "%s%s", ct_term_clean(clean, sizeof(clean), b->user->name, 40),
+			b->kernel ? ", " : "");
+	fprintf(out, "%s\n", b->kernel ? ct_term_clean(clean, sizeof(clean), b->kernel->name, 40) :
+		b->user ? "" : "-");
+}
+
+static void print(const struct collector *c, const struct ct_trace *t, FILE *out, bool each)
+{
+	char a[CT_TERM_TEXT], d[CT_TERM_TEXT], e[CT_TERM_TEXT], f[CT_TERM_TEXT], name[80];
+	size_t i, n;
+
+	fprintf(out, "\nDRIVER MEMORY taken while recorded and still held at the end: a leak, where nothing uses it\n"
+		"  %-24s %8s %12s %9s %9s  %-24s %s\n", "function", "blocks", "bytes", "taken",
+		"freed", "process", "in");
+	for (i = 0; i < c->count; i += n) {
+		const struct block *b = &c->blocks[i];
+		uint64_t bytes = 0;
+
+		for (n = 0; i + n < c->count && same_row(b, b + n); n++)
+			bytes += b[n].size;
+		fprintf(out, "  %-24s %8s %12s %9s %9s  %-24s ", families[b->family].take,
+			ct_term_count(a, n), ct_term_bytes(d, bytes),
+			ct_term_count(e, c->taken[b->family]), ct_term_count(f, c->given[b->family]),
+			ct_processes_name(&c->processes, b->pid, name, sizeof(name)));
+		print_where(b, out);
+		for (size_t k = 0; each && k < n; k++)
+			fprintf(out, "    0x%-18llx %22s  at %.6f ms\n", (unsigned long long)b[k].ptr,
+				ct_term_bytes(d, b[k].size),
+				((double)b[k].ts - (double)t->reg.start) / 1e6);
+	}
+}
+
+/* Without a record of any of these functions there is nothing to look for. */
+static bool is_recorded(const struct ct_trace *t)
+{
+	const struct ct_class *class;
+	bool takes;
+
+	for (unsigned int id = CT_CLASS_DYNAMIC; id <= CT_CLASS_MAX; id++) {
+		class = ct_registry_class(&t->reg, id);
+		if (class && class->layer == CT_LAYER_KERNEL && family_of(class, &takes) >= 0)
+			return true;
+	}
+	return false;
+}
+
+int ct_driver_memory_report(const struct ct_trace *t, FILE *out, bool blocks)
+{
+	struct collector c = { 0 };
+	struct ct_merge *m;
+	struct ct_point p;
+	size_t i, held = 0;
+	int rc = -ENOMEM;
+
+	if (!is_recorded(t))
+		return 0;
+	m = ct_merge_new(t);
+	while (m && (rc = ct_merge_next(m, &p)) > 0) {
+		rc = point(&c, &p);
+		if (rc)
+			break;
+	}
+	for (i = 0; i < c.count; i++)
+		if (c.blocks[i].held)
+			c.blocks[held++] = c.blocks[i];
+	c.count = held;
+	if (!rc && held) {
+		qsort(c.blocks, held, sizeof(*c.blocks), by_row);
+		print(&c, t, out, blocks);
+	}
+	free(c.blocks);
+	ct_hash_free(&c.held);
+	ct_hash_free(&c.outer[0]);
+	ct_hash_free(&c.outer[1]);
+	ct_processes_free(&c.processes);
+	ct_merge_free(m);
+	return rc;
+}

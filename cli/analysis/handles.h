@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* RM's objects: clients, devices, channels, memory, from allocation to free. */
+#ifndef CT_CLI_HANDLES_H
+#define CT_CLI_HANDLES_H
+
+#include <stdio.h>
+
+#include "trace/reader.h"
+
+/**
+ * ct_handles_report() - a tree of the objects of each client
+ *
+ * Each with its class, when it was allocated and freed, and how many ioctls named it;
+ * those that RM refused are told with the status.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ct_handles_report(const struct ct_trace *t, FILE *out);
+
+#endif

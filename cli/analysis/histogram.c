@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Percentiles in bounded memory: at most some 30 KiB, whatever the number of values.
+ */
+#include "analysis/histogram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SUB_BITS	6
+#define SUB		(1u << SUB_BITS)
+#define BUCKETS		((64 - SUB_BITS + 1) * SUB)
+
+static unsigned int bucket_of(uint64_t value)
+{
+	unsigned int shift;
+
+	if (value < 2 * SUB)
+		return value;
+	shift = 63 - __builtin_clzll(value) - SUB_BITS;
+	return (shift + 1) * SUB + (value >> shift) - SUB;
+}
+
+/* The middle of a bucket. */
+static uint64_t value_of(unsigned int bucket)
+{
+	unsigned int shift;
+
+	if (bucket < 2 * SUB)
+		return bucket;
+	shift = bucket / SUB - 1;
+	return ((uint64_t)(bucket % SUB + SUB) << shift) + ((1ull << shift) >> 1);
+}
+
+static int to_buckets(struct ct_histogram *h)
+{
+	h->buckets = calloc(BUCKETS, sizeof(*h->buckets));
+	if (!h->buckets)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < CT_HISTOGRAM_EXACT; i++)
+		h->buckets[bucket_of(h->values[i])]++;
+	free(h->values);
+	h->values = NULL;
+	return 0;
+}
+
+int ct_histogram_add(struct ct_histogram *h, uint64_t value)
+{
+	if (!h->count && !h->values) {
+		h->values = malloc(CT_HISTOGRAM_EXACT * sizeof(*h->values));
+		if (!h->values)
+			return -ENOMEM;
+	}
+	if (h->count == CT_HISTOGRAM_EXACT && !h->buckets && to_buckets(h))
+		return -ENOMEM;
+	if (h->buckets)
+		h->buckets[bucket_of(value)]++;
+	else
+		h->values[h->count] = value;
+	if (!h->count || value < h->min)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->count++;
+	h->total += value;
+	h->sorted = false;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t ct_histogram_value(struct ct_histogram *h, unsigned int permille)
+{
+	uint64_t rank, seen = 0, value;
+
+	if (!h->count)
+		return 0;
+	rank = (h->count * permille + 999) / 1000;
+	if (!rank)
+		rank = 1;
+	if (!h->buckets) {
+		if (!h->sorted)
+			qsort(h->values, h->count, sizeof(*h->values), compare);
+		h->sorted = true;
+		return h->values[rank - 1];
+	}
+	for (unsigned int i = 0; i < BUCKETS; i++) {
+		seen += h->buckets[i];
+		if (seen >= rank) {
+			value = value_of(i);
+			return value < h->min ? h->min : value > h->max ? h->max : value;
+		}
+	}
+	return h->max;
+}
+
+void ct_histogram_free(struct ct_histogram *h)
+{
+	free(h->values);
+	free(h->buckets);
+	*h = (struct ct_histogram){ 0 };
+}

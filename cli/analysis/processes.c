@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See processes.h. */
+#include "analysis/processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/term.h"
+
+int ct_processes_point(struct ct_processes *p, const struct ct_point *point)
+{
+	struct ct_hash_slot *slot;
+	const char *text, *word;
+	uint16_t len;
+	size_t n;
+
+	if (point->record.class->id != CT_CLASS_process)
+		return 0;
+	text = ct_record_text(&point->record, &len);
+	slot = text ? ct_hash_put(&p->names, point->record.pid) : NULL;
+	if (!slot)
+		return text ? -ENOMEM : 0;
+	/* The last part of the first word: "/usr/bin/python3 x.py". */
+	n = 0;
+	while (n < len && text[n] && text[n] != ' ')
+		n++;
+	word = memrchr(text, '/', n);
+	word = word ? word + 1 : text;
+	free((char *)(uintptr_t)slot->a);
+	slot->a = (uintptr_t)strndup(word, text + n - word);
+	return slot->a ? 0 : -ENOMEM;
+}
+
+const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
+			      unsigned int size)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&p->names, pid);
+	char line[256], clean[64];
+
+	if (!pid)
+		return "(interrupt)";
+	snprintf(line, sizeof(line), "%s (%u)", slot && slot->a ?
+		 ct_term_clean(clean, sizeof(clean), (char *)(uintptr_t)slot->a, 40) : "?", pid);
+	snprintf(buf, size, "%s", line);
+	return buf;
+}
+
+void ct_processes_free(struct ct_processes *p)
+{
+	for (size_t i = 0; i < p->names.size; i++)
+		if (p->names.slots[i].used)
+			free((char *)(uintptr_t)p->names.slots[i].a);
+	ct_hash_free(&p->names);
+}

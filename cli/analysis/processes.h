@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names of a trace's processes, as far as the points that went by told them. */
+#ifndef CT_CLI_PROCESSES_H
+#define CT_CLI_PROCESSES_H
+
+#include "base/hash.h"
+#include "trace/merge.h"
+
+struct ct_processes {
+	struct ct_hash names;	/* by pid; a: char * */
+};
+
+/* Takes note of a point; 0 or -ENOMEM. */
+int ct_processes_point(struct ct_processes *p, const struct ct_point *point);
+
+/* "python3 (412)", cut to @size; bytes that a terminal would obey are made '?'. */
+const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
+			      unsigned int size);
+void ct_processes_free(struct ct_processes *p);
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Printing the figures.  Must never show a figure of a simulated GPU without
+ * saying so, and never hide that records were lost.
+ */
+#include "analysis/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/driver_memory.h"
+#include "analysis/handles.h"
+#include "view/term.h"
+
+static const unsigned int shown[] = {
+	CT_CAT_INIT, CT_CAT_CONTEXT, CT_CAT_MODULE, CT_CAT_MEMORY, CT_CAT_TRANSFER,
+	CT_CAT_KERNEL, CT_CAT_SYNC, CT_CAT_GRAPH, CT_CAT_IOCTL, CT_CAT_SCHEDULER,
+	/* these only if there are any */
+	CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
+	CT_CAT_RUNTIME, CT_CAT_OTHER,
+};
+#define ALWAYS	10
+
+static const char *const advice[CT_CAT_COUNT] = {
+	[CT_CAT_INIT] = "the driver is being initialised",
+	[CT_CAT_CONTEXT] = "contexts are being made; keep one for the whole run",
+	[CT_CAT_MODULE] = "code is being loaded; load it once, or lazily",
+	[CT_CAT_MEMORY] = "memory is allocated and freed; keep and reuse it",
+	[CT_CAT_TRANSFER] = "data is copied; copy less, from pinned memory, or while kernels run",
+	[CT_CAT_KERNEL] = "the host is busy launching; launch fewer and larger kernels, or a graph",
+	[CT_CAT_SYNC] = "the host waits for the GPU",
+	[CT_CAT_GRAPH] = "graphs are being built and launched",
+	[CT_CAT_IOCTL] = "time goes to the kernel driver",
+	[CT_CAT_SYSCALL] = "time goes to the kernel driver",
+	[CT_CAT_UVM] = "managed memory is being moved",
+};
+
+static const char *category_name(unsigned int category)
+{
+	return category == CT_CAT_OTHER ? "other" : ct_category_word[category];
+}
+
+/* ---------------------------------------------------------------- summary --- */
+
+static void print_head(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+{
+	const char *command = ct_registry_info(&t->reg, "command");
+	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], line[512], when[64] = "";
+	time_t seconds = t->reg.realtime / 1000000000;
+	struct tm tm;
+
+	if (t->simulated)
+		fprintf(out,
+			"*** SIMULATED GPU: these figures are of a simulated libcuda, not of a device ***\n");
+	if (localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	if (command)
+		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, 300));
+	fprintf(out, "recorded  %s, for %s", when,
+		ct_term_ns(a, s->points ? s->last - s->first : 0));
+	if (way)
+		fprintf(out, ", %s", !strcmp(way, "module") || !strcmp(way, "device") ?
+			"by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
+			ct_term_clean(line, sizeof(line), way, 40));
+	fprintf(out, "\ntrace     %s records, %u process%s, %u thread%s\n",
+		ct_term_count(b, s->records), s->processes, s->processes == 1 ? "" : "es",
+		s->threads, s->threads == 1 ? "" : "s");
+	if (t->unfinished)
+		fprintf(out, "          not finished: this is what is there by now\n");
+}
+
+static void row(FILE *out, const char *name, uint64_t count, const char *more)
+{
+	char a[CT_TERM_TEXT];
+
+	fprintf(out, "  %-20s %14s%s%s\n", name, ct_term_count(a, count), *more ? "   " : "", more);
+}
+
+static const char *failures(char buf[64], uint64_t failed, const char *in_front)
+{
+	char a[CT_TERM_TEXT];
+
+	if (failed)
+		snprintf(buf, 64, "%s%s%s failed", in_front, *in_front ? ", " : "",
+			 ct_term_count(a, failed));
+	else
+		snprintf(buf, 64, "%s", in_front);
+	return buf;
+}
+
+static void print_summary(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+{
+	char a[CT_TERM_TEXT], b[64], c[160];
+	bool kernel = s->ioctl_by_kernel || t->has_kernel;
+
+	fprintf(out, "\nSUMMARY\n");
+	failures(b, s->api_failed, "");
+	if (s->runtime_calls)
+		snprintf(c, sizeof(c), "%s%sof them %s of libcudart", b, *b ? ", " : "",
+			 ct_term_count(a, s->runtime_calls));
+	else
+		snprintf(c, sizeof(c), "%s", b);
+	row(out, "API calls", s->api_calls, c);
+	row(out, "kernel launches", s->launches, failures(b, s->launches_failed, ""));
+	row(out, "memory allocations", s->allocs,
+	    failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
+	row(out, "memory frees", s->frees, "");
+	row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
+	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
+		if (s->direction_count[i]) {
+			snprintf(c, sizeof(c), "  %s", ct_direction_word[i]);
+			row(out, c, s->direction_count[i],
+			    ct_term_bytes(a, s->direction_bytes[i]));
+		}
+	if (s->sets)
+		row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
+	failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
+	snprintf(c, sizeof(c), "%s%s", b, !s->ioctl.count ? "" : s->ioctl_by_kernel ?
+		 ", seen in the kernel" : ", seen by the program");
+	row(out, "ioctl calls", s->ioctl.count, c);
+	row(out, "scheduler calls", s->scheduler_calls,
+	    kernel || s->scheduler_calls ? "" : "(only the kernel module sees them)");
+	if (s->switches)
+		row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
+	if (s->open)
+		row(out, "never returned", s->open, "calls that were open at the end");
+	if (t->packets_lost) {
+		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
+			 ct_term_count(a, t->packets_lost), t->packets_lost == 1 ? "" : "s");
+		row(out, "lost records", t->lost, c);
+	} else {
+		row(out, "lost records", t->lost, "");
+	}
+}
+
+/* ------------------------------------------------------------- categories --- */
+
+static void print_categories(const struct ct_stats *s, FILE *out)
+{
+	const struct ct_category_stat *worst = NULL;
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT], name[256];
+	unsigned int worst_id = 0;
+
+	fprintf(out,
+		"\nCATEGORIES (self: without the calls inside, of any layer; share: of all self time)\n"
+		"  %-12s %14s %12s %12s %8s\n", "category", "calls", "total", "self", "share");
+	for (unsigned int i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+		const struct ct_category_stat *category = &s->categories[shown[i]];
+
+		if (i >= ALWAYS && !category->count)
+			continue;
+		fprintf(out, "  %-12s %14s %12s %12s %6.1f %%\n", category_name(shown[i]),
+			ct_term_count(a, category->count), ct_term_ns(b, category->total),
+			ct_term_ns(c, category->self),
+			s->self ? 100.0 * category->self / s->self : 0.0);
+		if (category->self && (!worst || category->self > worst->self)) {
+			worst = category;
+			worst_id = shown[i];
+		}
+	}
+	if (!worst)
+		return;
+	fprintf(out, "  bottleneck: %s, %.1f %% of the time in calls", category_name(worst_id),
+		100.0 * worst->self / s->self);
+	if (advice[worst_id])
+		fprintf(out, ": %s", advice[worst_id]);
+	fprintf(out, "\n");
+	if (worst->main)
+		fprintf(out, "              most of it in %s: %s in %s calls\n",
+			ct_term_clean(name, sizeof(name), worst->main->class->name, 60),
+			ct_term_ns(a, worst->main->self), ct_term_count(b, worst->main->count));
+}
+
+/* ------------------------------------------------------------------- lists --- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
+	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+
+	if (x->durations.total != y->durations.total)
+		return x->durations.total > y->durations.total ? -1 : 1;
+	return strcmp(x->class->name, y->class->name);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
+	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->class->name, y->class->name);
+}
+
+/* A name that two classes share is shown as the symbol. */
+static const char *name_of(const struct ct_stats *s, const struct ct_op_stat *op)
+{
+	for (unsigned int i = 0; i < s->ops_count; i++)
+		if (&s->ops[i] != op && !strcmp(s->ops[i].class->name, op->class->name) &&
+		    *op->class->symbol)
+			return op->class->symbol;
+	return op->class->name;
+}
+
+static int print_list(const struct ct_stats *s, FILE *out, const char *title, unsigned int top,
+		      int (*compare)(const void *, const void *))
+{
+	struct ct_op_stat **list = malloc((s->ops_count + 1) * sizeof(*list));
+	char text[7][CT_TERM_TEXT], name[160];
+
+	if (!list)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < s->ops_count; i++)
+		list[i] = &s->ops[i];
+	qsort(list, s->ops_count, sizeof(*list), compare);
+	fprintf(out, "\n%s (times include the calls inside)\n"
+		"  %-28s %-9s %11s %7s %10s %10s %10s %10s %10s %10s\n", title, "name", "category",
+		"calls", "failed", "total", "min", "median", "p95", "p99", "max");
+	for (unsigned int i = 0; i < s->ops_count && i < top; i++) {
+		struct ct_histogram *h = &list[i]->durations;
+
+		fprintf(out, "  %-28s %-9.9s %11s %7s", ct_term_clean(name, sizeof(name),
+			name_of(s, list[i]), 28), category_name(list[i]->class->category),
+			ct_term_count(text[0], list[i]->count),
+			ct_term_count(text[1], list[i]->failed));
+		if (h->count)
+			fprintf(out, " %10s %10s %10s %10s %10s %10s\n",
+				ct_term_ns(text[0], h->total), ct_term_ns(text[1], h->min),
+				ct_term_ns(text[2], ct_histogram_value(h, 500)),
+				ct_term_ns(text[3], ct_histogram_value(h, 950)),
+				ct_term_ns(text[4], ct_histogram_value(h, 990)),
+				ct_term_ns(text[5], h->max));
+		else
+			fprintf(out, " %10s\n", list[i]->open == list[i]->count ?
+				"(never returned)" : "(not timed)");
+	}
+	free(list);
+	return 0;
+}
+
+int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_options *options,
+	      struct ct_error *err)
+{
+	struct ct_stats s;
+	int rc;
+
+	rc = ct_stats_collect(&s, t);
+	if (!rc) {
+		print_head(t, &s, out);
+		print_summary(t, &s, out);
+	}
+	if (!rc && !options->summary_only) {
+		print_categories(&s, out);
+		rc = print_list(&s, out, "TOP OPERATIONS BY TIME", options->top, by_time);
+		if (!rc)
+			rc = print_list(&s, out, "TOP OPERATIONS BY COUNT", options->top,
+					by_count);
+		if (!rc)
+			rc = ct_driver_memory_report(t, out, options->blocks);
+		if (!rc && options->handles)
+			rc = ct_handles_report(t, out);
+		fprintf(out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
+			CT_HISTOGRAM_EXACT);
+	}
+	ct_stats_free(&s);
+	if (!rc && (fflush(out) || ferror(out)))
+		rc = errno ? -errno : -EIO;
+	return rc ? ct_fail(err, -rc, "%s", strerror(-rc)) : 0;
+}
+
+int ct_report_summary(const char *dir, FILE *out, struct ct_error *err)
+{
+	struct ct_report_options options = { .summary_only = true };
+	struct ct_trace t;
+	int rc;
+
+	rc = ct_trace_open(&t, dir, err);
+	if (!rc)
+		rc = ct_report(&t, out, &options, err);
+	ct_trace_close(&t);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The figures of a trace as text for people.
+ */
+#ifndef CT_CLI_REPORT_H
+#define CT_CLI_REPORT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "analysis/stats.h"
+
+struct ct_report_options {
+	unsigned int top;	/* operations in each list */
+	bool summary_only;
+	bool handles;		/* RM's objects too */
+	bool blocks;		/* each block of the driver's memory that is still held */
+};
+
+/* Prints to @out, which stays open.  0 or a negative errno, with a line in @err. */
+int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_options *options,
+	      struct ct_error *err);
+
+/**
+ * ct_report_summary() - what record prints at its end
+ * @dir: a trace, finished or not; it isn't changed
+ */
+int ct_report_summary(const char *dir, FILE *out, struct ct_error *err);
+
+#endif

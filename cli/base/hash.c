@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Open addressing with linear probing; a removal moves what follows back, so that
+ * a map whose entries come and go stays as small as what is in it.
+ */
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+static size_t home(const struct ct_hash *map, uint64_t key)
+{
+	key ^= key >> 32;
+	key *= 0xd6e8feb86659fd93ull;
+	key ^= key >> 32;
+	return key & (map->size - 1);
+}
+
+struct ct_hash_slot *ct_hash_get(const struct ct_hash *map, uint64_t key)
+{
+	if (!map->size)
+		return NULL;
+	for (size_t i = home(map, key); map->slots[i].used; i = (i + 1) & (map->size - 1))
+		if (map->slots[i].key == key)
+			return &map->slots[i];
+	return NULL;
+}
+
+static struct ct_hash_slot *place(struct ct_hash *map, uint64_t key)
+{
+	size_t i = home(map, key);
+
+	while (map->slots[i].used && map->slots[i].key != key)
+		i = (i + 1) & (map->size - 1);
+	return &map->slots[i];
+}
+
+struct ct_hash_slot *ct_hash_put(struct ct_hash *map, uint64_t key)
+{
+	struct ct_hash_slot *slot = ct_hash_get(map, key);
+
+	if (slot)
+		return slot;
+	if (map->count * 4 >= map->size * 3) {
+		struct ct_hash more = { .size = map->size ? map->size * 2 : 64 };
+
+		more.slots = calloc(more.size, sizeof(*more.slots));
+		if (!more.slots)
+			return NULL;
+		for (size_t i = 0; i < map->size; i++)
+			if (map->slots[i].used)
+				*place(&more, map->slots[i].key) = map->slots[i];
+		more.count = map->count;
+		free(map->slots);
+		*map = more;
+	}
+	slot = place(map, key);
+	*slot = (struct ct_hash_slot){ .key = key, .used = true };
+	map->count++;
+	return slot;
+}
+
+void ct_hash_remove(struct ct_hash *map, struct ct_hash_slot *slot)
+{
+	size_t hole = slot - map->slots, i = hole, mask = map->size - 1;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (!map->slots[i].used)
+			break;
+		/* May move back unless its home lies behind the hole. */
+		if (((i - home(map, map->slots[i].key)) & mask) >= ((i - hole) & mask)) {
+			map->slots[hole] = map->slots[i];
+			hole = i;
+		}
+	}
+	map->slots[hole].used = false;
+	map->count--;
+}
+
+void ct_hash_free(struct ct_hash *map)
+{
+	free(map->slots);
+	*map = (struct ct_hash){ 0 };
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See options.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/class.h"
+#include "base/options.h"
+
+int ct_option_groups(const char *list, unsigned long long *groups)
+{
+	static const char *const words[] = {
+#define CT_ROW(id, word)	word,
+		CT_GROUPS(CT_ROW)
+#undef CT_ROW
+	};
+	char *copy = strdup(list), *save, *word;
+	int i;
+
+	*groups = 0;
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		i = ct_word_index(words, CT_GROUP_COUNT, word);
+		if (i < 0)
+			break;
+		*groups |= 1ull << i;
+	}
+	free(copy);
+	return word || !*groups ? -EINVAL : 0;
+}
+
+uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg)
+{
+	char *end;
+	unsigned long v = strtoul(arg, &end, 0);
+
+	if (*end || !v || v & (v - 1) || v > 1u << 30)
+		argp_error(state, "%s is a power of two, not '%s'", what, arg);
+	return v;
+}
+
+error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*dir)
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
+		*dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!*dir)
+			argp_failure(state, 64, 0, "name the directory of a trace");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}

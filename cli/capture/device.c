@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See device.h.  The protocol of the rings stands in section 5 of cudatrace.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/device.h"
+
+static int explain_open(struct ct_error *err)
+{
+	switch (errno) {
+	case ENOENT:
+		return ct_fail(err, ENOENT, "the module is not loaded (insmod cudatrace.ko, or modprobe cudatrace)");
+	case EACCES:
+	case EPERM:
+		return ct_fail(err, EACCES, "%s may not be opened by this user (run as root, or join the group cudatrace)",
+			       CT_DEVICE_PATH);
+	}
+	return ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
+}
+
+bool ct_device_is_older(const struct ct_version *version)
+{
+	return version->abi != CT_ABI_VERSION ? version->abi < CT_ABI_VERSION :
+	       version->schema < CT_SCHEMA_VERSION;
+}
+
+static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
+{
+	struct ct_version version = { .size = sizeof(version) };
+	int ret;
+
+	memset(dev, 0, sizeof(*dev));
+	dev->fd = open(CT_DEVICE_PATH, mode | O_CLOEXEC);
+	if (dev->fd < 0)
+		return explain_open(err);
+	if (ioctl(dev->fd, CT_IOC_VERSION, &version)) {
+		ret = ct_fail(err, errno, "%s is not cudatrace's device", CT_DEVICE_PATH);
+		goto fail;
+	}
+	if (version.abi != CT_ABI_VERSION || version.schema != CT_SCHEMA_VERSION) {
+		ret = ct_fail(err, EPROTO, "the loaded module (%.55s, ABI %u, schema %u) and this command (%s, ABI %u, schema %u) differ: update the %s",
+			      version.module, version.abi, version.schema, CT_VERSION,
+			      CT_ABI_VERSION, CT_SCHEMA_VERSION,
+			      ct_device_is_older(&version) ? "module" : "command");
+		goto fail;
+	}
+	return 0;
+fail:
+	close(dev->fd);
+	dev->fd = -1;
+	return ret;
+}
+
+int ct_device_open(struct ct_device *dev, struct ct_error *err)
+{
+	return open_device(dev, O_RDWR, err);
+}
+
+static void *map(struct ct_device *dev, uint64_t offset, size_t size, int prot)
+{
+	void *p = mmap(NULL, size, prot, MAP_SHARED, dev->fd, offset);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static uint64_t ring_size(const struct ct_device *dev)
+{
+	return (uint64_t)dev->session.subbuf_size * dev->session.subbuf_count;
+}
+
+/* CPUs that are not possible have no ring: that one stays empty. */
+static void map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
+{
+	struct ct_device_ring *r = &dev->ring[cpu];
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	r->fd = -1;
+	r->status = map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
+	if (owner)
+		r->consumer = map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
+	r->data = map(dev, CT_MMAP_DATA(cpu), ring_size(dev), PROT_READ);
+}
+
+static int map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
+{
+	struct ct_session *s = &dev->session;
+	uint32_t cpu;
+
+	dev->facts = map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
+	if (!dev->facts)
+		return ct_fail(err, errno, "the module's facts can't be mapped: %s", strerror(errno));
+	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
+	if (!dev->ring)
+		return ct_fail(err, ENOMEM, "out of memory");
+	for (cpu = 0; cpu < s->cpus; cpu++) {
+		map_ring(dev, cpu, owner);
+		if (dev->ring[cpu].status &&
+		    (!dev->ring[cpu].data || (owner && !dev->ring[cpu].consumer)))
+			return ct_fail(err, ENOMEM, "the ring of CPU %u can't be mapped", cpu);
+	}
+	return 0;
+}
+
+int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
+		    uint64_t groups, bool lanes, struct ct_error *err)
+{
+	struct ct_session *s = &dev->session;
+
+	*s = (struct ct_session){
+		.size = sizeof(*s),
+		.subbuf_size = subbuf_size,
+		.subbuf_count = subbuf_count,
+		.groups = groups,
+		.flags = lanes ? CT_SESSION_LANES : 0,
+	};
+	if (ioctl(dev->fd, CT_IOC_START, s)) {
+		if (errno == EBUSY)
+			return ct_fail(err, EBUSY, "the module already records for process %u", s->holder);
+		if (errno == EPERM)
+			return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
+		return ct_fail(err, errno, "the module refused to start: %s", strerror(errno));
+	}
+	return map_rings(dev, true, err);
+}
+
+int ct_device_attach(struct ct_device *dev, struct ct_error *err)
+{
+	int ret = open_device(dev, O_RDONLY, err);
+
+	if (ret)
+		return ret;
+	dev->session.size = sizeof(dev->session);
+	if (ioctl(dev->fd, CT_IOC_GET_SESSION, &dev->session)) {
+		ret = errno == ENODATA ?
+		      ct_fail(err, ENODATA, "nothing is being recorded (cudatrace session start, or cudatrace record)") :
+		      ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
+		ct_device_close(dev);
+		return ret;
+	}
+	return map_rings(dev, false, err);
+}
+
+int ct_device_take(struct ct_device *dev, struct ct_error *err)
+{
+	int ret = open_device(dev, O_RDWR, err);
+
+	/* Who may not write may take it, too, but not have it forgotten. */
+	if (ret == -EACCES)
+		ret = open_device(dev, O_RDONLY, err);
+	if (ret)
+		return ret;
+	dev->session.size = sizeof(dev->session);
+	if (ioctl(dev->fd, CT_IOC_TAKE, &dev->session))
+		ret = ct_fail(err, errno, "no killed recorder has left anything");
+	else
+		ret = map_rings(dev, false, err);
+	if (ret)
+		ct_device_close(dev);
+	return ret;
+}
+
+static int write_all(int fd, const uint8_t *data, size_t size)
+{
+	ssize_t n;
+
+	while (size) {
+		n = write(fd, data, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
+			const struct ct_packet *packet, struct ct_error *err)
+{
+	struct ct_device_ring *r = &dev->ring[cpu];
+	char name[24];
+	off_t at;
+	int ret;
+
+	if (r->fd < 0) {
+		snprintf(name, sizeof(name), "k-%u", cpu);
+		r->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (r->fd < 0)
+			return ct_fail(err, errno, "%s: %s", name, strerror(errno));
+	}
+	at = lseek(r->fd, 0, SEEK_END);
+	ret = write_all(r->fd, (const uint8_t *)packet, dev->session.subbuf_size);
+	/* A part of a packet is none. */
+	if (ret && at >= 0 && !ftruncate(r->fd, at))
+		lseek(r->fd, at, SEEK_SET);
+	if (ret)
+		return ct_fail(err, -ret, "k-%u: %s: the trace ends here", cpu, strerror(-ret));
+	return 0;
+}
+
+static uint64_t lost_total(const struct ct_cpu_status *status)
+{
+	uint64_t lost = 0;
+	int i;
+
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		lost += __atomic_load_n(&status->lost[i], __ATOMIC_RELAXED);
+	return lost;
+}
+
+/* Close a packet that nobody writes any more: its header, from its records. */
+static void close_packet(struct ct_packet *p, const struct ct_cpu_status *status,
+			 uint32_t content, uint64_t now)
+{
+	p->content_size = content * 8ull;
+	p->ts_end = now;
+	p->lost = lost_total(status);
+	memset((uint8_t *)p + content, 0, p->packet_size / 8 - content);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/*
+ * The packet at r->pos, which holds content bytes.  1: it is in copy, closed; 0: it
+ * was overwritten meanwhile.
+ */
+static int copy_packet(struct ct_device *dev, struct ct_device_ring *r, uint64_t content,
+		       struct ct_packet *copy)
+{
+	const uint32_t size = dev->session.subbuf_size;
+
+	memcpy(copy, r->data + (r->pos & (ring_size(dev) - 1)), size);
+	/* The copy before the second look at oldest. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
+		return 0;
+	if (content < size)
+		close_packet(copy, r->status, content, now_ns());
+	return 1;
+}
+
+static void skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
+{
+	uint64_t oldest = __atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED);
+
+	if (r->pos < oldest) {
+		r->skipped += (oldest - r->pos) / dev->session.subbuf_size;
+		r->pos = oldest;
+	}
+}
+
+/* Packets of one CPU.  Returns how many were copied, or an error. */
+static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
+		      struct ct_packet *copy, struct ct_error *err)
+{
+	const uint32_t size = dev->session.subbuf_size;
+	struct ct_device_ring *r = &dev->ring[cpu];
+	uint64_t limit;
+	int ret, n = 0;
+
+	for (;;) {
+		/* Before the records: the writer's release pairs with this. */
+		limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
+		skip_overwritten(dev, r);
+		if (limit <= r->pos || (limit - r->pos < size && !last))
+			return n;
+		if (!copy_packet(dev, r, limit - r->pos, copy))
+			continue;
+		ret = write_packet(dev, dirfd, cpu, copy, err);
+		if (ret)
+			return ret;
+		r->pos += size;
+		/* Only now may the module write there again. */
+		if (r->consumer)
+			__atomic_store_n(&r->consumer->consumed,
+					 r->pos < limit ? r->pos : limit, __ATOMIC_RELEASE);
+		n++;
+	}
+}
+
+/* What one CPU's ring holds now; what is written meanwhile is not waited for. */
+static int snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_t since,
+			 struct ct_packet *copy, struct ct_error *err)
+{
+	const uint32_t size = dev->session.subbuf_size;
+	struct ct_device_ring *r = &dev->ring[cpu];
+	uint64_t limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
+	int ret, n = 0;
+
+	for (;;) {
+		skip_overwritten(dev, r);
+		if (limit <= r->pos)
+			return n;
+		if (!copy_packet(dev, r, limit - r->pos, copy))
+			continue;
+		r->pos += size;
+		if (copy->ts_end < since)
+			continue;
+		ret = write_packet(dev, dirfd, cpu, copy, err);
+		if (ret)
+			return ret;
+		n++;
+	}
+}
+
+int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err)
+{
+	struct ct_packet *copy = malloc(dev->session.subbuf_size);
+	uint32_t cpu;
+	int ret = 0, n = 0;
+
+	if (!copy)
+		return ct_fail(err, ENOMEM, "out of memory");
+	/* What was begun before now is committed then. */
+	ioctl(dev->fd, CT_IOC_FLUSH);
+	for (cpu = 0; cpu < dev->session.cpus && ret >= 0; cpu++) {
+		if (!dev->ring[cpu].status)
+			continue;
+		ret = snapshot_ring(dev, dirfd, cpu, since, copy, err);
+		n += ret;
+	}
+	free(copy);
+	return ret < 0 ? ret : n;
+}
+
+int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)
+{
+	struct ct_packet *copy = malloc(dev->session.subbuf_size);
+	uint32_t cpu;
+	int ret = 0, n = 0;
+
+	if (!copy)
+		return ct_fail(err, ENOMEM, "out of memory");
+	for (cpu = 0; cpu < dev->session.cpus && ret >= 0; cpu++) {
+		if (!dev->ring[cpu].status)
+			continue;
+		ret = drain_ring(dev, dirfd, cpu, last, copy, err);
+		n += ret;
+	}
+	free(copy);
+	return ret < 0 ? ret : n;
+}
+
+int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w)
+{
+	struct ct_define define;
+	struct ct_string string;
+	char text[CT_STRING_MAX + 1];
+	int ret;
+
+	for (;; dev->classes++) {
+		define = (struct ct_define){
+			.size = sizeof(define),
+			.id = CT_CLASS_DYNAMIC + dev->classes,
+		};
+		if (ioctl(dev->fd, CT_IOC_GET_DEFINE, &define))
+			break;
+		ret = ct_registry_add_define(w, &define);
+		if (ret)
+			return ret;
+	}
+	for (;; dev->strings++) {
+		string = (struct ct_string){
+			.size = sizeof(string),
+			.id = dev->strings + 1,
+			.text = (uintptr_t)text,
+			.len = CT_STRING_MAX,
+		};
+		if (ioctl(dev->fd, CT_IOC_GET_STRING, &string))
+			break;
+		text[string.len] = '\0';
+		ret = ct_registry_add_string(w, string.id, text);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int ct_device_stop(struct ct_device *dev)
+{
+	return ioctl(dev->fd, CT_IOC_STOP) ? -errno : 0;
+}
+
+void ct_device_close(struct ct_device *dev)
+{
+	uint32_t cpu;
+
+	/* The mappings go with the process; a recorder has one session. */
+	for (cpu = 0; dev->ring && cpu < dev->session.cpus; cpu++)
+		if (dev->ring[cpu].fd >= 0)
+			close(dev->ring[cpu].fd);
+	free(dev->ring);
+	if (dev->fd >= 0)
+		close(dev->fd);
+	dev->fd = -1;
+}

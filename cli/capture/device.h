@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The recorder's side of /dev/cudatrace: owns a session and copies finished
+ * packets from the rings into a trace directory.
+ */
+#ifndef CT_CLI_DEVICE_H
+#define CT_CLI_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "module/uapi/cudatrace.h"
+#include "base/error.h"
+#include "trace/registry.h"
+
+/* One CPU's ring, mapped, and the file that its packets go to. */
+struct ct_device_ring {
+	const struct ct_cpu_status *status;
+	struct ct_cpu_consumer *consumer;
+	const uint8_t *data;
+	uint64_t pos;			/* next packet to copy */
+	uint64_t skipped;		/* packets overwritten before we came */
+	int fd;				/* k-CPU, -1 until there is a packet */
+};
+
+struct ct_device {
+	int fd;
+	struct ct_session session;
+	const struct ct_facts *facts;
+	struct ct_device_ring *ring;	/* session.cpus of them */
+	uint32_t classes;		/* of the registry already written */
+	uint32_t strings;
+};
+
+/**
+ * ct_device_open() - open the device and check that both sides speak one ABI
+ *
+ * Return: 0 or a negative errno, with a line in @err that names the cure.
+ */
+int ct_device_open(struct ct_device *dev, struct ct_error *err);
+
+/**
+ * ct_device_start() - start a lossless session and map its rings
+ * @subbuf_size, @subbuf_count: as in struct ct_session, 0 for the defaults
+ * @lanes: threads may write into lanes, which the caller drains
+ */
+int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
+		    uint64_t groups, bool lanes, struct ct_error *err);
+
+/**
+ * ct_device_attach() - look at the session of somebody else
+ *
+ * Opens and maps for reading only; nothing that is read is taken from its owner.
+ */
+int ct_device_attach(struct ct_device *dev, struct ct_error *err);
+
+/**
+ * ct_device_take() - look at what a recorder left that was killed
+ *
+ * Its rings no longer change.  ct_device_stop() has the module forget it.
+ *
+ * Return: 0; -ENODATA there is nothing; a negative errno with a line in @err.
+ */
+int ct_device_take(struct ct_device *dev, struct ct_error *err);
+
+/* Of two sides that differ: is it the module that should be updated? */
+bool ct_device_is_older(const struct ct_version *version);
+
+/**
+ * ct_device_snapshot() - copy what the rings hold into directory @dirfd
+ * @since: ns: packets that ended before are left out
+ *
+ * The session goes on meanwhile; what it overwrites while we copy is left out.
+ */
+int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err);
+
+/**
+ * ct_device_drain() - copy what is finished into directory @dirfd
+ * @last: the session is over: also what stands in packets that are still open
+ *
+ * Return: packets copied, or a negative errno of a write.
+ */
+int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
+
+/**
+ * ct_device_drain_lanes() - copy what threads have in their lanes into directory @dirfd
+ * @last: the session is over: also what stands in packets that are not full, and the
+ *	  calls that are open
+ *
+ * Return: packets copied, or a negative errno of a write.
+ */
+int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
+
+/* ct_device_registry() - append what was defined since the last call. */
+int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w);
+
+/* ct_device_stop() - end the session; the mappings stay readable. */
+int ct_device_stop(struct ct_device *dev);
+void ct_device_close(struct ct_device *dev);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Threads' lanes: the module gives one packet after another, and each goes to the end
+ * of its thread's stream.  See device.h, and section 6 of cudatrace.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "capture/device.h"
+
+/* Between two looks at the rings: more than threads can fill in that time. */
+#define AT_ONCE	1024
+
+static int append(int dirfd, const struct ct_lane_read *read, const void *buf,
+		  struct ct_error *err)
+{
+	bool packet = read->what == CT_LANE_PACKET;
+	const char *p = buf;
+	size_t left = read->bytes;
+	char name[40];
+	ssize_t n = 0;
+	off_t at;
+	int fd, code = 0;
+
+	snprintf(name, sizeof(name), packet ? "u-%u-%u" : ".open-%u-%u", read->pid, read->stream);
+	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | (packet ? O_APPEND : O_TRUNC),
+		    0666);
+	at = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	while (fd >= 0 && left) {
+		n = write(fd, p, left);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		p += n;
+		left -= n;
+	}
+	if (fd < 0 || n < 0)
+		code = errno;
+	/* A part of a packet is none. */
+	if (n < 0 && ftruncate(fd, at))
+		code = errno;
+	if (fd >= 0)
+		close(fd);
+	if (code)
+		ct_fail(err, code, "%s: %s: the trace ends here", name, strerror(code));
+	return code ? -EIO : 0;
+}
+
+int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)
+{
+	struct ct_lane_read read = {
+		.size = sizeof(read),
+		.flags = last ? CT_LANE_READ_ALL : 0,
+		.len = CT_LANE_SLOT_MAX,
+	};
+	void *buf = malloc(read.len);
+	int ret = 0, n;
+
+	if (!buf)
+		return ct_fail(err, ENOMEM, "out of memory");
+	read.buf = (uintptr_t)buf;
+	for (n = 0; last || n < AT_ONCE; n++) {
+		if (ioctl(dev->fd, CT_IOC_LANE_READ, &read)) {
+			if (errno != ENOENT)
+				ret = ct_fail(err, errno, "the module gives no lanes: %s", strerror(errno));
+			break;
+		}
+		ret = append(dirfd, &read, buf, err);
+		if (ret)
+			break;
+	}
+	free(buf);
+	return ret ? ret : n;
+}

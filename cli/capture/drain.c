@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See storer.h. */
+#include "capture/drain.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/sub_buffers.h"
+#include "trace/stream.h"
+
+#define THREADS_MAX	200	/* at a time; the others store themselves */
+#define PAGE		4096
+#define WAIT_NS		100000000	/* for who filled a packet when nobody was told */
+
+/* Where we have to wait for a CPU, others wait for the one that we take. */
+#define LOOK_NS		10000000	/* so often it is asked */
+#define DELAY_SHARE	4		/* of our time, spent waiting: too much */
+#define REST_NS		200000000	/* the threads store themselves meanwhile */
+
+/* A thread that fills slots. */
+struct ct_stored {
+	char name[64];		/* of its stream */
+	struct ct_slots slots;
+	int stream;
+	uint64_t next;		/* packet */
+};
+
+/* ------------------------------------------------------ its threads ------ */
+
+static void close_thread(struct ct_stored *t)
+{
+	ct_slots_close(&t->slots);
+	close(t->stream);
+}
+
+/*
+ * Will it fill no more?  If it is only in another namespace of pids, it stores itself
+ * from now on.
+ */
+static bool ended(const struct ct_stored *t)
+{
+	struct ct_open_page page;
+	char path[64];
+	struct stat st;
+
+	if (fstat(t->slots.fd, &st) || !st.st_nlink ||
+	    pread(t->slots.fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", page.pid, page.tid);
+	return access(path, F_OK);
+}
+
+/* The thread's own stream, and no other name of somebody's file. */
+static int open_stream(int dirfd, const char *name, uid_t owner)
+{
+	int fd = openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+			st.st_uid != owner)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool open_thread(const struct ct_storer *s, const char *open_name, struct ct_stored *t)
+{
+	struct stat st;
+
+	if (snprintf(t->name, sizeof(t->name), "u-%s", open_name + 6) >= (int)sizeof(t->name) ||
+	    ct_stream_kind(t->name) != CT_STREAM_THREAD)
+		return false;
+	t->slots.fd = openat(s->dirfd, open_name,
+			     O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (t->slots.fd < 0)
+		return false;
+	t->next = 0;
+	/* What one that has ended left here is there until the trace is finished. */
+	t->stream = !fstat(t->slots.fd, &st) && st.st_nlink == 1 && !ended(t) &&
+		    ct_slots_read(&t->slots) ? open_stream(s->dirfd, t->name, st.st_uid) : -1;
+	if (t->stream < 0)
+		ct_slots_close(&t->slots);
+	return t->stream >= 0;
+}
+
+static bool known(const struct ct_storer *s, const char *open_name)
+{
+	for (unsigned int i = 0; i < s->threads_count; i++)
+		if (!strcmp(s->threads[i].name + 2, open_name + 6))
+			return true;
+	return false;
+}
+
+static void find_threads(struct ct_storer *s)
+{
+	struct dirent *entry;
+	unsigned int kept = 0;
+	DIR *dir;
+	int fd;
+
+	for (unsigned int i = 0; i < s->threads_count; i++) {
+		if (ended(&s->threads[i]))
+			close_thread(&s->threads[i]);
+		else
+			s->threads[kept++] = s->threads[i];
+	}
+	s->threads_count = kept;
+	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (s->threads_count < THREADS_MAX && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, ".open-", 6) && !known(s, entry->d_name) &&
+		    open_thread(s, entry->d_name, &s->threads[s->threads_count]))
+			s->threads_count++;
+	closedir(dir);
+}
+
+/* ------------------------------------------------------ their packets ---- */
+
+/*
+ * Copies packet t->next out of its slot.  Return: its size in bytes; 0: it was stored
+ * by its thread meanwhile; -1: it makes no sense.
+ */
+static ssize_t copy_packet(struct ct_storer *s, struct ct_stored *t, uint64_t *offset)
+{
+	struct ct_packet *head = (void *)s->copy;
+	uint32_t i = t->next % t->slots.head.slots;
+	struct ct_slots now = t->slots;
+	uint64_t size;
+	struct stat st;
+
+	size = t->slots.head.at[i].size;
+	*offset = t->slots.head.at[i].offset;
+	if (size < CT_PACKET_HEAD || size > t->slots.head.slot_size || size % 8 ||
+	    pread(t->slots.fd, s->copy, size, CT_OPEN_PACKET +
+		  (uint64_t)i * t->slots.head.slot_size) != (ssize_t)size || !ct_slots_read(&now))
+		return -1;
+	if (now.head.filled >= t->next + t->slots.head.slots)
+		return 0;
+	/* At the end of what is there, by its thread or by us. */
+	if (fstat(t->stream, &st) || *offset > (uint64_t)st.st_size || head->magic != CT_MAGIC ||
+	    head->content_size != 8 * size)
+		return -1;
+	head->packet_size = 8 * size;
+	return size;
+}
+
+/* Return: is there perhaps more? */
+static bool store_next(struct ct_storer *s, struct ct_stored *t)
+{
+	uint64_t offset, stored;
+	ssize_t size;
+
+	if (!ct_slots_read(&t->slots) || t->next >= t->slots.head.filled)
+		return false;
+	/* What its thread stored itself, being quicker. */
+	if (t->slots.head.filled >= t->next + t->slots.head.slots)
+		t->next = t->slots.head.filled - t->slots.head.slots + 1;
+	size = copy_packet(s, t, &offset);
+	if (size < 0)
+		return false;
+	if (size > 0) {
+		/* No room: its thread finds it where it is. */
+		if (ct_stream_write(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
+				    offset + CT_PACKET_HEAD) ||
+		    ct_stream_write(t->stream, s->copy, CT_PACKET_HEAD, offset))
+			return false;
+		stored = t->next + 1;
+		if (pwrite(t->slots.fd, &stored, sizeof(stored), CT_OPEN_HANDOVER +
+			   offsetof(struct ct_handover, stored)) != sizeof(stored))
+			return false;
+		t->next++;
+	}
+	return true;
+}
+
+static bool read_page(const struct ct_storer *s, struct ct_recorder_page *page)
+{
+	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
+}
+
+/* Return: was anything stored? */
+static bool store_all(struct ct_storer *s)
+{
+	struct ct_recorder_page page;
+	bool any = false, more;
+
+	if (read_page(s, &page) && page.threads != s->threads_seen) {
+		s->threads_seen = page.threads;
+		find_threads(s);
+	}
+	/* Not for ever: see in_the_way(). */
+	for (int rounds = 0; rounds < 16; rounds++) {
+		more = false;
+		/* One of each, so that a quick one does not keep the others waiting. */
+		for (unsigned int i = 0; i < s->threads_count; i++)
+			more |= store_next(s, &s->threads[i]);
+		if (!more)
+			break;
+		any = true;
+	}
+	return any;
+}
+
+/* ------------------------------------------------------ our own ---------- */
+
+static void set_word(const struct ct_storer *s, size_t offset, uint32_t value)
+{
+	if (pwrite(s->fd, &value, sizeof(value), offset) < 0)
+		return;		/* then it is the time that wakes us */
+}
+#define SET_WAITING(s, value)	\
+	set_word(s, offsetof(struct ct_recorder_page, waiting), value)
+
+/* How this thread got on: what the kernel says of it, in ns. */
+struct progress {
+	int fd;
+	uint64_t at, ran, waited;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Are the CPUs so busy that we are in the way? */
+static bool in_the_way(struct progress *p)
+{
+	struct progress before = *p;
+	char text[128];
+	ssize_t n;
+
+	if (now() - p->at < LOOK_NS)
+		return false;
+	p->at = now();
+	n = pread(p->fd, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, &p->ran, &p->waited) != 2)
+		return false;
+	return p->waited - before.waited > (p->ran - before.ran) / DELAY_SHARE;
+}
+
+/* Until the time is over, or somebody wakes us; not if the word has changed since. */
+static void sleep_on(const struct ct_storer *s, uint32_t filled, long ns)
+{
+	const struct timespec longest = { .tv_nsec = ns };
+
+	if (!s->stop && syscall(SYS_futex, &s->page->filled, FUTEX_WAIT, filled, &longest) &&
+	    errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+		nanosleep(&longest, NULL);
+}
+
+static void *run(void *arg)
+{
+	struct progress progress = { .fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
+	struct ct_storer *s = arg;
+	struct ct_recorder_page page = { 0 };
+
+	in_the_way(&progress);
+	while (!s->stop) {
+		if (in_the_way(&progress)) {
+			read_page(s, &page);
+			sleep_on(s, page.filled, REST_NS);
+			in_the_way(&progress);
+		}
+		if (store_all(s))
+			continue;
+		SET_WAITING(s, 1);
+		read_page(s, &page);
+		/* Whoever fills one from here on finds that we wait. */
+		if (!store_all(s))
+			sleep_on(s, page.filled, WAIT_NS);
+		SET_WAITING(s, 0);
+	}
+	if (progress.fd >= 0)
+		close(progress.fd);
+	return NULL;
+}
+
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 2 : CPU_COUNT(&set);
+}
+
+void ct_storer_open(struct ct_storer *s, int dirfd)
+{
+	uint8_t page[PAGE] = { 0 };
+	struct ct_recorder_page *head = (void *)page;
+	void *map;
+
+	if (processors() < 2)
+		return;
+	s->dirfd = dirfd;
+	s->copy = malloc(CT_PACKET_MAX);
+	s->threads = calloc(THREADS_MAX, sizeof(*s->threads));
+	/* Who cut it short would end all programs that have it mapped: our own user alone. */
+	s->fd = openat(dirfd, CT_RECORDER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->fd < 0 || !s->copy || !s->threads)
+		goto failed;
+	head->magic = CT_MAGIC;
+	head->abi = CT_ABI_VERSION;
+	if (ct_stream_write(s->fd, page, sizeof(page), 0))
+		goto failed;
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (map == MAP_FAILED)
+		goto failed;
+	s->page = map;
+	return;
+failed:
+	ct_storer_close(s);
+}
+
+void ct_storer_start(struct ct_storer *s)
+{
+	sigset_t all, old;
+
+	if (s->fd < 0)
+		return;
+	/* The program's signals are the main thread's to pass on. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	s->running = !pthread_create(&s->thread, NULL, run, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void ct_storer_close(struct ct_storer *s)
+{
+	if (s->running) {
+		struct ct_recorder_page page = { 0 };
+
+		s->stop = true;
+		read_page(s, &page);
+		set_word(s, offsetof(struct ct_recorder_page, filled), page.filled + 1);
+		syscall(SYS_futex, &s->page->filled, FUTEX_WAKE, 1);
+		pthread_join(s->thread, NULL);
+		find_threads(s);
+		/* Once: who still fills goes on by itself. */
+		store_all(s);
+	}
+	for (unsigned int i = 0; i < s->threads_count; i++)
+		close_thread(&s->threads[i]);
+	if (s->page)
+		munmap(s->page, PAGE);
+	if (s->fd >= 0) {
+		unlinkat(s->dirfd, CT_RECORDER_FILE, 0);
+		close(s->fd);
+	}
+	free(s->threads);
+	free(s->copy);
+	*s = (struct ct_storer)CT_STORER_INIT;
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finishing a trace.  Must never write to a stream whose thread still lives, and
+ * never change a record that is there.
+ */
+#include "capture/finish.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/orphan.h"
+#include "trace/lost.h"
+#include "capture/metadata.h"
+#include "trace/reader.h"
+#include "capture/drain.h"
+
+#define OPEN_PREFIX	".open-"
+#define LOCK_FILE	".lock"
+
+static int path_of(char path[4096], const char *dir, const char *name)
+{
+	return snprintf(path, 4096, "%s/%s", dir, name) < 4096 ? 0 : -ENAMETOOLONG;
+}
+
+/*
+ * Somebody has the file open or mapped for writing: a read lease is refused then.
+ * That also tells of threads in another pid namespace.  1: yes; 0: no; -1: can't
+ * be told here (not our file, a file system without leases).
+ */
+static int is_written(const char *path)
+{
+	void (*before)(int) = signal(SIGIO, SIG_IGN);	/* the lease may be broken */
+	int fd, result = -1;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0) {
+		if (!fcntl(fd, F_SETLEASE, F_RDLCK)) {
+			fcntl(fd, F_SETLEASE, F_UNLCK);
+			result = 0;
+		} else if (errno == EAGAIN) {
+			result = 1;
+		}
+		close(fd);
+	}
+	signal(SIGIO, before);
+	return result;
+}
+
+/*
+ * The thread of an open page lives if the page is mapped.  Where that can't be
+ * asked, it lives if it is there and its process has the page mapped: a number
+ * alone may have been given to somebody else since.
+ */
+static bool thread_lives(const char *dir, const struct ct_open_page *page, const char *name)
+{
+	char path[4096], line[4600];
+	bool lives = false;
+	FILE *maps;
+	int written;
+
+	if (path_of(path, dir, name))
+		return true;
+	written = is_written(path);
+	if (written >= 0)
+		return written;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
+	if (access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/maps", page->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno != ENOENT;	/* not ours to look at: leave it alone */
+	while (!lives && fgets(line, sizeof(line), maps))
+		lives = strstr(line, name) != NULL;
+	fclose(maps);
+	return lives;
+}
+
+int ct_trace_lives(const char *dir)
+{
+	struct ct_open_page page;
+	struct dirent *entry;
+	int living = 0;
+	DIR *d;
+
+	d = opendir(dir);
+	if (!d)
+		return -errno;
+	while ((entry = readdir(d)))
+		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
+		    ct_open_page_read(dir, entry->d_name, &page) >= 0 &&
+		    thread_lives(dir, &page, entry->d_name))
+			living++;
+	closedir(d);
+	return living;
+}
+
+/* A packet of call_open records behind the last one of stream @s. */
+static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
+			const struct ct_pending *pending, unsigned int count, int fd)
+{
+	struct ct_packet head = {
+		.magic = CT_MAGIC, .stream_class = CT_STREAM_THREAD, .packet_size = 8ull *
+		CT_PACKET_MIN, .pid = pending->pid, .tid = pending->tid, .op_base = pending->op,
+	};
+	uint8_t packet[CT_PACKET_MIN] = { 0 };
+	uint32_t used = CT_PACKET_HEAD;
+	uint64_t now = t->reg.start;
+
+	memcpy(head.uuid, t->reg.uuid, 16);
+	if (s->packets_count) {
+		struct ct_packet_view last;
+
+		ct_stream_packet(s, s->packets_count - 1, &last);
+		head.seq = last.seq + 1;
+		head.lost = last.lost;
+		now = last.ts_end;
+	}
+	/* When it died is not known: it lived at least until its last call began. */
+	for (unsigned int i = 0; i < count; i++)
+		if (pending[i].begin > now)
+			now = pending[i].begin;
+	for (unsigned int i = 0; i < count; i++) {
+		struct ct_thread_record r = {
+			.stamp = CT_STAMP(now, CT_CLASS_call_open), .depth = pending[i].level,
+			.flags = CT_F_INSTANT | CT_F_NO_RESULT, .duration = 0xffffull << CT_TS_BITS,
+		};
+		struct ct_call_open open = {
+			.begin = pending[i].begin, .op = pending[i].op,
+			.function = pending[i].class, .level = pending[i].level,
+			.reason = CT_OPEN_DIED,
+		};
+
+		if (used + sizeof(r) + sizeof(open) > sizeof(packet))
+			break;
+		memcpy(packet + used, &r, sizeof(r));
+		memcpy(packet + used + sizeof(r), &open, sizeof(open));
+		used += sizeof(r) + sizeof(open);
+	}
+	head.ts_begin = head.ts_end = now;
+	head.content_size = 8ull * used;
+	memcpy(packet, &head, sizeof(head));
+	/* One write: killed in it, the packet is whole or has no magic. */
+	return ct_stream_write(fd, packet, sizeof(packet), s->tail);
+}
+
+/* The packets that were not in the stream, the first one's head last. */
+static int append_packet(const struct ct_stream_file *s, int fd)
+{
+	const uint8_t *p = s->map + s->tail - s->added;
+	uint64_t at = s->tail - s->added;
+	int rc;
+
+	if (!s->added)
+		return 0;
+	rc = ct_stream_write(fd, p + CT_PACKET_HEAD, s->added - CT_PACKET_HEAD, at + CT_PACKET_HEAD);
+	return rc ? rc : ct_stream_write(fd, p, CT_PACKET_HEAD, at);
+}
+
+/* Adds the calls of an open page to its stream, whose tail is cut, and removes it. */
+static int finish_thread(const struct ct_trace *t, const char *page_name, struct ct_error *err)
+{
+	const struct ct_stream_file *s = NULL;
+	unsigned int first = 0, count = 0;
+	char path[4096], name[280];
+	int fd, rc;
+
+	snprintf(name, sizeof(name), "u-%s", page_name + strlen(OPEN_PREFIX));
+	if (ct_stream_kind(name) != CT_STREAM_THREAD || path_of(path, t->dir, name))
+		return ct_fail(err, EBADMSG,
+			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
+			       t->dir, page_name);
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (!strcmp(t->streams[i].name, name))
+			s = &t->streams[i];
+	for (unsigned int i = 0; s && i < t->pending_count; i++)
+		if (t->pending[i].stream == (int)s->index && !count++)
+			first = i;
+	if (count || (s && s->added)) {
+		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
+		if (fd < 0)
+			return ct_fail(err, -fd, "%s: %s", path, strerror(-fd));
+		rc = append_packet(s, fd);
+		if (!rc && count)
+			rc = append_calls(t, s, &t->pending[first], count, fd);
+		if (close(fd) && !rc)
+			rc = -errno;
+		if (rc)
+			return ct_fail(err, -rc, "%s: %s", path, strerror(-rc));
+	}
+	if (!path_of(path, t->dir, page_name) && unlink(path) && errno != ENOENT)
+		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* Packets that were prepared and never begun. */
+static int cut_tails(const struct ct_trace *t, struct ct_error *err)
+{
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+		int fd, rc;
+
+		if (!s->unfinished)
+			continue;
+		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
+		rc = fd < 0 ? fd : ftruncate(fd, s->tail - s->added) ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+		if (rc)
+			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
+	}
+	return 0;
+}
+
+/*
+ * In the place of a packet that was not written whole comes one without records, whose
+ * number says that one is missing: every reader counts the loss, also later.
+ */
+static int mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
+{
+	uint8_t packet[CT_PACKET_MIN] = { 0 };
+	struct ct_packet head;
+	bool known = true;
+	int fd, rc = 0;
+
+	if (s->packets_count)
+		memcpy(&head, s->map + s->packets[s->packets_count - 1].offset, sizeof(head));
+	else if (s->torn >= sizeof(head))
+		memcpy(&head, s->map + s->tail, sizeof(head));
+	else
+		known = false;
+	fd = ct_stream_reopen(s, t->dir, O_WRONLY);
+	if (fd < 0)
+		return fd;
+	if (ftruncate(fd, s->tail))
+		rc = -errno;
+	if (!rc && known) {
+		if (s->packets_count)
+			head.ts_begin = s->packets[s->packets_count - 1].ts_end;
+		head.ts_end = head.ts_begin;
+		head.packet_size = 8ull * CT_PACKET_MIN;
+		head.content_size = 8ull * CT_PACKET_HEAD;
+		head.seq = s->next_seq + 1;
+		memcpy(packet, &head, sizeof(head));
+		rc = ct_stream_write(fd, packet, sizeof(packet), s->tail);
+	}
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* Return: how many streams ended in a part of a packet, or a negative errno. */
+static int mark_all_torn(const struct ct_trace *t, struct ct_error *err)
+{
+	int rc, n = 0;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (!s->torn || s->added)
+			continue;
+		rc = mark_torn(t, s);
+		if (rc)
+			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
+		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+			t->dir, s->name, (unsigned long long)s->torn);
+		n++;
+	}
+	return n;
+}
+
+/* All are dead: the streams get their ends. */
+static int finish_threads(const struct ct_trace *t, struct ct_error *err)
+{
+	struct dirent *entry;
+	char path[4096];
+	DIR *dir;
+	int rc;
+
+	dir = opendir(t->dir);
+	if (!dir)
+		return ct_fail(err, errno, "%s: %s", t->dir, strerror(errno));
+	rc = cut_tails(t, err);
+	while (!rc && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
+			rc = finish_thread(t, entry->d_name, err);
+	closedir(dir);
+	/* Of a recorder that was killed. */
+	if (!rc && !path_of(path, t->dir, CT_RECORDER_FILE))
+		unlink(path);
+	return rc;
+}
+
+/*
+ * Pages of lost records that count none, and that nobody has mapped.  Who comes looks for
+ * one with the registry locked.
+ */
+static void remove_pages(const char *dir)
+{
+	struct dirent *entry;
+	char path[4096];
+	int fd = -1;
+	DIR *d = opendir(dir);
+
+	if (d && !path_of(path, dir, CT_REGISTRY_FILE))
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		while ((entry = readdir(d)))
+			if (ct_lost_is_page(entry->d_name) && !path_of(path, dir, entry->d_name) &&
+			    !is_written(path) && !ct_lost_read(dir, entry->d_name))
+				unlink(path);
+	if (fd >= 0)
+		close(fd);
+	if (d)
+		closedir(d);
+}
+
+int ct_trace_lock(const char *dir)
+{
+	char path[4096];
+	int fd;
+
+	if (path_of(path, dir, LOCK_FILE))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return -EWOULDBLOCK;
+	}
+	return fd;
+}
+
+void ct_trace_unlock(const char *dir, int fd)
+{
+	char path[4096];
+
+	if (!path_of(path, dir, LOCK_FILE))
+		unlink(path);
+	close(fd);
+}
+
+int ct_finish(const char *dir, bool locked, struct ct_error *err)
+{
+	struct ct_trace t;
+	int rc, lock = -1;
+
+	/* Beyond a limit on files' size it is an error, too, that we want. */
+	signal(SIGXFSZ, SIG_IGN);
+	memset(&t, 0, sizeof(t));
+	if (!locked) {
+		rc = ct_trace_open(&t, dir, err);
+		if (rc || !t.unfinished)
+			goto out;
+		lock = ct_trace_lock(dir);
+		if (lock == -EWOULDBLOCK) {
+			rc = 1;
+			goto out;
+		}
+		if (lock < 0) {
+			rc = ct_fail(err, -lock, "%s: the trace is not finished, and can't be: %s",
+				     dir, strerror(-lock));
+			goto out;
+		}
+		/* A recorder that lives has stopped its session itself. */
+		rc = ct_left_complete(&t, err);
+		if (rc < 0)
+			goto out;
+		ct_trace_close(&t);
+	}
+	/*
+	 * All must be dead before the first stream is touched, and before it is read: what
+	 * was read of a thread that still lived is old, and would be written over newer.
+	 */
+	rc = ct_trace_lives(dir);
+	if (rc) {
+		rc = rc < 0 ? ct_fail(err, -rc, "%s: %s", dir, strerror(-rc)) : 1;
+		goto out;
+	}
+	rc = ct_trace_open(&t, dir, err);
+	if (rc)
+		goto out;
+	rc = mark_all_torn(&t, err);
+	if (rc > 0) {
+		ct_trace_close(&t);
+		rc = ct_trace_open(&t, dir, err);
+	}
+	if (!rc)
+		rc = finish_threads(&t, err);
+	if (rc)
+		goto out;
+	rc = ct_lost_write(&t);
+	if (rc) {
+		ct_fail(err, -rc, "%s/" CT_LOST_STREAM ": %s", dir, strerror(-rc));
+		goto out;
+	}
+	ct_trace_close(&t);
+	rc = ct_trace_open(&t, dir, err);
+	if (!rc)
+		rc = ct_metadata_write(&t, err);
+	if (!rc)
+		remove_pages(dir);
+out:
+	if (lock >= 0)
+		ct_trace_unlock(dir, lock);
+	ct_trace_close(&t);
+	return rc;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See launch.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/launch.h"
+
+static const int forwarded[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGALRM,
+};
+#define FORWARDED	(sizeof(forwarded) / sizeof(forwarded[0]))
+
+static volatile pid_t target;
+
+bool ct_launch_injected;
+
+static void forward(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	/* The terminal's own signals reach the child's group without us. */
+	if (target > 0 && info->si_code != SI_KERNEL)
+		kill(target, sig);
+	errno = saved;
+}
+
+int ct_launch_library(char *path, size_t room, struct ct_error *err)
+{
+	static const char *const beside[] = { "libcudatrace.so", "../lib/libcudatrace.so",
+		"../lib/x86_64-linux-gnu/libcudatrace.so", "../lib/cudatrace/libcudatrace.so" };
+	const char *env = getenv("CUDATRACE_LIBRARY");
+	char self[PATH_MAX], try[PATH_MAX * 2], *slash;
+	ssize_t len;
+	size_t i;
+
+	if (env && *env) {
+		if (access(env, R_OK))
+			return ct_fail(err, ENOENT, "CUDATRACE_LIBRARY names '%s', which can't be read", env);
+		snprintf(path, room, "%s", env);
+		return 0;
+	}
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len < 0)
+		return ct_fail(err, errno, "/proc/self/exe: %s", strerror(errno));
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(try, sizeof(try), "%s/%s", self, beside[i]);
+		if (!access(try, R_OK) && strlen(try) < room) {
+			strcpy(path, try);
+			return 0;
+		}
+	}
+	return ct_fail(err, ENOENT, "libcudatrace.so is not beside %s nor in its lib folder (make install, or set CUDATRACE_LIBRARY)",
+		       self);
+}
+
+/* Ours in place of another tool's, which ours then calls. */
+static void inject(const char *variable, const char *next, const char *library)
+{
+	const char *old = getenv(variable);
+
+	if (old && *old && strcmp(old, library))
+		setenv(next, old, 1);
+	setenv(variable, library, 1);
+}
+
+/* Both, with a colon between them, which separates what either variable holds. */
+static void set_joined(const char *variable, const char *first, const char *second)
+{
+	char *both;
+
+	if (asprintf(&both, "%s:%s", first, second) < 0)
+		_exit(126);
+	setenv(variable, both, 1);
+}
+
+static void preload(const char *library)
+{
+	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
+	/* AddressSanitizer will not start behind another library, unless told to. */
+	const char *any_order = "verify_asan_link_order=0";
+
+	if (old && *old)
+		set_joined("LD_PRELOAD", library, old);
+	else
+		setenv("LD_PRELOAD", library, 1);
+	/* The last one counts. */
+	if (asan && *asan)
+		set_joined("ASAN_OPTIONS", asan, any_order);
+	else
+		setenv("ASAN_OPTIONS", any_order, 1);
+}
+
+static void set_environment(const char *library, const char *dir, const char *sink)
+{
+	if (ct_launch_injected)
+		inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
+	else
+		preload(library);
+	inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
+	setenv("CUDATRACE_DIR", dir, 1);
+	setenv("CUDATRACE_SINK", sink, 1);
+}
+
+/* In the child, after fork(): never returns. */
+static void run(char **argv, const char *library, const char *dir, const char *sink,
+		const sigset_t *mask, const struct sigaction *sigchld, int report)
+{
+	size_t i;
+	int code;
+
+	for (i = 0; i < FORWARDED; i++)
+		signal(forwarded[i], SIG_DFL);
+	sigaction(SIGCHLD, sigchld, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (library)
+		set_environment(library, dir, sink);
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(report, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(code == ENOENT ? 127 : 126);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < FORWARDED; i++) {
+		/* What is ignored (nohup) stays ignored, in the child too. */
+		if (!sigaction(forwarded[i], NULL, &old) && old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(forwarded[i], &action, NULL);
+	}
+	/* Beyond a limit on files' size it is an error, too, that we want. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
+	      const char *sink, struct ct_error *err)
+{
+	const struct sigaction waited = { .sa_handler = SIG_DFL };
+	struct sigaction sigchld;
+	sigset_t all, old;
+	int report[2], code = 0;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC))
+		return ct_fail(err, errno, "pipe: %s", strerror(errno));
+	/* A signal between fork and here must not be lost. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	/* Where it is ignored, as we may have inherited it, a child leaves no status. */
+	sigaction(SIGCHLD, &waited, &sigchld);
+	child->pid = fork();
+	if (child->pid < 0) {
+		code = errno;
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		close(report[0]);
+		close(report[1]);
+		return ct_fail(err, code, "fork: %s", strerror(code));
+	}
+	if (!child->pid)
+		run(argv, library, dir, sink, &old, &sigchld, report[1]);
+	target = child->pid;
+	catch_signals();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(report[1]);
+	do {
+		n = read(report[0], &code, sizeof(code));
+	} while (n < 0 && errno == EINTR);
+	close(report[0]);
+	if (n == sizeof(code)) {
+		waitpid(child->pid, NULL, 0);
+		target = 0;
+		child->status = code == ENOENT ? 127 : 126;
+		return ct_fail(err, code, "%s: %s", argv[0], strerror(code));
+	}
+	child->pidfd = syscall(SYS_pidfd_open, child->pid, 0);
+	return 0;
+}
+
+int ct_launch_wait(struct ct_child *child, int ms)
+{
+	struct pollfd p = { .fd = child->pidfd, .events = POLLIN };
+	int status;
+	pid_t pid;
+
+	if (child->pidfd >= 0 && poll(&p, 1, ms) <= 0)
+		return 0;
+	/* No pidfd (kernels before 5.3): ask, then rest. */
+	if (child->pidfd < 0 && ms > 0)
+		poll(NULL, 0, ms);
+	do {
+		pid = waitpid(child->pid, &status, child->pidfd < 0 && ms >= 0 ? WNOHANG : 0);
+	} while (pid < 0 && errno == EINTR);
+	if (!pid)
+		return 0;
+	target = 0;
+	if (child->pidfd >= 0)
+		close(child->pidfd);
+	if (pid < 0)
+		child->status = 1;	/* somebody else has waited for it */
+	else
+		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return 1;
+}

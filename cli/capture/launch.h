@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The program that is recorded: started with the preload library, its signals
+ * forwarded, its status kept.
+ */
+#ifndef CT_CLI_LAUNCH_H
+#define CT_CLI_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct ct_child {
+	pid_t pid;
+	int pidfd;		/* readable when it has ended */
+	int status;		/* as a shell tells it: exit status, or 128 + signal */
+};
+
+/* Path of libcudatrace.so: $CUDATRACE_LIBRARY, beside this program, or installed. */
+int ct_launch_library(char *path, size_t room, struct ct_error *err);
+
+/**
+ * ct_launch() - start argv, with the library preloaded unless @library is NULL
+ * @dir: the trace directory, absolute
+ * @sink: "device" or "files"
+ *
+ * From now on signals that somebody sends to this process go to the child.  (What
+ * the terminal sends, it sends to both.)
+ *
+ * Return: 0, or -ENOENT and the like when argv[0] can't be run: @child->status is
+ * then what a shell would return (127 or 126).
+ */
+int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
+	      const char *sink, struct ct_error *err);
+
+/* Waits up to @ms milliseconds (-1: for ever).  1: ended, status is set; 0: not yet. */
+int ct_launch_wait(struct ct_child *child, int ms);
+
+/* The library is not preloaded: libcuda loads it (--inject).  Set before ct_launch(). */
+extern bool ct_launch_injected;
+
+#endif

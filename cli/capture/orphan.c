@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See left.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/orphan.h"
+#include "capture/recording.h"
+
+/* What was defined since the recorder last wrote its registry. */
+static int complete_registry(const struct ct_trace *t, struct ct_device *dev,
+			     struct ct_error *err)
+{
+	struct ct_registry_writer w;
+	unsigned int id;
+	int ret;
+
+	for (id = CT_CLASS_DYNAMIC; id <= CT_CLASS_MAX; id++)
+		if (ct_registry_class(&t->reg, id))
+			dev->classes = id + 1 - CT_CLASS_DYNAMIC;
+	dev->strings = t->reg.strings_count ? t->reg.strings_count - 1 : 0;
+	ret = ct_registry_append(&w, t->dir, err);
+	if (ret)
+		return ret;
+	ret = ct_device_registry(dev, &w);
+	ct_registry_close(&w);
+	return ret ? ct_fail(err, -ret, "%s/%s: %s", t->dir, CT_REGISTRY_FILE, strerror(-ret)) : 0;
+}
+
+/* Return: the file, which ends behind its last whole packet, or a negative errno. */
+static int cut(const struct ct_trace *t, const struct ct_stream_file *s)
+{
+	int fd = ct_stream_reopen(s, t->dir, O_WRONLY | O_APPEND);
+
+	if (fd >= 0 && ftruncate(fd, s->tail)) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/* Where the recorder was: behind the last whole packet of each file. */
+static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
+		       struct ct_error *err)
+{
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+		struct ct_packet_view last;
+		struct ct_device_ring *r;
+
+		/* Of a thread's stream only what was being written is to go. */
+		if (s->kind == CT_STREAM_THREAD && s->unfinished) {
+			fd = cut(t, s);
+			if (fd < 0)
+				return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name,
+					       strerror(-fd));
+			close(fd);
+			if (s->torn)
+				fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+					t->dir, s->name, (unsigned long long)s->torn);
+		}
+		/* The first packet of a CPU, not written whole: the ring still has it. */
+		if (s->kind == CT_STREAM_CPU && !s->packets_count && unlinkat(dirfd, s->name, 0))
+			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
+		if (s->kind != CT_STREAM_CPU || s->cpu >= dev->session.cpus || !s->packets_count)
+			continue;
+		r = &dev->ring[s->cpu];
+		ct_stream_packet(s, s->packets_count - 1, &last);
+		r->pos = (last.seq + 1) * dev->session.subbuf_size;
+		fd = cut(t, s);
+		if (fd < 0)
+			return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name, strerror(-fd));
+		r->fd = fd;
+	}
+	return 0;
+}
+
+/* The recorder writes its state at the end, so there is none yet. */
+static void write_state(const struct ct_trace *t, struct ct_device *dev, int dirfd)
+{
+	struct ct_state st;
+	uint32_t cpu;
+
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (t->streams[i].kind == CT_STREAM_STATE && t->streams[i].packets_count)
+			return;
+	unlinkat(dirfd, "state", 0);
+	if (ct_state_open(&st, dirfd, t->reg.uuid))
+		return;
+	ct_state_clock(&st);
+	for (cpu = 0; cpu < dev->session.cpus; cpu++)
+		if (dev->ring[cpu].status)
+			ct_state_stream(&st, cpu, dev->ring[cpu].status);
+	ct_state_close(&st);
+}
+
+/* All that is left, of CPUs and of threads. */
+static int drain(struct ct_device *dev, int dirfd, struct ct_error *err)
+{
+	int n = ct_device_drain(dev, dirfd, true, err);
+	int lanes = n < 0 ? n : ct_device_drain_lanes(dev, dirfd, true, err);
+
+	return lanes < 0 ? lanes : n + lanes;
+}
+
+int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
+{
+	struct ct_device dev;
+	int dirfd, ret;
+
+	if (ct_device_take(&dev, err))
+		return 0;
+	if (memcmp(dev.session.uuid, t->reg.uuid, sizeof(dev.session.uuid))) {
+		ct_device_close(&dev);
+		return 0;
+	}
+	dirfd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret = dirfd < 0 ? ct_fail(err, errno, "%s: %s", t->dir, strerror(errno)) :
+	      complete_registry(t, &dev, err);
+	if (!ret)
+		ret = find_places(t, &dev, dirfd, err);
+	if (!ret)
+		ret = drain(&dev, dirfd, err);
+	if (ret >= 0) {
+		write_state(t, &dev, dirfd);
+		/* It is in the files now. */
+		ct_device_stop(&dev);
+		fprintf(stderr, "cudatrace: %s: its recorder was killed; %d packets that the module still held were added\n",
+			t->dir, ret);
+		ret++;		/* the state, if nothing else */
+	}
+	if (dirfd >= 0)
+		close(dirfd);
+	ct_device_close(&dev);
+	return ret;
+}
+
+void ct_left_save(const char *dir)
+{
+	struct ct_recording rec = CT_RECORDING_INIT;
+	struct ct_error err = { 0 };
+	char name[PATH_MAX];
+	uint32_t holder;
+	int i, n;
+
+	if (ct_device_take(&rec.device, &err))
+		return;
+	holder = rec.device.session.holder;
+	rec.module = true;
+	for (i = 1; i < 100; i++) {
+		snprintf(name, sizeof(name), i == 1 ? "%.4000s-left" : "%.4000s-left-%d", dir, i);
+		if (access(name, F_OK))
+			break;
+	}
+	if (ct_recording_directory(&rec, name, false, &err) ||
+	    ct_recording_registry(&rec, NULL, &err)) {
+		ct_complain("what killed recorder %u left can't be saved: %s", holder, err.text);
+		ct_device_close(&rec.device);
+		return;
+	}
+	n = ct_device_snapshot(&rec.device, rec.dirfd, 0, &err);
+	if (n >= 0 && ct_device_drain_lanes(&rec.device, rec.dirfd, true, &err) < 0)
+		n = -1;
+	ct_recording_streams(&rec);
+	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
+		ct_complain("what killed recorder %u left is not saved whole: %s", holder, err.text);
+	else
+		ct_device_stop(&rec.device);
+	if (ct_recording_finish(&rec, &err))
+		ct_complain("%s", err.text);
+	fprintf(stderr, "cudatrace: recorder %u was killed; what the module still held of it is in %s\n",
+		holder, name);
+}

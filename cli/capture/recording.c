@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See recording.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/finish.h"
+#include "trace/lost.h"
+#include "capture/recording.h"
+#include "capture/drain.h"
+#include "trace/stream.h"
+
+/* ------------------------------------------------------ the directory ---- */
+
+static bool begins_with(int dirfd, const char *name, const char *text)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	char begin[64];
+	ssize_t n = fd < 0 ? -1 : read(fd, begin, strlen(text));
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(text) && !memcmp(begin, text, n);
+}
+
+/* Does one of the files that say so say that this is a trace of ours? */
+static bool is_trace(int dirfd)
+{
+	return begins_with(dirfd, CT_REGISTRY_FILE, "cudatrace ") ||
+	       begins_with(dirfd, CT_METADATA_FILE, "/* CTF 1.8 */\n/*\nA trace of cudatrace ");
+}
+
+/* Only what a recording made is ever removed. */
+static bool is_ours(int dirfd, const char *name)
+{
+	char stream[280];
+	struct stat st;
+	bool known;
+
+	if (!strncmp(name, ".open-", 6)) {
+		snprintf(stream, sizeof(stream), "u-%s", name + 6);
+		known = ct_stream_kind(stream) == CT_STREAM_THREAD;
+	} else if (!strncmp(name, ".metadata.", 10)) {
+		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
+	} else {
+		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
+			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock") ||
+			!strcmp(name, CT_RECORDER_FILE) || ct_lost_is_page(name) ||
+			!strcmp(name, ".lost");
+	}
+	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+}
+
+/* Nothing is removed before it is known that all may be. */
+static int may_replace(DIR *d, const char *dir, struct ct_error *err)
+{
+	struct dirent *entry;
+
+	if (!is_trace(dirfd(d)))
+		return ct_fail(err, EEXIST, "%s is no trace: it is left alone (give another -o)", dir);
+	while ((entry = readdir(d)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    !is_ours(dirfd(d), entry->d_name))
+			return ct_fail(err, EEXIST, "%s/%s is not of a trace: all is left alone (give another -o)",
+				       dir, entry->d_name);
+	rewinddir(d);
+	return 0;
+}
+
+static void remove_files(DIR *d)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(d)))
+		if (is_ours(dirfd(d), entry->d_name))
+			unlinkat(dirfd(d), entry->d_name, 0);
+}
+
+static int remove_trace(const char *dir, struct ct_error *err)
+{
+	DIR *d;
+	int lock, ret;
+
+	/* An empty one was made for us. */
+	if (!rmdir(dir))
+		return 0;
+	d = opendir(dir);
+	if (!d)
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	ret = may_replace(d, dir, err);
+	if (ret)
+		goto out;
+	lock = ct_trace_lock(dir);
+	if (lock == -EWOULDBLOCK || (lock >= 0 && ct_trace_lives(dir) > 0))
+		ret = ct_fail(err, EBUSY, "%s is still being recorded: it is left alone (give another -o, or end what records into it)",
+			      dir);
+	else if (lock < 0)
+		ret = ct_fail(err, -lock, "%s: %s", dir, strerror(-lock));
+	else
+		remove_files(d);
+	if (!ret && rmdir(dir))
+		ret = ct_fail(err, errno, "%s can't be removed: %s (give another -o)", dir,
+			      strerror(errno));
+	if (ret && lock >= 0)
+		ct_trace_unlock(dir, lock);
+	else if (lock >= 0)
+		close(lock);
+out:
+	closedir(d);
+	return ret;
+}
+
+int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force,
+			   struct ct_error *err)
+{
+	char name[64];
+	time_t now = time(NULL);
+	int ret;
+
+	if (!dir) {
+		strftime(name, sizeof(name), "cudatrace-%Y%m%d-%H%M%S", localtime(&now));
+		dir = name;
+	}
+	if (!access(dir, F_OK)) {
+		if (!force)
+			return ct_fail(err, EEXIST, "%s exists already: give another -o, or -f to replace it", dir);
+		ret = remove_trace(dir, err);
+		if (ret)
+			return ret;
+	}
+	/* Programs that change their user write into it too. */
+	if (mkdir(dir, 0777))
+		return ct_fail(err, errno, "%s can't be made: %s", dir, strerror(errno));
+	if (!realpath(dir, rec->dir))
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	rec->dirfd = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rec->dirfd < 0)
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	rec->lock = ct_trace_lock(rec->dir);
+	return rec->lock < 0 ? ct_fail(err, -rec->lock, "%s: %s", dir, strerror(-rec->lock)) : 0;
+}
+
+void ct_recording_abandon(struct ct_recording *rec)
+{
+	DIR *d;
+
+	ct_registry_close(&rec->registry);
+	ct_state_close(&rec->state);
+	ct_device_close(&rec->device);
+	d = rec->dir[0] ? opendir(rec->dir) : NULL;
+	if (d) {
+		remove_files(d);
+		closedir(d);
+		rmdir(rec->dir);
+	}
+}
+
+/* ------------------------------------------------------ the trace -------- */
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void add_driver_version(struct ct_recording *rec)
+{
+	char line[256], *p;
+	FILE *f = fopen("/proc/driver/nvidia/version", "re");
+
+	if (!f)
+		return;
+	p = fgets(line, sizeof(line), f);
+	fclose(f);
+	if (p) {
+		line[strcspn(line, "\n")] = '\0';
+		ct_registry_add_info(&rec->registry, "driver", line);
+	}
+}
+
+static void add_infos(struct ct_recording *rec, const char *command)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	ct_registry_add_info(&rec->registry, "tracer", "cudatrace " CT_VERSION);
+	ct_registry_add_info(&rec->registry, "way", rec->module ? "module" : "files");
+	if (command)
+		ct_registry_add_info(&rec->registry, "command", command);
+	ct_registry_add_info(&rec->registry, "hostname", uts.nodename);
+	ct_registry_add_info(&rec->registry, "kernel", uts.release);
+	add_driver_version(rec);
+}
+
+int ct_recording_registry(struct ct_recording *rec, const char *command, struct ct_error *err)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), realtime = clock_ns(CLOCK_REALTIME);
+	uint8_t uuid[16];
+	int ret;
+
+	if (rec->module) {
+		memcpy(uuid, rec->device.session.uuid, sizeof(uuid));
+		realtime -= start - rec->device.session.start;
+		start = rec->device.session.start;
+	} else if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid)) {
+		return ct_fail(err, errno, "no random numbers: %s", strerror(errno));
+	}
+	ret = ct_registry_create(&rec->registry, rec->dir, uuid, start, realtime, err);
+	if (ret)
+		return ret;
+	add_infos(rec, command);
+	ret = ct_state_open(&rec->state, rec->dirfd, uuid);
+	if (ret)
+		return ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
+	ct_state_clock(&rec->state);
+	/* A snapshot is a copy: nobody records into it. */
+	ret = command ? ct_lost_create(rec->dirfd) : 0;
+	return ret ? ct_fail(err, -ret, "%s/.lost: %s", rec->dir, strerror(-ret)) : 0;
+}
+
+void ct_recording_probes(struct ct_recording *rec)
+{
+	struct ct_probe_info info;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
+		if (ioctl(rec->device.fd, CT_IOC_GET_PROBE, &info))
+			break;
+		ct_state_probe(&rec->state, &info);
+	}
+}
+
+void ct_recording_streams(struct ct_recording *rec)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < rec->device.session.cpus; cpu++)
+		if (rec->device.ring[cpu].status)
+			ct_state_stream(&rec->state, cpu, rec->device.ring[cpu].status);
+}
+
+/* Who is being killed needs a moment; a daemon takes longer than anybody waits. */
+#define DYING_MS	500
+
+static int finish(const char *dir, struct ct_error *err)
+{
+	int ret = ct_finish(dir, CT_FINISH_LOCKED, err);
+
+	for (int ms = 0; ret == 1 && ms < DYING_MS; ms += 20) {
+		usleep(20000);
+		if (ct_trace_lives(dir) <= 0)
+			ret = ct_finish(dir, CT_FINISH_LOCKED, err);
+	}
+	if (ret != 1)
+		return ret;
+	fprintf(stderr, "cudatrace: what was started here still runs and is recorded on: the first command that opens %s after its end finishes the trace\n",
+		dir);
+	return 0;
+}
+
+int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
+{
+	int ret;
+
+	ct_state_clock(&rec->state);
+	ret = ct_state_close(&rec->state);
+	if (ret)
+		ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
+	ct_registry_close(&rec->registry);
+	ct_device_close(&rec->device);
+	if (!ret)
+		ret = finish(rec->dir, err);
+	ct_trace_unlock(rec->dir, rec->lock);
+	return ret;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state stream of a trace: what changes rarely, written by the recorder
+ * alone (clock pairs, probes, losses).
+ */
+#ifndef CT_CLI_STATE_H
+#define CT_CLI_STATE_H
+
+#include <stdint.h>
+
+#include "module/uapi/cudatrace.h"
+
+struct ct_state {
+	int fd;
+	struct ct_packet *packet;	/* being filled */
+	uint32_t at;			/* bytes of it in use */
+	uint64_t seq;
+	uint8_t uuid[16];
+};
+
+/* Creates DIR/state.  0 or a negative errno. */
+int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
+
+/* A record at this moment; @size bytes of fields, a multiple of 8. */
+int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size);
+
+/* A pair (triple) of clocks, as of now. */
+int ct_state_clock(struct ct_state *st);
+int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info);
+int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_status *status);
+
+/* Writes what is left.  The first error of any call, or 0. */
+int ct_state_close(struct ct_state *st);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which numbers the records of a trace hold, so that metadata names those and not
+ * the thousands that exist: babeltrace2's time to open grows with the square of
+ * an enumeration's labels.
+ */
+#ifndef CT_CLI_USAGE_H
+#define CT_CLI_USAGE_H
+
+#include "base/hash.h"
+#include "trace/reader.h"
+
+#define CT_USAGE_LABELS	8192	/* of one kind; more are left without a name */
+
+struct ct_usage {
+	uint8_t *classes;		/* by id: bits 1 << kind of stream */
+	struct ct_hash strings;		/* key: id */
+	struct ct_hash codes;		/* key: code, c: the have bits */
+	struct ct_hash statuses;	/* key: status */
+};
+
+/* 0 or -ENOMEM.  Free also after an error. */
+int ct_usage_collect(struct ct_usage *usage, const struct ct_trace *t);
+void ct_usage_free(struct ct_usage *usage);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cudatrace record: runs a program and records it.  Chooses the way (the module,
+ * or files written by the preload library alone) and says which; the program's
+ * output, status and signals are its own.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "base/error.h"
+#include "capture/launch.h"
+#include "capture/orphan.h"
+#include "base/options.h"
+#include "capture/recording.h"
+#include "analysis/report.h"
+#include "capture/drain.h"
+
+/* How long packets may wait in the rings: a 4 MiB ring takes 7 million records a
+ * second at this rate.
+ */
+#define DRAIN_MS	10
+
+struct env {
+	const char *dir;
+	bool force, no_module, quiet;
+	uint32_t subbuf_size, subbuf_count;
+	unsigned long long groups;
+	char **argv;
+};
+
+struct recording {
+	const struct env *env;
+	struct ct_recording to;
+	struct ct_child child;
+	struct ct_storer storer;	/* without the module */
+	char library[PATH_MAX];
+};
+
+enum { KEY_NO_MODULE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_RUNTIME };
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
+	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
+	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
+	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
+	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Time getters of a few ns too, not only count them", 0 },
+	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
+	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
+	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 0 },
+	{ "quiet", 'q', NULL, 0, "No summary at the end", 0 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Run a program and record what it does with CUDA.\v"
+	"The status is the program's own (128 + N if signal N ended it), 127 or 126 if it could not "
+	"be run, 1 if nothing could be recorded.\n\n"
+	"EXAMPLES:\n"
+	"  cudatrace record -- python infer.py\n"
+	"  cudatrace record -o trace -f -- ./vectoradd\n"
+	"  cudatrace record --no-module -o trace -- ./server --port 8000\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct env *env = state->input;
+
+	switch (key) {
+	case 'o':
+		env->dir = arg;
+		break;
+	case 'f':
+		env->force = true;
+		break;
+	case 'q':
+		env->quiet = true;
+		break;
+	case KEY_NO_MODULE:
+		env->no_module = true;
+		break;
+	case KEY_GROUPS:
+		if (ct_option_groups(arg, &env->groups))
+			argp_error(state, "no probe group in '%s': give some of " CT_OPTION_GROUPS, arg);
+		break;
+	case KEY_TIME_QUERIES:
+		setenv("CUDATRACE_TIME_QUERIES", "1", 1);
+		break;
+	case KEY_RUNTIME:
+		setenv("CUDATRACE_RUNTIME", "1", 1);
+		break;
+	case KEY_INJECT:
+		ct_launch_injected = true;
+		break;
+	case KEY_SUBBUF_SIZE:
+		env->subbuf_size = ct_option_power(state, "--subbuf-size", arg);
+		break;
+	case KEY_SUBBUFS:
+		env->subbuf_count = ct_option_power(state, "--subbufs", arg);
+		break;
+	case ARGP_KEY_ARGS:
+		env->argv = state->argv + state->next;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Say which way is taken, and why not the better one. */
+static void choose_way(struct recording *rec)
+{
+	const struct env *env = rec->env;
+	struct ct_error err = { 0 };
+	int ret;
+
+	if (env->no_module) {
+		fprintf(stderr, "cudatrace: recording without the module, as asked: the kernel driver's inside is not seen\n");
+		return;
+	}
+	ret = ct_device_open(&rec->to.device, &err);
+	if (!ret) {
+		ct_left_save(rec->to.dir);
+		ret = ct_device_start(&rec->to.device, env->subbuf_size, env->subbuf_count,
+				      env->groups, true, &err);
+	}
+	rec->to.module = !ret;
+	if (rec->to.module) {
+		fprintf(stderr, "cudatrace: recording through the module, %u CPUs\n",
+			rec->to.device.session.cpus);
+		return;
+	}
+	ct_device_close(&rec->to.device);
+	fprintf(stderr, "cudatrace: recording without the module, the kernel driver's inside is not seen: %s\n",
+		err.text);
+}
+
+/* Copy packets until the program has ended.  A full disk ends the copying only. */
+static void follow(struct recording *rec)
+{
+	struct ct_error err = { 0 };
+	bool broken = false;
+
+	while (!ct_launch_wait(&rec->child, rec->to.module ? DRAIN_MS : -1)) {
+		if (!rec->to.module || broken)
+			continue;
+		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0 ||
+		    ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, false, &err) < 0) {
+			ct_complain("%s", err.text);
+			broken = true;
+		}
+		ct_device_registry(&rec->to.device, &rec->to.registry);
+	}
+	if (!rec->to.module)
+		return;
+	ct_recording_probes(&rec->to);
+	ct_device_stop(&rec->to.device);
+	if (!broken && (ct_device_drain(&rec->to.device, rec->to.dirfd, true, &err) < 0 ||
+			ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, true, &err) < 0))
+		ct_complain("%s", err.text);
+	ct_recording_streams(&rec->to);
+	ct_device_registry(&rec->to.device, &rec->to.registry);
+}
+
+static void command_line(const struct env *env, char *command, size_t room)
+{
+	size_t len = 0;
+	char **arg;
+
+	*command = '\0';
+	for (arg = env->argv; *arg && len < room - 1; arg++)
+		len += snprintf(command + len, room - len, "%s%s",
+				arg == env->argv ? "" : " ", *arg);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "-- CMD [ARG...]", doc, NULL, NULL, NULL };
+	struct env env = { .groups = ~0ull };
+	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .storer = CT_STORER_INIT };
+	struct ct_error err = { 0 };
+	char command[4096];
+
+	/* Options end at the program's name: its own are not ours. */
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
+		return 1;
+	command_line(&env, command, sizeof(command));
+	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
+	    ct_recording_directory(&rec.to, env.dir, env.force, &err))
+		return ct_complain("%s", err.text);
+	choose_way(&rec);
+	if (ct_recording_registry(&rec.to, command, &err)) {
+		ct_recording_abandon(&rec.to);
+		return ct_complain("%s", err.text);
+	}
+	if (!rec.to.module)
+		ct_storer_open(&rec.storer, rec.to.dirfd);
+	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir,
+		      rec.to.module ? "device" : "files", &err)) {
+		ct_storer_close(&rec.storer);
+		ct_recording_abandon(&rec.to);
+		ct_complain("%s", err.text);
+		return rec.child.status ? rec.child.status : 1;
+	}
+	ct_storer_start(&rec.storer);
+	follow(&rec);
+	ct_storer_close(&rec.storer);
+	if (ct_recording_finish(&rec.to, &err)) {
+		ct_complain("%s", err.text);
+		return rec.child.status ? rec.child.status : 1;
+	}
+	fprintf(stderr, "cudatrace: trace in %s\n", env.dir ? env.dir : rec.to.dir);
+	if (!env.quiet && ct_report_summary(rec.to.dir, stderr, &err))
+		ct_complain("%s", err.text);
+	return rec.child.status;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cudatrace session: the module's session when no recorder holds it: the flight
+ * recorder that an operator leaves on, and what it records.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "trace/class.h"
+#include "cmd/cmd.h"
+#include "capture/device.h"
+#include "base/error.h"
+#include "base/options.h"
+
+struct env {
+	const char *verb;
+	struct ct_session session;
+	struct ct_filter filter;
+	bool filtering;
+	struct ct_limits limits;
+	bool limiting;
+};
+
+enum { KEY_SUBBUF_SIZE = 0x100, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, KEY_UID,
+       KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE, KEY_RATE, KEY_BANDWIDTH, KEY_SHARE, KEY_BY };
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "For start:", 1 },
+	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 1 },
+	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet, a power of two (65536)", 1 },
+	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 1 },
+	{ NULL, 0, NULL, 0, "For filter (each may be repeated; a record passes if it passes every kind):", 2 },
+	{ "pid", KEY_PID, "PID", 0, "This process", 2 },
+	{ "children", KEY_CHILDREN, NULL, 0, "And those that it forks from now on", 2 },
+	{ "uid", KEY_UID, "USER", 0, "Tasks of this user, by name or number", 2 },
+	{ "comm", KEY_COMM, "NAME", 0, "Tasks whose command name begins with NAME", 2 },
+	{ "cgroup", KEY_CGROUP, "DIR", 0, "Tasks in this cgroup v2 directory or below", 2 },
+	{ "type", KEY_TYPE, "TYPE", 0, "Records of this type: memory, transfer, kernel, ioctl, ...", 2 },
+	{ "none", KEY_NONE, NULL, 0, "Take the filter away", 2 },
+	{ NULL, 0, NULL, 0, "For limit (of each producer; what is not given is not limited):", 3 },
+	{ "rate", KEY_RATE, "N", 0, "Records a second; a second's worth may come at once", 3 },
+	{ "bandwidth", KEY_BANDWIDTH, "BYTES", 0, "Bytes a second", 3 },
+	{ "share", KEY_SHARE, "PERCENT", 0, "Of each CPU's ring, in a lossless session, before it is read (75; 100: all)", 3 },
+	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default), process or cgroup", 3 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Control the module's session.\n\n"
+	"VERB is one of\n"
+	"  start    begin a flight recorder that goes on without us, overwriting the oldest\n"
+	"  stop     end it\n"
+	"  status   what runs, whose it is, what is lost\n"
+	"  pause, resume\n"
+	"  flush    make everything recorded so far readable\n"
+	"  filter   choose what is recorded; without options: show the filter\n"
+	"  limit    what one producer may use; without options: show the limits\v"
+	"EXAMPLES:\n"
+	"  cudatrace session start && cudatrace session status\n"
+	"  cudatrace snapshot -o last --last 10\n"
+	"  cudatrace session filter --pid 4711 --children\n"
+	"  cudatrace session filter --none\n"
+	"  cudatrace session start --groups ioctl,memory --subbufs 256\n"
+	"  cudatrace session limit --rate 100000 --by process\n";
+
+static uint32_t number(struct argp_state *state, const char *what, const char *arg)
+{
+	char *end;
+	unsigned long v = strtoul(arg, &end, 10);
+
+	if (*end || !*arg || v > UINT32_MAX)
+		argp_error(state, "%s is a number, not '%s'", what, arg);
+	return v;
+}
+
+static uint32_t user(struct argp_state *state, const char *arg)
+{
+	struct passwd *pw = getpwnam(arg);
+
+	return pw ? pw->pw_uid : number(state, "--uid of no user's name", arg);
+}
+
+/* One more of a part of the filter. */
+static uint32_t next(struct argp_state *state, uint32_t *count)
+{
+	if (*count == CT_FILTER_MAX)
+		argp_error(state, "a filter takes %d of each kind", CT_FILTER_MAX);
+	return (*count)++;
+}
+
+/* By the flags of struct ct_limits. */
+static const char *const producers[] = {
+	[0] = "user", [CT_LIMIT_PROCESS] = "process", [CT_LIMIT_CGROUP] = "cgroup",
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct env *env = state->input;
+	struct ct_filter *f = &env->filter;
+	int i;
+
+	switch (key) {
+	case KEY_GROUPS:
+		if (ct_option_groups(arg, &env->session.groups))
+			argp_error(state, "no probe group in '%s': give some of " CT_OPTION_GROUPS, arg);
+		return 0;
+	case KEY_SUBBUF_SIZE:
+		env->session.subbuf_size = ct_option_power(state, "--subbuf-size", arg);
+		return 0;
+	case KEY_SUBBUFS:
+		env->session.subbuf_count = ct_option_power(state, "--subbufs", arg);
+		return 0;
+	case KEY_PID:
+		f->pid[next(state, &f->pids)] = number(state, "--pid", arg);
+		break;
+	case KEY_CHILDREN:
+		f->flags |= CT_FILTER_CHILDREN;
+		break;
+	case KEY_UID:
+		f->uid[next(state, &f->uids)] = user(state, arg);
+		break;
+	case KEY_COMM:
+		if (!*arg || strlen(arg) > 15)
+			argp_error(state, "--comm: a command name has 1 to 15 characters, not '%s'", arg);
+		memcpy(f->comm[next(state, &f->comms)], arg, strlen(arg));
+		break;
+	case KEY_CGROUP:
+		i = open(arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (i < 0)
+			argp_error(state, "--cgroup %s: %s", arg, strerror(errno));
+		f->cgroup[next(state, &f->cgroups)] = i;
+		break;
+	case KEY_TYPE:
+		i = ct_word_index(ct_category_word, CT_CAT_COUNT, arg);
+		if (i < 0)
+			argp_error(state, "no type '%s' (types: see \"type\" in the JSON Lines)", arg);
+		f->categories |= 1ull << i;
+		break;
+	case KEY_NONE:
+		break;
+	case KEY_RATE:
+		env->limits.records = number(state, "--rate", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_BANDWIDTH:
+		env->limits.bytes = number(state, "--bandwidth", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_SHARE:
+		env->limits.share = number(state, "--share", arg);
+		if (!env->limits.share || env->limits.share > 100)
+			argp_error(state, "--share is 1 to 100 percent, not '%s'", arg);
+		env->limiting = true;
+		return 0;
+	case KEY_BY:
+		i = ct_word_index(producers, 3, arg);
+		if (i < 0)
+			argp_error(state, "--by is user, process or cgroup, not '%s'", arg);
+		env->limits.flags = i;
+		env->limiting = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (env->verb)
+			argp_error(state, "one verb at a time, not '%s' too", arg);
+		env->verb = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no verb: start, stop, status, pause, resume, flush, filter or limit");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	env->filtering = true;
+	return 0;
+}
+
+/* The device for changing something. */
+static int open_for_change(struct ct_device *dev)
+{
+	struct ct_error err = { 0 };
+
+	return ct_device_open(dev, &err) ? ct_complain("%s", err.text) : 0;
+}
+
+static int change(unsigned long cmd, void *arg, const char *what)
+{
+	struct ct_device dev;
+	int ret = 0;
+
+	if (open_for_change(&dev))
+		return 1;
+	if (ioctl(dev.fd, cmd, arg)) {
+		ret = errno == ENODATA ? ct_complain("%s: no session runs (cudatrace session start)", what) :
+		      errno == EPERM ? ct_complain("%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner", what) :
+		      errno == EINVAL && cmd == CT_IOC_LIMITS ?
+		      ct_complain("limit: a flight recorder has no --share, it overwrites (give --rate or --bandwidth)") :
+		      ct_complain("%s: %s", what, strerror(errno));
+	}
+	ct_device_close(&dev);
+	return ret;
+}
+
+static int start(struct env *env)
+{
+	struct ct_session *s = &env->session;
+	struct ct_device dev;
+	int ret = 0;
+
+	s->size = sizeof(*s);
+	s->flags = CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT;
+	if (open_for_change(&dev))
+		return 1;
+	if (ioctl(dev.fd, CT_IOC_START, s))
+		ret = errno == EBUSY ? ct_complain("process %u records already (cudatrace session status)", s->holder) :
+		      errno == EINVAL ? ct_complain("sizes: a packet has 4096 bytes to 16 MiB, a ring 2 packets to 1 GiB, both powers of two") :
+		      ct_complain("the module refused to start: %s", strerror(errno));
+	ct_device_close(&dev);
+	return ret;
+}
+
+static int status(void)
+{
+	struct ct_error err = { 0 };
+	struct ct_device dev;
+	static const char *const reason[] = {
+#define CT_ROW(id, word)	[CT_LOST_##id] = word,
+		CT_LOSSES(CT_ROW)
+#undef CT_ROW
+	};
+	uint64_t records = 0, lost = 0, overwritten = 0, lost_for[CT_LOST_REASONS] = { 0 };
+	uint32_t cpu, i;
+
+	if (ct_device_attach(&dev, &err))
+		return ct_complain("%s", err.text);
+	for (cpu = 0; cpu < dev.session.cpus; cpu++) {
+		const struct ct_cpu_status *st = dev.ring[cpu].status;
+
+		if (!st)
+			continue;
+		records += st->records;
+		overwritten += st->overwritten;
+		for (i = 0; i < CT_LOST_REASONS; i++)
+			lost += st->lost[i], lost_for[i] += st->lost[i];
+	}
+	lost += dev.facts->lanes_limited;
+	lost_for[CT_LOST_RATE] += dev.facts->lanes_limited;
+	printf("session      started by process %u%s%s%s\n", dev.session.holder,
+	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
+	       dev.session.flags & CT_SESSION_PAUSED ? ", paused" : "",
+	       dev.session.flags & CT_SESSION_DEFAULT ? ", for a reader of " CT_DEVICE_PATH : "");
+	printf("mode         %s\n", dev.session.flags & CT_SESSION_OVERWRITE ?
+	       "flight recorder: the oldest is overwritten" : "lossless: what finds no room is dropped and counted");
+	printf("rings        %u CPUs, %u packets of %u bytes each\n", dev.session.cpus,
+	       dev.session.subbuf_count, dev.session.subbuf_size);
+	printf("records      %llu written, %llu lost, %llu packets overwritten\n",
+	       (unsigned long long)records, (unsigned long long)lost,
+	       (unsigned long long)overwritten);
+	for (i = 0; i < CT_LOST_REASONS; i++)
+		if (lost_for[i])
+			printf("lost         %llu (%s)\n", (unsigned long long)lost_for[i], reason[i]);
+	printf("triggers     %u fired\n", dev.facts->triggers);
+	ct_device_close(&dev);
+	return 0;
+}
+
+static int show_filter(void)
+{
+	struct ct_filter f = { .size = sizeof(f) };
+	uint32_t i;
+
+	if (change(CT_IOC_GET_FILTER, &f, "filter"))
+		return 1;
+	for (i = 0; i < f.pids; i++)
+		printf("--pid %u\n", f.pid[i]);
+	if (f.flags & CT_FILTER_CHILDREN)
+		printf("--children\n");
+	for (i = 0; i < f.uids; i++)
+		printf("--uid %u\n", f.uid[i]);
+	for (i = 0; i < f.comms; i++)
+		printf("--comm %.15s\n", f.comm[i]);
+	if (f.cgroups)
+		printf("--cgroup (%u of them)\n", f.cgroups);
+	for (i = 0; i < CT_CAT_COUNT; i++)
+		if (f.categories & 1ull << i)
+			printf("--type %s\n", ct_category_word[i]);
+	if (!f.pids && !f.uids && !f.comms && !f.cgroups && !f.categories)
+		printf("--none\n");
+	return 0;
+}
+
+static int show_limits(void)
+{
+	struct ct_limits l = { .size = sizeof(l) };
+
+	if (change(CT_IOC_GET_LIMITS, &l, "limit"))
+		return 1;
+	printf("--by %s\n", l.flags <= CT_LIMIT_CGROUP ? producers[l.flags] : "?");
+	if (l.records)
+		printf("--rate %llu\n", (unsigned long long)l.records);
+	if (l.bytes)
+		printf("--bandwidth %llu\n", (unsigned long long)l.bytes);
+	printf("--share %u\n", l.share);
+	return 0;
+}
+
+int cmd_session(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "VERB", doc, NULL, NULL, NULL };
+	struct env env = { .session.groups = ~0ull };
+
+	env.filter.size = sizeof(env.filter);
+	env.limits.size = sizeof(env.limits);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
+		return 1;
+	if (!strcmp(env.verb, "start"))
+		return start(&env);
+	if (!strcmp(env.verb, "stop"))
+		return change(CT_IOC_STOP, NULL, "stop");
+	if (!strcmp(env.verb, "pause"))
+		return change(CT_IOC_PAUSE, NULL, "pause");
+	if (!strcmp(env.verb, "resume"))
+		return change(CT_IOC_RESUME, NULL, "resume");
+	if (!strcmp(env.verb, "flush"))
+		return change(CT_IOC_FLUSH, NULL, "flush");
+	if (!strcmp(env.verb, "status"))
+		return status();
+	if (!strcmp(env.verb, "filter"))
+		return env.filtering ? change(CT_IOC_FILTER, &env.filter, "filter") : show_filter();
+	if (!strcmp(env.verb, "limit"))
+		return env.limiting ? change(CT_IOC_LIMITS, &env.limits, "limit") : show_limits();
+	return ct_complain("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
+			   env.verb);
+}

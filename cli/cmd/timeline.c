@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cudatrace timeline: a trace as a picture in the terminal.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "base/options.h"
+#include "view/term.h"
+#include "view/timeline.h"
+
+struct env {
+	const char *dir;
+	struct ct_timeline_options timeline;
+};
+
+static const char doc[] =
+	"Show the trace in DIR as a timeline: a line for each nesting depth of each\n"
+	"thread, a letter for what most of a column's time went to.\n"
+	"\v"
+	"As wide as the terminal; in a pipe as wide as $COLUMNS, or 100.\n"
+	"\n"
+	"EXAMPLES\n"
+	"  cudatrace timeline trace\n"
+	"  cudatrace timeline --from 120 --to 140 trace    (ms since the trace began)\n"
+	"  COLUMNS=200 cudatrace timeline --threads 4 trace > timeline.txt\n";
+
+enum { KEY_FROM = 256, KEY_TO };
+
+static const struct argp_option options[] = {
+	{ "threads", 't', "N", 0, "the N threads with the most time in calls (default 12)", 0 },
+	{ "depth", 'd', "N", 0, "N lines a thread at most (default 5)", 0 },
+	{ "width", 'w', "N", 0, "N columns", 0 },
+	{ "from", KEY_FROM, "MS", 0, "begin at MS", 0 },
+	{ "to", KEY_TO, "MS", 0, "end at MS", 0 },
+	{ 0 },
+};
+
+static unsigned int number(struct argp_state *state, const char *arg, unsigned int low,
+			   unsigned int high)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (*end || end == arg || n < (long)low || n > (long)high)
+		argp_failure(state, 64, 0, "a number from %u to %u is wanted, not '%s'", low, high, arg);
+	return n;
+}
+
+static double milliseconds(struct argp_state *state, const char *arg)
+{
+	char *end;
+	double ms = strtod(arg, &end);
+
+	if (*end || end == arg || !(ms >= -1e12 && ms <= 1e12))
+		argp_failure(state, 64, 0, "a time in ms is wanted, not '%s'", arg);
+	return ms;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct env *env = state->input;
+
+	switch (key) {
+	case 't':
+		env->timeline.threads = number(state, arg, 1, 512);
+		return 0;
+	case 'd':
+		env->timeline.depth = number(state, arg, 1, 64);
+		return 0;
+	case 'w':
+		env->timeline.width = number(state, arg, 40, 1000);
+		return 0;
+	case KEY_FROM:
+		env->timeline.from = milliseconds(state, arg);
+		return 0;
+	case KEY_TO:
+		env->timeline.to = milliseconds(state, arg);
+		return 0;
+	}
+	return ct_option_trace(key, arg, state, &env->dir);
+}
+
+int cmd_timeline(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "DIR", doc, NULL, NULL, NULL };
+	struct env env = { .timeline = { .threads = 12, .depth = 5 } };
+	struct ct_trace t;
+	int rc, status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &env);
+	if (!env.timeline.width)
+		env.timeline.width = ct_term_width(stdout, 100);
+	if (env.timeline.width < 40)
+		env.timeline.width = 40;
+	env.timeline.colour = ct_term_colour(stdout);
+	status = ct_open_trace(&t, env.dir);
+	if (!status) {
+		if (env.timeline.from && env.timeline.to <= env.timeline.from)
+			env.timeline.to = (t.end - t.reg.start) / 1e6 + 1e-6;
+		rc = ct_timeline(&t, stdout, &env.timeline);
+		if (rc)
+			status = rc == -EPIPE ? 1 : ct_complain("%s: %s", env.dir, strerror(-rc));
+	}
+	ct_trace_close(&t);
+	return status;
+}

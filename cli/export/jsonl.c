@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The JSON Lines writer.  The words are a promise to everyone who pipes them into
+ * jq: must never rename one, and never put a call's type on two lines.
+ */
+#include "export/jsonl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/nv_decode.h"
+
+#define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
+
+int ct_jsonl_open(struct ct_jsonl *j, const struct ct_registry *reg, int fd)
+{
+	*j = (struct ct_jsonl){ .reg = reg };
+	j->begin_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
+	j->end_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
+	if (!j->begin_words || !j->end_words || ct_names_init(&j->names, reg) ||
+	    ct_out_open(&j->out, fd)) {
+		ct_jsonl_close(j);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int ct_jsonl_close(struct ct_jsonl *j)
+{
+	int rc = ct_out_close(&j->out);
+
+	for (unsigned int i = 0; j->begin_words && j->end_words && i <= CT_CLASS_MAX; i++) {
+		free(j->begin_words[i]);
+		free(j->end_words[i]);
+	}
+	free(j->begin_words);
+	free(j->end_words);
+	ct_names_forget(&j->names);
+	*j = (struct ct_jsonl){ 0 };
+	return rc;
+}
+
+uint64_t ct_launch_threads(const struct ct_record *r)
+{
+	static const enum ct_quick factors[] = {
+		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z,
+		CT_QUICK_BLOCK_X, CT_QUICK_BLOCK_Y, CT_QUICK_BLOCK_Z,
+	};
+	uint64_t threads = 1;
+
+	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
+		return 0;
+	for (unsigned int i = 0; i < sizeof(factors) / sizeof(*factors); i++)
+		if (ct_record_has(r, factors[i]))
+			threads *= ct_record_quick(r, factors[i]);
+	return threads;
+}
+
+/* ------------------------------------------------------------- details --- */
+
+/* A word that we know, or the number behind @format. */
+static void word_or_hex(struct ct_out *out, const char *word, uint64_t value)
+{
+	ct_out_char(out, '"');
+	if (word)
+		ct_out_text(out, word);
+	else
+		ct_out_hex(out, value);
+	ct_out_char(out, '"');
+}
+
+static void put_value(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
+		      unsigned int i)
+{
+	uint64_t value = ct_record_field(r, i);
+	const struct ct_class *class;
+	const char *text;
+	char buf[24];
+	uint16_t len;
+
+	switch (r->class->fields[i].type) {
+	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
+		ct_out_u64(out, value);
+		break;
+	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
+		ct_out_s64(out, value);
+		break;
+	case CT_TYPE_str:
+		text = ct_names_string(names, value);
+		if (text)
+			ct_out_json(out, text, strlen(text));
+		else
+			PUT(out, "null");
+		break;
+	case CT_TYPE_class:
+		class = ct_registry_class(names->reg, value);
+		if (class)
+			ct_out_json(out, class->name, strlen(class->name));
+		else
+			ct_out_u64(out, value);
+		break;
+	case CT_TYPE_dir:
+		word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+		break;
+	case CT_TYPE_dev:
+		word_or_hex(out, ct_name_device(value, buf), value);
+		break;
+	case CT_TYPE_cures:
+		word_or_hex(out, cu_result_name(value), value);
+		break;
+	case CT_TYPE_nvst:
+		word_or_hex(out, nv_status_name(value), value);
+		break;
+	case CT_TYPE_text:
+		text = ct_record_text(r, &len);
+		ct_out_json(out, text, len);
+		break;
+	default:	/* x8 to x64, nvcode */
+		word_or_hex(out, NULL, value);
+	}
+}
+
+/* Words of an ioctl's parameter block that were not there. */
+static bool is_missing(const struct ct_record *r, unsigned int i)
+{
+	uint64_t have = ct_record_quick(r, CT_QUICK_HAVE);
+	const char *name = r->class->fields[i].name;
+
+	if (!ct_record_has(r, CT_QUICK_HAVE))
+		return false;
+	return (!strcmp(name, "client") && !(have & CT_IOCTL_CLIENT)) ||
+	       (!strcmp(name, "object") && !(have & CT_IOCTL_OBJECT)) ||
+	       (!strcmp(name, "code") && !(have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))) ||
+	       (!strcmp(name, "parent") && !(have & CT_IOCTL_PARENT)) ||
+	       (!strcmp(name, "status") && !(have & CT_IOCTL_STATUS));
+}
+
+void ct_json_details(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
+		     bool begin)
+{
+	const char *sep = "\"";
+
+	ct_out_char(out, '{');
+	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++) {
+		const struct ct_class_field *field = &r->class->fields[i];
+
+		if ((begin && field->output) || is_missing(r, i))
+			continue;
+		ct_out_text(out, sep);
+		ct_out_text(out, field->name);
+		PUT(out, "\":");
+		put_value(out, names, r, i);
+		sep = ",\"";
+	}
+	ct_out_char(out, '}');
+}
+
+/* --------------------------------------------------------------- lines --- */
+
+static void put_string(struct ct_out *out, const char *key, const char *text)
+{
+	ct_out_text(out, key);
+	ct_out_json(out, text, strlen(text));
+}
+
+/* ,"layer":"user","type":"memory","op":"alloc","name":"cuMemAlloc","symbol":".." */
+static char *class_words(const struct ct_class *class, bool begin)
+{
+	struct ct_out out;
+	char *words;
+
+	if (ct_out_open(&out, -1))
+		return NULL;
+	put_string(&out, ",\"layer\":", ct_layer_word[class->layer]);
+	if (begin) {
+		put_string(&out, ",\"type\":", class->layer == CT_LAYER_USER ? "userspace" :
+			   ct_layer_word[class->layer]);
+	} else {
+		put_string(&out, ",\"type\":", ct_category_word[class->category]);
+		if (class->op)
+			put_string(&out, ",\"op\":", ct_op_word[class->op]);
+	}
+	put_string(&out, ",\"name\":", class->name);
+	if (*class->symbol && strcmp(class->symbol, class->name))
+		put_string(&out, ",\"symbol\":", class->symbol);
+	words = strndup(out.buffer, out.used);
+	free(out.buffer);
+	return words;
+}
+
+static void put_class(struct ct_jsonl *j, const struct ct_class *class, bool begin)
+{
+	char **words = &(begin ? j->begin_words : j->end_words)[class->id];
+
+	if (!*words)
+		*words = class_words(class, begin);
+	if (*words)
+		ct_out_text(&j->out, *words);
+	else
+		j->out.error = -ENOMEM;
+}
+
+static void put_ioctl(struct ct_out *out, const struct ct_record *r)
+{
+	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD);
+	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
+	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
+	uint32_t code = ct_record_quick(r, CT_QUICK_CODE);
+	const char *name;
+	char buf[24];
+
+	PUT(out, ",\"cmd\":");
+	ct_out_u64(out, cmd);
+	PUT(out, ",\"decoded\":{\"dir\":");
+	ct_out_u64(out, cmd >> 30);
+	PUT(out, ",\"type\":");
+	ct_out_u64(out, cmd >> 8 & 0xff);
+	PUT(out, ",\"nr\":");
+	ct_out_u64(out, cmd & 0xff);
+	PUT(out, ",\"size\":");
+	ct_out_u64(out, cmd >> 16 & 0x3fff);
+	ct_out_char(out, '}');
+	name = ct_name_ioctl(cmd, device);
+	if (name)
+		put_string(out, ",\"escape\":", name);
+	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
+		name = ct_name_code(code, have);
+		ct_out_text(out, have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
+		word_or_hex(out, name, code);
+	}
+	if (have & CT_IOCTL_STATUS) {
+		uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
+
+		PUT(out, ",\"status\":");
+		word_or_hex(out, nv_status_name(status), status);
+	}
+	put_string(out, ",\"device\":", ct_name_device(device, buf));
+}
+
+static void put_result(struct ct_out *out, const struct ct_record *r)
+{
+	const char *name = ct_name_result(r);
+	int64_t code = ct_record_is_ioctl(r) ? (int64_t)ct_record_quick(r, CT_QUICK_RET) :
+		       r->result;
+
+	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ct_record_is_ioctl(r)))
+		return;
+	if (name) {
+		put_string(out, ",\"result\":", name);
+		PUT(out, ",\"result_code\":");
+	} else {
+		PUT(out, ",\"result\":");
+	}
+	ct_out_s64(out, code);
+}
+
+/* What users select by: on E and I lines alone. */
+static void put_promoted(struct ct_jsonl *j, const struct ct_record *r)
+{
+	struct ct_out *out = &j->out;
+	uint64_t value;
+	const char *text;
+	uint16_t len;
+
+	if (ct_record_has(r, CT_QUICK_SIZE)) {
+		PUT(out, ",\"size\":");
+		ct_out_u64(out, ct_record_quick(r, CT_QUICK_SIZE));
+	}
+	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
+		value = ct_record_quick(r, CT_QUICK_DIRECTION);
+		PUT(out, ",\"direction\":");
+		word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+	}
+	value = ct_launch_threads(r);
+	if (value) {
+		PUT(out, ",\"threads\":");
+		ct_out_u64(out, value);
+	}
+	if (ct_record_has(r, CT_QUICK_KERNEL)) {
+		text = ct_names_string(&j->names, ct_record_quick(r, CT_QUICK_KERNEL));
+		if (text)
+			put_string(out, ",\"kernel\":", text);
+	}
+	text = ct_record_text(r, &len);
+	if (text) {
+		PUT(out, ",\"text\":");
+		ct_out_json(out, text, len);
+	}
+	if (ct_record_is_ioctl(r))
+		put_ioctl(out, r);
+}
+
+void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
+{
+	const struct ct_record *r = &p->record;
+	struct ct_out *out = &j->out;
+	bool begin = p->phase == 'B';
+	const char *context;
+
+	PUT(out, "{\"event_id\":");
+	ct_out_u64(out, ++j->events);
+	PUT(out, ",\"ts\":");
+	ct_out_fixed(out, p->ts - j->reg->start, 6);
+	PUT(out, ",\"ts_ns\":");
+	ct_out_u64(out, p->ts);
+	put_class(j, r->class, begin);
+	PUT(out, ",\"phase\":\"");
+	ct_out_char(out, p->phase);
+	PUT(out, "\",\"pid\":");
+	ct_out_u64(out, r->pid);
+	PUT(out, ",\"tid\":");
+	ct_out_u64(out, r->tid);
+	/* Where a call began is only known if that was recorded then. */
+	if (r->cpu != CT_NO_CPU && (!begin || p->entry)) {
+		PUT(out, ",\"cpu\":");
+		ct_out_u64(out, r->cpu);
+	}
+	if (p->op_id) {
+		PUT(out, ",\"op_id\":");
+		ct_out_u64(out, p->op_id);
+		PUT(out, ",\"depth\":");
+		ct_out_u64(out, p->depth);
+	}
+	/* Of a call that was left it is not known. */
+	if (p->phase == 'E' && !(r->flags & CT_F_ABANDONED)) {
+		PUT(out, ",\"duration_us\":");
+		ct_out_fixed(out, p->ts - p->begin, 3);
+	}
+	if (!begin) {
+		put_result(out, r);
+		put_promoted(j, r);
+	}
+	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
+	if (context)
+		put_string(out, ",\"context\":", context);
+	if (!begin && (r->flags & CT_F_ABANDONED))
+		PUT(out, ",\"abandoned\":true");
+	if (r->flags & CT_F_TRUNCATED)
+		PUT(out, ",\"truncated\":true");
+	if (p->open)
+		PUT(out, ",\"unfinished\":true");
+	if (p->begin_lost)
+		PUT(out, ",\"begin_lost\":true");
+	PUT(out, ",\"details\":");
+	ct_json_details(out, &j->names, r, begin);
+	PUT(out, "}\n");
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rows from the text that /dev/cudatrace gives: a JSON object a line, written by
+ * the module.  Needs no more of JSON than to find a key of the outer object; must
+ * never read behind the end of a line.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live/live.h"
+#include "decode/nv_decode.h"
+#include "view/term.h"
+
+/* Behind the string that begins at @p, or NULL. */
+static const char *skip_string(const char *p)
+{
+	for (p++; *p && *p != '"'; p++)
+		if (*p == '\\' && p[1])
+			p++;
+	return *p ? p + 1 : NULL;
+}
+
+/* Behind the value that begins at @p, or NULL. */
+static const char *skip_value(const char *p)
+{
+	int depth = 0;
+
+	for (; *p; p++) {
+		if (*p == '"') {
+			p = skip_string(p);
+			if (!p)
+				return NULL;
+			p--;
+		} else if (*p == '{' || *p == '[') {
+			depth++;
+		} else if (*p == '}' || *p == ']') {
+			if (!depth)
+				return p;
+			depth--;
+		} else if (*p == ',' && !depth) {
+			return p;
+		}
+		if (!depth && (*p == '}' || *p == ']'))
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* The value of @key of the object @line, *@len bytes; NULL: it has none. */
+static const char *find(const char *line, const char *key, size_t *len)
+{
+	size_t key_len = strlen(key);
+	const char *p = line, *end;
+
+	if (*p++ != '{')
+		return NULL;
+	while (*p == '"') {
+		const char *name = p + 1;
+
+		p = skip_string(p);
+		if (!p || *p != ':')
+			return NULL;
+		end = skip_value(p + 1);
+		if (!end)
+			return NULL;
+		if ((size_t)(p - 1 - name) == key_len && !memcmp(name, key, key_len)) {
+			*len = end - p - 1;
+			return p + 1;
+		}
+		p = end + (*end == ',');
+	}
+	return NULL;
+}
+
+/* A copy of a value without its quotes; "" if there is none. */
+static const char *text_of(const char *line, const char *key, char *buf, size_t size)
+{
+	const char *value;
+	size_t len = 0;
+
+	value = find(line, key, &len);
+	if (value && len >= 2 && *value == '"') {
+		value++;
+		len -= 2;
+	}
+	if (!value)
+		len = 0;
+	if (len >= size)
+		len = size - 1;
+	memcpy(buf, value ? value : "", len);
+	buf[len] = 0;
+	return buf;
+}
+
+/* {"size":4096,"ptr":"0x7f"} becomes size=4096 ptr=0x7f. */
+static void flatten(const char *in, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (; *in && used + 1 < size; in++) {
+		if (*in == '\\' && in[1]) {
+			out[used++] = *++in;
+			continue;
+		}
+		if (*in == '{' || *in == '}' || *in == '"')
+			continue;
+		out[used++] = *in == ',' ? ' ' : *in == ':' ? '=' : *in;
+	}
+	out[used] = 0;
+}
+
+/*
+ * What an ioctl was.  The module knows the names of escapes; commands, classes and
+ * statuses it gives as numbers, whose names are in nv_decode.h.
+ */
+static void ioctl_details(const char *line, char *out, size_t size)
+{
+	static const struct {
+		const char *key, *(*name)(uint32_t number);
+	} words[] = {
+		{ "device", NULL }, { "escape", NULL }, { "control", nv_ctrl_name },
+		{ "class", nv_class_name }, { "status", nv_status_name },
+	};
+	char word[128];
+	size_t used = 0;
+
+	*out = 0;
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words) && used < size; i++) {
+		const char *name = NULL;
+
+		if (!*text_of(line, words[i].key, word, sizeof(word)))
+			continue;
+		if (!strcmp(words[i].key, "status") && !strcmp(word, "NV_OK"))
+			continue;
+		if (words[i].name && !strncmp(word, "0x", 2))
+			name = words[i].name(strtoul(word, NULL, 16));
+		used += snprintf(out + used, size - used, "%s%s", used ? " " : "",
+				 name ? name : word);
+	}
+}
+
+static void print_line(struct ct_live *live, const char *line, FILE *out)
+{
+	char name[128], phase[8], word[64], raw[512], details[768];
+	double ms, us;
+	size_t used;
+
+	if (!*text_of(line, "name", name, sizeof(name)))
+		return;
+	text_of(line, "phase", phase, sizeof(phase));
+	if (!strcmp(phase, "B"))
+		return;
+	ms = strtod(text_of(line, "ts", word, sizeof(word)), NULL);
+	if (*text_of(line, "cmd", word, sizeof(word)))
+		ioctl_details(line, details, 512);
+	else
+		flatten(text_of(line, "details", raw, sizeof(raw)), details, 512);
+	used = strlen(details);
+	us = strtod(text_of(line, "duration_us", word, sizeof(word)), NULL);
+	if (!strcmp(phase, "E") && *text_of(line, "abandoned", word, sizeof(word)))
+		snprintf(details + used, sizeof(details) - used, "  %s", CT_LIVE_ABANDONED);
+	else if (!strcmp(phase, "E"))
+		snprintf(details + used, sizeof(details) - used, "  %s",
+			 ct_term_ns(raw, us > 0 && us < 1e15 ? us * 1000 + 0.5 : 0));
+	used = strlen(details);
+	text_of(line, "result", word, sizeof(word));
+	if (*word && strcmp(word, "0") && strcmp(word, "CUDA_SUCCESS"))
+		snprintf(details + used, sizeof(details) - used, "  = %s", word);
+	else
+		*word = 0;
+	ct_live_row(live, out, ms, strtoul(text_of(line, "pid", raw, sizeof(raw)), NULL, 10), name,
+		    details, *word && (*word == '-' || *word == 'C'));
+}
+
+int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err)
+{
+	enum { ROOM = 1 << 16 };
+	char *buf = malloc(ROOM + 1);
+	struct ct_live live;
+	size_t used = 0;
+	int rc = 0;
+
+	if (!buf)
+		return ct_fail(err, ENOMEM, "no memory");
+	ct_live_init(&live, NULL, out);
+	ct_live_head(&live, out);
+	fflush(out);
+	while (!*stop && !ferror(out)) {
+		ssize_t n = read(fd, buf + used, ROOM - used);
+		char *line = buf, *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			rc = ct_fail(err, errno, "%s", strerror(errno));
+		if (n <= 0)
+			break;
+		used += n;
+		buf[used] = 0;
+		while ((end = memchr(line, '\n', buf + used - line))) {
+			*end = 0;
+			print_line(&live, line, out);
+			line = end + 1;
+		}
+		used = buf + used - line;
+		memmove(buf, line, used);
+		if (used == ROOM)	/* no line of the module is that long */
+			used = 0;
+		fflush(out);
+	}
+	ct_live_free(&live);
+	free(buf);
+	return rc;
+}

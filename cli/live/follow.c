@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Following a trace directory that is being written.  Only what its writers have
+ * committed is read: must never write there, and never hold a writer up.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/live.h"
+#include "trace/sub_buffers.h"
+#include "trace/stream.h"
+
+#define POLL_NS		50000000
+
+/* A stream and how far it was read. */
+struct tail {
+	char *name;
+	int fd, kind;
+	uint64_t packet;	/* offset of the packet in hand */
+	uint32_t used;		/* bytes of it that were read */
+	uint64_t seq;		/* its number */
+};
+
+/* A row that waits for its turn among those of other streams. */
+struct row {
+	uint64_t ts;
+	char *text;
+};
+
+struct follower {
+	const char *dir;
+	struct ct_registry reg;
+	uint64_t registry_read;	/* bytes */
+	struct tail *tails;
+	unsigned int tails_count;
+	struct row *rows;
+	size_t rows_count, rows_room;
+	struct ct_live live;
+	uint8_t *packet;
+	bool quiet;
+};
+
+/* Lines that were added since; the last one may be half written. */
+static int read_registry(struct follower *f, struct ct_error *err)
+{
+	char path[4096], *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	FILE *file;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, CT_REGISTRY_FILE);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? 0 : ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	if (fseeko(file, f->registry_read, SEEK_SET))
+		rc = ct_fail(err, errno, "%s: %s", path, strerror(errno));
+	while (!rc && (len = getline(&line, &room, file)) > 0 && line[len - 1] == '\n') {
+		line[len - 1] = 0;
+		f->registry_read += len;
+		rc = ct_registry_line(&f->reg, line, path, err);
+	}
+	free(line);
+	fclose(file);
+	return rc;
+}
+
+static int find_streams(struct follower *f, struct ct_error *err)
+{
+	struct dirent *entry;
+	struct tail *more;
+	DIR *dir;
+	int rc = 0;
+
+	dir = opendir(f->dir);
+	if (!dir)
+		return ct_fail(err, errno, "%s: %s", f->dir, strerror(errno));
+	while (!rc && (entry = readdir(dir))) {
+		int kind = ct_stream_kind(entry->d_name), fd;
+		bool known = false;
+
+		for (unsigned int i = 0; i < f->tails_count && !known; i++)
+			known = !strcmp(f->tails[i].name, entry->d_name);
+		if (kind < 0 || known)
+			continue;
+		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			continue;	/* not ours to read, or gone: the next time */
+		more = realloc(f->tails, (f->tails_count + 1) * sizeof(*more));
+		if (!more) {
+			close(fd);
+			rc = ct_fail(err, ENOMEM, "no memory");
+			break;
+		}
+		f->tails = more;
+		more += f->tails_count;
+		*more = (struct tail){ .name = strdup(entry->d_name), .fd = fd, .kind = kind };
+		if (!more->name) {
+			close(fd);
+			continue;
+		}
+		f->tails_count++;
+		/* First what names the processes: the other rows use it. */
+		if (kind == CT_STREAM_STATE) {
+			struct tail state = *more;
+
+			*more = f->tails[0];
+			f->tails[0] = state;
+		}
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int keep_row(struct follower *f, const struct ct_record *r)
+{
+	size_t size = 0;
+	char *text = NULL;
+	FILE *out;
+
+	out = open_memstream(&text, &size);
+	if (!out)
+		return -ENOMEM;
+	ct_live_record(&f->live, r, out);
+	if (fclose(out) || !size || f->quiet) {
+		free(text);
+		return 0;
+	}
+	if (f->rows_count == f->rows_room) {
+		size_t room = f->rows_room ? 2 * f->rows_room : 256;
+		struct row *more = realloc(f->rows, room * sizeof(*more));
+
+		if (!more) {
+			free(text);
+			return -ENOMEM;
+		}
+		f->rows = more;
+		f->rows_room = room;
+	}
+	f->rows[f->rows_count++] = (struct row){ r->end, text };
+	return 0;
+}
+
+/* Rows of the packet in f->packet, from t->used on. */
+static int read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
+			struct ct_error *err)
+{
+	struct ct_record r;
+	const char *why;
+	uint32_t size;
+
+	for (; t->used < p->content; t->used += size) {
+		size = ct_record_parse(p, t->used, &f->reg, &r, &why);
+		if (!size)	/* its class is in the registry by now, or the file is bad */
+			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
+				       (unsigned long long)t->packet + t->used, why);
+		if (keep_row(f, &r))
+			return ct_fail(err, ENOMEM, "no memory");
+	}
+	return 0;
+}
+
+/* Has the thread begun a packet with this number, that is not in its stream? */
+static bool has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
+{
+	struct ct_packet head;
+	struct ct_slots slots;
+	bool found;
+
+	ct_slots_open(&slots, f->dir, t->name);
+	found = ct_slots_find(&slots, seq, &head) && head.seq == seq;
+	ct_slots_close(&slots);
+	return found;
+}
+
+/* A busy thread has its newest packets in slots, not yet in its stream: see cudatrace.h. */
+static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
+{
+	struct ct_packet *head = (void *)f->packet;
+	struct ct_packet_view p;
+	struct ct_error ignored;
+	struct ct_slots slots;
+	uint64_t at;
+	int rc = 0;
+
+	ct_slots_open(&slots, f->dir, t->name);
+	at = ct_slots_find(&slots, t->seq, head);
+	if (!at || head->seq != t->seq ||
+	    ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid, &p,
+			    &ignored) != 1)
+		goto out;
+	if (t->used < CT_PACKET_HEAD)
+		t->used = CT_PACKET_HEAD;
+	if (p.content <= t->used ||
+	    pread(slots.fd, f->packet + t->used, p.content - t->used, at + t->used) !=
+	    (ssize_t)(p.content - t->used))
+		goto out;
+	/* Another packet may have come into its place while it was read. */
+	if (ct_slots_same(&slots, at, head))
+		rc = read_records(f, t, &p, err);
+out:
+	ct_slots_close(&slots);
+	return rc;
+}
+
+/* Return: 1: the next packet begins; 0: nothing more by now; negative errno. */
+static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
+{
+	struct ct_packet_view p;
+	struct ct_error inner;
+	uint32_t magic = 0;
+	struct stat st;
+	ssize_t n;
+	int rc;
+
+	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
+		return read_slot(f, t, err);
+	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
+	if (n != (ssize_t)CT_PACKET_HEAD)
+		return 0;
+	rc = ct_packet_check(f->packet, n, st.st_size - t->packet, t->kind, f->reg.uuid, &p, &inner);
+	if (rc < 0)
+		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
+			       (unsigned long long)t->packet, inner.text);
+	if (!rc)
+		return read_slot(f, t, err);
+	/* Whether there is a next one is asked before this one is read to its end. */
+	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
+		magic = 0;
+	if (!magic && has_begun(f, t, p.seq + 1))
+		magic = CT_MAGIC;
+	if (magic) {
+		n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
+		if (n != (ssize_t)CT_PACKET_HEAD ||
+		    ct_packet_check(f->packet, n, st.st_size - t->packet, t->kind, f->reg.uuid,
+				    &p, &inner) != 1)
+			return 0;
+	}
+	if (t->used < CT_PACKET_HEAD)
+		t->used = CT_PACKET_HEAD;
+	if (p.content > t->used) {
+		n = pread(t->fd, f->packet + t->used, p.content - t->used, t->packet + t->used);
+		if (n != (ssize_t)(p.content - t->used))
+			return 0;
+	}
+	rc = read_records(f, t, &p, err);
+	if (rc)
+		return rc;
+	if (!magic)
+		return 0;
+	t->packet += p.size;
+	t->seq = p.seq + 1;
+	t->used = 0;
+	return 1;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+static void print_rows(struct follower *f, FILE *out)
+{
+	if (f->rows_count)
+		qsort(f->rows, f->rows_count, sizeof(*f->rows), by_time);
+	for (size_t i = 0; i < f->rows_count; i++) {
+		fputs(f->rows[i].text, out);
+		free(f->rows[i].text);
+	}
+	f->rows_count = 0;
+	fflush(out);
+}
+
+static int poll_once(struct follower *f, struct ct_error *err)
+{
+	int rc;
+
+	rc = find_streams(f, err);
+	for (unsigned int i = 0; i < f->tails_count && !rc; i++) {
+		do {
+			/* A class stands in the registry before its first record. */
+			rc = read_registry(f, err);
+			if (!rc)
+				rc = read_packet(f, &f->tails[i], err);
+			/* A trace that is there already is not held in memory. */
+		} while (rc > 0 && f->rows_count < 100000);
+		if (rc > 0)
+			rc = 0;
+	}
+	return rc;
+}
+
+static bool is_finished(const struct follower *f)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, CT_METADATA_FILE);
+	return !access(path, F_OK);
+}
+
+int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile bool *stop,
+		   struct ct_error *err)
+{
+	struct follower f = { .dir = dir, .quiet = only_new };
+	struct timespec pause = { .tv_nsec = POLL_NS };
+	bool finished = false;
+	int rc;
+
+	/* read_registry() begins at the start again: a line said twice is one. */
+	rc = ct_registry_read(&f.reg, dir, err);
+	if (rc)
+		goto out;
+	f.packet = malloc(CT_PACKET_MAX);
+	if (!f.packet) {
+		rc = ct_fail(err, ENOMEM, "no memory");
+		goto out;
+	}
+	ct_live_init(&f.live, &f.reg, out);
+	ct_live_head(&f.live, out);
+	for (;;) {
+		size_t rows;
+
+		finished = is_finished(&f);
+		rc = poll_once(&f, err);
+		rows = f.rows_count;
+		print_rows(&f, out);
+		f.quiet = false;
+		if (rc || *stop || ferror(out) || (finished && !rows))
+			break;
+		if (!rows)
+			nanosleep(&pause, NULL);
+	}
+	ct_live_free(&f.live);
+out:
+	for (unsigned int i = 0; i < f.tails_count; i++) {
+		close(f.tails[i].fd);
+		free(f.tails[i].name);
+	}
+	free(f.tails);
+	free(f.rows);
+	free(f.packet);
+	ct_registry_free(&f.reg);
+	return rc;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rows of the live table.  Must never send a traced program's bytes to the
+ * terminal as they are.
+ */
+#include "live/live.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/jsonl.h"
+#include "trace/names.h"
+#include "decode/nv_decode.h"
+#include "view/term.h"
+
+/* A thread that is off its CPU for so long is worth a line. */
+#define STALL_NS	1000000u
+#define DETAILS		512
+
+void ct_live_init(struct ct_live *live, const struct ct_registry *reg, FILE *out)
+{
+	*live = (struct ct_live){ .reg = reg, .colour = ct_term_colour(out) };
+	/* A terminal wraps lines that are too long; a file keeps them whole. */
+	live->width = live->colour ? ct_term_width(out, 0) : 0;
+}
+
+void ct_live_free(struct ct_live *live)
+{
+	for (size_t i = 0; i < live->names.size; i++)
+		if (live->names.slots[i].used)
+			free((char *)(uintptr_t)live->names.slots[i].a);
+	ct_hash_free(&live->names);
+}
+
+void ct_live_head(const struct ct_live *live, FILE *out)
+{
+	fprintf(out, "%s%14s %-16s %8s %-28s %s%s\n", live->colour ? "\033[1m" : "", "TIME(ms)",
+		"PROCESS", "PID", "EVENT", "DETAILS", live->colour ? "\033[0m" : "");
+}
+
+/* Kept: a process may be gone when its next row is printed. */
+static const char *process_name(struct ct_live *live, uint32_t pid)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&live->names, pid);
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	if (!slot)
+		return "?";
+	if (!slot->a) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		f = fopen(path, "re");
+		if (f) {
+			if (fgets(comm, sizeof(comm), f))
+				comm[strcspn(comm, "\n")] = 0;
+			fclose(f);
+		}
+		if (*comm)
+			slot->a = (uintptr_t)strdup(comm);
+	}
+	return slot->a ? (const char *)(uintptr_t)slot->a : "?";
+}
+
+void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const char *event,
+		 const char *details, bool failed)
+{
+	char name[64], clean_event[128], text[DETAILS * 2];
+	unsigned int room = live->width > 75 ? live->width - 71 : live->width ? 4 : DETAILS;
+
+	ct_term_clean(name, sizeof(name), process_name(live, pid), 16);
+	ct_term_clean(clean_event, sizeof(clean_event), event, 28);
+	ct_term_clean(text, sizeof(text), details, room);
+	fprintf(out, "%14.6f %-16s %8u %s%-28s%s %s\n", ms, name, pid,
+		failed && live->colour ? "\033[31m" : "", clean_event,
+		failed && live->colour ? "\033[0m" : "", text);
+}
+
+/* ---------------------------------------------------------------- details --- */
+
+struct text {
+	char buf[DETAILS];
+	size_t len;
+};
+
+static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (t->len >= sizeof(t->buf) - 1)
+		return;
+	va_start(args, format);
+	n = vsnprintf(t->buf + t->len, sizeof(t->buf) - t->len, format, args);
+	va_end(args);
+	if (n > 0)
+		t->len += n;
+	if (t->len > sizeof(t->buf) - 1)
+		t->len = sizeof(t->buf) - 1;
+}
+
+static void add_string(struct ct_live *live, struct text *t, uint32_t id)
+{
+	const char *string = ct_registry_string(live->reg, id);
+	char *plain = string ? ct_demangle(string) : NULL;
+
+	add(t, "%s", plain ? plain : string ? string : "?");
+	free(plain);
+}
+
+static void add_launch(struct ct_live *live, struct text *t, const struct ct_record *r)
+{
+#define N(quick)	((unsigned int)ct_record_quick(r, CT_QUICK_##quick))
+	add_string(live, t, N(KERNEL));
+	add(t, " grid %ux%ux%u block %ux%ux%u", N(GRID_X), N(GRID_Y), N(GRID_Z), N(BLOCK_X),
+	    N(BLOCK_Y), N(BLOCK_Z));
+	if (N(SHARED))
+		add(t, " shared %u", N(SHARED));
+#undef N
+}
+
+static void add_ioctl(struct text *t, const struct ct_record *r)
+{
+	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), have = ct_record_quick(r, CT_QUICK_HAVE);
+	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
+	uint32_t code = ct_record_quick(r, CT_QUICK_CODE);
+	uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
+	const char *name = ct_name_ioctl(cmd, device);
+	char buf[24];
+
+	add(t, "%s ", ct_name_device(device, buf));
+	if (name)
+		add(t, "%s", name);
+	else
+		add(t, "0x%x", cmd);
+	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
+		name = ct_name_code(code, have);
+		if (name)
+			add(t, " %s", name);
+		else
+			add(t, " 0x%x", code);
+	}
+	if (have & CT_IOCTL_STATUS && status) {
+		name = nv_status_name(status);
+		if (name)
+			add(t, " %s", name);
+		else
+			add(t, " status 0x%x", status);
+	}
+}
+
+static void add_fields(struct ct_live *live, struct text *t, const struct ct_record *r)
+{
+	for (unsigned int i = 0; i < r->class->fields_count; i++) {
+		const struct ct_class_field *field = &r->class->fields[i];
+		uint64_t value = ct_record_field(r, i);
+		const char *text;
+		uint16_t len;
+
+		if (i)
+			add(t, " ");
+		switch (field->type) {
+		case CT_TYPE_text:
+			text = ct_record_text(r, &len);
+			add(t, "\"%.*s\"", (int)len, text);
+			break;
+		case CT_TYPE_str:
+			add(t, "%s=", field->name);
+			add_string(live, t, value);
+			break;
+		case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
+			add(t, "%s=%lld", field->name, (long long)value);
+			break;
+		case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
+			add(t, "%s=%llu", field->name, (unsigned long long)value);
+			break;
+		default:
+			add(t, "%s=0x%llx", field->name, (unsigned long long)value);
+		}
+	}
+}
+
+static void add_details(struct ct_live *live, struct text *t, const struct ct_record *r)
+{
+	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+	char buf[CT_TERM_TEXT];
+
+	if (ct_record_is_ioctl(r)) {
+		add_ioctl(t, r);
+	} else if (ct_record_has(r, CT_QUICK_GRID_X)) {
+		add_launch(live, t, r);
+	} else if (ct_record_has(r, CT_QUICK_DIRECTION)) {
+		add(t, "%s %s", direction < CT_DIR_COUNT ? ct_direction_word[direction] : "?",
+		    ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)));
+	} else if (ct_record_has(r, CT_QUICK_SIZE) && ct_record_has(r, CT_QUICK_PTR)) {
+		add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)),
+		    (unsigned long long)ct_record_quick(r, CT_QUICK_PTR));
+	} else {
+		add_fields(live, t, r);
+	}
+}
+
+void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
+{
+	bool failed = ct_record_failed(r);
+	struct text t = { .len = 0 };
+	const char *name;
+	char buf[CT_TERM_TEXT];
+	uint16_t len;
+
+	if (r->class->id == CT_CLASS_process) {
+		const char *text = ct_record_text(r, &len);
+		struct ct_hash_slot *slot = ct_hash_put(&live->names, r->pid);
+		const char *word = text, *end = text + len;
+
+		/* The last part of the first word: "/usr/bin/python3 x.py". */
+		for (const char *p = text; p < end && *p != ' '; p++)
+			if (*p == '/')
+				word = p + 1;
+		if (slot && text && word < end) {
+			free((char *)(uintptr_t)slot->a);
+			slot->a = (uintptr_t)strndup(word, strcspn(word, " ") < (size_t)(end - word) ?
+						     strcspn(word, " ") : (size_t)(end - word));
+		}
+	} else if ((r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_TRACER) {
+		return;
+	} else if (r->class->category == CT_CAT_SWITCH && r->duration < STALL_NS) {
+		return;	/* the scheduler's daily work */
+	}
+	add_details(live, &t, r);
+	if (!(r->flags & CT_F_INSTANT))
+		add(&t, "%s%s", t.len ? "  " : "", r->flags & CT_F_ABANDONED ? CT_LIVE_ABANDONED :
+		    ct_term_ns(buf, r->duration));
+	if (failed) {
+		name = ct_name_result(r);
+		if (name)
+			add(&t, "  = %s", name);
+		else if (!ct_record_is_ioctl(r))
+			add(&t, "  = %lld", (long long)r->result);
+	}
+	ct_live_row(live, out, ((double)r->end - (double)live->reg->start) / 1e6, r->pid,
+		    r->class->name, t.buf, failed);
+}

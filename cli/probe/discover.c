@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See discover.h.  Every function gets a probe that only counts; all of them belong
+ * to our file of the device, so that none is left behind, however we end.  While
+ * the program runs, a function that is called too often is cut off: its count is then
+ * a least.  The program runs as it is, with nothing preloaded.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/device.h"
+#include "probe/discover.h"
+#include "base/error.h"
+#include "probe/functions.h"
+#include "capture/launch.h"
+#include "view/term.h"
+
+/*
+ * From when a probe is a burden: the share of the time that its handlers take, which
+ * does not hang on how fast the machine is, and calls a second, since what the kernel
+ * needs to get to the handlers is not in that.
+ */
+#define TOO_MUCH	0.05
+#define TOO_HOT		200000.0
+#define LOOK_MS		100
+/*
+ * Looking at all counts may take this share of a processor, 1 in ..., but no longer than
+ * this is waited: what is too hot is to be found while it is.
+ */
+#define LOOK_SHARE	20
+#define LOOK_MOST_MS	500
+/* Above so many functions the time to arm is told beforehand, from this many of each kind. */
+#define MANY		200
+#define SAMPLE		25
+
+struct found {
+	char name[CT_NAME_LEN + 64];
+	uint64_t hits, time, missed, cost;
+	bool cut;
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_stop(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void fill(struct ct_probe_add *add, const struct ct_kfunc *f)
+{
+	*add = (struct ct_probe_add){
+		.size = sizeof(*add),
+		.flags = CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER,
+	};
+	snprintf(add->module, sizeof(add->module), "%s", f->module);
+	snprintf(add->symbol, sizeof(add->symbol), "%s", f->name);
+}
+
+/* The functions still to be armed: those with an ftrace site, then the others. */
+struct queue {
+	const struct ct_kfunc **next[2], **end[2];
+	size_t batch[2];	/* armed together; between two, Ctrl-C is heeded */
+	/* What whole batches took until now, which tells more than any sample. */
+	double seconds[2];
+	size_t done[2];
+	double sample[2];	/* seconds a function, by estimate() */
+};
+
+/* Arm the next @n of a kind together; returns the seconds that it took. */
+static double arm_batch(struct ct_device *dev, struct queue *q, int kind, size_t n)
+{
+	struct ct_probe_add probe;
+	double begin = now();
+
+	for (; n && q->next[kind] < q->end[kind]; n--) {
+		fill(&probe, *q->next[kind]++);
+		ioctl(dev->fd, CT_IOC_PROBE_ADD, &probe);
+	}
+	ioctl(dev->fd, CT_IOC_PROBE_ARM);
+	return now() - begin;
+}
+
+/*
+ * Said before the work is done, from small batches of each kind: a batch costs
+ * something, and so does each function in it.
+ */
+static void estimate(struct ct_device *dev, struct queue *q, size_t all)
+{
+	double seconds = 0, small, large, each;
+	size_t left;
+	int kind;
+
+	for (kind = 0; kind < 2 && !stop; kind++) {
+		/* The first ever takes longer than it says of any other. */
+		arm_batch(dev, q, kind, SAMPLE);
+		small = arm_batch(dev, q, kind, SAMPLE);
+		large = arm_batch(dev, q, kind, 3 * SAMPLE);
+		left = q->end[kind] - q->next[kind];
+		each = large > small ? (large - small) / (2 * SAMPLE) : 0;
+		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
+		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
+		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
+		q->sample[kind] = each + small / q->batch[kind];
+		seconds += left * each + (left + q->batch[kind] - 1) / q->batch[kind] * small;
+	}
+	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and leaves nothing behind)\n",
+		all, seconds < 1 ? 1 : seconds);
+}
+
+/* What is left takes as long as what was armed, or by its sample where nothing was. */
+static double to_go(const struct queue *q)
+{
+	double seconds = 0, each;
+	size_t left;
+	int kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		left = q->end[kind] - q->next[kind];
+		each = q->done[kind] ? q->seconds[kind] / q->done[kind] : q->sample[kind];
+		seconds += left * each;
+	}
+	return seconds;
+}
+
+/*
+ * What a function takes grows with its length, and names that begin alike are of a kind:
+ * in another order the first few stand for all.
+ */
+static void shuffle(const struct ct_kfunc **row, size_t count)
+{
+	const struct ct_kfunc *other;
+	size_t i;
+
+	srand(1);
+	for (; count > 1; count--) {
+		i = rand() % count;
+		other = row[i];
+		row[i] = row[count - 1];
+		row[count - 1] = other;
+	}
+}
+
+static size_t count_armed(struct ct_device *dev)
+{
+	struct ct_probe_info info;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
+		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
+			return n;
+		n += info.group == CT_GROUP_ADDED && info.state == CT_PROBE_ARMED;
+	}
+}
+
+/* Several functions of one name are armed as one. */
+static bool is_copy(const struct ct_functions *f, size_t i)
+{
+	return i && !strcmp(f->row[i].name, f->row[i - 1].name) &&
+	       !strcmp(f->row[i].module, f->row[i - 1].module);
+}
+
+/* Arm them all, telling how far it is.  Returns how many could be. */
+static size_t arm(struct ct_device *dev, const struct ct_functions *f)
+{
+	const struct ct_kfunc **list = calloc(f->count + 1, sizeof(*list)), **at = list;
+	bool terminal = isatty(STDERR_FILENO);
+	double begin = now(), last = begin;
+	struct queue q = { .batch = { MANY, MANY } };
+	size_t i, n, armed, all;
+	int kind;
+
+	for (kind = 0; list && kind < 2; kind++) {
+		q.next[kind] = at;
+		for (i = 0; i < f->count; i++)
+			if (f->row[i].ftrace == (kind == 0) && !is_copy(f, i))
+				*at++ = &f->row[i];
+		q.end[kind] = at;
+		shuffle(q.next[kind], at - q.next[kind]);
+	}
+	all = at - list;
+	if (list && all > MANY)
+		estimate(dev, &q, all);
+	for (kind = 0; kind < 2; kind++)
+		while (q.next[kind] < q.end[kind] && !stop) {
+			n = q.end[kind] - q.next[kind];
+			q.seconds[kind] += arm_batch(dev, &q, kind, q.batch[kind]);
+			q.done[kind] += n - (q.end[kind] - q.next[kind]);
+			if (now() - last < (terminal ? 0.2 : 2))
+				continue;
+			last = now();
+			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go, %.0f s %s",
+				terminal ? "\r" : "",
+				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), all,
+				to_go(&q), terminal ? "  " : "\n");
+		}
+	free(list);
+	armed = count_armed(dev);
+	fprintf(stderr, "%scudatrace: %zu of %zu functions armed in %.1f s%s\n",
+		terminal ? "\r" : "", armed, all, now() - begin, armed < all && !stop ?
+		" (the kernel does not let the others be probed, or they are already)" : "");
+	return armed;
+}
+
+/* The counts of all probes that we added, by index; returns how many rows. */
+static size_t collect(struct ct_device *dev, struct found **found)
+{
+	struct ct_probe_info info;
+	size_t n = 0, room = 0;
+	struct found *row;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
+		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
+			break;
+		if (info.group != CT_GROUP_ADDED || !info.hits)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 256;
+			row = realloc(*found, room * sizeof(*row));
+			if (!row)
+				break;
+			*found = row;
+		}
+		row = &(*found)[n++];
+		*row = (struct found){ .hits = info.hits, .time = info.time, .missed = info.missed,
+				       .cost = info.cost };
+		snprintf(row->name, sizeof(row->name), "%s:%s",
+			 *info.module ? info.module : "vmlinux", info.symbol);
+	}
+	return n;
+}
+
+/* Functions cut off so far: their counts, which go with their probes. */
+struct cut {
+	struct found *row;
+	size_t count;
+};
+
+static void cut_off(struct ct_device *dev, struct cut *cut, const struct found *f)
+{
+	struct ct_probe_add add = { .size = sizeof(add) };
+	const char *colon = strchr(f->name, ':');
+	struct found *row = realloc(cut->row, (cut->count + 1) * sizeof(*row));
+
+	if (!row)
+		return;
+	cut->row = row;
+	row[cut->count] = *f;
+	row[cut->count++].cut = true;
+	if (strncmp(f->name, "vmlinux:", 8))
+		snprintf(add.module, sizeof(add.module), "%.*s", (int)(colon - f->name), f->name);
+	snprintf(add.symbol, sizeof(add.symbol), "%s", colon + 1);
+	ioctl(dev->fd, CT_IOC_PROBE_REMOVE, &add);
+	fprintf(stderr, "cudatrace: %s is called too often, its probe is taken away\n", f->name);
+}
+
+/* Look for functions that are too hot, over all of the run, but for its first second. */
+static void watch(struct ct_device *dev, struct cut *cut, double seconds)
+{
+	struct found *found = NULL;
+	size_t i, n = collect(dev, &found);
+
+	seconds = seconds > 1 ? seconds : 1;
+	for (i = 0; i < n; i++)
+		if (found[i].hits > TOO_HOT * seconds ||
+		    (double)found[i].hits * found[i].cost > TOO_MUCH * 1e9 * seconds)
+			cut_off(dev, cut, &found[i]);
+	free(found);
+}
+
+static int by_hits(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return x->hits < y->hits ? 1 : x->hits > y->hits ? -1 : strcmp(x->name, y->name);
+}
+
+static void print(struct found *found, size_t n, size_t armed)
+{
+	size_t i;
+
+	qsort(found, n, sizeof(*found), by_hits);
+	printf("%12s %14s %12s  %s\n", "CALLS", "TIME(us)", "us/CALL", "FUNCTION");
+	for (i = 0; i < n; i++) {
+		printf("%11llu%s %14.1f %12.3f  %s", (unsigned long long)found[i].hits,
+		       found[i].cut ? "+" : " ", found[i].time / 1e3,
+		       found[i].time / 1e3 / found[i].hits, found[i].name);
+		if (found[i].missed)
+			printf("  (%llu missed)", (unsigned long long)found[i].missed);
+		putchar('\n');
+	}
+	printf("%zu of %zu functions were called\n", n, armed);
+}
+
+/* Runs the program; its status, or 126 and 127 as a shell. */
+static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
+{
+	struct ct_child child = { .pid = -1 };
+	double begin = now(), used, pause = LOOK_MS;
+
+	if (ct_launch(&child, argv, NULL, NULL, NULL, err)) {
+		ct_complain("%s", err->text);
+		return child.status ? child.status : 1;
+	}
+	while (!ct_launch_wait(&child, pause)) {
+		/* Not what it waits for a processor: the hotter, the longer that would be. */
+		used = clock();
+		watch(dev, cut, now() - begin);
+		pause = (clock() - used) * 1000 / CLOCKS_PER_SEC * LOOK_SHARE;
+		pause = pause < LOOK_MS ? LOOK_MS : pause > LOOK_MOST_MS ? LOOK_MOST_MS : pause;
+	}
+	return child.status;
+}
+
+/* How many arguments are globs: those before "--", or the first. */
+static int globs_of(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i;
+	return 1;
+}
+
+int ct_discover(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_stop };
+	int status, globs = globs_of(argc, argv);
+	struct found *found = NULL, *all;
+	struct ct_error err = { 0 };
+	struct ct_functions f;
+	struct ct_device dev;
+	struct cut cut = { 0 };
+	size_t n, armed;
+	double begin;
+	char **command = argv + globs;
+
+	if (globs < argc && !strcmp(argv[globs], "--"))
+		command++;
+	if (argc < 2 || command >= argv + argc)
+		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
+	if (ct_functions_find(&f, argv, globs, true, &err)) {
+		ct_functions_free(&f);
+		return ct_complain("%s", err.text);
+	}
+	if (ct_device_open(&dev, &err)) {
+		ct_functions_free(&f);
+		return ct_complain("%s", err.text);
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* The session first: what is added to it is armed at once. */
+	if (ct_device_start(&dev, 4096, 2, 1ull << CT_GROUP_ADDED, false, &err)) {
+		ct_functions_free(&f);
+		ct_device_close(&dev);
+		return ct_complain("%s", err.text);
+	}
+	armed = arm(&dev, &f);
+	ct_functions_free(&f);
+	status = stop ? ct_complain("interrupted: the program was not run") :
+			run(&dev, &cut, command, &err);
+	n = collect(&dev, &found);
+	/* With the session all are disarmed, in one batch; with the file they go. */
+	begin = now();
+	ct_device_stop(&dev);
+	ct_device_close(&dev);
+	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", now() - begin);
+	all = realloc(found, (n + cut.count + 1) * sizeof(*all));
+	if (all && cut.count)
+		memcpy(all + n, cut.row, cut.count * sizeof(*all));
+	if (!stop)
+		print(all ? all : found, all ? n + cut.count : n, armed);
+	free(all ? all : found);
+	free(cut.row);
+	return status;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See probe_status.h.  The module knows what is armed and what it saw; how a name
+ * resolves (by ftrace site, by breakpoint, not at all, or only as a part that the
+ * compiler made of it) is read from the kernel's own lists, so that it is told while
+ * no session runs, too.
+ */
+#include "probe/status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum means { UNKNOWN, ABSENT, INLINED, BREAKPOINT, FTRACE, TRACEPOINT, MEANS };
+static const char *const means_word[MEANS] = { "-", "absent", "inlined", "breakpoint",
+					       "ftrace", "tracepoint" };
+
+struct row {
+	struct ct_probe_info info;
+	enum means means;
+};
+
+struct table {
+	struct row *row;
+	size_t count;
+	bool names, sites;	/* the kernel's lists could be read */
+};
+
+static int collect(struct ct_device *dev, struct table *t)
+{
+	struct ct_probe_info info;
+	struct row *more;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
+		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
+			return errno == ENOENT ? 0 : -errno;
+		/* Grown by powers of two: room is full when count is one. */
+		if (!(t->count & (t->count - 1))) {
+			more = realloc(t->row, (t->count ? 2 * t->count : 1) * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			t->row = more;
+		}
+		t->row[t->count++] = (struct row){ .info = info };
+	}
+}
+
+/* A symbol of the kernel: is it, or a part of it, one of ours? */
+static void symbol(struct table *t, const char *module, const char *name)
+{
+	size_t i, len;
+
+	for (i = 0; i < t->count; i++) {
+		struct row *r = &t->row[i];
+
+		len = strlen(r->info.symbol);
+		if (strncmp(name, r->info.symbol, len) || strcmp(module, r->info.module) ||
+		    r->info.flags & CT_PROBE_IS_TRACEPOINT)
+			continue;
+		if (!name[len])
+			r->means = BREAKPOINT;
+		else if (name[len] == '.' && r->means < INLINED)
+			r->means = INLINED;
+	}
+}
+
+static void site(struct table *t, const char *module, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		if (t->row[i].means == BREAKPOINT && !strcmp(name, t->row[i].info.symbol) &&
+		    !strcmp(module, t->row[i].info.module))
+			t->row[i].means = FTRACE;
+}
+
+static void resolve(struct table *t)
+{
+	static const char *const lists[] = { "/sys/kernel/tracing/available_filter_functions",
+		"/sys/kernel/debug/tracing/available_filter_functions" };
+	char line[1024], name[512], module[128], type;
+	FILE *in = fopen("/proc/kallsyms", "re");
+	size_t i;
+
+	while (in && fgets(line, sizeof(line), in)) {
+		module[0] = '\0';
+		if (sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module) < 2 ||
+		    (type != 't' && type != 'T'))
+			continue;
+		t->names = true;
+		symbol(t, module, name);
+	}
+	if (in)
+		fclose(in);
+	in = NULL;
+	for (i = 0; i < 2 && !in; i++)
+		in = fopen(lists[i], "re");
+	while (in && fgets(line, sizeof(line), in)) {
+		module[0] = '\0';
+		if (sscanf(line, "%511s [%127[^]]", name, module) < 1)
+			continue;
+		t->sites = true;
+		site(t, module, name);
+	}
+	if (in)
+		fclose(in);
+	for (i = 0; i < t->count; i++) {
+		struct row *r = &t->row[i];
+
+		if (r->info.flags & CT_PROBE_IS_TRACEPOINT)
+			r->means = r->info.state == CT_PROBE_ABSENT ? ABSENT : TRACEPOINT;
+		else if (r->means == UNKNOWN && t->names)
+			r->means = ABSENT;
+	}
+}
+
+static void print_row(const struct row *r)
+{
+	static const char *const groups[] = {
+#define CT_ROW(id, word)	word,
+		CT_GROUPS(CT_ROW)
+#undef CT_ROW
+	};
+	static const char *const states[] = { "idle", "armed", "absent", "no-module", "failed",
+					      "shadowed" };
+	const struct ct_probe_info *info = &r->info;
+
+	printf("%-10s %-11s %-42s %-9s %-10s %10llu %8llu %8llu",
+	       info->group < CT_GROUP_COUNT ? groups[info->group] : "?",
+	       info->flags & CT_PROBE_IS_TRACEPOINT ? "tracepoint" :
+	       *info->module ? info->module : "vmlinux", info->symbol,
+	       info->state < sizeof(states) / sizeof(*states) ? states[info->state] : "?",
+	       means_word[r->means], (unsigned long long)info->hits,
+	       (unsigned long long)info->missed, (unsigned long long)info->lost);
+	if (info->cost)
+		printf(" %8llu", (unsigned long long)info->cost);
+	else
+		printf(" %8s", "-");
+	if (info->error)
+		printf(" %s", strerror(-info->error));
+	putchar('\n');
+}
+
+/* What a reader of the table would count. */
+static void sum_up(const struct table *t)
+{
+	unsigned long long missed = 0, lost = 0;
+	size_t by[MEANS] = { 0 }, armed = 0, i;
+
+	for (i = 0; i < t->count; i++) {
+		by[t->row[i].means]++;
+		armed += t->row[i].info.state == CT_PROBE_ARMED;
+		missed += t->row[i].info.missed;
+		lost += t->row[i].info.lost;
+	}
+	printf("%zu names: %zu by ftrace site, %zu by breakpoint, %zu tracepoints, %zu absent, %zu inlined",
+	       t->count, by[FTRACE], by[BREAKPOINT], by[TRACEPOINT], by[ABSENT], by[INLINED]);
+	if (by[UNKNOWN] || !t->sites)
+		printf(" (%s)", !t->names ? "/proc/kallsyms can't be read" :
+		       "tracefs is not mounted: an ftrace site looks like a breakpoint");
+	printf("; %zu armed, %llu calls missed, %llu records lost\n", armed, missed, lost);
+}
+
+int ct_probe_status(struct ct_device *dev)
+{
+	struct table t = { 0 };
+	size_t i;
+	int rc = collect(dev, &t);
+
+	if (!rc) {
+		resolve(&t);
+		printf("%-10s %-11s %-42s %-9s %-10s %10s %8s %8s %8s\n", "GROUP", "MODULE", "FUNCTION",
+		       "STATE", "RESOLVED", "HITS", "MISSED", "LOST", "ns/HIT");
+		for (i = 0; i < t.count; i++)
+			print_row(&t.row[i]);
+		sum_up(&t);
+	}
+	free(t.row);
+	return rc ? ct_complain("%s", strerror(-rc)) : 0;
+}

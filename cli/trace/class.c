@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Event classes.  A class that this file lets through is safe to read records
+ * with: its fields lie inside its size, in order, naturally aligned.  Must never
+ * trust a name: names come from other processes.
+ */
+#include "trace/class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
+const uint8_t ct_type_bytes[CT_TYPE_COUNT] = { CT_TYPES(ROW) };
+#undef ROW
+#define ROW(type, ctype, bytes)	[CT_TYPE_##type] = #type,
+const char *const ct_type_word[CT_TYPE_COUNT] = { CT_TYPES(ROW) };
+#undef ROW
+#define ROW(id, word)	[CT_LAYER_##id] = word,
+const char *const ct_layer_word[CT_LAYER_COUNT] = { CT_LAYERS(ROW) };
+#undef ROW
+#define ROW(id, word)	[CT_CAT_##id] = word,
+const char *const ct_category_word[CT_CAT_COUNT] = { CT_CATEGORIES(ROW) };
+#undef ROW
+#define ROW(id, word)	[CT_OP_##id] = word,
+const char *const ct_op_word[CT_OP_COUNT] = { CT_OPS(ROW) };
+#undef ROW
+#define ROW(id, word)	[CT_DIR_##id] = word,
+const char *const ct_direction_word[CT_DIR_COUNT] = { CT_DIRECTIONS(ROW) };
+#undef ROW
+#define ROW(id, word)	[CT_QUICK_##id] = word,
+static const char *const quick_word[CT_QUICK_COUNT] = { CT_QUICK(ROW) };
+#undef ROW
+
+int ct_word_index(const char *const *table, unsigned int count, const char *word)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!strcmp(table[i], word))
+			return i;
+	return -1;
+}
+
+/*
+ * Which fields a call fills in.  A record is written when the call has returned
+ * and does not say it, so it follows from the operation and the name.
+ */
+static bool is_output(const struct ct_class *class, const char *name)
+{
+	static const char *const always[] = {
+		"free", "total", "elapsed_ns", "pitch", "ret", "status", "handled",
+	};
+	static const char *const made[] = {
+		"ptr", "handle", "event", "stream", "context", "module", "function", "graph",
+	};
+
+	if (ct_word_index(always, sizeof(always) / sizeof(*always), name) >= 0)
+		return true;
+	switch (class->op) {
+	case CT_OP_ALLOC:
+	case CT_OP_MAP:
+		return !strcmp(name, "ptr");
+	case CT_OP_LOOKUP:
+		return !strcmp(name, "ptr") || !strcmp(name, "function");
+	case CT_OP_LOAD:
+		return !strcmp(name, "module");
+	case CT_OP_CREATE:
+		return ct_word_index(made, sizeof(made) / sizeof(*made), name) >= 0;
+	}
+	return false;
+}
+
+static bool name_is_plain(const char *name, size_t len)
+{
+	if (!len || len >= CT_FIELD_LEN)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		char c = name[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+		      (i && c >= '0' && c <= '9')))
+			return false;
+	}
+	return true;
+}
+
+/* A field of a probe that a user added may have any name: its type must fit, too. */
+static bool is_meant(enum ct_quick quick, unsigned int type)
+{
+	switch (quick) {
+	case CT_QUICK_KERNEL:
+		return type == CT_TYPE_str;
+	case CT_QUICK_DIRECTION:
+		return type == CT_TYPE_dir;
+	case CT_QUICK_DEVICE:
+		return type == CT_TYPE_dev;
+	case CT_QUICK_CODE:
+		return type == CT_TYPE_nvcode;
+	case CT_QUICK_STATUS:
+		return type == CT_TYPE_nvst;
+	default:
+		return type != CT_TYPE_text && type != CT_TYPE_str;
+	}
+}
+
+static const char *parse_field(struct ct_class *class, const char *spec, size_t len)
+{
+	const char *colon = memchr(spec, ':', len);
+	struct ct_class_field *field;
+	char word[16] = "";
+	int type;
+
+	if (class->fields_count == CT_FIELDS_MAX)
+		return "more fields than a class may have";
+	if (class->has_text)
+		return "a field behind the text";
+	if (!colon || !name_is_plain(spec, colon - spec))
+		return "a field without a proper name";
+	if (len - (colon - spec) - 1 < sizeof(word))
+		memcpy(word, colon + 1, len - (colon - spec) - 1);
+	type = ct_word_index(ct_type_word, CT_TYPE_COUNT, word);
+	if (type < 0)
+		return "an unknown field type";
+
+	field = &class->fields[class->fields_count];
+	memcpy(field->name, spec, colon - spec);
+	for (unsigned int i = 0; i < class->fields_count; i++)
+		if (!strcmp(class->fields[i].name, field->name))
+			return "two fields of one name";
+	field->type = type;
+	field->bytes = ct_type_bytes[type];
+	field->offset = class->size;
+	field->output = is_output(class, field->name);
+	if (field->offset % field->bytes)
+		return "a field that is not naturally aligned";
+	class->size += field->bytes;
+	class->has_text = type == CT_TYPE_text;
+	for (unsigned int i = 0; i < CT_QUICK_COUNT; i++)
+		if (!strcmp(field->name, quick_word[i]) && is_meant(i, type))
+			class->quick[i] = class->fields_count;
+	class->fields_count++;
+	return NULL;
+}
+
+struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int category,
+			      unsigned int op, const char *fields, const char *name,
+			      const char *symbol, const char **why)
+{
+	size_t name_len = strlen(name), symbol_len = strlen(symbol);
+	struct ct_class *class;
+	char *texts;
+
+	*why = "an id or a word out of range";
+	if (!id || id > CT_CLASS_MAX || layer >= CT_LAYER_COUNT || category >= CT_CAT_COUNT ||
+	    op >= CT_OP_COUNT)
+		return NULL;
+	*why = "a name that is empty or too long";
+	if (!name_len || name_len >= 4 * CT_NAME_LEN || symbol_len >= 4 * CT_NAME_LEN)
+		return NULL;
+	*why = "no memory";
+	class = calloc(1, sizeof(*class) + name_len + symbol_len + 2);
+	if (!class)
+		return NULL;
+	texts = (char *)(class + 1);
+	class->name = strcpy(texts, name);
+	class->symbol = strcpy(texts + name_len + 1, symbol);
+	class->id = id;
+	class->layer = layer;
+	class->category = category;
+	class->op = op;
+	class->call = category != CT_CAT_MARKER && category != CT_CAT_PROCESS &&
+		      category != CT_CAT_TRACER;
+	memset(class->quick, -1, sizeof(class->quick));
+
+	if (!strcmp(fields, "-"))
+		fields = "";
+	while (*fields) {
+		size_t len = strcspn(fields, ",");
+
+		*why = parse_field(class, fields, len);
+		if (*why)
+			goto bad;
+		fields += len;
+		fields += *fields == ',';
+	}
+	if (!class->has_text && class->size % 8) {
+		*why = "fields whose size is not a multiple of 8";
+		goto bad;
+	}
+	return class;
+bad:
+	free(class);
+	return NULL;
+}
+
+void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX])
+{
+	char *p = spec;
+
+	*p = 0;
+	for (unsigned int i = 0; i < class->fields_count; i++) {
+		p = stpcpy(p, class->fields[i].name);
+		*p++ = ':';
+		p = stpcpy(p, ct_type_word[class->fields[i].type]);
+		p = stpcpy(p, ",");
+	}
+	if (p == spec)
+		strcpy(spec, "-");
+}
+
+bool ct_class_equal(const struct ct_class *a, const struct ct_class *b)
+{
+	char left[CT_SPEC_MAX], right[CT_SPEC_MAX];
+
+	ct_class_spec(a, left);
+	ct_class_spec(b, right);
+	return a->id == b->id && a->layer == b->layer && a->category == b->category &&
+	       a->op == b->op && !strcmp(left, right) && !strcmp(a->name, b->name) &&
+	       !strcmp(a->symbol, b->symbol);
+}
+
+struct ct_class *ct_class_static(unsigned int i)
+{
+#define ROW(id, name, layer, cat, op, layout)				\
+	{ id, CT_LAYER_##layer, CT_CAT_##cat, CT_OP_##op, CT_LAYOUT_SPEC(layout), #name },
+	static const struct {
+		unsigned int id, layer, category, op;
+		const char *fields, *name;
+	} rows[] = { CT_STATIC_CLASSES(ROW) };
+#undef ROW
+	const char *why;
+
+	if (i >= sizeof(rows) / sizeof(*rows))
+		return NULL;
+	return ct_class_new(rows[i].id, rows[i].layer, rows[i].category, rows[i].op,
+			    rows[i].fields, rows[i].name, rows[i].name, &why);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Event classes: what a record of a class id is called and which fields follow
+ * its head.  Built from the static table of the ABI and from registry lines,
+ * both of which go through the same checks.
+ */
+#ifndef CT_CLI_CLASS_H
+#define CT_CLI_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "module/uapi/cudatrace.h"
+
+/* Fields that commands look for; X(ID, field name). */
+#define CT_QUICK(X)							\
+	X(SIZE, "size") X(PTR, "ptr") X(DIRECTION, "direction")		\
+	X(KERNEL, "kernel") X(STREAM, "stream") X(SHARED, "shared")	\
+	X(GRID_X, "grid_x") X(GRID_Y, "grid_y") X(GRID_Z, "grid_z")	\
+	X(BLOCK_X, "block_x") X(BLOCK_Y, "block_y") X(BLOCK_Z, "block_z") \
+	X(CMD, "cmd") X(RET, "ret") X(DEVICE, "device") X(HAVE, "have")	\
+	X(CODE, "code") X(STATUS, "status")				\
+	X(FUNCTION, "function") X(BEGIN, "begin") X(OP, "op")		\
+	X(LEVEL, "level") X(LOST, "lost") X(OVERWRITTEN, "overwritten")	\
+	X(CPU, "cpu") X(REASON, "reason") X(MISSED, "missed")		\
+	X(CLIENT, "client") X(OBJECT, "object") X(PARENT, "parent")
+#define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
+enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
+#undef CT_QUICK_ROW
+
+struct ct_class_field {
+	char     name[CT_FIELD_LEN];
+	uint8_t  type;		/* enum ct_type */
+	uint8_t  bytes;		/* of the fixed part: 2 for a text */
+	uint16_t offset;	/* from the end of the record's head */
+	bool     output;	/* only known when the call has returned */
+};
+
+struct ct_class {
+	uint16_t id;
+	uint8_t  layer, category, op;
+	uint8_t  fields_count;
+	bool     has_text;	/* the last field is a text */
+	bool     call;		/* something that is called and returns */
+	uint16_t size;		/* of the fields; of a text its length word only */
+	int8_t   quick[CT_QUICK_COUNT];	/* index into fields, -1: none */
+	const char *name, *symbol;
+	struct ct_class_field fields[CT_FIELDS_MAX];
+};
+
+extern const uint8_t ct_type_bytes[CT_TYPE_COUNT];
+extern const char *const ct_type_word[CT_TYPE_COUNT];
+extern const char *const ct_layer_word[CT_LAYER_COUNT];
+extern const char *const ct_category_word[CT_CAT_COUNT];
+extern const char *const ct_op_word[CT_OP_COUNT];
+extern const char *const ct_direction_word[CT_DIR_COUNT];
+
+/* The index of @word in one of the tables above, or -1. */
+int ct_word_index(const char *const *table, unsigned int count, const char *word);
+
+/**
+ * ct_class_new() - a class from its description
+ * @fields: as CT_LAYOUT_SPEC(), "" or "-" for none
+ * @why: set to a constant string when it fails
+ *
+ * Return: the class, freed by free(), or NULL if the fields are not a layout.
+ */
+struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int category,
+			      unsigned int op, const char *fields, const char *name,
+			      const char *symbol, const char **why);
+
+/* The same as text: writes "size:u64,ptr:x64," into @spec. */
+#define CT_SPEC_MAX	(CT_FIELDS_MAX * (CT_FIELD_LEN + 8))
+void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX]);
+
+/* Two descriptions of one id say the same. */
+bool ct_class_equal(const struct ct_class *a, const struct ct_class *b);
+
+/* Row @i of the static classes as a new class; NULL behind the last. */
+struct ct_class *ct_class_static(unsigned int i);
+
+#endif

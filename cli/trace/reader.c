@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Opening a trace directory.  Must never write into it, and never wait for the
+ * processes that may still be writing there.
+ */
+#include "trace/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "trace/lost.h"
+
+#define OPEN_PREFIX	".open-"
+
+static int keep(const struct dirent *entry)
+{
+	if (entry->d_name[0] == '.')
+		return !strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) ||
+		       ct_lost_is_page(entry->d_name);
+	return 1;
+}
+
+int ct_open_page_read(const char *dir, const char *name, struct ct_open_page *page)
+{
+	char path[4096];
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	n = pread(fd, page, sizeof(*page), 0);
+	close(fd);
+	if (n != sizeof(*page) || page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION)
+		return -EBADMSG;
+	if (page->depth > CT_OPEN_MAX)
+		page->depth = CT_OPEN_MAX;
+	return page->depth;
+}
+
+/*
+ * Drops what has a record already: its thread died between writing the record
+ * and taking the entry away, or the trace was finished and the page is left over.
+ */
+static bool has_record(const struct ct_trace *t, int stream, const struct ct_open_call *call)
+{
+	const struct ct_stream_file *s;
+	struct ct_packet_view p;
+	struct ct_record r;
+	const char *why;
+	uint32_t first;
+
+	if (stream < 0)
+		return false;
+	s = &t->streams[stream];
+	first = s->packets_count > 2 ? s->packets_count - 2 : 0;
+	for (uint32_t i = first; i < s->packets_count; i++) {
+		uint32_t offset = CT_PACKET_HEAD, size;
+
+		ct_stream_packet(s, i, &p);
+		for (; offset < p.content; offset += size) {
+			size = ct_record_parse(&p, offset, &t->reg, &r, &why);
+			if (!size)
+				break;
+			if (r.class->id == CT_CLASS_call_open) {
+				if (ct_record_quick(&r, CT_QUICK_OP) == call->op)
+					return true;
+			} else if (r.op == call->op && r.class->id == call->class &&
+				   !(r.flags & CT_F_BEGIN)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int add_pending(struct ct_trace *t, const char *name)
+{
+	char stream_name[280];
+	struct ct_open_page page;
+	struct ct_pending *more;
+	int count, stream = -1;
+
+	count = ct_open_page_read(t->dir, name, &page);
+	t->unfinished = true;
+	if (count <= 0)
+		return 0;
+	snprintf(stream_name, sizeof(stream_name), "u-%s", name + strlen(OPEN_PREFIX));
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (!strcmp(t->streams[i].name, stream_name))
+			stream = i;
+	more = realloc(t->pending, (t->pending_count + count) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->pending = more;
+	for (int i = 0; i < count; i++) {
+		const struct ct_open_call *call = &page.entry[i];
+
+		if (!call->begin || call->class > CT_CLASS_MAX ||
+		    !ct_registry_class(&t->reg, call->class) || has_record(t, stream, call))
+			continue;
+		t->pending[t->pending_count++] = (struct ct_pending){
+			.begin = call->begin, .op = call->op, .pid = page.pid, .tid = page.tid,
+			.class = call->class, .level = i, .stream = stream,
+		};
+	}
+	return 0;
+}
+
+/*
+ * Losses: a packet's head counts those of its stream; the recorder's stream_stat
+ * records say the same of a CPU by reason, also of what came after the last packet.  The
+ * pages of lost records count what has no packet; a finished trace says it in a stream.
+ */
+static int count_losses(struct ct_trace *t)
+{
+	struct ct_hash by_reason = { 0 }, by_cpu = { 0 };
+	struct ct_hash_slot *slot;
+	uint64_t overwritten = 0;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
+		struct ct_cursor c;
+		struct ct_record r;
+
+		if (t->streams[i].kind != CT_STREAM_STATE)
+			continue;
+		ct_cursor_init(&c, t, i);
+		while (ct_cursor_next(&c, &r)) {
+			if (r.class->id != CT_CLASS_stream_stat)
+				continue;
+			slot = ct_hash_put(&by_reason, ct_record_quick(&r, CT_QUICK_CPU) << 32 |
+					  ct_record_quick(&r, CT_QUICK_REASON));
+			if (!slot) {
+				rc = -ENOMEM;
+				break;
+			}
+			slot->a = ct_record_quick(&r, CT_QUICK_LOST);
+			slot->b = ct_record_quick(&r, CT_QUICK_OVERWRITTEN);
+		}
+	}
+	for (size_t i = 0; i < by_reason.size && !rc; i++) {
+		if (!by_reason.slots[i].used)
+			continue;
+		slot = ct_hash_put(&by_cpu, by_reason.slots[i].key >> 32);
+		if (!slot) {
+			rc = -ENOMEM;
+			break;
+		}
+		slot->a += by_reason.slots[i].a;
+		if (by_reason.slots[i].b > slot->b)
+			slot->b = by_reason.slots[i].b;
+	}
+	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		t->packets_lost += s->packets_lost;
+		if (!strcmp(s->name, CT_LOST_STREAM))
+			t->lost_told = s->lost;
+		slot = s->kind == CT_STREAM_CPU ? ct_hash_get(&by_cpu, s->cpu) : NULL;
+		if (slot && slot->a < s->lost)
+			slot->a = s->lost;
+		else if (!slot)
+			t->lost += s->lost;
+	}
+	for (size_t i = 0; i < by_cpu.size; i++)
+		if (by_cpu.slots[i].used) {
+			t->lost += by_cpu.slots[i].a;
+			overwritten += by_cpu.slots[i].b;
+		}
+	if (t->lost_here > t->lost_told) {
+		t->lost += t->lost_here - t->lost_told;
+		t->unfinished = true;
+	}
+	if (overwritten > t->packets_lost)
+		t->packets_lost = overwritten;
+	ct_hash_free(&by_reason);
+	ct_hash_free(&by_cpu);
+	return rc;
+}
+
+static int open_entries(struct ct_trace *t, struct dirent **entry, int count,
+			struct ct_error *err)
+{
+	int rc;
+
+	t->streams = calloc(count + 1, sizeof(*t->streams));
+	if (!t->streams)
+		return ct_fail(err, ENOMEM, "no memory");
+	for (int i = 0; i < count; i++)
+		t->has_metadata |= !strcmp(entry[i]->d_name, CT_METADATA_FILE);
+	for (int i = 0; i < count; i++) {
+		struct ct_stream_file *s = &t->streams[t->streams_count];
+
+		if (entry[i]->d_name[0] == '.' || !strcmp(entry[i]->d_name, CT_METADATA_FILE))
+			continue;
+		t->streams_count++;
+		rc = ct_stream_open(s, t->dir, entry[i]->d_name, &t->reg, t->has_metadata, err);
+		if (rc)
+			return rc;
+		s->index = t->streams_count - 1;
+		t->records += s->records;
+		t->unfinished |= s->unfinished;
+		t->has_kernel |= s->kind == CT_STREAM_CPU;
+		if (s->packets_count && s->packets[s->packets_count - 1].ts_end > t->end)
+			t->end = s->packets[s->packets_count - 1].ts_end;
+	}
+	for (int i = 0; i < count; i++)
+		if (ct_lost_is_page(entry[i]->d_name))
+			t->lost_here += ct_lost_read(t->dir, entry[i]->d_name);
+		else if (entry[i]->d_name[0] == '.' && add_pending(t, entry[i]->d_name))
+			return ct_fail(err, ENOMEM, "no memory");
+	return 0;
+}
+
+int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
+{
+	struct dirent **entry = NULL;
+	const char *gpu;
+	int rc, count;
+
+	memset(t, 0, sizeof(*t));
+	rc = ct_registry_read(&t->reg, dir, err);
+	if (rc)
+		return rc;
+	t->dir = strdup(dir);
+	if (!t->dir)
+		return ct_fail(err, ENOMEM, "no memory");
+	t->end = t->reg.start;
+	count = scandir(dir, &entry, keep, versionsort);
+	if (count < 0)
+		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
+	rc = open_entries(t, entry, count, err);
+	for (int i = 0; i < count; i++)
+		free(entry[i]);
+	free(entry);
+	if (!rc && count_losses(t))
+		rc = ct_fail(err, ENOMEM, "no memory");
+	t->unfinished |= !t->has_metadata;
+	gpu = ct_registry_info(&t->reg, "gpu");
+	t->simulated = gpu && !strcmp(gpu, "simulated");
+	return rc;
+}
+
+void ct_trace_close(struct ct_trace *t)
+{
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		ct_stream_close(&t->streams[i]);
+	free(t->streams);
+	free(t->pending);
+	free(t->dir);
+	ct_registry_free(&t->reg);
+	memset(t, 0, sizeof(*t));
+}
+
+void ct_cursor_init(struct ct_cursor *c, const struct ct_trace *t, unsigned int stream)
+{
+	*c = (struct ct_cursor){ .trace = t, .stream = &t->streams[stream] };
+}
+
+int ct_cursor_next(struct ct_cursor *c, struct ct_record *r)
+{
+	const char *why;
+	uint32_t size;
+
+	while (!c->packet || c->offset >= c->view.content) {
+		if (c->packet == c->stream->packets_count)
+			return 0;
+		ct_stream_packet(c->stream, c->packet++, &c->view);
+		c->offset = CT_PACKET_HEAD;
+	}
+	size = ct_record_parse(&c->view, c->offset, &c->trace->reg, r, &why);
+	if (!size) {
+		/* It was whole when it was indexed: the file changed under us. */
+		c->offset = c->view.content;
+		return ct_cursor_next(c, r);
+	}
+	c->offset += size;
+	return 1;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A trace directory, opened for reading: its registry, its streams, the calls
+ * that were open when their threads died, and what was lost.  Reading changes
+ * nothing in the directory; an unfinished trace reads as it stands.
+ */
+#ifndef CT_CLI_READER_H
+#define CT_CLI_READER_H
+
+#include "base/error.h"
+#include "trace/registry.h"
+#include "trace/stream.h"
+
+/* A call that stands in a .open page and in no record. */
+struct ct_pending {
+	uint64_t begin, op;
+	uint32_t pid, tid;
+	uint16_t class;
+	uint8_t  level;
+	int stream;		/* index of its thread's stream, -1: there is none */
+};
+
+struct ct_trace {
+	char *dir;
+	struct ct_registry reg;
+	struct ct_stream_file *streams;
+	unsigned int streams_count;
+	struct ct_pending *pending;
+	unsigned int pending_count;
+	uint64_t records;
+	uint64_t end;		/* ns, the last packet's end; at least reg.start */
+	uint64_t lost;		/* records, all told */
+	uint64_t lost_here;	/* those that .lost-UID count, and not a thread's packet */
+	uint64_t lost_told;	/* how many of them CT_LOST_STREAM says */
+	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
+	bool has_metadata;
+	bool unfinished;	/* finish.h has something to do */
+	bool has_kernel;	/* the module recorded: there are CPU streams */
+	bool simulated;		/* info gpu simulated */
+};
+
+/**
+ * ct_trace_open() - open directory @dir
+ *
+ * Close with ct_trace_close(), also after an error.
+ *
+ * Return: 0 or a negative errno with a line in @err that names file, offset and
+ * cure.
+ */
+int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err);
+void ct_trace_close(struct ct_trace *t);
+
+/* All records of a stream in the order of the file (that of their ends). */
+struct ct_cursor {
+	const struct ct_trace *trace;
+	const struct ct_stream_file *stream;
+	uint32_t packet, offset;
+	struct ct_packet_view view;
+};
+
+void ct_cursor_init(struct ct_cursor *c, const struct ct_trace *t, unsigned int stream);
+
+/* Return: 1: @r is set; 0: the end. */
+int ct_cursor_next(struct ct_cursor *c, struct ct_record *r);
+
+/**
+ * ct_open_page_read() - the valid entries of @dir/@name
+ *
+ * Return: number of entries copied to @page->entry (page->depth is set to it), or
+ * a negative errno if it is no such page.
+ */
+int ct_open_page_read(const char *dir, const char *name, struct ct_open_page *page);
+
+#endif

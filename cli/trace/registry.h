@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The registry of a trace directory: what got an id while the trace was made.
+ * Read from .registry, or from the copy that metadata carries in its comments.
+ */
+#ifndef CT_CLI_REGISTRY_H
+#define CT_CLI_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/class.h"
+#include "base/error.h"
+
+#define CT_REGISTRY_FILE	".registry"
+#define CT_METADATA_FILE	"metadata"
+#define CT_REGISTRY_STRINGS	(1u << 20)	/* ids above are refused */
+
+struct ct_info {
+	char *key, *text;
+};
+
+struct ct_registry {
+	uint8_t  uuid[16];
+	uint64_t start;			/* ns, CLOCK_MONOTONIC */
+	uint64_t realtime;		/* ns, CLOCK_REALTIME at start */
+	struct ct_class **classes;	/* by id, CT_CLASS_MAX + 1 pointers */
+	unsigned int classes_count;
+	char **strings;			/* by id, NULL: none; [0] is NULL */
+	unsigned int strings_count;
+	struct ct_info *infos;
+	unsigned int infos_count;
+};
+
+/* Only the static classes; 0 or -ENOMEM. */
+int ct_registry_init(struct ct_registry *reg);
+
+/**
+ * ct_registry_read() - the registry of directory @dir
+ *
+ * A last line without an end is ignored: its writer died in it.  Free with
+ * ct_registry_free() also after an error.
+ *
+ * Return: 0; -ENOENT no trace there; -EPROTO another ABI version; -EINVAL a line
+ * that is none; -ENOMEM; what open() and read() return.
+ */
+int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *err);
+void ct_registry_free(struct ct_registry *reg);
+
+/**
+ * ct_registry_line() - take in one line, without its end
+ * @what: file and line for the message
+ */
+int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
+		     struct ct_error *err);
+
+/* The class of @id, or NULL. */
+static inline const struct ct_class *ct_registry_class(const struct ct_registry *reg,
+						       unsigned int id)
+{
+	return id <= CT_CLASS_MAX ? reg->classes[id] : NULL;
+}
+
+/* The string of @id, or NULL if it has none (or is 0). */
+static inline const char *ct_registry_string(const struct ct_registry *reg, uint32_t id)
+{
+	return id < reg->strings_count ? reg->strings[id] : NULL;
+}
+
+/* The last text of "info KEY", or NULL. */
+const char *ct_registry_info(const struct ct_registry *reg, const char *key);
+
+/* Writes @text so that it is one word of a line; @out holds 3 * strlen + 1. */
+void ct_registry_escape(char *out, const char *text);
+
+/* ------------------------------------------------------------- writing --- */
+/*
+ * Lines are appended whole, under an exclusive flock, so that several processes
+ * may write one registry.  Each returns 0 or a negative errno.
+ */
+struct ct_registry_writer {
+	int fd;
+};
+
+int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint8_t uuid[16],
+		       uint64_t start, uint64_t realtime, struct ct_error *err);
+/* To one that is there; a last line without an end, whose writer died, goes. */
+int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err);
+int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class);
+int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define);
+int ct_registry_add_string(struct ct_registry_writer *w, uint32_t id, const char *text);
+int ct_registry_add_info(struct ct_registry_writer *w, const char *key, const char *text);
+void ct_registry_close(struct ct_registry_writer *w);
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The timeline.  Memory is bounded by threads, depth and width: must never keep a
+ * call, only what it adds to the columns that it covers.
+ */
+#include "view/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "trace/merge.h"
+#include "view/term.h"
+
+#define TRACKS_MAX	512
+#define LABEL		22
+
+enum kind { INIT, MEMORY, TRANSFER, KERNEL, SYNC, DRIVER, OTHER, KINDS };
+
+static const struct {
+	char letter;
+	const char *word, *colour;
+} kinds[KINDS] = {
+	[INIT] = { 'I', "init", "\033[30;45m" },
+	[MEMORY] = { 'M', "memory", "\033[30;43m" },
+	[TRANSFER] = { 'T', "transfer", "\033[30;46m" },
+	[KERNEL] = { 'K', "kernel", "\033[30;42m" },
+	[SYNC] = { 'S', "sync", "\033[37;41m" },
+	[DRIVER] = { 'D', "driver", "\033[37;44m" },
+	[OTHER] = { '.', "other", "" },
+};
+
+static enum kind kind_of(const struct ct_class *class)
+{
+	if (class->layer != CT_LAYER_USER)
+		return DRIVER;
+	switch (class->category) {
+	case CT_CAT_INIT: case CT_CAT_CONTEXT: case CT_CAT_MODULE:
+		return INIT;
+	case CT_CAT_MEMORY:
+		return MEMORY;
+	case CT_CAT_TRANSFER:
+		return TRANSFER;
+	case CT_CAT_KERNEL: case CT_CAT_GRAPH:
+		return KERNEL;
+	case CT_CAT_SYNC:
+		return SYNC;
+	case CT_CAT_IOCTL: case CT_CAT_SYSCALL: case CT_CAT_UVM:
+		return DRIVER;
+	}
+	return OTHER;
+}
+
+struct track {
+	uint64_t key, busy;	/* busy: ns in calls of depth 0 */
+	uint32_t pid, tid;
+	unsigned int rows;	/* depths that are in use */
+	uint64_t *bins;		/* [depth][column][kind], ns */
+	bool shown;
+};
+
+struct picture {
+	const struct ct_timeline_options *options;
+	uint64_t from, to;	/* ns */
+	unsigned int columns;
+	struct ct_hash index;	/* track key; a: index + 1 */
+	struct track *tracks;
+	unsigned int tracks_count, too_many;
+	struct ct_hash names;	/* pid; a: char * */
+};
+
+static struct track *track_of(struct picture *pic, const struct ct_record *r)
+{
+	uint64_t key = ct_track_key(r);
+	struct ct_hash_slot *slot = ct_hash_get(&pic->index, key);
+	struct track *track;
+
+	if (slot)
+		return &pic->tracks[slot->a - 1];
+	if (pic->tracks_count == TRACKS_MAX) {
+		pic->too_many++;
+		return NULL;
+	}
+	slot = ct_hash_put(&pic->index, key);
+	if (!slot)
+		return NULL;
+	track = &pic->tracks[pic->tracks_count++];
+	*track = (struct track){ .key = key, .pid = r->pid, .tid = r->tid };
+	track->bins = calloc((size_t)pic->options->depth * pic->columns * KINDS,
+			     sizeof(*track->bins));
+	slot->a = pic->tracks_count;
+	return track;
+}
+
+static int cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
+		 uint64_t begin, uint64_t end)
+{
+	double per_column = (double)(pic->to - pic->from) / pic->columns;
+	enum kind kind = kind_of(r->class);
+	struct track *track;
+	unsigned int first, last;
+
+	if (begin < pic->from)
+		begin = pic->from;
+	if (end > pic->to)
+		end = pic->to;
+	if (begin > end || begin >= pic->to)
+		return 0;
+	track = track_of(pic, r);
+	if (!track)
+		return 0;
+	if (!track->bins)
+		return -ENOMEM;
+	if (!depth)
+		track->busy += end - begin + 1;
+	if (depth >= pic->options->depth)
+		return 0;
+	if (depth >= track->rows)
+		track->rows = depth + 1;
+	first = (begin - pic->from) / per_column;
+	last = (end - pic->from) / per_column;
+	for (unsigned int i = first; i <= last && i < pic->columns; i++) {
+		uint64_t left = pic->from + i * per_column;
+		uint64_t right = pic->from + (i + 1) * per_column;
+		uint64_t b = begin > left ? begin : left, e = end < right ? end : right;
+		uint64_t *bin = track->bins + ((size_t)depth * pic->columns + i) * KINDS;
+
+		if (b > e || (b == e && i != first))
+			continue;
+		/* What is shorter than a ns is still there. */
+		bin[kind] += e - b + (i == first);
+	}
+	return 0;
+}
+
+static int name_process(struct picture *pic, const struct ct_record *r)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&pic->names, r->pid);
+	const char *text;
+	uint16_t len;
+	char *copy;
+
+	text = ct_record_text(r, &len);
+	if (!slot || !text)
+		return slot ? 0 : -ENOMEM;
+	copy = strndup(text, len);
+	free((char *)(uintptr_t)slot->a);
+	slot->a = (uintptr_t)copy;
+	return copy ? 0 : -ENOMEM;
+}
+
+static int take(struct picture *pic, const struct ct_point *p)
+{
+	if (p->record.class->id == CT_CLASS_process)
+		return name_process(pic, &p->record);
+	if (!p->record.class->call)
+		return 0;
+	if (p->phase == 'I')
+		return cover(pic, &p->record, p->depth, p->ts, p->ts);
+	/* When it was left is not known, only when that was noticed. */
+	if (p->phase == 'E' && p->record.flags & CT_F_ABANDONED)
+		return cover(pic, &p->record, p->depth, p->begin, p->begin);
+	if (p->phase == 'E')
+		return cover(pic, &p->record, p->depth, p->begin, p->ts);
+	/* It goes on to the end of the picture. */
+	if (p->open)
+		return cover(pic, &p->record, p->depth, p->ts, pic->to);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ output --- */
+
+static void put_row(const struct picture *pic, const struct track *track, unsigned int depth,
+		    FILE *out)
+{
+	int last = -1;
+
+	for (unsigned int i = 0; i < pic->columns; i++) {
+		const uint64_t *bin = track->bins + ((size_t)depth * pic->columns + i) * KINDS;
+		int most = -1;
+
+		for (int k = 0; k < KINDS; k++)
+			if (bin[k] && (most < 0 || bin[k] > bin[most]))
+				most = k;
+		if (pic->options->colour && most != last) {
+			fputs("\033[0m", out);
+			if (most >= 0)
+				fputs(kinds[most].colour, out);
+		}
+		last = most;
+		fputc(most < 0 ? ' ' : kinds[most].letter, out);
+	}
+	if (pic->options->colour)
+		fputs("\033[0m", out);
+	fputs("|\n", out);
+}
+
+static void put_track(const struct picture *pic, const struct track *track, FILE *out)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&pic->names, track->pid);
+	char label[64], name[64] = "";
+
+	if (track->key >> 40)
+		snprintf(label, sizeof(label), "interrupts CPU %u",
+			 (unsigned int)(track->key >> 8 & 0xffff));
+	else if (track->tid == track->pid)
+		snprintf(label, sizeof(label), "%u", track->tid);
+	else
+		snprintf(label, sizeof(label), "%u of %u", track->tid, track->pid);
+	if (slot && slot->a && !(track->key >> 40)) {
+		const char *text = (const char *)(uintptr_t)slot->a;
+		const char *space = strchr(text, ' ');
+		char word[256];
+
+		snprintf(word, sizeof(word), "%.*s", space ? (int)(space - text) : 200, text);
+		text = strrchr(word, '/');
+		ct_term_clean(name, sizeof(name), text && text[1] ? text + 1 : word, 10);
+		if (strlen(label) + strlen(name) + 1 <= LABEL - 4) {
+			strcat(label, " ");
+			strcat(label, name);
+		}
+	}
+	for (unsigned int depth = 0; depth < track->rows; depth++) {
+		if (depth)
+			fprintf(out, "%*s%-2u|", LABEL - 3, "", depth);
+		else
+			fprintf(out, "%-*.*s %-2u|", LABEL - 4, LABEL - 4, label, depth);
+		put_row(pic, track, depth, out);
+	}
+}
+
+/* ms with as many decimals as the range needs. */
+static void put_axis(const struct picture *pic, const struct ct_trace *t, FILE *out)
+{
+	double from = ((double)pic->from - (double)t->reg.start) / 1e6;
+	double to = ((double)pic->to - (double)t->reg.start) / 1e6;
+	int decimals = to - from < 1 ? 6 : to - from < 100 ? 3 : 1;
+
+	fprintf(out, "%-*s|", LABEL - 1, "ms");
+	for (unsigned int i = 0; i < pic->columns;) {
+		char tick[48];
+		int len = snprintf(tick, sizeof(tick), "%.*f ", decimals,
+				   from + (to - from) * i / pic->columns);
+
+		if (i + len > pic->columns)
+			break;
+		fputs(tick, out);
+		i += len;
+		while (i < pic->columns && i % 20) {
+			fputc(' ', out);
+			i++;
+		}
+	}
+	fputc('\n', out);
+}
+
+static void put_legend(const struct picture *pic, FILE *out)
+{
+	fprintf(out, "legend:");
+	for (int k = 0; k < KINDS; k++)
+		fprintf(out, " %s%c%s %s", pic->options->colour ? kinds[k].colour : "",
+			kinds[k].letter, pic->options->colour ? "\033[0m" : "", kinds[k].word);
+	fputc('\n', out);
+}
+
+static int by_busy(const void *a, const void *b)
+{
+	const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
+
+	return x->busy > y->busy ? -1 : x->busy < y->busy;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
+
+	if (x->key >> 40 != y->key >> 40)
+		return x->key >> 40 ? 1 : -1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int print(const struct picture *pic, const struct ct_trace *t, FILE *out)
+{
+	struct track **list = malloc((pic->tracks_count + 1) * sizeof(*list));
+	unsigned int shown = pic->tracks_count;
+
+	if (!list)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < pic->tracks_count; i++)
+		list[i] = &pic->tracks[i];
+	qsort(list, pic->tracks_count, sizeof(*list), by_busy);
+	if (shown > pic->options->threads)
+		shown = pic->options->threads;
+	qsort(list, shown, sizeof(*list), by_thread);
+	if (t->simulated)
+		fprintf(out, "*** SIMULATED GPU: this is not the time of a device ***\n");
+	put_legend(pic, out);
+	put_axis(pic, t, out);
+	for (unsigned int i = 0; i < shown; i++)
+		put_track(pic, list[i], out);
+	if (pic->tracks_count > shown)
+		fprintf(out, "%u more threads with less time in calls: --threads shows them\n",
+			pic->tracks_count - shown);
+	if (!shown)
+		fprintf(out, "no calls in this time\n");
+	free(list);
+	return 0;
+}
+
+/* From the first begin to the last end of what programs and the driver did. */
+static void whole_range(const struct ct_trace *t, struct picture *pic)
+{
+	pic->from = ~0ull;
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (s->kind == CT_STREAM_STATE || !s->records)
+			continue;
+		if (s->first < pic->from)
+			pic->from = s->first;
+		/* A call that never returned began before its call_open record. */
+		if (s->straddlers_count && s->straddlers[s->by_begin[0]].begin < pic->from)
+			pic->from = s->straddlers[s->by_begin[0]].begin;
+		if (s->last > pic->to)
+			pic->to = s->last;
+	}
+	for (unsigned int i = 0; i < t->pending_count; i++)
+		if (t->pending[i].begin < pic->from)
+			pic->from = t->pending[i].begin;
+	if (pic->from > pic->to)
+		pic->from = pic->to;
+}
+
+int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_options *options)
+{
+	struct picture pic = { .options = options };
+	struct ct_merge *m = ct_merge_new(t);
+	struct ct_point point;
+	int rc = -ENOMEM;
+
+	pic.columns = options->width - LABEL - 1;
+	pic.tracks = calloc(TRACKS_MAX, sizeof(*pic.tracks));
+	if (!m || !pic.tracks)
+		goto out;
+	whole_range(t, &pic);
+	if (options->to > options->from) {
+		pic.from = t->reg.start + (int64_t)(options->from * 1e6);
+		pic.to = t->reg.start + (int64_t)(options->to * 1e6);
+	}
+	if (pic.to <= pic.from)
+		pic.to = pic.from + 1;
+	while ((rc = ct_merge_next(m, &point)) > 0) {
+		rc = take(&pic, &point);
+		if (rc)
+			break;
+	}
+	if (!rc)
+		rc = print(&pic, t, out);
+	if (!rc && (fflush(out) || ferror(out)))
+		rc = errno ? -errno : -EIO;
+out:
+	for (unsigned int i = 0; i < pic.tracks_count; i++)
+		free(pic.tracks[i].bins);
+	free(pic.tracks);
+	for (size_t i = 0; i < pic.names.size; i++)
+		if (pic.names.slots[i].used)
+			free((char *)(uintptr_t)pic.names.slots[i].a);
+	ct_hash_free(&pic.names);
+	ct_hash_free(&pic.index);
+	ct_merge_free(m);
+	return rc;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records that the module writes itself: who a task is.
+ * Runs in any context; must never sleep.
+ */
+#include <linux/cred.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include "core/record.h"
+#include "probes/sched_events.h"
+
+void ct_record_who(struct ct_process *p)
+{
+	rcu_read_lock();
+	p->ppid = rcu_dereference(current->real_parent)->tgid;
+	rcu_read_unlock();
+	p->uid = __kuid_val(current_uid());
+}
+
+/* Say who the current task's process is: parent, user, command name. */
+void ct_record_process(struct ct_cpu *cpu, u64 key)
+{
+	u64 process = (u64)current->tgid << 32 ^ (unsigned long)current->mm >> 6;
+	u64 *seen = &cpu->seen[current->tgid % CT_SEEN_SLOTS];
+	u32 fixed = offsetof(struct ct_process, text) + sizeof(u16);
+	u32 text = CT_TEXT_BYTES(fixed, TASK_COMM_LEN);
+	struct ct_cpu_record *rec;
+	struct ct_process *p;
+	struct ct_room room;
+	u32 charge = U32_MAX;
+
+	ct_traced_set(current->tgid);
+	if (*seen == process) {
+		cpu->told = key;	/* another of its threads was here */
+		return;
+	}
+	if (static_branch_unlikely(&ct_limiting) &&
+	    !ct_limit_take(cpu, sizeof(*rec) + fixed + text, 0, &charge))
+		return;
+	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
+	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
+	rec = room.at;
+	if (!rec) {
+		if (static_branch_unlikely(&ct_limiting))
+			ct_limit_give_back(cpu, sizeof(*rec) + fixed + text, charge);
+		return;
+	}
+	*seen = process;
+	cpu->told = key;
+	rec->stamp = CT_STAMP(room.stamp, CT_CLASS_process);
+	rec->pid = current->tgid;
+	rec->tid = current->pid;
+	rec->op = 0;
+	rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT);
+	rec->result = 0;
+	p = (void *)(rec + 1);
+	ct_record_who(p);
+	p->text = text;
+	memset((char *)p + fixed, 0, text);
+	/* The leader's name is the process's; a torn copy only looks odd. */
+	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
+	/* It may be all that there is room for. */
+	ct_record_done(cpu, 1);
+}
+
+struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
+{
+	struct ct_room room = {};
+	u32 charge;
+
+	if (!ct_limit_take(cpu, size, records, &charge))
+		return room;
+	ct_record_tell(cpu, who);
+	room = ct_ring_reserve(&cpu->ring, size, records);
+	if (!room.at)
+		ct_limit_give_back(cpu, size, charge);
+	return room;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Triggers: a record of class trigger, and a count in the facts page, when
+ * something happens that is worth a snapshot.  The module only says so; who takes
+ * the snapshot is in user space.
+ */
+#include <linux/kernel.h>
+#include "core/record.h"
+#include "core/trigger.h"
+
+struct ct_trigger_set ct_trigger;
+
+int ct_trigger_set(const struct ct_trigger_set *arg)
+{
+	if (arg->flags & ~(CT_TRIGGER_STATUS | CT_TRIGGER_ERRNO | CT_TRIGGER_SLOW |
+			   CT_TRIGGER_XID) ||
+	    (arg->flags & CT_TRIGGER_SLOW && !arg->slow_ns))
+		return -EINVAL;
+	WRITE_ONCE(ct_trigger.slow_ns, arg->slow_ns);
+	WRITE_ONCE(ct_trigger.flags, arg->flags);
+	return 0;
+}
+
+static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
+{
+	struct ct_cpu_record *rec;
+	struct ct_trigger *t;
+	u64 stamp;
+
+	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp);
+	if (rec) {
+		rec->op = 0;
+		rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | ct_context());
+		rec->result = 0;
+		t = (void *)(rec + 1);
+		*t = (struct ct_trigger){
+			.op = op,
+			.value = value,
+			.function = class,
+			.reason = reason,
+		};
+		ct_record_done(cpu, 1);
+	}
+	/* Counted though the record may be lost: the watcher must know. */
+	__atomic_fetch_add(&cpu->s->facts->triggers, 1, __ATOMIC_RELAXED);
+}
+
+void ct_trigger_test(struct ct_cpu *cpu,
+		     const struct ct_probe_slot *p, const struct ct_call *c, u64 duration,
+		     const struct ct_cpu_record *rec)
+{
+	const struct ct_ioctl *io = (const void *)(rec + 1);
+	u32 flags = READ_ONCE(ct_trigger.flags);
+	u16 class = CT_RECORD_CLASS(rec->stamp);
+	u64 slow = READ_ONCE(ct_trigger.slow_ns);
+
+	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
+		fire(cpu, c->op, duration, class, CT_TRIGGER_SLOW);
+	if (p->desc->xid && flags & CT_TRIGGER_XID)
+		fire(cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
+	if (p->desc->layout != CT_LAYOUT_ioctl)
+		return;
+	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)
+		fire(cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
+	else if (flags & CT_TRIGGER_STATUS && io->have & CT_IOCTL_STATUS && io->status)
+		fire(cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
+}

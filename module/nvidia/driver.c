@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds NVIDIA's modules the way sysfs does, by name among the kernel's module
+ * objects: the list of modules itself is not for modules to walk.
+ */
+#include <linux/kernel.h>
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include "nvidia/driver.h"
+
+u32 ct_driver_version;
+
+static struct kobject *find(const char *name)
+{
+	return kset_find_obj(THIS_MODULE->mkobj.kobj.kset, name);
+}
+
+bool ct_driver_loaded(const char *name)
+{
+	struct kobject *obj = find(name);
+
+	kobject_put(obj);
+	return obj;
+}
+
+/* Whoever unloads it waits for the last reference to its object. */
+struct module *ct_driver_get(const char *name)
+{
+	struct kobject *obj = find(name);
+	struct module *mod;
+
+	if (!obj)
+		return NULL;
+	mod = container_of(obj, struct module_kobject, kobj)->mod;
+	/* What is built into the kernel has an object, and no module. */
+	if (!mod)
+		kobject_put(obj);
+	return mod;
+}
+
+void ct_driver_put(struct module *mod)
+{
+	kobject_put(&mod->mkobj.kobj);
+}
+
+/* "535.261.03" as 535261003; 0 if it is not of that form. */
+static u32 parse(const char *text)
+{
+	unsigned int major, minor, patch = 0;
+
+	if (!text || sscanf(text, "%u.%u.%u", &major, &minor, &patch) < 2 ||
+	    major > 4000 || minor > 999 || patch > 999)
+		return 0;
+	return major * 1000000 + minor * 1000 + patch;
+}
+
+void ct_driver_learn(const struct module *mod)
+{
+	struct kobject *obj;
+
+	if (mod) {
+		if (!strcmp(mod->name, "nvidia"))
+			WRITE_ONCE(ct_driver_version, parse(mod->version));
+		return;
+	}
+	obj = find("nvidia");
+	if (!obj)
+		return;
+	mod = container_of(obj, struct module_kobject, kobj)->mod;
+	WRITE_ONCE(ct_driver_version, parse(mod ? mod->version : NULL));
+	kobject_put(obj);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two handlers of every probe.
+ *
+ * They run with preemption disabled, in whatever context the probed function runs
+ * in, as breakpoint handlers even in what looks like an NMI: no lock, no allocation,
+ * no fault, no sleep.
+ */
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include "base/compat.h"
+#include "core/filter.h"
+#include "probes/probe.h"
+#include "core/record.h"
+#include "core/trigger.h"
+
+/*
+ * Calls of ours that this task, in this context, has not returned from.  self is
+ * the call that is being entered, and not among them.
+ *
+ * A pending return may belong to another tracer's hook, or to a probe that was
+ * disarmed (and freed) while the call slept.  Only a hook whose handler is that of
+ * kretprobes, as ours is, has a kretprobe behind it that may be looked at: it is
+ * taken off before the wait that disarming does for us.
+ */
+static __always_inline u8 open_calls(const struct kretprobe_instance *self,
+				     unsigned int context)
+{
+	struct llist_node *n;
+	u8 depth = 0;
+
+	for (n = ct_pending_returns(); n; n = READ_ONCE(n->next)) {
+		struct kretprobe_instance *ri = ct_return_instance(n);
+
+		if (ct_same_hook(ri, self) &&
+		    get_kretprobe(ri)->handler == ct_probe_return &&
+		    CT_SHAPE_CONTEXT(((struct ct_call *)ri->data)->shape) == context &&
+		    depth < 255)
+			depth++;
+	}
+	return depth;
+}
+
+/* The arguments that a user asked for, each cut to its type's width. */
+static __always_inline void fetch(u64 *payload, const struct ct_probe_desc *d,
+				  const struct ct_call *c)
+{
+	const struct ct_fetch *f = d->fetch;
+
+	if (unlikely(d->fetch_signed)) {
+		for (; f->mask; f++)
+			*payload++ = ((c->arg[f->number] & f->mask) ^ f->sign) - f->sign;
+		return;
+	}
+	do {
+		*payload++ = c->arg[f->number] & f->mask;
+	} while ((++f)->mask);
+}
+
+static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed *a,
+				       struct ct_call *c, s64 ret, bool entry)
+{
+	const struct ct_probe_desc *d = a->desc;
+	struct ct_probe_slot *p = a->probe;
+	struct ct_cpu_record *rec;
+	u64 stamp, duration = 0;
+
+	/* Here, so that hits = written + lost, whatever happens between two handlers. */
+	this_cpu_inc(p->count->hits);
+	rec = ct_record_new(cpu, a->class, d->size, CT_SHAPE_CONTEXT(c->shape), &stamp);
+	if (unlikely(!rec)) {
+		this_cpu_inc(p->count->lost);
+		return;
+	}
+	if (!entry) {
+		duration = stamp - c->begin;
+		/* Too long, or ended before it began: clocks of two CPUs. */
+		if (unlikely(duration > CT_DURATION_MAX))
+			duration = stamp > c->begin ? CT_DURATION_MAX : 0;
+	}
+	rec->op = c->op;
+	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) |
+			(u64)c->shape << 48;
+	rec->result = ret;
+	if (d->fetch) {
+		c->arg[CT_ARG_RETURNED] = ret;
+		fetch((u64 *)(rec + 1), d, c);
+	} else if (d->fill) {
+		c->variant = a->variant;
+		d->fill(rec + 1, c, ret, entry);
+	}
+	if (!entry)
+		ct_trigger_call(cpu, p, c, duration, rec);
+	ct_record_done(cpu, 1);
+}
+
+/* 1 in p->sample calls of this CPU. */
+static __always_inline bool sampled(struct ct_probe_slot *p)
+{
+	u32 every = READ_ONCE(p->sample);
+
+	return likely(every <= 1) || this_cpu_inc_return(p->count->calls) % every == 0;
+}
+
+/*
+ * The handlers' own time, of one in 64 hits: what the kernel needs to get here (a
+ * breakpoint, or ftrace) is not in it.
+ */
+static __always_inline u64 time_begins(const struct ct_probe_slot *p)
+{
+	return unlikely(!(this_cpu_read(p->count->hits) & 63)) ? ct_clock_ns() : 0;
+}
+
+static __always_inline void time_ends(const struct ct_probe_slot *p, u64 begin, bool counts)
+{
+	if (likely(!begin))
+		return;
+	this_cpu_add(p->count->cost, ct_clock_ns() - begin);
+	if (counts)
+		this_cpu_inc(p->count->timed);
+}
+
+static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_instance *ri,
+				       unsigned int context)
+{
+	struct ct_call *c = (void *)ri->data;
+
+	c->op = ct_ring_op(&cpu->ring, 1);
+	c->shape = CT_SHAPE(open_calls(ri, context), context);
+}
+
+/* A call that wants more than most: see struct ct_armed. */
+static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
+				  struct kretprobe_instance *ri, struct pt_regs *regs,
+				  unsigned int context)
+{
+	struct ct_call *c = (void *)ri->data;
+	unsigned int i;
+	u64 timing;
+
+	if (!a->desc->count) {
+		timing = time_begins(a->probe);
+		for (i = 0; i < a->desc->args; i++)
+			c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
+		/* Above the return address, from the seventh argument on. */
+		if (a->stacked)
+			c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
+		begin_call(cpu, ri, context);
+		if (a->desc->entry) {
+			write_call(cpu, a, c, 0, true);
+			c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
+		}
+		time_ends(a->probe, timing, false);
+	}
+	c->begin = ct_clock_ns();
+	return 0;
+}
+
+/* A call that is wanted. */
+static __always_inline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
+				 struct kretprobe_instance *ri, struct pt_regs *regs,
+				 unsigned int context)
+{
+	struct ct_call *c = (void *)ri->data;
+	u64 timing;
+
+	if (unlikely(a->special))
+		return enter_special(cpu, a, ri, regs, context);
+	timing = time_begins(a->probe);
+	/* All three, which costs less than to ask; the numbers are constants here. */
+	c->arg[0] = regs_get_kernel_argument(regs, 0);
+	c->arg[1] = regs_get_kernel_argument(regs, 1);
+	c->arg[2] = regs_get_kernel_argument(regs, 2);
+	BUILD_BUG_ON(CT_ARGS_ALWAYS != 3);
+	begin_call(cpu, ri, context);
+	time_ends(a->probe, timing, false);
+	c->begin = ct_clock_ns();
+	return 0;
+}
+
+int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct ct_cpu *cpu = ct_cpu_writing();
+	struct kretprobe *rp = get_kretprobe(ri);
+	const struct ct_armed *a;
+	unsigned int context;
+
+	if (unlikely(!cpu || !rp))
+		return 1;	/* nothing records: don't hook the return */
+	a = container_of(rp, struct ct_armed, rp);
+	context = ct_context();
+	OPTIMIZER_HIDE_VAR(context);	/* or it is kept in three forms */
+	if (!ct_wanted(a->category, context) || !sampled(a->probe))
+		return 1;	/* nobody wants it: don't hook the return */
+	return enter(cpu, a, ri, regs, context);
+}
+
+int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct ct_call *c = (void *)ri->data;
+	struct ct_cpu *cpu = ct_cpu_writing();
+	struct kretprobe *rp = get_kretprobe(ri);
+	struct ct_probe_slot *p;
+	const struct ct_armed *a;
+	u64 timing;
+
+	if (unlikely(!cpu || !rp))
+		return 0;
+	a = container_of(rp, struct ct_armed, rp);
+	if (unlikely(a->desc->count)) {
+		p = a->probe;
+		this_cpu_inc(p->count->hits);
+		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
+	} else {
+		timing = time_begins(a->probe);
+		write_call(cpu, a, c, regs_return_value(regs), false);
+		time_ends(a->probe, timing, true);
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_special);
+NOKPROBE_SYMBOL(ct_probe_entry);
+NOKPROBE_SYMBOL(ct_probe_return);

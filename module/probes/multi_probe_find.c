@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where functions are that are only named: all functions of that name in their module
+ * (an inline one has copies), and which of them have an ftrace site.
+ */
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "nvidia/driver.h"
+#include "probes/multi_probe_find.h"
+
+/*
+ * Where the ftrace site of a function may be, in a kernel that leaves a nop or a call:
+ * at its begin, or behind an endbr or what the kernel has put in its place; or 0.
+ */
+static unsigned long site_of(unsigned long address)
+{
+	static const u8 nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	const u32 endbr = 4;
+	u8 code[sizeof(nop) + 4];
+	u32 at;
+
+	if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
+		return 0;
+	for (at = 0; at <= endbr; at += endbr)
+		if (code[at] == 0xe8 || !memcmp(code + at, nop, sizeof(nop)))
+			return address + at;
+	return 0;
+}
+
+/*
+ * How many functions of a module have these names, which are sorted; with a table they
+ * are added to it.
+ */
+static u32 find_in_module(struct ct_row *row, u32 count, struct module *mod, struct ct_table *t)
+{
+	/* Those that stay as long as the module does, unlike those of its init. */
+	const struct mod_kallsyms *symbols = &mod->core_kallsyms;
+	u32 i, low, high, middle, found = 0;
+	const char *name;
+	int d;
+
+	for (i = 1; i < symbols->num_symtab; i++) {
+		if (!(i % 1024))
+			cond_resched();
+		name = symbols->strtab + symbols->symtab[i].st_name;
+		for (low = 0, high = count; low < high;) {
+			middle = (low + high) / 2;
+			d = strcmp(name, ct_row_name(&row[middle]));
+			if (!d) {
+				found++;
+				row[middle].address = symbols->symtab[i].st_value;
+				if (t && t->count < t->room)
+					t->row[t->count++] = row[middle];
+				break;
+			}
+			if (d < 0)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+	}
+	return found;
+}
+
+/*
+ * The same for the kernel itself, whose symbols are not for modules to read: a kprobe is
+ * told the address.
+ */
+static u32 find_in_kernel(struct ct_row *row, u32 count, struct ct_table *t)
+{
+	const u32 room = 64;	/* asked together: one wait for all of them */
+	struct kprobe *kp = t ? kvcalloc(room, sizeof(*kp), GFP_KERNEL) : NULL, *asked[64];
+	u32 i, k, n;
+
+	for (i = 0; kp && i < count; i += k) {
+		for (n = k = 0; k < room && i + k < count; k++) {
+			kp[n] = (struct kprobe){
+				.symbol_name = ct_row_name(&row[i + k]),
+				.flags = KPROBE_FLAG_DISABLED,
+			};
+			if (register_kprobe(&kp[n]))
+				continue;
+			row[i + k].address = (unsigned long)kp[n].addr;
+			if (t->count < t->room)
+				t->row[t->count++] = row[i + k];
+			asked[n] = &kp[n];
+			n++;
+		}
+		if (n)
+			unregister_kprobes(asked, n);
+		cond_resched();
+	}
+	kvfree(kp);
+	return count;
+}
+
+u32 ct_find_functions(struct ct_row *row, u32 count, struct ct_table *t)
+{
+	struct module *mod;
+	u32 i, n, found = 0;
+	const char *of;
+
+	for (i = 0; i < count; i += n) {
+		of = row[i].slot->desc->module;
+		for (n = 1; i + n < count && !strcmp(row[i + n].slot->desc->module, of); n++)
+			;
+		if (!*of) {
+			found += find_in_kernel(row + i, n, t);
+			continue;
+		}
+		mod = ct_driver_get(of);
+		if (!mod)
+			continue;
+		found += find_in_module(row + i, n, mod, t);
+		ct_driver_put(mod);
+	}
+	return found;
+}
+
+static void notrace nothing(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			    struct ftrace_regs *fregs)
+{
+}
+
+/* ftrace is asked, by setting a filter that nothing uses. */
+int ct_find_sites(struct ct_row *row, u32 count)
+{
+	struct ftrace_ops *asks = kzalloc(sizeof(*asks), GFP_KERNEL);
+	unsigned long site;
+
+	if (!asks)
+		return -ENOMEM;
+	asks->func = nothing;
+	for (; count; row++, count--) {
+		site = site_of(row->address);
+		row->site = site && !ftrace_set_filter_ip(asks, site, 0, 1);
+		if (row->site)
+			row->address = site;
+		cond_resched();
+	}
+	ftrace_free_filter(asks);
+	kfree(asks);
+	return 0;
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes: what there is, arming and disarming.
+ *
+ * A probe is a kretprobe on "module:symbol", so that a name which exists in two
+ * modules can't bind to the wrong one, and so that functions of the driver's
+ * prebuilt core (no ftrace site) are reached by breakpoint.  Of the alternative
+ * names of one function, only the first that resolves is armed: two would count
+ * every call twice.
+ *
+ * A struct kretprobe lives from one arming to the next disarming and is never
+ * used twice: when the probed module goes, the kernel kills the probe for good.
+ */
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/xarray.h>
+#include "nvidia/driver.h"
+#include "probes/quirk.h"
+#include "probes/multi_probe.h"
+#include "probes/probe.h"
+#include "core/registry.h"
+#include "core/session.h"
+#include "probes/tracepoint.h"
+
+static DEFINE_XARRAY_ALLOC1(slots);	/* of struct ct_probe_slot; ct_session_lock */
+static u64 wanted;		/* groups of the running session */
+static bool arming;		/* a session runs: arm what comes */
+/*
+ * Where ct_probe_info() found its last answer, so that asking for one index after
+ * the other is not a walk from the first each time; id 0: start anew.
+ */
+static struct { unsigned long id; u32 first; } last;
+
+/* ------------------------------------------------------------- arming ---- */
+
+/* Instances: calls of a function that can be open at once, in all tasks. */
+static int max_active(const struct ct_probe_desc *d)
+{
+	return d->sleeps && !d->count ? max(1024u, 8 * num_possible_cpus()) :
+			   8 * num_possible_cpus();
+}
+
+/* A driver of unknown version is taken for the newest. */
+static bool alternative_applies(const struct ct_alternative *a)
+{
+	u32 version = ct_driver_version ? : U32_MAX;
+
+	return version >= a->since && (!a->before || version < a->before);
+}
+
+/* The event class of this alternative's records, made when first needed. */
+static int define_class(struct ct_probe_slot *p, unsigned int i)
+{
+	const struct ct_probe_desc *d = p->desc;
+	struct ct_define *def;
+	int err;
+
+	if (p->class[i] || d->count)
+		return 0;	/* made already; or there are no records */
+	def = kzalloc(sizeof(*def), GFP_KERNEL);
+	if (!def)
+		return -ENOMEM;
+	def->layer = CT_LAYER_KERNEL;
+	def->category = d->category;
+	def->op = d->op;
+	strscpy(def->name, d->name, sizeof(def->name));
+	strscpy(def->symbol, d->alt[i].symbol, sizeof(def->symbol));
+	ct_layout_fields(d->layout, def);
+	err = ct_class_define(def, 0, true);
+	p->class[i] = def->id;
+	kfree(def);
+	return err;
+}
+
+static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
+{
+	const struct ct_probe_desc *d = p->desc;
+	struct ct_armed *a;
+	int err;
+
+	if (!alternative_applies(&d->alt[i]))
+		return -ENOENT;
+	err = p->added ? ct_edge_check(d->module, d->alt[i].symbol) : 0;
+	if (!err)
+		err = define_class(p, i);
+	if (err)
+		return err;
+	a = kzalloc(sizeof(*a), GFP_KERNEL);
+	if (!a)
+		return -ENOMEM;
+	a->probe = p;
+	a->desc = d;
+	a->class = p->class[i];
+	a->category = d->category;
+	a->first_arg = d->alt[i].first_arg;
+	a->stacked = d->alt[i].stacked;
+	a->variant = i;
+	a->special = d->count || d->entry || a->first_arg || a->stacked ||
+		     d->args > CT_ARGS_ALWAYS;
+	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
+		 *d->module ? ":" : "", d->alt[i].symbol);
+	a->rp.kp.symbol_name = a->symbol;
+	a->rp.entry_handler = ct_probe_entry;
+	a->rp.handler = ct_probe_return;
+	a->rp.data_size = sizeof(struct ct_call);
+	a->rp.maxactive = max_active(d);
+	/* Handlers may run before register_kretprobe() returns. */
+	p->variant = i;
+	err = register_kretprobe(&a->rp);
+	if (err) {
+		kfree(a);
+		return err;
+	}
+	p->armed = a;
+	return 0;
+}
+
+static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
+{
+	unsigned int i;
+
+	for (i = 0; i < CT_ALTERNATIVES; i++) {
+		p->state[i] = state;
+		p->error[i] = 0;
+	}
+}
+
+static void arm(struct ct_probe_slot *p)
+{
+	const struct ct_probe_desc *d = p->desc;
+	bool armed = false;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < CT_ALTERNATIVES && d->alt[i].symbol; i++) {
+		if (armed) {
+			p->state[i] = CT_PROBE_SHADOWED;
+			continue;
+		}
+		err = arm_alternative(p, i);
+		p->error[i] = err;
+		p->state[i] = !err ? CT_PROBE_ARMED :
+			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
+		armed = !err;
+	}
+}
+
+/* Arm p if the session wants it and its module is there. */
+static void arm_if_wanted(struct ct_probe_slot *p, bool loaded)
+{
+	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
+		return;
+	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
+		set_state(p, CT_PROBE_NO_MODULE);
+	else
+		arm(p);
+	cond_resched();
+}
+
+bool ct_probe_arming(enum ct_group group)
+{
+	return arming && wanted & BIT_ULL(group);
+}
+
+bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner)
+{
+	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
+}
+
+static bool in_module(const struct ct_probe_slot *p, const char *module)
+{
+	return !module || !strcmp(p->desc->module, module);
+}
+
+static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
+{
+	struct ct_armed *a = p->armed;
+
+	if (a) {
+		p->missed += a->rp.nmissed + a->rp.kp.nmissed;
+		p->armed = NULL;
+		kfree(a);
+	}
+	set_state(p, state);
+}
+
+/*
+ * Disarm all probes of this module (any, where it is NULL) and of this owner (any,
+ * where it is NULL).
+ */
+static void disarm(const char *module, const void *owner, enum ct_probe_state state)
+{
+	struct kretprobe **batch;
+	struct ct_probe_slot *p;
+	unsigned long id;
+	unsigned int n = 0;
+
+	ct_many_disarm(module, owner);
+	xa_for_each(&slots, id, p)
+		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
+	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
+	n = 0;
+	xa_for_each(&slots, id, p) {
+		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
+			continue;
+		if (batch)
+			batch[n++] = &p->armed->rp;
+		else
+			unregister_kretprobe(&p->armed->rp);
+	}
+	/* One wait for all handlers instead of one for each probe. */
+	if (n)
+		unregister_kretprobes(batch, n);
+	kvfree(batch);
+	xa_for_each(&slots, id, p)
+		if (in_module(p, module) && (!owner || p->owner == owner))
+			disarmed(p, state);
+}
+
+void ct_probe_arm(u64 groups)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+	int cpu;
+
+	lockdep_assert_held(&ct_session_lock);
+	wanted = groups;
+	arming = true;
+	ct_driver_learn(NULL);
+	xa_for_each(&slots, id, p) {
+		p->missed = 0;
+		for_each_possible_cpu(cpu)
+			*per_cpu_ptr(p->count, cpu) = (struct ct_count){};
+		arm_if_wanted(p, false);
+	}
+}
+
+void ct_probe_disarm_all(void)
+{
+	lockdep_assert_held(&ct_session_lock);
+	arming = false;
+	disarm(NULL, NULL, CT_PROBE_IDLE);
+}
+
+/* COMING: before the module's own init runs.  GOING: after its exit. */
+static int module_changed(struct notifier_block *nb, unsigned long what, void *data)
+{
+	struct module *mod = data;
+	struct ct_probe_slot *p;
+	unsigned long id;
+	bool ours = false;
+
+	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&ct_session_lock);
+	ct_edge_forget(mod->name);
+	xa_for_each(&slots, id, p)
+		ours |= in_module(p, mod->name);
+	if (ours && arming && what == MODULE_STATE_COMING) {
+		ct_driver_learn(mod);
+		ct_edge_learn(mod);
+		xa_for_each(&slots, id, p)
+			if (in_module(p, mod->name))
+				arm_if_wanted(p, true);
+	} else if (ours && arming) {
+		disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
+	}
+	mutex_unlock(&ct_session_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_changed };
+
+/* ---------------------------------------------------------- questions ---- */
+
+/* How many names it may have. */
+static unsigned int alternatives(const struct ct_probe_slot *p)
+{
+	unsigned int n = 0;
+
+	while (n < CT_ALTERNATIVES && p->desc->alt[n].symbol)
+		n++;
+	return n;
+}
+
+u32 ct_probe_count(void)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+	u32 n = 0;
+
+	xa_for_each(&slots, id, p)
+		n += alternatives(p);
+	return n + CT_POINT_COUNT;
+}
+
+void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
+		  u64 *time)
+{
+	int cpu;
+
+	*hits = *lost = *time = 0;
+	*missed = p->missed + ct_many_missed(p);
+	if (p->armed)
+		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
+	for_each_possible_cpu(cpu) {
+		*hits += per_cpu_ptr(p->count, cpu)->hits;
+		*lost += per_cpu_ptr(p->count, cpu)->lost;
+		*missed += per_cpu_ptr(p->count, cpu)->missed;
+		*time += per_cpu_ptr(p->count, cpu)->time;
+	}
+}
+
+/* ns that the handlers take a hit, as far as that was timed. */
+static u64 cost_of(const struct ct_probe_slot *p)
+{
+	u64 cost = 0, timed = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		cost += per_cpu_ptr(p->count, cpu)->cost;
+		timed += per_cpu_ptr(p->count, cpu)->timed;
+	}
+	return timed ? div64_u64(cost, timed) : 0;
+}
+
+static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 alt)
+{
+	const struct ct_probe_desc *d = p->desc;
+
+	info->class = p->class[alt];
+	info->group = d->group;
+	info->state = p->state[alt];
+	info->error = p->state[alt] == CT_PROBE_FAILED ? p->error[alt] : 0;
+	strscpy(info->module, d->module, sizeof(info->module));
+	strscpy(info->symbol, d->alt[alt].symbol, sizeof(info->symbol));
+	strscpy(info->name, d->name, sizeof(info->name));
+	if (p->variant != alt)
+		return;
+	/* Where the kernel lies is not for everybody who may read. */
+	if (p->armed && perfmon_capable())
+		info->address = (unsigned long)p->armed->rp.kp.addr;
+	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
+	info->cost = cost_of(p);
+}
+
+int ct_probe_info(struct ct_probe_info *info)
+{
+	struct ct_probe_slot *p;
+	unsigned long id, from = 0;
+	u32 n, first = 0;
+	int err = -ENOENT;
+
+	*info = (struct ct_probe_info){ .size = info->size, .index = info->index };
+	mutex_lock(&ct_session_lock);
+	if (last.id && info->index >= last.first) {
+		from = last.id;
+		first = last.first;
+	}
+	xa_for_each_start(&slots, id, p, from) {
+		n = alternatives(p);
+		if (info->index - first < n) {
+			fill_info(info, p, info->index - first);
+			last.id = id;
+			last.first = first;
+			err = 0;
+			break;
+		}
+		first += n;
+	}
+	if (err && info->index - first < CT_POINT_COUNT) {
+		ct_tracepoint_info(info, info->index - first);
+		err = 0;
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+/* ------------------------------------------------------------- life ------ */
+
+struct ct_probe_slot *ct_probe_slot_next(unsigned long *id)
+{
+	struct ct_probe_slot *p = *id ? xa_find_after(&slots, id, ULONG_MAX, XA_PRESENT) :
+					xa_find(&slots, id, ULONG_MAX, XA_PRESENT);
+
+	lockdep_assert_held(&ct_session_lock);
+	return p;
+}
+
+struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool added,
+					u32 class, u32 sample)
+{
+	struct ct_probe_slot *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	p->desc = desc;
+	p->added = added;
+	p->class[0] = class;
+	p->sample = sample;
+	p->count = alloc_percpu(struct ct_count);
+	if (p->count)
+		err = xa_alloc(&slots, &p->id, p, xa_limit_31b, GFP_KERNEL);
+	last.id = 0;	/* it may have got a number before that */
+	if (err) {
+		free_percpu(p->count);
+		kfree(p);
+		return ERR_PTR(err);
+	}
+	arm_if_wanted(p, false);
+	ct_session_probes(ct_probe_count());
+	return p;
+}
+
+void ct_probe_slot_disarm(struct ct_probe_slot *p)
+{
+	ct_many_drop(p);
+	if (!p->armed)
+		return;
+	unregister_kretprobe(&p->armed->rp);
+	disarmed(p, CT_PROBE_IDLE);
+}
+
+void ct_probe_slot_free(struct ct_probe_slot *p)
+{
+	ct_probe_slot_disarm(p);
+	last.id = 0;
+	xa_erase(&slots, p->id);
+	ct_session_probes(ct_probe_count());
+	free_percpu(p->count);
+	if (p->added)
+		kfree(p->desc);
+	kfree(p);
+}
+
+void ct_probe_closed(const void *owner)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+
+	mutex_lock(&ct_session_lock);
+	disarm(NULL, owner, CT_PROBE_IDLE);
+	xa_for_each(&slots, id, p)
+		if (p->owner == owner)
+			ct_probe_slot_free(p);
+	mutex_unlock(&ct_session_lock);
+}
+
+static void free_all(void)
+{
+	struct ct_probe_slot *p;
+	unsigned long id;
+
+	xa_for_each(&slots, id, p)
+		ct_probe_slot_free(p);
+	xa_destroy(&slots);
+}
+
+int ct_probe_init(void)
+{
+	struct ct_probe_slot *p;
+	unsigned int i;
+	int err = 0;
+
+	mutex_lock(&ct_session_lock);
+	for (i = 0; i < ct_probe_table_size && !err; i++) {
+		p = ct_probe_slot_new(&ct_probe_table[i], false, 0, 0);
+		err = PTR_ERR_OR_ZERO(p);
+	}
+	mutex_unlock(&ct_session_lock);
+	if (!err)
+		err = register_module_notifier(&module_notifier);
+	if (err)
+		free_all();
+	return err;
+}
+
+void ct_probe_exit(void)
+{
+	unregister_module_notifier(&module_notifier);
+	free_all();
+}

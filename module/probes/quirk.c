@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions at the very end of a module's memory.
+ *
+ * When a breakpoint is set, the kernel looks whether it could be a jump instead, and
+ * to that end decodes the function up to where the next symbol begins.  Behind the
+ * last function of a module's text no symbol begins before the page ends; what stands
+ * there is no code, and the last thing decoded may reach into the next page, which is
+ * not mapped: an oops (seen on 6.12 with nvidia_frontend_exit_module, the last
+ * function of nvidia's .exit.text).  Whoever names all functions of a module meets it,
+ * so these few are found out beforehand and refused.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "nvidia/driver.h"
+#include "probes/quirk.h"
+#include "core/session.h"
+
+/* Longest instruction of x86. */
+#define INSTRUCTION	15
+#define NAMES		16
+
+/* What was found out about one module: thousands of its functions are asked for. */
+static struct {
+	char module[MODULE_NAME_LEN];
+	unsigned int count;
+	bool too_many;
+	char name[NAMES][KSYM_NAME_LEN];
+} known;
+
+static bool is_text(const struct mod_kallsyms *all, unsigned int i)
+{
+	return all->typetab[i] == 't' || all->typetab[i] == 'T';
+}
+
+/* Where the function ends for the kernel: the next symbol, or the end of its page. */
+static unsigned long end_of(const struct mod_kallsyms *all, unsigned long address)
+{
+	unsigned long end = PAGE_ALIGN(address + 1), value;
+	unsigned int i;
+
+	for (i = 1; i < all->num_symtab; i++) {
+		value = all->symtab[i].st_value;
+		if (value > address && value < end)
+			end = value;
+	}
+	return end;
+}
+
+static bool readable(unsigned long address)
+{
+	u8 byte;
+
+	return !copy_from_kernel_nofault(&byte, (void *)address, sizeof(byte));
+}
+
+static void look(const struct mod_kallsyms *all)
+{
+	unsigned long page = 0, next, address;
+	bool last = false;
+	unsigned int i;
+
+	for (i = 1; i < all->num_symtab; i++) {
+		address = all->symtab[i].st_value;
+		if (!is_text(all, i) || !address)
+			continue;
+		next = PAGE_ALIGN(address + 1);
+		if (next != page) {
+			page = next;
+			last = !readable(page);
+		}
+		if (!last || end_of(all, address) + INSTRUCTION <= page)
+			continue;
+		if (known.count == NAMES) {
+			known.too_many = true;
+			break;
+		}
+		strscpy(known.name[known.count++], all->strtab + all->symtab[i].st_name,
+			KSYM_NAME_LEN);
+	}
+}
+
+void ct_edge_learn(struct module *mod)
+{
+	lockdep_assert_held(&ct_session_lock);
+	known.count = 0;
+	known.too_many = false;
+	strscpy(known.module, mod->name, sizeof(known.module));
+	rcu_read_lock_sched();
+	look(rcu_dereference_sched(mod->kallsyms));
+	rcu_read_unlock_sched();
+}
+
+int ct_edge_check(const char *module, const char *symbol)
+{
+	struct module *mod;
+	unsigned int i;
+
+	lockdep_assert_held(&ct_session_lock);
+	if (!*module)
+		return 0;	/* behind the kernel's own text stands its data */
+	if (strcmp(known.module, module)) {
+		mod = ct_driver_get(module);
+		if (!mod)
+			return -ENOENT;
+		ct_edge_learn(mod);
+		ct_driver_put(mod);
+	}
+	for (i = 0; i < known.count; i++)
+		if (!strcmp(known.name[i], symbol))
+			return -EINVAL;
+	return known.too_many ? -EINVAL : 0;
+}
+
+void ct_edge_forget(const char *module)
+{
+	if (!strcmp(known.module, module))
+		known.module[0] = '\0';
+}

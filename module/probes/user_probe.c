@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes that a user adds while the module runs: turned into the same description
+ * as a row of the table, so that everything else treats them alike.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "nvidia/driver.h"
+#include "probes/quirk.h"
+#include "probes/probe.h"
+#include "core/registry.h"
+#include "core/session.h"
+
+/* A description with what it points to. */
+struct added {
+	struct ct_probe_desc desc;
+	char module[56];
+	char symbol[CT_NAME_LEN];
+	struct ct_fetch fetch[CT_ARGS_MAX + 1];
+	struct ct_define def;		/* its event class */
+};
+
+static bool word(const char *s, size_t room, bool may_be_empty)
+{
+	size_t i, len = strnlen(s, room);
+
+	if (len == room || (!len && !may_be_empty))
+		return false;
+	for (i = 0; i < len; i++)
+		if (s[i] <= ' ' || s[i] > '~' || strchr(":,%\"\\", s[i]))
+			return false;
+	return true;
+}
+
+static const u8 type_size[] = {
+#define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
+	CT_TYPES(CT_TYPE_ROW)
+#undef CT_TYPE_ROW
+};
+
+/*
+ * Fields in the order of the user's arguments, each at its natural alignment: what
+ * is narrower than 8 bytes is widened to the type of its kind that has 8, so that
+ * no order of arguments leaves holes.
+ */
+static u8 widened(u8 type)
+{
+	switch (type) {
+	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32:
+		return CT_TYPE_u64;
+	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32:
+		return CT_TYPE_s64;
+	case CT_TYPE_x8: case CT_TYPE_x16: case CT_TYPE_x32:
+		return CT_TYPE_x64;
+	default:
+		return type;
+	}
+}
+
+static int describe_args(struct added *a, const struct ct_probe_add *arg)
+{
+	u32 i, bits, highest = 0;
+
+	if (arg->args > CT_ARGS_MAX)
+		return -EINVAL;
+	for (i = 0; i < arg->args; i++) {
+		const struct ct_probe_arg *f = &arg->arg[i];
+
+		if (!word(f->name, sizeof(f->name), false) || f->type > CT_TYPE_x64 ||
+		    (f->number > 5 && f->number != CT_ARG_RETURN))
+			return -EINVAL;
+		strscpy(a->def.fields[i].name, f->name, sizeof(a->def.fields[i].name));
+		a->def.fields[i].type = widened(f->type);
+		bits = 8 * type_size[f->type];
+		a->fetch[i] = (struct ct_fetch){
+			.mask = ~0ull >> (64 - bits),
+			.sign = f->type >= CT_TYPE_s8 && f->type <= CT_TYPE_s64 ?
+				1ull << (bits - 1) : 0,
+			.number = f->number == CT_ARG_RETURN ? CT_ARG_RETURNED : f->number,
+		};
+		a->desc.fetch_signed |= a->fetch[i].sign != 0;
+		if (f->number != CT_ARG_RETURN)
+			highest = max_t(u32, highest, f->number + 1);
+	}
+	a->def.fields_count = arg->args;
+	a->desc.args = highest;
+	a->desc.size = arg->args * 8;
+	return 0;
+}
+
+static struct added *describe(const struct ct_probe_add *arg)
+{
+	struct added *a;
+	int err;
+
+	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED |
+			   CT_PROBE_LATER) ||
+	    (arg->flags & CT_PROBE_LATER &&
+	     arg->flags != (CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER)) ||
+	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) || !word(arg->module, sizeof(arg->module), true) ||
+	    !word(arg->symbol, sizeof(arg->symbol), false))
+		return ERR_PTR(-EINVAL);
+	a = kzalloc(sizeof(*a), GFP_KERNEL);
+	if (!a)
+		return ERR_PTR(-ENOMEM);
+	strscpy(a->module, arg->module, sizeof(a->module));
+	strscpy(a->symbol, arg->symbol, sizeof(a->symbol));
+	err = describe_args(a, arg);
+	if (err) {
+		kfree(a);
+		return ERR_PTR(err);
+	}
+	a->desc.name = a->symbol;
+	a->desc.module = a->module;
+	a->desc.group = CT_GROUP_ADDED;
+	a->desc.category = CT_CAT_DRIVER;
+	a->desc.alt[0].symbol = a->symbol;
+	a->desc.fetch = arg->args ? a->fetch : NULL;
+	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
+	a->desc.count = arg->flags & CT_PROBE_COUNT;
+	a->desc.later = arg->flags & CT_PROBE_LATER;
+	/* Nobody knows whether it sleeps. */
+	a->desc.sleeps = true;
+	a->def.layer = CT_LAYER_KERNEL;
+	a->def.category = a->desc.category;
+	strscpy(a->def.name, a->symbol, sizeof(a->def.name));
+	strscpy(a->def.symbol, a->symbol, sizeof(a->def.symbol));
+	return a;
+}
+
+static bool is(const struct ct_probe_slot *p, const struct ct_probe_add *arg)
+{
+	return !strcmp(p->desc->module, arg->module) &&
+	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
+}
+
+/* The kernel's own words for "may not be probed" differ. */
+static int refusal(int err)
+{
+	return err == -ENOENT || err == -ENOMEM ? err : -EINVAL;
+}
+
+/* Can the function be probed?  0, -ENOENT, -EINVAL; 0 while its module is away. */
+static int try(const struct added *a)
+{
+	char name[sizeof(a->module) + sizeof(a->symbol) + 1];
+	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+	int err;
+
+	if (a->module[0] && !ct_driver_loaded(a->module))
+		return 0;
+	err = ct_edge_check(a->module, a->symbol);
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "%s%s%s", a->module, a->module[0] ? ":" : "", a->symbol);
+	err = register_kprobe(&kp);
+	if (!err)
+		unregister_kprobe(&kp);
+	return err ? refusal(err) : 0;
+}
+
+static int add(struct added *a, u32 sample, const void *owner)
+{
+	struct ct_probe_slot *p;
+	struct ct_probe_add same;
+	unsigned long id = 0;
+	int err = 0;
+
+	strscpy(same.module, a->module, sizeof(same.module));
+	strscpy(same.symbol, a->symbol, sizeof(same.symbol));
+	while ((p = ct_probe_slot_next(&id)))
+		if (is(p, &same) && (p->added || p->armed))
+			return -EEXIST;
+	/* One that only counts has no records. */
+	if (!a->desc.count)
+		err = ct_class_define(&a->def, 0, true);
+	if (err)
+		return err;
+	p = ct_probe_slot_new(&a->desc, true, a->def.id, sample);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	p->owner = owner;
+	switch (p->state[0]) {
+	case CT_PROBE_ABSENT:
+	case CT_PROBE_FAILED:
+		err = refusal(p->error[0]);
+		break;
+	case CT_PROBE_IDLE:
+		/* No session to arm it: it is tried, which costs as much as arming. */
+		err = a->desc.later ? 0 : try(a);
+		break;
+	}
+	if (err) {
+		p->added = false;	/* the caller frees what it described */
+		ct_probe_slot_free(p);
+	}
+	return err;
+}
+
+int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
+{
+	struct added *a = describe(arg);
+	int err;
+
+	if (IS_ERR(a))
+		return PTR_ERR(a);
+	mutex_lock(&ct_session_lock);
+	err = add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
+	mutex_unlock(&ct_session_lock);
+	if (err)
+		kfree(a);
+	return err;
+}
+
+int ct_probe_remove(struct ct_probe_add *arg)
+{
+	struct ct_probe_slot *p;
+	unsigned long id = 0;
+	int err = -ENOENT;
+
+	if (!word(arg->module, sizeof(arg->module), true) ||
+	    !word(arg->symbol, sizeof(arg->symbol), false))
+		return -EINVAL;
+	mutex_lock(&ct_session_lock);
+	while ((p = ct_probe_slot_next(&id))) {
+		if (p->added && is(p, arg)) {
+			ct_probe_slot_disarm(p);
+			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
+			ct_probe_slot_free(p);
+			err = 0;
+			break;
+		}
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
+
+int ct_probe_set(const struct ct_probe_add *arg)
+{
+	struct ct_probe_slot *p;
+	unsigned long id = 0;
+	int err = -ENOENT;
+
+	if (!word(arg->module, sizeof(arg->module), true) ||
+	    !word(arg->symbol, sizeof(arg->symbol), false) || arg->flags || arg->args)
+		return -EINVAL;
+	mutex_lock(&ct_session_lock);
+	while ((p = ct_probe_slot_next(&id))) {
+		if (!is(p, arg) && strcmp(arg->symbol, "*"))
+			continue;
+		WRITE_ONCE(p->sample, arg->sample);
+		err = 0;
+	}
+	mutex_unlock(&ct_session_lock);
+	return err;
+}
