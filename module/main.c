@@ -24,15 +24,15 @@ static int __init cudatrace_init(void)
 	err = ct_tracepoint_init();
 	if (err)
 		goto err_probe;
-	err = ct_suspend_init();
+	err = ct_power_init();
 	if (err)
 		goto err_tracepoint;
-	err = ct_device_init();
+	err = ct_chardev_init();
 	if (err)
 		goto err_suspend;
 	return 0;
 err_suspend:
-	ct_suspend_exit();
+	ct_power_exit();
 err_tracepoint:
 	ct_tracepoint_exit();
 err_probe:
@@ -46,8 +46,8 @@ err_clock:
 
 static void __exit cudatrace_exit(void)
 {
-	ct_device_exit();
-	ct_suspend_exit();
+	ct_chardev_exit();
+	ct_power_exit();
 	ct_tracepoint_exit();
 	ct_probe_exit();
 	ct_registry_exit();

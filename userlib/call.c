@@ -16,7 +16,7 @@
 #define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
 #define SLOT(field, number)	SAME(offsetof(struct ct_slot, field), number)
 #define THREAD(field, number)	SAME(offsetof(struct ct_thread, field), number)
-#define OPEN(field, number)	SAME(offsetof(struct ct_open_call, field) + CT_OPEN_ENTRY, number)
+#define OPEN(field, number)	SAME(offsetof(struct ct_inflight_call, field) + CT_OPEN_ENTRY, number)
 #define FRAME(field, number)	SAME(offsetof(struct ct_frame, field), number)
 
 SAME(sizeof(struct ct_slot), 1 << CT_SLOT_SHIFT);
@@ -70,10 +70,10 @@ OPEN(begin, CT_OPEN_BEGIN);
 OPEN(op, CT_OPEN_OP);
 OPEN(stack, CT_OPEN_STACK);
 OPEN(class, CT_OPEN_CLASS);
-SAME(sizeof(struct ct_open_call), 32);
-SAME(offsetof(struct ct_open_page, depth), CT_OPEN_DEPTH);
-SAME(offsetof(struct ct_open_page, entry), CT_OPEN_ENTRY);
-_Static_assert(CT_OPEN_SIMPLE < CT_OPEN_MAX, "thunks.S knows");
+SAME(sizeof(struct ct_inflight_call), 32);
+SAME(offsetof(struct ct_inflight_page, depth), CT_OPEN_DEPTH);
+SAME(offsetof(struct ct_inflight_page, entry), CT_OPEN_ENTRY);
+_Static_assert(CT_OPEN_SIMPLE < CT_INFLIGHT_MAX, "thunks.S knows");
 SAME(offsetof(struct ct_packet, content_size), CT_PACKET_CONTENT);
 SAME(offsetof(struct ct_packet, ts_end), CT_PACKET_TS_END);
 SAME(offsetof(struct ct_proc, life), 0);
@@ -111,7 +111,7 @@ static cold u32 readable_words(const struct ct_frame *f)
 /* An open call that will never return, left by an exception or longjmp. */
 static void record_abandoned(struct ct_thread *t, u32 level)
 {
-	const struct ct_open_call *c = &t->open->entry[level];
+	const struct ct_inflight_call *c = &t->open->entry[level];
 	struct ct_record e = {
 		.class = (u16)c->class, .op = c->op, .begin = c->begin,
 		.depth = (u8)(level < 255 ? level : 255),
@@ -119,11 +119,11 @@ static void record_abandoned(struct ct_thread *t, u32 level)
 	};
 	static const u64 nothing[16];
 
-	if (level >= CT_OPEN_MAX || !e.class)
+	if (level >= CT_INFLIGHT_MAX || !e.class)
 		return;
-	if (c->flags & CT_OPEN_NO_BEGIN)
+	if (c->flags & CT_INFLIGHT_NO_BEGIN)
 		e.flags |= CT_F_INSTANT;
-	if (c->flags & CT_OPEN_HAS_BEGIN)
+	if (c->flags & CT_INFLIGHT_HAS_BEGIN)
 		e.flags |= CT_F_HAS_BEGIN;
 	if (e.flags & CT_F_INSTANT)
 		e.begin = 0;
@@ -159,9 +159,9 @@ static cold bool on_signal_stack(void)
  */
 static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 {
-	struct ct_open_page *open = t->open;
+	struct ct_inflight_page *open = t->open;
 	/* What is deeper than the page holds can only go with its last entry. */
-	u32 known = open->depth < CT_OPEN_MAX ? open->depth : CT_OPEN_MAX;
+	u32 known = open->depth < CT_INFLIGHT_MAX ? open->depth : CT_INFLIGHT_MAX;
 	u32 level = known;
 
 	while (level && open->entry[level - 1].stack < (u64)f->stack)
@@ -213,12 +213,12 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
  * depth is stored puts a call of its own into the same place: the op, which was written
  * first, is then not ours any more, and all is written again.
  */
-static inline void open_call(struct ct_open_page *open, u32 level, u64 op, u64 begin,
+static inline void open_call(struct ct_inflight_page *open, u32 level, u64 op, u64 begin,
 			     u64 stack, u64 class)
 {
-	struct ct_open_call *c = &open->entry[level];
+	struct ct_inflight_call *c = &open->entry[level];
 
-	if (likely(level < CT_OPEN_MAX)) {
+	if (likely(level < CT_INFLIGHT_MAX)) {
 		do {
 			*(volatile u64 *)&c->op = op;
 			barrier();
@@ -261,7 +261,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	if (s->flags & CT_SLOT_QUERY)
 		f->claim.begin = t->last;	/* no earlier: enough to find a hang */
 	else if (t->begins && record_begin(t, s, f))
-		class |= (u64)CT_OPEN_HAS_BEGIN << 32;
+		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
 	else
 		f->claim.begin = ct_clock_now(&t->clock);
 	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f, class);
@@ -273,7 +273,7 @@ void ct_leave(struct ct_frame *f, u64 end)
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
 	u32 level = f->level;
-	struct ct_open_page *open;
+	struct ct_inflight_page *open;
 	struct ct_record e = {
 		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
 		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,

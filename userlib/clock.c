@@ -6,7 +6,7 @@
  * the counter and the real clock together, and publishes a line that begins a little
  * later, where the last one will be then, and is sloped to meet the clock at its end.
  * So time goes back in no thread, nor from one to another.  A line is used no longer
- * than for CT_CLOCK_LASTS times its promise, which ends each of them in a suspend; a counter that
+ * than for CT_CLOCK_VALID_SPANS times its promise, which ends each of them in a suspend; a counter that
  * strays from the clock is given up.
  *
  * Must never wait: whoever finds the page being written uses what there is.
@@ -118,7 +118,7 @@ static u64 scale(u64 a, u64 b, u64 c)
 	return (u64)((unsigned __int128)a * b / c);
 }
 
-static u64 line_at(const struct ct_clock_line *l, u64 tsc)
+static u64 line_at(const struct ct_clock_segment *l, u64 tsc)
 {
 	return l->ns + (u64)((__int128)(s64)(tsc - l->tsc) * (s64)l->mult >> 32);
 }
@@ -126,7 +126,7 @@ static u64 line_at(const struct ct_clock_line *l, u64 tsc)
 static void begin_anew(const struct pair *now)
 {
 	ct_store(&own.page.newest, 0u);
-	memset(&own.page.line[own.lines % CT_CLOCK_LINES], 0, sizeof(*own.page.line));
+	memset(&own.page.segment[own.lines % CT_CLOCK_SEGMENTS], 0, sizeof(*own.page.segment));
 	own.base = own.middle = *now;
 	if (++own.restarts > RESTARTS)
 		own.usable = false;
@@ -134,7 +134,7 @@ static void begin_anew(const struct pair *now)
 
 static void publish(u64 tsc, u64 ns, u64 length, u64 mult)
 {
-	struct ct_clock_line *l = &own.page.line[++own.lines % CT_CLOCK_LINES];
+	struct ct_clock_segment *l = &own.page.segment[++own.lines % CT_CLOCK_SEGMENTS];
 
 	l->tsc = tsc;
 	l->ns = ns;
@@ -145,7 +145,7 @@ static void publish(u64 tsc, u64 ns, u64 length, u64 mult)
 
 static void next_line(void)
 {
-	const struct ct_clock_line *last = &own.page.line[own.lines % CT_CLOCK_LINES];
+	const struct ct_clock_segment *last = &own.page.segment[own.lines % CT_CLOCK_SEGMENTS];
 	u64 mult, length, ahead, begin, ns;
 	struct pair now;
 	s64 error;
@@ -169,7 +169,7 @@ static void next_line(void)
 		return;
 	}
 	error = (s64)(now.ns - line_at(last, now.tsc));
-	if (now.tsc - last->tsc >= CT_CLOCK_LASTS * (last->until - last->tsc)) {
+	if (now.tsc - last->tsc >= CT_CLOCK_VALID_SPANS * (last->until - last->tsc)) {
 		/* Nobody uses it any more.  How far the counter may have strayed meanwhile
 		 * nobody has seen, so it is its slope that must be what it was. */
 		s64 change = (s64)(mult - last->mult);
@@ -209,8 +209,8 @@ static void carry_on(void)
 static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u64 *ns,
 		      bool *last)
 {
-	const struct ct_clock_line *l;
-	struct ct_clock_line found;
+	const struct ct_clock_segment *l;
+	struct ct_clock_segment found;
 	u64 tsc, until, span;
 	u32 n;
 
@@ -220,17 +220,17 @@ static bool find_line(const struct ct_clock_page *p, struct ct_clock_copy *c, u6
 		if (!n)
 			return false;
 		tsc = CT_COUNTER();
-		l = &p->line[n % CT_CLOCK_LINES];
+		l = &p->segment[n % CT_CLOCK_SEGMENTS];
 		until = l->until;
 		if (tsc < l->tsc) {
 			until = l->tsc;
-			l = &p->line[(n - 1) % CT_CLOCK_LINES];
+			l = &p->segment[(n - 1) % CT_CLOCK_SEGMENTS];
 		}
 		found = *l;
 		span = until - l->tsc;
 		if (span > SPAN_MAX)
 			span = SPAN_MAX;
-		if (tsc - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
+		if (tsc - l->tsc >= CT_CLOCK_VALID_SPANS * (l->until - l->tsc))
 			span = 0;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&p->newest, __ATOMIC_RELAXED) - n > 1);

@@ -172,11 +172,11 @@ static bool create_stream(struct ct_thread *t)
 	return true;
 }
 
-static struct ct_open_page *create_open_page(struct ct_thread *t)
+static struct ct_inflight_page *create_open_page(struct ct_thread *t)
 {
 	char name[2112];
 	struct ct_text path = { name, sizeof(name), 0 };
-	struct ct_open_page *p = NULL;
+	struct ct_inflight_page *p = NULL;
 	int fd;
 
 	ct_files_path(&path, "/.open-", t->stream);

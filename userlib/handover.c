@@ -3,7 +3,7 @@
  * A busy thread makes its packets in memory that stays in the caches, behind its open
  * calls: to touch new pages of a file costs more than to write the records.  What is
  * full is stored by the recorder, on another CPU, or by the thread itself, if there is
- * none or it is late; see struct ct_handover in cudatrace.h.
+ * none or it is late; see struct ct_subbufs in cudatrace.h.
  *
  * Must never wait for the recorder, nor depend on its life.
  */
@@ -17,13 +17,13 @@
 #define ALONE_SIZE	(256u << 10)
 #define SHARED_SLOTS	4u
 #define SHARED_SIZE	(128u << 10)
-_Static_assert(SHARED_SLOTS <= CT_HANDOVER_SLOTS, "what its struct holds");
+_Static_assert(SHARED_SLOTS <= CT_SUBBUFS_MAX, "what its struct holds");
 
 static struct ct_recorder_page *recorder;	/* NULL: none */
 
-static struct ct_handover *handover(const struct ct_thread *t)
+static struct ct_subbufs *handover(const struct ct_thread *t)
 {
-	return (struct ct_handover *)((u8 *)t->open + CT_OPEN_HANDOVER);
+	return (struct ct_subbufs *)((u8 *)t->open + CT_INFLIGHT_SUBBUFS);
 }
 
 static struct ct_packet *slot(const struct ct_thread *t, u64 n)
@@ -58,7 +58,7 @@ static bool find_recorder(void)
 
 bool ct_handover_begin(struct ct_thread *t)
 {
-	struct ct_handover *h = handover(t);
+	struct ct_subbufs *h = handover(t);
 	char name[2112];
 	struct ct_text path = { name, sizeof(name), 0 };
 	bool shared = find_recorder();
@@ -70,7 +70,7 @@ bool ct_handover_begin(struct ct_thread *t)
 	fd = ct_open(name, O_RDWR, 0);
 	if (fd < 0)
 		return false;
-	t->slots = ct_room_map(fd, CT_OPEN_PACKET, slots * size);
+	t->slots = ct_room_map(fd, CT_INFLIGHT_PACKET, slots * size);
 	ct_close(fd);
 	if (!t->slots)
 		return false;
@@ -78,11 +78,11 @@ bool ct_handover_begin(struct ct_thread *t)
 	t->slot_size = size;
 	t->stored = 0;
 	t->told = t->lost;
-	h->filled = 0;
-	h->stored = 0;
-	h->slot_size = size;
+	h->published = 0;
+	h->drained = 0;
+	h->subbuf_size = size;
 	barrier();
-	h->slots = slots;
+	h->subbufs = slots;
 	if (shared)
 		__atomic_fetch_add(&recorder->threads, 1, __ATOMIC_RELEASE);
 	return true;
@@ -116,7 +116,7 @@ static bool write_at(int fd, const void *from, u64 size, u64 offset)
  */
 static bool store(struct ct_thread *t, u64 n)
 {
-	const struct ct_handover *h = handover(t);
+	const struct ct_subbufs *h = handover(t);
 	const struct ct_packet *p = slot(t, n);
 	u64 offset = h->at[n % t->slot_count].offset, size = h->at[n % t->slot_count].size;
 	struct ct_packet head = *p;
@@ -145,20 +145,20 @@ static bool store(struct ct_thread *t, u64 n)
 /* Packets that are stored, by whomever. */
 static u64 stored(const struct ct_thread *t)
 {
-	const struct ct_handover *h = handover(t);
-	u64 theirs = ct_load(&h->stored);
+	const struct ct_subbufs *h = handover(t);
+	u64 theirs = ct_load(&h->drained);
 
 	/* Theirs is a number in a file. */
-	return theirs > t->stored && theirs <= h->filled ? theirs : t->stored;
+	return theirs > t->stored && theirs <= h->published ? theirs : t->stored;
 }
 
 /* Until no more than so many are not. */
 static bool store_all_but(struct ct_thread *t, u64 rest)
 {
-	const struct ct_handover *h = handover(t);
+	const struct ct_subbufs *h = handover(t);
 	u64 n;
 
-	while ((n = stored(t)) + rest < h->filled) {
+	while ((n = stored(t)) + rest < h->published) {
 		if (!store(t, n))
 			return false;
 		t->stored = n + 1;
@@ -172,9 +172,9 @@ static void notify(void)
 
 	if (!page)
 		return;
-	__atomic_fetch_add(&page->filled, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&page->published, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&page->waiting, __ATOMIC_SEQ_CST))
-		ct_sys3(SYS_futex, &page->filled, 1 /* FUTEX_WAKE */, 1);
+		ct_sys3(SYS_futex, &page->published, 1 /* FUTEX_WAKE */, 1);
 }
 
 /* Its packet is here, and not given away yet. */
@@ -186,8 +186,8 @@ static bool in_hand(const struct ct_thread *t)
 /* From here on nothing is written into the packet in hand. */
 static void give_away(struct ct_thread *t)
 {
-	struct ct_handover *h = handover(t);
-	u64 n = h->filled;
+	struct ct_subbufs *h = handover(t);
+	u64 n = h->published;
 
 	t->limit = 0;
 	barrier();
@@ -195,12 +195,12 @@ static void give_away(struct ct_thread *t)
 	h->at[n % t->slot_count].size = t->packet->content_size / 8;
 	t->file_size += t->packet->content_size / 8;
 	t->told = t->packet->lost;
-	ct_store(&h->filled, n + 1);
+	ct_store(&h->published, n + 1);
 }
 
 bool ct_handover_next(struct ct_thread *t, u64 op, u64 end)
 {
-	struct ct_handover *h = handover(t);
+	struct ct_subbufs *h = handover(t);
 
 	if (in_hand(t)) {
 		give_away(t);
@@ -209,7 +209,7 @@ bool ct_handover_next(struct ct_thread *t, u64 op, u64 end)
 	}
 	if (!store_all_but(t, t->slot_count - 1))
 		return false;
-	ct_packet_begin(t, slot(t, h->filled), t->slot_size, op, end);
+	ct_packet_begin(t, slot(t, h->published), t->slot_size, op, end);
 	return true;
 }
 
@@ -223,7 +223,7 @@ bool ct_handover_flush(struct ct_thread *t)
 		return false;
 	/* The recorder may have taken its copy before these: they have an empty packet. */
 	if (t->lost != t->told) {
-		ct_packet_begin(t, slot(t, handover(t)->filled), t->slot_size, t->ops, 0);
+		ct_packet_begin(t, slot(t, handover(t)->published), t->slot_size, t->ops, 0);
 		give_away(t);
 		if (!store_all_but(t, 0))
 			return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a busy thread makes its packets, and who stores them; see struct ct_handover in
+ * Where a busy thread makes its packets, and who stores them; see struct ct_subbufs in
  * cudatrace.h.
  */
 #ifndef CT_HANDOVER_H

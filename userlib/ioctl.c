@@ -105,7 +105,7 @@ static u32 device_of(int fd)
 static cold int recorded(struct ct_thread *t, u32 device, int fd,
 			 unsigned long cmd, void *arg)
 {
-	struct ct_open_page *open = t->open;
+	struct ct_inflight_page *open = t->open;
 	u32 level = open->depth;
 	u64 payload[(sizeof(struct ct_ioctl) + 7) / 8];
 	struct ct_ioctl *o = (void *)payload;
@@ -120,8 +120,8 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	int ret, *error = __errno_location();
 
 	e.begin = ct_clock_now(&t->clock);
-	if (level < CT_OPEN_MAX) {
-		struct ct_open_call *c = &open->entry[level];
+	if (level < CT_INFLIGHT_MAX) {
+		struct ct_inflight_call *c = &open->entry[level];
 
 		c->begin = e.begin;
 		c->op = e.op;

@@ -39,14 +39,14 @@ void ct_lane_open(void)
 		ct_store(&ct_lane_page, p);
 }
 
-static struct ct_open_page *open_of(struct ct_lane_head *lane)
+static struct ct_inflight_page *open_of(struct ct_threadbuf_head *lane)
 {
-	return (struct ct_open_page *)((u8 *)lane + 4096);
+	return (struct ct_inflight_page *)((u8 *)lane + 4096);
 }
 
-static struct ct_packet *slot(struct ct_lane_head *h, u64 n)
+static struct ct_packet *slot(struct ct_threadbuf_head *h, u64 n)
 {
-	return (struct ct_packet *)((u8 *)h + CT_LANE_DATA + (n & (h->slots - 1)) * h->slot_size);
+	return (struct ct_packet *)((u8 *)h + CT_THREADBUF_DATA + (n & (h->subbufs - 1)) * h->subbuf_size);
 }
 
 #define E_BADF	9
@@ -56,30 +56,30 @@ static struct ct_packet *slot(struct ct_lane_head *h, u64 n)
  * The module is asked for a lane; NULL if it gives none.  later: somebody has closed
  * the device, which is opened again with the next record.
  */
-static struct ct_lane_head *get(const struct size *size, u32 previous, u64 *length,
+static struct ct_threadbuf_head *get(const struct size *size, u32 previous, u64 *length,
 				bool *later)
 {
-	struct ct_lane_new arg = {
-		.size = sizeof(arg), .slot_size = size->slot_size, .slots = size->slots,
+	struct ct_threadbuf_new arg = {
+		.size = sizeof(arg), .subbuf_size = size->slot_size, .subbufs = size->slots,
 		.previous = previous,
 	};
 
 	/* The first one is got with the process's lock held. */
-	long err = previous == CT_LANE_NONE ? ct_device_try(CT_IOC_LANE, &arg) :
-		   ct_device_ask(CT_IOC_LANE, &arg);
+	long err = previous == CT_THREADBUF_NONE ? ct_device_try(CT_IOC_THREADBUF, &arg) :
+		   ct_device_ask(CT_IOC_THREADBUF, &arg);
 
 	*later = err == -E_BADF || err == -E_NOTTY;
 	if (err < 0)
 		return NULL;
 	*length = arg.length;
-	return (struct ct_lane_head *)arg.address;
+	return (struct ct_threadbuf_head *)arg.address;
 }
 
 /* From its page of open calls to another. */
-static void move_open(struct ct_thread *t, struct ct_open_page *to)
+static void move_open(struct ct_thread *t, struct ct_inflight_page *to)
 {
-	const struct ct_open_page *from = t->open;
-	u32 n = from->depth < CT_OPEN_MAX ? from->depth : CT_OPEN_MAX;
+	const struct ct_inflight_page *from = t->open;
+	u32 n = from->depth < CT_INFLIGHT_MAX ? from->depth : CT_INFLIGHT_MAX;
 
 	for (u32 i = 0; i < n; i++)
 		to->entry[i] = from->entry[i];
@@ -102,7 +102,7 @@ static void retire(void *lane, u64 size)
 
 static void leave(struct ct_thread *t)
 {
-	struct ct_lane_head *old = t->lane;
+	struct ct_threadbuf_head *old = t->lane;
 
 	if (!old)
 		return;
@@ -119,8 +119,8 @@ static bool enter(struct ct_thread *t, u32 size, u32 previous)
 {
 	u64 length;
 	bool later;
-	struct ct_lane_head *h = get(&sizes[size], previous, &length, &later);
-	struct ct_lane_head *old = t->lane;
+	struct ct_threadbuf_head *h = get(&sizes[size], previous, &length, &later);
+	struct ct_threadbuf_head *old = t->lane;
 	u64 old_size = t->lane_size;
 
 	if (!h) {
@@ -182,7 +182,7 @@ static cold bool renew(struct ct_thread *t)
 	t->begins = 1;
 	t->session = now;
 	if (now)
-		enter(t, 0, CT_LANE_NONE);
+		enter(t, 0, CT_THREADBUF_NONE);
 	ct_signals_restore(mask);
 	return t->lane != NULL;
 }
@@ -194,26 +194,26 @@ bool ct_lane_renew(struct ct_thread *t)
 
 bool ct_lane_next(struct ct_thread *t, u64 op, u64 end)
 {
-	struct ct_lane_head *h = t->lane;
+	struct ct_threadbuf_head *h = t->lane;
 	u64 waiting;
 
 	if (!h || !ct_lane_valid(t))
 		return false;
 	waiting = h->produced - ct_load(&h->consumed);
-	if (waiting >= h->slots / 2 && t->lane_step + 1 < SIZES) {
+	if (waiting >= h->subbufs / 2 && t->lane_step + 1 < SIZES) {
 		/* A record that ended before a lane began is moved by the module, away from
 		 * the ioctls in its call: so a larger one comes with the next call. */
 		t->lane_grows = true;
 		t->begins = 1;
-		if (waiting >= h->slots && enter(t, t->lane_step + 1, t->stream)) {
+		if (waiting >= h->subbufs && enter(t, t->lane_step + 1, t->stream)) {
 			h = t->lane;
 			waiting = 0;
 			end = 0;	/* this one is late, but encloses its ioctls */
 		}
 	}
-	if (waiting >= h->slots)
+	if (waiting >= h->subbufs)
 		return false;
-	ct_packet_begin(t, slot(h, h->produced), h->slot_size, op, end);
+	ct_packet_begin(t, slot(h, h->produced), h->subbuf_size, op, end);
 	ct_store(&h->produced, h->produced + 1);
 	return true;
 }

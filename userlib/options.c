@@ -83,7 +83,7 @@ void ct_options_read(char *const *all)
 	const char *dir = value_of(env, "CUDATRACE_DIR");
 	const char *device = value_of(env, "CUDATRACE_DEVICE");
 	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
-	const char *lanes = value_of(env, "CUDATRACE_LANES");
+	const char *lanes = value_of(env, "CUDATRACE_THREADBUFS");
 	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };

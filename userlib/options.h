@@ -10,7 +10,7 @@
  *   CUDATRACE_RUNTIME		1: the cuda* calls of a shared libcudart too
  *   CUDATRACE_NVTX_NEXT	the NVTX injection library that ours took the place of
  *   CUDATRACE_INJECTION_NEXT	the same of CUDA_INJECTION64_PATH
- *   CUDATRACE_LANES		0: every record to the device by ioctl
+ *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  */
 #ifndef CT_OPTIONS_H
 #define CT_OPTIONS_H

@@ -12,9 +12,9 @@
 #include "process.h"
 #include "registry.h"
 
-struct ct_open_page *ct_open_page_private(struct ct_thread *t)
+struct ct_inflight_page *ct_open_page_private(struct ct_thread *t)
 {
-	struct ct_open_page *p = ct_map_private(4096);
+	struct ct_inflight_page *p = ct_map_private(4096);
 
 	if (!p)
 		return NULL;

@@ -86,6 +86,6 @@ bool ct_files_open(void);
 void ct_device_renew(void);
 
 /* A private page for the open calls of a thread that has none in a file. */
-struct ct_open_page *ct_open_page_private(struct ct_thread *t);
+struct ct_inflight_page *ct_open_page_private(struct ct_thread *t);
 
 #endif

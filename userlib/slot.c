@@ -285,7 +285,7 @@ u16 ct_slot_define(struct ct_slot *s)
 		return 0;
 	}
 	s->open = (u16)id | (u64)((u32)s->size << 8 |
-		  (s->flags & CT_SLOT_QUERY ? CT_OPEN_NO_BEGIN : 0)) << 32;
+		  (s->flags & CT_SLOT_QUERY ? CT_INFLIGHT_NO_BEGIN : 0)) << 32;
 	ct_store(&s->class, (u16)id);
 	ct_store(&s->way, way(s));
 	return (u16)id;

@@ -19,7 +19,7 @@ struct ct_thread {
 	/* Compared with struct ct_proc's as one word. */
 	u32 life;		/* of the process when it attached; see process.h */
 	u32 begins;		/* 1: the sink wants to know of each begin, or of the next */
-	struct ct_open_page *open;
+	struct ct_inflight_page *open;
 	u64 ops;		/* the next op */
 
 	/* see packet.c */
@@ -47,11 +47,11 @@ struct ct_thread {
 	u32 slot_count, slot_size;
 	u64 stored;		/* how many packets are, as far as it knows */
 	u64 told;		/* of lost: by the last packet that was given away */
-	struct ct_lane_head *lane;	/* lane.c */
+	struct ct_threadbuf_head *lane;	/* lane.c */
 	u64 lane_size;
 	u32 lane_step;			/* which of the sizes */
 	bool lane_grows;		/* the next, before the next call begins */
-	struct ct_open_page *own_open;	/* device.c: while there is no lane */
+	struct ct_inflight_page *own_open;	/* device.c: while there is no lane */
 } __attribute__((aligned(64)));
 
 #define CT_LIFE_NEVER	0xffffffffu

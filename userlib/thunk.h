@@ -69,8 +69,8 @@
 #define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
 #define CT_KERNEL_BITS		16
 #define CT_KERNEL_NAME		8	/* of struct ct_kernel */
-#define CT_OPEN_DEPTH		16	/* of struct ct_open_page */
-#define CT_OPEN_SIMPLE		48	/* deeper (of CT_OPEN_MAX) goes the long way */
+#define CT_OPEN_DEPTH		16	/* of struct ct_inflight_page */
+#define CT_OPEN_SIMPLE		48	/* deeper (of CT_INFLIGHT_MAX) goes the long way */
 #define CT_OPEN_ENTRY		32	/* of its first call: */
 #define CT_OPEN_BEGIN		(CT_OPEN_ENTRY + 0)
 #define CT_OPEN_OP		(CT_OPEN_ENTRY + 8)

@@ -111,7 +111,7 @@ static int map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
 }
 
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
-		    uint64_t groups, bool lanes, struct ct_error *err)
+		    uint64_t groups, bool threadbufs, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
 
@@ -120,11 +120,11 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		.subbuf_size = subbuf_size,
 		.subbuf_count = subbuf_count,
 		.groups = groups,
-		.flags = lanes ? CT_SESSION_LANES : 0,
+		.flags = threadbufs ? CT_SESSION_THREADBUFS : 0,
 	};
 	if (ioctl(dev->fd, CT_IOC_START, s)) {
 		if (errno == EBUSY)
-			return ct_fail(err, EBUSY, "the module already records for process %u", s->holder);
+			return ct_fail(err, EBUSY, "the module already records for process %u", s->owner_pid);
 		if (errno == EPERM)
 			return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return ct_fail(err, errno, "the module refused to start: %s", strerror(errno));
@@ -149,7 +149,7 @@ int ct_device_attach(struct ct_device *dev, struct ct_error *err)
 	return map_rings(dev, false, err);
 }
 
-int ct_device_take(struct ct_device *dev, struct ct_error *err)
+int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 {
 	int ret = open_device(dev, O_RDWR, err);
 
@@ -159,7 +159,7 @@ int ct_device_take(struct ct_device *dev, struct ct_error *err)
 	if (ret)
 		return ret;
 	dev->session.size = sizeof(dev->session);
-	if (ioctl(dev->fd, CT_IOC_TAKE, &dev->session))
+	if (ioctl(dev->fd, CT_IOC_ADOPT, &dev->session))
 		ret = ct_fail(err, errno, "no killed recorder has left anything");
 	else
 		ret = map_rings(dev, false, err);

@@ -42,10 +42,10 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err);
 /**
  * ct_device_start() - start a lossless session and map its rings
  * @subbuf_size, @subbuf_count: as in struct ct_session, 0 for the defaults
- * @lanes: threads may write into lanes, which the caller drains
+ * @thread buffers: threads may write into thread buffers, which the caller drains
  */
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
-		    uint64_t groups, bool lanes, struct ct_error *err);
+		    uint64_t groups, bool threadbufs, struct ct_error *err);
 
 /**
  * ct_device_attach() - look at the session of somebody else
@@ -55,13 +55,13 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 int ct_device_attach(struct ct_device *dev, struct ct_error *err);
 
 /**
- * ct_device_take() - look at what a recorder left that was killed
+ * ct_device_adopt() - look at what a recorder left that was killed
  *
  * Its rings no longer change.  ct_device_stop() has the module forget it.
  *
  * Return: 0; -ENODATA there is nothing; a negative errno with a line in @err.
  */
-int ct_device_take(struct ct_device *dev, struct ct_error *err);
+int ct_device_adopt(struct ct_device *dev, struct ct_error *err);
 
 /* Of two sides that differ: is it the module that should be updated? */
 bool ct_device_is_older(const struct ct_version *version);
@@ -83,13 +83,13 @@ int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct 
 int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
 
 /**
- * ct_device_drain_lanes() - copy what threads have in their lanes into directory @dirfd
+ * ct_device_drain_threadbufs() - copy what threads have in their thread buffers into directory @dirfd
  * @last: the session is over: also what stands in packets that are not full, and the
  *	  calls that are open
  *
  * Return: packets copied, or a negative errno of a write.
  */
-int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
+int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
 
 /* ct_device_registry() - append what was defined since the last call. */
 int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w);

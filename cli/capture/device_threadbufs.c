@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads' lanes: the module gives one packet after another, and each goes to the end
+ * Threads' thread buffers: the module gives one packet after another, and each goes to the end
  * of its thread's stream.  See device.h, and section 6 of cudatrace.h.
  */
 #include <errno.h>
@@ -16,10 +16,10 @@
 /* Between two looks at the rings: more than threads can fill in that time. */
 #define AT_ONCE	1024
 
-static int append(int dirfd, const struct ct_lane_read *read, const void *buf,
+static int append(int dirfd, const struct ct_threadbuf_read *read, const void *buf,
 		  struct ct_error *err)
 {
-	bool packet = read->what == CT_LANE_PACKET;
+	bool packet = read->what == CT_THREADBUF_PACKET;
 	const char *p = buf;
 	size_t left = read->bytes;
 	char name[40];
@@ -52,12 +52,12 @@ static int append(int dirfd, const struct ct_lane_read *read, const void *buf,
 	return code ? -EIO : 0;
 }
 
-int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)
+int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)
 {
-	struct ct_lane_read read = {
+	struct ct_threadbuf_read read = {
 		.size = sizeof(read),
-		.flags = last ? CT_LANE_READ_ALL : 0,
-		.len = CT_LANE_SLOT_MAX,
+		.flags = last ? CT_THREADBUF_READ_ALL : 0,
+		.len = CT_THREADBUF_SUBBUF_MAX,
 	};
 	void *buf = malloc(read.len);
 	int ret = 0, n;
@@ -66,9 +66,9 @@ int ct_device_drain_lanes(struct ct_device *dev, int dirfd, bool last, struct ct
 		return ct_fail(err, ENOMEM, "out of memory");
 	read.buf = (uintptr_t)buf;
 	for (n = 0; last || n < AT_ONCE; n++) {
-		if (ioctl(dev->fd, CT_IOC_LANE_READ, &read)) {
+		if (ioctl(dev->fd, CT_IOC_THREADBUF_READ, &read)) {
 			if (errno != ENOENT)
-				ret = ct_fail(err, errno, "the module gives no lanes: %s", strerror(errno));
+				ret = ct_fail(err, errno, "the module gives no thread buffers: %s", strerror(errno));
 			break;
 		}
 		ret = append(dirfd, &read, buf, err);

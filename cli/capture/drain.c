@@ -32,18 +32,18 @@
 #define REST_NS		200000000	/* the threads store themselves meanwhile */
 
 /* A thread that fills slots. */
-struct ct_stored {
+struct ct_drained_thread {
 	char name[64];		/* of its stream */
-	struct ct_slots slots;
+	struct ct_sub_buffers subbufs;
 	int stream;
 	uint64_t next;		/* packet */
 };
 
 /* ------------------------------------------------------ its threads ------ */
 
-static void close_thread(struct ct_stored *t)
+static void close_thread(struct ct_drained_thread *t)
 {
-	ct_slots_close(&t->slots);
+	ct_sub_buffers_close(&t->subbufs);
 	close(t->stream);
 }
 
@@ -51,14 +51,14 @@ static void close_thread(struct ct_stored *t)
  * Will it fill no more?  If it is only in another namespace of pids, it stores itself
  * from now on.
  */
-static bool ended(const struct ct_stored *t)
+static bool ended(const struct ct_drained_thread *t)
 {
-	struct ct_open_page page;
+	struct ct_inflight_page page;
 	char path[64];
 	struct stat st;
 
-	if (fstat(t->slots.fd, &st) || !st.st_nlink ||
-	    pread(t->slots.fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
+	if (fstat(t->subbufs.fd, &st) || !st.st_nlink ||
+	    pread(t->subbufs.fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", page.pid, page.tid);
 	return access(path, F_OK);
@@ -78,27 +78,27 @@ static int open_stream(int dirfd, const char *name, uid_t owner)
 	return fd;
 }
 
-static bool open_thread(const struct ct_storer *s, const char *open_name, struct ct_stored *t)
+static bool open_thread(const struct ct_drain *s, const char *open_name, struct ct_drained_thread *t)
 {
 	struct stat st;
 
 	if (snprintf(t->name, sizeof(t->name), "u-%s", open_name + 6) >= (int)sizeof(t->name) ||
 	    ct_stream_kind(t->name) != CT_STREAM_THREAD)
 		return false;
-	t->slots.fd = openat(s->dirfd, open_name,
+	t->subbufs.fd = openat(s->dirfd, open_name,
 			     O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (t->slots.fd < 0)
+	if (t->subbufs.fd < 0)
 		return false;
 	t->next = 0;
 	/* What one that has ended left here is there until the trace is finished. */
-	t->stream = !fstat(t->slots.fd, &st) && st.st_nlink == 1 && !ended(t) &&
-		    ct_slots_read(&t->slots) ? open_stream(s->dirfd, t->name, st.st_uid) : -1;
+	t->stream = !fstat(t->subbufs.fd, &st) && st.st_nlink == 1 && !ended(t) &&
+		    ct_sub_buffers_read(&t->subbufs) ? open_stream(s->dirfd, t->name, st.st_uid) : -1;
 	if (t->stream < 0)
-		ct_slots_close(&t->slots);
+		ct_sub_buffers_close(&t->subbufs);
 	return t->stream >= 0;
 }
 
-static bool known(const struct ct_storer *s, const char *open_name)
+static bool known(const struct ct_drain *s, const char *open_name)
 {
 	for (unsigned int i = 0; i < s->threads_count; i++)
 		if (!strcmp(s->threads[i].name + 2, open_name + 6))
@@ -106,7 +106,7 @@ static bool known(const struct ct_storer *s, const char *open_name)
 	return false;
 }
 
-static void find_threads(struct ct_storer *s)
+static void find_threads(struct ct_drain *s)
 {
 	struct dirent *entry;
 	unsigned int kept = 0;
@@ -140,21 +140,21 @@ static void find_threads(struct ct_storer *s)
  * Copies packet t->next out of its slot.  Return: its size in bytes; 0: it was stored
  * by its thread meanwhile; -1: it makes no sense.
  */
-static ssize_t copy_packet(struct ct_storer *s, struct ct_stored *t, uint64_t *offset)
+static ssize_t copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint64_t *offset)
 {
 	struct ct_packet *head = (void *)s->copy;
-	uint32_t i = t->next % t->slots.head.slots;
-	struct ct_slots now = t->slots;
+	uint32_t i = t->next % t->subbufs.head.subbufs;
+	struct ct_sub_buffers now = t->subbufs;
 	uint64_t size;
 	struct stat st;
 
-	size = t->slots.head.at[i].size;
-	*offset = t->slots.head.at[i].offset;
-	if (size < CT_PACKET_HEAD || size > t->slots.head.slot_size || size % 8 ||
-	    pread(t->slots.fd, s->copy, size, CT_OPEN_PACKET +
-		  (uint64_t)i * t->slots.head.slot_size) != (ssize_t)size || !ct_slots_read(&now))
+	size = t->subbufs.head.at[i].size;
+	*offset = t->subbufs.head.at[i].offset;
+	if (size < CT_PACKET_HEAD || size > t->subbufs.head.subbuf_size || size % 8 ||
+	    pread(t->subbufs.fd, s->copy, size, CT_INFLIGHT_PACKET +
+		  (uint64_t)i * t->subbufs.head.subbuf_size) != (ssize_t)size || !ct_sub_buffers_read(&now))
 		return -1;
-	if (now.head.filled >= t->next + t->slots.head.slots)
+	if (now.head.published >= t->next + t->subbufs.head.subbufs)
 		return 0;
 	/* At the end of what is there, by its thread or by us. */
 	if (fstat(t->stream, &st) || *offset > (uint64_t)st.st_size || head->magic != CT_MAGIC ||
@@ -165,16 +165,16 @@ static ssize_t copy_packet(struct ct_storer *s, struct ct_stored *t, uint64_t *o
 }
 
 /* Return: is there perhaps more? */
-static bool store_next(struct ct_storer *s, struct ct_stored *t)
+static bool store_next(struct ct_drain *s, struct ct_drained_thread *t)
 {
-	uint64_t offset, stored;
+	uint64_t offset, drained;
 	ssize_t size;
 
-	if (!ct_slots_read(&t->slots) || t->next >= t->slots.head.filled)
+	if (!ct_sub_buffers_read(&t->subbufs) || t->next >= t->subbufs.head.published)
 		return false;
 	/* What its thread stored itself, being quicker. */
-	if (t->slots.head.filled >= t->next + t->slots.head.slots)
-		t->next = t->slots.head.filled - t->slots.head.slots + 1;
+	if (t->subbufs.head.published >= t->next + t->subbufs.head.subbufs)
+		t->next = t->subbufs.head.published - t->subbufs.head.subbufs + 1;
 	size = copy_packet(s, t, &offset);
 	if (size < 0)
 		return false;
@@ -184,22 +184,22 @@ static bool store_next(struct ct_storer *s, struct ct_stored *t)
 				    offset + CT_PACKET_HEAD) ||
 		    ct_stream_write(t->stream, s->copy, CT_PACKET_HEAD, offset))
 			return false;
-		stored = t->next + 1;
-		if (pwrite(t->slots.fd, &stored, sizeof(stored), CT_OPEN_HANDOVER +
-			   offsetof(struct ct_handover, stored)) != sizeof(stored))
+		drained = t->next + 1;
+		if (pwrite(t->subbufs.fd, &drained, sizeof(drained), CT_INFLIGHT_SUBBUFS +
+			   offsetof(struct ct_subbufs, drained)) != sizeof(drained))
 			return false;
 		t->next++;
 	}
 	return true;
 }
 
-static bool read_page(const struct ct_storer *s, struct ct_recorder_page *page)
+static bool read_page(const struct ct_drain *s, struct ct_recorder_page *page)
 {
 	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
 }
 
 /* Return: was anything stored? */
-static bool store_all(struct ct_storer *s)
+static bool store_all(struct ct_drain *s)
 {
 	struct ct_recorder_page page;
 	bool any = false, more;
@@ -223,7 +223,7 @@ static bool store_all(struct ct_storer *s)
 
 /* ------------------------------------------------------ our own ---------- */
 
-static void set_word(const struct ct_storer *s, size_t offset, uint32_t value)
+static void set_word(const struct ct_drain *s, size_t offset, uint32_t value)
 {
 	if (pwrite(s->fd, &value, sizeof(value), offset) < 0)
 		return;		/* then it is the time that wakes us */
@@ -265,11 +265,11 @@ static bool in_the_way(struct progress *p)
 }
 
 /* Until the time is over, or somebody wakes us; not if the word has changed since. */
-static void sleep_on(const struct ct_storer *s, uint32_t filled, long ns)
+static void sleep_on(const struct ct_drain *s, uint32_t published, long ns)
 {
 	const struct timespec longest = { .tv_nsec = ns };
 
-	if (!s->stop && syscall(SYS_futex, &s->page->filled, FUTEX_WAIT, filled, &longest) &&
+	if (!s->stop && syscall(SYS_futex, &s->page->published, FUTEX_WAIT, published, &longest) &&
 	    errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
 		nanosleep(&longest, NULL);
 }
@@ -277,14 +277,14 @@ static void sleep_on(const struct ct_storer *s, uint32_t filled, long ns)
 static void *run(void *arg)
 {
 	struct progress progress = { .fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
-	struct ct_storer *s = arg;
+	struct ct_drain *s = arg;
 	struct ct_recorder_page page = { 0 };
 
 	in_the_way(&progress);
 	while (!s->stop) {
 		if (in_the_way(&progress)) {
 			read_page(s, &page);
-			sleep_on(s, page.filled, REST_NS);
+			sleep_on(s, page.published, REST_NS);
 			in_the_way(&progress);
 		}
 		if (store_all(s))
@@ -293,7 +293,7 @@ static void *run(void *arg)
 		read_page(s, &page);
 		/* Whoever fills one from here on finds that we wait. */
 		if (!store_all(s))
-			sleep_on(s, page.filled, WAIT_NS);
+			sleep_on(s, page.published, WAIT_NS);
 		SET_WAITING(s, 0);
 	}
 	if (progress.fd >= 0)
@@ -308,7 +308,7 @@ static unsigned int processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 2 : CPU_COUNT(&set);
 }
 
-void ct_storer_open(struct ct_storer *s, int dirfd)
+void ct_drain_open(struct ct_drain *s, int dirfd)
 {
 	uint8_t page[PAGE] = { 0 };
 	struct ct_recorder_page *head = (void *)page;
@@ -333,10 +333,10 @@ void ct_storer_open(struct ct_storer *s, int dirfd)
 	s->page = map;
 	return;
 failed:
-	ct_storer_close(s);
+	ct_drain_close(s);
 }
 
-void ct_storer_start(struct ct_storer *s)
+void ct_drain_start(struct ct_drain *s)
 {
 	sigset_t all, old;
 
@@ -349,15 +349,15 @@ void ct_storer_start(struct ct_storer *s)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-void ct_storer_close(struct ct_storer *s)
+void ct_drain_close(struct ct_drain *s)
 {
 	if (s->running) {
 		struct ct_recorder_page page = { 0 };
 
 		s->stop = true;
 		read_page(s, &page);
-		set_word(s, offsetof(struct ct_recorder_page, filled), page.filled + 1);
-		syscall(SYS_futex, &s->page->filled, FUTEX_WAKE, 1);
+		set_word(s, offsetof(struct ct_recorder_page, published), page.published + 1);
+		syscall(SYS_futex, &s->page->published, FUTEX_WAKE, 1);
 		pthread_join(s->thread, NULL);
 		find_threads(s);
 		/* Once: who still fills goes on by itself. */
@@ -373,5 +373,5 @@ void ct_storer_close(struct ct_storer *s)
 	}
 	free(s->threads);
 	free(s->copy);
-	*s = (struct ct_storer)CT_STORER_INIT;
+	*s = (struct ct_drain)CT_DRAIN_INIT;
 }

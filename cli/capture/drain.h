@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stores the packets that threads have filled, so that they need not do it themselves:
- * struct ct_handover in cudatrace.h says how both agree.  For a trace that is made of
+ * struct ct_subbufs in cudatrace.h says how both agree.  For a trace that is made of
  * files alone.
  *
  * The threads may be another user's, and hostile: nothing of theirs is mapped, and only
  * their own streams are written, at their ends.
  */
-#ifndef CT_CLI_STORER_H
-#define CT_CLI_STORER_H
+#ifndef CT_CLI_DRAIN_H
+#define CT_CLI_DRAIN_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,11 +18,11 @@
 
 #define CT_RECORDER_FILE	".recorder"
 
-struct ct_storer {
+struct ct_drain {
 	int dirfd;
 	int fd;				/* of the recorder's page; -1: threads store themselves */
 	struct ct_recorder_page *page;	/* only for futex(): it may be cut short */
-	struct ct_stored *threads;
+	struct ct_drained_thread *threads;
 	unsigned int threads_count;
 	uint32_t threads_seen;		/* began to fill slots when it looked for them */
 	uint8_t *copy;
@@ -31,18 +31,18 @@ struct ct_storer {
 	volatile bool stop;
 };
 
-#define CT_STORER_INIT	{ .dirfd = -1, .fd = -1 }
+#define CT_DRAIN_INIT	{ .dirfd = -1, .fd = -1 }
 
 /*
  * From here on programs that begin leave it to us.  Not done where we might run on their
  * CPU alone, nor where it can't be done, which costs time but no records.
  */
-void ct_storer_open(struct ct_storer *s, int dirfd);
+void ct_drain_open(struct ct_drain *s, int dirfd);
 
 /* Begins to store, in a thread of its own. */
-void ct_storer_start(struct ct_storer *s);
+void ct_drain_start(struct ct_drain *s);
 
 /* The programs have ended, or are left alone: stores what there is, and closes all. */
-void ct_storer_close(struct ct_storer *s);
+void ct_drain_close(struct ct_drain *s);
 
 #endif

@@ -59,7 +59,7 @@ static int is_written(const char *path)
  * asked, it lives if it is there and its process has the page mapped: a number
  * alone may have been given to somebody else since.
  */
-static bool thread_lives(const char *dir, const struct ct_open_page *page, const char *name)
+static bool thread_lives(const char *dir, const struct ct_inflight_page *page, const char *name)
 {
 	char path[4096], line[4600];
 	bool lives = false;
@@ -86,7 +86,7 @@ static bool thread_lives(const char *dir, const struct ct_open_page *page, const
 
 int ct_trace_lives(const char *dir)
 {
-	struct ct_open_page page;
+	struct ct_inflight_page page;
 	struct dirent *entry;
 	int living = 0;
 	DIR *d;
@@ -96,7 +96,7 @@ int ct_trace_lives(const char *dir)
 		return -errno;
 	while ((entry = readdir(d)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
-		    ct_open_page_read(dir, entry->d_name, &page) >= 0 &&
+		    ct_inflight_page_read(dir, entry->d_name, &page) >= 0 &&
 		    thread_lives(dir, &page, entry->d_name))
 			living++;
 	closedir(d);
@@ -372,7 +372,7 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 			goto out;
 		}
 		/* A recorder that lives has stopped its session itself. */
-		rc = ct_left_complete(&t, err);
+		rc = ct_orphan_complete(&t, err);
 		if (rc < 0)
 			goto out;
 		ct_trace_close(&t);

@@ -105,17 +105,17 @@ static void write_state(const struct ct_trace *t, struct ct_device *dev, int dir
 static int drain(struct ct_device *dev, int dirfd, struct ct_error *err)
 {
 	int n = ct_device_drain(dev, dirfd, true, err);
-	int lanes = n < 0 ? n : ct_device_drain_lanes(dev, dirfd, true, err);
+	int threadbufs = n < 0 ? n : ct_device_drain_threadbufs(dev, dirfd, true, err);
 
-	return lanes < 0 ? lanes : n + lanes;
+	return threadbufs < 0 ? threadbufs : n + threadbufs;
 }
 
-int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
+int ct_orphan_complete(const struct ct_trace *t, struct ct_error *err)
 {
 	struct ct_device dev;
 	int dirfd, ret;
 
-	if (ct_device_take(&dev, err))
+	if (ct_device_adopt(&dev, err))
 		return 0;
 	if (memcmp(dev.session.uuid, t->reg.uuid, sizeof(dev.session.uuid))) {
 		ct_device_close(&dev);
@@ -142,17 +142,17 @@ int ct_left_complete(const struct ct_trace *t, struct ct_error *err)
 	return ret;
 }
 
-void ct_left_save(const char *dir)
+void ct_orphan_save(const char *dir)
 {
 	struct ct_recording rec = CT_RECORDING_INIT;
 	struct ct_error err = { 0 };
 	char name[PATH_MAX];
-	uint32_t holder;
+	uint32_t owner_pid;
 	int i, n;
 
-	if (ct_device_take(&rec.device, &err))
+	if (ct_device_adopt(&rec.device, &err))
 		return;
-	holder = rec.device.session.holder;
+	owner_pid = rec.device.session.owner_pid;
 	rec.module = true;
 	for (i = 1; i < 100; i++) {
 		snprintf(name, sizeof(name), i == 1 ? "%.4000s-left" : "%.4000s-left-%d", dir, i);
@@ -161,20 +161,20 @@ void ct_left_save(const char *dir)
 	}
 	if (ct_recording_directory(&rec, name, false, &err) ||
 	    ct_recording_registry(&rec, NULL, &err)) {
-		ct_complain("what killed recorder %u left can't be saved: %s", holder, err.text);
+		ct_complain("what killed recorder %u left can't be saved: %s", owner_pid, err.text);
 		ct_device_close(&rec.device);
 		return;
 	}
 	n = ct_device_snapshot(&rec.device, rec.dirfd, 0, &err);
-	if (n >= 0 && ct_device_drain_lanes(&rec.device, rec.dirfd, true, &err) < 0)
+	if (n >= 0 && ct_device_drain_threadbufs(&rec.device, rec.dirfd, true, &err) < 0)
 		n = -1;
 	ct_recording_streams(&rec);
 	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
-		ct_complain("what killed recorder %u left is not saved whole: %s", holder, err.text);
+		ct_complain("what killed recorder %u left is not saved whole: %s", owner_pid, err.text);
 	else
 		ct_device_stop(&rec.device);
 	if (ct_recording_finish(&rec, &err))
 		ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: recorder %u was killed; what the module still held of it is in %s\n",
-		holder, name);
+		owner_pid, name);
 }

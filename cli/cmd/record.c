@@ -37,7 +37,7 @@ struct recording {
 	const struct env *env;
 	struct ct_recording to;
 	struct ct_child child;
-	struct ct_storer storer;	/* without the module */
+	struct ct_drain drain;	/* without the module */
 	char library[PATH_MAX];
 };
 
@@ -127,7 +127,7 @@ static void choose_way(struct recording *rec)
 	}
 	ret = ct_device_open(&rec->to.device, &err);
 	if (!ret) {
-		ct_left_save(rec->to.dir);
+		ct_orphan_save(rec->to.dir);
 		ret = ct_device_start(&rec->to.device, env->subbuf_size, env->subbuf_count,
 				      env->groups, true, &err);
 	}
@@ -152,7 +152,7 @@ static void follow(struct recording *rec)
 		if (!rec->to.module || broken)
 			continue;
 		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0 ||
-		    ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, false, &err) < 0) {
+		    ct_device_drain_threadbufs(&rec->to.device, rec->to.dirfd, false, &err) < 0) {
 			ct_complain("%s", err.text);
 			broken = true;
 		}
@@ -163,7 +163,7 @@ static void follow(struct recording *rec)
 	ct_recording_probes(&rec->to);
 	ct_device_stop(&rec->to.device);
 	if (!broken && (ct_device_drain(&rec->to.device, rec->to.dirfd, true, &err) < 0 ||
-			ct_device_drain_lanes(&rec->to.device, rec->to.dirfd, true, &err) < 0))
+			ct_device_drain_threadbufs(&rec->to.device, rec->to.dirfd, true, &err) < 0))
 		ct_complain("%s", err.text);
 	ct_recording_streams(&rec->to);
 	ct_device_registry(&rec->to.device, &rec->to.registry);
@@ -184,7 +184,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "-- CMD [ARG...]", doc, NULL, NULL, NULL };
 	struct env env = { .groups = ~0ull };
-	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .storer = CT_STORER_INIT };
+	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];
 
@@ -201,17 +201,17 @@ int cmd_record(int argc, char **argv)
 		return ct_complain("%s", err.text);
 	}
 	if (!rec.to.module)
-		ct_storer_open(&rec.storer, rec.to.dirfd);
+		ct_drain_open(&rec.drain, rec.to.dirfd);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir,
 		      rec.to.module ? "device" : "files", &err)) {
-		ct_storer_close(&rec.storer);
+		ct_drain_close(&rec.drain);
 		ct_recording_abandon(&rec.to);
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;
 	}
-	ct_storer_start(&rec.storer);
+	ct_drain_start(&rec.drain);
 	follow(&rec);
-	ct_storer_close(&rec.storer);
+	ct_drain_close(&rec.drain);
 	if (ct_recording_finish(&rec.to, &err)) {
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;

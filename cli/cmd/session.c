@@ -218,7 +218,7 @@ static int start(struct env *env)
 	if (open_for_change(&dev))
 		return 1;
 	if (ioctl(dev.fd, CT_IOC_START, s))
-		ret = errno == EBUSY ? ct_complain("process %u records already (cudatrace session status)", s->holder) :
+		ret = errno == EBUSY ? ct_complain("process %u records already (cudatrace session status)", s->owner_pid) :
 		      errno == EINVAL ? ct_complain("sizes: a packet has 4096 bytes to 16 MiB, a ring 2 packets to 1 GiB, both powers of two") :
 		      ct_complain("the module refused to start: %s", strerror(errno));
 	ct_device_close(&dev);
@@ -249,9 +249,9 @@ static int status(void)
 		for (i = 0; i < CT_LOST_REASONS; i++)
 			lost += st->lost[i], lost_for[i] += st->lost[i];
 	}
-	lost += dev.facts->lanes_limited;
-	lost_for[CT_LOST_RATE] += dev.facts->lanes_limited;
-	printf("session      started by process %u%s%s%s\n", dev.session.holder,
+	lost += dev.facts->threadbufs_limited;
+	lost_for[CT_LOST_RATE] += dev.facts->threadbufs_limited;
+	printf("session      started by process %u%s%s%s\n", dev.session.owner_pid,
 	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
 	       dev.session.flags & CT_SESSION_PAUSED ? ", paused" : "",
 	       dev.session.flags & CT_SESSION_DEFAULT ? ", for a reader of " CT_DEVICE_PATH : "");

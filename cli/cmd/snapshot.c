@@ -182,7 +182,7 @@ int cmd_snapshot(int argc, char **argv)
 		return 1;
 	n = ct_device_attach(&rec.device, &err);
 	if (n == -ENODATA && !env.wait)
-		n = ct_device_take(&rec.device, &ignored) ? n : 0;
+		n = ct_device_adopt(&rec.device, &ignored) ? n : 0;
 	if (n)
 		return ct_complain("%s", err.text);
 	rec.module = true;
@@ -201,7 +201,7 @@ int cmd_snapshot(int argc, char **argv)
 	ct_recording_streams(&rec);
 	ct_device_registry(&rec.device, &rec.registry);
 	/* What a killed recorder left needs not be kept twice; others are not ours. */
-	if (n >= 0 && rec.device.session.flags & CT_SESSION_LEFT)
+	if (n >= 0 && rec.device.session.flags & CT_SESSION_ORPHANED)
 		ct_device_stop(&rec.device);
 	if (ct_recording_finish(&rec, &err))
 		return ct_complain("%s", err.text);

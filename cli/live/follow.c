@@ -170,12 +170,12 @@ static int read_records(struct follower *f, struct tail *t, const struct ct_pack
 static bool has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
 {
 	struct ct_packet head;
-	struct ct_slots slots;
+	struct ct_sub_buffers slots;
 	bool found;
 
-	ct_slots_open(&slots, f->dir, t->name);
-	found = ct_slots_find(&slots, seq, &head) && head.seq == seq;
-	ct_slots_close(&slots);
+	ct_sub_buffers_open(&slots, f->dir, t->name);
+	found = ct_sub_buffers_find(&slots, seq, &head) && head.seq == seq;
+	ct_sub_buffers_close(&slots);
 	return found;
 }
 
@@ -185,12 +185,12 @@ static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
 	struct ct_packet *head = (void *)f->packet;
 	struct ct_packet_view p;
 	struct ct_error ignored;
-	struct ct_slots slots;
+	struct ct_sub_buffers slots;
 	uint64_t at;
 	int rc = 0;
 
-	ct_slots_open(&slots, f->dir, t->name);
-	at = ct_slots_find(&slots, t->seq, head);
+	ct_sub_buffers_open(&slots, f->dir, t->name);
+	at = ct_sub_buffers_find(&slots, t->seq, head);
 	if (!at || head->seq != t->seq ||
 	    ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid, &p,
 			    &ignored) != 1)
@@ -202,10 +202,10 @@ static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
 	    (ssize_t)(p.content - t->used))
 		goto out;
 	/* Another packet may have come into its place while it was read. */
-	if (ct_slots_same(&slots, at, head))
+	if (ct_sub_buffers_same(&slots, at, head))
 		rc = read_records(f, t, &p, err);
 out:
-	ct_slots_close(&slots);
+	ct_sub_buffers_close(&slots);
 	return rc;
 }
 

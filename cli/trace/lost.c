@@ -62,7 +62,7 @@ int ct_lost_write(const struct ct_trace *t)
 	char path[4096], temporary[4096];
 	int fd, rc;
 
-	if (t->lost_here <= t->lost_told)
+	if (t->lost_here <= t->lost_reported)
 		return 0;
 	if (snprintf(path, sizeof(path), "%s/" CT_LOST_STREAM, t->dir) >= (int)sizeof(path) ||
 	    snprintf(temporary, sizeof(temporary), "%s/.lost", t->dir) >= (int)sizeof(temporary))

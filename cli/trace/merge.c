@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The merge of all streams: a heap of lanes, each of which knows its next point
+ * The merge of all streams: a heap of cursors, each of which knows its next point
  * or the moment from which on it must load a packet.  Must never tell a point
- * before every lane whose next packet could hold an earlier one is loaded.
+ * before every cursor whose next packet could hold an earlier one is loaded.
  */
 #include "trace/merge.h"
 
@@ -15,16 +15,16 @@
 
 struct ct_merge {
 	const struct ct_trace *trace;
-	struct ct_lane *lanes;
-	struct ct_lane **heap;
+	struct ct_stream_cursor *cursors;
+	struct ct_stream_cursor **heap;
 	unsigned int heap_count;
 	uint64_t ops;			/* op_ids given */
 	struct ct_hash open;		/* calls recorded at entry: a: op_id, b: begin, c: depth */
 	struct ct_hash tracks;		/* c: depth of the program's calls, d: of the kernel's */
-	struct ct_lane *pending;
+	struct ct_stream_cursor *pending;
 };
 
-static int lane_before(const struct ct_lane *a, const struct ct_lane *b)
+static int cursor_before(const struct ct_stream_cursor *a, const struct ct_stream_cursor *b)
 {
 	int order;
 
@@ -39,27 +39,27 @@ static int lane_before(const struct ct_lane *a, const struct ct_lane *b)
 
 static void sift_down(struct ct_merge *m, unsigned int i)
 {
-	struct ct_lane *lane = m->heap[i];
+	struct ct_stream_cursor *cursor = m->heap[i];
 
 	for (;;) {
 		unsigned int child = 2 * i + 1;
 
 		if (child >= m->heap_count)
 			break;
-		if (child + 1 < m->heap_count && lane_before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->heap_count && cursor_before(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!lane_before(m->heap[child], lane))
+		if (!cursor_before(m->heap[child], cursor))
 			break;
 		m->heap[i] = m->heap[child];
 		i = child;
 	}
-	m->heap[i] = lane;
+	m->heap[i] = cursor;
 }
 
-/* The top lane moved on. */
+/* The top cursor moved on. */
 static void settle(struct ct_merge *m)
 {
-	if (!ct_lane_front(m->heap[0])) {
+	if (!ct_stream_cursor_front(m->heap[0])) {
 		free(m->heap[0]->points);
 		m->heap[0]->points = NULL;
 		m->heap[0] = m->heap[--m->heap_count];
@@ -78,23 +78,23 @@ static int compare_pending(const void *a, const void *b, void *arg)
 	return all[x->offset].level - all[y->offset].level;
 }
 
-/* The calls of the .open pages are a lane of their own. */
-static int add_pending(struct ct_merge *m, struct ct_lane *lane)
+/* The calls of the .open pages are a cursor of their own. */
+static int add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
 {
 	const struct ct_trace *t = m->trace;
 
-	lane->points = calloc(t->pending_count + 1, sizeof(*lane->points));
-	if (!lane->points)
+	cursor->points = calloc(t->pending_count + 1, sizeof(*cursor->points));
+	if (!cursor->points)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < t->pending_count; i++)
-		lane->points[i] = (struct ct_mark_point){
+		cursor->points[i] = (struct ct_mark_point){
 			.ts = t->pending[i].begin, .other = ~0ull, .offset = i,
 			.mate = CT_NONE, .straddler = CT_NONE, .kind = CT_MARK_B,
 			.level = t->pending[i].level, .user = true,
 		};
-	lane->count = t->pending_count;
-	qsort_r(lane->points, lane->count, sizeof(*lane->points), compare_pending, t->pending);
-	m->pending = lane;
+	cursor->count = t->pending_count;
+	qsort_r(cursor->points, cursor->count, sizeof(*cursor->points), compare_pending, t->pending);
+	m->pending = cursor;
 	return 0;
 }
 
@@ -105,17 +105,17 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 	if (!m)
 		return NULL;
 	m->trace = t;
-	m->lanes = calloc(t->streams_count + 1, sizeof(*m->lanes));
+	m->cursors = calloc(t->streams_count + 1, sizeof(*m->cursors));
 	m->heap = calloc(t->streams_count + 1, sizeof(*m->heap));
-	if (!m->lanes || !m->heap || add_pending(m, &m->lanes[t->streams_count]))
+	if (!m->cursors || !m->heap || add_pending(m, &m->cursors[t->streams_count]))
 		goto bad;
 	for (unsigned int i = 0; i <= t->streams_count; i++) {
-		struct ct_lane *lane = &m->lanes[i];
+		struct ct_stream_cursor *cursor = &m->cursors[i];
 
-		lane->trace = t;
-		lane->stream = i < t->streams_count ? &t->streams[i] : NULL;
-		if (ct_lane_front(lane))
-			m->heap[m->heap_count++] = lane;
+		cursor->trace = t;
+		cursor->stream = i < t->streams_count ? &t->streams[i] : NULL;
+		if (ct_stream_cursor_front(cursor))
+			m->heap[m->heap_count++] = cursor;
 	}
 	for (unsigned int i = m->heap_count; i-- > 0;)
 		sift_down(m, i);
@@ -129,10 +129,10 @@ void ct_merge_free(struct ct_merge *m)
 {
 	if (!m)
 		return;
-	if (m->lanes)
+	if (m->cursors)
 		for (unsigned int i = 0; i <= m->trace->streams_count; i++)
-			free(m->lanes[i].points);
-	free(m->lanes);
+			free(m->cursors[i].points);
+	free(m->cursors);
 	free(m->heap);
 	ct_hash_free(&m->open);
 	ct_hash_free(&m->tracks);
@@ -142,11 +142,11 @@ void ct_merge_free(struct ct_merge *m)
 /* ---------------------------------------------------------------- points --- */
 
 /* An op is unique in a thread's stream, and among all CPUs' streams. */
-static uint64_t op_key(const struct ct_lane *lane, uint64_t op)
+static uint64_t op_key(const struct ct_stream_cursor *cursor, uint64_t op)
 {
-	if (lane->stream && lane->stream->kind != CT_STREAM_THREAD)
+	if (cursor->stream && cursor->stream->kind != CT_STREAM_THREAD)
 		return op;
-	return ct_hash_mix(op, lane->stream ? lane->stream->index + 1 : 0);
+	return ct_hash_mix(op, cursor->stream ? cursor->stream->index + 1 : 0);
 }
 
 /*
@@ -197,21 +197,21 @@ static uint32_t depth_now(struct ct_merge *m, const struct ct_record *r)
 }
 
 /* Makes the record of a call that has none: all that is known is who and what. */
-static bool open_record(struct ct_merge *m, struct ct_lane *lane, struct ct_record *r)
+static bool open_record(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_record *r)
 {
 	const struct ct_straddler *s;
 	const struct ct_class *class;
 	uint64_t op;
 
-	if (lane == m->pending) {
-		const struct ct_pending *p = &m->trace->pending[lane->front.offset];
+	if (cursor == m->pending) {
+		const struct ct_pending *p = &m->trace->pending[cursor->front.offset];
 
 		*r = (struct ct_record){
 			.class = ct_registry_class(&m->trace->reg, p->class),
 			.pid = p->pid, .tid = p->tid, .depth = p->level, .op = p->op,
 		};
 	} else {
-		s = &lane->stream->straddlers[lane->front.straddler];
+		s = &cursor->stream->straddlers[cursor->front.straddler];
 		class = ct_registry_class(&m->trace->reg,
 					  ct_record_quick(r, CT_QUICK_FUNCTION));
 		op = ct_record_quick(r, CT_QUICK_OP);
@@ -225,28 +225,28 @@ static bool open_record(struct ct_merge *m, struct ct_lane *lane, struct ct_reco
 	return r->class != NULL;
 }
 
-static int tell_begin(struct ct_merge *m, struct ct_lane *lane, struct ct_point *out)
+static int tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
-	struct ct_mark_point *p = &lane->front;
+	struct ct_mark_point *p = &cursor->front;
 	struct ct_straddler *straddler = NULL;
 	struct ct_hash_slot *slot;
 
 	if (p->straddler != CT_NONE)
-		straddler = &lane->stream->straddlers[p->straddler];
-	out->open = lane == m->pending || (straddler && straddler->open);
+		straddler = &cursor->stream->straddlers[p->straddler];
+	out->open = cursor == m->pending || (straddler && straddler->open);
 	out->entry = p->entry;
-	if (out->open && !open_record(m, lane, &out->record))
+	if (out->open && !open_record(m, cursor, &out->record))
 		return 0;
 	if (out->open || p->entry) {
 		uint64_t key;
 
-		if (lane == m->pending) {
+		if (cursor == m->pending) {
 			int stream = m->trace->pending[p->offset].stream;
 
 			key = ct_hash_mix(out->record.op, stream + 1);
 			out->stream = stream < 0 ? NULL : &m->trace->streams[stream];
 		} else {
-			key = op_key(lane, out->record.op);
+			key = op_key(cursor, out->record.op);
 		}
 		if (ct_hash_get(&m->open, key))
 			return 0;	/* told already: recorded at entry as well */
@@ -264,9 +264,9 @@ static int tell_begin(struct ct_merge *m, struct ct_lane *lane, struct ct_point 
 		if (straddler) {
 			straddler->op_id = m->ops;
 			straddler->depth = out->depth;
-		} else if (p->mate < lane->count) {
-			lane->points[p->mate].op_id = m->ops;
-			lane->points[p->mate].depth = out->depth;
+		} else if (p->mate < cursor->count) {
+			cursor->points[p->mate].op_id = m->ops;
+			cursor->points[p->mate].depth = out->depth;
 		}
 	}
 	out->phase = 'B';
@@ -275,15 +275,15 @@ static int tell_begin(struct ct_merge *m, struct ct_lane *lane, struct ct_point 
 	return 1;
 }
 
-static int tell_end(struct ct_merge *m, struct ct_lane *lane, struct ct_point *out)
+static int tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
-	struct ct_mark_point *p = &lane->front;
+	struct ct_mark_point *p = &cursor->front;
 	struct ct_hash_slot *slot;
 
 	out->phase = 'E';
 	out->begin = ct_record_begin(&out->record);
 	if (out->record.flags & CT_F_HAS_BEGIN) {
-		slot = ct_hash_get(&m->open, op_key(lane, out->record.op));
+		slot = ct_hash_get(&m->open, op_key(cursor, out->record.op));
 		if (slot) {
 			out->op_id = slot->a;
 			out->depth = slot->c;
@@ -296,8 +296,8 @@ static int tell_end(struct ct_merge *m, struct ct_lane *lane, struct ct_point *o
 			out->begin_lost = true;
 		}
 	} else if (p->straddler != CT_NONE) {
-		out->op_id = lane->stream->straddlers[p->straddler].op_id;
-		out->depth = lane->stream->straddlers[p->straddler].depth;
+		out->op_id = cursor->stream->straddlers[p->straddler].op_id;
+		out->depth = cursor->stream->straddlers[p->straddler].depth;
 	} else {
 		out->op_id = p->op_id;
 		out->depth = p->depth;
@@ -307,27 +307,27 @@ static int tell_end(struct ct_merge *m, struct ct_lane *lane, struct ct_point *o
 }
 
 /* Return: 1: told; 0: nothing to tell of the front; -ENOMEM. */
-static int tell(struct ct_merge *m, struct ct_lane *lane, struct ct_point *out)
+static int tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
-	struct ct_mark_point *p = &lane->front;
+	struct ct_mark_point *p = &cursor->front;
 	const char *why;
 
-	*out = (struct ct_point){ .ts = p->ts, .begin = p->ts, .stream = lane->stream };
-	if (lane != m->pending) {
-		struct ct_packet_view view = lane->view;
+	*out = (struct ct_point){ .ts = p->ts, .begin = p->ts, .stream = cursor->stream };
+	if (cursor != m->pending) {
+		struct ct_packet_view view = cursor->view;
 
 		if (p->kind == CT_MARK_B && p->straddler != CT_NONE)
-			ct_stream_packet(lane->stream,
-					 lane->stream->straddlers[p->straddler].packet, &view);
+			ct_stream_packet(cursor->stream,
+					 cursor->stream->straddlers[p->straddler].packet, &view);
 		/* Whole when it was indexed: if not now, the file changed. */
 		if (!ct_record_parse(&view, p->offset, &m->trace->reg, &out->record, &why))
 			return 0;
 	}
 	switch (p->kind) {
 	case CT_MARK_B:
-		return tell_begin(m, lane, out);
+		return tell_begin(m, cursor, out);
 	case CT_MARK_E:
-		return tell_end(m, lane, out);
+		return tell_end(m, cursor, out);
 	}
 	out->phase = 'I';
 	out->depth = depth_now(m, &out->record);
@@ -339,16 +339,16 @@ static int tell(struct ct_merge *m, struct ct_lane *lane, struct ct_point *out)
 int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 {
 	while (m->heap_count) {
-		struct ct_lane *lane = m->heap[0];
+		struct ct_stream_cursor *cursor = m->heap[0];
 		int rc;
 
-		if (lane->waiting) {
-			rc = ct_lane_load(lane);
+		if (cursor->waiting) {
+			rc = ct_stream_cursor_load(cursor);
 			if (!rc)
 				settle(m);
 		} else {
-			rc = tell(m, lane, out);
-			ct_lane_step(lane);
+			rc = tell(m, cursor, out);
+			ct_stream_cursor_step(cursor);
 			settle(m);
 		}
 		if (rc)

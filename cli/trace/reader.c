@@ -27,7 +27,7 @@ static int keep(const struct dirent *entry)
 	return 1;
 }
 
-int ct_open_page_read(const char *dir, const char *name, struct ct_open_page *page)
+int ct_inflight_page_read(const char *dir, const char *name, struct ct_inflight_page *page)
 {
 	char path[4096];
 	ssize_t n;
@@ -42,8 +42,8 @@ int ct_open_page_read(const char *dir, const char *name, struct ct_open_page *pa
 	close(fd);
 	if (n != sizeof(*page) || page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION)
 		return -EBADMSG;
-	if (page->depth > CT_OPEN_MAX)
-		page->depth = CT_OPEN_MAX;
+	if (page->depth > CT_INFLIGHT_MAX)
+		page->depth = CT_INFLIGHT_MAX;
 	return page->depth;
 }
 
@@ -51,7 +51,7 @@ int ct_open_page_read(const char *dir, const char *name, struct ct_open_page *pa
  * Drops what has a record already: its thread died between writing the record
  * and taking the entry away, or the trace was finished and the page is left over.
  */
-static bool has_record(const struct ct_trace *t, int stream, const struct ct_open_call *call)
+static bool has_record(const struct ct_trace *t, int stream, const struct ct_inflight_call *call)
 {
 	const struct ct_stream_file *s;
 	struct ct_packet_view p;
@@ -86,11 +86,11 @@ static bool has_record(const struct ct_trace *t, int stream, const struct ct_ope
 static int add_pending(struct ct_trace *t, const char *name)
 {
 	char stream_name[280];
-	struct ct_open_page page;
+	struct ct_inflight_page page;
 	struct ct_pending *more;
 	int count, stream = -1;
 
-	count = ct_open_page_read(t->dir, name, &page);
+	count = ct_inflight_page_read(t->dir, name, &page);
 	t->unfinished = true;
 	if (count <= 0)
 		return 0;
@@ -103,7 +103,7 @@ static int add_pending(struct ct_trace *t, const char *name)
 		return -ENOMEM;
 	t->pending = more;
 	for (int i = 0; i < count; i++) {
-		const struct ct_open_call *call = &page.entry[i];
+		const struct ct_inflight_call *call = &page.entry[i];
 
 		if (!call->begin || call->class > CT_CLASS_MAX ||
 		    !ct_registry_class(&t->reg, call->class) || has_record(t, stream, call))
@@ -165,7 +165,7 @@ static int count_losses(struct ct_trace *t)
 
 		t->packets_lost += s->packets_lost;
 		if (!strcmp(s->name, CT_LOST_STREAM))
-			t->lost_told = s->lost;
+			t->lost_reported = s->lost;
 		slot = s->kind == CT_STREAM_CPU ? ct_hash_get(&by_cpu, s->cpu) : NULL;
 		if (slot && slot->a < s->lost)
 			slot->a = s->lost;
@@ -177,8 +177,8 @@ static int count_losses(struct ct_trace *t)
 			t->lost += by_cpu.slots[i].a;
 			overwritten += by_cpu.slots[i].b;
 		}
-	if (t->lost_here > t->lost_told) {
-		t->lost += t->lost_here - t->lost_told;
+	if (t->lost_here > t->lost_reported) {
+		t->lost += t->lost_here - t->lost_reported;
 		t->unfinished = true;
 	}
 	if (overwritten > t->packets_lost)

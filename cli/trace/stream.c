@@ -379,7 +379,7 @@ static bool grown(const struct ct_stream_file *s, const char *dir)
 }
 
 /* One packet out of its slot, as it would stand in the stream, behind what @copy holds. */
-static int add_slot(const struct ct_slots *slots, uint64_t at, struct ct_packet *head,
+static int add_slot(const struct ct_sub_buffers *subbufs, uint64_t at, struct ct_packet *head,
 		    const struct ct_packet_view *p, uint8_t **copy, uint32_t *bytes)
 {
 	uint8_t *more = realloc(*copy, *bytes + p->content);
@@ -387,8 +387,8 @@ static int add_slot(const struct ct_slots *slots, uint64_t at, struct ct_packet 
 	if (!more)
 		return -ENOMEM;
 	*copy = more;
-	if (pread(slots->fd, more + *bytes, p->content, at) != (ssize_t)p->content ||
-	    !ct_slots_same(slots, at, head))
+	if (pread(subbufs->fd, more + *bytes, p->content, at) != (ssize_t)p->content ||
+	    !ct_sub_buffers_same(subbufs, at, head))
 		return -EAGAIN;
 	head->content_size = head->packet_size = p->content * 8ull;
 	memcpy(more + *bytes, head, sizeof(*head));
@@ -408,24 +408,24 @@ static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
 	struct ct_packet_view p;
 	struct ct_error ignored;
 	struct ct_packet head;
-	struct ct_slots slots;
+	struct ct_sub_buffers subbufs;
 	uint8_t *copy = NULL;
 	int rc = 0;
 
 	*again = false;
 	*bytes = 0;
-	ct_slots_open(&slots, dir, s->name);
-	while (!rc && (at = ct_slots_find(&slots, seq, &head)) &&
-	       ct_packet_check((void *)&head, sizeof(head), slots.head.slot_size, s->kind,
+	ct_sub_buffers_open(&subbufs, dir, s->name);
+	while (!rc && (at = ct_sub_buffers_find(&subbufs, seq, &head)) &&
+	       ct_packet_check((void *)&head, sizeof(head), subbufs.head.subbuf_size, s->kind,
 			       reg->uuid, &p, &ignored) == 1) {
 		/* Stored since the stream was read, and its slot is another's. */
 		if (head.seq > seq && grown(s, dir))
 			rc = -EAGAIN;
 		else
-			rc = add_slot(&slots, at, &head, &p, &copy, bytes);
+			rc = add_slot(&subbufs, at, &head, &p, &copy, bytes);
 		seq = head.seq + 1;
 	}
-	ct_slots_close(&slots);
+	ct_sub_buffers_close(&subbufs);
 	if (rc) {
 		*again = true;
 		free(copy);

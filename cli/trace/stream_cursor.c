@@ -57,15 +57,15 @@ static bool straddler_first(const struct ct_mark_point *straddler,
 	return ct_mark_compare(straddler, p) < 0;
 }
 
-int ct_lane_front(struct ct_lane *lane)
+int ct_stream_cursor_front(struct ct_stream_cursor *cursor)
 {
-	const struct ct_stream_file *s = lane->stream;
-	struct ct_mark_point *front = &lane->front;
+	const struct ct_stream_file *s = cursor->stream;
+	struct ct_mark_point *front = &cursor->front;
 	bool straddler = false;
 
-	lane->waiting = false;
-	if (s && lane->next_straddler < s->straddlers_count) {
-		uint32_t i = s->by_begin[lane->next_straddler];
+	cursor->waiting = false;
+	if (s && cursor->next_straddler < s->straddlers_count) {
+		uint32_t i = s->by_begin[cursor->next_straddler];
 
 		*front = (struct ct_mark_point){
 			.ts = s->straddlers[i].begin, .other = s->straddlers[i].end,
@@ -75,65 +75,65 @@ int ct_lane_front(struct ct_lane *lane)
 		};
 		straddler = true;
 	}
-	if (lane->next < lane->count) {
-		if (!straddler || !straddler_first(front, &lane->points[lane->next]))
-			*front = lane->points[lane->next];
+	if (cursor->next < cursor->count) {
+		if (!straddler || !straddler_first(front, &cursor->points[cursor->next]))
+			*front = cursor->points[cursor->next];
 		return 1;
 	}
-	if (s && lane->next_packet < s->packets_count) {
-		uint64_t begin = s->packets[lane->next_packet].ts_begin;
+	if (s && cursor->next_packet < s->packets_count) {
+		uint64_t begin = s->packets[cursor->next_packet].ts_begin;
 
 		if (!straddler || begin <= front->ts) {
 			*front = (struct ct_mark_point){ .ts = begin };
-			lane->waiting = true;
+			cursor->waiting = true;
 		}
 		return 1;
 	}
 	return straddler;
 }
 
-void ct_lane_step(struct ct_lane *lane)
+void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 {
-	if (lane->front.kind == CT_MARK_B && lane->front.straddler != CT_NONE)
-		lane->next_straddler++;
+	if (cursor->front.kind == CT_MARK_B && cursor->front.straddler != CT_NONE)
+		cursor->next_straddler++;
 	else
-		lane->next++;
+		cursor->next++;
 }
 
 /* ------------------------------------------------------------- loading --- */
 
-static int reserve(struct ct_lane *lane, uint32_t room)
+static int reserve(struct ct_stream_cursor *cursor, uint32_t room)
 {
 	struct ct_mark_point *more;
 
-	if (room <= lane->room)
+	if (room <= cursor->room)
 		return 0;
-	more = realloc(lane->points, room * sizeof(*more));
+	more = realloc(cursor->points, room * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	lane->points = more;
-	lane->room = room;
+	cursor->points = more;
+	cursor->room = room;
 	return 0;
 }
 
 /* Appends the points of all records, an E behind its B, in the order of the file. */
-static int read_points(struct ct_lane *lane)
+static int read_points(struct ct_stream_cursor *cursor)
 {
-	struct ct_stream_file *s = lane->stream;
-	uint32_t packet = lane->next_packet, straddler = s->packets[packet].first_straddler;
+	struct ct_stream_file *s = cursor->stream;
+	uint32_t packet = cursor->next_packet, straddler = s->packets[packet].first_straddler;
 	uint32_t offset = CT_PACKET_HEAD, size;
 	struct ct_record r;
 	const char *why;
 
-	ct_stream_packet(s, packet, &lane->view);
-	lane->count = lane->next = 0;
-	for (; offset < lane->view.content; offset += size) {
+	ct_stream_packet(s, packet, &cursor->view);
+	cursor->count = cursor->next = 0;
+	for (; offset < cursor->view.content; offset += size) {
 		struct ct_mark_point p = { .mate = CT_NONE, .straddler = CT_NONE };
 
-		size = ct_record_parse(&lane->view, offset, &lane->trace->reg, &r, &why);
+		size = ct_record_parse(&cursor->view, offset, &cursor->trace->reg, &r, &why);
 		if (!size)	/* whole when it was indexed: the file changed */
 			break;
-		if (lane->count + 2 > lane->room && reserve(lane, 2 * lane->room + 256))
+		if (cursor->count + 2 > cursor->room && reserve(cursor, 2 * cursor->room + 256))
 			return -ENOMEM;
 		p.offset = offset;
 		p.level = r.depth;
@@ -147,7 +147,7 @@ static int read_points(struct ct_lane *lane)
 			p.kind = CT_MARK_I;
 			p.ts = p.other = r.end;
 			p.straddler = CT_NONE;
-			lane->points[lane->count++] = p;
+			cursor->points[cursor->count++] = p;
 			continue;
 		}
 		if (r.flags & CT_F_BEGIN) {
@@ -157,23 +157,23 @@ static int read_points(struct ct_lane *lane)
 			p.entry = true;
 			/* Not taken for a straddler's, which has no mate either. */
 			p.straddler = CT_NONE;
-			lane->points[lane->count++] = p;
+			cursor->points[cursor->count++] = p;
 			continue;
 		}
 		if (p.straddler == CT_NONE && !(r.flags & CT_F_HAS_BEGIN)) {
 			p.kind = CT_MARK_B;
 			p.ts = ct_record_begin(&r);
-			if (p.ts < lane->view.ts_begin)	/* the file changed */
-				p.ts = lane->view.ts_begin;
+			if (p.ts < cursor->view.ts_begin)	/* the file changed */
+				p.ts = cursor->view.ts_begin;
 			p.other = r.end;
-			p.mate = lane->count + 1;
-			lane->points[lane->count++] = p;
+			p.mate = cursor->count + 1;
+			cursor->points[cursor->count++] = p;
 		}
 		p.kind = CT_MARK_E;
 		p.ts = r.end;
 		p.other = ct_record_begin(&r);
 		p.mate = CT_NONE;
-		lane->points[lane->count++] = p;
+		cursor->points[cursor->count++] = p;
 	}
 	return 0;
 }
@@ -255,19 +255,19 @@ static bool in_order(const struct ct_mark_point *points, uint32_t count)
 	return true;
 }
 
-static int order_thread(struct ct_lane *lane)
+static int order_thread(struct ct_stream_cursor *cursor)
 {
-	struct ct_mark_point *out = malloc((lane->count + 1) * sizeof(*out));
-	struct run *runs = malloc((lane->count + 1) * sizeof(*runs));
-	uint32_t *next = malloc((lane->count + 1) * sizeof(*next));
+	struct ct_mark_point *out = malloc((cursor->count + 1) * sizeof(*out));
+	struct run *runs = malloc((cursor->count + 1) * sizeof(*runs));
+	uint32_t *next = malloc((cursor->count + 1) * sizeof(*next));
 	int rc = -ENOMEM;
 
 	if (out && runs && next) {
-		order_tree(lane->points, lane->count, out, next, runs);
+		order_tree(cursor->points, cursor->count, out, next, runs);
 		/* Depths that contradict the times: the times are right. */
-		if (!in_order(out, lane->count))
-			qsort(out, lane->count, sizeof(*out), compare_sort);
-		memcpy(lane->points, out, lane->count * sizeof(*out));
+		if (!in_order(out, cursor->count))
+			qsort(out, cursor->count, sizeof(*out), compare_sort);
+		memcpy(cursor->points, out, cursor->count * sizeof(*out));
 		rc = 0;
 	}
 	free(out);
@@ -276,28 +276,28 @@ static int order_thread(struct ct_lane *lane)
 	return rc;
 }
 
-int ct_lane_load(struct ct_lane *lane)
+int ct_stream_cursor_load(struct ct_stream_cursor *cursor)
 {
 	uint32_t *where;
 	int rc;
 
-	rc = read_points(lane);
+	rc = read_points(cursor);
 	if (rc)
 		return rc;
-	lane->next_packet++;
-	if (!lane->count)
+	cursor->next_packet++;
+	if (!cursor->count)
 		return 0;
-	if (lane->stream->kind == CT_STREAM_THREAD) {
-		rc = order_thread(lane);
+	if (cursor->stream->kind == CT_STREAM_THREAD) {
+		rc = order_thread(cursor);
 		if (rc)
 			return rc;
 	} else {
-		qsort(lane->points, lane->count, sizeof(*lane->points), compare_sort);
+		qsort(cursor->points, cursor->count, sizeof(*cursor->points), compare_sort);
 	}
-	where = malloc((lane->view.content / 8 + 1) * sizeof(*where));
+	where = malloc((cursor->view.content / 8 + 1) * sizeof(*where));
 	if (!where)
 		return -ENOMEM;
-	pair_again(lane->points, lane->count, where);
+	pair_again(cursor->points, cursor->count, where);
 	free(where);
 	return 0;
 }

@@ -3,8 +3,8 @@
  * One stream as a sequence of points, a packet at a time.  Used by the merge
  * alone.
  */
-#ifndef CT_CLI_LANE_H
-#define CT_CLI_LANE_H
+#ifndef CT_CLI_STREAM_CURSOR_H
+#define CT_CLI_STREAM_CURSOR_H
 
 #include "trace/reader.h"
 
@@ -26,7 +26,7 @@ struct ct_mark_point {
 };
 #define CT_NONE		(~0u)
 
-struct ct_lane {
+struct ct_stream_cursor {
 	const struct ct_trace *trace;
 	struct ct_stream_file *stream;		/* NULL: the pending calls */
 	struct ct_packet_view view;		/* of the loaded packet */
@@ -39,16 +39,16 @@ struct ct_lane {
 };
 
 /*
- * Sets lane->front to the next point, or to the begin of the packet that must be
- * loaded first (waiting).  Return: 1; 0: the lane is at its end.
+ * Sets cursor->front to the next point, or to the begin of the packet that must be
+ * loaded first (waiting).  Return: 1; 0: the cursor is at its end.
  */
-int ct_lane_front(struct ct_lane *lane);
+int ct_stream_cursor_front(struct ct_stream_cursor *cursor);
 
 /* Loads the packet that it waits for.  0 or -ENOMEM. */
-int ct_lane_load(struct ct_lane *lane);
+int ct_stream_cursor_load(struct ct_stream_cursor *cursor);
 
 /* Steps behind the front. */
-void ct_lane_step(struct ct_lane *lane);
+void ct_stream_cursor_step(struct ct_stream_cursor *cursor);
 
 /* At one ns: < 0 if @a must be told before @b, > 0 after; 0: no matter. */
 int ct_mark_compare(const struct ct_mark_point *a, const struct ct_mark_point *b);

@@ -10,20 +10,20 @@
 
 #include "trace/stream.h"
 
-bool ct_slots_read(struct ct_slots *s)
+bool ct_sub_buffers_read(struct ct_sub_buffers *s)
 {
-	struct ct_handover *h = &s->head;
+	struct ct_subbufs *h = &s->head;
 	struct stat st;
 
 	if (fstat(s->fd, &st) || !S_ISREG(st.st_mode) ||
-	    pread(s->fd, h, sizeof(*h), CT_OPEN_HANDOVER) != (ssize_t)sizeof(*h))
+	    pread(s->fd, h, sizeof(*h), CT_INFLIGHT_SUBBUFS) != (ssize_t)sizeof(*h))
 		return false;
-	return h->slots && h->slots <= CT_HANDOVER_SLOTS && h->slot_size >= CT_PACKET_HEAD &&
-	       h->slot_size <= CT_PACKET_MAX &&
-	       st.st_size >= (off_t)(CT_OPEN_PACKET + (uint64_t)h->slots * h->slot_size);
+	return h->subbufs && h->subbufs <= CT_SUBBUFS_MAX && h->subbuf_size >= CT_PACKET_HEAD &&
+	       h->subbuf_size <= CT_PACKET_MAX &&
+	       st.st_size >= (off_t)(CT_INFLIGHT_PACKET + (uint64_t)h->subbufs * h->subbuf_size);
 }
 
-void ct_slots_open(struct ct_slots *s, const char *dir, const char *stream)
+void ct_sub_buffers_open(struct ct_sub_buffers *s, const char *dir, const char *stream)
 {
 	char path[4096];
 
@@ -32,23 +32,23 @@ void ct_slots_open(struct ct_slots *s, const char *dir, const char *stream)
 	    snprintf(path, sizeof(path), "%s/.open-%s", dir, stream + 2) >= (int)sizeof(path))
 		return;
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (s->fd >= 0 && !ct_slots_read(s))
-		ct_slots_close(s);
+	if (s->fd >= 0 && !ct_sub_buffers_read(s))
+		ct_sub_buffers_close(s);
 }
 
-void ct_slots_close(struct ct_slots *s)
+void ct_sub_buffers_close(struct ct_sub_buffers *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
 }
 
-uint64_t ct_slots_find(const struct ct_slots *s, uint64_t seq, struct ct_packet *head)
+uint64_t ct_sub_buffers_find(const struct ct_sub_buffers *s, uint64_t seq, struct ct_packet *head)
 {
 	uint64_t found = 0;
 
-	for (uint32_t i = 0; s->fd >= 0 && i < s->head.slots; i++) {
-		uint64_t at = CT_OPEN_PACKET + (uint64_t)i * s->head.slot_size;
+	for (uint32_t i = 0; s->fd >= 0 && i < s->head.subbufs; i++) {
+		uint64_t at = CT_INFLIGHT_PACKET + (uint64_t)i * s->head.subbuf_size;
 		struct ct_packet p;
 
 		if (pread(s->fd, &p, sizeof(p), at) != (ssize_t)sizeof(p) ||
@@ -60,7 +60,7 @@ uint64_t ct_slots_find(const struct ct_slots *s, uint64_t seq, struct ct_packet 
 	return found;
 }
 
-bool ct_slots_same(const struct ct_slots *s, uint64_t at, const struct ct_packet *head)
+bool ct_sub_buffers_same(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head)
 {
 	struct ct_packet p;
 

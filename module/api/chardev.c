@@ -41,8 +41,8 @@ struct ct_file {
 	bool overlooked;	/* a poll() that could not look, see ct_poll() */
 	struct mutex start;	/* started, taken; a read() may sleep with the other one */
 	struct ct_session_state *started;	/* the last session of this file's making */
-	struct ct_session_state *taken;	/* CT_IOC_TAKE since; read under taken_lock, too */
-	spinlock_t taken_lock;	/* for mmap(), which can't wait for start */
+	struct ct_session_state *adopted;	/* CT_IOC_ADOPT since; read under taken_lock, too */
+	spinlock_t adopted_lock;	/* for mmap(), which can't wait for start */
 };
 
 /* Any of the ioctl's structs: they all begin with their size. */
@@ -59,8 +59,8 @@ union ct_arg {
 	struct ct_clock_map clock;
 	struct ct_watermark watermark;
 	struct ct_limits limits;
-	struct ct_lane_new lane;
-	struct ct_lane_read lane_read;
+	struct ct_threadbuf_new tb;
+	struct ct_threadbuf_read threadbuf_read;
 };
 
 /* Who may read: see section 4 of cudatrace.h. */
@@ -82,7 +82,7 @@ static int ct_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	mutex_init(&f->lock);
 	mutex_init(&f->start);
-	spin_lock_init(&f->taken_lock);
+	spin_lock_init(&f->adopted_lock);
 	if (file->f_mode & FMODE_READ) {
 		/* Not the task that reads: poll() may be a worker's of the kernel. */
 		f->viewer.pids = get_pid_ns(task_active_pid_ns(current));
@@ -113,7 +113,7 @@ static int ct_release(struct inode *inode, struct file *file)
 	ct_reader_close(f->reader);
 	if (f->viewer.pids)
 		put_pid_ns(f->viewer.pids);
-	ct_session_put(f->taken);
+	ct_session_put(f->adopted);
 	ct_session_put(f->started);
 	kfree(f);
 	return 0;
@@ -215,24 +215,24 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 }
 
 /* What this file has taken, with a reference, or NULL. */
-static struct ct_session_state *taken_get(struct ct_file *f)
+static struct ct_session_state *adopted_get(struct ct_file *f)
 {
 	struct ct_session_state *s;
 
-	spin_lock(&f->taken_lock);
-	s = f->taken;
+	spin_lock(&f->adopted_lock);
+	s = f->adopted;
 	if (s)
 		kref_get(&s->ref);
-	spin_unlock(&f->taken_lock);
+	spin_unlock(&f->adopted_lock);
 	return s;
 }
 
 /* With the reference of s; gives back that of what was there.  The caller holds start. */
-static void taken_set(struct ct_file *f, struct ct_session_state *s)
+static void adopted_set(struct ct_file *f, struct ct_session_state *s)
 {
-	spin_lock(&f->taken_lock);
-	swap(f->taken, s);
-	spin_unlock(&f->taken_lock);
+	spin_lock(&f->adopted_lock);
+	swap(f->adopted, s);
+	spin_unlock(&f->adopted_lock);
 	ct_session_put(s);
 }
 
@@ -253,12 +253,12 @@ static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 	/* VM_SHARED is already gone from a read-only file's mapping. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	s = taken_get(f);
+	s = adopted_get(f);
 	if (!s)
 		s = ct_session_get();
 	if (!s)
 		return -ENODATA;
-	err = ct_map(file, vma, s, &f->mapped);
+	err = ct_session_mmap(file, vma, s, &f->mapped);
 	ct_session_put(s);
 	return err;
 }
@@ -283,7 +283,7 @@ static int start(struct file *file, struct ct_session *arg)
 		if (s && !f->started)
 			ct_session_put(s);
 		/* Its own takes the place of what it took. */
-		taken_set(f, NULL);
+		adopted_set(f, NULL);
 	}
 	mutex_unlock(&f->start);
 	return err;
@@ -369,7 +369,7 @@ static int probes(struct file *file, unsigned int nr, struct ct_probe_add *add)
 	case _IOC_NR(CT_IOC_PROBE_SET):
 		return ct_probe_set(add);
 	}
-	return ct_many_arm(file);
+	return ct_multi_probe_arm(file);
 }
 
 /* What changes what is recorded: the owner's right, and that of who may be one. */
@@ -410,25 +410,25 @@ static int get_filter(struct ct_filter *f)
 	return 0;
 }
 
-static int read_lanes(struct file *file, struct ct_lane_read *arg)
+static int read_threadbufs(struct file *file, struct ct_threadbuf_read *arg)
 {
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
 	int err;
 
-	if (arg->flags & ~CT_LANE_READ_ALL)
+	if (arg->flags & ~CT_THREADBUF_READ_ALL)
 		return -EINVAL;
 	if (elsewhere())
 		return -EPERM;
 	mutex_lock(&f->start);
-	s = f->taken ? f->taken : f->started;
+	s = f->adopted ? f->adopted : f->started;
 	/* What is read is gone for all others. */
 	if (!s)
 		err = -EBADF;
-	else if (f->taken && !perfmon_capable())
+	else if (f->adopted && !perfmon_capable())
 		err = -EPERM;
 	else
-		err = ct_lane_read(s, arg);
+		err = ct_threadbuf_read(s, arg);
 	mutex_unlock(&f->start);
 	return err;
 }
@@ -475,7 +475,7 @@ static int seen(struct ct_file *f)
 		}
 	}
 	if (!err)
-		ct_reader_seen(f->reader);
+		ct_reader_done(f->reader);
 	unlock(f);
 	return err;
 }
@@ -487,14 +487,14 @@ static int take(struct ct_file *f, struct ct_session *arg)
 	int err = 0;
 
 	mutex_lock(&f->start);
-	s = ct_session_take(arg);
+	s = ct_session_adopt(arg);
 	if (!s) {
 		err = -ENODATA;
-	} else if (f->taken) {
+	} else if (f->adopted) {
 		ct_session_put(s);
 		err = -EBUSY;
 	} else {
-		taken_set(f, s);
+		adopted_set(f, s);
 	}
 	mutex_unlock(&f->start);
 	return err;
@@ -507,10 +507,10 @@ static int stop(struct file *file, struct ct_file *f)
 
 	if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	s = taken_get(f);
+	s = adopted_get(f);
 	if (!s)
 		return ct_session_stop(file, perfmon_capable());
-	err = perfmon_capable() ? ct_session_forget(s) : -EPERM;
+	err = perfmon_capable() ? ct_session_drop_orphan(s) : -EPERM;
 	ct_session_put(s);
 	return err;
 }
@@ -533,7 +533,7 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 		return reader ? ct_session_limits(&arg->limits) : -EBADF;
 	case _IOC_NR(CT_IOC_WATERMARK):
 		return reader ? set_watermark(f, &arg->watermark) : -EBADF;
-	case _IOC_NR(CT_IOC_TAKE):
+	case _IOC_NR(CT_IOC_ADOPT):
 		return reader ? take(f, &arg->session) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_SESSION):
 		return reader ? ct_session_tell(&arg->session) : -EBADF;
@@ -556,10 +556,10 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 		if (!(file->f_mode & FMODE_WRITE))
 			return -EBADF;
 		return define_string(&arg->string);
-	case _IOC_NR(CT_IOC_LANE):
-		return file->f_mode & FMODE_WRITE ? ct_lane_make(&arg->lane) : -EBADF;
-	case _IOC_NR(CT_IOC_LANE_READ):
-		return read_lanes(file, &arg->lane_read);
+	case _IOC_NR(CT_IOC_THREADBUF):
+		return file->f_mode & FMODE_WRITE ? ct_threadbuf_make(&arg->tb) : -EBADF;
+	case _IOC_NR(CT_IOC_THREADBUF_READ):
+		return read_threadbufs(file, &arg->threadbuf_read);
 	case _IOC_NR(CT_IOC_CLOCK):
 		return file->f_mode & FMODE_WRITE ? map_clock(&arg->clock) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_DEFINE):
@@ -576,12 +576,12 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 #define SIZE(cmd)	[_IOC_NR(cmd)] = _IOC_SIZE(cmd)
 static const u16 arg_sizes[] = {
 	SIZE(CT_IOC_VERSION), SIZE(CT_IOC_START), SIZE(CT_IOC_GET_SESSION),
-	SIZE(CT_IOC_TAKE), SIZE(CT_IOC_FILTER), SIZE(CT_IOC_GET_FILTER),
+	SIZE(CT_IOC_ADOPT), SIZE(CT_IOC_FILTER), SIZE(CT_IOC_GET_FILTER),
 	SIZE(CT_IOC_PROBE_ADD), SIZE(CT_IOC_PROBE_REMOVE), SIZE(CT_IOC_PROBE_SET),
 	SIZE(CT_IOC_TRIGGER), SIZE(CT_IOC_WATERMARK), SIZE(CT_IOC_LIMITS),
 	SIZE(CT_IOC_GET_LIMITS), SIZE(CT_IOC_DEFINE), SIZE(CT_IOC_GET_DEFINE),
-	SIZE(CT_IOC_STRING), SIZE(CT_IOC_GET_STRING), SIZE(CT_IOC_LANE),
-	SIZE(CT_IOC_LANE_READ), SIZE(CT_IOC_CLOCK), SIZE(CT_IOC_GET_PROBE),
+	SIZE(CT_IOC_STRING), SIZE(CT_IOC_GET_STRING), SIZE(CT_IOC_THREADBUF),
+	SIZE(CT_IOC_THREADBUF_READ), SIZE(CT_IOC_CLOCK), SIZE(CT_IOC_GET_PROBE),
 };
 #undef SIZE
 
@@ -635,7 +635,7 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return configure(file, nr, NULL);
 	case CT_IOC_FLUSH:
 		return file->f_mode & FMODE_READ ? ct_session_flush() : -EBADF;
-	case CT_IOC_SEEN:
+	case CT_IOC_READ_DONE:
 		return file->f_mode & FMODE_READ ? seen(file->private_data) : -EBADF;
 	}
 	return struct_ioctl(file, nr, user);
@@ -663,12 +663,12 @@ static struct miscdevice ct_device = {
 	.mode = 0666,
 };
 
-int ct_device_init(void)
+int ct_chardev_init(void)
 {
 	return misc_register(&ct_device);
 }
 
-void ct_device_exit(void)
+void ct_chardev_exit(void)
 {
 	misc_deregister(&ct_device);
 	ct_session_exit();

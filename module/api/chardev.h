@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* /dev/cudatrace. */
-#ifndef CT_DEVICE_H
-#define CT_DEVICE_H
+#ifndef CT_CHARDEV_H
+#define CT_CHARDEV_H
 
-int ct_device_init(void);
-void ct_device_exit(void);
+int ct_chardev_init(void);
+void ct_chardev_exit(void);
 
 #endif

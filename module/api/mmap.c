@@ -55,7 +55,7 @@ static int map_cpu(struct file *file, struct vm_area_struct *vma,
 	return -EINVAL;
 }
 
-int ct_map(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
+int ct_session_mmap(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
 	   bool *data)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;

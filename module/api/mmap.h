@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Mapping a session's rings into user space. */
-#ifndef CT_MAP_H
-#define CT_MAP_H
+#ifndef CT_MMAP_H
+#define CT_MMAP_H
 
 #include <linux/types.h>
 
@@ -18,11 +18,11 @@ struct ct_session_state;
 int ct_map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable);
 
 /*
- * ct_map - mmap() of session s by the offsets CT_MMAP_*.
+ * ct_session_mmap - mmap() of session s by the offsets CT_MMAP_*.
  * @data:	set when it is a CPU's data that is mapped
  * Called with the mmap lock held for writing.  0, -EINVAL, -EPERM, -ENOMEM.
  */
-int ct_map(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
+int ct_session_mmap(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
 	   bool *data);
 
 #endif

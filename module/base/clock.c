@@ -7,7 +7,7 @@
  * A line is published before it begins, and none begins before the time that the
  * last one promised: so every reader, on any CPU and in user space, takes the same
  * line for the same counter.  A line that nobody followed up is used no further than
- * for CT_CLOCK_LASTS times its promise; then readers ask the kernel's clock.
+ * for CT_CLOCK_VALID_SPANS times its promise; then readers ask the kernel's clock.
  *
  * Where the counter is not what the kernel's own clock goes by, or strays from it,
  * there is no line.
@@ -43,10 +43,10 @@ struct pair {
 };
 
 struct ct_clock_page *ct_clock_page;
-static struct ct_clock_own own[CT_CLOCK_LINES];
+static struct ct_clock_own own[CT_CLOCK_SEGMENTS];
 static const struct ct_clock_own none;
 const struct ct_clock_own *ct_clock_own = &none;
-DEFINE_STATIC_KEY_TRUE(ct_clock_lines);
+DEFINE_STATIC_KEY_TRUE(ct_clock_usable);
 static struct delayed_work work;
 static struct pair base, middle;	/* where slopes are taken from */
 static u32 lines;			/* made so far */
@@ -92,29 +92,29 @@ static u64 ticks(u64 ns, u64 mult)
 	return mul_u64_u64_div_u64(ns, 1ull << 32, mult);
 }
 
-static u64 line_at(const struct ct_clock_line *l, u64 tsc)
+static u64 line_at(const struct ct_clock_segment *l, u64 tsc)
 {
 	return l->ns + (s64)(tsc - l->tsc) * (s64)l->mult / (1ll << 32);
 }
 
 static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
 {
-	struct ct_clock_line *l;
+	struct ct_clock_segment *l;
 
 	/* 0 says that there is none, so a number that wraps leaves it out. */
 	if (!++lines)
-		lines = CT_CLOCK_LINES;
-	l = &ct_clock_page->line[lines % CT_CLOCK_LINES];
-	*l = (struct ct_clock_line) {
+		lines = CT_CLOCK_SEGMENTS;
+	l = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
+	*l = (struct ct_clock_segment) {
 		.tsc = tsc, .ns = ns, .until = until, .mult = mult,
 	};
-	own[lines % CT_CLOCK_LINES] = (struct ct_clock_own) {
-		.tsc = tsc, .ns = ns, .mult = mult, .limit = CT_CLOCK_LASTS * (until - tsc),
+	own[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_own) {
+		.tsc = tsc, .ns = ns, .mult = mult, .limit = CT_CLOCK_VALID_SPANS * (until - tsc),
 	};
 	/* The line before its number: pairs with the readers' acquire. */
 	smp_store_release(&ct_clock_page->newest, lines);
 	/* Before its pointer, too: the readers' loads depend on that. */
-	smp_store_release(&ct_clock_own, &own[lines % CT_CLOCK_LINES]);
+	smp_store_release(&ct_clock_own, &own[lines % CT_CLOCK_SEGMENTS]);
 }
 
 static void publish_none(void)
@@ -126,19 +126,19 @@ static void publish_none(void)
 u64 ct_clock_ns_slow(void)
 {
 	const struct ct_clock_page *p = ct_clock_page;
-	const struct ct_clock_line *l;
+	const struct ct_clock_segment *l;
 	u32 n = READ_ONCE(p->newest);
 	u64 now, passed;
 
 	if (unlikely(!n))
 		return ktime_get_mono_fast_ns();
 	/* The line was written before newest, and lines are kept for three more. */
-	l = &p->line[n % CT_CLOCK_LINES];
+	l = &p->segment[n % CT_CLOCK_SEGMENTS];
 	now = rdtsc_ordered();
 	if (unlikely(now < l->tsc))
-		l = &p->line[(n - 1) % CT_CLOCK_LINES];
+		l = &p->segment[(n - 1) % CT_CLOCK_SEGMENTS];
 	passed = now - l->tsc;
-	if (unlikely(passed >= CT_CLOCK_LASTS * (l->until - l->tsc)))
+	if (unlikely(passed >= CT_CLOCK_VALID_SPANS * (l->until - l->tsc)))
 		return ktime_get_mono_fast_ns();
 	return l->ns + (passed * l->mult >> 32);
 }
@@ -148,7 +148,7 @@ static void begin_anew(void)
 {
 	publish_none();
 	/* The one before the first has no time in which it is valid. */
-	ct_clock_page->line[lines % CT_CLOCK_LINES] = (struct ct_clock_line) {};
+	ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_segment) {};
 	take_pair(&base);
 	middle = base;
 }
@@ -168,7 +168,7 @@ static bool usable(void)
  */
 static int next_line(const struct pair *now)
 {
-	const struct ct_clock_line *last = &ct_clock_page->line[lines % CT_CLOCK_LINES];
+	const struct ct_clock_segment *last = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
 	u64 mult, ahead, length, begin, ns;
 	s64 error;
 
@@ -188,7 +188,7 @@ static int next_line(const struct pair *now)
 	if (begin < last->until)
 		begin = last->until;
 	/* Nobody uses it any more (a suspend, a host that slept). */
-	if (now->tsc - last->tsc >= CT_CLOCK_LASTS * (last->until - last->tsc) - ahead)
+	if (now->tsc - last->tsc >= CT_CLOCK_VALID_SPANS * (last->until - last->tsc) - ahead)
 		return -ESTALE;
 	ns = line_at(last, begin);
 	error = now->ns - line_at(last, now->tsc);
@@ -202,7 +202,7 @@ static int next_line(const struct pair *now)
 /* The work's next turn: a little before the newest line ends. */
 static u64 next_turn(const struct pair *now)
 {
-	const struct ct_clock_line *l = &ct_clock_page->line[lines % CT_CLOCK_LINES];
+	const struct ct_clock_segment *l = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
 	s64 left = (s64)(l->until - now->tsc);
 
 	left = left > 0 ? left * l->mult >> 32 : 0;
@@ -218,7 +218,7 @@ static void keep_going(struct work_struct *unused)
 	take_pair(&now);
 	if (!usable()) {
 		publish_none();
-		static_branch_disable(&ct_clock_lines);
+		static_branch_disable(&ct_clock_usable);
 		return;
 	}
 	err = next_line(&now);
@@ -242,10 +242,10 @@ void ct_clock_start(void)
 	if (running)
 		return;
 	if (!usable()) {
-		static_branch_disable(&ct_clock_lines);
+		static_branch_disable(&ct_clock_usable);
 		return;
 	}
-	static_branch_enable(&ct_clock_lines);
+	static_branch_enable(&ct_clock_usable);
 	running = true;
 	restarts = 0;
 	begin_anew();

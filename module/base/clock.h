@@ -42,7 +42,7 @@ extern const struct ct_clock_own *ct_clock_own;
 u64 ct_clock_ns_slow(void);
 
 /* Off while there are no lines to come: the module was told so, or the counter is bad. */
-DECLARE_STATIC_KEY_TRUE(ct_clock_lines);
+DECLARE_STATIC_KEY_TRUE(ct_clock_usable);
 
 /*
  * ct_clock_ns - ns of CLOCK_MONOTONIC, by the line where there is one.
@@ -56,7 +56,7 @@ static __always_inline u64 ct_clock_ns(void)
 	const struct ct_clock_own *l;
 	u64 passed;
 
-	if (!static_branch_likely(&ct_clock_lines))
+	if (!static_branch_likely(&ct_clock_usable))
 		return ktime_get_mono_fast_ns();
 	/* It was written before the pointer, and is kept for three more. */
 	l = READ_ONCE(ct_clock_own);

@@ -189,10 +189,10 @@ static void packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
 }
 
-struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
+struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 {
 	u64 old, start, new, before;
-	struct ct_room room = {};
+	struct ct_reservation room = {};
 	u32 offset;
 	int why;
 

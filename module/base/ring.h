@@ -59,7 +59,7 @@ void ct_ring_free(struct ct_ring *r);
 #define CT_NEST_MAX	16
 
 /* Where a record goes: at is NULL when it is lost. */
-struct ct_room {
+struct ct_reservation {
 	void *at;
 	u64 stamp;
 };
@@ -68,7 +68,7 @@ struct ct_room {
  * The rare half of ct_ring_reserve(): a new packet, a race, a loss, which counts as
  * that of so many records.  r->nest has been raised.
  */
-struct ct_room ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records);
+struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records);
 
 /* The rare half of ct_ring_commit(): somebody came in between. */
 void ct_ring_publish_again(struct ct_ring *r);
@@ -92,7 +92,7 @@ static inline local64_t *ct_counter(u64 *p)
  *
  * Inline down to the two compare-and-exchanges, since every record goes this way.
  */
-static __always_inline struct ct_room ct_ring_reserve(struct ct_ring *r, u32 size,
+static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, u32 size,
 						      u32 records)
 {
 	u64 old, last, now;
@@ -111,7 +111,7 @@ static __always_inline struct ct_room ct_ring_reserve(struct ct_ring *r, u32 siz
 
 		if (!at)
 			__builtin_unreachable();	/* so callers need not ask */
-		return (struct ct_room){ at, now };
+		return (struct ct_reservation){ at, now };
 	}
 	return ct_ring_reserve_slow(r, size, records);
 }

@@ -182,7 +182,7 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 				      u64 stamp, u8 flags)
 {
 	const u64 *end = (const void *)from + size, *last;
-	u64 word, kind = 0, head = 0, shape = 0, duration, stamped = 0;
+	u64 word, kind = 0, head = 0, depth_flags = 0, duration, stamped = 0;
 	u64 who = ct_who(current);
 	unsigned long bytes = 0;
 
@@ -192,11 +192,11 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 			kind = word;
 			bytes = WORD_SIZE(word);
 			head = CT_STAMP(stamp, WORD_CLASS(word));
-			shape = WORD_SHAPE(word) | CT_DURATION(0, 0, flags);
+			depth_flags = WORD_SHAPE(word) | CT_DURATION(0, 0, flags);
 			stamped = word & (CT_MARK_UID | CT_MARK_WHO);
 		}
 		last = (const void *)from + bytes - 4 * sizeof(u64);
-		duration = shape;
+		duration = depth_flags;
 		if (!(flags & CT_F_BEGIN) && from[BEGIN] && likely(from[BEGIN] < stamp))
 			duration |= min_t(u64, stamp - from[BEGIN], CT_DURATION_MAX);
 		to[0] = head;
@@ -224,7 +224,7 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 /* Checked marks, written.  Returns their time; 0: not written. */
 static __always_inline u64 write_marks(struct ct_cpu *cpu, u64 *at, struct marks m, u8 flags)
 {
-	struct ct_room room;
+	struct ct_reservation room;
 
 	if (static_branch_unlikely(&ct_filtering)) {
 		m = apply_filter(at, m.size);
@@ -412,7 +412,7 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 {
 	const u64 __user *end = (const void __user *)from + size;
 	u64 head = CT_STAMP(stamp, WORD_CLASS(a.word));
-	u64 shape = WORD_SHAPE(a.word), begin;
+	u64 depth_flags = WORD_SHAPE(a.word), begin;
 	u64 who = ct_who(current);
 	unsigned long bytes = WORD_SIZE(a.word), fours = bytes & ~31ul, i;
 
@@ -426,7 +426,7 @@ static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
 			to[2] = op;
 		ct_copy_user_word(&to[3], &from[BEGIN], fault);
 		begin = to[3];
-		to[3] = shape;
+		to[3] = depth_flags;
 		if (begin && likely(begin < stamp))
 			to[3] |= min_t(u64, stamp - begin, CT_DURATION_MAX);
 		ct_copy_user_word(&to[4], &from[RESULT], fault);
@@ -483,7 +483,7 @@ static __always_inline void put_uid(void *rec, u32 bytes, struct alike a)
 /* True if they were alike, and are written or lost.  Preemption is disabled. */
 static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u32 size)
 {
-	struct ct_room room;
+	struct ct_reservation room;
 	struct marks m = { size };
 	struct alike a;
 	u64 op;

@@ -6,7 +6,7 @@
  * the session's own, so that nobody can choose whose slot to share.
  *
  * RATE.  The virtual time at which a slot will have paid for what it wrote: it may run
- * ahead of the clock by the burst.  One compare-and-exchange, across CPUs.  What a lane
+ * ahead of the clock by the burst.  One compare-and-exchange, across CPUs.  What a thread buffer
  * holds is charged when it is read, each record to its own time: so a recorder that was
  * late loses nothing that was within the rate when it was written.  A hostile thread's
  * times are claims, but none lies before the last or after now, so over its life it gets
@@ -94,7 +94,7 @@ static u32 slot_of_task(const struct ct_limit *l, struct task_struct *task)
 }
 
 /* ns: the time that it is charged to. */
-static bool pay(atomic64_t *paid, u64 cost, u64 ns)
+static bool throttle(atomic64_t *paid, u64 cost, u64 ns)
 {
 	u64 now = ns << TIME_SHIFT, old, base;
 
@@ -113,8 +113,8 @@ static noinline bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 recor
 {
 	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
 
-	return (!record_cost || pay(&l->records[slot], records * record_cost, ns)) &&
-	       (!byte_cost || pay(&l->bytes[slot], size * byte_cost, ns));
+	return (!record_cost || throttle(&l->records[slot], records * record_cost, ns)) &&
+	       (!byte_cost || throttle(&l->bytes[slot], size * byte_cost, ns));
 }
 
 void ct_limit_release(struct ct_cpu *cpu)
@@ -173,21 +173,21 @@ lost:
 	return false;
 }
 
-bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
+bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
 	return take(cpu, l, slot_of_current(l), size, records, charge);
 }
 
-bool ct_limit_take_of(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge)
+bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
 	return take(cpu, l, slot_of_task(l, task), size, 1, charge);
 }
 
-void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge)
+void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
 {
 	struct ct_share *sh = cpu->share;
 
@@ -206,7 +206,7 @@ void ct_limit_who(struct ct_producer *who)
 	rcu_read_unlock();
 }
 
-bool ct_limit_pay(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
+bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
 		  u32 size, u32 records)
 {
 	struct ct_limit *l = s->limit;

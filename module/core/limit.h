@@ -17,25 +17,25 @@ struct task_struct;
 DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
 /*
- * ct_limit_take - may the current task write size bytes now?
+ * ct_limit_charge - may the current task write size bytes now?
  * @records:	how many are lost if not: they are counted here
- * @charge:	out: for ct_limit_give_back()
+ * @charge:	out: for ct_limit_uncharge()
  *
  * Task context, preemption disabled; may be interrupted by another one of these.
  */
-bool ct_limit_take(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
+bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
 
 /*
- * ct_limit_take_of - the same for one record about another task, which pays for it,
+ * ct_limit_charge_task - the same for one record about another task, which pays for it,
  * whoever writes it.  Any context, with locks of the scheduler held; preemption disabled;
  * task can't go away.
  */
-bool ct_limit_take_of(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge);
+bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge);
 
-/* ct_limit_give_back - the ring did not take them: nothing was used of the share. */
-void ct_limit_give_back(struct ct_cpu *cpu, u32 size, u32 charge);
+/* ct_limit_uncharge - the ring did not take them: nothing was used of the share. */
+void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge);
 
-/* Who a lane's records are charged to: fixed when it is made. */
+/* Who a thread buffer's records are charged to: fixed when it is made. */
 struct ct_producer {
 	u32 uid;
 	u32 pid;
@@ -52,13 +52,13 @@ void ct_limit_release(struct ct_cpu *cpu);
 void ct_limit_who(struct ct_producer *who);
 
 /*
- * ct_limit_pay - is there room in the rates for what this producer wrote?  Where not, the
+ * ct_limit_throttle - is there room in the rates for what this producer wrote?  Where not, the
  * caller counts it.  The rates alone: for what takes no room in a ring.
  * @ns:		the time that it is charged to
  *
  * Any context; the session may have ended.
  */
-bool ct_limit_pay(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
+bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
 		  u32 size, u32 records);
 
 /*

@@ -49,12 +49,12 @@ static int on_power(struct notifier_block *nb, unsigned long event, void *data)
 
 static struct notifier_block power = { .notifier_call = on_power };
 
-int ct_suspend_init(void)
+int ct_power_init(void)
 {
 	return register_pm_notifier(&power);
 }
 
-void ct_suspend_exit(void)
+void ct_power_exit(void)
 {
 	unregister_pm_notifier(&power);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Clock pairs: the machine slept, and CLOCK_MONOTONIC did not count that. */
-#ifndef CT_SUSPEND_H
-#define CT_SUSPEND_H
+#ifndef CT_POWER_H
+#define CT_POWER_H
 
-int ct_suspend_init(void);
-void ct_suspend_exit(void);
+int ct_power_init(void);
+void ct_power_exit(void);
 
 #endif

@@ -21,32 +21,32 @@ void ct_record_who(struct ct_process *p)
 void ct_record_process(struct ct_cpu *cpu, u64 key)
 {
 	u64 process = (u64)current->tgid << 32 ^ (unsigned long)current->mm >> 6;
-	u64 *seen = &cpu->seen[current->tgid % CT_SEEN_SLOTS];
+	u64 *seen = &cpu->seen[current->tgid % CT_PROCESSES_SEEN];
 	u32 fixed = offsetof(struct ct_process, text) + sizeof(u16);
 	u32 text = CT_TEXT_BYTES(fixed, TASK_COMM_LEN);
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
-	struct ct_room room;
+	struct ct_reservation room;
 	u32 charge = U32_MAX;
 
 	ct_traced_set(current->tgid);
 	if (*seen == process) {
-		cpu->told = key;	/* another of its threads was here */
+		cpu->reported = key;	/* another of its threads was here */
 		return;
 	}
 	if (static_branch_unlikely(&ct_limiting) &&
-	    !ct_limit_take(cpu, sizeof(*rec) + fixed + text, 0, &charge))
+	    !ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0, &charge))
 		return;
 	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
 	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
 	rec = room.at;
 	if (!rec) {
 		if (static_branch_unlikely(&ct_limiting))
-			ct_limit_give_back(cpu, sizeof(*rec) + fixed + text, charge);
+			ct_limit_uncharge(cpu, sizeof(*rec) + fixed + text, charge);
 		return;
 	}
 	*seen = process;
-	cpu->told = key;
+	cpu->reported = key;
 	rec->stamp = CT_STAMP(room.stamp, CT_CLASS_process);
 	rec->pid = current->tgid;
 	rec->tid = current->pid;
@@ -63,16 +63,16 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	ct_record_done(cpu, 1);
 }
 
-struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
+struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
 {
-	struct ct_room room = {};
+	struct ct_reservation room = {};
 	u32 charge;
 
-	if (!ct_limit_take(cpu, size, records, &charge))
+	if (!ct_limit_charge(cpu, size, records, &charge))
 		return room;
 	ct_record_tell(cpu, who);
 	room = ct_ring_reserve(&cpu->ring, size, records);
 	if (!room.at)
-		ct_limit_give_back(cpu, size, charge);
+		ct_limit_uncharge(cpu, size, charge);
 	return room;
 }

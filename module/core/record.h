@@ -65,19 +65,19 @@ static __always_inline void ct_record_tell(struct ct_cpu *cpu, u64 who)
 {
 	u64 key = who ^ (unsigned long)current->mm;
 
-	if (unlikely(cpu->told != key))
+	if (unlikely(cpu->reported != key))
 		ct_record_process(cpu, key);
 }
 
 /* ct_record_reserve() within the limits of the current task. */
-struct ct_room ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records);
+struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records);
 
 /*
  * ct_record_reserve - room for records of the current task, whose ct_who() is who.
  * @task:	false outside a task
  * As ct_ring_reserve(), with ct_record_done() when they are written.
  */
-static __always_inline struct ct_room
+static __always_inline struct ct_reservation
 ct_record_reserve(struct ct_cpu *cpu, u32 size, u64 who, bool task, u32 records)
 {
 	if (likely(task)) {
@@ -101,7 +101,7 @@ static __always_inline struct ct_cpu_record *
 ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
 {
 	struct ct_cpu_record *rec;
-	struct ct_room room;
+	struct ct_reservation room;
 	u64 who = 0;
 
 	if (likely(!context))

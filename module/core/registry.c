@@ -250,7 +250,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	c->def = *def;
 	err = class_shape(c);
 	if (!err)
-		err = ct_text_prepare(c);
+		err = ct_json_prepare(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
@@ -401,7 +401,7 @@ static int define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
 	ct_layout_fields(layout, &c->def);
 	err = class_shape(c);
 	if (!err)
-		err = ct_text_prepare(c);
+		err = ct_json_prepare(c);
 	if (!err)
 		err = class_store(c, id);
 	if (err) {

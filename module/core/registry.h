@@ -14,11 +14,11 @@ enum ct_role {
 	CT_ROLE_GRID, CT_ROLE_UID, CT_ROLE_PID,
 };
 
-struct ct_text_parts;
+struct ct_json_parts;
 
 struct ct_class {
 	struct hlist_node by_name;
-	const struct ct_text_parts *parts;	/* of its lines: text.c */
+	const struct ct_json_parts *parts;	/* of its lines: text.c */
 	u32 id;
 	u16 fixed;		/* bytes of the fields; a text's bytes not counted */
 	bool has_text;		/* the last field is a text */

@@ -52,7 +52,7 @@ static void session_free(struct kref *ref)
 		kfree(s->cpu[i]);
 	}
 	kfree(s->cpu);
-	ct_lanes_free(&s->lanes);
+	ct_threadbufs_free(&s->threadbufs);
 	vfree(s->facts);
 	kfree(s);
 }
@@ -99,10 +99,10 @@ static int check_sizes(struct ct_session *arg)
 	    arg->subbuf_size % PAGE_SIZE)
 		return -EINVAL;
 	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT |
-			   CT_SESSION_LANES))
+			   CT_SESSION_THREADBUFS))
 		return -EINVAL;
-	/* A lane is lossless: nobody could overwrite what a thread has not read. */
-	if (arg->flags & CT_SESSION_LANES && arg->flags & CT_SESSION_OVERWRITE)
+	/* A thread buffer is lossless: nobody could overwrite what a thread has not read. */
+	if (arg->flags & CT_SESSION_THREADBUFS && arg->flags & CT_SESSION_OVERWRITE)
 		return -EINVAL;
 	/* With no owner that reads, a lossless ring would stand full for ever. */
 	if (arg->flags & CT_SESSION_PERSISTENT && !(arg->flags & CT_SESSION_OVERWRITE))
@@ -123,7 +123,7 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 		return NULL;
 	kref_init(&s->ref);
 	init_irq_work(&s->wake, wake_readers);
-	if (ct_lanes_init(&s->lanes, arg->flags & CT_SESSION_LANES))
+	if (ct_threadbufs_init(&s->threadbufs, arg->flags & CT_SESSION_THREADBUFS))
 		goto err;
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
@@ -165,30 +165,30 @@ err:
 }
 
 /*
- * Who takes lanes: a filter looks at tasks, and so at CT_IOC_MARK alone; and other
+ * Who takes thread buffers: a filter looks at tasks, and so at CT_IOC_MARK alone; and other
  * readers than the owner look at rings alone.
  */
-static void publish_lanes(const struct ct_session_state *s)
+static void publish_threadbufs(const struct ct_session_state *s)
 {
-	bool takes = s && !s->watchers && !static_branch_unlikely(&ct_filtering);
+	bool takes = s && !s->extra_readers && !static_branch_unlikely(&ct_filtering);
 
-	WRITE_ONCE(ct_clock_page->session, takes ? s->lanes.session : 0);
+	WRITE_ONCE(ct_clock_page->session, takes ? s->threadbufs.session : 0);
 }
 
 void ct_session_filtered(void)
 {
 	lockdep_assert_held(&ct_session_lock);
-	publish_lanes(running && !running->paused ? running : NULL);
+	publish_threadbufs(running && !running->paused ? running : NULL);
 	if (running && static_branch_unlikely(&ct_filtering))
-		ct_lanes_close(&running->lanes);
+		ct_threadbufs_close(&running->threadbufs);
 }
 
-void ct_session_watch(struct ct_session_state *s, int n)
+void ct_session_extra_readers(struct ct_session_state *s, int n)
 {
 	mutex_lock(&ct_session_lock);
-	s->watchers += n;
+	s->extra_readers += n;
 	if (s == running && !s->paused)
-		publish_lanes(s);
+		publish_threadbufs(s);
 	mutex_unlock(&ct_session_lock);
 }
 
@@ -203,7 +203,7 @@ static void publish(struct ct_session_state *s)
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
 	WRITE_ONCE(ct_clock_page->recording, s != NULL);
-	publish_lanes(s);
+	publish_threadbufs(s);
 	if (!s)
 		synchronize_rcu();
 }
@@ -247,7 +247,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	mutex_lock(&ct_session_lock);
 	s = running;
 	if (s && (is_default || !s->is_default)) {
-		arg->holder = s->holder;
+		arg->owner_pid = s->owner_pid;
 		err = -EBUSY;
 		goto out;
 	}
@@ -259,7 +259,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 		goto out;
 	}
 	s->owner = owner;
-	s->holder = task_tgid_nr(current);
+	s->owner_pid = task_tgid_nr(current);
 	s->is_default = is_default;
 	s->persistent = arg->flags & CT_SESSION_PERSISTENT;
 	/* Armed before anybody can record, so that a trace does not begin with
@@ -272,7 +272,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 	arg->start = s->start;
 	arg->cpus = s->cpus;
-	arg->holder = s->holder;
+	arg->owner_pid = s->owner_pid;
 	spin_lock(&now_lock);
 	running = s;
 	spin_unlock(&now_lock);
@@ -314,7 +314,7 @@ static bool unread(struct ct_session_state *s)
 		if (s->cpu[i] && s->cpu[i]->ring.status->committed >
 				 s->cpu[i]->ring.status->consumed)
 			return true;
-	return ct_lanes_unread(&s->lanes);
+	return ct_threadbufs_unread(&s->threadbufs);
 }
 
 void ct_session_closed(const void *owner)
@@ -337,7 +337,7 @@ void ct_session_closed(const void *owner)
 	mutex_unlock(&ct_session_lock);
 }
 
-int ct_session_forget(struct ct_session_state *s)
+int ct_session_drop_orphan(struct ct_session_state *s)
 {
 	int err = -ENODATA;
 
@@ -386,7 +386,7 @@ void ct_session_pause(bool pause)
 	running->paused = pause;
 	publish(pause ? NULL : running);
 	if (pause)
-		ct_lanes_close(&running->lanes);
+		ct_threadbufs_close(&running->threadbufs);
 }
 
 int ct_session_flush(void)
@@ -410,13 +410,13 @@ static void describe(const struct ct_session_state *s, struct ct_session *arg)
 		.size = size,
 		.flags = s->facts->flags | (s->paused ? CT_SESSION_PAUSED : 0) |
 			 (s->is_default ? CT_SESSION_DEFAULT : 0) |
-			 (s == left ? CT_SESSION_LEFT : 0),
+			 (s == left ? CT_SESSION_ORPHANED : 0),
 		.subbuf_size = s->facts->subbuf_size,
 		.subbuf_count = s->facts->subbuf_count,
 		.groups = s->groups,
 		.start = s->start,
 		.cpus = s->cpus,
-		.holder = s->holder,
+		.owner_pid = s->owner_pid,
 	};
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 }
@@ -434,7 +434,7 @@ int ct_session_tell(struct ct_session *arg)
 	return err;
 }
 
-struct ct_session_state *ct_session_take(struct ct_session *arg)
+struct ct_session_state *ct_session_adopt(struct ct_session *arg)
 {
 	struct ct_session_state *s;
 

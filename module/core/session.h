@@ -12,14 +12,14 @@
 #include "base/ring.h"
 
 /* Tasks of which a process record was written, per CPU: direct-mapped. */
-#define CT_SEEN_SLOTS	256
+#define CT_PROCESSES_SEEN	256
 
 struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
 	struct ct_share *share;	/* who holds how much of the ring: limit.c */
-	u64 told;		/* the last task that ct_record_new() found told: a key */
-	u64 seen[CT_SEEN_SLOTS];
+	u64 reported;		/* the last task that ct_record_new() found told: a key */
+	u64 seen[CT_PROCESSES_SEEN];
 };
 
 struct ct_session_state {
@@ -31,14 +31,14 @@ struct ct_session_state {
 	u64 groups;
 	struct ct_limit *limit;
 	const void *owner;	/* the open file that started it */
-	pid_t holder;		/* its pid, for EBUSY */
+	pid_t owner_pid;		/* its pid, for EBUSY */
 	bool is_default;	/* started by a read(): gives way to any other */
 	bool persistent;	/* goes on when its owner's file is closed */
 	bool paused;
 	bool ended;
-	u32 watchers;		/* see ct_session_watch() */
+	u32 extra_readers;		/* see ct_session_extra_readers() */
 	struct irq_work wake;
-	struct ct_lanes lanes;
+	struct ct_threadbufs threadbufs;
 };
 
 /*
@@ -82,17 +82,17 @@ int ct_session_stop(const void *owner, bool privileged);
 
 /*
  * The file is closed: its session ends, unless it is persistent; if its rings hold
- * what was not consumed, it is left for ct_session_take().
+ * what was not consumed, it is left for ct_session_adopt().
  */
 void ct_session_closed(const void *owner);
 
 /*
- * ct_session_take - what a closed owner left, with a reference, or NULL; arg is
- * filled as CT_IOC_TAKE says.  ct_session_forget - it is not kept any longer; -ENODATA:
+ * ct_session_adopt - what a closed owner left, with a reference, or NULL; arg is
+ * filled as CT_IOC_ADOPT says.  ct_session_drop_orphan - it is not kept any longer; -ENODATA:
  * it isn't now.  Both may sleep.
  */
-struct ct_session_state *ct_session_take(struct ct_session *arg);
-int ct_session_forget(struct ct_session_state *s);
+struct ct_session_state *ct_session_adopt(struct ct_session *arg);
+int ct_session_drop_orphan(struct ct_session_state *s);
 
 /* The module goes: end what runs. */
 void ct_session_exit(void);
@@ -101,11 +101,11 @@ void ct_session_exit(void);
 bool ct_session_running(void);
 
 /*
- * ct_session_watch - n more readers, none of which is the owner, want all that is
- * recorded.  They see no lanes, so while there are any, none is taken and what threads
+ * ct_session_extra_readers - n more readers, none of which is the owner, want all that is
+ * recorded.  They see no thread buffers, so while there are any, none is taken and what threads
  * record comes into the rings.  The caller holds a reference.  May sleep.
  */
-void ct_session_watch(struct ct_session_state *s, int n);
+void ct_session_extra_readers(struct ct_session_state *s, int n);
 
 /* The filter has changed; the caller holds ct_session_lock. */
 void ct_session_filtered(void);

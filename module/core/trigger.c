@@ -46,7 +46,7 @@ static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 }
 
 void ct_trigger_test(struct ct_cpu *cpu,
-		     const struct ct_probe_slot *p, const struct ct_call *c, u64 duration,
+		     const struct ct_kprobe *p, const struct ct_call *c, u64 duration,
 		     const struct ct_cpu_record *rec)
 {
 	const struct ct_ioctl *io = (const void *)(rec + 1);

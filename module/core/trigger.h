@@ -15,12 +15,12 @@ int ct_trigger_set(const struct ct_trigger_set *arg);
 
 /* Does this call, whose record is written and not yet committed, fire one? */
 void ct_trigger_test(struct ct_cpu *cpu,
-		     const struct ct_probe_slot *p, const struct ct_call *c, u64 duration,
+		     const struct ct_kprobe *p, const struct ct_call *c, u64 duration,
 		     const struct ct_cpu_record *rec);
 
 /* Any context; preemption is disabled. */
 static inline void ct_trigger_call(struct ct_cpu *cpu,
-				   const struct ct_probe_slot *p, const struct ct_call *c,
+				   const struct ct_kprobe *p, const struct ct_call *c,
 				   u64 duration, const struct ct_cpu_record *rec)
 {
 	if (unlikely(READ_ONCE(ct_trigger.flags)))

@@ -35,7 +35,7 @@ static __always_inline u8 open_calls(const struct kretprobe_instance *self,
 
 		if (ct_same_hook(ri, self) &&
 		    get_kretprobe(ri)->handler == ct_probe_return &&
-		    CT_SHAPE_CONTEXT(((struct ct_call *)ri->data)->shape) == context &&
+		    CT_DEPTH_FLAGS_CONTEXT(((struct ct_call *)ri->data)->depth_flags) == context &&
 		    depth < 255)
 			depth++;
 	}
@@ -62,13 +62,13 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 				       struct ct_call *c, s64 ret, bool entry)
 {
 	const struct ct_probe_desc *d = a->desc;
-	struct ct_probe_slot *p = a->probe;
+	struct ct_kprobe *p = a->probe;
 	struct ct_cpu_record *rec;
 	u64 stamp, duration = 0;
 
 	/* Here, so that hits = written + lost, whatever happens between two handlers. */
 	this_cpu_inc(p->count->hits);
-	rec = ct_record_new(cpu, a->class, d->size, CT_SHAPE_CONTEXT(c->shape), &stamp);
+	rec = ct_record_new(cpu, a->class, d->size, CT_DEPTH_FLAGS_CONTEXT(c->depth_flags), &stamp);
 	if (unlikely(!rec)) {
 		this_cpu_inc(p->count->lost);
 		return;
@@ -81,7 +81,7 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 	}
 	rec->op = c->op;
 	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) |
-			(u64)c->shape << 48;
+			(u64)c->depth_flags << 48;
 	rec->result = ret;
 	if (d->fetch) {
 		c->arg[CT_ARG_RETURNED] = ret;
@@ -96,7 +96,7 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 }
 
 /* 1 in p->sample calls of this CPU. */
-static __always_inline bool sampled(struct ct_probe_slot *p)
+static __always_inline bool sampled(struct ct_kprobe *p)
 {
 	u32 every = READ_ONCE(p->sample);
 
@@ -107,12 +107,12 @@ static __always_inline bool sampled(struct ct_probe_slot *p)
  * The handlers' own time, of one in 64 hits: what the kernel needs to get here (a
  * breakpoint, or ftrace) is not in it.
  */
-static __always_inline u64 time_begins(const struct ct_probe_slot *p)
+static __always_inline u64 time_begins(const struct ct_kprobe *p)
 {
 	return unlikely(!(this_cpu_read(p->count->hits) & 63)) ? ct_clock_ns() : 0;
 }
 
-static __always_inline void time_ends(const struct ct_probe_slot *p, u64 begin, bool counts)
+static __always_inline void time_ends(const struct ct_kprobe *p, u64 begin, bool counts)
 {
 	if (likely(!begin))
 		return;
@@ -127,7 +127,7 @@ static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_inst
 	struct ct_call *c = (void *)ri->data;
 
 	c->op = ct_ring_op(&cpu->ring, 1);
-	c->shape = CT_SHAPE(open_calls(ri, context), context);
+	c->depth_flags = CT_DEPTH_FLAGS(open_calls(ri, context), context);
 }
 
 /* A call that wants more than most: see struct ct_armed. */
@@ -149,7 +149,7 @@ static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
 		begin_call(cpu, ri, context);
 		if (a->desc->entry) {
 			write_call(cpu, a, c, 0, true);
-			c->shape |= CT_SHAPE(0, CT_F_HAS_BEGIN);
+			c->depth_flags |= CT_DEPTH_FLAGS(0, CT_F_HAS_BEGIN);
 		}
 		time_ends(a->probe, timing, false);
 	}
@@ -201,7 +201,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct ct_call *c = (void *)ri->data;
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	const struct ct_armed *a;
 	u64 timing;
 

@@ -39,7 +39,7 @@
 #include "core/session.h"
 
 /* What one owner has armed. */
-struct ct_many {
+struct ct_multi_probe {
 	struct list_head list;
 	const void *owner;
 	struct kretprobe hook;		/* never armed: see above */
@@ -51,7 +51,7 @@ struct ct_many {
 /* A function without a site. */
 struct ct_plain {
 	struct kprobe kp;
-	struct ct_many *many;
+	struct ct_multi_probe *multi;
 	struct ct_row row;
 	struct ct_plain *next;		/* of the same slot */
 };
@@ -100,16 +100,16 @@ static struct ct_row *find(const struct ct_table *t, unsigned long address)
 NOKPROBE_SYMBOL(find);
 
 /* The handlers' own time, of one in 64 hits; 0: not of this one. */
-static u64 time_begins(const struct ct_probe_slot *slot)
+static u64 time_begins(const struct ct_kprobe *slot)
 {
 	return this_cpu_read(slot->count->hits) & 63 ? 0 : ct_clock_ns();
 }
 NOKPROBE_SYMBOL(time_begins);
 
 /* A function is entered.  Preemption is disabled; what interrupts us may come here, too. */
-static void enter(struct ct_many *m, const struct ct_row *row, struct pt_regs *regs)
+static void enter(struct ct_multi_probe *m, const struct ct_row *row, struct pt_regs *regs)
 {
-	struct ct_probe_slot *slot = READ_ONCE(row->slot);
+	struct ct_kprobe *slot = READ_ONCE(row->slot);
 	struct entering now = { .row = row }, *outer;
 	u64 begin;
 
@@ -130,7 +130,7 @@ NOKPROBE_SYMBOL(enter);
 static void notrace on_site(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			    struct ftrace_regs *fregs)
 {
-	struct ct_many *m = container_of(ops, struct ct_many, ops);
+	struct ct_multi_probe *m = container_of(ops, struct ct_multi_probe, ops);
 	struct pt_regs *regs = ftrace_get_regs(fregs);
 	const struct ct_row *row;
 
@@ -149,7 +149,7 @@ static int on_plain(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct ct_plain *p = container_of(kp, struct ct_plain, kp);
 
-	enter(p->many, &p->row, regs);
+	enter(p->multi, &p->row, regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(on_plain);
@@ -176,14 +176,14 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *hook = get_kretprobe(ri);
 	struct call *c = (void *)ri->data;
-	struct ct_probe_slot *slot;
+	struct ct_kprobe *slot;
 	const struct ct_row *row;
-	struct ct_many *m;
+	struct ct_multi_probe *m;
 	u64 now;
 
 	if (!hook)
 		return 0;
-	m = container_of(hook, struct ct_many, hook);
+	m = container_of(hook, struct ct_multi_probe, hook);
 	preempt_disable_notrace();
 	this_cpu_write(counting[interrupt_context_level()], true);
 	/* Not by what was found at entry: it may have been removed since. */
@@ -228,15 +228,15 @@ static noinline __used void place(void)
 }
 
 /* ftrace frees the filter, and leaves the pointer to it. */
-static void ops_reset(struct ct_many *m)
+static void ops_reset(struct ct_multi_probe *m)
 {
 	ftrace_free_filter(&m->ops);
 	m->ops = (struct ftrace_ops){ .func = on_site, .flags = OPS_FLAGS };
 }
 
-static struct ct_many *many_of(const void *owner)
+static struct ct_multi_probe *multi_of(const void *owner)
 {
-	struct ct_many *m;
+	struct ct_multi_probe *m;
 	int err;
 
 	list_for_each_entry(m, &all, list)
@@ -264,7 +264,7 @@ static struct ct_many *many_of(const void *owner)
 }
 
 /* Nothing is armed any more. */
-static void many_free(struct ct_many *m)
+static void multi_free(struct ct_multi_probe *m)
 {
 	struct ct_table *t = rcu_dereference_protected(m->table, true);
 
@@ -275,7 +275,7 @@ static void many_free(struct ct_many *m)
 	kfree(m);
 }
 
-static struct ct_table *table_of(struct ct_many *m)
+static struct ct_table *table_of(struct ct_multi_probe *m)
 {
 	return rcu_dereference_protected(m->table, lockdep_is_held(&ct_session_lock));
 }
@@ -283,25 +283,25 @@ static struct ct_table *table_of(struct ct_many *m)
 /* It could not be armed; another of its name may be. */
 static void refuse(struct ct_row *row, int err)
 {
-	if (!row->slot->many) {
+	if (!row->slot->multi) {
 		row->slot->state[0] = err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
 		row->slot->error[0] = err;
 	}
 	WRITE_ONCE(row->slot, NULL);
 }
 
-static int arm_plain(struct ct_many *m, struct ct_row *row)
+static int arm_plain(struct ct_multi_probe *m, struct ct_row *row)
 {
 	struct ct_plain *p;
 	int err;
 
-	err = ct_edge_check(row->slot->desc->module, ct_row_name(row));
+	err = ct_quirk_check(row->slot->desc->module, ct_row_name(row));
 	if (err)
 		return err;
 	p = kzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	p->many = m;
+	p->multi = m;
 	p->row = *row;
 	p->kp.addr = (void *)row->address;
 	p->kp.pre_handler = on_plain;
@@ -318,7 +318,7 @@ static int arm_plain(struct ct_many *m, struct ct_row *row)
 }
 
 /* Those with a site at once, which takes all or none; then the others. */
-static void arm_rows(struct ct_many *m, struct ct_table *t)
+static void arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 {
 	struct ct_row *row;
 	int err = 0, refused;
@@ -345,7 +345,7 @@ static void arm_rows(struct ct_many *m, struct ct_table *t)
 			continue;
 		}
 		row->armed = true;
-		row->slot->many = m;
+		row->slot->multi = m;
 		row->slot->state[0] = CT_PROBE_ARMED;
 		row->slot->error[0] = 0;
 		cond_resched();
@@ -353,7 +353,7 @@ static void arm_rows(struct ct_many *m, struct ct_table *t)
 }
 
 /* A table of what is armed, with room for more. */
-static struct ct_table *table_new(struct ct_many *m, u32 more)
+static struct ct_table *table_new(struct ct_multi_probe *m, u32 more)
 {
 	struct ct_table *old = table_of(m), *t;
 	size_t room = (old ? old->count : 0) + more;
@@ -396,7 +396,7 @@ static void drop_aliases(struct ct_table *t)
 }
 
 /* name: one row for each that waits. */
-static int arm(struct ct_many *m, struct ct_row *name, u32 count)
+static int arm(struct ct_multi_probe *m, struct ct_row *name, u32 count)
 {
 	struct ct_table *old = table_of(m), *t;
 	u32 armed, i;
@@ -425,30 +425,30 @@ static int arm(struct ct_many *m, struct ct_row *name, u32 count)
 	return 0;
 }
 
-int ct_many_arm(const void *owner)
+int ct_multi_probe_arm(const void *owner)
 {
 	struct ct_row *name = NULL;
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id = 0;
-	struct ct_many *m;
+	struct ct_multi_probe *m;
 	u32 waiting = 0, n = 0;
 	int err = 0;
 
 	mutex_lock(&ct_session_lock);
 	if (!ct_probe_arming(CT_GROUP_ADDED))
 		err = -ENODATA;
-	while (!err && (p = ct_probe_slot_next(&id)))
+	while (!err && (p = ct_probe_next(&id)))
 		waiting += ct_probe_waits(p, owner);
 	if (!waiting)
 		goto out;
 	name = kvcalloc(waiting, sizeof(*name), GFP_KERNEL);
-	m = name ? many_of(owner) : ERR_PTR(-ENOMEM);
+	m = name ? multi_of(owner) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(m)) {
 		err = PTR_ERR(m);
 		goto out;
 	}
 	id = 0;
-	while (n < waiting && (p = ct_probe_slot_next(&id)))
+	while (n < waiting && (p = ct_probe_next(&id)))
 		if (ct_probe_waits(p, owner))
 			name[n++].slot = p;
 	err = arm(m, name, n);
@@ -460,7 +460,7 @@ out:
 
 /* -------------------------------------------------------------- disarm ----- */
 
-static void take_off_sites(struct ct_many *m, const struct ct_table *t, u32 count)
+static void take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u32 count)
 {
 	u32 i;
 
@@ -477,7 +477,7 @@ static void take_off_sites(struct ct_many *m, const struct ct_table *t, u32 coun
 }
 
 /* Its handlers are done. */
-static void disarmed(struct ct_probe_slot *p)
+static void disarmed(struct ct_kprobe *p)
 {
 	struct ct_plain *plain;
 
@@ -486,16 +486,16 @@ static void disarmed(struct ct_probe_slot *p)
 		p->plain = plain->next;
 		kfree(plain);
 	}
-	p->many = NULL;
+	p->multi = NULL;
 	p->state[0] = CT_PROBE_IDLE;
 }
 
 /* Those of this module (NULL: any), or this one alone.  m may be gone then. */
-static void disarm(struct ct_many *m, const char *module, const struct ct_probe_slot *one)
+static void disarm(struct ct_multi_probe *m, const char *module, const struct ct_kprobe *one)
 {
 	struct ct_table *t = table_of(m);
 	u32 sites = 0, plains = 0, gone = 0, i;
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	bool stays = false;
 
 	for (i = 0; t && i < t->count; i++) {
@@ -523,25 +523,25 @@ static void disarm(struct ct_many *m, const char *module, const struct ct_probe_
 	for (i = 0; i < gone; i++)
 		disarmed(t->gone[i]);
 	if (!stays)
-		many_free(m);
+		multi_free(m);
 }
 
-void ct_many_disarm(const char *module, const void *owner)
+void ct_multi_probe_disarm(const char *module, const void *owner)
 {
-	struct ct_many *m, *next;
+	struct ct_multi_probe *m, *next;
 
 	list_for_each_entry_safe(m, next, &all, list)
 		if (!owner || m->owner == owner)
 			disarm(m, module, NULL);
 }
 
-void ct_many_drop(struct ct_probe_slot *p)
+void ct_multi_probe_drop(struct ct_kprobe *p)
 {
-	if (p->many)
-		disarm(p->many, NULL, p);
+	if (p->multi)
+		disarm(p->multi, NULL, p);
 }
 
-u64 ct_many_missed(const struct ct_probe_slot *p)
+u64 ct_multi_probe_missed(const struct ct_kprobe *p)
 {
 	const struct ct_plain *plain;
 	u64 missed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For many.c alone: its table of functions, and where they are. */
-#ifndef CT_MANY_FIND_H
-#define CT_MANY_FIND_H
+#ifndef CT_MULTI_PROBE_FIND_H
+#define CT_MULTI_PROBE_FIND_H
 
 #include <linux/types.h>
 #include "probes/probe.h"
@@ -9,7 +9,7 @@
 /* One function; several of one name (copies of an inline one) have one slot. */
 struct ct_row {
 	unsigned long address;		/* of the ftrace site, or of the function */
-	struct ct_probe_slot *slot;	/* NULL: it is gone */
+	struct ct_kprobe *slot;	/* NULL: it is gone */
 	struct ct_plain *plain;		/* its probe, if it has no site */
 	bool site, armed;
 };
@@ -20,7 +20,7 @@ struct ct_table {
 	/* Room for what is armed or goes together, so that disarming can't fail. */
 	unsigned long *site;
 	struct kprobe **plain;
-	struct ct_probe_slot **gone;
+	struct ct_kprobe **gone;
 	struct ct_row row[];		/* by address */
 };
 

@@ -28,7 +28,7 @@
 #include "core/session.h"
 #include "probes/tracepoint.h"
 
-static DEFINE_XARRAY_ALLOC1(slots);	/* of struct ct_probe_slot; ct_session_lock */
+static DEFINE_XARRAY_ALLOC1(probes);	/* of struct ct_kprobe; ct_session_lock */
 static u64 wanted;		/* groups of the running session */
 static bool arming;		/* a session runs: arm what comes */
 /*
@@ -55,7 +55,7 @@ static bool alternative_applies(const struct ct_alternative *a)
 }
 
 /* The event class of this alternative's records, made when first needed. */
-static int define_class(struct ct_probe_slot *p, unsigned int i)
+static int define_class(struct ct_kprobe *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_define *def;
@@ -78,7 +78,7 @@ static int define_class(struct ct_probe_slot *p, unsigned int i)
 	return err;
 }
 
-static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
+static int arm_alternative(struct ct_kprobe *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_armed *a;
@@ -86,7 +86,7 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 
 	if (!alternative_applies(&d->alt[i]))
 		return -ENOENT;
-	err = p->added ? ct_edge_check(d->module, d->alt[i].symbol) : 0;
+	err = p->added ? ct_quirk_check(d->module, d->alt[i].symbol) : 0;
 	if (!err)
 		err = define_class(p, i);
 	if (err)
@@ -121,7 +121,7 @@ static int arm_alternative(struct ct_probe_slot *p, unsigned int i)
 	return 0;
 }
 
-static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
+static void set_state(struct ct_kprobe *p, enum ct_probe_state state)
 {
 	unsigned int i;
 
@@ -131,7 +131,7 @@ static void set_state(struct ct_probe_slot *p, enum ct_probe_state state)
 	}
 }
 
-static void arm(struct ct_probe_slot *p)
+static void arm(struct ct_kprobe *p)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -152,7 +152,7 @@ static void arm(struct ct_probe_slot *p)
 }
 
 /* Arm p if the session wants it and its module is there. */
-static void arm_if_wanted(struct ct_probe_slot *p, bool loaded)
+static void arm_if_wanted(struct ct_kprobe *p, bool loaded)
 {
 	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
 		return;
@@ -168,17 +168,17 @@ bool ct_probe_arming(enum ct_group group)
 	return arming && wanted & BIT_ULL(group);
 }
 
-bool ct_probe_waits(const struct ct_probe_slot *p, const void *owner)
+bool ct_probe_waits(const struct ct_kprobe *p, const void *owner)
 {
 	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
 }
 
-static bool in_module(const struct ct_probe_slot *p, const char *module)
+static bool in_module(const struct ct_kprobe *p, const char *module)
 {
 	return !module || !strcmp(p->desc->module, module);
 }
 
-static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
+static void disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 {
 	struct ct_armed *a = p->armed;
 
@@ -197,16 +197,16 @@ static void disarmed(struct ct_probe_slot *p, enum ct_probe_state state)
 static void disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 	unsigned int n = 0;
 
-	ct_many_disarm(module, owner);
-	xa_for_each(&slots, id, p)
+	ct_multi_probe_disarm(module, owner);
+	xa_for_each(&probes, id, p)
 		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
 	n = 0;
-	xa_for_each(&slots, id, p) {
+	xa_for_each(&probes, id, p) {
 		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
 			continue;
 		if (batch)
@@ -218,14 +218,14 @@ static void disarm(const char *module, const void *owner, enum ct_probe_state st
 	if (n)
 		unregister_kretprobes(batch, n);
 	kvfree(batch);
-	xa_for_each(&slots, id, p)
+	xa_for_each(&probes, id, p)
 		if (in_module(p, module) && (!owner || p->owner == owner))
 			disarmed(p, state);
 }
 
 void ct_probe_arm(u64 groups)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 	int cpu;
 
@@ -233,7 +233,7 @@ void ct_probe_arm(u64 groups)
 	wanted = groups;
 	arming = true;
 	ct_driver_learn(NULL);
-	xa_for_each(&slots, id, p) {
+	xa_for_each(&probes, id, p) {
 		p->missed = 0;
 		for_each_possible_cpu(cpu)
 			*per_cpu_ptr(p->count, cpu) = (struct ct_count){};
@@ -252,20 +252,20 @@ void ct_probe_disarm_all(void)
 static int module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct module *mod = data;
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 	bool ours = false;
 
 	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	mutex_lock(&ct_session_lock);
-	ct_edge_forget(mod->name);
-	xa_for_each(&slots, id, p)
+	ct_quirk_forget(mod->name);
+	xa_for_each(&probes, id, p)
 		ours |= in_module(p, mod->name);
 	if (ours && arming && what == MODULE_STATE_COMING) {
 		ct_driver_learn(mod);
-		ct_edge_learn(mod);
-		xa_for_each(&slots, id, p)
+		ct_quirk_learn(mod);
+		xa_for_each(&probes, id, p)
 			if (in_module(p, mod->name))
 				arm_if_wanted(p, true);
 	} else if (ours && arming) {
@@ -280,7 +280,7 @@ static struct notifier_block module_notifier = { .notifier_call = module_changed
 /* ---------------------------------------------------------- questions ---- */
 
 /* How many names it may have. */
-static unsigned int alternatives(const struct ct_probe_slot *p)
+static unsigned int alternatives(const struct ct_kprobe *p)
 {
 	unsigned int n = 0;
 
@@ -291,22 +291,22 @@ static unsigned int alternatives(const struct ct_probe_slot *p)
 
 u32 ct_probe_count(void)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 	u32 n = 0;
 
-	xa_for_each(&slots, id, p)
+	xa_for_each(&probes, id, p)
 		n += alternatives(p);
 	return n + CT_POINT_COUNT;
 }
 
-void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lost,
+void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost,
 		  u64 *time)
 {
 	int cpu;
 
 	*hits = *lost = *time = 0;
-	*missed = p->missed + ct_many_missed(p);
+	*missed = p->missed + ct_multi_probe_missed(p);
 	if (p->armed)
 		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
 	for_each_possible_cpu(cpu) {
@@ -318,7 +318,7 @@ void ct_probe_sum(const struct ct_probe_slot *p, u64 *hits, u64 *missed, u64 *lo
 }
 
 /* ns that the handlers take a hit, as far as that was timed. */
-static u64 cost_of(const struct ct_probe_slot *p)
+static u64 cost_of(const struct ct_kprobe *p)
 {
 	u64 cost = 0, timed = 0;
 	int cpu;
@@ -330,7 +330,7 @@ static u64 cost_of(const struct ct_probe_slot *p)
 	return timed ? div64_u64(cost, timed) : 0;
 }
 
-static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 alt)
+static void fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
 
@@ -352,7 +352,7 @@ static void fill_info(struct ct_probe_info *info, struct ct_probe_slot *p, u32 a
 
 int ct_probe_info(struct ct_probe_info *info)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id, from = 0;
 	u32 n, first = 0;
 	int err = -ENOENT;
@@ -363,7 +363,7 @@ int ct_probe_info(struct ct_probe_info *info)
 		from = last.id;
 		first = last.first;
 	}
-	xa_for_each_start(&slots, id, p, from) {
+	xa_for_each_start(&probes, id, p, from) {
 		n = alternatives(p);
 		if (info->index - first < n) {
 			fill_info(info, p, info->index - first);
@@ -384,19 +384,19 @@ int ct_probe_info(struct ct_probe_info *info)
 
 /* ------------------------------------------------------------- life ------ */
 
-struct ct_probe_slot *ct_probe_slot_next(unsigned long *id)
+struct ct_kprobe *ct_probe_next(unsigned long *id)
 {
-	struct ct_probe_slot *p = *id ? xa_find_after(&slots, id, ULONG_MAX, XA_PRESENT) :
-					xa_find(&slots, id, ULONG_MAX, XA_PRESENT);
+	struct ct_kprobe *p = *id ? xa_find_after(&probes, id, ULONG_MAX, XA_PRESENT) :
+					xa_find(&probes, id, ULONG_MAX, XA_PRESENT);
 
 	lockdep_assert_held(&ct_session_lock);
 	return p;
 }
 
-struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool added,
+struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added,
 					u32 class, u32 sample)
 {
-	struct ct_probe_slot *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct ct_kprobe *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err = -ENOMEM;
 
 	if (!p)
@@ -407,7 +407,7 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool a
 	p->sample = sample;
 	p->count = alloc_percpu(struct ct_count);
 	if (p->count)
-		err = xa_alloc(&slots, &p->id, p, xa_limit_31b, GFP_KERNEL);
+		err = xa_alloc(&probes, &p->id, p, xa_limit_31b, GFP_KERNEL);
 	last.id = 0;	/* it may have got a number before that */
 	if (err) {
 		free_percpu(p->count);
@@ -419,20 +419,20 @@ struct ct_probe_slot *ct_probe_slot_new(const struct ct_probe_desc *desc, bool a
 	return p;
 }
 
-void ct_probe_slot_disarm(struct ct_probe_slot *p)
+void ct_probe_disarm(struct ct_kprobe *p)
 {
-	ct_many_drop(p);
+	ct_multi_probe_drop(p);
 	if (!p->armed)
 		return;
 	unregister_kretprobe(&p->armed->rp);
 	disarmed(p, CT_PROBE_IDLE);
 }
 
-void ct_probe_slot_free(struct ct_probe_slot *p)
+void ct_probe_free(struct ct_kprobe *p)
 {
-	ct_probe_slot_disarm(p);
+	ct_probe_disarm(p);
 	last.id = 0;
-	xa_erase(&slots, p->id);
+	xa_erase(&probes, p->id);
 	ct_session_probes(ct_probe_count());
 	free_percpu(p->count);
 	if (p->added)
@@ -442,36 +442,36 @@ void ct_probe_slot_free(struct ct_probe_slot *p)
 
 void ct_probe_closed(const void *owner)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 
 	mutex_lock(&ct_session_lock);
 	disarm(NULL, owner, CT_PROBE_IDLE);
-	xa_for_each(&slots, id, p)
+	xa_for_each(&probes, id, p)
 		if (p->owner == owner)
-			ct_probe_slot_free(p);
+			ct_probe_free(p);
 	mutex_unlock(&ct_session_lock);
 }
 
 static void free_all(void)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id;
 
-	xa_for_each(&slots, id, p)
-		ct_probe_slot_free(p);
-	xa_destroy(&slots);
+	xa_for_each(&probes, id, p)
+		ct_probe_free(p);
+	xa_destroy(&probes);
 }
 
 int ct_probe_init(void)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned int i;
 	int err = 0;
 
 	mutex_lock(&ct_session_lock);
 	for (i = 0; i < ct_probe_table_size && !err; i++) {
-		p = ct_probe_slot_new(&ct_probe_table[i], false, 0, 0);
+		p = ct_probe_new(&ct_probe_table[i], false, 0, 0);
 		err = PTR_ERR_OR_ZERO(p);
 	}
 	mutex_unlock(&ct_session_lock);

@@ -85,7 +85,7 @@ static void look(const struct mod_kallsyms *all)
 	}
 }
 
-void ct_edge_learn(struct module *mod)
+void ct_quirk_learn(struct module *mod)
 {
 	lockdep_assert_held(&ct_session_lock);
 	known.count = 0;
@@ -96,7 +96,7 @@ void ct_edge_learn(struct module *mod)
 	rcu_read_unlock_sched();
 }
 
-int ct_edge_check(const char *module, const char *symbol)
+int ct_quirk_check(const char *module, const char *symbol)
 {
 	struct module *mod;
 	unsigned int i;
@@ -108,7 +108,7 @@ int ct_edge_check(const char *module, const char *symbol)
 		mod = ct_driver_get(module);
 		if (!mod)
 			return -ENOENT;
-		ct_edge_learn(mod);
+		ct_quirk_learn(mod);
 		ct_driver_put(mod);
 	}
 	for (i = 0; i < known.count; i++)
@@ -117,7 +117,7 @@ int ct_edge_check(const char *module, const char *symbol)
 	return known.too_many ? -EINVAL : 0;
 }
 
-void ct_edge_forget(const char *module)
+void ct_quirk_forget(const char *module)
 {
 	if (!strcmp(known.module, module))
 		known.module[0] = '\0';

@@ -54,22 +54,22 @@ static bool traced(const struct ct_cpu *cpu, struct task_struct *task)
 
 	/* The recorder's own switches would make records that make it run. */
 	return bits && task->pid && test_bit(task->tgid, bits) &&
-	       task->tgid != cpu->s->holder && ct_wanted_task(CT_CAT_SWITCH, task);
+	       task->tgid != cpu->s->owner_pid && ct_wanted_task(CT_CAT_SWITCH, task);
 }
 
 /* Room for a record of this thread, within its limits; at is NULL where there is none. */
-static struct ct_room reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
+static struct ct_reservation reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
 {
-	struct ct_room room = {};
+	struct ct_reservation room = {};
 	u32 charge;
 
 	if (!static_branch_unlikely(&ct_limiting))
 		return ct_ring_reserve(&cpu->ring, size, 1);
-	if (!ct_limit_take_of(cpu, task, size, &charge))
+	if (!ct_limit_charge_task(cpu, task, size, &charge))
 		return room;
 	room = ct_ring_reserve(&cpu->ring, size, 1);
 	if (!room.at)
-		ct_limit_give_back(cpu, size, charge);
+		ct_limit_uncharge(cpu, size, charge);
 	return room;
 }
 
@@ -79,7 +79,7 @@ static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point,
 {
 	struct ct_tracepoint *t = &ct_tracepoints[point];
 	struct ct_cpu_record *rec;
-	struct ct_room room;
+	struct ct_reservation room;
 
 	this_cpu_inc(t->count->hits);
 	room = reserve(cpu, task, sizeof(*rec) + size);
@@ -230,7 +230,7 @@ static void find_point(struct tracepoint *tp, void *data)
 		free_point = tp;
 }
 
-int ct_switch_start(u64 groups)
+int ct_sched_events_start(u64 groups)
 {
 	unsigned long *bits;
 
@@ -251,7 +251,7 @@ int ct_switch_start(u64 groups)
 	return 0;
 }
 
-void ct_switch_stop(void)
+void ct_sched_events_stop(void)
 {
 	unsigned long *bits = ct_traced_bits;
 	struct ct_thread *all = threads;

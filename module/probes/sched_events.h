@@ -3,8 +3,8 @@
  * Traced threads: whose they are, and what each left open when it left the CPU or
  * began to wait.
  */
-#ifndef CT_SWITCH_H
-#define CT_SWITCH_H
+#ifndef CT_SCHED_EVENTS_H
+#define CT_SCHED_EVENTS_H
 
 #include <linux/bitops.h>
 #include <linux/sched.h>
@@ -45,7 +45,7 @@ static __always_inline void ct_traced_set(u32 tgid)
 struct ct_thread *ct_thread_of(u32 tid, bool claim);
 
 /* Get and give back the memory that these groups need: 0 or -ENOMEM; may sleep. */
-int ct_switch_start(u64 groups);
-void ct_switch_stop(void);
+int ct_sched_events_start(u64 groups);
+void ct_sched_events_stop(void);
 
 #endif

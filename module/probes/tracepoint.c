@@ -136,7 +136,7 @@ void ct_tracepoint_arm(u64 groups)
 	for (i = 0; i < CT_POINT_COUNT; i++)
 		for_each_possible_cpu(cpu)
 			*per_cpu_ptr(ct_tracepoints[i].count, cpu) = (struct ct_count){};
-	if (ct_switch_start(groups)) {
+	if (ct_sched_events_start(groups)) {
 		/* No memory to keep whose threads are traced: these two have none. */
 		for (i = CT_POINT_SWITCH; i <= CT_POINT_FENCE_WAIT_END; i++) {
 			ct_tracepoints[i].state = CT_PROBE_FAILED;
@@ -159,7 +159,7 @@ void ct_tracepoint_disarm(void)
 		any |= disarm(&ct_tracepoints[i], CT_PROBE_IDLE);
 	if (any)
 		tracepoint_synchronize_unregister();
-	ct_switch_stop();
+	ct_sched_events_stop();
 }
 
 void ct_tracepoint_info(struct ct_probe_info *info, unsigned int i)

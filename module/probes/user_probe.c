@@ -131,7 +131,7 @@ static struct added *describe(const struct ct_probe_add *arg)
 	return a;
 }
 
-static bool is(const struct ct_probe_slot *p, const struct ct_probe_add *arg)
+static bool is(const struct ct_kprobe *p, const struct ct_probe_add *arg)
 {
 	return !strcmp(p->desc->module, arg->module) &&
 	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
@@ -152,7 +152,7 @@ static int try(const struct added *a)
 
 	if (a->module[0] && !ct_driver_loaded(a->module))
 		return 0;
-	err = ct_edge_check(a->module, a->symbol);
+	err = ct_quirk_check(a->module, a->symbol);
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s%s%s", a->module, a->module[0] ? ":" : "", a->symbol);
@@ -164,14 +164,14 @@ static int try(const struct added *a)
 
 static int add(struct added *a, u32 sample, const void *owner)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	struct ct_probe_add same;
 	unsigned long id = 0;
 	int err = 0;
 
 	strscpy(same.module, a->module, sizeof(same.module));
 	strscpy(same.symbol, a->symbol, sizeof(same.symbol));
-	while ((p = ct_probe_slot_next(&id)))
+	while ((p = ct_probe_next(&id)))
 		if (is(p, &same) && (p->added || p->armed))
 			return -EEXIST;
 	/* One that only counts has no records. */
@@ -179,7 +179,7 @@ static int add(struct added *a, u32 sample, const void *owner)
 		err = ct_class_define(&a->def, 0, true);
 	if (err)
 		return err;
-	p = ct_probe_slot_new(&a->desc, true, a->def.id, sample);
+	p = ct_probe_new(&a->desc, true, a->def.id, sample);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	p->owner = owner;
@@ -195,7 +195,7 @@ static int add(struct added *a, u32 sample, const void *owner)
 	}
 	if (err) {
 		p->added = false;	/* the caller frees what it described */
-		ct_probe_slot_free(p);
+		ct_probe_free(p);
 	}
 	return err;
 }
@@ -217,7 +217,7 @@ int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
 
 int ct_probe_remove(struct ct_probe_add *arg)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id = 0;
 	int err = -ENOENT;
 
@@ -225,11 +225,11 @@ int ct_probe_remove(struct ct_probe_add *arg)
 	    !word(arg->symbol, sizeof(arg->symbol), false))
 		return -EINVAL;
 	mutex_lock(&ct_session_lock);
-	while ((p = ct_probe_slot_next(&id))) {
+	while ((p = ct_probe_next(&id))) {
 		if (p->added && is(p, arg)) {
-			ct_probe_slot_disarm(p);
+			ct_probe_disarm(p);
 			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
-			ct_probe_slot_free(p);
+			ct_probe_free(p);
 			err = 0;
 			break;
 		}
@@ -240,7 +240,7 @@ int ct_probe_remove(struct ct_probe_add *arg)
 
 int ct_probe_set(const struct ct_probe_add *arg)
 {
-	struct ct_probe_slot *p;
+	struct ct_kprobe *p;
 	unsigned long id = 0;
 	int err = -ENOENT;
 
@@ -248,7 +248,7 @@ int ct_probe_set(const struct ct_probe_add *arg)
 	    !word(arg->symbol, sizeof(arg->symbol), false) || arg->flags || arg->args)
 		return -EINVAL;
 	mutex_lock(&ct_session_lock);
-	while ((p = ct_probe_slot_next(&id))) {
+	while ((p = ct_probe_next(&id))) {
 		if (!is(p, arg) && strcmp(arg->symbol, "*"))
 			continue;
 		WRITE_ONCE(p->sample, arg->sample);

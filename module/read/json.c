@@ -194,14 +194,14 @@ enum {
 	PARTS = PART_FIELD + CT_FIELDS_MAX,
 };
 
-struct ct_text_parts {
+struct ct_json_parts {
 	u16 at[PARTS + 1];
 	char text[];
 };
 
 static __always_inline char *put_part(char *p, const struct ct_class *c, u32 part)
 {
-	const struct ct_text_parts *t = c->parts;
+	const struct ct_json_parts *t = c->parts;
 
 	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
 }
@@ -243,11 +243,11 @@ static char *put_class_part(char *p, const struct ct_class *c, u32 part)
 	return p;
 }
 
-int ct_text_prepare(struct ct_class *c)
+int ct_json_prepare(struct ct_class *c)
 {
 	/* Name three times and symbol, each character as up to 6; fields likewise. */
 	const size_t room = 6 * 4 * CT_NAME_LEN + CT_FIELDS_MAX * 6 * CT_FIELD_LEN + 512;
-	struct ct_text_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL);
+	struct ct_json_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL);
 	char *p;
 	u32 i;
 
@@ -379,7 +379,7 @@ static char *put_result(char *p, const struct ct_class *c, s64 result)
 
 static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
 
-size_t ct_text_record(char *out, const struct ct_session_state *s,
+size_t ct_json_record(char *out, const struct ct_session_state *s,
 		      const struct ct_viewer *viewer,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
 		      u32 cpu, u64 event_id)
@@ -432,7 +432,7 @@ size_t ct_text_record(char *out, const struct ct_session_state *s,
 	return p - out;
 }
 
-size_t ct_text_lost(char *out, const struct ct_session_state *s, u32 cpu,
+size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu,
 		    u64 count, const char *reason, u64 stamp, u64 event_id)
 {
 	char *p = put_time(out, s, stamp, event_id);

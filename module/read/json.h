@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Records as JSON Lines. */
-#ifndef CT_TEXT_H
-#define CT_TEXT_H
+#ifndef CT_JSON_H
+#define CT_JSON_H
 
 #include "core/session.h"
 
@@ -22,14 +22,14 @@ struct ct_viewer {
 };
 
 /*
- * ct_text_prepare - make what is the same in every line of a class: c->parts, which
+ * ct_json_prepare - make what is the same in every line of a class: c->parts, which
  * goes with kfree().  May sleep.  0 or -ENOMEM.
  */
 struct ct_class;
-int ct_text_prepare(struct ct_class *c);
+int ct_json_prepare(struct ct_class *c);
 
 /*
- * ct_text_record - one line for a record.
+ * ct_json_record - one line for a record.
  * @out:	room for CT_LINE_MAX bytes
  * @rec:	a copy of the whole record, size bytes
  * @stamp:	its time, made whole
@@ -38,13 +38,13 @@ int ct_text_prepare(struct ct_class *c);
  * Whoever is the current task.  May not be called from an interrupt.  Returns the line's
  * length.
  */
-size_t ct_text_record(char *out, const struct ct_session_state *s,
+size_t ct_json_record(char *out, const struct ct_session_state *s,
 		      const struct ct_viewer *viewer,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
 		      u32 cpu, u64 event_id);
 
-/* ct_text_lost - the line that tells of a loss. */
-size_t ct_text_lost(char *out, const struct ct_session_state *s, u32 cpu,
+/* ct_json_lost - the line that tells of a loss. */
+size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu,
 		    u64 count, const char *reason, u64 stamp, u64 event_id);
 
 #endif

@@ -4,8 +4,8 @@
  * calls them has room for it, and for 7 bytes more.  Numbers are formatted here and
  * not by printf(): this is what a reader's speed depends on.
  */
-#ifndef CT_JSON_H
-#define CT_JSON_H
+#ifndef CT_JSON_PUT_H
+#define CT_JSON_PUT_H
 
 #include <linux/bitops.h>
 #include <linux/string.h>

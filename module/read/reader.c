@@ -50,7 +50,7 @@ struct ct_reader {
 	struct ct_session_state *s;
 	const struct ct_viewer *viewer;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool watches;			/* counted by ct_session_watch() */
+	bool watches;			/* counted by ct_session_extra_readers() */
 	bool polled;			/* somebody uses poll() or epoll on it */
 	bool armed;			/* counted in ct_session_waiters for them */
 	u64 since;			/* ns: waits with something unread since; 0: not */
@@ -83,7 +83,7 @@ static void tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reas
 {
 	struct place *at = &rd->at[cpu];
 
-	rd->len += ct_text_lost(rd->buf + rd->len, rd->s, cpu, count, reason,
+	rd->len += ct_json_lost(rd->buf + rd->len, rd->s, cpu, count, reason,
 				max(at->last, rd->s->start), ++rd->event_id);
 }
 
@@ -287,7 +287,7 @@ static bool fill(struct ct_reader *rd)
 		r = ring_of(rd, best);
 		size = take(rd, best, r);
 		if (size)
-			rd->len += ct_text_record(rd->buf + rd->len, rd->s, rd->viewer,
+			rd->len += ct_json_record(rd->buf + rd->len, rd->s, rd->viewer,
 						  (void *)rd->record, size,
 						  rd->at[best].last, best,
 						  ++rd->event_id);
@@ -349,7 +349,7 @@ static bool any_watermark(const struct ct_watermark *wm)
 }
 
 /*
- * What a reader by mmap() of one CPU has not seen: from the last CT_IOC_SEEN, or for
+ * What a reader by mmap() of one CPU has not seen: from the last CT_IOC_READ_DONE, or for
  * the owner from what it consumed, whose records count in whole packets.
  */
 static void unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
@@ -454,7 +454,7 @@ static int wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
 	return 0;
 }
 
-void ct_reader_seen(struct ct_reader *rd)
+void ct_reader_done(struct ct_reader *rd)
 {
 	struct ct_ring *r;
 	u32 cpu;
@@ -476,7 +476,7 @@ void ct_reader_watch(struct ct_reader *rd, const struct file *file)
 	if (rd->watches || READ_ONCE(rd->s->owner) == file)
 		return;
 	rd->watches = true;
-	ct_session_watch(rd->s, 1);
+	ct_session_extra_readers(rd->s, 1);
 }
 
 ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
@@ -596,7 +596,7 @@ void ct_reader_close(struct ct_reader *rd)
 	disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
 	if (rd->watches)
-		ct_session_watch(rd->s, -1);
+		ct_session_extra_readers(rd->s, -1);
 	ct_session_put(rd->s);
 	kvfree(rd->buf);
 	kvfree(rd);

@@ -22,7 +22,7 @@ void ct_reader_close(struct ct_reader *rd);
 
 /*
  * ct_reader_watch - file reads or waits: unless it is the session's owner, it wants to
- * see here what would go through lanes.  May sleep; serialised with ct_reader_read().
+ * see here what would go through thread buffers.  May sleep; serialised with ct_reader_read().
  */
 void ct_reader_watch(struct ct_reader *rd, const struct file *file);
 
@@ -42,7 +42,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
 			const struct ct_watermark *wm, bool mapped);
 
-/* ct_reader_seen - CT_IOC_SEEN. */
-void ct_reader_seen(struct ct_reader *rd);
+/* ct_reader_done - CT_IOC_READ_DONE. */
+void ct_reader_done(struct ct_reader *rd);
 
 #endif

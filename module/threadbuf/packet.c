@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a thread wrote into its lane, made into packets that can be passed on.
+ * What a thread wrote into its thread buffer, made into packets that can be passed on.
  *
  * All that lies in that memory may be anything, and change while we look: it is
- * copied once, and only the copy is looked at and passed on.  What a lane is (whose,
- * where it lies, how much of it was read) stands in struct ct_lane_state alone, which
- * nobody maps.  So a lane can harm nothing but its own records.
+ * copied once, and only the copy is looked at and passed on.  What a thread buffer is (whose,
+ * where it lies, how much of it was read) stands in struct ct_threadbuf_state alone, which
+ * nobody maps.  So a thread buffer can harm nothing but its own records.
  */
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
@@ -16,7 +16,7 @@
 #include "core/registry.h"
 #include "core/session.h"
 
-/* What a program may record in a lane. */
+/* What a program may record in a thread buffer. */
 static const struct ct_class *class_of(const struct ct_thread_record *r)
 {
 	u32 id = CT_RECORD_CLASS(r->stamp);
@@ -30,16 +30,16 @@ static const struct ct_class *class_of(const struct ct_thread_record *r)
 }
 
 /* The record's time: its claim, but no earlier than the last and not later than now. */
-static u64 time_of(const struct ct_lane_state *lane, u64 base, u64 stamp, u64 now)
+static u64 time_of(const struct ct_threadbuf_state *tb, u64 base, u64 stamp, u64 now)
 {
 	u64 passed = (stamp - base) & CT_TS_MASK;
 
 	if (passed > CT_TS_MASK / 2)
-		return lane->last;
-	return clamp(base + passed, lane->last, now);
+		return tb->last;
+	return clamp(base + passed, tb->last, now);
 }
 
-static void check_head(struct ct_lane_state *lane, struct ct_thread_record *r, u64 ts)
+static void check_head(struct ct_threadbuf_state *tb, struct ct_thread_record *r, u64 ts)
 {
 	u64 duration = r->duration & CT_DURATION_MAX;
 	u64 cpu = r->duration >> CT_TS_BITS;
@@ -50,26 +50,26 @@ static void check_head(struct ct_lane_state *lane, struct ct_thread_record *r, u
 		duration = 0;
 	if (cpu >= nr_cpu_ids)
 		cpu = 0xffff;
-	r->duration = min(duration, ts - lane->start) | cpu << CT_TS_BITS;
+	r->duration = min(duration, ts - tb->start) | cpu << CT_TS_BITS;
 }
 
 /* Kept out by the limits. */
-static void count_limited(struct ct_lane_state *lane, struct ct_session_state *s, u32 records)
+static void count_limited(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 records)
 {
-	lane->lost += records;
-	WRITE_ONCE(s->facts->lanes_limited, s->facts->lanes_limited + records);
+	tb->lost += records;
+	WRITE_ONCE(s->facts->threadbufs_limited, s->facts->threadbufs_limited + records);
 }
 
 /*
  * The records of our copy, made true, without those that the limits keep out.  Returns
- * where the last good one ends; begin is the time of the first, lane->last that of the
+ * where the last good one ends; begin is the time of the first, thread buffer->last that of the
  * last.
  */
-static u32 check_records(struct ct_lane_state *lane, struct ct_session_state *s, u32 end,
+static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 end,
 			 u64 base, u64 now, u64 *begin)
 {
 	u32 at = CT_PACKET_HEAD, to = CT_PACKET_HEAD, payload, size;
-	u8 *buf = s->lanes.buf;
+	u8 *buf = s->threadbufs.buf;
 	struct ct_thread_record *r;
 	const struct ct_class *c;
 	struct ct_process *p;
@@ -84,20 +84,20 @@ static u32 check_records(struct ct_lane_state *lane, struct ct_session_state *s,
 			break;
 		size = sizeof(*r) + payload;
 		at += size;
-		lane->last = time_of(lane, base, r->stamp, now);
-		if (!ct_limit_pay(s, &lane->who, lane->last, size, 1)) {
-			count_limited(lane, s, 1);
+		tb->last = time_of(tb, base, r->stamp, now);
+		if (!ct_limit_throttle(s, &tb->who, tb->last, size, 1)) {
+			count_limited(tb, s, 1);
 			continue;
 		}
 		if (to == CT_PACKET_HEAD)
-			*begin = lane->last;
-		check_head(lane, r, lane->last);
+			*begin = tb->last;
+		check_head(tb, r, tb->last);
 		if (c->mark_word == CT_MARK_UID)
-			*(u32 *)(r + 1) = lane->uid;
+			*(u32 *)(r + 1) = tb->uid;
 		if (c->id == CT_CLASS_process) {
 			p = (void *)(r + 1);
-			p->ppid = lane->ppid;
-			p->uid = lane->uid;
+			p->ppid = tb->ppid;
+			p->uid = tb->uid;
 		}
 		/* Over those that were kept out. */
 		if (to != at - size)
@@ -105,7 +105,7 @@ static u32 check_records(struct ct_lane_state *lane, struct ct_session_state *s,
 		to += size;
 	}
 	if (at != end)
-		lane->lost++;	/* one at least: how many cannot be said */
+		tb->lost++;	/* one at least: how many cannot be said */
 	return to;
 }
 
@@ -113,155 +113,155 @@ static u32 check_records(struct ct_lane_state *lane, struct ct_session_state *s,
  * A packet of what stands in this slot between from and to.  Returns its bytes: 0 where
  * none of it is passed on, which the next packet tells.
  */
-static u32 make_packet(struct ct_lane_state *lane, const u8 *slot, u32 from, u32 to,
+static u32 make_packet(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, u32 to,
 		       struct ct_session_state *s)
 {
 	const struct ct_packet *claim = (const void *)slot;
-	struct ct_packet *p = (void *)s->lanes.buf;
-	u64 now, base, begin = lane->last, op_base = READ_ONCE(claim->op_base);
+	struct ct_packet *p = (void *)s->threadbufs.buf;
+	u64 now, base, begin = tb->last, op_base = READ_ONCE(claim->op_base);
 	u32 end;
 
-	memcpy(s->lanes.buf + CT_PACKET_HEAD, slot + from, to - from);
+	memcpy(s->threadbufs.buf + CT_PACKET_HEAD, slot + from, to - from);
 	preempt_disable();
 	now = ct_clock_ns();
 	preempt_enable();
-	if (smp_load_acquire(&lane->closed))
-		now = min(now, lane->closed);
-	now = max(now, lane->last);
+	if (smp_load_acquire(&tb->closed))
+		now = min(now, tb->closed);
+	now = max(now, tb->last);
 	/* A record has 48 bits of its time; the packet says which. */
-	base = clamp(READ_ONCE(claim->ts_begin), lane->last, now);
-	end = check_records(lane, s, CT_PACKET_HEAD + to - from, base, now, &begin);
+	base = clamp(READ_ONCE(claim->ts_begin), tb->last, now);
+	end = check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
 	/* One without a record is not free either. */
 	if (end == CT_PACKET_HEAD && from != to &&
-	    !ct_limit_pay(s, &lane->who, now, CT_PACKET_HEAD, 1))
+	    !ct_limit_throttle(s, &tb->who, now, CT_PACKET_HEAD, 1))
 		return 0;
 	*p = (struct ct_packet) {
 		.magic = CT_MAGIC,
 		.stream_class = CT_STREAM_THREAD,
 		.ts_begin = begin,
-		.ts_end = lane->last,
+		.ts_end = tb->last,
 		.content_size = end * 8ull,
 		.packet_size = end * 8ull,
-		.seq = lane->seq++,
-		.lost = lane->lost + lane->lost_claimed,
-		.pid = lane->pid,
-		.tid = lane->tid,
+		.seq = tb->seq++,
+		.lost = tb->lost + tb->lost_claimed,
+		.pid = tb->pid,
+		.tid = tb->tid,
 		.op_base = op_base,
 	};
 	memcpy(p->uuid, s->facts->uuid, sizeof(p->uuid));
-	lane->lost_told = p->lost;
+	tb->lost_reported = p->lost;
 	return end;
 }
 
-u32 ct_lane_loss_packet(struct ct_lane_state *lane, struct ct_session_state *s)
+u32 ct_threadbuf_loss_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	return make_packet(lane, lane->memory + CT_LANE_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
+	return make_packet(tb, tb->memory + CT_THREADBUF_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
 }
 
-static const struct ct_packet *slot_of(const struct ct_lane_state *lane, u64 n)
+static const struct ct_packet *slot_of(const struct ct_threadbuf_state *tb, u64 n)
 {
-	return (const void *)(lane->memory + CT_LANE_DATA + (n & (lane->slots - 1)) * lane->slot_size);
+	return (const void *)(tb->memory + CT_THREADBUF_DATA + (n & (tb->subbufs - 1)) * tb->subbuf_size);
 }
 
 /* How many packets were begun, of those that are passed on. */
-static u64 begun(const struct ct_lane_state *lane)
+static u64 begun(const struct ct_threadbuf_state *tb)
 {
 	/* The packets' heads after it. */
-	u64 n = smp_load_acquire(&ct_lane_head_of(lane)->produced);
+	u64 n = smp_load_acquire(&ct_threadbuf_head_of(tb)->produced);
 
 	/* Asked behind it: if it is still open, what was read came in time. */
-	if (smp_load_acquire(&lane->closed))
-		n = max(lane->begun, lane->consumed);
+	if (smp_load_acquire(&tb->closed))
+		n = max(tb->begun, tb->consumed);
 	return n;
 }
 
 /* Where packet n ends, of what is passed on. */
-static u32 content_of(const struct ct_lane_state *lane, u64 n)
+static u32 content_of(const struct ct_threadbuf_state *tb, u64 n)
 {
-	const struct ct_packet *p = slot_of(lane, n);
+	const struct ct_packet *p = slot_of(tb, n);
 	u32 content = CT_PACKET_HEAD;
 
 	if (READ_ONCE(p->magic) == CT_MAGIC)
 		/* The records after it. */
-		content = min_t(u64, smp_load_acquire(&p->content_size) / 8, lane->slot_size) & ~7u;
+		content = min_t(u64, smp_load_acquire(&p->content_size) / 8, tb->subbuf_size) & ~7u;
 	/* As in begun(). */
-	if (smp_load_acquire(&lane->closed))
-		content = n < lane->begun ? min(content, lane->content[n & (lane->slots - 1)]) :
+	if (smp_load_acquire(&tb->closed))
+		content = n < tb->begun ? min(content, tb->content[n & (tb->subbufs - 1)]) :
 					    CT_PACKET_HEAD;
 	return content;
 }
 
-void ct_lane_close(struct ct_lane_state *lane, u64 now)
+void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
 {
 	u32 i;
 
-	if (lane->closed)
+	if (tb->closed)
 		return;
-	lane->begun = begun(lane);
-	for (i = 1; i <= lane->slots; i++)
-		lane->content[(lane->begun - i) & (lane->slots - 1)] =
-			content_of(lane, lane->begun - i);
+	tb->begun = begun(tb);
+	for (i = 1; i <= tb->subbufs; i++)
+		tb->content[(tb->begun - i) & (tb->subbufs - 1)] =
+			content_of(tb, tb->begun - i);
 	/* With all of that: whoever finds it closed finds it so. */
-	smp_store_release(&lane->closed, now);
+	smp_store_release(&tb->closed, now);
 }
 
-/* Is there a record at from in packet n, and was it made before the lane was closed? */
-static bool cut(const struct ct_lane_state *lane, u64 n, u32 from)
+/* Is there a record at from in packet n, and was it made before the thread buffer was closed? */
+static bool cut(const struct ct_threadbuf_state *tb, u64 n, u32 from)
 {
-	const struct ct_packet *p = slot_of(lane, n);
+	const struct ct_packet *p = slot_of(tb, n);
 	const struct ct_thread_record *r = (const void *)p + from;
 
-	return READ_ONCE(p->magic) == CT_MAGIC && from + sizeof(*r) <= lane->slot_size &&
+	return READ_ONCE(p->magic) == CT_MAGIC && from + sizeof(*r) <= tb->subbuf_size &&
 	       READ_ONCE(p->content_size) / 8 >= from + sizeof(*r) &&
-	       CT_UNSTAMP(READ_ONCE(p->ts_begin), READ_ONCE(r->stamp)) <= lane->closed;
+	       CT_UNSTAMP(READ_ONCE(p->ts_begin), READ_ONCE(r->stamp)) <= tb->closed;
 }
 
-void ct_lane_count_cut(struct ct_lane_state *lane)
+void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb)
 {
-	u64 n = lane->begun;
+	u64 n = tb->begun;
 
-	if (!lane->closed || lane->cut_counted)
+	if (!tb->closed || tb->cut_counted)
 		return;
-	lane->cut_counted = true;
+	tb->cut_counted = true;
 	/* Where it was writing, or had no room and began a packet. */
 	if (n)
-		lane->lost += cut(lane, n - 1, lane->content[(n - 1) & (lane->slots - 1)]);
-	if (READ_ONCE(ct_lane_head_of(lane)->produced) != n)
-		lane->lost += cut(lane, n, CT_PACKET_HEAD);
+		tb->lost += cut(tb, n - 1, tb->content[(n - 1) & (tb->subbufs - 1)]);
+	if (READ_ONCE(ct_threadbuf_head_of(tb)->produced) != n)
+		tb->lost += cut(tb, n, CT_PACKET_HEAD);
 }
 
-u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, bool all)
+u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s, bool all)
 {
-	struct ct_lane_head *h = ct_lane_head_of(lane);
+	struct ct_threadbuf_head *h = ct_threadbuf_head_of(tb);
 	/* Before the rest: what is closed tells all that it has. */
-	bool closed = smp_load_acquire(&lane->dead) || smp_load_acquire(&lane->closed) ||
+	bool closed = smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) ||
 		      READ_ONCE(s->ended);
-	u64 produced = begun(lane);
+	u64 produced = begun(tb);
 	u32 content, bytes, from;
 	bool full;
 
-	lane->lost_claimed = max(lane->lost_claimed, READ_ONCE(h->lost));
-	if (produced - lane->consumed > lane->slots) {
+	tb->lost_claimed = max(tb->lost_claimed, READ_ONCE(h->lost));
+	if (produced - tb->consumed > tb->subbufs) {
 		/* It never began so many: nothing that it says can be believed. */
-		lane->lost += !lane->broken;
-		lane->broken = true;
-		produced = lane->consumed;
+		tb->lost += !tb->broken;
+		tb->broken = true;
+		produced = tb->consumed;
 	}
-	while (lane->consumed != produced) {
-		full = lane->consumed + 1 != produced;
-		content = content_of(lane, lane->consumed);
-		from = lane->offset;
+	while (tb->consumed != produced) {
+		full = tb->consumed + 1 != produced;
+		content = content_of(tb, tb->consumed);
+		from = tb->offset;
 		bytes = 0;
 		if (content > from && (full || all || closed)) {
-			bytes = make_packet(lane, (const u8 *)slot_of(lane, lane->consumed), from,
+			bytes = make_packet(tb, (const u8 *)slot_of(tb, tb->consumed), from,
 					    content, s);
-			lane->offset = content;
+			tb->offset = content;
 		}
 		if (full) {
-			lane->offset = CT_PACKET_HEAD;
-			lane->consumed++;
+			tb->offset = CT_PACKET_HEAD;
+			tb->consumed++;
 			/* Our reads before it: the slot may be written again. */
-			smp_store_release(&h->consumed, lane->consumed);
+			smp_store_release(&h->consumed, tb->consumed);
 		}
 		if (bytes)
 			return bytes;
@@ -272,60 +272,60 @@ u32 ct_lane_next_packet(struct ct_lane_state *lane, struct ct_session_state *s, 
 }
 
 /* May this call be told of, which the thread says that it has open? */
-static bool open_ok(const struct ct_lane_state *lane, const struct ct_open_call *c)
+static bool open_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
 {
 	u32 class = READ_ONCE(c->class);
 
 	return class >= CT_CLASS_DYNAMIC && ct_class_find(class) &&
-	       (!lane->closed || READ_ONCE(c->begin) <= lane->closed);
+	       (!tb->closed || READ_ONCE(c->begin) <= tb->closed);
 }
 
-void ct_lane_count_open(struct ct_lane_state *lane, struct ct_session_state *s)
+void ct_threadbuf_count_open(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	const struct ct_open_page *page = (const void *)(lane->memory + PAGE_SIZE);
-	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_OPEN_MAX), n = 0;
+	const struct ct_inflight_page *page = (const void *)(tb->memory + PAGE_SIZE);
+	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_INFLIGHT_MAX), n = 0;
 
-	if (lane->open_counted)
+	if (tb->open_counted)
 		return;
-	lane->open_counted = true;
-	while (n < depth && open_ok(lane, &page->entry[n]))
+	tb->open_counted = true;
+	while (n < depth && open_ok(tb, &page->entry[n]))
 		n++;
-	if (!n || ct_limit_pay(s, &lane->who, lane->last,
+	if (!n || ct_limit_throttle(s, &tb->who, tb->last,
 			       n * sizeof(struct ct_thread_record), n))
-		lane->open = n;
+		tb->open = n;
 	else
-		count_limited(lane, s, n);
+		count_limited(tb, s, n);
 }
 
-u32 ct_lane_open_calls(struct ct_lane_state *lane, struct ct_session_state *s)
+u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	struct ct_open_page *page = (void *)s->lanes.buf;
-	struct ct_open_call *c;
+	struct ct_inflight_page *page = (void *)s->threadbufs.buf;
+	struct ct_inflight_call *c;
 	u32 i;
 
-	memcpy(page, lane->memory + PAGE_SIZE, sizeof(*page));
+	memcpy(page, tb->memory + PAGE_SIZE, sizeof(*page));
 	page->magic = CT_MAGIC;
 	page->abi = CT_ABI_VERSION;
-	page->pid = lane->pid;
-	page->tid = lane->tid;
+	page->pid = tb->pid;
+	page->tid = tb->tid;
 	memset(page->reserved, 0, sizeof(page->reserved));
-	for (i = 0; i < page->depth && i < lane->open; i++) {
+	for (i = 0; i < page->depth && i < tb->open; i++) {
 		c = &page->entry[i];
 		/* A thread that lives may have changed it since. */
-		if (!open_ok(lane, c))
+		if (!open_ok(tb, c))
 			break;
-		c->begin = clamp(c->begin, lane->start, max(lane->last, lane->start));
+		c->begin = clamp(c->begin, tb->start, max(tb->last, tb->start));
 	}
 	page->depth = i;
 	return i ? sizeof(*page) : 0;
 }
 
-bool ct_lane_unread(const struct ct_lane_state *lane)
+bool ct_threadbuf_unread(const struct ct_threadbuf_state *tb)
 {
-	const struct ct_open_page *open = (const void *)(lane->memory + PAGE_SIZE);
-	u64 waiting = begun(lane) - lane->consumed;
+	const struct ct_inflight_page *open = (const void *)(tb->memory + PAGE_SIZE);
+	u64 waiting = begun(tb) - tb->consumed;
 
-	if (READ_ONCE(open->depth) || READ_ONCE(ct_lane_head_of(lane)->lost) + lane->lost != lane->lost_told)
+	if (READ_ONCE(open->depth) || READ_ONCE(ct_threadbuf_head_of(tb)->lost) + tb->lost != tb->lost_reported)
 		return true;
-	return waiting == 1 ? content_of(lane, lane->consumed) > lane->offset : waiting;
+	return waiting == 1 ? content_of(tb, tb->consumed) > tb->offset : waiting;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lanes: threads' streams in memory that the threads write.  See lane.c. */
-#ifndef CT_LANE_H
-#define CT_LANE_H
+/* Thread buffers: threads' streams in memory that the threads write.  See thread buffer.c. */
+#ifndef CT_THREADBUF_H
+#define CT_THREADBUF_H
 
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -10,10 +10,10 @@
 
 struct ct_session_state;
 
-/* A session's lanes. */
-struct ct_lanes {
-	struct mutex lock;	/* list, count, session; the lanes' previous and next */
-	struct mutex read;	/* CT_IOC_LANE_READ against itself */
+/* A session's thread buffers. */
+struct ct_threadbufs {
+	struct mutex lock;	/* list, count, session; the thread buffers' previous and next */
+	struct mutex read;	/* CT_IOC_THREADBUF_READ against itself */
 	struct list_head list;
 	struct list_head making;	/* without memory yet, for the quota */
 	u32 count;		/* of the list */
@@ -22,29 +22,29 @@ struct ct_lanes {
 	u8 *buf;		/* a packet on its way to the reader */
 };
 
-/* ct_lanes_init - for a session; wanted: it takes lanes.  0 or -ENOMEM. */
-int ct_lanes_init(struct ct_lanes *lanes, bool wanted);
+/* ct_threadbufs_init - for a session; wanted: it takes thread buffers.  0 or -ENOMEM. */
+int ct_threadbufs_init(struct ct_threadbufs *threadbufs, bool wanted);
 
 /*
- * ct_lanes_close - the threads' lanes are closed: of what they write there from here on
+ * ct_threadbufs_close - the threads' thread buffers are closed: of what they write there from here on
  * nothing is passed on.  Those that come later have another number.  The clock page has
- * said before that no lanes are taken.  The caller holds ct_session_lock.
+ * said before that no thread buffers are taken.  The caller holds ct_session_lock.
  */
-void ct_lanes_close(struct ct_lanes *lanes);
+void ct_threadbufs_close(struct ct_threadbufs *threadbufs);
 
 /*
- * ct_lanes_unread - is there anything that CT_IOC_LANE_READ would tell?  Nobody may read
+ * ct_threadbufs_unread - is there anything that CT_IOC_THREADBUF_READ would tell?  Nobody may read
  * meanwhile.  May sleep.
  */
-bool ct_lanes_unread(struct ct_lanes *lanes);
+bool ct_threadbufs_unread(struct ct_threadbufs *threadbufs);
 
-/* ct_lanes_free - nobody reads them any more; memory that is mapped lives on. */
-void ct_lanes_free(struct ct_lanes *lanes);
+/* ct_threadbufs_free - nobody reads them any more; memory that is mapped lives on. */
+void ct_threadbufs_free(struct ct_threadbufs *threadbufs);
 
-/* CT_IOC_LANE, for the current thread.  May sleep.  Errors as in cudatrace.h. */
-int ct_lane_make(struct ct_lane_new *arg);
+/* CT_IOC_THREADBUF, for the current thread.  May sleep.  Errors as in cudatrace.h. */
+int ct_threadbuf_make(struct ct_threadbuf_new *arg);
 
-/* CT_IOC_LANE_READ.  May sleep.  Errors as in cudatrace.h. */
-int ct_lane_read(struct ct_session_state *s, struct ct_lane_read *arg);
+/* CT_IOC_THREADBUF_READ.  May sleep.  Errors as in cudatrace.h. */
+int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg);
 
 #endif

@@ -40,8 +40,8 @@
  *   .registry      text, append-only under an exclusive lock (flock): one line
  *                  for each thing that got an id at run time (section 3)
  *   .open-PID-N    the open calls of the thread whose stream is u-PID-N: a
- *                  struct ct_open_page, mapped by its thread; of a busy thread
- *                  also the slots of struct ct_handover with its newest packets:
+ *                  struct ct_inflight_page, mapped by its thread; of a busy thread
+ *                  also the slots of struct ct_subbufs with its newest packets:
  *                  those whose seq is higher than the stream's last belong behind it
  *   .recorder      struct ct_recorder_page, while cudatrace record stores for them
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: lost
@@ -86,7 +86,7 @@
  *
  * /dev/cudatrace, by the mode it was opened with:
  *   O_WRONLY   a producer: CT_IOC_VERSION, CT_IOC_DEFINE, CT_IOC_STRING,
- *              CT_IOC_MARK, CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_LANE; it reads
+ *              CT_IOC_MARK, CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_THREADBUF; it reads
  *              nothing.  Anyone whom the file's mode lets open it.
  *   O_RDONLY   a reader: read(), poll(), mmap() of what is read-only, and the
  *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be
@@ -99,8 +99,8 @@
  * overwrite, and which probe groups are armed.  It belongs to the file that
  * started it and ends with CT_IOC_STOP or when that file is closed; a second
  * CT_IOC_START gets EBUSY and the holder's pid.  If that file is closed without
- * CT_IOC_STOP (its process was killed) while rings or lanes hold what it has not
- * or asked for, the session ends as well, but is *left*: CT_IOC_TAKE gives it to
+ * CT_IOC_STOP (its process was killed) while rings or thread buffers hold what it has not
+ * or asked for, the session ends as well, but is *left*: CT_IOC_ADOPT gives it to
  * whoever comes next.  A read() with no session starts
  * one with the defaults (all groups, overwrite), which ends when its file is
  * closed; a CT_IOC_START takes over from such a default session.  With no
@@ -117,7 +117,7 @@
  * A blocking read() and poll(), select() and epoll wait for a *watermark*
  * (CT_IOC_WATERMARK), by default for one record.  What is unread is counted from
  * where this file's read() stands; once the file has mapped a CPU's data, from
- * what the consumer page says (the owner) or from the last CT_IOC_SEEN.  Bytes are as
+ * what the consumer page says (the owner) or from the last CT_IOC_READ_DONE.  Bytes are as
  * they lie in the rings, headers of packets included.
  *
  * pids and tids in the text are those of the pid namespace of the task that opened the
@@ -125,8 +125,8 @@
  * and in the fields ppid, uid, owner_pid, and other and waker of sched_switch and
  * sched_wakeup.  A process that is not visible there, or is gone by then, shows as 0; a
  * user who has no number there as the kernel's overflow uid (65534).  Records in memory,
- * packets of lanes and so what is recorded hold the initial namespaces' numbers, in these
- * fields as well: mmap() and CT_IOC_LANE_READ are refused in any other (EPERM).
+ * packets of thread buffers and so what is recorded hold the initial namespaces' numbers, in these
+ * fields as well: mmap() and CT_IOC_THREADBUF_READ are refused in any other (EPERM).
  *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts
@@ -163,16 +163,16 @@
  * Everything that a producer or a mapping's owner writes is a claim: the module
  * checks sizes, ids and positions, and stamps time, cpu, pid, tid and uid itself.
  *
- * 6. THE CLOCK AND LANES
+ * 6. THE CLOCK AND THREAD BUFFERS
  *
  * CT_IOC_CLOCK maps a page (struct ct_clock_page) that turns the time-stamp counter
  * into CLOCK_MONOTONIC without a system call, by the same lines that the module
  * stamps its own records with: so a time taken in a program and one taken in the
- * kernel compare exactly.  Line n lies at line[n % CT_CLOCK_LINES]:
+ * kernel compare exactly.  Line n lies at line[n % CT_CLOCK_SEGMENTS]:
  *   1. n = newest (acquire).  0: there is no line, use clock_gettime().
  *   2. Read the counter, then take line n; if the counter is below its tsc, take
  *      line n - 1 instead.
- *   3. If counter - tsc >= CT_CLOCK_LASTS * (until - tsc) there is no line for it
+ *   3. If counter - tsc >= CT_CLOCK_VALID_SPANS * (until - tsc) there is no line for it
  *      (also where line n - 1 is none, which is zeros): use clock_gettime().
  *   4. ns = line.ns + ((counter - line.tsc) * line.mult >> 32), in 64 bits.
  *   5. newest again; if it has moved by more than 1, begin anew.
@@ -180,35 +180,35 @@
  * A line goes on where the one before it ends: time never steps back, on no CPU,
  * nor between two of them, as far as their counters agree (the kernel says so).
  *
- * A *lane* is memory of the module's that a thread has mapped, a ring of slots, each
+ * A *thread buffer* is memory of the module's that a thread has mapped, a ring of slots, each
  * of which takes one packet of a thread's stream.  A thread writes records there by
  * plain stores, as it would into a file of its own (section 2), without a system
- * call.  It exists while a session runs whose owner reads lanes (CT_SESSION_LANES);
+ * call.  It exists while a session runs whose owner reads thread buffers (CT_SESSION_THREADBUFS);
  * the clock page tells a number in "session" then, else 0: while another file than the
  * owner's reads the session by read(), or waits for it by poll(), threads record by
  * CT_IOC_MARK, for those readers see rings alone.  The thread writes
  *   - into slot i % slots the packet number i: head without the magic, then magic,
  *     then records; content_size after each record (release);
- *   - "produced" in the lane's head: packets begun.  It may begin packet i only if
+ *   - "produced" in the thread buffer's head: packets begun.  It may begin packet i only if
  *     i - consumed < slots; if not, the record is lost and counted in the head's
  *     "lost", and in "lost" of the next packet that it begins;
- *   - its open calls into the second page (struct ct_open_page).
- * A lane is not inherited by fork().  It ends when it is unmapped, and so with its
+ *   - its open calls into the second page (struct ct_inflight_page).
+ * A thread buffer is not inherited by fork().  It ends when it is unmapped, and so with its
  * process; what was written is read all the same.
  *
- * A pause and a filter close the lanes that there are: of what a thread writes there from
+ * A pause and a filter close the thread buffers that there are: of what a thread writes there from
  * then on nothing is passed on (a record that it was just writing counts as lost).  The
  * clock page tells 0 as long as that lasts, and another number afterwards: a thread whose
- * lane has not the number that the page tells asks for a new one, and unmaps the old.
+ * thread buffer has not the number that the page tells asks for a new one, and unmaps the old.
  *
- * Readers never see this memory.  CT_IOC_LANE_READ copies records that are there,
+ * Readers never see this memory.  CT_IOC_THREADBUF_READ copies records that are there,
  * looks at each (class, size, time), and makes a packet of its own of them, whose
  * head it fills: pid, tid, uuid and stream as the module knows them, seq, times.
- * A time before the lane's begin, before the last record's or after now is moved
- * into that range; a uid is the lane's; what cannot be a record ends the packet, and
+ * A time before the thread buffer's begin, before the last record's or after now is moved
+ * into that range; a uid is the thread buffer's; what cannot be a record ends the packet, and
  * the rest of it counts as lost.  A record that its producer's rate (CT_IOC_LIMITS) has
  * no room for is left out, and counted in the packet's lost and in the facts page.
- * Inside these bounds, what a lane says is the claim of its process.
+ * Inside these bounds, what a thread buffer says is the claim of its process.
  *
  * 7. VERSIONS
  *
@@ -220,6 +220,10 @@
  * begin with their size, so that fields may be added at their end: a caller with
  * a shorter struct is served with zeros for what it lacks; a longer one must
  * have zeros in what the module doesn't know (else E2BIG).
+ *
+ * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
+ * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
+ * so did both versions.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H
@@ -230,7 +234,7 @@
 
 #define CT_ABI_VERSION		1
 #define CT_SCHEMA_VERSION	1
-#define CT_VERSION		"0.1.0"	/* of the product; dkms.conf says it too */
+#define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"
 
@@ -333,33 +337,33 @@ struct ct_thread_record {
 /* ------------------------------------------- open calls of a thread -------- */
 /*
  * .open-PID-N: one page, mapped shared by its thread.  depth is how many calls
- * are open; entry[i] is valid for i < min(depth, CT_OPEN_MAX).  The thread
+ * are open; entry[i] is valid for i < min(depth, CT_INFLIGHT_MAX).  The thread
  * stores the entry before it raises depth, and lowers depth after it has written the
  * call's record: an entry whose op is also that of the stream's last record returned.
  */
-#define CT_OPEN_MAX		60
-#define CT_OPEN_PACKET		4096u
-struct ct_open_call {
+#define CT_INFLIGHT_MAX		60
+#define CT_INFLIGHT_PACKET		4096u
+struct ct_inflight_call {
 	__u64 begin;		/* ns */
 	__u64 op;
 	__u64 stack;		/* the end of its frame, the lowest address */
 	__u32 class;
 	__u32 flags;		/* CT_OPEN_*; bytes of its record's payload << 8 */
 };
-#define CT_OPEN_NO_BEGIN	1	/* a query: begin is only a lower bound */
-#define CT_OPEN_HAS_BEGIN	2	/* a record of its begin was written */
-struct ct_open_page {
+#define CT_INFLIGHT_NO_BEGIN	1	/* a query: begin is only a lower bound */
+#define CT_INFLIGHT_HAS_BEGIN	2	/* a record of its begin was written */
+struct ct_inflight_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
 	__u32 pid;
 	__u32 tid;
 	__u32 depth;
 	__u32 reserved[3];
-	struct ct_open_call entry[CT_OPEN_MAX];
+	struct ct_inflight_call entry[CT_INFLIGHT_MAX];
 };
 
 /*
- * At byte CT_OPEN_HANDOVER of .open-PID-N; slot i is at CT_OPEN_PACKET + i * slot_size.  A
+ * At byte CT_INFLIGHT_SUBBUFS of .open-PID-N; slot i is at CT_INFLIGHT_PACKET + i * slot_size.  A
  * busy thread makes packet n (0, 1, ...) in slot n % slots.  When it is full, the thread
  * says in at[] where in the stream it belongs, then raises filled.  It is stored there by
  * the recorder, which then raises stored; or, if the slot is wanted before that, by the
@@ -367,24 +371,24 @@ struct ct_open_page {
  * and never a packet before the one that precedes it is stored.  The recorder takes a
  * copy first, which is good if filled is still less than n + slots after that.
  */
-#define CT_OPEN_HANDOVER	2048u
-#define CT_HANDOVER_SLOTS	8u	/* at most */
-struct ct_handover {
-	__u32 slots;		/* 0: none yet */
-	__u32 slot_size;	/* bytes */
-	__u64 filled;
-	__u64 stored;
+#define CT_INFLIGHT_SUBBUFS	2048u
+#define CT_SUBBUFS_MAX	8u	/* at most */
+struct ct_subbufs {
+	__u32 subbufs;		/* 0: none yet */
+	__u32 subbuf_size;	/* bytes */
+	__u64 published;
+	__u64 drained;
 	struct {
 		__u64 offset;	/* in the stream */
 		__u64 size;	/* bytes: its content, and so its packet_size there */
-	} at[CT_HANDOVER_SLOTS];
+	} at[CT_SUBBUFS_MAX];
 };
 
 /* .recorder: written by all threads; a futex wakes the recorder. */
 struct ct_recorder_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
-	__u32 filled;		/* packets, by all threads: the futex */
+	__u32 published;		/* packets, by all threads: the futex */
 	__u32 threads;		/* that began to fill slots */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
 };
@@ -421,7 +425,7 @@ struct ct_facts {
 	__u32 triggers;		/* triggers that have fired so far */
 	__u32 schema;		/* CT_SCHEMA_VERSION */
 	__u32 reserved;
-	__u64 lanes_limited;	/* records of lanes that limits kept out (CT_LOST_RATE) */
+	__u64 threadbufs_limited;	/* records of thread buffers that limits kept out (CT_LOST_RATE) */
 };
 
 /* Why a record was lost, the index of lost[]: X(ID, word in the output). */
@@ -447,34 +451,34 @@ struct ct_cpu_consumer {
 	__u64 consumed;
 };
 
-/* ------------------------------------------------------- clock and lanes --- */
-struct ct_clock_line {
+/* ------------------------------------------------------- clock and thread buffers --- */
+struct ct_clock_segment {
 	__u64 tsc;		/* the counter where the line begins */
 	__u64 ns;		/* CLOCK_MONOTONIC there */
 	__u64 until;		/* the next line begins here or later */
 	__u64 mult;		/* ns a tick, 32 bits of it behind the point */
 };
-#define CT_CLOCK_LINES	4
-#define CT_CLOCK_LASTS	8	/* times its promise that a line may be used at most */
+#define CT_CLOCK_SEGMENTS	4
+#define CT_CLOCK_VALID_SPANS	8	/* times its promise that a line may be used at most */
 struct ct_clock_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
 	__u32 newest;		/* number of the newest line, 0: none */
-	__u32 session;		/* number of the lanes that are taken now, 0: none are */
+	__u32 session;		/* number of the thread buffers that are taken now, 0: none are */
 	__u32 recording;	/* 0: CT_IOC_MARK and CT_IOC_BEGIN would write nothing */
 	__u32 reserved32;
 	__u64 reserved[5];
-	struct ct_clock_line line[CT_CLOCK_LINES];
+	struct ct_clock_segment segment[CT_CLOCK_SEGMENTS];
 };
 
-/* The first page of a lane.  The second is a struct ct_open_page, then come slots. */
-struct ct_lane_head {
+/* The first page of a thread buffer.  The second is a struct ct_inflight_page, then come slots. */
+struct ct_threadbuf_head {
 	__u32 magic;		/* CT_MAGIC; this and the next eight by the module */
 	__u32 abi;
 	__u32 stream;		/* N of u-PID-N */
-	__u32 session;		/* as in the clock page when the lane was made */
-	__u32 slots;
-	__u32 slot_size;	/* bytes of a packet */
+	__u32 session;		/* as in the clock page when the thread buffer was made */
+	__u32 subbufs;
+	__u32 subbuf_size;	/* bytes of a packet */
 	__u32 pid;		/* in the initial pid namespace */
 	__u32 tid;
 	__u8  uuid[16];
@@ -483,12 +487,12 @@ struct ct_lane_head {
 	__u64 produced;		/* by the thread: packets begun */
 	__u64 lost;		/* by the thread: records that found no room */
 };
-#define CT_LANE_DATA		8192u	/* where the first slot begins */
-#define CT_LANE_SLOT_MIN	4096u
-#define CT_LANE_SLOT_MAX	(1u << 20)
-#define CT_LANE_SLOTS_MAX	64u
-#define CT_LANE_QUOTA		(256ull << 20)	/* bytes of all lanes of a user */
-#define CT_LANE_QUOTA_LANES	4096		/* and how many he may have */
+#define CT_THREADBUF_DATA		8192u	/* where the first slot begins */
+#define CT_THREADBUF_SUBBUF_MIN	4096u
+#define CT_THREADBUF_SUBBUF_MAX	(1u << 20)
+#define CT_THREADBUF_SUBBUFS_MAX	64u
+#define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes of all thread buffers of a user */
+#define CT_THREADBUF_QUOTA_COUNT	4096		/* and how many he may have */
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
@@ -526,8 +530,8 @@ struct ct_version {
 #define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
 #define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
 #define CT_SESSION_DEFAULT	8u	/* started by a read() */
-#define CT_SESSION_LANES	32u	/* the owner reads lanes; not with OVERWRITE */
-#define CT_SESSION_LEFT		16u	/* CT_IOC_TAKE: its owner was closed without stopping it */
+#define CT_SESSION_THREADBUFS	32u	/* the owner reads thread buffers; not with OVERWRITE */
+#define CT_SESSION_ORPHANED		16u	/* CT_IOC_ADOPT: its owner was closed without stopping it */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -537,7 +541,7 @@ struct ct_session {
 	__u8  uuid[16];
 	__u64 start;
 	__u32 cpus;
-	__u32 holder;
+	__u32 owner_pid;
 };
 
 /* Probe groups: X(ID, word) */
@@ -792,19 +796,19 @@ struct ct_trigger_set {
  * CT_IOC_CLOCK: producer; maps the clock page, read-only, into the caller.
  * Errors: ENOMEM.
  *
- * CT_IOC_LANE: producer; makes a lane for the calling thread and maps it.  in:
- * slot_size and slots, powers of two; previous: the stream of this thread's lane
+ * CT_IOC_THREADBUF: producer; makes a thread buffer for the calling thread and maps it.  in:
+ * slot_size and slots, powers of two; previous: the stream of this thread's thread buffer
  * that it takes the place of and that was unmapped (the stream goes on), or
- * CT_LANE_NONE.  out: address, length.  Its memory is charged to the caller's cgroup.
- * Errors: ENODATA no session that takes lanes runs, a filter is set (it is applied to
+ * CT_THREADBUF_NONE.  out: address, length.  Its memory is charged to the caller's cgroup.
+ * Errors: ENODATA no session that takes thread buffers runs, a filter is set (it is applied to
  * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT
- * CT_LANE_QUOTA or _LANES; ENOMEM.
+ * CT_THREADBUF_QUOTA or CT_THREADBUF_QUOTA_COUNT; ENOMEM.
  *
- * CT_IOC_LANE_READ: the file that started the session, also after CT_IOC_STOP, or that
- * took it (CT_IOC_TAKE).
- * Gives what the lanes have next, in the order of each stream: a packet of stream
- * u-pid-stream, or (what CT_LANE_OPEN) the open calls of one that has ended.
- * in: buf, len: at least CT_LANE_SLOT_MAX; flags: CT_LANE_READ_ALL: also what stands
+ * CT_IOC_THREADBUF_READ: the file that started the session, also after CT_IOC_STOP, or that
+ * took it (CT_IOC_ADOPT).
+ * Gives what the thread buffers have next, in the order of each stream: a packet of stream
+ * u-pid-stream, or (what CT_THREADBUF_INFLIGHT) the open calls of one that has ended.
+ * in: buf, len: at least CT_THREADBUF_SUBBUF_MAX; flags: CT_THREADBUF_READ_ALL: also what stands
  * in packets that are not full; with no session running any more also the open
  * calls of the threads that live.  out: what, pid, stream, bytes.
  * What is given is gone for all others, so what was taken needs CAP_PERFMON or
@@ -817,24 +821,24 @@ struct ct_clock_map {
 	__u32 length;		/* out: bytes mapped */
 	__u64 address;		/* out */
 };
-#define CT_LANE_NONE		0xffffffffu
-struct ct_lane_new {
+#define CT_THREADBUF_NONE		0xffffffffu
+struct ct_threadbuf_new {
 	__u32 size;
-	__u32 slot_size;
-	__u32 slots;
+	__u32 subbuf_size;
+	__u32 subbufs;
 	__u32 previous;
 	__u64 address;		/* out */
 	__u64 length;		/* out */
 };
-#define CT_LANE_READ_ALL	1u
-#define CT_LANE_PACKET		0u
-#define CT_LANE_OPEN		1u
-struct ct_lane_read {
+#define CT_THREADBUF_READ_ALL	1u
+#define CT_THREADBUF_PACKET		0u
+#define CT_THREADBUF_INFLIGHT		1u
+struct ct_threadbuf_read {
 	__u32 size;
 	__u32 flags;
 	__u64 buf;
 	__u32 len;
-	__u32 what;		/* out: CT_LANE_PACKET or CT_LANE_OPEN */
+	__u32 what;		/* out: CT_THREADBUF_PACKET or CT_THREADBUF_INFLIGHT */
 	__u32 pid;		/* out */
 	__u32 stream;		/* out */
 	__u32 bytes;		/* out: copied to buf */
@@ -850,7 +854,7 @@ struct ct_lane_read {
  * then on the rings are looked at every 10 ms.  A read() with O_NONBLOCK gives what
  * there is.  Errors: EINVAL reserved is not 0.
  *
- * CT_IOC_SEEN: reader by mmap() that does not own the session: what is committed now
+ * CT_IOC_READ_DONE: reader by mmap() that does not own the session: what is committed now
  * counts as read for poll().  (Call it before you read committed.)  ENODATA: no
  * session.
  */
@@ -868,15 +872,15 @@ struct ct_watermark {
  * CT_LIMIT_CGROUP a cgroup v2; two of them may fall together and then share.  It
  * holds for every record that is written in a task, interrupts' are not limited; those of
  * sched_switch and sched_wakeup are charged to the thread that they are about, wherever
- * they are written.  What a lane holds is charged when it is read, each record and each
- * open call to its own time and to whose the lane was when it was made.
+ * they are written.  What a thread buffer holds is charged when it is read, each record and each
+ * open call to its own time and to whose the thread buffer was when it was made.
  *   records, bytes   a second, of all CPUs together; a second's worth at once is let
  *                    through.  0: no limit.  Beyond: lost[CT_LOST_RATE].
  *   share            percent of each CPU's ring that one producer's records may
  *                    occupy before they are consumed, exact to a packet: 1 to 100,
  *                    0: the default.  For a lossless session alone: what overwrites
- *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].  A lane
- *                    takes nothing of a ring; lanes have CT_LANE_QUOTA.
+ *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].  A thread buffer
+ *                    takes nothing of a ring; thread buffers have CT_THREADBUF_QUOTA.
  * A lossless session begins with CT_SHARE_DEFAULT by user and no rates.
  * CT_IOC_GET_LIMITS: reader.  Errors: EINVAL an unknown flag, both of them, a share
  * above 100; ENODATA; EPERM; ENOMEM.
@@ -894,13 +898,13 @@ struct ct_limits {
 };
 
 /*
- * CT_IOC_TAKE: reader: this file now maps the session that a closed owner left, and
- * is told of it (flags with CT_SESSION_LEFT; holder is the pid that it had).  Its
+ * CT_IOC_ADOPT: reader: this file now maps the session that a closed owner left, and
+ * is told of it (flags with CT_SESSION_ORPHANED; holder is the pid that it had).  Its
  * rings no longer change; how far its owner had read stands in the status pages.
  * It stays until the next CT_IOC_START, until a file that has taken it calls
  * CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module goes.  A file
  * that has taken one and then starts its own has let go of the other: from then on it
- * maps, reads lanes of and stops its own (what it has mapped stays), and may take again.
+ * maps, reads thread buffers of and stops its own (what it has mapped stays), and may take again.
  * ENODATA: nothing was left; EBUSY: this file has taken one already.
  */
 
@@ -925,13 +929,13 @@ struct ct_limits {
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
 #define CT_IOC_WATERMARK	_IOWR(CT_IOC_TYPE, 20, struct ct_watermark)
-#define CT_IOC_SEEN		_IO(CT_IOC_TYPE, 21)
+#define CT_IOC_READ_DONE		_IO(CT_IOC_TYPE, 21)
 #define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
 #define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
 #define CT_IOC_PROBE_ARM	_IO(CT_IOC_TYPE, 25)
-#define CT_IOC_TAKE		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
+#define CT_IOC_ADOPT		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
-#define CT_IOC_LANE		_IOWR(CT_IOC_TYPE, 31, struct ct_lane_new)
-#define CT_IOC_LANE_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_lane_read)
+#define CT_IOC_THREADBUF		_IOWR(CT_IOC_TYPE, 31, struct ct_threadbuf_new)
+#define CT_IOC_THREADBUF_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_threadbuf_read)
 
 #endif

@@ -113,13 +113,13 @@ trace_marker_raw() {
 	echo > $tracing/trace
 }
 
-# by_library NAME LANES: calls of the preload library, recorded by lanes or by ioctls
+# by_library NAME THREADBUFS: calls of the preload library, recorded by thread buffers or by ioctls
 by_library() {
 	local what plain n records all
 	export LD_LIBRARY_PATH=$folder/userlib
 	all=$("$folder/library" all)
 	"$folder/library" > /tmp/library.plain
-	CUDATRACE_LANES=$2 /mnt/build/cudatrace record -q -f -o /tmp/library.trace -- "$folder/library" \
+	CUDATRACE_THREADBUFS=$2 /mnt/build/cudatrace record -q -f -o /tmp/library.trace -- "$folder/library" \
 		> /tmp/library.traced
 	unset LD_LIBRARY_PATH
 	/mnt/build/cudatrace export --format jsonl -f -o /tmp/library.jsonl /tmp/library.trace
@@ -247,7 +247,7 @@ $kernel cudatrace "$bare" || { failed=1; say "a row of the module's is missing";
 gone cudatrace
 $kernel lossless "$bare" || { failed=1; say "a row of a lossless session is missing"; }
 gone cudatrace
-by_library lane 1 && by_library ioctl 0 || failed=1
+by_library threadbuf 1 && by_library ioctl 0 || failed=1
 gone cudatrace
 # Once more by the kernel's clock, which counts where the time-stamp counter is not good.
 if rmmod cudatrace && insmod "$CUDATRACE_KO" tsc_clock=0; then

@@ -48,7 +48,7 @@ static int flip(const char *path, unsigned int seed)
 
 static int hold(const char *dir)
 {
-	struct ct_open_page *page;
+	struct ct_inflight_page *page;
 	char path[4096];
 	int fd;
 

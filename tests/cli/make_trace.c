@@ -238,7 +238,7 @@ static void basic(void)
 /* Killed inside two nested calls; a packet that was prepared; no metadata. */
 static void unfinished(void)
 {
-	struct ct_open_page page = {
+	struct ct_inflight_page page = {
 		.magic = CT_MAGIC, .abi = CT_ABI_VERSION, .pid = PID, .tid = PID, .depth = 3,
 	};
 	struct ct_alloc alloc = { 10, 1 };
@@ -272,9 +272,9 @@ static void unfinished(void)
 	fclose(u.file);
 	thread_head(&u, PID);
 	/* The third has its record already: killed before the page was told. */
-	page.entry[0] = (struct ct_open_call){ START + 9000, u.head.op_base + 1000, 0, CONTEXT, 0 };
-	page.entry[1] = (struct ct_open_call){ START + 9890, u.head.op_base + 1001, 0, SYNC, 0 };
-	page.entry[2] = (struct ct_open_call){ START + 9900, u.head.op_base + 99, 0, ALLOC, 0 };
+	page.entry[0] = (struct ct_inflight_call){ START + 9000, u.head.op_base + 1000, 0, CONTEXT, 0 };
+	page.entry[1] = (struct ct_inflight_call){ START + 9890, u.head.op_base + 1001, 0, SYNC, 0 };
+	page.entry[2] = (struct ct_inflight_call){ START + 9900, u.head.op_base + 99, 0, ALLOC, 0 };
 	f = create(".open-4242-1");
 	if (fwrite(&page, sizeof(page), 1, f) != 1)
 		die("fwrite");

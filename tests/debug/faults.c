@@ -384,7 +384,7 @@ static int op_seen(void)
 
 	if (fd < 0)
 		return errno;
-	err = call(fd, CT_IOC_SEEN, NULL);
+	err = call(fd, CT_IOC_READ_DONE, NULL);
 	close(fd);
 	return err;
 }
@@ -409,7 +409,7 @@ static int op_take(void)
 	fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
-	err = call(fd, CT_IOC_TAKE, &tell);
+	err = call(fd, CT_IOC_ADOPT, &tell);
 	if (!err) {
 		p = map(fd, CT_MMAP_DATA(0), 8192, PROT_READ);
 		if (!p)

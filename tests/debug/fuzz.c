@@ -3,7 +3,7 @@
  * A generated fuzz of /dev/cudatrace: valid structs with something spoilt, sizes and
  * pointers of all kinds, every mode of opening, any mapping, read/poll/epoll/close
  * against each other, descriptors that are shared and forked, a consumer page that is
- * scribbled on all the time, and lanes.  The kernel's own checks are the judge of what
+ * scribbled on all the time, and thread buffers.  The kernel's own checks are the judge of what
  * happens inside; here every refusal has to be an errno that cudatrace.h names.
  *
  * Usage: fuzz [SECONDS [SEED]].  Prints TAP, and the seed.
@@ -305,9 +305,9 @@ static void one_process(int number, uint64_t seed)
 
 /*
  * A session of its own now and then, on whose consumer pages nothing true is ever
- * written, whose lanes are read, and a reader that follows whatever runs.
+ * written, whose thread buffers are read, and a reader that follows whatever runs.
  */
-static uint64_t lane_answers, lane_lies;
+static uint64_t threadbuf_answers, threadbuf_lies;
 
 static volatile int draining;
 
@@ -318,25 +318,25 @@ static void *drain(void *arg)
 
 	state = (uintptr_t)arg | 1;
 	while (draining) {
-		n = lane_drain(s->fd);
-		lane_lies += n == ~0ull;
-		__atomic_fetch_add(&lane_answers, n == ~0ull ? 0 : n, __ATOMIC_RELAXED);
+		n = threadbuf_drain(s->fd);
+		threadbuf_lies += n == ~0ull;
+		__atomic_fetch_add(&threadbuf_answers, n == ~0ull ? 0 : n, __ATOMIC_RELAXED);
 		usleep(1000);
 	}
 	return NULL;
 }
 
-/* Before others read this session, which has lanes refused. */
-static void take_lanes(int fd)
+/* Before others read this session, which has thread buffers refused. */
+static void read_threadbufs(int fd)
 {
-	struct ct_lane_new arg;
+	struct ct_threadbuf_new arg;
 	int i;
 
 	for (i = 0; i < 12; i++) {
-		arg = (struct ct_lane_new){ .size = sizeof(arg) };
-		lane_make(&arg);
-		if (!call(fd, CT_IOC_LANE, &arg))
-			lane_keep(&arg);
+		arg = (struct ct_threadbuf_new){ .size = sizeof(arg) };
+		threadbuf_make(&arg);
+		if (!call(fd, CT_IOC_THREADBUF, &arg))
+			threadbuf_keep(&arg);
 	}
 }
 
@@ -353,12 +353,12 @@ static void *scribble(void *arg)
 	fd = open(CT_DEVICE_PATH, O_WRONLY | O_CLOEXEC);
 	fuzz_define(fd);
 	for (;;) {
-		if (session_start(&s, 4096, 4, below(4) ? CT_SESSION_LANES : 0)) {
+		if (session_start(&s, 4096, 4, below(4) ? CT_SESSION_THREADBUFS : 0)) {
 			close(s.fd);
 			usleep(1000);
 			continue;
 		}
-		take_lanes(s.fd);
+		read_threadbufs(s.fd);
 		draining = 1;
 		pthread_create(&reader, NULL, drain, &s);
 		for (i = below(100000); i < 100000; i++) {
@@ -442,7 +442,7 @@ int main(int argc, char **argv)
 		far = 0;
 		for (i = 0; i < PROCESSES; i++)
 			far += came_far(all, i);
-		far += __atomic_load_n(&lane_answers, __ATOMIC_RELAXED) != 0;
+		far += __atomic_load_n(&threadbuf_answers, __ATOMIC_RELAXED) != 0;
 		passed = (now() - begin) / 1000000000;
 	} while (passed < seconds || (far <= PROCESSES && passed < 15 * seconds));
 	for (i = 0; i <= PROCESSES; i++)
@@ -462,12 +462,12 @@ int main(int argc, char **argv)
 		   (unsigned long long)all[i].done, (unsigned long long)all[i].refused,
 		   (unsigned long long)all[i].bad, all[i].bad ? ": " : "", all[i].said);
 		ok(came_far(all, i),
-		   "it came far: %llu sessions, %llu mappings, %llu lanes",
+		   "it came far: %llu sessions, %llu mappings, %llu thread buffers",
 		   (unsigned long long)all[i].starts, (unsigned long long)all[i].maps,
-		   (unsigned long long)all[i].lanes);
+		   (unsigned long long)all[i].threadbufs);
 	}
-	ok(lane_answers && !lane_lies, "lanes were read: %llu packets and pages, %llu that are not valid",
-	   (unsigned long long)lane_answers, (unsigned long long)lane_lies);
+	ok(threadbuf_answers && !threadbuf_lies, "thread buffers were read: %llu packets and pages, %llu that are not valid",
+	   (unsigned long long)threadbuf_answers, (unsigned long long)threadbuf_lies);
 	i = tap_done();
 	fflush(stdout);
 	_exit(i);

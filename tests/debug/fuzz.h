@@ -7,7 +7,7 @@
 
 /* A process's, in memory that its parent sees. */
 struct tally {
-	uint64_t done, refused, starts, maps, lanes, bad;
+	uint64_t done, refused, starts, maps, threadbufs, bad;
 	char said[256];		/* the first that was bad */
 };
 extern struct tally *tally;
@@ -32,7 +32,7 @@ void *bad_pointer(void);
 void unmap_rest(void *at, uint64_t size, uint64_t hole);
 
 /*
- * fuzz_ioctl.c: an ioctl; an array of marks; writing into a lane; and a session on this
+ * fuzz_ioctl.c: an ioctl; an array of marks; writing into a thread buffer; and a session on this
  * file: its errno.
  */
 void fuzz_ioctl(void);
@@ -43,18 +43,18 @@ int fuzz_start(int fd);
 /* Classes for what the process writes. */
 void fuzz_define(int fd);
 
-/* Lanes: fuzz_lane.c. */
+/* Thread buffers: fuzz_threadbuf.c. */
 
-/* A valid argument of CT_IOC_LANE, more or less. */
-void lane_make(struct ct_lane_new *arg);
+/* A valid argument of CT_IOC_THREADBUF, more or less. */
+void threadbuf_make(struct ct_threadbuf_new *arg);
 
 /* One that was made, for this thread to play with. */
-void lane_keep(const struct ct_lane_new *arg);
+void threadbuf_keep(const struct ct_threadbuf_new *arg);
 
 /* Plays: packets that are valid, or nothing like it; mappings that are not whole. */
-void fuzz_lane(const uint16_t *classes, const uint16_t *sizes, int n);
+void fuzz_threadbuf(const uint16_t *classes, const uint16_t *sizes, int n);
 
-/* Reads what the session's lanes have, as its owner: how many answers there were. */
-uint64_t lane_drain(int fd);
+/* Reads what the session's thread buffers have, as its owner: how many answers there were. */
+uint64_t threadbuf_drain(int fd);
 
 #endif

@@ -30,13 +30,13 @@ static const struct expected rows[] = {
 	ROW(TRIGGER, ENODATA, EPERM),
 	ROW(RESUME, ENODATA, EPERM),
 	ROW(WATERMARK),
-	ROW(SEEN, ENODATA, ENOMEM),
+	ROW(READ_DONE, ENODATA, ENOMEM),
 	ROW(GET_LIMITS, ENODATA),
-	ROW(TAKE, ENODATA, EBUSY),
+	ROW(ADOPT, ENODATA, EBUSY),
 	ROW(CLOCK, ENOMEM),
-	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
-	ROW(LANE, ENODATA, EDQUOT, ENOMEM),
-	ROW(LANE_READ, ENOENT, ENOSPC, EPERM),
+	ROW(THREADBUF, ENODATA, EDQUOT, ENOMEM),
+	ROW(THREADBUF, ENODATA, EDQUOT, ENOMEM),
+	ROW(THREADBUF_READ, ENOENT, ENOSPC, EPERM),
 #define LIGHT	20
 	ROW(START, EPERM, EBUSY, ENOMEM),
 	ROW(LIMITS, ENODATA, EPERM, ENOMEM),
@@ -89,10 +89,10 @@ static void make(const struct expected *row, uint64_t *buf)
 		struct ct_trigger_set trigger;
 		struct ct_watermark watermark;
 		struct ct_limits limits;
-		struct ct_lane_new lane;
-		struct ct_lane_read lane_read;
+		struct ct_threadbuf_new tb;
+		struct ct_threadbuf_read threadbuf_read;
 	} *u = (void *)buf;
-	static __thread uint8_t lane_buf[CT_LANE_SLOT_MAX];
+	static __thread uint8_t threadbuf_buf[CT_THREADBUF_SUBBUF_MAX];
 	static char controls[CT_STRING_MAX];
 	unsigned int i;
 
@@ -101,7 +101,7 @@ static void make(const struct expected *row, uint64_t *buf)
 	case CT_IOC_START:
 		u->session.subbuf_size = 4096u << below(3);
 		u->session.subbuf_count = 2u << below(4);
-		u->session.flags = below(2) ? CT_SESSION_LANES : below(4);
+		u->session.flags = below(2) ? CT_SESSION_THREADBUFS : below(4);
 		u->session.groups = below(2) ? ~0ull : 1u << CT_GROUP_ADDED;
 		break;
 	case CT_IOC_DEFINE:
@@ -179,13 +179,13 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->limits.bytes = below(2) ? 0 : odd_number();
 		u->limits.share = below(2) ? 0 : below(102);
 		break;
-	case CT_IOC_LANE:
-		lane_make(&u->lane);
+	case CT_IOC_THREADBUF:
+		threadbuf_make(&u->tb);
 		break;
-	case CT_IOC_LANE_READ:
-		u->lane_read.buf = (uintptr_t)(below(20) ? lane_buf : bad_pointer());
-		u->lane_read.len = below(8) ? sizeof(lane_buf) : below(sizeof(lane_buf));
-		u->lane_read.flags = below(3);
+	case CT_IOC_THREADBUF_READ:
+		u->threadbuf_read.buf = (uintptr_t)(below(20) ? threadbuf_buf : bad_pointer());
+		u->threadbuf_read.len = below(8) ? sizeof(threadbuf_buf) : below(sizeof(threadbuf_buf));
+		u->threadbuf_read.flags = below(3);
 		break;
 	}
 }
@@ -227,12 +227,12 @@ void fuzz_ioctl(void)
 
 		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
 	}
-	/* The same; and a lane whose address is not told stays for good: a small one. */
-	if (row->cmd == CT_IOC_LANE_READ || (row->cmd == CT_IOC_LANE && size < row->size)) {
+	/* The same; and a thread buffer whose address is not told stays for good: a small one. */
+	if (row->cmd == CT_IOC_THREADBUF_READ || (row->cmd == CT_IOC_THREADBUF && size < row->size)) {
 		make(row, buf);
 		memcpy(buf, &size, sizeof(size));
-		if (row->cmd == CT_IOC_LANE)
-			memcpy((char *)buf + 4, (uint32_t[]){ CT_LANE_SLOT_MIN, 2 }, 8);
+		if (row->cmd == CT_IOC_THREADBUF)
+			memcpy((char *)buf + 4, (uint32_t[]){ CT_THREADBUF_SUBBUF_MIN, 2 }, 8);
 	}
 	if (!below(20))
 		arg = bad_pointer();
@@ -256,8 +256,8 @@ void fuzz_ioctl(void)
 		(void)((volatile struct ct_clock_page *)(uintptr_t)clock->address)->newest;
 		munmap((void *)(uintptr_t)clock->address, clock->length);
 	}
-	if (row->cmd == CT_IOC_LANE && !err && arg == buf && size >= row->size)
-		lane_keep(arg);
+	if (row->cmd == CT_IOC_THREADBUF && !err && arg == buf && size >= row->size)
+		threadbuf_keep(arg);
 	judge(row->name, err, row->err, 6);
 }
 
@@ -327,7 +327,7 @@ int fuzz_start(int fd)
 
 void fuzz_written(void)
 {
-	fuzz_lane(class.id, class.size, 64);
+	fuzz_threadbuf(class.id, class.size, 64);
 }
 
 void fuzz_define(int fd)

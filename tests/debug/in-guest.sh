@@ -50,7 +50,7 @@ if wanted faults && [ -e $debugfs/failslab ]; then
 fi
 load-module || exit
 if wanted device; then
-	for name in device control clock readers rights limits namespaces lives text lane lane_limits lane_close hotplug; do
+	for name in device control clock readers rights limits namespaces lives text threadbuf threadbuf_limits threadbuf_close hotplug; do
 		[ ! -x /mnt/build/tests/$name ] || one $name $name
 	done
 	timeout 2 cat /dev/cudatrace >cat.jsonl & cat=$!

@@ -5,7 +5,7 @@
  * around it, on every CPU, across changes of the line and jumps between CPUs; and all
  * of them stay near CLOCK_MONOTONIC.  Run as root in the guest.  Prints TAP.
  */
-#include "line.h"
+#include "clock_segment.h"
 
 #define MARKS	100000		/* each on every CPU */
 #define NEAR_NS	50000

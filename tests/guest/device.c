@@ -119,7 +119,7 @@ static void test_session(void)
 	   s.facts->subbuf_size == 65536 && s.facts->subbuf_count == 4 &&
 	   !memcmp(s.facts->uuid, s.arg.uuid, 16), "a session starts; its facts can be mapped");
 	arg = (struct ct_session){ .size = sizeof(arg) };
-	ok(call(rw, CT_IOC_START, &arg) == EBUSY && arg.holder == (uint32_t)getpid(),
+	ok(call(rw, CT_IOC_START, &arg) == EBUSY && arg.owner_pid == (uint32_t)getpid(),
 	   "a second one: EBUSY and whose it is");
 	ok(call(rw, CT_IOC_STOP, NULL) == EPERM, "only the owner stops it");
 	for (i = 0; i < (int)s.arg.cpus; i++)

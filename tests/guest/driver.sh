@@ -41,7 +41,7 @@ cudatrace export --format jsonl -o files.jsonl trace-files
 is "$(count '.name=="ioctl" and .type=="syscall" and .phase=="E"' files.jsonl)" "$(grep 'ioctl(' strace2.txt | grep -vc TCGETS)" "the library sees as many ioctls as strace"
 is "$(count '.name=="ioctl" and .phase=="E" and (.escape|not)' files.jsonl)" 0 "each with its name"
 
-# A filter that comes and goes: threads leave their lanes and get new ones, and no call is
+# A filter that comes and goes: threads leave their thread buffers and get new ones, and no call is
 # lost but one that a thread was just writing, which is told.
 LD_LIBRARY_PATH=/mnt/build/tests/userlib cudatrace record -f --subbufs 256 -o filtered -- sh -c '
 	/mnt/build/tests/userlib/inside calls 15000 2 & p=$!
@@ -57,5 +57,5 @@ lost=$(sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' filtered.err)
 [ "$calls" -le 30000 ] && [ $((calls + lost)) -ge 30000 ]
 ok $? "their calls are all there, or told as lost ($calls, $lost lost)" || cat filtered.err
 [ "$(ls filtered/u-* | wc -l)" -ge 4 ]
-ok $? "by lanes, then by ioctls, then by other lanes"
+ok $? "by thread buffers, then by ioctls, then by other thread buffers"
 rm -rf filtered filtered.jsonl

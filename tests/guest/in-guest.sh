@@ -37,9 +37,9 @@ program text "records as text"
 . $share/versions.sh
 . $share/lives.sh
 . $share/throughput.sh
-program lane "lanes"
-program lane_limits "limits of producers, by lanes"
-program lane_close "a pause and a filter, by lanes"
+program threadbuf "thread buffers"
+program threadbuf_limits "limits of producers, by thread buffers"
+program threadbuf_close "a pause and a filter, by thread buffers"
 /mnt/build/tests/limits classes >classes.tap
 ok $? "ids of classes, which the module takes along when it goes"
 grep -v '^1\.\.' classes.tap

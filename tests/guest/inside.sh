@@ -3,10 +3,10 @@
 # Sourced in the guest with the driver loaded: every ioctl inside its call.
 # $INSIDE: calls a thread, of four.
 inside=/mnt/build/tests/userlib/inside
-for lanes in 1 0; do
-	CUDATRACE_LANES=$lanes LD_LIBRARY_PATH=/mnt/build/tests/userlib \
+for threadbufs in 1 0; do
+	CUDATRACE_THREADBUFS=$threadbufs LD_LIBRARY_PATH=/mnt/build/tests/userlib \
 		cudatrace record -f --subbufs 256 -o inside -- $inside calls "$INSIDE" 4 >inside.out 2>inside.err
-	ok $? "four threads with $INSIDE calls each, an ioctl in each (lanes: $lanes)" || cat inside.out inside.err
+	ok $? "four threads with $INSIDE calls each, an ioctl in each (thread buffers: $threadbufs)" || cat inside.out inside.err
 	grep -q 'lost records  *0$' inside.err
 	ok $? "none is lost" || cat inside.err
 	cudatrace export --format jsonl inside | $inside check $((4 * INSIDE)) >inside.out

@@ -77,11 +77,11 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	ok $? "in words: $(cat memory.err)"
 	! cudatrace session status >/dev/null 2>&1
 	ok $? "and nothing is left half done"
-	cudatrace record -q -o lanes-refused -- sleep 1000 2>/dev/null & recorder=$!
+	cudatrace record -q -o threadbufs-refused -- sleep 1000 2>/dev/null & recorder=$!
 	wait_for_session
-	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec lane refused'
-	ok $? "a lane that its cgroup may not have is refused, too"
-	lane_limits order cg/recorder/cgroup.procs
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec threadbuf refused'
+	ok $? "a thread buffer that its cgroup may not have is refused, too"
+	threadbuf_limits order cg/recorder/cgroup.procs
 	ok $? "who has used up his quota is told so before there is memory"
 	kill $recorder; wait $recorder
 	! dmesg | grep -E 'vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'

@@ -228,7 +228,7 @@ static void test_mapped(void)
 	r = device(O_RDONLY);
 	data = map(r, CT_MMAP_DATA(0), 65536 * 16, PROT_READ);
 	ok(data && readable(r, YES), "another reader by mmap: all is unread");
-	ok(!call(r, CT_IOC_SEEN, NULL) && !readable(r, NO), "until it says that it has seen it");
+	ok(!call(r, CT_IOC_READ_DONE, NULL) && !readable(r, NO), "until it says that it has seen it");
 	marks(1);
 	ok(readable(r, YES), "what comes then is unread");
 	munmap(data, 65536 * 16);
@@ -249,12 +249,12 @@ static void test_left(void)
 	if (pipe(ready))
 		return;
 	fd = device(O_RDWR);
-	call(fd, CT_IOC_TAKE, &arg);
+	call(fd, CT_IOC_ADOPT, &arg);
 	call(fd, CT_IOC_STOP, NULL);	/* what tests before us left */
 	close(fd);
 	pin(0);
 	fd = device(O_RDWR);
-	ok(call(fd, CT_IOC_TAKE, &arg) == ENODATA, "nothing is left by nobody: ENODATA");
+	ok(call(fd, CT_IOC_ADOPT, &arg) == ENODATA, "nothing is left by nobody: ENODATA");
 	pid = fork();
 	if (!pid) {
 		session_start(&s, 4096, 16, 0);
@@ -271,9 +271,9 @@ static void test_left(void)
 	waitpid(pid, NULL, 0);
 	ok(call(fd, CT_IOC_GET_SESSION, &arg) == ENODATA, "a killed owner's session does not run");
 	arg = (struct ct_session){ .size = sizeof(arg) };
-	ok(!call(fd, CT_IOC_TAKE, &arg) && arg.flags & CT_SESSION_LEFT &&
-	   arg.holder == (uint32_t)pid, "but is left: CT_IOC_TAKE tells of it");
-	ok(call(fd, CT_IOC_TAKE, &arg) == EBUSY, "once for each file: EBUSY");
+	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED &&
+	   arg.owner_pid == (uint32_t)pid, "but is left: CT_IOC_ADOPT tells of it");
+	ok(call(fd, CT_IOC_ADOPT, &arg) == EBUSY, "once for each file: EBUSY");
 	got = (struct session){ .fd = fd, .arg = arg };
 	got.facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
 	got.cpu[0].status = map(fd, CT_MMAP_STATUS(0), PAGE, PROT_READ);
@@ -300,7 +300,7 @@ static void test_left(void)
 	s.cpu[0].consumer->consumed = s.cpu[0].status->committed;
 	session_end(&s);
 	fd = device(O_RDONLY);
-	ok(s.arg.cpus > 1 || call(fd, CT_IOC_TAKE, &arg) == ENODATA,
+	ok(s.arg.cpus > 1 || call(fd, CT_IOC_ADOPT, &arg) == ENODATA,
 	   "who has read everything leaves nothing");
 	close(fd);
 }
@@ -328,7 +328,7 @@ static void test_own(void)
 	uint8_t uuid[16];
 
 	leave(16);
-	ok(!call(fd, CT_IOC_TAKE, &arg), "a session is taken");
+	ok(!call(fd, CT_IOC_ADOPT, &arg), "a session is taken");
 	memcpy(uuid, arg.uuid, sizeof(uuid));
 	old = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
 	arg = (struct ct_session){ .size = sizeof(arg), .subbuf_size = 3 };
@@ -347,7 +347,7 @@ static void test_own(void)
 	ok(!call(fd, CT_IOC_STOP, NULL) && !facts->running, "CT_IOC_STOP ends its own");
 	leave(16);
 	arg = (struct ct_session){ .size = sizeof(arg) };
-	ok(!call(fd, CT_IOC_TAKE, &arg) && arg.flags & CT_SESSION_LEFT, "and it may take again");
+	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED, "and it may take again");
 	ok(!call(fd, CT_IOC_STOP, NULL), "and have that forgotten");
 	close(fd);
 }

@@ -40,16 +40,16 @@ ok $? "and named"
 cudatrace record -q -f -o trace-status -- true 2>/dev/null
 ok $? "unless -f is given"
 
-# What has broken tracers (tests/userlib/victim.c), by lanes and by ioctls: the same
+# What has broken tracers (tests/userlib/victim.c), by thread buffers and by ioctls: the same
 # calls must be there, and nothing lost.
 victim=/mnt/build/tests/userlib/victim
 # both COMMAND STATUS CALLS: CALLS of cuCtxSetCurrent return
 both()
 {
-	local lanes way
-	for lanes in 1 0; do
-		way=$([ $lanes = 1 ] && echo lanes || echo ioctls)
-		CUDATRACE_LANES=$lanes LD_LIBRARY_PATH=/mnt/build/tests/userlib \
+	local threadbufs way
+	for threadbufs in 1 0; do
+		way=$([ $threadbufs = 1 ] && echo threadbufs || echo ioctls)
+		CUDATRACE_THREADBUFS=$threadbufs LD_LIBRARY_PATH=/mnt/build/tests/userlib \
 			cudatrace record -f -o victim -- $victim "$1" >victim.out 2>victim.err
 		is $? "$2" "$1 by $way: its status"
 		cudatrace export --format jsonl -f -o victim.jsonl victim
@@ -57,7 +57,7 @@ both()
 		grep -q 'lost records  *0$' victim.err
 		ok $? "$1 by $way: nothing lost" || cat victim.err
 	done
-	is "$(ls -d victim/u-* 2>/dev/null | wc -l)" 0 "$1 by ioctls: no lane"
+	is "$(ls -d victim/u-* 2>/dev/null | wc -l)" 0 "$1 by ioctls: no thread buffer"
 	rm -rf victim victim.*
 }
 both many 0 20000
@@ -69,8 +69,8 @@ both exits 0 6
 both closes_all 0 3010
 both killed 137 1000
 both _exit 3 1000
-for lanes in 1 0; do
-	CUDATRACE_LANES=$lanes LD_LIBRARY_PATH=/mnt/build/tests/userlib \
+for threadbufs in 1 0; do
+	CUDATRACE_THREADBUFS=$threadbufs LD_LIBRARY_PATH=/mnt/build/tests/userlib \
 		cudatrace record -q -f -o victim -- sh -c '
 			"$0" hang &
 			# It hangs in pause().
@@ -78,6 +78,6 @@ for lanes in 1 0; do
 			kill -KILL $!
 			wait' $victim >/dev/null 2>&1
 	cudatrace export --format jsonl -f -o victim.jsonl victim
-	is "$(jq -c 'select(.name=="cuMockHang") | .phase' victim.jsonl)" '"B"' "a call that hangs shows (lanes: $lanes)"
+	is "$(jq -c 'select(.name=="cuMockHang") | .phase' victim.jsonl)" '"B"' "a call that hangs shows (thread buffers: $threadbufs)"
 done
 rm -rf victim victim.*

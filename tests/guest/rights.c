@@ -52,7 +52,7 @@ static int configures(void)
 	if (read(fd, &c, 1) != -1 || errno != EAGAIN)
 		return 50;
 	if (call(fd, CT_IOC_GET_SESSION, &s) || !(s.flags & CT_SESSION_DEFAULT) ||
-	    s.holder != (uint32_t)getpid())
+	    s.owner_pid != (uint32_t)getpid())
 		return 51;
 	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (call(fd, calls[i].cmd, calls[i].arg) != EPERM)
@@ -183,17 +183,17 @@ static int sees_no_address(void)
 }
 
 /* He may look at what a killed recorder left, and takes nothing away. */
-static int takes_lanes(void)
+static int reads_threadbufs(void)
 {
 	struct ct_session took = { .size = sizeof(took) };
-	static char buf[CT_LANE_SLOT_MAX];
-	struct ct_lane_read lane = { .size = sizeof(lane), .buf = (uintptr_t)buf,
+	static char buf[CT_THREADBUF_SUBBUF_MAX];
+	struct ct_threadbuf_read tb = { .size = sizeof(tb), .buf = (uintptr_t)buf,
 				     .len = sizeof(buf) };
-	int fd = device(O_RDWR), error = call(fd, CT_IOC_TAKE, &took);
+	int fd = device(O_RDWR), error = call(fd, CT_IOC_ADOPT, &took);
 
 	if (error)
 		return error;
-	return call(fd, CT_IOC_LANE_READ, &lane) == EPERM ? 0 : 1;
+	return call(fd, CT_IOC_THREADBUF_READ, &tb) == EPERM ? 0 : 1;
 }
 
 static void test_left(void)
@@ -213,12 +213,12 @@ static void test_left(void)
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(pid, &status, 0);
-	ok(!as_reader(takes_lanes), "a reader takes no lanes of what a recorder left: EPERM");
+	ok(!as_reader(reads_threadbufs), "a reader takes no thread buffers of what a recorder left: EPERM");
 	fd = device(O_RDONLY | O_NONBLOCK);
 	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "somebody reads, and so has a session");
 	close(fd);
 	fd = device(O_RDWR);
-	ok(!call(fd, CT_IOC_TAKE, &took) && took.holder == (uint32_t)pid,
+	ok(!call(fd, CT_IOC_ADOPT, &took) && took.owner_pid == (uint32_t)pid,
 	   "what a killed recorder left is there all the same");
 	ok(!call(fd, CT_IOC_STOP, NULL), "until who may says that it can go");
 	close(fd);

@@ -124,7 +124,7 @@ static unsigned print_fields(const char *spec, const unsigned char *p, unsigned 
 	return at;
 }
 
-#define TAIL	(CT_OPEN_PACKET + (1u << 20))	/* slots, at most */
+#define TAIL	(CT_INFLIGHT_PACKET + (1u << 20))	/* slots, at most */
 
 static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 			const char *file)
@@ -177,7 +177,7 @@ static void dump_packet(const struct ct_packet *p, unsigned long long *last,
 static long add_tail(const char *dir, const char *file, unsigned char *all, long size)
 {
 	static unsigned char page[TAIL];
-	struct ct_handover *h = (void *)(page + CT_OPEN_HANDOVER);
+	struct ct_subbufs *h = (void *)(page + CT_INFLIGHT_SUBBUFS);
 	unsigned long long seq = 0;
 	char path[4096];
 	long at = 0;
@@ -192,11 +192,11 @@ static long add_tail(const char *dir, const char *file, unsigned char *all, long
 	f = fopen(path, "r");
 	memset(page, 0, sizeof(page));
 	if (f && !fread(page, 1, sizeof(page), f))
-		h->slots = 0;
+		h->subbufs = 0;
 	if (f)
 		fclose(f);
-	for (unsigned i = 0; i < h->slots && i < CT_HANDOVER_SLOTS; i++) {
-		struct ct_packet *p = (void *)(page + CT_OPEN_PACKET + i * h->slot_size);
+	for (unsigned i = 0; i < h->subbufs && i < CT_SUBBUFS_MAX; i++) {
+		struct ct_packet *p = (void *)(page + CT_INFLIGHT_PACKET + i * h->subbuf_size);
 
 		if (p->magic != CT_MAGIC || p->seq != seq)
 			continue;
@@ -253,7 +253,7 @@ static void dump_stream(const char *dir, const char *file)
 
 static void dump_open(const char *dir, const char *file)
 {
-	struct ct_open_page p;
+	struct ct_inflight_page p;
 	char path[4096];
 	FILE *f;
 
@@ -266,7 +266,7 @@ static void dump_open(const char *dir, const char *file)
 		fclose(f);
 	if (!p.magic)
 		return;		/* killed before it was made */
-	for (unsigned i = 0; i < p.depth && i < CT_OPEN_MAX; i++)
+	for (unsigned i = 0; i < p.depth && i < CT_INFLIGHT_MAX; i++)
 		printf("open %s %u %u op=%llu level=%u begin=%llu %s\n", file, p.pid, p.tid,
 		       p.entry[i].op, i, p.entry[i].begin,
 		       p.entry[i].class <= CT_CLASS_MAX && names[p.entry[i].class] ?

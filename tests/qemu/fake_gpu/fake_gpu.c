@@ -206,7 +206,7 @@ static void add_function(struct fake_function *f, u16 device, u32 class)
 	put16(f->config + power + PCI_PM_PMC, 3);
 	put16(f->config + power + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
 
-	/* An endpoint of version 2, 16 lanes, as the driver expects to find. */
+	/* An endpoint of version 2, 16 thread buffers, as the driver expects to find. */
 	f->config[express] = PCI_CAP_ID_EXP;
 	put16(f->config + express + PCI_EXP_FLAGS, 0x0012);
 	put32(f->config + express + PCI_EXP_DEVCAP, 0x00008fe1);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A pause and a filter hold for lanes: what a thread writes into one that it has already
+ * A pause and a filter hold for thread buffers: what a thread writes into one that it has already
  * is not passed on, whatever it says of it.  Runs as root in a guest with the module
  * loaded.  Prints TAP.
  */
 #include <pthread.h>
 
-#include "lane.h"
+#include "threadbuf.h"
 
-#define SLOT	4096u
-#define SLOTS	4u
+#define SUBBUF_SIZE	4096u
+#define SUBBUFS	4u
 
-/* What keeps lanes out, and its end. */
+/* What keeps thread buffers out, and its end. */
 struct kind {
 	const char *name;
 	void (*close)(void);
@@ -57,67 +57,67 @@ static uint64_t records(void)
 /* So many records at once, or -1 if none come. */
 static int read_some(uint32_t flags)
 {
-	return lane_read(flags) || got.what != CT_LANE_PACKET ? -1 : (int)records();
+	return threadbuf_read(flags) || got.what != CT_THREADBUF_PACKET ? -1 : (int)records();
 }
 
 static void test_writing(const struct kind *k)
 {
 	uint32_t number = page->session, then;
-	struct ct_lane_head *h, *h2;
+	struct ct_threadbuf_head *h, *h2;
 	struct ct_packet *p;
 	uint64_t before;
 	int err, first, lost;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p = packet_new(h);
 	record(p, now(), class, 0, 0);
-	first = read_some(CT_LANE_READ_ALL);
+	first = read_some(CT_THREADBUF_READ_ALL);
 	record(p, now(), class, 0, 1);
 	record(p, now(), class, 0, 2);
 	before = now();
 	k->close();
-	ok(first == 1 && !page->session && !lane_new(SLOT, SLOTS, CT_LANE_NONE, &err) && err == ENODATA,
-	   "%s: no lanes from here on", k->name);
+	ok(first == 1 && !page->session && !threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err) && err == ENODATA,
+	   "%s: no thread buffers from here on", k->name);
 	record(p, before, class, 0, 3);		/* as if it had just been writing it */
 	record(p, now(), class, 0, 4);
 	p = packet_new(h);
 	record(p, now(), class, 0, 5);
-	open_of(h)->entry[0] = (struct ct_open_call) { .class = class, .op = 6, .begin = before };
-	open_of(h)->entry[1] = (struct ct_open_call) { .class = class, .op = 7, .begin = now() };
+	open_of(h)->entry[0] = (struct ct_inflight_call) { .class = class, .op = 6, .begin = before };
+	open_of(h)->entry[1] = (struct ct_inflight_call) { .class = class, .op = 7, .begin = now() };
 	open_of(h)->depth = 2;
 	ok(read_some(0) == 2, "%s: what was written before comes at once", k->name);
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "%s: what came since does not", k->name);
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: what came since does not", k->name);
 	k->open();
 	then = page->session;
-	ok(then && then != number, "%s: after it lanes have another number", k->name);
+	ok(then && then != number, "%s: after it thread buffers have another number", k->name);
 	record(p, now(), class, 0, 8);
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "%s: and the old one stays closed", k->name);
-	h2 = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and the old one stays closed", k->name);
+	h2 = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	if (ok(h2 && h2->session == then, "%s: there is a new one", k->name)) {
 		record(packet_new(h2), now(), class, 0, 9);
-		ok(read_some(CT_LANE_READ_ALL) == 1, "%s: which is read", k->name);
+		ok(read_some(CT_THREADBUF_READ_ALL) == 1, "%s: which is read", k->name);
 		drop(h2);
 	}
 	drop(h);
-	lost = read_some(CT_LANE_READ_ALL) ? -1 : (int)packet->lost;
+	lost = read_some(CT_THREADBUF_READ_ALL) ? -1 : (int)packet->lost;
 	ok(lost == 1, "%s: at its end, the record that it was just writing is lost (%d)", k->name,
 	   lost);
-	ok(!lane_read(0) && got.what == CT_LANE_OPEN &&
-	   ((struct ct_open_page *)out)->depth == 1 &&
-	   ((struct ct_open_page *)out)->entry[0].op == 6,
+	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT &&
+	   ((struct ct_inflight_page *)out)->depth == 1 &&
+	   ((struct ct_inflight_page *)out)->entry[0].op == 6,
 	   "%s: of its open calls, those that had begun before come", k->name);
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "%s: and that is all", k->name);
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and that is all", k->name);
 }
 
 /* A thread that changes what lies there already. */
 static void test_hostile(const struct kind *k)
 {
 	uint64_t after, last;
-	struct ct_lane_head *h;
+	struct ct_threadbuf_head *h;
 	struct ct_packet *p[2];
 	int err, n[3];
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p[0] = packet_new(h);
 	record(p[0], now(), class, 0, 0);
 	record(p[0], now(), class, 0, 1);
@@ -129,10 +129,10 @@ static void test_hostile(const struct kind *k)
 	record(p[0], now(), class, 0, 3);
 	record(p[1], now(), class, 0, 4);
 	((struct ct_thread_record *)(p[0] + 1))->stamp = CT_STAMP(now(), class);
-	n[0] = read_some(CT_LANE_READ_ALL);
+	n[0] = read_some(CT_THREADBUF_READ_ALL);
 	last = packet->ts_end;
-	n[1] = read_some(CT_LANE_READ_ALL);
-	n[2] = read_some(CT_LANE_READ_ALL);
+	n[1] = read_some(CT_THREADBUF_READ_ALL);
+	n[2] = read_some(CT_THREADBUF_READ_ALL);
 	ok(n[0] == 2 && n[1] == 1 && n[2] == -1,
 	   "%s: packets before the last one get no longer, too (%d, %d, %d)", k->name, n[0],
 	   n[1], n[2]);
@@ -140,68 +140,68 @@ static void test_hostile(const struct kind *k)
 	ok(last <= after + 1000000, "%s: no time lies behind it", k->name);
 	k->open();
 	drop(h);
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p[0] = packet_new(h);
 	record(p[0], now(), class, 0, 0);
 	h->produced += 1000;
 	k->close();
 	h->produced -= 1000;
 	record(p[0], now(), class, 0, 1);
-	n[0] = read_some(CT_LANE_READ_ALL);
+	n[0] = read_some(CT_THREADBUF_READ_ALL);
 	h->produced += 1;
-	n[1] = read_some(CT_LANE_READ_ALL);
+	n[1] = read_some(CT_THREADBUF_READ_ALL);
 	ok(n[0] == -1 && n[1] == -1, "%s: who has begun 1000 packets in four slots is not believed",
 	   k->name);
 	k->open();
 	drop(h);
 	ok(!read_some(0) && packet->lost, "%s: which is told at the end", k->name);
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 }
 
-/* The stream of a closed lane goes on in the one that takes its place. */
+/* The stream of a closed thread buffer goes on in the one that takes its place. */
 static void test_goes_on(const struct kind *k)
 {
-	struct ct_lane_head *h, *h2;
+	struct ct_threadbuf_head *h, *h2;
 	struct ct_packet *p;
 	uint64_t before;
 	int err, n;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p = packet_new(h);
 	record(p, now(), class, 0, 0);
 	before = now();
 	k->close();
 	record(p, before, class, 0, 1);
 	k->open();
-	h2 = lane_new(SLOT, SLOTS, h->stream, &err);
-	if (!ok(h2 && h2->stream == h->stream, "%s: a lane in its place", k->name))
+	h2 = threadbuf_new(SUBBUF_SIZE, SUBBUFS, h->stream, &err);
+	if (!ok(h2 && h2->stream == h->stream, "%s: a thread buffer in its place", k->name))
 		return;
 	record(packet_new(h2), now(), class, 0, 2);
-	n = read_some(CT_LANE_READ_ALL);
+	n = read_some(CT_THREADBUF_READ_ALL);
 	drop(h);
-	ok(n == 1 && read_some(CT_LANE_READ_ALL) == 1 && packet->seq == 1 && packet->lost == 1,
+	ok(n == 1 && read_some(CT_THREADBUF_READ_ALL) == 1 && packet->seq == 1 && packet->lost == 1,
 	   "%s: goes on with its stream, and knows what was lost", k->name);
 	drop(h2);
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 }
 
-/* ----------------------------- one that writes all the time, and gets new lanes -- */
+/* ----------------------------- one that writes all the time, and gets new thread buffers -- */
 static int closed, done;
 
 static void *write_always(void *unused)
 {
-	struct ct_lane_head *h;
+	struct ct_threadbuf_head *h;
 	struct ct_packet *p;
 	int err;
 
 	(void)unused;
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-		h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+		h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 		if (!h)
 			continue;
 		p = packet_new(h);
@@ -226,8 +226,8 @@ static void test_always(const struct kind *k)
 		usleep(2000);
 		__atomic_store_n(&closed, 0, __ATOMIC_RELEASE);
 		k->open();
-		while (!lane_read(CT_LANE_READ_ALL))
-			for (uint64_t i = 0; got.what == CT_LANE_PACKET && i < records(); i++) {
+		while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+			for (uint64_t i = 0; got.what == CT_THREADBUF_PACKET && i < records(); i++) {
 				if (((struct ct_thread_record *)(out + CT_PACKET_HEAD + i * 40))->op)
 					kept_out++;
 				else
@@ -236,7 +236,7 @@ static void test_always(const struct kind *k)
 	}
 	done = 1;
 	pthread_join(t, NULL);
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 	ok(open >= 1000 && !kept_out,
 	   "%s: of a thread that always writes, %lu records come, and %lu that should not", k->name,
@@ -245,14 +245,14 @@ static void test_always(const struct kind *k)
 
 int main(void)
 {
-	struct ct_define def = define("lane_test", "lane_test");
+	struct ct_define def = define("threadbuf_test", "threadbuf_test");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	producer = device(O_WRONLY);
 	ok(!map_clock(producer), "the clock page");
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
 	class = def.id;
-	session_start(&s, 65536, 64, CT_SESSION_LANES);
+	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		test_writing(&kinds[i]);
 		test_hostile(&kinds[i]);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one producer may use of a session by lanes: no more than by CT_IOC_MARK, and so
+ * What one producer may use of a session by thread buffers: no more than by CT_IOC_MARK, and so
  * much memory.  Runs as root in a guest with the module loaded.  Prints TAP.
  *
- * Usage: lane_limits
- *	  lane_limits order PROCS	in a session that runs: somebody whose quota is used
+ * Usage: threadbuf_limits
+ *	  threadbuf_limits order PROCS	in a session that runs: somebody whose quota is used
  *	up asks from the cgroup with little memory whose cgroup.procs PROCS is.  Exit status
  *	0 if he is told of the quota.
  */
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "lane.h"
+#include "threadbuf.h"
 
 #define FLOOD_UID	1001
 #define HONEST_UID	1002
-#define QUOTA_UID	1010	/* whose lanes only count */
-#define SLOT		65536u
+#define QUOTA_UID	1010	/* whose thread buffers only count */
+#define SUBBUF_SIZE		65536u
 #define RECORD		40u	/* bytes of one of class */
 
 /* Records in a packet of ours, which has to be whole. */
@@ -37,11 +37,11 @@ static void take(struct seen *seen, pid_t pid)
 {
 	const struct ct_packet *p = (void *)out;
 
-	while (!lane_read(CT_LANE_READ_ALL)) {
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL)) {
 		if (got.pid != (uint32_t)pid)
 			continue;
-		if (got.what == CT_LANE_OPEN) {
-			seen->open += ((struct ct_open_page *)out)->depth;
+		if (got.what == CT_THREADBUF_INFLIGHT) {
+			seen->open += ((struct ct_inflight_page *)out)->depth;
 			continue;
 		}
 		seen->packets++;
@@ -51,13 +51,13 @@ static void take(struct seen *seen, pid_t pid)
 }
 
 /*
- * A process of that user that writes n records into a lane, and has so many calls open
+ * A process of that user that writes n records into a thread buffer, and has so many calls open
  * when it ends.  junk: packets that no record is in, instead.
  */
 static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 {
 	struct ct_packet *p = NULL;
-	struct ct_lane_head *h;
+	struct ct_threadbuf_head *h;
 	pid_t pid = fork();
 	int err, i;
 
@@ -66,11 +66,11 @@ static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 	if (setresuid(uid, uid, uid))
 		_exit(1);
 	producer = device(O_WRONLY);
-	h = lane_new(SLOT, 16, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, 16, CT_THREADBUF_NONE, &err);
 	if (!h)
 		_exit(2);
 	for (i = 0; i < n; i++) {
-		if (!p || junk || p->content_size / 8 + RECORD > SLOT) {
+		if (!p || junk || p->content_size / 8 + RECORD > SUBBUF_SIZE) {
 			while (h->produced - __atomic_load_n(&h->consumed, __ATOMIC_ACQUIRE) >= 16)
 				usleep(100);
 			p = packet_new(h);
@@ -78,7 +78,7 @@ static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 		record(p, now(), junk ? 0xfff0 : class, 0, i);
 	}
 	for (uint32_t k = 0; k < open; k++)
-		open_of(h)->entry[k] = (struct ct_open_call) { .class = class, .begin = now() };
+		open_of(h)->entry[k] = (struct ct_inflight_call) { .class = class, .begin = now() };
 	__atomic_store_n(&open_of(h)->depth, open, __ATOMIC_RELEASE);
 	_exit(0);
 }
@@ -125,7 +125,7 @@ static void test_rate(void)
 	uint64_t start, most;
 	uid_t uid;
 
-	ok(seen.records == 5000 && !seen.lost && !s.facts->lanes_limited,
+	ok(seen.records == 5000 && !seen.lost && !s.facts->threadbufs_limited,
 	   "without a limit all come through (%llu)", (unsigned long long)seen.records);
 	limits(0, 500, 0);
 	start = now();
@@ -135,7 +135,7 @@ static void test_rate(void)
 	   (unsigned long long)seen.records);
 	ok(seen.records + seen.lost == 5000, "the stream says how many it lost (%llu)",
 	   (unsigned long long)seen.lost);
-	ok(s.facts->lanes_limited == seen.lost, "and the facts page, apart from other losses");
+	ok(s.facts->threadbufs_limited == seen.lost, "and the facts page, apart from other losses");
 	/* Two users may share a rate by chance: 1 in 64. */
 	for (uid = HONEST_UID; uid < HONEST_UID + 4; uid++)
 		if (run(uid, 100, 0, 0).records == 100)
@@ -159,7 +159,7 @@ static uint64_t marks_limited(void)
 	return n;
 }
 
-/* One producer's marks and lanes pay from one purse. */
+/* One producer's marks and thread buffers pay from one purse. */
 static void test_both(void)
 {
 	struct mark m = text_mark("both");
@@ -191,7 +191,7 @@ static void test_both(void)
 		most = most_since(start, 500);
 	} while (most > 950 && ++tries < 20);
 	ok(seen.records >= 490 && seen.records + marks <= most,
-	   "marks come out of what the lane has left (%llu, then %llu; at most %llu)",
+	   "marks come out of what the thread buffer has left (%llu, then %llu; at most %llu)",
 	   (unsigned long long)seen.records, (unsigned long long)marks, (unsigned long long)most);
 }
 
@@ -215,9 +215,9 @@ static void test_rest(void)
 		waitpid(writer(HONEST_UID, 0, 30, 0), NULL, 0);
 	most = most_since(start, 50);
 	for (; open.open + open.lost < 300 && i < 300; i++) {
-		while (!lane_read(CT_LANE_READ_ALL)) {
-			if (got.what == CT_LANE_OPEN)
-				open.open += ((struct ct_open_page *)out)->depth;
+		while (!threadbuf_read(CT_THREADBUF_READ_ALL)) {
+			if (got.what == CT_THREADBUF_INFLIGHT)
+				open.open += ((struct ct_inflight_page *)out)->depth;
 			else
 				open.lost += ((struct ct_packet *)out)->lost;
 		}
@@ -230,16 +230,16 @@ static void test_rest(void)
 
 /* ----------------------------------------------------------- the quota ---- */
 #define LARGE_SLOTS	32u
-#define LARGE		(CT_LANE_DATA + (uint64_t)LARGE_SLOTS * CT_LANE_SLOT_MAX)
+#define LARGE		(CT_THREADBUF_DATA + (uint64_t)LARGE_SLOTS * CT_THREADBUF_SUBBUF_MAX)
 
-/* The smallest lanes, until there are no more of them: not EDQUOT is ~0. */
-static uint32_t make_lanes(void)
+/* The smallest thread buffers, until there are no more of them: not EDQUOT is ~0. */
+static uint32_t make_threadbufs(void)
 {
 	uint32_t n = 0;
 	int err;
 
 	producer = device(O_WRONLY);
-	while (lane_new(CT_LANE_SLOT_MIN, 2, CT_LANE_NONE, &err))
+	while (threadbuf_new(CT_THREADBUF_SUBBUF_MIN, 2, CT_THREADBUF_NONE, &err))
 		n++;
 	return err == EDQUOT ? n : ~0u;
 }
@@ -254,16 +254,16 @@ static void test_count(void)
 		if (!pid) {
 			if (setresuid(QUOTA_UID, QUOTA_UID, QUOTA_UID))
 				_exit(1);
-			made[i] = make_lanes();
+			made[i] = make_threadbufs();
 			_exit(0);
 		}
 		waitpid(pid, NULL, 0);
-		while (!lane_read(CT_LANE_READ_ALL))
+		while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 			;
 	}
-	ok(made[0] == CT_LANE_QUOTA_LANES, "a user's lanes are counted, however small: %u, then EDQUOT",
+	ok(made[0] == CT_THREADBUF_QUOTA_COUNT, "a user's thread buffers are counted, however small: %u, then EDQUOT",
 	   made[0]);
-	ok(made[1] == CT_LANE_QUOTA_LANES, "those that have ended and were read count no more (%u)",
+	ok(made[1] == CT_THREADBUF_QUOTA_COUNT, "those that have ended and were read count no more (%u)",
 	   made[1]);
 	munmap(made, PAGE);
 }
@@ -277,7 +277,7 @@ static void *ask(void *unused)
 
 	(void)unused;
 	pthread_barrier_wait(&together);
-	if (lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err))
+	if (threadbuf_new(CT_THREADBUF_SUBBUF_MAX, LARGE_SLOTS, CT_THREADBUF_NONE, &err))
 		__atomic_fetch_add(&large, 1, __ATOMIC_RELAXED);
 	else if (err == EDQUOT)
 		__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
@@ -301,11 +301,11 @@ static void test_together(void)
 		for (int i = 0; i < 16; i++)
 			pthread_join(t[i], NULL);
 		printf("# %u of 16 get 32 MiB, %u are told of the quota\n", large, refused);
-		_exit(large == CT_LANE_QUOTA / LARGE && large + refused == 16 ? 0 : 1);
+		_exit(large == CT_THREADBUF_QUOTA / LARGE && large + refused == 16 ? 0 : 1);
 	}
 	waitpid(pid, &status, 0);
 	ok(!status, "threads that ask at once get no more together");
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 }
 
@@ -315,19 +315,19 @@ static int order(const char *procs)
 	int err = 0, fd, n = 0;
 
 	producer = device(O_WRONLY);
-	while (lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err))
+	while (threadbuf_new(CT_THREADBUF_SUBBUF_MAX, LARGE_SLOTS, CT_THREADBUF_NONE, &err))
 		n++;
 	fd = open(procs, O_WRONLY);
 	if (err != EDQUOT || fd < 0 || write(fd, "0", 1) != 1)
 		return 1;
-	lane_new(CT_LANE_SLOT_MAX, LARGE_SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(CT_THREADBUF_SUBBUF_MAX, LARGE_SLOTS, CT_THREADBUF_NONE, &err);
 	printf("# %d of 32 MiB, then %s\n", n, strerror(err));
 	return err == EDQUOT ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
-	struct ct_define def = define("lane_test", "lane_test");
+	struct ct_define def = define("threadbuf_test", "threadbuf_test");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 2 && !strcmp(argv[1], "order"))
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 	ok(!map_clock(producer), "the clock page");
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
 	class = def.id;
-	session_start(&s, 65536, 64, CT_SESSION_LANES);
+	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
 	test_rate();
 	test_both();
 	test_rest();

@@ -19,7 +19,7 @@ static int map_clock(int producer)
 /* 0 where there is no line. */
 static uint64_t by_line(void)
 {
-	const struct ct_clock_line *l;
+	const struct ct_clock_segment *l;
 	uint64_t counter, ns;
 	uint32_t n;
 
@@ -28,10 +28,10 @@ static uint64_t by_line(void)
 		if (!n)
 			return 0;
 		counter = __builtin_ia32_rdtsc();
-		l = &page->line[n % CT_CLOCK_LINES];
+		l = &page->segment[n % CT_CLOCK_SEGMENTS];
 		if (counter < l->tsc)
-			l = &page->line[(n - 1) % CT_CLOCK_LINES];
-		if (counter - l->tsc >= CT_CLOCK_LASTS * (l->until - l->tsc))
+			l = &page->segment[(n - 1) % CT_CLOCK_SEGMENTS];
+		if (counter - l->tsc >= CT_CLOCK_VALID_SPANS * (l->until - l->tsc))
 			return 0;
 		ns = l->ns + ((counter - l->tsc) * l->mult >> 32);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);

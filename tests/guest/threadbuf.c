@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lanes: what an honest thread writes comes out as it was written, and what a hostile
+ * Thread buffers: what an honest thread writes comes out as it was written, and what a hostile
  * one writes comes out as valid packets of its own, inside its bounds.  Runs as root
  * in a guest with the module loaded.  Prints TAP.
  */
@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "lane.h"
+#include "threadbuf.h"
 
-#define SLOT	4096u
-#define SLOTS	4u
+#define SUBBUF_SIZE	4096u
+#define SUBBUFS	4u
 #define HEAD	CT_PACKET_HEAD
 
 /* ------------------------------------------------------------- the reader --- */
@@ -40,7 +40,7 @@ static struct content look(uint64_t since)
 	struct content c = { .lost = (int)p->lost };
 	uint64_t at = HEAD, end = p->content_size / 8, ts, last = p->ts_begin;
 
-	if (got.what != CT_LANE_PACKET || p->magic != CT_MAGIC ||
+	if (got.what != CT_THREADBUF_PACKET || p->magic != CT_MAGIC ||
 	    memcmp(p->uuid, s.arg.uuid, 16) || p->stream_class != CT_STREAM_THREAD ||
 	    p->content_size > p->packet_size || got.bytes != p->packet_size / 8 ||
 	    p->pid != got.pid || p->cpu || p->reserved)
@@ -83,66 +83,66 @@ static struct content look(uint64_t since)
 /* Everything that is there, thrown away. */
 static void empty(void)
 {
-	while (!lane_read(CT_LANE_READ_ALL))
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 }
 
 /* --------------------------------------------------------------- the tests -- */
 static void test_refusals(void)
 {
-	struct ct_lane_read bad = { .size = sizeof(bad), .len = 4096 };
+	struct ct_threadbuf_read bad = { .size = sizeof(bad), .len = 4096 };
 	struct ct_session arg = { .size = sizeof(arg),
-				  .flags = CT_SESSION_LANES | CT_SESSION_OVERWRITE };
+				  .flags = CT_SESSION_THREADBUFS | CT_SESSION_OVERWRITE };
 	int fd, err;
 
-	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(err == ENODATA && !page->session, "no session: ENODATA");
 	fd = device(O_RDWR);
-	ok(call(fd, CT_IOC_START, &arg) == EINVAL, "lanes and overwriting: EINVAL");
+	ok(call(fd, CT_IOC_START, &arg) == EINVAL, "thread buffers and overwriting: EINVAL");
 	session_start(&s, 65536, 4, 0);
-	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(err == ENODATA && !page->session && page->recording,
 	   "a session whose owner reads none: ENODATA");
-	ok(lane_read(0) == ENOENT, "and it has none to read");
+	ok(threadbuf_read(0) == ENOENT, "and it has none to read");
 	session_end(&s);
-	session_start(&s, 65536, 64, CT_SESSION_LANES);
+	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
 	ok(page->session, "one that does says its number");
-	lane_new(SLOT / 2, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE / 2, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(err == EINVAL, "slots too small");
-	lane_new(SLOT * 3, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE * 3, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(err == EINVAL, "no power of two");
-	lane_new(SLOT, 1, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE, 1, CT_THREADBUF_NONE, &err);
 	ok(err == EINVAL, "one slot");
-	lane_new(CT_LANE_SLOT_MAX * 2, 2, CT_LANE_NONE, &err);
+	threadbuf_new(CT_THREADBUF_SUBBUF_MAX * 2, 2, CT_THREADBUF_NONE, &err);
 	ok(err == EINVAL, "slots too large");
-	ok(call(fd, CT_IOC_LANE_READ, &bad) == EBADF, "another file may not read");
-	ok(call(s.fd, CT_IOC_LANE_READ, &bad) == ENOSPC, "a buffer that is too small");
+	ok(call(fd, CT_IOC_THREADBUF_READ, &bad) == EBADF, "another file may not read");
+	ok(call(s.fd, CT_IOC_THREADBUF_READ, &bad) == ENOSPC, "a buffer that is too small");
 	bad.flags = 2;
-	ok(call(s.fd, CT_IOC_LANE_READ, &bad) == EINVAL, "an unknown flag");
+	ok(call(s.fd, CT_IOC_THREADBUF_READ, &bad) == EINVAL, "an unknown flag");
 	close(fd);
 }
 
 static void test_honest(void)
 {
 	uint64_t since = by_line();
-	struct ct_lane_head *h, *h2;
+	struct ct_threadbuf_head *h, *h2;
 	struct ct_packet *p;
 	struct content c;
 	int err;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
-	ok(h && h->magic == CT_MAGIC && h->abi == CT_ABI_VERSION && h->slots == SLOTS &&
-	   h->slot_size == SLOT && h->pid == (uint32_t)getpid() &&
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
+	ok(h && h->magic == CT_MAGIC && h->abi == CT_ABI_VERSION && h->subbufs == SUBBUFS &&
+	   h->subbuf_size == SUBBUF_SIZE && h->pid == (uint32_t)getpid() &&
 	   h->tid == (uint32_t)syscall(SYS_gettid) && h->session == page->session &&
-	   !memcmp(h->uuid, s.arg.uuid, 16), "a lane says whose it is");
+	   !memcmp(h->uuid, s.arg.uuid, 16), "a thread buffer says whose it is");
 	ok(mprotect(h, PAGE, PROT_READ | PROT_EXEC) && errno == EACCES, "it is not for code");
 	p = packet_new(h);
 	p->op_base = 1ull << 40;
 	for (int i = 0; i < 3; i++)
 		record(p, by_line(), class, 10, i);
-	ok(lane_read(0) == ENOENT, "a packet that is not full stays");
+	ok(threadbuf_read(0) == ENOENT, "a packet that is not full stays");
 	packet_new(h);
-	ok(!lane_read(0) && got.stream == h->stream, "when the next one begins it comes");
+	ok(!threadbuf_read(0) && got.stream == h->stream, "when the next one begins it comes");
 	c = look(since);
 	ok(!c.bad && c.records == 3 && c.record[2]->op == 2 && c.record[1]->result == 2 &&
 	   c.record[1]->depth == 3 && *(uint64_t *)(c.record[2] + 1) == 0x5a5a5a5a5a5a5a5a,
@@ -150,41 +150,41 @@ static void test_honest(void)
 	ok(((struct ct_packet *)out)->op_base == 1ull << 40 &&
 	   ((struct ct_packet *)out)->tid == h->tid && !((struct ct_packet *)out)->seq,
 	   "and a head of the module's own");
-	ok(h->consumed == 1 && lane_read(0) == ENOENT, "once, and its slot is free");
-	p = slot_of(h, 1);
+	ok(h->consumed == 1 && threadbuf_read(0) == ENOENT, "once, and its slot is free");
+	p = subbuf_of(h, 1);
 	record(p, by_line(), class, 0, 0);
-	ok(!lane_read(CT_LANE_READ_ALL) && look(since).records == 1, "asked for all: also what is open");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1, "asked for all: also what is open");
 	record(p, by_line(), CT_CLASS_range_pop, 0, 1);
 	record(p, by_line(), class, 0, 2);
-	ok(!lane_read(CT_LANE_READ_ALL), "and what came since");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL), "and what came since");
 	c = look(since);
 	ok(!c.bad && c.records == 2 && c.record[0]->op == 1 &&
 	   ((struct ct_packet *)out)->seq == 2, "in a packet of its own");
 
-	h2 = lane_new(SLOT * 4, SLOTS, h->stream, &err);
+	h2 = threadbuf_new(SUBBUF_SIZE * 4, SUBBUFS, h->stream, &err);
 	p = packet_new(h2);
 	record(p, by_line(), class, 0, 5);
-	ok(h2->stream == h->stream && lane_read(CT_LANE_READ_ALL) == ENOENT,
-	   "a larger lane goes on with the stream, after the first");
-	record(slot_of(h, 1), by_line(), class, 0, 3);
+	ok(h2->stream == h->stream && threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT,
+	   "a larger thread buffer goes on with the stream, after the first");
+	record(subbuf_of(h, 1), by_line(), class, 0, 3);
 	err = h->stream;
 	drop(h);
-	ok(!lane_read(0) && look(since).record[0]->op == 3 && got.stream == (uint32_t)err,
+	ok(!threadbuf_read(0) && look(since).record[0]->op == 3 && got.stream == (uint32_t)err,
 	   "what the first still had comes first");
-	ok(!lane_read(CT_LANE_READ_ALL) && look(since).record[0]->op == 5 &&
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).record[0]->op == 5 &&
 	   ((struct ct_packet *)out)->seq == 4, "then the second's");
 	h2->lost = 7;
 	drop(h2);
-	ok(!lane_read(0) && look(since).lost == 7 && !look(since).bad,
+	ok(!threadbuf_read(0) && look(since).lost == 7 && !look(since).bad,
 	   "losses that no record came after are told");
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "that was all");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "that was all");
 }
 
 static void test_forged(void)
 {
 	uint64_t since = by_line();
 	int err, told = 0, bad = 0;
-	struct ct_lane_head *h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	struct ct_packet *p = packet_new(h);
 	struct ct_thread_record *r;
 	struct mark *m;
@@ -202,7 +202,7 @@ static void test_forged(void)
 	record(p, since, class, 0xfffeull << 48, 2);
 	r = (void *)((uint8_t *)p + p->content_size / 8 - sizeof(*r) - 16);
 	r->flags = 0xff;
-	ok(!lane_read(CT_LANE_READ_ALL), "a packet full of lies comes");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL), "a packet full of lies comes");
 	c = look(since);
 	ok(!c.bad && c.records == 3 && ((struct ct_packet *)out)->pid == (uint32_t)getpid(),
 	   "with the thread's own name, and times inside its life");
@@ -214,8 +214,8 @@ static void test_forged(void)
 	m->uid = 4711;
 	m->len = sizeof(m->text);
 	p->content_size += (sizeof(*r) + sizeof(*m) - sizeof(m->head)) * 8;
-	ok(!lane_read(CT_LANE_READ_ALL) && look(since).records == 1 &&
-	   *(uint32_t *)(look(since).record[0] + 1) == getuid(), "a mark's uid is the lane's");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1 &&
+	   *(uint32_t *)(look(since).record[0] + 1) == getuid(), "a mark's uid is the thread buffer's");
 	for (uint32_t id = CT_CLASS_call_open; id < 12; id++) {
 		if (id == CT_CLASS_exit)
 			continue;
@@ -223,31 +223,31 @@ static void test_forged(void)
 		record(p, by_line(), class, 0, 0);
 		record(p, by_line(), id, 0, 1);
 		record(p, by_line(), class, 0, 2);
-		bad += lane_read(CT_LANE_READ_ALL) != 0;
+		bad += threadbuf_read(CT_THREADBUF_READ_ALL) != 0;
 		c = look(since);
 		bad += c.bad || c.records != 1 || c.lost != ++told;
 	}
 	ok(!bad, "a class that is not a program's ends the packet, and that is told as a loss");
 	p = packet_new(h);
 	record(p, by_line(), 0xfff0, 0, 0);
-	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad && look(since).lost == ++told,
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad && look(since).lost == ++told,
 	   "one that there is not, too");
 	p = packet_new(h);
 	record(p, by_line(), class, 0, 0);
 	p->content_size -= 64;
-	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad && !look(since).records &&
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad && !look(since).records &&
 	   look(since).lost == ++told, "a record that ends behind the content");
 	p = packet_new(h);
 	p->content_size = ~0ull;
-	ok(!lane_read(CT_LANE_READ_ALL) && !look(since).bad, "a content of 2^61 bytes");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad, "a content of 2^61 bytes");
 	p = packet_new(h);
 	p->magic = 0;
 	record(p, by_line(), class, 0, 0);
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "a packet that was not begun");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "a packet that was not begun");
 	h->produced += 100;
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "100 packets in four slots");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "100 packets in four slots");
 	drop(h);
-	ok(!lane_read(0) && look(since).lost > told, "that is told at the end");
+	ok(!threadbuf_read(0) && look(since).lost > told, "that is told at the end");
 	empty();
 }
 
@@ -255,8 +255,8 @@ static volatile int scribbling;
 
 static void *scribble(void *arg)
 {
-	struct ct_lane_head *h = arg;
-	uint64_t *at = (void *)h, words = (CT_LANE_DATA + SLOTS * SLOT) / 8;
+	struct ct_threadbuf_head *h = arg;
+	uint64_t *at = (void *)h, words = (CT_THREADBUF_DATA + SUBBUFS * SUBBUF_SIZE) / 8;
 	unsigned seed = 1;
 
 	while (scribbling) {
@@ -269,7 +269,7 @@ static void *scribble(void *arg)
 		case 3: v = rand_r(&seed) % 65536; break;
 		case 4: n = 512 + rand_r(&seed) % 8; v = rand_r(&seed) % 80; break;
 		case 5:	/* a packet that may be one */
-			n = 1024 + rand_r(&seed) % SLOTS * (SLOT / 8);
+			n = 1024 + rand_r(&seed) % SUBBUFS * (SUBBUF_SIZE / 8);
 			((struct ct_packet *)(at + n))->magic = CT_MAGIC;
 			n += 5;
 			v = HEAD * 8 + rand_r(&seed) % 4096 * 64ull;
@@ -289,7 +289,7 @@ static void test_hostile(void)
 {
 	uint64_t since = by_line(), start = now(), packets = 0, records = 0, bad = 0;
 	int err;
-	struct ct_lane_head *h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	struct content c;
 	pthread_t t;
 
@@ -298,9 +298,9 @@ static void test_hostile(void)
 	/* Five seconds, or as long as it takes on a slow machine. */
 	while (now() - start < 5000000000ull ||
 	       (now() - start < 60000000000ull && (packets <= 100 || records <= 10))) {
-		if (lane_read(CT_LANE_READ_ALL))
+		if (threadbuf_read(CT_THREADBUF_READ_ALL))
 			continue;
-		if (got.what != CT_LANE_PACKET)
+		if (got.what != CT_THREADBUF_PACKET)
 			continue;
 		c = look(since);
 		if (c.bad && !bad++)
@@ -319,49 +319,49 @@ static void test_hostile(void)
 
 static void test_lives(void)
 {
-	struct ct_lane_head *h;
-	struct ct_open_page *o = (void *)out;
+	struct ct_threadbuf_head *h;
+	struct ct_inflight_page *o = (void *)out;
 	struct ct_packet *p;
 	unsigned char in;
 	int err, status, calls = 0;
 	pid_t pid;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	pid = fork();
 	if (!pid)
 		_exit(mincore(h, PAGE, &in) && errno == ENOMEM ? 0 : 1);
 	waitpid(pid, &status, 0);
-	ok(!status, "a child has nothing of its parent's lane");
+	ok(!status, "a child has nothing of its parent's thread buffer");
 	drop(h);
 	empty();
 
 	pid = fork();
 	if (!pid) {
-		h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+		h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 		p = packet_new(h);
 		record(p, by_line(), class, 0, 0);
 		open_of(h)->pid = 1;
 		for (int i = 0; i < 3; i++)
-			open_of(h)->entry[i] = (struct ct_open_call) { .class = class, .op = 5,
+			open_of(h)->entry[i] = (struct ct_inflight_call) { .class = class, .op = 5,
 								       .begin = 7 };
 		open_of(h)->entry[2].class = 0xfff0;
 		open_of(h)->depth = 1000;
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(pid, &status, 0);
-	ok(!lane_read(0) && got.pid == (uint32_t)pid && look(0).records == 1,
-	   "the lane of a process that was killed is read to its end");
-	ok(!lane_read(0) && got.what == CT_LANE_OPEN && got.bytes == sizeof(*o) &&
+	ok(!threadbuf_read(0) && got.pid == (uint32_t)pid && look(0).records == 1,
+	   "the thread buffer of a process that was killed is read to its end");
+	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT && got.bytes == sizeof(*o) &&
 	   o->magic == CT_MAGIC && o->pid == (uint32_t)pid && o->depth == 2 &&
 	   o->entry[0].begin > 7, "then the calls that it had open, as far as they can be");
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "and that is its end");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "and that is its end");
 
 	for (calls = 0; calls < 64; calls++) {
-		h = lane_new(CT_LANE_SLOT_MAX, 32, CT_LANE_NONE, &err);
+		h = threadbuf_new(CT_THREADBUF_SUBBUF_MAX, 32, CT_THREADBUF_NONE, &err);
 		if (!h)
 			break;
 	}
-	ok(err == EDQUOT && calls == 7, "a user's lanes have a quota (%d of 32 MiB)", calls);
+	ok(err == EDQUOT && calls == 7, "a user's thread buffers have a quota (%d of 32 MiB)", calls);
 }
 
 static void test_switches(void)
@@ -371,9 +371,9 @@ static void test_switches(void)
 	int err;
 
 	call(s.fd, CT_IOC_FILTER, &f);
-	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(!page->session && page->recording && err == ENODATA,
-	   "with a filter there are no lanes: it looks at tasks");
+	   "with a filter there are no thread buffers: it looks at tasks");
 	f.categories = 0;
 	call(s.fd, CT_IOC_FILTER, &f);
 	ok(page->session && page->session != number, "without it they are back, as new ones");
@@ -396,9 +396,9 @@ static void test_watched(void)
 	ok(page->session == number, "its owner and who only opens the device change nothing");
 	while (read(fd, line, sizeof(line)) > 0)
 		;
-	lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(!page->session && page->recording && err == ENODATA,
-	   "while somebody else reads there are no lanes: all goes to the rings");
+	   "while somebody else reads there are no thread buffers: all goes to the rings");
 	p.fd = poller;
 	poll(&p, 1, 0);
 	close(fd);
@@ -407,31 +407,31 @@ static void test_watched(void)
 	ok(page->session == number, "when the last has gone they are back");
 }
 
-/* An owner that goes without a stop leaves what its lanes hold. */
+/* An owner that goes without a stop leaves what its thread buffers hold. */
 static void test_left(void)
 {
 	struct ct_session took = { .size = sizeof(took) };
-	struct ct_lane_head *h = NULL;
+	struct ct_threadbuf_head *h = NULL;
 	int err, fd;
 
 	for (int unread = 0; unread < 2; unread++) {
-		ok(!session_start(&s, SLOT, 4, CT_SESSION_LANES), "a session");
-		h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+		ok(!session_start(&s, SUBBUF_SIZE, 4, CT_SESSION_THREADBUFS), "a session");
+		h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 		if (!h)
 			break;
 		record(packet_new(h), by_line(), class, 0, 0);
 		if (!unread)
-			lane_read(CT_LANE_READ_ALL);
+			threadbuf_read(CT_THREADBUF_READ_ALL);
 		for (uint32_t cpu = 0; cpu < s.arg.cpus; cpu++)
 			s.cpu[cpu].consumer->consumed = s.cpu[cpu].status->committed;
 		session_end(&s);
 		fd = device(O_RDONLY);
-		err = call(fd, CT_IOC_TAKE, &took);
-		ok(err == (unread ? 0 : ENODATA), unread ? "a lane that was not read is left" :
+		err = call(fd, CT_IOC_ADOPT, &took);
+		ok(err == (unread ? 0 : ENODATA), unread ? "a thread buffer that was not read is left" :
 		   "one that was read leaves nothing");
 		s.fd = fd;
 		if (unread)
-			ok(!lane_read(CT_LANE_READ_ALL) && look(0).records == 1, "and can be taken");
+			ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(0).records == 1, "and can be taken");
 		call(fd, CT_IOC_STOP, NULL);
 		close(fd);
 		drop(h);
@@ -480,12 +480,12 @@ static int probed(uint32_t cpu, uint16_t id, uint64_t *pos, struct moment *m)
 	return n;
 }
 
-/* The lane's records that came since. */
+/* The thread buffer's records that came since. */
 static int called(struct moment *m)
 {
 	int n = 0;
 
-	while (!lane_read(CT_LANE_READ_ALL)) {
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL)) {
 		const struct ct_packet *p = (void *)out;
 
 		for (uint64_t at = HEAD; at < p->content_size / 8 && n < CHUNK; n++) {
@@ -513,7 +513,7 @@ static void test_order(void)
 	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getppid",
 				    .flags = CT_PROBE_OWNED };
 	int err, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct ct_lane_head *h = lane_new(SLOT * 16, SLOTS, CT_LANE_NONE, &err);
+	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE * 16, SUBBUFS, CT_THREADBUF_NONE, &err);
 	unsigned long outside = 0, wrong = 0;
 	struct ct_probe_info info;
 	struct ct_packet *p = NULL;
@@ -533,7 +533,7 @@ static void test_order(void)
 
 		pin(cpu);
 		for (int i = 0; i < CHUNK; i++) {
-			if (!p || p->content_size / 8 + 64 > h->slot_size)
+			if (!p || p->content_size / 8 + 64 > h->subbuf_size)
 				p = packet_new(h);
 			begin = stamp();
 			syscall(SYS_getppid);
@@ -557,45 +557,45 @@ static void test_order(void)
 
 static void test_end(void)
 {
-	struct ct_lane_head *h;
+	struct ct_threadbuf_head *h;
 	struct ct_packet *p;
 	int err;
 
-	h = lane_new(SLOT, SLOTS, CT_LANE_NONE, &err);
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p = packet_new(h);
 	record(p, by_line(), class, 0, 0);
-	open_of(h)->entry[0] = (struct ct_open_call) { .class = class, .op = 9, .begin = by_line() };
+	open_of(h)->entry[0] = (struct ct_inflight_call) { .class = class, .op = 9, .begin = by_line() };
 	open_of(h)->depth = 1;
 	ok(!call(s.fd, CT_IOC_STOP, NULL) && !page->session, "the session ends");
-	err = lane_read(CT_LANE_READ_ALL);
-	ok(!err && look(0).records == 1, "its lanes can be read still (%d, what %u, stream %u, %u bytes, %d lost)",
+	err = threadbuf_read(CT_THREADBUF_READ_ALL);
+	ok(!err && look(0).records == 1, "its thread buffers can be read still (%d, what %u, stream %u, %u bytes, %d lost)",
 	   err, got.what, got.stream, got.bytes, look(0).lost);
-	ok(!lane_read(CT_LANE_READ_ALL) && got.what == CT_LANE_OPEN &&
-	   ((struct ct_open_page *)out)->entry[0].op == 9, "with the calls that are open");
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "once");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && got.what == CT_THREADBUF_INFLIGHT &&
+	   ((struct ct_inflight_page *)out)->entry[0].op == 9, "with the calls that are open");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "once");
 	record(p, now(), class, 0, 1);
-	ok(lane_read(CT_LANE_READ_ALL) == ENOENT, "what comes later is not read");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "what comes later is not read");
 	session_end(&s);
-	memset(h, 0, CT_LANE_DATA);
+	memset(h, 0, CT_THREADBUF_DATA);
 	ok(1, "and its memory stays while it is mapped");
 }
 
-/* For a cgroup with little memory: 0 if the largest lane is refused and a small one not. */
+/* For a cgroup with little memory: 0 if the largest thread buffer is refused and a small one not. */
 static int refused(void)
 {
 	int large, small;
 
 	producer = device(O_WRONLY);
-	lane_new(CT_LANE_SLOT_MAX, CT_LANE_SLOTS_MAX, CT_LANE_NONE, &large);
-	lane_new(SLOT, SLOTS, CT_LANE_NONE, &small);
+	threadbuf_new(CT_THREADBUF_SUBBUF_MAX, CT_THREADBUF_SUBBUFS_MAX, CT_THREADBUF_NONE, &large);
+	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &small);
 	printf("# %s, %s\n", strerror(large), strerror(small));
 	return large == ENOMEM && !small ? 0 : 1;
 }
 
-/* Usage: lane [refused] */
+/* Usage: thread buffer [refused] */
 int main(int argc, char **argv)
 {
-	struct ct_define def = define("lane_test", "lane_test");
+	struct ct_define def = define("threadbuf_test", "threadbuf_test");
 
 	if (argc > 1 && !strcmp(argv[1], "refused"))
 		return refused();

@@ -1,63 +1,63 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lanes under fuzz: threads that write into theirs what they like, while the module
+ * Thread buffers under fuzz: threads that write into theirs what they like, while the module
  * reads it.
  */
 #include <sys/wait.h>
 
 #include "fuzz.h"
 
-#define LANES	6
+#define THREADBUFS	6
 
-static __thread struct lane {
-	struct ct_lane_head *head;
+static __thread struct tb {
+	struct ct_threadbuf_head *head;
 	uint64_t length, hole;	/* hole: a page that is gone, see unmap_rest() */
-	uint32_t slot_size, slots;
+	uint32_t subbuf_size, subbufs;
 	uint32_t broken;	/* not all of it is there or may be written */
-} lanes[LANES];
+} threadbufs[THREADBUFS];
 
-void lane_make(struct ct_lane_new *arg)
+void threadbuf_make(struct ct_threadbuf_new *arg)
 {
 	static const uint32_t odd[] = { 0, 1, 3, 4095, 1u << 21, 1u << 31 };
 
-	arg->slot_size = CT_LANE_SLOT_MIN << below(4);
-	arg->slots = 2u << below(4);
-	arg->previous = below(3) ? CT_LANE_NONE : below(50);
+	arg->subbuf_size = CT_THREADBUF_SUBBUF_MIN << below(4);
+	arg->subbufs = 2u << below(4);
+	arg->previous = below(3) ? CT_THREADBUF_NONE : below(50);
 	if (!below(10))
-		arg->slot_size = below(2) ? CT_LANE_SLOT_MAX : odd[below(6)];
+		arg->subbuf_size = below(2) ? CT_THREADBUF_SUBBUF_MAX : odd[below(6)];
 	if (!below(10))
-		arg->slots = below(2) ? CT_LANE_SLOTS_MAX : odd[below(6)];
+		arg->subbufs = below(2) ? CT_THREADBUF_SUBBUFS_MAX : odd[below(6)];
 }
 
-static void drop(struct lane *l)
+static void drop(struct tb *l)
 {
 	if (l->head)
 		unmap_rest(l->head, l->length, l->hole);
 	l->head = NULL;
 }
 
-void lane_keep(const struct ct_lane_new *arg)
+void threadbuf_keep(const struct ct_threadbuf_new *arg)
 {
-	struct lane *l = &lanes[below(LANES)];
+	struct tb *l = &threadbufs[below(THREADBUFS)];
 
 	drop(l);
-	*l = (struct lane){ (void *)(uintptr_t)arg->address, arg->length, arg->length,
-			    arg->slot_size, arg->slots, 0 };
-	tally->lanes++;
+	*l = (struct tb){ (void *)(uintptr_t)arg->address, arg->length, arg->length,
+			    arg->subbuf_size, arg->subbufs, 0 };
+	tally->threadbufs++;
 }
 
 /* A packet as it should be, but for what below() decides. */
-static void write_packet(struct lane *l, const uint16_t *classes, const uint16_t *sizes, int n)
+static void write_packet(struct tb *l, const uint16_t *classes, const uint16_t *sizes, int n)
 {
 	uint64_t number = l->head->produced;
-	struct ct_packet *p = (void *)((uint8_t *)l->head + CT_LANE_DATA +
-				       (number & (l->slots - 1)) * l->slot_size);
+	struct ct_packet *p = (void *)((uint8_t *)l->head + CT_THREADBUF_DATA +
+				       (number & (l->subbufs - 1)) * l->subbuf_size);
 	uint64_t at = CT_PACKET_HEAD;
 	struct ct_thread_record *r;
 	int i, k;
 
 	/* More than there is room for, and nothing that it says is believed again. */
-	if (number - __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) >= l->slots &&
+	if (number - __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) >= l->subbufs &&
 	    below(1000))
 		return;
 	memset(p, 0, sizeof(*p));
@@ -68,7 +68,7 @@ static void write_packet(struct lane *l, const uint16_t *classes, const uint16_t
 	l->head->produced = number + 1;
 	for (i = below(20); i > 0; i--) {
 		k = below(n);
-		if (at + sizeof(*r) + sizes[k] > l->slot_size)
+		if (at + sizeof(*r) + sizes[k] > l->subbuf_size)
 			break;
 		r = (void *)((uint8_t *)p + at);
 		*r = (struct ct_thread_record){
@@ -83,7 +83,7 @@ static void write_packet(struct lane *l, const uint16_t *classes, const uint16_t
 	}
 }
 
-static void scribble(struct lane *l)
+static void scribble(struct tb *l)
 {
 	uint64_t *words = (void *)l->head;
 	int i;
@@ -92,11 +92,11 @@ static void scribble(struct lane *l)
 		words[below(3) ? below(l->length / 8) : PAGE / 8 * below(3) + below(16)] =
 			below(3) ? rnd() : below(2) ? odd_number() : CT_STAMP(now(), below(65536));
 	l->head->produced = l->head->consumed +
-			    (below(200) ? below(l->slots + 1) : odd_number());
+			    (below(200) ? below(l->subbufs + 1) : odd_number());
 }
 
 /* The mapping itself. */
-static void bend(struct lane *l)
+static void bend(struct tb *l)
 {
 	uint8_t *p = (void *)l->head;
 	uint64_t pages = l->length / PAGE, at = below(pages) * PAGE;
@@ -132,7 +132,7 @@ static void bend(struct lane *l)
 	case 5:
 		pid = fork();
 		if (!pid) {
-			lane_drain(-1);
+			threadbuf_drain(-1);
 			_exit(0);
 		}
 		if (pid > 0)
@@ -143,9 +143,9 @@ static void bend(struct lane *l)
 	}
 }
 
-void fuzz_lane(const uint16_t *classes, const uint16_t *sizes, int n)
+void fuzz_threadbuf(const uint16_t *classes, const uint16_t *sizes, int n)
 {
-	struct lane *l = &lanes[below(LANES)];
+	struct tb *l = &threadbufs[below(THREADBUFS)];
 	int turn;
 
 	if (!l->head)
@@ -165,16 +165,16 @@ void fuzz_lane(const uint16_t *classes, const uint16_t *sizes, int n)
 	}
 }
 
-uint64_t lane_drain(int fd)
+uint64_t threadbuf_drain(int fd)
 {
-	static __thread uint8_t buf[CT_LANE_SLOT_MAX];
-	struct ct_lane_read read = { .size = sizeof(read), .buf = (uintptr_t)buf,
+	static __thread uint8_t buf[CT_THREADBUF_SUBBUF_MAX];
+	struct ct_threadbuf_read read = { .size = sizeof(read), .buf = (uintptr_t)buf,
 				     .len = sizeof(buf), .flags = below(2) };
 	const struct ct_packet *p = (void *)buf;
 	uint64_t n = 0;
 
-	while (n < 1000 && !call(fd, CT_IOC_LANE_READ, &read)) {
-		if (read.what == CT_LANE_PACKET &&
+	while (n < 1000 && !call(fd, CT_IOC_THREADBUF_READ, &read)) {
+		if (read.what == CT_THREADBUF_PACKET &&
 		    (p->magic != CT_MAGIC || p->content_size > p->packet_size ||
 		     p->packet_size / 8 != read.bytes || p->ts_end < p->ts_begin ||
 		     p->pid != read.pid))
