@@ -48,7 +48,7 @@ struct collector {
 	uint64_t taken[FAMILIES], given[FAMILIES];
 };
 
-static int family_of(const struct ct_class *class, bool *take)
+static int blocks_family_of(const struct ct_class *class, bool *take)
 {
 	for (unsigned int i = 0; i < FAMILIES; i++) {
 		*take = !strcmp(class->name, families[i].take);
@@ -58,14 +58,15 @@ static int family_of(const struct ct_class *class, bool *take)
 	return -1;
 }
 
-static const struct ct_class *around(struct collector *c, const struct ct_point *p, int layer)
+static const struct ct_class *blocks_around(struct collector *c, const struct ct_point *p,
+					    int layer)
 {
 	struct ct_hash_slot *slot = ct_hash_get(&c->outer[layer], p->record.tid);
 
 	return slot && slot->b != p->op_id ? (void *)(uintptr_t)slot->a : NULL;
 }
 
-static int take(struct collector *c, const struct ct_point *p, int family)
+static int blocks_take(struct collector *c, const struct ct_point *p, int family)
 {
 	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
 	struct ct_hash_slot *slot;
@@ -87,16 +88,21 @@ static int take(struct collector *c, const struct ct_point *p, int family)
 	if (slot->a)
 		c->blocks[slot->a - 1].held = false;
 	c->blocks[c->count++] = (struct block){
-		.ptr = ptr, .size = ct_record_quick(&p->record, CT_QUICK_SIZE), .ts = p->ts,
-		.pid = p->record.pid, .family = family, .held = true,
-		.user = around(c, p, 0), .kernel = around(c, p, 1),
+		.ptr = ptr,
+		.size = ct_record_quick(&p->record, CT_QUICK_SIZE),
+		.ts = p->ts,
+		.pid = p->record.pid,
+		.family = family,
+		.held = true,
+		.user = blocks_around(c, p, 0),
+		.kernel = blocks_around(c, p, 1),
 	};
 	slot->a = c->count;
 	c->taken[family]++;
 	return 0;
 }
 
-static void give(struct collector *c, const struct ct_point *p, int family)
+static void blocks_give(struct collector *c, const struct ct_point *p, int family)
 {
 	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
 	struct ct_hash_slot *slot = ct_hash_get(&c->held, ct_hash_mix(ptr, family + 1));
@@ -108,7 +114,7 @@ static void give(struct collector *c, const struct ct_point *p, int family)
 	c->given[family]++;
 }
 
-static int point(struct collector *c, const struct ct_point *p)
+static int blocks_point(struct collector *c, const struct ct_point *p)
 {
 	int layer = p->record.class->layer != CT_LAYER_USER, family;
 	struct ct_hash_slot *slot;
@@ -125,12 +131,12 @@ static int point(struct collector *c, const struct ct_point *p)
 		slot->a = (uintptr_t)p->record.class;
 		slot->b = p->op_id;
 	}
-	family = layer ? family_of(p->record.class, &takes) : -1;
+	family = layer ? blocks_family_of(p->record.class, &takes) : -1;
 	if (family >= 0 && p->record.fields) {
-		if (takes && p->phase == 'E' && take(c, p, family))
+		if (takes && p->phase == 'E' && blocks_take(c, p, family))
 			return -ENOMEM;
 		if (!takes && p->phase == 'B')
-			give(c, p, family);
+			blocks_give(c, p, family);
 	}
 	slot = ct_hash_get(&c->outer[layer], p->record.tid);
 	if (p->phase == 'E' && slot->b == p->op_id)
@@ -140,7 +146,7 @@ static int point(struct collector *c, const struct ct_point *p)
 
 /* ---------------------------------------------------------------- printing --- */
 
-static int by_row(const void *a, const void *b)
+static int blocks_by_row(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
 
@@ -155,13 +161,13 @@ static int by_row(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-static bool same_row(const struct block *x, const struct block *y)
+static bool blocks_same_row(const struct block *x, const struct block *y)
 {
 	return x->family == y->family && x->pid == y->pid && x->kernel == y->kernel &&
 	       x->user == y->user;
 }
 
-static void print_where(const struct block *b, FILE *out)
+static void blocks_print_where(const struct block *b, FILE *out)
 {
 	char clean[80];
 
@@ -172,7 +178,7 @@ static void print_where(const struct block *b, FILE *out)
 		b->user ? "" : "-");
 }
 
-static void print(const struct collector *c, const struct ct_trace *t, FILE *out, bool each)
+static void blocks_print(const struct collector *c, const struct ct_trace *t, FILE *out, bool each)
 {
 	char a[CT_TERM_TEXT], d[CT_TERM_TEXT], e[CT_TERM_TEXT], f[CT_TERM_TEXT], name[80];
 	size_t i, n;
@@ -184,13 +190,13 @@ static void print(const struct collector *c, const struct ct_trace *t, FILE *out
 		const struct block *b = &c->blocks[i];
 		uint64_t bytes = 0;
 
-		for (n = 0; i + n < c->count && same_row(b, b + n); n++)
+		for (n = 0; i + n < c->count && blocks_same_row(b, b + n); n++)
 			bytes += b[n].size;
 		fprintf(out, "  %-24s %8s %12s %9s %9s  %-24s ", families[b->family].take,
 			ct_term_count(a, n), ct_term_bytes(d, bytes),
 			ct_term_count(e, c->taken[b->family]), ct_term_count(f, c->given[b->family]),
 			ct_processes_name(&c->processes, b->pid, name, sizeof(name)));
-		print_where(b, out);
+		blocks_print_where(b, out);
 		for (size_t k = 0; each && k < n; k++)
 			fprintf(out, "    0x%-18llx %22s  at %.6f ms\n", (unsigned long long)b[k].ptr,
 				ct_term_bytes(d, b[k].size),
@@ -199,14 +205,15 @@ static void print(const struct collector *c, const struct ct_trace *t, FILE *out
 }
 
 /* Without a record of any of these functions there is nothing to look for. */
-static bool is_recorded(const struct ct_trace *t)
+static bool blocks_is_recorded(const struct ct_trace *t)
 {
 	const struct ct_class *class;
 	bool takes;
 
 	for (unsigned int id = CT_CLASS_DYNAMIC; id <= CT_CLASS_MAX; id++) {
 		class = ct_registry_class(&t->reg, id);
-		if (class && class->layer == CT_LAYER_KERNEL && family_of(class, &takes) >= 0)
+		if (class && class->layer == CT_LAYER_KERNEL &&
+		    blocks_family_of(class, &takes) >= 0)
 			return true;
 	}
 	return false;
@@ -220,11 +227,11 @@ int ct_driver_memory_report(const struct ct_trace *t, FILE *out, bool blocks)
 	size_t i, held = 0;
 	int rc = -ENOMEM;
 
-	if (!is_recorded(t))
+	if (!blocks_is_recorded(t))
 		return 0;
 	m = ct_merge_new(t);
 	while (m && (rc = ct_merge_next(m, &p)) > 0) {
-		rc = point(&c, &p);
+		rc = blocks_point(&c, &p);
 		if (rc)
 			break;
 	}
@@ -233,8 +240,8 @@ int ct_driver_memory_report(const struct ct_trace *t, FILE *out, bool blocks)
 			c.blocks[held++] = c.blocks[i];
 	c.count = held;
 	if (!rc && held) {
-		qsort(c.blocks, held, sizeof(*c.blocks), by_row);
-		print(&c, t, out, blocks);
+		qsort(c.blocks, held, sizeof(*c.blocks), blocks_by_row);
+		blocks_print(&c, t, out, blocks);
 	}
 	free(c.blocks);
 	ct_hash_free(&c.held);

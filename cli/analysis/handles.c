@@ -34,12 +34,12 @@ struct collector {
 	size_t count, room;
 };
 
-static uint64_t key(uint32_t client, uint32_t handle)
+static uint64_t handles_key(uint32_t client, uint32_t handle)
 {
 	return (uint64_t)client << 32 | handle;
 }
 
-static struct object *add(struct collector *c, const struct object *o)
+static struct object *handles_add(struct collector *c, const struct object *o)
 {
 	struct object *more;
 
@@ -54,25 +54,25 @@ static struct object *add(struct collector *c, const struct object *o)
 	return &c->objects[c->count++];
 }
 
-static int make(struct collector *c, const struct object *o)
+static int handles_make(struct collector *c, const struct object *o)
 {
 	struct ct_hash_slot *slot;
 
-	if (!add(c, o))
+	if (!handles_add(c, o))
 		return -ENOMEM;
 	if (o->status)
 		return 0;	/* refused: there is no such object */
-	slot = ct_hash_put(&c->live, key(o->client, o->handle));
+	slot = ct_hash_put(&c->live, handles_key(o->client, o->handle));
 	if (!slot)
 		return -ENOMEM;
 	slot->a = c->count;
 	return 0;
 }
 
-static void drop(struct collector *c, size_t at, uint64_t ts, bool with_parent)
+static void handles_drop(struct collector *c, size_t at, uint64_t ts, bool with_parent)
 {
 	struct object *o = &c->objects[at];
-	struct ct_hash_slot *slot = ct_hash_get(&c->live, key(o->client, o->handle));
+	struct ct_hash_slot *slot = ct_hash_get(&c->live, handles_key(o->client, o->handle));
 
 	if (slot && slot->a == at + 1)
 		ct_hash_remove(&c->live, slot);
@@ -83,13 +83,13 @@ static void drop(struct collector *c, size_t at, uint64_t ts, bool with_parent)
 		if (c->objects[i].client == o->client && !c->objects[i].freed &&
 		    !c->objects[i].status && c->objects[i].handle != o->handle &&
 		    (c->objects[i].parent == o->handle || o->handle == o->client))
-			drop(c, i, ts, true);
+			handles_drop(c, i, ts, true);
 }
 
 /* The ioctl names an object that was there before the recording began. */
-static int use(struct collector *c, const struct object *o)
+static int handles_use(struct collector *c, const struct object *o)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&c->live, key(o->client, o->handle));
+	struct ct_hash_slot *slot = ct_hash_get(&c->live, handles_key(o->client, o->handle));
 	struct object found = *o;
 
 	if (slot) {
@@ -101,10 +101,10 @@ static int use(struct collector *c, const struct object *o)
 	found.before = true;
 	found.code = 0;
 	found.uses = 1;
-	return make(c, &found);
+	return handles_make(c, &found);
 }
 
-static int ioctl_done(struct collector *c, const struct ct_point *p)
+static int handles_ioctl_done(struct collector *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE), cmd = ct_record_quick(r, CT_QUICK_CMD);
@@ -127,26 +127,26 @@ static int ioctl_done(struct collector *c, const struct ct_point *p)
 		/* A client is its own: RM gives it the handle. */
 		if (!o.client)
 			o.client = o.handle;
-		return make(c, &o);
+		return handles_make(c, &o);
 	case ALLOC_MEMORY: case ALLOC_OBJECT: case ALLOC_CONTEXT_DMA:
-		return make(c, &o);
+		return handles_make(c, &o);
 	case DUP_OBJECT:
 		o.duplicate = true;
 		o.code = 0;
-		return make(c, &o);
+		return handles_make(c, &o);
 	case RM_FREE:
-		slot = ct_hash_get(&c->live, key(o.client, o.handle));
+		slot = ct_hash_get(&c->live, handles_key(o.client, o.handle));
 		if (slot && !o.status)
-			drop(c, slot->a - 1, p->ts, false);
+			handles_drop(c, slot->a - 1, p->ts, false);
 		return 0;
 	}
-	return use(c, &o);
+	return handles_use(c, &o);
 }
 
 /* ---------------------------------------------------------------- printing --- */
 
-static void print_object(const struct collector *c, const struct ct_trace *t,
-			 const struct object *o, unsigned int depth, FILE *out)
+static void handles_print_object(const struct collector *c, const struct ct_trace *t,
+				 const struct object *o, unsigned int depth, FILE *out)
 {
 	const char *class = nv_class_name(o->code), *status;
 	char number[32], name[80];
@@ -173,12 +173,12 @@ static void print_object(const struct collector *c, const struct ct_trace *t,
 	fputc('\n', out);
 }
 
-static void print_below(const struct collector *c, const struct ct_trace *t, size_t at,
-			unsigned int depth, bool *done, FILE *out)
+static void handles_print_below(const struct collector *c, const struct ct_trace *t, size_t at,
+				unsigned int depth, bool *done, FILE *out)
 {
 	const struct object *o = &c->objects[at];
 
-	print_object(c, t, o, depth, out);
+	handles_print_object(c, t, o, depth, out);
 	done[at] = true;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct object *child = &c->objects[i];
@@ -186,11 +186,11 @@ static void print_below(const struct collector *c, const struct ct_trace *t, siz
 		if (!done[i] && !o->status && child->client == o->client &&
 		    child->parent == o->handle && child->handle != child->parent &&
 		    child->made >= o->made && (!o->freed || child->made <= o->freed))
-			print_below(c, t, i, depth + 1, done, out);
+			handles_print_below(c, t, i, depth + 1, done, out);
 	}
 }
 
-static int print(const struct collector *c, const struct ct_trace *t, FILE *out)
+static int handles_print(const struct collector *c, const struct ct_trace *t, FILE *out)
 {
 	bool *done = calloc(c->count + 1, sizeof(*done));
 
@@ -199,11 +199,11 @@ static int print(const struct collector *c, const struct ct_trace *t, FILE *out)
 	fprintf(out, "\nRM OBJECTS (handle and class, times in ms since the trace began, ioctls that named it)\n");
 	for (size_t i = 0; i < c->count; i++)
 		if (c->objects[i].handle == c->objects[i].client)
-			print_below(c, t, i, 0, done, out);
+			handles_print_below(c, t, i, 0, done, out);
 	/* Whose parent is not known: it was there before. */
 	for (size_t i = 0; i < c->count; i++)
 		if (!done[i])
-			print_below(c, t, i, 0, done, out);
+			handles_print_below(c, t, i, 0, done, out);
 	if (!c->count)
 		fprintf(out, "  none was allocated, freed or named\n");
 	free(done);
@@ -222,12 +222,12 @@ int ct_handles_report(const struct ct_trace *t, FILE *out)
 		/* Where the kernel recorded, the program's own view would count twice. */
 		if (!rc && p.phase == 'E' && p.record.fields && ct_record_is_ioctl(&p.record) &&
 		    (!t->has_kernel || p.record.class->layer == CT_LAYER_KERNEL))
-			rc = ioctl_done(&c, &p);
+			rc = handles_ioctl_done(&c, &p);
 		if (rc)
 			break;
 	}
 	if (!rc)
-		rc = print(&c, t, out);
+		rc = handles_print(&c, t, out);
 	free(c.objects);
 	ct_hash_free(&c.live);
 	ct_processes_free(&c.processes);

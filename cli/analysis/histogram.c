@@ -11,7 +11,7 @@
 #define SUB		(1u << SUB_BITS)
 #define BUCKETS		((64 - SUB_BITS + 1) * SUB)
 
-static unsigned int bucket_of(uint64_t value)
+static unsigned int histogram_bucket_of(uint64_t value)
 {
 	unsigned int shift;
 
@@ -22,7 +22,7 @@ static unsigned int bucket_of(uint64_t value)
 }
 
 /* The middle of a bucket. */
-static uint64_t value_of(unsigned int bucket)
+static uint64_t histogram_value_of(unsigned int bucket)
 {
 	unsigned int shift;
 
@@ -32,13 +32,13 @@ static uint64_t value_of(unsigned int bucket)
 	return ((uint64_t)(bucket % SUB + SUB) << shift) + ((1ull << shift) >> 1);
 }
 
-static int to_buckets(struct ct_histogram *h)
+static int histogram_to_buckets(struct ct_histogram *h)
 {
 	h->buckets = calloc(BUCKETS, sizeof(*h->buckets));
 	if (!h->buckets)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < CT_HISTOGRAM_EXACT; i++)
-		h->buckets[bucket_of(h->values[i])]++;
+		h->buckets[histogram_bucket_of(h->values[i])]++;
 	free(h->values);
 	h->values = NULL;
 	return 0;
@@ -51,10 +51,10 @@ int ct_histogram_add(struct ct_histogram *h, uint64_t value)
 		if (!h->values)
 			return -ENOMEM;
 	}
-	if (h->count == CT_HISTOGRAM_EXACT && !h->buckets && to_buckets(h))
+	if (h->count == CT_HISTOGRAM_EXACT && !h->buckets && histogram_to_buckets(h))
 		return -ENOMEM;
 	if (h->buckets)
-		h->buckets[bucket_of(value)]++;
+		h->buckets[histogram_bucket_of(value)]++;
 	else
 		h->values[h->count] = value;
 	if (!h->count || value < h->min)
@@ -67,7 +67,7 @@ int ct_histogram_add(struct ct_histogram *h, uint64_t value)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int histogram_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -85,14 +85,14 @@ uint64_t ct_histogram_value(struct ct_histogram *h, unsigned int permille)
 		rank = 1;
 	if (!h->buckets) {
 		if (!h->sorted)
-			qsort(h->values, h->count, sizeof(*h->values), compare);
+			qsort(h->values, h->count, sizeof(*h->values), histogram_compare);
 		h->sorted = true;
 		return h->values[rank - 1];
 	}
 	for (unsigned int i = 0; i < BUCKETS; i++) {
 		seen += h->buckets[i];
 		if (seen >= rank) {
-			value = value_of(i);
+			value = histogram_value_of(i);
 			return value < h->min ? h->min : value > h->max ? h->max : value;
 		}
 	}

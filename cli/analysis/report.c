@@ -37,14 +37,14 @@ static const char *const advice[CT_CAT_COUNT] = {
 	[CT_CAT_UVM] = "managed memory is being moved",
 };
 
-static const char *category_name(unsigned int category)
+static const char *report_category_name(unsigned int category)
 {
 	return category == CT_CAT_OTHER ? "other" : ct_category_word[category];
 }
 
 /* ---------------------------------------------------------------- summary --- */
 
-static void print_head(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+static void report_print_head(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
 {
 	const char *command = ct_registry_info(&t->reg, "command");
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
@@ -72,14 +72,14 @@ static void print_head(const struct ct_trace *t, const struct ct_stats *s, FILE 
 		fprintf(out, "          not finished: this is what is there by now\n");
 }
 
-static void row(FILE *out, const char *name, uint64_t count, const char *more)
+static void report_row(FILE *out, const char *name, uint64_t count, const char *more)
 {
 	char a[CT_TERM_TEXT];
 
 	fprintf(out, "  %-20s %14s%s%s\n", name, ct_term_count(a, count), *more ? "   " : "", more);
 }
 
-static const char *failures(char buf[64], uint64_t failed, const char *in_front)
+static const char *report_failures(char buf[64], uint64_t failed, const char *in_front)
 {
 	char a[CT_TERM_TEXT];
 
@@ -91,54 +91,54 @@ static const char *failures(char buf[64], uint64_t failed, const char *in_front)
 	return buf;
 }
 
-static void print_summary(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+static void report_print_summary(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
 {
 	char a[CT_TERM_TEXT], b[64], c[160];
 	bool kernel = s->ioctl_by_kernel || t->has_kernel;
 
 	fprintf(out, "\nSUMMARY\n");
-	failures(b, s->api_failed, "");
+	report_failures(b, s->api_failed, "");
 	if (s->runtime_calls)
 		snprintf(c, sizeof(c), "%s%sof them %s of libcudart", b, *b ? ", " : "",
 			 ct_term_count(a, s->runtime_calls));
 	else
 		snprintf(c, sizeof(c), "%s", b);
-	row(out, "API calls", s->api_calls, c);
-	row(out, "kernel launches", s->launches, failures(b, s->launches_failed, ""));
-	row(out, "memory allocations", s->allocs,
-	    failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
-	row(out, "memory frees", s->frees, "");
-	row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
+	report_row(out, "API calls", s->api_calls, c);
+	report_row(out, "kernel launches", s->launches, report_failures(b, s->launches_failed, ""));
+	report_row(out, "memory allocations", s->allocs,
+		   report_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
+	report_row(out, "memory frees", s->frees, "");
+	report_row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
 	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
 		if (s->direction_count[i]) {
 			snprintf(c, sizeof(c), "  %s", ct_direction_word[i]);
-			row(out, c, s->direction_count[i],
-			    ct_term_bytes(a, s->direction_bytes[i]));
+			report_row(out, c, s->direction_count[i],
+				   ct_term_bytes(a, s->direction_bytes[i]));
 		}
 	if (s->sets)
-		row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
-	failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
+		report_row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
+	report_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
 	snprintf(c, sizeof(c), "%s%s", b, !s->ioctl.count ? "" : s->ioctl_by_kernel ?
 		 ", seen in the kernel" : ", seen by the program");
-	row(out, "ioctl calls", s->ioctl.count, c);
-	row(out, "scheduler calls", s->scheduler_calls,
-	    kernel || s->scheduler_calls ? "" : "(only the kernel module sees them)");
+	report_row(out, "ioctl calls", s->ioctl.count, c);
+	report_row(out, "scheduler calls", s->scheduler_calls,
+		   kernel || s->scheduler_calls ? "" : "(only the kernel module sees them)");
 	if (s->switches)
-		row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
+		report_row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
 	if (s->open)
-		row(out, "never returned", s->open, "calls that were open at the end");
+		report_row(out, "never returned", s->open, "calls that were open at the end");
 	if (t->packets_lost) {
 		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
 			 ct_term_count(a, t->packets_lost), t->packets_lost == 1 ? "" : "s");
-		row(out, "lost records", t->lost, c);
+		report_row(out, "lost records", t->lost, c);
 	} else {
-		row(out, "lost records", t->lost, "");
+		report_row(out, "lost records", t->lost, "");
 	}
 }
 
 /* ------------------------------------------------------------- categories --- */
 
-static void print_categories(const struct ct_stats *s, FILE *out)
+static void report_print_categories(const struct ct_stats *s, FILE *out)
 {
 	const struct ct_category_stat *worst = NULL;
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT], name[256];
@@ -152,7 +152,7 @@ static void print_categories(const struct ct_stats *s, FILE *out)
 
 		if (i >= ALWAYS && !category->count)
 			continue;
-		fprintf(out, "  %-12s %14s %12s %12s %6.1f %%\n", category_name(shown[i]),
+		fprintf(out, "  %-12s %14s %12s %12s %6.1f %%\n", report_category_name(shown[i]),
 			ct_term_count(a, category->count), ct_term_ns(b, category->total),
 			ct_term_ns(c, category->self),
 			s->self ? 100.0 * category->self / s->self : 0.0);
@@ -163,8 +163,8 @@ static void print_categories(const struct ct_stats *s, FILE *out)
 	}
 	if (!worst)
 		return;
-	fprintf(out, "  bottleneck: %s, %.1f %% of the time in calls", category_name(worst_id),
-		100.0 * worst->self / s->self);
+	fprintf(out, "  bottleneck: %s, %.1f %% of the time in calls",
+		report_category_name(worst_id), 100.0 * worst->self / s->self);
 	if (advice[worst_id])
 		fprintf(out, ": %s", advice[worst_id]);
 	fprintf(out, "\n");
@@ -176,7 +176,7 @@ static void print_categories(const struct ct_stats *s, FILE *out)
 
 /* ------------------------------------------------------------------- lists --- */
 
-static int by_time(const void *a, const void *b)
+static int report_by_time(const void *a, const void *b)
 {
 	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
 	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
@@ -186,7 +186,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->class->name, y->class->name);
 }
 
-static int by_count(const void *a, const void *b)
+static int report_by_count(const void *a, const void *b)
 {
 	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
 	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
@@ -197,7 +197,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* A name that two classes share is shown as the symbol. */
-static const char *name_of(const struct ct_stats *s, const struct ct_op_stat *op)
+static const char *report_name_of(const struct ct_stats *s, const struct ct_op_stat *op)
 {
 	for (unsigned int i = 0; i < s->ops_count; i++)
 		if (&s->ops[i] != op && !strcmp(s->ops[i].class->name, op->class->name) &&
@@ -206,8 +206,8 @@ static const char *name_of(const struct ct_stats *s, const struct ct_op_stat *op
 	return op->class->name;
 }
 
-static int print_list(const struct ct_stats *s, FILE *out, const char *title, unsigned int top,
-		      int (*compare)(const void *, const void *))
+static int report_print_list(const struct ct_stats *s, FILE *out, const char *title,
+			     unsigned int top, int (*compare)(const void *, const void *))
 {
 	struct ct_op_stat **list = malloc((s->ops_count + 1) * sizeof(*list));
 	char text[7][CT_TERM_TEXT], name[160];
@@ -223,8 +223,9 @@ static int print_list(const struct ct_stats *s, FILE *out, const char *title, un
 	for (unsigned int i = 0; i < s->ops_count && i < top; i++) {
 		struct ct_histogram *h = &list[i]->durations;
 
-		fprintf(out, "  %-28s %-9.9s %11s %7s", ct_term_clean(name, sizeof(name),
-			name_of(s, list[i]), 28), category_name(list[i]->class->category),
+		fprintf(out, "  %-28s %-9.9s %11s %7s",
+			ct_term_clean(name, sizeof(name), report_name_of(s, list[i]), 28),
+			report_category_name(list[i]->class->category),
 			ct_term_count(text[0], list[i]->count),
 			ct_term_count(text[1], list[i]->failed));
 		if (h->count)
@@ -250,15 +251,16 @@ int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_option
 
 	rc = ct_stats_collect(&s, t);
 	if (!rc) {
-		print_head(t, &s, out);
-		print_summary(t, &s, out);
+		report_print_head(t, &s, out);
+		report_print_summary(t, &s, out);
 	}
 	if (!rc && !options->summary_only) {
-		print_categories(&s, out);
-		rc = print_list(&s, out, "TOP OPERATIONS BY TIME", options->top, by_time);
+		report_print_categories(&s, out);
+		rc = report_print_list(&s, out, "TOP OPERATIONS BY TIME", options->top,
+				       report_by_time);
 		if (!rc)
-			rc = print_list(&s, out, "TOP OPERATIONS BY COUNT", options->top,
-					by_count);
+			rc = report_print_list(&s, out, "TOP OPERATIONS BY COUNT", options->top,
+					       report_by_count);
 		if (!rc)
 			rc = ct_driver_memory_report(t, out, options->blocks);
 		if (!rc && options->handles)

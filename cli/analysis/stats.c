@@ -41,17 +41,17 @@ struct collector {
  * The program's ioctl calls are in the category syscall.  Where the module saw
  * nothing they are all that is known of the driver: then they are its ioctls.
  */
-static unsigned int category_of(const struct collector *c, const struct ct_class *class)
+static unsigned int stats_category_of(const struct collector *c, const struct ct_class *class)
 {
 	return class->id == CT_CLASS_ioctl && !c->has_kernel ? CT_CAT_IOCTL : class->category;
 }
 
-static bool is_kernel(const struct ct_class *class)
+static bool stats_is_kernel(const struct ct_class *class)
 {
 	return class->layer != CT_LAYER_USER;
 }
 
-static struct track *track_of(struct collector *c, const struct ct_record *r)
+static struct track *stats_track_of(struct collector *c, const struct ct_record *r)
 {
 	struct ct_hash_slot *slot = ct_hash_put(&c->by_track, ct_track_key(r));
 
@@ -80,7 +80,7 @@ static struct track *track_of(struct collector *c, const struct ct_record *r)
 	return &c->tracks[slot->a - 1];
 }
 
-static struct ct_op_stat *op_of(struct collector *c, const struct ct_class *class)
+static struct ct_op_stat *stats_op_of(struct collector *c, const struct ct_class *class)
 {
 	struct ct_op_stat **op = &c->by_class[class->id];
 
@@ -93,12 +93,12 @@ static struct ct_op_stat *op_of(struct collector *c, const struct ct_class *clas
 }
 
 /* A call of libcuda's or libcudart's interface. */
-static bool is_api(const struct ct_class *class)
+static bool stats_is_api(const struct ct_class *class)
 {
 	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
 }
 
-static int push(struct collector *c, struct track *track, const struct ct_point *p)
+static int stats_push(struct collector *c, struct track *track, const struct ct_point *p)
 {
 	if (track->depth == track->room) {
 		uint32_t room = track->room ? 2 * track->room : 16;
@@ -113,22 +113,22 @@ static int push(struct collector *c, struct track *track, const struct ct_point 
 		.op_id = p->op_id, .class = p->record.class,
 		.ioctl = p->record.fields && ct_record_is_ioctl(&p->record),
 	};
-	track->nested[category_of(c, p->record.class)]++;
-	track->ioctls[is_kernel(p->record.class)] += track->frames[track->depth - 1].ioctl;
+	track->nested[stats_category_of(c, p->record.class)]++;
+	track->ioctls[stats_is_kernel(p->record.class)] += track->frames[track->depth - 1].ioctl;
 	return 0;
 }
 
-static void pop(struct collector *c, struct track *track, bool returned)
+static void stats_pop(struct collector *c, struct track *track, bool returned)
 {
 	struct frame *frame = &track->frames[--track->depth];
 
-	track->nested[category_of(c, frame->class)]--;
-	track->ioctls[is_kernel(frame->class)] -= frame->ioctl;
+	track->nested[stats_category_of(c, frame->class)]--;
+	track->ioctls[stats_is_kernel(frame->class)] -= frame->ioctl;
 	if (!returned) {
-		struct ct_op_stat *op = op_of(c, frame->class);
+		struct ct_op_stat *op = stats_op_of(c, frame->class);
 
 		c->s->open++;
-		c->s->api_calls += is_api(frame->class);
+		c->s->api_calls += stats_is_api(frame->class);
 		if (op) {
 			op->count++;
 			op->open++;
@@ -138,16 +138,16 @@ static void pop(struct collector *c, struct track *track, bool returned)
 }
 
 /* What is counted once a call is over, or of an instant. */
-static void count(struct collector *c, const struct ct_record *r, bool failed)
+static void stats_count(struct collector *c, const struct ct_record *r, bool failed)
 {
 	const struct ct_class *class = r->class;
 	struct ct_stats *s = c->s;
 	uint64_t size = ct_record_quick(r, CT_QUICK_SIZE), direction;
 
-	s->categories[category_of(c, class)].count++;
+	s->categories[stats_category_of(c, class)].count++;
 	if (class->category == CT_CAT_SCHEDULER)
 		s->scheduler_calls++;
-	if (!is_api(class))
+	if (!stats_is_api(class))
 		return;
 	s->api_calls++;
 	s->api_failed += failed;
@@ -184,17 +184,18 @@ static void count(struct collector *c, const struct ct_record *r, bool failed)
  * A thread off the CPU stands inside whatever it was doing, whose time it is: a wait
  * for the GPU must not look like the scheduler's doing.
  */
-static bool is_switch(const struct ct_class *class)
+static bool stats_is_switch(const struct ct_class *class)
 {
 	return class->category == CT_CAT_SWITCH;
 }
 
-static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_stat *op)
+static int stats_end_call(struct collector *c, const struct ct_point *p, struct ct_op_stat *op)
 {
-	struct track *track = track_of(c, &p->record);
+	struct track *track = stats_track_of(c, &p->record);
 	uint64_t duration = p->ts - p->begin, inner = 0;
 	bool failed = ct_record_failed(&p->record), kernel;
-	struct ct_category_stat *category = &c->s->categories[category_of(c, p->record.class)];
+	struct ct_category_stat *category =
+		&c->s->categories[stats_category_of(c, p->record.class)];
 	uint32_t at;
 
 	if (!track)
@@ -205,9 +206,9 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 	/* Its begin was lost: then nothing is known to be inside it. */
 	if (at) {
 		while (track->depth > at)	/* their ends were lost */
-			pop(c, track, false);
+			stats_pop(c, track, false);
 		inner = track->frames[at - 1].inner;
-		pop(c, track, true);
+		stats_pop(c, track, true);
 	}
 	op->count++;
 	op->failed += failed;
@@ -215,7 +216,7 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 	if (p->record.flags & CT_F_ABANDONED) {
 		if (track->depth)
 			track->frames[track->depth - 1].inner += inner;
-		count(c, &p->record, failed);
+		stats_count(c, &p->record, failed);
 		return 0;
 	}
 	if (track->depth)
@@ -225,9 +226,9 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 	op->self += duration - inner;
 	category->self += duration - inner;
 	c->s->self += duration - inner;
-	if (!track->nested[category_of(c, p->record.class)])
+	if (!track->nested[stats_category_of(c, p->record.class)])
 		category->total += duration;
-	kernel = is_kernel(p->record.class);
+	kernel = stats_is_kernel(p->record.class);
 	/* An entry function may call the next one, which is an ioctl's, too. */
 	if (ct_record_is_ioctl(&p->record) && !track->ioctls[kernel]) {
 		struct ct_ioctl_stat *stat = kernel ? &c->kernel : &c->user;
@@ -236,11 +237,11 @@ static int end_call(struct collector *c, const struct ct_point *p, struct ct_op_
 		stat->total += duration;
 		stat->failed += failed;
 	}
-	count(c, &p->record, failed);
+	stats_count(c, &p->record, failed);
 	return ct_histogram_add(&op->durations, duration);
 }
 
-static int take(struct collector *c, const struct ct_point *p)
+static int stats_take(struct collector *c, const struct ct_point *p)
 {
 	struct ct_stats *s = c->s;
 	struct ct_op_stat *op;
@@ -251,7 +252,7 @@ static int take(struct collector *c, const struct ct_point *p)
 		s->first = p->ts;
 	if (p->ts > s->last)
 		s->last = p->ts;
-	if (is_switch(p->record.class)) {
+	if (stats_is_switch(p->record.class)) {
 		if (p->phase == 'E') {
 			s->switches++;
 			s->off_cpu += p->ts - p->begin;
@@ -261,28 +262,28 @@ static int take(struct collector *c, const struct ct_point *p)
 	if (!p->record.class->call && p->phase == 'I')
 		return 0;
 	if (p->phase == 'B') {
-		track = track_of(c, &p->record);
-		return track ? push(c, track, p) : -ENOMEM;
+		track = stats_track_of(c, &p->record);
+		return track ? stats_push(c, track, p) : -ENOMEM;
 	}
-	op = op_of(c, p->record.class);
+	op = stats_op_of(c, p->record.class);
 	if (!op)
 		return -ENOMEM;
 	if (p->phase == 'E')
-		return end_call(c, p, op);
+		return stats_end_call(c, p, op);
 	failed = ct_record_failed(&p->record);
 	op->count++;
 	op->failed += failed;
-	count(c, &p->record, failed);
-	return track_of(c, &p->record) ? 0 : -ENOMEM;
+	stats_count(c, &p->record, failed);
+	return stats_track_of(c, &p->record) ? 0 : -ENOMEM;
 }
 
-static int finish(struct collector *c)
+static int stats_finish(struct collector *c)
 {
 	struct ct_stats *s = c->s;
 
 	for (size_t i = 0; i < c->tracks_count; i++)
 		while (c->tracks[i].depth)
-			pop(c, &c->tracks[i], false);
+			stats_pop(c, &c->tracks[i], false);
 	s->ioctl_by_kernel = c->kernel.count > 0;
 	s->ioctl = s->ioctl_by_kernel ? c->kernel : c->user;
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++)
@@ -300,7 +301,7 @@ static int finish(struct collector *c)
 	}
 	for (unsigned int i = 0; i < s->ops_count; i++) {
 		struct ct_category_stat *category =
-			&s->categories[category_of(c, s->ops[i].class)];
+			&s->categories[stats_category_of(c, s->ops[i].class)];
 
 		if (!category->main || s->ops[i].self > category->main->self)
 			category->main = &s->ops[i];
@@ -320,12 +321,12 @@ int ct_stats_collect(struct ct_stats *s, const struct ct_trace *t)
 	if (!m || !c.by_class)
 		goto out;
 	while ((rc = ct_merge_next(m, &point)) > 0) {
-		rc = take(&c, &point);
+		rc = stats_take(&c, &point);
 		if (rc)
 			break;
 	}
 	if (!rc)
-		rc = finish(&c);
+		rc = stats_finish(&c);
 out:
 	for (unsigned int i = 0; c.by_class && i <= CT_CLASS_MAX; i++)
 		if (c.by_class[i]) {

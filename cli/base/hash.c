@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static size_t home(const struct ct_hash *map, uint64_t key)
+static size_t hash_home(const struct ct_hash *map, uint64_t key)
 {
 	key ^= key >> 32;
 	key *= 0xd6e8feb86659fd93ull;
@@ -19,15 +19,15 @@ struct ct_hash_slot *ct_hash_get(const struct ct_hash *map, uint64_t key)
 {
 	if (!map->size)
 		return NULL;
-	for (size_t i = home(map, key); map->slots[i].used; i = (i + 1) & (map->size - 1))
+	for (size_t i = hash_home(map, key); map->slots[i].used; i = (i + 1) & (map->size - 1))
 		if (map->slots[i].key == key)
 			return &map->slots[i];
 	return NULL;
 }
 
-static struct ct_hash_slot *place(struct ct_hash *map, uint64_t key)
+static struct ct_hash_slot *hash_place(struct ct_hash *map, uint64_t key)
 {
-	size_t i = home(map, key);
+	size_t i = hash_home(map, key);
 
 	while (map->slots[i].used && map->slots[i].key != key)
 		i = (i + 1) & (map->size - 1);
@@ -48,12 +48,12 @@ struct ct_hash_slot *ct_hash_put(struct ct_hash *map, uint64_t key)
 			return NULL;
 		for (size_t i = 0; i < map->size; i++)
 			if (map->slots[i].used)
-				*place(&more, map->slots[i].key) = map->slots[i];
+				*hash_place(&more, map->slots[i].key) = map->slots[i];
 		more.count = map->count;
 		free(map->slots);
 		*map = more;
 	}
-	slot = place(map, key);
+	slot = hash_place(map, key);
 	*slot = (struct ct_hash_slot){ .key = key, .used = true };
 	map->count++;
 	return slot;
@@ -68,7 +68,7 @@ void ct_hash_remove(struct ct_hash *map, struct ct_hash_slot *slot)
 		if (!map->slots[i].used)
 			break;
 		/* May move back unless its home lies behind the hole. */
-		if (((i - home(map, map->slots[i].key)) & mask) >= ((i - hole) & mask)) {
+		if (((i - hash_home(map, map->slots[i].key)) & mask) >= ((i - hole) & mask)) {
 			map->slots[hole] = map->slots[i];
 			hole = i;
 		}

@@ -55,7 +55,7 @@ int ct_out_close(struct ct_out *out)
 }
 
 /* Two digits at a time, from the end of @end backwards. */
-static char *digits(char *end, uint64_t value)
+static char *out_digits(char *end, uint64_t value)
 {
 	static const char pairs[] =
 		"00010203040506070809101112131415161718192021222324"
@@ -79,7 +79,7 @@ static char *digits(char *end, uint64_t value)
 
 void ct_out_u64(struct ct_out *out, uint64_t value)
 {
-	char text[20], *p = digits(text + sizeof(text), value);
+	char text[20], *p = out_digits(text + sizeof(text), value);
 
 	ct_out_bytes(out, p, text + sizeof(text) - p);
 }
@@ -113,7 +113,7 @@ void ct_out_fixed(struct ct_out *out, int64_t value, unsigned int decimals)
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	char text[24], *end = text + sizeof(text), *p;
 
-	p = digits(end, v);
+	p = out_digits(end, v);
 	while ((size_t)(end - p) <= decimals)
 		*--p = '0';
 	if (value < 0)

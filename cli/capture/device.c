@@ -14,7 +14,7 @@
 
 #include "capture/device.h"
 
-static int explain_open(struct ct_error *err)
+static int device_explain_open(struct ct_error *err)
 {
 	switch (errno) {
 	case ENOENT:
@@ -33,7 +33,7 @@ bool ct_device_is_older(const struct ct_version *version)
 	       version->schema < CT_SCHEMA_VERSION;
 }
 
-static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
+static int device_open(struct ct_device *dev, int mode, struct ct_error *err)
 {
 	struct ct_version version = { .size = sizeof(version) };
 	int ret;
@@ -41,7 +41,7 @@ static int open_device(struct ct_device *dev, int mode, struct ct_error *err)
 	memset(dev, 0, sizeof(*dev));
 	dev->fd = open(CT_DEVICE_PATH, mode | O_CLOEXEC);
 	if (dev->fd < 0)
-		return explain_open(err);
+		return device_explain_open(err);
 	if (ioctl(dev->fd, CT_IOC_VERSION, &version)) {
 		ret = ct_fail(err, errno, "%s is not cudatrace's device", CT_DEVICE_PATH);
 		goto fail;
@@ -62,47 +62,47 @@ fail:
 
 int ct_device_open(struct ct_device *dev, struct ct_error *err)
 {
-	return open_device(dev, O_RDWR, err);
+	return device_open(dev, O_RDWR, err);
 }
 
-static void *map(struct ct_device *dev, uint64_t offset, size_t size, int prot)
+static void *device_map(struct ct_device *dev, uint64_t offset, size_t size, int prot)
 {
 	void *p = mmap(NULL, size, prot, MAP_SHARED, dev->fd, offset);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static uint64_t ring_size(const struct ct_device *dev)
+static uint64_t device_ring_size(const struct ct_device *dev)
 {
 	return (uint64_t)dev->session.subbuf_size * dev->session.subbuf_count;
 }
 
 /* CPUs that are not possible have no ring: that one stays empty. */
-static void map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
+static void device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
 
 	r->fd = -1;
-	r->status = map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
+	r->status = device_map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
 	if (owner)
-		r->consumer = map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
-	r->data = map(dev, CT_MMAP_DATA(cpu), ring_size(dev), PROT_READ);
+		r->consumer = device_map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
+	r->data = device_map(dev, CT_MMAP_DATA(cpu), device_ring_size(dev), PROT_READ);
 }
 
-static int map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
+static int device_map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
 	uint32_t cpu;
 
-	dev->facts = map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
+	dev->facts = device_map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
 	if (!dev->facts)
 		return ct_fail(err, errno, "the module's facts can't be mapped: %s", strerror(errno));
 	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
 	if (!dev->ring)
 		return ct_fail(err, ENOMEM, "out of memory");
 	for (cpu = 0; cpu < s->cpus; cpu++) {
-		map_ring(dev, cpu, owner);
+		device_map_ring(dev, cpu, owner);
 		if (dev->ring[cpu].status &&
 		    (!dev->ring[cpu].data || (owner && !dev->ring[cpu].consumer)))
 			return ct_fail(err, ENOMEM, "the ring of CPU %u can't be mapped", cpu);
@@ -124,17 +124,18 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 	};
 	if (ioctl(dev->fd, CT_IOC_START, s)) {
 		if (errno == EBUSY)
-			return ct_fail(err, EBUSY, "the module already records for process %u", s->owner_pid);
+			return ct_fail(err, EBUSY, "the module already records for process %u",
+				       s->owner_pid);
 		if (errno == EPERM)
 			return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return ct_fail(err, errno, "the module refused to start: %s", strerror(errno));
 	}
-	return map_rings(dev, true, err);
+	return device_map_rings(dev, true, err);
 }
 
 int ct_device_attach(struct ct_device *dev, struct ct_error *err)
 {
-	int ret = open_device(dev, O_RDONLY, err);
+	int ret = device_open(dev, O_RDONLY, err);
 
 	if (ret)
 		return ret;
@@ -146,29 +147,29 @@ int ct_device_attach(struct ct_device *dev, struct ct_error *err)
 		ct_device_close(dev);
 		return ret;
 	}
-	return map_rings(dev, false, err);
+	return device_map_rings(dev, false, err);
 }
 
 int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 {
-	int ret = open_device(dev, O_RDWR, err);
+	int ret = device_open(dev, O_RDWR, err);
 
 	/* Who may not write may take it, too, but not have it forgotten. */
 	if (ret == -EACCES)
-		ret = open_device(dev, O_RDONLY, err);
+		ret = device_open(dev, O_RDONLY, err);
 	if (ret)
 		return ret;
 	dev->session.size = sizeof(dev->session);
 	if (ioctl(dev->fd, CT_IOC_ADOPT, &dev->session))
 		ret = ct_fail(err, errno, "no killed recorder has left anything");
 	else
-		ret = map_rings(dev, false, err);
+		ret = device_map_rings(dev, false, err);
 	if (ret)
 		ct_device_close(dev);
 	return ret;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size)
+static int device_write_all(int fd, const uint8_t *data, size_t size)
 {
 	ssize_t n;
 
@@ -184,8 +185,8 @@ static int write_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
-static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
-			const struct ct_packet *packet, struct ct_error *err)
+static int device_write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
+			       const struct ct_packet *packet, struct ct_error *err)
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
 	char name[24];
@@ -199,7 +200,7 @@ static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 			return ct_fail(err, errno, "%s: %s", name, strerror(errno));
 	}
 	at = lseek(r->fd, 0, SEEK_END);
-	ret = write_all(r->fd, (const uint8_t *)packet, dev->session.subbuf_size);
+	ret = device_write_all(r->fd, (const uint8_t *)packet, dev->session.subbuf_size);
 	/* A part of a packet is none. */
 	if (ret && at >= 0 && !ftruncate(r->fd, at))
 		lseek(r->fd, at, SEEK_SET);
@@ -208,7 +209,7 @@ static int write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 	return 0;
 }
 
-static uint64_t lost_total(const struct ct_cpu_status *status)
+static uint64_t device_lost_total(const struct ct_cpu_status *status)
 {
 	uint64_t lost = 0;
 	int i;
@@ -219,16 +220,16 @@ static uint64_t lost_total(const struct ct_cpu_status *status)
 }
 
 /* Close a packet that nobody writes any more: its header, from its records. */
-static void close_packet(struct ct_packet *p, const struct ct_cpu_status *status,
-			 uint32_t content, uint64_t now)
+static void device_close_packet(struct ct_packet *p, const struct ct_cpu_status *status,
+				uint32_t content, uint64_t now)
 {
 	p->content_size = content * 8ull;
 	p->ts_end = now;
-	p->lost = lost_total(status);
+	p->lost = device_lost_total(status);
 	memset((uint8_t *)p + content, 0, p->packet_size / 8 - content);
 }
 
-static uint64_t now_ns(void)
+static uint64_t device_now_ns(void)
 {
 	struct timespec ts;
 
@@ -240,22 +241,22 @@ static uint64_t now_ns(void)
  * The packet at r->pos, which holds content bytes.  1: it is in copy, closed; 0: it
  * was overwritten meanwhile.
  */
-static int copy_packet(struct ct_device *dev, struct ct_device_ring *r, uint64_t content,
-		       struct ct_packet *copy)
+static int device_copy_packet(struct ct_device *dev, struct ct_device_ring *r, uint64_t content,
+			      struct ct_packet *copy)
 {
 	const uint32_t size = dev->session.subbuf_size;
 
-	memcpy(copy, r->data + (r->pos & (ring_size(dev) - 1)), size);
+	memcpy(copy, r->data + (r->pos & (device_ring_size(dev) - 1)), size);
 	/* The copy before the second look at oldest. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
 		return 0;
 	if (content < size)
-		close_packet(copy, r->status, content, now_ns());
+		device_close_packet(copy, r->status, content, device_now_ns());
 	return 1;
 }
 
-static void skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
+static void device_skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
 {
 	uint64_t oldest = __atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED);
 
@@ -266,8 +267,8 @@ static void skip_overwritten(struct ct_device *dev, struct ct_device_ring *r)
 }
 
 /* Packets of one CPU.  Returns how many were copied, or an error. */
-static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
-		      struct ct_packet *copy, struct ct_error *err)
+static int device_drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
+			     struct ct_packet *copy, struct ct_error *err)
 {
 	const uint32_t size = dev->session.subbuf_size;
 	struct ct_device_ring *r = &dev->ring[cpu];
@@ -277,12 +278,12 @@ static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
 	for (;;) {
 		/* Before the records: the writer's release pairs with this. */
 		limit = __atomic_load_n(&r->status->committed, __ATOMIC_ACQUIRE);
-		skip_overwritten(dev, r);
+		device_skip_overwritten(dev, r);
 		if (limit <= r->pos || (limit - r->pos < size && !last))
 			return n;
-		if (!copy_packet(dev, r, limit - r->pos, copy))
+		if (!device_copy_packet(dev, r, limit - r->pos, copy))
 			continue;
-		ret = write_packet(dev, dirfd, cpu, copy, err);
+		ret = device_write_packet(dev, dirfd, cpu, copy, err);
 		if (ret)
 			return ret;
 		r->pos += size;
@@ -295,8 +296,8 @@ static int drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, bool last,
 }
 
 /* What one CPU's ring holds now; what is written meanwhile is not waited for. */
-static int snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_t since,
-			 struct ct_packet *copy, struct ct_error *err)
+static int device_snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_t since,
+				struct ct_packet *copy, struct ct_error *err)
 {
 	const uint32_t size = dev->session.subbuf_size;
 	struct ct_device_ring *r = &dev->ring[cpu];
@@ -304,15 +305,15 @@ static int snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_
 	int ret, n = 0;
 
 	for (;;) {
-		skip_overwritten(dev, r);
+		device_skip_overwritten(dev, r);
 		if (limit <= r->pos)
 			return n;
-		if (!copy_packet(dev, r, limit - r->pos, copy))
+		if (!device_copy_packet(dev, r, limit - r->pos, copy))
 			continue;
 		r->pos += size;
 		if (copy->ts_end < since)
 			continue;
-		ret = write_packet(dev, dirfd, cpu, copy, err);
+		ret = device_write_packet(dev, dirfd, cpu, copy, err);
 		if (ret)
 			return ret;
 		n++;
@@ -332,7 +333,7 @@ int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct 
 	for (cpu = 0; cpu < dev->session.cpus && ret >= 0; cpu++) {
 		if (!dev->ring[cpu].status)
 			continue;
-		ret = snapshot_ring(dev, dirfd, cpu, since, copy, err);
+		ret = device_snapshot_ring(dev, dirfd, cpu, since, copy, err);
 		n += ret;
 	}
 	free(copy);
@@ -350,7 +351,7 @@ int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error
 	for (cpu = 0; cpu < dev->session.cpus && ret >= 0; cpu++) {
 		if (!dev->ring[cpu].status)
 			continue;
-		ret = drain_ring(dev, dirfd, cpu, last, copy, err);
+		ret = device_drain_ring(dev, dirfd, cpu, last, copy, err);
 		n += ret;
 	}
 	free(copy);

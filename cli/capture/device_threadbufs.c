@@ -16,8 +16,8 @@
 /* Between two looks at the rings: more than threads can fill in that time. */
 #define AT_ONCE	1024
 
-static int append(int dirfd, const struct ct_threadbuf_read *read, const void *buf,
-		  struct ct_error *err)
+static int device_append(int dirfd, const struct ct_threadbuf_read *read, const void *buf,
+			 struct ct_error *err)
 {
 	bool packet = read->what == CT_THREADBUF_PACKET;
 	const char *p = buf;
@@ -68,10 +68,11 @@ int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, stru
 	for (n = 0; last || n < AT_ONCE; n++) {
 		if (ioctl(dev->fd, CT_IOC_THREADBUF_READ, &read)) {
 			if (errno != ENOENT)
-				ret = ct_fail(err, errno, "the module gives no thread buffers: %s", strerror(errno));
+				ret = ct_fail(err, errno, "the module gives no thread buffers: %s",
+					      strerror(errno));
 			break;
 		}
-		ret = append(dirfd, &read, buf, err);
+		ret = device_append(dirfd, &read, buf, err);
 		if (ret)
 			break;
 	}

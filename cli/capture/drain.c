@@ -41,7 +41,7 @@ struct ct_drained_thread {
 
 /* ------------------------------------------------------ its threads ------ */
 
-static void close_thread(struct ct_drained_thread *t)
+static void drain_close_thread(struct ct_drained_thread *t)
 {
 	ct_sub_buffers_close(&t->subbufs);
 	close(t->stream);
@@ -51,7 +51,7 @@ static void close_thread(struct ct_drained_thread *t)
  * Will it fill no more?  If it is only in another namespace of pids, it stores itself
  * from now on.
  */
-static bool ended(const struct ct_drained_thread *t)
+static bool drain_ended(const struct ct_drained_thread *t)
 {
 	struct ct_inflight_page page;
 	char path[64];
@@ -65,7 +65,7 @@ static bool ended(const struct ct_drained_thread *t)
 }
 
 /* The thread's own stream, and no other name of somebody's file. */
-static int open_stream(int dirfd, const char *name, uid_t owner)
+static int drain_open_stream(int dirfd, const char *name, uid_t owner)
 {
 	int fd = openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct stat st;
@@ -78,7 +78,8 @@ static int open_stream(int dirfd, const char *name, uid_t owner)
 	return fd;
 }
 
-static bool open_thread(const struct ct_drain *s, const char *open_name, struct ct_drained_thread *t)
+static bool drain_open_thread(const struct ct_drain *s, const char *open_name,
+			      struct ct_drained_thread *t)
 {
 	struct stat st;
 
@@ -86,19 +87,21 @@ static bool open_thread(const struct ct_drain *s, const char *open_name, struct 
 	    ct_stream_kind(t->name) != CT_STREAM_THREAD)
 		return false;
 	t->subbufs.fd = openat(s->dirfd, open_name,
-			     O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+			       O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (t->subbufs.fd < 0)
 		return false;
 	t->next = 0;
 	/* What one that has ended left here is there until the trace is finished. */
-	t->stream = !fstat(t->subbufs.fd, &st) && st.st_nlink == 1 && !ended(t) &&
-		    ct_sub_buffers_read(&t->subbufs) ? open_stream(s->dirfd, t->name, st.st_uid) : -1;
+	t->stream = !fstat(t->subbufs.fd, &st) && st.st_nlink == 1 && !drain_ended(t) &&
+				    ct_sub_buffers_read(&t->subbufs) ?
+			    drain_open_stream(s->dirfd, t->name, st.st_uid) :
+			    -1;
 	if (t->stream < 0)
 		ct_sub_buffers_close(&t->subbufs);
 	return t->stream >= 0;
 }
 
-static bool known(const struct ct_drain *s, const char *open_name)
+static bool drain_known(const struct ct_drain *s, const char *open_name)
 {
 	for (unsigned int i = 0; i < s->threads_count; i++)
 		if (!strcmp(s->threads[i].name + 2, open_name + 6))
@@ -106,7 +109,7 @@ static bool known(const struct ct_drain *s, const char *open_name)
 	return false;
 }
 
-static void find_threads(struct ct_drain *s)
+static void drain_find_threads(struct ct_drain *s)
 {
 	struct dirent *entry;
 	unsigned int kept = 0;
@@ -114,8 +117,8 @@ static void find_threads(struct ct_drain *s)
 	int fd;
 
 	for (unsigned int i = 0; i < s->threads_count; i++) {
-		if (ended(&s->threads[i]))
-			close_thread(&s->threads[i]);
+		if (drain_ended(&s->threads[i]))
+			drain_close_thread(&s->threads[i]);
 		else
 			s->threads[kept++] = s->threads[i];
 	}
@@ -128,8 +131,8 @@ static void find_threads(struct ct_drain *s)
 		return;
 	}
 	while (s->threads_count < THREADS_MAX && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, ".open-", 6) && !known(s, entry->d_name) &&
-		    open_thread(s, entry->d_name, &s->threads[s->threads_count]))
+		if (!strncmp(entry->d_name, ".open-", 6) && !drain_known(s, entry->d_name) &&
+		    drain_open_thread(s, entry->d_name, &s->threads[s->threads_count]))
 			s->threads_count++;
 	closedir(dir);
 }
@@ -140,7 +143,7 @@ static void find_threads(struct ct_drain *s)
  * Copies packet t->next out of its slot.  Return: its size in bytes; 0: it was stored
  * by its thread meanwhile; -1: it makes no sense.
  */
-static ssize_t copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint64_t *offset)
+static ssize_t drain_copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint64_t *offset)
 {
 	struct ct_packet *head = (void *)s->copy;
 	uint32_t i = t->next % t->subbufs.head.subbufs;
@@ -151,8 +154,10 @@ static ssize_t copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint
 	size = t->subbufs.head.at[i].size;
 	*offset = t->subbufs.head.at[i].offset;
 	if (size < CT_PACKET_HEAD || size > t->subbufs.head.subbuf_size || size % 8 ||
-	    pread(t->subbufs.fd, s->copy, size, CT_INFLIGHT_PACKET +
-		  (uint64_t)i * t->subbufs.head.subbuf_size) != (ssize_t)size || !ct_sub_buffers_read(&now))
+	    pread(t->subbufs.fd, s->copy, size,
+		  CT_INFLIGHT_PACKET + (uint64_t)i * t->subbufs.head.subbuf_size) !=
+		    (ssize_t)size ||
+	    !ct_sub_buffers_read(&now))
 		return -1;
 	if (now.head.published >= t->next + t->subbufs.head.subbufs)
 		return 0;
@@ -165,7 +170,7 @@ static ssize_t copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint
 }
 
 /* Return: is there perhaps more? */
-static bool store_next(struct ct_drain *s, struct ct_drained_thread *t)
+static bool drain_store_next(struct ct_drain *s, struct ct_drained_thread *t)
 {
 	uint64_t offset, drained;
 	ssize_t size;
@@ -175,7 +180,7 @@ static bool store_next(struct ct_drain *s, struct ct_drained_thread *t)
 	/* What its thread stored itself, being quicker. */
 	if (t->subbufs.head.published >= t->next + t->subbufs.head.subbufs)
 		t->next = t->subbufs.head.published - t->subbufs.head.subbufs + 1;
-	size = copy_packet(s, t, &offset);
+	size = drain_copy_packet(s, t, &offset);
 	if (size < 0)
 		return false;
 	if (size > 0) {
@@ -185,35 +190,36 @@ static bool store_next(struct ct_drain *s, struct ct_drained_thread *t)
 		    ct_stream_write(t->stream, s->copy, CT_PACKET_HEAD, offset))
 			return false;
 		drained = t->next + 1;
-		if (pwrite(t->subbufs.fd, &drained, sizeof(drained), CT_INFLIGHT_SUBBUFS +
-			   offsetof(struct ct_subbufs, drained)) != sizeof(drained))
+		if (pwrite(t->subbufs.fd, &drained, sizeof(drained),
+			   CT_INFLIGHT_SUBBUFS + offsetof(struct ct_subbufs, drained)) !=
+		    sizeof(drained))
 			return false;
 		t->next++;
 	}
 	return true;
 }
 
-static bool read_page(const struct ct_drain *s, struct ct_recorder_page *page)
+static bool drain_read_page(const struct ct_drain *s, struct ct_recorder_page *page)
 {
 	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
 }
 
 /* Return: was anything stored? */
-static bool store_all(struct ct_drain *s)
+static bool drain_store_all(struct ct_drain *s)
 {
 	struct ct_recorder_page page;
 	bool any = false, more;
 
-	if (read_page(s, &page) && page.threads != s->threads_seen) {
+	if (drain_read_page(s, &page) && page.threads != s->threads_seen) {
 		s->threads_seen = page.threads;
-		find_threads(s);
+		drain_find_threads(s);
 	}
-	/* Not for ever: see in_the_way(). */
+	/* Not for ever: see drain_in_the_way(). */
 	for (int rounds = 0; rounds < 16; rounds++) {
 		more = false;
 		/* One of each, so that a quick one does not keep the others waiting. */
 		for (unsigned int i = 0; i < s->threads_count; i++)
-			more |= store_next(s, &s->threads[i]);
+			more |= drain_store_next(s, &s->threads[i]);
 		if (!more)
 			break;
 		any = true;
@@ -223,13 +229,12 @@ static bool store_all(struct ct_drain *s)
 
 /* ------------------------------------------------------ our own ---------- */
 
-static void set_word(const struct ct_drain *s, size_t offset, uint32_t value)
+static void drain_set_word(const struct ct_drain *s, size_t offset, uint32_t value)
 {
 	if (pwrite(s->fd, &value, sizeof(value), offset) < 0)
 		return;		/* then it is the time that wakes us */
 }
-#define SET_WAITING(s, value)	\
-	set_word(s, offsetof(struct ct_recorder_page, waiting), value)
+#define SET_WAITING(s, value) drain_set_word(s, offsetof(struct ct_recorder_page, waiting), value)
 
 /* How this thread got on: what the kernel says of it, in ns. */
 struct progress {
@@ -237,7 +242,7 @@ struct progress {
 	uint64_t at, ran, waited;
 };
 
-static uint64_t now(void)
+static uint64_t drain_now(void)
 {
 	struct timespec t;
 
@@ -246,15 +251,15 @@ static uint64_t now(void)
 }
 
 /* Are the CPUs so busy that we are in the way? */
-static bool in_the_way(struct progress *p)
+static bool drain_in_the_way(struct progress *p)
 {
 	struct progress before = *p;
 	char text[128];
 	ssize_t n;
 
-	if (now() - p->at < LOOK_NS)
+	if (drain_now() - p->at < LOOK_NS)
 		return false;
-	p->at = now();
+	p->at = drain_now();
 	n = pread(p->fd, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return false;
@@ -265,7 +270,7 @@ static bool in_the_way(struct progress *p)
 }
 
 /* Until the time is over, or somebody wakes us; not if the word has changed since. */
-static void sleep_on(const struct ct_drain *s, uint32_t published, long ns)
+static void drain_sleep_on(const struct ct_drain *s, uint32_t published, long ns)
 {
 	const struct timespec longest = { .tv_nsec = ns };
 
@@ -274,26 +279,26 @@ static void sleep_on(const struct ct_drain *s, uint32_t published, long ns)
 		nanosleep(&longest, NULL);
 }
 
-static void *run(void *arg)
+static void *drain_run(void *arg)
 {
 	struct progress progress = { .fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
 	struct ct_drain *s = arg;
 	struct ct_recorder_page page = { 0 };
 
-	in_the_way(&progress);
+	drain_in_the_way(&progress);
 	while (!s->stop) {
-		if (in_the_way(&progress)) {
-			read_page(s, &page);
-			sleep_on(s, page.published, REST_NS);
-			in_the_way(&progress);
+		if (drain_in_the_way(&progress)) {
+			drain_read_page(s, &page);
+			drain_sleep_on(s, page.published, REST_NS);
+			drain_in_the_way(&progress);
 		}
-		if (store_all(s))
+		if (drain_store_all(s))
 			continue;
 		SET_WAITING(s, 1);
-		read_page(s, &page);
+		drain_read_page(s, &page);
 		/* Whoever fills one from here on finds that we wait. */
-		if (!store_all(s))
-			sleep_on(s, page.published, WAIT_NS);
+		if (!drain_store_all(s))
+			drain_sleep_on(s, page.published, WAIT_NS);
 		SET_WAITING(s, 0);
 	}
 	if (progress.fd >= 0)
@@ -301,7 +306,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static unsigned int processors(void)
+static unsigned int drain_processors(void)
 {
 	cpu_set_t set;
 
@@ -314,7 +319,7 @@ void ct_drain_open(struct ct_drain *s, int dirfd)
 	struct ct_recorder_page *head = (void *)page;
 	void *map;
 
-	if (processors() < 2)
+	if (drain_processors() < 2)
 		return;
 	s->dirfd = dirfd;
 	s->copy = malloc(CT_PACKET_MAX);
@@ -345,7 +350,7 @@ void ct_drain_start(struct ct_drain *s)
 	/* The program's signals are the main thread's to pass on. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	s->running = !pthread_create(&s->thread, NULL, run, s);
+	s->running = !pthread_create(&s->thread, NULL, drain_run, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
@@ -355,16 +360,16 @@ void ct_drain_close(struct ct_drain *s)
 		struct ct_recorder_page page = { 0 };
 
 		s->stop = true;
-		read_page(s, &page);
-		set_word(s, offsetof(struct ct_recorder_page, published), page.published + 1);
+		drain_read_page(s, &page);
+		drain_set_word(s, offsetof(struct ct_recorder_page, published), page.published + 1);
 		syscall(SYS_futex, &s->page->published, FUTEX_WAKE, 1);
 		pthread_join(s->thread, NULL);
-		find_threads(s);
+		drain_find_threads(s);
 		/* Once: who still fills goes on by itself. */
-		store_all(s);
+		drain_store_all(s);
 	}
 	for (unsigned int i = 0; i < s->threads_count; i++)
-		close_thread(&s->threads[i]);
+		drain_close_thread(&s->threads[i]);
 	if (s->page)
 		munmap(s->page, PAGE);
 	if (s->fd >= 0) {

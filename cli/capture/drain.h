@@ -31,7 +31,10 @@ struct ct_drain {
 	volatile bool stop;
 };
 
-#define CT_DRAIN_INIT	{ .dirfd = -1, .fd = -1 }
+#define CT_DRAIN_INIT \
+	{ \
+		.dirfd = -1, .fd = -1 \
+	}
 
 /*
  * From here on programs that begin leave it to us.  Not done where we might run on their

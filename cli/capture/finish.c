@@ -25,7 +25,7 @@
 #define OPEN_PREFIX	".open-"
 #define LOCK_FILE	".lock"
 
-static int path_of(char path[4096], const char *dir, const char *name)
+static int finish_path_of(char path[4096], const char *dir, const char *name)
 {
 	return snprintf(path, 4096, "%s/%s", dir, name) < 4096 ? 0 : -ENAMETOOLONG;
 }
@@ -35,7 +35,7 @@ static int path_of(char path[4096], const char *dir, const char *name)
  * That also tells of threads in another pid namespace.  1: yes; 0: no; -1: can't
  * be told here (not our file, a file system without leases).
  */
-static int is_written(const char *path)
+static int finish_is_written(const char *path)
 {
 	void (*before)(int) = signal(SIGIO, SIG_IGN);	/* the lease may be broken */
 	int fd, result = -1;
@@ -59,16 +59,17 @@ static int is_written(const char *path)
  * asked, it lives if it is there and its process has the page mapped: a number
  * alone may have been given to somebody else since.
  */
-static bool thread_lives(const char *dir, const struct ct_inflight_page *page, const char *name)
+static bool finish_thread_lives(const char *dir, const struct ct_inflight_page *page,
+				const char *name)
 {
 	char path[4096], line[4600];
 	bool lives = false;
 	FILE *maps;
 	int written;
 
-	if (path_of(path, dir, name))
+	if (finish_path_of(path, dir, name))
 		return true;
-	written = is_written(path);
+	written = finish_is_written(path);
 	if (written >= 0)
 		return written;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
@@ -97,15 +98,15 @@ int ct_trace_lives(const char *dir)
 	while ((entry = readdir(d)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
 		    ct_inflight_page_read(dir, entry->d_name, &page) >= 0 &&
-		    thread_lives(dir, &page, entry->d_name))
+		    finish_thread_lives(dir, &page, entry->d_name))
 			living++;
 	closedir(d);
 	return living;
 }
 
 /* A packet of call_open records behind the last one of stream @s. */
-static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
-			const struct ct_pending *pending, unsigned int count, int fd)
+static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
+			       const struct ct_pending *pending, unsigned int count, int fd)
 {
 	struct ct_packet head = {
 		.magic = CT_MAGIC, .stream_class = CT_STREAM_THREAD, .packet_size = 8ull *
@@ -153,7 +154,7 @@ static int append_calls(const struct ct_trace *t, const struct ct_stream_file *s
 }
 
 /* The packets that were not in the stream, the first one's head last. */
-static int append_packet(const struct ct_stream_file *s, int fd)
+static int finish_append_packet(const struct ct_stream_file *s, int fd)
 {
 	const uint8_t *p = s->map + s->tail - s->added;
 	uint64_t at = s->tail - s->added;
@@ -174,7 +175,7 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	int fd, rc;
 
 	snprintf(name, sizeof(name), "u-%s", page_name + strlen(OPEN_PREFIX));
-	if (ct_stream_kind(name) != CT_STREAM_THREAD || path_of(path, t->dir, name))
+	if (ct_stream_kind(name) != CT_STREAM_THREAD || finish_path_of(path, t->dir, name))
 		return ct_fail(err, EBADMSG,
 			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
 			       t->dir, page_name);
@@ -188,21 +189,21 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 		fd = ct_stream_reopen(s, t->dir, O_WRONLY);
 		if (fd < 0)
 			return ct_fail(err, -fd, "%s: %s", path, strerror(-fd));
-		rc = append_packet(s, fd);
+		rc = finish_append_packet(s, fd);
 		if (!rc && count)
-			rc = append_calls(t, s, &t->pending[first], count, fd);
+			rc = finish_append_calls(t, s, &t->pending[first], count, fd);
 		if (close(fd) && !rc)
 			rc = -errno;
 		if (rc)
 			return ct_fail(err, -rc, "%s: %s", path, strerror(-rc));
 	}
-	if (!path_of(path, t->dir, page_name) && unlink(path) && errno != ENOENT)
+	if (!finish_path_of(path, t->dir, page_name) && unlink(path) && errno != ENOENT)
 		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
 }
 
 /* Packets that were prepared and never begun. */
-static int cut_tails(const struct ct_trace *t, struct ct_error *err)
+static int finish_cut_tails(const struct ct_trace *t, struct ct_error *err)
 {
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
@@ -224,7 +225,7 @@ static int cut_tails(const struct ct_trace *t, struct ct_error *err)
  * In the place of a packet that was not written whole comes one without records, whose
  * number says that one is missing: every reader counts the loss, also later.
  */
-static int mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
+static int finish_mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
 {
 	uint8_t packet[CT_PACKET_MIN] = { 0 };
 	struct ct_packet head;
@@ -258,7 +259,7 @@ static int mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
 }
 
 /* Return: how many streams ended in a part of a packet, or a negative errno. */
-static int mark_all_torn(const struct ct_trace *t, struct ct_error *err)
+static int finish_mark_all_torn(const struct ct_trace *t, struct ct_error *err)
 {
 	int rc, n = 0;
 
@@ -267,7 +268,7 @@ static int mark_all_torn(const struct ct_trace *t, struct ct_error *err)
 
 		if (!s->torn || s->added)
 			continue;
-		rc = mark_torn(t, s);
+		rc = finish_mark_torn(t, s);
 		if (rc)
 			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
 		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
@@ -288,13 +289,13 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 	dir = opendir(t->dir);
 	if (!dir)
 		return ct_fail(err, errno, "%s: %s", t->dir, strerror(errno));
-	rc = cut_tails(t, err);
+	rc = finish_cut_tails(t, err);
 	while (!rc && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
 			rc = finish_thread(t, entry->d_name, err);
 	closedir(dir);
 	/* Of a recorder that was killed. */
-	if (!rc && !path_of(path, t->dir, CT_RECORDER_FILE))
+	if (!rc && !finish_path_of(path, t->dir, CT_RECORDER_FILE))
 		unlink(path);
 	return rc;
 }
@@ -303,19 +304,20 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
  * Pages of lost records that count none, and that nobody has mapped.  Who comes looks for
  * one with the registry locked.
  */
-static void remove_pages(const char *dir)
+static void finish_remove_pages(const char *dir)
 {
 	struct dirent *entry;
 	char path[4096];
 	int fd = -1;
 	DIR *d = opendir(dir);
 
-	if (d && !path_of(path, dir, CT_REGISTRY_FILE))
+	if (d && !finish_path_of(path, dir, CT_REGISTRY_FILE))
 		fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
 		while ((entry = readdir(d)))
-			if (ct_lost_is_page(entry->d_name) && !path_of(path, dir, entry->d_name) &&
-			    !is_written(path) && !ct_lost_read(dir, entry->d_name))
+			if (ct_lost_is_page(entry->d_name) &&
+			    !finish_path_of(path, dir, entry->d_name) && !finish_is_written(path) &&
+			    !ct_lost_read(dir, entry->d_name))
 				unlink(path);
 	if (fd >= 0)
 		close(fd);
@@ -328,7 +330,7 @@ int ct_trace_lock(const char *dir)
 	char path[4096];
 	int fd;
 
-	if (path_of(path, dir, LOCK_FILE))
+	if (finish_path_of(path, dir, LOCK_FILE))
 		return -ENAMETOOLONG;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -344,7 +346,7 @@ void ct_trace_unlock(const char *dir, int fd)
 {
 	char path[4096];
 
-	if (!path_of(path, dir, LOCK_FILE))
+	if (!finish_path_of(path, dir, LOCK_FILE))
 		unlink(path);
 	close(fd);
 }
@@ -389,7 +391,7 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	rc = ct_trace_open(&t, dir, err);
 	if (rc)
 		goto out;
-	rc = mark_all_torn(&t, err);
+	rc = finish_mark_all_torn(&t, err);
 	if (rc > 0) {
 		ct_trace_close(&t);
 		rc = ct_trace_open(&t, dir, err);
@@ -408,7 +410,7 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	if (!rc)
 		rc = ct_metadata_write(&t, err);
 	if (!rc)
-		remove_pages(dir);
+		finish_remove_pages(dir);
 out:
 	if (lock >= 0)
 		ct_trace_unlock(dir, lock);

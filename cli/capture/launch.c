@@ -23,7 +23,7 @@ static volatile pid_t target;
 
 bool ct_launch_injected;
 
-static void forward(int sig, siginfo_t *info, void *context)
+static void launch_forward(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
@@ -67,7 +67,7 @@ int ct_launch_library(char *path, size_t room, struct ct_error *err)
 }
 
 /* Ours in place of another tool's, which ours then calls. */
-static void inject(const char *variable, const char *next, const char *library)
+static void launch_inject(const char *variable, const char *next, const char *library)
 {
 	const char *old = getenv(variable);
 
@@ -77,7 +77,7 @@ static void inject(const char *variable, const char *next, const char *library)
 }
 
 /* Both, with a colon between them, which separates what either variable holds. */
-static void set_joined(const char *variable, const char *first, const char *second)
+static void launch_set_joined(const char *variable, const char *first, const char *second)
 {
 	char *both;
 
@@ -86,37 +86,37 @@ static void set_joined(const char *variable, const char *first, const char *seco
 	setenv(variable, both, 1);
 }
 
-static void preload(const char *library)
+static void launch_preload(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
 	/* AddressSanitizer will not start behind another library, unless told to. */
 	const char *any_order = "verify_asan_link_order=0";
 
 	if (old && *old)
-		set_joined("LD_PRELOAD", library, old);
+		launch_set_joined("LD_PRELOAD", library, old);
 	else
 		setenv("LD_PRELOAD", library, 1);
 	/* The last one counts. */
 	if (asan && *asan)
-		set_joined("ASAN_OPTIONS", asan, any_order);
+		launch_set_joined("ASAN_OPTIONS", asan, any_order);
 	else
 		setenv("ASAN_OPTIONS", any_order, 1);
 }
 
-static void set_environment(const char *library, const char *dir, const char *sink)
+static void launch_set_environment(const char *library, const char *dir, const char *sink)
 {
 	if (ct_launch_injected)
-		inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
+		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
 	else
-		preload(library);
-	inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
+		launch_preload(library);
+	launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
 	setenv("CUDATRACE_DIR", dir, 1);
 	setenv("CUDATRACE_SINK", sink, 1);
 }
 
 /* In the child, after fork(): never returns. */
-static void run(char **argv, const char *library, const char *dir, const char *sink,
-		const sigset_t *mask, const struct sigaction *sigchld, int report)
+static void launch_run(char **argv, const char *library, const char *dir, const char *sink,
+		       const sigset_t *mask, const struct sigaction *sigchld, int report)
 {
 	size_t i;
 	int code;
@@ -126,7 +126,7 @@ static void run(char **argv, const char *library, const char *dir, const char *s
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)
-		set_environment(library, dir, sink);
+		launch_set_environment(library, dir, sink);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
@@ -134,9 +134,10 @@ static void run(char **argv, const char *library, const char *dir, const char *s
 	_exit(code == ENOENT ? 127 : 126);
 }
 
-static void catch_signals(void)
+static void launch_catch_signals(void)
 {
-	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = { .sa_sigaction = launch_forward,
+				    .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct sigaction old;
 	size_t i;
 
@@ -175,9 +176,9 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 		return ct_fail(err, code, "fork: %s", strerror(code));
 	}
 	if (!child->pid)
-		run(argv, library, dir, sink, &old, &sigchld, report[1]);
+		launch_run(argv, library, dir, sink, &old, &sigchld, report[1]);
 	target = child->pid;
-	catch_signals();
+	launch_catch_signals();
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(report[1]);
 	do {

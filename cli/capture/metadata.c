@@ -23,7 +23,7 @@ static const char *const stream_word[] = { "CPU", "thread", "state" };
  * A TSDL string literal.  As JSON's but for control characters, which become '?'
  * (babeltrace2 takes \u for a character of a wide string).
  */
-static void put_literal(struct ct_out *out, const char *text)
+static void metadata_put_literal(struct ct_out *out, const char *text)
 {
 	char clean[2048];
 	size_t len = strnlen(text, sizeof(clean) - 1);
@@ -33,7 +33,7 @@ static void put_literal(struct ct_out *out, const char *text)
 	ct_out_json(out, clean, len);
 }
 
-static void put_env(struct ct_out *out, const char *key, const char *text)
+static void metadata_put_env(struct ct_out *out, const char *key, const char *text)
 {
 	static const char *const reserved[] = {
 		"align", "callsite", "char", "clock", "const", "double", "enum", "env", "event",
@@ -55,14 +55,14 @@ static void put_env(struct ct_out *out, const char *key, const char *text)
 	ct_out_char(out, '\t');
 	ct_out_text(out, name);
 	ct_out_text(out, " = ");
-	put_literal(out, text);
+	metadata_put_literal(out, text);
 	ct_out_text(out, ";\n");
 }
 
 /* ------------------------------------------------ the registry as comment --- */
 
 /* No line may hold the end of the comment. */
-static void put_line(struct ct_out *out, const char *line)
+static void metadata_put_line(struct ct_out *out, const char *line)
 {
 	ct_out_text(out, "@ ");
 	for (; *line; line++) {
@@ -74,7 +74,7 @@ static void put_line(struct ct_out *out, const char *line)
 	ct_out_char(out, '\n');
 }
 
-static void put_words(struct ct_out *out, const char *const *word, unsigned int words)
+static void metadata_put_words(struct ct_out *out, const char *const *word, unsigned int words)
 {
 	size_t size = 1;
 	char *line, *p;
@@ -92,11 +92,11 @@ static void put_words(struct ct_out *out, const char *const *word, unsigned int 
 		ct_registry_escape(p, word[i]);
 		p += strlen(p);
 	}
-	put_line(out, line);
+	metadata_put_line(out, line);
 	free(line);
 }
 
-static void put_registry(struct ct_out *out, const struct ct_registry *reg)
+static void metadata_put_registry(struct ct_out *out, const struct ct_registry *reg)
 {
 	char head[160], *p = head, spec[CT_SPEC_MAX], id[16];
 
@@ -105,7 +105,7 @@ static void put_registry(struct ct_out *out, const struct ct_registry *reg)
 		p += sprintf(p, "%02x", reg->uuid[i]);
 	sprintf(p, " start=%llu realtime=%llu", (unsigned long long)reg->start,
 		(unsigned long long)reg->realtime);
-	put_line(out, head);
+	metadata_put_line(out, head);
 	for (unsigned int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++) {
 		const struct ct_class *class = reg->classes[i];
 		const char *word[8] = { "class", id };
@@ -120,7 +120,7 @@ static void put_registry(struct ct_out *out, const struct ct_registry *reg)
 		word[5] = spec;
 		word[6] = class->name;
 		word[7] = *class->symbol ? class->symbol : class->name;
-		put_words(out, word, 8);
+		metadata_put_words(out, word, 8);
 	}
 	for (unsigned int i = 1; i < reg->strings_count; i++) {
 		const char *word[] = { "string", id, reg->strings[i] };
@@ -128,19 +128,19 @@ static void put_registry(struct ct_out *out, const struct ct_registry *reg)
 		if (!reg->strings[i])
 			continue;
 		snprintf(id, sizeof(id), "%u", i);
-		put_words(out, word, 3);
+		metadata_put_words(out, word, 3);
 	}
 	for (unsigned int i = 0; i < reg->infos_count; i++) {
 		const char *word[] = { "info", reg->infos[i].key, reg->infos[i].text };
 
-		put_words(out, word, 3);
+		metadata_put_words(out, word, 3);
 	}
 }
 
 /* ------------------------------------------------------------------ types --- */
 
-static void put_integer(struct ct_out *out, const char *name, unsigned int bits, bool is_signed,
-			bool hex, bool clock)
+static void metadata_put_integer(struct ct_out *out, const char *name, unsigned int bits,
+				 bool is_signed, bool hex, bool clock)
 {
 	char line[256];
 
@@ -159,7 +159,7 @@ struct labels {
 	unsigned int count;
 };
 
-static void put_label(struct labels *l, const char *label, uint64_t value)
+static void metadata_put_label(struct labels *l, const char *label, uint64_t value)
 {
 	if (!label)
 		return;
@@ -170,83 +170,84 @@ static void put_label(struct labels *l, const char *label, uint64_t value)
 	} else {
 		ct_out_text(l->out, ",\n\t");
 	}
-	put_literal(l->out, label);
+	metadata_put_literal(l->out, label);
 	ct_out_text(l->out, " = ");
 	ct_out_u64(l->out, value);
 }
 
-static void end_labels(struct labels *l)
+static void metadata_end_labels(struct labels *l)
 {
 	if (!l->count)
-		put_label(l, "none", 0);
+		metadata_put_label(l, "none", 0);
 	ct_out_text(l->out, "\n} := ");
 	ct_out_text(l->out, l->name);
 	ct_out_text(l->out, ";\n");
 }
 
-static void put_enums(struct ct_out *out, const struct ct_registry *reg,
-		      const struct ct_usage *usage, struct ct_names *names)
+static void metadata_put_enums(struct ct_out *out, const struct ct_registry *reg,
+			       const struct ct_usage *usage, struct ct_names *names)
 {
 	struct labels l = { out, "uint32_t", "ct_str", 0 };
 
-	put_label(&l, "", 0);
+	metadata_put_label(&l, "", 0);
 	for (size_t i = 0; i < usage->strings.size; i++)
 		if (usage->strings.slots[i].used)
-			put_label(&l, ct_names_string(names, usage->strings.slots[i].key),
-				  usage->strings.slots[i].key);
-	end_labels(&l);
+			metadata_put_label(&l, ct_names_string(names, usage->strings.slots[i].key),
+					   usage->strings.slots[i].key);
+	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint16_t", "ct_class", 0 };
 	for (unsigned int i = 0; i <= CT_CLASS_MAX && l.count < CT_USAGE_LABELS; i++)
 		if (reg->classes[i] && reg->classes[i]->layer == CT_LAYER_USER)
-			put_label(&l, reg->classes[i]->name, i);
-	end_labels(&l);
+			metadata_put_label(&l, reg->classes[i]->name, i);
+	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint32_t", "ct_dir", 0 };
 	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
-		put_label(&l, ct_direction_word[i], i);
-	end_labels(&l);
+		metadata_put_label(&l, ct_direction_word[i], i);
+	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint32_t", "ct_dev", 0 };
 	for (unsigned int i = 0; i < 32; i++) {
 		char buf[24];
 
-		put_label(&l, ct_name_device(i, buf), i);
+		metadata_put_label(&l, ct_name_device(i, buf), i);
 	}
-	put_label(&l, "nvidiactl", CT_DEV_NVIDIACTL);
-	put_label(&l, "nvidia-uvm", CT_DEV_UVM);
-	put_label(&l, "nvidia-uvm-tools", CT_DEV_UVM_TOOLS);
-	put_label(&l, "nvidia-modeset", CT_DEV_MODESET);
-	put_label(&l, "unknown", CT_DEV_UNKNOWN);
-	end_labels(&l);
+	metadata_put_label(&l, "nvidiactl", CT_DEV_NVIDIACTL);
+	metadata_put_label(&l, "nvidia-uvm", CT_DEV_UVM);
+	metadata_put_label(&l, "nvidia-uvm-tools", CT_DEV_UVM_TOOLS);
+	metadata_put_label(&l, "nvidia-modeset", CT_DEV_MODESET);
+	metadata_put_label(&l, "unknown", CT_DEV_UNKNOWN);
+	metadata_end_labels(&l);
 
 	for (unsigned int bits = 16; bits <= 32; bits += 16) {
 		l = (struct labels){ out, bits == 16 ? "uint16_t" : "uint32_t",
 				     bits == 16 ? "ct_cures16" : "ct_cures", 0 };
 		for (unsigned int i = 0; i < 1000; i++)
-			put_label(&l, cu_result_name(i), i);
-		end_labels(&l);
+			metadata_put_label(&l, cu_result_name(i), i);
+		metadata_end_labels(&l);
 	}
 
 	l = (struct labels){ out, "uint32_t", "ct_nvst", 0 };
 	for (size_t i = 0; i < usage->statuses.size; i++)
 		if (usage->statuses.slots[i].used)
-			put_label(&l, nv_status_name(usage->statuses.slots[i].key),
-				  usage->statuses.slots[i].key);
-	end_labels(&l);
+			metadata_put_label(&l, nv_status_name(usage->statuses.slots[i].key),
+					   usage->statuses.slots[i].key);
+	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint32_t", "ct_nvcode", 0 };
 	for (size_t i = 0; i < usage->codes.size; i++)
 		if (usage->codes.slots[i].used)
-			put_label(&l, ct_name_code(usage->codes.slots[i].key,
-						   usage->codes.slots[i].c),
-				  usage->codes.slots[i].key);
-	end_labels(&l);
+			metadata_put_label(
+				&l,
+				ct_name_code(usage->codes.slots[i].key, usage->codes.slots[i].c),
+				usage->codes.slots[i].key);
+	metadata_end_labels(&l);
 }
 
 /* --------------------------------------------------------------- streams --- */
 
-static void put_stream(struct ct_out *out, unsigned int kind)
+static void metadata_put_stream(struct ct_out *out, unsigned int kind)
 {
 	char line[128];
 
@@ -295,7 +296,7 @@ static void put_stream(struct ct_out *out, unsigned int kind)
 }
 
 /* The TSDL type of a field.  @named: the value gets its name, by an enumeration. */
-static const char *tsdl_type(unsigned int type, bool named)
+static const char *metadata_tsdl_type(unsigned int type, bool named)
 {
 	static const char *const plain[CT_TYPE_COUNT] = {
 		[CT_TYPE_u8] = "uint8_t", [CT_TYPE_u16] = "uint16_t",
@@ -319,13 +320,13 @@ static const char *tsdl_type(unsigned int type, bool named)
 	return named && enumerated[type] ? enumerated[type] : plain[type];
 }
 
-static void put_event(struct ct_out *out, const struct ct_class *class, unsigned int kind,
-		      bool named)
+static void metadata_put_event(struct ct_out *out, const struct ct_class *class, unsigned int kind,
+			       bool named)
 {
 	char line[64];
 
 	ct_out_text(out, "\nevent {\n\tname = ");
-	put_literal(out, class->name);
+	metadata_put_literal(out, class->name);
 	snprintf(line, sizeof(line), ";\n\tid = %u;\n\tstream_id = %u;\n", class->id, kind);
 	ct_out_text(out, line);
 	ct_out_text(out, "\tfields := struct {\n");
@@ -334,7 +335,7 @@ static void put_event(struct ct_out *out, const struct ct_class *class, unsigned
 		const char *name = field->name;
 
 		ct_out_text(out, "\t\t");
-		ct_out_text(out, tsdl_type(field->type, named));
+		ct_out_text(out, metadata_tsdl_type(field->type, named));
 		/* A first '_' is taken off by readers: no field is a keyword. */
 		if (field->type == CT_TYPE_text) {
 			/* The empty struct takes the padding that ends the record. */
@@ -354,7 +355,7 @@ static void put_event(struct ct_out *out, const struct ct_class *class, unsigned
 	ct_out_text(out, "\t} align(64);\n};\n");
 }
 
-static void put_head(struct ct_out *out, const struct ct_registry *reg)
+static void metadata_put_head(struct ct_out *out, const struct ct_registry *reg)
 {
 	int64_t offset = reg->realtime > reg->start ? reg->realtime - reg->start : 0;
 	char line[256], *p = line;
@@ -370,15 +371,15 @@ static void put_head(struct ct_out *out, const struct ct_registry *reg)
 		    "\t\tuint8_t uuid[16];\n"
 		    "\t\tuint32_t stream_id;\n"
 		    "\t};\n};\n\nenv {\n");
-	put_env(out, "tracer_name", "cudatrace");
-	put_env(out, "tracer_version", CT_VERSION);
+	metadata_put_env(out, "tracer_name", "cudatrace");
+	metadata_put_env(out, "tracer_version", CT_VERSION);
 	for (unsigned int i = 0; i < reg->infos_count; i++) {
 		const char *key = reg->infos[i].key;
 
 		/* Said again: the last counts. */
 		if (ct_registry_info(reg, key) == reg->infos[i].text &&
 		    strcmp(key, "tracer_name") && strcmp(key, "tracer_version"))
-			put_env(out, key, reg->infos[i].text);
+			metadata_put_env(out, key, reg->infos[i].text);
 	}
 	snprintf(line, sizeof(line),
 		 "};\n\nclock {\n\tname = monotonic;\n\tdescription = \"CLOCK_MONOTONIC\";\n"
@@ -388,8 +389,8 @@ static void put_head(struct ct_out *out, const struct ct_registry *reg)
 	ct_out_text(out, line);
 }
 
-static void put_all(struct ct_out *out, const struct ct_trace *t, const struct ct_usage *usage,
-		    struct ct_names *names)
+static void metadata_put_all(struct ct_out *out, const struct ct_trace *t,
+			     const struct ct_usage *usage, struct ct_names *names)
 {
 	static const unsigned int widths[] = { 8, 16, 32, 64 };
 	const struct ct_registry *reg = &t->reg;
@@ -398,27 +399,27 @@ static void put_all(struct ct_out *out, const struct ct_trace *t, const struct c
 	ct_out_text(out, "/* CTF 1.8 */\n/*\nA trace of cudatrace " CT_VERSION
 		    ".  The lines that begin with '@' are its registry: cudatrace\n"
 		    "reads them where the trace was copied without its hidden files.\n\n");
-	put_registry(out, reg);
+	metadata_put_registry(out, reg);
 	ct_out_text(out, "*/\n");
 
 	for (unsigned int i = 0; i < 4; i++) {
 		snprintf(name, sizeof(name), "uint%u_t", widths[i]);
-		put_integer(out, name, widths[i], false, false, false);
+		metadata_put_integer(out, name, widths[i], false, false, false);
 		snprintf(name, sizeof(name), "int%u_t", widths[i]);
-		put_integer(out, name, widths[i], true, false, false);
+		metadata_put_integer(out, name, widths[i], true, false, false);
 		snprintf(name, sizeof(name), "ct_x%u", widths[i]);
-		put_integer(out, name, widths[i], false, true, false);
+		metadata_put_integer(out, name, widths[i], false, true, false);
 	}
 	ct_out_text(out, "typealias integer { size = 8; align = 8; encoding = UTF8; } := ct_char;\n");
-	put_head(out, reg);
-	put_integer(out, "ct_ts48", 48, false, false, true);
-	put_integer(out, "ct_ts64", 64, false, false, true);
-	put_integer(out, "ct_u48", 48, false, false, false);
-	put_integer(out, "ct_flags", 8, false, true, false);
-	put_enums(out, reg, usage, names);
+	metadata_put_head(out, reg);
+	metadata_put_integer(out, "ct_ts48", 48, false, false, true);
+	metadata_put_integer(out, "ct_ts64", 64, false, false, true);
+	metadata_put_integer(out, "ct_u48", 48, false, false, false);
+	metadata_put_integer(out, "ct_flags", 8, false, true, false);
+	metadata_put_enums(out, reg, usage, names);
 
 	for (unsigned int kind = CT_STREAM_CPU; kind <= CT_STREAM_STATE; kind++)
-		put_stream(out, kind);
+		metadata_put_stream(out, kind);
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
 		const struct ct_class *class = reg->classes[i];
 
@@ -431,7 +432,7 @@ static void put_all(struct ct_out *out, const struct ct_trace *t, const struct c
 			    (kind == CT_STREAM_STATE ||
 			     (kind == CT_STREAM_THREAD && class->layer != CT_LAYER_USER)))
 				continue;
-			put_event(out, class, kind, used);
+			metadata_put_event(out, class, kind, used);
 		}
 	}
 }
@@ -455,7 +456,7 @@ int ct_metadata_write(const struct ct_trace *t, struct ct_error *err)
 	if (!rc) {
 		rc = ct_out_open(&out, fd);
 		if (!rc) {
-			put_all(&out, t, &usage, &names);
+			metadata_put_all(&out, t, &usage, &names);
 			rc = ct_out_close(&out);
 		}
 		ct_names_forget(&names);

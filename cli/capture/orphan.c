@@ -10,8 +10,8 @@
 #include "capture/recording.h"
 
 /* What was defined since the recorder last wrote its registry. */
-static int complete_registry(const struct ct_trace *t, struct ct_device *dev,
-			     struct ct_error *err)
+static int orphan_complete_registry(const struct ct_trace *t, struct ct_device *dev,
+				    struct ct_error *err)
 {
 	struct ct_registry_writer w;
 	unsigned int id;
@@ -30,7 +30,7 @@ static int complete_registry(const struct ct_trace *t, struct ct_device *dev,
 }
 
 /* Return: the file, which ends behind its last whole packet, or a negative errno. */
-static int cut(const struct ct_trace *t, const struct ct_stream_file *s)
+static int orphan_cut(const struct ct_trace *t, const struct ct_stream_file *s)
 {
 	int fd = ct_stream_reopen(s, t->dir, O_WRONLY | O_APPEND);
 
@@ -44,8 +44,8 @@ static int cut(const struct ct_trace *t, const struct ct_stream_file *s)
 }
 
 /* Where the recorder was: behind the last whole packet of each file. */
-static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
-		       struct ct_error *err)
+static int orphan_find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
+			      struct ct_error *err)
 {
 	unsigned int i;
 	int fd;
@@ -57,7 +57,7 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirf
 
 		/* Of a thread's stream only what was being written is to go. */
 		if (s->kind == CT_STREAM_THREAD && s->unfinished) {
-			fd = cut(t, s);
+			fd = orphan_cut(t, s);
 			if (fd < 0)
 				return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name,
 					       strerror(-fd));
@@ -74,7 +74,7 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirf
 		r = &dev->ring[s->cpu];
 		ct_stream_packet(s, s->packets_count - 1, &last);
 		r->pos = (last.seq + 1) * dev->session.subbuf_size;
-		fd = cut(t, s);
+		fd = orphan_cut(t, s);
 		if (fd < 0)
 			return ct_fail(err, -fd, "%s/%s: %s", t->dir, s->name, strerror(-fd));
 		r->fd = fd;
@@ -83,7 +83,7 @@ static int find_places(const struct ct_trace *t, struct ct_device *dev, int dirf
 }
 
 /* The recorder writes its state at the end, so there is none yet. */
-static void write_state(const struct ct_trace *t, struct ct_device *dev, int dirfd)
+static void orphan_write_state(const struct ct_trace *t, struct ct_device *dev, int dirfd)
 {
 	struct ct_state st;
 	uint32_t cpu;
@@ -102,7 +102,7 @@ static void write_state(const struct ct_trace *t, struct ct_device *dev, int dir
 }
 
 /* All that is left, of CPUs and of threads. */
-static int drain(struct ct_device *dev, int dirfd, struct ct_error *err)
+static int orphan_drain(struct ct_device *dev, int dirfd, struct ct_error *err)
 {
 	int n = ct_device_drain(dev, dirfd, true, err);
 	int threadbufs = n < 0 ? n : ct_device_drain_threadbufs(dev, dirfd, true, err);
@@ -123,13 +123,13 @@ int ct_orphan_complete(const struct ct_trace *t, struct ct_error *err)
 	}
 	dirfd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ret = dirfd < 0 ? ct_fail(err, errno, "%s: %s", t->dir, strerror(errno)) :
-	      complete_registry(t, &dev, err);
+			  orphan_complete_registry(t, &dev, err);
 	if (!ret)
-		ret = find_places(t, &dev, dirfd, err);
+		ret = orphan_find_places(t, &dev, dirfd, err);
 	if (!ret)
-		ret = drain(&dev, dirfd, err);
+		ret = orphan_drain(&dev, dirfd, err);
 	if (ret >= 0) {
-		write_state(t, &dev, dirfd);
+		orphan_write_state(t, &dev, dirfd);
 		/* It is in the files now. */
 		ct_device_stop(&dev);
 		fprintf(stderr, "cudatrace: %s: its recorder was killed; %d packets that the module still held were added\n",
@@ -170,11 +170,13 @@ void ct_orphan_save(const char *dir)
 		n = -1;
 	ct_recording_streams(&rec);
 	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
-		ct_complain("what killed recorder %u left is not saved whole: %s", owner_pid, err.text);
+		ct_complain("what killed recorder %u left is not saved whole: %s", owner_pid,
+			    err.text);
 	else
 		ct_device_stop(&rec.device);
 	if (ct_recording_finish(&rec, &err))
 		ct_complain("%s", err.text);
-	fprintf(stderr, "cudatrace: recorder %u was killed; what the module still held of it is in %s\n",
+	fprintf(stderr,
+		"cudatrace: recorder %u was killed; what the module still held of it is in %s\n",
 		owner_pid, name);
 }

@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------ the directory ---- */
 
-static bool begins_with(int dirfd, const char *name, const char *text)
+static bool recording_begins_with(int dirfd, const char *name, const char *text)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	char begin[64];
@@ -33,14 +33,15 @@ static bool begins_with(int dirfd, const char *name, const char *text)
 }
 
 /* Does one of the files that say so say that this is a trace of ours? */
-static bool is_trace(int dirfd)
+static bool recording_is_trace(int dirfd)
 {
-	return begins_with(dirfd, CT_REGISTRY_FILE, "cudatrace ") ||
-	       begins_with(dirfd, CT_METADATA_FILE, "/* CTF 1.8 */\n/*\nA trace of cudatrace ");
+	return recording_begins_with(dirfd, CT_REGISTRY_FILE, "cudatrace ") ||
+	       recording_begins_with(dirfd, CT_METADATA_FILE,
+				     "/* CTF 1.8 */\n/*\nA trace of cudatrace ");
 }
 
 /* Only what a recording made is ever removed. */
-static bool is_ours(int dirfd, const char *name)
+static bool recording_is_ours(int dirfd, const char *name)
 {
 	char stream[280];
 	struct stat st;
@@ -61,31 +62,31 @@ static bool is_ours(int dirfd, const char *name)
 }
 
 /* Nothing is removed before it is known that all may be. */
-static int may_replace(DIR *d, const char *dir, struct ct_error *err)
+static int recording_may_replace(DIR *d, const char *dir, struct ct_error *err)
 {
 	struct dirent *entry;
 
-	if (!is_trace(dirfd(d)))
+	if (!recording_is_trace(dirfd(d)))
 		return ct_fail(err, EEXIST, "%s is no trace: it is left alone (give another -o)", dir);
 	while ((entry = readdir(d)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    !is_ours(dirfd(d), entry->d_name))
+		    !recording_is_ours(dirfd(d), entry->d_name))
 			return ct_fail(err, EEXIST, "%s/%s is not of a trace: all is left alone (give another -o)",
 				       dir, entry->d_name);
 	rewinddir(d);
 	return 0;
 }
 
-static void remove_files(DIR *d)
+static void recording_remove_files(DIR *d)
 {
 	struct dirent *entry;
 
 	while ((entry = readdir(d)))
-		if (is_ours(dirfd(d), entry->d_name))
+		if (recording_is_ours(dirfd(d), entry->d_name))
 			unlinkat(dirfd(d), entry->d_name, 0);
 }
 
-static int remove_trace(const char *dir, struct ct_error *err)
+static int recording_remove_trace(const char *dir, struct ct_error *err)
 {
 	DIR *d;
 	int lock, ret;
@@ -96,7 +97,7 @@ static int remove_trace(const char *dir, struct ct_error *err)
 	d = opendir(dir);
 	if (!d)
 		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
-	ret = may_replace(d, dir, err);
+	ret = recording_may_replace(d, dir, err);
 	if (ret)
 		goto out;
 	lock = ct_trace_lock(dir);
@@ -106,7 +107,7 @@ static int remove_trace(const char *dir, struct ct_error *err)
 	else if (lock < 0)
 		ret = ct_fail(err, -lock, "%s: %s", dir, strerror(-lock));
 	else
-		remove_files(d);
+		recording_remove_files(d);
 	if (!ret && rmdir(dir))
 		ret = ct_fail(err, errno, "%s can't be removed: %s (give another -o)", dir,
 			      strerror(errno));
@@ -133,7 +134,7 @@ int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force
 	if (!access(dir, F_OK)) {
 		if (!force)
 			return ct_fail(err, EEXIST, "%s exists already: give another -o, or -f to replace it", dir);
-		ret = remove_trace(dir, err);
+		ret = recording_remove_trace(dir, err);
 		if (ret)
 			return ret;
 	}
@@ -158,7 +159,7 @@ void ct_recording_abandon(struct ct_recording *rec)
 	ct_device_close(&rec->device);
 	d = rec->dir[0] ? opendir(rec->dir) : NULL;
 	if (d) {
-		remove_files(d);
+		recording_remove_files(d);
 		closedir(d);
 		rmdir(rec->dir);
 	}
@@ -166,7 +167,7 @@ void ct_recording_abandon(struct ct_recording *rec)
 
 /* ------------------------------------------------------ the trace -------- */
 
-static uint64_t clock_ns(clockid_t id)
+static uint64_t recording_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -174,7 +175,7 @@ static uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static void add_driver_version(struct ct_recording *rec)
+static void recording_add_driver_version(struct ct_recording *rec)
 {
 	char line[256], *p;
 	FILE *f = fopen("/proc/driver/nvidia/version", "re");
@@ -189,7 +190,7 @@ static void add_driver_version(struct ct_recording *rec)
 	}
 }
 
-static void add_infos(struct ct_recording *rec, const char *command)
+static void recording_add_infos(struct ct_recording *rec, const char *command)
 {
 	struct utsname uts;
 
@@ -200,12 +201,13 @@ static void add_infos(struct ct_recording *rec, const char *command)
 		ct_registry_add_info(&rec->registry, "command", command);
 	ct_registry_add_info(&rec->registry, "hostname", uts.nodename);
 	ct_registry_add_info(&rec->registry, "kernel", uts.release);
-	add_driver_version(rec);
+	recording_add_driver_version(rec);
 }
 
 int ct_recording_registry(struct ct_recording *rec, const char *command, struct ct_error *err)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), realtime = clock_ns(CLOCK_REALTIME);
+	uint64_t start = recording_clock_ns(CLOCK_MONOTONIC),
+		 realtime = recording_clock_ns(CLOCK_REALTIME);
 	uint8_t uuid[16];
 	int ret;
 
@@ -219,7 +221,7 @@ int ct_recording_registry(struct ct_recording *rec, const char *command, struct 
 	ret = ct_registry_create(&rec->registry, rec->dir, uuid, start, realtime, err);
 	if (ret)
 		return ret;
-	add_infos(rec, command);
+	recording_add_infos(rec, command);
 	ret = ct_state_open(&rec->state, rec->dirfd, uuid);
 	if (ret)
 		return ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
@@ -254,7 +256,7 @@ void ct_recording_streams(struct ct_recording *rec)
 /* Who is being killed needs a moment; a daemon takes longer than anybody waits. */
 #define DYING_MS	500
 
-static int finish(const char *dir, struct ct_error *err)
+static int recording_finish(const char *dir, struct ct_error *err)
 {
 	int ret = ct_finish(dir, CT_FINISH_LOCKED, err);
 
@@ -281,7 +283,7 @@ int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 	ct_registry_close(&rec->registry);
 	ct_device_close(&rec->device);
 	if (!ret)
-		ret = finish(rec->dir, err);
+		ret = recording_finish(rec->dir, err);
 	ct_trace_unlock(rec->dir, rec->lock);
 	return ret;
 }

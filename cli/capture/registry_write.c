@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Whoever wrote it died in its last line: where that begins. */
-static off_t last_line(int fd)
+static off_t registry_last_line(int fd)
 {
 	char buf[4096];
 	off_t end = lseek(fd, 0, SEEK_END), from;
@@ -34,14 +34,14 @@ static off_t last_line(int fd)
 }
 
 /* Under the lock: the file, without the half line in which a writer died. */
-static off_t cut_half_line(int fd)
+static off_t registry_cut_half_line(int fd)
 {
-	off_t end = last_line(fd);
+	off_t end = registry_last_line(fd);
 
 	return end < 0 || ftruncate(fd, end) ? -errno : end;
 }
 
-static int put(struct ct_registry_writer *w, const char *line, size_t len)
+static int registry_put(struct ct_registry_writer *w, const char *line, size_t len)
 {
 	ssize_t n;
 	off_t end;
@@ -50,7 +50,7 @@ static int put(struct ct_registry_writer *w, const char *line, size_t len)
 	while (flock(w->fd, LOCK_EX))
 		if (errno != EINTR)
 			return -errno;
-	end = cut_half_line(w->fd);
+	end = registry_cut_half_line(w->fd);
 	if (end < 0) {
 		rc = end;
 	} else {
@@ -67,7 +67,8 @@ static int put(struct ct_registry_writer *w, const char *line, size_t len)
 	return rc;
 }
 
-static int put_words(struct ct_registry_writer *w, const char *const *word, unsigned int words)
+static int registry_put_words(struct ct_registry_writer *w, const char *const *word,
+			      unsigned int words)
 {
 	size_t size = 2;
 	char *line, *p;
@@ -85,13 +86,13 @@ static int put_words(struct ct_registry_writer *w, const char *const *word, unsi
 		p += strlen(p);
 	}
 	*p++ = '\n';
-	rc = put(w, line, p - line);
+	rc = registry_put(w, line, p - line);
 	free(line);
 	return rc;
 }
 
-static int open_in(struct ct_registry_writer *w, const char *dir, int flags,
-		   struct ct_error *err)
+static int registry_open_in(struct ct_registry_writer *w, const char *dir, int flags,
+			    struct ct_error *err)
 {
 	char path[4096];
 
@@ -109,7 +110,7 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
 	char line[256], *p = line;
 	int rc;
 
-	rc = open_in(w, dir, O_CREAT | O_EXCL, err);
+	rc = registry_open_in(w, dir, O_CREAT | O_EXCL, err);
 	if (rc)
 		return rc;
 	p += sprintf(p, "cudatrace %u uuid=", CT_ABI_VERSION);
@@ -117,7 +118,7 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
 		p += sprintf(p, "%02x", uuid[i]);
 	p += sprintf(p, " start=%llu realtime=%llu\n", (unsigned long long)start,
 		     (unsigned long long)realtime);
-	rc = put(w, line, p - line);
+	rc = registry_put(w, line, p - line);
 	if (rc) {
 		ct_fail(err, -rc, "%s/%s: %s", dir, CT_REGISTRY_FILE, strerror(-rc));
 		ct_registry_close(w);
@@ -130,11 +131,11 @@ int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_
 	off_t end;
 	int rc;
 
-	rc = open_in(w, dir, 0, err);
+	rc = registry_open_in(w, dir, 0, err);
 	if (rc)
 		return rc;
 	flock(w->fd, LOCK_EX);
-	end = cut_half_line(w->fd);
+	end = registry_cut_half_line(w->fd);
 	rc = end < 0 ? end : 0;
 	flock(w->fd, LOCK_UN);
 	if (rc) {
@@ -155,7 +156,7 @@ int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *c
 
 	snprintf(id, sizeof(id), "%u", class->id);
 	ct_class_spec(class, spec);
-	return put_words(w, word, 8);
+	return registry_put_words(w, word, 8);
 }
 
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define)
@@ -193,14 +194,14 @@ int ct_registry_add_string(struct ct_registry_writer *w, uint32_t id, const char
 	const char *word[] = { "string", number, text };
 
 	snprintf(number, sizeof(number), "%u", id);
-	return put_words(w, word, 3);
+	return registry_put_words(w, word, 3);
 }
 
 int ct_registry_add_info(struct ct_registry_writer *w, const char *key, const char *text)
 {
 	const char *word[] = { "info", key, text };
 
-	return put_words(w, word, 3);
+	return registry_put_words(w, word, 3);
 }
 
 void ct_registry_close(struct ct_registry_writer *w)

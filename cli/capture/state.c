@@ -13,7 +13,7 @@
 
 #define PACKET_SIZE	(32u << 10)
 
-static uint64_t clock_ns(clockid_t id)
+static uint64_t state_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -42,7 +42,7 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 	return 0;
 }
 
-static int write_packet(struct ct_state *st)
+static int state_write_packet(struct ct_state *st)
 {
 	struct ct_packet *p = st->packet;
 	uint64_t offset = (st->seq - 1) * PACKET_SIZE;
@@ -65,11 +65,11 @@ int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uin
 {
 	struct ct_cpu_record rec = { .pid = 0 };
 	struct ct_packet *p = st->packet;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = state_clock_ns(CLOCK_MONOTONIC);
 	int ret;
 
 	if (st->at + sizeof(rec) + size > PACKET_SIZE) {
-		ret = write_packet(st);
+		ret = state_write_packet(st);
 		if (ret)
 			return ret;
 	}
@@ -96,9 +96,9 @@ int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uin
 int ct_state_clock(struct ct_state *st)
 {
 	struct ct_clock clock = {
-		.monotonic = clock_ns(CLOCK_MONOTONIC),
-		.realtime = clock_ns(CLOCK_REALTIME),
-		.boottime = clock_ns(CLOCK_BOOTTIME),
+		.monotonic = state_clock_ns(CLOCK_MONOTONIC),
+		.realtime = state_clock_ns(CLOCK_REALTIME),
+		.boottime = state_clock_ns(CLOCK_BOOTTIME),
 	};
 
 	return ct_state_record(st, CT_CLASS_clock, &clock, sizeof(clock));
@@ -151,7 +151,7 @@ int ct_state_close(struct ct_state *st)
 
 	if (!st->packet)
 		return 0;	/* never opened */
-	ret = write_packet(st);
+	ret = state_write_packet(st);
 
 	if (close(st->fd) && !ret)
 		ret = -errno;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int note(struct ct_hash *hash, uint64_t key, uint32_t bits)
+static int usage_note(struct ct_hash *hash, uint64_t key, uint32_t bits)
 {
 	struct ct_hash_slot *slot;
 
@@ -21,7 +21,7 @@ static int note(struct ct_hash *hash, uint64_t key, uint32_t bits)
 	return 0;
 }
 
-static int note_record(struct ct_usage *usage, const struct ct_record *r)
+static int usage_note_record(struct ct_usage *usage, const struct ct_record *r)
 {
 	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
 	int rc = 0;
@@ -33,14 +33,14 @@ static int note_record(struct ct_usage *usage, const struct ct_record *r)
 		case CT_TYPE_str:
 			value = ct_record_field(r, i);
 			if (value)
-				rc = note(&usage->strings, value, 0);
+				rc = usage_note(&usage->strings, value, 0);
 			break;
 		case CT_TYPE_nvcode:
 			if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))
-				rc = note(&usage->codes, ct_record_field(r, i), have);
+				rc = usage_note(&usage->codes, ct_record_field(r, i), have);
 			break;
 		case CT_TYPE_nvst:
-			rc = note(&usage->statuses, ct_record_field(r, i), 0);
+			rc = usage_note(&usage->statuses, ct_record_field(r, i), 0);
 			break;
 		}
 	}
@@ -60,7 +60,7 @@ int ct_usage_collect(struct ct_usage *usage, const struct ct_trace *t)
 		ct_cursor_init(&c, t, i);
 		while (!rc && ct_cursor_next(&c, &r)) {
 			usage->classes[r.class->id] |= 1u << t->streams[i].kind;
-			rc = note_record(usage, &r);
+			rc = usage_note_record(usage, &r);
 		}
 	}
 	return rc;

@@ -55,7 +55,7 @@ bool ct_doctor_read(const char *path, char *buf, size_t size)
 }
 
 /* Which way, and why not the better one. */
-static int verdict(struct ct_doctor *d)
+static int doctor_verdict(struct ct_doctor *d)
 {
 	fputc('\n', d->out);
 	if (d->device_opens && d->library) {
@@ -83,5 +83,5 @@ int cmd_doctor(int argc, char **argv)
 	ct_doctor_module(&d);
 	ct_doctor_device(&d);
 	ct_doctor_cuda(&d);
-	return verdict(&d);
+	return doctor_verdict(&d);
 }

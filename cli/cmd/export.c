@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
@@ -84,7 +84,7 @@ static int export_jsonl(const struct ct_trace *t, int fd)
 
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "DIR", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, export_parse, "DIR", doc, NULL, NULL, NULL };
 	struct env env = { .format = "jsonl" };
 	int rc, fd = STDOUT_FILENO;
 	struct ct_trace t;

@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static int parse_watermark(struct ct_watermark *wm, const char *list)
+static int live_parse_watermark(struct ct_watermark *wm, const char *list)
 {
 	static const struct {
 		const char *unit;
@@ -74,7 +74,7 @@ static int parse_watermark(struct ct_watermark *wm, const char *list)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t live_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
@@ -83,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		env->only_new = true;
 		return 0;
 	case 'w':
-		if (parse_watermark(&env->watermark, arg))
+		if (live_parse_watermark(&env->watermark, arg))
 			argp_failure(state, 64, 0, "--watermark takes 64k, 100r and 50ms, with commas between, not '%s'", arg);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -95,7 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void on_signal(int sig)
+static void live_on_signal(int sig)
 {
 	(void)sig;
 	stop = true;
@@ -123,8 +123,8 @@ static int live_device(struct ct_watermark *watermark)
 
 int cmd_live(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "[DIR]", doc, NULL, NULL, NULL };
-	struct sigaction action = { .sa_handler = on_signal };
+	static const struct argp argp = { options, live_parse, "[DIR]", doc, NULL, NULL, NULL };
+	struct sigaction action = { .sa_handler = live_on_signal };
 	struct env env = { 0 };
 	struct ct_error err;
 

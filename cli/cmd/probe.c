@@ -43,7 +43,7 @@ struct env {
 	int argc;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t probe_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* "nvidia:nv_foo" into the two names; -EINVAL if one is too long. */
-static int split(struct ct_probe_add *add, const char *text)
+static int probe_split(struct ct_probe_add *add, const char *text)
 {
 	const char *colon = strchr(text, ':');
 	size_t len = colon ? (size_t)(colon - text) : 0;
@@ -81,7 +81,7 @@ static int split(struct ct_probe_add *add, const char *text)
 }
 
 /* "arg1:size:u64" */
-static int parse_argument(struct ct_probe_arg *a, const char *text)
+static int probe_parse_argument(struct ct_probe_arg *a, const char *text)
 {
 	char from[8], name[CT_FIELD_LEN], type[8] = "";
 	int n = sscanf(text, "%7[^:]:%23[^:]:%7s", from, name, type), i;
@@ -106,14 +106,14 @@ static int parse_argument(struct ct_probe_arg *a, const char *text)
 	return 0;
 }
 
-static int open_device(struct ct_device *dev)
+static int probe_open_device(struct ct_device *dev)
 {
 	struct ct_error err = { 0 };
 
 	return ct_device_open(dev, &err) ? ct_complain("%s", err.text) : 0;
 }
 
-static int add_probe(int argc, char **argv)
+static int probe_add(int argc, char **argv)
 {
 	struct ct_probe_add add = { .size = sizeof(add) };
 	struct ct_device dev;
@@ -121,15 +121,15 @@ static int add_probe(int argc, char **argv)
 
 	if (argc < 1)
 		return ct_complain("probe add: which function? cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
-	if (split(&add, argv[0]))
+	if (probe_split(&add, argv[0]))
 		return ct_complain("probe add: '%s' is no [MODULE:]NAME", argv[0]);
 	if (argc - 1 > CT_ARGS_MAX)
 		return ct_complain("probe add: %d arguments at most", CT_ARGS_MAX);
 	for (i = 1; i < argc; i++)
-		if (parse_argument(&add.arg[add.args++], argv[i]))
+		if (probe_parse_argument(&add.arg[add.args++], argv[i]))
 			return ct_complain("probe add: '%s' is not argN:NAME[:TYPE] with N 0 to 5, nor ret:NAME[:TYPE] (types: u8..u64, s8..s64, x8..x64, ptr)",
 					   argv[i]);
-	if (open_device(&dev))
+	if (probe_open_device(&dev))
 		return 1;
 	if (ioctl(dev.fd, CT_IOC_PROBE_ADD, &add))
 		ret = errno == EEXIST ? ct_complain("%s is probed already (cudatrace probe status)", argv[0]) :
@@ -141,15 +141,15 @@ static int add_probe(int argc, char **argv)
 	return ret;
 }
 
-static int remove_probe(int argc, char **argv)
+static int probe_remove(int argc, char **argv)
 {
 	struct ct_probe_add add = { .size = sizeof(add) };
 	struct ct_device dev;
 	int ret = 0;
 
-	if (argc != 1 || split(&add, argv[0]))
+	if (argc != 1 || probe_split(&add, argv[0]))
 		return ct_complain("probe remove: one [MODULE:]NAME");
-	if (open_device(&dev))
+	if (probe_open_device(&dev))
 		return 1;
 	if (ioctl(dev.fd, CT_IOC_PROBE_REMOVE, &add))
 		ret = errno == ENOENT ? ct_complain("no probe of yours on %s (cudatrace probe status)", argv[0]) :
@@ -158,7 +158,7 @@ static int remove_probe(int argc, char **argv)
 	return ret;
 }
 
-static int list(int argc, char **argv)
+static int probe_list(int argc, char **argv)
 {
 	struct ct_functions f;
 	struct ct_error err = { 0 };
@@ -179,12 +179,12 @@ static int list(int argc, char **argv)
 	return 0;
 }
 
-static int status(void)
+static int probe_status(void)
 {
 	struct ct_device dev;
 	int ret;
 
-	if (open_device(&dev))
+	if (probe_open_device(&dev))
 		return 1;
 	ret = ct_probe_status(&dev);
 	ct_device_close(&dev);
@@ -193,7 +193,9 @@ static int status(void)
 
 int cmd_probe(int argc, char **argv)
 {
-	static const struct argp argp = { NULL, parse, "VERB [ARG...]", doc, NULL, NULL, NULL };
+	static const struct argp argp = {
+		NULL, probe_parse, "VERB [ARG...]", doc, NULL, NULL, NULL
+	};
 	struct env env = { 0 };
 	const char *verb;
 
@@ -201,13 +203,13 @@ int cmd_probe(int argc, char **argv)
 		return 1;
 	verb = env.argv[0];
 	if (!strcmp(verb, "list"))
-		return list(env.argc - 1, env.argv + 1);
+		return probe_list(env.argc - 1, env.argv + 1);
 	if (!strcmp(verb, "status"))
-		return status();
+		return probe_status();
 	if (!strcmp(verb, "add"))
-		return add_probe(env.argc - 1, env.argv + 1);
+		return probe_add(env.argc - 1, env.argv + 1);
 	if (!strcmp(verb, "remove"))
-		return remove_probe(env.argc - 1, env.argv + 1);
+		return probe_remove(env.argc - 1, env.argv + 1);
 	if (!strcmp(verb, "discover"))
 		return ct_discover(env.argc - 1, env.argv + 1);
 	return ct_complain("probe: no verb '%s' (list, status, add, remove, discover)", verb);

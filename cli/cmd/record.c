@@ -37,7 +37,7 @@ struct recording {
 	const struct env *env;
 	struct ct_recording to;
 	struct ct_child child;
-	struct ct_drain drain;	/* without the module */
+	struct ct_drain drain; /* without the module */
 	char library[PATH_MAX];
 };
 
@@ -66,7 +66,7 @@ static const char doc[] =
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n";
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
@@ -115,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Say which way is taken, and why not the better one. */
-static void choose_way(struct recording *rec)
+static void record_choose_way(struct recording *rec)
 {
 	const struct env *env = rec->env;
 	struct ct_error err = { 0 };
@@ -143,7 +143,7 @@ static void choose_way(struct recording *rec)
 }
 
 /* Copy packets until the program has ended.  A full disk ends the copying only. */
-static void follow(struct recording *rec)
+static void record_follow(struct recording *rec)
 {
 	struct ct_error err = { 0 };
 	bool broken = false;
@@ -169,7 +169,7 @@ static void follow(struct recording *rec)
 	ct_device_registry(&rec->to.device, &rec->to.registry);
 }
 
-static void command_line(const struct env *env, char *command, size_t room)
+static void record_command_line(const struct env *env, char *command, size_t room)
 {
 	size_t len = 0;
 	char **arg;
@@ -182,7 +182,8 @@ static void command_line(const struct env *env, char *command, size_t room)
 
 int cmd_record(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "-- CMD [ARG...]", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
+					  NULL,	   NULL };
 	struct env env = { .groups = ~0ull };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
@@ -191,11 +192,11 @@ int cmd_record(int argc, char **argv)
 	/* Options end at the program's name: its own are not ours. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
-	command_line(&env, command, sizeof(command));
+	record_command_line(&env, command, sizeof(command));
 	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
 	    ct_recording_directory(&rec.to, env.dir, env.force, &err))
 		return ct_complain("%s", err.text);
-	choose_way(&rec);
+	record_choose_way(&rec);
 	if (ct_recording_registry(&rec.to, command, &err)) {
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
@@ -210,7 +211,7 @@ int cmd_record(int argc, char **argv)
 		return rec.child.status ? rec.child.status : 1;
 	}
 	ct_drain_start(&rec.drain);
-	follow(&rec);
+	record_follow(&rec);
 	ct_drain_close(&rec.drain);
 	if (ct_recording_finish(&rec.to, &err)) {
 		ct_complain("%s", err.text);

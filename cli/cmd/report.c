@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 	char *end;
@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "DIR", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, report_parse, "DIR", doc, NULL, NULL, NULL };
 	struct env env = { .report.top = 15 };
 	struct ct_error err;
 	struct ct_trace t;

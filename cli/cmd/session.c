@@ -70,7 +70,7 @@ static const char doc[] =
 	"  cudatrace session start --groups ioctl,memory --subbufs 256\n"
 	"  cudatrace session limit --rate 100000 --by process\n";
 
-static uint32_t number(struct argp_state *state, const char *what, const char *arg)
+static uint32_t session_number(struct argp_state *state, const char *what, const char *arg)
 {
 	char *end;
 	unsigned long v = strtoul(arg, &end, 10);
@@ -80,15 +80,15 @@ static uint32_t number(struct argp_state *state, const char *what, const char *a
 	return v;
 }
 
-static uint32_t user(struct argp_state *state, const char *arg)
+static uint32_t session_user(struct argp_state *state, const char *arg)
 {
 	struct passwd *pw = getpwnam(arg);
 
-	return pw ? pw->pw_uid : number(state, "--uid of no user's name", arg);
+	return pw ? pw->pw_uid : session_number(state, "--uid of no user's name", arg);
 }
 
 /* One more of a part of the filter. */
-static uint32_t next(struct argp_state *state, uint32_t *count)
+static uint32_t session_next(struct argp_state *state, uint32_t *count)
 {
 	if (*count == CT_FILTER_MAX)
 		argp_error(state, "a filter takes %d of each kind", CT_FILTER_MAX);
@@ -100,7 +100,7 @@ static const char *const producers[] = {
 	[0] = "user", [CT_LIMIT_PROCESS] = "process", [CT_LIMIT_CGROUP] = "cgroup",
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t session_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 	struct ct_filter *f = &env->filter;
@@ -118,24 +118,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		env->session.subbuf_count = ct_option_power(state, "--subbufs", arg);
 		return 0;
 	case KEY_PID:
-		f->pid[next(state, &f->pids)] = number(state, "--pid", arg);
+		f->pid[session_next(state, &f->pids)] = session_number(state, "--pid", arg);
 		break;
 	case KEY_CHILDREN:
 		f->flags |= CT_FILTER_CHILDREN;
 		break;
 	case KEY_UID:
-		f->uid[next(state, &f->uids)] = user(state, arg);
+		f->uid[session_next(state, &f->uids)] = session_user(state, arg);
 		break;
 	case KEY_COMM:
 		if (!*arg || strlen(arg) > 15)
 			argp_error(state, "--comm: a command name has 1 to 15 characters, not '%s'", arg);
-		memcpy(f->comm[next(state, &f->comms)], arg, strlen(arg));
+		memcpy(f->comm[session_next(state, &f->comms)], arg, strlen(arg));
 		break;
 	case KEY_CGROUP:
 		i = open(arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (i < 0)
 			argp_error(state, "--cgroup %s: %s", arg, strerror(errno));
-		f->cgroup[next(state, &f->cgroups)] = i;
+		f->cgroup[session_next(state, &f->cgroups)] = i;
 		break;
 	case KEY_TYPE:
 		i = ct_word_index(ct_category_word, CT_CAT_COUNT, arg);
@@ -146,15 +146,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NONE:
 		break;
 	case KEY_RATE:
-		env->limits.records = number(state, "--rate", arg);
+		env->limits.records = session_number(state, "--rate", arg);
 		env->limiting = true;
 		return 0;
 	case KEY_BANDWIDTH:
-		env->limits.bytes = number(state, "--bandwidth", arg);
+		env->limits.bytes = session_number(state, "--bandwidth", arg);
 		env->limiting = true;
 		return 0;
 	case KEY_SHARE:
-		env->limits.share = number(state, "--share", arg);
+		env->limits.share = session_number(state, "--share", arg);
 		if (!env->limits.share || env->limits.share > 100)
 			argp_error(state, "--share is 1 to 100 percent, not '%s'", arg);
 		env->limiting = true;
@@ -182,19 +182,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The device for changing something. */
-static int open_for_change(struct ct_device *dev)
+static int session_open_for_change(struct ct_device *dev)
 {
 	struct ct_error err = { 0 };
 
 	return ct_device_open(dev, &err) ? ct_complain("%s", err.text) : 0;
 }
 
-static int change(unsigned long cmd, void *arg, const char *what)
+static int session_change(unsigned long cmd, void *arg, const char *what)
 {
 	struct ct_device dev;
 	int ret = 0;
 
-	if (open_for_change(&dev))
+	if (session_open_for_change(&dev))
 		return 1;
 	if (ioctl(dev.fd, cmd, arg)) {
 		ret = errno == ENODATA ? ct_complain("%s: no session runs (cudatrace session start)", what) :
@@ -207,7 +207,7 @@ static int change(unsigned long cmd, void *arg, const char *what)
 	return ret;
 }
 
-static int start(struct env *env)
+static int session_start(struct env *env)
 {
 	struct ct_session *s = &env->session;
 	struct ct_device dev;
@@ -215,17 +215,21 @@ static int start(struct env *env)
 
 	s->size = sizeof(*s);
 	s->flags = CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT;
-	if (open_for_change(&dev))
+	if (session_open_for_change(&dev))
 		return 1;
 	if (ioctl(dev.fd, CT_IOC_START, s))
-		ret = errno == EBUSY ? ct_complain("process %u records already (cudatrace session status)", s->owner_pid) :
-		      errno == EINVAL ? ct_complain("sizes: a packet has 4096 bytes to 16 MiB, a ring 2 packets to 1 GiB, both powers of two") :
-		      ct_complain("the module refused to start: %s", strerror(errno));
+		ret = errno == EBUSY ?
+			      ct_complain("process %u records already (cudatrace session status)",
+					  s->owner_pid) :
+		      errno == EINVAL ?
+			      ct_complain(
+				      "sizes: a packet has 4096 bytes to 16 MiB, a ring 2 packets to 1 GiB, both powers of two") :
+			      ct_complain("the module refused to start: %s", strerror(errno));
 	ct_device_close(&dev);
 	return ret;
 }
 
-static int status(void)
+static int session_status(void)
 {
 	struct ct_error err = { 0 };
 	struct ct_device dev;
@@ -270,12 +274,12 @@ static int status(void)
 	return 0;
 }
 
-static int show_filter(void)
+static int session_show_filter(void)
 {
 	struct ct_filter f = { .size = sizeof(f) };
 	uint32_t i;
 
-	if (change(CT_IOC_GET_FILTER, &f, "filter"))
+	if (session_change(CT_IOC_GET_FILTER, &f, "filter"))
 		return 1;
 	for (i = 0; i < f.pids; i++)
 		printf("--pid %u\n", f.pid[i]);
@@ -295,11 +299,11 @@ static int show_filter(void)
 	return 0;
 }
 
-static int show_limits(void)
+static int session_show_limits(void)
 {
 	struct ct_limits l = { .size = sizeof(l) };
 
-	if (change(CT_IOC_GET_LIMITS, &l, "limit"))
+	if (session_change(CT_IOC_GET_LIMITS, &l, "limit"))
 		return 1;
 	printf("--by %s\n", l.flags <= CT_LIMIT_CGROUP ? producers[l.flags] : "?");
 	if (l.records)
@@ -312,7 +316,7 @@ static int show_limits(void)
 
 int cmd_session(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "VERB", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, session_parse, "VERB", doc, NULL, NULL, NULL };
 	struct env env = { .session.groups = ~0ull };
 
 	env.filter.size = sizeof(env.filter);
@@ -320,21 +324,23 @@ int cmd_session(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
 	if (!strcmp(env.verb, "start"))
-		return start(&env);
+		return session_start(&env);
 	if (!strcmp(env.verb, "stop"))
-		return change(CT_IOC_STOP, NULL, "stop");
+		return session_change(CT_IOC_STOP, NULL, "stop");
 	if (!strcmp(env.verb, "pause"))
-		return change(CT_IOC_PAUSE, NULL, "pause");
+		return session_change(CT_IOC_PAUSE, NULL, "pause");
 	if (!strcmp(env.verb, "resume"))
-		return change(CT_IOC_RESUME, NULL, "resume");
+		return session_change(CT_IOC_RESUME, NULL, "resume");
 	if (!strcmp(env.verb, "flush"))
-		return change(CT_IOC_FLUSH, NULL, "flush");
+		return session_change(CT_IOC_FLUSH, NULL, "flush");
 	if (!strcmp(env.verb, "status"))
-		return status();
+		return session_status();
 	if (!strcmp(env.verb, "filter"))
-		return env.filtering ? change(CT_IOC_FILTER, &env.filter, "filter") : show_filter();
+		return env.filtering ? session_change(CT_IOC_FILTER, &env.filter, "filter") :
+				       session_show_filter();
 	if (!strcmp(env.verb, "limit"))
-		return env.limiting ? change(CT_IOC_LIMITS, &env.limits, "limit") : show_limits();
+		return env.limiting ? session_change(CT_IOC_LIMITS, &env.limits, "limit") :
+				      session_show_limits();
 	return ct_complain("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
 			   env.verb);
 }

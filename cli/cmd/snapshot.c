@@ -48,7 +48,7 @@ static const char doc[] =
 	"  cudatrace snapshot -o now --on signal & kill -USR2 $!\n";
 
 /* "10ms" in ns; 0 if it is no time. */
-static uint64_t parse_time(const char *text)
+static uint64_t snapshot_parse_time(const char *text)
 {
 	char *unit;
 	double v = strtod(text, &unit);
@@ -59,7 +59,7 @@ static uint64_t parse_time(const char *text)
 	       !strcmp(unit, "ms") ? v * 1e6 : !strcmp(unit, "s") ? v * 1e9 : 0;
 }
 
-static int parse_on(struct env *env, char *list)
+static int snapshot_parse_on(struct env *env, char *list)
 {
 	struct ct_trigger_set *t = &env->trigger;
 	char *save, *word;
@@ -73,7 +73,7 @@ static int parse_on(struct env *env, char *list)
 			t->flags |= CT_TRIGGER_ERRNO;
 		else if (!strcmp(word, "signal"))
 			env->on_signal = true;
-		else if (!strncmp(word, "slow=", 5) && (t->slow_ns = parse_time(word + 5)))
+		else if (!strncmp(word, "slow=", 5) && (t->slow_ns = snapshot_parse_time(word + 5)))
 			t->flags |= CT_TRIGGER_SLOW;
 		else
 			return -EINVAL;
@@ -82,7 +82,7 @@ static int parse_on(struct env *env, char *list)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t snapshot_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 	char *end;
@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--last takes seconds, not '%s'", arg);
 		break;
 	case 'w':
-		if (parse_on(env, arg))
+		if (snapshot_parse_on(env, arg))
 			argp_error(state, "--on takes xid, status, errno, slow=TIME (10ms) and signal, with commas between");
 		break;
 	case ARGP_KEY_ARG:
@@ -115,22 +115,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void on_usr2(int sig)
+static void snapshot_on_usr2(int sig)
 {
 	(void)sig;
 	signalled = 1;
 }
 
-static void on_int(int sig)
+static void snapshot_on_int(int sig)
 {
 	(void)sig;
 	interrupted = 1;
 }
 
 /* Until a trigger fires.  1: interrupted, or the session ended; complained. */
-static int wait_for(struct env *env, struct ct_device *dev)
+static int snapshot_wait_for(struct env *env, struct ct_device *dev)
 {
-	struct sigaction usr2 = { .sa_handler = on_usr2 }, stop = { .sa_handler = on_int };
+	struct sigaction usr2 = { .sa_handler = snapshot_on_usr2 },
+			 stop = { .sa_handler = snapshot_on_int };
 	struct timespec pause = { .tv_nsec = 10000000 };
 	uint32_t before = dev->facts->triggers;
 	struct ct_device change;
@@ -160,7 +161,7 @@ static int wait_for(struct env *env, struct ct_device *dev)
 	return 0;
 }
 
-static uint64_t since(const struct env *env)
+static uint64_t snapshot_since(const struct env *env)
 {
 	struct timespec ts;
 	uint64_t now, back = env->last * 1e9;
@@ -172,7 +173,7 @@ static uint64_t since(const struct env *env)
 
 int cmd_snapshot(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, NULL, doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, snapshot_parse, NULL, doc, NULL, NULL, NULL };
 	struct ct_recording rec = CT_RECORDING_INIT;
 	struct ct_error err = { 0 }, ignored;
 	struct env env = { 0 };
@@ -186,7 +187,7 @@ int cmd_snapshot(int argc, char **argv)
 	if (n)
 		return ct_complain("%s", err.text);
 	rec.module = true;
-	if (env.wait && wait_for(&env, &rec.device))
+	if (env.wait && snapshot_wait_for(&env, &rec.device))
 		return 1;
 	if (ct_recording_directory(&rec, env.dir, env.force, &err))
 		return ct_complain("%s", err.text);
@@ -194,7 +195,7 @@ int cmd_snapshot(int argc, char **argv)
 		ct_recording_abandon(&rec);
 		return ct_complain("%s", err.text);
 	}
-	n = ct_device_snapshot(&rec.device, rec.dirfd, since(&env), &err);
+	n = ct_device_snapshot(&rec.device, rec.dirfd, snapshot_since(&env), &err);
 	if (n < 0)
 		ct_complain("%s", err.text);
 	ct_recording_probes(&rec);

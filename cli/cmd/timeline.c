@@ -39,8 +39,8 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static unsigned int number(struct argp_state *state, const char *arg, unsigned int low,
-			   unsigned int high)
+static unsigned int timeline_number(struct argp_state *state, const char *arg, unsigned int low,
+				    unsigned int high)
 {
 	char *end;
 	long n = strtol(arg, &end, 10);
@@ -50,7 +50,7 @@ static unsigned int number(struct argp_state *state, const char *arg, unsigned i
 	return n;
 }
 
-static double milliseconds(struct argp_state *state, const char *arg)
+static double timeline_milliseconds(struct argp_state *state, const char *arg)
 {
 	char *end;
 	double ms = strtod(arg, &end);
@@ -60,25 +60,25 @@ static double milliseconds(struct argp_state *state, const char *arg)
 	return ms;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
 	switch (key) {
 	case 't':
-		env->timeline.threads = number(state, arg, 1, 512);
+		env->timeline.threads = timeline_number(state, arg, 1, 512);
 		return 0;
 	case 'd':
-		env->timeline.depth = number(state, arg, 1, 64);
+		env->timeline.depth = timeline_number(state, arg, 1, 64);
 		return 0;
 	case 'w':
-		env->timeline.width = number(state, arg, 40, 1000);
+		env->timeline.width = timeline_number(state, arg, 40, 1000);
 		return 0;
 	case KEY_FROM:
-		env->timeline.from = milliseconds(state, arg);
+		env->timeline.from = timeline_milliseconds(state, arg);
 		return 0;
 	case KEY_TO:
-		env->timeline.to = milliseconds(state, arg);
+		env->timeline.to = timeline_milliseconds(state, arg);
 		return 0;
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
@@ -86,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_timeline(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "DIR", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, timeline_parse, "DIR", doc, NULL, NULL, NULL };
 	struct env env = { .timeline = { .threads = 12, .depth = 5 } };
 	struct ct_trace t;
 	int rc, status;

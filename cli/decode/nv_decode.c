@@ -22,7 +22,8 @@
 #define RM_TYPE		'F'
 
 /* The first row of @table with @nr, or NULL. */
-static const struct nv_name *name_rows(const struct nv_name *table, unsigned int count, uint32_t nr)
+static const struct nv_name *nv_name_rows(const struct nv_name *table, unsigned int count,
+					  uint32_t nr)
 {
 	unsigned int lo = 0, hi = count;
 
@@ -37,10 +38,10 @@ static const struct nv_name *name_rows(const struct nv_name *table, unsigned int
 	return lo < count && table[lo].nr == nr ? &table[lo] : NULL;
 }
 
-static const char *name_at(const struct nv_name *table, unsigned int count, uint32_t nr,
-			   unsigned int version)
+static const char *nv_name_at(const struct nv_name *table, unsigned int count, uint32_t nr,
+			      unsigned int version)
 {
-	const struct nv_name *row = name_rows(table, count, nr);
+	const struct nv_name *row = nv_name_rows(table, count, nr);
 
 	if (!row)
 		return NULL;
@@ -49,9 +50,9 @@ static const char *name_at(const struct nv_name *table, unsigned int count, uint
 	return row->name;
 }
 
-static unsigned int since(const struct nv_name *table, unsigned int count, uint32_t nr)
+static unsigned int nv_since(const struct nv_name *table, unsigned int count, uint32_t nr)
 {
-	const struct nv_name *row = name_rows(table, count, nr);
+	const struct nv_name *row = nv_name_rows(table, count, nr);
 
 	return row ? row->since : 0;
 }
@@ -76,7 +77,7 @@ enum nv_dev nv_dev_of(const char *path)
 
 const char *nv_escape_name_at(unsigned int nr, unsigned int version)
 {
-	return name_at(nv_escape_names, NV_COUNT(nv_escape_names), nr, version);
+	return nv_name_at(nv_escape_names, NV_COUNT(nv_escape_names), nr, version);
 }
 
 const char *nv_escape_name(unsigned int nr)
@@ -86,7 +87,7 @@ const char *nv_escape_name(unsigned int nr)
 
 const char *nv_uvm_ioctl_name_at(uint32_t cmd, unsigned int version)
 {
-	return name_at(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd, version);
+	return nv_name_at(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd, version);
 }
 
 const char *nv_uvm_ioctl_name(uint32_t cmd)
@@ -96,7 +97,7 @@ const char *nv_uvm_ioctl_name(uint32_t cmd)
 
 const char *nv_ctrl_name_at(uint32_t cmd, unsigned int version)
 {
-	return name_at(nv_ctrl_names, nv_ctrl_names_count, cmd, version);
+	return nv_name_at(nv_ctrl_names, nv_ctrl_names_count, cmd, version);
 }
 
 const char *nv_ctrl_name(uint32_t cmd)
@@ -106,12 +107,12 @@ const char *nv_ctrl_name(uint32_t cmd)
 
 const char *nv_ctrl_category(uint32_t cmd)
 {
-	return name_at(nv_ctrl_categories, nv_ctrl_categories_count, cmd >> 8, 0);
+	return nv_name_at(nv_ctrl_categories, nv_ctrl_categories_count, cmd >> 8, 0);
 }
 
 const char *nv_class_name_at(uint32_t hclass, unsigned int version)
 {
-	return name_at(nv_class_names, nv_class_names_count, hclass, version);
+	return nv_name_at(nv_class_names, nv_class_names_count, hclass, version);
 }
 
 const char *nv_class_name(uint32_t hclass)
@@ -121,37 +122,37 @@ const char *nv_class_name(uint32_t hclass)
 
 const char *nv_status_name(uint32_t status)
 {
-	return name_at(nv_status_names, nv_status_names_count, status, 0);
+	return nv_name_at(nv_status_names, nv_status_names_count, status, 0);
 }
 
 const char *cu_result_name(int result)
 {
-	return name_at(cu_result_names, cu_result_names_count, (uint32_t)result, 0);
+	return nv_name_at(cu_result_names, cu_result_names_count, (uint32_t)result, 0);
 }
 
 const char *cudart_error_name(int error)
 {
-	return name_at(cudart_error_names, cudart_error_names_count, (uint32_t)error, 0);
+	return nv_name_at(cudart_error_names, cudart_error_names_count, (uint32_t)error, 0);
 }
 
 unsigned int nv_ctrl_since(uint32_t cmd)
 {
-	return since(nv_ctrl_names, nv_ctrl_names_count, cmd);
+	return nv_since(nv_ctrl_names, nv_ctrl_names_count, cmd);
 }
 
 unsigned int nv_class_since(uint32_t hclass)
 {
-	return since(nv_class_names, nv_class_names_count, hclass);
+	return nv_since(nv_class_names, nv_class_names_count, hclass);
 }
 
 unsigned int nv_escape_since(unsigned int nr)
 {
-	return since(nv_escape_names, NV_COUNT(nv_escape_names), nr);
+	return nv_since(nv_escape_names, NV_COUNT(nv_escape_names), nr);
 }
 
 unsigned int nv_uvm_ioctl_since(uint32_t cmd)
 {
-	return since(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
+	return nv_since(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
 }
 
 unsigned int nv_version_parse(const char *text)
@@ -187,12 +188,12 @@ const char *nv_version_text(unsigned int version, char buf[NV_VERSION_TEXT])
 }
 
 /* What there is of a block of @size bytes; layouts lie inside their block. */
-static unsigned int usable(size_t len, uint32_t size)
+static unsigned int nv_usable(size_t len, uint32_t size)
 {
 	return len < size ? (unsigned int)len : size;
 }
 
-static void pick_rm(struct nv_ioctl *io, const void *block, size_t len)
+static void nv_pick_rm(struct nv_ioctl *io, const void *block, size_t len)
 {
 	const struct nv_esc_layout *l = nv_esc_layout_find(io->nr, io->size, io->version);
 
@@ -200,7 +201,7 @@ static void pick_rm(struct nv_ioctl *io, const void *block, size_t len)
 		return;
 	io->known = true;
 	io->code_kind = l->code_kind;
-	nv_rm_pick(l, block, usable(len, io->size), &io->w);
+	nv_rm_pick(l, block, nv_usable(len, io->size), &io->w);
 	if (io->w.has & NV_HAS_CODE && io->code_kind == NV_CODE_CLASS)
 		io->code_name = nv_class_name_at(io->w.code, io->version);
 	if (io->w.has & NV_HAS_CODE && io->code_kind == NV_CODE_CMD)
@@ -209,7 +210,7 @@ static void pick_rm(struct nv_ioctl *io, const void *block, size_t len)
 		io->status_name = nv_status_name(io->w.status);
 }
 
-static void decode_uvm(struct nv_ioctl *io, const void *block, size_t len)
+static void nv_decode_uvm(struct nv_ioctl *io, const void *block, size_t len)
 {
 	const struct nv_uvm_layout *l = nv_uvm_layout_find(io->request, io->version);
 
@@ -219,13 +220,13 @@ static void decode_uvm(struct nv_ioctl *io, const void *block, size_t len)
 		return;
 	io->known = true;
 	io->size = l->size;
-	if (nv_block_u32(block, usable(len, l->size), l->status, &io->w.status)) {
+	if (nv_block_u32(block, nv_usable(len, l->size), l->status, &io->w.status)) {
 		io->w.has |= NV_HAS_STATUS;
 		io->status_name = nv_status_name(io->w.status);
 	}
 }
 
-static void decode_rm(struct nv_ioctl *io, const void *block, size_t len)
+static void nv_decode_rm(struct nv_ioctl *io, const void *block, size_t len)
 {
 	unsigned int nr, size;
 	unsigned long long inner;
@@ -237,7 +238,7 @@ static void decode_rm(struct nv_ioctl *io, const void *block, size_t len)
 	if (io->type != RM_TYPE)
 		return;
 	if (io->nr == NV_XFER_NR && io->size == NV_XFER_SIZE &&
-	    nv_xfer_unwrap(block, usable(len, io->size), &nr, &size, &inner)) {
+	    nv_xfer_unwrap(block, nv_usable(len, io->size), &nr, &size, &inner)) {
 		io->xfer = true;
 		io->nr = nr;
 		io->size = size;
@@ -245,7 +246,7 @@ static void decode_rm(struct nv_ioctl *io, const void *block, size_t len)
 	}
 	io->name = nv_escape_name_at(io->nr, io->version);
 	/* The words of an XFER_CMD's own block are not those of the inner one. */
-	pick_rm(io, block, io->xfer ? 0 : len);
+	nv_pick_rm(io, block, io->xfer ? 0 : len);
 }
 
 bool nv_ioctl_decode(enum nv_dev dev, unsigned int version, uint32_t request, const void *block,
@@ -256,16 +257,16 @@ bool nv_ioctl_decode(enum nv_dev dev, unsigned int version, uint32_t request, co
 	io->version = version;
 	io->request = request;
 	if (dev == NV_DEV_UVM)
-		decode_uvm(io, block, len);
+		nv_decode_uvm(io, block, len);
 	else if (dev == NV_DEV_RM)
-		decode_rm(io, block, len);
+		nv_decode_rm(io, block, len);
 	return io->name;
 }
 
 void nv_ioctl_decode_inner(struct nv_ioctl *io, const void *block, size_t len)
 {
 	if (io->xfer)
-		pick_rm(io, block, len);
+		nv_pick_rm(io, block, len);
 }
 
 /*
@@ -291,7 +292,7 @@ static const struct nv_arg_layout *arg_layout(const struct nv_ioctl *io)
 	return found;
 }
 
-static uint64_t arg_value(const struct nv_arg_field *f, const unsigned char *p)
+static uint64_t nv_arg_value(const struct nv_arg_field *f, const unsigned char *p)
 {
 	uint64_t value = 0;
 	unsigned int shift;
@@ -322,12 +323,12 @@ size_t nv_ioctl_args(const struct nv_ioctl *io, const void *block, size_t len, s
 		if ((size_t)f->offset + f->size > len)
 			continue;
 		if (n < max)
-			args[n] = (struct nv_arg) {
+			args[n] = (struct nv_arg){
 				.name = f->name,
 				.kind = f->kind,
 				.offset = f->offset,
 				.size = f->size,
-				.value = arg_value(f, bytes + f->offset),
+				.value = nv_arg_value(f, bytes + f->offset),
 				.data = bytes + f->offset,
 			};
 		n++;

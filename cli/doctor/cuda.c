@@ -12,7 +12,7 @@
 
 #include "capture/launch.h"
 
-static void check_driver(struct ct_doctor *d, char version[64])
+static void doctor_check_driver(struct ct_doctor *d, char version[64])
 {
 	char line[256];
 
@@ -37,7 +37,7 @@ static void check_driver(struct ct_doctor *d, char version[64])
 }
 
 /* The loader looks there first. */
-static bool find_in_environment(char path[PATH_MAX])
+static bool doctor_find_in_environment(char path[PATH_MAX])
 {
 	const char *dirs = getenv("LD_LIBRARY_PATH");
 
@@ -55,7 +55,7 @@ static bool find_in_environment(char path[PATH_MAX])
 }
 
 /* Where the loader looks by itself, also where no cache was made. */
-static bool find_in_default_dirs(char path[PATH_MAX])
+static bool doctor_find_in_default_dirs(char path[PATH_MAX])
 {
 	static const char *const dirs[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
 		"/lib64", "/usr/lib64", "/lib", "/usr/lib" };
@@ -69,7 +69,7 @@ static bool find_in_default_dirs(char path[PATH_MAX])
 }
 
 /* "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1" */
-static bool find_libcuda(char path[PATH_MAX])
+static bool doctor_find_libcuda(char path[PATH_MAX])
 {
 	const char *const tools[] = { "/sbin/ldconfig -p 2>/dev/null", "ldconfig -p 2>/dev/null" };
 	bool found = false;
@@ -91,15 +91,15 @@ static bool find_libcuda(char path[PATH_MAX])
 		if (f)
 			pclose(f);
 	}
-	return found || find_in_default_dirs(path);
+	return found || doctor_find_in_default_dirs(path);
 }
 
-static void check_libcuda(struct ct_doctor *d, const char *driver)
+static void doctor_check_libcuda(struct ct_doctor *d, const char *driver)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	const char *version;
 
-	d->libcuda = find_in_environment(path) || find_libcuda(path);
+	d->libcuda = doctor_find_in_environment(path) || doctor_find_libcuda(path);
 	if (!d->libcuda) {
 		ct_finding(d, CT_FINDING_NOTE, "apt-get install libcuda1",
 			   "there is no libcuda.so.1: no CUDA program runs here");
@@ -121,8 +121,8 @@ void ct_doctor_cuda(struct ct_doctor *d)
 	char path[PATH_MAX], driver[64];
 	struct ct_error err;
 
-	check_driver(d, driver);
-	check_libcuda(d, driver);
+	doctor_check_driver(d, driver);
+	doctor_check_libcuda(d, driver);
 	d->library = !ct_launch_library(path, sizeof(path), &err);
 	if (d->library)
 		ct_finding(d, CT_FINDING_OK, NULL, "preload library: %s", path);

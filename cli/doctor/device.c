@@ -42,7 +42,7 @@ void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t
 	}
 }
 
-static void check_version(struct ct_doctor *d, int fd)
+static void doctor_check_version(struct ct_doctor *d, int fd)
 {
 	struct ct_version version = { .size = sizeof(version), .abi = CT_ABI_VERSION };
 
@@ -60,7 +60,7 @@ static void check_version(struct ct_doctor *d, int fd)
 	}
 }
 
-static void check_probes(struct ct_doctor *d, int fd)
+static void doctor_check_probes(struct ct_doctor *d, int fd)
 {
 	unsigned int count[STATES] = { 0 }, all = 0;
 	char absent[1024] = "", text[256];
@@ -123,7 +123,7 @@ void ct_doctor_device(struct ct_doctor *d)
 	}
 	ct_finding(d, CT_FINDING_OK, NULL, "%s opens for %s", CT_DEVICE_PATH,
 		   d->device_opens ? "recording" : "reading");
-	check_version(d, fd);
-	check_probes(d, fd);
+	doctor_check_version(d, fd);
+	doctor_check_probes(d, fd);
 	close(fd);
 }

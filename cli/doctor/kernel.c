@@ -11,13 +11,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static bool has(const char *path)
+static bool doctor_has(const char *path)
 {
 	return !access(path, F_OK);
 }
 
 /* A line of a text file that begins with @start. */
-static bool file_has_line(const char *path, const char *start)
+static bool doctor_file_has_line(const char *path, const char *start)
 {
 	char line[512];
 	bool found = false;
@@ -32,7 +32,7 @@ static bool file_has_line(const char *path, const char *start)
 }
 
 /* /proc/kallsyms names every function, without root too (then without addresses). */
-static bool kernel_has(const char *function)
+static bool doctor_kernel_has(const char *function)
 {
 	char line[512], name[256];
 	bool found = false;
@@ -46,12 +46,13 @@ static bool kernel_has(const char *function)
 	return found;
 }
 
-static void check_kprobes(struct ct_doctor *d)
+static void doctor_check_kprobes(struct ct_doctor *d)
 {
 	char path[200];
 
 	snprintf(path, sizeof(path), "/boot/config-%s", d->release);
-	d->kprobes = kernel_has("register_kretprobe") || file_has_line(path, "CONFIG_KPROBES=y");
+	d->kprobes = doctor_kernel_has("register_kretprobe") ||
+		     doctor_file_has_line(path, "CONFIG_KPROBES=y");
 	if (d->kprobes)
 		ct_finding(d, CT_FINDING_OK, NULL, "kprobes are built into the kernel");
 	else
@@ -61,7 +62,7 @@ static void check_kprobes(struct ct_doctor *d)
 }
 
 /* The last byte of an EFI variable (behind 4 bytes of attributes). */
-static bool secure_boot(void)
+static bool doctor_secure_boot(void)
 {
 	unsigned char bytes[5] = { 0 };
 	FILE *f = fopen("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
@@ -75,7 +76,7 @@ static bool secure_boot(void)
 	return n == sizeof(bytes) && bytes[4] == 1;
 }
 
-static void check_loading(struct ct_doctor *d)
+static void doctor_check_loading(struct ct_doctor *d)
 {
 	char line[128];
 
@@ -86,7 +87,7 @@ static void check_loading(struct ct_doctor *d)
 		ct_finding(d, CT_FINDING_MISSING, "reboot; nothing less undoes it",
 			   "the kernel loads no more modules (kernel.modules_disabled=1)");
 	}
-	if (!has("/proc/modules")) {
+	if (!doctor_has("/proc/modules")) {
 		d->may_load = false;
 		ct_finding(d, CT_FINDING_MISSING, "use a kernel with CONFIG_MODULES=y",
 			   "this kernel has no modules");
@@ -97,7 +98,7 @@ static void check_loading(struct ct_doctor *d)
 	if (ct_doctor_read("/sys/kernel/security/lockdown", line, sizeof(line)) &&
 	    (strstr(line, "[integrity]") || strstr(line, "[confidentiality]")))
 		d->must_sign = true;
-	if (secure_boot()) {
+	if (doctor_secure_boot()) {
 		d->must_sign = true;
 		ct_finding(d, CT_FINDING_NOTE, NULL, "Secure Boot is on");
 	}
@@ -111,15 +112,15 @@ void ct_doctor_kernel(struct ct_doctor *d)
 	struct utsname uts;
 	char path[200], cure[200];
 
-	d->loaded = has("/sys/module/cudatrace");
+	d->loaded = doctor_has("/sys/module/cudatrace");
 	uname(&uts);
 	snprintf(d->release, sizeof(d->release), "%.79s", uts.release);
 	ct_finding(d, CT_FINDING_NOTE, NULL, "kernel %s", d->release);
-	check_kprobes(d);
-	check_loading(d);
+	doctor_check_kprobes(d);
+	doctor_check_loading(d);
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", d->release);
 	snprintf(cure, sizeof(cure), "apt-get install linux-headers-%s", d->release);
-	if (has(path))
+	if (doctor_has(path))
 		ct_finding(d, CT_FINDING_OK, NULL, "the kernel's headers are installed");
 	else if (d->kprobes && d->may_load && !d->loaded)
 		ct_finding(d, CT_FINDING_MISSING, cure,
@@ -129,7 +130,7 @@ void ct_doctor_kernel(struct ct_doctor *d)
 /* ------------------------------------------------------------ the module --- */
 
 /* A signature is behind the module's own bytes. */
-static bool is_signed(const char *path)
+static bool doctor_is_signed(const char *path)
 {
 	static const char magic[] = "~Module signature appended~\n";
 	char end[sizeof(magic)] = "";
@@ -145,7 +146,7 @@ static bool is_signed(const char *path)
 }
 
 /* Installed for this kernel, or built beside this program. */
-static void find_module(struct ct_doctor *d)
+static void doctor_find_module(struct ct_doctor *d)
 {
 	char path[200], line[1024], self[3000], *slash;
 	ssize_t len;
@@ -174,7 +175,7 @@ static void find_module(struct ct_doctor *d)
 	if (slash)
 		*slash = 0;
 	snprintf(d->module_path, sizeof(d->module_path), "%s/%s/cudatrace.ko", self, d->release);
-	if (!has(d->module_path))
+	if (!doctor_has(d->module_path))
 		*d->module_path = 0;
 }
 
@@ -182,9 +183,9 @@ void ct_doctor_module(struct ct_doctor *d)
 {
 	char version[64], cure[4200];
 
-	find_module(d);
+	doctor_find_module(d);
 	if (*d->module_path) {
-		d->module_signed = is_signed(d->module_path);
+		d->module_signed = doctor_is_signed(d->module_path);
 		ct_finding(d, CT_FINDING_OK, NULL, "the module is built for this kernel: %s%s",
 			   d->module_path, d->module_signed ? ", signed" : "");
 	} else if (!d->loaded && d->kprobes && d->may_load) {

@@ -36,24 +36,24 @@ struct chrome {
 	bool some;			/* an event was written */
 };
 
-static bool is_driver(const struct ct_record *r)
+static bool chrome_is_driver(const struct ct_record *r)
 {
 	return r->class->layer != CT_LAYER_USER || r->class->id == CT_CLASS_ioctl;
 }
 
 /* pid and tid of the track that @r belongs to. */
-static void track_of(const struct ct_record *r, uint32_t *pid, uint32_t *tid)
+static void chrome_track_of(const struct ct_record *r, uint32_t *pid, uint32_t *tid)
 {
 	if (ct_track_key(r) >> 40) {
 		*pid = 0;
 		*tid = r->cpu;
 	} else {
 		*pid = r->pid;
-		*tid = is_driver(r) ? r->tid | DRIVER_TRACK : r->tid;
+		*tid = chrome_is_driver(r) ? r->tid | DRIVER_TRACK : r->tid;
 	}
 }
 
-static void start(struct chrome *c, const char *ph)
+static void chrome_start(struct chrome *c, const char *ph)
 {
 	ct_out_text(&c->out, c->some ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
 	ct_out_text(&c->out, ph);
@@ -61,7 +61,7 @@ static void start(struct chrome *c, const char *ph)
 	c->some = true;
 }
 
-static void put_place(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t ts)
+static void chrome_put_place(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t ts)
 {
 	PUT(&c->out, ",\"pid\":");
 	ct_out_u64(&c->out, pid);
@@ -71,18 +71,18 @@ static void put_place(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t ts)
 	ct_out_fixed(&c->out, ts - c->trace->reg.start, 3);
 }
 
-static void put_string(struct chrome *c, const char *key, const char *text)
+static void chrome_put_string(struct chrome *c, const char *key, const char *text)
 {
 	ct_out_text(&c->out, key);
 	ct_out_json(&c->out, text, strlen(text));
 }
 
 /* A metadata event: process_name, thread_name. */
-static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
-		     const char *name, size_t len)
+static void chrome_put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
+			    const char *name, size_t len)
 {
-	start(c, "M");
-	put_string(c, ",\"name\":", what);
+	chrome_start(c, "M");
+	chrome_put_string(c, ",\"name\":", what);
 	PUT(&c->out, ",\"pid\":");
 	ct_out_u64(&c->out, pid);
 	PUT(&c->out, ",\"tid\":");
@@ -92,10 +92,10 @@ static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t 
 	PUT(&c->out, "}}");
 }
 
-static void put_order(struct chrome *c, uint32_t pid, uint32_t tid, uint32_t order)
+static void chrome_put_order(struct chrome *c, uint32_t pid, uint32_t tid, uint32_t order)
 {
-	start(c, "M");
-	put_string(c, ",\"name\":", "thread_sort_index");
+	chrome_start(c, "M");
+	chrome_put_string(c, ",\"name\":", "thread_sort_index");
 	PUT(&c->out, ",\"pid\":");
 	ct_out_u64(&c->out, pid);
 	PUT(&c->out, ",\"tid\":");
@@ -106,7 +106,8 @@ static void put_order(struct chrome *c, uint32_t pid, uint32_t tid, uint32_t ord
 }
 
 /* Names a track when it is seen first. */
-static int know_track(struct chrome *c, const struct ct_record *r, uint32_t pid, uint32_t tid)
+static int chrome_know_track(struct chrome *c, const struct ct_record *r, uint32_t pid,
+			     uint32_t tid)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
 	char name[64];
@@ -120,21 +121,21 @@ static int know_track(struct chrome *c, const struct ct_record *r, uint32_t pid,
 		if (!ct_hash_get(&c->processes, 0)) {
 			if (!ct_hash_put(&c->processes, 0))
 				return -ENOMEM;
-			put_name(c, "process_name", 0, 0, "interrupts", 10);
+			chrome_put_name(c, "process_name", 0, 0, "interrupts", 10);
 		}
 		len = snprintf(name, sizeof(name), "CPU %u", tid);
-		put_name(c, "thread_name", pid, tid, name, len);
+		chrome_put_name(c, "thread_name", pid, tid, name, len);
 		return 0;
 	}
-	len = snprintf(name, sizeof(name), "%s %u%s", r->tid == r->pid ? "main" : "thread",
-		       r->tid, is_driver(r) ? ": driver" : "");
-	put_name(c, "thread_name", pid, tid, name, len);
+	len = snprintf(name, sizeof(name), "%s %u%s", r->tid == r->pid ? "main" : "thread", r->tid,
+		       chrome_is_driver(r) ? ": driver" : "");
+	chrome_put_name(c, "thread_name", pid, tid, name, len);
 	/* The driver's track right below the thread's. */
-	put_order(c, pid, tid, 2 * r->tid + is_driver(r));
+	chrome_put_order(c, pid, tid, 2 * r->tid + chrome_is_driver(r));
 	return 0;
 }
 
-static void put_args(struct chrome *c, const struct ct_point *p)
+static void chrome_put_args(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	const char *name;
@@ -146,7 +147,7 @@ static void put_args(struct chrome *c, const struct ct_point *p)
 		ct_out_u64(&c->out, p->op_id);
 	}
 	if (*r->class->symbol && strcmp(r->class->symbol, r->class->name))
-		put_string(c, ",\"symbol\":", r->class->symbol);
+		chrome_put_string(c, ",\"symbol\":", r->class->symbol);
 	if (!(r->flags & (CT_F_BEGIN | CT_F_NO_RESULT)) && r->class->call) {
 		PUT(&c->out, ",\"result\":");
 		name = ct_name_result(r);
@@ -161,10 +162,10 @@ static void put_args(struct chrome *c, const struct ct_point *p)
 		name = ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD),
 				     ct_record_quick(r, CT_QUICK_DEVICE));
 		if (name)
-			put_string(c, ",\"escape\":", name);
+			chrome_put_string(c, ",\"escape\":", name);
 		name = ct_name_code(ct_record_quick(r, CT_QUICK_CODE), have);
 		if (name)
-			put_string(c, ",\"code\":", name);
+			chrome_put_string(c, ",\"code\":", name);
 	}
 	/* A slice needs a length: it is as long as until that was noticed. */
 	if (r->flags & CT_F_ABANDONED)
@@ -175,40 +176,40 @@ static void put_args(struct chrome *c, const struct ct_point *p)
 }
 
 /* Name, category, place. */
-static int put_event(struct chrome *c, const struct ct_point *p, const char *ph, uint64_t ts)
+static int chrome_put_event(struct chrome *c, const struct ct_point *p, const char *ph, uint64_t ts)
 {
 	const struct ct_record *r = &p->record;
 	uint32_t pid, tid;
 
-	track_of(r, &pid, &tid);
-	if (know_track(c, r, pid, tid))
+	chrome_track_of(r, &pid, &tid);
+	if (chrome_know_track(c, r, pid, tid))
 		return -ENOMEM;
-	start(c, ph);
-	put_string(c, ",\"name\":", r->class->name);
-	put_string(c, ",\"cat\":", ct_category_word[r->class->category]);
-	put_place(c, pid, tid, ts);
+	chrome_start(c, ph);
+	chrome_put_string(c, ",\"name\":", r->class->name);
+	chrome_put_string(c, ",\"cat\":", ct_category_word[r->class->category]);
+	chrome_put_place(c, pid, tid, ts);
 	return 0;
 }
 
 /* An arrow from the call that is open to the ioctl that begins inside it. */
-static void put_flow(struct chrome *c, const struct ct_point *p)
+static void chrome_put_flow(struct chrome *c, const struct ct_point *p)
 {
 	uint32_t pid, tid;
 
-	track_of(&p->record, &pid, &tid);
+	chrome_track_of(&p->record, &pid, &tid);
 	for (int end = 0; end < 2; end++) {
-		start(c, end ? "f" : "s");
+		chrome_start(c, end ? "f" : "s");
 		if (end)
 			PUT(&c->out, ",\"bp\":\"e\"");
 		PUT(&c->out, ",\"name\":\"ioctl\",\"cat\":\"ioctl\",\"id\":");
 		ct_out_u64(&c->out, c->flows + 1);
-		put_place(c, pid, end ? tid : p->record.tid, p->ts);
+		chrome_put_place(c, pid, end ? tid : p->record.tid, p->ts);
 		PUT(&c->out, "}");
 	}
 	c->flows++;
 }
 
-static int take_begin(struct chrome *c, const struct ct_point *p)
+static int chrome_take_begin(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_hash_slot *thread = ct_hash_put(&c->threads, ct_track_key(r));
@@ -216,7 +217,7 @@ static int take_begin(struct chrome *c, const struct ct_point *p)
 
 	if (!thread)
 		return -ENOMEM;
-	if (put_event(c, p, pair ? "B" : "X", p->ts))
+	if (chrome_put_event(c, p, pair ? "B" : "X", p->ts))
 		return -ENOMEM;
 	if (!pair) {
 		PUT(&c->out, ",\"dur\":");
@@ -224,17 +225,17 @@ static int take_begin(struct chrome *c, const struct ct_point *p)
 	} else if (!ct_hash_put(&c->open, p->op_id)) {
 		return -ENOMEM;
 	}
-	put_args(c, p);
+	chrome_put_args(c, p);
 	if (ioctl && thread->c && !thread->d)
-		put_flow(c, p);
-	if (!is_driver(r))
+		chrome_put_flow(c, p);
+	if (!chrome_is_driver(r))
 		thread->c++;
 	thread->d += ioctl;
 	return 0;
 }
 
 /* Device memory in use, after a call that allocated or freed. */
-static int count_memory(struct chrome *c, const struct ct_point *p)
+static int chrome_count_memory(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_hash_slot *block, *used;
@@ -263,16 +264,16 @@ static int count_memory(struct chrome *c, const struct ct_point *p)
 	} else {
 		return 0;
 	}
-	start(c, "C");
+	chrome_start(c, "C");
 	PUT(&c->out, ",\"name\":\"device memory\"");
-	put_place(c, r->pid, r->pid, p->ts);
+	chrome_put_place(c, r->pid, r->pid, p->ts);
 	PUT(&c->out, ",\"args\":{\"bytes\":");
 	ct_out_u64(&c->out, used->a);
 	PUT(&c->out, "}}");
 	return 0;
 }
 
-static int take_end(struct chrome *c, const struct ct_point *p)
+static int chrome_take_end(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_hash_slot *thread = ct_hash_get(&c->threads, ct_track_key(r)), *open;
@@ -282,7 +283,7 @@ static int take_end(struct chrome *c, const struct ct_point *p)
 		open = ct_hash_get(&c->open, p->op_id);
 		told = open != NULL;
 		/* The begin was lost: all of it is known now. */
-		if (put_event(c, p, told ? "E" : "X", told ? p->ts : p->begin))
+		if (chrome_put_event(c, p, told ? "E" : "X", told ? p->ts : p->begin))
 			return -ENOMEM;
 		if (told) {
 			ct_hash_remove(&c->open, open);
@@ -290,18 +291,18 @@ static int take_end(struct chrome *c, const struct ct_point *p)
 			PUT(&c->out, ",\"dur\":");
 			ct_out_fixed(&c->out, p->ts - p->begin, 3);
 		}
-		put_args(c, p);
+		chrome_put_args(c, p);
 	}
 	if (thread && told) {
-		if (!is_driver(r) && thread->c)
+		if (!chrome_is_driver(r) && thread->c)
 			thread->c--;
 		if (ct_record_is_ioctl(r) && thread->d)
 			thread->d--;
 	}
-	return count_memory(c, p);
+	return chrome_count_memory(c, p);
 }
 
-static int take_instant(struct chrome *c, const struct ct_point *p)
+static int chrome_take_instant(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	const char *text;
@@ -309,30 +310,30 @@ static int take_instant(struct chrome *c, const struct ct_point *p)
 
 	text = ct_record_text(r, &len);
 	if (r->class->id == CT_CLASS_process && text) {
-		put_name(c, "process_name", r->pid, r->tid, text, len);
+		chrome_put_name(c, "process_name", r->pid, r->tid, text, len);
 		return 0;
 	}
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
-	if (put_event(c, p, "i", p->ts))
+	if (chrome_put_event(c, p, "i", p->ts))
 		return -ENOMEM;
 	PUT(&c->out, ",\"s\":\"t\"");
-	put_args(c, p);
+	chrome_put_args(c, p);
 	return 0;
 }
 
-static int take(struct chrome *c, const struct ct_point *p)
+static int chrome_take(struct chrome *c, const struct ct_point *p)
 {
 	switch (p->phase) {
 	case 'B':
-		return take_begin(c, p);
+		return chrome_take_begin(c, p);
 	case 'E':
-		return take_end(c, p);
+		return chrome_take_end(c, p);
 	}
-	return take_instant(c, p);
+	return chrome_take_instant(c, p);
 }
 
-static void put_head(struct chrome *c)
+static void chrome_put_head(struct chrome *c)
 {
 	const struct ct_registry *reg = &c->trace->reg;
 	bool some = false;
@@ -346,8 +347,8 @@ static void put_head(struct chrome *c)
 		if (some)
 			ct_out_char(&c->out, ',');
 		some = true;
-		put_string(c, "", info->key);
-		put_string(c, ":", info->text);
+		chrome_put_string(c, "", info->key);
+		chrome_put_string(c, ":", info->text);
 	}
 	PUT(&c->out, "},\"traceEvents\":[");
 }
@@ -361,9 +362,9 @@ int ct_chrome_export(const struct ct_trace *t, int fd)
 
 	if (!m || ct_names_init(&c.names, &t->reg) || ct_out_open(&c.out, fd))
 		goto out;
-	put_head(&c);
+	chrome_put_head(&c);
 	while ((rc = ct_merge_next(m, &point)) > 0 && !c.out.error) {
-		rc = take(&c, &point);
+		rc = chrome_take(&c, &point);
 		if (rc)
 			break;
 	}

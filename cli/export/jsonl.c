@@ -61,7 +61,7 @@ uint64_t ct_launch_threads(const struct ct_record *r)
 /* ------------------------------------------------------------- details --- */
 
 /* A word that we know, or the number behind @format. */
-static void word_or_hex(struct ct_out *out, const char *word, uint64_t value)
+static void jsonl_word_or_hex(struct ct_out *out, const char *word, uint64_t value)
 {
 	ct_out_char(out, '"');
 	if (word)
@@ -71,8 +71,8 @@ static void word_or_hex(struct ct_out *out, const char *word, uint64_t value)
 	ct_out_char(out, '"');
 }
 
-static void put_value(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
-		      unsigned int i)
+static void jsonl_put_value(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
+			    unsigned int i)
 {
 	uint64_t value = ct_record_field(r, i);
 	const struct ct_class *class;
@@ -102,28 +102,29 @@ static void put_value(struct ct_out *out, struct ct_names *names, const struct c
 			ct_out_u64(out, value);
 		break;
 	case CT_TYPE_dir:
-		word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+		jsonl_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
+				  value);
 		break;
 	case CT_TYPE_dev:
-		word_or_hex(out, ct_name_device(value, buf), value);
+		jsonl_word_or_hex(out, ct_name_device(value, buf), value);
 		break;
 	case CT_TYPE_cures:
-		word_or_hex(out, cu_result_name(value), value);
+		jsonl_word_or_hex(out, cu_result_name(value), value);
 		break;
 	case CT_TYPE_nvst:
-		word_or_hex(out, nv_status_name(value), value);
+		jsonl_word_or_hex(out, nv_status_name(value), value);
 		break;
 	case CT_TYPE_text:
 		text = ct_record_text(r, &len);
 		ct_out_json(out, text, len);
 		break;
 	default:	/* x8 to x64, nvcode */
-		word_or_hex(out, NULL, value);
+		jsonl_word_or_hex(out, NULL, value);
 	}
 }
 
 /* Words of an ioctl's parameter block that were not there. */
-static bool is_missing(const struct ct_record *r, unsigned int i)
+static bool jsonl_is_missing(const struct ct_record *r, unsigned int i)
 {
 	uint64_t have = ct_record_quick(r, CT_QUICK_HAVE);
 	const char *name = r->class->fields[i].name;
@@ -146,12 +147,12 @@ void ct_json_details(struct ct_out *out, struct ct_names *names, const struct ct
 	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++) {
 		const struct ct_class_field *field = &r->class->fields[i];
 
-		if ((begin && field->output) || is_missing(r, i))
+		if ((begin && field->output) || jsonl_is_missing(r, i))
 			continue;
 		ct_out_text(out, sep);
 		ct_out_text(out, field->name);
 		PUT(out, "\":");
-		put_value(out, names, r, i);
+		jsonl_put_value(out, names, r, i);
 		sep = ",\"";
 	}
 	ct_out_char(out, '}');
@@ -159,50 +160,51 @@ void ct_json_details(struct ct_out *out, struct ct_names *names, const struct ct
 
 /* --------------------------------------------------------------- lines --- */
 
-static void put_string(struct ct_out *out, const char *key, const char *text)
+static void jsonl_put_string(struct ct_out *out, const char *key, const char *text)
 {
 	ct_out_text(out, key);
 	ct_out_json(out, text, strlen(text));
 }
 
 /* ,"layer":"user","type":"memory","op":"alloc","name":"cuMemAlloc","symbol":".." */
-static char *class_words(const struct ct_class *class, bool begin)
+static char *jsonl_class_words(const struct ct_class *class, bool begin)
 {
 	struct ct_out out;
 	char *words;
 
 	if (ct_out_open(&out, -1))
 		return NULL;
-	put_string(&out, ",\"layer\":", ct_layer_word[class->layer]);
+	jsonl_put_string(&out, ",\"layer\":", ct_layer_word[class->layer]);
 	if (begin) {
-		put_string(&out, ",\"type\":", class->layer == CT_LAYER_USER ? "userspace" :
-			   ct_layer_word[class->layer]);
+		jsonl_put_string(&out, ",\"type\":",
+				 class->layer == CT_LAYER_USER ? "userspace" :
+								 ct_layer_word[class->layer]);
 	} else {
-		put_string(&out, ",\"type\":", ct_category_word[class->category]);
+		jsonl_put_string(&out, ",\"type\":", ct_category_word[class->category]);
 		if (class->op)
-			put_string(&out, ",\"op\":", ct_op_word[class->op]);
+			jsonl_put_string(&out, ",\"op\":", ct_op_word[class->op]);
 	}
-	put_string(&out, ",\"name\":", class->name);
+	jsonl_put_string(&out, ",\"name\":", class->name);
 	if (*class->symbol && strcmp(class->symbol, class->name))
-		put_string(&out, ",\"symbol\":", class->symbol);
+		jsonl_put_string(&out, ",\"symbol\":", class->symbol);
 	words = strndup(out.buffer, out.used);
 	free(out.buffer);
 	return words;
 }
 
-static void put_class(struct ct_jsonl *j, const struct ct_class *class, bool begin)
+static void jsonl_put_class(struct ct_jsonl *j, const struct ct_class *class, bool begin)
 {
 	char **words = &(begin ? j->begin_words : j->end_words)[class->id];
 
 	if (!*words)
-		*words = class_words(class, begin);
+		*words = jsonl_class_words(class, begin);
 	if (*words)
 		ct_out_text(&j->out, *words);
 	else
 		j->out.error = -ENOMEM;
 }
 
-static void put_ioctl(struct ct_out *out, const struct ct_record *r)
+static void jsonl_put_ioctl(struct ct_out *out, const struct ct_record *r)
 {
 	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD);
 	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
@@ -224,22 +226,22 @@ static void put_ioctl(struct ct_out *out, const struct ct_record *r)
 	ct_out_char(out, '}');
 	name = ct_name_ioctl(cmd, device);
 	if (name)
-		put_string(out, ",\"escape\":", name);
+		jsonl_put_string(out, ",\"escape\":", name);
 	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
 		name = ct_name_code(code, have);
 		ct_out_text(out, have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
-		word_or_hex(out, name, code);
+		jsonl_word_or_hex(out, name, code);
 	}
 	if (have & CT_IOCTL_STATUS) {
 		uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
 
 		PUT(out, ",\"status\":");
-		word_or_hex(out, nv_status_name(status), status);
+		jsonl_word_or_hex(out, nv_status_name(status), status);
 	}
-	put_string(out, ",\"device\":", ct_name_device(device, buf));
+	jsonl_put_string(out, ",\"device\":", ct_name_device(device, buf));
 }
 
-static void put_result(struct ct_out *out, const struct ct_record *r)
+static void jsonl_put_result(struct ct_out *out, const struct ct_record *r)
 {
 	const char *name = ct_name_result(r);
 	int64_t code = ct_record_is_ioctl(r) ? (int64_t)ct_record_quick(r, CT_QUICK_RET) :
@@ -248,7 +250,7 @@ static void put_result(struct ct_out *out, const struct ct_record *r)
 	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ct_record_is_ioctl(r)))
 		return;
 	if (name) {
-		put_string(out, ",\"result\":", name);
+		jsonl_put_string(out, ",\"result\":", name);
 		PUT(out, ",\"result_code\":");
 	} else {
 		PUT(out, ",\"result\":");
@@ -257,7 +259,7 @@ static void put_result(struct ct_out *out, const struct ct_record *r)
 }
 
 /* What users select by: on E and I lines alone. */
-static void put_promoted(struct ct_jsonl *j, const struct ct_record *r)
+static void jsonl_put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 {
 	struct ct_out *out = &j->out;
 	uint64_t value;
@@ -271,7 +273,8 @@ static void put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
 		value = ct_record_quick(r, CT_QUICK_DIRECTION);
 		PUT(out, ",\"direction\":");
-		word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+		jsonl_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
+				  value);
 	}
 	value = ct_launch_threads(r);
 	if (value) {
@@ -281,7 +284,7 @@ static void put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 	if (ct_record_has(r, CT_QUICK_KERNEL)) {
 		text = ct_names_string(&j->names, ct_record_quick(r, CT_QUICK_KERNEL));
 		if (text)
-			put_string(out, ",\"kernel\":", text);
+			jsonl_put_string(out, ",\"kernel\":", text);
 	}
 	text = ct_record_text(r, &len);
 	if (text) {
@@ -289,7 +292,7 @@ static void put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 		ct_out_json(out, text, len);
 	}
 	if (ct_record_is_ioctl(r))
-		put_ioctl(out, r);
+		jsonl_put_ioctl(out, r);
 }
 
 void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
@@ -305,7 +308,7 @@ void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
 	ct_out_fixed(out, p->ts - j->reg->start, 6);
 	PUT(out, ",\"ts_ns\":");
 	ct_out_u64(out, p->ts);
-	put_class(j, r->class, begin);
+	jsonl_put_class(j, r->class, begin);
 	PUT(out, ",\"phase\":\"");
 	ct_out_char(out, p->phase);
 	PUT(out, "\",\"pid\":");
@@ -329,12 +332,12 @@ void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
 		ct_out_fixed(out, p->ts - p->begin, 3);
 	}
 	if (!begin) {
-		put_result(out, r);
-		put_promoted(j, r);
+		jsonl_put_result(out, r);
+		jsonl_put_promoted(j, r);
 	}
 	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
 	if (context)
-		put_string(out, ",\"context\":", context);
+		jsonl_put_string(out, ",\"context\":", context);
 	if (!begin && (r->flags & CT_F_ABANDONED))
 		PUT(out, ",\"abandoned\":true");
 	if (r->flags & CT_F_TRUNCATED)

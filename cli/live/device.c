@@ -14,7 +14,7 @@
 #include "view/term.h"
 
 /* Behind the string that begins at @p, or NULL. */
-static const char *skip_string(const char *p)
+static const char *live_device_skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
 		if (*p == '\\' && p[1])
@@ -23,13 +23,13 @@ static const char *skip_string(const char *p)
 }
 
 /* Behind the value that begins at @p, or NULL. */
-static const char *skip_value(const char *p)
+static const char *live_device_skip_value(const char *p)
 {
 	int depth = 0;
 
 	for (; *p; p++) {
 		if (*p == '"') {
-			p = skip_string(p);
+			p = live_device_skip_string(p);
 			if (!p)
 				return NULL;
 			p--;
@@ -49,7 +49,7 @@ static const char *skip_value(const char *p)
 }
 
 /* The value of @key of the object @line, *@len bytes; NULL: it has none. */
-static const char *find(const char *line, const char *key, size_t *len)
+static const char *live_device_find(const char *line, const char *key, size_t *len)
 {
 	size_t key_len = strlen(key);
 	const char *p = line, *end;
@@ -59,10 +59,10 @@ static const char *find(const char *line, const char *key, size_t *len)
 	while (*p == '"') {
 		const char *name = p + 1;
 
-		p = skip_string(p);
+		p = live_device_skip_string(p);
 		if (!p || *p != ':')
 			return NULL;
-		end = skip_value(p + 1);
+		end = live_device_skip_value(p + 1);
 		if (!end)
 			return NULL;
 		if ((size_t)(p - 1 - name) == key_len && !memcmp(name, key, key_len)) {
@@ -75,12 +75,12 @@ static const char *find(const char *line, const char *key, size_t *len)
 }
 
 /* A copy of a value without its quotes; "" if there is none. */
-static const char *text_of(const char *line, const char *key, char *buf, size_t size)
+static const char *live_device_text_of(const char *line, const char *key, char *buf, size_t size)
 {
 	const char *value;
 	size_t len = 0;
 
-	value = find(line, key, &len);
+	value = live_device_find(line, key, &len);
 	if (value && len >= 2 && *value == '"') {
 		value++;
 		len -= 2;
@@ -95,7 +95,7 @@ static const char *text_of(const char *line, const char *key, char *buf, size_t 
 }
 
 /* {"size":4096,"ptr":"0x7f"} becomes size=4096 ptr=0x7f. */
-static void flatten(const char *in, char *out, size_t size)
+static void live_device_flatten(const char *in, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -115,7 +115,7 @@ static void flatten(const char *in, char *out, size_t size)
  * What an ioctl was.  The module knows the names of escapes; commands, classes and
  * statuses it gives as numbers, whose names are in nv_decode.h.
  */
-static void ioctl_details(const char *line, char *out, size_t size)
+static void live_device_ioctl_details(const char *line, char *out, size_t size)
 {
 	static const struct {
 		const char *key, *(*name)(uint32_t number);
@@ -130,7 +130,7 @@ static void ioctl_details(const char *line, char *out, size_t size)
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words) && used < size; i++) {
 		const char *name = NULL;
 
-		if (!*text_of(line, words[i].key, word, sizeof(word)))
+		if (!*live_device_text_of(line, words[i].key, word, sizeof(word)))
 			continue;
 		if (!strcmp(words[i].key, "status") && !strcmp(word, "NV_OK"))
 			continue;
@@ -141,36 +141,38 @@ static void ioctl_details(const char *line, char *out, size_t size)
 	}
 }
 
-static void print_line(struct ct_live *live, const char *line, FILE *out)
+static void live_device_print_line(struct ct_live *live, const char *line, FILE *out)
 {
 	char name[128], phase[8], word[64], raw[512], details[768];
 	double ms, us;
 	size_t used;
 
-	if (!*text_of(line, "name", name, sizeof(name)))
+	if (!*live_device_text_of(line, "name", name, sizeof(name)))
 		return;
-	text_of(line, "phase", phase, sizeof(phase));
+	live_device_text_of(line, "phase", phase, sizeof(phase));
 	if (!strcmp(phase, "B"))
 		return;
-	ms = strtod(text_of(line, "ts", word, sizeof(word)), NULL);
-	if (*text_of(line, "cmd", word, sizeof(word)))
-		ioctl_details(line, details, 512);
+	ms = strtod(live_device_text_of(line, "ts", word, sizeof(word)), NULL);
+	if (*live_device_text_of(line, "cmd", word, sizeof(word)))
+		live_device_ioctl_details(line, details, 512);
 	else
-		flatten(text_of(line, "details", raw, sizeof(raw)), details, 512);
+		live_device_flatten(live_device_text_of(line, "details", raw, sizeof(raw)), details,
+				    512);
 	used = strlen(details);
-	us = strtod(text_of(line, "duration_us", word, sizeof(word)), NULL);
-	if (!strcmp(phase, "E") && *text_of(line, "abandoned", word, sizeof(word)))
+	us = strtod(live_device_text_of(line, "duration_us", word, sizeof(word)), NULL);
+	if (!strcmp(phase, "E") && *live_device_text_of(line, "abandoned", word, sizeof(word)))
 		snprintf(details + used, sizeof(details) - used, "  %s", CT_LIVE_ABANDONED);
 	else if (!strcmp(phase, "E"))
 		snprintf(details + used, sizeof(details) - used, "  %s",
 			 ct_term_ns(raw, us > 0 && us < 1e15 ? us * 1000 + 0.5 : 0));
 	used = strlen(details);
-	text_of(line, "result", word, sizeof(word));
+	live_device_text_of(line, "result", word, sizeof(word));
 	if (*word && strcmp(word, "0") && strcmp(word, "CUDA_SUCCESS"))
 		snprintf(details + used, sizeof(details) - used, "  = %s", word);
 	else
 		*word = 0;
-	ct_live_row(live, out, ms, strtoul(text_of(line, "pid", raw, sizeof(raw)), NULL, 10), name,
+	ct_live_row(live, out, ms,
+		    strtoul(live_device_text_of(line, "pid", raw, sizeof(raw)), NULL, 10), name,
 		    details, *word && (*word == '-' || *word == 'C'));
 }
 
@@ -201,7 +203,7 @@ int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error
 		buf[used] = 0;
 		while ((end = memchr(line, '\n', buf + used - line))) {
 			*end = 0;
-			print_line(&live, line, out);
+			live_device_print_line(&live, line, out);
 			line = end + 1;
 		}
 		used = buf + used - line;

@@ -47,7 +47,7 @@ struct follower {
 };
 
 /* Lines that were added since; the last one may be half written. */
-static int read_registry(struct follower *f, struct ct_error *err)
+static int follow_read_registry(struct follower *f, struct ct_error *err)
 {
 	char path[4096], *line = NULL;
 	size_t room = 0;
@@ -71,7 +71,7 @@ static int read_registry(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static int find_streams(struct follower *f, struct ct_error *err)
+static int follow_find_streams(struct follower *f, struct ct_error *err)
 {
 	struct dirent *entry;
 	struct tail *more;
@@ -118,7 +118,7 @@ static int find_streams(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static int keep_row(struct follower *f, const struct ct_record *r)
+static int follow_keep_row(struct follower *f, const struct ct_record *r)
 {
 	size_t size = 0;
 	char *text = NULL;
@@ -148,8 +148,8 @@ static int keep_row(struct follower *f, const struct ct_record *r)
 }
 
 /* Rows of the packet in f->packet, from t->used on. */
-static int read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
-			struct ct_error *err)
+static int follow_read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
+			       struct ct_error *err)
 {
 	struct ct_record r;
 	const char *why;
@@ -160,14 +160,14 @@ static int read_records(struct follower *f, struct tail *t, const struct ct_pack
 		if (!size)	/* its class is in the registry by now, or the file is bad */
 			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
 				       (unsigned long long)t->packet + t->used, why);
-		if (keep_row(f, &r))
+		if (follow_keep_row(f, &r))
 			return ct_fail(err, ENOMEM, "no memory");
 	}
 	return 0;
 }
 
 /* Has the thread begun a packet with this number, that is not in its stream? */
-static bool has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
+static bool follow_has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
 {
 	struct ct_packet head;
 	struct ct_sub_buffers slots;
@@ -180,7 +180,7 @@ static bool has_begun(const struct follower *f, const struct tail *t, uint64_t s
 }
 
 /* A busy thread has its newest packets in slots, not yet in its stream: see cudatrace.h. */
-static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
+static int follow_read_slot(struct follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet *head = (void *)f->packet;
 	struct ct_packet_view p;
@@ -203,14 +203,14 @@ static int read_slot(struct follower *f, struct tail *t, struct ct_error *err)
 		goto out;
 	/* Another packet may have come into its place while it was read. */
 	if (ct_sub_buffers_same(&slots, at, head))
-		rc = read_records(f, t, &p, err);
+		rc = follow_read_records(f, t, &p, err);
 out:
 	ct_sub_buffers_close(&slots);
 	return rc;
 }
 
 /* Return: 1: the next packet begins; 0: nothing more by now; negative errno. */
-static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
+static int follow_read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet_view p;
 	struct ct_error inner;
@@ -220,7 +220,7 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 	int rc;
 
 	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
-		return read_slot(f, t, err);
+		return follow_read_slot(f, t, err);
 	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
 	if (n != (ssize_t)CT_PACKET_HEAD)
 		return 0;
@@ -229,11 +229,11 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
 			       (unsigned long long)t->packet, inner.text);
 	if (!rc)
-		return read_slot(f, t, err);
+		return follow_read_slot(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */
 	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
 		magic = 0;
-	if (!magic && has_begun(f, t, p.seq + 1))
+	if (!magic && follow_has_begun(f, t, p.seq + 1))
 		magic = CT_MAGIC;
 	if (magic) {
 		n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
@@ -249,7 +249,7 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 		if (n != (ssize_t)(p.content - t->used))
 			return 0;
 	}
-	rc = read_records(f, t, &p, err);
+	rc = follow_read_records(f, t, &p, err);
 	if (rc)
 		return rc;
 	if (!magic)
@@ -260,17 +260,17 @@ static int read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 	return 1;
 }
 
-static int by_time(const void *a, const void *b)
+static int follow_by_time(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-static void print_rows(struct follower *f, FILE *out)
+static void follow_print_rows(struct follower *f, FILE *out)
 {
 	if (f->rows_count)
-		qsort(f->rows, f->rows_count, sizeof(*f->rows), by_time);
+		qsort(f->rows, f->rows_count, sizeof(*f->rows), follow_by_time);
 	for (size_t i = 0; i < f->rows_count; i++) {
 		fputs(f->rows[i].text, out);
 		free(f->rows[i].text);
@@ -279,17 +279,17 @@ static void print_rows(struct follower *f, FILE *out)
 	fflush(out);
 }
 
-static int poll_once(struct follower *f, struct ct_error *err)
+static int follow_poll_once(struct follower *f, struct ct_error *err)
 {
 	int rc;
 
-	rc = find_streams(f, err);
+	rc = follow_find_streams(f, err);
 	for (unsigned int i = 0; i < f->tails_count && !rc; i++) {
 		do {
 			/* A class stands in the registry before its first record. */
-			rc = read_registry(f, err);
+			rc = follow_read_registry(f, err);
 			if (!rc)
-				rc = read_packet(f, &f->tails[i], err);
+				rc = follow_read_packet(f, &f->tails[i], err);
 			/* A trace that is there already is not held in memory. */
 		} while (rc > 0 && f->rows_count < 100000);
 		if (rc > 0)
@@ -298,7 +298,7 @@ static int poll_once(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static bool is_finished(const struct follower *f)
+static bool follow_is_finished(const struct follower *f)
 {
 	char path[4096];
 
@@ -314,7 +314,7 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 	bool finished = false;
 	int rc;
 
-	/* read_registry() begins at the start again: a line said twice is one. */
+	/* follow_read_registry() begins at the start again: a line said twice is one. */
 	rc = ct_registry_read(&f.reg, dir, err);
 	if (rc)
 		goto out;
@@ -328,10 +328,10 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 	for (;;) {
 		size_t rows;
 
-		finished = is_finished(&f);
-		rc = poll_once(&f, err);
+		finished = follow_is_finished(&f);
+		rc = follow_poll_once(&f, err);
 		rows = f.rows_count;
-		print_rows(&f, out);
+		follow_print_rows(&f, out);
 		f.quiet = false;
 		if (rc || *stop || ferror(out) || (finished && !rows))
 			break;

@@ -40,7 +40,7 @@ void ct_live_head(const struct ct_live *live, FILE *out)
 }
 
 /* Kept: a process may be gone when its next row is printed. */
-static const char *process_name(struct ct_live *live, uint32_t pid)
+static const char *live_process_name(struct ct_live *live, uint32_t pid)
 {
 	struct ct_hash_slot *slot = ct_hash_put(&live->names, pid);
 	char path[64], comm[32] = "";
@@ -68,7 +68,7 @@ void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const
 	char name[64], clean_event[128], text[DETAILS * 2];
 	unsigned int room = live->width > 75 ? live->width - 71 : live->width ? 4 : DETAILS;
 
-	ct_term_clean(name, sizeof(name), process_name(live, pid), 16);
+	ct_term_clean(name, sizeof(name), live_process_name(live, pid), 16);
 	ct_term_clean(clean_event, sizeof(clean_event), event, 28);
 	ct_term_clean(text, sizeof(text), details, room);
 	fprintf(out, "%14.6f %-16s %8u %s%-28s%s %s\n", ms, name, pid,
@@ -83,8 +83,8 @@ struct text {
 	size_t len;
 };
 
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct text *t, const char *format, ...)
+static void live_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void live_add(struct text *t, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -100,27 +100,27 @@ static void add(struct text *t, const char *format, ...)
 		t->len = sizeof(t->buf) - 1;
 }
 
-static void add_string(struct ct_live *live, struct text *t, uint32_t id)
+static void live_add_string(struct ct_live *live, struct text *t, uint32_t id)
 {
 	const char *string = ct_registry_string(live->reg, id);
 	char *plain = string ? ct_demangle(string) : NULL;
 
-	add(t, "%s", plain ? plain : string ? string : "?");
+	live_add(t, "%s", plain ? plain : string ? string : "?");
 	free(plain);
 }
 
-static void add_launch(struct ct_live *live, struct text *t, const struct ct_record *r)
+static void live_add_launch(struct ct_live *live, struct text *t, const struct ct_record *r)
 {
 #define N(quick)	((unsigned int)ct_record_quick(r, CT_QUICK_##quick))
-	add_string(live, t, N(KERNEL));
-	add(t, " grid %ux%ux%u block %ux%ux%u", N(GRID_X), N(GRID_Y), N(GRID_Z), N(BLOCK_X),
-	    N(BLOCK_Y), N(BLOCK_Z));
+	live_add_string(live, t, N(KERNEL));
+	live_add(t, " grid %ux%ux%u block %ux%ux%u", N(GRID_X), N(GRID_Y), N(GRID_Z), N(BLOCK_X),
+		 N(BLOCK_Y), N(BLOCK_Z));
 	if (N(SHARED))
-		add(t, " shared %u", N(SHARED));
+		live_add(t, " shared %u", N(SHARED));
 #undef N
 }
 
-static void add_ioctl(struct text *t, const struct ct_record *r)
+static void live_add_ioctl(struct text *t, const struct ct_record *r)
 {
 	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), have = ct_record_quick(r, CT_QUICK_HAVE);
 	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
@@ -129,28 +129,28 @@ static void add_ioctl(struct text *t, const struct ct_record *r)
 	const char *name = ct_name_ioctl(cmd, device);
 	char buf[24];
 
-	add(t, "%s ", ct_name_device(device, buf));
+	live_add(t, "%s ", ct_name_device(device, buf));
 	if (name)
-		add(t, "%s", name);
+		live_add(t, "%s", name);
 	else
-		add(t, "0x%x", cmd);
+		live_add(t, "0x%x", cmd);
 	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
 		name = ct_name_code(code, have);
 		if (name)
-			add(t, " %s", name);
+			live_add(t, " %s", name);
 		else
-			add(t, " 0x%x", code);
+			live_add(t, " 0x%x", code);
 	}
 	if (have & CT_IOCTL_STATUS && status) {
 		name = nv_status_name(status);
 		if (name)
-			add(t, " %s", name);
+			live_add(t, " %s", name);
 		else
-			add(t, " status 0x%x", status);
+			live_add(t, " status 0x%x", status);
 	}
 }
 
-static void add_fields(struct ct_live *live, struct text *t, const struct ct_record *r)
+static void live_add_fields(struct ct_live *live, struct text *t, const struct ct_record *r)
 {
 	for (unsigned int i = 0; i < r->class->fields_count; i++) {
 		const struct ct_class_field *field = &r->class->fields[i];
@@ -159,45 +159,45 @@ static void add_fields(struct ct_live *live, struct text *t, const struct ct_rec
 		uint16_t len;
 
 		if (i)
-			add(t, " ");
+			live_add(t, " ");
 		switch (field->type) {
 		case CT_TYPE_text:
 			text = ct_record_text(r, &len);
-			add(t, "\"%.*s\"", (int)len, text);
+			live_add(t, "\"%.*s\"", (int)len, text);
 			break;
 		case CT_TYPE_str:
-			add(t, "%s=", field->name);
-			add_string(live, t, value);
+			live_add(t, "%s=", field->name);
+			live_add_string(live, t, value);
 			break;
 		case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
-			add(t, "%s=%lld", field->name, (long long)value);
+			live_add(t, "%s=%lld", field->name, (long long)value);
 			break;
 		case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
-			add(t, "%s=%llu", field->name, (unsigned long long)value);
+			live_add(t, "%s=%llu", field->name, (unsigned long long)value);
 			break;
 		default:
-			add(t, "%s=0x%llx", field->name, (unsigned long long)value);
+			live_add(t, "%s=0x%llx", field->name, (unsigned long long)value);
 		}
 	}
 }
 
-static void add_details(struct ct_live *live, struct text *t, const struct ct_record *r)
+static void live_add_details(struct ct_live *live, struct text *t, const struct ct_record *r)
 {
 	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
 	char buf[CT_TERM_TEXT];
 
 	if (ct_record_is_ioctl(r)) {
-		add_ioctl(t, r);
+		live_add_ioctl(t, r);
 	} else if (ct_record_has(r, CT_QUICK_GRID_X)) {
-		add_launch(live, t, r);
+		live_add_launch(live, t, r);
 	} else if (ct_record_has(r, CT_QUICK_DIRECTION)) {
-		add(t, "%s %s", direction < CT_DIR_COUNT ? ct_direction_word[direction] : "?",
-		    ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)));
+		live_add(t, "%s %s", direction < CT_DIR_COUNT ? ct_direction_word[direction] : "?",
+			 ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)));
 	} else if (ct_record_has(r, CT_QUICK_SIZE) && ct_record_has(r, CT_QUICK_PTR)) {
-		add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)),
-		    (unsigned long long)ct_record_quick(r, CT_QUICK_PTR));
+		live_add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)),
+			 (unsigned long long)ct_record_quick(r, CT_QUICK_PTR));
 	} else {
-		add_fields(live, t, r);
+		live_add_fields(live, t, r);
 	}
 }
 
@@ -228,16 +228,17 @@ void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
 	} else if (r->class->category == CT_CAT_SWITCH && r->duration < STALL_NS) {
 		return;	/* the scheduler's daily work */
 	}
-	add_details(live, &t, r);
+	live_add_details(live, &t, r);
 	if (!(r->flags & CT_F_INSTANT))
-		add(&t, "%s%s", t.len ? "  " : "", r->flags & CT_F_ABANDONED ? CT_LIVE_ABANDONED :
-		    ct_term_ns(buf, r->duration));
+		live_add(&t, "%s%s", t.len ? "  " : "",
+			 r->flags & CT_F_ABANDONED ? CT_LIVE_ABANDONED :
+						     ct_term_ns(buf, r->duration));
 	if (failed) {
 		name = ct_name_result(r);
 		if (name)
-			add(&t, "  = %s", name);
+			live_add(&t, "  = %s", name);
 		else if (!ct_record_is_ioctl(r))
-			add(&t, "  = %lld", (long long)r->result);
+			live_add(&t, "  = %lld", (long long)r->result);
 	}
 	ct_live_row(live, out, ((double)r->end - (double)live->reg->start) / 1e6, r->pid,
 		    r->class->name, t.buf, failed);

@@ -47,13 +47,13 @@ struct found {
 
 static volatile sig_atomic_t stop;
 
-static void on_stop(int sig)
+static void discover_on_stop(int sig)
 {
 	(void)sig;
 	stop = 1;
 }
 
-static double now(void)
+static double discover_now(void)
 {
 	struct timespec ts;
 
@@ -61,7 +61,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static void fill(struct ct_probe_add *add, const struct ct_kfunc *f)
+static void discover_fill(struct ct_probe_add *add, const struct ct_kfunc *f)
 {
 	*add = (struct ct_probe_add){
 		.size = sizeof(*add),
@@ -78,28 +78,28 @@ struct queue {
 	/* What whole batches took until now, which tells more than any sample. */
 	double seconds[2];
 	size_t done[2];
-	double sample[2];	/* seconds a function, by estimate() */
+	double sample[2]; /* seconds a function, by discover_estimate() */
 };
 
 /* Arm the next @n of a kind together; returns the seconds that it took. */
-static double arm_batch(struct ct_device *dev, struct queue *q, int kind, size_t n)
+static double discover_arm_batch(struct ct_device *dev, struct queue *q, int kind, size_t n)
 {
 	struct ct_probe_add probe;
-	double begin = now();
+	double begin = discover_now();
 
 	for (; n && q->next[kind] < q->end[kind]; n--) {
-		fill(&probe, *q->next[kind]++);
+		discover_fill(&probe, *q->next[kind]++);
 		ioctl(dev->fd, CT_IOC_PROBE_ADD, &probe);
 	}
 	ioctl(dev->fd, CT_IOC_PROBE_ARM);
-	return now() - begin;
+	return discover_now() - begin;
 }
 
 /*
  * Said before the work is done, from small batches of each kind: a batch costs
  * something, and so does each function in it.
  */
-static void estimate(struct ct_device *dev, struct queue *q, size_t all)
+static void discover_estimate(struct ct_device *dev, struct queue *q, size_t all)
 {
 	double seconds = 0, small, large, each;
 	size_t left;
@@ -107,9 +107,9 @@ static void estimate(struct ct_device *dev, struct queue *q, size_t all)
 
 	for (kind = 0; kind < 2 && !stop; kind++) {
 		/* The first ever takes longer than it says of any other. */
-		arm_batch(dev, q, kind, SAMPLE);
-		small = arm_batch(dev, q, kind, SAMPLE);
-		large = arm_batch(dev, q, kind, 3 * SAMPLE);
+		discover_arm_batch(dev, q, kind, SAMPLE);
+		small = discover_arm_batch(dev, q, kind, SAMPLE);
+		large = discover_arm_batch(dev, q, kind, 3 * SAMPLE);
 		left = q->end[kind] - q->next[kind];
 		each = large > small ? (large - small) / (2 * SAMPLE) : 0;
 		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
@@ -123,7 +123,7 @@ static void estimate(struct ct_device *dev, struct queue *q, size_t all)
 }
 
 /* What is left takes as long as what was armed, or by its sample where nothing was. */
-static double to_go(const struct queue *q)
+static double discover_to_go(const struct queue *q)
 {
 	double seconds = 0, each;
 	size_t left;
@@ -141,7 +141,7 @@ static double to_go(const struct queue *q)
  * What a function takes grows with its length, and names that begin alike are of a kind:
  * in another order the first few stand for all.
  */
-static void shuffle(const struct ct_kfunc **row, size_t count)
+static void discover_shuffle(const struct ct_kfunc **row, size_t count)
 {
 	const struct ct_kfunc *other;
 	size_t i;
@@ -155,7 +155,7 @@ static void shuffle(const struct ct_kfunc **row, size_t count)
 	}
 }
 
-static size_t count_armed(struct ct_device *dev)
+static size_t discover_count_armed(struct ct_device *dev)
 {
 	struct ct_probe_info info;
 	size_t n = 0;
@@ -170,18 +170,18 @@ static size_t count_armed(struct ct_device *dev)
 }
 
 /* Several functions of one name are armed as one. */
-static bool is_copy(const struct ct_functions *f, size_t i)
+static bool discover_is_copy(const struct ct_functions *f, size_t i)
 {
 	return i && !strcmp(f->row[i].name, f->row[i - 1].name) &&
 	       !strcmp(f->row[i].module, f->row[i - 1].module);
 }
 
 /* Arm them all, telling how far it is.  Returns how many could be. */
-static size_t arm(struct ct_device *dev, const struct ct_functions *f)
+static size_t discover_arm(struct ct_device *dev, const struct ct_functions *f)
 {
 	const struct ct_kfunc **list = calloc(f->count + 1, sizeof(*list)), **at = list;
 	bool terminal = isatty(STDERR_FILENO);
-	double begin = now(), last = begin;
+	double begin = discover_now(), last = begin;
 	struct queue q = { .batch = { MANY, MANY } };
 	size_t i, n, armed, all;
 	int kind;
@@ -189,37 +189,39 @@ static size_t arm(struct ct_device *dev, const struct ct_functions *f)
 	for (kind = 0; list && kind < 2; kind++) {
 		q.next[kind] = at;
 		for (i = 0; i < f->count; i++)
-			if (f->row[i].ftrace == (kind == 0) && !is_copy(f, i))
+			if (f->row[i].ftrace == (kind == 0) && !discover_is_copy(f, i))
 				*at++ = &f->row[i];
 		q.end[kind] = at;
-		shuffle(q.next[kind], at - q.next[kind]);
+		discover_shuffle(q.next[kind], at - q.next[kind]);
 	}
 	all = at - list;
 	if (list && all > MANY)
-		estimate(dev, &q, all);
+		discover_estimate(dev, &q, all);
 	for (kind = 0; kind < 2; kind++)
 		while (q.next[kind] < q.end[kind] && !stop) {
 			n = q.end[kind] - q.next[kind];
-			q.seconds[kind] += arm_batch(dev, &q, kind, q.batch[kind]);
+			q.seconds[kind] += discover_arm_batch(dev, &q, kind, q.batch[kind]);
 			q.done[kind] += n - (q.end[kind] - q.next[kind]);
-			if (now() - last < (terminal ? 0.2 : 2))
+			if (discover_now() - last < (terminal ? 0.2 : 2))
 				continue;
-			last = now();
+			last = discover_now();
 			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go, %.0f s %s",
 				terminal ? "\r" : "",
 				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), all,
-				to_go(&q), terminal ? "  " : "\n");
+				discover_to_go(&q), terminal ? "  " : "\n");
 		}
 	free(list);
-	armed = count_armed(dev);
+	armed = discover_count_armed(dev);
 	fprintf(stderr, "%scudatrace: %zu of %zu functions armed in %.1f s%s\n",
-		terminal ? "\r" : "", armed, all, now() - begin, armed < all && !stop ?
-		" (the kernel does not let the others be probed, or they are already)" : "");
+		terminal ? "\r" : "", armed, all, discover_now() - begin,
+		armed < all && !stop ?
+			" (the kernel does not let the others be probed, or they are already)" :
+			"");
 	return armed;
 }
 
 /* The counts of all probes that we added, by index; returns how many rows. */
-static size_t collect(struct ct_device *dev, struct found **found)
+static size_t discover_collect(struct ct_device *dev, struct found **found)
 {
 	struct ct_probe_info info;
 	size_t n = 0, room = 0;
@@ -254,7 +256,7 @@ struct cut {
 	size_t count;
 };
 
-static void cut_off(struct ct_device *dev, struct cut *cut, const struct found *f)
+static void discover_cut_off(struct ct_device *dev, struct cut *cut, const struct found *f)
 {
 	struct ct_probe_add add = { .size = sizeof(add) };
 	const char *colon = strchr(f->name, ':');
@@ -273,31 +275,31 @@ static void cut_off(struct ct_device *dev, struct cut *cut, const struct found *
 }
 
 /* Look for functions that are too hot, over all of the run, but for its first second. */
-static void watch(struct ct_device *dev, struct cut *cut, double seconds)
+static void discover_watch(struct ct_device *dev, struct cut *cut, double seconds)
 {
 	struct found *found = NULL;
-	size_t i, n = collect(dev, &found);
+	size_t i, n = discover_collect(dev, &found);
 
 	seconds = seconds > 1 ? seconds : 1;
 	for (i = 0; i < n; i++)
 		if (found[i].hits > TOO_HOT * seconds ||
 		    (double)found[i].hits * found[i].cost > TOO_MUCH * 1e9 * seconds)
-			cut_off(dev, cut, &found[i]);
+			discover_cut_off(dev, cut, &found[i]);
 	free(found);
 }
 
-static int by_hits(const void *a, const void *b)
+static int discover_by_hits(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
 	return x->hits < y->hits ? 1 : x->hits > y->hits ? -1 : strcmp(x->name, y->name);
 }
 
-static void print(struct found *found, size_t n, size_t armed)
+static void discover_print(struct found *found, size_t n, size_t armed)
 {
 	size_t i;
 
-	qsort(found, n, sizeof(*found), by_hits);
+	qsort(found, n, sizeof(*found), discover_by_hits);
 	printf("%12s %14s %12s  %s\n", "CALLS", "TIME(us)", "us/CALL", "FUNCTION");
 	for (i = 0; i < n; i++) {
 		printf("%11llu%s %14.1f %12.3f  %s", (unsigned long long)found[i].hits,
@@ -311,10 +313,10 @@ static void print(struct found *found, size_t n, size_t armed)
 }
 
 /* Runs the program; its status, or 126 and 127 as a shell. */
-static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
+static int discover_run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
 {
 	struct ct_child child = { .pid = -1 };
-	double begin = now(), used, pause = LOOK_MS;
+	double begin = discover_now(), used, pause = LOOK_MS;
 
 	if (ct_launch(&child, argv, NULL, NULL, NULL, err)) {
 		ct_complain("%s", err->text);
@@ -323,7 +325,7 @@ static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_er
 	while (!ct_launch_wait(&child, pause)) {
 		/* Not what it waits for a processor: the hotter, the longer that would be. */
 		used = clock();
-		watch(dev, cut, now() - begin);
+		discover_watch(dev, cut, discover_now() - begin);
 		pause = (clock() - used) * 1000 / CLOCKS_PER_SEC * LOOK_SHARE;
 		pause = pause < LOOK_MS ? LOOK_MS : pause > LOOK_MOST_MS ? LOOK_MOST_MS : pause;
 	}
@@ -331,7 +333,7 @@ static int run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_er
 }
 
 /* How many arguments are globs: those before "--", or the first. */
-static int globs_of(int argc, char **argv)
+static int discover_globs_of(int argc, char **argv)
 {
 	int i;
 
@@ -343,8 +345,8 @@ static int globs_of(int argc, char **argv)
 
 int ct_discover(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_stop };
-	int status, globs = globs_of(argc, argv);
+	struct sigaction action = { .sa_handler = discover_on_stop };
+	int status, globs = discover_globs_of(argc, argv);
 	struct found *found = NULL, *all;
 	struct ct_error err = { 0 };
 	struct ct_functions f;
@@ -374,21 +376,21 @@ int ct_discover(int argc, char **argv)
 		ct_device_close(&dev);
 		return ct_complain("%s", err.text);
 	}
-	armed = arm(&dev, &f);
+	armed = discover_arm(&dev, &f);
 	ct_functions_free(&f);
 	status = stop ? ct_complain("interrupted: the program was not run") :
-			run(&dev, &cut, command, &err);
-	n = collect(&dev, &found);
+			discover_run(&dev, &cut, command, &err);
+	n = discover_collect(&dev, &found);
 	/* With the session all are disarmed, in one batch; with the file they go. */
-	begin = now();
+	begin = discover_now();
 	ct_device_stop(&dev);
 	ct_device_close(&dev);
-	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", now() - begin);
+	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", discover_now() - begin);
 	all = realloc(found, (n + cut.count + 1) * sizeof(*all));
 	if (all && cut.count)
 		memcpy(all + n, cut.row, cut.count * sizeof(*all));
 	if (!stop)
-		print(all ? all : found, all ? n + cut.count : n, armed);
+		discover_print(all ? all : found, all ? n + cut.count : n, armed);
 	free(all ? all : found);
 	free(cut.row);
 	return status;

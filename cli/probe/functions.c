@@ -8,7 +8,7 @@
 
 #include "probe/functions.h"
 
-static int compare(const void *a, const void *b)
+static int functions_compare(const void *a, const void *b)
 {
 	const struct ct_kfunc *x = a, *y = b;
 	int d = strcmp(x->module, y->module);
@@ -16,7 +16,7 @@ static int compare(const void *a, const void *b)
 	return d ? d : strcmp(x->name, y->name);
 }
 
-static int add(struct ct_functions *f, const char *module, const char *name)
+static int functions_add(struct ct_functions *f, const char *module, const char *name)
 {
 	struct ct_kfunc *row;
 
@@ -41,7 +41,7 @@ static int add(struct ct_functions *f, const char *module, const char *name)
 }
 
 /* Which of them ftrace knows: name, or name and [module], a line each. */
-static void mark_sites(struct ct_functions *f)
+static void functions_mark_sites(struct ct_functions *f)
 {
 	static const char *const paths[] = { "/sys/kernel/tracing/available_filter_functions",
 		"/sys/kernel/debug/tracing/available_filter_functions" };
@@ -62,7 +62,7 @@ static void mark_sites(struct ct_functions *f)
 			continue;
 		key.module = module;
 		key.name = name;
-		row = bsearch(&key, f->row, f->count, sizeof(*row), compare);
+		row = bsearch(&key, f->row, f->count, sizeof(*row), functions_compare);
 		if (row)
 			row->ftrace = true;
 		f->sites_known = true;
@@ -71,13 +71,13 @@ static void mark_sites(struct ct_functions *f)
 }
 
 /* Symbols that are functions: not data, nor parts that the compiler split off. */
-static bool is_function(char type, const char *name)
+static bool functions_is_function(char type, const char *name)
 {
 	return (type == 't' || type == 'T') && !strchr(name, '.') &&
 	       strncmp(name, "__pfx_", 6) && strncmp(name, "__cfi_", 6);
 }
 
-static bool matches(const char *glob, bool modules, const char *module, const char *name)
+static bool functions_matches(const char *glob, bool modules, const char *module, const char *name)
 {
 	const char *colon = strchr(glob, ':'), *of = *module ? module : "vmlinux";
 
@@ -106,13 +106,13 @@ int ct_functions_find(struct ct_functions *f, char *const *globs, size_t count,
 	while (!ret && fgets(line, sizeof(line), in)) {
 		module[0] = '\0';
 		n = sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module);
-		if (n < 2 || !is_function(type, name))
+		if (n < 2 || !functions_is_function(type, name))
 			continue;
 		for (i = 0, hit = false; i < count; i++)
-			if (matches(globs[i], modules, module, name))
+			if (functions_matches(globs[i], modules, module, name))
 				hit = used[i] = true;
 		if (hit)
-			ret = add(f, module, name);
+			ret = functions_add(f, module, name);
 	}
 	fclose(in);
 	for (i = 0; i < count && used[i]; i++)
@@ -125,8 +125,8 @@ int ct_functions_find(struct ct_functions *f, char *const *globs, size_t count,
 		return ct_fail(err, ENOENT, "no function matches '%s'%s", globs[unused],
 			       modules && !strchr(globs[unused], ':') ?
 			       " in a module (is the driver loaded? vmlinux:NAME for the kernel's own)" : "");
-	qsort(f->row, f->count, sizeof(*f->row), compare);
-	mark_sites(f);
+	qsort(f->row, f->count, sizeof(*f->row), functions_compare);
+	functions_mark_sites(f);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ struct table {
 	bool names, sites;	/* the kernel's lists could be read */
 };
 
-static int collect(struct ct_device *dev, struct table *t)
+static int probe_status_collect(struct ct_device *dev, struct table *t)
 {
 	struct ct_probe_info info;
 	struct row *more;
@@ -50,7 +50,7 @@ static int collect(struct ct_device *dev, struct table *t)
 }
 
 /* A symbol of the kernel: is it, or a part of it, one of ours? */
-static void symbol(struct table *t, const char *module, const char *name)
+static void probe_status_symbol(struct table *t, const char *module, const char *name)
 {
 	size_t i, len;
 
@@ -68,7 +68,7 @@ static void symbol(struct table *t, const char *module, const char *name)
 	}
 }
 
-static void site(struct table *t, const char *module, const char *name)
+static void probe_status_site(struct table *t, const char *module, const char *name)
 {
 	size_t i;
 
@@ -78,7 +78,7 @@ static void site(struct table *t, const char *module, const char *name)
 			t->row[i].means = FTRACE;
 }
 
-static void resolve(struct table *t)
+static void probe_status_resolve(struct table *t)
 {
 	static const char *const lists[] = { "/sys/kernel/tracing/available_filter_functions",
 		"/sys/kernel/debug/tracing/available_filter_functions" };
@@ -92,7 +92,7 @@ static void resolve(struct table *t)
 		    (type != 't' && type != 'T'))
 			continue;
 		t->names = true;
-		symbol(t, module, name);
+		probe_status_symbol(t, module, name);
 	}
 	if (in)
 		fclose(in);
@@ -104,7 +104,7 @@ static void resolve(struct table *t)
 		if (sscanf(line, "%511s [%127[^]]", name, module) < 1)
 			continue;
 		t->sites = true;
-		site(t, module, name);
+		probe_status_site(t, module, name);
 	}
 	if (in)
 		fclose(in);
@@ -118,7 +118,7 @@ static void resolve(struct table *t)
 	}
 }
 
-static void print_row(const struct row *r)
+static void probe_status_print_row(const struct row *r)
 {
 	static const char *const groups[] = {
 #define CT_ROW(id, word)	word,
@@ -146,7 +146,7 @@ static void print_row(const struct row *r)
 }
 
 /* What a reader of the table would count. */
-static void sum_up(const struct table *t)
+static void probe_status_sum_up(const struct table *t)
 {
 	unsigned long long missed = 0, lost = 0;
 	size_t by[MEANS] = { 0 }, armed = 0, i;
@@ -169,15 +169,15 @@ int ct_probe_status(struct ct_device *dev)
 {
 	struct table t = { 0 };
 	size_t i;
-	int rc = collect(dev, &t);
+	int rc = probe_status_collect(dev, &t);
 
 	if (!rc) {
-		resolve(&t);
+		probe_status_resolve(&t);
 		printf("%-10s %-11s %-42s %-9s %-10s %10s %8s %8s %8s\n", "GROUP", "MODULE", "FUNCTION",
 		       "STATE", "RESOLVED", "HITS", "MISSED", "LOST", "ns/HIT");
 		for (i = 0; i < t.count; i++)
-			print_row(&t.row[i]);
-		sum_up(&t);
+			probe_status_print_row(&t.row[i]);
+		probe_status_sum_up(&t);
 	}
 	free(t.row);
 	return rc ? ct_complain("%s", strerror(-rc)) : 0;

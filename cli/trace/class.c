@@ -43,7 +43,7 @@ int ct_word_index(const char *const *table, unsigned int count, const char *word
  * Which fields a call fills in.  A record is written when the call has returned
  * and does not say it, so it follows from the operation and the name.
  */
-static bool is_output(const struct ct_class *class, const char *name)
+static bool class_is_output(const struct ct_class *class, const char *name)
 {
 	static const char *const always[] = {
 		"free", "total", "elapsed_ns", "pitch", "ret", "status", "handled",
@@ -68,7 +68,7 @@ static bool is_output(const struct ct_class *class, const char *name)
 	return false;
 }
 
-static bool name_is_plain(const char *name, size_t len)
+static bool class_name_is_plain(const char *name, size_t len)
 {
 	if (!len || len >= CT_FIELD_LEN)
 		return false;
@@ -83,7 +83,7 @@ static bool name_is_plain(const char *name, size_t len)
 }
 
 /* A field of a probe that a user added may have any name: its type must fit, too. */
-static bool is_meant(enum ct_quick quick, unsigned int type)
+static bool class_is_meant(enum ct_quick quick, unsigned int type)
 {
 	switch (quick) {
 	case CT_QUICK_KERNEL:
@@ -101,7 +101,7 @@ static bool is_meant(enum ct_quick quick, unsigned int type)
 	}
 }
 
-static const char *parse_field(struct ct_class *class, const char *spec, size_t len)
+static const char *class_parse_field(struct ct_class *class, const char *spec, size_t len)
 {
 	const char *colon = memchr(spec, ':', len);
 	struct ct_class_field *field;
@@ -112,7 +112,7 @@ static const char *parse_field(struct ct_class *class, const char *spec, size_t 
 		return "more fields than a class may have";
 	if (class->has_text)
 		return "a field behind the text";
-	if (!colon || !name_is_plain(spec, colon - spec))
+	if (!colon || !class_name_is_plain(spec, colon - spec))
 		return "a field without a proper name";
 	if (len - (colon - spec) - 1 < sizeof(word))
 		memcpy(word, colon + 1, len - (colon - spec) - 1);
@@ -128,13 +128,13 @@ static const char *parse_field(struct ct_class *class, const char *spec, size_t 
 	field->type = type;
 	field->bytes = ct_type_bytes[type];
 	field->offset = class->size;
-	field->output = is_output(class, field->name);
+	field->output = class_is_output(class, field->name);
 	if (field->offset % field->bytes)
 		return "a field that is not naturally aligned";
 	class->size += field->bytes;
 	class->has_text = type == CT_TYPE_text;
 	for (unsigned int i = 0; i < CT_QUICK_COUNT; i++)
-		if (!strcmp(field->name, quick_word[i]) && is_meant(i, type))
+		if (!strcmp(field->name, quick_word[i]) && class_is_meant(i, type))
 			class->quick[i] = class->fields_count;
 	class->fields_count++;
 	return NULL;
@@ -175,7 +175,7 @@ struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int 
 	while (*fields) {
 		size_t len = strcspn(fields, ",");
 
-		*why = parse_field(class, fields, len);
+		*why = class_parse_field(class, fields, len);
 		if (*why)
 			goto bad;
 		fields += len;

@@ -24,7 +24,7 @@ struct ct_merge {
 	struct ct_stream_cursor *pending;
 };
 
-static int cursor_before(const struct ct_stream_cursor *a, const struct ct_stream_cursor *b)
+static int merge_cursor_before(const struct ct_stream_cursor *a, const struct ct_stream_cursor *b)
 {
 	int order;
 
@@ -37,7 +37,7 @@ static int cursor_before(const struct ct_stream_cursor *a, const struct ct_strea
 	return order ? order < 0 : a < b;
 }
 
-static void sift_down(struct ct_merge *m, unsigned int i)
+static void merge_sift_down(struct ct_merge *m, unsigned int i)
 {
 	struct ct_stream_cursor *cursor = m->heap[i];
 
@@ -46,9 +46,10 @@ static void sift_down(struct ct_merge *m, unsigned int i)
 
 		if (child >= m->heap_count)
 			break;
-		if (child + 1 < m->heap_count && cursor_before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->heap_count &&
+		    merge_cursor_before(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!cursor_before(m->heap[child], cursor))
+		if (!merge_cursor_before(m->heap[child], cursor))
 			break;
 		m->heap[i] = m->heap[child];
 		i = child;
@@ -57,7 +58,7 @@ static void sift_down(struct ct_merge *m, unsigned int i)
 }
 
 /* The top cursor moved on. */
-static void settle(struct ct_merge *m)
+static void merge_settle(struct ct_merge *m)
 {
 	if (!ct_stream_cursor_front(m->heap[0])) {
 		free(m->heap[0]->points);
@@ -65,10 +66,10 @@ static void settle(struct ct_merge *m)
 		m->heap[0] = m->heap[--m->heap_count];
 	}
 	if (m->heap_count)
-		sift_down(m, 0);
+		merge_sift_down(m, 0);
 }
 
-static int compare_pending(const void *a, const void *b, void *arg)
+static int merge_compare_pending(const void *a, const void *b, void *arg)
 {
 	const struct ct_pending *all = arg;
 	const struct ct_mark_point *x = a, *y = b;
@@ -79,7 +80,7 @@ static int compare_pending(const void *a, const void *b, void *arg)
 }
 
 /* The calls of the .open pages are a cursor of their own. */
-static int add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
+static int merge_add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
 {
 	const struct ct_trace *t = m->trace;
 
@@ -88,12 +89,18 @@ static int add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < t->pending_count; i++)
 		cursor->points[i] = (struct ct_mark_point){
-			.ts = t->pending[i].begin, .other = ~0ull, .offset = i,
-			.mate = CT_NONE, .straddler = CT_NONE, .kind = CT_MARK_B,
-			.level = t->pending[i].level, .user = true,
+			.ts = t->pending[i].begin,
+			.other = ~0ull,
+			.offset = i,
+			.mate = CT_NONE,
+			.straddler = CT_NONE,
+			.kind = CT_MARK_B,
+			.level = t->pending[i].level,
+			.user = true,
 		};
 	cursor->count = t->pending_count;
-	qsort_r(cursor->points, cursor->count, sizeof(*cursor->points), compare_pending, t->pending);
+	qsort_r(cursor->points, cursor->count, sizeof(*cursor->points), merge_compare_pending,
+		t->pending);
 	m->pending = cursor;
 	return 0;
 }
@@ -107,7 +114,7 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 	m->trace = t;
 	m->cursors = calloc(t->streams_count + 1, sizeof(*m->cursors));
 	m->heap = calloc(t->streams_count + 1, sizeof(*m->heap));
-	if (!m->cursors || !m->heap || add_pending(m, &m->cursors[t->streams_count]))
+	if (!m->cursors || !m->heap || merge_add_pending(m, &m->cursors[t->streams_count]))
 		goto bad;
 	for (unsigned int i = 0; i <= t->streams_count; i++) {
 		struct ct_stream_cursor *cursor = &m->cursors[i];
@@ -118,7 +125,7 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 			m->heap[m->heap_count++] = cursor;
 	}
 	for (unsigned int i = m->heap_count; i-- > 0;)
-		sift_down(m, i);
+		merge_sift_down(m, i);
 	return m;
 bad:
 	ct_merge_free(m);
@@ -142,7 +149,7 @@ void ct_merge_free(struct ct_merge *m)
 /* ---------------------------------------------------------------- points --- */
 
 /* An op is unique in a thread's stream, and among all CPUs' streams. */
-static uint64_t op_key(const struct ct_stream_cursor *cursor, uint64_t op)
+static uint64_t merge_op_key(const struct ct_stream_cursor *cursor, uint64_t op)
 {
 	if (cursor->stream && cursor->stream->kind != CT_STREAM_THREAD)
 		return op;
@@ -155,7 +162,7 @@ static uint64_t op_key(const struct ct_stream_cursor *cursor, uint64_t op)
  * begins or ends, the kernel is done with the last one: that mends a count that
  * is wrong because an end was lost.
  */
-static int enter(struct ct_merge *m, const struct ct_record *r, uint32_t *depth)
+static int merge_enter(struct ct_merge *m, const struct ct_record *r, uint32_t *depth)
 {
 	struct ct_hash_slot *track = ct_hash_put(&m->tracks, ct_track_key(r));
 
@@ -172,7 +179,7 @@ static int enter(struct ct_merge *m, const struct ct_record *r, uint32_t *depth)
 	return 0;
 }
 
-static void leave(struct ct_merge *m, const struct ct_record *r, uint32_t depth)
+static void merge_leave(struct ct_merge *m, const struct ct_record *r, uint32_t depth)
 {
 	struct ct_hash_slot *track = ct_hash_get(&m->tracks, ct_track_key(r));
 
@@ -186,7 +193,7 @@ static void leave(struct ct_merge *m, const struct ct_record *r, uint32_t depth)
 	}
 }
 
-static uint32_t depth_now(struct ct_merge *m, const struct ct_record *r)
+static uint32_t merge_depth_now(struct ct_merge *m, const struct ct_record *r)
 {
 	struct ct_hash_slot *track;
 
@@ -197,7 +204,8 @@ static uint32_t depth_now(struct ct_merge *m, const struct ct_record *r)
 }
 
 /* Makes the record of a call that has none: all that is known is who and what. */
-static bool open_record(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_record *r)
+static bool merge_open_record(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			      struct ct_record *r)
 {
 	const struct ct_straddler *s;
 	const struct ct_class *class;
@@ -225,7 +233,8 @@ static bool open_record(struct ct_merge *m, struct ct_stream_cursor *cursor, str
 	return r->class != NULL;
 }
 
-static int tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static int merge_tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			    struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
 	struct ct_straddler *straddler = NULL;
@@ -235,7 +244,7 @@ static int tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor, struc
 		straddler = &cursor->stream->straddlers[p->straddler];
 	out->open = cursor == m->pending || (straddler && straddler->open);
 	out->entry = p->entry;
-	if (out->open && !open_record(m, cursor, &out->record))
+	if (out->open && !merge_open_record(m, cursor, &out->record))
 		return 0;
 	if (out->open || p->entry) {
 		uint64_t key;
@@ -246,19 +255,19 @@ static int tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor, struc
 			key = ct_hash_mix(out->record.op, stream + 1);
 			out->stream = stream < 0 ? NULL : &m->trace->streams[stream];
 		} else {
-			key = op_key(cursor, out->record.op);
+			key = merge_op_key(cursor, out->record.op);
 		}
 		if (ct_hash_get(&m->open, key))
 			return 0;	/* told already: recorded at entry as well */
 		slot = ct_hash_put(&m->open, key);
-		if (!slot || enter(m, &out->record, &out->depth))
+		if (!slot || merge_enter(m, &out->record, &out->depth))
 			return -ENOMEM;
 		slot = ct_hash_get(&m->open, key);
 		slot->a = ++m->ops;
 		slot->b = p->ts;
 		slot->c = out->depth;
 	} else {
-		if (enter(m, &out->record, &out->depth))
+		if (merge_enter(m, &out->record, &out->depth))
 			return -ENOMEM;
 		++m->ops;
 		if (straddler) {
@@ -275,7 +284,7 @@ static int tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor, struc
 	return 1;
 }
 
-static int tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static int merge_tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
 	struct ct_hash_slot *slot;
@@ -283,7 +292,7 @@ static int tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct 
 	out->phase = 'E';
 	out->begin = ct_record_begin(&out->record);
 	if (out->record.flags & CT_F_HAS_BEGIN) {
-		slot = ct_hash_get(&m->open, op_key(cursor, out->record.op));
+		slot = ct_hash_get(&m->open, merge_op_key(cursor, out->record.op));
 		if (slot) {
 			out->op_id = slot->a;
 			out->depth = slot->c;
@@ -292,7 +301,7 @@ static int tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct 
 			ct_hash_remove(&m->open, slot);
 		} else {
 			out->op_id = ++m->ops;
-			out->depth = depth_now(m, &out->record);
+			out->depth = merge_depth_now(m, &out->record);
 			out->begin_lost = true;
 		}
 	} else if (p->straddler != CT_NONE) {
@@ -302,12 +311,12 @@ static int tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct 
 		out->op_id = p->op_id;
 		out->depth = p->depth;
 	}
-	leave(m, &out->record, out->depth);
+	merge_leave(m, &out->record, out->depth);
 	return 1;
 }
 
 /* Return: 1: told; 0: nothing to tell of the front; -ENOMEM. */
-static int tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static int merge_tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
 	const char *why;
@@ -325,12 +334,12 @@ static int tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_p
 	}
 	switch (p->kind) {
 	case CT_MARK_B:
-		return tell_begin(m, cursor, out);
+		return merge_tell_begin(m, cursor, out);
 	case CT_MARK_E:
-		return tell_end(m, cursor, out);
+		return merge_tell_end(m, cursor, out);
 	}
 	out->phase = 'I';
-	out->depth = depth_now(m, &out->record);
+	out->depth = merge_depth_now(m, &out->record);
 	if (out->record.class->call)
 		out->op_id = ++m->ops;
 	return 1;
@@ -345,11 +354,11 @@ int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 		if (cursor->waiting) {
 			rc = ct_stream_cursor_load(cursor);
 			if (!rc)
-				settle(m);
+				merge_settle(m);
 		} else {
-			rc = tell(m, cursor, out);
+			rc = merge_tell(m, cursor, out);
 			ct_stream_cursor_step(cursor);
-			settle(m);
+			merge_settle(m);
 		}
 		if (rc)
 			return rc;

@@ -97,7 +97,7 @@ struct demangling {
 	jmp_buf too_long;
 };
 
-static void demangled_more(const char *text, size_t len, void *arg)
+static void names_demangled_more(const char *text, size_t len, void *arg)
 {
 	struct demangling *d = arg;
 
@@ -113,7 +113,7 @@ char *ct_demangle(const char *mangled)
 
 	d.len = 0;
 	if (strncmp(mangled, "_Z", 2) || setjmp(d.too_long) ||
-	    !cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI, demangled_more, &d))
+	    !cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI, names_demangled_more, &d))
 		return NULL;
 	return strndup(d.text, d.len);
 }

@@ -19,7 +19,7 @@
 
 #define OPEN_PREFIX	".open-"
 
-static int keep(const struct dirent *entry)
+static int trace_keep(const struct dirent *entry)
 {
 	if (entry->d_name[0] == '.')
 		return !strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) ||
@@ -51,7 +51,8 @@ int ct_inflight_page_read(const char *dir, const char *name, struct ct_inflight_
  * Drops what has a record already: its thread died between writing the record
  * and taking the entry away, or the trace was finished and the page is left over.
  */
-static bool has_record(const struct ct_trace *t, int stream, const struct ct_inflight_call *call)
+static bool trace_has_record(const struct ct_trace *t, int stream,
+			     const struct ct_inflight_call *call)
 {
 	const struct ct_stream_file *s;
 	struct ct_packet_view p;
@@ -83,7 +84,7 @@ static bool has_record(const struct ct_trace *t, int stream, const struct ct_inf
 	return false;
 }
 
-static int add_pending(struct ct_trace *t, const char *name)
+static int trace_add_pending(struct ct_trace *t, const char *name)
 {
 	char stream_name[280];
 	struct ct_inflight_page page;
@@ -106,7 +107,7 @@ static int add_pending(struct ct_trace *t, const char *name)
 		const struct ct_inflight_call *call = &page.entry[i];
 
 		if (!call->begin || call->class > CT_CLASS_MAX ||
-		    !ct_registry_class(&t->reg, call->class) || has_record(t, stream, call))
+		    !ct_registry_class(&t->reg, call->class) || trace_has_record(t, stream, call))
 			continue;
 		t->pending[t->pending_count++] = (struct ct_pending){
 			.begin = call->begin, .op = call->op, .pid = page.pid, .tid = page.tid,
@@ -121,7 +122,7 @@ static int add_pending(struct ct_trace *t, const char *name)
  * records say the same of a CPU by reason, also of what came after the last packet.  The
  * pages of lost records count what has no packet; a finished trace says it in a stream.
  */
-static int count_losses(struct ct_trace *t)
+static int trace_count_losses(struct ct_trace *t)
 {
 	struct ct_hash by_reason = { 0 }, by_cpu = { 0 };
 	struct ct_hash_slot *slot;
@@ -188,8 +189,8 @@ static int count_losses(struct ct_trace *t)
 	return rc;
 }
 
-static int open_entries(struct ct_trace *t, struct dirent **entry, int count,
-			struct ct_error *err)
+static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int count,
+			      struct ct_error *err)
 {
 	int rc;
 
@@ -217,7 +218,7 @@ static int open_entries(struct ct_trace *t, struct dirent **entry, int count,
 	for (int i = 0; i < count; i++)
 		if (ct_lost_is_page(entry[i]->d_name))
 			t->lost_here += ct_lost_read(t->dir, entry[i]->d_name);
-		else if (entry[i]->d_name[0] == '.' && add_pending(t, entry[i]->d_name))
+		else if (entry[i]->d_name[0] == '.' && trace_add_pending(t, entry[i]->d_name))
 			return ct_fail(err, ENOMEM, "no memory");
 	return 0;
 }
@@ -236,14 +237,14 @@ int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 	if (!t->dir)
 		return ct_fail(err, ENOMEM, "no memory");
 	t->end = t->reg.start;
-	count = scandir(dir, &entry, keep, versionsort);
+	count = scandir(dir, &entry, trace_keep, versionsort);
 	if (count < 0)
 		return ct_fail(err, errno, "%s: %s", dir, strerror(errno));
-	rc = open_entries(t, entry, count, err);
+	rc = trace_open_entries(t, entry, count, err);
 	for (int i = 0; i < count; i++)
 		free(entry[i]);
 	free(entry);
-	if (!rc && count_losses(t))
+	if (!rc && trace_count_losses(t))
 		rc = ct_fail(err, ENOMEM, "no memory");
 	t->unfinished |= !t->has_metadata;
 	gpu = ct_registry_info(&t->reg, "gpu");

@@ -31,7 +31,7 @@ struct ct_trace {
 	uint64_t end;		/* ns, the last packet's end; at least reg.start */
 	uint64_t lost;		/* records, all told */
 	uint64_t lost_here;	/* those that .lost-UID count, and not a thread's packet */
-	uint64_t lost_reported;	/* how many of them CT_LOST_STREAM says */
+	uint64_t lost_reported; /* how many of them CT_LOST_STREAM says */
 	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
 	bool has_metadata;
 	bool unfinished;	/* finish.h has something to do */

@@ -49,7 +49,7 @@ void ct_registry_free(struct ct_registry *reg)
 	memset(reg, 0, sizeof(*reg));
 }
 
-static int hex(char c)
+static int registry_hex(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -61,13 +61,14 @@ static int hex(char c)
 }
 
 /* In place.  A NUL has no place in a C string: it becomes '?'. */
-static int unescape(char *word)
+static int registry_unescape(char *word)
 {
 	char *out = word;
 
 	for (; *word; word++) {
 		if (*word == '%') {
-			int high = hex(word[1]), low = high < 0 ? -1 : hex(word[2]);
+			int high = registry_hex(word[1]),
+			    low = high < 0 ? -1 : registry_hex(word[2]);
 
 			if (low < 0)
 				return -EINVAL;
@@ -102,54 +103,54 @@ void ct_registry_escape(char *out, const char *text)
 	*out = 0;
 }
 
-static int number(const char *word, int base, uint64_t *value)
+static int registry_number(const char *word, int base, uint64_t *value)
 {
 	char *end;
 
-	if (!((*word >= '0' && *word <= '9') || (base == 16 && hex(*word) >= 0)))
+	if (!((*word >= '0' && *word <= '9') || (base == 16 && registry_hex(*word) >= 0)))
 		return -EINVAL;
 	errno = 0;
 	*value = strtoull(word, &end, base);
 	return errno || *end ? -EINVAL : 0;
 }
 
-static const char *take_head(struct ct_registry *reg, char **word, unsigned int words,
-			     uint64_t *abi)
+static const char *registry_take_head(struct ct_registry *reg, char **word, unsigned int words,
+				      uint64_t *abi)
 {
-	if (words != 5 || number(word[1], 10, abi))
+	if (words != 5 || registry_number(word[1], 10, abi))
 		return "not 'cudatrace ABI uuid= start= realtime='";
 	if (*abi != CT_ABI_VERSION)
 		return NULL;
 	if (strncmp(word[2], "uuid=", 5) || strlen(word[2]) != 5 + 32)
 		return "no uuid of 32 hexadecimal digits";
 	for (unsigned int i = 0; i < 16; i++) {
-		int high = hex(word[2][5 + 2 * i]), low = hex(word[2][6 + 2 * i]);
+		int high = registry_hex(word[2][5 + 2 * i]), low = registry_hex(word[2][6 + 2 * i]);
 
 		if (high < 0 || low < 0)
 			return "no uuid of 32 hexadecimal digits";
 		reg->uuid[i] = high << 4 | low;
 	}
-	if (strncmp(word[3], "start=", 6) || number(word[3] + 6, 10, &reg->start) ||
-	    strncmp(word[4], "realtime=", 9) || number(word[4] + 9, 10, &reg->realtime))
+	if (strncmp(word[3], "start=", 6) || registry_number(word[3] + 6, 10, &reg->start) ||
+	    strncmp(word[4], "realtime=", 9) || registry_number(word[4] + 9, 10, &reg->realtime))
 		return "no start= or realtime=";
 	return NULL;
 }
 
-static const char *take_class(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_take_class(struct ct_registry *reg, char **word, unsigned int words)
 {
 	int layer, category, op;
 	struct ct_class *class;
 	const char *why = NULL;
 	uint64_t id;
 
-	if (words != 8 || number(word[1], 10, &id) || id > CT_CLASS_MAX)
+	if (words != 8 || registry_number(word[1], 10, &id) || id > CT_CLASS_MAX)
 		return "not 'class ID LAYER CATEGORY OP FIELDS NAME SYMBOL'";
 	layer = ct_word_index(ct_layer_word, CT_LAYER_COUNT, word[2]);
 	category = ct_word_index(ct_category_word, CT_CAT_COUNT, word[3]);
 	op = strcmp(word[4], "-") ? ct_word_index(ct_op_word, CT_OP_COUNT, word[4]) : CT_OP_NONE;
 	if (layer < 0 || category < 0 || op < 0)
 		return "an unknown layer, category or op";
-	if (unescape(word[6]) || unescape(word[7]))
+	if (registry_unescape(word[6]) || registry_unescape(word[7]))
 		return "a '%' without two hexadecimal digits";
 	class = ct_class_new(id, layer, category, op, word[5], word[6], word[7], &why);
 	if (!class)
@@ -165,14 +166,14 @@ static const char *take_class(struct ct_registry *reg, char **word, unsigned int
 	return NULL;
 }
 
-static const char *take_string(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_take_string(struct ct_registry *reg, char **word, unsigned int words)
 {
 	uint64_t id;
 
-	if (words < 2 || words > 3 || number(word[1], 10, &id) || !id ||
+	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
 	    id >= CT_REGISTRY_STRINGS)
 		return "not 'string ID TEXT'";
-	if (words == 3 && unescape(word[2]))
+	if (words == 3 && registry_unescape(word[2]))
 		return "a '%' without two hexadecimal digits";
 	if (id >= reg->strings_count) {
 		unsigned int count = reg->strings_count ? reg->strings_count : 64;
@@ -195,13 +196,13 @@ static const char *take_string(struct ct_registry *reg, char **word, unsigned in
 	return reg->strings[id] ? NULL : "no memory";
 }
 
-static const char *take_info(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_take_info(struct ct_registry *reg, char **word, unsigned int words)
 {
 	struct ct_info *infos;
 
 	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX)
 		return "not 'info KEY TEXT', or too many of them";
-	if (unescape(word[1]) || (words == 3 && unescape(word[2])))
+	if (registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
 		return "a '%' without two hexadecimal digits";
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
 	if (!infos)
@@ -231,13 +232,13 @@ int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 	if (!words)
 		return 0;
 	if (!strcmp(word[0], "cudatrace"))
-		why = take_head(reg, word, words, &abi);
+		why = registry_take_head(reg, word, words, &abi);
 	else if (!strcmp(word[0], "class"))
-		why = take_class(reg, word, words);
+		why = registry_take_class(reg, word, words);
 	else if (!strcmp(word[0], "string"))
-		why = take_string(reg, word, words);
+		why = registry_take_string(reg, word, words);
 	else if (!strcmp(word[0], "info"))
-		why = take_info(reg, word, words);
+		why = registry_take_info(reg, word, words);
 	/* A line of another kind is one that a later version added. */
 
 	if (abi != CT_ABI_VERSION)
@@ -259,8 +260,8 @@ const char *ct_registry_info(const struct ct_registry *reg, const char *key)
 }
 
 /* The whole of @dir/@name with a NUL behind; *@text is freed by the caller. */
-static int read_file(const char *dir, const char *name, char **text, size_t *size,
-		     struct ct_error *err)
+static int registry_read_file(const char *dir, const char *name, char **text, size_t *size,
+			      struct ct_error *err)
 {
 	char path[4096];
 	struct stat st;
@@ -323,12 +324,12 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 		return ct_fail(err, ENOTDIR,
 			       "%s: not a directory; name the one that 'cudatrace record -o' made",
 			       dir);
-	rc = read_file(dir, name, &text, &size, err);
+	rc = registry_read_file(dir, name, &text, &size, err);
 	if (rc == -ENOENT) {
 		name = CT_METADATA_FILE;
 		mark = "@ ";
 		free(text);
-		rc = read_file(dir, name, &text, &size, err);
+		rc = registry_read_file(dir, name, &text, &size, err);
 		if (rc == -ENOENT)
 			rc = ct_fail(err, ENOENT,
 				     "%s: not a cudatrace trace (it has neither %s nor %s); name the directory that 'cudatrace record -o' made",

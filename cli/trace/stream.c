@@ -116,7 +116,7 @@ void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_pack
 }
 
 /* Makes room for one more of an array that grows by doubling. */
-static int grow(void *array, uint32_t count, size_t size)
+static int stream_grow(void *array, uint32_t count, size_t size)
 {
 	void **p = array, *more;
 
@@ -129,12 +129,12 @@ static int grow(void *array, uint32_t count, size_t size)
 	return 0;
 }
 
-static int add_straddler(struct ct_stream_file *s, uint32_t packet, uint32_t offset,
-			 const struct ct_record *r)
+static int stream_add_straddler(struct ct_stream_file *s, uint32_t packet, uint32_t offset,
+				const struct ct_record *r)
 {
 	struct ct_straddler *straddler;
 
-	if (grow(&s->straddlers, s->straddlers_count, sizeof(*s->straddlers)))
+	if (stream_grow(&s->straddlers, s->straddlers_count, sizeof(*s->straddlers)))
 		return -ENOMEM;
 	straddler = &s->straddlers[s->straddlers_count++];
 	memset(straddler, 0, sizeof(*straddler));
@@ -156,7 +156,7 @@ static int add_straddler(struct ct_stream_file *s, uint32_t packet, uint32_t off
 	return 0;
 }
 
-static void note_time(struct ct_stream_file *s, const struct ct_record *r)
+static void stream_note_time(struct ct_stream_file *s, const struct ct_record *r)
 {
 	uint64_t begin = r->flags & (CT_F_INSTANT | CT_F_BEGIN) ? r->end : ct_record_begin(r);
 
@@ -166,8 +166,8 @@ static void note_time(struct ct_stream_file *s, const struct ct_record *r)
 }
 
 /* Checks the records of packet @i and finds those that began before it. */
-static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_registry *reg,
-			 struct ct_error *err)
+static int stream_index_records(struct ct_stream_file *s, uint32_t i, const struct ct_registry *reg,
+				struct ct_error *err)
 {
 	uint32_t offset = CT_PACKET_HEAD, size;
 	struct ct_packet_view p;
@@ -194,11 +194,11 @@ static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_r
 				       p.content - offset < 8 ? 0 : CT_RECORD_CLASS(stamp));
 		}
 		last = r.end;
-		note_time(s, &r);
+		stream_note_time(s, &r);
 		if (r.class->id == CT_CLASS_call_open ||
 		    (!(r.flags & (CT_F_INSTANT | CT_F_BEGIN | CT_F_HAS_BEGIN)) &&
 		     ct_record_begin(&r) < p.ts_begin))
-			if (add_straddler(s, i, offset, &r))
+			if (stream_add_straddler(s, i, offset, &r))
 				return ct_fail(err, ENOMEM, "no memory");
 		s->records++;
 		offset += size;
@@ -207,7 +207,8 @@ static int index_records(struct ct_stream_file *s, uint32_t i, const struct ct_r
 }
 
 /* Does nothing follow the packet's head at @at that may be another packet of the trace? */
-static bool is_last(const struct ct_stream_file *s, uint64_t at, const struct ct_registry *reg)
+static bool stream_is_last(const struct ct_stream_file *s, uint64_t at,
+			   const struct ct_registry *reg)
 {
 	const uint32_t magic = CT_MAGIC;
 	uint8_t begin[20];
@@ -219,8 +220,8 @@ static bool is_last(const struct ct_stream_file *s, uint64_t at, const struct ct
 }
 
 /* The packets from s->tail on. */
-static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
-			 bool finished, struct ct_error *err)
+static int stream_index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
+				bool finished, struct ct_error *err)
 {
 	uint64_t at = s->tail;
 	struct ct_packet_view p;
@@ -233,7 +234,7 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 		rc = ct_packet_check(s->map + at, s->map_size - at, s->map_size - at, s->kind,
 				     reg->uuid, &p, &inner);
 		if (rc == -ENODATA && !finished && s->kind != CT_STREAM_STATE &&
-		    is_last(s, at, reg)) {
+		    stream_is_last(s, at, reg)) {
 			s->torn = s->map_size - at;
 			s->packets_lost++;
 			s->unfinished = true;
@@ -250,7 +251,7 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 			return ct_fail(err, EBADMSG,
 				       "offset %llu: a packet that begins before the last one ended; " AGAIN,
 				       (unsigned long long)at);
-		if (grow(&s->packets, s->packets_count, sizeof(*s->packets)))
+		if (stream_grow(&s->packets, s->packets_count, sizeof(*s->packets)))
 			return ct_fail(err, ENOMEM, "no memory");
 		index = &s->packets[s->packets_count++];
 		index->offset = at;
@@ -268,7 +269,7 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 		s->next_seq = p.seq + 1;
 		if (p.lost > s->lost)
 			s->lost = p.lost;
-		rc = index_records(s, s->packets_count - 1, reg, err);
+		rc = stream_index_records(s, s->packets_count - 1, reg, err);
 		if (rc)
 			return rc;
 		at += p.size;
@@ -277,7 +278,7 @@ static int index_packets(struct ct_stream_file *s, const struct ct_registry *reg
 	return 0;
 }
 
-static int compare_begin(const void *a, const void *b, void *arg)
+static int stream_compare_begin(const void *a, const void *b, void *arg)
 {
 	const struct ct_straddler *all = arg;
 	const struct ct_straddler *x = &all[*(const uint32_t *)a];
@@ -293,7 +294,7 @@ static int compare_begin(const void *a, const void *b, void *arg)
 	return x > y ? -1 : x < y;
 }
 
-static int map_file(struct ct_stream_file *s, const char *dir, struct ct_error *err)
+static int stream_map_file(struct ct_stream_file *s, const char *dir, struct ct_error *err)
 {
 	char path[4096];
 	struct stat st;
@@ -362,7 +363,7 @@ int ct_stream_write(int fd, const void *from, size_t size, uint64_t offset)
 }
 
 /* Has anything been added since it was mapped? */
-static bool grown(const struct ct_stream_file *s, const char *dir)
+static bool stream_grown(const struct ct_stream_file *s, const char *dir)
 {
 	struct stat st;
 	int fd = ct_stream_reopen(s, dir, O_RDONLY);
@@ -379,8 +380,9 @@ static bool grown(const struct ct_stream_file *s, const char *dir)
 }
 
 /* One packet out of its slot, as it would stand in the stream, behind what @copy holds. */
-static int add_slot(const struct ct_sub_buffers *subbufs, uint64_t at, struct ct_packet *head,
-		    const struct ct_packet_view *p, uint8_t **copy, uint32_t *bytes)
+static int stream_add_slot(const struct ct_sub_buffers *subbufs, uint64_t at,
+			   struct ct_packet *head, const struct ct_packet_view *p, uint8_t **copy,
+			   uint32_t *bytes)
 {
 	uint8_t *more = realloc(*copy, *bytes + p->content);
 
@@ -401,8 +403,8 @@ static int add_slot(const struct ct_sub_buffers *subbufs, uint64_t at, struct ct
  * writer left alone while it was made; NULL: none that is newer than what the stream
  * holds, *again: not because there is none.
  */
-static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
-			  const struct ct_registry *reg, uint32_t *bytes, bool *again)
+static uint8_t *stream_read_tail(const struct ct_stream_file *s, const char *dir,
+				 const struct ct_registry *reg, uint32_t *bytes, bool *again)
 {
 	uint64_t at, seq = s->next_seq;
 	struct ct_packet_view p;
@@ -419,10 +421,10 @@ static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
 	       ct_packet_check((void *)&head, sizeof(head), subbufs.head.subbuf_size, s->kind,
 			       reg->uuid, &p, &ignored) == 1) {
 		/* Stored since the stream was read, and its slot is another's. */
-		if (head.seq > seq && grown(s, dir))
+		if (head.seq > seq && stream_grown(s, dir))
 			rc = -EAGAIN;
 		else
-			rc = add_slot(&subbufs, at, &head, &p, &copy, bytes);
+			rc = stream_add_slot(&subbufs, at, &head, &p, &copy, bytes);
 		seq = head.seq + 1;
 	}
 	ct_sub_buffers_close(&subbufs);
@@ -438,7 +440,7 @@ static uint8_t *read_tail(const struct ct_stream_file *s, const char *dir,
  * The stream up to its tail, and the packets behind it, as one map.  Whole pages of the
  * stream stay the file's, however long it is; the rest is memory.
  */
-static int add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
+static int stream_add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), kept = s->tail & -page, size = s->tail + bytes;
 	uint64_t mapped = (s->map_size + page - 1) & -page;
@@ -468,29 +470,29 @@ static int add_tail(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 }
 
 /* Return: 1: the stream has moved on meanwhile. */
-static int index_tail(struct ct_stream_file *s, const char *dir, const struct ct_registry *reg,
-		      struct ct_error *err)
+static int stream_index_tail(struct ct_stream_file *s, const char *dir,
+			     const struct ct_registry *reg, struct ct_error *err)
 {
 	uint32_t bytes;
 	bool again;
-	uint8_t *copy = read_tail(s, dir, reg, &bytes, &again);
+	uint8_t *copy = stream_read_tail(s, dir, reg, &bytes, &again);
 	bool unfinished = s->unfinished;
 	int rc;
 
 	if (!copy)
 		return again;
-	rc = add_tail(s, copy, bytes);
+	rc = stream_add_tail(s, copy, bytes);
 	free(copy);
 	if (rc)
 		return ct_fail(err, -rc, "no memory");
-	rc = index_packets(s, reg, true, err);
+	rc = stream_index_packets(s, reg, true, err);
 	s->unfinished = unfinished;
 	return rc;
 }
 
 /* What was added since it was mapped, and all that follows the last whole packet. */
-static int index_more(struct ct_stream_file *s, const char *dir, const struct ct_registry *reg,
-		      bool finished, struct ct_error *err)
+static int stream_index_more(struct ct_stream_file *s, const char *dir,
+			     const struct ct_registry *reg, bool finished, struct ct_error *err)
 {
 	int rc;
 
@@ -498,14 +500,14 @@ static int index_more(struct ct_stream_file *s, const char *dir, const struct ct
 		munmap((void *)s->map, s->map_size);
 	s->map = NULL;
 	s->map_size = 0;
-	rc = map_file(s, dir, err);
+	rc = stream_map_file(s, dir, err);
 	if (rc)
 		return rc;
 	if (s->torn)
 		s->packets_lost--;
 	s->torn = 0;
 	s->unfinished = false;
-	return index_packets(s, reg, finished, err);
+	return stream_index_packets(s, reg, finished, err);
 }
 
 #define TRIES	8	/* to meet a thread that goes on; then without its newest packets */
@@ -525,14 +527,14 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
 			       dir, name);
 	s->kind = kind;
-	rc = map_file(s, dir, &inner);
+	rc = stream_map_file(s, dir, &inner);
 	if (!rc)
-		rc = index_packets(s, reg, finished, &inner);
+		rc = stream_index_packets(s, reg, finished, &inner);
 	for (int i = 0; !rc; i++) {
-		rc = index_tail(s, dir, reg, &inner);
+		rc = stream_index_tail(s, dir, reg, &inner);
 		if (rc != 1)
 			break;
-		rc = i < TRIES ? index_more(s, dir, reg, finished, &inner) : 0;
+		rc = i < TRIES ? stream_index_more(s, dir, reg, finished, &inner) : 0;
 		if (i == TRIES)
 			break;
 	}
@@ -545,8 +547,8 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 			return ct_fail(err, ENOMEM, "no memory");
 		for (uint32_t i = 0; i < s->straddlers_count; i++)
 			s->by_begin[i] = i;
-		qsort_r(s->by_begin, s->straddlers_count, sizeof(*s->by_begin), compare_begin,
-			s->straddlers);
+		qsort_r(s->by_begin, s->straddlers_count, sizeof(*s->by_begin),
+			stream_compare_begin, s->straddlers);
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@
  * Of ends the inner first (it began later), the kernel's before the program's; of
  * begins the other way round.
  */
-static int rank(const struct ct_mark_point *p)
+static int cursor_rank(const struct ct_mark_point *p)
 {
 	if (p->kind == CT_MARK_I || p->other == p->ts)
 		return 1;
@@ -28,7 +28,7 @@ static int rank(const struct ct_mark_point *p)
 
 int ct_mark_compare(const struct ct_mark_point *a, const struct ct_mark_point *b)
 {
-	int ra = rank(a), rb = rank(b);
+	int ra = cursor_rank(a), rb = cursor_rank(b);
 
 	if (a->ts != b->ts)
 		return a->ts < b->ts ? -1 : 1;
@@ -45,8 +45,8 @@ int ct_mark_compare(const struct ct_mark_point *a, const struct ct_mark_point *b
 }
 
 /* Two points of one stream at one ns, the first a straddler's begin. */
-static bool straddler_first(const struct ct_mark_point *straddler,
-			    const struct ct_mark_point *p)
+static bool cursor_straddler_first(const struct ct_mark_point *straddler,
+				   const struct ct_mark_point *p)
 {
 	if (straddler->ts != p->ts)
 		return straddler->ts < p->ts;
@@ -76,7 +76,7 @@ int ct_stream_cursor_front(struct ct_stream_cursor *cursor)
 		straddler = true;
 	}
 	if (cursor->next < cursor->count) {
-		if (!straddler || !straddler_first(front, &cursor->points[cursor->next]))
+		if (!straddler || !cursor_straddler_first(front, &cursor->points[cursor->next]))
 			*front = cursor->points[cursor->next];
 		return 1;
 	}
@@ -102,7 +102,7 @@ void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 
 /* ------------------------------------------------------------- loading --- */
 
-static int reserve(struct ct_stream_cursor *cursor, uint32_t room)
+static int cursor_reserve(struct ct_stream_cursor *cursor, uint32_t room)
 {
 	struct ct_mark_point *more;
 
@@ -117,7 +117,7 @@ static int reserve(struct ct_stream_cursor *cursor, uint32_t room)
 }
 
 /* Appends the points of all records, an E behind its B, in the order of the file. */
-static int read_points(struct ct_stream_cursor *cursor)
+static int cursor_read_points(struct ct_stream_cursor *cursor)
 {
 	struct ct_stream_file *s = cursor->stream;
 	uint32_t packet = cursor->next_packet, straddler = s->packets[packet].first_straddler;
@@ -133,7 +133,8 @@ static int read_points(struct ct_stream_cursor *cursor)
 		size = ct_record_parse(&cursor->view, offset, &cursor->trace->reg, &r, &why);
 		if (!size)	/* whole when it was indexed: the file changed */
 			break;
-		if (cursor->count + 2 > cursor->room && reserve(cursor, 2 * cursor->room + 256))
+		if (cursor->count + 2 > cursor->room &&
+		    cursor_reserve(cursor, 2 * cursor->room + 256))
 			return -ENOMEM;
 		p.offset = offset;
 		p.level = r.depth;
@@ -163,7 +164,7 @@ static int read_points(struct ct_stream_cursor *cursor)
 		if (p.straddler == CT_NONE && !(r.flags & CT_F_HAS_BEGIN)) {
 			p.kind = CT_MARK_B;
 			p.ts = ct_record_begin(&r);
-			if (p.ts < cursor->view.ts_begin)	/* the file changed */
+			if (p.ts < cursor->view.ts_begin) /* the file changed */
 				p.ts = cursor->view.ts_begin;
 			p.other = r.end;
 			p.mate = cursor->count + 1;
@@ -178,7 +179,7 @@ static int read_points(struct ct_stream_cursor *cursor)
 	return 0;
 }
 
-static int compare_sort(const void *a, const void *b)
+static int cursor_compare_sort(const void *a, const void *b)
 {
 	const struct ct_mark_point *x = a, *y = b;
 	int order = ct_mark_compare(x, y);
@@ -186,7 +187,7 @@ static int compare_sort(const void *a, const void *b)
 	if (order)
 		return order;
 	/* Calls of the same begin and end: the outer's record stands behind. */
-	if (rank(x) == 2 && !x->entry)
+	if (cursor_rank(x) == 2 && !x->entry)
 		return x->offset > y->offset ? -1 : x->offset < y->offset;
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -194,7 +195,7 @@ static int compare_sort(const void *a, const void *b)
 }
 
 /* The mates moved: find them again by the record that they share. */
-static void pair_again(struct ct_mark_point *points, uint32_t count, uint32_t *where)
+static void cursor_pair_again(struct ct_mark_point *points, uint32_t count, uint32_t *where)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (points[i].kind == CT_MARK_E)
@@ -215,8 +216,8 @@ struct run {
  * The points of a thread in the order of its call tree, by lists: a record takes
  * the runs before it that are deeper and not older between its B and its E.
  */
-static void order_tree(const struct ct_mark_point *in, uint32_t count,
-		       struct ct_mark_point *out, uint32_t *next, struct run *runs)
+static void cursor_order_tree(const struct ct_mark_point *in, uint32_t count,
+			      struct ct_mark_point *out, uint32_t *next, struct run *runs)
 {
 	uint32_t depth = 0, n = 0;
 
@@ -247,7 +248,7 @@ static void order_tree(const struct ct_mark_point *in, uint32_t count,
 			out[n++] = in[i];
 }
 
-static bool in_order(const struct ct_mark_point *points, uint32_t count)
+static bool cursor_in_order(const struct ct_mark_point *points, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
 		if (points[i].ts < points[i - 1].ts)
@@ -255,7 +256,7 @@ static bool in_order(const struct ct_mark_point *points, uint32_t count)
 	return true;
 }
 
-static int order_thread(struct ct_stream_cursor *cursor)
+static int cursor_order_thread(struct ct_stream_cursor *cursor)
 {
 	struct ct_mark_point *out = malloc((cursor->count + 1) * sizeof(*out));
 	struct run *runs = malloc((cursor->count + 1) * sizeof(*runs));
@@ -263,10 +264,10 @@ static int order_thread(struct ct_stream_cursor *cursor)
 	int rc = -ENOMEM;
 
 	if (out && runs && next) {
-		order_tree(cursor->points, cursor->count, out, next, runs);
+		cursor_order_tree(cursor->points, cursor->count, out, next, runs);
 		/* Depths that contradict the times: the times are right. */
-		if (!in_order(out, cursor->count))
-			qsort(out, cursor->count, sizeof(*out), compare_sort);
+		if (!cursor_in_order(out, cursor->count))
+			qsort(out, cursor->count, sizeof(*out), cursor_compare_sort);
 		memcpy(cursor->points, out, cursor->count * sizeof(*out));
 		rc = 0;
 	}
@@ -281,23 +282,23 @@ int ct_stream_cursor_load(struct ct_stream_cursor *cursor)
 	uint32_t *where;
 	int rc;
 
-	rc = read_points(cursor);
+	rc = cursor_read_points(cursor);
 	if (rc)
 		return rc;
 	cursor->next_packet++;
 	if (!cursor->count)
 		return 0;
 	if (cursor->stream->kind == CT_STREAM_THREAD) {
-		rc = order_thread(cursor);
+		rc = cursor_order_thread(cursor);
 		if (rc)
 			return rc;
 	} else {
-		qsort(cursor->points, cursor->count, sizeof(*cursor->points), compare_sort);
+		qsort(cursor->points, cursor->count, sizeof(*cursor->points), cursor_compare_sort);
 	}
 	where = malloc((cursor->view.content / 8 + 1) * sizeof(*where));
 	if (!where)
 		return -ENOMEM;
-	pair_again(cursor->points, cursor->count, where);
+	cursor_pair_again(cursor->points, cursor->count, where);
 	free(where);
 	return 0;
 }

@@ -31,7 +31,7 @@ static const struct {
 	[OTHER] = { '.', "other", "" },
 };
 
-static enum kind kind_of(const struct ct_class *class)
+static enum kind timeline_kind_of(const struct ct_class *class)
 {
 	if (class->layer != CT_LAYER_USER)
 		return DRIVER;
@@ -70,7 +70,7 @@ struct picture {
 	struct ct_hash names;	/* pid; a: char * */
 };
 
-static struct track *track_of(struct picture *pic, const struct ct_record *r)
+static struct track *timeline_track_of(struct picture *pic, const struct ct_record *r)
 {
 	uint64_t key = ct_track_key(r);
 	struct ct_hash_slot *slot = ct_hash_get(&pic->index, key);
@@ -93,11 +93,11 @@ static struct track *track_of(struct picture *pic, const struct ct_record *r)
 	return track;
 }
 
-static int cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
-		 uint64_t begin, uint64_t end)
+static int timeline_cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
+			  uint64_t begin, uint64_t end)
 {
 	double per_column = (double)(pic->to - pic->from) / pic->columns;
-	enum kind kind = kind_of(r->class);
+	enum kind kind = timeline_kind_of(r->class);
 	struct track *track;
 	unsigned int first, last;
 
@@ -107,7 +107,7 @@ static int cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
 		end = pic->to;
 	if (begin > end || begin >= pic->to)
 		return 0;
-	track = track_of(pic, r);
+	track = timeline_track_of(pic, r);
 	if (!track)
 		return 0;
 	if (!track->bins)
@@ -134,7 +134,7 @@ static int cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
 	return 0;
 }
 
-static int name_process(struct picture *pic, const struct ct_record *r)
+static int timeline_name_process(struct picture *pic, const struct ct_record *r)
 {
 	struct ct_hash_slot *slot = ct_hash_put(&pic->names, r->pid);
 	const char *text;
@@ -150,29 +150,29 @@ static int name_process(struct picture *pic, const struct ct_record *r)
 	return copy ? 0 : -ENOMEM;
 }
 
-static int take(struct picture *pic, const struct ct_point *p)
+static int timeline_take(struct picture *pic, const struct ct_point *p)
 {
 	if (p->record.class->id == CT_CLASS_process)
-		return name_process(pic, &p->record);
+		return timeline_name_process(pic, &p->record);
 	if (!p->record.class->call)
 		return 0;
 	if (p->phase == 'I')
-		return cover(pic, &p->record, p->depth, p->ts, p->ts);
+		return timeline_cover(pic, &p->record, p->depth, p->ts, p->ts);
 	/* When it was left is not known, only when that was noticed. */
 	if (p->phase == 'E' && p->record.flags & CT_F_ABANDONED)
-		return cover(pic, &p->record, p->depth, p->begin, p->begin);
+		return timeline_cover(pic, &p->record, p->depth, p->begin, p->begin);
 	if (p->phase == 'E')
-		return cover(pic, &p->record, p->depth, p->begin, p->ts);
+		return timeline_cover(pic, &p->record, p->depth, p->begin, p->ts);
 	/* It goes on to the end of the picture. */
 	if (p->open)
-		return cover(pic, &p->record, p->depth, p->ts, pic->to);
+		return timeline_cover(pic, &p->record, p->depth, p->ts, pic->to);
 	return 0;
 }
 
 /* ------------------------------------------------------------------ output --- */
 
-static void put_row(const struct picture *pic, const struct track *track, unsigned int depth,
-		    FILE *out)
+static void timeline_put_row(const struct picture *pic, const struct track *track,
+			     unsigned int depth, FILE *out)
 {
 	int last = -1;
 
@@ -196,7 +196,7 @@ static void put_row(const struct picture *pic, const struct track *track, unsign
 	fputs("|\n", out);
 }
 
-static void put_track(const struct picture *pic, const struct track *track, FILE *out)
+static void timeline_put_track(const struct picture *pic, const struct track *track, FILE *out)
 {
 	struct ct_hash_slot *slot = ct_hash_get(&pic->names, track->pid);
 	char label[64], name[64] = "";
@@ -226,12 +226,12 @@ static void put_track(const struct picture *pic, const struct track *track, FILE
 			fprintf(out, "%*s%-2u|", LABEL - 3, "", depth);
 		else
 			fprintf(out, "%-*.*s %-2u|", LABEL - 4, LABEL - 4, label, depth);
-		put_row(pic, track, depth, out);
+		timeline_put_row(pic, track, depth, out);
 	}
 }
 
 /* ms with as many decimals as the range needs. */
-static void put_axis(const struct picture *pic, const struct ct_trace *t, FILE *out)
+static void timeline_put_axis(const struct picture *pic, const struct ct_trace *t, FILE *out)
 {
 	double from = ((double)pic->from - (double)t->reg.start) / 1e6;
 	double to = ((double)pic->to - (double)t->reg.start) / 1e6;
@@ -255,7 +255,7 @@ static void put_axis(const struct picture *pic, const struct ct_trace *t, FILE *
 	fputc('\n', out);
 }
 
-static void put_legend(const struct picture *pic, FILE *out)
+static void timeline_put_legend(const struct picture *pic, FILE *out)
 {
 	fprintf(out, "legend:");
 	for (int k = 0; k < KINDS; k++)
@@ -264,14 +264,14 @@ static void put_legend(const struct picture *pic, FILE *out)
 	fputc('\n', out);
 }
 
-static int by_busy(const void *a, const void *b)
+static int timeline_by_busy(const void *a, const void *b)
 {
 	const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
 
 	return x->busy > y->busy ? -1 : x->busy < y->busy;
 }
 
-static int by_thread(const void *a, const void *b)
+static int timeline_by_thread(const void *a, const void *b)
 {
 	const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
 
@@ -282,7 +282,7 @@ static int by_thread(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int print(const struct picture *pic, const struct ct_trace *t, FILE *out)
+static int timeline_print(const struct picture *pic, const struct ct_trace *t, FILE *out)
 {
 	struct track **list = malloc((pic->tracks_count + 1) * sizeof(*list));
 	unsigned int shown = pic->tracks_count;
@@ -291,16 +291,16 @@ static int print(const struct picture *pic, const struct ct_trace *t, FILE *out)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < pic->tracks_count; i++)
 		list[i] = &pic->tracks[i];
-	qsort(list, pic->tracks_count, sizeof(*list), by_busy);
+	qsort(list, pic->tracks_count, sizeof(*list), timeline_by_busy);
 	if (shown > pic->options->threads)
 		shown = pic->options->threads;
-	qsort(list, shown, sizeof(*list), by_thread);
+	qsort(list, shown, sizeof(*list), timeline_by_thread);
 	if (t->simulated)
 		fprintf(out, "*** SIMULATED GPU: this is not the time of a device ***\n");
-	put_legend(pic, out);
-	put_axis(pic, t, out);
+	timeline_put_legend(pic, out);
+	timeline_put_axis(pic, t, out);
 	for (unsigned int i = 0; i < shown; i++)
-		put_track(pic, list[i], out);
+		timeline_put_track(pic, list[i], out);
 	if (pic->tracks_count > shown)
 		fprintf(out, "%u more threads with less time in calls: --threads shows them\n",
 			pic->tracks_count - shown);
@@ -311,7 +311,7 @@ static int print(const struct picture *pic, const struct ct_trace *t, FILE *out)
 }
 
 /* From the first begin to the last end of what programs and the driver did. */
-static void whole_range(const struct ct_trace *t, struct picture *pic)
+static void timeline_whole_range(const struct ct_trace *t, struct picture *pic)
 {
 	pic->from = ~0ull;
 	for (unsigned int i = 0; i < t->streams_count; i++) {
@@ -345,7 +345,7 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	pic.tracks = calloc(TRACKS_MAX, sizeof(*pic.tracks));
 	if (!m || !pic.tracks)
 		goto out;
-	whole_range(t, &pic);
+	timeline_whole_range(t, &pic);
 	if (options->to > options->from) {
 		pic.from = t->reg.start + (int64_t)(options->from * 1e6);
 		pic.to = t->reg.start + (int64_t)(options->to * 1e6);
@@ -353,12 +353,12 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	if (pic.to <= pic.from)
 		pic.to = pic.from + 1;
 	while ((rc = ct_merge_next(m, &point)) > 0) {
-		rc = take(&pic, &point);
+		rc = timeline_take(&pic, &point);
 		if (rc)
 			break;
 	}
 	if (!rc)
-		rc = print(&pic, t, out);
+		rc = timeline_print(&pic, t, out);
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;
 out:

@@ -35,14 +35,14 @@ struct ct_file {
 	struct mutex lock;	/* reader, and read() against itself */
 	struct ct_reader *reader;
 	struct ct_viewer viewer;	/* who opened it; of readers alone */
-	struct ct_watermark watermark;	/* each word by itself, see set_watermark() */
+	struct ct_watermark watermark; /* each word by itself, see chardev_set_watermark() */
 	bool mapped;		/* has mapped a CPU's data */
 	bool probes;		/* may have added some */
-	bool overlooked;	/* a poll() that could not look, see ct_poll() */
+	bool overlooked; /* a poll() that could not look, see chardev_poll() */
 	struct mutex start;	/* started, taken; a read() may sleep with the other one */
 	struct ct_session_state *started;	/* the last session of this file's making */
-	struct ct_session_state *adopted;	/* CT_IOC_ADOPT since; read under taken_lock, too */
-	spinlock_t adopted_lock;	/* for mmap(), which can't wait for start */
+	struct ct_session_state *adopted; /* CT_IOC_ADOPT since; read under taken_lock, too */
+	spinlock_t adopted_lock; /* for mmap(), which can't wait for start */
 };
 
 /* Any of the ioctl's structs: they all begin with their size. */
@@ -64,18 +64,18 @@ union ct_arg {
 };
 
 /* Who may read: see section 4 of cudatrace.h. */
-static bool may_read(const struct inode *inode)
+static bool chardev_may_read(const struct inode *inode)
 {
 	return perfmon_capable() || uid_eq(current_fsuid(), inode->i_uid) ||
 	       in_group_p(inode->i_gid);
 }
 
-static int ct_open(struct inode *inode, struct file *file)
+static int chardev_open(struct inode *inode, struct file *file)
 {
 	struct ct_session_state *s;
 	struct ct_file *f;
 
-	if (file->f_mode & FMODE_READ && !may_read(inode))
+	if (file->f_mode & FMODE_READ && !chardev_may_read(inode))
 		return -EACCES;
 	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	if (!f)
@@ -101,7 +101,7 @@ static int ct_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static int ct_release(struct inode *inode, struct file *file)
+static int chardev_release(struct inode *inode, struct file *file)
 {
 	struct ct_file *f = file->private_data;
 
@@ -120,7 +120,7 @@ static int ct_release(struct inode *inode, struct file *file)
 }
 
 /* The reader of this file; a default session where none runs. */
-static int attach(struct file *file, struct ct_file *f)
+static int chardev_attach(struct file *file, struct ct_file *f)
 {
 	struct ct_session arg = {
 		.subbuf_count = CT_DEFAULT_COUNT,
@@ -152,7 +152,7 @@ static int attach(struct file *file, struct ct_file *f)
 }
 
 /* The reader may be looked at again. */
-static void unlock(struct ct_file *f)
+static void chardev_unlock(struct ct_file *f)
 {
 	mutex_unlock(&f->lock);
 	/* A poll() that comes in between finds the lock free. */
@@ -160,7 +160,7 @@ static void unlock(struct ct_file *f)
 		wake_up_interruptible_all(&ct_session_wait);
 }
 
-static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *pos)
+static ssize_t chardev_read(struct file *file, char __user *to, size_t room, loff_t *pos)
 {
 	struct ct_file *f = file->private_data;
 	ssize_t n;
@@ -170,7 +170,7 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 	if (mutex_lock_interruptible(&f->lock))
 		return -ERESTARTSYS;
 	for (;;) {
-		n = attach(file, f);
+		n = chardev_attach(file, f);
 		if (n)
 			break;
 		ct_reader_watch(f->reader, file);
@@ -186,11 +186,11 @@ static ssize_t ct_read(struct file *file, char __user *to, size_t room, loff_t *
 			break;
 		}
 	}
-	unlock(f);
+	chardev_unlock(f);
 	return n;
 }
 
-static __poll_t ct_poll(struct file *file, poll_table *wait)
+static __poll_t chardev_poll(struct file *file, poll_table *wait)
 {
 	struct ct_file *f = file->private_data;
 	__poll_t mask = 0;
@@ -203,7 +203,7 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 		WRITE_ONCE(f->overlooked, true);
 		return 0;
 	}
-	if (attach(file, f)) {
+	if (chardev_attach(file, f)) {
 		mask = EPOLLERR;
 	} else {
 		ct_reader_watch(f->reader, file);
@@ -215,7 +215,7 @@ static __poll_t ct_poll(struct file *file, poll_table *wait)
 }
 
 /* What this file has taken, with a reference, or NULL. */
-static struct ct_session_state *adopted_get(struct ct_file *f)
+static struct ct_session_state *chardev_adopted_get(struct ct_file *f)
 {
 	struct ct_session_state *s;
 
@@ -228,7 +228,7 @@ static struct ct_session_state *adopted_get(struct ct_file *f)
 }
 
 /* With the reference of s; gives back that of what was there.  The caller holds start. */
-static void adopted_set(struct ct_file *f, struct ct_session_state *s)
+static void chardev_adopted_set(struct ct_file *f, struct ct_session_state *s)
 {
 	spin_lock(&f->adopted_lock);
 	swap(f->adopted, s);
@@ -237,23 +237,23 @@ static void adopted_set(struct ct_file *f, struct ct_session_state *s)
 }
 
 /* Records hold pids and uids of the initial namespaces. */
-static bool elsewhere(void)
+static bool chardev_elsewhere(void)
 {
 	return task_active_pid_ns(current) != &init_pid_ns || current_user_ns() != &init_user_ns;
 }
 
-static int ct_mmap(struct file *file, struct vm_area_struct *vma)
+static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
 	int err;
 
-	if (elsewhere())
+	if (chardev_elsewhere())
 		return -EPERM;
 	/* VM_SHARED is already gone from a read-only file's mapping. */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
-	s = adopted_get(f);
+	s = chardev_adopted_get(f);
 	if (!s)
 		s = ct_session_get();
 	if (!s)
@@ -263,7 +263,7 @@ static int ct_mmap(struct file *file, struct vm_area_struct *vma)
 	return err;
 }
 
-static int start(struct file *file, struct ct_session *arg)
+static int chardev_start(struct file *file, struct ct_session *arg)
 {
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
@@ -283,13 +283,13 @@ static int start(struct file *file, struct ct_session *arg)
 		if (s && !f->started)
 			ct_session_put(s);
 		/* Its own takes the place of what it took. */
-		adopted_set(f, NULL);
+		chardev_adopted_set(f, NULL);
 	}
 	mutex_unlock(&f->start);
 	return err;
 }
 
-static int get_define(struct ct_define *def)
+static int chardev_get_define(struct ct_define *def)
 {
 	const struct ct_class *c = ct_class_find(def->id);
 	u32 size = def->size;
@@ -301,7 +301,7 @@ static int get_define(struct ct_define *def)
 	return 0;
 }
 
-static int define_string(struct ct_string *str)
+static int chardev_define_string(struct ct_string *str)
 {
 	u32 len = min_t(u32, str->len, CT_STRING_MAX);
 	char *text;
@@ -324,7 +324,7 @@ static int define_string(struct ct_string *str)
 	return 0;
 }
 
-static int get_string(struct ct_string *str)
+static int chardev_get_string(struct ct_string *str)
 {
 	const char *text = ct_string_find(str->id);
 	u32 room = str->len;
@@ -339,7 +339,7 @@ static int get_string(struct ct_string *str)
 	return 0;
 }
 
-static int filter(const struct ct_filter *f)
+static int chardev_filter(const struct ct_filter *f)
 {
 	int err = ct_filter_set(f);
 
@@ -352,7 +352,7 @@ static int filter(const struct ct_filter *f)
  * Probes reach any function of the kernel, with its arguments, and outlive sessions: for
  * that nobody's session is enough.
  */
-static int probes(struct file *file, unsigned int nr, struct ct_probe_add *add)
+static int chardev_probes(struct file *file, unsigned int nr, struct ct_probe_add *add)
 {
 	struct ct_file *f = file->private_data;
 
@@ -373,7 +373,7 @@ static int probes(struct file *file, unsigned int nr, struct ct_probe_add *add)
 }
 
 /* What changes what is recorded: the owner's right, and that of who may be one. */
-static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
+static int chardev_configure(struct file *file, unsigned int nr, union ct_arg *arg)
 {
 	int err;
 
@@ -392,7 +392,7 @@ static int configure(struct file *file, unsigned int nr, union ct_arg *arg)
 		err = ct_session_limit(&arg->limits);
 		break;
 	case _IOC_NR(CT_IOC_FILTER):
-		err = filter(&arg->filter);
+		err = chardev_filter(&arg->filter);
 		break;
 	default:
 		err = ct_trigger_set(&arg->trigger);
@@ -402,7 +402,7 @@ out:
 	return err;
 }
 
-static int get_filter(struct ct_filter *f)
+static int chardev_get_filter(struct ct_filter *f)
 {
 	mutex_lock(&ct_session_lock);
 	ct_filter_get(f);
@@ -410,7 +410,7 @@ static int get_filter(struct ct_filter *f)
 	return 0;
 }
 
-static int read_threadbufs(struct file *file, struct ct_threadbuf_read *arg)
+static int chardev_read_threadbufs(struct file *file, struct ct_threadbuf_read *arg)
 {
 	struct ct_file *f = file->private_data;
 	struct ct_session_state *s;
@@ -418,7 +418,7 @@ static int read_threadbufs(struct file *file, struct ct_threadbuf_read *arg)
 
 	if (arg->flags & ~CT_THREADBUF_READ_ALL)
 		return -EINVAL;
-	if (elsewhere())
+	if (chardev_elsewhere())
 		return -EPERM;
 	mutex_lock(&f->start);
 	s = f->adopted ? f->adopted : f->started;
@@ -433,7 +433,7 @@ static int read_threadbufs(struct file *file, struct ct_threadbuf_read *arg)
 	return err;
 }
 
-static int map_clock(struct ct_clock_map *arg)
+static int chardev_map_clock(struct ct_clock_map *arg)
 {
 	long address = ct_clock_map();
 
@@ -444,7 +444,7 @@ static int map_clock(struct ct_clock_map *arg)
 	return 0;
 }
 
-static int set_watermark(struct ct_file *f, const struct ct_watermark *arg)
+static int chardev_set_watermark(struct ct_file *f, const struct ct_watermark *arg)
 {
 	if (arg->reserved)
 		return -EINVAL;
@@ -459,7 +459,7 @@ static int set_watermark(struct ct_file *f, const struct ct_watermark *arg)
 	return 0;
 }
 
-static int seen(struct ct_file *f)
+static int chardev_seen(struct ct_file *f)
 {
 	struct ct_session_state *s;
 	int err = 0;
@@ -476,12 +476,12 @@ static int seen(struct ct_file *f)
 	}
 	if (!err)
 		ct_reader_done(f->reader);
-	unlock(f);
+	chardev_unlock(f);
 	return err;
 }
 
 /* What a closed owner left: this file keeps it, too, until it starts its own. */
-static int take(struct ct_file *f, struct ct_session *arg)
+static int chardev_take(struct ct_file *f, struct ct_session *arg)
 {
 	struct ct_session_state *s;
 	int err = 0;
@@ -494,20 +494,20 @@ static int take(struct ct_file *f, struct ct_session *arg)
 		ct_session_put(s);
 		err = -EBUSY;
 	} else {
-		adopted_set(f, s);
+		chardev_adopted_set(f, s);
 	}
 	mutex_unlock(&f->start);
 	return err;
 }
 
-static int stop(struct file *file, struct ct_file *f)
+static int chardev_stop(struct file *file, struct ct_file *f)
 {
 	struct ct_session_state *s;
 	int err;
 
 	if (!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	s = adopted_get(f);
+	s = chardev_adopted_get(f);
 	if (!s)
 		return ct_session_stop(file, perfmon_capable());
 	err = perfmon_capable() ? ct_session_drop_orphan(s) : -EPERM;
@@ -515,7 +515,7 @@ static int stop(struct file *file, struct ct_file *f)
 	return err;
 }
 
-static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
+static int chardev_do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 {
 	bool reader = file->f_mode & FMODE_READ;
 	struct ct_file *f = file->private_data;
@@ -524,28 +524,28 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 	case _IOC_NR(CT_IOC_FILTER):
 	case _IOC_NR(CT_IOC_TRIGGER):
 	case _IOC_NR(CT_IOC_LIMITS):
-		return configure(file, nr, arg);
+		return chardev_configure(file, nr, arg);
 	case _IOC_NR(CT_IOC_PROBE_ADD):
 	case _IOC_NR(CT_IOC_PROBE_REMOVE):
 	case _IOC_NR(CT_IOC_PROBE_SET):
-		return probes(file, nr, &arg->add);
+		return chardev_probes(file, nr, &arg->add);
 	case _IOC_NR(CT_IOC_GET_LIMITS):
 		return reader ? ct_session_limits(&arg->limits) : -EBADF;
 	case _IOC_NR(CT_IOC_WATERMARK):
-		return reader ? set_watermark(f, &arg->watermark) : -EBADF;
+		return reader ? chardev_set_watermark(f, &arg->watermark) : -EBADF;
 	case _IOC_NR(CT_IOC_ADOPT):
-		return reader ? take(f, &arg->session) : -EBADF;
+		return reader ? chardev_take(f, &arg->session) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_SESSION):
 		return reader ? ct_session_tell(&arg->session) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_FILTER):
-		return reader ? get_filter(&arg->filter) : -EBADF;
+		return reader ? chardev_get_filter(&arg->filter) : -EBADF;
 	case _IOC_NR(CT_IOC_VERSION):
 		arg->version.abi = CT_ABI_VERSION;
 		arg->version.schema = CT_SCHEMA_VERSION;
 		strscpy(arg->version.module, CT_VERSION, sizeof(arg->version.module));
 		return 0;
 	case _IOC_NR(CT_IOC_START):
-		return start(file, &arg->session);
+		return chardev_start(file, &arg->session);
 	case _IOC_NR(CT_IOC_DEFINE):
 		if (!(file->f_mode & FMODE_WRITE))
 			return -EBADF;
@@ -555,17 +555,17 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 	case _IOC_NR(CT_IOC_STRING):
 		if (!(file->f_mode & FMODE_WRITE))
 			return -EBADF;
-		return define_string(&arg->string);
+		return chardev_define_string(&arg->string);
 	case _IOC_NR(CT_IOC_THREADBUF):
 		return file->f_mode & FMODE_WRITE ? ct_threadbuf_make(&arg->tb) : -EBADF;
 	case _IOC_NR(CT_IOC_THREADBUF_READ):
-		return read_threadbufs(file, &arg->threadbuf_read);
+		return chardev_read_threadbufs(file, &arg->threadbuf_read);
 	case _IOC_NR(CT_IOC_CLOCK):
-		return file->f_mode & FMODE_WRITE ? map_clock(&arg->clock) : -EBADF;
+		return file->f_mode & FMODE_WRITE ? chardev_map_clock(&arg->clock) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_DEFINE):
-		return reader ? get_define(&arg->define) : -EBADF;
+		return reader ? chardev_get_define(&arg->define) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_STRING):
-		return reader ? get_string(&arg->string) : -EBADF;
+		return reader ? chardev_get_string(&arg->string) : -EBADF;
 	case _IOC_NR(CT_IOC_GET_PROBE):
 		return reader ? ct_probe_info(&arg->probe) : -EBADF;
 	}
@@ -575,17 +575,17 @@ static int do_ioctl(struct file *file, unsigned int nr, union ct_arg *arg)
 /* Sizes of the structs by the ioctl's number; 0: not one of these. */
 #define SIZE(cmd)	[_IOC_NR(cmd)] = _IOC_SIZE(cmd)
 static const u16 arg_sizes[] = {
-	SIZE(CT_IOC_VERSION), SIZE(CT_IOC_START), SIZE(CT_IOC_GET_SESSION),
-	SIZE(CT_IOC_ADOPT), SIZE(CT_IOC_FILTER), SIZE(CT_IOC_GET_FILTER),
-	SIZE(CT_IOC_PROBE_ADD), SIZE(CT_IOC_PROBE_REMOVE), SIZE(CT_IOC_PROBE_SET),
-	SIZE(CT_IOC_TRIGGER), SIZE(CT_IOC_WATERMARK), SIZE(CT_IOC_LIMITS),
-	SIZE(CT_IOC_GET_LIMITS), SIZE(CT_IOC_DEFINE), SIZE(CT_IOC_GET_DEFINE),
-	SIZE(CT_IOC_STRING), SIZE(CT_IOC_GET_STRING), SIZE(CT_IOC_THREADBUF),
-	SIZE(CT_IOC_THREADBUF_READ), SIZE(CT_IOC_CLOCK), SIZE(CT_IOC_GET_PROBE),
+	SIZE(CT_IOC_VERSION),	     SIZE(CT_IOC_START),	SIZE(CT_IOC_GET_SESSION),
+	SIZE(CT_IOC_ADOPT),	     SIZE(CT_IOC_FILTER),	SIZE(CT_IOC_GET_FILTER),
+	SIZE(CT_IOC_PROBE_ADD),	     SIZE(CT_IOC_PROBE_REMOVE), SIZE(CT_IOC_PROBE_SET),
+	SIZE(CT_IOC_TRIGGER),	     SIZE(CT_IOC_WATERMARK),	SIZE(CT_IOC_LIMITS),
+	SIZE(CT_IOC_GET_LIMITS),     SIZE(CT_IOC_DEFINE),	SIZE(CT_IOC_GET_DEFINE),
+	SIZE(CT_IOC_STRING),	     SIZE(CT_IOC_GET_STRING),	SIZE(CT_IOC_THREADBUF),
+	SIZE(CT_IOC_THREADBUF_READ), SIZE(CT_IOC_CLOCK),	SIZE(CT_IOC_GET_PROBE),
 };
 #undef SIZE
 
-static long struct_ioctl(struct file *file, unsigned int nr, void __user *user)
+static long chardev_struct_ioctl(struct file *file, unsigned int nr, void __user *user)
 {
 	size_t known = nr < ARRAY_SIZE(arg_sizes) ? arg_sizes[nr] : 0;
 	union ct_arg *arg;
@@ -604,7 +604,7 @@ static long struct_ioctl(struct file *file, unsigned int nr, void __user *user)
 	err = copy_struct_from_user(arg, known, user, size);
 	arg->size = size;
 	if (!err)
-		err = do_ioctl(file, nr, arg);
+		err = chardev_do_ioctl(file, nr, arg);
 	/* EBUSY tells whose session it is. */
 	if ((!err || err == -EBUSY || err == -ENOSPC) &&
 	    copy_to_user(user, arg, min_t(size_t, size, known)))
@@ -613,7 +613,7 @@ static long struct_ioctl(struct file *file, unsigned int nr, void __user *user)
 	return err;
 }
 
-static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long chardev_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 	unsigned int nr = _IOC_NR(cmd);
@@ -627,33 +627,33 @@ static long ct_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 	switch (cmd) {
 	case CT_IOC_STOP:
-		return stop(file, file->private_data);
+		return chardev_stop(file, file->private_data);
 	case CT_IOC_PROBE_ARM:
-		return probes(file, nr, NULL);
+		return chardev_probes(file, nr, NULL);
 	case CT_IOC_PAUSE:
 	case CT_IOC_RESUME:
-		return configure(file, nr, NULL);
+		return chardev_configure(file, nr, NULL);
 	case CT_IOC_FLUSH:
 		return file->f_mode & FMODE_READ ? ct_session_flush() : -EBADF;
 	case CT_IOC_READ_DONE:
-		return file->f_mode & FMODE_READ ? seen(file->private_data) : -EBADF;
+		return file->f_mode & FMODE_READ ? chardev_seen(file->private_data) : -EBADF;
 	}
-	return struct_ioctl(file, nr, user);
+	return chardev_struct_ioctl(file, nr, user);
 }
 
 static const struct file_operations ct_fops = {
 	.owner = THIS_MODULE,
-	.open = ct_open,
-	.release = ct_release,
-	.read = ct_read,
-	.poll = ct_poll,
-	.mmap = ct_mmap,
-	.unlocked_ioctl = ct_ioctl,
+	.open = chardev_open,
+	.release = chardev_release,
+	.read = chardev_read,
+	.poll = chardev_poll,
+	.mmap = chardev_mmap,
+	.unlocked_ioctl = chardev_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
 /*
- * Anyone may open it for writing markers; who may read is decided in ct_open(), for
+ * Anyone may open it for writing markers; who may read is decided in chardev_open(), for
  * the mode knows nothing of capabilities.  The udev rule gives it a group.
  */
 static struct miscdevice ct_device = {

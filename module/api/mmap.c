@@ -32,8 +32,8 @@ int ct_map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writa
 	return err;
 }
 
-static int map_cpu(struct file *file, struct vm_area_struct *vma,
-		   struct ct_session_state *s, u64 offset, bool *data)
+static int mmap_map_cpu(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
+			u64 offset, bool *data)
 {
 	u64 cpu = (offset >> 32) - 1;
 	struct ct_ring *r;
@@ -56,11 +56,11 @@ static int map_cpu(struct file *file, struct vm_area_struct *vma,
 }
 
 int ct_session_mmap(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
-	   bool *data)
+		    bool *data)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 
 	if (offset == CT_MMAP_FACTS)
 		return ct_map_pages(vma, s->facts, PAGE_SIZE, false);
-	return map_cpu(file, vma, s, offset, data);
+	return mmap_map_cpu(file, vma, s, offset, data);
 }

@@ -23,6 +23,6 @@ int ct_map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writa
  * Called with the mmap lock held for writing.  0, -EINVAL, -EPERM, -ENOMEM.
  */
 int ct_session_mmap(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
-	   bool *data);
+		    bool *data);
 
 #endif

@@ -54,7 +54,7 @@ static unsigned int restarts;
 static bool running;
 
 /* The counter and the clock at one moment, as near as five tries get. */
-static void take_pair(struct pair *p)
+static void clock_take_pair(struct pair *p)
 {
 	u64 before, ns, after, best = U64_MAX;
 	unsigned long flags;
@@ -78,7 +78,7 @@ static void take_pair(struct pair *p)
  * 0 if there is none that could be used: the division must not overflow, nor what readers
  * make of it, for which it stays below 2^40.  The counter has gone forward.
  */
-static u64 slope(const struct pair *from, const struct pair *to)
+static u64 clock_slope(const struct pair *from, const struct pair *to)
 {
 	u64 ns = to->ns - from->ns, tsc = to->tsc - from->tsc;
 
@@ -87,17 +87,17 @@ static u64 slope(const struct pair *from, const struct pair *to)
 	return mul_u64_u64_div_u64(ns, 1ull << 32, tsc);
 }
 
-static u64 ticks(u64 ns, u64 mult)
+static u64 clock_ticks(u64 ns, u64 mult)
 {
 	return mul_u64_u64_div_u64(ns, 1ull << 32, mult);
 }
 
-static u64 line_at(const struct ct_clock_segment *l, u64 tsc)
+static u64 clock_line_at(const struct ct_clock_segment *l, u64 tsc)
 {
 	return l->ns + (s64)(tsc - l->tsc) * (s64)l->mult / (1ll << 32);
 }
 
-static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
+static void clock_publish(u64 tsc, u64 ns, u64 until, u64 mult)
 {
 	struct ct_clock_segment *l;
 
@@ -105,11 +105,17 @@ static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
 	if (!++lines)
 		lines = CT_CLOCK_SEGMENTS;
 	l = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
-	*l = (struct ct_clock_segment) {
-		.tsc = tsc, .ns = ns, .until = until, .mult = mult,
+	*l = (struct ct_clock_segment){
+		.tsc = tsc,
+		.ns = ns,
+		.until = until,
+		.mult = mult,
 	};
-	own[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_own) {
-		.tsc = tsc, .ns = ns, .mult = mult, .limit = CT_CLOCK_VALID_SPANS * (until - tsc),
+	own[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_own){
+		.tsc = tsc,
+		.ns = ns,
+		.mult = mult,
+		.limit = CT_CLOCK_VALID_SPANS * (until - tsc),
 	};
 	/* The line before its number: pairs with the readers' acquire. */
 	smp_store_release(&ct_clock_page->newest, lines);
@@ -117,7 +123,7 @@ static void publish(u64 tsc, u64 ns, u64 until, u64 mult)
 	smp_store_release(&ct_clock_own, &own[lines % CT_CLOCK_SEGMENTS]);
 }
 
-static void publish_none(void)
+static void clock_publish_none(void)
 {
 	smp_store_release(&ct_clock_page->newest, 0);
 	WRITE_ONCE(ct_clock_own, &none);
@@ -144,12 +150,12 @@ u64 ct_clock_ns_slow(void)
 }
 
 /* No line any more: what readers hold ends by itself. */
-static void begin_anew(void)
+static void clock_begin_anew(void)
 {
-	publish_none();
+	clock_publish_none();
 	/* The one before the first has no time in which it is valid. */
-	ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_segment) {};
-	take_pair(&base);
+	ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS] = (struct ct_clock_segment){};
+	clock_take_pair(&base);
 	middle = base;
 }
 
@@ -157,7 +163,7 @@ static void begin_anew(void)
  * The kernel's own judgement: it marks a counter that stops in idle, changes its rate
  * or differs between CPUs.  That the line keeps to the clock is looked at besides.
  */
-static bool usable(void)
+static bool clock_usable(void)
 {
 	return wanted && boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 }
@@ -166,7 +172,7 @@ static bool usable(void)
  * The next line, from the last one to where the clock will be at its end.  -ESTALE: the
  * last is used up, for this machine stood still so long; -ERANGE: the counter strayed.
  */
-static int next_line(const struct pair *now)
+static int clock_next_line(const struct pair *now)
 {
 	const struct ct_clock_segment *last = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
 	u64 mult, ahead, length, begin, ns;
@@ -175,14 +181,14 @@ static int next_line(const struct pair *now)
 	/* It began anew: a suspend in which it had no power, another machine's. */
 	if ((s64)(now->tsc - base.tsc) <= 0)
 		return -ESTALE;
-	mult = slope(&base, now);
+	mult = clock_slope(&base, now);
 	if (!mult)
 		return -ERANGE;
-	ahead = ticks(AHEAD_NS, mult);
-	length = ticks(LINE_NS, mult);
+	ahead = clock_ticks(AHEAD_NS, mult);
+	length = clock_ticks(LINE_NS, mult);
 	begin = now->tsc + ahead;
 	if (!ct_clock_page->newest) {
-		publish(begin, now->ns + (ahead * mult >> 32), begin + length, mult);
+		clock_publish(begin, now->ns + (ahead * mult >> 32), begin + length, mult);
 		return 0;
 	}
 	if (begin < last->until)
@@ -190,17 +196,17 @@ static int next_line(const struct pair *now)
 	/* Nobody uses it any more (a suspend, a host that slept). */
 	if (now->tsc - last->tsc >= CT_CLOCK_VALID_SPANS * (last->until - last->tsc) - ahead)
 		return -ESTALE;
-	ns = line_at(last, begin);
-	error = now->ns - line_at(last, now->tsc);
+	ns = clock_line_at(last, begin);
+	error = now->ns - clock_line_at(last, now->tsc);
 	if (error > (s64)ERROR_NS || error < -(s64)ERROR_NS)
 		return -ERANGE;
 	error = now->ns + ((begin - now->tsc) * mult >> 32) - ns;
-	publish(begin, ns, begin + length, mult + div64_s64(error * (1ll << 32), length));
+	clock_publish(begin, ns, begin + length, mult + div64_s64(error * (1ll << 32), length));
 	return 0;
 }
 
 /* The work's next turn: a little before the newest line ends. */
-static u64 next_turn(const struct pair *now)
+static u64 clock_next_turn(const struct pair *now)
 {
 	const struct ct_clock_segment *l = &ct_clock_page->segment[lines % CT_CLOCK_SEGMENTS];
 	s64 left = (s64)(l->until - now->tsc);
@@ -209,27 +215,27 @@ static u64 next_turn(const struct pair *now)
 	return max_t(s64, left - LINE_NS / 4, LINE_NS / 10);
 }
 
-static void keep_going(struct work_struct *unused)
+static void clock_keep_going(struct work_struct *unused)
 {
 	struct pair now;
 	u64 delay = FIRST_NS;
 	int err;
 
-	take_pair(&now);
-	if (!usable()) {
-		publish_none();
+	clock_take_pair(&now);
+	if (!clock_usable()) {
+		clock_publish_none();
 		static_branch_disable(&ct_clock_usable);
 		return;
 	}
-	err = next_line(&now);
+	err = clock_next_line(&now);
 	if (!err) {
 		if (now.ns - middle.ns > BASE_NS) {
 			base = middle;
 			middle = now;
 		}
-		delay = next_turn(&now);
+		delay = clock_next_turn(&now);
 	} else {
-		begin_anew();
+		clock_begin_anew();
 		/* Who comes late may do so as often as it likes. */
 		if (err == -ERANGE && ++restarts > RESTARTS)
 			return;
@@ -241,14 +247,14 @@ void ct_clock_start(void)
 {
 	if (running)
 		return;
-	if (!usable()) {
+	if (!clock_usable()) {
 		static_branch_disable(&ct_clock_usable);
 		return;
 	}
 	static_branch_enable(&ct_clock_usable);
 	running = true;
 	restarts = 0;
-	begin_anew();
+	clock_begin_anew();
 	queue_delayed_work(system_highpri_wq, &work, nsecs_to_jiffies(FIRST_NS));
 }
 
@@ -258,7 +264,7 @@ void ct_clock_stop(void)
 		return;
 	running = false;
 	cancel_delayed_work_sync(&work);
-	publish_none();
+	clock_publish_none();
 }
 
 /* ---------------------------------------------------------- the mapping ---- */
@@ -296,7 +302,7 @@ int ct_clock_init(void)
 		return -ENOMEM;
 	ct_clock_page->magic = CT_MAGIC;
 	ct_clock_page->abi = CT_ABI_VERSION;
-	INIT_DELAYED_WORK(&work, keep_going);
+	INIT_DELAYED_WORK(&work, clock_keep_going);
 	return 0;
 }
 

@@ -93,14 +93,14 @@ void ct_ring_publish_again(struct ct_ring *r)
 	} while (local64_read(&r->head) != head);
 }
 
-static void lose(struct ct_ring *r, enum ct_lost reason, u32 records)
+static void ring_lose(struct ct_ring *r, enum ct_lost reason, u32 records)
 {
 	local64_add(records, ct_counter(&r->status->lost[reason]));
 	ct_ring_leave(r, r->status);
 }
 
 /* A time stamp not below any that this ring gave out before. */
-static inline bool stamp_take(struct ct_ring *r, u64 *stamp)
+static inline bool ring_stamp_take(struct ct_ring *r, u64 *stamp)
 {
 	u64 last = local64_read(&r->stamp);
 	u64 now = ct_clock_ns();
@@ -123,7 +123,7 @@ u64 ct_ring_consumed(struct ct_ring *r)
 }
 
 /* May the packet that begins at start be written?  Else why not. */
-static int packet_allowed(struct ct_ring *r, u64 start)
+static int ring_packet_allowed(struct ct_ring *r, u64 start)
 {
 	u64 end = start + r->subbuf_size;
 
@@ -137,7 +137,7 @@ static int packet_allowed(struct ct_ring *r, u64 start)
 }
 
 /* Tell readers that the packet which the one at start replaces is going. */
-static void give_up_oldest(struct ct_ring *r, u64 start)
+static void ring_give_up_oldest(struct ct_ring *r, u64 start)
 {
 	u64 end = start + r->subbuf_size;
 	local64_t *oldest = ct_counter(&r->status->oldest);
@@ -159,7 +159,7 @@ static void give_up_oldest(struct ct_ring *r, u64 start)
 	smp_wmb();
 }
 
-static void packet_close(struct ct_ring *r, u64 head, u64 stamp)
+static void ring_packet_close(struct ct_ring *r, u64 head, u64 stamp)
 {
 	u64 begin = head & ~(u64)(r->subbuf_size - 1);
 	struct ct_packet *p = (void *)(r->data + (begin & r->mask));
@@ -173,7 +173,7 @@ static void packet_close(struct ct_ring *r, u64 head, u64 stamp)
 	p->lost = lost;
 }
 
-static void packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
+static void ring_packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
 {
 	struct ct_packet *p = (void *)(r->data + (start & r->mask));
 
@@ -197,12 +197,12 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 	int why;
 
 	if (r->nest > CT_NEST_MAX) {
-		lose(r, CT_LOST_NESTED, records);
+		ring_lose(r, CT_LOST_NESTED, records);
 		return room;
 	}
 	for (;;) {
 		old = local64_read(&r->head);
-		if (!stamp_take(r, &room.stamp))
+		if (!ring_stamp_take(r, &room.stamp))
 			continue;
 		offset = old & (r->subbuf_size - 1);
 		if (offset && offset + size < r->subbuf_size) {
@@ -213,12 +213,12 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 			break;
 		}
 		start = old - offset + (old ? r->subbuf_size : 0);
-		why = packet_allowed(r, start);
+		why = ring_packet_allowed(r, start);
 		if (why) {
-			lose(r, why - 1, records);
+			ring_lose(r, why - 1, records);
 			return room;
 		}
-		give_up_oldest(r, start);
+		ring_give_up_oldest(r, start);
 		/* Before anything is charged to the packet that takes this one's place. */
 		ct_limit_release(container_of(r, struct ct_cpu, ring));
 		new = start + CT_PACKET_HEAD + size;
@@ -227,8 +227,8 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 		if (!ct_local64_replace(&r->head, old, new))
 			continue;
 		if (old)
-			packet_close(r, old, room.stamp);
-		packet_open(r, start, room.stamp, before);
+			ring_packet_close(r, old, room.stamp);
+		ring_packet_open(r, start, room.stamp, before);
 		room.at = r->data + ((start + CT_PACKET_HEAD) & r->mask);
 		break;
 	}

@@ -93,7 +93,7 @@ static inline local64_t *ct_counter(u64 *p)
  * Inline down to the two compare-and-exchanges, since every record goes this way.
  */
 static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, u32 size,
-						      u32 records)
+							     u32 records)
 {
 	u64 old, last, now;
 

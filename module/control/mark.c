@@ -59,7 +59,7 @@ struct marks {
 static DEFINE_PER_CPU(u64[CT_MARK_MAX / sizeof(u64)], scratch);
 
 /* Bytes that they take in the ring. */
-static __always_inline u32 ring_size(struct marks m)
+static __always_inline u32 mark_ring_size(struct marks m)
 {
 	return m.size + m.count * (sizeof(struct ct_cpu_record) - sizeof(struct ct_mark_head));
 }
@@ -68,7 +68,7 @@ static __always_inline u32 ring_size(struct marks m)
  * May a mark begin with this word?  Returns the word for our copy, or 0; *text: the
  * payload's size depends on what is in it.
  */
-static __always_inline u64 check_word(u64 word, bool *text)
+static __always_inline u64 mark_check_word(u64 word, bool *text)
 {
 	const struct ct_class *c = ct_class_find(WORD_CLASS(word));
 	u32 size = WORD_SIZE(word);
@@ -91,7 +91,7 @@ static __always_inline u64 check_word(u64 word, bool *text)
  * Word by word: arrays are short, and a string instruction takes long to begin.
  * Marks of one kind mostly come together, so what a first word says is asked once.
  */
-static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size, bool *text)
+static __always_inline int mark_copy_marks(u64 *to, const u64 __user *from, u32 size, bool *text)
 {
 	const u64 __user *last;
 	u64 checked = 0, ours = 0;
@@ -103,7 +103,7 @@ static __always_inline int copy_marks(u64 *to, const u64 __user *from, u32 size,
 		ct_copy_user_word(&to[0], &from[0], fault);
 		if (to[0] != checked) {
 			checked = to[0];
-			ours = check_word(checked, text);
+			ours = mark_check_word(checked, text);
 			if (!ours)
 				return -EINVAL;
 			bytes = WORD_SIZE(checked);
@@ -134,7 +134,7 @@ fault:
 }
 
 /* The sizes of texts, which need all that was copied. */
-static noinline bool texts_fit(const u64 *at, u32 size)
+static noinline bool mark_texts_fit(const u64 *at, u32 size)
 {
 	const u64 *end = at + size / sizeof(u64);
 	u32 payload;
@@ -150,7 +150,7 @@ static noinline bool texts_fit(const u64 *at, u32 size)
 }
 
 /* Leave only what the filter lets through: what it says is asked once. */
-static noinline struct marks apply_filter(u64 *to, u32 size)
+static noinline struct marks mark_apply_filter(u64 *to, u32 size)
 {
 	const u64 *from = to, *end = to + size / sizeof(u64);
 	struct marks left = {};
@@ -169,7 +169,7 @@ static noinline struct marks apply_filter(u64 *to, u32 size)
 }
 
 /* What the module knows better than the program. */
-static __always_inline void stamp_payload(u64 *payload, u64 what)
+static __always_inline void mark_stamp_payload(u64 *payload, u64 what)
 {
 	if (likely(what == CT_MARK_UID))
 		*(u32 *)payload = __kuid_val(current_uid());
@@ -178,8 +178,8 @@ static __always_inline void stamp_payload(u64 *payload, u64 what)
 }
 
 /* The marks into the ring at to; op: for those that have none. */
-static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
-				      u64 stamp, u8 flags)
+static __always_inline void mark_put_marks(u64 *to, u64 *from, u32 size, u64 op, u64 stamp,
+					   u8 flags)
 {
 	const u64 *end = (const void *)from + size, *last;
 	u64 word, kind = 0, head = 0, depth_flags = 0, duration, stamped = 0;
@@ -205,7 +205,7 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 		to[3] = duration;
 		to[4] = from[RESULT];
 		if (stamped)
-			stamp_payload(&from[MARK_WORDS], stamped);
+			mark_stamp_payload(&from[MARK_WORDS], stamped);
 		to += RECORD_WORDS;
 		for (from += MARK_WORDS; from <= last; to += 4, from += 4) {
 			to[0] = from[0];
@@ -222,19 +222,19 @@ static __always_inline void put_marks(u64 *to, u64 *from, u32 size, u64 op,
 }
 
 /* Checked marks, written.  Returns their time; 0: not written. */
-static __always_inline u64 write_marks(struct ct_cpu *cpu, u64 *at, struct marks m, u8 flags)
+static __always_inline u64 mark_write_marks(struct ct_cpu *cpu, u64 *at, struct marks m, u8 flags)
 {
 	struct ct_reservation room;
 
 	if (static_branch_unlikely(&ct_filtering)) {
-		m = apply_filter(at, m.size);
+		m = mark_apply_filter(at, m.size);
 		if (!m.count)
 			return 0;
 	}
-	room = ct_record_reserve(cpu, ring_size(m), ct_who(current), true, m.count);
+	room = ct_record_reserve(cpu, mark_ring_size(m), ct_who(current), true, m.count);
 	if (unlikely(!room.at))
 		return 0;
-	put_marks(room.at, at, m.size, ct_ring_op(&cpu->ring, m.count), room.stamp, flags);
+	mark_put_marks(room.at, at, m.size, ct_ring_op(&cpu->ring, m.count), room.stamp, flags);
 	ct_record_done(cpu, m.count);
 	return room.stamp;
 }
@@ -243,29 +243,29 @@ static __always_inline u64 write_marks(struct ct_cpu *cpu, u64 *at, struct marks
  * One mark of a call's begin, whose op and begin its end will want: also where the
  * filter or a full ring keeps it out.
  */
-static __always_inline void write_begin(struct ct_cpu *cpu, u64 *at, struct marks m)
+static __always_inline void mark_write_begin(struct ct_cpu *cpu, u64 *at, struct marks m)
 {
 	u64 stamp;
 
 	if (!at[OP])
 		at[OP] = ct_ring_op(&cpu->ring, 1);
-	stamp = write_marks(cpu, at, m, CT_F_BEGIN);
+	stamp = mark_write_marks(cpu, at, m, CT_F_BEGIN);
 	at[BEGIN] = stamp ? : ct_clock_ns();
 }
 
-/* What copy_marks() has left at at, checked to the end and written. */
-static __always_inline long take(u64 *at, struct marks m, bool text, bool begin)
+/* What mark_copy_marks() has left at at, checked to the end and written. */
+static __always_inline long mark_take(u64 *at, struct marks m, bool text, bool begin)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 
-	if (unlikely(ring_size(m) > CT_RECORD_MAX || (begin && m.count != 1) ||
-		     (text && !texts_fit(at, m.size))))
+	if (unlikely(mark_ring_size(m) > CT_RECORD_MAX || (begin && m.count != 1) ||
+		     (text && !mark_texts_fit(at, m.size))))
 		return -EINVAL;
 	if (likely(cpu)) {
 		if (begin)
-			write_begin(cpu, at, m);
+			mark_write_begin(cpu, at, m);
 		else
-			write_marks(cpu, at, m, 0);
+			mark_write_marks(cpu, at, m, 0);
 	}
 	return 0;
 }
@@ -281,9 +281,9 @@ static noinline long mark_slow(void __user *user, u32 size, bool begin)
 		return PTR_ERR(buf);
 	preempt_disable_notrace();
 	/* In place, so that it is checked as any. */
-	err = copy_marks(buf, (const u64 __force __user *)buf, size, &text);
+	err = mark_copy_marks(buf, (const u64 __force __user *)buf, size, &text);
 	if (err > 0)
-		err = take(buf, (struct marks){ size, err }, text, begin);
+		err = mark_take(buf, (struct marks){ size, err }, text, begin);
 	preempt_enable_notrace();
 	((struct ct_mark_head *)buf)->reserved = 0;
 	if (!err && begin && copy_to_user(user, buf, sizeof(struct ct_mark_head)))
@@ -294,9 +294,9 @@ static noinline long mark_slow(void __user *user, u32 size, bool begin)
 
 /*
  * An array into the scratch, with preemption disabled from then on: the number of
- * marks, or as copy_marks() says and preemption as it was.
+ * marks, or as mark_copy_marks() says and preemption as it was.
  */
-static __always_inline int fetch(u64 **at, void __user *user, u32 size, bool *text)
+static __always_inline int mark_fetch(u64 **at, void __user *user, u32 size, bool *text)
 {
 	int count = -EFAULT;
 
@@ -306,7 +306,7 @@ static __always_inline int fetch(u64 **at, void __user *user, u32 size, bool *te
 		pagefault_disable();
 	*at = this_cpu_ptr(scratch);
 	if (likely(user_access_begin(user, size))) {
-		count = copy_marks(*at, user, size, text);
+		count = mark_copy_marks(*at, user, size, text);
 		user_access_end();
 	}
 	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
@@ -329,10 +329,10 @@ static __always_inline long mark_copied(void __user *user, u32 size, struct ct_m
 
 	if (size % 8 || size > CT_MARK_MAX)
 		return -EINVAL;
-	count = fetch(&at, user, size, &text);
+	count = mark_fetch(&at, user, size, &text);
 	if (unlikely(count <= 0))
 		return count;
-	err = take(at, (struct marks){ size, count }, text, head);
+	err = mark_take(at, (struct marks){ size, count }, text, head);
 	/* Out of the scratch while it is ours. */
 	if (head)
 		*head = *(struct ct_mark_head *)at;
@@ -376,7 +376,7 @@ struct alike {
 };
 
 /* False where they are not alike, or not all there. */
-static __always_inline bool look(struct alike *a, const u64 __user *from, u32 size)
+static __always_inline bool mark_look(struct alike *a, const u64 __user *from, u32 size)
 {
 	const u64 __user *end = (const void __user *)from + size;
 	/* Before user memory is open: a kernel that checks preemption calls a function. */
@@ -407,8 +407,8 @@ out:
 }
 
 /* Straight into the ring.  False at a fault. */
-static __always_inline bool put_alike(u64 *to, const u64 __user *from, u32 size,
-				      struct alike a, u64 op, u64 stamp)
+static __always_inline bool mark_put_alike(u64 *to, const u64 __user *from, u32 size,
+					   struct alike a, u64 op, u64 stamp)
 {
 	const u64 __user *end = (const void __user *)from + size;
 	u64 head = CT_STAMP(stamp, WORD_CLASS(a.word));
@@ -453,7 +453,7 @@ fault:
 }
 
 /* What was reserved and can't be given back: marks of which nothing is known. */
-static noinline void put_empty(u64 *to, struct alike a, u64 op, u64 stamp)
+static noinline void mark_put_empty(u64 *to, struct alike a, u64 op, u64 stamp)
 {
 	u32 words = WORD_SIZE(a.word) / sizeof(u64) - MARK_WORDS + RECORD_WORDS;
 
@@ -467,7 +467,7 @@ static noinline void put_empty(u64 *to, struct alike a, u64 op, u64 stamp)
 }
 
 /* The uid into each of so many bytes of records. */
-static __always_inline void put_uid(void *rec, u32 bytes, struct alike a)
+static __always_inline void mark_put_uid(void *rec, u32 bytes, struct alike a)
 {
 	u32 stride = WORD_SIZE(a.word) - sizeof(struct ct_mark_head) +
 		     sizeof(struct ct_cpu_record);
@@ -488,24 +488,24 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 	struct alike a;
 	u64 op;
 
-	if (!look(&a, user, size))
+	if (!mark_look(&a, user, size))
 		return false;
 	m.count = a.count;
-	if (unlikely(ring_size(m) > CT_RECORD_MAX))
+	if (unlikely(mark_ring_size(m) > CT_RECORD_MAX))
 		return false;
 	/* Not within limits, for those keep books of what is reserved. */
 	ct_record_tell(cpu, ct_who(current));
-	room = ct_ring_reserve(&cpu->ring, ring_size(m), m.count);
+	room = ct_ring_reserve(&cpu->ring, mark_ring_size(m), m.count);
 	if (unlikely(!room.at))
 		return true;
 	op = ct_ring_op(&cpu->ring, m.count);
-	if (unlikely(!put_alike(room.at, user, size, a, op, room.stamp))) {
-		if (ct_ring_cancel(&cpu->ring, room.at, ring_size(m)))
+	if (unlikely(!mark_put_alike(room.at, user, size, a, op, room.stamp))) {
+		if (ct_ring_cancel(&cpu->ring, room.at, mark_ring_size(m)))
 			return false;
-		put_empty(room.at, a, op, room.stamp);
+		mark_put_empty(room.at, a, op, room.stamp);
 	}
 	if (a.uid_first)
-		put_uid(room.at, ring_size(m), a);
+		mark_put_uid(room.at, mark_ring_size(m), a);
 	ct_record_done(cpu, m.count);
 	return true;
 }

@@ -37,7 +37,7 @@ DEFINE_STATIC_KEY_FALSE(ct_filtering);
 static struct rule __rcu *now;
 static struct tracepoint *fork_point, *exit_point;
 
-static bool any_uid(const struct rule *r, struct task_struct *task)
+static bool filter_any_uid(const struct rule *r, struct task_struct *task)
 {
 	u32 i, uid;
 
@@ -53,7 +53,7 @@ static bool any_uid(const struct rule *r, struct task_struct *task)
 	return false;
 }
 
-static bool any_comm(const struct rule *r, const struct task_struct *task)
+static bool filter_any_comm(const struct rule *r, const struct task_struct *task)
 {
 	u32 i;
 
@@ -63,7 +63,7 @@ static bool any_comm(const struct rule *r, const struct task_struct *task)
 	return !r->arg.comms;
 }
 
-static bool any_cgroup(const struct rule *r, struct task_struct *task)
+static bool filter_any_cgroup(const struct rule *r, struct task_struct *task)
 {
 	struct cgroup *mine;
 	bool any = false;
@@ -80,9 +80,9 @@ static bool any_cgroup(const struct rule *r, struct task_struct *task)
 }
 
 /* The parts that are looked at after the pid. */
-static noinline bool any_other(const struct rule *r, struct task_struct *task)
+static noinline bool filter_any_other(const struct rule *r, struct task_struct *task)
 {
-	return any_uid(r, task) && any_comm(r, task) && any_cgroup(r, task);
+	return filter_any_uid(r, task) && filter_any_comm(r, task) && filter_any_cgroup(r, task);
 }
 
 bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
@@ -99,12 +99,12 @@ bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 		return true;
 	if (context || (r->pids && !test_bit(task->tgid, r->pids)))
 		return false;
-	return any_other(r, task);
+	return filter_any_other(r, task);
 }
 
 /* --------------------------------------------- processes come and go ------- */
 
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+static void filter_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	const struct rule *r;
 
@@ -119,7 +119,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 }
 
 /* The process, not one of its threads: its last one is gone. */
-static void process_exited(struct task_struct *task)
+static void filter_process_exited(struct task_struct *task)
 {
 	const struct rule *r;
 
@@ -133,12 +133,12 @@ static void process_exited(struct task_struct *task)
 }
 
 /* sched_process_free: (task); by then the pid can't be seen in a record. */
-static void on_free(void *data, struct task_struct *task)
+static void filter_on_free(void *data, struct task_struct *task)
 {
-	process_exited(task);
+	filter_process_exited(task);
 }
 
-static void find_point(struct tracepoint *tp, void *data)
+static void filter_find_point(struct tracepoint *tp, void *data)
 {
 	if (!strcmp(tp->name, "sched_process_fork"))
 		fork_point = tp;
@@ -146,37 +146,37 @@ static void find_point(struct tracepoint *tp, void *data)
 		exit_point = tp;
 }
 
-static int follow_children(void)
+static int filter_follow_children(void)
 {
 	int err;
 
-	for_each_kernel_tracepoint(find_point, NULL);
+	for_each_kernel_tracepoint(filter_find_point, NULL);
 	if (!fork_point || !exit_point)
 		return -EOPNOTSUPP;
-	err = tracepoint_probe_register(fork_point, on_fork, NULL);
+	err = tracepoint_probe_register(fork_point, filter_on_fork, NULL);
 	if (err)
 		return err;
-	err = tracepoint_probe_register(exit_point, on_free, NULL);
+	err = tracepoint_probe_register(exit_point, filter_on_free, NULL);
 	if (err)
-		tracepoint_probe_unregister(fork_point, on_fork, NULL);
+		tracepoint_probe_unregister(fork_point, filter_on_fork, NULL);
 	return err;
 }
 
-static void forget_children(void)
+static void filter_forget_children(void)
 {
-	tracepoint_probe_unregister(fork_point, on_fork, NULL);
-	tracepoint_probe_unregister(exit_point, on_free, NULL);
+	tracepoint_probe_unregister(fork_point, filter_on_fork, NULL);
+	tracepoint_probe_unregister(exit_point, filter_on_free, NULL);
 	tracepoint_synchronize_unregister();
 }
 
-static bool follows(const struct rule *r)
+static bool filter_follows(const struct rule *r)
 {
 	return r && r->pids && r->arg.flags & CT_FILTER_CHILDREN;
 }
 
 /* ----------------------------------------------------------- rules --------- */
 
-static void rule_free(struct rule *r)
+static void filter_rule_free(struct rule *r)
 {
 	u32 i;
 
@@ -189,7 +189,7 @@ static void rule_free(struct rule *r)
 	kfree(r);
 }
 
-static struct rule *rule_make(const struct ct_filter *f)
+static struct rule *filter_rule_make(const struct ct_filter *f)
 {
 	struct rule *r;
 	u32 i;
@@ -233,11 +233,11 @@ static struct rule *rule_make(const struct ct_filter *f)
 	}
 	return r;
 fail:
-	rule_free(r);
+	filter_rule_free(r);
 	return ERR_PTR(err);
 }
 
-static void rule_replace(struct rule *new)
+static void filter_rule_replace(struct rule *new)
 {
 	struct rule *old = rcu_dereference_protected(now,
 						     lockdep_is_held(&ct_session_lock));
@@ -247,10 +247,10 @@ static void rule_replace(struct rule *new)
 		static_branch_enable(&ct_filtering);
 	else if (!new && old)
 		static_branch_disable(&ct_filtering);
-	if (follows(old))
-		forget_children();
+	if (filter_follows(old))
+		filter_forget_children();
 	synchronize_rcu();
-	rule_free(old);
+	filter_rule_free(old);
 }
 
 int ct_filter_set(const struct ct_filter *f)
@@ -265,21 +265,21 @@ int ct_filter_set(const struct ct_filter *f)
 		ct_filter_clear();
 		return 0;
 	}
-	r = rule_make(f);
+	r = filter_rule_make(f);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	/* Registered twice, a tracepoint's function is refused: old first. */
 	old = rcu_dereference_protected(now, lockdep_is_held(&ct_session_lock));
-	if (follows(r) && !follows(old)) {
-		err = follow_children();
+	if (filter_follows(r) && !filter_follows(old)) {
+		err = filter_follow_children();
 		if (err) {
-			rule_free(r);
+			filter_rule_free(r);
 			return err;
 		}
 	}
-	if (follows(r) && follows(old))
+	if (filter_follows(r) && filter_follows(old))
 		old->arg.flags &= ~CT_FILTER_CHILDREN;	/* they stay for r */
-	rule_replace(r);
+	filter_rule_replace(r);
 	return 0;
 }
 
@@ -299,5 +299,5 @@ void ct_filter_clear(void)
 {
 	lockdep_assert_held(&ct_session_lock);
 	if (rcu_access_pointer(now))
-		rule_replace(NULL);
+		filter_rule_replace(NULL);
 }

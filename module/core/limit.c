@@ -61,40 +61,40 @@ struct ct_limit {
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
 
-static u32 slot_of(const struct ct_limit *l, u32 key)
+static u32 limit_slot_of(const struct ct_limit *l, u32 key)
 {
 	return hash_32(key ^ l->seed, SLOT_BITS);
 }
 
-static u32 slot_of_current(const struct ct_limit *l)
+static u32 limit_slot_of_current(const struct ct_limit *l)
 {
 	u32 flags = READ_ONCE(l->arg.flags);
 
 	if (flags & CT_LIMIT_PROCESS)
-		return slot_of(l, current->tgid);
+		return limit_slot_of(l, current->tgid);
 	if (flags & CT_LIMIT_CGROUP)
-		return slot_of(l, cgroup_id(task_dfl_cgroup(current)));
-	return slot_of(l, __kuid_val(current_uid()));
+		return limit_slot_of(l, cgroup_id(task_dfl_cgroup(current)));
+	return limit_slot_of(l, __kuid_val(current_uid()));
 }
 
 /* Its cgroup and its user may change meanwhile: what they were is kept by RCU. */
-static u32 slot_of_task(const struct ct_limit *l, struct task_struct *task)
+static u32 limit_slot_of_task(const struct ct_limit *l, struct task_struct *task)
 {
 	u32 flags = READ_ONCE(l->arg.flags), slot;
 
 	if (flags & CT_LIMIT_PROCESS)
-		return slot_of(l, task->tgid);
+		return limit_slot_of(l, task->tgid);
 	rcu_read_lock();
 	if (flags & CT_LIMIT_CGROUP)
-		slot = slot_of(l, cgroup_id(task_dfl_cgroup(task)));
+		slot = limit_slot_of(l, cgroup_id(task_dfl_cgroup(task)));
 	else
-		slot = slot_of(l, __kuid_val(__task_cred(task)->uid));
+		slot = limit_slot_of(l, __kuid_val(__task_cred(task)->uid));
 	rcu_read_unlock();
 	return slot;
 }
 
 /* ns: the time that it is charged to. */
-static bool throttle(atomic64_t *paid, u64 cost, u64 ns)
+static bool limit_throttle(atomic64_t *paid, u64 cost, u64 ns)
 {
 	u64 now = ns << TIME_SHIFT, old, base;
 
@@ -109,12 +109,12 @@ static bool throttle(atomic64_t *paid, u64 cost, u64 ns)
 }
 
 /* Within the rates?  By itself: most sessions have none. */
-static noinline bool pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
+static noinline bool limit_pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
 {
 	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
 
-	return (!record_cost || throttle(&l->records[slot], records * record_cost, ns)) &&
-	       (!byte_cost || throttle(&l->bytes[slot], size * byte_cost, ns));
+	return (!record_cost || limit_throttle(&l->records[slot], records * record_cost, ns)) &&
+	       (!byte_cost || limit_throttle(&l->bytes[slot], size * byte_cost, ns));
 }
 
 void ct_limit_release(struct ct_cpu *cpu)
@@ -134,8 +134,8 @@ void ct_limit_release(struct ct_cpu *cpu)
 	}
 }
 
-static __always_inline bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size,
-				       u32 *charge)
+static __always_inline bool limit_take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size,
+					     u32 *charge)
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;
@@ -154,18 +154,18 @@ static __always_inline bool take_share(struct ct_cpu *cpu, s64 most, u32 slot, u
 	return true;
 }
 
-static __always_inline bool take(struct ct_cpu *cpu, struct ct_limit *l, u32 slot, u32 size,
-				 u32 records, u32 *charge)
+static __always_inline bool limit_take(struct ct_cpu *cpu, struct ct_limit *l, u32 slot, u32 size,
+				       u32 records, u32 *charge)
 {
 	u64 share = READ_ONCE(l->share);
 	enum ct_lost why = CT_LOST_RATE;
 
 	*charge = U32_MAX;
 	if (READ_ONCE(l->rated) &&
-	    !pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
+	    !limit_pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
 		goto lost;
 	why = CT_LOST_SHARE;
-	if (share && !take_share(cpu, share, slot, size, charge))
+	if (share && !limit_take_share(cpu, share, slot, size, charge))
 		goto lost;
 	return true;
 lost:
@@ -177,14 +177,14 @@ bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
-	return take(cpu, l, slot_of_current(l), size, records, charge);
+	return limit_take(cpu, l, limit_slot_of_current(l), size, records, charge);
 }
 
 bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
-	return take(cpu, l, slot_of_task(l, task), size, 1, charge);
+	return limit_take(cpu, l, limit_slot_of_task(l, task), size, 1, charge);
 }
 
 void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
@@ -206,20 +206,20 @@ void ct_limit_who(struct ct_producer *who)
 	rcu_read_unlock();
 }
 
-bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
-		  u32 size, u32 records)
+bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns, u32 size,
+		       u32 records)
 {
 	struct ct_limit *l = s->limit;
 	u32 flags = READ_ONCE(l->arg.flags);
 	u32 key = flags & CT_LIMIT_PROCESS ? who->pid :
 		  flags & CT_LIMIT_CGROUP ? (u32)who->cgroup : who->uid;
 
-	return !READ_ONCE(l->rated) || pay_rates(l, slot_of(l, key), size, records, ns);
+	return !READ_ONCE(l->rated) || limit_pay_rates(l, limit_slot_of(l, key), size, records, ns);
 }
 
 /* ---------------------------------------------- a session's limits --------- */
 
-static u64 share_bytes(const struct ct_session_state *s, u32 percent)
+static u64 limit_share_bytes(const struct ct_session_state *s, u32 percent)
 {
 	u64 ring = (u64)s->facts->subbuf_size * s->facts->subbuf_count;
 
@@ -242,7 +242,7 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 		return 0;
 	}
 	s->limit->arg.share = CT_SHARE_DEFAULT;
-	s->limit->share = share_bytes(s, CT_SHARE_DEFAULT);
+	s->limit->share = limit_share_bytes(s, CT_SHARE_DEFAULT);
 	for_each_possible_cpu(cpu) {
 		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count), CT_GFP_RING);
 		if (!sh)
@@ -262,14 +262,14 @@ void ct_limit_free(struct ct_session_state *s)
 	kfree(s->limit);
 }
 
-static bool any(const struct ct_limit *l)
+static bool limit_any(const struct ct_limit *l)
 {
 	return l->record_cost || l->byte_cost || l->share;
 }
 
 void ct_limit_begin(struct ct_session_state *s)
 {
-	s->limit->asked = any(s->limit);
+	s->limit->asked = limit_any(s->limit);
 	if (s->limit->asked)
 		static_branch_inc(&ct_limiting);
 }
@@ -303,7 +303,7 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	WRITE_ONCE(l->record_cost, arg->records ? div64_u64(SECOND, arg->records) : 0);
 	WRITE_ONCE(l->byte_cost, arg->bytes ? div64_u64(SECOND, arg->bytes) : 0);
 	WRITE_ONCE(l->rated, arg->records || arg->bytes);
-	WRITE_ONCE(l->share, share_bytes(s, share));
+	WRITE_ONCE(l->share, limit_share_bytes(s, share));
 	ct_limit_begin(s);
 	return 0;
 }

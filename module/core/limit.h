@@ -58,8 +58,8 @@ void ct_limit_who(struct ct_producer *who);
  *
  * Any context; the session may have ended.
  */
-bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns,
-		  u32 size, u32 records);
+bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns, u32 size,
+		       u32 records);
 
 /*
  * The life of a session's limits, all of it in process context.

@@ -11,7 +11,7 @@
 #include "core/power.h"
 #include "core/record.h"
 
-static void write_clock(void)
+static void power_write_clock(void)
 {
 	struct ct_cpu_record *rec;
 	struct ct_clock *clock;
@@ -36,18 +36,18 @@ static void write_clock(void)
 	preempt_enable_notrace();
 }
 
-static int on_power(struct notifier_block *nb, unsigned long event, void *data)
+static int power_on(struct notifier_block *nb, unsigned long event, void *data)
 {
 	switch (event) {
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		write_clock();
+		power_write_clock();
 	}
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block power = { .notifier_call = on_power };
+static struct notifier_block power = { .notifier_call = power_on };
 
 int ct_power_init(void)
 {

@@ -31,7 +31,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 
 	ct_traced_set(current->tgid);
 	if (*seen == process) {
-		cpu->reported = key;	/* another of its threads was here */
+		cpu->reported = key; /* another of its threads was here */
 		return;
 	}
 	if (static_branch_unlikely(&ct_limiting) &&

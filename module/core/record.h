@@ -77,8 +77,8 @@ struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u6
  * @task:	false outside a task
  * As ct_ring_reserve(), with ct_record_done() when they are written.
  */
-static __always_inline struct ct_reservation
-ct_record_reserve(struct ct_cpu *cpu, u32 size, u64 who, bool task, u32 records)
+static __always_inline struct ct_reservation ct_record_reserve(struct ct_cpu *cpu, u32 size,
+							       u64 who, bool task, u32 records)
 {
 	if (likely(task)) {
 		if (static_branch_unlikely(&ct_limiting))

@@ -54,7 +54,7 @@ u32 ct_registry_count(void)
 }
 
 /* One more: tell readers that map the facts page. */
-static void count_define(void)
+static void registry_count_define(void)
 {
 	struct ct_session_state *s;
 
@@ -66,7 +66,7 @@ static void count_define(void)
 	}
 }
 
-static struct ct_quota *quota_of(uid_t uid)
+static struct ct_quota *registry_quota_of(uid_t uid)
 {
 	struct ct_quota *q;
 
@@ -88,7 +88,7 @@ static const u8 type_size[] = {
 };
 
 /* A printable word, ended by a NUL inside its array. */
-static bool word_ok(const char *s, size_t room)
+static bool registry_word_ok(const char *s, size_t room)
 {
 	size_t i, len = strnlen(s, room);
 
@@ -104,7 +104,7 @@ static bool word_ok(const char *s, size_t room)
  * A name that every reader takes, so that one producer's class can't spoil a trace for all:
  * a word as in C, and no second one in its class.
  */
-static bool field_name_ok(const struct ct_define *def, u32 i)
+static bool registry_field_name_ok(const struct ct_define *def, u32 i)
 {
 	const char *s = def->fields[i].name;
 	size_t len = strnlen(s, sizeof(def->fields[i].name));
@@ -121,7 +121,7 @@ static bool field_name_ok(const struct ct_define *def, u32 i)
 	return true;
 }
 
-static enum ct_role role_of(const struct ct_define *def, const struct ct_field *f)
+static enum ct_role registry_role_of(const struct ct_define *def, const struct ct_field *f)
 {
 	static const struct {
 		const char *name;
@@ -151,20 +151,20 @@ static enum ct_role role_of(const struct ct_define *def, const struct ct_field *
 }
 
 /* Check what def says and work out the record's shape. */
-static int class_shape(struct ct_class *c)
+static int registry_class_shape(struct ct_class *c)
 {
 	const struct ct_define *def = &c->def;
 	u32 i, size, offset = 0;
 
-	if (!word_ok(def->name, sizeof(def->name)) ||
-	    !word_ok(def->symbol, sizeof(def->symbol)) ||
-	    def->layer >= CT_LAYER_COUNT || def->category >= CT_CAT_COUNT ||
-	    def->op >= CT_OP_COUNT || def->fields_count > CT_FIELDS_MAX)
+	if (!registry_word_ok(def->name, sizeof(def->name)) ||
+	    !registry_word_ok(def->symbol, sizeof(def->symbol)) || def->layer >= CT_LAYER_COUNT ||
+	    def->category >= CT_CAT_COUNT || def->op >= CT_OP_COUNT ||
+	    def->fields_count > CT_FIELDS_MAX)
 		return -EINVAL;
 	for (i = 0; i < def->fields_count; i++) {
 		const struct ct_field *f = &def->fields[i];
 
-		if (!field_name_ok(def, i) || f->type >= CT_TYPE_COUNT)
+		if (!registry_field_name_ok(def, i) || f->type >= CT_TYPE_COUNT)
 			return -EINVAL;
 		if (f->type == CT_TYPE_text && i + 1 != def->fields_count)
 			return -EINVAL;
@@ -172,7 +172,7 @@ static int class_shape(struct ct_class *c)
 		if (offset % size)
 			return -EINVAL;
 		offset += size;
-		c->role[i] = role_of(def, f);
+		c->role[i] = registry_role_of(def, f);
 		c->has_text = f->type == CT_TYPE_text;
 	}
 	if (!c->has_text && offset % 8)
@@ -181,12 +181,12 @@ static int class_shape(struct ct_class *c)
 	return 0;
 }
 
-static u32 class_hash(const struct ct_define *d)
+static u32 registry_class_hash(const struct ct_define *d)
 {
 	return full_name_hash(NULL, d->symbol, strlen(d->symbol));
 }
 
-static bool class_same(const struct ct_define *a, const struct ct_define *b)
+static bool registry_class_same(const struct ct_define *a, const struct ct_define *b)
 {
 	u32 i;
 
@@ -202,7 +202,7 @@ static bool class_same(const struct ct_define *a, const struct ct_define *b)
 }
 
 /* What mark.c wants to know at once. */
-static void class_marks(struct ct_class *c)
+static void registry_class_marks(struct ct_class *c)
 {
 	const struct ct_define *def = &c->def;
 
@@ -218,13 +218,13 @@ static void class_marks(struct ct_class *c)
 }
 
 /* Store c under id.  The caller holds the lock, or nobody else runs yet. */
-static int class_store(struct ct_class *c, u32 id)
+static int registry_class_store(struct ct_class *c, u32 id)
 {
 	struct ct_class **page = ct_class_page[id / CT_CLASS_PAGE_IDS];
 
 	c->id = id;
 	c->def.id = id;
-	class_marks(c);
+	registry_class_marks(c);
 	if (!page) {
 		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL);
 		if (!page)
@@ -234,7 +234,7 @@ static int class_store(struct ct_class *c, u32 id)
 	}
 	/* Whoever finds the class finds it whole. */
 	smp_store_release(&page[id % CT_CLASS_PAGE_IDS], c);
-	hash_add(class_names, &c->by_name, class_hash(&c->def));
+	hash_add(class_names, &c->by_name, registry_class_hash(&c->def));
 	return 0;
 }
 
@@ -248,20 +248,20 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
-	err = class_shape(c);
+	err = registry_class_shape(c);
 	if (!err)
 		err = ct_json_prepare(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
-	hash_for_each_possible(class_names, old, by_name, class_hash(&c->def)) {
-		if (class_same(&old->def, &c->def)) {
+	hash_for_each_possible(class_names, old, by_name, registry_class_hash(&c->def)) {
+		if (registry_class_same(&old->def, &c->def)) {
 			def->id = old->id;
 			goto out_unlock;
 		}
 	}
 	if (!trusted) {
-		q = quota_of(uid);
+		q = registry_quota_of(uid);
 		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ||
 		      (uid && users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
 	}
@@ -269,7 +269,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 		err = -ENOSPC;
 	if (err)
 		goto out_unlock;
-	err = class_store(c, next_class);
+	err = registry_class_store(c, next_class);
 	if (err)
 		goto out_unlock;
 	next_class++;
@@ -278,7 +278,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 		users_classes += uid != 0;
 	}
 	def->id = c->id;
-	count_define();
+	registry_count_define();
 	mutex_unlock(&lock);
 	return 0;
 out_unlock:
@@ -330,7 +330,7 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 			goto out;
 		}
 	}
-	q = quota_of(uid);
+	q = registry_quota_of(uid);
 	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ||
 	      q->bytes + len > CT_QUOTA_STRING_BYTES ||
 	      (uid && (users_strings >= CT_QUOTA_STRINGS_ALL ||
@@ -357,7 +357,7 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 		users_strings++;
 		users_bytes += len;
 	}
-	count_define();
+	registry_count_define();
 	err = t->id;
 out:
 	mutex_unlock(&lock);
@@ -385,8 +385,8 @@ u32 ct_payload_size(const struct ct_class *c, const void *p, u32 room)
 	return size > room || size % 8 ? 0 : size;
 }
 
-static int define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
-			 enum ct_layout layout)
+static int registry_define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
+				  enum ct_layout layout)
 {
 	struct ct_class *c = kzalloc(sizeof(*c), GFP_KERNEL);
 	int err;
@@ -399,11 +399,11 @@ static int define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
 	strscpy(c->def.name, name, sizeof(c->def.name));
 	strscpy(c->def.symbol, name, sizeof(c->def.symbol));
 	ct_layout_fields(layout, &c->def);
-	err = class_shape(c);
+	err = registry_class_shape(c);
 	if (!err)
 		err = ct_json_prepare(c);
 	if (!err)
-		err = class_store(c, id);
+		err = registry_class_store(c, id);
 	if (err) {
 		kfree(c->parts);
 		kfree(c);
@@ -415,11 +415,10 @@ int ct_registry_init(void)
 {
 	int err = 0;
 
-#define CT_CLASS_ROW(id, name, layer, cat, op, layout)			\
-	if (!err)							\
-		err = define_static(id, #name, CT_LAYER_##layer,	\
-				    CT_CAT_##cat, CT_OP_##op,		\
-				    CT_LAYOUT_##layout);
+#define CT_CLASS_ROW(id, name, layer, cat, op, layout) \
+	if (!err) \
+		err = registry_define_static(id, #name, CT_LAYER_##layer, CT_CAT_##cat, \
+					     CT_OP_##op, CT_LAYOUT_##layout);
 	CT_STATIC_CLASSES(CT_CLASS_ROW)
 #undef CT_CLASS_ROW
 	if (err)

@@ -18,7 +18,7 @@ struct ct_json_parts;
 
 struct ct_class {
 	struct hlist_node by_name;
-	const struct ct_json_parts *parts;	/* of its lines: text.c */
+	const struct ct_json_parts *parts; /* of its lines: text.c */
 	u32 id;
 	u16 fixed;		/* bytes of the fields; a text's bytes not counted */
 	bool has_text;		/* the last field is a text */

@@ -75,7 +75,7 @@ void ct_session_put(struct ct_session_state *s)
 		kref_put(&s->ref, session_free);
 }
 
-static void wake_readers(struct irq_work *work)
+static void session_wake_readers(struct irq_work *work)
 {
 	wake_up_interruptible_all(&ct_session_wait);
 }
@@ -86,7 +86,7 @@ void ct_session_wake_now(struct ct_cpu *cpu)
 }
 
 /* Defaults filled in; -EINVAL if what was asked can't be. */
-static int check_sizes(struct ct_session *arg)
+static int session_check_sizes(struct ct_session *arg)
 {
 	if (!arg->subbuf_size)
 		arg->subbuf_size = CT_SUBBUF_SIZE_DEFAULT;
@@ -98,8 +98,7 @@ static int check_sizes(struct ct_session *arg)
 	    (u64)arg->subbuf_size * arg->subbuf_count > CT_RING_MAX ||
 	    arg->subbuf_size % PAGE_SIZE)
 		return -EINVAL;
-	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT |
-			   CT_SESSION_THREADBUFS))
+	if (arg->flags & ~(CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT | CT_SESSION_THREADBUFS))
 		return -EINVAL;
 	/* A thread buffer is lossless: nobody could overwrite what a thread has not read. */
 	if (arg->flags & CT_SESSION_THREADBUFS && arg->flags & CT_SESSION_OVERWRITE)
@@ -122,7 +121,7 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 	if (!s)
 		return NULL;
 	kref_init(&s->ref);
-	init_irq_work(&s->wake, wake_readers);
+	init_irq_work(&s->wake, session_wake_readers);
 	if (ct_threadbufs_init(&s->threadbufs, arg->flags & CT_SESSION_THREADBUFS))
 		goto err;
 	s->cpus = nr_cpu_ids;
@@ -168,7 +167,7 @@ err:
  * Who takes thread buffers: a filter looks at tasks, and so at CT_IOC_MARK alone; and other
  * readers than the owner look at rings alone.
  */
-static void publish_threadbufs(const struct ct_session_state *s)
+static void session_publish_threadbufs(const struct ct_session_state *s)
 {
 	bool takes = s && !s->extra_readers && !static_branch_unlikely(&ct_filtering);
 
@@ -178,7 +177,7 @@ static void publish_threadbufs(const struct ct_session_state *s)
 void ct_session_filtered(void)
 {
 	lockdep_assert_held(&ct_session_lock);
-	publish_threadbufs(running && !running->paused ? running : NULL);
+	session_publish_threadbufs(running && !running->paused ? running : NULL);
 	if (running && static_branch_unlikely(&ct_filtering))
 		ct_threadbufs_close(&running->threadbufs);
 }
@@ -188,7 +187,7 @@ void ct_session_extra_readers(struct ct_session_state *s, int n)
 	mutex_lock(&ct_session_lock);
 	s->extra_readers += n;
 	if (s == running && !s->paused)
-		publish_threadbufs(s);
+		session_publish_threadbufs(s);
 	mutex_unlock(&ct_session_lock);
 }
 
@@ -196,14 +195,14 @@ void ct_session_extra_readers(struct ct_session_state *s, int n)
  * Who writes: the running session, or nobody while it is paused.  When this returns
  * after taking it away, the last writer (which has preemption disabled) has left.
  */
-static void publish(struct ct_session_state *s)
+static void session_publish(struct ct_session_state *s)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
 	WRITE_ONCE(ct_clock_page->recording, s != NULL);
-	publish_threadbufs(s);
+	session_publish_threadbufs(s);
 	if (!s)
 		synchronize_rcu();
 }
@@ -217,7 +216,7 @@ static void session_end(struct ct_session_state *s)
 	lockdep_assert_held(&ct_session_lock);
 	ct_probe_disarm_all();
 	ct_tracepoint_disarm();
-	publish(NULL);
+	session_publish(NULL);
 	ct_clock_stop();
 	for (i = 0; i < s->cpus; i++) {
 		r = s->cpu[i] ? &s->cpu[i]->ring : NULL;
@@ -241,7 +240,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 	struct ct_session_state *s;
 	int err;
 
-	err = check_sizes(arg);
+	err = session_check_sizes(arg);
 	if (err)
 		return err;
 	mutex_lock(&ct_session_lock);
@@ -282,7 +281,7 @@ int ct_session_start(struct ct_session *arg, const void *owner, bool is_default)
 		left = NULL;
 	}
 	ct_limit_begin(s);
-	publish(s);
+	session_publish(s);
 out:
 	mutex_unlock(&ct_session_lock);
 	return err;
@@ -306,7 +305,7 @@ int ct_session_stop(const void *owner, bool privileged)
 }
 
 /* Does it hold what its owner has not consumed?  It has ended. */
-static bool unread(struct ct_session_state *s)
+static bool session_unread(struct ct_session_state *s)
 {
 	u32 i;
 
@@ -329,7 +328,7 @@ void ct_session_closed(const void *owner)
 		if (!s->persistent) {
 			kref_get(&s->ref);
 			session_end(s);
-			if (!s->is_default && unread(s))
+			if (!s->is_default && session_unread(s))
 				swap(left, s);
 			ct_session_put(s);
 		}
@@ -384,7 +383,7 @@ void ct_session_pause(bool pause)
 {
 	lockdep_assert_held(&ct_session_lock);
 	running->paused = pause;
-	publish(pause ? NULL : running);
+	session_publish(pause ? NULL : running);
 	if (pause)
 		ct_threadbufs_close(&running->threadbufs);
 }
@@ -402,7 +401,7 @@ int ct_session_flush(void)
 	return 0;
 }
 
-static void describe(const struct ct_session_state *s, struct ct_session *arg)
+static void session_describe(const struct ct_session_state *s, struct ct_session *arg)
 {
 	u32 size = arg->size;
 
@@ -427,7 +426,7 @@ int ct_session_tell(struct ct_session *arg)
 
 	mutex_lock(&ct_session_lock);
 	if (running) {
-		describe(running, arg);
+		session_describe(running, arg);
 		err = 0;
 	}
 	mutex_unlock(&ct_session_lock);
@@ -442,7 +441,7 @@ struct ct_session_state *ct_session_adopt(struct ct_session *arg)
 	s = left;
 	if (s) {
 		kref_get(&s->ref);
-		describe(s, arg);
+		session_describe(s, arg);
 	}
 	mutex_unlock(&ct_session_lock);
 	return s;

@@ -12,13 +12,13 @@
 #include "base/ring.h"
 
 /* Tasks of which a process record was written, per CPU: direct-mapped. */
-#define CT_PROCESSES_SEEN	256
+#define CT_PROCESSES_SEEN 256
 
 struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
 	struct ct_share *share;	/* who holds how much of the ring: limit.c */
-	u64 reported;		/* the last task that ct_record_new() found told: a key */
+	u64 reported; /* the last task that ct_record_new() found told: a key */
 	u64 seen[CT_PROCESSES_SEEN];
 };
 
@@ -31,12 +31,12 @@ struct ct_session_state {
 	u64 groups;
 	struct ct_limit *limit;
 	const void *owner;	/* the open file that started it */
-	pid_t owner_pid;		/* its pid, for EBUSY */
+	pid_t owner_pid; /* its pid, for EBUSY */
 	bool is_default;	/* started by a read(): gives way to any other */
 	bool persistent;	/* goes on when its owner's file is closed */
 	bool paused;
 	bool ended;
-	u32 extra_readers;		/* see ct_session_extra_readers() */
+	u32 extra_readers; /* see ct_session_extra_readers() */
 	struct irq_work wake;
 	struct ct_threadbufs threadbufs;
 };

@@ -21,7 +21,7 @@ int ct_trigger_set(const struct ct_trigger_set *arg)
 	return 0;
 }
 
-static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
+static void trigger_fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 {
 	struct ct_cpu_record *rec;
 	struct ct_trigger *t;
@@ -45,9 +45,8 @@ static void fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
 	__atomic_fetch_add(&cpu->s->facts->triggers, 1, __ATOMIC_RELAXED);
 }
 
-void ct_trigger_test(struct ct_cpu *cpu,
-		     const struct ct_kprobe *p, const struct ct_call *c, u64 duration,
-		     const struct ct_cpu_record *rec)
+void ct_trigger_test(struct ct_cpu *cpu, const struct ct_kprobe *p, const struct ct_call *c,
+		     u64 duration, const struct ct_cpu_record *rec)
 {
 	const struct ct_ioctl *io = (const void *)(rec + 1);
 	u32 flags = READ_ONCE(ct_trigger.flags);
@@ -55,13 +54,13 @@ void ct_trigger_test(struct ct_cpu *cpu,
 	u64 slow = READ_ONCE(ct_trigger.slow_ns);
 
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
-		fire(cpu, c->op, duration, class, CT_TRIGGER_SLOW);
+		trigger_fire(cpu, c->op, duration, class, CT_TRIGGER_SLOW);
 	if (p->desc->xid && flags & CT_TRIGGER_XID)
-		fire(cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
+		trigger_fire(cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
 	if (p->desc->layout != CT_LAYOUT_ioctl)
 		return;
 	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)
-		fire(cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
+		trigger_fire(cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
 	else if (flags & CT_TRIGGER_STATUS && io->have & CT_IOCTL_STATUS && io->status)
-		fire(cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
+		trigger_fire(cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
 }

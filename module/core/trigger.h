@@ -14,14 +14,13 @@ extern struct ct_trigger_set ct_trigger;
 int ct_trigger_set(const struct ct_trigger_set *arg);
 
 /* Does this call, whose record is written and not yet committed, fire one? */
-void ct_trigger_test(struct ct_cpu *cpu,
-		     const struct ct_kprobe *p, const struct ct_call *c, u64 duration,
-		     const struct ct_cpu_record *rec);
+void ct_trigger_test(struct ct_cpu *cpu, const struct ct_kprobe *p, const struct ct_call *c,
+		     u64 duration, const struct ct_cpu_record *rec);
 
 /* Any context; preemption is disabled. */
-static inline void ct_trigger_call(struct ct_cpu *cpu,
-				   const struct ct_kprobe *p, const struct ct_call *c,
-				   u64 duration, const struct ct_cpu_record *rec)
+static inline void ct_trigger_call(struct ct_cpu *cpu, const struct ct_kprobe *p,
+				   const struct ct_call *c, u64 duration,
+				   const struct ct_cpu_record *rec)
 {
 	if (unlikely(READ_ONCE(ct_trigger.flags)))
 		ct_trigger_test(cpu, p, c, duration, rec);

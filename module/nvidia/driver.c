@@ -11,14 +11,14 @@
 
 u32 ct_driver_version;
 
-static struct kobject *find(const char *name)
+static struct kobject *driver_find(const char *name)
 {
 	return kset_find_obj(THIS_MODULE->mkobj.kobj.kset, name);
 }
 
 bool ct_driver_loaded(const char *name)
 {
-	struct kobject *obj = find(name);
+	struct kobject *obj = driver_find(name);
 
 	kobject_put(obj);
 	return obj;
@@ -27,7 +27,7 @@ bool ct_driver_loaded(const char *name)
 /* Whoever unloads it waits for the last reference to its object. */
 struct module *ct_driver_get(const char *name)
 {
-	struct kobject *obj = find(name);
+	struct kobject *obj = driver_find(name);
 	struct module *mod;
 
 	if (!obj)
@@ -45,7 +45,7 @@ void ct_driver_put(struct module *mod)
 }
 
 /* "535.261.03" as 535261003; 0 if it is not of that form. */
-static u32 parse(const char *text)
+static u32 driver_parse(const char *text)
 {
 	unsigned int major, minor, patch = 0;
 
@@ -61,13 +61,13 @@ void ct_driver_learn(const struct module *mod)
 
 	if (mod) {
 		if (!strcmp(mod->name, "nvidia"))
-			WRITE_ONCE(ct_driver_version, parse(mod->version));
+			WRITE_ONCE(ct_driver_version, driver_parse(mod->version));
 		return;
 	}
-	obj = find("nvidia");
+	obj = driver_find("nvidia");
 	if (!obj)
 		return;
 	mod = container_of(obj, struct module_kobject, kobj)->mod;
-	WRITE_ONCE(ct_driver_version, parse(mod ? mod->version : NULL));
+	WRITE_ONCE(ct_driver_version, driver_parse(mod ? mod->version : NULL));
 	kobject_put(obj);
 }

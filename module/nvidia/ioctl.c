@@ -17,7 +17,7 @@
 /* The words before a block's status lie in its first bytes. */
 #define HEAD_BYTES	64
 
-static u32 device_of(const struct file *file)
+static u32 nv_ioctl_device_of(const struct file *file)
 {
 	const char *name;
 	dev_t dev;
@@ -31,24 +31,24 @@ static u32 device_of(const struct file *file)
 	return strstr(name, "tools") ? CT_DEV_UVM_TOOLS : CT_DEV_UVM;
 }
 
-static bool read_user(void *to, u64 from, u32 size)
+static bool nv_ioctl_read_user(void *to, u64 from, u32 size)
 {
 	return !copy_from_user_nofault(to, (const void __user *)(unsigned long)from, size);
 }
 
-static void pick_status(struct ct_ioctl *p, u64 block, u32 size, u32 offset)
+static void nv_ioctl_pick_status(struct ct_ioctl *p, u64 block, u32 size, u32 offset)
 {
 	u32 status;
 
 	/* The block of a call that failed is as the program left it. */
 	if (p->ret < 0 || offset == NV_NO || offset + sizeof(status) > size ||
-	    !read_user(&status, block + offset, sizeof(status)))
+	    !nv_ioctl_read_user(&status, block + offset, sizeof(status)))
 		return;
 	p->status = status;
 	p->have |= CT_IOCTL_STATUS;
 }
 
-static void pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
+static void nv_ioctl_pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
 {
 	const struct nv_esc_layout *l = nv_esc_layout_find(nr, size,
 							  ct_driver_version);
@@ -56,7 +56,7 @@ static void pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
 	struct nv_rm_words w;
 	u32 len = min_t(u32, size, sizeof(head));
 
-	if (!l || !read_user(head, block, len))
+	if (!l || !nv_ioctl_read_user(head, block, len))
 		return;
 	nv_rm_pick(l, head, len, &w);
 	if (w.has & NV_HAS_CLIENT) {
@@ -78,10 +78,10 @@ static void pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block)
 		p->have |= l->code_kind == NV_CODE_CMD ? CT_IOCTL_CONTROL :
 							 CT_IOCTL_CLASS;
 	}
-	pick_status(p, block, size, l->status);
+	nv_ioctl_pick_status(p, block, size, l->status);
 }
 
-static void pick(struct ct_ioctl *p)
+static void nv_ioctl_pick(struct ct_ioctl *p)
 {
 	u32 nr = _IOC_NR(p->cmd), size = _IOC_SIZE(p->cmd);
 	const struct nv_uvm_layout *uvm;
@@ -91,21 +91,21 @@ static void pick(struct ct_ioctl *p)
 	if (p->device == CT_DEV_UVM || p->device == CT_DEV_UVM_TOOLS) {
 		uvm = nv_uvm_layout_find(p->cmd, ct_driver_version);
 		if (uvm)
-			pick_status(p, p->arg, uvm->size, uvm->status);
+			nv_ioctl_pick_status(p, p->arg, uvm->size, uvm->status);
 		return;
 	}
 	if (_IOC_TYPE(p->cmd) != NV_TYPE)
 		return;
 	if (nr != NV_XFER_NR) {
-		pick_escape(p, nr, size, p->arg);
+		nv_ioctl_pick_escape(p, nr, size, p->arg);
 		return;
 	}
 	p->have |= CT_IOCTL_XFER;
-	if (read_user(xfer, p->arg, sizeof(xfer)) &&
+	if (nv_ioctl_read_user(xfer, p->arg, sizeof(xfer)) &&
 	    nv_xfer_unwrap(xfer, sizeof(xfer), &nr, &size, &inner)) {
 		/* Told as the escape that it stands for; have says it was wrapped. */
 		p->cmd = _IOC(_IOC_READ | _IOC_WRITE, NV_TYPE, nr & 0xff, size & 0x3fff);
-		pick_escape(p, nr, size, inner);
+		nv_ioctl_pick_escape(p, nr, size, inner);
 	}
 }
 
@@ -115,14 +115,14 @@ void ct_nv_ioctl_fill(struct ct_ioctl *p, const struct file *file, u32 cmd,
 	*p = (struct ct_ioctl){
 		.cmd = cmd,
 		.ret = ret,
-		.device = device_of(file),
+		.device = nv_ioctl_device_of(file),
 		.arg = arg,
 	};
 	if (done)
-		pick(p);
+		nv_ioctl_pick(p);
 }
 
-static const char *find(const struct nv_name *table, u32 count, u32 nr)
+static const char *nv_ioctl_find(const struct nv_name *table, u32 count, u32 nr)
 {
 	const char *name = NULL;
 	u32 i;
@@ -137,8 +137,8 @@ static const char *find(const struct nv_name *table, u32 count, u32 nr)
 const char *ct_nv_ioctl_name(u32 device, u32 cmd)
 {
 	if (device == CT_DEV_UVM || device == CT_DEV_UVM_TOOLS)
-		return find(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
+		return nv_ioctl_find(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
 	if (_IOC_TYPE(cmd) != NV_TYPE)
 		return NULL;
-	return find(nv_escape_names, NV_COUNT(nv_escape_names), _IOC_NR(cmd));
+	return nv_ioctl_find(nv_escape_names, NV_COUNT(nv_escape_names), _IOC_NR(cmd));
 }

@@ -8,7 +8,7 @@
  * as absent, and the reader of those texts finds it.
  *
  * Fill functions run where nothing may sleep or fault: a pointer of the driver
- * is followed only through from_kernel().
+ * is followed only through nv_from_kernel().
  */
 #include <linux/irqreturn.h>
 #include <linux/kernel.h>
@@ -18,7 +18,7 @@
 #include "probes/probe.h"
 
 /* *ptr of the driver's, or 0 if it can't be read. */
-static u64 from_kernel(unsigned long ptr)
+static u64 nv_from_kernel(unsigned long ptr)
 {
 	u64 value;
 
@@ -28,28 +28,28 @@ static u64 from_kernel(unsigned long ptr)
 }
 
 /* (file, cmd, arg); the older nvidia_ioctl() has an inode in front */
-static void fill_ioctl(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_ioctl(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	ct_nv_ioctl_fill(payload, (const struct file *)c->arg[0], c->arg[1], c->arg[2],
 			 ret, !entry);
 }
 
 /* (void **address, u64 size) -> NV_STATUS */
-static void fill_os_alloc_mem(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_os_alloc_mem(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_alloc *p = payload;
 
 	p->size = c->arg[1];
-	p->ptr = !entry && !(u32)ret ? from_kernel(c->arg[0]) : 0;
+	p->ptr = !entry && !(u32)ret ? nv_from_kernel(c->arg[0]) : 0;
 }
 
 /* (void *address) */
-static void fill_arg1(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_arg1(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	((struct ct_k_arg1 *)payload)->arg0 = c->arg[0];
 }
 
-static void fill_free(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_free(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	((struct ct_free *)payload)->ptr = c->arg[0];
 }
@@ -60,18 +60,18 @@ static void fill_free(void *payload, const struct ct_call *c, s64 ret, bool entr
  * contiguous blocks and 0 means the system's.  The last argument, on the stack, points
  * to where the block's handle is stored, by which it is freed.
  */
-static void fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_pages *p = payload;
 
 	p->count = c->arg[1];
 	p->size = (u64)p->count * PAGE_SIZE;
 	p->contig = (u8)(c->variant == 0 ? c->arg[2] : c->arg[3]);
-	p->ptr = !entry && !(u32)ret ? from_kernel(c->stacked) : 0;
+	p->ptr = !entry && !(u32)ret ? nv_from_kernel(c->stacked) : 0;
 }
 
 /* (nv, u32 count, bool contig, u32 cache_type, void *handle) */
-static void fill_free_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_free_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_pages *p = payload;
 
@@ -82,16 +82,16 @@ static void fill_free_pages(void *payload, const struct ct_call *c, s64 ret, boo
 }
 
 /* (dma, u64 pages, u64 *va, bool contig, ...) -> NV_STATUS */
-static void fill_dma_map(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_dma_map(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_dma *p = payload;
 
 	p->size = c->arg[1] * PAGE_SIZE;
-	p->va = !entry && !(u32)ret ? from_kernel(c->arg[2]) : 0;
+	p->va = !entry && !(u32)ret ? nv_from_kernel(c->arg[2]) : 0;
 }
 
 /* (nv, alloc, page index, offset, u64 size, void **priv) -> void * */
-static void fill_kernel_mapping(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_kernel_mapping(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_alloc *p = payload;
 
@@ -100,13 +100,13 @@ static void fill_kernel_mapping(void *payload, const struct ct_call *c, s64 ret,
 }
 
 /* (nv, alloc, void *address, void *priv) */
-static void fill_kernel_unmapping(void *payload, const struct ct_call *c, s64 ret,
+static void nv_fill_kernel_unmapping(void *payload, const struct ct_call *c, s64 ret,
 				  bool entry)
 {
 	((struct ct_free *)payload)->ptr = c->arg[2];
 }
 
-static void fill_queue(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_queue(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_queue *p = payload;
 
@@ -115,7 +115,7 @@ static void fill_queue(void *payload, const struct ct_call *c, s64 ret, bool ent
 }
 
 /* (int irq, void *arg) -> irqreturn_t */
-static void fill_irq(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_irq(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	struct ct_k_irq *p = payload;
 
@@ -124,18 +124,18 @@ static void fill_irq(void *payload, const struct ct_call *c, s64 ret, bool entry
 }
 
 /* (u32 microseconds); (u32 milliseconds) */
-static void fill_delay_us(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_delay_us(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	((struct ct_k_delay *)payload)->delay_ns = (u64)(u32)c->arg[0] * NSEC_PER_USEC;
 }
 
-static void fill_delay_ms(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_delay_ms(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	((struct ct_k_delay *)payload)->delay_ns = (u64)(u32)c->arg[0] * NSEC_PER_MSEC;
 }
 
 /* (struct uvm_va_block *, u64 address, bool write, context) -> NV_STATUS */
-static void fill_cpu_fault(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_cpu_fault(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_fault *)payload = (struct ct_k_fault){
 		.block = c->arg[0],
@@ -145,7 +145,7 @@ static void fill_cpu_fault(void *payload, const struct ct_call *c, s64 ret, bool
 }
 
 /* (va_space, mm, u64 base, u64 length, ...) -> NV_STATUS */
-static void fill_migrate(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_migrate(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_range *)payload = (struct ct_k_range){
 		.address = c->arg[2],
@@ -154,16 +154,16 @@ static void fill_migrate(void *payload, const struct ct_call *c, s64 ret, bool e
 }
 
 /* (struct ... *params, ...): base and length stand first in every such block */
-static void fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_range *)payload = (struct ct_k_range){
-		.address = from_kernel(c->arg[0]),
-		.size = from_kernel(c->arg[0] + sizeof(u64)),
+		.address = nv_from_kernel(c->arg[0]),
+		.size = nv_from_kernel(c->arg[0] + sizeof(u64)),
 	};
 }
 
 /* (struct pci_dev *, u32 error, const char *format, va_list) */
-static void fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry)
+static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_xid *)payload = (struct ct_xid){ .xid = c->arg[1] };
 }
@@ -185,12 +185,12 @@ static void fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry
 const struct ct_probe_desc ct_probe_table[] = {
 	/* ioctl: the entry from the file operations, whatever its name */
 	{ "nvidia_ioctl", NVIDIA, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
-	  .fill = fill_ioctl,
+	  .fill = nv_fill_ioctl,
 	  ALT(A("nvidia_frontend_unlocked_ioctl"), A("nvidia_unlocked_ioctl"),
 	      A("nvidia_ioctl", .first_arg = 1), A("nv_ioctl"),
 	      A("nvidia_ioctl_v2")) },
 	{ "uvm_ioctl", UVM, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
-	  .fill = fill_ioctl,
+	  .fill = nv_fill_ioctl,
 	  ALT(A("uvm_unlocked_ioctl_entry"), A("uvm_unlocked_ioctl"), A("uvm_ioctl")) },
 	{ "rm_ioctl", NVIDIA, IOCTL, LAYOUT(none), ALT(A("rm_ioctl")) },
 	{ "nvidia_open", NVIDIA, IOCTL, LAYOUT(none), .entry = true,
@@ -202,63 +202,63 @@ const struct ct_probe_desc ct_probe_table[] = {
 
 	/* memory */
 	{ "os_alloc_mem", NVIDIA, MEMORY(ALLOC), LAYOUT(k_alloc), .args = 2,
-	  .sleeps = true, .fill = fill_os_alloc_mem,
+	  .sleeps = true, .fill = nv_fill_os_alloc_mem,
 	  ALT(A("os_alloc_mem"), A("nv_mem_alloc")) },
 	{ "os_free_mem", NVIDIA, MEMORY(FREE), LAYOUT(free), .args = 1,
-	  .sleeps = true, .fill = fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
+	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
-	  .sleeps = true, .fill = fill_alloc_pages,
+	  .sleeps = true, .fill = nv_fill_alloc_pages,
 	  ALT(A("nv_alloc_pages", .stacked = 8, .before = 545000000),
 	      A("nv_alloc_pages", .stacked = 9, .since = 545000000)) },
 	{ "nv_free_pages", NVIDIA, MEMORY(FREE), LAYOUT(k_pages), .args = 5,
-	  .sleeps = true, .fill = fill_free_pages, ALT(A("nv_free_pages")) },
+	  .sleeps = true, .fill = nv_fill_free_pages, ALT(A("nv_free_pages")) },
 	{ "nv_dma_map_alloc", NVIDIA, MEMORY(MAP), LAYOUT(k_dma), .args = 3,
-	  .sleeps = true, .fill = fill_dma_map, ALT(A("nv_dma_map_alloc")) },
+	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_map_alloc")) },
 	{ "nv_dma_unmap_alloc", NVIDIA, MEMORY(UNMAP), LAYOUT(k_dma), .args = 3,
-	  .sleeps = true, .fill = fill_dma_map, ALT(A("nv_dma_unmap_alloc")) },
+	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_unmap_alloc")) },
 	{ "nv_alloc_kernel_mapping", NVIDIA, MEMORY(MAP), LAYOUT(k_alloc), .args = 5,
-	  .sleeps = true, .fill = fill_kernel_mapping,
+	  .sleeps = true, .fill = nv_fill_kernel_mapping,
 	  ALT(A("nv_alloc_kernel_mapping")) },
 	{ "nv_free_kernel_mapping", NVIDIA, MEMORY(UNMAP), LAYOUT(free), .args = 3,
-	  .sleeps = true, .fill = fill_kernel_unmapping,
+	  .sleeps = true, .fill = nv_fill_kernel_unmapping,
 	  ALT(A("nv_free_kernel_mapping")) },
 
 	/* scheduler and deferred work */
 	{ "nv_kthread_q_schedule_q_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
-	  .fill = fill_queue,
+	  .fill = nv_fill_queue,
 	  ALT(A("nv_kthread_q_schedule_q_item"), A("nv_schedule_work")) },
 	{ "nv_kthread_q_schedule_q_item", UVM, SCHED, LAYOUT(k_queue), .args = 2,
-	  .fill = fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
+	  .fill = nv_fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
 	{ "os_queue_work_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
-	  .sleeps = true, .fill = fill_queue, ALT(A("os_queue_work_item")) },
+	  .sleeps = true, .fill = nv_fill_queue, ALT(A("os_queue_work_item")) },
 	{ "os_execute_work_item", NVIDIA, SCHED, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1, ALT(A("os_execute_work_item")) },
+	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("os_execute_work_item")) },
 	{ "os_schedule", NVIDIA, SCHED, LAYOUT(none), .sleeps = true,
 	  ALT(A("os_schedule")) },
 	{ "os_delay", NVIDIA, SCHED, LAYOUT(k_delay), .args = 1, .sleeps = true,
-	  .fill = fill_delay_ms, ALT(A("os_delay")) },
+	  .fill = nv_fill_delay_ms, ALT(A("os_delay")) },
 	{ "os_delay_us", NVIDIA, SCHED, LAYOUT(k_delay), .args = 1,
-	  .fill = fill_delay_us, ALT(A("os_delay_us")) },
+	  .fill = nv_fill_delay_us, ALT(A("os_delay_us")) },
 
 	/* interrupts: top halves in hardirq, the rest in kernel threads */
-	{ "nvidia_isr", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = fill_irq,
+	{ "nvidia_isr", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = nv_fill_irq,
 	  ALT(A("nvidia_isr")) },
-	{ "nvidia_isr_msix", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = fill_irq,
+	{ "nvidia_isr_msix", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = nv_fill_irq,
 	  ALT(A("nvidia_isr_msix")) },
 	{ "nvidia_isr_kthread_bh", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1,
-	  .sleeps = true, .fill = fill_irq, ALT(A("nvidia_isr_kthread_bh")) },
+	  .sleeps = true, .fill = nv_fill_irq, ALT(A("nvidia_isr_kthread_bh")) },
 	{ "nvidia_isr_msix_kthread_bh", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1,
-	  .sleeps = true, .fill = fill_irq, ALT(A("nvidia_isr_msix_kthread_bh")) },
+	  .sleeps = true, .fill = nv_fill_irq, ALT(A("nvidia_isr_msix_kthread_bh")) },
 	{ "rm_isr", NVIDIA, IRQ, LAYOUT(none), ALT(A("rm_isr")) },
 	{ "rm_isr_bh", NVIDIA, IRQ, LAYOUT(none), .sleeps = true, ALT(A("rm_isr_bh")) },
 	{ "nvidia_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1, ALT(A("nvidia_isr_bh_unlocked")) },
+	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("nvidia_isr_bh_unlocked")) },
 	{ "rm_isr_bh_unlocked", NVIDIA, IRQ, LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_isr_bh_unlocked")) },
 	{ "nv_uvm_event_interrupt", NVIDIA, IRQ, LAYOUT(none),
 	  ALT(A("nv_uvm_event_interrupt")) },
 	{ "nv_report_error", NVIDIA, IRQ, LAYOUT(xid), .args = 2, .xid = true,
-	  .fill = fill_xid, ALT(A("nv_report_error")) },
+	  .fill = nv_fill_xid, ALT(A("nv_report_error")) },
 
 	/* contexts: objects of RM; the old names are known from older texts */
 	{ "rm_init_adapter", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
@@ -273,31 +273,31 @@ const struct ct_probe_desc ct_probe_table[] = {
 
 	/* UVM: faults of the CPU, moving memory, then what a GPU's interrupts cause */
 	{ "uvm_va_block_cpu_fault", UVM, UVMGROUP, LAYOUT(k_fault), .args = 3,
-	  .sleeps = true, .fill = fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
+	  .sleeps = true, .fill = nv_fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
 	{ "uvm_va_space_mm_register", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_va_space_mm_register"), A("uvm_va_space_initialize")) },
 	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 4, .sleeps = true,
-	  .fill = fill_migrate, ALT(A("uvm_migrate")) },
+	  .fill = nv_fill_migrate, ALT(A("uvm_migrate")) },
 	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
-	  .fill = fill_uvm_range, ALT(A("uvm_api_migrate")) },
+	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_migrate")) },
 	{ "uvm_api_free", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
-	  .fill = fill_uvm_range, ALT(A("uvm_api_free")) },
+	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_free")) },
 	{ "uvm_api_register_gpu", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_api_register_gpu")) },
 	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1, ALT(A("uvm_va_block_make_resident")) },
+	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("uvm_va_block_make_resident")) },
 	{ "uvm_isr_top_half", UVM, UVMGROUP, LAYOUT(none),
 	  ALT(A("uvm_isr_top_half_entry"), A("uvm_isr_top_half")) },
 	{ "uvm_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1,
+	  .sleeps = true, .fill = nv_fill_arg1,
 	  ALT(A("replayable_faults_isr_bottom_half_entry"),
 	      A("replayable_faults_isr_bottom_half")) },
 	{ "uvm_non_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1,
+	  .sleeps = true, .fill = nv_fill_arg1,
 	  ALT(A("non_replayable_faults_isr_bottom_half_entry"),
 	      A("non_replayable_faults_isr_bottom_half")) },
 	{ "uvm_access_counters_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
-	  .sleeps = true, .fill = fill_arg1,
+	  .sleeps = true, .fill = nv_fill_arg1,
 	  ALT(A("access_counters_isr_bottom_half_entry"),
 	      A("access_counters_isr_bottom_half")) },
 };

@@ -24,8 +24,8 @@
  * kretprobes, as ours is, has a kretprobe behind it that may be looked at: it is
  * taken off before the wait that disarming does for us.
  */
-static __always_inline u8 open_calls(const struct kretprobe_instance *self,
-				     unsigned int context)
+static __always_inline u8 handler_open_calls(const struct kretprobe_instance *self,
+					     unsigned int context)
 {
 	struct llist_node *n;
 	u8 depth = 0;
@@ -33,8 +33,7 @@ static __always_inline u8 open_calls(const struct kretprobe_instance *self,
 	for (n = ct_pending_returns(); n; n = READ_ONCE(n->next)) {
 		struct kretprobe_instance *ri = ct_return_instance(n);
 
-		if (ct_same_hook(ri, self) &&
-		    get_kretprobe(ri)->handler == ct_probe_return &&
+		if (ct_same_hook(ri, self) && get_kretprobe(ri)->handler == ct_probe_return &&
 		    CT_DEPTH_FLAGS_CONTEXT(((struct ct_call *)ri->data)->depth_flags) == context &&
 		    depth < 255)
 			depth++;
@@ -43,8 +42,8 @@ static __always_inline u8 open_calls(const struct kretprobe_instance *self,
 }
 
 /* The arguments that a user asked for, each cut to its type's width. */
-static __always_inline void fetch(u64 *payload, const struct ct_probe_desc *d,
-				  const struct ct_call *c)
+static __always_inline void handler_fetch(u64 *payload, const struct ct_probe_desc *d,
+					  const struct ct_call *c)
 {
 	const struct ct_fetch *f = d->fetch;
 
@@ -58,8 +57,8 @@ static __always_inline void fetch(u64 *payload, const struct ct_probe_desc *d,
 	} while ((++f)->mask);
 }
 
-static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed *a,
-				       struct ct_call *c, s64 ret, bool entry)
+static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct ct_armed *a,
+					       struct ct_call *c, s64 ret, bool entry)
 {
 	const struct ct_probe_desc *d = a->desc;
 	struct ct_kprobe *p = a->probe;
@@ -80,12 +79,12 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 			duration = stamp > c->begin ? CT_DURATION_MAX : 0;
 	}
 	rec->op = c->op;
-	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) |
-			(u64)c->depth_flags << 48;
+	rec->duration = CT_DURATION(duration, 0, entry ? CT_F_BEGIN : 0) | (u64)c->depth_flags
+										   << 48;
 	rec->result = ret;
 	if (d->fetch) {
 		c->arg[CT_ARG_RETURNED] = ret;
-		fetch((u64 *)(rec + 1), d, c);
+		handler_fetch((u64 *)(rec + 1), d, c);
 	} else if (d->fill) {
 		c->variant = a->variant;
 		d->fill(rec + 1, c, ret, entry);
@@ -96,7 +95,7 @@ static __always_inline void write_call(struct ct_cpu *cpu, const struct ct_armed
 }
 
 /* 1 in p->sample calls of this CPU. */
-static __always_inline bool sampled(struct ct_kprobe *p)
+static __always_inline bool handler_sampled(struct ct_kprobe *p)
 {
 	u32 every = READ_ONCE(p->sample);
 
@@ -107,12 +106,12 @@ static __always_inline bool sampled(struct ct_kprobe *p)
  * The handlers' own time, of one in 64 hits: what the kernel needs to get here (a
  * breakpoint, or ftrace) is not in it.
  */
-static __always_inline u64 time_begins(const struct ct_kprobe *p)
+static __always_inline u64 handler_time_begins(const struct ct_kprobe *p)
 {
 	return unlikely(!(this_cpu_read(p->count->hits) & 63)) ? ct_clock_ns() : 0;
 }
 
-static __always_inline void time_ends(const struct ct_kprobe *p, u64 begin, bool counts)
+static __always_inline void handler_time_ends(const struct ct_kprobe *p, u64 begin, bool counts)
 {
 	if (likely(!begin))
 		return;
@@ -121,60 +120,60 @@ static __always_inline void time_ends(const struct ct_kprobe *p, u64 begin, bool
 		this_cpu_inc(p->count->timed);
 }
 
-static __always_inline void begin_call(struct ct_cpu *cpu, struct kretprobe_instance *ri,
-				       unsigned int context)
+static __always_inline void handler_begin_call(struct ct_cpu *cpu, struct kretprobe_instance *ri,
+					       unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 
 	c->op = ct_ring_op(&cpu->ring, 1);
-	c->depth_flags = CT_DEPTH_FLAGS(open_calls(ri, context), context);
+	c->depth_flags = CT_DEPTH_FLAGS(handler_open_calls(ri, context), context);
 }
 
 /* A call that wants more than most: see struct ct_armed. */
-static noinline int enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
-				  struct kretprobe_instance *ri, struct pt_regs *regs,
-				  unsigned int context)
+static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
+					  struct kretprobe_instance *ri, struct pt_regs *regs,
+					  unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 	unsigned int i;
 	u64 timing;
 
 	if (!a->desc->count) {
-		timing = time_begins(a->probe);
+		timing = handler_time_begins(a->probe);
 		for (i = 0; i < a->desc->args; i++)
 			c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
 		/* Above the return address, from the seventh argument on. */
 		if (a->stacked)
 			c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
-		begin_call(cpu, ri, context);
+		handler_begin_call(cpu, ri, context);
 		if (a->desc->entry) {
-			write_call(cpu, a, c, 0, true);
+			handler_write_call(cpu, a, c, 0, true);
 			c->depth_flags |= CT_DEPTH_FLAGS(0, CT_F_HAS_BEGIN);
 		}
-		time_ends(a->probe, timing, false);
+		handler_time_ends(a->probe, timing, false);
 	}
 	c->begin = ct_clock_ns();
 	return 0;
 }
 
 /* A call that is wanted. */
-static __always_inline int enter(struct ct_cpu *cpu, const struct ct_armed *a,
-				 struct kretprobe_instance *ri, struct pt_regs *regs,
-				 unsigned int context)
+static __always_inline int handler_enter(struct ct_cpu *cpu, const struct ct_armed *a,
+					 struct kretprobe_instance *ri, struct pt_regs *regs,
+					 unsigned int context)
 {
 	struct ct_call *c = (void *)ri->data;
 	u64 timing;
 
 	if (unlikely(a->special))
-		return enter_special(cpu, a, ri, regs, context);
-	timing = time_begins(a->probe);
+		return handler_enter_special(cpu, a, ri, regs, context);
+	timing = handler_time_begins(a->probe);
 	/* All three, which costs less than to ask; the numbers are constants here. */
 	c->arg[0] = regs_get_kernel_argument(regs, 0);
 	c->arg[1] = regs_get_kernel_argument(regs, 1);
 	c->arg[2] = regs_get_kernel_argument(regs, 2);
 	BUILD_BUG_ON(CT_ARGS_ALWAYS != 3);
-	begin_call(cpu, ri, context);
-	time_ends(a->probe, timing, false);
+	handler_begin_call(cpu, ri, context);
+	handler_time_ends(a->probe, timing, false);
 	c->begin = ct_clock_ns();
 	return 0;
 }
@@ -191,9 +190,9 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	a = container_of(rp, struct ct_armed, rp);
 	context = ct_context();
 	OPTIMIZER_HIDE_VAR(context);	/* or it is kept in three forms */
-	if (!ct_wanted(a->category, context) || !sampled(a->probe))
+	if (!ct_wanted(a->category, context) || !handler_sampled(a->probe))
 		return 1;	/* nobody wants it: don't hook the return */
-	return enter(cpu, a, ri, regs, context);
+	return handler_enter(cpu, a, ri, regs, context);
 }
 
 int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -213,12 +212,12 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		this_cpu_inc(p->count->hits);
 		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
 	} else {
-		timing = time_begins(a->probe);
-		write_call(cpu, a, c, regs_return_value(regs), false);
-		time_ends(a->probe, timing, true);
+		timing = handler_time_begins(a->probe);
+		handler_write_call(cpu, a, c, regs_return_value(regs), false);
+		handler_time_ends(a->probe, timing, true);
 	}
 	return 0;
 }
-NOKPROBE_SYMBOL(enter_special);
+NOKPROBE_SYMBOL(handler_enter_special);
 NOKPROBE_SYMBOL(ct_probe_entry);
 NOKPROBE_SYMBOL(ct_probe_return);

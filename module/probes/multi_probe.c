@@ -82,7 +82,7 @@ static DEFINE_PER_CPU(struct entering *, entering);
  */
 static DEFINE_PER_CPU(bool [4], counting);
 
-static struct ct_row *find(const struct ct_table *t, unsigned long address)
+static struct ct_row *multi_find(const struct ct_table *t, unsigned long address)
 {
 	u32 low = 0, high = t ? t->count : 0, middle;
 
@@ -97,17 +97,17 @@ static struct ct_row *find(const struct ct_table *t, unsigned long address)
 	}
 	return NULL;
 }
-NOKPROBE_SYMBOL(find);
+NOKPROBE_SYMBOL(multi_find);
 
 /* The handlers' own time, of one in 64 hits; 0: not of this one. */
-static u64 time_begins(const struct ct_kprobe *slot)
+static u64 multi_time_begins(const struct ct_kprobe *slot)
 {
 	return this_cpu_read(slot->count->hits) & 63 ? 0 : ct_clock_ns();
 }
-NOKPROBE_SYMBOL(time_begins);
+NOKPROBE_SYMBOL(multi_time_begins);
 
 /* A function is entered.  Preemption is disabled; what interrupts us may come here, too. */
-static void enter(struct ct_multi_probe *m, const struct ct_row *row, struct pt_regs *regs)
+static void multi_enter(struct ct_multi_probe *m, const struct ct_row *row, struct pt_regs *regs)
 {
 	struct ct_kprobe *slot = READ_ONCE(row->slot);
 	struct entering now = { .row = row }, *outer;
@@ -115,7 +115,7 @@ static void enter(struct ct_multi_probe *m, const struct ct_row *row, struct pt_
 
 	if (!slot || !ct_cpu_writing())
 		return;
-	begin = time_begins(slot);
+	begin = multi_time_begins(slot);
 	outer = this_cpu_read(entering);
 	this_cpu_write(entering, &now);
 	m->hook.kp.pre_handler(&m->hook.kp, regs);
@@ -125,10 +125,10 @@ static void enter(struct ct_multi_probe *m, const struct ct_row *row, struct pt_
 	else if (begin)
 		this_cpu_add(slot->count->cost, ct_clock_ns() - begin);
 }
-NOKPROBE_SYMBOL(enter);
+NOKPROBE_SYMBOL(multi_enter);
 
-static void notrace on_site(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-			    struct ftrace_regs *fregs)
+static void notrace multi_on_site(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+				  struct ftrace_regs *fregs)
 {
 	struct ct_multi_probe *m = container_of(ops, struct ct_multi_probe, ops);
 	struct pt_regs *regs = ftrace_get_regs(fregs);
@@ -136,31 +136,31 @@ static void notrace on_site(unsigned long ip, unsigned long parent, struct ftrac
 
 	preempt_disable_notrace();
 	if (!this_cpu_read(counting[interrupt_context_level()])) {
-		row = find(rcu_dereference_sched(m->table), ip);
+		row = multi_find(rcu_dereference_sched(m->table), ip);
 		if (row && regs)
-			enter(m, row, regs);
+			multi_enter(m, row, regs);
 	}
 	preempt_enable_notrace();
 }
-NOKPROBE_SYMBOL(on_site);
+NOKPROBE_SYMBOL(multi_on_site);
 
 /* The kernel does not call it inside another probe's handler. */
-static int on_plain(struct kprobe *kp, struct pt_regs *regs)
+static int multi_on_plain(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct ct_plain *p = container_of(kp, struct ct_plain, kp);
 
-	enter(p->multi, &p->row, regs);
+	multi_enter(p->multi, &p->row, regs);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_plain);
+NOKPROBE_SYMBOL(multi_on_plain);
 
-static void behind(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+static void multi_behind(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
-NOKPROBE_SYMBOL(behind);
+NOKPROBE_SYMBOL(multi_behind);
 
 /* The hook has room for this call; 0: hook the return. */
-static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int multi_on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct entering *e = this_cpu_read(entering);
 	struct call *c = (void *)ri->data;
@@ -170,9 +170,9 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	c->begin = ct_clock_ns();
 	return 0;
 }
-NOKPROBE_SYMBOL(on_entry);
+NOKPROBE_SYMBOL(multi_on_entry);
 
-static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int multi_on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *hook = get_kretprobe(ri);
 	struct call *c = (void *)ri->data;
@@ -187,12 +187,12 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	preempt_disable_notrace();
 	this_cpu_write(counting[interrupt_context_level()], true);
 	/* Not by what was found at entry: it may have been removed since. */
-	row = find(rcu_dereference_sched(m->table), c->address);
+	row = multi_find(rcu_dereference_sched(m->table), c->address);
 	slot = row ? READ_ONCE(row->slot) : NULL;
 	if (slot) {
 		now = ct_clock_ns();
 		this_cpu_add(slot->count->time, now - c->begin);
-		if (time_begins(slot)) {
+		if (multi_time_begins(slot)) {
 			this_cpu_add(slot->count->cost, ct_clock_ns() - now);
 			this_cpu_inc(slot->count->timed);
 		}
@@ -202,18 +202,18 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	preempt_enable_notrace();
 	return 0;
 }
-NOKPROBE_SYMBOL(on_return);
+NOKPROBE_SYMBOL(multi_on_return);
 
 /* ----------------------------------------------------------------- arm ----- */
 
-static int by_address(const void *a, const void *b)
+static int multi_by_address(const void *a, const void *b)
 {
 	const struct ct_row *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int by_name(const void *a, const void *b)
+static int multi_by_name(const void *a, const void *b)
 {
 	const struct ct_row *x = a, *y = b;
 	int d = strcmp(x->slot->desc->module, y->slot->desc->module);
@@ -222,16 +222,16 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Nothing of ours runs here: a place for the hook, which is never armed. */
-static noinline __used void place(void)
+static noinline __used void multi_place(void)
 {
 	barrier();
 }
 
 /* ftrace frees the filter, and leaves the pointer to it. */
-static void ops_reset(struct ct_multi_probe *m)
+static void multi_ops_reset(struct ct_multi_probe *m)
 {
 	ftrace_free_filter(&m->ops);
-	m->ops = (struct ftrace_ops){ .func = on_site, .flags = OPS_FLAGS };
+	m->ops = (struct ftrace_ops){ .func = multi_on_site, .flags = OPS_FLAGS };
 }
 
 static struct ct_multi_probe *multi_of(const void *owner)
@@ -246,10 +246,10 @@ static struct ct_multi_probe *multi_of(const void *owner)
 	if (!m)
 		return ERR_PTR(-ENOMEM);
 	m->owner = owner;
-	m->hook.kp.addr = (void *)place;
+	m->hook.kp.addr = (void *)multi_place;
 	m->hook.kp.flags = KPROBE_FLAG_DISABLED;
-	m->hook.entry_handler = on_entry;
-	m->hook.handler = on_return;
+	m->hook.entry_handler = multi_on_entry;
+	m->hook.handler = multi_on_return;
 	m->hook.data_size = sizeof(struct call);
 	/* Calls of all these functions that are open at once. */
 	m->hook.maxactive = max(4096u, 64 * num_possible_cpus());
@@ -258,7 +258,7 @@ static struct ct_multi_probe *multi_of(const void *owner)
 		kfree(m);
 		return ERR_PTR(err);
 	}
-	m->ops = (struct ftrace_ops){ .func = on_site, .flags = OPS_FLAGS };
+	m->ops = (struct ftrace_ops){ .func = multi_on_site, .flags = OPS_FLAGS };
 	list_add(&m->list, &all);
 	return m;
 }
@@ -275,13 +275,13 @@ static void multi_free(struct ct_multi_probe *m)
 	kfree(m);
 }
 
-static struct ct_table *table_of(struct ct_multi_probe *m)
+static struct ct_table *multi_table_of(struct ct_multi_probe *m)
 {
 	return rcu_dereference_protected(m->table, lockdep_is_held(&ct_session_lock));
 }
 
 /* It could not be armed; another of its name may be. */
-static void refuse(struct ct_row *row, int err)
+static void multi_refuse(struct ct_row *row, int err)
 {
 	if (!row->slot->multi) {
 		row->slot->state[0] = err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
@@ -290,7 +290,7 @@ static void refuse(struct ct_row *row, int err)
 	WRITE_ONCE(row->slot, NULL);
 }
 
-static int arm_plain(struct ct_multi_probe *m, struct ct_row *row)
+static int multi_arm_plain(struct ct_multi_probe *m, struct ct_row *row)
 {
 	struct ct_plain *p;
 	int err;
@@ -304,8 +304,8 @@ static int arm_plain(struct ct_multi_probe *m, struct ct_row *row)
 	p->multi = m;
 	p->row = *row;
 	p->kp.addr = (void *)row->address;
-	p->kp.pre_handler = on_plain;
-	p->kp.post_handler = behind;
+	p->kp.pre_handler = multi_on_plain;
+	p->kp.post_handler = multi_behind;
 	err = register_kprobe(&p->kp);
 	if (err) {
 		kfree(p);
@@ -318,7 +318,7 @@ static int arm_plain(struct ct_multi_probe *m, struct ct_row *row)
 }
 
 /* Those with a site at once, which takes all or none; then the others. */
-static void arm_rows(struct ct_multi_probe *m, struct ct_table *t)
+static void multi_arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 {
 	struct ct_row *row;
 	int err = 0, refused;
@@ -332,16 +332,16 @@ static void arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 	if (n && !err && !m->sites) {
 		err = register_ftrace_function(&m->ops);
 		if (err)
-			ops_reset(m);
+			multi_ops_reset(m);
 	}
 	if (!err)
 		m->sites += n;
 	for (row = t->row; row < t->row + t->count; row++) {
 		if (row->armed)
 			continue;
-		refused = row->site ? err : arm_plain(m, row);
+		refused = row->site ? err : multi_arm_plain(m, row);
 		if (refused) {
-			refuse(row, refused);
+			multi_refuse(row, refused);
 			continue;
 		}
 		row->armed = true;
@@ -353,9 +353,9 @@ static void arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 }
 
 /* A table of what is armed, with room for more. */
-static struct ct_table *table_new(struct ct_multi_probe *m, u32 more)
+static struct ct_table *multi_table_new(struct ct_multi_probe *m, u32 more)
 {
-	struct ct_table *old = table_of(m), *t;
+	struct ct_table *old = multi_table_of(m), *t;
 	size_t room = (old ? old->count : 0) + more;
 	u32 i;
 
@@ -374,36 +374,36 @@ static struct ct_table *table_new(struct ct_multi_probe *m, u32 more)
 }
 
 /* Of several names of one function the first stays, or that which is armed. */
-static void drop_aliases(struct ct_table *t)
+static void multi_drop_aliases(struct ct_table *t)
 {
 	struct ct_row *last = NULL, *row;
 	u32 i, n = 0;
 
-	sort(t->row, t->count, sizeof(*t->row), by_address, NULL);
+	sort(t->row, t->count, sizeof(*t->row), multi_by_address, NULL);
 	for (i = 0; i < t->count; i++) {
 		row = &t->row[i];
 		if (!last || last->address != row->address) {
 			last = &t->row[n++];
 			*last = *row;
 		} else if (row->armed) {
-			refuse(last, -EEXIST);
+			multi_refuse(last, -EEXIST);
 			*last = *row;
 		} else {
-			refuse(row, -EEXIST);
+			multi_refuse(row, -EEXIST);
 		}
 	}
 	t->count = n;
 }
 
 /* name: one row for each that waits. */
-static int arm(struct ct_multi_probe *m, struct ct_row *name, u32 count)
+static int multi_arm(struct ct_multi_probe *m, struct ct_row *name, u32 count)
 {
-	struct ct_table *old = table_of(m), *t;
+	struct ct_table *old = multi_table_of(m), *t;
 	u32 armed, i;
 	int err;
 
-	sort(name, count, sizeof(*name), by_name, NULL);
-	t = table_new(m, ct_find_functions(name, count, NULL));
+	sort(name, count, sizeof(*name), multi_by_name, NULL);
+	t = multi_table_new(m, ct_find_functions(name, count, NULL));
 	if (!t)
 		return -ENOMEM;
 	armed = t->count;
@@ -415,13 +415,13 @@ static int arm(struct ct_multi_probe *m, struct ct_row *name, u32 count)
 	}
 	for (i = 0; i < count; i++)
 		if (!name[i].address)
-			refuse(&name[i], -ENOENT);
-	drop_aliases(t);
+			multi_refuse(&name[i], -ENOENT);
+	multi_drop_aliases(t);
 	/* Handlers run as soon as there is one. */
 	rcu_assign_pointer(m->table, t);
 	if (old)
 		kvfree_rcu(old, rcu);
-	arm_rows(m, t);
+	multi_arm_rows(m, t);
 	return 0;
 }
 
@@ -451,7 +451,7 @@ int ct_multi_probe_arm(const void *owner)
 	while (n < waiting && (p = ct_probe_next(&id)))
 		if (ct_probe_waits(p, owner))
 			name[n++].slot = p;
-	err = arm(m, name, n);
+	err = multi_arm(m, name, n);
 out:
 	mutex_unlock(&ct_session_lock);
 	kvfree(name);
@@ -460,7 +460,7 @@ out:
 
 /* -------------------------------------------------------------- disarm ----- */
 
-static void take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u32 count)
+static void multi_take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u32 count)
 {
 	u32 i;
 
@@ -468,7 +468,7 @@ static void take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u
 	/* No filter would be all functions. */
 	if (!m->sites) {
 		unregister_ftrace_function(&m->ops);
-		ops_reset(m);
+		multi_ops_reset(m);
 	} else if (ftrace_set_filter_ips(&m->ops, t->site, count, 1, 0)) {
 		/* All or none: what can go goes. */
 		for (i = 0; i < count; i++)
@@ -477,7 +477,7 @@ static void take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u
 }
 
 /* Its handlers are done. */
-static void disarmed(struct ct_kprobe *p)
+static void multi_disarmed(struct ct_kprobe *p)
 {
 	struct ct_plain *plain;
 
@@ -491,9 +491,9 @@ static void disarmed(struct ct_kprobe *p)
 }
 
 /* Those of this module (NULL: any), or this one alone.  m may be gone then. */
-static void disarm(struct ct_multi_probe *m, const char *module, const struct ct_kprobe *one)
+static void multi_disarm(struct ct_multi_probe *m, const char *module, const struct ct_kprobe *one)
 {
-	struct ct_table *t = table_of(m);
+	struct ct_table *t = multi_table_of(m);
 	u32 sites = 0, plains = 0, gone = 0, i;
 	struct ct_kprobe *p;
 	bool stays = false;
@@ -514,14 +514,14 @@ static void disarm(struct ct_multi_probe *m, const char *module, const struct ct
 		WRITE_ONCE(t->row[i].slot, NULL);
 	}
 	if (sites)
-		take_off_sites(m, t, sites);
+		multi_take_off_sites(m, t, sites);
 	if (plains)
 		unregister_kprobes(t->plain, plains);
 	/* Returns that found a slot before its row lost it. */
 	if (gone)
 		synchronize_rcu();
 	for (i = 0; i < gone; i++)
-		disarmed(t->gone[i]);
+		multi_disarmed(t->gone[i]);
 	if (!stays)
 		multi_free(m);
 }
@@ -532,13 +532,13 @@ void ct_multi_probe_disarm(const char *module, const void *owner)
 
 	list_for_each_entry_safe(m, next, &all, list)
 		if (!owner || m->owner == owner)
-			disarm(m, module, NULL);
+			multi_disarm(m, module, NULL);
 }
 
 void ct_multi_probe_drop(struct ct_kprobe *p)
 {
 	if (p->multi)
-		disarm(p->multi, NULL, p);
+		multi_disarm(p->multi, NULL, p);
 }
 
 u64 ct_multi_probe_missed(const struct ct_kprobe *p)

@@ -17,7 +17,7 @@
  * Where the ftrace site of a function may be, in a kernel that leaves a nop or a call:
  * at its begin, or behind an endbr or what the kernel has put in its place; or 0.
  */
-static unsigned long site_of(unsigned long address)
+static unsigned long multi_find_site_of(unsigned long address)
 {
 	static const u8 nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	const u32 endbr = 4;
@@ -36,7 +36,8 @@ static unsigned long site_of(unsigned long address)
  * How many functions of a module have these names, which are sorted; with a table they
  * are added to it.
  */
-static u32 find_in_module(struct ct_row *row, u32 count, struct module *mod, struct ct_table *t)
+static u32 multi_find_find_in_module(struct ct_row *row, u32 count, struct module *mod,
+				     struct ct_table *t)
 {
 	/* Those that stay as long as the module does, unlike those of its init. */
 	const struct mod_kallsyms *symbols = &mod->core_kallsyms;
@@ -71,7 +72,7 @@ static u32 find_in_module(struct ct_row *row, u32 count, struct module *mod, str
  * The same for the kernel itself, whose symbols are not for modules to read: a kprobe is
  * told the address.
  */
-static u32 find_in_kernel(struct ct_row *row, u32 count, struct ct_table *t)
+static u32 multi_find_find_in_kernel(struct ct_row *row, u32 count, struct ct_table *t)
 {
 	const u32 room = 64;	/* asked together: one wait for all of them */
 	struct kprobe *kp = t ? kvcalloc(room, sizeof(*kp), GFP_KERNEL) : NULL, *asked[64];
@@ -110,20 +111,20 @@ u32 ct_find_functions(struct ct_row *row, u32 count, struct ct_table *t)
 		for (n = 1; i + n < count && !strcmp(row[i + n].slot->desc->module, of); n++)
 			;
 		if (!*of) {
-			found += find_in_kernel(row + i, n, t);
+			found += multi_find_find_in_kernel(row + i, n, t);
 			continue;
 		}
 		mod = ct_driver_get(of);
 		if (!mod)
 			continue;
-		found += find_in_module(row + i, n, mod, t);
+		found += multi_find_find_in_module(row + i, n, mod, t);
 		ct_driver_put(mod);
 	}
 	return found;
 }
 
-static void notrace nothing(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-			    struct ftrace_regs *fregs)
+static void notrace multi_find_nothing(unsigned long ip, unsigned long parent,
+				       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 }
 
@@ -135,9 +136,9 @@ int ct_find_sites(struct ct_row *row, u32 count)
 
 	if (!asks)
 		return -ENOMEM;
-	asks->func = nothing;
+	asks->func = multi_find_nothing;
 	for (; count; row++, count--) {
-		site = site_of(row->address);
+		site = multi_find_site_of(row->address);
 		row->site = site && !ftrace_set_filter_ip(asks, site, 0, 1);
 		if (row->site)
 			row->address = site;

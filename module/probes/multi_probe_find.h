@@ -9,7 +9,7 @@
 /* One function; several of one name (copies of an inline one) have one slot. */
 struct ct_row {
 	unsigned long address;		/* of the ftrace site, or of the function */
-	struct ct_kprobe *slot;	/* NULL: it is gone */
+	struct ct_kprobe *slot; /* NULL: it is gone */
 	struct ct_plain *plain;		/* its probe, if it has no site */
 	bool site, armed;
 };

@@ -28,7 +28,7 @@
 #include "core/session.h"
 #include "probes/tracepoint.h"
 
-static DEFINE_XARRAY_ALLOC1(probes);	/* of struct ct_kprobe; ct_session_lock */
+static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe; ct_session_lock */
 static u64 wanted;		/* groups of the running session */
 static bool arming;		/* a session runs: arm what comes */
 /*
@@ -40,14 +40,14 @@ static struct { unsigned long id; u32 first; } last;
 /* ------------------------------------------------------------- arming ---- */
 
 /* Instances: calls of a function that can be open at once, in all tasks. */
-static int max_active(const struct ct_probe_desc *d)
+static int probe_max_active(const struct ct_probe_desc *d)
 {
 	return d->sleeps && !d->count ? max(1024u, 8 * num_possible_cpus()) :
 			   8 * num_possible_cpus();
 }
 
 /* A driver of unknown version is taken for the newest. */
-static bool alternative_applies(const struct ct_alternative *a)
+static bool probe_alternative_applies(const struct ct_alternative *a)
 {
 	u32 version = ct_driver_version ? : U32_MAX;
 
@@ -55,7 +55,7 @@ static bool alternative_applies(const struct ct_alternative *a)
 }
 
 /* The event class of this alternative's records, made when first needed. */
-static int define_class(struct ct_kprobe *p, unsigned int i)
+static int probe_define_class(struct ct_kprobe *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_define *def;
@@ -78,17 +78,17 @@ static int define_class(struct ct_kprobe *p, unsigned int i)
 	return err;
 }
 
-static int arm_alternative(struct ct_kprobe *p, unsigned int i)
+static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
 	struct ct_armed *a;
 	int err;
 
-	if (!alternative_applies(&d->alt[i]))
+	if (!probe_alternative_applies(&d->alt[i]))
 		return -ENOENT;
 	err = p->added ? ct_quirk_check(d->module, d->alt[i].symbol) : 0;
 	if (!err)
-		err = define_class(p, i);
+		err = probe_define_class(p, i);
 	if (err)
 		return err;
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
@@ -109,7 +109,7 @@ static int arm_alternative(struct ct_kprobe *p, unsigned int i)
 	a->rp.entry_handler = ct_probe_entry;
 	a->rp.handler = ct_probe_return;
 	a->rp.data_size = sizeof(struct ct_call);
-	a->rp.maxactive = max_active(d);
+	a->rp.maxactive = probe_max_active(d);
 	/* Handlers may run before register_kretprobe() returns. */
 	p->variant = i;
 	err = register_kretprobe(&a->rp);
@@ -121,7 +121,7 @@ static int arm_alternative(struct ct_kprobe *p, unsigned int i)
 	return 0;
 }
 
-static void set_state(struct ct_kprobe *p, enum ct_probe_state state)
+static void probe_set_state(struct ct_kprobe *p, enum ct_probe_state state)
 {
 	unsigned int i;
 
@@ -131,7 +131,7 @@ static void set_state(struct ct_kprobe *p, enum ct_probe_state state)
 	}
 }
 
-static void arm(struct ct_kprobe *p)
+static void probe_arm(struct ct_kprobe *p)
 {
 	const struct ct_probe_desc *d = p->desc;
 	bool armed = false;
@@ -143,7 +143,7 @@ static void arm(struct ct_kprobe *p)
 			p->state[i] = CT_PROBE_SHADOWED;
 			continue;
 		}
-		err = arm_alternative(p, i);
+		err = probe_arm_alternative(p, i);
 		p->error[i] = err;
 		p->state[i] = !err ? CT_PROBE_ARMED :
 			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
@@ -152,14 +152,14 @@ static void arm(struct ct_kprobe *p)
 }
 
 /* Arm p if the session wants it and its module is there. */
-static void arm_if_wanted(struct ct_kprobe *p, bool loaded)
+static void probe_arm_if_wanted(struct ct_kprobe *p, bool loaded)
 {
 	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
 		return;
 	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
-		set_state(p, CT_PROBE_NO_MODULE);
+		probe_set_state(p, CT_PROBE_NO_MODULE);
 	else
-		arm(p);
+		probe_arm(p);
 	cond_resched();
 }
 
@@ -173,12 +173,12 @@ bool ct_probe_waits(const struct ct_kprobe *p, const void *owner)
 	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
 }
 
-static bool in_module(const struct ct_kprobe *p, const char *module)
+static bool probe_in_module(const struct ct_kprobe *p, const char *module)
 {
 	return !module || !strcmp(p->desc->module, module);
 }
 
-static void disarmed(struct ct_kprobe *p, enum ct_probe_state state)
+static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 {
 	struct ct_armed *a = p->armed;
 
@@ -187,14 +187,14 @@ static void disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 		p->armed = NULL;
 		kfree(a);
 	}
-	set_state(p, state);
+	probe_set_state(p, state);
 }
 
 /*
  * Disarm all probes of this module (any, where it is NULL) and of this owner (any,
  * where it is NULL).
  */
-static void disarm(const char *module, const void *owner, enum ct_probe_state state)
+static void probe_disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
 	struct ct_kprobe *p;
@@ -203,11 +203,11 @@ static void disarm(const char *module, const void *owner, enum ct_probe_state st
 
 	ct_multi_probe_disarm(module, owner);
 	xa_for_each(&probes, id, p)
-		n += p->armed && in_module(p, module) && (!owner || p->owner == owner);
+		n += p->armed && probe_in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
 	n = 0;
 	xa_for_each(&probes, id, p) {
-		if (!p->armed || !in_module(p, module) || (owner && p->owner != owner))
+		if (!p->armed || !probe_in_module(p, module) || (owner && p->owner != owner))
 			continue;
 		if (batch)
 			batch[n++] = &p->armed->rp;
@@ -219,8 +219,8 @@ static void disarm(const char *module, const void *owner, enum ct_probe_state st
 		unregister_kretprobes(batch, n);
 	kvfree(batch);
 	xa_for_each(&probes, id, p)
-		if (in_module(p, module) && (!owner || p->owner == owner))
-			disarmed(p, state);
+		if (probe_in_module(p, module) && (!owner || p->owner == owner))
+			probe_disarmed(p, state);
 }
 
 void ct_probe_arm(u64 groups)
@@ -237,7 +237,7 @@ void ct_probe_arm(u64 groups)
 		p->missed = 0;
 		for_each_possible_cpu(cpu)
 			*per_cpu_ptr(p->count, cpu) = (struct ct_count){};
-		arm_if_wanted(p, false);
+		probe_arm_if_wanted(p, false);
 	}
 }
 
@@ -245,11 +245,11 @@ void ct_probe_disarm_all(void)
 {
 	lockdep_assert_held(&ct_session_lock);
 	arming = false;
-	disarm(NULL, NULL, CT_PROBE_IDLE);
+	probe_disarm(NULL, NULL, CT_PROBE_IDLE);
 }
 
 /* COMING: before the module's own init runs.  GOING: after its exit. */
-static int module_changed(struct notifier_block *nb, unsigned long what, void *data)
+static int probe_module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct module *mod = data;
 	struct ct_kprobe *p;
@@ -261,26 +261,26 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 	mutex_lock(&ct_session_lock);
 	ct_quirk_forget(mod->name);
 	xa_for_each(&probes, id, p)
-		ours |= in_module(p, mod->name);
+		ours |= probe_in_module(p, mod->name);
 	if (ours && arming && what == MODULE_STATE_COMING) {
 		ct_driver_learn(mod);
 		ct_quirk_learn(mod);
 		xa_for_each(&probes, id, p)
-			if (in_module(p, mod->name))
-				arm_if_wanted(p, true);
+			if (probe_in_module(p, mod->name))
+				probe_arm_if_wanted(p, true);
 	} else if (ours && arming) {
-		disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
+		probe_disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
 	}
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block module_notifier = { .notifier_call = module_changed };
+static struct notifier_block module_notifier = { .notifier_call = probe_module_changed };
 
 /* ---------------------------------------------------------- questions ---- */
 
 /* How many names it may have. */
-static unsigned int alternatives(const struct ct_kprobe *p)
+static unsigned int probe_alternatives(const struct ct_kprobe *p)
 {
 	unsigned int n = 0;
 
@@ -296,12 +296,11 @@ u32 ct_probe_count(void)
 	u32 n = 0;
 
 	xa_for_each(&probes, id, p)
-		n += alternatives(p);
+		n += probe_alternatives(p);
 	return n + CT_POINT_COUNT;
 }
 
-void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost,
-		  u64 *time)
+void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time)
 {
 	int cpu;
 
@@ -318,7 +317,7 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost,
 }
 
 /* ns that the handlers take a hit, as far as that was timed. */
-static u64 cost_of(const struct ct_kprobe *p)
+static u64 probe_cost_of(const struct ct_kprobe *p)
 {
 	u64 cost = 0, timed = 0;
 	int cpu;
@@ -330,7 +329,7 @@ static u64 cost_of(const struct ct_kprobe *p)
 	return timed ? div64_u64(cost, timed) : 0;
 }
 
-static void fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32 alt)
+static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
 
@@ -347,7 +346,7 @@ static void fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32 alt)
 	if (p->armed && perfmon_capable())
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
-	info->cost = cost_of(p);
+	info->cost = probe_cost_of(p);
 }
 
 int ct_probe_info(struct ct_probe_info *info)
@@ -364,9 +363,9 @@ int ct_probe_info(struct ct_probe_info *info)
 		first = last.first;
 	}
 	xa_for_each_start(&probes, id, p, from) {
-		n = alternatives(p);
+		n = probe_alternatives(p);
 		if (info->index - first < n) {
-			fill_info(info, p, info->index - first);
+			probe_fill_info(info, p, info->index - first);
 			last.id = id;
 			last.first = first;
 			err = 0;
@@ -387,14 +386,13 @@ int ct_probe_info(struct ct_probe_info *info)
 struct ct_kprobe *ct_probe_next(unsigned long *id)
 {
 	struct ct_kprobe *p = *id ? xa_find_after(&probes, id, ULONG_MAX, XA_PRESENT) :
-					xa_find(&probes, id, ULONG_MAX, XA_PRESENT);
+				    xa_find(&probes, id, ULONG_MAX, XA_PRESENT);
 
 	lockdep_assert_held(&ct_session_lock);
 	return p;
 }
 
-struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added,
-					u32 class, u32 sample)
+struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32 class, u32 sample)
 {
 	struct ct_kprobe *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -414,7 +412,7 @@ struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added,
 		kfree(p);
 		return ERR_PTR(err);
 	}
-	arm_if_wanted(p, false);
+	probe_arm_if_wanted(p, false);
 	ct_session_probes(ct_probe_count());
 	return p;
 }
@@ -425,7 +423,7 @@ void ct_probe_disarm(struct ct_kprobe *p)
 	if (!p->armed)
 		return;
 	unregister_kretprobe(&p->armed->rp);
-	disarmed(p, CT_PROBE_IDLE);
+	probe_disarmed(p, CT_PROBE_IDLE);
 }
 
 void ct_probe_free(struct ct_kprobe *p)
@@ -446,14 +444,14 @@ void ct_probe_closed(const void *owner)
 	unsigned long id;
 
 	mutex_lock(&ct_session_lock);
-	disarm(NULL, owner, CT_PROBE_IDLE);
+	probe_disarm(NULL, owner, CT_PROBE_IDLE);
 	xa_for_each(&probes, id, p)
 		if (p->owner == owner)
 			ct_probe_free(p);
 	mutex_unlock(&ct_session_lock);
 }
 
-static void free_all(void)
+static void probe_free_all(void)
 {
 	struct ct_kprobe *p;
 	unsigned long id;
@@ -478,12 +476,12 @@ int ct_probe_init(void)
 	if (!err)
 		err = register_module_notifier(&module_notifier);
 	if (err)
-		free_all();
+		probe_free_all();
 	return err;
 }
 
 void ct_probe_exit(void)
 {
 	unregister_module_notifier(&module_notifier);
-	free_all();
+	probe_free_all();
 }

@@ -14,7 +14,7 @@ struct ct_call {
 	u64 begin;		/* ns */
 	u64 op;
 	unsigned long arg[7];	/* as many as the description asks for */
-	u16 depth_flags;		/* CT_DEPTH_FLAGS() of its records */
+	u16 depth_flags; /* CT_DEPTH_FLAGS() of its records */
 	unsigned long stacked;	/* the one that the alternative asks for */
 	u8 variant;		/* which alternative name is armed, for fill */
 };
@@ -26,8 +26,8 @@ struct ct_call {
  * The upper 16 bits of a record's duration, kept as one.  depth: calls of ours that
  * are open below this one; flags: CT_F_*.
  */
-#define CT_DEPTH_FLAGS(depth, flags)	((depth) | (flags) << 8)
-#define CT_DEPTH_FLAGS_CONTEXT(depth_flags)	((depth_flags) >> 8 & CT_F_CONTEXT)
+#define CT_DEPTH_FLAGS(depth, flags) ((depth) | (flags) << 8)
+#define CT_DEPTH_FLAGS_CONTEXT(depth_flags) ((depth_flags) >> 8 & CT_F_CONTEXT)
 
 /* Index of ct_call.arg where the return value goes. */
 #define CT_ARG_RETURNED	6
@@ -68,7 +68,7 @@ struct ct_probe_desc {
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
 	bool count;		/* only counted: no records */
-	bool later;		/* armed by ct_multi_probe_arm() alone */
+	bool later; /* armed by ct_multi_probe_arm() alone */
 	bool fetch_signed;	/* one of fetch has a sign */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */
@@ -109,7 +109,7 @@ struct ct_kprobe {
 	s32 error[CT_ALTERNATIVES];
 	u8 variant;		/* the alternative that is armed */
 	bool added;		/* desc is ours to free */
-	struct ct_multi_probe *multi;	/* armed together with others, instead of armed */
+	struct ct_multi_probe *multi; /* armed together with others, instead of armed */
 	struct ct_plain *plain;	/* then: the breakpoints, of what has no ftrace site */
 	const void *owner;	/* the file that takes it along, or NULL */
 };
@@ -167,12 +167,10 @@ void ct_probe_closed(const void *owner);
  * records, 0: made when it is armed.  Returns ERR_PTR().
  * ct_probe_next: *id from 0; NULL behind the last.
  */
-struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added,
-					u32 class, u32 sample);
+struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32 class, u32 sample);
 void ct_probe_free(struct ct_kprobe *p);
 void ct_probe_disarm(struct ct_kprobe *p);
-void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost,
-		  u64 *time);
+void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time);
 struct ct_kprobe *ct_probe_next(unsigned long *id);
 
 /*

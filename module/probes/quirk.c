@@ -33,13 +33,13 @@ static struct {
 	char name[NAMES][KSYM_NAME_LEN];
 } known;
 
-static bool is_text(const struct mod_kallsyms *all, unsigned int i)
+static bool quirk_is_text(const struct mod_kallsyms *all, unsigned int i)
 {
 	return all->typetab[i] == 't' || all->typetab[i] == 'T';
 }
 
 /* Where the function ends for the kernel: the next symbol, or the end of its page. */
-static unsigned long end_of(const struct mod_kallsyms *all, unsigned long address)
+static unsigned long quirk_end_of(const struct mod_kallsyms *all, unsigned long address)
 {
 	unsigned long end = PAGE_ALIGN(address + 1), value;
 	unsigned int i;
@@ -52,14 +52,14 @@ static unsigned long end_of(const struct mod_kallsyms *all, unsigned long addres
 	return end;
 }
 
-static bool readable(unsigned long address)
+static bool quirk_readable(unsigned long address)
 {
 	u8 byte;
 
 	return !copy_from_kernel_nofault(&byte, (void *)address, sizeof(byte));
 }
 
-static void look(const struct mod_kallsyms *all)
+static void quirk_look(const struct mod_kallsyms *all)
 {
 	unsigned long page = 0, next, address;
 	bool last = false;
@@ -67,14 +67,14 @@ static void look(const struct mod_kallsyms *all)
 
 	for (i = 1; i < all->num_symtab; i++) {
 		address = all->symtab[i].st_value;
-		if (!is_text(all, i) || !address)
+		if (!quirk_is_text(all, i) || !address)
 			continue;
 		next = PAGE_ALIGN(address + 1);
 		if (next != page) {
 			page = next;
-			last = !readable(page);
+			last = !quirk_readable(page);
 		}
-		if (!last || end_of(all, address) + INSTRUCTION <= page)
+		if (!last || quirk_end_of(all, address) + INSTRUCTION <= page)
 			continue;
 		if (known.count == NAMES) {
 			known.too_many = true;
@@ -92,7 +92,7 @@ void ct_quirk_learn(struct module *mod)
 	known.too_many = false;
 	strscpy(known.module, mod->name, sizeof(known.module));
 	rcu_read_lock_sched();
-	look(rcu_dereference_sched(mod->kallsyms));
+	quirk_look(rcu_dereference_sched(mod->kallsyms));
 	rcu_read_unlock_sched();
 }
 

@@ -48,17 +48,17 @@ struct ct_thread *ct_thread_of(u32 tid, bool claim)
 	return t;
 }
 
-static bool traced(const struct ct_cpu *cpu, struct task_struct *task)
+static bool sched_traced(const struct ct_cpu *cpu, struct task_struct *task)
 {
 	unsigned long *bits = READ_ONCE(ct_traced_bits);
 
 	/* The recorder's own switches would make records that make it run. */
-	return bits && task->pid && test_bit(task->tgid, bits) &&
-	       task->tgid != cpu->s->owner_pid && ct_wanted_task(CT_CAT_SWITCH, task);
+	return bits && task->pid && test_bit(task->tgid, bits) && task->tgid != cpu->s->owner_pid &&
+	       ct_wanted_task(CT_CAT_SWITCH, task);
 }
 
 /* Room for a record of this thread, within its limits; at is NULL where there is none. */
-static struct ct_reservation reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
+static struct ct_reservation sched_reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
 {
 	struct ct_reservation room = {};
 	u32 charge;
@@ -74,15 +74,15 @@ static struct ct_reservation reserve(struct ct_cpu *cpu, struct task_struct *tas
 }
 
 /* A record of this thread, which need not be the current one. */
-static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point,
-				       struct task_struct *task, u32 size, u64 *stamp)
+static struct ct_cpu_record *sched_record_of(struct ct_cpu *cpu, enum ct_point point,
+					     struct task_struct *task, u32 size, u64 *stamp)
 {
 	struct ct_tracepoint *t = &ct_tracepoints[point];
 	struct ct_cpu_record *rec;
 	struct ct_reservation room;
 
 	this_cpu_inc(t->count->hits);
-	room = reserve(cpu, task, sizeof(*rec) + size);
+	room = sched_reserve(cpu, task, sizeof(*rec) + size);
 	rec = room.at;
 	if (!rec) {
 		this_cpu_inc(t->count->lost);
@@ -96,8 +96,8 @@ static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point,
 	return rec;
 }
 
-static void leaves(struct ct_cpu *cpu, struct task_struct *task, struct task_struct *next,
-		   u32 state)
+static void sched_leaves(struct ct_cpu *cpu, struct task_struct *task, struct task_struct *next,
+			 u32 state)
 {
 	struct ct_thread *t = ct_thread_of(task->pid, true);
 	struct ct_cpu_record *rec;
@@ -105,7 +105,7 @@ static void leaves(struct ct_cpu *cpu, struct task_struct *task, struct task_str
 	u64 op = ct_ring_op(&cpu->ring, 1), stamp;
 	bool dead = state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE);
 
-	rec = record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
 	if (t) {
 		t->left = !rec ? 0 : stamp;
 		t->left_op = op;
@@ -122,7 +122,7 @@ static void leaves(struct ct_cpu *cpu, struct task_struct *task, struct task_str
 	ct_record_done(cpu, 1);
 }
 
-static void arrives(struct ct_cpu *cpu, struct task_struct *task, struct task_struct *prev)
+static void sched_arrives(struct ct_cpu *cpu, struct task_struct *task, struct task_struct *prev)
 {
 	struct ct_thread *t = ct_thread_of(task->pid, false);
 	struct ct_cpu_record *rec;
@@ -131,7 +131,7 @@ static void arrives(struct ct_cpu *cpu, struct task_struct *task, struct task_st
 
 	if (!t || !t->left)
 		return;
-	rec = record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
 	if (rec) {
 		u64 off = stamp > t->left ? stamp - t->left : 0;
 
@@ -160,22 +160,22 @@ void ct_on_switch(void *data, bool preempt, struct task_struct *prev,
 
 	if (!cpu)
 		return;
-	if (traced(cpu, prev))
-		leaves(cpu, prev, next, preempt ? 0 : state & (TASK_REPORT | TASK_DEAD));
-	if (traced(cpu, next))
-		arrives(cpu, next, prev);
+	if (sched_traced(cpu, prev))
+		sched_leaves(cpu, prev, next, preempt ? 0 : state & (TASK_REPORT | TASK_DEAD));
+	if (sched_traced(cpu, next))
+		sched_arrives(cpu, next, prev);
 }
 
 /*
  * Runs in whoever wakes, before the thread is on its way: it may still be leaving its
- * CPU, so that leaves() must not forget what is noted here.
+ * CPU, so that sched_leaves() must not forget what is noted here.
  */
 void ct_on_waking(void *data, struct task_struct *task)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct ct_thread *t;
 
-	if (!cpu || !traced(cpu, task))
+	if (!cpu || !sched_traced(cpu, task))
 		return;
 	t = ct_thread_of(task->pid, true);
 	if (t)
@@ -190,9 +190,9 @@ void ct_on_wakeup(void *data, struct task_struct *task)
 	struct ct_k_wake *p;
 	u64 stamp;
 
-	if (!cpu || !traced(cpu, task))
+	if (!cpu || !sched_traced(cpu, task))
 		return;
-	rec = record_of(cpu, CT_POINT_WAKEUP, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, CT_POINT_WAKEUP, task, sizeof(*p), &stamp);
 	if (!rec)
 		return;
 	t = ct_thread_of(task->pid, false);
@@ -211,7 +211,7 @@ void ct_on_wakeup(void *data, struct task_struct *task)
 /* ------------------------------------------------------------- life -------- */
 
 /* sched_process_free: its number may be given to a process that is not traced. */
-static void on_free(void *data, struct task_struct *task)
+static void sched_on_free(void *data, struct task_struct *task)
 {
 	unsigned long *bits;
 
@@ -224,7 +224,7 @@ static void on_free(void *data, struct task_struct *task)
 	rcu_read_unlock_sched();
 }
 
-static void find_point(struct tracepoint *tp, void *data)
+static void sched_find_point(struct tracepoint *tp, void *data)
 {
 	if (!strcmp(tp->name, "sched_process_free"))
 		free_point = tp;
@@ -246,8 +246,8 @@ int ct_sched_events_start(u64 groups)
 	}
 	WRITE_ONCE(ct_traced_bits, bits);
 	if (!free_point)
-		for_each_kernel_tracepoint(find_point, NULL);
-	follows = free_point && !tracepoint_probe_register(free_point, on_free, NULL);
+		for_each_kernel_tracepoint(sched_find_point, NULL);
+	follows = free_point && !tracepoint_probe_register(free_point, sched_on_free, NULL);
 	return 0;
 }
 
@@ -259,7 +259,7 @@ void ct_sched_events_stop(void)
 	if (!bits)
 		return;
 	if (follows)
-		tracepoint_probe_unregister(free_point, on_free, NULL);
+		tracepoint_probe_unregister(free_point, sched_on_free, NULL);
 	follows = false;
 	WRITE_ONCE(ct_traced_bits, NULL);
 	WRITE_ONCE(threads, NULL);

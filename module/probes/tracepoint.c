@@ -61,7 +61,7 @@ struct ct_tracepoint ct_tracepoints[CT_POINT_COUNT] = {
 static u64 wanted;		/* groups of the running session; 0: none runs */
 
 /* The kernel's headers know the signatures: a difference does not compile. */
-static void __maybe_unused check_signatures(void)
+static void __maybe_unused tracepoint_check_signatures(void)
 {
 	check_trace_callback_type_sched_switch(ct_on_switch);
 	check_trace_callback_type_sched_waking(ct_on_waking);
@@ -75,7 +75,7 @@ static void __maybe_unused check_signatures(void)
 	check_trace_callback_type_irq_handler_exit(ct_on_irq_exit);
 }
 
-static int define_class(struct ct_tracepoint *t)
+static int tracepoint_define_class(struct ct_tracepoint *t)
 {
 	struct ct_define *def;
 	int err;
@@ -97,7 +97,7 @@ static int define_class(struct ct_tracepoint *t)
 	return err;
 }
 
-static void arm(struct ct_tracepoint *t)
+static void tracepoint_arm(struct ct_tracepoint *t)
 {
 	int err;
 
@@ -108,14 +108,14 @@ static void arm(struct ct_tracepoint *t)
 				   CT_PROBE_NO_MODULE : CT_PROBE_ABSENT;
 		return;
 	}
-	err = define_class(t);
+	err = tracepoint_define_class(t);
 	if (!err)
 		err = tracepoint_probe_register(t->tp, t->handler, NULL);
 	t->error = err;
 	t->state = err ? CT_PROBE_FAILED : CT_PROBE_ARMED;
 }
 
-static bool disarm(struct ct_tracepoint *t, enum ct_probe_state state)
+static bool tracepoint_disarm(struct ct_tracepoint *t, enum ct_probe_state state)
 {
 	bool armed = t->state == CT_PROBE_ARMED;
 
@@ -145,7 +145,7 @@ void ct_tracepoint_arm(u64 groups)
 		wanted &= ~(BIT_ULL(CT_GROUP_SWITCH) | BIT_ULL(CT_GROUP_FENCE));
 	}
 	for (i = 0; i < CT_POINT_COUNT; i++)
-		arm(&ct_tracepoints[i]);
+		tracepoint_arm(&ct_tracepoints[i]);
 }
 
 void ct_tracepoint_disarm(void)
@@ -156,7 +156,7 @@ void ct_tracepoint_disarm(void)
 	lockdep_assert_held(&ct_session_lock);
 	wanted = 0;
 	for (i = 0; i < CT_POINT_COUNT; i++)
-		any |= disarm(&ct_tracepoints[i], CT_PROBE_IDLE);
+		any |= tracepoint_disarm(&ct_tracepoints[i], CT_PROBE_IDLE);
 	if (any)
 		tracepoint_synchronize_unregister();
 	ct_sched_events_stop();
@@ -183,7 +183,7 @@ void ct_tracepoint_info(struct ct_probe_info *info, unsigned int i)
 
 /* ------------------------------------------------------------ finding ------ */
 
-static void found(struct tracepoint *tp, void *unused)
+static void tracepoint_found(struct tracepoint *tp, void *unused)
 {
 	unsigned int i;
 
@@ -193,12 +193,12 @@ static void found(struct tracepoint *tp, void *unused)
 		if (t->tp || strcmp(tp->name, t->point))
 			continue;
 		t->tp = tp;
-		arm(t);
+		tracepoint_arm(t);
 	}
 }
 
 /* Its tracepoints go with the module: nobody may be in a handler when it does. */
-static void lost(struct tracepoint *tp)
+static void tracepoint_lost(struct tracepoint *tp)
 {
 	unsigned int i;
 
@@ -207,14 +207,15 @@ static void lost(struct tracepoint *tp)
 
 		if (t->tp != tp)
 			continue;
-		if (disarm(t, !wanted ? CT_PROBE_IDLE :
-			   *t->module ? CT_PROBE_NO_MODULE : CT_PROBE_ABSENT))
+		if (tracepoint_disarm(t, !wanted    ? CT_PROBE_IDLE :
+					 *t->module ? CT_PROBE_NO_MODULE :
+						      CT_PROBE_ABSENT))
 			tracepoint_synchronize_unregister();
 		t->tp = NULL;
 	}
 }
 
-static int module_changed(struct notifier_block *nb, unsigned long what, void *data)
+static int tracepoint_module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct module *mod = ((struct tp_module *)data)->mod;
 	unsigned int i;
@@ -225,17 +226,17 @@ static int module_changed(struct notifier_block *nb, unsigned long what, void *d
 			tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 
 		if (what == MODULE_STATE_COMING)
-			found(tp, NULL);
+			tracepoint_found(tp, NULL);
 		else if (what == MODULE_STATE_GOING)
-			lost(tp);
+			tracepoint_lost(tp);
 	}
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_notifier = { .notifier_call = module_changed };
+static struct notifier_block module_notifier = { .notifier_call = tracepoint_module_changed };
 
-static void free_counts(void)
+static void tracepoint_free_counts(void)
 {
 	unsigned int i;
 
@@ -251,19 +252,19 @@ int ct_tracepoint_init(void)
 	for (i = 0; i < CT_POINT_COUNT; i++) {
 		ct_tracepoints[i].count = alloc_percpu(struct ct_count);
 		if (!ct_tracepoints[i].count) {
-			free_counts();
+			tracepoint_free_counts();
 			return -ENOMEM;
 		}
 	}
-	for_each_kernel_tracepoint(found, NULL);
+	for_each_kernel_tracepoint(tracepoint_found, NULL);
 	err = register_tracepoint_module_notifier(&module_notifier);
 	if (err)
-		free_counts();
+		tracepoint_free_counts();
 	return err;
 }
 
 void ct_tracepoint_exit(void)
 {
 	unregister_tracepoint_module_notifier(&module_notifier);
-	free_counts();
+	tracepoint_free_counts();
 }

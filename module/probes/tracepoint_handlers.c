@@ -3,7 +3,7 @@
  * The handlers of the tracepoints that are about the GPU: fences, memory, errors and
  * the driver's interrupts.  They run in whatever context the kernel is in: no lock, no
  * allocation, no fault, no sleep.  Newer kernels call them with preemption enabled, so
- * that each disables it while it writes: enter() and leave().
+ * that each disables it while it writes: tp_enter() and tp_leave().
  */
 #include <linux/dma-fence.h>
 #include <linux/interrupt.h>
@@ -21,8 +21,8 @@
 /* Longest text of a record, without the NULs behind it. */
 #define TEXT_MAX	256u
 
-static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point, u32 size,
-				       u64 *stamp)
+static struct ct_cpu_record *tp_record_of(struct ct_cpu *cpu, enum ct_point point, u32 size,
+					  u64 *stamp)
 {
 	struct ct_tracepoint *t = &ct_tracepoints[point];
 	u8 context = ct_context();
@@ -42,9 +42,9 @@ static struct ct_cpu_record *record_of(struct ct_cpu *cpu, enum ct_point point, 
 
 /*
  * This CPU's ring, if a record of this row is wanted here and now; preemption is
- * disabled then, until leave().
+ * disabled then, until tp_leave().
  */
-static struct ct_cpu *enter(enum ct_point point)
+static struct ct_cpu *tp_enter(enum ct_point point)
 {
 	struct ct_cpu *cpu;
 
@@ -56,34 +56,34 @@ static struct ct_cpu *enter(enum ct_point point)
 	return NULL;
 }
 
-static void leave(void)
+static void tp_leave(void)
 {
 	preempt_enable_notrace();
 }
 
-/* An event without a begin: enter() and record_of() in one; NULL, or until end(). */
-static struct ct_cpu_record *begin(enum ct_point point, u32 size, struct ct_cpu **cpu)
+/* An event without a begin: tp_enter() and tp_record_of() in one; NULL, or until tp_end(). */
+static struct ct_cpu_record *tp_begin(enum ct_point point, u32 size, struct ct_cpu **cpu)
 {
 	struct ct_cpu_record *rec;
 	u64 stamp;
 
-	*cpu = enter(point);
+	*cpu = tp_enter(point);
 	if (!*cpu)
 		return NULL;
-	rec = record_of(*cpu, point, size, &stamp);
+	rec = tp_record_of(*cpu, point, size, &stamp);
 	if (!rec)
-		leave();
+		tp_leave();
 	return rec;
 }
 
-static void end(struct ct_cpu *cpu)
+static void tp_end(struct ct_cpu *cpu)
 {
 	ct_record_done(cpu, 1);
-	leave();
+	tp_leave();
 }
 
 /* A text behind fixed bytes of a payload, whose last two are its length. */
-static void put_text(void *payload, u32 fixed, u32 bytes, const char *text, u32 len)
+static void tp_put_text(void *payload, u32 fixed, u32 bytes, const char *text, u32 len)
 {
 	*(u16 *)(payload + fixed - sizeof(u16)) = bytes;
 	memset(payload + fixed, 0, bytes);
@@ -92,7 +92,7 @@ static void put_text(void *payload, u32 fixed, u32 bytes, const char *text, u32 
 
 /* ------------------------------------------------------------- fences ------ */
 
-static void fill_fence(struct ct_k_fence *p, const struct dma_fence *fence)
+static void tp_fill_fence(struct ct_k_fence *p, const struct dma_fence *fence)
 {
 	p->fence_context = fence->context;
 	p->seqno = fence->seqno;
@@ -102,7 +102,7 @@ static void fill_fence(struct ct_k_fence *p, const struct dma_fence *fence)
 void ct_on_fence_init(void *data, struct dma_fence *fence)
 {
 	const u32 fixed = offsetof(struct ct_k_fence_new, text) + sizeof(u16);
-	struct ct_cpu *cpu = enter(CT_POINT_FENCE_INIT);
+	struct ct_cpu *cpu = tp_enter(CT_POINT_FENCE_INIT);
 	const struct dma_fence_ops *ops;
 	struct ct_cpu_record *rec;
 	char text[64] = "";
@@ -117,25 +117,26 @@ void ct_on_fence_init(void *data, struct dma_fence *fence)
 			  ops->get_timeline_name(fence));
 	len = strlen(text);
 	bytes = CT_TEXT_BYTES(fixed, len);
-	rec = record_of(cpu, CT_POINT_FENCE_INIT, fixed + bytes, &stamp);
+	rec = tp_record_of(cpu, CT_POINT_FENCE_INIT, fixed + bytes, &stamp);
 	if (!rec)
 		goto out;
-	fill_fence((void *)(rec + 1), fence);
-	put_text(rec + 1, fixed, bytes, text, len);
+	tp_fill_fence((void *)(rec + 1), fence);
+	tp_put_text(rec + 1, fixed, bytes, text, len);
 	ct_record_done(cpu, 1);
 out:
-	leave();
+	tp_leave();
 }
 
 void ct_on_fence_signaled(void *data, struct dma_fence *fence)
 {
 	struct ct_cpu *cpu;
-	struct ct_cpu_record *rec = begin(CT_POINT_FENCE_SIGNALED, sizeof(struct ct_k_fence), &cpu);
+	struct ct_cpu_record *rec =
+		tp_begin(CT_POINT_FENCE_SIGNALED, sizeof(struct ct_k_fence), &cpu);
 
 	if (!rec)
 		return;
-	fill_fence((void *)(rec + 1), fence);
-	end(cpu);
+	tp_fill_fence((void *)(rec + 1), fence);
+	tp_end(cpu);
 }
 
 /*
@@ -144,7 +145,7 @@ void ct_on_fence_signaled(void *data, struct dma_fence *fence)
  */
 void ct_on_fence_wait_start(void *data, struct dma_fence *fence)
 {
-	struct ct_cpu *cpu = enter(CT_POINT_FENCE_WAIT_START);
+	struct ct_cpu *cpu = tp_enter(CT_POINT_FENCE_WAIT_START);
 	struct ct_cpu_record *rec;
 	struct ct_thread *t;
 	u64 stamp, op;
@@ -155,22 +156,22 @@ void ct_on_fence_wait_start(void *data, struct dma_fence *fence)
 	if (!t)
 		goto out;
 	op = ct_ring_op(&cpu->ring, 1);
-	rec = record_of(cpu, CT_POINT_FENCE_WAIT_START, sizeof(struct ct_k_fence), &stamp);
+	rec = tp_record_of(cpu, CT_POINT_FENCE_WAIT_START, sizeof(struct ct_k_fence), &stamp);
 	t->waits = rec ? stamp : 0;
 	t->waits_op = op;
 	if (!rec)
 		goto out;
 	rec->op = op;
 	rec->duration = CT_DURATION(0, 0, CT_F_BEGIN | CT_F_NO_RESULT);
-	fill_fence((void *)(rec + 1), fence);
+	tp_fill_fence((void *)(rec + 1), fence);
 	ct_record_done(cpu, 1);
 out:
-	leave();
+	tp_leave();
 }
 
 void ct_on_fence_wait_end(void *data, struct dma_fence *fence)
 {
-	struct ct_cpu *cpu = enter(CT_POINT_FENCE_WAIT_END);
+	struct ct_cpu *cpu = tp_enter(CT_POINT_FENCE_WAIT_END);
 	struct ct_cpu_record *rec;
 	struct ct_thread *t;
 	u64 stamp;
@@ -178,7 +179,7 @@ void ct_on_fence_wait_end(void *data, struct dma_fence *fence)
 	if (!cpu)
 		return;
 	t = ct_thread_of(current->pid, false);
-	rec = record_of(cpu, CT_POINT_FENCE_WAIT_END, sizeof(struct ct_k_fence), &stamp);
+	rec = tp_record_of(cpu, CT_POINT_FENCE_WAIT_END, sizeof(struct ct_k_fence), &stamp);
 	if (!rec)
 		goto out;
 	/* Without its begin it stays an instant. */
@@ -188,10 +189,10 @@ void ct_on_fence_wait_end(void *data, struct dma_fence *fence)
 					    CT_F_NO_RESULT | CT_F_HAS_BEGIN);
 		t->waits = 0;
 	}
-	fill_fence((void *)(rec + 1), fence);
+	tp_fill_fence((void *)(rec + 1), fence);
 	ct_record_done(cpu, 1);
 out:
-	leave();
+	tp_leave();
 }
 
 /* ------------------------------------------------- memory and errors ------- */
@@ -199,14 +200,14 @@ out:
 void ct_on_gpu_mem(void *data, u32 gpu, u32 pid, u64 size)
 {
 	struct ct_cpu *cpu;
-	struct ct_cpu_record *rec = begin(CT_POINT_GPU_MEM, sizeof(struct ct_k_gpu_mem), &cpu);
+	struct ct_cpu_record *rec = tp_begin(CT_POINT_GPU_MEM, sizeof(struct ct_k_gpu_mem), &cpu);
 
 	if (!rec)
 		return;
 	*(struct ct_k_gpu_mem *)(rec + 1) = (struct ct_k_gpu_mem){
 		.size = size, .gpu = gpu, .owner_pid = pid,
 	};
-	end(cpu);
+	tp_end(cpu);
 }
 
 void ct_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *message)
@@ -220,14 +221,14 @@ void ct_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *messa
 	while (len && (message[len - 1] == '\n' || message[len - 1] == ' '))
 		len--;
 	bytes = CT_TEXT_BYTES(fixed, len);
-	rec = begin(CT_POINT_XID, fixed + bytes, &cpu);
+	rec = tp_begin(CT_POINT_XID, fixed + bytes, &cpu);
 	if (!rec)
 		return;
 	p = (void *)(rec + 1);
 	p->xid = xid;
 	p->pci = dev ? pci_domain_nr(dev->bus) << 16 | dev->bus->number << 8 | dev->devfn : 0;
-	put_text(p, fixed, bytes, message, len);
-	end(cpu);
+	tp_put_text(p, fixed, bytes, message, len);
+	tp_end(cpu);
 }
 
 /* --------------------------------------------------------- interrupts ------ */
@@ -241,7 +242,7 @@ struct running {
 static DEFINE_PER_CPU(struct running, running);
 
 /* The driver names its interrupts after itself: nvidia, nvidia0. */
-static bool is_drivers(const struct irqaction *action)
+static bool tp_is_drivers(const struct irqaction *action)
 {
 	return action->name && !strncmp(action->name, "nvidia", 6);
 }
@@ -252,15 +253,15 @@ void ct_on_irq_entry(void *data, int irq, struct irqaction *action)
 	struct ct_cpu *cpu;
 
 	r->begin = 0;
-	if (!is_drivers(action))
+	if (!tp_is_drivers(action))
 		return;
-	cpu = enter(CT_POINT_IRQ_ENTRY);
+	cpu = tp_enter(CT_POINT_IRQ_ENTRY);
 	if (!cpu)
 		return;
 	r->irq = irq;
 	r->op = ct_ring_op(&cpu->ring, 1);
 	r->begin = ct_clock_ns();
-	leave();
+	tp_leave();
 }
 
 void ct_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
@@ -270,9 +271,9 @@ void ct_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
 	struct ct_cpu_record *rec;
 	u64 stamp, duration;
 
-	if (!cpu || !r->begin || r->irq != irq || !is_drivers(action))
+	if (!cpu || !r->begin || r->irq != irq || !tp_is_drivers(action))
 		return;
-	rec = record_of(cpu, CT_POINT_IRQ_EXIT, sizeof(struct ct_k_irq), &stamp);
+	rec = tp_record_of(cpu, CT_POINT_IRQ_EXIT, sizeof(struct ct_k_irq), &stamp);
 	if (!rec)
 		return;
 	duration = stamp > r->begin ? stamp - r->begin : 0;

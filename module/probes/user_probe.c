@@ -23,7 +23,7 @@ struct added {
 	struct ct_define def;		/* its event class */
 };
 
-static bool word(const char *s, size_t room, bool may_be_empty)
+static bool user_probe_word(const char *s, size_t room, bool may_be_empty)
 {
 	size_t i, len = strnlen(s, room);
 
@@ -46,7 +46,7 @@ static const u8 type_size[] = {
  * is narrower than 8 bytes is widened to the type of its kind that has 8, so that
  * no order of arguments leaves holes.
  */
-static u8 widened(u8 type)
+static u8 user_probe_widened(u8 type)
 {
 	switch (type) {
 	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32:
@@ -60,7 +60,7 @@ static u8 widened(u8 type)
 	}
 }
 
-static int describe_args(struct added *a, const struct ct_probe_add *arg)
+static int user_probe_describe_args(struct added *a, const struct ct_probe_add *arg)
 {
 	u32 i, bits, highest = 0;
 
@@ -69,11 +69,11 @@ static int describe_args(struct added *a, const struct ct_probe_add *arg)
 	for (i = 0; i < arg->args; i++) {
 		const struct ct_probe_arg *f = &arg->arg[i];
 
-		if (!word(f->name, sizeof(f->name), false) || f->type > CT_TYPE_x64 ||
+		if (!user_probe_word(f->name, sizeof(f->name), false) || f->type > CT_TYPE_x64 ||
 		    (f->number > 5 && f->number != CT_ARG_RETURN))
 			return -EINVAL;
 		strscpy(a->def.fields[i].name, f->name, sizeof(a->def.fields[i].name));
-		a->def.fields[i].type = widened(f->type);
+		a->def.fields[i].type = user_probe_widened(f->type);
 		bits = 8 * type_size[f->type];
 		a->fetch[i] = (struct ct_fetch){
 			.mask = ~0ull >> (64 - bits),
@@ -91,24 +91,24 @@ static int describe_args(struct added *a, const struct ct_probe_add *arg)
 	return 0;
 }
 
-static struct added *describe(const struct ct_probe_add *arg)
+static struct added *user_probe_describe(const struct ct_probe_add *arg)
 {
 	struct added *a;
 	int err;
 
-	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED |
-			   CT_PROBE_LATER) ||
+	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER) ||
 	    (arg->flags & CT_PROBE_LATER &&
 	     arg->flags != (CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER)) ||
-	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) || !word(arg->module, sizeof(arg->module), true) ||
-	    !word(arg->symbol, sizeof(arg->symbol), false))
+	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) ||
+	    !user_probe_word(arg->module, sizeof(arg->module), true) ||
+	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false))
 		return ERR_PTR(-EINVAL);
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
 	if (!a)
 		return ERR_PTR(-ENOMEM);
 	strscpy(a->module, arg->module, sizeof(a->module));
 	strscpy(a->symbol, arg->symbol, sizeof(a->symbol));
-	err = describe_args(a, arg);
+	err = user_probe_describe_args(a, arg);
 	if (err) {
 		kfree(a);
 		return ERR_PTR(err);
@@ -131,20 +131,20 @@ static struct added *describe(const struct ct_probe_add *arg)
 	return a;
 }
 
-static bool is(const struct ct_kprobe *p, const struct ct_probe_add *arg)
+static bool user_probe_is(const struct ct_kprobe *p, const struct ct_probe_add *arg)
 {
 	return !strcmp(p->desc->module, arg->module) &&
 	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
 }
 
 /* The kernel's own words for "may not be probed" differ. */
-static int refusal(int err)
+static int user_probe_refusal(int err)
 {
 	return err == -ENOENT || err == -ENOMEM ? err : -EINVAL;
 }
 
 /* Can the function be probed?  0, -ENOENT, -EINVAL; 0 while its module is away. */
-static int try(const struct added *a)
+static int user_probe_try(const struct added *a)
 {
 	char name[sizeof(a->module) + sizeof(a->symbol) + 1];
 	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
@@ -159,10 +159,10 @@ static int try(const struct added *a)
 	err = register_kprobe(&kp);
 	if (!err)
 		unregister_kprobe(&kp);
-	return err ? refusal(err) : 0;
+	return err ? user_probe_refusal(err) : 0;
 }
 
-static int add(struct added *a, u32 sample, const void *owner)
+static int user_probe_add(struct added *a, u32 sample, const void *owner)
 {
 	struct ct_kprobe *p;
 	struct ct_probe_add same;
@@ -172,7 +172,7 @@ static int add(struct added *a, u32 sample, const void *owner)
 	strscpy(same.module, a->module, sizeof(same.module));
 	strscpy(same.symbol, a->symbol, sizeof(same.symbol));
 	while ((p = ct_probe_next(&id)))
-		if (is(p, &same) && (p->added || p->armed))
+		if (user_probe_is(p, &same) && (p->added || p->armed))
 			return -EEXIST;
 	/* One that only counts has no records. */
 	if (!a->desc.count)
@@ -186,11 +186,11 @@ static int add(struct added *a, u32 sample, const void *owner)
 	switch (p->state[0]) {
 	case CT_PROBE_ABSENT:
 	case CT_PROBE_FAILED:
-		err = refusal(p->error[0]);
+		err = user_probe_refusal(p->error[0]);
 		break;
 	case CT_PROBE_IDLE:
 		/* No session to arm it: it is tried, which costs as much as arming. */
-		err = a->desc.later ? 0 : try(a);
+		err = a->desc.later ? 0 : user_probe_try(a);
 		break;
 	}
 	if (err) {
@@ -202,13 +202,13 @@ static int add(struct added *a, u32 sample, const void *owner)
 
 int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
 {
-	struct added *a = describe(arg);
+	struct added *a = user_probe_describe(arg);
 	int err;
 
 	if (IS_ERR(a))
 		return PTR_ERR(a);
 	mutex_lock(&ct_session_lock);
-	err = add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
+	err = user_probe_add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
 	mutex_unlock(&ct_session_lock);
 	if (err)
 		kfree(a);
@@ -221,12 +221,12 @@ int ct_probe_remove(struct ct_probe_add *arg)
 	unsigned long id = 0;
 	int err = -ENOENT;
 
-	if (!word(arg->module, sizeof(arg->module), true) ||
-	    !word(arg->symbol, sizeof(arg->symbol), false))
+	if (!user_probe_word(arg->module, sizeof(arg->module), true) ||
+	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false))
 		return -EINVAL;
 	mutex_lock(&ct_session_lock);
 	while ((p = ct_probe_next(&id))) {
-		if (p->added && is(p, arg)) {
+		if (p->added && user_probe_is(p, arg)) {
 			ct_probe_disarm(p);
 			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
 			ct_probe_free(p);
@@ -244,12 +244,12 @@ int ct_probe_set(const struct ct_probe_add *arg)
 	unsigned long id = 0;
 	int err = -ENOENT;
 
-	if (!word(arg->module, sizeof(arg->module), true) ||
-	    !word(arg->symbol, sizeof(arg->symbol), false) || arg->flags || arg->args)
+	if (!user_probe_word(arg->module, sizeof(arg->module), true) ||
+	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false) || arg->flags || arg->args)
 		return -EINVAL;
 	mutex_lock(&ct_session_lock);
 	while ((p = ct_probe_next(&id))) {
-		if (!is(p, arg) && strcmp(arg->symbol, "*"))
+		if (!user_probe_is(p, arg) && strcmp(arg->symbol, "*"))
 			continue;
 		WRITE_ONCE(p->sample, arg->sample);
 		err = 0;

@@ -27,7 +27,7 @@ static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
 #undef CT_ROW
 
 /* A pid of the initial namespace as the viewer's namespace knows it, else 0. */
-static u32 viewed_pid(const struct ct_viewer *viewer, u32 nr)
+static u32 json_viewed_pid(const struct ct_viewer *viewer, u32 nr)
 {
 	struct pid *pid;
 
@@ -41,7 +41,7 @@ static u32 viewed_pid(const struct ct_viewer *viewer, u32 nr)
 }
 
 /* A uid of the initial namespace as the viewer's knows it, else the overflow uid. */
-static u32 viewed_uid(const struct ct_viewer *viewer, u32 uid)
+static u32 json_viewed_uid(const struct ct_viewer *viewer, u32 uid)
 {
 	return from_kuid_munged(viewer->users, KUIDT_INIT(uid));
 }
@@ -49,7 +49,7 @@ static u32 viewed_uid(const struct ct_viewer *viewer, u32 uid)
 /* ------------------------------------------------------------ fields ----- */
 
 /* A field's bytes as an unsigned number. */
-static __always_inline u64 load(const u8 *at, u32 size)
+static __always_inline u64 json_load(const u8 *at, u32 size)
 {
 	switch (size) {	/* little-endian, as the ABI is */
 	case 1:
@@ -68,7 +68,7 @@ static const u8 sizes[] = {
 #undef CT_TYPE_ROW
 };
 
-static const char *device_name(u32 dev, char *buf, size_t room)
+static const char *json_device_name(u32 dev, char *buf, size_t room)
 {
 	switch (dev) {
 	case CT_DEV_NVIDIACTL:
@@ -86,16 +86,16 @@ static const char *device_name(u32 dev, char *buf, size_t room)
 	return buf;
 }
 
-static char *put_field(char *p, const struct ct_viewer *viewer, const struct ct_field *f,
-		       enum ct_role role, const u8 *at, u64 v)
+static char *json_put_field(char *p, const struct ct_viewer *viewer, const struct ct_field *f,
+			    enum ct_role role, const u8 *at, u64 v)
 {
 	const char *text;
 	char buf[24];
 
 	if (role == CT_ROLE_PID)
-		return put_u64(p, viewed_pid(viewer, v));
+		return put_u64(p, json_viewed_pid(viewer, v));
 	if (role == CT_ROLE_UID)
-		return put_u64(p, viewed_uid(viewer, v));
+		return put_u64(p, json_viewed_uid(viewer, v));
 	switch (f->type) {
 	case CT_TYPE_s8:
 		return put_s64(p, (s8)v);
@@ -123,7 +123,7 @@ static char *put_field(char *p, const struct ct_viewer *viewer, const struct ct_
 	case CT_TYPE_dir:
 		return put_word(p, v < CT_DIR_COUNT ? direction_words[v] : "unknown");
 	case CT_TYPE_dev:
-		return put_word(p, device_name(v, buf, sizeof(buf)));
+		return put_word(p, json_device_name(v, buf, sizeof(buf)));
 	case CT_TYPE_text:
 		return put_text(p, (const char *)at + sizeof(u16), v, CT_TEXT_SHOWN);
 	default:
@@ -139,7 +139,7 @@ struct summary {
 	const u8 *text;		/* a text field: u16 length, bytes */
 };
 
-static void note(struct summary *sum, enum ct_role role, const u8 *at, u64 v)
+static void json_note(struct summary *sum, enum ct_role role, const u8 *at, u64 v)
 {
 	switch (role) {
 	case CT_ROLE_SIZE:
@@ -199,14 +199,14 @@ struct ct_json_parts {
 	char text[];
 };
 
-static __always_inline char *put_part(char *p, const struct ct_class *c, u32 part)
+static __always_inline char *json_put_part(char *p, const struct ct_class *c, u32 part)
 {
 	const struct ct_json_parts *t = c->parts;
 
 	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
 }
 
-static char *put_class_part(char *p, const struct ct_class *c, u32 part)
+static char *json_put_class_part(char *p, const struct ct_class *c, u32 part)
 {
 	const struct ct_define *def = &c->def;
 
@@ -256,7 +256,7 @@ int ct_json_prepare(struct ct_class *c)
 	p = t->text;
 	for (i = 0; i < PARTS; i++) {
 		t->at[i] = p - t->text;
-		p = put_class_part(p, c, i);
+		p = json_put_class_part(p, c, i);
 	}
 	t->at[PARTS] = p - t->text;
 	/* put_words() reads some bytes behind the end. */
@@ -266,8 +266,8 @@ int ct_json_prepare(struct ct_class *c)
 	return c->parts ? 0 : -ENOMEM;
 }
 
-static char *put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
-			 const u8 *payload, struct summary *sum)
+static char *json_put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
+			      const u8 *payload, struct summary *sum)
 {
 	u32 i, offset = 0;
 
@@ -275,18 +275,18 @@ static char *put_details(char *p, const struct ct_viewer *viewer, const struct c
 		return p;
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
-		u64 v = load(payload + offset, sizes[f->type]);
+		u64 v = json_load(payload + offset, sizes[f->type]);
 
-		p = put_part(p, c, PART_FIELD + i);
-		p = put_field(p, viewer, f, c->role[i], payload + offset, v);
-		note(sum, c->role[i], payload + offset, v);
+		p = json_put_part(p, c, PART_FIELD + i);
+		p = json_put_field(p, viewer, f, c->role[i], payload + offset, v);
+		json_note(sum, c->role[i], payload + offset, v);
 		offset += sizes[f->type];
 	}
 	*p++ = '}';
 	return p;
 }
 
-static char *put_ioctl(char *p, const struct summary *sum)
+static char *json_put_ioctl(char *p, const struct summary *sum)
 {
 	char buf[24];
 	u32 cmd = sum->cmd_v;
@@ -316,11 +316,11 @@ static char *put_ioctl(char *p, const struct summary *sum)
 		p = sum->status_v ? put_hex(p, sum->status_v) : put(p, "\"NV_OK\"");
 	}
 	p = put_key(p, "device");
-	return put_word(p, device_name(sum->device_v, buf, sizeof(buf)));
+	return put_word(p, json_device_name(sum->device_v, buf, sizeof(buf)));
 }
 
 /* What users select by, beside the type: on E and I lines alone. */
-static char *put_promoted(char *p, const struct summary *sum)
+static char *json_put_promoted(char *p, const struct summary *sum)
 {
 	u16 len;
 
@@ -347,13 +347,12 @@ static char *put_promoted(char *p, const struct summary *sum)
 		p = put_text(p, (const char *)sum->text + sizeof(len), len,
 			     CT_TEXT_SHOWN);
 	}
-	return sum->cmd ? put_ioctl(p, sum) : p;
+	return sum->cmd ? json_put_ioctl(p, sum) : p;
 }
 
 /* ------------------------------------------------------------- lines ----- */
 
-static char *put_time(char *p, const struct ct_session_state *s, u64 stamp,
-		      u64 event_id)
+static char *json_put_time(char *p, const struct ct_session_state *s, u64 stamp, u64 event_id)
 {
 	p = PUT(p, "{\"event_id\":");
 	p = put_u64(p, event_id);
@@ -363,7 +362,7 @@ static char *put_time(char *p, const struct ct_session_state *s, u64 stamp,
 	return put_u64(p, stamp);
 }
 
-static char *put_result(char *p, const struct ct_class *c, s64 result)
+static char *json_put_result(char *p, const struct ct_class *c, s64 result)
 {
 	if (c->def.layer != CT_LAYER_USER) {
 		p = PUT(p, ",\"result\":");
@@ -379,10 +378,8 @@ static char *put_result(char *p, const struct ct_class *c, s64 result)
 
 static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
 
-size_t ct_json_record(char *out, const struct ct_session_state *s,
-		      const struct ct_viewer *viewer,
-		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
-		      u32 cpu, u64 event_id)
+size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,
+		      const struct ct_cpu_record *rec, u32 size, u64 stamp, u32 cpu, u64 event_id)
 {
 	const struct ct_class *c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
 	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
@@ -392,13 +389,13 @@ size_t ct_json_record(char *out, const struct ct_session_state *s,
 
 	if (!c)
 		return 0;
-	p = put_time(out, s, stamp, event_id);
-	p = put_part(p, c, begin ? PART_HEAD_BEGIN : PART_HEAD);
+	p = json_put_time(out, s, stamp, event_id);
+	p = json_put_part(p, c, begin ? PART_HEAD_BEGIN : PART_HEAD);
 	p = begin ? PUT(p, "\"B\",\"pid\":") : instant ? PUT(p, "\"I\",\"pid\":") :
 		    PUT(p, "\"E\",\"pid\":");
-	p = put_u64(p, viewed_pid(viewer, rec->pid));
+	p = put_u64(p, json_viewed_pid(viewer, rec->pid));
 	p = PUT(p, ",\"tid\":");
-	p = put_u64(p, viewed_pid(viewer, rec->tid));
+	p = put_u64(p, json_viewed_pid(viewer, rec->tid));
 	p = PUT(p, ",\"cpu\":");
 	p = put_u64(p, cpu);
 	if (rec->op) {
@@ -413,7 +410,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s,
 		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);
 	}
 	if (!begin && !(flags & CT_F_NO_RESULT))
-		p = put_result(p, c, rec->result);
+		p = json_put_result(p, c, rec->result);
 	if (flags & CT_F_CONTEXT) {
 		p = put_key(p, "context");
 		p = put(p, (flags & CT_F_CONTEXT) == CT_F_SOFTIRQ ? "\"softirq\"" :
@@ -422,20 +419,20 @@ size_t ct_json_record(char *out, const struct ct_session_state *s,
 	}
 	if (!begin && (flags & CT_F_ABANDONED))
 		p = PUT(p, ",\"abandoned\":true");
-	p = put_part(p, c, PART_SYMBOL);
+	p = json_put_part(p, c, PART_SYMBOL);
 	if (!begin)
-		p = put_part(p, c, PART_OP);
-	p = put_details(p, viewer, c, (const u8 *)(rec + 1), &sum);
+		p = json_put_part(p, c, PART_OP);
+	p = json_put_details(p, viewer, c, (const u8 *)(rec + 1), &sum);
 	if (!begin)
-		p = put_promoted(p, &sum);
+		p = json_put_promoted(p, &sum);
 	p = put(p, "}\n");
 	return p - out;
 }
 
-size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu,
-		    u64 count, const char *reason, u64 stamp, u64 event_id)
+size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 count,
+		    const char *reason, u64 stamp, u64 event_id)
 {
-	char *p = put_time(out, s, stamp, event_id);
+	char *p = json_put_time(out, s, stamp, event_id);
 
 	p = put(p, ",\"layer\":\"kernel\",\"type\":\"tracer\",\"name\":\"lost\",\"phase\":\"I\",\"cpu\":");
 	p = put_u64(p, cpu);

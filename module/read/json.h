@@ -38,13 +38,11 @@ int ct_json_prepare(struct ct_class *c);
  * Whoever is the current task.  May not be called from an interrupt.  Returns the line's
  * length.
  */
-size_t ct_json_record(char *out, const struct ct_session_state *s,
-		      const struct ct_viewer *viewer,
-		      const struct ct_cpu_record *rec, u32 size, u64 stamp,
-		      u32 cpu, u64 event_id);
+size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,
+		      const struct ct_cpu_record *rec, u32 size, u64 stamp, u32 cpu, u64 event_id);
 
 /* ct_json_lost - the line that tells of a loss. */
-size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu,
-		    u64 count, const char *reason, u64 stamp, u64 event_id);
+size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 count,
+		    const char *reason, u64 stamp, u64 event_id);
 
 #endif

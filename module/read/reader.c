@@ -50,7 +50,7 @@ struct ct_reader {
 	struct ct_session_state *s;
 	const struct ct_viewer *viewer;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool watches;			/* counted by ct_session_extra_readers() */
+	bool watches; /* counted by ct_session_extra_readers() */
 	bool polled;			/* somebody uses poll() or epoll on it */
 	bool armed;			/* counted in ct_session_waiters for them */
 	u64 since;			/* ns: waits with something unread since; 0: not */
@@ -61,25 +61,25 @@ struct ct_reader {
 	struct place at[];
 };
 
-static struct ct_ring *ring_of(struct ct_reader *rd, u32 cpu)
+static struct ct_ring *reader_ring_of(struct ct_reader *rd, u32 cpu)
 {
 	return rd->s->cpu[cpu] ? &rd->s->cpu[cpu]->ring : NULL;
 }
 
-static u64 committed(struct ct_ring *r)
+static u64 reader_committed(struct ct_ring *r)
 {
 	/* Before the records: pairs with the release in ring.c. */
 	return smp_load_acquire(&r->status->committed);
 }
 
 /* Was the packet at begin given up while we looked at it? */
-static bool overtaken(struct ct_ring *r, u64 begin)
+static bool reader_overtaken(struct ct_ring *r, u64 begin)
 {
 	smp_rmb();	/* the copy before oldest: see ring.c, give_up_oldest() */
 	return READ_ONCE(r->status->oldest) > begin;
 }
 
-static void tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reason)
+static void reader_tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reason)
 {
 	struct place *at = &rd->at[cpu];
 
@@ -88,7 +88,7 @@ static void tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reas
 }
 
 /* Records that were not taken since we last told. */
-static void tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+static void reader_tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
 	static const char * const words[] = {
 #define CT_ROW(id, word)	[CT_LOST_##id] = word,
@@ -102,7 +102,7 @@ static void tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	for (i = 0; i < CT_LOST_REASONS; i++) {
 		lost = READ_ONCE(r->status->lost[i]);
 		if (lost != at->lost[i])
-			tell_lost(rd, cpu, lost - at->lost[i], words[i]);
+			reader_tell_lost(rd, cpu, lost - at->lost[i], words[i]);
 		at->lost[i] = lost;
 	}
 }
@@ -113,19 +113,19 @@ static void tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
  * packet in the middle of a record).  So only a gap is a loss; what it left out is
  * told with one of the next packets, or at the session's end.
  */
-static bool enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 begin)
+static bool reader_enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 begin)
 {
 	const struct ct_packet *p = (const void *)(r->data + (begin & r->mask));
 	struct place *at = &rd->at[cpu];
 	u64 records = READ_ONCE(p->op_base);
 
-	if (overtaken(r, begin))
+	if (reader_overtaken(r, begin))
 		return false;
 	at->owing |= at->gap;
 	at->gap = false;
 	if (records > at->records) {
 		if (at->owing)
-			tell_lost(rd, cpu, records - at->records, "overwritten");
+			reader_tell_lost(rd, cpu, records - at->records, "overwritten");
 		at->records = records;
 	}
 	at->pos = begin + CT_PACKET_HEAD;
@@ -133,32 +133,32 @@ static bool enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 b
 }
 
 /* The session is over and all of it was read: what is still owed? */
-static void tell_rest(struct ct_reader *rd)
+static void reader_tell_rest(struct ct_reader *rd)
 {
 	struct ct_ring *r;
 	u64 records;
 	u32 cpu;
 
 	for (cpu = 0; cpu < rd->s->cpus && rd->len + CT_LINE_MAX <= CT_BUFFER; cpu++) {
-		r = ring_of(rd, cpu);
+		r = reader_ring_of(rd, cpu);
 		if (!r || !rd->at[cpu].owing)
 			continue;
 		records = READ_ONCE(r->status->records);
 		if (records > rd->at[cpu].records)
-			tell_lost(rd, cpu, records - rd->at[cpu].records, "overwritten");
+			reader_tell_lost(rd, cpu, records - rd->at[cpu].records, "overwritten");
 		rd->at[cpu].owing = false;
 	}
 }
 
 /* Find the next record of this CPU: at->have, at->stamp. */
-static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+static void reader_look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
 	struct place *at = &rd->at[cpu];
 	u64 limit, oldest, begin, end, base, stamp;
 	const struct ct_packet *p;
 
 	for (;;) {
-		limit = committed(r);
+		limit = reader_committed(r);
 		oldest = READ_ONCE(r->status->oldest);
 		begin = at->pos & ~(u64)(r->subbuf_size - 1);
 		if (begin < oldest) {
@@ -169,7 +169,7 @@ static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 			at->idle_at = limit;
 			return;
 		}
-		if (at->pos == begin && !enter_packet(rd, cpu, r, begin))
+		if (at->pos == begin && !reader_enter_packet(rd, cpu, r, begin))
 			continue;
 		p = (const void *)(r->data + (begin & r->mask));
 		end = limit;
@@ -178,7 +178,7 @@ static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 		base = READ_ONCE(p->ts_begin);
 		if (at->pos < end)
 			stamp = *(const u64 *)(r->data + (at->pos & r->mask));
-		if (overtaken(r, begin))
+		if (reader_overtaken(r, begin))
 			continue;
 		if (at->pos >= end) {
 			if (limit < begin + r->subbuf_size) {
@@ -195,7 +195,7 @@ static void look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 }
 
 /* Copy the record at the place.  Returns its size, 0 if it was overtaken. */
-static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+static u32 reader_take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
 	struct place *at = &rd->at[cpu];
 	u64 begin = at->pos & ~(u64)(r->subbuf_size - 1);
@@ -210,7 +210,7 @@ static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 		return 0;
 	from = r->data + (at->pos & r->mask);
 	memcpy(rec, from, sizeof(*rec));
-	if (overtaken(r, begin))
+	if (reader_overtaken(r, begin))
 		return 0;
 	c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
 	/* No more than it has: the largest record is 2 KiB, most have 50 bytes. */
@@ -218,12 +218,12 @@ static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	size = min(size, room);
 	if (size > sizeof(*rec))
 		memcpy(rec + 1, from + sizeof(*rec), size - sizeof(*rec));
-	if (overtaken(r, begin))
+	if (reader_overtaken(r, begin))
 		return 0;
 	payload = c ? ct_payload_size(c, rec + 1, room - sizeof(*rec)) : 0;
 	if (WARN_ONCE(!c || (!payload && c->fixed), "cudatrace: record of class %u\n",
 		      CT_RECORD_CLASS(rec->stamp))) {
-		at->pos = committed(r);	/* never to be seen; go on behind it */
+		at->pos = reader_committed(r); /* never to be seen; go on behind it */
 		return 0;
 	}
 	at->pos += sizeof(*rec) + payload;
@@ -233,7 +233,7 @@ static u32 take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 }
 
 /* The moment before which this CPU, which offers nothing, can't come any more. */
-static u64 bound(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
+static u64 reader_bound(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
 {
 	if (rd->s->ended)
 		return U64_MAX;
@@ -246,7 +246,7 @@ static u64 bound(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
  * Fill the buffer with lines.  Returns true if there are records that are too
  * young to be told yet.
  */
-static bool fill(struct ct_reader *rd)
+static bool reader_fill(struct ct_reader *rd)
 {
 	u64 now, limit = 0;
 	struct ct_ring *r;
@@ -259,15 +259,15 @@ static bool fill(struct ct_reader *rd)
 			now = ct_clock_ns();
 			limit = U64_MAX;
 			for (cpu = 0; cpu < rd->s->cpus; cpu++) {
-				r = ring_of(rd, cpu);
+				r = reader_ring_of(rd, cpu);
 				if (!r || rd->at[cpu].have)
 					continue;
 				if (rd->len + 2 * CT_LINE_MAX > CT_BUFFER)
 					return true;
-				tell_losses(rd, cpu, r);
-				look(rd, cpu, r);
+				reader_tell_losses(rd, cpu, r);
+				reader_look(rd, cpu, r);
 				if (!rd->at[cpu].have)
-					limit = min(limit, bound(rd, cpu, r, now));
+					limit = min(limit, reader_bound(rd, cpu, r, now));
 			}
 		}
 		best = rd->s->cpus;
@@ -284,14 +284,13 @@ static bool fill(struct ct_reader *rd)
 			fresh = false;
 			continue;
 		}
-		r = ring_of(rd, best);
-		size = take(rd, best, r);
+		r = reader_ring_of(rd, best);
+		size = reader_take(rd, best, r);
 		if (size)
 			rd->len += ct_json_record(rd->buf + rd->len, rd->s, rd->viewer,
-						  (void *)rd->record, size,
-						  rd->at[best].last, best,
+						  (void *)rd->record, size, rd->at[best].last, best,
 						  ++rd->event_id);
-		look(rd, best, r);
+		reader_look(rd, best, r);
 		/* This CPU offers nothing more: its bound is not in limit. */
 		fresh = rd->at[best].have;
 		if (signal_pending(current) && rd->len)
@@ -302,20 +301,20 @@ static bool fill(struct ct_reader *rd)
 }
 
 /* Has any CPU something that was not there when we last looked? */
-static bool news(struct ct_reader *rd)
+static bool reader_news(struct ct_reader *rd)
 {
 	struct ct_ring *r;
 	u32 cpu;
 
 	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
-		r = ring_of(rd, cpu);
-		if (r && (rd->at[cpu].have || committed(r) != rd->at[cpu].idle_at))
+		r = reader_ring_of(rd, cpu);
+		if (r && (rd->at[cpu].have || reader_committed(r) != rd->at[cpu].idle_at))
 			return true;
 	}
 	return false;
 }
 
-static void waiters(int n)
+static void reader_waiters(int n)
 {
 	/* Guarded by the queue's own lock: writers only test it for zero. */
 	spin_lock_irq(&ct_session_wait.lock);
@@ -323,27 +322,27 @@ static void waiters(int n)
 	spin_unlock_irq(&ct_session_wait.lock);
 }
 
-static void arm_poll(struct ct_reader *rd)
+static void reader_arm_poll(struct ct_reader *rd)
 {
 	if (!rd->armed) {
-		waiters(1);
-		/* For what was committed at that very moment: see wait_news(). */
+		reader_waiters(1);
+		/* For what was committed at that very moment: see reader_wait_news(). */
 		mod_timer(&rd->nudge, jiffies + 2);
 	}
 	rd->armed = true;
 }
 
-static void disarm_poll(struct ct_reader *rd)
+static void reader_disarm_poll(struct ct_reader *rd)
 {
 	if (rd->armed)
-		waiters(-1);
+		reader_waiters(-1);
 	rd->armed = false;
 }
 
 /* ---------------------------------------------------- watermarks ------- */
 
 /* It may change while we look. */
-static bool any_watermark(const struct ct_watermark *wm)
+static bool reader_any_watermark(const struct ct_watermark *wm)
 {
 	return READ_ONCE(wm->bytes) || READ_ONCE(wm->records) || READ_ONCE(wm->ns);
 }
@@ -352,11 +351,11 @@ static bool any_watermark(const struct ct_watermark *wm)
  * What a reader by mmap() of one CPU has not seen: from the last CT_IOC_READ_DONE, or for
  * the owner from what it consumed, whose records count in whole packets.
  */
-static void unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
-		   u64 *bytes, u64 *records)
+static void reader_unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner, u64 *bytes,
+			  u64 *records)
 {
 	const struct place *at = &rd->at[cpu];
-	u64 limit = committed(r), pos = at->seen, before = at->seen_records, begin;
+	u64 limit = reader_committed(r), pos = at->seen, before = at->seen_records, begin;
 
 	if (owner)
 		pos = max(pos, min(READ_ONCE(r->consumer->consumed), limit));
@@ -371,8 +370,8 @@ static void unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
 }
 
 /* Is so much unread as wm says?  *some: there is something. */
-static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
-		    struct file *file, bool mapped, bool *some)
+static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, struct file *file,
+			   bool mapped, bool *some)
 {
 	const u64 most_bytes = READ_ONCE(wm->bytes), most_records = READ_ONCE(wm->records),
 		  most_ns = READ_ONCE(wm->ns);
@@ -381,13 +380,14 @@ static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
 	u32 cpu;
 
 	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
-		r = ring_of(rd, cpu);
+		r = reader_ring_of(rd, cpu);
 		if (!r)
 			continue;
 		if (mapped) {
-			unseen(rd, cpu, r, READ_ONCE(rd->s->owner) == file, &bytes, &records);
-		} else if (committed(r) > rd->at[cpu].idle_at || rd->at[cpu].have) {
-			bytes += committed(r) - rd->at[cpu].pos;
+			reader_unseen(rd, cpu, r, READ_ONCE(rd->s->owner) == file, &bytes,
+				      &records);
+		} else if (reader_committed(r) > rd->at[cpu].idle_at || rd->at[cpu].have) {
+			bytes += reader_committed(r) - rd->at[cpu].pos;
 			records += READ_ONCE(r->status->records) - rd->at[cpu].records;
 		}
 	}
@@ -406,48 +406,48 @@ static bool reached(struct ct_reader *rd, const struct ct_watermark *wm,
 	return most_ns && now - rd->since >= most_ns;
 }
 
-static bool news_or_end(struct ct_reader *rd)
+static bool reader_news_or_end(struct ct_reader *rd)
 {
-	return news(rd) || READ_ONCE(rd->s->ended);
+	return reader_news(rd) || READ_ONCE(rd->s->ended);
 }
 
 /* Until something is there that was not, or the session ends.  0, -ERESTARTSYS. */
-static int wait_news(struct ct_reader *rd)
+static int reader_wait_news(struct ct_reader *rd)
 {
 	int err;
 
 	long left;
 
-	waiters(1);
+	reader_waiters(1);
 	/*
 	 * A writer looks for waiters without a barrier, which would cost every record: one
 	 * that saw none may have committed just before, unseen by us.  Not so any more the
 	 * next time.
 	 */
-	left = wait_event_interruptible_timeout(ct_session_wait, news_or_end(rd), 2);
+	left = wait_event_interruptible_timeout(ct_session_wait, reader_news_or_end(rd), 2);
 	err = left < 0 ? left : 0;
 	if (!left)
-		err = wait_event_interruptible(ct_session_wait, news_or_end(rd));
-	waiters(-1);
+		err = wait_event_interruptible(ct_session_wait, reader_news_or_end(rd));
+	reader_waiters(-1);
 	return err;
 }
 
 /* For so many jiffies.  0, -ERESTARTSYS. */
-static int nap(long jiffies)
+static int reader_nap(long jiffies)
 {
 	schedule_timeout_interruptible(jiffies);
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
 /* Until the watermark is reached or the session ends.  0, -ERESTARTSYS. */
-static int wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
+static int reader_wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
 {
 	bool some;
 	int err;
 
-	while (any_watermark(wm) && !READ_ONCE(rd->s->ended) &&
-	       !reached(rd, wm, NULL, false, &some)) {
-		err = some ? nap(CT_LOOK) : wait_news(rd);
+	while (reader_any_watermark(wm) && !READ_ONCE(rd->s->ended) &&
+	       !reader_reached(rd, wm, NULL, false, &some)) {
+		err = some ? reader_nap(CT_LOOK) : reader_wait_news(rd);
 		if (err)
 			return err;
 	}
@@ -460,13 +460,13 @@ void ct_reader_done(struct ct_reader *rd)
 	u32 cpu;
 
 	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
-		r = ring_of(rd, cpu);
+		r = reader_ring_of(rd, cpu);
 		if (!r)
 			continue;
 		/* Records first: one that comes in between is rather told twice. */
 		rd->at[cpu].seen_records = READ_ONCE(r->status->records);
 		smp_rmb();
-		rd->at[cpu].seen = committed(r);
+		rd->at[cpu].seen = reader_committed(r);
 	}
 	rd->since = 0;
 }
@@ -486,24 +486,24 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 	size_t n;
 	int err;
 
-	disarm_poll(rd);
+	reader_disarm_poll(rd);
 	while (rd->sent == rd->len) {
 		if (!nonblock) {
-			err = wait_watermark(rd, wm);
+			err = reader_wait_watermark(rd, wm);
 			if (err)
 				return err;
 		}
 		ended = READ_ONCE(rd->s->ended);
-		young = fill(rd);
+		young = reader_fill(rd);
 		if (!rd->len && ended)
-			tell_rest(rd);
+			reader_tell_rest(rd);
 		if (rd->len)
 			break;
 		if (ended)
 			return 0;
 		if (nonblock && rd->polled && !rd->armed) {
 			/* Who waits for edges does not poll again before one comes. */
-			arm_poll(rd);
+			reader_arm_poll(rd);
 			continue;
 		}
 		if (nonblock) {
@@ -511,7 +511,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 				mod_timer(&rd->nudge, jiffies + 1);
 			return -EAGAIN;
 		}
-		err = young ? nap(1) : wait_news(rd);
+		err = young ? reader_nap(1) : reader_wait_news(rd);
 		if (err)
 			return err;
 	}
@@ -523,7 +523,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 	return n;
 }
 
-static void nudge(struct timer_list *t)
+static void reader_nudge(struct timer_list *t)
 {
 	wake_up_interruptible_all(&ct_session_wait);
 }
@@ -535,22 +535,22 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 
 	poll_wait(file, &ct_session_wait, wait);
 	rd->polled = true;
-	arm_poll(rd);
+	reader_arm_poll(rd);
 	if (!mapped && rd->sent < rd->len)
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(rd->s->ended))
 		return EPOLLIN | EPOLLRDNORM | (mapped ? EPOLLHUP : 0);
-	if ((mapped || any_watermark(wm)) && !reached(rd, wm, file, mapped, &some)) {
+	if ((mapped || reader_any_watermark(wm)) && !reader_reached(rd, wm, file, mapped, &some)) {
 		if (some) {
 			/* Looked at from time to time: writers need not wake us. */
-			disarm_poll(rd);
+			reader_disarm_poll(rd);
 			mod_timer(&rd->nudge, jiffies + CT_LOOK);
 		}
 		return 0;
 	}
 	if (mapped)
 		return EPOLLIN | EPOLLRDNORM;
-	if (fill(rd) && !rd->len)
+	if (reader_fill(rd) && !rd->len)
 		mod_timer(&rd->nudge, jiffies + 1);
 	if (rd->len || READ_ONCE(rd->s->ended))
 		return EPOLLIN | EPOLLRDNORM;
@@ -573,14 +573,14 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_vie
 	}
 	rd->s = s;
 	rd->viewer = viewer;
-	timer_setup(&rd->nudge, nudge, 0);
+	timer_setup(&rd->nudge, reader_nudge, 0);
 	for (cpu = 0; cpu < s->cpus; cpu++) {
-		r = ring_of(rd, cpu);
+		r = reader_ring_of(rd, cpu);
 		if (!r)
 			continue;
 		/* Rather one too few than one too many: the next packet tells. */
 		rd->at[cpu].records = READ_ONCE(r->status->records);
-		rd->at[cpu].pos = committed(r);
+		rd->at[cpu].pos = reader_committed(r);
 		rd->at[cpu].idle_at = rd->at[cpu].pos;
 		rd->at[cpu].last = s->start;
 		for (i = 0; i < CT_LOST_REASONS; i++)
@@ -593,7 +593,7 @@ void ct_reader_close(struct ct_reader *rd)
 {
 	if (!rd)
 		return;
-	disarm_poll(rd);
+	reader_disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
 	if (rd->watches)
 		ct_session_extra_readers(rd->s, -1);

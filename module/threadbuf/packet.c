@@ -17,7 +17,7 @@
 #include "core/session.h"
 
 /* What a program may record in a thread buffer. */
-static const struct ct_class *class_of(const struct ct_thread_record *r)
+static const struct ct_class *packet_class_of(const struct ct_thread_record *r)
 {
 	u32 id = CT_RECORD_CLASS(r->stamp);
 	const struct ct_class *c;
@@ -30,7 +30,7 @@ static const struct ct_class *class_of(const struct ct_thread_record *r)
 }
 
 /* The record's time: its claim, but no earlier than the last and not later than now. */
-static u64 time_of(const struct ct_threadbuf_state *tb, u64 base, u64 stamp, u64 now)
+static u64 packet_time_of(const struct ct_threadbuf_state *tb, u64 base, u64 stamp, u64 now)
 {
 	u64 passed = (stamp - base) & CT_TS_MASK;
 
@@ -39,7 +39,7 @@ static u64 time_of(const struct ct_threadbuf_state *tb, u64 base, u64 stamp, u64
 	return clamp(base + passed, tb->last, now);
 }
 
-static void check_head(struct ct_threadbuf_state *tb, struct ct_thread_record *r, u64 ts)
+static void packet_check_head(struct ct_threadbuf_state *tb, struct ct_thread_record *r, u64 ts)
 {
 	u64 duration = r->duration & CT_DURATION_MAX;
 	u64 cpu = r->duration >> CT_TS_BITS;
@@ -54,7 +54,8 @@ static void check_head(struct ct_threadbuf_state *tb, struct ct_thread_record *r
 }
 
 /* Kept out by the limits. */
-static void count_limited(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 records)
+static void packet_count_limited(struct ct_threadbuf_state *tb, struct ct_session_state *s,
+				 u32 records)
 {
 	tb->lost += records;
 	WRITE_ONCE(s->facts->threadbufs_limited, s->facts->threadbufs_limited + records);
@@ -65,8 +66,8 @@ static void count_limited(struct ct_threadbuf_state *tb, struct ct_session_state
  * where the last good one ends; begin is the time of the first, thread buffer->last that of the
  * last.
  */
-static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 end,
-			 u64 base, u64 now, u64 *begin)
+static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 end,
+				u64 base, u64 now, u64 *begin)
 {
 	u32 at = CT_PACKET_HEAD, to = CT_PACKET_HEAD, payload, size;
 	u8 *buf = s->threadbufs.buf;
@@ -76,7 +77,7 @@ static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state 
 
 	while (end - at >= sizeof(*r)) {
 		r = (void *)(buf + at);
-		c = class_of(r);
+		c = packet_class_of(r);
 		if (!c)
 			break;
 		payload = ct_payload_size(c, r + 1, end - at - sizeof(*r));
@@ -84,14 +85,14 @@ static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state 
 			break;
 		size = sizeof(*r) + payload;
 		at += size;
-		tb->last = time_of(tb, base, r->stamp, now);
+		tb->last = packet_time_of(tb, base, r->stamp, now);
 		if (!ct_limit_throttle(s, &tb->who, tb->last, size, 1)) {
-			count_limited(tb, s, 1);
+			packet_count_limited(tb, s, 1);
 			continue;
 		}
 		if (to == CT_PACKET_HEAD)
 			*begin = tb->last;
-		check_head(tb, r, tb->last);
+		packet_check_head(tb, r, tb->last);
 		if (c->mark_word == CT_MARK_UID)
 			*(u32 *)(r + 1) = tb->uid;
 		if (c->id == CT_CLASS_process) {
@@ -105,7 +106,7 @@ static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state 
 		to += size;
 	}
 	if (at != end)
-		tb->lost++;	/* one at least: how many cannot be said */
+		tb->lost++; /* one at least: how many cannot be said */
 	return to;
 }
 
@@ -113,7 +114,7 @@ static u32 check_records(struct ct_threadbuf_state *tb, struct ct_session_state 
  * A packet of what stands in this slot between from and to.  Returns its bytes: 0 where
  * none of it is passed on, which the next packet tells.
  */
-static u32 make_packet(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, u32 to,
+static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, u32 to,
 		       struct ct_session_state *s)
 {
 	const struct ct_packet *claim = (const void *)slot;
@@ -130,12 +131,12 @@ static u32 make_packet(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, 
 	now = max(now, tb->last);
 	/* A record has 48 bits of its time; the packet says which. */
 	base = clamp(READ_ONCE(claim->ts_begin), tb->last, now);
-	end = check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
+	end = packet_check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
 	/* One without a record is not free either. */
 	if (end == CT_PACKET_HEAD && from != to &&
 	    !ct_limit_throttle(s, &tb->who, now, CT_PACKET_HEAD, 1))
 		return 0;
-	*p = (struct ct_packet) {
+	*p = (struct ct_packet){
 		.magic = CT_MAGIC,
 		.stream_class = CT_STREAM_THREAD,
 		.ts_begin = begin,
@@ -155,16 +156,17 @@ static u32 make_packet(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, 
 
 u32 ct_threadbuf_loss_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	return make_packet(tb, tb->memory + CT_THREADBUF_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
+	return packet_make(tb, tb->memory + CT_THREADBUF_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
 }
 
-static const struct ct_packet *slot_of(const struct ct_threadbuf_state *tb, u64 n)
+static const struct ct_packet *packet_slot_of(const struct ct_threadbuf_state *tb, u64 n)
 {
-	return (const void *)(tb->memory + CT_THREADBUF_DATA + (n & (tb->subbufs - 1)) * tb->subbuf_size);
+	return (const void *)(tb->memory + CT_THREADBUF_DATA +
+			      (n & (tb->subbufs - 1)) * tb->subbuf_size);
 }
 
 /* How many packets were begun, of those that are passed on. */
-static u64 begun(const struct ct_threadbuf_state *tb)
+static u64 packet_begun(const struct ct_threadbuf_state *tb)
 {
 	/* The packets' heads after it. */
 	u64 n = smp_load_acquire(&ct_threadbuf_head_of(tb)->produced);
@@ -176,18 +178,18 @@ static u64 begun(const struct ct_threadbuf_state *tb)
 }
 
 /* Where packet n ends, of what is passed on. */
-static u32 content_of(const struct ct_threadbuf_state *tb, u64 n)
+static u32 packet_content_of(const struct ct_threadbuf_state *tb, u64 n)
 {
-	const struct ct_packet *p = slot_of(tb, n);
+	const struct ct_packet *p = packet_slot_of(tb, n);
 	u32 content = CT_PACKET_HEAD;
 
 	if (READ_ONCE(p->magic) == CT_MAGIC)
 		/* The records after it. */
 		content = min_t(u64, smp_load_acquire(&p->content_size) / 8, tb->subbuf_size) & ~7u;
-	/* As in begun(). */
+	/* As in packet_begun(). */
 	if (smp_load_acquire(&tb->closed))
 		content = n < tb->begun ? min(content, tb->content[n & (tb->subbufs - 1)]) :
-					    CT_PACKET_HEAD;
+					  CT_PACKET_HEAD;
 	return content;
 }
 
@@ -197,18 +199,18 @@ void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
 
 	if (tb->closed)
 		return;
-	tb->begun = begun(tb);
+	tb->begun = packet_begun(tb);
 	for (i = 1; i <= tb->subbufs; i++)
 		tb->content[(tb->begun - i) & (tb->subbufs - 1)] =
-			content_of(tb, tb->begun - i);
+			packet_content_of(tb, tb->begun - i);
 	/* With all of that: whoever finds it closed finds it so. */
 	smp_store_release(&tb->closed, now);
 }
 
 /* Is there a record at from in packet n, and was it made before the thread buffer was closed? */
-static bool cut(const struct ct_threadbuf_state *tb, u64 n, u32 from)
+static bool packet_cut(const struct ct_threadbuf_state *tb, u64 n, u32 from)
 {
-	const struct ct_packet *p = slot_of(tb, n);
+	const struct ct_packet *p = packet_slot_of(tb, n);
 	const struct ct_thread_record *r = (const void *)p + from;
 
 	return READ_ONCE(p->magic) == CT_MAGIC && from + sizeof(*r) <= tb->subbuf_size &&
@@ -225,18 +227,18 @@ void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb)
 	tb->cut_counted = true;
 	/* Where it was writing, or had no room and began a packet. */
 	if (n)
-		tb->lost += cut(tb, n - 1, tb->content[(n - 1) & (tb->subbufs - 1)]);
+		tb->lost += packet_cut(tb, n - 1, tb->content[(n - 1) & (tb->subbufs - 1)]);
 	if (READ_ONCE(ct_threadbuf_head_of(tb)->produced) != n)
-		tb->lost += cut(tb, n, CT_PACKET_HEAD);
+		tb->lost += packet_cut(tb, n, CT_PACKET_HEAD);
 }
 
 u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s, bool all)
 {
 	struct ct_threadbuf_head *h = ct_threadbuf_head_of(tb);
 	/* Before the rest: what is closed tells all that it has. */
-	bool closed = smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) ||
-		      READ_ONCE(s->ended);
-	u64 produced = begun(tb);
+	bool closed =
+		smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) || READ_ONCE(s->ended);
+	u64 produced = packet_begun(tb);
 	u32 content, bytes, from;
 	bool full;
 
@@ -249,11 +251,11 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 	}
 	while (tb->consumed != produced) {
 		full = tb->consumed + 1 != produced;
-		content = content_of(tb, tb->consumed);
+		content = packet_content_of(tb, tb->consumed);
 		from = tb->offset;
 		bytes = 0;
 		if (content > from && (full || all || closed)) {
-			bytes = make_packet(tb, (const u8 *)slot_of(tb, tb->consumed), from,
+			bytes = packet_make(tb, (const u8 *)packet_slot_of(tb, tb->consumed), from,
 					    content, s);
 			tb->offset = content;
 		}
@@ -272,7 +274,7 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 }
 
 /* May this call be told of, which the thread says that it has open? */
-static bool open_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
+static bool packet_open_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
 {
 	u32 class = READ_ONCE(c->class);
 
@@ -288,13 +290,12 @@ void ct_threadbuf_count_open(struct ct_threadbuf_state *tb, struct ct_session_st
 	if (tb->open_counted)
 		return;
 	tb->open_counted = true;
-	while (n < depth && open_ok(tb, &page->entry[n]))
+	while (n < depth && packet_open_ok(tb, &page->entry[n]))
 		n++;
-	if (!n || ct_limit_throttle(s, &tb->who, tb->last,
-			       n * sizeof(struct ct_thread_record), n))
+	if (!n || ct_limit_throttle(s, &tb->who, tb->last, n * sizeof(struct ct_thread_record), n))
 		tb->open = n;
 	else
-		count_limited(tb, s, n);
+		packet_count_limited(tb, s, n);
 }
 
 u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s)
@@ -312,7 +313,7 @@ u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_sta
 	for (i = 0; i < page->depth && i < tb->open; i++) {
 		c = &page->entry[i];
 		/* A thread that lives may have changed it since. */
-		if (!open_ok(tb, c))
+		if (!packet_open_ok(tb, c))
 			break;
 		c->begin = clamp(c->begin, tb->start, max(tb->last, tb->start));
 	}
@@ -323,9 +324,10 @@ u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_sta
 bool ct_threadbuf_unread(const struct ct_threadbuf_state *tb)
 {
 	const struct ct_inflight_page *open = (const void *)(tb->memory + PAGE_SIZE);
-	u64 waiting = begun(tb) - tb->consumed;
+	u64 waiting = packet_begun(tb) - tb->consumed;
 
-	if (READ_ONCE(open->depth) || READ_ONCE(ct_threadbuf_head_of(tb)->lost) + tb->lost != tb->lost_reported)
+	if (READ_ONCE(open->depth) ||
+	    READ_ONCE(ct_threadbuf_head_of(tb)->lost) + tb->lost != tb->lost_reported)
 		return true;
-	return waiting == 1 ? content_of(tb, tb->consumed) > tb->offset : waiting;
+	return waiting == 1 ? packet_content_of(tb, tb->consumed) > tb->offset : waiting;
 }

@@ -37,7 +37,7 @@ struct ct_threadbuf_state {
 	u64 seq;
 	u64 lost;			/* by us, for limits or because it was no record */
 	u64 lost_claimed;		/* by the thread */
-	u64 lost_reported;			/* of both, in a packet passed on */
+	u64 lost_reported; /* of both, in a packet passed on */
 	bool broken;			/* what it says of itself cannot be */
 	u32 late;			/* packets passed on since the session ended */
 	bool cut_counted;

@@ -73,8 +73,8 @@ static const struct file_operations threadbuf_fops = {
 /* Without its memory; the caller's is the only reference. */
 static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new *arg)
 {
-	struct ct_threadbuf_state *tb = kzalloc(struct_size(tb, content, arg->subbufs),
-					     GFP_KERNEL_ACCOUNT);
+	struct ct_threadbuf_state *tb =
+		kzalloc(struct_size(tb, content, arg->subbufs), GFP_KERNEL_ACCOUNT);
 
 	if (!tb)
 		return NULL;
@@ -98,7 +98,7 @@ static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new 
 }
 
 /* What a user's thread buffers in this list take of his quota. */
-static void add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *count)
+static void threadbuf_add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *count)
 {
 	struct ct_threadbuf_state *l;
 
@@ -120,8 +120,8 @@ static int threadbuf_memory(struct ct_threadbufs *threadbufs, struct ct_threadbu
 	u32 count = 1;
 
 	mutex_lock(&threadbufs->lock);
-	add_up(&threadbufs->list, tb->uid, &bytes, &count);
-	add_up(&threadbufs->making, tb->uid, &bytes, &count);
+	threadbuf_add_up(&threadbufs->list, tb->uid, &bytes, &count);
+	threadbuf_add_up(&threadbufs->making, tb->uid, &bytes, &count);
 	if (bytes > CT_THREADBUF_QUOTA || count > CT_THREADBUF_QUOTA_COUNT) {
 		mutex_unlock(&threadbufs->lock);
 		return -EDQUOT;
@@ -138,9 +138,9 @@ static int threadbuf_memory(struct ct_threadbufs *threadbufs, struct ct_threadbu
 	return -ENOMEM;
 }
 
-static void fill_head(struct ct_threadbuf_state *tb, struct ct_session_state *s)
+static void threadbuf_fill_head(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	*ct_threadbuf_head_of(tb) = (struct ct_threadbuf_head) {
+	*ct_threadbuf_head_of(tb) = (struct ct_threadbuf_head){
 		.magic = CT_MAGIC,
 		.abi = CT_ABI_VERSION,
 		.stream = tb->stream,
@@ -153,7 +153,7 @@ static void fill_head(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 	memcpy(ct_threadbuf_head_of(tb)->uuid, s->facts->uuid, sizeof(s->facts->uuid));
 }
 
-static bool accepts(const struct ct_session_state *s)
+static bool threadbuf_accepts(const struct ct_session_state *s)
 {
 	u32 session = READ_ONCE(s->threadbufs.session);
 
@@ -161,16 +161,17 @@ static bool accepts(const struct ct_session_state *s)
 }
 
 /* The thread buffer of this thread that the new one takes the place of, or NULL. */
-static struct ct_threadbuf_state *find_previous(struct ct_threadbufs *threadbufs,
-					   const struct ct_threadbuf_state *tb, u32 stream)
+static struct ct_threadbuf_state *threadbuf_find_previous(struct ct_threadbufs *threadbufs,
+							  const struct ct_threadbuf_state *tb,
+							  u32 stream)
 {
 	struct ct_threadbuf_state *l;
 
 	if (stream == CT_THREADBUF_NONE)
 		return NULL;
 	list_for_each_entry(l, &threadbufs->list, node)
-		if (l->stream == stream && !l->next && l->pid == tb->pid &&
-		    l->tid == tb->tid && l->uid == tb->uid)
+		if (l->stream == stream && !l->next && l->pid == tb->pid && l->tid == tb->tid &&
+		    l->uid == tb->uid)
 			return l;
 	return NULL;
 }
@@ -185,12 +186,12 @@ static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *
 	struct ct_threadbuf_state *previous;
 
 	mutex_lock(&threadbufs->lock);
-	if (!accepts(s)) {
+	if (!threadbuf_accepts(s)) {
 		list_del(&tb->node);
 		mutex_unlock(&threadbufs->lock);
 		return -ENODATA;
 	}
-	previous = find_previous(threadbufs, tb, stream);
+	previous = threadbuf_find_previous(threadbufs, tb, stream);
 	if (previous) {
 		previous->next = tb;
 		tb->previous = previous;
@@ -199,7 +200,7 @@ static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *
 	} else {
 		tb->stream = threadbufs->streams++;
 	}
-	fill_head(tb, s);
+	threadbuf_fill_head(tb, s);
 	kref_get(&tb->ref);
 	list_move_tail(&tb->node, &threadbufs->list);
 	threadbufs->count++;
@@ -229,7 +230,8 @@ static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadb
 /* Its one mapping.  The thread buffer's reference goes to the file, whatever happens. */
 static unsigned long threadbuf_map(struct ct_threadbuf_state *tb)
 {
-	struct file *file = anon_inode_getfile("[cudatrace-thread buffer]", &threadbuf_fops, tb, O_RDWR);
+	struct file *file =
+		anon_inode_getfile("[cudatrace-thread buffer]", &threadbuf_fops, tb, O_RDWR);
 	unsigned long address;
 
 	if (IS_ERR(file)) {
@@ -251,11 +253,12 @@ int ct_threadbuf_make(struct ct_threadbuf_new *arg)
 	int err;
 
 	if (!is_power_of_2(arg->subbuf_size) || !is_power_of_2(arg->subbufs) ||
-	    arg->subbuf_size < CT_THREADBUF_SUBBUF_MIN || arg->subbuf_size > CT_THREADBUF_SUBBUF_MAX ||
-	    arg->subbufs < 2 || arg->subbufs > CT_THREADBUF_SUBBUFS_MAX || arg->subbuf_size % PAGE_SIZE)
+	    arg->subbuf_size < CT_THREADBUF_SUBBUF_MIN ||
+	    arg->subbuf_size > CT_THREADBUF_SUBBUF_MAX || arg->subbufs < 2 ||
+	    arg->subbufs > CT_THREADBUF_SUBBUFS_MAX || arg->subbuf_size % PAGE_SIZE)
 		return -EINVAL;
 	s = ct_session_get();
-	if (!s || !accepts(s)) {
+	if (!s || !threadbuf_accepts(s)) {
 		err = -ENODATA;
 		goto out;
 	}
@@ -287,7 +290,7 @@ out:
 /* -------------------------------------------------------------- reading ---- */
 /* What this thread buffer has to tell: 1 if something, and arg says what. */
 static int threadbuf_tell(struct ct_threadbuf_state *tb, struct ct_session_state *s,
-		     struct ct_threadbuf_read *arg, bool *finished)
+			  struct ct_threadbuf_read *arg, bool *finished)
 {
 	bool all = arg->flags & CT_THREADBUF_READ_ALL;
 	bool closed = smp_load_acquire(&tb->dead) || READ_ONCE(s->ended);
@@ -376,7 +379,8 @@ int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg)
 		threadbuf_put(tb);
 		cond_resched();
 	}
-	if (reported && copy_to_user((void __user *)(unsigned long)arg->buf, threadbufs->buf, arg->bytes))
+	if (reported &&
+	    copy_to_user((void __user *)(unsigned long)arg->buf, threadbufs->buf, arg->bytes))
 		reported = -EFAULT;
 	mutex_unlock(&threadbufs->read);
 	return reported ? min(reported, 0) : -ENOENT;
@@ -395,7 +399,7 @@ bool ct_threadbufs_unread(struct ct_threadbufs *threadbufs)
 	return found;
 }
 
-static u32 number_new(void)
+static u32 threadbuf_number_new(void)
 {
 	static atomic_t numbers;
 	u32 number;
@@ -419,7 +423,7 @@ void ct_threadbufs_close(struct ct_threadbufs *threadbufs)
 	preempt_enable();
 	list_for_each_entry(tb, &threadbufs->list, node)
 		ct_threadbuf_close(tb, now);
-	WRITE_ONCE(threadbufs->session, number_new());
+	WRITE_ONCE(threadbufs->session, threadbuf_number_new());
 	mutex_unlock(&threadbufs->lock);
 }
 
@@ -434,7 +438,7 @@ int ct_threadbufs_init(struct ct_threadbufs *threadbufs, bool wanted)
 	threadbufs->buf = __vmalloc(CT_THREADBUF_SUBBUF_MAX, CT_GFP_RING);
 	if (!threadbufs->buf)
 		return -ENOMEM;
-	threadbufs->session = number_new();
+	threadbufs->session = threadbuf_number_new();
 	return 0;
 }
 

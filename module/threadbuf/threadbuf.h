@@ -12,8 +12,8 @@ struct ct_session_state;
 
 /* A session's thread buffers. */
 struct ct_threadbufs {
-	struct mutex lock;	/* list, count, session; the thread buffers' previous and next */
-	struct mutex read;	/* CT_IOC_THREADBUF_READ against itself */
+	struct mutex lock; /* list, count, session; the thread buffers' previous and next */
+	struct mutex read; /* CT_IOC_THREADBUF_READ against itself */
 	struct list_head list;
 	struct list_head making;	/* without memory yet, for the quota */
 	u32 count;		/* of the list */

@@ -466,7 +466,8 @@ int main(int argc, char **argv)
 		   (unsigned long long)all[i].starts, (unsigned long long)all[i].maps,
 		   (unsigned long long)all[i].threadbufs);
 	}
-	ok(threadbuf_answers && !threadbuf_lies, "thread buffers were read: %llu packets and pages, %llu that are not valid",
+	ok(threadbuf_answers && !threadbuf_lies,
+	   "thread buffers were read: %llu packets and pages, %llu that are not valid",
 	   (unsigned long long)threadbuf_answers, (unsigned long long)threadbuf_lies);
 	i = tap_done();
 	fflush(stdout);

@@ -184,7 +184,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		break;
 	case CT_IOC_THREADBUF_READ:
 		u->threadbuf_read.buf = (uintptr_t)(below(20) ? threadbuf_buf : bad_pointer());
-		u->threadbuf_read.len = below(8) ? sizeof(threadbuf_buf) : below(sizeof(threadbuf_buf));
+		u->threadbuf_read.len =
+			below(8) ? sizeof(threadbuf_buf) : below(sizeof(threadbuf_buf));
 		u->threadbuf_read.flags = below(3);
 		break;
 	}
@@ -228,7 +229,8 @@ void fuzz_ioctl(void)
 		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
 	}
 	/* The same; and a thread buffer whose address is not told stays for good: a small one. */
-	if (row->cmd == CT_IOC_THREADBUF_READ || (row->cmd == CT_IOC_THREADBUF && size < row->size)) {
+	if (row->cmd == CT_IOC_THREADBUF_READ ||
+	    (row->cmd == CT_IOC_THREADBUF && size < row->size)) {
 		make(row, buf);
 		memcpy(buf, &size, sizeof(size));
 		if (row->cmd == CT_IOC_THREADBUF)

@@ -7,13 +7,13 @@
 
 #include "fuzz.h"
 
-#define THREADBUFS	6
+#define THREADBUFS 6
 
 static __thread struct tb {
 	struct ct_threadbuf_head *head;
-	uint64_t length, hole;	/* hole: a page that is gone, see unmap_rest() */
+	uint64_t length, hole; /* hole: a page that is gone, see unmap_rest() */
 	uint32_t subbuf_size, subbufs;
-	uint32_t broken;	/* not all of it is there or may be written */
+	uint32_t broken; /* not all of it is there or may be written */
 } threadbufs[THREADBUFS];
 
 void threadbuf_make(struct ct_threadbuf_new *arg)
@@ -41,8 +41,12 @@ void threadbuf_keep(const struct ct_threadbuf_new *arg)
 	struct tb *l = &threadbufs[below(THREADBUFS)];
 
 	drop(l);
-	*l = (struct tb){ (void *)(uintptr_t)arg->address, arg->length, arg->length,
-			    arg->subbuf_size, arg->subbufs, 0 };
+	*l = (struct tb){ (void *)(uintptr_t)arg->address,
+			  arg->length,
+			  arg->length,
+			  arg->subbuf_size,
+			  arg->subbufs,
+			  0 };
 	tally->threadbufs++;
 }
 
@@ -72,9 +76,12 @@ static void write_packet(struct tb *l, const uint16_t *classes, const uint16_t *
 			break;
 		r = (void *)((uint8_t *)p + at);
 		*r = (struct ct_thread_record){
-			.stamp = CT_STAMP(below(8) ? now() : odd_number(),
-					  below(8) ? classes[k] : below(2) ? below(12) : rnd()),
-			.op = i, .depth = below(256), .flags = below(256),
+			.stamp = CT_STAMP(below(8) ? now() : odd_number(), below(8) ? classes[k] :
+									   below(2) ? below(12) :
+										      rnd()),
+			.op = i,
+			.depth = below(256),
+			.flags = below(256),
 			.duration = below(4) ? 100 : odd_number(),
 		};
 		memset(r + 1, rnd(), sizes[k]);
@@ -90,9 +97,10 @@ static void scribble(struct tb *l)
 
 	for (i = below(200); i > 0; i--)
 		words[below(3) ? below(l->length / 8) : PAGE / 8 * below(3) + below(16)] =
-			below(3) ? rnd() : below(2) ? odd_number() : CT_STAMP(now(), below(65536));
-	l->head->produced = l->head->consumed +
-			    (below(200) ? below(l->subbufs + 1) : odd_number());
+			below(3) ? rnd() :
+			below(2) ? odd_number() :
+				   CT_STAMP(now(), below(65536));
+	l->head->produced = l->head->consumed + (below(200) ? below(l->subbufs + 1) : odd_number());
 }
 
 /* The mapping itself. */
@@ -168,8 +176,9 @@ void fuzz_threadbuf(const uint16_t *classes, const uint16_t *sizes, int n)
 uint64_t threadbuf_drain(int fd)
 {
 	static __thread uint8_t buf[CT_THREADBUF_SUBBUF_MAX];
-	struct ct_threadbuf_read read = { .size = sizeof(read), .buf = (uintptr_t)buf,
-				     .len = sizeof(buf), .flags = below(2) };
+	struct ct_threadbuf_read read = {
+		.size = sizeof(read), .buf = (uintptr_t)buf, .len = sizeof(buf), .flags = below(2)
+	};
 	const struct ct_packet *p = (void *)buf;
 	uint64_t n = 0;
 

@@ -42,7 +42,7 @@ static void test_pause(void)
 	mark(w);
 	ok(marks_on(&s, CT_CLASS_mark) == 1 && !lost(&s, 0), "nothing is written, nothing is lost");
 	ok(!call(r, CT_IOC_GET_SESSION, &tell) && tell.flags & CT_SESSION_PAUSED &&
-	   tell.owner_pid == (uint32_t)getpid() && !memcmp(tell.uuid, s.arg.uuid, 16),
+		   tell.owner_pid == (uint32_t)getpid() && !memcmp(tell.uuid, s.arg.uuid, 16),
 	   "a reader is told");
 	ok(!call(s.fd, CT_IOC_RESUME, NULL), "resume");
 	mark(w);

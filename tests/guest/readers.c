@@ -228,7 +228,8 @@ static void test_mapped(void)
 	r = device(O_RDONLY);
 	data = map(r, CT_MMAP_DATA(0), 65536 * 16, PROT_READ);
 	ok(data && readable(r, YES), "another reader by mmap: all is unread");
-	ok(!call(r, CT_IOC_READ_DONE, NULL) && !readable(r, NO), "until it says that it has seen it");
+	ok(!call(r, CT_IOC_READ_DONE, NULL) && !readable(r, NO),
+	   "until it says that it has seen it");
 	marks(1);
 	ok(readable(r, YES), "what comes then is unread");
 	munmap(data, 65536 * 16);
@@ -272,7 +273,8 @@ static void test_left(void)
 	ok(call(fd, CT_IOC_GET_SESSION, &arg) == ENODATA, "a killed owner's session does not run");
 	arg = (struct ct_session){ .size = sizeof(arg) };
 	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED &&
-	   arg.owner_pid == (uint32_t)pid, "but is left: CT_IOC_ADOPT tells of it");
+		   arg.owner_pid == (uint32_t)pid,
+	   "but is left: CT_IOC_ADOPT tells of it");
 	ok(call(fd, CT_IOC_ADOPT, &arg) == EBUSY, "once for each file: EBUSY");
 	got = (struct session){ .fd = fd, .arg = arg };
 	got.facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
@@ -347,7 +349,8 @@ static void test_own(void)
 	ok(!call(fd, CT_IOC_STOP, NULL) && !facts->running, "CT_IOC_STOP ends its own");
 	leave(16);
 	arg = (struct ct_session){ .size = sizeof(arg) };
-	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED, "and it may take again");
+	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED,
+	   "and it may take again");
 	ok(!call(fd, CT_IOC_STOP, NULL), "and have that forgotten");
 	close(fd);
 }

@@ -187,8 +187,9 @@ static int reads_threadbufs(void)
 {
 	struct ct_session took = { .size = sizeof(took) };
 	static char buf[CT_THREADBUF_SUBBUF_MAX];
-	struct ct_threadbuf_read tb = { .size = sizeof(tb), .buf = (uintptr_t)buf,
-				     .len = sizeof(buf) };
+	struct ct_threadbuf_read tb = { .size = sizeof(tb),
+					.buf = (uintptr_t)buf,
+					.len = sizeof(buf) };
 	int fd = device(O_RDWR), error = call(fd, CT_IOC_ADOPT, &took);
 
 	if (error)
@@ -213,7 +214,8 @@ static void test_left(void)
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(pid, &status, 0);
-	ok(!as_reader(reads_threadbufs), "a reader takes no thread buffers of what a recorder left: EPERM");
+	ok(!as_reader(reads_threadbufs),
+	   "a reader takes no thread buffers of what a recorder left: EPERM");
 	fd = device(O_RDONLY | O_NONBLOCK);
 	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "somebody reads, and so has a session");
 	close(fd);

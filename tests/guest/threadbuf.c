@@ -12,14 +12,14 @@
 
 #include "threadbuf.h"
 
-#define SUBBUF_SIZE	4096u
-#define SUBBUFS	4u
-#define HEAD	CT_PACKET_HEAD
+#define SUBBUF_SIZE 4096u
+#define SUBBUFS 4u
+#define HEAD CT_PACKET_HEAD
 
 /* ------------------------------------------------------------- the reader --- */
 struct content {
 	int bad;
-	char why[160];		/* of the first that is */
+	char why[160]; /* of the first that is */
 	int records;
 	int lost;
 	uint64_t first, last;
@@ -46,15 +46,14 @@ static struct content look(uint64_t since)
 	    p->pid != got.pid || p->cpu || p->reserved)
 		bad(&c, "head", at);
 	if (p->ts_begin < since || p->ts_end > now() + 1000000)
-		bad(&c, "time of the packet", p->ts_begin < since ? p->ts_begin - since :
-							     p->ts_end - now());
+		bad(&c, "time of the packet",
+		    p->ts_begin < since ? p->ts_begin - since : p->ts_end - now());
 	while (at < end) {
 		const struct ct_thread_record *r = (void *)(out + at);
 		uint32_t id = CT_RECORD_CLASS(r->stamp);
 
 		if (id < CT_CLASS_DYNAMIC && id != CT_CLASS_mark && id != CT_CLASS_process &&
-		    id != CT_CLASS_range_push && id != CT_CLASS_range_pop &&
-		    id != CT_CLASS_exit) {
+		    id != CT_CLASS_range_push && id != CT_CLASS_range_pop && id != CT_CLASS_exit) {
 			bad(&c, "class", id);
 			break;
 		}
@@ -71,8 +70,9 @@ static struct content look(uint64_t since)
 		if (c.records < 16)
 			c.record[c.records] = r;
 		c.records++;
-		at += sizeof(*r) + (id == CT_CLASS_range_pop ? 0 : id == CT_CLASS_exit ? 8 :
-				    payload_size(id, (void *)(r + 1)));
+		at += sizeof(*r) + (id == CT_CLASS_range_pop ? 0 :
+				    id == CT_CLASS_exit	     ? 8 :
+							       payload_size(id, (void *)(r + 1)));
 	}
 	c.last = last;
 	if (at != end)
@@ -132,9 +132,10 @@ static void test_honest(void)
 
 	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(h && h->magic == CT_MAGIC && h->abi == CT_ABI_VERSION && h->subbufs == SUBBUFS &&
-	   h->subbuf_size == SUBBUF_SIZE && h->pid == (uint32_t)getpid() &&
-	   h->tid == (uint32_t)syscall(SYS_gettid) && h->session == page->session &&
-	   !memcmp(h->uuid, s.arg.uuid, 16), "a thread buffer says whose it is");
+		   h->subbuf_size == SUBBUF_SIZE && h->pid == (uint32_t)getpid() &&
+		   h->tid == (uint32_t)syscall(SYS_gettid) && h->session == page->session &&
+		   !memcmp(h->uuid, s.arg.uuid, 16),
+	   "a thread buffer says whose it is");
 	ok(mprotect(h, PAGE, PROT_READ | PROT_EXEC) && errno == EACCES, "it is not for code");
 	p = packet_new(h);
 	p->op_base = 1ull << 40;
@@ -145,21 +146,22 @@ static void test_honest(void)
 	ok(!threadbuf_read(0) && got.stream == h->stream, "when the next one begins it comes");
 	c = look(since);
 	ok(!c.bad && c.records == 3 && c.record[2]->op == 2 && c.record[1]->result == 2 &&
-	   c.record[1]->depth == 3 && *(uint64_t *)(c.record[2] + 1) == 0x5a5a5a5a5a5a5a5a,
+		   c.record[1]->depth == 3 && *(uint64_t *)(c.record[2] + 1) == 0x5a5a5a5a5a5a5a5a,
 	   "with its records as they were written");
 	ok(((struct ct_packet *)out)->op_base == 1ull << 40 &&
-	   ((struct ct_packet *)out)->tid == h->tid && !((struct ct_packet *)out)->seq,
+		   ((struct ct_packet *)out)->tid == h->tid && !((struct ct_packet *)out)->seq,
 	   "and a head of the module's own");
 	ok(h->consumed == 1 && threadbuf_read(0) == ENOENT, "once, and its slot is free");
 	p = subbuf_of(h, 1);
 	record(p, by_line(), class, 0, 0);
-	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1, "asked for all: also what is open");
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1,
+	   "asked for all: also what is open");
 	record(p, by_line(), CT_CLASS_range_pop, 0, 1);
 	record(p, by_line(), class, 0, 2);
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL), "and what came since");
 	c = look(since);
-	ok(!c.bad && c.records == 2 && c.record[0]->op == 1 &&
-	   ((struct ct_packet *)out)->seq == 2, "in a packet of its own");
+	ok(!c.bad && c.records == 2 && c.record[0]->op == 1 && ((struct ct_packet *)out)->seq == 2,
+	   "in a packet of its own");
 
 	h2 = threadbuf_new(SUBBUF_SIZE * 4, SUBBUFS, h->stream, &err);
 	p = packet_new(h2);
@@ -172,7 +174,8 @@ static void test_honest(void)
 	ok(!threadbuf_read(0) && look(since).record[0]->op == 3 && got.stream == (uint32_t)err,
 	   "what the first still had comes first");
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).record[0]->op == 5 &&
-	   ((struct ct_packet *)out)->seq == 4, "then the second's");
+		   ((struct ct_packet *)out)->seq == 4,
+	   "then the second's");
 	h2->lost = 7;
 	drop(h2);
 	ok(!threadbuf_read(0) && look(since).lost == 7 && !look(since).bad,
@@ -210,12 +213,13 @@ static void test_forged(void)
 
 	m = (void *)((uint8_t *)p + p->content_size / 8 + sizeof(*r) - sizeof(m->head));
 	r = (void *)((uint8_t *)p + p->content_size / 8);
-	*r = (struct ct_thread_record) { .stamp = CT_STAMP(by_line(), CT_CLASS_mark) };
+	*r = (struct ct_thread_record){ .stamp = CT_STAMP(by_line(), CT_CLASS_mark) };
 	m->uid = 4711;
 	m->len = sizeof(m->text);
 	p->content_size += (sizeof(*r) + sizeof(*m) - sizeof(m->head)) * 8;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1 &&
-	   *(uint32_t *)(look(since).record[0] + 1) == getuid(), "a mark's uid is the thread buffer's");
+		   *(uint32_t *)(look(since).record[0] + 1) == getuid(),
+	   "a mark's uid is the thread buffer's");
 	for (uint32_t id = CT_CLASS_call_open; id < 12; id++) {
 		if (id == CT_CLASS_exit)
 			continue;
@@ -236,7 +240,8 @@ static void test_forged(void)
 	record(p, by_line(), class, 0, 0);
 	p->content_size -= 64;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad && !look(since).records &&
-	   look(since).lost == ++told, "a record that ends behind the content");
+		   look(since).lost == ++told,
+	   "a record that ends behind the content");
 	p = packet_new(h);
 	p->content_size = ~0ull;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad, "a content of 2^61 bytes");
@@ -263,12 +268,23 @@ static void *scribble(void *arg)
 		uint64_t n = PAGE / 8 + rand_r(&seed) % (words - PAGE / 8), v = 0;
 
 		switch (rand_r(&seed) % 8) {
-		case 0: v = rand_r(&seed) * 0x100000001ull; break;
-		case 1: v = CT_STAMP(by_line(), class); break;
-		case 2: v = CT_STAMP(by_line(), CT_CLASS_mark); break;
-		case 3: v = rand_r(&seed) % 65536; break;
-		case 4: n = 512 + rand_r(&seed) % 8; v = rand_r(&seed) % 80; break;
-		case 5:	/* a packet that may be one */
+		case 0:
+			v = rand_r(&seed) * 0x100000001ull;
+			break;
+		case 1:
+			v = CT_STAMP(by_line(), class);
+			break;
+		case 2:
+			v = CT_STAMP(by_line(), CT_CLASS_mark);
+			break;
+		case 3:
+			v = rand_r(&seed) % 65536;
+			break;
+		case 4:
+			n = 512 + rand_r(&seed) % 8;
+			v = rand_r(&seed) % 80;
+			break;
+		case 5: /* a packet that may be one */
 			n = 1024 + rand_r(&seed) % SUBBUFS * (SUBBUF_SIZE / 8);
 			((struct ct_packet *)(at + n))->magic = CT_MAGIC;
 			n += 5;
@@ -278,7 +294,10 @@ static void *scribble(void *arg)
 			n = (uint64_t *)&h->produced - at;
 			v = h->consumed + (rand_r(&seed) % 64 ? rand_r(&seed) % 5u : 1ull << 40);
 			break;
-		case 7: n = (uint64_t *)&h->lost - at; v = rand_r(&seed) % 100; break;
+		case 7:
+			n = (uint64_t *)&h->lost - at;
+			v = rand_r(&seed) % 100;
+			break;
 		}
 		__atomic_store_n(&at[n], v, __ATOMIC_RELAXED);
 	}
@@ -342,8 +361,8 @@ static void test_lives(void)
 		record(p, by_line(), class, 0, 0);
 		open_of(h)->pid = 1;
 		for (int i = 0; i < 3; i++)
-			open_of(h)->entry[i] = (struct ct_inflight_call) { .class = class, .op = 5,
-								       .begin = 7 };
+			open_of(h)->entry[i] =
+				(struct ct_inflight_call){ .class = class, .op = 5, .begin = 7 };
 		open_of(h)->entry[2].class = 0xfff0;
 		open_of(h)->depth = 1000;
 		kill(getpid(), SIGKILL);
@@ -352,8 +371,9 @@ static void test_lives(void)
 	ok(!threadbuf_read(0) && got.pid == (uint32_t)pid && look(0).records == 1,
 	   "the thread buffer of a process that was killed is read to its end");
 	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT && got.bytes == sizeof(*o) &&
-	   o->magic == CT_MAGIC && o->pid == (uint32_t)pid && o->depth == 2 &&
-	   o->entry[0].begin > 7, "then the calls that it had open, as far as they can be");
+		   o->magic == CT_MAGIC && o->pid == (uint32_t)pid && o->depth == 2 &&
+		   o->entry[0].begin > 7,
+	   "then the calls that it had open, as far as they can be");
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "and that is its end");
 
 	for (calls = 0; calls < 64; calls++) {
@@ -361,12 +381,16 @@ static void test_lives(void)
 		if (!h)
 			break;
 	}
-	ok(err == EDQUOT && calls == 7, "a user's thread buffers have a quota (%d of 32 MiB)", calls);
+	ok(err == EDQUOT && calls == 7, "a user's thread buffers have a quota (%d of 32 MiB)",
+	   calls);
 }
 
 static void test_switches(void)
 {
-	struct ct_filter f = { .size = sizeof(f), .categories = 1, };
+	struct ct_filter f = {
+		.size = sizeof(f),
+		.categories = 1,
+	};
 	uint32_t number = page->session;
 	int err;
 
@@ -427,11 +451,13 @@ static void test_left(void)
 		session_end(&s);
 		fd = device(O_RDONLY);
 		err = call(fd, CT_IOC_ADOPT, &took);
-		ok(err == (unread ? 0 : ENODATA), unread ? "a thread buffer that was not read is left" :
-		   "one that was read leaves nothing");
+		ok(err == (unread ? 0 : ENODATA),
+		   unread ? "a thread buffer that was not read is left" :
+			    "one that was read leaves nothing");
 		s.fd = fd;
 		if (unread)
-			ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(0).records == 1, "and can be taken");
+			ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(0).records == 1,
+			   "and can be taken");
 		call(fd, CT_IOC_STOP, NULL);
 		close(fd);
 		drop(h);
@@ -439,8 +465,8 @@ static void test_left(void)
 }
 
 /* ------------------------------------------- a million calls, in their calls -- */
-#define CALLS	1000000
-#define CHUNK	1000
+#define CALLS 1000000
+#define CHUNK 1000
 
 struct moment {
 	uint64_t begin, end;
@@ -510,10 +536,12 @@ static uint64_t stamp(void)
 static void test_order(void)
 {
 	static struct moment in[CHUNK], of[CHUNK];
-	struct ct_probe_add add = { .size = sizeof(add), .symbol = "__x64_sys_getppid",
+	struct ct_probe_add add = { .size = sizeof(add),
+				    .symbol = "__x64_sys_getppid",
 				    .flags = CT_PROBE_OWNED };
 	int err, cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE * 16, SUBBUFS, CT_THREADBUF_NONE, &err);
+	struct ct_threadbuf_head *h =
+		threadbuf_new(SUBBUF_SIZE * 16, SUBBUFS, CT_THREADBUF_NONE, &err);
 	unsigned long outside = 0, wrong = 0;
 	struct ct_probe_info info;
 	struct ct_packet *p = NULL;
@@ -522,7 +550,7 @@ static void test_order(void)
 	if (!ok(!call(s.fd, CT_IOC_PROBE_ADD, &add), "a probe on a system call"))
 		return;
 	for (uint32_t i = 0;; i++) {
-		info = (struct ct_probe_info) { .size = sizeof(info), .index = i };
+		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
 		if (call(s.fd, CT_IOC_GET_PROBE, &info) || !strcmp(info.symbol, add.symbol))
 			break;
 	}
@@ -548,7 +576,8 @@ static void test_order(void)
 		for (int i = 0; i < CHUNK; i++)
 			outside += in[i].begin < of[i].begin || in[i].end > of[i].end;
 	}
-	ok(!wrong, "every call and every system call in it has its record (%lu chunks of %d without)",
+	ok(!wrong,
+	   "every call and every system call in it has its record (%lu chunks of %d without)",
 	   wrong, CALLS / CHUNK);
 	ok(!outside, "of %d system calls %lu lie outside the calls that made them", CALLS, outside);
 	drop(h);
@@ -564,14 +593,17 @@ static void test_end(void)
 	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p = packet_new(h);
 	record(p, by_line(), class, 0, 0);
-	open_of(h)->entry[0] = (struct ct_inflight_call) { .class = class, .op = 9, .begin = by_line() };
+	open_of(h)->entry[0] =
+		(struct ct_inflight_call){ .class = class, .op = 9, .begin = by_line() };
 	open_of(h)->depth = 1;
 	ok(!call(s.fd, CT_IOC_STOP, NULL) && !page->session, "the session ends");
 	err = threadbuf_read(CT_THREADBUF_READ_ALL);
-	ok(!err && look(0).records == 1, "its thread buffers can be read still (%d, what %u, stream %u, %u bytes, %d lost)",
-	   err, got.what, got.stream, got.bytes, look(0).lost);
+	ok(!err && look(0).records == 1,
+	   "its thread buffers can be read still (%d, what %u, stream %u, %u bytes, %d lost)", err,
+	   got.what, got.stream, got.bytes, look(0).lost);
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && got.what == CT_THREADBUF_INFLIGHT &&
-	   ((struct ct_inflight_page *)out)->entry[0].op == 9, "with the calls that are open");
+		   ((struct ct_inflight_page *)out)->entry[0].op == 9,
+	   "with the calls that are open");
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "once");
 	record(p, now(), class, 0, 1);
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "what comes later is not read");

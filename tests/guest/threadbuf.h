@@ -8,17 +8,19 @@
 
 #include "clock_segment.h"
 
-static struct session s;	/* whose owner reads */
-static int producer;		/* the file that asks for thread buffers */
-static uint16_t class;		/* define()'s */
+static struct session s; /* whose owner reads */
+static int producer; /* the file that asks for thread buffers */
+static uint16_t class; /* define()'s */
 static _Alignas(8) uint8_t out[CT_THREADBUF_SUBBUF_MAX];
 
 /* ------------------------------------------------------------ the thread --- */
-static struct ct_threadbuf_head *threadbuf_new(uint32_t subbuf_size, uint32_t subbufs, uint32_t previous,
-				     int *err)
+static struct ct_threadbuf_head *threadbuf_new(uint32_t subbuf_size, uint32_t subbufs,
+					       uint32_t previous, int *err)
 {
-	struct ct_threadbuf_new arg = { .size = sizeof(arg), .subbuf_size = subbuf_size,
-				   .subbufs = subbufs, .previous = previous };
+	struct ct_threadbuf_new arg = { .size = sizeof(arg),
+					.subbuf_size = subbuf_size,
+					.subbufs = subbufs,
+					.previous = previous };
 
 	*err = call(producer, CT_IOC_THREADBUF, &arg);
 	return *err ? NULL : (void *)(uintptr_t)arg.address;
@@ -51,14 +53,14 @@ static struct ct_packet *packet_new(struct ct_threadbuf_head *h)
 	return p;
 }
 
-static void record(struct ct_packet *p, uint64_t ts, uint16_t id, uint64_t duration,
-		   uint32_t op)
+static void record(struct ct_packet *p, uint64_t ts, uint16_t id, uint64_t duration, uint32_t op)
 {
 	struct ct_thread_record *r = (void *)((uint8_t *)p + p->content_size / 8);
 	uint32_t payload = id == class ? 16 : 0;
 
-	*r = (struct ct_thread_record) { .stamp = CT_STAMP(ts, id), .op = op, .depth = 3,
-					 .result = 2, .duration = duration };
+	*r = (struct ct_thread_record){
+		.stamp = CT_STAMP(ts, id), .op = op, .depth = 3, .result = 2, .duration = duration
+	};
 	memset(r + 1, 0x5a, payload);
 	__atomic_store_n(&p->content_size, p->content_size + (sizeof(*r) + payload) * 8,
 			 __ATOMIC_RELEASE);
@@ -69,8 +71,9 @@ static struct ct_threadbuf_read got;
 
 static int threadbuf_read(uint32_t flags)
 {
-	got = (struct ct_threadbuf_read) { .size = sizeof(got), .flags = flags,
-				      .buf = (uintptr_t)out, .len = sizeof(out) };
+	got = (struct ct_threadbuf_read){
+		.size = sizeof(got), .flags = flags, .buf = (uintptr_t)out, .len = sizeof(out)
+	};
 	return call(s.fd, CT_IOC_THREADBUF_READ, &got);
 }
 

@@ -8,8 +8,8 @@
 
 #include "threadbuf.h"
 
-#define SUBBUF_SIZE	4096u
-#define SUBBUFS	4u
+#define SUBBUF_SIZE 4096u
+#define SUBBUFS 4u
 
 /* What keeps thread buffers out, and its end. */
 struct kind {
@@ -43,7 +43,8 @@ static void no_filter(void)
 }
 
 static const struct kind kinds[] = {
-	{ "pause", do_pause, do_resume }, { "filter", do_filter, no_filter },
+	{ "pause", do_pause, do_resume },
+	{ "filter", do_filter, no_filter },
 };
 
 static const struct ct_packet *packet = (void *)out;
@@ -76,22 +77,26 @@ static void test_writing(const struct kind *k)
 	record(p, now(), class, 0, 2);
 	before = now();
 	k->close();
-	ok(first == 1 && !page->session && !threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err) && err == ENODATA,
+	ok(first == 1 && !page->session &&
+		   !threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err) && err == ENODATA,
 	   "%s: no thread buffers from here on", k->name);
-	record(p, before, class, 0, 3);		/* as if it had just been writing it */
+	record(p, before, class, 0, 3); /* as if it had just been writing it */
 	record(p, now(), class, 0, 4);
 	p = packet_new(h);
 	record(p, now(), class, 0, 5);
-	open_of(h)->entry[0] = (struct ct_inflight_call) { .class = class, .op = 6, .begin = before };
-	open_of(h)->entry[1] = (struct ct_inflight_call) { .class = class, .op = 7, .begin = now() };
+	open_of(h)->entry[0] =
+		(struct ct_inflight_call){ .class = class, .op = 6, .begin = before };
+	open_of(h)->entry[1] = (struct ct_inflight_call){ .class = class, .op = 7, .begin = now() };
 	open_of(h)->depth = 2;
 	ok(read_some(0) == 2, "%s: what was written before comes at once", k->name);
-	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: what came since does not", k->name);
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: what came since does not",
+	   k->name);
 	k->open();
 	then = page->session;
 	ok(then && then != number, "%s: after it thread buffers have another number", k->name);
 	record(p, now(), class, 0, 8);
-	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and the old one stays closed", k->name);
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and the old one stays closed",
+	   k->name);
 	h2 = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	if (ok(h2 && h2->session == then, "%s: there is a new one", k->name)) {
 		record(packet_new(h2), now(), class, 0, 9);
@@ -103,8 +108,8 @@ static void test_writing(const struct kind *k)
 	ok(lost == 1, "%s: at its end, the record that it was just writing is lost (%d)", k->name,
 	   lost);
 	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT &&
-	   ((struct ct_inflight_page *)out)->depth == 1 &&
-	   ((struct ct_inflight_page *)out)->entry[0].op == 6,
+		   ((struct ct_inflight_page *)out)->depth == 1 &&
+		   ((struct ct_inflight_page *)out)->entry[0].op == 6,
 	   "%s: of its open calls, those that had begun before come", k->name);
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and that is all", k->name);
 }
@@ -134,8 +139,8 @@ static void test_hostile(const struct kind *k)
 	n[1] = read_some(CT_THREADBUF_READ_ALL);
 	n[2] = read_some(CT_THREADBUF_READ_ALL);
 	ok(n[0] == 2 && n[1] == 1 && n[2] == -1,
-	   "%s: packets before the last one get no longer, too (%d, %d, %d)", k->name, n[0],
-	   n[1], n[2]);
+	   "%s: packets before the last one get no longer, too (%d, %d, %d)", k->name, n[0], n[1],
+	   n[2]);
 	/* 1 ms: by its line the clock may be a little off. */
 	ok(last <= after + 1000000, "%s: no time lies behind it", k->name);
 	k->open();
@@ -227,8 +232,10 @@ static void test_always(const struct kind *k)
 		__atomic_store_n(&closed, 0, __ATOMIC_RELEASE);
 		k->open();
 		while (!threadbuf_read(CT_THREADBUF_READ_ALL))
-			for (uint64_t i = 0; got.what == CT_THREADBUF_PACKET && i < records(); i++) {
-				if (((struct ct_thread_record *)(out + CT_PACKET_HEAD + i * 40))->op)
+			for (uint64_t i = 0; got.what == CT_THREADBUF_PACKET && i < records();
+			     i++) {
+				if (((struct ct_thread_record *)(out + CT_PACKET_HEAD + i * 40))
+					    ->op)
 					kept_out++;
 				else
 					open++;

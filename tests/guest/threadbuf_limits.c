@@ -13,11 +13,11 @@
 
 #include "threadbuf.h"
 
-#define FLOOD_UID	1001
-#define HONEST_UID	1002
-#define QUOTA_UID	1010	/* whose thread buffers only count */
-#define SUBBUF_SIZE		65536u
-#define RECORD		40u	/* bytes of one of class */
+#define FLOOD_UID 1001
+#define HONEST_UID 1002
+#define QUOTA_UID 1010 /* whose thread buffers only count */
+#define SUBBUF_SIZE 65536u
+#define RECORD 40u /* bytes of one of class */
 
 /* Records in a packet of ours, which has to be whole. */
 static uint64_t records_in(const struct ct_packet *p)
@@ -27,9 +27,9 @@ static uint64_t records_in(const struct ct_packet *p)
 
 struct seen {
 	uint64_t records;
-	uint64_t lost;		/* as the last packet of its stream says */
+	uint64_t lost; /* as the last packet of its stream says */
 	uint64_t packets;
-	uint64_t open;		/* open calls */
+	uint64_t open; /* open calls */
 };
 
 /* All that is there, of one process. */
@@ -78,7 +78,7 @@ static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 		record(p, now(), junk ? 0xfff0 : class, 0, i);
 	}
 	for (uint32_t k = 0; k < open; k++)
-		open_of(h)->entry[k] = (struct ct_inflight_call) { .class = class, .begin = now() };
+		open_of(h)->entry[k] = (struct ct_inflight_call){ .class = class, .begin = now() };
 	__atomic_store_n(&open_of(h)->depth, open, __ATOMIC_RELEASE);
 	_exit(0);
 }
@@ -107,8 +107,9 @@ static struct seen run(uid_t uid, int n, uint32_t open, int junk)
 
 static void limits(uint32_t flags, uint64_t records, uint64_t bytes)
 {
-	struct ct_limits l = { .size = sizeof(l), .flags = flags, .records = records,
-			       .bytes = bytes, .share = 100 };
+	struct ct_limits l = {
+		.size = sizeof(l), .flags = flags, .records = records, .bytes = bytes, .share = 100
+	};
 
 	call(s.fd, CT_IOC_LIMITS, &l);
 }
@@ -144,7 +145,8 @@ static void test_rate(void)
 	limits(0, 0, 10000);
 	start = now();
 	seen = run(FLOOD_UID, 5000, 0, 0);
-	ok(seen.records >= 10000 / RECORD - 1 && seen.records <= most_since(start, 10000) / RECORD + 1,
+	ok(seen.records >= 10000 / RECORD - 1 &&
+		   seen.records <= most_since(start, 10000) / RECORD + 1,
 	   "a rate of 10000 bytes a second: %llu of 5000", (unsigned long long)seen.records);
 }
 
@@ -209,7 +211,7 @@ static void test_rest(void)
 	   "packets without a record: %llu of 1000, and what they lost is told (%llu)",
 	   (unsigned long long)seen.packets, (unsigned long long)seen.lost);
 	limits(0, 50, 0);
-	usleep(1100000);	/* what they owe by chance */
+	usleep(1100000); /* what they owe by chance */
 	start = now();
 	for (i = 0; i < 10; i++)
 		waitpid(writer(HONEST_UID, 0, 30, 0), NULL, 0);
@@ -229,8 +231,8 @@ static void test_rest(void)
 }
 
 /* ----------------------------------------------------------- the quota ---- */
-#define LARGE_SLOTS	32u
-#define LARGE		(CT_THREADBUF_DATA + (uint64_t)LARGE_SLOTS * CT_THREADBUF_SUBBUF_MAX)
+#define LARGE_SLOTS 32u
+#define LARGE (CT_THREADBUF_DATA + (uint64_t)LARGE_SLOTS * CT_THREADBUF_SUBBUF_MAX)
 
 /* The smallest thread buffers, until there are no more of them: not EDQUOT is ~0. */
 static uint32_t make_threadbufs(void)
@@ -246,7 +248,8 @@ static uint32_t make_threadbufs(void)
 
 static void test_count(void)
 {
-	uint32_t *made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *made =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	for (int i = 0; i < 2; i++) {
 		pid_t pid = fork();
@@ -261,10 +264,10 @@ static void test_count(void)
 		while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 			;
 	}
-	ok(made[0] == CT_THREADBUF_QUOTA_COUNT, "a user's thread buffers are counted, however small: %u, then EDQUOT",
-	   made[0]);
-	ok(made[1] == CT_THREADBUF_QUOTA_COUNT, "those that have ended and were read count no more (%u)",
-	   made[1]);
+	ok(made[0] == CT_THREADBUF_QUOTA_COUNT,
+	   "a user's thread buffers are counted, however small: %u, then EDQUOT", made[0]);
+	ok(made[1] == CT_THREADBUF_QUOTA_COUNT,
+	   "those that have ended and were read count no more (%u)", made[1]);
 	munmap(made, PAGE);
 }
 
