@@ -42,6 +42,7 @@ static struct {
 } own;
 
 static const struct ct_clock_page *page;	/* NULL: no lines */
+static u32 wrong;	/* the module's newest when a set-back was noticed: used no more */
 
 /* ------------------------------------------------------- the real clock ---- */
 typedef int clock_function(int id, struct timespec *ts);
@@ -126,7 +127,8 @@ static u64 line_at(const struct ct_clock_segment *l, u64 tsc)
 static void begin_anew(const struct pair *now)
 {
 	ct_store(&own.page.newest, 0u);
-	memset(&own.page.segment[own.lines % CT_CLOCK_SEGMENTS], 0, sizeof(*own.page.segment));
+	/* The next line has none before it; who reads an old one sees that newest moves by 2. */
+	memset(&own.page.segment[++own.lines % CT_CLOCK_SEGMENTS], 0, sizeof(*own.page.segment));
 	own.base = own.middle = *now;
 	if (++own.restarts > RESTARTS)
 		own.usable = false;
@@ -169,7 +171,8 @@ static void next_line(void)
 		return;
 	}
 	error = (s64)(now.ns - line_at(last, now.tsc));
-	if (now.tsc - last->tsc >= CT_CLOCK_VALID_SPANS * (last->until - last->tsc)) {
+	/* It may not have begun yet. */
+	if ((s64)(now.tsc - last->tsc) >= (s64)(CT_CLOCK_VALID_SPANS * (last->until - last->tsc))) {
 		/* Nobody uses it any more.  How far the counter may have strayed meanwhile
 		 * nobody has seen, so it is its slope that must be what it was. */
 		s64 change = (s64)(mult - last->mult);
@@ -251,10 +254,12 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	struct ct_clock_copy fresh;
 	bool last, found;
 	u64 ns = 0, mask;
+	u32 n;
 
 	if (!p)
 		return ct_clock_real();
-	if (!ct_load(&p->newest)) {
+	n = ct_load(&p->newest);
+	if (!n || n == ct_load(&wrong)) {
 		ns = ct_clock_real();
 		if (p != &own.page || !own.usable || ns - own.base.ns < FIRST_NS)
 			return ns;
@@ -275,11 +280,34 @@ cold u64 ct_clock_slow(struct ct_clock_copy *c)
 	return found ? ns : ct_clock_real();
 }
 
-/* What a handler did meanwhile may be the reason as well: then the copy is taken again. */
-cold void ct_clock_earlier(struct ct_clock_copy *c, u64 ns)
+static bool earlier(struct ct_clock_copy *c, u64 last)
 {
-	if (ns > ERROR_NS)
-		c->tsc = CT_CLOCK_NEVER;
+	return ct_clock_now(c) + ERROR_NS < last;
+}
+
+cold void ct_clock_earlier(struct ct_clock_copy *c, u64 last)
+{
+	const struct ct_clock_page *p = ct_load(&page);
+	u64 mask;
+	u32 n;
+
+	/* A handler's record came between. */
+	if (!p || !earlier(c, last))
+		return;
+	c->tsc = CT_CLOCK_NEVER;
+	n = ct_load(&p->newest);
+	/* Only the copy was wrong: somebody else has seen to the lines. */
+	if (!earlier(c, last))
+		return;
+	c->tsc = CT_CLOCK_NEVER;
+	if (p != &own.page) {
+		ct_store(&wrong, n);
+		return;
+	}
+	/* It compares the newest line with the clock, and they begin anew. */
+	mask = ct_signals_block();
+	carry_on();
+	ct_signals_restore(mask);
 }
 
 void ct_clock_renew(void)

@@ -33,8 +33,8 @@ u64 ct_clock_real(void);
 /* The thread has no copy, or the line has ended. */
 u64 ct_clock_slow(struct ct_clock_copy *c);
 
-/* A time is so many ns earlier than the thread's last: was its counter set back? */
-void ct_clock_earlier(struct ct_clock_copy *c, u64 ns);
+/* A time is earlier than the thread's last: was the counter set back? */
+void ct_clock_earlier(struct ct_clock_copy *c, u64 last);
 
 #ifndef CT_COUNTER
 #define CT_COUNTER()	__builtin_ia32_rdtsc()

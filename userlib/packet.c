@@ -304,7 +304,7 @@ void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 			return;
 		/* A handler was first, or there is no room. */
 		if (ts < end) {
-			ct_clock_earlier(&t->clock, end - ts);
+			ct_clock_earlier(&t->clock, end);
 			ts = ct_clock_now(&t->clock);
 			ts = ts < end ? end : ts;
 		} else if (!room && !new_packet(t, e, ts)) {

@@ -43,6 +43,7 @@ static void start_anew(void)
 {
 	memset(&own, 0, sizeof(own));
 	page = NULL;
+	wrong = 0;
 	own.usable = counter_usable();
 	take_pair(&own.base);
 	own.middle = own.base;
@@ -132,11 +133,114 @@ static void limits(void)
 	rate_num = 3;
 }
 
+/* A thread's next record, as packet.c stamps it. */
+static u64 record(struct ct_clock_copy *c, u64 *last)
+{
+	u64 t = ct_clock_now(c);
+
+	if (t < *last) {
+		ct_clock_earlier(c, *last);
+		t = ct_clock_now(c);
+	}
+	if (t > *last)
+		*last = t;
+	return *last;
+}
+
+/* ns of records by n threads, 10 us apart: how far off is the worst? */
+static s64 records(struct ct_clock_copy *copy, u64 *last, int n, u64 ns)
+{
+	s64 worst = 0, d;
+
+	for (u64 passed = 0; passed <= ns; passed += 10000) {
+		for (int i = 0; i < n; i++) {
+			d = distance(record(&copy[i], &last[i]));
+			d = d < 0 ? -d : d;
+			worst = d > worst ? d : worst;
+		}
+		ticks += 10000 * rate_den / rate_num;
+	}
+	return worst;
+}
+
+static struct ct_clock_page modules;
+
+static void module_renews(void)
+{
+	struct pair now;
+
+	take_pair(&now);
+	begin_anew(&now);
+	modules = own.page;
+}
+
+static void module_publishes(void)
+{
+	carry_on();
+	modules = own.page;
+}
+
+/*
+ * The counter is set back when 0.6 of a line are over, to so many lines from its begin.  One
+ * thread notices at once, another one when there are lines again.
+ */
+static void set_back(const char *where, double to, bool module)
+{
+	const char *whose = module ? "the module's" : "the own";
+	struct ct_clock_copy copy[2] = { CT_CLOCK_COPY, CT_CLOCK_COPY };
+	const struct ct_clock_segment *l;
+	u64 last[2] = { 0, 0 }, back, length;
+	s64 first, worst, rest;
+	u32 newest;
+
+	start_anew();
+	records(copy, last, 2, 1000000000);
+	for (newest = own.page.newest; own.page.newest == newest; )
+		records(copy, last, 2, 0);
+	l = &own.page.segment[own.page.newest % CT_CLOCK_SEGMENTS];
+	length = l->until - l->tsc;
+	if (module) {
+		modules = own.page;
+		ct_clock_use(&modules);
+	}
+	while ((s64)(ticks - l->tsc) < (s64)(length * 6 / 10))
+		records(copy, last, 2, 0);
+	back = (u64)((0.6 - to) * (double)length);
+	ticks -= back;
+	offset = 0;
+	offset = (s64)(last[0] - ct_clock_real());
+	first = distance(ct_clock_now(copy));
+	ok(first < -(s64)(back * rate_num / rate_den) * 9 / 10,
+	   "the counter is set back into %s line: a copy tells a time that is %lld ns off", where,
+	   (long long)first);
+	worst = records(copy, last, 1, 5000000);
+	ok(worst < 3000 && !on_line(copy), "%s lines: not used, at worst %lld ns off", whose,
+	   (long long)worst);
+	ok(own.restarts == !module, "... which begin anew%s", module ? " by the module alone" : "");
+	if (module)
+		module_renews();
+	rest = records(copy, last, 1, 10000000);
+	if (module)
+		module_publishes();
+	worst = records(copy, last, 1, 100000);
+	worst = rest > worst ? rest : worst;
+	ok(worst < 3000 && on_line(copy), "... and are back: at worst %lld ns off", (long long)worst);
+	newest = own.page.newest;
+	first = distance(ct_clock_now(&copy[1]));
+	worst = records(copy, last, 2, 0);
+	ok(first < -(s64)ERROR_NS && worst < 3000 && on_line(&copy[1]) && own.page.newest == newest,
+	   "... which is told to a thread that was %lld ns off", (long long)first);
+	worst = records(copy, last, 2, module ? 90000000 : 1000000000);
+	ok(worst < 3000 && on_line(copy) && on_line(&copy[1]) && own.restarts == 1,
+	   "... and so it stays: at worst %lld ns off", (long long)worst);
+}
+
 int main(void)
 {
 	struct ct_clock_copy copy[2] = { CT_CLOCK_COPY, CT_CLOCK_COPY };
 	u64 back;
 	s64 worst;
+	u32 n;
 
 	ticks = 1ull << 40;
 	ok(ct_clock_now(&copy[0]) && !on_line(&copy[0]), "before anything is set up, the clock itself");
@@ -146,6 +250,11 @@ int main(void)
 	run(copy, 200000, 10000, &back, &worst);
 	ok(own.page.newest > 15 && on_line(&copy[0]) && on_line(&copy[1]), "then there are lines (%u)",
 	   own.page.newest);
+	for (n = own.page.newest; own.page.newest == n; )
+		run(copy, 1, 10000, &back, &worst);
+	carry_on();
+	ok(own.page.newest == n + 1, "who comes late for a line publishes none");
+	run(copy, 200000, 10000, &back, &worst);
 	ok(!back && worst < 500, "two threads: time went back %llu times, %lld ns off",
 	   (unsigned long long)back, (long long)worst);
 	run(copy, 300000, 1000, &back, &worst);
@@ -187,6 +296,12 @@ int main(void)
 	run(copy, 10000, 10000, &back, &worst);
 	ok(!own.page.newest && worst < 200, "and the clock itself is asked: %lld ns", (long long)worst);
 	limits();
+	slew = 0;
+	for (int module = 0; module < 2; module++) {
+		set_back("the current", 0.2, module);
+		set_back("the previous", -0.5, module);
+		set_back("a former", -1.5, module);
+	}
 	own.busy = 1;
 	ct_clock_renew();
 	ok(!own.busy, "a child is not kept from it by what its parent was doing");
