@@ -12,6 +12,11 @@ mkdir -p "$work"
 
 [ -x build/cudatrace ] && [ -e build/libcudatrace.so ]
 ok $? "make leaves build/cudatrace and build/libcudatrace.so"
+for tree in module cli; do
+	is "$(tests/build/layers includes $tree)" "" "$tree: includes point downwards, without a circle"
+	is "$(tests/build/layers sizes $tree)" "" "$tree: no folder has too many sources, no source too many lines"
+done
+is "$(tests/build/layers calls cli)" "" "cli: calls point downwards, without a circle"
 if [ -d .git ]; then
 	is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 fi
@@ -41,6 +46,7 @@ if [ -e "$kdir/Makefile" ]; then
 	release=$(tests/qemu/kdir --release --kernel 6.1)
 	make -s sign KDIR="$kdir" KEYS="$work/keys" >"$work/sign.log" 2>&1
 	ok $? "make sign" || tail -n 5 "$work/sign.log"
+	is "$(tests/build/layers calls module "build/$release/module")" "" "module: calls point downwards, without a circle"
 	is "$(modinfo -F signer "build/$release/cudatrace.ko")" "cudatrace module signing key of $(uname -n)" "modinfo shows the signer"
 	grep -q 'mokutil --import' "$work/sign.log"
 	ok $? "and it says how the key is enrolled"
