@@ -15,7 +15,7 @@
 #include <linux/time64.h>
 #include <linux/uaccess.h>
 #include "nvidia/ioctl.h"
-#include "probes/probe.h"
+#include "nvidia/probe_table.h"
 
 /* *ptr of the driver's, or 0 if it can't be read. */
 static u64 nv_from_kernel(unsigned long ptr)

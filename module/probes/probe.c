@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 #include "nvidia/driver.h"
+#include "nvidia/probe_table.h"
 #include "probes/quirk.h"
 #include "probes/multi_probe.h"
 #include "probes/probe.h"
