@@ -17,7 +17,6 @@
 #include <linux/xarray.h>
 #include "core/registry.h"
 #include "core/session.h"
-#include "read/json.h"
 
 struct ct_text {
 	struct hlist_node by_text;
@@ -249,8 +248,6 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 		return -ENOMEM;
 	c->def = *def;
 	err = registry_class_shape(c);
-	if (!err)
-		err = ct_json_prepare(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
@@ -284,9 +281,20 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 out_unlock:
 	mutex_unlock(&lock);
 out_free:
-	kfree(c->parts);
 	kfree(c);
 	return err;
+}
+
+const void *ct_class_attach(u32 id, const void *data)
+{
+	struct ct_class *c = ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS];
+	/* The data before the pointer: cmpxchg() orders them. */
+	const void *first = cmpxchg(&c->attached, NULL, data);
+
+	if (!first)
+		return data;
+	kfree(data);
+	return first;
 }
 
 static const struct {
@@ -401,13 +409,9 @@ static int registry_define_static(u32 id, const char *name, u8 layer, u8 categor
 	ct_layout_fields(layout, &c->def);
 	err = registry_class_shape(c);
 	if (!err)
-		err = ct_json_prepare(c);
-	if (!err)
 		err = registry_class_store(c, id);
-	if (err) {
-		kfree(c->parts);
+	if (err)
 		kfree(c);
-	}
 	return err;
 }
 
@@ -438,7 +442,7 @@ void ct_registry_exit(void)
 	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
 		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++) {
 			if (ct_class_page[i][j])
-				kfree(ct_class_page[i][j]->parts);
+				kfree(ct_class_page[i][j]->attached);
 			kfree(ct_class_page[i][j]);
 		}
 		kfree(ct_class_page[i]);

@@ -14,11 +14,9 @@ enum ct_role {
 	CT_ROLE_GRID, CT_ROLE_UID, CT_ROLE_PID,
 };
 
-struct ct_json_parts;
-
 struct ct_class {
 	struct hlist_node by_name;
-	const struct ct_json_parts *parts; /* of its lines: text.c */
+	const void *attached;	/* see ct_class_attach() */
 	u32 id;
 	u16 fixed;		/* bytes of the fields; a text's bytes not counted */
 	bool has_text;		/* the last field is a text */
@@ -65,6 +63,14 @@ static __always_inline const struct ct_class *ct_class_find(u32 id)
  * Fills def->id.  May sleep.  Returns 0, -EINVAL, -ENOSPC, -ENOMEM.
  */
 int ct_class_define(struct ct_define *def, uid_t uid, bool trusted);
+
+/*
+ * ct_class_attach - keep data with a class for the layer that reads it.
+ * @data:	from kmalloc(); freed with the class
+ * The first data that is attached stays.  Where there is some already, this data is freed.
+ * Returns what the class has now.  Any context but NMI.
+ */
+const void *ct_class_attach(u32 id, const void *data);
 
 /* Fields of a layout of cudatrace_events.h, for classes that the module makes. */
 void ct_layout_fields(enum ct_layout layout, struct ct_define *def);

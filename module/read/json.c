@@ -194,17 +194,10 @@ enum {
 	PARTS = PART_FIELD + CT_FIELDS_MAX,
 };
 
-struct ct_json_parts {
+struct json_parts {
 	u16 at[PARTS + 1];
 	char text[];
 };
-
-static __always_inline char *json_put_part(char *p, const struct ct_class *c, u32 part)
-{
-	const struct ct_json_parts *t = c->parts;
-
-	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
-}
 
 static char *json_put_class_part(char *p, const struct ct_class *c, u32 part)
 {
@@ -243,16 +236,17 @@ static char *json_put_class_part(char *p, const struct ct_class *c, u32 part)
 	return p;
 }
 
-int ct_json_prepare(struct ct_class *c)
+/* Makes the parts of a class and attaches them to it; NULL if there is no memory. */
+static noinline const struct json_parts *json_parts_make(const struct ct_class *c)
 {
 	/* Name three times and symbol, each character as up to 6; fields likewise. */
 	const size_t room = 6 * 4 * CT_NAME_LEN + CT_FIELDS_MAX * 6 * CT_FIELD_LEN + 512;
-	struct ct_json_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL);
+	struct json_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL), *parts;
 	char *p;
 	u32 i;
 
 	if (!t)
-		return -ENOMEM;
+		return NULL;
 	p = t->text;
 	for (i = 0; i < PARTS; i++) {
 		t->at[i] = p - t->text;
@@ -260,14 +254,26 @@ int ct_json_prepare(struct ct_class *c)
 	}
 	t->at[PARTS] = p - t->text;
 	/* put_words() reads some bytes behind the end. */
-	c->parts = kmemdup(t, struct_size(t, text, t->at[PARTS] + sizeof(u64)),
-			   GFP_KERNEL_ACCOUNT);
+	parts = kmemdup(t, struct_size(t, text, t->at[PARTS] + sizeof(u64)), GFP_KERNEL_ACCOUNT);
 	kfree(t);
-	return c->parts ? 0 : -ENOMEM;
+	return parts ? ct_class_attach(c->id, parts) : NULL;
+}
+
+/*
+ * A part of a class.  The first line of a class makes the parts; without memory for them, each
+ * part is formatted into the line.
+ */
+static __always_inline char *json_put_part(char *p, const struct ct_class *c,
+					   const struct json_parts *t, u32 part)
+{
+	if (unlikely(!t))
+		return json_put_class_part(p, c, part);
+	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
 }
 
 static char *json_put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
-			      const u8 *payload, struct summary *sum)
+			      const struct json_parts *parts, const u8 *payload,
+			      struct summary *sum)
 {
 	u32 i, offset = 0;
 
@@ -277,7 +283,7 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 		const struct ct_field *f = &c->def.fields[i];
 		u64 v = json_load(payload + offset, sizes[f->type]);
 
-		p = json_put_part(p, c, PART_FIELD + i);
+		p = json_put_part(p, c, parts, PART_FIELD + i);
 		p = json_put_field(p, viewer, f, c->role[i], payload + offset, v);
 		json_note(sum, c->role[i], payload + offset, v);
 		offset += sizes[f->type];
@@ -384,13 +390,16 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	const struct ct_class *c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
 	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
 	bool begin = flags & CT_F_BEGIN, instant = flags & CT_F_INSTANT;
+	const struct json_parts *parts;
 	struct summary sum = {};
 	char *p;
 
 	if (!c)
 		return 0;
+	/* Its contents after its pointer, which the load of them depends on. */
+	parts = READ_ONCE(c->attached) ? : json_parts_make(c);
 	p = json_put_time(out, s, stamp, event_id);
-	p = json_put_part(p, c, begin ? PART_HEAD_BEGIN : PART_HEAD);
+	p = json_put_part(p, c, parts, begin ? PART_HEAD_BEGIN : PART_HEAD);
 	p = begin ? PUT(p, "\"B\",\"pid\":") : instant ? PUT(p, "\"I\",\"pid\":") :
 		    PUT(p, "\"E\",\"pid\":");
 	p = put_u64(p, json_viewed_pid(viewer, rec->pid));
@@ -419,10 +428,10 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	}
 	if (!begin && (flags & CT_F_ABANDONED))
 		p = PUT(p, ",\"abandoned\":true");
-	p = json_put_part(p, c, PART_SYMBOL);
+	p = json_put_part(p, c, parts, PART_SYMBOL);
 	if (!begin)
-		p = json_put_part(p, c, PART_OP);
-	p = json_put_details(p, viewer, c, (const u8 *)(rec + 1), &sum);
+		p = json_put_part(p, c, parts, PART_OP);
+	p = json_put_details(p, viewer, c, parts, (const u8 *)(rec + 1), &sum);
 	if (!begin)
 		p = json_put_promoted(p, &sum);
 	p = put(p, "}\n");

@@ -9,8 +9,6 @@
  * No line is longer: up to CT_FIELDS_MAX strings of CT_STRING_SHOWN bytes and a text
  * of CT_TEXT_SHOWN, some of them twice, after escaping; what is longer is cut.
  */
-#define CT_STRING_SHOWN	1024u
-#define CT_TEXT_SHOWN	4096u
 #define CT_LINE_MAX	(32u << 10)
 
 /* Whose numbers stand in the lines: processes and users as they are known there. */
@@ -22,20 +20,13 @@ struct ct_viewer {
 };
 
 /*
- * ct_json_prepare - make what is the same in every line of a class: c->parts, which
- * goes with kfree().  May sleep.  0 or -ENOMEM.
- */
-struct ct_class;
-int ct_json_prepare(struct ct_class *c);
-
-/*
  * ct_json_record - one line for a record.
  * @out:	room for CT_LINE_MAX bytes
  * @rec:	a copy of the whole record, size bytes
  * @stamp:	its time, made whole
  * @cpu:	where it was written
  * @event_id:	number of the line
- * Whoever is the current task.  May not be called from an interrupt.  Returns the line's
+ * Whoever is the current task.  May sleep.  Returns the line's
  * length.
  */
 size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,

@@ -10,7 +10,10 @@
 #include <linux/bitops.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include "read/json.h"
+
+/* Bytes that a string and a text may take in a line, after escaping; more is cut. */
+#define CT_STRING_SHOWN	1024u
+#define CT_TEXT_SHOWN	4096u
 
 /* Words at any address; the moves are the compiler's. */
 #define GET(type, at)	({ type v_; __builtin_memcpy(&v_, (at), sizeof(v_)); v_; })
