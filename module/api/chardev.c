@@ -21,6 +21,7 @@
 #include "api/mmap.h"
 #include "control/mark.h"
 #include "probes/probe.h"
+#include "threadbuf/threadbuf.h"
 #include "read/reader.h"
 #include "core/registry.h"
 #include "core/session.h"
@@ -258,7 +259,7 @@ static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 		s = ct_session_get();
 	if (!s)
 		return -ENODATA;
-	err = ct_session_mmap(file, vma, s, &f->mapped);
+	err = ct_mmap_session(file, vma, s, &f->mapped);
 	ct_session_put(s);
 	return err;
 }

@@ -10,19 +10,11 @@ struct vm_area_struct;
 struct ct_session_state;
 
 /*
- * ct_map_pages - map size bytes of vmalloc()ed memory at area, shared, into all of vma.
- * Nothing of it is executable, a child does not inherit it, and its pages live on until
- * they are unmapped.  writable: else it cannot be made so.
- * Called with the mmap lock held for writing.  0, -EINVAL, -EPERM, -ENOMEM.
- */
-int ct_map_pages(struct vm_area_struct *vma, void *area, size_t size, bool writable);
-
-/*
- * ct_session_mmap - mmap() of session s by the offsets CT_MMAP_*.
+ * ct_mmap_session - mmap() of session s by the offsets CT_MMAP_*.
  * @data:	set when it is a CPU's data that is mapped
  * Called with the mmap lock held for writing.  0, -EINVAL, -EPERM, -ENOMEM.
  */
-int ct_session_mmap(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
+int ct_mmap_session(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
 		    bool *data);
 
 #endif

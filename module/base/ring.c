@@ -41,9 +41,8 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
-#include "core/limit.h"
+#include "base/pages.h"
 #include "base/ring.h"
-#include "core/session.h"
 
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid)
@@ -57,9 +56,9 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	r->overwrite = overwrite;
 	memcpy(r->uuid, uuid, sizeof(r->uuid));
 	/* Mapped into user space, so zeroed; on the account of who starts the session. */
-	r->data = __vmalloc(r->size, CT_GFP_RING);
-	r->status = __vmalloc(PAGE_SIZE, CT_GFP_RING);
-	r->consumer = __vmalloc(PAGE_SIZE, CT_GFP_RING);
+	r->data = __vmalloc(r->size, CT_GFP_USER_SIZED);
+	r->status = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
+	r->consumer = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
 	if (!r->data || !r->status || !r->consumer) {
 		ct_ring_free(r);
 		return -ENOMEM;
@@ -219,8 +218,8 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 			return room;
 		}
 		ring_give_up_oldest(r, start);
-		/* Before anything is charged to the packet that takes this one's place. */
-		ct_limit_release(container_of(r, struct ct_cpu, ring));
+		if (r->before_packet)
+			r->before_packet(r);
 		new = start + CT_PACKET_HEAD + size;
 		/* Before head moves: whoever comes in between is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));

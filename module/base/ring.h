@@ -12,13 +12,6 @@
 #include "base/compat.h"
 #include "cudatrace.h"
 
-/*
- * Memory whose size a user chooses: charged to the memory cgroup of the task that asks
- * for it, refused rather than making room by killing, and without a dump of the
- * machine's memory in the kernel's log, for ENOMEM says all.
- */
-#define CT_GFP_RING	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-
 struct ct_ring {
 	/* What the writer touches for every record: one cache line. */
 	local64_t head;		/* next free position */
@@ -32,6 +25,12 @@ struct ct_ring {
 	local64_t op;		/* the next call's number: see ct_ring_op() */
 
 	/* What only a packet's change needs. */
+	/*
+	 * Called before a packet is opened; NULL: not.  It runs on this CPU with preemption
+	 * disabled, in any context, and may be interrupted by itself.  It is set before
+	 * anybody writes.
+	 */
+	void (*before_packet)(struct ct_ring *r);
 	struct ct_cpu_consumer *consumer;
 	u64 consumed;		/* the consumer page, checked */
 	u64 size;		/* bytes of data */

@@ -32,6 +32,7 @@
 #include <linux/vmalloc.h>
 #include "core/limit.h"
 #include "core/session.h"
+#include "base/pages.h"
 
 #define SLOT_BITS	6
 #define SLOTS		(1u << SLOT_BITS)
@@ -117,15 +118,18 @@ static noinline bool limit_pay_rates(struct ct_limit *l, u32 slot, u32 size, u32
 	       (!byte_cost || limit_throttle(&l->bytes[slot], size * byte_cost, ns));
 }
 
-void ct_limit_release(struct ct_cpu *cpu)
+/*
+ * What the owner has consumed meanwhile is no longer charged to anybody.  The ring calls it
+ * for each packet, before anything is charged to the packet that takes an old one's place.
+ */
+static void limit_release(struct ct_ring *r)
 {
-	struct ct_share *sh = cpu->share;
-	struct ct_ring *r = &cpu->ring;
+	struct ct_share *sh = container_of(r, struct ct_cpu, ring)->share;
 	u64 consumed = ct_ring_consumed(r) >> ilog2(r->subbuf_size);
 	u32 mask = (r->size >> ilog2(r->subbuf_size)) - 1, i;
 	u64 packet;
 
-	while (sh && (packet = local64_read(&sh->released)) < consumed) {
+	while ((packet = local64_read(&sh->released)) < consumed) {
 		if (local64_cmpxchg(&sh->released, packet, packet + 1) != packet)
 			continue;
 		for (i = 0; i < SLOTS; i++)
@@ -142,7 +146,7 @@ static __always_inline bool limit_take_share(struct ct_cpu *cpu, s64 most, u32 s
 	u32 packet;
 
 	if (local64_add_return(size, &sh->total[slot]) > most) {
-		ct_limit_release(cpu);
+		limit_release(r);
 		if (local64_read(&sh->total[slot]) > most) {
 			local64_sub(size, &sh->total[slot]);
 			return false;
@@ -244,10 +248,11 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 	s->limit->arg.share = CT_SHARE_DEFAULT;
 	s->limit->share = limit_share_bytes(s, CT_SHARE_DEFAULT);
 	for_each_possible_cpu(cpu) {
-		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count), CT_GFP_RING);
+		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count), CT_GFP_USER_SIZED);
 		if (!sh)
 			return -ENOMEM;
 		s->cpu[cpu]->share = sh;
+		s->cpu[cpu]->ring.before_packet = limit_release;
 	}
 	return 0;
 }

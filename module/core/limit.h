@@ -42,12 +42,6 @@ struct ct_producer {
 	u64 cgroup;
 };
 
-/*
- * ct_limit_release - what the owner has consumed since is charged to nobody any more.  For
- * each packet that is opened, on its CPU, with preemption disabled, in any context.
- */
-void ct_limit_release(struct ct_cpu *cpu);
-
 /* ct_limit_who - the current task as a producer.  Task context. */
 void ct_limit_who(struct ct_producer *who);
 

@@ -14,12 +14,14 @@
 #include <linux/uuid.h>
 #include <linux/vmalloc.h>
 #include "base/clock.h"
+#include "base/pages.h"
 #include "core/filter.h"
 #include "core/limit.h"
 #include "probes/probe.h"
 #include "core/registry.h"
 #include "core/session.h"
 #include "probes/tracepoint.h"
+#include "threadbuf/threadbuf.h"
 #include "core/trigger.h"
 
 #define CT_SUBBUF_SIZE_DEFAULT	(64u << 10)
@@ -52,7 +54,7 @@ static void session_free(struct kref *ref)
 		kfree(s->cpu[i]);
 	}
 	kfree(s->cpu);
-	ct_threadbufs_free(&s->threadbufs);
+	ct_threadbufs_free(s->threadbufs);
 	vfree(s->facts);
 	kfree(s);
 }
@@ -122,12 +124,15 @@ static struct ct_session_state *session_make(const struct ct_session *arg)
 		return NULL;
 	kref_init(&s->ref);
 	init_irq_work(&s->wake, session_wake_readers);
-	if (ct_threadbufs_init(&s->threadbufs, arg->flags & CT_SESSION_THREADBUFS))
-		goto err;
+	if (arg->flags & CT_SESSION_THREADBUFS) {
+		s->threadbufs = ct_threadbufs_new();
+		if (!s->threadbufs)
+			goto err;
+	}
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
 	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL_ACCOUNT);
-	s->facts = __vmalloc(PAGE_SIZE, CT_GFP_RING);
+	s->facts = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
 	if (!s->cpu || !s->facts)
 		goto err;
 	uuid_gen(&uuid);
@@ -171,7 +176,7 @@ static void session_publish_threadbufs(const struct ct_session_state *s)
 {
 	bool takes = s && !s->extra_readers && !static_branch_unlikely(&ct_filtering);
 
-	WRITE_ONCE(ct_clock_page->session, takes ? s->threadbufs.session : 0);
+	WRITE_ONCE(ct_clock_page->session, takes ? ct_threadbufs_session(s->threadbufs) : 0);
 }
 
 void ct_session_filtered(void)
@@ -179,7 +184,7 @@ void ct_session_filtered(void)
 	lockdep_assert_held(&ct_session_lock);
 	session_publish_threadbufs(running && !running->paused ? running : NULL);
 	if (running && static_branch_unlikely(&ct_filtering))
-		ct_threadbufs_close(&running->threadbufs);
+		ct_threadbufs_close(running->threadbufs);
 }
 
 void ct_session_extra_readers(struct ct_session_state *s, int n)
@@ -313,7 +318,7 @@ static bool session_unread(struct ct_session_state *s)
 		if (s->cpu[i] && s->cpu[i]->ring.status->committed >
 				 s->cpu[i]->ring.status->consumed)
 			return true;
-	return ct_threadbufs_unread(&s->threadbufs);
+	return ct_threadbufs_unread(s->threadbufs);
 }
 
 void ct_session_closed(const void *owner)
@@ -385,7 +390,7 @@ void ct_session_pause(bool pause)
 	running->paused = pause;
 	session_publish(pause ? NULL : running);
 	if (pause)
-		ct_threadbufs_close(&running->threadbufs);
+		ct_threadbufs_close(running->threadbufs);
 }
 
 int ct_session_flush(void)

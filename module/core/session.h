@@ -8,11 +8,12 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/wait.h>
-#include "threadbuf/threadbuf.h"
 #include "base/ring.h"
 
 /* Tasks of which a process record was written, per CPU: direct-mapped. */
 #define CT_PROCESSES_SEEN 256
+
+struct ct_threadbufs;
 
 struct ct_cpu {
 	struct ct_ring ring;
@@ -38,7 +39,7 @@ struct ct_session_state {
 	bool ended;
 	u32 extra_readers; /* see ct_session_extra_readers() */
 	struct irq_work wake;
-	struct ct_threadbufs threadbufs;
+	struct ct_threadbufs *threadbufs; /* NULL: it takes none */
 };
 
 /*

@@ -70,7 +70,7 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 				u64 base, u64 now, u64 *begin)
 {
 	u32 at = CT_PACKET_HEAD, to = CT_PACKET_HEAD, payload, size;
-	u8 *buf = s->threadbufs.buf;
+	u8 *buf = s->threadbufs->buf;
 	struct ct_thread_record *r;
 	const struct ct_class *c;
 	struct ct_process *p;
@@ -118,11 +118,11 @@ static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, 
 		       struct ct_session_state *s)
 {
 	const struct ct_packet *claim = (const void *)slot;
-	struct ct_packet *p = (void *)s->threadbufs.buf;
+	struct ct_packet *p = (void *)s->threadbufs->buf;
 	u64 now, base, begin = tb->last, op_base = READ_ONCE(claim->op_base);
 	u32 end;
 
-	memcpy(s->threadbufs.buf + CT_PACKET_HEAD, slot + from, to - from);
+	memcpy(s->threadbufs->buf + CT_PACKET_HEAD, slot + from, to - from);
 	preempt_disable();
 	now = ct_clock_ns();
 	preempt_enable();
@@ -300,7 +300,7 @@ void ct_threadbuf_count_open(struct ct_threadbuf_state *tb, struct ct_session_st
 
 u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
-	struct ct_inflight_page *page = (void *)s->threadbufs.buf;
+	struct ct_inflight_page *page = (void *)s->threadbufs->buf;
 	struct ct_inflight_call *c;
 	u32 i;
 

@@ -5,11 +5,24 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 #include "core/limit.h"
 
 struct ct_session_state;
+
+/* A session's thread buffers. */
+struct ct_threadbufs {
+	struct mutex lock; /* list, count, session; the thread buffers' previous and next */
+	struct mutex read; /* CT_IOC_THREADBUF_READ against itself */
+	struct list_head list;
+	struct list_head making;	/* without memory yet, for the quota */
+	u32 count;		/* of the list */
+	u32 session;		/* number of those that it takes now */
+	u32 streams;		/* numbers given out */
+	u8 *buf;		/* a packet on its way to the reader */
+};
 
 struct ct_threadbuf_state {
 	struct kref ref;

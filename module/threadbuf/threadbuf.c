@@ -22,12 +22,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include "base/clock.h"
 #include "threadbuf/threadbuf.h"
 #include "threadbuf/packet.h"
 #include "core/limit.h"
-#include "api/mmap.h"
 #include "core/session.h"
+#include "base/clock.h"
+#include "base/pages.h"
 
 static void threadbuf_free(struct kref *ref)
 {
@@ -51,7 +51,7 @@ static int threadbuf_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	tb->mapped = true;
 	/* A child is another process: it gets a thread buffer of its own. */
-	return ct_map_pages(vma, tb->memory, tb->size, true);
+	return ct_pages_map(vma, tb->memory, tb->size, true);
 }
 
 static int threadbuf_release(struct inode *inode, struct file *file)
@@ -129,7 +129,7 @@ static int threadbuf_memory(struct ct_threadbufs *threadbufs, struct ct_threadbu
 	list_add(&tb->node, &threadbufs->making);
 	mutex_unlock(&threadbufs->lock);
 	/* Zeroed, so nothing old leaks. */
-	tb->memory = __vmalloc(tb->size, CT_GFP_RING);
+	tb->memory = __vmalloc(tb->size, CT_GFP_USER_SIZED);
 	if (tb->memory)
 		return 0;
 	mutex_lock(&threadbufs->lock);
@@ -144,7 +144,7 @@ static void threadbuf_fill_head(struct ct_threadbuf_state *tb, struct ct_session
 		.magic = CT_MAGIC,
 		.abi = CT_ABI_VERSION,
 		.stream = tb->stream,
-		.session = s->threadbufs.session,
+		.session = s->threadbufs->session,
 		.subbufs = tb->subbufs,
 		.subbuf_size = tb->subbuf_size,
 		.pid = tb->pid,
@@ -155,7 +155,7 @@ static void threadbuf_fill_head(struct ct_threadbuf_state *tb, struct ct_session
 
 static bool threadbuf_accepts(const struct ct_session_state *s)
 {
-	u32 session = READ_ONCE(s->threadbufs.session);
+	u32 session = ct_threadbufs_session(s->threadbufs);
 
 	return session && READ_ONCE(ct_clock_page->session) == session;
 }
@@ -182,7 +182,7 @@ static struct ct_threadbuf_state *threadbuf_find_previous(struct ct_threadbufs *
  */
 static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u32 stream)
 {
-	struct ct_threadbufs *threadbufs = &s->threadbufs;
+	struct ct_threadbufs *threadbufs = s->threadbufs;
 	struct ct_threadbuf_state *previous;
 
 	mutex_lock(&threadbufs->lock);
@@ -266,7 +266,7 @@ int ct_threadbuf_make(struct ct_threadbuf_new *arg)
 	tb = threadbuf_alloc(arg);
 	if (!tb)
 		goto out;
-	err = threadbuf_memory(&s->threadbufs, tb);
+	err = threadbuf_memory(s->threadbufs, tb);
 	if (!err)
 		err = threadbuf_add(s, tb, arg->previous);
 	if (err) {
@@ -353,13 +353,13 @@ static struct ct_threadbuf_state *threadbuf_next(struct ct_threadbufs *threadbuf
 
 int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg)
 {
-	struct ct_threadbufs *threadbufs = &s->threadbufs;
+	struct ct_threadbufs *threadbufs = s->threadbufs;
 	struct ct_threadbuf_state *tb;
 	bool finished;
 	int reported = 0;
 	u32 left;
 
-	if (!threadbufs->session)
+	if (!threadbufs)
 		return -ENOENT;
 	if (arg->len < CT_THREADBUF_SUBBUF_MAX)
 		return -ENOSPC;
@@ -392,6 +392,8 @@ bool ct_threadbufs_unread(struct ct_threadbufs *threadbufs)
 	struct ct_threadbuf_state *tb;
 	bool found = false;
 
+	if (!threadbufs)
+		return false;
 	mutex_lock(&threadbufs->lock);
 	list_for_each_entry(tb, &threadbufs->list, node)
 		found |= ct_threadbuf_unread(tb);
@@ -415,7 +417,7 @@ void ct_threadbufs_close(struct ct_threadbufs *threadbufs)
 	struct ct_threadbuf_state *tb;
 	u64 now;
 
-	if (!threadbufs->session)
+	if (!threadbufs)
 		return;
 	mutex_lock(&threadbufs->lock);
 	preempt_disable();
@@ -427,28 +429,40 @@ void ct_threadbufs_close(struct ct_threadbufs *threadbufs)
 	mutex_unlock(&threadbufs->lock);
 }
 
-int ct_threadbufs_init(struct ct_threadbufs *threadbufs, bool wanted)
+u32 ct_threadbufs_session(const struct ct_threadbufs *threadbufs)
 {
+	return threadbufs ? READ_ONCE(threadbufs->session) : 0;
+}
+
+struct ct_threadbufs *ct_threadbufs_new(void)
+{
+	struct ct_threadbufs *threadbufs = kzalloc(sizeof(*threadbufs), GFP_KERNEL_ACCOUNT);
+
+	if (!threadbufs)
+		return NULL;
+	threadbufs->buf = __vmalloc(CT_THREADBUF_SUBBUF_MAX, CT_GFP_USER_SIZED);
+	if (!threadbufs->buf) {
+		kfree(threadbufs);
+		return NULL;
+	}
 	mutex_init(&threadbufs->lock);
 	mutex_init(&threadbufs->read);
 	INIT_LIST_HEAD(&threadbufs->list);
 	INIT_LIST_HEAD(&threadbufs->making);
-	if (!wanted)
-		return 0;
-	threadbufs->buf = __vmalloc(CT_THREADBUF_SUBBUF_MAX, CT_GFP_RING);
-	if (!threadbufs->buf)
-		return -ENOMEM;
 	threadbufs->session = threadbuf_number_new();
-	return 0;
+	return threadbufs;
 }
 
 void ct_threadbufs_free(struct ct_threadbufs *threadbufs)
 {
 	struct ct_threadbuf_state *tb, *next;
 
+	if (!threadbufs)
+		return;
 	list_for_each_entry_safe(tb, next, &threadbufs->list, node) {
 		list_del(&tb->node);
 		threadbuf_put(tb);
 	}
 	vfree(threadbufs->buf);
+	kfree(threadbufs);
 }

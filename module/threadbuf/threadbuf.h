@@ -3,27 +3,22 @@
 #ifndef CT_THREADBUF_H
 #define CT_THREADBUF_H
 
-#include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 
 struct ct_session_state;
 
-/* A session's thread buffers. */
-struct ct_threadbufs {
-	struct mutex lock; /* list, count, session; the thread buffers' previous and next */
-	struct mutex read; /* CT_IOC_THREADBUF_READ against itself */
-	struct list_head list;
-	struct list_head making;	/* without memory yet, for the quota */
-	u32 count;		/* of the list */
-	u32 session;		/* number of those that it takes now, 0: it takes none */
-	u32 streams;		/* numbers given out */
-	u8 *buf;		/* a packet on its way to the reader */
-};
+/*
+ * What a session that takes thread buffers has of them, defined in packet.h.  Functions with
+ * this argument take NULL for a session that takes none.
+ */
+struct ct_threadbufs;
 
-/* ct_threadbufs_init - for a session; wanted: it takes thread buffers.  0 or -ENOMEM. */
-int ct_threadbufs_init(struct ct_threadbufs *threadbufs, bool wanted);
+/* ct_threadbufs_new - for a session's threadbufs.  May sleep.  NULL: no memory. */
+struct ct_threadbufs *ct_threadbufs_new(void);
+
+/* ct_threadbufs_session - the number that the clock page shows while they are taken, or 0. */
+u32 ct_threadbufs_session(const struct ct_threadbufs *threadbufs);
 
 /*
  * ct_threadbufs_close - the threads' thread buffers are closed: of what they write there from here on
