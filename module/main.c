@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cudatrace.ko: what goes up, in order, and comes down in reverse. */
+/* cudatrace.ko: its parts start in this order and stop in reverse. */
 #include <linux/module.h>
-#include "base/clock.h"
-#include "core/power.h"
 #include "api/chardev.h"
+#include "control/control.h"
+#include "probes/gpu_events.h"
+#include "probes/multi_probe.h"
 #include "probes/probe.h"
+#include "probes/sched_events.h"
+#include "core/power.h"
 #include "core/registry.h"
-#include "probes/tracepoint.h"
+#include "base/clock.h"
 
 static int __init cudatrace_init(void)
 {
@@ -18,25 +21,35 @@ static int __init cudatrace_init(void)
 	err = ct_registry_init();
 	if (err)
 		goto err_clock;
-	err = ct_probe_init();
-	if (err)
-		goto err_registry;
-	err = ct_tracepoint_init();
-	if (err)
-		goto err_probe;
 	err = ct_power_init();
 	if (err)
-		goto err_tracepoint;
+		goto err_registry;
+	/* Sources: CT_IOC_GET_PROBE lists their rows in this order. */
+	err = ct_probe_init();
+	if (err)
+		goto err_power;
+	ct_multi_probe_init();
+	err = ct_sched_events_init();
+	if (err)
+		goto err_probe;
+	err = ct_gpu_events_init();
+	if (err)
+		goto err_sched_events;
+	/* Last: users can open the device from here on. */
 	err = ct_chardev_init();
 	if (err)
-		goto err_suspend;
+		goto err_gpu_events;
 	return 0;
-err_suspend:
-	ct_power_exit();
-err_tracepoint:
-	ct_tracepoint_exit();
+
+err_gpu_events:
+	ct_gpu_events_exit();
+err_sched_events:
+	ct_sched_events_exit();
 err_probe:
+	ct_multi_probe_exit();
 	ct_probe_exit();
+err_power:
+	ct_power_exit();
 err_registry:
 	ct_registry_exit();
 err_clock:
@@ -47,9 +60,12 @@ err_clock:
 static void __exit cudatrace_exit(void)
 {
 	ct_chardev_exit();
-	ct_power_exit();
-	ct_tracepoint_exit();
+	ct_control_exit();
+	ct_gpu_events_exit();
+	ct_sched_events_exit();
+	ct_multi_probe_exit();
 	ct_probe_exit();
+	ct_power_exit();
 	ct_registry_exit();
 	ct_clock_exit();
 }

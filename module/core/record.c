@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include "core/record.h"
-#include "probes/sched_events.h"
+#include "core/traced.h"
 
 void ct_record_who(struct ct_process *p)
 {

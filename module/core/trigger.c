@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Triggers: a record of class trigger, and a count in the facts page, when
- * something happens that is worth a snapshot.  The module only says so; who takes
- * the snapshot is in user space.
+ * Triggers.  When a call fulfils the condition, the module writes a record of class trigger and
+ * increments a count in the facts page.  A recorder in user space takes the snapshot.
  */
 #include <linux/kernel.h>
 #include "core/record.h"
@@ -12,8 +11,8 @@ struct ct_trigger_set ct_trigger;
 
 int ct_trigger_set(const struct ct_trigger_set *arg)
 {
-	if (arg->flags & ~(CT_TRIGGER_STATUS | CT_TRIGGER_ERRNO | CT_TRIGGER_SLOW |
-			   CT_TRIGGER_XID) ||
+	if (arg->flags &
+		    ~(CT_TRIGGER_STATUS | CT_TRIGGER_ERRNO | CT_TRIGGER_SLOW | CT_TRIGGER_XID) ||
 	    (arg->flags & CT_TRIGGER_SLOW && !arg->slow_ns))
 		return -EINVAL;
 	WRITE_ONCE(ct_trigger.slow_ns, arg->slow_ns);
@@ -41,26 +40,25 @@ static void trigger_fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 r
 		};
 		ct_record_done(cpu, 1);
 	}
-	/* Counted though the record may be lost: the watcher must know. */
+	/* Counted also if the record was lost: the recorder must take its snapshot. */
 	__atomic_fetch_add(&cpu->s->facts->triggers, 1, __ATOMIC_RELAXED);
 }
 
-void ct_trigger_test(struct ct_cpu *cpu, const struct ct_kprobe *p, const struct ct_call *c,
-		     u64 duration, const struct ct_cpu_record *rec)
+void ct_trigger_test(struct ct_cpu *cpu, const struct ct_cpu_record *rec, u64 duration,
+		     const struct ct_ioctl *io, const unsigned long *xid)
 {
-	const struct ct_ioctl *io = (const void *)(rec + 1);
 	u32 flags = READ_ONCE(ct_trigger.flags);
 	u16 class = CT_RECORD_CLASS(rec->stamp);
 	u64 slow = READ_ONCE(ct_trigger.slow_ns);
 
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
-		trigger_fire(cpu, c->op, duration, class, CT_TRIGGER_SLOW);
-	if (p->desc->xid && flags & CT_TRIGGER_XID)
-		trigger_fire(cpu, c->op, c->arg[1], class, CT_TRIGGER_XID);
-	if (p->desc->layout != CT_LAYOUT_ioctl)
+		trigger_fire(cpu, rec->op, duration, class, CT_TRIGGER_SLOW);
+	if (xid && flags & CT_TRIGGER_XID)
+		trigger_fire(cpu, rec->op, *xid, class, CT_TRIGGER_XID);
+	if (!io)
 		return;
 	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)
-		trigger_fire(cpu, c->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
+		trigger_fire(cpu, rec->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
 	else if (flags & CT_TRIGGER_STATUS && io->have & CT_IOCTL_STATUS && io->status)
-		trigger_fire(cpu, c->op, io->status, class, CT_TRIGGER_STATUS);
+		trigger_fire(cpu, rec->op, io->status, class, CT_TRIGGER_STATUS);
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two handlers of every probe.
+ * The two handlers of every kretprobe: of a function's entry and of its return.
  *
- * They run with preemption disabled, in whatever context the probed function runs
- * in, as breakpoint handlers even in what looks like an NMI: no lock, no allocation,
- * no fault, no sleep.
+ * They run with preemption disabled, in the context of the probed function; a breakpoint handler
+ * even looks like an NMI.  So: no lock, no allocation, no fault, no sleep.
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
-#include "base/compat.h"
+#include "probes/handlers.h"
+#include "probes/kprobe.h"
 #include "core/filter.h"
-#include "probes/probe.h"
 #include "core/record.h"
 #include "core/trigger.h"
+#include "base/compat.h"
 
 /*
- * Calls of ours that this task, in this context, has not returned from.  self is
- * the call that is being entered, and not among them.
+ * How many probed calls this task, in this context, has not returned from.  self is the call that
+ * is being entered; it does not count.
  *
- * A pending return may belong to another tracer's hook, or to a probe that was
- * disarmed (and freed) while the call slept.  Only a hook whose handler is that of
- * kretprobes, as ours is, has a kretprobe behind it that may be looked at: it is
- * taken off before the wait that disarming does for us.
+ * A pending return may belong to another tracer's hook, or to a probe that was disarmed (and freed)
+ * while the call slept.  Only a hook with the same handler as ours, which is that of kretprobes, has
+ * a kretprobe that may be read: a disarmed hook loses its handler before the grace period after
+ * which the probe is freed.
  */
 static __always_inline u8 handler_open_calls(const struct kretprobe_instance *self,
 					     unsigned int context)
@@ -41,7 +41,7 @@ static __always_inline u8 handler_open_calls(const struct kretprobe_instance *se
 	return depth;
 }
 
-/* The arguments that a user asked for, each cut to its type's width. */
+/* The arguments that a user chose, each cut to the width of its type. */
 static __always_inline void handler_fetch(u64 *payload, const struct ct_probe_desc *d,
 					  const struct ct_call *c)
 {
@@ -57,6 +57,15 @@ static __always_inline void handler_fetch(u64 *payload, const struct ct_probe_de
 	} while ((++f)->mask);
 }
 
+static noinline void handler_trigger(struct ct_cpu *cpu, const struct ct_probe_desc *d,
+				     const struct ct_call *c, const struct ct_cpu_record *rec,
+				     u64 duration)
+{
+	ct_trigger_test(cpu, rec, duration,
+			d->layout == CT_LAYOUT_ioctl ? (const void *)(rec + 1) : NULL,
+			d->xid ? &c->arg[1] : NULL);
+}
+
 static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct ct_armed *a,
 					       struct ct_call *c, s64 ret, bool entry)
 {
@@ -65,7 +74,7 @@ static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct 
 	struct ct_cpu_record *rec;
 	u64 stamp, duration = 0;
 
-	/* Here, so that hits = written + lost, whatever happens between two handlers. */
+	/* Counted here and not at entry, so that hits = written + lost at any time. */
 	this_cpu_inc(p->count->hits);
 	rec = ct_record_new(cpu, a->class, d->size, CT_DEPTH_FLAGS_CONTEXT(c->depth_flags), &stamp);
 	if (unlikely(!rec)) {
@@ -74,7 +83,7 @@ static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct 
 	}
 	if (!entry) {
 		duration = stamp - c->begin;
-		/* Too long, or ended before it began: clocks of two CPUs. */
+		/* Too long; or negative, because two CPUs' clocks differ. */
 		if (unlikely(duration > CT_DURATION_MAX))
 			duration = stamp > c->begin ? CT_DURATION_MAX : 0;
 	}
@@ -89,8 +98,8 @@ static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct 
 		c->variant = a->variant;
 		d->fill(rec + 1, c, ret, entry);
 	}
-	if (!entry)
-		ct_trigger_call(cpu, p, c, duration, rec);
+	if (!entry && ct_trigger_armed())
+		handler_trigger(cpu, d, c, rec, duration);
 	ct_record_done(cpu, 1);
 }
 
@@ -100,15 +109,6 @@ static __always_inline bool handler_sampled(struct ct_kprobe *p)
 	u32 every = READ_ONCE(p->sample);
 
 	return likely(every <= 1) || this_cpu_inc_return(p->count->calls) % every == 0;
-}
-
-/*
- * The handlers' own time, of one in 64 hits: what the kernel needs to get here (a
- * breakpoint, or ftrace) is not in it.
- */
-static __always_inline u64 handler_time_begins(const struct ct_kprobe *p)
-{
-	return unlikely(!(this_cpu_read(p->count->hits) & 63)) ? ct_clock_ns() : 0;
 }
 
 static __always_inline void handler_time_ends(const struct ct_kprobe *p, u64 begin, bool counts)
@@ -129,7 +129,7 @@ static __always_inline void handler_begin_call(struct ct_cpu *cpu, struct kretpr
 	c->depth_flags = CT_DEPTH_FLAGS(handler_open_calls(ri, context), context);
 }
 
-/* A call that wants more than most: see struct ct_armed. */
+/* A call of a probe with special set: see struct ct_armed. */
 static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_armed *a,
 					  struct kretprobe_instance *ri, struct pt_regs *regs,
 					  unsigned int context)
@@ -139,7 +139,7 @@ static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_ar
 	u64 timing;
 
 	if (!a->desc->count) {
-		timing = handler_time_begins(a->probe);
+		timing = ct_count_time_begins(a->probe->count);
 		for (i = 0; i < a->desc->args; i++)
 			c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
 		/* Above the return address, from the seventh argument on. */
@@ -156,7 +156,7 @@ static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_ar
 	return 0;
 }
 
-/* A call that is wanted. */
+/* A call that is recorded. */
 static __always_inline int handler_enter(struct ct_cpu *cpu, const struct ct_armed *a,
 					 struct kretprobe_instance *ri, struct pt_regs *regs,
 					 unsigned int context)
@@ -166,8 +166,8 @@ static __always_inline int handler_enter(struct ct_cpu *cpu, const struct ct_arm
 
 	if (unlikely(a->special))
 		return handler_enter_special(cpu, a, ri, regs, context);
-	timing = handler_time_begins(a->probe);
-	/* All three, which costs less than to ask; the numbers are constants here. */
+	timing = ct_count_time_begins(a->probe->count);
+	/* All three: this costs less than a test, because the numbers are constants. */
 	c->arg[0] = regs_get_kernel_argument(regs, 0);
 	c->arg[1] = regs_get_kernel_argument(regs, 1);
 	c->arg[2] = regs_get_kernel_argument(regs, 2);
@@ -189,9 +189,9 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 		return 1;	/* nothing records: don't hook the return */
 	a = container_of(rp, struct ct_armed, rp);
 	context = ct_context();
-	OPTIMIZER_HIDE_VAR(context);	/* or it is kept in three forms */
+	OPTIMIZER_HIDE_VAR(context); /* else the compiler keeps it in three forms */
 	if (!ct_wanted(a->category, context) || !handler_sampled(a->probe))
-		return 1;	/* nobody wants it: don't hook the return */
+		return 1; /* not wanted: don't hook the return */
 	return handler_enter(cpu, a, ri, regs, context);
 }
 
@@ -212,12 +212,13 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 		this_cpu_inc(p->count->hits);
 		this_cpu_add(p->count->time, ct_clock_ns() - c->begin);
 	} else {
-		timing = handler_time_begins(a->probe);
+		timing = ct_count_time_begins(a->probe->count);
 		handler_write_call(cpu, a, c, regs_return_value(regs), false);
 		handler_time_ends(a->probe, timing, true);
 	}
 	return 0;
 }
+NOKPROBE_SYMBOL(handler_trigger);
 NOKPROBE_SYMBOL(handler_enter_special);
 NOKPROBE_SYMBOL(ct_probe_entry);
 NOKPROBE_SYMBOL(ct_probe_return);

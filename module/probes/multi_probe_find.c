@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where functions are that are only named: all functions of that name in their module
- * (an inline one has copies), and which of them have an ftrace site.
+ * Finds functions by name: all functions of that name in a module (an inline function may have
+ * several copies), and which of them have an ftrace site.
  */
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
@@ -10,12 +10,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "nvidia/driver.h"
 #include "probes/multi_probe_find.h"
+#include "nvidia/driver.h"
 
 /*
- * Where the ftrace site of a function may be, in a kernel that leaves a nop or a call:
- * at its begin, or behind an endbr or what the kernel has put in its place; or 0.
+ * Where the ftrace site of a function may be; 0: nowhere.  A site is a nop or a call at the
+ * function's begin, or after an endbr or whatever instruction the kernel has put in its place.
  */
 static unsigned long multi_find_site_of(unsigned long address)
 {
@@ -32,14 +32,11 @@ static unsigned long multi_find_site_of(unsigned long address)
 	return 0;
 }
 
-/*
- * How many functions of a module have these names, which are sorted; with a table they
- * are added to it.
- */
-static u32 multi_find_find_in_module(struct ct_row *row, u32 count, struct module *mod,
-				     struct ct_table *t)
+/* How many functions of a module have these sorted names; with a table they are added to it. */
+static u32 multi_find_in_module(struct ct_row *row, u32 count, struct module *mod,
+				struct ct_table *t)
 {
-	/* Those that stay as long as the module does, unlike those of its init. */
+	/* Symbols that live as long as the module, unlike those of its init section. */
 	const struct mod_kallsyms *symbols = &mod->core_kallsyms;
 	u32 i, low, high, middle, found = 0;
 	const char *name;
@@ -69,12 +66,12 @@ static u32 multi_find_find_in_module(struct ct_row *row, u32 count, struct modul
 }
 
 /*
- * The same for the kernel itself, whose symbols are not for modules to read: a kprobe is
- * told the address.
+ * The same for the kernel itself.  Modules cannot read its symbols, but registering a kprobe finds
+ * the address.
  */
-static u32 multi_find_find_in_kernel(struct ct_row *row, u32 count, struct ct_table *t)
+static u32 multi_find_in_kernel(struct ct_row *row, u32 count, struct ct_table *t)
 {
-	const u32 room = 64;	/* asked together: one wait for all of them */
+	const u32 room = 64; /* registered together, so that there is one wait for all of them */
 	struct kprobe *kp = t ? kvcalloc(room, sizeof(*kp), GFP_KERNEL) : NULL, *asked[64];
 	u32 i, k, n;
 
@@ -100,7 +97,7 @@ static u32 multi_find_find_in_kernel(struct ct_row *row, u32 count, struct ct_ta
 	return count;
 }
 
-u32 ct_find_functions(struct ct_row *row, u32 count, struct ct_table *t)
+u32 ct_multi_probe_find(struct ct_row *row, u32 count, struct ct_table *t)
 {
 	struct module *mod;
 	u32 i, n, found = 0;
@@ -111,13 +108,13 @@ u32 ct_find_functions(struct ct_row *row, u32 count, struct ct_table *t)
 		for (n = 1; i + n < count && !strcmp(row[i + n].slot->desc->module, of); n++)
 			;
 		if (!*of) {
-			found += multi_find_find_in_kernel(row + i, n, t);
+			found += multi_find_in_kernel(row + i, n, t);
 			continue;
 		}
 		mod = ct_driver_get(of);
 		if (!mod)
 			continue;
-		found += multi_find_find_in_module(row + i, n, mod, t);
+		found += multi_find_in_module(row + i, n, mod, t);
 		ct_driver_put(mod);
 	}
 	return found;
@@ -128,8 +125,8 @@ static void notrace multi_find_nothing(unsigned long ip, unsigned long parent,
 {
 }
 
-/* ftrace is asked, by setting a filter that nothing uses. */
-int ct_find_sites(struct ct_row *row, u32 count)
+/* A filter that no tracer uses: ftrace accepts only addresses with a site. */
+int ct_multi_probe_find_sites(struct ct_row *row, u32 count)
 {
 	struct ftrace_ops *asks = kzalloc(sizeof(*asks), GFP_KERNEL);
 	unsigned long site;

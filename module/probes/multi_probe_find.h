@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For many.c alone: its table of functions, and where they are. */
+/* The table of a multi-probe's functions, and finding where they are. */
 #ifndef CT_MULTI_PROBE_FIND_H
 #define CT_MULTI_PROBE_FIND_H
 
 #include <linux/types.h>
-#include "probes/probe.h"
+#include "probes/kprobe.h"
 
-/* One function; several of one name (copies of an inline one) have one slot. */
+/* One function.  Several of one name (copies of an inline function) have the same probe. */
 struct ct_row {
 	unsigned long address;		/* of the ftrace site, or of the function */
-	struct ct_kprobe *slot; /* NULL: it is gone */
+	struct ct_kprobe *slot; /* its probe; NULL: it was removed */
 	struct ct_plain *plain;		/* its probe, if it has no site */
 	bool site, armed;
 };
@@ -17,7 +17,7 @@ struct ct_row {
 struct ct_table {
 	struct rcu_head rcu;
 	u32 count, room;
-	/* Room for what is armed or goes together, so that disarming can't fail. */
+	/* Space for all that is armed or disarmed together, so that disarming cannot fail. */
 	unsigned long *site;
 	struct kprobe **plain;
 	struct ct_kprobe **gone;
@@ -30,16 +30,16 @@ static inline const char *ct_row_name(const struct ct_row *row)
 }
 
 /*
- * ct_find_functions - where functions of these names are.
- * @row:	names, by their slots; sorted by module and name.  Those that are found
- *		get an address, though not without a table, of the kernel itself.
- * @t:		NULL, or what they are added to, as long as there is room
- * Sleeps; the caller holds ct_session_lock.  Returns how many there are, at most.
+ * ct_multi_probe_find - find the functions of these names.
+ * @row:	one for each name, sorted by module and name.  Where a function is found, the row
+ *		gets its address; for functions of the kernel itself only if t is not NULL.
+ * @t:		NULL, or the table that functions are added to while it has room
+ * May sleep; the caller holds ct_session_lock.  Returns how many functions there are at most.
  *
- * ct_find_sites - which of them have an ftrace site; those get its address.  Sleeps.
+ * ct_multi_probe_find_sites - find those that have an ftrace site; they get its address.  May sleep.
  * Returns 0 or -ENOMEM.
  */
-u32 ct_find_functions(struct ct_row *row, u32 count, struct ct_table *t);
-int ct_find_sites(struct ct_row *row, u32 count);
+u32 ct_multi_probe_find(struct ct_row *row, u32 count, struct ct_table *t);
+int ct_multi_probe_find_sites(struct ct_row *row, u32 count);
 
 #endif

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes: what there is, arming and disarming.
+ * The list of kprobes, arming and disarming them.
  *
- * A probe is a kretprobe on "module:symbol", so that a name which exists in two
- * modules can't bind to the wrong one, and so that functions of the driver's
- * prebuilt core (no ftrace site) are reached by breakpoint.  Of the alternative
- * names of one function, only the first that resolves is armed: two would count
- * every call twice.
- *
- * A struct kretprobe lives from one arming to the next disarming and is never
- * used twice: when the probed module goes, the kernel kills the probe for good.
+ * A probe is a kretprobe on "module:symbol".  So a name that exists in two modules cannot bind to
+ * the wrong module, and functions of the driver's prebuilt core, which have no ftrace site, are
+ * reached by breakpoint.  Of the alternative names of a function only the first that resolves is
+ * armed: with two armed, every call would be recorded twice.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -20,34 +16,37 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
+#include "probes/handlers.h"
+#include "probes/probe.h"
+#include "probes/quirk.h"
 #include "nvidia/driver.h"
 #include "nvidia/probe_table.h"
-#include "probes/quirk.h"
-#include "probes/multi_probe.h"
-#include "probes/probe.h"
 #include "core/registry.h"
 #include "core/session.h"
-#include "probes/tracepoint.h"
+#include "core/source.h"
 
-static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe; ct_session_lock */
-static u64 wanted;		/* groups of the running session */
-static bool arming;		/* a session runs: arm what comes */
+/* All of this is under ct_session_lock. */
+static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe */
+static u32 rows; /* alternatives of all probes */
+static u64 wanted; /* groups of the running session */
+static bool arming; /* a session is running: arm probes as they appear */
+static const struct ct_probe_together *together; /* NULL: not registered */
 /*
- * Where ct_probe_info() found its last answer, so that asking for one index after
- * the other is not a walk from the first each time; id 0: start anew.
+ * Where probe_info() found its last answer, so that asking for one index after the other does not
+ * walk from the first probe each time; id 0: start from there.
  */
 static struct { unsigned long id; u32 first; } last;
 
 /* ------------------------------------------------------------- arming ---- */
 
-/* Instances: calls of a function that can be open at once, in all tasks. */
+/* Instances of a kretprobe: calls of the function that can be open at once, in all tasks. */
 static int probe_max_active(const struct ct_probe_desc *d)
 {
 	return d->sleeps && !d->count ? max(1024u, 8 * num_possible_cpus()) :
 			   8 * num_possible_cpus();
 }
 
-/* A driver of unknown version is taken for the newest. */
+/* A driver of unknown version counts as the newest. */
 static bool probe_alternative_applies(const struct ct_alternative *a)
 {
 	u32 version = ct_driver_version ? : U32_MAX;
@@ -63,7 +62,7 @@ static int probe_define_class(struct ct_kprobe *p, unsigned int i)
 	int err;
 
 	if (p->class[i] || d->count)
-		return 0;	/* made already; or there are no records */
+		return 0; /* defined already; or it has no records */
 	def = kzalloc(sizeof(*def), GFP_KERNEL);
 	if (!def)
 		return -ENOMEM;
@@ -152,7 +151,7 @@ static void probe_arm(struct ct_kprobe *p)
 	}
 }
 
-/* Arm p if the session wants it and its module is there. */
+/* Arm p if the session wants it and its module is loaded. */
 static void probe_arm_if_wanted(struct ct_kprobe *p, bool loaded)
 {
 	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
@@ -174,6 +173,16 @@ bool ct_probe_waits(const struct ct_kprobe *p, const void *owner)
 	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
 }
 
+/* How many alternative names its function has. */
+static unsigned int probe_alternatives(const struct ct_kprobe *p)
+{
+	unsigned int n = 0;
+
+	while (n < CT_ALTERNATIVES && p->desc->alt[n].symbol)
+		n++;
+	return n;
+}
+
 static bool probe_in_module(const struct ct_kprobe *p, const char *module)
 {
 	return !module || !strcmp(p->desc->module, module);
@@ -191,10 +200,7 @@ static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 	probe_set_state(p, state);
 }
 
-/*
- * Disarm all probes of this module (any, where it is NULL) and of this owner (any,
- * where it is NULL).
- */
+/* Disarm all probes of this module (NULL: any) and of this owner (NULL: any). */
 static void probe_disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
 	struct kretprobe **batch;
@@ -202,7 +208,8 @@ static void probe_disarm(const char *module, const void *owner, enum ct_probe_st
 	unsigned long id;
 	unsigned int n = 0;
 
-	ct_multi_probe_disarm(module, owner);
+	if (together)
+		together->disarm(module, owner);
 	xa_for_each(&probes, id, p)
 		n += p->armed && probe_in_module(p, module) && (!owner || p->owner == owner);
 	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
@@ -224,27 +231,23 @@ static void probe_disarm(const char *module, const void *owner, enum ct_probe_st
 			probe_disarmed(p, state);
 }
 
-void ct_probe_arm(u64 groups)
+static void probe_arm_all(struct ct_source *source, u64 groups)
 {
 	struct ct_kprobe *p;
 	unsigned long id;
-	int cpu;
 
-	lockdep_assert_held(&ct_session_lock);
 	wanted = groups;
 	arming = true;
 	ct_driver_learn(NULL);
 	xa_for_each(&probes, id, p) {
 		p->missed = 0;
-		for_each_possible_cpu(cpu)
-			*per_cpu_ptr(p->count, cpu) = (struct ct_count){};
+		ct_count_clear(p->count);
 		probe_arm_if_wanted(p, false);
 	}
 }
 
-void ct_probe_disarm_all(void)
+static void probe_disarm_all(struct ct_source *source)
 {
-	lockdep_assert_held(&ct_session_lock);
 	arming = false;
 	probe_disarm(NULL, NULL, CT_PROBE_IDLE);
 }
@@ -280,25 +283,9 @@ static struct notifier_block module_notifier = { .notifier_call = probe_module_c
 
 /* ---------------------------------------------------------- questions ---- */
 
-/* How many names it may have. */
-static unsigned int probe_alternatives(const struct ct_kprobe *p)
+static u32 probe_count(struct ct_source *source)
 {
-	unsigned int n = 0;
-
-	while (n < CT_ALTERNATIVES && p->desc->alt[n].symbol)
-		n++;
-	return n;
-}
-
-u32 ct_probe_count(void)
-{
-	struct ct_kprobe *p;
-	unsigned long id;
-	u32 n = 0;
-
-	xa_for_each(&probes, id, p)
-		n += probe_alternatives(p);
-	return n + CT_POINT_COUNT;
+	return rows;
 }
 
 void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time)
@@ -306,7 +293,7 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, 
 	int cpu;
 
 	*hits = *lost = *time = 0;
-	*missed = p->missed + ct_multi_probe_missed(p);
+	*missed = p->missed + (p->multi ? together->missed(p) : 0);
 	if (p->armed)
 		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
 	for_each_possible_cpu(cpu) {
@@ -317,7 +304,7 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, 
 	}
 }
 
-/* ns that the handlers take a hit, as far as that was timed. */
+/* ns that the handlers take for a hit, averaged over the hits that were timed. */
 static u64 probe_cost_of(const struct ct_kprobe *p)
 {
 	u64 cost = 0, timed = 0;
@@ -343,44 +330,42 @@ static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32
 	strscpy(info->name, d->name, sizeof(info->name));
 	if (p->variant != alt)
 		return;
-	/* Where the kernel lies is not for everybody who may read. */
+	/* Reading records is no permission to see the kernel's addresses. */
 	if (p->armed && perfmon_capable())
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
 	info->cost = probe_cost_of(p);
 }
 
-int ct_probe_info(struct ct_probe_info *info)
+static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32 index)
 {
 	struct ct_kprobe *p;
 	unsigned long id, from = 0;
 	u32 n, first = 0;
-	int err = -ENOENT;
 
-	*info = (struct ct_probe_info){ .size = info->size, .index = info->index };
-	mutex_lock(&ct_session_lock);
-	if (last.id && info->index >= last.first) {
+	if (last.id && index >= last.first) {
 		from = last.id;
 		first = last.first;
 	}
 	xa_for_each_start(&probes, id, p, from) {
 		n = probe_alternatives(p);
-		if (info->index - first < n) {
-			probe_fill_info(info, p, info->index - first);
+		if (index - first < n) {
+			probe_fill_info(info, p, index - first);
 			last.id = id;
 			last.first = first;
-			err = 0;
 			break;
 		}
 		first += n;
 	}
-	if (err && info->index - first < CT_POINT_COUNT) {
-		ct_tracepoint_info(info, info->index - first);
-		err = 0;
-	}
-	mutex_unlock(&ct_session_lock);
-	return err;
 }
+
+static struct ct_source probe_source = {
+	.name = "kprobes",
+	.arm = probe_arm_all,
+	.disarm = probe_disarm_all,
+	.count = probe_count,
+	.info = probe_info,
+};
 
 /* ------------------------------------------------------------- life ------ */
 
@@ -407,20 +392,22 @@ struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32
 	p->count = alloc_percpu(struct ct_count);
 	if (p->count)
 		err = xa_alloc(&probes, &p->id, p, xa_limit_31b, GFP_KERNEL);
-	last.id = 0;	/* it may have got a number before that */
+	last.id = 0; /* the new id may be a smaller one */
 	if (err) {
 		free_percpu(p->count);
 		kfree(p);
 		return ERR_PTR(err);
 	}
+	rows += probe_alternatives(p);
 	probe_arm_if_wanted(p, false);
-	ct_session_probes(ct_probe_count());
+	ct_source_changed();
 	return p;
 }
 
 void ct_probe_disarm(struct ct_kprobe *p)
 {
-	ct_multi_probe_drop(p);
+	if (p->multi)
+		together->drop(p);
 	if (!p->armed)
 		return;
 	unregister_kretprobe(&p->armed->rp);
@@ -432,7 +419,8 @@ void ct_probe_free(struct ct_kprobe *p)
 	ct_probe_disarm(p);
 	last.id = 0;
 	xa_erase(&probes, p->id);
-	ct_session_probes(ct_probe_count());
+	rows -= probe_alternatives(p);
+	ct_source_changed();
 	free_percpu(p->count);
 	if (p->added)
 		kfree(p->desc);
@@ -452,13 +440,22 @@ void ct_probe_closed(const void *owner)
 	mutex_unlock(&ct_session_lock);
 }
 
+void ct_probe_register_together(const struct ct_probe_together *functions)
+{
+	mutex_lock(&ct_session_lock);
+	together = functions;
+	mutex_unlock(&ct_session_lock);
+}
+
 static void probe_free_all(void)
 {
 	struct ct_kprobe *p;
 	unsigned long id;
 
+	mutex_lock(&ct_session_lock);
 	xa_for_each(&probes, id, p)
 		ct_probe_free(p);
+	mutex_unlock(&ct_session_lock);
 	xa_destroy(&probes);
 }
 
@@ -474,15 +471,23 @@ int ct_probe_init(void)
 		err = PTR_ERR_OR_ZERO(p);
 	}
 	mutex_unlock(&ct_session_lock);
-	if (!err)
-		err = register_module_notifier(&module_notifier);
 	if (err)
-		probe_free_all();
+		goto err_free;
+	ct_source_register(&probe_source);
+	err = register_module_notifier(&module_notifier);
+	if (err)
+		goto err_source;
+	return 0;
+err_source:
+	ct_source_unregister(&probe_source);
+err_free:
+	probe_free_all();
 	return err;
 }
 
 void ct_probe_exit(void)
 {
 	unregister_module_notifier(&module_notifier);
+	ct_source_unregister(&probe_source);
 	probe_free_all();
 }

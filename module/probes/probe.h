@@ -1,111 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes on the functions of NVIDIA's driver. */
+/* The list of all kprobes: of the driver's table, and those that users add. */
 #ifndef CT_PROBE_H
 #define CT_PROBE_H
 
-#include <linux/kprobes.h>
 #include <linux/types.h>
-#include "core/probe_desc.h"
-
-struct module;
-
-/* Counters of a probe on one CPU. */
-struct ct_count {
-	u64 hits;		/* records tried; calls, of one that only counts */
-	u64 lost;		/* records that the ring did not take */
-	u64 time;		/* ns inside, of one that only counts */
-	u64 missed;		/* calls without a hook for their return, of one armed with many */
-	u64 cost;		/* ns in the handlers, of the calls that were timed */
-	u32 timed;		/* how many were */
-	u32 calls;		/* for sampling */
-};
-
-struct ct_armed;
-struct ct_multi_probe;
-struct ct_plain;
-
-/* A probe, from the table or added, whether it is armed or not. */
-struct ct_kprobe {
-	const struct ct_probe_desc *desc;
-	struct ct_armed *armed;
-	struct ct_count __percpu *count;
-	u64 missed;		/* of armings that are over */
-	u32 id;
-	u32 sample;		/* 1 in so many calls is recorded; 0: all */
-	u32 class[CT_ALTERNATIVES];
-	u16 state[CT_ALTERNATIVES];
-	s32 error[CT_ALTERNATIVES];
-	u8 variant;		/* the alternative that is armed */
-	bool added;		/* desc is ours to free */
-	struct ct_multi_probe *multi; /* armed together with others, instead of armed */
-	struct ct_plain *plain;	/* then: the breakpoints, of what has no ftrace site */
-	const void *owner;	/* the file that takes it along, or NULL */
-};
-
-/* The life of one arming: what the handlers look at first stands behind rp. */
-struct ct_armed {
-	struct kretprobe rp;
-	struct ct_kprobe *probe;
-	const struct ct_probe_desc *desc;
-	u16 class;		/* of its records */
-	u8 category;
-	bool special;		/* counts, records entries, or wants other arguments */
-	u8 first_arg;
-	u8 stacked;
-	u8 variant;
-	char symbol[184];	/* "module:symbol" */
-};
+#include "probes/kprobe.h"
 
 int ct_probe_init(void);
 void ct_probe_exit(void);
 
-/* How many rows CT_IOC_GET_PROBE has: one for each alternative name. */
-u32 ct_probe_count(void);
-
 /*
- * ct_probe_arm - arm all probes of these groups (bits 1 << CT_GROUP_*) whose
- * module is loaded; those of modules that come later are armed by then.
- * ct_probe_disarm_all - disarm all; no handler runs any more when it returns.
- * Both sleep; the caller holds ct_session_lock.
+ * How probes are disarmed that were armed together (multi_probe.c), which registers these.  All
+ * are called with ct_session_lock held and may sleep.
  */
-void ct_probe_arm(u64 groups);
-void ct_probe_disarm_all(void);
+struct ct_probe_together {
+	/* Those in this module (NULL: any) and of this owner (NULL: any). */
+	void (*disarm)(const char *module, const void *owner);
+	/* One of them. */
+	void (*drop)(struct ct_kprobe *p);
+	/* Calls of p that the kernel did not report, since it was armed. */
+	u64 (*missed)(const struct ct_kprobe *p);
+};
 
-/* The handlers: probe_call.c. */
-int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs);
-int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs);
-
-/*
- * Probes that a user adds: probe_add.c.  Errors as in cudatrace.h; may sleep, and
- * take ct_session_lock.
- */
-int ct_probe_add(const struct ct_probe_add *arg, const void *owner);
-int ct_probe_remove(struct ct_probe_add *arg);	/* fills in the last counts */
-int ct_probe_set(const struct ct_probe_add *arg);
-
-/* The file is closed: remove what it owns. */
-void ct_probe_closed(const void *owner);
+/* ct_probe_register_together - NULL: unregister. */
+void ct_probe_register_together(const struct ct_probe_together *together);
 
 /*
- * For probe_add.c, under ct_session_lock: take desc into the list (armed at once if
- * a session wants it) or out of it.  added: desc is freed with the slot; class: of its
- * records, 0: made when it is armed.  Returns ERR_PTR().
- * ct_probe_next: *id from 0; NULL behind the last.
+ * The functions below are called with ct_session_lock held.
+ *
+ * ct_probe_new - add a probe, and arm it if the session wants it.  May sleep.
+ * @desc:	how; freed with the probe if added
+ * @class:	of its records; 0: defined when it is armed
+ * @sample:	1 in so many calls is recorded; 0: all
+ * Returns ERR_PTR(-ENOMEM) if there is no memory or no id.
  */
 struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32 class, u32 sample);
-void ct_probe_free(struct ct_kprobe *p);
+
+/* ct_probe_disarm, ct_probe_free - no handler of it runs when they return.  May sleep. */
 void ct_probe_disarm(struct ct_kprobe *p);
+void ct_probe_free(struct ct_kprobe *p);
+
+/* ct_probe_sum - its counts over all CPUs. */
 void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, u64 *time);
+
+/* ct_probe_next - the probe after *id, which starts as 0; NULL: no more. */
 struct ct_kprobe *ct_probe_next(unsigned long *id);
 
-/*
- * For many.c, under ct_session_lock: does a session want this group?  Is the probe
- * there to be armed later, by this owner, and not yet?
- */
+/* ct_probe_arming - does the running session want this group? */
 bool ct_probe_arming(enum ct_group group);
+
+/* ct_probe_waits - does p wait for ct_multi_probe_arm() of this owner? */
 bool ct_probe_waits(const struct ct_kprobe *p, const void *owner);
 
-/* Fill info for info->index; -ENOENT beyond the last. */
-int ct_probe_info(struct ct_probe_info *info);
+/* ct_probe_closed - the file is closed: remove its probes.  Takes ct_session_lock, may sleep. */
+void ct_probe_closed(const void *owner);
 
 #endif

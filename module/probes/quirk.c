@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions at the very end of a module's memory.
+ * Functions at the very end of a module's memory, which must not be probed.
  *
- * When a breakpoint is set, the kernel looks whether it could be a jump instead, and
- * to that end decodes the function up to where the next symbol begins.  Behind the
- * last function of a module's text no symbol begins before the page ends; what stands
- * there is no code, and the last thing decoded may reach into the next page, which is
- * not mapped: an oops (seen on 6.12 with nvidia_frontend_exit_module, the last
- * function of nvidia's .exit.text).  Whoever names all functions of a module meets it,
- * so these few are found out beforehand and refused.
+ * When a kprobe sets a breakpoint, the kernel checks whether a jump could replace it, and for that
+ * decodes the function up to the next symbol.  After the last function of a module's text there is
+ * no symbol before the end of the page.  The bytes there are not code, and the last "instruction"
+ * that is decoded may reach into the next page.  If that page is not mapped, the kernel oopses (seen
+ * on 6.12 with nvidia_frontend_exit_module, the last function of nvidia's .exit.text).  Users who
+ * probe all functions of a module would hit this, so these few functions are found first, and
+ * refused.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -17,15 +17,15 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "nvidia/driver.h"
 #include "probes/quirk.h"
+#include "nvidia/driver.h"
 #include "core/session.h"
 
 /* Longest instruction of x86. */
 #define INSTRUCTION	15
 #define NAMES		16
 
-/* What was found out about one module: thousands of its functions are asked for. */
+/* The result for one module: users ask for thousands of its functions, one after the other. */
 static struct {
 	char module[MODULE_NAME_LEN];
 	unsigned int count;
@@ -103,7 +103,7 @@ int ct_quirk_check(const char *module, const char *symbol)
 
 	lockdep_assert_held(&ct_session_lock);
 	if (!*module)
-		return 0;	/* behind the kernel's own text stands its data */
+		return 0; /* after the kernel's own text its data is mapped */
 	if (strcmp(known.module, module)) {
 		mod = ct_driver_get(module);
 		if (!mod)

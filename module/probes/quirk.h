@@ -6,16 +6,16 @@
 struct module;
 
 /*
- * ct_quirk_check - may a breakpoint be set on this function of this module?  0; -EINVAL if
- * it would crash the kernel; -ENOENT where the module is not there, or not yet.  May
- * sleep; the caller holds ct_session_lock.
+ * ct_quirk_check - may a breakpoint be set on this function of this module?  0; -EINVAL if it
+ * could crash the kernel; -ENOENT if the module is not loaded (yet).  May sleep; the caller holds
+ * ct_session_lock.
  */
 int ct_quirk_check(const char *module, const char *symbol);
 
-/* A module comes: it can't be found by its name yet, but its functions can. */
+/* ct_quirk_learn - a module is being loaded: it cannot be found by its name yet. */
 void ct_quirk_learn(struct module *mod);
 
-/* A module goes: what was found out about one of its name is over. */
+/* ct_quirk_forget - a module is loaded or unloaded: drop the result for its name. */
 void ct_quirk_forget(const char *module);
 
 #endif

@@ -1,63 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traced threads leave the CPU and get one.
+ * Traced threads leave the CPU, are woken and get a CPU.
  *
- * A thread that is off the CPU is a call named sched_switch of that thread, so that
- * a stall shows inside whatever it was doing: its begin is written when the thread
- * leaves, its end when it runs again, which knows how long it was off, who woke it
- * and how long it could have run before it did.  Traced are the threads of the
- * processes of which the session has a record, without the tracer's own.  Each pays for
- * its records within its limits, also for those that another context writes.
+ * The time that a thread is off the CPU is a call of that thread, named sched_switch, so that a
+ * stall shows inside the call that the thread was in.  The begin is written when the thread leaves.
+ * The end is written when it runs again, and says how long it was off, who woke it, and how long it
+ * was runnable before it ran.
  *
- * The handlers run with a lock of the scheduler held and interrupts disabled: nothing here
- * may wake anybody (the ring's readers are woken through irq_work), sleep or fault.
+ * The threads of all processes of which the session has a record are traced, but not those of the
+ * recorder.  A record is charged to the limits of its thread, also if another context writes it.
+ *
+ * The handlers run with a lock of the scheduler held and interrupts disabled: nothing here may
+ * wake a task (irq_work wakes the ring's readers), sleep or fault.
  */
+#include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/pid.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/threads.h>
-#include <linux/tracepoint.h>
-#include <linux/vmalloc.h>
+#include <trace/events/sched.h>
+#include "probes/sched_events.h"
+#include "probes/thread.h"
+#include "probes/tracepoint.h"
 #include "core/filter.h"
 #include "core/limit.h"
 #include "core/record.h"
-#include "probes/sched_events.h"
-#include "probes/tracepoint.h"
+#include "core/traced.h"
 
-#define THREADS		16384u
-
-unsigned long *ct_traced_bits;
-static struct ct_thread *threads;
-static struct tracepoint *free_point;
-static bool follows;		/* on_free is registered */
-
-struct ct_thread *ct_thread_of(u32 tid, bool claim)
-{
-	struct ct_thread *all = READ_ONCE(threads), *t;
-
-	if (!all)
-		return NULL;
-	t = &all[tid % THREADS];
-	if (READ_ONCE(t->tid) != tid) {
-		if (!claim)
-			return NULL;
-		*t = (struct ct_thread){};
-		WRITE_ONCE(t->tid, tid);
-	}
-	return t;
-}
+/* Index of sched_points[]. */
+enum sched_point {
+	SCHED_SWITCH,
+	SCHED_WAKING,
+	SCHED_WAKEUP,
+	SCHED_COUNT,
+};
+static struct ct_tracepoint sched_points[SCHED_COUNT];
 
 static bool sched_traced(const struct ct_cpu *cpu, struct task_struct *task)
 {
-	unsigned long *bits = READ_ONCE(ct_traced_bits);
-
-	/* The recorder's own switches would make records that make it run. */
-	return bits && task->pid && test_bit(task->tgid, bits) && task->tgid != cpu->s->owner_pid &&
+	/* The recorder's own switches would make records, which would make it run again. */
+	return task->pid && ct_traced(task->tgid) && task->tgid != cpu->s->owner_pid &&
 	       ct_wanted_task(CT_CAT_SWITCH, task);
 }
 
-/* Room for a record of this thread, within its limits; at is NULL where there is none. */
+/* Reserves a record of this thread, within its limits; at is NULL if it is lost. */
 static struct ct_reservation sched_reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
 {
 	struct ct_reservation room = {};
@@ -73,11 +59,11 @@ static struct ct_reservation sched_reserve(struct ct_cpu *cpu, struct task_struc
 	return room;
 }
 
-/* A record of this thread, which need not be the current one. */
-static struct ct_cpu_record *sched_record_of(struct ct_cpu *cpu, enum ct_point point,
+/* A record of this thread, which may be another one than the current thread. */
+static struct ct_cpu_record *sched_record_of(struct ct_cpu *cpu, enum sched_point point,
 					     struct task_struct *task, u32 size, u64 *stamp)
 {
-	struct ct_tracepoint *t = &ct_tracepoints[point];
+	const struct ct_tracepoint *t = &sched_points[point];
 	struct ct_cpu_record *rec;
 	struct ct_reservation room;
 
@@ -105,7 +91,7 @@ static void sched_leaves(struct ct_cpu *cpu, struct task_struct *task, struct ta
 	u64 op = ct_ring_op(&cpu->ring, 1), stamp;
 	bool dead = state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE);
 
-	rec = sched_record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, SCHED_SWITCH, task, sizeof(*p), &stamp);
 	if (t) {
 		t->left = !rec ? 0 : stamp;
 		t->left_op = op;
@@ -131,14 +117,14 @@ static void sched_arrives(struct ct_cpu *cpu, struct task_struct *task, struct t
 
 	if (!t || !t->left)
 		return;
-	rec = sched_record_of(cpu, CT_POINT_SWITCH, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, SCHED_SWITCH, task, sizeof(*p), &stamp);
 	if (rec) {
 		u64 off = stamp > t->left ? stamp - t->left : 0;
 
 		rec->op = t->left_op;
 		rec->duration = CT_DURATION(min_t(u64, off, CT_DURATION_MAX), 0,
 					    CT_F_NO_RESULT | CT_F_HAS_BEGIN);
-		/* Taken off while it could run: it could all the time. */
+		/* A thread that was preempted was runnable all the time. */
 		since = t->state ? READ_ONCE(t->woken) : t->left;
 		p = (void *)(rec + 1);
 		*p = (struct ct_k_switch){
@@ -153,8 +139,8 @@ static void sched_arrives(struct ct_cpu *cpu, struct task_struct *task, struct t
 	WRITE_ONCE(t->waker, 0);
 }
 
-void ct_on_switch(void *data, bool preempt, struct task_struct *prev,
-		  struct task_struct *next, unsigned int state)
+static void sched_on_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int state)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 
@@ -167,10 +153,10 @@ void ct_on_switch(void *data, bool preempt, struct task_struct *prev,
 }
 
 /*
- * Runs in whoever wakes, before the thread is on its way: it may still be leaving its
- * CPU, so that sched_leaves() must not forget what is noted here.
+ * Runs in the context that wakes the thread.  The thread may still be leaving its CPU, so
+ * sched_leaves() must not clear what is noted here.
  */
-void ct_on_waking(void *data, struct task_struct *task)
+static void sched_on_waking(void *data, struct task_struct *task)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct ct_thread *t;
@@ -182,7 +168,7 @@ void ct_on_waking(void *data, struct task_struct *task)
 		WRITE_ONCE(t->waker, in_task() ? current->pid : 0);
 }
 
-void ct_on_wakeup(void *data, struct task_struct *task)
+static void sched_on_wakeup(void *data, struct task_struct *task)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 	struct ct_cpu_record *rec;
@@ -192,7 +178,7 @@ void ct_on_wakeup(void *data, struct task_struct *task)
 
 	if (!cpu || !sched_traced(cpu, task))
 		return;
-	rec = sched_record_of(cpu, CT_POINT_WAKEUP, task, sizeof(*p), &stamp);
+	rec = sched_record_of(cpu, SCHED_WAKEUP, task, sizeof(*p), &stamp);
 	if (!rec)
 		return;
 	t = ct_thread_of(task->pid, false);
@@ -208,64 +194,39 @@ void ct_on_wakeup(void *data, struct task_struct *task)
 		WRITE_ONCE(t->woken, stamp);
 }
 
-/* ------------------------------------------------------------- life -------- */
-
-/* sched_process_free: its number may be given to a process that is not traced. */
-static void sched_on_free(void *data, struct task_struct *task)
+/* The kernel's headers know the signatures: a handler with another one does not compile. */
+static void __maybe_unused sched_check_signatures(void)
 {
-	unsigned long *bits;
-
-	if (!thread_group_leader(task))
-		return;
-	rcu_read_lock_sched();
-	bits = READ_ONCE(ct_traced_bits);
-	if (bits)
-		clear_bit(task->tgid, bits);
-	rcu_read_unlock_sched();
+	check_trace_callback_type_sched_switch(sched_on_switch);
+	check_trace_callback_type_sched_waking(sched_on_waking);
+	check_trace_callback_type_sched_wakeup(sched_on_wakeup);
 }
 
-static void sched_find_point(struct tracepoint *tp, void *data)
+static struct ct_tracepoint sched_points[SCHED_COUNT] = {
+	[SCHED_SWITCH] = { CT_TRACEPOINT("", "sched_switch", "sched_switch", SWITCH, SWITCH,
+					 k_switch, sched_on_switch),
+			   .threads = true },
+	/* It only notes who wakes: an interrupt may do the wake-up itself. */
+	[SCHED_WAKING] = { CT_TRACEPOINT("", "sched_waking", "sched_wakeup", SWITCH, SWITCH, k_wake,
+					 sched_on_waking),
+			   .threads = true },
+	[SCHED_WAKEUP] = { CT_TRACEPOINT("", "sched_wakeup", "sched_wakeup", SWITCH, SWITCH, k_wake,
+					 sched_on_wakeup),
+			   .threads = true },
+};
+
+static struct ct_tracepoint_table sched_table = {
+	.name = "scheduler",
+	.row = sched_points,
+	.count = SCHED_COUNT,
+};
+
+int ct_sched_events_init(void)
 {
-	if (!strcmp(tp->name, "sched_process_free"))
-		free_point = tp;
+	return ct_tracepoint_add(&sched_table);
 }
 
-int ct_sched_events_start(u64 groups)
+void ct_sched_events_exit(void)
 {
-	unsigned long *bits;
-
-	if (!(groups & (BIT_ULL(CT_GROUP_SWITCH) | BIT_ULL(CT_GROUP_FENCE))))
-		return 0;
-	bits = vzalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
-	threads = vzalloc(array_size(THREADS, sizeof(*threads)));
-	if (!bits || !threads) {
-		vfree(bits);
-		vfree(threads);
-		threads = NULL;
-		return -ENOMEM;
-	}
-	WRITE_ONCE(ct_traced_bits, bits);
-	if (!free_point)
-		for_each_kernel_tracepoint(sched_find_point, NULL);
-	follows = free_point && !tracepoint_probe_register(free_point, sched_on_free, NULL);
-	return 0;
-}
-
-void ct_sched_events_stop(void)
-{
-	unsigned long *bits = ct_traced_bits;
-	struct ct_thread *all = threads;
-
-	if (!bits)
-		return;
-	if (follows)
-		tracepoint_probe_unregister(free_point, sched_on_free, NULL);
-	follows = false;
-	WRITE_ONCE(ct_traced_bits, NULL);
-	WRITE_ONCE(threads, NULL);
-	/* Whoever looks at them has preemption disabled. */
-	tracepoint_synchronize_unregister();
-	synchronize_rcu();
-	vfree(bits);
-	vfree(all);
+	ct_tracepoint_remove(&sched_table);
 }

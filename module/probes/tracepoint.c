@@ -1,79 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tracepoints: which there are, finding them, registering and unregistering.
+ * Tracepoints: finding, registering and unregistering them.
  *
- * None of them is exported to modules, and which exist depends on the kernel's
- * configuration and on what is loaded; so all are looked up by name at run time,
- * those of the kernel when the module is loaded, those of modules when they come
- * (the kernel tells of those that are there already, too).  One that is absent is
- * reported by CT_IOC_GET_PROBE like a probe that is.
+ * No tracepoint that we use is exported to modules, and which ones exist depends on the kernel's
+ * configuration and on the modules that are loaded.  So all are looked up by name at run time:
+ * those of the kernel when the table is added, those of modules when the kernel announces the
+ * module (it announces those that are loaded already, too).  CT_IOC_GET_PROBE reports a missing
+ * tracepoint as absent, as it does for a missing function.
  */
-#include <linux/interrupt.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <trace/events/dma_fence.h>
-#include <trace/events/gpu_mem.h>
-#include <trace/events/irq.h>
-#include <trace/events/sched.h>
+#include "probes/thread.h"
+#include "probes/tracepoint.h"
 #include "nvidia/driver.h"
 #include "core/registry.h"
 #include "core/session.h"
-#include "probes/sched_events.h"
-#include "probes/tracepoint.h"
-
-#define POINT(m, p, n, g, c, l, h)					\
-	.module = (m), .point = (p), .name = (n), .group = CT_GROUP_##g,	\
-	.category = CT_CAT_##c, .layout = CT_LAYOUT_##l, .handler = (h)
-
-struct ct_tracepoint ct_tracepoints[CT_POINT_COUNT] = {
-	[CT_POINT_SWITCH] = { POINT("", "sched_switch", "sched_switch", SWITCH, SWITCH,
-				    k_switch, ct_on_switch) },
-	/* Only remembers who wakes: the wake-up itself may be done by an interrupt. */
-	[CT_POINT_WAKING] = { POINT("", "sched_waking", "sched_wakeup", SWITCH, SWITCH,
-				    k_wake, ct_on_waking) },
-	[CT_POINT_WAKEUP] = { POINT("", "sched_wakeup", "sched_wakeup", SWITCH, SWITCH,
-				    k_wake, ct_on_wakeup) },
-	[CT_POINT_FENCE_INIT] = { POINT("", "dma_fence_init", "dma_fence_init", FENCE, SYNC,
-					k_fence_new, ct_on_fence_init) },
-	[CT_POINT_FENCE_SIGNALED] = { POINT("", "dma_fence_signaled", "dma_fence_signaled",
-					    FENCE, SYNC, k_fence, ct_on_fence_signaled) },
-	/* The start only remembers; the end writes the record. */
-	[CT_POINT_FENCE_WAIT_START] = { POINT("", "dma_fence_wait_start", "dma_fence_wait",
-					      FENCE, SYNC, k_fence,
-					      ct_on_fence_wait_start), .op = CT_OP_WAIT },
-	[CT_POINT_FENCE_WAIT_END] = { POINT("", "dma_fence_wait_end", "dma_fence_wait", FENCE,
-					    SYNC, k_fence, ct_on_fence_wait_end),
-				      .op = CT_OP_WAIT },
-	[CT_POINT_GPU_MEM] = { POINT("", "gpu_mem_total", "gpu_mem_total", MEMORY, MEMORY,
-				     k_gpu_mem, ct_on_gpu_mem) },
-	[CT_POINT_XID] = { POINT("nvidia", "nvidia_dev_xid", "nvidia_dev_xid", INTERRUPT, INTERRUPT,
-				 k_xid, ct_on_xid) },
-	[CT_POINT_IRQ_ENTRY] = { POINT("", "irq_handler_entry", "irq_handler", INTERRUPT,
-				       INTERRUPT, k_irq, ct_on_irq_entry) },
-	[CT_POINT_IRQ_EXIT] = { POINT("", "irq_handler_exit", "irq_handler", INTERRUPT,
-				      INTERRUPT, k_irq, ct_on_irq_exit) },
-};
-
-static u64 wanted;		/* groups of the running session; 0: none runs */
-
-/* The kernel's headers know the signatures: a difference does not compile. */
-static void __maybe_unused tracepoint_check_signatures(void)
-{
-	check_trace_callback_type_sched_switch(ct_on_switch);
-	check_trace_callback_type_sched_waking(ct_on_waking);
-	check_trace_callback_type_sched_wakeup(ct_on_wakeup);
-	check_trace_callback_type_dma_fence_init(ct_on_fence_init);
-	check_trace_callback_type_dma_fence_signaled(ct_on_fence_signaled);
-	check_trace_callback_type_dma_fence_wait_start(ct_on_fence_wait_start);
-	check_trace_callback_type_dma_fence_wait_end(ct_on_fence_wait_end);
-	check_trace_callback_type_gpu_mem_total(ct_on_gpu_mem);
-	check_trace_callback_type_irq_handler_entry(ct_on_irq_entry);
-	check_trace_callback_type_irq_handler_exit(ct_on_irq_exit);
-}
 
 static int tracepoint_define_class(struct ct_tracepoint *t)
 {
@@ -97,25 +42,26 @@ static int tracepoint_define_class(struct ct_tracepoint *t)
 	return err;
 }
 
-static void tracepoint_arm(struct ct_tracepoint *t)
+static void tracepoint_arm_row(const struct ct_tracepoint_table *table, struct ct_tracepoint *t)
 {
 	int err;
 
-	if (t->state == CT_PROBE_ARMED || !(wanted & BIT_ULL(t->group)))
+	if (t->state == CT_PROBE_ARMED || !(table->wanted & BIT_ULL(t->group)))
 		return;
 	if (!t->tp) {
-		t->state = *t->module && !ct_driver_loaded(t->module) ?
-				   CT_PROBE_NO_MODULE : CT_PROBE_ABSENT;
+		t->state = *t->module && !ct_driver_loaded(t->module) ? CT_PROBE_NO_MODULE :
+									CT_PROBE_ABSENT;
 		return;
 	}
-	err = tracepoint_define_class(t);
+	err = t->threads && !table->threads ? -ENOMEM : tracepoint_define_class(t);
 	if (!err)
 		err = tracepoint_probe_register(t->tp, t->handler, NULL);
 	t->error = err;
 	t->state = err ? CT_PROBE_FAILED : CT_PROBE_ARMED;
 }
 
-static bool tracepoint_disarm(struct ct_tracepoint *t, enum ct_probe_state state)
+/* True if its handler was registered: it may still be running. */
+static bool tracepoint_disarm_row(struct ct_tracepoint *t, enum ct_probe_state state)
 {
 	bool armed = t->state == CT_PROBE_ARMED;
 
@@ -126,45 +72,52 @@ static bool tracepoint_disarm(struct ct_tracepoint *t, enum ct_probe_state state
 	return armed;
 }
 
-void ct_tracepoint_arm(u64 groups)
+static struct ct_tracepoint_table *tracepoint_table_of(struct ct_source *source)
 {
-	unsigned int i;
-	int cpu;
-
-	lockdep_assert_held(&ct_session_lock);
-	wanted = groups;
-	for (i = 0; i < CT_POINT_COUNT; i++)
-		for_each_possible_cpu(cpu)
-			*per_cpu_ptr(ct_tracepoints[i].count, cpu) = (struct ct_count){};
-	if (ct_sched_events_start(groups)) {
-		/* No memory to keep whose threads are traced: these two have none. */
-		for (i = CT_POINT_SWITCH; i <= CT_POINT_FENCE_WAIT_END; i++) {
-			ct_tracepoints[i].state = CT_PROBE_FAILED;
-			ct_tracepoints[i].error = -ENOMEM;
-		}
-		wanted &= ~(BIT_ULL(CT_GROUP_SWITCH) | BIT_ULL(CT_GROUP_FENCE));
-	}
-	for (i = 0; i < CT_POINT_COUNT; i++)
-		tracepoint_arm(&ct_tracepoints[i]);
+	return container_of(source, struct ct_tracepoint_table, source);
 }
 
-void ct_tracepoint_disarm(void)
+static void tracepoint_arm(struct ct_source *source, u64 groups)
 {
-	bool any = false;
-	unsigned int i;
+	struct ct_tracepoint_table *table = tracepoint_table_of(source);
+	struct ct_tracepoint *t;
+	bool threads = false;
 
-	lockdep_assert_held(&ct_session_lock);
-	wanted = 0;
-	for (i = 0; i < CT_POINT_COUNT; i++)
-		any |= tracepoint_disarm(&ct_tracepoints[i], CT_PROBE_IDLE);
+	table->wanted = groups;
+	for (t = table->row; t < table->row + table->count; t++) {
+		ct_count_clear(t->count);
+		threads |= t->threads && groups & BIT_ULL(t->group);
+	}
+	/* Without memory for them, the rows that need threads fail. */
+	table->threads = threads && !ct_thread_start();
+	for (t = table->row; t < table->row + table->count; t++)
+		tracepoint_arm_row(table, t);
+}
+
+static void tracepoint_disarm(struct ct_source *source)
+{
+	struct ct_tracepoint_table *table = tracepoint_table_of(source);
+	struct ct_tracepoint *t;
+	bool any = false;
+
+	table->wanted = 0;
+	for (t = table->row; t < table->row + table->count; t++)
+		any |= tracepoint_disarm_row(t, CT_PROBE_IDLE);
 	if (any)
 		tracepoint_synchronize_unregister();
-	ct_sched_events_stop();
+	if (table->threads)
+		ct_thread_stop();
+	table->threads = false;
 }
 
-void ct_tracepoint_info(struct ct_probe_info *info, unsigned int i)
+static u32 tracepoint_count(struct ct_source *source)
 {
-	const struct ct_tracepoint *t = &ct_tracepoints[i];
+	return tracepoint_table_of(source)->count;
+}
+
+static void tracepoint_info(struct ct_source *source, struct ct_probe_info *info, u32 index)
+{
+	const struct ct_tracepoint *t = &tracepoint_table_of(source)->row[index];
 	int cpu;
 
 	info->class = t->class;
@@ -183,33 +136,32 @@ void ct_tracepoint_info(struct ct_probe_info *info, unsigned int i)
 
 /* ------------------------------------------------------------ finding ------ */
 
-static void tracepoint_found(struct tracepoint *tp, void *unused)
+static void tracepoint_found(struct tracepoint *tp, void *data)
 {
-	unsigned int i;
+	struct ct_tracepoint_table *table = data;
+	struct ct_tracepoint *t;
 
-	for (i = 0; i < CT_POINT_COUNT; i++) {
-		struct ct_tracepoint *t = &ct_tracepoints[i];
-
+	for (t = table->row; t < table->row + table->count; t++) {
 		if (t->tp || strcmp(tp->name, t->point))
 			continue;
 		t->tp = tp;
-		tracepoint_arm(t);
+		tracepoint_arm_row(table, t);
 	}
 }
 
-/* Its tracepoints go with the module: nobody may be in a handler when it does. */
-static void tracepoint_lost(struct tracepoint *tp)
+/* Its module is unloaded: when this returns, no handler runs that it called. */
+static void tracepoint_lost(struct ct_tracepoint_table *table, struct tracepoint *tp)
 {
-	unsigned int i;
+	enum ct_probe_state state;
+	struct ct_tracepoint *t;
 
-	for (i = 0; i < CT_POINT_COUNT; i++) {
-		struct ct_tracepoint *t = &ct_tracepoints[i];
-
+	for (t = table->row; t < table->row + table->count; t++) {
 		if (t->tp != tp)
 			continue;
-		if (tracepoint_disarm(t, !wanted    ? CT_PROBE_IDLE :
-					 *t->module ? CT_PROBE_NO_MODULE :
-						      CT_PROBE_ABSENT))
+		state = !table->wanted ? CT_PROBE_IDLE :
+			*t->module     ? CT_PROBE_NO_MODULE :
+					 CT_PROBE_ABSENT;
+		if (tracepoint_disarm_row(t, state))
 			tracepoint_synchronize_unregister();
 		t->tp = NULL;
 	}
@@ -217,54 +169,71 @@ static void tracepoint_lost(struct tracepoint *tp)
 
 static int tracepoint_module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
+	struct ct_tracepoint_table *table = container_of(nb, struct ct_tracepoint_table, notifier);
 	struct module *mod = ((struct tp_module *)data)->mod;
+	struct tracepoint *tp;
 	unsigned int i;
 
 	mutex_lock(&ct_session_lock);
 	for (i = 0; i < mod->num_tracepoints; i++) {
-		struct tracepoint *tp =
-			tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
-
+		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 		if (what == MODULE_STATE_COMING)
-			tracepoint_found(tp, NULL);
+			tracepoint_found(tp, table);
 		else if (what == MODULE_STATE_GOING)
-			tracepoint_lost(tp);
+			tracepoint_lost(table, tp);
 	}
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_notifier = { .notifier_call = tracepoint_module_changed };
-
-static void tracepoint_free_counts(void)
+static void tracepoint_free_counts(struct ct_tracepoint_table *table)
 {
-	unsigned int i;
+	u32 i;
 
-	for (i = 0; i < CT_POINT_COUNT; i++)
-		free_percpu(ct_tracepoints[i].count);
+	for (i = 0; i < table->count; i++) {
+		free_percpu(table->row[i].count);
+		table->row[i].count = NULL;
+	}
 }
 
-int ct_tracepoint_init(void)
+int ct_tracepoint_add(struct ct_tracepoint_table *table)
 {
-	unsigned int i;
 	int err;
+	u32 i;
 
-	for (i = 0; i < CT_POINT_COUNT; i++) {
-		ct_tracepoints[i].count = alloc_percpu(struct ct_count);
-		if (!ct_tracepoints[i].count) {
-			tracepoint_free_counts();
-			return -ENOMEM;
+	for (i = 0; i < table->count; i++) {
+		table->row[i].count = alloc_percpu(struct ct_count);
+		if (!table->row[i].count) {
+			err = -ENOMEM;
+			goto err_counts;
 		}
 	}
-	for_each_kernel_tracepoint(tracepoint_found, NULL);
-	err = register_tracepoint_module_notifier(&module_notifier);
+	table->source = (struct ct_source){
+		.name = table->name,
+		.arm = tracepoint_arm,
+		.disarm = tracepoint_disarm,
+		.count = tracepoint_count,
+		.info = tracepoint_info,
+	};
+	ct_source_register(&table->source);
+	mutex_lock(&ct_session_lock);
+	for_each_kernel_tracepoint(tracepoint_found, table);
+	mutex_unlock(&ct_session_lock);
+	table->notifier.notifier_call = tracepoint_module_changed;
+	err = register_tracepoint_module_notifier(&table->notifier);
 	if (err)
-		tracepoint_free_counts();
+		goto err_source;
+	return 0;
+err_source:
+	ct_source_unregister(&table->source);
+err_counts:
+	tracepoint_free_counts(table);
 	return err;
 }
 
-void ct_tracepoint_exit(void)
+void ct_tracepoint_remove(struct ct_tracepoint_table *table)
 {
-	unregister_tracepoint_module_notifier(&module_notifier);
-	tracepoint_free_counts();
+	unregister_tracepoint_module_notifier(&table->notifier);
+	ct_source_unregister(&table->source);
+	tracepoint_free_counts(table);
 }

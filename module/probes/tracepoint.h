@@ -1,81 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints of the kernel and of the driver, recorded beside the probes. */
+/* Tables of tracepoints, each of which is a source: looked up by name and registered. */
 #ifndef CT_TRACEPOINT_H
 #define CT_TRACEPOINT_H
 
+#include <linux/notifier.h>
 #include <linux/types.h>
-#include "cudatrace.h"
-#include "probes/probe.h"
+#include "probes/count.h"
+#include "core/source.h"
 
 struct tracepoint;
 
-/* Index of ct_tracepoints[]: also how a handler names its own row. */
-enum ct_point {
-	CT_POINT_SWITCH,
-	CT_POINT_WAKING,
-	CT_POINT_WAKEUP,
-	CT_POINT_FENCE_INIT,
-	CT_POINT_FENCE_SIGNALED,
-	CT_POINT_FENCE_WAIT_START,
-	CT_POINT_FENCE_WAIT_END,
-	CT_POINT_GPU_MEM,
-	CT_POINT_XID,
-	CT_POINT_IRQ_ENTRY,
-	CT_POINT_IRQ_EXIT,
-	CT_POINT_COUNT,
-};
-
+/* A row: one tracepoint and the handler that is registered on it. */
 struct ct_tracepoint {
-	const char *point;	/* the tracepoint's name */
-	const char *name;	/* of the event class of its records */
-	const char *module;	/* who should bring it; "": the kernel */
+	const char *point; /* the tracepoint's name */
+	const char *name; /* of the event class of its records */
+	const char *module; /* the module that has it; "": the kernel */
 	enum ct_group group;
 	u8 category;
 	u8 op;
 	u8 layout;
+	bool threads; /* the handler uses thread.h */
 	void *handler;
 
-	/* Under ct_session_lock; class is settled before the handler is registered. */
+	/* Under ct_session_lock; class is set before the handler is registered. */
 	u16 class;
-	u16 state;		/* enum ct_probe_state */
+	u16 state; /* enum ct_probe_state */
 	s32 error;
-	struct tracepoint *tp;	/* NULL: nothing that is loaded has it */
+	struct tracepoint *tp; /* NULL: nothing that is loaded has it */
 	struct ct_count __percpu *count;
 };
 
-extern struct ct_tracepoint ct_tracepoints[CT_POINT_COUNT];
+#define CT_TRACEPOINT(m, p, n, g, c, l, h) \
+	.module = (m), .point = (p), .name = (n), .group = CT_GROUP_##g, .category = CT_CAT_##c, \
+	.layout = CT_LAYOUT_##l, .handler = (h)
 
-/* The handlers: tracepoint_call.c and switch.c. */
-struct dma_fence;
-struct irqaction;
-struct pci_dev;
-struct task_struct;
-void ct_on_fence_init(void *data, struct dma_fence *fence);
-void ct_on_fence_signaled(void *data, struct dma_fence *fence);
-void ct_on_fence_wait_start(void *data, struct dma_fence *fence);
-void ct_on_fence_wait_end(void *data, struct dma_fence *fence);
-void ct_on_gpu_mem(void *data, u32 gpu, u32 pid, u64 size);
-void ct_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *message);
-void ct_on_irq_entry(void *data, int irq, struct irqaction *action);
-void ct_on_irq_exit(void *data, int irq, struct irqaction *action, int ret);
-void ct_on_switch(void *data, bool preempt, struct task_struct *prev,
-		  struct task_struct *next, unsigned int state);
-void ct_on_waking(void *data, struct task_struct *task);
-void ct_on_wakeup(void *data, struct task_struct *task);
+struct ct_tracepoint_table {
+	/* Filled in by its owner. */
+	const char *name;
+	struct ct_tracepoint *row;
+	u32 count;
 
-int ct_tracepoint_init(void);
-void ct_tracepoint_exit(void);
+	struct ct_source source;
+	struct notifier_block notifier;
+	u64 wanted; /* groups of the running session; 0: none is running */
+	bool threads; /* ct_thread_start() succeeded for it */
+};
 
 /*
- * ct_tracepoint_arm - register what these groups want and what is there; of the rest,
- * what a module brings later is registered by then.
- * ct_tracepoint_disarm - no handler runs any more when it returns.
- * Both sleep; the caller holds ct_session_lock.
+ * ct_tracepoint_add - look up the tracepoints and register the table as a source.  May sleep,
+ * takes ct_session_lock.  0 or -ENOMEM.
+ * ct_tracepoint_remove - the table is disarmed.
  */
-void ct_tracepoint_arm(u64 groups);
-void ct_tracepoint_disarm(void);
-
-/* Fill info for row i of ct_tracepoints[]; the caller holds ct_session_lock. */
-void ct_tracepoint_info(struct ct_probe_info *info, unsigned int i);
+int ct_tracepoint_add(struct ct_tracepoint_table *table);
+void ct_tracepoint_remove(struct ct_tracepoint_table *table);
 
 #endif

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes that a user adds while the module runs: turned into the same description
- * as a row of the table, so that everything else treats them alike.
+ * Probes that a user adds while the module runs.  Each is turned into the same description as a row
+ * of the driver's table, so that no other file distinguishes them.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "nvidia/driver.h"
-#include "probes/quirk.h"
 #include "probes/probe.h"
+#include "probes/quirk.h"
+#include "probes/user_probe.h"
+#include "nvidia/driver.h"
 #include "core/registry.h"
 #include "core/session.h"
 
-/* A description with what it points to. */
-struct added {
+/* A description with everything that it points to; desc is first, so kfree(desc) frees all. */
+struct user_probe {
 	struct ct_probe_desc desc;
 	char module[56];
 	char symbol[CT_NAME_LEN];
@@ -42,9 +43,9 @@ static const u8 type_size[] = {
 };
 
 /*
- * Fields in the order of the user's arguments, each at its natural alignment: what
- * is narrower than 8 bytes is widened to the type of its kind that has 8, so that
- * no order of arguments leaves holes.
+ * Fields stand in the order of the user's arguments.  A field that is narrower than 8 bytes is
+ * widened to the type of its kind with 8 bytes, so that every field is aligned and no order of
+ * arguments leaves holes.
  */
 static u8 user_probe_widened(u8 type)
 {
@@ -60,7 +61,7 @@ static u8 user_probe_widened(u8 type)
 	}
 }
 
-static int user_probe_describe_args(struct added *a, const struct ct_probe_add *arg)
+static int user_probe_describe_args(struct user_probe *a, const struct ct_probe_add *arg)
 {
 	u32 i, bits, highest = 0;
 
@@ -91,9 +92,9 @@ static int user_probe_describe_args(struct added *a, const struct ct_probe_add *
 	return 0;
 }
 
-static struct added *user_probe_describe(const struct ct_probe_add *arg)
+static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 {
-	struct added *a;
+	struct user_probe *a;
 	int err;
 
 	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER) ||
@@ -122,7 +123,7 @@ static struct added *user_probe_describe(const struct ct_probe_add *arg)
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
 	a->desc.count = arg->flags & CT_PROBE_COUNT;
 	a->desc.later = arg->flags & CT_PROBE_LATER;
-	/* Nobody knows whether it sleeps. */
+	/* It may sleep: the user does not say. */
 	a->desc.sleeps = true;
 	a->def.layer = CT_LAYER_KERNEL;
 	a->def.category = a->desc.category;
@@ -137,14 +138,14 @@ static bool user_probe_is(const struct ct_kprobe *p, const struct ct_probe_add *
 	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
 }
 
-/* The kernel's own words for "may not be probed" differ. */
+/* The kernel has several errors for "may not be probed"; users get one. */
 static int user_probe_refusal(int err)
 {
 	return err == -ENOENT || err == -ENOMEM ? err : -EINVAL;
 }
 
-/* Can the function be probed?  0, -ENOENT, -EINVAL; 0 while its module is away. */
-static int user_probe_try(const struct added *a)
+/* Can the function be probed?  0, -ENOENT, -EINVAL; 0 while its module is not loaded. */
+static int user_probe_try(const struct user_probe *a)
 {
 	char name[sizeof(a->module) + sizeof(a->symbol) + 1];
 	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
@@ -162,7 +163,7 @@ static int user_probe_try(const struct added *a)
 	return err ? user_probe_refusal(err) : 0;
 }
 
-static int user_probe_add(struct added *a, u32 sample, const void *owner)
+static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 {
 	struct ct_kprobe *p;
 	struct ct_probe_add same;
@@ -174,7 +175,7 @@ static int user_probe_add(struct added *a, u32 sample, const void *owner)
 	while ((p = ct_probe_next(&id)))
 		if (user_probe_is(p, &same) && (p->added || p->armed))
 			return -EEXIST;
-	/* One that only counts has no records. */
+	/* A probe that only counts has no records. */
 	if (!a->desc.count)
 		err = ct_class_define(&a->def, 0, true);
 	if (err)
@@ -189,20 +190,20 @@ static int user_probe_add(struct added *a, u32 sample, const void *owner)
 		err = user_probe_refusal(p->error[0]);
 		break;
 	case CT_PROBE_IDLE:
-		/* No session to arm it: it is tried, which costs as much as arming. */
+		/* No session arms it now, so try it, at the cost of arming it. */
 		err = a->desc.later ? 0 : user_probe_try(a);
 		break;
 	}
 	if (err) {
-		p->added = false;	/* the caller frees what it described */
+		p->added = false; /* the caller frees the description */
 		ct_probe_free(p);
 	}
 	return err;
 }
 
-int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
+int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
 {
-	struct added *a = user_probe_describe(arg);
+	struct user_probe *a = user_probe_describe(arg);
 	int err;
 
 	if (IS_ERR(a))
@@ -215,7 +216,7 @@ int ct_probe_add(const struct ct_probe_add *arg, const void *owner)
 	return err;
 }
 
-int ct_probe_remove(struct ct_probe_add *arg)
+int ct_user_probe_remove(struct ct_probe_add *arg)
 {
 	struct ct_kprobe *p;
 	unsigned long id = 0;
@@ -238,7 +239,7 @@ int ct_probe_remove(struct ct_probe_add *arg)
 	return err;
 }
 
-int ct_probe_set(const struct ct_probe_add *arg)
+int ct_user_probe_set(const struct ct_probe_add *arg)
 {
 	struct ct_kprobe *p;
 	unsigned long id = 0;

@@ -19,11 +19,12 @@
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
-#include "base/compat.h"
+#include "read/json.h"
 #include "read/reader.h"
+#include "control/control.h"
 #include "core/registry.h"
 #include "core/session.h"
-#include "read/json.h"
+#include "base/compat.h"
 
 #define CT_SLACK_NS	1000000ull
 #define CT_BUFFER	(128u << 10)
@@ -50,7 +51,7 @@ struct ct_reader {
 	struct ct_session_state *s;
 	const struct ct_viewer *viewer;
 	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool watches; /* counted by ct_session_extra_readers() */
+	bool watches; /* counted by ct_control_extra_readers() */
 	bool polled;			/* somebody uses poll() or epoll on it */
 	bool armed;			/* counted in ct_session_waiters for them */
 	u64 since;			/* ns: waits with something unread since; 0: not */
@@ -476,7 +477,7 @@ void ct_reader_watch(struct ct_reader *rd, const struct file *file)
 	if (rd->watches || READ_ONCE(rd->s->owner) == file)
 		return;
 	rd->watches = true;
-	ct_session_extra_readers(rd->s, 1);
+	ct_control_extra_readers(rd->s, 1);
 }
 
 ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
@@ -596,7 +597,7 @@ void ct_reader_close(struct ct_reader *rd)
 	reader_disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
 	if (rd->watches)
-		ct_session_extra_readers(rd->s, -1);
+		ct_control_extra_readers(rd->s, -1);
 	ct_session_put(rd->s);
 	kvfree(rd->buf);
 	kvfree(rd);

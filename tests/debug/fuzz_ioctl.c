@@ -52,7 +52,7 @@ static const struct expected rows[] = {
 
 static const char *const functions[] = { "do_sys_openat2", "vfs_read", "vfs_write",
 	"hrtimer_interrupt", "__x64_sys_getpriority", "nowhere", "kprobe_ftrace_handler", "*", "",
-	"ct_ring_reserve_slow", "ct_record_process", "ct_session_start", "ct_text_record",
+	"ct_ring_reserve_slow", "ct_record_process", "ct_control_start", "ct_json_record",
 	"ct_probe_entry", "schedule" };
 #define FUNCTIONS	(sizeof(functions) / sizeof(functions[0]))
 static const char *const modules[] = { "", "", "", "", "nvidia", "cudatrace", "cudatrace", "9p",

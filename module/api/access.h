@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Who may do what with /dev/cudatrace. */
+#ifndef CT_ACCESS_H
+#define CT_ACCESS_H
+
+#include <linux/types.h>
+
+struct inode;
+
+/*
+ * ct_access_may_read - may the current task open the device for reading?  The device's owner, its
+ * group and CAP_PERFMON may.  Not left to the file's mode, which knows no capabilities.
+ */
+bool ct_access_may_read(const struct inode *inode);
+
+/* ct_access_privileged - may the current task configure what is recorded (CAP_PERFMON)? */
+bool ct_access_privileged(void);
+
+/*
+ * ct_access_initial_namespaces - is the current task in the initial pid and user namespaces?
+ * Records in memory have the pids and uids of those, so no other task may map them.
+ */
+bool ct_access_initial_namespaces(void);
+
+#endif

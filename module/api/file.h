@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What an open file of /dev/cudatrace holds: its private_data. */
+#ifndef CT_FILE_H
+#define CT_FILE_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include "read/json.h"
+
+struct ct_reader;
+struct ct_session_state;
+
+struct ct_file {
+	struct mutex lock; /* reader; one read() at a time */
+	struct ct_reader *reader;
+	struct ct_viewer viewer; /* who opened it; only of readers */
+	struct ct_watermark watermark; /* each word by itself: no lock */
+	bool mapped; /* has mapped a CPU's data */
+	bool probes; /* may have added probes */
+	bool overlooked; /* a poll() found lock taken: see ct_file_unlock() */
+	/* started, adopted.  Not lock, with which a read() may sleep. */
+	struct mutex start;
+	struct ct_session_state *started; /* the last session that this file started */
+	struct ct_session_state *adopted; /* by CT_IOC_ADOPT since then; also adopted_lock */
+	spinlock_t adopted_lock; /* for mmap(), which must not wait for start */
+};
+
+/* ct_file_unlock - unlock f->lock, and wake a poll() that found it taken. */
+void ct_file_unlock(struct ct_file *f);
+
+/* ct_file_adopted - the session that this file has adopted, with a reference, or NULL. */
+struct ct_session_state *ct_file_adopted(struct ct_file *f);
+
+/*
+ * ct_file_set_adopted - replace it by s (NULL: none), whose reference it takes over.  The caller
+ * holds f->start.
+ */
+void ct_file_set_adopted(struct ct_file *f, struct ct_session_state *s);
+
+#endif

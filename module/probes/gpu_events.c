@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tracepoints about the GPU: fences, memory, errors and the driver's interrupts.
+ *
+ * The handlers run in any context: no lock, no allocation, no fault, no sleep.  Newer kernels call
+ * them with preemption enabled, so each handler disables it while it writes: gpu_enter() and
+ * gpu_leave().
+ */
+#include <linux/dma-fence.h>
+#include <linux/interrupt.h>
+#include <linux/kernel.h>
+#include <linux/pci.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <trace/events/dma_fence.h>
+#include <trace/events/gpu_mem.h>
+#include <trace/events/irq.h>
+#include "probes/gpu_events.h"
+#include "probes/thread.h"
+#include "probes/tracepoint.h"
+#include "core/filter.h"
+#include "core/record.h"
+#include "base/clock.h"
+#include "base/compat.h"
+
+/* Longest text of a record, without the NULs behind it. */
+#define TEXT_MAX 256u
+
+/* Index of gpu_points[]. */
+enum gpu_point {
+	GPU_FENCE_INIT,
+	GPU_FENCE_SIGNALED,
+	GPU_FENCE_WAIT_START,
+	GPU_FENCE_WAIT_END,
+	GPU_MEM,
+	GPU_XID,
+	GPU_IRQ_ENTRY,
+	GPU_IRQ_EXIT,
+	GPU_COUNT,
+};
+static struct ct_tracepoint gpu_points[GPU_COUNT];
+
+static struct ct_cpu_record *gpu_record_of(struct ct_cpu *cpu, enum gpu_point point, u32 size,
+					   u64 *stamp)
+{
+	const struct ct_tracepoint *t = &gpu_points[point];
+	u8 context = ct_context();
+	struct ct_cpu_record *rec;
+
+	this_cpu_inc(t->count->hits);
+	rec = ct_record_new(cpu, t->class, size, context, stamp);
+	if (!rec) {
+		this_cpu_inc(t->count->lost);
+		return NULL;
+	}
+	rec->op = 0;
+	rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | context);
+	rec->result = 0;
+	return rec;
+}
+
+/*
+ * This CPU's part of the session if a record of this row is wanted; then preemption is disabled
+ * until gpu_leave().  Else NULL.
+ */
+static struct ct_cpu *gpu_enter(enum gpu_point point)
+{
+	struct ct_cpu *cpu;
+
+	preempt_disable_notrace();
+	cpu = ct_cpu_writing();
+	if (cpu && ct_wanted(gpu_points[point].category, ct_context()))
+		return cpu;
+	preempt_enable_notrace();
+	return NULL;
+}
+
+static void gpu_leave(void)
+{
+	preempt_enable_notrace();
+}
+
+/* An event without a begin: gpu_enter() and gpu_record_of().  Not NULL: gpu_end() follows. */
+static struct ct_cpu_record *gpu_begin(enum gpu_point point, u32 size, struct ct_cpu **cpu)
+{
+	struct ct_cpu_record *rec;
+	u64 stamp;
+
+	*cpu = gpu_enter(point);
+	if (!*cpu)
+		return NULL;
+	rec = gpu_record_of(*cpu, point, size, &stamp);
+	if (!rec)
+		gpu_leave();
+	return rec;
+}
+
+static void gpu_end(struct ct_cpu *cpu)
+{
+	ct_record_done(cpu, 1);
+	gpu_leave();
+}
+
+/* A text behind fixed bytes of a payload, whose last two are its length. */
+static void gpu_put_text(void *payload, u32 fixed, u32 bytes, const char *text, u32 len)
+{
+	*(u16 *)(payload + fixed - sizeof(u16)) = bytes;
+	memset(payload + fixed, 0, bytes);
+	memcpy(payload + fixed, text, len);
+}
+
+/* ------------------------------------------------------------- fences ------ */
+
+static void gpu_fill_fence(struct ct_k_fence *p, const struct dma_fence *fence)
+{
+	p->fence_context = fence->context;
+	p->seqno = fence->seqno;
+}
+
+/* Only here may the fence be asked for its names: later its driver may be unloaded. */
+static void gpu_on_fence_init(void *data, struct dma_fence *fence)
+{
+	const u32 fixed = offsetof(struct ct_k_fence_new, text) + sizeof(u16);
+	struct ct_cpu *cpu = gpu_enter(GPU_FENCE_INIT);
+	const struct dma_fence_ops *ops;
+	struct ct_cpu_record *rec;
+	char text[64] = "";
+	u32 len, bytes;
+	u64 stamp;
+
+	if (!cpu)
+		return;
+	ops = ct_fence_ops(fence);
+	if (ops && ops->get_driver_name && ops->get_timeline_name)
+		scnprintf(text, sizeof(text), "%s %s", ops->get_driver_name(fence),
+			  ops->get_timeline_name(fence));
+	len = strlen(text);
+	bytes = CT_TEXT_BYTES(fixed, len);
+	rec = gpu_record_of(cpu, GPU_FENCE_INIT, fixed + bytes, &stamp);
+	if (!rec)
+		goto out;
+	gpu_fill_fence((void *)(rec + 1), fence);
+	gpu_put_text(rec + 1, fixed, bytes, text, len);
+	ct_record_done(cpu, 1);
+out:
+	gpu_leave();
+}
+
+static void gpu_on_fence_signaled(void *data, struct dma_fence *fence)
+{
+	struct ct_cpu *cpu;
+	struct ct_cpu_record *rec = gpu_begin(GPU_FENCE_SIGNALED, sizeof(struct ct_k_fence), &cpu);
+
+	if (!rec)
+		return;
+	gpu_fill_fence((void *)(rec + 1), fence);
+	gpu_end(cpu);
+}
+
+/*
+ * The begin is recorded too, so that waiting for a fence that is never signaled shows.  Only tasks
+ * wait, and they may sleep meanwhile, so what is open is kept with the thread.
+ */
+static void gpu_on_fence_wait_start(void *data, struct dma_fence *fence)
+{
+	struct ct_cpu *cpu = gpu_enter(GPU_FENCE_WAIT_START);
+	struct ct_cpu_record *rec;
+	struct ct_thread *t;
+	u64 stamp, op;
+
+	if (!cpu)
+		return;
+	t = ct_thread_of(current->pid, true);
+	if (!t)
+		goto out;
+	op = ct_ring_op(&cpu->ring, 1);
+	rec = gpu_record_of(cpu, GPU_FENCE_WAIT_START, sizeof(struct ct_k_fence), &stamp);
+	t->waits = rec ? stamp : 0;
+	t->waits_op = op;
+	if (!rec)
+		goto out;
+	rec->op = op;
+	rec->duration = CT_DURATION(0, 0, CT_F_BEGIN | CT_F_NO_RESULT);
+	gpu_fill_fence((void *)(rec + 1), fence);
+	ct_record_done(cpu, 1);
+out:
+	gpu_leave();
+}
+
+static void gpu_on_fence_wait_end(void *data, struct dma_fence *fence)
+{
+	struct ct_cpu *cpu = gpu_enter(GPU_FENCE_WAIT_END);
+	struct ct_cpu_record *rec;
+	struct ct_thread *t;
+	u64 stamp;
+
+	if (!cpu)
+		return;
+	t = ct_thread_of(current->pid, false);
+	rec = gpu_record_of(cpu, GPU_FENCE_WAIT_END, sizeof(struct ct_k_fence), &stamp);
+	if (!rec)
+		goto out;
+	/* Without a begin it stays an instant. */
+	if (t && t->waits) {
+		rec->op = t->waits_op;
+		rec->duration = CT_DURATION(min_t(u64, stamp - t->waits, CT_DURATION_MAX), 0,
+					    CT_F_NO_RESULT | CT_F_HAS_BEGIN);
+		t->waits = 0;
+	}
+	gpu_fill_fence((void *)(rec + 1), fence);
+	ct_record_done(cpu, 1);
+out:
+	gpu_leave();
+}
+
+/* ------------------------------------------------- memory and errors ------- */
+
+static void gpu_on_mem(void *data, u32 gpu, u32 pid, u64 size)
+{
+	struct ct_cpu *cpu;
+	struct ct_cpu_record *rec = gpu_begin(GPU_MEM, sizeof(struct ct_k_gpu_mem), &cpu);
+
+	if (!rec)
+		return;
+	*(struct ct_k_gpu_mem *)(rec + 1) = (struct ct_k_gpu_mem){
+		.size = size,
+		.gpu = gpu,
+		.owner_pid = pid,
+	};
+	gpu_end(cpu);
+}
+
+static void gpu_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *message)
+{
+	const u32 fixed = offsetof(struct ct_k_xid, text) + sizeof(u16);
+	u32 len = message ? strnlen(message, TEXT_MAX) : 0, bytes;
+	struct ct_cpu_record *rec;
+	struct ct_cpu *cpu;
+	struct ct_k_xid *p;
+
+	while (len && (message[len - 1] == '\n' || message[len - 1] == ' '))
+		len--;
+	bytes = CT_TEXT_BYTES(fixed, len);
+	rec = gpu_begin(GPU_XID, fixed + bytes, &cpu);
+	if (!rec)
+		return;
+	p = (void *)(rec + 1);
+	p->xid = xid;
+	p->pci = dev ? pci_domain_nr(dev->bus) << 16 | dev->bus->number << 8 | dev->devfn : 0;
+	gpu_put_text(p, fixed, bytes, message, len);
+	gpu_end(cpu);
+}
+
+/* --------------------------------------------------------- interrupts ------ */
+
+/* The interrupt handler that runs on this CPU: hard interrupts neither nest nor are preempted. */
+struct running {
+	u64 begin;
+	u64 op;
+	int irq;
+};
+static DEFINE_PER_CPU(struct running, running);
+
+/* The driver names its interrupts after itself: nvidia, nvidia0. */
+static bool gpu_is_drivers(const struct irqaction *action)
+{
+	return action->name && !strncmp(action->name, "nvidia", 6);
+}
+
+static void gpu_on_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	struct running *r = this_cpu_ptr(&running);
+	struct ct_cpu *cpu;
+
+	r->begin = 0;
+	if (!gpu_is_drivers(action))
+		return;
+	cpu = gpu_enter(GPU_IRQ_ENTRY);
+	if (!cpu)
+		return;
+	r->irq = irq;
+	r->op = ct_ring_op(&cpu->ring, 1);
+	r->begin = ct_clock_ns();
+	gpu_leave();
+}
+
+static void gpu_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
+{
+	struct running *r = this_cpu_ptr(&running);
+	struct ct_cpu *cpu = ct_cpu_writing();
+	struct ct_cpu_record *rec;
+	u64 stamp, duration;
+
+	if (!cpu || !r->begin || r->irq != irq || !gpu_is_drivers(action))
+		return;
+	rec = gpu_record_of(cpu, GPU_IRQ_EXIT, sizeof(struct ct_k_irq), &stamp);
+	if (!rec)
+		return;
+	duration = stamp > r->begin ? stamp - r->begin : 0;
+	rec->op = r->op;
+	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), 0, ct_context());
+	rec->result = ret;
+	*(struct ct_k_irq *)(rec + 1) = (struct ct_k_irq){
+		.irq = irq,
+		.handled = ret != IRQ_NONE,
+	};
+	r->begin = 0;
+	ct_record_done(cpu, 1);
+}
+
+/* The kernel's headers know the signatures: a handler with another one does not compile. */
+static void __maybe_unused gpu_check_signatures(void)
+{
+	check_trace_callback_type_dma_fence_init(gpu_on_fence_init);
+	check_trace_callback_type_dma_fence_signaled(gpu_on_fence_signaled);
+	check_trace_callback_type_dma_fence_wait_start(gpu_on_fence_wait_start);
+	check_trace_callback_type_dma_fence_wait_end(gpu_on_fence_wait_end);
+	check_trace_callback_type_gpu_mem_total(gpu_on_mem);
+	check_trace_callback_type_irq_handler_entry(gpu_on_irq_entry);
+	check_trace_callback_type_irq_handler_exit(gpu_on_irq_exit);
+}
+
+static struct ct_tracepoint gpu_points[GPU_COUNT] = {
+	[GPU_FENCE_INIT] = { CT_TRACEPOINT("", "dma_fence_init", "dma_fence_init", FENCE, SYNC,
+					   k_fence_new, gpu_on_fence_init) },
+	[GPU_FENCE_SIGNALED] = { CT_TRACEPOINT("", "dma_fence_signaled", "dma_fence_signaled",
+					       FENCE, SYNC, k_fence, gpu_on_fence_signaled) },
+	/* The start writes a begin, the end writes the call. */
+	[GPU_FENCE_WAIT_START] = { CT_TRACEPOINT("", "dma_fence_wait_start", "dma_fence_wait",
+						 FENCE, SYNC, k_fence, gpu_on_fence_wait_start),
+				   .op = CT_OP_WAIT, .threads = true },
+	[GPU_FENCE_WAIT_END] = { CT_TRACEPOINT("", "dma_fence_wait_end", "dma_fence_wait", FENCE,
+					       SYNC, k_fence, gpu_on_fence_wait_end),
+				 .op = CT_OP_WAIT, .threads = true },
+	[GPU_MEM] = { CT_TRACEPOINT("", "gpu_mem_total", "gpu_mem_total", MEMORY, MEMORY, k_gpu_mem,
+				    gpu_on_mem) },
+	[GPU_XID] = { CT_TRACEPOINT("nvidia", "nvidia_dev_xid", "nvidia_dev_xid", INTERRUPT,
+				    INTERRUPT, k_xid, gpu_on_xid) },
+	[GPU_IRQ_ENTRY] = { CT_TRACEPOINT("", "irq_handler_entry", "irq_handler", INTERRUPT,
+					  INTERRUPT, k_irq, gpu_on_irq_entry) },
+	[GPU_IRQ_EXIT] = { CT_TRACEPOINT("", "irq_handler_exit", "irq_handler", INTERRUPT,
+					 INTERRUPT, k_irq, gpu_on_irq_exit) },
+};
+
+static struct ct_tracepoint_table gpu_table = {
+	.name = "GPU events",
+	.row = gpu_points,
+	.count = GPU_COUNT,
+};
+
+int ct_gpu_events_init(void)
+{
+	return ct_tracepoint_add(&gpu_table);
+}
+
+void ct_gpu_events_exit(void)
+{
+	ct_tracepoint_remove(&gpu_table);
+}

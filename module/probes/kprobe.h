@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A probe of one function: its state, and one arming of it. */
+#ifndef CT_KPROBE_H
+#define CT_KPROBE_H
+
+#include <linux/kprobes.h>
+#include <linux/types.h>
+#include "probes/count.h"
+#include "core/probe_desc.h"
+
+struct ct_armed;
+struct ct_multi_probe;
+struct ct_plain;
+
+/* A probe, of the table or a user's own, armed or not.  Under ct_session_lock. */
+struct ct_kprobe {
+	const struct ct_probe_desc *desc;
+	struct ct_armed *armed; /* NULL: it is not */
+	struct ct_count __percpu *count;
+	u64 missed; /* of earlier armings */
+	u32 id;
+	u32 sample; /* 1 in so many calls is recorded; 0: all */
+	u32 class[CT_ALTERNATIVES];
+	u16 state[CT_ALTERNATIVES];
+	s32 error[CT_ALTERNATIVES];
+	u8 variant; /* the alternative that is armed */
+	bool added; /* desc is freed with the probe */
+	struct ct_multi_probe *multi; /* armed as a part of it, instead of armed */
+	struct ct_plain *plain; /* its breakpoints there, where functions have no ftrace site */
+	const void *owner; /* the open file that it is removed with, or NULL */
+};
+
+/*
+ * One arming.  It lives from arming to disarming and is never used twice: when the probed module
+ * is unloaded, the kernel disables the kretprobe for ever.  What the handlers read first stands
+ * behind rp.
+ */
+struct ct_armed {
+	struct kretprobe rp;
+	struct ct_kprobe *probe;
+	const struct ct_probe_desc *desc;
+	u16 class; /* of its records */
+	u8 category;
+	bool special; /* it only counts, records entries, or wants other arguments than most */
+	u8 first_arg;
+	u8 stacked;
+	u8 variant;
+	char symbol[184]; /* "module:symbol" */
+};
+
+#endif
