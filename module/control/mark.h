@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Markers from user space. */
+/* Marks from user space. */
 #ifndef CT_MARK_H
 #define CT_MARK_H
 
