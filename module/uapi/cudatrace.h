@@ -1,225 +1,243 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * cudatrace: the interface between the kernel module, the preload library and
- * the command line.  They share this header and cudatrace_events.h, and nothing
- * else.
+ * cudatrace: the interface between the kernel module, the preload library and the
+ * command line.  They share this header and cudatrace_events.h, and nothing else.
  *
  * 1. RECORDS, PACKETS, STREAMS
  *
- * Everything that happens is a *record* of an *event class* in a *stream*.
- * Streams are cut into *packets*; a packet in memory is, byte for byte, a packet
- * of a Common Trace Format 1.8 trace.  There are two kinds of streams:
+ * Each event is a *record* of an *event class* in a *stream*.  A stream is a sequence
+ * of *packets*.  A packet in memory is, byte for byte, a packet of a Common Trace
+ * Format 1.8 trace.  There are three kinds of streams:
  *
- *   CT_STREAM_CPU     written by the module, one per possible CPU (file k-CPU).
- *                     A record's head is struct ct_cpu_record.
- *   CT_STREAM_THREAD  written by the preload library, one per thread and life of
- *                     the thread (file u-PID-N).  A record's head is struct
- *                     ct_thread_record; pid and tid stand in the packet.
+ *   CT_STREAM_CPU     written by the module: one per possible CPU (file k-CPU).  Each
+ *                     record begins with struct ct_cpu_record.
+ *   CT_STREAM_THREAD  written by the preload library: one per thread and process
+ *                     generation (file u-PID-N).  Each record begins with struct
+ *                     ct_thread_record; pid and tid stand in the packet's header.
+ *   CT_STREAM_STATE   written by the recorder alone (file state): facts that change
+ *                     rarely (processes, clock pairs, probes, losses).  Each record
+ *                     begins with struct ct_cpu_record.
  *
- * A third, CT_STREAM_STATE (file state), is written by the recorder alone: what
- * changes rarely (processes, clock pairs, probes, losses).  Its records have the
- * head of a CPU stream.
+ * A call that returned is ONE record, stamped with the call's END, so that time never
+ * steps back inside a stream.  The call's begin is end - duration.  CT_F_BEGIN marks an
+ * entry event: a record that is written when the call is entered (for functions that
+ * may block for long, and for every call that goes to the device by CT_IOC_BEGIN).  The
+ * record of that call's end carries CT_F_HAS_BEGIN and the same op.  CT_F_INSTANT marks
+ * a record that has no duration.
  *
- * A call that returned is ONE record, stamped with its END, so that time never
- * steps back inside a stream; its begin is end - duration.  CT_F_BEGIN marks a
- * record written when the call was entered (functions that may block for long,
- * and every call that goes to the device by CT_IOC_BEGIN); the record of its
- * end then carries CT_F_HAS_BEGIN and the same op.  CT_F_INSTANT marks a record
- * that has no duration.
+ * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits of its
+ * time, its packet all 64 (a packet spans less than 78 hours).
  *
- * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits,
- * its packet the whole of them (a packet spans less than 78 hours).
- *
- * A record's size is a multiple of 8 bytes: head, then the fields of the class's
- * layout (cudatrace_events.h).  A record never crosses a packet.
+ * A record's size is a multiple of 8 bytes: the head, then the fields of its class's
+ * layout (cudatrace_events.h).  A record never crosses a packet boundary.
  *
  * 2. THE TRACE DIRECTORY
  *
  *   metadata       CTF 1.8 text, generated from the tables and the registry
- *   k-CPU, u-PID-N, state     streams
- *   .registry      text, append-only under an exclusive lock (flock): one line
- *                  for each thing that got an id at run time (section 3)
- *   .open-PID-N    the open calls of the thread whose stream is u-PID-N: a
- *                  struct ct_inflight_page, mapped by its thread; of a busy thread
- *                  also the slots of struct ct_subbufs with its newest packets:
- *                  those whose seq is higher than the stream's last belong behind it
- *   .recorder      struct ct_recorder_page, while cudatrace record stores for them
- *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: lost
- *                  records that no packet could count, as their threads had none
- *   u-0-0          without records, in a finished trace where there are such: lost
- *                  of its last packet is their number
- * Every other name begins with a dot, or babeltrace2 takes it for a stream.  One
- * directory holds all processes of a recording.
+ *   k-CPU, u-PID-N, state     the streams
+ *   .registry      text; writers append to it under an exclusive lock (flock).  It has
+ *                  one line for each object that got an id at run time (section 3)
+ *   .open-PID-N    the in-flight calls of the thread whose stream is u-PID-N: a struct
+ *                  ct_inflight_page that the thread has mapped.  The file of a busy
+ *                  thread also holds the sub-buffers of struct ct_subbufs with its
+ *                  newest packets: packets whose seq is higher than that of the
+ *                  stream's last packet belong behind it
+ *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
+ *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
+ *                  lost records that no packet could count, because their threads had
+ *                  no packet
+ *   u-0-0          a stream without records; a finished trace has it if such records
+ *                  were lost.  "lost" of its last packet is their number
+ * The name of every other file begins with a dot; otherwise babeltrace2 would read the
+ * file as a stream.  One directory holds all processes of a recording.
  *
  * A thread's packet is a valid CTF packet at every moment: its writer stores the
- * record, then ts_end, then content_size, so that a thread that is killed at any
- * instruction leaves a readable stream.  (A packet without a magic ends a stream; one
- * that is copied to its end gets its magic last.)  Whoever finishes the trace (cudatrace
- * record, or any command that opens a trace that nobody finished) cuts off a
- * last packet without a magic, turns what stands in .open-PID-N into call_open
- * records at the end of the stream, writes what the .lost-UID say beyond u-0-0's last
- * packet into a new u-0-0 (a reader adds what it lacks), and writes metadata.  A .lost-UID
- * that says 0 and that nobody has mapped goes, with the registry locked.
+ * record, then ts_end, then content_size.  So a thread that is killed at any
+ * instruction leaves a readable stream.  A packet without a magic ends a stream; a
+ * packet that is copied to the stream's end gets its magic last.
+ *
+ * cudatrace record finishes a trace; if it did not, the next command that opens the
+ * trace does.  Finishing
+ *   - cuts off a last packet without a magic;
+ *   - turns the calls in .open-PID-N into call_open records at the stream's end;
+ *   - writes a new u-0-0 if the .lost-UID files count more than u-0-0's last packet (a
+ *     reader adds the difference);
+ *   - removes, under the registry's lock, each .lost-UID that counts 0 and that no
+ *     process has mapped;
+ *   - writes metadata.
  *
  * 3. THE REGISTRY
  *
- * Lines, words separated by one blank, every byte of a word outside 0x21..0x7e
- * and every '%' written as %XX:
+ * The registry consists of lines of words, separated by one blank each.  In a word,
+ * every byte outside 0x21..0x7e and every '%' is written as %XX.
  *
  *   cudatrace ABI uuid=32HEX start=NS realtime=NS
- *       first line; start: CLOCK_MONOTONIC at the start of the trace; realtime:
+ *       the first line; start: CLOCK_MONOTONIC at the start of the trace; realtime:
  *       CLOCK_REALTIME at the same moment
  *   class ID LAYER CATEGORY OP FIELDS NAME SYMBOL
- *       ID decimal; LAYER, CATEGORY and OP the words of the tables ('-' for no
- *       op); FIELDS as CT_LAYOUT_SPEC() ("size:u64,ptr:x64,", '-' for none);
- *       NAME as users know it (cuMemAlloc), SYMBOL as exported (cuMemAlloc_v2)
+ *       ID is decimal; LAYER, CATEGORY and OP are words of the tables ('-' for no op);
+ *       FIELDS as CT_LAYOUT_SPEC() ("size:u64,ptr:x64,", '-' for none); NAME as users
+ *       know it (cuMemAlloc), SYMBOL as exported (cuMemAlloc_v2)
  *   string ID TEXT
- *       ID decimal, from 1; TEXT e.g. the mangled name of a kernel
+ *       ID is decimal, from 1; TEXT is for instance the mangled name of a kernel
  *   info KEY TEXT
- *       e.g. "info gpu simulated", "info command python%20x.py"; way (module or
- *       files) is the recorder's, sink (device or files) the library's
- * The same lines stand in metadata, each behind "@ " inside a comment.  Ids are
- * never reused within a trace.  With the module, the module gives the ids
- * (CT_IOC_DEFINE, CT_IOC_STRING) and the recorder writes the lines.
+ *       for instance "info gpu simulated", "info command python%20x.py".  The recorder
+ *       writes the key "way" (module or files), the library the key "sink" (device or
+ *       files)
+ * The same lines stand in metadata, each behind "@ " inside a comment.  An id is never
+ * reused within a trace.  With the module, the module assigns the ids (CT_IOC_DEFINE,
+ * CT_IOC_STRING) and the recorder writes the lines.
  *
  * 4. THE DEVICE
  *
- * /dev/cudatrace, by the mode it was opened with:
- *   O_WRONLY   a producer: CT_IOC_VERSION, CT_IOC_DEFINE, CT_IOC_STRING,
- *              CT_IOC_MARK, CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_THREADBUF; it reads
- *              nothing.  Anyone whom the file's mode lets open it.
- *   O_RDONLY   a reader: read(), poll(), mmap() of what is read-only, and the
- *              CT_IOC_GET_* calls.  Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be
- *              the device file's owner or in its group (else EACCES).
- *   O_RDWR     as a reader, and may own the session (CT_IOC_START), which needs
- *              CAP_PERFMON or CAP_SYS_ADMIN.
- * docs/permissions.md has a table of who may do what.
+ * /dev/cudatrace.  The mode in which a file was opened decides what it may do:
+ *   O_WRONLY   a producer: CT_IOC_VERSION, CT_IOC_DEFINE, CT_IOC_STRING, CT_IOC_MARK,
+ *              CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_THREADBUF.  A producer reads nothing.
+ *              Any user whom the device file's mode allows may be a producer.
+ *   O_RDONLY   a reader: read(), poll(), read-only mmap() and the CT_IOC_GET_* calls.
+ *              Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the device file's owner or
+ *              in its group (otherwise open() fails with EACCES).
+ *   O_RDWR     a reader that may also own the session (CT_IOC_START), for which it
+ *              needs CAP_PERFMON or CAP_SYS_ADMIN.
+ * docs/permissions.md has a table of all operations and the rights that they need.
  *
- * The *session* is global: it says how large the rings are, whether they
- * overwrite, and which probe groups are armed.  It belongs to the file that
- * started it and ends with CT_IOC_STOP or when that file is closed; a second
- * CT_IOC_START gets EBUSY and the holder's pid.  If that file is closed without
- * CT_IOC_STOP (its process was killed) while rings or thread buffers hold what it has not
- * or asked for, the session ends as well, but is *left*: CT_IOC_ADOPT gives it to
- * whoever comes next.  A read() with no session starts
- * one with the defaults (all groups, overwrite), which ends when its file is
- * closed; a CT_IOC_START takes over from such a default session.  With no
+ * The *session* is global.  It says how large the rings are, whether they overwrite,
+ * and which probe groups are armed.  The open file that started the session is its
+ * *owner*.  The session ends with CT_IOC_STOP or when its owner is closed; a second
+ * CT_IOC_START fails with EBUSY and returns the owner's pid.
+ *
+ * If the owner is closed without CT_IOC_STOP (its process was killed), the session ends
+ * as well.  If rings or thread buffers then hold records that the owner has not
+ * consumed, the session is *orphaned*: the module keeps it until another file *adopts*
+ * it with CT_IOC_ADOPT.
+ *
+ * A read() without a session starts a default session (all groups, overwrite), which
+ * ends when its file is closed.  A CT_IOC_START replaces a default session.  Without a
  * session nothing is written and nothing counts as lost.
  *
- * read() gives text, one JSON object a line, of all CPUs in the order of time;
- * it blocks until there is something (O_NONBLOCK: EAGAIN; EINTR; EFAULT; ENOMEM).  Every open file has
- * a position of its own, which starts at what is written after the open, and
- * each loss is told by a line {"type":"tracer","name":"lost",...}.
+ * read() returns text: one JSON object per line, of all CPUs in the order of time.  It
+ * blocks until there is a line.  Errors: EAGAIN with O_NONBLOCK; EINTR; EFAULT; ENOMEM.
+ * Every open file has its own position, which starts behind the last record that was
+ * written before the open.  Each loss is reported as a line
+ * {"type":"tracer","name":"lost",...}.
  *
- * Lines of one call share an op_id.  An E line whose B was recorded and lost stands
- * alone: its call began duration_us before it.
+ * The lines of one call share an op_id.  If the ring overwrote a call's B line before it
+ * was read, its E line stands alone: the call began duration_us before it.
  *
- * A blocking read() and poll(), select() and epoll wait for a *watermark*
- * (CT_IOC_WATERMARK), by default for one record.  What is unread is counted from
- * where this file's read() stands; once the file has mapped a CPU's data, from
- * what the consumer page says (the owner) or from the last CT_IOC_READ_DONE.  Bytes are as
- * they lie in the rings, headers of packets included.
+ * A blocking read(), poll(), select() and epoll wait for a *watermark*
+ * (CT_IOC_WATERMARK), by default for one record.  Unread bytes and records are counted
+ * from the file's read() position.  Once the file has mapped a CPU's data, they are
+ * counted from the consumer page (for the owner) or from the last CT_IOC_READ_DONE (for
+ * any other file).  Bytes are counted as they lie in the rings, packet headers included.
  *
  * pids and tids in the text are those of the pid namespace of the task that opened the
- * file, uids those of its user namespace, whoever reads or waits: in the head of a line,
- * and in the fields ppid, uid, owner_pid, and other and waker of sched_switch and
- * sched_wakeup.  A process that is not visible there, or is gone by then, shows as 0; a
- * user who has no number there as the kernel's overflow uid (65534).  Records in memory,
- * packets of thread buffers and so what is recorded hold the initial namespaces' numbers, in these
- * fields as well: mmap() and CT_IOC_THREADBUF_READ are refused in any other (EPERM).
+ * file, uids those of its user namespace, no matter which task reads or waits.  This
+ * holds for the head of a line and for the fields ppid, uid, owner_pid, and for other
+ * and waker of sched_switch and sched_wakeup.  A process that is not visible there, or
+ * that has gone meanwhile, shows as 0; a user without a number there shows as the
+ * kernel's overflow uid (65534).  Records in memory and packets of thread buffers, and
+ * so all recorded data, hold the initial namespaces' numbers, in these fields too: so
+ * mmap() and CT_IOC_THREADBUF_READ are refused in any other namespace (EPERM).
  *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts
- *   status     one page a CPU, read-only: struct ct_cpu_status
- *   consumer   one page a CPU, may be written, only by the owner's O_RDWR file:
- *              struct ct_cpu_consumer
- *   data       subbuf_size * subbuf_count bytes a CPU, read-only
- * Mappings need a running session (else ENODATA), keep its memory alive until
- * they are unmapped, and belong to that session alone: after CT_IOC_STOP they
- * stay readable and no longer change.  Errors: EINVAL not one of these offsets, no
- * such CPU, another size than stated, MAP_PRIVATE; EPERM PROT_WRITE or PROT_EXEC
- * where not allowed, or outside the initial pid namespace; EACCES a file that is
- * not open for reading, or PROT_WRITE of one that is not open for writing; ENOMEM.
+ *   status     one page per CPU, read-only: struct ct_cpu_status
+ *   consumer   one page per CPU: struct ct_cpu_consumer.  Only the owner's O_RDWR file
+ *              may map it, and may write it
+ *   data       subbuf_size * subbuf_count bytes per CPU, read-only
+ * A mapping needs a running or adopted session (otherwise ENODATA), keeps the session's
+ * memory alive until it is unmapped, and belongs to that session alone: after
+ * CT_IOC_STOP it stays readable and no longer changes.  Errors: EINVAL the offset is not
+ * one of these, there is no such CPU, the size differs from the size above, MAP_PRIVATE;
+ * EPERM PROT_WRITE or PROT_EXEC where it is not allowed, or a pid or user namespace other
+ * than the initial ones; EACCES the file is not open for reading, or PROT_WRITE and the
+ * file is not open for writing; ENOMEM.
  *
  * 5. THE RING
  *
- * Positions are bytes since the session began and only grow.  Packet k of a CPU
- * occupies the positions k * subbuf_size up to (k + 1) * subbuf_size and lies at
- * position % (subbuf_size * subbuf_count) of the data.  Only that CPU writes.
- *   committed  everything below is completely written.  Read it with acquire
- *              semantics before the data.
- *   packet k is closed when committed >= (k + 1) * subbuf_size; its header is
- *              then final.  An open packet (committed inside it) may be read up
- *              to committed; its header's content_size and ts_end are not valid
- *              yet.
- *   oldest     positions below it have been, or are being, overwritten.  After
- *              copying, read it again (behind a read barrier): a copied packet
- *              whose begin is below it must be thrown away.
- *   consumed   (consumer page) the owner of a lossless session writes how far it
- *              has read; the module takes it for at most committed and never
- *              lets it go back.  When the ring is full, the new record is
- *              dropped and counted in lost[].
+ * Positions are bytes since the session began; they only grow.  Packet k of a CPU
+ * occupies the positions from k * subbuf_size up to (k + 1) * subbuf_size.  Position p
+ * lies at byte p % (subbuf_size * subbuf_count) of the data.  Only that CPU writes.
+ *   committed  All bytes below this position are completely written.  Load it with
+ *              acquire semantics before you load the data.
+ *   packet k   It is closed when committed >= (k + 1) * subbuf_size; its header is then
+ *              final.  A packet that committed lies in is open: it may be read up to
+ *              committed, but its header's content_size and ts_end are not valid yet.
+ *   oldest     The module has overwritten, or is overwriting, positions below this one.
+ *              Load it again after copying a packet (behind a read barrier): if the
+ *              packet's begin is below it, throw the copy away.
+ *   consumed   (consumer page)  The owner of a session that does not overwrite stores
+ *              here how far it has read.  The module ignores a value above committed or
+ *              below an earlier value.  When the ring is full, the new record is dropped
+ *              and counted in lost[].
  *
- * Everything that a producer or a mapping's owner writes is a claim: the module
+ * The module does not trust values that a producer or the owner of a mapping writes: it
  * checks sizes, ids and positions, and stamps time, cpu, pid, tid and uid itself.
  *
  * 6. THE CLOCK AND THREAD BUFFERS
  *
- * CT_IOC_CLOCK maps a page (struct ct_clock_page) that turns the time-stamp counter
- * into CLOCK_MONOTONIC without a system call, by the same lines that the module
- * stamps its own records with: so a time taken in a program and one taken in the
- * kernel compare exactly.  Line n lies at line[n % CT_CLOCK_SEGMENTS]:
- *   1. n = newest (acquire).  0: there is no line, use clock_gettime().
- *   2. Read the counter, then take line n; if the counter is below its tsc, take
- *      line n - 1 instead.
- *   3. If counter - tsc >= CT_CLOCK_VALID_SPANS * (until - tsc) there is no line for it
- *      (also where line n - 1 is none, which is zeros): use clock_gettime().
- *   4. ns = line.ns + ((counter - line.tsc) * line.mult >> 32), in 64 bits.
- *   5. newest again; if it has moved by more than 1, begin anew.
- * Between tsc and until a line may be kept and used without looking at the page.
- * A line goes on where the one before it ends: time never steps back, on no CPU,
- * nor between two of them, as far as their counters agree (the kernel says so).
+ * CT_IOC_CLOCK maps a page (struct ct_clock_page) by which a program converts the
+ * time-stamp counter to CLOCK_MONOTONIC without a system call.  The module stamps its
+ * own records by the same *clock segments*, so times taken in a program and in the
+ * kernel compare exactly.  Segment n lies at segment[n % CT_CLOCK_SEGMENTS].  To read the
+ * time:
+ *   1. n = newest (acquire).  If n is 0 there is no segment: use clock_gettime().
+ *   2. Read the counter, then load segment n.  If the counter is below its tsc, use
+ *      segment n - 1 instead.
+ *   3. If counter - tsc >= CT_CLOCK_VALID_SPANS * (until - tsc), no segment covers this
+ *      counter: use clock_gettime().  (A segment n - 1 that never existed is all zeros,
+ *      so this test rejects it too.)
+ *   4. ns = segment.ns + ((counter - segment.tsc) * segment.mult >> 32), in 64 bits.
+ *   5. Load newest again; if it has grown by more than 1, start again at step 1.
+ * Between tsc and until a program may cache a segment and use it without looking at the
+ * page.  A segment begins where the one before it ends: time never steps back, neither
+ * on one CPU nor between two, as far as their counters agree (the kernel checks that).
  *
- * A *thread buffer* is memory of the module's that a thread has mapped, a ring of slots, each
- * of which takes one packet of a thread's stream.  A thread writes records there by
- * plain stores, as it would into a file of its own (section 2), without a system
- * call.  It exists while a session runs whose owner reads thread buffers (CT_SESSION_THREADBUFS);
- * the clock page tells a number in "session" then, else 0: while another file than the
- * owner's reads the session by read(), or waits for it by poll(), threads record by
- * CT_IOC_MARK, for those readers see rings alone.  The thread writes
- *   - into slot i % slots the packet number i: head without the magic, then magic,
- *     then records; content_size after each record (release);
- *   - "produced" in the thread buffer's head: packets begun.  It may begin packet i only if
- *     i - consumed < slots; if not, the record is lost and counted in the head's
- *     "lost", and in "lost" of the next packet that it begins;
- *   - its open calls into the second page (struct ct_inflight_page).
- * A thread buffer is not inherited by fork().  It ends when it is unmapped, and so with its
- * process; what was written is read all the same.
+ * A *thread buffer* is memory of the module that one thread has mapped: a ring of
+ * sub-buffers, each of which holds one packet of the thread's stream.  The thread writes
+ * records into it by plain stores, without a system call, as it would write into a file
+ * of its own (section 2).  Thread buffers exist while a session runs whose owner reads
+ * them (CT_SESSION_THREADBUFS).  "session" in the clock page is then a number other than
+ * 0; otherwise it is 0.  It is also 0 while the session has *extra readers*: a file other
+ * than the owner's that reads by read() or waits by poll().  Extra readers see the rings
+ * alone, so threads then record by CT_IOC_MARK.  The thread writes
+ *   - packet number i into sub-buffer i % subbufs: the header without the magic, then
+ *     the magic, then records; content_size after each record (release);
+ *   - "produced" in the thread buffer's head: the number of packets begun.  It may begin
+ *     packet i only if i - consumed < subbufs.  If not, the record is lost; the thread
+ *     counts it in the head's "lost" and in "lost" of the next packet that it begins;
+ *   - its in-flight calls into the second page (struct ct_inflight_page).
+ * A child does not inherit a thread buffer by fork().  A thread buffer ends when it is
+ * unmapped, and so at the latest with its process; its packets are still read.
  *
- * A pause and a filter close the thread buffers that there are: of what a thread writes there from
- * then on nothing is passed on (a record that it was just writing counts as lost).  The
- * clock page tells 0 as long as that lasts, and another number afterwards: a thread whose
- * thread buffer has not the number that the page tells asks for a new one, and unmaps the old.
+ * A pause and a filter close the existing thread buffers: records that a thread writes
+ * into a closed one are discarded (a record that was being written at that moment counts
+ * as lost).  "session" in the clock page is 0 as long as the pause or the filter lasts,
+ * and a new number afterwards.  A thread whose thread buffer has another number than the
+ * clock page asks for a new thread buffer and unmaps the old one.
  *
- * Readers never see this memory.  CT_IOC_THREADBUF_READ copies records that are there,
- * looks at each (class, size, time), and makes a packet of its own of them, whose
- * head it fills: pid, tid, uuid and stream as the module knows them, seq, times.
- * A time before the thread buffer's begin, before the last record's or after now is moved
- * into that range; a uid is the thread buffer's; what cannot be a record ends the packet, and
- * the rest of it counts as lost.  A record that its producer's rate (CT_IOC_LIMITS) has
- * no room for is left out, and counted in the packet's lost and in the facts page.
- * Inside these bounds, what a thread buffer says is the claim of its process.
+ * Readers never see this memory.  CT_IOC_THREADBUF_READ copies records out of it, checks
+ * each one (class, size, time), and builds a packet of its own from them.  The module
+ * fills that packet's header: pid, tid, uuid and stream as the module knows them, seq and
+ * times.  A time that lies before the thread buffer's begin, before the previous record
+ * or after now is moved into that range; a uid is replaced by that of the thread buffer.
+ * Bytes that cannot be a record end the packet; the remaining bytes count as a lost
+ * record.  A record that exceeds its producer's rate (CT_IOC_LIMITS) is left out and
+ * counted in the packet's "lost" and in the facts page.  Within these bounds, the content
+ * of a thread buffer is the claim of its process.
  *
  * 7. VERSIONS
  *
- * CT_ABI_VERSION changes when an ioctl or the ring's protocol changes
- * incompatibly, CT_SCHEMA_VERSION when a reader could not understand what is
- * recorded (a static class or a layout of cudatrace_events.h was changed or
- * added).  Both stand in the facts page, in CT_IOC_VERSION and in modinfo; sides
- * that differ in either refuse to talk and say which one is older.  All ioctl structs
- * begin with their size, so that fields may be added at their end: a caller with
- * a shorter struct is served with zeros for what it lacks; a longer one must
- * have zeros in what the module doesn't know (else E2BIG).
+ * CT_ABI_VERSION changes when an ioctl or the ring's protocol changes incompatibly;
+ * CT_SCHEMA_VERSION when a reader could not understand recorded data any more (a static
+ * class or a layout of cudatrace_events.h was changed or added).  Both stand in the facts
+ * page, in CT_IOC_VERSION and in modinfo.  Two sides that differ in either refuse to
+ * work together and say which one is older.
+ *
+ * All ioctl structs begin with their size, so that fields can be added at their end.  A
+ * caller with a shorter struct is served, with zeros for the fields that it lacks.  A
+ * caller with a longer struct must have zeros in the fields that the module does not
+ * know (otherwise E2BIG).
  *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
@@ -248,9 +266,9 @@ enum ct_stream_class {
 };
 
 /*
- * The head of every packet: CTF packet header (to stream_class), then packet
- * context.  Sizes are in bits, as CTF wants them.  seq counts the packets of a
- * stream from 0; lost is the number of records of this stream lost so far.
+ * The header of every packet: the CTF packet header (up to stream_class), then the packet
+ * context.  Sizes are in bits, as CTF demands.  seq counts the packets of a stream from 0;
+ * lost is the number of records of this stream that were lost so far.
  */
 struct ct_packet {
 	__u32 magic;
@@ -267,16 +285,16 @@ struct ct_packet {
 	__u32 pid;		/* thread streams: process and thread; else 0 */
 	__u32 tid;
 	__u32 reserved;
-	__u64 op_base;		/* thread streams (op unique in its process): added to a record's op;
-				 * CPU streams: records written before this packet,
-				 * but for a few that were being written just then
+	__u64 op_base;		/* thread streams: added to a record's op, which is then unique
+				 * in its process; CPU streams: records written before this
+				 * packet, except a few that were being written at that moment
 				 */
 };
 
 #define CT_PACKET_HEAD		((__u32)sizeof(struct ct_packet))	/* 96 */
 #define CT_PACKET_MIN		4096u
 #define CT_PACKET_MAX		(16u << 20)
-/* Largest record, head and text included, so that it always fits a packet. */
+/* The largest record, head and text included, so that it fits every packet. */
 #define CT_RECORD_MAX		2048u
 
 /* ------------------------------------------------------------- records --- */
@@ -287,12 +305,12 @@ struct ct_packet {
 
 /* Flags of a record. */
 #define CT_F_BEGIN		0x01	/* written at entry, no result yet */
-#define CT_F_HAS_BEGIN		0x02	/* a CT_F_BEGIN record came before */
+#define CT_F_HAS_BEGIN		0x02	/* an entry event (CT_F_BEGIN) came before */
 #define CT_F_INSTANT		0x04	/* has no duration: a point in time */
 #define CT_F_NO_RESULT		0x08	/* result means nothing (void, pointer) */
-#define CT_F_ABANDONED		0x10	/* left by exception or longjmp */
-#define CT_F_TRUNCATED		0x20	/* a text was cut; a mark: see CT_IOC_MARK */
-#define CT_F_CONTEXT		0xc0	/* where it ran, kernel records only: */
+#define CT_F_ABANDONED		0x10	/* the call was left by exception or longjmp */
+#define CT_F_TRUNCATED		0x20	/* a text was cut; for marks see CT_IOC_MARK */
+#define CT_F_CONTEXT		0xc0	/* context of the call, kernel records only: */
 #define CT_F_TASK		0x00
 #define CT_F_SOFTIRQ		0x40
 #define CT_F_HARDIRQ		0x80
@@ -303,7 +321,7 @@ struct ct_cpu_record {
 	__u64 stamp;		/* CT_STAMP(ns at the end, class) */
 	__u32 pid;		/* process (tgid) in the initial pid namespace */
 	__u32 tid;
-	__u64 op;		/* same in a call's begin and end; unique */
+	__u64 op;		/* the same in a call's begin and end; unique */
 	__u64 duration;		/* ns: 48 bits; depth << 48; flags << 56 */
 	__s64 result;		/* return value */
 };
@@ -315,43 +333,43 @@ struct ct_thread_record {
 	__u8  depth;		/* 0: called by the program itself */
 	__u8  flags;
 	__u16 result;		/* CUresult; cudaError_t */
-	__u64 duration;		/* ns: 48 bits; cpu << 48, 0xffff: not known */
+	__u64 duration;		/* ns: 48 bits; cpu << 48, 0xffff: unknown */
 };
 
 #define CT_DURATION(ns, depth, flags)					\
 	((__u64)(ns) | (__u64)(depth) << 48 | (__u64)(flags) << 56)
 
-/* The head of any record: the class and the time can be read without knowing it. */
+/* The class of a record of either head, from its stamp. */
 #define CT_RECORD_CLASS(stamp)	((__u16)((stamp) >> CT_TS_BITS))
 
 /*
- * A 48-bit time made whole: the first moment at or after the packet's begin that
- * has these low bits.
+ * The full time of a record, from its 48 bits: the first moment at or after the packet's
+ * begin that has these low bits.
  */
 #define CT_UNSTAMP(ts_begin, stamp)					\
 	((ts_begin) + (((stamp) - (ts_begin)) & CT_TS_MASK))
 
-/* Bytes of a text field (from its first byte) that end the record at 8. */
+/* Bytes of a text field, from its first byte, that end the record at a multiple of 8. */
 #define CT_TEXT_BYTES(offset, len)	((((offset) + (len) + 7) & ~7ull) - (offset))
 
-/* ------------------------------------------- open calls of a thread -------- */
+/* -------------------------------------- in-flight calls of a thread -------- */
 /*
- * .open-PID-N: one page, mapped shared by its thread.  depth is how many calls
- * are open; entry[i] is valid for i < min(depth, CT_INFLIGHT_MAX).  The thread
+ * .open-PID-N: one page, which the thread has mapped shared.  depth is the number of
+ * in-flight calls; entry[i] is valid for i < min(depth, CT_INFLIGHT_MAX).  The thread
  * stores the entry before it raises depth, and lowers depth after it has written the
- * call's record: an entry whose op is also that of the stream's last record returned.
+ * call's record: so a call whose op is also that of the stream's last record has returned.
  */
 #define CT_INFLIGHT_MAX		60
-#define CT_INFLIGHT_PACKET		4096u
+#define CT_INFLIGHT_PACKET	4096u	/* where the first sub-buffer begins */
 struct ct_inflight_call {
 	__u64 begin;		/* ns */
 	__u64 op;
 	__u64 stack;		/* the end of its frame, the lowest address */
 	__u32 class;
-	__u32 flags;		/* CT_OPEN_*; bytes of its record's payload << 8 */
+	__u32 flags;		/* CT_INFLIGHT_*_BEGIN; bytes of its record's payload << 8 */
 };
 #define CT_INFLIGHT_NO_BEGIN	1	/* a query: begin is only a lower bound */
-#define CT_INFLIGHT_HAS_BEGIN	2	/* a record of its begin was written */
+#define CT_INFLIGHT_HAS_BEGIN	2	/* its entry event was written */
 struct ct_inflight_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
@@ -363,39 +381,45 @@ struct ct_inflight_page {
 };
 
 /*
- * At byte CT_INFLIGHT_SUBBUFS of .open-PID-N; slot i is at CT_INFLIGHT_PACKET + i * slot_size.  A
- * busy thread makes packet n (0, 1, ...) in slot n % slots.  When it is full, the thread
- * says in at[] where in the stream it belongs, then raises filled.  It is stored there by
- * the recorder, which then raises stored; or, if the slot is wanted before that, by the
- * thread itself.  Both may: they write the same records to the same place, its head last,
- * and never a packet before the one that precedes it is stored.  The recorder takes a
- * copy first, which is good if filled is still less than n + slots after that.
+ * The sub-buffers of a busy thread.  This struct lies at byte CT_INFLIGHT_SUBBUFS of
+ * .open-PID-N, sub-buffer i at CT_INFLIGHT_PACKET + i * subbuf_size.
+ *
+ * The thread builds packet n (0, 1, ...) in sub-buffer n % subbufs.  When the packet is
+ * full, the thread stores its place in the stream in at[n % subbufs], then raises
+ * published.  The recorder writes the packet to that place in the stream and then raises
+ * drained.  If the thread needs the sub-buffer before that, it writes the packet itself.
+ *
+ * Both may write the same packet: they write the same records to the same place, the
+ * header last, and no packet before the packet in front of it was written.  The recorder
+ * first copies the packet; the copy is consistent if published is still below
+ * n + subbufs after copying.
  */
 #define CT_INFLIGHT_SUBBUFS	2048u
-#define CT_SUBBUFS_MAX	8u	/* at most */
+#define CT_SUBBUFS_MAX		8u
 struct ct_subbufs {
 	__u32 subbufs;		/* 0: none yet */
 	__u32 subbuf_size;	/* bytes */
-	__u64 published;
-	__u64 drained;
+	__u64 published;	/* packets, by the thread */
+	__u64 drained;		/* packets that are in the stream */
 	struct {
 		__u64 offset;	/* in the stream */
-		__u64 size;	/* bytes: its content, and so its packet_size there */
+		__u64 size;	/* bytes of content, and so the packet_size there */
 	} at[CT_SUBBUFS_MAX];
 };
 
-/* .recorder: written by all threads; a futex wakes the recorder. */
+/* .recorder: all threads write it; a futex wakes the recorder. */
 struct ct_recorder_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
-	__u32 published;		/* packets, by all threads: the futex */
-	__u32 threads;		/* that began to fill slots */
+	__u32 published;	/* packets of all threads; the futex */
+	__u32 threads;		/* threads that began to fill sub-buffers */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
 };
 
 /*
- * .lost-UID: 4096 bytes, allocated when it is made (by the recorder, or with a process's
- * first call): a full disk can't keep anybody from adding.  Each adds atomically.
+ * .lost-UID: 4096 bytes.  Its disk space is allocated when the file is made (by the
+ * recorder, or by a process's first call), so a full disk keeps no thread from counting.
+ * Threads add atomically.
  */
 #define CT_LOST_STREAM		"u-0-0"
 struct ct_lost_page {
@@ -419,19 +443,19 @@ struct ct_facts {
 	__u32 subbuf_size;	/* bytes, a power of two */
 	__u32 subbuf_count;	/* a power of two */
 	__u32 flags;		/* CT_SESSION_* */
-	__u32 running;		/* 0 once the session ended */
-	__u32 defines;		/* classes and strings defined so far, all told */
+	__u32 running;		/* 0 once the session has ended */
+	__u32 defines;		/* classes and strings defined so far, in total */
 	__u32 probes;		/* probes in the table */
 	__u32 triggers;		/* triggers that have fired so far */
 	__u32 schema;		/* CT_SCHEMA_VERSION */
 	__u32 reserved;
-	__u64 threadbufs_limited;	/* records of thread buffers that limits kept out (CT_LOST_RATE) */
+	__u64 threadbufs_limited; /* records of thread buffers lost for CT_LOST_RATE */
 };
 
 /* Why a record was lost, the index of lost[]: X(ID, word in the output). */
 #define CT_LOSSES(X)							\
 	X(FULL,		"full")		/* lossless ring full */	\
-	X(NESTED,	"nested")	/* interrupted too deep in the ring itself */ \
+	X(NESTED,	"nested")	/* writers nested too deep in the ring */ \
 	X(RATE,		"rate")		/* its producer's rate: CT_IOC_LIMITS */ \
 	X(SHARE,	"share")	/* its producer's share of the ring */
 #define CT_ENUM_ROW(id, word)	CT_LOST_##id,
@@ -441,40 +465,44 @@ enum ct_lost { CT_LOSSES(CT_ENUM_ROW) CT_LOST_REASONS };
 struct ct_cpu_status {
 	__u64 committed;
 	__u64 oldest;
-	__u64 records;		/* written, those overwritten since included */
+	__u64 records;		/* written so far, overwritten ones included */
 	__u64 overwritten;	/* packets that were overwritten */
 	__u64 lost[CT_LOST_REASONS];
-	__u64 consumed;		/* set when the session ends: see the consumer page */
+	__u64 consumed;		/* the consumer page's value when the session ended */
 };
 
 struct ct_cpu_consumer {
 	__u64 consumed;
 };
 
-/* ------------------------------------------------------- clock and thread buffers --- */
+/* ------------------------------------------ clock and thread buffers ------- */
 struct ct_clock_segment {
-	__u64 tsc;		/* the counter where the line begins */
+	__u64 tsc;		/* the counter where the segment begins */
 	__u64 ns;		/* CLOCK_MONOTONIC there */
-	__u64 until;		/* the next line begins here or later */
-	__u64 mult;		/* ns a tick, 32 bits of it behind the point */
+	__u64 until;		/* the next segment begins here or later */
+	__u64 mult;		/* ns per tick, fixed point: 32 bits behind the point */
 };
 #define CT_CLOCK_SEGMENTS	4
-#define CT_CLOCK_VALID_SPANS	8	/* times its promise that a line may be used at most */
+#define CT_CLOCK_VALID_SPANS	8	/* a segment is used for this many times (until - tsc) */
 struct ct_clock_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
-	__u32 newest;		/* number of the newest line, 0: none */
-	__u32 session;		/* number of the thread buffers that are taken now, 0: none are */
+	__u32 newest;		/* number of the newest segment, 0: there is none */
+	__u32 session;		/* thread buffers with this number are read, 0: none are */
 	__u32 recording;	/* 0: CT_IOC_MARK and CT_IOC_BEGIN would write nothing */
 	__u32 reserved32;
 	__u64 reserved[5];
 	struct ct_clock_segment segment[CT_CLOCK_SEGMENTS];
 };
 
-/* The first page of a thread buffer.  The second is a struct ct_inflight_page, then come slots. */
+/*
+ * The first page of a thread buffer.  The second page is a struct ct_inflight_page; the
+ * sub-buffers follow.  The module fills all fields once, before the thread maps the
+ * buffer; later it stores consumed alone, and the thread produced and lost.
+ */
 struct ct_threadbuf_head {
-	__u32 magic;		/* CT_MAGIC; this and the next eight by the module */
-	__u32 abi;
+	__u32 magic;		/* CT_MAGIC */
+	__u32 abi;		/* CT_ABI_VERSION, of the module */
 	__u32 stream;		/* N of u-PID-N */
 	__u32 session;		/* as in the clock page when the thread buffer was made */
 	__u32 subbufs;
@@ -483,31 +511,31 @@ struct ct_threadbuf_head {
 	__u32 tid;
 	__u8  uuid[16];
 	__u64 reserved;
-	__u64 consumed;		/* by the module: packets whose slots are free again */
+	__u64 consumed;		/* by the module: packets whose sub-buffers are free again */
 	__u64 produced;		/* by the thread: packets begun */
-	__u64 lost;		/* by the thread: records that found no room */
+	__u64 lost;		/* by the thread: records for which no sub-buffer was free */
 };
-#define CT_THREADBUF_DATA		8192u	/* where the first slot begins */
-#define CT_THREADBUF_SUBBUF_MIN	4096u
-#define CT_THREADBUF_SUBBUF_MAX	(1u << 20)
+#define CT_THREADBUF_DATA		8192u	/* where the first sub-buffer begins */
+#define CT_THREADBUF_SUBBUF_MIN		4096u
+#define CT_THREADBUF_SUBBUF_MAX		(1u << 20)
 #define CT_THREADBUF_SUBBUFS_MAX	64u
 #define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes of all thread buffers of a user */
-#define CT_THREADBUF_QUOTA_COUNT	4096		/* and how many he may have */
+#define CT_THREADBUF_QUOTA_COUNT	4096		/* thread buffers of a user */
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
 
 /*
- * Errors that any of them may give: ENOTTY not one of these; EBADF the file is not
- * open in the mode that it needs (producer: for writing; reader: for reading; what
- * configures: for writing, start and stop: for both); EFAULT a bad pointer; EINVAL
- * a struct's size below 8 or above a page; E2BIG (section 6); ENOMEM.  Those beside
- * them stand with each.  A call that is refused has changed nothing, but for EFAULT
- * where only the answer could not be written.
+ * Errors that any ioctl may return: ENOTTY there is no such ioctl; EBADF the file is not
+ * open in the mode that the ioctl needs (producer: for writing; reader: for reading; an
+ * ioctl that configures: for writing; start and stop: for both); EFAULT a bad pointer;
+ * EINVAL a struct's size below 8 or above a page; E2BIG (section 7); ENOMEM.  Further
+ * errors are listed with each ioctl.  A call that fails has changed nothing.  The one
+ * exception: EFAULT when the module could not store the answer.
  */
 
 /*
- * CT_IOC_VERSION: any file.  Fills the struct.  module: text of the version.
+ * CT_IOC_VERSION: any file.  Fills the struct.  module: the version as text.
  */
 struct ct_version {
 	__u32 size;
@@ -521,17 +549,17 @@ struct ct_version {
  * CT_IOC_START: starts the session; out: uuid, start, cpus.
  * subbuf_size, subbuf_count: powers of two, 0 for the defaults (64 KiB, 64).
  * groups: bits 1 << CT_GROUP_*; ~0 for all.
- * Errors: EPERM no right; EBADF not open for reading and writing; EBUSY
- * (holder: pid of the owner); EINVAL sizes, unknown flags or groups, a persistent
+ * Errors: EPERM no right; EBADF not open for reading and writing; EBUSY a session runs
+ * (owner_pid: pid of its owner); EINVAL sizes, unknown flags or groups, a persistent
  * session that does not overwrite; ENOMEM.
- * CT_IOC_STOP: ends it.  ENODATA: none runs; EPERM: see CT_IOC_GET_SESSION.
+ * CT_IOC_STOP: ends the session.  ENODATA: none runs; EPERM: see CT_IOC_GET_SESSION.
  */
-#define CT_SESSION_OVERWRITE	1u	/* flight recorder: overwrite the oldest */
-#define CT_SESSION_PERSISTENT	2u	/* goes on when the owner's file is closed */
+#define CT_SESSION_OVERWRITE	1u	/* flight recorder: overwrite the oldest packet */
+#define CT_SESSION_PERSISTENT	2u	/* goes on when the owner is closed */
 #define CT_SESSION_PAUSED	4u	/* CT_IOC_PAUSE: nothing is recorded */
 #define CT_SESSION_DEFAULT	8u	/* started by a read() */
 #define CT_SESSION_THREADBUFS	32u	/* the owner reads thread buffers; not with OVERWRITE */
-#define CT_SESSION_ORPHANED		16u	/* CT_IOC_ADOPT: its owner was closed without stopping it */
+#define CT_SESSION_ORPHANED	16u	/* the owner was closed without CT_IOC_STOP */
 struct ct_session {
 	__u32 size;
 	__u32 flags;
@@ -550,20 +578,20 @@ struct ct_session {
 	X(INTERRUPT, "interrupt") X(CONTEXT, "context") X(UVM, "uvm")	\
 	X(ADDED, "added")	/* by CT_IOC_PROBE_ADD */		\
 	X(FENCE, "fence")	/* tracepoints of dma_fence */		\
-	X(SWITCH, "switch")	/* traced threads leave and get a CPU */
+	X(SWITCH, "switch")	/* sched events of traced threads */
 #define CT_ENUM_ROW(id, word)	CT_GROUP_##id,
 enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
 #undef CT_ENUM_ROW
 
 /*
- * CT_IOC_DEFINE: gives the id of the event class with this name, symbol and
- * fields, making it if nobody has yet.  A producer's classes have layer user.
- * Errors: EINVAL a word without NUL or outside 0x21..0x7e, a field whose name is not a
- * word as in C or is another field's, unknown type, fields
- * that are not naturally aligned or not a multiple of 8; ENOSPC the user's quota
- * (CT_QUOTA_CLASSES), that of all users but root together (CT_QUOTA_CLASSES_ALL, so that
- * probes find ids whoever takes them), or the ids are used up; ENOMEM.
- * CT_IOC_GET_DEFINE: reader; in: id; out: the rest.  ENOENT beyond the last.
+ * CT_IOC_DEFINE: producer; returns the id of the event class with this name, symbol and
+ * fields, and makes the class if it does not exist.  A producer's classes have layer user.
+ * Errors: EINVAL a word without NUL or with a byte outside 0x21..0x7e, a field's name that
+ * is no C identifier or that another field has, an unknown type, fields that are not
+ * naturally aligned or whose size is no multiple of 8; ENOSPC the user's quota
+ * (CT_QUOTA_CLASSES), the quota of all users but root together (CT_QUOTA_CLASSES_ALL:
+ * it keeps ids free for probes), or all ids are used up; ENOMEM.
+ * CT_IOC_GET_DEFINE: reader; in: id; out: all other fields.  ENOENT: id is beyond the last.
  */
 #define CT_NAME_LEN		128
 #define CT_FIELD_LEN		24
@@ -593,11 +621,13 @@ struct ct_define {
 #define CT_QUOTA_STRING_BYTES_ALL (64u << 20)	/* of all users but root */
 
 /*
- * CT_IOC_STRING: producer; gives the id of this text (len bytes at text, no NUL
- * inside; longer than CT_STRING_MAX is cut).  CT_IOC_GET_STRING: reader; in: id,
- * text and len of a buffer; out: len; ENOENT beyond the last, ENOSPC if the
- * buffer is shorter.  Errors: EFAULT, EINVAL, ENOMEM, ENOSPC (the
- * user's quota, CT_QUOTA_STRINGS or CT_QUOTA_STRING_BYTES, or that of all users but root).
+ * CT_IOC_STRING: producer; returns the id of this text (len bytes at text, without NUL; a
+ * text longer than CT_STRING_MAX is cut).
+ * CT_IOC_GET_STRING: reader; in: id, text and len of a buffer; out: len.
+ * Errors: EFAULT, EINVAL, ENOMEM.  CT_IOC_STRING: ENOSPC the user's quota
+ * (CT_QUOTA_STRINGS, CT_QUOTA_STRING_BYTES) or that of all users but root together
+ * (CT_QUOTA_STRINGS_ALL, CT_QUOTA_STRING_BYTES_ALL).  CT_IOC_GET_STRING: ENOENT id is
+ * beyond the last; ENOSPC the buffer is too short.
  */
 #define CT_STRING_MAX		4096
 struct ct_string {
@@ -609,26 +639,30 @@ struct ct_string {
 };
 
 /*
- * CT_IOC_MARK(n): producer.  The argument points to n bytes: one or more marks,
- * each a struct ct_mark_head with its payload behind it (the fields of its class), all
- * sizes multiples of 8, in the ring (8 bytes more a mark) at most CT_RECORD_MAX.  The whole array gets one time stamp, is copied once and
- * is written together or not at all.  begin: ns when the call began (a claim; the
- * module takes it for at most now), 0 for a mark without a duration.  op: from
- * CT_IOC_BEGIN, or 0 for one that the module gives.
- * The u32 field "uid" of a class that has one first is overwritten by the module,
- * as are ppid and uid of a process record; clock and call_open are not for
- * producers.
- * Memory that another thread takes away in the moment in which it is read may make
- * marks of zeros, with CT_F_TRUNCATED: where the room for them can't be given back any
- * more (it begins a packet, or an interrupt's record lies behind it).
- * Returns 0, also when the ring was full (the loss is counted; a program must not
- * behave differently because it is traced) or no session runs.
- * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM
- * (only where the array was not in memory).
+ * CT_IOC_MARK(n): producer.  The argument points to n bytes: an array of one or more
+ * marks.  Each mark is a struct ct_mark_head and its payload (the fields of its class).
+ * All sizes are multiples of 8; in the ring, where a mark takes 8 bytes more, the array
+ * takes at most CT_RECORD_MAX bytes.  The whole array gets one time stamp, is copied once,
+ * and is written completely or not at all.
  *
- * CT_IOC_BEGIN(n): the same with one mark, which is written with CT_F_BEGIN; op
- * and begin are written back into the struct, for the mark of the call's end.  With
- * no session op stays 0: the end is then a mark without CT_F_HAS_BEGIN.
+ * begin: ns when the call began (a value in the future counts as now), 0 for a mark
+ * without a duration.  op: from CT_IOC_BEGIN, or 0: the module assigns one.
+ *
+ * The module overwrites the u32 field "uid" of a class whose first field it is, and ppid
+ * and uid of a process record.  A producer may not write clock and call_open records.
+ *
+ * If another thread unmaps the array while the module copies it, the module discards the
+ * reservation.  It cannot discard a reservation that begins a packet or that has an
+ * interrupt's record behind it: there it commits marks of zeros, with CT_F_TRUNCATED.
+ *
+ * Returns 0, also when the ring was full (the loss is counted; a program must not behave
+ * differently because it is traced) or when no session runs.
+ * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM (only
+ * if the array's pages were not in memory).
+ *
+ * CT_IOC_BEGIN(n): the same for one mark, which is written with CT_F_BEGIN.  The module
+ * stores op and begin in the struct, for the mark of the call's end.  Without a session op
+ * stays 0: the end is then a mark without CT_F_HAS_BEGIN.
  */
 struct ct_mark_head {
 	__u16 size;		/* of head and payload, a multiple of 8 */
@@ -640,75 +674,77 @@ struct ct_mark_head {
 	__u64 begin;
 	__s64 result;
 };
-#define CT_MARK_MAX		4096u	/* largest n */
+#define CT_MARK_MAX		4096u	/* the largest n */
 
 /*
- * CT_IOC_GET_PROBE: reader; in: index; out: the rest.  ENOENT beyond the last.  A probe
- * that is removed moves those behind it: who lists them meanwhile may miss one.
- * hits: handlers that had a record to write (two a call where the entry is recorded
- * too), so that hits = records written + lost; missed: the kernel's own count of calls whose handler
- * could not run; lost: records of this probe that the ring did not take.
+ * CT_IOC_GET_PROBE: reader; in: index; out: all other fields.  ENOENT: index is beyond the
+ * last.  Removing a probe lowers the index of each probe behind it, so a program that
+ * lists probes at that moment may miss one.
+ * hits: handlers that had a record to write (two per call if the entry is recorded too),
+ * so that hits = records written + lost.  missed: the kernel's count of calls whose
+ * handler could not run.  lost: records of this probe that the ring did not take.
  */
 enum ct_probe_state {
-	CT_PROBE_IDLE	  = 0,	/* not wanted: no session, or group not armed */
+	CT_PROBE_IDLE	  = 0,	/* no session runs, or the group is not armed */
 	CT_PROBE_ARMED	  = 1,
-	CT_PROBE_ABSENT	  = 2,	/* no such function in the loaded driver */
+	CT_PROBE_ABSENT	  = 2,	/* the loaded driver has no such function */
 	CT_PROBE_NO_MODULE = 3,	/* the driver's module is not loaded */
-	CT_PROBE_FAILED	  = 4,	/* the kernel refused: see error */
-	CT_PROBE_SHADOWED = 5,	/* an alternative name of it is armed */
+	CT_PROBE_FAILED	  = 4,	/* the kernel refused to arm it: see error */
+	CT_PROBE_SHADOWED = 5,	/* another name of the same function is armed */
 };
 /*
- * A tracepoint: symbol is its name, module the one that must bring it ("": the
- * kernel itself, or any).  ABSENT: nothing that is loaded has it.  hits are records
- * (not events) and nothing is missed.
+ * For a tracepoint, symbol is its name, and module is the module that defines it ("": the
+ * kernel itself, or any module).  ABSENT: neither the kernel nor a loaded module defines
+ * it.  hits are records (not events), and missed is always 0.
  */
 #define CT_PROBE_IS_TRACEPOINT	1u
 struct ct_probe_info {
 	__u32 size;
 	__u32 index;
-	__u32 class;		/* event class of its records, 0: none yet */
+	__u32 class;		/* event class of its records, 0: not yet made */
 	__u16 group;		/* enum ct_group */
 	__u16 state;		/* enum ct_probe_state */
 	__s32 error;		/* negative errno of CT_PROBE_FAILED */
 	__u32 flags;		/* CT_PROBE_IS_* */
-	__u64 address;		/* of what is armed; 0 without CAP_PERFMON or CAP_SYS_ADMIN */
+	__u64 address;		/* of an armed probe; 0 without CAP_PERFMON or CAP_SYS_ADMIN */
 	__u64 hits;
 	__u64 missed;
 	__u64 lost;
-	__u64 time;		/* ns inside, of a probe that only counts */
+	__u64 time;		/* ns inside the function, of a probe that only counts */
 	char  module[56];
 	char  symbol[CT_NAME_LEN];
 	char  name[CT_NAME_LEN];
-	__u64 cost;		/* ns that its handlers take a hit, of every 64th; 0: none yet */
+	__u64 cost;		/* ns in the handlers per hit, from every 64th; 0: none yet */
 };
 
 /*
- * CT_IOC_GET_SESSION: reader; tells the running session as CT_IOC_START left it,
+ * CT_IOC_GET_SESSION: reader; returns the running session as CT_IOC_START returned it,
  * with its present flags.  ENODATA: none runs.
  *
- * CT_IOC_PAUSE, CT_IOC_RESUME: the owner, or anyone who may start a session: while
- * paused nothing is written and nothing counts as lost.  ENODATA: none runs.
- * CT_IOC_FLUSH: reader; returns when every record that was begun before the call
- * is committed, and wakes readers.  Any record is then readable, in a packet that
- * is still open too.
- * CT_IOC_STOP by who did not start it: EPERM, but for a persistent session and
- * CAP_PERFMON or CAP_SYS_ADMIN.
+ * CT_IOC_PAUSE, CT_IOC_RESUME: the owner, or a file that may start a session.  While the
+ * session is paused, nothing is written and nothing counts as lost.  ENODATA: none runs.
+ * CT_IOC_FLUSH: reader; returns when every record that was reserved before the call is
+ * committed, and wakes readers.  Each of these records is then readable, also in a packet
+ * that is still open.
+ * CT_IOC_STOP by another file than the owner: EPERM.  Exception: a persistent session, for
+ * a process with CAP_PERFMON or CAP_SYS_ADMIN.
  */
 
 /*
- * CT_IOC_FILTER: what is recorded, decided before the ring.  The owner, or anyone
- * who may start a session.  A record passes if it passes every part that is in use;
- * a part with several values takes any of them.  It replaces the last filter at
- * once; a struct of zeros is none.  CT_IOC_GET_FILTER: reader.
+ * CT_IOC_FILTER: the owner, or a file that may start a session.  Sets the filter, which
+ * is applied before a record goes into the ring.  A record passes if it matches every
+ * criterion that is set; it matches a criterion with several values if it matches one of
+ * them.  The filter replaces the previous one at once; a struct of zeros removes it.
+ * CT_IOC_GET_FILTER: reader; returns the filter.
  *
- * Parts about tasks (pid, uid, comm, cgroup) never match an interrupt's record.
- * pid: processes by their tgid in the initial pid namespace; with
- * CT_FILTER_CHILDREN also those that they fork from now on.  comm: the task's
- * command name begins with it.  cgroup: descriptors of cgroup v2 directories, the
- * task's cgroup or one of its ancestors.  categories: bits 1 << CT_CAT_*.
- * Errors: EINVAL a count too large or an unknown flag; EBADF a descriptor that is
- * no cgroup; ENODATA; EPERM; EOPNOTSUPP children, in a kernel without tracepoints;
- * ENOMEM.
+ * Criteria about tasks (pid, uid, comm, cgroup) never match an interrupt's record.
+ * pid: processes by their tgid in the initial pid namespace; with CT_FILTER_CHILDREN also
+ * the children that they fork from now on.  comm: the first characters of the task's
+ * command name.  cgroup: descriptors of cgroup v2 directories: the task's cgroup or one of
+ * its ancestors.  categories: bits 1 << CT_CAT_*.
+ * Errors: EINVAL a count too large or an unknown flag; EBADF a descriptor that is no
+ * cgroup; ENODATA no session runs; EPERM; EOPNOTSUPP CT_FILTER_CHILDREN in a kernel
+ * without tracepoints; ENOMEM.
  */
 #define CT_FILTER_CHILDREN	1u
 #define CT_FILTER_MAX		16
@@ -716,7 +752,7 @@ struct ct_filter {
 	__u32 size;
 	__u32 flags;
 	__u64 categories;	/* 0: all */
-	__u32 pids;		/* how many of pid[] are in use, and so on */
+	__u32 pids;		/* how many of pid[] are used; likewise the next three */
 	__u32 uids;
 	__u32 comms;
 	__u32 cgroups;
@@ -727,35 +763,35 @@ struct ct_filter {
 };
 
 /*
- * CT_IOC_PROBE_ADD: needs CAP_PERFMON or CAP_SYS_ADMIN.  Adds a probe on a function
- * of the kernel (module empty) or of a module, which may come later; it is armed
- * with every session whose groups have CT_GROUP_ADDED, and stays until
- * CT_IOC_PROBE_REMOVE (by module and symbol) or the module's end.  Each argument is
- * a field of its records: number (0 to 5, CT_ARG_RETURN: what it returned), name
- * and type (any but text and str).  Where the kernel refuses to arm it, its row of
- * CT_IOC_GET_PROBE says so.
- * Those with CT_PROBE_OWNED go together, and quickly, when the file that added them
- * is closed.
- * Errors: EEXIST it is probed already; ENOENT no such function, though its module
- * is loaded; EINVAL a name, number, type or flag, or a function that the kernel
- * does not let be probed; ENOSPC the ids of classes are used up; EPERM; ENOMEM.
+ * CT_IOC_PROBE_ADD: needs CAP_PERFMON or CAP_SYS_ADMIN.  Adds a probe on a function of the
+ * kernel (module is empty) or of a kernel module, which may be loaded later.  The probe is
+ * armed with every session whose groups include CT_GROUP_ADDED, and stays until
+ * CT_IOC_PROBE_REMOVE (by module and symbol) or until cudatrace's module is unloaded.  Each
+ * argument is a field of the probe's records: number (0 to 5, or CT_ARG_RETURN for the
+ * return value), name and type (any but text and str).  If the kernel refuses to arm the
+ * probe, its row of CT_IOC_GET_PROBE says so.
+ * When a file is closed, its probes with CT_PROBE_OWNED are removed together, which is
+ * faster than one after the other.
+ * Errors: EEXIST there is a probe on this function; ENOENT the module is loaded and has no
+ * such function; EINVAL a name, number, type or flag, or the kernel does not allow a
+ * probe on this function; ENOSPC the ids of classes are used up; EPERM; ENOMEM.
  * CT_IOC_PROBE_REMOVE: ENOENT no such probe was added; EINVAL a name; EPERM.
  *
- * CT_IOC_PROBE_ARM: arms this file's probes with CT_PROBE_LATER together, which takes
- * a fraction of the time; what the kernel refuses is CT_PROBE_FAILED or ABSENT in
- * CT_IOC_GET_PROBE.  Errors: EPERM; ENODATA no session that wants the group added;
- * ENOMEM.
+ * CT_IOC_PROBE_ARM: the multi-probe.  Arms this file's probes with CT_PROBE_LATER together,
+ * in a fraction of the time.  A probe that the kernel refuses is CT_PROBE_FAILED or
+ * CT_PROBE_ABSENT in CT_IOC_GET_PROBE.  Errors: EPERM; ENODATA no session runs with
+ * CT_GROUP_ADDED; ENOMEM.
  *
- * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every
- * probe with this module and symbol; "*" as symbol: of all.  ENOENT there is none;
- * EINVAL a name, or flags or arguments; EPERM.
+ * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every probe
+ * with this module and symbol, or of all probes if symbol is "*".  ENOENT there is no such
+ * probe; EINVAL a name, or flags or args is not 0; EPERM.
  */
 #define CT_ARG_RETURN		0xff
 #define CT_ARGS_MAX		8
 #define CT_PROBE_ENTRY		1u	/* record the entry too */
 #define CT_PROBE_COUNT		2u	/* only count calls and sum up their time */
 #define CT_PROBE_OWNED		4u	/* removed when this file is closed */
-#define CT_PROBE_LATER		8u	/* armed by CT_IOC_PROBE_ARM; with COUNT and OWNED alone */
+#define CT_PROBE_LATER		8u	/* armed by CT_IOC_PROBE_ARM; needs COUNT and OWNED */
 struct ct_probe_arg {
 	char  name[CT_FIELD_LEN];
 	__u8  type;		/* enum ct_type */
@@ -770,17 +806,17 @@ struct ct_probe_add {
 	__u32 args;
 	__u32 sample;
 	struct ct_probe_arg arg[CT_ARGS_MAX];
-	__u64 hits;		/* out, of CT_IOC_PROBE_REMOVE: its last counts */
+	__u64 hits;		/* out, of CT_IOC_PROBE_REMOVE: its final counts */
 	__u64 missed;
 	__u64 lost;
 	__u64 time;
 };
 
 /*
- * CT_IOC_TRIGGER: the owner, or anyone who may start a session.  What makes the
- * module write a trigger record and count it in the facts page, so that whoever
- * watches takes a snapshot.  Zeros: nothing.  Errors: EINVAL an unknown flag, or
- * CT_TRIGGER_SLOW with no limit; ENODATA; EPERM.
+ * CT_IOC_TRIGGER: the owner, or a file that may start a session.  Sets on which events the
+ * module writes a trigger record and counts it in the facts page, so that a program that
+ * watches the page takes a snapshot.  A struct of zeros: on none.  Errors: EINVAL an
+ * unknown flag, or CT_TRIGGER_SLOW with slow_ns 0; ENODATA no session runs; EPERM.
  */
 #define CT_TRIGGER_STATUS	1u	/* an RM or UVM status other than 0 */
 #define CT_TRIGGER_ERRNO	2u	/* an ioctl that fails */
@@ -793,35 +829,37 @@ struct ct_trigger_set {
 };
 
 /*
- * CT_IOC_CLOCK: producer; maps the clock page, read-only, into the caller.
+ * CT_IOC_CLOCK: producer; maps the clock page, read-only, into the caller's memory.
  * Errors: ENOMEM.
  *
- * CT_IOC_THREADBUF: producer; makes a thread buffer for the calling thread and maps it.  in:
- * slot_size and slots, powers of two; previous: the stream of this thread's thread buffer
- * that it takes the place of and that was unmapped (the stream goes on), or
- * CT_THREADBUF_NONE.  out: address, length.  Its memory is charged to the caller's cgroup.
- * Errors: ENODATA no session that takes thread buffers runs, a filter is set (it is applied to
- * CT_IOC_MARK), or somebody else reads (section 6); EINVAL sizes; EDQUOT
- * CT_THREADBUF_QUOTA or CT_THREADBUF_QUOTA_COUNT; ENOMEM.
+ * CT_IOC_THREADBUF: producer; makes a thread buffer for the calling thread and maps it.
+ * in: subbuf_size and subbufs: powers of two; previous: the stream of this thread's
+ * unmapped thread buffer that the new one replaces (the stream goes on), or
+ * CT_THREADBUF_NONE.  out: address, length.  The memory is charged to the caller's memory
+ * cgroup.
+ * Errors: ENODATA no session with CT_SESSION_THREADBUFS runs, a filter is set (the module
+ * applies filters to CT_IOC_MARK alone), or the session has extra readers (section 6);
+ * EINVAL sizes; EDQUOT CT_THREADBUF_QUOTA or CT_THREADBUF_QUOTA_COUNT; ENOMEM.
  *
- * CT_IOC_THREADBUF_READ: the file that started the session, also after CT_IOC_STOP, or that
- * took it (CT_IOC_ADOPT).
- * Gives what the thread buffers have next, in the order of each stream: a packet of stream
- * u-pid-stream, or (what CT_THREADBUF_INFLIGHT) the open calls of one that has ended.
- * in: buf, len: at least CT_THREADBUF_SUBBUF_MAX; flags: CT_THREADBUF_READ_ALL: also what stands
- * in packets that are not full; with no session running any more also the open
- * calls of the threads that live.  out: what, pid, stream, bytes.
- * What is given is gone for all others, so what was taken needs CAP_PERFMON or
- * CAP_SYS_ADMIN; pids and uids are the initial namespaces'.
- * Errors: ENOENT there is nothing now; EBADF not the owner; EPERM no right, or in another
- * namespace; ENOSPC len; EFAULT.
+ * CT_IOC_THREADBUF_READ: the file that started the session, also after CT_IOC_STOP, or a
+ * file that adopted the session (CT_IOC_ADOPT).
+ * Returns the next packet of the thread buffers, in the order of each stream: a packet of
+ * stream u-pid-stream, or (what = CT_THREADBUF_INFLIGHT) the in-flight calls of a thread
+ * buffer that has ended.
+ * in: buf; len: at least CT_THREADBUF_SUBBUF_MAX; flags.  CT_THREADBUF_READ_ALL: also the
+ * records of packets that are not full and, once the session has ended, the in-flight
+ * calls of threads that are alive.  out: what, pid, stream, bytes.
+ * A packet is returned once and to one file.  So a file that adopted the session needs
+ * CAP_PERFMON or CAP_SYS_ADMIN.  pids and uids are those of the initial namespaces.
+ * Errors: ENOENT there is nothing to return now; EBADF not the owner; EPERM no right, or
+ * the caller is in another namespace; ENOSPC len is too small; EFAULT.
  */
 struct ct_clock_map {
 	__u32 size;
 	__u32 length;		/* out: bytes mapped */
 	__u64 address;		/* out */
 };
-#define CT_THREADBUF_NONE		0xffffffffu
+#define CT_THREADBUF_NONE	0xffffffffu
 struct ct_threadbuf_new {
 	__u32 size;
 	__u32 subbuf_size;
@@ -831,8 +869,8 @@ struct ct_threadbuf_new {
 	__u64 length;		/* out */
 };
 #define CT_THREADBUF_READ_ALL	1u
-#define CT_THREADBUF_PACKET		0u
-#define CT_THREADBUF_INFLIGHT		1u
+#define CT_THREADBUF_PACKET	0u
+#define CT_THREADBUF_INFLIGHT	1u
 struct ct_threadbuf_read {
 	__u32 size;
 	__u32 flags;
@@ -846,16 +884,16 @@ struct ct_threadbuf_read {
 };
 
 /*
- * CT_IOC_WATERMARK: reader, for this file alone: how much must be unread before a
- * blocking read(), poll() or epoll says that there is something: so many bytes in
- * the rings, or so many records, or anything at all once ns have passed since
- * the file began to wait (exact to 10 ms).  What is 0 does not count; all 0: any
- * record, at once.  Writers do nothing for a watermark but at the first record: from
- * then on the rings are looked at every 10 ms.  A read() with O_NONBLOCK gives what
- * there is.  Errors: EINVAL reserved is not 0.
+ * CT_IOC_WATERMARK: reader, for this file alone.  Sets how much must be unread before a
+ * blocking read(), poll() or epoll returns: this many bytes in the rings, or this many
+ * records, or a single record once ns have passed since the file began to wait (exact to
+ * 10 ms).  A field that is 0 does not count.  All 0: return at the first record.  A
+ * watermark costs a writer nothing but the wake-up at the first record: from then on the
+ * module compares the rings with the watermark every 10 ms.  A read() with O_NONBLOCK
+ * returns all lines that there are.  Errors: EINVAL reserved is not 0.
  *
- * CT_IOC_READ_DONE: reader by mmap() that does not own the session: what is committed now
- * counts as read for poll().  (Call it before you read committed.)  ENODATA: no
+ * CT_IOC_READ_DONE: reader by mmap() that does not own the session.  All records that are
+ * committed now count as read for poll().  Call it before you load committed.  ENODATA: no
  * session.
  */
 struct ct_watermark {
@@ -867,23 +905,26 @@ struct ct_watermark {
 };
 
 /*
- * CT_IOC_LIMITS: the owner, or anyone who may start a session: what one producer may
- * use of it.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
- * CT_LIMIT_CGROUP a cgroup v2; two of them may fall together and then share.  It
- * holds for every record that is written in a task, interrupts' are not limited; those of
- * sched_switch and sched_wakeup are charged to the thread that they are about, wherever
- * they are written.  What a thread buffer holds is charged when it is read, each record and each
- * open call to its own time and to whose the thread buffer was when it was made.
- *   records, bytes   a second, of all CPUs together; a second's worth at once is let
- *                    through.  0: no limit.  Beyond: lost[CT_LOST_RATE].
- *   share            percent of each CPU's ring that one producer's records may
- *                    occupy before they are consumed, exact to a packet: 1 to 100,
- *                    0: the default.  For a lossless session alone: what overwrites
- *                    has no owner to wait for.  Beyond: lost[CT_LOST_SHARE].  A thread buffer
- *                    takes nothing of a ring; thread buffers have CT_THREADBUF_QUOTA.
- * A lossless session begins with CT_SHARE_DEFAULT by user and no rates.
- * CT_IOC_GET_LIMITS: reader.  Errors: EINVAL an unknown flag, both of them, a share
- * above 100; ENODATA; EPERM; ENOMEM.
+ * CT_IOC_LIMITS: the owner, or a file that may start a session.  Limits how much one
+ * producer may write.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
+ * CT_LIMIT_CGROUP a cgroup v2.  Producers are hashed: two of them may share one limit.
+ *
+ * Each record that is written in a task is charged to its producer; records of interrupts
+ * are not limited.  A record of sched_switch or sched_wakeup is charged to the thread that
+ * it is about, in whichever context it is written.  Records and in-flight calls of a
+ * thread buffer are charged when they are read: each to its own time, and to the producer
+ * of the thread that made the thread buffer.
+ *   records, bytes   per second, of all CPUs together; a burst of one second's worth
+ *                    passes.  0: no limit.  Beyond it: lost[CT_LOST_RATE].
+ *   share            percent of each CPU's ring that one producer's records may occupy
+ *                    before they are consumed, exact to a packet: 1 to 100, 0: the
+ *                    default.  Only for a session that does not overwrite: an
+ *                    overwriting ring has no owner that it waits for.  Beyond it:
+ *                    lost[CT_LOST_SHARE].  Thread buffers take no room of a ring; for
+ *                    them there is CT_THREADBUF_QUOTA.
+ * A session that does not overwrite begins with CT_SHARE_DEFAULT per user and no rates.
+ * CT_IOC_GET_LIMITS: reader; returns the limits.  Errors: EINVAL an unknown flag, both
+ * flags, a share above 100; ENODATA no session runs; EPERM; ENOMEM.
  */
 #define CT_LIMIT_PROCESS	1u
 #define CT_LIMIT_CGROUP		2u
@@ -898,14 +939,16 @@ struct ct_limits {
 };
 
 /*
- * CT_IOC_ADOPT: reader: this file now maps the session that a closed owner left, and
- * is told of it (flags with CT_SESSION_ORPHANED; holder is the pid that it had).  Its
- * rings no longer change; how far its owner had read stands in the status pages.
- * It stays until the next CT_IOC_START, until a file that has taken it calls
- * CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module goes.  A file
- * that has taken one and then starts its own has let go of the other: from then on it
- * maps, reads thread buffers of and stops its own (what it has mapped stays), and may take again.
- * ENODATA: nothing was left; EBUSY: this file has taken one already.
+ * CT_IOC_ADOPT: reader; adopts the orphaned session: this file can then map it.  out: the
+ * session (flags with CT_SESSION_ORPHANED; owner_pid is the pid of its former owner).
+ * Its rings no longer change; the status pages say how far its owner had read.
+ *
+ * The module keeps an orphaned session until the next CT_IOC_START, until a file that
+ * adopted it calls CT_IOC_STOP (needs CAP_PERFMON or CAP_SYS_ADMIN), or until the module is
+ * unloaded.  A file that adopted a session and then starts its own releases the adopted
+ * one: from then on it maps, stops and reads the thread buffers of its own session.  Its
+ * existing mappings stay, and it may adopt another session later.
+ * ENODATA: there is no orphaned session; EBUSY: this file has already adopted one.
  */
 
 #define CT_IOC_VERSION		_IOWR(CT_IOC_TYPE, 0, struct ct_version)
@@ -929,13 +972,13 @@ struct ct_limits {
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
 #define CT_IOC_WATERMARK	_IOWR(CT_IOC_TYPE, 20, struct ct_watermark)
-#define CT_IOC_READ_DONE		_IO(CT_IOC_TYPE, 21)
+#define CT_IOC_READ_DONE	_IO(CT_IOC_TYPE, 21)
 #define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
 #define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
 #define CT_IOC_PROBE_ARM	_IO(CT_IOC_TYPE, 25)
 #define CT_IOC_ADOPT		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
-#define CT_IOC_THREADBUF		_IOWR(CT_IOC_TYPE, 31, struct ct_threadbuf_new)
+#define CT_IOC_THREADBUF	_IOWR(CT_IOC_TYPE, 31, struct ct_threadbuf_new)
 #define CT_IOC_THREADBUF_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_threadbuf_read)
 
 #endif

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * cudatrace: what can be recorded.  This is the one table of layers,
- * categories, operations, field types, layouts and static event classes; the C
- * structs, the CTF metadata, the JSON Lines printers and the decoders are
- * generated from it.  Nobody writes a field twice.
+ * cudatrace: the table of everything that can be recorded: layers, categories,
+ * operations, field types, layouts and static event classes.  The C structs, the CTF
+ * metadata, the JSON Lines printers and the decoders are generated from it, so that
+ * each field is described once.
  *
- * A *layout* is the list of fields that follows a record's head.  Every field
- * has its natural alignment, every layout's size is a multiple of 8, and a text
- * comes last: so a record is always a multiple of 8 bytes and holds no hidden
- * padding.  The lists below are checked at compile time (CT_LAYOUT_STRUCTS).
+ * A *layout* is the list of fields that follows a record's head.  Each field has its
+ * natural alignment, each layout's size is a multiple of 8, and a text comes last: so
+ * the size of a record is always a multiple of 8 bytes, without hidden padding.
  *
- * An *event class* is a name with a layer, a category, an operation and a
- * layout.  The few classes that cudatrace itself needs have fixed ids below
- * CT_CLASS_DYNAMIC; a function of libcuda or of the driver gets its id at run
- * time, from the module or from the registry of the trace directory.
+ * An *event class* is a name with a layer, a category, an operation and a layout.  The
+ * few classes that cudatrace itself needs have fixed ids below CT_CLASS_DYNAMIC.  A
+ * function of libcuda or of the driver gets its id at run time, from the module or from
+ * the registry of the trace directory.
  */
 #ifndef _UAPI_CUDATRACE_EVENTS_H
 #define _UAPI_CUDATRACE_EVENTS_H
 
 #include <linux/types.h>
 
-/* Where an event happened: X(ID, word in the output). Values are ABI. */
+/* The layer in which an event happened: X(ID, word in the output).  Values are ABI. */
 #define CT_LAYERS(X)							\
 	X(USER,		"user")		/* the program, libcuda */	\
 	X(KERNEL,	"kernel")	/* the kernel driver */		\
 	X(GPU,		"gpu")		/* the device itself */
 
 /*
- * What an event is about; the word is "type" in JSON Lines and the row of the
- * statistics.  X(ID, word). Values are ABI, new ones go to the end.
+ * What an event is about: X(ID, word).  The word is "type" in JSON Lines and the row of
+ * the statistics.  Values are ABI; new ones go to the end.
  */
 #define CT_CATEGORIES(X)						\
 	X(OTHER,	"userspace")	/* a call of no category below */ \
@@ -47,15 +46,15 @@
 	X(SCHEDULER,	"scheduler")					\
 	X(INTERRUPT,	"interrupt")					\
 	X(UVM,		"uvm")						\
-	X(SYSCALL,	"syscall")	/* seen from user space */	\
+	X(SYSCALL,	"syscall")	/* recorded in user space */	\
 	X(RUNTIME,	"runtime")	/* cuda* of libcudart */	\
 	X(MARKER,	"marker")	/* the program's own markers */	\
 	X(PROCESS,	"process")					\
 	X(TRACER,	"tracer")	/* about the trace itself */	\
 	X(DRIVER,	"driver")	/* a kernel function that a user probes */ \
-	X(SWITCH,	"switch")	/* a traced thread leaves and gets a CPU */
+	X(SWITCH,	"switch")	/* sched events of traced threads */
 
-/* "op" in JSON Lines. X(ID, word). Values are ABI. */
+/* "op" in JSON Lines: X(ID, word).  Values are ABI. */
 #define CT_OPS(X)							\
 	X(NONE,		"")						\
 	X(ALLOC,	"alloc")					\
@@ -84,8 +83,7 @@ enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
 #undef CT_ENUM_ROW
 
 /*
- * Field types: X(type, C type, bytes).  The word is also how a type is written
- * in a registry line ("size:u64").
+ * Field types: X(type, C type, bytes).  Registry lines use the same words ("size:u64").
  *   u* s*   decimal          x*    hexadecimal ("0x..." in JSON)
  *   str     id of a string in the registry (0: none), e.g. a kernel's name
  *   class   id of an event class
@@ -93,8 +91,8 @@ enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
  *   dev     device number of an ioctl, see CT_DEV_*
  *   cures   CUresult         nvst  NV_STATUS of the resource manager
  *   nvcode  RM control command or RM class, whichever the ioctl carries
- *   text    u16 byte count, then that many bytes, the last of which are as many
- *           NULs as let the record end at a multiple of 8; only as the last field
+ *   text    u16 byte count, then that many bytes, then NULs up to a multiple of 8 of the
+ *           record's size; only as the last field
  */
 #define CT_TYPES(X)							\
 	X(u8, __u8, 1) X(u16, __u16, 2) X(u32, __u32, 4) X(u64, __u64, 8) \
@@ -111,7 +109,7 @@ enum ct_type { CT_TYPES(CT_TYPE_ROW) CT_TYPE_COUNT };
 CT_TYPES(CT_TYPE_ROW)
 #undef CT_TYPE_ROW
 
-/* Direction of a copy; "direction" in JSON Lines. X(ID, word) */
+/* The direction of a copy, "direction" in JSON Lines: X(ID, word) */
 #define CT_DIRECTIONS(X)						\
 	X(UNKNOWN, "unknown")	/* unified addressing decides */	\
 	X(H2D, "H2D") X(D2H, "D2H") X(D2D, "D2D") X(H2H, "H2H")		\
@@ -133,7 +131,7 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 /* F(type, name) */
 #define CT_FIELDS_none(F)
 
-/* memory: size in bytes; ptr is the address got (alloc) or given (free) */
+/* memory: size in bytes; ptr is the address that was allocated or is freed */
 #define CT_FIELDS_alloc(F)						\
 	F(u64, size) F(x64, ptr)
 #define CT_FIELDS_alloc_async(F)					\
@@ -149,7 +147,7 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_FIELDS_map(F)						\
 	F(u64, size) F(x64, ptr) F(x64, handle)
 
-/* transfers: bytes moved; async is 1 for the *Async variants */
+/* transfers: size in bytes; async is 1 for the *Async variants */
 #define CT_FIELDS_copy(F)						\
 	F(u64, size) F(x64, dst) F(x64, src) F(x64, stream)		\
 	F(dir, direction) F(u32, async)
@@ -190,10 +188,10 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(x64, graph) F(x64, stream)
 
 /*
- * One ioctl of the driver.  ret: what the system call returned (negative errno
- * on failure).  status: NV_STATUS found in the parameter block after the call,
- * valid where CT_IOCTL_STATUS is set in have; client, object, code, parent likewise.
- * object: the one that is made, freed, mapped or duplicated, else the one called upon.
+ * One ioctl of the driver.  ret: the return value of the system call (a negative errno on
+ * failure).  status: the NV_STATUS in the parameter block after the call, valid if have
+ * has CT_IOCTL_STATUS; likewise client, object, code and parent.  object: the object that
+ * is made, freed, mapped or duplicated; for other ioctls the object that is called.
  */
 #define CT_FIELDS_ioctl(F)						\
 	F(x32, cmd) F(s32, ret) F(dev, device) F(u32, have)		\
@@ -204,8 +202,8 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_IOCTL_CONTROL	4u	/* code is an RM control command */
 #define CT_IOCTL_CLASS		8u	/* code is an RM class */
 #define CT_IOCTL_STATUS		16u
-#define CT_IOCTL_PARENT		64u	/* of the object, where it is made or freed */
-#define CT_IOCTL_XFER		32u	/* came wrapped in NV_ESC_IOCTL_XFER_CMD */
+#define CT_IOCTL_PARENT		64u	/* of an object that is made or freed */
+#define CT_IOCTL_XFER		32u	/* was wrapped in NV_ESC_IOCTL_XFER_CMD */
 
 /* functions of the kernel driver; the return value is in the record's head */
 #define CT_FIELDS_k_alloc(F)						\
@@ -221,25 +219,25 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_FIELDS_xid(F)						\
 	F(u32, xid) F(u32, reserved)
 /*
- * sched_switch: a call that lasts as long as its thread is off the CPU; pid and tid
- * are that thread's.  state: why it left, as the kernel's __TASK_* (0: it was taken
- * off while it could run); other: who came next (in the begin), who ran before (in
- * the end); waker: the thread that woke it (0: none, or an interrupt), both as the initial
- * pid namespace numbers them;
- * runnable_ns: how long it could have run before it did.
+ * sched_switch: a call that lasts as long as its thread is off the CPU; pid and tid are
+ * those of that thread.  state: why the thread left the CPU, as the kernel's __TASK_* (0:
+ * it was preempted while it could run).  other: the tid of the thread that ran next (in
+ * the entry event) or before (in the end).  waker: the tid of the thread that woke it (0:
+ * none, or an interrupt).  other and waker are tids of the initial pid namespace.
+ * runnable_ns: how long the thread was runnable before it ran.
  */
 #define CT_FIELDS_k_switch(F)						\
 	F(x32, state) F(u32, other) F(u32, waker) F(u32, reserved)	\
 	F(u64, runnable_ns)
-/* sched_wakeup: pid and tid are those of the thread that is woken */
+/* sched_wakeup: pid and tid are those of the woken thread */
 #define CT_FIELDS_k_wake(F)						\
 	F(u32, waker) F(u32, target_cpu)
-/* dma_fence: the fence is known by its context (timeline) and number */
+/* dma_fence: context (timeline) and number identify a fence */
 #define CT_FIELDS_k_fence(F)						\
 	F(u64, fence_context) F(u64, seqno)
 #define CT_FIELDS_k_fence_new(F)					\
 	F(u64, fence_context) F(u64, seqno) F(text, text)
-/* gpu_mem_total: bytes that a process of the initial pid namespace (0: all) has of a GPU */
+/* gpu_mem_total: bytes of a GPU that a process has (pid in the initial namespace, 0: all) */
 #define CT_FIELDS_k_gpu_mem(F)						\
 	F(u64, size) F(u32, gpu) F(u32, owner_pid)
 /* nvidia_dev_xid: pci is domain << 16 | bus << 8 | device << 3 | function */
@@ -264,13 +262,14 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 #define CT_FIELDS_process(F)						\
 	F(u32, ppid) F(u32, uid) F(text, text)
 /*
- * call_open: a call that has not returned, and won't: what finishes a trace writes
- * it for what was open when its thread ended.  reason: enum ct_open_reason.
+ * call_open: a call that will never return, because its thread ended inside it.  The
+ * command that finishes a trace writes one for each in-flight call.  reason: enum
+ * ct_open_reason.
  */
 #define CT_FIELDS_call_open(F)						\
 	F(u64, begin) F(u64, op) F(class, function) F(u16, level)	\
 	F(u32, reason)
-/* clock: one moment on three clocks; at start, end, and after the machine slept */
+/* clock: one moment on three clocks; written at start, end, and after a suspend */
 #define CT_FIELDS_clock(F)						\
 	F(u64, monotonic) F(u64, realtime) F(u64, boottime)
 #define CT_FIELDS_probe(F)						\
@@ -280,10 +279,10 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(u64, op) F(u64, value) F(class, function) F(u16, reserved)	\
 	F(u32, reason)
 /*
- * stream_stat: a CPU's counters since its session began.  They are cumulative: of
- * several records for a CPU and reason the last one counts, and those of different
- * reasons add up.  lost: records lost for this reason (enum ct_lost); records and
- * overwritten (packets) are the CPU's whatever the reason is.
+ * stream_stat: a CPU's counters since its session began.  lost: records lost for this
+ * reason (enum ct_lost).  records and overwritten (packets) are totals of the CPU and do
+ * not depend on the reason.  Counters are cumulative: if a CPU and reason have several
+ * stream_stat records, the last one is valid.  Add up lost over the reasons.
  */
 #define CT_FIELDS_stream_stat(F)					\
 	F(u64, records) F(u64, lost) F(u64, overwritten)		\
@@ -295,7 +294,7 @@ enum ct_open_reason {
 	CT_OPEN_DIED	= 1,	/* its thread ended inside the call */
 };
 
-/* Every layout by name; the order is not ABI (registry lines spell fields). */
+/* All layouts by name.  The order is not ABI, because registry lines spell the fields. */
 #define CT_LAYOUTS(L)							\
 	L(none) L(alloc) L(alloc_async) L(alloc_pitch) L(free)		\
 	L(free_async) L(mem_info) L(map) L(copy) L(set) L(launch)	\
@@ -312,8 +311,8 @@ enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
 #undef CT_LAYOUT_ROW
 
 /*
- * struct ct_alloc, struct ct_copy ...: a layout as a C struct.  A text's bytes
- * follow its u16 length, so sizeof() of a layout with a text is not its size.
+ * struct ct_alloc, struct ct_copy ...: a layout as a C struct.  The bytes of a text follow
+ * its u16 length, so sizeof() of a layout with a text is less than its size in a record.
  */
 #define CT_FIELD_MEMBER(type, name)	ct_ctype_##type name;
 #define CT_LAYOUT_ROW(layout)						\
@@ -323,14 +322,14 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 #undef CT_LAYOUT_ROW
 
 /*
- * A layout as text, for registry lines and parsers: "size:u64,ptr:x64,".
- * CT_LAYOUT_SPEC(alloc) is a string literal.
+ * A layout as text, for registry lines and parsers: CT_LAYOUT_SPEC(alloc) is the string
+ * literal "size:u64,ptr:x64,".
  */
 #define CT_FIELD_SPEC(type, name)	#name ":" #type ","
 #define CT_LAYOUT_SPEC(layout)		"" CT_FIELDS_##layout(CT_FIELD_SPEC)
 
 /* ------------------------------------------------- static event classes --- */
-/* X(id, name, LAYER, CATEGORY, OP, layout). Ids are ABI. */
+/* X(id, name, LAYER, CATEGORY, OP, layout).  Ids are ABI. */
 #define CT_STATIC_CLASSES(X)						\
 	X(1,  mark,	   USER,   MARKER,  NONE, mark)			\
 	X(2,  range_push,  USER,   MARKER,  NONE, mark)			\
@@ -347,7 +346,7 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };
 #undef CT_CLASS_ROW
-#define CT_CLASS_DYNAMIC	0x4000	/* first id given at run time */
+#define CT_CLASS_DYNAMIC	0x4000	/* the first id that is assigned at run time */
 #define CT_CLASS_MAX		0xfffe
 
 #endif
