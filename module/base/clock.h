@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The clock of all records: see section 6 of cudatrace.h. */
+/* The clock of all records, in nanoseconds: see section 6 of cudatrace.h. */
 #ifndef CT_CLOCK_H
 #define CT_CLOCK_H
 
@@ -10,61 +10,66 @@
 #include <asm/msr.h>
 #include "cudatrace.h"
 
-/* The page that programs map too. */
+/* The page that programs map. */
 extern struct ct_clock_page *ct_clock_page;
 
 int ct_clock_init(void);
 void ct_clock_exit(void);
 
 /*
- * ct_clock_start, ct_clock_stop - keep the lines going while a session runs.
- * May sleep; the caller holds ct_session_lock.
+ * ct_clock_start, ct_clock_stop - make clock segments while a session runs.
+ * Both may sleep.  The caller holds ct_session_lock.
  */
 void ct_clock_start(void);
 void ct_clock_stop(void);
 
 /*
- * ct_clock_map - map the page into the current process.
- * Returns its address or a negative errno.
+ * ct_clock_map - map the page, read-only, into the current process.
+ * Returns the address or a negative errno.  May sleep.
  */
 long ct_clock_map(void);
 
-/* The newest line once more, as the module's own stamps want it. */
-struct ct_clock_own {
+/* A segment as the module caches it for its own stamps. */
+struct ct_clock_cached {
 	u64 tsc;
 	u64 ns;
 	u64 mult;
-	u64 limit;		/* ticks from tsc on in which it is used; 0: there is none */
+	u64 limit;		/* it is used for this many ticks from tsc; 0: no segment */
 };
-extern const struct ct_clock_own *ct_clock_own;
+/* The newest segment.  It is never NULL. */
+extern const struct ct_clock_cached *ct_clock_cached;
 
-/* The rest of ct_clock_ns(): the line before, or none. */
+/* The slow path of ct_clock_ns(): uses the segment before the newest one, or none. */
 u64 ct_clock_ns_slow(void);
 
-/* Off while there are no lines to come: the module was told so, or the counter is bad. */
+/* Off if no segments are made: tsc_clock=0, or the kernel does not trust the counter. */
 DECLARE_STATIC_KEY_TRUE(ct_clock_usable);
 
 /*
- * ct_clock_ns - ns of CLOCK_MONOTONIC, by the line where there is one.
+ * ct_clock_ns - ns of CLOCK_MONOTONIC, by the clock segment if there is one.
  *
- * Any context, NMI included, with preemption disabled (or the answer may be that of
- * clock_gettime, a few ns beside the line).  A pure function of the counter: what is
- * read later, on any CPU, is never less, as long as there is a line.
+ * Any context, NMI included.  Preemption must be disabled; otherwise the segment may
+ * expire between the two loads, and the result is that of the kernel's clock, which
+ * differs by a few ns.  A pure function of the counter: as long as there is a segment, a
+ * later reading on any CPU is never less than an earlier one.
  */
 static __always_inline u64 ct_clock_ns(void)
 {
-	const struct ct_clock_own *l;
+	const struct ct_clock_cached *seg;
 	u64 passed;
 
 	if (!static_branch_likely(&ct_clock_usable))
 		return ktime_get_mono_fast_ns();
-	/* It was written before the pointer, and is kept for three more. */
-	l = READ_ONCE(ct_clock_own);
-	passed = rdtsc_ordered() - l->tsc;
-	/* Also where it has not begun: passed is less than 0 then. */
-	if (unlikely(passed >= l->limit))
+	/*
+	 * The segment was stored before the pointer: pairs with the release in
+	 * clock_publish().  It stays valid until CT_CLOCK_SEGMENTS - 1 more were made.
+	 */
+	seg = READ_ONCE(ct_clock_cached);
+	passed = rdtsc_ordered() - seg->tsc;
+	/* If the segment has not begun, passed wraps to a huge number: the slow path too. */
+	if (unlikely(passed >= seg->limit))
 		return ct_clock_ns_slow();
-	return l->ns + (passed * l->mult >> 32);
+	return seg->ns + (passed * seg->mult >> 32);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every difference between the kernels that the module builds for stands here,
- * so that no other file asks for a version.
+ * The differences between the kernels that the module builds for.  No other file may
+ * test the kernel's version.
  */
 #ifndef CT_COMPAT_H
 #define CT_COMPAT_H
@@ -35,12 +35,12 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 #endif
 
 /*
- * The operations of a dma_fence that was just made; protected by RCU in kernels where
- * they may go before the fence does.
+ * The operations of a dma_fence that was just made.  In newer kernels they may be freed
+ * before the fence and RCU protects them; a new fence still has them.
  */
 #define ct_fence_ops(fence)	rcu_dereference_raw((fence)->ops)
 
-/* Stop a timer for good. */
+/* Stop a timer and prevent that it is armed again. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define ct_timer_shutdown(t)	del_timer_sync(t)
 #else
@@ -48,11 +48,11 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 #endif
 
 /*
- * Copy 8 bytes of user memory; between user_access_begin() and _end().  Where they
- * can't be read it goes to fault.
+ * Copy 8 bytes of user memory, between user_access_begin() and user_access_end().  Jumps
+ * to fault if they cannot be read.
  *
- * unsafe_get_user() needs a register and a test for each word where the compiler
- * can't have outputs and labels at once: Debian's.
+ * unsafe_get_user() would need a register and a test for each word with a compiler that
+ * does not support asm goto with outputs, such as Debian's.
  */
 #ifdef CONFIG_X86_64
 #define ct_copy_user_word(to, from, fault)				\
@@ -62,7 +62,7 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 		 : : [src] "m" (*(const u64 __force *)(from)),		\
 		     [dst] "m" (*(u64 *)(to))				\
 		 : "rax", "memory" : fault)
-/* Go to differs if they are not value, or can't be read. */
+/* Jump to differs if the 8 bytes at from are not value or cannot be read. */
 #define ct_check_user_word(from, value, differs)			\
 	asm goto("1:	cmpq %[val], %[src]\n"				\
 		 "	jne %l2\n"				\
@@ -81,7 +81,7 @@ do {									\
 } while (0)
 #endif
 
-/* Put new where old is, if it is there: atomic against this CPU alone. */
+/* Compare and exchange: true if old was replaced by new.  Atomic against this CPU alone. */
 static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
@@ -91,13 +91,13 @@ static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 #endif
 }
 
-/* The first of the return hooks that the current task has pending, newest first. */
+/* The newest of the current task's pending return hooks; it leads to the older ones. */
 static inline struct llist_node *ct_pending_returns(void)
 {
 	return READ_ONCE(current->rethooks.first);
 }
 
-/* The kretprobe instance behind such a node. */
+/* The kretprobe instance of such a hook. */
 static inline struct kretprobe_instance *ct_return_instance(struct llist_node *n)
 {
 	return container_of(container_of(n, struct rethook_node, llist),
@@ -105,8 +105,8 @@ static inline struct kretprobe_instance *ct_return_instance(struct llist_node *n
 }
 
 /*
- * Is what a hooks run by the same handler as what live hooks?  A hook that is gone
- * has none.  live: of the probe whose handler asks.
+ * Do both hooks have the same rethook handler?  live: the hook of the probe whose handler
+ * calls this.  A hook whose probe was disarmed has no handler, so the answer is false.
  */
 static inline bool ct_same_hook(const struct kretprobe_instance *a,
 				const struct kretprobe_instance *live)

@@ -1,42 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ring of one CPU: a row of sub-buffers, each of which is one CTF packet.
+ * The ring of one CPU: a ring of sub-buffers, each of which holds one CTF packet.
  *
- * WRITERS.  Only the CPU that owns a ring writes into it, but writers nest: a
- * probe in an interrupt can hit while a marker is being written.  So nothing
- * here takes a lock or waits, and nothing may sleep.  Nesting is strict (an
- * interrupt returns before what it interrupted goes on), which gives:
+ * POSITIONS.  A position is the number of bytes since the session began; it only grows.
+ * Position p lies at data[p & mask].  head is the next free position.  Readers may read
+ * the positions from status->oldest up to status->committed.
  *
- *   - reserve: head moves by a compare-and-exchange that is atomic against this
- *     CPU only (no lock prefix).  The clock is read inside the retry loop and
- *     clamped to the newest stamp given out, which itself only moves forward by
- *     compare-and-exchange: so the order of positions is the order of stamps.
- *     end, where head's packet ends, saves the arithmetic: it is stored after head
- *     has moved, so it may be short of it (then the slow way puts it right), but is
- *     never beyond the packet of a head that the exchange still finds.
- *   - commit: nest counts the writers inside.  When the outermost leaves, all
- *     that was reserved has been written, so it publishes head as committed;
- *     inner ones publish nothing.  After it has lowered nest it looks at head
- *     again, for an inner writer that came in between.
- *   - cancel: as long as no inner writer came in between, head can go back to where
- *     the reservation began: nobody has published it.
- *   - whoever moves head into a new sub-buffer finishes the old packet's header
- *     and writes the new one's.  Both lie above committed until the outermost
- *     writer leaves, so no reader sees them half done.
+ * WRITERS.  Only the CPU that owns a ring writes into it, with preemption disabled.  But
+ * writers nest: a probe in an interrupt or an NMI can fire while a marker is being
+ * written.  So no function here takes a lock, waits or sleeps.  Nesting is strict: an
+ * inner writer leaves before the outer writer that it interrupted continues.
  *
- * A packet is never filled to its last byte: then head lies on a packet's
- * begin only before the very first record, and "committed >= end of packet"
- * means that its header is final.
+ *   - reserve: head moves by a compare-and-exchange that is atomic against this CPU
+ *     only (no lock prefix).  The clock is read inside the retry loop, and the stamp is
+ *     clamped to the newest stamp given so far, which itself moves forward only by
+ *     compare-and-exchange.  So the order of positions is the order of stamps.
+ *     end is the position at which head's packet ends; it saves the fast path the
+ *     arithmetic.  It is stored after head has moved into a new packet.  So it may be
+ *     too low, in which case the slow path corrects it.  But it never lies beyond the
+ *     packet of a head that the compare-and-exchange still finds.
+ *   - commit: nest counts the writers that are inside.  When the outermost writer
+ *     leaves, all reservations have been written, so it stores head as committed; inner
+ *     writers store nothing.  After it has lowered nest, it reads head again: an inner
+ *     writer that came in between has left the publishing to it.
+ *   - discard: as long as no inner writer has reserved behind it, head can go back to
+ *     where the reservation began, because no writer has published it.
+ *   - sub-buffer switch: the writer that moves head into a new sub-buffer finishes the
+ *     old packet's header and writes the new packet's header.  Both lie above committed
+ *     until the outermost writer leaves, so no reader sees a half-written header.
  *
- * READERS.  See section 5 of cudatrace.h.  committed is stored with release
- * semantics after the records, and read with acquire before them.  oldest is
- * stored before the first byte of what it gives up is overwritten, and read
- * again after copying.
+ * A packet is never filled to its last byte.  So head lies on the begin of a packet only
+ * before the very first record, and "committed >= end of the packet" means that the
+ * packet's header is final.
  *
- * FULL.  Lossless: a packet's begin may not be overwritten before the owner has
- * consumed it; the new record is lost and counted.  Overwriting: the same bound
- * holds against what this CPU itself has not committed yet (an outer writer that
- * was interrupted holds memory of an older packet).
+ * Between writers barrier() is enough: they run on the same CPU, so only the compiler
+ * can reorder their accesses.
+ *
+ * READERS (in the kernel and by mmap(), see section 5 of cudatrace.h) run on any CPU,
+ * take no lock, and no writer waits for them.  The contract:
+ *
+ *   1. Load committed with acquire semantics; then load data below it.  Pairs with the
+ *      smp_store_release() of committed, which orders the writers' stores to the data
+ *      and to the packet headers before it.
+ *   2. Copy the data.
+ *   3. Issue a read barrier (smp_rmb()), then load oldest.  Pairs with the smp_wmb() in
+ *      ring_overwrite_oldest(), which orders the store of oldest before the first store
+ *      into the packet that is overwritten.  If the copied packet begins below oldest,
+ *      the copy may be torn: throw it away.
+ *   4. The owner of a lossless ring stores how far it has read in the consumer page,
+ *      after copying (with release semantics).  The writer does not trust the value: see
+ *      ct_ring_consumed().
+ *
+ * FULL RING.  Lossless: a packet may not be overwritten before the owner has consumed it;
+ * the new record is lost and counted (CT_LOST_FULL).  Overwriting: a packet may not be
+ * overwritten before this CPU has committed it, because an outer writer that was
+ * interrupted still holds memory of an older packet (CT_LOST_NESTED).
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -55,7 +73,7 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	r->mask = r->size - 1;
 	r->overwrite = overwrite;
 	memcpy(r->uuid, uuid, sizeof(r->uuid));
-	/* Mapped into user space, so zeroed; on the account of who starts the session. */
+	/* Zeroed because readers map it; charged to the task that starts the session. */
 	r->data = __vmalloc(r->size, CT_GFP_USER_SIZED);
 	r->status = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
 	r->consumer = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
@@ -68,7 +86,7 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 
 void ct_ring_free(struct ct_ring *r)
 {
-	/* Pages that are still mapped live on until they are unmapped. */
+	/* Pages that a reader has mapped stay until it unmaps them. */
 	vfree(r->data);
 	vfree(r->status);
 	vfree(r->consumer);
@@ -83,23 +101,30 @@ void ct_ring_publish_again(struct ct_ring *r)
 
 	do {
 		r->nest = 1;
+		/* nest before the load of head: an inner writer from here on publishes nothing. */
 		barrier();
 		head = local64_read(&r->head);
+		/* Records and headers before committed: pairs with the readers' acquire. */
 		smp_store_release(&r->status->committed, head);
+		/* committed before nest: an inner writer must not publish before this one. */
 		barrier();
 		r->nest = 0;
+		/* nest before the load of head: see ct_ring_leave(). */
 		barrier();
 	} while (local64_read(&r->head) != head);
 }
 
-static void ring_lose(struct ct_ring *r, enum ct_lost reason, u32 records)
+static void ring_count_lost(struct ct_ring *r, enum ct_lost reason, u32 records)
 {
 	local64_add(records, ct_counter(&r->status->lost[reason]));
 	ct_ring_leave(r, r->status);
 }
 
-/* A time stamp not below any that this ring gave out before. */
-static inline bool ring_stamp_take(struct ct_ring *r, u64 *stamp)
+/*
+ * A time stamp that is not below any earlier one of this ring.  False if an inner writer
+ * got a newer one meanwhile: try again.
+ */
+static inline bool ring_stamp_new(struct ct_ring *r, u64 *stamp)
 {
 	u64 last = local64_read(&r->stamp);
 	u64 now = ct_clock_ns();
@@ -121,7 +146,7 @@ u64 ct_ring_consumed(struct ct_ring *r)
 	return r->consumed;
 }
 
-/* May the packet that begins at start be written?  Else why not. */
+/* May the packet that begins at start be written?  0, or enum ct_lost + 1. */
 static int ring_packet_allowed(struct ct_ring *r, u64 start)
 {
 	u64 end = start + r->subbuf_size;
@@ -135,8 +160,8 @@ static int ring_packet_allowed(struct ct_ring *r, u64 start)
 	return 0;
 }
 
-/* Tell readers that the packet which the one at start replaces is going. */
-static void ring_give_up_oldest(struct ct_ring *r, u64 start)
+/* Raise oldest: the packet at start will overwrite the oldest packet of the ring. */
+static void ring_overwrite_oldest(struct ct_ring *r, u64 start)
 {
 	u64 end = start + r->subbuf_size;
 	local64_t *oldest = ct_counter(&r->status->oldest);
@@ -152,8 +177,9 @@ static void ring_give_up_oldest(struct ct_ring *r, u64 start)
 	} while (local64_cmpxchg(oldest, old, new) != old);
 	if (r->overwrite)
 		local64_inc(ct_counter(&r->status->overwritten));
-	/* oldest before the first store into the packet: pairs with the reader's
-	 * smp_rmb() between its copy and its second look at oldest.
+	/*
+	 * oldest before the first store into the overwritten packet: pairs with the read
+	 * barrier between a reader's copy and its load of oldest.
 	 */
 	smp_wmb();
 }
@@ -191,59 +217,60 @@ static void ring_packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 record
 struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 {
 	u64 old, start, new, before;
-	struct ct_reservation room = {};
+	struct ct_reservation res = {};
 	u32 offset;
-	int why;
+	int reason;
 
 	if (r->nest > CT_NEST_MAX) {
-		ring_lose(r, CT_LOST_NESTED, records);
-		return room;
+		ring_count_lost(r, CT_LOST_NESTED, records);
+		return res;
 	}
 	for (;;) {
 		old = local64_read(&r->head);
-		if (!ring_stamp_take(r, &room.stamp))
+		if (!ring_stamp_new(r, &res.stamp))
 			continue;
 		offset = old & (r->subbuf_size - 1);
 		if (offset && offset + size < r->subbuf_size) {
 			if (!ct_local64_replace(&r->head, old, old + size))
 				continue;
 			start = old - offset;
-			room.at = r->data + (old & r->mask);
+			res.at = r->data + (old & r->mask);
 			break;
 		}
 		start = old - offset + (old ? r->subbuf_size : 0);
-		why = ring_packet_allowed(r, start);
-		if (why) {
-			ring_lose(r, why - 1, records);
-			return room;
+		reason = ring_packet_allowed(r, start);
+		if (reason) {
+			ring_count_lost(r, reason - 1, records);
+			return res;
 		}
-		ring_give_up_oldest(r, start);
+		ring_overwrite_oldest(r, start);
+		/* Before a record is charged to the packet that replaces this one. */
 		if (r->before_packet)
 			r->before_packet(r);
 		new = start + CT_PACKET_HEAD + size;
-		/* Before head moves: whoever comes in between is in the new packet. */
+		/* Before head moves: an inner writer after that is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));
 		if (!ct_local64_replace(&r->head, old, new))
 			continue;
 		if (old)
-			ring_packet_close(r, old, room.stamp);
-		ring_packet_open(r, start, room.stamp, before);
-		room.at = r->data + ((start + CT_PACKET_HEAD) & r->mask);
+			ring_packet_close(r, old, res.stamp);
+		ring_packet_open(r, start, res.stamp, before);
+		res.at = r->data + ((start + CT_PACKET_HEAD) & r->mask);
 		break;
 	}
 	/*
-	 * head is in this packet or in a later one, where an inner writer came in
-	 * between; then end falls short of it, and the next writer comes here.
+	 * An inner writer may have moved head into a later packet meanwhile.  Then end is
+	 * too low, and the next writer takes the slow path and corrects it.
 	 */
 	WRITE_ONCE(r->end, start + r->subbuf_size);
-	return room;
+	return res;
 }
 
-bool ct_ring_cancel(struct ct_ring *r, void *at, u32 size)
+bool ct_ring_discard(struct ct_ring *r, void *at, u32 size)
 {
 	u64 head = local64_read(&r->head), start = head - size;
 
-	/* Nothing of it was published: this writer is still inside. */
+	/* This writer is still inside, so no part of the reservation was published. */
 	if (r->data + (start & r->mask) != at ||
 	    (start & (r->subbuf_size - 1)) <= CT_PACKET_HEAD ||
 	    !ct_local64_replace(&r->head, head, start))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ring of one CPU.  The algorithm stands at the top of ring.c. */
+/* The ring of one CPU.  Its algorithm and the readers' contract are at the top of ring.c. */
 #ifndef CT_RING_H
 #define CT_RING_H
 
@@ -13,10 +13,10 @@
 #include "cudatrace.h"
 
 struct ct_ring {
-	/* What the writer touches for every record: one cache line. */
+	/* Used for every record: one cache line. */
 	local64_t head;		/* next free position */
-	local64_t stamp;	/* newest time stamp given out */
-	u64 end;		/* of the packet that head is in, or less */
+	local64_t stamp;	/* newest time stamp given to a record */
+	u64 end;		/* where the packet of head ends; may be too low */
 	u32 nest;		/* writers inside, the outermost included */
 	u32 cpu;
 	u64 mask;		/* bytes of data - 1 */
@@ -24,15 +24,15 @@ struct ct_ring {
 	struct ct_cpu_status *status;
 	local64_t op;		/* the next call's number: see ct_ring_op() */
 
-	/* What only a packet's change needs. */
+	/* Used for a sub-buffer switch alone. */
 	/*
-	 * Called before a packet is opened; NULL: not.  It runs on this CPU with preemption
-	 * disabled, in any context, and may be interrupted by itself.  It is set before
-	 * anybody writes.
+	 * Called before each sub-buffer switch, if it is not NULL: on this CPU with preemption
+	 * disabled, in any context; one call may interrupt another.  Set before the first
+	 * writer.
 	 */
 	void (*before_packet)(struct ct_ring *r);
 	struct ct_cpu_consumer *consumer;
-	u64 consumed;		/* the consumer page, checked */
+	u64 consumed;		/* last valid value of the consumer page */
 	u64 size;		/* bytes of data */
 	u32 subbuf_size;
 	bool overwrite;
@@ -41,38 +41,41 @@ struct ct_ring {
 
 /*
  * ct_ring_init - allocate a ring of count sub-buffers of size bytes.
- * May sleep.  Returns 0 or -ENOMEM (nothing is kept then).
+ * May sleep.  Returns 0, or -ENOMEM (then there is nothing to free).
  */
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid);
 
-/* ct_ring_consumed - how far the owner of a lossless session has read: checked, never
- * back.  On its CPU with preemption disabled, or when nobody writes any more.
+/*
+ * ct_ring_consumed - the position up to which the owner of a lossless session has read.
+ * A value of the consumer page that lies above committed or below an earlier value is
+ * ignored.  Call it on the ring's CPU with preemption disabled, or after the last writer
+ * has left.
  */
 u64 ct_ring_consumed(struct ct_ring *r);
 
-/* ct_ring_free - give back what ct_ring_init took; nobody may write any more. */
+/* ct_ring_free - free the memory of ct_ring_init(), after the last writer has left. */
 void ct_ring_free(struct ct_ring *r);
 
-/* Nested deeper than task, softirq, hardirq, NMI and breakpoints in each. */
+/* Writers that may nest: more than task, softirq, hardirq, NMI and breakpoints in each. */
 #define CT_NEST_MAX	16
 
-/* Where a record goes: at is NULL when it is lost. */
+/* A reservation: where the record goes (NULL: it is lost), and its time stamp in ns. */
 struct ct_reservation {
 	void *at;
 	u64 stamp;
 };
 
 /*
- * The rare half of ct_ring_reserve(): a new packet, a race, a loss, which counts as
- * that of so many records.  r->nest has been raised.
+ * The slow path of ct_ring_reserve(): a sub-buffer switch, a race with an inner writer,
+ * or a loss, which is counted as that many records.  The caller has raised r->nest.
  */
 struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records);
 
-/* The rare half of ct_ring_commit(): somebody came in between. */
+/* The slow path of ct_ring_leave(): an inner writer moved head meanwhile. */
 void ct_ring_publish_again(struct ct_ring *r);
 
-/* Counters of the status page: one instruction, so interrupts can't tear them. */
+/* A counter of the status page: one instruction updates it, so interrupts don't tear it. */
 static inline local64_t *ct_counter(u64 *p)
 {
 	BUILD_BUG_ON(sizeof(local64_t) != sizeof(u64));
@@ -80,16 +83,17 @@ static inline local64_t *ct_counter(u64 *p)
 }
 
 /*
- * ct_ring_reserve - room for size bytes of one or more records on this CPU's ring.
+ * ct_ring_reserve - reserve size bytes for one or more records on this CPU's ring.
  * @size:	a multiple of 8, at most CT_RECORD_MAX
- * @records:	how many are lost if it fails
+ * @records:	how many records count as lost if it fails
  *
- * Any context, NMI included; preemption must be disabled until ct_ring_commit().
- * Returns the place, and the time stamp: ns of CLOCK_MONOTONIC, never less than an
- * earlier record's.  The place is NULL when the record is lost (it is counted then,
- * and ct_ring_commit() must not be called).
+ * Any context, NMI included; preemption must stay disabled until ct_ring_commit() or
+ * ct_ring_discard().  Returns the address, and the time stamp: ns of CLOCK_MONOTONIC,
+ * never less than that of an earlier record.  The address is NULL if the records are
+ * lost: they are counted already, and the caller must not commit or discard.
  *
- * Inline down to the two compare-and-exchanges, since every record goes this way.
+ * The fast path is inline, down to the two compare-and-exchanges, because every record
+ * takes it.
  */
 static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, u32 size,
 							     u32 records)
@@ -97,11 +101,15 @@ static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, 
 	u64 old, last, now;
 
 	r->nest++;
+	/*
+	 * nest before head moves: an inner writer that interrupts from here on sees that it
+	 * is not the outermost one, and does not publish this reservation.
+	 */
 	barrier();
 	old = local64_read(&r->head);
 	last = local64_read(&r->stamp);
 	now = ct_clock_ns();
-	/* end is never beyond the packet of a head that the exchange still finds. */
+	/* end never lies beyond the packet of a head that the exchange still finds. */
 	if (likely(old + size < READ_ONCE(r->end) && now > last &&
 		   r->nest <= CT_NEST_MAX &&
 		   ct_local64_replace(&r->stamp, last, now) &&
@@ -109,21 +117,22 @@ static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, 
 		u8 *at = r->data + (old & r->mask);
 
 		if (!at)
-			__builtin_unreachable();	/* so callers need not ask */
+			__builtin_unreachable();	/* so that callers omit the test */
 		return (struct ct_reservation){ at, now };
 	}
 	return ct_ring_reserve_slow(r, size, records);
 }
 
 /*
- * Leave the ring: the outermost writer publishes all that was reserved; it looks
- * at head again after it lowered nest, for an inner writer that came in between
- * and left the publishing to it.
+ * Leave the ring.  The outermost writer publishes all reservations.  After it has lowered
+ * nest it reads head again, because an inner writer that came in between has left the
+ * publishing to it.
  */
 static __always_inline void ct_ring_leave(struct ct_ring *r, struct ct_cpu_status *status)
 {
 	u64 head;
 
+	/* The record's stores before nest is lowered, in both branches. */
 	barrier();
 	if (unlikely(r->nest != 1)) {
 		barrier();
@@ -131,16 +140,21 @@ static __always_inline void ct_ring_leave(struct ct_ring *r, struct ct_cpu_statu
 		return;
 	}
 	head = local64_read(&r->head);
-	/* Records before committed: pairs with the readers' acquire. */
+	/* Records and headers before committed: pairs with the readers' acquire. */
 	smp_store_release(&status->committed, head);
+	/* committed before nest: once nest is 0, an interrupting writer publishes itself. */
 	barrier();
 	r->nest = 0;
+	/*
+	 * nest before the second load of head: a writer that interrupted before this store
+	 * published nothing, so its head must be seen here.
+	 */
 	barrier();
 	if (unlikely(local64_read(&r->head) != head))
 		ct_ring_publish_again(r);
 }
 
-/* ct_ring_commit - what the last reserve of this context got is whole. */
+/* ct_ring_commit - this context's last reservation is completely written. */
 static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 {
 	struct ct_cpu_status *status = r->status;
@@ -150,16 +164,16 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 }
 
 /*
- * ct_ring_cancel - instead of ct_ring_commit(): what the last reserve of this context
- * got, size bytes at at, was not needed.  False where it can't be given back: an
- * interrupt has written behind it, or it is the first of its packet.  Then it has to be
- * written and committed all the same.
+ * ct_ring_discard - instead of ct_ring_commit(): discard this context's last reservation,
+ * size bytes at at.  Returns false if it cannot be discarded: an interrupt has reserved
+ * behind it, or it is the first of its packet.  Then the caller must write and commit it.
  */
-bool ct_ring_cancel(struct ct_ring *r, void *at, u32 size);
+bool ct_ring_discard(struct ct_ring *r, void *at, u32 size);
 
 /*
- * Numbers for calls that begin on this CPU: unique, below 2^53 for decades.  The
- * first of so many, each CT_RING_OP_NEXT after the last.
+ * ct_ring_op - numbers (op) for count calls that begin on this CPU.  Returns the first;
+ * each further one is CT_RING_OP_NEXT larger.  They are unique over all CPUs, and stay
+ * below 2^53 for decades.
  */
 #define CT_RING_OP_NEXT		(1u << 12)
 static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)

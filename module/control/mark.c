@@ -161,7 +161,7 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 		return true;
 	op = ct_ring_op(&cpu->ring, m.count);
 	if (unlikely(!mark_put_alike(room.at, user, size, a, op, room.stamp))) {
-		if (ct_ring_cancel(&cpu->ring, room.at, ct_mark_ring_size(m)))
+		if (ct_ring_discard(&cpu->ring, room.at, ct_mark_ring_size(m)))
 			return false;
 		mark_put_empty(room.at, a, op, room.stamp);
 	}
