@@ -201,7 +201,7 @@ void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
 	local64_sub(size, &sh->total[charge % SLOTS]);
 }
 
-void ct_limit_who(struct ct_producer *who)
+void ct_limit_producer(struct ct_producer *who)
 {
 	who->uid = __kuid_val(current_uid());
 	who->pid = current->tgid;

@@ -42,8 +42,8 @@ struct ct_producer {
 	u64 cgroup;
 };
 
-/* ct_limit_who - the current task as a producer.  Task context. */
-void ct_limit_who(struct ct_producer *who);
+/* ct_limit_producer - the current task as a producer.  Task context. */
+void ct_limit_producer(struct ct_producer *who);
 
 /*
  * ct_limit_throttle - is there room in the rates for what this producer wrote?  Where not, the

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a thread wrote into its thread buffer, made into packets that can be passed on.
+ * Turns the content of a thread buffer into packets for the reader.
  *
- * All that lies in that memory may be anything, and change while we look: it is
- * copied once, and only the copy is looked at and passed on.  What a thread buffer is (whose,
- * where it lies, how much of it was read) stands in struct ct_threadbuf_state alone, which
- * nobody maps.  So a thread buffer can harm nothing but its own records.
+ * A thread buffer may hold any bytes, and its thread may change them at any time.  So they
+ * are copied once, and only the copy is checked and passed on.  The module's own
+ * knowledge of a thread buffer (its owner, its address, how much was read) is in struct
+ * ct_threadbuf_state alone, which no program can map.  So a hostile thread can spoil
+ * nothing but its own records.
  */
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
@@ -16,7 +17,7 @@
 #include "core/registry.h"
 #include "core/session.h"
 
-/* What a program may record in a thread buffer. */
+/* The class of a record, or NULL if a program may not write this class. */
 static const struct ct_class *packet_class_of(const struct ct_thread_record *r)
 {
 	u32 id = CT_RECORD_CLASS(r->stamp);
@@ -29,7 +30,7 @@ static const struct ct_class *packet_class_of(const struct ct_thread_record *r)
 	return c && c->def.layer == CT_LAYER_USER ? c : NULL;
 }
 
-/* The record's time: its claim, but no earlier than the last and not later than now. */
+/* The record's time as its thread claims, but not before the last record and not after now. */
 static u64 packet_time_of(const struct ct_threadbuf_state *tb, u64 base, u64 stamp, u64 now)
 {
 	u64 passed = (stamp - base) & CT_TS_MASK;
@@ -53,7 +54,7 @@ static void packet_check_head(struct ct_threadbuf_state *tb, struct ct_thread_re
 	r->duration = min(duration, ts - tb->start) | cpu << CT_TS_BITS;
 }
 
-/* Kept out by the limits. */
+/* Records that the limits throttled count as lost. */
 static void packet_count_limited(struct ct_threadbuf_state *tb, struct ct_session_state *s,
 				 u32 records)
 {
@@ -62,9 +63,9 @@ static void packet_count_limited(struct ct_threadbuf_state *tb, struct ct_sessio
 }
 
 /*
- * The records of our copy, made true, without those that the limits keep out.  Returns
- * where the last good one ends; begin is the time of the first, thread buffer->last that of the
- * last.
+ * Check the records of the copy in s->threadbufs.buf, correct what their thread may not
+ * claim, and drop those that the limits throttle.  Returns where the last good record
+ * ends; *begin is the time of the first one, tb->last that of the last one.
  */
 static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session_state *s, u32 end,
 				u64 base, u64 now, u64 *begin)
@@ -86,7 +87,7 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 		size = sizeof(*r) + payload;
 		at += size;
 		tb->last = packet_time_of(tb, base, r->stamp, now);
-		if (!ct_limit_throttle(s, &tb->who, tb->last, size, 1)) {
+		if (!ct_limit_throttle(s, &tb->producer, tb->last, size, 1)) {
 			packet_count_limited(tb, s, 1);
 			continue;
 		}
@@ -100,41 +101,42 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 			p->ppid = tb->ppid;
 			p->uid = tb->uid;
 		}
-		/* Over those that were kept out. */
+		/* Close the gap of the records that were dropped. */
 		if (to != at - size)
 			memmove(buf + to, r, size);
 		to += size;
 	}
 	if (at != end)
-		tb->lost++; /* one at least: how many cannot be said */
+		tb->lost++;	/* at least one; the number is unknown */
 	return to;
 }
 
 /*
- * A packet of what stands in this slot between from and to.  Returns its bytes: 0 where
- * none of it is passed on, which the next packet tells.
+ * Make a packet of the records between from and to of this sub-buffer.  Returns its
+ * bytes; 0 if all records were dropped, in which case the next packet reports the loss.
  */
-static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *slot, u32 from, u32 to,
+static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *subbuf, u32 from, u32 to,
 		       struct ct_session_state *s)
 {
-	const struct ct_packet *claim = (const void *)slot;
+	const struct ct_packet *claim = (const void *)subbuf;
 	struct ct_packet *p = (void *)s->threadbufs->buf;
 	u64 now, base, begin = tb->last, op_base = READ_ONCE(claim->op_base);
 	u32 end;
 
-	memcpy(s->threadbufs->buf + CT_PACKET_HEAD, slot + from, to - from);
+	memcpy(s->threadbufs->buf + CT_PACKET_HEAD, subbuf + from, to - from);
 	preempt_disable();
 	now = ct_clock_ns();
 	preempt_enable();
+	/* Pairs with the release in ct_threadbuf_close(). */
 	if (smp_load_acquire(&tb->closed))
 		now = min(now, tb->closed);
 	now = max(now, tb->last);
-	/* A record has 48 bits of its time; the packet says which. */
+	/* A record has the low 48 bits of its time; the packet's begin gives the others. */
 	base = clamp(READ_ONCE(claim->ts_begin), tb->last, now);
 	end = packet_check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
-	/* One without a record is not free either. */
+	/* A packet without a record is charged too. */
 	if (end == CT_PACKET_HEAD && from != to &&
-	    !ct_limit_throttle(s, &tb->who, now, CT_PACKET_HEAD, 1))
+	    !ct_limit_throttle(s, &tb->producer, now, CT_PACKET_HEAD, 1))
 		return 0;
 	*p = (struct ct_packet){
 		.magic = CT_MAGIC,
@@ -159,34 +161,38 @@ u32 ct_threadbuf_loss_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 	return packet_make(tb, tb->memory + CT_THREADBUF_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
 }
 
-static const struct ct_packet *packet_slot_of(const struct ct_threadbuf_state *tb, u64 n)
+/* The sub-buffer of packet n. */
+static const struct ct_packet *packet_subbuf_of(const struct ct_threadbuf_state *tb, u64 n)
 {
 	return (const void *)(tb->memory + CT_THREADBUF_DATA +
 			      (n & (tb->subbufs - 1)) * tb->subbuf_size);
 }
 
-/* How many packets were begun, of those that are passed on. */
+/* How many packets the thread has begun; of a closed thread buffer, before it was closed. */
 static u64 packet_begun(const struct ct_threadbuf_state *tb)
 {
-	/* The packets' heads after it. */
+	/* produced before the packets' headers: pairs with the thread's release. */
 	u64 n = smp_load_acquire(&ct_threadbuf_head_of(tb)->produced);
 
-	/* Asked behind it: if it is still open, what was read came in time. */
+	/*
+	 * closed after produced: if the thread buffer is still open here, the value of
+	 * produced was stored before it was closed.
+	 */
 	if (smp_load_acquire(&tb->closed))
 		n = max(tb->begun, tb->consumed);
 	return n;
 }
 
-/* Where packet n ends, of what is passed on. */
+/* Where the records of packet n end; of a closed thread buffer, when it was closed. */
 static u32 packet_content_of(const struct ct_threadbuf_state *tb, u64 n)
 {
-	const struct ct_packet *p = packet_slot_of(tb, n);
+	const struct ct_packet *p = packet_subbuf_of(tb, n);
 	u32 content = CT_PACKET_HEAD;
 
 	if (READ_ONCE(p->magic) == CT_MAGIC)
-		/* The records after it. */
+		/* content_size before the records: pairs with the thread's release. */
 		content = min_t(u64, smp_load_acquire(&p->content_size) / 8, tb->subbuf_size) & ~7u;
-	/* As in packet_begun(). */
+	/* closed after content_size: as in packet_begun(). */
 	if (smp_load_acquire(&tb->closed))
 		content = n < tb->begun ? min(content, tb->content[n & (tb->subbufs - 1)]) :
 					  CT_PACKET_HEAD;
@@ -203,14 +209,20 @@ void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
 	for (i = 1; i <= tb->subbufs; i++)
 		tb->content[(tb->begun - i) & (tb->subbufs - 1)] =
 			packet_content_of(tb, tb->begun - i);
-	/* With all of that: whoever finds it closed finds it so. */
+	/*
+	 * begun and content before closed: pairs with the acquire of every reader that finds
+	 * the thread buffer closed.
+	 */
 	smp_store_release(&tb->closed, now);
 }
 
-/* Is there a record at from in packet n, and was it made before the thread buffer was closed? */
+/*
+ * Is there a record at from in packet n that the thread stamped before the thread buffer
+ * was closed?  Then it was being written at that moment.
+ */
 static bool packet_cut(const struct ct_threadbuf_state *tb, u64 n, u32 from)
 {
-	const struct ct_packet *p = packet_slot_of(tb, n);
+	const struct ct_packet *p = packet_subbuf_of(tb, n);
 	const struct ct_thread_record *r = (const void *)p + from;
 
 	return READ_ONCE(p->magic) == CT_MAGIC && from + sizeof(*r) <= tb->subbuf_size &&
@@ -225,7 +237,7 @@ void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb)
 	if (!tb->closed || tb->cut_counted)
 		return;
 	tb->cut_counted = true;
-	/* Where it was writing, or had no room and began a packet. */
+	/* It lies in the last packet, or in the next one if the last one was full. */
 	if (n)
 		tb->lost += packet_cut(tb, n - 1, tb->content[(n - 1) & (tb->subbufs - 1)]);
 	if (READ_ONCE(ct_threadbuf_head_of(tb)->produced) != n)
@@ -235,7 +247,11 @@ void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb)
 u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s, bool all)
 {
 	struct ct_threadbuf_head *h = ct_threadbuf_head_of(tb);
-	/* Before the rest: what is closed tells all that it has. */
+	/*
+	 * Before produced and the content are loaded: the thread adds nothing to a closed
+	 * thread buffer, so all of its records are passed on, also from a packet that is
+	 * not full.
+	 */
 	bool closed =
 		smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) || READ_ONCE(s->ended);
 	u64 produced = packet_begun(tb);
@@ -244,7 +260,7 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 
 	tb->lost_claimed = max(tb->lost_claimed, READ_ONCE(h->lost));
 	if (produced - tb->consumed > tb->subbufs) {
-		/* It never began so many: nothing that it says can be believed. */
+		/* The thread cannot have begun so many packets: ignore all of its values. */
 		tb->lost += !tb->broken;
 		tb->broken = true;
 		produced = tb->consumed;
@@ -255,14 +271,17 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 		from = tb->offset;
 		bytes = 0;
 		if (content > from && (full || all || closed)) {
-			bytes = packet_make(tb, (const u8 *)packet_slot_of(tb, tb->consumed), from,
-					    content, s);
+			bytes = packet_make(tb, (const u8 *)packet_subbuf_of(tb, tb->consumed),
+					    from, content, s);
 			tb->offset = content;
 		}
 		if (full) {
 			tb->offset = CT_PACKET_HEAD;
 			tb->consumed++;
-			/* Our reads before it: the slot may be written again. */
+			/*
+			 * The copy before consumed: pairs with the thread's acquire of consumed,
+			 * after which it overwrites the sub-buffer.
+			 */
 			smp_store_release(&h->consumed, tb->consumed);
 		}
 		if (bytes)
@@ -273,8 +292,8 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 	return 0;
 }
 
-/* May this call be told of, which the thread says that it has open? */
-static bool packet_open_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
+/* Is this entry of the thread's in-flight calls page valid? */
+static bool packet_inflight_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
 {
 	u32 class = READ_ONCE(c->class);
 
@@ -282,23 +301,23 @@ static bool packet_open_ok(const struct ct_threadbuf_state *tb, const struct ct_
 	       (!tb->closed || READ_ONCE(c->begin) <= tb->closed);
 }
 
-void ct_threadbuf_count_open(struct ct_threadbuf_state *tb, struct ct_session_state *s)
+void ct_threadbuf_count_inflight(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
 	const struct ct_inflight_page *page = (const void *)(tb->memory + PAGE_SIZE);
 	u32 depth = min_t(u32, READ_ONCE(page->depth), CT_INFLIGHT_MAX), n = 0;
 
-	if (tb->open_counted)
+	if (tb->inflight_counted)
 		return;
-	tb->open_counted = true;
-	while (n < depth && packet_open_ok(tb, &page->entry[n]))
+	tb->inflight_counted = true;
+	while (n < depth && packet_inflight_ok(tb, &page->entry[n]))
 		n++;
-	if (!n || ct_limit_throttle(s, &tb->who, tb->last, n * sizeof(struct ct_thread_record), n))
-		tb->open = n;
+	if (!n || ct_limit_throttle(s, &tb->producer, tb->last, n * sizeof(struct ct_thread_record), n))
+		tb->inflight = n;
 	else
 		packet_count_limited(tb, s, n);
 }
 
-u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s)
+u32 ct_threadbuf_inflight_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s)
 {
 	struct ct_inflight_page *page = (void *)s->threadbufs->buf;
 	struct ct_inflight_call *c;
@@ -310,10 +329,10 @@ u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_sta
 	page->pid = tb->pid;
 	page->tid = tb->tid;
 	memset(page->reserved, 0, sizeof(page->reserved));
-	for (i = 0; i < page->depth && i < tb->open; i++) {
+	for (i = 0; i < page->depth && i < tb->inflight; i++) {
 		c = &page->entry[i];
-		/* A thread that lives may have changed it since. */
-		if (!packet_open_ok(tb, c))
+		/* A thread that is alive may have changed the page meanwhile. */
+		if (!packet_inflight_ok(tb, c))
 			break;
 		c->begin = clamp(c->begin, tb->start, max(tb->last, tb->start));
 	}
@@ -323,10 +342,10 @@ u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_sta
 
 bool ct_threadbuf_unread(const struct ct_threadbuf_state *tb)
 {
-	const struct ct_inflight_page *open = (const void *)(tb->memory + PAGE_SIZE);
+	const struct ct_inflight_page *page = (const void *)(tb->memory + PAGE_SIZE);
 	u64 waiting = packet_begun(tb) - tb->consumed;
 
-	if (READ_ONCE(open->depth) ||
+	if (READ_ONCE(page->depth) ||
 	    READ_ONCE(ct_threadbuf_head_of(tb)->lost) + tb->lost != tb->lost_reported)
 		return true;
 	return waiting == 1 ? packet_content_of(tb, tb->consumed) > tb->offset : waiting;

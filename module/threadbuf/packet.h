@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One thread buffer, and what its memory holds.  See packet.c. */
+/* One thread buffer, and the packets that are made of its content: see packet.c. */
 #ifndef CT_THREADBUF_PACKET_H
 #define CT_THREADBUF_PACKET_H
 
@@ -14,50 +14,51 @@ struct ct_session_state;
 
 /* A session's thread buffers. */
 struct ct_threadbufs {
-	struct mutex lock; /* list, count, session; the thread buffers' previous and next */
-	struct mutex read; /* CT_IOC_THREADBUF_READ against itself */
-	struct list_head list;
-	struct list_head making;	/* without memory yet, for the quota */
-	u32 count;		/* of the list */
-	u32 session;		/* number of those that it takes now */
-	u32 streams;		/* numbers given out */
-	u8 *buf;		/* a packet on its way to the reader */
+	struct mutex lock;	/* lists, count, session; previous and next of thread buffers */
+	struct mutex read;	/* serialises CT_IOC_THREADBUF_READ */
+	struct list_head list;	/* thread buffers that are read */
+	struct list_head making; /* not yet in list; they count for the quota */
+	u32 count;		/* length of list */
+	u32 session;		/* the clock page's number for them */
+	u32 streams;		/* stream numbers assigned */
+	u8 *buf;		/* the packet for the reader, CT_THREADBUF_SUBBUF_MAX bytes */
 };
 
+/* The module's state of one thread buffer.  No program can map this struct. */
 struct ct_threadbuf_state {
 	struct kref ref;
 	struct list_head node;
-	/* In the list as well, of the same stream: read before this one, and after it. */
+	/* Of the same stream and in the same list: read before this one, and after it. */
 	struct ct_threadbuf_state *previous, *next;
-	bool mapped;			/* once and no second time */
-	bool dead;			/* unmapped: nothing more will come */
+	bool mapped;			/* it can be mapped only once */
+	bool dead;			/* unmapped: its thread writes no more */
 	u8 *memory;
 	u64 size;
 	u32 subbufs, subbuf_size;
 	u32 stream;
 	u32 pid, tid, ppid, uid;
-	struct ct_producer who;		/* whose limits */
-	u64 start;			/* no record begins before */
+	struct ct_producer producer;	/* to which limits its records are charged */
+	u64 start;			/* ns: no record begins before */
 
-	/* What ct_threadbuf_close() found, which is settled before closed is. */
-	u64 closed;			/* ns: nothing is passed on that came later; 0: open */
-	u64 begun;			/* packets */
+	/* Set by ct_threadbuf_close(), closed after begun and content. */
+	u64 closed;			/* ns: no later record is passed on; 0: it is open */
+	u64 begun;			/* packets begun when it was closed */
 
-	/* The reader's, under ct_threadbufs.read. */
+	/* For the reader, under ct_threadbufs.read. */
 	u64 consumed;			/* packets */
-	u32 offset;			/* read of the next one */
-	u64 last;			/* time of the last record passed on */
-	u64 seq;
-	u64 lost;			/* by us, for limits or because it was no record */
-	u64 lost_claimed;		/* by the thread */
-	u64 lost_reported; /* of both, in a packet passed on */
-	bool broken;			/* what it says of itself cannot be */
+	u32 offset;			/* bytes read of the next packet */
+	u64 last;			/* ns: time of the last record passed on */
+	u64 seq;			/* of the next packet passed on */
+	u64 lost;			/* records throttled by limits, or invalid */
+	u64 lost_claimed;		/* records that the thread says it lost */
+	u64 lost_reported;		/* the sum of both in the last packet passed on */
+	bool broken;			/* its thread stored an impossible number */
 	u32 late;			/* packets passed on since the session ended */
 	bool cut_counted;
-	bool open_counted;
-	u32 open;			/* so many open calls are passed on */
+	bool inflight_counted;
+	u32 inflight;			/* in-flight calls that are passed on */
 
-	u32 content[];			/* of each slot's packet, when it was closed */
+	u32 content[];			/* end of each sub-buffer's packet when it was closed */
 };
 
 static inline struct ct_threadbuf_head *ct_threadbuf_head_of(const struct ct_threadbuf_state *tb)
@@ -66,40 +67,45 @@ static inline struct ct_threadbuf_head *ct_threadbuf_head_of(const struct ct_thr
 }
 
 /*
- * ct_threadbuf_close - nothing that its thread writes from here on is passed on, whatever time
- * it says of it.  What it was just writing counts as lost, as far as its time tells.
- * The caller holds ct_threadbufs.lock; the reader may be at work.
+ * ct_threadbuf_close - from now (ns) on, records that the thread writes are not passed on,
+ * whatever time they carry.  A record that was being written at that moment counts as
+ * lost later, if its time is not after now: see ct_threadbuf_count_cut().
+ * The caller holds ct_threadbufs.lock.  The reader may run at the same time.
  */
 void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now);
 
 /*
- * All of these are the reader's, under ct_threadbufs.read, and may sleep.  What they make
- * lies in ct_threadbufs.buf of the session; its bytes are returned, 0 where there is nothing.
+ * All functions below are for the reader: the caller holds ct_threadbufs.read, and they may
+ * sleep.  Those that return u32 write into ct_threadbufs.buf of the session and return the
+ * number of bytes, 0 if there is nothing to pass on.
  */
 
-/* ct_threadbuf_next_packet - all: also of a packet that its thread has not finished. */
+/* ct_threadbuf_next_packet - @all: also records of a packet that is not full. */
 u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s, bool all);
 
-/* ct_threadbuf_loss_packet - without a record: it tells what was lost since the last one. */
+/* ct_threadbuf_loss_packet - a packet without records, which reports the latest losses. */
 u32 ct_threadbuf_loss_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s);
 
 /*
- * ct_threadbuf_count_cut - what was on its way when the thread buffer was closed is lost.  Its thread
- * writes no more.
+ * ct_threadbuf_count_cut - count a record as lost that was being written when the thread
+ * buffer was closed.  The thread must not write to it any more.
  */
 void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb);
 
 /*
- * ct_threadbuf_count_open - how many of the calls that its thread has open are passed on: those
- * that can be, and none where the limits have no room for them, which counts as lost.
- * Nothing more may come from this thread buffer.
+ * ct_threadbuf_count_inflight - decide how many of the thread's in-flight calls are passed
+ * on: the valid ones; none if the limits throttle them, in which case they count as lost.
+ * All packets of the thread buffer must have been passed on.
  */
-void ct_threadbuf_count_open(struct ct_threadbuf_state *tb, struct ct_session_state *s);
+void ct_threadbuf_count_inflight(struct ct_threadbuf_state *tb, struct ct_session_state *s);
 
-/* ct_threadbuf_open_calls - those calls. */
-u32 ct_threadbuf_open_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s);
+/* ct_threadbuf_inflight_calls - a struct ct_inflight_page with those calls. */
+u32 ct_threadbuf_inflight_calls(struct ct_threadbuf_state *tb, struct ct_session_state *s);
 
-/* ct_threadbuf_unread - would any of the above give something?  A hint, as all that a thread buffer says. */
+/*
+ * ct_threadbuf_unread - would one of the functions above return anything?  A hint: it
+ * trusts the numbers that the thread stored.
+ */
 bool ct_threadbuf_unread(const struct ct_threadbuf_state *tb);
 
 #endif

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Thread buffers: a thread writes packets into memory that it shares with us, by plain stores;
- * the recorder asks for them.  The protocol stands in section 6 of cudatrace.h.
+ * Thread buffers: a thread writes packets by plain stores into memory that it shares with
+ * the module, and the recorder reads them by CT_IOC_THREADBUF_READ.  The protocol is in
+ * section 6 of cudatrace.h.
  *
- * Here is what makes thread buffers, lists them and asks one after the other; what a thread buffer's
- * memory holds is packet.c's.
+ * This file makes thread buffers, keeps a session's list of them, and reads one after the
+ * other.  packet.c checks their content.
  *
- * A thread buffer is in its session's list from its making until all of it was read or the
- * session is freed, and has a second reference while it is mapped.
+ * A thread buffer is in its session's list until all of it was read or the session is
+ * freed.  The list has one reference to it, its mapping a second one.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
@@ -42,7 +43,7 @@ static void threadbuf_put(struct ct_threadbuf_state *tb)
 	kref_put(&tb->ref, threadbuf_free);
 }
 
-/* ------------------------------------------------------------ its making --- */
+/* ----------------------------------------------------- making and mapping --- */
 static int threadbuf_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_threadbuf_state *tb = file->private_data;
@@ -50,7 +51,7 @@ static int threadbuf_mmap(struct file *file, struct vm_area_struct *vma)
 	if (tb->mapped || vma->vm_pgoff || vma->vm_end - vma->vm_start != tb->size)
 		return -EINVAL;
 	tb->mapped = true;
-	/* A child is another process: it gets a thread buffer of its own. */
+	/* Not inherited by fork(): a child needs thread buffers of its own. */
 	return ct_pages_map(vma, tb->memory, tb->size, true);
 }
 
@@ -58,7 +59,7 @@ static int threadbuf_release(struct inode *inode, struct file *file)
 {
 	struct ct_threadbuf_state *tb = file->private_data;
 
-	/* All its stores before this: pairs with the reader's acquire. */
+	/* The thread's stores before dead: pairs with the reader's acquire. */
 	smp_store_release(&tb->dead, true);
 	threadbuf_put(tb);
 	return 0;
@@ -70,7 +71,7 @@ static const struct file_operations threadbuf_fops = {
 	.release = threadbuf_release,
 };
 
-/* Without its memory; the caller's is the only reference. */
+/* A new thread buffer without its memory.  The caller has the only reference. */
 static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new *arg)
 {
 	struct ct_threadbuf_state *tb =
@@ -86,7 +87,7 @@ static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new 
 	tb->pid = current->tgid;
 	tb->tid = current->pid;
 	tb->uid = from_kuid(&init_user_ns, current_uid());
-	ct_limit_who(&tb->who);
+	ct_limit_producer(&tb->producer);
 	rcu_read_lock();
 	tb->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
@@ -97,24 +98,25 @@ static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new 
 	return tb;
 }
 
-/* What a user's thread buffers in this list take of his quota. */
+/* Add a user's thread buffers in this list to *bytes and *count. */
 static void threadbuf_add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *count)
 {
-	struct ct_threadbuf_state *l;
+	struct ct_threadbuf_state *tb;
 
-	list_for_each_entry(l, list, node) {
-		if (l->uid == uid) {
-			*bytes += l->size;
+	list_for_each_entry(tb, list, node) {
+		if (tb->uid == uid) {
+			*bytes += tb->size;
 			++*count;
 		}
 	}
 }
 
 /*
- * Its memory, if its user may have that much: asked before there is any, for many
- * threads may want some at once.  -EDQUOT, -ENOMEM.
+ * Allocate the memory if the user's quota allows it.  The quota is charged before the
+ * allocation (list "making"), because many threads may allocate at the same time.
+ * Returns 0, -EDQUOT or -ENOMEM.
  */
-static int threadbuf_memory(struct ct_threadbufs *threadbufs, struct ct_threadbuf_state *tb)
+static int threadbuf_alloc_memory(struct ct_threadbufs *threadbufs, struct ct_threadbuf_state *tb)
 {
 	u64 bytes = tb->size;
 	u32 count = 1;
@@ -128,7 +130,7 @@ static int threadbuf_memory(struct ct_threadbufs *threadbufs, struct ct_threadbu
 	}
 	list_add(&tb->node, &threadbufs->making);
 	mutex_unlock(&threadbufs->lock);
-	/* Zeroed, so nothing old leaks. */
+	/* Zeroed, so that the thread does not see old data of the kernel. */
 	tb->memory = __vmalloc(tb->size, CT_GFP_USER_SIZED);
 	if (tb->memory)
 		return 0;
@@ -153,6 +155,7 @@ static void threadbuf_fill_head(struct ct_threadbuf_state *tb, struct ct_session
 	memcpy(ct_threadbuf_head_of(tb)->uuid, s->facts->uuid, sizeof(s->facts->uuid));
 }
 
+/* Does the clock page say that thread buffers of this session are read? */
 static bool threadbuf_accepts(const struct ct_session_state *s)
 {
 	u32 session = ct_threadbufs_session(s->threadbufs);
@@ -160,25 +163,27 @@ static bool threadbuf_accepts(const struct ct_session_state *s)
 	return session && READ_ONCE(ct_clock_page->session) == session;
 }
 
-/* The thread buffer of this thread that the new one takes the place of, or NULL. */
+/* The thread buffer of this thread that the new one, tb, replaces; or NULL. */
 static struct ct_threadbuf_state *threadbuf_find_previous(struct ct_threadbufs *threadbufs,
 							  const struct ct_threadbuf_state *tb,
 							  u32 stream)
 {
-	struct ct_threadbuf_state *l;
+	struct ct_threadbuf_state *old;
 
 	if (stream == CT_THREADBUF_NONE)
 		return NULL;
-	list_for_each_entry(l, &threadbufs->list, node)
-		if (l->stream == stream && !l->next && l->pid == tb->pid && l->tid == tb->tid &&
-		    l->uid == tb->uid)
-			return l;
+	list_for_each_entry(old, &threadbufs->list, node)
+		if (old->stream == stream && !old->next && old->pid == tb->pid &&
+		    old->tid == tb->tid && old->uid == tb->uid)
+			return old;
 	return NULL;
 }
 
 /*
- * From those being made to those that are read.  -ENODATA if none is taken any more: who
- * closes thread buffers has said so before, and closes what is in the list.
+ * Move a new thread buffer from the list "making" to the list that is read.  Returns 0, or
+ * -ENODATA if thread buffers are not accepted any more.  A pause or a filter first says so
+ * in the clock page, then closes the thread buffers in the list: so no open one is added
+ * after that.
  */
 static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u32 stream)
 {
@@ -209,8 +214,8 @@ static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *
 }
 
 /*
- * Out of the list; it is the first of its stream.  Who comes after it goes on where it was.
- * The caller holds lock and read.
+ * Remove a thread buffer, the first of its stream, from the list.  Its successor continues
+ * the stream.  The caller holds lock and read.
  */
 static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadbuf_state *tb)
 {
@@ -227,11 +232,14 @@ static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadb
 	threadbuf_put(tb);
 }
 
-/* Its one mapping.  The thread buffer's reference goes to the file, whatever happens. */
+/*
+ * Map the thread buffer into the current process.  Consumes the caller's reference, also on
+ * failure.  Returns the address or a negative errno.
+ */
 static unsigned long threadbuf_map(struct ct_threadbuf_state *tb)
 {
 	struct file *file =
-		anon_inode_getfile("[cudatrace-thread buffer]", &threadbuf_fops, tb, O_RDWR);
+		anon_inode_getfile("[cudatrace-threadbuf]", &threadbuf_fops, tb, O_RDWR);
 	unsigned long address;
 
 	if (IS_ERR(file)) {
@@ -266,14 +274,14 @@ int ct_threadbuf_make(struct ct_threadbuf_new *arg)
 	tb = threadbuf_alloc(arg);
 	if (!tb)
 		goto out;
-	err = threadbuf_memory(s->threadbufs, tb);
+	err = threadbuf_alloc_memory(s->threadbufs, tb);
 	if (!err)
 		err = threadbuf_add(s, tb, arg->previous);
 	if (err) {
 		threadbuf_put(tb);
 		goto out;
 	}
-	/* From here on it ends by itself: as one that was unmapped before it was used. */
+	/* If mapping fails, the reader removes it like one that was unmapped before its use. */
 	size = tb->size;
 	address = threadbuf_map(tb);
 	if (IS_ERR_VALUE(address)) {
@@ -288,11 +296,15 @@ out:
 }
 
 /* -------------------------------------------------------------- reading ---- */
-/* What this thread buffer has to tell: 1 if something, and arg says what. */
-static int threadbuf_tell(struct ct_threadbuf_state *tb, struct ct_session_state *s,
+/*
+ * Emit the next packet, or the in-flight calls, of this thread buffer into threadbufs.buf.
+ * Returns 1 and fills arg if there is one, else 0.  *finished: all of it was read.
+ */
+static int threadbuf_emit(struct ct_threadbuf_state *tb, struct ct_session_state *s,
 			  struct ct_threadbuf_read *arg, bool *finished)
 {
 	bool all = arg->flags & CT_THREADBUF_READ_ALL;
+	/* dead before the content: pairs with the release in threadbuf_release(). */
 	bool closed = smp_load_acquire(&tb->dead) || READ_ONCE(s->ended);
 
 	*finished = false;
@@ -300,23 +312,29 @@ static int threadbuf_tell(struct ct_threadbuf_state *tb, struct ct_session_state
 	arg->stream = tb->stream;
 	arg->what = CT_THREADBUF_PACKET;
 	arg->bytes = 0;
-	/* A thread that goes on writing after the end has told enough. */
+	/*
+	 * After the session's end one round of all sub-buffers is enough: a thread that
+	 * goes on writing must not keep the reader busy for ever.
+	 */
 	if (!READ_ONCE(s->ended) || tb->late++ <= tb->subbufs)
 		arg->bytes = ct_threadbuf_next_packet(tb, s, all);
 	if (arg->bytes)
 		return 1;
-	/* Threads that live are told of at the very end. */
+	/* In-flight calls of a thread that is alive are emitted at the very end alone. */
 	if (!closed || (!smp_load_acquire(&tb->dead) && !all))
 		return 0;
 	ct_threadbuf_count_cut(tb);
 	if (!tb->next)
-		ct_threadbuf_count_open(tb, s);
+		ct_threadbuf_count_inflight(tb, s);
 	if (!tb->next && tb->lost + tb->lost_claimed != tb->lost_reported) {
-		/* It waits for its rate, and takes of its user's quota of thread buffers till then. */
+		/*
+		 * Throttled: the thread buffer stays, and counts for its user's quota, until
+		 * the rate allows this packet.
+		 */
 		if (!READ_ONCE(s->ended) &&
-		    !ct_limit_throttle(s, &tb->who, ktime_get_mono_fast_ns(), CT_PACKET_HEAD, 1))
+		    !ct_limit_throttle(s, &tb->producer, ktime_get_mono_fast_ns(), CT_PACKET_HEAD, 1))
 			return 0;
-		/* Losses that no record came after: a packet that says nothing else. */
+		/* Losses that no later packet reports. */
 		arg->bytes = ct_threadbuf_loss_packet(tb, s);
 		return 1;
 	}
@@ -324,22 +342,25 @@ static int threadbuf_tell(struct ct_threadbuf_state *tb, struct ct_session_state
 	if (tb->next)
 		return 0;
 	arg->what = CT_THREADBUF_INFLIGHT;
-	arg->bytes = ct_threadbuf_open_calls(tb, s);
+	arg->bytes = ct_threadbuf_inflight_calls(tb, s);
 	return arg->bytes != 0;
 }
 
-/* The next thread buffer that may be asked, with a reference; left: how many are looked at. */
-static struct ct_threadbuf_state *threadbuf_next(struct ct_threadbufs *threadbufs, u32 *left)
+/*
+ * The next thread buffer that may be read, with a reference; NULL if none of the next *tries
+ * in the list may.  *tries is lowered for each one that was looked at.
+ */
+static struct ct_threadbuf_state *threadbuf_next(struct ct_threadbufs *threadbufs, u32 *tries)
 {
 	struct ct_threadbuf_state *next = NULL;
 
 	mutex_lock(&threadbufs->lock);
-	while (*left) {
-		--*left;
+	while (*tries) {
+		--*tries;
 		next = list_first_entry_or_null(&threadbufs->list, struct ct_threadbuf_state, node);
 		if (!next)
 			break;
-		/* To the end, so that a busy one doesn't keep the others waiting. */
+		/* To the list's end, so that a busy thread does not delay the others. */
 		list_move_tail(&next->node, &threadbufs->list);
 		if (!next->previous) {
 			kref_get(&next->ref);
@@ -356,21 +377,21 @@ int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg)
 	struct ct_threadbufs *threadbufs = s->threadbufs;
 	struct ct_threadbuf_state *tb;
 	bool finished;
-	int reported = 0;
-	u32 left;
+	int emitted = 0;
+	u32 tries;
 
 	if (!threadbufs)
 		return -ENOENT;
 	if (arg->len < CT_THREADBUF_SUBBUF_MAX)
 		return -ENOSPC;
 	mutex_lock(&threadbufs->read);
-	/* Twice: one that ends may be what another waits for. */
-	left = 2 * READ_ONCE(threadbufs->count);
-	while (!reported) {
-		tb = threadbuf_next(threadbufs, &left);
+	/* Twice: a successor is read only after the thread buffer before it has finished. */
+	tries = 2 * READ_ONCE(threadbufs->count);
+	while (!emitted) {
+		tb = threadbuf_next(threadbufs, &tries);
 		if (!tb)
 			break;
-		reported = threadbuf_tell(tb, s, arg, &finished);
+		emitted = threadbuf_emit(tb, s, arg, &finished);
 		if (finished) {
 			mutex_lock(&threadbufs->lock);
 			threadbuf_remove(threadbufs, tb);
@@ -379,11 +400,11 @@ int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg)
 		threadbuf_put(tb);
 		cond_resched();
 	}
-	if (reported &&
+	if (emitted &&
 	    copy_to_user((void __user *)(unsigned long)arg->buf, threadbufs->buf, arg->bytes))
-		reported = -EFAULT;
+		emitted = -EFAULT;
 	mutex_unlock(&threadbufs->read);
-	return reported ? min(reported, 0) : -ENOENT;
+	return emitted ? min(emitted, 0) : -ENOENT;
 }
 
 /* ------------------------------------------------------------ the session -- */
@@ -401,6 +422,7 @@ bool ct_threadbufs_unread(struct ct_threadbufs *threadbufs)
 	return found;
 }
 
+/* A new number for the clock page; 0 means that no thread buffers are read. */
 static u32 threadbuf_number_new(void)
 {
 	static atomic_t numbers;

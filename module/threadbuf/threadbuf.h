@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Thread buffers: threads' streams in memory that the threads write.  See thread buffer.c. */
+/* Thread buffers: streams of threads in memory that the threads write.  See threadbuf.c. */
 #ifndef CT_THREADBUF_H
 #define CT_THREADBUF_H
 
@@ -9,37 +9,38 @@
 struct ct_session_state;
 
 /*
- * What a session that takes thread buffers has of them, defined in packet.h.  Functions with
- * this argument take NULL for a session that takes none.
+ * The thread buffers of a session, defined in packet.h.  NULL for a session without
+ * CT_SESSION_THREADBUFS: all functions with this argument accept that.
  */
 struct ct_threadbufs;
 
 /* ct_threadbufs_new - for a session's threadbufs.  May sleep.  NULL: no memory. */
 struct ct_threadbufs *ct_threadbufs_new(void);
 
-/* ct_threadbufs_session - the number that the clock page shows while they are taken, or 0. */
+/* ct_threadbufs_session - the number of the clock page while they are read; 0 for NULL. */
 u32 ct_threadbufs_session(const struct ct_threadbufs *threadbufs);
 
 /*
- * ct_threadbufs_close - the threads' thread buffers are closed: of what they write there from here on
- * nothing is passed on.  Those that come later have another number.  The clock page has
- * said before that no thread buffers are taken.  The caller holds ct_session_lock.
+ * ct_threadbufs_close - close all thread buffers: records that threads write there from now
+ * on are not passed on.  Later thread buffers get a new number.  Before the call, the clock
+ * page must say that thread buffers are not read.  May sleep; the caller holds
+ * ct_session_lock.
  */
 void ct_threadbufs_close(struct ct_threadbufs *threadbufs);
 
 /*
- * ct_threadbufs_unread - is there anything that CT_IOC_THREADBUF_READ would tell?  Nobody may read
- * meanwhile.  May sleep.
+ * ct_threadbufs_unread - would CT_IOC_THREADBUF_READ return anything?  No file may read them
+ * at the same time.  May sleep.
  */
 bool ct_threadbufs_unread(struct ct_threadbufs *threadbufs);
 
-/* ct_threadbufs_free - nobody reads them any more; memory that is mapped lives on. */
+/* ct_threadbufs_free - after the last read.  Memory that a thread has mapped stays. */
 void ct_threadbufs_free(struct ct_threadbufs *threadbufs);
 
-/* CT_IOC_THREADBUF, for the current thread.  May sleep.  Errors as in cudatrace.h. */
+/* ct_threadbuf_make - CT_IOC_THREADBUF for the current thread.  May sleep.  Errors as there. */
 int ct_threadbuf_make(struct ct_threadbuf_new *arg);
 
-/* CT_IOC_THREADBUF_READ.  May sleep.  Errors as in cudatrace.h. */
+/* ct_threadbuf_read - CT_IOC_THREADBUF_READ of this session.  May sleep.  Errors as there. */
 int ct_threadbuf_read(struct ct_session_state *s, struct ct_threadbuf_read *arg);
 
 #endif
