@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * JSON Lines for cat /dev/cudatrace: a line a record, as it completes.  The words
- * and shapes are those of the command line's export; names of RM controls and
- * classes, and demangling, are left to it.
+ * JSON Lines for cat /dev/cudatrace: one line per record, in the order in which calls
+ * return.  Keys and values are those of the command line's export.  The names of RM
+ * controls and classes, and demangling, are in the command line alone.
  */
 #include <linux/cred.h>
 #include <linux/kernel.h>
@@ -26,7 +26,7 @@ static const char * const op_words[] = { CT_OPS(CT_ROW) };
 static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
 #undef CT_ROW
 
-/* A pid of the initial namespace as the viewer's namespace knows it, else 0. */
+/* A pid of the initial namespace in the viewer's pid namespace; 0 if not visible there. */
 static u32 json_viewed_pid(const struct ct_viewer *viewer, u32 nr)
 {
 	struct pid *pid;
@@ -40,7 +40,7 @@ static u32 json_viewed_pid(const struct ct_viewer *viewer, u32 nr)
 	return nr;
 }
 
-/* A uid of the initial namespace as the viewer's knows it, else the overflow uid. */
+/* A uid of the initial namespace in the viewer's user namespace, or the overflow uid. */
 static u32 json_viewed_uid(const struct ct_viewer *viewer, u32 uid)
 {
 	return from_kuid_munged(viewer->users, KUIDT_INIT(uid));
@@ -48,10 +48,10 @@ static u32 json_viewed_uid(const struct ct_viewer *viewer, u32 uid)
 
 /* ------------------------------------------------------------ fields ----- */
 
-/* A field's bytes as an unsigned number. */
+/* The value of a field of size bytes, as an unsigned number. */
 static __always_inline u64 json_load(const u8 *at, u32 size)
 {
-	switch (size) {	/* little-endian, as the ABI is */
+	switch (size) {	/* little-endian, like the ABI */
 	case 1:
 		return *at;
 	case 2:
@@ -62,7 +62,7 @@ static __always_inline u64 json_load(const u8 *at, u32 size)
 	return GET(u64, at);
 }
 
-static const u8 sizes[] = {
+static const u8 type_sizes[] = {
 #define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
 	CT_TYPES(CT_TYPE_ROW)
 #undef CT_TYPE_ROW
@@ -131,15 +131,15 @@ static char *json_put_field(char *p, const struct ct_viewer *viewer, const struc
 	}
 }
 
-/* What the whole payload says: ,"details":{...} and what is told at the top. */
-struct summary {
+/* Values of a payload that the line repeats outside "details". */
+struct json_summary {
 	bool size, direction, grid, cmd;
 	u64 size_v, direction_v, threads_v, cmd_v, device_v, have_v, code_v, status_v;
 	const char *kernel;
 	const u8 *text;		/* a text field: u16 length, bytes */
 };
 
-static void json_note(struct summary *sum, enum ct_role role, const u8 *at, u64 v)
+static void json_collect(struct json_summary *sum, enum ct_role role, const u8 *at, u64 v)
 {
 	switch (role) {
 	case CT_ROLE_SIZE:
@@ -182,15 +182,16 @@ static void json_note(struct summary *sum, enum ct_role role, const u8 *at, u64 
 }
 
 /*
- * What is the same in every line of a class, behind each other, so that a line is
- * mostly a few copies: the part with number i is text[at[i]] up to text[at[i + 1]].
+ * The parts of a line that are the same for all records of a class.  They are formatted
+ * once, so that most of a line is a few copies.  Part i is text[at[i]] up to
+ * text[at[i + 1]].
  */
 enum {
-	PART_HEAD,		/* layer, type and name, of a record and of an entry */
-	PART_HEAD_BEGIN,
-	PART_SYMBOL,		/* empty where it is the name */
-	PART_OP,		/* empty if there is none */
-	PART_FIELD,		/* the key of each field, the first with "details" */
+	PART_HEAD,		/* layer, type and name of a call's record */
+	PART_HEAD_BEGIN,	/* the same of an entry event */
+	PART_SYMBOL,		/* empty if it is the same as the name */
+	PART_OP,		/* empty if the class has no op */
+	PART_FIELD,		/* the key of each field; the first one with "details" */
 	PARTS = PART_FIELD + CT_FIELDS_MAX,
 };
 
@@ -239,7 +240,7 @@ static char *json_put_class_part(char *p, const struct ct_class *c, u32 part)
 /* Makes the parts of a class and attaches them to it; NULL if there is no memory. */
 static noinline const struct json_parts *json_parts_make(const struct ct_class *c)
 {
-	/* Name three times and symbol, each character as up to 6; fields likewise. */
+	/* The name three times and the symbol, up to 6 bytes a character; fields likewise. */
 	const size_t room = 6 * 4 * CT_NAME_LEN + CT_FIELDS_MAX * 6 * CT_FIELD_LEN + 512;
 	struct json_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL), *parts;
 	char *p;
@@ -253,7 +254,7 @@ static noinline const struct json_parts *json_parts_make(const struct ct_class *
 		p = json_put_class_part(p, c, i);
 	}
 	t->at[PARTS] = p - t->text;
-	/* put_words() reads some bytes behind the end. */
+	/* put_words() reads up to 7 bytes behind the end. */
 	parts = kmemdup(t, struct_size(t, text, t->at[PARTS] + sizeof(u64)), GFP_KERNEL_ACCOUNT);
 	kfree(t);
 	return parts ? ct_class_attach(c->id, parts) : NULL;
@@ -273,7 +274,7 @@ static __always_inline char *json_put_part(char *p, const struct ct_class *c,
 
 static char *json_put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
 			      const struct json_parts *parts, const u8 *payload,
-			      struct summary *sum)
+			      struct json_summary *sum)
 {
 	u32 i, offset = 0;
 
@@ -281,18 +282,18 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 		return p;
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
-		u64 v = json_load(payload + offset, sizes[f->type]);
+		u64 v = json_load(payload + offset, type_sizes[f->type]);
 
 		p = json_put_part(p, c, parts, PART_FIELD + i);
 		p = json_put_field(p, viewer, f, c->role[i], payload + offset, v);
-		json_note(sum, c->role[i], payload + offset, v);
-		offset += sizes[f->type];
+		json_collect(sum, c->role[i], payload + offset, v);
+		offset += type_sizes[f->type];
 	}
 	*p++ = '}';
 	return p;
 }
 
-static char *json_put_ioctl(char *p, const struct summary *sum)
+static char *json_put_ioctl(char *p, const struct json_summary *sum)
 {
 	char buf[24];
 	u32 cmd = sum->cmd_v;
@@ -325,8 +326,8 @@ static char *json_put_ioctl(char *p, const struct summary *sum)
 	return put_word(p, json_device_name(sum->device_v, buf, sizeof(buf)));
 }
 
-/* What users select by, beside the type: on E and I lines alone. */
-static char *json_put_promoted(char *p, const struct summary *sum)
+/* Keys by which users select lines, besides the type.  B lines do not have them. */
+static char *json_put_promoted(char *p, const struct json_summary *sum)
 {
 	u16 len;
 
@@ -391,7 +392,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
 	bool begin = flags & CT_F_BEGIN, instant = flags & CT_F_INSTANT;
 	const struct json_parts *parts;
-	struct summary sum = {};
+	struct json_summary sum = {};
 	char *p;
 
 	if (!c)
@@ -413,7 +414,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 		p = PUT(p, ",\"depth\":");
 		p = put_u64(p, depth);
 	}
-	/* When a call was left is not known, only when that was noticed. */
+	/* The end of an abandoned call is unknown: its stamp says when that was noticed. */
 	if (!begin && !instant && !(flags & CT_F_ABANDONED)) {
 		p = PUT(p, ",\"duration_us\":");
 		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);

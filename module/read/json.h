@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records as JSON Lines. */
+/* Formats records as JSON Lines. */
 #ifndef CT_JSON_H
 #define CT_JSON_H
 
 #include "core/session.h"
 
 /*
- * No line is longer: up to CT_FIELDS_MAX strings of CT_STRING_SHOWN bytes and a text
- * of CT_TEXT_SHOWN, some of them twice, after escaping; what is longer is cut.
+ * The longest line.  After escaping, a string is cut to CT_STRING_SHOWN bytes and a text to
+ * CT_TEXT_SHOWN.  A line has up to CT_FIELDS_MAX strings and a text, some of them twice.
  */
 #define CT_LINE_MAX	(32u << 10)
 
-/* Whose numbers stand in the lines: processes and users as they are known there. */
+/* The namespaces in which a file's lines show pids and uids. */
 struct pid_namespace;
 struct user_namespace;
 struct ct_viewer {
@@ -20,19 +20,18 @@ struct ct_viewer {
 };
 
 /*
- * ct_json_record - one line for a record.
- * @out:	room for CT_LINE_MAX bytes
+ * ct_json_record - format a record as one line.
+ * @out:	CT_LINE_MAX bytes
  * @rec:	a copy of the whole record, size bytes
- * @stamp:	its time, made whole
- * @cpu:	where it was written
+ * @stamp:	its full time in ns
+ * @cpu:	the CPU that wrote it
  * @event_id:	number of the line
- * Whoever is the current task.  May sleep.  Returns the line's
- * length.
+ * Any task; may sleep.  Returns the line's length; 0: the class is unknown.
  */
 size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,
 		      const struct ct_cpu_record *rec, u32 size, u64 stamp, u32 cpu, u64 event_id);
 
-/* ct_json_lost - the line that tells of a loss. */
+/* ct_json_lost - format a line that reports count lost records.  Returns its length. */
 size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 count,
 		    const char *reason, u64 stamp, u64 event_id);
 

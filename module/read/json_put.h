@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pieces of JSON, written at p; each returns the place behind what it wrote.  Whoever
- * calls them has room for it, and for 7 bytes more.  Numbers are formatted here and
- * not by printf(): this is what a reader's speed depends on.
+ * Functions that write a piece of JSON at p and return the address behind it.  The caller
+ * provides memory for it and for 7 more bytes.  Numbers are not formatted by printf(),
+ * because the speed of a reader depends on them.
  */
 #ifndef CT_JSON_PUT_H
 #define CT_JSON_PUT_H
@@ -15,10 +15,10 @@
 #define CT_STRING_SHOWN	1024u
 #define CT_TEXT_SHOWN	4096u
 
-/* Words at any address; the moves are the compiler's. */
+/* Load a value from an address of any alignment. */
 #define GET(type, at)	({ type v_; __builtin_memcpy(&v_, (at), sizeof(v_)); v_; })
 
-/* len bytes, in words: may write and read up to 7 more, for which there is room. */
+/* Copy len bytes in words of 8: reads and writes up to 7 bytes more. */
 static __always_inline char *put_words(char *p, const char *text, u32 len)
 {
 	u32 i;
@@ -28,7 +28,7 @@ static __always_inline char *put_words(char *p, const char *text, u32 len)
 	return p + len;
 }
 
-/* A literal: its length is known, so this is a few moves. */
+/* Copy a literal: its length is known, so the compiler makes a few moves of it. */
 #define PUT(p, literal)	\
 	(__builtin_memcpy((p), (literal), sizeof(literal) - 1), (p) + sizeof(literal) - 1)
 
@@ -39,15 +39,15 @@ static inline char *put(char *p, const char *text)
 	return p;
 }
 
-static const char pairs[] =
+static const char digit_pairs[] =
 	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
 	"4041424344454647484950515253545556575859606162636465666768697071727374757677787980"
 	"81828384858687888990919293949596979899";
 
-static __always_inline void put_pair(char *p, u32 v)
+static __always_inline void put_digit_pair(char *p, u32 v)
 {
-	p[0] = pairs[2 * v];
-	p[1] = pairs[2 * v + 1];
+	p[0] = digit_pairs[2 * v];
+	p[1] = digit_pairs[2 * v + 1];
 }
 
 static inline char *put_u64(char *p, u64 v)
@@ -59,12 +59,12 @@ static inline char *put_u64(char *p, u64 v)
 		u64 rest = v / 100;
 
 		n -= 2;
-		put_pair(digits + n, v - rest * 100);
+		put_digit_pair(digits + n, v - rest * 100);
 		v = rest;
 	}
 	if (v >= 10) {
 		n -= 2;
-		put_pair(digits + n, v);
+		put_digit_pair(digits + n, v);
 	} else {
 		digits[--n] = '0' + v;
 	}
@@ -82,7 +82,7 @@ static inline char *put_s64(char *p, s64 v)
 	return put_u64(p, v);
 }
 
-/* "0x..." in quotes: JSON numbers lose bits past 2^53. */
+/* "0x..." in quotes, because JSON numbers lose bits above 2^53. */
 static inline char *put_hex(char *p, u64 v)
 {
 	int shift = v ? (fls64(v) - 1) & ~3 : 0;
@@ -94,7 +94,7 @@ static inline char *put_hex(char *p, u64 v)
 	return p;
 }
 
-/* v / 1000 with all its decimals: 1234567 is 1234.567. */
+/* v / 1000 with three decimals: 1234567 is 1234.567. */
 static inline char *put_thousandths(char *p, u64 v)
 {
 	u64 whole = v / 1000;
@@ -103,11 +103,11 @@ static inline char *put_thousandths(char *p, u64 v)
 	p = put_u64(p, whole);
 	p[0] = '.';
 	p[1] = '0' + rest / 100;
-	put_pair(p + 2, rest % 100);
+	put_digit_pair(p + 2, rest % 100);
 	return p + 4;
 }
 
-/* The same of v / 1000000. */
+/* v / 1000000 with six decimals. */
 static inline char *put_millionths(char *p, u64 v)
 {
 	u64 whole = v / 1000000;
@@ -115,16 +115,16 @@ static inline char *put_millionths(char *p, u64 v)
 
 	p = put_u64(p, whole);
 	*p++ = '.';
-	put_pair(p, rest / 10000);
-	put_pair(p + 2, rest / 100 % 100);
-	put_pair(p + 4, rest % 100);
+	put_digit_pair(p, rest / 10000);
+	put_digit_pair(p + 2, rest / 100 % 100);
+	put_digit_pair(p + 4, rest % 100);
 	return p + 6;
 }
 
 /*
- * A JSON string: at most len bytes of text, to the first NUL, in at most room bytes
- * (cut, with "..." at its end, where it needs more).  Other than ASCII goes through
- * as it is, because a program's text is UTF-8 or not ours to mend.
+ * A JSON string: at most len bytes of text, up to the first NUL.  It takes at most room
+ * bytes; a longer one is cut and ends in "...".  Bytes above 0x7f are copied unchanged: a
+ * program's text is UTF-8, or cannot be repaired here.
  */
 static inline char *put_text(char *p, const char *text, size_t len, size_t room)
 {

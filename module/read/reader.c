@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The merging reader.  Each CPU's records are in the order of time; the next line
- * is the earliest of what the CPUs offer, as soon as no CPU can still come with
- * an earlier one:
+ * Merges the rings of all CPUs into lines of text.
  *
- *   - a CPU on which nobody is writing will stamp its next record later than now;
- *     1 ms is kept in hand for the clocks and for a stamp that was taken but whose
- *     reservation is not visible here yet;
- *   - one on which somebody is writing may still publish a record that is not
- *     younger than the last one seen of it.
+ * The records of one CPU are in the order of time.  The next line is the earliest record
+ * of all CPUs, but only once no CPU can still publish an earlier one:
  *
- * A reader only copies: a writer never waits for it, and it may be overtaken.  So
- * whatever it copies counts only if the packet was not given up meanwhile.
+ *   - A CPU on which no writer is inside the ring will stamp its next record later than
+ *     now.  The reader subtracts 1 ms (CT_SLACK_NS) for differences of the clocks, and
+ *     for a stamp that was taken but whose reservation is not yet visible here.
+ *   - A CPU on which a writer is inside the ring may still publish a record that is as
+ *     old as the last record read from it, but not older.
+ *
+ * A reader only copies; a writer never waits for it and may overwrite a packet while it is
+ * copied.  So a copy is used only if its packet was not overwritten meanwhile: see the
+ * readers' contract in ring.c.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -29,37 +31,37 @@
 #define CT_SLACK_NS	1000000ull
 #define CT_BUFFER	(128u << 10)
 
-/* How often unread records are compared with a watermark. */
-#define CT_LOOK		max_t(long, HZ / 100, 1)
+/* Jiffies between two comparisons of the unread records with a watermark. */
+#define CT_WATERMARK_PERIOD	max_t(long, HZ / 100, 1)
 
-/* Where a reader is in one CPU's ring. */
-struct place {
+/* Where a reader is in one CPU's ring.  Times are in ns. */
+struct ring_cursor {
 	u64 pos;		/* next position to read */
-	u64 stamp;		/* time of the record there, if have */
-	u64 last;		/* time of the last record seen */
-	u64 idle_at;		/* committed when nothing more was found */
-	u64 lost[CT_LOST_REASONS];	/* losses already told */
-	u64 records;		/* written before it: read or told as lost */
-	u64 seen;		/* for mmap(): position, and records before it */
-	u64 seen_records;
+	u64 stamp;		/* time of the record at pos; valid if have is true */
+	u64 last;		/* time of the last record read */
+	u64 idle_at;		/* committed when the reader had read everything */
+	u64 lost[CT_LOST_REASONS];	/* losses reported so far */
+	u64 records;		/* records before pos: read, or reported as lost */
+	u64 done;		/* for mmap(): committed at the last CT_IOC_READ_DONE */
+	u64 done_records;	/* for mmap(): records written before that */
 	bool have;
-	bool gap;		/* overtaken: the next packet is not the one after the last */
-	bool owing;		/* was overtaken once: some losses may not be told yet */
+	bool gap;		/* packets between the last one and pos were overwritten */
+	bool unreported;	/* after a gap: losses that may not be reported yet */
 };
 
 struct ct_reader {
 	struct ct_session_state *s;
 	const struct ct_viewer *viewer;
-	struct timer_list nudge;	/* wakes poll() when young records are old */
-	bool watches; /* counted by ct_control_extra_readers() */
-	bool polled;			/* somebody uses poll() or epoll on it */
-	bool armed;			/* counted in ct_session_waiters for them */
-	u64 since;			/* ns: waits with something unread since; 0: not */
-	u64 event_id;
-	size_t len, sent;		/* of buf */
+	struct timer_list nudge;	/* wakes poll() when records are old enough to emit */
+	bool extra;			/* counted by ct_control_extra_readers() */
+	bool polled;			/* the file is used with poll() or epoll */
+	bool armed;			/* counted in ct_session_waiters for poll() */
+	u64 since;			/* ns: unread records wait since then; 0: there are none */
+	u64 event_id;			/* number of the last line */
+	size_t len, sent;		/* bytes of buf: filled, and read by the program */
 	u64 record[CT_RECORD_MAX / sizeof(u64)];
 	char *buf;
-	struct place at[];
+	struct ring_cursor cursor[];
 };
 
 static struct ct_ring *reader_ring_of(struct ct_reader *rd, u32 cpu)
@@ -69,72 +71,74 @@ static struct ct_ring *reader_ring_of(struct ct_reader *rd, u32 cpu)
 
 static u64 reader_committed(struct ct_ring *r)
 {
-	/* Before the records: pairs with the release in ring.c. */
+	/* committed before the records: pairs with the release in ct_ring_leave(). */
 	return smp_load_acquire(&r->status->committed);
 }
 
-/* Was the packet at begin given up while we looked at it? */
+/* Was the packet at begin overwritten while the caller copied from it? */
 static bool reader_overtaken(struct ct_ring *r, u64 begin)
 {
-	smp_rmb();	/* the copy before oldest: see ring.c, give_up_oldest() */
+	/* The copy before oldest: pairs with the smp_wmb() in ring_overwrite_oldest(). */
+	smp_rmb();
 	return READ_ONCE(r->status->oldest) > begin;
 }
 
-static void reader_tell_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reason)
+static void reader_emit_lost(struct ct_reader *rd, u32 cpu, u64 count, const char *reason)
 {
-	struct place *at = &rd->at[cpu];
+	struct ring_cursor *at = &rd->cursor[cpu];
 
 	rd->len += ct_json_lost(rd->buf + rd->len, rd->s, cpu, count, reason,
 				max(at->last, rd->s->start), ++rd->event_id);
 }
 
-/* Records that were not taken since we last told. */
-static void reader_tell_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+/* A line for each reason for which records of this CPU were lost since the last report. */
+static void reader_emit_losses(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
 	static const char * const words[] = {
 #define CT_ROW(id, word)	[CT_LOST_##id] = word,
 		CT_LOSSES(CT_ROW)
 #undef CT_ROW
 	};
-	struct place *at = &rd->at[cpu];
+	struct ring_cursor *at = &rd->cursor[cpu];
 	u64 lost;
 	int i;
 
 	for (i = 0; i < CT_LOST_REASONS; i++) {
 		lost = READ_ONCE(r->status->lost[i]);
 		if (lost != at->lost[i])
-			reader_tell_lost(rd, cpu, lost - at->lost[i], words[i]);
+			reader_emit_lost(rd, cpu, lost - at->lost[i], words[i]);
 		at->lost[i] = lost;
 	}
 }
 
 /*
- * The packet at begin is the next to read.  It says how many records were written
- * before it, but for those that somebody was just writing (an interrupt may open a
- * packet in the middle of a record).  So only a gap is a loss; what it left out is
- * told with one of the next packets, or at the session's end.
+ * The packet at begin is the next to read.  Its header says how many records were written
+ * before it, except those that an outer writer was writing at that moment (an interrupt
+ * may open a packet in the middle of a record).  So a difference counts as a loss only
+ * after a gap; records that the header left out are reported with one of the next packets,
+ * or at the session's end.  Returns false if the packet was overwritten meanwhile.
  */
 static bool reader_enter_packet(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 begin)
 {
 	const struct ct_packet *p = (const void *)(r->data + (begin & r->mask));
-	struct place *at = &rd->at[cpu];
+	struct ring_cursor *at = &rd->cursor[cpu];
 	u64 records = READ_ONCE(p->op_base);
 
 	if (reader_overtaken(r, begin))
 		return false;
-	at->owing |= at->gap;
+	at->unreported |= at->gap;
 	at->gap = false;
 	if (records > at->records) {
-		if (at->owing)
-			reader_tell_lost(rd, cpu, records - at->records, "overwritten");
+		if (at->unreported)
+			reader_emit_lost(rd, cpu, records - at->records, "overwritten");
 		at->records = records;
 	}
 	at->pos = begin + CT_PACKET_HEAD;
 	return true;
 }
 
-/* The session is over and all of it was read: what is still owed? */
-static void reader_tell_rest(struct ct_reader *rd)
+/* The session has ended and all records were read: report the losses that are missing. */
+static void reader_emit_last_losses(struct ct_reader *rd)
 {
 	struct ct_ring *r;
 	u64 records;
@@ -142,19 +146,19 @@ static void reader_tell_rest(struct ct_reader *rd)
 
 	for (cpu = 0; cpu < rd->s->cpus && rd->len + CT_LINE_MAX <= CT_BUFFER; cpu++) {
 		r = reader_ring_of(rd, cpu);
-		if (!r || !rd->at[cpu].owing)
+		if (!r || !rd->cursor[cpu].unreported)
 			continue;
 		records = READ_ONCE(r->status->records);
-		if (records > rd->at[cpu].records)
-			reader_tell_lost(rd, cpu, records - rd->at[cpu].records, "overwritten");
-		rd->at[cpu].owing = false;
+		if (records > rd->cursor[cpu].records)
+			reader_emit_lost(rd, cpu, records - rd->cursor[cpu].records, "overwritten");
+		rd->cursor[cpu].unreported = false;
 	}
 }
 
-/* Find the next record of this CPU: at->have, at->stamp. */
-static void reader_look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+/* Find the next record of this CPU; sets have and stamp of its cursor. */
+static void reader_find_next(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
-	struct place *at = &rd->at[cpu];
+	struct ring_cursor *at = &rd->cursor[cpu];
 	u64 limit, oldest, begin, end, base, stamp;
 	const struct ct_packet *p;
 
@@ -195,10 +199,10 @@ static void reader_look(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	}
 }
 
-/* Copy the record at the place.  Returns its size, 0 if it was overtaken. */
-static u32 reader_take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
+/* Copy the record at the cursor.  Returns its size; 0 if it was overwritten meanwhile. */
+static u32 reader_copy_record(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 {
-	struct place *at = &rd->at[cpu];
+	struct ring_cursor *at = &rd->cursor[cpu];
 	u64 begin = at->pos & ~(u64)(r->subbuf_size - 1);
 	u32 room = min_t(u64, begin + r->subbuf_size - at->pos, CT_RECORD_MAX);
 	struct ct_cpu_record *rec = (void *)rd->record;
@@ -214,7 +218,7 @@ static u32 reader_take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	if (reader_overtaken(r, begin))
 		return 0;
 	c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
-	/* No more than it has: the largest record is 2 KiB, most have 50 bytes. */
+	/* Copy only as much as the class may have: most records have 50 bytes, few 2 KiB. */
 	size = c ? sizeof(*rec) + (c->has_text ? CT_RECORD_MAX : c->fixed) : 0;
 	size = min(size, room);
 	if (size > sizeof(*rec))
@@ -224,7 +228,8 @@ static u32 reader_take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	payload = c ? ct_payload_size(c, rec + 1, room - sizeof(*rec)) : 0;
 	if (WARN_ONCE(!c || (!payload && c->fixed), "cudatrace: record of class %u\n",
 		      CT_RECORD_CLASS(rec->stamp))) {
-		at->pos = reader_committed(r); /* never to be seen; go on behind it */
+		/* A broken ring, which should never happen: continue behind it. */
+		at->pos = reader_committed(r);
 		return 0;
 	}
 	at->pos += sizeof(*rec) + payload;
@@ -233,19 +238,22 @@ static u32 reader_take(struct ct_reader *rd, u32 cpu, struct ct_ring *r)
 	return sizeof(*rec) + payload;
 }
 
-/* The moment before which this CPU, which offers nothing, can't come any more. */
-static u64 reader_bound(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
+/*
+ * For a CPU of which all records were read: a time (ns) before which it cannot publish
+ * a record any more.
+ */
+static u64 reader_earliest(struct ct_reader *rd, u32 cpu, struct ct_ring *r, u64 now)
 {
 	if (rd->s->ended)
 		return U64_MAX;
-	if (READ_ONCE(r->nest) || local64_read(&r->head) != rd->at[cpu].idle_at)
-		return rd->at[cpu].last;
+	if (READ_ONCE(r->nest) || local64_read(&r->head) != rd->cursor[cpu].idle_at)
+		return rd->cursor[cpu].last;
 	return now - CT_SLACK_NS;
 }
 
 /*
- * Fill the buffer with lines.  Returns true if there are records that are too
- * young to be told yet.
+ * Fill the buffer with lines.  Returns true if records remain: they are too young to be
+ * merged yet, or the buffer is full.
  */
 static bool reader_fill(struct ct_reader *rd)
 {
@@ -261,39 +269,39 @@ static bool reader_fill(struct ct_reader *rd)
 			limit = U64_MAX;
 			for (cpu = 0; cpu < rd->s->cpus; cpu++) {
 				r = reader_ring_of(rd, cpu);
-				if (!r || rd->at[cpu].have)
+				if (!r || rd->cursor[cpu].have)
 					continue;
 				if (rd->len + 2 * CT_LINE_MAX > CT_BUFFER)
 					return true;
-				reader_tell_losses(rd, cpu, r);
-				reader_look(rd, cpu, r);
-				if (!rd->at[cpu].have)
-					limit = min(limit, reader_bound(rd, cpu, r, now));
+				reader_emit_losses(rd, cpu, r);
+				reader_find_next(rd, cpu, r);
+				if (!rd->cursor[cpu].have)
+					limit = min(limit, reader_earliest(rd, cpu, r, now));
 			}
 		}
 		best = rd->s->cpus;
 		for (cpu = 0; cpu < rd->s->cpus; cpu++)
-			if (rd->at[cpu].have && (best == rd->s->cpus ||
-			    rd->at[cpu].stamp < rd->at[best].stamp))
+			if (rd->cursor[cpu].have && (best == rd->s->cpus ||
+			    rd->cursor[cpu].stamp < rd->cursor[best].stamp))
 				best = cpu;
 		if (best == rd->s->cpus)
 			return false;
-		if (rd->at[best].stamp > limit) {
-			/* Perhaps only because we looked long ago. */
+		if (rd->cursor[best].stamp > limit) {
+			/* limit may be out of date: compute it again. */
 			if (!fresh)
 				return true;
 			fresh = false;
 			continue;
 		}
 		r = reader_ring_of(rd, best);
-		size = reader_take(rd, best, r);
+		size = reader_copy_record(rd, best, r);
 		if (size)
 			rd->len += ct_json_record(rd->buf + rd->len, rd->s, rd->viewer,
-						  (void *)rd->record, size, rd->at[best].last, best,
+						  (void *)rd->record, size, rd->cursor[best].last, best,
 						  ++rd->event_id);
-		reader_look(rd, best, r);
-		/* This CPU offers nothing more: its bound is not in limit. */
-		fresh = rd->at[best].have;
+		reader_find_next(rd, best, r);
+		/* If this CPU has no further record, limit must take it into account. */
+		fresh = rd->cursor[best].have;
 		if (signal_pending(current) && rd->len)
 			break;
 		cond_resched();
@@ -301,15 +309,15 @@ static bool reader_fill(struct ct_reader *rd)
 	return true;
 }
 
-/* Has any CPU something that was not there when we last looked? */
-static bool reader_news(struct ct_reader *rd)
+/* Has any CPU a record that was not there at the last look? */
+static bool reader_has_new(struct ct_reader *rd)
 {
 	struct ct_ring *r;
 	u32 cpu;
 
 	for (cpu = 0; cpu < rd->s->cpus; cpu++) {
 		r = reader_ring_of(rd, cpu);
-		if (r && (rd->at[cpu].have || reader_committed(r) != rd->at[cpu].idle_at))
+		if (r && (rd->cursor[cpu].have || reader_committed(r) != rd->cursor[cpu].idle_at))
 			return true;
 	}
 	return false;
@@ -317,7 +325,7 @@ static bool reader_news(struct ct_reader *rd)
 
 static void reader_waiters(int n)
 {
-	/* Guarded by the queue's own lock: writers only test it for zero. */
+	/* The queue's lock guards the counter; writers only test it for zero. */
 	spin_lock_irq(&ct_session_wait.lock);
 	WRITE_ONCE(ct_session_waiters, ct_session_waiters + n);
 	spin_unlock_irq(&ct_session_wait.lock);
@@ -327,7 +335,7 @@ static void reader_arm_poll(struct ct_reader *rd)
 {
 	if (!rd->armed) {
 		reader_waiters(1);
-		/* For what was committed at that very moment: see reader_wait_news(). */
+		/* For a record that is committed at this moment: see reader_wait_new(). */
 		mod_timer(&rd->nudge, jiffies + 2);
 	}
 	rd->armed = true;
@@ -342,40 +350,41 @@ static void reader_disarm_poll(struct ct_reader *rd)
 
 /* ---------------------------------------------------- watermarks ------- */
 
-/* It may change while we look. */
+/* Is a watermark set?  CT_IOC_WATERMARK may change it at any time. */
 static bool reader_any_watermark(const struct ct_watermark *wm)
 {
 	return READ_ONCE(wm->bytes) || READ_ONCE(wm->records) || READ_ONCE(wm->ns);
 }
 
 /*
- * What a reader by mmap() of one CPU has not seen: from the last CT_IOC_READ_DONE, or for
- * the owner from what it consumed, whose records count in whole packets.
+ * Add the unread bytes and records of one CPU for a reader by mmap(): from the last
+ * CT_IOC_READ_DONE, or for the owner from its consumer page, where records are counted in
+ * whole packets.
  */
-static void reader_unseen(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner, u64 *bytes,
+static void reader_count_mapped(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner, u64 *bytes,
 			  u64 *records)
 {
-	const struct place *at = &rd->at[cpu];
-	u64 limit = reader_committed(r), pos = at->seen, before = at->seen_records, begin;
+	const struct ring_cursor *at = &rd->cursor[cpu];
+	u64 limit = reader_committed(r), pos = at->done, before = at->done_records, begin;
 
 	if (owner)
 		pos = max(pos, min(READ_ONCE(r->consumer->consumed), limit));
 	if (pos >= limit)
 		return;
 	begin = pos & ~(u64)(r->subbuf_size - 1);
-	if (pos != at->seen && limit > begin)
+	if (pos != at->done && limit > begin)
 		before = max(before, READ_ONCE(((struct ct_packet *)
 				(r->data + (begin & r->mask)))->op_base));
 	*bytes += limit - pos;
 	*records += READ_ONCE(r->status->records) - before;
 }
 
-/* Is so much unread as wm says?  *some: there is something. */
+/* Is the watermark reached?  *unread: there is at least one unread record. */
 static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, struct file *file,
-			   bool mapped, bool *some)
+			   bool mapped, bool *unread)
 {
-	const u64 most_bytes = READ_ONCE(wm->bytes), most_records = READ_ONCE(wm->records),
-		  most_ns = READ_ONCE(wm->ns);
+	const u64 want_bytes = READ_ONCE(wm->bytes), want_records = READ_ONCE(wm->records),
+		  want_ns = READ_ONCE(wm->ns);
 	u64 bytes = 0, records = 0, now;
 	struct ct_ring *r;
 	u32 cpu;
@@ -385,70 +394,70 @@ static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, 
 		if (!r)
 			continue;
 		if (mapped) {
-			reader_unseen(rd, cpu, r, READ_ONCE(rd->s->owner) == file, &bytes,
+			reader_count_mapped(rd, cpu, r, READ_ONCE(rd->s->owner) == file, &bytes,
 				      &records);
-		} else if (reader_committed(r) > rd->at[cpu].idle_at || rd->at[cpu].have) {
-			bytes += reader_committed(r) - rd->at[cpu].pos;
-			records += READ_ONCE(r->status->records) - rd->at[cpu].records;
+		} else if (reader_committed(r) > rd->cursor[cpu].idle_at || rd->cursor[cpu].have) {
+			bytes += reader_committed(r) - rd->cursor[cpu].pos;
+			records += READ_ONCE(r->status->records) - rd->cursor[cpu].records;
 		}
 	}
-	*some = bytes;
+	*unread = bytes;
 	if (!bytes) {
 		rd->since = 0;
 		return false;
 	}
-	if (!(most_bytes || most_records || most_ns) ||
-	    (most_bytes && bytes >= most_bytes) ||
-	    (most_records && records >= most_records))
+	if (!(want_bytes || want_records || want_ns) ||
+	    (want_bytes && bytes >= want_bytes) ||
+	    (want_records && records >= want_records))
 		return true;
 	now = ktime_get_mono_fast_ns();
 	if (!rd->since)
 		rd->since = now;
-	return most_ns && now - rd->since >= most_ns;
+	return want_ns && now - rd->since >= want_ns;
 }
 
-static bool reader_news_or_end(struct ct_reader *rd)
+static bool reader_new_or_ended(struct ct_reader *rd)
 {
-	return reader_news(rd) || READ_ONCE(rd->s->ended);
+	return reader_has_new(rd) || READ_ONCE(rd->s->ended);
 }
 
-/* Until something is there that was not, or the session ends.  0, -ERESTARTSYS. */
-static int reader_wait_news(struct ct_reader *rd)
+/* Wait for a new record or the session's end.  Returns 0 or -ERESTARTSYS. */
+static int reader_wait_new(struct ct_reader *rd)
 {
 	int err;
-
 	long left;
 
 	reader_waiters(1);
 	/*
-	 * A writer looks for waiters without a barrier, which would cost every record: one
-	 * that saw none may have committed just before, unseen by us.  Not so any more the
-	 * next time.
+	 * A writer tests for waiters without a barrier between its commit and the test,
+	 * because a barrier would cost every record.  So a writer that saw no waiter may
+	 * have committed a record that the first test of the condition here does not see.
+	 * It is visible after two jiffies, when the condition is tested again.
 	 */
-	left = wait_event_interruptible_timeout(ct_session_wait, reader_news_or_end(rd), 2);
+	left = wait_event_interruptible_timeout(ct_session_wait, reader_new_or_ended(rd), 2);
 	err = left < 0 ? left : 0;
 	if (!left)
-		err = wait_event_interruptible(ct_session_wait, reader_news_or_end(rd));
+		err = wait_event_interruptible(ct_session_wait, reader_new_or_ended(rd));
 	reader_waiters(-1);
 	return err;
 }
 
-/* For so many jiffies.  0, -ERESTARTSYS. */
-static int reader_nap(long jiffies)
+/* Sleep for this many jiffies.  Returns 0 or -ERESTARTSYS. */
+static int reader_sleep(long jiffies)
 {
 	schedule_timeout_interruptible(jiffies);
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
-/* Until the watermark is reached or the session ends.  0, -ERESTARTSYS. */
+/* Wait until the watermark is reached or the session ends.  Returns 0 or -ERESTARTSYS. */
 static int reader_wait_watermark(struct ct_reader *rd, const struct ct_watermark *wm)
 {
-	bool some;
+	bool unread;
 	int err;
 
 	while (reader_any_watermark(wm) && !READ_ONCE(rd->s->ended) &&
-	       !reader_reached(rd, wm, NULL, false, &some)) {
-		err = some ? reader_nap(CT_LOOK) : reader_wait_news(rd);
+	       !reader_reached(rd, wm, NULL, false, &unread)) {
+		err = unread ? reader_sleep(CT_WATERMARK_PERIOD) : reader_wait_new(rd);
 		if (err)
 			return err;
 	}
@@ -464,19 +473,22 @@ void ct_reader_done(struct ct_reader *rd)
 		r = reader_ring_of(rd, cpu);
 		if (!r)
 			continue;
-		/* Records first: one that comes in between is rather told twice. */
-		rd->at[cpu].seen_records = READ_ONCE(r->status->records);
+		rd->cursor[cpu].done_records = READ_ONCE(r->status->records);
+		/*
+		 * records before committed: a record that is committed in between counts as
+		 * unread again, instead of being missed.
+		 */
 		smp_rmb();
-		rd->at[cpu].seen = reader_committed(r);
+		rd->cursor[cpu].done = reader_committed(r);
 	}
 	rd->since = 0;
 }
 
 void ct_reader_watch(struct ct_reader *rd, const struct file *file)
 {
-	if (rd->watches || READ_ONCE(rd->s->owner) == file)
+	if (rd->extra || READ_ONCE(rd->s->owner) == file)
 		return;
-	rd->watches = true;
+	rd->extra = true;
 	ct_control_extra_readers(rd->s, 1);
 }
 
@@ -497,13 +509,13 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 		ended = READ_ONCE(rd->s->ended);
 		young = reader_fill(rd);
 		if (!rd->len && ended)
-			reader_tell_rest(rd);
+			reader_emit_last_losses(rd);
 		if (rd->len)
 			break;
 		if (ended)
 			return 0;
 		if (nonblock && rd->polled && !rd->armed) {
-			/* Who waits for edges does not poll again before one comes. */
+			/* An edge-triggered epoll waits for a wake-up before it polls again. */
 			reader_arm_poll(rd);
 			continue;
 		}
@@ -512,7 +524,7 @@ ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
 				mod_timer(&rd->nudge, jiffies + 1);
 			return -EAGAIN;
 		}
-		err = young ? reader_nap(1) : reader_wait_news(rd);
+		err = young ? reader_sleep(1) : reader_wait_new(rd);
 		if (err)
 			return err;
 	}
@@ -532,7 +544,7 @@ static void reader_nudge(struct timer_list *t)
 __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
 			const struct ct_watermark *wm, bool mapped)
 {
-	bool some = false;
+	bool unread = false;
 
 	poll_wait(file, &ct_session_wait, wait);
 	rd->polled = true;
@@ -541,11 +553,11 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(rd->s->ended))
 		return EPOLLIN | EPOLLRDNORM | (mapped ? EPOLLHUP : 0);
-	if ((mapped || reader_any_watermark(wm)) && !reader_reached(rd, wm, file, mapped, &some)) {
-		if (some) {
-			/* Looked at from time to time: writers need not wake us. */
+	if ((mapped || reader_any_watermark(wm)) && !reader_reached(rd, wm, file, mapped, &unread)) {
+		if (unread) {
+			/* The timer compares from now on, so writers need not wake this file. */
 			reader_disarm_poll(rd);
-			mod_timer(&rd->nudge, jiffies + CT_LOOK);
+			mod_timer(&rd->nudge, jiffies + CT_WATERMARK_PERIOD);
 		}
 		return 0;
 	}
@@ -560,7 +572,7 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 
 struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_viewer *viewer)
 {
-	struct ct_reader *rd = kvzalloc(struct_size(rd, at, s->cpus), GFP_KERNEL_ACCOUNT);
+	struct ct_reader *rd = kvzalloc(struct_size(rd, cursor, s->cpus), GFP_KERNEL_ACCOUNT);
 	struct ct_ring *r;
 	u32 cpu;
 	int i;
@@ -579,13 +591,16 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_vie
 		r = reader_ring_of(rd, cpu);
 		if (!r)
 			continue;
-		/* Rather one too few than one too many: the next packet tells. */
-		rd->at[cpu].records = READ_ONCE(r->status->records);
-		rd->at[cpu].pos = reader_committed(r);
-		rd->at[cpu].idle_at = rd->at[cpu].pos;
-		rd->at[cpu].last = s->start;
+		/*
+		 * records before committed: a number that is too low is corrected by the
+		 * header of the next packet.
+		 */
+		rd->cursor[cpu].records = READ_ONCE(r->status->records);
+		rd->cursor[cpu].pos = reader_committed(r);
+		rd->cursor[cpu].idle_at = rd->cursor[cpu].pos;
+		rd->cursor[cpu].last = s->start;
 		for (i = 0; i < CT_LOST_REASONS; i++)
-			rd->at[cpu].lost[i] = READ_ONCE(r->status->lost[i]);
+			rd->cursor[cpu].lost[i] = READ_ONCE(r->status->lost[i]);
 	}
 	return rd;
 }
@@ -596,7 +611,7 @@ void ct_reader_close(struct ct_reader *rd)
 		return;
 	reader_disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
-	if (rd->watches)
+	if (rd->extra)
 		ct_control_extra_readers(rd->s, -1);
 	ct_session_put(rd->s);
 	kvfree(rd->buf);
