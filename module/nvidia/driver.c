@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds NVIDIA's modules the way sysfs does, by name among the kernel's module
- * objects: the list of modules itself is not for modules to walk.
+ * Finds NVIDIA's modules by name among the module objects of sysfs, because the kernel
+ * does not export its list of modules.
  */
 #include <linux/kernel.h>
 #include <linux/kobject.h>
@@ -24,7 +24,7 @@ bool ct_driver_loaded(const char *name)
 	return obj;
 }
 
-/* Whoever unloads it waits for the last reference to its object. */
+/* Unloading a module waits until the last reference to its object is dropped. */
 struct module *ct_driver_get(const char *name)
 {
 	struct kobject *obj = driver_find(name);
@@ -33,7 +33,7 @@ struct module *ct_driver_get(const char *name)
 	if (!obj)
 		return NULL;
 	mod = container_of(obj, struct module_kobject, kobj)->mod;
-	/* What is built into the kernel has an object, and no module. */
+	/* Code that is built into the kernel has an object without a module. */
 	if (!mod)
 		kobject_put(obj);
 	return mod;
@@ -44,7 +44,7 @@ void ct_driver_put(struct module *mod)
 	kobject_put(&mod->mkobj.kobj);
 }
 
-/* "535.261.03" as 535261003; 0 if it is not of that form. */
+/* "535.261.03" as 535261003; 0 if the text has another form. */
 static u32 driver_parse(const char *text)
 {
 	unsigned int major, minor, patch = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NVIDIA's ioctls: picks client, object, command or class, and status out of a
- * parameter block, by the table of nv_names.h.  Everything else about them is
- * decoded when a trace is read.
+ * Fills the record of one of NVIDIA's ioctls: finds client, object, command or class, and
+ * status in the parameter block, by the tables of nvidia/names.h.  All other decoding is
+ * done when a trace is read.
  */
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -14,7 +14,7 @@
 
 #define NV_MAJOR	195
 #define NV_TYPE		'F'
-/* The words before a block's status lie in its first bytes. */
+/* All words of a block but its status lie in these first bytes. */
 #define HEAD_BYTES	64
 
 static u32 nv_ioctl_device_of(const struct file *file)
@@ -40,7 +40,7 @@ static void nv_ioctl_pick_status(struct ct_ioctl *p, u64 block, u32 size, u32 of
 {
 	u32 status;
 
-	/* The block of a call that failed is as the program left it. */
+	/* A call that failed did not write its block: the status there is old. */
 	if (p->ret < 0 || offset == NV_NO || offset + sizeof(status) > size ||
 	    !nv_ioctl_read_user(&status, block + offset, sizeof(status)))
 		return;
@@ -64,7 +64,7 @@ static void nv_ioctl_pick_escape(struct ct_ioctl *p, u32 nr, u32 size, u64 block
 		p->have |= CT_IOCTL_CLIENT;
 	}
 	if (w.has & (NV_HAS_OBJECT | NV_HAS_SUB)) {
-		/* What was made or freed says more than its parent. */
+		/* The object that was made or freed says more than its parent. */
 		p->object = w.has & NV_HAS_SUB ? w.sub : w.object;
 		p->have |= CT_IOCTL_OBJECT;
 	}
@@ -103,7 +103,7 @@ static void nv_ioctl_pick(struct ct_ioctl *p)
 	p->have |= CT_IOCTL_XFER;
 	if (nv_ioctl_read_user(xfer, p->arg, sizeof(xfer)) &&
 	    nv_xfer_unwrap(xfer, sizeof(xfer), &nr, &size, &inner)) {
-		/* Told as the escape that it stands for; have says it was wrapped. */
+		/* Recorded as the wrapped escape; CT_IOCTL_XFER says that it was wrapped. */
 		p->cmd = _IOC(_IOC_READ | _IOC_WRITE, NV_TYPE, nr & 0xff, size & 0x3fff);
 		nv_ioctl_pick_escape(p, nr, size, inner);
 	}
@@ -127,7 +127,7 @@ static const char *nv_ioctl_find(const struct nv_name *table, u32 count, u32 nr)
 	const char *name = NULL;
 	u32 i;
 
-	/* Later rows of a number are its newer names. */
+	/* A number may have several rows: the last one is its newest name. */
 	for (i = 0; i < count && table[i].nr <= nr; i++)
 		if (table[i].nr == nr)
 			name = table[i].name;

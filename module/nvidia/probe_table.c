@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions of NVIDIA's driver that are probed: one row each, with the names
- * it goes by in the generations of the driver, and how its arguments are kept.
+ * The table of the driver's functions that are probed.  A row has the function's names in
+ * the generations of the driver, and a function that fills the record from its arguments.
  *
- * Signatures are those of NVIDIA's published source, 535 to 580.  A name that
- * only older texts know stays as an alternative: it costs nothing, is reported
- * as absent, and the reader of those texts finds it.
+ * Signatures are those of NVIDIA's published source, 535 to 580.  A name that only older
+ * documents mention stays as an alternative: it costs nothing, and is reported as absent,
+ * so that a user who searches for it finds it.
  *
- * Fill functions run where nothing may sleep or fault: a pointer of the driver
- * is followed only through nv_from_kernel().
+ * Fill functions may neither sleep nor fault: they follow a pointer of the driver only
+ * through nv_from_kernel().
  */
 #include <linux/irqreturn.h>
 #include <linux/kernel.h>
@@ -17,7 +17,7 @@
 #include "nvidia/ioctl.h"
 #include "nvidia/probe_table.h"
 
-/* *ptr of the driver's, or 0 if it can't be read. */
+/* The word at an address of the kernel, or 0 if it cannot be read. */
 static u64 nv_from_kernel(unsigned long ptr)
 {
 	u64 value;
@@ -27,7 +27,7 @@ static u64 nv_from_kernel(unsigned long ptr)
 	return value;
 }
 
-/* (file, cmd, arg); the older nvidia_ioctl() has an inode in front */
+/* (file, cmd, arg); the older nvidia_ioctl() has an inode before them */
 static void nv_fill_ioctl(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	ct_nv_ioctl_fill(payload, (const struct file *)c->arg[0], c->arg[1], c->arg[2],
@@ -56,9 +56,9 @@ static void nv_fill_free(void *payload, const struct ct_call *c, s64 ret, bool e
 
 /*
  * NV_STATUS nv_alloc_pages(nv, u32 count, bool contig, ...), before 550; later
- * (nv, u32 count, u64 page_size, bool contig, ...), where page_size counts only for
- * contiguous blocks and 0 means the system's.  The last argument, on the stack, points
- * to where the block's handle is stored, by which it is freed.
+ * (nv, u32 count, u64 page_size, bool contig, ...), where page_size is used only for
+ * contiguous blocks and 0 means the system's page size.  The last argument, on the stack,
+ * points to where the function stores the block's handle, by which it is freed.
  */
 static void nv_fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
@@ -153,7 +153,7 @@ static void nv_fill_migrate(void *payload, const struct ct_call *c, s64 ret, boo
 	};
 }
 
-/* (struct ... *params, ...): base and length stand first in every such block */
+/* (struct ... *params, ...): base and length are the first fields of each such block */
 static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_range *)payload = (struct ct_k_range){
@@ -174,7 +174,7 @@ static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool en
 #define ALT(...)	.alt = { __VA_ARGS__ }
 #define A(sym, ...)	{ .symbol = sym, __VA_ARGS__ }
 
-/* A row of a group whose records share category and operation. */
+/* Group, category and operation of a row. */
 #define IOCTL		.group = CT_GROUP_IOCTL, .category = CT_CAT_IOCTL, .sleeps = true
 #define MEMORY(o)	.group = CT_GROUP_MEMORY, .category = CT_CAT_MEMORY, .op = CT_OP_##o
 #define SCHED		.group = CT_GROUP_SCHEDULER, .category = CT_CAT_SCHEDULER
@@ -183,7 +183,7 @@ static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool en
 #define UVMGROUP	.group = CT_GROUP_UVM, .category = CT_CAT_UVM
 
 const struct ct_probe_desc ct_probe_table[] = {
-	/* ioctl: the entry from the file operations, whatever its name */
+	/* ioctl: the function of the file operations */
 	{ "nvidia_ioctl", NVIDIA, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
 	  .fill = nv_fill_ioctl,
 	  ALT(A("nvidia_frontend_unlocked_ioctl"), A("nvidia_unlocked_ioctl"),
@@ -240,7 +240,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "os_delay_us", NVIDIA, SCHED, LAYOUT(k_delay), .args = 1,
 	  .fill = nv_fill_delay_us, ALT(A("os_delay_us")) },
 
-	/* interrupts: top halves in hardirq, the rest in kernel threads */
+	/* interrupts: top halves in hardirq, bottom halves in kernel threads */
 	{ "nvidia_isr", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = nv_fill_irq,
 	  ALT(A("nvidia_isr")) },
 	{ "nvidia_isr_msix", NVIDIA, IRQ, LAYOUT(k_irq), .args = 1, .fill = nv_fill_irq,
@@ -260,7 +260,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nv_report_error", NVIDIA, IRQ, LAYOUT(xid), .args = 2, .xid = true,
 	  .fill = nv_fill_xid, ALT(A("nv_report_error")) },
 
-	/* contexts: objects of RM; the old names are known from older texts */
+	/* contexts: objects of RM; the old names are from older documents */
 	{ "rm_init_adapter", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
 	  LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_init_adapter")) },
@@ -271,7 +271,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nv_bind_context_dma", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_bind_context_dma")) },
 
-	/* UVM: faults of the CPU, moving memory, then what a GPU's interrupts cause */
+	/* UVM: CPU faults, migration of memory, then the work of a GPU's interrupts */
 	{ "uvm_va_block_cpu_fault", UVM, UVMGROUP, LAYOUT(k_fault), .args = 3,
 	  .sleeps = true, .fill = nv_fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
 	{ "uvm_va_space_mm_register", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
