@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The filter.  A rule is immutable but for the processes that join it: writers find
- * it under RCU (they run with preemption disabled), and it is replaced whole.
+ * The filter, which decides whether a record is written.
  *
- * Processes are one bit each by pid, so that asking costs one test whatever their
- * number; their children join in the fork's tracepoint, before they run, and leave
- * when they exit, so that a pid that is given out anew does not inherit.
+ * A rule is immutable, except for its set of processes.  A new filter replaces the whole
+ * rule under RCU; writers, which run with preemption disabled, are its RCU readers.
+ *
+ * The set of processes is a bitmap by pid, so that a test costs the same for any number
+ * of processes.  A child joins in the tracepoint of fork, before it runs, and leaves when
+ * it exits, so that a later process with the same pid does not match.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -24,20 +26,20 @@
 #include "core/filter.h"
 #include "core/session.h"
 
-struct rule {
+struct filter_rule {
 	struct ct_filter arg;
-	unsigned long *pids;		/* one bit a tgid, or NULL: any */
+	unsigned long *pids;		/* bitmap by tgid; NULL: all processes match */
 	struct cgroup *cgroup[CT_FILTER_MAX];
 	u8 comm_len[CT_FILTER_MAX];
-	u64 categories;			/* those that pass */
-	bool tasks;			/* has a part about tasks */
+	u64 categories;			/* bits of the categories that pass */
+	bool tasks;			/* has a criterion about tasks */
 };
 
 DEFINE_STATIC_KEY_FALSE(ct_filtering);
-static struct rule __rcu *now;
+static struct filter_rule __rcu *active;
 static struct tracepoint *fork_point, *exit_point;
 
-static bool filter_any_uid(const struct rule *r, struct task_struct *task)
+static bool filter_matches_uid(const struct filter_rule *r, struct task_struct *task)
 {
 	u32 i, uid;
 
@@ -53,7 +55,7 @@ static bool filter_any_uid(const struct rule *r, struct task_struct *task)
 	return false;
 }
 
-static bool filter_any_comm(const struct rule *r, const struct task_struct *task)
+static bool filter_matches_comm(const struct filter_rule *r, const struct task_struct *task)
 {
 	u32 i;
 
@@ -63,34 +65,35 @@ static bool filter_any_comm(const struct rule *r, const struct task_struct *task
 	return !r->arg.comms;
 }
 
-static bool filter_any_cgroup(const struct rule *r, struct task_struct *task)
+static bool filter_matches_cgroup(const struct filter_rule *r, struct task_struct *task)
 {
-	struct cgroup *mine;
-	bool any = false;
+	struct cgroup *own;
+	bool matches = false;
 	u32 i;
 
 	if (!r->arg.cgroups)
 		return true;
 	rcu_read_lock();
-	mine = task_dfl_cgroup(task);
-	for (i = 0; i < r->arg.cgroups && !any; i++)
-		any = cgroup_is_descendant(mine, r->cgroup[i]);
+	own = task_dfl_cgroup(task);
+	for (i = 0; i < r->arg.cgroups && !matches; i++)
+		matches = cgroup_is_descendant(own, r->cgroup[i]);
 	rcu_read_unlock();
-	return any;
+	return matches;
 }
 
-/* The parts that are looked at after the pid. */
-static noinline bool filter_any_other(const struct rule *r, struct task_struct *task)
+/* The criteria about tasks besides the pid. */
+static noinline bool filter_matches_other(const struct filter_rule *r, struct task_struct *task)
 {
-	return filter_any_uid(r, task) && filter_any_comm(r, task) && filter_any_cgroup(r, task);
+	return filter_matches_uid(r, task) && filter_matches_comm(r, task) &&
+	       filter_matches_cgroup(r, task);
 }
 
 bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 {
-	const struct rule *r;
+	const struct filter_rule *r;
 
-	/* Preemption is disabled, which is a reader's section by itself. */
-	r = rcu_dereference_sched(now);
+	/* Disabled preemption is an RCU read-side critical section. */
+	r = rcu_dereference_sched(active);
 	if (unlikely(!r))
 		return true;
 	if (!(r->categories >> category & 1))
@@ -99,40 +102,40 @@ bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 		return true;
 	if (context || (r->pids && !test_bit(task->tgid, r->pids)))
 		return false;
-	return filter_any_other(r, task);
+	return filter_matches_other(r, task);
 }
 
-/* --------------------------------------------- processes come and go ------- */
+/* --------------------------------------------- following child processes --- */
 
 static void filter_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	const struct rule *r;
+	const struct filter_rule *r;
 
 	if (child->tgid == parent->tgid)
 		return;		/* a thread */
 	rcu_read_lock();
-	r = rcu_dereference(now);
-	/* Who had this pid before may not have been forgotten yet. */
+	r = rcu_dereference(active);
+	/* Assign, do not only set: the bit of a former process may still be there. */
 	if (r && r->pids)
 		assign_bit(child->tgid, r->pids, test_bit(parent->tgid, r->pids));
 	rcu_read_unlock();
 }
 
-/* The process, not one of its threads: its last one is gone. */
+/* Only for a thread group leader: it is freed after the last of its threads. */
 static void filter_process_exited(struct task_struct *task)
 {
-	const struct rule *r;
+	const struct filter_rule *r;
 
 	if (!thread_group_leader(task))
 		return;
 	rcu_read_lock();
-	r = rcu_dereference(now);
+	r = rcu_dereference(active);
 	if (r && r->pids)
 		clear_bit(task->tgid, r->pids);
 	rcu_read_unlock();
 }
 
-/* sched_process_free: (task); by then the pid can't be seen in a record. */
+/* sched_process_free: (task); after it no record can have this pid. */
 static void filter_on_free(void *data, struct task_struct *task)
 {
 	filter_process_exited(task);
@@ -169,14 +172,14 @@ static void filter_forget_children(void)
 	tracepoint_synchronize_unregister();
 }
 
-static bool filter_follows(const struct rule *r)
+static bool filter_follows(const struct filter_rule *r)
 {
 	return r && r->pids && r->arg.flags & CT_FILTER_CHILDREN;
 }
 
 /* ----------------------------------------------------------- rules --------- */
 
-static void filter_rule_free(struct rule *r)
+static void filter_rule_free(struct filter_rule *r)
 {
 	u32 i;
 
@@ -189,9 +192,9 @@ static void filter_rule_free(struct rule *r)
 	kfree(r);
 }
 
-static struct rule *filter_rule_make(const struct ct_filter *f)
+static struct filter_rule *filter_rule_make(const struct ct_filter *f)
 {
-	struct rule *r;
+	struct filter_rule *r;
 	u32 i;
 	int err = -EINVAL;
 
@@ -237,12 +240,12 @@ fail:
 	return ERR_PTR(err);
 }
 
-static void filter_rule_replace(struct rule *new)
+static void filter_rule_replace(struct filter_rule *new)
 {
-	struct rule *old = rcu_dereference_protected(now,
+	struct filter_rule *old = rcu_dereference_protected(active,
 						     lockdep_is_held(&ct_session_lock));
 
-	rcu_assign_pointer(now, new);
+	rcu_assign_pointer(active, new);
 	if (new && !old)
 		static_branch_enable(&ct_filtering);
 	else if (!new && old)
@@ -255,7 +258,7 @@ static void filter_rule_replace(struct rule *new)
 
 int ct_filter_set(const struct ct_filter *f)
 {
-	struct rule *r, *old;
+	struct filter_rule *r, *old;
 	int err;
 
 	lockdep_assert_held(&ct_session_lock);
@@ -268,8 +271,8 @@ int ct_filter_set(const struct ct_filter *f)
 	r = filter_rule_make(f);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
-	/* Registered twice, a tracepoint's function is refused: old first. */
-	old = rcu_dereference_protected(now, lockdep_is_held(&ct_session_lock));
+	/* A tracepoint refuses to register a function twice: register only once. */
+	old = rcu_dereference_protected(active, lockdep_is_held(&ct_session_lock));
 	if (filter_follows(r) && !filter_follows(old)) {
 		err = filter_follow_children();
 		if (err) {
@@ -278,14 +281,14 @@ int ct_filter_set(const struct ct_filter *f)
 		}
 	}
 	if (filter_follows(r) && filter_follows(old))
-		old->arg.flags &= ~CT_FILTER_CHILDREN;	/* they stay for r */
+		old->arg.flags &= ~CT_FILTER_CHILDREN;	/* r keeps the tracepoints */
 	filter_rule_replace(r);
 	return 0;
 }
 
 void ct_filter_get(struct ct_filter *f)
 {
-	const struct rule *r = rcu_dereference_protected(now,
+	const struct filter_rule *r = rcu_dereference_protected(active,
 							 lockdep_is_held(&ct_session_lock));
 	u32 size = f->size;
 
@@ -298,6 +301,6 @@ void ct_filter_get(struct ct_filter *f)
 void ct_filter_clear(void)
 {
 	lockdep_assert_held(&ct_session_lock);
-	if (rcu_access_pointer(now))
+	if (rcu_access_pointer(active))
 		filter_rule_replace(NULL);
 }

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of producers.
+ * Limits of producers: how much one user, process or cgroup may write.
  *
- * A producer is a slot that its user (process, cgroup) hashes to, with a seed of
- * the session's own, so that nobody can choose whose slot to share.
+ * A producer's key is hashed to a bucket.  The hash has a random seed per session, so that
+ * a producer cannot choose with which other one it shares a bucket.
  *
- * RATE.  The virtual time at which a slot will have paid for what it wrote: it may run
- * ahead of the clock by the burst.  One compare-and-exchange, across CPUs.  What a thread buffer
- * holds is charged when it is read, each record to its own time: so a recorder that was
- * late loses nothing that was within the rate when it was written.  A hostile thread's
- * times are claims, but none lies before the last or after now, so over its life it gets
- * no more than the rate and one burst.
+ * RATE.  A bucket has a virtual time: each charge moves it forward by the cost of the
+ * records.  It may run ahead of the clock by the burst (one second); beyond that the
+ * records are throttled.  One compare-and-exchange per charge, across CPUs.
  *
- * SHARE.  What each slot holds of a CPU's ring, by packet, because a packet is what the
- * owner consumes: then all that was charged to it is given back.  Only that CPU touches
- * these numbers; a writer may be interrupted by another one, so each is changed by one
- * instruction.  They are by place in the ring, so what a place was charged is given
- * back at the latest before another packet opens there.  A record is charged to the
- * packet that is open when it asks, so it can be given back one packet early.  The
- * least share is a packet: with less, a producer that is alone could neither go on nor
- * have its packet closed.
+ * Records of a thread buffer are charged when they are read, each to its own time.  So
+ * records that were within the rate when they were written are not lost if the recorder
+ * reads them late.  A hostile thread can claim any time between its last record and now;
+ * so over its lifetime it gets no more than the rate and one burst.
+ *
+ * SHARE.  For each CPU's ring: the bytes that each bucket holds of each packet.  The owner
+ * consumes whole packets; then all bytes that were charged to the packet are uncharged.
+ * Only the ring's CPU changes these counters, but one writer may interrupt another, so
+ * each change is one instruction.  The counters are indexed by the packet's place in the
+ * ring, so they are uncharged at the latest before the next packet opens at that place.
+ *
+ * A record is charged to the packet that is open when it is charged.  The record itself may
+ * go into the next packet, so it can be uncharged one packet too early.  The smallest
+ * share is one packet: with less, a producer that is alone could neither continue nor get
+ * its packet closed.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -34,93 +38,95 @@
 #include "core/session.h"
 #include "base/pages.h"
 
-#define SLOT_BITS	6
-#define SLOTS		(1u << SLOT_BITS)
+#define BUCKET_BITS	6
+#define BUCKETS		(1u << BUCKET_BITS)
 
-/* Virtual time is in 1/64 ns, so that more than 1 GB a second can be said. */
+/* The unit of virtual time is 1/64 ns, so that rates above 1 GB a second are possible. */
 #define TIME_SHIFT	6
 #define SECOND		(NSEC_PER_SEC << TIME_SHIFT)
-#define RATE_MAX	SECOND		/* one unit of virtual time each */
+#define RATE_MAX	SECOND		/* a record or byte then costs one unit */
 
 struct ct_share {
-	local64_t released;		/* packets given back so far */
-	local64_t total[SLOTS];		/* bytes held */
-	local64_t held[][SLOTS];	/* by packet of the ring */
+	local64_t released;		/* packets uncharged so far */
+	local64_t total[BUCKETS];	/* bytes charged to each bucket */
+	local64_t held[][BUCKETS];	/* the same by packet of the ring */
 };
 
 struct ct_limit {
 	struct ct_limits arg;
-	bool asked;			/* counted in ct_limiting */
-	bool rated;			/* one of the costs is not 0 */
-	u32 seed;
-	u64 record_cost;		/* virtual time of a record, 0: free */
-	u64 byte_cost;
-	u64 share;			/* bytes of a ring, 0: all */
-	atomic64_t records[SLOTS];
-	atomic64_t bytes[SLOTS];
+	bool counted;			/* counted in ct_limiting */
+	bool has_rates;			/* one of the two costs is not 0 */
+	u32 seed;			/* of the hash */
+	u64 record_cost;		/* virtual time of a record, 0: no limit */
+	u64 byte_cost;			/* virtual time of a byte, 0: no limit */
+	u64 share;			/* bytes of a ring, 0: no limit */
+	atomic64_t records[BUCKETS];	/* virtual times of the record rate */
+	atomic64_t bytes[BUCKETS];	/* virtual times of the byte rate */
 };
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
 
-static u32 limit_slot_of(const struct ct_limit *l, u32 key)
+static u32 limit_bucket_of(const struct ct_limit *l, u32 key)
 {
-	return hash_32(key ^ l->seed, SLOT_BITS);
+	return hash_32(key ^ l->seed, BUCKET_BITS);
 }
 
-static u32 limit_slot_of_current(const struct ct_limit *l)
+static u32 limit_bucket_of_current(const struct ct_limit *l)
 {
 	u32 flags = READ_ONCE(l->arg.flags);
 
 	if (flags & CT_LIMIT_PROCESS)
-		return limit_slot_of(l, current->tgid);
+		return limit_bucket_of(l, current->tgid);
 	if (flags & CT_LIMIT_CGROUP)
-		return limit_slot_of(l, cgroup_id(task_dfl_cgroup(current)));
-	return limit_slot_of(l, __kuid_val(current_uid()));
+		return limit_bucket_of(l, cgroup_id(task_dfl_cgroup(current)));
+	return limit_bucket_of(l, __kuid_val(current_uid()));
 }
 
-/* Its cgroup and its user may change meanwhile: what they were is kept by RCU. */
-static u32 limit_slot_of_task(const struct ct_limit *l, struct task_struct *task)
+/* The task may change its cgroup or user meanwhile: RCU keeps the old ones alive. */
+static u32 limit_bucket_of_task(const struct ct_limit *l, struct task_struct *task)
 {
-	u32 flags = READ_ONCE(l->arg.flags), slot;
+	u32 flags = READ_ONCE(l->arg.flags), bucket;
 
 	if (flags & CT_LIMIT_PROCESS)
-		return limit_slot_of(l, task->tgid);
+		return limit_bucket_of(l, task->tgid);
 	rcu_read_lock();
 	if (flags & CT_LIMIT_CGROUP)
-		slot = limit_slot_of(l, cgroup_id(task_dfl_cgroup(task)));
+		bucket = limit_bucket_of(l, cgroup_id(task_dfl_cgroup(task)));
 	else
-		slot = limit_slot_of(l, __kuid_val(__task_cred(task)->uid));
+		bucket = limit_bucket_of(l, __kuid_val(__task_cred(task)->uid));
 	rcu_read_unlock();
-	return slot;
+	return bucket;
 }
 
-/* ns: the time that it is charged to. */
-static bool limit_throttle(atomic64_t *paid, u64 cost, u64 ns)
+/* Charge cost to a virtual time, at time ns.  False: the rate is exceeded, nothing changed. */
+static bool limit_charge_rate(atomic64_t *virtual_time, u64 cost, u64 ns)
 {
 	u64 now = ns << TIME_SHIFT, old, base;
 
 	do {
-		old = atomic64_read(paid);
+		old = atomic64_read(virtual_time);
 		base = max(old, now);
-		/* One that has paid for everything is let through, however large. */
+		/* An idle producer's charge passes even if it costs more than the burst. */
 		if (base > now && base + cost - now > SECOND)
 			return false;
-	} while (atomic64_cmpxchg(paid, old, base + cost) != old);
+	} while (atomic64_cmpxchg(virtual_time, old, base + cost) != old);
 	return true;
 }
 
-/* Within the rates?  By itself: most sessions have none. */
-static noinline bool limit_pay_rates(struct ct_limit *l, u32 slot, u32 size, u32 records, u64 ns)
+/* Charge both rates.  Not inline, because most sessions have no rates. */
+static noinline bool limit_charge_rates(struct ct_limit *l, u32 bucket, u32 size, u32 records,
+					u64 ns)
 {
 	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
 
-	return (!record_cost || limit_throttle(&l->records[slot], records * record_cost, ns)) &&
-	       (!byte_cost || limit_throttle(&l->bytes[slot], size * byte_cost, ns));
+	return (!record_cost ||
+		limit_charge_rate(&l->records[bucket], records * record_cost, ns)) &&
+	       (!byte_cost || limit_charge_rate(&l->bytes[bucket], size * byte_cost, ns));
 }
 
 /*
- * What the owner has consumed meanwhile is no longer charged to anybody.  The ring calls it
- * for each packet, before anything is charged to the packet that takes an old one's place.
+ * Uncharge the packets that the owner has consumed.  The ring calls this before each
+ * sub-buffer switch, so before a record is charged to the packet that replaces an old one.
  */
 static void limit_release(struct ct_ring *r)
 {
@@ -132,48 +138,48 @@ static void limit_release(struct ct_ring *r)
 	while ((packet = local64_read(&sh->released)) < consumed) {
 		if (local64_cmpxchg(&sh->released, packet, packet + 1) != packet)
 			continue;
-		for (i = 0; i < SLOTS; i++)
+		for (i = 0; i < BUCKETS; i++)
 			local64_sub(local64_xchg(&sh->held[packet & mask][i], 0),
 				    &sh->total[i]);
 	}
 }
 
-static __always_inline bool limit_take_share(struct ct_cpu *cpu, s64 most, u32 slot, u32 size,
+static __always_inline bool limit_charge_share(struct ct_cpu *cpu, s64 most, u32 bucket, u32 size,
 					     u32 *charge)
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;
 	u32 packet;
 
-	if (local64_add_return(size, &sh->total[slot]) > most) {
+	if (local64_add_return(size, &sh->total[bucket]) > most) {
 		limit_release(r);
-		if (local64_read(&sh->total[slot]) > most) {
-			local64_sub(size, &sh->total[slot]);
+		if (local64_read(&sh->total[bucket]) > most) {
+			local64_sub(size, &sh->total[bucket]);
 			return false;
 		}
 	}
 	packet = (local64_read(&r->head) & r->mask) >> ilog2(r->subbuf_size);
-	local64_add(size, &sh->held[packet][slot]);
-	*charge = packet << SLOT_BITS | slot;
+	local64_add(size, &sh->held[packet][bucket]);
+	*charge = packet << BUCKET_BITS | bucket;
 	return true;
 }
 
-static __always_inline bool limit_take(struct ct_cpu *cpu, struct ct_limit *l, u32 slot, u32 size,
-				       u32 records, u32 *charge)
+static __always_inline bool limit_charge(struct ct_cpu *cpu, struct ct_limit *l, u32 bucket,
+					 u32 size, u32 records, u32 *charge)
 {
 	u64 share = READ_ONCE(l->share);
-	enum ct_lost why = CT_LOST_RATE;
+	enum ct_lost reason = CT_LOST_RATE;
 
 	*charge = U32_MAX;
-	if (READ_ONCE(l->rated) &&
-	    !limit_pay_rates(l, slot, size, records, ktime_get_mono_fast_ns()))
+	if (READ_ONCE(l->has_rates) &&
+	    !limit_charge_rates(l, bucket, size, records, ktime_get_mono_fast_ns()))
 		goto lost;
-	why = CT_LOST_SHARE;
-	if (share && !limit_take_share(cpu, share, slot, size, charge))
+	reason = CT_LOST_SHARE;
+	if (share && !limit_charge_share(cpu, share, bucket, size, charge))
 		goto lost;
 	return true;
 lost:
-	local64_add(records, ct_counter(&cpu->ring.status->lost[why]));
+	local64_add(records, ct_counter(&cpu->ring.status->lost[reason]));
 	return false;
 }
 
@@ -181,14 +187,14 @@ bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
-	return limit_take(cpu, l, limit_slot_of_current(l), size, records, charge);
+	return limit_charge(cpu, l, limit_bucket_of_current(l), size, records, charge);
 }
 
 bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge)
 {
 	struct ct_limit *l = cpu->s->limit;
 
-	return limit_take(cpu, l, limit_slot_of_task(l, task), size, 1, charge);
+	return limit_charge(cpu, l, limit_bucket_of_task(l, task), size, 1, charge);
 }
 
 void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
@@ -197,28 +203,29 @@ void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
 
 	if (charge == U32_MAX)
 		return;
-	local64_sub(size, &sh->held[charge >> SLOT_BITS][charge % SLOTS]);
-	local64_sub(size, &sh->total[charge % SLOTS]);
+	local64_sub(size, &sh->held[charge >> BUCKET_BITS][charge % BUCKETS]);
+	local64_sub(size, &sh->total[charge % BUCKETS]);
 }
 
-void ct_limit_producer(struct ct_producer *who)
+void ct_limit_producer(struct ct_producer *producer)
 {
-	who->uid = __kuid_val(current_uid());
-	who->pid = current->tgid;
+	producer->uid = __kuid_val(current_uid());
+	producer->pid = current->tgid;
 	rcu_read_lock();
-	who->cgroup = cgroup_id(task_dfl_cgroup(current));
+	producer->cgroup = cgroup_id(task_dfl_cgroup(current));
 	rcu_read_unlock();
 }
 
-bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns, u32 size,
-		       u32 records)
+bool ct_limit_charge_rates(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
+			   u32 size, u32 records)
 {
 	struct ct_limit *l = s->limit;
 	u32 flags = READ_ONCE(l->arg.flags);
-	u32 key = flags & CT_LIMIT_PROCESS ? who->pid :
-		  flags & CT_LIMIT_CGROUP ? (u32)who->cgroup : who->uid;
+	u32 key = flags & CT_LIMIT_PROCESS ? producer->pid :
+		  flags & CT_LIMIT_CGROUP ? (u32)producer->cgroup : producer->uid;
 
-	return !READ_ONCE(l->rated) || limit_pay_rates(l, limit_slot_of(l, key), size, records, ns);
+	return !READ_ONCE(l->has_rates) ||
+	       limit_charge_rates(l, limit_bucket_of(l, key), size, records, ns);
 }
 
 /* ---------------------------------------------- a session's limits --------- */
@@ -274,16 +281,16 @@ static bool limit_any(const struct ct_limit *l)
 
 void ct_limit_begin(struct ct_session_state *s)
 {
-	s->limit->asked = limit_any(s->limit);
-	if (s->limit->asked)
+	s->limit->counted = limit_any(s->limit);
+	if (s->limit->counted)
 		static_branch_inc(&ct_limiting);
 }
 
 void ct_limit_end(struct ct_session_state *s)
 {
-	if (s->limit->asked)
+	if (s->limit->counted)
 		static_branch_dec(&ct_limiting);
-	s->limit->asked = false;
+	s->limit->counted = false;
 }
 
 int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
@@ -301,13 +308,13 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 			return -EINVAL;
 		share = 100;
 	}
-	/* What is charged stays charged: to a slot of the old kind, until consumed. */
+	/* Bytes that old buckets hold of the rings stay charged until they are consumed. */
 	ct_limit_end(s);
 	l->arg = *arg;
 	l->arg.share = share;
 	WRITE_ONCE(l->record_cost, arg->records ? div64_u64(SECOND, arg->records) : 0);
 	WRITE_ONCE(l->byte_cost, arg->bytes ? div64_u64(SECOND, arg->bytes) : 0);
-	WRITE_ONCE(l->rated, arg->records || arg->bytes);
+	WRITE_ONCE(l->has_rates, arg->records || arg->bytes);
 	WRITE_ONCE(l->share, limit_share_bytes(s, share));
 	ct_limit_begin(s);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What one producer may use of a session: so many records and bytes a second, and
- * so much of a lossless ring.  Costs a patched-out jump where nothing is limited.
+ * Limits of a producer: records and bytes per second, and its share of a lossless ring.
+ * Without limits they cost a record one patched-out jump.
  */
 #ifndef CT_LIMIT_H
 #define CT_LIMIT_H
@@ -14,52 +14,58 @@ struct ct_cpu;
 struct ct_session_state;
 struct task_struct;
 
+/* On while the running session has a limit: writers test it before they charge. */
 DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
 /*
- * ct_limit_charge - may the current task write size bytes now?
- * @records:	how many are lost if not: they are counted here
+ * ct_limit_charge - charge size bytes to the current task's producer.
+ * @records:	how many records the bytes hold
  * @charge:	out: for ct_limit_uncharge()
  *
- * Task context, preemption disabled; may be interrupted by another one of these.
+ * Returns false if the producer is throttled; the records are then counted as lost.
+ * Task context with preemption disabled.  A charge may interrupt another one.
  */
 bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
 
 /*
- * ct_limit_charge_task - the same for one record about another task, which pays for it,
- * whoever writes it.  Any context, with locks of the scheduler held; preemption disabled;
- * task can't go away.
+ * ct_limit_charge_task - the same for one record about another task, to which it is
+ * charged.  Any context, also with locks of the scheduler held; preemption must be
+ * disabled, and the caller makes sure that task is not freed.
  */
 bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge);
 
-/* ct_limit_uncharge - the ring did not take them: nothing was used of the share. */
+/* ct_limit_uncharge - undo the charge to the share, if the ring did not take the records. */
 void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge);
 
-/* Who a thread buffer's records are charged to: fixed when it is made. */
+/* To whom the records of a thread buffer are charged: set when it is made. */
 struct ct_producer {
 	u32 uid;
 	u32 pid;
 	u64 cgroup;
 };
 
-/* ct_limit_producer - the current task as a producer.  Task context. */
-void ct_limit_producer(struct ct_producer *who);
+/* ct_limit_producer - fill producer from the current task.  Task context. */
+void ct_limit_producer(struct ct_producer *producer);
 
 /*
- * ct_limit_throttle - is there room in the rates for what this producer wrote?  Where not, the
- * caller counts it.  The rates alone: for what takes no room in a ring.
- * @ns:		the time that it is charged to
+ * ct_limit_charge_rates - charge records of a thread buffer to a producer's rates.  The share is
+ * not charged, because they take no room in a ring.
+ * @ns:		the time to which they are charged
  *
- * Any context; the session may have ended.
+ * Returns true if they are within the rates; false if they are throttled, in which case the
+ * caller counts them as lost.  Any context; the session may have ended.
  */
-bool ct_limit_throttle(struct ct_session_state *s, const struct ct_producer *who, u64 ns, u32 size,
-		       u32 records);
+bool ct_limit_charge_rates(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
+			   u32 size, u32 records);
 
 /*
- * The life of a session's limits, all of it in process context.
- * ct_limit_init - with the defaults; 0 or -ENOMEM (ct_limit_free() is called for both).
- * ct_limit_begin, ct_limit_end - writers begin to ask; the caller holds ct_session_lock.
- * ct_limit_set - as CT_IOC_LIMITS; -EINVAL.  The caller holds ct_session_lock.
+ * The limits of a session.  All functions are for process context and may sleep.
+ * ct_limit_init - set the defaults.  Returns 0 or -ENOMEM; call ct_limit_free() in both
+ *	cases.
+ * ct_limit_begin, ct_limit_end - from here on writers charge, or do not charge, their
+ *	records.  The caller holds ct_session_lock.
+ * ct_limit_set - CT_IOC_LIMITS.  Returns 0 or -EINVAL.  The caller holds ct_session_lock.
+ * ct_limit_get - fill arg with the limits, keeping arg->size.
  */
 int ct_limit_init(struct ct_session_state *s, bool lossless);
 void ct_limit_begin(struct ct_session_state *s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry: gives ids to event classes and strings and never takes one back,
- * so that an id in a ring means the same as long as the module is loaded.  What
- * arrives here comes from user space and is checked word by word.
+ * The registry: assigns ids to event classes and strings.  An id is never reused, so that
+ * an id in a ring means the same as long as the module is loaded.  Definitions come from
+ * user space, so each field of them is checked.
  */
 #include <linux/ctype.h>
 #include <linux/hashtable.h>
@@ -25,7 +25,7 @@ struct ct_text {
 	char text[];
 };
 
-/* How much of the registry a user has taken. */
+/* How much of the registry a user has used. */
 struct ct_quota {
 	struct hlist_node node;
 	uid_t uid;
@@ -39,20 +39,20 @@ static DEFINE_XARRAY(strings);
 static DEFINE_HASHTABLE(class_names, 10);
 static DEFINE_HASHTABLE(string_texts, 12);
 static DEFINE_HASHTABLE(quotas, 6);
-static DEFINE_MUTEX(lock);		/* everything above, writers */
+static DEFINE_MUTEX(lock);		/* of writers to all of this; readers need no lock */
 static u32 next_class = CT_CLASS_DYNAMIC;
-static u32 users_classes;		/* of all users but root */
+static u32 users_classes;		/* classes of all users but root */
 static u32 users_strings;
 static u64 users_bytes;
 static u32 next_string = 1;
-static u32 defined;
+static u32 defined;			/* classes and strings */
 
 u32 ct_registry_count(void)
 {
 	return READ_ONCE(defined);
 }
 
-/* One more: tell readers that map the facts page. */
+/* Count a new class or string, also in the facts page. */
 static void registry_count_define(void)
 {
 	struct ct_session_state *s;
@@ -86,7 +86,7 @@ static const u8 type_size[] = {
 #undef CT_TYPE_ROW
 };
 
-/* A printable word, ended by a NUL inside its array. */
+/* Is it a printable word that ends with a NUL inside its array of room bytes? */
 static bool registry_word_ok(const char *s, size_t room)
 {
 	size_t i, len = strnlen(s, room);
@@ -100,8 +100,9 @@ static bool registry_word_ok(const char *s, size_t room)
 }
 
 /*
- * A name that every reader takes, so that one producer's class can't spoil a trace for all:
- * a word as in C, and no second one in its class.
+ * Is the name of field i a C identifier, and different from those of the fields before it?
+ * Readers of CTF demand both; otherwise one producer's class would make the whole trace
+ * unreadable.
  */
 static bool registry_field_name_ok(const struct ct_define *def, u32 i)
 {
@@ -135,7 +136,7 @@ static enum ct_role registry_role_of(const struct ct_define *def, const struct c
 	};
 	unsigned int i;
 
-	/* Threads: the other one of a switch, who woke it. */
+	/* These fields of sched events are tids: the other thread, and the waker. */
 	if (def->layer == CT_LAYER_KERNEL && def->category == CT_CAT_SWITCH &&
 	    (!strcmp(f->name, "other") || !strcmp(f->name, "waker")))
 		return CT_ROLE_PID;
@@ -149,8 +150,8 @@ static enum ct_role registry_role_of(const struct ct_define *def, const struct c
 	       CT_ROLE_GRID : CT_ROLE_NONE;
 }
 
-/* Check what def says and work out the record's shape. */
-static int registry_class_shape(struct ct_class *c)
+/* Check c->def, and set the other members of c that follow from it. */
+static int registry_class_check(struct ct_class *c)
 {
 	const struct ct_define *def = &c->def;
 	u32 i, size, offset = 0;
@@ -200,8 +201,8 @@ static bool registry_class_same(const struct ct_define *a, const struct ct_defin
 	return true;
 }
 
-/* What mark.c wants to know at once. */
-static void registry_class_marks(struct ct_class *c)
+/* Set the members that mark.c needs on its fast path. */
+static void registry_class_set_marks(struct ct_class *c)
 {
 	const struct ct_define *def = &c->def;
 
@@ -216,22 +217,22 @@ static void registry_class_marks(struct ct_class *c)
 		       sizeof(struct ct_mark_head) + c->fixed : ~0;
 }
 
-/* Store c under id.  The caller holds the lock, or nobody else runs yet. */
+/* Store c under id.  The caller holds the lock, or the module is not yet initialised. */
 static int registry_class_store(struct ct_class *c, u32 id)
 {
 	struct ct_class **page = ct_class_page[id / CT_CLASS_PAGE_IDS];
 
 	c->id = id;
 	c->def.id = id;
-	registry_class_marks(c);
+	registry_class_set_marks(c);
 	if (!page) {
 		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL);
 		if (!page)
 			return -ENOMEM;
-		/* Whoever finds it finds it empty. */
+		/* The zeros before the pointer: pairs with the dependency in ct_class_find(). */
 		smp_store_release(&ct_class_page[id / CT_CLASS_PAGE_IDS], page);
 	}
-	/* Whoever finds the class finds it whole. */
+	/* The class before the pointer: pairs with the dependency in ct_class_find(). */
 	smp_store_release(&page[id % CT_CLASS_PAGE_IDS], c);
 	hash_add(class_names, &c->by_name, registry_class_hash(&c->def));
 	return 0;
@@ -247,7 +248,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
-	err = registry_class_shape(c);
+	err = registry_class_check(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
@@ -323,7 +324,7 @@ void ct_layout_fields(enum ct_layout layout, struct ct_define *def)
 
 int ct_string_define(const char *text, u32 len, uid_t uid)
 {
-	static u32 seed;	/* nobody can choose what falls together */
+	static u32 seed;	/* so that a producer cannot choose texts that collide */
 	struct ct_quota *q;
 	struct ct_text *t;
 	u32 hash;
@@ -407,7 +408,7 @@ static int registry_define_static(u32 id, const char *name, u8 layer, u8 categor
 	strscpy(c->def.name, name, sizeof(c->def.name));
 	strscpy(c->def.symbol, name, sizeof(c->def.symbol));
 	ct_layout_fields(layout, &c->def);
-	err = registry_class_shape(c);
+	err = registry_class_check(c);
 	if (!err)
 		err = registry_class_store(c, id);
 	if (err)

@@ -297,8 +297,8 @@ static bool reader_fill(struct ct_reader *rd)
 		size = reader_copy_record(rd, best, r);
 		if (size)
 			rd->len += ct_json_record(rd->buf + rd->len, rd->s, rd->viewer,
-						  (void *)rd->record, size, rd->cursor[best].last, best,
-						  ++rd->event_id);
+						  (void *)rd->record, size, rd->cursor[best].last,
+						  best, ++rd->event_id);
 		reader_find_next(rd, best, r);
 		/* If this CPU has no further record, limit must take it into account. */
 		fresh = rd->cursor[best].have;
@@ -361,8 +361,8 @@ static bool reader_any_watermark(const struct ct_watermark *wm)
  * CT_IOC_READ_DONE, or for the owner from its consumer page, where records are counted in
  * whole packets.
  */
-static void reader_count_mapped(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner, u64 *bytes,
-			  u64 *records)
+static void reader_count_mapped(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
+				u64 *bytes, u64 *records)
 {
 	const struct ring_cursor *at = &rd->cursor[cpu];
 	u64 limit = reader_committed(r), pos = at->done, before = at->done_records, begin;
@@ -553,7 +553,8 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(rd->s->ended))
 		return EPOLLIN | EPOLLRDNORM | (mapped ? EPOLLHUP : 0);
-	if ((mapped || reader_any_watermark(wm)) && !reader_reached(rd, wm, file, mapped, &unread)) {
+	if ((mapped || reader_any_watermark(wm)) &&
+	    !reader_reached(rd, wm, file, mapped, &unread)) {
 		if (unread) {
 			/* The timer compares from now on, so writers need not wake this file. */
 			reader_disarm_poll(rd);

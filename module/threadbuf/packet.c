@@ -87,7 +87,7 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 		size = sizeof(*r) + payload;
 		at += size;
 		tb->last = packet_time_of(tb, base, r->stamp, now);
-		if (!ct_limit_throttle(s, &tb->producer, tb->last, size, 1)) {
+		if (!ct_limit_charge_rates(s, &tb->producer, tb->last, size, 1)) {
 			packet_count_limited(tb, s, 1);
 			continue;
 		}
@@ -136,7 +136,7 @@ static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *subbuf, u32 from
 	end = packet_check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
 	/* A packet without a record is charged too. */
 	if (end == CT_PACKET_HEAD && from != to &&
-	    !ct_limit_throttle(s, &tb->producer, now, CT_PACKET_HEAD, 1))
+	    !ct_limit_charge_rates(s, &tb->producer, now, CT_PACKET_HEAD, 1))
 		return 0;
 	*p = (struct ct_packet){
 		.magic = CT_MAGIC,
@@ -293,7 +293,8 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 }
 
 /* Is this entry of the thread's in-flight calls page valid? */
-static bool packet_inflight_ok(const struct ct_threadbuf_state *tb, const struct ct_inflight_call *c)
+static bool packet_inflight_ok(const struct ct_threadbuf_state *tb,
+			       const struct ct_inflight_call *c)
 {
 	u32 class = READ_ONCE(c->class);
 
@@ -311,7 +312,9 @@ void ct_threadbuf_count_inflight(struct ct_threadbuf_state *tb, struct ct_sessio
 	tb->inflight_counted = true;
 	while (n < depth && packet_inflight_ok(tb, &page->entry[n]))
 		n++;
-	if (!n || ct_limit_throttle(s, &tb->producer, tb->last, n * sizeof(struct ct_thread_record), n))
+	if (!n ||
+	    ct_limit_charge_rates(s, &tb->producer, tb->last,
+				  n * sizeof(struct ct_thread_record), n))
 		tb->inflight = n;
 	else
 		packet_count_limited(tb, s, n);
