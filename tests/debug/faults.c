@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Every allocation and every copy that an operation needs fails once, one after the
- * other: the kernel's fault injection counts down (/proc/self/task/TID/fail-nth) and
- * the operation is repeated until the count is higher than what it needs.  Each
- * refusal must be an errno that says so, and the operation must work right after.
+ * Lets each allocation and each copy of an operation fail once, one after the other: the
+ * kernel's fault injection counts down (/proc/self/task/TID/fail-nth), and the operation is
+ * repeated until the count is higher than the number of its allocations and copies.  Each
+ * failure must return a documented errno, and the operation must succeed right after it.
  *
- * Usage: faults MODULE.ko [all]   as root, the module not loaded.  Without "all" some
- * of the later failures of long operations are left out.  Prints TAP.
+ * Usage: faults MODULE.ko [all]   as root, while the module is not loaded.  Without "all"
+ * some of the later failures of long operations are skipped.  Prints TAP.
  */
 #include <poll.h>
 #include <sys/mount.h>
@@ -28,7 +28,7 @@ static void set(const char *path, const char *value)
 	close(fd);
 }
 
-/* All sizes, all kinds of waiting; what fails is told by fail-nth alone. */
+/* Any size, with or without waiting: fail-nth alone decides which one fails. */
 static void configure(void)
 {
 	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
@@ -59,8 +59,8 @@ static void arm(int n)
 }
 
 /*
- * From here on only what fails inside the module counts: a call's stack has to lead
- * through its code.  (Before it is loaded, nobody knows where that will be.)
+ * From here on let only calls of the module fail: those whose stack has an address of the
+ * module's code.  (That address is unknown before the module is loaded.)
  */
 static void inside_only(void)
 {
@@ -90,19 +90,19 @@ static void inside_only(void)
 static int injected(void)
 {
 	char text[16] = "";
-	int left;
+	int pending;
 
 	if (pread(nth_file, text, sizeof(text) - 1, 0) < 0)
 		printf("# fail-nth: %s\n", strerror(errno));
-	left = atoi(text);
-	if (left)
+	pending = atoi(text);
+	if (pending)
 		arm(0);
-	return !left;
+	return !pending;
 }
 
 /*
- * op returns 0 or an errno; undo takes back what a success has done.  Some failures
- * are survived (a fallback, a page that is fetched later): a success is as good.
+ * op returns 0 or an errno; undo undoes a success.  The operation may survive a failure (by
+ * a fallback, or by a page that is fetched later): then it must succeed.
  */
 static void each(const char *name, int (*op)(void), void (*undo)(void))
 {
@@ -136,7 +136,7 @@ static void each(const char *name, int (*op)(void), void (*undo)(void))
 
 /* ------------------------------------------------------------ operations --- */
 
-/* From memory: what fails in reading a file is not our business. */
+/* Loads the module from memory, because failures of reading a file are not tested. */
 static char module[4 << 20];
 static size_t module_size;
 static int owner = -1, producer = -1, reader = -1, file = -1;
@@ -174,7 +174,7 @@ static int op_start(void)
 				  .groups = ~0ull };
 	int err = call(owner, CT_IOC_START, &arg);
 
-	/* It began, only the answer could not be written. */
+	/* The session has begun; only the answer could not be stored. */
 	if (err == EFAULT)
 		call(owner, CT_IOC_STOP, NULL);
 	return err;
@@ -218,7 +218,7 @@ static int op_begin(void)
 	return call(producer, CT_IOC_BEGIN(sizeof(m)), &m);
 }
 
-/* Of memory that has no page yet: the slow way. */
+/* A mark in memory that has no page yet: the slow path. */
 static int op_mark_absent(void)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -281,7 +281,7 @@ static int op_fork(void)
 
 static int op_map(void)
 {
-	/* Far from all else, so that it needs page tables of its own. */
+	/* Far from all other mappings, so that it needs its own page tables. */
 	void *p = mmap((void *)0x200000000000, 8192, PROT_READ, MAP_SHARED, owner,
 		       CT_MMAP_DATA(0));
 
@@ -305,7 +305,7 @@ static int op_read(void)
 	return 0;
 }
 
-/* A read() that has to start the session itself. */
+/* A read() that starts the default session. */
 static int op_default(void)
 {
 	char c;
@@ -329,7 +329,7 @@ static int op_get(void)
 	return call(owner, CT_IOC_GET_PROBE, &info) ?: call(owner, CT_IOC_GET_FILTER, &f);
 }
 
-/* Also those whose address we were not told, because telling it failed. */
+/* Also those whose address is unknown, because storing it failed. */
 static void undo_clock(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -345,7 +345,7 @@ static void undo_clock(void)
 		fclose(f);
 }
 
-/* The clock page into our memory. */
+/* Maps the clock page. */
 static int op_clock(void)
 {
 	struct ct_clock_map arg = { .size = sizeof(arg) };
@@ -377,7 +377,7 @@ static int op_watermark(void)
 	return call(reader, CT_IOC_WATERMARK, &w);
 }
 
-/* By a file of its own, which has no reader yet. */
+/* By a new file, which has no struct ct_reader yet. */
 static int op_seen(void)
 {
 	int fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC), err;
@@ -389,12 +389,12 @@ static int op_seen(void)
 	return err;
 }
 
-/* What a killed owner left, taken, mapped and given back. */
-static int op_take(void)
+/* An orphaned session is adopted, mapped and dropped. */
+static int op_adopt(void)
 {
 	struct ct_session arg = { .size = sizeof(arg), .subbuf_size = 4096, .subbuf_count = 2 };
-	struct ct_session tell = { .size = sizeof(tell) };
-	struct mark m = text_mark("left");
+	struct ct_session adopted = { .size = sizeof(adopted) };
+	struct mark m = text_mark("orphan");
 	int fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err;
 	void *p;
 
@@ -409,7 +409,7 @@ static int op_take(void)
 	fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
-	err = call(fd, CT_IOC_ADOPT, &tell);
+	err = call(fd, CT_IOC_ADOPT, &adopted);
 	if (!err) {
 		p = map(fd, CT_MMAP_DATA(0), 8192, PROT_READ);
 		if (!p)
@@ -471,7 +471,7 @@ int main(int argc, char **argv)
 	each("watermark", op_watermark, NULL);
 	each("seen", op_seen, NULL);
 	undo_start();
-	each("what an owner left", op_take, NULL);
+	each("adopting an orphaned session", op_adopt, NULL);
 	close(reader);
 	close(producer);
 	close(owner);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A generated fuzz of /dev/cudatrace: valid structs with something spoilt, sizes and
- * pointers of all kinds, every mode of opening, any mapping, read/poll/epoll/close
- * against each other, descriptors that are shared and forked, a consumer page that is
- * scribbled on all the time, and thread buffers.  The kernel's own checks are the judge of what
- * happens inside; here every refusal has to be an errno that cudatrace.h names.
+ * A generated fuzz of /dev/cudatrace: valid structs with random changes, sizes and pointers of
+ * all kinds, every open mode, any mapping, concurrent read/poll/epoll/close, descriptors that
+ * are shared and forked, a consumer page that is overwritten all the time, and thread
+ * buffers.  The kernel's own checks find errors inside the module; this program checks that
+ * every refusal is an errno that cudatrace.h names.
  *
  * Usage: fuzz [SECONDS [SEED]].  Prints TAP, and the seed.
  */
@@ -39,7 +39,7 @@ uint64_t below(uint64_t n)
 	return rnd() % n;
 }
 
-/* A number that something may trip over. */
+/* A number that is likely to cause an error. */
 uint64_t odd_number(void)
 {
 	static const uint64_t n[] = { 0, 1, 7, 8, 15, 16, 17, 63, 64, 4095, 4096, 4097, 65535,
@@ -62,7 +62,7 @@ void *bad_pointer(void)
 	return (void *)bad[below(7)];
 }
 
-/* A valid argument of this ioctl, more or less. */
+/* A nearly valid argument of this ioctl. */
 void judge(const char *name, int err, const int *allowed, int n)
 {
 	static const int always[] = { EFAULT, EINVAL, E2BIG, EBADF, EINTR };
@@ -192,7 +192,7 @@ static void fuzz_files(void)
 			judge("open", errno, (const int[]){ EACCES, ENOMEM }, 2);
 			return;
 		}
-		/* The old one goes while others may be in the middle of it. */
+		/* The old file is closed while other threads may still use it. */
 		dup2(fd, fds[i]);
 		close(fd);
 		break;
@@ -226,7 +226,7 @@ static void fuzz_files(void)
 		;
 }
 
-/* A session of our own, on a file that others may use and close as they like. */
+/* Starts a session on a file that other threads may use and close. */
 static void fuzz_session(void)
 {
 	int i = below(FDS), fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err, n;
@@ -286,7 +286,7 @@ static void one_process(int number, uint64_t seed)
 	int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Interrupts whoever blocks. */
+	/* Interrupts threads that block. */
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -304,8 +304,8 @@ static void one_process(int number, uint64_t seed)
 }
 
 /*
- * A session of its own now and then, on whose consumer pages nothing true is ever
- * written, whose thread buffers are read, and a reader that follows whatever runs.
+ * From time to time starts a session, stores only wrong values in its consumer pages, reads
+ * its thread buffers; and a reader reads whichever session runs.
  */
 static uint64_t threadbuf_answers, threadbuf_lies;
 
@@ -326,7 +326,7 @@ static void *drain(void *arg)
 	return NULL;
 }
 
-/* Before others read this session, which has thread buffers refused. */
+/* Before the session has extra readers, because of which thread buffers are refused. */
 static void read_threadbufs(int fd)
 {
 	struct ct_threadbuf_new arg;
@@ -396,7 +396,7 @@ static void follow(void)
 	}
 }
 
-/* The last one, a user's process, can start nothing. */
+/* The last process, of an unprivileged user, cannot start a session. */
 static int came_far(const struct tally *all, int i)
 {
 	return all[i].done > 100 && (i == PROCESSES - 1 || (all[i].maps && all[i].starts));
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
 		}
 	}
 	pthread_create(&t, NULL, scribble, (void *)(seed | 1));
-	/* As long as told, and on a slow machine until all came far, fifteen times that at most. */
+	/* For SECONDS; on a slow machine until each did enough, at most fifteen times as long. */
 	begin = now();
 	do {
 		usleep(100000);
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
 	for (i = 0; i <= PROCESSES; i++)
 		if (pid[i] > 0)
 			kill(pid[i], SIGKILL);
-	/* Nothing that the device does may keep a process from dying. */
+	/* The device must not prevent a process from dying. */
 	for (end = now() + 30000000000ull; now() < end && gone < PROCESSES + 1; usleep(10000)) {
 		for (gone = i = 0; i <= PROCESSES; i++)
 			gone += !pid[i] || (waitpid(pid[i], NULL, WNOHANG) == pid[i] &&

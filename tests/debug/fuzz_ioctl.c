@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-/* Besides EFAULT, EINVAL and E2BIG, which any struct may give, and EBADF (mode). */
+/* Errors besides EFAULT, EINVAL and E2BIG, which any struct may cause, and EBADF (mode). */
 struct expected {
 	const char *name;
 	unsigned long cmd;
@@ -59,7 +59,7 @@ static const char *const modules[] = { "", "", "", "", "nvidia", "cudatrace", "c
 	"a:b" };
 #define MODULES		(sizeof(modules) / sizeof(modules[0]))
 
-/* Classes that we defined: a mark of one of them is taken if its size is right. */
+/* Classes that this process defined: a mark of one of them is valid if its size is. */
 static struct { uint16_t id[64], size[64]; } class;
 
 static void remember(const struct ct_define *d)
@@ -105,7 +105,7 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->session.groups = below(2) ? ~0ull : 1u << CT_GROUP_ADDED;
 		break;
 	case CT_IOC_DEFINE:
-		/* Few different ones: ids are never given back. */
+		/* Few different ones, because ids are never freed. */
 		u->define = define("fuzz", "fuzz");
 		u->define.symbol[0] = 'a' + below(16);
 		u->define.fields_count = below(CT_FIELDS_MAX + 1);
@@ -117,7 +117,7 @@ static void make(const struct expected *row, uint64_t *buf)
 		}
 		break;
 	case CT_IOC_STRING:
-		/* Bytes that take the most room when they are printed. */
+		/* Bytes that take the most characters when they are printed. */
 		memset(controls, 1 + below(31), sizeof(controls));
 		u->string.text = (uintptr_t)controls;
 		u->string.len = below(2) ? sizeof(controls) : below(64);
@@ -191,7 +191,7 @@ static void make(const struct expected *row, uint64_t *buf)
 	}
 }
 
-/* Some bits or bytes of it are not what they were. */
+/* Changes some bits or bytes of it. */
 static void spoil(void *buf, uint32_t size)
 {
 	uint32_t i, n = below(3) ? 0 : 1 + below(4);
@@ -209,7 +209,7 @@ static void spoil(void *buf, uint32_t size)
 void fuzz_ioctl(void)
 {
 	static char answer[CT_STRING_MAX];
-	/* Most of what waits for every CPU, or for a grace period, is left out mostly. */
+	/* Mostly skip the ioctls that wait for all CPUs or for a grace period. */
 	const struct expected *row = &rows[below(below(6) ? LIGHT : ROWS)];
 	uint64_t buf[1024];
 	unsigned long cmd = row->cmd;
@@ -222,13 +222,13 @@ void fuzz_ioctl(void)
 	memcpy(buf, &size, sizeof(size));
 	if (row->size > 8)
 		spoil(buf, row->size);
-	/* Not into our own memory, of all places. */
+	/* The answer must not go into this program's own memory. */
 	if (row->cmd == CT_IOC_GET_STRING) {
 		uint64_t text = (uintptr_t)(below(8) ? (void *)answer : bad_pointer());
 
 		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
 	}
-	/* The same; and a thread buffer whose address is not told stays for good: a small one. */
+	/* Likewise; and small, because one whose address is unknown is never unmapped. */
 	if (row->cmd == CT_IOC_THREADBUF_READ ||
 	    (row->cmd == CT_IOC_THREADBUF && size < row->size)) {
 		make(row, buf);
@@ -239,7 +239,7 @@ void fuzz_ioctl(void)
 	if (!below(20))
 		arg = bad_pointer();
 	if (!below(30)) {
-		/* Another size or number in the command: not one of ours, or as good. */
+		/* Another size or number in the command: no valid ioctl, or another one. */
 		static const int none[] = { ENOTTY, ENOENT, ENODATA, EPERM, EBUSY, EEXIST,
 					    ENOSPC, ENOMEM, EDQUOT };
 

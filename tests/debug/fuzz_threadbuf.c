@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Thread buffers under fuzz: threads that write into theirs what they like, while the module
- * reads it.
+ * Thread buffers under fuzz: threads write arbitrary bytes into their thread buffers while
+ * the module reads them.
  */
 #include <sys/wait.h>
 
@@ -50,7 +50,7 @@ void threadbuf_keep(const struct ct_threadbuf_new *arg)
 	tally->threadbufs++;
 }
 
-/* A packet as it should be, but for what below() decides. */
+/* A valid packet, except for random changes. */
 static void write_packet(struct tb *l, const uint16_t *classes, const uint16_t *sizes, int n)
 {
 	uint64_t number = l->head->produced;
@@ -60,7 +60,7 @@ static void write_packet(struct tb *l, const uint16_t *classes, const uint16_t *
 	struct ct_thread_record *r;
 	int i, k;
 
-	/* More than there is room for, and nothing that it says is believed again. */
+	/* More than there are sub-buffers: after that the module ignores the thread's values. */
 	if (number - __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) >= l->subbufs &&
 	    below(1000))
 		return;
@@ -103,7 +103,7 @@ static void scribble(struct tb *l)
 	l->head->produced = l->head->consumed + (below(200) ? below(l->subbufs + 1) : odd_number());
 }
 
-/* The mapping itself. */
+/* Changes the mapping itself. */
 static void bend(struct tb *l)
 {
 	uint8_t *p = (void *)l->head;
@@ -122,18 +122,18 @@ static void bend(struct tb *l)
 		l->broken = 1;
 		break;
 	case 2:
-		/* Elsewhere, larger or smaller: it never grows. */
+		/* To another address, larger or smaller; the mapping never grows. */
 		q = mremap(p, l->length, PAGE * (1 + below(2 * pages)), MREMAP_MAYMOVE);
 		l->broken = 1;
 		if (q != MAP_FAILED)
 			l->head = NULL;
 		break;
 	case 3:
-		/* A second one beside the first, if it may be. */
+		/* A second mapping beside the first, if that is allowed. */
 		mremap(p, 0, l->length, MREMAP_MAYMOVE);
 		break;
 	case 4:
-		/* What is given up is not there any more: nobody brings it back. */
+		/* The pages that are dropped must stay away. */
 		madvise(p + at, PAGE, below(2) ? MADV_DONTNEED : MADV_DOFORK);
 		l->broken = 1;
 		break;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The stress test's parts: stress.c makes rounds, stress_work.c is what goes on in
- * one, stress_text.c who reads it as text, stress_books.c who reads the rings and
- * counts.
+ * The parts of the stress test: stress.c runs the rounds, stress_work.c is the work of a
+ * round, stress_text.c reads it as text, stress_books.c reads the rings and compares counts.
  */
 #ifndef CT_STRESS_H
 #define CT_STRESS_H
@@ -15,15 +14,15 @@
 #define PRODUCERS	20
 #define CPUS		64
 
-/* What a round is made of. */
+/* The parts of a round. */
 #define PAIRS		0x01	/* begin/end pairs among the marks */
 #define PROBES		0x02	/* probes that stay for the whole session */
 #define CHURN		0x04	/* probes that come and go, on functions of our own */
 #define CONTROL		0x08	/* filters, pauses, triggers, sampling, hot churn */
 #define OVERWRITE	0x10
 #define HOTPLUG		0x20
-#define READERS		0x40	/* who come and go */
-#define LAZY		0x80	/* the consumer takes its time: rings run full */
+#define READERS		0x40	/* readers that open and close the device */
+#define LAZY		0x80	/* the consumer is slow: rings become full */
 #define FOLLOW		0x100	/* one reads the whole session as text */
 #define DRIVER		0x200	/* NVIDIA's driver is at work, and probed */
 #define RELOAD		0x400	/* and unloaded and loaded again and again */
@@ -44,14 +43,14 @@ struct producer {
 };
 extern struct producer producers[PRODUCERS];
 
-/* What probes had counted when they were removed, by their records' class. */
+/* Final counts of removed probes, by the class of their records. */
 struct removed { uint64_t hits, lost; };
 extern struct removed removed[65536];
 extern uint64_t own_lives, own_wrong;	/* probes that came and went; that miscounted */
 extern atomic_ulong plugged;		/* times that a CPU went off */
 extern atomic_ulong driver_tests, driver_failed, driver_reloads;
 
-/* stress_work.c: how many threads there are once all were started. */
+/* stress_work.c: the number of threads once all were started. */
 extern int threads;
 extern atomic_int phase;		/* even: stand still; odd: work */
 extern atomic_int working;		/* threads that have not stopped yet */
@@ -64,8 +63,8 @@ void stay_probes(int add);		/* those that stay for a session */
 /* stress_text.c */
 extern atomic_ulong lines, line_bad, line_back;
 void read_lines(uint64_t *seed);	/* open, read a while, close */
-void follow_begin(void);		/* somebody reads the whole session */
-void follow_end(int round);		/* after it was stopped: the books of who did */
+void follow_begin(void);		/* starts a thread that reads the whole session */
+void follow_end(int round);		/* after the session: checks what that thread read */
 
 /* stress_books.c */
 struct cursor {
@@ -75,7 +74,7 @@ struct cursor {
 };
 extern struct cursor cursor[CPUS];
 void books_open(void);
-void consume(uint32_t cpu);		/* what is committed, from where we were */
+void consume(uint32_t cpu);		/* reads the records that are new in this ring */
 void consume_all(void);
 void walk_rest(void);			/* of rings that overwrite, at the end */
 uint64_t check_probes(int round);

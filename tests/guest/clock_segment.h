@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Time by the clock page, as section 6 of cudatrace.h says. */
+/* The time by the clock page, according to section 6 of cudatrace.h. */
 #ifndef CT_TEST_LINE_H
 #define CT_TEST_LINE_H
 
@@ -16,8 +16,8 @@ static int map_clock(int producer)
 	return err ? err : map.length != PAGE;
 }
 
-/* 0 where there is no line. */
-static uint64_t by_line(void)
+/* Returns 0 if there is no clock segment. */
+static uint64_t by_segment(void)
 {
 	const struct ct_clock_segment *l;
 	uint64_t counter, ns;
@@ -39,7 +39,7 @@ static uint64_t by_line(void)
 	return ns;
 }
 
-static void await_line(void)
+static void await_segment(void)
 {
 	for (int i = 0; i < 2000 && !page->newest; i++)
 		usleep(10000);

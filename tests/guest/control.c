@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What decides what is recorded: pause and resume, persistent sessions, filters,
+ * The controls of recording: pause and resume, persistent sessions, filters,
  * probes that are added, sampling, triggers.  Runs as root in a guest with the module
  * loaded; needs no driver: it probes functions of the kernel's own.  Prints TAP.
  */
@@ -32,18 +32,18 @@ static int mark(int fd)
 static void test_pause(void)
 {
 	int w = device(O_WRONLY), r = device(O_RDONLY);
-	struct ct_session tell = { .size = sizeof(tell) };
+	struct ct_session said = { .size = sizeof(said) };
 	struct session s;
 
-	ok(call(r, CT_IOC_GET_SESSION, &tell) == ENODATA, "no session: ENODATA");
+	ok(call(r, CT_IOC_GET_SESSION, &said) == ENODATA, "no session: ENODATA");
 	session_start(&s, 65536, 4, 0);
 	mark(w);
 	ok(!call(s.fd, CT_IOC_PAUSE, NULL), "pause");
 	mark(w);
 	ok(marks_on(&s, CT_CLASS_mark) == 1 && !lost(&s, 0), "nothing is written, nothing is lost");
-	ok(!call(r, CT_IOC_GET_SESSION, &tell) && tell.flags & CT_SESSION_PAUSED &&
-		   tell.owner_pid == (uint32_t)getpid() && !memcmp(tell.uuid, s.arg.uuid, 16),
-	   "a reader is told");
+	ok(!call(r, CT_IOC_GET_SESSION, &said) && said.flags & CT_SESSION_PAUSED &&
+		   said.owner_pid == (uint32_t)getpid() && !memcmp(said.uuid, s.arg.uuid, 16),
+	   "a reader sees it");
 	ok(!call(s.fd, CT_IOC_RESUME, NULL), "resume");
 	mark(w);
 	ok(marks_on(&s, CT_CLASS_mark) == 2, "and it goes on");
@@ -197,7 +197,7 @@ static void test_filter(void)
 	f = none;
 	f.flags = CT_FILTER_CHILDREN;
 	ok(call(s.fd, CT_IOC_FILTER, &f) == EINVAL && !call(r, CT_IOC_GET_FILTER, &got) &&
-	   got.pids == 1, "children of nobody: EINVAL, and the filter stays as it was");
+	   got.pids == 1, "children without a pid: EINVAL, and the filter stays as it was");
 	ok(!call(s.fd, CT_IOC_FILTER, &none), "no filter");
 	child_marks(be_nobody, 1);
 	ok(marks_on(&s, CT_CLASS_mark) >= 12, "everybody again");

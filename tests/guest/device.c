@@ -21,7 +21,7 @@ static void test_version(void)
 	char c;
 
 	ok(!call(fd, CT_IOC_VERSION, &v) && v.abi == CT_ABI_VERSION &&
-	   !strcmp(v.module, CT_VERSION), "CT_IOC_VERSION tells ABI and version");
+	   !strcmp(v.module, CT_VERSION), "CT_IOC_VERSION returns ABI and version");
 	v.size = 4;
 	ok(call(fd, CT_IOC_VERSION, &v) == EINVAL, "a struct that is too short: EINVAL");
 	ok(call(fd, CT_IOC_VERSION, NULL) == EFAULT, "a bad pointer: EFAULT");
@@ -143,7 +143,7 @@ static void test_session(void)
 	close(rw);
 }
 
-/* Arrays that begin with a word of zeros, which is the size of no mark. */
+/* Arrays that begin with a word of zeros, which is no valid size of a mark. */
 static void test_nothing(void)
 {
 	struct ct_mark_head m[2] = { { 0 } };
@@ -157,13 +157,13 @@ static void test_nothing(void)
 	pin(0);
 	session_start(&s, 4096, 16, 0);
 	ok(!call(w, CT_IOC_DEFINE, &def), "a class without fields");
-	/* What lies behind the array would be a mark. */
+	/* The bytes behind the array would be a valid mark. */
 	m[1] = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
 	ok(call(w, CT_IOC_MARK(sizeof(*m)), m) == EINVAL &&
 	   call(w, CT_IOC_BEGIN(sizeof(*m)), m) == EINVAL, "a mark of zeros: EINVAL");
 	good = !walk(&s, 0, def.id).count && !call(w, CT_IOC_MARK(sizeof(*m)), &m[1]);
 	ok(good && walk(&s, 0, def.id).count == 1, "and nothing behind it is read");
-	/* If it were, only these would end it. */
+	/* If the module read them, only these zeros would stop it. */
 	zeros = mmap(NULL, 4 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (good)
 		ok(call(w, CT_IOC_MARK(CT_MARK_MAX), zeros) == EINVAL &&
@@ -198,7 +198,7 @@ static void test_marks(void)
 	ok(x.count == 1 && !x.bad, "a mark is a record");
 	ok(x.found && x.found->pid == (uint32_t)getpid() &&
 	   x.found->tid == (uint32_t)syscall(SYS_gettid), "stamped with pid and tid");
-	/* Its line is near that clock: docs/design.md. */
+	/* A clock segment is near that clock: see docs/design.md. */
 	ok(x.last >= before - NEAR && x.last <= after + NEAR, "and with CLOCK_MONOTONIC");
 	ok(x.found && *(uint32_t *)(x.found + 1) == getuid(), "its uid can't be forged");
 	ok(x.found && !strcmp((char *)(x.found + 1) + 6, "step 12"), "its text is there");
@@ -252,7 +252,7 @@ static void test_marks(void)
 	close(r);
 }
 
-/* Marks that are alike take a shorter way than others: what is recorded is the same. */
+/* Marks of the same class and size take a fast path, and are recorded like others. */
 static void test_alike(void)
 {
 	static const uint8_t payloads[] = { 0, 8, 24, 32, 40, 64, 72 };
@@ -295,7 +295,7 @@ static void test_alike(void)
 				wrong++;
 			x = walk(&s, 0, d.id);
 			wrong += x.count != 3 || x.bad;
-			/* The last of them is the newest record. */
+			/* The last of the marks is the newest record. */
 			for (j = 0; x.found && j < 3; j++) {
 				const struct ct_cpu_record *r = (void *)((uint8_t *)x.found -
 					(2 - j) * (40 + payloads[i]));
@@ -311,7 +311,7 @@ static void test_alike(void)
 					wrong += ((uint64_t *)(r + 1))[k - 4] !=
 						 1000 * i + 10 * j + k;
 			}
-			/* One too many, of nothing: nothing of it is written. */
+			/* One mark too many, with size 0: no part of the array is written. */
 			buf[2 * words] = 0;
 			if (call(w, CT_IOC_MARK(3 * words * 8), buf) != EINVAL ||
 			    walk(&s, 0, d.id).count != 3)
@@ -328,7 +328,7 @@ static void test_alike(void)
 
 static volatile int taking = 1;
 
-/* Takes the page away and gives it back, as fast as it can. */
+/* Unmaps the page and maps it again, as fast as possible. */
 static void *taker(void *page)
 {
 	while (taking) {
@@ -338,7 +338,7 @@ static void *taker(void *page)
 	return NULL;
 }
 
-/* The rings of all CPUs; bad: also those that lack a record. */
+/* Walks the rings of all CPUs; a ring that lacks a record is bad too. */
 static struct walk walk_all(const struct session *s, uint16_t want)
 {
 	struct walk all = { 0 }, x;
@@ -356,8 +356,8 @@ static struct walk walk_all(const struct session *s, uint16_t want)
 }
 
 /*
- * An array whose second page comes and goes while it is read: what the call says it
- * did is what it did, and nothing is left half written.
+ * An array whose second page is unmapped and mapped again while the module reads it: the
+ * result of the call is true, and no record is half written.
  */
 static void test_vanishing(void)
 {
@@ -376,7 +376,7 @@ static void test_vanishing(void)
 	sched_setaffinity(0, sizeof(all), &all);
 	session_start(&s, 65536, 256, CT_SESSION_OVERWRITE);
 	call(w, CT_IOC_DEFINE, &def);
-	/* The third of four marks lies across the pages' border. */
+	/* The third of four marks crosses the page boundary. */
 	m = (void *)(pages + PAGE - 2 * sizeof(*m) - sizeof(m->head));
 	for (i = 0; i < 4; i++)
 		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
@@ -404,8 +404,8 @@ static void test_vanishing(void)
 }
 
 /*
- * The same with arrays so large that each begins a packet, where a reservation can't be
- * given back: what could not be read are marks of zeros that say so.
+ * The same with arrays so large that each one begins a packet, where a reservation cannot
+ * be discarded: marks that could not be read are zeros with CT_F_TRUNCATED.
  */
 static void test_vanishing_late(void)
 {
@@ -428,11 +428,11 @@ static void test_vanishing_late(void)
 	}
 	call(w, CT_IOC_DEFINE, &def);
 	memset(pages, 1, 2 * PAGE);
-	/* The last one's arguments alone lie in the page that goes. */
+	/* Only the payload of the last mark lies in the page that is unmapped. */
 	m = (void *)(pages + PAGE - (MARKS - 1) * sizeof(*m) - sizeof(m->head));
 	for (i = 0; i < MARKS; i++)
 		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
-	/* That it happens is a matter of chance. */
+	/* Whether it happens depends on chance. */
 	for (turn = 0; now() < until && !truncated; turn++) {
 		session_start(&s, 4096, 4096, CT_SESSION_OVERWRITE);
 		taking = 1;
@@ -481,10 +481,10 @@ static void test_full(void)
 		call(w, CT_IOC_MARK(sizeof(m)), &m);
 	x = walk(&s, 0, CT_CLASS_mark);
 	ok(s.cpu[0].status->oldest == 4096 && !x.bad && x.seq == 5,
-	   "a packet that was read makes room for one");
+	   "a packet that was consumed can be overwritten");
 	s.cpu[0].consumer->consumed = 0;
 	call(w, CT_IOC_MARK(sizeof(m)), &m);
-	ok(s.cpu[0].status->oldest == 4096, "and is not taken back");
+	ok(s.cpu[0].status->oldest == 4096, "and never goes back");
 	session_end(&s);
 
 	session_start(&s, 4096, 4, CT_SESSION_OVERWRITE);
@@ -573,20 +573,20 @@ static void test_read(void)
 		_exit(0);
 	}
 	ok(poll(&p, 1, LONG) == 1 && p.revents & POLLIN, "poll wakes when a record comes");
-	/* The first line may be that of the child's process. */
+	/* The first line may be the child's process record. */
 	do {
 		n = read(r, buf, sizeof(buf) - 1);
 		buf[n > 0 ? n : 0] = '\0';
 	} while (n > 0 && buf[n - 1] == '\n' && !strstr(buf, "quote") && poll(&p, 1, LONG) == 1);
 	ok(n > 0 && buf[n - 1] == '\n' && strstr(buf, "\"text\":\"quote \\\" slash \\\\\""),
-	   "read gives whole JSON lines");
+	   "read() returns whole JSON lines");
 	waitpid(pid, NULL, 0);
 	n = 0;
 	call(w, CT_IOC_MARK(sizeof(m)), &m);
 	poll(&p, 1, LONG);
 	while (n < 100000 && read(r, buf, 1) == 1)
 		n++;
-	ok(n > 60 && errno == EAGAIN, "a reader may take a line byte by byte");
+	ok(n > 60 && errno == EAGAIN, "a reader may read a line byte by byte");
 	ev.events = EPOLLIN | EPOLLET;
 	epoll_ctl(ep, EPOLL_CTL_ADD, r, &ev);
 	for (i = 0; i < 3; i++) {
@@ -597,7 +597,7 @@ static void test_read(void)
 		if (n != 1 || errno != EAGAIN)
 			break;
 	}
-	ok(i == 3, "epoll by edges tells each time, if all was read (%d of 3)", i);
+	ok(i == 3, "edge-triggered epoll wakes each time, if all was read (%d of 3)", i);
 	close(ep);
 	close(r);
 	session_end(&s);

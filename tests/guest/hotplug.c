@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CPUs that come while a session runs, and that go with records nobody has read:
- * nothing is lost but what is counted.  Runs as root in a guest of two CPUs or more
- * with the module loaded; needs no driver.  Prints TAP.
+ * CPUs that are brought up while a session runs, and that are taken down with unread
+ * records: every lost record is counted.  Runs as root in a guest of two CPUs or more with
+ * the module loaded; needs no driver.  Prints TAP.
  */
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ static int set_online(int on)
 	return done;
 }
 
-/* n marks made on that CPU, by a child that lives no longer. */
+/* A child writes n marks on that CPU and ends. */
 static void marks(int n)
 {
 	struct mark m = text_mark("plugged");
@@ -38,7 +38,7 @@ static void marks(int n)
 	waitpid(pid, NULL, 0);
 }
 
-/* The lines of marks that a reader of text finds, until it has so many or 20 s are over. */
+/* Reads text until there are this many lines of marks or 20 s are over; returns how many. */
 static int lines(int fd, int wanted)
 {
 	static char buf[1 << 20];
@@ -71,7 +71,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	pin(0);
 	if (!set_online(0)) {
-		skip(1, "CPU %d can't be taken off: %s", CPU, strerror(errno));
+		skip(1, "CPU %d can't be taken down: %s", CPU, strerror(errno));
 		return tap_done();
 	}
 	ok(!session_start(&s, 4096, 8, 0) && s.cpu[CPU].status,

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one producer may use of a session: rates, its share of a lossless ring, also for
- * its switches, and that a flood takes nothing from an honest producer beside it.  Runs as root in a guest
+ * The limits of a producer: its rates and its share of a lossless ring, also for its sched
+ * events; and a flood does not cost an honest producer any record.  Runs as root in a guest
  * with the module loaded.  Prints TAP.
  */
 #include <sys/wait.h>
 
 #include "session.h"
 
-/* Two users may fall together and then share a limit, but not neighbours: slots are
- * a product's upper bits. */
+/*
+ * Two users may be hashed to the same bucket and then share a limit.  Neighbouring uids are
+ * not: the bucket is the upper bits of a product.
+ */
 #define FLOOD_UID	1001
 #define HONEST_UID	1002
 
@@ -112,7 +114,7 @@ static void test_share(void)
 	   "it gets its quarter of the ring (%llu of %llu bytes)",
 	   (unsigned long long)written, (unsigned long long)ring);
 	ok(with_text(&s, 0, "flood") + lost_for(&s, CT_LOST_SHARE) == 5000 &&
-	   !lost_for(&s, CT_LOST_FULL), "the rest is counted under its own reason");
+	   !lost_for(&s, CT_LOST_FULL), "the lost records are counted under their own reason");
 	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
 	finished(producer(FLOOD_UID, "flood", 5000, 0));
 	ok(s.cpu[0].status->committed > written + ring / 6,
@@ -122,9 +124,8 @@ static void test_share(void)
 }
 
 /*
- * The ring has gone round since somebody last had too much: what was charged to packets
- * that others filled since is no longer anybody's, and what is charged to the ring's places
- * anew stays charged.
+ * The ring has wrapped since a producer last exceeded its share.  Charges to packets that
+ * were consumed must be gone, and charges to the new packets in their places must stay.
  */
 static void test_round(void)
 {
@@ -139,15 +140,15 @@ static void test_round(void)
 	finished(producer(FLOOD_UID, "flood", 5000, 0));
 	flood = s.cpu[0].status->committed - before;
 	ok(flood <= 4096 * 13 && !lost_for(&s, CT_LOST_FULL),
-	   "a flood gets its share, also where others' packets were consumed (%llu of %u bytes)",
+	   "a flood gets its share, also where packets of others were consumed (%llu of %u bytes)",
 	   (unsigned long long)flood, 4096 * 16);
 	before = lost(&s, 0);
 	finished(producer(HONEST_UID, "honest", packet, 0));
-	ok(lost(&s, 0) == before, "and leaves the others theirs");
+	ok(lost(&s, 0) == before, "and another producer gets its own");
 	session_end(&s);
 }
 
-/* The honest producer loses nothing, whoever floods and in whatever order. */
+/* An honest producer loses no record, no matter which one floods, or in which order. */
 static void test_flood(void)
 {
 	struct session s;
@@ -166,7 +167,7 @@ static void test_flood(void)
 	ok(lost_for(&s, CT_LOST_SHARE) > 1000 && !lost_for(&s, CT_LOST_FULL),
 	   "only the flood does");
 	finished(producer(HONEST_UID, "honest", 100, 0));
-	ok(with_text(&s, 0, "honest") == 300, "also one that comes when the flood has done its worst");
+	ok(with_text(&s, 0, "honest") == 300, "neither does one that comes after the flood");
 	session_end(&s);
 }
 
@@ -185,7 +186,7 @@ static pid_t sleeper(uid_t uid, int n)
 	_exit(0);
 }
 
-/* Who leaves the CPU all the time fills the ring no further than with marks. */
+/* A thread that leaves the CPU all the time fills only its share of the ring. */
 static void test_switches(void)
 {
 	struct ct_limits l = { .size = sizeof(l), .records = 100, .share = 100 };
@@ -200,11 +201,11 @@ static void test_switches(void)
 	ok(written > 4096 * 10 && written <= 4096 * 13,
 	   "its switches get its share of the ring (%llu of %u bytes)",
 	   (unsigned long long)written, 4096 * 16);
-	ok(lost_for(&s, CT_LOST_SHARE) > 1000, "the rest is counted (%llu)",
+	ok(lost_for(&s, CT_LOST_SHARE) > 1000, "the lost records are counted (%llu)",
 	   (unsigned long long)lost_for(&s, CT_LOST_SHARE));
 	finished(producer(HONEST_UID, "honest", 50, 0));
 	ok(with_text(&s, 0, "honest") == 50 && !lost_for(&s, CT_LOST_FULL),
-	   "who comes after it loses nothing");
+	   "a producer that comes after it loses no record");
 	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
 	written = s.cpu[0].status->committed;
 	finished(sleeper(FLOOD_UID, 2000));
@@ -213,8 +214,8 @@ static void test_switches(void)
 	session_end(&s);
 
 	/*
-	 * It is the sleeper that pays, and not who is interrupted when it wakes: here nobody,
-	 * whose uid is 0.  Two of them may fall together by chance: 1 in 64.
+	 * Wake-ups are charged to the sleeper, not to the task that is interrupted: here the
+	 * idle task, whose uid is 0.  With a chance of 1 in 64 both have the same bucket.
 	 */
 	for (tries = 0; tries < 4; tries++) {
 		session_of(&s, 65536, 64, 0, groups);
@@ -233,35 +234,35 @@ static void test_switches(void)
 	ok(written >= 90 && written <= most + 1 && before > 1000,
 	   "a rate of 100 a second: %llu records, %llu lost", (unsigned long long)written,
 	   (unsigned long long)before);
-	ok(honest == 50, "which it pays, and nobody else (%llu of 50)", (unsigned long long)honest);
+	ok(honest == 50, "charged to the sleeper alone (%llu of 50)", (unsigned long long)honest);
 }
 
 static void test_rate(void)
 {
 	struct ct_limits l = { .size = sizeof(l), .records = 500, .share = 100 };
 	struct session s;
-	uint64_t start, taken, most;
+	uint64_t start, written, most;
 
 	session_start(&s, 65536, 64, 0);
 	call(s.fd, CT_IOC_LIMITS, &l);
 	start = now();
 	finished(producer(FLOOD_UID, "flood", 5000, 0));
 	finished(producer(HONEST_UID, "honest", 100, 0));
-	taken = with_text(&s, 0, "flood");
+	written = with_text(&s, 0, "flood");
 	most = 500 + 500 * (now() - start) / 1000000000 + 1;
-	ok(taken >= 490 && taken <= most, "a rate of 500 a second: %llu of 5000 are taken",
-	   (unsigned long long)taken);
+	ok(written >= 490 && written <= most, "a rate of 500 a second: %llu of 5000 are written",
+	   (unsigned long long)written);
 	ok(with_text(&s, 0, "honest") == 100, "another producer has a rate of its own");
-	ok(taken + lost_for(&s, CT_LOST_RATE) == 5000, "what is beyond is counted as such");
+	ok(written + lost_for(&s, CT_LOST_RATE) == 5000, "the others are counted as lost");
 	l.records = 0;
 	l.bytes = 10000;
 	call(s.fd, CT_IOC_LIMITS, &l);
 	start = now();
 	finished(producer(FLOOD_UID, "weight", 5000, 0));
-	taken = with_text(&s, 0, "weight");
+	written = with_text(&s, 0, "weight");
 	most = (10000 + 10000 * (now() - start) / 1000000000) / MARK_RING + 1;
-	ok(taken >= 10000 / 80 && taken <= most, "a rate of 10000 bytes a second: %llu of 5000",
-	   (unsigned long long)taken);
+	ok(written >= 10000 / 80 && written <= most, "a rate of 10000 bytes a second: %llu of 5000",
+	   (unsigned long long)written);
 	l.bytes = 0;
 	call(s.fd, CT_IOC_LIMITS, &l);
 	finished(producer(FLOOD_UID, "free", 1000, 0));
@@ -269,7 +270,7 @@ static void test_rate(void)
 	session_end(&s);
 }
 
-/* The loss is told in the text, with its reason. */
+/* The text reports the loss, with its reason. */
 static void test_told(void)
 {
 	struct ct_limits l = { .size = sizeof(l), .records = 10, .share = 100 };
@@ -290,12 +291,12 @@ static void test_told(void)
 			used += n;
 	}
 	ok(strstr(buf, "\"name\":\"lost\"") && strstr(buf, "\"reason\":\"rate\""),
-	   "a reader is told of it in a line");
+	   "a line reports the loss to a reader");
 	close(r);
 	session_end(&s);
 }
 
-/* How many strings of the greatest length this user may define, until he is told ENOSPC. */
+/* How many strings of the greatest length this user may define until ENOSPC. */
 static uint32_t define_strings(uid_t uid)
 {
 	uint32_t *n = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -327,14 +328,14 @@ static uint32_t define_strings(uid_t uid)
 	return count;
 }
 
-/* Strings stay as long as the module: a user has so many bytes of them. */
+/* Strings stay until the module is unloaded, so a user has a quota of bytes for them. */
 static void test_strings(void)
 {
 	ok(define_strings(FLOOD_UID) == CT_QUOTA_STRING_BYTES / CT_STRING_MAX,
 	   "strings of a user: %u bytes, then ENOSPC", CT_QUOTA_STRING_BYTES);
 }
 
-/* By itself (limits classes), for no user can define any more after it. */
+/* Runs separately (limits classes), because no user can define any string after it. */
 static void test_all_strings(void)
 {
 	uint32_t n = 0, one = CT_QUOTA_STRING_BYTES / CT_STRING_MAX;
@@ -342,12 +343,12 @@ static void test_all_strings(void)
 
 	for (uid = 3000; uid < 3005; uid++)
 		n += define_strings(uid);
-	/* Others may have defined some before. */
+	/* Other tests may have defined some before. */
 	ok(n <= 4 * one && n > 2 * one && define_strings(3005) == 0,
 	   "strings of five others: %u of %u bytes, then ENOSPC for all", n, CT_STRING_MAX);
 }
 
-/* How many classes this user may define, at most; *error: what the last one was told. */
+/* How many classes this user can define, at most n; *error: the errno of the last call. */
 static uint32_t define_many(uid_t uid, uint32_t most, int *error)
 {
 	struct { uint32_t n; int error; } *said = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -376,8 +377,8 @@ static uint32_t define_many(uid_t uid, uint32_t most, int *error)
 }
 
 /*
- * Ids stay as long as the module: users may not take the last of them.  By itself
- * (limits classes), for no user can define any more after it.
+ * Ids stay until the module is unloaded, so users may not use the last of them.  Runs
+ * separately (limits classes), because no user can define any class after it.
  */
 static void test_classes(void)
 {

@@ -35,7 +35,7 @@ static const struct ct_cpu_record *last(const struct session *s, uint16_t class)
 	return found;
 }
 
-/* Who a process is can't be said by itself. */
+/* The module, not the process, decides what a process record says about it. */
 static void test_forgery(const struct session *s, int fd)
 {
 	struct {
@@ -59,14 +59,14 @@ static void test_forgery(const struct session *s, int fd)
 	const struct ct_cpu_record *r;
 	const struct ct_process *p;
 
-	ok(!call(fd, CT_IOC_MARK(sizeof(process)), &process), "a process may tell its command line");
+	ok(!call(fd, CT_IOC_MARK(sizeof(process)), &process), "a process may record its command line");
 	r = last(s, CT_CLASS_process);
 	p = (const void *)(r + 1);
 	ok(r && !memcmp((const char *)p + 10, "forged", 6) && p->uid == getuid() &&
 	   p->ppid == (uint32_t)getppid(), "but not its user and parent");
 	ok(call(fd, CT_IOC_MARK(sizeof(clock)), &clock) == EINVAL &&
 	   call(fd, CT_IOC_MARK(sizeof(open)), &open) == EINVAL,
-	   "clocks and open calls are not for producers: EINVAL");
+	   "clock and call_open are not for producers: EINVAL");
 }
 
 int main(int argc, char **argv)
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	r = last(&s, CT_CLASS_process);
 	p = (const void *)(r + 1);
 	ok(r && r->pid == (uint32_t)pid && p->ppid == (uint32_t)getpid(),
-	   "and is told of, with its parent");
+	   "and has a process record, with its parent");
 
 	pid = fork();
 	if (!pid) {
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	r = last(&s, CT_CLASS_mark);
 	ok(r && r->pid == (uint32_t)pid && !memcmp((const char *)(r + 1) + 6, "after exec", 10),
 	   "a descriptor that outlives an exec works on");
-	ok(walk(&s, 0, CT_CLASS_process).count == 4, "and the process is told of anew");
+	ok(walk(&s, 0, CT_CLASS_process).count == 4, "and there is a new process record");
 	mark(fd, "parent");
 	r = last(&s, CT_CLASS_mark);
 	ok(r && r->pid == (uint32_t)getpid(), "children that exit take nothing along");

@@ -4,15 +4,15 @@
  *        load mark:TEXT COUNT
  *        load watch
  *
- * Makes COUNT events of class NAME on /dev/cudatrace, numbered from 0 in "size", RATE
- * a second by this machine's own clock (0: as fast as it goes), BATCH in one call.
- * Prints how many it made and how many a second that were.  Lives on until there is
- * FILE: a reader asks who a process is when it reads.
+ * Makes COUNT events of class NAME on /dev/cudatrace, numbered from 0 in "size", RATE per
+ * second by this machine's clock (0: as fast as possible), BATCH in one call.  Prints how
+ * many it made, and how many per second.  Then waits until FILE exists, because a reader
+ * looks up a process when it reads its records.
  *
- * watch: how fast this machine is until it is told to end (SIGTERM), which of an emulated
- * one is not known: on each processor half a millisecond of 20 goes into a loop.  Prints
- * the millions of turns of that loop a second on the slowest one, and for how many ms
- * one stood still at most.
+ * watch: measures until SIGTERM how fast this machine is, which is unknown if it is
+ * emulated.  On each processor a loop runs for half a millisecond of every 20.  Prints the
+ * speed of the loop on the slowest processor, in millions of rounds per second, and the
+ * longest time in ms for which a processor stood still.
  */
 #include <err.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static void wait_until(uint64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-/* What a processor has done, of which its own process alone writes. */
+/* The work of one processor; only the process on that processor writes it. */
 struct progress {
 	uint64_t turns, ns, still_ns;
 };
@@ -46,7 +46,7 @@ static void watch_one(int cpu, struct progress *p)
 	volatile uint64_t sum = 0;
 
 	pin(cpu);
-	/* Before everything else of this machine's: it looks at what is below it. */
+	/* Highest priority, because it measures the emulated machine, not the other processes. */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	for (;;) {
 		start = now();

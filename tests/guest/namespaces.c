@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose numbers the text has: those of who opened the file, whoever reads or waits, also
- * in the fields that are pids.  Runs as root in a guest with the module loaded.
- * Prints TAP.
+ * pids and uids in the text are those of the namespaces of the task that opened the file, no
+ * matter which task reads or waits; also in the fields that are pids.  Runs as root in a
+ * guest with the module loaded.  Prints TAP.
  */
 #include <linux/aio_abi.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ static void mark(const char *text)
 	close(w);
 }
 
-/* As the first process of a pid namespace of its own: its exit status. */
+/* Runs a function as the first process of a new pid namespace; its exit status. */
 static int in_namespace(int (*run)(int), int arg)
 {
 	pid_t pid = fork();
@@ -41,7 +41,7 @@ static int in_namespace(int (*run)(int), int arg)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* All lines that this file gives until one has text in it, or a minute is over. */
+/* Reads lines from this file until one has text in it, or a minute is over. */
 static char lines[1 << 20];
 
 static const char *read_until(int fd, const char *text)
@@ -60,7 +60,7 @@ static const char *read_until(int fd, const char *text)
 	return strstr(lines, text);
 }
 
-/* The line that p lies in; of its number with this key, or -1. */
+/* The number with this key, of the line that p lies in; or -1. */
 static long number(const char *p, const char *key)
 {
 	const char *at;
@@ -71,14 +71,14 @@ static long number(const char *p, const char *key)
 	return at && (!strchr(p, '\n') || at < strchr(p, '\n')) ? atol(at + strlen(key)) : -1;
 }
 
-/* ------------------------------------------------- somebody else waits ----- */
+/* ------------------------------------------------- another task waits ------ */
 
-/* Until there is something: the lines are made for that. */
+/* Waits until there is a line: the module formats the lines while it waits. */
 static int waits(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	/* A record is told when it is 1 ms old. */
+	/* A record is emitted when it is 1 ms old. */
 	usleep(5000);
 	return poll(&p, 1, 60000) == 1 ? 0 : 1;
 }
@@ -89,15 +89,15 @@ static void test_handed_on(void)
 	const char *at;
 
 	mark("handed on");
-	ok(!in_namespace(waits, fd), "a file is handed on to a pid namespace, where one waits for it");
+	ok(!in_namespace(waits, fd), "a file is passed to a pid namespace, where a task waits for it");
 	lines[0] = 0;
 	at = read_until(fd, "\"text\":\"handed on");
 	ok(at && number(at, "\"pid\":") == getpid(),
-	   "and read by who opened it: pids are his (%ld)", at ? number(at, "\"pid\":") : -1);
+	   "and read by the task that opened it: pids are of its namespace (%ld)", at ? number(at, "\"pid\":") : -1);
 	close(fd);
 }
 
-/* By a worker of the kernel, which is in no namespace but the first. */
+/* A worker thread of the kernel, which is in the initial namespace, waits. */
 static int waits_by_aio(int unused)
 {
 	int fd = device(O_RDONLY | O_NONBLOCK);
@@ -122,8 +122,8 @@ static int waits_by_aio(int unused)
 /* --------------------------------------------- fields that are pids -------- */
 
 /*
- * A child sleeps in a pipe, and its parent wakes it: the pids of both, as its namespace
- * numbers them, are 2 and 1.  0, or what was not so.
+ * A child sleeps in a pipe, and its parent wakes it: their pids in its namespace are 2 and
+ * 1.  Returns 0, or a number that says what was wrong.
  */
 static int switches(int unused)
 {
@@ -175,7 +175,7 @@ int main(void)
 	if (status == 77)
 		skip(1, "this kernel has no aio");
 	else
-		ok(!status, "who waits by aio has his own numbers, though a worker waits (%d)", status);
+		ok(!status, "aio: pids are of the file's namespace, though a worker waits (%d)", status);
 	status = in_namespace(switches, 0);
 	ok(!status, "other and waker of switches and wake-ups are the namespace's (%d)", status);
 	session_end(&s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tries what docs/permissions.md has a table of, as whoever runs it, and prints a word
- * for each column: yes, or the errno.  A persistent session of root's is running.
+ * Tries the operations of the table in docs/permissions.md, as the user that runs it, and
+ * prints a word for each column: yes, or the errno.  A persistent session of root is running.
  */
 #include "session.h"
 
@@ -11,7 +11,7 @@ static const char *word(int error)
 	       error == EBADF ? "EBADF" : strerror(error);
 }
 
-/* Opens the device and tries; what open() says if it fails. */
+/* Opens the device and tries one operation; the errno of open() if that fails. */
 static int try(int mode, unsigned long cmd, void *arg)
 {
 	int fd = open(CT_DEVICE_PATH, mode | O_CLOEXEC), error;
@@ -64,7 +64,7 @@ int main(void)
 	printf(" %s", word(try_read()));
 	printf(" %s", word(try_map()));
 	printf(" %s", word(try(O_RDONLY, CT_IOC_GET_SESSION, &session)));
-	/* One is running: who may start one is told so. */
+	/* A session runs: a file that may start one gets EBUSY. */
 	error = try(O_RDWR, CT_IOC_START, &session);
 	printf(" %s", word(error == EBUSY ? 0 : error));
 	error = try(O_WRONLY, CT_IOC_PAUSE, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Readers that wait: watermarks of read(), poll() and epoll, for text and by mmap(), and
- * what an owner leaves that was closed without stopping its session.  Runs as root in
- * a guest with the module loaded.  Prints TAP.
+ * Readers that wait: watermarks of read(), poll() and epoll, for text and by mmap(); and
+ * orphaned sessions, whose owner was closed without CT_IOC_STOP.  Runs as root in a guest with
+ * the module loaded.  Prints TAP.
  */
 #include <poll.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static int watermark(int fd, uint64_t bytes, uint64_t records, uint64_t ns)
 	return call(fd, CT_IOC_WATERMARK, &wm);
 }
 
-/* Does poll() say so in that time, in ms?  A slow machine may need long for a yes. */
+/* Does poll() return within this many ms?  A slow machine may need long for a yes. */
 #define NO	300
 #define YES	20000
 
@@ -51,7 +51,7 @@ static int eat(int fd)
 	int lines = 0, i;
 	ssize_t n;
 
-	/* A record is told when it is 1 ms old. */
+	/* A record is emitted when it is 1 ms old. */
 	usleep(5000);
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		for (i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static void test_text(void)
 	pid_t pid;
 
 	close(r);
-	/* On another CPU a packet begins, and its header counts as bytes that are unread. */
+	/* A packet that begins on another CPU: its header counts as unread bytes. */
 	pin(0);
 	session_start(&s, 65536, 16, 0);
 	marks(1);		/* so that the process record is not counted below */
@@ -120,7 +120,7 @@ static void test_text(void)
 	session_end(&s);
 }
 
-/* A read() waits for more than there is; another task changes what it waits for. */
+/* A read() waits for more than there is; then another task lowers the watermark. */
 static void test_change(void)
 {
 	struct session s;
@@ -166,9 +166,9 @@ static long sleeps(pid_t pid)
 }
 
 /*
- * A writer that commits at the very moment in which a reader lies down may not see it
- * waiting.  Nobody can make that happen at will; what is seen is that a reader which
- * nobody wakes looks once more.
+ * A writer that commits at the moment in which a reader goes to sleep may not see it
+ * waiting.  No test can cause that moment; but a reader that is not woken must test for
+ * records once more.
  */
 static void test_once_more(int by_poll)
 {
@@ -195,7 +195,7 @@ static void test_once_more(int by_poll)
 	}
 	usleep(100000);
 	ok(*before >= 0 && after == *before + 2 && sleeps(pid) == after,
-	   "%s: who finds nothing looks once more, and then sleeps until it is woken (%ld times)",
+	   "%s: without records it tests once more, then sleeps until it is woken (%ld times)",
 	   by_poll ? "poll()" : "read()", sleeps(pid) - *before);
 	marks(1);
 	waitpid(pid, &i, 0);
@@ -237,8 +237,8 @@ static void test_mapped(void)
 	session_end(&s);
 }
 
-/* A recorder that is killed: what it did not consume is there for the next one. */
-static void test_left(void)
+/* A recorder is killed: the next one gets the records that it did not consume. */
+static void test_orphan(void)
 {
 	struct ct_session arg = { .size = sizeof(arg) };
 	struct session s = { 0 }, got;
@@ -251,11 +251,11 @@ static void test_left(void)
 		return;
 	fd = device(O_RDWR);
 	call(fd, CT_IOC_ADOPT, &arg);
-	call(fd, CT_IOC_STOP, NULL);	/* what tests before us left */
+	call(fd, CT_IOC_STOP, NULL);	/* an orphaned session of earlier tests */
 	close(fd);
 	pin(0);
 	fd = device(O_RDWR);
-	ok(call(fd, CT_IOC_ADOPT, &arg) == ENODATA, "nothing is left by nobody: ENODATA");
+	ok(call(fd, CT_IOC_ADOPT, &arg) == ENODATA, "there is no orphaned session: ENODATA");
 	pid = fork();
 	if (!pid) {
 		session_start(&s, 4096, 16, 0);
@@ -274,7 +274,7 @@ static void test_left(void)
 	arg = (struct ct_session){ .size = sizeof(arg) };
 	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED &&
 		   arg.owner_pid == (uint32_t)pid,
-	   "but is left: CT_IOC_ADOPT tells of it");
+	   "but is orphaned: CT_IOC_ADOPT adopts it");
 	ok(call(fd, CT_IOC_ADOPT, &arg) == EBUSY, "once for each file: EBUSY");
 	got = (struct session){ .fd = fd, .arg = arg };
 	got.facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
@@ -288,9 +288,9 @@ static void test_left(void)
 	ok(got.cpu[0].status->consumed == 4096, "and how far it had read");
 	committed = got.cpu[0].status->committed;
 	marks(10);
-	ok(got.cpu[0].status->committed == committed, "nobody writes into it");
+	ok(got.cpu[0].status->committed == committed, "no record is written into it");
 	ok(!call(fd, CT_IOC_STOP, NULL) && call(fd, CT_IOC_STOP, NULL) == ENODATA,
-	   "CT_IOC_STOP has it forgotten");
+	   "CT_IOC_STOP drops it");
 	ok(walk(&got, 0, CT_CLASS_mark).count == 101, "the mappings stay");
 	munmap(got.facts, PAGE);
 	munmap(got.cpu[0].status, PAGE);
@@ -303,12 +303,12 @@ static void test_left(void)
 	session_end(&s);
 	fd = device(O_RDONLY);
 	ok(s.arg.cpus > 1 || call(fd, CT_IOC_ADOPT, &arg) == ENODATA,
-	   "who has read everything leaves nothing");
+	   "an owner that has read everything leaves no orphaned session");
 	close(fd);
 }
 
-/* A recorder that is killed with records in its rings: its session is left. */
-static void leave(uint32_t count)
+/* A recorder is killed with records in its rings: its session is orphaned. */
+static void orphan(uint32_t count)
 {
 	struct session s;
 	pid_t pid = fork();
@@ -321,7 +321,7 @@ static void leave(uint32_t count)
 	waitpid(pid, NULL, 0);
 }
 
-/* A file that took one and starts its own. */
+/* A file that adopts a session and then starts its own. */
 static void test_own(void)
 {
 	struct ct_session arg = { .size = sizeof(arg) };
@@ -329,14 +329,14 @@ static void test_own(void)
 	int fd = device(O_RDWR);
 	uint8_t uuid[16];
 
-	leave(16);
-	ok(!call(fd, CT_IOC_ADOPT, &arg), "a session is taken");
+	orphan(16);
+	ok(!call(fd, CT_IOC_ADOPT, &arg), "a session is adopted");
 	memcpy(uuid, arg.uuid, sizeof(uuid));
 	old = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
 	arg = (struct ct_session){ .size = sizeof(arg), .subbuf_size = 3 };
 	ok(call(fd, CT_IOC_START, &arg) == EINVAL, "a start that is refused");
 	facts = map(fd, CT_MMAP_FACTS, PAGE, PROT_READ);
-	ok(facts && !memcmp(facts->uuid, uuid, 16), "leaves it taken");
+	ok(facts && !memcmp(facts->uuid, uuid, 16), "leaves it adopted");
 	munmap(facts, PAGE);
 	arg = (struct ct_session){ .size = sizeof(arg), .groups = 1u << CT_GROUP_ADDED };
 	ok(!call(fd, CT_IOC_START, &arg) && memcmp(arg.uuid, uuid, 16), "then the file starts its own");
@@ -347,11 +347,11 @@ static void test_own(void)
 	   "its consumer pages, too");
 	ok(old && !memcmp(old->uuid, uuid, 16) && !old->running, "what it had mapped stays");
 	ok(!call(fd, CT_IOC_STOP, NULL) && !facts->running, "CT_IOC_STOP ends its own");
-	leave(16);
+	orphan(16);
 	arg = (struct ct_session){ .size = sizeof(arg) };
 	ok(!call(fd, CT_IOC_ADOPT, &arg) && arg.flags & CT_SESSION_ORPHANED,
-	   "and it may take again");
-	ok(!call(fd, CT_IOC_STOP, NULL), "and have that forgotten");
+	   "and it may adopt again");
+	ok(!call(fd, CT_IOC_STOP, NULL), "and drop that one");
 	close(fd);
 }
 
@@ -364,7 +364,7 @@ int main(void)
 	test_once_more(0);
 	test_once_more(1);
 	test_mapped();
-	test_left();
+	test_orphan();
 	test_own();
 	return tap_done();
 }

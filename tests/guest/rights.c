@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What somebody may do who may read, and is the first to: he then has a session, but no
- * right to configure.  Runs as root in a guest with the module loaded and the device's
- * group root's; prints TAP.
+ * The rights of a reader without privileges that is the first to read: it owns the default
+ * session, but may not configure it.  Runs as root in a guest with the module loaded and the
+ * device's group root's; prints TAP.
  */
 #include <grp.h>
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ static int as_reader(int (*run)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* 0, or which of the calls was not refused with EPERM. */
+/* 0, or the number of the call that was not refused with EPERM. */
 static int configures(void)
 {
 	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
@@ -60,13 +60,13 @@ static int configures(void)
 	return 0;
 }
 
-/* --------------------------------- who may, until the moment before ------ */
-#define SESSIONS	24	/* of root's */
-#define PAUSERS	4	/* more than processors, so that some are held up anywhere */
+/* -------------------- a right that ends at the moment in which it is used -- */
+#define SESSIONS	24	/* sessions of root */
+#define PAUSERS	4	/* more than processors, so that some are interrupted anywhere */
 
 static struct race {
 	int done;
-	unsigned int paused, refused;	/* what the other one's calls did */
+	unsigned int paused, refused;	/* results of the readers' calls */
 } *race;
 
 static void count(int error)
@@ -77,7 +77,7 @@ static void count(int error)
 		race->refused++;
 }
 
-/* Pauses by this file, whoever's session runs, until it is told that it is enough. */
+/* Calls CT_IOC_PAUSE by this file all the time, until race->done. */
 static int keeps_pausing(int fd)
 {
 	while (!__atomic_load_n(&race->done, __ATOMIC_ACQUIRE))
@@ -85,7 +85,7 @@ static int keeps_pausing(int fd)
 	return 0;
 }
 
-/* The same, and takes every session that can be had by reading first. */
+/* The same, and reads in order to own every default session that it can get. */
 static int reads_and_pauses(void)
 {
 	char c;
@@ -110,8 +110,9 @@ static int pauses(void)
 }
 
 /*
- * Some pause all the time, by a file that has a session, but no right when that is
- * over.  Root starts one at just that moment, again and again: it is never paused.
+ * Readers pause all the time, by a file that owns a session; when that session ends, they
+ * lose the right.  Root starts a session at that moment, again and again: it must never be
+ * paused.
  */
 static void test_race(int (*run)(void), const char *what)
 {
@@ -124,11 +125,11 @@ static void test_race(int (*run)(void), const char *what)
 	inherited = device(O_RDWR);
 	for (i = 0; i < PAUSERS; i++)
 		if (!fork()) {
-			/* The kernel's own work comes first. */
+			/* The kernel's own threads go first. */
 			setpriority(PRIO_PROCESS, 0, 19);
 			_exit(as_reader(run));
 		}
-	/* So that its turn comes at once, and interrupts them anywhere. */
+	/* So that this process runs at once and interrupts the readers anywhere. */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	for (i = 0; sessions < SESSIONS && i < 100 * SESSIONS; i++) {
 		arg = (struct ct_session){ .size = sizeof(arg), .groups = 1u << CT_GROUP_ADDED,
@@ -153,53 +154,53 @@ static void test_race(int (*run)(void), const char *what)
 	while (wait(NULL) > 0)
 		;
 	ok(sessions == SESSIONS && !wrong && race->refused,
-	   "%s: of %u sessions of root's %u are paused (%u calls did, %u were refused)", what,
+	   "%s: %u sessions of root, %u are paused (%u calls paused, %u were refused)", what,
 	   sessions, wrong, race->paused, race->refused);
 	close(inherited);
 	close(own);
 	munmap(race, PAGE);
 }
 
-/* How many probes are armed, and of how many of them it is told where. */
-static void addresses(int *armed, int *told)
+/* How many probes are armed, and of how many of them the address is visible. */
+static void addresses(int *armed, int *visible)
 {
 	struct ct_probe_info info = { .size = sizeof(info) };
 	int fd = device(O_RDONLY);
 
-	for (*armed = *told = 0; !call(fd, CT_IOC_GET_PROBE, &info);
+	for (*armed = *visible = 0; !call(fd, CT_IOC_GET_PROBE, &info);
 	     info = (struct ct_probe_info){ .size = sizeof(info), .index = info.index + 1 }) {
 		*armed += info.state == CT_PROBE_ARMED;
-		*told += info.address != 0;
+		*visible += info.address != 0;
 	}
 	close(fd);
 }
 
 static int sees_no_address(void)
 {
-	int armed, told;
+	int armed, visible;
 
-	addresses(&armed, &told);
-	return !armed ? 1 : told ? 2 : 0;
+	addresses(&armed, &visible);
+	return !armed ? 1 : visible ? 2 : 0;
 }
 
-/* He may look at what a killed recorder left, and takes nothing away. */
+/* A reader may adopt a killed recorder's session, but not read its thread buffers. */
 static int reads_threadbufs(void)
 {
-	struct ct_session took = { .size = sizeof(took) };
+	struct ct_session adopted = { .size = sizeof(adopted) };
 	static char buf[CT_THREADBUF_SUBBUF_MAX];
 	struct ct_threadbuf_read tb = { .size = sizeof(tb),
 					.buf = (uintptr_t)buf,
 					.len = sizeof(buf) };
-	int fd = device(O_RDWR), error = call(fd, CT_IOC_ADOPT, &took);
+	int fd = device(O_RDWR), error = call(fd, CT_IOC_ADOPT, &adopted);
 
 	if (error)
 		return error;
 	return call(fd, CT_IOC_THREADBUF_READ, &tb) == EPERM ? 0 : 1;
 }
 
-static void test_left(void)
+static void test_orphan(void)
 {
-	struct ct_session took = { .size = sizeof(took) };
+	struct ct_session adopted = { .size = sizeof(adopted) };
 	struct session s;
 	struct mark m = text_mark("rights");
 	char c;
@@ -215,14 +216,14 @@ static void test_left(void)
 	}
 	waitpid(pid, &status, 0);
 	ok(!as_reader(reads_threadbufs),
-	   "a reader takes no thread buffers of what a recorder left: EPERM");
+	   "a reader cannot read the thread buffers of an orphaned session: EPERM");
 	fd = device(O_RDONLY | O_NONBLOCK);
-	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "somebody reads, and so has a session");
+	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "another reader starts the default session");
 	close(fd);
 	fd = device(O_RDWR);
-	ok(!call(fd, CT_IOC_ADOPT, &took) && took.owner_pid == (uint32_t)pid,
-	   "what a killed recorder left is there all the same");
-	ok(!call(fd, CT_IOC_STOP, NULL), "until who may says that it can go");
+	ok(!call(fd, CT_IOC_ADOPT, &adopted) && adopted.owner_pid == (uint32_t)pid,
+	   "the orphaned session is still there");
+	ok(!call(fd, CT_IOC_STOP, NULL), "until a privileged file drops it");
 	close(fd);
 }
 
@@ -231,22 +232,22 @@ int main(void)
 	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
 				      .flags = CT_PROBE_COUNT | CT_PROBE_OWNED };
 	struct session s;
-	int armed, told, fd;
+	int armed, visible, fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	fd = as_reader(configures);
-	ok(!fd, "who has a session by reading first configures nothing: EPERM (%d)", fd);
+	ok(!fd, "the owner of the default session may not configure: EPERM (%d)", fd);
 	fd = device(O_RDWR);
 	s.arg = (struct ct_session){ .size = sizeof(s.arg), .groups = ~0ull };
 	ok(!call(fd, CT_IOC_START, &s.arg), "a session with all probes");
 	call(fd, CT_IOC_PROBE_ADD, &probe);
-	addresses(&armed, &told);
-	ok(armed && told, "root is told where they are (%d of %d)", told, armed);
+	addresses(&armed, &visible);
+	ok(armed && visible, "root sees their addresses (%d of %d)", visible, armed);
 	armed = as_reader(sees_no_address);
-	ok(!armed, "a reader is not (%d)", armed);
+	ok(!armed, "a reader does not (%d)", armed);
 	close(fd);
-	test_left();
-	test_race(pauses, "who has had a session");
-	test_race(reads_and_pauses, "who reads first");
+	test_orphan();
+	test_race(pauses, "a former owner");
+	test_race(reads_and_pauses, "readers that come first");
 	return tap_done();
 }

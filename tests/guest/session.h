@@ -71,7 +71,7 @@ struct mark {
 	char text[26];
 };
 
-/* Bytes of such a record in a ring. */
+/* The bytes of such a mark in a ring. */
 #define MARK_RING	(sizeof(struct mark) - sizeof(struct ct_mark_head) + \
 			 sizeof(struct ct_cpu_record))
 
@@ -128,7 +128,7 @@ static int session_of(struct session *s, uint32_t size, uint32_t count, uint32_t
 	return 0;
 }
 
-/* One whose only records are ours. */
+/* A session that records nothing but the test's own marks. */
 static int session_start(struct session *s, uint32_t size, uint32_t count, uint32_t flags)
 {
 	return session_of(s, size, count, flags, 1u << CT_GROUP_ADDED);
@@ -149,7 +149,7 @@ static void session_end(struct session *s)
 	close(s->fd);
 }
 
-/* Bytes of a dynamic class's fields (none of the tests' has a text). */
+/* The bytes of a dynamic class's fields (no class of the tests has a text). */
 static uint32_t defined_size(uint16_t class)
 {
 	static const uint8_t bytes[] = {
@@ -173,7 +173,7 @@ static uint32_t defined_size(uint16_t class)
 	return size;
 }
 
-/* Bytes of the payload of a record of this class. */
+/* The bytes of the payload of a record of this class. */
 static uint32_t payload_size(uint16_t class, const uint8_t *p)
 {
 	switch (class) {
@@ -197,7 +197,7 @@ struct walk {
 	uint64_t seq;
 };
 
-/* Every record of a ring that was not overwritten. */
+/* Walks all records of a ring that was not overwritten, and checks each packet. */
 static struct walk walk(const struct session *s, uint32_t cpu, uint16_t want)
 {
 	const uint32_t size = s->arg.subbuf_size;

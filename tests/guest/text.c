@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a record says as text: a field of every type, and what a line tells at its top of
- * launches, copies and ioctls.  Runs as root in a guest with the module loaded; prints TAP.
+ * Records as text: a field of every type, and the keys of launches, copies and ioctls
+ * outside "details".  Runs as root in a guest with the module loaded; prints TAP.
  */
 #include <poll.h>
 
 #include "session.h"
 
 static int producer, reader;
-static char *line;		/* the last that was asked for */
+static char *line;		/* the last line that was searched for */
 
-/* A class of this name with these fields, as CT_LAYOUT_SPEC() writes them: its id. */
+/* The id of a class of this name with these fields, written as by CT_LAYOUT_SPEC(). */
 static uint16_t class_of(const char *name, const char *spec)
 {
 	static const char *const types[] = {
@@ -42,8 +42,8 @@ static uint32_t string_of(const char *text)
 }
 
 /*
- * One mark with this payload, of the class of this name, read as text: its line is in line.
- * What is younger than a millisecond is not told yet, so it is waited for.
+ * Writes one mark with this payload, of the class of this name, and reads it as text into
+ * line.  A record is emitted only when it is a millisecond old, so this waits.
  */
 static int mark_and_read(const char *name, uint16_t class, const void *payload, uint32_t size,
 			 uint8_t flags, int64_t result)
@@ -63,7 +63,7 @@ static int mark_and_read(const char *name, uint16_t class, const void *payload, 
 	if (!class || call(producer, CT_IOC_MARK(sizeof(m.head) + size), &m))
 		return 0;
 	snprintf(wanted, sizeof(wanted), "\"name\":\"%s\"", name);
-	/* A process's record may stand before it. */
+	/* A process record may come first. */
 	for (i = 0; i < 100 && !line; i++) {
 		poll(&p, 1, 100);
 		n = read(reader, text + have, sizeof(text) - 1 - have);
@@ -102,7 +102,7 @@ static void test_numbers(void)
 	says("\"result\":700,\"result_code\":700", "any other is its number");
 	says("\"duration_us\":", "a call has its duration");
 	mark_and_read("text_numbers", class, &p, sizeof(p), CT_F_ABANDONED | CT_F_NO_RESULT, 0);
-	says("\"abandoned\":true", "one that was left says so");
+	says("\"abandoned\":true", "an abandoned call says so");
 	ok(line && !strstr(line, "\"duration_us\":"), "and has none");
 }
 
@@ -131,7 +131,7 @@ static void test_names(void)
 	p.class = CT_CLASS_MAX;
 	p.dir = CT_DIR_COUNT;
 	mark_and_read("text_names", class, &p, sizeof(p), CT_F_INSTANT, 0);
-	says("\"n0\":\"\",\"n1\":\"\"", "a string and a class that nobody knows are empty");
+	says("\"n0\":\"\",\"n1\":\"\"", "an unknown string and an unknown class are empty");
 	says("\"n4\":\"unknown\"", "and a direction is unknown");
 	for (i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
 		p.dev = devices[i].dev;
@@ -149,7 +149,7 @@ static void test_top(void)
 
 	ok(mark_and_read("text_launch", class_of("text_launch", CT_LAYOUT_SPEC(launch)), &launch,
 			 sizeof(launch), 0, 0), "a launch is marked");
-	says(",\"threads\":720,\"kernel\":\"saxpy\"", "its threads and its kernel stand at the top");
+	says(",\"threads\":720,\"kernel\":\"saxpy\"", "its threads and its kernel are outside details");
 	mark_and_read("text_copy", copies, &copy, sizeof(copy), 0, 0);
 	says(",\"size\":4096,\"direction\":\"D2H\"", "so do a copy's size and direction");
 	copy.direction = 99;
@@ -166,7 +166,7 @@ static void test_ioctl(void)
 	ok(mark_and_read("ioctl", CT_CLASS_ioctl, &p, sizeof(p), 0, 0), "an ioctl is marked");
 	says("\"decoded\":{\"dir\":3,\"type\":70,\"nr\":42,\"size\":32},"
 	     "\"escape\":\"NV_ESC_RM_CONTROL\",\"control\":\"0x20800102\",\"status\":\"NV_OK\","
-	     "\"device\":\"nvidiactl\"", "its command is decoded, its escape and control are told");
+	     "\"device\":\"nvidiactl\"", "its command is decoded, with escape and control");
 	p = (struct ct_ioctl){ .cmd = 0x30000001, .device = CT_DEV_UVM, .code = 0x41,
 			       .have = CT_IOCTL_CLASS | CT_IOCTL_STATUS, .status = 0x1f };
 	mark_and_read("ioctl", CT_CLASS_ioctl, &p, sizeof(p), 0, 0);
@@ -174,7 +174,7 @@ static void test_ioctl(void)
 	     "\"device\":\"nvidia-uvm\"", "so are those of UVM, a class and a status that failed");
 	p = (struct ct_ioctl){ .cmd = _IO('x', 1), .device = 7 };
 	mark_and_read("ioctl", CT_CLASS_ioctl, &p, sizeof(p), 0, 0);
-	says("\"size\":0},\"device\":\"nvidia7\"", "one of nobody's has no name");
+	says("\"size\":0},\"device\":\"nvidia7\"", "an unknown ioctl has no name");
 }
 
 int main(void)

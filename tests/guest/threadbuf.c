@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Thread buffers: what an honest thread writes comes out as it was written, and what a hostile
- * one writes comes out as valid packets of its own, inside its bounds.  Runs as root
- * in a guest with the module loaded.  Prints TAP.
+ * Thread buffers: the records of an honest thread are read as it wrote them.  Whatever a
+ * hostile thread writes, the reader gets valid packets of that thread alone.  Runs as root in
+ * a guest with the module loaded.  Prints TAP.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void bad(struct content *c, const char *what, uint64_t number)
 			 c->records);
 }
 
-/* All that a strict reader would hold against this packet; since: bound of its times. */
+/* Checks a packet as a strict reader does.  since: no time in it may be earlier. */
 static struct content look(uint64_t since)
 {
 	const struct ct_packet *p = (void *)out;
@@ -80,7 +80,7 @@ static struct content look(uint64_t since)
 	return c;
 }
 
-/* Everything that is there, thrown away. */
+/* Reads all packets and throws them away. */
 static void empty(void)
 {
 	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
@@ -108,13 +108,13 @@ static void test_refusals(void)
 	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
 	ok(page->session, "one that does says its number");
 	threadbuf_new(SUBBUF_SIZE / 2, SUBBUFS, CT_THREADBUF_NONE, &err);
-	ok(err == EINVAL, "slots too small");
+	ok(err == EINVAL, "sub-buffers too small");
 	threadbuf_new(SUBBUF_SIZE * 3, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(err == EINVAL, "no power of two");
 	threadbuf_new(SUBBUF_SIZE, 1, CT_THREADBUF_NONE, &err);
-	ok(err == EINVAL, "one slot");
+	ok(err == EINVAL, "one sub-buffer");
 	threadbuf_new(CT_THREADBUF_SUBBUF_MAX * 2, 2, CT_THREADBUF_NONE, &err);
-	ok(err == EINVAL, "slots too large");
+	ok(err == EINVAL, "sub-buffers too large");
 	ok(call(fd, CT_IOC_THREADBUF_READ, &bad) == EBADF, "another file may not read");
 	ok(call(s.fd, CT_IOC_THREADBUF_READ, &bad) == ENOSPC, "a buffer that is too small");
 	bad.flags = 2;
@@ -124,7 +124,7 @@ static void test_refusals(void)
 
 static void test_honest(void)
 {
-	uint64_t since = by_line();
+	uint64_t since = by_segment();
 	struct ct_threadbuf_head *h, *h2;
 	struct ct_packet *p;
 	struct content c;
@@ -135,12 +135,12 @@ static void test_honest(void)
 		   h->subbuf_size == SUBBUF_SIZE && h->pid == (uint32_t)getpid() &&
 		   h->tid == (uint32_t)syscall(SYS_gettid) && h->session == page->session &&
 		   !memcmp(h->uuid, s.arg.uuid, 16),
-	   "a thread buffer says whose it is");
+	   "the head names the process and thread");
 	ok(mprotect(h, PAGE, PROT_READ | PROT_EXEC) && errno == EACCES, "it is not for code");
 	p = packet_new(h);
 	p->op_base = 1ull << 40;
 	for (int i = 0; i < 3; i++)
-		record(p, by_line(), class, 10, i);
+		record(p, by_segment(), class, 10, i);
 	ok(threadbuf_read(0) == ENOENT, "a packet that is not full stays");
 	packet_new(h);
 	ok(!threadbuf_read(0) && got.stream == h->stream, "when the next one begins it comes");
@@ -151,13 +151,13 @@ static void test_honest(void)
 	ok(((struct ct_packet *)out)->op_base == 1ull << 40 &&
 		   ((struct ct_packet *)out)->tid == h->tid && !((struct ct_packet *)out)->seq,
 	   "and a head of the module's own");
-	ok(h->consumed == 1 && threadbuf_read(0) == ENOENT, "once, and its slot is free");
+	ok(h->consumed == 1 && threadbuf_read(0) == ENOENT, "once, and its sub-buffer is free again");
 	p = subbuf_of(h, 1);
-	record(p, by_line(), class, 0, 0);
+	record(p, by_segment(), class, 0, 0);
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1,
-	   "asked for all: also what is open");
-	record(p, by_line(), CT_CLASS_range_pop, 0, 1);
-	record(p, by_line(), class, 0, 2);
+	   "READ_ALL: also a packet that is not full");
+	record(p, by_segment(), CT_CLASS_range_pop, 0, 1);
+	record(p, by_segment(), class, 0, 2);
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL), "and what came since");
 	c = look(since);
 	ok(!c.bad && c.records == 2 && c.record[0]->op == 1 && ((struct ct_packet *)out)->seq == 2,
@@ -165,10 +165,10 @@ static void test_honest(void)
 
 	h2 = threadbuf_new(SUBBUF_SIZE * 4, SUBBUFS, h->stream, &err);
 	p = packet_new(h2);
-	record(p, by_line(), class, 0, 5);
+	record(p, by_segment(), class, 0, 5);
 	ok(h2->stream == h->stream && threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT,
-	   "a larger thread buffer goes on with the stream, after the first");
-	record(subbuf_of(h, 1), by_line(), class, 0, 3);
+	   "a larger thread buffer continues the stream of the first");
+	record(subbuf_of(h, 1), by_segment(), class, 0, 3);
 	err = h->stream;
 	drop(h);
 	ok(!threadbuf_read(0) && look(since).record[0]->op == 3 && got.stream == (uint32_t)err,
@@ -179,14 +179,14 @@ static void test_honest(void)
 	h2->lost = 7;
 	drop(h2);
 	ok(!threadbuf_read(0) && look(since).lost == 7 && !look(since).bad,
-	   "losses that no record came after are told");
+	   "losses without a later record are reported");
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "that was all");
 }
 
 static void test_forged(void)
 {
-	uint64_t since = by_line();
-	int err, told = 0, bad = 0;
+	uint64_t since = by_segment();
+	int err, reported = 0, bad = 0;
 	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	struct ct_packet *p = packet_new(h);
 	struct ct_thread_record *r;
@@ -201,7 +201,7 @@ static void test_forged(void)
 	p->seq = 99;
 	p->cpu = 9;
 	record(p, since - 3600000000000ull, class, 3600000000000ull, 0);
-	record(p, by_line() + 3600000000000ull, class, CT_DURATION_MAX, 1);
+	record(p, by_segment() + 3600000000000ull, class, CT_DURATION_MAX, 1);
 	record(p, since, class, 0xfffeull << 48, 2);
 	r = (void *)((uint8_t *)p + p->content_size / 8 - sizeof(*r) - 16);
 	r->flags = 0xff;
@@ -213,46 +213,47 @@ static void test_forged(void)
 
 	m = (void *)((uint8_t *)p + p->content_size / 8 + sizeof(*r) - sizeof(m->head));
 	r = (void *)((uint8_t *)p + p->content_size / 8);
-	*r = (struct ct_thread_record){ .stamp = CT_STAMP(by_line(), CT_CLASS_mark) };
+	*r = (struct ct_thread_record){ .stamp = CT_STAMP(by_segment(), CT_CLASS_mark) };
 	m->uid = 4711;
 	m->len = sizeof(m->text);
 	p->content_size += (sizeof(*r) + sizeof(*m) - sizeof(m->head)) * 8;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(since).records == 1 &&
 		   *(uint32_t *)(look(since).record[0] + 1) == getuid(),
-	   "a mark's uid is the thread buffer's");
+	   "a mark's uid is that of the thread buffer");
 	for (uint32_t id = CT_CLASS_call_open; id < 12; id++) {
 		if (id == CT_CLASS_exit)
 			continue;
 		p = packet_new(h);
-		record(p, by_line(), class, 0, 0);
-		record(p, by_line(), id, 0, 1);
-		record(p, by_line(), class, 0, 2);
+		record(p, by_segment(), class, 0, 0);
+		record(p, by_segment(), id, 0, 1);
+		record(p, by_segment(), class, 0, 2);
 		bad += threadbuf_read(CT_THREADBUF_READ_ALL) != 0;
 		c = look(since);
-		bad += c.bad || c.records != 1 || c.lost != ++told;
+		bad += c.bad || c.records != 1 || c.lost != ++reported;
 	}
-	ok(!bad, "a class that is not a program's ends the packet, and that is told as a loss");
+	ok(!bad, "a class that programs may not write ends the packet and counts as a loss");
 	p = packet_new(h);
-	record(p, by_line(), 0xfff0, 0, 0);
-	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad && look(since).lost == ++told,
+	record(p, by_segment(), 0xfff0, 0, 0);
+	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad &&
+		   look(since).lost == ++reported,
 	   "one that there is not, too");
 	p = packet_new(h);
-	record(p, by_line(), class, 0, 0);
+	record(p, by_segment(), class, 0, 0);
 	p->content_size -= 64;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad && !look(since).records &&
-		   look(since).lost == ++told,
+		   look(since).lost == ++reported,
 	   "a record that ends behind the content");
 	p = packet_new(h);
 	p->content_size = ~0ull;
 	ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && !look(since).bad, "a content of 2^61 bytes");
 	p = packet_new(h);
 	p->magic = 0;
-	record(p, by_line(), class, 0, 0);
+	record(p, by_segment(), class, 0, 0);
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "a packet that was not begun");
 	h->produced += 100;
-	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "100 packets in four slots");
+	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "100 packets in four sub-buffers");
 	drop(h);
-	ok(!threadbuf_read(0) && look(since).lost > told, "that is told at the end");
+	ok(!threadbuf_read(0) && look(since).lost > reported, "which is reported at the end");
 	empty();
 }
 
@@ -272,10 +273,10 @@ static void *scribble(void *arg)
 			v = rand_r(&seed) * 0x100000001ull;
 			break;
 		case 1:
-			v = CT_STAMP(by_line(), class);
+			v = CT_STAMP(by_segment(), class);
 			break;
 		case 2:
-			v = CT_STAMP(by_line(), CT_CLASS_mark);
+			v = CT_STAMP(by_segment(), CT_CLASS_mark);
 			break;
 		case 3:
 			v = rand_r(&seed) % 65536;
@@ -306,7 +307,7 @@ static void *scribble(void *arg)
 
 static void test_hostile(void)
 {
-	uint64_t since = by_line(), start = now(), packets = 0, records = 0, bad = 0;
+	uint64_t since = by_segment(), start = now(), packets = 0, records = 0, bad = 0;
 	int err;
 	struct ct_threadbuf_head *h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	struct content c;
@@ -314,7 +315,7 @@ static void test_hostile(void)
 
 	scribbling = 1;
 	pthread_create(&t, NULL, scribble, h);
-	/* Five seconds, or as long as it takes on a slow machine. */
+	/* For five seconds; longer on a slow machine, until enough packets were read. */
 	while (now() - start < 5000000000ull ||
 	       (now() - start < 60000000000ull && (packets <= 100 || records <= 10))) {
 		if (threadbuf_read(CT_THREADBUF_READ_ALL))
@@ -350,7 +351,7 @@ static void test_lives(void)
 	if (!pid)
 		_exit(mincore(h, PAGE, &in) && errno == ENOMEM ? 0 : 1);
 	waitpid(pid, &status, 0);
-	ok(!status, "a child has nothing of its parent's thread buffer");
+	ok(!status, "a child does not inherit its parent's thread buffer");
 	drop(h);
 	empty();
 
@@ -358,7 +359,7 @@ static void test_lives(void)
 	if (!pid) {
 		h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 		p = packet_new(h);
-		record(p, by_line(), class, 0, 0);
+		record(p, by_segment(), class, 0, 0);
 		open_of(h)->pid = 1;
 		for (int i = 0; i < 3; i++)
 			open_of(h)->entry[i] =
@@ -369,7 +370,7 @@ static void test_lives(void)
 	}
 	waitpid(pid, &status, 0);
 	ok(!threadbuf_read(0) && got.pid == (uint32_t)pid && look(0).records == 1,
-	   "the thread buffer of a process that was killed is read to its end");
+	   "the thread buffer of a killed process is read completely");
 	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT && got.bytes == sizeof(*o) &&
 		   o->magic == CT_MAGIC && o->pid == (uint32_t)pid && o->depth == 2 &&
 		   o->entry[0].begin > 7,
@@ -408,7 +409,7 @@ static void test_switches(void)
 	ok(page->session && page->session != number && page->recording, "resume");
 }
 
-/* Somebody else reads, who sees rings alone. */
+/* An extra reader, which sees the rings alone. */
 static void test_watched(void)
 {
 	uint32_t number = page->session;
@@ -417,12 +418,12 @@ static void test_watched(void)
 	char line[4096];
 
 	poll(&p, 1, 0);
-	ok(page->session == number, "its owner and who only opens the device change nothing");
+	ok(page->session == number, "the owner, and a file that only opens the device, change nothing");
 	while (read(fd, line, sizeof(line)) > 0)
 		;
 	threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	ok(!page->session && page->recording && err == ENODATA,
-	   "while somebody else reads there are no thread buffers: all goes to the rings");
+	   "while there is an extra reader there are no thread buffers: all records go to the rings");
 	p.fd = poller;
 	poll(&p, 1, 0);
 	close(fd);
@@ -431,10 +432,10 @@ static void test_watched(void)
 	ok(page->session == number, "when the last has gone they are back");
 }
 
-/* An owner that goes without a stop leaves what its thread buffers hold. */
-static void test_left(void)
+/* An owner that is closed without CT_IOC_STOP orphans its session and thread buffers. */
+static void test_orphan(void)
 {
-	struct ct_session took = { .size = sizeof(took) };
+	struct ct_session adopted = { .size = sizeof(adopted) };
 	struct ct_threadbuf_head *h = NULL;
 	int err, fd;
 
@@ -443,28 +444,28 @@ static void test_left(void)
 		h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 		if (!h)
 			break;
-		record(packet_new(h), by_line(), class, 0, 0);
+		record(packet_new(h), by_segment(), class, 0, 0);
 		if (!unread)
 			threadbuf_read(CT_THREADBUF_READ_ALL);
 		for (uint32_t cpu = 0; cpu < s.arg.cpus; cpu++)
 			s.cpu[cpu].consumer->consumed = s.cpu[cpu].status->committed;
 		session_end(&s);
 		fd = device(O_RDONLY);
-		err = call(fd, CT_IOC_ADOPT, &took);
+		err = call(fd, CT_IOC_ADOPT, &adopted);
 		ok(err == (unread ? 0 : ENODATA),
-		   unread ? "a thread buffer that was not read is left" :
+		   unread ? "a session with unread thread buffers is orphaned" :
 			    "one that was read leaves nothing");
 		s.fd = fd;
 		if (unread)
 			ok(!threadbuf_read(CT_THREADBUF_READ_ALL) && look(0).records == 1,
-			   "and can be taken");
+			   "and can be adopted");
 		call(fd, CT_IOC_STOP, NULL);
 		close(fd);
 		drop(h);
 	}
 }
 
-/* ------------------------------------------- a million calls, in their calls -- */
+/* ----------------------------- a million calls, and the calls inside them ---- */
 #define CALLS 1000000
 #define CHUNK 1000
 
@@ -472,7 +473,7 @@ struct moment {
 	uint64_t begin, end;
 };
 
-/* The probe's records that came since. */
+/* Reads the records of the probe that are new in the rings. */
 static int probed(uint32_t cpu, uint16_t id, uint64_t *pos, struct moment *m)
 {
 	const uint32_t size = s.arg.subbuf_size;
@@ -506,7 +507,7 @@ static int probed(uint32_t cpu, uint16_t id, uint64_t *pos, struct moment *m)
 	return n;
 }
 
-/* The thread buffer's records that came since. */
+/* Reads the new records of the thread buffer. */
 static int called(struct moment *m)
 {
 	int n = 0;
@@ -525,10 +526,10 @@ static int called(struct moment *m)
 	return n;
 }
 
-/* As the library does where there is no line. */
+/* The time, by clock_gettime() where there is no clock segment: as the library does. */
 static uint64_t stamp(void)
 {
-	uint64_t t = by_line();
+	uint64_t t = by_segment();
 
 	return t ? t : now();
 }
@@ -568,7 +569,7 @@ static void test_order(void)
 			end = stamp();
 			record(p, end, class, end - begin, i);
 		}
-		/* The class is known from the first record on. */
+		/* The class is defined when the first record is written. */
 		if (!info.class)
 			call(s.fd, CT_IOC_GET_PROBE, &info);
 		err = called(of);
@@ -592,9 +593,9 @@ static void test_end(void)
 
 	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
 	p = packet_new(h);
-	record(p, by_line(), class, 0, 0);
+	record(p, by_segment(), class, 0, 0);
 	open_of(h)->entry[0] =
-		(struct ct_inflight_call){ .class = class, .op = 9, .begin = by_line() };
+		(struct ct_inflight_call){ .class = class, .op = 9, .begin = by_segment() };
 	open_of(h)->depth = 1;
 	ok(!call(s.fd, CT_IOC_STOP, NULL) && !page->session, "the session ends");
 	err = threadbuf_read(CT_THREADBUF_READ_ALL);
@@ -612,7 +613,7 @@ static void test_end(void)
 	ok(1, "and its memory stays while it is mapped");
 }
 
-/* For a cgroup with little memory: 0 if the largest thread buffer is refused and a small one not. */
+/* In a cgroup with little memory: 0 if only the largest thread buffer is refused. */
 static int refused(void)
 {
 	int large, small;
@@ -624,7 +625,7 @@ static int refused(void)
 	return large == ENOMEM && !small ? 0 : 1;
 }
 
-/* Usage: thread buffer [refused] */
+/* Usage: threadbuf [refused] */
 int main(int argc, char **argv)
 {
 	struct ct_define def = define("threadbuf_test", "threadbuf_test");
@@ -636,7 +637,7 @@ int main(int argc, char **argv)
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
 	class = def.id;
 	test_refusals();
-	await_line();
+	await_segment();
 	test_honest();
 	test_forged();
 	test_hostile();
@@ -645,6 +646,6 @@ int main(int argc, char **argv)
 	test_watched();
 	test_lives();
 	test_end();
-	test_left();
+	test_orphan();
 	return tap_done();
 }

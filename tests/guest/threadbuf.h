@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For tests of thread buffers: a thread that writes one as section 6 of cudatrace.h says, and
- * the owner's way to what it wrote.
+ * For tests of thread buffers: a thread that writes one according to section 6 of
+ * cudatrace.h, and an owner that reads it.
  */
 #ifndef CT_TEST_THREADBUF_H
 #define CT_TEST_THREADBUF_H

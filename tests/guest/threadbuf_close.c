@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A pause and a filter hold for thread buffers: what a thread writes into one that it has already
- * is not passed on, whatever it says of it.  Runs as root in a guest with the module
- * loaded.  Prints TAP.
+ * A pause and a filter close thread buffers: later records in a thread buffer that existed
+ * before are not passed on, whatever times they have.  Runs as root in a guest with the
+ * module loaded.  Prints TAP.
  */
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 #define SUBBUF_SIZE 4096u
 #define SUBBUFS 4u
 
-/* What keeps thread buffers out, and its end. */
+/* What closes thread buffers, and how it is undone. */
 struct kind {
 	const char *name;
 	void (*close)(void);
@@ -49,13 +49,13 @@ static const struct kind kinds[] = {
 
 static const struct ct_packet *packet = (void *)out;
 
-/* Records of class in what was read last. */
+/* The number of records of this class in the packet that was read last. */
 static uint64_t records(void)
 {
 	return (packet->content_size / 8 - CT_PACKET_HEAD) / 40;
 }
 
-/* So many records at once, or -1 if none come. */
+/* The number of records in the next packet, or -1 if there is none. */
 static int read_some(uint32_t flags)
 {
 	return threadbuf_read(flags) || got.what != CT_THREADBUF_PACKET ? -1 : (int)records();
@@ -110,11 +110,11 @@ static void test_writing(const struct kind *k)
 	ok(!threadbuf_read(0) && got.what == CT_THREADBUF_INFLIGHT &&
 		   ((struct ct_inflight_page *)out)->depth == 1 &&
 		   ((struct ct_inflight_page *)out)->entry[0].op == 6,
-	   "%s: of its open calls, those that had begun before come", k->name);
+	   "%s: in-flight calls that had begun before are passed on", k->name);
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "%s: and that is all", k->name);
 }
 
-/* A thread that changes what lies there already. */
+/* A thread that changes records that it had already written. */
 static void test_hostile(const struct kind *k)
 {
 	uint64_t after, last;
@@ -141,7 +141,7 @@ static void test_hostile(const struct kind *k)
 	ok(n[0] == 2 && n[1] == 1 && n[2] == -1,
 	   "%s: packets before the last one get no longer, too (%d, %d, %d)", k->name, n[0], n[1],
 	   n[2]);
-	/* 1 ms: by its line the clock may be a little off. */
+	/* 1 ms, because a clock segment may differ a little from the clock. */
 	ok(last <= after + 1000000, "%s: no time lies behind it", k->name);
 	k->open();
 	drop(h);
@@ -158,16 +158,16 @@ static void test_hostile(const struct kind *k)
 	n[0] = read_some(CT_THREADBUF_READ_ALL);
 	h->produced += 1;
 	n[1] = read_some(CT_THREADBUF_READ_ALL);
-	ok(n[0] == -1 && n[1] == -1, "%s: who has begun 1000 packets in four slots is not believed",
+	ok(n[0] == -1 && n[1] == -1, "%s: a head with 1000 packets in four sub-buffers is not trusted",
 	   k->name);
 	k->open();
 	drop(h);
-	ok(!read_some(0) && packet->lost, "%s: which is told at the end", k->name);
+	ok(!read_some(0) && packet->lost, "%s: which is reported at the end", k->name);
 	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
 		;
 }
 
-/* The stream of a closed thread buffer goes on in the one that takes its place. */
+/* The stream of a closed thread buffer continues in its successor. */
 static void test_goes_on(const struct kind *k)
 {
 	struct ct_threadbuf_head *h, *h2;
@@ -183,7 +183,7 @@ static void test_goes_on(const struct kind *k)
 	record(p, before, class, 0, 1);
 	k->open();
 	h2 = threadbuf_new(SUBBUF_SIZE, SUBBUFS, h->stream, &err);
-	if (!ok(h2 && h2->stream == h->stream, "%s: a thread buffer in its place", k->name))
+	if (!ok(h2 && h2->stream == h->stream, "%s: a successor", k->name))
 		return;
 	record(packet_new(h2), now(), class, 0, 2);
 	n = read_some(CT_THREADBUF_READ_ALL);
@@ -195,7 +195,7 @@ static void test_goes_on(const struct kind *k)
 		;
 }
 
-/* ----------------------------- one that writes all the time, and gets new thread buffers -- */
+/* ---------------- a thread that writes all the time and renews its thread buffer -- */
 static int closed, done;
 
 static void *write_always(void *unused)

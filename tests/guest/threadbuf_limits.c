@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one producer may use of a session by thread buffers: no more than by CT_IOC_MARK, and so
- * much memory.  Runs as root in a guest with the module loaded.  Prints TAP.
+ * The limits of a producer with thread buffers: the same rates as with CT_IOC_MARK, and a
+ * quota of memory.  Runs as root in a guest with the module loaded.  Prints TAP.
  *
  * Usage: threadbuf_limits
- *	  threadbuf_limits order PROCS	in a session that runs: somebody whose quota is used
- *	up asks from the cgroup with little memory whose cgroup.procs PROCS is.  Exit status
- *	0 if he is told of the quota.
+ *	  threadbuf_limits order PROCS	while a session runs: a user whose quota is used up asks
+ *	for a thread buffer, in the cgroup with little memory whose cgroup.procs file is PROCS.
+ *	Exit status 0 if the error is EDQUOT.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@
 #define SUBBUF_SIZE 65536u
 #define RECORD 40u /* bytes of one of class */
 
-/* Records in a packet of ours, which has to be whole. */
+/* The number of records in a packet of this test, which must be valid. */
 static uint64_t records_in(const struct ct_packet *p)
 {
 	return (p->content_size / 8 - CT_PACKET_HEAD) / RECORD;
@@ -29,10 +29,10 @@ struct seen {
 	uint64_t records;
 	uint64_t lost; /* as the last packet of its stream says */
 	uint64_t packets;
-	uint64_t open; /* open calls */
+	uint64_t open; /* in-flight calls */
 };
 
-/* All that is there, of one process. */
+/* Reads everything that there is of one process. */
 static void take(struct seen *seen, pid_t pid)
 {
 	const struct ct_packet *p = (void *)out;
@@ -51,8 +51,8 @@ static void take(struct seen *seen, pid_t pid)
 }
 
 /*
- * A process of that user that writes n records into a thread buffer, and has so many calls open
- * when it ends.  junk: packets that no record is in, instead.
+ * A process of that user that writes n records into a thread buffer and ends with that many
+ * in-flight calls.  junk: it writes packets without records instead.
  */
 static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 {
@@ -83,7 +83,7 @@ static pid_t writer(uid_t uid, int n, uint32_t open, int junk)
 	_exit(0);
 }
 
-/* What a writer gets through, read all the while as a recorder does. */
+/* The records of a writer that pass, if they are read all the time as a recorder does. */
 static struct seen run(uid_t uid, int n, uint32_t open, int junk)
 {
 	struct seen seen = { 0 };
@@ -95,7 +95,7 @@ static struct seen run(uid_t uid, int n, uint32_t open, int junk)
 		usleep(1000);
 	}
 	take(&seen, pid);
-	/* What no record came after is told as soon as the rate has room for that. */
+	/* Losses without a later record are reported as soon as the rate allows a packet. */
 	for (int i = 0; i < 300 && seen.records + seen.lost < (uint64_t)n; i++) {
 		usleep(100000);
 		take(&seen, pid);
@@ -114,7 +114,7 @@ static void limits(uint32_t flags, uint64_t records, uint64_t bytes)
 	call(s.fd, CT_IOC_LIMITS, &l);
 }
 
-/* What a rate lets through at most since then: a second's worth at once, and the rate. */
+/* The most that a rate lets pass since then: a burst of one second, plus the rate. */
 static uint64_t most_since(uint64_t start, uint64_t rate)
 {
 	return rate + rate * (now() - start) / 1000000000 + 2;
@@ -161,7 +161,7 @@ static uint64_t marks_limited(void)
 	return n;
 }
 
-/* One producer's marks and thread buffers pay from one purse. */
+/* The marks and thread buffers of one producer are charged to the same rate. */
 static void test_both(void)
 {
 	struct mark m = text_mark("both");
@@ -171,7 +171,10 @@ static void test_both(void)
 	pid_t pid;
 
 	limits(0, 500, 0);
-	/* Two purses would hold 1000.  A second later one holds as much, and tells nothing. */
+	/*
+	 * With separate rates 1000 would pass.  A single rate lets as many pass within a
+	 * second, so the test is repeated if it took that long.
+	 */
 	do {
 		usleep(1100000);
 		start = now();
@@ -193,11 +196,11 @@ static void test_both(void)
 		most = most_since(start, 500);
 	} while (most > 950 && ++tries < 20);
 	ok(seen.records >= 490 && seen.records + marks <= most,
-	   "marks come out of what the thread buffer has left (%llu, then %llu; at most %llu)",
+	   "marks get what the thread buffer has left of the rate (%llu, then %llu; at most %llu)",
 	   (unsigned long long)seen.records, (unsigned long long)marks, (unsigned long long)most);
 }
 
-/* What costs the recorder without being a record. */
+/* Packets and calls that cost the recorder time but are not records. */
 static void test_rest(void)
 {
 	struct seen seen, open = { 0 };
@@ -208,10 +211,10 @@ static void test_rest(void)
 	seen = run(FLOOD_UID, 1000, 0, 1);
 	most = most_since(start, 50);
 	ok(seen.packets <= most && seen.lost == 1000,
-	   "packets without a record: %llu of 1000, and what they lost is told (%llu)",
+	   "packets without a record: %llu of 1000, and their losses are reported (%llu)",
 	   (unsigned long long)seen.packets, (unsigned long long)seen.lost);
 	limits(0, 50, 0);
-	usleep(1100000); /* what they owe by chance */
+	usleep(1100000); /* in case their bucket has another user's charges */
 	start = now();
 	for (i = 0; i < 10; i++)
 		waitpid(writer(HONEST_UID, 0, 30, 0), NULL, 0);
@@ -226,7 +229,7 @@ static void test_rest(void)
 		usleep(100000);
 	}
 	ok(open.open >= 30 && open.open <= most && open.open + open.lost == 300,
-	   "open calls: %llu of 300, the rest is told as lost (%llu)",
+	   "in-flight calls: %llu of 300, the others are reported as lost (%llu)",
 	   (unsigned long long)open.open, (unsigned long long)open.lost);
 }
 
@@ -234,7 +237,7 @@ static void test_rest(void)
 #define LARGE_SLOTS 32u
 #define LARGE (CT_THREADBUF_DATA + (uint64_t)LARGE_SLOTS * CT_THREADBUF_SUBBUF_MAX)
 
-/* The smallest thread buffers, until there are no more of them: not EDQUOT is ~0. */
+/* How many of the smallest thread buffers a user gets until EDQUOT; ~0: another error. */
 static uint32_t make_threadbufs(void)
 {
 	uint32_t n = 0;
@@ -287,7 +290,7 @@ static void *ask(void *unused)
 	return NULL;
 }
 
-/* Many threads ask at once: those whose memory is still being made have their part. */
+/* Many threads ask at once: thread buffers that are still being allocated count too. */
 static void test_together(void)
 {
 	pthread_t t[16];
@@ -303,7 +306,7 @@ static void test_together(void)
 			pthread_create(&t[i], NULL, ask, NULL);
 		for (int i = 0; i < 16; i++)
 			pthread_join(t[i], NULL);
-		printf("# %u of 16 get 32 MiB, %u are told of the quota\n", large, refused);
+		printf("# %u of 16 get 32 MiB, %u get EDQUOT\n", large, refused);
 		_exit(large == CT_THREADBUF_QUOTA / LARGE && large + refused == 16 ? 0 : 1);
 	}
 	waitpid(pid, &status, 0);
@@ -312,7 +315,7 @@ static void test_together(void)
 		;
 }
 
-/* The quota is asked first: who has used it up gets no memory before he is told. */
+/* The quota is checked first: a user who has used it up causes no allocation. */
 static int order(const char *procs)
 {
 	int err = 0, fd, n = 0;
