@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Everything at once, and the books must balance: 20 producer threads, probes that
- * come and go (one of them in the timer's interrupt), CPUs that go off and on,
- * readers that come and go, filters, pauses and triggers; one session after the
- * other.  What was produced is what was read plus what was counted as lost, on every
- * CPU and for every probe, to the last record.
+ * All operations at the same time, and every record must be accounted for: 20 producer
+ * threads, probes that are added and removed (one of them in the timer's interrupt), CPUs
+ * that are taken down and up, readers that open and close, filters, pauses and triggers; one
+ * session after the other.  On each CPU and for each probe the number of records written
+ * must equal the records read plus the records counted as lost.
  *
- * Usage: stress [SECONDS [SEED [KIND [MS]]]]   KIND: rounds of this kind alone, each of
- * MS milliseconds (2000)   with CUDATRACE_DRIVER=1 also under NVIDIA's driver:
- * its own test of its work queues, while it is probed, unloaded and loaded again.
- * Prints TAP.
+ * Usage: stress [SECONDS [SEED [KIND [MS]]]]
+ * KIND: only rounds of this kind; each takes MS milliseconds (2000).  With
+ * CUDATRACE_DRIVER=1 also with NVIDIA's driver: its own test of its work queues runs while
+ * the driver is probed, unloaded and loaded again.  Prints TAP.
  */
 #include "stress.h"
 
@@ -57,14 +57,14 @@ static int begin_session(void)
 	return 0;
 }
 
-/* Nothing of what this round is about has happened: a thread got no processor yet. */
+/* Did the operations of this round not run yet, because their thread got no processor? */
 static int idle(void)
 {
 	return (kind->what & CHURN && !own_lives) || (kind->what & HOTPLUG && !plugged) ||
 	       (kind->what & RELOAD && !driver_reloads);
 }
 
-/* All threads at work for a while; returns when all stand still, so that no call is open. */
+/* Lets all threads work for a while; returns when all have stopped and no call is in flight. */
 static void work(void)
 {
 	uint64_t until = now() + round_ms * 1000000, last = until + 60000000000ull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who reads the rings in the stress test, and counts: see stress.h. */
+/* Reads the rings in the stress test and compares the counts: see stress.h. */
 #include "stress.h"
 
 /* --------------------------------------------------------- the consumer ---- */
@@ -91,8 +91,8 @@ static uint64_t all_lost(void)
 }
 
 /*
- * Each mark that brings no number and is written gets the CPU's next one: one more
- * mark tells how many were given on this CPU.
+ * Each mark without a number that is written gets the next number of its CPU.  So the
+ * number of one more mark says how many numbers this CPU has assigned.
  */
 static uint64_t numbered(uint32_t cpu)
 {
@@ -109,8 +109,8 @@ static uint64_t numbered(uint32_t cpu)
 }
 
 /*
- * The books of every probe, those that are gone included: hits = read + lost.
- * Returns the records of probes that were lost, or ~0.
+ * Checks each probe, removed ones included: hits = read + lost.  Returns how many records of
+ * probes were lost, or ~0.
  */
 uint64_t check_probes(int round)
 {
@@ -150,7 +150,7 @@ uint64_t check_probes(int round)
 	return gone;
 }
 
-/* What was there, for books that do not balance: a probe that nobody knew of shows here. */
+/* Prints all counts if they do not match: a forgotten probe shows here. */
 static void say_records(void)
 {
 	uint32_t i, why;
@@ -165,7 +165,7 @@ static void say_records(void)
 				       (unsigned long long)s.cpu[i].status->lost[why], why);
 }
 
-/* probes_lost: what of the losses were records of probes. */
+/* probes_lost: how many of the lost records were records of probes. */
 void check_books(int round, uint64_t issued, uint64_t probes_lost)
 {
 	uint64_t got = by_class[CT_CLASS_mark] + by_class[alloc_class];

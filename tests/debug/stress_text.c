@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who reads a session as text, in the stress test: see stress.h. */
+/* Reads a session as text in the stress test: see stress.h. */
 #include <poll.h>
 
 #include "stress.h"
 
 atomic_ulong lines, line_bad, line_back;
 
-/* What one reader has seen. */
+/* The state of one reader. */
 struct text {
 	uint64_t id, ts, records, full, overwritten;
 	int over;	/* the session is, and another one has begun */
 };
 
-/* Whole lines, numbered from where it began, in the order of time. */
+/* Lines must be whole, numbered without gaps, and in the order of time. */
 static void check_line(char *line, char *end, struct text *t)
 {
 	unsigned long long id, at, count;
@@ -48,7 +48,7 @@ static void check_line(char *line, char *end, struct text *t)
 	t->ts = at;
 }
 
-/* Returns the bytes of a last line that has no end yet, moved to the front. */
+/* Checks all whole lines; moves a last partial line to the front and returns its bytes. */
 static size_t check_lines(char *text, size_t len, struct text *t)
 {
 	char *line = text, *end;
@@ -136,7 +136,7 @@ void follow_end(int round)
 		gone += lost(&s, cpu);
 	}
 	ok(followed.records + followed.overwritten == written && followed.full == gone,
-	   "%d %s: as text: lines %llu + overwritten %llu = written %llu; lost %llu of %llu are told",
+	   "%d %s: as text: lines %llu + overwritten %llu = written %llu; lost %llu of %llu are reported",
 	   round, kind->name, (unsigned long long)followed.records,
 	   (unsigned long long)followed.overwritten, (unsigned long long)written,
 	   (unsigned long long)followed.full, (unsigned long long)gone);

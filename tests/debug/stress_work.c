@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What goes on in a round of the stress test: see stress.h. */
+/* The work of a round of the stress test: see stress.h. */
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -17,8 +17,9 @@ uint64_t random_of(uint64_t *state)
 }
 
 /*
- * A thread's part in each round: wait for it, work until it ends, say so.  One that got no
- * processor in all of a round says so, too, for that is waited for.
+ * A thread waits for a round, works until it ends, and then says that it has stopped.  A
+ * thread that got no processor during the round says so too, because the main thread waits
+ * for all of them.
  */
 void rounds(void (*work)(void *), void *arg)
 {
@@ -96,15 +97,15 @@ static void *producer(void *arg)
 /* --------------------------------------------------------------- probes ---- */
 
 /*
- * hot: called by the whole system, and in the middle of writing a mark.  own: system
- * calls that nobody but us makes here, so that we know how often each was called.
+ * hot: functions that the whole system calls, also while a mark is being written.  own:
+ * system calls that only this program makes, so that the number of calls is known.
  */
 static const char *const hot[] = { "do_sys_openat2", "vfs_read", "hrtimer_interrupt",
 				   "run_timer_softirq", "cudatrace:ct_ring_reserve_slow",
 				   "vfs_write" };
 static const char *const own[] = { "__x64_sys_getpriority", "__x64_sys_sched_rr_get_interval",
 				   "__x64_sys_getsid" };
-#define STAY	5	/* of the hot ones; the rest is for CONTROL's churn */
+#define STAY	5	/* hot probes that stay; CONTROL adds and removes the others */
 #define OWN	(sizeof(own) / sizeof(own[0]))
 
 struct removed removed[65536];
@@ -144,8 +145,9 @@ static int probe_info(int fd, const struct ct_probe_add *add, struct ct_probe_in
 }
 
 /*
- * Returns hits and what the kernel missed; ~0: it is not gone.  One at a time: a probe that
- * is removed moves those behind it in the list, and who looks through it may miss one.
+ * Removes a probe.  Returns its hits and the calls that the kernel missed; ~0: it was not
+ * removed.  One thread at a time: removing a probe lowers the index of each probe behind it,
+ * so that another thread that goes through the list may miss one.
  */
 static uint64_t probe_remove(int fd, const char *name)
 {
@@ -189,7 +191,7 @@ static void own_call(unsigned int i)
 		syscall(SYS_getsid, 0);
 }
 
-/* Add a probe, make calls, remove it: it saw them all. */
+/* Adds a probe, makes calls, removes the probe: it must have counted all calls. */
 static void churn(void *arg)
 {
 	static uint64_t seed = 88172645463325252ull;
@@ -221,7 +223,7 @@ static void *churner(void *arg)
 	return NULL;
 }
 
-/* What makes the hot functions hot. */
+/* Calls the hot functions. */
 static void open_files(void *arg)
 {
 	char buf[256];
@@ -422,7 +424,7 @@ static void use_driver(void *arg)
 	driver_failed += !driver_test();
 	driver_tests++;
 	if (kind->what & RELOAD) {
-		/* Probed all the time: the next test is that of the new one. */
+		/* The driver is probed all the time; the next test is that of the new driver. */
 		if (system("unload-driver && load-driver"))
 			driver_failed++;
 		driver_reloads++;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Calls of libcuda with one ioctl of the driver in each, and whether the trace has every
- * ioctl inside its call, by stamps that two sides took: the preload library those of the
- * call, the module those of the ioctl.
+ * Makes calls of libcuda with one ioctl of the driver in each, and checks that the trace has
+ * every ioctl inside its call.  The preload library stamps the call, the module the ioctl.
  *
  *	inside calls N THREADS	makes N calls in each thread (the tests' libcuda,
  *				NVIDIA's real driver)
  *	inside check N		reads the trace as JSON lines; exit status 0 if there are N
  *				calls and nvidia_ioctl begins and ends in each.  Prints how
- *				many there were, and the shortest distances in ns.
+ *				many calls there were, and the shortest distances in ns.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +23,7 @@
 
 #include "../userlib/mock.h"
 
-/* NV_ESC_SYS_PARAMS: needs no GPU and does nothing. */
+/* NV_ESC_SYS_PARAMS needs no GPU and does nothing. */
 #define SYS_PARAMS	_IOWR('F', 214, uint64_t)
 
 #define CALL	"\"name\":\"cuMockIoctl\""
@@ -41,11 +40,11 @@ static void *calls(void *failed)
 
 	if (fd < 0)
 		*(int *)failed = 1;
-	/* The driver may refuse it, when another size was set before. */
+	/* The driver may refuse it if another size was set before. */
 	for (long i = 0; i < count && fd >= 0; i++) {
 		size = 0;
 		mock(fd, SYS_PARAMS, &size);
-		/* The recorder is to keep up, whatever its machine. */
+		/* So that the recorder keeps up on a slow machine. */
 		if (i % 1000 == 999)
 			usleep(50000);
 	}
@@ -69,7 +68,7 @@ static int make_calls(int threads)
 	return failed;
 }
 
-/* The last four moments of a thread: of its call (B, E) and of the ioctl (B, E). */
+/* The last four times of a thread: of its call (B, E) and of the ioctl (B, E). */
 static struct thread {
 	long tid;
 	unsigned have;
@@ -135,7 +134,7 @@ static int check(long want)
 		if (t->ns[1] - t->ns[3] < after)
 			after = t->ns[1] - t->ns[3];
 	}
-	printf("%ld calls, %ld ioctls outside, %ld lines without their others; at least %llu ns before, %llu after\n",
+	printf("%ld calls, %ld ioctls outside, %ld lines without a partner; at least %llu ns before, %llu after\n",
 	       found, outside, strange, (unsigned long long)before, (unsigned long long)after);
 	return found != want || outside || strange;
 }

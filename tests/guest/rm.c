@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Talks to NVIDIA's kernel driver without libcuda: ioctls of RM and UVM with good
- * arguments, and with every kind of bad one, then faults on managed memory.  For each
- * ioctl it prints a line of JSON that says what it sent and what it got back; a tracer
- * must say the same.  Names and offsets are written out here from NVIDIA's headers and
- * have nothing to do with the tables of cudatrace.
+ * Calls NVIDIA's kernel driver without libcuda: ioctls of RM and UVM with valid arguments
+ * and with every kind of invalid one, then faults on managed memory.  For each ioctl it
+ * prints a line of JSON with what it sent and what it got back; the trace must agree.  Names
+ * and offsets are copied from NVIDIA's headers, independently of the tables of cudatrace.
  *
- * rm                all of it
+ * rm                all tests
  * rm selftest       UVM's self-test of its queues (wants uvm_enable_builtin_tests=1)
  * rm open N         opens /dev/nvidia0 N times
  */
@@ -28,7 +27,7 @@
 static const char *const devices[] = { "nvidiactl", "nvidia0", "nvidia-uvm" };
 enum { CTL, GPU, UVM };
 
-/* Where the words are in a parameter block; NONE: it has no such word. */
+/* The offsets of the words in a parameter block; NONE: it has no such word. */
 struct layout {
 	const char *name;
 	int client, object, code, status, parent;
@@ -92,25 +91,25 @@ static void word(const char *key, int at, const char *name)
 }
 
 /*
- * What happened to the ioctl: the block is read as it is after the call.  told: whoever
- * looks can read it, too.
+ * Prints the line of an ioctl, with the words of its block after the call.  readable: the
+ * tracer can read the block too.
  */
-static void tell(int device, unsigned int request, int ret, const struct layout *l,
-		 const char *code, bool told)
+static void report(int device, unsigned int request, int ret, const struct layout *l,
+		   const char *code, bool readable)
 {
 	static const struct layout nothing = { NULL, NONE, NONE, NONE, NONE, NONE };
-	const struct layout *w = told && l ? l : &nothing;
+	const struct layout *w = readable && l ? l : &nothing;
 
 	printf("{\"device\":\"%s\",\"cmd\":%u,\"ret\":%d,\"name\":", devices[device], request, ret);
 	printf(l && l->name ? "\"%s\"" : "null", l ? l->name : NULL);
 	word("client", w->client, NULL);
 	word("object", w->object, NULL);
 	word("parent", w->parent, NULL);
-	/* RM makes a client of either of its two classes, and says which in the block. */
+	/* RM makes a client of one of its two classes, and stores which one in the block. */
 	if (w->code != NONE && code && !strncmp(code, "NV01_ROOT", 9))
 		code = get(block, w->code) == 0x41 ? "NV01_ROOT_CLIENT" : "NV01_ROOT";
 	word("code", w->code, code);
-	/* The driver says something in the block only where the call succeeds. */
+	/* The driver writes into the block only if the call succeeds. */
 	word("status", ret ? NONE : w->status,
 	     ret || w->status == NONE ? NULL : status_name(get(block, w->status)));
 	printf("}\n");
@@ -121,12 +120,12 @@ static int call(int device, unsigned int request, void *arg)
 	return ioctl(fd[device], request, arg) ? -errno : 0;
 }
 
-/* An ioctl with the block; code: the name of what stands at l->code. */
+/* An ioctl with this block; code: the name of the command or class at l->code. */
 static int issue(int device, unsigned int request, const struct layout *l, const char *code)
 {
 	int ret = call(device, request, block);
 
-	tell(device, request, ret, l, code, true);
+	report(device, request, ret, l, code, true);
 	return ret;
 }
 
@@ -137,7 +136,7 @@ static int issue_wrapped(unsigned int nr, unsigned int size, const struct layout
 	struct { uint32_t cmd, size; uint64_t ptr; } xfer = { nr, size, (uintptr_t)block };
 	int ret = call(CTL, NV(0xd3, sizeof(xfer)), &xfer);
 
-	tell(CTL, NV(nr, size), ret, l, code, true);
+	report(CTL, NV(nr, size), ret, l, code, true);
 	return ret;
 }
 
@@ -226,7 +225,7 @@ static void controls(uint32_t client)
 	/* a command that no header names */
 	set_control(client, client, 0x12345678, ids, sizeof(ids));
 	issue(CTL, NV(0x2a, 32), &control, NULL);
-	/* a client and an object that there are not */
+	/* a client and an object that do not exist */
 	set_control(0xbad, 0xbad, 0x201, ids, sizeof(ids));
 	issue(CTL, NV(0x2a, 32), &control, attached);
 	set_control(client, 0xcafe, 0x201, ids, sizeof(ids));
@@ -238,14 +237,14 @@ static void controls(uint32_t client)
 	issue(CTL, NV(0x2a, 32), &control, attached);
 }
 
-/* What the driver does not even look into. */
+/* Blocks that the driver does not read. */
 static void malformed(void)
 {
 	struct { uint32_t cmd, size; uint64_t ptr; } xfer = { 0x2a, 32, 8 };
 	int ret;
 
 	ret = call(CTL, NV(0x2a, 32), (void *)8);
-	tell(CTL, NV(0x2a, 32), ret, &only_name, NULL, false);
+	report(CTL, NV(0x2a, 32), ret, &only_name, NULL, false);
 	/* a block that is too short */
 	clear();
 	issue(CTL, NV(0x2a, 24), &only_name, NULL);
@@ -253,7 +252,7 @@ static void malformed(void)
 	issue(CTL, NV(0xfe, 16), &unknown, NULL);
 	issue(CTL, _IOC(_IOC_READ | _IOC_WRITE, 'G', 0x2a, 32), &unknown, NULL);
 	ret = call(CTL, NV(0xd3, sizeof(xfer)), &xfer);
-	tell(CTL, NV(0x2a, 32), ret, &only_name, NULL, false);
+	report(CTL, NV(0x2a, 32), ret, &only_name, NULL, false);
 }
 
 static void rm(void)
@@ -274,7 +273,7 @@ static void rm(void)
 	new_object(client, object, 0x5c000006, 0xc56f, "AMPERE_CHANNEL_GPFIFO_A", NULL, true);
 	new_object(client, object, 0x5c000007, 0x3e, "NV01_MEMORY_SYSTEM", NULL, false);
 	new_object(client, client, 0x5c000008, 0xdead, NULL, NULL, false);
-	/* a second client inside the first's world, known by its own handle */
+	/* a second client, from which the first one duplicates an object */
 	object = new_object(0, 0, 0, 0x0, "NV01_ROOT", NULL, true);
 	clear();
 	put(0, client);
@@ -315,7 +314,7 @@ static void uvm_issue(unsigned int cmd, const char *name, int status)
 static void faults(void)
 {
 	char *at = (char *)0x7e0000000000;
-	/* Each in a block of its own, or UVM brings a neighbour along with another. */
+	/* Each page in its own block, or UVM migrates a neighbour with it. */
 	const size_t step = 2 << 20, size = 4 * step;
 	char *p = mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd[UVM],
 		       (off_t)(uintptr_t)at);
@@ -334,7 +333,7 @@ static void faults(void)
 	put64(0, (uintptr_t)p);
 	put64(8, size);
 	memset(block + 16, 0, 16);
-	/* to the CPU, where it is */
+	/* to the CPU, where the memory already is */
 	uvm_issue(51, "UVM_MIGRATE", 72);
 	clear();
 	put64(0, (uintptr_t)p);
@@ -363,7 +362,7 @@ static void uvm(void)
 	uvm_issue(24, "UVM_DESTROY_RANGE_GROUP", 8);	/* twice */
 	faults();
 	ret = call(UVM, 39, (void *)8);
-	tell(UVM, 39, ret, &none, NULL, false);
+	report(UVM, 39, ret, &none, NULL, false);
 	clear();
 	uvm_issue(9999, NULL, NONE);
 }
