@@ -5,7 +5,7 @@
 /mnt/build/examples/reader >reader.txt 2>reader.err & reader=$!
 wait_for_session
 follow beside.jsonl
-# The rings hold all of it, so that no reader can be too slow.
+# The rings hold all records, so that no reader can be too slow.
 /mnt/build/tests/load seen 20000 20000 10 >load.out
 wait_for reader.txt ' seen$' 20000
 told beside.jsonl
@@ -19,7 +19,7 @@ is "$(sed -n 's/^\([0-9]*\) .*tid=\([0-9]*\) seen$/\1 \2/p' reader.txt | sort -n
 ! cudatrace session status >/dev/null 2>&1
 ok $? "and leaves no session behind"
 
-# What the command line says of limits and watermarks.
+# The command line's messages about limits and watermarks.
 cudatrace session start --groups added
 cudatrace session limit --rate 10 --by process
 ok $? "session limit"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by in-guest.sh: what a reader in a container sees.
+# Sourced by in-guest.sh: the text that a reader in a container gets.
 
-# Producers that live until they were read, inside and outside, of two users.
+# Producers of two users, inside and outside, that stay alive until they were read.
 load=/mnt/build/tests/load
 rm -f ready done inside.jsonl
 follow outside.jsonl
@@ -36,7 +36,7 @@ is "$(jq -c 'select(.name=="outside") | .pid' outside.jsonl | sort -u)" "$outsid
 is "$(jq -c 'select(.name=="mark" and .text=="user") | .details.uid' inside.jsonl | sort -u)" 65534 "a user who has no number there is the overflow uid"
 is "$(jq -c 'select(.name=="mark" and .text=="user") | .details.uid' outside.jsonl | sort -u)" 1000 "and outside who it is"
 
-# A user namespace whose root is user 1000, who is in the group.
+# A user namespace whose root is user 1000, which is in the device's group.
 cat >mapped.sh <<'END'
 cat /dev/cudatrace >mapped.jsonl & cat=$!
 until [ -s mapped.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done

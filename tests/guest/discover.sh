@@ -2,14 +2,14 @@
 # shellcheck shell=bash
 #
 # Sourced by in-guest.sh: cudatrace probe discover, on functions of ct_events.ko and of the
-# kernel; no driver is needed.  The driver's own functions are probe.sh's.
+# kernel; no driver is needed.  probe.sh tests the driver's functions.
 
 mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-# armed: how many breakpoints and hooks, and how many ftrace sites in use there are
+# armed: the number of breakpoints and hooks, and of ftrace sites in use
 armed() { echo "$(wc -l </sys/kernel/debug/kprobes/list) $(wc -l </sys/kernel/tracing/enabled_functions)"; }
 gone() { [ "$(armed)" = "$before" ]; }
-# calls FILE FUNCTION: how often it was called, by what discover says
+# calls FILE FUNCTION: how often it was called, according to discover
 calls() { awk -v f="$2" '$4 == f { print $1 }' "$1"; }
 
 insmod $share/module/ct_events.ko

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Sourced by in-guest.sh: NVIDIA's real driver under NVIDIA's real libcuda.
 
-# strace and the module watch the same run; strace sees the library's own calls of
-# /dev/cudatrace too (type 0xc7), which are left out.
+# strace and the module watch the same run.  strace also sees the library's own calls of
+# /dev/cudatrace (type 0xc7), which are filtered out.
 cudatrace record -q -o trace-cuinit -- strace -f -e trace=ioctl -o strace.txt /mnt/build/tests/cuinit >cuinit.out 2>cuinit.err
 ok $? "cuInit of NVIDIA's libcuda under record and strace" || cat cuinit.err
 cudatrace export --format jsonl -o cuinit.jsonl trace-cuinit
@@ -34,15 +34,15 @@ ok $? "nvidia_isr is recorded, in its hard interrupt"
 [ "$(count '.name=="rm_isr" and .context=="hardirq"' cuinit.jsonl)" -gt 0 ]
 ok $? "rm_isr too, through a breakpoint, with the right context"
 
-# The same without the module: the process's own view of its ioctls.
+# The same without the module: the ioctls as the preload library records them.
 cudatrace record -q --no-module -o trace-files -- strace -f -e trace=ioctl -o strace2.txt /mnt/build/tests/cuinit >/dev/null 2>files.err
 ok $? "without the module" || cat files.err
 cudatrace export --format jsonl -o files.jsonl trace-files
 is "$(count '.name=="ioctl" and .type=="syscall" and .phase=="E"' files.jsonl)" "$(grep 'ioctl(' strace2.txt | grep -vc TCGETS)" "the library sees as many ioctls as strace"
 is "$(count '.name=="ioctl" and .phase=="E" and (.escape|not)' files.jsonl)" 0 "each with its name"
 
-# A filter that comes and goes: threads leave their thread buffers and get new ones, and no call is
-# lost but one that a thread was just writing, which is told.
+# A filter is set and removed: threads leave their thread buffers and get new ones.  Only a call
+# whose record was being written at that moment may be lost, and the loss is reported.
 LD_LIBRARY_PATH=/mnt/build/tests/userlib cudatrace record -f --subbufs 256 -o filtered -- sh -c '
 	/mnt/build/tests/userlib/inside calls 15000 2 & p=$!
 	while sleep 0.1; kill -0 $p 2>/dev/null; do

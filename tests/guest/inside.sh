@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced in the guest with the driver loaded: every ioctl inside its call.
-# $INSIDE: calls a thread, of four.
+# Sourced in the guest with the driver loaded: every ioctl must lie inside its call.
+# $INSIDE: calls per thread; there are four threads.
 inside=/mnt/build/tests/userlib/inside
 for threadbufs in 1 0; do
 	CUDATRACE_THREADBUFS=$threadbufs LD_LIBRARY_PATH=/mnt/build/tests/userlib \

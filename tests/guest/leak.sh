@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# A real leak of NVIDIA's driver 535: an open of an H100 whose firmware does not answer
-# takes one block of pages more than it gives back.  Run in a guest of its own, with
-# the persona h100.  Prints TAP.
+# A real leak of NVIDIA's driver 535: opening an H100 whose firmware does not answer
+# allocates one block of pages more than it frees.  Runs in a guest of its own, with the
+# persona h100.  Prints TAP.
 share=/mnt/share
 . $share/judge.sh
 mkdir -p /tmp/work && cd /tmp/work || exit 2

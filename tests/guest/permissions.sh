@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by in-guest.sh: every row of the table in docs/permissions.md, tried.
+# Sourced by in-guest.sh: tries every row of the table in docs/permissions.md.
 
-# as WHO COMMAND...: run it as that row's who.  1000 is any user, 2000 the group's id.
+# as WHO COMMAND...: runs the command as the user of that row.  1000 is any user, 2000 the
+# group's id.
 chgrp 2000 /dev/cudatrace		# what the udev rule does
 as()
 {

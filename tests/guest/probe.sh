@@ -5,7 +5,7 @@
 
 mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-# armed: how many breakpoints and hooks, and how many ftrace sites in use there are
+# armed: the number of breakpoints and hooks, and of ftrace sites in use
 armed() { echo "$(wc -l </sys/kernel/debug/kprobes/list) $(wc -l </sys/kernel/tracing/enabled_functions)"; }
 
 # ------------------------------------------------------------------- list ---
@@ -40,7 +40,7 @@ ok $? "nor beside a group's that is armed"
 ok $? "a function that is not there: one line"
 ! cudatrace probe add nvidia:nvidia_poll arg9:x 2>bad.err && grep -q "arg9:x" bad.err
 ok $? "an argument that can't be: named"
-# Which function that is, and whether anything is mapped behind it, depends on both.
+# The last function, and whether memory is mapped behind it, depend on kernel and driver.
 last=nvidia_frontend_exit_module
 case $(uname -r):$(cat /sys/module/nvidia/version) in
 6.12.*:535.*)
@@ -51,7 +51,7 @@ cuinit >/dev/null
 cudatrace probe status >status.txt
 unfollow
 grep '^added' status.txt | sed 's/^/# /'
-# Each of these, kept while no session runs, is armed with the next one.
+# Probes that are added while no session runs are armed with the next session.
 cudatrace probe add nvidia:rm_ioctl arg3:cmd:u32 arg5:size:u32 ret:status:x32
 ok $? "a probe is added while none runs"
 follow added.jsonl
@@ -87,7 +87,7 @@ is "$? $(head -n 2 other.out | tail -n 1) $(grep -cx err other.err)" "7 out 1" "
 cudatrace probe discover 'nvidia:nvidia_*' -- sh -c 'kill -TERM $$' >other.out 2>other.err
 is $? 143 "and its end by a signal"
 
-# The kernel's own function tracer sees the same calls, where there are ftrace sites.
+# The kernel's own function tracer must count the same calls of functions with an ftrace site.
 tracing=/sys/kernel/tracing
 echo 'uvm_*' >$tracing/set_ftrace_filter && echo function >$tracing/current_tracer
 cudatrace probe discover 'nvidia_uvm:uvm_*' -- /mnt/build/tests/rm >judged.out 2>judged.err
@@ -99,9 +99,9 @@ sed -n 's/^ *\([0-9]*\) .*nvidia_uvm:\(uvm_[a-z0-9_]*\)$/\2 \1/p' judged.out | s
 [ "$(wc -l <judged.txt)" -gt 20 ] && cmp -s traced.txt judged.txt
 ok $? "its counts are those of the kernel's own function tracer ($(wc -l <judged.txt) functions)" || diff traced.txt judged.txt
 
-# Thousands, by batches: with an estimate beforehand and progress; the program's run
-# is what it was.
-# (All of them on two kernels only: it takes a minute under emulation.)
+# Thousands of functions, in batches, with an estimate before and progress; the traced
+# program must behave as without tracing.  (All functions on two kernels only, because it
+# takes a minute under emulation.)
 globs=('nv*' 'rm_*' 'uvm_*') least=2000
 case $(uname -r) in 6.*) ;; *) globs=('rm_*' 'uvm_va_*') least=200 ;; esac
 SECONDS=0
@@ -114,7 +114,7 @@ ok $? "it says beforehand how long that takes"
 count=$(sed -n 's/.*cudatrace: \([0-9]*\) of [0-9]* functions armed.*/\1/p' big.err)
 [ "${count:-0}" -ge $least ]
 ok $? "more than $least are armed ($count)"
-# Told every two seconds.
+# Progress is printed every two seconds.
 armed_in=$(sed -n 's/.*functions armed in \([0-9]*\).*/\1/p' big.err)
 [ "${armed_in:-9}" -lt 4 ] || grep -q 'arming, [0-9]* of [0-9]* to go, [0-9]* s' big.err
 ok $? "with progress"
@@ -124,9 +124,9 @@ is "$(armed)" "$before" "all are removed"
 awk '$4 ~ /^nvidia:(rm_|nv)/' big.out | grep -q 'nvidia:rm_ioctl$'
 ok $? "functions of the prebuilt core are counted too"
 
-# Nothing is armed that was not before.
+# No probe stays armed.
 gone() { [ "$(armed)" = "$before" ]; }
-# Interrupted and killed in the midst of arming, by site and by breakpoint.
+# The command is interrupted and killed while it arms probes, by site and by breakpoint.
 for how in INT TERM KILL; do
 	rm -f stop.err
 	cudatrace probe discover 'uvm_*' 'nv*' -- cuinit >stop.out 2>stop.err & discover=$!
@@ -141,7 +141,7 @@ for how in INT TERM KILL; do
 	wait_until gone
 	is "$(armed)" "$before" "and leaves no probe behind"
 done
-# While the program runs.
+# The command is interrupted while the program runs.
 running()
 {
 	rm -f stop.out

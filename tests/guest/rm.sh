@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# Sourced by in-guest.sh: what the decoder says of each ioctl is compared with what the
-# program that issued it sent and got back (tests/guest/rm.c prints that).
+# Sourced by in-guest.sh: compares each decoded ioctl with what the program that issued it
+# sent and got back (tests/guest/rm.c prints that).
 
-# ioctls FILE NAME...: the ioctls of a trace in the shape that rm prints.
+# ioctls FILE NAME...: the ioctls of a trace in the form that rm prints.
 ioctls()
 {
 	jq -c "select(.phase==\"E\" and (.name | IN($2))) | select(.device | startswith(\"nvidia\")) |
@@ -27,12 +27,12 @@ cudatrace record -q -f --no-module -o trace-rm-files -- /mnt/build/tests/rm >rm2
 ok $? "the same without the module" || cat rm.err
 cudatrace export --format jsonl -f -o rm2.jsonl trace-rm-files
 ioctls rm2.jsonl '"ioctl"' >rm2.seen
-# It looks at what is an ioctl of the driver by its number: two of the unknown ones are not.
+# The library recognises an ioctl of the driver by its number; two of the unknown ones have none.
 jq -c 'select(.cmd != 9999 and (.cmd | . / 256 | floor % 256) != 71)' rm2.sent >rm2.wanted
 diff rm2.wanted rm2.seen >rm2.diff
 ok $? "the library's view of each ioctl is the same" || head -n 20 rm2.diff
 
-# Faults on managed memory: four pages were written, each where it is.
+# Faults on managed memory: four pages were written, each at its address.
 is "$(jq -c 'select(.name=="uvm_va_block_cpu_fault" and .phase=="E") | [.details.address, .details.write]' rm.jsonl | tr '\n' ' ')" '["0x7e0000000000",1] ["0x7e0000200000",1] ["0x7e0000400000",1] ["0x7e0000600000",1] ' "each fault of managed memory, with its address and kind"
 is "$(jq -c 'select(.name=="uvm_api_migrate" and .phase=="E") | [.details.address, .size]' rm.jsonl)" '["0x7e0000000000",8388608]' "uvm_api_migrate, of what range"
 is "$(jq -c 'select(.name=="uvm_api_free" and .phase=="E") | [.details.address, .size]' rm.jsonl)" '["0x7e0000000000",8388608]' "uvm_api_free, of what range"
@@ -48,7 +48,7 @@ ok $? "report --handles: the client, from its allocation to its free" || sed -n 
 grep -qE '0x5c000008 class 0xdead  refused at [0-9.]+: NV_ERR_INVALID_CLASS' rm.report
 ok $? "and what RM refused, with its status"
 
-# Every group of probes has hits, which a program of ours caused (the scheduler's: below).
+# Every group of probes has hits, which the test's programs caused (the scheduler's: below).
 follow groups.jsonl
 /mnt/build/tests/rm >/dev/null 2>&1
 /mnt/build/tests/rm open 1 >/dev/null
@@ -62,10 +62,10 @@ for of in ioctl:nvidia_ioctl memory:nv_alloc_pages interrupt:nvidia_isr context:
 done
 awk '$4 == "armed" && $6 > 0 { hit = hit " " $3 } $4 == "armed" && $6 == 0 { not = not " " $3 } END { print "# hit:" hit "\n# not:" not }' groups.status
 
-# UVM's own test of its queues: hundreds of thousands of items in a second.  It starts
-# threads and stops them again, and counts it as a failure if one of these was stopped
-# before it ever ran, which happens where processors are scarce: then items are missing,
-# and it is asked again, aloud.  A result that we spoilt would fail another of its checks.
+# UVM's own test of its queues: hundreds of thousands of items per second.  It starts and
+# stops threads, and fails if a thread was stopped before it ever ran.  That happens with few
+# processors: then items are missing, and the test is repeated with a message.  If tracing
+# spoilt the result, another check of UVM's test would fail.
 selftest()
 {
 	local try said

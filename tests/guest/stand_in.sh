@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# Sourced by in-guest.sh, with NVIDIA's driver unloaded: a stand-in of its name and of
-# version 580 calls its functions as NVIDIA publishes them (module/nvidia.c says what
-# that shows and what not).
+# Sourced by in-guest.sh, with NVIDIA's driver unloaded: a stand-in with the driver's name and
+# version 580 calls functions with the signatures that NVIDIA publishes (module/nvidia.c says
+# what that proves and what not).
 
 follow stand_in.jsonl
 insmod $share/module/nvidia.ko
@@ -12,7 +12,7 @@ is "$(cudatrace probe status | awk '$3 == "nvidia_dev_xid" { print $4 }')" armed
 echo 1 >/dev/ct_nvidia
 told stand_in.jsonl
 unfollow
-# only NAME FIELDS: what jq's FIELDS say of its only record
+# only NAME FIELDS: jq's FIELDS of the only record of NAME
 only() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
 is "$(only nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
 is "$(only nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by in-guest.sh: text keeps up with so many events a second, by the guest's own
-# clock.  The guest is emulated, and its host has other things to do: what fails is
-# tried again, three times in all.  A try in which not even the load could be made at
-# that rate, or the machine was slower than this takes, or stood still, says nothing about
-# readers: that is watched all the while.
+# Sourced by in-guest.sh: readers of text keep up with a number of events per second, by the
+# guest's own clock.  The guest may be emulated on a busy host, so a failure is tried again,
+# three times in all.  A try does not count if the load could not be produced at that rate, or
+# if the machine was too slow or stood still: "load watch" measures that all the time.
 
 load=/mnt/build/tests/load
 
-# follow_text RATE COUNT BATCH FILTER: COUNT events at RATE a second while FILTER follows the
-# text; prints what came of it.  0: all lines came and nothing was lost.
+# follow_text RATE COUNT BATCH FILTER: makes COUNT events at RATE per second while FILTER
+# follows the text, and prints the result.  Returns 0 if no line is missing.
 follow_text()
 {
 	local rate=$1 count=$2 batch=$3 made lines lost
@@ -31,9 +30,9 @@ follow_text()
 	[ "$lines" = "$count" ] && [ "$lost" = 0 ] && [ "$made" -ge $((rate - rate / 20)) ]
 }
 
-# follow_null RATE COUNT BATCH: the same of cat >/dev/null.  Lines are numbered, so the number
-# of one that comes later tells how many cat had: where something was lost, there is one
-# line for at least a packet of a thousand.
+# follow_null RATE COUNT BATCH: the same for cat >/dev/null.  Lines are numbered, so the number
+# of a later line says how many cat has read: a loss has one line for a whole packet of at
+# least a thousand records.
 follow_null()
 {
 	local rate=$1 count=$2 batch=$3 made number
@@ -50,8 +49,8 @@ follow_null()
 	[ "$number" -gt "$count" ] && [ "$number" -lt $((count + 10)) ] && [ "$made" -ge $((rate - rate / 20)) ]
 }
 
-# keeps_up SPEED TEXT FOLLOW RATE COUNT BATCH [FILTER...]: SPEED is what it takes of the machine, in
-# the units of "load watch", with a half more to spare.
+# keeps_up SPEED TEXT FOLLOW RATE COUNT BATCH [FILTER...]: SPEED is the speed that the machine
+# needs, in the units of "load watch", plus a half.
 keeps_up()
 {
 	local wanted=$1 text=$2 said try good speed still judged=0
@@ -84,7 +83,7 @@ keeps_up 150 "cat >/dev/null keeps up with 100,000 events a second (rings of 8 M
 keeps_up 150 "cat | jq with 5,000" follow_text 5000 20000 5 sh -c 'cat | jq -c --unbuffered .'
 cudatrace session stop
 
-# Beyond that, what is missing is told in the stream itself, to the record.
+# A reader that is too slow finds the exact number of lost records in the text.
 cudatrace session start --groups added --subbuf-size 4096 --subbufs 4
 exec 7</dev/cudatrace
 $load paced 20000 0 36 >/dev/null
@@ -98,7 +97,7 @@ seen=$(count '.name=="paced"' beyond.jsonl)
 others=$(count '.name!="paced" and .name!="lost" and .name!="last"' beyond.jsonl)
 lost=$(jq -s 'map(select(.name=="lost") | .count) | add // 0' beyond.jsonl)
 [ "$lost" -gt 0 ]
-ok $? "a reader that is too slow is told what it missed ($seen seen, $lost lost)"
-# The process record of the load, too, may be among those overwritten.
+ok $? "a reader that is too slow gets a report of its losses ($seen seen, $lost lost)"
+# The process record of the load may be among the overwritten records.
 [ $((seen + lost)) -ge 20000 ] && [ $((seen + lost + others)) -le 20004 ]
-ok $? "to the record: seen and lost are what was made ($((seen + lost)) and $others others)"
+ok $? "exactly: seen plus lost is the number of events ($((seen + lost)) and $others others)"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# Sourced by in-guest.sh: tracepoints, and the contexts that probes report.  Events
-# that nothing in the guest causes come from ct_events.ko.
+# Sourced by in-guest.sh: tracepoints, and the contexts that probes report.  ct_events.ko
+# produces the events that nothing else in the guest causes.
 
 state_of() { cudatrace probe status | awk -v n="$1" '$3 == n { print $4 }'; }
 
 insmod $share/module/ct_events.ko
 ok $? "the module of events loads"
 
-# What is there is armed, what is not is told, while a session runs.
+# While a session runs, existing tracepoints are armed and missing ones are reported.
 follow points.jsonl
 is "$(state_of sched_switch) $(state_of sched_wakeup)" "armed armed" "the scheduler's tracepoints are armed"
 is "$(state_of dma_fence_init) $(state_of dma_fence_wait_end)" "armed armed" "those of dma_fence"
@@ -26,7 +26,7 @@ ok $? "the module of events unloads while its tracepoint is recorded"
 is "$(state_of gpu_mem_total)" "absent" "which is absent then"
 insmod $share/module/ct_events.ko
 is "$(state_of gpu_mem_total)" "armed" "and armed when it comes back"
-# 4242 is nobody in a container.
+# In a container no process is visible under the pid 4242.
 unshare -p --fork --kill-child cat /dev/cudatrace >points-inside.jsonl & container=$!
 wait_until followed points-inside.jsonl
 echo mem >/dev/ct_events
@@ -44,7 +44,7 @@ is "$(count '.name=="dma_fence_wait" and .phase=="B"' points.jsonl)" 1 "with its
 is "$(count '.name=="gpu_mem_total" and .size==123456789 and .details.gpu==1 and .details.owner_pid==4242' points.jsonl)" 2 "gpu_mem_total, before and after the reload"
 is "$(jq -c 'select(.name=="gpu_mem_total") | .details.owner_pid' points-inside.jsonl)" 0 "with its process as a container knows it"
 
-# A thread that sleeps is off its CPU for so long, inside the call that it is in.
+# A thread that sleeps is off its CPU for that time, inside the call that it makes.
 cudatrace record -q -f -o trace-switch -- bash -c '[ ! -c /dev/nvidiactl ] || exec 3<>/dev/nvidiactl; echo fence >/dev/ct_events; sleep 0.3; true' 2>switch.err
 ok $? "a program that sleeps is recorded" || cat switch.err
 cudatrace export --format jsonl -o switch.jsonl trace-switch
