@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What tests/debug/run does inside the guest, as root, started with nothing loaded.
+# The part of tests/debug/run inside the guest, as root; no module is loaded at its start.
 # $1: 1 for the long form; $2: the driver's version or none; $3: which tests, empty for
 # all.  Prints TAP.
 long=$1 driver=$2 only=$3
@@ -13,9 +13,9 @@ debugfs=/sys/kernel/debug
 
 wanted() { case " $only " in "  " | *" $1 "*) true ;; *) false ;; esac }
 
-# A leak is found when it is some seconds old and nothing points to it in two scans;
-# the kernel says so on its console, where the host looks.  What was there before us
-# is forgotten.
+# kmemleak reports a leak that is some seconds old if two scans found no pointer to it.  The
+# report is on the kernel's console, which the host reads.  Leaks from before the test are
+# cleared.
 leaks()
 {
 	[ -e $debugfs/kmemleak ] || return 0
@@ -54,10 +54,10 @@ if wanted device; then
 		[ ! -x /mnt/build/tests/$name ] || one $name $name
 	done
 	timeout 2 cat /dev/cudatrace >cat.jsonl & cat=$!
-	# All groups, which has the module look for every row of its table.
+	# All groups, so that the module searches for every row of its table.
 	sleep 1
 	wait $cat
-	# What else of the guest's tests needs no driver; other kernels run them in their suites.
+	# The guest's other tests that need no driver; other kernels run them in their suites.
 	if [ -e $share/module/ct_events.ko ]; then
 		. $share/common.sh
 		. $share/permissions.sh
