@@ -63,7 +63,7 @@ static void packet_count_limited(struct ct_threadbuf_state *tb, struct ct_sessio
 }
 
 /*
- * Check the records of the copy in s->threadbufs.buf, correct what their thread may not
+ * Check the records of the copy in s->threadbufs->buf, correct what their thread may not
  * claim, and drop those that the limits throttle.  Returns where the last good record
  * ends; *begin is the time of the first one, tb->last that of the last one.
  */

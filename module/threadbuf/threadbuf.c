@@ -297,7 +297,7 @@ out:
 
 /* -------------------------------------------------------------- reading ---- */
 /*
- * Emit the next packet, or the in-flight calls, of this thread buffer into threadbufs.buf.
+ * Emit the next packet, or the in-flight calls, of this thread buffer into threadbufs->buf.
  * Returns 1 and fills arg if there is one, else 0.  *finished: all of it was read.
  */
 static int threadbuf_emit(struct ct_threadbuf_state *tb, struct ct_session_state *s,
