@@ -155,7 +155,7 @@ static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u3
 	if (unlikely(ct_mark_ring_size(m) > CT_RECORD_MAX))
 		return false;
 	/* Never with limits, which must know the task before they reserve. */
-	ct_record_tell(cpu, ct_who(current));
+	ct_record_report(cpu, ct_who(current));
 	room = ct_ring_reserve(&cpu->ring, ct_mark_ring_size(m), m.count);
 	if (unlikely(!room.at))
 		return true;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * After the machine slept a clock record says what the other clocks show: stamps are
- * of CLOCK_MONOTONIC, which stands still meanwhile.  (The recorder writes one at the
- * start and one at the end.)
+ * After a suspend a clock record has the time of the other clocks.  Stamps are of CLOCK_MONOTONIC,
+ * which stops meanwhile.  (The recorder writes a clock record at the start and at the end.)
  */
 #include <linux/notifier.h>
 #include <linux/preempt.h>

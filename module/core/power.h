@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Clock pairs: the machine slept, and CLOCK_MONOTONIC did not count that. */
+/* Clock records after a suspend, which CLOCK_MONOTONIC does not count. */
 #ifndef CT_POWER_H
 #define CT_POWER_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records that the module writes itself: who a task is.
- * Runs in any context; must never sleep.
+ * Process records, which precede the first record of a process, and reserving within limits.
+ * All of it runs in any context and must never sleep.
  */
 #include <linux/cred.h>
 #include <linux/kernel.h>
@@ -17,7 +17,6 @@ void ct_record_who(struct ct_process *p)
 	p->uid = __kuid_val(current_uid());
 }
 
-/* Say who the current task's process is: parent, user, command name. */
 void ct_record_process(struct ct_cpu *cpu, u64 key)
 {
 	u64 process = (u64)current->tgid << 32 ^ (unsigned long)current->mm >> 6;
@@ -31,13 +30,13 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 
 	ct_traced_set(current->tgid);
 	if (*seen == process) {
-		cpu->reported = key; /* another of its threads was here */
+		cpu->reported = key; /* another thread of the process was reported */
 		return;
 	}
 	if (static_branch_unlikely(&ct_limiting) &&
 	    !ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0, &charge))
 		return;
-	/* Nobody asked for it: not told now, it is tried again and not counted lost. */
+	/* Losing it counts as 0 records: the next record of the task tries again. */
 	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
 	rec = room.at;
 	if (!rec) {
@@ -57,9 +56,9 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	ct_record_who(p);
 	p->text = text;
 	memset((char *)p + fixed, 0, text);
-	/* The leader's name is the process's; a torn copy only looks odd. */
+	/* The process is named like its leader.  A name that changes meanwhile is only torn. */
 	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
-	/* It may be all that there is room for. */
+	/* Committed by itself: the record that follows it may be lost. */
 	ct_record_done(cpu, 1);
 }
 
@@ -70,7 +69,7 @@ struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u6
 
 	if (!ct_limit_charge(cpu, size, records, &charge))
 		return room;
-	ct_record_tell(cpu, who);
+	ct_record_report(cpu, who);
 	room = ct_ring_reserve(&cpu->ring, size, records);
 	if (!room.at)
 		ct_limit_uncharge(cpu, size, charge);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Writing records of the module's own into the rings. */
+/* Writing a record into the ring of this CPU. */
 #ifndef CT_RECORD_H
 #define CT_RECORD_H
 
@@ -10,11 +10,11 @@
 #include "core/session.h"
 
 /*
- * ct_context - where the running code runs: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
+ * ct_context - the context of the running code: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
  *
- * A handler of a breakpoint probe runs as if in an NMI inside a hard interrupt,
- * because the entry code of int3 counts both; one of each is taken off then.  (A
- * probed function that really runs in an NMI is nested in a second one.)
+ * The handler of a breakpoint looks as if it ran in an NMI inside a hard interrupt, because the entry
+ * code of int3 counts both.  So one of each is subtracted.  (If the probed function really runs in an
+ * NMI, the counts show two.)
  */
 static __always_inline u8 ct_context(void)
 {
@@ -37,13 +37,13 @@ static __always_inline u8 ct_context(void)
 	return pc & SOFTIRQ_OFFSET ? CT_F_SOFTIRQ : CT_F_TASK;
 }
 
-/* The parent and the user of the current task, as the initial namespaces number them. */
+/* ct_record_who - the current task's parent and user, as numbered in the initial namespaces. */
 void ct_record_who(struct ct_process *p);
 
-/* pid and tid of the current task as they stand in a record's head. */
+/* ct_who - pid and tid of a task, as a record's head has them. */
 static __always_inline u64 ct_who(const struct task_struct *task)
 {
-	/* Side by side in the task, the other way round. */
+	/* In the task they are neighbours, in the other order. */
 	if (offsetof(struct task_struct, tgid) ==
 	    offsetof(struct task_struct, pid) + sizeof(pid_t))
 		return rol64(*(const u64 *)&task->pid, 32);
@@ -51,17 +51,17 @@ static __always_inline u64 ct_who(const struct task_struct *task)
 }
 
 /*
- * Write the process record of the current task, if this CPU has not; key is told
- * when it has.
+ * ct_record_process - write the process record of the current task unless this CPU has written it,
+ * and remember key for ct_record_report().
  */
 void ct_record_process(struct ct_cpu *cpu, u64 key);
 
 /*
- * ct_record_tell - before a record of the current task, whose ct_who() is who: its first
- * on a CPU comes behind a process record.  An exec gives the process a new mm: it is
- * told again, with its new name.
+ * ct_record_report - before a record of the current task, whose ct_who() is who: before its first
+ * record on this CPU it writes a process record.  After exec the process has a new mm, so it is
+ * reported again with its new name.
  */
-static __always_inline void ct_record_tell(struct ct_cpu *cpu, u64 who)
+static __always_inline void ct_record_report(struct ct_cpu *cpu, u64 who)
 {
 	u64 key = who ^ (unsigned long)current->mm;
 
@@ -73,9 +73,9 @@ static __always_inline void ct_record_tell(struct ct_cpu *cpu, u64 who)
 struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records);
 
 /*
- * ct_record_reserve - room for records of the current task, whose ct_who() is who.
+ * ct_record_reserve - reserve space for records of the current task, whose ct_who() is who.
  * @task:	false outside a task
- * As ct_ring_reserve(), with ct_record_done() when they are written.
+ * As ct_ring_reserve(); ct_record_done() when they are written.
  */
 static __always_inline struct ct_reservation ct_record_reserve(struct ct_cpu *cpu, u32 size,
 							       u64 who, bool task, u32 records)
@@ -83,19 +83,19 @@ static __always_inline struct ct_reservation ct_record_reserve(struct ct_cpu *cp
 	if (likely(task)) {
 		if (static_branch_unlikely(&ct_limiting))
 			return ct_record_reserve_limited(cpu, size, who, records);
-		ct_record_tell(cpu, who);
+		ct_record_report(cpu, who);
 	}
 	return ct_ring_reserve(&cpu->ring, size, records);
 }
 
 /*
- * ct_record_new - reserve a record and fill its head, but for op, duration and result.
+ * ct_record_new - reserve a record and fill in its head except op, duration and result.
  * @size:	bytes of the payload, a multiple of 8
- * @context:	as ct_context() says; a record outside a task has pid and tid 0,
- *		because the task that was interrupted has nothing to do with it
- * @stamp:	out: its time
- * Preemption must be disabled until ct_record_done().
- * Returns NULL when it is lost (counted by the ring, or by the limits).
+ * @context:	as ct_context() returns it.  A record outside a task has pid and tid 0, because it
+ *		has nothing to do with the task that was interrupted.
+ * @stamp:	out: its time, ns
+ * Any context; preemption must be disabled until ct_record_done().
+ * Returns NULL if the record is lost; the ring or the limits have counted it.
  */
 static __always_inline struct ct_cpu_record *
 ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
@@ -116,6 +116,7 @@ ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
 	return rec;
 }
 
+/* ct_record_done - they are written: publish them and wake readers. */
 static __always_inline void ct_record_done(struct ct_cpu *cpu, u32 records)
 {
 	ct_ring_commit(&cpu->ring, records);
