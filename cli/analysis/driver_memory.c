@@ -219,8 +219,9 @@ static bool blocks_is_recorded(const struct ct_trace *t)
 	return false;
 }
 
-int ct_driver_memory_report(const struct ct_trace *t, FILE *out, bool blocks)
+int ct_driver_memory_report(const struct ct_analysis_run *run)
 {
+	const struct ct_trace *t = run->trace;
 	struct collector c = { 0 };
 	struct ct_merge *m;
 	struct ct_point p;
@@ -241,7 +242,7 @@ int ct_driver_memory_report(const struct ct_trace *t, FILE *out, bool blocks)
 	c.count = held;
 	if (!rc && held) {
 		qsort(c.blocks, held, sizeof(*c.blocks), blocks_by_row);
-		blocks_print(&c, t, out, blocks);
+		blocks_print(&c, t, run->out, run->options->blocks);
 	}
 	free(c.blocks);
 	ct_hash_free(&c.held);

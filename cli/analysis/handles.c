@@ -210,8 +210,9 @@ static int handles_print(const struct collector *c, const struct ct_trace *t, FI
 	return 0;
 }
 
-int ct_handles_report(const struct ct_trace *t, FILE *out)
+int ct_handles_report(const struct ct_analysis_run *run)
 {
+	const struct ct_trace *t = run->trace;
 	struct ct_merge *m = ct_merge_new(t);
 	struct collector c = { 0 };
 	struct ct_point p;
@@ -227,7 +228,7 @@ int ct_handles_report(const struct ct_trace *t, FILE *out)
 			break;
 	}
 	if (!rc)
-		rc = handles_print(&c, t, out);
+		rc = handles_print(&c, t, run->out);
 	free(c.objects);
 	ct_hash_free(&c.live);
 	ct_processes_free(&c.processes);

@@ -3,9 +3,7 @@
 #ifndef CT_CLI_HANDLES_H
 #define CT_CLI_HANDLES_H
 
-#include <stdio.h>
-
-#include "trace/reader.h"
+#include "analysis/analysis.h"
 
 /**
  * ct_handles_report() - a tree of the objects of each client
@@ -15,6 +13,6 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int ct_handles_report(const struct ct_trace *t, FILE *out);
+int ct_handles_report(const struct ct_analysis_run *run);
 
 #endif

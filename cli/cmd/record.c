@@ -17,7 +17,7 @@
 #include "capture/orphan.h"
 #include "base/options.h"
 #include "capture/recording.h"
-#include "analysis/report.h"
+#include "analysis/analyses.h"
 #include "capture/drain.h"
 
 /* How long packets may wait in the rings: a 4 MiB ring takes 7 million records a

@@ -8,7 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "base/options.h"
-#include "analysis/report.h"
+#include "analysis/analyses.h"
 
 struct env {
 	const char *dir;

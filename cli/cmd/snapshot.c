@@ -18,7 +18,7 @@
 #include "capture/device.h"
 #include "base/error.h"
 #include "capture/recording.h"
-#include "analysis/report.h"
+#include "analysis/analyses.h"
 
 struct env {
 	const char *dir;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Printing the figures.  Must never show a figure of a simulated GPU without
- * saying so, and never hide that records were lost.
+ * The parts of the report that print the figures of stats.h.  Must never show a figure
+ * of a simulated GPU without saying so, and never hide that records were lost.
  */
-#include "analysis/report.h"
+#include "analysis/summary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "analysis/driver_memory.h"
-#include "analysis/handles.h"
+#include "analysis/stats.h"
 #include "view/term.h"
 
 static const unsigned int shown[] = {
@@ -243,46 +242,34 @@ static int report_print_list(const struct ct_stats *s, FILE *out, const char *ti
 	return 0;
 }
 
-int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_options *options,
-	      struct ct_error *err)
-{
-	struct ct_stats s;
-	int rc;
+/* ------------------------------------------------- the parts of the report --- */
 
-	rc = ct_stats_collect(&s, t);
-	if (!rc) {
-		report_print_head(t, &s, out);
-		report_print_summary(t, &s, out);
-	}
-	if (!rc && !options->summary_only) {
-		report_print_categories(&s, out);
-		rc = report_print_list(&s, out, "TOP OPERATIONS BY TIME", options->top,
-				       report_by_time);
-		if (!rc)
-			rc = report_print_list(&s, out, "TOP OPERATIONS BY COUNT", options->top,
-					       report_by_count);
-		if (!rc)
-			rc = ct_driver_memory_report(t, out, options->blocks);
-		if (!rc && options->handles)
-			rc = ct_handles_report(t, out);
-		fprintf(out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
-			CT_HISTOGRAM_EXACT);
-	}
-	ct_stats_free(&s);
-	if (!rc && (fflush(out) || ferror(out)))
-		rc = errno ? -errno : -EIO;
-	return rc ? ct_fail(err, -rc, "%s", strerror(-rc)) : 0;
+int ct_report_head(const struct ct_analysis_run *run)
+{
+	report_print_head(run->trace, run->stats, run->out);
+	return 0;
 }
 
-int ct_report_summary(const char *dir, FILE *out, struct ct_error *err)
+int ct_report_totals(const struct ct_analysis_run *run)
 {
-	struct ct_report_options options = { .summary_only = true };
-	struct ct_trace t;
-	int rc;
+	report_print_summary(run->trace, run->stats, run->out);
+	return 0;
+}
 
-	rc = ct_trace_open(&t, dir, err);
-	if (!rc)
-		rc = ct_report(&t, out, &options, err);
-	ct_trace_close(&t);
-	return rc;
+int ct_report_categories(const struct ct_analysis_run *run)
+{
+	report_print_categories(run->stats, run->out);
+	return 0;
+}
+
+int ct_report_top_by_time(const struct ct_analysis_run *run)
+{
+	return report_print_list(run->stats, run->out, "TOP OPERATIONS BY TIME",
+				 run->options->top, report_by_time);
+}
+
+int ct_report_top_by_count(const struct ct_analysis_run *run)
+{
+	return report_print_list(run->stats, run->out, "TOP OPERATIONS BY COUNT",
+				 run->options->top, report_by_count);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The figures of a trace as text for people.
+ * The report: the figures of a trace as text for people, one analysis after another.
  */
-#ifndef CT_CLI_REPORT_H
-#define CT_CLI_REPORT_H
+#ifndef CT_CLI_ANALYSES_H
+#define CT_CLI_ANALYSES_H
 
 #include <stdio.h>
 
+#include "analysis/analysis.h"
 #include "base/error.h"
-#include "analysis/stats.h"
-
-struct ct_report_options {
-	unsigned int top;	/* operations in each list */
-	bool summary_only;
-	bool handles;		/* RM's objects too */
-	bool blocks;		/* each block of the driver's memory that is still held */
-};
 
 /* Prints to @out, which stays open.  0 or a negative errno, with a line in @err. */
 int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_options *options,
