@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cmd/cmd.h"
+#include "module/uapi/cudatrace.h"
 
 static const struct command {
 	const char *name;

@@ -7,8 +7,6 @@
 #ifndef CT_CLI_CMD_H
 #define CT_CLI_CMD_H
 
-#include "trace/reader.h"
-
 int cmd_record(int argc, char **argv);
 int cmd_session(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
@@ -18,15 +16,5 @@ int cmd_timeline(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_live(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
-
-/**
- * ct_open_trace() - open a trace for a command that reads it
- *
- * Finishes it first where that is possible, and says on stderr what a reader of
- * an unfinished trace has to know.  Complains itself.
- *
- * Return: 0, or 1: complained.  Close @t in both cases.
- */
-int ct_open_trace(struct ct_trace *t, const char *dir);
 
 #endif

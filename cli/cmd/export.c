@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace export: a trace in a format of somebody else's.  Must never replace a
- * file that is there unless told to.
+ * cudatrace export: a trace in the format of another tool.  Must never replace a
+ * file that is there without -f.
  */
 #include <argp.h>
 #include <errno.h>
@@ -10,22 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/chrome.h"
-#include "cmd/cmd.h"
 #include "base/options.h"
-#include "export/jsonl.h"
-#include "trace/merge.h"
+#include "cmd/cmd.h"
+#include "cmd/open_trace.h"
+#include "export/exporters.h"
 
 struct env {
-	const char *dir, *output, *format;
+	const char *dir, *output;
+	const struct ct_exporter *format;
 	bool force;
 };
 
 static const char doc[] =
 	"Write the trace in DIR in another format, to the standard output or to a FILE.\n"
-	"\vFormats:\n"
-	"  jsonl    one JSON object a line: B and E of a call, I for what has no duration\n"
-	"  chrome   Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev\n"
+	"\vFormats:\n";
+/* The formats stand between both: export_help(). */
+static const char doc_end[] =
 	"In jsonl the lines of a call share an op_id; \"unfinished\":true is a B of a call that never\n"
 	"returned, \"begin_lost\":true an E whose B was lost (it began duration_us before).\n"
 	"babeltrace2 and Trace Compass open DIR as it is: it is Common Trace Format.\n"
@@ -36,11 +36,42 @@ static const char doc[] =
 	"  cudatrace export --format chrome -o trace.json trace\n";
 
 static const struct argp_option options[] = {
-	{ "format", 'F', "FORMAT", 0, "jsonl (default) or chrome", 0 },
+	{ "format", 'F', "FORMAT", 0, "one of the formats below (default: jsonl)", 0 },
 	{ "output", 'o', "FILE", 0, "write to FILE", 0 },
 	{ "force", 'f', NULL, 0, "replace FILE if it is there", 0 },
 	{ 0 },
 };
+
+/* The text behind the options, with a line for each format; argp frees it. */
+static char *export_help(int key, const char *text, void *input)
+{
+	char *all = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	out = open_memstream(&all, &size);
+	if (!out)
+		return (char *)text;
+	fputs(text, out);
+	for (size_t i = 0; i < ct_exporters_count; i++)
+		fprintf(out, "  %-8s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
+	fputs(doc_end, out);
+	return fclose(out) ? (char *)text : all;
+}
+
+static void export_unknown_format(struct argp_state *state, const char *name)
+{
+	char known[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ct_exporters_count && used < sizeof(known); i++)
+		used += snprintf(known + used, sizeof(known) - used, "%s%s", i ? " or " : "",
+				 ct_exporters[i].name);
+	argp_failure(state, 64, 0, "no format '%s': it is %s", name, known);
+}
 
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
@@ -48,9 +79,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'F':
-		if (strcmp(arg, "jsonl") && strcmp(arg, "chrome"))
-			argp_failure(state, 64, 0, "no format '%s': it is jsonl or chrome", arg);
-		env->format = arg;
+		env->format = ct_exporter_find(arg);
+		if (!env->format)
+			export_unknown_format(state, arg);
 		return 0;
 	case 'o':
 		env->output = arg;
@@ -62,30 +93,12 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	return ct_option_trace(key, arg, state, &env->dir);
 }
 
-static int export_jsonl(const struct ct_trace *t, int fd)
-{
-	struct ct_merge *m = ct_merge_new(t);
-	struct ct_point point;
-	struct ct_jsonl j;
-	int rc, closed;
-
-	if (!m)
-		return -ENOMEM;
-	rc = ct_jsonl_open(&j, &t->reg, fd);
-	if (!rc) {
-		while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
-			ct_jsonl_point(&j, &point);
-		closed = ct_jsonl_close(&j);
-		rc = rc < 0 ? rc : closed;
-	}
-	ct_merge_free(m);
-	return rc;
-}
-
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp argp = { options, export_parse, "DIR", doc, NULL, NULL, NULL };
-	struct env env = { .format = "jsonl" };
+	static const struct argp argp = {
+		options, export_parse, "DIR", doc, NULL, export_help, NULL
+	};
+	struct env env = { .format = &ct_exporters[0] };
 	int rc, fd = STDOUT_FILENO;
 	struct ct_trace t;
 
@@ -104,11 +117,11 @@ int cmd_export(int argc, char **argv)
 				ct_complain("%s: %s", env.output, strerror(errno));
 		}
 	}
-	rc = strcmp(env.format, "chrome") ? export_jsonl(&t, fd) : ct_chrome_export(&t, fd);
+	rc = env.format->export(&t, fd);
 	if (fd != STDOUT_FILENO && close(fd) && !rc)
 		rc = -errno;
 	ct_trace_close(&t);
-	/* 'export | head' is no error of ours. */
+	/* 'export | head' closes the pipe: no error. */
 	if (rc && rc != -EPIPE)
 		return ct_complain("%s: %s", env.output ? env.output : "standard output",
 				   strerror(-rc));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How a command opens the trace that it was given.  Must never fail because a
- * trace can't be finished: it reads as it stands.
+ * See open_trace.h.  Must never fail because a trace can't be finished: it is then read
+ * as it stands.
  */
-#include "cmd/cmd.h"
+#include "cmd/open_trace.h"
 
 #include <stdio.h>
 
@@ -21,9 +21,9 @@ int ct_open_trace(struct ct_trace *t, const char *dir)
 		return ct_complain("%s", err.text);
 	}
 	if (rc < 0)
-		ct_complain("%s; what is there is shown", err.text);
+		ct_complain("%s; the records that can be read are shown", err.text);
 	if (rc == 1)
-		ct_complain("%s: still being recorded; what is there by now is shown", dir);
+		ct_complain("%s: still being recorded; the records until now are shown", dir);
 	if (rc >= 0 && ct_trace_open(t, dir, &err))
 		return ct_complain("%s", err.text);
 	if (t->lost)

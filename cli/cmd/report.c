@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/open_trace.h"
 #include "base/options.h"
 #include "analysis/analyses.h"
 

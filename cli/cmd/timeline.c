@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/open_trace.h"
 #include "base/options.h"
 #include "view/term.h"
 #include "view/timeline.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "export/jsonl.h"
+#include "export/json_details.h"
 #include "trace/merge.h"
 #include "trace/names.h"
 #include "base/out.h"

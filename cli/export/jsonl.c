@@ -10,24 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out.h"
 #include "decode/nv_decode.h"
+#include "export/json_details.h"
+#include "trace/merge.h"
+#include "trace/names.h"
 
 #define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
 
-int ct_jsonl_open(struct ct_jsonl *j, const struct ct_registry *reg, int fd)
-{
-	*j = (struct ct_jsonl){ .reg = reg };
-	j->begin_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
-	j->end_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
-	if (!j->begin_words || !j->end_words || ct_names_init(&j->names, reg) ||
-	    ct_out_open(&j->out, fd)) {
-		ct_jsonl_close(j);
-		return -ENOMEM;
-	}
-	return 0;
-}
+struct jsonl {
+	struct ct_out out;
+	struct ct_names names;
+	const struct ct_registry *reg;
+	char **begin_words, **end_words;	/* by class: what doesn't change */
+	uint64_t events;			/* lines written */
+};
 
-int ct_jsonl_close(struct ct_jsonl *j)
+/* Writes what is in the buffer and frees; 0 or the first error of writing. */
+static int jsonl_close(struct jsonl *j)
 {
 	int rc = ct_out_close(&j->out);
 
@@ -38,11 +38,26 @@ int ct_jsonl_close(struct ct_jsonl *j)
 	free(j->begin_words);
 	free(j->end_words);
 	ct_names_forget(&j->names);
-	*j = (struct ct_jsonl){ 0 };
+	*j = (struct jsonl){ 0 };
 	return rc;
 }
 
-uint64_t ct_launch_threads(const struct ct_record *r)
+/* @fd stays the caller's.  0 or -ENOMEM. */
+static int jsonl_open(struct jsonl *j, const struct ct_registry *reg, int fd)
+{
+	*j = (struct jsonl){ .reg = reg };
+	j->begin_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
+	j->end_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
+	if (!j->begin_words || !j->end_words || ct_names_init(&j->names, reg) ||
+	    ct_out_open(&j->out, fd)) {
+		jsonl_close(j);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The threads of a launch: grid times block; 0 if the record is no launch. */
+static uint64_t jsonl_threads(const struct ct_record *r)
 {
 	static const enum ct_quick factors[] = {
 		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z,
@@ -56,106 +71,6 @@ uint64_t ct_launch_threads(const struct ct_record *r)
 		if (ct_record_has(r, factors[i]))
 			threads *= ct_record_quick(r, factors[i]);
 	return threads;
-}
-
-/* ------------------------------------------------------------- details --- */
-
-/* A word that we know, or the number behind @format. */
-static void jsonl_word_or_hex(struct ct_out *out, const char *word, uint64_t value)
-{
-	ct_out_char(out, '"');
-	if (word)
-		ct_out_text(out, word);
-	else
-		ct_out_hex(out, value);
-	ct_out_char(out, '"');
-}
-
-static void jsonl_put_value(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
-			    unsigned int i)
-{
-	uint64_t value = ct_record_field(r, i);
-	const struct ct_class *class;
-	const char *text;
-	char buf[24];
-	uint16_t len;
-
-	switch (r->class->fields[i].type) {
-	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
-		ct_out_u64(out, value);
-		break;
-	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
-		ct_out_s64(out, value);
-		break;
-	case CT_TYPE_str:
-		text = ct_names_string(names, value);
-		if (text)
-			ct_out_json(out, text, strlen(text));
-		else
-			PUT(out, "null");
-		break;
-	case CT_TYPE_class:
-		class = ct_registry_class(names->reg, value);
-		if (class)
-			ct_out_json(out, class->name, strlen(class->name));
-		else
-			ct_out_u64(out, value);
-		break;
-	case CT_TYPE_dir:
-		jsonl_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
-				  value);
-		break;
-	case CT_TYPE_dev:
-		jsonl_word_or_hex(out, ct_name_device(value, buf), value);
-		break;
-	case CT_TYPE_cures:
-		jsonl_word_or_hex(out, cu_result_name(value), value);
-		break;
-	case CT_TYPE_nvst:
-		jsonl_word_or_hex(out, nv_status_name(value), value);
-		break;
-	case CT_TYPE_text:
-		text = ct_record_text(r, &len);
-		ct_out_json(out, text, len);
-		break;
-	default:	/* x8 to x64, nvcode */
-		jsonl_word_or_hex(out, NULL, value);
-	}
-}
-
-/* Words of an ioctl's parameter block that were not there. */
-static bool jsonl_is_missing(const struct ct_record *r, unsigned int i)
-{
-	uint64_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	const char *name = r->class->fields[i].name;
-
-	if (!ct_record_has(r, CT_QUICK_HAVE))
-		return false;
-	return (!strcmp(name, "client") && !(have & CT_IOCTL_CLIENT)) ||
-	       (!strcmp(name, "object") && !(have & CT_IOCTL_OBJECT)) ||
-	       (!strcmp(name, "code") && !(have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))) ||
-	       (!strcmp(name, "parent") && !(have & CT_IOCTL_PARENT)) ||
-	       (!strcmp(name, "status") && !(have & CT_IOCTL_STATUS));
-}
-
-void ct_json_details(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
-		     bool begin)
-{
-	const char *sep = "\"";
-
-	ct_out_char(out, '{');
-	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++) {
-		const struct ct_class_field *field = &r->class->fields[i];
-
-		if ((begin && field->output) || jsonl_is_missing(r, i))
-			continue;
-		ct_out_text(out, sep);
-		ct_out_text(out, field->name);
-		PUT(out, "\":");
-		jsonl_put_value(out, names, r, i);
-		sep = ",\"";
-	}
-	ct_out_char(out, '}');
 }
 
 /* --------------------------------------------------------------- lines --- */
@@ -192,7 +107,7 @@ static char *jsonl_class_words(const struct ct_class *class, bool begin)
 	return words;
 }
 
-static void jsonl_put_class(struct ct_jsonl *j, const struct ct_class *class, bool begin)
+static void jsonl_put_class(struct jsonl *j, const struct ct_class *class, bool begin)
 {
 	char **words = &(begin ? j->begin_words : j->end_words)[class->id];
 
@@ -230,13 +145,13 @@ static void jsonl_put_ioctl(struct ct_out *out, const struct ct_record *r)
 	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
 		name = ct_name_code(code, have);
 		ct_out_text(out, have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
-		jsonl_word_or_hex(out, name, code);
+		ct_json_word_or_hex(out, name, code);
 	}
 	if (have & CT_IOCTL_STATUS) {
 		uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
 
 		PUT(out, ",\"status\":");
-		jsonl_word_or_hex(out, nv_status_name(status), status);
+		ct_json_word_or_hex(out, nv_status_name(status), status);
 	}
 	jsonl_put_string(out, ",\"device\":", ct_name_device(device, buf));
 }
@@ -259,7 +174,7 @@ static void jsonl_put_result(struct ct_out *out, const struct ct_record *r)
 }
 
 /* What users select by: on E and I lines alone. */
-static void jsonl_put_promoted(struct ct_jsonl *j, const struct ct_record *r)
+static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 {
 	struct ct_out *out = &j->out;
 	uint64_t value;
@@ -273,10 +188,10 @@ static void jsonl_put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
 		value = ct_record_quick(r, CT_QUICK_DIRECTION);
 		PUT(out, ",\"direction\":");
-		jsonl_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
+		ct_json_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
 				  value);
 	}
-	value = ct_launch_threads(r);
+	value = jsonl_threads(r);
 	if (value) {
 		PUT(out, ",\"threads\":");
 		ct_out_u64(out, value);
@@ -295,7 +210,7 @@ static void jsonl_put_promoted(struct ct_jsonl *j, const struct ct_record *r)
 		jsonl_put_ioctl(out, r);
 }
 
-void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
+static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_out *out = &j->out;
@@ -349,4 +264,24 @@ void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p)
 	PUT(out, ",\"details\":");
 	ct_json_details(out, &j->names, r, begin);
 	PUT(out, "}\n");
+}
+
+int ct_jsonl_export(const struct ct_trace *t, int fd)
+{
+	struct ct_merge *m = ct_merge_new(t);
+	struct ct_point point;
+	struct jsonl j;
+	int rc, closed;
+
+	if (!m)
+		return -ENOMEM;
+	rc = jsonl_open(&j, &t->reg, fd);
+	if (!rc) {
+		while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
+			jsonl_point(&j, &point);
+		closed = jsonl_close(&j);
+		rc = rc < 0 ? rc : closed;
+	}
+	ct_merge_free(m);
+	return rc;
 }

@@ -13,30 +13,9 @@
 #ifndef CT_CLI_JSONL_H
 #define CT_CLI_JSONL_H
 
-#include "trace/merge.h"
-#include "trace/names.h"
-#include "base/out.h"
+#include "trace/reader.h"
 
-struct ct_jsonl {
-	struct ct_out out;
-	struct ct_names names;
-	const struct ct_registry *reg;
-	char **begin_words, **end_words;	/* by class: what doesn't change */
-	uint64_t events;			/* lines written */
-};
-
-/* 0 or -ENOMEM.  @reg must outlive it; @fd stays the caller's. */
-int ct_jsonl_open(struct ct_jsonl *j, const struct ct_registry *reg, int fd);
-void ct_jsonl_point(struct ct_jsonl *j, const struct ct_point *p);
-
-/* Writes what is left and frees; 0 or the first error of writing. */
-int ct_jsonl_close(struct ct_jsonl *j);
-
-/* "details" as an object: all fields, or for a B those known at entry. */
-void ct_json_details(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
-		     bool begin);
-
-/* The threads of a launch: grid times block; 0 if it is none. */
-uint64_t ct_launch_threads(const struct ct_record *r);
+/* Writes the whole of @t to @fd.  0; -ENOMEM; the error of write(). */
+int ct_jsonl_export(const struct ct_trace *t, int fd);
 
 #endif

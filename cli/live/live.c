@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/jsonl.h"
 #include "trace/names.h"
 #include "decode/nv_decode.h"
 #include "view/term.h"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How a subcommand opens the trace that it was given. */
+#ifndef CT_CLI_OPEN_TRACE_H
+#define CT_CLI_OPEN_TRACE_H
+
+#include "trace/reader.h"
+
+/**
+ * ct_open_trace() - open a trace for a command that reads it
+ *
+ * Finishes it first where that is possible, and says on stderr what a reader of
+ * an unfinished trace has to know.  Prints the line for an error itself.
+ *
+ * Return: 0, or 1 after a line on stderr.  Close @t in both cases.
+ */
+int ct_open_trace(struct ct_trace *t, const char *dir);
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See exporters.h. */
+#include "export/exporters.h"
+
+#include <string.h>
+
+#include "export/chrome.h"
+#include "export/jsonl.h"
+
+const struct ct_exporter ct_exporters[] = {
+	{ "jsonl", "one JSON object a line: B and E of a call, I for what has no duration",
+	  ct_jsonl_export },
+	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
+	  ct_chrome_export },
+};
+const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
+
+const struct ct_exporter *ct_exporter_find(const char *name)
+{
+	for (size_t i = 0; i < ct_exporters_count; i++)
+		if (!strcmp(ct_exporters[i].name, name))
+			return &ct_exporters[i];
+	return NULL;
+}
