@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/class.h"
 #include "base/options.h"
+#include "base/words.h"
+#include "module/uapi/cudatrace.h"
 
 int ct_option_groups(const char *list, unsigned long long *groups)
 {

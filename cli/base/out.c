@@ -7,7 +7,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 int ct_out_open(struct ct_out *out, int fd)
 {
@@ -17,16 +18,8 @@ int ct_out_open(struct ct_out *out, int fd)
 
 int ct_out_flush(struct ct_out *out)
 {
-	size_t done = 0;
-
-	while (done < out->used && !out->error) {
-		ssize_t n = write(out->fd, out->buffer + done, out->used - done);
-
-		if (n >= 0)
-			done += n;
-		else if (errno != EINTR)
-			out->error = -errno;
-	}
+	if (!out->error)
+		out->error = ct_write_all(out->fd, out->buffer, out->used);
 	out->used = 0;
 	return out->error;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Output of millions of lines: a large buffer and numbers written by hand.  An
- * error (a full disk, a closed pipe) is kept and told by ct_out_close(); what is
- * put after it goes nowhere.
+ * error (a full disk, a closed pipe) is kept, and ct_out_close() returns it; what is
+ * written after it is dropped.
  */
 #ifndef CT_CLI_OUT_H
 #define CT_CLI_OUT_H
@@ -24,11 +24,11 @@ struct ct_out {
 /* 0 or -ENOMEM.  @fd stays the caller's. */
 int ct_out_open(struct ct_out *out, int fd);
 
-/* Writes what is left; 0 or the first error. */
+/* Writes what is in the buffer; 0 or the first error. */
 int ct_out_close(struct ct_out *out);
 int ct_out_flush(struct ct_out *out);
 
-/* What doesn't fit the buffer as it is. */
+/* For bytes that don't fit into the free part of the buffer. */
 void ct_out_long(struct ct_out *out, const char *bytes, size_t len);
 
 static inline void ct_out_bytes(struct ct_out *out, const void *bytes, size_t len)

@@ -1,87 +1,81 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace doctor: what is missing on this machine, and what mends it.  Must
- * never change anything.
+ * cudatrace doctor: runs the checks of doctor/checks.c and prints what they find.
+ * Must never change anything.
  */
 #include <argp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "doctor/doctor.h"
+#include "doctor/checks.h"
 #include "view/term.h"
 
 static const char doc[] =
-	"Tell what cudatrace finds on this machine, which way 'cudatrace record' would\n"
-	"take, and for each thing that is missing the command that mends it.\n"
+	"Check what cudatrace needs on this machine, and whether 'cudatrace record' can use\n"
+	"the kernel module.  For each thing that is missing, print the command that mends it.\n"
 	"\v"
-	"Exit status: 0 if a recording works by any way, 1 if not.\n"
+	"Exit status: 0 if a recording works, with the module or without it; 1 if not.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace doctor\n"
-	"  sudo cudatrace doctor    (what root may do)\n";
+	"  sudo cudatrace doctor    (checks what root may do)\n";
 
-void ct_finding(struct ct_doctor *d, enum ct_finding what, const char *cure, const char *format,
-		...)
+static void doctor_print(const struct ct_finding *f, FILE *out, bool colour)
 {
-	static const char *const word[] = { "ok", "note", "missing" };
-	static const char *const colour[] = { "\033[32m", "\033[33m", "\033[31m" };
-	va_list args;
+	static const char *const word[] = {
+		[CT_FINDING_OK] = "ok", [CT_FINDING_NOTE] = "note", [CT_FINDING_MISSING] = "missing",
+	};
+	static const char *const code[] = {
+		[CT_FINDING_OK] = "\033[32m", [CT_FINDING_NOTE] = "\033[33m",
+		[CT_FINDING_MISSING] = "\033[31m",
+	};
 
-	fprintf(d->out, "%s%-8s%s", d->colour ? colour[what] : "", word[what],
-		d->colour ? "\033[0m" : "");
-	va_start(args, format);
-	vfprintf(d->out, format, args);
-	va_end(args);
-	fputc('\n', d->out);
-	if (cure && *cure)
-		fprintf(d->out, "%8s%s%s%s\n", "", d->colour ? "\033[1m" : "-> ", cure,
-			d->colour ? "\033[0m" : "");
+	if (f->level == CT_FINDING_NONE)
+		return;
+	fprintf(out, "%s%-8s%s%s\n", colour ? code[f->level] : "", word[f->level],
+		colour ? "\033[0m" : "", f->text);
+	if (*f->cure)
+		fprintf(out, "%8s%s%s%s\n", "", colour ? "\033[1m" : "-> ", f->cure,
+			colour ? "\033[0m" : "");
 }
 
-bool ct_doctor_read(const char *path, char *buf, size_t size)
+/* Does 'record' use the module, and if not, why?  Returns the exit status. */
+static int doctor_verdict(const struct ct_doctor *d, FILE *out)
 {
-	FILE *f = fopen(path, "re");
-	bool got;
-
-	if (!f)
-		return false;
-	got = fgets(buf, size, f) != NULL;
-	if (got)
-		buf[strcspn(buf, "\n")] = 0;
-	fclose(f);
-	return got;
-}
-
-/* Which way, and why not the better one. */
-static int doctor_verdict(struct ct_doctor *d)
-{
-	fputc('\n', d->out);
-	if (d->device_opens && d->library) {
-		fprintf(d->out,
+	fputc('\n', out);
+	if (d->device_records && d->library) {
+		fprintf(out,
 			"'cudatrace record' uses the module: calls of the program and what the kernel driver does for them.\n");
 		return 0;
 	}
 	if (d->library) {
-		fprintf(d->out,
+		fprintf(out,
 			"'cudatrace record' works without the module (%s): calls of the program, and its ioctls as the program sees them.\n",
 			!d->loaded ? "it is not loaded" : "this user may not record with it");
 		return 0;
 	}
-	fprintf(d->out, "'cudatrace record' does not work: the preload library is missing.\n");
+	fprintf(out, "'cudatrace record' does not work: the preload library is missing.\n");
 	return 1;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp argp = { NULL, NULL, "", doc, NULL, NULL, NULL };
-	struct ct_doctor d = { .out = stdout, .colour = ct_term_colour(stdout) };
+	struct ct_doctor d = CT_DOCTOR_INIT;
+	bool colour = ct_term_colour(stdout);
+	struct ct_finding f;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	ct_doctor_kernel(&d);
-	ct_doctor_module(&d);
-	ct_doctor_device(&d);
-	ct_doctor_cuda(&d);
-	return doctor_verdict(&d);
+	for (size_t i = 0; i < ct_checks_count; i++) {
+		if (ct_checks[i].when && !ct_checks[i].when(&d))
+			continue;
+		do {
+			f = ct_checks[i].check(&d);
+			doctor_print(&f, stdout, colour);
+		} while (f.more);
+	}
+	if (d.device >= 0)
+		close(d.device);
+	return doctor_verdict(&d, stdout);
 }

@@ -3,41 +3,47 @@
  * NVIDIA's driver and libcuda, and our preload library.  Must never load libcuda:
  * that would start the driver.
  */
-#include "doctor/doctor.h"
+#include "doctor/cuda.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "capture/launch.h"
 
-static void doctor_check_driver(struct ct_doctor *d, char version[64])
+struct ct_finding ct_check_driver(struct ct_doctor *d)
 {
 	char line[256];
 
-	*version = 0;
-	ct_doctor_read("/sys/module/nvidia/version", version, 64);
-	d->driver = !access("/sys/module/nvidia", F_OK) ||
-		    ct_doctor_read("/proc/driver/nvidia/version", line, sizeof(line));
-	if (!d->driver) {
-		ct_finding(d, CT_FINDING_NOTE, "apt-get install nvidia-driver, if this machine has a GPU",
-			   "NVIDIA's driver is not loaded: programs that need a GPU will fail");
-		return;
-	}
-	ct_finding(d, CT_FINDING_OK, NULL, "NVIDIA's driver %s is loaded%s", version,
-		   access("/sys/module/nvidia_uvm", F_OK) ?
-		   ", nvidia-uvm is not (it comes with the first CUDA program)" : " with nvidia-uvm");
-	if (access("/dev/nvidiactl", F_OK))
-		ct_finding(d, CT_FINDING_NOTE, "nvidia-modprobe, as root",
-			   "/dev/nvidiactl is not there yet");
-	else if (access("/dev/nvidiactl", R_OK | W_OK))
-		ct_finding(d, CT_FINDING_NOTE, "join the group that owns it",
-			   "/dev/nvidiactl can't be opened by this user");
+	ct_first_line("/sys/module/nvidia/version", d->driver_version, sizeof(d->driver_version));
+	d->driver = ct_doctor_has("/sys/module/nvidia") ||
+		    ct_first_line("/proc/driver/nvidia/version", line, sizeof(line));
+	if (!d->driver)
+		return ct_finding(CT_FINDING_NOTE,
+				  "apt-get install nvidia-driver, if this machine has a GPU",
+				  "NVIDIA's driver is not loaded: programs that need a GPU will fail");
+	return ct_finding(CT_FINDING_OK, NULL, "NVIDIA's driver %s is loaded%s", d->driver_version,
+			  ct_doctor_has("/sys/module/nvidia_uvm") ? " with nvidia-uvm" :
+			  ", nvidia-uvm is not (it comes with the first CUDA program)");
+}
+
+struct ct_finding ct_check_nvidiactl(struct ct_doctor *d)
+{
+	(void)d;
+	if (!ct_doctor_has("/dev/nvidiactl"))
+		return ct_finding(CT_FINDING_NOTE, "nvidia-modprobe, as root",
+				  "/dev/nvidiactl is not there yet");
+	if (access("/dev/nvidiactl", R_OK | W_OK))
+		return ct_finding(CT_FINDING_NOTE, "join the group that owns it",
+				  "/dev/nvidiactl can't be opened by this user");
+	return ct_no_finding();
 }
 
 /* The loader looks there first. */
-static bool doctor_find_in_environment(char path[PATH_MAX])
+static bool cuda_find_in_environment(char path[PATH_MAX])
 {
 	const char *dirs = getenv("LD_LIBRARY_PATH");
 
@@ -55,7 +61,7 @@ static bool doctor_find_in_environment(char path[PATH_MAX])
 }
 
 /* Where the loader looks by itself, also where no cache was made. */
-static bool doctor_find_in_default_dirs(char path[PATH_MAX])
+static bool cuda_find_in_default_dirs(char path[PATH_MAX])
 {
 	static const char *const dirs[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
 		"/lib64", "/usr/lib64", "/lib", "/usr/lib" };
@@ -69,7 +75,7 @@ static bool doctor_find_in_default_dirs(char path[PATH_MAX])
 }
 
 /* "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1" */
-static bool doctor_find_libcuda(char path[PATH_MAX])
+static bool cuda_find_libcuda(char path[PATH_MAX])
 {
 	const char *const tools[] = { "/sbin/ldconfig -p 2>/dev/null", "ldconfig -p 2>/dev/null" };
 	bool found = false;
@@ -91,41 +97,44 @@ static bool doctor_find_libcuda(char path[PATH_MAX])
 		if (f)
 			pclose(f);
 	}
-	return found || doctor_find_in_default_dirs(path);
+	return found || cuda_find_in_default_dirs(path);
 }
 
-static void doctor_check_libcuda(struct ct_doctor *d, const char *driver)
+struct ct_finding ct_check_libcuda(struct ct_doctor *d)
 {
-	char path[PATH_MAX], real[PATH_MAX];
+	char real[PATH_MAX];
 	const char *version;
 
-	d->libcuda = doctor_find_in_environment(path) || doctor_find_libcuda(path);
-	if (!d->libcuda) {
-		ct_finding(d, CT_FINDING_NOTE, "apt-get install libcuda1",
-			   "there is no libcuda.so.1: no CUDA program runs here");
-		return;
+	if (!cuda_find_in_environment(d->libcuda) && !cuda_find_libcuda(d->libcuda)) {
+		*d->libcuda = 0;
+		return ct_finding(CT_FINDING_NOTE, "apt-get install libcuda1",
+				  "there is no libcuda.so.1: no CUDA program runs here");
 	}
-	if (!realpath(path, real))
-		strcpy(real, path);
+	if (!realpath(d->libcuda, real))
+		strcpy(real, d->libcuda);
 	version = strstr(real, "libcuda.so.");
-	version = version ? version + strlen("libcuda.so.") : "";
-	ct_finding(d, CT_FINDING_OK, NULL, "libcuda %s: %s", version, path);
-	if (*driver && strchr(version, '.') && strcmp(version, driver))
-		ct_finding(d, CT_FINDING_NOTE, "install both of one version, then reboot",
-			   "libcuda is %s, but the loaded driver is %s: CUDA programs will fail",
-			   version, driver);
+	snprintf(d->libcuda_version, sizeof(d->libcuda_version), "%.63s",
+		 version ? version + strlen("libcuda.so.") : "");
+	return ct_finding(CT_FINDING_OK, NULL, "libcuda %s: %s", d->libcuda_version, d->libcuda);
 }
 
-void ct_doctor_cuda(struct ct_doctor *d)
+struct ct_finding ct_check_libcuda_version(struct ct_doctor *d)
 {
-	char path[PATH_MAX], driver[64];
+	if (!*d->libcuda || !*d->driver_version || !strchr(d->libcuda_version, '.') ||
+	    !strcmp(d->libcuda_version, d->driver_version))
+		return ct_no_finding();
+	return ct_finding(CT_FINDING_NOTE, "install both of one version, then reboot",
+			  "libcuda is %s, but the loaded driver is %s: CUDA programs will fail",
+			  d->libcuda_version, d->driver_version);
+}
+
+struct ct_finding ct_check_library(struct ct_doctor *d)
+{
+	char path[PATH_MAX];
 	struct ct_error err;
 
-	doctor_check_driver(d, driver);
-	doctor_check_libcuda(d, driver);
 	d->library = !ct_launch_library(path, sizeof(path), &err);
 	if (d->library)
-		ct_finding(d, CT_FINDING_OK, NULL, "preload library: %s", path);
-	else
-		ct_finding(d, CT_FINDING_MISSING, "make install", "%s", err.text);
+		return ct_finding(CT_FINDING_OK, NULL, "preload library: %s", path);
+	return ct_finding(CT_FINDING_MISSING, "make install", "%s", err.text);
 }

@@ -3,24 +3,25 @@
  * What this user may do with /dev/cudatrace, and which probes resolve.  Must never
  * start a session: another one may be recording.
  */
-#include "doctor/doctor.h"
+#include "doctor/device.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "module/uapi/cudatrace.h"
 #include "capture/device.h"
+#include "module/uapi/cudatrace.h"
 
-#define STATES	(CT_PROBE_SHADOWED + 1)
+#define STATES		(CT_PROBE_SHADOWED + 1)
+#define PROBES_MAX	4096
 
 void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t states)
 {
-	/* In this order; a state that is not here is counted among all alone. */
+	/* In this order; a state that has no row only counts in the sum. */
 	static const struct { enum ct_probe_state state; const char *says; } row[] = {
 		{ CT_PROBE_ARMED, "armed" }, { CT_PROBE_IDLE, "idle" },
 		{ CT_PROBE_ABSENT, "absent" }, { CT_PROBE_SHADOWED, "under another name" },
@@ -42,88 +43,131 @@ void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t
 	}
 }
 
-static void doctor_check_version(struct ct_doctor *d, int fd)
+struct ct_finding ct_check_device_there(struct ct_doctor *d)
 {
-	struct ct_version version = { .size = sizeof(version), .abi = CT_ABI_VERSION };
-
-	if (ioctl(fd, CT_IOC_VERSION, &version)) {
-		ct_finding(d, CT_FINDING_MISSING, "load the module of this version of cudatrace",
-			   "%s does not answer as cudatrace's: %s", CT_DEVICE_PATH,
-			   strerror(errno));
-		d->device_opens = false;
-	} else if (version.abi != CT_ABI_VERSION || version.schema != CT_SCHEMA_VERSION) {
-		ct_finding(d, CT_FINDING_MISSING, "load the module of this version of cudatrace",
-			   "the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
-			   version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
-			   ct_device_is_older(&version) ? "module" : "program");
-		d->device_opens = false;
-	}
+	if (!d->loaded || ct_doctor_has(CT_DEVICE_PATH))
+		return ct_no_finding();
+	return ct_finding(CT_FINDING_MISSING, "modprobe -r cudatrace; modprobe cudatrace",
+			  "the module is loaded, but %s is not there", CT_DEVICE_PATH);
 }
 
-static void doctor_check_probes(struct ct_doctor *d, int fd)
+/* How this user gets the right to open the device. */
+static void device_cure(char *cure, size_t size)
 {
-	unsigned int count[STATES] = { 0 }, all = 0;
-	char absent[1024] = "", text[256];
-	size_t used = 0;
+	struct group *group = NULL;
+	struct stat st;
 
-	for (unsigned int i = 0; i < 4096; i++) {
-		struct ct_probe_info probe = { .size = sizeof(probe), .index = i };
-
-		if (ioctl(fd, CT_IOC_GET_PROBE, &probe))
-			break;
-		all++;
-		if (probe.state < STATES)
-			count[probe.state]++;
-		probe.symbol[sizeof(probe.symbol) - 1] = 0;
-		if (probe.state == CT_PROBE_FAILED)
-			ct_finding(d, CT_FINDING_MISSING, NULL, "probe on %s: the kernel refused: %s",
-				   probe.symbol, strerror(-probe.error));
-		if (probe.state == CT_PROBE_ABSENT && used + strlen(probe.symbol) + 2 < sizeof(absent))
-			used += sprintf(absent + used, " %s", probe.symbol);
-	}
-	if (!all)
-		return;
-	ct_doctor_probes(text, sizeof(text), count, STATES);
-	ct_finding(d, CT_FINDING_OK, NULL, "%s", text);
-	if (*absent)
-		ct_finding(d, CT_FINDING_NOTE, NULL, "not in the loaded driver:%s", absent);
+	if (!stat(CT_DEVICE_PATH, &st) && st.st_gid)
+		group = getgrgid(st.st_gid);
+	snprintf(cure, size, "run as root%s%s", group ? ", or: usermod -aG " : "",
+		 group ? group->gr_name : "");
 }
 
-void ct_doctor_device(struct ct_doctor *d)
+struct ct_finding ct_check_device_records(struct ct_doctor *d)
 {
 	char cure[256];
-	struct group *group;
-	struct stat st;
-	int fd;
 
-	if (stat(CT_DEVICE_PATH, &st)) {
-		if (d->loaded)
-			ct_finding(d, CT_FINDING_MISSING, "modprobe -r cudatrace; modprobe cudatrace",
-				   "the module is loaded, but %s is not there", CT_DEVICE_PATH);
-		return;
+	device_cure(cure, sizeof(cure));
+	d->device = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	d->device_records = d->device >= 0;
+	if (d->device >= 0)
+		return ct_no_finding();
+	if (errno == EBUSY)
+		return ct_finding(CT_FINDING_MISSING, "wait for the other recording to end",
+				  "%s is in use", CT_DEVICE_PATH);
+	return ct_finding(CT_FINDING_MISSING, cure, "%s can't be opened for recording: %s",
+			  CT_DEVICE_PATH, strerror(errno));
+}
+
+struct ct_finding ct_check_device_reads(struct ct_doctor *d)
+{
+	char cure[256];
+
+	device_cure(cure, sizeof(cure));
+	if (d->device < 0)
+		d->device = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
+	if (d->device >= 0)
+		return ct_finding(CT_FINDING_OK, NULL, "%s opens for %s", CT_DEVICE_PATH,
+				  d->device_records ? "recording" : "reading");
+	return ct_finding(CT_FINDING_MISSING, cure, "%s can't be read: %s", CT_DEVICE_PATH,
+			  strerror(errno));
+}
+
+struct ct_finding ct_check_version(struct ct_doctor *d)
+{
+	static const char cure[] = "load the module of this version of cudatrace";
+	struct ct_version version = { .size = sizeof(version), .abi = CT_ABI_VERSION };
+
+	if (ioctl(d->device, CT_IOC_VERSION, &version)) {
+		d->device_records = false;
+		return ct_finding(CT_FINDING_MISSING, cure,
+				  "%s does not answer as cudatrace's: %s", CT_DEVICE_PATH,
+				  strerror(errno));
 	}
-	group = getgrgid(st.st_gid);
-	snprintf(cure, sizeof(cure), "run as root%s%s",
-		 group && st.st_gid ? ", or: usermod -aG " : "", group && st.st_gid ?
-		 group->gr_name : "");
-	fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	d->device_opens = fd >= 0;
-	if (fd < 0 && errno == EBUSY)
-		ct_finding(d, CT_FINDING_MISSING, "wait for the other recording to end",
-			   "%s is in use", CT_DEVICE_PATH);
-	else if (fd < 0)
-		ct_finding(d, CT_FINDING_MISSING, cure, "%s can't be opened for recording: %s",
-			   CT_DEVICE_PATH, strerror(errno));
-	if (fd < 0)
-		fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		ct_finding(d, CT_FINDING_MISSING, cure, "%s can't be read: %s", CT_DEVICE_PATH,
-			   strerror(errno));
-		return;
+	if (version.abi == CT_ABI_VERSION && version.schema == CT_SCHEMA_VERSION)
+		return ct_no_finding();
+	d->device_records = false;
+	return ct_finding(CT_FINDING_MISSING, cure,
+			  "the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
+			  version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
+			  ct_device_is_older(&version) ? "module" : "program");
+}
+
+/* Probe @i; false behind the last one. */
+static bool device_get_probe(const struct ct_doctor *d, uint32_t i, struct ct_probe_info *probe)
+{
+	*probe = (struct ct_probe_info){ .size = sizeof(*probe), .index = i };
+	if (i >= PROBES_MAX || ioctl(d->device, CT_IOC_GET_PROBE, probe))
+		return false;
+	probe->symbol[sizeof(probe->symbol) - 1] = 0;
+	return true;
+}
+
+/* A finding for each. */
+struct ct_finding ct_check_refused_probes(struct ct_doctor *d)
+{
+	struct ct_probe_info probe;
+	struct ct_finding f;
+
+	while (device_get_probe(d, d->next_probe, &probe)) {
+		d->next_probe++;
+		if (probe.state != CT_PROBE_FAILED)
+			continue;
+		f = ct_finding(CT_FINDING_MISSING, NULL, "probe on %s: the kernel refused: %s",
+			       probe.symbol, strerror(-probe.error));
+		f.more = true;
+		return f;
 	}
-	ct_finding(d, CT_FINDING_OK, NULL, "%s opens for %s", CT_DEVICE_PATH,
-		   d->device_opens ? "recording" : "reading");
-	doctor_check_version(d, fd);
-	doctor_check_probes(d, fd);
-	close(fd);
+	return ct_no_finding();
+}
+
+struct ct_finding ct_check_probes(struct ct_doctor *d)
+{
+	unsigned int count[STATES] = { 0 };
+	struct ct_probe_info probe;
+	char text[256];
+	uint32_t i;
+
+	for (i = 0; device_get_probe(d, i, &probe); i++)
+		if (probe.state < STATES)
+			count[probe.state]++;
+	if (!i)
+		return ct_no_finding();
+	ct_doctor_probes(text, sizeof(text), count, STATES);
+	return ct_finding(CT_FINDING_OK, NULL, "%s", text);
+}
+
+struct ct_finding ct_check_absent_probes(struct ct_doctor *d)
+{
+	struct ct_probe_info probe;
+	char absent[1024] = "";
+	size_t used = 0;
+
+	for (uint32_t i = 0; device_get_probe(d, i, &probe); i++)
+		if (probe.state == CT_PROBE_ABSENT &&
+		    used + strlen(probe.symbol) + 2 < sizeof(absent))
+			used += sprintf(absent + used, " %s", probe.symbol);
+	if (!*absent)
+		return ct_no_finding();
+	return ct_finding(CT_FINDING_NOTE, NULL, "not in the loaded driver:%s", absent);
 }

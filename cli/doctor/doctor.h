@@ -1,52 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The findings of doctor: a line each, with the command that mends what is wrong.
+ * A check of doctor and what it finds: a line, with the command that mends what is wrong.
+ * A new check is a function of this type, and a row of the table in checks.c.
  */
 #ifndef CT_CLI_DOCTOR_H
 #define CT_CLI_DOCTOR_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 
-enum ct_finding {
+enum ct_finding_level {
+	CT_FINDING_NONE,	/* nothing to say */
 	CT_FINDING_OK,
-	CT_FINDING_NOTE,	/* as it should be known, nothing to mend */
-	CT_FINDING_MISSING,	/* one of the two ways doesn't work without it */
+	CT_FINDING_NOTE,	/* good to know, nothing to mend */
+	CT_FINDING_MISSING,	/* recording with the module or without it fails for that */
 };
 
+struct ct_finding {
+	enum ct_finding_level level;
+	bool more;		/* the check has another finding: call it again */
+	char text[4400];
+	char cure[4400];	/* a command, or what to do; "" if there is none */
+};
+
+/* What the checks know of this machine.  Later rows use what earlier ones found. */
 struct ct_doctor {
-	FILE *out;
-	bool colour;
 	char release[80];	/* of the running kernel */
 	char module_path[4096];	/* cudatrace.ko for it, "" if there is none */
 	bool module_signed;
 	bool loaded;		/* the module */
-	bool may_load;		/* the kernel accepts modules, maybe signed ones alone */
+	bool may_load;		/* the kernel loads modules, maybe only signed ones */
 	bool must_sign;
-	bool device_opens;	/* for recording */
+	int device;		/* file descriptor of /dev/cudatrace, -1: it does not open */
+	bool device_records;	/* it opens for recording, and speaks our ABI */
+	uint32_t next_probe;	/* index of the next to look at */
 	bool driver;		/* NVIDIA's kernel modules are loaded */
+	char driver_version[64];
 	bool library;		/* libcudatrace.so was found */
-	bool libcuda;
+	char libcuda[4096];	/* path, "" if there is none */
+	char libcuda_version[64];
 	bool kprobes;
 };
 
-/* A finding; @cure (may be NULL) is a command or what to do. */
-void ct_finding(struct ct_doctor *d, enum ct_finding what, const char *cure, const char *format,
-		...) __attribute__((format(printf, 4, 5)));
+#define CT_DOCTOR_INIT	{ .device = -1, .may_load = true }
 
-/* The first line of a file of /proc or /sys without its end; false: not readable. */
-bool ct_doctor_read(const char *path, char *buf, size_t size);
+struct ct_check {
+	const char *name;
+	struct ct_finding (*check)(struct ct_doctor *d);
+	bool (*when)(const struct ct_doctor *d);	/* NULL: always */
+};
 
-/*
- * How many probes there are, and in which states: those alone in which there are any.
- * @count:	by enum ct_probe_state, @states of them
- */
-void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t states);
+/* @cure may be NULL. */
+struct ct_finding ct_finding(enum ct_finding_level level, const char *cure, const char *format,
+			     ...) __attribute__((format(printf, 3, 4)));
 
-/* Each finds out its part and tells it. */
-void ct_doctor_kernel(struct ct_doctor *d);	/* doctor_kernel.c */
-void ct_doctor_module(struct ct_doctor *d);
-void ct_doctor_device(struct ct_doctor *d);	/* doctor_device.c */
-void ct_doctor_cuda(struct ct_doctor *d);	/* doctor_cuda.c */
+static inline struct ct_finding ct_no_finding(void)
+{
+	return (struct ct_finding){ .level = CT_FINDING_NONE };
+}
+
+/* Is there a file of this name? */
+bool ct_doctor_has(const char *path);
 
 #endif

@@ -31,14 +31,6 @@ const char *const ct_direction_word[CT_DIR_COUNT] = { CT_DIRECTIONS(ROW) };
 static const char *const quick_word[CT_QUICK_COUNT] = { CT_QUICK(ROW) };
 #undef ROW
 
-int ct_word_index(const char *const *table, unsigned int count, const char *word)
-{
-	for (unsigned int i = 0; i < count; i++)
-		if (!strcmp(table[i], word))
-			return i;
-	return -1;
-}
-
 /*
  * Which fields a call fills in.  A record is written when the call has returned
  * and does not say it, so it follows from the operation and the name.

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/words.h"
 #include "module/uapi/cudatrace.h"
 
 /* Fields that commands look for; X(ID, field name). */
@@ -54,9 +55,6 @@ extern const char *const ct_layer_word[CT_LAYER_COUNT];
 extern const char *const ct_category_word[CT_CAT_COUNT];
 extern const char *const ct_op_word[CT_OP_COUNT];
 extern const char *const ct_direction_word[CT_DIR_COUNT];
-
-/* The index of @word in one of the tables above, or -1. */
-int ct_word_index(const char *const *table, unsigned int count, const char *word);
 
 /**
  * ct_class_new() - a class from its description

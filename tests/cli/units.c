@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../../cli/trace/class.h"
-#include "../../cli/doctor/doctor.h"
+#include "../../cli/doctor/device.h"
 #include "../../cli/base/hash.h"
 #include "../../cli/analysis/histogram.h"
 #include "../../cli/base/out.h"

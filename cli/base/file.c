@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int ct_write_all(int fd, const void *from, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, from, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		from = (const uint8_t *)from + n;
+		size -= n;
+	}
+	return 0;
+}
+
+int ct_pwrite_all(int fd, const void *from, size_t size, uint64_t offset)
+{
+	while (size) {
+		ssize_t n = pwrite(fd, from, size, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from = (const uint8_t *)from + n;
+		offset += n;
+		size -= n;
+	}
+	return 0;
+}
+
+bool ct_first_line(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool got;
+
+	if (!f)
+		return false;
+	got = fgets(line, size, f) != NULL;
+	if (got)
+		line[strcspn(line, "\n")] = 0;
+	fclose(f);
+	return got;
+}
+
+int ct_path(char *path, size_t size, const char *dir, const char *name)
+{
+	return snprintf(path, size, "%s/%s", dir, name) < (int)size ? 0 : -ENAMETOOLONG;
+}

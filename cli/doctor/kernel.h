@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the running kernel allows. */
+#ifndef CT_CLI_DOCTOR_KERNEL_H
+#define CT_CLI_DOCTOR_KERNEL_H
+
+#include "doctor/doctor.h"
+
+struct ct_finding ct_check_kernel(struct ct_doctor *d);
+struct ct_finding ct_check_kprobes(struct ct_doctor *d);
+struct ct_finding ct_check_modules_disabled(struct ct_doctor *d);
+struct ct_finding ct_check_modules(struct ct_doctor *d);
+struct ct_finding ct_check_secure_boot(struct ct_doctor *d);
+struct ct_finding ct_check_signed_only(struct ct_doctor *d);
+struct ct_finding ct_check_headers(struct ct_doctor *d);
+
+#endif
