@@ -9,9 +9,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "capture/device.h"
 
 static int device_explain_open(struct ct_error *err)
@@ -169,22 +170,6 @@ int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 	return ret;
 }
 
-static int device_write_all(int fd, const uint8_t *data, size_t size)
-{
-	ssize_t n;
-
-	while (size) {
-		n = write(fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		size -= n;
-	}
-	return 0;
-}
-
 static int device_write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 			       const struct ct_packet *packet, struct ct_error *err)
 {
@@ -200,7 +185,7 @@ static int device_write_packet(struct ct_device *dev, int dirfd, uint32_t cpu,
 			return ct_fail(err, errno, "%s: %s", name, strerror(errno));
 	}
 	at = lseek(r->fd, 0, SEEK_END);
-	ret = device_write_all(r->fd, (const uint8_t *)packet, dev->session.subbuf_size);
+	ret = ct_write_all(r->fd, packet, dev->session.subbuf_size);
 	/* A part of a packet is none. */
 	if (ret && at >= 0 && !ftruncate(r->fd, at))
 		lseek(r->fd, at, SEEK_SET);
@@ -229,14 +214,6 @@ static void device_close_packet(struct ct_packet *p, const struct ct_cpu_status 
 	memset((uint8_t *)p + content, 0, p->packet_size / 8 - content);
 }
 
-static uint64_t device_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 /*
  * The packet at r->pos, which holds content bytes.  1: it is in copy, closed; 0: it
  * was overwritten meanwhile.
@@ -252,7 +229,7 @@ static int device_copy_packet(struct ct_device *dev, struct ct_device_ring *r, u
 	if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
 		return 0;
 	if (content < size)
-		device_close_packet(copy, r->status, content, device_now_ns());
+		device_close_packet(copy, r->status, content, ct_now_ns());
 	return 1;
 }
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "module/uapi/cudatrace.h"
 #include "base/error.h"
-#include "trace/registry.h"
+#include "capture/registry_write.h"
+#include "module/uapi/cudatrace.h"
 
 /* One CPU's ring, mapped, and the file that its packets go to. */
 struct ct_device_ring {

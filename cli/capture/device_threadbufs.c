@@ -11,7 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "capture/device.h"
+#include "trace/directory.h"
 
 /* Between two looks at the rings: more than threads can fill in that time. */
 #define AT_ONCE	1024
@@ -20,36 +22,27 @@ static int device_append(int dirfd, const struct ct_threadbuf_read *read, const 
 			 struct ct_error *err)
 {
 	bool packet = read->what == CT_THREADBUF_PACKET;
-	const char *p = buf;
-	size_t left = read->bytes;
 	char name[40];
-	ssize_t n = 0;
 	off_t at;
-	int fd, code = 0;
+	int fd, rc;
 
-	snprintf(name, sizeof(name), packet ? "u-%u-%u" : ".open-%u-%u", read->pid, read->stream);
+	snprintf(name, sizeof(name), packet ? "u-%u-%u" : CT_INFLIGHT_PREFIX "%u-%u", read->pid,
+		 read->stream);
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | (packet ? O_APPEND : O_TRUNC),
 		    0666);
-	at = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	while (fd >= 0 && left) {
-		n = write(fd, p, left);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		p += n;
-		left -= n;
-	}
-	if (fd < 0 || n < 0)
-		code = errno;
-	/* A part of a packet is none. */
-	if (n < 0 && ftruncate(fd, at))
-		code = errno;
-	if (fd >= 0)
+	if (fd < 0) {
+		rc = -errno;
+	} else {
+		at = lseek(fd, 0, SEEK_END);
+		rc = ct_write_all(fd, buf, read->bytes);
+		/* A part of a packet is no packet. */
+		if (rc && ftruncate(fd, at))
+			rc = -errno;
 		close(fd);
-	if (code)
-		ct_fail(err, code, "%s: %s: the trace ends here", name, strerror(code));
-	return code ? -EIO : 0;
+	}
+	if (rc)
+		ct_fail(err, -rc, "%s: %s: the trace ends here", name, strerror(-rc));
+	return rc ? -EIO : 0;
 }
 
 int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, struct ct_error *err)

@@ -16,11 +16,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "trace/directory.h"
 #include "trace/sub_buffers.h"
-#include "trace/stream.h"
 
 #define THREADS_MAX	200	/* at a time; the others store themselves */
 #define PAGE		4096
@@ -67,7 +68,7 @@ static bool drain_ended(const struct ct_drained_thread *t)
 /* The thread's own stream, and no other name of somebody's file. */
 static int drain_open_stream(int dirfd, const char *name, uid_t owner)
 {
-	int fd = openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(dirfd, name, O_WRONLY | CT_O_FOREIGN);
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
@@ -78,16 +79,14 @@ static int drain_open_stream(int dirfd, const char *name, uid_t owner)
 	return fd;
 }
 
-static bool drain_open_thread(const struct ct_drain *s, const char *open_name,
+static bool drain_open_thread(const struct ct_drain *s, const char *page_name,
 			      struct ct_drained_thread *t)
 {
 	struct stat st;
 
-	if (snprintf(t->name, sizeof(t->name), "u-%s", open_name + 6) >= (int)sizeof(t->name) ||
-	    ct_stream_kind(t->name) != CT_STREAM_THREAD)
+	if (ct_stream_of_page(t->name, sizeof(t->name), page_name))
 		return false;
-	t->subbufs.fd = openat(s->dirfd, open_name,
-			       O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	t->subbufs.fd = openat(s->dirfd, page_name, O_RDWR | CT_O_FOREIGN);
 	if (t->subbufs.fd < 0)
 		return false;
 	t->next = 0;
@@ -101,10 +100,14 @@ static bool drain_open_thread(const struct ct_drain *s, const char *open_name,
 	return t->stream >= 0;
 }
 
-static bool drain_known(const struct ct_drain *s, const char *open_name)
+static bool drain_known(const struct ct_drain *s, const char *page_name)
 {
+	char name[sizeof(s->threads->name)];
+
+	if (ct_stream_of_page(name, sizeof(name), page_name))
+		return true;	/* no thread's page */
 	for (unsigned int i = 0; i < s->threads_count; i++)
-		if (!strcmp(s->threads[i].name + 2, open_name + 6))
+		if (!strcmp(s->threads[i].name, name))
 			return true;
 	return false;
 }
@@ -131,7 +134,7 @@ static void drain_find_threads(struct ct_drain *s)
 		return;
 	}
 	while (s->threads_count < THREADS_MAX && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, ".open-", 6) && !drain_known(s, entry->d_name) &&
+		if (ct_is_inflight_page(entry->d_name) && !drain_known(s, entry->d_name) &&
 		    drain_open_thread(s, entry->d_name, &s->threads[s->threads_count]))
 			s->threads_count++;
 	closedir(dir);
@@ -185,9 +188,9 @@ static bool drain_store_next(struct ct_drain *s, struct ct_drained_thread *t)
 		return false;
 	if (size > 0) {
 		/* No room: its thread finds it where it is. */
-		if (ct_stream_write(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
+		if (ct_pwrite_all(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
 				    offset + CT_PACKET_HEAD) ||
-		    ct_stream_write(t->stream, s->copy, CT_PACKET_HEAD, offset))
+		    ct_pwrite_all(t->stream, s->copy, CT_PACKET_HEAD, offset))
 			return false;
 		drained = t->next + 1;
 		if (pwrite(t->subbufs.fd, &drained, sizeof(drained),
@@ -242,14 +245,6 @@ struct progress {
 	uint64_t at, ran, waited;
 };
 
-static uint64_t drain_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* Are the CPUs so busy that we are in the way? */
 static bool drain_in_the_way(struct progress *p)
 {
@@ -257,9 +252,9 @@ static bool drain_in_the_way(struct progress *p)
 	char text[128];
 	ssize_t n;
 
-	if (drain_now() - p->at < LOOK_NS)
+	if (ct_now_ns() - p->at < LOOK_NS)
 		return false;
-	p->at = drain_now();
+	p->at = ct_now_ns();
 	n = pread(p->fd, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return false;
@@ -330,7 +325,7 @@ void ct_drain_open(struct ct_drain *s, int dirfd)
 		goto failed;
 	head->magic = CT_MAGIC;
 	head->abi = CT_ABI_VERSION;
-	if (ct_stream_write(s->fd, page, sizeof(page), 0))
+	if (ct_pwrite_all(s->fd, page, sizeof(page), 0))
 		goto failed;
 	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED)

@@ -16,8 +16,6 @@
 
 #include "module/uapi/cudatrace.h"
 
-#define CT_RECORDER_FILE	".recorder"
-
 struct ct_drain {
 	int dirfd;
 	int fd;				/* of the recorder's page; -1: threads store themselves */

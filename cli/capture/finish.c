@@ -16,95 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/orphan.h"
-#include "trace/lost.h"
+#include "base/file.h"
+#include "capture/lost_write.h"
 #include "capture/metadata.h"
+#include "capture/orphan.h"
+#include "capture/writers.h"
+#include "trace/directory.h"
+#include "trace/pages.h"
 #include "trace/reader.h"
-#include "capture/drain.h"
 
-#define OPEN_PREFIX	".open-"
-#define LOCK_FILE	".lock"
-
-static int finish_path_of(char path[4096], const char *dir, const char *name)
-{
-	return snprintf(path, 4096, "%s/%s", dir, name) < 4096 ? 0 : -ENAMETOOLONG;
-}
-
-/*
- * Somebody has the file open or mapped for writing: a read lease is refused then.
- * That also tells of threads in another pid namespace.  1: yes; 0: no; -1: can't
- * be told here (not our file, a file system without leases).
- */
-static int finish_is_written(const char *path)
-{
-	void (*before)(int) = signal(SIGIO, SIG_IGN);	/* the lease may be broken */
-	int fd, result = -1;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0) {
-		if (!fcntl(fd, F_SETLEASE, F_RDLCK)) {
-			fcntl(fd, F_SETLEASE, F_UNLCK);
-			result = 0;
-		} else if (errno == EAGAIN) {
-			result = 1;
-		}
-		close(fd);
-	}
-	signal(SIGIO, before);
-	return result;
-}
-
-/*
- * The thread of an open page lives if the page is mapped.  Where that can't be
- * asked, it lives if it is there and its process has the page mapped: a number
- * alone may have been given to somebody else since.
- */
-static bool finish_thread_lives(const char *dir, const struct ct_inflight_page *page,
-				const char *name)
-{
-	char path[4096], line[4600];
-	bool lives = false;
-	FILE *maps;
-	int written;
-
-	if (finish_path_of(path, dir, name))
-		return true;
-	written = finish_is_written(path);
-	if (written >= 0)
-		return written;
-	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
-	if (access(path, F_OK))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/maps", page->pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return errno != ENOENT;	/* not ours to look at: leave it alone */
-	while (!lives && fgets(line, sizeof(line), maps))
-		lives = strstr(line, name) != NULL;
-	fclose(maps);
-	return lives;
-}
-
-int ct_trace_lives(const char *dir)
-{
-	struct ct_inflight_page page;
-	struct dirent *entry;
-	int living = 0;
-	DIR *d;
-
-	d = opendir(dir);
-	if (!d)
-		return -errno;
-	while ((entry = readdir(d)))
-		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) &&
-		    ct_inflight_page_read(dir, entry->d_name, &page) >= 0 &&
-		    finish_thread_lives(dir, &page, entry->d_name))
-			living++;
-	closedir(d);
-	return living;
-}
-
-/* A packet of call_open records behind the last one of stream @s. */
+/* Adds a packet of call_open records after the last packet of stream @s. */
 static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_file *s,
 			       const struct ct_pending *pending, unsigned int count, int fd)
 {
@@ -125,7 +46,7 @@ static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_
 		head.lost = last.lost;
 		now = last.ts_end;
 	}
-	/* When it died is not known: it lived at least until its last call began. */
+	/* When the thread died is not known: at least after its last call began. */
 	for (unsigned int i = 0; i < count; i++)
 		if (pending[i].begin > now)
 			now = pending[i].begin;
@@ -149,11 +70,11 @@ static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_
 	head.ts_begin = head.ts_end = now;
 	head.content_size = 8ull * used;
 	memcpy(packet, &head, sizeof(head));
-	/* One write: killed in it, the packet is whole or has no magic. */
-	return ct_stream_write(fd, packet, sizeof(packet), s->tail);
+	/* One write: if this process is killed in it, the packet is whole or has no magic. */
+	return ct_pwrite_all(fd, packet, sizeof(packet), s->tail);
 }
 
-/* The packets that were not in the stream, the first one's head last. */
+/* Writes the packets that were only in sub-buffers; the first one's head comes last. */
 static int finish_append_packet(const struct ct_stream_file *s, int fd)
 {
 	const uint8_t *p = s->map + s->tail - s->added;
@@ -162,11 +83,11 @@ static int finish_append_packet(const struct ct_stream_file *s, int fd)
 
 	if (!s->added)
 		return 0;
-	rc = ct_stream_write(fd, p + CT_PACKET_HEAD, s->added - CT_PACKET_HEAD, at + CT_PACKET_HEAD);
-	return rc ? rc : ct_stream_write(fd, p, CT_PACKET_HEAD, at);
+	rc = ct_pwrite_all(fd, p + CT_PACKET_HEAD, s->added - CT_PACKET_HEAD, at + CT_PACKET_HEAD);
+	return rc ? rc : ct_pwrite_all(fd, p, CT_PACKET_HEAD, at);
 }
 
-/* Adds the calls of an open page to its stream, whose tail is cut, and removes it. */
+/* Adds the calls of an in-flight page to its stream, whose tail is cut, and removes the page. */
 static int finish_thread(const struct ct_trace *t, const char *page_name, struct ct_error *err)
 {
 	const struct ct_stream_file *s = NULL;
@@ -174,8 +95,7 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	char path[4096], name[280];
 	int fd, rc;
 
-	snprintf(name, sizeof(name), "u-%s", page_name + strlen(OPEN_PREFIX));
-	if (ct_stream_kind(name) != CT_STREAM_THREAD || finish_path_of(path, t->dir, name))
+	if (ct_stream_of_page(name, sizeof(name), page_name) || ct_path(path, sizeof(path), t->dir, name))
 		return ct_fail(err, EBADMSG,
 			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
 			       t->dir, page_name);
@@ -197,12 +117,12 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 		if (rc)
 			return ct_fail(err, -rc, "%s: %s", path, strerror(-rc));
 	}
-	if (!finish_path_of(path, t->dir, page_name) && unlink(path) && errno != ENOENT)
+	if (!ct_path(path, sizeof(path), t->dir, page_name) && unlink(path) && errno != ENOENT)
 		return ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	return 0;
 }
 
-/* Packets that were prepared and never begun. */
+/* Removes packets that were prepared and never begun. */
 static int finish_cut_tails(const struct ct_trace *t, struct ct_error *err)
 {
 	for (unsigned int i = 0; i < t->streams_count; i++) {
@@ -222,8 +142,8 @@ static int finish_cut_tails(const struct ct_trace *t, struct ct_error *err)
 }
 
 /*
- * In the place of a packet that was not written whole comes one without records, whose
- * number says that one is missing: every reader counts the loss, also later.
+ * Replaces a packet that was not written whole by one without records.  Its number says
+ * that a packet is missing: every reader counts the loss, also later.
  */
 static int finish_mark_torn(const struct ct_trace *t, const struct ct_stream_file *s)
 {
@@ -251,7 +171,7 @@ static int finish_mark_torn(const struct ct_trace *t, const struct ct_stream_fil
 		head.content_size = 8ull * CT_PACKET_HEAD;
 		head.seq = s->next_seq + 1;
 		memcpy(packet, &head, sizeof(head));
-		rc = ct_stream_write(fd, packet, sizeof(packet), s->tail);
+		rc = ct_pwrite_all(fd, packet, sizeof(packet), s->tail);
 	}
 	if (close(fd) && !rc)
 		rc = -errno;
@@ -271,14 +191,14 @@ static int finish_mark_all_torn(const struct ct_trace *t, struct ct_error *err)
 		rc = finish_mark_torn(t, s);
 		if (rc)
 			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
-		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
 			t->dir, s->name, (unsigned long long)s->torn);
 		n++;
 	}
 	return n;
 }
 
-/* All are dead: the streams get their ends. */
+/* All threads are dead: ends their streams. */
 static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 {
 	struct dirent *entry;
@@ -291,18 +211,18 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 		return ct_fail(err, errno, "%s: %s", t->dir, strerror(errno));
 	rc = finish_cut_tails(t, err);
 	while (!rc && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)))
+		if (ct_is_inflight_page(entry->d_name))
 			rc = finish_thread(t, entry->d_name, err);
 	closedir(dir);
-	/* Of a recorder that was killed. */
-	if (!rc && !finish_path_of(path, t->dir, CT_RECORDER_FILE))
+	/* A recorder that was killed did not remove it. */
+	if (!rc && !ct_path(path, sizeof(path), t->dir, CT_RECORDER_FILE))
 		unlink(path);
 	return rc;
 }
 
 /*
- * Pages of lost records that count none, and that nobody has mapped.  Who comes looks for
- * one with the registry locked.
+ * Removes pages of lost records that count none, and that no process has mapped.  A new
+ * process looks for a page with the registry locked, so it is locked here, too.
  */
 static void finish_remove_pages(const char *dir)
 {
@@ -311,12 +231,12 @@ static void finish_remove_pages(const char *dir)
 	int fd = -1;
 	DIR *d = opendir(dir);
 
-	if (d && !finish_path_of(path, dir, CT_REGISTRY_FILE))
-		fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (d && !ct_path(path, sizeof(path), dir, CT_REGISTRY_FILE))
+		fd = open(path, O_RDWR | CT_O_FOREIGN);
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
 		while ((entry = readdir(d)))
-			if (ct_lost_is_page(entry->d_name) &&
-			    !finish_path_of(path, dir, entry->d_name) && !finish_is_written(path) &&
+			if (ct_is_lost_page(entry->d_name) &&
+			    !ct_path(path, sizeof(path), dir, entry->d_name) && !ct_is_written(path) &&
 			    !ct_lost_read(dir, entry->d_name))
 				unlink(path);
 	if (fd >= 0)
@@ -325,38 +245,12 @@ static void finish_remove_pages(const char *dir)
 		closedir(d);
 }
 
-int ct_trace_lock(const char *dir)
-{
-	char path[4096];
-	int fd;
-
-	if (finish_path_of(path, dir, LOCK_FILE))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		return -EWOULDBLOCK;
-	}
-	return fd;
-}
-
-void ct_trace_unlock(const char *dir, int fd)
-{
-	char path[4096];
-
-	if (!finish_path_of(path, dir, LOCK_FILE))
-		unlink(path);
-	close(fd);
-}
-
 int ct_finish(const char *dir, bool locked, struct ct_error *err)
 {
 	struct ct_trace t;
 	int rc, lock = -1;
 
-	/* Beyond a limit on files' size it is an error, too, that we want. */
+	/* Beyond the limit on the size of files, write() is to fail, not to kill. */
 	signal(SIGXFSZ, SIG_IGN);
 	memset(&t, 0, sizeof(t));
 	if (!locked) {
@@ -373,15 +267,15 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 				     dir, strerror(-lock));
 			goto out;
 		}
-		/* A recorder that lives has stopped its session itself. */
+		/* The lock was free: a session of this trace is one of a killed recorder. */
 		rc = ct_orphan_complete(&t, err);
 		if (rc < 0)
 			goto out;
 		ct_trace_close(&t);
 	}
 	/*
-	 * All must be dead before the first stream is touched, and before it is read: what
-	 * was read of a thread that still lived is old, and would be written over newer.
+	 * All threads must be dead before a stream is read and written: what was read of a
+	 * living thread is old, and would overwrite newer records.
 	 */
 	rc = ct_trace_lives(dir);
 	if (rc) {

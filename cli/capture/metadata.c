@@ -12,10 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/names.h"
-#include "decode/nv_decode.h"
 #include "base/out.h"
+#include "capture/registry_line.h"
 #include "capture/usage.h"
+#include "decode/nv_decode.h"
+#include "trace/directory.h"
+#include "trace/names.h"
 
 static const char *const stream_word[] = { "CPU", "thread", "state" };
 
@@ -61,80 +63,35 @@ static void metadata_put_env(struct ct_out *out, const char *key, const char *te
 
 /* ------------------------------------------------ the registry as comment --- */
 
-/* No line may hold the end of the comment. */
-static void metadata_put_line(struct ct_out *out, const char *line)
+/* No line may hold the end of the comment.  @line is NULL where there was no memory for it. */
+static void metadata_put_line(struct ct_out *out, char *line)
 {
-	ct_out_text(out, "@ ");
-	for (; *line; line++) {
-		if (*line == '*')
-			ct_out_text(out, "%2A");
-		else
-			ct_out_char(out, *line);
-	}
-	ct_out_char(out, '\n');
-}
-
-static void metadata_put_words(struct ct_out *out, const char *const *word, unsigned int words)
-{
-	size_t size = 1;
-	char *line, *p;
-
-	for (unsigned int i = 0; i < words; i++)
-		size += 3 * strlen(word[i]) + 1;
-	p = line = malloc(size);
 	if (!line) {
 		out->error = -ENOMEM;
 		return;
 	}
-	for (unsigned int i = 0; i < words; i++) {
-		if (i)
-			*p++ = ' ';
-		ct_registry_escape(p, word[i]);
-		p += strlen(p);
+	ct_out_text(out, "@ ");
+	for (const char *p = line; *p; p++) {
+		if (*p == '*')
+			ct_out_text(out, "%2A");
+		else
+			ct_out_char(out, *p);
 	}
-	metadata_put_line(out, line);
 	free(line);
 }
 
 static void metadata_put_registry(struct ct_out *out, const struct ct_registry *reg)
 {
-	char head[160], *p = head, spec[CT_SPEC_MAX], id[16];
-
-	p += sprintf(p, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (unsigned int i = 0; i < 16; i++)
-		p += sprintf(p, "%02x", reg->uuid[i]);
-	sprintf(p, " start=%llu realtime=%llu", (unsigned long long)reg->start,
-		(unsigned long long)reg->realtime);
-	metadata_put_line(out, head);
-	for (unsigned int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++) {
-		const struct ct_class *class = reg->classes[i];
-		const char *word[8] = { "class", id };
-
-		if (!class)
-			continue;
-		snprintf(id, sizeof(id), "%u", i);
-		ct_class_spec(class, spec);
-		word[2] = ct_layer_word[class->layer];
-		word[3] = ct_category_word[class->category];
-		word[4] = class->op ? ct_op_word[class->op] : "-";
-		word[5] = spec;
-		word[6] = class->name;
-		word[7] = *class->symbol ? class->symbol : class->name;
-		metadata_put_words(out, word, 8);
-	}
-	for (unsigned int i = 1; i < reg->strings_count; i++) {
-		const char *word[] = { "string", id, reg->strings[i] };
-
-		if (!reg->strings[i])
-			continue;
-		snprintf(id, sizeof(id), "%u", i);
-		metadata_put_words(out, word, 3);
-	}
-	for (unsigned int i = 0; i < reg->infos_count; i++) {
-		const char *word[] = { "info", reg->infos[i].key, reg->infos[i].text };
-
-		metadata_put_words(out, word, 3);
-	}
+	metadata_put_line(out, ct_registry_head_line(reg->uuid, reg->start, reg->realtime));
+	for (unsigned int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++)
+		if (reg->classes[i])
+			metadata_put_line(out, ct_registry_class_line(reg->classes[i]));
+	for (unsigned int i = 1; i < reg->strings_count; i++)
+		if (reg->strings[i])
+			metadata_put_line(out, ct_registry_string_line(i, reg->strings[i]));
+	for (unsigned int i = 0; i < reg->infos_count; i++)
+		metadata_put_line(out, ct_registry_info_line(reg->infos[i].key,
+							     reg->infos[i].text));
 }
 
 /* ------------------------------------------------------------------ types --- */
@@ -144,7 +101,7 @@ static void metadata_put_integer(struct ct_out *out, const char *name, unsigned 
 {
 	char line[256];
 
-	/* 48 bits stand at multiples of 8 bytes: in front of 16 others. */
+	/* 48 bits are aligned to 8 bytes: 16 other bits follow them. */
 	snprintf(line, sizeof(line),
 		 "typealias integer { size = %u; align = %u; signed = %s; base = %u;%s } := %s;\n",
 		 bits, bits == 48 ? 64 : bits, is_signed ? "true" : "false", hex ? 16 : 10,
@@ -376,7 +333,7 @@ static void metadata_put_head(struct ct_out *out, const struct ct_registry *reg)
 	for (unsigned int i = 0; i < reg->infos_count; i++) {
 		const char *key = reg->infos[i].key;
 
-		/* Said again: the last counts. */
+		/* Where a key is there twice, the last counts. */
 		if (ct_registry_info(reg, key) == reg->infos[i].text &&
 		    strcmp(key, "tracer_name") && strcmp(key, "tracer_version"))
 			metadata_put_env(out, key, reg->infos[i].text);

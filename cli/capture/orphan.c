@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See left.h. */
+/* See orphan.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/device.h"
 #include "capture/orphan.h"
-#include "capture/recording.h"
+#include "capture/registry_write.h"
+#include "capture/state.h"
+#include "trace/directory.h"
 
 /* What was defined since the recorder last wrote its registry. */
 static int orphan_complete_registry(const struct ct_trace *t, struct ct_device *dev,
@@ -29,7 +32,7 @@ static int orphan_complete_registry(const struct ct_trace *t, struct ct_device *
 	return ret ? ct_fail(err, -ret, "%s/%s: %s", t->dir, CT_REGISTRY_FILE, strerror(-ret)) : 0;
 }
 
-/* Return: the file, which ends behind its last whole packet, or a negative errno. */
+/* Cuts the file of @s after its last whole packet.  Return: the file, or a negative errno. */
 static int orphan_cut(const struct ct_trace *t, const struct ct_stream_file *s)
 {
 	int fd = ct_stream_reopen(s, t->dir, O_WRONLY | O_APPEND);
@@ -43,7 +46,7 @@ static int orphan_cut(const struct ct_trace *t, const struct ct_stream_file *s)
 	return fd;
 }
 
-/* Where the recorder was: behind the last whole packet of each file. */
+/* Sets where the recorder was in each ring: after the last whole packet of its file. */
 static int orphan_find_places(const struct ct_trace *t, struct ct_device *dev, int dirfd,
 			      struct ct_error *err)
 {
@@ -55,7 +58,7 @@ static int orphan_find_places(const struct ct_trace *t, struct ct_device *dev, i
 		struct ct_packet_view last;
 		struct ct_device_ring *r;
 
-		/* Of a thread's stream only what was being written is to go. */
+		/* Of a thread's stream only a packet that was being written is cut off. */
 		if (s->kind == CT_STREAM_THREAD && s->unfinished) {
 			fd = orphan_cut(t, s);
 			if (fd < 0)
@@ -63,10 +66,10 @@ static int orphan_find_places(const struct ct_trace *t, struct ct_device *dev, i
 					       strerror(-fd));
 			close(fd);
 			if (s->torn)
-				fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): what it held is lost\n",
+				fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
 					t->dir, s->name, (unsigned long long)s->torn);
 		}
-		/* The first packet of a CPU, not written whole: the ring still has it. */
+		/* The first packet of a CPU was not written whole: the ring still has it. */
 		if (s->kind == CT_STREAM_CPU && !s->packets_count && unlinkat(dirfd, s->name, 0))
 			return ct_fail(err, errno, "%s/%s: %s", t->dir, s->name, strerror(errno));
 		if (s->kind != CT_STREAM_CPU || s->cpu >= dev->session.cpus || !s->packets_count)
@@ -91,7 +94,7 @@ static void orphan_write_state(const struct ct_trace *t, struct ct_device *dev, 
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		if (t->streams[i].kind == CT_STREAM_STATE && t->streams[i].packets_count)
 			return;
-	unlinkat(dirfd, "state", 0);
+	unlinkat(dirfd, CT_STATE_FILE, 0);
 	if (ct_state_open(&st, dirfd, t->reg.uuid))
 		return;
 	ct_state_clock(&st);
@@ -101,7 +104,7 @@ static void orphan_write_state(const struct ct_trace *t, struct ct_device *dev, 
 	ct_state_close(&st);
 }
 
-/* All that is left, of CPUs and of threads. */
+/* Copies all unread records, of CPUs and of threads. */
 static int orphan_drain(struct ct_device *dev, int dirfd, struct ct_error *err)
 {
 	int n = ct_device_drain(dev, dirfd, true, err);
@@ -130,53 +133,14 @@ int ct_orphan_complete(const struct ct_trace *t, struct ct_error *err)
 		ret = orphan_drain(&dev, dirfd, err);
 	if (ret >= 0) {
 		orphan_write_state(t, &dev, dirfd);
-		/* It is in the files now. */
+		/* The module may forget the session: its records are in the files now. */
 		ct_device_stop(&dev);
-		fprintf(stderr, "cudatrace: %s: its recorder was killed; %d packets that the module still held were added\n",
+		fprintf(stderr, "cudatrace: %s: its recorder was killed; %d packets that the module had kept were added\n",
 			t->dir, ret);
-		ret++;		/* the state, if nothing else */
+		ret++;		/* the state stream was written in any case */
 	}
 	if (dirfd >= 0)
 		close(dirfd);
 	ct_device_close(&dev);
 	return ret;
-}
-
-void ct_orphan_save(const char *dir)
-{
-	struct ct_recording rec = CT_RECORDING_INIT;
-	struct ct_error err = { 0 };
-	char name[PATH_MAX];
-	uint32_t owner_pid;
-	int i, n;
-
-	if (ct_device_adopt(&rec.device, &err))
-		return;
-	owner_pid = rec.device.session.owner_pid;
-	rec.module = true;
-	for (i = 1; i < 100; i++) {
-		snprintf(name, sizeof(name), i == 1 ? "%.4000s-left" : "%.4000s-left-%d", dir, i);
-		if (access(name, F_OK))
-			break;
-	}
-	if (ct_recording_directory(&rec, name, false, &err) ||
-	    ct_recording_registry(&rec, NULL, &err)) {
-		ct_complain("what killed recorder %u left can't be saved: %s", owner_pid, err.text);
-		ct_device_close(&rec.device);
-		return;
-	}
-	n = ct_device_snapshot(&rec.device, rec.dirfd, 0, &err);
-	if (n >= 0 && ct_device_drain_threadbufs(&rec.device, rec.dirfd, true, &err) < 0)
-		n = -1;
-	ct_recording_streams(&rec);
-	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
-		ct_complain("what killed recorder %u left is not saved whole: %s", owner_pid,
-			    err.text);
-	else
-		ct_device_stop(&rec.device);
-	if (ct_recording_finish(&rec, &err))
-		ct_complain("%s", err.text);
-	fprintf(stderr,
-		"cudatrace: recorder %u was killed; what the module still held of it is in %s\n",
-		owner_pid, name);
 }

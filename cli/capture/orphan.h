@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the module keeps of a recorder that was killed: the records that it had not
+ * An orphaned session: the module keeps the records that a killed recorder had not
  * copied yet.
  */
 #ifndef CT_CLI_ORPHAN_H
@@ -10,22 +10,13 @@
 #include "trace/reader.h"
 
 /**
- * ct_orphan_complete() - append to trace @t what its killed recorder left
+ * ct_orphan_complete() - append the unread records of its killed recorder to trace @t
  *
- * For an unfinished trace that nobody writes.  Nothing where the module keeps
- * nothing, or that of another recording, or may not be asked.
+ * For an unfinished trace that no process writes.  Does nothing where the module has no
+ * orphaned session, or one of another trace, or this user may not open the device.
  *
- * Return: packets appended (then @t has to be opened anew), or a negative errno.
+ * Return: packets appended (then @t has to be opened again), or a negative errno.
  */
 int ct_orphan_complete(const struct ct_trace *t, struct ct_error *err);
-
-/**
- * ct_orphan_save() - make a trace of what any recorder left, before it is dropped
- * @dir: the trace's directory; with a "-left" behind it that becomes the name of the
- *       new one
- *
- * Says in a line on stderr what was saved and where.  Nothing if nothing was left.
- */
-void ct_orphan_save(const char *dir);
 
 #endif

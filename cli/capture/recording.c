@@ -13,17 +13,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "capture/finish.h"
-#include "trace/lost.h"
+#include "capture/lost_write.h"
 #include "capture/recording.h"
-#include "capture/drain.h"
-#include "trace/stream.h"
+#include "capture/writers.h"
+#include "trace/directory.h"
 
 /* ------------------------------------------------------ the directory ---- */
 
 static bool recording_begins_with(int dirfd, const char *name, const char *text)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = openat(dirfd, name, O_RDONLY | CT_O_FOREIGN);
 	char begin[64];
 	ssize_t n = fd < 0 ? -1 : read(fd, begin, strlen(text));
 
@@ -32,7 +34,7 @@ static bool recording_begins_with(int dirfd, const char *name, const char *text)
 	return n == (ssize_t)strlen(text) && !memcmp(begin, text, n);
 }
 
-/* Does one of the files that say so say that this is a trace of ours? */
+/* Do the first bytes of the registry or of metadata say that this is our trace? */
 static bool recording_is_trace(int dirfd)
 {
 	return recording_begins_with(dirfd, CT_REGISTRY_FILE, "cudatrace ") ||
@@ -47,31 +49,30 @@ static bool recording_is_ours(int dirfd, const char *name)
 	struct stat st;
 	bool known;
 
-	if (!strncmp(name, ".open-", 6)) {
-		snprintf(stream, sizeof(stream), "u-%s", name + 6);
-		known = ct_stream_kind(stream) == CT_STREAM_THREAD;
+	if (ct_is_inflight_page(name)) {
+		known = !ct_stream_of_page(stream, sizeof(stream), name);
 	} else if (!strncmp(name, ".metadata.", 10)) {
 		known = name[10] && !name[10 + strspn(name + 10, "0123456789")];
 	} else {
 		known = ct_stream_kind(name) >= 0 || !strcmp(name, CT_METADATA_FILE) ||
-			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, ".lock") ||
-			!strcmp(name, CT_RECORDER_FILE) || ct_lost_is_page(name) ||
-			!strcmp(name, ".lost");
+			!strcmp(name, CT_REGISTRY_FILE) || !strcmp(name, CT_LOCK_FILE) ||
+			!strcmp(name, CT_RECORDER_FILE) || ct_is_lost_page(name) ||
+			!strcmp(name, CT_LOST_TEMPORARY);
 	}
 	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }
 
-/* Nothing is removed before it is known that all may be. */
+/* May all of it be removed?  Asked before the first file is removed. */
 static int recording_may_replace(DIR *d, const char *dir, struct ct_error *err)
 {
 	struct dirent *entry;
 
 	if (!recording_is_trace(dirfd(d)))
-		return ct_fail(err, EEXIST, "%s is no trace: it is left alone (give another -o)", dir);
+		return ct_fail(err, EEXIST, "%s is no trace and is not replaced (give another -o)", dir);
 	while ((entry = readdir(d)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
 		    !recording_is_ours(dirfd(d), entry->d_name))
-			return ct_fail(err, EEXIST, "%s/%s is not of a trace: all is left alone (give another -o)",
+			return ct_fail(err, EEXIST, "%s/%s is no file of a trace: nothing is replaced (give another -o)",
 				       dir, entry->d_name);
 	rewinddir(d);
 	return 0;
@@ -91,7 +92,7 @@ static int recording_remove_trace(const char *dir, struct ct_error *err)
 	DIR *d;
 	int lock, ret;
 
-	/* An empty one was made for us. */
+	/* An empty directory is no trace: it is replaced. */
 	if (!rmdir(dir))
 		return 0;
 	d = opendir(dir);
@@ -102,7 +103,7 @@ static int recording_remove_trace(const char *dir, struct ct_error *err)
 		goto out;
 	lock = ct_trace_lock(dir);
 	if (lock == -EWOULDBLOCK || (lock >= 0 && ct_trace_lives(dir) > 0))
-		ret = ct_fail(err, EBUSY, "%s is still being recorded: it is left alone (give another -o, or end what records into it)",
+		ret = ct_fail(err, EBUSY, "%s is still being recorded and is not replaced (give another -o, or end the programs that record into it)",
 			      dir);
 	else if (lock < 0)
 		ret = ct_fail(err, -lock, "%s: %s", dir, strerror(-lock));
@@ -167,32 +168,10 @@ void ct_recording_abandon(struct ct_recording *rec)
 
 /* ------------------------------------------------------ the trace -------- */
 
-static uint64_t recording_clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static void recording_add_driver_version(struct ct_recording *rec)
-{
-	char line[256], *p;
-	FILE *f = fopen("/proc/driver/nvidia/version", "re");
-
-	if (!f)
-		return;
-	p = fgets(line, sizeof(line), f);
-	fclose(f);
-	if (p) {
-		line[strcspn(line, "\n")] = '\0';
-		ct_registry_add_info(&rec->registry, "driver", line);
-	}
-}
-
 static void recording_add_infos(struct ct_recording *rec, const char *command)
 {
 	struct utsname uts;
+	char line[256];
 
 	uname(&uts);
 	ct_registry_add_info(&rec->registry, "tracer", "cudatrace " CT_VERSION);
@@ -201,13 +180,14 @@ static void recording_add_infos(struct ct_recording *rec, const char *command)
 		ct_registry_add_info(&rec->registry, "command", command);
 	ct_registry_add_info(&rec->registry, "hostname", uts.nodename);
 	ct_registry_add_info(&rec->registry, "kernel", uts.release);
-	recording_add_driver_version(rec);
+	if (ct_first_line("/proc/driver/nvidia/version", line, sizeof(line)))
+		ct_registry_add_info(&rec->registry, "driver", line);
 }
 
 int ct_recording_registry(struct ct_recording *rec, const char *command, struct ct_error *err)
 {
-	uint64_t start = recording_clock_ns(CLOCK_MONOTONIC),
-		 realtime = recording_clock_ns(CLOCK_REALTIME);
+	uint64_t start = ct_now_ns(),
+		 realtime = ct_clock_ns(CLOCK_REALTIME);
 	uint8_t uuid[16];
 	int ret;
 
@@ -226,7 +206,7 @@ int ct_recording_registry(struct ct_recording *rec, const char *command, struct 
 	if (ret)
 		return ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
 	ct_state_clock(&rec->state);
-	/* A snapshot is a copy: nobody records into it. */
+	/* A snapshot is a copy: no program records into it. */
 	ret = command ? ct_lost_create(rec->dirfd) : 0;
 	return ret ? ct_fail(err, -ret, "%s/.lost: %s", rec->dir, strerror(-ret)) : 0;
 }
@@ -253,7 +233,7 @@ void ct_recording_streams(struct ct_recording *rec)
 			ct_state_stream(&rec->state, cpu, rec->device.ring[cpu].status);
 }
 
-/* Who is being killed needs a moment; a daemon takes longer than anybody waits. */
+/* A thread that is being killed needs a moment; a daemon is not waited for. */
 #define DYING_MS	500
 
 static int recording_finish(const char *dir, struct ct_error *err)
@@ -267,7 +247,7 @@ static int recording_finish(const char *dir, struct ct_error *err)
 	}
 	if (ret != 1)
 		return ret;
-	fprintf(stderr, "cudatrace: what was started here still runs and is recorded on: the first command that opens %s after its end finishes the trace\n",
+	fprintf(stderr, "cudatrace: programs that were started here still run and are still recorded: the first command that opens %s after their end finishes the trace\n",
 		dir);
 	return 0;
 }

@@ -9,16 +9,16 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "capture/device.h"
 #include "base/error.h"
-#include "trace/registry.h"
+#include "capture/device.h"
+#include "capture/registry_write.h"
 #include "capture/state.h"
 
 struct ct_recording {
 	char dir[PATH_MAX];		/* absolute */
 	int dirfd;
-	int lock;			/* of the directory: we write the trace */
-	bool module;			/* device is in use */
+	int lock;			/* of the trace: ct_trace_lock() */
+	bool module;			/* the module records: device is in use */
 	struct ct_device device;
 	struct ct_registry_writer registry;
 	struct ct_state state;
@@ -37,17 +37,17 @@ int ct_recording_directory(struct ct_recording *rec, const char *dir, bool force
 /* Registry with its first lines, and the state stream. @command may be NULL. */
 int ct_recording_registry(struct ct_recording *rec, const char *command, struct ct_error *err);
 
-/* What the probes, and the rings, say of themselves, into the state stream. */
+/* Write the counters of the probes, and of the rings, into the state stream. */
 void ct_recording_probes(struct ct_recording *rec);
 void ct_recording_streams(struct ct_recording *rec);
 
 /*
- * Closes everything and writes metadata.  Where programs still live that record into the
- * trace by themselves, it is left for a later command, which is said: that is no error.
+ * Closes everything and finishes the trace.  Where programs still live that record into
+ * the trace, it prints that a later command will finish the trace: that is no error.
  */
 int ct_recording_finish(struct ct_recording *rec, struct ct_error *err);
 
-/* Nothing was recorded: the directory goes again. */
+/* Nothing was recorded: removes the directory. */
 void ct_recording_abandon(struct ct_recording *rec);
 
 #endif

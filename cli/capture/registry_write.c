@@ -3,17 +3,20 @@
  * Writing a registry.  Several processes append to one file: must never write a
  * part of a line, and never without the lock.
  */
-#include "trace/registry.h"
+#include "capture/registry_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-/* Whoever wrote it died in its last line: where that begins. */
+#include "base/file.h"
+#include "capture/registry_line.h"
+#include "trace/directory.h"
+
+/* Where the last line begins if its writer was killed while writing it; else the end. */
 static off_t registry_last_line(int fd)
 {
 	char buf[4096];
@@ -33,7 +36,7 @@ static off_t registry_last_line(int fd)
 	return 0;
 }
 
-/* Under the lock: the file, without the half line in which a writer died. */
+/* Under the lock: removes the part of a line that a killed writer left.  Returns the size. */
 static off_t registry_cut_half_line(int fd)
 {
 	off_t end = registry_last_line(fd);
@@ -60,33 +63,18 @@ static int registry_put(struct ct_registry_writer *w, const char *line, size_t l
 		else if ((size_t)n != len)
 			rc = -ENOSPC;
 	}
-	/* Half a line, and the next behind it, would be a damaged one. */
+	/* A line after a part of one would be damaged. */
 	if (rc && end >= 0 && ftruncate(w->fd, end))
 		rc = -errno;
 	flock(w->fd, LOCK_UN);
 	return rc;
 }
 
-static int registry_put_words(struct ct_registry_writer *w, const char *const *word,
-			      unsigned int words)
+/* Appends @line, which is NULL where there was no memory for it, and frees it. */
+static int registry_put_line(struct ct_registry_writer *w, char *line)
 {
-	size_t size = 2;
-	char *line, *p;
-	int rc;
+	int rc = line ? registry_put(w, line, strlen(line)) : -ENOMEM;
 
-	for (unsigned int i = 0; i < words; i++)
-		size += 3 * strlen(word[i]) + 1;
-	p = line = malloc(size);
-	if (!line)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < words; i++) {
-		if (i)
-			*p++ = ' ';
-		ct_registry_escape(p, word[i]);
-		p += strlen(p);
-	}
-	*p++ = '\n';
-	rc = registry_put(w, line, p - line);
 	free(line);
 	return rc;
 }
@@ -96,7 +84,7 @@ static int registry_open_in(struct ct_registry_writer *w, const char *dir, int f
 {
 	char path[4096];
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, CT_REGISTRY_FILE) >= (int)sizeof(path))
+	if (ct_path(path, sizeof(path), dir, CT_REGISTRY_FILE))
 		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", dir);
 	w->fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
 	if (w->fd < 0)
@@ -107,18 +95,12 @@ static int registry_open_in(struct ct_registry_writer *w, const char *dir, int f
 int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint8_t uuid[16],
 		       uint64_t start, uint64_t realtime, struct ct_error *err)
 {
-	char line[256], *p = line;
 	int rc;
 
 	rc = registry_open_in(w, dir, O_CREAT | O_EXCL, err);
 	if (rc)
 		return rc;
-	p += sprintf(p, "cudatrace %u uuid=", CT_ABI_VERSION);
-	for (unsigned int i = 0; i < 16; i++)
-		p += sprintf(p, "%02x", uuid[i]);
-	p += sprintf(p, " start=%llu realtime=%llu\n", (unsigned long long)start,
-		     (unsigned long long)realtime);
-	rc = registry_put(w, line, p - line);
+	rc = registry_put_line(w, ct_registry_head_line(uuid, start, realtime));
 	if (rc) {
 		ct_fail(err, -rc, "%s/%s: %s", dir, CT_REGISTRY_FILE, strerror(-rc));
 		ct_registry_close(w);
@@ -147,16 +129,7 @@ int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_
 
 int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class)
 {
-	char id[16], spec[CT_SPEC_MAX];
-	const char *op = ct_op_word[class->op];
-	const char *word[] = {
-		"class", id, ct_layer_word[class->layer], ct_category_word[class->category],
-		*op ? op : "-", spec, class->name, *class->symbol ? class->symbol : class->name,
-	};
-
-	snprintf(id, sizeof(id), "%u", class->id);
-	ct_class_spec(class, spec);
-	return registry_put_words(w, word, 8);
+	return registry_put_line(w, ct_registry_class_line(class));
 }
 
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define)
@@ -190,18 +163,12 @@ int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define 
 
 int ct_registry_add_string(struct ct_registry_writer *w, uint32_t id, const char *text)
 {
-	char number[16];
-	const char *word[] = { "string", number, text };
-
-	snprintf(number, sizeof(number), "%u", id);
-	return registry_put_words(w, word, 3);
+	return registry_put_line(w, ct_registry_string_line(id, text));
 }
 
 int ct_registry_add_info(struct ct_registry_writer *w, const char *key, const char *text)
 {
-	const char *word[] = { "info", key, text };
-
-	return registry_put_words(w, word, 3);
+	return registry_put_line(w, ct_registry_info_line(key, text));
 }
 
 void ct_registry_close(struct ct_registry_writer *w)

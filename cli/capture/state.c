@@ -5,21 +5,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "capture/state.h"
-#include "trace/stream.h"
+#include "trace/directory.h"
 
 #define PACKET_SIZE	(32u << 10)
-
-static uint64_t state_clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 {
@@ -28,7 +21,7 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 	st->packet = calloc(1, PACKET_SIZE);
 	if (!st->packet)
 		return -ENOMEM;
-	st->fd = openat(dirfd, "state", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	st->fd = openat(dirfd, CT_STATE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (st->fd < 0) {
 		free(st->packet);
 		st->packet = NULL;
@@ -51,7 +44,7 @@ static int state_write_packet(struct ct_state *st)
 	if (!st->at)
 		return 0;
 	p->content_size = st->at * 8ull;
-	ret = ct_stream_write(st->fd, p, PACKET_SIZE, offset);
+	ret = ct_pwrite_all(st->fd, p, PACKET_SIZE, offset);
 	if (ret) {
 		/* A part of a packet would make all of it unreadable. */
 		return ftruncate(st->fd, offset) ? -errno : ret;
@@ -65,7 +58,7 @@ int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uin
 {
 	struct ct_cpu_record rec = { .pid = 0 };
 	struct ct_packet *p = st->packet;
-	uint64_t now = state_clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = ct_now_ns();
 	int ret;
 
 	if (st->at + sizeof(rec) + size > PACKET_SIZE) {
@@ -96,9 +89,9 @@ int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uin
 int ct_state_clock(struct ct_state *st)
 {
 	struct ct_clock clock = {
-		.monotonic = state_clock_ns(CLOCK_MONOTONIC),
-		.realtime = state_clock_ns(CLOCK_REALTIME),
-		.boottime = state_clock_ns(CLOCK_BOOTTIME),
+		.monotonic = ct_now_ns(),
+		.realtime = ct_clock_ns(CLOCK_REALTIME),
+		.boottime = ct_clock_ns(CLOCK_BOOTTIME),
 	};
 
 	return ct_state_record(st, CT_CLASS_clock, &clock, sizeof(clock));

@@ -14,7 +14,7 @@
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/launch.h"
-#include "capture/orphan.h"
+#include "capture/orphan_save.h"
 #include "base/options.h"
 #include "capture/recording.h"
 #include "analysis/analyses.h"

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
 #include "capture/device.h"
 #include "base/error.h"
@@ -163,11 +164,8 @@ static int snapshot_wait_for(struct env *env, struct ct_device *dev)
 
 static uint64_t snapshot_since(const struct env *env)
 {
-	struct timespec ts;
-	uint64_t now, back = env->last * 1e9;
+	uint64_t now = ct_now_ns(), back = env->last * 1e9;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = ts.tv_sec * 1000000000ull + ts.tv_nsec;
 	return env->last > 0 && back < now ? now - back : 0;
 }
 

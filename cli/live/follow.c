@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "live/live.h"
+#include "trace/directory.h"
+#include "trace/packet.h"
 #include "trace/sub_buffers.h"
-#include "trace/stream.h"
 
 #define POLL_NS		50000000
 
@@ -55,7 +57,8 @@ static int follow_read_registry(struct follower *f, struct ct_error *err)
 	FILE *file;
 	int rc = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", f->dir, CT_REGISTRY_FILE);
+	if (ct_path(path, sizeof(path), f->dir, CT_REGISTRY_FILE))
+		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", f->dir);
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? 0 : ct_fail(err, errno, "%s: %s", path, strerror(errno));
@@ -170,27 +173,27 @@ static int follow_read_records(struct follower *f, struct tail *t, const struct 
 static bool follow_has_begun(const struct follower *f, const struct tail *t, uint64_t seq)
 {
 	struct ct_packet head;
-	struct ct_sub_buffers slots;
+	struct ct_sub_buffers subbufs;
 	bool found;
 
-	ct_sub_buffers_open(&slots, f->dir, t->name);
-	found = ct_sub_buffers_find(&slots, seq, &head) && head.seq == seq;
-	ct_sub_buffers_close(&slots);
+	ct_sub_buffers_open(&subbufs, f->dir, t->name);
+	found = ct_sub_buffers_find(&subbufs, seq, &head) && head.seq == seq;
+	ct_sub_buffers_close(&subbufs);
 	return found;
 }
 
-/* A busy thread has its newest packets in slots, not yet in its stream: see cudatrace.h. */
-static int follow_read_slot(struct follower *f, struct tail *t, struct ct_error *err)
+/* A busy thread has its newest packets in sub-buffers, not yet in its stream: see cudatrace.h. */
+static int follow_read_sub_buffer(struct follower *f, struct tail *t, struct ct_error *err)
 {
 	struct ct_packet *head = (void *)f->packet;
 	struct ct_packet_view p;
 	struct ct_error ignored;
-	struct ct_sub_buffers slots;
+	struct ct_sub_buffers subbufs;
 	uint64_t at;
 	int rc = 0;
 
-	ct_sub_buffers_open(&slots, f->dir, t->name);
-	at = ct_sub_buffers_find(&slots, t->seq, head);
+	ct_sub_buffers_open(&subbufs, f->dir, t->name);
+	at = ct_sub_buffers_find(&subbufs, t->seq, head);
 	if (!at || head->seq != t->seq ||
 	    ct_packet_check(f->packet, CT_PACKET_HEAD, CT_PACKET_MAX, t->kind, f->reg.uuid, &p,
 			    &ignored) != 1)
@@ -198,14 +201,14 @@ static int follow_read_slot(struct follower *f, struct tail *t, struct ct_error 
 	if (t->used < CT_PACKET_HEAD)
 		t->used = CT_PACKET_HEAD;
 	if (p.content <= t->used ||
-	    pread(slots.fd, f->packet + t->used, p.content - t->used, at + t->used) !=
+	    pread(subbufs.fd, f->packet + t->used, p.content - t->used, at + t->used) !=
 	    (ssize_t)(p.content - t->used))
 		goto out;
 	/* Another packet may have come into its place while it was read. */
-	if (ct_sub_buffers_same(&slots, at, head))
+	if (ct_sub_buffers_same(&subbufs, at, head))
 		rc = follow_read_records(f, t, &p, err);
 out:
-	ct_sub_buffers_close(&slots);
+	ct_sub_buffers_close(&subbufs);
 	return rc;
 }
 
@@ -220,7 +223,7 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 	int rc;
 
 	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
-		return follow_read_slot(f, t, err);
+		return follow_read_sub_buffer(f, t, err);
 	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
 	if (n != (ssize_t)CT_PACKET_HEAD)
 		return 0;
@@ -229,7 +232,7 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
 			       (unsigned long long)t->packet, inner.text);
 	if (!rc)
-		return follow_read_slot(f, t, err);
+		return follow_read_sub_buffer(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */
 	if (pread(t->fd, &magic, 4, t->packet + p.size) != 4)
 		magic = 0;
@@ -302,8 +305,7 @@ static bool follow_is_finished(const struct follower *f)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s/%s", f->dir, CT_METADATA_FILE);
-	return !access(path, F_OK);
+	return !ct_path(path, sizeof(path), f->dir, CT_METADATA_FILE) && !access(path, F_OK);
 }
 
 int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile bool *stop,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "trace/names.h"
 #include "decode/nv_decode.h"
 #include "view/term.h"
@@ -43,19 +44,12 @@ static const char *live_process_name(struct ct_live *live, uint32_t pid)
 {
 	struct ct_hash_slot *slot = ct_hash_put(&live->names, pid);
 	char path[64], comm[32] = "";
-	FILE *f;
 
 	if (!slot)
 		return "?";
 	if (!slot->a) {
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-		f = fopen(path, "re");
-		if (f) {
-			if (fgets(comm, sizeof(comm), f))
-				comm[strcspn(comm, "\n")] = 0;
-			fclose(f);
-		}
-		if (*comm)
+		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
 			slot->a = (uintptr_t)strdup(comm);
 	}
 	return slot->a ? (const char *)(uintptr_t)slot->a : "?";

@@ -14,11 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/device.h"
-#include "probe/discover.h"
+#include "base/clock.h"
 #include "base/error.h"
-#include "probe/functions.h"
+#include "capture/device.h"
 #include "capture/launch.h"
+#include "probe/discover.h"
+#include "probe/functions.h"
 #include "view/term.h"
 
 /*
@@ -55,10 +56,7 @@ static void discover_on_stop(int sig)
 
 static double discover_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return ct_now_ns() / 1e9;
 }
 
 static void discover_fill(struct ct_probe_add *add, const struct ct_kfunc *f)

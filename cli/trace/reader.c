@@ -7,49 +7,23 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
-#include "trace/lost.h"
-
-#define OPEN_PREFIX	".open-"
+#include "trace/directory.h"
+#include "trace/pages.h"
 
 static int trace_keep(const struct dirent *entry)
 {
-	if (entry->d_name[0] == '.')
-		return !strncmp(entry->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) ||
-		       ct_lost_is_page(entry->d_name);
-	return 1;
-}
-
-int ct_inflight_page_read(const char *dir, const char *name, struct ct_inflight_page *page)
-{
-	char path[4096];
-	ssize_t n;
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	n = pread(fd, page, sizeof(*page), 0);
-	close(fd);
-	if (n != sizeof(*page) || page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION)
-		return -EBADMSG;
-	if (page->depth > CT_INFLIGHT_MAX)
-		page->depth = CT_INFLIGHT_MAX;
-	return page->depth;
+	return entry->d_name[0] != '.' || ct_is_inflight_page(entry->d_name) ||
+	       ct_is_lost_page(entry->d_name);
 }
 
 /*
- * Drops what has a record already: its thread died between writing the record
- * and taking the entry away, or the trace was finished and the page is left over.
+ * Has this in-flight call a record?  Then it is no pending call: its thread died between
+ * writing the record and removing the entry, or the trace was finished and the page was
+ * not removed.
  */
 static bool trace_has_record(const struct ct_trace *t, int stream,
 			     const struct ct_inflight_call *call)
@@ -95,10 +69,10 @@ static int trace_add_pending(struct ct_trace *t, const char *name)
 	t->unfinished = true;
 	if (count <= 0)
 		return 0;
-	snprintf(stream_name, sizeof(stream_name), "u-%s", name + strlen(OPEN_PREFIX));
-	for (unsigned int i = 0; i < t->streams_count; i++)
-		if (!strcmp(t->streams[i].name, stream_name))
-			stream = i;
+	if (!ct_stream_of_page(stream_name, sizeof(stream_name), name))
+		for (unsigned int i = 0; i < t->streams_count; i++)
+			if (!strcmp(t->streams[i].name, stream_name))
+				stream = i;
 	more = realloc(t->pending, (t->pending_count + count) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -216,7 +190,7 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 			t->end = s->packets[s->packets_count - 1].ts_end;
 	}
 	for (int i = 0; i < count; i++)
-		if (ct_lost_is_page(entry[i]->d_name))
+		if (ct_is_lost_page(entry[i]->d_name))
 			t->lost_here += ct_lost_read(t->dir, entry[i]->d_name);
 		else if (entry[i]->d_name[0] == '.' && trace_add_pending(t, entry[i]->d_name))
 			return ct_fail(err, ENOMEM, "no memory");

@@ -29,9 +29,9 @@ struct ct_trace {
 	unsigned int pending_count;
 	uint64_t records;
 	uint64_t end;		/* ns, the last packet's end; at least reg.start */
-	uint64_t lost;		/* records, all told */
-	uint64_t lost_here;	/* those that .lost-UID count, and not a thread's packet */
-	uint64_t lost_reported; /* how many of them CT_LOST_STREAM says */
+	uint64_t lost;		/* records, in total */
+	uint64_t lost_here;	/* those that .lost-UID count, and no thread's packet */
+	uint64_t lost_reported; /* how many of them CT_LOST_STREAM counts */
 	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
 	bool has_metadata;
 	bool unfinished;	/* finish.h has something to do */
@@ -62,13 +62,5 @@ void ct_cursor_init(struct ct_cursor *c, const struct ct_trace *t, unsigned int 
 
 /* Return: 1: @r is set; 0: the end. */
 int ct_cursor_next(struct ct_cursor *c, struct ct_record *r);
-
-/**
- * ct_inflight_page_read() - the valid entries of @dir/@name
- *
- * Return: number of entries copied to @page->entry (page->depth is set to it), or
- * a negative errno if it is no such page.
- */
-int ct_inflight_page_read(const char *dir, const char *name, struct ct_inflight_page *page);
 
 #endif

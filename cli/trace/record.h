@@ -11,17 +11,8 @@
 #include <string.h>
 
 #include "trace/class.h"
+#include "trace/packet.h"
 #include "trace/registry.h"
-
-/* A packet's bytes and what its head says. */
-struct ct_packet_view {
-	const uint8_t *data;
-	uint32_t content;	/* bytes, head included */
-	uint32_t size;		/* bytes, of the whole packet */
-	uint8_t  kind;		/* enum ct_stream_class */
-	uint32_t cpu, pid, tid;
-	uint64_t ts_begin, ts_end, op_base, seq, lost;
-};
 
 #define CT_NO_CPU	(-1)
 

@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "trace/directory.h"
+
 #define FILE_MAX	(512ull << 20)
 #define INFOS_MAX	4096
 #define WORDS_MAX	8
@@ -60,7 +63,7 @@ static int registry_hex(char c)
 	return -1;
 }
 
-/* In place.  A NUL has no place in a C string: it becomes '?'. */
+/* In place.  A C string can't hold a NUL: it becomes '?'. */
 static int registry_unescape(char *word)
 {
 	char *out = word;
@@ -85,24 +88,6 @@ static int registry_unescape(char *word)
 	return 0;
 }
 
-void ct_registry_escape(char *out, const char *text)
-{
-	static const char digit[] = "0123456789ABCDEF";
-
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c < 0x21 || c > 0x7e || c == '%') {
-			*out++ = '%';
-			*out++ = digit[c >> 4];
-			*out++ = digit[c & 15];
-		} else {
-			*out++ = c;
-		}
-	}
-	*out = 0;
-}
-
 static int registry_number(const char *word, int base, uint64_t *value)
 {
 	char *end;
@@ -114,7 +99,7 @@ static int registry_number(const char *word, int base, uint64_t *value)
 	return errno || *end ? -EINVAL : 0;
 }
 
-static const char *registry_take_head(struct ct_registry *reg, char **word, unsigned int words,
+static const char *registry_parse_head(struct ct_registry *reg, char **word, unsigned int words,
 				      uint64_t *abi)
 {
 	if (words != 5 || registry_number(word[1], 10, abi))
@@ -136,7 +121,7 @@ static const char *registry_take_head(struct ct_registry *reg, char **word, unsi
 	return NULL;
 }
 
-static const char *registry_take_class(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
 {
 	int layer, category, op;
 	struct ct_class *class;
@@ -166,7 +151,7 @@ static const char *registry_take_class(struct ct_registry *reg, char **word, uns
 	return NULL;
 }
 
-static const char *registry_take_string(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
 	uint64_t id;
 
@@ -196,7 +181,7 @@ static const char *registry_take_string(struct ct_registry *reg, char **word, un
 	return reg->strings[id] ? NULL : "no memory";
 }
 
-static const char *registry_take_info(struct ct_registry *reg, char **word, unsigned int words)
+static const char *registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
 {
 	struct ct_info *infos;
 
@@ -232,13 +217,13 @@ int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 	if (!words)
 		return 0;
 	if (!strcmp(word[0], "cudatrace"))
-		why = registry_take_head(reg, word, words, &abi);
+		why = registry_parse_head(reg, word, words, &abi);
 	else if (!strcmp(word[0], "class"))
-		why = registry_take_class(reg, word, words);
+		why = registry_parse_class(reg, word, words);
 	else if (!strcmp(word[0], "string"))
-		why = registry_take_string(reg, word, words);
+		why = registry_parse_string(reg, word, words);
 	else if (!strcmp(word[0], "info"))
-		why = registry_take_info(reg, word, words);
+		why = registry_parse_info(reg, word, words);
 	/* A line of another kind is one that a later version added. */
 
 	if (abi != CT_ABI_VERSION)
@@ -259,7 +244,7 @@ const char *ct_registry_info(const struct ct_registry *reg, const char *key)
 	return NULL;
 }
 
-/* The whole of @dir/@name with a NUL behind; *@text is freed by the caller. */
+/* The whole of @dir/@name and a NUL; the caller frees *@text. */
 static int registry_read_file(const char *dir, const char *name, char **text, size_t *size,
 			      struct ct_error *err)
 {
@@ -269,7 +254,7 @@ static int registry_read_file(const char *dir, const char *name, char **text, si
 	int fd, rc;
 
 	*text = NULL;
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+	if (ct_path(path, sizeof(path), dir, name))
 		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -343,7 +328,7 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 		char what[320];
 
 		at++;
-		if (!end)	/* the last one, and its writer died in it */
+		if (!end)	/* the last one: its writer was killed while writing it */
 			break;
 		*end = 0;
 		if (!strncmp(line, mark, strlen(mark))) {

@@ -9,11 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/class.h"
 #include "base/error.h"
+#include "trace/class.h"
 
-#define CT_REGISTRY_FILE	".registry"
-#define CT_METADATA_FILE	"metadata"
 #define CT_REGISTRY_STRINGS	(1u << 20)	/* ids above are refused */
 
 struct ct_info {
@@ -69,27 +67,5 @@ static inline const char *ct_registry_string(const struct ct_registry *reg, uint
 
 /* The last text of "info KEY", or NULL. */
 const char *ct_registry_info(const struct ct_registry *reg, const char *key);
-
-/* Writes @text so that it is one word of a line; @out holds 3 * strlen + 1. */
-void ct_registry_escape(char *out, const char *text);
-
-/* ------------------------------------------------------------- writing --- */
-/*
- * Lines are appended whole, under an exclusive flock, so that several processes
- * may write one registry.  Each returns 0 or a negative errno.
- */
-struct ct_registry_writer {
-	int fd;
-};
-
-int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint8_t uuid[16],
-		       uint64_t start, uint64_t realtime, struct ct_error *err);
-/* To one that is there; a last line without an end, whose writer died, goes. */
-int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err);
-int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class);
-int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define);
-int ct_registry_add_string(struct ct_registry_writer *w, uint32_t id, const char *text);
-int ct_registry_add_info(struct ct_registry_writer *w, const char *key, const char *text);
-void ct_registry_close(struct ct_registry_writer *w);
 
 #endif

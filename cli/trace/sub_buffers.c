@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See slots.h. */
+/* See sub_buffers.h. */
 #include "trace/sub_buffers.h"
 
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/stream.h"
+#include "base/file.h"
+#include "trace/directory.h"
 
 bool ct_sub_buffers_read(struct ct_sub_buffers *s)
 {
@@ -25,13 +25,12 @@ bool ct_sub_buffers_read(struct ct_sub_buffers *s)
 
 void ct_sub_buffers_open(struct ct_sub_buffers *s, const char *dir, const char *stream)
 {
-	char path[4096];
+	char page[280], path[4096];
 
 	s->fd = -1;
-	if (ct_stream_kind(stream) != CT_STREAM_THREAD ||
-	    snprintf(path, sizeof(path), "%s/.open-%s", dir, stream + 2) >= (int)sizeof(path))
+	if (ct_page_of_stream(page, sizeof(page), stream) || ct_path(path, sizeof(path), dir, page))
 		return;
-	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	s->fd = open(path, O_RDONLY | CT_O_FOREIGN);
 	if (s->fd >= 0 && !ct_sub_buffers_read(s))
 		ct_sub_buffers_close(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The packets of a busy thread that are not in its stream yet: the slots of
- * struct ct_subbufs in cudatrace.h.  Its thread may be at work: what was read is good
- * only if its head is still the same afterwards.
+ * The packets of a busy thread that are not in its stream yet: the sub-buffers of
+ * struct ct_subbufs in cudatrace.h.  The thread may be writing: a copy is consistent
+ * only if the packet's head is still the same afterwards.
  */
 #ifndef CT_CLI_SUB_BUFFERS_H
 #define CT_CLI_SUB_BUFFERS_H
@@ -18,15 +18,15 @@ struct ct_sub_buffers {
 };
 
 /**
- * ct_sub_buffers_open() - open the slots of a stream's thread
+ * ct_sub_buffers_open() - open the sub-buffers of a stream's thread
  * @stream: its name, u-PID-N
  *
- * Where there are none, there is nothing in them; nothing else is an error.
+ * Where there are none, they are empty; no error is reported.
  */
 void ct_sub_buffers_open(struct ct_sub_buffers *s, const char *dir, const char *stream);
 void ct_sub_buffers_close(struct ct_sub_buffers *s);
 
-/* The same from a file that is open; false if it has none, or they make no sense. */
+/* Reads their head again from s->fd; false if the file has none, or a damaged one. */
 bool ct_sub_buffers_read(struct ct_sub_buffers *s);
 
 /**
@@ -37,7 +37,7 @@ bool ct_sub_buffers_read(struct ct_sub_buffers *s);
  */
 uint64_t ct_sub_buffers_find(const struct ct_sub_buffers *s, uint64_t seq, struct ct_packet *head);
 
-/* Is the packet that was found there still the same? */
+/* Is the packet that was found at @at still the same? */
 bool ct_sub_buffers_same(const struct ct_sub_buffers *s, uint64_t at, const struct ct_packet *head);
 
 #endif

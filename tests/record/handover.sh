@@ -121,7 +121,7 @@ is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a th
 touch "$work/restless.seen"
 until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
 ok $? "and its recorder comes to an end"
-is "$(grep -c 'still runs and is recorded on' "$work/busy.err")" 1 "which says that it goes on"
+is "$(grep -c 'still run and are still recorded' "$work/busy.err")" 1 "which says that it goes on"
 kill -KILL "$(cat "$work/restless")"
 kill -KILL $record 2>/dev/null
 wait $record 2>/dev/null

@@ -86,7 +86,7 @@ CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-orphan" 
 	echo $! >"$1.pid"
 	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
 	exit 7' "$inference" "$work/orphan" >/dev/null 2>"$work/orphan.err"
-is "$?$(grep -c 'still runs and is recorded on' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
+is "$?$(grep -c 'still run and are still recorded' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
 [ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1
 ok $? "its trace is left open"
 "$cudatrace" record -q -f --no-module -o "$work/trace-orphan" -- true 2>"$work/refuse.err"
@@ -140,7 +140,7 @@ is "$(ls "$work/fleet" | wc -l)" 4 "whose files are kept too"
 cp -r "$work/trace-37" "$work/mixed"
 touch "$work/mixed/u-boat"
 before=$(ls -A "$work/mixed" | paste -sd,)
-refuse "a trace with a file of somebody" 'u-boat is not of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
+refuse "a trace with a file of somebody" 'u-boat is no file of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
 is "$(ls -A "$work/mixed" | paste -sd,)" "$before" "of which nothing is removed"
 "$cudatrace" record -q --no-module -o "$work/busy" -- sh -c 'echo >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$work/busy.go" 2>/dev/null & busy=$!
 for _ in $(seq 1200); do [ -e "$work/busy.go" ] && break; sleep 0.05; done

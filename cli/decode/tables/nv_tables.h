@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * The generated tables, for nv_decode.c alone: everybody else asks that.
+ * The generated tables.  Only nv_decode.c uses them: other files call its functions.
  * Each is sorted by number, then version.
  */
 #ifndef CUDATRACE_NV_TABLES_H
 #define CUDATRACE_NV_TABLES_H
 
-#include "decode/nv_decode.h"
+#include "decode/tables/nv_kinds.h"
+#include "module/nvidia/names.h"
 
 extern const struct nv_name nv_ctrl_names[];
 extern const unsigned int nv_ctrl_names_count;

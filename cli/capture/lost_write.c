@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See lost.h. */
-#include "trace/lost.h"
+/* See lost_write.h. */
+#include "capture/lost_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PREFIX	".lost-"
+#include "base/file.h"
+#include "trace/directory.h"
+
 #define PAGE	4096
 
 int ct_lost_create(int dirfd)
 {
-	/* All of it is written: to store into a hole, once the disk is full, is SIGBUS. */
+	/* Written whole: once the disk is full, a store into a hole of the file is SIGBUS. */
 	union {
 		struct ct_lost_page head;
 		uint8_t bytes[PAGE];
@@ -21,39 +23,14 @@ int ct_lost_create(int dirfd)
 	char name[32];
 	int fd, rc;
 
-	snprintf(name, sizeof(name), PREFIX "%u", geteuid());
+	snprintf(name, sizeof(name), CT_LOST_PREFIX "%u", geteuid());
 	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	rc = ct_stream_write(fd, &page, sizeof(page), 0);
+	rc = ct_pwrite_all(fd, &page, sizeof(page), 0);
 	if (close(fd) && !rc)
 		rc = -errno;
 	return rc;
-}
-
-bool ct_lost_is_page(const char *name)
-{
-	size_t n = strlen(PREFIX);
-
-	return !strncmp(name, PREFIX, n) && name[n] && !name[n + strspn(name + n, "0123456789")];
-}
-
-uint64_t ct_lost_read(const char *dir, const char *name)
-{
-	struct ct_lost_page page;
-	char path[4096];
-	ssize_t n;
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0)
-		return 0;
-	n = pread(fd, &page, sizeof(page), 0);
-	close(fd);
-	return n == sizeof(page) && page.magic == CT_MAGIC && page.abi == CT_ABI_VERSION ?
-	       page.lost : 0;
 }
 
 int ct_lost_write(const struct ct_trace *t)
@@ -64,8 +41,8 @@ int ct_lost_write(const struct ct_trace *t)
 
 	if (t->lost_here <= t->lost_reported)
 		return 0;
-	if (snprintf(path, sizeof(path), "%s/" CT_LOST_STREAM, t->dir) >= (int)sizeof(path) ||
-	    snprintf(temporary, sizeof(temporary), "%s/.lost", t->dir) >= (int)sizeof(temporary))
+	if (ct_path(path, sizeof(path), t->dir, CT_LOST_STREAM) ||
+	    ct_path(temporary, sizeof(temporary), t->dir, CT_LOST_TEMPORARY))
 		return -ENAMETOOLONG;
 	for (unsigned int i = 0; i < 2; i++) {
 		packet[i] = (struct ct_packet){
@@ -78,12 +55,12 @@ int ct_lost_write(const struct ct_trace *t)
 		};
 		memcpy(packet[i].uuid, t->reg.uuid, sizeof(packet[i].uuid));
 	}
-	/* Of somebody who was killed in here. */
+	/* A command that was killed here may have left it. */
 	unlink(temporary);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;
-	rc = ct_stream_write(fd, packet, sizeof(packet), 0);
+	rc = ct_pwrite_all(fd, packet, sizeof(packet), 0);
 	if (close(fd) && !rc)
 		rc = -errno;
 	if (!rc && rename(temporary, path))

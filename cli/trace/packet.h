@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The head of a packet. */
+#ifndef CT_CLI_PACKET_H
+#define CT_CLI_PACKET_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A packet's bytes and what its head says. */
+struct ct_packet_view {
+	const uint8_t *data;
+	uint32_t content;	/* bytes, head included */
+	uint32_t size;		/* bytes, of the whole packet */
+	uint8_t  kind;		/* enum ct_stream_class */
+	uint32_t cpu, pid, tid;
+	uint64_t ts_begin, ts_end, op_base, seq, lost;
+};
+
+/**
+ * ct_packet_check() - the head of a packet
+ * @data: its first bytes: @left of them are in memory, @in_file of them in the file
+ * @kind: which stream it must belong to
+ *
+ * Return: 1: @p is set; 0: no magic: nothing was written here yet; -ENODATA: the
+ * file ends inside the packet; -EBADMSG.  @err says what is wrong, but not where.
+ */
+int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int kind,
+		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err);
+
+#endif
