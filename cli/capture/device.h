@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "capture/registry_write.h"
+#include "write/registry.h"
 #include "module/uapi/cudatrace.h"
 
 /* One CPU's ring, mapped, and the file that its packets go to. */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "capture/lost_write.h"
-#include "capture/metadata.h"
+#include "write/lost.h"
+#include "write/metadata.h"
 #include "capture/orphan.h"
 #include "capture/writers.h"
 #include "trace/directory.h"

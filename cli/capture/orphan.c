@@ -8,8 +8,8 @@
 
 #include "capture/device.h"
 #include "capture/orphan.h"
-#include "capture/registry_write.h"
-#include "capture/state.h"
+#include "write/registry.h"
+#include "write/state.h"
 #include "trace/directory.h"
 
 /* What was defined since the recorder last wrote its registry. */

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/finish.h"
-#include "capture/lost_write.h"
+#include "write/lost.h"
 #include "capture/recording.h"
 #include "capture/writers.h"
 #include "trace/directory.h"

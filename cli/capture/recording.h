@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "capture/device.h"
-#include "capture/registry_write.h"
-#include "capture/state.h"
+#include "write/registry.h"
+#include "write/state.h"
 
 struct ct_recording {
 	char dir[PATH_MAX];		/* absolute */

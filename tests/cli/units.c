@@ -15,7 +15,7 @@
 #include "../../cli/base/hash.h"
 #include "../../cli/analysis/histogram.h"
 #include "../../cli/base/out.h"
-#include "../../cli/capture/registry_write.h"
+#include "../../cli/write/registry.h"
 #include "../../cli/trace/directory.h"
 #include "../../cli/trace/registry.h"
 #include "../../cli/view/term.h"

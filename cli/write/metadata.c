@@ -3,7 +3,7 @@
  * Writing TSDL.  Names come from traced programs: must never let one end a
  * string, a comment or a statement.
  */
-#include "capture/metadata.h"
+#include "write/metadata.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/out.h"
-#include "capture/registry_line.h"
-#include "capture/usage.h"
+#include "write/registry_line.h"
+#include "write/usage.h"
 #include "decode/nv_decode.h"
 #include "trace/directory.h"
 #include "trace/names.h"

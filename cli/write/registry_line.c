@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* See registry_line.h. */
-#include "capture/registry_line.h"
+#include "write/registry_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

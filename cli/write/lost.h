@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writing down records that were lost and that no packet of a thread counts. */
-#ifndef CT_CLI_LOST_WRITE_H
-#define CT_CLI_LOST_WRITE_H
+#ifndef CT_CLI_WRITE_LOST_H
+#define CT_CLI_WRITE_LOST_H
 
 #include "trace/reader.h"
 

@@ -3,7 +3,7 @@
  * One pass over all records.  Must stay bounded when a hostile trace holds a new
  * number in every record.
  */
-#include "capture/usage.h"
+#include "write/usage.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See lost_write.h. */
-#include "capture/lost_write.h"
+/* See lost.h. */
+#include "write/lost.h"
 
 #include <errno.h>
 #include <fcntl.h>

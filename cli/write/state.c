@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "capture/state.h"
+#include "write/state.h"
 #include "trace/directory.h"
 
 #define PACKET_SIZE	(32u << 10)

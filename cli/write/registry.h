@@ -3,8 +3,8 @@
  * Writing a registry.  Lines are appended whole, under an exclusive flock, so that
  * several processes may write one registry.  Each function returns 0 or a negative errno.
  */
-#ifndef CT_CLI_REGISTRY_WRITE_H
-#define CT_CLI_REGISTRY_WRITE_H
+#ifndef CT_CLI_WRITE_REGISTRY_H
+#define CT_CLI_WRITE_REGISTRY_H
 
 #include <stdint.h>
 

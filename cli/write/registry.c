@@ -3,7 +3,7 @@
  * Writing a registry.  Several processes append to one file: must never write a
  * part of a line, and never without the lock.
  */
-#include "capture/registry_write.h"
+#include "write/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "capture/registry_line.h"
+#include "write/registry_line.h"
 #include "trace/directory.h"
 
 /* Where the last line begins if its writer was killed while writing it; else the end. */
