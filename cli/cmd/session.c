@@ -13,11 +13,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "trace/class.h"
-#include "cmd/cmd.h"
-#include "capture/device.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "capture/device.h"
+#include "capture/session.h"
+#include "cmd/cmd.h"
+#include "trace/class.h"
 
 struct env {
 	const char *verb;
@@ -191,20 +192,9 @@ static int session_open_for_change(struct ct_device *dev)
 
 static int session_change(unsigned long cmd, void *arg, const char *what)
 {
-	struct ct_device dev;
-	int ret = 0;
+	struct ct_error err = { 0 };
 
-	if (session_open_for_change(&dev))
-		return 1;
-	if (ioctl(dev.fd, cmd, arg)) {
-		ret = errno == ENODATA ? ct_complain("%s: no session runs (cudatrace session start)", what) :
-		      errno == EPERM ? ct_complain("%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner", what) :
-		      errno == EINVAL && cmd == CT_IOC_LIMITS ?
-		      ct_complain("limit: a flight recorder has no --share, it overwrites (give --rate or --bandwidth)") :
-		      ct_complain("%s: %s", what, strerror(errno));
-	}
-	ct_device_close(&dev);
-	return ret;
+	return ct_session_control(cmd, arg, what, &err) ? ct_complain("%s", err.text) : 0;
 }
 
 static int session_start(struct env *env)
@@ -238,23 +228,11 @@ static int session_status(void)
 		CT_LOSSES(CT_ROW)
 #undef CT_ROW
 	};
-	uint64_t records = 0, lost = 0, overwritten = 0, lost_for[CT_LOST_REASONS] = { 0 };
-	uint32_t cpu, i;
+	struct ct_session_totals t;
 
 	if (ct_device_attach(&dev, &err))
 		return ct_complain("%s", err.text);
-	for (cpu = 0; cpu < dev.session.cpus; cpu++) {
-		const struct ct_cpu_status *st = dev.ring[cpu].status;
-
-		if (!st)
-			continue;
-		records += st->records;
-		overwritten += st->overwritten;
-		for (i = 0; i < CT_LOST_REASONS; i++)
-			lost += st->lost[i], lost_for[i] += st->lost[i];
-	}
-	lost += dev.facts->threadbufs_limited;
-	lost_for[CT_LOST_RATE] += dev.facts->threadbufs_limited;
+	ct_session_totals(&dev, &t);
 	printf("session      started by process %u%s%s%s\n", dev.session.owner_pid,
 	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
 	       dev.session.flags & CT_SESSION_PAUSED ? ", paused" : "",
@@ -264,11 +242,11 @@ static int session_status(void)
 	printf("rings        %u CPUs, %u packets of %u bytes each\n", dev.session.cpus,
 	       dev.session.subbuf_count, dev.session.subbuf_size);
 	printf("records      %llu written, %llu lost, %llu packets overwritten\n",
-	       (unsigned long long)records, (unsigned long long)lost,
-	       (unsigned long long)overwritten);
-	for (i = 0; i < CT_LOST_REASONS; i++)
-		if (lost_for[i])
-			printf("lost         %llu (%s)\n", (unsigned long long)lost_for[i], reason[i]);
+	       (unsigned long long)t.records, (unsigned long long)t.lost,
+	       (unsigned long long)t.overwritten);
+	for (unsigned int i = 0; i < CT_LOST_REASONS; i++)
+		if (t.lost_for[i])
+			printf("lost         %llu (%s)\n", (unsigned long long)t.lost_for[i], reason[i]);
 	printf("triggers     %u fired\n", dev.facts->triggers);
 	ct_device_close(&dev);
 	return 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace snapshot: takes what a running session's rings hold, at once or when
- * something happens, without stopping it.  Must never change the session, but for
- * the trigger that it was asked to wait for.
+ * cudatrace snapshot: copies what a running session's rings hold, at once or when
+ * something happens, without stopping it.
  */
 #include <argp.h>
 #include <errno.h>
@@ -10,16 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "cmd/cmd.h"
-#include "capture/device.h"
-#include "base/error.h"
-#include "capture/recording.h"
 #include "analysis/analyses.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "capture/snapshot.h"
+#include "cmd/cmd.h"
 
 struct env {
 	const char *dir;
@@ -122,44 +117,29 @@ static void snapshot_on_usr2(int sig)
 	signalled = 1;
 }
 
+static void snapshot_on_other(int sig)
+{
+	(void)sig;
+}
+
 static void snapshot_on_int(int sig)
 {
 	(void)sig;
 	interrupted = 1;
 }
 
-/* Until a trigger fires.  1: interrupted, or the session ended; complained. */
-static int snapshot_wait_for(struct env *env, struct ct_device *dev)
+/* So that a signal can end the waiting, or be the trigger (@env->on_signal). */
+static void snapshot_catch_signals(const struct env *env)
 {
 	struct sigaction usr2 = { .sa_handler = snapshot_on_usr2 },
 			 stop = { .sa_handler = snapshot_on_int };
-	struct timespec pause = { .tv_nsec = 10000000 };
-	uint32_t before = dev->facts->triggers;
-	struct ct_device change;
-	struct ct_error err = { 0 };
 
-	if (env->trigger.flags) {
-		env->trigger.size = sizeof(env->trigger);
-		if (ct_device_open(&change, &err))
-			return ct_complain("%s", err.text);
-		if (ioctl(change.fd, CT_IOC_TRIGGER, &env->trigger)) {
-			ct_device_close(&change);
-			return ct_complain("the trigger can't be set: %s", strerror(errno));
-		}
-		ct_device_close(&change);
-	}
+	/* Without "signal", SIGUSR2 is caught, too, and ignored. */
+	if (!env->on_signal)
+		usr2.sa_handler = snapshot_on_other;
 	sigaction(SIGUSR2, &usr2, NULL);
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
-	fprintf(stderr, "cudatrace: waiting for a trigger\n");
-	while (dev->facts->triggers == before && !(env->on_signal && signalled)) {
-		if (interrupted)
-			return ct_complain("interrupted before a trigger fired: no snapshot");
-		if (!dev->facts->running)
-			return ct_complain("the session ended before a trigger fired: no snapshot");
-		nanosleep(&pause, NULL);
-	}
-	return 0;
 }
 
 static uint64_t snapshot_since(const struct env *env)
@@ -173,37 +153,25 @@ int cmd_snapshot(int argc, char **argv)
 {
 	static const struct argp argp = { options, snapshot_parse, NULL, doc, NULL, NULL, NULL };
 	struct ct_recording rec = CT_RECORDING_INIT;
-	struct ct_error err = { 0 }, ignored;
+	struct ct_error err = { 0 };
 	struct env env = { 0 };
+	bool made;
 	int n;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
-	n = ct_device_attach(&rec.device, &err);
-	if (n == -ENODATA && !env.wait)
-		n = ct_device_adopt(&rec.device, &ignored) ? n : 0;
-	if (n)
+	if (ct_snapshot_attach(&rec, !env.wait, &err))
 		return ct_complain("%s", err.text);
-	rec.module = true;
-	if (env.wait && snapshot_wait_for(&env, &rec.device))
-		return 1;
-	if (ct_recording_directory(&rec, env.dir, env.force, &err))
-		return ct_complain("%s", err.text);
-	if (ct_recording_registry(&rec, NULL, &err)) {
-		ct_recording_abandon(&rec);
-		return ct_complain("%s", err.text);
+	if (env.wait) {
+		snapshot_catch_signals(&env);
+		if (ct_snapshot_wait(&rec, &env.trigger, &signalled, &interrupted, &err))
+			return ct_complain("%s", err.text);
 	}
-	n = ct_device_snapshot(&rec.device, rec.dirfd, snapshot_since(&env), &err);
+	n = ct_snapshot_take(&rec, env.dir, env.force, snapshot_since(&env), &made, &err);
 	if (n < 0)
 		ct_complain("%s", err.text);
-	ct_recording_probes(&rec);
-	ct_recording_streams(&rec);
-	ct_device_registry(&rec.device, &rec.registry);
-	/* What a killed recorder left needs not be kept twice; others are not ours. */
-	if (n >= 0 && rec.device.session.flags & CT_SESSION_ORPHANED)
-		ct_device_stop(&rec.device);
-	if (ct_recording_finish(&rec, &err))
-		return ct_complain("%s", err.text);
+	if (!made)
+		return 1;
 	fprintf(stderr, "cudatrace: %d packets in %s\n", n > 0 ? n : 0, env.dir ? env.dir : rec.dir);
 	if (!env.quiet && ct_report_summary(rec.dir, stderr, &err))
 		ct_complain("%s", err.text);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See session.h. */
+#include "capture/session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+void ct_session_totals(const struct ct_device *dev, struct ct_session_totals *t)
+{
+	*t = (struct ct_session_totals){
+		.lost = dev->facts->threadbufs_limited,
+		.lost_for[CT_LOST_RATE] = dev->facts->threadbufs_limited,
+	};
+	for (uint32_t cpu = 0; cpu < dev->session.cpus; cpu++) {
+		const struct ct_cpu_status *st = dev->ring[cpu].status;
+
+		if (!st)
+			continue;
+		t->records += st->records;
+		t->overwritten += st->overwritten;
+		for (unsigned int i = 0; i < CT_LOST_REASONS; i++) {
+			t->lost += st->lost[i];
+			t->lost_for[i] += st->lost[i];
+		}
+	}
+}
+
+int ct_session_control(unsigned long cmd, void *arg, const char *what, struct ct_error *err)
+{
+	struct ct_device dev;
+	int rc = ct_device_open(&dev, err);
+
+	if (rc)
+		return rc;
+	if (ioctl(dev.fd, cmd, arg))
+		rc = errno == ENODATA ?
+			     ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)", what) :
+		     errno == EPERM ?
+			     ct_fail(err, EPERM, "%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner", what) :
+		     errno == EINVAL && cmd == CT_IOC_LIMITS ?
+			     ct_fail(err, EINVAL, "limit: a flight recorder has no --share, because it overwrites (give --rate or --bandwidth)") :
+			     ct_fail(err, errno, "%s: %s", what, strerror(errno));
+	ct_device_close(&dev);
+	return rc;
+}
