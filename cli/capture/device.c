@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See device.h.  The protocol of the rings stands in section 5 of cudatrace.h.
+ * See device.h.  Section 5 of cudatrace.h describes the protocol of the rings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static uint64_t device_ring_size(const struct ct_device *dev)
 	return (uint64_t)dev->session.subbuf_size * dev->session.subbuf_count;
 }
 
-/* CPUs that are not possible have no ring: that one stays empty. */
+/* The ring of a CPU that is not possible stays unmapped. */
 static void device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
@@ -155,14 +155,14 @@ int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 {
 	int ret = device_open(dev, O_RDWR, err);
 
-	/* Who may not write may take it, too, but not have it forgotten. */
+	/* Without the right to write, it can still be read, but the module keeps it. */
 	if (ret == -EACCES)
 		ret = device_open(dev, O_RDONLY, err);
 	if (ret)
 		return ret;
 	dev->session.size = sizeof(dev->session);
 	if (ioctl(dev->fd, CT_IOC_ADOPT, &dev->session))
-		ret = ct_fail(err, errno, "no killed recorder has left anything");
+		ret = ct_fail(err, errno, "there is no orphaned session of a killed recorder");
 	else
 		ret = device_map_rings(dev, false, err);
 	if (ret)
@@ -204,7 +204,7 @@ static uint64_t device_lost_total(const struct ct_cpu_status *status)
 	return lost;
 }
 
-/* Close a packet that nobody writes any more: its header, from its records. */
+/* Closes a packet that is no longer written: fills in its head from its records. */
 static void device_close_packet(struct ct_packet *p, const struct ct_cpu_status *status,
 				uint32_t content, uint64_t now)
 {
@@ -272,7 +272,7 @@ static int device_drain_ring(struct ct_device *dev, int dirfd, uint32_t cpu, boo
 	}
 }
 
-/* What one CPU's ring holds now; what is written meanwhile is not waited for. */
+/* Copies what one CPU's ring holds now, without the records that are written meanwhile. */
 static int device_snapshot_ring(struct ct_device *dev, int dirfd, uint32_t cpu, uint64_t since,
 				struct ct_packet *copy, struct ct_error *err)
 {

@@ -19,7 +19,7 @@ struct ct_device_ring {
 	struct ct_cpu_consumer *consumer;
 	const uint8_t *data;
 	uint64_t pos;			/* next packet to copy */
-	uint64_t skipped;		/* packets overwritten before we came */
+	uint64_t skipped;		/* packets overwritten before they were copied */
 	int fd;				/* k-CPU, -1 until there is a packet */
 };
 
@@ -42,59 +42,58 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err);
 /**
  * ct_device_start() - start a lossless session and map its rings
  * @subbuf_size, @subbuf_count: as in struct ct_session, 0 for the defaults
- * @thread buffers: threads may write into thread buffers, which the caller drains
+ * @threadbufs: threads may write into thread buffers, which the caller drains
  */
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
 		    uint64_t groups, bool threadbufs, struct ct_error *err);
 
 /**
- * ct_device_attach() - look at the session of somebody else
+ * ct_device_attach() - read the running session of another process
  *
- * Opens and maps for reading only; nothing that is read is taken from its owner.
+ * Opens and maps for reading only: the owner still gets every record.
  */
 int ct_device_attach(struct ct_device *dev, struct ct_error *err);
 
 /**
- * ct_device_adopt() - look at what a recorder left that was killed
+ * ct_device_adopt() - read the orphaned session of a killed recorder
  *
- * Its rings no longer change.  ct_device_stop() has the module forget it.
+ * Its rings no longer change.  ct_device_stop() makes the module forget it.
  *
- * Return: 0; -ENODATA there is nothing; a negative errno with a line in @err.
+ * Return: 0; -ENODATA: there is none; a negative errno with a line in @err.
  */
 int ct_device_adopt(struct ct_device *dev, struct ct_error *err);
 
-/* Of two sides that differ: is it the module that should be updated? */
+/* Where module and command differ: is it the module that should be updated? */
 bool ct_device_is_older(const struct ct_version *version);
 
 /**
  * ct_device_snapshot() - copy what the rings hold into directory @dirfd
- * @since: ns: packets that ended before are left out
+ * @since: ns: only packets that ended later
  *
- * The session goes on meanwhile; what it overwrites while we copy is left out.
+ * The session goes on meanwhile; packets that it overwrites during the copy are missing.
  */
 int ct_device_snapshot(struct ct_device *dev, int dirfd, uint64_t since, struct ct_error *err);
 
 /**
- * ct_device_drain() - copy what is finished into directory @dirfd
- * @last: the session is over: also what stands in packets that are still open
+ * ct_device_drain() - copy the finished packets into directory @dirfd
+ * @last: the session is over: also copy packets that are not full
  *
  * Return: packets copied, or a negative errno of a write.
  */
 int ct_device_drain(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
 
 /**
- * ct_device_drain_threadbufs() - copy what threads have in their thread buffers into directory @dirfd
- * @last: the session is over: also what stands in packets that are not full, and the
- *	  calls that are open
+ * ct_device_drain_threadbufs() - copy the threads' packets into directory @dirfd
+ * @last: the session is over: also copy packets that are not full, and the calls in flight
  *
  * Return: packets copied, or a negative errno of a write.
  */
 int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, struct ct_error *err);
 
-/* ct_device_registry() - append what was defined since the last call. */
+/* Appends what was defined since the last call. */
 int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w);
 
-/* ct_device_stop() - end the session; the mappings stay readable. */
+/* Ends the session; the mappings stay readable. */
 int ct_device_stop(struct ct_device *dev);
 void ct_device_close(struct ct_device *dev);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads' thread buffers: the module gives one packet after another, and each goes to the end
- * of its thread's stream.  See device.h, and section 6 of cudatrace.h.
+ * Draining thread buffers: the module returns one packet after another, and each is
+ * appended to its thread's stream.  See device.h, and section 6 of cudatrace.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "capture/device.h"
 #include "trace/directory.h"
 
-/* Between two looks at the rings: more than threads can fill in that time. */
+/* Packets between two turns of draining the rings: more than threads fill in that time. */
 #define AT_ONCE	1024
 
 static int device_append(int dirfd, const struct ct_threadbuf_read *read, const void *buf,
@@ -61,7 +61,7 @@ int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, stru
 	for (n = 0; last || n < AT_ONCE; n++) {
 		if (ioctl(dev->fd, CT_IOC_THREADBUF_READ, &read)) {
 			if (errno != ENOENT)
-				ret = ct_fail(err, errno, "the module gives no thread buffers: %s",
+				ret = ct_fail(err, errno, "the module returns no thread buffers: %s",
 					      strerror(errno));
 			break;
 		}

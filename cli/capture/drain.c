@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See storer.h. */
+/* See drain.h. */
 #include "capture/drain.h"
 
 #include <dirent.h>
@@ -23,16 +23,16 @@
 #include "trace/directory.h"
 #include "trace/sub_buffers.h"
 
-#define THREADS_MAX	200	/* at a time; the others store themselves */
+#define THREADS_MAX	200	/* at a time; the others write their packets themselves */
 #define PAGE		4096
-#define WAIT_NS		100000000	/* for who filled a packet when nobody was told */
+#define WAIT_NS		100000000	/* then it looks for packets without having been woken */
 
-/* Where we have to wait for a CPU, others wait for the one that we take. */
-#define LOOK_NS		10000000	/* so often it is asked */
-#define DELAY_SHARE	4		/* of our time, spent waiting: too much */
-#define REST_NS		200000000	/* the threads store themselves meanwhile */
+/* While the drain thread has to wait for a CPU, it takes CPU time from the program. */
+#define LOOK_NS		10000000	/* between two looks at how long it waited */
+#define DELAY_SHARE	4		/* waiting for more than 1/4 of its run time is too much */
+#define REST_NS		200000000	/* then it sleeps: the threads write their packets themselves */
 
-/* A thread that fills slots. */
+/* A thread that fills sub-buffers. */
 struct ct_drained_thread {
 	char name[64];		/* of its stream */
 	struct ct_sub_buffers subbufs;
@@ -49,8 +49,8 @@ static void drain_close_thread(struct ct_drained_thread *t)
 }
 
 /*
- * Will it fill no more?  If it is only in another namespace of pids, it stores itself
- * from now on.
+ * Has the thread ended?  True also for one in another pid namespace, which writes its
+ * packets itself from now on.
  */
 static bool drain_ended(const struct ct_drained_thread *t)
 {
@@ -65,7 +65,7 @@ static bool drain_ended(const struct ct_drained_thread *t)
 	return access(path, F_OK);
 }
 
-/* The thread's own stream, and no other name of somebody's file. */
+/* The thread's own stream, and no link to another file. */
 static int drain_open_stream(int dirfd, const char *name, uid_t owner)
 {
 	int fd = openat(dirfd, name, O_WRONLY | CT_O_FOREIGN);
@@ -90,7 +90,7 @@ static bool drain_open_thread(const struct ct_drain *s, const char *page_name,
 	if (t->subbufs.fd < 0)
 		return false;
 	t->next = 0;
-	/* What one that has ended left here is there until the trace is finished. */
+	/* The page of a thread that has ended stays until the trace is finished. */
 	t->stream = !fstat(t->subbufs.fd, &st) && st.st_nlink == 1 && !drain_ended(t) &&
 				    ct_sub_buffers_read(&t->subbufs) ?
 			    drain_open_stream(s->dirfd, t->name, st.st_uid) :
@@ -143,8 +143,8 @@ static void drain_find_threads(struct ct_drain *s)
 /* ------------------------------------------------------ their packets ---- */
 
 /*
- * Copies packet t->next out of its slot.  Return: its size in bytes; 0: it was stored
- * by its thread meanwhile; -1: it makes no sense.
+ * Copies packet t->next out of its sub-buffer.  Return: its size in bytes; 0: its thread
+ * wrote it meanwhile; -1: it is damaged.
  */
 static ssize_t drain_copy_packet(struct ct_drain *s, struct ct_drained_thread *t, uint64_t *offset)
 {
@@ -164,7 +164,7 @@ static ssize_t drain_copy_packet(struct ct_drain *s, struct ct_drained_thread *t
 		return -1;
 	if (now.head.published >= t->next + t->subbufs.head.subbufs)
 		return 0;
-	/* At the end of what is there, by its thread or by us. */
+	/* Its place is the end of the stream, or before it where it was written in part. */
 	if (fstat(t->stream, &st) || *offset > (uint64_t)st.st_size || head->magic != CT_MAGIC ||
 	    head->content_size != 8 * size)
 		return -1;
@@ -172,22 +172,22 @@ static ssize_t drain_copy_packet(struct ct_drain *s, struct ct_drained_thread *t
 	return size;
 }
 
-/* Return: is there perhaps more? */
-static bool drain_store_next(struct ct_drain *s, struct ct_drained_thread *t)
+/* Return: may there be another packet? */
+static bool drain_write_next(struct ct_drain *s, struct ct_drained_thread *t)
 {
 	uint64_t offset, drained;
 	ssize_t size;
 
 	if (!ct_sub_buffers_read(&t->subbufs) || t->next >= t->subbufs.head.published)
 		return false;
-	/* What its thread stored itself, being quicker. */
+	/* Skip the packets that the thread wrote itself, because it was faster. */
 	if (t->subbufs.head.published >= t->next + t->subbufs.head.subbufs)
 		t->next = t->subbufs.head.published - t->subbufs.head.subbufs + 1;
 	size = drain_copy_packet(s, t, &offset);
 	if (size < 0)
 		return false;
 	if (size > 0) {
-		/* No room: its thread finds it where it is. */
+		/* The disk is full: the packet stays in its sub-buffer. */
 		if (ct_pwrite_all(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
 				    offset + CT_PACKET_HEAD) ||
 		    ct_pwrite_all(t->stream, s->copy, CT_PACKET_HEAD, offset))
@@ -207,22 +207,22 @@ static bool drain_read_page(const struct ct_drain *s, struct ct_recorder_page *p
 	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
 }
 
-/* Return: was anything stored? */
-static bool drain_store_all(struct ct_drain *s)
+/* Return: was a packet written? */
+static bool drain_write_all(struct ct_drain *s)
 {
 	struct ct_recorder_page page;
 	bool any = false, more;
 
-	if (drain_read_page(s, &page) && page.threads != s->threads_seen) {
-		s->threads_seen = page.threads;
+	if (drain_read_page(s, &page) && page.threads != s->threads_known) {
+		s->threads_known = page.threads;
 		drain_find_threads(s);
 	}
-	/* Not for ever: see drain_in_the_way(). */
+	/* A bounded number of rounds, then drain_in_the_way() looks again. */
 	for (int rounds = 0; rounds < 16; rounds++) {
 		more = false;
-		/* One of each, so that a quick one does not keep the others waiting. */
+		/* One packet of each, so that a fast thread does not delay the others. */
 		for (unsigned int i = 0; i < s->threads_count; i++)
-			more |= drain_store_next(s, &s->threads[i]);
+			more |= drain_write_next(s, &s->threads[i]);
 		if (!more)
 			break;
 		any = true;
@@ -235,17 +235,17 @@ static bool drain_store_all(struct ct_drain *s)
 static void drain_set_word(const struct ct_drain *s, size_t offset, uint32_t value)
 {
 	if (pwrite(s->fd, &value, sizeof(value), offset) < 0)
-		return;		/* then it is the time that wakes us */
+		return;		/* then WAIT_NS ends the sleep */
 }
 #define SET_WAITING(s, value) drain_set_word(s, offsetof(struct ct_recorder_page, waiting), value)
 
-/* How this thread got on: what the kernel says of it, in ns. */
+/* How long the drain thread ran and waited for a CPU, as the kernel counts it, in ns. */
 struct progress {
 	int fd;
 	uint64_t at, ran, waited;
 };
 
-/* Are the CPUs so busy that we are in the way? */
+/* Are the CPUs so busy that the drain thread delays the program? */
 static bool drain_in_the_way(struct progress *p)
 {
 	struct progress before = *p;
@@ -264,7 +264,7 @@ static bool drain_in_the_way(struct progress *p)
 	return p->waited - before.waited > (p->ran - before.ran) / DELAY_SHARE;
 }
 
-/* Until the time is over, or somebody wakes us; not if the word has changed since. */
+/* Sleeps for @ns, or until a thread wakes it; not at all if the word has changed since. */
 static void drain_sleep_on(const struct ct_drain *s, uint32_t published, long ns)
 {
 	const struct timespec longest = { .tv_nsec = ns };
@@ -287,12 +287,12 @@ static void *drain_run(void *arg)
 			drain_sleep_on(s, page.published, REST_NS);
 			drain_in_the_way(&progress);
 		}
-		if (drain_store_all(s))
+		if (drain_write_all(s))
 			continue;
 		SET_WAITING(s, 1);
 		drain_read_page(s, &page);
-		/* Whoever fills one from here on finds that we wait. */
-		if (!drain_store_all(s))
+		/* A thread that fills a sub-buffer from here on sees the word and wakes us. */
+		if (!drain_write_all(s))
 			drain_sleep_on(s, page.published, WAIT_NS);
 		SET_WAITING(s, 0);
 	}
@@ -319,7 +319,7 @@ void ct_drain_open(struct ct_drain *s, int dirfd)
 	s->dirfd = dirfd;
 	s->copy = malloc(CT_PACKET_MAX);
 	s->threads = calloc(THREADS_MAX, sizeof(*s->threads));
-	/* Who cut it short would end all programs that have it mapped: our own user alone. */
+	/* Truncating it would kill all programs that have it mapped: only our own user may. */
 	s->fd = openat(dirfd, CT_RECORDER_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (s->fd < 0 || !s->copy || !s->threads)
 		goto failed;
@@ -360,8 +360,8 @@ void ct_drain_close(struct ct_drain *s)
 		syscall(SYS_futex, &s->page->published, FUTEX_WAKE, 1);
 		pthread_join(s->thread, NULL);
 		drain_find_threads(s);
-		/* Once: who still fills goes on by itself. */
-		drain_store_all(s);
+		/* Once: a thread that still runs writes its packets itself. */
+		drain_write_all(s);
 	}
 	for (unsigned int i = 0; i < s->threads_count; i++)
 		drain_close_thread(&s->threads[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stores the packets that threads have filled, so that they need not do it themselves:
- * struct ct_subbufs in cudatrace.h says how both agree.  For a trace that is made of
- * files alone.
+ * The drain thread: it writes the packets that threads have filled to their streams, so
+ * that the threads need not do it.  struct ct_subbufs in cudatrace.h has the protocol.
+ * Only for a trace that is made without the module.
  *
- * The threads may be another user's, and hostile: nothing of theirs is mapped, and only
- * their own streams are written, at their ends.
+ * The threads may be another user's, and hostile: none of their memory is mapped, and
+ * only their own streams are written, at their ends.
  */
 #ifndef CT_CLI_DRAIN_H
 #define CT_CLI_DRAIN_H
@@ -18,11 +18,11 @@
 
 struct ct_drain {
 	int dirfd;
-	int fd;				/* of the recorder's page; -1: threads store themselves */
+	int fd;				/* of the recorder's page; -1: threads write their packets themselves */
 	struct ct_recorder_page *page;	/* only for futex(): it may be cut short */
 	struct ct_drained_thread *threads;
 	unsigned int threads_count;
-	uint32_t threads_seen;		/* began to fill slots when it looked for them */
+	uint32_t threads_known;		/* ct_recorder_page.threads when it last looked for threads */
 	uint8_t *copy;
 	pthread_t thread;
 	bool running;
@@ -35,15 +35,15 @@ struct ct_drain {
 	}
 
 /*
- * From here on programs that begin leave it to us.  Not done where we might run on their
- * CPU alone, nor where it can't be done, which costs time but no records.
+ * From here on, programs that start leave writing to the drain thread.  Does nothing on a
+ * machine with one CPU, nor where an error prevents it: that costs time, but no records.
  */
 void ct_drain_open(struct ct_drain *s, int dirfd);
 
-/* Begins to store, in a thread of its own. */
+/* Starts the drain thread. */
 void ct_drain_start(struct ct_drain *s);
 
-/* The programs have ended, or are left alone: stores what there is, and closes all. */
+/* Ends the drain thread, after a last look for packets, and closes everything. */
 void ct_drain_close(struct ct_drain *s);
 
 #endif

@@ -34,7 +34,7 @@ static void launch_forward(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-int ct_launch_library(char *path, size_t room, struct ct_error *err)
+int ct_launch_library(char *path, size_t size, struct ct_error *err)
 {
 	static const char *const beside[] = { "libcudatrace.so", "../lib/libcudatrace.so",
 		"../lib/x86_64-linux-gnu/libcudatrace.so", "../lib/cudatrace/libcudatrace.so" };
@@ -46,7 +46,7 @@ int ct_launch_library(char *path, size_t room, struct ct_error *err)
 	if (env && *env) {
 		if (access(env, R_OK))
 			return ct_fail(err, ENOENT, "CUDATRACE_LIBRARY names '%s', which can't be read", env);
-		snprintf(path, room, "%s", env);
+		snprintf(path, size, "%s", env);
 		return 0;
 	}
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -57,7 +57,7 @@ int ct_launch_library(char *path, size_t room, struct ct_error *err)
 	*slash = '\0';
 	for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
 		snprintf(try, sizeof(try), "%s/%s", self, beside[i]);
-		if (!access(try, R_OK) && strlen(try) < room) {
+		if (!access(try, R_OK) && strlen(try) < size) {
 			strcpy(path, try);
 			return 0;
 		}
@@ -66,7 +66,7 @@ int ct_launch_library(char *path, size_t room, struct ct_error *err)
 		       self);
 }
 
-/* Ours in place of another tool's, which ours then calls. */
+/* Sets our library instead of another tool's, which ours then calls. */
 static void launch_inject(const char *variable, const char *next, const char *library)
 {
 	const char *old = getenv(variable);
@@ -76,7 +76,7 @@ static void launch_inject(const char *variable, const char *next, const char *li
 	setenv(variable, library, 1);
 }
 
-/* Both, with a colon between them, which separates what either variable holds. */
+/* Both, with a colon between them. */
 static void launch_set_joined(const char *variable, const char *first, const char *second)
 {
 	char *both;
@@ -89,7 +89,7 @@ static void launch_set_joined(const char *variable, const char *first, const cha
 static void launch_preload(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
-	/* AddressSanitizer will not start behind another library, unless told to. */
+	/* AddressSanitizer refuses to start after another library without this option. */
 	const char *any_order = "verify_asan_link_order=0";
 
 	if (old && *old)
@@ -103,7 +103,7 @@ static void launch_preload(const char *library)
 		setenv("ASAN_OPTIONS", any_order, 1);
 }
 
-static void launch_set_environment(const char *library, const char *dir, const char *sink)
+static void launch_set_environment(const char *library, const char *dir, const char *backend)
 {
 	if (ct_launch_injected)
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
@@ -111,11 +111,11 @@ static void launch_set_environment(const char *library, const char *dir, const c
 		launch_preload(library);
 	launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
 	setenv("CUDATRACE_DIR", dir, 1);
-	setenv("CUDATRACE_SINK", sink, 1);
+	setenv("CUDATRACE_SINK", backend, 1);
 }
 
 /* In the child, after fork(): never returns. */
-static void launch_run(char **argv, const char *library, const char *dir, const char *sink,
+static void launch_run(char **argv, const char *library, const char *dir, const char *backend,
 		       const sigset_t *mask, const struct sigaction *sigchld, int report)
 {
 	size_t i;
@@ -126,7 +126,7 @@ static void launch_run(char **argv, const char *library, const char *dir, const 
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)
-		launch_set_environment(library, dir, sink);
+		launch_set_environment(library, dir, backend);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
@@ -147,12 +147,12 @@ static void launch_catch_signals(void)
 			continue;
 		sigaction(forwarded[i], &action, NULL);
 	}
-	/* Beyond a limit on files' size it is an error, too, that we want. */
+	/* Beyond the limit on the size of files, write() is to fail, not to kill. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
-	      const char *sink, struct ct_error *err)
+	      const char *backend, struct ct_error *err)
 {
 	const struct sigaction waited = { .sa_handler = SIG_DFL };
 	struct sigaction sigchld;
@@ -162,7 +162,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 
 	if (pipe2(report, O_CLOEXEC))
 		return ct_fail(err, errno, "pipe: %s", strerror(errno));
-	/* A signal between fork and here must not be lost. */
+	/* A signal that arrives before the handlers are set must not be lost. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
 	/* Where it is ignored, as we may have inherited it, a child leaves no status. */
@@ -176,7 +176,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 		return ct_fail(err, code, "fork: %s", strerror(code));
 	}
 	if (!child->pid)
-		launch_run(argv, library, dir, sink, &old, &sigchld, report[1]);
+		launch_run(argv, library, dir, backend, &old, &sigchld, report[1]);
 	target = child->pid;
 	launch_catch_signals();
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -203,7 +203,7 @@ int ct_launch_wait(struct ct_child *child, int ms)
 
 	if (child->pidfd >= 0 && poll(&p, 1, ms) <= 0)
 		return 0;
-	/* No pidfd (kernels before 5.3): ask, then rest. */
+	/* No pidfd (kernels before 5.3): sleep, then ask. */
 	if (child->pidfd < 0 && ms > 0)
 		poll(NULL, 0, ms);
 	do {
@@ -215,7 +215,7 @@ int ct_launch_wait(struct ct_child *child, int ms)
 	if (child->pidfd >= 0)
 		close(child->pidfd);
 	if (pid < 0)
-		child->status = 1;	/* somebody else has waited for it */
+		child->status = 1;	/* another thread has waited for it */
 	else
 		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return 1;

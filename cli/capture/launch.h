@@ -14,30 +14,30 @@
 struct ct_child {
 	pid_t pid;
 	int pidfd;		/* readable when it has ended */
-	int status;		/* as a shell tells it: exit status, or 128 + signal */
+	int status;		/* as in a shell: exit status, or 128 + signal */
 };
 
 /* Path of libcudatrace.so: $CUDATRACE_LIBRARY, beside this program, or installed. */
-int ct_launch_library(char *path, size_t room, struct ct_error *err);
+int ct_launch_library(char *path, size_t size, struct ct_error *err);
 
 /**
  * ct_launch() - start argv, with the library preloaded unless @library is NULL
  * @dir: the trace directory, absolute
- * @sink: "device" or "files"
+ * @backend: "device" or "files"
  *
- * From now on signals that somebody sends to this process go to the child.  (What
- * the terminal sends, it sends to both.)
+ * From now on signals that are sent to this process are forwarded to the child.  (The
+ * terminal sends its own to both.)
  *
  * Return: 0, or -ENOENT and the like when argv[0] can't be run: @child->status is
  * then what a shell would return (127 or 126).
  */
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
-	      const char *sink, struct ct_error *err);
+	      const char *backend, struct ct_error *err);
 
 /* Waits up to @ms milliseconds (-1: for ever).  1: ended, status is set; 0: not yet. */
 int ct_launch_wait(struct ct_child *child, int ms);
 
-/* The library is not preloaded: libcuda loads it (--inject).  Set before ct_launch(). */
+/* libcuda loads the library, it is not preloaded (--inject).  Set before ct_launch(). */
 extern bool ct_launch_injected;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who writes a trace: the recorder that holds its lock, and the threads that live. */
+/* The writers of a trace: the recorder that holds its lock, and the threads that live. */
 #ifndef CT_CLI_WRITERS_H
 #define CT_CLI_WRITERS_H
 

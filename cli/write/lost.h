@@ -8,8 +8,8 @@
 #define CT_LOST_TEMPORARY	".lost"
 
 /*
- * Creates the page of lost records of this user, before anybody can have filled the
- * disk.  Return: 0 or a negative errno.
+ * Creates the page of lost records of this user, before the trace can have filled
+ * the disk.  Return: 0 or a negative errno.
  */
 int ct_lost_create(int dirfd);
 

@@ -293,9 +293,9 @@ static void metadata_put_event(struct ct_out *out, const struct ct_class *class,
 
 		ct_out_text(out, "\t\t");
 		ct_out_text(out, metadata_tsdl_type(field->type, named));
-		/* A first '_' is taken off by readers: no field is a keyword. */
+		/* Readers remove a first '_': so no field is a keyword. */
 		if (field->type == CT_TYPE_text) {
-			/* The empty struct takes the padding that ends the record. */
+			/* The empty struct covers the padding at the end of the record. */
 			ct_out_text(out, " __");
 			ct_out_text(out, name);
 			ct_out_text(out, "_length;\n\t\tct_char _");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The metadata file of a trace: CTF 1.8 TSDL text, from the table of classes, the
- * registry and what the records use.  The registry stands in it as comments, so
- * that a trace that was copied without its dotfiles is whole.
+ * registry and what the records use.  The registry is in its comments, so
+ * that a trace that was copied without its dotfiles can be read.
  */
 #ifndef CT_CLI_METADATA_H
 #define CT_CLI_METADATA_H

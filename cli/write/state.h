@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state stream of a trace: what changes rarely, written by the recorder
- * alone (clock pairs, probes, losses).
+ * The state stream of a trace: clock pairs, probes, losses.  Only the recorder writes it.
  */
 #ifndef CT_CLI_STATE_H
 #define CT_CLI_STATE_H
@@ -24,12 +23,12 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
 /* A record at this moment; @size bytes of fields, a multiple of 8. */
 int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size);
 
-/* A pair (triple) of clocks, as of now. */
+/* The clocks of the system, all read now. */
 int ct_state_clock(struct ct_state *st);
 int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info);
 int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_status *status);
 
-/* Writes what is left.  The first error of any call, or 0. */
+/* Writes the last packet and closes.  The first error of any call, or 0. */
 int ct_state_close(struct ct_state *st);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "trace/reader.h"
 
-#define CT_USAGE_LABELS	8192	/* of one kind; more are left without a name */
+#define CT_USAGE_LABELS	8192	/* of one kind; further ones get no name */
 
 struct ct_usage {
 	uint8_t *classes;		/* by id: bits 1 << kind of stream */
