@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace: the command line.  Finds the subcommand and nothing else: must never
- * hold what one subcommand needs alone.
+ * cudatrace: the command line.  Finds the subcommand and calls it.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,12 +20,12 @@ static const struct command {
 	{ "record",   cmd_record,   "run a program and record it" },
 	{ "session",  cmd_session,  "control the module: start, stop, pause, filter a flight recorder" },
 	{ "probe",    cmd_probe,    "functions of the driver: list, add, remove, discover" },
-	{ "snapshot", cmd_snapshot, "take what a running flight recorder holds" },
+	{ "snapshot", cmd_snapshot, "write what a running flight recorder holds to a trace" },
 	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
 	{ "report",   cmd_report,   "totals, categories with the bottleneck, top operations" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
 	{ "export",   cmd_export,   "write a trace as JSON Lines or for chrome://tracing and Perfetto" },
-	{ "doctor",   cmd_doctor,   "what is missing on this machine, and the command that mends it" },
+	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 
 static void help(FILE *out)
@@ -38,7 +37,7 @@ static void help(FILE *out)
 	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out,
-		"\n'cudatrace COMMAND --help' tells the rest.\n\n"
+		"\n'cudatrace COMMAND --help' explains a command.\n\n"
 		"EXAMPLES\n"
 		"  cudatrace doctor\n"
 		"  cudatrace record -o trace -- python train.py\n"
@@ -48,8 +47,8 @@ static void help(FILE *out)
 		"  cudatrace probe add nvidia:nv_alloc_contig_pages arg0:nv\n");
 }
 
-/* A trace is read through a mapping: who cuts the file off ends us. */
-static void cut_off(int sig)
+/* A trace is read through a mapping: a file that becomes shorter raises SIGBUS. */
+static void on_sigbus(int sig)
 {
 	static const char text[] =
 		"cudatrace: a file of the trace became shorter while it was read; try again\n";
@@ -64,7 +63,7 @@ int main(int argc, char **argv)
 {
 	static char name[64];
 
-	signal(SIGBUS, cut_off);
+	signal(SIGBUS, on_sigbus);
 	if (argc < 2) {
 		help(stderr);
 		return 64;
@@ -85,6 +84,6 @@ int main(int argc, char **argv)
 			argv[1] = name;
 			return commands[i].run(argc - 1, argv + 1);
 		}
-	ct_complain("'%.60s' is no command; 'cudatrace --help' lists them", argv[1]);
+	ct_complain("'%.60s' is no command; 'cudatrace --help' lists the commands", argv[1]);
 	return 64;
 }

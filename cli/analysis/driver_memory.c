@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See driver_memory.h.  A block is known by the function that gave it and by its
+ * See driver_memory.h.  A block is known by the function that allocated it and by its
  * address or handle.  It is there from the return of that function until the one that
  * frees it is entered: what frees has freed before it returns, and the next to
  * allocate may get the same address.
@@ -17,7 +17,7 @@
 #include "view/term.h"
 
 static const struct {
-	const char *take, *give;
+	const char *alloc, *free;
 } families[] = {
 	{ "nv_alloc_pages", "nv_free_pages" },
 	{ "nv_alloc_kernel_mapping", "nv_free_kernel_mapping" },
@@ -44,15 +44,15 @@ struct collector {
 	struct ct_hash held;		/* by family and ptr; a: index + 1 into blocks */
 	struct ct_hash outer[2];	/* by tid; a: class, b: op_id; the program's, the kernel's */
 	struct block *blocks;
-	size_t count, room;
-	uint64_t taken[FAMILIES], given[FAMILIES];
+	size_t count, capacity;
+	uint64_t allocated[FAMILIES], freed[FAMILIES];
 };
 
-static int blocks_family_of(const struct ct_class *class, bool *take)
+static int blocks_family_of(const struct ct_class *class, bool *alloc)
 {
 	for (unsigned int i = 0; i < FAMILIES; i++) {
-		*take = !strcmp(class->name, families[i].take);
-		if (*take || !strcmp(class->name, families[i].give))
+		*alloc = !strcmp(class->name, families[i].alloc);
+		if (*alloc || !strcmp(class->name, families[i].free))
 			return i;
 	}
 	return -1;
@@ -66,7 +66,7 @@ static const struct ct_class *blocks_around(struct collector *c, const struct ct
 	return slot && slot->b != p->op_id ? (void *)(uintptr_t)slot->a : NULL;
 }
 
-static int blocks_take(struct collector *c, const struct ct_point *p, int family)
+static int blocks_alloc(struct collector *c, const struct ct_point *p, int family)
 {
 	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
 	struct ct_hash_slot *slot;
@@ -74,9 +74,9 @@ static int blocks_take(struct collector *c, const struct ct_point *p, int family
 
 	if (!ptr)
 		return 0;	/* it failed */
-	if (c->count == c->room) {
-		c->room = c->room ? 2 * c->room : 256;
-		more = realloc(c->blocks, c->room * sizeof(*more));
+	if (c->count == c->capacity) {
+		c->capacity = c->capacity ? 2 * c->capacity : 256;
+		more = realloc(c->blocks, c->capacity * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		c->blocks = more;
@@ -84,7 +84,7 @@ static int blocks_take(struct collector *c, const struct ct_point *p, int family
 	slot = ct_hash_put(&c->held, ct_hash_mix(ptr, family + 1));
 	if (!slot)
 		return -ENOMEM;
-	/* The record of its freeing was lost: that much is known. */
+	/* The same address was allocated before: the record of its free was lost. */
 	if (slot->a)
 		c->blocks[slot->a - 1].held = false;
 	c->blocks[c->count++] = (struct block){
@@ -98,27 +98,27 @@ static int blocks_take(struct collector *c, const struct ct_point *p, int family
 		.kernel = blocks_around(c, p, 1),
 	};
 	slot->a = c->count;
-	c->taken[family]++;
+	c->allocated[family]++;
 	return 0;
 }
 
-static void blocks_give(struct collector *c, const struct ct_point *p, int family)
+static void blocks_free(struct collector *c, const struct ct_point *p, int family)
 {
 	uint64_t ptr = ct_record_quick(&p->record, CT_QUICK_PTR);
 	struct ct_hash_slot *slot = ct_hash_get(&c->held, ct_hash_mix(ptr, family + 1));
 
 	if (!slot)
-		return;		/* taken before the recording began */
+		return;		/* allocated before the recording began */
 	c->blocks[slot->a - 1].held = false;
 	ct_hash_remove(&c->held, slot);
-	c->given[family]++;
+	c->freed[family]++;
 }
 
 static int blocks_point(struct collector *c, const struct ct_point *p)
 {
 	int layer = p->record.class->layer != CT_LAYER_USER, family;
 	struct ct_hash_slot *slot;
-	bool takes;
+	bool allocates;
 
 	if (ct_processes_point(&c->processes, p))
 		return -ENOMEM;
@@ -131,12 +131,12 @@ static int blocks_point(struct collector *c, const struct ct_point *p)
 		slot->a = (uintptr_t)p->record.class;
 		slot->b = p->op_id;
 	}
-	family = layer ? blocks_family_of(p->record.class, &takes) : -1;
+	family = layer ? blocks_family_of(p->record.class, &allocates) : -1;
 	if (family >= 0 && p->record.fields) {
-		if (takes && p->phase == 'E' && blocks_take(c, p, family))
+		if (allocates && p->phase == 'E' && blocks_alloc(c, p, family))
 			return -ENOMEM;
-		if (!takes && p->phase == 'B')
-			blocks_give(c, p, family);
+		if (!allocates && p->phase == 'B')
+			blocks_free(c, p, family);
 	}
 	slot = ct_hash_get(&c->outer[layer], p->record.tid);
 	if (p->phase == 'E' && slot->b == p->op_id)
@@ -183,8 +183,8 @@ static void blocks_print(const struct collector *c, const struct ct_trace *t, FI
 	char a[CT_TERM_TEXT], d[CT_TERM_TEXT], e[CT_TERM_TEXT], f[CT_TERM_TEXT], name[80];
 	size_t i, n;
 
-	fprintf(out, "\nDRIVER MEMORY taken while recorded and still held at the end: a leak, where nothing uses it\n"
-		"  %-24s %8s %12s %9s %9s  %-24s %s\n", "function", "blocks", "bytes", "taken",
+	fprintf(out, "\nDRIVER MEMORY allocated while recorded and not freed at the end: a leak, if nothing uses it\n"
+		"  %-24s %8s %12s %9s %9s  %-24s %s\n", "function", "blocks", "bytes", "allocated",
 		"freed", "process", "in");
 	for (i = 0; i < c->count; i += n) {
 		const struct block *b = &c->blocks[i];
@@ -192,9 +192,9 @@ static void blocks_print(const struct collector *c, const struct ct_trace *t, FI
 
 		for (n = 0; i + n < c->count && blocks_same_row(b, b + n); n++)
 			bytes += b[n].size;
-		fprintf(out, "  %-24s %8s %12s %9s %9s  %-24s ", families[b->family].take,
+		fprintf(out, "  %-24s %8s %12s %9s %9s  %-24s ", families[b->family].alloc,
 			ct_term_count(a, n), ct_term_bytes(d, bytes),
-			ct_term_count(e, c->taken[b->family]), ct_term_count(f, c->given[b->family]),
+			ct_term_count(e, c->allocated[b->family]), ct_term_count(f, c->freed[b->family]),
 			ct_processes_name(&c->processes, b->pid, name, sizeof(name)));
 		blocks_print_where(b, out);
 		for (size_t k = 0; each && k < n; k++)
@@ -204,16 +204,16 @@ static void blocks_print(const struct collector *c, const struct ct_trace *t, FI
 	}
 }
 
-/* Without a record of any of these functions there is nothing to look for. */
+/* Is any of these functions a class of the trace?  If not, there is nothing to report. */
 static bool blocks_is_recorded(const struct ct_trace *t)
 {
 	const struct ct_class *class;
-	bool takes;
+	bool allocates;
 
 	for (unsigned int id = CT_CLASS_DYNAMIC; id <= CT_CLASS_MAX; id++) {
 		class = ct_registry_class(&t->reg, id);
 		if (class && class->layer == CT_LAYER_KERNEL &&
-		    blocks_family_of(class, &takes) >= 0)
+		    blocks_family_of(class, &allocates) >= 0)
 			return true;
 	}
 	return false;

@@ -2,7 +2,7 @@
 /*
  * See handles.h.  Handles are chosen by the program or by RM and used again: an object
  * is a handle of a client between its allocation and its free.  Freeing an object
- * frees what stands below it.
+ * frees its children.
  */
 #include "analysis/handles.h"
 
@@ -31,7 +31,7 @@ struct collector {
 	struct ct_processes processes;
 	struct ct_hash live;		/* by client and handle; a: index + 1 */
 	struct object *objects;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 static uint64_t handles_key(uint32_t client, uint32_t handle)
@@ -43,9 +43,9 @@ static struct object *handles_add(struct collector *c, const struct object *o)
 {
 	struct object *more;
 
-	if (c->count == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		more = realloc(c->objects, c->room * sizeof(*more));
+	if (c->count == c->capacity) {
+		c->capacity = c->capacity ? 2 * c->capacity : 64;
+		more = realloc(c->objects, c->capacity * sizeof(*more));
 		if (!more)
 			return NULL;
 		c->objects = more;
@@ -78,7 +78,7 @@ static void handles_drop(struct collector *c, size_t at, uint64_t ts, bool with_
 		ct_hash_remove(&c->live, slot);
 	o->freed = ts;
 	o->with_parent = with_parent;
-	/* What is below it was made after it. */
+	/* Its children were allocated after it. */
 	for (size_t i = at + 1; i < c->count; i++)
 		if (c->objects[i].client == o->client && !c->objects[i].freed &&
 		    !c->objects[i].status && c->objects[i].handle != o->handle &&
@@ -124,7 +124,7 @@ static int handles_ioctl_done(struct collector *c, const struct ct_point *p)
 		return 0;
 	switch (nr) {
 	case RM_ALLOC:
-		/* A client is its own: RM gives it the handle. */
+		/* A client is its own client: RM chooses its handle. */
 		if (!o.client)
 			o.client = o.handle;
 		return handles_make(c, &o);
@@ -200,7 +200,7 @@ static int handles_print(const struct collector *c, const struct ct_trace *t, FI
 	for (size_t i = 0; i < c->count; i++)
 		if (c->objects[i].handle == c->objects[i].client)
 			handles_print_below(c, t, i, 0, done, out);
-	/* Whose parent is not known: it was there before. */
+	/* Objects whose parent was allocated before the recording. */
 	for (size_t i = 0; i < c->count; i++)
 		if (!done[i])
 			handles_print_below(c, t, i, 0, done, out);

@@ -9,7 +9,7 @@
  * ct_handles_report() - a tree of the objects of each client
  *
  * Each with its class, when it was allocated and freed, and how many ioctls named it;
- * those that RM refused are told with the status.
+ * those that RM refused have the status.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of a trace's processes, as far as the points that went by told them. */
+/* Names of a trace's processes, from the points until now. */
 #ifndef CT_CLI_PROCESSES_H
 #define CT_CLI_PROCESSES_H
 

@@ -21,7 +21,7 @@ struct frame {
 /* What runs one after the other: a thread, or a CPU's interrupts. */
 struct track {
 	struct frame *frames;
-	uint32_t depth, room;
+	uint32_t depth, capacity;
 	uint32_t nested[CT_CAT_COUNT];	/* open calls by category */
 	uint32_t ioctls[2];		/* open ioctls: the program's, the kernel's */
 };
@@ -30,7 +30,7 @@ struct collector {
 	struct ct_stats *s;
 	struct ct_hash by_track;	/* a: index + 1 into tracks */
 	struct track *tracks;
-	size_t tracks_count, tracks_room;
+	size_t tracks_count, tracks_capacity;
 	struct ct_hash pids;
 	struct ct_op_stat **by_class;
 	struct ct_ioctl_stat kernel, user;
@@ -58,14 +58,14 @@ static struct track *stats_track_of(struct collector *c, const struct ct_record 
 	if (!slot)
 		return NULL;
 	if (!slot->a) {
-		if (c->tracks_count == c->tracks_room) {
-			size_t room = c->tracks_room ? 2 * c->tracks_room : 16;
-			struct track *more = realloc(c->tracks, room * sizeof(*more));
+		if (c->tracks_count == c->tracks_capacity) {
+			size_t capacity = c->tracks_capacity ? 2 * c->tracks_capacity : 16;
+			struct track *more = realloc(c->tracks, capacity * sizeof(*more));
 
 			if (!more)
 				return NULL;
 			c->tracks = more;
-			c->tracks_room = room;
+			c->tracks_capacity = capacity;
 		}
 		c->tracks[c->tracks_count] = (struct track){ 0 };
 		slot->a = ++c->tracks_count;
@@ -100,14 +100,14 @@ static bool stats_is_api(const struct ct_class *class)
 
 static int stats_push(struct collector *c, struct track *track, const struct ct_point *p)
 {
-	if (track->depth == track->room) {
-		uint32_t room = track->room ? 2 * track->room : 16;
-		struct frame *more = realloc(track->frames, room * sizeof(*more));
+	if (track->depth == track->capacity) {
+		uint32_t capacity = track->capacity ? 2 * track->capacity : 16;
+		struct frame *more = realloc(track->frames, capacity * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
 		track->frames = more;
-		track->room = room;
+		track->capacity = capacity;
 	}
 	track->frames[track->depth++] = (struct frame){
 		.op_id = p->op_id, .class = p->record.class,
@@ -212,7 +212,7 @@ static int stats_end_call(struct collector *c, const struct ct_point *p, struct 
 	}
 	op->count++;
 	op->failed += failed;
-	/* When it was left is not known, only when that was noticed. */
+	/* When the call was abandoned is not known, only when that was noticed. */
 	if (p->record.flags & CT_F_ABANDONED) {
 		if (track->depth)
 			track->frames[track->depth - 1].inner += inner;

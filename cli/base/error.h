@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What went wrong, in one line that a user can act on.  Functions that can fail
- * for a reason that the user must hear of take a struct ct_error and return a
+ * An error, in one line that a user can act on.  Functions that can fail
+ * for a reason that the user must know take a struct ct_error and return a
  * negative errno; they never print.
  */
 #ifndef CT_CLI_ERROR_H

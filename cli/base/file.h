@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading and writing of files that no other part of the command does its own way. */
+/* Reading and writing files. */
 #ifndef CT_CLI_FILE_H
 #define CT_CLI_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The flags with which a file of a trace is opened: anybody may have put it there. */
+/* The flags with which a file of a trace is opened: any user may have put it there. */
 #define CT_O_FOREIGN	(O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
 
 /*

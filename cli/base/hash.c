@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Open addressing with linear probing; a removal moves what follows back, so that
- * a map whose entries come and go stays as small as what is in it.
+ * Open addressing with linear probing.  A removal moves the entries after it back, so
+ * that a map whose entries are added and removed needs no tombstones.
  */
 #include "base/hash.h"
 
@@ -67,7 +67,7 @@ void ct_hash_remove(struct ct_hash *map, struct ct_hash_slot *slot)
 		i = (i + 1) & mask;
 		if (!map->slots[i].used)
 			break;
-		/* May move back unless its home lies behind the hole. */
+		/* May move back unless its home lies after the hole. */
 		if (((i - hash_home(map, map->slots[i].key)) & mask) >= ((i - hole) & mask)) {
 			map->slots[hole] = map->slots[i];
 			hole = i;

@@ -15,8 +15,8 @@ int ct_option_groups(const char *list, unsigned long long *groups);
 uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
 
 /*
- * The end of a parser whose one argument is the directory of a trace: takes it into
- * *DIR and insists on exactly one; ARGP_ERR_UNKNOWN for every other key.
+ * The end of a parser whose one argument is the directory of a trace: stores it in
+ * *DIR and fails unless there is exactly one; ARGP_ERR_UNKNOWN for every other key.
  */
 error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir);
 

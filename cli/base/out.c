@@ -27,7 +27,7 @@ int ct_out_flush(struct ct_out *out)
 void ct_out_long(struct ct_out *out, const char *bytes, size_t len)
 {
 	while (len) {
-		size_t room = CT_OUT_SIZE - out->used, n = len < room ? len : room;
+		size_t space = CT_OUT_SIZE - out->used, n = len < space ? len : space;
 
 		memcpy(out->buffer + out->used, bytes, n);
 		out->used += n;

@@ -97,7 +97,7 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 
 	if (ct_stream_of_page(name, sizeof(name), page_name) || ct_path(path, sizeof(path), t->dir, name))
 		return ct_fail(err, EBADMSG,
-			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
+			       "%s/%s: not a file of a cudatrace trace; move it out of the directory",
 			       t->dir, page_name);
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		if (!strcmp(t->streams[i].name, name))

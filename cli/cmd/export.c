@@ -24,7 +24,7 @@ struct env {
 static const char doc[] =
 	"Write the trace in DIR in another format, to the standard output or to a FILE.\n"
 	"\vFormats:\n";
-/* The formats stand between both: export_help(). */
+/* export_help() prints the formats between both. */
 static const char doc_end[] =
 	"In jsonl the lines of a call share an op_id; \"unfinished\":true is a B of a call that never\n"
 	"returned, \"begin_lost\":true an E whose B was lost (it began duration_us before).\n"

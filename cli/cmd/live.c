@@ -35,8 +35,8 @@ static const char doc[] =
 	"  cudatrace live --new trace | grep Memcpy\n";
 
 static const struct argp_option options[] = {
-	{ "watermark", 'w', "LIST", 0, "without DIR: wake up only for so much: 64k (bytes), 100r (records), 50ms, with commas between", 0 },
-	{ "new", 'n', NULL, 0, "with DIR: not what is there already", 0 },
+	{ "watermark", 'w', "LIST", 0, "without DIR: print new rows only when there are 64k (bytes), 100r (records), or after 50ms; several with commas between", 0 },
+	{ "new", 'n', NULL, 0, "with DIR: only calls from now on", 0 },
 	{ 0 },
 };
 
@@ -108,10 +108,10 @@ static int live_device(struct ct_watermark *watermark)
 
 	fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return ct_complain("%s: not there; 'modprobe cudatrace' loads the module, or name the DIR of a recording",
+		return ct_complain("%s: not there; 'modprobe cudatrace' loads the module, or give the DIR of a recording",
 				   CT_DEVICE_PATH);
 	if (fd < 0)
-		return ct_complain("%s: %s; 'cudatrace doctor' tells how to get the right",
+		return ct_complain("%s: %s; 'cudatrace doctor' says how to get access",
 				   CT_DEVICE_PATH, strerror(errno));
 	watermark->size = sizeof(*watermark);
 	if (ioctl(fd, CT_IOC_WATERMARK, watermark))
@@ -129,7 +129,7 @@ int cmd_live(int argc, char **argv)
 	struct ct_error err;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
-	/* Without SA_RESTART: a blocking read() must come back. */
+	/* Without SA_RESTART: a signal must end a blocking read(). */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!env.dir)

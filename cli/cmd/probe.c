@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace probe: what can be probed, what is, and probes of one's own.
- * (Finding out what a program calls is discover.c.)
+ * cudatrace probe: lists functions and probes, adds and removes probes.
  */
 #include <argp.h>
 #include <errno.h>
@@ -20,15 +19,15 @@
 
 static const char doc[] =
 	"Probes on the driver's functions.\n\n"
-	"  list GLOB...                 what can be probed: module, function, by which means\n"
-	"  status                       the probes there are: armed or not, how each name\n"
+	"  list GLOB...                 functions that can be probed: module, name, by which means\n"
+	"  status                       all probes: armed or not, how each name\n"
 	"                               resolves, hits, missed, lost, and what a hit costs\n"
 	"  add [MODULE:]NAME [ARG...]   record one more function; ARG is argN:NAME[:TYPE] or\n"
 	"                               ret:NAME[:TYPE]; TYPE: u8 to u64, s8 to s64, x8 to x64,\n"
 	"                               ptr (= x64); without a TYPE x64, or u64 for size and count\n"
 	"  remove [MODULE:]NAME\n"
 	"  discover GLOB... -- CMD [ARG...]\n"
-	"                               which of those functions CMD really calls, how often\n"
+	"                               run CMD: which of the functions it calls, how often\n"
 	"                               and for how long\v"
 	"A GLOB matches functions of modules; vmlinux:GLOB those of the kernel itself.\n\n"
 	"EXAMPLES:\n"
@@ -120,7 +119,7 @@ static int probe_add(int argc, char **argv)
 	int i, ret = 0;
 
 	if (argc < 1)
-		return ct_complain("probe add: which function? cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
+		return ct_complain("probe add: no function; cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
 	if (probe_split(&add, argv[0]))
 		return ct_complain("probe add: '%s' is no [MODULE:]NAME", argv[0]);
 	if (argc - 1 > CT_ARGS_MAX)
@@ -165,7 +164,7 @@ static int probe_list(int argc, char **argv)
 	size_t i;
 
 	if (argc < 1)
-		return ct_complain("probe list: which? cudatrace probe list GLOB..., e.g. 'nv_*'");
+		return ct_complain("probe list: no GLOB; cudatrace probe list GLOB..., e.g. 'nv_*'");
 	if (ct_functions_find(&f, argv, argc, true, &err)) {
 		ct_functions_free(&f);
 		return ct_complain("%s", err.text);
@@ -174,7 +173,7 @@ static int probe_list(int argc, char **argv)
 		printf("%-12s %-48s %s\n", *f.row[i].module ? f.row[i].module : "vmlinux",
 		       f.row[i].name, !f.sites_known ? "" : f.row[i].ftrace ? "ftrace" : "breakpoint");
 	fprintf(stderr, "cudatrace: %zu functions%s\n", f.count, f.sites_known ? "" :
-		"; by which means is not known (tracefs is not mounted, or not readable)");
+		"; the means are not known (tracefs is not mounted, or not readable)");
 	ct_functions_free(&f);
 	return 0;
 }

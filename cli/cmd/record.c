@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace record: runs a program and records it.  Chooses the way (the module,
- * or files written by the preload library alone) and says which; the program's
- * output, status and signals are its own.
+ * cudatrace record: runs a program and records it, through the module or through files
+ * that the preload library writes, and prints which.  The program's output, status and
+ * signals are its own.
  */
 #include <argp.h>
 #include <errno.h>
@@ -20,8 +20,9 @@
 #include "analysis/analyses.h"
 #include "capture/drain.h"
 
-/* How long packets may wait in the rings: a 4 MiB ring takes 7 million records a
- * second at this rate.
+/*
+ * Between two turns of draining the rings: a 4 MiB ring holds what 7 million records a
+ * second write in that time.
  */
 #define DRAIN_MS	10
 
@@ -48,7 +49,7 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
-	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Time getters of a few ns too, not only count them", 0 },
+	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
@@ -114,15 +115,15 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Say which way is taken, and why not the better one. */
-static void record_choose_way(struct recording *rec)
+/* Uses the module if it can; prints which is used, and why not the module. */
+static void record_choose_backend(struct recording *rec)
 {
 	const struct env *env = rec->env;
 	struct ct_error err = { 0 };
 	int ret;
 
 	if (env->no_module) {
-		fprintf(stderr, "cudatrace: recording without the module, as asked: the kernel driver's inside is not seen\n");
+		fprintf(stderr, "cudatrace: recording without the module (--no-module): calls inside the kernel driver are not recorded\n");
 		return;
 	}
 	ret = ct_device_open(&rec->to.device, &err);
@@ -138,7 +139,7 @@ static void record_choose_way(struct recording *rec)
 		return;
 	}
 	ct_device_close(&rec->to.device);
-	fprintf(stderr, "cudatrace: recording without the module, the kernel driver's inside is not seen: %s\n",
+	fprintf(stderr, "cudatrace: recording without the module, so calls inside the kernel driver are not recorded: %s\n",
 		err.text);
 }
 
@@ -169,14 +170,14 @@ static void record_follow(struct recording *rec)
 	ct_device_registry(&rec->to.device, &rec->to.registry);
 }
 
-static void record_command_line(const struct env *env, char *command, size_t room)
+static void record_command_line(const struct env *env, char *command, size_t size)
 {
 	size_t len = 0;
 	char **arg;
 
 	*command = '\0';
-	for (arg = env->argv; *arg && len < room - 1; arg++)
-		len += snprintf(command + len, room - len, "%s%s",
+	for (arg = env->argv; *arg && len < size - 1; arg++)
+		len += snprintf(command + len, size - len, "%s%s",
 				arg == env->argv ? "" : " ", *arg);
 }
 
@@ -189,14 +190,14 @@ int cmd_record(int argc, char **argv)
 	struct ct_error err = { 0 };
 	char command[4096];
 
-	/* Options end at the program's name: its own are not ours. */
+	/* Options end at the program's name: those after it are the program's. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
 	record_command_line(&env, command, sizeof(command));
 	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
 	    ct_recording_directory(&rec.to, env.dir, env.force, &err))
 		return ct_complain("%s", err.text);
-	record_choose_way(&rec);
+	record_choose_backend(&rec);
 	if (ct_recording_registry(&rec.to, command, &err)) {
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);

@@ -31,7 +31,7 @@ static const char doc[] =
 
 static const struct argp_option options[] = {
 	{ "top", 'n', "N", 0, "operations in each list (default 15)", 0 },
-	{ "summary", 's', NULL, 0, "the totals alone", 0 },
+	{ "summary", 's', NULL, 0, "only the totals", 0 },
 	{ "handles", 'H', NULL, 0, "also RM's objects (clients, devices, channels, memory) from allocation to free", 0 },
 	{ "blocks", 'b', NULL, 0, "also each block of the driver's memory that is still held at the end", 0 },
 	{ 0 },
@@ -47,7 +47,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		n = strtol(arg, &end, 10);
 		if (*end || end == arg || n < 1 || n > 100000)
-			argp_failure(state, 64, 0, "--top takes a number from 1 on, not '%s'", arg);
+			argp_failure(state, 64, 0, "--top takes a number of at least 1, not '%s'", arg);
 		env->report.top = n;
 		return 0;
 	case 's':

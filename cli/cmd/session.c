@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace session: the module's session when no recorder holds it: the flight
- * recorder that an operator leaves on, and what it records.
+ * cudatrace session: controls the module's session: a flight recorder that runs without
+ * a recorder process, and what it records.
  */
 #include <argp.h>
 #include <errno.h>
@@ -39,14 +39,14 @@ static const struct argp_option options[] = {
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 1 },
 	{ NULL, 0, NULL, 0, "For filter (each may be repeated; a record passes if it passes every kind):", 2 },
 	{ "pid", KEY_PID, "PID", 0, "This process", 2 },
-	{ "children", KEY_CHILDREN, NULL, 0, "And those that it forks from now on", 2 },
+	{ "children", KEY_CHILDREN, NULL, 0, "And the processes that it forks from now on", 2 },
 	{ "uid", KEY_UID, "USER", 0, "Tasks of this user, by name or number", 2 },
 	{ "comm", KEY_COMM, "NAME", 0, "Tasks whose command name begins with NAME", 2 },
 	{ "cgroup", KEY_CGROUP, "DIR", 0, "Tasks in this cgroup v2 directory or below", 2 },
 	{ "type", KEY_TYPE, "TYPE", 0, "Records of this type: memory, transfer, kernel, ioctl, ...", 2 },
-	{ "none", KEY_NONE, NULL, 0, "Take the filter away", 2 },
-	{ NULL, 0, NULL, 0, "For limit (of each producer; what is not given is not limited):", 3 },
-	{ "rate", KEY_RATE, "N", 0, "Records a second; a second's worth may come at once", 3 },
+	{ "none", KEY_NONE, NULL, 0, "Remove the filter", 2 },
+	{ NULL, 0, NULL, 0, "For limit (of each producer; without an option there is no such limit):", 3 },
+	{ "rate", KEY_RATE, "N", 0, "Records a second; a burst may have as many as one second", 3 },
 	{ "bandwidth", KEY_BANDWIDTH, "BYTES", 0, "Bytes a second", 3 },
 	{ "share", KEY_SHARE, "PERCENT", 0, "Of each CPU's ring, in a lossless session, before it is read (75; 100: all)", 3 },
 	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default), process or cgroup", 3 },
@@ -56,13 +56,13 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Control the module's session.\n\n"
 	"VERB is one of\n"
-	"  start    begin a flight recorder that goes on without us, overwriting the oldest\n"
-	"  stop     end it\n"
-	"  status   what runs, whose it is, what is lost\n"
+	"  start    start a flight recorder: it runs until stop, and overwrites its oldest records\n"
+	"  stop     end the session\n"
+	"  status   show the session, its owner and its losses\n"
 	"  pause, resume\n"
-	"  flush    make everything recorded so far readable\n"
+	"  flush    make all records until now readable\n"
 	"  filter   choose what is recorded; without options: show the filter\n"
-	"  limit    what one producer may use; without options: show the limits\v"
+	"  limit    limit what one producer may record; without options: show the limits\v"
 	"EXAMPLES:\n"
 	"  cudatrace session start && cudatrace session status\n"
 	"  cudatrace snapshot -o last --last 10\n"
@@ -92,7 +92,7 @@ static uint32_t session_user(struct argp_state *state, const char *arg)
 static uint32_t session_next(struct argp_state *state, uint32_t *count)
 {
 	if (*count == CT_FILTER_MAX)
-		argp_error(state, "a filter takes %d of each kind", CT_FILTER_MAX);
+		argp_error(state, "a filter has at most %d of each kind", CT_FILTER_MAX);
 	return (*count)++;
 }
 
@@ -234,11 +234,11 @@ static int session_status(void)
 		return ct_complain("%s", err.text);
 	ct_session_totals(&dev, &t);
 	printf("session      started by process %u%s%s%s\n", dev.session.owner_pid,
-	       dev.session.flags & CT_SESSION_PERSISTENT ? ", goes on without it" : "",
+	       dev.session.flags & CT_SESSION_PERSISTENT ? ", runs on without it" : "",
 	       dev.session.flags & CT_SESSION_PAUSED ? ", paused" : "",
 	       dev.session.flags & CT_SESSION_DEFAULT ? ", for a reader of " CT_DEVICE_PATH : "");
 	printf("mode         %s\n", dev.session.flags & CT_SESSION_OVERWRITE ?
-	       "flight recorder: the oldest is overwritten" : "lossless: what finds no room is dropped and counted");
+	       "flight recorder: the oldest records are overwritten" : "lossless: records for which a ring has no space are dropped and counted");
 	printf("rings        %u CPUs, %u packets of %u bytes each\n", dev.session.cpus,
 	       dev.session.subbuf_count, dev.session.subbuf_size);
 	printf("records      %llu written, %llu lost, %llu packets overwritten\n",

@@ -29,15 +29,15 @@ static volatile sig_atomic_t signalled, interrupted;
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace (default: cudatrace-DATE-TIME)", 0 },
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
-	{ "last", 'l', "SECONDS", 0, "Only the last so many seconds (whole packets)", 0 },
-	{ "on", 'w', "LIST", 0, "Wait until one of these happens: xid, status (an RM error), errno (an ioctl that fails), slow=TIME (a call of TIME or more: 10ms, 500us), signal (SIGUSR2 to us)", 0 },
+	{ "last", 'l', "SECONDS", 0, "Only the last SECONDS (whole packets)", 0 },
+	{ "on", 'w', "LIST", 0, "Wait until one of these happens: xid, status (an RM error), errno (an ioctl that fails), slow=TIME (a call of TIME or more: 10ms, 500us), signal (SIGUSR2 to this command)", 0 },
 	{ "quiet", 'q', NULL, 0, "No summary", 0 },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Take a snapshot of a flight recorder that runs (cudatrace session start), or what "
-	"a recorder left that was killed.\v"
+	"Write the records of a running flight recorder (cudatrace session start) to a trace, "
+	"or the unread records of a recorder that was killed.\v"
 	"EXAMPLES:\n"
 	"  cudatrace snapshot -o last --last 10\n"
 	"  cudatrace snapshot -o trouble --on xid,slow=50ms\n"

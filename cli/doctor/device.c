@@ -113,7 +113,7 @@ struct ct_finding ct_check_version(struct ct_doctor *d)
 			  ct_device_is_older(&version) ? "module" : "program");
 }
 
-/* Probe @i; false behind the last one. */
+/* Probe @i; false after the last one. */
 static bool device_get_probe(const struct ct_doctor *d, uint32_t i, struct ct_probe_info *probe)
 {
 	*probe = (struct ct_probe_info){ .size = sizeof(*probe), .index = i };

@@ -13,7 +13,7 @@ enum ct_finding_level {
 	CT_FINDING_NONE,	/* nothing to say */
 	CT_FINDING_OK,
 	CT_FINDING_NOTE,	/* good to know, nothing to mend */
-	CT_FINDING_MISSING,	/* recording with the module or without it fails for that */
+	CT_FINDING_MISSING,	/* with it missing, recording with or without the module fails */
 };
 
 struct ct_finding {

@@ -105,7 +105,7 @@ static void chrome_put_order(struct chrome *c, uint32_t pid, uint32_t tid, uint3
 	PUT(&c->out, "}}");
 }
 
-/* Names a track when it is seen first. */
+/* Names a track when its first event is written. */
 static int chrome_know_track(struct chrome *c, const struct ct_record *r, uint32_t pid,
 			     uint32_t tid)
 {
@@ -209,7 +209,7 @@ static void chrome_put_flow(struct chrome *c, const struct ct_point *p)
 	c->flows++;
 }
 
-static int chrome_take_begin(struct chrome *c, const struct ct_point *p)
+static int chrome_add_begin(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_hash_slot *thread = ct_hash_put(&c->threads, ct_track_key(r));
@@ -273,19 +273,19 @@ static int chrome_count_memory(struct chrome *c, const struct ct_point *p)
 	return 0;
 }
 
-static int chrome_take_end(struct chrome *c, const struct ct_point *p)
+static int chrome_add_end(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	struct ct_hash_slot *thread = ct_hash_get(&c->threads, ct_track_key(r)), *open;
-	bool told = true;
+	bool has_begin = true;
 
 	if (r->flags & CT_F_HAS_BEGIN) {
 		open = ct_hash_get(&c->open, p->op_id);
-		told = open != NULL;
+		has_begin = open != NULL;
 		/* The begin was lost: all of it is known now. */
-		if (chrome_put_event(c, p, told ? "E" : "X", told ? p->ts : p->begin))
+		if (chrome_put_event(c, p, has_begin ? "E" : "X", has_begin ? p->ts : p->begin))
 			return -ENOMEM;
-		if (told) {
+		if (has_begin) {
 			ct_hash_remove(&c->open, open);
 		} else {
 			PUT(&c->out, ",\"dur\":");
@@ -293,7 +293,7 @@ static int chrome_take_end(struct chrome *c, const struct ct_point *p)
 		}
 		chrome_put_args(c, p);
 	}
-	if (thread && told) {
+	if (thread && has_begin) {
 		if (!chrome_is_driver(r) && thread->c)
 			thread->c--;
 		if (ct_record_is_ioctl(r) && thread->d)
@@ -302,7 +302,7 @@ static int chrome_take_end(struct chrome *c, const struct ct_point *p)
 	return chrome_count_memory(c, p);
 }
 
-static int chrome_take_instant(struct chrome *c, const struct ct_point *p)
+static int chrome_add_instant(struct chrome *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
 	const char *text;
@@ -322,15 +322,15 @@ static int chrome_take_instant(struct chrome *c, const struct ct_point *p)
 	return 0;
 }
 
-static int chrome_take(struct chrome *c, const struct ct_point *p)
+static int chrome_add(struct chrome *c, const struct ct_point *p)
 {
 	switch (p->phase) {
 	case 'B':
-		return chrome_take_begin(c, p);
+		return chrome_add_begin(c, p);
 	case 'E':
-		return chrome_take_end(c, p);
+		return chrome_add_end(c, p);
 	}
-	return chrome_take_instant(c, p);
+	return chrome_add_instant(c, p);
 }
 
 static void chrome_put_head(struct chrome *c)
@@ -364,7 +364,7 @@ int ct_chrome_export(const struct ct_trace *t, int fd)
 		goto out;
 	chrome_put_head(&c);
 	while ((rc = ct_merge_next(m, &point)) > 0 && !c.out.error) {
-		rc = chrome_take(&c, &point);
+		rc = chrome_add(&c, &point);
 		if (rc)
 			break;
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The JSON Lines writer.  The words are a promise to everyone who pipes them into
- * jq: must never rename one, and never put a call's type on two lines.
+ * The JSON Lines writer.  Scripts rely on the words: must never rename one, and never put a call's type on two lines.
  */
 #include "export/jsonl.h"
 
@@ -173,7 +172,7 @@ static void jsonl_put_result(struct ct_out *out, const struct ct_record *r)
 	ct_out_s64(out, code);
 }
 
-/* What users select by: on E and I lines alone. */
+/* The fields that users select by: only on E and I lines. */
 static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 {
 	struct ct_out *out = &j->out;
@@ -241,7 +240,7 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 		PUT(out, ",\"depth\":");
 		ct_out_u64(out, p->depth);
 	}
-	/* Of a call that was left it is not known. */
+	/* An abandoned call's duration is not known. */
 	if (p->phase == 'E' && !(r->flags & CT_F_ABANDONED)) {
 		PUT(out, ",\"duration_us\":");
 		ct_out_fixed(out, p->ts - p->begin, 3);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows from the text that /dev/cudatrace gives: a JSON object a line, written by
- * the module.  Needs no more of JSON than to find a key of the outer object; must
- * never read behind the end of a line.
+ * Rows from the text of /dev/cudatrace: a JSON object a line, written by the module.
+ * Only finds keys of the outer object; must never read past the end of a line.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "decode/nv_decode.h"
 #include "view/term.h"
 
-/* Behind the string that begins at @p, or NULL. */
+/* The end of the string that begins at @p, or NULL. */
 static const char *live_device_skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
@@ -22,7 +21,7 @@ static const char *live_device_skip_string(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* Behind the value that begins at @p, or NULL. */
+/* The end of the value that begins at @p, or NULL. */
 static const char *live_device_skip_value(const char *p)
 {
 	int depth = 0;
@@ -112,8 +111,8 @@ static void live_device_flatten(const char *in, char *out, size_t size)
 }
 
 /*
- * What an ioctl was.  The module knows the names of escapes; commands, classes and
- * statuses it gives as numbers, whose names are in nv_decode.h.
+ * The device, command, class and status of an ioctl.  The module knows the names of
+ * escapes; it writes commands, classes and statuses as numbers.
  */
 static void live_device_ioctl_details(const char *line, char *out, size_t size)
 {

@@ -24,12 +24,12 @@
 struct tail {
 	char *name;
 	int fd, kind;
-	uint64_t packet;	/* offset of the packet in hand */
+	uint64_t packet;	/* offset of the packet that is being read */
 	uint32_t used;		/* bytes of it that were read */
 	uint64_t seq;		/* its number */
 };
 
-/* A row that waits for its turn among those of other streams. */
+/* A row that waits to be sorted with those of other streams. */
 struct row {
 	uint64_t ts;
 	char *text;
@@ -42,7 +42,7 @@ struct follower {
 	struct tail *tails;
 	unsigned int tails_count;
 	struct row *rows;
-	size_t rows_count, rows_room;
+	size_t rows_count, rows_capacity;
 	struct ct_live live;
 	uint8_t *packet;
 	bool quiet;
@@ -52,7 +52,7 @@ struct follower {
 static int follow_read_registry(struct follower *f, struct ct_error *err)
 {
 	char path[4096], *line = NULL;
-	size_t room = 0;
+	size_t size = 0;
 	ssize_t len;
 	FILE *file;
 	int rc = 0;
@@ -64,7 +64,7 @@ static int follow_read_registry(struct follower *f, struct ct_error *err)
 		return errno == ENOENT ? 0 : ct_fail(err, errno, "%s: %s", path, strerror(errno));
 	if (fseeko(file, f->registry_read, SEEK_SET))
 		rc = ct_fail(err, errno, "%s: %s", path, strerror(errno));
-	while (!rc && (len = getline(&line, &room, file)) > 0 && line[len - 1] == '\n') {
+	while (!rc && (len = getline(&line, &size, file)) > 0 && line[len - 1] == '\n') {
 		line[len - 1] = 0;
 		f->registry_read += len;
 		rc = ct_registry_line(&f->reg, line, path, err);
@@ -94,7 +94,7 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 			continue;
 		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
-			continue;	/* not ours to read, or gone: the next time */
+			continue;	/* not readable, or removed: tried again next time */
 		more = realloc(f->tails, (f->tails_count + 1) * sizeof(*more));
 		if (!more) {
 			close(fd);
@@ -109,7 +109,7 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 			continue;
 		}
 		f->tails_count++;
-		/* First what names the processes: the other rows use it. */
+		/* The state stream first: it names the processes of the other rows. */
 		if (kind == CT_STREAM_STATE) {
 			struct tail state = *more;
 
@@ -135,16 +135,16 @@ static int follow_keep_row(struct follower *f, const struct ct_record *r)
 		free(text);
 		return 0;
 	}
-	if (f->rows_count == f->rows_room) {
-		size_t room = f->rows_room ? 2 * f->rows_room : 256;
-		struct row *more = realloc(f->rows, room * sizeof(*more));
+	if (f->rows_count == f->rows_capacity) {
+		size_t capacity = f->rows_capacity ? 2 * f->rows_capacity : 256;
+		struct row *more = realloc(f->rows, capacity * sizeof(*more));
 
 		if (!more) {
 			free(text);
 			return -ENOMEM;
 		}
 		f->rows = more;
-		f->rows_room = room;
+		f->rows_capacity = capacity;
 	}
 	f->rows[f->rows_count++] = (struct row){ r->end, text };
 	return 0;
@@ -204,7 +204,7 @@ static int follow_read_sub_buffer(struct follower *f, struct tail *t, struct ct_
 	    pread(subbufs.fd, f->packet + t->used, p.content - t->used, at + t->used) !=
 	    (ssize_t)(p.content - t->used))
 		goto out;
-	/* Another packet may have come into its place while it was read. */
+	/* Another packet may have replaced it while it was read. */
 	if (ct_sub_buffers_same(&subbufs, at, head))
 		rc = follow_read_records(f, t, &p, err);
 out:
@@ -289,7 +289,7 @@ static int follow_poll_once(struct follower *f, struct ct_error *err)
 	rc = follow_find_streams(f, err);
 	for (unsigned int i = 0; i < f->tails_count && !rc; i++) {
 		do {
-			/* A class stands in the registry before its first record. */
+			/* A class is in the registry before its first record. */
 			rc = follow_read_registry(f, err);
 			if (!rc)
 				rc = follow_read_packet(f, &f->tails[i], err);

@@ -39,7 +39,7 @@ void ct_live_head(const struct ct_live *live, FILE *out)
 		"PROCESS", "PID", "EVENT", "DETAILS", live->colour ? "\033[0m" : "");
 }
 
-/* Kept: a process may be gone when its next row is printed. */
+/* The name is kept: the process may have ended when its next row is printed. */
 static const char *live_process_name(struct ct_live *live, uint32_t pid)
 {
 	struct ct_hash_slot *slot = ct_hash_put(&live->names, pid);
@@ -59,11 +59,11 @@ void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const
 		 const char *details, bool failed)
 {
 	char name[64], clean_event[128], text[DETAILS * 2];
-	unsigned int room = live->width > 75 ? live->width - 71 : live->width ? 4 : DETAILS;
+	unsigned int columns = live->width > 75 ? live->width - 71 : live->width ? 4 : DETAILS;
 
 	ct_term_clean(name, sizeof(name), live_process_name(live, pid), 16);
 	ct_term_clean(clean_event, sizeof(clean_event), event, 28);
-	ct_term_clean(text, sizeof(text), details, room);
+	ct_term_clean(text, sizeof(text), details, columns);
 	fprintf(out, "%14.6f %-16s %8u %s%-28s%s %s\n", ms, name, pid,
 		failed && live->colour ? "\033[31m" : "", clean_event,
 		failed && live->colour ? "\033[0m" : "", text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of calls as they happen: TIME(ms) PROCESS PID EVENT DETAILS, a row for
- * each call that returned and for each thing without a duration.
+ * each call that returned and for each event without a duration.
  */
 #ifndef CT_CLI_LIVE_H
 #define CT_CLI_LIVE_H
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "trace/record.h"
 
-/* In place of the time of a call that an exception or longjmp left: it is not known. */
+/* Instead of the time of a call that an exception or longjmp ended: it is not known. */
 #define CT_LIVE_ABANDONED	"abandoned"
 
 struct ct_live {
@@ -27,8 +27,8 @@ void ct_live_free(struct ct_live *live);
 void ct_live_head(const struct ct_live *live, FILE *out);
 
 /*
- * Prints @r's row to @out.  Prints nothing for a record of an entry, whose row
- * comes with its end, and for what is about the trace itself.
+ * Prints @r's row to @out.  Prints nothing for an entry event, because the row is
+ * printed when the call ends, nor for records about the trace itself.
  */
 void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out);
 
@@ -38,13 +38,13 @@ void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const
 
 /**
  * ct_live_follow() - print the rows of directory @dir until its trace is finished
- * @only_new: not what is there already
+ * @only_new: without the records that are there already
  * @stop: set by a signal handler to end it
  */
 int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile bool *stop,
 		   struct ct_error *err);
 
-/* The same of the text that /dev/cudatrace gives, from @fd. */
+/* Prints the rows of the text of /dev/cudatrace, which @fd is open for. */
 int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See discover.h.  Every function gets a probe that only counts; all of them belong
- * to our file of the device, so that none is left behind, however we end.  While
- * the program runs, a function that is called too often is cut off: its count is then
- * a least.  The program runs as it is, with nothing preloaded.
+ * See discover.h.  Every function gets a probe that only counts.  All probes belong to
+ * our open file of the device, so that none stays, however this command ends.  While
+ * the program runs, the probe of a function that is called too often is removed: its
+ * count is then a lower bound.  The program runs as it is, with nothing preloaded.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,20 +23,20 @@
 #include "view/term.h"
 
 /*
- * From when a probe is a burden: the share of the time that its handlers take, which
- * does not hang on how fast the machine is, and calls a second, since what the kernel
- * needs to get to the handlers is not in that.
+ * When a probe is removed: when its handlers take this share of the time, which does not
+ * depend on the machine's speed, or at so many calls a second, because the kernel's own
+ * time to reach the handlers is not in the share.
  */
 #define TOO_MUCH	0.05
 #define TOO_HOT		200000.0
 #define LOOK_MS		100
 /*
- * Looking at all counts may take this share of a processor, 1 in ..., but no longer than
- * this is waited: what is too hot is to be found while it is.
+ * Reading all counts may take 1/LOOK_SHARE of a processor; but it is done at least every
+ * LOOK_MOST_MS, to find a function while it is called too often.
  */
 #define LOOK_SHARE	20
 #define LOOK_MOST_MS	500
-/* Above so many functions the time to arm is told beforehand, from this many of each kind. */
+/* For more functions than MANY, arming prints an estimate first, from SAMPLE of each kind. */
 #define MANY		200
 #define SAMPLE		25
 
@@ -73,7 +73,7 @@ static void discover_fill(struct ct_probe_add *add, const struct ct_kfunc *f)
 struct queue {
 	const struct ct_kfunc **next[2], **end[2];
 	size_t batch[2];	/* armed together; between two, Ctrl-C is heeded */
-	/* What whole batches took until now, which tells more than any sample. */
+	/* Time of whole batches until now, which is more exact than a sample. */
 	double seconds[2];
 	size_t done[2];
 	double sample[2]; /* seconds a function, by discover_estimate() */
@@ -94,50 +94,50 @@ static double discover_arm_batch(struct ct_device *dev, struct queue *q, int kin
 }
 
 /*
- * Said before the work is done, from small batches of each kind: a batch costs
- * something, and so does each function in it.
+ * Prints how long arming will take, from small batches of each kind: a batch has a fixed
+ * cost, and each function in it has one.
  */
 static void discover_estimate(struct ct_device *dev, struct queue *q, size_t all)
 {
 	double seconds = 0, small, large, each;
-	size_t left;
+	size_t remaining;
 	int kind;
 
 	for (kind = 0; kind < 2 && !stop; kind++) {
-		/* The first ever takes longer than it says of any other. */
+		/* The first batch of all takes longer than the others. */
 		discover_arm_batch(dev, q, kind, SAMPLE);
 		small = discover_arm_batch(dev, q, kind, SAMPLE);
 		large = discover_arm_batch(dev, q, kind, 3 * SAMPLE);
-		left = q->end[kind] - q->next[kind];
+		remaining = q->end[kind] - q->next[kind];
 		each = large > small ? (large - small) / (2 * SAMPLE) : 0;
 		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
 		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
 		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
 		q->sample[kind] = each + small / q->batch[kind];
-		seconds += left * each + (left + q->batch[kind] - 1) / q->batch[kind] * small;
+		seconds += remaining * each + (remaining + q->batch[kind] - 1) / q->batch[kind] * small;
 	}
-	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and leaves nothing behind)\n",
+	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and removes all probes)\n",
 		all, seconds < 1 ? 1 : seconds);
 }
 
-/* What is left takes as long as what was armed, or by its sample where nothing was. */
+/* Seconds for the functions that are not armed yet, at the speed until now, or the sample's. */
 static double discover_to_go(const struct queue *q)
 {
 	double seconds = 0, each;
-	size_t left;
+	size_t remaining;
 	int kind;
 
 	for (kind = 0; kind < 2; kind++) {
-		left = q->end[kind] - q->next[kind];
+		remaining = q->end[kind] - q->next[kind];
 		each = q->done[kind] ? q->seconds[kind] / q->done[kind] : q->sample[kind];
-		seconds += left * each;
+		seconds += remaining * each;
 	}
 	return seconds;
 }
 
 /*
- * What a function takes grows with its length, and names that begin alike are of a kind:
- * in another order the first few stand for all.
+ * Longer functions take longer to arm, and functions with similar names are similar: in a
+ * random order the first few are a fair sample.
  */
 static void discover_shuffle(const struct ct_kfunc **row, size_t count)
 {
@@ -174,7 +174,7 @@ static bool discover_is_copy(const struct ct_functions *f, size_t i)
 	       !strcmp(f->row[i].module, f->row[i - 1].module);
 }
 
-/* Arm them all, telling how far it is.  Returns how many could be. */
+/* Arms all functions and prints the progress.  Returns how many are armed. */
 static size_t discover_arm(struct ct_device *dev, const struct ct_functions *f)
 {
 	const struct ct_kfunc **list = calloc(f->count + 1, sizeof(*list)), **at = list;
@@ -222,7 +222,7 @@ static size_t discover_arm(struct ct_device *dev, const struct ct_functions *f)
 static size_t discover_collect(struct ct_device *dev, struct found **found)
 {
 	struct ct_probe_info info;
-	size_t n = 0, room = 0;
+	size_t n = 0, capacity = 0;
 	struct found *row;
 	uint32_t i;
 
@@ -232,9 +232,9 @@ static size_t discover_collect(struct ct_device *dev, struct found **found)
 			break;
 		if (info.group != CT_GROUP_ADDED || !info.hits)
 			continue;
-		if (n == room) {
-			room = room ? 2 * room : 256;
-			row = realloc(*found, room * sizeof(*row));
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : 256;
+			row = realloc(*found, capacity * sizeof(*row));
 			if (!row)
 				break;
 			*found = row;
@@ -269,7 +269,7 @@ static void discover_cut_off(struct ct_device *dev, struct cut *cut, const struc
 		snprintf(add.module, sizeof(add.module), "%.*s", (int)(colon - f->name), f->name);
 	snprintf(add.symbol, sizeof(add.symbol), "%s", colon + 1);
 	ioctl(dev->fd, CT_IOC_PROBE_REMOVE, &add);
-	fprintf(stderr, "cudatrace: %s is called too often, its probe is taken away\n", f->name);
+	fprintf(stderr, "cudatrace: %s is called too often, its probe was removed\n", f->name);
 }
 
 /* Look for functions that are too hot, over all of the run, but for its first second. */
@@ -321,7 +321,7 @@ static int discover_run(struct ct_device *dev, struct cut *cut, char **argv, str
 		return child.status ? child.status : 1;
 	}
 	while (!ct_launch_wait(&child, pause)) {
-		/* Not what it waits for a processor: the hotter, the longer that would be. */
+		/* CPU time, not wall-clock time: waiting for a CPU would make the pauses too long. */
 		used = clock();
 		discover_watch(dev, cut, discover_now() - begin);
 		pause = (clock() - used) * 1000 / CLOCKS_PER_SEC * LOOK_SHARE;
@@ -368,7 +368,7 @@ int ct_discover(int argc, char **argv)
 	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* The session first: what is added to it is armed at once. */
+	/* Start the session first: probes that are added to it are armed at once. */
 	if (ct_device_start(&dev, 4096, 2, 1ull << CT_GROUP_ADDED, false, &err)) {
 		ct_functions_free(&f);
 		ct_device_close(&dev);
@@ -379,7 +379,7 @@ int ct_discover(int argc, char **argv)
 	status = stop ? ct_complain("interrupted: the program was not run") :
 			discover_run(&dev, &cut, command, &err);
 	n = discover_collect(&dev, &found);
-	/* With the session all are disarmed, in one batch; with the file they go. */
+	/* Stopping disarms all probes in one batch; closing the file removes them. */
 	begin = discover_now();
 	ct_device_stop(&dev);
 	ct_device_close(&dev);

@@ -20,7 +20,7 @@ static int functions_add(struct ct_functions *f, const char *module, const char 
 {
 	struct ct_kfunc *row;
 
-	/* Grown by halves of a power of two: room is full when count is one. */
+	/* Grown by doubling: it is full when count is 0 or a power of two. */
 	if (!(f->count & (f->count - 1))) {
 		row = realloc(f->row, (f->count ? 2 * f->count : 1) * sizeof(*row));
 		if (!row)

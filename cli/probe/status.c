@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See probe_status.h.  The module knows what is armed and what it saw; how a name
+ * See status.h.  The module knows which probes are armed, and their counters.  How a name
  * resolves (by ftrace site, by breakpoint, not at all, or only as a part that the
- * compiler made of it) is read from the kernel's own lists, so that it is told while
- * no session runs, too.
+ * compiler split off) is read from the kernel's own lists, so that it is known while no
+ * session runs, too.
  */
 #include "probe/status.h"
 
@@ -38,7 +38,7 @@ static int probe_status_collect(struct ct_device *dev, struct table *t)
 		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
 		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
 			return errno == ENOENT ? 0 : -errno;
-		/* Grown by powers of two: room is full when count is one. */
+		/* Grown by doubling: it is full when count is 0 or a power of two. */
 		if (!(t->count & (t->count - 1))) {
 			more = realloc(t->row, (t->count ? 2 * t->count : 1) * sizeof(*more));
 			if (!more)
@@ -49,7 +49,7 @@ static int probe_status_collect(struct ct_device *dev, struct table *t)
 	}
 }
 
-/* A symbol of the kernel: is it, or a part of it, one of ours? */
+/* A symbol of the kernel: is it a probed function, or a part of one? */
 static void probe_status_symbol(struct table *t, const char *module, const char *name)
 {
 	size_t i, len;
@@ -145,7 +145,7 @@ static void probe_status_print_row(const struct row *r)
 	putchar('\n');
 }
 
-/* What a reader of the table would count. */
+/* Prints the sums of the table. */
 static void probe_status_sum_up(const struct table *t)
 {
 	unsigned long long missed = 0, lost = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cudatrace probe status: what each probe is, where it resolves, what it saw. */
+/* cudatrace probe status: the state, the place and the counters of each probe. */
 #ifndef CT_CLI_PROBE_STATUS_H
 #define CT_CLI_PROBE_STATUS_H
 

@@ -75,7 +75,7 @@ static bool class_name_is_plain(const char *name, size_t len)
 }
 
 /* A field of a probe that a user added may have any name: its type must fit, too. */
-static bool class_is_meant(enum ct_quick quick, unsigned int type)
+static bool class_type_fits(enum ct_quick quick, unsigned int type)
 {
 	switch (quick) {
 	case CT_QUICK_KERNEL:
@@ -103,7 +103,7 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 	if (class->fields_count == CT_FIELDS_MAX)
 		return "more fields than a class may have";
 	if (class->has_text)
-		return "a field behind the text";
+		return "a field after the text";
 	if (!colon || !class_name_is_plain(spec, colon - spec))
 		return "a field without a proper name";
 	if (len - (colon - spec) - 1 < sizeof(word))
@@ -126,7 +126,7 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 	class->size += field->bytes;
 	class->has_text = type == CT_TYPE_text;
 	for (unsigned int i = 0; i < CT_QUICK_COUNT; i++)
-		if (!strcmp(field->name, quick_word[i]) && class_is_meant(i, type))
+		if (!strcmp(field->name, quick_word[i]) && class_type_fits(i, type))
 			class->quick[i] = class->fields_count;
 	class->fields_count++;
 	return NULL;
@@ -200,12 +200,12 @@ void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX])
 
 bool ct_class_equal(const struct ct_class *a, const struct ct_class *b)
 {
-	char left[CT_SPEC_MAX], right[CT_SPEC_MAX];
+	char spec_a[CT_SPEC_MAX], spec_b[CT_SPEC_MAX];
 
-	ct_class_spec(a, left);
-	ct_class_spec(b, right);
+	ct_class_spec(a, spec_a);
+	ct_class_spec(b, spec_b);
 	return a->id == b->id && a->layer == b->layer && a->category == b->category &&
-	       a->op == b->op && !strcmp(left, right) && !strcmp(a->name, b->name) &&
+	       a->op == b->op && !strcmp(spec_a, spec_b) && !strcmp(a->name, b->name) &&
 	       !strcmp(a->symbol, b->symbol);
 }
 

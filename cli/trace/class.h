@@ -74,7 +74,7 @@ void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX]);
 /* Two descriptions of one id say the same. */
 bool ct_class_equal(const struct ct_class *a, const struct ct_class *b);
 
-/* Row @i of the static classes as a new class; NULL behind the last. */
+/* Row @i of the static classes as a new class; NULL after the last. */
 struct ct_class *ct_class_static(unsigned int i);
 
 #endif

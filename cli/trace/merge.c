@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The merge of all streams: a heap of cursors, each of which knows its next point
- * or the moment from which on it must load a packet.  Must never tell a point
+ * or the time from which on it must load a packet.  Must never emit a point
  * before every cursor whose next packet could hold an earlier one is loaded.
  */
 #include "trace/merge.h"
@@ -18,7 +18,7 @@ struct ct_merge {
 	struct ct_stream_cursor *cursors;
 	struct ct_stream_cursor **heap;
 	unsigned int heap_count;
-	uint64_t ops;			/* op_ids given */
+	uint64_t ops;			/* op_ids assigned */
 	struct ct_hash open;		/* calls recorded at entry: a: op_id, b: begin, c: depth */
 	struct ct_hash tracks;		/* c: depth of the program's calls, d: of the kernel's */
 	struct ct_stream_cursor *pending;
@@ -58,7 +58,7 @@ static void merge_sift_down(struct ct_merge *m, unsigned int i)
 }
 
 /* The top cursor moved on. */
-static void merge_settle(struct ct_merge *m)
+static void merge_advance(struct ct_merge *m)
 {
 	if (!ct_stream_cursor_front(m->heap[0])) {
 		free(m->heap[0]->points);
@@ -79,7 +79,7 @@ static int merge_compare_pending(const void *a, const void *b, void *arg)
 	return all[x->offset].level - all[y->offset].level;
 }
 
-/* The calls of the .open pages are a cursor of their own. */
+/* The calls of the in-flight pages are a cursor of their own. */
 static int merge_add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
 {
 	const struct ct_trace *t = m->trace;
@@ -159,7 +159,7 @@ static uint64_t merge_op_key(const struct ct_stream_cursor *cursor, uint64_t op)
 /*
  * The nesting depth.  The program's calls say theirs; what the kernel does is
  * nested in them, and its depth is counted here.  When a call of the program
- * begins or ends, the kernel is done with the last one: that mends a count that
+ * begins or ends, the kernel is done with the last one: that corrects a count that
  * is wrong because an end was lost.
  */
 static int merge_enter(struct ct_merge *m, const struct ct_record *r, uint32_t *depth)
@@ -203,7 +203,7 @@ static uint32_t merge_depth_now(struct ct_merge *m, const struct ct_record *r)
 	return track ? track->c + track->d : 0;
 }
 
-/* Makes the record of a call that has none: all that is known is who and what. */
+/* Makes the record of a call that has none: only its thread and class are known. */
 static bool merge_open_record(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			      struct ct_record *r)
 {
@@ -233,7 +233,7 @@ static bool merge_open_record(struct ct_merge *m, struct ct_stream_cursor *curso
 	return r->class != NULL;
 }
 
-static int merge_tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
+static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			    struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
@@ -258,7 +258,7 @@ static int merge_tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			key = merge_op_key(cursor, out->record.op);
 		}
 		if (ct_hash_get(&m->open, key))
-			return 0;	/* told already: recorded at entry as well */
+			return 0;	/* emitted already: recorded at entry as well */
 		slot = ct_hash_put(&m->open, key);
 		if (!slot || merge_enter(m, &out->record, &out->depth))
 			return -ENOMEM;
@@ -284,7 +284,7 @@ static int merge_tell_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	return 1;
 }
 
-static int merge_tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
 	struct ct_hash_slot *slot;
@@ -315,8 +315,8 @@ static int merge_tell_end(struct ct_merge *m, struct ct_stream_cursor *cursor, s
 	return 1;
 }
 
-/* Return: 1: told; 0: nothing to tell of the front; -ENOMEM. */
-static int merge_tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+/* Return: 1: emitted; 0: the front has no point to emit; -ENOMEM. */
+static int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
 {
 	struct ct_mark_point *p = &cursor->front;
 	const char *why;
@@ -334,9 +334,9 @@ static int merge_tell(struct ct_merge *m, struct ct_stream_cursor *cursor, struc
 	}
 	switch (p->kind) {
 	case CT_MARK_B:
-		return merge_tell_begin(m, cursor, out);
+		return merge_emit_begin(m, cursor, out);
 	case CT_MARK_E:
-		return merge_tell_end(m, cursor, out);
+		return merge_emit_end(m, cursor, out);
 	}
 	out->phase = 'I';
 	out->depth = merge_depth_now(m, &out->record);
@@ -354,11 +354,11 @@ int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 		if (cursor->waiting) {
 			rc = ct_stream_cursor_load(cursor);
 			if (!rc)
-				merge_settle(m);
+				merge_advance(m);
 		} else {
-			rc = merge_tell(m, cursor, out);
+			rc = merge_emit(m, cursor, out);
 			ct_stream_cursor_step(cursor);
-			merge_settle(m);
+			merge_advance(m);
 		}
 		if (rc)
 			return rc;

@@ -9,7 +9,7 @@
  * after what the kernel does for it.
  *
  * A call that never returned has a B and no E.  A call whose begin was recorded and
- * lost (the flight recorder overwrote it) has an E and no B; that E knows it.
+ * lost (the flight recorder overwrote it) has an E and no B; that E says begin_lost.
  */
 #ifndef CT_CLI_MERGE_H
 #define CT_CLI_MERGE_H
@@ -28,7 +28,7 @@ struct ct_point {
 	const struct ct_stream_file *stream;
 	/*
 	 * The record that it comes from.  With @open set by a call_open record or
-	 * a .open page it is made up: class, pid, tid, depth and op, and no fields.
+	 * an in-flight page it is made up: class, pid, tid, depth and op, and no fields.
 	 */
 	struct ct_record record;
 };

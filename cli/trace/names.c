@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Words for numbers.  Must never know a number of NVIDIA's by itself: those are
- * nv_decode's.
+ * Words for numbers.  Must never hold a number of NVIDIA's: those are in decode/.
  */
 #include "trace/names.h"
 
@@ -88,8 +87,8 @@ const char *ct_name_context(unsigned int flags)
 
 /*
  * By libiberty: of GNU binutils, in C, linked statically, bounded in depth.  It is
- * not bounded in what it writes (a name of 100 bytes may stand for gigabytes), so
- * it is left by longjmp(); with a callback it holds no memory to lose.
+ * not bounded in what it writes (a name of 100 bytes may expand to gigabytes), so
+ * longjmp() ends it; with a callback it holds no memory that could leak.
  */
 struct demangling {
 	char text[DEMANGLED_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Words for the numbers of a record: results, devices, ioctls, contexts, kernels.
- * Every function gives a constant or long-lived string, or NULL.
+ * Every function returns a constant or long-lived string, or NULL.
  */
 #ifndef CT_CLI_NAMES_H
 #define CT_CLI_NAMES_H
@@ -11,13 +11,13 @@
 /* "CUDA_SUCCESS", "cudaErrorInvalidValue", "EINVAL". */
 const char *ct_name_result(const struct ct_record *r);
 
-/* "nvidiactl", "nvidia0", "nvidia-uvm"; @buf holds what is made. */
+/* "nvidiactl", "nvidia0", "nvidia-uvm"; @buf holds a name that is made. */
 const char *ct_name_device(uint32_t device, char buf[24]);
 
 /* An ioctl's escape or UVM ioctl: "NV_ESC_RM_CONTROL". */
 const char *ct_name_ioctl(uint32_t cmd, uint32_t device);
 
-/* What an ioctl's code stands for, by the have field. */
+/* The name of an ioctl's code, which the have field says the kind of. */
 const char *ct_name_code(uint32_t code, uint32_t have);
 
 /* "softirq", "hardirq", "nmi"; NULL in a task. */

@@ -10,12 +10,12 @@
 
 #include "module/uapi/cudatrace.h"
 
-int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int kind,
+int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err)
 {
 	struct ct_packet head;
 
-	if (left >= 4) {
+	if (in_memory >= 4) {
 		uint32_t magic;
 
 		memcpy(&magic, data, 4);
@@ -24,7 +24,7 @@ int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int ki
 		if (magic != CT_MAGIC)
 			return ct_fail(err, EBADMSG, "no packet begins here (magic %08x)", magic);
 	}
-	if (left < CT_PACKET_HEAD)
+	if (in_memory < CT_PACKET_HEAD)
 		return ct_fail(err, ENODATA, "the file ends inside a packet's head");
 	memcpy(&head, data, sizeof(head));
 	/* Its writer may add records: only what is committed now is read. */

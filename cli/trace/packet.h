@@ -19,13 +19,13 @@ struct ct_packet_view {
 
 /**
  * ct_packet_check() - the head of a packet
- * @data: its first bytes: @left of them are in memory, @in_file of them in the file
+ * @data: its first bytes: @in_memory of them may be read here, @in_file in the file
  * @kind: which stream it must belong to
  *
  * Return: 1: @p is set; 0: no magic: nothing was written here yet; -ENODATA: the
  * file ends inside the packet; -EBADMSG.  @err says what is wrong, but not where.
  */
-int ct_packet_check(const uint8_t *data, uint64_t left, uint64_t in_file, int kind,
+int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A trace directory, opened for reading: its registry, its streams, the calls
- * that were open when their threads died, and what was lost.  Reading changes
- * nothing in the directory; an unfinished trace reads as it stands.
+ * that were in flight when their threads died, and the losses.  Reading changes
+ * nothing in the directory; an unfinished trace is read as it is.
  */
 #ifndef CT_CLI_READER_H
 #define CT_CLI_READER_H
@@ -11,7 +11,7 @@
 #include "trace/registry.h"
 #include "trace/stream.h"
 
-/* A call that stands in a .open page and in no record. */
+/* A call of an in-flight page that has no record. */
 struct ct_pending {
 	uint64_t begin, op;
 	uint32_t pid, tid;
@@ -34,7 +34,7 @@ struct ct_trace {
 	uint64_t lost_reported; /* how many of them CT_LOST_STREAM counts */
 	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
 	bool has_metadata;
-	bool unfinished;	/* finish.h has something to do */
+	bool unfinished;	/* it is to be finished: capture/finish.h */
 	bool has_kernel;	/* the module recorded: there are CPU streams */
 	bool simulated;		/* info gpu simulated */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Decoding one record.  Must never read outside the packet's content: packets
- * come from files that anybody may have written.
+ * come from files that any user may have written.
  */
 #include "trace/record.h"
 

@@ -39,7 +39,7 @@ static inline uint64_t ct_record_begin(const struct ct_record *r)
  * ct_record_parse() - the record at @offset of packet @p
  * @why: on failure a constant string
  *
- * Reads nothing outside the packet's content, whatever stands in it.
+ * Reads nothing outside the packet's content, whatever the packet holds.
  *
  * Return: the record's size in bytes, or 0.
  */
@@ -77,7 +77,7 @@ static inline uint64_t ct_record_quick(const struct ct_record *r, enum ct_quick 
 	return i < 0 || !r->fields ? 0 : ct_record_field(r, i);
 }
 
-/* The bytes of the text, *@len of them without NULs behind it, or NULL. */
+/* The bytes of the text, *@len of them without trailing NULs, or NULL. */
 static inline const char *ct_record_text(const struct ct_record *r, uint16_t *len)
 {
 	const char *text;

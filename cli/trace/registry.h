@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The registry of a trace directory: what got an id while the trace was made.
+ * The registry of a trace directory: classes, strings and infos that got an id while
+ * the trace was made.
  * Read from .registry, or from the copy that metadata carries in its comments.
  */
 #ifndef CT_CLI_REGISTRY_H
@@ -36,7 +37,7 @@ int ct_registry_init(struct ct_registry *reg);
 /**
  * ct_registry_read() - the registry of directory @dir
  *
- * A last line without an end is ignored: its writer died in it.  Free with
+ * A last line without a newline is ignored: its writer was killed while writing it.  Free with
  * ct_registry_free() also after an error.
  *
  * Return: 0; -ENOENT no trace there; -EPROTO another ABI version; -EINVAL a line
@@ -46,7 +47,7 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 void ct_registry_free(struct ct_registry *reg);
 
 /**
- * ct_registry_line() - take in one line, without its end
+ * ct_registry_line() - parse one line, without its newline
  * @what: file and line for the message
  */
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,

@@ -13,7 +13,7 @@
 #include "trace/directory.h"
 #include "trace/stream_tail.h"
 
-/* Makes room for one more of an array that grows by doubling. */
+/* Grows an array, by doubling, for one more element. */
 static int stream_grow(void *array, uint32_t count, size_t size)
 {
 	void **p = array, *more;
@@ -239,7 +239,7 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		return ct_fail(err, ENOMEM, "no memory");
 	if (kind < 0)
 		return ct_fail(err, EBADMSG,
-			       "%s/%s: not a file of a cudatrace trace; take it out of the directory",
+			       "%s/%s: not a file of a cudatrace trace; move it out of the directory",
 			       dir, name);
 	s->kind = kind;
 	rc = ct_stream_map(s, dir, &inner);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From the records of a packet, which stand in the order of their ends, to points
+ * Turns the records of a packet, which are in the order of their ends, into points
  * in the order of time.  Must never hold more than one packet of a stream.
  *
  * In a thread's stream the order of the records with their depths is the call
- * tree itself (an inner call's record stands before its caller's), so that points
+ * tree itself (an inner call's record precedes its caller's), so that points
  * of one ns are in the right order, too.  A CPU's stream mixes many threads: it
  * is sorted, by ct_mark_compare() at one ns.
  */
@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * What ended comes before what begins; what does both in this ns stands between.
- * Of ends the inner first (it began later), the kernel's before the program's; of
- * begins the other way round.
+ * At one ns, ends precede begins; a call that begins and ends in this ns is between.
+ * Of two ends, the inner call's is first (it began later), and the kernel's precedes
+ * the program's; of two begins, the reverse.
  */
 static int cursor_rank(const struct ct_mark_point *p)
 {
@@ -102,21 +102,21 @@ void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 
 /* ------------------------------------------------------------- loading --- */
 
-static int cursor_reserve(struct ct_stream_cursor *cursor, uint32_t room)
+static int cursor_reserve(struct ct_stream_cursor *cursor, uint32_t capacity)
 {
 	struct ct_mark_point *more;
 
-	if (room <= cursor->room)
+	if (capacity <= cursor->capacity)
 		return 0;
-	more = realloc(cursor->points, room * sizeof(*more));
+	more = realloc(cursor->points, capacity * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	cursor->points = more;
-	cursor->room = room;
+	cursor->capacity = capacity;
 	return 0;
 }
 
-/* Appends the points of all records, an E behind its B, in the order of the file. */
+/* Appends the points of all records, an E after its B, in the order of the file. */
 static int cursor_read_points(struct ct_stream_cursor *cursor)
 {
 	struct ct_stream_file *s = cursor->stream;
@@ -133,8 +133,8 @@ static int cursor_read_points(struct ct_stream_cursor *cursor)
 		size = ct_record_parse(&cursor->view, offset, &cursor->trace->reg, &r, &why);
 		if (!size)	/* whole when it was indexed: the file changed */
 			break;
-		if (cursor->count + 2 > cursor->room &&
-		    cursor_reserve(cursor, 2 * cursor->room + 256))
+		if (cursor->count + 2 > cursor->capacity &&
+		    cursor_reserve(cursor, 2 * cursor->capacity + 256))
 			return -ENOMEM;
 		p.offset = offset;
 		p.level = r.depth;
@@ -156,7 +156,7 @@ static int cursor_read_points(struct ct_stream_cursor *cursor)
 			p.ts = r.end;
 			p.other = ~0ull;
 			p.entry = true;
-			/* Not taken for a straddler's, which has no mate either. */
+			/* A straddler's begin has no mate either: this is none. */
 			p.straddler = CT_NONE;
 			cursor->points[cursor->count++] = p;
 			continue;
@@ -186,7 +186,7 @@ static int cursor_compare_sort(const void *a, const void *b)
 
 	if (order)
 		return order;
-	/* Calls of the same begin and end: the outer's record stands behind. */
+	/* Calls of the same begin and end: the outer's record is the later one. */
 	if (cursor_rank(x) == 2 && !x->entry)
 		return x->offset > y->offset ? -1 : x->offset < y->offset;
 	if (x->offset != y->offset)
@@ -213,7 +213,7 @@ struct run {
 };
 
 /*
- * The points of a thread in the order of its call tree, by lists: a record takes
+ * The points of a thread in the order of its call tree, by lists: a record puts
  * the runs before it that are deeper and not older between its B and its E.
  */
 static void cursor_order_tree(const struct ct_mark_point *in, uint32_t count,
@@ -237,7 +237,7 @@ static void cursor_order_tree(const struct ct_mark_point *in, uint32_t count,
 				run.tail = runs[k].tail;
 			}
 			depth = first;
-			next[run.tail] = ++i;	/* its E stands behind it */
+			next[run.tail] = ++i;	/* its E follows it */
 			next[i] = CT_NONE;
 			run.tail = i;
 		}

@@ -10,11 +10,11 @@
 
 enum ct_mark_kind { CT_MARK_E, CT_MARK_I, CT_MARK_B };
 
-/* A point before it is told: where it is, and what decides at one ns. */
+/* A point before it is emitted: where it is, and what decides the order at one ns. */
 struct ct_mark_point {
 	uint64_t ts;
 	uint64_t other;		/* B: the end (~0: not known); E: the begin */
-	uint64_t op_id;		/* E: given when its B was told */
+	uint64_t op_id;		/* E: set when its B was emitted */
 	uint32_t offset;	/* of the record in its packet */
 	uint32_t mate;		/* of a B with an E here: the index of that E */
 	uint32_t depth;		/* E: as its B */
@@ -33,9 +33,9 @@ struct ct_stream_cursor {
 	uint32_t next_packet;
 	uint32_t next_straddler;		/* index into by_begin */
 	struct ct_mark_point *points;
-	uint32_t count, next, room;
-	bool waiting;		/* its next packet isn't loaded: key is its begin */
-	struct ct_mark_point front;		/* the next point, or key */
+	uint32_t count, next, capacity;
+	bool waiting;		/* its next packet isn't loaded: front.ts is its begin */
+	struct ct_mark_point front;		/* the next point, or the begin of the next packet */
 };
 
 /*
@@ -47,10 +47,10 @@ int ct_stream_cursor_front(struct ct_stream_cursor *cursor);
 /* Loads the packet that it waits for.  0 or -ENOMEM. */
 int ct_stream_cursor_load(struct ct_stream_cursor *cursor);
 
-/* Steps behind the front. */
+/* Steps past the front. */
 void ct_stream_cursor_step(struct ct_stream_cursor *cursor);
 
-/* At one ns: < 0 if @a must be told before @b, > 0 after; 0: no matter. */
+/* At one ns: < 0 if @a must be emitted before @b, > 0 after; 0: any order. */
 int ct_mark_compare(const struct ct_mark_point *a, const struct ct_mark_point *b);
 
 #endif

@@ -3,7 +3,7 @@
  * One stream file of a trace: its map and the index of its packets, which stream.c
  * fills in.
  *
- * A record stands where its call ended.  To give the begins in time order
+ * Records are in the order in which calls ended.  To return the begins in time order
  * without holding a whole stream, the index keeps the few records that began
  * before their packet did ("straddlers": of a thread, at most as many a packet as
  * calls nest); every other record begins and ends within its packet.
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "trace/packet.h"
 
-#define CT_AGAIN	"record it again, or take this file out of the directory"
+#define CT_AGAIN	"record it again, or move this file out of the directory"
 
 struct ct_packet_index {
 	uint64_t offset;	/* in the file */
@@ -30,10 +30,10 @@ struct ct_packet_index {
 
 struct ct_straddler {
 	uint64_t begin, end;	/* ns; end: ~0 for a call that never returned */
-	uint64_t op_id;		/* given by the merge when it begins */
+	uint64_t op_id;		/* set by the merge when the call begins */
 	uint32_t packet;	/* index of the packet that holds the record */
 	uint32_t offset;	/* of the record in that packet */
-	uint32_t depth;		/* given by the merge */
+	uint32_t depth;		/* set by the merge */
 	uint8_t  level;		/* the depth that the record says */
 	bool     open;		/* a call_open record */
 };
@@ -46,7 +46,7 @@ struct ct_stream_file {
 	unsigned int index;	/* among the trace's streams */
 	const uint8_t *map;
 	uint64_t map_size;
-	uint64_t tail;		/* file offset behind the last packet */
+	uint64_t tail;		/* file offset after the last packet */
 	uint64_t next_seq;
 	uint32_t added;		/* bytes of it that are in the thread's sub-buffers, not in the file */
 	uint64_t torn;		/* bytes after the tail, of a packet that was not written whole */

@@ -13,7 +13,7 @@
 
 #include "trace/sub_buffers.h"
 
-/* Appends one packet of a sub-buffer to @copy, as it would stand in the stream. */
+/* Appends one packet of a sub-buffer to @copy, as it would be in the stream. */
 static int tail_add_sub_buffer(const struct ct_sub_buffers *subbufs, uint64_t at,
 			   struct ct_packet *head, const struct ct_packet_view *p, uint8_t **copy,
 			   uint32_t *bytes)

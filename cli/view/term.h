@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the output goes to.  Colour and the width of a line are a terminal's; a
- * pipe or a file gets plain text.
+ * The properties of the output.  A terminal has colour and a width; a pipe or a file
+ * gets plain text.
  */
 #ifndef CT_CLI_TERM_H
 #define CT_CLI_TERM_H
@@ -23,7 +23,7 @@ char *ct_term_ns(char buf[CT_TERM_TEXT], uint64_t ns);
 char *ct_term_bytes(char buf[CT_TERM_TEXT], uint64_t bytes);
 
 /*
- * @text made fit for a terminal: control characters become '?', and what is
+ * @text made safe for a terminal: control characters become '?', and a text that is
  * longer than @width columns is cut with a "~".  @buf holds @size bytes.
  */
 char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int width);

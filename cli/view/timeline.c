@@ -128,7 +128,7 @@ static int timeline_cover(struct picture *pic, const struct ct_record *r, uint32
 
 		if (b > e || (b == e && i != first))
 			continue;
-		/* What is shorter than a ns is still there. */
+		/* A call shorter than 1 ns still shows. */
 		bin[kind] += e - b + (i == first);
 	}
 	return 0;
@@ -150,7 +150,7 @@ static int timeline_name_process(struct picture *pic, const struct ct_record *r)
 	return copy ? 0 : -ENOMEM;
 }
 
-static int timeline_take(struct picture *pic, const struct ct_point *p)
+static int timeline_add_point(struct picture *pic, const struct ct_point *p)
 {
 	if (p->record.class->id == CT_CLASS_process)
 		return timeline_name_process(pic, &p->record);
@@ -158,12 +158,12 @@ static int timeline_take(struct picture *pic, const struct ct_point *p)
 		return 0;
 	if (p->phase == 'I')
 		return timeline_cover(pic, &p->record, p->depth, p->ts, p->ts);
-	/* When it was left is not known, only when that was noticed. */
+	/* When the call was abandoned is not known, only when that was noticed. */
 	if (p->phase == 'E' && p->record.flags & CT_F_ABANDONED)
 		return timeline_cover(pic, &p->record, p->depth, p->begin, p->begin);
 	if (p->phase == 'E')
 		return timeline_cover(pic, &p->record, p->depth, p->begin, p->ts);
-	/* It goes on to the end of the picture. */
+	/* It lasts until the end of the picture. */
 	if (p->open)
 		return timeline_cover(pic, &p->record, p->depth, p->ts, pic->to);
 	return 0;
@@ -353,7 +353,7 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	if (pic.to <= pic.from)
 		pic.to = pic.from + 1;
 	while ((rc = ct_merge_next(m, &point)) > 0) {
-		rc = timeline_take(&pic, &point);
+		rc = timeline_add_point(&pic, &point);
 		if (rc)
 			break;
 	}

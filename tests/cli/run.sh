@@ -341,7 +341,7 @@ refused foreign 'foreign/metadata: not written by cudatrace'
 damage truncated && truncate -s 70000 "$work/truncated/u-4242-1"
 refused truncated 'u-4242-1: offset 69632: (a truncated packet|the file ends)'
 damage notes && echo hello >"$work/notes/notes.txt"
-refused notes 'notes.txt: not a file of a cudatrace trace; take it out'
+refused notes 'notes.txt: not a file of a cudatrace trace; move it out'
 damage alien && printf 'GIF89a' | dd of="$work/alien/k-0" conv=notrunc bs=1 seek=8192 2>/dev/null
 refused alien 'k-0: offset 8192: no packet begins here'
 damage other && printf '\377' | dd of="$work/other/k-1" conv=notrunc bs=1 seek=4 2>/dev/null
