@@ -61,7 +61,8 @@ int ct_device_drain_threadbufs(struct ct_device *dev, int dirfd, bool last, stru
 	for (n = 0; last || n < AT_ONCE; n++) {
 		if (ioctl(dev->fd, CT_IOC_THREADBUF_READ, &read)) {
 			if (errno != ENOENT)
-				ret = ct_fail(err, errno, "the module returns no thread buffers: %s",
+				ret = ct_fail(err, errno,
+					      "the module returns no thread buffers: %s",
 					      strerror(errno));
 			break;
 		}

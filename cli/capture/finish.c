@@ -95,10 +95,12 @@ static int finish_thread(const struct ct_trace *t, const char *page_name, struct
 	char path[4096], name[280];
 	int fd, rc;
 
-	if (ct_stream_of_page(name, sizeof(name), page_name) || ct_path(path, sizeof(path), t->dir, name))
-		return ct_fail(err, EBADMSG,
-			       "%s/%s: not a file of a cudatrace trace; move it out of the directory",
-			       t->dir, page_name);
+	if (ct_stream_of_page(name, sizeof(name), page_name) ||
+	    ct_path(path, sizeof(path), t->dir, name))
+		return ct_fail(
+			err, EBADMSG,
+			"%s/%s: not a file of a cudatrace trace; move it out of the directory",
+			t->dir, page_name);
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		if (!strcmp(t->streams[i].name, name))
 			s = &t->streams[i];
@@ -191,7 +193,8 @@ static int finish_mark_all_torn(const struct ct_trace *t, struct ct_error *err)
 		rc = finish_mark_torn(t, s);
 		if (rc)
 			return ct_fail(err, -rc, "%s/%s: %s", t->dir, s->name, strerror(-rc));
-		fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
+		fprintf(stderr,
+			"cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
 			t->dir, s->name, (unsigned long long)s->torn);
 		n++;
 	}
@@ -236,8 +239,8 @@ static void finish_remove_pages(const char *dir)
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
 		while ((entry = readdir(d)))
 			if (ct_is_lost_page(entry->d_name) &&
-			    !ct_path(path, sizeof(path), dir, entry->d_name) && !ct_is_written(path) &&
-			    !ct_lost_read(dir, entry->d_name))
+			    !ct_path(path, sizeof(path), dir, entry->d_name) &&
+			    !ct_is_written(path) && !ct_lost_read(dir, entry->d_name))
 				unlink(path);
 	if (fd >= 0)
 		close(fd);

@@ -215,7 +215,7 @@ int ct_launch_wait(struct ct_child *child, int ms)
 	if (child->pidfd >= 0)
 		close(child->pidfd);
 	if (pid < 0)
-		child->status = 1;	/* another thread has waited for it */
+		child->status = 1; /* another thread has waited for it */
 	else
 		child->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return 1;

@@ -66,7 +66,8 @@ static int orphan_find_places(const struct ct_trace *t, struct ct_device *dev, i
 					       strerror(-fd));
 			close(fd);
 			if (s->torn)
-				fprintf(stderr, "cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
+				fprintf(stderr,
+					"cudatrace: %s/%s: its last packet was not written whole (%llu bytes): its records are lost\n",
 					t->dir, s->name, (unsigned long long)s->torn);
 		}
 		/* The first packet of a CPU was not written whole: the ring still has it. */
@@ -135,9 +136,10 @@ int ct_orphan_complete(const struct ct_trace *t, struct ct_error *err)
 		orphan_write_state(t, &dev, dirfd);
 		/* The module may forget the session: its records are in the files now. */
 		ct_device_stop(&dev);
-		fprintf(stderr, "cudatrace: %s: its recorder was killed; %d packets that the module had kept were added\n",
+		fprintf(stderr,
+			"cudatrace: %s: its recorder was killed; %d packets that the module had kept were added\n",
 			t->dir, ret);
-		ret++;		/* the state stream was written in any case */
+		ret++; /* the state stream was written in any case */
 	}
 	if (dirfd >= 0)
 		close(dirfd);

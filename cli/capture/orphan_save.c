@@ -27,7 +27,8 @@ void ct_orphan_save(const char *dir)
 	}
 	if (ct_recording_directory(&rec, name, false, &err) ||
 	    ct_recording_registry(&rec, NULL, &err)) {
-		ct_complain("recorder %u was killed; its unread records can't be saved: %s", owner_pid, err.text);
+		ct_complain("recorder %u was killed; its unread records can't be saved: %s",
+			    owner_pid, err.text);
 		ct_device_close(&rec.device);
 		return;
 	}
@@ -36,8 +37,8 @@ void ct_orphan_save(const char *dir)
 		n = -1;
 	ct_recording_streams(&rec);
 	if (n < 0 || ct_device_registry(&rec.device, &rec.registry))
-		ct_complain("recorder %u was killed; its unread records are not all saved: %s", owner_pid,
-			    err.text);
+		ct_complain("recorder %u was killed; its unread records are not all saved: %s",
+			    owner_pid, err.text);
 	else
 		ct_device_stop(&rec.device);
 	if (ct_recording_finish(&rec, &err))

@@ -35,11 +35,15 @@ int ct_session_control(unsigned long cmd, void *arg, const char *what, struct ct
 		return rc;
 	if (ioctl(dev.fd, cmd, arg))
 		rc = errno == ENODATA ?
-			     ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)", what) :
+			     ct_fail(err, ENODATA, "%s: no session runs (cudatrace session start)",
+				     what) :
 		     errno == EPERM ?
-			     ct_fail(err, EPERM, "%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner", what) :
+			     ct_fail(err, EPERM,
+				     "%s: this needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the session's owner",
+				     what) :
 		     errno == EINVAL && cmd == CT_IOC_LIMITS ?
-			     ct_fail(err, EINVAL, "limit: a flight recorder has no --share, because it overwrites (give --rate or --bandwidth)") :
+			     ct_fail(err, EINVAL,
+				     "limit: a flight recorder has no --share, because it overwrites (give --rate or --bandwidth)") :
 			     ct_fail(err, errno, "%s: %s", what, strerror(errno));
 	ct_device_close(&dev);
 	return rc;

@@ -50,9 +50,11 @@ int ct_snapshot_wait(struct ct_recording *rec, struct ct_trigger_set *trigger,
 	fprintf(stderr, "cudatrace: waiting for a trigger\n");
 	while (facts->triggers == before && !*fired) {
 		if (*stop)
-			return ct_fail(err, EINTR, "interrupted before a trigger fired: no snapshot");
+			return ct_fail(err, EINTR,
+				       "interrupted before a trigger fired: no snapshot");
 		if (!facts->running)
-			return ct_fail(err, ENODATA, "the session ended before a trigger fired: no snapshot");
+			return ct_fail(err, ENODATA,
+				       "the session ended before a trigger fired: no snapshot");
 		nanosleep(&pause, NULL);
 	}
 	return 0;

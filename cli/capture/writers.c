@@ -18,7 +18,7 @@
 
 int ct_is_written(const char *path)
 {
-	void (*before)(int) = signal(SIGIO, SIG_IGN);	/* the lease may be broken */
+	void (*before)(int) = signal(SIGIO, SIG_IGN); /* the lease may be broken */
 	int fd, result = -1;
 
 	fd = open(path, O_RDONLY | CT_O_FOREIGN);
@@ -41,7 +41,7 @@ int ct_is_written(const char *path)
  * number alone may belong to another thread by now.
  */
 static bool writers_thread_lives(const char *dir, const struct ct_inflight_page *page,
-				const char *name)
+				 const char *name)
 {
 	char path[4096], line[4600];
 	bool lives = false;
@@ -59,7 +59,7 @@ static bool writers_thread_lives(const char *dir, const struct ct_inflight_page 
 	snprintf(path, sizeof(path), "/proc/%u/maps", page->pid);
 	maps = fopen(path, "re");
 	if (!maps)
-		return errno != ENOENT;	/* we may not look: assume that it lives */
+		return errno != ENOENT; /* we may not look: assume that it lives */
 	while (!lives && fgets(line, sizeof(line), maps))
 		lives = strstr(line, name) != NULL;
 	fclose(maps);

@@ -22,12 +22,13 @@ struct ct_finding ct_check_driver(struct ct_doctor *d)
 	d->driver = ct_doctor_has("/sys/module/nvidia") ||
 		    ct_first_line("/proc/driver/nvidia/version", line, sizeof(line));
 	if (!d->driver)
-		return ct_finding(CT_FINDING_NOTE,
-				  "apt-get install nvidia-driver, if this machine has a GPU",
-				  "NVIDIA's driver is not loaded: programs that need a GPU will fail");
+		return ct_finding(
+			CT_FINDING_NOTE, "apt-get install nvidia-driver, if this machine has a GPU",
+			"NVIDIA's driver is not loaded: programs that need a GPU will fail");
 	return ct_finding(CT_FINDING_OK, NULL, "NVIDIA's driver %s is loaded%s", d->driver_version,
-			  ct_doctor_has("/sys/module/nvidia_uvm") ? " with nvidia-uvm" :
-			  ", nvidia-uvm is not (it comes with the first CUDA program)");
+			  ct_doctor_has("/sys/module/nvidia_uvm") ?
+				  " with nvidia-uvm" :
+				  ", nvidia-uvm is not (it comes with the first CUDA program)");
 }
 
 struct ct_finding ct_check_nvidiactl(struct ct_doctor *d)

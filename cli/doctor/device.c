@@ -16,8 +16,8 @@
 #include "capture/device.h"
 #include "module/uapi/cudatrace.h"
 
-#define STATES		(CT_PROBE_SHADOWED + 1)
-#define PROBES_MAX	4096
+#define STATES (CT_PROBE_SHADOWED + 1)
+#define PROBES_MAX 4096
 
 void ct_doctor_probes(char *text, size_t size, const unsigned int *count, size_t states)
 {
@@ -100,17 +100,17 @@ struct ct_finding ct_check_version(struct ct_doctor *d)
 
 	if (ioctl(d->device, CT_IOC_VERSION, &version)) {
 		d->device_records = false;
-		return ct_finding(CT_FINDING_MISSING, cure,
-				  "%s does not answer as cudatrace's: %s", CT_DEVICE_PATH,
-				  strerror(errno));
+		return ct_finding(CT_FINDING_MISSING, cure, "%s does not answer as cudatrace's: %s",
+				  CT_DEVICE_PATH, strerror(errno));
 	}
 	if (version.abi == CT_ABI_VERSION && version.schema == CT_SCHEMA_VERSION)
 		return ct_no_finding();
 	d->device_records = false;
-	return ct_finding(CT_FINDING_MISSING, cure,
-			  "the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
-			  version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
-			  ct_device_is_older(&version) ? "module" : "program");
+	return ct_finding(
+		CT_FINDING_MISSING, cure,
+		"the loaded module speaks ABI %u, schema %u, this program ABI %u, schema %u: update the %s",
+		version.abi, version.schema, CT_ABI_VERSION, CT_SCHEMA_VERSION,
+		ct_device_is_older(&version) ? "module" : "program");
 }
 
 /* Probe @i; false after the last one. */

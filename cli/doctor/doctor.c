@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct ct_finding ct_finding(enum ct_finding_level level, const char *cure, const char *format,
-			     ...)
+struct ct_finding ct_finding(enum ct_finding_level level, const char *cure, const char *format, ...)
 {
 	struct ct_finding f = { .level = level };
 	va_list args;

@@ -69,8 +69,7 @@ struct ct_finding ct_check_modules_disabled(struct ct_doctor *d)
 {
 	char line[128];
 
-	if (!ct_first_line("/proc/sys/kernel/modules_disabled", line, sizeof(line)) ||
-	    *line != '1')
+	if (!ct_first_line("/proc/sys/kernel/modules_disabled", line, sizeof(line)) || *line != '1')
 		return ct_no_finding();
 	d->may_load = false;
 	return ct_finding(CT_FINDING_MISSING, "reboot; nothing less undoes it",
@@ -121,8 +120,9 @@ struct ct_finding ct_check_signed_only(struct ct_doctor *d)
 		d->must_sign = true;
 	if (!d->must_sign)
 		return ct_no_finding();
-	return ct_finding(CT_FINDING_NOTE, NULL,
-			  "the kernel loads only signed modules ('make sign', then enrol the key with mokutil)");
+	return ct_finding(
+		CT_FINDING_NOTE, NULL,
+		"the kernel loads only signed modules ('make sign', then enrol the key with mokutil)");
 }
 
 struct ct_finding ct_check_headers(struct ct_doctor *d)

@@ -6,7 +6,7 @@
 
 #include "decode/nv_decode.h"
 
-#define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
+#define PUT(out, literal) ct_out_bytes(out, literal, sizeof(literal) - 1)
 
 void ct_json_word_or_hex(struct ct_out *out, const char *word, uint64_t value)
 {
@@ -19,7 +19,7 @@ void ct_json_word_or_hex(struct ct_out *out, const char *word, uint64_t value)
 }
 
 static void json_put_value(struct ct_out *out, struct ct_names *names, const struct ct_record *r,
-			    unsigned int i)
+			   unsigned int i)
 {
 	uint64_t value = ct_record_field(r, i);
 	const struct ct_class *class;
@@ -28,10 +28,16 @@ static void json_put_value(struct ct_out *out, struct ct_names *names, const str
 	uint16_t len;
 
 	switch (r->class->fields[i].type) {
-	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
+	case CT_TYPE_u8:
+	case CT_TYPE_u16:
+	case CT_TYPE_u32:
+	case CT_TYPE_u64:
 		ct_out_u64(out, value);
 		break;
-	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
+	case CT_TYPE_s8:
+	case CT_TYPE_s16:
+	case CT_TYPE_s32:
+	case CT_TYPE_s64:
 		ct_out_s64(out, value);
 		break;
 	case CT_TYPE_str:
@@ -50,7 +56,7 @@ static void json_put_value(struct ct_out *out, struct ct_names *names, const str
 		break;
 	case CT_TYPE_dir:
 		ct_json_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
-				  value);
+				    value);
 		break;
 	case CT_TYPE_dev:
 		ct_json_word_or_hex(out, ct_name_device(value, buf), value);
@@ -65,7 +71,7 @@ static void json_put_value(struct ct_out *out, struct ct_names *names, const str
 		text = ct_record_text(r, &len);
 		ct_out_json(out, text, len);
 		break;
-	default:	/* x8 to x64, nvcode */
+	default: /* x8 to x64, nvcode */
 		ct_json_word_or_hex(out, NULL, value);
 	}
 }

@@ -21,8 +21,8 @@ struct jsonl {
 	struct ct_out out;
 	struct ct_names names;
 	const struct ct_registry *reg;
-	char **begin_words, **end_words;	/* by class: what doesn't change */
-	uint64_t events;			/* lines written */
+	char **begin_words, **end_words; /* by class: what doesn't change */
+	uint64_t events; /* lines written */
 };
 
 /* Writes what is in the buffer and frees; 0 or the first error of writing. */
@@ -188,7 +188,7 @@ static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 		value = ct_record_quick(r, CT_QUICK_DIRECTION);
 		PUT(out, ",\"direction\":");
 		ct_json_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
-				  value);
+				    value);
 	}
 	value = jsonl_threads(r);
 	if (value) {

@@ -114,9 +114,11 @@ static void discover_estimate(struct ct_device *dev, struct queue *q, size_t all
 		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
 		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
 		q->sample[kind] = each + small / q->batch[kind];
-		seconds += remaining * each + (remaining + q->batch[kind] - 1) / q->batch[kind] * small;
+		seconds += remaining * each +
+			   (remaining + q->batch[kind] - 1) / q->batch[kind] * small;
 	}
-	fprintf(stderr, "cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and removes all probes)\n",
+	fprintf(stderr,
+		"cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and removes all probes)\n",
 		all, seconds < 1 ? 1 : seconds);
 }
 

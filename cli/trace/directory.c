@@ -8,7 +8,7 @@
 
 #include "module/uapi/cudatrace.h"
 
-#define THREAD_PREFIX	"u-"
+#define THREAD_PREFIX "u-"
 
 int ct_stream_kind(const char *name)
 {

@@ -28,8 +28,9 @@ int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, i
 		return ct_fail(err, ENODATA, "the file ends inside a packet's head");
 	memcpy(&head, data, sizeof(head));
 	/* Its writer may add records: only what is committed now is read. */
-	head.content_size = __atomic_load_n((const uint64_t *)(data + offsetof(struct ct_packet,
-						content_size)), __ATOMIC_ACQUIRE);
+	head.content_size =
+		__atomic_load_n((const uint64_t *)(data + offsetof(struct ct_packet, content_size)),
+				__ATOMIC_ACQUIRE);
 	memcpy(&head.ts_end, data + offsetof(struct ct_packet, ts_end), 8);
 	if (memcmp(head.uuid, uuid, 16))
 		return ct_fail(err, EBADMSG, "a packet of another trace (its uuid differs)");

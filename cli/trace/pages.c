@@ -42,6 +42,7 @@ uint64_t ct_lost_read(const char *dir, const char *name)
 		return 0;
 	n = pread(fd, &page, sizeof(page), 0);
 	close(fd);
-	return n == sizeof(page) && page.magic == CT_MAGIC && page.abi == CT_ABI_VERSION ?
-	       page.lost : 0;
+	if (n != sizeof(page) || page.magic != CT_MAGIC || page.abi != CT_ABI_VERSION)
+		return 0;
+	return page.lost;
 }

@@ -100,7 +100,7 @@ static int registry_number(const char *word, int base, uint64_t *value)
 }
 
 static const char *registry_parse_head(struct ct_registry *reg, char **word, unsigned int words,
-				      uint64_t *abi)
+				       uint64_t *abi)
 {
 	if (words != 5 || registry_number(word[1], 10, abi))
 		return "not 'cudatrace ABI uuid= start= realtime='";
@@ -328,7 +328,7 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 		char what[320];
 
 		at++;
-		if (!end)	/* the last one: its writer was killed while writing it */
+		if (!end) /* the last one: its writer was killed while writing it */
 			break;
 		*end = 0;
 		if (!strncmp(line, mark, strlen(mark))) {

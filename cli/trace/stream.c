@@ -146,9 +146,10 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 			break;
 		}
 		if (s->packets_count && p.ts_begin < s->packets[s->packets_count - 1].ts_end)
-			return ct_fail(err, EBADMSG,
-				       "offset %llu: a packet that begins before the last one ended; " CT_AGAIN,
-				       (unsigned long long)at);
+			return ct_fail(
+				err, EBADMSG,
+				"offset %llu: a packet that begins before the last one ended; " CT_AGAIN,
+				(unsigned long long)at);
 		if (stream_grow(&s->packets, s->packets_count, sizeof(*s->packets)))
 			return ct_fail(err, ENOMEM, "no memory");
 		index = &s->packets[s->packets_count++];
@@ -225,7 +226,7 @@ static int stream_index_more(struct ct_stream_file *s, const char *dir,
 	return stream_index_packets(s, reg, finished, err);
 }
 
-#define TRIES	8	/* while its thread goes on; then it reads without the newest packets */
+#define TRIES 8 /* while its thread goes on; then it reads without the newest packets */
 
 int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 		   const struct ct_registry *reg, bool finished, struct ct_error *err)
@@ -238,9 +239,10 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 	if (!s->name)
 		return ct_fail(err, ENOMEM, "no memory");
 	if (kind < 0)
-		return ct_fail(err, EBADMSG,
-			       "%s/%s: not a file of a cudatrace trace; move it out of the directory",
-			       dir, name);
+		return ct_fail(
+			err, EBADMSG,
+			"%s/%s: not a file of a cudatrace trace; move it out of the directory", dir,
+			name);
 	s->kind = kind;
 	rc = ct_stream_map(s, dir, &inner);
 	if (!rc)

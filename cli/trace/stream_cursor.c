@@ -237,7 +237,7 @@ static void cursor_order_tree(const struct ct_mark_point *in, uint32_t count,
 				run.tail = runs[k].tail;
 			}
 			depth = first;
-			next[run.tail] = ++i;	/* its E follows it */
+			next[run.tail] = ++i; /* its E follows it */
 			next[i] = CT_NONE;
 			run.tail = i;
 		}

@@ -15,8 +15,8 @@
 
 /* Appends one packet of a sub-buffer to @copy, as it would be in the stream. */
 static int tail_add_sub_buffer(const struct ct_sub_buffers *subbufs, uint64_t at,
-			   struct ct_packet *head, const struct ct_packet_view *p, uint8_t **copy,
-			   uint32_t *bytes)
+			       struct ct_packet *head, const struct ct_packet_view *p,
+			       uint8_t **copy, uint32_t *bytes)
 {
 	uint8_t *more = realloc(*copy, *bytes + p->content);
 
@@ -52,8 +52,8 @@ static int tail_read(const struct ct_stream_file *s, const char *dir, const uint
 	*bytes = 0;
 	ct_sub_buffers_open(&subbufs, dir, s->name);
 	while (!rc && (at = ct_sub_buffers_find(&subbufs, seq, &head)) &&
-	       ct_packet_check((void *)&head, sizeof(head), subbufs.head.subbuf_size, s->kind,
-			       uuid, &p, &ignored) == 1) {
+	       ct_packet_check((void *)&head, sizeof(head), subbufs.head.subbuf_size, s->kind, uuid,
+			       &p, &ignored) == 1) {
 		/* Drained since the stream was read, and its sub-buffer was reused. */
 		if (head.seq > seq && ct_stream_grown(s, dir))
 			rc = -EAGAIN;
@@ -78,8 +78,8 @@ static int tail_map(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), kept = s->tail & -page, size = s->tail + bytes;
 	uint64_t mapped = (s->map_size + page - 1) & -page;
-	uint8_t *map = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			    -1, 0);
+	uint8_t *map =
+		mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
@@ -90,8 +90,8 @@ static int tail_map(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 	if (s->tail > kept)
 		memcpy(map + kept, s->map + kept, s->tail - kept);
 	memcpy(map + s->tail, copy, bytes);
-	if (kept && mremap((void *)s->map, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, map) ==
-	    MAP_FAILED) {
+	if (kept &&
+	    mremap((void *)s->map, kept, kept, MREMAP_MAYMOVE | MREMAP_FIXED, map) == MAP_FAILED) {
 		munmap(map, size);
 		return -ENOMEM;
 	}

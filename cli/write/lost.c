@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "trace/directory.h"
 
-#define PAGE	4096
+#define PAGE 4096
 
 int ct_lost_create(int dirfd)
 {
@@ -46,7 +46,9 @@ int ct_lost_write(const struct ct_trace *t)
 		return -ENAMETOOLONG;
 	for (unsigned int i = 0; i < 2; i++) {
 		packet[i] = (struct ct_packet){
-			.magic = CT_MAGIC, .stream_class = CT_STREAM_THREAD, .seq = i,
+			.magic = CT_MAGIC,
+			.stream_class = CT_STREAM_THREAD,
+			.seq = i,
 			.content_size = 8ull * CT_PACKET_HEAD,
 			.packet_size = 8ull * CT_PACKET_HEAD,
 			.ts_begin = i ? t->end : t->reg.start,

@@ -149,8 +149,8 @@ int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define 
 
 		if (field->type >= CT_TYPE_COUNT || !memchr(field->name, 0, sizeof(field->name)))
 			return -EINVAL;
-		p = stpcpy(stpcpy(stpcpy(stpcpy(p, field->name), ":"),
-				  ct_type_word[field->type]), ",");
+		p = stpcpy(stpcpy(stpcpy(stpcpy(p, field->name), ":"), ct_type_word[field->type]),
+			   ",");
 	}
 	class = ct_class_new(define->id, define->layer, define->category, define->op, spec,
 			     define->name, define->symbol, &why);

@@ -62,8 +62,14 @@ char *ct_registry_class_line(const struct ct_class *class)
 	char id[16], spec[CT_SPEC_MAX];
 	const char *op = ct_op_word[class->op];
 	const char *word[] = {
-		"class", id, ct_layer_word[class->layer], ct_category_word[class->category],
-		*op ? op : "-", spec, class->name, *class->symbol ? class->symbol : class->name,
+		"class",
+		id,
+		ct_layer_word[class->layer],
+		ct_category_word[class->category],
+		*op ? op : "-",
+		spec,
+		class->name,
+		*class->symbol ? class->symbol : class->name,
 	};
 
 	snprintf(id, sizeof(id), "%u", class->id);

@@ -12,7 +12,7 @@
 #include "write/state.h"
 #include "trace/directory.h"
 
-#define PACKET_SIZE	(32u << 10)
+#define PACKET_SIZE (32u << 10)
 
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 {
@@ -143,7 +143,7 @@ int ct_state_close(struct ct_state *st)
 	int ret;
 
 	if (!st->packet)
-		return 0;	/* never opened */
+		return 0; /* never opened */
 	ret = state_write_packet(st);
 
 	if (close(st->fd) && !ret)
