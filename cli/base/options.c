@@ -39,6 +39,22 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 	return v;
 }
 
+error_t ct_option_output(int key, char *arg, struct ct_option_output *output)
+{
+	switch (key) {
+	case 'o':
+		output->dir = arg;
+		return 0;
+	case 'f':
+		output->force = true;
+		return 0;
+	case 'q':
+		output->quiet = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)
 {
 	switch (key) {

@@ -4,6 +4,7 @@
 #define CT_CLI_OPTIONS_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CT_OPTION_GROUPS	"ioctl,memory,scheduler,interrupt,context,uvm,added,fence,switch"
@@ -13,6 +14,15 @@ int ct_option_groups(const char *list, unsigned long long *groups);
 
 /* A power of two; argp_error() if it is none. */
 uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
+
+/* The options -o, -f and -q of a command that makes a trace. */
+struct ct_option_output {
+	const char *dir;
+	bool force, quiet;
+};
+
+/* 0, or ARGP_ERR_UNKNOWN for every other key. */
+error_t ct_option_output(int key, char *arg, struct ct_option_output *output);
 
 /*
  * The end of a parser whose one argument is the directory of a trace: stores it in

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
-#include "trace/class.h"
-#include "cmd/cmd.h"
-#include "capture/device.h"
-#include "probe/discover.h"
 #include "base/error.h"
+#include "capture/device.h"
+#include "cmd/cmd.h"
+#include "probe/discover.h"
 #include "probe/functions.h"
 #include "probe/status.h"
+#include "probe/user_probes.h"
+#include "trace/class.h"
 
 static const char doc[] =
 	"Probes on the driver's functions.\n\n"
@@ -105,18 +105,11 @@ static int probe_parse_argument(struct ct_probe_arg *a, const char *text)
 	return 0;
 }
 
-static int probe_open_device(struct ct_device *dev)
-{
-	struct ct_error err = { 0 };
-
-	return ct_device_open(dev, &err) ? ct_complain("%s", err.text) : 0;
-}
-
 static int probe_add(int argc, char **argv)
 {
 	struct ct_probe_add add = { .size = sizeof(add) };
-	struct ct_device dev;
-	int i, ret = 0;
+	struct ct_error err = { 0 };
+	int i;
 
 	if (argc < 1)
 		return ct_complain("probe add: no function; cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
@@ -128,33 +121,17 @@ static int probe_add(int argc, char **argv)
 		if (probe_parse_argument(&add.arg[add.args++], argv[i]))
 			return ct_complain("probe add: '%s' is not argN:NAME[:TYPE] with N 0 to 5, nor ret:NAME[:TYPE] (types: u8..u64, s8..s64, x8..x64, ptr)",
 					   argv[i]);
-	if (probe_open_device(&dev))
-		return 1;
-	if (ioctl(dev.fd, CT_IOC_PROBE_ADD, &add))
-		ret = errno == EEXIST ? ct_complain("%s is probed already (cudatrace probe status)", argv[0]) :
-		      errno == ENOENT ? ct_complain("there is no function %s (cudatrace probe list '%.3s*'); one that was inlined can't be probed", argv[0], add.symbol) :
-		      errno == EPERM ? ct_complain("adding a probe needs CAP_PERFMON or CAP_SYS_ADMIN") :
-		      errno == EINVAL ? ct_complain("the kernel does not let %s be probed", argv[0]) :
-		      ct_complain("%s: %s", argv[0], strerror(errno));
-	ct_device_close(&dev);
-	return ret;
+	return ct_user_probe_add(&add, argv[0], &err) ? ct_complain("%s", err.text) : 0;
 }
 
 static int probe_remove(int argc, char **argv)
 {
 	struct ct_probe_add add = { .size = sizeof(add) };
-	struct ct_device dev;
-	int ret = 0;
+	struct ct_error err = { 0 };
 
 	if (argc != 1 || probe_split(&add, argv[0]))
 		return ct_complain("probe remove: one [MODULE:]NAME");
-	if (probe_open_device(&dev))
-		return 1;
-	if (ioctl(dev.fd, CT_IOC_PROBE_REMOVE, &add))
-		ret = errno == ENOENT ? ct_complain("no probe of yours on %s (cudatrace probe status)", argv[0]) :
-		      ct_complain("%s: %s", argv[0], strerror(errno));
-	ct_device_close(&dev);
-	return ret;
+	return ct_user_probe_remove(&add, argv[0], &err) ? ct_complain("%s", err.text) : 0;
 }
 
 static int probe_list(int argc, char **argv)
@@ -178,17 +155,45 @@ static int probe_list(int argc, char **argv)
 	return 0;
 }
 
-static int probe_status(void)
+static int probe_status(int argc, char **argv)
 {
+	struct ct_error err = { 0 };
 	struct ct_device dev;
 	int ret;
 
-	if (probe_open_device(&dev))
-		return 1;
+	(void)argc;
+	(void)argv;
+	if (ct_device_open(&dev, &err))
+		return ct_complain("%s", err.text);
 	ret = ct_probe_status(&dev);
 	ct_device_close(&dev);
 	return ret;
 }
+
+/* The globs are the arguments before "--", or the first. */
+static int probe_discover(int argc, char **argv)
+{
+	int globs = 0;
+
+	while (globs < argc && strcmp(argv[globs], "--"))
+		globs++;
+	if (globs == argc && argc > 1)
+		return ct_discover(argv, 1, argv + 1);
+	if (!globs || globs + 1 >= argc)
+		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
+	return ct_discover(argv, globs, argv + globs + 1);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);	/* with what follows the verb */
+} verbs[] = {
+	{ "list", probe_list },
+	{ "status", probe_status },
+	{ "add", probe_add },
+	{ "remove", probe_remove },
+	{ "discover", probe_discover },
+};
 
 int cmd_probe(int argc, char **argv)
 {
@@ -201,15 +206,8 @@ int cmd_probe(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
 	verb = env.argv[0];
-	if (!strcmp(verb, "list"))
-		return probe_list(env.argc - 1, env.argv + 1);
-	if (!strcmp(verb, "status"))
-		return probe_status();
-	if (!strcmp(verb, "add"))
-		return probe_add(env.argc - 1, env.argv + 1);
-	if (!strcmp(verb, "remove"))
-		return probe_remove(env.argc - 1, env.argv + 1);
-	if (!strcmp(verb, "discover"))
-		return ct_discover(env.argc - 1, env.argv + 1);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(verb, verbs[i].name))
+			return verbs[i].run(env.argc - 1, env.argv + 1);
 	return ct_complain("probe: no verb '%s' (list, status, add, remove, discover)", verb);
 }

@@ -27,8 +27,8 @@
 #define DRAIN_MS	10
 
 struct env {
-	const char *dir;
-	bool force, no_module, quiet;
+	struct ct_option_output output;
+	bool no_module;
 	uint32_t subbuf_size, subbuf_count;
 	unsigned long long groups;
 	char **argv;
@@ -71,16 +71,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
+	if (!ct_option_output(key, arg, &env->output))
+		return 0;
 	switch (key) {
-	case 'o':
-		env->dir = arg;
-		break;
-	case 'f':
-		env->force = true;
-		break;
-	case 'q':
-		env->quiet = true;
-		break;
 	case KEY_NO_MODULE:
 		env->no_module = true;
 		break;
@@ -195,7 +188,7 @@ int cmd_record(int argc, char **argv)
 		return 1;
 	record_command_line(&env, command, sizeof(command));
 	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
-	    ct_recording_directory(&rec.to, env.dir, env.force, &err))
+	    ct_recording_directory(&rec.to, env.output.dir, env.output.force, &err))
 		return ct_complain("%s", err.text);
 	record_choose_backend(&rec);
 	if (ct_recording_registry(&rec.to, command, &err)) {
@@ -218,8 +211,8 @@ int cmd_record(int argc, char **argv)
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;
 	}
-	fprintf(stderr, "cudatrace: trace in %s\n", env.dir ? env.dir : rec.to.dir);
-	if (!env.quiet && ct_report_summary(rec.to.dir, stderr, &err))
+	fprintf(stderr, "cudatrace: trace in %s\n", env.output.dir ? env.output.dir : rec.to.dir);
+	if (!env.output.quiet && ct_report_summary(rec.to.dir, stderr, &err))
 		ct_complain("%s", err.text);
 	return rec.child.status;
 }

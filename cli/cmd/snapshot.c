@@ -13,12 +13,13 @@
 #include "analysis/analyses.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "capture/snapshot.h"
 #include "cmd/cmd.h"
 
 struct env {
-	const char *dir;
-	bool force, quiet, wait;
+	struct ct_option_output output;
+	bool wait;
 	double last;			/* seconds, 0: everything */
 	struct ct_trigger_set trigger;
 	bool on_signal;
@@ -83,16 +84,9 @@ static error_t snapshot_parse(int key, char *arg, struct argp_state *state)
 	struct env *env = state->input;
 	char *end;
 
+	if (!ct_option_output(key, arg, &env->output))
+		return 0;
 	switch (key) {
-	case 'o':
-		env->dir = arg;
-		break;
-	case 'f':
-		env->force = true;
-		break;
-	case 'q':
-		env->quiet = true;
-		break;
 	case 'l':
 		env->last = strtod(arg, &end);
 		if (*end || env->last <= 0)
@@ -167,13 +161,13 @@ int cmd_snapshot(int argc, char **argv)
 		if (ct_snapshot_wait(&rec, &env.trigger, &signalled, &interrupted, &err))
 			return ct_complain("%s", err.text);
 	}
-	n = ct_snapshot_take(&rec, env.dir, env.force, snapshot_since(&env), &made, &err);
+	n = ct_snapshot_take(&rec, env.output.dir, env.output.force, snapshot_since(&env), &made, &err);
 	if (n < 0)
 		ct_complain("%s", err.text);
 	if (!made)
 		return 1;
-	fprintf(stderr, "cudatrace: %d packets in %s\n", n > 0 ? n : 0, env.dir ? env.dir : rec.dir);
-	if (!env.quiet && ct_report_summary(rec.dir, stderr, &err))
+	fprintf(stderr, "cudatrace: %d packets in %s\n", n > 0 ? n : 0, env.output.dir ? env.output.dir : rec.dir);
+	if (!env.output.quiet && ct_report_summary(rec.dir, stderr, &err))
 		ct_complain("%s", err.text);
 	return n < 0;
 }

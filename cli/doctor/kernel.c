@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 
 #include "base/file.h"
+#include "base/symbols.h"
 
 /* A line of a text file that begins with @start. */
 static bool kernel_file_has_line(const char *path, const char *start)
@@ -26,19 +27,20 @@ static bool kernel_file_has_line(const char *path, const char *start)
 	return found;
 }
 
-/* /proc/kallsyms names every function, without root too (then without addresses). */
+/* Is it the function that @arg points to?  Then it is found, and the pointer becomes NULL. */
+static bool kernel_is_function(void *arg, const char *module, const char *name)
+{
+	const char **wanted = arg;
+
+	(void)module;
+	if (!strcmp(name, *wanted))
+		*wanted = NULL;
+	return *wanted;
+}
+
 static bool kernel_has_function(const char *function)
 {
-	char line[512], name[256];
-	bool found = false;
-	FILE *f = fopen("/proc/kallsyms", "re");
-
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%*s %*c %255s", name) == 1 && !strcmp(name, function);
-	fclose(f);
-	return found;
+	return !ct_symbols_each(kernel_is_function, &function) && !function;
 }
 
 struct ct_finding ct_check_kernel(struct ct_doctor *d)

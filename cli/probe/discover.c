@@ -332,21 +332,10 @@ static int discover_run(struct ct_device *dev, struct cut *cut, char **argv, str
 	return child.status;
 }
 
-/* How many arguments are globs: those before "--", or the first. */
-static int discover_globs_of(int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--"))
-			return i;
-	return 1;
-}
-
-int ct_discover(int argc, char **argv)
+int ct_discover(char **globs, size_t count, char **command)
 {
 	struct sigaction action = { .sa_handler = discover_on_stop };
-	int status, globs = discover_globs_of(argc, argv);
+	int status;
 	struct found *found = NULL, *all;
 	struct ct_error err = { 0 };
 	struct ct_functions f;
@@ -354,13 +343,8 @@ int ct_discover(int argc, char **argv)
 	struct cut cut = { 0 };
 	size_t n, armed;
 	double begin;
-	char **command = argv + globs;
 
-	if (globs < argc && !strcmp(argv[globs], "--"))
-		command++;
-	if (argc < 2 || command >= argv + argc)
-		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
-	if (ct_functions_find(&f, argv, globs, true, &err)) {
+	if (ct_functions_find(&f, globs, count, true, &err)) {
 		ct_functions_free(&f);
 		return ct_complain("%s", err.text);
 	}

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cudatrace probe discover: which functions a program really calls. */
+/* cudatrace probe discover: which of some functions a program calls. */
 #ifndef CT_CLI_DISCOVER_H
 #define CT_CLI_DISCOVER_H
 
-/* GLOB... -- CMD ARG..., or GLOB CMD ARG...; returns CMD's status, or 1 after one line on stderr. */
-int ct_discover(int argc, char **argv);
+#include <stddef.h>
+
+/*
+ * Runs @command (NULL after its last argument) with a probe on each function that one of
+ * the @count @globs matches, and prints the counts.  Returns the program's status, or 1
+ * after a line on stderr.
+ */
+int ct_discover(char **globs, size_t count, char **command);
 
 #endif

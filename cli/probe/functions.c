@@ -2,10 +2,10 @@
 /* See functions.h. */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/symbols.h"
 #include "probe/functions.h"
 
 static int functions_compare(const void *a, const void *b)
@@ -40,41 +40,22 @@ static int functions_add(struct ct_functions *f, const char *module, const char 
 	return 0;
 }
 
-/* Which of them ftrace knows: name, or name and [module], a line each. */
-static void functions_mark_sites(struct ct_functions *f)
+static bool functions_mark_site(void *arg, const char *module, const char *name)
 {
-	static const char *const paths[] = { "/sys/kernel/tracing/available_filter_functions",
-		"/sys/kernel/debug/tracing/available_filter_functions" };
-	struct ct_kfunc key, *row;
-	char line[512], name[256], module[128];
-	FILE *in = NULL;
-	size_t i;
-	int n;
+	struct ct_kfunc key = { .module = (char *)module, .name = (char *)name }, *row;
+	struct ct_functions *f = arg;
 
-	for (i = 0; i < 2 && !in; i++)
-		in = fopen(paths[i], "re");
-	if (!in)
-		return;
-	while (fgets(line, sizeof(line), in)) {
-		module[0] = '\0';
-		n = sscanf(line, "%255s [%127[^]]", name, module);
-		if (n < 1)
-			continue;
-		key.module = module;
-		key.name = name;
-		row = bsearch(&key, f->row, f->count, sizeof(*row), functions_compare);
-		if (row)
-			row->ftrace = true;
-		f->sites_known = true;
-	}
-	fclose(in);
+	row = bsearch(&key, f->row, f->count, sizeof(*row), functions_compare);
+	if (row)
+		row->ftrace = true;
+	f->sites_known = true;
+	return true;
 }
 
-/* Symbols that are functions: not data, nor parts that the compiler split off. */
-static bool functions_is_function(char type, const char *name)
+/* Not a part that the compiler split off, nor padding. */
+static bool functions_is_whole(const char *name)
 {
-	return (type == 't' || type == 'T') && !strchr(name, '.') &&
-	       strncmp(name, "__pfx_", 6) && strncmp(name, "__cfi_", 6);
+	return !strchr(name, '.') && strncmp(name, "__pfx_", 6) && strncmp(name, "__cfi_", 6);
 }
 
 static bool functions_matches(const char *glob, bool modules, const char *module, const char *name)
@@ -87,46 +68,55 @@ static bool functions_matches(const char *glob, bool modules, const char *module
 	       !fnmatch(colon + 1, name, 0);
 }
 
+struct search {
+	struct ct_functions *found;
+	char *const *globs;
+	size_t count;
+	bool modules;
+	bool *used;		/* by glob: it matched */
+	int error;		/* negative errno */
+};
+
+static bool functions_search(void *arg, const char *module, const char *name)
+{
+	struct search *s = arg;
+	bool hit = false;
+
+	if (!functions_is_whole(name))
+		return true;
+	for (size_t i = 0; i < s->count; i++)
+		if (functions_matches(s->globs[i], s->modules, module, name))
+			hit = s->used[i] = true;
+	if (hit)
+		s->error = functions_add(s->found, module, name);
+	return !s->error;
+}
+
 int ct_functions_find(struct ct_functions *f, char *const *globs, size_t count,
 		      bool modules, struct ct_error *err)
 {
-	char line[1024], type, name[512], module[128];
-	bool hit, *used = calloc(count, sizeof(*used));
-	size_t i, unused = 0;
-	int n, ret = 0;
-	FILE *in;
+	struct search s = { .found = f, .globs = globs, .count = count, .modules = modules };
+	size_t unused = 0;
+	int rc;
 
 	memset(f, 0, sizeof(*f));
-	in = used ? fopen("/proc/kallsyms", "re") : NULL;
-	if (!in) {
-		ret = used ? errno : ENOMEM;
-		free(used);
-		return ct_fail(err, ret, "/proc/kallsyms: %s", strerror(ret));
-	}
-	while (!ret && fgets(line, sizeof(line), in)) {
-		module[0] = '\0';
-		n = sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module);
-		if (n < 2 || !functions_is_function(type, name))
-			continue;
-		for (i = 0, hit = false; i < count; i++)
-			if (functions_matches(globs[i], modules, module, name))
-				hit = used[i] = true;
-		if (hit)
-			ret = functions_add(f, module, name);
-	}
-	fclose(in);
-	for (i = 0; i < count && used[i]; i++)
-		;
-	unused = i;
-	free(used);
-	if (ret)
+	s.used = calloc(count, sizeof(*s.used));
+	if (!s.used)
+		return ct_fail(err, ENOMEM, "out of memory");
+	rc = ct_symbols_each(functions_search, &s);
+	while (unused < count && s.used[unused])
+		unused++;
+	free(s.used);
+	if (rc)
+		return ct_fail(err, -rc, "/proc/kallsyms: %s", strerror(-rc));
+	if (s.error)
 		return ct_fail(err, ENOMEM, "out of memory");
 	if (unused < count)
 		return ct_fail(err, ENOENT, "no function matches '%s'%s", globs[unused],
 			       modules && !strchr(globs[unused], ':') ?
 			       " in a module (is the driver loaded? vmlinux:NAME for the kernel's own)" : "");
 	qsort(f->row, f->count, sizeof(*f->row), functions_compare);
-	functions_mark_sites(f);
+	ct_ftrace_sites_each(functions_mark_site, f);
 	return 0;
 }
 

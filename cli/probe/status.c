@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/symbols.h"
+
 enum means { UNKNOWN, ABSENT, INLINED, BREAKPOINT, FTRACE, TRACEPOINT, MEANS };
 static const char *const means_word[MEANS] = { "-", "absent", "inlined", "breakpoint",
 					       "ftrace", "tracepoint" };
@@ -49,11 +51,13 @@ static int probe_status_collect(struct ct_device *dev, struct table *t)
 	}
 }
 
-/* A symbol of the kernel: is it a probed function, or a part of one? */
-static void probe_status_symbol(struct table *t, const char *module, const char *name)
+/* A function of the kernel: is it a probed function, or a part of one? */
+static bool probe_status_symbol(void *arg, const char *module, const char *name)
 {
+	struct table *t = arg;
 	size_t i, len;
 
+	t->names = true;
 	for (i = 0; i < t->count; i++) {
 		struct row *r = &t->row[i];
 
@@ -66,48 +70,28 @@ static void probe_status_symbol(struct table *t, const char *module, const char 
 		else if (name[len] == '.' && r->means < INLINED)
 			r->means = INLINED;
 	}
+	return true;
 }
 
-static void probe_status_site(struct table *t, const char *module, const char *name)
+static bool probe_status_site(void *arg, const char *module, const char *name)
 {
+	struct table *t = arg;
 	size_t i;
 
+	t->sites = true;
 	for (i = 0; i < t->count; i++)
 		if (t->row[i].means == BREAKPOINT && !strcmp(name, t->row[i].info.symbol) &&
 		    !strcmp(module, t->row[i].info.module))
 			t->row[i].means = FTRACE;
+	return true;
 }
 
 static void probe_status_resolve(struct table *t)
 {
-	static const char *const lists[] = { "/sys/kernel/tracing/available_filter_functions",
-		"/sys/kernel/debug/tracing/available_filter_functions" };
-	char line[1024], name[512], module[128], type;
-	FILE *in = fopen("/proc/kallsyms", "re");
 	size_t i;
 
-	while (in && fgets(line, sizeof(line), in)) {
-		module[0] = '\0';
-		if (sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module) < 2 ||
-		    (type != 't' && type != 'T'))
-			continue;
-		t->names = true;
-		probe_status_symbol(t, module, name);
-	}
-	if (in)
-		fclose(in);
-	in = NULL;
-	for (i = 0; i < 2 && !in; i++)
-		in = fopen(lists[i], "re");
-	while (in && fgets(line, sizeof(line), in)) {
-		module[0] = '\0';
-		if (sscanf(line, "%511s [%127[^]]", name, module) < 1)
-			continue;
-		t->sites = true;
-		probe_status_site(t, module, name);
-	}
-	if (in)
-		fclose(in);
+	ct_symbols_each(probe_status_symbol, t);
+	ct_ftrace_sites_each(probe_status_site, t);
 	for (i = 0; i < t->count; i++) {
 		struct row *r = &t->row[i];
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The functions of the running kernel, by its own lists.  Neither needs root. */
+#ifndef CT_CLI_SYMBOLS_H
+#define CT_CLI_SYMBOLS_H
+
+#include <stdbool.h>
+
+/*
+ * Called for each function; false ends the list.  @module is "" for the kernel itself.
+ */
+typedef bool ct_symbol_fn(void *arg, const char *module, const char *name);
+
+/*
+ * All functions of /proc/kallsyms, and those that have an ftrace site.
+ * Return: 0 or a negative errno: the list can't be read (for the second: tracefs is not
+ * mounted, or not readable).
+ */
+int ct_symbols_each(ct_symbol_fn *fn, void *arg);
+int ct_ftrace_sites_each(ct_symbol_fn *fn, void *arg);
+
+#endif
