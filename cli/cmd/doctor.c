@@ -12,8 +12,8 @@
 #include "view/term.h"
 
 static const char doc[] =
-	"Check what cudatrace needs on this machine, and whether 'cudatrace record' can use\n"
-	"the kernel module.  For each thing that is missing, print the command that mends it.\n"
+	"Check what cudatrace needs on this machine, and whether 'cudatrace record' can\n"
+	"use the kernel module.  Print a command that mends what is missing.\n"
 	"\v"
 	"Exit status: 0 if a recording works, with the module or without it; 1 if not.\n"
 	"\n"

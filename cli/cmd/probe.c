@@ -19,7 +19,7 @@
 
 static const char doc[] =
 	"Probes on the driver's functions.\n\n"
-	"  list GLOB...                 functions that can be probed: module, name, by which means\n"
+	"  list GLOB...                 functions that can be probed: module, name, means\n"
 	"  status                       all probes: armed or not, how each name\n"
 	"                               resolves, hits, missed, lost, and what a hit costs\n"
 	"  add [MODULE:]NAME [ARG...]   record one more function; ARG is argN:NAME[:TYPE] or\n"
