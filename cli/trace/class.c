@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
-const uint8_t ct_type_bytes[CT_TYPE_COUNT] = { CT_TYPES(ROW) };
+static const uint8_t type_bytes[CT_TYPE_COUNT] = { CT_TYPES(ROW) };
 #undef ROW
 #define ROW(type, ctype, bytes)	[CT_TYPE_##type] = #type,
 const char *const ct_type_word[CT_TYPE_COUNT] = { CT_TYPES(ROW) };
@@ -118,7 +118,7 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 		if (!strcmp(class->fields[i].name, field->name))
 			return "two fields of one name";
 	field->type = type;
-	field->bytes = ct_type_bytes[type];
+	field->bytes = type_bytes[type];
 	field->offset = class->size;
 	field->output = class_is_output(class, field->name);
 	if (field->offset % field->bytes)

@@ -49,7 +49,6 @@ struct ct_class {
 	struct ct_class_field fields[CT_FIELDS_MAX];
 };
 
-extern const uint8_t ct_type_bytes[CT_TYPE_COUNT];
 extern const char *const ct_type_word[CT_TYPE_COUNT];
 extern const char *const ct_layer_word[CT_LAYER_COUNT];
 extern const char *const ct_category_word[CT_CAT_COUNT];

@@ -15,7 +15,8 @@
 
 #define DEMANGLED_MAX	16384
 
-const char *ct_name_errno(int number)
+/* "EINVAL" for 22; NULL if unknown. */
+static const char *names_errno(int number)
 {
 	return strerrorname_np(number);
 }
@@ -25,14 +26,14 @@ const char *ct_name_result(const struct ct_record *r)
 	if (ct_record_is_ioctl(r)) {
 		int64_t ret = ct_record_quick(r, CT_QUICK_RET);
 
-		return ret < 0 && ret >= -4095 ? ct_name_errno(-ret) : NULL;
+		return ret < 0 && ret >= -4095 ? names_errno(-ret) : NULL;
 	}
 	if (r->class->layer == CT_LAYER_USER) {
 		if (r->class->category == CT_CAT_RUNTIME)
 			return cudart_error_name(r->result);
 		return r->class->id < CT_CLASS_DYNAMIC ? NULL : cu_result_name(r->result);
 	}
-	return r->result < 0 && r->result >= -4095 ? ct_name_errno(-r->result) : NULL;
+	return r->result < 0 && r->result >= -4095 ? names_errno(-r->result) : NULL;
 }
 
 const char *ct_name_device(uint32_t device, char buf[24])

@@ -23,9 +23,6 @@ const char *ct_name_code(uint32_t code, uint32_t have);
 /* "softirq", "hardirq", "nmi"; NULL in a task. */
 const char *ct_name_context(unsigned int flags);
 
-/* "EINVAL" for 22; NULL if unknown. */
-const char *ct_name_errno(int number);
-
 /*
  * The readable form of string @id of the registry, kept until
  * ct_names_forget().  NULL if there is no such string.

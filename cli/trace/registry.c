@@ -20,7 +20,8 @@
 #define INFOS_MAX	4096
 #define WORDS_MAX	8
 
-int ct_registry_init(struct ct_registry *reg)
+/* Only the static classes; 0 or -ENOMEM. */
+static int registry_init(struct ct_registry *reg)
 {
 	struct ct_class *class;
 
@@ -299,7 +300,7 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 	struct stat st;
 	int rc;
 
-	rc = ct_registry_init(reg);
+	rc = registry_init(reg);
 	if (rc)
 		return ct_fail(err, ENOMEM, "no memory");
 	if (stat(dir, &st))

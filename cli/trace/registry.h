@@ -31,9 +31,6 @@ struct ct_registry {
 	unsigned int infos_count;
 };
 
-/* Only the static classes; 0 or -ENOMEM. */
-int ct_registry_init(struct ct_registry *reg);
-
 /**
  * ct_registry_read() - the registry of directory @dir
  *

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/out.h"
 #include "write/registry_line.h"
 #include "write/usage.h"
@@ -402,7 +403,8 @@ int ct_metadata_write(const struct ct_trace *t, struct ct_error *err)
 	struct ct_out out;
 	int fd, rc;
 
-	snprintf(path, sizeof(path), "%s/%s", t->dir, CT_METADATA_FILE);
+	if (ct_path(path, sizeof(path), t->dir, CT_METADATA_FILE))
+		return ct_fail(err, ENAMETOOLONG, "%.100s...: the path is too long", t->dir);
 	snprintf(temporary, sizeof(temporary), "%s/.metadata.%d", t->dir, getpid());
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)

@@ -127,11 +127,6 @@ int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_
 	return rc;
 }
 
-int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class)
-{
-	return registry_put_line(w, ct_registry_class_line(class));
-}
-
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define)
 {
 	char spec[CT_SPEC_MAX], *p = spec;
@@ -156,7 +151,7 @@ int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define 
 			     define->name, define->symbol, &why);
 	if (!class)
 		return -EINVAL;
-	rc = ct_registry_add_class(w, class);
+	rc = registry_put_line(w, ct_registry_class_line(class));
 	free(class);
 	return rc;
 }

@@ -22,7 +22,6 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
  * while writing it.
  */
 int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err);
-int ct_registry_add_class(struct ct_registry_writer *w, const struct ct_class *class);
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define);
 int ct_registry_add_string(struct ct_registry_writer *w, uint32_t id, const char *text);
 int ct_registry_add_info(struct ct_registry_writer *w, const char *key, const char *text);

@@ -54,7 +54,8 @@ static int state_write_packet(struct ct_state *st)
 	return 0;
 }
 
-int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size)
+/* A record at this moment; @size bytes of fields, a multiple of 8. */
+static int state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size)
 {
 	struct ct_cpu_record rec = { .pid = 0 };
 	struct ct_packet *p = st->packet;
@@ -94,7 +95,7 @@ int ct_state_clock(struct ct_state *st)
 		.boottime = ct_clock_ns(CLOCK_BOOTTIME),
 	};
 
-	return ct_state_record(st, CT_CLASS_clock, &clock, sizeof(clock));
+	return state_record(st, CT_CLASS_clock, &clock, sizeof(clock));
 }
 
 int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info)
@@ -115,7 +116,7 @@ int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info)
 		.text = CT_TEXT_BYTES(fixed, len),
 	};
 	strcat(strcat(strcpy(buf + fixed, info->module), ":"), info->symbol);
-	return ct_state_record(st, CT_CLASS_probe, buf, fixed + p->text);
+	return state_record(st, CT_CLASS_probe, buf, fixed + p->text);
 }
 
 int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_status *status)
@@ -133,7 +134,7 @@ int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_statu
 		stat.lost = status->lost[i];
 		stat.reason = i;
 		if (!i || stat.lost)
-			ret = ct_state_record(st, CT_CLASS_stream_stat, &stat, sizeof(stat));
+			ret = state_record(st, CT_CLASS_stream_stat, &stat, sizeof(stat));
 	}
 	return ret;
 }

@@ -20,9 +20,6 @@ struct ct_state {
 /* Creates DIR/state.  0 or a negative errno. */
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
 
-/* A record at this moment; @size bytes of fields, a multiple of 8. */
-int ct_state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size);
-
 /* The clocks of the system, all read now. */
 int ct_state_clock(struct ct_state *st);
 int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info);
