@@ -68,6 +68,15 @@ static bool is_driver(const struct ct_object *o)
 	return is_named(o, "libcuda.so");
 }
 
+/*
+ * Nsight Compute (ncu) gives the program its own functions under libcuda's names.  The
+ * program's calls go to them, not to libcuda, so their pointers need thunks as well.
+ */
+static bool is_stand_in(const struct ct_object *o)
+{
+	return is_named(o, "libcuda-injection.so");
+}
+
 static bool is_runtime(const struct ct_object *o)
 {
 	return ct_options.runtime && is_named(o, "libcudart.so");
@@ -89,7 +98,7 @@ static int find_drivers(struct dl_phdr_info *info, size_t size, void *data)
 	struct ct_object o;
 
 	(void)size;
-	if (!ct_object_read(&o, info) || (!is_driver(&o) && !is_runtime(&o)))
+	if (!ct_object_read(&o, info) || (!is_driver(&o) && !is_stand_in(&o) && !is_runtime(&o)))
 		return 0;
 	if (scan->drivers == CT_DRIVERS_MAX)
 		return 1;

@@ -28,7 +28,7 @@ is "$(lines '"name":"cudaMalloc".*"phase":"E"|"phase":"E".*"name":"cudaMalloc"')
 is "$(lines '"name":"cudaMemcpy".*"phase":"E"|"phase":"E".*"name":"cudaMemcpy"')" 3 "shared cudart: three cudaMemcpy"
 
 # A tool around the recording, and inside it: their output but for addresses and times.
-clean() { grep -v '^cudatrace: ' "$1" | sed -E 's/\(LWP [0-9]+\)/LWP/g; s/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/==+ ?[0-9]*//' | sort; }
+clean() { grep -v '^cudatrace: ' "$1" | sed -E 's/\(LWP [0-9]+\)/LWP/g; s/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/^\[[0-9]+\]/PID/; s/==+ ?[0-9]*//' | sort; }
 beside()
 {
 	local name=$1
@@ -49,6 +49,7 @@ beside()
 export PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
 beside compute-sanitizer compute-sanitizer "$out/vectoradd"
 beside cuda-gdb cuda-gdb -q -batch -ex run "$out/vectoradd"
+beside ncu ncu --clock-control none --section LaunchStats "$out/vectoradd"
 beside nsys nsys profile -f true -o "$out/nsys" --stats=false "$out/vectoradd"
 
 if nvcc -cudart shared -Xcompiler -fsanitize=address -o "$out/asan" tests/gpu/vectoradd.cu 2>"$out/asan.log"; then

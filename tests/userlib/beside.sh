@@ -87,6 +87,49 @@ compiled_with() {
 		cc -w -D_GNU_SOURCE -g "-fsanitize=$1" -o "$W/sanitized" "${@:2}" -lpthread -ldl
 }
 
+# As Nsight Compute does: a preloaded library gives the program itself in libcuda's place.
+t_stand_in() {
+	cat >"$W/stand_in.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <string.h>
+
+	void *dlopen(const char *file, int flags)
+	{
+		void *(*next)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+
+		return next(file && !strcmp(file, "libcuda.so.1") ? "libcuda-injection.so" : file, flags);
+	}
+	int cuInit(unsigned flags) { return 0; }
+	int cuCtxSetCurrent(void *ctx) { return 0; }
+	int cuGetProcAddress_v2(const char *name, void **p, int version, unsigned long flags, int *status)
+	{
+		*p = !strcmp(name, "cuCtxSetCurrent") ? (void *)cuCtxSetCurrent : 0;
+		return *p ? 0 : 500;
+	}
+	EOF
+	cat >"$W/profiled.c" <<-'EOF'
+	#include <dlfcn.h>
+	int main(void)
+	{
+		void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+		int (*init)(unsigned) = dlsym(lib, "cuInit");
+		int (*find)(const char *, void **, int, unsigned long, int *) = dlsym(lib, "cuGetProcAddress_v2");
+		int (*set)(void *);
+
+		if (init(0) || find("cuCtxSetCurrent", (void **)&set, 12000, 0, 0))
+			return 1;
+		for (int i = 0; i < 100; i++)
+			set(0);
+		return 0;
+	}
+	EOF
+	cc -w -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda-injection.so -o "$W/libcuda-injection.so" "$W/stand_in.c" -ldl &&
+		cc -w -o "$W/profiled" "$W/profiled.c" -ldl
+	LIB="$B/libcudatrace.so $W/libcuda-injection.so" LD_LIBRARY_PATH=$W:$B traced "$W/profiled"
+	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 100 ' cuCtxSetCurrent '; }
+	ok "a profiler's functions in the place of libcuda's: the program's calls of them" $?
+}
+
 t_sanitizers() {
 	if compiled_with address tests/userlib/inject_app.c; then
 		injected "$W/sanitized"
