@@ -7,6 +7,7 @@
 
 #include "analysis/driver_memory.h"
 #include "analysis/handles.h"
+#include "analysis/losses.h"
 #include "analysis/stats.h"
 #include "analysis/summary.h"
 
@@ -24,6 +25,7 @@ static bool analyses_handles(const struct ct_report_options *options)
 static const struct ct_analysis analyses[] = {
 	{ "head", ct_report_head, analyses_always },
 	{ "summary", ct_report_totals, analyses_always },
+	{ "losses", ct_losses_report, analyses_always },
 	{ "categories", ct_report_categories, NULL },
 	{ "operations by time", ct_report_top_by_time, NULL },
 	{ "operations by count", ct_report_top_by_count, NULL },

@@ -8,6 +8,9 @@
 #include "base/words.h"
 #include "module/uapi/cudatrace.h"
 
+#define PACKET (64u << 10) /* where nobody chose it */
+#define PACKETS_MAX 65536u /* that the module takes */
+
 int ct_option_groups(const char *list, unsigned long long *groups)
 {
 	static const char *const words[] = {
@@ -53,6 +56,39 @@ error_t ct_option_output(int key, char *arg, struct ct_option_output *output)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+uint32_t ct_option_bytes(struct argp_state *state, const char *what, const char *arg)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long v = strtoull(arg, &end, 0);
+	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+
+	if (unit && v <= 1u << 30) {
+		v <<= 10 * (unit - units + 1);
+		end++;
+	}
+	if (*end || !v || v & (v - 1) || v > 1u << 30)
+		argp_error(state, "%s is a power of two up to 1G, as 32M, not '%s'", what, arg);
+	return v;
+}
+
+void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_size,
+		    uint32_t *subbuf_count)
+{
+	if (!ring)
+		return;
+	if (*subbuf_count)
+		argp_error(state, "--ring-size and --subbufs say the same: give one of them");
+	if (!*subbuf_size)
+		*subbuf_size = ring >= 2 * PACKET ? PACKET : ring / 2;
+	if (ring / 2 < *subbuf_size || ring / *subbuf_size > PACKETS_MAX ||
+	    ring < 2 * CT_PACKET_MIN)
+		argp_error(state,
+			   "--ring-size is 2 to %u packets (--subbuf-size) of at least %u bytes",
+			   PACKETS_MAX, CT_PACKET_MIN);
+	*subbuf_count = ring / *subbuf_size;
 }
 
 error_t ct_option_trace(int key, char *arg, struct argp_state *state, const char **dir)

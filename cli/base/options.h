@@ -24,6 +24,16 @@ struct ct_option_output {
 /* 0, or ARGP_ERR_UNKNOWN for every other key. */
 error_t ct_option_output(int key, char *arg, struct ct_option_output *output);
 
+/* Bytes with K, M or G behind the number, a power of two up to 1 GiB; argp_error() if not. */
+uint32_t ct_option_bytes(struct argp_state *state, const char *what, const char *arg);
+
+/*
+ * At the end of the options: @ring bytes (0: not given) as packets.  The size of a packet
+ * stays 0 where it was not given, unless @ring says more.
+ */
+void ct_option_ring(struct argp_state *state, uint32_t ring, uint32_t *subbuf_size,
+		    uint32_t *subbuf_count);
+
 /*
  * The end of a parser whose one argument is the directory of a trace: stores it in
  * *DIR and fails unless there is exactly one; ARGP_ERR_UNKNOWN for every other key.

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/device.h"
+#include "capture/ring.h"
 
 static int device_explain_open(struct ct_error *err)
 {
@@ -75,7 +76,7 @@ static void *device_map(struct ct_device *dev, uint64_t offset, size_t size, int
 
 static uint64_t device_ring_size(const struct ct_device *dev)
 {
-	return (uint64_t)dev->session.subbuf_size * dev->session.subbuf_count;
+	return ct_ring_bytes(&dev->session);
 }
 
 /* The ring of a CPU that is not possible stays unmapped. */
@@ -115,6 +116,7 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		    uint64_t groups, bool threadbufs, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
+	int ret;
 
 	*s = (struct ct_session){
 		.size = sizeof(*s),
@@ -123,14 +125,14 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		.groups = groups,
 		.flags = threadbufs ? CT_SESSION_THREADBUFS : 0,
 	};
-	if (ioctl(dev->fd, CT_IOC_START, s)) {
-		if (errno == EBUSY)
-			return ct_fail(err, EBUSY, "the module already records for process %u",
-				       s->owner_pid);
-		if (errno == EPERM)
-			return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
-		return ct_fail(err, errno, "the module refused to start: %s", strerror(errno));
-	}
+	ret = ct_ring_start(dev->fd, s, true, &dev->ring_wanted);
+	if (ret == -EBUSY)
+		return ct_fail(err, EBUSY, "the module already records for process %u",
+			       s->owner_pid);
+	if (ret == -EPERM)
+		return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
+	if (ret)
+		return ct_fail(err, -ret, "the module refused to start: %s", strerror(-ret));
 	return device_map_rings(dev, true, err);
 }
 

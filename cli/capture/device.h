@@ -26,6 +26,7 @@ struct ct_device_ring {
 struct ct_device {
 	int fd;
 	struct ct_session session;
+	uint64_t ring_wanted;		/* bytes; the session's are fewer where memory was short */
 	const struct ct_facts *facts;
 	struct ct_device_ring *ring;	/* session.cpus of them */
 	uint32_t classes;		/* of the registry already written */
@@ -41,7 +42,7 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err);
 
 /**
  * ct_device_start() - start a lossless session and map its rings
- * @subbuf_size, @subbuf_count: as in struct ct_session, 0 for the defaults
+ * @subbuf_size, @subbuf_count: as in struct ct_session, 0: chosen (ring.h)
  * @threadbufs: threads may write into thread buffers, which the caller drains
  */
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,

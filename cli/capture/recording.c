@@ -13,11 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/losses.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/finish.h"
 #include "write/lost.h"
 #include "capture/recording.h"
+#include "capture/ring.h"
 #include "capture/writers.h"
 #include "trace/directory.h"
 
@@ -168,6 +170,21 @@ void ct_recording_abandon(struct ct_recording *rec)
 
 /* ------------------------------------------------------ the trace -------- */
 
+/* What a report needs in order to say which ring would have been large enough. */
+static void recording_add_ring(struct ct_recording *rec)
+{
+	char number[24];
+	uint64_t largest = ct_ring_largest(
+		ct_ring_memory("") + ct_ring_bytes(&rec->device.session) * ct_ring_cpus(""),
+		ct_ring_cpus(""));
+
+	snprintf(number, sizeof(number), "%llu",
+		 (unsigned long long)ct_ring_bytes(&rec->device.session));
+	ct_registry_add_info(&rec->registry, CT_LOSSES_RING, number);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)largest);
+	ct_registry_add_info(&rec->registry, CT_LOSSES_LARGEST, number);
+}
+
 static void recording_add_infos(struct ct_recording *rec, const char *command)
 {
 	struct utsname uts;
@@ -182,6 +199,8 @@ static void recording_add_infos(struct ct_recording *rec, const char *command)
 	ct_registry_add_info(&rec->registry, "kernel", uts.release);
 	if (ct_first_line("/proc/driver/nvidia/version", line, sizeof(line)))
 		ct_registry_add_info(&rec->registry, "driver", line);
+	if (rec->module)
+		recording_add_ring(rec);
 }
 
 int ct_recording_registry(struct ct_recording *rec, const char *command, struct ct_error *err)

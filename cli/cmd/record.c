@@ -15,10 +15,12 @@
 #include "base/error.h"
 #include "capture/launch.h"
 #include "capture/orphan_save.h"
+#include "capture/ring.h"
 #include "base/options.h"
 #include "capture/recording.h"
 #include "analysis/analyses.h"
 #include "capture/drain.h"
+#include "view/term.h"
 
 /*
  * Between two turns of draining the rings: a 4 MiB ring holds what 7 million records a
@@ -29,7 +31,7 @@
 struct env {
 	struct ct_option_output output;
 	bool no_module;
-	uint32_t subbuf_size, subbuf_count;
+	uint32_t subbuf_size, subbuf_count, ring_size;
 	unsigned long long groups;
 	char **argv;
 };
@@ -42,7 +44,7 @@ struct recording {
 	char library[PATH_MAX];
 };
 
-enum { KEY_NO_MODULE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_RUNTIME };
+enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_RUNTIME };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -52,8 +54,9 @@ static const struct argp_option options[] = {
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
+	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
-	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 0 },
+	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 0 },
 	{ "quiet", 'q', NULL, 0, "No summary at the end", 0 },
 	{ 0 }
 };
@@ -90,6 +93,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case KEY_INJECT:
 		ct_launch_injected = true;
 		break;
+	case KEY_RING_SIZE:
+		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
+		break;
 	case KEY_SUBBUF_SIZE:
 		env->subbuf_size = ct_option_power(state, "--subbuf-size", arg);
 		break;
@@ -102,10 +108,23 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
 		break;
+	case ARGP_KEY_END:
+		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+static void record_say_smaller(const struct ct_device *device)
+{
+	char has[CT_TERM_TEXT], wanted[CT_TERM_TEXT];
+
+	if (ct_ring_bytes(&device->session) < device->ring_wanted)
+		fprintf(stderr, "cudatrace: each CPU's ring has %s instead of %s: the kernel has no memory for more\n",
+			ct_term_bytes(has, ct_ring_bytes(&device->session)),
+			ct_term_bytes(wanted, device->ring_wanted));
 }
 
 /* Uses the module if it can; prints which is used, and why not the module. */
@@ -129,6 +148,7 @@ static void record_choose_backend(struct recording *rec)
 	if (rec->to.module) {
 		fprintf(stderr, "cudatrace: recording through the module, %u CPUs\n",
 			rec->to.device.session.cpus);
+		record_say_smaller(&rec->to.device);
 		return;
 	}
 	ct_device_close(&rec->to.device);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "capture/device.h"
+#include "capture/ring.h"
 #include "capture/session.h"
 #include "cmd/cmd.h"
 #include "trace/class.h"
@@ -23,20 +24,22 @@
 struct env {
 	const char *verb;
 	struct ct_session session;
+	uint32_t ring_size;
 	struct ct_filter filter;
 	bool filtering;
 	struct ct_limits limits;
 	bool limiting;
 };
 
-enum { KEY_SUBBUF_SIZE = 0x100, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, KEY_UID,
+enum { KEY_RING_SIZE = 0x100, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_PID, KEY_CHILDREN, KEY_UID,
        KEY_COMM, KEY_CGROUP, KEY_TYPE, KEY_NONE, KEY_RATE, KEY_BANDWIDTH, KEY_SHARE, KEY_BY };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "For start:", 1 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 1 },
+	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring, as 32M (default: 1M to 16M, by memory and CPUs)", 1 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet, a power of two (65536)", 1 },
-	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two (64)", 1 },
+	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 1 },
 	{ NULL, 0, NULL, 0, "For filter (each may be repeated; a record passes if it passes every kind):", 2 },
 	{ "pid", KEY_PID, "PID", 0, "This process", 2 },
 	{ "children", KEY_CHILDREN, NULL, 0, "And the processes that it forks from now on", 2 },
@@ -68,7 +71,7 @@ static const char doc[] =
 	"  cudatrace snapshot -o last --last 10\n"
 	"  cudatrace session filter --pid 4711 --children\n"
 	"  cudatrace session filter --none\n"
-	"  cudatrace session start --groups ioctl,memory --subbufs 256\n"
+	"  cudatrace session start --groups ioctl,memory --ring-size 16M\n"
 	"  cudatrace session limit --rate 100000 --by process\n";
 
 static uint32_t session_number(struct argp_state *state, const char *what, const char *arg)
@@ -111,6 +114,9 @@ static error_t session_parse(int key, char *arg, struct argp_state *state)
 	case KEY_GROUPS:
 		if (ct_option_groups(arg, &env->session.groups))
 			argp_error(state, "no probe group in '%s': give some of " CT_OPTION_GROUPS, arg);
+		return 0;
+	case KEY_RING_SIZE:
+		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
 		return 0;
 	case KEY_SUBBUF_SIZE:
 		env->session.subbuf_size = ct_option_power(state, "--subbuf-size", arg);
@@ -172,6 +178,10 @@ static error_t session_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "one verb at a time, not '%s' too", arg);
 		env->verb = arg;
 		return 0;
+	case ARGP_KEY_END:
+		ct_option_ring(state, env->ring_size, &env->session.subbuf_size,
+			       &env->session.subbuf_count);
+		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no verb: start, stop, status, pause, resume, flush, filter or limit");
 		return 0;
@@ -200,21 +210,25 @@ static int session_change(unsigned long cmd, void *arg, const char *what)
 static int session_start(struct env *env)
 {
 	struct ct_session *s = &env->session;
+	/* Sizes that somebody chose are not made smaller behind his back. */
+	bool chosen = s->subbuf_count;
 	struct ct_device dev;
-	int ret = 0;
+	uint64_t wanted;
+	int ret;
 
 	s->size = sizeof(*s);
 	s->flags = CT_SESSION_OVERWRITE | CT_SESSION_PERSISTENT;
 	if (session_open_for_change(&dev))
 		return 1;
-	if (ioctl(dev.fd, CT_IOC_START, s))
-		ret = errno == EBUSY ?
+	ret = ct_ring_start(dev.fd, s, !chosen, &wanted);
+	if (ret)
+		ret = ret == -EBUSY ?
 			      ct_complain("process %u records already (cudatrace session status)",
 					  s->owner_pid) :
-		      errno == EINVAL ?
+		      ret == -EINVAL ?
 			      ct_complain(
 				      "sizes: a packet has 4096 bytes to 16 MiB, a ring 2 packets to 1 GiB, both powers of two") :
-			      ct_complain("the module refused to start: %s", strerror(errno));
+			      ct_complain("the module refused to start: %s", strerror(-ret));
 	ct_device_close(&dev);
 	return ret;
 }

@@ -14,6 +14,8 @@
 #include "../../cli/doctor/device.h"
 #include "../../cli/base/hash.h"
 #include "../../cli/analysis/histogram.h"
+#include "../../cli/analysis/losses.h"
+#include "../../cli/capture/ring.h"
 #include "../../cli/base/out.h"
 #include "../../cli/write/registry.h"
 #include "../../cli/trace/directory.h"
@@ -245,8 +247,121 @@ static void probes(void)
 	   "and all where there are all (%s)", text);
 }
 
+#define MIB	(1ull << 20)
+
+static void put(const char *root, const char *file, const char *text)
+{
+	char command[512], path[256];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "mkdir -p $(dirname %s%s)", root, file);
+	snprintf(path, sizeof(path), "%s%s", root, file);
+	f = system(command) ? NULL : fopen(path, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		ok(0, "%s can be written", path);
+}
+
+/* How large rings are, by memory and CPUs. */
+static void rings(void)
+{
+	char root[] = "/tmp/cudatrace-units.XXXXXX", command[64];
+
+	ok(ct_ring_default(2048 * MIB, 2) == 16 * MIB && ct_ring_default(256 * MIB, 4) == 4 * MIB,
+	   "a sixteenth of the memory, for all CPUs together");
+	ok(ct_ring_default(0, 1) == MIB && ct_ring_default(64 * MIB, 64) == MIB, "at least 1 MiB each");
+	ok(ct_ring_default(1ull << 40, 8) == 16 * MIB && ct_ring_default(1ull << 40, 256) == 4 * MIB,
+	   "at most 16 MiB each, and 1 GiB together");
+	ok(ct_ring_largest(2048 * MIB, 2) == 512 * MIB && ct_ring_largest(1ull << 40, 2) == 1ull << 30,
+	   "who asks for more may have half of the memory, and 1 GiB each");
+
+	if (!mkdtemp(root))
+		return;
+	put(root, "/proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:    8192 kB\n");
+	put(root, "/sys/devices/system/cpu/possible", "0-3,8,10-11\n");
+	ok(ct_ring_memory(root) == 8 * MIB && ct_ring_cpus(root) == 7, "memory and CPUs of the machine");
+	put(root, "/proc/self/cgroup", "1:cpu:/x\n0::/a/b\n");
+	put(root, "/sys/fs/cgroup/a/b/memory.max", "max\n");
+	put(root, "/sys/fs/cgroup/a/b/memory.current", "100\n");
+	ok(ct_ring_memory(root) == 8 * MIB, "a cgroup without a limit takes nothing away");
+	put(root, "/sys/fs/cgroup/a/memory.max", "4194304\n");
+	put(root, "/sys/fs/cgroup/a/memory.current", "1048576\n");
+	ok(ct_ring_memory(root) == 3 * MIB, "one around it that has one leaves what it does not use yet");
+	put(root, "/sys/fs/cgroup/memory.max", "1000\n");
+	put(root, "/sys/fs/cgroup/memory.current", "2000\n");
+	ok(ct_ring_memory(root) == 0, "or nothing");
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	ok(!system(command), "the files go");
+}
+
+static bool prints(const struct ct_losses *l, const char *text)
+{
+	char *said = NULL;
+	size_t size;
+	FILE *f = open_memstream(&said, &size);
+	bool found;
+
+	ct_losses_print(l, f);
+	fclose(f);
+	found = strstr(said, text) != NULL;
+	if (!found)
+		printf("# %s", said);
+	free(said);
+	return found;
+}
+
+/* What a trace that lacks records says. */
+static void losses(void)
+{
+	struct ct_losses_cpu cpu = { .records = 1000, .bytes = 64000 };
+	struct ct_losses l = { .module = true, .ring = 4 * MIB, .largest = 64 * MIB };
+
+	ok(!ct_losses_needed(&cpu, 4 * MIB), "nothing lost: the ring was large enough");
+	cpu.lost[CT_LOST_NESTED] = cpu.lost[CT_LOST_RATE] = 1000000;
+	ok(!ct_losses_needed(&cpu, 4 * MIB), "no ring helps against a rate");
+	/* 64 bytes each: 6.1 MiB, and half as much again. */
+	cpu.lost[CT_LOST_FULL] = 100000;
+	ok(ct_losses_needed(&cpu, 4 * MIB) == 16 * MIB, "the ring holds what was lost as well");
+	cpu.lost[CT_LOST_SHARE] = 50000;
+	ok(ct_losses_needed(&cpu, 4 * MIB) == 32 * MIB, "a producer's share of it, too");
+	cpu.bytes = 640000;
+	ok(ct_losses_needed(&cpu, 4 * MIB) == 256 * MIB, "larger records need more");
+	cpu = (struct ct_losses_cpu){ .lost = { 100000 } };
+	ok(ct_losses_needed(&cpu, 4 * MIB) == 16 * MIB, "a CPU that recorded nothing: usual records");
+	cpu.lost[CT_LOST_FULL] = ~0ull;
+	cpu.lost[CT_LOST_SHARE] = ~0ull;
+	cpu.records = 1;
+	cpu.bytes = ~0ull;
+	ok(ct_losses_needed(&cpu, 4 * MIB) > 1ull << 40, "numbers of a damaged trace");
+
+	l.lost[CT_LOST_FULL] = 430000;
+	l.needed = 32 * MIB;
+	ok(prints(&l, "why: 430,000: the ring of a CPU was full\n") &&
+	   prints(&l, "do:  record again with --ring-size 32M (memory for each CPU; it had 4M)\n"),
+	   "the ring's size, as the option takes it");
+	l.needed = 2048 * MIB;
+	l.hits[CT_GROUP_IOCTL] = 100;
+	l.hits[CT_GROUP_SCHEDULER] = l.busiest_hits = 900;
+	l.all_hits = 1000;
+	strcpy(l.busiest, "nvidia:nv_queue");
+	ok(prints(&l, "a ring would need 2G for each CPU; memory allows 64M (--ring-size 64M)\n") &&
+	   prints(&l, "nvidia:nv_queue has the most hits (900), its group scheduler 90 % of all: "
+		  "leave it out by --groups ioctl,memory,interrupt,context,uvm,added,fence,switch\n"),
+	   "where memory does not allow it, what to leave out");
+	l.hits[CT_GROUP_IOCTL] = 0;
+	l.all_hits = 900;
+	ok(prints(&l, "cudatrace session filter; most hits has nvidia:nv_queue\n"),
+	   "but not all of it");
+	l = (struct ct_losses){ .module = true, .lost[CT_LOST_RATE] = 7 };
+	ok(prints(&l, "why: 7: a producer went beyond") && prints(&l, "do:  raise the limit: cudatrace session limit --rate"),
+	   "a limit, and how it is raised");
+	l = (struct ct_losses){ .threads = 7 };
+	ok(prints(&l, "do:  give a directory with more space"), "without the module: the disk");
+}
+
 int main(void)
 {
+	rings();
+	losses();
 	percentiles();
 	hash();
 	output();

@@ -66,20 +66,31 @@ awk '$4 == "armed" && $6 > 0 { hit = hit " " $3 } $4 == "armed" && $6 == 0 { not
 # stops threads, and fails if a thread was stopped before it ever ran.  That happens with few
 # processors: then items are missing, and the test is repeated with a message.  If tracing
 # spoilt the result, another check of UVM's test would fail.
+# selftest OPTION...: under record with these options
 selftest()
 {
 	local try said
 	for try in 1 2 3; do
 		said=$(dmesg | wc -l)
-		cudatrace record -q -f --groups scheduler -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err && return
+		cudatrace record -f --groups scheduler "$@" -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err && return
 		dmesg | tail -n "+$((said + 1))" | grep -E 'kthread_q|Test check failed' >load.said
 		grep -q '_multithreaded_q_test:.* check failed.*local_accumulator' load.said || return 1
 		echo "# the self-test stopped a thread of its own before it ran (try $try)"
 	done
 	return 1
 }
-selftest
+losses() { awk '/^  lost records/ { gsub(",", ""); print $3 }' load.err; }
+# Small rings lose most of it; what record then says must be true.
+selftest --ring-size 256K
+ok $? "UVM's self-test under record, with small rings" || cat load.err load.said
+few=$(losses) advised=$(sed -n 's/^    do: .* --ring-size \([0-9]*[KMG]\) .*/\1/p' load.err)
+[ "${few:-0}" -gt 1000 ] && grep -Eq '^    why: [0-9,]+: (the ring of a CPU was full|one producer)' load.err
+ok $? "record says why it lost ${few:-nothing}" || cat load.err
+[ -n "$advised" ]
+ok $? "and which rings would have been large enough (${advised:-none})" || cat load.err
+selftest --ring-size "$advised"
 ok $? "UVM's self-test under record" || cat load.err load.said
+is "$(losses)" 0 "rings of $advised, as record said, lose nothing" || cat load.err
 cudatrace report load-trace >load.report 2>/dev/null
 items=$(awk '$1 == "nv_kthread_q_schedule_q_item" { gsub(",", "", $3); print $3; exit }' load.report)
 [ "${items:-0}" -gt 10000 ]
