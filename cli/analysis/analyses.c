@@ -31,6 +31,7 @@ static const struct ct_analysis analyses[] = {
 	{ "operations by count", ct_report_top_by_count, NULL },
 	{ "driver memory", ct_driver_memory_report, NULL },
 	{ "RM objects", ct_handles_report, analyses_handles },
+	{ "precision", ct_report_precision, NULL },
 };
 
 int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_options *options,
@@ -48,9 +49,6 @@ int ct_report(const struct ct_trace *t, FILE *out, const struct ct_report_option
 		if (a->wanted ? a->wanted(options) : !options->summary_only)
 			rc = a->print(&run);
 	}
-	if (!rc && !options->summary_only)
-		fprintf(out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
-			CT_HISTOGRAM_EXACT);
 	ct_stats_free(&stats);
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;

@@ -13,14 +13,14 @@
 #include "analysis/stats.h"
 #include "view/term.h"
 
+/* In this order; those without a call are left out. */
 static const unsigned int shown[] = {
 	CT_CAT_INIT, CT_CAT_CONTEXT, CT_CAT_MODULE, CT_CAT_MEMORY, CT_CAT_TRANSFER,
-	CT_CAT_KERNEL, CT_CAT_SYNC, CT_CAT_GRAPH, CT_CAT_IOCTL, CT_CAT_SCHEDULER,
-	/* these only if there are any */
-	CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
+	CT_CAT_KERNEL, CT_CAT_SYNC, CT_CAT_GRAPH, CT_CAT_IOCTL, CT_CAT_SCHEDULER, CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
 	CT_CAT_RUNTIME, CT_CAT_OTHER,
 };
-#define ALWAYS	10
+
+#define WIDE	126	/* columns of a list with all that is known of an operation */
 
 static const char *const advice[CT_CAT_COUNT] = {
 	[CT_CAT_INIT] = "the driver is being initialised",
@@ -93,7 +93,6 @@ static const char *report_failures(char buf[64], uint64_t failed, const char *in
 static void report_print_summary(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
 {
 	char a[CT_TERM_TEXT], b[64], c[160];
-	bool kernel = s->ioctl_by_kernel || t->has_kernel;
 
 	fprintf(out, "\nSUMMARY\n");
 	report_failures(b, s->api_failed, "");
@@ -104,10 +103,14 @@ static void report_print_summary(const struct ct_trace *t, const struct ct_stats
 		snprintf(c, sizeof(c), "%s", b);
 	report_row(out, "API calls", s->api_calls, c);
 	report_row(out, "kernel launches", s->launches, report_failures(b, s->launches_failed, ""));
-	report_row(out, "memory allocations", s->allocs,
-		   report_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
-	report_row(out, "memory frees", s->frees, "");
-	report_row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
+	/* What there was none of is left out. */
+	if (s->allocs)
+		report_row(out, "memory allocations", s->allocs,
+			   report_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
+	if (s->allocs || s->frees)
+		report_row(out, "memory frees", s->frees, "");
+	if (s->copies)
+		report_row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
 	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
 		if (s->direction_count[i]) {
 			snprintf(c, sizeof(c), "  %s", ct_direction_word[i]);
@@ -116,12 +119,14 @@ static void report_print_summary(const struct ct_trace *t, const struct ct_stats
 		}
 	if (s->sets)
 		report_row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
-	report_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
-	snprintf(c, sizeof(c), "%s%s", b, !s->ioctl.count ? "" : s->ioctl_by_kernel ?
-		 ", seen in the kernel" : ", seen by the program");
-	report_row(out, "ioctl calls", s->ioctl.count, c);
-	report_row(out, "scheduler calls", s->scheduler_calls,
-		   kernel || s->scheduler_calls ? "" : "(only the kernel module sees them)");
+	if (s->ioctl.count) {
+		report_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
+		snprintf(c, sizeof(c), "%s, %s", b, s->ioctl_by_kernel ? "seen in the kernel" :
+			 "seen by the program");
+		report_row(out, "ioctl calls", s->ioctl.count, c);
+	}
+	if (s->scheduler_calls)
+		report_row(out, "scheduler calls", s->scheduler_calls, "");
 	if (s->switches)
 		report_row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
 	if (s->open)
@@ -144,13 +149,18 @@ static void report_print_categories(const struct ct_stats *s, FILE *out)
 	unsigned int worst_id = 0;
 
 	fprintf(out,
-		"\nCATEGORIES (self: without the calls inside, of any layer; share: of all self time)\n"
+		"\nCATEGORIES (self: without the calls inside; share: of all self time)\n"
 		"  %-12s %14s %12s %12s %8s\n", "category", "calls", "total", "self", "share");
 	for (unsigned int i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		const struct ct_category_stat *category = &s->categories[shown[i]];
 
-		if (i >= ALWAYS && !category->count)
+		if (!category->count)
 			continue;
+		if (!category->total && !category->self) {
+			fprintf(out, "  %-12s %14s %12s\n", report_category_name(shown[i]),
+				ct_term_count(a, category->count), "(not timed)");
+			continue;
+		}
 		fprintf(out, "  %-12s %14s %12s %12s %6.1f %%\n", report_category_name(shown[i]),
 			ct_term_count(a, category->count), ct_term_ns(b, category->total),
 			ct_term_ns(c, category->self),
@@ -205,39 +215,62 @@ static const char *report_name_of(const struct ct_stats *s, const struct ct_op_s
 	return op->class->name;
 }
 
+/* All that is known of an operation in a line, or what fits 80 columns. */
+static void report_print_op(const struct ct_stats *s, struct ct_op_stat *op, bool wide, FILE *out)
+{
+	struct ct_histogram *h = &op->durations;
+	char text[6][CT_TERM_TEXT], name[160];
+	const char *why = op->open == op->count ? "(never returned)" : "(not timed)";
+
+	ct_term_clean(name, sizeof(name), report_name_of(s, op), wide ? 28 : 26);
+	ct_term_count(text[0], op->count);
+	ct_term_count(text[1], op->failed);
+	if (wide)
+		fprintf(out, "  %-28s %-9.9s %11s %7s", name,
+			report_category_name(op->class->category), text[0], text[1]);
+	else
+		fprintf(out, "  %-26s %9s %6s", name, text[0], text[1]);
+	if (!h->count) {
+		fprintf(out, " %10s\n", why);
+		return;
+	}
+	ct_term_ns(text[0], h->total);
+	ct_term_ns(text[1], h->min);
+	ct_term_ns(text[2], ct_histogram_value(h, 500));
+	ct_term_ns(text[3], ct_histogram_value(h, 950));
+	ct_term_ns(text[4], ct_histogram_value(h, 990));
+	ct_term_ns(text[5], h->max);
+	if (wide)
+		fprintf(out, " %10s %10s %10s %10s %10s %10s\n", text[0], text[1], text[2], text[3],
+			text[4], text[5]);
+	else
+		fprintf(out, " %10s %10s %10s\n", text[0], text[2], text[5]);
+}
+
 static int report_print_list(const struct ct_stats *s, FILE *out, const char *title,
 			     unsigned int top, int (*compare)(const void *, const void *))
 {
 	struct ct_op_stat **list = malloc((s->ops_count + 1) * sizeof(*list));
-	char text[7][CT_TERM_TEXT], name[160];
+	bool wide = ct_term_width(out, WIDE) >= WIDE;
 
 	if (!list)
 		return -ENOMEM;
+	if (!s->ops_count) {
+		free(list);
+		return 0;
+	}
 	for (unsigned int i = 0; i < s->ops_count; i++)
 		list[i] = &s->ops[i];
 	qsort(list, s->ops_count, sizeof(*list), compare);
-	fprintf(out, "\n%s (times include the calls inside)\n"
-		"  %-28s %-9s %11s %7s %10s %10s %10s %10s %10s %10s\n", title, "name", "category",
-		"calls", "failed", "total", "min", "median", "p95", "p99", "max");
-	for (unsigned int i = 0; i < s->ops_count && i < top; i++) {
-		struct ct_histogram *h = &list[i]->durations;
-
-		fprintf(out, "  %-28s %-9.9s %11s %7s",
-			ct_term_clean(name, sizeof(name), report_name_of(s, list[i]), 28),
-			report_category_name(list[i]->class->category),
-			ct_term_count(text[0], list[i]->count),
-			ct_term_count(text[1], list[i]->failed));
-		if (h->count)
-			fprintf(out, " %10s %10s %10s %10s %10s %10s\n",
-				ct_term_ns(text[0], h->total), ct_term_ns(text[1], h->min),
-				ct_term_ns(text[2], ct_histogram_value(h, 500)),
-				ct_term_ns(text[3], ct_histogram_value(h, 950)),
-				ct_term_ns(text[4], ct_histogram_value(h, 990)),
-				ct_term_ns(text[5], h->max));
-		else
-			fprintf(out, " %10s\n", list[i]->open == list[i]->count ?
-				"(never returned)" : "(not timed)");
-	}
+	fprintf(out, "\n%s (times include the calls inside)\n", title);
+	if (wide)
+		fprintf(out, "  %-28s %-9s %11s %7s %10s %10s %10s %10s %10s %10s\n", "name",
+			"category", "calls", "failed", "total", "min", "median", "p95", "p99", "max");
+	else
+		fprintf(out, "  %-26s %9s %6s %10s %10s %10s\n", "name", "calls", "failed",
+			"total", "median", "max");
+	for (unsigned int i = 0; i < s->ops_count && i < top; i++)
+		report_print_op(s, list[i], wide, out);
 	free(list);
 	return 0;
 }
@@ -258,7 +291,10 @@ int ct_report_totals(const struct ct_analysis_run *run)
 
 int ct_report_categories(const struct ct_analysis_run *run)
 {
-	report_print_categories(run->stats, run->out);
+	if (run->stats->ops_count)
+		report_print_categories(run->stats, run->out);
+	else
+		fprintf(run->out, "\nNo call was recorded.\n");
 	return 0;
 }
 
@@ -272,4 +308,16 @@ int ct_report_top_by_count(const struct ct_analysis_run *run)
 {
 	return report_print_list(run->stats, run->out, "TOP OPERATIONS BY COUNT",
 				 run->options->top, report_by_count);
+}
+
+int ct_report_precision(const struct ct_analysis_run *run)
+{
+	for (unsigned int i = 0; i < run->stats->ops_count; i++) {
+		if (run->stats->ops[i].durations.count <= CT_HISTOGRAM_EXACT)
+			continue;
+		fprintf(run->out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
+			CT_HISTOGRAM_EXACT);
+		break;
+	}
+	return 0;
 }

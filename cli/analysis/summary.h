@@ -10,5 +10,6 @@ int ct_report_totals(const struct ct_analysis_run *run);
 int ct_report_categories(const struct ct_analysis_run *run);
 int ct_report_top_by_time(const struct ct_analysis_run *run);
 int ct_report_top_by_count(const struct ct_analysis_run *run);
+int ct_report_precision(const struct ct_analysis_run *run);
 
 #endif

@@ -133,6 +133,10 @@ has '^  transfer +200 +200.00 us +20.00 us +1.2 %$'
 has 'bottleneck: sync, 59.3 % of the time in calls'
 has '^  cuMemAlloc +memory +1,200 +28 +150.00 us +10 ns +10 ns +700 ns +700 ns +700 ns$'
 is "$(awk '$1 ~ /^[a-z]+$/ && $NF == "%" {s += $(NF - 1)} END {print (s > 99.5 && s < 100.5)}' "$work/report.txt")" 1 "report: shares add up to 100 %"
+COLUMNS=80 "$ct" report "$t" 2>/dev/null >"$work/report80.txt"
+is "$(awk '/^DRIVER MEMORY/ { exit } length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
+grep -qE '^  cuMemAlloc +1,200 +28 +150.00 us +10 ns +700 ns$' "$work/report80.txt"
+ok $? "report: calls, failures, total, median and longest of each"
 ! grep -q $'\033' "$work/report.txt"
 ok $? "report: no colour in a file"
 

@@ -50,10 +50,13 @@ ok $? "the Chrome export is JSON"
 ok $? "a timeline"
 [ "$(COLUMNS=70 "$cudatrace" timeline "$work/trace-inference" | awk '{ if (length($0) > m) m = length($0) } END { print m }')" -le 70 ]
 ok $? "that fits the width"
-for word in 'API calls' 'kernel launches' 'memory allocations' transfers 'ioctl calls' 'scheduler calls' 'lost records' bottleneck; do
+for word in 'API calls' 'kernel launches' 'memory allocations' transfers 'lost records' bottleneck; do
 	"$cudatrace" report "$work/trace-inference" | grep -q "$word"
 	ok $? "the report has: $word"
 done
+
+"$cudatrace" report "$work/trace-inference" | grep -E '^  (ioctl|scheduler)| 0 ns|Percentiles' >"$work/zeros"
+is $? 1 "the report has no rows of zeros" || cat "$work/zeros"
 
 # ------------------------------------------------- what the program may do ---
 "$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
