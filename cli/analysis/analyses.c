@@ -10,6 +10,7 @@
 #include "analysis/losses.h"
 #include "analysis/stats.h"
 #include "analysis/summary.h"
+#include "analysis/unseen.h"
 
 static bool analyses_always(const struct ct_report_options *options)
 {
@@ -26,6 +27,7 @@ static const struct ct_analysis analyses[] = {
 	{ "head", ct_report_head, analyses_always },
 	{ "summary", ct_report_totals, analyses_always },
 	{ "losses", ct_losses_report, analyses_always },
+	{ "processes that are not recorded", ct_unseen_report, analyses_always },
 	{ "categories", ct_report_categories, NULL },
 	{ "operations by time", ct_report_top_by_time, NULL },
 	{ "operations by count", ct_report_top_by_count, NULL },

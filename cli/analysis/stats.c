@@ -24,6 +24,8 @@ struct track {
 	uint32_t depth, capacity;
 	uint32_t nested[CT_CAT_COUNT];	/* open calls by category */
 	uint32_t ioctls[2];		/* open ioctls: the program's, the kernel's */
+	uint32_t pid;
+	bool calls, uses_cuda;		/* its thread's: more than lookups; an ioctl of UVM */
 };
 
 struct collector {
@@ -67,7 +69,7 @@ static struct track *stats_track_of(struct collector *c, const struct ct_record 
 			c->tracks = more;
 			c->tracks_capacity = capacity;
 		}
-		c->tracks[c->tracks_count] = (struct track){ 0 };
+		c->tracks[c->tracks_count] = (struct track){ .pid = r->pid };
 		slot->a = ++c->tracks_count;
 		if (r->tid && !(ct_track_key(r) >> 32))
 			c->s->threads++;
@@ -137,6 +139,14 @@ static void stats_pop(struct collector *c, struct track *track, bool returned)
 	}
 }
 
+/* Does this thread call libcuda, and does it use what only libcuda uses of the driver? */
+static void stats_note_use(struct track *track, const struct ct_record *r)
+{
+	track->calls |= stats_is_api(r->class) && r->class->op != CT_OP_LOOKUP;
+	track->uses_cuda |= r->fields && ct_record_is_ioctl(r) &&
+			    ct_record_quick(r, CT_QUICK_DEVICE) == CT_DEV_UVM;
+}
+
 /* What is counted once a call is over, or of an instant. */
 static void stats_count(struct collector *c, const struct ct_record *r, bool failed)
 {
@@ -200,6 +210,7 @@ static int stats_end_call(struct collector *c, const struct ct_point *p, struct 
 
 	if (!track)
 		return -ENOMEM;
+	stats_note_use(track, &p->record);
 	for (at = track->depth; at > 0; at--)
 		if (track->frames[at - 1].op_id == p->op_id)
 			break;
@@ -274,7 +285,33 @@ static int stats_take(struct collector *c, const struct ct_point *p)
 	op->count++;
 	op->failed += failed;
 	stats_count(c, &p->record, failed);
-	return stats_track_of(c, &p->record) ? 0 : -ENOMEM;
+	track = stats_track_of(c, &p->record);
+	if (track)
+		stats_note_use(track, &p->record);
+	return track ? 0 : -ENOMEM;
+}
+
+/* The threads of a process together: the hash of pids takes what they do. */
+static void stats_find_bypassed(struct collector *c)
+{
+	struct ct_stats *s = c->s;
+	struct ct_hash_slot *slot;
+
+	for (size_t i = 0; i < c->tracks_count; i++) {
+		slot = ct_hash_get(&c->pids, c->tracks[i].pid);
+		if (!slot)
+			continue;
+		slot->a |= c->tracks[i].calls;
+		slot->b |= c->tracks[i].uses_cuda;
+	}
+	for (size_t i = 0; i < c->pids.size; i++) {
+		slot = &c->pids.slots[i];
+		if (!slot->used || slot->a || !slot->b)
+			continue;
+		if (s->bypassed_count < CT_STATS_BYPASSED)
+			s->bypassed[s->bypassed_count] = slot->key;
+		s->bypassed_count++;
+	}
 }
 
 static int stats_finish(struct collector *c)
@@ -284,6 +321,7 @@ static int stats_finish(struct collector *c)
 	for (size_t i = 0; i < c->tracks_count; i++)
 		while (c->tracks[i].depth)
 			stats_pop(c, &c->tracks[i], false);
+	stats_find_bypassed(c);
 	s->ioctl_by_kernel = c->kernel.count > 0;
 	s->ioctl = s->ioctl_by_kernel ? c->kernel : c->user;
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++)

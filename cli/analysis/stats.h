@@ -14,6 +14,8 @@
 #include "analysis/histogram.h"
 #include "trace/merge.h"
 
+#define CT_STATS_BYPASSED	8
+
 struct ct_op_stat {
 	const struct ct_class *class;
 	struct ct_histogram durations;	/* of what has one */
@@ -50,6 +52,9 @@ struct ct_stats {
 	uint64_t scheduler_calls;
 	uint64_t switches, off_cpu;	/* of traced threads, ns off the CPU */
 	unsigned int processes, threads;
+	/* Processes that use the driver as CUDA does, and make no call but lookups. */
+	uint32_t bypassed[CT_STATS_BYPASSED];
+	unsigned int bypassed_count;	/* more than are named, maybe */
 };
 
 /* 0 or -ENOMEM.  Free also after an error. */

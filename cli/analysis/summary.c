@@ -15,12 +15,13 @@
 
 /* In this order; those without a call are left out. */
 static const unsigned int shown[] = {
-	CT_CAT_INIT, CT_CAT_CONTEXT, CT_CAT_MODULE, CT_CAT_MEMORY, CT_CAT_TRANSFER,
-	CT_CAT_KERNEL, CT_CAT_SYNC, CT_CAT_GRAPH, CT_CAT_IOCTL, CT_CAT_SCHEDULER, CT_CAT_SYSCALL, CT_CAT_UVM, CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM, CT_CAT_EVENT, CT_CAT_QUERY,
-	CT_CAT_RUNTIME, CT_CAT_OTHER,
+	CT_CAT_INIT,	CT_CAT_CONTEXT, CT_CAT_MODULE,	  CT_CAT_MEMORY, CT_CAT_TRANSFER,
+	CT_CAT_KERNEL,	CT_CAT_SYNC,	CT_CAT_GRAPH,	  CT_CAT_IOCTL,	 CT_CAT_SCHEDULER,
+	CT_CAT_SYSCALL, CT_CAT_UVM,	CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM,
+	CT_CAT_EVENT,	CT_CAT_QUERY,	CT_CAT_RUNTIME,	  CT_CAT_OTHER,
 };
 
-#define WIDE	126	/* columns of a list with all that is known of an operation */
+#define WIDE 126 /* columns of a list with all that is known of an operation */
 
 static const char *const advice[CT_CAT_COUNT] = {
 	[CT_CAT_INIT] = "the driver is being initialised",
@@ -121,8 +122,8 @@ static void report_print_summary(const struct ct_trace *t, const struct ct_stats
 		report_row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
 	if (s->ioctl.count) {
 		report_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
-		snprintf(c, sizeof(c), "%s, %s", b, s->ioctl_by_kernel ? "seen in the kernel" :
-			 "seen by the program");
+		snprintf(c, sizeof(c), "%s, %s", b,
+			 s->ioctl_by_kernel ? "seen in the kernel" : "seen by the program");
 		report_row(out, "ioctl calls", s->ioctl.count, c);
 	}
 	if (s->scheduler_calls)
@@ -150,7 +151,8 @@ static void report_print_categories(const struct ct_stats *s, FILE *out)
 
 	fprintf(out,
 		"\nCATEGORIES (self: without the calls inside; share: of all self time)\n"
-		"  %-12s %14s %12s %12s %8s\n", "category", "calls", "total", "self", "share");
+		"  %-12s %14s %12s %12s %8s\n",
+		"category", "calls", "total", "self", "share");
 	for (unsigned int i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		const struct ct_category_stat *category = &s->categories[shown[i]];
 
@@ -265,10 +267,11 @@ static int report_print_list(const struct ct_stats *s, FILE *out, const char *ti
 	fprintf(out, "\n%s (times include the calls inside)\n", title);
 	if (wide)
 		fprintf(out, "  %-28s %-9s %11s %7s %10s %10s %10s %10s %10s %10s\n", "name",
-			"category", "calls", "failed", "total", "min", "median", "p95", "p99", "max");
+			"category", "calls", "failed", "total", "min", "median", "p95", "p99",
+			"max");
 	else
-		fprintf(out, "  %-26s %9s %6s %10s %10s %10s\n", "name", "calls", "failed",
-			"total", "median", "max");
+		fprintf(out, "  %-26s %9s %6s %10s %10s %10s\n", "name", "calls", "failed", "total",
+			"median", "max");
 	for (unsigned int i = 0; i < s->ops_count && i < top; i++)
 		report_print_op(s, list[i], wide, out);
 	free(list);

@@ -16,6 +16,7 @@
 #include "capture/launch.h"
 #include "capture/orphan_save.h"
 #include "capture/ring.h"
+#include "capture/unseen.h"
 #include "base/options.h"
 #include "capture/recording.h"
 #include "analysis/analyses.h"
@@ -41,6 +42,7 @@ struct recording {
 	struct ct_recording to;
 	struct ct_child child;
 	struct ct_drain drain; /* without the module */
+	struct ct_unseen unseen;
 	char library[PATH_MAX];
 };
 
@@ -156,13 +158,23 @@ static void record_choose_backend(struct recording *rec)
 		err.text);
 }
 
+/* ms until there is something to do, -1: not before the program has ended. */
+static int record_pause(const struct recording *rec)
+{
+	if (rec->to.module)
+		return DRAIN_MS;
+	/* Without a pidfd the end of the program would be noticed later. */
+	return rec->child.pidfd < 0 ? -1 : ct_unseen_due(&rec->unseen);
+}
+
 /* Copy packets until the program has ended.  A full disk ends the copying only. */
 static void record_follow(struct recording *rec)
 {
 	struct ct_error err = { 0 };
 	bool broken = false;
 
-	while (!ct_launch_wait(&rec->child, rec->to.module ? DRAIN_MS : -1)) {
+	while (!ct_launch_wait(&rec->child, record_pause(rec))) {
+		ct_unseen_look(&rec->unseen);
 		if (!rec->to.module || broken)
 			continue;
 		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0 ||
@@ -225,8 +237,10 @@ int cmd_record(int argc, char **argv)
 		return rec.child.status ? rec.child.status : 1;
 	}
 	ct_drain_start(&rec.drain);
+	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);
 	record_follow(&rec);
 	ct_drain_close(&rec.drain);
+	ct_unseen_close(&rec.unseen, &rec.to.registry);
 	if (ct_recording_finish(&rec.to, &err)) {
 		ct_complain("%s", err.text);
 		return rec.child.status ? rec.child.status : 1;

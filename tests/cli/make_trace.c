@@ -11,6 +11,7 @@
  *	make_trace files DIR		a call with two ioctls, one failed, as the
  *					program sees them
  *	make_trace both DIR		the same, and one of them as the kernel does
+ *	make_trace bypassed DIR		the same as files, but its call is a lookup
  *	make_trace objects DIR		RM objects made, used, refused and freed,
  *					and kernel memory of which one block is kept
  *	make_trace big DIR RECORDS	for the time it takes
@@ -28,7 +29,7 @@ static uint64_t launches, allocs, ioctls, calls, lost, sched, opens;
 enum {
 	INIT = CT_CLASS_DYNAMIC, ALLOC, COPY, LAUNCH, LAUNCH_PTSZ, SYNC, QUERY, FREE, CONTEXT,
 	WEIRD, RUNTIME, K_IOCTL = CT_CLASS_DYNAMIC + 0x100, K_ALLOC, K_QUEUE, K_ISR, K_CTX, K_PAGES,
-	K_PAGES_FREE, K_OPEN, K_SWITCH,
+	K_PAGES_FREE, K_OPEN, K_SWITCH, TABLE,
 };
 
 static void registry(void)
@@ -43,6 +44,7 @@ static void registry(void)
 	fprintf(f, "class %u %s %s %s\n", id, words,			\
 		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
 	CLASS(INIT, "user init -", init, "cuInit cuInit");
+	CLASS(TABLE, "user init lookup", none, "cuGetExportTable cuGetExportTable");
 	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
 	CLASS(COPY, "user transfer copy", copy, "cuMemcpyHtoD cuMemcpyHtoD_v2");
 	CLASS(LAUNCH, "user kernel launch", launch, "cuLaunchKernel cuLaunchKernel");
@@ -366,7 +368,7 @@ static void ties(void)
 	calls = 6;
 }
 
-static void files(int kernel)
+static void files(int kernel, int call)
 {
 	struct ct_ioctl failed = rm_control, uvm = {
 		.cmd = 0x30000001, .device = CT_DEV_UVM, .have = CT_IOCTL_STATUS,
@@ -383,8 +385,8 @@ static void files(int kernel)
 		      START + 400, u.head.op_base + 2, PID, 3 }, &failed, sizeof(failed));
 	thread_record(&u, (struct spec){ CT_CLASS_ioctl, 1, CT_F_NO_RESULT, 0, START + 500,
 		      START + 900, u.head.op_base + 3, PID, 3 }, &uvm, sizeof(uvm));
-	thread_record(&u, (struct spec){ INIT, 0, 0, 0, START, START + 1000, u.head.op_base + 1,
-		      PID, 3 }, &init, sizeof(init));
+	thread_record(&u, (struct spec){ call, 0, 0, 0, START, START + 1000, u.head.op_base + 1,
+		      PID, 3 }, &init, call == INIT ? sizeof(init) : 0);
 	close_writer(&u);
 	if (!kernel)
 		return;
@@ -506,7 +508,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "begin"))
 		begins();
 	else if (!strcmp(argv[1], "files") || !strcmp(argv[1], "both"))
-		files(!strcmp(argv[1], "both"));
+		files(!strcmp(argv[1], "both"), INIT);
+	else if (!strcmp(argv[1], "bypassed"))
+		files(0, TABLE);
 	else if (!strcmp(argv[1], "objects"))
 		objects();
 	else if (!strcmp(argv[1], "ties"))

@@ -224,6 +224,10 @@ ok $? "the program's ioctls have names, device and status"
 grep -qE '^  ioctl calls +2   700 ns, 1 failed, seen by the program$' "$work/files.txt" &&
 	grep -qE '^  ioctl +2 +700 ns +700 ns +70.0 %$' "$work/files.txt" && grep -qE '^  init +1 +1.00 us +300 ns +30.0 %$' "$work/files.txt"
 ok $? "report counts them where the module saw nothing"
+generate bypassed
+"$ct" report "$work/bypassed" 2>/dev/null | grep -q '^  not recorded: CUDA calls of process 4242,' &&
+	! grep -q 'not recorded' "$work/files.txt"
+ok $? "and names a process that uses the driver as CUDA does and calls nothing but lookups"
 "$ct" report "$work/both" >"$work/both.txt" 2>/dev/null
 grep -qE '^  ioctl calls +1   280 ns, 1 failed, seen in the kernel$' "$work/both.txt" &&
 	grep -qE '^  ioctl +2 +280 ns +280 ns +28.0 %$' "$work/both.txt"

@@ -58,6 +58,18 @@ done
 "$cudatrace" report "$work/trace-inference" | grep -E '^  (ioctl|scheduler)| 0 ns|Percentiles' >"$work/zeros"
 is $? 1 "the report has no rows of zeros" || cat "$work/zeros"
 
+# A launcher that takes LD_PRELOAD away, and one that leaves it.
+"$cudatrace" record --no-module -o "$work/trace-unseen" -- sh -c '
+	env LD_PRELOAD="$1" sleep 5
+	"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" >/dev/null 2>"$work/unseen.err"
+is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), which ran without LD_PRELOAD$' "$work/unseen.err")" 1 \
+	"a process that uses libcuda without LD_PRELOAD is named" || cat "$work/unseen.err"
+grep -q '^    do:  .*LAUNCHER cudatrace record PROGRAM' "$work/unseen.err"
+ok $? "and what to do"
+is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+! grep '^  not recorded' "$work/traced.err"
+ok $? "what is recorded is not named"
+
 # ------------------------------------------------- what the program may do ---
 "$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
 is $? 37 "the program's status is returned"

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See unseen.h. */
+#include "analysis/unseen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "view/term.h"
+
+#define SHOWN 8 /* processes; the others are only counted */
+
+static bool unseen_is_known(const struct ct_trace *t, int pid)
+{
+	for (unsigned int i = 0; i < t->reg.infos_count; i++)
+		if (!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) &&
+		    atoi(t->reg.infos[i].text) == pid)
+			return true;
+	return false;
+}
+
+/* The recorder saw them: libcuda without our library. */
+static void unseen_print_found(const struct ct_trace *t, FILE *out)
+{
+	unsigned int n = 0;
+	char name[64];
+
+	for (unsigned int i = 0; i < t->reg.infos_count; i++) {
+		int pid, at;
+
+		if (strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
+		    sscanf(t->reg.infos[i].text, "%d %n", &pid, &at) != 1)
+			continue;
+		if (n++ < SHOWN)
+			fprintf(out,
+				"  not recorded: CUDA calls of %s (%d), which ran without LD_PRELOAD\n",
+				ct_term_clean(name, sizeof(name), t->reg.infos[i].text + at, 40),
+				pid);
+	}
+	if (n > SHOWN)
+		fprintf(out, "  not recorded: and those of %u more\n", n - SHOWN);
+	if (n)
+		fprintf(out,
+			"    do:  run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
+			"cudatrace record PROGRAM, or try --inject\n");
+}
+
+/* The records show them: they use the driver as CUDA does, and call nothing. */
+static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->bypassed_count && i < CT_STATS_BYPASSED; i++) {
+		if (unseen_is_known(t, s->bypassed[i]))
+			continue;
+		fprintf(out,
+			"  not recorded: CUDA calls of process %u, which used the GPU's driver\n",
+			s->bypassed[i]);
+		n++;
+	}
+	if (s->bypassed_count > CT_STATS_BYPASSED)
+		fprintf(out, "  not recorded: and those of %u more\n",
+			s->bypassed_count - CT_STATS_BYPASSED);
+	if (n)
+		fprintf(out,
+			"    do:  start it by cudatrace record; if it was, another tool stands "
+			"between it and libcuda: leave that out\n");
+}
+
+int ct_unseen_report(const struct ct_analysis_run *run)
+{
+	unseen_print_found(run->trace, run->out);
+	unseen_print_bypassed(run->trace, run->stats, run->out);
+	return 0;
+}

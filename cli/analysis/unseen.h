@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Processes that used libcuda and whose calls are not in the trace.
+ */
+#ifndef CT_CLI_ANALYSIS_UNSEEN_H
+#define CT_CLI_ANALYSIS_UNSEEN_H
+
+#include "analysis/analysis.h"
+
+/* The recorder's info line of one: "PID NAME". */
+#define CT_UNSEEN_INFO	"unseen"
+
+/* A line for each, and one with what to do.  Prints nothing if there are none. */
+int ct_unseen_report(const struct ct_analysis_run *run);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See unseen.h. */
+#include "capture/unseen.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/unseen.h"
+#include "base/clock.h"
+
+#define FIRST_NS 200000000ull /* short programs are the ones that people try first */
+#define LONGEST_NS 2000000000ull /* between two looks for new processes */
+#define MAPS_NS 16000000000ull /* between two looks at the maps of one */
+
+/* Name, and the time of its start in the kernel's ticks; false: it has gone. */
+static bool unseen_read_stat(pid_t pid, char name[16], uint64_t *started)
+{
+	char path[64], line[1024], *end, *begin;
+	unsigned long long ticks = 0;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	begin = strchr(line, '(');
+	end = strrchr(line, ')');
+	if (!begin || !end)
+		return false;
+	*end = '\0';
+	snprintf(name, 16, "%s", begin + 1);
+	/* Field 22 of the line; the third is behind the name. */
+	if (sscanf(end + 1,
+		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		   &ticks) != 1)
+		return false;
+	*started = ticks;
+	return true;
+}
+
+static pid_t unseen_own_pid(pid_t pid)
+{
+	char path[64], line[256], *last;
+	pid_t own = pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		last = strrchr(line, '\t');
+		own = last ? atoi(last + 1) : pid;
+		break;
+	}
+	if (f)
+		fclose(f);
+	return own;
+}
+
+static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
+{
+	struct ct_unseen_process *p;
+	char name[16];
+	uint64_t started;
+
+	if (!unseen_read_stat(pid, name, &started))
+		return NULL;
+	for (unsigned int i = 0; i < u->count; i++) {
+		p = &u->processes[i];
+		if (p->pid == pid && p->started == started) {
+			/* exec() has changed it: it may be another program. */
+			if (strcmp(p->name, name)) {
+				memcpy(p->name, name, sizeof(p->name));
+				p->wait = FIRST_NS;
+				p->next = 0;
+			}
+			return p;
+		}
+	}
+	if (u->count == CT_UNSEEN_PROCESSES)
+		return NULL;
+	p = &u->processes[u->count++];
+	*p = (struct ct_unseen_process){
+		.pid = pid, .started = started, .wait = FIRST_NS, .own_pid = unseen_own_pid(pid)
+	};
+	memcpy(p->name, name, sizeof(p->name));
+	return p;
+}
+
+/* Is there a stream of it? */
+static bool unseen_is_recorded(const struct ct_unseen *u, const struct ct_unseen_process *p)
+{
+	char begin[32];
+	struct dirent *entry;
+	bool found = false;
+	int fd = openat(u->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	snprintf(begin, sizeof(begin), "u-%d-", p->own_pid);
+	while (d && !found && (entry = readdir(d)))
+		found = !strncmp(entry->d_name, begin, strlen(begin));
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process *p)
+{
+	char path[64], line[PATH_MAX + 128], *file;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f)) {
+		file = strrchr(line, '/');
+		if (!file)
+			continue;
+		p->cuda |= !strncmp(file, "/libcuda.so", strlen("/libcuda.so"));
+		p->library |= !strncmp(file + 1, u->library, strlen(u->library));
+	}
+	fclose(f);
+}
+
+static void unseen_look_at(struct ct_unseen *u, pid_t pid, uint64_t now)
+{
+	struct ct_unseen_process *p = unseen_process(u, pid);
+
+	if (!p || p->cuda || now < p->next)
+		return;
+	/* What is recorded is left in peace. */
+	if (!unseen_is_recorded(u, p))
+		unseen_read_maps(u, p);
+	p->next = now + p->wait;
+	p->wait = p->wait * 2 < MAPS_NS ? p->wait * 2 : MAPS_NS;
+}
+
+/* Appends the children of each of its threads to @pids. */
+static unsigned int unseen_children(pid_t pid, pid_t *pids, unsigned int count)
+{
+	char path[64 + 256];
+	struct dirent *entry;
+	int child;
+	DIR *d;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (entry = readdir(d))) {
+		if (*entry->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, entry->d_name);
+		f = fopen(path, "re");
+		while (f && count < CT_UNSEEN_PROCESSES && fscanf(f, "%d", &child) == 1)
+			pids[count++] = child;
+		if (f)
+			fclose(f);
+	}
+	if (d)
+		closedir(d);
+	return count;
+}
+
+void ct_unseen_open(struct ct_unseen *u, pid_t root, int dirfd, const char *library)
+{
+	const char *file = strrchr(library, '/');
+
+	*u = (struct ct_unseen){
+		.root = root, .dirfd = dirfd, .wait = FIRST_NS, .next = ct_now_ns() + FIRST_NS
+	};
+	snprintf(u->library, sizeof(u->library), "%s", file ? file + 1 : library);
+	u->processes = calloc(CT_UNSEEN_PROCESSES, sizeof(*u->processes));
+}
+
+int ct_unseen_due(const struct ct_unseen *u)
+{
+	uint64_t now = ct_now_ns();
+
+	if (!u->processes)
+		return -1;
+	return u->next > now ? (u->next - now) / 1000000 + 1 : 0;
+}
+
+void ct_unseen_look(struct ct_unseen *u)
+{
+	pid_t pids[CT_UNSEEN_PROCESSES] = { u->root };
+	unsigned int count = 1;
+	uint64_t now = ct_now_ns();
+
+	if (!u->processes || now < u->next)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
+		unseen_look_at(u, pids[i], now);
+		count = unseen_children(pids[i], pids, count);
+	}
+	u->wait = u->wait * 2 < LONGEST_NS ? u->wait * 2 : LONGEST_NS;
+	u->next = ct_now_ns() + u->wait;
+}
+
+void ct_unseen_close(struct ct_unseen *u, struct ct_registry_writer *w)
+{
+	char text[64];
+
+	for (unsigned int i = 0; i < u->count; i++) {
+		struct ct_unseen_process *p = &u->processes[i];
+
+		if (!p->cuda || p->library || unseen_is_recorded(u, p))
+			continue;
+		snprintf(text, sizeof(text), "%d %s", p->own_pid, p->name);
+		ct_registry_add_info(w, CT_UNSEEN_INFO, text);
+	}
+	free(u->processes);
+	u->processes = NULL;
+	u->count = 0;
+}
