@@ -21,6 +21,15 @@ CT_EXTRACTOR(range)		/* (ptr, size, ...) */
 	o->ptr = f->arg[0];
 }
 
+CT_EXTRACTOR(attach)		/* (stream, ptr, size, flags) */
+{
+	struct ct_alloc *o = payload;
+
+	(void)after;
+	o->size = f->arg[2];
+	o->ptr = f->arg[1];
+}
+
 CT_EXTRACTOR(alloc_pitch)	/* (ptr *, pitch *, width, height, element size) */
 {
 	struct ct_alloc_pitch *o = payload;

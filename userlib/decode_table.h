@@ -72,6 +72,7 @@
 	X(cuMemSetAccess, 1, 1, map, mem_range)				\
 	X(cuMemAdvise, 1, 2, alloc, range)				\
 	X(cuMemPrefetchAsync, 1, 2, alloc, range)			\
+	X(cuStreamAttachMemAsync, 1, 1, alloc, attach)			\
 	X(cuMemPoolCreate, 1, 1, handle, handle_out)			\
 	X(cuMemPoolDestroy, 1, 1, handle, handle)			\
 	X(cuMemPoolTrimTo, 1, 1, handle, handle)			\
