@@ -25,7 +25,7 @@ ok $? "RM calls are there ($(count "$rm_calls" cuinit.jsonl))"
 is "$(count "$rm_calls and (.status|not)" cuinit.jsonl)" 0 "each with its status"
 is "$(count '.escape=="NV_ESC_RM_CONTROL" and .phase=="E" and (.control|not)' cuinit.jsonl)" 0 "every control with its command's name"
 is "$(count '.escape=="NV_ESC_RM_ALLOC" and .phase=="E" and (.class|not)' cuinit.jsonl)" 0 "every allocation with its class's name"
-for name in os_alloc_mem os_free_mem nv_alloc_pages nv_free_pages nv_dma_map_alloc nvidia_open rm_ioctl rm_init_adapter; do
+for name in os_alloc_mem os_free_mem nv_alloc_pages nv_free_pages nv_dma_map_alloc nvidia_open rm_ioctl rm_init_adapter nv_get_firmware; do
 	[ "$(count ".name==\"$name\" and .phase==\"E\"" cuinit.jsonl)" -gt 0 ]
 	ok $? "$name is recorded"
 done
