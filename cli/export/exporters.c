@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/chrome.h"
+#include "export/folded.h"
 #include "export/jsonl.h"
 
 const struct ct_exporter ct_exporters[] = {
@@ -12,6 +13,8 @@ const struct ct_exporter ct_exporters[] = {
 	  ct_jsonl_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
 	  ct_chrome_export },
+	{ "folded", "a line a stack of calls with its ns, for flamegraph.pl and speedscope.app",
+	  ct_folded_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

@@ -151,6 +151,17 @@ done
 "$ct" timeline --from 4.3 --to 4.35 -w 80 "$t" 2>/dev/null | grep -q '1 |SMMTKSSSSSSMMTKSSSSSS'
 ok $? "timeline: letters stand where the calls are"
 
+# ------------------------------------------------------------------- folded ---
+# Self times of JSON Lines, made by another program: each call without those inside it.
+"$ct" export --format folded "$t" >"$work/folded" 2>/dev/null
+ok $? "export to folded stacks"
+is "$(awk '{ sum += $NF } END { print sum }' "$work/folded")" \
+	"$(jq -n '[inputs | select(.duration_us and .depth == 0) | .duration_us * 1000 | round] | add' "$j")" \
+	"folded: all stacks together are the time of the outermost calls"
+grep -qE '^python.* \([0-9]+\);cuMemcpyHtoD;nvidia_ioctl [0-9]+$' "$work/folded"
+ok $? "folded: an ioctl stands behind its call, in its process" || head -5 "$work/folded"
+is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$work/folded")" 0 "folded: every line is a stack and a number"
+
 # ------------------------------------------------------------------- chrome ---
 "$ct" export --format chrome -o "$work/basic.json" "$t" 2>/dev/null
 ok $? "export to chrome"
