@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/driver_memory.h"
+#include "analysis/errors.h"
 #include "analysis/handles.h"
 #include "analysis/losses.h"
 #include "analysis/stats.h"
@@ -31,6 +32,7 @@ static const struct ct_analysis analyses[] = {
 	{ "categories", ct_report_categories, NULL },
 	{ "operations by time", ct_report_top_by_time, NULL },
 	{ "operations by count", ct_report_top_by_count, NULL },
+	{ "failed calls", ct_errors_report, NULL },
 	{ "driver memory", ct_driver_memory_report, NULL },
 	{ "RM objects", ct_handles_report, analyses_handles },
 	{ "precision", ct_report_precision, NULL },

@@ -130,6 +130,7 @@ has '^    why: 3: the ring of a CPU was full$'
 has '^    do:  record again with --ring-size 8M '
 has '^  ioctl +200 +180.00 us +165.95 us +9.9 %$'
 has '^  transfer +200 +200.00 us +20.00 us +1.2 %$'
+has '^  cuMemAlloc +CUDA_ERROR_OUT_OF_MEMORY +28 +[0-9.]+ ms$'
 has 'bottleneck: sync, 59.3 % of the time in calls'
 has '^  cuMemAlloc +memory +1,200 +28 +150.00 us +10 ns +10 ns +700 ns +700 ns +700 ns$'
 is "$(awk '$1 ~ /^[a-z]+$/ && $NF == "%" {s += $(NF - 1)} END {print (s > 99.5 && s < 100.5)}' "$work/report.txt")" 1 "report: shares add up to 100 %"
@@ -240,6 +241,8 @@ generate bypassed
 	! grep -q 'not recorded' "$work/files.txt"
 ok $? "and names a process that uses the driver as CUDA does and calls nothing but lookups"
 "$ct" report "$work/both" >"$work/both.txt" 2>/dev/null
+grep -qE '^  ioctl +(NV_ERR|E)[A-Z_]+ +1 +[0-9.]+ ms$' "$work/files.txt"
+ok $? "report: a failed ioctl is listed with its status or errno" || sed -n '/^FAILED/,$p' "$work/files.txt"
 grep -qE '^  ioctl calls +1   280 ns, 1 failed, seen in the kernel$' "$work/both.txt" &&
 	grep -qE '^  ioctl +2 +280 ns +280 ns +28.0 %$' "$work/both.txt"
 ok $? "and the kernel's alone where it did" || cat "$work/both.txt"
