@@ -5,6 +5,7 @@
 #include "capture/device.h"
 #include "doctor/cuda.h"
 #include "doctor/device.h"
+#include "doctor/directory.h"
 #include "doctor/kernel.h"
 #include "doctor/module.h"
 
@@ -58,5 +59,6 @@ const struct ct_check ct_checks[] = {
 	{ "libcuda",		ct_check_libcuda,		NULL },
 	{ "libcuda's version",	ct_check_libcuda_version,	NULL },
 	{ "preload library",	ct_check_library,		NULL },
+	{ "space",		ct_check_space,			NULL },
 };
 const size_t ct_checks_count = sizeof(ct_checks) / sizeof(*ct_checks);

@@ -501,5 +501,15 @@ if grep -q "'cudatrace record' does not work" "$work/doctor.txt"; then want=1; e
 is $status $want "doctor's status is its verdict"
 grep -q 'record. ' "$work/doctor.txt" && grep -qE '^(ok|note|missing) ' "$work/doctor.txt" && ! grep -q $'\033' "$work/doctor.txt"
 ok $? "doctor tells what it found"
+doctor=$PWD/build/cudatrace
+mkdir "$work/tiny"
+if mount -t tmpfs -o size=3m none "$work/tiny" 2>/dev/null; then
+	(cd "$work/tiny" && "$doctor" doctor) >"$work/tiny.txt" 2>&1
+	grep -q '^note .* has only [23] MiB for a trace$' "$work/tiny.txt"
+	ok $? "doctor warns of a directory without space" || cat "$work/tiny.txt"
+	umount "$work/tiny"
+else
+	skip "doctor in a directory without space: tmpfs can't be mounted"
+fi
 
 plan
