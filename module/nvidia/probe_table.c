@@ -162,6 +162,15 @@ static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, b
 	};
 }
 
+/* (nv, u32 type, u32 chip family, const void **data, u32 *size) -> handle, NULL: not found */
+static void nv_fill_firmware(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_k_firmware *)payload = (struct ct_k_firmware){
+		.size = !entry && ret ? (u32)nv_from_kernel(c->arg[4]) : 0,
+		.firmware = c->arg[1],
+	};
+}
+
 /* (struct pci_dev *, u32 error, const char *format, va_list) */
 static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
@@ -265,8 +274,8 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_init_adapter")) },
 	{ "nv_get_firmware", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
-	  .op = CT_OP_LOAD, LAYOUT(none), .sleeps = true,
-	  ALT(A("nv_get_firmware")) },
+	  .op = CT_OP_LOAD, LAYOUT(k_firmware), .args = 5, .sleeps = true,
+	  .fill = nv_fill_firmware, ALT(A("nv_get_firmware")) },
 	{ "nv_create_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_create_context")) },
 	{ "nv_destroy_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,

@@ -241,7 +241,7 @@
  *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
- * so did both versions.
+ * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H
@@ -251,7 +251,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	1
+#define CT_SCHEMA_VERSION	2
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

@@ -245,6 +245,9 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(u32, xid) F(x32, pci) F(text, text)
 #define CT_FIELDS_k_delay(F)						\
 	F(u64, delay_ns)
+/* firmware that the driver asks the kernel for: bytes (0: not found), NVIDIA's type number */
+#define CT_FIELDS_k_firmware(F)						\
+	F(u64, size) F(u32, firmware) F(u32, reserved)
 #define CT_FIELDS_k_arg1(F)						\
 	F(x64, arg0)
 #define CT_FIELDS_k_arg2(F)						\
@@ -304,7 +307,7 @@ enum ct_open_reason {
 	L(k_irq) L(xid) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
-	L(k_fault) L(k_range)
+	L(k_fault) L(k_range) L(k_firmware)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };

@@ -29,6 +29,8 @@ for name in os_alloc_mem os_free_mem nv_alloc_pages nv_free_pages nv_dma_map_all
 	[ "$(count ".name==\"$name\" and .phase==\"E\"" cuinit.jsonl)" -gt 0 ]
 	ok $? "$name is recorded"
 done
+[ "$(count '.name=="nv_get_firmware" and .phase=="E" and .size > 1000000' cuinit.jsonl)" -gt 0 ]
+ok $? "the firmware that was loaded has its size"
 [ "$(count '.name=="nvidia_isr" and .context=="hardirq"' cuinit.jsonl)" -gt 0 ]
 ok $? "nvidia_isr is recorded, in its hard interrupt"
 [ "$(count '.name=="rm_isr" and .context=="hardirq"' cuinit.jsonl)" -gt 0 ]
