@@ -23,6 +23,8 @@ fi
 bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|.*\.(png|txt|md|json|in)|.gitignore)$' | while read -r f; do
 	[ -s "$f" ] && ! head -n 5 "$f" | grep -q SPDX-License-Identifier && echo "$f"; done)
 is "$bad" "" "every source file names its licence"
+tests/build/documents >"$work/documents"
+ok $? "the documents name files that exist, README.md is short, docs/mutations.md is in step" || cat "$work/documents"
 is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|ioctl|InitializeInjection(Nvtx2)?|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, ioctl, the two injections and cudatrace_* alone"
 is "$(readelf -d build/libcudatrace.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and needs libc alone"
 
