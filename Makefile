@@ -19,9 +19,12 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS)
 RELEASE := $(shell uname -r)
 KDIR ?= /lib/modules/$(RELEASE)/build
 
-.PHONY: all
-all: $(B)/cudatrace $(B)/libcudatrace.so module-if-possible
+.PHONY: all programs
+all: programs module-if-possible
+programs: $(B)/cudatrace $(B)/libcudatrace.so
+	@:
 
+include quiet.mk
 include cli/files.mk
 include userlib/files.mk
 include tests/sim/files.mk
@@ -34,22 +37,22 @@ CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
 $(B)/cudatrace: $(CLI_OBJS)
-	$(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
 
 $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(USERLIB_OBJS)
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(USERLIB_OBJS)
 
 $(B)/obj/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/userlib/%.o: userlib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/userlib/%.o: userlib/%.S
 	@mkdir -p $(@D)
-	$(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call run,AS,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d)
 
@@ -60,7 +63,8 @@ module:
 	@test -e "$(KDIR)/Makefile" || { echo "No kernel headers at $(KDIR): apt-get install linux-headers-$(RELEASE), or give KDIR=DIR"; exit 1; }
 	@release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
 	out=$(CURDIR)/$(B)/$$release && mkdir -p $$out && cp -Rpu Kbuild module $$out/ && \
-	$(MAKE) -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
+	$(if $(filter 1,$(V)),,echo "KO   $(B)/$$release/cudatrace.ko" && )\
+	$(MAKE) $(if $(filter 1,$(V)),,-s) --no-print-directory -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
 
 # For Secure Boot.  KEYS holds the key, which is made once.
 KEYS ?= /var/lib/cudatrace
@@ -112,24 +116,27 @@ dkms-remove:
 	rm -rf $(DKMS_SRC)/cudatrace-$(VERSION)
 
 # -------------------------------------------------------------------- demo --
-.PHONY: deps demo test test-long bench clean help
+.PHONY: deps demo test test-kernels test-long bench clean help
 # Debian packages that the build, the demo and the tests need, where missing.
 deps:
 	@tests/deps
 
 demo: deps
+	@echo "demo: building cudatrace"
 	@$(MAKE) --no-print-directory -j2 all examples sim
 	@tests/demo
 
 test: deps
-	@$(MAKE) --no-print-directory -j2 all examples sim tests
-	@tests/run
+	@tests/run --test
+
+# Each kernel with its driver in full, and what else `make test` leaves out.
+test-kernels: deps
+	@tests/run --kernels
 
 # Half an hour of stress, fuzz and failures, and the module's coverage, in a kernel that
 # watches; building that one takes some 10 minutes more, once.
 test-long:
 	@tests/deps --long
-	@$(MAKE) --no-print-directory -j2 all examples sim tests
 	@tests/run --long
 
 # Instructions of the kernel's side in a guest, and nanoseconds of the library here.
@@ -140,11 +147,13 @@ clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
 
 help:
-	@echo "make              build/cudatrace, build/libcudatrace.so, and the module if headers are there"
+	@echo "make [V=1]        build/cudatrace, build/libcudatrace.so, and the module if headers are there"
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
 	@echo "make sign KEYS=DIR     the same, signed for Secure Boot with a key that is made in DIR"
 	@echo "make demo         record an inference program, with something to look at in demo/"
-	@echo "make test         all tests; the guest's kernels and driver are fetched once"
+	@echo "make test         all tests, those of the kernel on one kernel in full, on two in short"
+	@echo "make test-kernels those of the kernel on each kernel and driver in full"
+	@echo "                  (tests/run SUITE [PATTERN]: some of them; tests/run --list)"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
 	@echo "make bench        what an event costs, beside other tracers; also into build/bench/kernel.tsv"
 	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"

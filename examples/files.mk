@@ -15,22 +15,23 @@ EXAMPLES := $(addprefix $(EXAMPLES_OUT)/,inference inference-linked markers read
 .PHONY: examples
 
 examples: $(EXAMPLES)
+	@:
 
 $(EXAMPLES_OUT)/inference: examples/inference.c examples/driver_api.h \
 		examples/mlp_kernels.h
 	@mkdir -p $(EXAMPLES_OUT)
-	$(CC) $(EXAMPLES_CFLAGS) -o $@ $< -lm -ldl
+	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -o $@ $< -lm -ldl
 
 $(EXAMPLES_OUT)/inference-linked: examples/inference.c examples/driver_api.h \
 		examples/mlp_kernels.h $(SIM_LIB)
 	@mkdir -p $(EXAMPLES_OUT)
-	$(CC) $(EXAMPLES_CFLAGS) -DEXAMPLE_LINKED -o $@ $< -L$(SIM_OUT) -lcuda \
+	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -DEXAMPLE_LINKED -o $@ $< -L$(SIM_OUT) -lcuda \
 		-lm -ldl
 
 $(EXAMPLES_OUT)/markers: examples/markers.c userlib/include/cudatrace/cudatrace.h
 	@mkdir -p $(EXAMPLES_OUT)
-	$(CC) $(EXAMPLES_CFLAGS) -Iuserlib/include -o $@ $< -ldl
+	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -Iuserlib/include -o $@ $< -ldl
 
 $(EXAMPLES_OUT)/reader: examples/reader.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(EXAMPLES_OUT)
-	$(CC) $(EXAMPLES_CFLAGS) -D_GNU_SOURCE -o $@ $<
+	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -D_GNU_SOURCE -o $@ $<

@@ -6,63 +6,68 @@ TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control c
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
-.PHONY: tests
-tests: $(TESTS)
+.PHONY: tests userlib-tests
+tests: $(TESTS) userlib-tests
+	@:
+
+# Those of the preload library, which several suites use.
+userlib-tests: $(B)/libcudatrace.so
+	@$(MAKE) --no-print-directory -f tests/userlib/build.mk
 
 NV_TABLES := $(wildcard cli/decode/tables/*.c)
 
 $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/decode/trace.h \
 		cli/decode/nv_decode.c cli/decode/nv_decode.h $(NV_TABLES) $(wildcard cli/decode/tables/*.h) module/nvidia/names.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< cli/decode/nv_decode.c $(NV_TABLES)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< cli/decode/nv_decode.c $(NV_TABLES)
 
 $(addprefix $(B)/tests/,device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug lives permissions load): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/guest/clock_segment.h tests/guest/threadbuf.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 
 STRESS := $(wildcard tests/debug/stress*.c)
 
 $(B)/tests/stress: $(STRESS) tests/debug/stress.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $(STRESS) -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(STRESS) -lpthread
 
 $(B)/tests/fuzz: $(wildcard tests/debug/fuzz*.c) tests/debug/fuzz.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
 $(B)/tests/faults: $(B)/tests/%: tests/debug/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 
 $(B)/tests/record-busy: tests/record/busy.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 
 $(B)/tests/cuinit: tests/guest/cuinit.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.
 OTHER := $(B)/tests/other
 $(OTHER)/%/.copied: cli/capture/device.c userlib/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@rm -rf $(OTHER)/$* && mkdir -p $(OTHER)/$*/module
-	cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
-	sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
+	@cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
+	@sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
 	@touch $@
 OTHER_ABI := 2
 OTHER_SCHEMA := 0
 
 $(OTHER)/cudatrace-abi: $(OTHER)/ABI/.copied $(CLI_OBJS)
-	$(CC) $(ALL_CFLAGS) -I$(OTHER)/ABI -I$(OTHER)/ABI/cli -o $@ $(OTHER)/ABI/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -I$(OTHER)/ABI -I$(OTHER)/ABI/cli -o $@ $(OTHER)/ABI/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
-	$(CC) $(ALL_CFLAGS) -w -I$(OTHER)/SCHEMA -I$(OTHER)/SCHEMA/cli -o $@ $(OTHER)/SCHEMA/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -w -I$(OTHER)/SCHEMA -I$(OTHER)/SCHEMA/cli -o $@ $(OTHER)/SCHEMA/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \
 		$(filter-out %/userlib/device.o,$(USERLIB_OBJS))
 
 $(B)/tests/rm: tests/guest/rm.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $<

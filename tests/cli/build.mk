@@ -2,6 +2,7 @@
 # Builds what the tests of the command line use, into build/cli-dev: the command
 # line with the address and undefined-behaviour sanitizers, the generator of
 # traces, the unit tests.  From the top folder: make -f tests/cli/build.mk
+include quiet.mk
 include cli/files.mk
 
 B := build/cli-dev
@@ -13,20 +14,20 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
-	$(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(B)/make_trace $(B)/hurt_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -O2 -o $@ $<
+	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 
 $(B)/units: tests/cli/units.c tests/tap.h $(filter-out %/main.o,$(OBJS))
-	$(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/live_text: tests/cli/live_text.c $(filter-out %/main.o,$(OBJS))
-	$(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 -include $(OBJS:.o=.d)

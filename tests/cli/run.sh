@@ -7,6 +7,9 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
+. tests/pick.sh
+choose_parts "units trace report timeline folded chrome left
+	ties ioctls begins finishing live damaged fuzz objects commands" "$@"
 b=$PWD/build/cli-dev
 work=$PWD/build/tests/cli
 rm -rf "$work"
@@ -23,187 +26,216 @@ ct=$b/cudatrace
 
 # fact NAME KEY: what the generator says of the trace NAME
 fact() { jq ".$2" "$work/$1.facts"; }
-generate() { "$b/make_trace" "$1" "$work/$1" ${2:-} >"$work/$1.facts"; }
+# generate NAME: the trace $work/NAME, where it is not there yet
+generate()
+{
+	[ -e "$work/$1" ] || "$b/make_trace" "$1" "$work/$1" >"$work/$1.facts"
+}
 # lines FILTER FILE: how many lines of JSON a user's jq gives
 lines() { grep '^{' "$2" | jq -c "$1" | wc -l; }
 
-# -------------------------------------------------------------- small parts ---
-"$b/units" >"$work/units.tap" 2>&1
-ok $? "units: $(grep -c '^ok' "$work/units.tap") tests" || grep -v '^ok' "$work/units.tap"
-
-# ------------------------------------------------------------- a whole trace ---
+# What most of the tests look at: a trace of everything, and its JSON Lines.
 generate basic
 j=$work/basic.jsonl t=$work/basic
 "$ct" export -o "$j" "$t" 2>"$work/basic.err"
-is $? 0 "export of a trace"
-grep -q '13 records were lost' "$work/basic.err"
-ok $? "says what was lost"
-babeltrace2 "$t" >"$work/basic.txt" 2>"$work/basic.bt"
-is "$(wc -l <"$work/basic.txt")" "$(fact basic records)" "babeltrace2 reads every record"
-is "$(grep -vc 'Tracer discarded 5 events' "$work/basic.bt")" 0 "and warns of nothing but the losses"
-is "$("$ct" report "$t" 2>/dev/null | sed -n 's/^trace *\([0-9,]*\) records.*/\1/p' | tr -d ,)" \
-	"$(fact basic records)" "report counts the same"
-grep -q 'vectorAdd(float const\*, float const\*, float\*, int)" : container = 1' "$work/basic.txt"
-ok $? "babeltrace2 shows kernels by name"
-grep -q 'NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION' "$work/basic.txt" && grep -q 'CUDA_ERROR_OUT_OF_MEMORY' "$work/basic.txt" &&
-	grep -q 'direction = ( "H2D"' "$work/basic.txt"
-ok $? "and commands, results and directions"
-grep -qF 'text = "step 12 */ é"' "$work/basic.txt" && grep -qF 'gemm\"quoted\\\?é*/' "$work/basic.txt"
-ok $? "texts with quotes, comment ends and UTF-8"
+basic_status=$?
 
-iconv -f utf-8 -t utf-8 "$j" >/dev/null 2>&1 && [ "$(jq -c . "$j" | wc -l)" = "$(wc -l <"$j")" ]
-ok $? "every line is JSON in valid UTF-8"
-jq -s -e '. as $l | all(range(0; length); $l[.].event_id == . + 1)' "$j" >/dev/null
-ok $? "event_id counts from 1"
-jq -s -e '[.[].ts_ns] as $t | all(range(1; $t | length); $t[.] >= $t[. - 1])' "$j" >/dev/null
-ok $? "lines are in the order of time"
-jq -s -e '[.[] | select(.phase == "B" or (.phase == "I" and .op_id)) | .op_id] as $o |
-	all(range(0; $o | length); $o[.] == . + 1)' "$j" >/dev/null
-ok $? "op_id counts from 1 in the order of begins"
-jq -s -e 'map(select(.op_id)) | group_by(.op_id) | all(.[]; map(.phase) | . == ["B","E"] or . == ["I"])' "$j" >/dev/null
-ok $? "every call that returned is a B and an E"
-# A stack for each thread: an E ends the call that began last, at its depth.
-jq -n -e 'reduce (inputs | select(.op_id and .phase != "I" and (.context | not))) as $e ({};
-	if $e.phase == "B" then
-		(if (.[$e.tid|tostring] // []) | length == $e.depth then . else error("depth") end) |
-		.[$e.tid|tostring] += [$e.op_id]
-	elif .[$e.tid|tostring][-1] == $e.op_id then .[$e.tid|tostring] |= .[:-1]
-	else error("nesting at \($e.event_id)") end) | all(.[]; length == 0)' "$j" >/dev/null 2>"$work/nest.err"
-ok $? "calls of a thread nest, over streams and CPUs, and depth is how deep" || cat "$work/nest.err"
-jq -s -e '(map(select(.name == "cuMemcpyHtoD" and .phase == "B"))[0]) as $c |
-	(map(select(.name == "nvidia_ioctl"))) as $i | ($i[0].depth == $c.depth + 1) and
-	$i[0].cpu == 0 and $i[1].cpu == 1 and $i[1].phase == "E" and $i[1].duration_us == 0.9 and
-	$i[0].op_id == $i[1].op_id' "$j" >/dev/null
-ok $? "an ioctl that moves between CPUs is one call inside its caller"
+# Small parts.
+t_units()
+{
+	"$b/units" >"$work/units.tap" 2>&1
+	ok $? "units: $(grep -c '^ok' "$work/units.tap") tests" || grep -v '^ok' "$work/units.tap"
+}
 
-jq -s -e 'all(.[] | select(.layer == "user" and .phase == "B"); has("cpu") | not) and
-	all(.[] | select(.name == "cuMemcpyHtoD" and .phase == "E"); .cpu == 1) and
-	all(.[] | select(.name == "cudaMalloc"); has("cpu") | not)' "$j" >/dev/null
-ok $? "cpu stands where it is known"
+# A whole trace.
+t_trace()
+{
+	is $basic_status 0 "export of a trace"
+	grep -q '13 records were lost' "$work/basic.err"
+	ok $? "says what was lost"
+	babeltrace2 "$t" >"$work/basic.txt" 2>"$work/basic.bt"
+	is "$(wc -l <"$work/basic.txt")" "$(fact basic records)" "babeltrace2 reads every record"
+	is "$(grep -vc 'Tracer discarded 5 events' "$work/basic.bt")" 0 "and warns of nothing but the losses"
+	is "$("$ct" report "$t" 2>/dev/null | sed -n 's/^trace *\([0-9,]*\) records.*/\1/p' | tr -d ,)" \
+		"$(fact basic records)" "report counts the same"
+	grep -q 'vectorAdd(float const\*, float const\*, float\*, int)" : container = 1' "$work/basic.txt"
+	ok $? "babeltrace2 shows kernels by name"
+	grep -q 'NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION' "$work/basic.txt" && grep -q 'CUDA_ERROR_OUT_OF_MEMORY' "$work/basic.txt" &&
+		grep -q 'direction = ( "H2D"' "$work/basic.txt"
+	ok $? "and commands, results and directions"
+	grep -qF 'text = "step 12 */ é"' "$work/basic.txt" && grep -qF 'gemm\"quoted\\\?é*/' "$work/basic.txt"
+	ok $? "texts with quotes, comment ends and UTF-8"
 
-# Part E: what users type, with what they expect.
-is "$(lines 'select(.type=="kernel" and .op=="launch")' "$j")" "$(fact basic launches)" "jq: kernel launches"
-is "$(grep '^{' "$j" | jq -r '.name' | sort | uniq -c | awk '$2 == "cuLaunchKernel" {print $1}')" $((2 * $(fact basic launches))) "jq: names"
-is "$(lines 'select(.type=="memory" and .op=="alloc" and .layer=="user") | {ts, size}' "$j")" "$(fact basic allocs)" "jq: allocations"
-is "$(jq -s '[.[] | select(.type=="memory") | select(.size == null)] | length' "$j")" 0 "jq: memory lines have a size"
-is "$(grep '^{' "$j" | jq 'select(.duration_us) | {name, duration_us}' | jq -s 'sort_by(.duration_us) | reverse | .[0:10] | .[0].name')" '"cuCtxCreate"' "jq: the longest call"
-is "$(lines 'select(.name=="cuStreamSynchronize") | {ts, duration_us} | select(.duration_us == 4.99)' "$j")" 200 "jq: synchronisations"
-is "$(grep '^{' "$j" | jq 'select(.name=="cuLaunchKernel") | .ts' | awk 'NR>1 {print $1-prev} {prev=$1}' | sort -n | tail -10 | wc -l)" 10 "jq: gaps between launches"
-is "$(lines 'select(.type=="kernel" and (.name | contains("ctx")))' "$j")" 1 "jq: contexts in the kernel driver"
-is "$(grep '^{' "$j" | jq -r '.type' | sort | uniq -c | awk '$2 == "ioctl" {print $1}')" "$(fact basic ioctls)" "jq: types"
-jq -s -e 'map(select(.phase == "B")) | all(.[]; .type == (if .layer == "user" then "userspace" else .layer end) and
-	(has("op") or has("size") or has("direction") or has("threads") or has("duration_us") or has("result") | not))' "$j" >/dev/null
-ok $? "a B has its layer's type and nothing that is counted"
-jq -s -e 'map(select(.phase == "I")) | all(.[]; has("duration_us") | not)' "$j" >/dev/null
-ok $? "what has no duration shows none"
-jq -s -e '[.[] | select(.type == "ioctl")][0] | .cmd == 3223340586 and .decoded == {dir:3,type:70,nr:42,size:32} and
-	.escape == "NV_ESC_RM_CONTROL" and .control == "NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION" and
-	.status == "NV_OK" and .device == "nvidiactl" and .symbol == "nvidia_unlocked_ioctl"' "$j" >/dev/null
-ok $? "an ioctl is decoded and named"
-jq -s -e '[.[] | select(.op == "launch")][0] | .threads == 32768 and .details.grid_x == 128 and
-	.kernel == "vectorAdd(float const*, float const*, float*, int)" and .result == "CUDA_SUCCESS" and .result_code == 0' "$j" >/dev/null
-ok $? "a launch has threads, kernel and result"
-is "$(jq -s '[.[] | select(.result == "CUDA_ERROR_OUT_OF_MEMORY" and .result_code == 2)] | length' "$j")" 28 "failed calls are named"
-jq -s -e '[.[] | select(.name == "cuMemAlloc")] | (.[0].details | has("size") and (has("ptr") | not)) and
-	(map(select(.phase == "E"))[0].details | has("size") and (.ptr | startswith("0x"))) and .[0].symbol == "cuMemAlloc_v2"' "$j" >/dev/null
-ok $? "a B has the arguments, an E the results too"
-jq -s -e 'any(.[]; .context == "hardirq" and .name == "nvidia_isr" and .depth == 0) and
-	any(.[]; .abandoned == true) and any(.[]; .type == "marker" and .text == "step 12 */ é")' "$j" >/dev/null
-ok $? "interrupts, abandoned calls and markers"
+	iconv -f utf-8 -t utf-8 "$j" >/dev/null 2>&1 && [ "$(jq -c . "$j" | wc -l)" = "$(wc -l <"$j")" ]
+	ok $? "every line is JSON in valid UTF-8"
+	jq -s -e '. as $l | all(range(0; length); $l[.].event_id == . + 1)' "$j" >/dev/null
+	ok $? "event_id counts from 1"
+	jq -s -e '[.[].ts_ns] as $t | all(range(1; $t | length); $t[.] >= $t[. - 1])' "$j" >/dev/null
+	ok $? "lines are in the order of time"
+	jq -s -e '[.[] | select(.phase == "B" or (.phase == "I" and .op_id)) | .op_id] as $o |
+		all(range(0; $o | length); $o[.] == . + 1)' "$j" >/dev/null
+	ok $? "op_id counts from 1 in the order of begins"
+	jq -s -e 'map(select(.op_id)) | group_by(.op_id) | all(.[]; map(.phase) | . == ["B","E"] or . == ["I"])' "$j" >/dev/null
+	ok $? "every call that returned is a B and an E"
+	# A stack for each thread: an E ends the call that began last, at its depth.
+	jq -n -e 'reduce (inputs | select(.op_id and .phase != "I" and (.context | not))) as $e ({};
+		if $e.phase == "B" then
+			(if (.[$e.tid|tostring] // []) | length == $e.depth then . else error("depth") end) |
+			.[$e.tid|tostring] += [$e.op_id]
+		elif .[$e.tid|tostring][-1] == $e.op_id then .[$e.tid|tostring] |= .[:-1]
+		else error("nesting at \($e.event_id)") end) | all(.[]; length == 0)' "$j" >/dev/null 2>"$work/nest.err"
+	ok $? "calls of a thread nest, over streams and CPUs, and depth is how deep" || cat "$work/nest.err"
+	jq -s -e '(map(select(.name == "cuMemcpyHtoD" and .phase == "B"))[0]) as $c |
+		(map(select(.name == "nvidia_ioctl"))) as $i | ($i[0].depth == $c.depth + 1) and
+		$i[0].cpu == 0 and $i[1].cpu == 1 and $i[1].phase == "E" and $i[1].duration_us == 0.9 and
+		$i[0].op_id == $i[1].op_id' "$j" >/dev/null
+	ok $? "an ioctl that moves between CPUs is one call inside its caller"
 
-mkdir "$work/nodot" && cp "$t"/[!.]* "$work/nodot"
-"$ct" export "$work/nodot" 2>/dev/null | cmp -s - "$j"
-ok $? "a copy without hidden files reads the same"
+	jq -s -e 'all(.[] | select(.layer == "user" and .phase == "B"); has("cpu") | not) and
+		all(.[] | select(.name == "cuMemcpyHtoD" and .phase == "E"); .cpu == 1) and
+		all(.[] | select(.name == "cudaMalloc"); has("cpu") | not)' "$j" >/dev/null
+	ok $? "cpu stands where it is known"
 
-# ------------------------------------------------------------------- report ---
-"$ct" report "$t" >"$work/report.txt" 2>/dev/null
-has() { grep -qE "$1" "$work/report.txt"; ok $? "report: $1"; }
-has 'SIMULATED GPU'
-has '^  API calls +3,403   28 failed, of them 1,000 of libcudart$'
-has '^  kernel launches +600$'
-has '^  memory allocations +1,200   671.90 MiB, 28 failed$'
-has '^    H2D +200   781.25 MiB$'
-has '^  ioctl calls +200   180.00 us, seen in the kernel$'
-has '^  scheduler calls +200$'
-has '^  lost records +13$'
-has '^    why: 3: the ring of a CPU was full$'
-has '^    do:  record again with --ring-size 8M '
-has '^  ioctl +200 +180.00 us +165.95 us +9.9 %$'
-has '^  transfer +200 +200.00 us +20.00 us +1.2 %$'
-has '^  cuMemAlloc +CUDA_ERROR_OUT_OF_MEMORY +28 +[0-9.]+ ms$'
-has 'bottleneck: sync, 59.3 % of the time in calls'
-has '^  cuMemAlloc +memory +1,200 +28 +150.00 us +10 ns +10 ns +700 ns +700 ns +700 ns$'
-is "$(awk '$1 ~ /^[a-z]+$/ && $NF == "%" {s += $(NF - 1)} END {print (s > 99.5 && s < 100.5)}' "$work/report.txt")" 1 "report: shares add up to 100 %"
-COLUMNS=80 "$ct" report "$t" 2>/dev/null >"$work/report80.txt"
-is "$(awk '/^DRIVER MEMORY/ { exit } length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
-grep -qE '^  cuMemAlloc +1,200 +28 +150.00 us +10 ns +700 ns$' "$work/report80.txt"
-ok $? "report: calls, failures, total, median and longest of each"
-! grep -q $'\033' "$work/report.txt"
-ok $? "report: no colour in a file"
+	# Part E: what users type, with what they expect.
+	is "$(lines 'select(.type=="kernel" and .op=="launch")' "$j")" "$(fact basic launches)" "jq: kernel launches"
+	is "$(grep '^{' "$j" | jq -r '.name' | sort | uniq -c | awk '$2 == "cuLaunchKernel" {print $1}')" $((2 * $(fact basic launches))) "jq: names"
+	is "$(lines 'select(.type=="memory" and .op=="alloc" and .layer=="user") | {ts, size}' "$j")" "$(fact basic allocs)" "jq: allocations"
+	is "$(jq -s '[.[] | select(.type=="memory") | select(.size == null)] | length' "$j")" 0 "jq: memory lines have a size"
+	is "$(grep '^{' "$j" | jq 'select(.duration_us) | {name, duration_us}' | jq -s 'sort_by(.duration_us) | reverse | .[0:10] | .[0].name')" '"cuCtxCreate"' "jq: the longest call"
+	is "$(lines 'select(.name=="cuStreamSynchronize") | {ts, duration_us} | select(.duration_us == 4.99)' "$j")" 200 "jq: synchronisations"
+	is "$(grep '^{' "$j" | jq 'select(.name=="cuLaunchKernel") | .ts' | awk 'NR>1 {print $1-prev} {prev=$1}' | sort -n | tail -10 | wc -l)" 10 "jq: gaps between launches"
+	is "$(lines 'select(.type=="kernel" and (.name | contains("ctx")))' "$j")" 1 "jq: contexts in the kernel driver"
+	is "$(grep '^{' "$j" | jq -r '.type' | sort | uniq -c | awk '$2 == "ioctl" {print $1}')" "$(fact basic ioctls)" "jq: types"
+	jq -s -e 'map(select(.phase == "B")) | all(.[]; .type == (if .layer == "user" then "userspace" else .layer end) and
+		(has("op") or has("size") or has("direction") or has("threads") or has("duration_us") or has("result") | not))' "$j" >/dev/null
+	ok $? "a B has its layer's type and nothing that is counted"
+	jq -s -e 'map(select(.phase == "I")) | all(.[]; has("duration_us") | not)' "$j" >/dev/null
+	ok $? "what has no duration shows none"
+	jq -s -e '[.[] | select(.type == "ioctl")][0] | .cmd == 3223340586 and .decoded == {dir:3,type:70,nr:42,size:32} and
+		.escape == "NV_ESC_RM_CONTROL" and .control == "NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION" and
+		.status == "NV_OK" and .device == "nvidiactl" and .symbol == "nvidia_unlocked_ioctl"' "$j" >/dev/null
+	ok $? "an ioctl is decoded and named"
+	jq -s -e '[.[] | select(.op == "launch")][0] | .threads == 32768 and .details.grid_x == 128 and
+		.kernel == "vectorAdd(float const*, float const*, float*, int)" and .result == "CUDA_SUCCESS" and .result_code == 0' "$j" >/dev/null
+	ok $? "a launch has threads, kernel and result"
+	is "$(jq -s '[.[] | select(.result == "CUDA_ERROR_OUT_OF_MEMORY" and .result_code == 2)] | length' "$j")" 28 "failed calls are named"
+	jq -s -e '[.[] | select(.name == "cuMemAlloc")] | (.[0].details | has("size") and (has("ptr") | not)) and
+		(map(select(.phase == "E"))[0].details | has("size") and (.ptr | startswith("0x"))) and .[0].symbol == "cuMemAlloc_v2"' "$j" >/dev/null
+	ok $? "a B has the arguments, an E the results too"
+	jq -s -e 'any(.[]; .context == "hardirq" and .name == "nvidia_isr" and .depth == 0) and
+		any(.[]; .abandoned == true) and any(.[]; .type == "marker" and .text == "step 12 */ é")' "$j" >/dev/null
+	ok $? "interrupts, abandoned calls and markers"
 
-# ----------------------------------------------------------------- timeline ---
-COLUMNS=80 "$ct" timeline "$t" >"$work/timeline.txt" 2>/dev/null
-ok $? "timeline"
-is "$(LC_ALL=C awk '/\|/ && length > m {m = length} END {print m}' "$work/timeline.txt")" 80 "timeline: is as wide as the terminal"
-for word in init memory transfer kernel sync; do
-	grep -q "^legend:.* $word" "$work/timeline.txt"
-	ok $? "timeline: legend has $word"
-done
-"$ct" timeline --from 4.3 --to 4.35 -w 80 "$t" 2>/dev/null | grep -q '1 |SMMTKSSSSSSMMTKSSSSSS'
-ok $? "timeline: letters stand where the calls are"
+	mkdir "$work/nodot" && cp "$t"/[!.]* "$work/nodot"
+	"$ct" export "$work/nodot" 2>/dev/null | cmp -s - "$j"
+	ok $? "a copy without hidden files reads the same"
+}
 
-# ------------------------------------------------------------------- folded ---
-# Self times of JSON Lines, made by another program: each call without those inside it.
-"$ct" export --format folded "$t" >"$work/folded" 2>/dev/null
-ok $? "export to folded stacks"
-is "$(awk '{ sum += $NF } END { print sum }' "$work/folded")" \
-	"$(jq -n '[inputs | select(.duration_us and .depth == 0) | .duration_us * 1000 | round] | add' "$j")" \
-	"folded: all stacks together are the time of the outermost calls"
-grep -qE '^python.* \([0-9]+\);cuMemcpyHtoD;nvidia_ioctl [0-9]+$' "$work/folded"
-ok $? "folded: an ioctl stands behind its call, in its process" || head -5 "$work/folded"
-is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$work/folded")" 0 "folded: every line is a stack and a number"
+# Report.
+t_report()
+{
+	"$ct" report "$t" >"$work/report.txt" 2>/dev/null
+	has() { grep -qE "$1" "$work/report.txt"; ok $? "report: $1"; }
+	has 'SIMULATED GPU'
+	has '^  API calls +3,403   28 failed, of them 1,000 of libcudart$'
+	has '^  kernel launches +600$'
+	has '^  memory allocations +1,200   671.90 MiB, 28 failed$'
+	has '^    H2D +200   781.25 MiB$'
+	has '^  ioctl calls +200   180.00 us, seen in the kernel$'
+	has '^  scheduler calls +200$'
+	has '^  lost records +13$'
+	has '^    why: 3: the ring of a CPU was full$'
+	has '^    do:  record again with --ring-size 8M '
+	has '^  ioctl +200 +180.00 us +165.95 us +9.9 %$'
+	has '^  transfer +200 +200.00 us +20.00 us +1.2 %$'
+	has '^  cuMemAlloc +CUDA_ERROR_OUT_OF_MEMORY +28 +[0-9.]+ ms$'
+	has 'bottleneck: sync, 59.3 % of the time in calls'
+	has '^  cuMemAlloc +memory +1,200 +28 +150.00 us +10 ns +10 ns +700 ns +700 ns +700 ns$'
+	is "$(awk '$1 ~ /^[a-z]+$/ && $NF == "%" {s += $(NF - 1)} END {print (s > 99.5 && s < 100.5)}' "$work/report.txt")" 1 "report: shares add up to 100 %"
+	! grep -q $'\033' "$work/report.txt"
+	ok $? "report: no colour in a file"
+	COLUMNS=80 "$ct" report "$t" 2>/dev/null >"$work/report80.txt"
+	is "$(awk '/^DRIVER MEMORY/ { exit } length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
+	grep -qE '^  cuMemAlloc +1,200 +28 +150.00 us +10 ns +700 ns$' "$work/report80.txt"
+	ok $? "report: calls, failures, total, median and longest of each"
+}
 
-# ------------------------------------------------------------------- chrome ---
-"$ct" export --format chrome -o "$work/basic.json" "$t" 2>/dev/null
-ok $? "export to chrome"
-jq -e '.traceEvents | all(.[]; .ph == "M" or .ts != null) and all(.[] | select(.ph == "X"); .dur >= 0) and
-	([.[] | select(.ph == "s") | .id] == [.[] | select(.ph == "f") | .id]) and
-	([.[] | select(.ph == "s")] | length) == 200 and
-	([.[] | select(.ph == "B")] | length) == ([.[] | select(.ph == "E")] | length) and
-	([.[] | select(.ph == "M" and .name == "process_name" and .pid == 4242)][0].args.name | startswith("python")) and
-	([.[] | select(.ph == "C")][-1].args.bytes > 0)' "$work/basic.json" >/dev/null
-ok $? "chrome: tracks, pairs, arrows from calls to ioctls, memory"
-jq -e '.traceEvents as $e | [$e[] | select(.ph == "s")][0] as $s | [$e[] | select(.ph == "f")][0] as $f |
-	any($e[]; .ph == "X" and .name == "cuMemcpyHtoD" and .tid == $s.tid and .ts <= $s.ts and .ts + .dur >= $s.ts) and
-	any($e[]; .ph == "B" and .name == "nvidia_ioctl" and .tid == $f.tid and .ts == $f.ts)' "$work/basic.json" >/dev/null
-ok $? "chrome: an arrow begins in the call and ends at its ioctl"
+# Timeline.
+t_timeline()
+{
+	COLUMNS=80 "$ct" timeline "$t" >"$work/timeline.txt" 2>/dev/null
+	ok $? "timeline"
+	is "$(LC_ALL=C awk '/\|/ && length > m {m = length} END {print m}' "$work/timeline.txt")" 80 "timeline: is as wide as the terminal"
+	for word in init memory transfer kernel sync; do
+		grep -q "^legend:.* $word" "$work/timeline.txt"
+		ok $? "timeline: legend has $word"
+	done
+	"$ct" timeline --from 4.3 --to 4.35 -w 80 "$t" 2>/dev/null | grep -q '1 |SMMTKSSSSSSMMTKSSSSSS'
+	ok $? "timeline: letters stand where the calls are"
+}
 
-"$ct" export -o "$j" "$t" 2>"$work/err"
-is "$?$(grep -c 'is there already; -f replaces it' "$work/err")" 11 "a file is not replaced"
-"$ct" export -f -o "$j" "$t" 2>/dev/null
-ok $? "but with -f"
+# Chrome.
+t_folded()
+{
+	# Self times of JSON Lines, made by another program: each call without those inside it.
+	"$ct" export --format folded "$t" >"$work/folded" 2>/dev/null
+	ok $? "export to folded stacks"
+	is "$(awk '{ sum += $NF } END { print sum }' "$work/folded")" \
+		"$(jq -n '[inputs | select(.duration_us and .depth == 0) | .duration_us * 1000 | round] | add' "$j")" \
+		"folded: all stacks together are the time of the outermost calls"
+	grep -qE '^python.* \([0-9]+\);cuMemcpyHtoD;nvidia_ioctl [0-9]+$' "$work/folded"
+	ok $? "folded: an ioctl stands behind its call, in its process" || head -5 "$work/folded"
+	is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$work/folded")" 0 "folded: every line is a stack and a number"
+}
 
-# ------------------------------------------------------------ a call that was left ---
-# How long it took is not known, only when it was noticed.
-generate left
-"$ct" export "$work/left" >"$work/left.jsonl" 2>/dev/null
-is "$(jq -r 'select(.abandoned) | [.phase, .name, has("duration_us")] | join(" ")' "$work/left.jsonl")" \
-	"E cuStreamSynchronize false" "a call that was left has no duration"
-"$ct" live "$work/left" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
-ok $? "... in live"
-"$b/live_text" <"$work/left.jsonl" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
-ok $? "... in live, from the device's text"
-"$ct" timeline -w 80 "$work/left" 2>/dev/null | grep -qE '\|S +M+\|$'
-ok $? "... and stands in the timeline where it began, no further"
-is "$("$ct" export --format chrome "$work/left" 2>/dev/null | jq -r '.traceEvents[] | select(.args.abandoned) | .ph + " " + .name')" \
-	"X cuStreamSynchronize" "... and a slice says what it is"
-"$ct" report "$work/left" 2>/dev/null | grep -qE '^ +cuStreamSynchronize +sync +1 +0 \(not timed\)$'
-ok $? "... and no report has its time"
+t_chrome()
+{
+	"$ct" export --format chrome -o "$work/basic.json" "$t" 2>/dev/null
+	ok $? "export to chrome"
+	jq -e '.traceEvents | all(.[]; .ph == "M" or .ts != null) and all(.[] | select(.ph == "X"); .dur >= 0) and
+		([.[] | select(.ph == "s") | .id] == [.[] | select(.ph == "f") | .id]) and
+		([.[] | select(.ph == "s")] | length) == 200 and
+		([.[] | select(.ph == "B")] | length) == ([.[] | select(.ph == "E")] | length) and
+		([.[] | select(.ph == "M" and .name == "process_name" and .pid == 4242)][0].args.name | startswith("python")) and
+		([.[] | select(.ph == "C")][-1].args.bytes > 0)' "$work/basic.json" >/dev/null
+	ok $? "chrome: tracks, pairs, arrows from calls to ioctls, memory"
+	jq -e '.traceEvents as $e | [$e[] | select(.ph == "s")][0] as $s | [$e[] | select(.ph == "f")][0] as $f |
+		any($e[]; .ph == "X" and .name == "cuMemcpyHtoD" and .tid == $s.tid and .ts <= $s.ts and .ts + .dur >= $s.ts) and
+		any($e[]; .ph == "B" and .name == "nvidia_ioctl" and .tid == $f.tid and .ts == $f.ts)' "$work/basic.json" >/dev/null
+	ok $? "chrome: an arrow begins in the call and ends at its ioctl"
 
-# ------------------------------------------------------------ order at one ns ---
-generate ties
-"$ct" export "$work/ties" 2>/dev/null | jq -r '[.phase, .name, .depth, .ts_ns % 1000] | join(" ")' >"$work/ties.got"
-cat >"$work/ties.want" <<'EOF'
+	"$ct" export -o "$j" "$t" 2>"$work/err"
+	is "$?$(grep -c 'is there already; -f replaces it' "$work/err")" 11 "a file is not replaced"
+	"$ct" export -f -o "$j" "$t" 2>/dev/null
+	ok $? "but with -f"
+}
+
+# A call that was left.
+t_left()
+{
+	# How long it took is not known, only when it was noticed.
+	generate left
+	"$ct" export "$work/left" >"$work/left.jsonl" 2>/dev/null
+	is "$(jq -r 'select(.abandoned) | [.phase, .name, has("duration_us")] | join(" ")' "$work/left.jsonl")" \
+		"E cuStreamSynchronize false" "a call that was left has no duration"
+	"$ct" live "$work/left" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
+	ok $? "... in live"
+	"$b/live_text" <"$work/left.jsonl" 2>/dev/null | grep -qE 'cuStreamSynchronize .*  abandoned$'
+	ok $? "... in live, from the device's text"
+	"$ct" timeline -w 80 "$work/left" 2>/dev/null | grep -qE '\|S +M+\|$'
+	ok $? "... and stands in the timeline where it began, no further"
+	is "$("$ct" export --format chrome "$work/left" 2>/dev/null | jq -r '.traceEvents[] | select(.args.abandoned) | .ph + " " + .name')" \
+		"X cuStreamSynchronize" "... and a slice says what it is"
+	"$ct" report "$work/left" 2>/dev/null | grep -qE '^ +cuStreamSynchronize +sync +1 +0 \(not timed\)$'
+	ok $? "... and no report has its time"
+}
+
+# Order at one ns.
+t_ties()
+{
+	generate ties
+	"$ct" export "$work/ties" 2>/dev/null | jq -r '[.phase, .name, .depth, .ts_ns % 1000] | join(" ")' >"$work/ties.got"
+	cat >"$work/ties.want" <<'EOF'
 B cuInit 0 100
 B cuStreamSynchronize 1 100
 B nv_ctx_make 2 100
@@ -221,232 +253,258 @@ E cuStreamSynchronize 0 200
 B cuStreamSynchronize 0 200
 E cuStreamSynchronize 0 300
 EOF
-cmp -s "$work/ties.got" "$work/ties.want"
-ok $? "calls that begin or end in one ns stay nested" || diff "$work/ties.got" "$work/ties.want"
-
-# ---------------------------------------------------- ioctls, by who saw them ---
-generate files
-generate both
-"$ct" export -o "$work/files.jsonl" "$work/files" 2>/dev/null
-jq -s -e '[.[] | select(.type == "syscall" and .name == "ioctl")] | length == 2 and
-	.[0].cmd == 3223340586 and .[0].control == "0x12345678" and (.[0].status | startswith("NV_ERR_")) and .[0].depth == 1 and
-	.[1].device == "nvidia-uvm" and .[1].escape == "UVM_INITIALIZE" and .[1].result == 0' "$work/files.jsonl" >/dev/null
-ok $? "the program's ioctls have names, device and status"
-"$ct" report "$work/files" >"$work/files.txt" 2>/dev/null
-grep -qE '^  ioctl calls +2   700 ns, 1 failed, seen by the program$' "$work/files.txt" &&
-	grep -qE '^  ioctl +2 +700 ns +700 ns +70.0 %$' "$work/files.txt" && grep -qE '^  init +1 +1.00 us +300 ns +30.0 %$' "$work/files.txt"
-ok $? "report counts them where the module saw nothing"
-generate bypassed
-"$ct" report "$work/bypassed" 2>/dev/null | grep -q '^  not recorded: CUDA calls of process 4242,' &&
-	! grep -q 'not recorded' "$work/files.txt"
-ok $? "and names a process that uses the driver as CUDA does and calls nothing but lookups"
-"$ct" report "$work/both" >"$work/both.txt" 2>/dev/null
-grep -qE '^  ioctl +(NV_ERR|E)[A-Z_]+ +1 +[0-9.]+ ms$' "$work/files.txt"
-ok $? "report: a failed ioctl is listed with its status or errno" || sed -n '/^FAILED/,$p' "$work/files.txt"
-grep -qE '^  ioctl calls +1   280 ns, 1 failed, seen in the kernel$' "$work/both.txt" &&
-	grep -qE '^  ioctl +2 +280 ns +280 ns +28.0 %$' "$work/both.txt"
-ok $? "and the kernel's alone where it did" || cat "$work/both.txt"
-"$ct" export --format chrome "$work/both" 2>/dev/null | jq -e '[.traceEvents[] | select(.ph == "s")] | length == 2' >/dev/null
-ok $? "chrome: one arrow to each ioctl, whoever saw it"
-
-# ------------------------------------------------------- begins at the entry ---
-generate begin
-"$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-", if .begin_lost then "lost" else empty end] | join(" ")' >"$work/begin.got"
-printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028 lost' 'B 13 5 -' 'E 13 5 0.01' | cmp -s - "$work/begin.got"
-ok $? "a call without an end is a B, one whose begin was overwritten an E that says so" || cat "$work/begin.got"
-"$ct" report "$work/begin" 2>/dev/null | grep -qE 'never returned +1 '
-ok $? "report counts the call that never returned"
-
-# ----------------------------------------------------------------- finishing ---
-generate open
-cp -r "$work/open" "$work/alive"
-cp -r "$work/open" "$work/locked"
-sizes() { (cd "$1" && find . -type f -exec cksum {} + | sort); }
-before=$(sizes "$work/alive")
-"$b/hurt_trace" hold "$work/alive" >"$work/hold" & holder=$!
-for _ in $(seq 3000); do [ -s "$work/hold" ] && break; sleep 0.02; done
-before=$(sizes "$work/alive")
-"$ct" export "$work/alive" >"$work/alive.jsonl" 2>"$work/alive.err"
-is "$?$(grep -c 'still being recorded' "$work/alive.err")" 01 "a trace whose thread lives is read as it stands"
-[ "$(sizes "$work/alive")" = "$before" ]
-ok $? "and not touched"
-is "$(jq -c 'select(.unfinished)' "$work/alive.jsonl" | wc -l)" 2 "its open calls are shown"
-kill $holder
-wait $holder 2>/dev/null
-"$ct" export "$work/alive" >"$work/dead.jsonl" 2>/dev/null
-[ -e "$work/alive/metadata" ] && [ ! -e "$work/alive/.open-4242-1" ]
-ok $? "once it is dead the trace is finished"
-exec 9>"$work/locked/.lock"
-flock 9
-"$ct" report -s "$work/locked" >/dev/null 2>"$work/err"
-is "$?$(grep -c 'still being recorded' "$work/err")$(ls "$work/locked" | grep -c metadata)" 010 "nor is a trace finished whose recorder lives"
-exec 9>&-
-"$ct" export -o "$work/open.jsonl" "$work/open" 2>/dev/null
-is "$(jq -r 'select(.unfinished) | [.phase, .name, .depth] | join(" ")' "$work/open.jsonl" | paste -sd,)" \
-	"B cuCtxCreate 0,B cuStreamSynchronize 1" "open calls are a B without an E"
-is "$(jq -s '[.[] | select(.name == "cuMemAlloc" and .phase == "B")] | length' "$work/open.jsonl")" 100 "a call with both a record and an entry is there once"
-babeltrace2 "$work/open" >"$work/open.txt" 2>"$work/open.bt"
-is "$?$(wc -l <"$work/open.txt")$(wc -c <"$work/open.bt")" 01030 "babeltrace2 reads the finished trace without a warning"
-is "$(grep -c 'call_open' "$work/open.txt")" 2 "with its open calls"
-before=$(sizes "$work/open")
-"$ct" report "$work/open" >/dev/null 2>&1
-[ "$(sizes "$work/open")" = "$before" ]
-ok $? "a finished trace is not touched again"
-
-# Four streams of 7 MB whose last packet their threads still had in a slot (one, of 256 KiB); without the
-# sanitizer, which takes more memory than that.
-"$b/make_trace" big "$work/large" 600000 >/dev/null
-build/cudatrace export "$work/large" 2>/dev/null | cksum >"$work/large.sum"
-rm -f "$work/large/metadata"
-for n in 1 2 3 4; do
-	{ head -c 2048 /dev/zero; printf '\1\0\0\0\0\0\4\0'; head -c 2040 /dev/zero
-		tail -c 262144 "$work/large/u-4242-$n"; } >"$work/large/.open-4242-$n"
-	truncate -s -262144 "$work/large/u-4242-$n"
-done
-(ulimit -d 10000; exec build/cudatrace report -s "$work/large") >/dev/null 2>"$work/err"
-is "$?$(build/cudatrace export "$work/large" 2>/dev/null | cksum | cmp - "$work/large.sum" && echo same)" 0same \
-	"the packet in hand of a long stream needs no memory for the stream" || cat "$work/err"
-rm -r "$work/large"
-
-# ---------------------------------------------------------------------- live ---
-"$ct" live "$t" >"$work/live.txt" 2>&1
-is "$(($(wc -l <"$work/live.txt") - 1))" $(($(fact basic records) - $(fact basic ioctls) - 2)) "live: a row for each call that returned"
-head -n 1 "$work/live.txt" | grep -qE '^ +TIME\(ms\) PROCESS +PID EVENT +DETAILS$'
-ok $? "live: the table's head"
-grep -qE '^ +4.250220 python +4242 cuLaunchKernel +vectorAdd\(float const\*.* grid 128x1x1 block 256x1x1  300 ns$' "$work/live.txt"
-ok $? "live: a launch"
-"$b/live_text" <"$j" >"$work/text.txt" 2>"$work/err"
-is "$?$(wc -c <"$work/err")" 00 "live: reads the text of the device"
-grep -qE '^ +4.250220 .* 4242 cuLaunchKernel +kernel=vectorAdd.* 300 ns$' "$work/text.txt" &&
-	grep -qE ' nvidia_ioctl +nvidiactl NV_ESC_RM_CONTROL NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION  900 ns$' "$work/text.txt" &&
-	grep -qE ' cuMemAlloc .* = CUDA_ERROR_OUT_OF_MEMORY$' "$work/text.txt"
-ok $? "live: and makes the same rows of it"
-for chars in 'a-f" f",:}a{' '0-9, :,}7{10' '{}: "[,'; do
-	head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err" || break
-done
-ok $? "live: text that is no JSON is no harm" || head -n 5 "$work/err"
-mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
-head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
-timeout 120 "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
-for _ in $(seq 1000); do [ "$(wc -l <"$work/grow.txt")" -gt 500 ] && break; sleep 0.05; done
-some=$(wc -l <"$work/grow.txt")
-# As writers do: the first new packet's magic last, or half of a packet could be seen.
-append() { dd if="$t/u-4242-1" of="$work/grow/u-4242-1" iflag=skip_bytes,count_bytes oflag=seek_bytes conv=notrunc "$@" 2>/dev/null; }
-append bs=1M skip=36868 seek=36868
-append bs=4 skip=36864 seek=36864 count=4
-cp "$t/metadata" "$work/grow"
-wait $live
-is "$?" 0 "live: ends with the recording"
-all=$(wc -l <"$work/grow.txt")
-[ "$some" -gt 500 ] && [ "$all" -gt $((some + 500)) ] && [ "$all" = $(($(babeltrace2 "$work/grow" 2>/dev/null | wc -l) + 1)) ]
-ok $? "live: rows appear as they are written ($some, then $all)"
-
-# ------------------------------------------------------------- damaged input ---
-# refused NAME PATTERN: export and report of $work/NAME complain in one line
-refused()
-{
-	local status lines
-	for command in export report timeline; do
-		"$ct" $command "$work/$1" >/dev/null 2>"$work/err"
-		status=$?
-		lines=$(wc -l <"$work/err")
-		[ $status = 1 ] && [ "$lines" = 1 ] && grep -qE "$2" "$work/err"
-		ok $? "$command of $1: $2" || cat "$work/err"
-	done
+	cmp -s "$work/ties.got" "$work/ties.want"
+	ok $? "calls that begin or end in one ns stay nested" || diff "$work/ties.got" "$work/ties.want"
 }
-damage() { cp -r "$t" "$work/$1"; }
 
-refused none 'none: No such file or directory'
-refused basic.txt 'basic.txt: not a directory'
-mkdir "$work/empty"
-refused empty 'empty: not a cudatrace trace'
-mkdir "$work/foreign" && printf '/* CTF 1.8 */\ntrace { };\n' >"$work/foreign/metadata"
-refused foreign 'foreign/metadata: not written by cudatrace'
-damage truncated && truncate -s 70000 "$work/truncated/u-4242-1"
-refused truncated 'u-4242-1: offset 69632: (a truncated packet|the file ends)'
-damage notes && echo hello >"$work/notes/notes.txt"
-refused notes 'notes.txt: not a file of a cudatrace trace; move it out'
-damage alien && printf 'GIF89a' | dd of="$work/alien/k-0" conv=notrunc bs=1 seek=8192 2>/dev/null
-refused alien 'k-0: offset 8192: no packet begins here'
-damage other && printf '\377' | dd of="$work/other/k-1" conv=notrunc bs=1 seek=4 2>/dev/null
-refused other 'k-1: offset 0: a packet of another trace'
-damage version && sed -i '1s/cudatrace 1/cudatrace 9/' "$work/version/.registry"
-refused version 'a trace of format 9, this cudatrace reads format 1; use the newer version'
-damage twice && sed -n '/^class 16385/s/alloc/free/p' "$work/twice/.registry" >>"$work/twice/.registry"
-refused twice 'registry line [0-9]+: a second class of this id'
-damage unknown && sed -i '/^class 16385/d' "$work/unknown/.registry"
-refused unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)'
-damage fifo && rm "$work/fifo/k-1" && mkfifo "$work/fifo/k-1"
-refused fifo 'k-1: not a regular file'
-# put64 FILE OFFSET VALUE: content_size stands at 40, in bits
-put64()
+# Ioctls, by who saw them.
+t_ioctls()
 {
-	local v=$3 bytes=
-	for _ in 1 2 3 4 5 6 7 8; do
-		bytes+=$(printf '\\%03o' $((v & 255)))
-		v=$((v >> 8))
-	done
-	printf "$bytes" | dd of="$1" conv=notrunc bs=1 seek="$2" 2>/dev/null
+	generate files
+	generate both
+	"$ct" export -o "$work/files.jsonl" "$work/files" 2>/dev/null
+	jq -s -e '[.[] | select(.type == "syscall" and .name == "ioctl")] | length == 2 and
+		.[0].cmd == 3223340586 and .[0].control == "0x12345678" and (.[0].status | startswith("NV_ERR_")) and .[0].depth == 1 and
+		.[1].device == "nvidia-uvm" and .[1].escape == "UVM_INITIALIZE" and .[1].result == 0' "$work/files.jsonl" >/dev/null
+	ok $? "the program's ioctls have names, device and status"
+	"$ct" report "$work/files" >"$work/files.txt" 2>/dev/null
+	grep -qE '^  ioctl calls +2   700 ns, 1 failed, seen by the program$' "$work/files.txt" &&
+		grep -qE '^  ioctl +2 +700 ns +700 ns +70.0 %$' "$work/files.txt" && grep -qE '^  init +1 +1.00 us +300 ns +30.0 %$' "$work/files.txt"
+	ok $? "report counts them where the module saw nothing"
+	generate bypassed
+	"$ct" report "$work/bypassed" 2>/dev/null | grep -q '^  not recorded: CUDA calls of process 4242,' &&
+		! grep -q 'not recorded' "$work/files.txt"
+	ok $? "and names a process that uses the driver as CUDA does and calls nothing but lookups"
+	grep -qE '^  ioctl +(NV_ERR|E)[A-Z_]+ +1 +[0-9.]+ ms$' "$work/files.txt"
+	ok $? "report: a failed ioctl is listed with its status or errno" || sed -n '/^FAILED/,$p' "$work/files.txt"
+	"$ct" report "$work/both" >"$work/both.txt" 2>/dev/null
+	grep -qE '^  ioctl calls +1   280 ns, 1 failed, seen in the kernel$' "$work/both.txt" &&
+		grep -qE '^  ioctl +2 +280 ns +280 ns +28.0 %$' "$work/both.txt"
+	ok $? "and the kernel's alone where it did" || cat "$work/both.txt"
+	"$ct" export --format chrome "$work/both" 2>/dev/null | jq -e '[.traceEvents[] | select(.ph == "s")] | length == 2' >/dev/null
+	ok $? "chrome: one arrow to each ioctl, whoever saw it"
 }
-# Its recorder was killed while it wrote: what is left of the packet is not one.
-damage torn && rm "$work/torn/metadata"
-for file in k-1 u-4242-1; do
-	truncate -s $(($(stat -c %s "$t/$file") - 700)) "$work/torn/$file"
-done
-"$ct" report "$work/torn" >"$work/torn.txt" 2>"$work/torn.err"
-is "$?$(grep -c 'its last packet was not written whole' "$work/torn.err")" 02 "a trace that was cut off while it was written is finished, and told" || cat "$work/torn.err"
-grep -qE '^  lost records +13   and 2 packets, overwritten or not written whole$' "$work/torn.txt"
-ok $? "the packets are counted as lost" || grep lost "$work/torn.txt"
-"$ct" report "$work/torn" 2>/dev/null | grep -qE '^  lost records +13   and 2 packets' && babeltrace2 "$work/torn" >"$work/torn.bt" 2>/dev/null
-ok $? "and stay counted, and babeltrace2 reads the rest"
-damage size && rm "$work/size/metadata" && put64 "$work/size/u-4242-1" 48 $((64 << 20))
-refused size 'u-4242-1: offset 0: a truncated packet'
-head -c 5000 /dev/zero >"$work/letters"
-damage link && rm "$work/link/k-1" && ln -s "$work/letters" "$work/link/k-1" && rm "$work/link/metadata"
-refused link 'k-1: a symbolic link, not a regular file'
-is "$(stat -c %s "$work/letters")" 5000 "what a link leads to is not touched"
-damage short && put64 "$work/short/k-1" 40 $(($(od -An -tu8 -j40 -N8 "$t/k-1") - 64))
-refused short 'k-1: offset [0-9]+: a record that does not fit its packet'
-damage stub && put64 "$work/stub/u-4242-1" 40 $((8 * (96 + 16)))
-refused stub 'u-4242-1: offset 96: a record that does not fit its packet'
-damage huge && put64 "$work/huge/u-4242-1" 40 $((8 * 4096 + 64))
-refused huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
-damage same && sed -n '/^class 16385/p' "$t/.registry" >>"$work/same/.registry" && printf 'class 99999 us' >>"$work/same/.registry"
-"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
-ok $? "a line said twice, and one that is half written, do no harm"
-: >"$work/same/u-9-9"
-"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
-ok $? "nor does a stream without a packet"
 
-# CT_FUZZ=N tries N instead.
-bad=0
-for seed in $(seq 1 "${CT_FUZZ:-150}"); do
-	source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both)
-	rm -rf "$work/fuzz"
-	cp -r "$work/$source" "$work/fuzz"
-	file=$(find "$work/fuzz" -type f ! -name metadata -size +0 | sort | shuf -n 1 --random-source=<(yes $seed))
-	"$b/hurt_trace" flip "$file" $seed
-	for command in "export --format chrome" report live; do
-		# live may well wait for more.
-		limit=$([ "$command" = live ] && echo 20 || echo 120)
-		timeout $limit "$ct" $command "$work/fuzz" >/dev/null 2>"$work/err" </dev/null
-		status=$?
-		if [ $status -gt 1 ]; then
-			[ "$command" = live ] && [ $status = 124 ] && continue
-			echo "# seed $seed, $source, $(basename "$file"), $command: status $status"
-			head -n 5 "$work/err" | sed 's/^/# /'
-			bad=$((bad + 1))
-		fi
+# Begins at the entry.
+t_begins()
+{
+	generate begin
+	"$ct" export "$work/begin" 2>/dev/null | jq -r '[.phase, .tid, .op_id, .duration_us // "-", if .begin_lost then "lost" else empty end] | join(" ")' >"$work/begin.got"
+	printf '%s\n' 'B 10 1 -' 'B 11 2 -' 'B 11 3 -' 'E 11 3 0.002' 'E 11 2 0.014' 'E 12 4 0.028 lost' 'B 13 5 -' 'E 13 5 0.01' | cmp -s - "$work/begin.got"
+	ok $? "a call without an end is a B, one whose begin was overwritten an E that says so" || cat "$work/begin.got"
+	"$ct" report "$work/begin" 2>/dev/null | grep -qE 'never returned +1 '
+	ok $? "report counts the call that never returned"
+}
+
+# Finishing.
+t_finishing()
+{
+	generate open
+	cp -r "$work/open" "$work/alive"
+	cp -r "$work/open" "$work/locked"
+	sizes() { (cd "$1" && find . -type f -exec cksum {} + | sort); }
+	before=$(sizes "$work/alive")
+	"$b/hurt_trace" hold "$work/alive" >"$work/hold" & holder=$!
+	for _ in $(seq 3000); do [ -s "$work/hold" ] && break; sleep 0.02; done
+	before=$(sizes "$work/alive")
+	"$ct" export "$work/alive" >"$work/alive.jsonl" 2>"$work/alive.err"
+	is "$?$(grep -c 'still being recorded' "$work/alive.err")" 01 "a trace whose thread lives is read as it stands"
+	[ "$(sizes "$work/alive")" = "$before" ]
+	ok $? "and not touched"
+	is "$(jq -c 'select(.unfinished)' "$work/alive.jsonl" | wc -l)" 2 "its open calls are shown"
+	kill $holder
+	wait $holder 2>/dev/null
+	"$ct" export "$work/alive" >"$work/dead.jsonl" 2>/dev/null
+	[ -e "$work/alive/metadata" ] && [ ! -e "$work/alive/.open-4242-1" ]
+	ok $? "once it is dead the trace is finished"
+	exec 9>"$work/locked/.lock"
+	flock 9
+	"$ct" report -s "$work/locked" >/dev/null 2>"$work/err"
+	is "$?$(grep -c 'still being recorded' "$work/err")$(ls "$work/locked" | grep -c metadata)" 010 "nor is a trace finished whose recorder lives"
+	exec 9>&-
+	"$ct" export -o "$work/open.jsonl" "$work/open" 2>/dev/null
+	is "$(jq -r 'select(.unfinished) | [.phase, .name, .depth] | join(" ")' "$work/open.jsonl" | paste -sd,)" \
+		"B cuCtxCreate 0,B cuStreamSynchronize 1" "open calls are a B without an E"
+	is "$(jq -s '[.[] | select(.name == "cuMemAlloc" and .phase == "B")] | length' "$work/open.jsonl")" 100 "a call with both a record and an entry is there once"
+	babeltrace2 "$work/open" >"$work/open.txt" 2>"$work/open.bt"
+	is "$?$(wc -l <"$work/open.txt")$(wc -c <"$work/open.bt")" 01030 "babeltrace2 reads the finished trace without a warning"
+	is "$(grep -c 'call_open' "$work/open.txt")" 2 "with its open calls"
+	before=$(sizes "$work/open")
+	"$ct" report "$work/open" >/dev/null 2>&1
+	[ "$(sizes "$work/open")" = "$before" ]
+	ok $? "a finished trace is not touched again"
+
+	# Four streams of 7 MB whose last packet their threads still had in a slot (one, of 256 KiB); without the
+	# sanitizer, which takes more memory than that.
+	"$b/make_trace" big "$work/large" 600000 >/dev/null
+	build/cudatrace export "$work/large" 2>/dev/null | cksum >"$work/large.sum"
+	rm -f "$work/large/metadata"
+	for n in 1 2 3 4; do
+		{ head -c 2048 /dev/zero; printf '\1\0\0\0\0\0\4\0'; head -c 2040 /dev/zero
+			tail -c 262144 "$work/large/u-4242-$n"; } >"$work/large/.open-4242-$n"
+		truncate -s -262144 "$work/large/u-4242-$n"
 	done
-done
-is $bad 0 "${CT_FUZZ:-150} damaged traces end in an answer or a message"
+	(ulimit -d 10000; exec build/cudatrace report -s "$work/large") >/dev/null 2>"$work/err"
+	is "$?$(build/cudatrace export "$work/large" 2>/dev/null | cksum | cmp - "$work/large.sum" && echo same)" 0same \
+		"the packet in hand of a long stream needs no memory for the stream" || cat "$work/err"
+	rm -r "$work/large"
+}
 
-# --------------------------------------------- objects and the driver's memory ---
-"$b/make_trace" objects "$work/objects" >/dev/null
-"$ct" report --handles "$work/objects" >"$work/objects.txt"
-ok $? "report --handles"
-sed -n '/^RM OBJECTS/,/^$/p' "$work/objects.txt" | tail -n +2 | sed '/^$/d' >"$work/tree"
-diff - "$work/tree" <<'END'
+# Live.
+t_live()
+{
+	"$ct" live "$t" >"$work/live.txt" 2>&1
+	is "$(($(wc -l <"$work/live.txt") - 1))" $(($(fact basic records) - $(fact basic ioctls) - 2)) "live: a row for each call that returned"
+	head -n 1 "$work/live.txt" | grep -qE '^ +TIME\(ms\) PROCESS +PID EVENT +DETAILS$'
+	ok $? "live: the table's head"
+	grep -qE '^ +4.250220 python +4242 cuLaunchKernel +vectorAdd\(float const\*.* grid 128x1x1 block 256x1x1  300 ns$' "$work/live.txt"
+	ok $? "live: a launch"
+	"$b/live_text" <"$j" >"$work/text.txt" 2>"$work/err"
+	is "$?$(wc -c <"$work/err")" 00 "live: reads the text of the device"
+	grep -qE '^ +4.250220 .* 4242 cuLaunchKernel +kernel=vectorAdd.* 300 ns$' "$work/text.txt" &&
+		grep -qE ' nvidia_ioctl +nvidiactl NV_ESC_RM_CONTROL NV0000_CTRL_CMD_SYSTEM_GET_BUILD_VERSION  900 ns$' "$work/text.txt" &&
+		grep -qE ' cuMemAlloc .* = CUDA_ERROR_OUT_OF_MEMORY$' "$work/text.txt"
+	ok $? "live: and makes the same rows of it"
+	for chars in 'a-f" f",:}a{' '0-9, :,}7{10' '{}: "[,'; do
+		head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err" || break
+	done
+	ok $? "live: text that is no JSON is no harm" || head -n 5 "$work/err"
+	mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
+	head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
+	timeout 120 "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
+	for _ in $(seq 1000); do [ "$(wc -l <"$work/grow.txt")" -gt 500 ] && break; sleep 0.05; done
+	some=$(wc -l <"$work/grow.txt")
+	# As writers do: the first new packet's magic last, or half of a packet could be seen.
+	append() { dd if="$t/u-4242-1" of="$work/grow/u-4242-1" iflag=skip_bytes,count_bytes oflag=seek_bytes conv=notrunc "$@" 2>/dev/null; }
+	append bs=1M skip=36868 seek=36868
+	append bs=4 skip=36864 seek=36864 count=4
+	cp "$t/metadata" "$work/grow"
+	wait $live
+	is "$?" 0 "live: ends with the recording"
+	all=$(wc -l <"$work/grow.txt")
+	[ "$some" -gt 500 ] && [ "$all" -gt $((some + 500)) ] && [ "$all" = $(($(babeltrace2 "$work/grow" 2>/dev/null | wc -l) + 1)) ]
+	ok $? "live: rows appear as they are written ($some, then $all)"
+}
+
+# Damaged input.
+t_damaged()
+{
+	# refused NAME PATTERN: export and report of $work/NAME complain in one line
+	refused()
+	{
+		local status lines
+		for command in export report timeline; do
+			"$ct" $command "$work/$1" >/dev/null 2>"$work/err"
+			status=$?
+			lines=$(wc -l <"$work/err")
+			[ $status = 1 ] && [ "$lines" = 1 ] && grep -qE "$2" "$work/err"
+			ok $? "$command of $1: $2" || cat "$work/err"
+		done
+	}
+	damage() { cp -r "$t" "$work/$1"; }
+
+	[ -e "$work/basic.txt" ] || : >"$work/basic.txt"
+	refused none 'none: No such file or directory'
+	refused basic.txt 'basic.txt: not a directory'
+	mkdir "$work/empty"
+	refused empty 'empty: not a cudatrace trace'
+	mkdir "$work/foreign" && printf '/* CTF 1.8 */\ntrace { };\n' >"$work/foreign/metadata"
+	refused foreign 'foreign/metadata: not written by cudatrace'
+	damage truncated && truncate -s 70000 "$work/truncated/u-4242-1"
+	refused truncated 'u-4242-1: offset 69632: (a truncated packet|the file ends)'
+	damage notes && echo hello >"$work/notes/notes.txt"
+	refused notes 'notes.txt: not a file of a cudatrace trace; move it out'
+	damage alien && printf 'GIF89a' | dd of="$work/alien/k-0" conv=notrunc bs=1 seek=8192 2>/dev/null
+	refused alien 'k-0: offset 8192: no packet begins here'
+	damage other && printf '\377' | dd of="$work/other/k-1" conv=notrunc bs=1 seek=4 2>/dev/null
+	refused other 'k-1: offset 0: a packet of another trace'
+	damage version && sed -i '1s/cudatrace 1/cudatrace 9/' "$work/version/.registry"
+	refused version 'a trace of format 9, this cudatrace reads format 1; use the newer version'
+	damage twice && sed -n '/^class 16385/s/alloc/free/p' "$work/twice/.registry" >>"$work/twice/.registry"
+	refused twice 'registry line [0-9]+: a second class of this id'
+	damage unknown && sed -i '/^class 16385/d' "$work/unknown/.registry"
+	refused unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)'
+	damage fifo && rm "$work/fifo/k-1" && mkfifo "$work/fifo/k-1"
+	refused fifo 'k-1: not a regular file'
+	# put64 FILE OFFSET VALUE: content_size stands at 40, in bits
+	put64()
+	{
+		local v=$3 bytes=
+		for _ in 1 2 3 4 5 6 7 8; do
+			bytes+=$(printf '\\%03o' $((v & 255)))
+			v=$((v >> 8))
+		done
+		printf "$bytes" | dd of="$1" conv=notrunc bs=1 seek="$2" 2>/dev/null
+	}
+	# Its recorder was killed while it wrote: what is left of the packet is not one.
+	damage torn && rm "$work/torn/metadata"
+	for file in k-1 u-4242-1; do
+		truncate -s $(($(stat -c %s "$t/$file") - 700)) "$work/torn/$file"
+	done
+	"$ct" report "$work/torn" >"$work/torn.txt" 2>"$work/torn.err"
+	is "$?$(grep -c 'its last packet was not written whole' "$work/torn.err")" 02 "a trace that was cut off while it was written is finished, and told" || cat "$work/torn.err"
+	grep -qE '^  lost records +13   and 2 packets, overwritten or not written whole$' "$work/torn.txt"
+	ok $? "the packets are counted as lost" || grep lost "$work/torn.txt"
+	"$ct" report "$work/torn" 2>/dev/null | grep -qE '^  lost records +13   and 2 packets' && babeltrace2 "$work/torn" >"$work/torn.bt" 2>/dev/null
+	ok $? "and stay counted, and babeltrace2 reads the rest"
+	damage size && rm "$work/size/metadata" && put64 "$work/size/u-4242-1" 48 $((64 << 20))
+	refused size 'u-4242-1: offset 0: a truncated packet'
+	head -c 5000 /dev/zero >"$work/letters"
+	damage link && rm "$work/link/k-1" && ln -s "$work/letters" "$work/link/k-1" && rm "$work/link/metadata"
+	refused link 'k-1: a symbolic link, not a regular file'
+	is "$(stat -c %s "$work/letters")" 5000 "what a link leads to is not touched"
+	damage short && put64 "$work/short/k-1" 40 $(($(od -An -tu8 -j40 -N8 "$t/k-1") - 64))
+	refused short 'k-1: offset [0-9]+: a record that does not fit its packet'
+	damage stub && put64 "$work/stub/u-4242-1" 40 $((8 * (96 + 16)))
+	refused stub 'u-4242-1: offset 96: a record that does not fit its packet'
+	damage huge && put64 "$work/huge/u-4242-1" 40 $((8 * 4096 + 64))
+	refused huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
+	damage same && sed -n '/^class 16385/p' "$t/.registry" >>"$work/same/.registry" && printf 'class 99999 us' >>"$work/same/.registry"
+	"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
+	ok $? "a line said twice, and one that is half written, do no harm"
+	: >"$work/same/u-9-9"
+	"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
+	ok $? "nor does a stream without a packet"
+}
+
+# Traces with bytes that were changed at random.
+t_fuzz()
+{
+	# CT_FUZZ=N tries N instead (make test-long: 1000).
+	local bad=0 seed source file command limit status
+	for source in ties begin open both; do
+		generate $source
+	done
+	for seed in $(seq 1 "${CT_FUZZ:-60}"); do
+		source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both)
+		rm -rf "$work/fuzz"
+		cp -r "$work/$source" "$work/fuzz"
+		file=$(find "$work/fuzz" -type f ! -name metadata -size +0 | sort | shuf -n 1 --random-source=<(yes $seed))
+		"$b/hurt_trace" flip "$file" $seed
+		for command in "export --format chrome" report live; do
+			# live may well wait for more.
+			limit=$([ "$command" = live ] && echo 3 || echo 120)
+			timeout $limit "$ct" $command "$work/fuzz" >/dev/null 2>"$work/err" </dev/null
+			status=$?
+			if [ $status -gt 1 ]; then
+				[ "$command" = live ] && [ $status = 124 ] && continue
+				echo "# seed $seed, $source, $(basename "$file"), $command: status $status"
+				head -n 5 "$work/err" | sed 's/^/# /'
+				bad=$((bad + 1))
+			fi
+		done
+	done
+	is $bad 0 "${CT_FUZZ:-60} damaged traces end in an answer or a message"
+}
+
+# Objects and the driver's memory.
+t_objects()
+{
+	"$b/make_trace" objects "$work/objects" >/dev/null
+	"$ct" report --handles "$work/objects" >"$work/objects.txt"
+	ok $? "report --handles"
+	sed -n '/^RM OBJECTS/,/^$/p' "$work/objects.txt" | tail -n +2 | sed '/^$/d' >"$work/tree"
+	diff - "$work/tree" <<'END'
   0xc1d00001 NV01_ROOT_CLIENT  ? (4242)  from 1.000, not freed, 0 ioctls
     0x5c000001 NV01_DEVICE_0  from 2.000, not freed, 0 ioctls
       0x5c000002 NV20_SUBDEVICE_0  from 3.000, not freed, 1 ioctl
@@ -456,60 +514,65 @@ diff - "$work/tree" <<'END'
       0x5c000006 class 0xdead  refused at 8.000: NV_ERR_INVALID_CLASS
       0x5c000005 NV01_MEMORY_SYSTEM  from 11.000, not freed, 0 ioctls
 END
-ok $? "each object from its allocation to its free, below its parent" || cat "$work/tree"
-grep -qE '^  off the CPU +1 +800\.00 us$' "$work/objects.txt"
-ok $? "how long threads were off the CPU"
-grep -qE '^  nvidia_open +ioctl +1 +0 +4\.00 ms ' "$work/objects.txt" && grep -qE '^  ioctl +13 +[0-9.]+ ms +10\.00 ms ' "$work/objects.txt"
-ok $? "that time stays with the call that it is in" || grep -E 'nvidia_open|^  ioctl ' "$work/objects.txt"
-"$ct" report --blocks "$work/objects" | sed -n '/^DRIVER MEMORY/,/^$/p' | tail -n +3 | sed '/^$/d' | tr -s ' ' >"$work/blocks"
-diff - "$work/blocks" <<'END'
+	ok $? "each object from its allocation to its free, below its parent" || cat "$work/tree"
+	grep -qE '^  off the CPU +1 +800\.00 us$' "$work/objects.txt"
+	ok $? "how long threads were off the CPU"
+	grep -qE '^  nvidia_open +ioctl +1 +0 +4\.00 ms ' "$work/objects.txt" && grep -qE '^  ioctl +13 +[0-9.]+ ms +10\.00 ms ' "$work/objects.txt"
+	ok $? "that time stays with the call that it is in" || grep -E 'nvidia_open|^  ioctl ' "$work/objects.txt"
+	"$ct" report --blocks "$work/objects" | sed -n '/^DRIVER MEMORY/,/^$/p' | tail -n +3 | sed '/^$/d' | tr -s ' ' >"$work/blocks"
+	diff - "$work/blocks" <<'END'
  nv_alloc_pages 1 20.00 KiB 2 1 ? (4242) nvidia_open
  0xffff800000002000 20.00 KiB at 15.000000 ms
 END
-ok $? "memory that the driver did not give back: function, size, owner" || cat "$work/blocks"
-
-# ------------------------------------------------------------ the command line ---
-"$ct" --version | grep -qE '^cudatrace [0-9]+\.[0-9]+'
-ok $? "--version"
-"$ct" --help | grep -q EXAMPLES
-ok $? "--help"
-for command in record session probe snapshot live report timeline export doctor; do
-	"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
-	ok $? "$command --help ends in examples"
-done
-# wrong PATTERN ARGUMENT...: one line, and not a status of success
-wrong()
-{
-	local pattern=$1
-	shift
-	"$ct" "$@" >/dev/null 2>"$work/err" </dev/null
-	[ $? = 64 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "$pattern" "$work/err"
-	ok $? "cudatrace $*: $pattern" || cat "$work/err"
+	ok $? "memory that the driver did not give back: function, size, owner" || cat "$work/blocks"
 }
-wrong 'is no command' frobnicate
-wrong 'name the directory' report
-wrong 'no format' export --format xml "$t"
-wrong 'one DIR' export "$t" "$t"
-wrong 'a number from 40 to 1000' timeline -w 5 "$t"
-"$ct" export "$t" 2>/dev/null | head -n 1 >/dev/null
-ok $? "a closed pipe is no crash"
-"$ct" export "$t" >/dev/full 2>"$work/err"
-is "$?$(grep -c 'No space left' "$work/err")" 11 "a full disk is told"
-"$ct" doctor >"$work/doctor.txt" 2>&1
-status=$?
-if grep -q "'cudatrace record' does not work" "$work/doctor.txt"; then want=1; else want=0; fi
-is $status $want "doctor's status is its verdict"
-grep -q 'record. ' "$work/doctor.txt" && grep -qE '^(ok|note|missing) ' "$work/doctor.txt" && ! grep -q $'\033' "$work/doctor.txt"
-ok $? "doctor tells what it found"
-doctor=$PWD/build/cudatrace
-mkdir "$work/tiny"
-if mount -t tmpfs -o size=3m none "$work/tiny" 2>/dev/null; then
-	(cd "$work/tiny" && "$doctor" doctor) >"$work/tiny.txt" 2>&1
-	grep -q '^note .* has only [23] MiB for a trace$' "$work/tiny.txt"
-	ok $? "doctor warns of a directory without space" || cat "$work/tiny.txt"
-	umount "$work/tiny"
-else
-	skip "doctor in a directory without space: tmpfs can't be mounted"
-fi
 
+# The command line.
+t_commands()
+{
+	"$ct" --version | grep -qE '^cudatrace [0-9]+\.[0-9]+'
+	ok $? "--version"
+	"$ct" --help | grep -q EXAMPLES
+	ok $? "--help"
+	for command in record session probe snapshot live report timeline export doctor; do
+		"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
+		ok $? "$command --help ends in examples"
+	done
+	# wrong PATTERN ARGUMENT...: one line, and not a status of success
+	wrong()
+	{
+		local pattern=$1
+		shift
+		"$ct" "$@" >/dev/null 2>"$work/err" </dev/null
+		[ $? = 64 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "$pattern" "$work/err"
+		ok $? "cudatrace $*: $pattern" || cat "$work/err"
+	}
+	wrong 'is no command' frobnicate
+	wrong 'name the directory' report
+	wrong 'no format' export --format xml "$t"
+	wrong 'one DIR' export "$t" "$t"
+	wrong 'a number from 40 to 1000' timeline -w 5 "$t"
+	"$ct" export "$t" 2>/dev/null | head -n 1 >/dev/null
+	ok $? "a closed pipe is no crash"
+	"$ct" export "$t" >/dev/full 2>"$work/err"
+	is "$?$(grep -c 'No space left' "$work/err")" 11 "a full disk is told"
+	"$ct" doctor >"$work/doctor.txt" 2>&1
+	status=$?
+	if grep -q "'cudatrace record' does not work" "$work/doctor.txt"; then want=1; else want=0; fi
+	is $status $want "doctor's status is its verdict"
+	grep -q 'record. ' "$work/doctor.txt" && grep -qE '^(ok|note|missing) ' "$work/doctor.txt" && ! grep -q $'\033' "$work/doctor.txt"
+	ok $? "doctor tells what it found"
+	doctor=$PWD/build/cudatrace
+	mkdir "$work/tiny"
+	if mount -t tmpfs -o size=3m none "$work/tiny" 2>/dev/null; then
+		(cd "$work/tiny" && "$doctor" doctor) >"$work/tiny.txt" 2>&1
+		grep -q '^note .* has only [23] MiB for a trace$' "$work/tiny.txt"
+		ok $? "doctor warns of a directory without space" || cat "$work/tiny.txt"
+		umount "$work/tiny"
+	else
+		skip "doctor in a directory without space: tmpfs can't be mounted"
+	fi
+}
+
+run_parts
 plan

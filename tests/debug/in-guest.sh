@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # The part of tests/debug/run inside the guest, as root; no module is loaded at its start.
-# $1: 1 for the long form; $2: the driver's version or none; $3: which tests, empty for
-# all.  Prints TAP.
+# $1: 1 for the long form; $2: the driver's version or none; $3: which tests.
+# Prints TAP.
 long=$1 driver=$2 only=$3
 share=/mnt/share
 . $share/judge.sh
@@ -11,7 +11,7 @@ mkdir -p /tmp/work && cd /tmp/work || exit 2
 export PATH=$PATH:/mnt/build/tests
 debugfs=/sys/kernel/debug
 
-wanted() { case " $only " in "  " | *" $1 "*) true ;; *) false ;; esac }
+wanted() { case " $only " in *" $1 "*) true ;; *) false ;; esac; }
 
 # kmemleak reports a leak that is some seconds old if two scans found no pointer to it.  The
 # report is on the kernel's console, which the host reads.  Leaks from before the test are

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * test_decode [TRACE] - unit test of the decoder, in TAP
+ * test_decode [--list | --only PATTERN] - unit test of the decoder, in TAP
  *
- * TRACE is the recorded trace, vectoradd-h200.txt beside this file by default.
+ * The recorded trace is vectoradd-h200.txt beside this file.
  * Blocks are copies of exactly their length, so that a sanitizer sees a read
  * beyond one.
  */
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -628,14 +629,18 @@ static void test_all_args(void)
 	done("fields of all blocks lie inside them");
 }
 
-static void test_trace(const char *path)
+static void test_trace(void)
 {
 	/* Numbers that no published header names; see nv_ctrl_category(). */
 	static const uint32_t unnamed[] = { 0x20808159, 0x20808162, 0x20809038, 0x20810108 };
 	unsigned int lines = 0, controls = 0, allocs = 0, maps = 0, no_name = 0, ok = 0, i;
-	FILE *f = fopen(path, "r");
-	char text[1024];
+	const char *slash = strrchr(__FILE__, '/');
+	char path[4096], text[1024];
+	FILE *f;
 
+	snprintf(path, sizeof(path), "%.*svectoradd-h200.txt",
+		 slash ? (int)(slash + 1 - __FILE__) : 0, __FILE__);
+	f = fopen(path, "r");
 	EXPECT(f);
 	while (f && fgets(text, sizeof(text), f)) {
 		struct trace_line t;
@@ -669,31 +674,45 @@ static void test_trace(const char *path)
 	done("a recorded trace: every number but four has its name");
 }
 
+static const struct {
+	const char *name;
+	void (*run)(void);
+} all_tests[] = {
+	{ "escape_names", test_escape_names },
+	{ "uvm_names", test_uvm_names },
+	{ "ctrl_names", test_ctrl_names },
+	{ "ctrl_versions", test_ctrl_versions },
+	{ "other_names", test_other_names },
+	{ "tables", test_tables },
+	{ "devices", test_devices },
+	{ "versions", test_versions },
+	{ "control", test_control },
+	{ "alloc", test_alloc },
+	{ "other_escapes", test_other_escapes },
+	{ "short", test_short },
+	{ "wrong", test_wrong },
+	{ "xfer", test_xfer },
+	{ "uvm", test_uvm },
+	{ "args", test_args },
+	{ "all_args", test_all_args },
+	{ "trace", test_trace },
+};
+
+/* [--list | --only PATTERN]: PATTERN is a word of the shell (tests/pick.sh). */
 int main(int argc, char **argv)
 {
-	char path[4096];
-	const char *slash = strrchr(__FILE__, '/');
+	bool list = argc > 1 && !strcmp(argv[1], "--list");
+	const char *only = argc > 2 && !strcmp(argv[1], "--only") ? argv[2] : "";
+	char pattern[256];
+	unsigned int i;
 
-	snprintf(path, sizeof(path), "%.*svectoradd-h200.txt",
-		 slash ? (int)(slash + 1 - __FILE__) : 0, __FILE__);
-	test_escape_names();
-	test_uvm_names();
-	test_ctrl_names();
-	test_ctrl_versions();
-	test_other_names();
-	test_tables();
-	test_devices();
-	test_versions();
-	test_control();
-	test_alloc();
-	test_other_escapes();
-	test_short();
-	test_wrong();
-	test_xfer();
-	test_uvm();
-	test_args();
-	test_all_args();
-	test_trace(argc > 1 ? argv[1] : path);
-	printf("1..%u\n", tests);
+	snprintf(pattern, sizeof(pattern), "*%s*", only);
+	for (i = 0; i < sizeof(all_tests) / sizeof(*all_tests); i++)
+		if (list)
+			puts(all_tests[i].name);
+		else if (!fnmatch(pattern, all_tests[i].name, 0))
+			all_tests[i].run();
+	if (!list)
+		printf("1..%u\n", tests);
 	return failures != 0;
 }

@@ -6,15 +6,15 @@
 wait_for_session
 follow beside.jsonl
 # The rings hold all records, so that no reader can be too slow.
-/mnt/build/tests/load seen 20000 20000 10 >load.out
-wait_for reader.txt ' seen$' 20000
+/mnt/build/tests/load seen 4000 4000 10 >load.out
+wait_for reader.txt ' seen$' 4000
 told beside.jsonl
 kill $reader; wait $reader
 is $? 0 "examples/reader ends well" || cat reader.err
 unfollow
-is "$(grep -c ' seen$' reader.txt)" 20000 "examples/reader has every record"
+is "$(grep -c ' seen$' reader.txt)" 4000 "examples/reader has every record"
 is "$(sed -n 's/^\([0-9]*\) .*tid=\([0-9]*\) seen$/\1 \2/p' reader.txt | sort -n | sha1sum)" \
-	"$(jq -r 'select(.name=="seen") | "\(.ts_ns) \(.tid)"' beside.jsonl | sort -n | sha1sum)" \
+	"$(named beside.jsonl seen | jq -r '"\(.ts_ns) \(.tid)"' | sort -n | sha1sum)" \
 	"it sees what cat sees, at the same times"
 ! cudatrace session status >/dev/null 2>&1
 ok $? "and leaves no session behind"

@@ -27,14 +27,14 @@ touch done
 wait $container
 wait $outside
 unfollow
-is "$(jq -c 'select(.name=="inside") | .pid' inside.jsonl | sort -u)" "$(cat inside.pid)" "in a container a process has the pid that it has there"
-is "$(jq -c 'select(.name=="inside") | .tid' inside.jsonl | sort -u)" "$(cat inside.pid)" "and the tid"
-is "$(jq -c 'select(.name=="outside") | .pid' inside.jsonl | sort -u)" 0 "one that is not visible there is 0"
-[ "$(jq -c 'select(.name=="inside") | .pid' outside.jsonl | sort -u)" -gt "$(cat inside.pid)" ]
+is "$(named inside.jsonl inside | jq -c '.pid' | sort -u)" "$(cat inside.pid)" "in a container a process has the pid that it has there"
+is "$(named inside.jsonl inside | jq -c '.tid' | sort -u)" "$(cat inside.pid)" "and the tid"
+is "$(named inside.jsonl outside | jq -c '.pid' | sort -u)" 0 "one that is not visible there is 0"
+[ "$(named outside.jsonl inside | jq -c '.pid' | sort -u)" -gt "$(cat inside.pid)" ]
 ok $? "outside it has the machine's number"
-is "$(jq -c 'select(.name=="outside") | .pid' outside.jsonl | sort -u)" "$outside" "as have all others"
-is "$(jq -c 'select(.name=="mark" and .text=="user") | .details.uid' inside.jsonl | sort -u)" 65534 "a user who has no number there is the overflow uid"
-is "$(jq -c 'select(.name=="mark" and .text=="user") | .details.uid' outside.jsonl | sort -u)" 1000 "and outside who it is"
+is "$(named outside.jsonl outside | jq -c '.pid' | sort -u)" "$outside" "as have all others"
+is "$(named inside.jsonl mark | jq -c 'select(.text=="user") | .details.uid' | sort -u)" 65534 "a user who has no number there is the overflow uid"
+is "$(named outside.jsonl mark | jq -c 'select(.text=="user") | .details.uid' | sort -u)" 1000 "and outside who it is"
 
 # A user namespace whose root is user 1000, which is in the device's group.
 cat >mapped.sh <<'END'
@@ -49,5 +49,5 @@ kill $cat
 END
 chmod 777 .
 setpriv --reuid 1000 --regid 1000 --groups 2000 unshare -U -r -p --fork bash ./mapped.sh
-is "$(jq -c 'select(.name=="mark" and .text=="mapped") | .details.uid' mapped.jsonl | sort -u)" 0 "a container's root is 0 to itself, whoever it is outside"
-is "$(jq -c 'select(.name=="process" and .details.uid!=0)' mapped.jsonl | wc -l)" 0 "also in the record of its process"
+is "$(named mapped.jsonl mark | jq -c 'select(.text=="mapped") | .details.uid' | sort -u)" 0 "a container's root is 0 to itself, whoever it is outside"
+is "$(named mapped.jsonl process | jq -c 'select(.details.uid!=0)' | wc -l)" 0 "also in the record of its process"

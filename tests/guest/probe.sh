@@ -60,7 +60,7 @@ told added.jsonl
 cudatrace probe status >status.txt
 unfollow
 is "$(awk '$1 == "added" && $3 == "rm_ioctl" { print $2, $4, $5, ($6 > 0) }' status.txt)" "nvidia armed breakpoint 1" "it is armed with the next session; status counts its hits"
-is "$(jq -c 'select(.name=="rm_ioctl" and .phase=="E" and .details.cmd==42) | [.details.size, .details.status, .type]' added.jsonl | sort -u | head -n 1)" '[32,"0x0","driver"]' "its record has the arguments and what it returned, of their types"
+is "$(named added.jsonl rm_ioctl | jq -c 'select(.phase=="E" and .details.cmd==42) | [.details.size, .details.status, .type]' | sort -u | head -n 1)" '[32,"0x0","driver"]' "its record has the arguments and what it returned, of their types"
 for f in nv_create_context nv_schedule_work; do
 	is "$(awk -v f=$f '$3 == f { print $5 }' status.txt)" "absent" "$f, known from older texts, is told to be absent"
 done

@@ -13,7 +13,7 @@ echo 1 >/dev/ct_nvidia
 told stand_in.jsonl
 unfollow
 # only NAME FIELDS: jq's FIELDS of the only record of NAME
-only() { jq -c "select(.name==\"$1\" and .phase!=\"B\") | $2" stand_in.jsonl | tr '\n' ' '; }
+only() { named stand_in.jsonl "$1" | jq -c "select(.phase!=\"B\") | $2" | tr '\n' ' '; }
 is "$(only nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
 is "$(only nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"
 is "$(only rm_isr_bh_unlocked '.context // "task"')" '"task" ' "inside it that of the prebuilt core, by breakpoint"

@@ -36,33 +36,32 @@ kill -KILL $container		# it does not heed others
 wait $container 2>/dev/null
 unfollow
 
-is "$(jq -c 'select(.name=="dma_fence_init") | [.details.seqno, .details.text]' points.jsonl)" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
-context=$(jq -c 'select(.name=="dma_fence_init") | .details.fence_context' points.jsonl)
+is "$(named points.jsonl dma_fence_init | jq -c '[.details.seqno, .details.text]')" '[77,"ct_events the timeline"]' "dma_fence_init, with its driver and timeline"
+context=$(named points.jsonl dma_fence_init | jq -c '.details.fence_context')
 is "$(count ".name==\"dma_fence_signaled\" and .details.fence_context==$context" points.jsonl)" 1 "dma_fence_signaled of the same fence"
-is "$(jq -c "select(.name==\"dma_fence_wait\" and .phase==\"E\" and .details.fence_context==$context) | .duration_us > 20000" points.jsonl)" true "dma_fence_wait, as long as it was"
+is "$(named points.jsonl dma_fence_wait | jq -c "select(.phase==\"E\" and .details.fence_context==$context) | .duration_us > 20000")" true "dma_fence_wait, as long as it was"
 is "$(count '.name=="dma_fence_wait" and .phase=="B"' points.jsonl)" 1 "with its begin"
 is "$(count '.name=="gpu_mem_total" and .size==123456789 and .details.gpu==1 and .details.owner_pid==4242' points.jsonl)" 2 "gpu_mem_total, before and after the reload"
-is "$(jq -c 'select(.name=="gpu_mem_total") | .details.owner_pid' points-inside.jsonl)" 0 "with its process as a container knows it"
+is "$(named points-inside.jsonl gpu_mem_total | jq -c '.details.owner_pid')" 0 "with its process as a container knows it"
 
 # A thread that sleeps is off its CPU for that time, inside the call that it makes.
 cudatrace record -q -f -o trace-switch -- bash -c '[ ! -c /dev/nvidiactl ] || exec 3<>/dev/nvidiactl; echo fence >/dev/ct_events; sleep 0.3; true' 2>switch.err
 ok $? "a program that sleeps is recorded" || cat switch.err
 cudatrace export --format jsonl -o switch.jsonl trace-switch
-pid=$(jq -r 'select(.name=="dma_fence_wait" and .phase=="E") | .tid' switch.jsonl)
+pid=$(named switch.jsonl dma_fence_wait | jq -r 'select(.phase=="E") | .tid')
 [ "$(count ".name==\"sched_switch\" and .phase==\"E\" and .tid==$pid and .duration_us > 20000" switch.jsonl)" -ge 1 ]
 ok $? "its wait is seen as time off the CPU"
-jq -s -e --argjson t "$pid" 'map(select(.tid == $t)) as $mine |
+grep -F "\"tid\":$pid," switch.jsonl | jq -s -e --argjson t "$pid" 'map(select(.tid == $t)) as $mine |
 	($mine | map(select(.name=="dma_fence_wait"))) as $w |
 	($mine | map(select(.name=="sched_switch" and .ts_ns >= $w[0].ts_ns and .ts_ns <= $w[1].ts_ns))) as $s |
-	($s | length) >= 2 and all($s[]; .depth > $w[0].depth)' switch.jsonl >/dev/null
+	($s | length) >= 2 and all($s[]; .depth > $w[0].depth)' >/dev/null
 ok $? "inside its wait for the fence"
 [ "$(count ".name==\"sched_switch\" and .phase==\"E\" and .tid==$pid and .details.waker > 0 and .details.runnable_ns > 0" switch.jsonl)" -ge 1 ]
 ok $? "it says who woke it, and how long it could have run before it did"
 [ "$(count ".name==\"sched_wakeup\" and .tid==$pid and .details.waker > 0" switch.jsonl)" -ge 1 ]
 ok $? "the wake-up is there too"
 is "$(count '.name=="sched_switch" and .pid==0' switch.jsonl)" 0 "no idle task's"
-jq -s '[.[] | select(.type=="process" or .name=="sched_switch") ] | map(.pid) | unique | length' switch.jsonl >/dev/null
-others=$(jq -s --argjson t "$pid" '([.[] | select(.name=="process") | .pid] | unique) as $p | [.[] | select(.name=="sched_switch" and ([.pid] | inside($p) | not))] | length' switch.jsonl)
+others=$(grep -E '"name":"(process|sched_switch)"' switch.jsonl | jq -s --argjson t "$pid" '([.[] | select(.name=="process") | .pid] | unique) as $p | [.[] | select(.name=="sched_switch" and ([.pid] | inside($p) | not))] | length')
 is "$others" 0 "and none of a process that is not traced"
 cudatrace report trace-switch | grep -q 'off the CPU'
 ok $? "report says how long threads were off the CPU"
@@ -85,7 +84,7 @@ for c in task softirq hardirq; do echo $c >/dev/ct_events; done
 told contexts.jsonl
 unfollow
 for f in ct_events_site ct_events_plain; do
-	is "$(jq -r "select(.name==\"$f\" and .phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" contexts.jsonl | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false ' "$f: argument, result and context, in task, softirq and hardirq"
+	is "$(named contexts.jsonl $f | jq -r "select(.phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false ' "$f: argument, result and context, in task, softirq and hardirq"
 done
 cudatrace probe remove ct_events:ct_events_site && cudatrace probe remove ct_events:ct_events_plain
 ok $? "both are removed"

@@ -39,155 +39,188 @@ written() { sed -n "s/^wchar: //p" "/proc/$1/io" 2>/dev/null; }
 stopped() { [ "$(sed "s/.*) //; s/ .*//" "/proc/$1/stat" 2>/dev/null)" = T ]; }
 grown() { [ "$(stat -c %s "$(stream)")" -ge "$1" ]; }
 
-# The first packets are mapped; then two slots are filled, and the program does nothing.
+# The first packets are mapped.
 first=$(((64 << 10) + (128 << 10)))
-begin handover $((first / 24 + 2 * each)) wait $((20 * each)) wait 10
-until_true said 1
-ok $? "a busy program is recorded"
-if [ "$(nproc)" -lt 2 ]; then
-	skip "the recorder stores what it fills: on one processor it does not"
-else
-	before=$(written "$(program)")
-	until_true grown $((first + slot))
-	ok $? "what it has filled gets into its stream while it waits"
-	is "$(written "$(program)")" "$before" "and not by itself"
-fi
-echo >&9
-until_true said 2
-ok $? "it goes on"
-# It fills more than its slots while nobody takes them.
-kill -STOP $record
-until_true stopped $record
-echo >&9
-until_true said 3
-ok $? "and ends while the recorder stands still"
-kill -CONT $record
-exec 9>&-
-wait $record
-is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "all its calls are there"
-is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "nothing is left beside them"
-judge_trace "$trace" handover
+
+# Two slots are filled, and then the program does nothing.
+t_handover()
+{
+	begin handover $((first / 24 + 2 * each)) wait $(((slots + 2) * each)) wait 10
+	until_true said 1
+	ok $? "a busy program is recorded"
+	if [ "$(nproc)" -lt 2 ]; then
+		skip "the recorder stores what it fills: on one processor it does not"
+	else
+		before=$(written "$(program)")
+		until_true grown $((first + slot))
+		ok $? "what it has filled gets into its stream while it waits"
+		is "$(written "$(program)")" "$before" "and not by itself"
+	fi
+	echo >&9
+	until_true said 2
+	ok $? "it goes on"
+	# It fills more than its slots while nobody takes them.
+	kill -STOP $record
+	until_true stopped $record
+	echo >&9
+	until_true said 3
+	ok $? "and ends while the recorder stands still"
+	kill -CONT $record
+	exec 9>&-
+	wait $record
+	is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "all its calls are there"
+	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "nothing is left beside them"
+	judge_trace "$trace" handover
+}
 
 # The recorder stands still, and the program fills many times its slots.
-begin late $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait
-until_true said 1
-kill -STOP $record
-until_true stopped $record
-echo >&9
-until_true said 2
-ok $? "a recorder that stands still holds no program up"
-kill -CONT $record
-echo >&9
-exec 9>&-
-wait $record
-is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "and costs no record"
-
-# Both stand still, then the program is killed: its slots are full.
-begin killed $((first / 24 + 2 * each)) wait $((3 * each)) kill
-until_true said 1
-kill -STOP $record
-until_true stopped $record
-echo >&9
-until_true eval '! kill -0 "$(program)" 2>/dev/null || grep -q zombie "/proc/$(program)/status"'
-kill -CONT $record
-exec 9>&-
-wait $record
-is "$?$(calls "$trace")" "137$((first / 24 + 5 * each + 1))" "what a killed program had in its slots is in the trace"
-
-# The recorder is killed; the program goes on, and whoever opens the trace finishes it.
-begin orphaned $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait 100 kill
-until_true said 1
-child=$(program)
-kill -KILL $record
-wait $record 2>/dev/null
-echo >&9
-until_true said 2
-ok $? "a killed recorder takes no program with it"
-echo >&9
-exec 9>&-
-until_true eval '! kill -0 $child 2>/dev/null'
-is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
-is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
-
-# It never rests: who looks at its trace, and the recorder, come to an end all the same.
-"$cudatrace" record -q --no-module -o "$work/slots-restless" -- sh -c '
-	"$0" 1000000000000 >/dev/null 2>&1 & echo $! >"$1"
-	until [ -e "$1.seen" ]; do sleep 0.05; done' "$busy" "$work/restless" 2>"$work/busy.err" & record=$!
-until_true [ -s "$work/restless" ]
-trace=$work/slots-restless
-until_true eval 'grown $((20 * slot))'
-timeout -s KILL 120 "$cudatrace" report -s "$trace" >"$work/restless.txt" 2>&1
-is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a thread that never rests can be read" || cat "$work/restless.txt"
-touch "$work/restless.seen"
-until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
-ok $? "and its recorder comes to an end"
-is "$(grep -c 'still run and are still recorded' "$work/busy.err")" 1 "which says that it goes on"
-kill -KILL "$(cat "$work/restless")"
-kill -KILL $record 2>/dev/null
-wait $record 2>/dev/null
-
-# More programs than the recorder has places for at a time, and one more when they are gone.
-if [ "$(nproc)" -lt 2 ]; then
-	skip "many programs: on one processor the recorder does not store"
-else
-	trace=$work/slots-many
-	rm -f "$work/go" "$work/said"
-	mkfifo "$work/go" "$work/all"
-	exec 8<>"$work/all"
-	"$cudatrace" record -q --no-module -o "$trace" -- sh -c 'for i in $(seq 210); do "$0" 9000 wait <"$2" >/dev/null & done
-		wait; exec "$0" "$1" wait' "$busy" $((first / 24 + 2 * each)) "$work/all" <"$work/go" >"$work/said" 2>"$work/busy.err" 8>&- & record=$!
-	exec 9>"$work/go"
-	places() { [ "$(find /proc/$record/fd -lname '*/.open-*' | wc -l)" -eq 200 ]; }
-	until_true places
-	ok $? "the recorder stores for 200 of 210 programs"
-	exec 8>&-
+t_late()
+{
+	begin late $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait
 	until_true said 1
-	last=$(pgrep -P $record -x record-busy)
-	stored() { [ "$(stat -c %s "$trace"/u-"$last"-0)" -ge $((first + slot)) ]; }
-	until_true stored
-	ok $? "and for the next one, when these are gone"
+	kill -STOP $record
+	until_true stopped $record
+	echo >&9
+	until_true said 2
+	ok $? "a recorder that stands still holds no program up"
+	kill -CONT $record
 	echo >&9
 	exec 9>&-
 	wait $record
-	is "$?$(calls "$trace")" "0$((210 * 9001 + first / 24 + 2 * each + 1))" "whose trace has all calls of all"
-	rm -r "$trace"
-fi
+	is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "and costs no record"
+}
+
+# Both stand still, then the program is killed: its slots are full.
+t_killed()
+{
+	begin killed $((first / 24 + 2 * each)) wait $((3 * each)) kill
+	until_true said 1
+	kill -STOP $record
+	until_true stopped $record
+	echo >&9
+	until_true eval '! kill -0 "$(program)" 2>/dev/null || grep -q zombie "/proc/$(program)/status"'
+	kill -CONT $record
+	exec 9>&-
+	wait $record
+	is "$?$(calls "$trace")" "137$((first / 24 + 5 * each + 1))" "what a killed program had in its slots is in the trace"
+}
+
+# The recorder is killed; the program goes on, and whoever opens the trace finishes it.
+t_orphaned()
+{
+	begin orphaned $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait 100 kill
+	until_true said 1
+	child=$(program)
+	kill -KILL $record
+	wait $record 2>/dev/null
+	echo >&9
+	until_true said 2
+	ok $? "a killed recorder takes no program with it"
+	echo >&9
+	exec 9>&-
+	until_true eval '! kill -0 $child 2>/dev/null'
+	is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
+	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
+}
+
+# It never rests: who looks at its trace, and the recorder, come to an end all the same.
+t_restless()
+{
+	"$cudatrace" record -q --no-module -o "$work/slots-restless" -- sh -c '
+		"$0" 1000000000000 >/dev/null 2>&1 & echo $! >"$1"
+		until [ -e "$1.seen" ]; do sleep 0.05; done' "$busy" "$work/restless" 2>"$work/busy.err" & record=$!
+	until_true [ -s "$work/restless" ]
+	trace=$work/slots-restless
+	until_true eval 'grown $((20 * slot))'
+	timeout -s KILL 120 "$cudatrace" report -s "$trace" >"$work/restless.txt" 2>&1
+	is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a thread that never rests can be read" || cat "$work/restless.txt"
+	touch "$work/restless.seen"
+	until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
+	ok $? "and its recorder comes to an end"
+	is "$(grep -c 'still run and are still recorded' "$work/busy.err")" 1 "which says that it goes on"
+	kill -KILL "$(cat "$work/restless")"
+	kill -KILL $record 2>/dev/null
+	wait $record 2>/dev/null
+}
+
+# More programs than the recorder has places for at a time, and one more when they are gone.
+t_many()
+{
+	if [ "$(nproc)" -lt 2 ]; then
+		skip "many programs: on one processor the recorder does not store"
+	else
+		trace=$work/slots-many
+		rm -f "$work/go" "$work/said"
+		mkfifo "$work/go" "$work/all"
+		exec 8<>"$work/all"
+		"$cudatrace" record -q --no-module -o "$trace" -- sh -c 'for i in $(seq 210); do "$0" 9000 wait <"$2" >/dev/null & done
+			wait; exec "$0" "$1" wait' "$busy" $((first / 24 + 2 * each)) "$work/all" <"$work/go" >"$work/said" 2>"$work/busy.err" 8>&- & record=$!
+		exec 9>"$work/go"
+		places() { [ "$(find /proc/$record/fd -lname '*/.open-*' | wc -l)" -eq 200 ]; }
+		until_true places
+		ok $? "the recorder stores for 200 of 210 programs"
+		exec 8>&-
+		until_true said 1
+		last=$(pgrep -P $record -x record-busy)
+		stored() { [ "$(stat -c %s "$trace"/u-"$last"-0)" -ge $((first + slot)) ]; }
+		until_true stored
+		ok $? "and for the next one, when these are gone"
+		echo >&9
+		exec 9>&-
+		wait $record
+		is "$?$(calls "$trace")" "0$((210 * 9001 + first / 24 + 2 * each + 1))" "whose trace has all calls of all"
+		rm -r "$trace"
+	fi
+}
 
 # A program that ends just when its trace is finished: whoever finishes it looks at what
 # there is afterwards.
-begin ending $((first / 24 + 2 * each)) wait $((2 * each)) kill
-until_true said 1
-child=$(program)
-kill -KILL $record
-wait $record 2>/dev/null
-if strace -qq -o /dev/null -e trace=fcntl -e inject=fcntl:delay_enter=3000000:when=1 \
-		"$cudatrace" report -s "$trace" >"$work/ending.txt" 2>&1 & then
-	report=$!
-	sleep 1
-	echo >&9
-	exec 9>&-
-	wait $report
-	until_true eval '! kill -0 $child 2>/dev/null'
-	is "$(calls "$trace")" "$((first / 24 + 4 * each + 1))" "a program that ends while its trace is finished" || cat "$work/ending.txt" "$work/report.err"
-fi
+t_ending()
+{
+	begin ending $((first / 24 + 2 * each)) wait $((2 * each)) kill
+	until_true said 1
+	child=$(program)
+	kill -KILL $record
+	wait $record 2>/dev/null
+	if strace -qq -o /dev/null -e trace=fcntl -e inject=fcntl:delay_enter=3000000:when=1 \
+			"$cudatrace" report -s "$trace" >"$work/ending.txt" 2>&1 & then
+		report=$!
+		sleep 1
+		echo >&9
+		exec 9>&-
+		wait $report
+		until_true eval '! kill -0 $child 2>/dev/null'
+		is "$(calls "$trace")" "$((first / 24 + 4 * each + 1))" "a program that ends while its trace is finished" || cat "$work/ending.txt" "$work/report.err"
+	fi
+}
 
 # No room: the program goes on, and what was recorded until then can be read.
-if mkdir -p "$work/small" && mount -t tmpfs -o size=3m none "$work/small" 2>/dev/null; then
-	"$cudatrace" record -q --no-module -o "$work/small/trace" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err"
-	is "$(cat "$work/said")$(grep -c 'no room for records' "$work/busy.err")" 5000001 "a full disk holds no program up, and is told"
-	mount -o remount,size=30m "$work/small"
-	got=$(calls "$work/small/trace") lost=$("$cudatrace" report -s "$work/small/trace" 2>/dev/null | sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' | tr -d ,)
-	[ "$got" -gt 50000 ]
-	is "$?$((got + lost))" 0500001 "its trace has what was recorded, and counts the rest as lost" || cat "$work/busy.err"
-	umount "$work/small"
-else
-	skip "a full disk: tmpfs can't be mounted"
-fi
-(ulimit -f 2000; exec "$cudatrace" record -q --no-module -o "$work/trace-limit" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
-is "$?$(grep -c 'File too large' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder"
+t_full_disk()
+{
+	if mkdir -p "$work/small" && mount -t tmpfs -o size=3m none "$work/small" 2>/dev/null; then
+		"$cudatrace" record -q --no-module -o "$work/small/trace" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err"
+		is "$(cat "$work/said")$(grep -c 'no room for records' "$work/busy.err")" 5000001 "a full disk holds no program up, and is told"
+		mount -o remount,size=30m "$work/small"
+		got=$(calls "$work/small/trace") lost=$("$cudatrace" report -s "$work/small/trace" 2>/dev/null | sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' | tr -d ,)
+		[ "$got" -gt 50000 ]
+		is "$?$((got + lost))" 0500001 "its trace has what was recorded, and counts the rest as lost" || cat "$work/busy.err"
+		umount "$work/small"
+	else
+		skip "a full disk: tmpfs can't be mounted"
+	fi
+}
+
+# A limit on the size of files.
+t_file_limit()
+{
+	(ulimit -f 2000; exec "$cudatrace" record -q --no-module -o "$work/trace-limit" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err")
+	is "$?$(grep -c 'File too large' "$work/busy.err")$(cat "$work/said")" 11500000 "a limit on the size of files ends neither the program nor the recorder"
+}
 
 # What claims to be a thread's slots leads the recorder nowhere.
-cat >"$work/liar.sh" <<'LIAR'
+t_liar()
+{
+	cat >"$work/liar.sh" <<'LIAR'
 cd "$CUDATRACE_DIR" || exit
 number() { for i in 0 8 16 24 32 40 48 56; do printf "\\$(printf %o $(($1 >> i & 255)))"; done; }
 # liar N OFFSET SIZE [PID]: two slots of 4096 bytes, one of them filled, of a living thread
@@ -217,9 +250,10 @@ stat -c %s u-7-3 u-7-4 u-7-5 u-7-6
 cat ../precious
 rm -f u-7-* .open-7-*
 LIAR
-if [ "$(nproc)" -lt 2 ]; then
-	skip "slots that lie: on one processor the recorder does not look at them"
-else
-	"$cudatrace" record -q --no-module -o "$work/trace-liar" -- bash "$work/liar.sh" >"$work/liar.out" 2>"$work/liar.err"
-	is "$?$(paste -sd, "$work/liar.out")" "00,0,128,0,precious" "slots that lie lead the recorder nowhere" || cat "$work/liar.err"
-fi
+	if [ "$(nproc)" -lt 2 ]; then
+		skip "slots that lie: on one processor the recorder does not look at them"
+	else
+		"$cudatrace" record -q --no-module -o "$work/trace-liar" -- bash "$work/liar.sh" >"$work/liar.out" 2>"$work/liar.err"
+		is "$?$(paste -sd, "$work/liar.out")" "00,0,128,0,precious" "slots that lie lead the recorder nowhere" || cat "$work/liar.err"
+	fi
+}

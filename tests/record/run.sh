@@ -7,6 +7,9 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
+. tests/pick.sh
+choose_parts "inference report unseen status orphan options sanitizers handover late killed orphaned restless many
+	ending full_disk file_limit liar refused" "$@"
 work=$PWD/build/tests/record
 rm -rf "$work"
 mkdir -p "$work"
@@ -14,120 +17,135 @@ cudatrace=$PWD/build/cudatrace
 export LD_LIBRARY_PATH=$PWD/build/tests/sim
 inference=$PWD/build/examples/inference
 
-# ------------------------------------------------------------ the main job ---
+# The trace that most of the tests look at.
 "$inference" --iterations 30 >"$work/bare.out"
 "$cudatrace" record --no-module -o "$work/trace-inference" -- "$inference" --iterations 30 >"$work/traced.out" 2>"$work/traced.err"
-is $? 0 "an inference program is recorded"
-cmp -s "$work/bare.out" "$work/traced.out"
-ok $? "its output is what it was"
-grep -q 'without the module' "$work/traced.err"
-ok $? "record says which way it takes"
-grep -qi 'simulated gpu' "$work/traced.err"
-ok $? "the summary says that the GPU is simulated"
-judge_trace "$work/trace-inference" inference
+recorded=$?
 j=$work/trace-inference.jsonl
 
-# The program's own figures: 30 tokens, each 4 launches on a stream, and one by graph.
-is "$(cat "$j" | grep '^{' | jq 'select(.type=="kernel" and .op=="launch")' | jq -s length)" \
-	"$(jq -s '[.[] | select(.name=="cuLaunchKernel" and .phase=="E")] | length' "$j")" "jq counts each launch once"
-[ "$(cat "$j" | grep '^{' | jq 'select(.name=="cuLaunchKernel") | .ts' | awk 'NR>1 {print $1-prev} {prev=$1}' | sort -n | tail -10 | wc -l)" = 10 ]
-ok $? "gaps between launches"
-is "$(jq -c 'select(.name=="cuStreamSynchronize") | {ts, duration_us}' "$j" | wc -l)" \
-	"$(($(jq -s '[.[] | select(.name=="cuStreamSynchronize")] | length' "$j")))" "synchronisations with their durations"
-is "$(jq -s '[.[] | select(.type=="memory" and .op=="alloc") | .size] | add' "$j")" \
-	"$(build/cudatrace report "$work/trace-inference" >/dev/null; jq -s '[.[] | select((.name|test("^cuMemAlloc")) and .phase=="E") | .details.size] | add' "$j")" "memory allocated"
-jq -e -s 'any(.[]; .type=="transfer" and .direction=="H2D" and .size>0) and any(.[]; .type=="transfer" and .direction=="D2H")' "$j" >/dev/null
-ok $? "transfers have direction and size"
-jq -e -s '[.[] | select(.type=="kernel" and .op=="launch" and .phase!="B")] | length > 0 and all(.[]; .threads > 0 and (.kernel|length) > 0)' "$j" >/dev/null
-ok $? "launches have threads and their kernel's name"
-jq -e -s '[.[] | select(.phase=="B" and .layer=="user")] | length > 0 and all(.[]; .type=="userspace")' "$j" >/dev/null
-ok $? "a B has type userspace"
-jq -e -s 'any(.[]; .name=="cuMemAlloc" and .symbol=="cuMemAlloc_v2")' "$j" >/dev/null
-ok $? "names as users know them, symbols as exported"
-"$cudatrace" export --format chrome -o "$work/trace.json" "$work/trace-inference" && jq -e '(.traceEvents // .) | length > 100' "$work/trace.json" >/dev/null
-ok $? "the Chrome export is JSON"
-"$cudatrace" timeline "$work/trace-inference" >"$work/timeline.txt" && grep -q 'memory' "$work/timeline.txt"
-ok $? "a timeline"
-[ "$(COLUMNS=70 "$cudatrace" timeline "$work/trace-inference" | awk '{ if (length($0) > m) m = length($0) } END { print m }')" -le 70 ]
-ok $? "that fits the width"
-for word in 'API calls' 'kernel launches' 'memory allocations' transfers 'lost records' bottleneck; do
-	"$cudatrace" report "$work/trace-inference" | grep -q "$word"
-	ok $? "the report has: $word"
-done
+# The main job.
+t_inference()
+{
+	is $recorded 0 "an inference program is recorded"
+	cmp -s "$work/bare.out" "$work/traced.out"
+	ok $? "its output is what it was"
+	grep -q 'without the module' "$work/traced.err"
+	ok $? "record says which way it takes"
+	grep -qi 'simulated gpu' "$work/traced.err"
+	ok $? "the summary says that the GPU is simulated"
+	judge_trace "$work/trace-inference" inference
 
-"$cudatrace" report "$work/trace-inference" | grep -E '^  (ioctl|scheduler)| 0 ns|Percentiles' >"$work/zeros"
-is $? 1 "the report has no rows of zeros" || cat "$work/zeros"
+	# The program's own figures: 30 tokens, each 4 launches on a stream, and one by graph.
+	is "$(cat "$j" | grep '^{' | jq 'select(.type=="kernel" and .op=="launch")' | jq -s length)" \
+		"$(jq -s '[.[] | select(.name=="cuLaunchKernel" and .phase=="E")] | length' "$j")" "jq counts each launch once"
+	[ "$(cat "$j" | grep '^{' | jq 'select(.name=="cuLaunchKernel") | .ts' | awk 'NR>1 {print $1-prev} {prev=$1}' | sort -n | tail -10 | wc -l)" = 10 ]
+	ok $? "gaps between launches"
+	is "$(jq -c 'select(.name=="cuStreamSynchronize") | {ts, duration_us}' "$j" | wc -l)" \
+		"$(($(jq -s '[.[] | select(.name=="cuStreamSynchronize")] | length' "$j")))" "synchronisations with their durations"
+	is "$(jq -s '[.[] | select(.type=="memory" and .op=="alloc") | .size] | add' "$j")" \
+		"$(build/cudatrace report "$work/trace-inference" >/dev/null; jq -s '[.[] | select((.name|test("^cuMemAlloc")) and .phase=="E") | .details.size] | add' "$j")" "memory allocated"
+	jq -e -s 'any(.[]; .type=="transfer" and .direction=="H2D" and .size>0) and any(.[]; .type=="transfer" and .direction=="D2H")' "$j" >/dev/null
+	ok $? "transfers have direction and size"
+	jq -e -s '[.[] | select(.type=="kernel" and .op=="launch" and .phase!="B")] | length > 0 and all(.[]; .threads > 0 and (.kernel|length) > 0)' "$j" >/dev/null
+	ok $? "launches have threads and their kernel's name"
+	jq -e -s '[.[] | select(.phase=="B" and .layer=="user")] | length > 0 and all(.[]; .type=="userspace")' "$j" >/dev/null
+	ok $? "a B has type userspace"
+	jq -e -s 'any(.[]; .name=="cuMemAlloc" and .symbol=="cuMemAlloc_v2")' "$j" >/dev/null
+	ok $? "names as users know them, symbols as exported"
+	"$cudatrace" export --format chrome -o "$work/trace.json" "$work/trace-inference" && jq -e '(.traceEvents // .) | length > 100' "$work/trace.json" >/dev/null
+	ok $? "the Chrome export is JSON"
+	"$cudatrace" timeline "$work/trace-inference" >"$work/timeline.txt" && grep -q 'memory' "$work/timeline.txt"
+	ok $? "a timeline"
+	[ "$(COLUMNS=70 "$cudatrace" timeline "$work/trace-inference" | awk '{ if (length($0) > m) m = length($0) } END { print m }')" -le 70 ]
+	ok $? "that fits the width"
+	for word in 'API calls' 'kernel launches' 'memory allocations' transfers 'lost records' bottleneck; do
+		"$cudatrace" report "$work/trace-inference" | grep -q "$word"
+		ok $? "the report has: $word"
+	done
+}
+
+# What the report says of this program, and what it leaves out.
+t_report()
+{
+	"$cudatrace" report "$work/trace-inference" | grep -E '^  (ioctl|scheduler)| 0 ns|Percentiles' >"$work/zeros"
+	is $? 1 "the report has no rows of zeros" || cat "$work/zeros"
+}
 
 # A launcher that takes LD_PRELOAD away, and one that leaves it.
-"$cudatrace" record --no-module -o "$work/trace-unseen" -- sh -c '
-	env LD_PRELOAD="$1" sleep 5
-	"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" >/dev/null 2>"$work/unseen.err"
-is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), which ran without LD_PRELOAD$' "$work/unseen.err")" 1 \
-	"a process that uses libcuda without LD_PRELOAD is named" || cat "$work/unseen.err"
-grep -q '^    do:  .*LAUNCHER cudatrace record PROGRAM' "$work/unseen.err"
-ok $? "and what to do"
-is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
-! grep '^  not recorded' "$work/traced.err"
-ok $? "what is recorded is not named"
+t_unseen()
+{
+	"$cudatrace" record --no-module -o "$work/trace-unseen" -- sh -c '
+		env LD_PRELOAD="$1" sleep 5
+		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" >/dev/null 2>"$work/unseen.err"
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), which ran without LD_PRELOAD$' "$work/unseen.err")" 1 \
+		"a process that uses libcuda without LD_PRELOAD is named" || cat "$work/unseen.err"
+	grep -q '^    do:  .*LAUNCHER cudatrace record PROGRAM' "$work/unseen.err"
+	ok $? "and what to do"
+	is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+	! grep '^  not recorded' "$work/traced.err"
+	ok $? "what is recorded is not named"
+}
 
-# ------------------------------------------------- what the program may do ---
-"$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
-is $? 37 "the program's status is returned"
-"$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
-is $? 143 "a signal that ends it is returned as a shell does"
-"$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
-for _ in $(seq 1200); do [ -e "$work/ready" ] && break; sleep 0.05; done
-kill -TERM $pid
-wait $pid
-is $? 9 "a signal sent to record reaches the program"
-timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -o "$work/trace-chld" -- sh -c 'exit 37' 2>/dev/null
-is $? 37 "where SIGCHLD is ignored, the status is still the program's"
-timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -f -o "$work/trace-chld" -- grep SigIgn /proc/self/status >"$work/sigign" 2>/dev/null
-is $(($((16#$(cut -f 2 "$work/sigign"))) >> 16 & 1)) 1 "and the program ignores it as it would have"
-CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
-	"$0" --verbose --iterations 100000 2>"$1" &
-	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
-	kill -KILL $!
-	wait' "$inference" "$work/tokens" >/dev/null 2>&1
-"$cudatrace" export --format jsonl -o "$work/killed.jsonl" "$work/trace-killed"
-[ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/killed.jsonl")" -gt 50 ]
-ok $? "SIGKILL loses nothing that was recorded"
-babeltrace2 "$work/trace-killed" >/dev/null 2>"$work/killed.err" && [ ! -s "$work/killed.err" ]
-ok $? "and babeltrace2 reads it"
+# What the program may do.
+t_status()
+{
+	"$cudatrace" record -q --no-module -o "$work/trace-37" -- sh -c 'exit 37' 2>/dev/null
+	is $? 37 "the program's status is returned"
+	"$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
+	is $? 143 "a signal that ends it is returned as a shell does"
+	"$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
+	for _ in $(seq 1200); do [ -e "$work/ready" ] && break; sleep 0.05; done
+	kill -TERM $pid
+	wait $pid
+	is $? 9 "a signal sent to record reaches the program"
+	timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -o "$work/trace-chld" -- sh -c 'exit 37' 2>/dev/null
+	is $? 37 "where SIGCHLD is ignored, the status is still the program's"
+	timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -f -o "$work/trace-chld" -- grep SigIgn /proc/self/status >"$work/sigign" 2>/dev/null
+	is $(($((16#$(cut -f 2 "$work/sigign"))) >> 16 & 1)) 1 "and the program ignores it as it would have"
+	CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
+		"$0" --verbose --iterations 100000 2>"$1" &
+		until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+		kill -KILL $!
+		wait' "$inference" "$work/tokens" >/dev/null 2>&1
+	"$cudatrace" export --format jsonl -o "$work/killed.jsonl" "$work/trace-killed"
+	[ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/killed.jsonl")" -gt 50 ]
+	ok $? "SIGKILL loses nothing that was recorded"
+	babeltrace2 "$work/trace-killed" >/dev/null 2>"$work/killed.err" && [ ! -s "$work/killed.err" ]
+	ok $? "and babeltrace2 reads it"
+}
 
-# It outlives what was recorded, and calls on.
-CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-orphan" -- sh -c '
-	"$0" --verbose --iterations 1000000 >/dev/null 2>"$1" &
-	echo $! >"$1.pid"
-	until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
-	exit 7' "$inference" "$work/orphan" >/dev/null 2>"$work/orphan.err"
-is "$?$(grep -c 'still run and are still recorded' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
-[ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1
-ok $? "its trace is left open"
-"$cudatrace" record -q -f --no-module -o "$work/trace-orphan" -- true 2>"$work/refuse.err"
-is "$?$(grep -c 'still being recorded' "$work/refuse.err")" 11 "and not replaced"
-before=$(grep -c token "$work/orphan")
-until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
-kill -KILL "$(cat "$work/orphan.pid")"
-for _ in $(seq 200); do
-	"$cudatrace" report -s "$work/trace-orphan" >/dev/null 2>&1
-	[ -e "$work/trace-orphan/metadata" ] && break
-	sleep 0.1
-done
-tokens=$(grep -c token "$work/orphan")
-"$cudatrace" export --format jsonl -o "$work/orphan.jsonl" "$work/trace-orphan" 2>/dev/null
-[ $? = 0 ] && [ -e "$work/trace-orphan/metadata" ] && [ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/orphan.jsonl")" -ge $((4 * (tokens - 1))) ]
-ok $? "once it ended, the trace has all of it ($tokens tokens)"
-babeltrace2 "$work/trace-orphan" >/dev/null 2>"$work/orphan.bt" && [ ! -s "$work/orphan.bt" ]
-ok $? "and babeltrace2 reads that"
+# A descendant that outlives the program, and calls on.
+t_orphan()
+{
+	CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-orphan" -- sh -c '
+		"$0" --verbose --iterations 1000000 >/dev/null 2>"$1" &
+		echo $! >"$1.pid"
+		until [ "$(grep -c token "$1")" -ge 20 ]; do sleep 0.05; done
+		exit 7' "$inference" "$work/orphan" >/dev/null 2>"$work/orphan.err"
+	is "$?$(grep -c 'still run and are still recorded' "$work/orphan.err")" 71 "a descendant that outlives the program is told, the status is the program's"
+	[ ! -e "$work/trace-orphan/metadata" ] && ls "$work"/trace-orphan/.open-* >/dev/null 2>&1
+	ok $? "its trace is left open"
+	"$cudatrace" record -q -f --no-module -o "$work/trace-orphan" -- true 2>"$work/refuse.err"
+	is "$?$(grep -c 'still being recorded' "$work/refuse.err")" 11 "and not replaced"
+	before=$(grep -c token "$work/orphan")
+	until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
+	kill -KILL "$(cat "$work/orphan.pid")"
+	for _ in $(seq 200); do
+		"$cudatrace" report -s "$work/trace-orphan" >/dev/null 2>&1
+		[ -e "$work/trace-orphan/metadata" ] && break
+		sleep 0.1
+	done
+	tokens=$(grep -c token "$work/orphan")
+	"$cudatrace" export --format jsonl -o "$work/orphan.jsonl" "$work/trace-orphan" 2>/dev/null
+	[ $? = 0 ] && [ -e "$work/trace-orphan/metadata" ] && [ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/orphan.jsonl")" -ge $((4 * (tokens - 1))) ]
+	ok $? "once it ended, the trace has all of it ($tokens tokens)"
+	babeltrace2 "$work/trace-orphan" >/dev/null 2>"$work/orphan.bt" && [ ! -s "$work/orphan.bt" ]
+	ok $? "and babeltrace2 reads that"
+}
 
-# ------------------------------------------------------------- the ways in ----
 . tests/record/ways.sh
-
-# ------------------------------------------------------------ who stores it ---
 . tests/record/handover.sh
 
-# -------------------------------------------------------------- wrong usage ---
 # refuse STATUS-IS-NOT-0 PATTERN COMMAND...: one clear line, and a status.
 refuse()
 {
@@ -138,41 +156,49 @@ refuse()
 	ok $? "refused: $text" || cat "$work/refuse.err"
 }
 
-refuse "no command to record" 'no program' "$cudatrace" record
-refuse "a command that is not there" 'No such file' "$cudatrace" record --no-module -o "$work/none" -- /does/not/exist
-[ ! -e "$work/none" ]
-ok $? "and leaves no directory behind"
-refuse "a DIR that exists" 'exists already.*-f' "$cudatrace" record --no-module -o "$work/trace-37" -- true
-mkdir "$work/foreign"
-touch "$work/foreign/letter.txt"
-refuse "a directory that is no trace, even with -f" 'no trace' "$cudatrace" record -f --no-module -o "$work/foreign" -- true
-[ -e "$work/foreign/letter.txt" ]
-ok $? "and its files are kept"
-mkdir "$work/fleet"
-touch "$work/fleet/metadata" "$work/fleet/state" "$work/fleet/u-boat" "$work/fleet/k-2"
-refuse "nor one whose files have the names of a trace's" 'no trace' "$cudatrace" record -f --no-module -o "$work/fleet" -- true
-is "$(ls "$work/fleet" | wc -l)" 4 "whose files are kept too"
-cp -r "$work/trace-37" "$work/mixed"
-touch "$work/mixed/u-boat"
-before=$(ls -A "$work/mixed" | paste -sd,)
-refuse "a trace with a file of somebody" 'u-boat is no file of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
-is "$(ls -A "$work/mixed" | paste -sd,)" "$before" "of which nothing is removed"
-"$cudatrace" record -q --no-module -o "$work/busy" -- sh -c 'echo >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$work/busy.go" 2>/dev/null & busy=$!
-for _ in $(seq 1200); do [ -e "$work/busy.go" ] && break; sleep 0.05; done
-refuse "a trace that is being recorded" 'busy is still being recorded' "$cudatrace" record -f --no-module -o "$work/busy" -- true
-rm "$work/busy.go"
-wait $busy
-[ -e "$work/busy/metadata" ]
-ok $? "which goes on, and is finished"
-"$cudatrace" record -q -f --no-module -o "$work/busy" -- true 2>/dev/null
-ok $? "and is replaced then"
-refuse "report of a foreign directory" 'foreign|no trace|not a trace' "$cudatrace" report "$work/foreign"
-refuse "report of nothing" 'No such' "$cudatrace" report "$work/nowhere"
-cp -r "$work/trace-inference" "$work/cut"
-truncate -s 5000 "$work"/cut/u-*
-refuse "a truncated packet" 'trunc|cut|short|beyond' "$cudatrace" report "$work/cut"
-refuse "an unknown command" "unknown|no command|not a" "$cudatrace" frobnicate
-refuse "an export over an existing file" 'exists|already' "$cudatrace" export --format jsonl -o "$j" "$work/trace-inference"
-refuse "an unknown format" 'format' "$cudatrace" export --format xml "$work/trace-inference"
-refuse "an unknown probe group" 'group' "$cudatrace" record --groups nonsense -- true
+# What users type wrong.
+t_refused()
+{
+	[ -e "$work/trace-37" ] || "$cudatrace" record -q --no-module -o "$work/trace-37" -- true 2>/dev/null
+	[ -e "$j" ] || "$cudatrace" export -o "$j" "$work/trace-inference"
+	refuse "no command to record" 'no program' "$cudatrace" record
+	refuse "a command that is not there" 'No such file' "$cudatrace" record --no-module -o "$work/none" -- /does/not/exist
+	[ ! -e "$work/none" ]
+	ok $? "and leaves no directory behind"
+	refuse "a DIR that exists" 'exists already.*-f' "$cudatrace" record --no-module -o "$work/trace-37" -- true
+	mkdir "$work/foreign"
+	touch "$work/foreign/letter.txt"
+	refuse "a directory that is no trace, even with -f" 'no trace' "$cudatrace" record -f --no-module -o "$work/foreign" -- true
+	[ -e "$work/foreign/letter.txt" ]
+	ok $? "and its files are kept"
+	mkdir "$work/fleet"
+	touch "$work/fleet/metadata" "$work/fleet/state" "$work/fleet/u-boat" "$work/fleet/k-2"
+	refuse "nor one whose files have the names of a trace's" 'no trace' "$cudatrace" record -f --no-module -o "$work/fleet" -- true
+	is "$(ls "$work/fleet" | wc -l)" 4 "whose files are kept too"
+	cp -r "$work/trace-37" "$work/mixed"
+	touch "$work/mixed/u-boat"
+	before=$(ls -A "$work/mixed" | paste -sd,)
+	refuse "a trace with a file of somebody" 'u-boat is no file of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
+	is "$(ls -A "$work/mixed" | paste -sd,)" "$before" "of which nothing is removed"
+	"$cudatrace" record -q --no-module -o "$work/busy" -- sh -c 'echo >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$work/busy.go" 2>/dev/null & busy=$!
+	for _ in $(seq 1200); do [ -e "$work/busy.go" ] && break; sleep 0.05; done
+	refuse "a trace that is being recorded" 'busy is still being recorded' "$cudatrace" record -f --no-module -o "$work/busy" -- true
+	rm "$work/busy.go"
+	wait $busy
+	[ -e "$work/busy/metadata" ]
+	ok $? "which goes on, and is finished"
+	"$cudatrace" record -q -f --no-module -o "$work/busy" -- true 2>/dev/null
+	ok $? "and is replaced then"
+	refuse "report of a foreign directory" 'foreign|no trace|not a trace' "$cudatrace" report "$work/foreign"
+	refuse "report of nothing" 'No such' "$cudatrace" report "$work/nowhere"
+	cp -r "$work/trace-inference" "$work/cut"
+	truncate -s 5000 "$work"/cut/u-*
+	refuse "a truncated packet" 'trunc|cut|short|beyond' "$cudatrace" report "$work/cut"
+	refuse "an unknown command" "unknown|no command|not a" "$cudatrace" frobnicate
+	refuse "an export over an existing file" 'exists|already' "$cudatrace" export --format jsonl -o "$j" "$work/trace-inference"
+	refuse "an unknown format" 'format' "$cudatrace" export --format xml "$work/trace-inference"
+	refuse "an unknown probe group" 'group' "$cudatrace" record --groups nonsense -- true
+}
+
+run_parts
 plan

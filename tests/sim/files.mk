@@ -28,31 +28,32 @@ CUDA_H := $(firstword $(shell grep -ls 'define CUDA_VERSION 1[3-9]' \
 .PHONY: sim test-sim sim-check
 
 sim: $(SIM_LIB)
+	@:
 
 $(SIM_LIB): $(SIM_SOURCES) $(SIM_HEADERS) tests/sim/libcuda.map
 	@mkdir -p $(SIM_OUT)
-	$(CC) $(SIM_CFLAGS) -fPIC -fvisibility=hidden $(SIM_LDFLAGS) -o $@ \
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -fPIC -fvisibility=hidden $(SIM_LDFLAGS) -o $@ \
 		$(SIM_SOURCES) -lm -lpthread
-	ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
+	@ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
 
 $(SIM_OUT)/test_%: tests/sim/test_%.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)
-	$(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM_OUT) -lcuda \
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM_OUT) -lcuda \
 		-Wl,-rpath,'$$ORIGIN' -lm -lpthread
 
 $(SIM_OUT)/layout-ours: tests/sim/check_layout.c tests/sim/cuda_sim.h
 	@mkdir -p $(SIM_OUT)
-	$(CC) $(SIM_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -o $@ $<
 
 $(SIM_OUT)/layout-cuda: tests/sim/check_layout.c
 	@mkdir -p $(SIM_OUT)
-	$(CC) $(SIM_CFLAGS) -DCHECK_CUDA_H -I$(dir $(CUDA_H)) -o $@ $<
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -DCHECK_CUDA_H -I$(dir $(CUDA_H)) -o $@ $<
 
 ifeq ($(CUDA_H),)
 sim-check:
 	@echo "sim-check: no cuda.h of CUDA 13 here, nothing compared"
 else
 sim-check: $(SIM_OUT)/layout-ours $(SIM_OUT)/layout-cuda
-	$(CC) $(SIM_CFLAGS) -I$(dir $(CUDA_H)) -fsyntax-only \
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -I$(dir $(CUDA_H)) -fsyntax-only \
 		tests/sim/check_prototypes.c
 	$(SIM_OUT)/layout-ours >$(SIM_OUT)/layout-ours.txt
 	$(SIM_OUT)/layout-cuda >$(SIM_OUT)/layout-cuda.txt

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Builds the preload library and everything that its tests run, into O.
 #
-#	make -f tests/userlib/build.mk [O=build/userlib-dev] [CC=clang]
+#	make -f tests/userlib/build.mk [O=build/tests/userlib]
 
+include quiet.mk
 include userlib/files.mk
 
-O ?= build/userlib-dev
+O ?= build/tests/userlib
 T := tests/userlib
+$(shell mkdir -p $(O))
 TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
-OBJS := $(patsubst userlib/%,$(O)/%.o,$(USERLIB_SRCS))
+# Those of the top Makefile, which are compiled in the same way.
+LIB := build/obj/userlib
+OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
 HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nvidia/names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
@@ -17,128 +21,133 @@ all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.s
 	victim step linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
+	@:
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
 
 # Its packets end after 0.1 s instead of 39 hours.
-$(O)/libcudatrace-span.so: $(filter-out %/packet.c.o,$(OBJS)) $(O)/span.o
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+$(O)/libcudatrace-span.so: $(filter-out %/packet.o,$(OBJS)) $(O)/span.o
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 $(O)/span.o: userlib/packet.c $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -DSPAN_MAX=100000000ull -c -o $@ $<
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DSPAN_MAX=100000000ull -c -o $@ $<
 
 # Their clock goes back, stands still, or has a counter that is not to be trusted.
-$(O)/libcudatrace-back.so $(O)/libcudatrace-still.so $(O)/libcudatrace-uneven.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.c.o,$(OBJS)) $(O)/clock-%.o
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+$(O)/libcudatrace-back.so $(O)/libcudatrace-still.so $(O)/libcudatrace-uneven.so: $(O)/libcudatrace-%.so: $(filter-out %/clock.o,$(OBJS)) $(O)/clock-%.o
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 # Its counter is set back.
-$(O)/libcudatrace-reset.so: $(filter-out %/clock.c.o %/call.c.o %/packet.c.o %/ioctl.c.o %/thread.c.o %/thunks.S.o,$(OBJS)) \
+$(O)/libcudatrace-reset.so: $(filter-out %/clock.o %/call.o %/packet.o %/ioctl.o %/thread.o %/thunks.o,$(OBJS)) \
 		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o thread.o thunks.o)
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 $(O)/reset-clock.o: $(T)/odd_clock.c userlib/clock.c $(T)/reset_counter.h $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -DRESET -c -o $@ $<
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DRESET -c -o $@ $<
 
 $(O)/reset-%.o: userlib/%.c $(T)/reset_counter.h $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
 
 $(O)/reset-thunks.o: userlib/thunks.S $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
 
 $(O)/clock-back.o: ODD := -DBACK
 $(O)/clock-uneven.o: ODD := -DUNEVEN
 $(O)/clock-back.o $(O)/clock-still.o $(O)/clock-uneven.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) $(ODD) -c -o $@ $<
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) $(ODD) -c -o $@ $<
 
 $(O)/libcudatrace-fake.so: $(OBJS) $(O)/fake_device.o
-	$(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
-$(O)/%.o: userlib/% $(HEADERS) userlib/files.mk
+$(LIB)/%.o: userlib/%.c $(HEADERS) userlib/files.mk
 	@mkdir -p $(@D)
-	$(CC) $(USERLIB_CFLAGS) -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB)/%.o: userlib/%.S $(HEADERS) userlib/files.mk
+	@mkdir -p $(@D)
+	$(call run,AS,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/fake_device.o: $(T)/fake_device.c $(HEADERS)
-	$(CC) $(USERLIB_CFLAGS) -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(USERLIB_CFLAGS) -c -o $@ $<
 
 $(O)/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
-	$(CC) $(TEST_CFLAGS) -fPIC -shared -fexceptions -fvisibility=hidden \
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -fexceptions -fvisibility=hidden \
 		-Wl,-soname,libcuda.so.1 -o $@ $<
 
 $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
 $(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/decode_table.h
-	$(CC) $(TEST_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
 		-Wl,-soname,libcuda.so.1 -o $@ $<
 
 $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
-	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \
 	victim_threads.c victim_losses.c)
 
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
-	$(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
 
-$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(O)/,elf.c.o process.c.o sys.c.o)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/elf.c.o $(O)/process.c.o $(O)/sys.c.o
+$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(LIB)/,elf.o process.o sys.o)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB)/elf.o $(LIB)/process.o $(LIB)/sys.o
 
-$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(addprefix $(O)/,process.c.o sys.c.o)
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(O)/process.c.o $(O)/sys.c.o
+$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(addprefix $(LIB)/,process.o sys.o)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB)/process.o $(LIB)/sys.o
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
-	$(CC) $(TEST_CFLAGS) -pthread -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/refuse: $(T)/refuse.c
-	$(CC) $(TEST_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/bench_start: $(T)/bench_start.c
-	$(CC) $(TEST_CFLAGS) -o $@ $< -lm
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $< -lm
 
 $(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
-	$(CC) $(TEST_CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -o $@ $<
 
 $(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
-	$(CC) $(TEST_CFLAGS) -o $@ $^
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
 
 $(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/nvtx_abi.h
-	$(CC) $(TEST_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/nvtx_abi.h
-	$(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<
 
 $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1
-	$(CC) $(TEST_CFLAGS) -Wl,-z,lazy -Wl,-z,norelro -o $@ $^
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -Wl,-z,lazy -Wl,-z,norelro -o $@ $^
 
 $(O)/linked-now: $(T)/linked.c $(O)/libcuda.so.1
-	$(CC) $(TEST_CFLAGS) -fPIE -pie -Wl,-z,now -Wl,-z,relro -o $@ $^
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIE -pie -Wl,-z,now -Wl,-z,relro -o $@ $^
 
 $(O)/relocating: $(T)/relocating.c $(T)/mock.h
-	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $<
 
 $(O)/librelocating.so: $(T)/relocating.c $(T)/mock.h $(O)/libcuda.so.1
-	$(CC) $(TEST_CFLAGS) -DPLUGIN -D_GNU_SOURCE -fPIC -shared -Wl,-z,now -Wl,-z,relro -o $@ $< $(O)/libcuda.so.1
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DPLUGIN -D_GNU_SOURCE -fPIC -shared -Wl,-z,now -Wl,-z,relro -o $@ $< $(O)/libcuda.so.1
 
 $(O)/libplugin.so: $(T)/linked.c $(O)/libcuda.so.1
-	$(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DPLUGIN -fPIC -shared -Wl,-z,lazy -o $@ $^
 
 $(O)/libearly-lazy.so $(O)/libearly-now.so: $(O)/libearly-%.so: $(T)/linked.c $(O)/libcuda.so.1
-	$(CC) $(TEST_CFLAGS) -DEARLY -fPIC -shared -Wl,-z,$* -o $@ $^
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DEARLY -fPIC -shared -Wl,-z,$* -o $@ $^
 
 $(O)/libfake_driver.so $(O)/libcudart_like.so: $(O)/lib%.so: $(T)/%.c
-	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
 
 $(O)/late.so: $(T)/late.c
-	$(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -o $@ $<
 
 $(O)/throw: $(T)/throw.cc $(T)/mock.h
-	$(CXX) -O2 -g -Wall -Wextra -Werror -pthread -rdynamic -o $@ $<
+	$(call run,LD,$@) $(CXX) -O2 -g -Wall -Wextra -Werror -pthread -rdynamic -o $@ $<
 
 .PHONY: all

@@ -5,12 +5,18 @@
 # programs that do what has broken tracers, and a reader that accepts only valid
 # packets.  Prints TAP; exit status 1 if a test failed.
 #
-#	tests/userlib/run.sh [BUILD_DIR [PATTERN]]
+#	tests/userlib/run.sh [--build DIR] [--list | --only PATTERN]
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-B=$(realpath -m "${1:-build/userlib-dev}")
-PATTERN=${2:-}
-make -s -f tests/userlib/build.mk O="$B" || { echo "Bail out! does not build"; exit 1; }
+. tests/pick.sh
+B=$PWD/build/tests/userlib
+[ "${1:-}" != --build ] || { B=$(realpath -m "$2"); shift 2; }
+for part in calls processes sinks beside; do
+	. "tests/userlib/$part.sh"
+done
+NAMES=$(grep -ho '^t_[a-z_0-9]*()' tests/userlib/{calls,processes,sinks,beside,run}.sh | tr -d '()')
+choose_parts "$NAMES" "$@"
+make -s -j2 -f tests/userlib/build.mk O="$B" || { echo "Bail out! does not build"; exit 1; }
 W=$(mktemp -d /tmp/cudatrace-userlib.XXXXXX)
 trap 'rm -rf "$W"' EXIT
 export LC_ALL=C LD_LIBRARY_PATH=$B
@@ -103,20 +109,16 @@ silent() {
 	return 1
 }
 
-want() { [[ $1 == *$PATTERN* ]]; }
-
-for part in calls processes sinks beside; do
-	. "tests/userlib/$part.sh"
-done
-
 t_mutations() {
 	tests/userlib/mutate --check | grep "^not ok" -A 1 >"$W/said"
 	[ ! -s "$W/said" ]
 	ok "what tests/userlib/mutate takes out is all there" $?
 }
 
-for t in $(declare -F | sed -n 's/^declare -f \(t_.*\)/\1/p'); do
-	want "$t" && "$t"
+for t in $parts; do
+	START=${EPOCHREALTIME/./}
+	"$t"
+	echo "# $t took $(((${EPOCHREALTIME/./} - START) / 1000)) ms"
 done
 echo "1..$NUMBER"
 [ $FAILED = 0 ]

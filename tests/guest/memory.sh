@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# Sourced by in-guest.sh: memory is charged to the cgroup of the process that starts the session.
+
+mkdir -p cg && { mountpoint -q cg || mount -t cgroup2 none cg; }
+if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_control; then
+	mkdir cg/recorder
+	cpus=$(getconf _NPROCESSORS_CONF)
+	before=$(cat cg/recorder/memory.current)
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 256'
+	after=$(cat cg/recorder/memory.current)
+	[ $((after - before)) -ge $((cpus * 256 * 65536)) ]
+	ok $? "rings are charged to the cgroup of who starts the session ($((after - before)) bytes)"
+	cudatrace session stop
+	# The kernel frees and counts some of it later.
+	given_back() { [ "$(cat cg/recorder/memory.current)" -lt $((after / 4)) ]; }
+	wait_until given_back
+	ok $? "and given back at the end"
+	echo $((16 << 20)) >cg/recorder/memory.max
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 1024' 2>memory.err
+	is $? 1 "what its cgroup may not have is refused"
+	grep -qi 'memory' memory.err
+	ok $? "in words: $(cat memory.err)"
+	! cudatrace session status >/dev/null 2>&1
+	ok $? "and nothing is left half done"
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace record -q --groups added --ring-size 64M -o smaller -- true' 2>smaller.err
+	ok $? "record takes smaller rings where there is no memory for those that were asked for"
+	grep -Eq "each CPU's ring has [1-8].00 MiB instead of 64.00 MiB" smaller.err
+	ok $? "and says so: $(grep 'ring has' smaller.err)" || cat smaller.err
+	cudatrace record -q -o threadbufs-refused -- sleep 1000 2>/dev/null & recorder=$!
+	wait_for_session
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec threadbuf refused'
+	ok $? "a thread buffer that its cgroup may not have is refused, too"
+	threadbuf_limits order cg/recorder/cgroup.procs
+	ok $? "who has used up his quota is told so before there is memory"
+	kill $recorder; wait $recorder
+	! dmesg | grep -E 'vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'
+	ok $? "and the kernel's log is spared"
+	rmdir cg/recorder
+else
+	skip "no memory controller in this kernel"
+fi
+umount cg 2>/dev/null
