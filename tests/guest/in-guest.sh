@@ -26,8 +26,7 @@ loaded() { [ -d "/sys/module/$1" ]; }
 need()
 {
 	case $1:$driver in
-	none:*) ! loaded cudatrace || unload-module ;;
-	module:*)
+	module:* | order:*)
 		! loaded nvidia || unload-driver
 		loaded cudatrace || load-module
 		;;
@@ -48,7 +47,7 @@ mapfile -t parts < <(grep '^[a-z]' $share/parts)
 for line in "${parts[@]}"; do
 	read -r part needs _ what <<<"$line"
 	case $chosen in *" $part "*) ;; *) continue ;; esac
-	[ "$needs:$driver" != driver:none ] || continue
+	case $needs:$driver in driver:none | order:none | boot:*) continue ;; esac
 	start=${EPOCHREALTIME/./}
 	need "$needs" || ok 1 "$part: what it needs ($needs) loads"
 	if [ "$what" != - ]; then
