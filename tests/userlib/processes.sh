@@ -281,7 +281,12 @@ t_steps() {
 		timed) export STEP_WHAT=query CUDATRACE_TIME_QUERIES=1 ;;
 		nested) export STEP_WHAT=launch STEP_NESTED=1 ;;
 		esac
-		case $what in query | timed) ;; *) export STEP_STRIDE=3 ;; esac
+		# STEP_ALL=1, as tests/userlib/mutate sets it: also each one of a timed query.
+		case $what${STEP_ALL:-} in
+		query* | timed1) ;;
+		other) export STEP_STRIDE=7 ;;
+		*) export STEP_STRIDE=3 ;;
+		esac
 		CUDATRACE_PACKET=4096 traced "$B/step" signal ${STEP_WHAT:-$what}
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
 		{ exits 0 && silent && valid && counts $((${n:-0})) "$all" && no_op_twice &&
