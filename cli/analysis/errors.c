@@ -90,16 +90,16 @@ static void errors_print(struct errors *e, const struct ct_analysis_run *run)
 	char name[160], result[160], a[CT_TERM_TEXT], number[24];
 
 	qsort(e->list, e->count, sizeof(*e->list), errors_by_count);
-	fprintf(run->out, "\nFAILED CALLS\n  %-28s %-40s %11s %14s\n", "name", "result", "calls",
+	fprintf(run->out, "\nFAILED CALLS\n  %-23s %-33s %8s %11s\n", "name", "result", "calls",
 		"first at");
 	for (size_t i = 0; i < e->count && i < run->options->top; i++) {
 		const struct error *error = &e->list[i];
 
 		snprintf(number, sizeof(number), "%" PRId64, error->number);
-		fprintf(run->out, "  %-28s %-40s %11s %11.3f ms\n",
-			ct_term_clean(name, sizeof(name), error->class->name, 28),
+		fprintf(run->out, "  %-23s %-33s %8s %8.3f ms\n",
+			ct_term_clean(name, sizeof(name), error->class->name, 23),
 			ct_term_clean(result, sizeof(result),
-				      error->result ? error->result : number, 40),
+				      error->result ? error->result : number, 33),
 			ct_term_count(a, error->count),
 			(double)(int64_t)(error->first - run->trace->reg.start) / 1e6);
 	}
