@@ -47,13 +47,34 @@ static void ring_read_line(const char *root, const char *file, const char *word,
 	line[strcspn(line, "\n")] = '\0';
 }
 
+/* Where cgroup v2 is mounted. */
+static void ring_find_cgroups(const char *root, char *mount, size_t room)
+{
+	char path[PATH_MAX], line[PATH_MAX], point[PATH_MAX];
+	FILE *f;
+
+	snprintf(mount, room, "/sys/fs/cgroup");
+	if (snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root) >= (int)sizeof(path))
+		return;
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %*s %s", point) != 1)
+			continue;
+		snprintf(mount, room, "%s", point);
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
 /* The number in a file of a cgroup; UINT64_MAX: "max", or there is no such file. */
-static uint64_t ring_cgroup_number(const char *root, const char *group, const char *name)
+static uint64_t ring_cgroup_number(const char *root, const char *mount, const char *group,
+				   const char *name)
 {
 	char path[PATH_MAX], line[64], *end;
 	uint64_t value;
 
-	if (snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s%s/%s", mount, group, name) >= (int)sizeof(path))
 		return UINT64_MAX;
 	ring_read_line(root, path, "", line, sizeof(line));
 	value = strtoull(line, &end, 10);
@@ -64,18 +85,19 @@ static uint64_t ring_cgroup_number(const char *root, const char *group, const ch
 static uint64_t ring_cgroup_memory(const char *root)
 {
 	uint64_t left = UINT64_MAX, most, now;
-	char line[PATH_MAX], *group, *slash;
+	char line[PATH_MAX], mount[PATH_MAX], *group, *slash;
 
 	ring_read_line(root, "/proc/self/cgroup", "0::/", line, sizeof(line));
 	if (!*line)
 		return UINT64_MAX;
+	ring_find_cgroups(root, mount, sizeof(mount));
 	group = line + strlen("0::");
 	for (;;) {
 		slash = strrchr(group, '/');
 		if (slash && !slash[1])
 			*slash = '\0';
-		most = ring_cgroup_number(root, group, "memory.max");
-		now = ring_cgroup_number(root, group, "memory.current");
+		most = ring_cgroup_number(root, mount, group, "memory.max");
+		now = ring_cgroup_number(root, mount, group, "memory.current");
 		if (most != UINT64_MAX && now != UINT64_MAX && (most > now ? most - now : 0) < left)
 			left = most > now ? most - now : 0;
 		slash = strrchr(group, '/');

@@ -289,6 +289,11 @@ static void rings(void)
 	put(root, "/sys/fs/cgroup/memory.max", "1000\n");
 	put(root, "/sys/fs/cgroup/memory.current", "2000\n");
 	ok(ct_ring_memory(root) == 0, "or nothing");
+	put(root, "/proc/self/mountinfo", "25 30 0:23 / /proc rw - proc proc rw\n"
+	    "99 30 0:27 / /other/place rw,nosuid - cgroup2 none rw\n");
+	put(root, "/other/place/a/b/memory.max", "2097152\n");
+	put(root, "/other/place/a/b/memory.current", "1048576\n");
+	ok(ct_ring_memory(root) == MIB, "cgroups that are mounted elsewhere");
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	ok(!system(command), "the files go");
 }

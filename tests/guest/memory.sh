@@ -25,7 +25,7 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	ok $? "and nothing is left half done"
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace record -q --groups added --ring-size 64M -o smaller -- true' 2>smaller.err
 	ok $? "record takes smaller rings where there is no memory for those that were asked for"
-	grep -Eq "each CPU's ring has [1-8].00 MiB instead of 64.00 MiB" smaller.err
+	grep -Eq "each CPU's ring has 1.00 MiB instead of 64.00 MiB" smaller.err
 	ok $? "and says so: $(grep 'ring has' smaller.err)" || cat smaller.err
 	cudatrace record -q -o threadbufs-refused -- sleep 1000 2>/dev/null & recorder=$!
 	wait_for_session
