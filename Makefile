@@ -62,7 +62,7 @@ $(B)/obj/userlib/%.o: userlib/%.S
 module:
 	@test -e "$(KDIR)/Makefile" || { echo "No kernel headers at $(KDIR): apt-get install linux-headers-$(RELEASE), or give KDIR=DIR"; exit 1; }
 	@release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
-	out=$(CURDIR)/$(B)/$$release && mkdir -p $$out && cp -Rpu Kbuild module $$out/ && \
+	out=$(CURDIR)/$(B)/$$release && packaging/copy-module $$out && \
 	$(if $(filter 1,$(V)),,echo "KO   $(B)/$$release/cudatrace.ko" && )\
 	$(MAKE) $(if $(filter 1,$(V)),,-s) --no-print-directory -C $(KDIR) M=$$out $(if $(W),W=$(W)) modules
 
