@@ -141,7 +141,7 @@ static void unseen_look_at(struct ct_unseen *u, pid_t pid, uint64_t now)
 
 	if (!p || p->cuda || now < p->next)
 		return;
-	/* What is recorded is left in peace. */
+	/* A process that has a stream is recorded: its maps need not be read. */
 	if (!unseen_is_recorded(u, p))
 		unseen_read_maps(u, p);
 	p->next = now + p->wait;
