@@ -4,13 +4,17 @@
 # Sourced by in-guest.sh: tracepoints, and the contexts that probes report.  ct_events.ko
 # produces the events that nothing else in the guest causes.
 
-state_of() { cudatrace probe status | awk -v n="$1" '$3 == n { print $4 }'; }
+# look: asks for the state of all probes, which takes seconds under emulation; state_of NAME: one
+# of them, at that time
+look() { cudatrace probe status >states.txt; }
+state_of() { awk -v n="$1" '$3 == n { print $4 }' states.txt; }
 
 insmod $share/module/ct_events.ko
 ok $? "the module of events loads"
 
 # While a session runs, existing tracepoints are armed and missing ones are reported.
 follow points.jsonl
+look
 is "$(state_of sched_switch) $(state_of sched_wakeup)" "armed armed" "the scheduler's tracepoints are armed"
 is "$(state_of dma_fence_init) $(state_of dma_fence_wait_end)" "armed armed" "those of dma_fence"
 is "$(state_of irq_handler_entry)" "armed" "those of interrupts"
@@ -23,8 +27,10 @@ echo fence >/dev/ct_events
 echo mem >/dev/ct_events
 rmmod ct_events
 ok $? "the module of events unloads while its tracepoint is recorded"
+look
 is "$(state_of gpu_mem_total)" "absent" "which is absent then"
 insmod $share/module/ct_events.ko
+look
 is "$(state_of gpu_mem_total)" "armed" "and armed when it comes back"
 # In a container no process is visible under the pid 4242.
 unshare -p --fork --kill-child cat /dev/cudatrace >points-inside.jsonl & container=$!
