@@ -100,7 +100,7 @@ static int multi_handlers_on_plain(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(multi_handlers_on_plain);
 
-/* Only so that the kernel does not replace the breakpoint by a jump: see multi_handlers_probe.c. */
+/* Only so that the kernel does not replace the breakpoint by a jump: see multi_probe.c. */
 static void multi_handlers_after(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
