@@ -6,6 +6,8 @@
 if grep -q freezer /sys/power/pm_test 2>/dev/null && grep -Eqw 'mem|freeze' /sys/power/state; then
 	follow sleep.jsonl
 	echo freezer >/sys/power/pm_test
+	# Else the kernel stays asleep for 5 seconds.
+	echo 1 2>/dev/null >/sys/module/suspend/parameters/pm_test_delay
 	if grep -qw mem /sys/power/state; then echo mem; else echo freeze; fi >/sys/power/state
 	ok $? "the machine goes to sleep and wakes"
 	echo none >/sys/power/pm_test
