@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The analysis engine: one pass over the records of a trace feeds any number of analysers.
+ *
+ * An analyser is one file with a struct ct_analyser, and a row of the table in reports.c.  It
+ * gets an event for each call that begins, ends or never returns, and for each instant; it
+ * keeps what it needs in a state of its own, bounded by the number of different things and
+ * never by that of records; and at the end it makes tables (table/table.h).
+ *
+ * Times.  A call's duration is from its begin to its end.  Its self time is without the calls
+ * inside it, of any layer: what libcuda spends in the driver is the driver's.
+ */
+#ifndef CT_CLI_ENGINE_H
+#define CT_CLI_ENGINE_H
+
+#include "analysis/processes.h"
+#include "phases/phases.h"
+#include "table/table.h"
+#include "trace/merge.h"
+#include "trace/names.h"
+
+/* An open call of a track. */
+struct ct_frame {
+	uint64_t op_id, begin;
+	uint64_t inner;			/* ns in calls inside it, as far as they ended */
+	const struct ct_class *class;
+	uint8_t  category;		/* as ct_event.category */
+	bool     ioctl;			/* of the driver, as the kernel or the program sees it */
+};
+
+/* What runs one after the other: a thread, or a CPU's interrupts (tid 0). */
+struct ct_track {
+	unsigned int index;		/* 0, 1, 2 ... in the order in which tracks appear */
+	uint32_t pid, tid;
+	struct ct_frame *frames;	/* its open calls, the outermost first */
+	uint32_t depth, capacity;
+	uint16_t nested[CT_CAT_COUNT];	/* how many of them are in each category */
+	uint16_t ioctls[2];		/* and are ioctls: the program's, the kernel's */
+	uint64_t key;
+};
+
+/* Which events an analyser gets. */
+#define CT_ON_BEGIN		1u	/* a call begins */
+#define CT_ON_END		2u	/* a call ended */
+#define CT_ON_INSTANT		4u	/* something without a duration */
+#define CT_ON_UNRETURNED	8u	/* a call never returned, or its end was lost */
+
+struct ct_event {
+	unsigned int kind;		/* CT_ON_*: one of them */
+	const struct ct_point *point;	/* of CT_ON_UNRETURNED: NULL */
+	/* Valid until the event function returns.  Of CT_ON_UNRETURNED: NULL. */
+	const struct ct_record *record;
+	const struct ct_class *class;
+	/*
+	 * The category that it counts for: its class's, but an ioctl that only the program saw
+	 * is CT_CAT_IOCTL where the module recorded nothing.
+	 */
+	unsigned int category;
+	bool     kernel;		/* its layer is not the program's */
+	bool     api;			/* a call of libcuda or libcudart */
+	bool     failed;		/* it returned, and not with success */
+	/* Its end, duration and self time are known (never of an abandoned call). */
+	bool     timed;
+	uint64_t begin, end;		/* ns; of CT_ON_BEGIN and of an instant end is begin */
+	uint64_t duration, self;	/* ns, where timed */
+	/*
+	 * The thread, or the CPU's interrupts.  A call that ended is not among its frames any
+	 * more, a call that begins not yet.
+	 */
+	struct ct_track *track;
+};
+
+struct ct_analysis;
+
+struct ct_analyser {
+	const char *name;		/* "cuda_api_sum"; NULL: not a report, others need it */
+	const char *summary;		/* what it shows, a line for --list */
+	unsigned int on;		/* CT_ON_* */
+	/* Events of this class are fed to it.  NULL: of every class. */
+	bool (*wants)(const struct ct_class *class);
+	bool phases;			/* it uses ct_analysis.phases */
+	bool unfiltered;		/* it gets all events, whatever --from, --pid ... say */
+	bool streams;			/* its one table is begun in begin(), and rows go out at once */
+	size_t state_size;		/* of zeros, before begin() */
+	const struct ct_analyser *const *needs;	/* analysers whose state it reads; ends with NULL */
+	/* Each may be NULL.  Each returns 0 or a negative errno, which ends the pass. */
+	int (*begin)(struct ct_analysis *a);
+	int (*event)(struct ct_analysis *a, const struct ct_event *e);
+	int (*end)(struct ct_analysis *a);	/* makes the tables */
+	void (*free)(struct ct_analysis *a);	/* what the state holds */
+};
+
+/* Which events count.  A call counts if it began in the range of time. */
+struct ct_filter {
+	uint64_t from, to;		/* ns as records have them; to 0: no end */
+	uint32_t pid, tid;		/* 0: all */
+	int layer, category;		/* -1: all */
+	const char *name;		/* a glob on name, symbol or kernel; NULL: all */
+};
+
+struct ct_engine;
+
+/* An analyser at work on a trace. */
+struct ct_analysis {
+	const struct ct_analyser *analyser;
+	const struct ct_trace *trace;
+	const struct ct_phases *phases;
+	const struct ct_processes *processes;	/* names, those that are known so far */
+	struct ct_names *names;			/* readable names of kernels */
+	const struct ct_filter *filter;
+	void *state;
+	struct ct_table *tables;
+	unsigned int tables_count;
+	struct ct_engine *engine;
+};
+
+/**
+ * ct_analysis_table() - begin a table of the report
+ *
+ * Only in end(), or in begin() of an analyser that streams.  The engine ends the table and
+ * frees it.
+ *
+ * Return: the table; never NULL, also without memory (the table then keeps the error).
+ * Valid until the next call.
+ */
+struct ct_table *ct_analysis_table(struct ct_analysis *a, const char *name, const char *title,
+				   const struct ct_column *columns, unsigned int count);
+
+/* The state of an analyser that this one needs; it has ended already. */
+void *ct_analysis_state(const struct ct_analysis *a, const struct ct_analyser *of);
+
+/* A moment of a record as CT_CELL_TIME. */
+static inline struct ct_cell ct_moment(const struct ct_analysis *a, uint64_t ts)
+{
+	return ct_u64(ts > a->trace->reg.start ? ts - a->trace->reg.start : 0);
+}
+
+struct ct_engine_options {
+	struct ct_filter filter;
+	const struct ct_phases *phases;	/* found already; NULL: found if an analyser uses them */
+	/* Called with each table of a report that streams, in begin(); NULL: its rows are kept. */
+	int (*stream)(void *arg, struct ct_table *t);
+	void *stream_arg;
+};
+
+/**
+ * ct_engine_run() - one pass over a trace
+ * @analysers: @count analysers; those that they need are added
+ *
+ * Return: the engine with its results, or NULL with a line in @err.  Free with
+ * ct_engine_free() before the trace is closed.
+ */
+struct ct_engine *ct_engine_run(const struct ct_trace *t, const struct ct_analyser *const *analysers,
+				unsigned int count, const struct ct_engine_options *options,
+				struct ct_error *err);
+
+/* The analysis that @analyser made, with its tables and its state; NULL: it did not run. */
+const struct ct_analysis *ct_engine_result(const struct ct_engine *e, const struct ct_analyser *analyser);
+void ct_engine_free(struct ct_engine *e);
+
+#endif

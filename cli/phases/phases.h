@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The phases of each process of a trace: its stages (startup, initialisation, ... teardown)
+ * and the iterations of its steady state (training steps, tokens, requests, replays of a
+ * graph).  Found before the reports are made, by passes of their own over the streams; memory
+ * is bounded.  Where there is no repeating pattern, no iterations are invented.
+ */
+#ifndef CT_CLI_PHASES_H
+#define CT_CLI_PHASES_H
+
+#include "trace/reader.h"
+
+/* X(ID, word, what it is) in the order of time. */
+#define CT_STAGES(X)							\
+	X(STARTUP, "startup", "before the first call to libcuda")	\
+	X(INIT, "init", "initialisation: from the first call until the context is there") \
+	X(MODULES, "modules", "module loading")				\
+	X(WEIGHTS, "weights", "weight loading: copies to the GPU before the steady state") \
+	X(WARMUP, "warmup", "warm-up: until iterations are regular")	\
+	X(STEADY, "steady", "steady state: the iterations")		\
+	X(EXECUTION, "execution", "instead of the last two: no repeating pattern was found") \
+	X(TEARDOWN, "teardown", "after the last iteration, or the last launch")
+#define CT_STAGE_ROW(id, word, text)	CT_STAGE_##id,
+enum ct_stage { CT_STAGES(CT_STAGE_ROW) CT_STAGE_COUNT };
+#undef CT_STAGE_ROW
+
+extern const char *const ct_stage_word[CT_STAGE_COUNT];
+extern const char *const ct_stage_text[CT_STAGE_COUNT];
+
+/* How iterations were found. */
+enum ct_iteration_source {
+	CT_ITER_NONE,
+	CT_ITER_RANGES,		/* ranges of NVTX or of our own header that come again */
+	CT_ITER_MARKS,		/* marks that come again */
+	CT_ITER_PATTERN,	/* launches and synchronisations that come again */
+};
+
+struct ct_stage_span {
+	enum ct_stage stage;
+	uint64_t begin, end;	/* ns; each begins where the one before ends */
+};
+
+struct ct_iteration {
+	uint64_t begin, end;	/* ns; end is the next one's begin, or a break follows */
+	uint32_t launches;	/* kernels and graphs, of all threads of the process */
+};
+
+#define CT_ITERATIONS_MAX	(1u << 20)	/* of a process; more are not kept */
+
+struct ct_process_phases {
+	uint32_t pid;
+	uint32_t generation;		/* pids are used again: 0 for the first process of this pid */
+	uint64_t begin, end;		/* ns: its first and last moment in the trace */
+	bool     calls;			/* it called libcuda; otherwise it has no stages */
+	struct ct_stage_span stages[CT_STAGE_COUNT];
+	unsigned int stages_count;
+	uint32_t tid;			/* the thread whose calls make the iterations */
+	enum ct_iteration_source source;
+	struct ct_iteration *iterations;	/* in the order of time */
+	uint32_t iterations_count;
+	uint64_t iterations_dropped;	/* beyond CT_ITERATIONS_MAX */
+	char what[160];			/* "range 'step #'", "247 launches and 10 synchronisations, ..." */
+	char why_none[160];		/* why no iterations were found, for people */
+};
+
+struct ct_phases {
+	struct ct_process_phases *processes;	/* by begin */
+	unsigned int processes_count;
+	int main;		/* the process with the most launches, -1: nothing was launched */
+};
+
+/* 0 or -ENOMEM.  Free also after an error. */
+int ct_phases_find(struct ct_phases *phases, const struct ct_trace *t);
+void ct_phases_free(struct ct_phases *phases);
+
+/* The process of @pid that lived at @ts, or NULL. */
+const struct ct_process_phases *ct_phases_process(const struct ct_phases *phases, uint32_t pid,
+						  uint64_t ts);
+
+/* The stage of a process at @ts; CT_STAGE_COUNT: none. */
+enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
+
+/* The index of the iteration that @ts lies in, or -1. */
+int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts);
+
+#endif
