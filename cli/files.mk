@@ -4,4 +4,4 @@
 CLI_SRCS := $(sort $(wildcard cli/*.c cli/*/*.c cli/*/*/*.c))
 CLI_CPPFLAGS := -I. -Icli
 # libiberty demangles kernels' names (Debian: libiberty-dev).
-CLI_LIBS := -liberty
+CLI_LIBS := -liberty -lm

@@ -13,8 +13,10 @@
 #ifndef CT_CLI_ENGINE_H
 #define CT_CLI_ENGINE_H
 
+#include "analysis/filter.h"
 #include "analysis/processes.h"
 #include "phases/phases.h"
+#include "table/format.h"
 #include "table/table.h"
 #include "trace/merge.h"
 #include "trace/names.h"
@@ -24,7 +26,7 @@ struct ct_frame {
 	uint64_t op_id, begin;
 	uint64_t inner;			/* ns in calls inside it, as far as they ended */
 	const struct ct_class *class;
-	uint8_t  category;		/* as ct_event.category */
+	uint8_t  category;		/* as ct_trace_event.category */
 	bool     ioctl;			/* of the driver, as the kernel or the program sees it */
 };
 
@@ -45,7 +47,7 @@ struct ct_track {
 #define CT_ON_INSTANT		4u	/* something without a duration */
 #define CT_ON_UNRETURNED	8u	/* a call never returned, or its end was lost */
 
-struct ct_event {
+struct ct_trace_event {
 	unsigned int kind;		/* CT_ON_*: one of them */
 	const struct ct_point *point;	/* of CT_ON_UNRETURNED: NULL */
 	/* Valid until the event function returns.  Of CT_ON_UNRETURNED: NULL. */
@@ -85,20 +87,24 @@ struct ct_analyser {
 	const struct ct_analyser *const *needs;	/* analysers whose state it reads; ends with NULL */
 	/* Each may be NULL.  Each returns 0 or a negative errno, which ends the pass. */
 	int (*begin)(struct ct_analysis *a);
-	int (*event)(struct ct_analysis *a, const struct ct_event *e);
+	int (*event)(struct ct_analysis *a, const struct ct_trace_event *e);
 	int (*end)(struct ct_analysis *a);	/* makes the tables */
 	void (*free)(struct ct_analysis *a);	/* what the state holds */
+	/* Only where tables are no good text for people: prints instead of them. */
+	int (*text)(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print);
+	bool single;			/* it always makes exactly one table */
 };
 
-/* Which events count.  A call counts if it began in the range of time. */
-struct ct_filter {
-	uint64_t from, to;		/* ns as records have them; to 0: no end */
-	uint32_t pid, tid;		/* 0: all */
-	int layer, category;		/* -1: all */
-	const char *name;		/* a glob on name, symbol or kernel; NULL: all */
+/* What the whole trace holds, whatever is filtered.  Complete in end(). */
+struct ct_totals {
+	uint64_t points;		/* begins, ends and instants */
+	uint64_t first, last;		/* ns, of points; both 0: there are none */
+	unsigned int processes, threads;
 };
 
 struct ct_engine;
+
+#define CT_TABLES_MAX	6	/* of a report */
 
 /* An analyser at work on a trace. */
 struct ct_analysis {
@@ -107,9 +113,10 @@ struct ct_analysis {
 	const struct ct_phases *phases;
 	const struct ct_processes *processes;	/* names, those that are known so far */
 	struct ct_names *names;			/* readable names of kernels */
-	const struct ct_filter *filter;
+	const struct ct_report_filter *filter;
+	const struct ct_totals *totals;
 	void *state;
-	struct ct_table *tables;
+	struct ct_table tables[CT_TABLES_MAX];
 	unsigned int tables_count;
 	struct ct_engine *engine;
 };
@@ -117,11 +124,10 @@ struct ct_analysis {
 /**
  * ct_analysis_table() - begin a table of the report
  *
- * Only in end(), or in begin() of an analyser that streams.  The engine ends the table and
- * frees it.
+ * Only in end(), or in begin() of an analyser that streams; at most CT_TABLES_MAX times.  The
+ * engine ends the table and frees it.
  *
- * Return: the table; never NULL, also without memory (the table then keeps the error).
- * Valid until the next call.
+ * Return: the table, never NULL.
  */
 struct ct_table *ct_analysis_table(struct ct_analysis *a, const char *name, const char *title,
 				   const struct ct_column *columns, unsigned int count);
@@ -136,7 +142,7 @@ static inline struct ct_cell ct_moment(const struct ct_analysis *a, uint64_t ts)
 }
 
 struct ct_engine_options {
-	struct ct_filter filter;
+	struct ct_report_filter filter;
 	const struct ct_phases *phases;	/* found already; NULL: found if an analyser uses them */
 	/* Called with each table of a report that streams, in begin(); NULL: its rows are kept. */
 	int (*stream)(void *arg, struct ct_table *t);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Percentiles in bounded memory: at most some 30 KiB, whatever the number of values.
+ * Percentiles in bounded memory.  The buckets are 13 MiB of address space, of which only the
+ * pages of values that occur are ever touched.
  */
 #include "analysis/histogram.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
-#define SUB_BITS	6
+#define SUB_BITS	15
 #define SUB		(1u << SUB_BITS)
 #define BUCKETS		((64 - SUB_BITS + 1) * SUB)
 
@@ -46,6 +48,8 @@ static int histogram_to_buckets(struct ct_histogram *h)
 
 int ct_histogram_add(struct ct_histogram *h, uint64_t value)
 {
+	double distance;
+
 	if (!h->count && !h->values) {
 		h->values = malloc(CT_HISTOGRAM_EXACT * sizeof(*h->values));
 		if (!h->values)
@@ -63,6 +67,9 @@ int ct_histogram_add(struct ct_histogram *h, uint64_t value)
 		h->max = value;
 	h->count++;
 	h->total += value;
+	distance = value - h->mean;
+	h->mean += distance / h->count;
+	h->squares += distance * (value - h->mean);
 	h->sorted = false;
 	return 0;
 }
@@ -74,22 +81,18 @@ static int histogram_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-uint64_t ct_histogram_value(struct ct_histogram *h, unsigned int permille)
+/* The value of this rank, from 1. */
+static uint64_t histogram_rank(struct ct_histogram *h, uint64_t rank)
 {
-	uint64_t rank, seen = 0, value;
+	uint64_t seen = 0, value;
 
-	if (!h->count)
-		return 0;
-	rank = (h->count * permille + 999) / 1000;
-	if (!rank)
-		rank = 1;
 	if (!h->buckets) {
 		if (!h->sorted)
 			qsort(h->values, h->count, sizeof(*h->values), histogram_compare);
 		h->sorted = true;
 		return h->values[rank - 1];
 	}
-	for (unsigned int i = 0; i < BUCKETS; i++) {
+	for (unsigned int i = histogram_bucket_of(h->min); i <= histogram_bucket_of(h->max); i++) {
 		seen += h->buckets[i];
 		if (seen >= rank) {
 			value = histogram_value_of(i);
@@ -97,6 +100,25 @@ uint64_t ct_histogram_value(struct ct_histogram *h, unsigned int permille)
 		}
 	}
 	return h->max;
+}
+
+uint64_t ct_histogram_value(struct ct_histogram *h, unsigned int permille)
+{
+	uint64_t rank = (h->count * permille + 999) / 1000;
+
+	return h->count ? histogram_rank(h, rank ? rank : 1) : 0;
+}
+
+double ct_histogram_median(struct ct_histogram *h)
+{
+	if (!h->count)
+		return 0;
+	return (histogram_rank(h, (h->count + 1) / 2) + (double)histogram_rank(h, h->count / 2 + 1)) / 2;
+}
+
+double ct_histogram_deviation(const struct ct_histogram *h)
+{
+	return h->count > 1 ? sqrt(h->squares / (h->count - 1)) : 0;
 }
 
 void ct_histogram_free(struct ct_histogram *h)

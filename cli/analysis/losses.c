@@ -286,12 +286,12 @@ void ct_losses_print(const struct ct_losses *l, FILE *out)
 			"    do:  give a directory with more space, or that the program's user may write (-o)\n");
 }
 
-int ct_losses_report(const struct ct_analysis_run *run)
+int ct_losses_report(const struct ct_trace *t, FILE *out)
 {
 	struct ct_losses l;
-	int rc = ct_losses_collect(&l, run->trace);
+	int rc = ct_losses_collect(&l, t);
 
 	if (!rc)
-		ct_losses_print(&l, run->out);
+		ct_losses_print(&l, out);
 	return rc;
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "analysis/analysis.h"
+#include "trace/reader.h"
 
 /* One CPU of a recording. */
 struct ct_losses_cpu {
@@ -47,7 +47,7 @@ uint64_t ct_losses_needed(const struct ct_losses_cpu *cpu, uint64_t ring);
 /* A line for each reason, and one with what to do.  Prints nothing if nothing was lost. */
 void ct_losses_print(const struct ct_losses *l, FILE *out);
 
-/* The part of the report: see struct ct_analysis. */
-int ct_losses_report(const struct ct_analysis_run *run);
+/* Collects and prints.  0 or -ENOMEM. */
+int ct_losses_report(const struct ct_trace *t, FILE *out);
 
 #endif

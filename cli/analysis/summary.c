@@ -10,7 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/stats.h"
+#include "analysis/calls.h"
+#include "analysis/losses.h"
+#include "analysis/unseen.h"
 #include "view/term.h"
 
 /* In this order; those without a call are left out. */
@@ -44,7 +46,7 @@ static const char *report_category_name(unsigned int category)
 
 /* ---------------------------------------------------------------- summary --- */
 
-static void report_print_head(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+static void report_print_head(const struct ct_trace *t, const struct ct_totals *s, FILE *out)
 {
 	const char *command = ct_registry_info(&t->reg, "command");
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
@@ -66,7 +68,7 @@ static void report_print_head(const struct ct_trace *t, const struct ct_stats *s
 			"by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
 			ct_term_clean(line, sizeof(line), way, 40));
 	fprintf(out, "\ntrace     %s records, %u process%s, %u thread%s\n",
-		ct_term_count(b, s->records), s->processes, s->processes == 1 ? "" : "es",
+		ct_term_count(b, t->records), s->processes, s->processes == 1 ? "" : "es",
 		s->threads, s->threads == 1 ? "" : "s");
 	if (t->unfinished)
 		fprintf(out, "          not finished: this is what is there by now\n");
@@ -91,7 +93,7 @@ static const char *report_failures(char buf[64], uint64_t failed, const char *in
 	return buf;
 }
 
-static void report_print_summary(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+static void report_print_summary(const struct ct_trace *t, const struct ct_calls *s, FILE *out)
 {
 	char a[CT_TERM_TEXT], b[64], c[160];
 
@@ -143,7 +145,7 @@ static void report_print_summary(const struct ct_trace *t, const struct ct_stats
 
 /* ------------------------------------------------------------- categories --- */
 
-static void report_print_categories(const struct ct_stats *s, FILE *out)
+static void report_print_categories(const struct ct_calls *s, FILE *out)
 {
 	const struct ct_category_stat *worst = NULL;
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT], name[256];
@@ -185,142 +187,50 @@ static void report_print_categories(const struct ct_stats *s, FILE *out)
 			ct_term_ns(a, worst->main->self), ct_term_count(b, worst->main->count));
 }
 
-/* ------------------------------------------------------------------- lists --- */
+/* --------------------------------------------------------------- the report --- */
 
-static int report_by_time(const void *a, const void *b)
+static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
-	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
-	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
+	int rc;
 
-	if (x->durations.total != y->durations.total)
-		return x->durations.total > y->durations.total ? -1 : 1;
-	return strcmp(x->class->name, y->class->name);
-}
-
-static int report_by_count(const void *a, const void *b)
-{
-	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
-	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
-
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return strcmp(x->class->name, y->class->name);
-}
-
-/* A name that two classes share is shown as the symbol. */
-static const char *report_name_of(const struct ct_stats *s, const struct ct_op_stat *op)
-{
-	for (unsigned int i = 0; i < s->ops_count; i++)
-		if (&s->ops[i] != op && !strcmp(s->ops[i].class->name, op->class->name) &&
-		    *op->class->symbol)
-			return op->class->symbol;
-	return op->class->name;
-}
-
-/* All that is known of an operation in a line, or what fits 80 columns. */
-static void report_print_op(const struct ct_stats *s, struct ct_op_stat *op, bool wide, FILE *out)
-{
-	struct ct_histogram *h = &op->durations;
-	char text[6][CT_TERM_TEXT], name[160];
-	const char *why = op->open == op->count ? "(never returned)" : "(not timed)";
-
-	ct_term_clean(name, sizeof(name), report_name_of(s, op), wide ? 28 : 26);
-	ct_term_count(text[0], op->count);
-	ct_term_count(text[1], op->failed);
-	if (wide)
-		fprintf(out, "  %-28s %-9.9s %11s %7s", name,
-			report_category_name(op->class->category), text[0], text[1]);
+	(void)print;
+	report_print_head(a->trace, a->totals, out);
+	report_print_summary(a->trace, calls, out);
+	rc = ct_losses_report(a->trace, out);
+	ct_unseen_print(a->trace, calls, out);
+	if (calls->ops_count)
+		report_print_categories(calls, out);
 	else
-		fprintf(out, "  %-26s %9s %6s", name, text[0], text[1]);
-	if (!h->count) {
-		fprintf(out, " %10s\n", why);
-		return;
+		fprintf(out, "\nNo call was recorded.\n");
+	return rc;
+}
+
+static const struct ct_analyser *const needs[] = { &ct_calls_analyser, NULL };
+
+const struct ct_analyser ct_report_summary = {
+	.name = "summary",
+	.summary = "what was recorded, what limits the program, where the time goes",
+	.needs = needs,
+	.single = true,
+	.text = summary_text,
+};
+
+int ct_summary_print(const char *dir, FILE *out, struct ct_error *err)
+{
+	static const struct ct_analyser *const summary = &ct_report_summary;
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
+	struct ct_print_options print = { .width = ct_term_width(out, 160) };
+	struct ct_engine *e = NULL;
+	struct ct_trace t;
+	int rc;
+
+	rc = ct_trace_open(&t, dir, err);
+	if (!rc) {
+		e = ct_engine_run(&t, &summary, 1, &options, err);
+		rc = e ? summary_text(ct_engine_result(e, summary), out, &print) : -err->code;
 	}
-	ct_term_ns(text[0], h->total);
-	ct_term_ns(text[1], h->min);
-	ct_term_ns(text[2], ct_histogram_value(h, 500));
-	ct_term_ns(text[3], ct_histogram_value(h, 950));
-	ct_term_ns(text[4], ct_histogram_value(h, 990));
-	ct_term_ns(text[5], h->max);
-	if (wide)
-		fprintf(out, " %10s %10s %10s %10s %10s %10s\n", text[0], text[1], text[2], text[3],
-			text[4], text[5]);
-	else
-		fprintf(out, " %10s %10s %10s\n", text[0], text[2], text[5]);
-}
-
-static int report_print_list(const struct ct_stats *s, FILE *out, const char *title,
-			     unsigned int top, int (*compare)(const void *, const void *))
-{
-	struct ct_op_stat **list = malloc((s->ops_count + 1) * sizeof(*list));
-	bool wide = ct_term_width(out, WIDE) >= WIDE;
-
-	if (!list)
-		return -ENOMEM;
-	if (!s->ops_count) {
-		free(list);
-		return 0;
-	}
-	for (unsigned int i = 0; i < s->ops_count; i++)
-		list[i] = &s->ops[i];
-	qsort(list, s->ops_count, sizeof(*list), compare);
-	fprintf(out, "\n%s (times include the calls inside)\n", title);
-	if (wide)
-		fprintf(out, "  %-28s %-9s %11s %7s %10s %10s %10s %10s %10s %10s\n", "name",
-			"category", "calls", "failed", "total", "min", "median", "p95", "p99",
-			"max");
-	else
-		fprintf(out, "  %-26s %9s %6s %10s %10s %10s\n", "name", "calls", "failed", "total",
-			"median", "max");
-	for (unsigned int i = 0; i < s->ops_count && i < top; i++)
-		report_print_op(s, list[i], wide, out);
-	free(list);
-	return 0;
-}
-
-/* ------------------------------------------------- the parts of the report --- */
-
-int ct_report_head(const struct ct_analysis_run *run)
-{
-	report_print_head(run->trace, run->stats, run->out);
-	return 0;
-}
-
-int ct_report_totals(const struct ct_analysis_run *run)
-{
-	report_print_summary(run->trace, run->stats, run->out);
-	return 0;
-}
-
-int ct_report_categories(const struct ct_analysis_run *run)
-{
-	if (run->stats->ops_count)
-		report_print_categories(run->stats, run->out);
-	else
-		fprintf(run->out, "\nNo call was recorded.\n");
-	return 0;
-}
-
-int ct_report_top_by_time(const struct ct_analysis_run *run)
-{
-	return report_print_list(run->stats, run->out, "TOP OPERATIONS BY TIME",
-				 run->options->top, report_by_time);
-}
-
-int ct_report_top_by_count(const struct ct_analysis_run *run)
-{
-	return report_print_list(run->stats, run->out, "TOP OPERATIONS BY COUNT",
-				 run->options->top, report_by_count);
-}
-
-int ct_report_precision(const struct ct_analysis_run *run)
-{
-	for (unsigned int i = 0; i < run->stats->ops_count; i++) {
-		if (run->stats->ops[i].durations.count <= CT_HISTOGRAM_EXACT)
-			continue;
-		fprintf(run->out, "\nPercentiles of more than %u calls are right to 1 %%.\n",
-			CT_HISTOGRAM_EXACT);
-		break;
-	}
-	return 0;
+	ct_engine_free(e);
+	ct_trace_close(&t);
+	return rc;
 }

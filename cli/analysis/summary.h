@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parts of the report that print the figures of stats.h. */
+/* The report without a name: what a trace says, on one screen. */
 #ifndef CT_CLI_SUMMARY_H
 #define CT_CLI_SUMMARY_H
 
-#include "analysis/analysis.h"
+#include "analysis/engine.h"
 
-int ct_report_head(const struct ct_analysis_run *run);
-int ct_report_totals(const struct ct_analysis_run *run);
-int ct_report_categories(const struct ct_analysis_run *run);
-int ct_report_top_by_time(const struct ct_analysis_run *run);
-int ct_report_top_by_count(const struct ct_analysis_run *run);
-int ct_report_precision(const struct ct_analysis_run *run);
+extern const struct ct_analyser ct_report_summary;
+
+/**
+ * ct_summary_print() - what record prints at its end
+ * @dir: a trace, finished or not; it isn't changed
+ */
+int ct_summary_print(const char *dir, FILE *out, struct ct_error *err);
 
 #endif

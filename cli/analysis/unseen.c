@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/calls.h"
 #include "view/term.h"
 
 #define SHOWN 8 /* processes; the others are only counted */
@@ -46,11 +46,11 @@ static void unseen_print_found(const struct ct_trace *t, FILE *out)
 }
 
 /* The records show them: they use the driver as CUDA does, and call nothing. */
-static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_stats *s, FILE *out)
+static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_calls *s, FILE *out)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < s->bypassed_count && i < CT_STATS_BYPASSED; i++) {
+	for (unsigned int i = 0; i < s->bypassed_count && i < CT_CALLS_BYPASSED; i++) {
 		if (unseen_is_known(t, s->bypassed[i]))
 			continue;
 		fprintf(out,
@@ -58,18 +58,17 @@ static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_stat
 			s->bypassed[i]);
 		n++;
 	}
-	if (s->bypassed_count > CT_STATS_BYPASSED)
+	if (s->bypassed_count > CT_CALLS_BYPASSED)
 		fprintf(out, "  not recorded: and those of %u more\n",
-			s->bypassed_count - CT_STATS_BYPASSED);
+			s->bypassed_count - CT_CALLS_BYPASSED);
 	if (n)
 		fprintf(out,
 			"    do:  start it by cudatrace record; if it was, another tool stands "
 			"between it and libcuda: leave that out\n");
 }
 
-int ct_unseen_report(const struct ct_analysis_run *run)
+void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out)
 {
-	unseen_print_found(run->trace, run->out);
-	unseen_print_bypassed(run->trace, run->stats, run->out);
-	return 0;
+	unseen_print_found(t, out);
+	unseen_print_bypassed(t, calls, out);
 }

@@ -5,12 +5,12 @@
 #ifndef CT_CLI_ANALYSIS_UNSEEN_H
 #define CT_CLI_ANALYSIS_UNSEEN_H
 
-#include "analysis/analysis.h"
+#include "analysis/calls.h"
 
 /* The recorder's info line of one: "PID NAME". */
 #define CT_UNSEEN_INFO	"unseen"
 
 /* A line for each, and one with what to do.  Prints nothing if there are none. */
-int ct_unseen_report(const struct ct_analysis_run *run);
+void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out);
 
 #endif

@@ -19,7 +19,7 @@
 #include "capture/unseen.h"
 #include "base/options.h"
 #include "capture/recording.h"
-#include "analysis/analyses.h"
+#include "analysis/summary.h"
 #include "capture/drain.h"
 #include "view/term.h"
 
@@ -246,7 +246,7 @@ int cmd_record(int argc, char **argv)
 		return rec.child.status ? rec.child.status : 1;
 	}
 	fprintf(stderr, "cudatrace: trace in %s\n", env.output.dir ? env.output.dir : rec.to.dir);
-	if (!env.output.quiet && ct_report_summary(rec.to.dir, stderr, &err))
+	if (!env.output.quiet && ct_summary_print(rec.to.dir, stderr, &err))
 		ct_complain("%s", err.text);
 	return rec.child.status;
 }

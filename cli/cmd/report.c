@@ -1,80 +1,234 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cudatrace report: the figures of a trace.
+ * cudatrace report: what a trace says, as tables.
  */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
+#include "analysis/print.h"
+#include "analysis/range.h"
+#include "analysis/summary.h"
+#include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/open_trace.h"
-#include "base/options.h"
-#include "analysis/analyses.h"
+#include "view/term.h"
+
+enum { KEY_FROM = 0x100, KEY_TO, KEY_PID, KEY_TID, KEY_LAYER, KEY_TYPE, KEY_NAME, KEY_SORT, KEY_LIST,
+       KEY_ALL };
 
 struct env {
-	const char *dir;
-	struct ct_report_options report;
+	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
+	unsigned int words_count;
+	const char *from, *to;
+	bool list, all;
+	struct ct_report_request request;
 };
 
 static const char doc[] =
-	"Totals, time by category with the bottleneck named, and the operations that\n"
-	"take the most time or are called most, of the trace in DIR.\n"
+	"Print reports on the trace in DIR: the summary, or those that are named.\n"
 	"\v"
-	"A share is of the time spent in calls, counted where it was spent: the time of\n"
-	"a call that waits for an ioctl of the driver is in the category ioctl.\n"
+	"Names and columns are those of nsys where the content is the same. 'report --list' lists\n"
+	"all reports. A call counts where it began: --from and --to take ms since the trace began,\n"
+	"a stage (its begin, its end) or an iteration.\n"
 	"\n"
 	"EXAMPLES\n"
-	"  cudatrace report trace\n"
-	"  cudatrace report --summary trace\n"
-	"  cudatrace report --handles trace\n"
-	"  cudatrace report --top 30 trace | less -S\n";
+	"  cudatrace report trace                              the summary\n"
+	"  cudatrace report cuda_api_sum trace                 calls by function\n"
+	"  cudatrace report stages iterations trace            where the time goes, step by step\n"
+	"  cudatrace report --from steady --to steady cuda_gpu_kern_sum trace\n"
+	"  cudatrace report --from iteration:12 --to iteration:12 cuda_api_trace trace\n"
+	"  cudatrace report --format csv -o out cuda_api_sum memory trace   out_cuda_api_sum.csv, ...\n"
+	"  cudatrace report --format json errors trace | jq '.[].Name'\n"
+	"  cudatrace report --name 'cuMem*' --sort Failed --top 5 cuda_api_sum trace\n";
 
 static const struct argp_option options[] = {
-	{ "top", 'n', "N", 0, "operations in each list (default 15)", 0 },
-	{ "summary", 's', NULL, 0, "only the totals", 0 },
-	{ "handles", 'H', NULL, 0, "also RM's objects (clients, devices, channels, memory) from allocation to free", 0 },
-	{ "blocks", 'b', NULL, 0, "also each block of the driver's memory that is still held at the end", 0 },
+	{ "list", KEY_LIST, NULL, 0, "list all reports", 0 },
+	{ "all", KEY_ALL, NULL, 0, "all reports but the lists of all records", 0 },
+	{ "format", 'F', "FORMAT", 0, "table (default), csv, tsv or json", 0 },
+	{ "output", 'o', "FILE", 0, "write to FILE; several reports: to FILE_NAME.csv and so on", 0 },
+	{ "force", 'f', NULL, 0, "replace a file that is there", 0 },
+	{ "top", 'n', "N", 0, "at most N rows of each table, 0: all (default: 20 in tables)", 0 },
+	{ "sort", KEY_SORT, "COLUMN", 0, "sort by this column, largest first; -COLUMN: smallest first", 0 },
+	{ NULL, 0, NULL, 0, "Only what counts:", 1 },
+	{ "from", KEY_FROM, "TIME", 0, "from this moment: ms, a stage, iteration:N", 1 },
+	{ "to", KEY_TO, "TIME", 0, "until this moment", 1 },
+	{ "pid", KEY_PID, "PID", 0, "calls of this process", 1 },
+	{ "tid", KEY_TID, "TID", 0, "calls of this thread", 1 },
+	{ "layer", KEY_LAYER, "LAYER", 0, "user, kernel or gpu", 1 },
+	{ "type", KEY_TYPE, "TYPE", 0, "memory, transfer, kernel, sync, ioctl ...", 1 },
+	{ "name", KEY_NAME, "GLOB", 0, "functions or kernels of this name: 'cuMem*'", 1 },
 	{ 0 },
 };
+
+static uint64_t report_number(struct argp_state *state, const char *what, const char *arg, uint64_t least)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || n < least || n > UINT32_MAX)
+		argp_failure(state, 64, 0, "%s takes a number of at least %llu, not '%s'", what,
+			     (unsigned long long)least, arg);
+	return n;
+}
+
+static int report_word(struct argp_state *state, const char *what, const char *const *words,
+		       unsigned int count, const char *arg)
+{
+	int i = ct_word_index(words, count, arg);
+
+	if (i < 0)
+		argp_failure(state, 64, 0, "%s: there is no '%s'", what, arg);
+	return i;
+}
 
 static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
-	char *end;
-	long n;
+	struct ct_report_filter *filter = &env->request.engine.filter;
 
 	switch (key) {
+	case KEY_LIST:
+		env->list = true;
+		return 0;
+	case KEY_ALL:
+		env->all = true;
+		return 0;
+	case 'F':
+		env->request.format = strcmp(arg, "table") ? ct_format_find(arg) : NULL;
+		if (!env->request.format && strcmp(arg, "table"))
+			argp_failure(state, 64, 0, "no format '%s': it is %s", arg, ct_format_names());
+		return 0;
+	case 'o':
+		env->request.output = arg;
+		return 0;
+	case 'f':
+		env->request.force = true;
+		return 0;
 	case 'n':
-		n = strtol(arg, &end, 10);
-		if (*end || end == arg || n < 1 || n > 100000)
-			argp_failure(state, 64, 0, "--top takes a number of at least 1, not '%s'", arg);
-		env->report.top = n;
+		env->request.print.top = report_number(state, "--top", arg, 0);
 		return 0;
-	case 's':
-		env->report.summary_only = true;
+	case KEY_SORT:
+		env->request.sort = arg;
 		return 0;
-	case 'H':
-		env->report.handles = true;
+	case KEY_FROM:
+		env->from = arg;
 		return 0;
-	case 'b':
-		env->report.blocks = true;
+	case KEY_TO:
+		env->to = arg;
+		return 0;
+	case KEY_PID:
+		filter->pid = report_number(state, "--pid", arg, 1);
+		return 0;
+	case KEY_TID:
+		filter->tid = report_number(state, "--tid", arg, 1);
+		return 0;
+	case KEY_LAYER:
+		filter->layer = report_word(state, "--layer", ct_layer_word, CT_LAYER_COUNT, arg);
+		return 0;
+	case KEY_TYPE:
+		filter->category = report_word(state, "--type", ct_category_word, CT_CAT_COUNT, arg);
+		return 0;
+	case KEY_NAME:
+		filter->name = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (env->words_count == CT_REPORTS_MAX)
+			argp_failure(state, 64, 0, "too many reports");
+		env->words[env->words_count++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!env->words_count && !env->list)
+			argp_error(state, "give the directory of a trace");
 		return 0;
 	}
-	return ct_option_trace(key, arg, state, &env->dir);
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void report_list(void)
+{
+	for (unsigned int i = 0; i < ct_reports_count; i++)
+		printf("%-22s %s\n", ct_reports[i]->name, ct_reports[i]->summary);
+}
+
+/* The reports that the words name.  Return: 0, or 1 after a line on stderr. */
+static int report_choose(struct env *env)
+{
+	struct ct_report_request *q = &env->request;
+	const char *word;
+
+	for (unsigned int i = 0; i + 1 < env->words_count; i++) {
+		word = env->words[i];
+		q->reports[q->count] = ct_report_find(word);
+		if (!q->reports[q->count])
+			return ct_complain("there is no report '%s' (cudatrace report --list)", word);
+		q->count++;
+	}
+	for (unsigned int i = 0; env->all && i < ct_reports_count && q->count < CT_REPORTS_MAX; i++)
+		if (!ct_reports[i]->streams)
+			q->reports[q->count++] = ct_reports[i];
+	if (!q->count)
+		q->reports[q->count++] = &ct_report_summary;
+	return 0;
+}
+
+static int report_range(struct env *env, const struct ct_trace *t, struct ct_phases *phases,
+			struct ct_error *err)
+{
+	struct ct_report_filter *filter = &env->request.engine.filter;
+	int rc = 0;
+
+	if (ct_range_needs_phases(env->from) || ct_range_needs_phases(env->to)) {
+		rc = ct_phases_find(phases, t);
+		if (rc)
+			return ct_fail(err, -rc, "%s", strerror(-rc));
+		env->request.engine.phases = phases;
+	}
+	if (env->from)
+		rc = ct_range_parse(env->from, t, phases, filter->pid, false, &filter->from, err);
+	if (!rc && env->to)
+		rc = ct_range_parse(env->to, t, phases, filter->pid, true, &filter->to, err);
+	if (!rc && filter->to && filter->from >= filter->to)
+		return ct_fail(err, EINVAL, "--from %s is not before --to %s", env->from ? : "0", env->to);
+	return rc;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = { options, report_parse, "DIR", doc, NULL, NULL, NULL };
-	struct env env = { .report.top = 15 };
-	struct ct_error err;
+	static const struct argp argp = { options, report_parse, "[NAME...] DIR", doc, NULL, NULL, NULL };
+	struct env env = {
+		.request = { .print.top = UINT64_MAX,
+			     .engine.filter = { .layer = -1, .category = -1 } },
+	};
+	struct ct_phases phases = { 0 };
+	struct ct_error err = { 0 };
+	const char *dir;
 	struct ct_trace t;
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
-	status = ct_open_trace(&t, env.dir);
-	if (!status && ct_report(&t, stdout, &env.report, &err))
-		status = err.code == EPIPE ? 1 : ct_complain("%s: %s", env.dir, err.text);
+	if (env.list) {
+		report_list();
+		return 0;
+	}
+	if (report_choose(&env))
+		return 1;
+	if (env.request.print.top == UINT64_MAX)
+		env.request.print.top = env.request.format ? 0 : 20;
+	if (!env.request.output && !env.request.format) {
+		env.request.print.width = ct_term_width(stdout, 160);
+		env.request.print.colour = ct_term_colour(stdout);
+	}
+	dir = env.words[env.words_count - 1];
+	status = ct_open_trace(&t, dir);
+	if (!status && (report_range(&env, &t, &phases, &err) ||
+			ct_reports_print(&t, &env.request, &err)))
+		status = err.code && err.code != EPIPE ? ct_complain("%s: %s", dir, err.text) : 1;
+	ct_phases_free(&phases);
 	ct_trace_close(&t);
 	return status;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analyses.h"
+#include "analysis/summary.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -167,7 +167,7 @@ int cmd_snapshot(int argc, char **argv)
 	if (!made)
 		return 1;
 	fprintf(stderr, "cudatrace: %d packets in %s\n", n > 0 ? n : 0, env.output.dir ? env.output.dir : rec.dir);
-	if (!env.output.quiet && ct_report_summary(rec.dir, stderr, &err))
+	if (!env.output.quiet && ct_summary_print(rec.dir, stderr, &err))
 		ct_complain("%s", err.text);
 	return n < 0;
 }

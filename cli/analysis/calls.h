@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Figures of a whole trace, from one pass over its points.
+ * Figures of the calls of a trace, by function and by category.  Other analysers need them.
  *
- * Time.  A call's total is from its begin to its end.  Its self time is without
- * the calls inside it, of any layer: what libcuda spends in the driver is the
- * driver's.  So the self times of all categories add up to the time spent in
- * calls, and shares are made of them.  A category's total counts a moment once,
- * however its calls nest.  A call that never returned has no time.
+ * Time.  A call's total is from its begin to its end.  Its self time is without the calls
+ * inside it, of any layer.  So the self times of all categories add up to the time spent in
+ * calls, and shares are made of them.  A category's total counts a moment once, however its
+ * calls nest.  A call that never returned has no time.
  */
-#ifndef CT_CLI_STATS_H
-#define CT_CLI_STATS_H
+#ifndef CT_CLI_CALLS_H
+#define CT_CLI_CALLS_H
 
+#include "analysis/engine.h"
 #include "analysis/histogram.h"
-#include "trace/merge.h"
 
-#define CT_STATS_BYPASSED	8
+#define CT_CALLS_BYPASSED	8
 
 struct ct_op_stat {
 	const struct ct_class *class;
@@ -23,6 +22,7 @@ struct ct_op_stat {
 	uint64_t failed;
 	uint64_t self;			/* ns */
 	uint64_t open;			/* never returned */
+	uint64_t first;			/* ns: begin of the first */
 };
 
 struct ct_category_stat {
@@ -34,9 +34,7 @@ struct ct_ioctl_stat {
 	uint64_t count, total, failed;
 };
 
-struct ct_stats {
-	uint64_t records, points;
-	uint64_t first, last;		/* ns, of points */
+struct ct_calls {
 	struct ct_op_stat *ops;		/* by the order of their classes' ids */
 	unsigned int ops_count;
 	struct ct_category_stat categories[CT_CAT_COUNT];
@@ -51,14 +49,23 @@ struct ct_stats {
 	bool ioctl_by_kernel;
 	uint64_t scheduler_calls;
 	uint64_t switches, off_cpu;	/* of traced threads, ns off the CPU */
-	unsigned int processes, threads;
 	/* Processes that use the driver as CUDA does, and make no call but lookups. */
-	uint32_t bypassed[CT_STATS_BYPASSED];
+	uint32_t bypassed[CT_CALLS_BYPASSED];
 	unsigned int bypassed_count;	/* more than are named, maybe */
+	/* Internal, while the pass goes on. */
+	struct ct_op_stat **by_class;
+	struct ct_ioctl_stat by_layer[2];
+	struct ct_hash uses;		/* by pid; a: makes calls, b: uses the driver as CUDA does */
+	uint32_t caller;		/* a pid that is noted as one that makes calls */
 };
 
-/* 0 or -ENOMEM.  Free also after an error. */
-int ct_stats_collect(struct ct_stats *s, const struct ct_trace *t);
-void ct_stats_free(struct ct_stats *s);
+/* Its state is a struct ct_calls, complete when it has ended. */
+extern const struct ct_analyser ct_calls_analyser;
+
+/*
+ * The name by which users know a function.  Two functions of one name (cuMemAlloc and its
+ * version 2) are shown by their symbols.
+ */
+const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat *op);
 
 #endif

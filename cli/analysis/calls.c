@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See calls.h.  Memory is bounded by the number of classes: must never keep something for
+ * each record.
+ */
+#include "analysis/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ct_op_stat *calls_op(struct ct_calls *c, const struct ct_class *class)
+{
+	struct ct_op_stat **op = &c->by_class[class->id];
+
+	if (!*op) {
+		*op = calloc(1, sizeof(**op));
+		if (*op)
+			(*op)->class = class;
+	}
+	return *op;
+}
+
+/* Does this process call libcuda, and does it use what only libcuda uses of the driver? */
+static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
+{
+	bool calls = e->api && e->class->op != CT_OP_LOOKUP, cuda;
+	struct ct_hash_slot *slot;
+
+	cuda = e->record->fields && ct_record_is_ioctl(e->record) &&
+	       ct_record_quick(e->record, CT_QUICK_DEVICE) == CT_DEV_UVM;
+	if (!cuda && (!calls || c->caller == e->track->pid))
+		return 0;
+	slot = ct_hash_put(&c->uses, e->track->pid);
+	if (!slot)
+		return -ENOMEM;
+	slot->a |= calls;
+	slot->b |= cuda;
+	if (calls)
+		c->caller = e->track->pid;
+	return 0;
+}
+
+static void calls_count_copy(struct ct_calls *c, const struct ct_trace_event *e, uint64_t size)
+{
+	uint64_t direction = ct_record_quick(e->record, CT_QUICK_DIRECTION);
+
+	if (direction >= CT_DIR_COUNT)
+		direction = CT_DIR_UNKNOWN;
+	c->copies++;
+	c->direction_count[direction]++;
+	if (e->failed)
+		return;
+	c->copy_bytes += size;
+	c->direction_bytes[direction] += size;
+}
+
+/* What is counted once a call is over, or of an instant. */
+static void calls_count(struct ct_calls *c, const struct ct_trace_event *e)
+{
+	const struct ct_class *class = e->class;
+	uint64_t size;
+
+	c->categories[e->category].count++;
+	if (class->category == CT_CAT_SCHEDULER)
+		c->scheduler_calls++;
+	if (!e->api)
+		return;
+	c->api_calls++;
+	c->api_failed += e->failed;
+	c->runtime_calls += class->category == CT_CAT_RUNTIME;
+	if (class->op == CT_OP_NONE)
+		return;
+	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	if (class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH) {
+		c->launches++;
+		c->launches_failed += e->failed;
+	}
+	if (class->category == CT_CAT_MEMORY && class->op == CT_OP_ALLOC) {
+		c->allocs++;
+		c->allocs_failed += e->failed;
+		c->alloc_bytes += e->failed ? 0 : size;
+	}
+	if (class->category == CT_CAT_MEMORY && class->op == CT_OP_FREE)
+		c->frees++;
+	if (class->op == CT_OP_COPY)
+		calls_count_copy(c, e, size);
+	if (class->op == CT_OP_SET) {
+		c->sets++;
+		c->set_bytes += e->failed ? 0 : size;
+	}
+}
+
+static int calls_timed(struct ct_calls *c, const struct ct_trace_event *e, struct ct_op_stat *op)
+{
+	struct ct_category_stat *category = &c->categories[e->category];
+
+	op->self += e->self;
+	category->self += e->self;
+	c->self += e->self;
+	if (!e->track->nested[e->category])
+		category->total += e->duration;
+	/* An entry function may call the next one, which is an ioctl's, too. */
+	if (ct_record_is_ioctl(e->record) && !e->track->ioctls[e->kernel]) {
+		struct ct_ioctl_stat *stat = &c->by_layer[e->kernel];
+
+		stat->count++;
+		stat->total += e->duration;
+		stat->failed += e->failed;
+	}
+	return ct_histogram_add(&op->durations, e->duration);
+}
+
+static int calls_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_calls *c = a->state;
+	struct ct_op_stat *op;
+	int rc;
+
+	if (e->class->category == CT_CAT_SWITCH) {
+		c->switches += e->kind == CT_ON_END;
+		c->off_cpu += e->duration;
+		return 0;
+	}
+	if (e->kind == CT_ON_INSTANT && !e->class->call)
+		return 0;
+	op = calls_op(c, e->class);
+	if (!op)
+		return -ENOMEM;
+	if (!op->count++ || e->begin < op->first)
+		op->first = e->begin;
+	if (e->kind == CT_ON_UNRETURNED) {
+		op->open++;
+		c->open++;
+		c->api_calls += e->api;
+		return 0;
+	}
+	op->failed += e->failed;
+	rc = calls_note_use(c, e);
+	calls_count(c, e);
+	return !rc && e->timed ? calls_timed(c, e, op) : rc;
+}
+
+static void calls_find_bypassed(struct ct_calls *c)
+{
+	for (size_t i = 0; i < c->uses.size; i++) {
+		const struct ct_hash_slot *slot = &c->uses.slots[i];
+
+		if (!slot->used || slot->a || !slot->b)
+			continue;
+		if (c->bypassed_count < CT_CALLS_BYPASSED)
+			c->bypassed[c->bypassed_count] = slot->key;
+		c->bypassed_count++;
+	}
+}
+
+static int calls_begin(struct ct_analysis *a)
+{
+	struct ct_calls *c = a->state;
+
+	c->by_class = calloc(CT_CLASS_MAX + 1, sizeof(*c->by_class));
+	return c->by_class ? 0 : -ENOMEM;
+}
+
+static int calls_end(struct ct_analysis *a)
+{
+	struct ct_calls *c = a->state;
+
+	calls_find_bypassed(c);
+	c->ioctl_by_kernel = c->by_layer[1].count > 0;
+	c->ioctl = c->by_layer[c->ioctl_by_kernel];
+	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++)
+		c->ops_count += c->by_class[i] != NULL;
+	c->ops = calloc(c->ops_count + 1, sizeof(*c->ops));
+	if (!c->ops)
+		return -ENOMEM;
+	c->ops_count = 0;
+	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
+		if (!c->by_class[i])
+			continue;
+		c->ops[c->ops_count++] = *c->by_class[i];
+		free(c->by_class[i]);
+		c->by_class[i] = NULL;
+	}
+	for (unsigned int i = 0; i < c->ops_count; i++) {
+		const struct ct_class *class = c->ops[i].class;
+		bool ioctl = class->id == CT_CLASS_ioctl && !a->trace->has_kernel;
+		struct ct_category_stat *category =
+			&c->categories[ioctl ? CT_CAT_IOCTL : class->category];
+
+		if (!category->main || c->ops[i].self > category->main->self)
+			category->main = &c->ops[i];
+	}
+	return 0;
+}
+
+static void calls_free(struct ct_analysis *a)
+{
+	struct ct_calls *c = a->state;
+
+	for (unsigned int i = 0; c->by_class && i <= CT_CLASS_MAX; i++)
+		if (c->by_class[i]) {
+			ct_histogram_free(&c->by_class[i]->durations);
+			free(c->by_class[i]);
+		}
+	free(c->by_class);
+	for (unsigned int i = 0; i < c->ops_count; i++)
+		ct_histogram_free(&c->ops[i].durations);
+	free(c->ops);
+	ct_hash_free(&c->uses);
+}
+
+const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat *op)
+{
+	for (unsigned int i = 0; i < calls->ops_count; i++)
+		if (&calls->ops[i] != op && *op->class->symbol &&
+		    !strcmp(calls->ops[i].class->name, op->class->name))
+			return op->class->symbol;
+	return op->class->name;
+}
+
+const struct ct_analyser ct_calls_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	.state_size = sizeof(struct ct_calls),
+	.begin = calls_begin,
+	.event = calls_event,
+	.end = calls_end,
+	.free = calls_free,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How long the GPU had nothing to do for a process, by stage and by iteration.
+ *
+ * With records of the GPU this is measured: the time that no kernel, copy or set of the process
+ * ran.  Without them it is a lower bound: the time between the end of a synchronisation after
+ * which nothing was left to do, and the next submission.  Other analysers need it.
+ */
+#ifndef CT_CLI_DEVICE_IDLE_H
+#define CT_CLI_DEVICE_IDLE_H
+
+#include "analysis/engine.h"
+
+struct ct_idle_process {
+	uint64_t total;				/* ns */
+	uint64_t stages[CT_STAGE_COUNT];	/* ns */
+	uint64_t *iterations;			/* ns, as the phases have them */
+	uint64_t periods;			/* how many times it was idle */
+	uint64_t longest, longest_at;		/* ns; when the longest began */
+	/* Internal. */
+	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
+	struct ct_hash streams;			/* those with work that may not be done */
+	uint32_t submitting;			/* open calls that submit */
+	uint32_t running;			/* records of the GPU that are open */
+};
+
+struct ct_idle {
+	bool measured;				/* by records of the GPU */
+	struct ct_idle_process *processes;	/* as the phases have them */
+	unsigned int processes_count;
+};
+
+/* Its state is a struct ct_idle, complete when it has ended. */
+extern const struct ct_analyser ct_idle_analyser;
+
+#endif

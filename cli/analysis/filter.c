@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See filter.h.  A name is compared once for each class and each kernel. */
+#include "analysis/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum { FILTER_NOT_KNOWN, FILTER_YES, FILTER_NO, FILTER_BY_KERNEL };
+
+int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
+		    const struct ct_registry *reg)
+{
+	*f = (struct ct_filter_state){
+		.filter = *filter,
+		.names = names,
+		.strings_count = reg->strings_count,
+		.all = !filter->from && !filter->to && !filter->pid && !filter->tid &&
+		       filter->layer < 0 && filter->category < 0 && !filter->name,
+	};
+	f->classes = calloc(CT_CLASS_MAX + 1, 1);
+	f->strings = calloc(reg->strings_count + 1, 1);
+	return f->classes && f->strings ? 0 : -ENOMEM;
+}
+
+static unsigned char filter_class(const struct ct_filter_state *f, const struct ct_class *class)
+{
+	if (f->filter.layer >= 0 && class->layer != f->filter.layer)
+		return FILTER_NO;
+	if (f->filter.category >= 0 && class->category != f->filter.category)
+		return FILTER_NO;
+	if (!f->filter.name || !fnmatch(f->filter.name, class->name, 0) ||
+	    !fnmatch(f->filter.name, class->symbol, 0))
+		return FILTER_YES;
+	return class->quick[CT_QUICK_KERNEL] >= 0 ? FILTER_BY_KERNEL : FILTER_NO;
+}
+
+static bool filter_kernel(struct ct_filter_state *f, const struct ct_record *r)
+{
+	uint64_t id = r ? ct_record_quick(r, CT_QUICK_KERNEL) : 0;
+	const char *name;
+
+	if (!id || id >= f->strings_count)
+		return false;
+	if (f->strings[id] == FILTER_NOT_KNOWN) {
+		name = ct_names_string(f->names, id);
+		f->strings[id] = name && !fnmatch(f->filter.name, name, 0) ? FILTER_YES : FILTER_NO;
+	}
+	return f->strings[id] == FILTER_YES;
+}
+
+bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uint32_t pid,
+		    uint32_t tid, uint64_t begin, const struct ct_record *r)
+{
+	unsigned char *known = &f->classes[class->id];
+
+	if (f->all)
+		return true;
+	if (begin < f->filter.from || (f->filter.to && begin >= f->filter.to))
+		return false;
+	if ((f->filter.pid && pid != f->filter.pid) || (f->filter.tid && tid != f->filter.tid))
+		return false;
+	if (*known == FILTER_NOT_KNOWN)
+		*known = filter_class(f, class);
+	return *known == FILTER_YES || (*known == FILTER_BY_KERNEL && filter_kernel(f, r));
+}
+
+void ct_filter_end(struct ct_filter_state *f)
+{
+	free(f->classes);
+	free(f->strings);
+	*f = (struct ct_filter_state){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which events of a trace count: the options --from, --pid, --layer, --name ... */
+#ifndef CT_CLI_FILTER_H
+#define CT_CLI_FILTER_H
+
+#include <stdbool.h>
+
+#include "trace/names.h"
+
+/* A call counts if it began in the range of time. */
+struct ct_report_filter {
+	uint64_t from, to;		/* ns as records have them; to 0: no end */
+	uint32_t pid, tid;		/* 0: all */
+	int layer, category;		/* -1: all */
+	const char *name;		/* a glob on name, symbol or kernel; NULL: all */
+};
+
+/* A filter with what it remembers of classes and kernels. */
+struct ct_filter_state {
+	struct ct_report_filter filter;
+	struct ct_names *names;
+	unsigned char *classes, *strings;	/* by id: FILTER_* */
+	unsigned int strings_count;
+	bool all;				/* it lets everything pass */
+};
+
+/* 0 or -ENOMEM.  @names must outlive it. */
+int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
+		    const struct ct_registry *reg);
+
+/* Does this count?  @r: NULL where only class and thread are known.  @begin: ns. */
+bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uint32_t pid,
+		    uint32_t tid, uint64_t begin, const struct ct_record *r);
+void ct_filter_end(struct ct_filter_state *f);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See print.h.  Must never replace a file that is there without being told to. */
+#include "analysis/print.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+struct job {
+	const struct ct_trace *trace;
+	const struct ct_report_request *request;
+	struct ct_engine *engine;	/* with the results of all that don't stream */
+	FILE *out;			/* that of all reports, or NULL: each has its own */
+	struct ct_printer *printer;
+	struct ct_error *err;
+};
+
+static int print_fail(const struct job *j, int rc, const char *what)
+{
+	if (rc == -EPIPE)
+		return rc;	/* 'report | head': no error */
+	return ct_fail(j->err, -rc, "%s: %s", what, strerror(-rc));
+}
+
+static const struct ct_format *print_format(const struct job *j)
+{
+	return j->request->format ? j->request->format : ct_format_find("table");
+}
+
+/* The file of a report, or of all. */
+static int print_open(struct job *j, const char *name)
+{
+	const struct ct_report_request *q = j->request;
+	char path[PATH_MAX];
+	int fd, n;
+
+	if (!q->output || !strcmp(q->output, "-")) {
+		j->out = stdout;
+		return 0;
+	}
+	n = name ? snprintf(path, sizeof(path), "%s_%s.%s", q->output, name,
+			    ct_format_extension(print_format(j))) :
+		   snprintf(path, sizeof(path), "%s", q->output);
+	if (n >= (int)sizeof(path))
+		return print_fail(j, -ENAMETOOLONG, q->output);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (q->force ? O_TRUNC : O_EXCL), 0666);
+	if (fd < 0 && errno == EEXIST)
+		return ct_fail(j->err, EEXIST, "%s: is there already; -f replaces it", path);
+	j->out = fd < 0 ? NULL : fdopen(fd, "w");
+	return j->out ? 0 : print_fail(j, -errno, path);
+}
+
+static int print_close(struct job *j)
+{
+	int rc = 0;
+
+	if (fflush(j->out) || ferror(j->out))
+		rc = errno ? -errno : -EIO;
+	if (j->out != stdout && fclose(j->out) && !rc)
+		rc = -errno;
+	j->out = NULL;
+	return rc ? print_fail(j, rc, j->request->output ? j->request->output : "standard output") : 0;
+}
+
+/* -------------------------------------------------------------- a report --- */
+
+static int print_sort(struct job *j, struct ct_table *t)
+{
+	const char *by = j->request->sort;
+	bool smallest = by && *by == '-';
+	int column;
+
+	if (!by)
+		return 0;
+	column = ct_table_column(t->columns, t->columns_count, by + smallest);
+	if (column < 0)
+		return ct_fail(j->err, EINVAL, "%s has no column '%s'", t->name, by + smallest);
+	return ct_table_sort(t, column, ct_cell_is_text(t->columns[column].type) ? smallest : !smallest);
+}
+
+static int print_stream(void *arg, struct ct_table *t)
+{
+	struct job *j = arg;
+
+	ct_table_stream(t, ct_printer_row, j->printer);
+	return ct_printer_begin(j->printer, t);
+}
+
+static int print_streamed(struct job *j, const struct ct_analyser *report)
+{
+	struct ct_engine_options options = j->request->engine;
+	const struct ct_analysis *a;
+	struct ct_engine *e;
+	int rc;
+
+	options.stream = print_stream;
+	options.stream_arg = j;
+	e = ct_engine_run(j->trace, &report, 1, &options, j->err);
+	if (!e)
+		return -j->err->code;
+	a = ct_engine_result(e, report);
+	rc = a->tables_count ? ct_printer_end(j->printer, &a->tables[0]) : 0;
+	ct_engine_free(e);
+	return rc;
+}
+
+static int print_tables(struct job *j, const struct ct_analyser *report)
+{
+	struct ct_analysis *a = (struct ct_analysis *)ct_engine_result(j->engine, report);
+	int rc = 0;
+
+	for (unsigned int i = 0; i < a->tables_count && !rc; i++) {
+		rc = print_sort(j, &a->tables[i]);
+		if (!rc)
+			rc = ct_printer_table(j->printer, &a->tables[i]);
+	}
+	return rc;
+}
+
+static bool print_streams(const struct job *j, const struct ct_analyser *report)
+{
+	return report->streams && !j->request->sort;
+}
+
+static int print_report(struct job *j, const struct ct_analyser *report)
+{
+	bool text = report->text && !j->request->format;
+	int rc;
+
+	if (text)
+		return report->text(ct_engine_result(j->engine, report), j->out, &j->request->print);
+	rc = print_streams(j, report) ? print_streamed(j, report) : print_tables(j, report);
+	return rc;
+}
+
+static int print_all(struct job *j)
+{
+	const struct ct_report_request *q = j->request;
+	bool own = q->output && strcmp(q->output, "-") && q->count > 1;
+	int rc = own ? 0 : print_open(j, NULL), closing;
+	bool several = !own && q->count > 1;
+
+	for (unsigned int i = 0; i < q->count && !rc; i++) {
+		const struct ct_analyser *report = q->reports[i];
+
+		if (own)
+			rc = print_open(j, report->name);
+		if (rc)
+			break;
+		if (!j->printer)
+			j->printer = ct_printer_open(print_format(j), j->out, &q->print,
+						     several || !report->single);
+		if (!j->printer)
+			rc = -ENOMEM;
+		if (!rc && several && i && !q->format)
+			fputc('\n', j->out);
+		if (!rc)
+			rc = print_report(j, report);
+		if (j->printer && (own || rc || i + 1 == q->count)) {
+			closing = ct_printer_close(j->printer);
+			rc = rc ? rc : closing;
+			j->printer = NULL;
+		}
+		if (own && j->out) {
+			closing = print_close(j);
+			rc = rc ? rc : closing;
+		}
+	}
+	if (j->out) {
+		closing = print_close(j);
+		rc = rc ? rc : closing;
+	}
+	return rc;
+}
+
+int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q, struct ct_error *err)
+{
+	const struct ct_analyser *kept[CT_REPORTS_MAX];
+	struct job j = { .trace = t, .request = q, .err = err };
+	unsigned int count = 0;
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	for (unsigned int i = 0; i < q->count; i++)
+		if (!print_streams(&j, q->reports[i]))
+			kept[count++] = q->reports[i];
+	if (count) {
+		j.engine = ct_engine_run(t, kept, count, &q->engine, err);
+		if (!j.engine)
+			return -err->code;
+	}
+	rc = print_all(&j);
+	ct_engine_free(j.engine);
+	if (rc && rc != -EPIPE && !err->code)
+		ct_fail(err, -rc, "%s", strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See reports.h.  A new report is a file with "const struct ct_analyser ct_report_NAME", and
+ * a row here.  They are listed in this order.
+ */
+#include "analysis/reports.h"
+
+#include <string.h>
+
+#define REPORTS(X)							\
+	X(summary)							\
+	X(cuda_api_sum)
+
+#define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
+REPORTS(REPORT_DECLARE)
+
+#define REPORT_ROW(name)	&ct_report_##name,
+const struct ct_analyser *const ct_reports[] = { REPORTS(REPORT_ROW) };
+const unsigned int ct_reports_count = sizeof(ct_reports) / sizeof(*ct_reports);
+
+const struct ct_analyser *ct_report_find(const char *name)
+{
+	for (unsigned int i = 0; i < ct_reports_count; i++)
+		if (!strcmp(ct_reports[i]->name, name))
+			return ct_reports[i];
+	return NULL;
+}
