@@ -58,6 +58,9 @@ struct ct_cell {
 	};
 };
 
+/* A table has at most this many columns. */
+#define CT_TABLE_COLUMNS	64
+
 struct ct_table;
 
 /* Gets each row as soon as it is complete; a table with it keeps no rows.  0 or a negative errno. */
@@ -129,6 +132,9 @@ static inline bool ct_cell_is_double(enum ct_cell_type type)
 {
 	return type >= CT_CELL_NS_MEAN;
 }
+
+/* Whether @cell knows something; infinities and what is not a number do not count. */
+bool ct_cell_known(enum ct_cell_type type, const struct ct_cell *cell);
 
 static inline struct ct_cell ct_u64(uint64_t value)
 {

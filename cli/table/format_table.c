@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tables for people: aligned columns that fit the terminal.  Must never print a text of a
+ * trace without ct_term_clean().
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "table/printer.h"
+#include "table/short_name.h"
+#include "view/term.h"
+
+#define INDENT		2	/* spaces in front of a line, and between columns */
+#define TEXT_MOST	1000	/* columns of a text, also where the width is not limited */
+#define TEXT_WANTED	32	/* a text keeps these before a column of a higher rank goes */
+#define TEXT_LEAST	8
+#define CELL_SIZE	(4 * TEXT_MOST + 8)
+
+/* Columns that the values of a type need, where the rows are not known yet. */
+static const unsigned char type_width[] = {
+	[CT_CELL_TEXT] = 28,	 [CT_CELL_KERNEL] = 48,	     [CT_CELL_COUNT] = 11,
+	[CT_CELL_ID] = 8,	 [CT_CELL_HEX] = 14,	     [CT_CELL_NS] = 9,
+	[CT_CELL_TIME] = 14,	 [CT_CELL_BYTES] = 10,	     [CT_CELL_NS_MEAN] = 9,
+	[CT_CELL_BYTES_MEAN] = 10, [CT_CELL_NUMBER] = 10,    [CT_CELL_PERCENT] = 7,
+};
+
+static unsigned int table_columns(const char *text)
+{
+	unsigned int columns = 0;
+
+	for (; *text; text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	return columns;
+}
+
+/* -------------------------------------------------------------------- cells --- */
+
+/* @value with at most three decimals and thousands separators. */
+static void table_number(char *buf, size_t size, double value)
+{
+	char plain[400], count[CT_TERM_TEXT];
+	char *point, *end;
+
+	if (fabs(value) >= 1e15) {
+		snprintf(buf, size, "%.4g", value);
+		return;
+	}
+	snprintf(plain, sizeof(plain), "%.3f", fabs(value));
+	point = strchr(plain, '.');
+	for (end = point + 3; end > point && *end == '0'; end--)
+		*end = 0;
+	if (end == point)
+		*end = 0;
+	snprintf(buf, size, "%s%s%s", value < 0 && strspn(plain, "0.") != strlen(plain) ? "-" : "",
+		 ct_term_count(count, (uint64_t)fabs(strtod(plain, NULL))), point);
+}
+
+/* Means have the units of what they are means of; a difference may be below zero. */
+static void table_mean(char *buf, size_t size, double value,
+		       char *print(char buf[CT_TERM_TEXT], uint64_t value))
+{
+	char text[CT_TERM_TEXT];
+	double rounded = fabs(value) + 0.5;
+
+	print(text, rounded < 1.8e19 ? (uint64_t)rounded : UINT64_MAX);
+	snprintf(buf, size, "%s%s", value < 0 && rounded >= 1 ? "-" : "", text);
+}
+
+/* A cell as people read it, at most @width columns of a text. */
+static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct ct_cell *cell,
+		       unsigned int width)
+{
+	char name[CELL_SIZE], count[CT_TERM_TEXT];
+
+	if (!ct_cell_known(type, cell)) {
+		snprintf(buf, CELL_SIZE, "-");
+		return;
+	}
+	switch (type) {
+	case CT_CELL_KERNEL:
+		ct_short_kernel_fit(name, sizeof(name), cell->text,
+				    width < CT_SHORT_COLUMNS ? width : CT_SHORT_COLUMNS);
+		ct_term_clean(buf, CELL_SIZE, name, width);
+		break;
+	case CT_CELL_TEXT:
+		ct_term_clean(buf, CELL_SIZE, cell->text, width);
+		break;
+	case CT_CELL_COUNT:
+		ct_term_count(buf, cell->u);
+		break;
+	case CT_CELL_ID:
+		snprintf(buf, CELL_SIZE, "%llu", (unsigned long long)cell->u);
+		break;
+	case CT_CELL_HEX:
+		snprintf(buf, CELL_SIZE, "0x%llx", (unsigned long long)cell->u);
+		break;
+	case CT_CELL_NS:
+		ct_term_ns(buf, cell->u);
+		break;
+	case CT_CELL_TIME:
+		snprintf(buf, CELL_SIZE, "%s.%03u ms", ct_term_count(count, cell->u / 1000000),
+			 (unsigned int)(cell->u / 1000 % 1000));
+		break;
+	case CT_CELL_BYTES:
+		ct_term_bytes(buf, cell->u);
+		break;
+	case CT_CELL_NS_MEAN:
+		table_mean(buf, CELL_SIZE, cell->d, ct_term_ns);
+		break;
+	case CT_CELL_BYTES_MEAN:
+		table_mean(buf, CELL_SIZE, cell->d, ct_term_bytes);
+		break;
+	case CT_CELL_NUMBER:
+		table_number(buf, CELL_SIZE, cell->d);
+		break;
+	case CT_CELL_PERCENT:
+		snprintf(buf, CELL_SIZE, "%.1f %%", fabs(cell->d) < 0.05 ? 0.0 : cell->d);
+		break;
+	}
+}
+
+/* A column's head; of a name without the unit, which stands in each cell. */
+static void table_head(char *buf, size_t size, const struct ct_column *column)
+{
+	static const char *const units[] = { " (ns)", " (bytes)", " (B)", " (%)" };
+	size_t len;
+
+	snprintf(buf, size, "%s", column->head ? column->head : column->name);
+	len = strlen(buf);
+	for (unsigned int i = 0; !column->head && i < sizeof(units) / sizeof(*units); i++) {
+		size_t n = strlen(units[i]);
+
+		if (len > n && !strcmp(buf + len - n, units[i])) {
+			buf[len - n] = 0;
+			break;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- layout --- */
+
+static bool table_is_text(const struct ct_table *t, unsigned int column)
+{
+	return ct_cell_is_text(t->columns[column].type);
+}
+
+/* The widths that the cells want; texts may be cut later. */
+static void table_measure(struct ct_printer *p, const struct ct_table *t)
+{
+	size_t rows = p->top && p->top < t->rows ? p->top : t->rows;
+	char cell[CELL_SIZE];
+
+	for (unsigned int i = 0; i < t->columns_count; i++) {
+		table_head(cell, sizeof(cell), &t->columns[i]);
+		p->widths[i] = table_columns(cell);
+		p->visible[i] = true;
+		if (!p->whole && p->widths[i] < type_width[t->columns[i].type])
+			p->widths[i] = type_width[t->columns[i].type];
+	}
+	for (size_t row = 0; p->whole && row < rows; row++)
+		for (unsigned int i = 0; i < t->columns_count; i++) {
+			unsigned int width;
+
+			table_cell(cell, t->columns[i].type,
+				   &t->cells[row * t->columns_count + i], TEXT_MOST);
+			width = table_columns(cell);
+			if (width > p->widths[i])
+				p->widths[i] = width;
+		}
+}
+
+/* The width of a line in which no text is wider than @most. */
+static uint64_t table_line(const struct ct_printer *p, const struct ct_table *t,
+			   unsigned int most)
+{
+	uint64_t line = 0;
+
+	for (unsigned int i = 0; i < t->columns_count; i++) {
+		if (!p->visible[i])
+			continue;
+		line += INDENT;
+		line += table_is_text(t, i) && p->widths[i] > most ? most : p->widths[i];
+	}
+	return line;
+}
+
+/* Leaves out columns, then cuts texts, until a line fits. */
+static void table_fit(struct ct_printer *p, const struct ct_table *t)
+{
+	unsigned int last = 0, most;
+
+	while (p->width && table_line(p, t, TEXT_WANTED) > p->width) {
+		unsigned int out = t->columns_count, rank = 0;
+
+		for (unsigned int i = 0; i < t->columns_count; i++)
+			if (p->visible[i] && t->columns[i].rank && t->columns[i].rank >= rank) {
+				rank = t->columns[i].rank;
+				out = i;
+			}
+		if (out == t->columns_count)
+			break;
+		p->visible[out] = false;
+	}
+	for (unsigned int i = 0; i < t->columns_count; i++)
+		if (p->visible[i])
+			last = i;
+	if (!p->width) {
+		/* No row is known, and nothing stands behind it: it is not cut. */
+		if (!p->whole && table_is_text(t, last))
+			p->widths[last] = TEXT_MOST;
+		return;
+	}
+	if (!p->whole && table_is_text(t, last)) {
+		uint64_t line = table_line(p, t, TEXT_MOST);
+
+		if (line < p->width)
+			p->widths[last] += p->width - line;
+	}
+	for (most = TEXT_MOST; most > TEXT_LEAST && table_line(p, t, most) > p->width; most--)
+		;
+	for (unsigned int i = 0; i < t->columns_count; i++)
+		if (table_is_text(t, i) && p->widths[i] > most)
+			p->widths[i] = most;
+	/* What is left over because all texts were cut alike. */
+	if (table_is_text(t, last) && p->widths[last] == most) {
+		uint64_t line = table_line(p, t, TEXT_MOST);
+
+		if (line < p->width)
+			p->widths[last] += p->width - line;
+	}
+}
+
+/* ------------------------------------------------------------------ printing --- */
+
+static void table_spaces(struct ct_printer *p, unsigned int n)
+{
+	while (n--)
+		ct_out_char(&p->out, ' ');
+}
+
+/*
+ * The cells of a line one by one; spaces are written when a text follows them, so that none
+ * stand at the end.
+ */
+static void table_put(struct ct_printer *p, const struct ct_table *t, unsigned int column,
+		      const char *text, unsigned int *gap)
+{
+	unsigned int width = p->widths[column], used = table_columns(text);
+	unsigned int pad = used < width ? width - used : 0;
+	bool left = table_is_text(t, column);
+
+	*gap += INDENT + (left ? 0 : pad);
+	if (*text) {
+		table_spaces(p, *gap);
+		ct_out_text(&p->out, text);
+		*gap = 0;
+	}
+	*gap += left ? pad : 0;
+}
+
+/* In capitals up to the first ":" or "(". */
+static void table_title(struct ct_printer *p, const struct ct_table *t)
+{
+	char title[1024];
+
+	ct_term_clean(title, sizeof(title), t->title ? t->title : t->name, TEXT_MOST);
+	for (char *c = title; *c && *c != ':' && *c != '('; c++)
+		*c = *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c;
+	ct_out_text(&p->out, p->colour ? "\033[1m" : "");
+	ct_out_text(&p->out, title);
+	ct_out_text(&p->out, p->colour ? "\033[0m\n" : "\n");
+}
+
+static void table_heads(struct ct_printer *p, const struct ct_table *t)
+{
+	unsigned int gap = 0;
+	char head[256];
+
+	for (unsigned int i = 0; i < t->columns_count; i++)
+		if (p->visible[i]) {
+			table_head(head, sizeof(head), &t->columns[i]);
+			table_put(p, t, i, head, &gap);
+		}
+	ct_out_char(&p->out, '\n');
+}
+
+static void table_begin(struct ct_printer *p, const struct ct_table *t)
+{
+	if (p->tables)
+		ct_out_char(&p->out, '\n');
+	table_title(p, t);
+	table_measure(p, t);
+	table_fit(p, t);
+}
+
+static void table_row(struct ct_printer *p, const struct ct_table *t, const struct ct_cell *row)
+{
+	char cell[CELL_SIZE];
+	unsigned int gap = 0;
+
+	if (!p->rows)
+		table_heads(p, t);
+	for (unsigned int i = 0; i < t->columns_count; i++) {
+		if (!p->visible[i])
+			continue;
+		table_cell(cell, t->columns[i].type, row + i, p->widths[i]);
+		table_put(p, t, i, cell, &gap);
+	}
+	ct_out_char(&p->out, '\n');
+}
+
+static void table_end(struct ct_printer *p, const struct ct_table *t)
+{
+	char text[1024], count[CT_TERM_TEXT];
+
+	if (!p->rows)
+		ct_out_text(&p->out, "  (none)\n");
+	if (p->hidden) {
+		snprintf(text, sizeof(text), "  ... and %s more; --top 0 shows all\n",
+			 ct_term_count(count, p->hidden));
+		ct_out_text(&p->out, text);
+	}
+	for (unsigned int i = 0; i < t->notes_count; i++) {
+		ct_out_text(&p->out, "  ");
+		ct_out_text(&p->out, ct_term_clean(text, sizeof(text), t->notes[i], TEXT_MOST));
+		ct_out_char(&p->out, '\n');
+	}
+}
+
+const struct ct_format ct_format_table = {
+	.name = "table",
+	.extension = "txt",
+	.prints_notes = true,
+	.begin = table_begin,
+	.row = table_row,
+	.end = table_end,
+};

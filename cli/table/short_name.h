@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Short names of kernels, for tables.  The names are of C++ functions as c++filt prints them;
+ * a trace may hold any other text in their place.
+ */
+#ifndef CT_CLI_SHORT_NAME_H
+#define CT_CLI_SHORT_NAME_H
+
+#include <stddef.h>
+
+/* Columns that a short name should not exceed where nothing else limits it. */
+#define CT_SHORT_COLUMNS	96
+
+/**
+ * ct_short_kernel() - shorten the demangled name of a kernel
+ * @buf: gets the short name; cut where @size bytes are too few
+ * @size: at least 1
+ *
+ * Leaves out the return type, the parameters and the namespaces; keeps as many template
+ * arguments as fit into CT_SHORT_COLUMNS, "..": some are left out.  A name of C is kept as
+ * it is.  The result may hold control characters if @name does.
+ *
+ * Return: @buf.
+ */
+char *ct_short_kernel(char *buf, size_t size, const char *name);
+
+/* The same for @columns columns.  The result is longer where folding alone is not enough. */
+char *ct_short_kernel_fit(char *buf, size_t size, const char *name, unsigned int columns);
+
+#endif
