@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Cutting what a thread did into iterations by a pattern.  Sees each launch and wait once, in
+ * the order of time, and keeps nothing of them: so threads of any length can be cut.  What is
+ * not like the template is a break, never an iteration.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "phases/iterations.h"
+
+#define CUT_RING	16384u	/* waits and launches before the first boundary */
+
+struct cut_wait {
+	uint64_t end;
+	uint64_t launches;	/* so many before it */
+};
+
+struct cut {
+	const struct ct_pattern *pattern;
+	struct ct_process_phases *process;
+	uint32_t usual;			/* launches of an iteration */
+	/* Where we are. */
+	uint64_t before;		/* the token before */
+	bool     armed;			/* an anchor came, its boundary did not yet */
+	uint32_t seen;			/* waits or launches since the anchor */
+	/* The part since the last boundary. */
+	bool     open;
+	uint64_t begin, first;		/* first: the begin of the first thing in it */
+	uint32_t launches, alike;
+	uint32_t usual_alike;		/* .alike when .launches was .usual */
+	uint64_t usual_end, last_end;
+	uint32_t part;			/* its number, for .of_part */
+	uint32_t *count, *of_part;	/* by part of the template */
+	/* Until the first boundary. */
+	bool     looking;
+	uint64_t first_boundary, total, start;
+	struct cut_wait *waits;		/* the last ones, a ring */
+	uint64_t *launched, waits_count;
+};
+
+static int cut_close(struct cut *c, uint64_t boundary)
+{
+	uint32_t most = c->launches > c->usual ? c->launches : c->usual;
+	struct ct_process_phases *p = c->process;
+	bool alike = c->alike >= CT_PATTERN_ALIKE * most;
+	bool broken = false;
+	uint64_t pause, end = boundary;
+
+	if (!c->pattern->at_wait) {
+		end = c->launches >= c->usual ? c->usual_end : c->last_end;
+		/* An iteration, and then something else. */
+		broken = !alike && c->launches > c->usual && c->usual_alike >= 0.8 * c->usual;
+		alike |= broken;
+	}
+	if (!alike || end <= c->begin) {
+		if (p->iterations_count)
+			p->iterations[p->iterations_count - 1].launches |= 1;
+		return 0;
+	}
+	pause = c->first > c->begin && c->first != UINT64_MAX ? (c->first - c->begin) / 1000 : 0;
+	if (pause >= 1u << 31)
+		pause = (1u << 31) - 1;
+	return ct_iteration_add(p, c->begin, end, pause << 1 | broken);
+}
+
+static int cut_boundary(struct cut *c, uint64_t at)
+{
+	int rc = 0;
+
+	c->armed = false;
+	if (c->looking) {
+		c->first_boundary = at;
+		return 1;
+	}
+	if (c->open)
+		rc = cut_close(c, at);
+	c->open = true;
+	c->begin = at;
+	c->first = UINT64_MAX;
+	c->launches = c->alike = c->usual_alike = 0;
+	c->part++;
+	return rc;
+}
+
+static void cut_count(struct cut *c, const struct ct_happening *h)
+{
+	uint32_t low = 0, high = c->pattern->parts_count, coarse = ct_happening_coarse(h->sig);
+
+	if (c->looking)
+		c->launched[c->total++ % CUT_RING] = h->at;
+	if (h->at < c->start)
+		return;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (c->pattern->parts[middle].coarse < coarse)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < c->pattern->parts_count && c->pattern->parts[low].coarse == coarse) {
+		if (c->of_part[low] != c->part) {
+			c->of_part[low] = c->part;
+			c->count[low] = 0;
+		}
+		c->alike += c->count[low]++ < c->pattern->parts[low].count;
+	}
+	c->launches++;
+	c->last_end = ct_happening_end(h);
+	if (c->launches == c->usual) {
+		c->usual_end = c->last_end;
+		c->usual_alike = c->alike;
+	}
+}
+
+static int cut_next(void *arg, const struct ct_happening *h)
+{
+	struct cut *c = arg;
+	int rc = 0;
+
+	if (h->kind < CT_HAP_COPY || h->kind > CT_HAP_GRAPH)
+		return 0;
+	if (c->pattern->at_wait && h->at >= c->start && h->at < c->first)
+		c->first = h->at;
+	if (ct_happening_launch(h)) {
+		if (ct_token_key(h, c->pattern->level, c->before) == c->pattern->anchor) {
+			c->armed = true;
+			c->seen = 0;
+		}
+		if (!c->pattern->at_wait && c->armed && c->seen++ == c->pattern->ordinal)
+			rc = cut_boundary(c, h->at);
+		cut_count(c, h);
+	} else if (ct_happening_wait(h)) {
+		if (c->looking)
+			c->waits[c->waits_count++ % CUT_RING] = (struct cut_wait){
+				.end = ct_happening_end(h), .launches = c->total,
+			};
+		if (c->pattern->at_wait && c->armed && ++c->seen == c->pattern->ordinal)
+			rc = cut_boundary(c, ct_happening_end(h));
+	} else {
+		return 0;
+	}
+	c->before = ct_token_key(h, CT_TOKEN_COARSE, 0);
+	return rc;
+}
+
+/*
+ * Where the first iteration begins, which no boundary says: behind the wait that is as many
+ * waits before the first boundary as an iteration has, or with the launch that is as many
+ * launches before it.  Return: false: it was not seen whole.
+ */
+static bool cut_first(struct cut *c, const struct ct_slice *slice)
+{
+	uint64_t launches = c->total, back = c->pattern->waits + 1ull;
+	uint64_t at = 0;
+	bool waited = false;
+
+	if (c->pattern->at_wait && back <= CUT_RING) {
+		if (c->waits_count >= back) {
+			const struct cut_wait *w = &c->waits[(c->waits_count - back) % CUT_RING];
+
+			at = w->end;
+			launches -= w->launches;
+			waited = true;
+		} else {
+			for (uint32_t i = 0; i < slice->count && !waited; i++)
+				if (slice->list[i].kind >= CT_HAP_COPY &&
+				    slice->list[i].kind <= CT_HAP_GRAPH) {
+					at = slice->list[i].at;
+					waited = true;
+				}
+		}
+	}
+	if (!waited || launches > 2ull * c->usual) {
+		if (c->total < c->usual || !c->usual || c->usual > CUT_RING)
+			return false;
+		at = c->launched[(c->total - c->usual) % CUT_RING];
+	}
+	c->start = at;
+	return at < c->first_boundary;
+}
+
+/* Pauses are breaks: what is much longer than an iteration is not a part of one. */
+static int cut_breaks(struct cut *c)
+{
+	struct ct_process_phases *p = c->process;
+	uint64_t median;
+	int rc = ct_iterations_median(p, &median);
+
+	for (uint32_t i = 0; i < p->iterations_count && !rc; i++) {
+		struct ct_iteration *it = &p->iterations[i];
+		uint64_t pause = (it->launches >> 1) * 1000ull;
+
+		if (c->pattern->at_wait) {
+			if (pause > CT_PAUSE * median && it->begin + pause < it->end)
+				it->begin += pause;
+		} else if (i + 1 < p->iterations_count && !(it->launches & 1) &&
+			   it[1].begin - it->end <= CT_PAUSE * median) {
+			it->end = it[1].begin;
+		}
+	}
+	return rc;
+}
+
+int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
+		   struct ct_phase_work *w)
+{
+	struct cut c = {
+		.pattern = p, .process = w->process, .usual = p->kernels + p->graphs,
+		.looking = true, .first = UINT64_MAX,
+	};
+	int rc = -ENOMEM;
+
+	c.count = calloc(p->parts_count + 1, sizeof(*c.count));
+	c.of_part = calloc(p->parts_count + 1, sizeof(*c.of_part));
+	c.waits = calloc(CUT_RING, sizeof(*c.waits));
+	c.launched = calloc(CUT_RING, sizeof(*c.launched));
+	if (!c.count || !c.of_part || !c.waits || !c.launched)
+		goto out;
+	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, &c);
+	if (rc != 1)	/* no boundary, or no memory */
+		goto out;
+	c.looking = false;
+	c.open = cut_first(&c, slice);
+	if (!c.open)
+		c.start = 0;
+	c.begin = c.start;
+	c.first = UINT64_MAX;
+	c.before = 0;
+	c.armed = false;
+	c.launches = c.alike = c.usual_alike = 0;
+	c.part = 1;
+	for (uint32_t i = 0; i < p->parts_count; i++)
+		c.of_part[i] = 0;
+	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, &c);
+	if (!rc && c.open && !p->at_wait)
+		rc = cut_close(&c, 0);
+	if (!rc)
+		rc = cut_breaks(&c);
+out:
+	free(c.count);
+	free(c.of_part);
+	free(c.waits);
+	free(c.launched);
+	return rc;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The iterations of a process: by ranges or marks that come again, else by the pattern of its
+ * launches.  Must say why where there are none, and never invent any.
+ */
+#include "phases/iterations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "phases/ranges.h"
+
+#define ITERATIONS_THREADS	8u	/* of a process in which a pattern is looked for */
+#define ITERATIONS_SAMPLES	65536u	/* for a median */
+/* Ranges count only if they contain so much of what the pattern explains. */
+#define ITERATIONS_RANGES	0.5
+
+static int iterations_by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t ct_phase_median(uint64_t *values, uint32_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof(*values), iterations_by_value);
+	return values[count / 2];
+}
+
+int ct_iteration_add(struct ct_process_phases *p, uint64_t begin, uint64_t end, uint32_t note)
+{
+	uint32_t n = p->iterations_count;
+
+	if (n == CT_ITERATIONS_MAX) {
+		p->iterations_dropped++;
+		return 0;
+	}
+	/* Its capacity is the next power of two. */
+	if (!(n & (n - 1))) {
+		struct ct_iteration *more = realloc(p->iterations,
+						    (n ? n * 2ul : 1ul) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		p->iterations = more;
+	}
+	p->iterations[p->iterations_count++] = (struct ct_iteration){
+		.begin = begin, .end = end, .launches = note,
+	};
+	return 0;
+}
+
+static int iterations_median_of(const struct ct_process_phases *p, bool launches, uint64_t *median)
+{
+	uint32_t n = p->iterations_count < ITERATIONS_SAMPLES ? p->iterations_count :
+		     ITERATIONS_SAMPLES;
+	uint64_t *values = calloc(n + 1, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_iteration *it =
+			&p->iterations[(uint64_t)i * p->iterations_count / n];
+
+		values[i] = launches ? it->launches : it->end - it->begin;
+	}
+	*median = ct_phase_median(values, n);
+	free(values);
+	return 0;
+}
+
+int ct_iterations_median(const struct ct_process_phases *p, uint64_t *median)
+{
+	return iterations_median_of(p, false, median);
+}
+
+static uint32_t iterations_lower(const uint64_t *at, uint32_t count, uint64_t value)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (at[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t to)
+{
+	if (to <= from)
+		return 0;
+	return iterations_lower(w->launches, w->launches_count, to) -
+	       iterations_lower(w->launches, w->launches_count, from);
+}
+
+static int iterations_count_one(void *arg, const struct ct_happening *h)
+{
+	struct ct_process_phases *p = arg;
+	uint32_t low = 0, high = p->iterations_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->iterations[middle].end <= h->at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < p->iterations_count && p->iterations[low].begin <= h->at)
+		p->iterations[low].launches++;
+	return 0;
+}
+
+static int iterations_count_launches(struct ct_phase_work *w)
+{
+	struct ct_process_phases *p = w->process;
+
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		p->iterations[i].launches = w->partial ? 0 :
+			ct_work_launches(w, p->iterations[i].begin, p->iterations[i].end);
+	return w->partial ? ct_happenings_launches(w->happenings, p->pid, iterations_count_one, p) :
+			    0;
+}
+
+/* "247 launches", "1 synchronisation"; adds " and " or ", " before it. */
+static void iterations_say(char *text, size_t size, uint64_t count, const char *one,
+			   const char *many)
+{
+	size_t n = strlen(text);
+
+	if (count)
+		snprintf(text + n, size - n, "%s%llu %s", n ? " and " : "",
+			 (unsigned long long)count, count == 1 ? one : many);
+}
+
+static int iterations_what(struct ct_phase_work *w, const struct ct_pattern *p)
+{
+	struct ct_process_phases *process = w->process;
+	const struct ct_class *class = NULL;
+	uint64_t launches;
+	size_t n;
+	int rc = iterations_median_of(process, true, &launches);
+
+	process->what[0] = 0;
+	iterations_say(process->what, sizeof(process->what),
+		       launches > p->graphs ? launches - p->graphs : 0, "launch", "launches");
+	iterations_say(process->what, sizeof(process->what), p->graphs, "launch of a graph",
+		       "launches of graphs");
+	iterations_say(process->what, sizeof(process->what), p->waits, "synchronisation",
+		       "synchronisations");
+	n = strlen(process->what);
+	if (!p->at_wait)
+		snprintf(process->what + n, sizeof(process->what) - n, ", from the launch with the "
+			 "longest pause before it");
+	else if (p->boundary.kind == CT_HAP_WAIT)
+		class = ct_registry_class(&w->happenings->trace->reg, p->boundary.sig);
+	else
+		snprintf(process->what + n, sizeof(process->what) - n,
+			 ", from the end of a copy that blocks");
+	if (class && class->name)
+		snprintf(process->what + n, sizeof(process->what) - n, ", from the end of %.64s",
+			 class->name);
+	return rc;
+}
+
+/* The slices with the most launches come first. */
+static int iterations_slice_order(const void *a, const void *b)
+{
+	const struct ct_slice *x = a, *y = b;
+
+	return x->launches < y->launches ? 1 : x->launches > y->launches ? -1 :
+	       x->thread->tid < y->thread->tid ? -1 : 1;
+}
+
+/* How much of the process's launches the pattern of a thread explains. */
+static double iterations_worth(const struct ct_phase_work *w, const struct ct_pattern *p,
+			       const struct ct_slice *slice)
+{
+	double value = ct_work_launches(w, p->from, p->to) * p->score;
+
+	if (value < p->explained)
+		value = p->explained;
+	if (p->waits)
+		value *= 1.1;
+	if (slice->thread->tid == slice->thread->pid)
+		value *= 1.05;
+	return value;
+}
+
+static int iterations_by_pattern(struct ct_phase_work *w, struct ct_pattern *best,
+				 const struct ct_slice **of, uint32_t *most)
+{
+	double worth = 0;
+	int rc = 0;
+
+	qsort(w->slices, w->slices_count, sizeof(*w->slices), iterations_slice_order);
+	for (unsigned int i = 0; i < w->slices_count && i < ITERATIONS_THREADS && !rc; i++) {
+		struct ct_pattern p;
+
+		if (w->slices[i].launches < 4)
+			break;
+		rc = ct_pattern_find(&p, &w->slices[i]);
+		*most = p.most > *most ? p.most : *most;
+		if (!rc && p.found && iterations_worth(w, &p, &w->slices[i]) > worth) {
+			worth = iterations_worth(w, &p, &w->slices[i]);
+			ct_pattern_free(best);
+			*best = p;
+			*of = &w->slices[i];
+		} else {
+			ct_pattern_free(&p);
+		}
+	}
+	return rc;
+}
+
+static void iterations_none(struct ct_phase_work *w, uint32_t most)
+{
+	struct ct_process_phases *p = w->process;
+	uint32_t n = w->launches_count;
+
+	p->source = CT_ITER_NONE;
+	p->iterations_count = 0;
+	p->iterations_dropped = 0;
+	if (!p->calls)
+		snprintf(p->why_none, sizeof(p->why_none), "it did not call libcuda");
+	else if (!n)
+		snprintf(p->why_none, sizeof(p->why_none), "no launch");
+	else if (n < 4 || most < 4)
+		snprintf(p->why_none, sizeof(p->why_none), "%u launch%s, no sequence came again 4 times",
+			 n, n == 1 ? "" : "es");
+	else
+		snprintf(p->why_none, sizeof(p->why_none),
+			 "%u launches%s, but no sequence that comes again explains 80 %% of them", n,
+			 w->partial ? " were looked at" : "");
+}
+
+static const char *iterations_text(const struct ct_phase_work *w, uint32_t hash)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&w->happenings->texts, hash);
+
+	return slot && slot->a ? (const char *)(uintptr_t)slot->a : "?";
+}
+
+int ct_iterations_find(struct ct_phase_work *w)
+{
+	struct ct_process_phases *p = w->process;
+	struct ct_pattern pattern = { 0 };
+	struct ct_repeat repeat = { 0 };
+	const struct ct_slice *slice = NULL;
+	uint32_t most = 0;
+	int rc;
+
+	rc = iterations_by_pattern(w, &pattern, &slice, &most);
+	if (!rc)
+		rc = ct_repeat_find(&repeat, w);
+	if (!rc && repeat.found &&
+	    (!pattern.found || repeat.launches >= ITERATIONS_RANGES * pattern.explained)) {
+		p->tid = repeat.slice->thread->tid;
+		p->source = repeat.kind == CT_HAP_PUSH ? CT_ITER_RANGES : CT_ITER_MARKS;
+		rc = ct_repeat_cut(&repeat, w);
+		snprintf(p->what, sizeof(p->what), "%s '%s'",
+			 repeat.kind == CT_HAP_PUSH ? "range" : "mark",
+			 iterations_text(w, repeat.text));
+	} else if (!rc && pattern.found) {
+		p->tid = slice->thread->tid;
+		p->source = CT_ITER_PATTERN;
+		rc = ct_pattern_cut(&pattern, slice, w);
+	}
+	if (!rc && p->iterations_count)
+		rc = iterations_count_launches(w);
+	if (!rc && p->iterations_count && p->source == CT_ITER_PATTERN)
+		rc = iterations_what(w, &pattern);
+	if (!rc && p->iterations_count < 3)
+		iterations_none(w, most);
+	ct_pattern_free(&pattern);
+	return rc;
+}

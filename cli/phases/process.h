@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A process while its phases are looked for.  Times are ns after the trace's begin until
+ * phases.c makes them absolute.
+ */
+#ifndef CT_CLI_PHASES_PROCESS_H
+#define CT_CLI_PHASES_PROCESS_H
+
+#include "phases/events.h"
+#include "phases/phases.h"
+
+/* What one thread of the process did, as far as it was kept. */
+struct ct_slice {
+	const struct ct_phase_thread *thread;
+	const struct ct_happening *list;
+	uint32_t count;
+	uint32_t launches;
+};
+
+struct ct_phase_work {
+	const struct ct_happenings *happenings;
+	struct ct_process_phases *process;
+	uint64_t from, to;		/* it lived from .from until before .to */
+	struct ct_slice *slices;
+	unsigned int slices_count;
+	uint64_t *launches;		/* begins of the launches of all threads, sorted */
+	uint32_t launches_count;
+	uint64_t weight;		/* of all launches, see ct_launch_weight() */
+	uint64_t last_end;		/* of its last launch or wait */
+	bool partial;			/* not everything was kept */
+};
+
+/* A graph stands for many kernels. */
+static inline unsigned int ct_launch_weight(const struct ct_happening *h)
+{
+	return h->kind == CT_HAP_GRAPH ? 4 : 1;
+}
+
+/* How many of the kept launches of the process are from @from until before @to. */
+uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t to);
+
+/* The median of @count values, which are put into another order; 0 of none. */
+uint64_t ct_phase_median(uint64_t *values, uint32_t count);
+
+/* The iterations of the process, or why there are none.  0 or -ENOMEM. */
+int ct_iterations_find(struct ct_phase_work *w);
+
+/* Its stages; after its iterations.  0 or -ENOMEM. */
+int ct_stages_find(struct ct_phase_work *w);
+
+#endif

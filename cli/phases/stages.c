@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The stages of a process: each begins where the one before ends, so that together they are
+ * the whole time of the process.  One that does not exist is left out.
+ */
+#include "phases/iterations.h"
+
+#define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
+
+struct stages_facts {
+	uint64_t first_call, context_end, first_use, first_data, modules_end, first_launch;
+	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
+	bool modules;
+};
+
+static void stages_min(uint64_t *min, uint64_t value)
+{
+	*min = value < *min ? value : *min;
+}
+
+static void stages_max(uint64_t *max, uint64_t value)
+{
+	*max = value > *max ? value : *max;
+}
+
+static bool stages_uses(const struct ct_happening *h)
+{
+	return h->kind == CT_HAP_MODULE || h->kind == CT_HAP_ALLOC || h->kind == CT_HAP_COPY ||
+	       ct_happening_launch(h);
+}
+
+static void stages_each(const struct ct_phase_work *w, struct stages_facts *f,
+			void (*fn)(struct stages_facts *f, const struct ct_happening *h))
+{
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++)
+			fn(f, &w->slices[s].list[i]);
+}
+
+static void stages_firsts(struct stages_facts *f, const struct ct_happening *h)
+{
+	if (h->kind < CT_HAP_PUSH)
+		stages_min(&f->first_call, h->at);
+	if (stages_uses(h))
+		stages_min(&f->first_use, h->at);
+	if (ct_happening_launch(h))
+		stages_min(&f->first_launch, h->at);
+}
+
+static void stages_context(struct stages_facts *f, const struct ct_happening *h)
+{
+	if (h->kind == CT_HAP_CONTEXT && h->at < f->first_use)
+		stages_max(&f->context_end, ct_happening_end(h));
+}
+
+static void stages_data(struct stages_facts *f, const struct ct_happening *h)
+{
+	if (h->kind == CT_HAP_ALLOC || ct_happening_to_gpu(h))
+		stages_min(&f->first_data, h->at);
+}
+
+/* Code is loaded in one piece before data: what is loaded for a launch later does not count. */
+static void stages_modules(struct stages_facts *f, const struct ct_happening *h)
+{
+	if (h->kind != CT_HAP_MODULE || h->at >= f->first_data || h->at >= f->first_launch)
+		return;
+	f->modules = true;
+	stages_max(&f->modules_end, ct_happening_end(h));
+}
+
+/* The copies to the GPU before @limit, of all threads in the order of time. */
+static void stages_weights(const struct ct_phase_work *w, struct stages_facts *f, uint64_t limit)
+{
+	uint64_t all = 0, until = 0, stop = UINT64_MAX, low = 0, high = limit;
+
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++) {
+			const struct ct_happening *h = &w->slices[s].list[i];
+
+			if (ct_happening_to_gpu(h) && h->at < limit)
+				all += h->sig;
+		}
+	f->weights = all;
+	/* The moment when the bulk was copied, by halving the time. */
+	while (all && low < high) {
+		uint64_t middle = low + (high - low) / 2, bytes = 0;
+
+		for (unsigned int s = 0; s < w->slices_count; s++) {
+			const struct ct_slice *slice = &w->slices[s];
+
+			for (uint32_t i = 0; i < slice->count && slice->list[i].at <= middle; i++)
+				if (ct_happening_to_gpu(&slice->list[i]) && slice->list[i].at < limit)
+					bytes += slice->list[i].sig;
+		}
+		if (bytes >= STAGES_BULK * all)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	until = low;
+	/* And what is copied right behind it, before the GPU works with it. */
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++) {
+			const struct ct_happening *h = &w->slices[s].list[i];
+
+			if (ct_happening_launch(h) && h->at > until)
+				stages_min(&stop, h->at);
+		}
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++) {
+			const struct ct_happening *h = &w->slices[s].list[i];
+
+			if (ct_happening_to_gpu(h) && h->at < limit && h->at < stop)
+				stages_max(&f->weights_end, ct_happening_end(h));
+		}
+}
+
+/* Adds a stage that ends at @end, if any time is left for it. */
+static void stages_add(struct ct_phase_work *w, enum ct_stage stage, uint64_t end)
+{
+	struct ct_process_phases *p = w->process;
+	uint64_t begin = p->stages_count ? p->stages[p->stages_count - 1].end : p->begin;
+
+	if (end > p->end)
+		end = p->end;
+	if (end <= begin)
+		return;
+	p->stages[p->stages_count++] = (struct ct_stage_span){
+		.stage = stage, .begin = begin, .end = end,
+	};
+}
+
+/* The begin of the first iteration that is not much longer than usual. */
+static int stages_regular(const struct ct_process_phases *p, uint64_t *begin)
+{
+	uint64_t median;
+	int rc = ct_iterations_median(p, &median);
+
+	*begin = p->iterations[0].begin;
+	for (uint32_t i = 0; i < p->iterations_count && !rc; i++)
+		if (p->iterations[i].end - p->iterations[i].begin <= 2 * median) {
+			*begin = p->iterations[i].begin;
+			break;
+		}
+	return rc;
+}
+
+int ct_stages_find(struct ct_phase_work *w)
+{
+	struct ct_process_phases *p = w->process;
+	struct stages_facts f = {
+		.first_call = UINT64_MAX, .first_use = UINT64_MAX, .first_data = UINT64_MAX,
+		.first_launch = UINT64_MAX,
+	};
+	uint64_t init, steady = 0;
+	bool found = p->iterations_count > 0;
+	int rc = found ? stages_regular(p, &steady) : 0;
+
+	if (rc || !p->calls)
+		return rc;
+	stages_each(w, &f, stages_firsts);
+	stages_each(w, &f, stages_context);
+	stages_each(w, &f, stages_data);
+	stages_each(w, &f, stages_modules);
+	stages_weights(w, &f, found ? p->iterations[0].begin :
+		       w->launches_count ? w->launches[w->launches_count / 2] : UINT64_MAX >> 1);
+	stages_add(w, CT_STAGE_STARTUP, f.first_call);
+	init = f.context_end ? f.context_end : f.first_use;
+	stages_add(w, CT_STAGE_INIT, init);
+	if (f.modules)
+		stages_add(w, CT_STAGE_MODULES,
+			   f.first_data < f.first_launch ? f.first_data : f.modules_end);
+	if (f.weights)
+		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
+	if (found) {
+		stages_add(w, CT_STAGE_WARMUP, steady);
+		stages_add(w, CT_STAGE_STEADY, p->iterations[p->iterations_count - 1].end);
+	} else {
+		stages_add(w, CT_STAGE_EXECUTION, w->last_end);
+	}
+	stages_add(w, CT_STAGE_TEARDOWN, p->end);
+	return 0;
+}
