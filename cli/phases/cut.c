@@ -28,6 +28,7 @@ struct cut {
 	bool     open;
 	uint64_t begin, first;		/* first: the begin of the first thing in it */
 	uint32_t launches, alike;
+	uint32_t strange;		/* graphs that the template lacks, weighed */
 	uint32_t usual_alike;		/* .alike when .launches was .usual */
 	uint64_t usual_end, last_end;
 	uint32_t part;			/* its number, for .of_part */
@@ -41,7 +42,7 @@ struct cut {
 
 static int cut_close(struct cut *c, uint64_t boundary)
 {
-	uint32_t most = c->launches > c->usual ? c->launches : c->usual;
+	uint64_t all = (uint64_t)c->launches + c->strange, most = all > c->usual ? all : c->usual;
 	struct ct_process_phases *p = c->process;
 	bool alike = c->alike >= CT_PATTERN_ALIKE * most;
 	bool broken = false;
@@ -58,7 +59,12 @@ static int cut_close(struct cut *c, uint64_t boundary)
 			p->iterations[p->iterations_count - 1].launches |= 1;
 		return 0;
 	}
-	pause = c->first > c->begin && c->first != UINT64_MAX ? (c->first - c->begin) / 1000 : 0;
+	/* A pause in front of the work; without waits the one behind it. */
+	if (!c->pattern->at_wait)
+		pause = boundary > end ? (boundary - end) / 1000 : 0;
+	else
+		pause = c->first > c->begin && c->first != UINT64_MAX ?
+			(c->first - c->begin) / 1000 : 0;
 	if (pause >= 1u << 31)
 		pause = (1u << 31) - 1;
 	return ct_iteration_add(p, c->begin, end, pause << 1 | broken);
@@ -78,7 +84,7 @@ static int cut_boundary(struct cut *c, uint64_t at)
 	c->open = true;
 	c->begin = at;
 	c->first = UINT64_MAX;
-	c->launches = c->alike = c->usual_alike = 0;
+	c->launches = c->alike = c->strange = c->usual_alike = 0;
 	c->part++;
 	return rc;
 }
@@ -105,6 +111,8 @@ static void cut_count(struct cut *c, const struct ct_happening *h)
 			c->count[low] = 0;
 		}
 		c->alike += c->count[low]++ < c->pattern->parts[low].count;
+	} else {
+		c->strange += ct_launch_weight(h) - 1;
 	}
 	c->launches++;
 	c->last_end = ct_happening_end(h);
@@ -186,19 +194,23 @@ static int cut_breaks(struct cut *c)
 {
 	struct ct_process_phases *p = c->process;
 	uint64_t median;
-	int rc = ct_iterations_median(p, &median);
+	int rc;
 
+	if (!c->pattern->at_wait)	/* until now they end with their last launch */
+		for (uint32_t i = 0; i + 1 < p->iterations_count; i++)
+			if (!(p->iterations[i].launches & 1))
+				p->iterations[i].end = p->iterations[i + 1].begin;
+	rc = ct_iterations_median(p, &median);
 	for (uint32_t i = 0; i < p->iterations_count && !rc; i++) {
 		struct ct_iteration *it = &p->iterations[i];
 		uint64_t pause = (it->launches >> 1) * 1000ull;
 
-		if (c->pattern->at_wait) {
-			if (pause > CT_PAUSE * median && it->begin + pause < it->end)
-				it->begin += pause;
-		} else if (i + 1 < p->iterations_count && !(it->launches & 1) &&
-			   it[1].begin - it->end <= CT_PAUSE * median) {
-			it->end = it[1].begin;
-		}
+		if (pause <= CT_PAUSE * median || it->begin + pause >= it->end)
+			continue;
+		if (c->pattern->at_wait)
+			it->begin += pause;
+		else if (!(it->launches & 1))
+			it->end -= pause;
 	}
 	return rc;
 }
@@ -229,7 +241,7 @@ int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
 	c.first = UINT64_MAX;
 	c.before = 0;
 	c.armed = false;
-	c.launches = c.alike = c.usual_alike = 0;
+	c.launches = c.alike = c.strange = c.usual_alike = 0;
 	c.part = 1;
 	for (uint32_t i = 0; i < p->parts_count; i++)
 		c.of_part[i] = 0;

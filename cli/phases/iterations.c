@@ -263,7 +263,8 @@ int ct_iterations_find(struct ct_phase_work *w)
 	if (!rc)
 		rc = ct_repeat_find(&repeat, w);
 	if (!rc && repeat.found &&
-	    (!pattern.found || repeat.launches >= ITERATIONS_RANGES * pattern.explained)) {
+	    (!pattern.found || repeat.launches >= ITERATIONS_RANGES * pattern.score *
+	     ct_work_launches(w, pattern.from, pattern.to))) {
 		p->tid = repeat.slice->thread->tid;
 		p->source = repeat.kind == CT_HAP_PUSH ? CT_ITER_RANGES : CT_ITER_MARKS;
 		rc = ct_repeat_cut(&repeat, w);

@@ -14,7 +14,7 @@
 
 #define RANGES_TIMES	3u	/* a text must come */
 #define RANGES_COVER	0.7	/* of the launches between the first and the last */
-#define RANGES_EVEN	0.5	/* of them have about as many launches as the median */
+#define RANGES_EVEN	0.7	/* of them have about as many launches as the median */
 #define RANGES_DEPTH	64u	/* deeper ranges are not looked at */
 
 /* A range, or the time from a mark to the next of its text. */
