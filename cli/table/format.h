@@ -25,6 +25,9 @@ struct ct_print_options {
 
 /**
  * ct_printer_open() - begin to print tables to @out
+ * @out: a file with a descriptor; what was written to it before comes first.  What is written
+ *	to it between two tables stands between them
+ * @options: may be NULL: no limits, no colour
  * @several: more than one table may come: json is then an object of arrays by the tables'
  *	names instead of one array, and csv and tsv have an empty line between tables
  *
@@ -33,12 +36,16 @@ struct ct_print_options {
 struct ct_printer *ct_printer_open(const struct ct_format *format, FILE *out,
 				   const struct ct_print_options *options, bool several);
 
-/* Prints a whole table that was ended. */
+/*
+ * Prints a whole table that was ended.  Return: 0 or the first error of writing, which
+ * ct_printer_close() returns as well.
+ */
 int ct_printer_table(struct ct_printer *p, const struct ct_table *t);
 
 /*
  * Prints a table row by row, for those that are too long to keep: the first begins the table,
  * the second is a ct_row_fn (@arg: the printer), the last ends the table and prints its notes.
+ * Each returns 0 or the first error of writing, so that nothing is computed for a closed pipe.
  * Widths in the format "table" are then by the columns' types.
  */
 int ct_printer_begin(struct ct_printer *p, const struct ct_table *t);

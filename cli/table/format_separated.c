@@ -6,47 +6,41 @@
 #include "table/printer.h"
 
 /* Characters that are not written as they are. */
-enum { PLAIN, QUOTED = 1, SPACE = 2, CONTROL = 4 };
+enum { QUOTED = 1, SPACE = 2, CONTROL = 4 };
 
 static const unsigned char special[256] = {
 	[1 ... 8] = CONTROL,	    ['\t'] = SPACE, ['\n'] = QUOTED | SPACE, [11 ... 12] = CONTROL,
-	['\r'] = QUOTED | SPACE,    [14 ... 31] = CONTROL,		     ['"'] = QUOTED,
+	['\r'] = QUOTED | SPACE | CONTROL,    [14 ... 31] = CONTROL,		     ['"'] = QUOTED,
 	[','] = QUOTED,		    [127] = CONTROL,
 };
 
-/* For a terminal: a control character becomes '?'.  C1 controls are 0xc2 0x80 to 0xc2 0x9f. */
-static void separated_char(struct ct_printer *p, const unsigned char *at)
-{
-	bool c1 = *at >= 0x80 && *at < 0xa0 && at[-1] == 0xc2;
-
-	ct_out_char(&p->out, p->terminal && (special[*at] == CONTROL || c1) ? '?' : (char)*at);
-}
-
 static void separated_text(struct ct_printer *p, const char *text)
 {
-	unsigned char found = p->terminal ? CONTROL : PLAIN;
 	bool csv = p->format->delimiter == ',';
+	unsigned char change = (csv ? QUOTED : SPACE) | (p->terminal ? CONTROL : 0), found = 0;
 	const unsigned char *s = (const unsigned char *)text;
 	size_t len = 0;
 
 	for (; s[len]; len++)
 		found |= special[s[len]];
-	if (!(found & (csv ? CONTROL | QUOTED : CONTROL | SPACE)) ||
-	    (!p->terminal && !(found & (csv ? QUOTED : SPACE)))) {
+	/* The second byte of a C1 control, 0xc2 0x80 to 0xc2 0x9f, is found below. */
+	if (!(found & change) && !p->terminal) {
 		ct_out_bytes(&p->out, text, len);
 		return;
 	}
 	if (csv && found & QUOTED)
 		ct_out_char(&p->out, '"');
 	for (size_t i = 0; i < len; i++) {
-		if (csv && s[i] == '"')
+		bool c1 = i && s[i - 1] == 0xc2 && s[i] >= 0x80 && s[i] < 0xa0;
+		char c = (char)s[i];
+
+		if (csv && c == '"')
 			ct_out_char(&p->out, '"');
 		if (!csv && special[s[i]] & SPACE)
-			ct_out_char(&p->out, ' ');
-		else if (i)
-			separated_char(p, s + i);
-		else
-			ct_out_char(&p->out, p->terminal && special[*s] == CONTROL ? '?' : *s);
+			c = ' ';
+		else if (p->terminal && (special[s[i]] & CONTROL || c1))
+			c = '?';
+		ct_out_char(&p->out, c);
 	}
 	if (csv && found & QUOTED)
 		ct_out_char(&p->out, '"');

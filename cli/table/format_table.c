@@ -12,7 +12,9 @@
 
 #define INDENT		2	/* spaces in front of a line, and between columns */
 #define TEXT_MOST	1000	/* columns of a text, also where the width is not limited */
-#define TEXT_WANTED	32	/* a text keeps these before a column of a higher rank goes */
+/* A text, the name of a kernel keeps these before a column with a rank is left out. */
+#define TEXT_WANTED	32
+#define KERNEL_WANTED	38
 #define TEXT_LEAST	8
 #define CELL_SIZE	(4 * TEXT_MOST + 8)
 
@@ -169,17 +171,20 @@ static void table_measure(struct ct_printer *p, const struct ct_table *t)
 		}
 }
 
-/* The width of a line in which no text is wider than @most. */
+/* The width of a line in which no text is wider than @most, 0: than it should stay. */
 static uint64_t table_line(const struct ct_printer *p, const struct ct_table *t,
 			   unsigned int most)
 {
 	uint64_t line = 0;
 
 	for (unsigned int i = 0; i < t->columns_count; i++) {
+		unsigned int limit = most ? most : t->columns[i].type == CT_CELL_KERNEL ?
+				     KERNEL_WANTED : TEXT_WANTED;
+
 		if (!p->visible[i])
 			continue;
 		line += INDENT;
-		line += table_is_text(t, i) && p->widths[i] > most ? most : p->widths[i];
+		line += table_is_text(t, i) && p->widths[i] > limit ? limit : p->widths[i];
 	}
 	return line;
 }
@@ -189,7 +194,7 @@ static void table_fit(struct ct_printer *p, const struct ct_table *t)
 {
 	unsigned int last = 0, most;
 
-	while (p->width && table_line(p, t, TEXT_WANTED) > p->width) {
+	while (p->width && table_line(p, t, 0) > p->width) {
 		unsigned int out = t->columns_count, rank = 0;
 
 		for (unsigned int i = 0; i < t->columns_count; i++)

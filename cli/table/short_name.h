@@ -17,14 +17,18 @@
  * @size: at least 1
  *
  * Leaves out the return type, the parameters and the namespaces; keeps as many template
- * arguments as fit into CT_SHORT_COLUMNS, "..": some are left out.  A name of C is kept as
- * it is.  The result may hold control characters if @name does.
+ * arguments as fit into CT_SHORT_COLUMNS.  ".." stands for some that are left out; the shortest
+ * forms have none in front of a class.  A name of C is kept as it is.  The result may hold
+ * control characters if @name does.
  *
  * Return: @buf.
  */
 char *ct_short_kernel(char *buf, size_t size, const char *name);
 
-/* The same for @columns columns.  The result is longer where folding alone is not enough. */
+/*
+ * The same for @columns columns; where they are few, the function's own name is cut with a "~"
+ * so that its arguments tell kernels apart.  The result is longer where all that is not enough.
+ */
 char *ct_short_kernel_fit(char *buf, size_t size, const char *name, unsigned int columns);
 
 #endif

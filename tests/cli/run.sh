@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-choose_parts "units trace report timeline folded chrome left
+choose_parts "units tables trace report timeline folded chrome left
 	ties ioctls begins finishing live damaged fuzz objects commands" "$@"
 b=$PWD/build/cli-dev
 work=$PWD/build/tests/cli
@@ -45,6 +45,54 @@ t_units()
 {
 	"$b/units" >"$work/units.tap" 2>&1
 	ok $? "units: $(grep -c '^ok' "$work/units.tap") tests" || grep -v '^ok' "$work/units.tap"
+}
+
+# Tables and their formats; sqlite3 and jq judge what programs read.
+t_tables()
+{
+	local p=$work/table several
+
+	"$b/tables" >"$p.tap" 2>"$p.err"
+	ok $? "tables: $(grep -c '^ok' "$p.tap") tests" || grep -v '^ok' "$p.tap"
+	for format in csv tsv json; do
+		"$b/tables" print $format >"$p.$format" 2>"$p.$format.err"
+		is "$(cat "$p.$format.err")" "cudatrace: every_type: a note of 4?[1m words" "$format: notes are on stderr"
+	done
+	iconv -f utf-8 -t utf-8 "$p.json" >/dev/null 2>&1 && jq -e 'length == 25 and
+		.[0] == {"Text": "cuMemAlloc", "Kernel": "void ns::add<float, 3ul>(float*, int)", "Count": 1234567,
+			"Id": 1234567, "Hex": "0x12d687", "Time (ns)": 1234567, "At (ns)": 1234567,
+			"Size (bytes)": 1234567, "Avg (ns)": 1234.6, "Avg (bytes)": 1234.6,
+			"Number": 1234.56, "Time (%)": 1234.6} and
+		(.[1] | length == 12 and all(.[]; . == null)) and .[4]["Number"] == null and .[6].Text == "" and
+		(map(.Text) | index("two\nlines") and index("esc\u001b[31mred") and index("say \"hi\"") and
+			index("invalid \ufffd\ufffd end") and index("gemm_é€"))' "$p.json" >/dev/null
+	ok $? "json: jq reads each cell" || cat "$p.json"
+	# Bytes that are not UTF-8 are compared as they are.
+	sqlite3 :memory: ".import --csv $p.csv t" "select Text from t" >"$p.texts"
+	printf '%s\n' cuMemAlloc '' cuMemAlloc cuMemAlloc cuMemAlloc plain '' a,b 'say "hi"' $'two\nlines' \
+		$'car\rriage' $'tab\there' =1+1 -x @y $'esc\033[31mred' $'bell\a' $'invalid \xff\xfe end' \
+		$'half \xc3' gemm_é€ $'c1 \xc2\x9b31m' ' space ' 'back\slash' '"' $'\x7f' >"$p.right"
+	cmp "$p.texts" "$p.right"
+	ok $? "csv: sqlite3 reads each text"
+	is "$(sqlite3 :memory: ".import --csv $p.csv t" 'select "Kernel", "Count", "Hex", "Avg (ns)", "Number" from t limit 1')" \
+		"void ns::add<float, 3ul>(float*, int)|1234567|0x12d687|1234.6|1234.56" "csv: and each number"
+	is "$(awk -F '\t' 'NF != 12' "$p.tsv" | wc -l),$(wc -l <"$p.tsv")" 0,26 "tsv: each row is a line of all cells"
+	several=$("$b/tables" several json 3)
+	is "$(jq -c 'map_values(length)' <<<"$several")" '{"table_0":1,"table_1":2,"table_2":3}' "json: several tables"
+	is "$("$b/tables" several json 0 | jq -c .)" '{}' "json: none of several"
+	is "$("$b/tables" several csv 3 | grep -c '^$')" 2 "csv: an empty line between tables"
+	for format in csv json; do
+		is "$("$b/tables" stream $format 50000 | if [ $format = csv ]; then
+			awk -F , 'NR > 1 {n++; s += $5} END {printf "%d %d\n", n, s}'; else
+			jq -r '"\(length) \(map(.Count) | add)"'; fi)" "50000 1249975000000" "$format: 50000 rows one by one"
+	done
+	is "$("$b/tables" stream table 3 | tail -n +2 | awk '{print length}' | sort -u | wc -l)" 1 "table: rows that come one by one are aligned"
+	"$b/tables" stream csv 100000 >/dev/full 2>"$p.full"
+	is "$?,$(cat "$p.full")" "1,error 28" "a full disk is an error"
+	# csv on a terminal: what could be an escape sequence is not sent.
+	script -qec "$b/tables print csv" /dev/null 2>/dev/null >"$p.tty"
+	grep -q 'esc?\[31mred' "$p.tty" && ! grep -q $'\033' "$p.tty"
+	ok $? "csv: no control characters on a terminal"
 }
 
 # A whole trace.
