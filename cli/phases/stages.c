@@ -10,6 +10,7 @@
 struct stages_facts {
 	uint64_t first_call, context_end, first_use, first_data, modules_end, first_launch;
 	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
+	uint32_t weights_copies;
 	bool modules;
 };
 
@@ -110,8 +111,10 @@ static void stages_weights(const struct ct_phase_work *w, struct stages_facts *f
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
 			const struct ct_happening *h = &w->slices[s].list[i];
 
-			if (ct_happening_to_gpu(h) && h->at < limit && h->at < stop)
-				stages_max(&f->weights_end, ct_happening_end(h));
+			if (!ct_happening_to_gpu(h) || h->at >= limit || h->at >= stop)
+				continue;
+			stages_max(&f->weights_end, ct_happening_end(h));
+			f->weights_copies++;
 		}
 }
 
@@ -170,7 +173,8 @@ int ct_stages_find(struct ct_phase_work *w)
 	if (f.modules)
 		stages_add(w, CT_STAGE_MODULES,
 			   f.first_data < f.first_launch ? f.first_data : f.modules_end);
-	if (f.weights)
+	/* With more launches than copies the GPU works already: kernels are tried and the like. */
+	if (f.weights && ct_work_launches(w, 0, f.weights_end) <= f.weights_copies)
 		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
 	if (found) {
 		stages_add(w, CT_STAGE_WARMUP, steady);
