@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The merge of all streams: a heap of cursors, each of which knows its next point
- * or the time from which on it must load a packet.  Must never emit a point
+ * The merge of all streams: a tournament of cursors (a tree that holds the loser of each
+ * game), each of which knows its next point or the time from which on it must load a packet.  Must never emit a point
  * before every cursor whose next packet could hold an earlier one is loaded.
  */
 #include "trace/merge.h"
@@ -13,95 +13,124 @@
 #include "base/hash.h"
 #include "trace/stream_cursor.h"
 
+/* A cursor's place in the tree of cursors: the time of its front. */
+struct merge_place {
+	uint64_t ts;
+	uint32_t cursor;
+};
+
+/* How deep calls are nested at a moment: c: the program's calls, d: the kernel's in them. */
+struct merge_track {
+	uint32_t c, d;
+};
+
 struct ct_merge {
 	const struct ct_trace *trace;
 	struct ct_stream_cursor *cursors;
-	struct ct_stream_cursor **heap;
-	unsigned int heap_count;
+	uint32_t cursors_count;
+	struct merge_place *losers;	/* [1..cursors_count - 1]: who lost at this node */
+	struct merge_place first;	/* who won: the cursor with the next point */
 	uint64_t ops;			/* op_ids assigned */
 	struct ct_hash open;		/* calls recorded at entry: a: op_id, b: begin, c: depth */
-	struct ct_hash tracks;		/* c: depth of the program's calls, d: of the kernel's */
+	struct ct_hash tracks;		/* a: index into track */
+	struct merge_track *track;
+	uint32_t tracks_count, tracks_capacity;
 	struct ct_stream_cursor *pending;
 };
 
-static int merge_cursor_before(const struct ct_stream_cursor *a, const struct ct_stream_cursor *b)
+/* Two cursors whose fronts are at one ns. */
+static bool merge_tie_before(const struct ct_stream_cursor *a, const struct ct_stream_cursor *b)
 {
+	struct ct_tie x, y;
 	int order;
 
-	if (a->front.ts != b->front.ts)
-		return a->front.ts < b->front.ts;
+	if (a->front == CT_FRONT_END || b->front == CT_FRONT_END)
+		return a->front != CT_FRONT_END || (b->front == CT_FRONT_END && a < b);
 	/* Load first: only then are all points of this ns there to compare. */
-	if (a->waiting != b->waiting)
-		return a->waiting;
-	order = a->waiting ? 0 : ct_mark_compare(&a->front, &b->front);
+	if (a->front == CT_FRONT_PACKET || b->front == CT_FRONT_PACKET)
+		return a->front == CT_FRONT_PACKET && (b->front != CT_FRONT_PACKET || a < b);
+	ct_stream_cursor_tie(a, &x);
+	ct_stream_cursor_tie(b, &y);
+	order = ct_tie_compare(&x, &y);
 	return order ? order < 0 : a < b;
 }
 
-static void merge_sift_down(struct ct_merge *m, unsigned int i)
+static inline bool merge_before(const struct ct_merge *m, const struct merge_place *a,
+				const struct merge_place *b)
 {
-	struct ct_stream_cursor *cursor = m->heap[i];
-
-	for (;;) {
-		unsigned int child = 2 * i + 1;
-
-		if (child >= m->heap_count)
-			break;
-		if (child + 1 < m->heap_count &&
-		    merge_cursor_before(m->heap[child + 1], m->heap[child]))
-			child++;
-		if (!merge_cursor_before(m->heap[child], cursor))
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	m->heap[i] = cursor;
+	if (__builtin_expect(a->ts == b->ts, 0))
+		return merge_tie_before(&m->cursors[a->cursor], &m->cursors[b->cursor]);
+	return a->ts < b->ts;
 }
 
-/* The top cursor moved on. */
-static void merge_advance(struct ct_merge *m)
+/* The front of the first cursor changed: it plays against who lost to it. */
+static inline void merge_advance(struct ct_merge *m)
 {
-	if (!ct_stream_cursor_front(m->heap[0])) {
-		free(m->heap[0]->points);
-		m->heap[0]->points = NULL;
-		m->heap[0] = m->heap[--m->heap_count];
+	struct merge_place place = m->first;
+
+	place.ts = m->cursors[place.cursor].ts;
+	for (uint32_t i = (place.cursor + m->cursors_count) / 2; i; i /= 2) {
+		struct merge_place other = m->losers[i];
+		bool lost = merge_before(m, &other, &place);
+
+		m->losers[i] = lost ? place : other;
+		place = lost ? other : place;
 	}
-	if (m->heap_count)
-		merge_sift_down(m, 0);
+	m->first = place;
 }
 
-static int merge_compare_pending(const void *a, const void *b, void *arg)
+/* Who wins below node @i; the others are the losers there. */
+static struct merge_place merge_play(struct ct_merge *m, uint32_t i)
 {
-	const struct ct_pending *all = arg;
-	const struct ct_mark_point *x = a, *y = b;
+	struct merge_place a, b;
+	bool lost;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return all[x->offset].level - all[y->offset].level;
+	if (i >= m->cursors_count) {
+		a.cursor = i - m->cursors_count;
+		a.ts = m->cursors[a.cursor].ts;
+		return a;
+	}
+	a = merge_play(m, 2 * i);
+	b = merge_play(m, 2 * i + 1);
+	lost = merge_before(m, &b, &a);
+	m->losers[i] = lost ? a : b;
+	return lost ? b : a;
+}
+
+static int merge_compare_pending(const void *a, const void *b)
+{
+	const struct ct_loaded *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->level - y->level;
 }
 
 /* The calls of the in-flight pages are a cursor of their own. */
 static int merge_add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor)
 {
 	const struct ct_trace *t = m->trace;
+	struct ct_points *p = &cursor->points;
 
-	cursor->points = calloc(t->pending_count + 1, sizeof(*cursor->points));
-	if (!cursor->points)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < t->pending_count; i++)
-		cursor->points[i] = (struct ct_mark_point){
-			.ts = t->pending[i].begin,
-			.other = ~0ull,
+	m->pending = cursor;
+	while (p->capacity < t->pending_count)
+		if (ct_points_grow(p))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < t->pending_count; i++)
+		p->records[i] = (struct ct_loaded){
+			.begin = t->pending[i].begin,
+			.end = t->pending[i].begin,
 			.offset = i,
-			.mate = CT_NONE,
 			.straddler = CT_NONE,
-			.kind = CT_MARK_B,
+			.points = CT_POINTS_BEGIN,
 			.level = t->pending[i].level,
 			.user = true,
 		};
-	cursor->count = t->pending_count;
-	qsort_r(cursor->points, cursor->count, sizeof(*cursor->points), merge_compare_pending,
-		t->pending);
-	m->pending = cursor;
+	p->count = p->end = t->pending_count;
+	if (p->count)
+		qsort(p->records, p->count, sizeof(*p->records), merge_compare_pending);
+	for (uint32_t i = 0; i < p->count; i++)
+		p->order[i] = i << 1 | 1;
 	return 0;
 }
 
@@ -112,20 +141,19 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 	if (!m)
 		return NULL;
 	m->trace = t;
-	m->cursors = calloc(t->streams_count + 1, sizeof(*m->cursors));
-	m->heap = calloc(t->streams_count + 1, sizeof(*m->heap));
-	if (!m->cursors || !m->heap || merge_add_pending(m, &m->cursors[t->streams_count]))
+	m->cursors_count = t->streams_count + 1;
+	m->cursors = calloc(m->cursors_count, sizeof(*m->cursors));
+	m->losers = calloc(m->cursors_count, sizeof(*m->losers));
+	if (!m->cursors || !m->losers || merge_add_pending(m, &m->cursors[t->streams_count]))
 		goto bad;
-	for (unsigned int i = 0; i <= t->streams_count; i++) {
+	for (uint32_t i = 0; i < m->cursors_count; i++) {
 		struct ct_stream_cursor *cursor = &m->cursors[i];
 
 		cursor->trace = t;
 		cursor->stream = i < t->streams_count ? &t->streams[i] : NULL;
-		if (ct_stream_cursor_front(cursor))
-			m->heap[m->heap_count++] = cursor;
+		ct_stream_cursor_front(cursor);
 	}
-	for (unsigned int i = m->heap_count; i-- > 0;)
-		merge_sift_down(m, i);
+	m->first = merge_play(m, 1);
 	return m;
 bad:
 	ct_merge_free(m);
@@ -137,10 +165,11 @@ void ct_merge_free(struct ct_merge *m)
 	if (!m)
 		return;
 	if (m->cursors)
-		for (unsigned int i = 0; i <= m->trace->streams_count; i++)
-			free(m->cursors[i].points);
+		for (uint32_t i = 0; i < m->cursors_count; i++)
+			ct_stream_cursor_close(&m->cursors[i]);
 	free(m->cursors);
-	free(m->heap);
+	free(m->losers);
+	free(m->track);
 	ct_hash_free(&m->open);
 	ct_hash_free(&m->tracks);
 	free(m);
@@ -156,16 +185,59 @@ static uint64_t merge_op_key(const struct ct_stream_cursor *cursor, uint64_t op)
 	return ct_hash_mix(op, cursor->stream ? cursor->stream->index + 1 : 0);
 }
 
+/* The track of @r; it is the cursor's last one in most cases.  NULL: there is none. */
+static inline struct merge_track *merge_track(struct ct_merge *m, struct ct_stream_cursor *cursor,
+					      const struct ct_record *r)
+{
+	uint64_t key = ct_track_key(r);
+	struct ct_hash_slot *slot;
+
+	if (cursor->has_track && cursor->track_key == key)
+		return &m->track[cursor->track];
+	slot = ct_hash_get(&m->tracks, key);
+	if (!slot)
+		return NULL;
+	cursor->has_track = true;
+	cursor->track_key = key;
+	cursor->track = slot->a;
+	return &m->track[slot->a];
+}
+
+/* Makes the track of @r.  NULL: no memory. */
+static struct merge_track *merge_new_track(struct ct_merge *m, const struct ct_record *r)
+{
+	struct ct_hash_slot *slot;
+
+	if (m->tracks_count == m->tracks_capacity) {
+		uint32_t capacity = m->tracks_capacity ? 2 * m->tracks_capacity : 64;
+		struct merge_track *more = realloc(m->track, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		m->track = more;
+		m->tracks_capacity = capacity;
+	}
+	slot = ct_hash_put(&m->tracks, ct_track_key(r));
+	if (!slot)
+		return NULL;
+	slot->a = m->tracks_count++;
+	m->track[slot->a] = (struct merge_track){ 0 };
+	return &m->track[slot->a];
+}
+
 /*
  * The nesting depth.  The program's calls say theirs; what the kernel does is
  * nested in them, and its depth is counted here.  When a call of the program
  * begins or ends, the kernel is done with the last one: that corrects a count that
  * is wrong because an end was lost.
  */
-static int merge_enter(struct ct_merge *m, const struct ct_record *r, uint32_t *depth)
+static int merge_enter(struct ct_merge *m, struct ct_stream_cursor *cursor,
+		       const struct ct_record *r, uint32_t *depth)
 {
-	struct ct_hash_slot *track = ct_hash_put(&m->tracks, ct_track_key(r));
+	struct merge_track *track = merge_track(m, cursor, r);
 
+	if (!track)
+		track = merge_new_track(m, r);
 	if (!track)
 		return -ENOMEM;
 	if (r->class->layer == CT_LAYER_USER) {
@@ -179,9 +251,10 @@ static int merge_enter(struct ct_merge *m, const struct ct_record *r, uint32_t *
 	return 0;
 }
 
-static void merge_leave(struct ct_merge *m, const struct ct_record *r, uint32_t depth)
+static void merge_leave(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			const struct ct_record *r, uint32_t depth)
 {
-	struct ct_hash_slot *track = ct_hash_get(&m->tracks, ct_track_key(r));
+	struct merge_track *track = merge_track(m, cursor, r);
 
 	if (!track)
 		return;
@@ -193,39 +266,33 @@ static void merge_leave(struct ct_merge *m, const struct ct_record *r, uint32_t 
 	}
 }
 
-static uint32_t merge_depth_now(struct ct_merge *m, const struct ct_record *r)
+static uint32_t merge_depth_now(struct ct_merge *m, struct ct_stream_cursor *cursor,
+				const struct ct_record *r)
 {
-	struct ct_hash_slot *track;
+	struct merge_track *track;
 
 	if (r->class->layer == CT_LAYER_USER)
 		return r->depth;
-	track = ct_hash_get(&m->tracks, ct_track_key(r));
+	track = merge_track(m, cursor, r);
 	return track ? track->c + track->d : 0;
 }
 
 /* Makes the record of a call that has none: only its thread and class are known. */
-static bool merge_open_record(struct ct_merge *m, struct ct_stream_cursor *cursor,
-			      struct ct_record *r)
+static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
+			      const struct ct_straddler *s, struct ct_record *r)
 {
-	const struct ct_straddler *s;
-	const struct ct_class *class;
-	uint64_t op;
-
-	if (cursor == m->pending) {
-		const struct ct_pending *p = &m->trace->pending[cursor->front.offset];
-
+	if (p) {
 		*r = (struct ct_record){
 			.class = ct_registry_class(&m->trace->reg, p->class),
 			.pid = p->pid, .tid = p->tid, .depth = p->level, .op = p->op,
 		};
 	} else {
-		s = &cursor->stream->straddlers[cursor->front.straddler];
-		class = ct_registry_class(&m->trace->reg,
-					  ct_record_quick(r, CT_QUICK_FUNCTION));
-		op = ct_record_quick(r, CT_QUICK_OP);
+		const struct ct_class *class =
+			ct_registry_class(&m->trace->reg, ct_record_quick(r, CT_QUICK_FUNCTION));
+
 		*r = (struct ct_record){
 			.class = class, .pid = r->pid, .tid = r->tid, .depth = s->level,
-			.op = op,
+			.op = ct_record_quick(r, CT_QUICK_OP),
 		};
 	}
 	r->cpu = CT_NO_CPU;
@@ -233,60 +300,77 @@ static bool merge_open_record(struct ct_merge *m, struct ct_stream_cursor *curso
 	return r->class != NULL;
 }
 
-static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
+/* A B that may have been recorded twice, or whose E is found by its op. */
+static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor, uint64_t key,
 			    struct ct_point *out)
 {
-	struct ct_mark_point *p = &cursor->front;
-	struct ct_straddler *straddler = NULL;
 	struct ct_hash_slot *slot;
 
-	if (p->straddler != CT_NONE)
-		straddler = &cursor->stream->straddlers[p->straddler];
-	out->open = cursor == m->pending || (straddler && straddler->open);
-	out->entry = p->entry;
-	if (out->open && !merge_open_record(m, cursor, &out->record))
-		return 0;
-	if (out->open || p->entry) {
-		uint64_t key;
-
-		if (cursor == m->pending) {
-			int stream = m->trace->pending[p->offset].stream;
-
-			key = ct_hash_mix(out->record.op, stream + 1);
-			out->stream = stream < 0 ? NULL : &m->trace->streams[stream];
-		} else {
-			key = merge_op_key(cursor, out->record.op);
-		}
-		if (ct_hash_get(&m->open, key))
-			return 0;	/* emitted already: recorded at entry as well */
-		slot = ct_hash_put(&m->open, key);
-		if (!slot || merge_enter(m, &out->record, &out->depth))
-			return -ENOMEM;
-		slot = ct_hash_get(&m->open, key);
-		slot->a = ++m->ops;
-		slot->b = p->ts;
-		slot->c = out->depth;
-	} else {
-		if (merge_enter(m, &out->record, &out->depth))
-			return -ENOMEM;
-		++m->ops;
-		if (straddler) {
-			straddler->op_id = m->ops;
-			straddler->depth = out->depth;
-		} else if (p->mate < cursor->count) {
-			cursor->points[p->mate].op_id = m->ops;
-			cursor->points[p->mate].depth = out->depth;
-		}
-	}
-	out->phase = 'B';
-	out->op_id = m->ops;
-	out->begin = p->ts;
+	if (ct_hash_get(&m->open, key))
+		return 0;	/* emitted already: recorded at entry as well */
+	slot = ct_hash_put(&m->open, key);
+	if (!slot || merge_enter(m, cursor, &out->record, &out->depth))
+		return -ENOMEM;
+	slot->a = out->op_id = ++m->ops;
+	slot->b = out->ts;
+	slot->c = out->depth;
 	return 1;
 }
 
-static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static int merge_emit_pending(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			      const struct ct_pending *p, struct ct_point *out)
 {
-	struct ct_mark_point *p = &cursor->front;
+	out->phase = 'B';
+	out->open = true;
+	out->stream = p->stream < 0 ? NULL : &m->trace->streams[p->stream];
+	if (!merge_open_record(m, p, NULL, &out->record))
+		return 0;
+	return merge_emit_entry(m, cursor, ct_hash_mix(out->record.op, p->stream + 1), out);
+}
+
+static int merge_emit_straddler(struct ct_merge *m, struct ct_stream_cursor *cursor,
+				struct ct_point *out)
+{
+	struct ct_straddler *straddler = ct_stream_cursor_straddler(cursor);
+	struct ct_packet_view view;
+	const char *why;
+
+	ct_stream_cursor_ahead(cursor, &view);
+	/* Whole when it was indexed: if not now, the file changed. */
+	if (!ct_record_parse(&view, straddler->offset, &m->trace->reg, &out->record, &why))
+		return 0;
+	out->phase = 'B';
+	out->open = straddler->open;
+	if (out->open) {
+		if (!merge_open_record(m, NULL, straddler, &out->record))
+			return 0;
+		return merge_emit_entry(m, cursor, merge_op_key(cursor, out->record.op), out);
+	}
+	if (merge_enter(m, cursor, &out->record, &out->depth))
+		return -ENOMEM;
+	straddler->op_id = out->op_id = ++m->ops;
+	straddler->depth = out->depth;
+	return 1;
+}
+
+static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			    struct ct_loaded *loaded, struct ct_point *out)
+{
+	out->phase = 'B';
+	if (loaded->points == CT_POINTS_BEGIN) {
+		out->entry = true;
+		return merge_emit_entry(m, cursor, merge_op_key(cursor, out->record.op), out);
+	}
+	if (merge_enter(m, cursor, &out->record, &out->depth))
+		return -ENOMEM;
+	loaded->op_id = out->op_id = ++m->ops;
+	loaded->depth = out->depth;
+	return 1;
+}
+
+static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			  const struct ct_loaded *loaded, struct ct_point *out)
+{
 	struct ct_hash_slot *slot;
 
 	out->phase = 'E';
@@ -301,45 +385,48 @@ static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor, s
 			ct_hash_remove(&m->open, slot);
 		} else {
 			out->op_id = ++m->ops;
-			out->depth = merge_depth_now(m, &out->record);
+			out->depth = merge_depth_now(m, cursor, &out->record);
 			out->begin_lost = true;
 		}
-	} else if (p->straddler != CT_NONE) {
-		out->op_id = cursor->stream->straddlers[p->straddler].op_id;
-		out->depth = cursor->stream->straddlers[p->straddler].depth;
+	} else if (loaded->straddler != CT_NONE) {
+		out->op_id = cursor->stream->straddlers[loaded->straddler].op_id;
+		out->depth = cursor->stream->straddlers[loaded->straddler].depth;
 	} else {
-		out->op_id = p->op_id;
-		out->depth = p->depth;
+		out->op_id = loaded->op_id;
+		out->depth = loaded->depth;
 	}
-	merge_leave(m, &out->record, out->depth);
+	merge_leave(m, cursor, &out->record, out->depth);
 	return 1;
 }
 
 /* Return: 1: emitted; 0: the front has no point to emit; -ENOMEM. */
-static int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			     struct ct_point *out)
 {
-	struct ct_mark_point *p = &cursor->front;
+	struct ct_loaded *loaded;
 	const char *why;
+	uint32_t point;
 
-	*out = (struct ct_point){ .ts = p->ts, .begin = p->ts, .stream = cursor->stream };
-	if (cursor != m->pending) {
-		struct ct_packet_view view = cursor->view;
-
-		if (p->kind == CT_MARK_B && p->straddler != CT_NONE)
-			ct_stream_packet(cursor->stream,
-					 cursor->stream->straddlers[p->straddler].packet, &view);
-		/* Whole when it was indexed: if not now, the file changed. */
-		if (!ct_record_parse(&view, p->offset, &m->trace->reg, &out->record, &why))
-			return 0;
-	}
-	switch (p->kind) {
-	case CT_MARK_B:
-		return merge_emit_begin(m, cursor, out);
-	case CT_MARK_E:
-		return merge_emit_end(m, cursor, out);
-	}
+	out->open = out->entry = out->begin_lost = false;
+	out->ts = out->begin = cursor->ts;
+	out->op_id = 0;
+	out->depth = 0;
+	out->stream = cursor->stream;
+	if (cursor->front == CT_FRONT_STRADDLER)
+		return merge_emit_straddler(m, cursor, out);
+	point = cursor->points.order[cursor->next];
+	loaded = &cursor->points.records[point >> 1];
+	if (cursor == m->pending)
+		return merge_emit_pending(m, cursor, &m->trace->pending[loaded->offset], out);
+	/* Whole when it was indexed: if not now, the file changed. */
+	if (!ct_record_parse(&cursor->view, loaded->offset, &m->trace->reg, &out->record, &why))
+		return 0;
+	if (point & 1)
+		return merge_emit_begin(m, cursor, loaded, out);
+	if (loaded->points != CT_POINTS_INSTANT)
+		return merge_emit_end(m, cursor, loaded, out);
 	out->phase = 'I';
-	out->depth = merge_depth_now(m, &out->record);
+	out->depth = merge_depth_now(m, cursor, &out->record);
 	if (out->record.class->call)
 		out->op_id = ++m->ops;
 	return 1;
@@ -347,21 +434,22 @@ static int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor, struc
 
 int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 {
-	while (m->heap_count) {
-		struct ct_stream_cursor *cursor = m->heap[0];
+	for (;;) {
+		struct ct_stream_cursor *cursor = &m->cursors[m->first.cursor];
 		int rc;
 
-		if (cursor->waiting) {
+		if (cursor->front == CT_FRONT_END)
+			return 0;
+		if (cursor->front == CT_FRONT_PACKET) {
 			rc = ct_stream_cursor_load(cursor);
-			if (!rc)
-				merge_advance(m);
 		} else {
 			rc = merge_emit(m, cursor, out);
 			ct_stream_cursor_step(cursor);
-			merge_advance(m);
 		}
+		if (cursor->front == CT_FRONT_END)
+			ct_stream_cursor_close(cursor);
+		merge_advance(m);
 		if (rc)
 			return rc;
 	}
-	return 0;
 }

@@ -248,8 +248,12 @@ int ct_cursor_next(struct ct_cursor *c, struct ct_record *r)
 	uint32_t size;
 
 	while (!c->packet || c->offset >= c->view.content) {
-		if (c->packet == c->stream->packets_count)
+		if (c->packet == c->stream->packets_count) {
+			ct_stream_give_back(c->stream, &c->given, c->stream->tail, 0);
 			return 0;
+		}
+		ct_stream_give_back(c->stream, &c->given, c->stream->packets[c->packet].offset,
+				    CT_WINDOW / 16);
 		ct_stream_packet(c->stream, c->packet++, &c->view);
 		c->offset = CT_PACKET_HEAD;
 	}

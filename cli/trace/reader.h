@@ -56,6 +56,7 @@ struct ct_cursor {
 	const struct ct_stream_file *stream;
 	uint32_t packet, offset;
 	struct ct_packet_view view;
+	uint64_t given;		/* file offset up to which memory was given back */
 };
 
 void ct_cursor_init(struct ct_cursor *c, const struct ct_trace *t, unsigned int stream);

@@ -121,7 +121,7 @@ static bool stream_is_last(const struct ct_stream_file *s, uint64_t at,
 static int stream_index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
 				bool finished, struct ct_error *err)
 {
-	uint64_t at = s->tail;
+	uint64_t at = s->tail, given = at;
 	struct ct_packet_view p;
 	struct ct_error inner;
 	int rc;
@@ -172,7 +172,9 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 		if (rc)
 			return rc;
 		at += p.size;
+		ct_stream_give_back(s, &given, at, CT_WINDOW / 16);
 	}
+	ct_stream_give_back(s, &given, at, 0);
 	s->tail = at;
 	return 0;
 }

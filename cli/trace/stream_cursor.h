@@ -6,51 +6,69 @@
 #ifndef CT_CLI_STREAM_CURSOR_H
 #define CT_CLI_STREAM_CURSOR_H
 
+#include "trace/order.h"
 #include "trace/reader.h"
 
-enum ct_mark_kind { CT_MARK_E, CT_MARK_I, CT_MARK_B };
-
-/* A point before it is emitted: where it is, and what decides the order at one ns. */
-struct ct_mark_point {
-	uint64_t ts;
-	uint64_t other;		/* B: the end (~0: not known); E: the begin */
-	uint64_t op_id;		/* E: set when its B was emitted */
-	uint32_t offset;	/* of the record in its packet */
-	uint32_t mate;		/* of a B with an E here: the index of that E */
-	uint32_t depth;		/* E: as its B */
-	uint32_t straddler;	/* E: of a straddler; B: is one.  ~0: none */
-	uint8_t  kind;		/* enum ct_mark_kind */
-	uint8_t  level;		/* the depth that the record says */
-	bool     user;
-	bool     entry;		/* of a CT_F_BEGIN record */
+/* What the front of a cursor is. */
+enum ct_front {
+	CT_FRONT_END,		/* the cursor is at its end */
+	CT_FRONT_PACKET,	/* the begin of the next packet, which must be loaded first */
+	CT_FRONT_POINT,		/* the point @next */
+	CT_FRONT_STRADDLER,	/* the begin of the straddler @next_straddler */
 };
-#define CT_NONE		(~0u)
 
 struct ct_stream_cursor {
+	uint64_t ts;				/* ns, of the front; ~0 at the end */
+	enum ct_front front;
 	const struct ct_trace *trace;
 	struct ct_stream_file *stream;		/* NULL: the pending calls */
 	struct ct_packet_view view;		/* of the loaded packet */
+	struct ct_points points;		/* of the loaded packet */
+	uint32_t next;				/* index into points.order */
 	uint32_t next_packet;
 	uint32_t next_straddler;		/* index into by_begin */
-	struct ct_mark_point *points;
-	uint32_t count, next, capacity;
-	bool waiting;		/* its next packet isn't loaded: front.ts is its begin */
-	struct ct_mark_point front;		/* the next point, or the begin of the next packet */
+	uint32_t far;				/* straddlers read ahead of the packet */
+	uint64_t straddler_ts;			/* ns, of the next straddler; ~0: none */
+	uint64_t given;				/* file offset up to which pages were given back */
+	uint64_t track_key;			/* of the last track, while has_track */
+	uint32_t track;
+	bool     has_track;
 };
 
-/*
- * Sets cursor->front to the next point, or to the begin of the packet that must be
- * loaded first (waiting).  Return: 1; 0: the cursor is at its end.
- */
-int ct_stream_cursor_front(struct ct_stream_cursor *cursor);
+/* Sets the front of a cursor that is new or has a packet loaded or was stepped. */
+void ct_stream_cursor_front(struct ct_stream_cursor *cursor);
 
-/* Loads the packet that it waits for.  0 or -ENOMEM. */
+/* Loads the packet that is its front.  0 or -ENOMEM. */
 int ct_stream_cursor_load(struct ct_stream_cursor *cursor);
 
-/* Steps past the front. */
-void ct_stream_cursor_step(struct ct_stream_cursor *cursor);
+/* Steps past the front, which is a point or a straddler, and sets the next one. */
+static inline void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
+{
+	if (cursor->front == CT_FRONT_POINT && ++cursor->next < cursor->points.end) {
+		cursor->ts = ct_point_ts(&cursor->points, cursor->next);
+		if (cursor->ts < cursor->straddler_ts)
+			return;
+	} else if (cursor->front == CT_FRONT_STRADDLER) {
+		cursor->next_straddler++;
+	}
+	ct_stream_cursor_front(cursor);
+}
 
-/* At one ns: < 0 if @a must be emitted before @b, > 0 after; 0: any order. */
-int ct_mark_compare(const struct ct_mark_point *a, const struct ct_mark_point *b);
+/* The straddler that is the front. */
+static inline struct ct_straddler *ct_stream_cursor_straddler(const struct ct_stream_cursor *cursor)
+{
+	const struct ct_stream_file *s = cursor->stream;
+
+	return &s->straddlers[s->by_begin[cursor->next_straddler]];
+}
+
+/* The packet that holds the record of the straddler that is the front. */
+void ct_stream_cursor_ahead(struct ct_stream_cursor *cursor, struct ct_packet_view *view);
+
+/* What decides the order of the front, a point or a straddler, at one ns. */
+void ct_stream_cursor_tie(const struct ct_stream_cursor *cursor, struct ct_tie *tie);
+
+/* Frees what was loaded and gives back the pages of the file. */
+void ct_stream_cursor_close(struct ct_stream_cursor *cursor);
 
 #endif

@@ -64,6 +64,7 @@ int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *er
 			s->map_size = 0;
 		} else {
 			s->map = map;
+			s->map_file = s->map_size;
 		}
 	}
 out:
@@ -76,7 +77,25 @@ void ct_stream_unmap(struct ct_stream_file *s)
 	if (s->map)
 		munmap((void *)s->map, s->map_size);
 	s->map = NULL;
-	s->map_size = 0;
+	s->map_size = s->map_file = 0;
+}
+
+void ct_stream_give_back(const struct ct_stream_file *s, uint64_t *from, uint64_t to,
+			 uint64_t least)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), begin;
+
+	if (to > s->map_file)
+		to = s->map_file;
+	if (to <= *from || to - *from < least)
+		return;
+	/* Packets need not begin at a page: the last page is still in use. */
+	begin = *from & -page;
+	to = to == s->map_file ? (to + page - 1) & -page : to & -page;
+	/* If the kernel refuses, the memory is used, no more. */
+	if (begin < to)
+		madvise((void *)(s->map + begin), to - begin, MADV_DONTNEED);
+	*from = to;
 }
 
 int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags)

@@ -46,6 +46,7 @@ struct ct_stream_file {
 	unsigned int index;	/* among the trace's streams */
 	const uint8_t *map;
 	uint64_t map_size;
+	uint64_t map_file;	/* bytes of the map that are the file's; the rest is memory */
 	uint64_t tail;		/* file offset after the last packet */
 	uint64_t next_seq;
 	uint32_t added;		/* bytes of it that are in the thread's sub-buffers, not in the file */
@@ -80,6 +81,21 @@ int ct_stream_reopen(const struct ct_stream_file *s, const char *dir, int flags)
 
 /* Has the file got longer, or got the head of a further packet, since it was mapped? */
 bool ct_stream_grown(const struct ct_stream_file *s, const char *dir);
+
+/* Bytes of all streams together that a reader keeps behind it. */
+#define CT_WINDOW	(32ull << 20)
+
+/**
+ * ct_stream_give_back() - give back the memory of a part of the file
+ * @from: file offset where the part begins, set to where the next one does
+ * @to: file offset of its end
+ * @least: bytes; does nothing as long as the part has fewer
+ *
+ * For what was read and is not needed soon.  It stays readable: the kernel maps a page
+ * again when it is touched.
+ */
+void ct_stream_give_back(const struct ct_stream_file *s, uint64_t *from, uint64_t to,
+			 uint64_t least);
 
 /* The packet @i of the index. */
 void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_packet_view *p);

@@ -99,6 +99,7 @@ static int tail_map(struct ct_stream_file *s, uint8_t *copy, uint32_t bytes)
 		munmap((void *)(s->map + kept), mapped - kept);
 	s->map = map;
 	s->map_size = size;
+	s->map_file = kept;
 	s->added = bytes;
 	return 0;
 }
