@@ -97,11 +97,17 @@ typedef struct CUgraphExec_st *CUgraphExec;
 	      unsigned int, unsigned int, unsigned int, unsigned int,	\
 	      CUstream, void **, void **))
 
+/* What a program needs beside these: defined by it in the same form, before the include. */
+#ifndef EXAMPLE_MORE_CALLS
+#define EXAMPLE_MORE_CALLS(CALL)
+#endif
+
 #ifdef EXAMPLE_LINKED
 
 #define EXAMPLE_DECLARE(name, since, symbol, args) \
 	CUresult name args __asm__(#symbol);
 EXAMPLE_CALLS(EXAMPLE_DECLARE)
+EXAMPLE_MORE_CALLS(EXAMPLE_DECLARE)
 
 static void *driver_library = RTLD_DEFAULT;	/* it is among the program's own */
 
@@ -117,6 +123,7 @@ static void *driver_library;
 #define EXAMPLE_DECLARE(name, since, symbol, args) \
 	static CUresult (*name) args;
 EXAMPLE_CALLS(EXAMPLE_DECLARE)
+EXAMPLE_MORE_CALLS(EXAMPLE_DECLARE)
 
 /* 0, or -1 after one line that says what is missing. */
 static int driver_open(void)
@@ -141,6 +148,7 @@ static int driver_open(void)
 		return -1;						\
 	}
 	EXAMPLE_CALLS(EXAMPLE_GET)
+	EXAMPLE_MORE_CALLS(EXAMPLE_GET)
 #undef EXAMPLE_GET
 	return 0;
 }

@@ -11,10 +11,12 @@
 EXAMPLES_OUT ?= build/examples
 EXAMPLES_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -O2 -g
 EXAMPLES := $(addprefix $(EXAMPLES_OUT)/,inference inference-linked markers reader)
+# Each has one known problem, and a mended version.
+PROBLEMS := $(patsubst examples/%.c,$(EXAMPLES_OUT)/%,$(sort $(wildcard examples/problems/*.c)))
 
 .PHONY: examples
 
-examples: $(EXAMPLES)
+examples: $(EXAMPLES) $(PROBLEMS)
 	@:
 
 $(EXAMPLES_OUT)/inference: examples/inference.c examples/driver_api.h \
@@ -35,3 +37,7 @@ $(EXAMPLES_OUT)/markers: examples/markers.c userlib/include/cudatrace/cudatrace.
 $(EXAMPLES_OUT)/reader: examples/reader.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(EXAMPLES_OUT)
 	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -D_GNU_SOURCE -o $@ $<
+
+$(PROBLEMS): $(EXAMPLES_OUT)/%: examples/%.c examples/problems/common.h examples/driver_api.h
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(EXAMPLES_CFLAGS) -D_GNU_SOURCE -o $@ $< -ldl -lpthread

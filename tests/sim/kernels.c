@@ -223,15 +223,45 @@ static CUresult embedding(struct sim_args *args)
 	return CUDA_SUCCESS;
 }
 
+/* (out, n, ns): out[i] grows by 1; lasts ns */
+static CUresult work(struct sim_args *args)
+{
+	size_t n = arg_size(args, 1), i;
+	uint32_t *out = arg_array(args, 0, n);
+
+	if (!out)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	for (i = 0; i < n; i++)
+		out[i]++;
+	return CUDA_SUCCESS;
+}
+
+/* (out, n, seed): 2000 steps of a random generator on each number */
+static CUresult mix(struct sim_args *args)
+{
+	size_t n = arg_size(args, 1), i;
+	uint32_t *out = arg_array(args, 0, n);
+	int step;
+
+	if (!out)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	for (i = 0; i < n; i++)
+		for (step = 0; step < 2000; step++)
+			out[i] = out[i] * 1664525 + (uint32_t)arg_int(args, 2);
+	return CUDA_SUCCESS;
+}
+
 static const struct sim_builtin builtins[] = {
-	{ "vector_add", "pppi", vector_add },
-	{ "linear", "ppppii", linear },
-	{ "gemm", "pppiii", gemm },
-	{ "relu", "pi", relu },
-	{ "gelu", "pi", gelu },
-	{ "softmax", "pii", softmax },
-	{ "layernorm", "ppppii", layernorm },
-	{ "embedding", "pppiii", embedding },
+	{ "vector_add", "pppi", vector_add, 0 },
+	{ "linear", "ppppii", linear, 0 },
+	{ "gemm", "pppiii", gemm, 0 },
+	{ "relu", "pi", relu, 0 },
+	{ "gelu", "pi", gelu, 0 },
+	{ "softmax", "pii", softmax, 0 },
+	{ "layernorm", "ppppii", layernorm, 0 },
+	{ "embedding", "pppiii", embedding, 0 },
+	{ "work", "pii", work, 2 },
+	{ "mix", "pii", mix, 0 },
 };
 
 const struct sim_builtin *sim_builtin_find(const char *name,
@@ -244,6 +274,17 @@ const struct sim_builtin *sim_builtin_find(const char *name,
 		    !strcmp(builtins[i].signature, signature))
 			return &builtins[i];
 	return NULL;
+}
+
+uint64_t sim_kernel_asked_ns(const struct sim_launch *launch, const void *params)
+{
+	struct sim_args args = { .params = params };
+	size_t size[SIM_MAX_ARGS];
+
+	if (!launch->builtin || !launch->builtin->ns_arg)
+		return 0;
+	sim_signature_layout(launch->builtin->signature, args.offset, size);
+	return arg_size(&args, launch->builtin->ns_arg);
 }
 
 CUresult sim_kernel_run(const struct sim_launch *launch, void *params)

@@ -7,10 +7,12 @@
  *	cudatrace-sim-image 1
  *	kernel NAME SIGNATURE [NANOSECONDS]
  *	global NAME BYTES
+ *	load NANOSECONDS
  *
  * SIGNATURE has a letter for each parameter (kernels.c) or is "-" for none. A
  * kernel whose name and signature kernels.c knows computes; any other only
- * takes time. Empty lines and lines that begin with # do not count. Anything
+ * takes time. "load" says how long a load of the image takes, for a driver
+ * compiles what it is given; without it a load costs nothing. Empty lines and lines that begin with # do not count. Anything
  * else, a real PTX or cubin too, must be refused, never guessed at.
  */
 #include <stdio.h>
@@ -45,6 +47,7 @@ struct module {
 	void *context;			/* handle; NULL for a library */
 	struct kernel *kernels;
 	struct global *globals;
+	uint64_t load_ns;
 };
 
 static struct module *modules;
@@ -109,7 +112,8 @@ static bool read_line(struct module *module, const char *line)
 		module->globals = global;
 		return true;
 	}
-	return false;
+	return sscanf(line, "load %llu%n", &number, &used) == 1 && !line[used] &&
+	       (module->load_ns = number) <= 1000000000;
 }
 
 static bool read_image(struct module *module, const char *image)
@@ -177,6 +181,7 @@ static void forget(struct module *module)
 
 static CUresult load(void **handle, const void *image, bool library)
 {
+	uint64_t start = sim_now();
 	struct module *module;
 	CUresult result = CUDA_ERROR_INVALID_IMAGE;
 
@@ -192,8 +197,10 @@ static CUresult load(void **handle, const void *image, bool library)
 		module->context = sim_current()->object.handle;
 		pthread_mutex_unlock(&sim_lock);
 	}
-	if (read_image(module, image))
+	if (read_image(module, image)) {
+		sim_spin_until(start + (uint64_t)(module->load_ns * sim_knobs()->time_scale));
 		result = register_module(module);
+	}
 	if (result == CUDA_SUCCESS) {
 		*handle = module->object.handle;
 		return CUDA_SUCCESS;

@@ -108,7 +108,8 @@ static uint64_t duration(const struct sim_op *op)
 	case SIM_OP_KERNEL:
 		if (launch->cost_ns)
 			return launch->cost_ns;
-		return KERNEL_NS + launch->threads * WAVE_NS / WAVE_THREADS;
+		return KERNEL_NS + launch->threads * WAVE_NS / WAVE_THREADS +
+		       sim_kernel_asked_ns(launch, op->blob);
 	case SIM_OP_COPY:
 		bytes = op->copy.width * op->copy.height;
 		if (op->copy.dst_device && op->copy.src_device)

@@ -133,6 +133,7 @@ struct sim_builtin {
 	const char *name;
 	const char *signature;		/* p i l f d: see kernels.c */
 	CUresult (*run)(struct sim_args *args);
+	unsigned int ns_arg;		/* a 32-bit parameter that says how long it lasts; 0: none */
 };
 
 const struct sim_builtin *sim_builtin_find(const char *name,
@@ -147,6 +148,8 @@ struct sim_launch {
 	unsigned long long threads;
 };
 
+/* Nanoseconds that the parameters ask for; 0: they say nothing. */
+uint64_t sim_kernel_asked_ns(const struct sim_launch *launch, const void *params);
 CUresult sim_kernel_run(const struct sim_launch *launch, void *params);
 
 /* queue.c: streams and what is queued on them. */
