@@ -15,31 +15,12 @@
 
 #include "analysis/filter.h"
 #include "analysis/processes.h"
+#include "analysis/tracks.h"
 #include "phases/phases.h"
 #include "table/format.h"
 #include "table/table.h"
 #include "trace/merge.h"
 #include "trace/names.h"
-
-/* An open call of a track. */
-struct ct_frame {
-	uint64_t op_id, begin;
-	uint64_t inner;			/* ns in calls inside it, as far as they ended */
-	const struct ct_class *class;
-	uint8_t  category;		/* as ct_trace_event.category */
-	bool     ioctl;			/* of the driver, as the kernel or the program sees it */
-};
-
-/* What runs one after the other: a thread, or a CPU's interrupts (tid 0). */
-struct ct_track {
-	unsigned int index;		/* 0, 1, 2 ... in the order in which tracks appear */
-	uint32_t pid, tid;
-	struct ct_frame *frames;	/* its open calls, the outermost first */
-	uint32_t depth, capacity;
-	uint16_t nested[CT_CAT_COUNT];	/* how many of them are in each category */
-	uint16_t ioctls[2];		/* and are ioctls: the program's, the kernel's */
-	uint64_t key;
-};
 
 /* Which events an analyser gets. */
 #define CT_ON_BEGIN		1u	/* a call begins */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See explain.h.  Must never name a cause that no record shows. */
+#include "explain/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/findings.h"
+#include "explain/rules.h"
+
+/* Steady state before startup, what costs most before what costs less. */
+static int explain_compare(const void *a, const void *b)
+{
+	const struct ct_finding_row *x = a, *y = b;
+
+	if (x->scope != y->scope)
+		return x->scope == CT_SCOPE_STEADY ? -1 : 1;
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,
+		     struct ct_error *err)
+{
+	const struct ct_analyser *analysers[40] = { &ct_accounting_analyser, &ct_idle_analyser,
+						    &ct_facts_analyser };
+	struct ct_explain x = { .trace = t };
+	unsigned int count = 3;
+	struct ct_engine *e;
+	int rc;
+
+	for (unsigned int i = 0; i < ct_rules_count && count < 40; i++)
+		if (ct_rules[i].collects)
+			analysers[count++] = ct_rules[i].collects;
+	e = ct_engine_run(t, analysers, count, &request->engine, err);
+	if (!e)
+		return -err->code;
+	x.analysis = ct_engine_result(e, &ct_facts_analyser);
+	x.phases = x.analysis->phases;
+	for (unsigned int i = 0; i < x.phases->processes_count; i++)
+		if (x.phases->processes[i].stages_count) {
+			ct_explain_choose(&x, i);
+			for (unsigned int k = 0; k < ct_rules_count; k++)
+				ct_rules[k].judge(&x, &ct_rules[k]);
+		}
+	rc = x.error;
+	if (!rc) {
+		qsort(x.list, x.count, sizeof(*x.list), explain_compare);
+		rc = ct_findings_print(&x, request->format, &request->print, out);
+	}
+	for (unsigned int i = 0; i < x.count; i++) {
+		free(x.list[i].what);
+		free(x.list[i].advice);
+	}
+	free(x.list);
+	ct_engine_free(e);
+	if (!rc && (fflush(out) || ferror(out)))
+		rc = errno ? -errno : -EIO;
+	return rc && rc != -EPIPE ? ct_fail(err, -rc, "%s", strerror(-rc)) : rc;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See findings.h.  Must never send a text of the trace to a terminal as it is. */
+#include "explain/findings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/verdict.h"
+#include "table/format.h"
+#include "view/term.h"
+
+#define PROCESSES_SHOWN	8
+
+static const char *const certainty_word[] = { "sure", "likely", "possible" };
+static const char *const scope_word[] = { "startup", "steady" };
+
+/* ------------------------------------------------------------------- text --- */
+
+/* Prints @text in lines of at most @width columns; the first begins at column @at already. */
+static void findings_wrap(FILE *out, const char *text, unsigned int indent, unsigned int at, unsigned int width)
+{
+	char clean[2048];
+	const char *word = ct_term_clean(clean, sizeof(clean), text, sizeof(clean) - 2);
+
+	while (*word) {
+		unsigned int length = strcspn(word, " ");
+
+		if (at > indent && at + 1 + length > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", length, word);
+		at += length;
+		word += length;
+		word += strspn(word, " ");
+	}
+	fputc('\n', out);
+}
+
+static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding_row *f, FILE *out)
+{
+	char name[64], ns[CT_TERM_TEXT];
+
+	for (unsigned int i = 0; i < f->evidence_count; i++) {
+		const struct ct_evidence *e = &f->evidence[i];
+
+		fprintf(out, "%s%s at %.3f ms", i ? ", " : "    record: ",
+			ct_term_clean(name, sizeof(name), e->class->name, 40),
+			(double)(int64_t)(e->ts - x->trace->reg.start) / 1e6);
+		if (e->ns)
+			fprintf(out, ", %s", ct_term_ns(ns, e->ns));
+		if (e->op_id)
+			fprintf(out, " (--call %llu)", (unsigned long long)e->op_id);
+	}
+	if (f->evidence_count)
+		fputc('\n', out);
+}
+
+static void findings_print_row(const struct ct_explain *x, const struct ct_finding_row *f, unsigned int number,
+			       bool several, unsigned int width, FILE *out)
+{
+	char head[96], text[2200];
+
+	if (f->cost)
+		snprintf(head, sizeof(head), "%2u. %s%.1f %%  ", number, f->at_most ? "up to " : "", f->share);
+	else
+		snprintf(head, sizeof(head), "%2u. ", number);
+	fputs(head, out);
+	if (several)
+		snprintf(text, sizeof(text), "[%u] %s", f->pid, f->what ? f->what : "");
+	else
+		snprintf(text, sizeof(text), "%s", f->what ? f->what : "");
+	findings_wrap(out, text, 4, strlen(head), width);
+	if (f->advice) {
+		fputs("    try: ", out);
+		findings_wrap(out, f->advice, 9, 9, width);
+	}
+	findings_print_evidence(x, f, out);
+	fprintf(out, "    %s (%s)\n", certainty_word[f->certainty], f->rule->name);
+}
+
+static void findings_print_head(const struct ct_explain *x, FILE *out)
+{
+	const char *command = ct_registry_info(&x->trace->reg, "command");
+	char line[512];
+
+	if (x->trace->simulated)
+		fprintf(out, "*** SIMULATED GPU: this says nothing of a device ***\n");
+	if (command)
+		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, 300));
+	if (x->trace->lost)
+		fprintf(out, "lost      %llu records: what they would show is missing\n",
+			(unsigned long long)x->trace->lost);
+}
+
+static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FILE *out)
+{
+	char name[96], text[1024];
+	unsigned int shown = 0, more = 0;
+
+	fprintf(out, "\nVERDICT\n");
+	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &x->phases->processes[i];
+
+		if (!p->stages_count)
+			continue;
+		if (shown == PROCESSES_SHOWN) {
+			more++;
+			continue;
+		}
+		shown++;
+		ct_explain_choose(x, i);
+		fprintf(out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name, sizeof(name)));
+		ct_verdict_steady(x, text, sizeof(text));
+		fputs("    ", out);
+		findings_wrap(out, text, 4, 4, width);
+		ct_verdict_startup(x, text, sizeof(text));
+		if (*text) {
+			fputs("    ", out);
+			findings_wrap(out, text, 4, 4, width);
+		}
+	}
+	if (more)
+		fprintf(out, "  ... and %u more processes\n", more);
+	if (!shown)
+		fprintf(out, "  No process of this trace called libcuda.\n");
+}
+
+static int findings_text(struct ct_explain *x, const struct ct_print_options *print, FILE *out)
+{
+	unsigned int width = print->width >= 40 ? print->width : 100, number = 0, processes = 0;
+	uint64_t top = print->top ? print->top : x->count;
+	int scope = -1;
+
+	for (unsigned int i = 0; i < x->phases->processes_count; i++)
+		processes += x->phases->processes[i].stages_count > 0;
+	findings_print_head(x, out);
+	findings_print_verdicts(x, width > 120 ? 120 : width, out);
+	for (unsigned int i = 0; i < x->count && number < top; i++) {
+		if ((int)x->list[i].scope != scope)
+			fprintf(out, "\n%s\n", x->list[i].scope == CT_SCOPE_STEADY ?
+				"FINDINGS in the steady state (shares of its wall time)" :
+				"FINDINGS in the startup (shares of its wall time)");
+		scope = x->list[i].scope;
+		findings_print_row(x, &x->list[i], ++number, processes > 1, width > 120 ? 120 : width, out);
+	}
+	if (!x->count)
+		fprintf(out, "\nNo rule found anything ('cudatrace explain --rules' lists what is looked for).\n");
+	if (number < x->count)
+		fprintf(out, "... and %u more; --top 0 shows all\n", x->count - number);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ tables --- */
+
+enum { PID, SCOPE, RULE, COST, BOUND, SHARE, SURE, WHAT, ADVICE, OP, OP_NAME, OP_TIME, OP_NS, OP_TID, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[PID] = { "Pid", NULL, CT_CELL_ID, 0 },
+	[SCOPE] = { "Scope", NULL, CT_CELL_TEXT, 0 },
+	[RULE] = { "Rule", NULL, CT_CELL_TEXT, 0 },
+	[COST] = { "Cost (ns)", "cost", CT_CELL_NS, 0 },
+	[BOUND] = { "Bound", NULL, CT_CELL_TEXT, 0 },
+	[SHARE] = { "Share (%)", "share", CT_CELL_PERCENT, 0 },
+	[SURE] = { "Certainty", NULL, CT_CELL_TEXT, 0 },
+	[WHAT] = { "Finding", NULL, CT_CELL_TEXT, 0 },
+	[ADVICE] = { "Try", NULL, CT_CELL_TEXT, 0 },
+	[OP] = { "OpId", NULL, CT_CELL_ID, 0 },
+	[OP_NAME] = { "Call", NULL, CT_CELL_TEXT, 0 },
+	[OP_TIME] = { "Start (ns)", NULL, CT_CELL_TIME, 0 },
+	[OP_NS] = { "Duration (ns)", NULL, CT_CELL_NS, 0 },
+	[OP_TID] = { "Tid", NULL, CT_CELL_ID, 0 },
+};
+
+static const struct ct_column verdict_columns[] = {
+	{ "Pid", NULL, CT_CELL_ID, 0 },
+	{ "Scope", NULL, CT_CELL_TEXT, 0 },
+	{ "Limit", NULL, CT_CELL_TEXT, 0 },
+	{ "Verdict", NULL, CT_CELL_TEXT, 0 },
+};
+
+static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
+{
+	char text[1024];
+
+	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &x->phases->processes[i];
+		struct ct_cell *row;
+		enum ct_limit limit;
+
+		if (!p->stages_count)
+			continue;
+		ct_explain_choose(x, i);
+		limit = ct_verdict_steady(x, text, sizeof(text));
+		row = ct_table_row(t);
+		row[0] = ct_u64(p->pid);
+		row[1] = ct_const(scope_word[CT_SCOPE_STEADY]);
+		row[2] = ct_const(ct_limit_word(limit));
+		row[3] = ct_text(t, text);
+		ct_verdict_startup(x, text, sizeof(text));
+		if (!*text)
+			continue;
+		row = ct_table_row(t);
+		row[0] = ct_u64(p->pid);
+		row[1] = ct_const(scope_word[CT_SCOPE_STARTUP]);
+		row[3] = ct_text(t, text);
+	}
+}
+
+static void findings_table(const struct ct_explain *x, struct ct_table *t)
+{
+	for (unsigned int i = 0; i < x->count; i++) {
+		const struct ct_finding_row *f = &x->list[i];
+		const struct ct_evidence *e = &f->evidence[0];
+		struct ct_cell *row = ct_table_row(t);
+
+		row[PID] = ct_u64(f->pid);
+		row[SCOPE] = ct_const(scope_word[f->scope]);
+		row[RULE] = ct_const(f->rule->name);
+		row[COST] = ct_u64(f->cost);
+		row[BOUND] = ct_const(f->at_most ? "at most" : "measured");
+		row[SHARE] = ct_double(f->share);
+		row[SURE] = ct_const(certainty_word[f->certainty]);
+		row[WHAT] = ct_const(f->what);
+		row[ADVICE] = ct_const(f->advice);
+		if (!f->evidence_count)
+			continue;
+		if (e->op_id)
+			row[OP] = ct_u64(e->op_id);
+		row[OP_NAME] = ct_const(e->class->name);
+		row[OP_TIME] = ct_u64(e->ts > x->trace->reg.start ? e->ts - x->trace->reg.start : 0);
+		row[OP_NS] = ct_u64(e->ns);
+		row[OP_TID] = ct_u64(e->tid);
+	}
+}
+
+int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
+		      const struct ct_print_options *print, FILE *out)
+{
+	struct ct_table verdicts, findings;
+	struct ct_printer *p;
+	int rc, closing;
+
+	if (!format)
+		return findings_text(x, print, out);
+	ct_table_begin(&verdicts, "verdict", "Verdict", verdict_columns, 4);
+	ct_table_begin(&findings, "findings", "Findings", columns, COLUMNS);
+	findings_verdict_table(x, &verdicts);
+	findings_table(x, &findings);
+	p = ct_printer_open(format, out, print, true);
+	rc = ct_table_end(&verdicts);
+	rc = rc ? rc : ct_table_end(&findings);
+	rc = rc || p ? rc : -ENOMEM;
+	if (!rc)
+		rc = ct_printer_table(p, &verdicts);
+	if (!rc)
+		rc = ct_printer_table(p, &findings);
+	closing = p ? ct_printer_close(p) : 0;
+	ct_table_free(&verdicts);
+	ct_table_free(&findings);
+	return rc ? rc : closing;
+}

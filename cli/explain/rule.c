@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See rule.h. */
+#include "explain/rule.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "view/term.h"
+
+static char *explain_format(struct ct_explain *x, const char *format, va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0) {
+		x->error = -ENOMEM;
+		return NULL;
+	}
+	return text;
+}
+
+struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
+				      enum ct_scope scope, enum ct_certainty certainty, uint64_t cost,
+				      const char *what, ...)
+{
+	static struct ct_finding_row none;
+	struct ct_finding_row *f;
+	va_list args;
+
+	if (x->count == x->capacity) {
+		unsigned int capacity = x->capacity ? 2 * x->capacity : 16;
+		struct ct_finding_row *more = realloc(x->list, capacity * sizeof(*more));
+
+		if (!more) {
+			x->error = -ENOMEM;
+			none = (struct ct_finding_row){ 0 };
+			return &none;
+		}
+		x->list = more;
+		x->capacity = capacity;
+	}
+	f = &x->list[x->count++];
+	*f = (struct ct_finding_row){
+		.rule = rule, .pid = x->process->pid, .scope = scope, .certainty = certainty, .cost = cost,
+	};
+	f->share = x->wall[scope] ? 100.0 * cost / x->wall[scope] : 0;
+	va_start(args, what);
+	f->what = explain_format(x, what, args);
+	va_end(args);
+	return f;
+}
+
+void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	free(f->advice);
+	f->advice = explain_format(x, format, args);
+	va_end(args);
+}
+
+void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e)
+{
+	if (e->class && f->evidence_count < CT_EVIDENCE_MAX)
+		f->evidence[f->evidence_count++] = *e;
+}
+
+const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uint64_t ns, char buf[64])
+{
+	char time[CT_TERM_TEXT];
+
+	ct_term_ns(time, ns);
+	if (x->wall[scope])
+		snprintf(buf, 64, "%s (%.1f %%)", time, 100.0 * ns / x->wall[scope]);
+	else
+		snprintf(buf, 64, "%s", time);
+	return buf;
+}
+
+uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; x->thread && i < x->process->stages_count; i++) {
+		enum ct_stage stage = x->process->stages[i].stage;
+
+		if (ct_scope_of(x->process, x->process->stages[i].begin, NULL) == scope)
+			ns += x->thread->stages[stage].ns[account];
+	}
+	return ns;
+}
+
+/* ---------------------------------------------------------------- processes --- */
+
+/* The thread whose wall time counts: that of the iterations, or the one that launches most. */
+static const struct ct_thread_account *explain_thread(const struct ct_accounting *acc,
+						      const struct ct_process_phases *p, unsigned int index)
+{
+	const struct ct_thread_account *best = NULL;
+
+	for (unsigned int i = 0; i < acc->threads_count; i++) {
+		const struct ct_thread_account *t = acc->threads[i];
+
+		if (!t || t->process != (int)index)
+			continue;
+		if (p->iterations_count ? t->tid == p->tid : t->submissions && (!best ||
+		    t->submissions > best->submissions))
+			best = t;
+	}
+	return best;
+}
+
+void ct_explain_choose(struct ct_explain *x, unsigned int index)
+{
+	struct ct_accounting *acc = ct_explain_state(x, &ct_accounting_analyser);
+	struct ct_idle *idle = ct_explain_state(x, &ct_idle_analyser);
+	struct ct_fact_table *facts = ct_explain_state(x, &ct_facts_analyser);
+
+	x->index = index;
+	x->process = &x->phases->processes[index];
+	x->facts = &facts->processes[index];
+	x->account = &acc->processes[index];
+	x->thread = explain_thread(acc, x->process, index);
+	x->idle = &idle->processes[index];
+	x->idle_measured = idle->measured;
+	x->iterations = x->process->iterations_count ? x->process->iterations_count : 1;
+	for (unsigned int i = 0; i < CT_SCOPE_COUNT; i++) {
+		uint64_t begin, end;
+
+		ct_scope_span(x->process, i, &begin, &end);
+		x->wall[i] = end - begin;
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What rules judge, and the findings that they make.
+ *
+ * A rule is a function and a row of the table in rules.c, with its threshold and the reason for
+ * it.  A rule judges one process at a time and may only say what records show.
+ */
+#ifndef CT_CLI_RULE_H
+#define CT_CLI_RULE_H
+
+#include "analysis/accounting.h"
+#include "analysis/device_idle.h"
+#include "explain/facts.h"
+
+/* How sure a finding is. */
+enum ct_certainty {
+	CT_SURE,		/* the records show it and what it cost */
+	CT_LIKELY,		/* the records show it; the cost is a bound or an estimate */
+	CT_POSSIBLE,		/* the records fit it; something else may fit too */
+};
+
+#define CT_EVIDENCE_MAX	3
+
+struct ct_rule;
+
+struct ct_finding_row {
+	const struct ct_rule *rule;
+	uint32_t pid;
+	enum ct_scope scope;
+	enum ct_certainty certainty;
+	uint64_t cost;		/* ns of wall time of the launching thread, of the whole scope */
+	bool at_most;		/* the cost is an upper bound */
+	double share;		/* of the scope's wall time, % */
+	char *what, *advice;
+	struct ct_evidence evidence[CT_EVIDENCE_MAX];
+	unsigned int evidence_count;
+};
+
+/* What a rule gets: one process. */
+struct ct_explain {
+	const struct ct_analysis *analysis;	/* of any analyser of the pass: trace, names, states */
+	const struct ct_trace *trace;
+	const struct ct_phases *phases;
+	const struct ct_process_phases *process;
+	unsigned int index;			/* of the process */
+	const struct ct_process_facts *facts;
+	const struct ct_process_account *account;
+	const struct ct_thread_account *thread;	/* that makes the iterations, or launches most; or NULL */
+	const struct ct_idle_process *idle;
+	bool idle_measured;
+	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
+	uint64_t iterations;			/* of the steady state, at least 1 */
+	struct ct_finding_row *list;
+	unsigned int count, capacity;
+	int error;
+};
+
+struct ct_rule {
+	const char *name;		/* "alloc-in-loop" */
+	const char *summary;		/* what it finds */
+	double threshold;
+	const char *unit;		/* of the threshold, in words */
+	const char *reason;		/* why this threshold, why it matters */
+	const struct ct_analyser *collects;	/* what it needs beside the facts, or NULL */
+	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);
+};
+
+/**
+ * ct_explain_add() - add a finding
+ * @cost: ns; its share of the scope's wall time is worked out here
+ * @what: one sentence: what, how often, how much
+ *
+ * Return: the finding, for advice and evidence; never NULL.
+ */
+struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule *rule,
+				      enum ct_scope scope, enum ct_certainty certainty, uint64_t cost,
+				      const char *what, ...) __attribute__((format(printf, 6, 7)));
+void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Adds a record that shows it; one without a class is left out. */
+void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e);
+
+/* "12.3 ms (4.1 %)" of a scope; @buf of 64 bytes. */
+const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uint64_t ns, char buf[64]);
+
+/* The state of a collector. */
+static inline void *ct_explain_state(const struct ct_explain *x, const struct ct_analyser *of)
+{
+	return ct_analysis_state(x->analysis, of);
+}
+
+/* The sum of an account of the launching thread over a scope, in ns. */
+uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account);
+
+/* Sets the fields of @x that belong to a process of the phases. */
+void ct_explain_choose(struct ct_explain *x, unsigned int index);
+
+#endif

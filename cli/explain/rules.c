@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of rules.  docs/rules.md is printed from it ('cudatrace explain --rules').  A
+ * threshold is a share of the scope's wall time in %, unless its unit says otherwise.
+ */
+#include "explain/rules.h"
+
+#include "explain/rules/common.h"
+
+#define SHARE	"% of the steady state's wall time"
+#define STARTUP	"% of the startup's wall time"
+
+const struct ct_rule ct_rules[] = {
+	{ "host-bound", "the host limits: it launches more slowly than the GPU works", 10,
+	  "% of the steady state in synchronisations, at most",
+	  "If the host hardly ever waits although it synchronises, the GPU was done before. At least 10 launches "
+	  "an iteration and a synchronisation in every second one; otherwise the records do not show it.",
+	  NULL, ct_rule_host_bound },
+	{ "cuda-graph", "sequences of launches that repeat exactly and could be one CUDA graph", 5, SHARE,
+	  "Between two synchronisations the same kernels with the same grids, at least 8 launches, at least 5 times. "
+	  "A graph costs about one launch.",
+	  &ct_repeats_analyser, ct_rule_graph },
+	{ "sync-each-iteration", "synchronisations after which the GPU has nothing to do", 5, SHARE,
+	  "A wait costs nothing by itself, since the GPU works meanwhile. Lost is the time from the end of a "
+	  "synchronisation that left nothing to do until the next submission.",
+	  NULL, ct_rule_sync },
+	{ "application", "time of the launching thread in the application, between calls", 30, SHARE,
+	  "Below a third of the time, calls are the better place to look.",
+	  NULL, ct_rule_application },
+	{ "off-cpu", "the launching thread off the CPU, and who ran instead", 2, SHARE,
+	  "Context switches of the kernel module, those inside synchronisations left out: there the thread waits for "
+	  "the GPU.",
+	  &ct_off_cpu_analyser, ct_rule_off_cpu },
+	{ "pageable-copies", "copies from or to pageable memory", 3, SHARE,
+	  "Such copies go through a buffer of the driver and hold the host. Only copies over 64 KiB count, and only "
+	  "where all pinning of memory was recorded.",
+	  &ct_copies_analyser, ct_rule_pageable },
+	{ "blocking-copies", "copies that block although memory is pinned, or that are small", 3, SHARE,
+	  "A blocking copy waits for what was launched before it.",
+	  &ct_copies_analyser, ct_rule_blocking_copies },
+	{ "small-copies", "many small copies", 2, SHARE,
+	  "At least 16 copies of at most 64 KiB an iteration: their cost does not depend on their size.",
+	  &ct_copies_analyser, ct_rule_small_copies },
+	{ "alloc-in-loop", "allocations and frees in the steady state", 1, SHARE,
+	  "In at least every second iteration. cuMemFree waits for the GPU, and both take locks of the driver.",
+	  NULL, ct_rule_allocations },
+	{ "memory-growth", "device memory that only grows", 1, "% of what was there after the first eighth",
+	  "The steady state is divided into eight parts: memory must have grown in nearly each of them, by 1 MiB in "
+	  "all at least.",
+	  &ct_growth_analyser, ct_rule_growth },
+	{ "lazy-loading", "code that is loaded in the steady state", 0.5, SHARE,
+	  "At least 1 ms: loading of a module stops the launching thread, often for many iterations.",
+	  NULL, ct_rule_lazy_loading },
+	{ "getters", "getters that are called very often", 1, SHARE,
+	  "At least 1,000 and half of all calls.",
+	  &ct_getters_analyser, ct_rule_getters },
+	{ "ignored-errors", "errors that the program ignores", 3, "failures of one function in the steady state",
+	  "A program that calls a function again after it failed may have ignored the failure. "
+	  "CUDA_ERROR_NOT_READY is no failure.",
+	  NULL, ct_rule_errors },
+	{ "ioctls", "time in ioctls of the kernel driver, with RM command or class and object", 5,
+	  "% of the wall time of startup or steady state",
+	  "In the steady state a program needs hardly any: launches do not enter the kernel.",
+	  &ct_ioctls_analyser, ct_rule_ioctls },
+	{ "failing-ioctls", "ioctls that fail in the steady state", 3, "failures",
+	  "Libcuda asks for much that a GPU does not have while it starts; later a failure is a sign.",
+	  &ct_ioctls_analyser, ct_rule_failing_ioctls },
+	{ "thread-contention", "threads of a process that wait for each other in libcuda", 1, SHARE,
+	  "At least 50 launches alone and 50 at the same time as another thread's, and those take a quarter longer.",
+	  &ct_contention_analyser, ct_rule_contention },
+	{ "shared-gpu", "several processes that use the GPU at the same time", 10, SHARE " beside another process",
+	  "The cost is only known where the process also has iterations alone.",
+	  NULL, ct_rule_shared_gpu },
+	{ "startup-application", "time before the first call to libcuda", 20, STARTUP,
+	  "Often most of a startup is no CUDA at all.", NULL, ct_rule_startup_application },
+	{ "startup-init", "initialisation of libcuda and of contexts", 10, STARTUP,
+	  "The kernel driver sets up the GPU when its first user comes.", NULL, ct_rule_startup_init },
+	{ "startup-modules", "loading of code in the startup", 10, STARTUP,
+	  "Large libraries hold code for many GPUs; what is not there for this one is compiled.",
+	  NULL, ct_rule_startup_modules },
+};
+const unsigned int ct_rules_count = sizeof(ct_rules) / sizeof(*ct_rules);
+
+void ct_explain_print_rules(FILE *out)
+{
+	fprintf(out, "<!-- SPDX-License-Identifier: LGPL-2.1-or-later -->\n"
+		"# Rules of `cudatrace explain`\n\n"
+		"What `explain` looks for, from which threshold on, and why. This page is printed by\n"
+		"`cudatrace explain --rules`; the table is in `cli/explain/rules.c`.\n\n"
+		"| rule | finds | threshold | reason |\n|---|---|---|---|\n");
+	for (unsigned int i = 0; i < ct_rules_count; i++)
+		fprintf(out, "| `%s` | %s | %g %s | %s |\n", ct_rules[i].name, ct_rules[i].summary,
+			ct_rules[i].threshold, ct_rules[i].unit, ct_rules[i].reason);
+	fprintf(out, "\nA finding is *sure* if the records show it and what it costs, *likely* if the cost is a bound or\n"
+		"an estimate, and *possible* if something else may fit the records too. A cause that no record\n"
+		"shows is never named.\n");
+}

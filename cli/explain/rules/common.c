@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What rules share; see common.h. */
+#include <stdlib.h>
+
+#include "explain/rules/common.h"
+
+void *ct_rule_per_process(const struct ct_analysis *a, size_t size)
+{
+	return calloc(a->phases->processes_count + 1, size);
+}
+
+int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e, enum ct_scope *scope,
+		    int64_t *iteration)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+
+	if (!p || !e->track->tid)
+		return -1;
+	*scope = ct_scope_of(p, e->begin, iteration);
+	return *scope == CT_SCOPE_COUNT ? -1 : p - a->phases->processes;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What rules share.  The functions of the rules themselves are declared here for the table in
+ * explain/rules.c; each is in the file that is named by its subject.
+ */
+#ifndef CT_CLI_RULES_COMMON_H
+#define CT_CLI_RULES_COMMON_H
+
+#include "explain/rule.h"
+
+/* launch.c */
+void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule);
+/* repeats.c */
+void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_repeats_analyser;
+/* sync.c */
+void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule);
+/* copies.c */
+void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_copies_analyser;
+/* memory.c */
+void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_growth_analyser;
+/* modules.c */
+void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_startup_modules(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule);
+/* getters.c */
+void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_getters_analyser;
+/* errors.c */
+void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule);
+/* driver.c */
+void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_ioctls_analyser;
+/* cpu.c */
+void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_off_cpu_analyser;
+/* contention.c */
+void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule);
+void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule);
+extern const struct ct_analyser ct_contention_analyser;
+
+/*
+ * An array of states, one for each process of the phases: what a collector keeps.  Returned
+ * by calloc(); NULL: no memory.
+ */
+void *ct_rule_per_process(const struct ct_analysis *a, size_t size);
+
+/* The process of an event as index, its scope and iteration; -1: none that counts. */
+int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e, enum ct_scope *scope,
+		    int64_t *iteration);
+
+/* A launch of a kernel or of a graph. */
+static inline bool ct_is_launch(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->op == CT_OP_LAUNCH &&
+	       (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
+}
+
+/* The facts of a scope. */
+static inline const struct ct_scope_facts *ct_rule_facts(const struct ct_explain *x, enum ct_scope scope)
+{
+	return &x->facts->scopes[scope];
+}
+
+/* A share of the wall time of a scope, in %. */
+static inline double ct_rule_share(const struct ct_explain *x, enum ct_scope scope, uint64_t ns)
+{
+	return x->wall[scope] ? 100.0 * ns / x->wall[scope] : 0;
+}
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules on copies: from pageable memory, blocking, many small ones.  Host memory counts as
+ * pageable where the process was recorded from its begin and no recorded call pinned it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+#define COPIES_SMALL	(64ull << 10)	/* bytes; pageable copies up to this size are staged at once */
+#define COPIES_RANGES	4096		/* pinned ranges that are kept; with more nothing is said */
+
+struct range {
+	uint64_t begin, end;
+};
+
+struct kind {
+	uint64_t count, bytes, ns;
+	struct ct_evidence longest;
+};
+
+struct copies {
+	struct range ranges[COPIES_RANGES];	/* pinned or managed */
+	unsigned int ranges_count;
+	bool unknown;				/* too many ranges, or a host address is not known */
+	struct kind pageable, blocking, small;
+};
+
+struct collection {
+	struct copies **processes;
+};
+
+static bool copies_pins(const struct ct_class *class)
+{
+	return class->category == CT_CAT_MEMORY && class->quick[CT_QUICK_PTR] >= 0 &&
+	       (strstr(class->name, "Host") || strstr(class->name, "Managed"));
+}
+
+static bool copies_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call &&
+	       (copies_pins(class) || (class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY));
+}
+
+static int copies_begin(struct ct_analysis *a)
+{
+	struct collection *c = a->state;
+
+	c->processes = ct_rule_per_process(a, sizeof(*c->processes));
+	return c->processes ? 0 : -ENOMEM;
+}
+
+static void copies_pin(struct copies *c, const struct ct_trace_event *e)
+{
+	uint64_t ptr = ct_record_quick(e->record, CT_QUICK_PTR);
+	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
+
+	if (e->class->op == CT_OP_ALLOC || e->class->op == CT_OP_MAP) {
+		if (c->ranges_count == COPIES_RANGES) {
+			c->unknown = true;
+			return;
+		}
+		c->ranges[c->ranges_count++] = (struct range){ ptr, ptr + size };
+		return;
+	}
+	for (unsigned int i = 0; i < c->ranges_count; i++)
+		if (c->ranges[i].begin == ptr) {
+			c->ranges[i] = c->ranges[--c->ranges_count];
+			return;
+		}
+}
+
+static bool copies_pinned(const struct copies *c, uint64_t address)
+{
+	for (unsigned int i = 0; i < c->ranges_count; i++)
+		if (address >= c->ranges[i].begin && address < c->ranges[i].end)
+			return true;
+	return false;
+}
+
+static uint64_t copies_field(const struct ct_record *r, const char *name)
+{
+	for (unsigned int i = 0; i < r->class->fields_count; i++)
+		if (r->fields && !strcmp(r->class->fields[i].name, name))
+			return ct_record_field(r, i);
+	return 0;
+}
+
+static void copies_add(struct kind *k, const struct ct_trace_event *e, uint64_t size)
+{
+	k->count++;
+	k->bytes += size;
+	k->ns += e->duration;
+	if (e->duration >= k->longest.ns)
+		ct_evidence_set(&k->longest, e);
+}
+
+static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct collection *all = a->state;
+	enum ct_scope scope;
+	int64_t iteration;
+	int index = ct_rule_process(a, e, &scope, &iteration);
+	uint64_t size, direction;
+	struct copies *c;
+
+	if (index < 0 || e->failed || !e->record->fields)
+		return 0;
+	if (!all->processes[index])
+		all->processes[index] = calloc(1, sizeof(struct copies));
+	c = all->processes[index];
+	if (!c)
+		return -ENOMEM;
+	if (copies_pins(e->class)) {
+		copies_pin(c, e);
+		return 0;
+	}
+	if (scope != CT_SCOPE_STEADY || !e->timed)
+		return 0;
+	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	direction = ct_record_quick(e->record, CT_QUICK_DIRECTION);
+	if (size <= COPIES_SMALL)
+		copies_add(&c->small, e, size);
+	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
+		return 0;
+	if (!copies_pinned(c, copies_field(e->record, direction == CT_DIR_H2D ? "src" : "dst")) &&
+	    size > COPIES_SMALL)
+		copies_add(&c->pageable, e, size);
+	else if (!copies_field(e->record, "async"))
+		copies_add(&c->blocking, e, size);
+	return 0;
+}
+
+static void copies_free(struct ct_analysis *a)
+{
+	struct collection *c = a->state;
+
+	for (unsigned int i = 0; c->processes && i < a->phases->processes_count; i++)
+		free(c->processes[i]);
+	free(c->processes);
+}
+
+const struct ct_analyser ct_copies_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = copies_wants,
+	.phases = true,
+	.state_size = sizeof(struct collection),
+	.begin = copies_begin,
+	.event = copies_event,
+	.free = copies_free,
+};
+
+/* ------------------------------------------------------------------- rules --- */
+
+static const struct copies *copies_of(const struct ct_explain *x)
+{
+	const struct collection *c = ct_explain_state(x, &ct_copies_analyser);
+
+	return c->processes[x->index];
+}
+
+/* Was the process recorded from its begin, so that all pinning was seen? */
+static bool copies_complete(const struct ct_explain *x)
+{
+	return x->process->stages_count && x->process->stages[0].stage == CT_STAGE_STARTUP;
+}
+
+static bool copies_fires(const struct ct_explain *x, const struct ct_rule *rule, const struct kind *k)
+{
+	return k->count >= 4 && k->count * 4 >= x->iterations &&
+	       ct_rule_share(x, CT_SCOPE_STEADY, k->ns) >= rule->threshold;
+}
+
+void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct copies *c = copies_of(x);
+	char time[64], bytes[CT_TERM_TEXT];
+	struct ct_finding_row *f;
+
+	if (!c || c->unknown || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.ns,
+			   "%.1f copies an iteration (%s each) go from or to pageable memory and hold the host "
+			   "for %s.",
+			   (double)c->pageable.count / x->iterations,
+			   ct_term_bytes(bytes, c->pageable.bytes / c->pageable.count),
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.ns, time));
+	ct_explain_advise(x, f, "Copy from pinned memory and without blocking (cuMemHostAlloc; "
+			  "DataLoader(pin_memory=True) and .to(device, non_blocking=True)): the copy then runs "
+			  "while kernels run.");
+	ct_explain_show(f, &c->pageable.longest);
+}
+
+void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct copies *c = copies_of(x);
+	char time[64], bytes[CT_TERM_TEXT];
+	struct ct_finding_row *f;
+
+	if (!c || !copies_fires(x, rule, &c->blocking))
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.ns,
+			   "%.1f blocking copies an iteration (%s each) hold the host for %s.",
+			   (double)c->blocking.count / x->iterations,
+			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count),
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.ns, time));
+	ct_explain_advise(x, f, "Use the functions that end in Async with pinned memory and a stream of their own, and "
+			  "synchronise once where the result is needed.");
+	ct_explain_show(f, &c->blocking.longest);
+}
+
+void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct copies *c = copies_of(x);
+	char time[64], bytes[CT_TERM_TEXT];
+	struct ct_finding_row *f;
+
+	if (!c || c->small.count < 16 * x->iterations || !copies_fires(x, rule, &c->small))
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->small.ns,
+			   "%.0f small copies an iteration (%s each on average) take %s.",
+			   (double)c->small.count / x->iterations,
+			   ct_term_bytes(bytes, c->small.bytes / c->small.count),
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->small.ns, time));
+	ct_explain_advise(x, f, "Gather the data in one buffer and copy it at once: a copy costs some microseconds "
+			  "whatever its size.");
+	ct_explain_show(f, &c->small.longest);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A rule on launching threads that are off the CPU, outside synchronisations. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/processes.h"
+#include "base/hash.h"
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+#define OTHERS	4096	/* threads that ran instead; more are not told apart */
+
+struct off_cpu {
+	uint64_t times, ns, preempted;	/* of the launching thread, in the steady state */
+	uint64_t runnable;		/* ns: it could have run */
+	struct ct_evidence longest;
+	struct ct_hash others;		/* by tid; a: ns that the thread was off when this one ran instead */
+	struct ct_hash wakers;		/* by tid; a: times */
+};
+
+static bool off_cpu_wants(const struct ct_class *class)
+{
+	return class->category == CT_CAT_SWITCH && class->call;
+}
+
+static int off_cpu_begin(struct ct_analysis *a)
+{
+	*(struct off_cpu **)a->state = ct_rule_per_process(a, sizeof(struct off_cpu));
+	return *(struct off_cpu **)a->state ? 0 : -ENOMEM;
+}
+
+static int off_cpu_add(struct ct_hash *map, uint64_t key, uint64_t ns)
+{
+	struct ct_hash_slot *slot = ct_hash_get(map, key);
+
+	if (!slot && map->count >= OTHERS)
+		return 0;
+	if (!slot)
+		slot = ct_hash_put(map, key);
+	if (!slot)
+		return -ENOMEM;
+	slot->a += ns;
+	return 0;
+}
+
+static int off_cpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_k_switch fields = { 0 };
+	struct off_cpu *o;
+	enum ct_scope scope;
+	int64_t iteration;
+	int index = ct_rule_process(a, e, &scope, &iteration);
+
+	if (index < 0 || scope != CT_SCOPE_STEADY || e->track->nested[CT_CAT_SYNC] ||
+	    e->track->tid != a->phases->processes[index].tid || e->class->size < sizeof(fields))
+		return 0;
+	memcpy(&fields, e->record->fields, sizeof(fields));
+	o = &(*(struct off_cpu **)a->state)[index];
+	o->times++;
+	o->ns += e->duration;
+	o->preempted += !fields.state;
+	o->runnable += fields.runnable_ns;
+	if (e->duration >= o->longest.ns)
+		ct_evidence_set(&o->longest, e);
+	if (off_cpu_add(&o->others, fields.other, e->duration))
+		return -ENOMEM;
+	return fields.waker ? off_cpu_add(&o->wakers, fields.waker, 1) : 0;
+}
+
+static void off_cpu_free(struct ct_analysis *a)
+{
+	struct off_cpu *all = *(struct off_cpu **)a->state;
+
+	for (unsigned int i = 0; all && i < a->phases->processes_count; i++) {
+		ct_hash_free(&all[i].others);
+		ct_hash_free(&all[i].wakers);
+	}
+	free(all);
+}
+
+const struct ct_analyser ct_off_cpu_analyser = {
+	.on = CT_ON_END,
+	.wants = off_cpu_wants,
+	.phases = true,
+	.state_size = sizeof(struct off_cpu *),
+	.begin = off_cpu_begin,
+	.event = off_cpu_event,
+	.free = off_cpu_free,
+};
+
+/* A thread by its process's name, as far as that is known. */
+static const char *off_cpu_who(const struct ct_explain *x, uint32_t tid, char name[64])
+{
+	if (ct_hash_get(&x->analysis->processes->names, tid))
+		return ct_processes_name(x->analysis->processes, tid, name, 64);
+	snprintf(name, 64, "thread %u", tid);
+	return name;
+}
+
+static const struct ct_hash_slot *off_cpu_most(const struct ct_hash *map)
+{
+	const struct ct_hash_slot *most = NULL;
+
+	for (size_t i = 0; i < map->size; i++)
+		if (map->slots[i].used && (!most || map->slots[i].a > most->a))
+			most = &map->slots[i];
+	return most;
+}
+
+void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct off_cpu *o = &(*(struct off_cpu **)ct_explain_state(x, &ct_off_cpu_analyser))[x->index];
+	const struct ct_hash_slot *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
+	char time[64], runnable[CT_TERM_TEXT], who[96] = "", woke[96] = "", name[64];
+	struct ct_finding_row *f;
+
+	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, o->ns) < rule->threshold)
+		return;
+	/* tid 0 is the idle task: the CPU had nothing else to do. */
+	if (other && other->key)
+		snprintf(who, sizeof(who), "; %s ran there most of that time", off_cpu_who(x, other->key, name));
+	else if (other)
+		snprintf(who, sizeof(who), "; the CPU was idle meanwhile");
+	if (waker)
+		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->key, name));
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
+			   "The launching thread %u is off the CPU for %s outside synchronisations, in %llu times (%llu "
+			   "of them preempted; it could have run for %s)%s%s.", x->process->tid,
+			   ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time), (unsigned long long)o->times,
+			   (unsigned long long)o->preempted, ct_term_ns(runnable, o->runnable), who, woke);
+	ct_explain_advise(x, f, o->preempted * 2 > o->times ?
+			  "Give the launching thread a CPU of its own (taskset, fewer worker threads)." :
+			  "The thread waits for something of the program: a lock, a queue, a file. Let another thread "
+			  "prepare the data ahead (more workers, prefetching).");
+	ct_explain_show(f, &o->longest);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules on ioctls of the kernel driver: long ones and failing ones, by RM command or class. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "explain/rules/common.h"
+#include "decode/nv_decode.h"
+#include "trace/names.h"
+#include "view/term.h"
+
+#define IOCTL_KINDS	1024	/* of a process and scope; more are not told apart */
+
+struct kind {
+	uint32_t cmd, device, code, have;
+	uint64_t count, failed, ns;
+	uint32_t object;		/* of the longest */
+	int64_t  status;
+	struct ct_evidence longest, failure;
+};
+
+struct ioctls {
+	struct ct_hash by_kind[CT_SCOPE_COUNT];	/* a: struct kind * */
+};
+
+static bool ioctls_wants(const struct ct_class *class)
+{
+	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+}
+
+static int ioctls_begin(struct ct_analysis *a)
+{
+	*(struct ioctls **)a->state = ct_rule_per_process(a, sizeof(struct ioctls));
+	return *(struct ioctls **)a->state ? 0 : -ENOMEM;
+}
+
+static struct kind *ioctls_kind(struct ct_hash *by_kind, const struct ct_record *r)
+{
+	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
+	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
+	uint32_t code = have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
+	uint64_t key = ct_hash_mix((uint64_t)cmd << 32 | code, device >= CT_DEV_UVM ? device : 0);
+	struct ct_hash_slot *slot = ct_hash_get(by_kind, key);
+	struct kind *k;
+
+	if (!slot && by_kind->count >= IOCTL_KINDS)
+		key = 0;
+	if (!slot)
+		slot = ct_hash_put(by_kind, key);
+	if (!slot)
+		return NULL;
+	if (!slot->a) {
+		k = calloc(1, sizeof(*k));
+		if (k)
+			*k = (struct kind){ .cmd = cmd, .device = device, .code = code, .have = have };
+		slot->a = (uintptr_t)k;
+	}
+	return (struct kind *)(uintptr_t)slot->a;
+}
+
+static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	enum ct_scope scope;
+	int64_t iteration;
+	int index = ct_rule_process(a, e, &scope, &iteration);
+	struct kind *k;
+
+	/* Where the kernel recorded, its view counts; and of two nested functions the outer one. */
+	if (index < 0 || !e->timed || e->kernel != a->trace->has_kernel || e->track->ioctls[e->kernel])
+		return 0;
+	k = ioctls_kind(&(*(struct ioctls **)a->state)[index].by_kind[scope], e->record);
+	if (!k)
+		return -ENOMEM;
+	k->count++;
+	k->ns += e->duration;
+	if (e->failed && !k->failed++) {
+		ct_evidence_set(&k->failure, e);
+		k->status = ct_record_quick(e->record, CT_QUICK_STATUS);
+	}
+	if (e->duration >= k->longest.ns) {
+		ct_evidence_set(&k->longest, e);
+		k->object = ct_record_quick(e->record, CT_QUICK_OBJECT);
+	}
+	return 0;
+}
+
+static void ioctls_free(struct ct_analysis *a)
+{
+	struct ioctls *all = *(struct ioctls **)a->state;
+
+	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
+		for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++) {
+			struct ct_hash *h = &all[i].by_kind[s];
+
+			for (size_t n = 0; n < h->size; n++)
+				if (h->slots[n].used)
+					free((void *)(uintptr_t)h->slots[n].a);
+			ct_hash_free(h);
+		}
+	free(all);
+}
+
+const struct ct_analyser ct_ioctls_analyser = {
+	.on = CT_ON_END,
+	.wants = ioctls_wants,
+	.phases = true,
+	.state_size = sizeof(struct ioctls *),
+	.begin = ioctls_begin,
+	.event = ioctls_event,
+	.free = ioctls_free,
+};
+
+/* ------------------------------------------------------------------- rules --- */
+
+/* "NV_ESC_RM_CONTROL NV2080_CTRL_CMD_... on object 0xcaf00001" */
+static const char *ioctls_name(const struct kind *k, char buf[200])
+{
+	const char *name = ct_name_ioctl(k->cmd, k->device), *code = ct_name_code(k->code, k->have);
+	char number[32], code_number[32];
+
+	snprintf(number, sizeof(number), "ioctl 0x%x", k->cmd);
+	snprintf(code_number, sizeof(code_number), "0x%x", k->code);
+	snprintf(buf, 200, "%s%s%s", name ? name : number, k->have ? " " : "",
+		 k->have ? code ? code : code_number : "");
+	return buf;
+}
+
+void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ioctls *io = &(*(struct ioctls **)ct_explain_state(x, &ct_ioctls_analyser))[x->index];
+	char time[64], all[64], name[200], count[CT_TERM_TEXT];
+
+	for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++) {
+		const struct ct_hash *h = &io->by_kind[s];
+		const struct kind *most = NULL;
+		struct ct_finding_row *f;
+		uint64_t ns = 0, calls = 0;
+		char object[64] = "";
+
+		for (size_t n = 0; n < h->size; n++) {
+			const struct kind *k = (void *)(uintptr_t)h->slots[n].a;
+
+			if (!h->slots[n].used || !k)
+				continue;
+			ns += k->ns;
+			calls += k->count;
+			if (!most || k->ns > most->ns)
+				most = k;
+		}
+		if (!most || ct_rule_share(x, s, ns) < rule->threshold)
+			continue;
+		if (most->object)
+			snprintf(object, sizeof(object), ", the longest on object 0x%x", most->object);
+		f = ct_explain_add(x, rule, s, CT_SURE, ns,
+				   "%s ioctls of the kernel driver take %s; most of it %s: %s in %llu call%s%s.",
+				   ct_term_count(count, calls), ct_explain_time(x, s, ns, all),
+				   ioctls_name(most, name), ct_explain_time(x, s, most->ns, time),
+				   (unsigned long long)most->count, most->count == 1 ? "" : "s", object);
+		ct_explain_advise(x, f, s == CT_SCOPE_STEADY ?
+				  "Find the call of libcuda that makes them (explain --call) and keep it out of the loop." :
+				  "Most of them make the context and its channels: make one context and keep it.");
+		ct_explain_show(f, &most->longest);
+	}
+}
+
+void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ioctls *io = &(*(struct ioctls **)ct_explain_state(x, &ct_ioctls_analyser))[x->index];
+	const struct ct_hash *h = &io->by_kind[CT_SCOPE_STEADY];
+	char name[200], count[CT_TERM_TEXT];
+	const struct kind *most = NULL;
+	struct ct_finding_row *f;
+	uint64_t failed = 0;
+
+	for (size_t n = 0; n < h->size; n++) {
+		const struct kind *k = (void *)(uintptr_t)h->slots[n].a;
+
+		if (!h->slots[n].used || !k || !k->failed)
+			continue;
+		failed += k->failed;
+		if (!most || k->failed > most->failed)
+			most = k;
+	}
+	if (!most || failed < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, most->ns / most->count * failed,
+			   "%s ioctls of the kernel driver failed in the steady state, most of them %s%s%s.",
+			   ct_term_count(count, failed), ioctls_name(most, name),
+			   nv_status_name(most->status) && most->status ? ": " : "",
+			   most->status && nv_status_name(most->status) ? nv_status_name(most->status) : "");
+	f->at_most = true;
+	ct_explain_advise(x, f, "'cudatrace report errors' lists them; the kernel's log (dmesg) may say why.");
+	ct_explain_show(f, &most->failure);
+}

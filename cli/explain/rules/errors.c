@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A rule on errors that the program ignored: it called the same function again and again. */
+#include <string.h>
+
+#include "decode/nv_decode.h"
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	struct ct_finding_row *f;
+	char time[64], count[CT_TERM_TEXT], all[CT_TERM_TEXT];
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *fact = &facts->list[i];
+		const char *code = cu_result_name(fact->code);
+
+		if (fact->class->layer != CT_LAYER_USER || fact->class->category == CT_CAT_SYSCALL ||
+		    fact->class->category == CT_CAT_RUNTIME || fact->failed < rule->threshold)
+			continue;
+		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE,
+				   fact->count ? fact->total / fact->count * fact->failed : 0,
+				   "%s failed %s times in %s calls (first with %s) and the program went on; about %s.",
+				   fact->class->name, ct_term_count(count, fact->failed),
+				   ct_term_count(all, fact->count), code ? code : "an unknown error",
+				   ct_explain_time(x, CT_SCOPE_STEADY, fact->count ?
+						   fact->total / fact->count * fact->failed : 0, time));
+		f->at_most = true;
+		ct_explain_advise(x, f, "Check the result of %s; 'cudatrace report errors' lists all failures.",
+				  fact->class->name);
+		ct_explain_show(f, &fact->failure);
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules on launching: is it the host that limits the steady state, and which part of it? */
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *longest, uint64_t *ns)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	uint64_t count = 0;
+
+	*ns = 0;
+	*longest = (struct ct_evidence){ 0 };
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *f = &facts->list[i];
+
+		if (!ct_is_launch(f->class))
+			continue;
+		count += f->count;
+		*ns += f->self;
+		if (f->longest.ns > longest->ns)
+			*longest = f->longest;
+	}
+	return count;
+}
+
+static uint64_t launch_syncs(const struct ct_explain *x)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	uint64_t count = 0;
+
+	for (unsigned int i = 0; i < facts->count; i++)
+		if (facts->list[i].class->category == CT_CAT_SYNC)
+			count += facts->list[i].count;
+	return count;
+}
+
+/*
+ * After a launch the GPU works while the host goes on.  If the host then hardly waits in its
+ * synchronisations, the GPU was done before the host came: it is the host that limits.  Where
+ * nothing synchronises, this can't be known without records of the GPU.
+ */
+void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
+{
+	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT), launch_ns, launches;
+	uint64_t wall = x->wall[CT_SCOPE_STEADY], cost = wall - (wait < wall ? wait : wall);
+	uint64_t syncs = launch_syncs(x);
+	struct ct_evidence longest;
+	struct ct_finding_row *f;
+	char time[64], each[CT_TERM_TEXT];
+
+	launches = launch_count(x, &longest, &launch_ns);
+	if (!x->thread || launches < 10 * x->iterations || syncs * 2 < x->iterations ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
+			   "The host limits: %.0f launches an iteration take it %s each with what is between "
+			   "them, and its synchronisations wait only %s.",
+			   (double)launches / x->iterations,
+			   ct_term_ns(each, cost / launches),
+			   ct_explain_time(x, CT_SCOPE_STEADY, wait, time));
+	f->at_most = true;
+	ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
+			  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "
+			  "work (a larger batch).");
+	ct_explain_show(f, &longest);
+}
+
+/* The largest part of what the host does, where it is not in any call. */
+void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
+{
+	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
+	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
+	struct ct_finding_row *f;
+	char time[64];
+
+	if (!x->thread || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
+			   "The launching thread %u is in the application, between calls, for %s of the steady "
+			   "state.", x->thread->tid, ct_explain_time(x, CT_SCOPE_STEADY, app, time));
+	if (x->trace->has_kernel)
+		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",
+				  off ? "" : " The thread was on a CPU all that time.");
+	else
+		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf). Whether the thread ran or "
+				  "slept meanwhile is not recorded without the kernel module.");
+}

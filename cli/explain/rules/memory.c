@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules on memory: allocations in the steady state, and device memory that only grows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	uint64_t allocs = 0, frees = 0, ns = 0, iterations = 0;
+	const struct ct_fact *most = NULL;
+	struct ct_finding_row *f;
+	char time[64];
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *fact = &facts->list[i];
+
+		if (fact->class->category != CT_CAT_MEMORY ||
+		    (fact->class->op != CT_OP_ALLOC && fact->class->op != CT_OP_FREE))
+			continue;
+		if (fact->class->op == CT_OP_ALLOC)
+			allocs += fact->count;
+		else
+			frees += fact->count;
+		ns += fact->total;
+		if (fact->iterations > iterations)
+			iterations = fact->iterations;
+		if (!most || fact->total > most->total)
+			most = fact;
+	}
+	if (!most || allocs + frees < 4 || iterations * 2 < x->iterations ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
+			   "%.1f allocations and %.1f frees an iteration take %s, most of it %s.",
+			   (double)allocs / x->iterations, (double)frees / x->iterations,
+			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
+	ct_explain_advise(x, f, "Allocate before the loop and use the memory again, or use a pool "
+			  "(cuMemAllocAsync, a caching allocator): a free also waits for the GPU.");
+	ct_explain_show(f, &most->longest);
+	ct_explain_show(f, &most->first);
+}
+
+/* ------------------------------------------------------------------ growth --- */
+
+#define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
+#define GROWTH_LEAST	(1ull << 20)
+
+struct growth {
+	struct ct_hash live;		/* by address; a: bytes */
+	uint64_t bytes;			/* of device memory, now */
+	uint64_t at[GROWTH_PARTS + 1];
+	bool     known[GROWTH_PARTS + 1];
+	uint64_t allocs, frees;		/* in the steady state */
+	struct ct_evidence largest;
+	uint64_t largest_bytes;
+};
+
+static bool growth_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MEMORY &&
+	       (class->op == CT_OP_ALLOC || class->op == CT_OP_FREE) && !strstr(class->name, "Host");
+}
+
+static int growth_begin(struct ct_analysis *a)
+{
+	*(struct growth **)a->state = ct_rule_per_process(a, sizeof(struct growth));
+	return *(struct growth **)a->state ? 0 : -ENOMEM;
+}
+
+/* Notes the memory at the ends of parts of the steady state that lie before @now. */
+static void growth_note(struct growth *g, const struct ct_process_phases *p, uint64_t now)
+{
+	uint64_t begin, end;
+
+	ct_scope_span(p, CT_SCOPE_STEADY, &begin, &end);
+	for (unsigned int i = 0; i <= GROWTH_PARTS && end > begin; i++)
+		if (!g->known[i] && begin + (end - begin) / GROWTH_PARTS * i <= now) {
+			g->at[i] = g->bytes;
+			g->known[i] = true;
+		}
+}
+
+/* The address, or the handle of virtual memory management. */
+static uint64_t growth_address(const struct ct_record *r)
+{
+	if (ct_record_has(r, CT_QUICK_PTR) && ct_record_quick(r, CT_QUICK_PTR))
+		return ct_record_quick(r, CT_QUICK_PTR);
+	for (unsigned int i = 0; i < r->class->fields_count; i++)
+		if (r->fields && !strcmp(r->class->fields[i].name, "handle"))
+			return ct_record_field(r, i);
+	return 0;
+}
+
+static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+	struct ct_hash_slot *slot;
+	uint64_t address, size;
+	struct growth *g;
+	int64_t iteration;
+	bool steady;
+
+	if (!p || e->failed)
+		return 0;
+	g = &(*(struct growth **)a->state)[p - a->phases->processes];
+	growth_note(g, p, e->begin);
+	address = growth_address(e->record);
+	steady = ct_scope_of(p, e->begin, &iteration) == CT_SCOPE_STEADY;
+	if (!address)
+		return 0;
+	if (e->class->op == CT_OP_FREE) {
+		slot = ct_hash_get(&g->live, address);
+		if (!slot)
+			return 0;
+		g->bytes -= slot->a;
+		g->frees += steady;
+		ct_hash_remove(&g->live, slot);
+		return 0;
+	}
+	size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	slot = ct_hash_put(&g->live, address);
+	if (!slot)
+		return -ENOMEM;
+	g->bytes += size - slot->a;	/* the same address again: its free was not seen */
+	slot->a = size;
+	g->allocs += steady;
+	if (steady && size >= g->largest_bytes) {
+		g->largest_bytes = size;
+		ct_evidence_set(&g->largest, e);
+	}
+	return 0;
+}
+
+static int growth_end(struct ct_analysis *a)
+{
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		growth_note(&(*(struct growth **)a->state)[i], &a->phases->processes[i], UINT64_MAX);
+	return 0;
+}
+
+static void growth_free(struct ct_analysis *a)
+{
+	struct growth *all = *(struct growth **)a->state;
+
+	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
+		ct_hash_free(&all[i].live);
+	free(all);
+}
+
+const struct ct_analyser ct_growth_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = growth_wants,
+	.phases = true,
+	.state_size = sizeof(struct growth *),
+	.begin = growth_begin,
+	.event = growth_event,
+	.end = growth_end,
+	.free = growth_free,
+};
+
+void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct growth *g = &(*(struct growth **)ct_explain_state(x, &ct_growth_analyser))[x->index];
+	char grown[CT_TERM_TEXT], from[CT_TERM_TEXT], to[CT_TERM_TEXT], each[CT_TERM_TEXT];
+	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS];
+	unsigned int steps = 0;
+	struct ct_finding_row *f;
+
+	/* The first part may still fill caches. */
+	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
+		steps += g->known[i] && g->at[i] > g->at[i - 1];
+	if (last < first + GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
+	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
+			   "Device memory grows by %s during the steady state, from %s to %s, %s an iteration: %llu "
+			   "allocations, %llu frees.",
+			   ct_term_bytes(grown, last - g->at[0]), ct_term_bytes(from, g->at[0]),
+			   ct_term_bytes(to, last), ct_term_bytes(each, (last - g->at[0]) / x->iterations),
+			   (unsigned long long)g->allocs, (unsigned long long)g->frees);
+	ct_explain_advise(x, f, "Free what an iteration no longer needs; 'cudatrace report memory' lists what was never "
+			  "freed, by function and size.");
+	ct_explain_show(f, &g->largest);
+}

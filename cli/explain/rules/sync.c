@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A rule on synchronisations.  A wait is no loss by itself: the GPU works meanwhile.  What is
+ * lost is the time after it, until the GPU has work again.
+ */
+#include "explain/rules/common.h"
+#include "view/term.h"
+
+void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	const struct ct_fact *most = NULL;
+	uint64_t syncs = 0, launches = 0, idle = 0;
+	struct ct_finding_row *f;
+	char time[64];
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		const struct ct_fact *fact = &facts->list[i];
+
+		launches += ct_is_launch(fact->class) ? fact->count : 0;
+		if (fact->class->category != CT_CAT_SYNC)
+			continue;
+		syncs += fact->count;
+		if (!most || fact->count > most->count)
+			most = fact;
+	}
+	idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
+	if (!most || syncs < x->iterations || syncs < 4 ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, idle) < rule->threshold)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, idle,
+			   "%.1f synchronisations an iteration (one for %.0f launches), most by %s; after them the GPU "
+			   "had nothing to do for %s%s.",
+			   (double)syncs / x->iterations, syncs ? (double)launches / syncs : 0.0,
+			   most->class->name, x->idle_measured ? "" : "at least ",
+			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
+			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
+			  "instead of the host.");
+	ct_explain_show(f, &most->longest);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What limits a process, in a sentence for its steady state and one for its startup. */
+#ifndef CT_CLI_VERDICT_H
+#define CT_CLI_VERDICT_H
+
+#include "explain/rule.h"
+
+enum ct_limit {
+	CT_LIMIT_UNKNOWN, CT_LIMIT_HOST, CT_LIMIT_GPU, CT_LIMIT_SYNC, CT_LIMIT_TRANSFERS,
+	CT_LIMIT_DRIVER, CT_LIMIT_OFF_CPU, CT_LIMIT_MIXED,
+};
+
+const char *ct_limit_word(enum ct_limit limit);
+
+/* Writes the sentence on the steady state (or the execution) to @buf. */
+enum ct_limit ct_verdict_steady(const struct ct_explain *x, char *buf, size_t size);
+
+/* Writes the sentence on the startup to @buf; "" where the process has none. */
+void ct_verdict_startup(const struct ct_explain *x, char *buf, size_t size);
+
+#endif
