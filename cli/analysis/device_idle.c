@@ -146,9 +146,21 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	}
 	if (e->kind == CT_ON_BEGIN) {
+		/* A copy may take long for other reasons than its submission. */
+		if (p->since && e->class->op == CT_OP_LAUNCH) {
+			p->waker = e->point->op_id;
+			p->waker_begin = e->begin;
+		}
 		idle_ends(p, phases, e->begin);
 		p->submitting++;
 		return 0;
+	}
+	if (e->kind == CT_ON_END && e->point->op_id == p->waker) {
+		enum ct_stage stage = ct_phases_stage(phases, p->waker_begin);
+
+		if (stage < CT_STAGE_COUNT)
+			p->submitting_ns[stage] += e->end - p->waker_begin;
+		p->waker = 0;
 	}
 	if (e->kind != CT_ON_INSTANT && p->submitting)
 		p->submitting--;

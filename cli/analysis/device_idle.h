@@ -14,6 +14,8 @@
 struct ct_idle_process {
 	uint64_t total;				/* ns */
 	uint64_t stages[CT_STAGE_COUNT];	/* ns */
+	/* ns in the launches that ended these times: until one returned, it may not have begun. */
+	uint64_t submitting_ns[CT_STAGE_COUNT];
 	uint64_t *iterations;			/* ns, as the phases have them */
 	uint64_t periods;			/* how many times it was idle */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
@@ -21,6 +23,7 @@ struct ct_idle_process {
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	struct ct_hash streams;			/* those with work that may not be done */
 	uint32_t submitting;			/* open calls that submit */
+	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */
 };
 

@@ -14,7 +14,7 @@ const char *ct_limit_word(enum ct_limit limit)
 {
 	static const char *const words[] = {
 		[CT_LIMIT_UNKNOWN] = "not known", [CT_LIMIT_HOST] = "the host", [CT_LIMIT_GPU] = "the GPU",
-		[CT_LIMIT_SYNC] = "synchronisation", [CT_LIMIT_TRANSFERS] = "transfers",
+		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_OFF_CPU] = "the launching thread is off the CPU",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
@@ -28,7 +28,7 @@ static double verdict_share(const struct ct_explain *x, enum ct_scope scope, uin
 }
 
 struct shares {
-	double wait, transfer, launch, driver, off, app, idle;
+	double wait, transfer, launch, driver, off, app, idle, most_idle;
 	uint64_t syncs;
 };
 
@@ -47,6 +47,9 @@ static struct shares verdict_shares(const struct ct_explain *x)
 #undef ACCOUNT
 	s.idle = verdict_share(x, CT_SCOPE_STEADY, x->idle->stages[CT_STAGE_STEADY] +
 			       x->idle->stages[CT_STAGE_EXECUTION]);
+	s.most_idle = s.idle + verdict_share(x, CT_SCOPE_STEADY,
+					     x->idle->submitting_ns[CT_STAGE_STEADY] +
+					     x->idle->submitting_ns[CT_STAGE_EXECUTION]);
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_SYNC)
 			s.syncs += facts->list[i].count;
@@ -58,7 +61,7 @@ static enum ct_limit verdict_limit(const struct ct_explain *x, const struct shar
 	if (!x->thread)
 		return CT_LIMIT_UNKNOWN;
 	if (s->wait >= MOST)
-		return s->idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_GPU;
+		return s->most_idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
 	if (s->transfer >= MUCH && s->transfer > s->app)
@@ -70,7 +73,7 @@ static enum ct_limit verdict_limit(const struct ct_explain *x, const struct shar
 		return CT_LIMIT_UNKNOWN;
 	if (s->wait < LITTLE)
 		return CT_LIMIT_HOST;
-	return s->idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
+	return s->most_idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
 }
 
 static int verdict_compare(const void *a, const void *b)

@@ -164,6 +164,7 @@ const struct ct_analyser ct_repeats_analyser = {
 
 /* A graph of any size costs about one launch: this many are left of each sequence. */
 #define GRAPH_COST	1
+#define WAITS		50	/* %: the GPU limits, not the host */
 
 void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 {
@@ -192,9 +193,10 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 			most = s;
 	}
 	saved = ns + between > left ? ns + between - left : 0;
-	if (!most || ct_rule_share(x, CT_SCOPE_STEADY, saved) < rule->threshold)
+	/* Where the host mostly waits, it would only wait longer. */
+	if (!most || ct_rule_share(x, CT_SCOPE_STEADY, saved) < rule->threshold ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= WAITS)
 		return;
-	/* A GPU that is busy all the time gains nothing: the host only waits longer. */
 	if (saved > busy)
 		saved = busy;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, saved,

@@ -10,9 +10,9 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
-	uint64_t syncs = 0, launches = 0, idle = 0;
+	uint64_t syncs = 0, launches = 0, idle, most_idle, other;
 	struct ct_finding_row *f;
-	char time[64];
+	char time[64], until[64];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -25,15 +25,28 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 			most = fact;
 	}
 	idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
-	if (!most || syncs < x->iterations || syncs < 4 ||
-	    ct_rule_share(x, CT_SCOPE_STEADY, idle) < rule->threshold)
+	/* Until the next submission returned, its work may not have begun. */
+	most_idle = idle + x->idle->submitting_ns[CT_STAGE_STEADY] +
+		    x->idle->submitting_ns[CT_STAGE_EXECUTION];
+	/* What calls of other kinds took is their rules' business. */
+	other = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MEMORY) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_MODULE) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_CALLS + CT_CAT_TRANSFER) +
+		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_DRIVER);
+	most_idle = most_idle > other ? most_idle - other : 0;
+	idle = idle > other ? idle - other : 0;
+	if (!most || syncs * 10 < x->iterations * 9 || syncs < 4 ||
+	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, idle,
-			   "%.1f synchronisations an iteration (one for %.0f launches), most by %s; after them the GPU "
-			   "had nothing to do for %s%s.",
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
+			   "%.1f synchronisations an iteration (one for %.0f launches), most by %s: without copies, "
+			   "allocations and module loading, the GPU has nothing to do for %s%s from their end to the "
+			   "next submission, %s until that returned.",
 			   (double)syncs / x->iterations, syncs ? (double)launches / syncs : 0.0,
 			   most->class->name, x->idle_measured ? "" : "at least ",
-			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
+			   ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until));
+	f->at_most = !x->idle_measured;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
 			  "instead of the host.");
