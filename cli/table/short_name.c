@@ -121,7 +121,8 @@ static void short_write(struct short_out *out, const struct ct_name *name,
 		short_puts(out, name->lambda);
 		short_puts(out, "}");
 	}
-	if (name->suffix.n && strspn(name->suffix.s, " const*&volatile[]0123456789") >= name->suffix.n)
+	if (name->suffix.n &&
+	    strspn(name->suffix.s, " const*&volatile[]0123456789") >= name->suffix.n)
 		short_put(out, name->suffix.s, name->suffix.n);
 }
 
@@ -135,7 +136,7 @@ static void short_arg(struct short_out *out, struct ct_name_text arg,
 	if (arg.n && *arg.s == '(') {
 		size_t next = ct_name_skip(arg, 0);
 
-		if (next < arg.n && ((arg.s[next] >= '0' && arg.s[next] <= '9') || arg.s[next] == '-'))
+		if (next < arg.n && strchr("-0123456789", arg.s[next]))
 			arg = (struct ct_name_text){ arg.s + next, arg.n - next };
 	}
 	if (!arg.n)
