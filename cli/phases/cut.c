@@ -138,6 +138,8 @@ static int cut_next(void *arg, const struct ct_happening *h)
 		}
 		if (!c->pattern->at_wait && c->armed && c->seen++ == c->pattern->ordinal)
 			rc = cut_boundary(c, h->at);
+		if (rc)
+			return rc;
 		cut_count(c, h);
 	} else if (ct_happening_wait(h)) {
 		if (c->looking)

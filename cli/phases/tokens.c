@@ -246,7 +246,8 @@ void ct_tokens_score(struct ct_tokens *t, enum ct_token_level level, uint32_t na
 		return;
 	n = last - s->first + 1;
 	for (uint32_t i = s->first; i <= last; i++) {
-		launches += t->segments[i].launches;
+		/* What the template has and the segment lacks counts against it too. */
+		launches += t->segments[i].launches > usual ? t->segments[i].launches : usual;
 		exact += t->segments[i].exact;
 		alike += t->segments[i].alike;
 		waits += t->segments[i].waits;
