@@ -196,6 +196,7 @@ static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t p
 			return NULL;
 		h->threads[h->threads_count++] = (struct ct_phase_thread){
 			.pid = pid, .tid = tid, .first_call = UINT64_MAX, .stream = UINT32_MAX,
+			.kept_until = UINT64_MAX,
 		};
 		slot->a = h->threads_count;
 	}
@@ -264,10 +265,12 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 	}
 	if (!*left) {
 		uint64_t end = events_since_start(h->trace, r->end);
+		uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
 
 		if (kind == CT_HAP_LAUNCH || kind == CT_HAP_GRAPH || kind == CT_HAP_WAIT)
 			t->last_end = end > t->last_end ? end : t->last_end;
-		t->partial |= !first;
+		t->partial = true;
+		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
 		return 0;
 	}
 	--*left;
@@ -322,7 +325,7 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct ct_
 		uint8_t kind = h->kinds[r.class->id];
 
 		if (r.class->id == CT_CLASS_process) {
-			rc = events_birth(h, &r, !cpu_stream);
+			rc = events_birth(h, &r, s->kind == CT_STREAM_THREAD);
 			thread = NULL;
 			span = NULL;
 			if (rc)
@@ -391,6 +394,9 @@ static void events_sort(struct ct_phase_thread *t)
 				t->last_end = ct_happening_end(&e);
 	}
 	t->count = kept;
+	/* Its streams may have been kept to different moments. */
+	if (t->partial)
+		t->count = ct_happenings_find(t, t->kept_until);
 }
 
 int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)

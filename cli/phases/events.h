@@ -71,6 +71,7 @@ struct ct_phase_thread {
 	uint64_t first_call;	/* of this image: ns after the begin */
 	uint32_t first_call_at;	/* its index in the list */
 	uint64_t last_end;	/* of a launch or wait */
+	uint64_t kept_until;	/* what began before is complete */
 	bool     partial;	/* it has more, which were not kept */
 	bool     in_cpu_streams;
 };

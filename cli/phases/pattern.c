@@ -18,7 +18,7 @@
 #define PATTERN_OCCURS		4u	/* fewer are no pattern */
 #define PATTERN_DISTANCES	255u	/* looked at of an anchor */
 #define PATTERN_SCORE		0.8	/* what explains less is no pattern */
-#define PATTERN_NEAR		0.9	/* of the best score: shorter ones are taken */
+#define PATTERN_NEAR		0.85	/* of the best score: shorter ones are taken */
 #define PATTERN_NEAR_NO_WAITS	0.97	/* a layer is told from a step by few launches alone */
 #define PATTERN_COVERS		0.7	/* of the launches that the best one explains */
 #define PATTERN_SAMPLES		64u	/* repetitions that the boundary is taken from */

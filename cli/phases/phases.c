@@ -203,6 +203,7 @@ static int phases_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 		if (t->partial && w->to == UINT64_MAX && t->last_end > w->last_end)
 			w->last_end = t->last_end;
 		w->partial |= t->partial;
+		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
 		launches += s->launches;
 		w->slices_count++;
 	}
@@ -238,6 +239,7 @@ static int phases_process(struct ct_process_phases *p, const struct phases_image
 {
 	struct ct_phase_work w = {
 		.happenings = h, .process = p, .from = image->from, .to = image->to,
+		.kept_until = UINT64_MAX,
 	};
 	int rc;
 
@@ -318,7 +320,12 @@ static int phases_fill(struct ct_phases *phases, const struct phases_images *ima
 
 int ct_phases_find(struct ct_phases *phases, const struct ct_trace *t)
 {
-	struct ct_happenings h = { 0 };
+	return ct_phases_find_bounded(phases, t, 0);
+}
+
+int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max)
+{
+	struct ct_happenings h = { .max = max };
 	struct phases_images images = { 0 };
 	int rc;
 

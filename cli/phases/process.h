@@ -27,6 +27,7 @@ struct ct_phase_work {
 	uint32_t launches_count;
 	uint64_t weight;		/* of all launches, see ct_launch_weight() */
 	uint64_t last_end;		/* of its last launch or wait */
+	uint64_t kept_until;		/* what began before is known of all threads */
 	bool partial;			/* not everything was kept */
 };
 
@@ -41,6 +42,9 @@ uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t
 
 /* The median of @count values, which are put into another order; 0 of none. */
 uint64_t ct_phase_median(uint64_t *values, uint32_t count);
+
+/* ct_phases_find() that keeps at most about @max happenings, for tests; 0: CT_HAPPENINGS_MAX */
+int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max);
 
 /* The iterations of the process, or why there are none.  0 or -ENOMEM. */
 int ct_iterations_find(struct ct_phase_work *w);

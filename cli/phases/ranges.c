@@ -67,12 +67,15 @@ static int ranges_next(void *arg, const struct ct_happening *h)
 struct ranges_list {
 	struct ranges_one *one;
 	uint32_t count, capacity;
+	uint64_t until;		/* later ones are not wanted */
 };
 
 static int ranges_keep(void *arg, const struct ranges_one *one)
 {
 	struct ranges_list *l = arg;
 
+	if (one->end >= l->until)
+		return 0;
 	if (l->count == l->capacity) {
 		uint32_t more = l->capacity ? l->capacity * 2 : 256;
 		struct ranges_one *list = realloc(l->one, more * sizeof(*list));
@@ -139,7 +142,7 @@ static bool ranges_better(const struct ct_repeat *a, const struct ct_repeat *b)
 static int ranges_of_thread(struct ct_repeat *best, const struct ct_phase_work *w,
 			    const struct ct_slice *slice, enum ct_happening_kind kind)
 {
-	struct ranges_list list = { 0 };
+	struct ranges_list list = { .until = w->kept_until };
 	struct ranges_stack stack = { .kind = kind, .fn = ranges_keep, .arg = &list };
 	int rc = 0;
 

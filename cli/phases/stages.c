@@ -3,6 +3,9 @@
  * The stages of a process: each begins where the one before ends, so that together they are
  * the whole time of the process.  One that does not exist is left out.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "phases/iterations.h"
 
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
@@ -69,53 +72,59 @@ static void stages_modules(struct stages_facts *f, const struct ct_happening *h)
 	stages_max(&f->modules_end, ct_happening_end(h));
 }
 
-/* The copies to the GPU before @limit, of all threads in the order of time. */
-static void stages_weights(const struct ct_phase_work *w, struct stages_facts *f, uint64_t limit)
+struct stages_copy {
+	uint64_t begin, end, bytes;
+};
+
+static int stages_copy_order(const void *a, const void *b)
 {
-	uint64_t all = 0, until = 0, stop = UINT64_MAX, low = 0, high = limit;
+	const struct stages_copy *x = a, *y = b;
 
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/*
+ * The copies to the GPU before @limit: the weights are there when the bulk was copied, and
+ * what is copied right behind it, before the GPU works with it.
+ */
+static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f, uint64_t limit)
+{
+	uint64_t all = 0, bytes = 0, stop = UINT64_MAX;
+	struct stages_copy *copies;
+	uint32_t n = 0, count = 0, first;
+
+	for (unsigned int s = 0; s < w->slices_count; s++)
+		for (uint32_t i = 0; i < w->slices[s].count; i++)
+			n += ct_happening_to_gpu(&w->slices[s].list[i]) &&
+			     w->slices[s].list[i].at < limit;
+	copies = calloc(n + 1ul, sizeof(*copies));
+	if (!copies)
+		return -ENOMEM;
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++) {
 			const struct ct_happening *h = &w->slices[s].list[i];
 
-			if (ct_happening_to_gpu(h) && h->at < limit)
-				all += h->sig;
-		}
-	f->weights = all;
-	/* The moment when the bulk was copied, by halving the time. */
-	while (all && low < high) {
-		uint64_t middle = low + (high - low) / 2, bytes = 0;
-
-		for (unsigned int s = 0; s < w->slices_count; s++) {
-			const struct ct_slice *slice = &w->slices[s];
-
-			for (uint32_t i = 0; i < slice->count && slice->list[i].at <= middle; i++)
-				if (ct_happening_to_gpu(&slice->list[i]) && slice->list[i].at < limit)
-					bytes += slice->list[i].sig;
-		}
-		if (bytes >= STAGES_BULK * all)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	until = low;
-	/* And what is copied right behind it, before the GPU works with it. */
-	for (unsigned int s = 0; s < w->slices_count; s++)
-		for (uint32_t i = 0; i < w->slices[s].count; i++) {
-			const struct ct_happening *h = &w->slices[s].list[i];
-
-			if (ct_happening_launch(h) && h->at > until)
-				stages_min(&stop, h->at);
-		}
-	for (unsigned int s = 0; s < w->slices_count; s++)
-		for (uint32_t i = 0; i < w->slices[s].count; i++) {
-			const struct ct_happening *h = &w->slices[s].list[i];
-
-			if (!ct_happening_to_gpu(h) || h->at >= limit || h->at >= stop)
+			if (!ct_happening_to_gpu(h) || h->at >= limit)
 				continue;
-			stages_max(&f->weights_end, ct_happening_end(h));
-			f->weights_copies++;
+			copies[count++] = (struct stages_copy){ h->at, ct_happening_end(h), h->sig };
+			all += h->sig;
 		}
+	qsort(copies, count, sizeof(*copies), stages_copy_order);
+	for (uint32_t i = 0; i < count && copies[i].begin < stop; i++) {
+		bool bulk = bytes >= STAGES_BULK * all;
+
+		bytes += copies[i].bytes;
+		if (!bulk && bytes >= STAGES_BULK * all) {
+			first = ct_work_launches(w, 0, copies[i].begin);
+			if (first < w->launches_count)
+				stop = w->launches[first];
+		}
+		stages_max(&f->weights_end, copies[i].end);
+		f->weights_copies++;
+	}
+	f->weights = all;
+	free(copies);
+	return 0;
 }
 
 /* Adds a stage that ends at @end, if any time is left for it. */
@@ -165,8 +174,10 @@ int ct_stages_find(struct ct_phase_work *w)
 	stages_each(w, &f, stages_context);
 	stages_each(w, &f, stages_data);
 	stages_each(w, &f, stages_modules);
-	stages_weights(w, &f, found ? p->iterations[0].begin :
-		       w->launches_count ? w->launches[w->launches_count / 2] : UINT64_MAX >> 1);
+	rc = stages_weights(w, &f, found ? p->iterations[0].begin :
+			    w->launches_count ? w->launches[w->launches_count / 2] : UINT64_MAX);
+	if (rc)
+		return rc;
 	stages_add(w, CT_STAGE_STARTUP, f.first_call);
 	init = f.context_end ? f.context_end : f.first_use;
 	stages_add(w, CT_STAGE_INIT, init);

@@ -12,6 +12,8 @@
 #define TOKENS_GRID_DIFFERS	0.85
 /* Fewer waits than one in so many segments do not belong to the pattern and do not count. */
 #define TOKENS_RARE_WAITS	128
+/* What lies in a break (an evaluation between two epochs) counts so much against the pattern. */
+#define TOKENS_BREAK		0.5
 
 uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, uint64_t before)
 {
@@ -207,13 +209,17 @@ static void tokens_compare(struct ct_tokens *t)
 	}
 }
 
+static bool tokens_alike(const struct ct_token_segment *g, uint32_t usual)
+{
+	return g->alike >= CT_PATTERN_ALIKE * (g->launches > usual ? g->launches : usual);
+}
+
 void ct_tokens_score(struct ct_tokens *t, enum ct_token_level level, uint32_t name,
 		     struct ct_token_score *s)
 {
 	const struct ct_token_names *coarse = &t->levels[CT_TOKEN_COARSE];
-	uint64_t launches = 0, exact = 0, alike = 0, waits = 0, waited = 0, usual = 0;
-	uint32_t last, ok = 0, n;
-	double of_waits = 1;
+	double launches = 0, exact = 0, alike = 0, waits = 0, waited = 0, of_waits = 1;
+	uint32_t last, ok = 0, n, usual = 0;
 
 	*s = (struct ct_token_score){ 0 };
 	t->cuts_count = 0;
@@ -233,9 +239,7 @@ void ct_tokens_score(struct ct_tokens *t, enum ct_token_level level, uint32_t na
 	}
 	last = t->cuts_count - 1;
 	for (uint32_t i = 0; i < t->cuts_count - 1; i++) {
-		const struct ct_token_segment *g = &t->segments[i];
-
-		if (g->alike < CT_PATTERN_ALIKE * (g->launches > usual ? g->launches : usual))
+		if (!tokens_alike(&t->segments[i], usual))
 			continue;
 		ok++;
 		s->first = last == t->cuts_count - 1 ? i : s->first;
@@ -246,17 +250,20 @@ void ct_tokens_score(struct ct_tokens *t, enum ct_token_level level, uint32_t na
 		return;
 	n = last - s->first + 1;
 	for (uint32_t i = s->first; i <= last; i++) {
+		const struct ct_token_segment *g = &t->segments[i];
+		double weight = tokens_alike(g, usual) ? 1 : TOKENS_BREAK;
+
 		/* What the template has and the segment lacks counts against it too. */
-		launches += t->segments[i].launches > usual ? t->segments[i].launches : usual;
-		exact += t->segments[i].exact;
-		alike += t->segments[i].alike;
-		waits += t->segments[i].waits;
-		waited += t->segments[i].waited;
+		launches += weight * (g->launches > usual ? g->launches : usual);
+		exact += weight * g->exact;
+		alike += weight * g->alike;
+		waits += weight * g->waits;
+		waited += weight * g->waited;
 		for (uint32_t k = t->cuts[i]; k < t->cuts[i + 1]; k++)
 			s->explained += t->wait[k] ? 0 : ct_launch_weight(&t->list[t->index[k]]);
 	}
 	if (waits > n / TOKENS_RARE_WAITS + 1)
-		of_waits = (double)waited / waits;
+		of_waits = waited / waits;
 	s->score = (exact + TOKENS_GRID_DIFFERS * (alike - exact)) / launches;
 	if (of_waits < s->score)
 		s->score = of_waits;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "../../cli/phases/phases.h"
+#include "../../cli/phases/process.h"
 #include "../tap.h"
 #include "phases.h"
 
@@ -268,6 +268,108 @@ static void growing(void)
 	ok(p->iterations_count == 120 && iterations_fit(p), "growing shapes: 120 tokens (%u, %s%s)",
 	   p->iterations_count, p->what, p->why_none);
 	ok(breaks(p) == 2, "growing shapes: a break between generations (%u)", breaks(p));
+	forget();
+}
+
+/* Two kinds of steps in turn: those of which there are more are the iterations. */
+static void epochs(void)
+{
+	const struct ct_process_phases *p;
+	uint32_t of_eval = 0;
+
+	begin("epochs");
+	begin_thread(100, 100, 0);
+	process("epochs");
+	start();
+	for (int epoch = 0; epoch < 5; epoch++) {
+		for (int i = 0; i < 50; i++) {
+			for (int k = 1; k <= 20; k++)
+				launch(k, 4);
+			wait_gpu();
+		}
+		for (int i = 0; i < 10; i++) {
+			for (int k = 1; k <= 4; k++)
+				launch(k, 2);
+			wait_gpu();
+		}
+	}
+	end_thread();
+	p = find();
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		of_eval += p->iterations[i].launches != 20;
+	ok(p->iterations_count >= 245 && p->iterations_count <= 250 && breaks(p) == 4 && !of_eval,
+	   "epochs: about 250 steps (%u), %u breaks, %s%s", p->iterations_count, breaks(p),
+	   p->what, p->why_none);
+	forget();
+}
+
+/* As many launches as there are requests: no two iterations are the same. */
+static void varying(void)
+{
+	const struct ct_process_phases *p;
+
+	begin("varying");
+	begin_thread(100, 100, 0);
+	process("varying");
+	start();
+	srand(2);
+	for (int i = 0; i < 100; i++) {
+		launch(1, 1 + rand() % 50);
+		for (int k = 0, n = 8 + rand() % 3; k < n; k++) {
+			launch(2, 1 + rand() % 50);
+			launch(3, 16);
+		}
+		launch(4, 1);
+		copy(CT_DIR_D2H, 8, true);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count == 100 && iterations_fit(p) && !breaks(p),
+	   "launches that vary: 100 iterations (%u, %s%s)", p->iterations_count, p->what,
+	   p->why_none);
+	forget();
+}
+
+/* More launches than are kept: the pattern is found in the kept part, all are cut. */
+static void bounded(void)
+{
+	const struct ct_process_phases *p;
+	struct ct_error err = { 0 };
+	char words[64];
+
+	begin("bounded");
+	begin_thread(100, 100, 0);
+	process("bounded");
+	start();
+	for (int i = 0; i < 2000; i++) {
+		for (int k = 1; k <= 5; k++)
+			launch(k, 4);
+		wait_gpu();
+	}
+	end_thread();
+	begin_thread(200, 200, 0);
+	process("bounded ranges");
+	start();
+	for (int i = 0; i < 1000; i++) {
+		snprintf(words, sizeof(words), "step %d", i);
+		push(words);
+		for (int k = 1; k <= 5; k++)
+			launch(k, 4);
+		pop();
+	}
+	end_thread();
+	ok(!ct_trace_open(&trace, dir, &err) && !ct_phases_find_bounded(&found, &trace, 2000) &&
+	   found.processes_count == 2, "a trace of more than is kept");
+	if (found.processes_count == 2) {
+		p = &found.processes[0];
+		expect("more than is kept", p, 2000, 5);
+		ok(!breaks(p) && p->end - p->iterations[p->iterations_count - 1].end < 1000,
+		   "until the end");
+		p = &found.processes[1];
+		expect("more ranges than are kept", p, 1000, 5);
+		ok(p->source == CT_ITER_RANGES, "they are ranges");
+	}
 	forget();
 }
 
@@ -642,6 +744,9 @@ int main(int argc, char **argv)
 	nested(true);
 	nested(false);
 	growing();
+	epochs();
+	varying();
+	bounded();
 	graphs();
 	no_waits();
 	none();
