@@ -16,7 +16,7 @@
 /* A cursor's place in the tree of cursors: the time of its front. */
 struct merge_place {
 	uint64_t ts;
-	uint32_t cursor;
+	uint64_t cursor;
 };
 
 /* How deep calls are nested at a moment: c: the program's calls, d: the kernel's in them. */
@@ -63,18 +63,25 @@ static inline bool merge_before(const struct ct_merge *m, const struct merge_pla
 	return a->ts < b->ts;
 }
 
-/* The front of the first cursor changed: it plays against who lost to it. */
+/*
+ * The front of the first cursor changed: it plays against who lost to it.  Who wins is
+ * as good as random, so they change places without a branch.
+ */
 static inline void merge_advance(struct ct_merge *m)
 {
 	struct merge_place place = m->first;
 
 	place.ts = m->cursors[place.cursor].ts;
 	for (uint32_t i = (place.cursor + m->cursors_count) / 2; i; i /= 2) {
-		struct merge_place other = m->losers[i];
-		bool lost = merge_before(m, &other, &place);
+		struct merge_place *loser = &m->losers[i];
+		uint64_t swap = -(uint64_t)merge_before(m, loser, &place);
+		uint64_t ts = (loser->ts ^ place.ts) & swap;
+		uint64_t cursor = (loser->cursor ^ place.cursor) & swap;
 
-		m->losers[i] = lost ? place : other;
-		place = lost ? other : place;
+		loser->ts ^= ts;
+		place.ts ^= ts;
+		loser->cursor ^= cursor;
+		place.cursor ^= cursor;
 	}
 	m->first = place;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One record of a packet, decoded.  Nothing is copied: a record points into its
- * packet, which must outlive it.
+ * packet, which must outlive it.  Must never read outside the packet's content: packets
+ * come from files that any user may have written.
  */
 #ifndef CT_CLI_RECORD_H
 #define CT_CLI_RECORD_H
@@ -39,12 +40,77 @@ static inline uint64_t ct_record_begin(const struct ct_record *r)
  * ct_record_parse() - the record at @offset of packet @p
  * @why: on failure a constant string
  *
- * Reads nothing outside the packet's content, whatever the packet holds.
+ * Reads nothing outside the packet's content, whatever the packet holds.  Inline, because
+ * it is called for each record, and few callers use all of it.
  *
  * Return: the record's size in bytes, or 0.
  */
-uint32_t ct_record_parse(const struct ct_packet_view *p, uint32_t offset,
-			 const struct ct_registry *reg, struct ct_record *r, const char **why);
+static inline __attribute__((always_inline)) uint32_t
+ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct_registry *reg,
+		struct ct_record *r, const char **why)
+{
+	uint32_t left = p->content - offset, head, size;
+	uint64_t stamp, word;
+
+	head = p->kind == CT_STREAM_THREAD ? sizeof(struct ct_thread_record)
+					   : sizeof(struct ct_cpu_record);
+	*why = "a record that does not fit its packet";
+	if (offset > p->content || left < head)
+		return 0;
+	memcpy(&stamp, p->data + offset, 8);
+	r->class = ct_registry_class(reg, CT_RECORD_CLASS(stamp));
+	*why = "a record of a class that the registry does not have";
+	if (!r->class)
+		return 0;
+
+	size = head + r->class->size;
+	*why = "a record that does not fit its packet";
+	if (left < size)
+		return 0;
+	r->fields = p->data + offset + head;
+	if (r->class->has_text) {
+		uint16_t len;
+
+		memcpy(&len, r->fields + r->class->size - 2, 2);
+		size = (size + len + 7) & ~7u;
+		if (left < size)
+			return 0;
+	}
+	r->size = size;
+	r->end = CT_UNSTAMP(p->ts_begin, stamp & CT_TS_MASK);
+	*why = "a time outside its packet's";
+	if (r->end > p->ts_end || r->end < p->ts_begin)
+		return 0;
+
+	if (p->kind == CT_STREAM_THREAD) {
+		struct ct_thread_record t;
+
+		memcpy(&t, p->data + offset, sizeof(t));
+		r->pid = p->pid;
+		r->tid = p->tid;
+		r->op = p->op_base + t.op;
+		r->depth = t.depth;
+		r->flags = t.flags;
+		r->result = t.result;
+		r->duration = t.duration & CT_TS_MASK;
+		r->cpu = t.duration >> CT_TS_BITS == 0xffff ? CT_NO_CPU :
+			 (int32_t)(t.duration >> CT_TS_BITS);
+	} else {
+		struct ct_cpu_record c;
+
+		memcpy(&c, p->data + offset, sizeof(c));
+		word = c.duration;
+		r->pid = c.pid;
+		r->tid = c.tid;
+		r->op = c.op;
+		r->depth = word >> 48;
+		r->flags = word >> 56;
+		r->result = c.result;
+		r->duration = word & CT_TS_MASK;
+		r->cpu = p->kind == CT_STREAM_CPU ? (int32_t)p->cpu : CT_NO_CPU;
+	}
+	return size;
+}
 
 /* Field @i, widened; a signed one is extended.  Of a text its length. */
 static inline uint64_t ct_record_field(const struct ct_record *r, unsigned int i)

@@ -45,7 +45,13 @@ int ct_stream_cursor_load(struct ct_stream_cursor *cursor);
 static inline void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 {
 	if (cursor->front == CT_FRONT_POINT && ++cursor->next < cursor->points.end) {
-		cursor->ts = ct_point_ts(&cursor->points, cursor->next);
+		const struct ct_points *p = &cursor->points;
+		const struct ct_loaded *r = &p->records[p->order[cursor->next] >> 1];
+
+		/* Until it is this stream's turn again, the cache may have lost it. */
+		__builtin_prefetch(cursor->view.data + r->offset);
+		__builtin_prefetch(r + 4);
+		cursor->ts = ct_point_ts(p, cursor->next);
 		if (cursor->ts < cursor->straddler_ts)
 			return;
 	} else if (cursor->front == CT_FRONT_STRADDLER) {
