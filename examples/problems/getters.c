@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	double us;
 	int i, launch, q;
 
-	problem_options(argc, argv, "getters", 1000,
+	problem_options(argc, argv, "getters", 400,
 			"Asks the driver 200 times before each launch for what it knows.",
 			"ask once, before the loop");
 	problem_open();

@@ -47,7 +47,7 @@ static const char mix_end[] =
 	"	ret;\n"
 	"}\n";
 
-/* The time of a load is about what a driver needs to compile the text above. */
+/* The simulated library compiles nothing; 10 ms stand in for it. */
 static const char mix_simulated[] = "cudatrace-sim-image 1\n"
 				    "load 10000000\n"
 				    "kernel mix pii\n";

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < problem.iterations; i++) {
 		if (!problem.mended)
 			CHECK(cuMemAlloc(&scratch, BYTES));
-		CHECK(cuMemsetD8Async(scratch, 0, BYTES, problem.stream));
+		CHECK(cuMemsetD8Async(scratch, 0, NUMBERS * sizeof(uint32_t), problem.stream));
 		for (step = 0; step < STEPS; step++)
 			launch_work(step % 2 ? scratch : sum, NUMBERS, NS);
 		CHECK(cuStreamSynchronize(problem.stream));

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
 choose_parts "inference report unseen status orphan options sanitizers handover late killed orphaned restless many
-	ending full_disk file_limit liar refused" "$@"
+	ending full_disk file_limit liar problems refused" "$@"
 work=$PWD/build/tests/record
 rm -rf "$work"
 mkdir -p "$work"
@@ -145,6 +145,7 @@ t_orphan()
 
 . tests/record/ways.sh
 . tests/record/handover.sh
+. tests/record/problems.sh
 
 # refuse STATUS-IS-NOT-0 PATTERN COMMAND...: one clear line, and a status.
 refuse()
