@@ -8,6 +8,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cuda_sim.h"
@@ -277,6 +278,53 @@ static void test_threads(void)
 	}
 }
 
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* A kernel lasts as long as its parameter says, and a load as long as the image does. */
+static void test_asked_times(void)
+{
+	static const char timed[] = "cudatrace-sim-image 1\n"
+				    "load 20000000\n"
+				    "kernel work pii\n"
+				    "kernel mix pii\n";
+	uint32_t values[3] = { 7, 8, 9 }, wanted = 8;
+	int n = 2, ns = 30000000, seed = 5, i;
+	CUfunction work, mix;
+	CUdeviceptr ptr;
+	CUmodule other;
+	double begin;
+
+	begin = seconds();
+	OK(cuModuleLoadData(&other, timed));
+	EXPECT(seconds() - begin >= 0.02);
+	EXPECT_RESULT(CUDA_ERROR_INVALID_IMAGE,
+		      cuModuleLoadData(&other, "cudatrace-sim-image 1\nload 1 2"));
+	OK(cuModuleGetFunction(&work, other, "work"));
+	OK(cuModuleGetFunction(&mix, other, "mix"));
+	OK(cuMemAlloc_v2(&ptr, sizeof(values)));
+	OK(cuMemcpyHtoD_v2(ptr, values, sizeof(values)));
+	begin = seconds();
+	OK(launch(work, NULL, (void *[]){ &ptr, &n, &ns }));
+	OK(cuCtxSynchronize());
+	EXPECT(seconds() - begin >= 0.03);
+	OK(cuMemcpyDtoH_v2(values, ptr, sizeof(values)));
+	EXPECT(values[0] == 8 && values[1] == 9 && values[2] == 9);
+	n = 1;
+	OK(launch(mix, NULL, (void *[]){ &ptr, &n, &seed }));
+	OK(cuMemcpyDtoH_v2(values, ptr, sizeof(values)));
+	for (i = 0; i < 2000; i++)
+		wanted = wanted * 1664525 + 5;
+	EXPECT(values[0] == wanted && values[1] == 9);
+	OK(cuMemFree_v2(ptr));
+	OK(cuModuleUnload(other));
+}
+
 int main(void)
 {
 	OK(cuInit(0));
@@ -288,6 +336,7 @@ int main(void)
 	tap_run(test_pageable_copies, "asynchronous copies of pageable memory");
 	tap_run(test_graphs, "capture, instantiate, launch; broken captures");
 	tap_run(test_threads, "four threads at once");
+	tap_run(test_asked_times, "kernels and loads last as long as asked");
 	OK(cuDevicePrimaryCtxRelease_v2(0));
 	return tap_end();
 }
