@@ -42,6 +42,7 @@ flight()
 in_guest()
 {
 	local inference=/mnt/build/examples/inference rm=/mnt/build/tests/rm
+	local problems=/mnt/build/examples/problems
 	mkdir -p /tmp/traces
 	cd /tmp/traces || exit 2
 	# Debian's libcuda, which the guest's linker finds by itself, knows the real driver only.
@@ -53,6 +54,8 @@ in_guest()
 	export LD_LIBRARY_PATH=/mnt/build/tests/sim
 	trace guest-inference -- $inference --iterations 50
 	trace guest-two -- sh -c "$inference --iterations 100 & $inference --iterations 100 && wait"
+	trace guest-off-cpu -- $problems/off_cpu --iterations 60
+	trace guest-off-cpu-mended -- $problems/off_cpu --mended --iterations 60
 	flight guest-flight
 	rm -f ./*.out
 	cp -r . /mnt/share/
