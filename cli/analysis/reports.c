@@ -9,7 +9,10 @@
 
 #define REPORTS(X)							\
 	X(summary)							\
-	X(cuda_api_sum)
+	X(cuda_api_sum)							\
+	X(cuda_gpu_kern_sum)						\
+	X(cuda_gpu_mem_time_sum)					\
+	X(cuda_gpu_mem_size_sum)
 
 #define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
 REPORTS(REPORT_DECLARE)

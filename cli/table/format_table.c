@@ -24,6 +24,7 @@ static const unsigned char type_width[] = {
 	[CT_CELL_ID] = 8,	 [CT_CELL_HEX] = 14,	     [CT_CELL_NS] = 9,
 	[CT_CELL_TIME] = 14,	 [CT_CELL_BYTES] = 10,	     [CT_CELL_NS_MEAN] = 9,
 	[CT_CELL_BYTES_MEAN] = 10, [CT_CELL_NUMBER] = 10,    [CT_CELL_PERCENT] = 7,
+	[CT_CELL_MB] = 10,
 };
 
 static unsigned int table_columns(const char *text)
@@ -110,6 +111,7 @@ static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct
 		table_mean(buf, CELL_SIZE, cell->d, ct_term_ns);
 		break;
 	case CT_CELL_BYTES_MEAN:
+	case CT_CELL_MB:
 		table_mean(buf, CELL_SIZE, cell->d, ct_term_bytes);
 		break;
 	case CT_CELL_NUMBER:
@@ -124,7 +126,7 @@ static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct
 /* A column's head; of a name without the unit, which stands in each cell. */
 static void table_head(char *buf, size_t size, const struct ct_column *column)
 {
-	static const char *const units[] = { " (ns)", " (bytes)", " (B)", " (%)" };
+	static const char *const units[] = { " (ns)", " (bytes)", " (B)", " (%)", " (MB)" };
 	size_t len;
 
 	snprintf(buf, size, "%s", column->head ? column->head : column->name);

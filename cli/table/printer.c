@@ -48,6 +48,9 @@ void ct_printer_number(struct ct_out *out, enum ct_cell_type type, const struct 
 		else
 			printer_decimals(out, cell->d, 3, true);
 		break;
+	case CT_CELL_MB:
+		printer_decimals(out, cell->d / 1e6, 3, false);
+		break;
 	case CT_CELL_NS_MEAN:
 	case CT_CELL_BYTES_MEAN:
 	case CT_CELL_PERCENT:

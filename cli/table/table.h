@@ -39,6 +39,7 @@ enum ct_cell_type {
 	CT_CELL_BYTES_MEAN,	/* double, bytes */
 	CT_CELL_NUMBER,		/* double, with at most three decimals */
 	CT_CELL_PERCENT,	/* double, with one decimal */
+	CT_CELL_MB,		/* double, bytes; in csv, tsv and json in MB (10^6), three decimals */
 };
 
 struct ct_column {

@@ -4,21 +4,15 @@
 #include <stdlib.h>
 
 #include "analysis/calls.h"
+#include "analysis/cuda/distribution.h"
 
-enum { TIME, TOTAL, CALLS, AVG, MED, MIN, MAX, DEVIATION, NAME, P95, P99, FAILED, COLUMNS };
+enum { NAME = CT_DIST_COLUMNS, P95, P99, FAILED, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
-	[TIME] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
-	[TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
-	[CALLS] = { "Num Calls", "calls", CT_CELL_COUNT, 0 },
-	[AVG] = { "Avg (ns)", "avg", CT_CELL_NS_MEAN, 2 },
-	[MED] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 1 },
-	[MIN] = { "Min (ns)", "min", CT_CELL_NS, 5 },
-	[MAX] = { "Max (ns)", "max", CT_CELL_NS, 1 },
-	[DEVIATION] = { "StdDev (ns)", "stddev", CT_CELL_NS_MEAN, 6 },
+	CT_DIST_OF_TIME("Num Calls", "calls"),
 	[NAME] = { "Name", "name", CT_CELL_TEXT, 0 },
-	[P95] = { "P95 (ns)", "p95", CT_CELL_NS, 4 },
-	[P99] = { "P99 (ns)", "p99", CT_CELL_NS, 3 },
+	[P95] = { "P95 (ns)", "p95", CT_CELL_NS, 6 },
+	[P99] = { "P99 (ns)", "p99", CT_CELL_NS, 5 },
 	[FAILED] = { "Failed", "failed", CT_CELL_COUNT, 1 },
 };
 
@@ -45,18 +39,12 @@ static void api_sum_row(struct ct_table *t, const struct ct_calls *calls, struct
 	struct ct_cell *row = ct_table_row(t);
 	struct ct_histogram *h = &op->durations;
 
-	row[CALLS] = ct_u64(op->count);
+	ct_distribution_row(row, h, total);
+	row[CT_DIST_COUNT] = ct_u64(op->count); /* also those that have no time */
 	row[NAME] = ct_const(ct_calls_name(calls, op));
 	row[FAILED] = ct_u64(op->failed);
 	if (!h->count)
 		return;
-	row[TIME] = ct_double(total ? 100.0 * h->total / total : 0);
-	row[TOTAL] = ct_u64(h->total);
-	row[AVG] = ct_double(h->mean);
-	row[MED] = ct_double(ct_histogram_median(h));
-	row[MIN] = ct_u64(h->min);
-	row[MAX] = ct_u64(h->max);
-	row[DEVIATION] = ct_double(ct_histogram_deviation(h));
 	row[P95] = ct_u64(ct_histogram_value(h, 950));
 	row[P99] = ct_u64(ct_histogram_value(h, 990));
 }
@@ -81,7 +69,7 @@ static int api_sum_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < count; i++)
 		api_sum_row(t, calls, list[i], total);
 	if (untimed)
-		ct_table_note(t, "Getters of a few ns are counted and not timed; record --time-queries times them.");
+		ct_table_note(t, "Getters of a few ns are counted, not timed; record --time-queries times them.");
 	free(list);
 	return 0;
 }

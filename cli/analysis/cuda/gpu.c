@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See gpu.h.  Must never count a kernel or a copy twice: by its call and by its record. */
+#include "analysis/cuda/gpu.h"
+
+void ct_gpu_begin(struct ct_gpu_source *s, const struct ct_analysis *a, unsigned int category)
+{
+	const struct ct_registry *reg = &a->trace->reg;
+
+	/* Who asks for the program's layer asks for the calls. */
+	if (a->filter->layer == CT_LAYER_USER)
+		return;
+	for (unsigned int i = 0; i <= CT_CLASS_MAX && !s->measured; i++) {
+		const struct ct_class *class = ct_registry_class(reg, i);
+
+		s->measured = class && class->layer == CT_LAYER_GPU && class->category == category;
+	}
+}
+
+bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
+{
+	const struct ct_class *class = e->class;
+
+	if ((class->layer == CT_LAYER_GPU) != s->measured)
+		return false;
+	if (ct_record_failed(e->record)) {
+		s->failed++;
+		return false;
+	}
+	if (ct_gpu_is_graph(class)) {
+		s->graphs++;
+		return false;
+	}
+	return true;
+}
+
+void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char *what)
+{
+	if (s->failed)
+		ct_table_note(t, "%llu calls failed and are left out.", (unsigned long long)s->failed);
+	if (s->graphs)
+		ct_table_note(t, "%llu graph launches are left out: no record of the GPU tells their %s.",
+			      (unsigned long long)s->graphs, what);
+}
+
+unsigned int ct_gpu_operation(const struct ct_record *r)
+{
+	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
+
+	if (r->class->op == CT_OP_SET)
+		return CT_DIR_COUNT;
+	return direction < CT_DIR_COUNT ? direction : CT_DIR_UNKNOWN;
+}
+
+const char *ct_gpu_operation_name(unsigned int operation)
+{
+	static const char *const names[CT_GPU_OPERATIONS] = {
+		[CT_DIR_UNKNOWN] = "[CUDA memcpy Unknown]",
+		[CT_DIR_H2D] = "[CUDA memcpy Host-to-Device]",
+		[CT_DIR_D2H] = "[CUDA memcpy Device-to-Host]",
+		[CT_DIR_D2D] = "[CUDA memcpy Device-to-Device]",
+		[CT_DIR_H2H] = "[CUDA memcpy Host-to-Host]",
+		[CT_DIR_P2P] = "[CUDA memcpy Peer-to-Peer]",
+		[CT_DIR_H2A] = "[CUDA memcpy Host-to-Array]",
+		[CT_DIR_A2H] = "[CUDA memcpy Array-to-Host]",
+		[CT_DIR_D2A] = "[CUDA memcpy Device-to-Array]",
+		[CT_DIR_A2D] = "[CUDA memcpy Array-to-Device]",
+		[CT_DIR_A2A] = "[CUDA memcpy Array-to-Array]",
+		[CT_DIR_COUNT] = "[CUDA memset]",
+	};
+
+	return names[operation];
+}

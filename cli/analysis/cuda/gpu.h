@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the reports on kernels and copies share: what is taken for a kernel or a copy, and
+ * where it is taken from.  If the trace has records of the GPU, these alone count; else the
+ * calls that asked for the work, whose times are those of the host.
+ */
+#ifndef CT_CLI_GPU_H
+#define CT_CLI_GPU_H
+
+#include "analysis/engine.h"
+
+/* Copies by their direction, then memory sets. */
+#define CT_GPU_OPERATIONS	(CT_DIR_COUNT + 1)
+
+/* Which records count, and how many were left out. */
+struct ct_gpu_source {
+	bool measured;		/* the trace has records of the GPU; calls do not count */
+	uint64_t failed;	/* calls that failed: the GPU did nothing for them */
+	uint64_t graphs;	/* graphs that were launched */
+};
+
+/* A class of the GPU, or a call of libcuda, that launches a kernel by name. */
+static inline bool ct_gpu_is_kernel(const struct ct_class *class)
+{
+	return class->category == CT_CAT_KERNEL && class->layer != CT_LAYER_KERNEL &&
+	       class->quick[CT_QUICK_KERNEL] >= 0;
+}
+
+/* The same that copies or sets memory. */
+static inline bool ct_gpu_is_transfer(const struct ct_class *class)
+{
+	return class->category == CT_CAT_TRANSFER && class->layer != CT_LAYER_KERNEL &&
+	       (class->op == CT_OP_COPY || class->op == CT_OP_SET);
+}
+
+/* A call that launches a graph. */
+static inline bool ct_gpu_is_graph(const struct ct_class *class)
+{
+	return class->category == CT_CAT_GRAPH && class->layer == CT_LAYER_USER &&
+	       class->op == CT_OP_LAUNCH;
+}
+
+/* In begin(): decides where kernels (CT_CAT_KERNEL) or copies (CT_CAT_TRANSFER) come from. */
+void ct_gpu_begin(struct ct_gpu_source *s, const struct ct_analysis *a, unsigned int category);
+
+/* Does this kernel, copy or set count?  A graph never does.  Notes what is left out. */
+bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e);
+
+/* Notes below the table on what is not in it.  @what: "kernels", "copies". */
+void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char *what);
+
+/* The index below CT_GPU_OPERATIONS of a copy or a set, and its name as nsys writes it. */
+unsigned int ct_gpu_operation(const struct ct_record *r);
+const char *ct_gpu_operation_name(unsigned int operation);
+
+#endif
