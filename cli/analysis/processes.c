@@ -47,6 +47,13 @@ const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *
 	return buf;
 }
 
+const char *ct_processes_word(const struct ct_processes *p, uint32_t pid)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&p->names, pid);
+
+	return slot ? (char *)(uintptr_t)slot->a : NULL;
+}
+
 void ct_processes_free(struct ct_processes *p)
 {
 	for (size_t i = 0; i < p->names.size; i++)

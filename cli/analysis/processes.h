@@ -16,6 +16,9 @@ int ct_processes_point(struct ct_processes *p, const struct ct_point *point);
 /* "python3 (412)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size);
+
+/* The name alone, as the trace has it; NULL: not known. */
+const char *ct_processes_word(const struct ct_processes *p, uint32_t pid);
 void ct_processes_free(struct ct_processes *p);
 
 #endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report errors: failed calls by function and result.  Memory is bounded by the number of
+ * different failures, of which it keeps ERRORS_MAX: must never keep something for each record.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/engine.h"
+#include "base/hash.h"
+#include "decode/nv_decode.h"
+
+#define ERRORS_MAX	4096	/* rows; a damaged trace may have any number of results */
+#define ERRORS_PIDS	8	/* of a row */
+
+enum { CALLS, NAME, RESULT, CODE, FIRST, LAST, PIDS, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[CALLS] = { "Calls", "calls", CT_CELL_COUNT, 0 },
+	[NAME] = { "Name", "name", CT_CELL_TEXT, 0 },
+	[RESULT] = { "Result", "result", CT_CELL_TEXT, 0 },
+	[CODE] = { "Code", "code", CT_CELL_TEXT, 3 },
+	[FIRST] = { "First (ns)", "first", CT_CELL_TIME, 1 },
+	[LAST] = { "Last (ns)", "last", CT_CELL_TIME, 2 },
+	[PIDS] = { "Pids", "pids", CT_CELL_TEXT, 4 },
+};
+
+struct error {
+	const struct ct_class *class;
+	const char *result;		/* NULL: it has no name */
+	int64_t number;
+	bool     status;		/* the number is an NV_STATUS */
+	uint64_t count, first, last;	/* ns: where the calls began */
+	uint32_t pids[ERRORS_PIDS];
+	unsigned int pids_count;	/* ERRORS_PIDS + 1: more */
+};
+
+struct errors {
+	struct error *list;
+	size_t count, room;
+	struct ct_hash by_result;	/* class and result; a: index + 1 into list */
+	uint64_t more;			/* failures that got no row */
+};
+
+/* What a failed call returned: an ioctl's own error, or else its RM status. */
+static void errors_result(const struct ct_record *r, struct error *e)
+{
+	e->number = r->result;
+	e->result = ct_name_result(r);
+	if (!ct_record_is_ioctl(r))
+		return;
+	e->number = (int64_t)ct_record_quick(r, CT_QUICK_RET);
+	if (e->number >= 0) {
+		e->status = true;
+		e->number = ct_record_quick(r, CT_QUICK_STATUS);
+		e->result = nv_status_name(e->number);
+	}
+}
+
+static void errors_add_pid(struct error *e, uint32_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->pids_count && i < ERRORS_PIDS; i++)
+		if (e->pids[i] == pid)
+			return;
+	if (i < ERRORS_PIDS)
+		e->pids[i] = pid;
+	if (e->pids_count <= ERRORS_PIDS)
+		e->pids_count++;
+}
+
+static struct error *errors_find(struct errors *s, const struct error *failure)
+{
+	uint64_t key = ct_hash_mix(failure->number, failure->class->id);
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_result, key);
+
+	if (slot)
+		return &s->list[slot->a - 1];
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 16;
+		struct error *more = realloc(s->list, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->list = more;
+		s->room = room;
+	}
+	slot = ct_hash_put(&s->by_result, key);
+	if (!slot)
+		return NULL;
+	s->list[s->count] = *failure;
+	slot->a = ++s->count;
+	return &s->list[s->count - 1];
+}
+
+static int errors_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct error failure = { .class = e->class, .first = e->begin, .last = e->begin };
+	struct errors *s = a->state;
+	struct error *found;
+
+	if (!e->failed)
+		return 0;
+	errors_result(e->record, &failure);
+	if (s->count >= ERRORS_MAX &&
+	    !ct_hash_get(&s->by_result, ct_hash_mix(failure.number, e->class->id))) {
+		s->more++;
+		return 0;
+	}
+	found = errors_find(s, &failure);
+	if (!found)
+		return -ENOMEM;
+	found->count++;
+	/* Calls come by their ends: an outer one began before. */
+	if (e->begin < found->first)
+		found->first = e->begin;
+	if (e->begin > found->last)
+		found->last = e->begin;
+	errors_add_pid(found, e->record->pid);
+	return 0;
+}
+
+static int errors_compare(const void *a, const void *b)
+{
+	const struct error *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->class->id - y->class->id;
+}
+
+static void errors_row(const struct ct_analysis *a, struct ct_table *t, const struct error *e)
+{
+	struct ct_cell *row = ct_table_row(t);
+	char pids[ERRORS_PIDS * 11 + 8] = "";
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < e->pids_count && i < ERRORS_PIDS; i++)
+		len += snprintf(pids + len, sizeof(pids) - len, i ? " %u" : "%u", e->pids[i]);
+	if (e->pids_count > ERRORS_PIDS)
+		snprintf(pids + len, sizeof(pids) - len, " ...");
+	row[CALLS] = ct_u64(e->count);
+	row[NAME] = ct_const(e->class->name);
+	row[RESULT] = ct_const(e->result);
+	if (e->status)
+		row[CODE] = ct_format(t, "0x%llx", (unsigned long long)e->number);
+	else
+		row[CODE] = ct_format(t, "%lld", (long long)e->number);
+	row[FIRST] = ct_moment(a, e->first);
+	row[LAST] = ct_moment(a, e->last);
+	row[PIDS] = ct_text(t, pids);
+}
+
+static int errors_end(struct ct_analysis *a)
+{
+	struct ct_table *t = ct_analysis_table(a, "errors",
+		"Calls that failed, by function and result (driver's ioctls: its own status, too)",
+		columns, COLUMNS);
+	struct errors *s = a->state;
+
+	if (s->count)
+		qsort(s->list, s->count, sizeof(*s->list), errors_compare);
+	for (size_t i = 0; i < s->count; i++)
+		errors_row(a, t, &s->list[i]);
+	if (s->more)
+		ct_table_note(t, "%llu more failed calls had further results.",
+			      (unsigned long long)s->more);
+	return 0;
+}
+
+static void errors_free(struct ct_analysis *a)
+{
+	struct errors *s = a->state;
+
+	free(s->list);
+	ct_hash_free(&s->by_result);
+}
+
+const struct ct_analyser ct_report_errors = {
+	.name = "errors",
+	.summary = "failed calls by function and result, the first and the last of them",
+	.single = true,
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.state_size = sizeof(struct errors),
+	.event = errors_event,
+	.end = errors_end,
+	.free = errors_free,
+};
