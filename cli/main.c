@@ -22,6 +22,7 @@ static const struct command {
 	{ "probe",    cmd_probe,    "functions of the driver: list, add, remove, discover" },
 	{ "snapshot", cmd_snapshot, "write what a running flight recorder holds to a trace" },
 	{ "live",     cmd_live,     "show calls as they happen, or follow a trace directory" },
+	{ "top",      cmd_top,      "what is called now, by process and function, refreshed" },
 	{ "report",   cmd_report,   "what a trace says, as tables: functions, kernels, iterations, memory ..." },
 	{ "explain",  cmd_explain,  "what limits the program, and what to try" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },

@@ -9,17 +9,17 @@
 
 #include "view/term.h"
 
-int ct_processes_point(struct ct_processes *p, const struct ct_point *point)
+int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 {
 	struct ct_hash_slot *slot;
 	const char *text, *word;
 	uint16_t len;
 	size_t n;
 
-	if (point->record.class->id != CT_CLASS_process)
+	if (r->class->id != CT_CLASS_process)
 		return 0;
-	text = ct_record_text(&point->record, &len);
-	slot = text ? ct_hash_put(&p->names, point->record.pid) : NULL;
+	text = ct_record_text(r, &len);
+	slot = text ? ct_hash_put(&p->names, r->pid) : NULL;
 	if (!slot)
 		return text ? -ENOMEM : 0;
 	/* The last part of the first word: "/usr/bin/python3 x.py". */

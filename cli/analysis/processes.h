@@ -10,8 +10,13 @@ struct ct_processes {
 	struct ct_hash names;	/* by pid; a: char * */
 };
 
-/* Takes note of a point; 0 or -ENOMEM. */
-int ct_processes_point(struct ct_processes *p, const struct ct_point *point);
+/* Takes note of a record; 0 or -ENOMEM. */
+int ct_processes_record(struct ct_processes *p, const struct ct_record *r);
+
+static inline int ct_processes_point(struct ct_processes *p, const struct ct_point *point)
+{
+	return ct_processes_record(p, &point->record);
+}
 
 /* "python3 (412)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,

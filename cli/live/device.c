@@ -175,43 +175,119 @@ static void live_device_print_line(struct ct_live *live, const char *line, FILE 
 		    details, *word && (*word == '-' || *word == 'C'));
 }
 
-int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err)
+/* Calls @line for each line until there are no more; @batch after each read. */
+static int live_device_lines(int fd, int (*line_fn)(void *arg, const char *line),
+			     int (*batch)(void *arg), void *arg, const volatile bool *stop,
+			     struct ct_error *err)
 {
 	enum { ROOM = 1 << 16 };
 	char *buf = malloc(ROOM + 1);
-	struct ct_live live;
 	size_t used = 0;
 	int rc = 0;
 
 	if (!buf)
 		return ct_fail(err, ENOMEM, "no memory");
-	ct_live_init(&live, NULL, out);
-	ct_live_head(&live, out);
-	fflush(out);
-	while (!*stop && !ferror(out)) {
+	while (!*stop && !rc) {
 		ssize_t n = read(fd, buf + used, ROOM - used);
 		char *line = buf, *end;
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
 		if (n < 0)
 			rc = ct_fail(err, errno, "%s", strerror(errno));
 		if (n <= 0)
 			break;
 		used += n;
 		buf[used] = 0;
-		while ((end = memchr(line, '\n', buf + used - line))) {
+		while (!rc && (end = memchr(line, '\n', buf + used - line))) {
 			*end = 0;
-			live_device_print_line(&live, line, out);
+			rc = line_fn(arg, line);
 			line = end + 1;
 		}
 		used = buf + used - line;
 		memmove(buf, line, used);
 		if (used == ROOM)	/* no line of the module is that long */
 			used = 0;
-		fflush(out);
+		if (!rc)
+			rc = batch(arg);
 	}
-	ct_live_free(&live);
 	free(buf);
+	return rc == -EPIPE ? 0 : rc;
+}
+
+struct device_rows {
+	struct ct_live live;
+	FILE *out;
+};
+
+static int live_device_row(void *arg, const char *line)
+{
+	struct device_rows *rows = arg;
+
+	live_device_print_line(&rows->live, line, rows->out);
+	return 0;
+}
+
+static int live_device_flush(void *arg)
+{
+	struct device_rows *rows = arg;
+
+	return fflush(rows->out) || ferror(rows->out) ? -EPIPE : 0;
+}
+
+int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err)
+{
+	struct device_rows rows = { .out = out };
+	int rc;
+
+	ct_live_init(&rows.live, NULL, out);
+	ct_live_head(&rows.live, out);
+	fflush(out);
+	rc = live_device_lines(fd, live_device_row, live_device_flush, &rows, stop, err);
+	ct_live_free(&rows.live);
 	return rc;
+}
+
+struct device_calls {
+	const struct ct_live_sink *sink;
+};
+
+static int live_device_call(void *arg, const char *line)
+{
+	const struct device_calls *calls = arg;
+	struct ct_live_call call = { 0 };
+	char name[128], word[64];
+	double us;
+
+	if (!*live_device_text_of(line, "name", name, sizeof(name)))
+		return 0;
+	live_device_text_of(line, "phase", word, sizeof(word));
+	if (strcmp(word, "E") && !(*word == 'I' && *live_device_text_of(line, "op_id", word, sizeof(word))))
+		return 0;
+	call.name = name;
+	call.pid = strtoul(live_device_text_of(line, "pid", word, sizeof(word)), NULL, 10);
+	us = strtod(live_device_text_of(line, "duration_us", word, sizeof(word)), NULL);
+	call.timed = *word && us >= 0 && us < 1e15;
+	call.ns = call.timed ? us * 1000 + 0.5 : 0;
+	live_device_text_of(line, "result", word, sizeof(word));
+	call.failed = *word == '-' || *word == 'E' || (*word == 'C' && strcmp(word, "CUDA_SUCCESS") &&
+						       strcmp(word, "CUDA_ERROR_NOT_READY"));
+	return calls->sink->call(calls->sink->arg, &call);
+}
+
+static int live_device_batch(void *arg)
+{
+	const struct device_calls *calls = arg;
+
+	return calls->sink->idle(calls->sink->arg);
+}
+
+int ct_live_device_calls(int fd, const struct ct_live_sink *sink, const volatile bool *stop,
+			 struct ct_error *err)
+{
+	struct device_calls calls = { sink };
+
+	return live_device_lines(fd, live_device_call, live_device_batch, &calls, stop, err);
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "live/live.h"
+#include "live/follow.h"
 #include "trace/directory.h"
 #include "trace/packet.h"
 #include "trace/sub_buffers.h"
@@ -29,23 +30,16 @@ struct tail {
 	uint64_t seq;		/* its number */
 };
 
-/* A row that waits to be sorted with those of other streams. */
-struct row {
-	uint64_t ts;
-	char *text;
-};
-
 struct follower {
 	const char *dir;
 	struct ct_registry reg;
 	uint64_t registry_read;	/* bytes */
 	struct tail *tails;
 	unsigned int tails_count;
-	struct row *rows;
-	size_t rows_count, rows_capacity;
-	struct ct_live live;
+	const struct ct_follow_sink *sink;
+	size_t records;		/* since the sink was told that all was read */
 	uint8_t *packet;
-	bool quiet;
+	bool old;		/* what is read was there before */
 };
 
 /* Lines that were added since; the last one may be half written. */
@@ -121,50 +115,24 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
-static int follow_keep_row(struct follower *f, const struct ct_record *r)
-{
-	size_t size = 0;
-	char *text = NULL;
-	FILE *out;
-
-	out = open_memstream(&text, &size);
-	if (!out)
-		return -ENOMEM;
-	ct_live_record(&f->live, r, out);
-	if (fclose(out) || !size || f->quiet) {
-		free(text);
-		return 0;
-	}
-	if (f->rows_count == f->rows_capacity) {
-		size_t capacity = f->rows_capacity ? 2 * f->rows_capacity : 256;
-		struct row *more = realloc(f->rows, capacity * sizeof(*more));
-
-		if (!more) {
-			free(text);
-			return -ENOMEM;
-		}
-		f->rows = more;
-		f->rows_capacity = capacity;
-	}
-	f->rows[f->rows_count++] = (struct row){ r->end, text };
-	return 0;
-}
-
-/* Rows of the packet in f->packet, from t->used on. */
+/* Records of the packet in f->packet, from t->used on. */
 static int follow_read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
 			       struct ct_error *err)
 {
 	struct ct_record r;
 	const char *why;
 	uint32_t size;
+	int rc;
 
 	for (; t->used < p->content; t->used += size) {
 		size = ct_record_parse(p, t->used, &f->reg, &r, &why);
 		if (!size)	/* its class is in the registry by now, or the file is bad */
 			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
 				       (unsigned long long)t->packet + t->used, why);
-		if (follow_keep_row(f, &r))
-			return ct_fail(err, ENOMEM, "no memory");
+		rc = f->sink->record(f->sink->arg, &f->reg, &r, f->old);
+		if (rc)
+			return ct_fail(err, -rc, "%s", strerror(-rc));
+		f->records++;
 	}
 	return 0;
 }
@@ -263,25 +231,6 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 	return 1;
 }
 
-static int follow_by_time(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
-}
-
-static void follow_print_rows(struct follower *f, FILE *out)
-{
-	if (f->rows_count)
-		qsort(f->rows, f->rows_count, sizeof(*f->rows), follow_by_time);
-	for (size_t i = 0; i < f->rows_count; i++) {
-		fputs(f->rows[i].text, out);
-		free(f->rows[i].text);
-	}
-	f->rows_count = 0;
-	fflush(out);
-}
-
 static int follow_poll_once(struct follower *f, struct ct_error *err)
 {
 	int rc;
@@ -294,7 +243,7 @@ static int follow_poll_once(struct follower *f, struct ct_error *err)
 			if (!rc)
 				rc = follow_read_packet(f, &f->tails[i], err);
 			/* A trace that is there already is not held in memory. */
-		} while (rc > 0 && f->rows_count < 100000);
+		} while (rc > 0 && f->records < 100000);
 		if (rc > 0)
 			rc = 0;
 	}
@@ -308,13 +257,12 @@ static bool follow_is_finished(const struct follower *f)
 	return !ct_path(path, sizeof(path), f->dir, CT_METADATA_FILE) && !access(path, F_OK);
 }
 
-int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile bool *stop,
-		   struct ct_error *err)
+int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile bool *stop,
+	      struct ct_error *err)
 {
-	struct follower f = { .dir = dir, .quiet = only_new };
+	struct follower f = { .dir = dir, .sink = sink, .old = true };
 	struct timespec pause = { .tv_nsec = POLL_NS };
-	bool finished = false;
-	int rc;
+	int rc, told;
 
 	/* follow_read_registry() begins at the start again: a line said twice is one. */
 	rc = ct_registry_read(&f.reg, dir, err);
@@ -325,29 +273,29 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 		rc = ct_fail(err, ENOMEM, "no memory");
 		goto out;
 	}
-	ct_live_init(&f.live, &f.reg, out);
-	ct_live_head(&f.live, out);
 	for (;;) {
-		size_t rows;
+		bool finished = follow_is_finished(&f), more;
 
-		finished = follow_is_finished(&f);
 		rc = follow_poll_once(&f, err);
-		rows = f.rows_count;
-		follow_print_rows(&f, out);
-		f.quiet = false;
-		if (rc || *stop || ferror(out) || (finished && !rows))
+		more = f.records > 0;
+		f.records = 0;
+		told = sink->idle(sink->arg, &more);
+		if (!rc && told)
+			rc = told == -EPIPE ? -EPIPE : ct_fail(err, -told, "%s", strerror(-told));
+		f.old = false;
+		if (rc || *stop || (finished && !more))
 			break;
-		if (!rows)
+		if (!more)
 			nanosleep(&pause, NULL);
 	}
-	ct_live_free(&f.live);
+	if (rc == -EPIPE)	/* nobody looks any more */
+		rc = 0;
 out:
 	for (unsigned int i = 0; i < f.tails_count; i++) {
 		close(f.tails[i].fd);
 		free(f.tails[i].name);
 	}
 	free(f.tails);
-	free(f.rows);
 	free(f.packet);
 	ct_registry_free(&f.reg);
 	return rc;

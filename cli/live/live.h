@@ -47,4 +47,23 @@ int ct_live_follow(const char *dir, bool only_new, FILE *out, const volatile boo
 /* Prints the rows of the text of /dev/cudatrace, which @fd is open for. */
 int ct_live_device(int fd, FILE *out, const volatile bool *stop, struct ct_error *err);
 
+/* A call that returned. */
+struct ct_live_call {
+	const char *name;
+	uint32_t pid;
+	bool     timed, failed;
+	uint64_t ns;		/* where timed */
+};
+
+/* Who gets calls.  Each returns 0 or a negative errno; -EPIPE ends without an error. */
+struct ct_live_sink {
+	void *arg;
+	int (*call)(void *arg, const struct ct_live_call *call);
+	int (*idle)(void *arg);		/* all calls that are there were given */
+};
+
+/* The calls in the text of /dev/cudatrace, which @fd is open for.  read() may return EINTR. */
+int ct_live_device_calls(int fd, const struct ct_live_sink *sink, const volatile bool *stop,
+			 struct ct_error *err);
+
 #endif

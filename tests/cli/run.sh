@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-choose_parts "units tables trace report timeline folded chrome left
+choose_parts "units tables trace report top timeline folded chrome left
 	ties ioctls begins finishing live damaged fuzz objects commands" "$@"
 b=$PWD/build/cli-dev
 work=$PWD/build/tests/cli
@@ -206,6 +206,24 @@ t_report()
 	is "$(awk '/^DRIVER MEMORY/ { exit } length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
 	grep -qE '^  cuMemAlloc +1,200 +28 +150.00 us +10 ns +700 ns$' "$work/report80.txt"
 	ok $? "report: calls, failures, total, median and longest of each"
+}
+
+# Top: the figures of jq, and the views of a pipe.
+t_top()
+{
+	COLUMNS=140 "$ct" top --views 1 -n 1000 "$t" >"$work/top.txt" 2>/dev/null
+	ok $? "top"
+	is "$(awk '$NF == "cuLaunchKernel" { print $5, $(NF - 1) }' "$work/top.txt")" \
+		"$(jq -s -r '[.[] | select(.name == "cuLaunchKernel" and .phase != "B")] | "\(length) \(map(select(.result_code != 0)) | length)"' "$j")" \
+		"top: calls and failures of a function"
+	is "$(awk 'NR > 2 { gsub(",", "", $5); sum += $5 } END { print sum }' "$work/top.txt")" \
+		"$(jq -s '[.[] | select(.op_id and .phase != "B" and .type != "switch")] | length' "$j")" "top: all calls"
+	COLUMNS=80 "$ct" top -n 3 "$t" 2>/dev/null >"$work/top80.txt"
+	is "$(awk 'length > 80' "$work/top80.txt")" "" "top: in 80 columns"
+	! grep -q $'\033' "$work/top80.txt"
+	ok $? "top: no escape sequences in a pipe"
+	"$ct" top --delay 0 "$t" >/dev/null 2>&1
+	is $? 64 "top: a wrong delay"
 }
 
 # Timeline.

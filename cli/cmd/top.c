@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cudatrace top: what is called now, by process and function.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "live/top.h"
+#include "module/uapi/cudatrace.h"
+
+enum { KEY_VIEWS = 0x100, KEY_NEW };
+
+struct env {
+	const char *dir;
+	struct ct_top_options options;
+};
+
+static volatile bool stop;
+
+static const char doc[] =
+	"Show what is called now, by process and function, with percentiles of the durations: of all\n"
+	"processes, from /dev/cudatrace, or of the trace that is being recorded in DIR.\n"
+	"\v"
+	"CALLS/s and TIME% (of one thread's time) are of the last interval, the rest is of all calls.\n"
+	"With DIR it ends with the recording; Ctrl-C ends it in any case. In a pipe each view follows\n"
+	"the one before.\n"
+	"\n"
+	"EXAMPLES\n"
+	"  cudatrace top\n"
+	"  cudatrace record -o trace -- python train.py & cudatrace top trace\n"
+	"  cudatrace top --delay 10 --views 1 --calls trace >view.txt\n";
+
+static const struct argp_option options[] = {
+	{ "delay", 'd', "SECONDS", 0, "between two views (default 2)", 0 },
+	{ "views", KEY_VIEWS, "N", 0, "end after N views", 0 },
+	{ "top", 'n', "N", 0, "rows of a view (default: what the terminal holds, 20 in a pipe)", 0 },
+	{ "calls", 'c', NULL, 0, "most called first, not most time", 0 },
+	{ "new", KEY_NEW, NULL, 0, "with DIR: only calls from now on", 0 },
+	{ 0 },
+};
+
+static unsigned long top_number(struct argp_state *state, const char *what, const char *arg)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (end == arg || *end || *arg == '-' || !n || n > 100000)
+		argp_failure(state, 64, 0, "%s takes a number of at least 1, not '%s'", what, arg);
+	return n;
+}
+
+static error_t top_parse(int key, char *arg, struct argp_state *state)
+{
+	struct env *env = state->input;
+	char *end;
+
+	switch (key) {
+	case 'd':
+		env->options.delay = strtod(arg, &end);
+		if (end == arg || *end || !(env->options.delay >= 0.1 && env->options.delay <= 86400))
+			argp_failure(state, 64, 0, "--delay takes seconds of at least 0.1, not '%s'", arg);
+		return 0;
+	case KEY_VIEWS:
+		env->options.views = top_number(state, "--views", arg);
+		return 0;
+	case 'n':
+		env->options.rows = top_number(state, "--top", arg);
+		return 0;
+	case 'c':
+		env->options.by_calls = true;
+		return 0;
+	case KEY_NEW:
+		env->options.only_new = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (env->dir)
+			argp_failure(state, 64, 0, "one DIR, not also '%s'", arg);
+		env->dir = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void top_on_signal(int sig)
+{
+	(void)sig;
+	stop = true;
+}
+
+static int top_device(const struct ct_top_options *options)
+{
+	struct ct_error err;
+	int fd, rc;
+
+	fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return ct_complain("%s: not there; 'modprobe cudatrace' loads the module, or give the DIR of a recording",
+				   CT_DEVICE_PATH);
+	if (fd < 0)
+		return ct_complain("%s: %s; 'cudatrace doctor' says how to get access", CT_DEVICE_PATH,
+				   strerror(errno));
+	rc = ct_top_device(fd, options, stdout, &stop, &err);
+	close(fd);
+	return rc ? ct_complain("%s: %s", CT_DEVICE_PATH, err.text) : 0;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct argp argp = { options, top_parse, "[DIR]", doc, NULL, NULL, NULL };
+	struct sigaction action = { .sa_handler = top_on_signal };
+	struct env env = { .options.delay = 2 };
+	struct ct_error err;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &env);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!env.dir)
+		return top_device(&env.options);
+	if (ct_top_follow(env.dir, &env.options, stdout, &stop, &err))
+		return ct_complain("%s", err.text);
+	return 0;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See top.h.  Memory is bounded: what is beyond TOP_ROWS functions is counted together.
+ */
+#include "live/top.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/histogram.h"
+#include "analysis/processes.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "live/follow.h"
+#include "live/live.h"
+#include "view/term.h"
+
+#define TOP_ROWS	4096	/* functions of processes that are told apart */
+#define TOP_NAME	64
+#define TOP_WIDE	112	/* columns of a view with all that is known */
+
+struct entry {
+	uint32_t pid;
+	char name[TOP_NAME];
+	uint64_t calls, failed, now_calls, now_ns;	/* now: since the last view */
+	struct ct_histogram durations;
+};
+
+struct top {
+	const struct ct_top_options *options;
+	FILE *out;
+	struct entry *entries;
+	unsigned int count;
+	struct ct_hash by_key;			/* a: index + 1 */
+	struct ct_processes processes;		/* names, from the trace or from /proc */
+	uint64_t others;			/* calls beyond TOP_ROWS */
+	/*
+	 * ns: when it all began, of the last view, and now.  Of a directory in the time of its
+	 * records, so that the rates of what was recorded before are right, too.
+	 */
+	uint64_t began, last, now;
+	uint64_t shown;				/* ns: when the last view was shown */
+	bool records;				/* time is that of records */
+	unsigned long views;
+	bool terminal;
+};
+
+static uint64_t top_key(uint32_t pid, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return ct_hash_mix(hash, pid);
+}
+
+static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
+{
+	uint64_t key = top_key(pid, name);
+	struct ct_hash_slot *slot = ct_hash_get(&top->by_key, key);
+	struct entry *e;
+
+	if (slot)
+		return &top->entries[slot->a - 1];
+	if (top->count == TOP_ROWS || !(slot = ct_hash_put(&top->by_key, key)))
+		return NULL;
+	e = &top->entries[top->count++];
+	slot->a = top->count;
+	e->pid = pid;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	return e;
+}
+
+static int top_call(void *arg, const struct ct_live_call *call)
+{
+	struct top *top = arg;
+	struct entry *e = top_entry(top, call->pid, call->name);
+
+	if (!e) {
+		top->others++;
+		return 0;
+	}
+	e->calls++;
+	e->now_calls++;
+	e->failed += call->failed;
+	if (!call->timed)
+		return 0;
+	e->now_ns += call->ns;
+	return ct_histogram_add(&e->durations, call->ns);
+}
+
+/* ------------------------------------------------------------------ a view --- */
+
+/* The name is kept: the process may have ended when it is shown next. */
+static const char *top_process(struct top *top, uint32_t pid)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&top->processes.names, pid);
+	char path[64], comm[32] = "";
+
+	if (!slot)
+		return "?";
+	if (!slot->a) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
+			slot->a = (uintptr_t)strdup(comm);
+	}
+	return slot->a ? (const char *)(uintptr_t)slot->a : "?";
+}
+
+static int top_by_time(const void *a, const void *b)
+{
+	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+
+	if (x->now_ns != y->now_ns)
+		return x->now_ns > y->now_ns ? -1 : 1;
+	if (x->durations.total != y->durations.total)
+		return x->durations.total > y->durations.total ? -1 : 1;
+	return x->calls > y->calls ? -1 : x->calls < y->calls;
+}
+
+static int top_by_calls(const void *a, const void *b)
+{
+	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+
+	if (x->now_calls != y->now_calls)
+		return x->now_calls > y->now_calls ? -1 : 1;
+	return x->calls > y->calls ? -1 : x->calls < y->calls;
+}
+
+static unsigned int top_rows(const struct top *top)
+{
+	struct winsize size;
+
+	if (top->options->rows)
+		return top->options->rows;
+	if (top->terminal && !ioctl(fileno(top->out), TIOCGWINSZ, &size) && size.ws_row > 6)
+		return size.ws_row - 4;
+	return 20;
+}
+
+/* All columns, or what fits a narrow terminal. */
+static void top_print_row(struct top *top, struct entry *e, double seconds, unsigned int width)
+{
+	char process[64], name[96], text[5][CT_TERM_TEXT];
+	double calls = seconds > 0 ? e->now_calls / seconds : 0;
+	double share = seconds > 0 ? e->now_ns / 1e7 / seconds : 0;
+	struct ct_histogram *h = &e->durations;
+	static const unsigned int permille[3] = { 500, 950, 990 };
+
+	for (unsigned int i = 0; i < 3; i++)
+		if (h->count)
+			ct_term_ns(text[i], ct_histogram_value(h, permille[i]));
+		else
+			snprintf(text[i], sizeof(text[i]), "-");
+	ct_term_count(text[3], e->calls);
+	ct_term_count(text[4], e->failed);
+	ct_term_clean(process, sizeof(process), top_process(top, e->pid), width < TOP_WIDE ? 12 : 15);
+	if (width < TOP_WIDE)
+		fprintf(top->out, "%-12s %7u %8.0f %5.1f %9s %9s %s\n", process, e->pid, calls, share, text[0],
+			text[2], ct_term_clean(name, sizeof(name), e->name, width > 66 ? width - 56 : 10));
+	else
+		fprintf(top->out, "%-15s %8u %9.0f %6.1f %10s %9s %9s %9s %6s %s\n", process, e->pid, calls,
+			share, text[3], text[0], text[1], text[2], text[4],
+			ct_term_clean(name, sizeof(name), e->name, width - 91));
+}
+
+static int top_view(struct top *top)
+{
+	struct entry **list = malloc((top->count + 1) * sizeof(*list));
+	unsigned int rows = top_rows(top), width = ct_term_width(top->out, 120);
+	double seconds;
+	char calls[CT_TERM_TEXT], time[CT_TERM_TEXT];
+	uint64_t now = 0;
+
+	if (!list)
+		return -ENOMEM;
+	if (!top->records)
+		top->now = ct_now_ns();
+	seconds = top->now > top->last ? (top->now - top->last) / 1e9 : 0;
+	for (unsigned int i = 0; i < top->count; i++) {
+		list[i] = &top->entries[i];
+		now += list[i]->now_calls;
+	}
+	qsort(list, top->count, sizeof(*list), top->options->by_calls ? top_by_calls : top_by_time);
+	if (top->terminal)
+		fputs("\033[H\033[J", top->out);
+	fprintf(top->out, "cudatrace top  %s  %s calls/s  %u function%s%s\n",
+		ct_term_ns(time, top->now > top->began ? top->now - top->began : 0),
+		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->count,
+		top->count == 1 ? "" : "s", top->others ? ", more are not shown" : "");
+	if (width < TOP_WIDE)
+		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
+			"P50", "P99", "NAME");
+	else
+		fprintf(top->out, "%-15s %8s %9s %6s %10s %9s %9s %9s %6s %s\n", "PROCESS", "PID", "CALLS/s",
+			"TIME%", "CALLS", "P50", "P95", "P99", "FAILED", "NAME");
+	for (unsigned int i = 0; i < top->count && i < rows; i++)
+		top_print_row(top, list[i], seconds, width);
+	if (!top->terminal)
+		fputc('\n', top->out);
+	for (unsigned int i = 0; i < top->count; i++)
+		list[i]->now_calls = list[i]->now_ns = 0;
+	free(list);
+	top->last = top->now;
+	top->shown = ct_now_ns();
+	top->views++;
+	if (fflush(top->out) || ferror(top->out) || top->views == top->options->views)
+		return -EPIPE;
+	return 0;
+}
+
+/* Shows a view if it is time. */
+static int top_idle(void *arg)
+{
+	struct top *top = arg;
+
+	return ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
+}
+
+static int top_open(struct top *top, const struct ct_top_options *options, FILE *out, struct ct_error *err)
+{
+	*top = (struct top){ .options = options, .out = out, .terminal = isatty(fileno(out)) };
+	top->began = top->last = top->shown = ct_now_ns();
+	top->entries = calloc(TOP_ROWS, sizeof(*top->entries));
+	return top->entries ? 0 : ct_fail(err, ENOMEM, "no memory");
+}
+
+static void top_close(struct top *top)
+{
+	for (unsigned int i = 0; i < top->count; i++)
+		ct_histogram_free(&top->entries[i].durations);
+	free(top->entries);
+	ct_hash_free(&top->by_key);
+	ct_processes_free(&top->processes);
+}
+
+/* -------------------------------------------------------------- a directory --- */
+
+static int top_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
+{
+	struct top *top = arg;
+	struct ct_live_call call = { .name = r->class->name, .pid = r->pid };
+
+	if (!top->records) {
+		top->records = true;
+		top->began = top->last = reg->start;
+		top->now = reg->start;
+	}
+	if (r->end > top->now)
+		top->now = r->end;
+	if (ct_processes_record(&top->processes, r))
+		return -ENOMEM;
+	if (!r->class->call || (r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_SWITCH ||
+	    (old && top->options->only_new))
+		return 0;
+	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
+	call.ns = r->duration;
+	call.failed = ct_record_failed(r);
+	return top_call(top, &call);
+}
+
+static int top_follow_idle(void *arg, bool *more)
+{
+	(void)more;
+	return top_idle(arg);
+}
+
+int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *out,
+		  const volatile bool *stop, struct ct_error *err)
+{
+	struct top top;
+	struct ct_follow_sink sink = { &top, top_record, top_follow_idle };
+	int rc = top_open(&top, options, out, err);
+
+	if (!rc)
+		rc = ct_follow(dir, &sink, stop, err);
+	/* The last view has all, at the rates of the whole recording. */
+	if (top.views <= 1)
+		top.last = top.began;
+	if (!rc && !ferror(out) && (!options->views || top.views < options->views))
+		top_view(&top);
+	top_close(&top);
+	return rc;
+}
+
+/* --------------------------------------------------------------- the device --- */
+
+int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const volatile bool *stop,
+		  struct ct_error *err)
+{
+	struct top top;
+	struct ct_live_sink sink = { &top, top_call, top_idle };
+	int rc = top_open(&top, options, out, err);
+
+	while (!rc && !*stop && !(options->views && top.views >= options->views) && !ferror(out)) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		if (poll(&p, 1, 100) > 0)
+			rc = ct_live_device_calls(fd, &sink, stop, err);
+		else if (top_idle(&top))
+			break;
+	}
+	top_close(&top);
+	return rc;
+}
