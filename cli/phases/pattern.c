@@ -125,7 +125,8 @@ static const struct pattern_candidate *pattern_choose(const struct pattern_candi
 		    s->explained < PATTERN_COVERS * most)
 			continue;
 		if (!chosen || s->period < chosen->score.period * 0.99 ||
-		    (s->period < chosen->score.period * 1.01 && s->score > chosen->score.score))
+		    (s->period < chosen->score.period * 1.01 &&
+		     s->score * s->explained > chosen->score.score * chosen->score.explained))
 			chosen = &list[i];
 	}
 	return chosen;

@@ -11,7 +11,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/tables $(B)/live_text
+all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -28,6 +28,9 @@ $(B)/units: tests/cli/units.c tests/tap.h $(filter-out %/main.o,$(OBJS))
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/tables: tests/cli/tables.c tests/tap.h $(filter-out %/main.o,$(OBJS))
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
+
+$(B)/phases: $(wildcard tests/cli/phases*.c) tests/cli/phases.h tests/cli/writer.h tests/tap.h $(ABI) $(filter-out %/main.o,$(OBJS))
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/live_text: tests/cli/live_text.c $(filter-out %/main.o,$(OBJS))

@@ -8,8 +8,13 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-choose_parts "units tables trace report top timeline folded chrome left
-	ties ioctls begins finishing live damaged fuzz objects commands" "$@"
+# Each t_NAME of this file and of those beside it is a part; those files only define functions.
+for file in tests/cli/*.sh; do
+	[ "$file" = tests/cli/run.sh ] || . "$file"
+done
+# shellcheck disable=SC2046
+choose_parts "$(sed -n 's/^t_\([a-z0-9_]*\)()$/\1/p' tests/cli/run.sh \
+	$(find tests/cli -name '*.sh' ! -name run.sh | LC_ALL=C sort) | paste -sd ' ')" "$@"
 b=$PWD/build/cli-dev
 work=$PWD/build/tests/cli
 rm -rf "$work"
@@ -93,6 +98,24 @@ t_tables()
 	script -qec "$b/tables print csv" /dev/null 2>/dev/null >"$p.tty"
 	grep -q 'esc?\[31mred' "$p.tty" && ! LC_ALL=C grep -q $'\033\\|\xc2\x9b' "$p.tty"
 	ok $? "csv: no control characters on a terminal"
+}
+
+# Stages and iterations, of synthetic programs and of the real traces.
+t_phases()
+{
+	local archive traces=()
+	mkdir "$work/real"
+	if command -v xz >/dev/null; then
+		for archive in tests/data/*.tar.xz; do
+			tar -C "$work/real" -xf "$archive" || return
+			archive=${archive##*/}
+			traces+=("$work/real/${archive%.tar.xz}")
+		done
+	else
+		skip "phases of the real traces: xz is missing"
+	fi
+	"$b/phases" "$work/phases" "${traces[@]}" >"$work/phases.tap" 2>&1
+	ok $? "phases: $(grep -c '^ok' "$work/phases.tap") tests" || grep -v '^ok' "$work/phases.tap"
 }
 
 # A whole trace.

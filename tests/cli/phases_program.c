@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Synthetic programs and what is said of their phases, see phases.h.  Writes traces by the ABI
+ * header alone.
+ */
+#include "phases.h"
+
+#include <sys/stat.h>
+
+#include "../tap.h"
+#include "writer.h"
+
+enum {
+	GETTER = CT_CLASS_DYNAMIC, CONTEXT, MODULE, ALLOC, COPY, LAUNCH, GRAPH, WAIT, RUNTIME,
+};
+
+uint64_t now;
+static uint64_t operation;
+static uint32_t thread_pid, thread_tid;
+static struct writer stream;
+
+static void registry(void)
+{
+	FILE *f = create(".registry");
+
+	fprintf(f, "cudatrace %u uuid=", CT_ABI_VERSION);
+	for (int i = 0; i < 16; i++)
+		fprintf(f, "%02x", uuid[i]);
+	fprintf(f, " start=%llu realtime=1700000000123456789\n", START);
+#define CLASS(id, words, layout, names)					\
+	fprintf(f, "class %u %s %s %s\n", id, words,			\
+		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
+	CLASS(GETTER, "user query -", none, "cuCtxGetCurrent cuCtxGetCurrent");
+	CLASS(CONTEXT, "user context create", context, "cuCtxCreate cuCtxCreate_v4");
+	CLASS(MODULE, "user module load", module, "cuModuleLoadData cuModuleLoadData");
+	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
+	CLASS(COPY, "user transfer copy", copy, "cuMemcpyAsync cuMemcpyAsync");
+	CLASS(LAUNCH, "user kernel launch", launch, "cuLaunchKernel cuLaunchKernel");
+	CLASS(GRAPH, "user graph launch", graph, "cuGraphLaunch cuGraphLaunch");
+	CLASS(WAIT, "user sync wait", handle, "cuStreamSynchronize cuStreamSynchronize");
+	CLASS(RUNTIME, "user runtime -", none, "cudaLaunchKernel cudaLaunchKernel");
+	fclose(f);
+}
+
+void begin_thread(uint32_t pid, uint32_t tid, unsigned int number)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "u-%u-%u", pid, number);
+	open_writer(&stream, name, CT_STREAM_THREAD, 16384);
+	stream.head.pid = thread_pid = pid;
+	stream.head.tid = thread_tid = tid;
+	now += 1000;
+}
+
+void end_thread(void)
+{
+	close_writer(&stream);
+}
+
+static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t len)
+{
+	thread_record(&stream, (struct spec){
+		class, 0, ns ? 0 : CT_F_INSTANT, 0, now, now + ns, ++operation, thread_tid, 0 },
+		fields, len);
+	now += ns + 500;
+}
+
+static void text(unsigned int class, const char *words)
+{
+	uint32_t fields[2] = { 1, 1000 };
+	uint8_t buf[512];
+
+	record(class, 0, buf, with_text(buf, fields, class == CT_CLASS_process ? 8 : 4, words));
+}
+
+void process(const char *command)	{ text(CT_CLASS_process, command); }
+void mark(const char *words)		{ text(CT_CLASS_mark, words); }
+void push(const char *words)		{ text(CT_CLASS_range_push, words); }
+void pop(void)				{ record(CT_CLASS_range_pop, 0, "", 0); }
+void getter(void)			{ record(GETTER, 50, "", 0); }
+
+void context(void)
+{
+	record(CONTEXT, 5000000, &(struct ct_context){ 1, 0, 0 }, sizeof(struct ct_context));
+}
+
+void module(void)
+{
+	record(MODULE, 2000000, &(struct ct_module){ 1, 0, 0 }, sizeof(struct ct_module));
+}
+
+void alloc(void)
+{
+	record(ALLOC, 3000, &(struct ct_alloc){ 4096, 0x7000 }, sizeof(struct ct_alloc));
+}
+
+void copy(unsigned int direction, uint64_t size, bool async)
+{
+	struct ct_copy c = { .size = size, .direction = direction, .async = async };
+
+	record(COPY, 4000, &c, sizeof(c));
+}
+
+void launch_for(uint32_t kernel, uint32_t grid, uint64_t ns)
+{
+	struct ct_launch l = {
+		.kernel = kernel, .grid_x = grid, .grid_y = 1, .grid_z = 1,
+		.block_x = 128, .block_y = 1, .block_z = 1,
+	};
+
+	record(LAUNCH, ns, &l, sizeof(l));
+}
+
+void launch(uint32_t kernel, uint32_t grid)
+{
+	launch_for(kernel, grid, 3000);
+}
+
+void graph(uint64_t handle)
+{
+	record(GRAPH, 3000, &(struct ct_graph){ handle, 0 }, sizeof(struct ct_graph));
+}
+
+void wait_gpu(void)
+{
+	record(WAIT, 9000, &(struct ct_handle){ 1 }, sizeof(struct ct_handle));
+}
+
+void pause_for(uint64_t ns)
+{
+	now += ns;
+}
+
+/* What every program does first. */
+void start(void)
+{
+	getter();
+	context();
+	module();
+	alloc();
+	copy(CT_DIR_H2D, 1 << 20, false);
+	copy(CT_DIR_H2D, 1 << 20, false);
+}
+
+/* One thread whose records are in the streams of two CPUs: @count times three launches. */
+void program_on_two_cpus(int count)
+{
+	struct writer cpus[2];
+	uint8_t buf[256];
+	uint32_t ids[2] = { 1, 0 };
+
+	open_writer(&cpus[0], "k-0", CT_STREAM_CPU, 8192);
+	open_writer(&cpus[1], "k-1", CT_STREAM_CPU, 8192);
+	cpus[1].head.cpu = 1;
+	cpu_record(&cpus[0], (struct spec){ CT_CLASS_process, 0, CT_F_INSTANT, 0, now, now, 1, PID, 0 },
+		   buf, with_text(buf, ids, sizeof(ids), "spread"));
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < 4; k++) {
+			struct ct_launch l = { .kernel = k + 1, .grid_x = 1 };
+			struct ct_handle h = { 1 };
+
+			now += 500;
+			cpu_record(&cpus[(i * 4 + k) / 3 % 2],
+				   (struct spec){ k < 3 ? LAUNCH : WAIT, 0, 0, 0, now, now + 2000,
+				   ++operation, PID, 0 }, k < 3 ? (void *)&l : &h,
+				   k < 3 ? sizeof(l) : sizeof(h));
+			now += 2000;
+		}
+	close_writer(&cpus[0]);
+	close_writer(&cpus[1]);
+}
+
+struct ct_trace trace;
+struct ct_phases found;
+const char *top, *trace_dir;
+
+void begin(const char *name)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	dir = trace_dir = path;
+	if (mkdir(path, 0777))
+		die(path);
+	registry();
+	now = START + 1000000;
+	operation = 0;
+}
+
+void forget(void)
+{
+	ct_phases_free(&found);
+	ct_trace_close(&trace);
+}
+
+bool look(const char *path)
+{
+	struct ct_error err = { 0 };
+
+	return !ct_trace_open(&trace, path, &err) && !ct_phases_find(&found, &trace);
+}
+
+/* The one process of the trace that was begun last. */
+const struct ct_process_phases *find(void)
+{
+	static const struct ct_process_phases nothing;
+
+	return look(dir) && found.processes_count ? &found.processes[0] : &nothing;
+}
+
+/* How many iterations do not begin where the one before ends. */
+unsigned int breaks(const struct ct_process_phases *p)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 1; i < p->iterations_count; i++)
+		n += p->iterations[i].begin != p->iterations[i - 1].end;
+	return n;
+}
+
+static bool launches_are(const struct ct_process_phases *p, uint32_t launches)
+{
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		if (p->iterations[i].launches != launches)
+			return false;
+	return true;
+}
+
+/* Stages are one after the other, from its begin to its end, in their order. */
+bool stages_fit(const struct ct_process_phases *p)
+{
+	uint64_t at = p->begin;
+
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		const struct ct_stage_span *s = &p->stages[i];
+
+		if (s->begin != at || s->end <= s->begin || (i && s->stage <= s[-1].stage))
+			return false;
+		at = s->end;
+	}
+	return p->stages_count && at == p->end;
+}
+
+bool iterations_fit(const struct ct_process_phases *p)
+{
+	for (uint32_t i = 0; i < p->iterations_count; i++) {
+		const struct ct_iteration *it = &p->iterations[i];
+		uint64_t middle = it->begin + (it->end - it->begin) / 2;
+
+		if (it->end <= it->begin || (i && it->begin < it[-1].end) || it->begin < p->begin ||
+		    it->end > p->end || ct_phases_iteration(p, it->begin) != i ||
+		    ct_phases_iteration(p, middle) != i)
+			return false;
+	}
+	return true;
+}
+
+const struct ct_stage_span *stage(const struct ct_process_phases *p, enum ct_stage stage)
+{
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == stage)
+			return &p->stages[i];
+	return NULL;
+}
+
+void expect(const char *name, const struct ct_process_phases *p, uint32_t count,
+		   uint32_t launches)
+{
+	if (!ok(p->iterations_count == count && launches_are(p, launches),
+		"%s: %u iterations of %u launches", name, count, launches))
+		printf("# %u of %u: %s%s\n", p->iterations_count,
+		       p->iterations_count ? p->iterations[0].launches : 0, p->what, p->why_none);
+	ok(iterations_fit(p) && stages_fit(p), "%s: times are in order", name);
+}
+
+void expect_none(const char *name, const struct ct_process_phases *p, const char *why)
+{
+	if (!ok(p->source == CT_ITER_NONE && !p->iterations_count && strstr(p->why_none, why),
+		"%s: no iterations, because of '%s'", name, why))
+		printf("# %u: %s%s\n", p->iterations_count, p->what, p->why_none);
+	ok(stages_fit(p) && !stage(p, CT_STAGE_STEADY) && !stage(p, CT_STAGE_WARMUP),
+	   "%s: no steady state", name);
+}
