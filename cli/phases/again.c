@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Walking over what a thread did, see events.h.  What was not kept is read again from the
+ * Walking over what a thread did, see again.h.  What was not kept is read again from the
  * thread's streams, in the order of the records' ends: nothing is kept of it.
  */
+#include "phases/again.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "phases/events.h"
 
 struct again_source {
 	struct ct_cursor cursor;
@@ -61,21 +61,6 @@ static int again_read(const struct ct_happenings *h, const struct ct_phase_threa
 	}
 	free(sources);
 	return rc;
-}
-
-uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at)
-{
-	uint32_t low = 0, high = thread->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (thread->list[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 int ct_happenings_walk(const struct ct_happenings *h, const struct ct_phase_thread *thread,

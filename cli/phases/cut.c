@@ -4,10 +4,12 @@
  * the order of time, and keeps nothing of them: so threads of any length can be cut.  What is
  * not like the template is a break, never an iteration.
  */
+#include "phases/cut.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "phases/iterations.h"
+#include "phases/again.h"
 
 #define CUT_RING	16384u	/* waits and launches before the first boundary */
 
@@ -202,7 +204,7 @@ static int cut_breaks(struct cut *c)
 		for (uint32_t i = 0; i + 1 < p->iterations_count; i++)
 			if (!(p->iterations[i].launches & 1))
 				p->iterations[i].end = p->iterations[i + 1].begin;
-	rc = ct_iterations_median(p, &median);
+	rc = ct_iterations_median(p, false, &median);
 	for (uint32_t i = 0; i < p->iterations_count && !rc; i++) {
 		struct ct_iteration *it = &p->iterations[i];
 		uint64_t pause = (it->launches >> 1) * 1000ull;

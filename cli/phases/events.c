@@ -359,6 +359,21 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct ct_
 	return rc;
 }
 
+uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at)
+{
+	uint32_t low = 0, high = thread->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (thread->list[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static int events_order(const void *a, const void *b)
 {
 	const struct ct_happening *x = a, *y = b;

@@ -5,102 +5,17 @@
  */
 #include "phases/iterations.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "phases/again.h"
+#include "phases/cut.h"
 #include "phases/ranges.h"
 
 #define ITERATIONS_THREADS	8u	/* of a process in which a pattern is looked for */
-#define ITERATIONS_SAMPLES	65536u	/* for a median */
 /* Ranges count only if they contain so much of what the pattern explains. */
 #define ITERATIONS_RANGES	0.5
-
-static int iterations_by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-uint64_t ct_phase_median(uint64_t *values, uint32_t count)
-{
-	if (!count)
-		return 0;
-	qsort(values, count, sizeof(*values), iterations_by_value);
-	return values[count / 2];
-}
-
-int ct_iteration_add(struct ct_process_phases *p, uint64_t begin, uint64_t end, uint32_t note)
-{
-	uint32_t n = p->iterations_count;
-
-	if (n == CT_ITERATIONS_MAX) {
-		p->iterations_dropped++;
-		return 0;
-	}
-	/* Its capacity is the next power of two. */
-	if (!(n & (n - 1))) {
-		struct ct_iteration *more = realloc(p->iterations,
-						    (n ? n * 2ul : 1ul) * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->iterations = more;
-	}
-	p->iterations[p->iterations_count++] = (struct ct_iteration){
-		.begin = begin, .end = end, .launches = note,
-	};
-	return 0;
-}
-
-static int iterations_median_of(const struct ct_process_phases *p, bool launches, uint64_t *median)
-{
-	uint32_t n = p->iterations_count < ITERATIONS_SAMPLES ? p->iterations_count :
-		     ITERATIONS_SAMPLES;
-	uint64_t *values = calloc(n + 1, sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ct_iteration *it =
-			&p->iterations[(uint64_t)i * p->iterations_count / n];
-
-		values[i] = launches ? it->launches : it->end - it->begin;
-	}
-	*median = ct_phase_median(values, n);
-	free(values);
-	return 0;
-}
-
-int ct_iterations_median(const struct ct_process_phases *p, uint64_t *median)
-{
-	return iterations_median_of(p, false, median);
-}
-
-static uint32_t iterations_lower(const uint64_t *at, uint32_t count, uint64_t value)
-{
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (at[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t to)
-{
-	if (to <= from)
-		return 0;
-	return iterations_lower(w->launches, w->launches_count, to) -
-	       iterations_lower(w->launches, w->launches_count, from);
-}
 
 static int iterations_count_one(void *arg, const struct ct_happening *h)
 {
@@ -148,7 +63,7 @@ static int iterations_what(struct ct_phase_work *w, const struct ct_pattern *p)
 	const struct ct_class *class = NULL;
 	uint64_t launches;
 	size_t n;
-	int rc = iterations_median_of(process, true, &launches);
+	int rc = ct_iterations_median(process, true, &launches);
 
 	process->what[0] = 0;
 	iterations_say(process->what, sizeof(process->what),

@@ -10,9 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "phases/tokens.h"
 
 #define PATTERN_CANDIDATES	64u
 #define PATTERN_OCCURS		4u	/* fewer are no pattern */

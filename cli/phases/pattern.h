@@ -7,18 +7,7 @@
 #ifndef CT_CLI_PHASES_PATTERN_H
 #define CT_CLI_PHASES_PATTERN_H
 
-#include "phases/process.h"
-
-#define CT_PATTERN_TOKENS	(128u << 10)	/* at most so many are looked at */
-#define CT_PATTERN_ALIKE	0.6		/* an iteration is at least so much like the template */
-
-/* What a token is recognised by. */
-enum ct_token_level {
-	CT_TOKEN_FINE,		/* kernel, block and grid */
-	CT_TOKEN_COARSE,	/* kernel and block */
-	CT_TOKEN_PAIR,		/* the same, and the token before it */
-	CT_TOKEN_LEVELS
-};
+#include "phases/tokens.h"
 
 struct ct_pattern_part {
 	uint32_t coarse;	/* ct_happening_coarse() of a launch */
@@ -44,14 +33,6 @@ struct ct_pattern {
 	struct ct_happening boundary;	/* one such wait or launch */
 	uint32_t most;		/* how often the token that came most often did, for people */
 };
-
-static inline bool ct_token_is(const struct ct_happening *h)
-{
-	return ct_happening_launch(h) || ct_happening_wait(h);
-}
-
-/* @before: the key of the token before at CT_TOKEN_COARSE; for CT_TOKEN_PAIR */
-uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, uint64_t before);
 
 /**
  * ct_pattern_find() - the pattern of a thread

@@ -43,13 +43,13 @@ uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t
 /* The median of @count values, which are put into another order; 0 of none. */
 uint64_t ct_phase_median(uint64_t *values, uint32_t count);
 
-/* ct_phases_find() that keeps at most about @max happenings, for tests; 0: CT_HAPPENINGS_MAX */
-int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max);
+/* A pause so many times as long as an iteration ends a run of iterations. */
+#define CT_PAUSE	8u
 
-/* The iterations of the process, or why there are none.  0 or -ENOMEM. */
-int ct_iterations_find(struct ct_phase_work *w);
+/* Adds an iteration; counts it only if there are too many.  0 or -ENOMEM. */
+int ct_iteration_add(struct ct_process_phases *p, uint64_t begin, uint64_t end, uint32_t note);
 
-/* Its stages; after its iterations.  0 or -ENOMEM. */
-int ct_stages_find(struct ct_phase_work *w);
+/* The median duration of the iterations (ns), or of how many @launches they have. */
+int ct_iterations_median(const struct ct_process_phases *p, bool launches, uint64_t *median);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "phases/iterations.h"
+#include "phases/again.h"
 
 #define RANGES_TIMES	3u	/* a text must come */
 #define RANGES_COVER	0.7	/* of the launches between the first and the last */
@@ -254,7 +254,7 @@ static int ranges_join(struct ct_phase_work *w)
 	int rc;
 
 	ends = ranges_work_ends(w, &ends_count);
-	rc = pauses && ends ? ct_iterations_median(p, &length) : -ENOMEM;
+	rc = pauses && ends ? ct_iterations_median(p, false, &length) : -ENOMEM;
 	if (rc || n < 2)
 		goto out;
 	for (uint32_t i = 0; i + 1 < n; i++) {
@@ -301,7 +301,7 @@ int ct_repeat_cut(const struct ct_repeat *r, struct ct_phase_work *w)
 	if (r->kind == CT_HAP_PUSH)
 		return ranges_join(w);
 	/* From the last mark on: as much as one iteration lasts, at most to the last work. */
-	rc = ct_iterations_median(w->process, &median);
+	rc = ct_iterations_median(w->process, false, &median);
 	if (!rc && w->last_end > cut.mark && w->last_end - cut.mark <= 2 * median)
 		rc = ct_iteration_add(w->process, cut.mark, w->last_end, 0);
 	return rc;

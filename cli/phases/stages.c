@@ -3,10 +3,10 @@
  * The stages of a process: each begins where the one before ends, so that together they are
  * the whole time of the process.  One that does not exist is left out.
  */
+#include "phases/stages.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "phases/iterations.h"
 
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
 
@@ -146,7 +146,7 @@ static void stages_add(struct ct_phase_work *w, enum ct_stage stage, uint64_t en
 static int stages_regular(const struct ct_process_phases *p, uint64_t *begin)
 {
 	uint64_t median;
-	int rc = ct_iterations_median(p, &median);
+	int rc = ct_iterations_median(p, false, &median);
 
 	*begin = p->iterations[0].begin;
 	for (uint32_t i = 0; i < p->iterations_count && !rc; i++)

@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tokens of a thread with small numbers as names, and how well an anchor cuts them. */
+/*
+ * The tokens of a thread with small numbers as names, and how well an anchor cuts them.
+ * Tokens are launches, replays of graphs, synchronisations and copies that block.
+ */
 #ifndef CT_CLI_PHASES_TOKENS_H
 #define CT_CLI_PHASES_TOKENS_H
 
-#include "phases/pattern.h"
+#include "phases/process.h"
+
+#define CT_PATTERN_TOKENS	(128u << 10)	/* at most so many are looked at */
+#define CT_PATTERN_ALIKE	0.6	/* an iteration is so much like the template, or more */
+
+/* What a token is recognised by. */
+enum ct_token_level {
+	CT_TOKEN_FINE,		/* kernel, block and grid */
+	CT_TOKEN_COARSE,	/* kernel and block */
+	CT_TOKEN_PAIR,		/* the same, and the token before it */
+	CT_TOKEN_LEVELS
+};
+
+static inline bool ct_token_is(const struct ct_happening *h)
+{
+	return ct_happening_launch(h) || ct_happening_wait(h);
+}
+
+/* @before: the key of the token before at CT_TOKEN_COARSE; for CT_TOKEN_PAIR */
+uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, uint64_t before);
 
 /* One level's names of the tokens. */
 struct ct_token_names {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/phases/process.h"
+#include "../../cli/phases/find.h"
 
 extern uint64_t now;			/* when the next record is written */
 extern struct ct_trace trace;

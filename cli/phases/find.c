@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finding the phases of all processes.  A pid may be used again, and exec gives a process
+ * another image: each is a process of its own here.
+ */
+#include "phases/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "phases/iterations.h"
+#include "phases/stages.h"
+
+/* A process or image, while the list is made. */
+struct find_image {
+	uint32_t pid, generation;
+	uint64_t from, to;		/* records between them are its own */
+	uint64_t first, last;		/* where it was seen */
+};
+
+struct find_images {
+	struct find_image *list;
+	uint32_t count;
+};
+
+static int find_birth_order(const void *a, const void *b)
+{
+	const struct ct_phase_birth *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->own != y->own)
+		return x->own ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int find_span_order(const void *a, const void *b)
+{
+	const struct ct_phase_span *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static int find_pid_order(const void *a, const void *b)
+{
+	const struct find_image *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int find_begin_order(const void *a, const void *b)
+{
+	const struct ct_process_phases *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->generation < y->generation ? -1 : 1;
+}
+
+/*
+ * The births of one pid, @count of them: a process writes its record once, so each of its own
+ * is another image.  The module repeats its records: there another command or parent is one.
+ */
+static void find_births(struct find_images *images, const struct ct_phase_birth *birth,
+			  uint32_t count)
+{
+	struct find_image *image = &images->list[images->count];
+	bool own = count && birth->own;
+
+	*image = (struct find_image){ .pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX };
+	images->count++;
+	for (uint32_t i = 1; i < count && (!own || birth[i].own); i++) {
+		struct find_image *next = &images->list[images->count];
+
+		if (!own && birth[i].text == birth[i - 1].text)
+			continue;
+		if (birth[i].at <= image->from)
+			continue;
+		*next = (struct find_image){
+			.pid = birth->pid, .generation = image->generation + 1,
+			.from = birth[i].at, .to = UINT64_MAX, .first = UINT64_MAX,
+		};
+		image->to = birth[i].at;
+		image = next;
+		images->count++;
+	}
+}
+
+/* The image of @pid at @at: the last one that begins before, else the first. */
+static struct find_image *find_image(const struct find_images *images, uint32_t pid,
+					 uint64_t at)
+{
+	uint32_t low = 0, high = images->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct find_image *image = &images->list[middle];
+
+		if (image->pid < pid || (image->pid == pid && image->from <= at))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || images->list[low - 1].pid != pid)
+		return NULL;
+	return &images->list[low - 1];
+}
+
+static int find_make_images(struct find_images *images, struct ct_happenings *h)
+{
+	uint32_t next;
+
+	images->list = calloc(h->births_count + h->spans_count + 1ul, sizeof(*images->list));
+	if (!images->list)
+		return -ENOMEM;
+	if (h->births_count)
+		qsort(h->births, h->births_count, sizeof(*h->births), find_birth_order);
+	if (h->spans_count)
+		qsort(h->spans, h->spans_count, sizeof(*h->spans), find_span_order);
+	for (uint32_t i = 0; i < h->births_count; i = next) {
+		for (next = i + 1; next < h->births_count && h->births[next].pid == h->births[i].pid; )
+			next++;
+		find_births(images, &h->births[i], next - i);
+	}
+	next = images->count;
+	for (uint32_t i = 0; i < h->spans_count; i++) {
+		struct find_images born = { images->list, next };
+		uint32_t pid = h->spans[i].pid;
+
+		if (find_image(&born, pid, UINT64_MAX) || (i && h->spans[i - 1].pid == pid))
+			continue;
+		images->list[images->count++] = (struct find_image){
+			.pid = pid, .to = UINT64_MAX, .first = UINT64_MAX,
+		};
+	}
+	if (images->count)
+		qsort(images->list, images->count, sizeof(*images->list), find_pid_order);
+	for (uint32_t i = 0; i < h->spans_count; i++) {
+		const struct ct_phase_span *s = &h->spans[i];
+		struct find_image *image = find_image(images, s->pid, s->first);
+		struct find_image *end = images->list + images->count;
+
+		for (; image && image < end && image->pid == s->pid && image->from <= s->last;
+		     image++) {
+			uint64_t first = s->first > image->from ? s->first : image->from;
+			uint64_t last = s->last < image->to ? s->last : image->to;
+
+			image->first = first < image->first ? first : image->first;
+			image->last = last > image->last ? last : image->last;
+		}
+	}
+	return 0;
+}
+
+static int find_launch_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What the threads of process @w did while it lived.  @threads: those of its pid */
+static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
+			 const uint32_t *threads, uint32_t count)
+{
+	uint32_t launches = 0;
+
+	w->slices = calloc(count + 1ul, sizeof(*w->slices));
+	if (!w->slices)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ct_phase_thread *t = &h->threads[threads[i]];
+		struct ct_slice *s = &w->slices[w->slices_count];
+		uint32_t from = ct_happenings_find(t, w->from), to = ct_happenings_find(t, w->to);
+
+		if (to == from && !t->partial)
+			continue;
+		*s = (struct ct_slice){ .thread = t, .list = t->list + from, .count = to - from };
+		for (uint32_t k = 0; k < s->count; k++) {
+			const struct ct_happening *e = &s->list[k];
+
+			w->process->calls |= e->kind < CT_HAP_PUSH;
+			if (ct_happening_launch(e)) {
+				s->launches++;
+				w->weight += ct_launch_weight(e);
+			}
+			if ((ct_happening_launch(e) || ct_happening_wait(e)) &&
+			    ct_happening_end(e) > w->last_end)
+				w->last_end = ct_happening_end(e);
+		}
+		if (t->partial && w->to == UINT64_MAX && t->last_end > w->last_end)
+			w->last_end = t->last_end;
+		w->partial |= t->partial;
+		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
+		launches += s->launches;
+		w->slices_count++;
+	}
+	w->launches = calloc(launches + 1ul, sizeof(*w->launches));
+	if (!w->launches)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < w->slices_count; i++)
+		for (uint32_t k = 0; k < w->slices[i].count; k++)
+			if (ct_happening_launch(&w->slices[i].list[k]))
+				w->launches[w->launches_count++] = w->slices[i].list[k].at;
+	qsort(w->launches, w->launches_count, sizeof(*w->launches), find_launch_order);
+	return 0;
+}
+
+/* Times as records have them. */
+static void find_absolute(struct ct_process_phases *p, uint64_t base)
+{
+	p->begin += base;
+	p->end += base;
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		p->stages[i].begin += base;
+		p->stages[i].end += base;
+	}
+	for (uint32_t i = 0; i < p->iterations_count; i++) {
+		p->iterations[i].begin += base;
+		p->iterations[i].end += base;
+	}
+}
+
+static int find_process(struct ct_process_phases *p, const struct find_image *image,
+			  const struct ct_happenings *h, const uint32_t *threads, uint32_t count,
+			  uint64_t *weight)
+{
+	struct ct_phase_work w = {
+		.happenings = h, .process = p, .from = image->from, .to = image->to,
+		.kept_until = UINT64_MAX,
+	};
+	int rc;
+
+	p->pid = image->pid;
+	p->generation = image->generation;
+	p->begin = image->first < image->last ? image->first : image->last;
+	p->end = image->last;
+	rc = find_slices(&w, h, threads, count);
+	if (!rc)
+		rc = ct_iterations_find(&w);
+	if (!rc)
+		rc = ct_stages_find(&w);
+	find_absolute(p, h->trace->reg.start);
+	*weight = w.weight;
+	free(w.slices);
+	free(w.launches);
+	return rc;
+}
+
+struct find_thread_of {
+	uint32_t pid, index;
+};
+
+static int find_thread_order(const void *a, const void *b)
+{
+	const struct find_thread_of *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
+}
+
+static int find_fill(struct ct_phases *phases, const struct find_images *images,
+		       const struct ct_happenings *h)
+{
+	struct find_thread_of *of = calloc(h->threads_count + 1ul, sizeof(*of));
+	uint32_t *threads = calloc(h->threads_count + 1ul, sizeof(*threads));
+	uint64_t weight, most = 0, main_begin = 0;
+	uint32_t main_pid = 0, k = 0, first;
+	int rc = of && threads ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < h->threads_count && !rc; i++)
+		of[i] = (struct find_thread_of){ h->threads[i].pid, i };
+	if (h->threads_count && !rc)
+		qsort(of, h->threads_count, sizeof(*of), find_thread_order);
+	for (uint32_t i = 0; i < h->threads_count && !rc; i++)
+		threads[i] = of[i].index;
+	for (uint32_t i = 0; i < images->count && !rc; i++) {
+		const struct find_image *image = &images->list[i];
+		struct ct_process_phases *p = &phases->processes[phases->processes_count];
+
+		if (image->first == UINT64_MAX)
+			continue;	/* nothing of it but its name */
+		while (k < h->threads_count && of[k].pid < image->pid)
+			k++;
+		for (first = k; first < h->threads_count && of[first].pid == image->pid; )
+			first++;
+		phases->processes_count++;
+		rc = find_process(p, image, h, threads + k, first - k, &weight);
+		if (weight > most) {
+			most = weight;
+			main_pid = p->pid;
+			main_begin = p->begin;
+		}
+	}
+	free(of);
+	free(threads);
+	if (rc || !phases->processes_count)
+		return rc;
+	qsort(phases->processes, phases->processes_count, sizeof(*phases->processes),
+	      find_begin_order);
+	for (unsigned int i = 0; i < phases->processes_count && most; i++)
+		if (phases->processes[i].pid == main_pid && phases->processes[i].begin == main_begin)
+			phases->main = i;
+	return 0;
+}
+
+int ct_phases_find(struct ct_phases *phases, const struct ct_trace *t)
+{
+	return ct_phases_find_bounded(phases, t, 0);
+}
+
+int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, uint64_t max)
+{
+	struct ct_happenings h = { .max = max };
+	struct find_images images = { 0 };
+	int rc;
+
+	*phases = (struct ct_phases){ .main = -1 };
+	rc = ct_happenings_collect(&h, t);
+	if (!rc)
+		rc = find_make_images(&images, &h);
+	if (!rc) {
+		phases->processes = calloc(images.count + 1ul, sizeof(*phases->processes));
+		rc = phases->processes ? find_fill(phases, &images, &h) : -ENOMEM;
+	}
+	free(images.list);
+	ct_happenings_free(&h);
+	return rc;
+}
