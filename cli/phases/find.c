@@ -124,7 +124,8 @@ static int find_make_images(struct find_images *images, struct ct_happenings *h)
 	if (h->spans_count)
 		qsort(h->spans, h->spans_count, sizeof(*h->spans), find_span_order);
 	for (uint32_t i = 0; i < h->births_count; i = next) {
-		for (next = i + 1; next < h->births_count && h->births[next].pid == h->births[i].pid; )
+		next = i + 1;
+		while (next < h->births_count && h->births[next].pid == h->births[i].pid)
 			next++;
 		find_births(images, &h->births[i], next - i);
 	}
@@ -306,7 +307,8 @@ static int find_fill(struct ct_phases *phases, const struct find_images *images,
 	qsort(phases->processes, phases->processes_count, sizeof(*phases->processes),
 	      find_begin_order);
 	for (unsigned int i = 0; i < phases->processes_count && most; i++)
-		if (phases->processes[i].pid == main_pid && phases->processes[i].begin == main_begin)
+		if (phases->processes[i].pid == main_pid &&
+		    phases->processes[i].begin == main_begin)
 			phases->main = i;
 	return 0;
 }

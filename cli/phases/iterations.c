@@ -150,12 +150,12 @@ static void iterations_none(struct ct_phase_work *w, uint32_t most)
 	else if (!n)
 		snprintf(p->why_none, sizeof(p->why_none), "no launch");
 	else if (n < 4 || most < 4)
-		snprintf(p->why_none, sizeof(p->why_none), "%u launch%s, no sequence came again 4 times",
-			 n, n == 1 ? "" : "es");
+		snprintf(p->why_none, sizeof(p->why_none),
+			 "%u launch%s, no sequence came again 4 times", n, n == 1 ? "" : "es");
 	else
 		snprintf(p->why_none, sizeof(p->why_none),
-			 "%u launches%s, but no sequence that comes again explains 80 %% of them", n,
-			 w->partial ? " were looked at" : "");
+			 "%u launches%s, but no sequence that comes again explains 80 %% of them",
+			 n, w->partial ? " were looked at" : "");
 }
 
 static const char *iterations_text(const struct ct_phase_work *w, uint32_t hash)

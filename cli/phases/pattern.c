@@ -92,7 +92,8 @@ static int pattern_candidates(const struct ct_tokens *t, enum ct_token_level lev
 		qsort(distance, samples, sizeof(*distance), pattern_by_value);
 		new.distance = distance[samples / 2];
 		for (uint32_t i = 0; i < samples; i++)
-			even += distance[i] >= new.distance * 0.9 && distance[i] <= new.distance * 1.1;
+			even += distance[i] >= new.distance * 0.9 &&
+				distance[i] <= new.distance * 1.1;
 		new.rank = (double)even / samples * new.occurs * new.distance;
 		pattern_add(list, count, &new);
 	}
@@ -225,8 +226,10 @@ static int pattern_boundary(struct ct_pattern *p, const struct ct_tokens *t,
 
 			if (t->wait[k] != p->at_wait)
 				continue;
-			*value = p->at_wait ? pattern_gap_after(t, k) + ct_happening_end(h) - h->at :
-				 k ? pattern_gap_after(t, k - 1) : 0;
+			if (p->at_wait)
+				*value = pattern_gap_after(t, k) + ct_happening_end(h) - h->at;
+			else if (k)
+				*value = pattern_gap_after(t, k - 1);
 			fetch[n++] += p->at_wait && pattern_fetches(t, k);
 		}
 		samples++;

@@ -120,7 +120,8 @@ static int ranges_judge(struct ct_repeat *r, const struct ct_phase_work *w,
 	between = ct_work_launches(w, one->begin, one[count - 1].end);
 	median = ct_phase_median(launches, count);
 	for (uint32_t i = 0; i < count; i++)
-		even += launches[count + i] * 10 >= median * 8 && launches[count + i] * 10 <= median * 12;
+		even += launches[count + i] * 10 >= median * 8 &&
+			launches[count + i] * 10 <= median * 12;
 	r->launches = inside;
 	r->found = median && inside >= RANGES_COVER * between && even >= RANGES_EVEN * count;
 	free(launches);
@@ -295,7 +296,8 @@ int ct_repeat_cut(const struct ct_repeat *r, struct ct_phase_work *w)
 	uint64_t median;
 	int rc;
 
-	rc = ct_happenings_walk(w->happenings, r->slice->thread, w->from, w->to, ranges_next, &stack);
+	rc = ct_happenings_walk(w->happenings, r->slice->thread, w->from, w->to, ranges_next,
+				&stack);
 	if (rc || !w->process->iterations_count)
 		return rc;
 	if (r->kind == CT_HAP_PUSH)

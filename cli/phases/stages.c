@@ -106,7 +106,9 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 
 			if (!ct_happening_to_gpu(h) || h->at >= limit)
 				continue;
-			copies[count++] = (struct stages_copy){ h->at, ct_happening_end(h), h->sig };
+			copies[count++] = (struct stages_copy){
+				.begin = h->at, .end = ct_happening_end(h), .bytes = h->sig,
+			};
 			all += h->sig;
 		}
 	qsort(copies, count, sizeof(*copies), stages_copy_order);

@@ -3,7 +3,7 @@
  * Stages and iterations: of the real traces, and of synthetic programs with and without a
  * pattern.
  *
- *	phases NEWDIR [TRACE...]	TRACE: a real trace, unpacked; its name says what is expected
+ *	phases NEWDIR [TRACE...]	TRACE: a real trace, unpacked, under its name
  *
  * Prints TAP.
  */
@@ -108,7 +108,8 @@ static void reused_pid(void)
 	process("first");
 	loop_of(30, 5);
 	end_thread();
-	ok(look(trace_dir) && found.processes_count == 2, "a pid that is used again is two processes");
+	ok(look(trace_dir) && found.processes_count == 2,
+	   "a pid that is used again is two processes");
 	if (found.processes_count == 2) {
 		a = &found.processes[0];
 		b = &found.processes[1];
@@ -199,10 +200,11 @@ static void real_trace(const char *path)
 		const struct ct_process_phases *p = &found.processes[i];
 		const struct ct_stage_span *init = stage(p, CT_STAGE_INIT);
 
-		ok(stages_fit(p) && iterations_fit(p) && init, "%s: times of process %u are in order",
-		   name, p->pid);
-		for (unsigned int k = 0; k < sizeof(real) / sizeof(*real) && p->iterations_count; k++) {
-			if (strcmp(real[k].name, name) || real[k].pid_index != seen)
+		ok(stages_fit(p) && iterations_fit(p) && init,
+		   "%s: times of process %u are in order", name, p->pid);
+		for (unsigned int k = 0; k < sizeof(real) / sizeof(*real); k++) {
+			if (strcmp(real[k].name, name) || real[k].pid_index != seen ||
+			    !p->iterations_count)
 				continue;
 			ok(p->iterations_count == real[k].count, "%s: %u iterations (%u)", name,
 			   real[k].count, p->iterations_count);
@@ -218,7 +220,8 @@ static void real_trace(const char *path)
 		seen += p->iterations_count > 0;
 	}
 	ok(seen == (!strcmp(name, "processes") ? 2 : 1) && found.main >= 0 &&
-	   found.processes[found.main].iterations_count, "%s: the main process has iterations", name);
+	   found.processes[found.main].iterations_count,
+	   "%s: the main process has iterations", name);
 	forget();
 }
 

@@ -153,7 +153,8 @@ void program_on_two_cpus(int count)
 	open_writer(&cpus[0], "k-0", CT_STREAM_CPU, 8192);
 	open_writer(&cpus[1], "k-1", CT_STREAM_CPU, 8192);
 	cpus[1].head.cpu = 1;
-	cpu_record(&cpus[0], (struct spec){ CT_CLASS_process, 0, CT_F_INSTANT, 0, now, now, 1, PID, 0 },
+	cpu_record(&cpus[0],
+		   (struct spec){ CT_CLASS_process, 0, CT_F_INSTANT, 0, now, now, 1, PID, 0 },
 		   buf, with_text(buf, ids, sizeof(ids), "spread"));
 	for (int i = 0; i < count; i++)
 		for (int k = 0; k < 4; k++) {
