@@ -82,6 +82,18 @@ static uint64_t events_since_start(const struct ct_trace *t, uint64_t ts)
 	return ts > t->reg.start ? ts - t->reg.start : 0;
 }
 
+/* ct_record_quick() of a field that usually has four bytes. */
+static uint64_t events_word(const struct ct_record *r, enum ct_quick quick)
+{
+	int i = r->class->quick[quick];
+	uint32_t word;
+
+	if (i < 0 || !r->fields || r->class->fields[i].bytes != sizeof(word))
+		return ct_record_quick(r, quick);
+	memcpy(&word, r->fields + r->class->fields[i].offset, sizeof(word));
+	return word;
+}
+
 void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
 		       enum ct_happening_kind kind, struct ct_happening *h)
 {
@@ -99,14 +111,14 @@ void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
 	}
 	switch (kind) {
 	case CT_HAP_LAUNCH:
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_KERNEL));
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_BLOCK_X));
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_BLOCK_Y));
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_BLOCK_Z));
+		hash = events_mix(hash, events_word(r, CT_QUICK_KERNEL) |
+				  events_word(r, CT_QUICK_BLOCK_X) << 32);
+		hash = events_mix(hash, events_word(r, CT_QUICK_BLOCK_Y) |
+				  events_word(r, CT_QUICK_BLOCK_Z) << 32);
 		h->sig = hash >> 32 & 0xfffff000u;
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_GRID_X));
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_GRID_Y));
-		hash = events_mix(hash, ct_record_quick(r, CT_QUICK_GRID_Z));
+		hash = events_mix(hash, events_word(r, CT_QUICK_GRID_X) |
+				  events_word(r, CT_QUICK_GRID_Y) << 32);
+		hash = events_mix(hash, events_word(r, CT_QUICK_GRID_Z));
 		h->sig |= hash >> 52;
 		break;
 	case CT_HAP_GRAPH:

@@ -209,7 +209,12 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 		for (uint32_t k = 0; k < w->slices[i].count; k++)
 			if (ct_happening_launch(&w->slices[i].list[k]))
 				w->launches[w->launches_count++] = w->slices[i].list[k].at;
-	qsort(w->launches, w->launches_count, sizeof(*w->launches), find_launch_order);
+	for (uint32_t i = 1; i < w->launches_count; i++)
+		if (w->launches[i] < w->launches[i - 1]) {
+			qsort(w->launches, w->launches_count, sizeof(*w->launches),
+			      find_launch_order);
+			break;
+		}
 	return 0;
 }
 

@@ -121,7 +121,9 @@ static int iterations_by_pattern(struct ct_phase_work *w, struct ct_pattern *bes
 	for (unsigned int i = 0; i < w->slices_count && i < ITERATIONS_THREADS && !rc; i++) {
 		struct ct_pattern p;
 
-		if (w->slices[i].launches < 4)
+		/* Those with the most come first: one with few does not make the steps. */
+		if (w->slices[i].launches < 4 ||
+		    w->slices[i].launches * 20ull < w->slices->launches)
 			break;
 		rc = ct_pattern_find(&p, &w->slices[i]);
 		*most = p.most > *most ? p.most : *most;

@@ -14,6 +14,7 @@
 #define PATTERN_CANDIDATES	64u
 #define PATTERN_OCCURS		4u	/* fewer are no pattern */
 #define PATTERN_DISTANCES	255u	/* looked at of an anchor */
+#define PATTERN_EVEN		0.2	/* of its distances are about the median; random: 0.07 */
 #define PATTERN_SCORE		0.8	/* what explains less is no pattern */
 #define PATTERN_NEAR		0.85	/* of the best score: shorter ones are taken */
 #define PATTERN_NEAR_NO_WAITS	0.97	/* a layer is told from a step by few launches alone */
@@ -94,6 +95,8 @@ static int pattern_candidates(const struct ct_tokens *t, enum ct_token_level lev
 		for (uint32_t i = 0; i < samples; i++)
 			even += distance[i] >= new.distance * 0.9 &&
 				distance[i] <= new.distance * 1.1;
+		if (even < PATTERN_EVEN * samples)
+			continue;
 		new.rank = (double)even / samples * new.occurs * new.distance;
 		pattern_add(list, count, &new);
 	}
@@ -269,7 +272,7 @@ static void pattern_example(struct ct_pattern *p, const struct ct_tokens *t,
 	}
 }
 
-int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice)
+static int pattern_find(struct ct_pattern *p, const struct ct_slice *slice, uint32_t tokens)
 {
 	struct pattern_candidate list[PATTERN_CANDIDATES];
 	const struct pattern_candidate *chosen;
@@ -279,7 +282,8 @@ int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice)
 	int rc;
 
 	*p = (struct ct_pattern){ 0 };
-	rc = ct_tokens_make(&t, slice);
+	rc = ct_tokens_make(&t, slice, tokens);
+	p->all = t.count < tokens;
 	for (unsigned int i = 0; i < CT_TOKEN_LEVELS && !rc; i++) {
 		const struct ct_token_names *n = &t.levels[i];
 
@@ -308,6 +312,18 @@ int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice)
 	}
 	ct_tokens_free(&t);
 	return rc;
+}
+
+int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice)
+{
+	int rc = pattern_find(p, slice, CT_PATTERN_FEW);
+	uint64_t of_each = (uint64_t)p->kernels + p->graphs + p->waits;
+
+	/* Few tokens do for short repetitions, which most are. */
+	if (rc || p->all || (p->found && of_each * 8 <= CT_PATTERN_FEW))
+		return rc;
+	ct_pattern_free(p);
+	return pattern_find(p, slice, CT_PATTERN_TOKENS);
 }
 
 void ct_pattern_free(struct ct_pattern *p)

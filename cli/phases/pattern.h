@@ -16,6 +16,7 @@ struct ct_pattern_part {
 
 struct ct_pattern {
 	bool found;
+	bool all;		/* all tokens were looked at */
 	enum ct_token_level level;
 	uint64_t anchor;	/* ct_token_key() */
 	struct ct_pattern_part *parts;	/* by .coarse */

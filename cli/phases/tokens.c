@@ -70,7 +70,7 @@ static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 	return 0;
 }
 
-int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice)
+int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice, uint32_t max)
 {
 	uint32_t all = 0, skip, n = 0;
 	int rc = 0;
@@ -78,7 +78,7 @@ int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice)
 	*t = (struct ct_tokens){ .list = slice->list };
 	for (uint32_t i = 0; i < slice->count; i++)
 		all += ct_token_is(&slice->list[i]);
-	t->count = all < CT_PATTERN_TOKENS ? all : CT_PATTERN_TOKENS;
+	t->count = all < max ? all : max;
 	/* Of more the middle: the beginning and the end are rarely the steady state. */
 	skip = (all - t->count) / 2;
 	t->index = calloc(t->count + 1, sizeof(*t->index));

@@ -8,7 +8,8 @@
 
 #include "phases/process.h"
 
-#define CT_PATTERN_TOKENS	(128u << 10)	/* at most so many are looked at */
+#define CT_PATTERN_FEW		(16u << 10)	/* so many tokens are looked at first */
+#define CT_PATTERN_TOKENS	(128u << 10)	/* and at most so many */
 #define CT_PATTERN_ALIKE	0.6	/* an iteration is so much like the template, or more */
 
 /* What a token is recognised by. */
@@ -65,8 +66,8 @@ struct ct_token_score {
 	uint32_t first, last;	/* segments: those before and after are not alike */
 };
 
-/* 0 or -ENOMEM; free with ct_tokens_free() also then. */
-int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice);
+/* At most @max tokens.  0 or -ENOMEM; free with ct_tokens_free() also then. */
+int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice, uint32_t max);
 void ct_tokens_free(struct ct_tokens *t);
 
 /* Cuts before each token @name.  Afterwards .usual of each level is the template. */

@@ -239,7 +239,8 @@ static void bounded(void)
 	}
 	end_thread();
 	ok(!ct_trace_open(&trace, trace_dir, &err) &&
-	   !ct_phases_find_bounded(&found, &trace, 2000) && found.processes_count == 2, "a trace of more than is kept");
+	   !ct_phases_find_bounded(&found, &trace, 2000) && found.processes_count == 2,
+	   "a trace of more than is kept");
 	if (found.processes_count == 2) {
 		p = &found.processes[0];
 		expect("more than is kept", p, 2000, 5);
