@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes the streams of a trace by the ABI header alone, for make_trace.c.  Must
+ * Writes the streams of a trace by the ABI header alone, for make_trace.c and others.  Must
  * never share code with the reader that it tests.
  */
 #ifndef CT_TESTS_WRITER_H
@@ -138,7 +138,7 @@ static void cpu_record(struct writer *w, struct spec s, const void *fields, uint
 }
 
 /* A text behind the fields in front of it. */
-static uint32_t with_text(uint8_t *buf, const void *fields, uint32_t len, const char *text)
+static inline uint32_t with_text(uint8_t *buf, const void *fields, uint32_t len, const char *text)
 {
 	uint16_t n = strlen(text);
 
