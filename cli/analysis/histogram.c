@@ -12,6 +12,7 @@
 #define SUB_BITS	15
 #define SUB		(1u << SUB_BITS)
 #define BUCKETS		((64 - SUB_BITS + 1) * SUB)
+#define HISTOGRAM_FIRST	8	/* values that there is room for at first, a power of two */
 
 static unsigned int histogram_bucket_of(uint64_t value)
 {
@@ -46,15 +47,30 @@ static int histogram_to_buckets(struct ct_histogram *h)
 	return 0;
 }
 
+/* Room for values is doubled when they are a power of two: most histograms have few. */
+static bool histogram_needs_room(const struct ct_histogram *h)
+{
+	return h->count < CT_HISTOGRAM_EXACT && (h->count >= HISTOGRAM_FIRST || !h->count) &&
+	       !(h->count & (h->count - 1));
+}
+
+static int histogram_grow(struct ct_histogram *h)
+{
+	uint64_t room = h->count ? 2 * h->count : HISTOGRAM_FIRST;
+	uint64_t *more = reallocarray(h->values, room, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	h->values = more;
+	return 0;
+}
+
 int ct_histogram_add(struct ct_histogram *h, uint64_t value)
 {
 	double distance;
 
-	if (!h->count && !h->values) {
-		h->values = malloc(CT_HISTOGRAM_EXACT * sizeof(*h->values));
-		if (!h->values)
-			return -ENOMEM;
-	}
+	if (histogram_needs_room(h) && histogram_grow(h))
+		return -ENOMEM;
 	if (h->count == CT_HISTOGRAM_EXACT && !h->buckets && histogram_to_buckets(h))
 		return -ENOMEM;
 	if (h->buckets)

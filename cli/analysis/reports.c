@@ -10,9 +10,13 @@
 #define REPORTS(X)							\
 	X(summary)							\
 	X(cuda_api_sum)							\
+	X(cuda_api_trace)						\
 	X(cuda_gpu_kern_sum)						\
 	X(cuda_gpu_mem_time_sum)					\
-	X(cuda_gpu_mem_size_sum)
+	X(cuda_gpu_mem_size_sum)					\
+	X(cuda_gpu_trace)						\
+	X(nvtx_sum)							\
+	X(osrt_sum)
 
 #define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
 REPORTS(REPORT_DECLARE)

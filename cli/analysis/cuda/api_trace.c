@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The report cuda_api_trace: every call of libcuda and libcudart.  Must never keep rows. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cuda/starts.h"
+#include "trace/names.h"
+
+enum { START, DURATION, NAME, RESULT, CORRELATION, PID, TID, DEPTH, ERROR, SIZE, KERNEL, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[NAME] = { "Name", "name", CT_CELL_TEXT, 0 },
+	[RESULT] = { "Result", "result", CT_CELL_ID, 7 },
+	[CORRELATION] = { "CorrID", "op id", CT_CELL_ID, 1 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 6 },
+	[TID] = { "Tid", "tid", CT_CELL_ID, 5 },
+	[DEPTH] = { "Depth", "depth", CT_CELL_ID, 8 },
+	[ERROR] = { "Error", "error", CT_CELL_TEXT, 4 },
+	[SIZE] = { "Size (bytes)", "size", CT_CELL_BYTES, 2 },
+	[KERNEL] = { "Kernel", "kernel", CT_CELL_KERNEL, 3 },
+};
+
+struct api_trace {
+	struct ct_starts starts;
+	struct ct_table *table;
+};
+
+static bool api_trace_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+}
+
+static int api_trace_begin(struct ct_analysis *a)
+{
+	struct api_trace *s = a->state;
+
+	s->table = ct_analysis_table(a, "cuda_api_trace", "CUDA API calls: in the order of their starts",
+				     columns, COLUMNS);
+	return 0;
+}
+
+/* What the record says of the call. */
+static void api_trace_fields(struct ct_analysis *a, struct ct_table *t, struct ct_cell *row,
+			     const struct ct_record *r)
+{
+	if (!(r->flags & CT_F_NO_RESULT) && r->result >= 0)
+		row[RESULT] = ct_u64(r->result);
+	if (ct_record_failed(r)) {
+		const char *error = ct_name_result(r);
+
+		row[ERROR] = error ? ct_const(error) : ct_format(t, "%lld", (long long)r->result);
+	}
+	if (ct_record_has(r, CT_QUICK_SIZE))
+		row[SIZE] = ct_u64(ct_record_quick(r, CT_QUICK_SIZE));
+	if (ct_record_has(r, CT_QUICK_KERNEL))
+		row[KERNEL] = ct_const(ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL)));
+}
+
+static int api_trace_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct api_trace *s = a->state;
+	int due = ct_starts_event(&s->starts, e);
+	struct ct_cell *row;
+
+	if (due <= 0)
+		return due;
+	row = ct_table_row(s->table);
+	row[START] = ct_moment(a, e->begin);
+	row[DURATION] = ct_starts_duration(e);
+	row[NAME] = ct_const(e->class->name);
+	row[CORRELATION] = ct_u64(e->point->op_id);
+	row[PID] = ct_u64(e->track->pid);
+	row[TID] = ct_u64(e->track->tid);
+	row[DEPTH] = ct_u64(e->point->depth);
+	if (!e->point->open)
+		api_trace_fields(a, s->table, row, e->record);
+	return s->table->error;
+}
+
+static int api_trace_end(struct ct_analysis *a)
+{
+	struct api_trace *s = a->state;
+	size_t count;
+	struct ct_start *left = ct_starts_left(&s->starts, &a->trace->reg, &count);
+
+	if (!left)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct ct_cell *row = ct_table_row(s->table);
+
+		row[START] = ct_moment(a, left[i].begin);
+		row[NAME] = ct_const(left[i].class->name);
+		row[CORRELATION] = ct_u64(left[i].op_id);
+		row[PID] = ct_u64(left[i].pid);
+		row[TID] = ct_u64(left[i].tid);
+		row[DEPTH] = ct_u64(left[i].depth);
+	}
+	free(left);
+	if (s->starts.late)
+		ct_table_note(s->table, "%llu calls that were recorded at their entry stand where they ended.",
+			      (unsigned long long)s->starts.late);
+	if (count)
+		ct_table_note(s->table, "The last %zu calls never returned, or their ends were lost.", count);
+	return 0;
+}
+
+static void api_trace_free(struct ct_analysis *a)
+{
+	struct api_trace *s = a->state;
+
+	ct_starts_free(&s->starts);
+}
+
+const struct ct_analyser ct_report_cuda_api_trace = {
+	.name = "cuda_api_trace",
+	.summary = "every call of libcuda (and libcudart) in the order of time",
+	.single = true,
+	.streams = true,
+	.on = CT_ON_STARTS,
+	.wants = api_trace_wants,
+	.state_size = sizeof(struct api_trace),
+	.begin = api_trace_begin,
+	.event = api_trace_event,
+	.end = api_trace_end,
+	.free = api_trace_free,
+};

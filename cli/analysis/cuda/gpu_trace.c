@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report cuda_gpu_trace: every kernel, copy and memory set.  Must never keep rows.  A call
+ * that never returned is left out: what the GPU did for it is not known.
+ */
+#include "analysis/cuda/gpu.h"
+#include "analysis/cuda/starts.h"
+#include "trace/names.h"
+
+enum { START, DURATION, CORRELATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, SHARED, BYTES,
+       STREAM, NAME, PID, TID, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[CORRELATION] = { "CorrId", "op id", CT_CELL_ID, 6 },
+	[GRID_X] = { "GrdX", NULL, CT_CELL_ID, 2 },
+	[GRID_Y] = { "GrdY", NULL, CT_CELL_ID, 4 },
+	[GRID_Z] = { "GrdZ", NULL, CT_CELL_ID, 4 },
+	[BLOCK_X] = { "BlkX", NULL, CT_CELL_ID, 2 },
+	[BLOCK_Y] = { "BlkY", NULL, CT_CELL_ID, 4 },
+	[BLOCK_Z] = { "BlkZ", NULL, CT_CELL_ID, 4 },
+	[SHARED] = { "DymSMem (MB)", "shared", CT_CELL_MB, 5 },
+	[BYTES] = { "Bytes (MB)", "bytes", CT_CELL_MB, 1 },
+	[STREAM] = { "Strm", "stream", CT_CELL_HEX, 3 },
+	[NAME] = { "Name", "name", CT_CELL_KERNEL, 0 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 8 },
+	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },
+};
+
+struct gpu_trace {
+	struct ct_gpu_source kernels, transfers;
+	struct ct_starts starts;
+	struct ct_table *table;
+};
+
+static bool gpu_trace_wants(const struct ct_class *class)
+{
+	return ct_gpu_is_kernel(class) || ct_gpu_is_transfer(class) || ct_gpu_is_graph(class);
+}
+
+static int gpu_trace_begin(struct ct_analysis *a)
+{
+	struct gpu_trace *s = a->state;
+	const char *title;
+
+	ct_gpu_begin(&s->kernels, a, CT_CAT_KERNEL);
+	ct_gpu_begin(&s->transfers, a, CT_CAT_TRANSFER);
+	if (s->kernels.measured && s->transfers.measured)
+		title = "Kernels and memory operations: times on the GPU, from its records";
+	else if (s->kernels.measured)
+		title = "Kernels (from the GPU's records) and memory operations (from the calls)";
+	else if (s->transfers.measured)
+		title = "Kernels (from the calls) and memory operations (from the GPU's records)";
+	else
+		title = "Kernels and memory operations: times of the calls, without records of the GPU";
+	s->table = ct_analysis_table(a, "cuda_gpu_trace", title, columns, COLUMNS);
+	return 0;
+}
+
+static void gpu_trace_kernel(struct ct_analysis *a, struct ct_cell *row, const struct ct_record *r)
+{
+	static const struct { int column; enum ct_quick field; } sizes[] = {
+		{ GRID_X, CT_QUICK_GRID_X }, { GRID_Y, CT_QUICK_GRID_Y }, { GRID_Z, CT_QUICK_GRID_Z },
+		{ BLOCK_X, CT_QUICK_BLOCK_X }, { BLOCK_Y, CT_QUICK_BLOCK_Y }, { BLOCK_Z, CT_QUICK_BLOCK_Z },
+	};
+	const char *name = ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL));
+
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		if (ct_record_has(r, sizes[i].field))
+			row[sizes[i].column] = ct_u64(ct_record_quick(r, sizes[i].field));
+	if (ct_record_has(r, CT_QUICK_SHARED))
+		row[SHARED] = ct_double(ct_record_quick(r, CT_QUICK_SHARED));
+	row[NAME] = ct_const(name ? name : "(unknown)");
+}
+
+static int gpu_trace_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	bool kernel = ct_gpu_is_kernel(e->class);
+	const struct ct_record *r = e->record;
+	struct gpu_trace *s = a->state;
+	int due = ct_starts_event(&s->starts, e);
+	struct ct_cell *row;
+
+	if (due <= 0 || e->point->open || e->kind == CT_ON_INSTANT)
+		return due < 0 ? due : 0;
+	if (!ct_gpu_counts(kernel || ct_gpu_is_graph(e->class) ? &s->kernels : &s->transfers, e))
+		return 0;
+	row = ct_table_row(s->table);
+	row[START] = ct_moment(a, e->begin);
+	row[DURATION] = ct_starts_duration(e);
+	row[CORRELATION] = ct_u64(e->point->op_id);
+	if (ct_record_has(r, CT_QUICK_STREAM))
+		row[STREAM] = ct_u64(ct_record_quick(r, CT_QUICK_STREAM));
+	row[PID] = ct_u64(e->track->pid);
+	row[TID] = ct_u64(e->track->tid);
+	if (kernel) {
+		gpu_trace_kernel(a, row, r);
+	} else {
+		row[BYTES] = ct_double(ct_record_quick(r, CT_QUICK_SIZE));
+		row[NAME] = ct_const(ct_gpu_operation_name(ct_gpu_operation(r)));
+	}
+	return s->table->error;
+}
+
+static int gpu_trace_end(struct ct_analysis *a)
+{
+	struct gpu_trace *s = a->state;
+
+	s->kernels.failed += s->transfers.failed;
+	ct_gpu_notes(&s->kernels, s->table, "kernels and copies");
+	return 0;
+}
+
+static void gpu_trace_free(struct ct_analysis *a)
+{
+	struct gpu_trace *s = a->state;
+
+	ct_starts_free(&s->starts);
+}
+
+const struct ct_analyser ct_report_cuda_gpu_trace = {
+	.name = "cuda_gpu_trace",
+	.summary = "every kernel, copy and memory set in the order of time, with its sizes",
+	.single = true,
+	.streams = true,
+	.on = CT_ON_STARTS,
+	.wants = gpu_trace_wants,
+	.state_size = sizeof(struct gpu_trace),
+	.begin = gpu_trace_begin,
+	.event = gpu_trace_event,
+	.end = gpu_trace_end,
+	.free = gpu_trace_free,
+};
