@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See memory.h.  Must never keep something for each record, only for what is held. */
+#include "analysis/program/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/program/life.h"
+
+#define ROW(id, word)	[CT_MEMORY_##id] = word,
+const char *const ct_memory_word[CT_MEMORY_SUMS] = { CT_MEMORY_KINDS(ROW) [CT_MEMORY_GPU] = "gpu" };
+#undef ROW
+
+enum { ACT_ALLOC, ACT_FREE, ACT_MAP, ACT_UNMAP, ACT_CONTEXT };
+
+/* What a function does, and what it does it to. */
+static const struct {
+	const char *name;
+	uint8_t action, kind, space;
+} functions[] = {
+	{ "cuMemAlloc", ACT_ALLOC, CT_MEMORY_DEVICE, CT_MEMORY_ADDRESSES },
+	{ "cuMemAllocPitch", ACT_ALLOC, CT_MEMORY_DEVICE, CT_MEMORY_ADDRESSES },
+	{ "cuMemAllocAsync", ACT_ALLOC, CT_MEMORY_POOL, CT_MEMORY_ADDRESSES },
+	{ "cuMemAllocFromPoolAsync", ACT_ALLOC, CT_MEMORY_POOL, CT_MEMORY_ADDRESSES },
+	{ "cuMemAllocManaged", ACT_ALLOC, CT_MEMORY_MANAGED, CT_MEMORY_ADDRESSES },
+	{ "cuMemAllocHost", ACT_ALLOC, CT_MEMORY_HOST, CT_MEMORY_ADDRESSES },
+	{ "cuMemHostAlloc", ACT_ALLOC, CT_MEMORY_HOST, CT_MEMORY_ADDRESSES },
+	{ "cuMemHostRegister", ACT_ALLOC, CT_MEMORY_HOST, CT_MEMORY_ADDRESSES },
+	{ "cuMemCreate", ACT_ALLOC, CT_MEMORY_VIRTUAL, CT_MEMORY_HANDLES },
+	{ "cuArrayCreate", ACT_ALLOC, CT_MEMORY_ARRAY, CT_MEMORY_ARRAYS },
+	{ "cuArray3DCreate", ACT_ALLOC, CT_MEMORY_ARRAY, CT_MEMORY_ARRAYS },
+	{ "cuMipmappedArrayCreate", ACT_ALLOC, CT_MEMORY_ARRAY, CT_MEMORY_ARRAYS },
+	{ "cuMemFree", ACT_FREE, 0, CT_MEMORY_ADDRESSES },
+	{ "cuMemFreeAsync", ACT_FREE, 0, CT_MEMORY_ADDRESSES },
+	{ "cuMemFreeHost", ACT_FREE, 0, CT_MEMORY_ADDRESSES },
+	{ "cuMemHostUnregister", ACT_FREE, 0, CT_MEMORY_ADDRESSES },
+	{ "cuMemRelease", ACT_FREE, 0, CT_MEMORY_HANDLES },
+	{ "cuArrayDestroy", ACT_FREE, 0, CT_MEMORY_ARRAYS },
+	{ "cuMipmappedArrayDestroy", ACT_FREE, 0, CT_MEMORY_ARRAYS },
+	{ "cuMemMap", ACT_MAP, 0, CT_MEMORY_HANDLES },
+	{ "cuMemUnmap", ACT_UNMAP, 0, CT_MEMORY_HANDLES },
+	{ "cuCtxDestroy", ACT_CONTEXT, 0, 0 },
+	{ "cuDevicePrimaryCtxRelease", ACT_CONTEXT, 0, 0 },
+	{ "cuDevicePrimaryCtxReset", ACT_CONTEXT, 0, 0 },
+};
+#define FUNCTIONS	(sizeof(functions) / sizeof(*functions))
+
+/* Of a live allocation's d: its kind, whether its handle was released, how often it is mapped. */
+#define LIVE_KIND	0xffu
+#define LIVE_RELEASED	0x100u
+#define LIVE_MAPPED	0x200u	/* this for each mapping */
+
+static bool memory_wants(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_process || class->id == CT_CLASS_exit ||
+	       class->category == CT_CAT_SWITCH ||
+	       (class->layer == CT_LAYER_USER &&
+		(class->category == CT_CAT_MEMORY || class->category == CT_CAT_CONTEXT));
+}
+
+/* The index of a function, or -1. */
+static int memory_function(struct ct_memory *m, const struct ct_class *class)
+{
+	uint8_t *known = &m->actions[class->id];
+
+	if (!*known) {
+		*known = 1;
+		for (unsigned int i = 0; i < FUNCTIONS; i++)
+			if (!strcmp(functions[i].name, class->name))
+				*known = i + 2;
+	}
+	return *known - 2;
+}
+
+static uint64_t memory_field(const struct ct_record *r, const char *name, bool *there)
+{
+	for (unsigned int i = 0; i < r->class->fields_count; i++)
+		if (!strcmp(r->class->fields[i].name, name)) {
+			*there = true;
+			return ct_record_field(r, i);
+		}
+	*there = false;
+	return 0;
+}
+
+/* ------------------------------------------------------------- over time --- */
+
+/* Twice as long buckets: each takes two. */
+static void memory_widen(struct ct_memory_process *p)
+{
+	for (unsigned int i = 0; i < CT_MEMORY_BUCKETS; i++) {
+		struct ct_memory_bucket b = p->buckets[i], *into = &p->buckets[i / 2];
+
+		p->buckets[i].used = false;
+		if (!b.used)
+			continue;
+		if (!into->used || i % 2 == 0) {
+			*into = b;
+			continue;
+		}
+		if (b.peak > into->peak) {
+			into->peak = b.peak;
+			into->peak_at = b.peak_at;
+		}
+		into->after = b.after;
+	}
+	p->shift++;
+}
+
+static int memory_note_time(struct ct_memory_process *p, uint64_t ts)
+{
+	uint64_t held = p->sums[CT_MEMORY_GPU].held;
+	struct ct_memory_bucket *b;
+
+	if (!p->buckets) {
+		p->buckets = calloc(CT_MEMORY_BUCKETS, sizeof(*p->buckets));
+		if (!p->buckets)
+			return -ENOMEM;
+		p->first = ts;
+		p->shift = CT_MEMORY_SHIFT;
+	}
+	if (ts < p->first)
+		ts = p->first;
+	while ((ts - p->first) >> p->shift >= CT_MEMORY_BUCKETS)
+		memory_widen(p);
+	b = &p->buckets[(ts - p->first) >> p->shift];
+	if (!b->used || held > b->peak) {
+		b->peak = held;
+		b->peak_at = ts;
+	}
+	b->used = true;
+	b->after = held;
+	return 0;
+}
+
+/* -------------------------------------------------------------- sums --- */
+
+static void memory_sum_add(struct ct_memory_sum *s, uint64_t size, uint64_t ts)
+{
+	s->allocations++;
+	s->bytes += size;
+	s->held += size;
+	s->held_count++;
+	if (s->held > s->peak) {
+		s->peak = s->held;
+		s->peak_at = ts;
+	}
+}
+
+static int memory_add(struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
+{
+	memory_sum_add(&p->sums[kind], size, ts);
+	if (kind == CT_MEMORY_HOST)
+		return 0;
+	memory_sum_add(&p->sums[CT_MEMORY_GPU], size, ts);
+	return memory_note_time(p, ts);
+}
+
+static int memory_take(struct ct_memory_process *p, unsigned int kind, uint64_t size, uint64_t ts)
+{
+	p->sums[kind].held -= size;
+	p->sums[kind].held_count--;
+	if (kind == CT_MEMORY_HOST)
+		return 0;
+	p->sums[CT_MEMORY_GPU].held -= size;
+	p->sums[CT_MEMORY_GPU].held_count--;
+	return memory_note_time(p, ts);
+}
+
+static void memory_count_free(struct ct_memory_process *p, unsigned int kind)
+{
+	p->sums[kind].frees++;
+	if (kind != CT_MEMORY_HOST)
+		p->sums[CT_MEMORY_GPU].frees++;
+}
+
+/* --------------------------------------------------------- processes --- */
+
+static struct ct_memory_process *memory_process(struct ct_memory *m, uint32_t pid)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&m->by_pid, pid), *generation;
+	struct ct_memory_process *p;
+
+	if (slot && slot->a) {
+		m->processes[slot->a - 1]->ended = false;	/* only its first thread had */
+		return m->processes[slot->a - 1];
+	}
+	if (!slot)
+		return NULL;
+	if (m->processes_count == m->room) {
+		unsigned int room = m->room ? 2 * m->room : 8;
+		struct ct_memory_process **more = realloc(m->processes, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		m->processes = more;
+		m->room = room;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	generation = ct_hash_get(&m->generations, pid);
+	p->pid = pid;
+	p->generation = generation && generation->a ? generation->a - 1 : 0;
+	m->processes[m->processes_count++] = p;
+	slot->a = m->processes_count;
+	return p;
+}
+
+static struct ct_memory_leak *memory_leak(struct ct_memory_process *p, const struct ct_class *class)
+{
+	struct ct_memory_leak *more;
+
+	for (unsigned int i = 0; i < p->leaks_count; i++)
+		if (p->leaks[i].class == class)
+			return &p->leaks[i];
+	if (p->leaks_count == p->leaks_room) {
+		more = realloc(p->leaks, (p->leaks_room + 8) * sizeof(*more));
+		if (!more)
+			return NULL;
+		p->leaks = more;
+		p->leaks_room += 8;
+	}
+	p->leaks[p->leaks_count] = (struct ct_memory_leak){
+		.class = class, .smallest = UINT64_MAX, .first = UINT64_MAX,
+	};
+	return &p->leaks[p->leaks_count++];
+}
+
+/* Nothing more comes of this process: what it holds was never freed. */
+static int memory_finish(const struct ct_trace *t, struct ct_memory_process *p)
+{
+	for (unsigned int space = 0; space < CT_MEMORY_SPACES; space++) {
+		for (size_t i = 0; i < p->live[space].size; i++) {
+			const struct ct_hash_slot *slot = &p->live[space].slots[i];
+			struct ct_memory_leak *leak;
+
+			if (!slot->used)
+				continue;
+			leak = memory_leak(p, ct_registry_class(&t->reg, slot->c));
+			if (!leak)
+				return -ENOMEM;
+			leak->count++;
+			leak->bytes += slot->a;
+			if (slot->a < leak->smallest)
+				leak->smallest = slot->a;
+			if (slot->a > leak->largest)
+				leak->largest = slot->a;
+			if (slot->b < leak->first)
+				leak->first = slot->b;
+			if (slot->b > leak->last)
+				leak->last = slot->b;
+		}
+		ct_hash_free(&p->live[space]);
+	}
+	ct_hash_free(&p->maps);
+	return 0;
+}
+
+/* A program begins under this pid, or ends: what the one before it held was given back. */
+static int memory_program(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_memory *m = a->state;
+	struct ct_hash_slot *slot = ct_hash_get(&m->by_pid, e->record->pid), *generation;
+	struct ct_memory_process *p = slot && slot->a ? m->processes[slot->a - 1] : NULL;
+	bool begins = ct_life_begins(e);
+	int rc = 0;
+
+	if (begins) {
+		generation = ct_hash_put(&m->generations, e->record->pid);
+		if (!generation)
+			return -ENOMEM;
+		begins = generation->a++ > 0;
+	}
+	if (!p)
+		return 0;
+	if (begins || ct_life_exit(e)) {
+		p->ended = true;
+		rc = memory_finish(a->trace, p);
+		slot->a = 0;
+	} else if (ct_life_dead(e) && e->record->tid == p->pid) {
+		p->ended = true;
+	}
+	return rc;
+}
+
+/* ---------------------------------------------------------------- calls --- */
+
+static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, unsigned int function)
+{
+	unsigned int space = functions[function].space, kind = functions[function].kind;
+	struct ct_memory_process *p;
+	struct ct_hash_slot *slot;
+	bool has_size, has_key;
+	uint64_t size = memory_field(e->record, "size", &has_size), key;
+
+	key = memory_field(e->record, space == CT_MEMORY_ADDRESSES ? "ptr" : "handle", &has_key);
+	if (!has_size || !has_key || !key)
+		return 0;
+	if (m->processes_count == CT_MEMORY_PROCESSES && !ct_hash_get(&m->by_pid, e->record->pid)) {
+		m->left_out++;
+		return 0;
+	}
+	p = memory_process(m, e->record->pid);
+	slot = p ? ct_hash_put(&p->live[space], key) : NULL;
+	if (!slot)
+		return -ENOMEM;
+	/* The call that freed it has not returned yet, or its record was lost. */
+	if (slot->c && memory_take(p, slot->d & LIVE_KIND, slot->a, e->end))
+		return -ENOMEM;
+	slot->a = size;
+	slot->b = e->end;
+	slot->c = e->class->id;
+	slot->d = kind;
+	return memory_add(p, kind, size, e->end);
+}
+
+static int memory_gone(struct ct_memory_process *p, unsigned int space, struct ct_hash_slot *slot,
+		       uint64_t ts)
+{
+	unsigned int kind = slot->d & LIVE_KIND;
+	uint64_t size = slot->a;
+
+	ct_hash_remove(&p->live[space], slot);
+	memory_count_free(p, kind);
+	return memory_take(p, kind, size, ts);
+}
+
+static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
+			    const struct ct_trace_event *e, unsigned int space)
+{
+	struct ct_hash_slot *slot;
+	bool there;
+	uint64_t key = memory_field(e->record, space == CT_MEMORY_ADDRESSES ? "ptr" : "handle", &there);
+
+	if (!key)
+		return 0;	/* cuMemFree(0) is allowed */
+	slot = p ? ct_hash_get(&p->live[space], key) : NULL;
+	if (!slot || slot->d & LIVE_RELEASED) {
+		m->unknown_frees++;
+		return 0;
+	}
+	/* Another thread was given the same address before this call returned. */
+	if (slot->b > e->begin) {
+		memory_count_free(p, slot->d & LIVE_KIND);
+		return 0;
+	}
+	if (slot->d / LIVE_MAPPED) {
+		slot->d |= LIVE_RELEASED;
+		return 0;
+	}
+	return memory_gone(p, space, slot, e->end);
+}
+
+static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *e)
+{
+	struct ct_hash_slot *slot, *live;
+	bool there;
+	uint64_t handle = memory_field(e->record, "handle", &there);
+
+	live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
+	if (!live || live->d / LIVE_MAPPED == UINT32_MAX / LIVE_MAPPED)
+		return 0;
+	slot = ct_hash_put(&p->maps, ct_record_quick(e->record, CT_QUICK_PTR));
+	if (!slot)
+		return -ENOMEM;
+	if (slot->b)
+		return 0;	/* the record of its unmapping was lost */
+	slot->a = ct_record_quick(e->record, CT_QUICK_SIZE);
+	slot->b = handle;
+	live->d += LIVE_MAPPED;
+	return 0;
+}
+
+/* A range of whole mappings is unmapped. */
+static int memory_unmap(struct ct_memory_process *p, const struct ct_trace_event *e)
+{
+	uint64_t at = ct_record_quick(e->record, CT_QUICK_PTR), size, handle;
+	uint64_t left = ct_record_quick(e->record, CT_QUICK_SIZE);
+	struct ct_hash_slot *slot, *live;
+	int rc = 0;
+
+	while (left && !rc && (slot = ct_hash_get(&p->maps, at))) {
+		size = slot->a;
+		handle = slot->b;
+		ct_hash_remove(&p->maps, slot);
+		live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
+		if (live && live->d / LIVE_MAPPED) {
+			live->d -= LIVE_MAPPED;
+			if (!(live->d / LIVE_MAPPED) && live->d & LIVE_RELEASED)
+				rc = memory_gone(p, CT_MEMORY_HANDLES, live, e->end);
+		}
+		if (!size || size > left)
+			break;
+		at += size;
+		left -= size;
+	}
+	return rc;
+}
+
+static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_memory *m = a->state;
+	struct ct_memory_process *p;
+	struct ct_hash_slot *slot;
+	int function;
+
+	if (!e->api)
+		return memory_program(a, e);
+	if (e->failed || !e->timed || !e->record->fields)
+		return 0;
+	function = memory_function(m, e->class);
+	/* A call inside a call of the same kind is a part of it. */
+	if (function < 0 || e->track->nested[e->category])
+		return 0;
+	if (functions[function].action == ACT_ALLOC)
+		return memory_alloc(m, e, function);
+	slot = ct_hash_get(&m->by_pid, e->record->pid);
+	p = slot && slot->a ? m->processes[slot->a - 1] : NULL;
+	switch (functions[function].action) {
+	case ACT_FREE:
+		return memory_free_call(m, p, e, functions[function].space);
+	case ACT_MAP:
+		return p ? memory_map(p, e) : 0;
+	case ACT_UNMAP:
+		return p ? memory_unmap(p, e) : 0;
+	}
+	if (p)
+		p->context_gone = e->end;
+	return 0;
+}
+
+static int memory_begin(struct ct_analysis *a)
+{
+	struct ct_memory *m = a->state;
+
+	m->actions = calloc(CT_CLASS_MAX + 1, sizeof(*m->actions));
+	return m->actions ? 0 : -ENOMEM;
+}
+
+static int memory_end(struct ct_analysis *a)
+{
+	struct ct_memory *m = a->state;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < m->processes_count && !rc; i++)
+		rc = memory_finish(a->trace, m->processes[i]);
+	return rc;
+}
+
+static void memory_free(struct ct_analysis *a)
+{
+	struct ct_memory *m = a->state;
+
+	for (unsigned int i = 0; i < m->processes_count; i++) {
+		struct ct_memory_process *p = m->processes[i];
+
+		for (unsigned int space = 0; space < CT_MEMORY_SPACES; space++)
+			ct_hash_free(&p->live[space]);
+		ct_hash_free(&p->maps);
+		free(p->buckets);
+		free(p->leaks);
+		free(p);
+	}
+	free(m->processes);
+	free(m->actions);
+	ct_hash_free(&m->by_pid);
+	ct_hash_free(&m->generations);
+}
+
+const struct ct_memory_process *ct_memory_of(const struct ct_memory *m, uint32_t pid,
+					     uint32_t generation)
+{
+	for (unsigned int i = 0; i < m->processes_count; i++)
+		if (m->processes[i]->pid == pid && m->processes[i]->generation == generation)
+			return m->processes[i];
+	return NULL;
+}
+
+const struct ct_analyser ct_memory_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = memory_wants,
+	.state_size = sizeof(struct ct_memory),
+	.begin = memory_begin,
+	.event = memory_event,
+	.end = memory_end,
+	.free = memory_free,
+};

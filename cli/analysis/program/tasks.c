@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See tasks.h.  Must never keep something for each record. */
+#include "analysis/program/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/program/life.h"
+
+/* Room for one more of *@list, which has @count of @size bytes.  0 or -ENOMEM. */
+static int tasks_grow(void **list, unsigned int count, unsigned int *room, size_t size)
+{
+	unsigned int wanted = *room ? 2 * *room : 16;
+	void *more;
+
+	if (count < *room)
+		return 0;
+	more = realloc(*list, wanted * size);
+	if (!more)
+		return -ENOMEM;
+	*list = more;
+	*room = wanted;
+	return 0;
+}
+
+/* The program that @pid runs, or -1: no memory. */
+static int tasks_process(struct ct_tasks *s, uint32_t pid)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&s->by_pid, pid);
+	struct ct_task_process *p, *before;
+
+	if (!slot)
+		return -1;
+	before = slot->a ? &s->processes[slot->a - 1] : NULL;
+	if (before && !before->replaced)
+		return slot->a - 1;
+	if (tasks_grow((void **)&s->processes, s->processes_count, &s->processes_room, sizeof(*p)))
+		return -1;
+	before = slot->a ? &s->processes[slot->a - 1] : NULL;
+	p = &s->processes[s->processes_count++];
+	*p = (struct ct_task_process){
+		.pid = pid,
+		.generation = before ? before->generation + 1 : 0,
+		.first = UINT64_MAX,
+	};
+	slot->a = s->processes_count;
+	return slot->a - 1;
+}
+
+/* The library's process record: a program begins. */
+static int tasks_begin(struct ct_tasks *s, const struct ct_trace_event *e)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, e->record->pid);
+	int at;
+
+	if (slot && slot->a && s->processes[slot->a - 1].begun)
+		s->processes[slot->a - 1].replaced = true;
+	if (s->processes_count >= CT_TASKS_MAX)
+		return 0;
+	at = tasks_process(s, e->record->pid);
+	if (at < 0)
+		return -ENOMEM;
+	s->processes[at].begun = true;
+	return 0;
+}
+
+static int tasks_name(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const char *word = ct_processes_word(a->processes, e->record->pid);
+	struct ct_tasks *s = a->state;
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, e->record->pid);
+	struct ct_task_process *p = slot && slot->a ? &s->processes[slot->a - 1] : NULL;
+
+	if (!p || !word || (p->name && !strcmp(p->name, word)))
+		return 0;
+	free(p->name);
+	p->name = strdup(word);
+	return p->name ? 0 : -ENOMEM;
+}
+
+/* The thread of an event; NULL with *@rc 0: one too many. */
+static struct ct_task_thread *tasks_thread(struct ct_tasks *s, uint32_t pid, uint32_t tid, int *rc)
+{
+	uint64_t key = (uint64_t)pid << 32 | tid;
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_thread, key);
+	struct ct_task_thread *t;
+	int process;
+
+	*rc = 0;
+	if (slot && !s->processes[s->threads[slot->a - 1].process].replaced)
+		return &s->threads[slot->a - 1];
+	if (s->threads_count == CT_TASKS_MAX)
+		return NULL;
+	*rc = -ENOMEM;
+	slot = ct_hash_put(&s->by_thread, key);
+	process = tasks_process(s, pid);
+	if (!slot || process < 0 ||
+	    tasks_grow((void **)&s->threads, s->threads_count, &s->threads_room, sizeof(*t)))
+		return NULL;
+	t = &s->threads[s->threads_count++];
+	*t = (struct ct_task_thread){
+		.pid = pid, .tid = tid, .process = process, .first = UINT64_MAX,
+	};
+	s->processes[process].threads++;
+	slot->a = s->threads_count;
+	*rc = 0;
+	return t;
+}
+
+/* The same by the track of the event, which is faster. */
+static struct ct_task_thread *tasks_of(struct ct_tasks *s, const struct ct_trace_event *e, int *rc)
+{
+	uint32_t pid = e->record ? e->record->pid : e->track->pid;
+	struct ct_task_thread *t;
+	unsigned int at;
+
+	*rc = -ENOMEM;
+	if (e->track->index >= s->tracks_room) {
+		unsigned int room = 2 * e->track->index + 16;
+		unsigned int *more = realloc(s->by_track, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + s->tracks_room, 0, (room - s->tracks_room) * sizeof(*more));
+		s->by_track = more;
+		s->tracks_room = room;
+	}
+	at = s->by_track[e->track->index];
+	*rc = 0;
+	if (at && s->threads[at - 1].pid == pid && !s->processes[s->threads[at - 1].process].replaced)
+		return &s->threads[at - 1];
+	t = tasks_thread(s, pid, e->track->tid, rc);
+	s->by_track[e->track->index] = t ? t - s->threads + 1 : 0;
+	return t;
+}
+
+static bool tasks_is_outermost(const struct ct_track *track)
+{
+	const struct ct_class *class = track->depth ? track->frames[0].class : NULL;
+
+	return !class || class->layer != CT_LAYER_USER || class->category == CT_CAT_SYSCALL;
+}
+
+static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
+			const struct ct_trace_event *e)
+{
+	bool launch = e->class->op == CT_OP_LAUNCH &&
+		      (e->class->category == CT_CAT_KERNEL || e->class->category == CT_CAT_GRAPH);
+
+	if (e->class->category == CT_CAT_SWITCH) {
+		t->switches += e->kind == CT_ON_END;
+		t->off_cpu += e->kind == CT_ON_END ? e->duration : 0;
+		return;
+	}
+	if (e->kind == CT_ON_UNRETURNED)
+		p->inside = e->class;
+	if (!e->api)
+		return;
+	t->calls++;
+	p->calls++;
+	t->launches += launch;
+	p->launches += launch;
+	if (!e->timed)
+		return;
+	if (tasks_is_outermost(e->track))
+		t->in_calls += e->duration;
+	if (e->class->category == CT_CAT_SYNC && !e->track->nested[CT_CAT_SYNC])
+		t->waiting += e->duration;
+}
+
+static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_tasks *s = a->state;
+	struct ct_task_process *p;
+	struct ct_task_thread *t;
+	int rc = 0;
+
+	if (!e->track->tid || e->class->category == CT_CAT_TRACER ||
+	    (e->point && e->point->stream && e->point->stream->kind == CT_STREAM_STATE))
+		return 0;
+	if (ct_life_begins(e))
+		rc = tasks_begin(s, e);
+	t = rc ? NULL : tasks_of(s, e, &rc);
+	if (!t) {
+		s->left_out += !rc;
+		return rc;
+	}
+	p = &s->processes[t->process];
+	if (e->begin < t->first)
+		t->first = e->begin;
+	if (e->begin < p->first)
+		p->first = e->begin;
+	if (e->end > t->last)
+		t->last = e->end;
+	if (e->end > p->last)
+		p->last = e->end;
+	if (e->class->id == CT_CLASS_process)
+		return tasks_name(a, e);
+	if (ct_life_exit(e))
+		p->exit = CT_TASK_EXITED;
+	if (ct_life_dead(e)) {
+		t->exit = CT_TASK_EXITED;
+		if (t->tid == t->pid)
+			p->exit = CT_TASK_EXITED;
+	}
+	tasks_count(t, p, e);
+	return 0;
+}
+
+static void tasks_free(struct ct_analysis *a)
+{
+	struct ct_tasks *s = a->state;
+
+	for (unsigned int i = 0; i < s->processes_count; i++)
+		free(s->processes[i].name);
+	free(s->processes);
+	free(s->threads);
+	free(s->by_track);
+	ct_hash_free(&s->by_thread);
+	ct_hash_free(&s->by_pid);
+}
+
+const struct ct_analyser ct_tasks_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	.state_size = sizeof(struct ct_tasks),
+	.event = tasks_event,
+	.free = tasks_free,
+};
