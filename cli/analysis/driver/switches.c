@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report switches: when threads were off the CPU and why, who ran instead, and who woke
+ * them.  Only the module records it.  Must never keep more than SWITCHES_MAX threads or pairs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/engine.h"
+#include "base/hash.h"
+
+#define SWITCHES_MAX	(1u << 16)	/* a damaged trace may have any number */
+
+/* Why a thread left the CPU: X(ID, word). */
+#define REASONS(X)							\
+	X(PREEMPTED, "preempted")	/* it could have run on */	\
+	X(SLEEPING, "sleeping")						\
+	X(BLOCKED, "uninterruptible")					\
+	X(OTHER, "other")		/* stopped, traced, dead */
+#define ROW(id, word)	WHY_##id,
+enum { REASONS(ROW) WHY_COUNT };
+#undef ROW
+
+enum { PROCESS, PID, TID, SWITCHES, OFF, LONGEST, PREEMPTED, PREEMPTED_NS, SLEEPING, SLEEPING_NS,
+       BLOCKED, BLOCKED_NS, OTHER, OTHER_NS, RUNNABLE, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[PROCESS] = { "Process", "process", CT_CELL_TEXT, 1 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 4 },
+	[TID] = { "Tid", "tid", CT_CELL_ID, 0 },
+	[SWITCHES] = { "Switches", "switches", CT_CELL_COUNT, 0 },
+	[OFF] = { "Off CPU (ns)", "off the CPU", CT_CELL_NS, 0 },
+	[LONGEST] = { "Longest (ns)", "longest", CT_CELL_NS, 1 },
+	[PREEMPTED] = { "Preempted", "preempted", CT_CELL_COUNT, 2 },
+	[PREEMPTED_NS] = { "Preempted (ns)", "for", CT_CELL_NS, 2 },
+	[SLEEPING] = { "Sleeping", "sleeping", CT_CELL_COUNT, 2 },
+	[SLEEPING_NS] = { "Sleeping (ns)", "for", CT_CELL_NS, 2 },
+	[BLOCKED] = { "Uninterruptible", "uninterruptible", CT_CELL_COUNT, 3 },
+	[BLOCKED_NS] = { "Uninterruptible (ns)", "for", CT_CELL_NS, 3 },
+	[OTHER] = { "Other", "other", CT_CELL_COUNT, 5 },
+	[OTHER_NS] = { "Other (ns)", "for", CT_CELL_NS, 5 },
+	[RUNNABLE] = { "Waiting to Run (ns)", "waiting to run", CT_CELL_NS, 0 },
+};
+
+enum { W_TID, W_PROCESS, W_WITH, W_WITH_PROCESS, W_TIMES, W_OFF, W_COLUMNS };
+
+static const struct ct_column next_columns[W_COLUMNS] = {
+	[W_TID] = { "Tid", "tid", CT_CELL_ID, 0 },
+	[W_PROCESS] = { "Process", "process", CT_CELL_TEXT, 1 },
+	[W_WITH] = { "Next Tid", "then ran", CT_CELL_ID, 0 },
+	[W_WITH_PROCESS] = { "Next Process", "of", CT_CELL_TEXT, 0 },
+	[W_TIMES] = { "Switches", "times", CT_CELL_COUNT, 0 },
+	[W_OFF] = { "Off CPU (ns)", "off the CPU", CT_CELL_NS, 0 },
+};
+
+static const struct ct_column waker_columns[W_COLUMNS] = {
+	[W_TID] = { "Tid", "tid", CT_CELL_ID, 0 },
+	[W_PROCESS] = { "Process", "process", CT_CELL_TEXT, 1 },
+	[W_WITH] = { "Waker Tid", "woken by", CT_CELL_ID, 0 },
+	[W_WITH_PROCESS] = { "Waker Process", "of", CT_CELL_TEXT, 0 },
+	[W_TIMES] = { "Switches", "times", CT_CELL_COUNT, 0 },
+	[W_OFF] = { "Off CPU (ns)", "off the CPU", CT_CELL_NS, 0 },
+};
+
+struct switch_thread {
+	uint32_t pid, tid;
+	uint64_t count[WHY_COUNT], ns[WHY_COUNT];
+	uint64_t longest, runnable;
+	uint64_t op;			/* of the switch that has begun; 0: none */
+	uint32_t next;			/* who ran then */
+};
+
+struct switch_pair {
+	uint32_t tid, with;
+	uint64_t count, ns;
+};
+
+struct switch_pairs {
+	struct switch_pair *list;
+	unsigned int count, room;
+	struct ct_hash by_tids;		/* a: index + 1 */
+};
+
+struct switches {
+	struct switch_thread *threads;
+	unsigned int count, room;
+	struct ct_hash by_tid;		/* a: index + 1 */
+	struct ct_hash owners;		/* a: pid of each tid that has a record */
+	struct switch_pairs next, wakers;
+	unsigned int tracks;		/* whose owners are known */
+	bool left_out;
+	/* The fields of the class that was seen last. */
+	const struct ct_class *class;
+	int state, other, waker, runnable;
+};
+
+static int switches_field(const struct ct_class *class, const char *name)
+{
+	for (unsigned int i = 0; i < class->fields_count; i++)
+		if (!strcmp(class->fields[i].name, name))
+			return i;
+	return -1;
+}
+
+static uint64_t switches_get(const struct ct_record *r, int field)
+{
+	return field < 0 || !r->fields ? 0 : ct_record_field(r, field);
+}
+
+static void switches_learn(struct switches *s, const struct ct_class *class)
+{
+	if (s->class == class)
+		return;
+	s->class = class;
+	s->state = switches_field(class, "state");
+	s->other = switches_field(class, "other");
+	s->waker = switches_field(class, "waker");
+	s->runnable = switches_field(class, "runnable_ns");
+}
+
+static struct switch_thread *switches_thread(struct switches *s, const struct ct_record *r)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&s->by_tid, r->tid);
+
+	if (!slot)
+		return NULL;
+	if (slot->a)
+		return &s->threads[slot->a - 1];
+	if (s->count == s->room) {
+		unsigned int room = s->room ? 2 * s->room : 16;
+		struct switch_thread *more = realloc(s->threads, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->threads = more;
+		s->room = room;
+	}
+	s->threads[s->count] = (struct switch_thread){ .pid = r->pid, .tid = r->tid };
+	slot->a = ++s->count;
+	return &s->threads[s->count - 1];
+}
+
+static int switches_pair(struct switches *s, struct switch_pairs *p, uint32_t tid, uint32_t with,
+			 uint64_t ns)
+{
+	uint64_t key = (uint64_t)tid << 32 | with;
+	struct ct_hash_slot *slot = ct_hash_get(&p->by_tids, key);
+
+	if (!slot && p->count == SWITCHES_MAX) {
+		s->left_out = true;
+		return 0;
+	}
+	if (!slot) {
+		if (p->count == p->room) {
+			unsigned int room = p->room ? 2 * p->room : 16;
+			struct switch_pair *more = realloc(p->list, room * sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			p->list = more;
+			p->room = room;
+		}
+		slot = ct_hash_put(&p->by_tids, key);
+		if (!slot)
+			return -ENOMEM;
+		p->list[p->count] = (struct switch_pair){ .tid = tid, .with = with };
+		slot->a = ++p->count;
+	}
+	p->list[slot->a - 1].count++;
+	p->list[slot->a - 1].ns += ns;
+	return 0;
+}
+
+/* The bits are the kernel's: TASK_RUNNING, TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE. */
+static unsigned int switches_why(uint64_t state)
+{
+	return !state ? WHY_PREEMPTED : state & 1 ? WHY_SLEEPING : state & 2 ? WHY_BLOCKED : WHY_OTHER;
+}
+
+static int switches_done(struct switches *s, struct switch_thread *t, const struct ct_trace_event *e)
+{
+	const struct ct_record *r = e->record;
+	unsigned int why = switches_why(switches_get(r, s->state));
+	uint32_t waker = switches_get(r, s->waker);
+	int rc = 0;
+
+	t->count[why]++;
+	t->ns[why] += e->duration;
+	t->runnable += switches_get(r, s->runnable);
+	if (e->duration > t->longest)
+		t->longest = e->duration;
+	if (t->op == e->point->op_id && t->op)
+		rc = switches_pair(s, &s->next, t->tid, t->next, e->duration);
+	t->op = 0;
+	if (!rc && (waker || why != WHY_PREEMPTED))
+		rc = switches_pair(s, &s->wakers, t->tid, waker, e->duration);
+	return rc;
+}
+
+static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct switches *s = a->state;
+	struct switch_thread *t;
+
+	if (e->class->category != CT_CAT_SWITCH) {
+		struct ct_hash_slot *slot;
+
+		/* Tracks appear in the order of their indices: once for each is enough. */
+		if (e->track->index < s->tracks || s->owners.count >= SWITCHES_MAX)
+			return 0;
+		s->tracks = e->track->index + 1;
+		if (!e->track->tid)
+			return 0;
+		slot = ct_hash_put(&s->owners, e->track->tid);
+		if (!slot)
+			return -ENOMEM;
+		slot->a = e->track->pid;
+		return 0;
+	}
+	if (e->kind == CT_ON_INSTANT || !e->track->tid)
+		return 0;
+	switches_learn(s, e->class);
+	if (s->count == SWITCHES_MAX && !ct_hash_get(&s->by_tid, e->record->tid)) {
+		s->left_out = true;
+		return 0;
+	}
+	t = switches_thread(s, e->record);
+	if (!t)
+		return -ENOMEM;
+	if (e->kind == CT_ON_END)
+		return switches_done(s, t, e);
+	t->op = e->record->flags & CT_F_BEGIN ? e->point->op_id : 0;
+	t->next = switches_get(e->record, s->other);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- tables --- */
+
+static uint64_t switches_off(const struct switch_thread *t)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < WHY_COUNT; i++)
+		ns += t->ns[i];
+	return ns;
+}
+
+static int switches_compare(const void *a, const void *b)
+{
+	const struct switch_thread *x = a, *y = b;
+
+	if (switches_off(x) != switches_off(y))
+		return switches_off(x) > switches_off(y) ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int switches_compare_pairs(const void *a, const void *b)
+{
+	const struct switch_pair *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->with < y->with ? -1 : x->with > y->with;
+}
+
+/* The process that a thread belongs to, by its records. */
+static struct ct_cell switches_name(const struct ct_analysis *a, uint32_t tid)
+{
+	const struct switches *s = a->state;
+	const struct ct_hash_slot *slot = ct_hash_get(&s->owners, tid);
+	const struct ct_hash_slot *own = ct_hash_get(&s->by_tid, tid);
+
+	if (own && own->a)
+		return ct_const(ct_processes_word(a->processes, s->threads[own->a - 1].pid));
+	return ct_const(ct_processes_word(a->processes, slot ? slot->a : tid));
+}
+
+static void switches_rows(struct ct_analysis *a, struct ct_table *t)
+{
+	const struct switches *s = a->state;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct switch_thread *thread = &s->threads[i];
+		uint64_t count = 0;
+		struct ct_cell *row;
+
+		for (unsigned int why = 0; why < WHY_COUNT; why++)
+			count += thread->count[why];
+		if (!count)
+			continue;
+		row = ct_table_row(t);
+		row[PROCESS] = ct_const(ct_processes_word(a->processes, thread->pid));
+		row[PID] = ct_u64(thread->pid);
+		row[TID] = ct_u64(thread->tid);
+		row[SWITCHES] = ct_u64(count);
+		row[OFF] = ct_u64(switches_off(thread));
+		row[LONGEST] = ct_u64(thread->longest);
+		for (unsigned int why = 0; why < WHY_COUNT; why++) {
+			row[PREEMPTED + 2 * why] = ct_u64(thread->count[why]);
+			row[PREEMPTED_NS + 2 * why] = ct_u64(thread->ns[why]);
+		}
+		row[RUNNABLE] = ct_u64(thread->runnable);
+	}
+}
+
+static void switches_pair_rows(struct ct_analysis *a, struct ct_table *t, struct switch_pairs *p,
+			       const char *nobody)
+{
+	if (p->count)
+		qsort(p->list, p->count, sizeof(*p->list), switches_compare_pairs);
+	for (unsigned int i = 0; i < p->count; i++) {
+		const struct switch_pair *pair = &p->list[i];
+		struct ct_cell *row = ct_table_row(t);
+
+		row[W_TID] = ct_u64(pair->tid);
+		row[W_PROCESS] = switches_name(a, pair->tid);
+		row[W_WITH] = ct_u64(pair->with);
+		row[W_WITH_PROCESS] = pair->with ? switches_name(a, pair->with) : ct_const(nobody);
+		row[W_TIMES] = ct_u64(pair->count);
+		row[W_OFF] = ct_u64(pair->ns);
+	}
+}
+
+static int switches_end(struct ct_analysis *a)
+{
+	struct switches *s = a->state;
+	struct ct_table *t = ct_analysis_table(a, "switches",
+		"Traced threads off the CPU, by why they left it; waiting to run: they could, others ran",
+		columns, COLUMNS);
+
+	/* The map has indices: names are looked up by it until the end. */
+	if (s->count)
+		qsort(s->threads, s->count, sizeof(*s->threads), switches_compare);
+	for (unsigned int i = 0; i < s->count; i++) {
+		struct ct_hash_slot *slot = ct_hash_get(&s->by_tid, s->threads[i].tid);
+
+		if (slot)
+			slot->a = i + 1;
+	}
+	switches_rows(a, t);
+	if (!a->trace->has_kernel)
+		ct_table_note(t, "Only the kernel module sees when a thread is off the CPU.");
+	if (s->left_out)
+		ct_table_note(t, "Only the first %u threads and pairs of threads have rows.", SWITCHES_MAX);
+	switches_pair_rows(a, ct_analysis_table(a, "switches_next",
+		"Who ran when the thread left the CPU, and how long it was then off it", next_columns,
+		W_COLUMNS), &s->next, "(idle)");
+	switches_pair_rows(a, ct_analysis_table(a, "switches_wakers",
+		"Who woke the thread, and how long it had been off the CPU", waker_columns,
+		W_COLUMNS), &s->wakers, "(interrupt)");
+	return 0;
+}
+
+static void switches_free(struct ct_analysis *a)
+{
+	struct switches *s = a->state;
+
+	free(s->threads);
+	free(s->next.list);
+	free(s->wakers.list);
+	ct_hash_free(&s->by_tid);
+	ct_hash_free(&s->owners);
+	ct_hash_free(&s->next.by_tids);
+	ct_hash_free(&s->wakers.by_tids);
+}
+
+const struct ct_analyser ct_report_switches = {
+	.name = "switches",
+	.summary = "threads off the CPU: how long and why, who ran instead, who woke them",
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.state_size = sizeof(struct switches),
+	.event = switches_event,
+	.end = switches_end,
+	.free = switches_free,
+};
