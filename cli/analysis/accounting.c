@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What a track does now. */
 struct ct_account_state {
+	struct ct_thread_account *thread;	/* NULL: nothing was seen of it */
 	uint64_t last;			/* ns: everything before it is charged */
 	uint8_t  account;		/* what the thread has been doing since then */
 	bool     off;			/* it is off the CPU */
@@ -31,6 +33,14 @@ const char *ct_account_word(unsigned int account)
 		return words[account];
 	account -= CT_ACCOUNT_CALLS;
 	return account == CT_CAT_OTHER ? "other calls" : ct_category_word[account];
+}
+
+const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage)
+{
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == stage)
+			return &p->stages[i];
+	return NULL;
 }
 
 /* ---------------------------------------------------------------- charging --- */
@@ -103,6 +113,23 @@ static void account_charge(struct ct_analysis *a, struct ct_account_state *s,
 	s->last = to;
 }
 
+/* The stages that end at @now or before are over; the last one holds its last moment. */
+static void account_advance(struct ct_account_state *s, const struct ct_process_phases *p, uint64_t now)
+{
+	while (s->stage + 1 < p->stages_count && p->stages[s->stage].end <= now)
+		s->stage++;
+	while (s->iteration < p->iterations_count && p->iterations[s->iteration].end <= now)
+		s->iteration++;
+}
+
+/* A call of @class that is the innermost one. */
+static unsigned int account_inside(const struct ct_class *class, unsigned int category)
+{
+	if (class->layer != CT_LAYER_USER || category == CT_CAT_IOCTL || category == CT_CAT_SYSCALL)
+		return CT_ACCOUNT_DRIVER;
+	return CT_ACCOUNT_CALLS + category;
+}
+
 /* What a thread does, by its open calls. */
 static unsigned int account_of(const struct ct_track *track, bool off)
 {
@@ -112,22 +139,20 @@ static unsigned int account_of(const struct ct_track *track, bool off)
 		return CT_ACCOUNT_WAIT;
 	if (off)
 		return CT_ACCOUNT_OFF_CPU;
-	if (!top)
-		return CT_ACCOUNT_APP;
-	if (top->class->layer != CT_LAYER_USER || top->category == CT_CAT_IOCTL ||
-	    top->category == CT_CAT_SYSCALL)
-		return CT_ACCOUNT_DRIVER;
-	return CT_ACCOUNT_CALLS + top->category;
+	return top ? account_inside(top->class, top->category) : CT_ACCOUNT_APP;
 }
 
-/* The same once @e has begun. */
-static unsigned int account_inside(const struct ct_track *track, const struct ct_trace_event *e)
+unsigned int ct_account_after(const struct ct_trace_event *e, bool *off)
 {
-	if (track->nested[CT_CAT_SYNC] || e->category == CT_CAT_SYNC)
+	bool switched = e->class->category == CT_CAT_SWITCH;
+
+	/* Who calls something is on the CPU, also where the record of that was lost. */
+	*off = switched && e->kind == CT_ON_BEGIN;
+	if (e->kind != CT_ON_BEGIN || switched)
+		return account_of(e->track, *off);
+	if (e->track->nested[CT_CAT_SYNC] || e->category == CT_CAT_SYNC)
 		return CT_ACCOUNT_WAIT;
-	if (e->kernel || e->category == CT_CAT_IOCTL || e->category == CT_CAT_SYSCALL)
-		return CT_ACCOUNT_DRIVER;
-	return CT_ACCOUNT_CALLS + e->category;
+	return account_inside(e->class, e->category);
 }
 
 /* ------------------------------------------------------------------ threads --- */
@@ -139,74 +164,89 @@ static int account_find_process(const struct ct_phases *phases, uint32_t pid, ui
 	return p && p->stages_count ? p - phases->processes : -1;
 }
 
-static int account_grow(struct ct_accounting *acc, unsigned int index)
+static struct ct_account_state *account_state(struct ct_accounting *acc, unsigned int index)
 {
-	unsigned int capacity = acc->capacity ? acc->capacity : 16;
+	unsigned int count = acc->states_count ? acc->states_count : 16;
 	struct ct_account_state *states;
-	struct ct_thread_account **threads;
 
-	if (index < acc->capacity)
-		return 0;
-	while (capacity <= index)
-		capacity *= 2;
-	states = realloc(acc->states, capacity * sizeof(*states));
-	if (states)
-		acc->states = states;
-	threads = realloc(acc->threads, capacity * sizeof(*threads));
-	if (threads)
-		acc->threads = threads;
-	if (!states || !threads)
-		return -ENOMEM;
-	for (unsigned int i = acc->capacity; i < capacity; i++) {
+	if (index < acc->states_count)
+		return &acc->states[index];
+	while (count <= index)
+		count *= 2;
+	states = realloc(acc->states, count * sizeof(*states));
+	if (!states)
+		return NULL;
+	for (unsigned int i = acc->states_count; i < count; i++)
 		states[i] = (struct ct_account_state){ 0 };
-		threads[i] = NULL;
-	}
-	acc->capacity = capacity;
-	return 0;
+	acc->states = states;
+	acc->states_count = count;
+	return &states[index];
 }
 
-static struct ct_thread_account *account_thread(struct ct_analysis *a, const struct ct_track *track,
-						uint64_t ts)
+/* The track's thread, of the process that has its pid at @ts; it is new. */
+static int account_thread(struct ct_analysis *a, struct ct_account_state *s,
+			  const struct ct_track *track, uint64_t ts)
 {
 	struct ct_accounting *acc = a->state;
 	struct ct_thread_account *t;
-	struct ct_account_state *s;
 
-	if (track->index < acc->capacity && acc->threads[track->index])
-		return acc->threads[track->index];
-	if (account_grow(acc, track->index))
-		return NULL;
+	if (acc->threads_count == acc->threads_capacity) {
+		unsigned int capacity = acc->threads_capacity ? 2 * acc->threads_capacity : 16;
+		struct ct_thread_account **more = realloc(acc->threads, capacity * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		acc->threads = more;
+		acc->threads_capacity = capacity;
+	}
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return NULL;
+		return -ENOMEM;
+	acc->threads[acc->threads_count++] = t;
 	t->pid = track->pid;
 	t->tid = track->tid;
-	t->first = ts;
+	t->first = t->last = ts;
 	t->process = account_find_process(a->phases, t->pid, ts);
-	acc->threads[track->index] = t;
-	if (track->index >= acc->threads_count)
-		acc->threads_count = track->index + 1;
-	s = &acc->states[track->index];
 	/* The main thread has been there since its process began. */
-	s->account = t->tid == t->pid ? CT_ACCOUNT_APP : CT_ACCOUNT_ABSENT;
-	s->last = t->process < 0 ? ts : a->phases->processes[t->process].begin;
-	return t;
+	*s = (struct ct_account_state){
+		.thread = t,
+		.account = t->tid == t->pid ? CT_ACCOUNT_APP : CT_ACCOUNT_ABSENT,
+		.last = t->process < 0 ? ts : a->phases->processes[t->process].begin,
+	};
+	return 0;
+}
+
+/* What comes after a thread's last record. */
+static void account_finish(struct ct_analysis *a, struct ct_account_state *s)
+{
+	struct ct_thread_account *t = s->thread;
+
+	if (t->process < 0)
+		return;
+	/* A call that is still open may last until the process ends.  Otherwise: who knows. */
+	if (t->tid != t->pid && (s->account == CT_ACCOUNT_APP || s->account == CT_ACCOUNT_OFF_CPU))
+		s->account = CT_ACCOUNT_ABSENT;
+	account_charge(a, s, t, a->phases->processes[t->process].end);
 }
 
 /* Counts a call in the stage and the iteration in which it begins, which are those of now. */
 static void account_count(struct ct_analysis *a, const struct ct_account_state *s,
-			  struct ct_thread_account *t, const struct ct_trace_event *e)
+			  const struct ct_trace_event *e)
 {
 	struct ct_accounting *acc = a->state;
-	bool launch = (e->class->category == CT_CAT_KERNEL || e->class->category == CT_CAT_GRAPH) &&
-		      e->class->op == CT_OP_LAUNCH;
-	bool submit = e->class->category == CT_CAT_TRANSFER &&
-		      (e->class->op == CT_OP_COPY || e->class->op == CT_OP_SET);
+	struct ct_thread_account *t = s->thread;
+	const struct ct_class *class = e->class;
+	bool launch = class->op == CT_OP_LAUNCH &&
+		      (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
+	bool copy = class->category == CT_CAT_TRANSFER &&
+		    (class->op == CT_OP_COPY || class->op == CT_OP_SET);
 	const struct ct_process_phases *p;
 
+	if (!e->api)
+		return;
 	t->launches += launch;
-	t->submissions += launch || submit;
-	if (t->process < 0 || !e->api)
+	t->submissions += launch || copy;
+	if (t->process < 0)
 		return;
 	p = &a->phases->processes[t->process];
 	if (s->stage < p->stages_count) {
@@ -214,7 +254,7 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 
 		stage->calls++;
 		stage->launches += launch;
-		stage->copies += submit;
+		stage->copies += copy;
 		stage->syncs += e->category == CT_CAT_SYNC;
 	}
 	if (t->tid == p->tid && s->iteration < p->iterations_count &&
@@ -228,40 +268,35 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 
 static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	struct ct_accounting *acc = a->state;
-	struct ct_thread_account *t;
-	struct ct_account_state *s;
 	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	struct ct_account_state *s;
+	struct ct_thread_account *t;
+	int rc = 0;
 
 	if (!e->track->tid)
 		return 0;
-	t = account_thread(a, e->track, now);
-	if (!t)
+	s = account_state(a->state, e->track->index);
+	if (!s)
 		return -ENOMEM;
-	s = &acc->states[e->track->index];
-	/* A record of a process that took over this pid. */
-	if (t->process >= 0 && now > a->phases->processes[t->process].end) {
-		account_charge(a, s, t, a->phases->processes[t->process].end);
-		t->process = account_find_process(a->phases, t->pid, now);
-		s->stage = s->iteration = 0;
-		s->last = now;
+	if (s->thread && s->thread->process >= 0 &&
+	    now > a->phases->processes[s->thread->process].end) {
+		/* The process has ended; the record is of another one that has its pid. */
+		account_finish(a, s);
+		s->thread = NULL;
 	}
-	if (e->kind == CT_ON_UNRETURNED) {
-		s->account = account_of(e->track, s->off);
-		return 0;
-	}
+	if (!s->thread)
+		rc = account_thread(a, s, e->track, now);
+	if (rc)
+		return rc;
+	t = s->thread;
 	account_charge(a, s, t, now);
+	if (t->process >= 0)
+		account_advance(s, &a->phases->processes[t->process], now);
 	if (now > t->last)
 		t->last = now;
-	if (e->class->category == CT_CAT_SWITCH) {
-		s->off = e->kind == CT_ON_BEGIN;
-		s->account = account_of(e->track, s->off);
-		return 0;
-	}
+	s->account = ct_account_after(e, &s->off);
 	if (e->kind != CT_ON_END && e->class->call)
-		account_count(a, s, t, e);
-	s->account = e->kind == CT_ON_BEGIN ? account_inside(e->track, e) :
-					      account_of(e->track, s->off);
+		account_count(a, s, e);
 	return 0;
 }
 
@@ -285,21 +320,13 @@ static int account_begin(struct ct_analysis *a)
 	return 0;
 }
 
-/* What comes after a thread's last record. */
 static int account_end(struct ct_analysis *a)
 {
 	struct ct_accounting *acc = a->state;
 
-	for (unsigned int i = 0; i < acc->threads_count; i++) {
-		struct ct_thread_account *t = acc->threads[i];
-		struct ct_account_state *s = &acc->states[i];
-
-		if (!t || t->process < 0)
-			continue;
-		if (s->account == CT_ACCOUNT_APP && t->tid != t->pid)
-			s->account = CT_ACCOUNT_ABSENT;
-		account_charge(a, s, t, a->phases->processes[t->process].end);
-	}
+	for (unsigned int i = 0; i < acc->states_count; i++)
+		if (acc->states[i].thread)
+			account_finish(a, &acc->states[i]);
 	return 0;
 }
 
@@ -317,7 +344,8 @@ static void account_free(struct ct_analysis *a)
 }
 
 const struct ct_analyser ct_accounting_analyser = {
-	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	/* Until when a call that never returned lasted is not known: the next record ends it. */
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
 	.state_size = sizeof(struct ct_accounting),

@@ -48,16 +48,31 @@ struct ct_process_account {
 };
 
 struct ct_accounting {
-	struct ct_thread_account **threads;	/* by the tracks' index; NULL: interrupts */
-	unsigned int threads_count;
+	/*
+	 * In the order in which they appear.  A tid that a later process uses again is there
+	 * once for each process.
+	 */
+	struct ct_thread_account **threads;
+	unsigned int threads_count, threads_capacity;
 	struct ct_process_account *processes;	/* as the phases have them */
 	unsigned int processes_count;
 	struct ct_account_state *states;	/* internal, by the tracks' index */
-	unsigned int capacity;
+	unsigned int states_count;
 };
 
 /* Its state is a struct ct_accounting, complete when it has ended. */
 extern const struct ct_analyser ct_accounting_analyser;
+
+/**
+ * ct_account_after() - what a thread does from an event of it on
+ * @off: it is off the CPU; kept by the caller for each thread, false at first
+ *
+ * Return: an account; never CT_ACCOUNT_ABSENT.
+ */
+unsigned int ct_account_after(const struct ct_trace_event *e, bool *off);
+
+/* The moments of a stage that a process has, or NULL. */
+const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage);
 
 /* Does the thread count as one that launches? */
 static inline bool ct_account_launches(const struct ct_thread_account *t)

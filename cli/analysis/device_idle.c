@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See device_idle.h.  Must never call the GPU idle when work may be left: what a
- * synchronisation does not cover stays open.
+ * synchronisation does not cover stays open.  A synchronisation covers what was submitted
+ * before it began.  Memory is bounded by streams and events.
  */
 #include "analysis/device_idle.h"
 
@@ -9,43 +10,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#define STREAM_LEGACY		1		/* CU_STREAM_LEGACY: the same as 0 */
+#define STREAM_PER_THREAD	2		/* CU_STREAM_PER_THREAD: each thread has its own */
+#define STREAM_UNKNOWN		UINT64_MAX	/* of a call that never returned */
 
-#define STREAM_LEGACY	1	/* CU_STREAM_LEGACY: the same as 0 */
+/*
+ * A stream in ct_idle_process.streams: .a is when the last call that submitted to it ended; .c
+ * says that all of it was captured into a graph, so that nothing of it runs.
+ */
+
+enum idle_call {
+	IDLE_NONE, IDLE_SUBMIT, IDLE_CTX_SYNC, IDLE_STREAM_SYNC, IDLE_EVENT_SYNC, IDLE_EVENT_RECORD,
+	IDLE_EVENT_DESTROY, IDLE_CAPTURE_BEGIN, IDLE_CAPTURE_END, IDLE_CONTEXT,
+};
+
+static const struct { const char *name; enum idle_call call; } idle_names[] = {
+	{ "cuCtxSynchronize", IDLE_CTX_SYNC },
+	{ "cuStreamSynchronize", IDLE_STREAM_SYNC },
+	{ "cuStreamQuery", IDLE_STREAM_SYNC },
+	{ "cuEventSynchronize", IDLE_EVENT_SYNC },
+	{ "cuEventQuery", IDLE_EVENT_SYNC },
+	{ "cuEventRecord", IDLE_EVENT_RECORD },
+	{ "cuEventRecordWithFlags", IDLE_EVENT_RECORD },
+	{ "cuEventDestroy", IDLE_EVENT_DESTROY },
+	{ "cuStreamBeginCapture", IDLE_CAPTURE_BEGIN },
+	{ "cuStreamBeginCaptureToGraph", IDLE_CAPTURE_BEGIN },
+	{ "cuStreamEndCapture", IDLE_CAPTURE_END },
+	{ "cuCtxCreate", IDLE_CONTEXT },
+	{ "cuCtxSetCurrent", IDLE_CONTEXT },
+	{ "cuCtxPushCurrent", IDLE_CONTEXT },
+	{ "cuDevicePrimaryCtxRetain", IDLE_CONTEXT },
+};
 
 /* Calls that put work on a stream. */
 static bool idle_submits(const struct ct_class *class)
 {
-	if (class->layer != CT_LAYER_USER || !class->call)
-		return false;
 	if (class->op == CT_OP_LAUNCH)
 		return class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH;
-	return (class->category == CT_CAT_TRANSFER) ||
-	       (class->category == CT_CAT_STREAM && strstr(class->name, "HostFunc")) ||
-	       (class->category == CT_CAT_MEMORY && strstr(class->name, "Async"));
+	switch (class->category) {
+	case CT_CAT_TRANSFER:
+		return true;
+	case CT_CAT_MEMORY:
+		return strstr(class->name, "Async") != NULL;
+	case CT_CAT_STREAM: case CT_CAT_OTHER:
+		return strstr(class->name, "HostFunc") || strstr(class->name, "MemOp") ||
+		       strstr(class->name, "Value32") || strstr(class->name, "Value64") ||
+		       strstr(class->name, "Async");
+	}
+	return false;
+}
+
+static enum idle_call idle_call(const struct ct_class *class)
+{
+	if (class->layer != CT_LAYER_USER || !class->call || class->category == CT_CAT_RUNTIME)
+		return IDLE_NONE;
+	for (unsigned int i = 0; i < sizeof(idle_names) / sizeof(*idle_names); i++)
+		if (!strcmp(class->name, idle_names[i].name))
+			return idle_names[i].call;
+	return idle_submits(class) ? IDLE_SUBMIT : IDLE_NONE;
 }
 
 static bool idle_wants(const struct ct_class *class)
 {
-	if (class->layer == CT_LAYER_GPU)
-		return true;
-	return idle_submits(class) || class->category == CT_CAT_SYNC ||
-	       !strcmp(class->name, "cuStreamQuery") || !strcmp(class->name, "cuStreamEndCapture");
+	return class->layer == CT_LAYER_GPU || idle_call(class) != IDLE_NONE;
 }
 
-static struct ct_idle_process *idle_process(struct ct_analysis *a, const struct ct_trace_event *e,
-					    const struct ct_process_phases **phases)
-{
-	struct ct_idle *idle = a->state;
+/* ---------------------------------------------------------------- periods --- */
 
-	*phases = ct_phases_process(a->phases, e->track->pid, e->begin);
-	return *phases ? &idle->processes[*phases - a->phases->processes] : NULL;
-}
-
+/* Divides a period among the stages and the iterations. */
 static void idle_divide(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			uint64_t from, uint64_t to)
 {
-	int64_t i = ct_phases_iteration(phases, from);
+	uint32_t low = 0, high = phases->iterations_count;
 
 	for (unsigned int k = 0; k < phases->stages_count; k++) {
 		const struct ct_stage_span *span = &phases->stages[k];
@@ -55,17 +91,20 @@ static void idle_divide(struct ct_idle_process *p, const struct ct_process_phase
 		if (begin < end)
 			p->stages[span->stage] += end - begin;
 	}
-	if (i < 0)	/* between two runs of iterations: the next one, if it reaches so far */
-		i = ct_phases_iteration(phases, to);
-	for (; i >= 0 && i < phases->iterations_count; i++) {
-		const struct ct_iteration *it = &phases->iterations[i];
+	while (low < high) { /* the first that ends after from */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (phases->iterations[middle].end <= from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < phases->iterations_count && phases->iterations[low].begin < to; low++) {
+		const struct ct_iteration *it = &phases->iterations[low];
 		uint64_t begin = it->begin > from ? it->begin : from;
 		uint64_t end = it->end < to ? it->end : to;
 
-		if (begin < end)
-			p->iterations[i] += end - begin;
-		if (it->end >= to)
-			break;
+		p->iterations[low] += end - begin;
 	}
 }
 
@@ -83,40 +122,180 @@ static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases 
 	p->since = 0;
 }
 
-static uint64_t idle_stream(const struct ct_record *r, const char *field)
-{
-	for (unsigned int i = 0; i < r->class->fields_count; i++)
-		if (r->fields && !strcmp(r->class->fields[i].name, field)) {
-			uint64_t stream = ct_record_field(r, i);
+/* ------------------------------------------------------------------- calls --- */
 
-			return stream == STREAM_LEGACY ? 0 : stream;
-		}
+static uint64_t idle_field(const struct ct_record *r, const char *field)
+{
+	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++)
+		if (!strcmp(r->class->fields[i].name, field))
+			return ct_record_field(r, i);
 	return 0;
 }
 
-static void idle_drop(struct ct_idle_process *p, uint64_t stream)
+/* The stream of a call, one number for each stream of the process. */
+static uint64_t idle_stream(const struct ct_trace_event *e, const char *field)
+{
+	uint64_t stream = idle_field(e->record, field);
+	size_t len = strlen(e->class->symbol);
+	const char *suffix = len > 5 ? e->class->symbol + len - 5 : "";
+
+	if (stream == STREAM_LEGACY)
+		return 0;
+	/* These entry points take 0 for the thread's own stream. */
+	if (!stream && (!strcmp(suffix, "_ptsz") || !strcmp(suffix, "_ptds")))
+		stream = STREAM_PER_THREAD;
+	return stream == STREAM_PER_THREAD ? ct_hash_mix(STREAM_PER_THREAD, e->track->tid) : stream;
+}
+
+static void idle_remove(struct ct_hash *map, uint64_t key)
+{
+	struct ct_hash_slot *slot = ct_hash_get(map, key);
+
+	if (slot)
+		ct_hash_remove(map, slot);
+}
+
+/* What was submitted to @stream until @until is done. */
+static void idle_drop(struct ct_idle_process *p, uint64_t stream, uint64_t until)
 {
 	struct ct_hash_slot *slot = ct_hash_get(&p->streams, stream);
 
-	if (slot)
+	if (slot && slot->a <= until)
 		ct_hash_remove(&p->streams, slot);
 }
 
-/* A call returned with success after which work is known to be done. */
-static void idle_done(struct ct_idle_process *p, const struct ct_trace_event *e)
+/* The same of all streams. */
+static int idle_drop_all(struct ct_idle_process *p, uint64_t until)
 {
-	const char *name = e->class->name;
+	struct ct_hash later = { 0 };
 
-	if (!strcmp(name, "cuCtxSynchronize"))
-		ct_hash_free(&p->streams);
-	else if (!strcmp(name, "cuStreamSynchronize") || !strcmp(name, "cuStreamQuery"))
-		idle_drop(p, idle_stream(e->record, "handle"));
-	else if (!strcmp(name, "cuStreamEndCapture"))	/* what was captured did not run */
-		idle_drop(p, idle_stream(e->record, "stream"));
-	else
+	for (size_t i = 0; i < p->streams.size; i++) {
+		const struct ct_hash_slot *old = &p->streams.slots[i];
+		struct ct_hash_slot *slot;
+
+		if (!old->used || old->a <= until)
+			continue;
+		slot = ct_hash_put(&later, old->key);
+		if (!slot) {
+			ct_hash_free(&later);
+			return -ENOMEM;
+		}
+		slot->a = old->a;
+		slot->c = old->c;
+	}
+	ct_hash_free(&p->streams);
+	p->streams = later;
+	return 0;
+}
+
+static int idle_submitted(struct ct_idle_process *p, uint64_t stream, uint64_t end)
+{
+	bool captured = ct_hash_get(&p->captures, stream) != NULL;
+	bool known = ct_hash_get(&p->streams, stream) != NULL;
+	struct ct_hash_slot *slot = ct_hash_put(&p->streams, stream);
+
+	if (!slot)
+		return -ENOMEM;
+	slot->a = end;
+	slot->c = captured && (!known || slot->c);
+	return 0;
+}
+
+static int idle_event_record(struct ct_idle_process *p, const struct ct_trace_event *e)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&p->events, idle_field(e->record, "event"));
+
+	if (!slot)
+		return -ENOMEM;
+	slot->a = idle_stream(e, "stream");
+	slot->b = e->begin;
+	return 0;
+}
+
+static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_event *e)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&p->events, idle_field(e->record, "handle"));
+
+	/* An event that is recorded again while it is waited for: which of them is meant? */
+	if (slot && slot->b <= e->begin)
+		idle_drop(p, slot->a, slot->b);
+}
+
+static void idle_context(struct ct_idle_process *p, const struct ct_process_phases *phases,
+			 const struct ct_trace_event *e)
+{
+	uint64_t context = idle_field(e->record, "context");
+
+	if (!context)
+		context = idle_field(e->record, "handle");
+	if (!context || context == p->context)
 		return;
-	if (!p->streams.count && !p->submitting)
+	if (p->context) {
+		idle_ends(p, phases, e->begin);
+		p->contexts = true;
+	}
+	p->context = context;
+}
+
+/* A copy to pageable or pinned memory of the host that the call waits for. */
+static bool idle_waits(const struct ct_trace_event *e)
+{
+	return e->class->category == CT_CAT_TRANSFER && e->class->op == CT_OP_COPY &&
+	       !strncmp(e->class->name, "cuMemcpyDtoH", 12) && !strstr(e->class->name, "Async");
+}
+
+/* A call returned with success. */
+static int idle_returned(struct ct_idle_process *p, const struct ct_process_phases *phases,
+			 const struct ct_trace_event *e, enum idle_call call)
+{
+	struct ct_hash_slot *slot;
+	uint64_t stream;
+
+	switch (call) {
+	case IDLE_CTX_SYNC:
+		if (idle_drop_all(p, e->begin))
+			return -ENOMEM;
+		break;
+	case IDLE_STREAM_SYNC:
+		idle_drop(p, idle_stream(e, "handle"), e->begin);
+		break;
+	case IDLE_EVENT_SYNC:
+		idle_event_done(p, e);
+		break;
+	case IDLE_CAPTURE_BEGIN:
+		return ct_hash_put(&p->captures, idle_stream(e, "handle")) ? 0 : -ENOMEM;
+	case IDLE_CAPTURE_END:
+		stream = idle_stream(e, "stream");
+		idle_remove(&p->captures, stream);
+		slot = ct_hash_get(&p->streams, stream);
+		if (!slot || !slot->c)
+			return 0;
+		ct_hash_remove(&p->streams, slot);
+		break;
+	case IDLE_EVENT_RECORD:
+		return idle_event_record(p, e);
+	case IDLE_EVENT_DESTROY:
+		idle_remove(&p->events, idle_field(e->record, "handle"));
+		return 0;
+	case IDLE_CONTEXT:
+		idle_context(p, phases, e);
+		return 0;
+	default:
+		if (!idle_waits(e))
+			return idle_submitted(p, idle_stream(e, "stream"), e->end);
+		idle_drop(p, idle_stream(e, "stream"), e->begin);
+	}
+	if (!p->since && !p->streams.count && !p->submitting && !p->contexts)
 		p->since = e->end;
+	return 0;
+}
+
+static struct ct_idle_process *idle_process(const struct ct_analysis *a, const struct ct_idle *idle,
+					    uint32_t pid, uint64_t ts,
+					    const struct ct_process_phases **phases)
+{
+	*phases = ct_phases_process(a->phases, pid, ts);
+	return *phases ? &idle->processes[*phases - a->phases->processes] : NULL;
 }
 
 static int idle_gpu_record(struct ct_idle_process *p, const struct ct_process_phases *phases,
@@ -124,52 +303,70 @@ static int idle_gpu_record(struct ct_idle_process *p, const struct ct_process_ph
 {
 	if (e->kind == CT_ON_BEGIN && !p->running++)
 		idle_ends(p, phases, e->begin);
-	if (e->kind == CT_ON_END && p->running && !--p->running)
+	if ((e->kind == CT_ON_END || e->kind == CT_ON_UNRETURNED) && p->running && !--p->running &&
+	    e->kind == CT_ON_END)
 		p->since = e->end;
 	return 0;
 }
 
+/*
+ * Until a launch returned, its work may not have begun.  A copy may take long for other reasons
+ * than its submission.
+ */
+static void idle_note_launch(struct ct_idle_process *p, const struct ct_process_phases *phases,
+			     const struct ct_trace_event *e)
+{
+	enum ct_stage stage;
+
+	if (e->kind == CT_ON_BEGIN && p->since && e->class->op == CT_OP_LAUNCH) {
+		p->waker = e->point->op_id;
+		p->waker_begin = e->begin;
+	}
+	if (e->kind != CT_ON_END || e->point->op_id != p->waker)
+		return;
+	stage = ct_phases_stage(phases, p->waker_begin);
+	if (stage < CT_STAGE_COUNT)
+		p->submitting_ns[stage] += e->end - p->waker_begin;
+	p->waker = 0;
+}
+
 static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	const struct ct_process_phases *phases;
-	struct ct_idle_process *p = idle_process(a, e, &phases);
 	struct ct_idle *idle = a->state;
+	const struct ct_process_phases *phases;
+	struct ct_idle_process *p = idle_process(a, idle, e->track->pid, e->begin, &phases);
+	enum idle_call call;
+	bool success;
 
 	if (!p)
 		return 0;
 	if (idle->measured)
 		return e->class->layer == CT_LAYER_GPU ? idle_gpu_record(p, phases, e) : 0;
-	if (!idle_submits(e->class)) {
-		if (e->kind != CT_ON_BEGIN && e->kind != CT_ON_UNRETURNED && !e->failed &&
-		    !(e->record->flags & CT_F_NO_RESULT) && !e->record->result)
-			idle_done(p, e);
-		return 0;
-	}
-	if (e->kind == CT_ON_BEGIN) {
-		/* A copy may take long for other reasons than its submission. */
-		if (p->since && e->class->op == CT_OP_LAUNCH) {
-			p->waker = e->point->op_id;
-			p->waker_begin = e->begin;
+	call = idle->calls[e->class->id];
+	success = e->record && !e->failed && !(e->record->flags & CT_F_NO_RESULT) &&
+		  !e->record->result;
+	if (call == IDLE_SUBMIT) {
+		idle_note_launch(p, phases, e);
+		if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT)
+			idle_ends(p, phases, e->begin);
+		if (e->kind == CT_ON_BEGIN) {
+			p->submitting++;
+			return 0;
 		}
-		idle_ends(p, phases, e->begin);
-		p->submitting++;
-		return 0;
+		p->submitting -= e->kind != CT_ON_INSTANT && p->submitting;
+		/* One that may have submitted something, and nobody knows where. */
+		if (!success && !e->failed)
+			return idle_submitted(p, STREAM_UNKNOWN, e->end);
 	}
-	if (e->kind == CT_ON_END && e->point->op_id == p->waker) {
-		enum ct_stage stage = ct_phases_stage(phases, p->waker_begin);
+	if (e->kind == CT_ON_BEGIN || !success)
+		return 0;
+	return idle_returned(p, phases, e, call);
+}
 
-		if (stage < CT_STAGE_COUNT)
-			p->submitting_ns[stage] += e->end - p->waker_begin;
-		p->waker = 0;
-	}
-	if (e->kind != CT_ON_INSTANT && p->submitting)
-		p->submitting--;
-	if (e->kind == CT_ON_INSTANT)
-		idle_ends(p, phases, e->begin);
-	p->since = 0;
-	if (e->record && e->failed)
-		return 0;
-	return ct_hash_put(&p->streams, e->record ? idle_stream(e->record, "stream") : 0) ? 0 : -ENOMEM;
+const char *ct_idle_meaning(const struct ct_idle *idle)
+{
+	return idle->measured ? "measured by records of the GPU" :
+	       "at least: from a synchronisation after which nothing was left to the next submission";
 }
 
 static int idle_begin(struct ct_analysis *a)
@@ -177,10 +374,14 @@ static int idle_begin(struct ct_analysis *a)
 	struct ct_idle *idle = a->state;
 	unsigned int count = a->phases->processes_count;
 
+	idle->calls = calloc(CT_CLASS_MAX + 1, 1);
+	if (!idle->calls)
+		return -ENOMEM;
 	for (unsigned int id = 0; id <= CT_CLASS_MAX; id++) {
 		const struct ct_class *class = ct_registry_class(&a->trace->reg, id);
 
 		idle->measured |= class && class->layer == CT_LAYER_GPU;
+		idle->calls[id] = class ? idle_call(class) : IDLE_NONE;
 	}
 	idle->processes = calloc(count + 1, sizeof(*idle->processes));
 	if (!idle->processes)
@@ -188,10 +389,20 @@ static int idle_begin(struct ct_analysis *a)
 	idle->processes_count = count;
 	for (unsigned int i = 0; i < count; i++) {
 		idle->processes[i].iterations =
-			calloc(a->phases->processes[i].iterations_count + 1, sizeof(uint64_t));
+			calloc(a->phases->processes[i].iterations_count + 1ul, sizeof(uint64_t));
 		if (!idle->processes[i].iterations)
 			return -ENOMEM;
 	}
+	return 0;
+}
+
+/* What is done when its process ends stays done. */
+static int idle_end(struct ct_analysis *a)
+{
+	struct ct_idle *idle = a->state;
+
+	for (unsigned int i = 0; i < idle->processes_count; i++)
+		idle_ends(&idle->processes[i], &a->phases->processes[i], a->phases->processes[i].end);
 	return 0;
 }
 
@@ -201,9 +412,12 @@ static void idle_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; idle->processes && i < idle->processes_count; i++) {
 		ct_hash_free(&idle->processes[i].streams);
+		ct_hash_free(&idle->processes[i].captures);
+		ct_hash_free(&idle->processes[i].events);
 		free(idle->processes[i].iterations);
 	}
 	free(idle->processes);
+	free(idle->calls);
 }
 
 const struct ct_analyser ct_idle_analyser = {
@@ -214,5 +428,6 @@ const struct ct_analyser ct_idle_analyser = {
 	.state_size = sizeof(struct ct_idle),
 	.begin = idle_begin,
 	.event = idle_event,
+	.end = idle_end,
 	.free = idle_free,
 };

@@ -4,12 +4,15 @@
  *
  * With records of the GPU this is measured: the time that no kernel, copy or set of the process
  * ran.  Without them it is a lower bound: the time between the end of a synchronisation after
- * which nothing was left to do, and the next submission.  Other analysers need it.
+ * which nothing was left to do, and the next submission (or the end of the process).  Nothing is
+ * said of a process from the moment on when it has more than one context: which of them a call
+ * means is not recorded.  Other analysers need it.
  */
 #ifndef CT_CLI_DEVICE_IDLE_H
 #define CT_CLI_DEVICE_IDLE_H
 
 #include "analysis/engine.h"
+#include "base/hash.h"
 
 struct ct_idle_process {
 	uint64_t total;				/* ns */
@@ -19,9 +22,13 @@ struct ct_idle_process {
 	uint64_t *iterations;			/* ns, as the phases have them */
 	uint64_t periods;			/* how many times it was idle */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
+	bool     contexts;			/* it has had several: nothing is known after that */
 	/* Internal. */
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
-	struct ct_hash streams;			/* those with work that may not be done */
+	uint64_t context;			/* the one that is known */
+	struct ct_hash streams;			/* with work that may not be done; see device_idle.c */
+	struct ct_hash captures;		/* streams that capture */
+	struct ct_hash events;			/* a: the stream, b: ns, when it was recorded there */
 	uint32_t submitting;			/* open calls that submit */
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */
@@ -31,7 +38,11 @@ struct ct_idle {
 	bool measured;				/* by records of the GPU */
 	struct ct_idle_process *processes;	/* as the phases have them */
 	unsigned int processes_count;
+	uint8_t *calls;				/* internal: what a call does, by class id */
 };
+
+/* What the figures are, for titles and notes. */
+const char *ct_idle_meaning(const struct ct_idle *idle);
 
 /* Its state is a struct ct_idle, complete when it has ended. */
 extern const struct ct_analyser ct_idle_analyser;

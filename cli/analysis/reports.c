@@ -16,7 +16,8 @@
 	X(cuda_gpu_mem_size_sum)					\
 	X(cuda_gpu_trace)						\
 	X(nvtx_sum)							\
-	X(osrt_sum)
+	X(osrt_sum)							\
+	X(stages)
 
 #define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
 REPORTS(REPORT_DECLARE)

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report stages: the stages of each process, and where the wall time of each thread that
+ * launches went in them.  The accounts of a thread add up to the duration of the stage.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/accounting.h"
+#include "analysis/device_idle.h"
+
+enum { PROCESS, PID, STAGE, START, DURATION, SHARE, CALLS, LAUNCHES, COPIES, SYNCS, IDLE, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[PROCESS] = { "Process", "process", CT_CELL_TEXT, 2 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 1 },
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
+	[CALLS] = { "Calls", "calls", CT_CELL_COUNT, 0 },
+	[LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 0 },
+	[COPIES] = { "Copies", "copies", CT_CELL_COUNT, 0 },
+	[SYNCS] = { "Syncs", "syncs", CT_CELL_COUNT, 0 },
+	[IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
+};
+
+enum { A_PID, A_TID, A_STAGE, A_ACCOUNT, A_TIME, A_SHARE, A_COLUMNS };
+
+static const struct ct_column account_columns[A_COLUMNS] = {
+	[A_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[A_TID] = { "Tid", "tid", CT_CELL_ID, 0 },
+	[A_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[A_ACCOUNT] = { "Account", "account", CT_CELL_TEXT, 0 },
+	[A_TIME] = { "Time (ns)", "time", CT_CELL_NS, 0 },
+	[A_SHARE] = { "Time (%)", "share", CT_CELL_PERCENT, 0 },
+};
+
+/* The same for people: a row for each thread and stage. */
+enum { W_PID, W_TID, W_STAGE, W_WALL, W_APP, W_WAIT, W_DRIVER, W_OFF, W_CALLS, W_MOST, W_COLUMNS };
+
+static const struct ct_column wide_columns[W_COLUMNS] = {
+	[W_PID] = { "Pid", "pid", CT_CELL_ID, 1 },
+	[W_TID] = { "Tid", "thread", CT_CELL_ID, 0 },
+	[W_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[W_WALL] = { "Wall (ns)", "wall", CT_CELL_NS, 0 },
+	[W_APP] = { "Application (%)", "app", CT_CELL_PERCENT, 0 },
+	[W_WAIT] = { "Waiting (%)", "waiting", CT_CELL_PERCENT, 0 },
+	[W_DRIVER] = { "Driver (%)", "driver", CT_CELL_PERCENT, 0 },
+	[W_OFF] = { "Off the CPU (%)", "off CPU", CT_CELL_PERCENT, 0 },
+	[W_CALLS] = { "Calls (%)", "libcuda", CT_CELL_PERCENT, 0 },
+	[W_MOST] = { "Most", "most of libcuda", CT_CELL_TEXT, 2 },
+};
+
+static struct ct_cell stages_name(const struct ct_analysis *a, struct ct_table *t, uint32_t pid)
+{
+	char name[64], *end;
+
+	ct_processes_name(a->processes, pid, name, sizeof(name));
+	end = strrchr(name, '(');
+	if (end && end > name && end[-1] == ' ')
+		end[-1] = 0;
+	return ct_text(t, name);
+}
+
+static void stages_rows(const struct ct_analysis *a, struct ct_table *t, unsigned int index)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_process_phases *p = &a->phases->processes[index];
+
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		const struct ct_stage_span *span = &p->stages[i];
+		struct ct_stage_account sum = { 0 };
+		struct ct_cell *row = ct_table_row(t);
+
+		for (unsigned int k = 0; k < acc->threads_count; k++) {
+			const struct ct_stage_account *s = &acc->threads[k]->stages[span->stage];
+
+			if (acc->threads[k]->process != (int)index)
+				continue;
+			sum.calls += s->calls;
+			sum.launches += s->launches;
+			sum.copies += s->copies;
+			sum.syncs += s->syncs;
+		}
+		row[PROCESS] = stages_name(a, t, p->pid);
+		row[PID] = ct_u64(p->pid);
+		row[STAGE] = ct_const(ct_stage_word[span->stage]);
+		row[START] = ct_moment(a, span->begin);
+		row[DURATION] = ct_u64(span->end - span->begin);
+		row[SHARE] = ct_double(p->end > p->begin ? 100.0 * (span->end - span->begin) /
+				       (p->end - p->begin) : 0);
+		row[CALLS] = ct_u64(sum.calls);
+		row[LAUNCHES] = ct_u64(sum.launches);
+		row[COPIES] = ct_u64(sum.copies);
+		row[SYNCS] = ct_u64(sum.syncs);
+		row[IDLE] = ct_u64(idle->processes[index].stages[span->stage]);
+	}
+}
+
+static bool stages_shown(const struct ct_analysis *a, uint32_t pid, uint32_t tid)
+{
+	return (!a->filter->pid || a->filter->pid == pid) &&
+	       (!tid || !a->filter->tid || a->filter->tid == tid);
+}
+
+/* Calls @fn for each stage of each thread that launches. */
+static void stages_each(const struct ct_analysis *a, struct ct_table *t,
+			void (*fn)(struct ct_table *t, const struct ct_thread_account *thread,
+				   const struct ct_stage_span *span))
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+
+	for (unsigned int i = 0; i < acc->threads_count; i++) {
+		const struct ct_thread_account *thread = acc->threads[i];
+		const struct ct_process_phases *p;
+
+		if (!ct_account_launches(thread) || thread->process < 0 ||
+		    !stages_shown(a, thread->pid, thread->tid))
+			continue;
+		p = &a->phases->processes[thread->process];
+		for (unsigned int k = 0; k < p->stages_count; k++)
+			fn(t, thread, &p->stages[k]);
+	}
+}
+
+static void stages_accounts(struct ct_table *t, const struct ct_thread_account *thread,
+			    const struct ct_stage_span *span)
+{
+	const struct ct_stage_account *s = &thread->stages[span->stage];
+	uint64_t wall = span->end - span->begin;
+
+	for (unsigned int i = 0; i < CT_ACCOUNT_COUNT; i++) {
+		struct ct_cell *row;
+
+		if (!s->ns[i])
+			continue;
+		row = ct_table_row(t);
+		row[A_PID] = ct_u64(thread->pid);
+		row[A_TID] = ct_u64(thread->tid);
+		row[A_STAGE] = ct_const(ct_stage_word[span->stage]);
+		row[A_ACCOUNT] = ct_const(ct_account_word(i));
+		row[A_TIME] = ct_u64(s->ns[i]);
+		row[A_SHARE] = ct_double(wall ? 100.0 * s->ns[i] / wall : 0);
+	}
+}
+
+static void stages_wide(struct ct_table *t, const struct ct_thread_account *thread,
+			const struct ct_stage_span *span)
+{
+	const struct ct_stage_account *s = &thread->stages[span->stage];
+	double percent = span->end > span->begin ? 100.0 / (span->end - span->begin) : 0;
+	struct ct_cell *row = ct_table_row(t);
+	unsigned int most = CT_ACCOUNT_CALLS;
+	uint64_t calls = 0;
+
+	for (unsigned int i = CT_ACCOUNT_CALLS; i < CT_ACCOUNT_COUNT; i++) {
+		calls += s->ns[i];
+		most = s->ns[i] > s->ns[most] ? i : most;
+	}
+	row[W_PID] = ct_u64(thread->pid);
+	row[W_TID] = ct_u64(thread->tid);
+	row[W_STAGE] = ct_const(ct_stage_word[span->stage]);
+	row[W_WALL] = ct_u64(span->end - span->begin);
+	row[W_APP] = ct_double(percent * (s->ns[CT_ACCOUNT_APP] + s->ns[CT_ACCOUNT_ABSENT]));
+	row[W_WAIT] = ct_double(percent * s->ns[CT_ACCOUNT_WAIT]);
+	row[W_DRIVER] = ct_double(percent * s->ns[CT_ACCOUNT_DRIVER]);
+	row[W_OFF] = ct_double(percent * s->ns[CT_ACCOUNT_OFF_CPU]);
+	row[W_CALLS] = ct_double(percent * calls);
+	if (s->ns[most])
+		row[W_MOST] = ct_format(t, "%s %.1f %%", ct_account_word(most), percent * s->ns[most]);
+}
+
+static int stages_end(struct ct_analysis *a)
+{
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	struct ct_table *t = ct_analysis_table(a, "stages", "Stages of each process", columns, COLUMNS);
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+
+		if (p->stages_count && stages_shown(a, p->pid, 0))
+			stages_rows(a, t, i);
+		if (idle->processes[i].contexts)
+			ct_table_note(t, "Process %u has several contexts: when its GPU was idle is not known from then on.",
+				      p->pid);
+	}
+	if (!t->rows && !t->row_open)
+		ct_table_note(t, "No process called libcuda.");
+	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));
+	if (a->trace->lost)
+		ct_table_note(t, "Records were lost: their time is counted as what the thread did before them.");
+	t = ct_analysis_table(a, "stages_accounts",
+			      "Where the wall time of each thread that launches went, by stage",
+			      account_columns, A_COLUMNS);
+	stages_each(a, t, stages_accounts);
+	return 0;
+}
+
+/* For people the accounts stand beside each other. */
+static int stages_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
+{
+	struct ct_printer *printer = ct_printer_open(ct_format_find("table"), out, print, true);
+	struct ct_table wide;
+	int rc, closing;
+
+	if (!printer)
+		return -ENOMEM;
+	ct_table_begin(&wide, "stages_accounts", a->tables[1].title, wide_columns, W_COLUMNS);
+	stages_each(a, &wide, stages_wide);
+	ct_table_note(&wide, "app: between calls, and before and after the thread.");
+	ct_table_note(&wide, "libcuda: in its calls, without waiting and without the kernel driver.");
+	rc = ct_table_end(&wide);
+	if (!rc)
+		rc = ct_printer_table(printer, &a->tables[0]);
+	if (!rc)
+		rc = ct_printer_table(printer, &wide);
+	closing = ct_printer_close(printer);
+	ct_table_free(&wide);
+	return rc ? rc : closing;
+}
+
+static const struct ct_analyser *const needs[] = { &ct_accounting_analyser, &ct_idle_analyser, NULL };
+
+const struct ct_analyser ct_report_stages = {
+	.name = "stages",
+	.summary = "startup, initialisation ... steady state, teardown, and what threads did in them",
+	.phases = true,
+	.needs = needs,
+	.end = stages_end,
+	.text = stages_text,
+};
