@@ -61,6 +61,7 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 		.names = &e->names,
 		.filter = &e->filter.filter,
 		.totals = &e->totals,
+		.arg = e->options->arg,
 		.engine = e,
 	};
 	a->state = calloc(1, analyser->state_size + 1);

@@ -96,6 +96,7 @@ struct ct_analysis {
 	struct ct_names *names;			/* readable names of kernels */
 	const struct ct_report_filter *filter;
 	const struct ct_totals *totals;
+	void *arg;			/* as ct_engine_options.arg */
 	void *state;
 	struct ct_table tables[CT_TABLES_MAX];
 	unsigned int tables_count;
@@ -128,6 +129,7 @@ struct ct_engine_options {
 	/* Called with each table of a report that streams, in begin(); NULL: its rows are kept. */
 	int (*stream)(void *arg, struct ct_table *t);
 	void *stream_arg;
+	void *arg;			/* what the caller asks of its own analysers */
 };
 
 /**

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See call_tree.h. */
+#include "explain/calls/call_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/calls/call_at.h"
+#include "explain/calls/call_print.h"
+
+static int tree_find(const struct ct_trace *t, struct ct_call_found *found, struct ct_error *err)
+{
+	const struct ct_call_request *q = found->request;
+	const struct ct_analyser *find = q->question == CT_CALL_ONE ? &ct_call_find_one :
+								      &ct_call_find_slowest;
+	struct ct_engine_options options = { .filter = q->filter, .arg = found };
+	struct ct_engine *e = ct_engine_run(t, &find, 1, &options, err);
+
+	if (!e)
+		return -ENOMEM;
+	ct_engine_free(e);
+	if (found->count)
+		return 0;
+	if (q->question == CT_CALL_ONE)
+		return ct_fail(err, ENOENT, "there is no call %llu; 'cudatrace export' shows each call's op_id",
+			       (unsigned long long)q->op_id);
+	return ct_fail(err, ENOENT, found->unreturned ? "none of the calls that count returned" :
+							"no call counts");
+}
+
+static int tree_say(const struct ct_call_found *found, FILE *out)
+{
+	const struct ct_call_request *q = found->request;
+
+	if (q->format || q->question != CT_CALL_SLOWEST)
+		return 0;
+	fprintf(out, "The %u longest calls%s, the longest first; of each its largest parts.\n", found->count,
+		found->kernel ? " of the driver's functions (no call of the program counts)" :
+		q->filter.name ? "" : " of the outermost level");
+	if (found->unreturned && found->unreturned_op)
+		fprintf(out, "%llu more never returned, the first is call %llu: how long they took is not known.\n",
+			(unsigned long long)found->unreturned, (unsigned long long)found->unreturned_op);
+	fputc('\n', out);
+	return 0;
+}
+
+int ct_explain_calls(const struct ct_trace *t, const struct ct_call_request *q, FILE *out,
+		     struct ct_error *err)
+{
+	const struct ct_analyser *collect = &ct_call_collect;
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
+	struct ct_call_found *found;
+	struct ct_engine *e = NULL;
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	if (q->question == CT_CALL_AT)
+		rc = ct_call_at(t, q, out, err);
+	else if (q->question == CT_CALL_SLOWEST && (!q->count || q->count > CT_CALLS_SLOWEST_MAX))
+		return ct_fail(err, EINVAL, "from 1 to %u calls can be shown", CT_CALLS_SLOWEST_MAX);
+	else {
+		found = calloc(1, sizeof(*found));
+		if (!found)
+			return ct_fail(err, ENOMEM, "%s", strerror(ENOMEM));
+		found->request = q;
+		options.arg = found;
+		rc = tree_find(t, found, err);
+		if (!rc) {
+			e = ct_engine_run(t, &collect, 1, &options, err);
+			rc = e ? tree_say(found, out) : -ENOMEM;
+		}
+		if (!rc)
+			rc = ct_call_print(ct_engine_result(e, collect), q, out);
+		ct_engine_free(e);
+		free(found);
+	}
+	if (!rc && (fflush(out) || ferror(out)))
+		rc = errno ? -errno : -EIO;
+	if (rc && !err->code)
+		ct_fail(err, -rc, "%s", strerror(-rc));
+	return rc;
+}
