@@ -14,6 +14,7 @@ int cmd_snapshot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_live(int argc, char **argv);
