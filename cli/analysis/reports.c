@@ -9,6 +9,7 @@
 
 #define REPORTS(X)							\
 	X(summary)							\
+	X(stages)							\
 	X(cuda_api_sum)							\
 	X(cuda_api_trace)						\
 	X(cuda_gpu_kern_sum)						\
@@ -17,7 +18,14 @@
 	X(cuda_gpu_trace)						\
 	X(nvtx_sum)							\
 	X(osrt_sum)							\
-	X(stages)
+	X(memory)							\
+	X(errors)							\
+	X(threads)							\
+	X(processes)							\
+	X(ioctl_sum)							\
+	X(driver_sum)							\
+	X(switches)							\
+	X(handles)
 
 #define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
 REPORTS(REPORT_DECLARE)
