@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define EVENTS_FIRSTS	64u		/* contexts, modules, allocations kept of a thread */
+#define EVENTS_COMMAND	200	/* bytes of a command line that may have been cut */
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
 
@@ -171,6 +172,15 @@ static bool events_room(void **list, uint32_t count, uint32_t *capacity, size_t 
 	return true;
 }
 
+/* Is this the command line that record started?  A process keeps only the begin of a long one. */
+static bool events_is_command(const struct ct_trace *t, const char *text, uint16_t len)
+{
+	const char *command = ct_registry_info(&t->reg, "command");
+
+	return command && text && len && strlen(command) >= len && !memcmp(command, text, len) &&
+	       (!command[len] || len >= EVENTS_COMMAND);
+}
+
 static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool own)
 {
 	struct ct_hash_slot *slot;
@@ -191,7 +201,7 @@ static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool
 		hash = events_mix(hash, (uint8_t)text[i]);
 	h->births[h->births_count++] = (struct ct_phase_birth){
 		.pid = r->pid, .own = own, .at = events_since_start(h->trace, r->end),
-		.text = hash,
+		.text = hash, .command = events_is_command(h->trace, text, len),
 	};
 	return 0;
 }

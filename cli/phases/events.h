@@ -80,6 +80,7 @@ struct ct_phase_thread {
 struct ct_phase_birth {
 	uint32_t pid;
 	bool     own;		/* the process wrote it itself, which it does once */
+	bool     command;	/* it is the command that was recorded */
 	uint64_t at, text;	/* ns after the begin; a hash of its command and parent */
 };
 

@@ -16,6 +16,7 @@ struct find_image {
 	uint32_t pid, generation;
 	uint64_t from, to;		/* records between them are its own */
 	uint64_t first, last;		/* where it was seen */
+	bool command;			/* it is the command that was recorded */
 };
 
 struct find_images {
@@ -73,7 +74,9 @@ static void find_births(struct find_images *images, const struct ct_phase_birth 
 	struct find_image *image = &images->list[images->count];
 	bool own = count && birth->own;
 
-	*image = (struct find_image){ .pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX };
+	*image = (struct find_image){
+		.pid = birth->pid, .to = UINT64_MAX, .first = UINT64_MAX, .command = birth->command,
+	};
 	images->count++;
 	for (uint32_t i = 1; i < count && (!own || birth[i].own); i++) {
 		struct find_image *next = &images->list[images->count];
@@ -110,6 +113,25 @@ static struct find_image *find_image(const struct find_images *images, uint32_t 
 	if (!low || images->list[low - 1].pid != pid)
 		return NULL;
 	return &images->list[low - 1];
+}
+
+/*
+ * The command that was recorded began when the trace did; its first record comes with its first
+ * call.  Where several processes have its command line, that is the first of them.
+ */
+static void find_command(struct find_images *images)
+{
+	struct find_image *command = NULL;
+
+	for (uint32_t i = 0; i < images->count; i++) {
+		struct find_image *image = &images->list[i];
+
+		if (image->command && image->first != UINT64_MAX &&
+		    (!command || image->first < command->first))
+			command = image;
+	}
+	if (command && !command->from)
+		command->first = 0;
 }
 
 static int find_make_images(struct find_images *images, struct ct_happenings *h)
@@ -156,6 +178,7 @@ static int find_make_images(struct find_images *images, struct ct_happenings *h)
 			image->last = last > image->last ? last : image->last;
 		}
 	}
+	find_command(images);
 	return 0;
 }
 
