@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "phases/iterations.h"
 #include "phases/stages.h"
@@ -182,19 +183,69 @@ static int find_make_images(struct find_images *images, struct ct_happenings *h)
 	return 0;
 }
 
-static int find_launch_order(const void *a, const void *b)
+/* Merges the sorted lists @a and @b into @to. */
+static void find_merge(uint64_t *to, const uint64_t *a, uint32_t a_count, const uint64_t *b,
+		       uint32_t b_count)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	while (a_count && b_count)
+		if (*a <= *b) {
+			*to++ = *a++;
+			a_count--;
+		} else {
+			*to++ = *b++;
+			b_count--;
+		}
+	memcpy(to, a, a_count * sizeof(*to));
+	memcpy(to + a_count, b, b_count * sizeof(*to));
+}
 
-	return x < y ? -1 : x > y;
+/* The launches of all threads: each thread's are sorted, two lists at a time are merged. */
+static int find_launches(struct ct_phase_work *w)
+{
+	uint32_t *end = calloc(w->slices_count + 1ul, sizeof(*end)), all = 0, runs = 0;
+	uint64_t *list, *other;
+
+	for (unsigned int i = 0; i < w->slices_count; i++)
+		all += w->slices[i].launches;
+	list = calloc(all + 1ul, sizeof(*list));
+	other = calloc(all + 1ul, sizeof(*other));
+	w->launches = list;
+	if (!end || !list || !other) {
+		free(end);
+		free(other);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < w->slices_count; i++) {
+		for (uint32_t k = 0; k < w->slices[i].count; k++)
+			if (ct_happening_launch(&w->slices[i].list[k]))
+				list[w->launches_count++] = w->slices[i].list[k].at;
+		if (w->slices[i].launches)
+			end[runs++] = w->launches_count;
+	}
+	while (runs > 1) {
+		uint32_t merged = 0, from = 0;
+
+		for (uint32_t i = 0; i < runs; i += 2) {
+			uint32_t last = i + 1 < runs ? end[i + 1] : end[i];
+
+			find_merge(other + from, list + from, end[i] - from, list + end[i],
+				   last - end[i]);
+			from = end[merged++] = last;
+		}
+		runs = merged;
+		w->launches = other;
+		other = list;
+		list = w->launches;
+	}
+	free(end);
+	free(other);
+	return 0;
 }
 
 /* What the threads of process @w did while it lived.  @threads: those of its pid */
 static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 			 const uint32_t *threads, uint32_t count)
 {
-	uint32_t launches = 0;
-
 	w->slices = calloc(count + 1ul, sizeof(*w->slices));
 	if (!w->slices)
 		return -ENOMEM;
@@ -222,23 +273,9 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 			w->last_end = t->last_end;
 		w->partial |= t->partial;
 		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
-		launches += s->launches;
 		w->slices_count++;
 	}
-	w->launches = calloc(launches + 1ul, sizeof(*w->launches));
-	if (!w->launches)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < w->slices_count; i++)
-		for (uint32_t k = 0; k < w->slices[i].count; k++)
-			if (ct_happening_launch(&w->slices[i].list[k]))
-				w->launches[w->launches_count++] = w->slices[i].list[k].at;
-	for (uint32_t i = 1; i < w->launches_count; i++)
-		if (w->launches[i] < w->launches[i - 1]) {
-			qsort(w->launches, w->launches_count, sizeof(*w->launches),
-			      find_launch_order);
-			break;
-		}
-	return 0;
+	return find_launches(w);
 }
 
 /* Times as records have them. */

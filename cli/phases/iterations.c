@@ -39,9 +39,16 @@ static int iterations_count_launches(struct ct_phase_work *w)
 {
 	struct ct_process_phases *p = w->process;
 
-	for (uint32_t i = 0; i < p->iterations_count; i++)
-		p->iterations[i].launches = w->partial ? 0 :
-			ct_work_launches(w, p->iterations[i].begin, p->iterations[i].end);
+	uint32_t k = 0;
+
+	/* Both are in the order of time. */
+	for (uint32_t i = 0; i < p->iterations_count; i++) {
+		struct ct_iteration *it = &p->iterations[i];
+
+		it->launches = 0;
+		for (; k < w->launches_count && w->launches[k] < it->end && !w->partial; k++)
+			it->launches += w->launches[k] >= it->begin;
+	}
 	return w->partial ? ct_happenings_launches(w->happenings, p->pid, iterations_count_one, p) :
 			    0;
 }
