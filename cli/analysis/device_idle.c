@@ -12,16 +12,22 @@
 
 #define STREAM_LEGACY		1		/* CU_STREAM_LEGACY: the same as 0 */
 #define STREAM_PER_THREAD	2		/* CU_STREAM_PER_THREAD: each thread has its own */
+#define STREAM_NON_BLOCKING	1		/* a flag of cuStreamCreate */
 #define STREAM_UNKNOWN		UINT64_MAX	/* of a call that never returned */
 
 /*
- * A stream in ct_idle_process.streams: .a is when the last call that submitted to it ended; .c
- * says that all of it was captured into a graph, so that nothing of it runs.
+ * A stream in ct_idle_process.streams: .a is when the last call that submitted to it ended, .b
+ * when it began; .c says that all of it was captured into a graph, so that nothing of it runs.
+ *
+ * The legacy stream (0) and the streams that are made without CU_STREAM_NON_BLOCKING wait for
+ * each other: when what was submitted to one of both is done, then so is what was submitted to
+ * the other one before.
  */
 
 enum idle_call {
 	IDLE_NONE, IDLE_SUBMIT, IDLE_CTX_SYNC, IDLE_STREAM_SYNC, IDLE_EVENT_SYNC, IDLE_EVENT_RECORD,
 	IDLE_EVENT_DESTROY, IDLE_CAPTURE_BEGIN, IDLE_CAPTURE_END, IDLE_CONTEXT,
+	IDLE_STREAM_CREATE, IDLE_STREAM_DESTROY,
 };
 
 static const struct { const char *name; enum idle_call call; } idle_names[] = {
@@ -36,6 +42,9 @@ static const struct { const char *name; enum idle_call call; } idle_names[] = {
 	{ "cuStreamBeginCapture", IDLE_CAPTURE_BEGIN },
 	{ "cuStreamBeginCaptureToGraph", IDLE_CAPTURE_BEGIN },
 	{ "cuStreamEndCapture", IDLE_CAPTURE_END },
+	{ "cuStreamCreate", IDLE_STREAM_CREATE },
+	{ "cuStreamCreateWithPriority", IDLE_STREAM_CREATE },
+	{ "cuStreamDestroy", IDLE_STREAM_DESTROY },
 	{ "cuCtxCreate", IDLE_CONTEXT },
 	{ "cuCtxSetCurrent", IDLE_CONTEXT },
 	{ "cuCtxPushCurrent", IDLE_CONTEXT },
@@ -155,12 +164,40 @@ static void idle_remove(struct ct_hash *map, uint64_t key)
 		ct_hash_remove(map, slot);
 }
 
+/* What was submitted to the other side of a stream until @until is done: see above. */
+static void idle_drop_others(struct ct_idle_process *p, uint64_t stream, uint64_t until)
+{
+	struct ct_hash_slot *slot;
+
+	if (stream && ct_hash_get(&p->blocking, stream)) {
+		slot = ct_hash_get(&p->streams, 0);
+		if (slot && slot->a <= until)
+			ct_hash_remove(&p->streams, slot);
+	}
+	if (stream)
+		return;
+	for (size_t i = 0; i < p->blocking.size && p->streams.count; i++) {
+		slot = p->blocking.slots[i].used ?
+		       ct_hash_get(&p->streams, p->blocking.slots[i].key) : NULL;
+		if (slot && slot->a <= until)
+			ct_hash_remove(&p->streams, slot);
+	}
+}
+
 /* What was submitted to @stream until @until is done. */
 static void idle_drop(struct ct_idle_process *p, uint64_t stream, uint64_t until)
 {
 	struct ct_hash_slot *slot = ct_hash_get(&p->streams, stream);
+	uint64_t began;
 
-	if (slot && slot->a <= until)
+	if (!slot || slot->a > until)
+		return;
+	began = slot->b;
+	if (!slot->c)
+		idle_drop_others(p, stream, began);
+	/* Removal may have moved it. */
+	slot = ct_hash_get(&p->streams, stream);
+	if (slot)
 		ct_hash_remove(&p->streams, slot);
 }
 
@@ -181,6 +218,7 @@ static int idle_drop_all(struct ct_idle_process *p, uint64_t until)
 			return -ENOMEM;
 		}
 		slot->a = old->a;
+		slot->b = old->b;
 		slot->c = old->c;
 	}
 	ct_hash_free(&p->streams);
@@ -188,7 +226,7 @@ static int idle_drop_all(struct ct_idle_process *p, uint64_t until)
 	return 0;
 }
 
-static int idle_submitted(struct ct_idle_process *p, uint64_t stream, uint64_t end)
+static int idle_submitted(struct ct_idle_process *p, uint64_t stream, const struct ct_trace_event *e)
 {
 	bool captured = ct_hash_get(&p->captures, stream) != NULL;
 	bool known = ct_hash_get(&p->streams, stream) != NULL;
@@ -196,7 +234,8 @@ static int idle_submitted(struct ct_idle_process *p, uint64_t stream, uint64_t e
 
 	if (!slot)
 		return -ENOMEM;
-	slot->a = end;
+	slot->a = e->end > slot->a ? e->end : slot->a;
+	slot->b = e->begin > slot->b ? e->begin : slot->b;
 	slot->c = captured && (!known || slot->c);
 	return 0;
 }
@@ -277,12 +316,21 @@ static int idle_returned(struct ct_idle_process *p, const struct ct_process_phas
 	case IDLE_EVENT_DESTROY:
 		idle_remove(&p->events, idle_field(e->record, "handle"));
 		return 0;
+	case IDLE_STREAM_CREATE:
+		stream = idle_field(e->record, "stream");
+		if (!(idle_field(e->record, "flags") & STREAM_NON_BLOCKING) && stream)
+			return ct_hash_put(&p->blocking, stream) ? 0 : -ENOMEM;
+		idle_remove(&p->blocking, stream);
+		return 0;
+	case IDLE_STREAM_DESTROY:
+		idle_remove(&p->blocking, idle_field(e->record, "handle"));
+		return 0;
 	case IDLE_CONTEXT:
 		idle_context(p, phases, e);
 		return 0;
 	default:
 		if (!idle_waits(e))
-			return idle_submitted(p, idle_stream(e, "stream"), e->end);
+			return idle_submitted(p, idle_stream(e, "stream"), e);
 		idle_drop(p, idle_stream(e, "stream"), e->begin);
 	}
 	if (!p->since && !p->streams.count && !p->submitting && !p->contexts)
@@ -356,7 +404,7 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->submitting -= e->kind != CT_ON_INSTANT && p->submitting;
 		/* One that may have submitted something, and nobody knows where. */
 		if (!success && !e->failed)
-			return idle_submitted(p, STREAM_UNKNOWN, e->end);
+			return idle_submitted(p, STREAM_UNKNOWN, e);
 	}
 	if (e->kind == CT_ON_BEGIN || !success)
 		return 0;
@@ -412,6 +460,7 @@ static void idle_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; idle->processes && i < idle->processes_count; i++) {
 		ct_hash_free(&idle->processes[i].streams);
+		ct_hash_free(&idle->processes[i].blocking);
 		ct_hash_free(&idle->processes[i].captures);
 		ct_hash_free(&idle->processes[i].events);
 		free(idle->processes[i].iterations);

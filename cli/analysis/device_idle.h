@@ -27,6 +27,7 @@ struct ct_idle_process {
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	uint64_t context;			/* the one that is known */
 	struct ct_hash streams;			/* with work that may not be done; see device_idle.c */
+	struct ct_hash blocking;		/* streams that wait for the legacy stream */
 	struct ct_hash captures;		/* streams that capture */
 	struct ct_hash events;			/* a: the stream, b: ns, when it was recorded there */
 	uint32_t submitting;			/* open calls that submit */

@@ -10,6 +10,7 @@
 #define REPORTS(X)							\
 	X(summary)							\
 	X(stages)							\
+	X(iterations)							\
 	X(cuda_api_sum)							\
 	X(cuda_api_trace)						\
 	X(cuda_gpu_kern_sum)						\

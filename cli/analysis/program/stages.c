@@ -186,6 +186,11 @@ static int stages_end(struct ct_analysis *a)
 			ct_table_note(t, "Process %u has several contexts: when its GPU was idle is not known from then on.",
 				      p->pid);
 	}
+	for (unsigned int i = 0; i < a->phases->processes_count && !idle->measured; i++)
+		if (idle->processes[i].streams.count && stages_shown(a, a->phases->processes[i].pid, 0))
+			ct_table_note(t, "Process %u never waited for what it submitted last to %zu stream%s: no idle time is known after that.",
+				      a->phases->processes[i].pid, idle->processes[i].streams.count,
+				      idle->processes[i].streams.count == 1 ? "" : "s");
 	if (!t->rows && !t->row_open)
 		ct_table_note(t, "No process called libcuda.");
 	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See outliers.h.  Memory is bounded by functions, kernels and kept outliers. */
+#include "analysis/program/outliers.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------- statistics --- */
+
+static int outliers_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of sorted values. */
+static double outliers_median(const uint64_t *sorted, uint32_t n)
+{
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
+}
+
+static uint64_t outliers_duration(const struct ct_iteration *i)
+{
+	return i->end > i->begin ? i->end - i->begin : 0;
+}
+
+/* Five times the median of the distances from the median, or a fifth of it if that is more. */
+static int outliers_limit(struct ct_iteration_stats *s, uint32_t n)
+{
+	uint64_t *away = malloc(n * sizeof(*away));
+	double most;
+
+	if (!away)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		away[i] = fabs(s->sorted[i] - s->median);
+	qsort(away, n, sizeof(*away), outliers_order);
+	most = 5 * outliers_median(away, n);
+	s->limit = s->median + (most > s->median / 5 ? most : s->median / 5);
+	free(away);
+	return 0;
+}
+
+static int outliers_stats(struct ct_iteration_stats *s, const struct ct_process_phases *p)
+{
+	uint32_t n = p->iterations_count, rank = n - n / 20;	/* ceil(0.95 n) */
+	double squares = 0;
+
+	s->sorted = malloc(n * sizeof(*s->sorted));
+	if (!s->sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		s->sorted[i] = outliers_duration(&p->iterations[i]);
+		s->mean += (double)s->sorted[i] / n;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		squares += (s->sorted[i] - s->mean) * (s->sorted[i] - s->mean);
+	s->deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
+	qsort(s->sorted, n, sizeof(*s->sorted), outliers_order);
+	s->median = outliers_median(s->sorted, n);
+	s->min = s->sorted[0];
+	s->max = s->sorted[n - 1];
+	s->p95 = s->sorted[rank - 1];
+	return n >= CT_OUTLIERS_LEAST ? outliers_limit(s, n) : 0;
+}
+
+/* The longest ones, in the order of time. */
+static int outliers_choose(struct ct_outliers_process *o, const struct ct_process_phases *p)
+{
+	uint32_t n = p->iterations_count, all = 0, ties = 0;
+	uint64_t least;
+
+	if (!o->stats.limit)
+		return 0;
+	while (all < n && o->stats.sorted[n - 1 - all] > o->stats.limit)
+		all++;
+	o->count = all < CT_OUTLIERS_MAX ? all : CT_OUTLIERS_MAX;
+	o->beyond = all - o->count;
+	if (!o->count)
+		return 0;
+	o->list = calloc(o->count, sizeof(*o->list));
+	if (!o->list)
+		return -ENOMEM;
+	least = o->stats.sorted[n - o->count];
+	for (uint32_t i = n - o->count; i < n; i++)
+		ties += o->stats.sorted[i] == least;
+	o->count = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t duration = outliers_duration(&p->iterations[i]);
+
+		if (duration < least || (duration == least && !ties))
+			continue;
+		ties -= duration == least;
+		o->list[o->count++].iteration = i;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- calls --- */
+
+const struct ct_call_sum *ct_call_sum(const struct ct_call_set *set, const struct ct_class *class)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&set->index, class->id);
+
+	return slot ? &set->list[slot->c] : NULL;
+}
+
+static int outliers_add(struct ct_call_set *set, const struct ct_trace_event *e)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&set->index, e->class->id);
+	struct ct_call_sum *sum;
+
+	if (!slot) {
+		if (set->count == set->capacity) {
+			unsigned int capacity = set->capacity ? 2 * set->capacity : 16;
+
+			sum = realloc(set->list, capacity * sizeof(*sum));
+			if (!sum)
+				return -ENOMEM;
+			set->list = sum;
+			set->capacity = capacity;
+		}
+		slot = ct_hash_put(&set->index, e->class->id);
+		if (!slot)
+			return -ENOMEM;
+		slot->c = set->count;
+		set->list[set->count++] = (struct ct_call_sum){ .class = e->class };
+	}
+	sum = &set->list[slot->c];
+	sum->count++;
+	if (!e->timed || e->kind == CT_ON_INSTANT)
+		return 0;
+	sum->total += e->duration;
+	if (e->duration > sum->longest) {
+		sum->longest = e->duration;
+		sum->longest_op = e->point->op_id;
+	}
+	return 0;
+}
+
+/* Is this the first launch of its kernel in the process? */
+static int outliers_kernel(struct ct_outliers_process *o, const struct ct_trace_event *e, bool *first)
+{
+	uint64_t kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+
+	*first = kernel && !ct_hash_get(&o->kernels, kernel);
+	return *first && !ct_hash_put(&o->kernels, kernel) ? -ENOMEM : 0;
+}
+
+static bool outliers_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call;
+}
+
+static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_outliers *all = a->state;
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+	struct ct_outliers_process *o;
+	struct ct_outlier *out = NULL;
+	bool first = false;
+	int rc = 0;
+
+	if (!p || !p->iterations_count)
+		return 0;
+	o = &all->processes[p - a->phases->processes];
+	if (e->class->op == CT_OP_LAUNCH && ct_record_has(e->record, CT_QUICK_KERNEL))
+		rc = outliers_kernel(o, e, &first);
+	if (rc || (e->track->depth && !first) || (e->track->tid != p->tid && !first))
+		return rc;
+	/* Ends of the thread's outermost calls come in the order of their begins. */
+	for (unsigned int i = 0; i < o->count && !out; i++) {
+		const struct ct_iteration *it = &p->iterations[o->list[i].iteration];
+
+		if (e->begin >= it->begin && e->begin < it->end)
+			out = &o->list[i];
+	}
+	if (out && first && !out->kernels++)
+		out->kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+	if (e->track->tid != p->tid || e->track->depth)
+		return 0;
+	if (out)
+		return outliers_add(&out->calls, e);
+	while (o->next_iteration < p->iterations_count &&
+	       p->iterations[o->next_iteration].end <= e->begin)
+		o->next_iteration++;
+	if (o->next_iteration == p->iterations_count ||
+	    p->iterations[o->next_iteration].begin > e->begin ||
+	    (o->stats.limit &&
+	     outliers_duration(&p->iterations[o->next_iteration]) > o->stats.limit))
+		return 0;
+	return outliers_add(&o->others, e);
+}
+
+/* -------------------------------------------------------------- begin, end --- */
+
+static int outliers_begin(struct ct_analysis *a)
+{
+	struct ct_outliers *all = a->state;
+	unsigned int count = a->phases->processes_count;
+	int rc = 0;
+
+	all->processes = calloc(count + 1ul, sizeof(*all->processes));
+	if (!all->processes)
+		return -ENOMEM;
+	all->processes_count = count;
+	for (unsigned int i = 0; i < count && !rc; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+		struct ct_outliers_process *o = &all->processes[i];
+
+		if (!p->iterations_count)
+			continue;
+		rc = outliers_stats(&o->stats, p);
+		if (!rc)
+			rc = outliers_choose(o, p);
+		o->others_count = p->iterations_count - o->count - o->beyond;
+	}
+	return rc;
+}
+
+static void outliers_free_set(struct ct_call_set *set)
+{
+	ct_hash_free(&set->index);
+	free(set->list);
+}
+
+static void outliers_free(struct ct_analysis *a)
+{
+	struct ct_outliers *all = a->state;
+
+	for (unsigned int i = 0; all->processes && i < all->processes_count; i++) {
+		struct ct_outliers_process *o = &all->processes[i];
+
+		for (unsigned int k = 0; k < o->count; k++)
+			outliers_free_set(&o->list[k].calls);
+		outliers_free_set(&o->others);
+		ct_hash_free(&o->kernels);
+		free(o->list);
+		free(o->stats.sorted);
+	}
+	free(all->processes);
+}
+
+const struct ct_analyser ct_outliers_analyser = {
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = outliers_wants,
+	.phases = true,
+	.unfiltered = true,
+	.state_size = sizeof(struct ct_outliers),
+	.begin = outliers_begin,
+	.event = outliers_event,
+	.free = outliers_free,
+};
