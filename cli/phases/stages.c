@@ -11,7 +11,8 @@
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
 
 struct stages_facts {
-	uint64_t first_call, context_end, first_use, first_data, modules_end, first_launch;
+	uint64_t first_call, first_use, first_data, modules_end, first_launch;
+	uint64_t context_end, late_context_end;	/* before the first use; after code is loaded */
 	uint64_t weights, weights_end;	/* bytes until the steady state; when they were there */
 	uint32_t weights_copies;
 	bool modules;
@@ -53,8 +54,12 @@ static void stages_firsts(struct stages_facts *f, const struct ct_happening *h)
 
 static void stages_context(struct stages_facts *f, const struct ct_happening *h)
 {
-	if (h->kind == CT_HAP_CONTEXT && h->at < f->first_use)
+	if (h->kind != CT_HAP_CONTEXT)
+		return;
+	if (h->at < f->first_use)
 		stages_max(&f->context_end, ct_happening_end(h));
+	else if (h->at < f->first_data && h->at < f->first_launch)
+		stages_max(&f->late_context_end, ct_happening_end(h));
 }
 
 static void stages_data(struct stages_facts *f, const struct ct_happening *h)
@@ -145,10 +150,12 @@ static void stages_add(struct ct_phase_work *w, enum ct_stage stage, uint64_t en
 }
 
 /* The begin of the first iteration that is not much longer than usual. */
-static int stages_regular(const struct ct_process_phases *p, uint64_t *begin)
+static int stages_regular(const struct ct_process_phases *p, uint64_t *begin, uint64_t *usual)
 {
 	uint64_t median;
 	int rc = ct_iterations_median(p, false, &median);
+
+	*usual = rc ? 0 : median;
 
 	*begin = p->iterations[0].begin;
 	for (uint32_t i = 0; i < p->iterations_count && !rc; i++)
@@ -166,23 +173,32 @@ int ct_stages_find(struct ct_phase_work *w)
 		.first_call = UINT64_MAX, .first_use = UINT64_MAX, .first_data = UINT64_MAX,
 		.first_launch = UINT64_MAX,
 	};
-	uint64_t init, steady = 0;
+	uint64_t steady = 0, usual = 0;
 	bool found = p->iterations_count > 0;
-	int rc = found ? stages_regular(p, &steady) : 0;
+	int rc = found ? stages_regular(p, &steady, &usual) : 0;
 
 	if (rc || !p->calls)
 		return rc;
 	stages_each(w, &f, stages_firsts);
-	stages_each(w, &f, stages_context);
 	stages_each(w, &f, stages_data);
+	stages_each(w, &f, stages_context);
+	if (!f.context_end)	/* libraries can be loaded without a context */
+		f.context_end = f.late_context_end;
 	stages_each(w, &f, stages_modules);
 	rc = stages_weights(w, &f, found ? p->iterations[0].begin :
 			    w->launches_count ? w->launches[w->launches_count / 2] : UINT64_MAX);
 	if (rc)
 		return rc;
-	stages_add(w, CT_STAGE_STARTUP, f.first_call);
-	init = f.context_end ? f.context_end : f.first_use;
-	stages_add(w, CT_STAGE_INIT, init);
+	/*
+	 * A trace may begin in the middle (of a flight recorder, or of a program that ran
+	 * already): where no context is made, but something is done with one.
+	 */
+	if (f.context_end || f.first_use == UINT64_MAX) {
+		stages_add(w, CT_STAGE_STARTUP, f.first_call);
+		stages_add(w, CT_STAGE_INIT, f.context_end ? f.context_end : UINT64_MAX);
+	} else if (found && steady == p->iterations[0].begin && steady - p->begin <= 2 * usual) {
+		steady = 0;	/* and in the steady state */
+	}
 	if (f.modules)
 		stages_add(w, CT_STAGE_MODULES,
 			   f.first_data < f.first_launch ? f.first_data : f.modules_end);

@@ -51,6 +51,27 @@ static void regular(void)
 	forget();
 }
 
+/* A recording that began in the middle. */
+static void middle(void)
+{
+	const struct ct_process_phases *p;
+
+	begin("middle");
+	begin_thread(100, 100, 0);
+	for (int i = 0; i < 50; i++) {
+		for (int k = i ? 1 : 3; k <= 4; k++)
+			launch(k, 8);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count == 49 || p->iterations_count == 50,
+	   "a program from the middle on: 49 whole iterations (%u)", p->iterations_count);
+	ok(p->stages_count && p->stages[0].stage == CT_STAGE_STEADY && stages_fit(p),
+	   "and no initialisation is invented");
+	forget();
+}
+
 static void outliers(void)
 {
 	const struct ct_process_phases *p;
@@ -385,6 +406,7 @@ static void none(void)
 void test_patterns(void)
 {
 	regular();
+	middle();
 	outliers();
 	nested(true);
 	nested(false);
