@@ -11,6 +11,8 @@
 	X(summary)							\
 	X(stages)							\
 	X(iterations)							\
+	X(gaps)								\
+	X(sync)								\
 	X(cuda_api_sum)							\
 	X(cuda_api_trace)						\
 	X(cuda_gpu_kern_sum)						\

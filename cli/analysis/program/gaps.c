@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report gaps: the times in which a process had no submission under way, from the end of
+ * one to the begin of the next, and what the thread that made the next one did meanwhile.
+ * Memory is bounded: the longest GAPS_KEPT are kept, all are counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/accounting.h"
+#include "analysis/device_idle.h"
+#include "analysis/program/submissions.h"
+
+#define GAPS_KEPT	1000
+
+enum gap_part { G_APP, G_SYNC, G_MEMORY, G_MODULE, G_DRIVER, G_OFF, G_OTHER, G_COUNT };
+
+static const char *const gap_word[G_COUNT] = {
+	"application", "synchronisation", "memory", "module loading", "kernel driver", "off the CPU",
+	"other calls",
+};
+
+enum {
+	START, DURATION, PID, TID, APP, SYNC, MEMORY, MODULE, DRIVER, OFF, OTHER, IDLE, BEFORE, AFTER,
+	COLUMNS
+};
+
+static const struct ct_column columns[COLUMNS] = {
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 5 },
+	[TID] = { "Tid", "tid", CT_CELL_ID, 6 },
+	[APP] = { "Application (ns)", "app", CT_CELL_NS, 0 },
+	[SYNC] = { "Sync (ns)", "sync", CT_CELL_NS, 1 },
+	[MEMORY] = { "Memory (ns)", "memory", CT_CELL_NS, 3 },
+	[MODULE] = { "Module (ns)", "module", CT_CELL_NS, 2 },
+	[DRIVER] = { "Driver (ns)", "driver", CT_CELL_NS, 2 },
+	[OFF] = { "Off CPU (ns)", "off CPU", CT_CELL_NS, 3 },
+	[OTHER] = { "Other Calls (ns)", "other", CT_CELL_NS, 4 },
+	[IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
+	[BEFORE] = { "Before", "after call", CT_CELL_TEXT, 1 },
+	[AFTER] = { "After", "until call", CT_CELL_TEXT, 1 },
+};
+
+static const unsigned int part_column[G_COUNT] = { APP, SYNC, MEMORY, MODULE, DRIVER, OFF, OTHER };
+
+enum { S_MAIN, S_COUNT, S_TOTAL, S_SHARE, S_MAX, S_IDLE, S_COLUMNS };
+
+static const struct ct_column sum_columns[S_COLUMNS] = {
+	[S_MAIN] = { "Most Of It", "most of it", CT_CELL_TEXT, 0 },
+	[S_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
+	[S_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
+	[S_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
+	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
+	[S_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
+};
+
+enum { I_PID, I_STAGE, I_DURATION, I_IDLE, I_SHARE, I_COLUMNS };
+
+static const struct ct_column idle_columns[I_COLUMNS] = {
+	[I_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[I_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[I_DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[I_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
+	[I_SHARE] = { "Device Idle (%)", "of it", CT_CELL_PERCENT, 0 },
+};
+
+struct gap {
+	uint64_t start, duration, idle;
+	uint64_t parts[G_COUNT];
+	uint32_t pid, tid;
+	const struct ct_class *before, *after;
+};
+
+/* What a thread did since the gap of its process began. */
+struct gap_thread {
+	uint64_t last;			/* ns: until then it is charged */
+	uint64_t number;		/* of the gap that parts are of */
+	uint64_t parts[G_COUNT];
+	uint8_t  part;			/* what it does since last */
+	bool     off;
+};
+
+struct gap_process {
+	uint32_t open;			/* submissions under way */
+	uint64_t number;		/* of the gap, from 1; 0: nothing was submitted yet */
+	uint64_t start;			/* ns, of the gap */
+	uint64_t idle;			/* ns of the device, until the gap */
+	const struct ct_class *before;
+};
+
+struct gap_sum {
+	uint64_t count, total, max, idle;
+};
+
+struct gaps_state {
+	struct gap_thread *threads;	/* by the tracks' index */
+	unsigned int threads_count;
+	struct gap_process *processes;	/* as the phases have them */
+	struct gap *heap;		/* the shortest first */
+	unsigned int heap_count;
+	struct gap_sum sums[G_COUNT];
+};
+
+static unsigned int gaps_part(unsigned int account)
+{
+	switch (account) {
+	case CT_ACCOUNT_APP: case CT_ACCOUNT_ABSENT:
+		return G_APP;
+	case CT_ACCOUNT_WAIT:
+		return G_SYNC;
+	case CT_ACCOUNT_OFF_CPU:
+		return G_OFF;
+	case CT_ACCOUNT_DRIVER:
+		return G_DRIVER;
+	case CT_ACCOUNT_CALLS + CT_CAT_MEMORY:
+		return G_MEMORY;
+	case CT_ACCOUNT_CALLS + CT_CAT_MODULE:
+		return G_MODULE;
+	}
+	return G_OTHER;
+}
+
+static struct gap_thread *gaps_thread(struct gaps_state *s, unsigned int index)
+{
+	unsigned int count = s->threads_count ? s->threads_count : 16;
+	struct gap_thread *more;
+
+	if (index < s->threads_count)
+		return &s->threads[index];
+	while (count <= index)
+		count *= 2;
+	more = realloc(s->threads, count * sizeof(*more));
+	if (!more)
+		return NULL;
+	memset(more + s->threads_count, 0, (count - s->threads_count) * sizeof(*more));
+	s->threads = more;
+	s->threads_count = count;
+	return &s->threads[index];
+}
+
+/* Charges a thread until @now with what it did since the gap began. */
+static void gaps_charge(struct gap_thread *t, const struct gap_process *p, uint64_t now)
+{
+	if (t->number != p->number) {
+		memset(t->parts, 0, sizeof(t->parts));
+		t->number = p->number;
+		if (t->last < p->start)
+			t->last = p->start;
+	}
+	if (now > t->last) {
+		t->parts[t->part] += now - t->last;
+		t->last = now;
+	}
+}
+
+/* ---------------------------------------------------------------- the longest --- */
+
+static bool gaps_longer(const struct gap *a, const struct gap *b)
+{
+	return a->duration != b->duration ? a->duration > b->duration : a->start < b->start;
+}
+
+static void gaps_sift(struct gap *heap, unsigned int count, unsigned int at, const struct gap *g)
+{
+	for (;;) {
+		unsigned int child = 2 * at + 1;
+
+		if (child + 1 < count && gaps_longer(&heap[child], &heap[child + 1]))
+			child++;
+		if (child >= count || !gaps_longer(g, &heap[child]))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = *g;
+}
+
+static void gaps_keep(struct gaps_state *s, const struct gap *g)
+{
+	unsigned int at = s->heap_count;
+
+	if (at == GAPS_KEPT) {
+		if (gaps_longer(g, &s->heap[0]))
+			gaps_sift(s->heap, at, 0, g);
+		return;
+	}
+	s->heap_count++;
+	while (at && gaps_longer(&s->heap[(at - 1) / 2], g)) {
+		s->heap[at] = s->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	s->heap[at] = *g;
+}
+
+/* ------------------------------------------------------------------- events --- */
+
+static void gaps_close(struct gaps_state *s, struct gap_process *p, const struct gap_thread *t,
+		       const struct ct_trace_event *e, uint64_t idle)
+{
+	struct gap g = {
+		.start = p->start, .duration = e->begin - p->start, .pid = e->track->pid,
+		.tid = e->track->tid, .before = p->before, .after = e->class,
+		.idle = idle - p->idle,
+	};
+	unsigned int most = 0;
+	struct gap_sum *sum;
+
+	memcpy(g.parts, t->parts, sizeof(g.parts));
+	if (g.idle > g.duration)
+		g.idle = g.duration;
+	for (unsigned int i = 1; i < G_COUNT; i++)
+		most = g.parts[i] > g.parts[most] ? i : most;
+	sum = &s->sums[most];
+	sum->count++;
+	sum->total += g.duration;
+	sum->idle += g.idle;
+	sum->max = g.duration > sum->max ? g.duration : sum->max;
+	gaps_keep(s, &g);
+}
+
+static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct gaps_state *s = a->state;
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	const struct ct_process_phases *phases = ct_phases_process(a->phases, e->track->pid, now);
+	struct gap_process *p;
+	struct gap_thread *t;
+	uint64_t idled;
+	bool submits = ct_submits(e->class);
+
+	if (!phases || !e->track->tid || !phases->stages_count)
+		return 0;
+	p = &s->processes[phases - a->phases->processes];
+	idled = idle->processes[phases - a->phases->processes].total;
+	t = gaps_thread(s, e->track->index);
+	if (!t)
+		return -ENOMEM;
+	if (e->kind != CT_ON_UNRETURNED) {
+		gaps_charge(t, p, now);
+		if (submits && e->kind != CT_ON_END && !p->open && p->number && now > p->start)
+			gaps_close(s, p, t, e, idled);
+		t->part = gaps_part(ct_account_after(e, &t->off));
+	}
+	if (!submits)
+		return 0;
+	if (e->kind == CT_ON_BEGIN) {
+		p->open++;
+		return 0;
+	}
+	p->open -= e->kind != CT_ON_INSTANT && p->open;
+	if (p->open || e->kind == CT_ON_UNRETURNED)
+		return 0;
+	p->number++;
+	p->start = now;
+	p->before = e->class;
+	p->idle = idled;
+	return 0;
+}
+
+/* -------------------------------------------------------------- begin, end --- */
+
+static int gaps_begin(struct ct_analysis *a)
+{
+	struct gaps_state *s = a->state;
+
+	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
+	s->heap = calloc(GAPS_KEPT, sizeof(*s->heap));
+	return s->processes && s->heap ? 0 : -ENOMEM;
+}
+
+static int gaps_order(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	if (x->duration != y->duration)
+		return x->duration > y->duration ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void gaps_sums(struct ct_table *t, const struct gaps_state *s, uint64_t total)
+{
+	bool said[G_COUNT] = { 0 };
+
+	for (unsigned int k = 0; k < G_COUNT; k++) {
+		unsigned int most = G_COUNT;
+		struct ct_cell *row;
+
+		for (unsigned int i = 0; i < G_COUNT; i++)
+			if (!said[i] && s->sums[i].count &&
+			    (most == G_COUNT || s->sums[i].total > s->sums[most].total))
+				most = i;
+		if (most == G_COUNT)
+			break;
+		said[most] = true;
+		row = ct_table_row(t);
+		row[S_MAIN] = ct_const(gap_word[most]);
+		row[S_COUNT] = ct_u64(s->sums[most].count);
+		row[S_TOTAL] = ct_u64(s->sums[most].total);
+		row[S_SHARE] = ct_double(total ? 100.0 * s->sums[most].total / total : 0);
+		row[S_MAX] = ct_u64(s->sums[most].max);
+		row[S_IDLE] = ct_u64(s->sums[most].idle);
+	}
+}
+
+/* The chance of other work on the same GPU. */
+static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
+{
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+
+		if (a->filter->pid && a->filter->pid != p->pid)
+			continue;
+		for (unsigned int k = 0; k < p->stages_count; k++) {
+			const struct ct_stage_span *span = &p->stages[k];
+			uint64_t ns = idle->processes[i].stages[span->stage];
+			struct ct_cell *row;
+
+			if (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION)
+				continue;
+			row = ct_table_row(t);
+			row[I_PID] = ct_u64(p->pid);
+			row[I_STAGE] = ct_const(ct_stage_word[span->stage]);
+			row[I_DURATION] = ct_u64(span->end - span->begin);
+			row[I_IDLE] = ct_u64(ns);
+			row[I_SHARE] = ct_double(span->end > span->begin ?
+						 100.0 * ns / (span->end - span->begin) : 0);
+		}
+	}
+	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));
+}
+
+static int gaps_end(struct ct_analysis *a)
+{
+	struct gaps_state *s = a->state;
+	struct ct_table *sum = ct_analysis_table(a, "gaps_sum",
+		"Times without a submission, by what most of each was", sum_columns, S_COLUMNS);
+	struct ct_table *t = ct_analysis_table(a, "gaps",
+		"The longest times without a submission, and what the host did then", columns, COLUMNS);
+	uint64_t total = 0, count = 0;
+
+	for (unsigned int i = 0; i < G_COUNT; i++) {
+		total += s->sums[i].total;
+		count += s->sums[i].count;
+	}
+	gaps_sums(sum, s, total);
+	qsort(s->heap, s->heap_count, sizeof(*s->heap), gaps_order);
+	for (unsigned int i = 0; i < s->heap_count; i++) {
+		const struct gap *g = &s->heap[i];
+		struct ct_cell *row = ct_table_row(t);
+
+		row[START] = ct_moment(a, g->start);
+		row[DURATION] = ct_u64(g->duration);
+		row[PID] = ct_u64(g->pid);
+		row[TID] = ct_u64(g->tid);
+		for (unsigned int k = 0; k < G_COUNT; k++)
+			row[part_column[k]] = ct_u64(g->parts[k]);
+		row[IDLE] = ct_u64(g->idle);
+		row[BEFORE] = ct_const(g->before->name);
+		row[AFTER] = ct_const(g->after->name);
+	}
+	if (count > s->heap_count)
+		ct_table_note(t, "There are %llu; these are the longest.", (unsigned long long)count);
+	gaps_idle(a, ct_analysis_table(a, "gaps_idle",
+				       "What other work could use: the GPU without work of this process",
+				       idle_columns, I_COLUMNS));
+	return 0;
+}
+
+static void gaps_free(struct ct_analysis *a)
+{
+	struct gaps_state *s = a->state;
+
+	free(s->threads);
+	free(s->processes);
+	free(s->heap);
+}
+
+static const struct ct_analyser *const needs[] = { &ct_idle_analyser, NULL };
+
+const struct ct_analyser ct_report_gaps = {
+	.name = "gaps",
+	.summary = "times without a launch or copy: how long, what the host did, was the GPU idle",
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	.phases = true,
+	.needs = needs,
+	.state_size = sizeof(struct gaps_state),
+	.begin = gaps_begin,
+	.event = gaps_event,
+	.end = gaps_end,
+	.free = gaps_free,
+};

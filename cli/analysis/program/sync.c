@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The report sync: how long the host waited in synchronisations, and how long it took after
+ * each until the process submitted something again.  Memory is bounded by functions, handles
+ * and processes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/histogram.h"
+#include "analysis/program/submissions.h"
+
+enum {
+	TIME, TOTAL, CALLS, AVG, MED, MAX, PER_ITERATION, STEADY, STEADY_SHARE, AFTER, AFTER_AVG, HANDLES,
+	NAME, COLUMNS
+};
+
+static const struct ct_column columns[COLUMNS] = {
+	[TIME] = { "Time (%)", "time", CT_CELL_PERCENT, 4 },
+	[TOTAL] = { "Total Time (ns)", "waited", CT_CELL_NS, 0 },
+	[CALLS] = { "Num Calls", "calls", CT_CELL_COUNT, 0 },
+	[AVG] = { "Avg (ns)", "avg", CT_CELL_NS_MEAN, 5 },
+	[MED] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 1 },
+	[MAX] = { "Max (ns)", "max", CT_CELL_NS, 1 },
+	[PER_ITERATION] = { "Per Iteration", "/iteration", CT_CELL_NUMBER, 0 },
+	[STEADY] = { "Steady State (ns)", "in steady", CT_CELL_NS, 3 },
+	[STEADY_SHARE] = { "Steady State (%)", "of steady", CT_CELL_PERCENT, 0 },
+	[AFTER] = { "Until Next Submission (ns)", "until next", CT_CELL_NS, 3 },
+	[AFTER_AVG] = { "Until Next Submission Avg (ns)", "avg next", CT_CELL_NS_MEAN, 0 },
+	[HANDLES] = { "Handles", "handles", CT_CELL_COUNT, 6 },
+	[NAME] = { "Name", "name", CT_CELL_TEXT, 0 },
+};
+
+struct sync_stat {
+	const struct ct_class *class;
+	struct ct_histogram durations;
+	uint64_t count, in_iterations, in_steady, after, afters;
+	struct ct_hash handles;
+};
+
+struct sync_pending {
+	uint32_t stat;			/* index + 1 of the last synchronisation's, 0: none */
+	uint64_t end;
+};
+
+struct sync_state {
+	struct sync_stat *list;
+	unsigned int count, capacity;
+	struct ct_hash by_class;		/* c: index + 1 */
+	struct sync_pending *pending;		/* as the phases have the processes */
+};
+
+static struct sync_stat *sync_stat(struct sync_state *s, const struct ct_class *class)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&s->by_class, class->id);
+
+	if (!slot)
+		return NULL;
+	if (slot->c)
+		return &s->list[slot->c - 1];
+	if (s->count == s->capacity) {
+		unsigned int capacity = s->capacity ? 2 * s->capacity : 8;
+		struct sync_stat *more = realloc(s->list, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->list = more;
+		s->capacity = capacity;
+	}
+	s->list[s->count] = (struct sync_stat){ .class = class };
+	slot->c = ++s->count;
+	return &s->list[s->count - 1];
+}
+
+/* The part of a call that lies in the steady state of its process. */
+static uint64_t sync_steady(const struct ct_process_phases *p, uint64_t begin, uint64_t end)
+{
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		const struct ct_stage_span *span = &p->stages[i];
+
+		if (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION)
+			continue;
+		begin = begin > span->begin ? begin : span->begin;
+		end = end < span->end ? end : span->end;
+		return end > begin ? end - begin : 0;
+	}
+	return 0;
+}
+
+static bool sync_wants(const struct ct_class *class)
+{
+	return (class->layer == CT_LAYER_USER && class->call && class->category == CT_CAT_SYNC) ||
+	       ct_submits(class);
+}
+
+static int sync_returned(struct sync_state *s, const struct ct_trace_event *e,
+			 const struct ct_process_phases *p, struct sync_pending *pending)
+{
+	struct sync_stat *stat = sync_stat(s, e->class);
+
+	if (!stat)
+		return -ENOMEM;
+	stat->count++;
+	if (e->record->fields && e->class->fields_count && !e->class->has_text &&
+	    !strcmp(e->class->fields[0].name, "handle") &&
+	    !ct_hash_put(&stat->handles, ct_record_field(e->record, 0)))
+		return -ENOMEM;
+	if (p) {
+		stat->in_iterations += ct_phases_iteration(p, e->begin) >= 0;
+		if (e->timed)
+			stat->in_steady += sync_steady(p, e->begin, e->end);
+		*pending = (struct sync_pending){ stat - s->list + 1, e->end };
+	}
+	return e->timed ? ct_histogram_add(&stat->durations, e->duration) : 0;
+}
+
+static int sync_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct sync_state *s = a->state;
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
+	struct sync_pending *pending = p ? &s->pending[p - a->phases->processes] : NULL;
+
+	if (e->category == CT_CAT_SYNC)
+		return e->kind == CT_ON_BEGIN ? 0 : sync_returned(s, e, p, pending);
+	if (!pending || !pending->stat || e->kind == CT_ON_END || e->begin < pending->end)
+		return 0;
+	s->list[pending->stat - 1].after += e->begin - pending->end;
+	s->list[pending->stat - 1].afters++;
+	pending->stat = 0;
+	return 0;
+}
+
+static int sync_begin(struct ct_analysis *a)
+{
+	struct sync_state *s = a->state;
+
+	s->pending = calloc(a->phases->processes_count + 1ul, sizeof(*s->pending));
+	return s->pending ? 0 : -ENOMEM;
+}
+
+static int sync_order(const void *a, const void *b)
+{
+	const struct sync_stat *x = a, *y = b;
+
+	if (x->durations.total != y->durations.total)
+		return x->durations.total > y->durations.total ? -1 : 1;
+	return x->class->id - y->class->id;
+}
+
+static void sync_row(struct ct_table *t, struct sync_stat *s, uint64_t total, uint64_t iterations,
+		     uint64_t steady)
+{
+	struct ct_cell *row = ct_table_row(t);
+	struct ct_histogram *h = &s->durations;
+
+	row[NAME] = ct_const(s->class->name);
+	row[CALLS] = ct_u64(s->count);
+	row[HANDLES] = ct_u64(s->handles.count);
+	if (iterations)
+		row[PER_ITERATION] = ct_double((double)s->in_iterations / iterations);
+	row[STEADY] = ct_u64(s->in_steady);
+	if (steady)
+		row[STEADY_SHARE] = ct_double(100.0 * s->in_steady / steady);
+	row[AFTER] = ct_u64(s->after);
+	if (s->afters)
+		row[AFTER_AVG] = ct_double((double)s->after / s->afters);
+	if (!h->count)
+		return;
+	row[TIME] = ct_double(total ? 100.0 * h->total / total : 0);
+	row[TOTAL] = ct_u64(h->total);
+	row[AVG] = ct_double(h->mean);
+	row[MED] = ct_double(ct_histogram_median(h));
+	row[MAX] = ct_u64(h->max);
+}
+
+static int sync_end(struct ct_analysis *a)
+{
+	struct sync_state *s = a->state;
+	struct ct_table *t = ct_analysis_table(a, "sync", "Synchronisations: how long the host waited",
+					       columns, COLUMNS);
+	uint64_t total = 0, iterations = 0, steady = 0;
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+
+		if (a->filter->pid && a->filter->pid != p->pid)
+			continue;
+		iterations += p->iterations_count;
+		steady += sync_steady(p, 0, UINT64_MAX);
+	}
+	if (s->count)
+		qsort(s->list, s->count, sizeof(*s->list), sync_order);
+	for (unsigned int i = 0; i < s->count; i++)
+		total += s->list[i].durations.total;
+	for (unsigned int i = 0; i < s->count; i++)
+		sync_row(t, &s->list[i], total, iterations, steady);
+	if (!s->count)
+		ct_table_note(t, "No synchronisation was recorded.");
+	else
+		ct_table_note(t, "of steady: of the steady state (where there is no pattern: of the execution) of all processes.");
+	if (s->count)
+		ct_table_note(t, "avg next: from the end of it until the process launches or copies something, where no other synchronisation comes before.");
+	return 0;
+}
+
+static void sync_free(struct ct_analysis *a)
+{
+	struct sync_state *s = a->state;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		ct_histogram_free(&s->list[i].durations);
+		ct_hash_free(&s->list[i].handles);
+	}
+	ct_hash_free(&s->by_class);
+	free(s->list);
+	free(s->pending);
+}
+
+const struct ct_analyser ct_report_sync = {
+	.name = "sync",
+	.summary = "synchronisations by function: waiting, per iteration, and the time until the next launch",
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.wants = sync_wants,
+	.phases = true,
+	.single = true,
+	.state_size = sizeof(struct sync_state),
+	.begin = sync_begin,
+	.event = sync_event,
+	.end = sync_end,
+	.free = sync_free,
+};
