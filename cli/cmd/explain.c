@@ -4,6 +4,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		n = strtoul(arg, &end, 10);
-		if (end == arg || *end || *arg == '-')
+		if (end == arg || *end || *arg == '-' || n == ULONG_MAX)
 			argp_failure(state, 64, 0, "--top takes a number, not '%s'", arg);
 		env->request.print.top = n;
 		return 0;

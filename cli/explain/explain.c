@@ -41,13 +41,14 @@ int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *
 		return -err->code;
 	x.analysis = ct_engine_result(e, &ct_facts_analyser);
 	x.phases = x.analysis->phases;
-	for (unsigned int i = 0; i < x.phases->processes_count; i++)
+	rc = ct_explain_threads(&x);
+	for (unsigned int i = 0; i < x.phases->processes_count && !rc; i++)
 		if (x.phases->processes[i].stages_count) {
 			ct_explain_choose(&x, i);
 			for (unsigned int k = 0; k < ct_rules_count; k++)
 				ct_rules[k].judge(&x, &ct_rules[k]);
 		}
-	rc = x.error;
+	rc = rc ? rc : x.error;
 	if (!rc) {
 		qsort(x.list, x.count, sizeof(*x.list), explain_compare);
 		rc = ct_findings_print(&x, request->format, &request->print, out);
@@ -57,6 +58,7 @@ int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *
 		free(x.list[i].advice);
 	}
 	free(x.list);
+	free(x.threads);
 	ct_engine_free(e);
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;

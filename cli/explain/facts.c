@@ -102,7 +102,9 @@ static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!e->timed)
 		return 0;
 	fact->timed++;
-	fact->total += e->duration;
+	fact->failed_ns += e->failed ? e->duration : 0;
+	if (!e->track->nested[e->category])
+		fact->total += e->duration;
 	fact->self += e->self;
 	if (e->duration >= fact->longest.ns)
 		ct_evidence_set(&fact->longest, e);

@@ -24,7 +24,9 @@ struct ct_evidence {
 
 struct ct_fact {
 	const struct ct_class *class;
-	uint64_t count, timed, total, self, failed;	/* ns */
+	uint64_t count, timed, failed;
+	uint64_t total;			/* ns, without calls inside others of their category */
+	uint64_t self, failed_ns;	/* ns */
 	uint64_t iterations;		/* in how many it was called */
 	int64_t  last_iteration;	/* internal */
 	struct ct_evidence first, longest, failure;

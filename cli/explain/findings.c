@@ -41,23 +41,30 @@ static void findings_wrap(FILE *out, const char *text, unsigned int indent, unsi
 	fputc('\n', out);
 }
 
-static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding_row *f, FILE *out)
+static void findings_print_evidence(const struct ct_explain *x, const struct ct_finding_row *f,
+				    unsigned int width, FILE *out)
 {
-	char name[64], ns[CT_TERM_TEXT];
+	char text[512], name[64], ns[CT_TERM_TEXT];
+	size_t used = 0;
 
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		const struct ct_evidence *e = &f->evidence[i];
 
-		fprintf(out, "%s%s at %.3f ms", i ? ", " : "    record: ",
-			ct_term_clean(name, sizeof(name), e->class->name, 40),
-			(double)(int64_t)(e->ts - x->trace->reg.start) / 1e6);
-		if (e->ns)
-			fprintf(out, ", %s", ct_term_ns(ns, e->ns));
-		if (e->op_id)
-			fprintf(out, " (--call %llu)", (unsigned long long)e->op_id);
+		used += snprintf(text + used, sizeof(text) - used, "%s%s at %.3f ms", i ? ", " : "",
+				 ct_term_clean(name, sizeof(name), e->class->name, 40),
+				 (double)(int64_t)(e->ts - x->trace->reg.start) / 1e6);
+		if (e->ns && used < sizeof(text))
+			used += snprintf(text + used, sizeof(text) - used, ", %s", ct_term_ns(ns, e->ns));
+		if (e->op_id && used < sizeof(text))
+			used += snprintf(text + used, sizeof(text) - used, " (--call %llu)",
+					 (unsigned long long)e->op_id);
+		if (used >= sizeof(text))
+			break;
 	}
-	if (f->evidence_count)
-		fputc('\n', out);
+	if (!f->evidence_count)
+		return;
+	fputs("    record: ", out);
+	findings_wrap(out, text, 12, 12, width);
 }
 
 static void findings_print_row(const struct ct_explain *x, const struct ct_finding_row *f, unsigned int number,
@@ -65,7 +72,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 {
 	char head[96], text[2200];
 
-	if (f->cost)
+	if (f->share >= 0.05)
 		snprintf(head, sizeof(head), "%2u. %s%.1f %%  ", number, f->at_most ? "up to " : "", f->share);
 	else
 		snprintf(head, sizeof(head), "%2u. ", number);
@@ -79,7 +86,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 		fputs("    try: ", out);
 		findings_wrap(out, f->advice, 9, 9, width);
 	}
-	findings_print_evidence(x, f, out);
+	findings_print_evidence(x, f, width, out);
 	fprintf(out, "    %s (%s)\n", certainty_word[f->certainty], f->rule->name);
 }
 
@@ -93,8 +100,9 @@ static void findings_print_head(const struct ct_explain *x, FILE *out)
 	if (command)
 		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, 300));
 	if (x->trace->lost)
-		fprintf(out, "lost      %llu records: what they would show is missing\n",
-			(unsigned long long)x->trace->lost);
+		fprintf(out, "lost      %llu record%s: what %s would show is missing\n",
+			(unsigned long long)x->trace->lost, x->trace->lost == 1 ? "" : "s",
+			x->trace->lost == 1 ? "it" : "they");
 }
 
 static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FILE *out)
@@ -125,7 +133,7 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 		}
 	}
 	if (more)
-		fprintf(out, "  ... and %u more processes\n", more);
+		fprintf(out, "  ... and %u more process%s\n", more, more == 1 ? "" : "es");
 	if (!shown)
 		fprintf(out, "  No process of this trace called libcuda.\n");
 }

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "view/term.h"
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
 {
@@ -43,7 +42,11 @@ struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule
 	*f = (struct ct_finding_row){
 		.rule = rule, .pid = x->process->pid, .scope = scope, .certainty = certainty, .cost = cost,
 	};
-	f->share = x->wall[scope] ? 100.0 * cost / x->wall[scope] : 0;
+	if (cost > x->wall[scope]) {
+		f->cost = x->wall[scope];
+		f->at_most = true;
+	}
+	f->share = x->wall[scope] ? 100.0 * f->cost / x->wall[scope] : 0;
 	va_start(args, what);
 	f->what = explain_format(x, what, args);
 	va_end(args);
@@ -71,11 +74,26 @@ const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uin
 	char time[CT_TERM_TEXT];
 
 	ct_term_ns(time, ns);
-	if (x->wall[scope])
+	if (ns > x->wall[scope])
+		snprintf(buf, 64, "%s of all threads together", time);
+	else if (ns * 2000.0 >= x->wall[scope] && ns)
 		snprintf(buf, 64, "%s (%.1f %%)", time, 100.0 * ns / x->wall[scope]);
 	else
 		snprintf(buf, 64, "%s", time);
 	return buf;
+}
+
+const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT])
+{
+	if (!x->process->iterations_count || count % x->iterations == 0)
+		return ct_term_count(buf, count / x->iterations);
+	snprintf(buf, CT_TERM_TEXT, "%.1f", (double)count / x->iterations);
+	return buf;
+}
+
+const char *ct_explain_per(const struct ct_explain *x)
+{
+	return x->process->iterations_count ? "an iteration" : "in all";
 }
 
 uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account)
@@ -94,21 +112,26 @@ uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, uns
 /* ---------------------------------------------------------------- processes --- */
 
 /* The thread whose wall time counts: that of the iterations, or the one that launches most. */
-static const struct ct_thread_account *explain_thread(const struct ct_accounting *acc,
-						      const struct ct_process_phases *p, unsigned int index)
+int ct_explain_threads(struct ct_explain *x)
 {
-	const struct ct_thread_account *best = NULL;
+	const struct ct_accounting *acc = ct_explain_state(x, &ct_accounting_analyser);
 
+	x->threads = calloc(x->phases->processes_count + 1, sizeof(*x->threads));
+	if (!x->threads)
+		return -ENOMEM;
 	for (unsigned int i = 0; i < acc->threads_count; i++) {
-		const struct ct_thread_account *t = acc->threads[i];
+		const struct ct_thread_account *t = acc->threads[i], **best;
+		const struct ct_process_phases *p;
 
-		if (!t || t->process != (int)index)
+		if (!t || t->process < 0)
 			continue;
-		if (p->iterations_count ? t->tid == p->tid : t->submissions && (!best ||
-		    t->submissions > best->submissions))
-			best = t;
+		p = &x->phases->processes[t->process];
+		best = &x->threads[t->process];
+		if (p->iterations_count ? t->tid == p->tid : t->submissions && (!*best ||
+		    t->submissions > (*best)->submissions))
+			*best = t;
 	}
-	return best;
+	return 0;
 }
 
 void ct_explain_choose(struct ct_explain *x, unsigned int index)
@@ -121,7 +144,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->process = &x->phases->processes[index];
 	x->facts = &facts->processes[index];
 	x->account = &acc->processes[index];
-	x->thread = explain_thread(acc, x->process, index);
+	x->thread = x->threads[index];
 	x->idle = &idle->processes[index];
 	x->idle_measured = idle->measured;
 	x->iterations = x->process->iterations_count ? x->process->iterations_count : 1;

@@ -11,6 +11,7 @@
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
 #include "explain/facts.h"
+#include "view/term.h"
 
 /* How sure a finding is. */
 enum ct_certainty {
@@ -50,6 +51,7 @@ struct ct_explain {
 	bool idle_measured;
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */
+	const struct ct_thread_account **threads;	/* by process: what .thread is */
 	struct ct_finding_row *list;
 	unsigned int count, capacity;
 	int error;
@@ -67,7 +69,8 @@ struct ct_rule {
 
 /**
  * ct_explain_add() - add a finding
- * @cost: ns; its share of the scope's wall time is worked out here
+ * @cost: ns; its share of the scope's wall time is worked out here.  More than that time, which
+ * several threads may spend together, counts as all of it, at most
  * @what: one sentence: what, how often, how much
  *
  * Return: the finding, for advice and evidence; never NULL.
@@ -81,8 +84,21 @@ void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const cha
 /* Adds a record that shows it; one without a class is left out. */
 void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e);
 
-/* "12.3 ms (4.1 %)" of a scope; @buf of 64 bytes. */
+/* "12.3 ms (4.1 %)" of a scope, "12.3 s of all threads together"; @buf of 64 bytes. */
 const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uint64_t ns, char buf[64]);
+
+/*
+ * How often something happened: "2.5" for each iteration where there are iterations, "2,500"
+ * in all where there are none; and the words that go with it: "an iteration", "in all".
+ */
+const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT]);
+const char *ct_explain_per(const struct ct_explain *x);
+
+/* The ending of a plural. */
+static inline const char *ct_explain_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 /* The state of a collector. */
 static inline void *ct_explain_state(const struct ct_explain *x, const struct ct_analyser *of)
@@ -92,6 +108,9 @@ static inline void *ct_explain_state(const struct ct_explain *x, const struct ct
 
 /* The sum of an account of the launching thread over a scope, in ns. */
 uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account);
+
+/* Finds the launching threads; before the first ct_explain_choose().  0 or -ENOMEM; free() @x->threads. */
+int ct_explain_threads(struct ct_explain *x);
 
 /* Sets the fields of @x that belong to a process of the phases. */
 void ct_explain_choose(struct ct_explain *x, unsigned int index);

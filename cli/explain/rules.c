@@ -69,8 +69,9 @@ const struct ct_rule ct_rules[] = {
 	  "At least 50 launches alone and 50 at the same time as another thread's, and those take a quarter longer.",
 	  &ct_contention_analyser, ct_rule_contention },
 	{ "shared-gpu", "several processes that use the GPU at the same time", 10, SHARE " beside another process",
-	  "The cost is only known where the process also has iterations alone.",
-	  NULL, ct_rule_shared_gpu },
+	  "The cost is only known where the process also has iterations alone. Processes whose contexts are on other "
+	  "devices do not count.",
+	  &ct_contention_analyser, ct_rule_shared_gpu },
 	{ "startup-application", "time before the first call to libcuda", 20, STARTUP,
 	  "Often most of a startup is no CUDA at all.", NULL, ct_rule_startup_application },
 	{ "startup-init", "initialisation of libcuda and of contexts", 10, STARTUP,

@@ -8,14 +8,18 @@
 
 #define MUCH	30.0	/* % of the wall time: enough to be the limit */
 #define MOST	50.0
+#define SOME	20.0	/* the host hardly waits for the GPU */
 #define LITTLE	10.0
+#define SHOWN	1.0	/* what takes less is left out of the sentence */
 
 const char *ct_limit_word(enum ct_limit limit)
 {
+	/* "... is limited by" them. */
 	static const char *const words[] = {
 		[CT_LIMIT_UNKNOWN] = "not known", [CT_LIMIT_HOST] = "the host", [CT_LIMIT_GPU] = "the GPU",
 		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
-		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_OFF_CPU] = "the launching thread is off the CPU",
+		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
+		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 
@@ -28,7 +32,7 @@ static double verdict_share(const struct ct_explain *x, enum ct_scope scope, uin
 }
 
 struct shares {
-	double wait, transfer, launch, driver, off, app, idle, most_idle;
+	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
 	uint64_t syncs;
 };
 
@@ -40,7 +44,8 @@ static struct shares verdict_shares(const struct ct_explain *x)
 #define ACCOUNT(account) verdict_share(x, CT_SCOPE_STEADY, ct_explain_account(x, CT_SCOPE_STEADY, account))
 	s.wait = ACCOUNT(CT_ACCOUNT_WAIT);
 	s.transfer = ACCOUNT(CT_ACCOUNT_CALLS + CT_CAT_TRANSFER);
-	s.launch = ACCOUNT(CT_ACCOUNT_CALLS + CT_CAT_KERNEL) + ACCOUNT(CT_ACCOUNT_CALLS + CT_CAT_GRAPH);
+	s.modules = ACCOUNT(CT_ACCOUNT_CALLS + CT_CAT_MODULE);
+	s.memory = ACCOUNT(CT_ACCOUNT_CALLS + CT_CAT_MEMORY);
 	s.driver = ACCOUNT(CT_ACCOUNT_DRIVER);
 	s.off = ACCOUNT(CT_ACCOUNT_OFF_CPU);
 	s.app = ACCOUNT(CT_ACCOUNT_APP);
@@ -60,20 +65,86 @@ static enum ct_limit verdict_limit(const struct ct_explain *x, const struct shar
 {
 	if (!x->thread)
 		return CT_LIMIT_UNKNOWN;
-	if (s->wait >= MOST)
-		return s->most_idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_GPU;
+	/* While the GPU has work, it does not matter what else the host does. */
+	if (s->wait >= MOST && s->most_idle < LITTLE)
+		return CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
+	if (s->wait >= MOST)
+		return CT_LIMIT_SYNC;
 	if (s->transfer >= MUCH && s->transfer > s->app)
 		return CT_LIMIT_TRANSFERS;
+	if (s->modules >= MUCH && s->modules > s->app)
+		return CT_LIMIT_MODULES;
 	if (s->driver >= MUCH && s->driver > s->app)
 		return CT_LIMIT_DRIVER;
+	if (s->memory >= MUCH && s->memory > s->app)
+		return CT_LIMIT_MEMORY;
 	/* Without a synchronisation nothing says whether the GPU keeps up. */
 	if (s->syncs * 2 < x->iterations)
 		return CT_LIMIT_UNKNOWN;
-	if (s->wait < LITTLE)
+	if (s->wait < SOME)
 		return CT_LIMIT_HOST;
-	return s->most_idle >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
+	return (s->idle + s->most_idle) / 2 >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
+}
+
+/* ---------------------------------------------------------------- sentences --- */
+
+struct part {
+	const char *words;
+	double share;
+};
+
+static int verdict_by_share(const void *a, const void *b)
+{
+	double x = ((const struct part *)a)->share, y = ((const struct part *)b)->share;
+
+	return x > y ? -1 : x < y;
+}
+
+/* What the launching thread does with its time, the most first: "41.0 % launching, 2.0 % ...". */
+static void verdict_parts(const struct ct_explain *x, char *buf, size_t size)
+{
+	static const struct {
+		const char *words;
+		unsigned int accounts[2];
+	} kinds[] = {
+#define CALLS(category)	CT_ACCOUNT_CALLS + CT_CAT_##category
+		{ "in the application", { CT_ACCOUNT_APP, CT_ACCOUNT_APP } },
+		{ "waiting in synchronisations", { CT_ACCOUNT_WAIT, CT_ACCOUNT_WAIT } },
+		{ "off the CPU", { CT_ACCOUNT_OFF_CPU, CT_ACCOUNT_OFF_CPU } },
+		{ "in the kernel driver", { CT_ACCOUNT_DRIVER, CT_ACCOUNT_DRIVER } },
+		{ "launching", { CALLS(KERNEL), CALLS(GRAPH) } },
+		{ "copying", { CALLS(TRANSFER), CALLS(TRANSFER) } },
+		{ "loading code", { CALLS(MODULE), CALLS(MODULE) } },
+		{ "allocating and freeing memory", { CALLS(MEMORY), CALLS(MEMORY) } },
+#undef CALLS
+	};
+	struct part parts[sizeof(kinds) / sizeof(*kinds) + 1];
+	unsigned int count = sizeof(kinds) / sizeof(*kinds), shown = 0;
+	double others = 0;
+	size_t used = 0;
+
+	for (unsigned int i = CT_ACCOUNT_CALLS; i < CT_ACCOUNT_COUNT; i++)
+		others += verdict_share(x, CT_SCOPE_STEADY, ct_explain_account(x, CT_SCOPE_STEADY, i));
+	for (unsigned int i = 0; i < count; i++) {
+		parts[i] = (struct part){ kinds[i].words, 0 };
+		for (unsigned int k = 0; k < 2 && (!k || kinds[i].accounts[k] != kinds[i].accounts[0]); k++) {
+			double share = verdict_share(x, CT_SCOPE_STEADY, ct_explain_account(x, CT_SCOPE_STEADY,
+								kinds[i].accounts[k]));
+
+			parts[i].share += share;
+			others -= kinds[i].accounts[k] >= CT_ACCOUNT_CALLS ? share : 0;
+		}
+	}
+	parts[count++] = (struct part){ "in other calls", others };
+	qsort(parts, count, sizeof(*parts), verdict_by_share);
+	while (shown < count && parts[shown].share >= SHOWN)
+		shown++;
+	*buf = 0;
+	for (unsigned int i = 0; i < shown && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%.1f %% %s", !i ? "" : i + 1 < shown ? ", " : " and ",
+				 parts[i].share, parts[i].words);
 }
 
 static int verdict_compare(const void *a, const void *b)
@@ -102,26 +173,30 @@ enum ct_limit ct_verdict_steady(const struct ct_explain *x, char *buf, size_t si
 {
 	struct shares s = verdict_shares(x);
 	enum ct_limit limit = verdict_limit(x, &s);
-	char what[160], off[64] = "", ns[CT_TERM_TEXT], wall[CT_TERM_TEXT];
+	char what[160], why[160], parts[400], idle[80] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	if (!x->wall[CT_SCOPE_STEADY]) {
 		snprintf(buf, size, "The process launched nothing.");
 		return CT_LIMIT_UNKNOWN;
 	}
 	if (x->process->iterations_count)
-		snprintf(what, sizeof(what), "steady state, %u iterations of %s (median)",
-			 x->process->iterations_count, ct_term_ns(ns, verdict_median(x->process)));
+		snprintf(what, sizeof(what), "steady state, %s iteration%s of %s (median)",
+			 ct_term_count(n, x->process->iterations_count), ct_explain_s(x->process->iterations_count),
+			 ct_term_ns(ns, verdict_median(x->process)));
 	else
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
-			 ct_term_ns(wall, x->wall[CT_SCOPE_STEADY]));
-	if (x->trace->has_kernel)
-		snprintf(off, sizeof(off), "off the CPU for %.1f %% ", s.off);
-	snprintf(buf, size,
-		 "%s: limited by %s. The launching thread waits in synchronisations for %.1f %% of the time, launches "
-		 "for %.1f %%, copies for %.1f %%, is in the kernel driver for %.1f %%, %sand in the application for "
-		 "%.1f %%; the GPU has nothing to do for %s%.1f %%.",
-		 what, ct_limit_word(limit), s.wait, s.launch, s.transfer, s.driver, off, s.app,
-		 x->idle_measured ? "" : "at least ", s.idle);
+			 ct_term_ns(ns, x->wall[CT_SCOPE_STEADY]));
+	if (limit == CT_LIMIT_UNKNOWN)
+		snprintf(why, sizeof(why), "what limits it is not known%s", !x->thread ? ": no thread launches" :
+			 ", since it hardly ever synchronises");
+	else
+		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
+	verdict_parts(x, parts, sizeof(parts));
+	if (s.idle >= 0.05)
+		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
+			 " The GPU has nothing to do for ", x->idle_measured ? "" : "at least ", s.idle);
+	snprintf(buf, size, "%s%s: %s.%s%s%s%s", x->trace->simulated ? "simulated GPU, " : "", what, why,
+		 *parts ? " The launching thread spends " : "", parts, idle, *parts || *idle ? "." : "");
 	return limit;
 }
 
@@ -141,7 +216,7 @@ void ct_verdict_startup(const struct ct_explain *x, char *buf, size_t size)
 	}
 	if (!longest || !x->wall[CT_SCOPE_STARTUP])
 		return;
-	snprintf(buf, size, "startup: %s, %.0f %% of the process's time, most of it %s (%s).",
+	snprintf(buf, size, "startup: %s, %.0f %% of the process's time; its longest part, %s, is %s.",
 		 ct_term_ns(a, x->wall[CT_SCOPE_STARTUP]), all ? 100.0 * x->wall[CT_SCOPE_STARTUP] / all : 0,
-		 ct_stage_text[longest->stage], ct_term_ns(b, longest->end - longest->begin));
+		 ct_term_ns(b, longest->end - longest->begin), ct_stage_text[longest->stage]);
 }

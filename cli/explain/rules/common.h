@@ -57,6 +57,9 @@ void *ct_rule_per_process(const struct ct_analysis *a, size_t size);
 int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e, enum ct_scope *scope,
 		    int64_t *iteration);
 
+/* A field of a record by its name, 0: it has none. */
+uint64_t ct_rule_field(const struct ct_record *r, const char *name);
+
 /* A launch of a kernel or of a graph. */
 static inline bool ct_is_launch(const struct ct_class *class)
 {

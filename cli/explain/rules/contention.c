@@ -16,6 +16,12 @@
 struct contention {
 	struct ct_histogram alone, overlapped;	/* ns of launch calls in the steady state */
 	struct ct_evidence longest;
+	uint64_t devices;		/* bits: that it makes contexts on; 0: not known */
+};
+
+struct steady {
+	uint64_t begin, end, devices;
+	unsigned int process;
 };
 
 struct open_call {
@@ -28,11 +34,19 @@ struct collection {
 	struct contention *processes;
 	struct open_call open[OPEN_MAX];
 	unsigned int count;
+	/* Of the processes that have a steady state, by begin; made when they are asked for first. */
+	struct steady *steady;
+	unsigned int steady_count;
 };
+
+static bool contention_context(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE;
+}
 
 static bool contention_wants(const struct ct_class *class)
 {
-	return ct_is_launch(class);
+	return ct_is_launch(class) || contention_context(class);
 }
 
 static int contention_begin(struct ct_analysis *a)
@@ -52,7 +66,14 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	int index = ct_rule_process(a, e, &scope, &iteration);
 	bool overlapped = false, known = false;
 
-	if (index < 0)
+	if (contention_context(e->class)) {
+		uint64_t device = e->kind == CT_ON_END && !e->failed ? ct_rule_field(e->record, "device") : 64;
+
+		if (index >= 0 && device < 64)
+			c->processes[index].devices |= 1ull << device;
+		return 0;
+	}
+	if (e->kind == CT_ON_BEGIN && index < 0)
 		return 0;
 	if (e->kind == CT_ON_BEGIN) {
 		for (unsigned int i = 0; i < c->count; i++)
@@ -70,7 +91,7 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 			overlapped = c->open[i].overlapped;
 			c->open[i] = c->open[--c->count];
 		}
-	if (!known || e->kind != CT_ON_END || !e->timed || scope != CT_SCOPE_STEADY)
+	if (index < 0 || !known || e->kind != CT_ON_END || !e->timed || scope != CT_SCOPE_STEADY)
 		return 0;
 	k = &c->processes[index];
 	if (overlapped && e->duration >= k->longest.ns)
@@ -87,6 +108,7 @@ static void contention_free(struct ct_analysis *a)
 		ct_histogram_free(&c->processes[i].overlapped);
 	}
 	free(c->processes);
+	free(c->steady);
 }
 
 const struct ct_analyser ct_contention_analyser = {
@@ -119,7 +141,7 @@ void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, cost,
 			   "Threads of the process contend for libcuda: %s launches while another thread launches "
-			   "take %s (median), alone %s; together %s of all threads.",
+			   "take %s (median), alone %s: in all %s.",
 			   ct_term_count(n, k->overlapped.count),
 			   ct_term_ns(a, ct_histogram_value(&k->overlapped, 500)), ct_term_ns(b, usual),
 			   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));
@@ -130,64 +152,114 @@ void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule)
 
 /* ---------------------------------------------------------------- processes --- */
 
-/* How much of [begin, end) other processes were in their steady states. */
-static uint64_t contention_beside(const struct ct_explain *x, uint64_t begin, uint64_t end, unsigned int *others)
+static int contention_by_begin(const void *a, const void *b)
 {
-	uint64_t most = 0;
+	const struct steady *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static int contention_steady(const struct ct_explain *x, struct collection *c)
+{
+	if (c->steady)
+		return 0;
+	c->steady = calloc(x->phases->processes_count + 1, sizeof(*c->steady));
+	if (!c->steady)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
+		struct steady *s = &c->steady[c->steady_count];
+
+		ct_scope_span(&x->phases->processes[i], CT_SCOPE_STEADY, &s->begin, &s->end);
+		s->process = i;
+		s->devices = c->processes[i].devices;
+		c->steady_count += s->end > s->begin;
+	}
+	qsort(c->steady, c->steady_count, sizeof(*c->steady), contention_by_begin);
+	return 0;
+}
+
+/*
+ * The times in which other processes have their steady states, as far as they lie in [begin,
+ * end), one after the other: spans that touch are one.  @others: how many processes these are.
+ * Processes that are known to use other GPUs don't count.
+ */
+static unsigned int contention_spans(const struct ct_explain *x, const struct collection *c, uint64_t begin,
+				     uint64_t end, struct steady *spans, unsigned int *others)
+{
+	uint64_t devices = c->processes[x->index].devices;
+	unsigned int count = 0;
 
 	*others = 0;
-	for (unsigned int i = 0; i < x->phases->processes_count; i++) {
-		uint64_t from, to;
+	for (unsigned int i = 0; i < c->steady_count && c->steady[i].begin < end; i++) {
+		struct steady s = c->steady[i];
 
-		if (i == x->index)
-			continue;
-		ct_scope_span(&x->phases->processes[i], CT_SCOPE_STEADY, &from, &to);
-		from = from > begin ? from : begin;
-		to = to < end ? to : end;
-		if (from >= to)
+		if (s.process == x->index || s.end <= begin || (devices && s.devices && !(devices & s.devices)))
 			continue;
 		++*others;
-		if (to - from > most)
-			most = to - from;
+		s.begin = s.begin > begin ? s.begin : begin;
+		s.end = s.end < end ? s.end : end;
+		if (!count || s.begin > spans[count - 1].end)
+			spans[count++] = s;
+		else if (s.end > spans[count - 1].end)
+			spans[count - 1].end = s.end;
 	}
-	return most;
+	return count;
 }
 
 void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule)
 {
+	struct collection *c = ct_explain_state(x, &ct_contention_analyser);
 	const struct ct_process_phases *p = x->process;
 	struct ct_histogram alone = { 0 }, beside = { 0 };
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
-	uint64_t begin, end, together, cost = 0, usual;
+	uint64_t begin, end, together = 0, cost = 0, usual;
+	unsigned int others, count, at = 0;
 	struct ct_finding_row *f;
-	unsigned int others, now;
+	struct steady *spans;
 
 	ct_scope_span(p, CT_SCOPE_STEADY, &begin, &end);
-	together = contention_beside(x, begin, end, &others);
-	if (!others || ct_rule_share(x, CT_SCOPE_STEADY, together) < rule->threshold)
+	spans = contention_steady(x, c) ? NULL : calloc(c->steady_count + 1, sizeof(*spans));
+	if (!spans) {
+		x->error = -ENOMEM;
 		return;
+	}
+	count = contention_spans(x, c, begin, end, spans, &others);
+	for (unsigned int i = 0; i < count; i++)
+		together += spans[i].end - spans[i].begin;
+	if (!others || ct_rule_share(x, CT_SCOPE_STEADY, together) < rule->threshold) {
+		free(spans);
+		return;
+	}
+	/* Iterations that are alone, or beside another process, for all of their time. */
 	for (uint32_t i = 0; i < p->iterations_count; i++) {
 		const struct ct_iteration *it = &p->iterations[i];
-		uint64_t ns = it->end - it->begin, common;
+		bool is_beside, is_alone;
 
-		common = contention_beside(x, it->begin, it->end, &now);
-		if ((!now || common == ns) && ct_histogram_add(now ? &beside : &alone, ns))
+		while (at < count && spans[at].end <= it->begin)
+			at++;
+		is_alone = at == count || spans[at].begin >= it->end;
+		is_beside = !is_alone && spans[at].begin <= it->begin && spans[at].end >= it->end;
+		if ((is_alone || is_beside) && ct_histogram_add(is_alone ? &alone : &beside, it->end - it->begin))
 			x->error = -ENOMEM;
 	}
+	free(spans);
 	usual = ct_histogram_value(&alone, 500);
 	if (alone.count >= 5 && beside.count >= 5 && beside.total > usual * beside.count &&
 	    ct_histogram_value(&beside, 500) * 10 > usual * 11) {
 		cost = beside.total - usual * beside.count;
 		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, cost,
-				   "Iterations take %s (median) while %u other process%s use%s the GPU, alone %s: %s.",
+				   "Iterations take %s (median) while %u other process%s use%s the GPU, alone %s: in all %s.",
 				   ct_term_ns(a, ct_histogram_value(&beside, 500)), others, others == 1 ? "" : "es",
 				   others == 1 ? "s" : "", ct_term_ns(b, usual),
 				   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));
 	} else {
 		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_POSSIBLE, 0,
-				   "%u other process%s use%s the GPU during %s of the steady state; what that costs the "
+				   "%u other process%s use%s a GPU during %s of the steady state; what that costs the "
 				   "records do not show%s.", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
 				   ct_explain_time(x, CT_SCOPE_STEADY, together, time),
+				   !p->iterations_count ? ": no iterations were found" :
 				   alone.count < 5 ? ": the process is hardly ever alone" : "");
 	}
 	ct_explain_advise(x, f, "Compare with a run alone (cudatrace diff). Processes take turns on a GPU unless MPS lets them "

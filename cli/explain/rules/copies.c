@@ -23,8 +23,8 @@ struct kind {
 };
 
 struct copies {
-	struct range ranges[COPIES_RANGES];	/* pinned or managed */
-	unsigned int ranges_count;
+	struct range *ranges;			/* pinned or managed */
+	unsigned int ranges_count, capacity;
 	bool unknown;				/* too many ranges, or a host address is not known */
 	struct kind pageable, blocking, small;
 };
@@ -53,7 +53,7 @@ static int copies_begin(struct ct_analysis *a)
 	return c->processes ? 0 : -ENOMEM;
 }
 
-static void copies_pin(struct copies *c, const struct ct_trace_event *e)
+static int copies_pin(struct copies *c, const struct ct_trace_event *e)
 {
 	uint64_t ptr = ct_record_quick(e->record, CT_QUICK_PTR);
 	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
@@ -61,16 +61,26 @@ static void copies_pin(struct copies *c, const struct ct_trace_event *e)
 	if (e->class->op == CT_OP_ALLOC || e->class->op == CT_OP_MAP) {
 		if (c->ranges_count == COPIES_RANGES) {
 			c->unknown = true;
-			return;
+			return 0;
+		}
+		if (c->ranges_count == c->capacity) {
+			unsigned int capacity = c->capacity ? 2 * c->capacity : 16;
+			struct range *more = realloc(c->ranges, capacity * sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			c->ranges = more;
+			c->capacity = capacity;
 		}
 		c->ranges[c->ranges_count++] = (struct range){ ptr, ptr + size };
-		return;
+		return 0;
 	}
 	for (unsigned int i = 0; i < c->ranges_count; i++)
 		if (c->ranges[i].begin == ptr) {
 			c->ranges[i] = c->ranges[--c->ranges_count];
-			return;
+			break;
 		}
+	return 0;
 }
 
 static bool copies_pinned(const struct copies *c, uint64_t address)
@@ -79,14 +89,6 @@ static bool copies_pinned(const struct copies *c, uint64_t address)
 		if (address >= c->ranges[i].begin && address < c->ranges[i].end)
 			return true;
 	return false;
-}
-
-static uint64_t copies_field(const struct ct_record *r, const char *name)
-{
-	for (unsigned int i = 0; i < r->class->fields_count; i++)
-		if (r->fields && !strcmp(r->class->fields[i].name, name))
-			return ct_record_field(r, i);
-	return 0;
 }
 
 static void copies_add(struct kind *k, const struct ct_trace_event *e, uint64_t size)
@@ -114,10 +116,8 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	c = all->processes[index];
 	if (!c)
 		return -ENOMEM;
-	if (copies_pins(e->class)) {
-		copies_pin(c, e);
-		return 0;
-	}
+	if (copies_pins(e->class))
+		return copies_pin(c, e);
 	if (scope != CT_SCOPE_STEADY || !e->timed)
 		return 0;
 	size = ct_record_quick(e->record, CT_QUICK_SIZE);
@@ -126,10 +126,10 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		copies_add(&c->small, e, size);
 	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
 		return 0;
-	if (!copies_pinned(c, copies_field(e->record, direction == CT_DIR_H2D ? "src" : "dst")) &&
+	if (!copies_pinned(c, ct_rule_field(e->record, direction == CT_DIR_H2D ? "src" : "dst")) &&
 	    size > COPIES_SMALL)
 		copies_add(&c->pageable, e, size);
-	else if (!copies_field(e->record, "async"))
+	else if (!ct_rule_field(e->record, "async"))
 		copies_add(&c->blocking, e, size);
 	return 0;
 }
@@ -139,7 +139,10 @@ static void copies_free(struct ct_analysis *a)
 	struct collection *c = a->state;
 
 	for (unsigned int i = 0; c->processes && i < a->phases->processes_count; i++)
-		free(c->processes[i]);
+		if (c->processes[i]) {
+			free(c->processes[i]->ranges);
+			free(c->processes[i]);
+		}
 	free(c->processes);
 }
 
@@ -177,15 +180,14 @@ static bool copies_fires(const struct ct_explain *x, const struct ct_rule *rule,
 void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
-	char time[64], bytes[CT_TERM_TEXT];
+	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 
 	if (!c || c->unknown || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.ns,
-			   "%.1f copies an iteration (%s each) go from or to pageable memory and hold the host "
-			   "for %s.",
-			   (double)c->pageable.count / x->iterations,
+			   "%s copies %s (%s each) go from or to pageable memory and hold the host for %s.",
+			   ct_explain_rate(x, c->pageable.count, n), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->pageable.bytes / c->pageable.count),
 			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.ns, time));
 	ct_explain_advise(x, f, "Copy from pinned memory and without blocking (cuMemHostAlloc; "
@@ -197,14 +199,14 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
-	char time[64], bytes[CT_TERM_TEXT];
+	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 
 	if (!c || !copies_fires(x, rule, &c->blocking))
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.ns,
-			   "%.1f blocking copies an iteration (%s each) hold the host for %s.",
-			   (double)c->blocking.count / x->iterations,
+			   "%s blocking copies %s (%s each) hold the host for %s.",
+			   ct_explain_rate(x, c->blocking.count, n), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count),
 			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.ns, time));
 	ct_explain_advise(x, f, "Use the functions that end in Async with pinned memory and a stream of their own, and "
@@ -215,14 +217,14 @@ void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
-	char time[64], bytes[CT_TERM_TEXT];
+	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 
 	if (!c || c->small.count < 16 * x->iterations || !copies_fires(x, rule, &c->small))
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->small.ns,
-			   "%.0f small copies an iteration (%s each on average) take %s.",
-			   (double)c->small.count / x->iterations,
+			   "%s small copies %s (%s each on average) take %s.",
+			   ct_explain_rate(x, c->small.count, n), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->small.bytes / c->small.count),
 			   ct_explain_time(x, CT_SCOPE_STEADY, c->small.ns, time));
 	ct_explain_advise(x, f, "Gather the data in one buffer and copy it at once: a copy costs some microseconds "

@@ -53,7 +53,8 @@ static int off_cpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	int index = ct_rule_process(a, e, &scope, &iteration);
 
 	if (index < 0 || scope != CT_SCOPE_STEADY || e->track->nested[CT_CAT_SYNC] ||
-	    e->track->tid != a->phases->processes[index].tid || e->class->size < sizeof(fields))
+	    e->track->tid != a->phases->processes[index].tid || !e->record->fields ||
+	    e->class->size < sizeof(fields))
 		return 0;
 	memcpy(&fields, e->record->fields, sizeof(fields));
 	o = &(*(struct off_cpu **)a->state)[index];
@@ -112,11 +113,17 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct off_cpu *o = &(*(struct off_cpu **)ct_explain_state(x, &ct_off_cpu_analyser))[x->index];
 	const struct ct_hash_slot *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
-	char time[64], runnable[CT_TERM_TEXT], who[96] = "", woke[96] = "", name[64];
+	char time[64], runnable[CT_TERM_TEXT], times[CT_TERM_TEXT], preempted[64] = "", could[64] = "", who[96] = "",
+	     woke[96] = "", name[64];
 	struct ct_finding_row *f;
 
 	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, o->ns) < rule->threshold)
 		return;
+	if (o->preempted)
+		snprintf(preempted, sizeof(preempted), " (preempted %s time%s)",
+			 ct_term_count(runnable, o->preempted), ct_explain_s(o->preempted));
+	if (o->runnable)
+		snprintf(could, sizeof(could), "; it could have run for %s of that", ct_term_ns(runnable, o->runnable));
 	/* tid 0 is the idle task: the CPU had nothing else to do. */
 	if (other && other->key)
 		snprintf(who, sizeof(who), "; %s ran there most of that time", off_cpu_who(x, other->key, name));
@@ -125,10 +132,9 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	if (waker)
 		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->key, name));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
-			   "The launching thread %u is off the CPU for %s outside synchronisations, in %llu times (%llu "
-			   "of them preempted; it could have run for %s)%s%s.", x->process->tid,
-			   ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time), (unsigned long long)o->times,
-			   (unsigned long long)o->preempted, ct_term_ns(runnable, o->runnable), who, woke);
+			   "The launching thread %u is off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
+			   x->process->tid, ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
+			   ct_term_count(times, o->times), ct_explain_s(o->times), preempted, could, who, woke);
 	ct_explain_advise(x, f, o->preempted * 2 > o->times ?
 			  "Give the launching thread a CPU of its own (taskset, fewer worker threads)." :
 			  "The thread waits for something of the program: a lock, a queue, a file. Let another thread "

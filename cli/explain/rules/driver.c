@@ -13,7 +13,8 @@
 
 struct kind {
 	uint32_t cmd, device, code, have;
-	uint64_t count, failed, ns;
+	uint64_t count, failed, ns, failed_ns;
+	bool others;			/* all that came when the table was full */
 	uint32_t object;		/* of the longest */
 	int64_t  status;
 	struct ct_evidence longest, failure;
@@ -41,10 +42,11 @@ static struct kind *ioctls_kind(struct ct_hash *by_kind, const struct ct_record 
 	uint32_t code = have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
 	uint64_t key = ct_hash_mix((uint64_t)cmd << 32 | code, device >= CT_DEV_UVM ? device : 0);
 	struct ct_hash_slot *slot = ct_hash_get(by_kind, key);
+	bool others = !slot && by_kind->count >= IOCTL_KINDS;
 	struct kind *k;
 
-	if (!slot && by_kind->count >= IOCTL_KINDS)
-		key = 0;
+	if (others)
+		key = UINT64_MAX;
 	if (!slot)
 		slot = ct_hash_put(by_kind, key);
 	if (!slot)
@@ -52,7 +54,8 @@ static struct kind *ioctls_kind(struct ct_hash *by_kind, const struct ct_record 
 	if (!slot->a) {
 		k = calloc(1, sizeof(*k));
 		if (k)
-			*k = (struct kind){ .cmd = cmd, .device = device, .code = code, .have = have };
+			*k = (struct kind){ .cmd = cmd, .device = device, .code = code, .have = have,
+					    .others = others };
 		slot->a = (uintptr_t)k;
 	}
 	return (struct kind *)(uintptr_t)slot->a;
@@ -73,6 +76,7 @@ static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return -ENOMEM;
 	k->count++;
 	k->ns += e->duration;
+	k->failed_ns += e->failed ? e->duration : 0;
 	if (e->failed && !k->failed++) {
 		ct_evidence_set(&k->failure, e);
 		k->status = ct_record_quick(e->record, CT_QUICK_STATUS);
@@ -118,6 +122,8 @@ static const char *ioctls_name(const struct kind *k, char buf[200])
 	const char *name = ct_name_ioctl(k->cmd, k->device), *code = ct_name_code(k->code, k->have);
 	char number[32], code_number[32];
 
+	if (k->others)
+		return "ioctls of many kinds";
 	snprintf(number, sizeof(number), "ioctl 0x%x", k->cmd);
 	snprintf(code_number, sizeof(code_number), "0x%x", k->code);
 	snprintf(buf, 200, "%s%s%s", name ? name : number, k->have ? " " : "",
@@ -152,8 +158,8 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 		if (most->object)
 			snprintf(object, sizeof(object), ", the longest on object 0x%x", most->object);
 		f = ct_explain_add(x, rule, s, CT_SURE, ns,
-				   "%s ioctls of the kernel driver take %s; most of it %s: %s in %llu call%s%s.",
-				   ct_term_count(count, calls), ct_explain_time(x, s, ns, all),
+				   "%s ioctl%s of the kernel driver take%s %s; most of it %s: %s in %llu call%s%s.",
+				   ct_term_count(count, calls), ct_explain_s(calls), calls == 1 ? "s" : "", ct_explain_time(x, s, ns, all),
 				   ioctls_name(most, name), ct_explain_time(x, s, most->ns, time),
 				   (unsigned long long)most->count, most->count == 1 ? "" : "s", object);
 		ct_explain_advise(x, f, s == CT_SCOPE_STEADY ?
@@ -170,7 +176,7 @@ void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 	char name[200], count[CT_TERM_TEXT];
 	const struct kind *most = NULL;
 	struct ct_finding_row *f;
-	uint64_t failed = 0;
+	uint64_t failed = 0, ns = 0;
 
 	for (size_t n = 0; n < h->size; n++) {
 		const struct kind *k = (void *)(uintptr_t)h->slots[n].a;
@@ -178,17 +184,17 @@ void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 		if (!h->slots[n].used || !k || !k->failed)
 			continue;
 		failed += k->failed;
+		ns += k->failed_ns;
 		if (!most || k->failed > most->failed)
 			most = k;
 	}
 	if (!most || failed < rule->threshold)
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, most->ns / most->count * failed,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
 			   "%s ioctls of the kernel driver failed in the steady state, most of them %s%s%s.",
 			   ct_term_count(count, failed), ioctls_name(most, name),
 			   nv_status_name(most->status) && most->status ? ": " : "",
 			   most->status && nv_status_name(most->status) ? nv_status_name(most->status) : "");
-	f->at_most = true;
 	ct_explain_advise(x, f, "'cudatrace report errors' lists them; the kernel's log (dmesg) may say why.");
 	ct_explain_show(f, &most->failure);
 }

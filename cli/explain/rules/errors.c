@@ -19,14 +19,12 @@ void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule)
 		if (fact->class->layer != CT_LAYER_USER || fact->class->category == CT_CAT_SYSCALL ||
 		    fact->class->category == CT_CAT_RUNTIME || fact->failed < rule->threshold)
 			continue;
-		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE,
-				   fact->count ? fact->total / fact->count * fact->failed : 0,
-				   "%s failed %s times in %s calls (first with %s) and the program went on; about %s.",
+		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, fact->failed_ns,
+				   "%s failed %s times in %s calls (first with %s) and the program went on%s%s.",
 				   fact->class->name, ct_term_count(count, fact->failed),
 				   ct_term_count(all, fact->count), code ? code : "an unknown error",
-				   ct_explain_time(x, CT_SCOPE_STEADY, fact->count ?
-						   fact->total / fact->count * fact->failed : 0, time));
-		f->at_most = true;
+				   fact->failed_ns ? "; that took " : "",
+				   fact->failed_ns ? ct_explain_time(x, CT_SCOPE_STEADY, fact->failed_ns, time) : "");
 		ct_explain_advise(x, f, "Check the result of %s; 'cudatrace report errors' lists all failures.",
 				  fact->class->name);
 		ct_explain_show(f, &fact->failure);

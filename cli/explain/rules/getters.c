@@ -77,10 +77,10 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 	struct collection *c = ct_explain_state(x, &ct_getters_analyser);
 	struct ct_histogram *h = &c->processes[x->index].distances;
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
-	uint64_t count = 0, timed = 0, calls = 0, each, cost;
+	uint64_t count = 0, timed = 0, ns = 0, calls = 0, cost;
 	const struct ct_fact *most = NULL;
 	struct ct_finding_row *f;
-	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -91,20 +91,20 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 		if (!getters_wants(fact->class))
 			continue;
 		count += fact->count;
-		timed += fact->total;
+		timed += fact->timed;
+		ns += fact->total;
 		if (!most || fact->count > most->count)
 			most = fact;
 	}
 	if (!most || count < 1000 || count * 2 < calls || (!timed && h->count < 100))
 		return;
-	each = timed ? timed / count : ct_histogram_value(h, 100);
-	cost = each * count;
+	cost = timed ? (double)ns / timed * count : (double)ct_histogram_value(h, 100) * count;
 	if (ct_rule_share(x, CT_SCOPE_STEADY, cost) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, timed ? CT_SURE : CT_POSSIBLE, cost,
-			   "%s of %s calls are getters (%.0f an iteration), most of them %s: %s%s.",
-			   ct_term_count(a, count), ct_term_count(b, calls), (double)count / x->iterations,
-			   most->class->name, timed ? "" : "about ",
+			   "%s of %s calls are getters (%s %s), most of them %s: %s%s.",
+			   ct_term_count(a, count), ct_term_count(b, calls), ct_explain_rate(x, count, n),
+			   ct_explain_per(x), most->class->name, timed ? "" : "about ",
 			   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));
 	f->at_most = !timed;
 	ct_explain_advise(x, f, "%s", timed ?

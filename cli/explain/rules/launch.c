@@ -46,18 +46,17 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t syncs = launch_syncs(x);
 	struct ct_evidence longest;
 	struct ct_finding_row *f;
-	char time[64], each[CT_TERM_TEXT];
+	char time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	launches = launch_count(x, &longest, &launch_ns);
 	if (!x->thread || launches < 10 * x->iterations || syncs * 2 < x->iterations ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
-			   "The host limits: %.0f launches an iteration take it %s each with what is between "
-			   "them, and its synchronisations wait only %s.",
-			   (double)launches / x->iterations,
-			   ct_term_ns(each, cost / launches),
-			   ct_explain_time(x, CT_SCOPE_STEADY, wait, time));
+			   "The host limits: %s launches %s take it %s each with what is between them, and its "
+			   "synchronisations %s%s.", ct_explain_rate(x, launches, n), ct_explain_per(x),
+			   ct_term_ns(each, cost / launches), wait ? "wait only " : "do not wait",
+			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "");
 	f->at_most = true;
 	ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
 			  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "

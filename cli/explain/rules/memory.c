@@ -14,7 +14,7 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t allocs = 0, frees = 0, ns = 0, iterations = 0;
 	const struct ct_fact *most = NULL;
 	struct ct_finding_row *f;
-	char time[64];
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -36,8 +36,9 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 	    ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
-			   "%.1f allocations and %.1f frees an iteration take %s, most of it %s.",
-			   (double)allocs / x->iterations, (double)frees / x->iterations,
+			   "%s allocation%s and %s free%s %s take %s, most of it %s.",
+			   ct_explain_rate(x, allocs, a), allocs == x->iterations ? "" : "s",
+			   ct_explain_rate(x, frees, b), frees == x->iterations ? "" : "s", ct_explain_per(x),
 			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
 	ct_explain_advise(x, f, "Allocate before the loop and use the memory again, or use a pool "
 			  "(cuMemAllocAsync, a caching allocator): a free also waits for the GPU.");
@@ -49,6 +50,7 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 
 #define GROWTH_PARTS	8	/* of the steady state, at whose ends memory is compared */
 #define GROWTH_LEAST	(1ull << 20)
+#define GROWTH_LIVE	(1u << 20)	/* blocks that are kept; with more nothing is said */
 
 struct growth {
 	struct ct_hash live;		/* by address; a: bytes */
@@ -58,6 +60,7 @@ struct growth {
 	uint64_t allocs, frees;		/* in the steady state */
 	struct ct_evidence largest;
 	uint64_t largest_bytes;
+	bool unknown;			/* more blocks than are kept */
 };
 
 static bool growth_wants(const struct ct_class *class)
@@ -122,6 +125,10 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		ct_hash_remove(&g->live, slot);
 		return 0;
 	}
+	if (g->live.count >= GROWTH_LIVE) {
+		g->unknown = true;
+		return 0;
+	}
 	size = ct_record_quick(e->record, CT_QUICK_SIZE);
 	slot = ct_hash_put(&g->live, address);
 	if (!slot)
@@ -166,23 +173,27 @@ const struct ct_analyser ct_growth_analyser = {
 void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct growth *g = &(*(struct growth **)ct_explain_state(x, &ct_growth_analyser))[x->index];
-	char grown[CT_TERM_TEXT], from[CT_TERM_TEXT], to[CT_TERM_TEXT], each[CT_TERM_TEXT];
-	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS];
+	char grown[CT_TERM_TEXT], from[CT_TERM_TEXT], to[CT_TERM_TEXT], each[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	     m[CT_TERM_TEXT];
+	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS], begin = g->at[0] < first ? g->at[0] : first;
+	char rate[CT_TERM_TEXT + 16] = "";
 	unsigned int steps = 0;
 	struct ct_finding_row *f;
 
 	/* The first part may still fill caches. */
 	for (unsigned int i = 2; i <= GROWTH_PARTS; i++)
 		steps += g->known[i] && g->at[i] > g->at[i - 1];
-	if (last < first + GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
+	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
 	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
 		return;
+	if (x->process->iterations_count)
+		snprintf(rate, sizeof(rate), ", %s an iteration",
+			 ct_term_bytes(each, (last - begin) / x->iterations));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
-			   "Device memory grows by %s during the steady state, from %s to %s, %s an iteration: %llu "
-			   "allocations, %llu frees.",
-			   ct_term_bytes(grown, last - g->at[0]), ct_term_bytes(from, g->at[0]),
-			   ct_term_bytes(to, last), ct_term_bytes(each, (last - g->at[0]) / x->iterations),
-			   (unsigned long long)g->allocs, (unsigned long long)g->frees);
+			   "Device memory grows by %s during the steady state, from %s to %s%s: %s allocation%s, "
+			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_term_bytes(from, begin),
+			   ct_term_bytes(to, last), rate, ct_term_count(n, g->allocs), ct_explain_s(g->allocs),
+			   ct_term_count(m, g->frees), ct_explain_s(g->frees));
 	ct_explain_advise(x, f, "Free what an iteration no longer needs; 'cudatrace report memory' lists what was never "
 			  "freed, by function and size.");
 	ct_explain_show(f, &g->largest);

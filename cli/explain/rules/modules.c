@@ -30,17 +30,19 @@ void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule)
 {
 	struct ct_finding_row *f;
 	struct loads l;
-	char time[64];
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], hit[96] = "";
 
 	modules_collect(ct_rule_facts(x, CT_SCOPE_STEADY), &l);
 	if (!l.most || ct_rule_share(x, CT_SCOPE_STEADY, l.ns) < rule->threshold || l.ns < 1000000)
 		return;
+	if (x->process->iterations_count)
+		snprintf(hit, sizeof(hit), "; %s of %s iterations %s hit", ct_term_count(a, l.iterations),
+			 ct_term_count(b, x->iterations), l.iterations == 1 ? "is" : "are");
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, l.ns,
-			   "Code is loaded in the steady state: %llu calls (%llu of them load a module) take %s, most "
-			   "of it %s; %llu of %llu iterations are hit.",
-			   (unsigned long long)l.count, (unsigned long long)l.loaded,
-			   ct_explain_time(x, CT_SCOPE_STEADY, l.ns, time), l.most->class->name,
-			   (unsigned long long)l.iterations, (unsigned long long)x->iterations);
+			   "Code is loaded in the steady state: %s call%s (%s of them load%s a module) take%s %s, most of "
+			   "it %s%s.", ct_term_count(a, l.count), ct_explain_s(l.count), ct_term_count(b, l.loaded),
+			   l.loaded == 1 ? "s" : "", l.count == 1 ? "s" : "",
+			   ct_explain_time(x, CT_SCOPE_STEADY, l.ns, time), l.most->class->name, hit);
 	ct_explain_advise(x, f, "Use every kernel once before the loop (a warm-up with all shapes), or load eagerly "
 			  "(CUDA_MODULE_LOADING=EAGER).");
 	ct_explain_show(f, &l.most->longest);
@@ -86,7 +88,7 @@ void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t init = 0, context = 0;
 	const struct ct_fact *most = NULL;
 	struct ct_finding_row *f;
-	char a[64], b[CT_TERM_TEXT], c[CT_TERM_TEXT];
+	char a[64], b[CT_TERM_TEXT], c[CT_TERM_TEXT], parts[128] = "";
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -100,10 +102,13 @@ void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
 	}
 	if (!most || ct_rule_share(x, CT_SCOPE_STARTUP, init + context) < rule->threshold)
 		return;
+	if (init && context)
+		snprintf(parts, sizeof(parts), ": %s for libcuda, %s for contexts", ct_term_ns(b, init),
+			 ct_term_ns(c, context));
 	f = ct_explain_add(x, rule, CT_SCOPE_STARTUP, CT_SURE, init + context,
-			   "Initialisation takes %s of the startup: %s for libcuda, %s for contexts.",
-			   ct_explain_time(x, CT_SCOPE_STARTUP, init + context, a), ct_term_ns(b, init),
-			   ct_term_ns(c, context));
+			   "Initialisation of %s takes %s of the startup%s.", !context ? "libcuda" :
+			   init ? "libcuda and of contexts" : "contexts",
+			   ct_explain_time(x, CT_SCOPE_STARTUP, init + context, a), parts);
 	ct_explain_advise(x, f, "Keep the driver loaded while no program runs (nvidia-persistenced), make one context, and let "
 			  "one process serve many requests.");
 	ct_explain_show(f, &most->longest);

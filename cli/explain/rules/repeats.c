@@ -22,7 +22,7 @@ struct sequence {
 struct current {
 	uint64_t hash, ns, between, last_end;
 	uint32_t launches;
-	bool broken;			/* a graph was launched, or the scope changed */
+	bool broken;			/* something that no graph may hold, or the scope changed */
 	struct ct_evidence first;
 };
 
@@ -32,9 +32,28 @@ struct collection {
 	unsigned int capacity;
 };
 
+/* Waits for the GPU; a copy that blocks does so too. */
+static bool repeats_ends(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->category == CT_CAT_SYNC;
+}
+
+static bool repeats_copies(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY;
+}
+
+/* Can't be in a graph: loads code, or allocates or frees out of the order of a stream. */
+static bool repeats_breaks(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && (class->category == CT_CAT_MODULE ||
+		(class->category == CT_CAT_MEMORY && (class->op == CT_OP_ALLOC || class->op == CT_OP_FREE) &&
+		 class->quick[CT_QUICK_STREAM] < 0));
+}
+
 static bool repeats_wants(const struct ct_class *class)
 {
-	return ct_is_launch(class) || (class->layer == CT_LAYER_USER && class->category == CT_CAT_SYNC);
+	return ct_is_launch(class) || repeats_ends(class) || repeats_breaks(class) || repeats_copies(class);
 }
 
 static int repeats_begin(struct ct_analysis *a)
@@ -50,7 +69,7 @@ static struct current *repeats_thread(struct collection *c, unsigned int track)
 	struct current *more;
 
 	if (track >= c->capacity) {
-		unsigned int capacity = track + 16;
+		unsigned int capacity = track + track / 2 + 16;
 
 		more = realloc(c->threads, capacity * sizeof(*more));
 		if (!more)
@@ -87,7 +106,8 @@ static int repeats_close(struct ct_hash *sequences, struct current *t)
 	s->ns += t->ns;
 	s->between += t->between;
 	s->launches = t->launches;
-	s->first = t->first;
+	if (s->times == 1)
+		s->first = t->first;
 	return 0;
 }
 
@@ -111,12 +131,20 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	int64_t iteration;
 	int index = ct_rule_process(a, e, &scope, &iteration), rc = 0;
 
-	if (index < 0 || e->track->depth)	/* a call inside another one counts there */
+	/* A call inside another one counts there. */
+	if (index < 0 || e->track->nested[CT_CAT_KERNEL] || e->track->nested[CT_CAT_GRAPH] ||
+	    e->track->nested[CT_CAT_SYNC] || e->track->nested[CT_CAT_TRANSFER])
 		return 0;
 	t = repeats_thread(c, e->track->index);
 	if (!t)
 		return -ENOMEM;
-	if (e->category == CT_CAT_SYNC) {
+	if (repeats_breaks(e->class)) {
+		t->broken = true;
+		return 0;
+	}
+	if (repeats_copies(e->class) && ct_rule_field(e->record, "async"))
+		return 0;
+	if (!ct_is_launch(e->class)) {
 		if (scope == CT_SCOPE_STEADY)
 			rc = repeats_close(&c->sequences[index], t);
 		*t = (struct current){ .broken = scope != CT_SCOPE_STEADY };
@@ -176,7 +204,7 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 	const struct sequence *most = NULL;
 	unsigned int kinds = 0;
 	struct ct_finding_row *f;
-	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT];
 
 	for (size_t i = 0; i < h->size; i++) {
 		const struct sequence *s = (void *)(uintptr_t)h->slots[i].a;
@@ -200,10 +228,11 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 	if (saved > busy)
 		saved = busy;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, saved,
-			   "%u sequence%s of launches repeat%s exactly, %llu times with %s launches in all (the largest "
-			   "has %u): %s in the calls, %s between them. As CUDA graphs they would save at most %s.",
-			   kinds, kinds == 1 ? "" : "s", kinds == 1 ? "s" : "", (unsigned long long)times,
+			   "%u sequence%s of launches repeat%s exactly, %s times with %s launches in all (the largest "
+			   "has %u): %s in the calls, %s between them. As %s would save at most %s.",
+			   kinds, kinds == 1 ? "" : "s", kinds == 1 ? "s" : "", ct_term_count(m, times),
 			   ct_term_count(n, launches), most->launches, ct_term_ns(a, ns), ct_term_ns(b, between),
+			   kinds == 1 ? "a CUDA graph it" : "CUDA graphs they",
 			   ct_explain_time(x, CT_SCOPE_STEADY, saved, time));
 	f->at_most = true;
 	ct_explain_advise(x, f, "Capture the sequence once and replay it (cuStreamBeginCapture, torch.cuda.graph). It helps "

@@ -12,7 +12,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_fact *most = NULL;
 	uint64_t syncs = 0, launches = 0, idle, most_idle, other;
 	struct ct_finding_row *f;
-	char time[64], until[64];
+	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
@@ -38,14 +38,15 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	if (!most || syncs * 10 < x->iterations * 9 || syncs < 4 ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
 		return;
+	if (ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
+		snprintf(least, sizeof(least), "%s%s from their end to the next submission, ",
+			 x->idle_measured ? "" : "at least ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
-			   "%.1f synchronisations an iteration (one for %.0f launches), most by %s: without copies, "
-			   "allocations and module loading, the GPU has nothing to do for %s%s from their end to the "
-			   "next submission, %s until that returned.",
-			   (double)syncs / x->iterations, syncs ? (double)launches / syncs : 0.0,
-			   most->class->name, x->idle_measured ? "" : "at least ",
-			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
-			   ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until));
+			   "%s synchronisation%s %s (one for %.0f launch%s), most by %s: without copies, allocations "
+			   "and module loading, the GPU has nothing to do for %s%s until the next submission returned.",
+			   ct_explain_rate(x, syncs, n), syncs == x->iterations ? "" : "s", ct_explain_per(x),
+			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
+			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until));
 	f->at_most = !x->idle_measured;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
