@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
@@ -85,10 +86,19 @@ const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uin
 
 const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT])
 {
-	if (!x->process->iterations_count || count % x->iterations == 0)
-		return ct_term_count(buf, count / x->iterations);
-	snprintf(buf, CT_TERM_TEXT, "%.1f", (double)count / x->iterations);
+	uint64_t tenths = (10.0 * count + x->iterations / 2) / x->iterations;
+
+	if (!x->process->iterations_count || tenths % 10 == 0)
+		return ct_term_count(buf, tenths / 10);
+	snprintf(buf, CT_TERM_TEXT, "%llu.%llu", (unsigned long long)tenths / 10, (unsigned long long)tenths % 10);
 	return buf;
+}
+
+const char *ct_explain_rate_s(const struct ct_explain *x, uint64_t count)
+{
+	char text[CT_TERM_TEXT];
+
+	return strcmp(ct_explain_rate(x, count, text), "1") ? "s" : "";
 }
 
 const char *ct_explain_per(const struct ct_explain *x)

@@ -92,6 +92,7 @@ const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uin
  * in all where there are none; and the words that go with it: "an iteration", "in all".
  */
 const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT]);
+const char *ct_explain_rate_s(const struct ct_explain *x, uint64_t count);	/* of the plural */
 const char *ct_explain_per(const struct ct_explain *x);
 
 /* The ending of a plural. */

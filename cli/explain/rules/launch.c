@@ -69,14 +69,20 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 {
 	uint64_t app = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_APP);
 	uint64_t off = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_finding_row *f;
+	uint64_t getters = 0;
 	char time[64];
 
+	for (unsigned int i = 0; i < facts->count; i++)
+		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
+			getters += facts->list[i].count;
 	if (!x->thread || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "The launching thread %u is in the application, between calls, for %s of the steady "
-			   "state.", x->thread->tid, ct_explain_time(x, CT_SCOPE_STEADY, app, time));
+			   "state%s.", x->thread->tid, ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   getters >= 1000 ? "; getters, which are not timed, are part of it" : "");
 	if (x->trace->has_kernel)
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",
 				  off ? "" : " The thread was on a CPU all that time.");

@@ -37,8 +37,8 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
 			   "%s allocation%s and %s free%s %s take %s, most of it %s.",
-			   ct_explain_rate(x, allocs, a), allocs == x->iterations ? "" : "s",
-			   ct_explain_rate(x, frees, b), frees == x->iterations ? "" : "s", ct_explain_per(x),
+			   ct_explain_rate(x, allocs, a), ct_explain_rate_s(x, allocs),
+			   ct_explain_rate(x, frees, b), ct_explain_rate_s(x, frees), ct_explain_per(x),
 			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
 	ct_explain_advise(x, f, "Allocate before the loop and use the memory again, or use a pool "
 			  "(cuMemAllocAsync, a caching allocator): a free also waits for the GPU.");

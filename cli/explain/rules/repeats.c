@@ -21,6 +21,7 @@ struct sequence {
 /* What a thread launches since its last synchronisation. */
 struct current {
 	uint64_t hash, ns, between, last_end;
+	uint64_t looking;		/* ns in lookups since the last launch */
 	uint32_t launches;
 	bool broken;			/* something that no graph may hold, or the scope changed */
 	struct ct_evidence first;
@@ -43,17 +44,24 @@ static bool repeats_copies(const struct ct_class *class)
 	return class->layer == CT_LAYER_USER && class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY;
 }
 
+/* Looks up a kernel, and may load it; that is no time of the application. */
+static bool repeats_looks(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MODULE && class->op != CT_OP_LOAD;
+}
+
 /* Can't be in a graph: loads code, or allocates or frees out of the order of a stream. */
 static bool repeats_breaks(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && (class->category == CT_CAT_MODULE ||
+	return class->layer == CT_LAYER_USER && ((class->category == CT_CAT_MODULE && class->op == CT_OP_LOAD) ||
 		(class->category == CT_CAT_MEMORY && (class->op == CT_OP_ALLOC || class->op == CT_OP_FREE) &&
 		 class->quick[CT_QUICK_STREAM] < 0));
 }
 
 static bool repeats_wants(const struct ct_class *class)
 {
-	return ct_is_launch(class) || repeats_ends(class) || repeats_breaks(class) || repeats_copies(class);
+	return ct_is_launch(class) || repeats_ends(class) || repeats_breaks(class) || repeats_copies(class) ||
+	       repeats_looks(class);
 }
 
 static int repeats_begin(struct ct_analysis *a)
@@ -142,6 +150,11 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		t->broken = true;
 		return 0;
 	}
+	if (repeats_looks(e->class)) {
+		if (e->timed && !e->track->nested[CT_CAT_MODULE])
+			t->looking += e->duration;
+		return 0;
+	}
 	if (repeats_copies(e->class) && ct_rule_field(e->record, "async"))
 		return 0;
 	if (!ct_is_launch(e->class)) {
@@ -155,9 +168,10 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!t->launches++) {
 		t->hash = 0xcbf29ce484222325ull;
 		ct_evidence_set(&t->first, e);
-	} else if (e->begin > t->last_end) {
-		t->between += e->begin - t->last_end;
+	} else if (e->begin > t->last_end && e->begin - t->last_end > t->looking) {
+		t->between += e->begin - t->last_end - t->looking;
 	}
+	t->looking = 0;
 	t->hash = repeats_hash(t->hash, e->record);
 	t->ns += e->duration;
 	t->last_end = e->end;

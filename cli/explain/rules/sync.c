@@ -44,7 +44,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
 			   "%s synchronisation%s %s (one for %.0f launch%s), most by %s: without copies, allocations "
 			   "and module loading, the GPU has nothing to do for %s%s until the next submission returned.",
-			   ct_explain_rate(x, syncs, n), syncs == x->iterations ? "" : "s", ct_explain_per(x),
+			   ct_explain_rate(x, syncs, n), ct_explain_rate_s(x, syncs), ct_explain_per(x),
 			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until));
 	f->at_most = !x->idle_measured;
