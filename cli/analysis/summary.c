@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The parts of the report that print the figures of stats.h.  Must never show a figure
- * of a simulated GPU without saying so, and never hide that records were lost.
+ * The report without a name: at most a page for any trace.  Must never show a figure of a
+ * simulated GPU without saying so, and never hide that records were lost.
  */
 #include "analysis/summary.h"
 
@@ -12,76 +12,182 @@
 
 #include "analysis/calls.h"
 #include "analysis/losses.h"
+#include "analysis/program/outliers.h"
+#include "analysis/program/page.h"
+#include "analysis/program/top_lists.h"
 #include "analysis/unseen.h"
+#include "analysis/verdict.h"
 #include "view/term.h"
 
-/* In this order; those without a call are left out. */
-static const unsigned int shown[] = {
-	CT_CAT_INIT,	CT_CAT_CONTEXT, CT_CAT_MODULE,	  CT_CAT_MEMORY, CT_CAT_TRANSFER,
-	CT_CAT_KERNEL,	CT_CAT_SYNC,	CT_CAT_GRAPH,	  CT_CAT_IOCTL,	 CT_CAT_SCHEDULER,
-	CT_CAT_SYSCALL, CT_CAT_UVM,	CT_CAT_INTERRUPT, CT_CAT_DRIVER, CT_CAT_STREAM,
-	CT_CAT_EVENT,	CT_CAT_QUERY,	CT_CAT_RUNTIME,	  CT_CAT_OTHER,
+#define ADVICE_LINES	10	/* about lost records and unseen processes */
+
+struct summary_state {
+	struct ct_hash kernels;		/* by name; a: launches */
 };
 
-#define WIDE 126 /* columns of a list with all that is known of an operation */
+/* ---------------------------------------------------------------- the head --- */
 
-static const char *const advice[CT_CAT_COUNT] = {
-	[CT_CAT_INIT] = "the driver is being initialised",
-	[CT_CAT_CONTEXT] = "contexts are being made; keep one for the whole run",
-	[CT_CAT_MODULE] = "code is being loaded; load it once, or lazily",
-	[CT_CAT_MEMORY] = "memory is allocated and freed; keep and reuse it",
-	[CT_CAT_TRANSFER] = "data is copied; copy less, from pinned memory, or while kernels run",
-	[CT_CAT_KERNEL] = "the host is busy launching; launch fewer and larger kernels, or a graph",
-	[CT_CAT_SYNC] = "the host waits for the GPU",
-	[CT_CAT_GRAPH] = "graphs are being built and launched",
-	[CT_CAT_IOCTL] = "time goes to the kernel driver",
-	[CT_CAT_SYSCALL] = "time goes to the kernel driver",
-	[CT_CAT_UVM] = "managed memory is being moved",
-};
-
-static const char *report_category_name(unsigned int category)
+static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 {
-	return category == CT_CAT_OTHER ? "other" : ct_category_word[category];
-}
-
-/* ---------------------------------------------------------------- summary --- */
-
-static void report_print_head(const struct ct_trace *t, const struct ct_totals *s, FILE *out)
-{
+	const struct ct_trace *t = a->trace;
+	const struct ct_totals *s = a->totals;
 	const char *command = ct_registry_info(&t->reg, "command");
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
-	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], line[512], when[64] = "";
+	char ns[CT_TERM_TEXT], count[CT_TERM_TEXT], line[512], when[64] = "";
 	time_t seconds = t->reg.realtime / 1000000000;
 	struct tm tm;
 
 	if (t->simulated)
-		fprintf(out,
-			"*** SIMULATED GPU: these figures are of a simulated libcuda, not of a device ***\n");
+		ct_page_add(page, "*** SIMULATED GPU: these figures are of a simulated libcuda, not of a device ***");
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (command)
-		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, 300));
-	fprintf(out, "recorded  %s, for %s", when,
-		ct_term_ns(a, s->points ? s->last - s->first : 0));
-	if (way)
-		fprintf(out, ", %s", !strcmp(way, "module") || !strcmp(way, "device") ?
-			"by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
-			ct_term_clean(line, sizeof(line), way, 40));
-	fprintf(out, "\ntrace     %s records, %u process%s, %u thread%s\n",
-		ct_term_count(b, t->records), s->processes, s->processes == 1 ? "" : "es",
-		s->threads, s->threads == 1 ? "" : "s");
+		ct_page_add(page, "command   %s", ct_term_clean(line, sizeof(line), command, 70));
+	ct_page_add(page, "recorded  %s, for %s%s%s", when,
+		    ct_term_ns(ns, s->points ? s->last - s->first : 0), way ? ", " : "",
+		    !way ? "" : !strcmp(way, "module") || !strcmp(way, "device") ?
+		    "by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
+		    ct_term_clean(line, sizeof(line), way, 30));
+	ct_page_add(page, "trace     %s records, %u process%s, %u thread%s",
+		    ct_term_count(count, t->records), s->processes, s->processes == 1 ? "" : "es",
+		    s->threads, s->threads == 1 ? "" : "s");
 	if (t->unfinished)
-		fprintf(out, "          not finished: this is what is there by now\n");
+		ct_page_add(page, "          not finished: this is what is there by now");
 }
 
-static void report_row(FILE *out, const char *name, uint64_t count, const char *more)
+/* What a function of other files prints, as lines of the page; at most @limit of them. */
+static void summary_text_of(struct ct_page *page, unsigned int limit, char *text)
+{
+	if (limit) {
+		page->limit = page->count + limit;
+		if (page->limit > CT_PAGE_LINES)
+			page->limit = CT_PAGE_LINES;
+	}
+	if (*text) {
+		text[strlen(text) - 1] = 0;	/* the end of the last line */
+		ct_page_add(page, "%s", text);
+	}
+	page->limit = 0;
+}
+
+static int summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int rc = f ? ct_verdict_print(a->phases, ct_analysis_state(a, &ct_accounting_analyser),
+				      ct_analysis_state(a, &ct_idle_analyser), process, f) : -ENOMEM;
+
+	if (f && fclose(f))
+		rc = -ENOMEM;
+	if (!rc)
+		summary_text_of(page, 4, text);
+	free(text);
+	return rc;
+}
+
+static int summary_advice(const struct ct_analysis *a, struct ct_page *page)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int rc = f ? ct_losses_report(a->trace, f) : -ENOMEM;
+
+	if (f) {
+		ct_unseen_print(a->trace, ct_analysis_state(a, &ct_calls_analyser), f);
+		if (fclose(f))
+			rc = -ENOMEM;
+	}
+	if (!rc)
+		summary_text_of(page, ADVICE_LINES, text);
+	free(text);
+	return rc;
+}
+
+/* ------------------------------------------------------ stages and iterations --- */
+
+static void summary_stage(struct ct_page *page, const struct ct_process_phases *p, const struct ct_stage_span *span,
+			  const struct ct_thread_account *t)
+{
+	const uint64_t *ns = t ? t->stages[span->stage].ns : NULL;
+	uint64_t wall = span->end - span->begin, all = p->end - p->begin;
+	unsigned int first = 0, second = CT_ACCOUNT_COUNT;
+	char text[CT_TERM_TEXT], more[64] = "";
+
+	for (unsigned int i = 1; ns && i < CT_ACCOUNT_COUNT; i++)
+		first = ns[i] > ns[first] ? i : first;
+	for (unsigned int i = 0; ns && i < CT_ACCOUNT_COUNT; i++)
+		if (i != first && ns[i] && (second == CT_ACCOUNT_COUNT || ns[i] > ns[second]))
+			second = i;
+	if (second < CT_ACCOUNT_COUNT && wall && 1000.0 * ns[second] / wall >= 1)
+		snprintf(more, sizeof(more), ", %.1f %% %s", 100.0 * ns[second] / wall,
+			 ct_account_word(second));
+	if (ns && wall)
+		ct_page_add(page, "  %-12s %14s  %5.1f %%   %.1f %% %s%s", ct_stage_word[span->stage],
+			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0,
+			    100.0 * ns[first] / wall, ct_account_word(first), more);
+	else
+		ct_page_add(page, "  %-12s %14s  %5.1f %%   (no launches)", ct_stage_word[span->stage],
+			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0);
+}
+
+static int summary_iterations(struct ct_page *page, const struct ct_process_phases *p)
+{
+	struct ct_iteration_stats s = { 0 };
+	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT];
+	uint32_t outliers = 0;
+	int rc;
+
+	if (!p->iterations_count) {
+		ct_page_add(page, "  no iterations: %.60s", p->why_none);
+		return 0;
+	}
+	rc = ct_iteration_stats(&s, p);
+	for (uint32_t i = 0; !rc && i < p->iterations_count && s.limit; i++)
+		outliers += s.sorted[i] > s.limit;
+	if (!rc) {
+		ct_page_add(page, "  %u iterations: %.60s", p->iterations_count, p->what);
+		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
+			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max),
+			    outliers);
+	}
+	free(s.sorted);
+	return rc;
+}
+
+static int summary_stages(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
+{
+	const struct ct_process_phases *p = &a->phases->processes[process];
+	const struct ct_thread_account *t =
+		ct_verdict_thread(a->phases, ct_analysis_state(a, &ct_accounting_analyser), process);
+	unsigned int others = 0;
+	char name[64];
+	int rc;
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		others += i != process && a->phases->processes[i].stages_count;
+	ct_page_add(page, "\n");
+	ct_page_add(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
+		    others ? "" : ", where the time of its launching thread went");
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		summary_stage(page, p, &p->stages[i], t);
+	rc = summary_iterations(page, p);
+	if (others)
+		ct_page_add(page, "  and %u more process%s that called libcuda: report stages", others,
+			    others == 1 ? "" : "es");
+	return rc;
+}
+
+/* ------------------------------------------------------------------ totals --- */
+
+static void summary_row(struct ct_page *page, const char *name, uint64_t count, const char *more)
 {
 	char a[CT_TERM_TEXT];
 
-	fprintf(out, "  %-20s %14s%s%s\n", name, ct_term_count(a, count), *more ? "   " : "", more);
+	ct_page_add(page, "  %-20s %14s%s%s", name, ct_term_count(a, count), *more ? "   " : "", more);
 }
 
-static const char *report_failures(char buf[64], uint64_t failed, const char *in_front)
+static const char *summary_failures(char buf[64], uint64_t failed, const char *in_front)
 {
 	char a[CT_TERM_TEXT];
 
@@ -93,98 +199,62 @@ static const char *report_failures(char buf[64], uint64_t failed, const char *in
 	return buf;
 }
 
-static void report_print_summary(const struct ct_trace *t, const struct ct_calls *s, FILE *out)
+/* The directions of copies in one line, as far as it is long enough. */
+static void summary_directions(struct ct_page *page, const struct ct_calls *s)
+{
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], line[256] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
+		if (s->direction_count[i] && used < 150)
+			used += snprintf(line + used, sizeof(line) - used, "%s%s %s (%s)", used ? ", " : "",
+					 ct_direction_word[i], ct_term_count(a, s->direction_count[i]),
+					 ct_term_bytes(b, s->direction_bytes[i]));
+	if (used)
+		ct_page_add(page, "    %s", line);
+}
+
+static void summary_totals(const struct ct_trace *t, const struct ct_calls *s, struct ct_page *page)
 {
 	char a[CT_TERM_TEXT], b[64], c[160];
 
-	fprintf(out, "\nSUMMARY\n");
-	report_failures(b, s->api_failed, "");
+	ct_page_add(page, "\n");
+	ct_page_add(page, "SUMMARY");
+	summary_failures(b, s->api_failed, "");
 	if (s->runtime_calls)
 		snprintf(c, sizeof(c), "%s%sof them %s of libcudart", b, *b ? ", " : "",
 			 ct_term_count(a, s->runtime_calls));
 	else
 		snprintf(c, sizeof(c), "%s", b);
-	report_row(out, "API calls", s->api_calls, c);
-	report_row(out, "kernel launches", s->launches, report_failures(b, s->launches_failed, ""));
+	summary_row(page, "API calls", s->api_calls, c);
+	summary_row(page, "kernel launches", s->launches, summary_failures(b, s->launches_failed, ""));
 	/* What there was none of is left out. */
 	if (s->allocs)
-		report_row(out, "memory allocations", s->allocs,
-			   report_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
+		summary_row(page, "memory allocations", s->allocs,
+			    summary_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
 	if (s->allocs || s->frees)
-		report_row(out, "memory frees", s->frees, "");
+		summary_row(page, "memory frees", s->frees, "");
 	if (s->copies)
-		report_row(out, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
-	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
-		if (s->direction_count[i]) {
-			snprintf(c, sizeof(c), "  %s", ct_direction_word[i]);
-			report_row(out, c, s->direction_count[i],
-				   ct_term_bytes(a, s->direction_bytes[i]));
-		}
+		summary_row(page, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
+	summary_directions(page, s);
 	if (s->sets)
-		report_row(out, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
+		summary_row(page, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
 	if (s->ioctl.count) {
-		report_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
+		summary_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
 		snprintf(c, sizeof(c), "%s, %s", b,
 			 s->ioctl_by_kernel ? "seen in the kernel" : "seen by the program");
-		report_row(out, "ioctl calls", s->ioctl.count, c);
+		summary_row(page, "ioctl calls", s->ioctl.count, c);
 	}
 	if (s->scheduler_calls)
-		report_row(out, "scheduler calls", s->scheduler_calls, "");
+		summary_row(page, "scheduler calls", s->scheduler_calls, "");
 	if (s->switches)
-		report_row(out, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
+		summary_row(page, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
 	if (s->open)
-		report_row(out, "never returned", s->open, "calls that were open at the end");
-	if (t->packets_lost) {
+		summary_row(page, "never returned", s->open, "calls that were open at the end");
+	if (t->packets_lost)
 		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
 			 ct_term_count(a, t->packets_lost), t->packets_lost == 1 ? "" : "s");
-		report_row(out, "lost records", t->lost, c);
-	} else {
-		report_row(out, "lost records", t->lost, "");
-	}
-}
-
-/* ------------------------------------------------------------- categories --- */
-
-static void report_print_categories(const struct ct_calls *s, FILE *out)
-{
-	const struct ct_category_stat *worst = NULL;
-	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT], name[256];
-	unsigned int worst_id = 0;
-
-	fprintf(out,
-		"\nCATEGORIES (self: without the calls inside; share: of all self time)\n"
-		"  %-12s %14s %12s %12s %8s\n",
-		"category", "calls", "total", "self", "share");
-	for (unsigned int i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
-		const struct ct_category_stat *category = &s->categories[shown[i]];
-
-		if (!category->count)
-			continue;
-		if (!category->total && !category->self) {
-			fprintf(out, "  %-12s %14s %12s\n", report_category_name(shown[i]),
-				ct_term_count(a, category->count), "(not timed)");
-			continue;
-		}
-		fprintf(out, "  %-12s %14s %12s %12s %6.1f %%\n", report_category_name(shown[i]),
-			ct_term_count(a, category->count), ct_term_ns(b, category->total),
-			ct_term_ns(c, category->self),
-			s->self ? 100.0 * category->self / s->self : 0.0);
-		if (category->self && (!worst || category->self > worst->self)) {
-			worst = category;
-			worst_id = shown[i];
-		}
-	}
-	if (!worst)
-		return;
-	fprintf(out, "  bottleneck: %s, %.1f %% of the time in calls",
-		report_category_name(worst_id), 100.0 * worst->self / s->self);
-	if (advice[worst_id])
-		fprintf(out, ": %s", advice[worst_id]);
-	fprintf(out, "\n");
-	if (worst->main)
-		fprintf(out, "              most of it in %s: %s in %s calls\n",
-			ct_term_clean(name, sizeof(name), worst->main->class->name, 60),
-			ct_term_ns(a, worst->main->self), ct_term_count(b, worst->main->count));
+	summary_row(page, "lost records", t->lost, t->packets_lost ? c : "");
 }
 
 /* --------------------------------------------------------------- the report --- */
@@ -192,28 +262,72 @@ static void report_print_categories(const struct ct_calls *s, FILE *out)
 static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
-	int rc;
+	struct ct_page *page = calloc(1, sizeof(*page));
+	int main = a->phases->main, rc = 0;
 
 	(void)print;
-	report_print_head(a->trace, a->totals, out);
-	report_print_summary(a->trace, calls, out);
-	rc = ct_losses_report(a->trace, out);
-	ct_unseen_print(a->trace, calls, out);
-	if (calls->ops_count)
-		report_print_categories(calls, out);
-	else
-		fprintf(out, "\nNo call was recorded.\n");
+	if (!page)
+		return -ENOMEM;
+	for (unsigned int i = 0; main < 0 && i < a->phases->processes_count; i++)
+		if (a->phases->processes[i].stages_count)
+			main = i;
+	summary_head(a, page);
+	if (main >= 0)
+		rc = summary_verdict(a, page, main);
+	if (!rc && main >= 0)
+		rc = summary_stages(a, page, main);
+	summary_totals(a->trace, calls, page);
+	if (!rc)
+		rc = summary_advice(a, page);
+	if (!rc && calls->ops_count)
+		rc = ct_top_lists(page, calls, &((const struct summary_state *)a->state)->kernels, a->names);
+	else if (!calls->ops_count)
+		ct_page_add(page, "No call was recorded.");
+	if (!rc)
+		ct_page_print(page, out);
+	free(page);
 	return rc;
 }
 
-static const struct ct_analyser *const needs[] = { &ct_calls_analyser, NULL };
+static bool summary_wants(const struct ct_class *class)
+{
+	return class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH &&
+	       class->quick[CT_QUICK_KERNEL] >= 0;
+}
+
+static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct summary_state *s = a->state;
+	struct ct_hash_slot *slot = ct_hash_put(&s->kernels, ct_record_quick(e->record, CT_QUICK_KERNEL));
+
+	if (!slot)
+		return -ENOMEM;
+	slot->a++;
+	return 0;
+}
+
+static void summary_free(struct ct_analysis *a)
+{
+	ct_hash_free(&((struct summary_state *)a->state)->kernels);
+}
+
+static const struct ct_analyser *const needs[] = {
+	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, NULL
+};
 
 const struct ct_analyser ct_report_summary = {
 	.name = "summary",
 	.summary = "what was recorded, what limits the program, where the time goes",
+	.on = CT_ON_END | CT_ON_INSTANT,
+	.wants = summary_wants,
+	.phases = true,
 	.needs = needs,
 	.single = true,
+	.state_size = sizeof(struct summary_state),
+	.event = summary_event,
+	.end = ct_summary_table,
 	.text = summary_text,
+	.free = summary_free,
 };
 
 int ct_summary_print(const char *dir, FILE *out, struct ct_error *err)

@@ -43,7 +43,7 @@ static int outliers_limit(struct ct_iteration_stats *s, uint32_t n)
 	return 0;
 }
 
-static int outliers_stats(struct ct_iteration_stats *s, const struct ct_process_phases *p)
+int ct_iteration_stats(struct ct_iteration_stats *s, const struct ct_process_phases *p)
 {
 	uint32_t n = p->iterations_count, rank = n - n / 20;	/* ceil(0.95 n) */
 	double squares = 0;
@@ -212,7 +212,7 @@ static int outliers_begin(struct ct_analysis *a)
 
 		if (!p->iterations_count)
 			continue;
-		rc = outliers_stats(&o->stats, p);
+		rc = ct_iteration_stats(&o->stats, p);
 		if (!rc)
 			rc = outliers_choose(o, p);
 		o->others_count = p->iterations_count - o->count - o->beyond;

@@ -57,6 +57,9 @@ struct ct_outliers {
 	unsigned int processes_count;
 };
 
+/* Of a process that has iterations; free stats->sorted also after an error.  0 or -ENOMEM. */
+int ct_iteration_stats(struct ct_iteration_stats *stats, const struct ct_process_phases *p);
+
 /* The sum of @class in a set, or NULL. */
 const struct ct_call_sum *ct_call_sum(const struct ct_call_set *set, const struct ct_class *class);
 

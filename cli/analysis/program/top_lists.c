@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See top_lists.h. */
+#include "analysis/program/top_lists.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "table/short_name.h"
+#include "view/term.h"
+
+#define CATEGORIES	6	/* shown at most */
+#define FUNCTIONS	8
+#define MOST_CALLED	3
+#define KERNELS		5
+
+struct lists_kernel {
+	uint64_t name, launches;	/* a string of the registry */
+};
+
+static int lists_by_self(const void *a, const void *b)
+{
+	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
+	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return x->class->id - y->class->id;
+}
+
+static int lists_by_count(const void *a, const void *b)
+{
+	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
+	const struct ct_op_stat *y = *(struct ct_op_stat *const *)b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->class->id - y->class->id;
+}
+
+static int lists_by_launches(const void *a, const void *b)
+{
+	const struct lists_kernel *x = a, *y = b;
+
+	if (x->launches != y->launches)
+		return x->launches > y->launches ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static const char *lists_category_name(unsigned int category)
+{
+	return category == CT_CAT_OTHER ? "other" : ct_category_word[category];
+}
+
+static void lists_category_row(struct ct_page *page, const char *name, uint64_t count,
+				 uint64_t total, uint64_t self, const struct ct_calls *s)
+{
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT];
+
+	ct_page_add(page, "  %-12s %14s %12s %12s %6.1f %%", name, ct_term_count(a, count),
+		    total ? ct_term_ns(b, total) : "", ct_term_ns(c, self),
+		    s->self ? 100.0 * self / s->self : 0.0);
+}
+
+static void lists_categories(const struct ct_calls *s, struct ct_page *page, unsigned int most)
+{
+	bool said[CT_CAT_COUNT] = { 0 };
+	uint64_t count = 0, self = 0;
+
+	ct_page_add(page, "\n");
+	ct_page_add(page, "CATEGORIES        calls        total         self    share of all self time");
+	for (unsigned int n = 0; n < most; n++) {
+		unsigned int best = CT_CAT_COUNT;
+
+		for (unsigned int i = 0; i < CT_CAT_COUNT; i++)
+			if (!said[i] && s->categories[i].self &&
+			    (best == CT_CAT_COUNT || s->categories[i].self > s->categories[best].self))
+				best = i;
+		if (best == CT_CAT_COUNT)
+			break;
+		said[best] = true;
+		lists_category_row(page, lists_category_name(best), s->categories[best].count,
+				     s->categories[best].total, s->categories[best].self, s);
+	}
+	for (unsigned int i = 0; i < CT_CAT_COUNT; i++) {
+		count += said[i] ? 0 : s->categories[i].count;
+		self += said[i] ? 0 : s->categories[i].self;
+	}
+	if (count)
+		lists_category_row(page, "others", count, 0, self, s);
+}
+
+static void lists_functions(const struct ct_calls *s, struct ct_op_stat **list, struct ct_page *page,
+			      unsigned int most)
+{
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], name[256];
+
+	qsort(list, s->ops_count, sizeof(*list), lists_by_self);
+	ct_page_add(page, "\n");
+	ct_page_add(page, "%-38s %12s %12s    share", "FUNCTIONS with the most self time", "calls", "self");
+	for (unsigned int i = 0; i < s->ops_count && i < most && list[i]->self; i++)
+		ct_page_add(page, "  %-36s %12s %12s %6.1f %%",
+			    ct_term_clean(name, sizeof(name), ct_calls_name(s, list[i]), 36),
+			    ct_term_count(a, list[i]->count), ct_term_ns(b, list[i]->self),
+			    s->self ? 100.0 * list[i]->self / s->self : 0.0);
+}
+
+static bool lists_is_api(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+}
+
+static void lists_most_called(const struct ct_calls *s, struct ct_op_stat **list, struct ct_page *page)
+{
+	char line[512] = "", name[128];
+	unsigned int n = 0;
+	size_t used = 0;
+
+	qsort(list, s->ops_count, sizeof(*list), lists_by_count);
+	for (unsigned int i = 0; i < s->ops_count && n < MOST_CALLED && s->api_calls; i++) {
+		if (!lists_is_api(list[i]->class))
+			continue;
+		used += snprintf(line + used, sizeof(line) - used, "%s%s %.1f %%", n++ ? ", " : "",
+				 ct_term_clean(name, sizeof(name), ct_calls_name(s, list[i]), 40),
+				 100.0 * list[i]->count / s->api_calls);
+	}
+	if (n)
+		ct_page_add(page, "  most called: %s of the API calls", line);
+}
+
+static int lists_kernels(struct ct_names *names, const struct ct_hash *map, struct ct_page *page,
+			 unsigned int most)
+{
+	struct lists_kernel *list = calloc(map->count + 1, sizeof(*list));
+	char count[CT_TERM_TEXT], name[256], clean[256];
+	size_t n = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < map->size; i++)
+		if (map->slots[i].used)
+			list[n++] = (struct lists_kernel){ map->slots[i].key, map->slots[i].a };
+	qsort(list, n, sizeof(*list), lists_by_launches);
+	if (n && most) {
+		ct_page_add(page, "\n");
+		ct_page_add(page, "KERNELS launched most (of %zu)", n);
+	}
+	for (size_t i = 0; i < n && i < most; i++) {
+		const char *text = ct_names_string(names, list[i].name);
+
+		ct_short_kernel_fit(name, sizeof(name), text ? text : "?", 62);
+		ct_page_add(page, "  %14s  %s", ct_term_count(count, list[i].launches),
+			    ct_term_clean(clean, sizeof(clean), name, 62));
+	}
+	free(list);
+	return 0;
+}
+
+/* The lists share the lines that are left: each has three of its own, for its head. */
+int ct_top_lists(struct ct_page *page, const struct ct_calls *s, const struct ct_hash *kernels,
+		 struct ct_names *names)
+{
+	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
+	unsigned int left = ct_page_left(page), heads = 10, used;
+	struct ct_op_stat **list = calloc(s->ops_count + 1ul, sizeof(*list));
+	int rc;
+
+	if (!list)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < CT_CAT_COUNT; i++)
+		have[0] += s->categories[i].self > 0;
+	for (unsigned int i = 0; i < s->ops_count; i++) {
+		have[1] += s->ops[i].self > 0;
+		list[i] = &s->ops[i];
+	}
+	have[2] = kernels->count;
+	for (unsigned int i = 0; i < 3; i++)
+		rows[i] = have[i] < rows[i] ? have[i] : rows[i];
+	for (used = rows[0] + rows[1] + rows[2]; used && used + heads > left; used--) {
+		unsigned int most = 0;
+
+		for (unsigned int i = 1; i < 3; i++)
+			most = rows[i] > rows[most] ? i : most;
+		rows[most]--;
+	}
+	lists_categories(s, page, rows[0]);
+	if (rows[1])
+		lists_functions(s, list, page, rows[1]);
+	lists_most_called(s, list, page);
+	rc = lists_kernels(names, kernels, page, rows[2]);
+	free(list);
+	return rc;
+}
