@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See diff.h.  Must never compare what the two traces recorded in different ways without saying so. */
+#include "explain/diff/diff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/diff/compare.h"
+
+struct diff {
+	struct ct_diff_pair pair;
+	struct ct_printer *printer;
+	double worst;
+};
+
+static double diff_percent(double a, double b)
+{
+	return a > 0 ? 100 * (b - a) / a : 0;
+}
+
+static int diff_print(struct diff *d, struct ct_table *t, int rc)
+{
+	int ended = ct_table_end(t);
+
+	if (!rc)
+		rc = ended;
+	/* A table without rows says nothing to people; the notes of one may. */
+	if (!rc)
+		rc = ct_printer_table(d->printer, t);
+	ct_table_free(t);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- summary --- */
+
+enum { S_WHAT, S_A, S_B, S_CHANGE, S_PERCENT, S_NOISE, S_VERDICT, S_COLUMNS };
+
+static const struct ct_column summary_columns[S_COLUMNS] = {
+	[S_WHAT] = { "What", "time of", CT_CELL_TEXT, 0 },
+	[S_A] = { "A (ns)", "A", CT_CELL_NS_MEAN, 0 },
+	[S_B] = { "B (ns)", "B", CT_CELL_NS_MEAN, 0 },
+	[S_CHANGE] = { "Change (ns)", "change", CT_CELL_NS_MEAN, 0 },
+	[S_PERCENT] = { "Change (%)", "%", CT_CELL_PERCENT, 0 },
+	[S_NOISE] = { "Noise (ns)", "noise", CT_CELL_NS_MEAN, 0 },
+	[S_VERDICT] = { "Verdict", "verdict", CT_CELL_TEXT, 0 },
+};
+
+static void diff_summary_row(struct diff *d, struct ct_table *t, const char *what, double a, double b,
+			     double noise, bool noise_known, bool counts)
+{
+	struct ct_cell *row = ct_table_row(t);
+	double change = b - a;
+	bool same = fabs(change) < 0.5, within = noise_known && fabs(change) <= noise;
+
+	row[S_WHAT] = ct_const(what);
+	row[S_A] = ct_double(a);
+	row[S_B] = ct_double(b);
+	row[S_CHANGE] = ct_double(change);
+	row[S_PERCENT] = ct_double(diff_percent(a, b));
+	if (noise_known)
+		row[S_NOISE] = ct_double(noise);
+	row[S_VERDICT] = ct_const(same ? "same" : within ? "within the noise" :
+				  change > 0 ? "slower" : "faster");
+	if (counts)
+		d->worst = same || within ? 0 : diff_percent(a, b);
+}
+
+static void diff_describe(const struct diff *d, struct ct_table *t)
+{
+	for (unsigned int s = 0; s < 2; s++) {
+		const struct ct_per_iteration *per = d->pair.side[s].per;
+		const struct ct_process_phases *p = per->process;
+
+		if (per->iterations)
+			ct_table_note(t, "%c: %s: %u iterations in its steady state: %s", "AB"[s], d->pair.side[s].trace->dir,
+				      per->iterations, p->what);
+		else
+			ct_table_note(t, "%c: %s: no iterations%s%s", "AB"[s], d->pair.side[s].trace->dir,
+				      p && *p->why_none ? ": " : "", p && *p->why_none ? p->why_none :
+				      p ? "" : " (nothing was launched)");
+	}
+	if (!d->pair.iterations)
+		ct_table_note(t, "Figures are of the whole run: without iterations in both, the noise is not known.");
+	else
+		ct_table_note(t, "Figures are per iteration. Noise: two standard errors, from the spread within A and within B;");
+	if (d->pair.iterations)
+		ct_table_note(t, "from run to run a program varies more: record several times before you trust a small change.");
+	if (d->pair.side[0].trace->has_kernel != d->pair.side[1].trace->has_kernel)
+		ct_table_note(t, "Only %s has the module's records, which cost time: the two are not recorded alike.",
+			      d->pair.side[0].trace->has_kernel ? "A" : "B");
+}
+
+static int diff_summary(struct diff *d)
+{
+	double median[2] = { 0 }, error[2] = { 0 }, noise;
+	uint64_t execution[2];
+	struct ct_table t;
+	bool stage[2];
+	int rc = 0;
+
+	ct_table_begin(&t, "diff_summary", "Wall time of A and B", summary_columns, S_COLUMNS);
+	for (unsigned int s = 0; s < 2 && !rc; s++)
+		rc = ct_diff_iteration(&d->pair.side[s], &median[s], &error[s]);
+	for (unsigned int s = 0; s < 2; s++)
+		execution[s] = ct_diff_execution(&d->pair.side[s], &stage[s]);
+	/* An execution is compared with an execution, or else lives. */
+	if (stage[0] != stage[1])
+		for (unsigned int s = 0; s < 2; s++)
+			execution[s] = d->pair.side[s].per->last - d->pair.side[s].per->first;
+	noise = ct_diff_noise(&d->pair, error[0], error[1]);
+	if (d->pair.iterations)
+		diff_summary_row(d, &t, "an iteration (median)", median[0], median[1], noise,
+				 d->pair.side[0].per->iterations >= 3 && d->pair.side[1].per->iterations >= 3, true);
+	diff_summary_row(d, &t, stage[0] && stage[1] ? "execution, in all" : "all records", execution[0],
+			 execution[1], 0, false, !d->pair.iterations);
+	diff_describe(d, &t);
+	return diff_print(d, &t, rc);
+}
+
+/* ---------------------------------------------- functions, kernels, ioctls --- */
+
+enum { R_EFFECT, R_PERCENT, R_NOISE, R_VERDICT, R_COUNT_A, R_COUNT_B, R_TIME_A, R_TIME_B, R_NAME, R_COLUMNS };
+
+#define ROW_COLUMNS(count_a, count_b, head_a, head_b, name, type) {	\
+	[R_EFFECT] = { "Effect (ns)", "effect", CT_CELL_NS_MEAN, 0 },	\
+	[R_PERCENT] = { "Change (%)", "%", CT_CELL_PERCENT, 3 },		\
+	[R_NOISE] = { "Noise (ns)", "noise", CT_CELL_NS_MEAN, 4 },	\
+	[R_VERDICT] = { "Verdict", "verdict", CT_CELL_TEXT, 0 },	\
+	[R_COUNT_A] = { count_a, head_a, CT_CELL_NUMBER, 2 },		\
+	[R_COUNT_B] = { count_b, head_b, CT_CELL_NUMBER, 2 },		\
+	[R_TIME_A] = { "Time A (ns)", "time A", CT_CELL_NS_MEAN, 1 },	\
+	[R_TIME_B] = { "Time B (ns)", "time B", CT_CELL_NS_MEAN, 1 },	\
+	[R_NAME] = { "Name", name, type, 0 },				\
+}
+
+static const struct ct_column function_columns[R_COLUMNS] =
+	ROW_COLUMNS("Calls A", "Calls B", "calls A", "calls B", "name", CT_CELL_TEXT);
+static const struct ct_column kernel_columns[R_COLUMNS] =
+	ROW_COLUMNS("Launches A", "Launches B", "launches A", "launches B", "kernel", CT_CELL_KERNEL);
+
+static void diff_row(struct diff *d, struct ct_table *t, const struct ct_diff_row *r, bool counts)
+{
+	struct ct_cell *row = ct_table_row(t);
+	double noise = ct_diff_noise(&d->pair, r->value[0].error, r->value[1].error);
+
+	row[R_EFFECT] = ct_double(r->effect);
+	if (r->value[0].there && r->value[0].wall > 0)
+		row[R_PERCENT] = ct_double(diff_percent(r->value[0].wall, r->value[1].wall));
+	if (noise > 0)
+		row[R_NOISE] = ct_double(noise);
+	row[R_VERDICT] = ct_const(ct_diff_verdict(&d->pair, r));
+	if (counts) {
+		row[R_COUNT_A] = ct_double(r->value[0].count);
+		row[R_COUNT_B] = ct_double(r->value[1].count);
+	}
+	row[R_TIME_A] = ct_double(r->value[0].ns);
+	row[R_TIME_B] = ct_double(r->value[1].ns);
+	row[R_NAME] = ct_text(t, r->name);
+}
+
+static int diff_functions(struct diff *d)
+{
+	static const enum ct_per_kind kinds[2] = { CT_PER_FUNCTION, CT_PER_FUNCTION };
+	struct ct_diff_row application = { .name = "(application, between calls)" };
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	bool pending = d->pair.iterations;
+	int rc = ct_diff_match(&d->pair, kinds, &rows);
+
+	ct_table_begin(&t, "diff_functions", d->pair.iterations ?
+		       "Functions, per iteration: time without calls inside, with the driver's" :
+		       "Functions, of the run: time without calls inside, with the driver's",
+		       function_columns, R_COLUMNS);
+	if (pending) {
+		for (unsigned int s = 0; s < 2; s++)
+			ct_diff_application(&d->pair.side[s], &application.value[s]);
+		application.effect = application.value[1].wall - application.value[0].wall;
+	}
+	for (uint32_t i = 0; i < rows.count && !rc; i++) {
+		if (pending && fabs(application.effect) >= fabs(rows.list[i].effect)) {
+			diff_row(d, &t, &application, false);
+			pending = false;
+		}
+		diff_row(d, &t, &rows.list[i], true);
+	}
+	if (pending)
+		diff_row(d, &t, &application, false);
+	if (d->pair.iterations)
+		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means; all effects are its change.");
+	free(rows.list);
+	return diff_print(d, &t, rc);
+}
+
+static int diff_by_count(const void *a, const void *b)
+{
+	const struct ct_diff_row *x = a, *y = b;
+	double dx = fabs(x->value[1].count - x->value[0].count);
+	double dy = fabs(y->value[1].count - y->value[0].count);
+
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	if (fabs(x->effect) != fabs(y->effect))
+		return fabs(x->effect) > fabs(y->effect) ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int diff_kernels(struct diff *d)
+{
+	static const enum ct_per_kind kinds[2] = { CT_PER_KERNEL, CT_PER_KERNEL };
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	int rc = ct_diff_match(&d->pair, kinds, &rows);
+
+	ct_table_begin(&t, "diff_kernels", d->pair.iterations ?
+		       "Kernels, launches per iteration; times are those of the launching calls on the host" :
+		       "Kernels, launches of the run; times are those of the launching calls on the host",
+		       kernel_columns, R_COLUMNS);
+	/* New and gone kernels first: the time of a launch says little about its kernel. */
+	if (!rc)
+		qsort(rows.list, rows.count, sizeof(*rows.list), diff_by_count);
+	for (uint32_t i = 0; i < rows.count && !rc; i++)
+		diff_row(d, &t, &rows.list[i], true);
+	free(rows.list);
+	return diff_print(d, &t, rc);
+}
+
+/* The driver's view of ioctls, where the trace has it. */
+static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
+{
+	for (uint32_t i = 0; i < side->per->count; i++)
+		if (side->per->items[i].kind == CT_PER_IOCTL_DRIVER)
+			return CT_PER_IOCTL_DRIVER;
+	return CT_PER_IOCTL_PROGRAM;
+}
+
+static int diff_ioctls(struct diff *d)
+{
+	enum ct_per_kind kinds[2] = { diff_ioctl_kind(&d->pair.side[0]), diff_ioctl_kind(&d->pair.side[1]) };
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	int rc = ct_diff_match(&d->pair, kinds, &rows);
+
+	ct_table_begin(&t, "diff_ioctls", d->pair.iterations ? "Ioctls, per iteration" : "Ioctls, of the run",
+		       function_columns, R_COLUMNS);
+	for (uint32_t i = 0; i < rows.count && !rc; i++)
+		diff_row(d, &t, &rows.list[i], true);
+	if (rows.count && kinds[0] != kinds[1])
+		ct_table_note(&t, "Of %s they are as the driver sees them, of the other as the program does, which is longer.",
+			      kinds[0] == CT_PER_IOCTL_DRIVER ? "A" : "B");
+	free(rows.list);
+	return diff_print(d, &t, rc);
+}
+
+/* --------------------------------------------------------- stages, memory --- */
+
+enum { G_STAGE, G_A, G_B, G_CHANGE, G_PERCENT, G_COLUMNS };
+
+static const struct ct_column stage_columns[G_COLUMNS] = {
+	[G_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[G_A] = { "A (ns)", "A", CT_CELL_NS, 0 },
+	[G_B] = { "B (ns)", "B", CT_CELL_NS, 0 },
+	[G_CHANGE] = { "Change (ns)", "change", CT_CELL_NS_MEAN, 0 },
+	[G_PERCENT] = { "Change (%)", "%", CT_CELL_PERCENT, 0 },
+};
+
+static int diff_stages(struct diff *d)
+{
+	struct ct_table t;
+
+	ct_table_begin(&t, "diff_stages", "Stages of the main process", stage_columns, G_COLUMNS);
+	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++) {
+		uint64_t a, b;
+		bool has_a = ct_diff_stage(&d->pair.side[0], i, &a);
+		bool has_b = ct_diff_stage(&d->pair.side[1], i, &b);
+		struct ct_cell *row;
+
+		if (!has_a && !has_b)
+			continue;
+		row = ct_table_row(&t);
+		row[G_STAGE] = ct_const(ct_stage_word[i]);
+		if (has_a)
+			row[G_A] = ct_u64(a);
+		if (has_b)
+			row[G_B] = ct_u64(b);
+		if (!has_a || !has_b)
+			continue;
+		row[G_CHANGE] = ct_double((double)b - (double)a);
+		if (a)
+			row[G_PERCENT] = ct_double(diff_percent(a, b));
+	}
+	return diff_print(d, &t, 0);
+}
+
+enum { M_WHAT, M_COUNT_A, M_COUNT_B, M_BYTES_A, M_BYTES_B, M_CHANGE, M_COLUMNS };
+
+static const struct ct_column memory_columns[M_COLUMNS] = {
+	[M_WHAT] = { "What", "device memory", CT_CELL_TEXT, 0 },
+	[M_COUNT_A] = { "Calls A", "calls A", CT_CELL_NUMBER, 0 },
+	[M_COUNT_B] = { "Calls B", "calls B", CT_CELL_NUMBER, 0 },
+	[M_BYTES_A] = { "A (bytes)", "A", CT_CELL_BYTES_MEAN, 0 },
+	[M_BYTES_B] = { "B (bytes)", "B", CT_CELL_BYTES_MEAN, 0 },
+	[M_CHANGE] = { "Change (bytes)", "change", CT_CELL_BYTES_MEAN, 0 },
+};
+
+static void diff_bytes(struct ct_cell *row, double a, double b)
+{
+	row[M_BYTES_A] = ct_double(a);
+	row[M_BYTES_B] = ct_double(b);
+	row[M_CHANGE] = ct_double(b - a);
+}
+
+static void diff_memory_rows(struct diff *d, struct ct_table *t, bool steady)
+{
+	const struct ct_per_memory *m[2];
+	double n[2];
+	struct ct_cell *row;
+
+	for (unsigned int s = 0; s < 2; s++) {
+		const struct ct_per_iteration *per = d->pair.side[s].per;
+
+		m[s] = steady ? &per->memory_steady : &per->memory_run;
+		n[s] = steady ? per->iterations : 1;
+	}
+	row = ct_table_row(t);
+	row[M_WHAT] = ct_const(steady ? "allocated, per iteration" : "allocated, in all");
+	row[M_COUNT_A] = ct_double(m[0]->allocs / n[0]);
+	row[M_COUNT_B] = ct_double(m[1]->allocs / n[1]);
+	diff_bytes(row, m[0]->bytes / n[0], m[1]->bytes / n[1]);
+	row = ct_table_row(t);
+	row[M_WHAT] = ct_const(steady ? "freed, per iteration" : "freed, in all");
+	row[M_COUNT_A] = ct_double(m[0]->frees / n[0]);
+	row[M_COUNT_B] = ct_double(m[1]->frees / n[1]);
+}
+
+static int diff_memory(struct diff *d)
+{
+	struct ct_cell *row;
+	struct ct_table t;
+
+	ct_table_begin(&t, "diff_memory", "Device memory, by the calls that allocate and free", memory_columns,
+		       M_COLUMNS);
+	row = ct_table_row(&t);
+	row[M_WHAT] = ct_const("peak");
+	diff_bytes(row, d->pair.side[0].per->peak, d->pair.side[1].per->peak);
+	if (d->pair.iterations)
+		diff_memory_rows(d, &t, true);
+	diff_memory_rows(d, &t, false);
+	return diff_print(d, &t, 0);
+}
+
+/* --------------------------------------------------------------------- all --- */
+
+static int diff_all(struct diff *d)
+{
+	static int (*const tables[])(struct diff *d) = {
+		diff_summary, diff_functions, diff_kernels, diff_ioctls, diff_stages, diff_memory,
+	};
+	int rc = 0;
+
+	for (unsigned int i = 0; i < sizeof(tables) / sizeof(*tables) && !rc; i++)
+		rc = tables[i](d);
+	return rc;
+}
+
+int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_diff_request *q,
+	    FILE *out, double *worst_percent, struct ct_error *err)
+{
+	const struct ct_analyser *per = &ct_per_iteration_analyser;
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
+	struct ct_engine *engine[2] = { NULL, NULL };
+	const struct ct_trace *traces[2] = { a, b };
+	struct diff d = { 0 };
+	int rc = 0, closing;
+
+	*err = (struct ct_error){ 0 };
+	*worst_percent = 0;
+	for (unsigned int s = 0; s < 2 && !rc; s++) {
+		engine[s] = ct_engine_run(traces[s], &per, 1, &options, err);
+		if (engine[s])
+			d.pair.side[s] = (struct ct_diff_side){
+				traces[s], ct_engine_result(engine[s], per)->state,
+			};
+		rc = engine[s] ? 0 : -ENOMEM;
+	}
+	if (!rc) {
+		d.pair.iterations = d.pair.side[0].per->iterations && d.pair.side[1].per->iterations;
+		d.printer = ct_printer_open(q->format ? q->format : ct_format_find("table"), out, &q->print, true);
+		rc = d.printer ? diff_all(&d) : -ENOMEM;
+		closing = d.printer ? ct_printer_close(d.printer) : 0;
+		rc = rc ? rc : closing;
+	}
+	if (!rc && (fflush(out) || ferror(out)))
+		rc = errno ? -errno : -EIO;
+	*worst_percent = d.worst;
+	ct_engine_free(engine[0]);
+	ct_engine_free(engine[1]);
+	if (rc && !err->code)
+		ct_fail(err, -rc, "%s", strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See per_iteration.h.  Must never keep a call: memory is bounded by the number of different
+ * functions, kernels and ioctls, of iterations, and of blocks of memory in use.
+ */
+#include "explain/diff/per_iteration.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/calls/call_detail.h"
+
+#define ITEMS_MAX	(1u << 16)
+#define BLOCKS_MAX	(1u << 20)	/* more are not followed */
+
+/* What calls of a track have inside them. */
+struct ct_per_track {
+	uint64_t *inner;	/* by depth: ns in calls of the interface directly inside */
+	uint32_t capacity;
+};
+
+/* ------------------------------------------------------------------- items --- */
+
+static void per_flush(struct ct_per_item *item)
+{
+	double distance;
+
+	if (!item->current)
+		return;
+	distance = item->current - item->mean;
+	item->some++;
+	item->mean += distance / item->some;
+	item->squares += distance * (item->current - item->mean);
+	item->current = 0;
+}
+
+double ct_per_mean(const struct ct_per_item *item, uint32_t iterations)
+{
+	return iterations ? (double)item->steady.wall / iterations : 0;
+}
+
+double ct_per_error(const struct ct_per_item *item, uint32_t iterations)
+{
+	double n = iterations, some = item->some, squares = item->squares;
+
+	if (iterations < 2)
+		return 0;
+	/* The iterations without it are zeros. */
+	squares += item->mean * item->mean * some * (n - some) / n;
+	return squares > 0 ? sqrt(squares / (n - 1) / n) : 0;
+}
+
+static struct ct_per_item *per_item(struct ct_per_iteration *s, enum ct_per_kind kind, uint64_t key,
+				    const char *name)
+{
+	uint64_t full = ct_hash_mix(key, kind + 1) << 2 | kind;
+	struct ct_hash_slot *slot = ct_hash_get(&s->index, full);
+
+	if (slot)
+		return &s->items[slot->a];
+	/* Beyond the limit, all are one. */
+	if (s->count >= ITEMS_MAX)
+		return &s->items[s->count - 1];
+	if (s->count == s->capacity) {
+		uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
+		struct ct_per_item *more = realloc(s->items, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		s->items = more;
+		s->capacity = capacity;
+	}
+	slot = ct_hash_put(&s->index, full);
+	if (!slot)
+		return NULL;
+	slot->a = s->count;
+	s->items[s->count] = (struct ct_per_item){
+		.kind = kind,
+		.name = strdup(s->count + 1 == ITEMS_MAX ? "(others)" : name),
+		.iteration = -1,
+	};
+	return s->items[s->count].name ? &s->items[s->count++] : NULL;
+}
+
+/* Is the event of a thread whose time is wall time? */
+static bool per_counts_as_wall(const struct ct_per_iteration *s, const struct ct_trace_event *e)
+{
+	return !s->process || !s->iterations || e->track->tid == s->process->tid;
+}
+
+static void per_add(struct ct_per_iteration *s, struct ct_per_item *item, const struct ct_trace_event *e,
+		    int64_t iteration, uint64_t ns)
+{
+	bool wall = per_counts_as_wall(s, e);
+
+	item->run.count++;
+	item->run.ns += ns;
+	item->run.wall += wall ? ns : 0;
+	if (iteration < 0)
+		return;
+	item->steady.count++;
+	item->steady.ns += ns;
+	if (!wall)
+		return;
+	item->steady.wall += ns;
+	if (item->iteration != iteration) {
+		per_flush(item);
+		item->iteration = iteration;
+	}
+	item->current += ns;
+}
+
+/* ------------------------------------------------------------------- calls --- */
+
+static bool per_is_api(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+}
+
+static uint64_t *per_inner(struct ct_per_iteration *s, const struct ct_track *track, uint32_t depth)
+{
+	struct ct_per_track *t;
+
+	if (track->index >= s->tracks_count) {
+		uint32_t count = 2 * (track->index + 1);
+
+		t = realloc(s->tracks, count * sizeof(*t));
+		if (!t)
+			return NULL;
+		memset(t + s->tracks_count, 0, (count - s->tracks_count) * sizeof(*t));
+		s->tracks = t;
+		s->tracks_count = count;
+	}
+	t = &s->tracks[track->index];
+	if (depth >= t->capacity) {
+		uint32_t capacity = 2 * (depth + 8);
+		uint64_t *more = realloc(t->inner, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + t->capacity, 0, (capacity - t->capacity) * sizeof(*more));
+		t->inner = more;
+		t->capacity = capacity;
+	}
+	return &t->inner[depth];
+}
+
+/* A call's time without those of the interface inside it; -ENOMEM or 0. */
+static int per_own_time(struct ct_per_iteration *s, const struct ct_trace_event *e, uint64_t *ns)
+{
+	uint32_t depth = e->track->depth;
+	uint64_t *inner = per_inner(s, e->track, depth);
+
+	if (!inner)
+		return -ENOMEM;
+	*ns = 0;
+	if (e->timed) {
+		*ns = e->duration > *inner ? e->duration - *inner : 0;
+		while (depth-- > 0)
+			if (per_is_api(e->track->frames[depth].class)) {
+				*per_inner(s, e->track, depth) += e->duration;
+				break;
+			}
+	}
+	*inner = 0;
+	return 0;
+}
+
+static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration, uint64_t ns)
+{
+	struct ct_per_iteration *s = a->state;
+	const char *name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
+	struct ct_per_item *item;
+
+	if (!ct_record_has(e->record, CT_QUICK_KERNEL) || e->class->op != CT_OP_LAUNCH || e->failed)
+		return 0;
+	item = per_item(s, CT_PER_KERNEL, ct_record_quick(e->record, CT_QUICK_KERNEL),
+			name ? name : "(no name)");
+	if (!item)
+		return -ENOMEM;
+	per_add(s, item, e, iteration, ns);
+	return 0;
+}
+
+/* Counts what calls allocate and free on the device, and how much is in use. */
+static int per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
+{
+	bool alloc = e->class->op == CT_OP_ALLOC;
+	uint64_t key, size;
+	struct ct_hash_slot *slot;
+
+	if (e->class->category != CT_CAT_MEMORY || (!alloc && e->class->op != CT_OP_FREE) || e->failed ||
+	    !ct_record_has(e->record, CT_QUICK_PTR) || strstr(e->class->name, "Host"))
+		return 0;
+	size = alloc ? ct_record_quick(e->record, CT_QUICK_SIZE) : 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ct_per_memory *m = i ? &s->memory_steady : &s->memory_run;
+
+		if (i && iteration < 0)
+			break;
+		m->allocs += alloc;
+		m->frees += !alloc;
+		m->bytes += size;
+	}
+	key = ct_hash_mix(ct_record_quick(e->record, CT_QUICK_PTR), e->track->pid);
+	slot = ct_hash_get(&s->blocks, key);
+	if (slot) {
+		s->live -= slot->a;
+		ct_hash_remove(&s->blocks, slot);
+	}
+	if (!alloc || s->blocks.count >= BLOCKS_MAX)
+		return 0;
+	slot = ct_hash_put(&s->blocks, key);
+	if (!slot)
+		return -ENOMEM;
+	slot->a = size;
+	s->live += size;
+	if (s->live > s->peak)
+		s->peak = s->live;
+	return 0;
+}
+
+static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
+{
+	struct ct_per_iteration *s = a->state;
+	struct ct_per_item *item = per_item(s, CT_PER_FUNCTION, e->class->id, e->class->name);
+	uint64_t ns;
+	int rc;
+
+	if (!item)
+		return -ENOMEM;
+	rc = per_own_time(s, e, &ns);
+	if (rc)
+		return rc;
+	per_add(s, item, e, iteration, ns);
+	if (iteration >= 0 && per_counts_as_wall(s, e))
+		s->calls[iteration] += ns;
+	rc = per_launch(a, e, iteration, ns);
+	return rc ? rc : per_memory(s, e, iteration);
+}
+
+static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
+{
+	const struct ct_record *r = e->record;
+	char name[CT_DETAIL_MAX];
+	struct ct_per_item *item;
+	uint64_t key;
+
+	/* An entry function may call the next one: that is one ioctl. */
+	if (e->track->ioctls[e->kernel])
+		return 0;
+	ct_call_ioctl_name(name, r);
+	key = ct_hash_mix(ct_record_quick(r, CT_QUICK_CMD) | (uint64_t)ct_record_quick(r, CT_QUICK_DEVICE) << 32,
+			  ct_record_quick(r, CT_QUICK_CODE) |
+			  (ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) << 32);
+	item = per_item(s, e->kernel ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM, key, name);
+	if (!item)
+		return -ENOMEM;
+	per_add(s, item, e, iteration, e->timed ? e->duration : 0);
+	return 0;
+}
+
+/* Is this of the process that counts? */
+static bool per_counts(const struct ct_per_iteration *s, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *p = s->process;
+
+	return !p || (e->track->pid == p->pid && e->begin >= p->begin && e->begin <= p->end);
+}
+
+/* The index into the list; -1: outside of the steady state, or between iterations. */
+static int64_t per_iteration_of(const struct ct_per_iteration *s, uint64_t ts)
+{
+	int64_t i = s->iterations ? ct_phases_iteration(s->process, ts) : -1;
+
+	i -= s->iterations ? s->list - s->process->iterations : 0;
+	return i >= 0 && i < s->iterations ? i : -1;
+}
+
+static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_per_iteration *s = a->state;
+	int64_t iteration;
+	uint64_t *inner;
+
+	if (!e->track->tid || !per_counts(s, e))
+		return 0;
+	if (e->kind == CT_ON_BEGIN) {
+		inner = e->api ? per_inner(s, e->track, e->track->depth) : NULL;
+		if (inner)
+			*inner = 0;
+		return inner || !e->api ? 0 : -ENOMEM;
+	}
+	if (!s->first || e->begin < s->first)
+		s->first = e->begin;
+	if (e->end > s->last)
+		s->last = e->end;
+	if (!e->class->call || e->class->category == CT_CAT_SWITCH)
+		return 0;
+	iteration = per_iteration_of(s, e->begin);
+	if (e->api)
+		return per_call(a, e, iteration);
+	return e->record->fields && ct_record_is_ioctl(e->record) ? per_ioctl(s, e, iteration) : 0;
+}
+
+/* -------------------------------------------------------------- begin, end --- */
+
+/* Iterations of the warm-up are no measure: without them, or all where there is no such stage. */
+static void per_steady(struct ct_per_iteration *s)
+{
+	const struct ct_process_phases *p = s->process;
+	uint64_t begin = 0;
+
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == CT_STAGE_STEADY)
+			begin = p->stages[i].begin;
+	s->list = p->iterations;
+	s->iterations = p->iterations_count;
+	while (s->iterations && s->list->begin < begin) {
+		s->list++;
+		s->iterations--;
+	}
+}
+
+static int per_begin(struct ct_analysis *a)
+{
+	struct ct_per_iteration *s = a->state;
+	const struct ct_phases *phases = a->phases;
+
+	if (phases->main >= 0 && (unsigned int)phases->main < phases->processes_count) {
+		s->process = &phases->processes[phases->main];
+		per_steady(s);
+	}
+	s->calls = calloc(s->iterations + 1, sizeof(*s->calls));
+	return s->calls ? 0 : -ENOMEM;
+}
+
+static int per_end(struct ct_analysis *a)
+{
+	struct ct_per_iteration *s = a->state;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		per_flush(&s->items[i]);
+	return 0;
+}
+
+static void per_free(struct ct_analysis *a)
+{
+	struct ct_per_iteration *s = a->state;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		free(s->items[i].name);
+	for (uint32_t i = 0; i < s->tracks_count; i++)
+		free(s->tracks[i].inner);
+	free(s->items);
+	free(s->tracks);
+	free(s->calls);
+	ct_hash_free(&s->index);
+	ct_hash_free(&s->blocks);
+}
+
+const struct ct_analyser ct_per_iteration_analyser = {
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.phases = true,
+	.state_size = sizeof(struct ct_per_iteration),
+	.begin = per_begin,
+	.event = per_event,
+	.end = per_end,
+	.free = per_free,
+};
