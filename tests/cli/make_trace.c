@@ -14,6 +14,8 @@
  *	make_trace bypassed DIR		the same as files, but its call is a lookup
  *	make_trace objects DIR		RM objects made, used, refused and freed,
  *					and kernel memory of which one block is kept
+ *	make_trace gpu DIR		calls and records of a GPU for the same work,
+ *					some that fail, a graph, ranges that don't match
  *	make_trace big DIR RECORDS	for the time it takes
  *
  * Prints what it wrote as one JSON object.
@@ -458,6 +460,109 @@ static void objects(void)
 	close_writer(&k);
 }
 
+static void range(struct writer *u, int us, const char *text)
+{
+	uint64_t t = START + us * 1000ull;
+	uint32_t uid = 1000, len;
+	uint8_t buf[512];
+
+	if (!text) {
+		thread_record(u, (struct spec){ CT_CLASS_range_pop, 0, CT_F_INSTANT, 0, t, t, 0, 0, 1 },
+			      NULL, 0);
+		return;
+	}
+	len = with_text(buf, &uid, sizeof(uid), text);
+	thread_record(u, (struct spec){ CT_CLASS_range_push, 0, CT_F_INSTANT, 0, t, t, 0, 0, 1 }, buf, len);
+}
+
+/*
+ * Two kernels and four memory operations: their calls, and what the GPU says of them.  A launch
+ * and a copy fail, a graph is launched.  Ranges: three that have both ends, an end without a
+ * begin, a begin without an end; another thread's is open at the same time.
+ */
+static void gpu(void)
+{
+	enum { GRAPH = K_ALLOC + 0x100, SET, G_KERNEL, G_COPY, G_SET };
+	struct ct_launch launch = {
+		.kernel = 1, .shared = 2048, .grid_x = 7, .grid_y = 6, .grid_z = 5, .block_x = 4,
+		.block_y = 3, .block_z = 2, .stream = 0x55,
+	};
+	struct ct_copy copy = { 1500000, 0x7f0000000000, 0x1000, 0x66, CT_DIR_H2D, 1 };
+	struct ct_set set = { 4096, 0x7f0000000000, 0x66, 0, 1 };
+	struct ct_graph graph = { 0x77, 0x55 };
+	uint64_t t = START, op;
+	struct writer u, v, k;
+	char path[4096];
+	FILE *f;
+
+	registry();
+	snprintf(path, sizeof(path), "%s/.registry", dir);
+	f = fopen(path, "a");
+	if (!f)
+		die(path);
+	CLASS(GRAPH, "user graph launch", graph, "cuGraphLaunch cuGraphLaunch");
+	CLASS(SET, "user transfer set", set, "cuMemsetD8 cuMemsetD8_v2");
+	CLASS(G_KERNEL, "gpu kernel launch", launch, "kernel kernel");
+	CLASS(G_COPY, "gpu transfer copy", copy, "memcpy memcpy");
+	CLASS(G_SET, "gpu transfer set", set, "memset memset");
+	fclose(f);
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&v, "u-4242-2", CT_STREAM_THREAD, 4096);
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	thread_head(&u, PID);
+	thread_head(&v, PID + 1);
+	op = u.head.op_base;
+#define HOST(class, result, us, ns, fields)				\
+	thread_record(&u, (struct spec){ class, 0, 0, result, t + (us) * 1000, t + (us) * 1000 + (ns), \
+		      op++, PID, 1 }, &fields, sizeof(fields))
+#define DEVICE(class, us, ns, fields)					\
+	cpu_record(&k, (struct spec){ class, 0, CT_F_NO_RESULT, 0, t + (us) * 1000,	\
+		   t + (us) * 1000 + (ns), op++, 9999, 0 }, &fields, sizeof(fields))
+	range(&u, 1, NULL);
+	range(&u, 10, "step 1");
+	range(&u, 20, "inner, \"quoted\"");
+	HOST(LAUNCH, 0, 21, 4000, launch);
+	range(&u, 40, NULL);
+	range(&u, 50, "inner, \"quoted\"");
+	HOST(LAUNCH, 1, 51, 5000, launch);
+	launch.kernel = 2;
+	launch.grid_x = 100;
+	HOST(LAUNCH_PTSZ, 0, 60, 6001, launch);
+	HOST(GRAPH, 0, 70, 7000, graph);
+	range(&u, 100, NULL);
+	HOST(COPY, 0, 110, 8000, copy);
+	copy.size = 2500001;
+	HOST(COPY, 0, 120, 9000, copy);
+	HOST(COPY, 1, 130, 1000, copy);
+	copy.size = 3;
+	copy.direction = CT_DIR_D2H;
+	HOST(COPY, 0, 140, 500, copy);
+	HOST(SET, 0, 150, 700, set);
+	range(&u, 200, NULL);
+	range(&u, 210, "open");
+	range(&v, 15, "step 1");
+	range(&v, 115, NULL);
+
+	launch.kernel = 1;
+	launch.grid_x = 7;
+	DEVICE(G_KERNEL, 30, 50000, launch);
+	launch.kernel = 2;
+	DEVICE(G_KERNEL, 81, 11000, launch);
+	DEVICE(G_KERNEL, 93, 13000, launch);	/* the graph's */
+	copy.size = 1500000;
+	copy.direction = CT_DIR_H2D;
+	DEVICE(G_COPY, 130, 21000, copy);
+	copy.size = 2500001;
+	DEVICE(G_COPY, 152, 23000, copy);
+	copy.size = 3;
+	copy.direction = CT_DIR_D2H;
+	DEVICE(G_COPY, 176, 2000, copy);
+	DEVICE(G_SET, 179, 1000, set);
+	close_writer(&u);
+	close_writer(&v);
+	close_writer(&k);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -498,7 +603,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -513,6 +618,8 @@ int main(int argc, char **argv)
 		files(0, TABLE);
 	else if (!strcmp(argv[1], "objects"))
 		objects();
+	else if (!strcmp(argv[1], "gpu"))
+		gpu();
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "left"))

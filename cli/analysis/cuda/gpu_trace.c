@@ -71,7 +71,7 @@ static void gpu_trace_kernel(struct ct_analysis *a, struct ct_cell *row, const s
 			row[sizes[i].column] = ct_u64(ct_record_quick(r, sizes[i].field));
 	if (ct_record_has(r, CT_QUICK_SHARED))
 		row[SHARED] = ct_double(ct_record_quick(r, CT_QUICK_SHARED));
-	row[NAME] = ct_const(name ? name : "(unknown)");
+	row[NAME] = ct_const(name && *name ? name : "(unknown)");
 }
 
 static int gpu_trace_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -108,7 +108,7 @@ static int gpu_trace_end(struct ct_analysis *a)
 	struct gpu_trace *s = a->state;
 
 	s->kernels.failed += s->transfers.failed;
-	ct_gpu_notes(&s->kernels, s->table, "kernels and copies");
+	ct_gpu_notes(&s->kernels, s->table, "work");
 	return 0;
 }
 

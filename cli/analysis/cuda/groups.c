@@ -74,7 +74,7 @@ int ct_groups_string(struct ct_text_groups *g, struct ct_names *names, uint64_t 
 	if (g->by_string[id])
 		return g->by_string[id] - 1;
 	text = id ? ct_names_string(names, id) : NULL;
-	if (!text)
+	if (!text || !*text)
 		text = "(unknown)";
 	index = ct_groups_text(g, text, strlen(text));
 	if (index >= 0)

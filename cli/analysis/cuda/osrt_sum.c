@@ -86,7 +86,8 @@ static int osrt_end(struct ct_analysis *a)
 	struct ct_text_groups *groups = &s->layers[kernel].groups;
 	struct ct_table *t = ct_analysis_table(a, "osrt_sum",
 		kernel ? "OS runtime: ioctls of the driver, seen in the kernel" :
-			 "OS runtime: ioctls of the driver, seen by the program", columns, COLUMNS);
+		groups->count ? "OS runtime: ioctls of the driver, seen by the program" :
+				"OS runtime: ioctls of the driver", columns, COLUMNS);
 	unsigned int count;
 	struct ct_text_group **list = ct_groups_sorted(groups, &count);
 	uint64_t total = 0;

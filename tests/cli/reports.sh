@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+#
+# Every number of every report, compared with what jq, awk and sqlite3 make of the JSON Lines of
+# the same trace: none of our own code but the export takes part.  Sourced by run.sh, which has
+# $ct (the command), $b, $work and generate().
+
+tab=$'\t'
+
+# real: the names of the real traces, unpacked below $work/data.
+real()
+{
+	local file name
+
+	for file in tests/data/*.tar.xz; do
+		name=$(basename "$file" .tar.xz)
+		[ -e "$work/data/$name" ] || {
+			mkdir -p "$work/data" && tar -xJf "$file" -C "$work/data"
+		}
+		echo "$name"
+	done
+}
+
+# trace NAME: the directory of a real or a synthetic trace.
+trace()
+{
+	if [ -e "tests/data/$1.tar.xz" ]; then
+		real >/dev/null
+		echo "$work/data/$1"
+	else
+		generate "$1"
+		echo "$work/$1"
+	fi
+}
+
+# facts NAME: makes $work/data/NAME.tsv, a line for each line of the JSON Lines:
+#   1 phase  2 layer  3 type  4 op  5 name  6 symbol  7 time in ns since the trace began
+#   8 pid  9 tid  10 op_id  11 depth  12 duration in ns  13 result  14 1: failed
+#   15 result's name  16 size  17 direction  18 kernel  19 text  20 stream
+#   21-26 grid, block  27 shared memory  28 ioctl  29 1: has a kernel field
+facts()
+{
+	local dir
+	dir=$(trace "$1")
+	[ ! -e "$work/data/$1.tsv" ] || return 0
+	mkdir -p "$work/data"
+	"$ct" export -f -o "$work/data/$1.jsonl" "$dir" 2>/dev/null
+	grep '^{' "$work/data/$1.jsonl" | jq -r '
+		def line: if . then gsub("\n"; "\\n") else null end;
+		(if .result_code != null then .result_code elif (.result | type) == "number" then .result
+			else null end) as $code |
+		.details as $d |
+		(if $d.cmd then .escape // $d.cmd else null end) as $ioctl |
+		(if .phase == "B" then false
+		 elif $ioctl then ($code // 0) < 0 or (.status != null and .status != "NV_OK")
+		 elif .layer == "user" then $code != null and $code != 0 and $code != 600
+		 else $code != null and $code < 0 and $code >= -4095 end) as $failed |
+		[.phase, .layer, .type, .op, .name, .symbol // .name, (.ts * 1e6 | round), .pid, .tid,
+		 .op_id, .depth, (if .duration_us then .duration_us * 1000 | round else null end), $code,
+		 (if $failed then 1 else 0 end), (if .result_code != null then .result else null end),
+		 .size, .direction, (.kernel | line), (.text | line), $d.stream,
+		 $d.grid_x, $d.grid_y, $d.grid_z, $d.block_x, $d.block_y, $d.block_z, $d.shared, $ioctl,
+		 (if $d | has("kernel") then 1 else 0 end)] |
+		map(if . == null then "" else tostring end) | join("\t")' |
+		LC_ALL=C tr -d '\200-\377' >"$work/data/$1.tsv"
+}
+
+# distribution: lines "key, value or nothing, 1 if it failed" become lines "key, count, failed,
+# percent of the total, total, mean, median, smallest, largest, standard deviation, P95, P99".
+distribution()
+{
+	LC_ALL=C sort -t "$tab" -k1,1 -k2,2n | awk -F'\t' -v OFS='\t' '
+	function rank(p) { i = int(n * p / 1000); return v[i * 1000 < n * p ? i + 1 : i] }
+	function done(   i, q) {
+		if (!all)
+			return
+		q = 0
+		for (i = 1; i <= n; i++)
+			q += (v[i] - total / n) ^ 2
+		rows[++count] = n ? sprintf("%.0f\t%.4f\t%.1f\t%.0f\t%.0f\t%.4f\t%.0f\t%.0f", total, total / n,
+			(v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2, v[1], v[n],
+			n > 1 ? sqrt(q / (n - 1)) : 0, rank(950), rank(990)) : "\t\t\t\t\t\t\t"
+		keys[count] = key; alls[count] = all; faileds[count] = failed
+		totals[count] = total; timed[count] = n; sum += total
+	}
+	NR == 1 || $1 != key { done(); key = $1; all = n = total = failed = 0 }
+	{ all++; failed += $3 }
+	$2 != "" { v[++n] = $2; total += $2 }
+	END {
+		done()
+		for (i = 1; i <= count; i++)
+			print keys[i], alls[i], faileds[i], (timed[i] ? sum ? 100 * totals[i] / sum : 0 : ""), rows[i]
+	}'
+}
+
+# csv FILE COLUMN...: these columns of a report in csv, as sqlite3 reads them.  Of texts only
+# ASCII is compared: in JSON, bytes that are no UTF-8 are replaced.
+csv()
+{
+	local file=$1 list=
+	shift
+	for column in "$@"; do
+		list="$list${list:+, }replace(\"$column\", char(10), '\\n')"
+	done
+	sqlite3 -batch -cmd '.mode tabs' :memory: ".import --csv $file t" "select $list from t" 2>&1 |
+		LC_ALL=C tr -d '\200-\377'
+}
+
+# same WANT GOT KINDS TEXT: two lists of rows say the same.  KINDS, a letter for each column:
+# t: the same text; n: the same number; d: a number with one decimal; m: a number with three;
+# p: a percentile or median, exact if the second column is at most 1024, else right to 0.01 %.
+same()
+{
+	LC_ALL=C sort "$1" >"$1.sorted"
+	LC_ALL=C sort "$2" >"$2.sorted"
+	in_order "$1.sorted" "$2.sorted" "$3" "$4"
+}
+
+in_order()
+{
+	awk -F'\t' -v kinds="$3" '
+	function bad(i) {
+		if (++wrong <= 3)
+			printf "# line %d, column %d: wanted \"%s\" got \"%s\"\n", FNR, i, want[i], $i
+	}
+	NR == FNR { lines[FNR] = $0; expected = FNR; next }
+	{
+		split(lines[FNR], want, "\t")
+		if (NF != length(kinds))
+			bad(NF)
+		for (i = 1; i <= length(kinds); i++) {
+			kind = substr(kinds, i, 1)
+			least = kind == "d" ? 0.0502 : kind == "m" ? 0.000502 : 0
+			if (kind == "p")
+				least = $2 > 1024 ? want[i] / 10000 + 0.05 : 0
+			off = want[i] - $i
+			if (kind == "t" || want[i] == "" || $i == "" ? want[i] "" != $i "" :
+			    off > least || off < -least)
+				bad(i)
+		}
+		got = FNR
+	}
+	END {
+		if (got != expected)
+			printf "# wanted %d rows, got %d\n", expected, got
+		exit wrong || got != expected
+	}' "$1" "$2" >"$2.diff"
+	ok $? "$4 ($(wc -l <"$1") rows)" || cat "$2.diff"
+}
+
+# falling FILE COLUMN TEXT: numbers that don't grow from row to row
+falling()
+{
+	awk -F'\t' -v c="$2" 'NR > 1 && $c + 0 > last + 0 { exit 1 } { last = $c }' "$1"
+	ok $? "$3"
+}
+
+# report NAME REPORT [OPTION...]: $work/data/NAME.REPORT.csv
+report()
+{
+	local name=$1 report=$2
+	shift 2
+	"$ct" report --format csv -f -o "$work/data/$name.$report.csv" "$@" "$report" "$(trace "$name")" \
+		2>"$work/data/$name.$report.notes"
+	ok $? "$report of $name" || cat "$work/data/$name.$report.notes"
+}
+
+# The columns that the summaries by time have in common, with the name of the count.
+times() { printf '%s\n' "$1" "Time (%)" "Total Time (ns)" "Avg (ns)" "Med (ns)" "Min (ns)" "Max (ns)" "StdDev (ns)"; }
+
+# is_sum NAME REPORT COUNT COLUMN: such a summary is what lines of distribution() on stdin say.
+is_sum()
+{
+	local out=$work/data/$1.$2 columns
+
+	distribution | awk -F'\t' -v OFS='\t' '{ print $1, $2, $4, $5, $6, $7, $8, $9, $10 }' >"$out.want"
+	mapfile -t columns < <(times "$3")
+	csv "$out.csv" "$4" "${columns[@]}" >"$out.got"
+	same "$out.want" "$out.got" tndndpnnd "$2 of $1: every row and every number"
+	falling "$out.got" 4 "$2 of $1: the largest total first"
+}
+
+# ------------------------------------------------------------- CUDA, NVTX, OS ---
+
+t_reports_cuda_api_sum()
+{
+	local name columns
+
+	for name in $(real) basic begin left open; do
+		facts "$name"
+		report "$name" cuda_api_sum
+		# Two functions of one name are shown by their symbols.
+		awk -F'\t' -v OFS='\t' '
+		function api() { return $2 == "user" && $10 != "" && $3 != "syscall" }
+		FNR == NR {
+			if ($1 != "B" && $10 != "" && !(($5, $6) in seen)) {
+				seen[$5, $6]
+				symbols[$5]++
+			}
+			ended[$10] = $1 != "B"
+			next
+		}
+		# The line of a begin does not say the type.
+		$1 == "B" ? !ended[$10] && $2 == "user" && $28 == "" : api() {
+			print (symbols[$5] > 1 ? $6 : $5), $12, $14
+		}' "$work/data/$name.tsv" "$work/data/$name.tsv" >"$work/data/$name.api"
+		distribution <"$work/data/$name.api" >"$work/data/$name.api.want"
+		mapfile -t columns < <(times "Num Calls")
+		csv "$work/data/$name.cuda_api_sum.csv" Name "Num Calls" Failed "${columns[@]:1}" \
+			"P95 (ns)" "P99 (ns)" >"$work/data/$name.api.got"
+		same "$work/data/$name.api.want" "$work/data/$name.api.got" tnndndpnndpp \
+			"cuda_api_sum of $name: every row and every number"
+		falling "$work/data/$name.api.got" 5 "cuda_api_sum of $name: the largest total first"
+	done
+}
+
+t_reports_cuda_api_trace()
+{
+	local name
+
+	for name in $(real) basic begin left open; do
+		facts "$name"
+		report "$name" cuda_api_trace
+		awk -F'\t' -v OFS='\t' '
+		$2 != "user" || $10 == "" || $28 != "" { next }
+		{ op = $10; if (op > last) last = op; pid[op] = $8; tid[op] = $9; name[op] = $5; depth[op] = $11 }
+		$1 == "B" { start[op] = $7; next }
+		{
+			if (!(op in start))
+				start[op] = $7 - $12
+			rest[op] = $12 OFS $13
+			more[op] = ($14 ? $15 != "" ? $15 : $13 : "") OFS $16 OFS $18
+		}
+		END {
+			for (op = 1; op <= last; op++)
+				if (op in name)
+					print start[op], op in rest ? rest[op] : OFS, name[op], op, pid[op],
+						tid[op], depth[op], op in more ? more[op] : OFS OFS
+		}' "$work/data/$name.tsv" >"$work/data/$name.calls.want"
+		csv "$work/data/$name.cuda_api_trace.csv" "Start (ns)" "Duration (ns)" Result Name CorrID \
+			Pid Tid Depth Error "Size (bytes)" Kernel >"$work/data/$name.calls.got"
+		if [ "$name" = begin ]; then
+			same "$work/data/$name.calls.want" "$work/data/$name.calls.got" nnntnnnntnt \
+				"cuda_api_trace of $name: every call"
+		else
+			in_order "$work/data/$name.calls.want" "$work/data/$name.calls.got" nnntnnnntnt \
+				"cuda_api_trace of $name: every call, in the order of starts"
+		fi
+	done
+}
+
+# launched NAME LAYER, moved NAME LAYER: the lines of kernels, of copies and sets that did not fail
+launched() { awk -F'\t' -v l="$2" '$1 == "E" && $2 == l && $3 == "kernel" && $29 && !$14' "$work/data/$1.tsv"; }
+moved() { awk -F'\t' -v l="$2" '$1 == "E" && $2 == l && $3 == "transfer" && $4 ~ /^(copy|set)$/ && !$14' "$work/data/$1.tsv"; }
+
+# operation: adds nsys's name of a copy or set as the last field
+operation()
+{
+	awk -F'\t' -v OFS='\t' '
+	BEGIN {
+		split("unknown Unknown H2D Host-to-Device D2H Device-to-Host D2D Device-to-Device " \
+		      "H2H Host-to-Host P2P Peer-to-Peer", words, " ")
+		for (i = 1; i < 12; i += 2)
+			long[words[i]] = words[i + 1]
+	}
+	{ print $0, $4 == "set" ? "[CUDA memset]" : $3 == "transfer" ? "[CUDA memcpy " long[$17] "]" : \
+		$18 == "" ? "(unknown)" : $18 }'
+}
+
+# is_gpu NAME LAYER: the four reports on the GPU's work are what the records of LAYER say
+is_gpu()
+{
+	local name=$1 layer=$2 out=$work/data/$1
+
+	launched "$name" "$layer" | operation | awk -F'\t' -v OFS='\t' '{ print $NF, $12, 0 }' |
+		is_sum "$name" cuda_gpu_kern_sum Instances Name
+	moved "$name" "$layer" | operation | awk -F'\t' -v OFS='\t' '{ print $NF, $12, 0 }' |
+		is_sum "$name" cuda_gpu_mem_time_sum Count Operation
+	moved "$name" "$layer" | operation | awk -F'\t' -v OFS='\t' '{ print $NF, $16, 0 }' | distribution |
+		awk -F'\t' -v OFS='\t' -v OFMT=%.9f '{ print $1, $2, $5 / 1e6, $6 / 1e6, $7 / 1e6, $8 / 1e6, $9 / 1e6, $10 / 1e6 }' \
+			>"$out.sizes.want"
+	csv "$out.cuda_gpu_mem_size_sum.csv" Operation Count "Total (MB)" "Avg (MB)" "Med (MB)" "Min (MB)" \
+		"Max (MB)" "StdDev (MB)" >"$out.sizes.got"
+	same "$out.sizes.want" "$out.sizes.got" tnmmmmmm "cuda_gpu_mem_size_sum of $name: every row and every number"
+	falling "$out.sizes.got" 3 "cuda_gpu_mem_size_sum of $name: the largest total first"
+
+	{ launched "$name" "$layer"; moved "$name" "$layer"; } | operation | sort -t "$tab" -k10,10n |
+		awk -F'\t' -v OFS='\t' -v OFMT=%.9f '{
+			mem = $16 == "" ? "" : $16 / 1e6; shared = $27 == "" ? "" : $27 / 1e6
+			print $7 - $12, $12, $10, $21, $22, $23, $24, $25, $26, shared, mem, $20, $NF, $8, $9
+		}' >"$out.work.want"
+	csv "$out.cuda_gpu_trace.csv" "Start (ns)" "Duration (ns)" CorrId GrdX GrdY GrdZ BlkX BlkY BlkZ \
+		"DymSMem (MB)" "Bytes (MB)" Strm Name Pid Tid >"$out.work.got"
+	in_order "$out.work.want" "$out.work.got" nnnnnnnnnmmttnn \
+		"cuda_gpu_trace of $name: every kernel and copy, in the order of starts"
+}
+
+gpu_reports="cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_trace"
+
+t_reports_cuda_gpu()
+{
+	local name report graphs from
+
+	for name in $(real) basic; do
+		facts "$name"
+		for report in $gpu_reports; do
+			report "$name" "$report"
+		done
+		is_gpu "$name" user
+		graphs=$(awk -F'\t' '$1 == "E" && $3 == "graph" && $4 == "launch"' "$work/data/$name.tsv" | wc -l)
+		is "$(sed -n 's/.*: \([0-9]*\) graph launches are left out.*/\1/p' "$work/data/$name.cuda_gpu_kern_sum.notes")" \
+			"$([ "$graphs" = 0 ] || echo "$graphs")" "cuda_gpu_kern_sum of $name: says how many graphs are left out"
+	done
+	# Records of the GPU count instead of the calls, unless the calls alone are asked for.
+	facts gpu
+	for from in gpu user; do
+		for report in $gpu_reports; do
+			report gpu "$report" $([ $from = gpu ] || echo --layer user)
+		done
+		is_gpu gpu $from
+		"$ct" report $([ $from = gpu ] || echo --layer user) $gpu_reports "$work/gpu" >"$work/data/gpu.txt"
+		is "$(grep -c 'without records of the GPU$' "$work/data/gpu.txt")" "$([ $from = gpu ] && echo 0 || echo 4)" \
+			"from $from: the titles say so"
+		is "$(grep -c 'calls failed and are left out' "$work/data/gpu.txt")" "$([ $from = gpu ] && echo 0 || echo 4)" \
+			"from $from: so do notes on calls that failed"
+	done
+}
+
+t_reports_nvtx()
+{
+	local name
+
+	for name in $(real) gpu; do
+		facts "$name"
+		report "$name" nvtx_sum
+		awk -F'\t' -v OFS='\t' '
+		$5 == "range_push" { n = ++depth[$9]; text[$9, n] = $19; at[$9, n] = $7 }
+		$5 == "range_pop" && depth[$9] { n = depth[$9]--; print text[$9, n], $7 - at[$9, n], 0 }' \
+			"$work/data/$name.tsv" | is_sum "$name" nvtx_sum Instances Range
+		is "$(csv "$work/data/$name.nvtx_sum.csv" Style 2>/dev/null | sort -u | grep -v '^PushPop$' | grep -v 'no such\|Error')" \
+			"" "nvtx_sum of $name: the style"
+	done
+	is "$(sed 's/^cudatrace: nvtx_sum: //' "$work/data/gpu.nvtx_sum.notes" | tr '\n' ' ')" \
+		"1 ranges of the trace have no end and are left out. 1 ends of the trace have no begin and are left out. " \
+		"nvtx_sum says what is left out"
+	# A range counts where it began.
+	is "$("$ct" report --format csv --from 0.016 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9-)" \
+		'70000,2,PushPop,"inner, ""quoted"""' "nvtx_sum --from: ranges that began before are left out, not taken apart"
+	is "$("$ct" report --format csv --name 'step*' nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f1-3,10)" \
+		"100.0,290000,2,step 1" "nvtx_sum --name: by the text"
+	is "$("$ct" report --format csv --tid 4243 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,10)" \
+		"100000,1,step 1" "nvtx_sum --tid"
+}
+
+t_reports_osrt()
+{
+	local name
+
+	for name in $(real) basic files both objects; do
+		facts "$name"
+		report "$name" osrt_sum
+		# One function of the ioctl path inside the other is one ioctl.
+		awk -F'\t' -v OFS='\t' '
+		$28 == "" || $10 == "" { next }
+		$1 == "B" { open[$2, $9]++; next }
+		$12 != "" && --open[$2, $9] == 0 { seen[$2] = 1; lines[++n] = $2 OFS $28 OFS $12 OFS $14 }
+		END {
+			for (i = 1; i <= n; i++) {
+				split(lines[i], f, "\t")
+				if (f[1] == ("kernel" in seen ? "kernel" : "user"))
+					print f[2], f[3], f[4]
+			}
+		}' "$work/data/$name.tsv" >"$work/data/$name.ioctls"
+		is_sum "$name" osrt_sum "Num Calls" Ioctl <"$work/data/$name.ioctls"
+		distribution <"$work/data/$name.ioctls" | cut -f1,3 >"$work/data/$name.ioctls.want"
+		csv "$work/data/$name.osrt_sum.csv" Ioctl Failed >"$work/data/$name.ioctls.got"
+		same "$work/data/$name.ioctls.want" "$work/data/$name.ioctls.got" tn "osrt_sum of $name: which failed"
+		is "$(csv "$work/data/$name.osrt_sum.csv" Name | sort -u)" ioctl "osrt_sum of $name: nsys's name"
+	done
+}
+
+# Every report in a terminal of 80 columns: no line is longer, and nothing of a trace is lost.
+t_reports_width()
+{
+	local name
+
+	for name in gpt2 jax gpu; do
+		COLUMNS=80 "$ct" report cuda_api_sum cuda_api_trace $gpu_reports nvtx_sum osrt_sum "$(trace "$name")" \
+			2>/dev/null >"$work/data/$name.80"
+		is "$(awk 'length > 80' "$work/data/$name.80")" "" "reports on $name fit 80 columns"
+	done
+}
+
+t_reports()
+{
+	local part
+
+	for part in cuda_api_sum cuda_api_trace cuda_gpu nvtx osrt width; do
+		"t_reports_$part"
+	done
+}
