@@ -146,10 +146,44 @@ static void losses_add(struct ct_losses *l, const struct ct_losses_cpu *cpu)
 		l->needed = needed;
 }
 
-int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t)
+static int losses_compare(const void *a, const void *b)
+{
+	const struct ct_losses_cpu *x = a, *y = b;
+
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+/* Sums up the CPUs, frees the map, and makes a list of those that lost records. */
+static int losses_finish(struct ct_losses *l, struct ct_hash *by_cpu, struct ct_losses_cpu **cpus,
+			 unsigned int *count)
+{
+	*count = 0;
+	*cpus = calloc(by_cpu->count + 1, sizeof(**cpus));
+	for (size_t i = 0; i < by_cpu->size; i++) {
+		struct ct_losses_cpu *cpu = (void *)(uintptr_t)by_cpu->slots[i].a;
+		bool lost = false;
+
+		if (!by_cpu->slots[i].used || !cpu)
+			continue;
+		losses_add(l, cpu);
+		cpu->cpu = by_cpu->slots[i].key;
+		for (unsigned int k = 0; k < CT_LOST_REASONS; k++)
+			lost |= cpu->lost[k] > 0;
+		if (lost && *cpus)
+			(*cpus)[(*count)++] = *cpu;
+		free(cpu);
+	}
+	ct_hash_free(by_cpu);
+	if (*cpus)
+		qsort(*cpus, *count, sizeof(**cpus), losses_compare);
+	return *cpus ? 0 : -ENOMEM;
+}
+
+int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_losses_cpu **cpus,
+		     unsigned int *count)
 {
 	struct ct_hash by_cpu = { 0 };
-	int rc = 0;
+	int rc = 0, finished;
 
 	*l = (struct ct_losses){
 		.threads = t->lost,
@@ -157,23 +191,27 @@ int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t)
 		.ring = losses_number(t, CT_LOSSES_RING, RING_DEFAULT),
 		.largest = losses_number(t, CT_LOSSES_LARGEST, 0),
 	};
-	if (!t->lost)
-		return 0;
-	for (unsigned int i = 0; i < t->streams_count && !rc; i++)
+	for (unsigned int i = 0; t->lost && i < t->streams_count && !rc; i++)
 		if (t->streams[i].kind == CT_STREAM_STATE)
 			rc = losses_take_state(l, &by_cpu, t, i);
-	for (unsigned int i = 0; i < t->streams_count && !rc; i++)
+	for (unsigned int i = 0; t->lost && i < t->streams_count && !rc; i++)
 		if (t->streams[i].kind == CT_STREAM_CPU)
 			rc = losses_take_stream(&by_cpu, &t->streams[i]);
-	for (size_t i = 0; i < by_cpu.size; i++) {
-		struct ct_losses_cpu *cpu = (void *)(uintptr_t)by_cpu.slots[i].a;
-
-		if (!by_cpu.slots[i].used || !cpu)
-			continue;
-		losses_add(l, cpu);
-		free(cpu);
+	finished = losses_finish(l, &by_cpu, cpus, count);
+	if (rc) {
+		free(*cpus);
+		*cpus = NULL;
 	}
-	ct_hash_free(&by_cpu);
+	return rc ? rc : finished;
+}
+
+int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t)
+{
+	struct ct_losses_cpu *cpus;
+	unsigned int count;
+	int rc = ct_losses_by_cpu(l, t, &cpus, &count);
+
+	free(rc ? NULL : cpus);
 	return rc;
 }
 

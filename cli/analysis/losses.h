@@ -14,6 +14,7 @@ struct ct_losses_cpu {
 	uint64_t records;		/* that its ring took */
 	uint64_t bytes;			/* of the trace, that hold them */
 	uint64_t lost[CT_LOST_REASONS];
+	uint64_t cpu;			/* its number */
 };
 
 struct ct_losses {
@@ -35,6 +36,15 @@ struct ct_losses {
 
 /* 0 or -ENOMEM. */
 int ct_losses_collect(struct ct_losses *l, const struct ct_trace *t);
+
+/**
+ * ct_losses_by_cpu() - the same, and each CPU's
+ * @cpus: set to a list of *@count CPUs that lost records, to be freed by free(); by number
+ *
+ * Return: 0 or -ENOMEM; then there is no list.
+ */
+int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_losses_cpu **cpus,
+		     unsigned int *count);
 
 /**
  * ct_losses_needed() - the ring that would have lost nothing of this CPU

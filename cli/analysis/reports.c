@@ -28,7 +28,9 @@
 	X(ioctl_sum)							\
 	X(driver_sum)							\
 	X(switches)							\
-	X(handles)
+	X(handles)							\
+	X(blocks)							\
+	X(lost)
 
 #define REPORT_DECLARE(name)	extern const struct ct_analyser ct_report_##name;
 REPORTS(REPORT_DECLARE)
