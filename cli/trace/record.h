@@ -25,6 +25,7 @@ struct ct_record {
 	int32_t  cpu;		/* where it ended, or CT_NO_CPU */
 	uint8_t  depth;		/* as the record says; 0 where the writer can't know */
 	uint8_t  flags;		/* CT_F_* */
+	uint16_t text_len;	/* bytes, as checked: the file may say otherwise later */
 	uint64_t end;		/* ns */
 	uint64_t duration;	/* ns */
 	uint64_t op;
@@ -68,11 +69,10 @@ ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct
 	if (left < size)
 		return 0;
 	r->fields = p->data + offset + head;
+	r->text_len = 0;
 	if (r->class->has_text) {
-		uint16_t len;
-
-		memcpy(&len, r->fields + r->class->size - 2, 2);
-		size = (size + len + 7) & ~7u;
+		memcpy(&r->text_len, r->fields + r->class->size - 2, 2);
+		size = (size + r->text_len + 7) & ~7u;
 		if (left < size)
 			return 0;
 	}
@@ -151,7 +151,7 @@ static inline const char *ct_record_text(const struct ct_record *r, uint16_t *le
 	*len = 0;
 	if (!r->class->has_text || !r->fields)
 		return NULL;
-	memcpy(len, r->fields + r->class->size - 2, 2);
+	*len = r->text_len;
 	text = (const char *)r->fields + r->class->size;
 	while (*len && !text[*len - 1])
 		--*len;

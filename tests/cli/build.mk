@@ -11,7 +11,11 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
+<<<<<<< HEAD
 all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/tables $(B)/phases $(B)/live_text
+=======
+all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/usage $(B)/units $(B)/tables $(B)/live_text
+>>>>>>> 4dc379a (cli/trace: a text has the length that was checked; a test of the memory that reading takes)
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -21,6 +25,10 @@ $(B)/%.o: %.c
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(B)/make_trace $(B)/hurt_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
+
+$(B)/usage: tests/bench/usage.c
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 

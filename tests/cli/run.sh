@@ -437,6 +437,13 @@ t_finishing()
 	is "$?$(build/cudatrace export "$work/large" 2>/dev/null | cksum | cmp - "$work/large.sum" && echo same)" 0same \
 		"the packet in hand of a long stream needs no memory for the stream" || cat "$work/err"
 	rm -r "$work/large"
+
+	# 160 MB in four streams: the pages behind the reader are given back.
+	"$b/make_trace" big "$work/large" 3500000 >/dev/null
+	"$b/usage" "$work/used" build/cudatrace report "$work/large" >/dev/null 2>"$work/err"
+	is "$?$(awk '{ print ($3 > 0 && $3 < 80000) }' "$work/used")" 01 \
+		"a long trace is read in little memory" || cat "$work/used" "$work/err"
+	rm -r "$work/large"
 }
 
 # Live.

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: problems.sh OUTDIR [NAME...]
+# Usage: [ITERATIONS=N] problems.sh OUTDIR [NAME...]
 #
 # Runs the programs of examples/problems on a machine with a GPU, each as it is and mended, and
 # checks what explain says: the problem's rule fires on the first and not on the second.  Wants
 # `make all examples` done; the module is not needed.  Prints TAP; traces and the whole text of
-# explain go to OUTDIR.
+# explain go to OUTDIR.  tests/data/problems.tar.xz was made with ITERATIONS=120 and
+# tar -C OUTDIR -cJf problems.tar.xz of the traces.
 set -u
 cd "$(dirname "$0")/../.."
 out=$1
@@ -44,10 +45,11 @@ explain()
 while read -r program rule; do
 	[ -n "$program" ] || continue
 	[ $# -eq 0 ] || [[ " $* " = *" $program "* ]] || continue
-	explain "$program" "build/examples/problems/$program"
+	explain "$program" "build/examples/problems/$program" ${ITERATIONS:+--iterations "$ITERATIONS"}
 	jq -e --arg r "$rule" 'any(.findings[]; .Rule == $r and .Scope == "steady")' "$out/$program.json" >/dev/null
 	ok $? "$program: $rule is found" || sed -n '/^VERDICT/,$p' "$out/$program.txt"
-	explain "$program-mended" "build/examples/problems/$program" --mended
+	explain "$program-mended" "build/examples/problems/$program" --mended \
+		${ITERATIONS:+--iterations "$ITERATIONS"}
 	jq -e --arg r "$rule" 'all(.findings[]; .Rule != $r or .Scope != "steady")' "$out/$program-mended.json" >/dev/null
 	ok $? "$program --mended: $rule is not found" || sed -n '/^VERDICT/,$p' "$out/$program-mended.txt"
 done <<<"$problems"
