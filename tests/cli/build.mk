@@ -11,11 +11,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
-<<<<<<< HEAD
-all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/units $(B)/tables $(B)/phases $(B)/live_text
-=======
-all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/usage $(B)/units $(B)/tables $(B)/live_text
->>>>>>> 4dc379a (cli/trace: a text has the length that was checked; a test of the memory that reading takes)
+all: $(B)/cudatrace $(B)/make_trace $(B)/hurt_trace $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
