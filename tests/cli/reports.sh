@@ -46,24 +46,32 @@ facts()
 	[ ! -e "$work/data/$1.tsv" ] || return 0
 	mkdir -p "$work/data"
 	"$ct" export -f -o "$work/data/$1.jsonl" "$dir" 2>/dev/null
+	# Lines of begins and of what has no duration are many, and say little.
 	grep '^{' "$work/data/$1.jsonl" | jq -r '
 		def line: if . then gsub("\n"; "\\n") else null end;
-		(if .result_code != null then .result_code elif (.result | type) == "number" then .result
-			else null end) as $code |
-		.details as $d |
-		(if $d.cmd then .escape // $d.cmd else null end) as $ioctl |
-		(if .phase == "B" then false
-		 elif $ioctl then ($code // 0) < 0 or (.status != null and .status != "NV_OK")
-		 elif .layer == "user" then $code != null and $code != 0 and $code != 600
-		 else $code != null and $code < 0 and $code >= -4095 end) as $failed |
-		[.phase, .layer, .type, .op, .name, .symbol // .name, (.ts * 1e6 | round), .pid, .tid,
-		 .op_id, .depth, (if .duration_us then .duration_us * 1000 | round else null end), $code,
-		 (if $failed then 1 else 0 end), (if .result_code != null then .result else null end),
-		 .size, .direction, (.kernel | line), (.text | line), $d.stream,
-		 $d.grid_x, $d.grid_y, $d.grid_z, $d.block_x, $d.block_y, $d.block_z, $d.shared, $ioctl,
-		 (if $d | has("kernel") then 1 else 0 end)] |
-		map(if . == null then "" else tostring end) | join("\t")' |
-		LC_ALL=C tr -d '\200-\377' >"$work/data/$1.tsv"
+		def failed($ioctl): if $ioctl then .result < 0 or (.result_code // 0) < 0 or
+				(.status != null and .status != "NV_OK")
+			elif .layer == "user" then .result_code != null and .result_code != 0 and .result_code != 600
+			else (.result_code // 0) < 0 and .result_code >= -4095 end;
+		(if .details.cmd then .escape // .details.cmd else null end) as $ioctl |
+		(.ts * 1e6 | round) as $ts |
+		if .phase == "B" then
+			"B\t\(.layer)\t\(.type)\t\t\(.name)\t\(.symbol // .name)\t\($ts)\t\(.pid)\t\(.tid)\t\(.op_id)\t\(
+			.depth)\t\t\t0" + "\t" * 14 + "\($ioctl // "")\t0"
+		elif .phase == "I" and .details == {} and .result_code == 0 then
+			"I\t\(.layer)\t\(.type)\t\t\(.name)\t\(.symbol // .name)\t\($ts)\t\(.pid)\t\(.tid)\t\(.op_id)\t\(
+			.depth)\t\t0\t0\t\(.result)" + "\t" * 14 + "0"
+		else
+			.details as $d |
+			[.phase, .layer, .type, .op, .name, .symbol // .name, $ts, .pid, .tid, .op_id, .depth,
+			 (if .duration_us then .duration_us * 1000 | round else null end),
+			 (if .result_code != null then .result_code elif (.result | type) == "number" then .result
+				else null end),
+			 (if failed($ioctl) then 1 else 0 end), (if .result_code != null then .result else null end),
+			 .size, .direction, (.kernel | line), (.text | line), $d.stream, $d.grid_x, $d.grid_y,
+			 $d.grid_z, $d.block_x, $d.block_y, $d.block_z, $d.shared, $ioctl,
+			 (if $d | has("kernel") then 1 else 0 end)] | join("\t")
+		end' | LC_ALL=C tr -d '\200-\377' >"$work/data/$1.tsv"
 }
 
 # distribution: lines "key, value or nothing, 1 if it failed" become lines "key, count, failed,
