@@ -3,7 +3,11 @@
 #ifndef CT_CLI_CALL_AT_H
 #define CT_CLI_CALL_AT_H
 
-#include "explain/calls/call_tree.h"
+#include <stdio.h>
+
+#include "base/error.h"
+#include "explain/calls/call_request.h"
+#include "trace/reader.h"
 
 /* As ct_explain_calls() with CT_CALL_AT. */
 int ct_call_at(const struct ct_trace *t, const struct ct_call_request *q, FILE *out,

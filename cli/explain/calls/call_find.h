@@ -4,7 +4,7 @@
 #define CT_CLI_CALL_FIND_H
 
 #include "analysis/engine.h"
-#include "explain/calls/call_tree.h"
+#include "explain/calls/call_request.h"
 
 /* A call to look into. */
 struct ct_call_target {

@@ -3,7 +3,7 @@
 #ifndef CT_CLI_CALL_NODES_H
 #define CT_CLI_CALL_NODES_H
 
-#include "explain/calls/call_collect.h"
+#include "explain/calls/call_types.h"
 
 /* Adds an empty node and sets *index.  0 or -ENOMEM. */
 int ct_nodes_add(struct ct_call_tree *t, uint32_t *index);

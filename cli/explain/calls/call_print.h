@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "explain/calls/call_collect.h"
+#include "explain/calls/call_types.h"
 
 /* @a: of ct_call_collect, which ended.  0 or a negative errno. */
 int ct_call_print(const struct ct_analysis *a, const struct ct_call_request *q, FILE *out);

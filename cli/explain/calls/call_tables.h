@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "explain/calls/call_collect.h"
+#include "explain/calls/call_types.h"
 
 struct ct_call_tables {
 	struct ct_table tree, time, meanwhile;

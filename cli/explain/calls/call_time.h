@@ -3,7 +3,7 @@
 #ifndef CT_CLI_CALL_TIME_H
 #define CT_CLI_CALL_TIME_H
 
-#include "explain/calls/call_collect.h"
+#include "explain/calls/call_types.h"
 
 /* The time until @now goes to the innermost thing that is open; there is one. */
 void ct_calltime_charge(struct ct_call_tree *t, uint64_t now);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "explain/calls/call_at.h"
+#include "explain/calls/call_collect.h"
 #include "explain/calls/call_print.h"
 
 static int tree_find(const struct ct_trace *t, struct ct_call_found *found, struct ct_error *err)

@@ -61,7 +61,7 @@ static void diff_summary_row(struct diff *d, struct ct_table *t, const char *wha
 	row[S_PERCENT] = ct_double(diff_percent(a, b));
 	if (noise_known)
 		row[S_NOISE] = ct_double(noise);
-	row[S_VERDICT] = ct_const(same ? "same" : within ? "within the noise" :
+	row[S_VERDICT] = ct_const(same ? "same" : within ? "noise" :
 				  change > 0 ? "slower" : "faster");
 	if (counts)
 		d->worst = same || within ? 0 : diff_percent(a, b);
@@ -100,7 +100,7 @@ static int diff_summary(struct diff *d)
 	bool stage[2];
 	int rc = 0;
 
-	ct_table_begin(&t, "diff_summary", "Wall time of A and B", summary_columns, S_COLUMNS);
+	ct_table_begin(&t, "diff_summary", "Wall time: of the median iteration, and of the execution as a whole", summary_columns, S_COLUMNS);
 	for (unsigned int s = 0; s < 2 && !rc; s++)
 		rc = ct_diff_iteration(&d->pair.side[s], &median[s], &error[s]);
 	for (unsigned int s = 0; s < 2; s++)
@@ -111,9 +111,9 @@ static int diff_summary(struct diff *d)
 			execution[s] = d->pair.side[s].per->last - d->pair.side[s].per->first;
 	noise = ct_diff_noise(&d->pair, error[0], error[1]);
 	if (d->pair.iterations)
-		diff_summary_row(d, &t, "an iteration (median)", median[0], median[1], noise,
+		diff_summary_row(d, &t, "iteration", median[0], median[1], noise,
 				 d->pair.side[0].per->iterations >= 3 && d->pair.side[1].per->iterations >= 3, true);
-	diff_summary_row(d, &t, stage[0] && stage[1] ? "execution, in all" : "all records", execution[0],
+	diff_summary_row(d, &t, stage[0] && stage[1] ? "execution" : "all records", execution[0],
 			 execution[1], 0, false, !d->pair.iterations);
 	diff_describe(d, &t);
 	return diff_print(d, &t, rc);
@@ -170,8 +170,8 @@ static int diff_functions(struct diff *d)
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
 	ct_table_begin(&t, "diff_functions", d->pair.iterations ?
-		       "Functions, per iteration: time without calls inside, with the driver's" :
-		       "Functions, of the run: time without calls inside, with the driver's",
+		       "Functions: per iteration; time without calls inside, with the driver's" :
+		       "Functions: of the run; time without calls inside, with the driver's",
 		       function_columns, R_COLUMNS);
 	if (pending) {
 		for (unsigned int s = 0; s < 2; s++)
@@ -187,8 +187,10 @@ static int diff_functions(struct diff *d)
 	}
 	if (pending)
 		diff_row(d, &t, &application, false);
-	if (d->pair.iterations)
-		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means; all effects are its change.");
+	if (d->pair.iterations) {
+		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means; they add up to its");
+		ct_table_note(&t, "change. Times are of all threads.");
+	}
 	free(rows.list);
 	return diff_print(d, &t, rc);
 }
@@ -214,8 +216,8 @@ static int diff_kernels(struct diff *d)
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
 	ct_table_begin(&t, "diff_kernels", d->pair.iterations ?
-		       "Kernels, launches per iteration; times are those of the launching calls on the host" :
-		       "Kernels, launches of the run; times are those of the launching calls on the host",
+		       "Kernels: launches per iteration; times are those of the launching calls on the host" :
+		       "Kernels: launches of the run; times are those of the launching calls on the host",
 		       kernel_columns, R_COLUMNS);
 	/* New and gone kernels first: the time of a launch says little about its kernel. */
 	if (!rc)
@@ -242,7 +244,7 @@ static int diff_ioctls(struct diff *d)
 	struct ct_table t;
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
-	ct_table_begin(&t, "diff_ioctls", d->pair.iterations ? "Ioctls, per iteration" : "Ioctls, of the run",
+	ct_table_begin(&t, "diff_ioctls", d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run",
 		       function_columns, R_COLUMNS);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
@@ -269,7 +271,7 @@ static int diff_stages(struct diff *d)
 {
 	struct ct_table t;
 
-	ct_table_begin(&t, "diff_stages", "Stages of the main process", stage_columns, G_COLUMNS);
+	ct_table_begin(&t, "diff_stages", "Stages: of the main process", stage_columns, G_COLUMNS);
 	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++) {
 		uint64_t a, b;
 		bool has_a = ct_diff_stage(&d->pair.side[0], i, &a);
@@ -296,7 +298,7 @@ static int diff_stages(struct diff *d)
 enum { M_WHAT, M_COUNT_A, M_COUNT_B, M_BYTES_A, M_BYTES_B, M_CHANGE, M_COLUMNS };
 
 static const struct ct_column memory_columns[M_COLUMNS] = {
-	[M_WHAT] = { "What", "device memory", CT_CELL_TEXT, 0 },
+	[M_WHAT] = { "What", "", CT_CELL_TEXT, 0 },
 	[M_COUNT_A] = { "Calls A", "calls A", CT_CELL_NUMBER, 0 },
 	[M_COUNT_B] = { "Calls B", "calls B", CT_CELL_NUMBER, 0 },
 	[M_BYTES_A] = { "A (bytes)", "A", CT_CELL_BYTES_MEAN, 0 },
@@ -339,7 +341,7 @@ static int diff_memory(struct diff *d)
 	struct ct_cell *row;
 	struct ct_table t;
 
-	ct_table_begin(&t, "diff_memory", "Device memory, by the calls that allocate and free", memory_columns,
+	ct_table_begin(&t, "diff_memory", "Device memory: by the calls that allocate and free", memory_columns,
 		       M_COLUMNS);
 	row = ct_table_row(&t);
 	row[M_WHAT] = ct_const("peak");

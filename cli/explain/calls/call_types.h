@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What happened inside a call, as a tree.
+ *
+ * Time.  Every ns between the call's begin and its end belongs to the innermost thing that
+ * its thread was in: a call, an interrupt, or being off the CPU.  So the self times of a tree
+ * add up to the duration of the call, and so do its places.
+ */
+#ifndef CT_CLI_CALL_TYPES_H
+#define CT_CLI_CALL_TYPES_H
+
+#include "base/hash.h"
+#include "explain/calls/call_find.h"
+
+/* Where time goes: X(ID, text for people). */
+#define CT_CALL_PLACES(X)						\
+	X(RUNTIME, "libcudart itself")					\
+	X(LIBCUDA, "libcuda itself")					\
+	X(WAIT, "libcuda, waiting in a synchronisation, on the CPU")	\
+	X(BETWEEN, "between program and driver: entering and leaving the kernel") \
+	X(IOCTL, "ioctls, as the program sees them")			\
+	X(DRIVER_IOCTL, "kernel driver: ioctl functions")		\
+	X(DRIVER_MEMORY, "kernel driver: memory")			\
+	X(DRIVER_DELAY, "kernel driver: delays, queues, scheduling")	\
+	X(DRIVER_UVM, "kernel driver: unified memory")			\
+	X(DRIVER_OTHER, "kernel driver: other functions")		\
+	X(INTERRUPT, "interrupted")					\
+	X(WAIT_OFF, "off the CPU, waiting in a synchronisation")	\
+	X(OFF, "off the CPU, asleep")					\
+	X(READY, "off the CPU, ready to run")				\
+	X(LEFT, "in a call that was left or has no end, or after it")
+#define CT_CALL_PLACE_ROW(id, text)	CT_PLACE_##id,
+enum ct_call_place { CT_CALL_PLACES(CT_CALL_PLACE_ROW) CT_PLACE_COUNT };
+#undef CT_CALL_PLACE_ROW
+
+#define CT_NODE_NONE	UINT32_MAX
+
+struct ct_call_node {
+	uint64_t op_id, begin, duration;	/* ns */
+	uint64_t self;			/* ns, as said above */
+	uint64_t weight;		/* of what is cut away the smallest goes first */
+	const struct ct_class *class;
+	char *detail;			/* decoded arguments; may be NULL */
+	const char *result;		/* of a call that failed: its name; may be NULL */
+	uint32_t parent;		/* index; of the root CT_NODE_NONE */
+	uint32_t pid, tid;
+	int32_t cpu;			/* where it ended, or CT_NO_CPU */
+	uint16_t depth;			/* of the root 0 */
+	bool returned, abandoned, begin_lost, instant, failed;
+	bool interrupt;			/* it interrupted the thread */
+	bool deferred;			/* it ran later or elsewhere; its time is not the call's */
+	bool ioctl;
+	/* Calls directly inside it that have no node. */
+	uint64_t rest_count, rest_ns;
+};
+
+/* Calls of one function, directly inside a node, that have no nodes. */
+struct ct_call_rest {
+	uint32_t parent;
+	const struct ct_class *class;
+	uint64_t count, ns;
+};
+
+/* Interrupts on a CPU while a call ran there, not in its thread. */
+struct ct_call_meanwhile {
+	const struct ct_class *class;
+	uint64_t count, ns;
+	int32_t cpu;
+};
+
+#define CT_CALL_AROUND	16	/* calls around the root that are named */
+
+struct ct_call_around {
+	uint64_t op_id;
+	const struct ct_class *class;
+};
+
+struct ct_call_frame;
+
+struct ct_call_tree {
+	struct ct_call_target target;
+	struct ct_call_node *nodes;	/* in the order of begins; [0] is the root */
+	uint32_t count, capacity, limit;
+	struct ct_call_rest *rests;
+	uint32_t rests_count, rests_capacity;
+	struct ct_call_around around[CT_CALL_AROUND];	/* the outermost first */
+	uint32_t around_count;		/* may be more than are named */
+	uint64_t places[CT_PLACE_COUNT], place_counts[CT_PLACE_COUNT];
+	uint64_t total;			/* ns: all places */
+	struct ct_call_meanwhile *meanwhile;
+	uint32_t meanwhile_count, meanwhile_capacity;
+	uint64_t meanwhile_dropped;
+	bool end_lost;			/* its end was lost; a call around it ended */
+	bool user_ioctls, kernel_calls;	/* the tree has the program's ioctls; calls of the driver */
+	/* Internal. */
+	bool collecting, done;
+	struct ct_call_frame *stack;
+	uint32_t depth, stack_capacity;
+	uint64_t last;			/* ns: until here time is charged */
+	uint64_t cpus[16];		/* bits: CPUs where its thread was */
+	struct ct_hash rest_index, meanwhile_index, items;
+};
+
+struct ct_call_trees {
+	const struct ct_call_found *found;
+	struct ct_call_tree *list;	/* as found->targets */
+	uint32_t count;
+	struct ct_hash tids;		/* internal: tid; a: pid */
+	unsigned int tracks;		/* internal: how many are in tids */
+};
+
+extern const char *const ct_call_place_text[CT_PLACE_COUNT];
+
+/* An open call of a tree's thread, or another thing that its time goes to. */
+struct ct_call_frame {
+	uint64_t op_id, begin, self;	/* ns */
+	const struct ct_class *class;
+	uint32_t node;			/* CT_NODE_NONE: it was dropped */
+	uint8_t place;
+	bool off, interrupt, sync, ioctl, kernel_inside;
+};
+
+#endif
