@@ -50,7 +50,8 @@ int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *
 		}
 	rc = rc ? rc : x.error;
 	if (!rc) {
-		qsort(x.list, x.count, sizeof(*x.list), explain_compare);
+		if (x.count)
+			qsort(x.list, x.count, sizeof(*x.list), explain_compare);
 		rc = ct_findings_print(&x, request->format, &request->print, out);
 	}
 	for (unsigned int i = 0; i < x.count; i++) {
