@@ -12,7 +12,14 @@
 #include "analysis/tracks.h"
 
 #define ENGINE_MAX	62		/* analysers of a pass */
-#define ENGINE_KNOWN	(1ull << 63)	/* of a class's mask: it was computed */
+#define ENGINE_KNOWN	(1ull << 63)	/* of a class's .wanted: it was computed */
+
+/* What all events of a class share. */
+struct engine_class {
+	uint64_t wanted;		/* bits of the analysers that want it, and ENGINE_KNOWN */
+	uint8_t category;
+	bool kernel, api, ioctl, is_switch;
+};
 
 struct ct_engine {
 	const struct ct_trace *trace;
@@ -25,7 +32,7 @@ struct ct_engine {
 	struct ct_totals totals;
 	struct ct_analysis list[ENGINE_MAX];
 	unsigned int count;
-	uint64_t *wanted;		/* by class id: bits of the analysers that want it */
+	struct engine_class *classes;	/* by id */
 	uint64_t on[CT_ON_UNRETURNED + 1];	/* by kind */
 	uint64_t unfiltered;		/* bits */
 };
@@ -76,28 +83,52 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	return 0;
 }
 
-static uint64_t engine_wanted(struct ct_engine *e, const struct ct_class *class)
+/* A call of libcuda's or libcudart's interface. */
+static bool engine_is_api(const struct ct_class *class)
 {
-	uint64_t mask = ENGINE_KNOWN;
+	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+}
 
+/*
+ * The program's ioctl calls are in the category syscall.  Where the module saw nothing they
+ * are all that is known of the driver: then they are its ioctls.
+ */
+static void engine_learn(const struct ct_engine *e, const struct ct_class *class,
+			 struct engine_class *c)
+{
+	*c = (struct engine_class){
+		.wanted = ENGINE_KNOWN,
+		.category = class->id == CT_CLASS_ioctl && !e->trace->has_kernel ? CT_CAT_IOCTL :
+										   class->category,
+		.kernel = class->layer != CT_LAYER_USER,
+		.api = engine_is_api(class),
+		.ioctl = class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0,
+		.is_switch = class->category == CT_CAT_SWITCH,
+	};
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
 
 		if (a->event && (!a->wants || a->wants(class)))
-			mask |= 1ull << i;
+			c->wanted |= 1ull << i;
 	}
-	return e->wanted[class->id] = mask;
+}
+
+static inline const struct engine_class *engine_class(struct ct_engine *e, const struct ct_class *class)
+{
+	struct engine_class *c = &e->classes[class->id];
+
+	if (!c->wanted)
+		engine_learn(e, class, c);
+	return c;
 }
 
 /* --------------------------------------------------------------- the pass --- */
 
-static int engine_emit(struct ct_engine *e, const struct ct_trace_event *event)
+static int engine_emit(struct ct_engine *e, const struct engine_class *c,
+		       const struct ct_trace_event *event)
 {
-	uint64_t mask = e->wanted[event->class->id];
+	uint64_t mask = c->wanted & e->on[event->kind];
 
-	if (!mask)
-		mask = engine_wanted(e, event->class);
-	mask &= e->on[event->kind];
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
 	    !ct_filter_pass(&e->filter, event->class, event->track->pid, event->track->tid,
 			    event->begin, event->record))
@@ -112,76 +143,47 @@ static int engine_emit(struct ct_engine *e, const struct ct_trace_event *event)
 	return 0;
 }
 
-/*
- * The program's ioctl calls are in the category syscall.  Where the module saw nothing they
- * are all that is known of the driver: then they are its ioctls.
- */
-static unsigned int engine_category(const struct ct_engine *e, const struct ct_class *class)
-{
-	return class->id == CT_CLASS_ioctl && !e->trace->has_kernel ? CT_CAT_IOCTL :
-								      class->category;
-}
-
-/* A call of libcuda's or libcudart's interface. */
-static bool engine_is_api(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
-}
-
-static struct ct_trace_event engine_event(const struct ct_engine *e, const struct ct_class *class,
-				    struct ct_track *track)
-{
-	return (struct ct_trace_event){
-		.class = class,
-		.category = engine_category(e, class),
-		.kernel = class->layer != CT_LAYER_USER,
-		.api = engine_is_api(class),
-		.track = track,
-	};
-}
-
 /* The innermost open call of a track did not return.  What was inside it is accounted there. */
 static int engine_unreturned(struct ct_engine *e, struct ct_track *track)
 {
 	struct ct_frame *frame = ct_track_pop(track);
-	struct ct_trace_event event = engine_event(e, frame->class, track);
+	const struct engine_class *c = engine_class(e, frame->class);
+	struct ct_trace_event event = {
+		.kind = CT_ON_UNRETURNED, .class = frame->class, .category = c->category,
+		.kernel = c->kernel, .api = c->api, .track = track, .begin = frame->begin,
+		.end = frame->begin,
+	};
 
-	event.kind = CT_ON_UNRETURNED;
-	event.begin = frame->begin;
-	event.end = frame->begin;
-	return engine_emit(e, &event);
+	return engine_emit(e, c, &event);
 }
 
-static int engine_begin_call(struct ct_engine *e, const struct ct_point *p, struct ct_trace_event *event)
+static int engine_begin_call(struct ct_engine *e, const struct engine_class *c,
+			     const struct ct_trace_event *event)
 {
-	struct ct_frame frame = {
-		.op_id = p->op_id,
-		.begin = p->ts,
-		.class = event->class,
-		.category = event->category,
-		.ioctl = p->record.fields && ct_record_is_ioctl(&p->record),
-	};
-	int rc = engine_emit(e, event);
+	const struct ct_point *p = event->point;
+	int rc = engine_emit(e, c, event);
 
 	/* A thread off the CPU stands inside whatever it was doing, whose time that is. */
-	if (rc || event->class->category == CT_CAT_SWITCH)
+	if (rc || c->is_switch)
 		return rc;
-	return ct_track_push(event->track, &frame);
+	return ct_track_push(event->track, &(struct ct_frame){
+		.op_id = p->op_id, .begin = p->ts, .class = event->class,
+		.category = c->category, .ioctl = c->ioctl && p->record.fields,
+	});
 }
 
-static int engine_end_call(struct ct_engine *e, const struct ct_point *p, struct ct_trace_event *event)
+static int engine_end_call(struct ct_engine *e, const struct engine_class *c, struct ct_trace_event *event)
 {
+	const struct ct_point *p = event->point;
 	struct ct_track *track = event->track;
 	uint64_t inner = 0;
 	uint32_t at;
 	int rc;
 
-	event->duration = p->ts - p->begin;
+	event->duration = event->self = p->ts - p->begin;
 	event->timed = !(p->record.flags & CT_F_ABANDONED);
-	event->failed = ct_record_failed(&p->record);
-	event->self = event->duration;
-	if (event->class->category == CT_CAT_SWITCH)
-		return engine_emit(e, event);
+	if (c->is_switch)
+		return engine_emit(e, c, event);
 	for (at = track->depth; at > 0; at--)
 		if (track->frames[at - 1].op_id == p->op_id)
 			break;
@@ -198,14 +200,16 @@ static int engine_end_call(struct ct_engine *e, const struct ct_point *p, struct
 	if (track->depth)
 		track->frames[track->depth - 1].inner += event->timed ? event->duration : inner;
 	event->self = inner < event->duration ? event->duration - inner : 0;
-	return engine_emit(e, event);
+	return engine_emit(e, c, event);
 }
 
 static int engine_point(struct ct_engine *e, const struct ct_point *p)
 {
+	const struct ct_class *class = p->record.class;
+	const struct engine_class *c = engine_class(e, class);
 	struct ct_track *track = ct_tracks_of(&e->tracks, &p->record);
+	/* Each field is set once: this is done for each point of a trace. */
 	struct ct_trace_event event;
-	int rc;
 
 	if (!track)
 		return -ENOMEM;
@@ -213,27 +217,26 @@ static int engine_point(struct ct_engine *e, const struct ct_point *p)
 		e->totals.first = p->ts;
 	if (p->ts > e->totals.last)
 		e->totals.last = p->ts;
-	if (p->record.class->id == CT_CLASS_process) {
-		rc = ct_processes_point(&e->processes, p);
-		if (rc)
-			return rc;
-	}
-	event = engine_event(e, p->record.class, track);
+	if (class->id == CT_CLASS_process && ct_processes_point(&e->processes, p))
+		return -ENOMEM;
+	event.kind = p->phase == 'B' ? CT_ON_BEGIN : p->phase == 'E' ? CT_ON_END : CT_ON_INSTANT;
 	event.point = p;
 	event.record = &p->record;
+	event.class = class;
+	event.category = c->category;
+	event.kernel = c->kernel;
+	event.api = c->api;
+	event.failed = event.kind != CT_ON_BEGIN && ct_record_failed(&p->record);
+	event.timed = false;
 	event.begin = p->begin;
 	event.end = p->ts;
-	switch (p->phase) {
-	case 'B':
-		event.kind = CT_ON_BEGIN;
-		return engine_begin_call(e, p, &event);
-	case 'E':
-		event.kind = CT_ON_END;
-		return engine_end_call(e, p, &event);
-	}
-	event.kind = CT_ON_INSTANT;
-	event.failed = ct_record_failed(&p->record);
-	return engine_emit(e, &event);
+	event.duration = event.self = 0;
+	event.track = track;
+	if (event.kind == CT_ON_BEGIN)
+		return engine_begin_call(e, c, &event);
+	if (event.kind == CT_ON_END)
+		return engine_end_call(e, c, &event);
+	return engine_emit(e, c, &event);
 }
 
 static int engine_pass(struct ct_engine *e)
@@ -308,8 +311,8 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 	bool phases = false;
 	int rc = 0;
 
-	e->wanted = calloc(CT_CLASS_MAX + 1, sizeof(*e->wanted));
-	if (!e->wanted || ct_names_init(&e->names, &e->trace->reg) ||
+	e->classes = calloc(CT_CLASS_MAX + 1, sizeof(*e->classes));
+	if (!e->classes || ct_names_init(&e->names, &e->trace->reg) ||
 	    ct_filter_begin(&e->filter, &e->options->filter, &e->names, &e->trace->reg))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < count && !rc; i++)
@@ -364,7 +367,7 @@ void ct_engine_free(struct ct_engine *e)
 			ct_table_free(&a->tables[k]);
 		free(a->state);
 	}
-	free(e->wanted);
+	free(e->classes);
 	ct_phases_free(&e->own_phases);
 	ct_processes_free(&e->processes);
 	ct_names_forget(&e->names);
