@@ -16,6 +16,7 @@
  *					and kernel memory of which one block is kept
  *	make_trace gpu DIR		calls and records of a GPU for the same work,
  *					some that fail, a graph, ranges that don't match
+ *	make_trace deep DIR		5,000 ranges, each inside the one before
  *	make_trace big DIR RECORDS	for the time it takes
  *
  * Prints what it wrote as one JSON object.
@@ -563,6 +564,22 @@ static void gpu(void)
 	close_writer(&k);
 }
 
+static void deep(void)
+{
+	struct writer u;
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID);
+	for (int i = 0; i < 5000; i++)
+		range(&u, i, i < 4096 ? "range" : "too deep");
+	for (int i = 5000; i < 10000; i++)
+		range(&u, i, NULL);
+	range(&u, 10000, "range");
+	range(&u, 10007, NULL);
+	close_writer(&u);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -603,7 +620,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|deep|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -620,6 +637,8 @@ int main(int argc, char **argv)
 		objects();
 	else if (!strcmp(argv[1], "gpu"))
 		gpu();
+	else if (!strcmp(argv[1], "deep"))
+		deep();
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "left"))

@@ -320,6 +320,9 @@ t_reports_cuda_gpu()
 		is "$(sed -n 's/.*: \([0-9]*\) graph launches are left out.*/\1/p' "$work/data/$name.cuda_gpu_kern_sum.notes")" \
 			"$([ "$graphs" = 0 ] || echo "$graphs")" "cuda_gpu_kern_sum of $name: says how many graphs are left out"
 	done
+	"$ct" report cuda_gpu_mem_size_sum "$(trace jax)" >"$work/data/jax.txt" 2>/dev/null
+	grep -qE '^ +1\.81 GiB +435 +4\.27 MiB ' "$work/data/jax.txt"
+	ok $? "people read sizes in units that fit" || cat "$work/data/jax.txt"
 	# Records of the GPU count instead of the calls, unless the calls alone are asked for.
 	facts gpu
 	for from in gpu user; do
@@ -352,6 +355,12 @@ t_reports_nvtx()
 	is "$(sed 's/^cudatrace: nvtx_sum: //' "$work/data/gpu.nvtx_sum.notes" | tr '\n' ' ')" \
 		"1 ranges of the trace have no end and are left out. 1 ends of the trace have no begin and are left out. " \
 		"nvtx_sum says what is left out"
+	# The outermost of the 5,000 lasts 9,999 us, the innermost that is kept 9,999 - 2 * 4,095.
+	generate deep
+	is "$("$ct" report --format csv nvtx_sum "$work/deep" 2>"$work/err" | tail -n +2 | cut -d, -f2,3,6,7,10)" \
+		"24182791000,4097,7000,9999000,range" "nvtx_sum: bounded in depth, and right up to there"
+	grep -q '904 ranges more than 4096 deep are left out' "$work/err"
+	ok $? "nvtx_sum says so" || cat "$work/err"
 	# A range counts where it began.
 	is "$("$ct" report --format csv --from 0.016 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9-)" \
 		'70000,2,PushPop,"inner, ""quoted"""' "nvtx_sum --from: ranges that began before are left out, not taken apart"

@@ -568,16 +568,17 @@ t_fuzz()
 {
 	# CT_FUZZ=N tries N instead (make test-long: 1000).
 	local bad=0 seed source file command limit status
-	for source in ties begin open both; do
+	for source in ties begin open both gpu; do
 		generate $source
 	done
 	for seed in $(seq 1 "${CT_FUZZ:-60}"); do
-		source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both)
+		source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both gpu)
 		rm -rf "$work/fuzz"
 		cp -r "$work/$source" "$work/fuzz"
 		file=$(find "$work/fuzz" -type f ! -name metadata -size +0 | sort | shuf -n 1 --random-source=<(yes $seed))
 		"$b/hurt_trace" flip "$file" $seed
-		for command in "export --format chrome" report live; do
+		for command in "export --format chrome" report live \
+			"report --format json --all" "report cuda_api_trace cuda_gpu_trace"; do
 			# live may well wait for more.
 			limit=$([ "$command" = live ] && echo 3 || echo 120)
 			timeout $limit "$ct" $command "$work/fuzz" >/dev/null 2>"$work/err" </dev/null

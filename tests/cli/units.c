@@ -13,6 +13,7 @@
 #include "../../cli/trace/class.h"
 #include "../../cli/doctor/device.h"
 #include "../../cli/base/hash.h"
+#include "../../cli/analysis/cuda/groups.h"
 #include "../../cli/analysis/histogram.h"
 #include "../../cli/analysis/losses.h"
 #include "../../cli/capture/ring.h"
@@ -363,8 +364,42 @@ static void losses(void)
 	ok(prints(&l, "do:  give a directory with more space"), "without the module: the disk");
 }
 
+/* Texts that a trace may make up without end. */
+static void groups(void)
+{
+	struct ct_text_groups g = { 0 };
+	struct ct_text_group **list;
+	unsigned int count, wrong = 0;
+	char text[32];
+
+	for (unsigned int round = 0; round < 2; round++)
+		for (unsigned int i = 0; i < CT_GROUPS_MAX; i++) {
+			int n = snprintf(text, sizeof(text), "step %u", i);
+
+			wrong += ct_groups_text(&g, text, n) != (int)i;
+		}
+	ok(!wrong && g.count == CT_GROUPS_MAX && !ct_groups_full(&g), "65,536 texts are as many groups");
+	ok(ct_groups_text(&g, "step 7 and more", 6) == 7 && ct_groups_text(&g, "step 7\0x", 8) == 7,
+	   "a text has its length, or ends at a NUL");
+	for (unsigned int i = 0; i < 1000; i++) {
+		int group = ct_groups_text(&g, text, snprintf(text, sizeof(text), "one more %u", i));
+
+		wrong += group != (int)CT_GROUPS_MAX;
+		ct_histogram_add(&g.list[group].values, 1000);
+	}
+	ct_histogram_add(&g.list[3].values, 5);
+	ct_histogram_add(&g.list[9].values, 6);
+	list = ct_groups_sorted(&g, &count);
+	ok(!wrong && ct_groups_full(&g) && count == 3 && !strcmp(list[0]->text, "step 9") &&
+	   !strcmp(list[1]->text, "step 3") && !strcmp(list[2]->text, "(other)") &&
+	   list[2]->values.count == 1000, "all others are one group, which is listed last");
+	free(list);
+	ct_groups_free(&g);
+}
+
 int main(void)
 {
+	groups();
 	rings();
 	losses();
 	percentiles();
