@@ -17,6 +17,10 @@
  *	make_trace gpu DIR		calls and records of a GPU for the same work,
  *					some that fail, a graph, ranges that don't match
  *	make_trace deep DIR		5,000 ranges, each inside the one before
+ *	make_trace layers DIR		one call with a part in every layer, what it
+ *					queued and what happened meanwhile
+ *	make_trace steps DIR		iterations, of an even program
+ *	make_trace slowed DIR		the same, and copies take twice as long
  *	make_trace big DIR RECORDS	for the time it takes
  *
  * Prints what it wrote as one JSON object.
@@ -33,6 +37,7 @@ enum {
 	INIT = CT_CLASS_DYNAMIC, ALLOC, COPY, LAUNCH, LAUNCH_PTSZ, SYNC, QUERY, FREE, CONTEXT,
 	WEIRD, RUNTIME, K_IOCTL = CT_CLASS_DYNAMIC + 0x100, K_ALLOC, K_QUEUE, K_ISR, K_CTX, K_PAGES,
 	K_PAGES_FREE, K_OPEN, K_SWITCH, TABLE,
+	K_EXECUTE,
 };
 
 static void registry(void)
@@ -66,6 +71,7 @@ static void registry(void)
 	CLASS(K_PAGES_FREE, "kernel memory free", k_pages, "nv_free_pages nv_free_pages");
 	CLASS(K_SWITCH, "kernel switch -", k_switch, "sched_switch sched_switch");
 	CLASS(K_OPEN, "kernel ioctl -", none, "nvidia_open nvidia_open");
+	CLASS(K_EXECUTE, "kernel scheduler -", k_arg1, "os_execute_work_item os_execute_work_item");
 	CLASS(K_CTX, "kernel context create", k_arg1, "nv_ctx_make nv_ctx_make");
 	fprintf(f, "string 1 _Z9vectorAddPKfS0_Pfi\n");
 	fprintf(f, "string 2 gemm\"quoted\\%%0A%%C3%%A9*/%%FF\n");
@@ -580,6 +586,89 @@ static void deep(void)
 	close_writer(&u);
 }
 
+/*
+ * In us: cudaMalloc(0..100) cuMemAlloc(2..98) ioctl(10..90) nvidia_ioctl(12..88), which queues
+ * an item (20..22), sleeps (30..60) and is interrupted (70..74).  Another thread runs the item
+ * (65..69), another interrupt comes while the first thread sleeps (40..43).
+ */
+static void layers(void)
+{
+	struct ct_k_switch off = { .state = 2, .other = PID + 5, .waker = PID + 5, .runnable_ns = 10000 };
+	struct ct_k_queue queue = { 1, 0x77 };
+	struct ct_k_arg1 item = { 0x77 };
+	struct ct_k_irq irq = { 42, 1 };
+	struct ct_alloc alloc = { 4096, 0x7f0000000000 };
+	uint64_t t = START, us = 1000;
+	struct writer u, k;
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	thread_head(&u, PID);
+	thread_record(&u, (struct spec){ CT_CLASS_ioctl, 2, CT_F_NO_RESULT, 0, t + 10 * us, t + 90 * us,
+		      u.head.op_base + 3, PID, 0 }, &rm_control, sizeof(rm_control));
+	thread_record(&u, (struct spec){ ALLOC, 1, 0, 0, t + 2 * us, t + 98 * us, u.head.op_base + 2, PID,
+		      0 }, &alloc, sizeof(alloc));
+	thread_record(&u, (struct spec){ RUNTIME, 0, 0, 0, t, t + 100 * us, u.head.op_base + 1, PID, 0 },
+		      NULL, 0);
+	cpu_record(&k, (struct spec){ K_QUEUE, 0, 0, 1, t + 20 * us, t + 22 * us, 2, PID, 0 }, &queue,
+		   sizeof(queue));
+	cpu_record(&k, (struct spec){ K_ISR, 0, CT_F_HARDIRQ, 1, t + 40 * us, t + 43 * us, 3, 0, 0 }, &irq,
+		   sizeof(irq));
+	cpu_record(&k, (struct spec){ K_SWITCH, 0, CT_F_NO_RESULT, 0, t + 30 * us, t + 60 * us, 4, PID, 0 },
+		   &off, sizeof(off));
+	cpu_record(&k, (struct spec){ K_EXECUTE, 0, CT_F_NO_RESULT, 0, t + 65 * us, t + 69 * us, 5, PID + 5,
+		   0 }, &item, sizeof(item));
+	cpu_record(&k, (struct spec){ K_ISR, 0, CT_F_HARDIRQ, 1, t + 70 * us, t + 74 * us, 6, PID, 0 }, &irq,
+		   sizeof(irq));
+	cpu_record(&k, (struct spec){ K_IOCTL, 0, 0, 0, t + 12 * us, t + 88 * us, 1, PID, 0 }, &rm_control,
+		   sizeof(rm_control));
+	close_writer(&u);
+	close_writer(&k);
+	calls = 2;
+	ioctls = 1;
+	sched = 2;
+}
+
+/* 80 iterations: a copy, 6 launches, a wait; durations vary by some per cent. */
+static void steps(unsigned int slower)
+{
+	struct ct_copy copy = { 4096000, 0x7f0000000000, 0x1000, 0, CT_DIR_H2D, 0 };
+	struct ct_launch launch = {
+		.grid_x = 128, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1,
+	};
+	struct ct_handle handle = { 0x55 };
+	struct ct_alloc alloc = { 4096000, 0x7f0000000000 };
+	struct ct_init init = { 0 };
+	uint64_t t = START, op;
+	unsigned int seed = slower * 77 + 1;
+	struct writer u;
+
+#define VARIED(ns)	(seed = seed * 1103515245 + 12345, (ns) + (ns) * (seed >> 16 & 63) / 1000)
+#define STEP(class, ns, fields) do {					\
+		uint64_t duration = VARIED(ns);				\
+		thread_record(&u, (struct spec){ class, 0, 0, 0, t, t + duration, op++, PID, 0 }, \
+			      &fields, sizeof(fields));			\
+		t += duration + VARIED(1000);				\
+	} while (0)
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 65536);
+	thread_head(&u, PID);
+	op = u.head.op_base + 1;
+	STEP(INIT, 5000000, init);
+	STEP(ALLOC, 30000, alloc);
+	for (int i = 0; i < 80; i++) {
+		STEP(COPY, 20000 * slower, copy);
+		for (int k = 0; k < 6; k++) {
+			launch.kernel = k % 2 + 1;
+			STEP(LAUNCH, 4000, launch);
+		}
+		STEP(SYNC, 50000, handle);
+	}
+	close_writer(&u);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -639,6 +728,10 @@ int main(int argc, char **argv)
 		gpu();
 	else if (!strcmp(argv[1], "deep"))
 		deep();
+	else if (!strcmp(argv[1], "layers"))
+		layers();
+	else if (!strcmp(argv[1], "steps") || !strcmp(argv[1], "slowed"))
+		steps(1 + !strcmp(argv[1], "slowed"));
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "left"))

@@ -18,7 +18,8 @@
 
 /* ------------------------------------------------------------------- nodes --- */
 
-static int collect_fill(struct ct_analysis *a, struct ct_call_node *n, const struct ct_trace_event *e)
+static int collect_fill(struct ct_analysis *a, struct ct_call_node *n,
+			const struct ct_trace_event *e)
 {
 	char detail[CT_DETAIL_MAX];
 
@@ -37,9 +38,9 @@ static int collect_fill(struct ct_analysis *a, struct ct_call_node *n, const str
 	return 0;
 }
 
-/* A node for the event inside what is open now; *index: CT_NODE_NONE, it is inside one that was dropped. */
-static int collect_node(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e,
-			uint32_t *index)
+/* A node for the event inside what is open now; CT_NODE_NONE: that was dropped. */
+static int collect_node(struct ct_analysis *a, struct ct_call_tree *t,
+			const struct ct_trace_event *e, uint32_t *index)
 {
 	struct ct_call_node *n;
 	int rc;
@@ -90,7 +91,8 @@ static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf,
 }
 
 /* Why the thread left its CPU, who ran instead, who woke it. */
-static int collect_switch(struct ct_analysis *a, struct ct_call_node *n, const struct ct_trace_event *e)
+static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
+			  const struct ct_trace_event *e)
 {
 	char other[112] = "", waker[112], ready[CT_TERM_TEXT], text[CT_DETAIL_MAX], *old = n->detail;
 	uint32_t state = collect_field(e->record, "state"), tid;
@@ -111,7 +113,8 @@ static int collect_switch(struct ct_analysis *a, struct ct_call_node *n, const s
 		tid = collect_field(e->record, "waker");
 		runnable = collect_field(e->record, "runnable_ns");
 		collect_thread(a, tid, waker, sizeof(waker));
-		snprintf(text, sizeof(text), "%s%s%s%s%s", old ? old : "", !state ? "" : "; woken by ",
+		snprintf(text, sizeof(text), "%s%s%s%s%s", old ? old : state ? "asleep" : "preempted",
+			 !state ? "" : "; woken by ",
 			 !state ? "" : tid ? waker : "an interrupt",
 			 runnable && state ? "; ready for " : "",
 			 runnable && state ? ct_term_ns(ready, runnable) : "");
@@ -140,7 +143,8 @@ static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e
 	return 0;
 }
 
-static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e)
+static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
+			    const struct ct_trace_event *e)
 {
 	uint64_t item;
 	struct ct_hash_slot *slot;
@@ -148,7 +152,7 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t, const
 	uint32_t parent, index;
 	int rc;
 
-	if (!t->items.count || !e->kernel || e->kind != CT_ON_END || e->class->category == CT_CAT_SWITCH)
+	if (!e->kernel || e->kind != CT_ON_END || e->class->category == CT_CAT_SWITCH)
 		return 0;
 	/* Somebody else queues an item at the same address: what runs now is not the call's. */
 	item = collect_field(e->record, "item");
@@ -234,7 +238,8 @@ static int collect_meanwhile(struct ct_call_tree *t, const struct ct_trace_event
 
 /* -------------------------------------------------------------- the events --- */
 
-static int collect_start(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e)
+static int collect_start(struct ct_analysis *a, struct ct_call_tree *t,
+			 const struct ct_trace_event *e)
 {
 	struct ct_trace_event root = *e;
 	uint32_t index;
@@ -272,7 +277,31 @@ static int collect_start(struct ct_analysis *a, struct ct_call_tree *t, const st
 	return rc;
 }
 
-static int collect_end_call(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e)
+/* The end of a call whose begin was lost.  What was inside it stands in front of it already. */
+static int collect_begin_lost(struct ct_analysis *a, struct ct_call_tree *t,
+			      const struct ct_trace_event *e)
+{
+	bool alone = t->nodes[t->count - 1].begin <= e->begin;
+	struct ct_call_node *n;
+	uint32_t index;
+	int rc = collect_node(a, t, e, &index);
+
+	if (rc || index == CT_NODE_NONE)
+		return rc;
+	n = &t->nodes[index];
+	n->begin_lost = true;
+	n->returned = true;
+	n->duration = e->duration;
+	if (e->class->category == CT_CAT_SWITCH)
+		rc = collect_switch(a, n, e);
+	/* With nothing inside it, its time is known to be its own. */
+	if (!rc && alone)
+		ct_calltime_claim(t, e, index);
+	return rc;
+}
+
+static int collect_end_call(struct ct_analysis *a, struct ct_call_tree *t,
+			    const struct ct_trace_event *e)
 {
 	struct ct_call_node *n;
 	uint32_t at, index;
@@ -290,15 +319,8 @@ static int collect_end_call(struct ct_analysis *a, struct ct_call_tree *t, const
 		t->done = true;
 		return rc;
 	}
-	if (!at) { /* what was inside it stands in front of it already */
-		rc = collect_node(a, t, e, &index);
-		if (rc || index == CT_NODE_NONE)
-			return rc;
-		t->nodes[index].begin_lost = true;
-		t->nodes[index].returned = true;
-		t->nodes[index].duration = e->duration;
-		return 0;
-	}
+	if (!at)
+		return collect_begin_lost(a, t, e);
 	while (t->depth > at && !rc)
 		rc = ct_calltime_pop(t, e, true);
 	index = t->stack[at - 1].node;
@@ -321,7 +343,8 @@ static int collect_end_call(struct ct_analysis *a, struct ct_call_tree *t, const
 }
 
 /* An event of the call's thread, or of an interrupt of this thread. */
-static int collect_inside(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e)
+static int collect_inside(struct ct_analysis *a, struct ct_call_tree *t,
+			  const struct ct_trace_event *e)
 {
 	uint32_t index;
 	int rc;
@@ -358,7 +381,8 @@ static bool collect_starts(const struct ct_call_tree *t, const struct ct_trace_e
 	return e->kind != CT_ON_END && e->point->op_id == t->target.op_id;
 }
 
-static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t, const struct ct_trace_event *e)
+static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t,
+			const struct ct_trace_event *e)
 {
 	bool own = e->track->key == t->target.key;
 	int rc = 0;

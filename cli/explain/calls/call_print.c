@@ -141,7 +141,7 @@ static void print_flags(const struct ct_call_node *n, char *buf, size_t size)
 		 n->failed ? n->result ? n->result : "failed" : "",
 		 n->abandoned ? " (it was left: how long it took is not known)" :
 		 !n->returned && !n->instant ? " (its end is not in the trace)" : "",
-		 n->begin_lost ? " (its begin was lost: what is inside it stands before it)" : "");
+		 n->begin_lost && n->class->category != CT_CAT_SWITCH ? " (its begin was lost)" : "");
 }
 
 static void print_node(const struct print_tree *p, uint32_t index)
@@ -160,8 +160,8 @@ static void print_node(const struct print_tree *p, uint32_t index)
 	if (n->instant)
 		strcpy(self, "-");
 	print_flags(n, flags, sizeof(flags));
-	fprintf(p->out, TREE_FORMAT, (int)p->start, start, ns, self, ct_call_layer(n->class, n->interrupt, n->deferred),
-		(int)indent, "");
+	fprintf(p->out, TREE_FORMAT, (int)p->start, start, ns, self,
+		ct_call_layer(n->class, n->interrupt, n->deferred), (int)indent, "");
 	/* That it failed comes before what says less: a line may be cut at its end. */
 	if (n->class->category == CT_CAT_SWITCH)
 		snprintf(text, sizeof(text), "%s%s", n->detail ? n->detail : ct_call_name(n->class), flags);
@@ -255,12 +255,15 @@ static void print_head(const struct print_tree *p)
 	else if (t->end_lost)
 		snprintf(text + used, sizeof(text) - used, "its end was lost; what is known of it lasts %s",
 			 ct_term_ns(ns, t->total));
-	else
-		snprintf(text + used, sizeof(text) - used, "it never returned; its thread's last record in it is %s later",
+	else if (t->total)
+		snprintf(text + used, sizeof(text) - used,
+			 "it never returned; its thread's last record in it is %s later",
 			 ct_term_ns(ns, t->total));
+	else
+		snprintf(text + used, sizeof(text) - used, "it never returned");
 	print_text(p, 0, text);
 	if (root->begin_lost)
-		print_text(p, 0, "its begin was lost: what its thread did first in it may be missing");
+		print_text(p, 0, "its begin was lost, and maybe records of what its thread did in it");
 	for (uint32_t i = 0; i < t->around_count && i < CT_CALL_AROUND; i++)
 		fprintf(p->out, "%s%s (call %llu)%s", i ? " > " : "inside ", ct_call_name(t->around[i].class),
 			(unsigned long long)t->around[i].op_id,

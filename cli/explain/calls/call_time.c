@@ -52,12 +52,23 @@ void ct_calltime_charge(struct ct_call_tree *t, uint64_t now)
 	t->last += ns;
 }
 
-static void calltime_move(struct ct_call_tree *t, enum ct_call_place from, enum ct_call_place to, uint64_t ns)
+static void calltime_move(struct ct_call_tree *t, enum ct_call_place from, enum ct_call_place to,
+			  uint64_t ns)
 {
 	if (ns > t->places[from])
 		ns = t->places[from];
 	t->places[from] -= ns;
 	t->places[to] += ns;
+}
+
+static enum ct_call_place calltime_place_of(const struct ct_call_tree *t,
+					    const struct ct_trace_event *e)
+{
+	bool sync = t->depth && t->stack[t->depth - 1].sync;
+
+	if (e->class->category == CT_CAT_SWITCH)
+		return sync ? CT_PLACE_WAIT_OFF : CT_PLACE_OFF;
+	return !e->track->tid && t->depth ? CT_PLACE_INTERRUPT : calltime_place(e->class);
 }
 
 int ct_calltime_push(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node)
@@ -73,8 +84,7 @@ int ct_calltime_push(struct ct_call_tree *t, const struct ct_trace_event *e, uin
 		.ioctl = e->class->category == CT_CAT_SYSCALL,
 	};
 
-	open.place = open.off ? (open.sync ? CT_PLACE_WAIT_OFF : CT_PLACE_OFF) :
-		     open.interrupt && t->depth ? CT_PLACE_INTERRUPT : calltime_place(e->class);
+	open.place = calltime_place_of(t, e);
 	if (t->depth == t->stack_capacity) {
 		uint32_t capacity = t->stack_capacity ? 2 * t->stack_capacity : 16;
 		struct ct_call_frame *more = realloc(t->stack, capacity * sizeof(*more));
@@ -139,4 +149,19 @@ int ct_calltime_pop(struct ct_call_tree *t, const struct ct_trace_event *e, bool
 		return ct_nodes_rest(t, t->stack[t->depth - 1].node, open.class, 1,
 				     lost ? open.self : e->duration);
 	return 0;
+}
+
+void ct_calltime_claim(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node)
+{
+	struct ct_call_frame *top = &t->stack[t->depth - 1];
+	uint64_t ns = e->timed && top->self > 0 ? e->duration : 0;
+	enum ct_call_place place = calltime_place_of(t, e);
+
+	ns = ns < top->self ? ns : top->self;
+	top->self -= ns;
+	if (top->node != CT_NODE_NONE)
+		t->nodes[top->node].self -= ns;
+	t->nodes[node].self += ns;
+	calltime_move(t, top->place, place, ns);
+	t->place_counts[place]++;
 }

@@ -17,4 +17,7 @@ int ct_calltime_push(struct ct_call_tree *t, const struct ct_trace_event *e, uin
  */
 int ct_calltime_pop(struct ct_call_tree *t, const struct ct_trace_event *e, bool lost);
 
+/* A call of which only the end is known claims its time from the one that it was in. */
+void ct_calltime_claim(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node);
+
 #endif
