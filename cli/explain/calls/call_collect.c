@@ -258,6 +258,7 @@ static int collect_start(struct ct_analysis *a, struct ct_call_tree *t,
 			t->done = true;
 			return rc;
 		}
+		t->nodes[index].begin_lost = t->target.begin_lost;
 		return ct_calltime_push(t, e, index);
 	}
 	/* Its begin was lost.  This event is the first one inside it. */

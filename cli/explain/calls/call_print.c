@@ -110,7 +110,7 @@ static void print_index_rests(struct print_tree *p)
 
 /* Columns in front of the call: start, duration, self, layer. */
 #define TREE_FORMAT	"%*s %9s %9s  %-7s %*s"
-#define TREE_COLUMNS	29	/* without the first one */
+#define TREE_COLUMNS	30	/* without the first one */
 #define TEXT_WANTED	24	/* columns that a call keeps however deep it is */
 
 /* A line's text from column @at on, cut to the width; @text is of the trace. */

@@ -203,7 +203,7 @@ int ct_call_tables_text(const struct ct_analysis *a, const struct ct_call_tree *
 	tables_notes(&time, a, t);
 	rc = tables_print(printer, &time, t->total > 0, rc);
 	ct_table_begin(&meanwhile, "call_meanwhile",
-		       "Meanwhile on its CPUs: interrupts outside its thread (nothing says that it caused them)",
+		       "Meanwhile on its CPUs: interrupts outside its thread, of unknown cause",
 		       meanwhile_columns + 1, MEANWHILE_COLUMNS - 1);
 	rows = tables_meanwhile(&meanwhile, t, false);
 	rc = tables_print(printer, &meanwhile, rows > 0, rc);

@@ -216,8 +216,8 @@ static int diff_kernels(struct diff *d)
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
 	ct_table_begin(&t, "diff_kernels", d->pair.iterations ?
-		       "Kernels: launches per iteration; times are those of the launching calls on the host" :
-		       "Kernels: launches of the run; times are those of the launching calls on the host",
+		       "Kernels: launches per iteration; times of the launching calls on the host" :
+		       "Kernels: launches of the run; times of the launching calls on the host",
 		       kernel_columns, R_COLUMNS);
 	/* New and gone kernels first: the time of a launch says little about its kernel. */
 	if (!rc)

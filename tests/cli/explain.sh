@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+#
+# The tree of a call and the comparison of two traces, against what awk and jq make of the JSON
+# Lines.  Sourced by run.sh; trace() and real() are those of reports.sh.
+
+# call_lines NAME: $work/data/NAME.calls, a line for each point of a call, in the order of time:
+# phase, op_id, depth, tid, interrupts' CPU or -, ns since the begin, duration in ns or -, name
+call_lines()
+{
+	[ ! -e "$work/data/$1.calls" ] || return 0
+	mkdir -p "$work/data"
+	"$ct" export "$(trace "$1")" 2>/dev/null | jq -r 'select(.op_id and .phase != "I") |
+		[.phase, .op_id, .depth, .tid, (if .context then "c\(.cpu)" else "-" end), (.ts * 1e6 | round),
+		 (if .duration_us != null then .duration_us * 1000 | round else "-" end), .name,
+		 (.begin_lost // false), (.unfinished // false)] | join("\t")' >"$work/data/$1.calls"
+}
+
+# tree NAME OP: what is inside a call, by awk: op_id, depth, duration, self time.  Self is what is
+# left of the duration without that of what lies directly inside: calls, interrupts of this thread,
+# time off the CPU.
+tree()
+{
+	awk -F '\t' -v want="$2" '
+	NR == FNR { if ($2 == want) tid = $4; next }
+	$4 != tid { next }
+	$1 == "B" && ($2 == want || depth) {
+		op[++depth] = $2; first[depth] = ++count; id[count] = $2; at[$2] = count
+		level[count] = depth - 1; parent[count] = depth > 1 ? at[op[depth - 1]] : 0
+	}
+	$1 == "E" && depth {
+		if (!($2 in at))
+			next
+		n = at[$2]
+		duration[n] = $7
+		inside[parent[n]] += $7
+		depth = level[n]
+		if ($2 == want)
+			exit
+	}
+	END {
+		for (n = 1; n <= count; n++)
+			print id[n], level[n], duration[n], duration[n] - inside[n]
+	}' "$work/data/$1.calls" "$work/data/$1.calls"
+}
+
+# One call of a real trace.
+same_tree()
+{
+	"$ct" explain --call "$2" --format json "$(trace "$1")" 2>/dev/null >"$work/tree.json"
+	jq -r '.call_tree[] | select(.State != "later" and ."Duration (ns)" != null) |
+		[."Op ID", .Depth, ."Duration (ns)", ."Self (ns)"] | join(" ")' "$work/tree.json" | sort -n >"$work/tree.got"
+	tree "$1" "$2" | sort -n >"$work/tree.all"
+	if [ "$(wc -l <"$work/tree.all")" -gt 1000 ]; then
+		# The largest thousand are shown: all of them are right.
+		[ "$(grep -cxFf "$work/tree.got" "$work/tree.all")" -ge 990 ] || return 1
+		[ "$(comm -23 <(sort "$work/tree.got") <(sort "$work/tree.all") | wc -l)" = 0 ] || return 1
+	else
+		cmp -s "$work/tree.got" "$work/tree.all" || return 1
+	fi
+	# What its time is made of is all of it.
+	jq -e --argjson total "$(awk -v op="$2" '$1 == op { print $3 }' "$work/tree.all")" \
+		'[.call_time[]."Total Time (ns)"] | add // 0 | . == $total' "$work/tree.json" >/dev/null
+}
+
+t_call_tree()
+{
+	local name op bad seen
+
+	for name in $(real); do
+		call_lines "$name"
+		bad='' seen=0
+		# The longest calls, and one in many; none of which a part was lost.
+		for op in $(awk -F '\t' '$1 == "E" && $5 == "-" && $3 == 0 && $7 != "-" && $9 == "false" && $8 != "sched_switch" {
+				print $7, $2 }' "$work/data/$name.calls" | sort -rn | awk 'NR <= 2 || NR % 2503 == 0 { print $2 }' | head -n 4); do
+			seen=$((seen + 1))
+			same_tree "$name" "$op" || bad="$bad $op"
+		done
+		[ -z "$bad" ]
+		ok $? "call trees of $name are what awk finds: $seen calls" || {
+			echo "# not:$bad"; diff "$work/tree.got" "$work/tree.all" | head -n 5
+		}
+	done
+
+	# Every layer.
+	"$ct" explain --call 1 --format json "$(trace layers)" 2>/dev/null >"$work/layers.json"
+	is "$(jq -c '[.call_tree[] | [.Depth, ."Start (ns)", ."Self (ns)", .Layer]]' "$work/layers.json")" \
+		'[[0,0,4000,"cudart"],[1,2000,16000,"libcuda"],[2,10000,4000,"syscall"],[3,12000,40000,"kernel"],[4,20000,2000,"kernel"],[4,30000,30000,"off cpu"],[5,65000,4000,"later"],[4,70000,4000,"irq"]]' \
+		"a call through all layers, and what it queued for another thread"
+	is "$(jq -c '[.call_time[] | ."Total Time (ns)"]' "$work/layers.json")" \
+		'[4000,16000,4000,40000,2000,4000,20000,10000]' "its time by layer, between program and driver, asleep and ready to run"
+	is "$(jq -c '[.call_meanwhile[] | [.CPU, .Count, ."Total Time (ns)", .Name]]' "$work/layers.json")" \
+		'[[0,1,3000,"nvidia_isr"]]' "an interrupt on its CPU meanwhile is not in it"
+	COLUMNS=120 "$ct" explain --call 1 "$work/layers" >"$work/layers.txt" 2>/dev/null
+	grep -q '^    65.000   4.00 us   4.00 us  later   .*os_execute_work_item' "$work/layers.txt" &&
+		grep -q 'off cpu .*asleep; woken by thread 4247; ready for 10.00 us' "$work/layers.txt"
+	ok $? "as text" || cat "$work/layers.txt"
+	is "$(COLUMNS=80 "$ct" explain --call 1 "$work/layers" 2>/dev/null | awk 'length > 80')" "" "in 80 columns"
+	"$ct" explain --call 1 --top 3 "$work/layers" 2>/dev/null | grep -qE '\.\.\. and 1 more of nvidia_ioctl, 76.00 us$'
+	ok $? "what is cut away is summed up"
+
+	# Names of ioctls are those of the JSON Lines.
+	is "$("$ct" explain --call 5093 --format json "$(trace guest-inference)" 2>/dev/null | jq -c '[.call_tree[] |
+			select(.Detail | . and test("nvidiactl|nvidia-uvm|nvidia0")) | .Detail | split(" ")[0]] | sort')" \
+		"$("$ct" export "$(trace guest-inference)" 2>/dev/null | jq -s -c '(map(select(.op_id == 5093))) as $c |
+			map(select(.phase == "E" and .tid == $c[0].tid and .ts_ns >= $c[0].ts_ns and .ts_ns <= $c[1].ts_ns and .cmd) |
+			.control // .class // .escape) | sort')" "ioctls of a call have the names of the JSON Lines"
+
+	# The slowest.
+	call_lines gpt2
+	is "$("$ct" explain --slowest 5 --format json "$(trace gpt2)" 2>/dev/null | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
+		"[$(awk -F '\t' '$1 == "E" && $3 == 0 && $7 != "-" { print $7 }' "$work/data/gpt2.calls" | sort -rn | head -n 5 | paste -sd ,)]" \
+		"the five longest calls"
+	"$ct" explain --slowest 3 --name 'cuMemcpy*' --format json "$(trace gpt2)" 2>/dev/null |
+		jq -e '[.call_tree[] | select(.Depth == 0) | .Name] | length == 3 and all(.[]; startswith("cuMemcpy"))' >/dev/null
+	ok $? "the longest of some name"
+
+	# A moment in the middle of a call: what was open.
+	"$ct" explain --at 0.02 --format json "$work/layers" 2>/dev/null | jq -e '
+		([.[] | select(.What == "open") | .Name] == ["cudaMalloc", "cuMemAlloc", "ioctl", "nvidia_ioctl", "nv_kthread_q_schedule_q_item"]) and
+		([.[] | select(.What == "open") | ."End (ns)"] == [80000, 78000, 70000, 68000, 2000]) and
+		([.[] | select(.What == "next") | ."Begin (ns)"] == [10000])' >/dev/null
+	ok $? "a moment: the calls that were open, and what came next"
+
+	# What is not known is said.
+	generate begin
+	generate left
+	"$ct" explain --call 1 "$work/begin" 2>/dev/null | grep -q 'it never returned'
+	ok $? "a call that never returned"
+	"$ct" explain --call 4 "$work/begin" 2>/dev/null | grep -q '^its begin was lost'
+	ok $? "a call whose begin was lost"
+	"$ct" explain --call 1 "$work/left" 2>/dev/null | grep -q 'it was left .* that was noticed 800.00 us later'
+	ok $? "a call that was left"
+	"$ct" explain --slowest 1 "$work/left" 2>/dev/null | grep -q '^cuMemAlloc: call 2 '
+	ok $? "which is not the slowest"
+	"$ct" explain --call 99999999 "$work/left" >"$work/out" 2>"$work/err"
+	is "$?$(wc -l <"$work/err")$(wc -c <"$work/out")" 110 "no such call: one line, status 1"
+	for op in x 0 -1 ''; do
+		"$ct" explain --call "$op" "$work/left" >/dev/null 2>&1
+		is $? 64 "--call '$op'"
+	done
+	"$ct" explain --call 1 --slowest 2 "$work/left" >/dev/null 2>&1
+	is $? 64 "two questions at once"
+}
+
+t_diff()
+{
+	local name status
+
+	# The same trace twice.
+	for name in gpt2 train graph jax guest-two inference; do
+		"$ct" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null >"$work/same.json"
+		status=$?
+		jq -e '[.. | objects | .Verdict // empty] | length > 0 and all(.[]; . == "same")' "$work/same.json" >/dev/null &&
+			jq -e '[.. | objects | ."Effect (ns)", ."Change (ns)", ."Change (bytes)" | numbers] | all(.[]; . == 0)' "$work/same.json" >/dev/null
+		is "$?$status" 00 "diff of $name with itself: no change anywhere"
+		"$ct" diff --fail-above 0 "$(trace "$name")" "$(trace "$name")" >/dev/null 2>&1
+		ok $? "... and --fail-above 0 is content"
+	done
+
+	# One function is twice as slow.
+	"$ct" diff --format json "$(trace steps)" "$(trace slowed)" 2>/dev/null >"$work/slowed.json"
+	is "$(jq -c '[.diff_functions[] | select(.Verdict != "noise" and .Verdict != "same") | [.Name, .Verdict]]' "$work/slowed.json")" \
+		'[["cuMemcpyHtoD","slower"]]' "a copy that is twice as slow is found, nothing else" || jq -c '.diff_functions[]' "$work/slowed.json"
+	jq -e '.diff_summary[0].Verdict == "slower" and .diff_summary[0]."Change (%)" > 18 and .diff_summary[0]."Change (%)" < 21 and
+		.diff_functions[0].Name == "cuMemcpyHtoD" and .diff_functions[0]."Change (%)" > 99 and .diff_functions[0]."Change (%)" < 101 and
+		.diff_functions[0]."Calls A" == 1' "$work/slowed.json" >/dev/null
+	ok $? "... and what it costs" || jq -c '.diff_summary[], .diff_functions[0]' "$work/slowed.json"
+	# The effects of all functions are the change of the mean iteration; means by awk.
+	for name in steps slowed; do
+		call_lines "$name"
+		awk -F '\t' '$1 == "E" && $8 == "cuMemcpyHtoD" { n++; sum += $7 } END { print sum / n }' "$work/data/$name.calls"
+	done | paste -sd ' ' >"$work/copies"
+	jq -r '.diff_functions[0] | [."Time A (ns)", ."Time B (ns)"] | join(" ")' "$work/slowed.json" |
+		awk -v want="$(cat "$work/copies")" '{ split(want, w, " "); a = $1 / w[1]; b = $2 / w[2];
+			exit !(a > 0.99 && a < 1.01 && b > 0.99 && b < 1.01) }'
+	ok $? "... by the means that awk finds" || { cat "$work/copies"; jq -c '.diff_functions[0]' "$work/slowed.json"; }
+	"$ct" diff --fail-above 10 "$work/steps" "$work/slowed" >/dev/null 2>"$work/err"
+	is "$?$(grep -c 'is slower than .* by [12][0-9.]* %, more than 10 %' "$work/err")" 11 "--fail-above 10: status 1"
+	"$ct" diff --fail-above 30 "$work/steps" "$work/slowed" >/dev/null 2>&1
+	ok $? "--fail-above 30: status 0"
+	"$ct" diff --fail-above 0 "$work/slowed" "$work/steps" >/dev/null 2>&1
+	ok $? "--fail-above 0, of a faster one: status 0"
+
+	# Two real runs: medians of the iterations, by NVTX ranges and by a pattern.
+	"$ct" diff --format json "$(trace train)" "$(trace train-nvtx)" 2>/dev/null >"$work/train.json"
+	jq -e '.diff_summary[0] | ."A (ns)" > 1e6 and ."B (ns)" > 1e6 and ."Noise (ns)" > 0' "$work/train.json" >/dev/null &&
+		jq -e '[.diff_functions[] | select(.Verdict == "noise")] | all(.[]; (."Effect (ns)" | fabs) <= ."Noise (ns)")' "$work/train.json" >/dev/null &&
+		jq -e '[.diff_functions[] | select((.Verdict == "slower" or .Verdict == "faster") and ."Noise (ns)")] | all(.[]; (."Effect (ns)" | fabs) > ."Noise (ns)")' "$work/train.json" >/dev/null
+	ok $? "a difference within the noise is marked, one outside is not"
+	"$ct" diff "$(trace graph)" "$(trace inference)" 2>/dev/null >"$work/other.txt"
+	is "$?" 0 "two programs that have nothing in common"
+	COLUMNS=80 "$ct" diff "$(trace train)" "$(trace train-nvtx)" 2>/dev/null | grep -v '^  [ABFTEfc]' | awk 'length > 80' >"$work/wide"
+	is "$(cat "$work/wide")" "" "tables in 80 columns"
+
+	# Without iterations the noise is not known.
+	"$ct" diff "$(trace guest-uvm)" "$(trace guest-cuinit)" 2>/dev/null | grep -q 'the noise is not known'
+	ok $? "without iterations it says so"
+
+	"$ct" diff "$work/steps" >/dev/null 2>"$work/err"
+	is "$?$(wc -l <"$work/err")" 641 "one trace alone"
+	"$ct" diff "$work/steps" "$work/nothing" >/dev/null 2>"$work/err"
+	is "$?$(wc -l <"$work/err")" 11 "a directory that is not there"
+	"$ct" diff --fail-above x "$work/steps" "$work/steps" >/dev/null 2>&1
+	is $? 64 "--fail-above x"
+	"$ct" diff --help | grep -q 'EXAMPLES' && "$ct" diff --help | grep -q -- '--fail-above 5'
+	ok $? "diff --help has examples"
+}
