@@ -189,7 +189,7 @@ static void memory_of(struct thread *h, uint64_t i)
 
 static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 {
-	struct ct_copy copy_fields = { size, 0x7f0000000000, pinned ? 0x10000000 : 0x90000000, 0, CT_DIR_H2D, async };
+	struct ct_copy copy_fields = { size, 0x7f0000000000, pinned ? 0x10000000 : 0x9000, 0, CT_DIR_H2D, async };
 	struct ct_handle handle = { 1 };
 
 	for (uint64_t k = 0; k < copies; k++)
