@@ -17,6 +17,13 @@ struct ct_account_state {
 	bool     off;			/* it is off the CPU */
 	unsigned int stage;		/* index into the process's stages, of last */
 	uint32_t iteration;		/* the first that ends after last */
+	/*
+	 * Until .bound nothing of these changes: the stage's account, and the iteration's (NULL:
+	 * last lies in none, or the thread makes none).
+	 */
+	uint64_t bound;			/* ns; 0: look again */
+	struct ct_stage_account *in_stage;
+	struct ct_iteration_account *in_iteration;
 };
 
 const char *ct_account_word(unsigned int account)
@@ -120,6 +127,33 @@ static void account_advance(struct ct_account_state *s, const struct ct_process_
 		s->stage++;
 	while (s->iteration < p->iterations_count && p->iterations[s->iteration].end <= now)
 		s->iteration++;
+}
+
+/* What holds for the moments behind s->last, and until when. */
+static void account_look(struct ct_analysis *a, struct ct_account_state *s)
+{
+	struct ct_accounting *acc = a->state;
+	struct ct_thread_account *t = s->thread;
+	const struct ct_process_phases *p;
+
+	s->bound = 0;
+	s->in_iteration = NULL;
+	if (t->process < 0)
+		return;
+	p = &a->phases->processes[t->process];
+	if (s->stage >= p->stages_count || s->last < p->stages[s->stage].begin)
+		return;
+	s->in_stage = &t->stages[p->stages[s->stage].stage];
+	s->bound = p->stages[s->stage].end;
+	if (t->tid != p->tid || s->iteration >= p->iterations_count)
+		return;
+	if (s->last >= p->iterations[s->iteration].begin) {
+		s->in_iteration = &acc->processes[t->process].iterations[s->iteration];
+		if (p->iterations[s->iteration].end < s->bound)
+			s->bound = p->iterations[s->iteration].end;
+	} else if (p->iterations[s->iteration].begin < s->bound) {
+		s->bound = p->iterations[s->iteration].begin;
+	}
 }
 
 /* A call of @class that is the innermost one. */
@@ -233,7 +267,6 @@ static void account_finish(struct ct_analysis *a, struct ct_account_state *s)
 static void account_count(struct ct_analysis *a, const struct ct_account_state *s,
 			  const struct ct_trace_event *e)
 {
-	struct ct_accounting *acc = a->state;
 	struct ct_thread_account *t = s->thread;
 	const struct ct_class *class = e->class;
 	bool launch = class->op == CT_OP_LAUNCH &&
@@ -257,27 +290,19 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 		stage->copies += copy;
 		stage->syncs += e->category == CT_CAT_SYNC;
 	}
-	if (t->tid == p->tid && s->iteration < p->iterations_count &&
-	    e->begin >= p->iterations[s->iteration].begin) {
-		struct ct_iteration_account *i = &acc->processes[t->process].iterations[s->iteration];
-
-		i->calls_count++;
-		i->syncs += e->category == CT_CAT_SYNC;
+	if (s->in_iteration) {
+		s->in_iteration->calls_count++;
+		s->in_iteration->syncs += e->category == CT_CAT_SYNC;
 	}
 }
 
-static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
+/* Where a stage or an iteration may have ended, a thread is new, or its process is over. */
+static int account_change(struct ct_analysis *a, struct ct_account_state *s,
+			  const struct ct_trace_event *e, uint64_t now)
 {
-	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
-	struct ct_account_state *s;
 	struct ct_thread_account *t;
 	int rc = 0;
 
-	if (!e->track->tid)
-		return 0;
-	s = account_state(a->state, e->track->index);
-	if (!s)
-		return -ENOMEM;
 	if (s->thread && s->thread->process >= 0 &&
 	    now > a->phases->processes[s->thread->process].end) {
 		/* The process has ended; the record is of another one that has its pid. */
@@ -292,8 +317,33 @@ static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	account_charge(a, s, t, now);
 	if (t->process >= 0)
 		account_advance(s, &a->phases->processes[t->process], now);
-	if (now > t->last)
-		t->last = now;
+	account_look(a, s);
+	return 0;
+}
+
+static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	struct ct_account_state *s;
+	int rc;
+
+	if (!e->track->tid)
+		return 0;
+	s = account_state(a->state, e->track->index);
+	if (!s)
+		return -ENOMEM;
+	if (now < s->bound && now >= s->last) {
+		s->in_stage->ns[s->account] += now - s->last;
+		if (s->in_iteration)
+			account_iteration(s->in_iteration, s->account, now - s->last);
+		s->last = now;
+	} else {
+		rc = account_change(a, s, e, now);
+		if (rc)
+			return rc;
+	}
+	if (now > s->thread->last)
+		s->thread->last = now;
 	s->account = ct_account_after(e, &s->off);
 	if (e->kind != CT_ON_END && e->class->call)
 		account_count(a, s, e);
