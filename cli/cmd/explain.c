@@ -58,7 +58,8 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static uint64_t explain_number(struct argp_state *state, const char *what, const char *arg, uint64_t most)
+static uint64_t explain_number(struct argp_state *state, const char *what, const char *arg,
+			       uint64_t most)
 {
 	unsigned long long n;
 	char *end;

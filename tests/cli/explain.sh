@@ -3,18 +3,18 @@
 # shellcheck disable=SC2154
 #
 # The tree of a call and the comparison of two traces, against what awk and jq make of the JSON
-# Lines.  Sourced by run.sh; trace() and real() are those of reports.sh.
+# Lines.  Sourced by run.sh; trace(), real() and facts() are those of reports.sh.
 
 # call_lines NAME: $work/data/NAME.calls, a line for each point of a call, in the order of time:
-# phase, op_id, depth, tid, interrupts' CPU or -, ns since the begin, duration in ns or -, name
+# phase, op_id, depth, tid, type, ns since the begin, duration in ns, name, 1: its begin is there
 call_lines()
 {
 	[ ! -e "$work/data/$1.calls" ] || return 0
-	mkdir -p "$work/data"
-	"$ct" export "$(trace "$1")" 2>/dev/null | jq -r 'select(.op_id and .phase != "I") |
-		[.phase, .op_id, .depth, .tid, (if .context then "c\(.cpu)" else "-" end), (.ts * 1e6 | round),
-		 (if .duration_us != null then .duration_us * 1000 | round else "-" end), .name,
-		 (.begin_lost // false), (.unfinished // false)] | join("\t")' >"$work/data/$1.calls"
+	facts "$1"
+	awk -F '\t' -v OFS='\t' '$10 != "" && $1 != "I" {
+		begun[$10] = begun[$10] || $1 == "B"
+		print $1, $10, $11, $9, $3, $7, $12, $5, begun[$10]
+	}' "$work/data/$1.tsv" >"$work/data/$1.calls"
 }
 
 # tree NAME OP: what is inside a call, by awk: op_id, depth, duration, self time.  Self is what is
@@ -69,15 +69,17 @@ t_call_tree()
 	local name op bad seen
 
 	for name in $(real); do
+		# An archive of several traces has none of its own name.
+		[ -e "$(trace "$name")" ] || continue
 		call_lines "$name"
 		bad='' seen=0
 		# The longest calls, and one in many; none of which a part was lost.
-		for op in $(awk -F '\t' '$1 == "E" && $5 == "-" && $3 == 0 && $7 != "-" && $9 == "false" && $8 != "sched_switch" {
+		for op in $(awk -F '\t' '$1 == "E" && $5 != "interrupt" && $3 == 0 && $7 != "" && $9 && $8 != "sched_switch" {
 				print $7, $2 }' "$work/data/$name.calls" | sort -rn | awk 'NR <= 2 || NR % 2503 == 0 { print $2 }' | head -n 4); do
 			seen=$((seen + 1))
 			same_tree "$name" "$op" || bad="$bad $op"
 		done
-		[ -z "$bad" ]
+		[ -z "$bad" ] && [ $seen -gt 0 ]
 		ok $? "call trees of $name are what awk finds: $seen calls" || {
 			echo "# not:$bad"; diff "$work/tree.got" "$work/tree.all" | head -n 5
 		}
@@ -110,7 +112,7 @@ t_call_tree()
 	# The slowest.
 	call_lines gpt2
 	is "$("$ct" explain --slowest 5 --format json "$(trace gpt2)" 2>/dev/null | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
-		"[$(awk -F '\t' '$1 == "E" && $3 == 0 && $7 != "-" { print $7 }' "$work/data/gpt2.calls" | sort -rn | head -n 5 | paste -sd ,)]" \
+		"[$(awk -F '\t' '$1 == "E" && $3 == 0 && $7 != "" { print $7 }' "$work/data/gpt2.calls" | sort -rn | head -n 5 | paste -sd ,)]" \
 		"the five longest calls"
 	"$ct" explain --slowest 3 --name 'cuMemcpy*' --format json "$(trace gpt2)" 2>/dev/null |
 		jq -e '[.call_tree[] | select(.Depth == 0) | .Name] | length == 3 and all(.[]; startswith("cuMemcpy"))' >/dev/null

@@ -168,7 +168,8 @@ static int at_detail_event(struct ct_analysis *a, const struct ct_trace_event *e
 {
 	struct at_request *q = a->arg;
 	char detail[CT_DETAIL_MAX];
-	struct ct_hash_slot *slot = e->point->op_id ? ct_hash_get(&q->found->calls, e->point->op_id) : NULL;
+	uint64_t op = e->point->op_id;
+	struct ct_hash_slot *slot = op ? ct_hash_get(&q->found->calls, op) : NULL;
 	struct at_call *call;
 
 	if (!slot)
@@ -194,11 +195,15 @@ static const struct ct_analyser at_details = {
 
 static int at_want(struct at_state *s, struct at_call *call)
 {
-	struct ct_hash_slot *slot = call->class && call->op_id ? ct_hash_put(&s->calls, call->op_id) : NULL;
+	struct ct_hash_slot *slot;
 
-	if (slot)
-		slot->a = (uintptr_t)call;
-	return slot || !call->class || !call->op_id ? 0 : -ENOMEM;
+	if (!call->class || !call->op_id)
+		return 0;
+	slot = ct_hash_put(&s->calls, call->op_id);
+	if (!slot)
+		return -ENOMEM;
+	slot->a = (uintptr_t)call;
+	return 0;
 }
 
 /* Is this thread printed? */
@@ -269,7 +274,8 @@ static void at_row(struct ct_table *table, const struct ct_analysis *a, const st
 	row[SINCE] = at_relative(call->begin, at);
 	if (call->ended && !call->left)
 		row[UNTIL] = at_relative(call->end, at);
-	row[NAME] = ct_format(table, "%*s%.128s", people ? 2 * (int)depth : 0, "", ct_call_name(call->class));
+	row[NAME] = ct_format(table, "%*s%.128s", people ? 2 * (int)depth : 0, "",
+			      ct_call_name(call->class));
 	if (call->detail)
 		row[DETAIL] = ct_text(table, call->detail);
 	else if (!call->ended && !call->instant)
@@ -278,7 +284,8 @@ static void at_row(struct ct_table *table, const struct ct_analysis *a, const st
 		row[DETAIL] = ct_const("it was left: when is not known");
 }
 
-static void at_rows(struct ct_table *table, const struct ct_analysis *a, const struct at_track *t, bool people)
+static void at_rows(struct ct_table *table, const struct ct_analysis *a, const struct at_track *t,
+		    bool people)
 {
 	if (t->last.class)
 		at_row(table, a, t, &t->last, "last", 0, people);
@@ -290,8 +297,8 @@ static void at_rows(struct ct_table *table, const struct ct_analysis *a, const s
 		at_row(table, a, t, &t->next, "next", 0, people);
 }
 
-static int at_print(const struct ct_analysis *a, const struct at_state *s, const struct ct_call_request *q,
-		    uint32_t shown, FILE *out)
+static int at_print(const struct ct_analysis *a, const struct at_state *s,
+		    const struct ct_call_request *q, uint32_t shown, FILE *out)
 {
 	struct ct_print_options options = { .width = q->print.width, .colour = q->print.colour };
 	struct ct_printer *printer = ct_printer_open(q->format ? q->format : ct_format_find("table"),
@@ -302,7 +309,8 @@ static int at_print(const struct ct_analysis *a, const struct at_state *s, const
 	uint32_t left = AT_THREADS;
 	int rc, closing;
 
-	snprintf(title, sizeof(title), "A moment: %.6f ms after the begin of the trace; times are relative to it",
+	snprintf(title, sizeof(title),
+		 "A moment: %.6f ms after the begin of the trace; times are relative to it",
 		 q->at >= start ? (q->at - start) / 1e6 : -((start - q->at) / 1e6));
 	ct_table_begin(&table, "calls_at", title, columns, COLUMNS);
 	for (uint32_t i = 0; i < s->count; i++)

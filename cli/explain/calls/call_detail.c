@@ -12,7 +12,8 @@
 
 #define DETAIL_FIELDS	6	/* of a call that are shown */
 
-static __attribute__((format(printf, 3, 4))) void detail_add(char *buf, size_t *used, const char *format, ...)
+static __attribute__((format(printf, 3, 4)))
+void detail_add(char *buf, size_t *used, const char *format, ...)
 {
 	size_t left = CT_DETAIL_MAX - *used;
 	va_list args;

@@ -75,7 +75,7 @@ static int nodes_threshold(const struct ct_call_tree *t, uint64_t *weight)
 	return 0;
 }
 
-/* The sums of nodes that are gone go with them: they are inside what their parents are summed up to. */
+/* The sums of nodes that are gone go with them: they are inside the sums of their parents. */
 static int nodes_move_rests(struct ct_call_tree *t, const uint32_t *moved)
 {
 	struct ct_call_rest *old = t->rests;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The nodes of a call's tree: adding, weighing, and dropping the smallest when there are too many. */
+/* The nodes of a call's tree: adding, weighing, dropping the smallest where they are too many. */
 #ifndef CT_CLI_CALL_NODES_H
 #define CT_CLI_CALL_NODES_H
 

@@ -213,7 +213,8 @@ static void print_nodes(const struct print_tree *p)
 {
 	uint32_t i = 0;
 
-	fprintf(p->out, TREE_FORMAT "%s\n", (int)p->start, "start us", "duration", "self", "layer", 0, "", "call");
+	fprintf(p->out, TREE_FORMAT "%s\n", (int)p->start, "start us", "duration", "self", "layer",
+		0, "", "call");
 	for (;;) {
 		print_node(p, i);
 		if (p->child[i] != CT_NODE_NONE) {
@@ -280,8 +281,8 @@ static uint32_t print_parts(const struct ct_call_request *q)
 }
 
 /* What is shown of a tree, as text or as rows. */
-static int print_tree(const struct ct_analysis *a, struct ct_call_tree *t, const struct ct_call_request *q,
-		      FILE *out, struct ct_call_tables *tables)
+static int print_tree(const struct ct_analysis *a, struct ct_call_tree *t,
+		      const struct ct_call_request *q, FILE *out, struct ct_call_tables *tables)
 {
 	struct print_tree p = { .t = t, .a = a, .out = out, .width = q->print.width };
 	char start[48];
@@ -314,8 +315,8 @@ static int print_tree(const struct ct_analysis *a, struct ct_call_tree *t, const
 	return rc;
 }
 
-static int print_one(const struct ct_analysis *a, struct ct_call_tree *t, const struct ct_call_request *q,
-		     FILE *out)
+static int print_one(const struct ct_analysis *a, struct ct_call_tree *t,
+		     const struct ct_call_request *q, FILE *out)
 {
 	int rc = print_tree(a, t, q, out, NULL);
 

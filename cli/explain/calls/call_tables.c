@@ -6,8 +6,8 @@
 
 #include "explain/calls/call_detail.h"
 
-enum { ROOT, OP, PARENT, DEPTH, START, DURATION, SELF, PID, TID, LAYER, CATEGORY, NAME, DETAIL, RESULT,
-       STATE, TREE_COLUMNS };
+enum { ROOT, OP, PARENT, DEPTH, START, DURATION, SELF, PID, TID, LAYER, CATEGORY, NAME, DETAIL,
+       RESULT, STATE, TREE_COLUMNS };
 
 static const struct ct_column tree_columns[TREE_COLUMNS] = {
 	[ROOT] = { "Call", NULL, CT_CELL_ID, 0 },
@@ -106,7 +106,8 @@ static bool tables_was_there(const struct ct_call_tree *t, int32_t cpu)
 	return t->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-static unsigned int tables_meanwhile(struct ct_table *table, const struct ct_call_tree *t, bool call)
+static unsigned int tables_meanwhile(struct ct_table *table, const struct ct_call_tree *t,
+				     bool call)
 {
 	unsigned int rows = 0, skip = !call;
 
@@ -148,7 +149,8 @@ void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis 
 			hidden += t->nodes[i].rest_count;
 		}
 	if (hidden)
-		ct_table_note(&tables->tree, "Call %llu: %llu smaller calls inside these, and what is in them, are left out.",
+		ct_table_note(&tables->tree,
+			      "Call %llu: %llu smaller calls inside these, and what is in them, are left out.",
 			      (unsigned long long)t->target.op_id, (unsigned long long)hidden);
 	tables_time(&tables->time, t, true);
 	tables_meanwhile(&tables->meanwhile, t, true);
@@ -181,12 +183,15 @@ int ct_call_tables_end(struct ct_call_tables *tables, const struct ct_call_reque
 	return rc ? rc : closing;
 }
 
-static void tables_notes(struct ct_table *time, const struct ct_analysis *a, const struct ct_call_tree *t)
+static void tables_notes(struct ct_table *time, const struct ct_analysis *a,
+			 const struct ct_call_tree *t)
 {
 	if (!a->trace->has_kernel)
-		ct_table_note(time, "Without the module: time off the CPU, interrupts and the driver's functions are not told apart.");
+		ct_table_note(time,
+			      "Without the module, time off the CPU and interrupts are not told apart.");
 	else if (t->kernel_calls && !t->user_ioctls && t->nodes[0].class->layer == CT_LAYER_USER)
-		ct_table_note(time, "Entering and leaving the kernel is in libcuda's own time: only the driver's side of ioctls was recorded.");
+		ct_table_note(time,
+			      "Entering and leaving the kernel is in libcuda's own time.");
 }
 
 int ct_call_tables_text(const struct ct_analysis *a, const struct ct_call_tree *t,

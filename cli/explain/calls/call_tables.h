@@ -17,7 +17,7 @@ void ct_call_tables_begin(struct ct_call_tables *tables);
 void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis *a,
 			const struct ct_call_tree *t, const bool *shown);
 
-/* Prints all of them in the format of @q where @print says so, and frees.  0 or a negative errno. */
+/* Prints all in the format of @q where @print says so, and frees.  0 or a negative errno. */
 int ct_call_tables_end(struct ct_call_tables *tables, const struct ct_call_request *q, FILE *out,
 		       bool print);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See diff.h.  Must never compare what the two traces recorded in different ways without saying so. */
+/* See diff.h.  Must never compare what was recorded in different ways without saying so. */
 #include "explain/diff/diff.h"
 
 #include <errno.h>
@@ -47,8 +47,8 @@ static const struct ct_column summary_columns[S_COLUMNS] = {
 	[S_VERDICT] = { "Verdict", "verdict", CT_CELL_TEXT, 0 },
 };
 
-static void diff_summary_row(struct diff *d, struct ct_table *t, const char *what, double a, double b,
-			     double noise, bool noise_known, bool counts)
+static void diff_summary_row(struct diff *d, struct ct_table *t, const char *what, double a,
+			     double b, double noise, bool noise_known, bool counts)
 {
 	struct ct_cell *row = ct_table_row(t);
 	double change = b - a;
@@ -74,21 +74,25 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 		const struct ct_process_phases *p = per->process;
 
 		if (per->iterations)
-			ct_table_note(t, "%c: %s: %u iterations in its steady state: %s", "AB"[s], d->pair.side[s].trace->dir,
-				      per->iterations, p->what);
+			ct_table_note(t, "%c: %s: %u iterations in its steady state: %s", "AB"[s],
+				      d->pair.side[s].trace->dir, per->iterations, p->what);
 		else
 			ct_table_note(t, "%c: %s: no iterations%s%s", "AB"[s], d->pair.side[s].trace->dir,
 				      p && *p->why_none ? ": " : "", p && *p->why_none ? p->why_none :
 				      p ? "" : " (nothing was launched)");
 	}
 	if (!d->pair.iterations)
-		ct_table_note(t, "Figures are of the whole run: without iterations in both, the noise is not known.");
+		ct_table_note(t,
+			      "Figures are of the whole run: without iterations in both, the noise is not known.");
 	else
-		ct_table_note(t, "Figures are per iteration. Noise: two standard errors, from the spread within A and within B;");
+		ct_table_note(t,
+			      "Figures are per iteration. Noise: two standard errors, from the spread within A and within B;");
 	if (d->pair.iterations)
-		ct_table_note(t, "from run to run a program varies more: record several times before you trust a small change.");
+		ct_table_note(t,
+			      "from run to run a program varies more: record several times before you trust a small change.");
 	if (d->pair.side[0].trace->has_kernel != d->pair.side[1].trace->has_kernel)
-		ct_table_note(t, "Only %s has the module's records, which cost time: the two are not recorded alike.",
+		ct_table_note(t,
+			      "Only %s has the module's records, which cost time: the two are not recorded alike.",
 			      d->pair.side[0].trace->has_kernel ? "A" : "B");
 }
 
@@ -100,7 +104,9 @@ static int diff_summary(struct diff *d)
 	bool stage[2];
 	int rc = 0;
 
-	ct_table_begin(&t, "diff_summary", "Wall time: of the median iteration, and of the execution as a whole", summary_columns, S_COLUMNS);
+	ct_table_begin(&t, "diff_summary",
+		       "Wall time: of the median iteration, and of the execution as a whole",
+		       summary_columns, S_COLUMNS);
 	for (unsigned int s = 0; s < 2 && !rc; s++)
 		rc = ct_diff_iteration(&d->pair.side[s], &median[s], &error[s]);
 	for (unsigned int s = 0; s < 2; s++)
@@ -121,7 +127,8 @@ static int diff_summary(struct diff *d)
 
 /* ---------------------------------------------- functions, kernels, ioctls --- */
 
-enum { R_EFFECT, R_PERCENT, R_NOISE, R_VERDICT, R_COUNT_A, R_COUNT_B, R_TIME_A, R_TIME_B, R_NAME, R_COLUMNS };
+enum { R_EFFECT, R_PERCENT, R_NOISE, R_VERDICT, R_COUNT_A, R_COUNT_B, R_TIME_A, R_TIME_B, R_NAME,
+       R_COLUMNS };
 
 #define ROW_COLUMNS(count_a, count_b, head_a, head_b, name, type) {	\
 	[R_EFFECT] = { "Effect (ns)", "effect", CT_CELL_NS_MEAN, 0 },	\
@@ -188,8 +195,8 @@ static int diff_functions(struct diff *d)
 	if (pending)
 		diff_row(d, &t, &application, false);
 	if (d->pair.iterations) {
-		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means; they add up to its");
-		ct_table_note(&t, "change. Times are of all threads.");
+		ct_table_note(&t, "Effect: on the wall time of the thread that makes the iterations, by means;");
+		ct_table_note(&t, "effects add up to its change. Times are of all threads.");
 	}
 	free(rows.list);
 	return diff_print(d, &t, rc);
@@ -239,17 +246,20 @@ static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
 
 static int diff_ioctls(struct diff *d)
 {
-	enum ct_per_kind kinds[2] = { diff_ioctl_kind(&d->pair.side[0]), diff_ioctl_kind(&d->pair.side[1]) };
+	enum ct_per_kind kinds[2] = {
+		diff_ioctl_kind(&d->pair.side[0]), diff_ioctl_kind(&d->pair.side[1]),
+	};
 	struct ct_diff_rows rows;
 	struct ct_table t;
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
-	ct_table_begin(&t, "diff_ioctls", d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run",
-		       function_columns, R_COLUMNS);
+	ct_table_begin(&t, "diff_ioctls",
+		       d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run", function_columns, R_COLUMNS);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
 	if (rows.count && kinds[0] != kinds[1])
-		ct_table_note(&t, "Of %s they are as the driver sees them, of the other as the program does, which is longer.",
+		ct_table_note(&t,
+			      "Of %s they are as the driver sees them, of the other as the program does, which is longer.",
 			      kinds[0] == CT_PER_IOCTL_DRIVER ? "A" : "B");
 	free(rows.list);
 	return diff_print(d, &t, rc);
@@ -341,8 +351,8 @@ static int diff_memory(struct diff *d)
 	struct ct_cell *row;
 	struct ct_table t;
 
-	ct_table_begin(&t, "diff_memory", "Device memory: by the calls that allocate and free", memory_columns,
-		       M_COLUMNS);
+	ct_table_begin(&t, "diff_memory", "Device memory: by the calls that allocate and free",
+		       memory_columns, M_COLUMNS);
 	row = ct_table_row(&t);
 	row[M_WHAT] = ct_const("peak");
 	diff_bytes(row, d->pair.side[0].per->peak, d->pair.side[1].per->peak);
@@ -388,7 +398,8 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	}
 	if (!rc) {
 		d.pair.iterations = d.pair.side[0].per->iterations && d.pair.side[1].per->iterations;
-		d.printer = ct_printer_open(q->format ? q->format : ct_format_find("table"), out, &q->print, true);
+		d.printer = ct_printer_open(q->format ? q->format : ct_format_find("table"), out,
+					    &q->print, true);
 		rc = d.printer ? diff_all(&d) : -ENOMEM;
 		closing = d.printer ? ct_printer_close(d.printer) : 0;
 		rc = rc ? rc : closing;

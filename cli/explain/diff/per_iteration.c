@@ -90,8 +90,8 @@ static bool per_counts_as_wall(const struct ct_per_iteration *s, const struct ct
 	return !s->process || !s->iterations || e->track->tid == s->process->tid;
 }
 
-static void per_add(struct ct_per_iteration *s, struct ct_per_item *item, const struct ct_trace_event *e,
-		    int64_t iteration, uint64_t ns)
+static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
+		    const struct ct_trace_event *e, int64_t iteration, uint64_t ns)
 {
 	bool wall = per_counts_as_wall(s, e);
 
@@ -168,7 +168,8 @@ static int per_own_time(struct ct_per_iteration *s, const struct ct_trace_event 
 	return 0;
 }
 
-static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration, uint64_t ns)
+static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration,
+		      uint64_t ns)
 {
 	struct ct_per_iteration *s = a->state;
 	const char *name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
@@ -252,7 +253,7 @@ static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e,
 	if (e->track->ioctls[e->kernel])
 		return 0;
 	ct_call_ioctl_name(name, r);
-	key = ct_hash_mix(ct_record_quick(r, CT_QUICK_CMD) | (uint64_t)ct_record_quick(r, CT_QUICK_DEVICE) << 32,
+	key = ct_hash_mix(ct_record_quick(r, CT_QUICK_CMD) | ct_record_quick(r, CT_QUICK_DEVICE) << 32,
 			  ct_record_quick(r, CT_QUICK_CODE) |
 			  (ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) << 32);
 	item = per_item(s, e->kernel ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM, key, name);
