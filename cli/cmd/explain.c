@@ -46,7 +46,7 @@ static const char doc[] =
 
 static const struct argp_option options[] = {
 	{ "format", 'F', "FORMAT", 0, "table (default), csv, tsv or json", 0 },
-	{ "top", 'n', "N", 0, "at most N findings, 0: all (default: 10); the N largest parts of a call", 0 },
+	{ "top", 'n', "N", 0, "at most N findings, 0: all (default: 10), or parts of a call", 0 },
 	{ "rules", KEY_RULES, NULL, 0, "print the table of rules", 0 },
 	{ NULL, 0, NULL, 0, "Instead of findings:", 1 },
 	{ "call", KEY_CALL, "OP_ID", 0, "the tree of this call; export shows each call's op_id", 1 },

@@ -265,10 +265,13 @@ static void print_head(const struct print_tree *p)
 	print_text(p, 0, text);
 	if (root->begin_lost)
 		print_text(p, 0, "its begin was lost, and maybe records of what its thread did in it");
-	for (uint32_t i = 0; i < t->around_count && i < CT_CALL_AROUND; i++)
-		fprintf(p->out, "%s%s (call %llu)%s", i ? " > " : "inside ", ct_call_name(t->around[i].class),
-			(unsigned long long)t->around[i].op_id,
-			i + 1 == t->around_count || i + 1 == CT_CALL_AROUND ? "\n" : "");
+	used = 0;
+	for (uint32_t i = 0; i < t->around_count && i < CT_CALL_AROUND && used < sizeof(text); i++)
+		used += snprintf(text + used, sizeof(text) - used, "%s%.128s (call %llu)",
+				 i ? " > " : "inside ", ct_call_name(t->around[i].class),
+				 (unsigned long long)t->around[i].op_id);
+	if (used)
+		print_text(p, 0, text);
 	fputc('\n', p->out);
 }
 

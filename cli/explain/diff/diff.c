@@ -74,7 +74,7 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 		const struct ct_process_phases *p = per->process;
 
 		if (per->iterations)
-			ct_table_note(t, "%c: %s: %u iterations in its steady state: %s", "AB"[s],
+			ct_table_note(t, "%c: %s: %u steady iterations: %s", "AB"[s],
 				      d->pair.side[s].trace->dir, per->iterations, p->what);
 		else
 			ct_table_note(t, "%c: %s: no iterations%s%s", "AB"[s], d->pair.side[s].trace->dir,
@@ -86,10 +86,10 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 			      "Figures are of the whole run: without iterations in both, the noise is not known.");
 	else
 		ct_table_note(t,
-			      "Figures are per iteration. Noise: two standard errors, from the spread within A and within B;");
+			      "Figures are per iteration. Noise: two standard errors, by the spread of the iterations;");
 	if (d->pair.iterations)
 		ct_table_note(t,
-			      "from run to run a program varies more: record several times before you trust a small change.");
+			      "runs vary more: record several before you trust a small change.");
 	if (d->pair.side[0].trace->has_kernel != d->pair.side[1].trace->has_kernel)
 		ct_table_note(t,
 			      "Only %s has the module's records, which cost time: the two are not recorded alike.",
@@ -254,12 +254,13 @@ static int diff_ioctls(struct diff *d)
 	int rc = ct_diff_match(&d->pair, kinds, &rows);
 
 	ct_table_begin(&t, "diff_ioctls",
-		       d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run", function_columns, R_COLUMNS);
+		       d->pair.iterations ? "Ioctls: per iteration" : "Ioctls: of the run",
+		       function_columns, R_COLUMNS);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
 	if (rows.count && kinds[0] != kinds[1])
 		ct_table_note(&t,
-			      "Of %s they are as the driver sees them, of the other as the program does, which is longer.",
+			      "Of %s they are as the driver sees them, of the other as the program does.",
 			      kinds[0] == CT_PER_IOCTL_DRIVER ? "A" : "B");
 	free(rows.list);
 	return diff_print(d, &t, rc);
