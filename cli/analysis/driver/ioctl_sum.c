@@ -53,10 +53,10 @@ static bool ioctl_sum_wants(const struct ct_class *class)
 	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
 }
 
-/* The same escape comes with parameter blocks of several sizes: its number tells it. */
+/* The same escape comes with parameter blocks of several sizes: its number tells its name. */
 static uint32_t ioctl_sum_command(uint32_t cmd, uint32_t device)
 {
-	return (cmd >> 8 & 0xff) == 'F' && device <= CT_DEV_NVIDIACTL ? cmd & 0xffff : cmd;
+	return (cmd >> 8 & 0xff) == 'F' && ct_name_ioctl(cmd, device) ? cmd & 0xffff : cmd;
 }
 
 static struct ioctl_kind *ioctl_sum_add(struct ioctl_side *side, const struct ioctl_kind *kind,

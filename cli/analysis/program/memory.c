@@ -412,7 +412,7 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	function = memory_function(m, e->class);
 	/* A call inside a call of the same kind is a part of it. */
-	if (function < 0 || e->track->nested[e->category])
+	if (function < 0 || (e->point->depth && e->track->nested[e->category]))
 		return 0;
 	if (functions[function].action == ACT_ALLOC)
 		return memory_alloc(m, e, function);

@@ -135,13 +135,6 @@ static struct ct_task_thread *tasks_of(struct ct_tasks *s, const struct ct_trace
 	return t;
 }
 
-static bool tasks_is_outermost(const struct ct_track *track)
-{
-	const struct ct_class *class = track->depth ? track->frames[0].class : NULL;
-
-	return !class || class->layer != CT_LAYER_USER || class->category == CT_CAT_SYSCALL;
-}
-
 static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
 			const struct ct_trace_event *e)
 {
@@ -163,9 +156,11 @@ static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
 	p->launches += launch;
 	if (!e->timed)
 		return;
-	if (tasks_is_outermost(e->track))
+	/* A call's depth is known also where the ends of calls before it were overwritten. */
+	if (!e->point->depth)
 		t->in_calls += e->duration;
-	if (e->class->category == CT_CAT_SYNC && !e->track->nested[CT_CAT_SYNC])
+	if (e->class->category == CT_CAT_SYNC &&
+	    (!e->point->depth || !e->track->nested[CT_CAT_SYNC]))
 		t->waiting += e->duration;
 }
 
@@ -176,6 +171,9 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_task_thread *t;
 	int rc = 0;
 
+	/* A thread that left the CPU may not have come back. */
+	if (e->kind == CT_ON_BEGIN && e->class->category != CT_CAT_SWITCH)
+		return 0;
 	if (!e->track->tid || e->class->category == CT_CAT_TRACER ||
 	    (e->point && e->point->stream && e->point->stream->kind == CT_STREAM_STATE))
 		return 0;
@@ -222,7 +220,7 @@ static void tasks_free(struct ct_analysis *a)
 }
 
 const struct ct_analyser ct_tasks_analyser = {
-	.on = CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
 	.state_size = sizeof(struct ct_tasks),
 	.event = tasks_event,
 	.free = tasks_free,
