@@ -226,7 +226,7 @@ t_report()
 	! grep -q $'\033' "$work/report.txt"
 	ok $? "report: no colour in a file"
 	COLUMNS=80 "$ct" report "$t" 2>/dev/null >"$work/report80.txt"
-	is "$(awk '/^DRIVER MEMORY/ { exit } length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
+	is "$(awk 'length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
 	grep -qE '^  cuMemAlloc +1,200 +28 +150.00 us +10 ns +700 ns$' "$work/report80.txt"
 	ok $? "report: calls, failures, total, median and longest of each"
 }
@@ -408,7 +408,7 @@ t_finishing()
 	ok $? "once it is dead the trace is finished"
 	exec 9>"$work/locked/.lock"
 	flock 9
-	"$ct" report -s "$work/locked" >/dev/null 2>"$work/err"
+	"$ct" report "$work/locked" >/dev/null 2>"$work/err"
 	is "$?$(grep -c 'still being recorded' "$work/err")$(ls "$work/locked" | grep -c metadata)" 010 "nor is a trace finished whose recorder lives"
 	exec 9>&-
 	"$ct" export -o "$work/open.jsonl" "$work/open" 2>/dev/null
@@ -433,7 +433,7 @@ t_finishing()
 			tail -c 262144 "$work/large/u-4242-$n"; } >"$work/large/.open-4242-$n"
 		truncate -s -262144 "$work/large/u-4242-$n"
 	done
-	(ulimit -d 10000; exec build/cudatrace report -s "$work/large") >/dev/null 2>"$work/err"
+	(ulimit -d 10000; exec build/cudatrace report "$work/large") >/dev/null 2>"$work/err"
 	is "$?$(build/cudatrace export "$work/large" 2>/dev/null | cksum | cmp - "$work/large.sum" && echo same)" 0same \
 		"the packet in hand of a long stream needs no memory for the stream" || cat "$work/err"
 	rm -r "$work/large"
@@ -598,28 +598,31 @@ t_fuzz()
 t_objects()
 {
 	"$b/make_trace" objects "$work/objects" >/dev/null
-	"$ct" report --handles "$work/objects" >"$work/objects.txt"
-	ok $? "report --handles"
-	sed -n '/^RM OBJECTS/,/^$/p' "$work/objects.txt" | tail -n +2 | sed '/^$/d' >"$work/tree"
+	"$ct" report --format csv handles "$work/objects" >"$work/tree"
+	ok $? "report handles"
 	diff - "$work/tree" <<'END'
-  0xc1d00001 NV01_ROOT_CLIENT  ? (4242)  from 1.000, not freed, 0 ioctls
-    0x5c000001 NV01_DEVICE_0  from 2.000, not freed, 0 ioctls
-      0x5c000002 NV20_SUBDEVICE_0  from 3.000, not freed, 1 ioctl
-      0x5c000003 KEPLER_CHANNEL_GROUP_A  from 5.000 to 12.000, 0 ioctls
-        0x5c000004 HOPPER_CHANNEL_GPFIFO_A  from 6.000 to 12.000 with its parent, 0 ioctls
-      0x5c000005 NV01_MEMORY_LOCAL_USER  from 7.000 to 10.000, 1 ioctl
-      0x5c000006 class 0xdead  refused at 8.000: NV_ERR_INVALID_CLASS
-      0x5c000005 NV01_MEMORY_SYSTEM  from 11.000, not freed, 0 ioctls
+Depth,Client,Handle,Parent,Class,Pid,Allocated (ns),Freed (ns),With Parent,Ioctls,Status
+0,0xc1d00001,0xc1d00001,,NV01_ROOT_CLIENT,4242,1000000,,,0,
+1,0xc1d00001,0x5c000001,0xc1d00001,NV01_DEVICE_0,4242,2000000,,,0,
+2,0xc1d00001,0x5c000002,0x5c000001,NV20_SUBDEVICE_0,4242,3000000,,,1,
+2,0xc1d00001,0x5c000003,0x5c000001,KEPLER_CHANNEL_GROUP_A,4242,5000000,12000000,no,0,
+3,0xc1d00001,0x5c000004,0x5c000003,HOPPER_CHANNEL_GPFIFO_A,4242,6000000,12000000,yes,0,
+2,0xc1d00001,0x5c000005,0x5c000001,NV01_MEMORY_LOCAL_USER,4242,7000000,10000000,no,1,
+2,0xc1d00001,0x5c000006,0x5c000001,0xdead,4242,8000000,,,0,NV_ERR_INVALID_CLASS
+2,0xc1d00001,0x5c000005,0x5c000001,NV01_MEMORY_SYSTEM,4242,11000000,,,0,
 END
 	ok $? "each object from its allocation to its free, below its parent" || cat "$work/tree"
-	grep -qE '^  off the CPU +1 +800\.00 us$' "$work/objects.txt"
-	ok $? "how long threads were off the CPU"
-	grep -qE '^  nvidia_open +ioctl +1 +0 +4\.00 ms ' "$work/objects.txt" && grep -qE '^  ioctl +13 +[0-9.]+ ms +10\.00 ms ' "$work/objects.txt"
-	ok $? "that time stays with the call that it is in" || grep -E 'nvidia_open|^  ioctl ' "$work/objects.txt"
-	"$ct" report --blocks "$work/objects" | sed -n '/^DRIVER MEMORY/,/^$/p' | tail -n +3 | sed '/^$/d' | tr -s ' ' >"$work/blocks"
+	is "$("$ct" report --format csv switches "$work/objects" | sed -n '2p')" \
+		",4242,4242,1,800000,800000,0,0,1,800000,0,0,0,0,1000" "how long threads were off the CPU"
+	is "$("$ct" report --format csv driver_sum "$work/objects" | grep nvidia_open | cut -d, -f2,4,11)" \
+		"4000000,1,nvidia_open" "that time stays with the call that it is in"
+	"$ct" report --format csv blocks "$work/objects" >"$work/blocks"
 	diff - "$work/blocks" <<'END'
- nv_alloc_pages 1 20.00 KiB 2 1 ? (4242) nvidia_open
- 0xffff800000002000 20.00 KiB at 15.000000 ms
+Name,Blocks,Total (bytes),Allocated,Freed,Pid,Process,Call,Driver Function
+nv_alloc_pages,1,20480,2,1,4242,,,nvidia_open
+
+Address,Size (bytes),Time (ns),Name,Pid,Process,Call,Driver Function
+0xffff800000002000,20480,15000000,nv_alloc_pages,4242,,,nvidia_open
 END
 	ok $? "memory that the driver did not give back: function, size, owner" || cat "$work/blocks"
 }

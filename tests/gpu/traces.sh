@@ -24,7 +24,7 @@ trace()
 		status=1
 		return
 	fi
-	build/cudatrace report --summary "$work/$name" | grep -E '^(command|recorded|trace)|lost'
+	build/cudatrace report "$work/$name" | grep -E '^(command|recorded|trace)|lost'
 	tar -C "$work" -cf - "$name" | xz -9e -T0 >"$out/$name.tar.xz"
 	echo "$name: $(du -sk "$work/$name" | cut -f 1) KiB, packed $(stat -c %s "$out/$name.tar.xz") bytes"
 }

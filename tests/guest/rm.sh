@@ -43,10 +43,11 @@ grep -E '"name":"(uvm_ioctl|uvm_api_migrate)"' rm.jsonl |
 ok $? "inside its ioctl"
 
 # The handles of the program, from allocation to free.
-cudatrace report --handles trace-rm >rm.report
-grep -qE '^  0xc1d0[0-9a-f]+ NV01_ROOT_CLIENT  rm \([0-9]+\)  from [0-9.]+ to [0-9.]+, ' rm.report
-ok $? "report --handles: the client, from its allocation to its free" || sed -n '/^RM OBJECTS/,$p' rm.report
-grep -qE '0x5c000008 class 0xdead  refused at [0-9.]+: NV_ERR_INVALID_CLASS' rm.report
+cudatrace report --format csv handles trace-rm >rm.report
+# depth, client, handle, parent, class, pid, allocated, freed, with its parent, ioctls, status
+grep -qE '^0,0xc1d0[0-9a-f]+,0xc1d0[0-9a-f]+,,NV01_ROOT_CLIENT,[0-9]+,[0-9]+,[0-9]+,no,' rm.report
+ok $? "report handles: the client, from its allocation to its free" || cat rm.report
+grep -qE '^[0-9]+,0x[0-9a-f]+,0x5c000008,0x[0-9a-f]*,0xdead,[0-9]+,[0-9]+,,,0,NV_ERR_INVALID_CLASS$' rm.report
 ok $? "and what RM refused, with its status"
 
 # Every group of probes has hits, which the test's programs caused (the scheduler's: below).
@@ -92,8 +93,8 @@ ok $? "and which rings would have been large enough (${advised:-none})" || cat l
 selftest --ring-size "$advised"
 ok $? "UVM's self-test under record" || cat load.err load.said
 is "$(losses)" 0 "rings of $advised, as record said, lose nothing" || cat load.err
-cudatrace report load-trace >load.report 2>/dev/null
-items=$(awk '$1 == "nv_kthread_q_schedule_q_item" { gsub(",", "", $3); print $3; exit }' load.report)
+cudatrace report --format csv driver_sum load-trace >load.report 2>/dev/null
+items=$(awk -F, '$11 == "nv_kthread_q_schedule_q_item" { print $4; exit }' load.report)
 [ "${items:-0}" -gt 10000 ]
 ok $? "scheduler: items that are queued are recorded (${items:-none})" || cat load.report
 rm -rf load-trace

@@ -69,7 +69,7 @@ ok $? "the wake-up is there too"
 is "$(count '.name=="sched_switch" and .pid==0' switch.jsonl)" 0 "no idle task's"
 others=$(grep -E '"name":"(process|sched_switch)"' switch.jsonl | jq -s --argjson t "$pid" '([.[] | select(.name=="process") | .pid] | unique) as $p | [.[] | select(.name=="sched_switch" and ([.pid] | inside($p) | not))] | length')
 is "$others" 0 "and none of a process that is not traced"
-cudatrace report trace-switch | grep -q 'off the CPU'
+[ "$(cudatrace report --format csv switches trace-switch | grep -cE '^[^,]*,[0-9]+,[0-9]+,[1-9]')" -gt 0 ]
 ok $? "report says how long threads were off the CPU"
 cudatrace export --format chrome -f -o switch.json trace-switch
 [ "$(jq '[.traceEvents[] | select(.name=="sched_switch")] | length' switch.json)" -ge 2 ]

@@ -30,7 +30,7 @@ until_true()
 	return 1
 }
 said() { [ "$(wc -l <"$work/said" 2>/dev/null)" -ge "$1" ]; } 2>/dev/null
-calls() { "$cudatrace" report -s "$1" 2>"$work/report.err" | sed -n 's/^ *API calls *\([0-9,]*\).*/\1/p' | tr -d ,; }
+calls() { "$cudatrace" report --format csv cuda_api_sum "$1" 2>"$work/report.err" | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
 stream() { find "$trace" -name 'u-*' -size +0; }
 # Ours, not the program's: the process that has the trace's page of the recorder.
 program() { pgrep -P "$record" -x record-busy; }
@@ -132,7 +132,7 @@ t_restless()
 	until_true [ -s "$work/restless" ]
 	trace=$work/slots-restless
 	until_true eval 'grown $((20 * slot))'
-	timeout -s KILL 120 "$cudatrace" report -s "$trace" >"$work/restless.txt" 2>&1
+	timeout -s KILL 120 "$cudatrace" report "$trace" >"$work/restless.txt" 2>&1
 	is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a thread that never rests can be read" || cat "$work/restless.txt"
 	touch "$work/restless.seen"
 	until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
@@ -183,7 +183,7 @@ t_ending()
 	kill -KILL $record
 	wait $record 2>/dev/null
 	if strace -qq -o /dev/null -e trace=fcntl -e inject=fcntl:delay_enter=3000000:when=1 \
-			"$cudatrace" report -s "$trace" >"$work/ending.txt" 2>&1 & then
+			"$cudatrace" report "$trace" >"$work/ending.txt" 2>&1 & then
 		report=$!
 		sleep 1
 		echo >&9
@@ -201,7 +201,7 @@ t_full_disk()
 		"$cudatrace" record -q --no-module -o "$work/small/trace" -- "$busy" 500000 >"$work/said" 2>"$work/busy.err"
 		is "$(cat "$work/said")$(grep -c 'no room for records' "$work/busy.err")" 5000001 "a full disk holds no program up, and is told"
 		mount -o remount,size=30m "$work/small"
-		got=$(calls "$work/small/trace") lost=$("$cudatrace" report -s "$work/small/trace" 2>/dev/null | sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' | tr -d ,)
+		got=$(calls "$work/small/trace") lost=$("$cudatrace" report "$work/small/trace" 2>/dev/null | sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' | tr -d ,)
 		[ "$got" -gt 50000 ]
 		is "$?$((got + lost))" 0500001 "its trace has what was recorded, and counts the rest as lost" || cat "$work/busy.err"
 		umount "$work/small"

@@ -131,7 +131,7 @@ t_orphan()
 	until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
 	kill -KILL "$(cat "$work/orphan.pid")"
 	for _ in $(seq 200); do
-		"$cudatrace" report -s "$work/trace-orphan" >/dev/null 2>&1
+		"$cudatrace" report "$work/trace-orphan" >/dev/null 2>&1
 		[ -e "$work/trace-orphan/metadata" ] && break
 		sleep 0.1
 	done

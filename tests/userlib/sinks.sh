@@ -96,7 +96,7 @@ t_refused() {
 # shown: the command says that many, before the trace is finished and afterwards.
 shown() {
 	for _ in 1 2; do
-		build/cudatrace report --summary "$D" >"$W/report" 2>>"$W/said"
+		build/cudatrace report "$D" >"$W/report" 2>>"$W/said"
 		[ "$(sed -n 's/.* lost records *//p' "$W/report" | tr -d ,)" = "$LOST" ] || {
 			cat "$W/report" >>"$W/said"
 			return 1
