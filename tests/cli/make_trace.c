@@ -21,6 +21,7 @@
  *					queued and what happened meanwhile
  *	make_trace steps DIR		iterations, of an even program
  *	make_trace slowed DIR		the same, and copies take twice as long
+ *	make_trace memory DIR		every way to hold memory; a pid runs two programs
  *	make_trace big DIR RECORDS	for the time it takes
  *
  * Prints what it wrote as one JSON object.
@@ -669,6 +670,76 @@ static void steps(unsigned int slower)
 	close_writer(&u);
 }
 
+/* Every way to hold memory; then the same pid runs another program, which holds 5 bytes. */
+static void memory(void)
+{
+	enum { POOL = K_ALLOC + 0x100, MANAGED, HOST_ALLOC, REGISTER, UNREGISTER, CREATE, RELEASE,
+	       MAP, UNMAP, ARRAY, ARRAY_FREE, FREE_ASYNC };
+	static const uint32_t parents[2] = { 1, 0 };
+	uint64_t op;
+	uint8_t text[64];
+	struct writer u, v;
+	char path[4096];
+	FILE *f;
+
+	registry();
+	snprintf(path, sizeof(path), "%s/.registry", dir);
+	f = fopen(path, "a");
+	if (!f)
+		die(path);
+	CLASS(POOL, "user memory alloc", alloc_async, "cuMemAllocAsync cuMemAllocAsync");
+	CLASS(MANAGED, "user memory alloc", alloc, "cuMemAllocManaged cuMemAllocManaged");
+	CLASS(HOST_ALLOC, "user memory alloc", alloc, "cuMemHostAlloc cuMemHostAlloc");
+	CLASS(REGISTER, "user memory map", alloc, "cuMemHostRegister cuMemHostRegister_v2");
+	CLASS(UNREGISTER, "user memory unmap", free, "cuMemHostUnregister cuMemHostUnregister");
+	CLASS(CREATE, "user memory alloc", map, "cuMemCreate cuMemCreate");
+	CLASS(RELEASE, "user memory free", handle, "cuMemRelease cuMemRelease");
+	CLASS(MAP, "user memory map", map, "cuMemMap cuMemMap");
+	CLASS(UNMAP, "user memory unmap", map, "cuMemUnmap cuMemUnmap");
+	CLASS(ARRAY, "user memory alloc", map, "cuArrayCreate cuArrayCreate_v2");
+	CLASS(ARRAY_FREE, "user memory free", handle, "cuArrayDestroy cuArrayDestroy");
+	CLASS(FREE_ASYNC, "user memory free", free_async, "cuMemFreeAsync cuMemFreeAsync");
+	fclose(f);
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&v, "u-4242-2", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID);
+	thread_head(&v, PID);
+	v.head.op_base += 1000;
+	op = u.head.op_base;
+#define BEGINS(w, us, name)							\
+	thread_record(w, (struct spec){ CT_CLASS_process, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0,	\
+		      START + (us) * 1000, START + (us) * 1000, (w)->head.op_base, PID, 1 }, text,	\
+		      with_text(text, parents, sizeof(parents), name))
+#define HOLDS(w, class, result, us, layout, ...)				\
+	thread_record(w, (struct spec){ class, 0, 0, result, START + (us) * 1000,	\
+		      START + (us) * 1000 + 500, ++op, PID, 1 },		\
+		      &(struct ct_##layout){ __VA_ARGS__ }, sizeof(struct ct_##layout))
+	BEGINS(&u, 1, "/opt/first x");
+	HOLDS(&u, FREE, 0, 2, free, 0x666000);		/* allocated before */
+	HOLDS(&u, ALLOC, 0, 3, alloc, 1000, 0x1000);
+	HOLDS(&u, ALLOC, 2, 4, alloc, 7000, 0x7000);	/* failed */
+	HOLDS(&u, POOL, 0, 5, alloc_async, 200, 0x2000, 0, 0);
+	HOLDS(&u, MANAGED, 0, 6, alloc, 30, 0x3000);
+	HOLDS(&u, HOST_ALLOC, 0, 7, alloc, 4, 0x4000);
+	HOLDS(&u, REGISTER, 0, 8, alloc, 50000, 0x5000);
+	HOLDS(&u, CREATE, 0, 9, map, 100000, 0, 0x1000);	/* a handle as large as an address */
+	HOLDS(&u, MAP, 0, 10, map, 50000, 0x90000, 0x1000);
+	HOLDS(&u, MAP, 0, 11, map, 50000, 0x90000 + 50000, 0x1000);
+	HOLDS(&u, RELEASE, 0, 12, handle, 0x1000);	/* mapped: it is held */
+	HOLDS(&u, ARRAY, 0, 13, map, 6000, 0, 0x1000);
+	HOLDS(&u, FREE_ASYNC, 0, 14, free_async, 0x2000, 0);
+	HOLDS(&u, UNMAP, 0, 15, map, 100000, 0x90000, 0);	/* both: now it is free */
+	HOLDS(&u, ARRAY_FREE, 0, 16, handle, 0x1000);
+	HOLDS(&u, UNREGISTER, 0, 17, free, 0x5000);
+	HOLDS(&u, FREE, 1, 18, free, 0x1000);		/* failed */
+	HOLDS(&u, FREE, 0, 19, free, 0);
+	BEGINS(&v, 30, "/opt/second");
+	HOLDS(&v, FREE, 0, 31, free, 0x1000);		/* the first program's */
+	HOLDS(&v, ALLOC, 0, 32, alloc, 5, 0x1000);
+	close_writer(&u);
+	close_writer(&v);
+}
+
 static void big(uint64_t count)
 {
 	uint64_t per_thread = count / 4;
@@ -709,7 +780,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|deep|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|deep|memory|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -732,6 +803,8 @@ int main(int argc, char **argv)
 		layers();
 	else if (!strcmp(argv[1], "steps") || !strcmp(argv[1], "slowed"))
 		steps(1 + !strcmp(argv[1], "slowed"));
+	else if (!strcmp(argv[1], "memory"))
+		memory();
 	else if (!strcmp(argv[1], "ties"))
 		ties();
 	else if (!strcmp(argv[1], "left"))

@@ -168,7 +168,7 @@ is_memory()
 	csv "$out.3.csv" Pid Name Allocations "Total (bytes)" "First (ns)" "Last (ns)" "Smallest (bytes)" \
 		"Largest (bytes)" >"$out.leak.got"
 	same "$out.leak.want" "$out.leak.got" ntnnnnnn "memory of $1: what was never freed"
-	is "$(sed -n 's/^\([0-9]*\) frees were of memory.*/\1/p' "$work/data/$1.memory.notes")" \
+	is "$(sed -n 's/.*: \([0-9]*\) frees were of memory.*/\1/p' "$work/data/$1.memory.notes")" \
 		"$(sed -n "s/^unknown$tab\([1-9].*\)/\1/p" "$out.rows")" "memory of $1: frees of what is not known"
 }
 
@@ -176,9 +176,45 @@ t_reports_memory()
 {
 	local name
 
-	for name in $(real) memory; do
+	for name in $(real); do
 		is_memory "$name"
 	done
+	# Every way to hold memory, in a program that another one follows under its pid.
+	report memory memory
+	sed '/^$/d' "$work/data/memory.memory.csv" | cut -d, -f1,3- | diff - <(cat <<'END'
+Pid,Kind,Allocations,Frees,Allocated (bytes),Peak (bytes),Peak Time (ns),Held (bytes),Held
+4242,device,1,0,1000,1000,3500,1000,1
+4242,pool,1,1,200,200,5500,0,0
+4242,virtual,1,1,100000,100000,9500,0,0
+4242,managed,1,0,30,30,6500,30,1
+4242,array,1,1,6000,6000,13500,0,0
+4242,host,2,1,50004,50004,8500,4,1
+4242,gpu,5,3,107230,107230,13500,1030,2
+4242,device,1,0,5,5,32500,5,1
+4242,gpu,1,0,5,5,32500,5,1
+Pid,Time (ns),Peak (bytes),After (bytes)
+4242,3500,1000,1000
+4242,5500,1200,1200
+4242,6500,1230,1230
+4242,9500,101230,101230
+4242,13500,107230,107230
+4242,14500,107030,107030
+4242,15500,7030,7030
+4242,16500,1030,1030
+4242,32500,5,5
+Pid,Name,Allocations,Total (bytes),First (ns),Last (ns),Smallest (bytes),Largest (bytes),Afterwards
+4242,cuMemAlloc,1,1000,3500,3500,1000,1000,the program ended
+4242,cuMemAllocManaged,1,30,6500,6500,30,30,the program ended
+4242,cuMemHostAlloc,1,4,7500,7500,4,4,the program ended
+4242,cuMemAlloc,1,5,32500,32500,5,5,
+END
+	)
+	ok $? "memory: every interface, failed calls, what is mapped, another program of the same pid"
+	is "$(sed -n 's/.*: \([0-9]*\) frees were of memory.*/\1/p' "$work/data/memory.memory.notes")" 2 \
+		"memory: frees of what another program or nobody allocated"
+	report memory processes
+	is "$(csv "$work/data/memory.processes.csv" Process Generation Calls "Peak Memory (bytes)" | tr '\t\n' '  ')" \
+		"first 0 18 107230 second 1 2 5 " "processes: two programs of one pid"
 }
 
 # ------------------------------------------------------- threads, processes ---
