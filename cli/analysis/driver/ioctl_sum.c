@@ -14,7 +14,8 @@
 #include "analysis/histogram.h"
 #include "base/hash.h"
 
-#define SUM_MAX		4096	/* kinds of ioctls of a side; a damaged trace may have any number */
+/* Kinds of ioctls of a side: a damaged trace may have any number. */
+#define SUM_MAX		4096
 
 enum { TIME, TOTAL, CALLS, AVG, MED, MAX, FAILED, DEVICE, IOCTL, COMMAND, COLUMNS };
 
@@ -119,7 +120,8 @@ static int ioctl_sum_compare(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-static struct ct_cell *ioctl_sum_figures(struct ct_table *t, struct ioctl_kind *kind, uint64_t total)
+static struct ct_cell *ioctl_sum_figures(struct ct_table *t, struct ioctl_kind *kind,
+					 uint64_t total)
 {
 	struct ct_histogram *h = &kind->durations;
 	struct ct_cell *row = ct_table_row(t);

@@ -330,9 +330,10 @@ static int memory_gone(struct ct_memory_process *p, unsigned int space, struct c
 static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 			    const struct ct_trace_event *e, unsigned int space)
 {
+	const char *name = space == CT_MEMORY_ADDRESSES ? "ptr" : "handle";
 	struct ct_hash_slot *slot;
 	bool there;
-	uint64_t key = memory_field(e->record, space == CT_MEMORY_ADDRESSES ? "ptr" : "handle", &there);
+	uint64_t key = memory_field(e->record, name, &there);
 
 	if (!key)
 		return 0;	/* cuMemFree(0) is allowed */

@@ -128,8 +128,9 @@ static struct ct_task_thread *tasks_of(struct ct_tasks *s, const struct ct_trace
 	}
 	at = s->by_track[e->track->index];
 	*rc = 0;
-	if (at && s->threads[at - 1].pid == pid && !s->processes[s->threads[at - 1].process].replaced)
-		return &s->threads[at - 1];
+	t = at ? &s->threads[at - 1] : NULL;
+	if (t && t->pid == pid && !s->processes[t->process].replaced)
+		return t;
 	t = tasks_thread(s, pid, e->track->tid, rc);
 	s->by_track[e->track->index] = t ? t - s->threads + 1 : 0;
 	return t;
