@@ -26,6 +26,15 @@ static void findings_wrap(FILE *out, const char *text, unsigned int indent, unsi
 	while (*word) {
 		unsigned int length = strcspn(word, " ");
 
+		/* A number stays with its "%". */
+		if (word[length] && word[length + 1] == '%')
+			length += 1 + strcspn(word + length + 1, " ");
+		/* A word that has no room in any line is broken, not inside a character. */
+		if (length > width - indent) {
+			length = width - indent;
+			while (length > 1 && (word[length] & 0xc0) == 0x80)
+				length--;
+		}
 		if (at > indent && at + 1 + length > width) {
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
@@ -73,7 +82,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 	char head[96], text[2200];
 
 	if (f->share >= 0.05)
-		snprintf(head, sizeof(head), "%2u. %s%.1f %%  ", number, f->at_most ? "up to " : "", f->share);
+		snprintf(head, sizeof(head), "%2u. %s%.1f %% ", number, f->at_most ? "up to " : "", f->share);
 	else
 		snprintf(head, sizeof(head), "%2u. ", number);
 	fputs(head, out);
@@ -90,7 +99,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 	fprintf(out, "    %s (%s)\n", certainty_word[f->certainty], f->rule->name);
 }
 
-static void findings_print_head(const struct ct_explain *x, FILE *out)
+static void findings_print_head(const struct ct_explain *x, unsigned int width, FILE *out)
 {
 	const char *command = ct_registry_info(&x->trace->reg, "command");
 	char line[512];
@@ -98,7 +107,7 @@ static void findings_print_head(const struct ct_explain *x, FILE *out)
 	if (x->trace->simulated)
 		fprintf(out, "*** SIMULATED GPU: this says nothing of a device ***\n");
 	if (command)
-		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, 300));
+		fprintf(out, "command   %s\n", ct_term_clean(line, sizeof(line), command, width - 10));
 	if (x->trace->lost)
 		fprintf(out, "lost      %llu record%s: what %s would show is missing\n",
 			(unsigned long long)x->trace->lost, x->trace->lost == 1 ? "" : "s",
@@ -122,7 +131,8 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 		}
 		shown++;
 		ct_explain_choose(x, i);
-		fprintf(out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name, sizeof(name)));
+		fprintf(out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name,
+					    width - 1 < sizeof(name) ? width - 1 : sizeof(name)));
 		ct_verdict_steady(x, text, sizeof(text));
 		fputs("    ", out);
 		findings_wrap(out, text, 4, 4, width);
@@ -146,7 +156,7 @@ static int findings_text(struct ct_explain *x, const struct ct_print_options *pr
 
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
 		processes += x->phases->processes[i].stages_count > 0;
-	findings_print_head(x, out);
+	findings_print_head(x, width > 120 ? 120 : width, out);
 	findings_print_verdicts(x, width > 120 ? 120 : width, out);
 	for (unsigned int i = 0; i < x->count && number < top; i++) {
 		if ((int)x->list[i].scope != scope)

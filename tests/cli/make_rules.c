@@ -57,7 +57,8 @@
 	X(module, 0)		/* cuModuleLoadData takes, in the startup */ \
 	X(warm, 200000000)	/* the application in the startup, after the context */ \
 	X(simulated, 0)		/* GPU */				\
-	X(lost, 0)		/* records */
+	X(lost, 0)		/* records */				\
+	X(longnames, 0)		/* of the process, the command and a function: so many bytes */
 
 #define KEY_VARIABLE(name, number)	static uint64_t name = number;
 KEYS(KEY_VARIABLE)
@@ -67,6 +68,14 @@ enum {
 	INIT = CT_CLASS_DYNAMIC, CONTEXT, ALLOC, FREE, PIN, COPY, COPY_ASYNC, LAUNCH, SYNC, LOAD, QUERY,
 	EVENT, K_SWITCH, LIBRARY,
 };
+
+static const char *long_name(void)
+{
+	static char name[1 << 15];
+
+	memset(name, 'x', longnames < sizeof(name) ? longnames : sizeof(name) - 1);
+	return name;
+}
 
 static void registry(void)
 {
@@ -81,7 +90,6 @@ static void registry(void)
 		*CT_LAYOUT_SPEC(layout) ? CT_LAYOUT_SPEC(layout) : "-", names)
 	CLASS(INIT, "user init -", init, "cuInit cuInit");
 	CLASS(CONTEXT, "user context create", context, "cuCtxCreate cuCtxCreate_v4");
-	CLASS(ALLOC, "user memory alloc", alloc, "cuMemAlloc cuMemAlloc_v2");
 	CLASS(FREE, "user memory free", free, "cuMemFree cuMemFree_v2");
 	CLASS(PIN, "user memory alloc", alloc, "cuMemHostAlloc cuMemHostAlloc");
 	CLASS(COPY, "user transfer copy", copy, "cuMemcpyHtoD cuMemcpyHtoD_v2");
@@ -96,7 +104,8 @@ static void registry(void)
 		CLASS(K_SWITCH, "kernel switch -", k_switch, "sched_switch sched_switch");
 	for (int i = 1; i <= 4; i++)
 		fprintf(f, "string %d _Z5part%dPfS_\n", i, i);
-	fprintf(f, "info command program\n%s", simulated ? "info gpu simulated\n" : "");
+	fprintf(f, "class %u user memory alloc %s cuMemAlloc%s cuMemAlloc_v2\n", ALLOC, CT_LAYOUT_SPEC(alloc), long_name());
+	fprintf(f, "info command program%s\n%s", long_name(), simulated ? "info gpu simulated\n" : "");
 	fclose(f);
 }
 
@@ -150,19 +159,6 @@ static void getters_of(struct thread *h)
 			      h->t + (timed ? getter : 0), h->w.head.op_base + h->op++, h->tid, 0 }, NULL, 0);
 }
 
-static void launches_of(struct thread *h, uint64_t i, uint64_t more)
-{
-	for (uint64_t k = 0; k < launches; k++) {
-		struct ct_launch l = {
-			.kernel = 1 + k % 4, .grid_x = other ? i * i % 97 + k * i % 89 : k + 1, .grid_y = 1,
-			.grid_z = 1, .block_x = other ? 1 + i % 101 : 128, .block_y = 1, .block_z = 1,
-		};
-
-		call(h, LAUNCH, 0, launch + more, 0, &l, sizeof(l));
-		h->t += gap;
-	}
-}
-
 static void memory_of(struct thread *h, uint64_t i)
 {
 	struct ct_alloc a = { 4096, 0x7f0000000000 };
@@ -187,6 +183,21 @@ static void memory_of(struct thread *h, uint64_t i)
 	}
 }
 
+static void launches_of(struct thread *h, uint64_t i, uint64_t more, int memory)
+{
+	for (uint64_t k = 0; k < launches; k++) {
+		if (memory && k == launches / 2)
+			memory_of(h, i);
+		struct ct_launch l = {
+			.kernel = 1 + k % 4, .grid_x = other ? i * i % 97 + k * i % 89 : k + 1, .grid_y = 1,
+			.grid_z = 1, .block_x = other ? 1 + i % 101 : 128, .block_y = 1, .block_z = 1,
+		};
+
+		call(h, LAUNCH, 0, launch + more, 0, &l, sizeof(l));
+		h->t += gap;
+	}
+}
+
 static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 {
 	struct ct_copy copy_fields = { size, 0x7f0000000000, pinned ? 0x10000000 : 0x9000, 0, CT_DIR_H2D, async };
@@ -194,8 +205,7 @@ static void iteration(struct thread *h, uint64_t i, uint64_t longer)
 
 	for (uint64_t k = 0; k < copies; k++)
 		call(h, async ? COPY_ASYNC : COPY, 0, copy, 0, &copy_fields, sizeof(copy_fields));
-	launches_of(h, i, 0);
-	memory_of(h, i);
+	launches_of(h, i, 0, 1);
 	getters_of(h);
 	ioctls_of(h, i);
 	if (i < errors)
@@ -234,7 +244,7 @@ static void thread_open(struct thread *h, uint32_t pid, uint32_t tid, uint64_t t
 static void second_thread(struct thread *h, uint64_t t, uint64_t i)
 {
 	h->t = t;
-	launches_of(h, i, slow);
+	launches_of(h, i, slow, 0);
 }
 
 static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
@@ -247,11 +257,12 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 	struct ct_module m = { 1, 0, 0 };
 	uint32_t parent[2] = { 1, 1000 };
 	struct thread h, two;
-	uint8_t buf[64];
+	uint8_t buf[1 << 15];
 
 	thread_open(&h, pid, pid, t);
 	thread_record(&h.w, (struct spec){ CT_CLASS_process, 0, CT_F_INSTANT, 0, t, t, h.w.head.op_base + h.op++,
-		      pid, 0 }, buf, with_text(buf, parent, sizeof(parent), number ? "second" : "program"));
+		      pid, 0 }, buf, with_text(buf, parent, sizeof(parent), longnames ? long_name() :
+					       number ? "second" : "program"));
 	h.t += before;
 	call(&h, INIT, 0, init, 0, &i, sizeof(i));
 	call(&h, CONTEXT, 0, context, 0, &c, sizeof(c));

@@ -161,7 +161,6 @@ t_rules_numbers()
 	}
 	rules_of launches=10 launch=10000 wait=5000 gap=3000
 	rules_number host-bound steady $((wall - $(rules_sum 4242 steady '$1 == "sync"')))
-	rules_number application steady $((wall - $(rules_sum 4242 steady 1)))
 	# Each sequence but the first launch, with what is between launches.
 	rules_number cuda-graph steady "$(awk -F '\t' -v b="$begin" -v e="$end" '$4 < b || $4 >= e { next }
 		$1 == "kernel" { if (n++) between += $4 - last; ns += $5; last = $4 + $5; next }
@@ -172,6 +171,7 @@ t_rules_numbers()
 		$1 == "sync" { from = $4 + $5; next }
 		$1 == "kernel" && from && $4 < e && $4 >= b { sum += $4 + $5 - (from > b ? from : b); from = 0 }
 		$1 == "kernel" { from = 0 } END { if (from && from < e) sum += e - from; printf "%d\n", sum }' "$rd.tsv")"
+	rules_number application steady $((wall - $(rules_sum 4242 steady 1)))
 	rules_of off=50000 offsync=300000 who=7
 	rules_number off-cpu steady "$(rules_sum 4242 steady '$3 == "sched_switch" && $5 == 50000')"
 	jq -e '.findings[0].Finding | test("could have run for .* of that; thread 7 ran there most of that time; thread 7 woke it")' "$rd.json" >/dev/null
@@ -203,15 +203,204 @@ t_rules_numbers()
 	rules_number thread-contention steady "$(awk -F '\t' -v b="$begin" -v e="$end" '$1 == "kernel" && $4 >= b && $4 < e && $5 == 15000 {
 		sum += 5000 } END { print sum }' "$rd.tsv")"
 	rules_of processes=2 shift=20000000 beside=300000
-	rules_number shared-gpu steady "$("$ct" report --format csv iterations "$rd" 2>/dev/null | sed '/^$/,$d' | awk -F , -v OFS=, '
-		NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-		$col["Pid"] == 4242 && $col["Duration (ns)"] > 1100000 { sum += 300000 } END { print sum }')"
-	rules_of before=80000000 init=90000000 context=70000000 module=60000000
-	rules_number startup-application startup 80000000
+	rules_number shared-gpu steady "$(awk -F '\t' '$1 == "sync" && $7 == 4242 && $5 == 1300000 { sum += 300000 }
+		END { print sum }' "$rd.tsv")"
+	is "$(jq -r '[.findings[] | .Certainty] | unique[]' "$rd.json")" likely "shared-gpu: likely, where iterations alone are known"
+	rules_of processes=2 shift=20000000 beside=90000
+	is "$(jq -r '[.findings[] | .Certainty, ."Cost (ns)"] | unique | join(" ")' "$rd.json")" "0 possible" "shared-gpu: less than 10 % longer is no cost"
+	rules_of processes=2 beside=300000
+	jq -e 'all(.findings[]; .Finding | test("hardly ever alone"))' "$rd.json" >/dev/null
+	ok $? "shared-gpu: never alone" || jq -c .findings "$rd.json"
+	rules_of before=150000000 init=90000000 context=70000000 module=60000000
+	rules_number startup-application startup 150000000
 	rules_number startup-init startup 160000000
 	rules_number startup-modules startup 60000000
 	# What it costs is not known: how much memory, and by how many allocations.
 	rules_of leak=1000000
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Finding | capture(": (?<n>[0-9]+) allocations, 0 frees").n' "$rd.json")" \
 		"$(awk -F '\t' -v b="$begin" -v e="$end" '$2 == "alloc" && $4 >= b && $4 < e { n++ } END { print n }' "$rd.tsv")" "memory-growth: allocations"
+}
+
+# rules_problems: the directory with the traces of examples/problems; none: status 1.
+rules_problems()
+{
+	[ -e tests/data/problems.tar.xz ] && real >/dev/null
+	for problems in "$work/data/problems" "${CUDATRACE_PROBLEMS:-}"; do
+		[ ! -d "$problems/leak" ] || return 0
+	done
+	return 1
+}
+
+# NAME LIMIT RULES: what explain says of the steady state of the program, and of the mended one.
+rules_real='
+alloc_in_loop the~kernel~driver alloc-in-loop,ioctls
+exact_repeats the~host cuda-graph,host-bound
+getters the~host application,getters,sync-each-iteration
+host_bound the~host application,cuda-graph,host-bound
+ignored_errors the~GPU ignored-errors
+lazy_loading loading~of~code lazy-loading
+leak the~GPU alloc-in-loop,memory-growth
+off_cpu synchronisation~(host~and~GPU~take~turns) application,sync-each-iteration
+pageable_copies transfers pageable-copies
+shared_gpu the~GPU shared-gpu
+small_copies transfers small-copies
+sync_each_step synchronisation~(host~and~GPU~take~turns) sync-each-iteration
+'
+
+t_rules_problems()
+{
+	local name limit rules
+
+	rules_problems || {
+		skip "no traces of examples/problems"
+		return
+	}
+	mkdir -p "$work/rules"
+	while read -r name limit rules; do
+		[ -n "$name" ] || continue
+		rd=$work/rules/$name
+		"$ct" explain --format json "$problems/$name" >"$rd.json"
+		ok $? "$name: explained"
+		is "$(jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | unique | join(",")' "$rd.json")" "${limit//\~/ }" "$name: limited by it"
+		is "$(jq -r '[.findings[] | select(.Scope == "steady") | .Rule] | unique | join(",")' "$rd.json")" "$rules" "$name: findings"
+		"$ct" explain --format json "$problems/$name-mended" >"$rd-mended.json"
+		ok $? "$name-mended: explained"
+		# The mended ones still launch and wait.
+		jq -e --arg r "$rules" 'any(.findings[]; .Scope == "steady" and .Rule != "sync-each-iteration" and (.Rule | IN($r | split(",")[]))) | not' \
+			"$rd-mended.json" >/dev/null
+		ok $? "$name-mended: none of them" || rules_found
+		jq -e 'all(.verdict[] | select(.Scope == "steady"); .Limit | IN("the GPU", "several things together"))' "$rd-mended.json" >/dev/null
+		ok $? "$name-mended: the GPU limits" || jq -c .verdict "$rd-mended.json"
+		# What is shown as evidence is there.
+		"$ct" export --format jsonl -f -o "$rd.jsonl" "$problems/$name" 2>/dev/null
+		jq -r '.findings[] | select(.OpId) | "\"op_id\":\(.OpId),"' "$rd.json" >"$rd.ops"
+		grep -Ff "$rd.ops" "$rd.jsonl" | jq -r 'select(.phase != "B") | ((.duration_us // 0) * 1000 | round) as $d |
+			[.op_id, .name, (.ts * 1e6 | round) - $d, $d, .tid] | join(" ")' | LC_ALL=C sort -u >"$rd.there"
+		jq -r '.findings[] | select(.OpId) | [.OpId, .Call, ."Start (ns)", ."Duration (ns)", .Tid] | join(" ")' "$rd.json" |
+			LC_ALL=C sort -u | diff - "$rd.there"
+		ok $? "$name: the records are in the trace"
+	done <<<"$rules_real"
+}
+
+# Other traces of real programs, by the state of their threads.
+t_rules_verdicts()
+{
+	local name limit
+
+	rules_limit() { jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | unique | join(",")'; }
+	while read -r name limit; do
+		[ -n "$name" ] || continue
+		is "$("$ct" explain --format json "$(trace "$name")" | rules_limit)" "$limit" "$name: limited by it"
+	done <<'END'
+gpt2 the host
+graph the GPU
+train the host
+guest-off-cpu the CPU: the launching thread is off it
+guest-off-cpu-mended the GPU
+jax not known
+END
+	"$ct" explain --format json "$(trace guest-off-cpu)" | jq -e 'any(.findings[]; .Rule == "off-cpu" and .Scope == "steady")' >/dev/null
+	ok $? "guest-off-cpu: off-cpu is found"
+	"$ct" explain --format json "$(trace guest-off-cpu-mended)" | jq -e 'all(.findings[]; .Rule != "off-cpu")' >/dev/null
+	ok $? "guest-off-cpu-mended: off-cpu is not found"
+	"$ct" explain "$(trace guest-off-cpu)" >"$work/explain.txt"
+	grep -q "SIMULATED GPU" "$work/explain.txt" && grep -q "simulated GPU, steady state" "$work/explain.txt"
+	ok $? "a simulated GPU is told" || head -n 8 "$work/explain.txt"
+	is "$("$ct" explain "$(trace gpt2)" | grep -ci simulated)" 0 "and only such a one"
+	# The programs of make_rules: RULES KEYS.
+	while read -r limit keys; do
+		# shellcheck disable=SC2086
+		rules_explain $keys
+		is "$(rules_limit <"$rd.json")" "${limit//\~/ }" "limit of $keys"
+	done <<'END'
+not~known sync=0
+the~GPU simulated=1
+the~host gap=1000000 wait=100000
+synchronisation~(host~and~GPU~take~turns) after=800000
+several~things~together launch=300000
+transfers copies=1 copy=1500000
+the~kernel~driver ioctls=1 ioctl=2000000
+loading~of~code load=2000000
+allocation~of~memory allocs=1 alloc=1000000
+the~CPU:~the~launching~thread~is~off~it off=900000 wait=100000
+END
+	# The parts of the sentence are all of the time.
+	rules_explain gap=100000 wait=300000 copies=2 copy=50000 ioctls=1 ioctl=70000
+	is "$(jq -r '.verdict[0].Verdict | [scan("([0-9.]+) % (?:in|wait|launch|copy|load|alloc|off)")[0] | tonumber] | add | . > 98.5 and . < 101.5' "$rd.json")" \
+		true "the parts of the sentence add up" || jq -r .verdict[0].Verdict "$rd.json"
+}
+
+# What is printed for people, and what wrong input gets.
+t_rules_text()
+{
+	local name width file=$work/explain.txt dirs=() status
+
+	dirs=("$(trace gpt2)" "$(trace guest-two)" "$(trace processes)" "$(trace guest-cuinit)")
+	rules_explain longnames=300 allocs=1 alloc=30000
+	dirs+=("$rd")
+	rules_explain processes=2 shift=20000000 beside=300000 threads=2 slow=1000
+	dirs+=("$rd")
+	rules_problems && dirs+=("$problems"/*)
+	for name in "${dirs[@]}"; do
+		for width in 80 160; do
+			COLUMNS=$width "$ct" explain --top 0 "$name" >"$file" 2>&1
+			status=$?
+			[ $status = 0 ] && [ "$(awk '{ print length }' "$file" | sort -n | tail -n 1)" -le $width ]
+			ok $? "$(basename "$name"): at most $width columns" || awk -v w=$width 'length > w' "$file"
+			! grep -nE '(^|[^0-9.,])0 ns|[^0-9]0\.0 %|(^|[^0-9.,])1 (calls|times|iterations|launches|modules|processes|ioctls|threads|frees|allocations)|null' "$file"
+			ok $? "$(basename "$name"): no empty figures, no wrong plurals"
+		done
+	done
+	# The numbers of findings, and how many are left out.
+	rules_explain errors=20 notready=40 before=150000000 init=90000000 context=70000000 module=60000000
+	"$ct" explain --top 2 "$rd" >"$file"
+	is "$(grep -cE '^ *[0-9]+\. ' "$file"),$(sed -n 's/^\.\.\. and \([0-9]*\) more.*/\1/p' "$file")" \
+		"2,$(($(jq '.findings | length' "$rd.json") - 2))" "--top 2"
+	is "$("$ct" explain --top 1 --format json "$rd" | jq '.findings | length')" 1 "--top 1 as json"
+	"$ct" explain --format csv "$rd" >"$work/explain.csv"
+	is "$(sed '1,/^$/d' "$work/explain.csv" | sqlite3 :memory: ".import --csv /dev/stdin f" 'select count(*) from f')" \
+		"$(jq '.findings | length' "$rd.json")" "csv has the same findings"
+	"$b/make_rules" "$work/rules/lost" lost=3
+	"$ct" explain "$work/rules/lost" 2>/dev/null | grep -q '^lost  *3 records'
+	ok $? "lost records are told"
+	is "$("$ct" explain --rules | diff - docs/rules.md)" "" "docs/rules.md is what explain --rules prints"
+}
+
+t_rules_input()
+{
+	local bad n file status
+
+	# rules_bad STATUS PATTERN ARGUMENT...: one line on stderr, nothing on stdout.
+	rules_bad()
+	{
+		local status=$1 pattern=$2
+		shift 2
+		"$ct" explain "$@" >"$work/out" 2>"$work/err" </dev/null
+		[ $? = "$status" ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "$pattern" "$work/err"
+		ok $? "explain $*: status $status, $pattern" || head -n 3 "$work/out" "$work/err"
+	}
+	rules_explain
+	rules_bad 64 'name the directory'
+	rules_bad 64 "no format 'xml'" --format xml "$rd"
+	rules_bad 64 "takes a number, not 'x'" --top x "$rd"
+	rules_bad 64 "takes a number, not '-1'" --top -1 "$rd"
+	rules_bad 64 "takes a number" --top 99999999999999999999999 "$rd"
+	rules_bad 64 'one DIR' "$rd" "$rd"
+	rules_bad 1 'No such file' "$work/nothing"
+	mkdir -p "$work/empty"
+	rules_bad 1 'not a cudatrace trace' "$work/empty"
+	bad=$work/rules/bad
+	for n in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf "$bad"
+		cp -r "$rd" "$bad"
+		for file in "$bad"/u-*; do
+			"$b/hurt_trace" flip "$file" "$n"
+		done
+		timeout 60 "$ct" explain "$bad" >"$work/out" 2>"$work/err"
+		status=$?
+		[ $status = 0 ] && [ -s "$work/out" ] || { [ $status = 1 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ]; }
+		ok $? "damaged in way $n: status $status" || head -n 5 "$work/err"
+	done
+	"$ct" explain "$rd" >/dev/full 2>"$work/err"
+	is "$?$(grep -c 'No space left' "$work/err")" 11 "a full disk is told"
 }

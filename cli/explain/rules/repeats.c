@@ -23,6 +23,7 @@ struct current {
 	uint64_t hash, ns, between, last_end;
 	uint64_t looking;		/* ns in lookups since the last launch */
 	uint32_t launches;
+	bool breaks;			/* the next launch can't be in a graph with those before */
 	bool broken;			/* something that no graph may hold, or the scope changed */
 	struct ct_evidence first;
 };
@@ -147,7 +148,7 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!t)
 		return -ENOMEM;
 	if (repeats_breaks(e->class)) {
-		t->broken = true;
+		t->breaks = t->launches > 0;
 		return 0;
 	}
 	if (repeats_looks(e->class)) {
@@ -163,7 +164,7 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		*t = (struct current){ .broken = scope != CT_SCOPE_STEADY };
 		return rc;
 	}
-	if (e->category == CT_CAT_GRAPH || scope != CT_SCOPE_STEADY || !e->timed || e->failed)
+	if (t->breaks || e->category == CT_CAT_GRAPH || scope != CT_SCOPE_STEADY || !e->timed || e->failed)
 		t->broken = true;
 	if (!t->launches++) {
 		t->hash = 0xcbf29ce484222325ull;
