@@ -397,6 +397,8 @@ int ct_phases_find_bounded(struct ct_phases *phases, const struct ct_trace *t, u
 		phases->processes = calloc(images.count + 1ul, sizeof(*phases->processes));
 		rc = phases->processes ? find_fill(phases, &images, &h) : -ENOMEM;
 	}
+	if (!rc)
+		rc = ct_phases_index(phases);
 	free(images.list);
 	ct_happenings_free(&h);
 	return rc;

@@ -2,6 +2,7 @@
 /* Looking up what was found; find.c finds it. */
 #include "phases/phases.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define PHASES_ROW(id, word, text)	word,
@@ -16,19 +17,55 @@ void ct_phases_free(struct ct_phases *phases)
 	for (unsigned int i = 0; i < phases->processes_count; i++)
 		free(phases->processes[i].iterations);
 	free(phases->processes);
+	free(phases->by_pid);
 	*phases = (struct ct_phases){ .main = -1 };
+}
+
+static int phases_by_pid(const void *a, const void *b, void *arg)
+{
+	const struct ct_phases *phases = arg;
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	if (phases->processes[x].pid != phases->processes[y].pid)
+		return phases->processes[x].pid < phases->processes[y].pid ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int ct_phases_index(struct ct_phases *phases)
+{
+	phases->by_pid = calloc(phases->processes_count + 1ul, sizeof(*phases->by_pid));
+	if (!phases->by_pid)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < phases->processes_count; i++)
+		phases->by_pid[i] = i;
+	qsort_r(phases->by_pid, phases->processes_count, sizeof(*phases->by_pid), phases_by_pid, phases);
+	return 0;
 }
 
 const struct ct_process_phases *ct_phases_process(const struct ct_phases *phases, uint32_t pid,
 						  uint64_t ts)
 {
-	const struct ct_process_phases *found = NULL;
+	unsigned int low = 0, high = phases->by_pid ? phases->processes_count : 0;
+	const struct ct_process_phases *p;
 
-	/* In the order of their begin: the last one that began before, else the first. */
-	for (unsigned int i = 0; i < phases->processes_count; i++)
-		if (phases->processes[i].pid == pid && (!found || phases->processes[i].begin <= ts))
-			found = &phases->processes[i];
-	return found;
+	/* The last one of this pid that began before, else the first of it. */
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+
+		p = &phases->processes[phases->by_pid[middle]];
+		if (p->pid < pid || (p->pid == pid && p->begin <= ts))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int before = 1; before >= 0; before--) {
+		if (low < (unsigned int)before || low - before >= phases->processes_count || !phases->by_pid)
+			continue;
+		p = &phases->processes[phases->by_pid[low - before]];
+		if (p->pid == pid)
+			return p;
+	}
+	return NULL;
 }
 
 enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts)

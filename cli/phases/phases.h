@@ -66,12 +66,16 @@ struct ct_process_phases {
 struct ct_phases {
 	struct ct_process_phases *processes;	/* by begin */
 	unsigned int processes_count;
+	unsigned int *by_pid;	/* indices of processes, by pid and begin */
 	int main;		/* the process with the most launches, -1: nothing was launched */
 };
 
 /* 0 or -ENOMEM.  Free also after an error. */
 int ct_phases_find(struct ct_phases *phases, const struct ct_trace *t);
 void ct_phases_free(struct ct_phases *phases);
+
+/* Makes .by_pid, without which ct_phases_process() finds none.  0 or -ENOMEM. */
+int ct_phases_index(struct ct_phases *phases);
 
 /* The process of @pid that lived at @ts, or NULL. */
 const struct ct_process_phases *ct_phases_process(const struct ct_phases *phases, uint32_t pid,
