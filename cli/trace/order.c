@@ -150,7 +150,8 @@ static void order_sort(struct ct_points *p)
 		if (points != CT_POINTS_BEGIN)
 			p->order[p->end++] = i << 1;
 	}
-	qsort_r(p->order, p->end, sizeof(*p->order), order_compare, p);
+	if (p->end)
+		qsort_r(p->order, p->end, sizeof(*p->order), order_compare, p);
 }
 
 int ct_points_order_tree(struct ct_points *p)

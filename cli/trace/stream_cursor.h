@@ -48,8 +48,11 @@ static inline void ct_stream_cursor_step(struct ct_stream_cursor *cursor)
 		const struct ct_points *p = &cursor->points;
 		const struct ct_loaded *r = &p->records[p->order[cursor->next] >> 1];
 
-		/* Until it is this stream's turn again, the cache may have lost it. */
-		__builtin_prefetch(cursor->view.data + r->offset);
+		/*
+		 * Until it is this stream's turn again, the cache may have lost it.  The cursor of
+		 * calls in flight has no packet: there it is no address, which does no harm.
+		 */
+		__builtin_prefetch((const void *)((uintptr_t)cursor->view.data + r->offset));
 		__builtin_prefetch(r + 4);
 		cursor->ts = ct_point_ts(p, cursor->next);
 		if (cursor->ts < cursor->straddler_ts)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../module/uapi/cudatrace.h"
+#include "module/uapi/cudatrace.h"
 
 #define START		1000000000000ull
 #define CLASSES_MAX	512
@@ -194,7 +194,7 @@ static struct fuzz_file *made_file(struct fuzz_made *m, const char *name)
 
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->data = malloc(FILE_MAX);
-	f->packet = ~0ull;
+	f->packet = ~0ul;
 	return f;
 }
 
@@ -210,7 +210,7 @@ static bool stream_begin(struct fuzz_made *m, struct fuzz_file *f)
 		.content_size = CT_PACKET_HEAD * 8, .packet_size = CT_PACKET_HEAD * 8,
 		.seq = f->seq++, .pid = f->pid, .tid = f->tid,
 	};
-	size_t at = f->size;
+	size_t at = f->size = (f->size + 7) & ~7ul;
 	void *p = file_room(f, sizeof(head));
 
 	if (!p)
@@ -229,7 +229,7 @@ static void *stream_room(struct fuzz_made *m, struct fuzz_file *f, size_t size)
 	void *p;
 
 	size = (size + 7) & ~7ull;
-	if (f->packet == ~0ull || m->now - stream_head(f)->ts_begin > CT_TS_MASK / 2 ||
+	if (f->packet == ~0ul || m->now - stream_head(f)->ts_begin > CT_TS_MASK / 2 ||
 	    f->size - f->packet > 60000)
 		if (!stream_begin(m, f))
 			return NULL;
@@ -418,6 +418,7 @@ static void made_damage(struct fuzz_made *m)
 		break;
 	case 1:
 		f->size = at;
+		f->packet = ~0ul;
 		break;
 	case 2:	/* a tail of zeros: a packet that was prepared */
 		file_room(f, 4096);

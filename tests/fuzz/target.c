@@ -10,12 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/print.h"
 #include "analysis/reports.h"
 #include "capture/finish.h"
+#include "explain/calls/call_tree.h"
+#include "explain/diff/diff.h"
 #include "explain/explain.h"
 #include "export/exporters.h"
 #include "live/live.h"
@@ -82,6 +85,35 @@ static void target_judge(const char *text, size_t size, const char *what)
 	}
 }
 
+/* A file in memory, for what prints to a descriptor. */
+static FILE *target_file(void)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (!out)
+		abort();
+	return out;
+}
+
+/* Judges what was written to it, and closes it. */
+static void target_judge_file(FILE *out, const char *what)
+{
+	struct stat st;
+	char *text;
+
+	fflush(out);
+	if (fstat(fileno(out), &st))
+		abort();
+	text = malloc(st.st_size + 1);
+	if (!text || pread(fileno(out), text, st.st_size, 0) != st.st_size)
+		abort();
+	text[st.st_size] = 0;
+	target_judge(text, st.st_size, what);
+	free(text);
+	fclose(out);
+}
+
 struct target_text {
 	char *text;
 	size_t size;
@@ -122,13 +154,9 @@ static void target_tables(const struct ct_trace *trace, const struct ct_engine_o
 	struct ct_error err = { 0 };
 	struct ct_printer *printer;
 	struct ct_engine *e;
-	char path[128];
 	FILE *out;
 
-	snprintf(path, sizeof(path), "%s.out", dir);
-	out = fopen(people ? path : "/dev/null", "w+");
-	if (!out)
-		abort();
+	out = people ? target_file() : fopen("/dev/null", "w");
 	printer = ct_printer_open(format, out, &print, true);
 	e = ct_engine_run(trace, ct_reports, ct_reports_count, options, &err);
 	for (unsigned int i = 0; e && printer && i < ct_reports_count; i++) {
@@ -160,21 +188,10 @@ static void target_tables(const struct ct_trace *trace, const struct ct_engine_o
 	}
 	if (printer)
 		ct_printer_close(printer);
-	if (people) {
-		struct stat st;
-		char *text;
-
-		fflush(out);
-		if (fstat(fileno(out), &st))
-			abort();
-		text = malloc(st.st_size + 1);
-		st.st_size = pread(fileno(out), text, st.st_size, 0);
-		text[st.st_size] = 0;
-		target_judge(text, st.st_size, "tables");
-		free(text);
-		unlink(path);
-	}
-	fclose(out);
+	if (people)
+		target_judge_file(out, "tables");
+	else
+		fclose(out);
 }
 
 static void target_explain(const struct ct_trace *trace, const struct ct_engine_options *options,
@@ -186,18 +203,14 @@ static void target_explain(const struct ct_trace *trace, const struct ct_engine_
 		.engine = *options,
 	};
 	struct ct_error err = { 0 };
-	FILE *null;
-	struct target_text t;
+	FILE *out;
 
-	if (format) {
-		null = fopen("/dev/null", "w");
-		ct_explain_print(trace, &request, null, &err);
-		fclose(null);
-		return;
-	}
-	target_open(&t);
-	ct_explain_print(trace, &request, t.out, &err);
-	target_close(&t, "explain", true);
+	out = format ? fopen("/dev/null", "w") : target_file();
+	ct_explain_print(trace, &request, out, &err);
+	if (format)
+		fclose(out);
+	else
+		target_judge_file(out, "explain");
 }
 
 static void target_exports(const struct ct_trace *trace, unsigned int width)
@@ -213,6 +226,43 @@ static void target_exports(const struct ct_trace *trace, unsigned int width)
 	options.to = 5;
 	ct_timeline(trace, t.out, &options);
 	target_close(&t, "timeline", true);
+}
+
+/* The trace with itself: what differs is the way to each of both. */
+static void target_diff(const struct ct_trace *trace, const char *format, unsigned int width)
+{
+	struct ct_diff_request request = {
+		.format = format ? ct_format_find(format) : NULL,
+		.print = { .width = width, .top = 15 },
+	};
+	FILE *out = format ? fopen("/dev/null", "w") : target_file();
+	struct ct_error err = { 0 };
+	double worst;
+
+	ct_diff(trace, trace, &request, out, &worst, &err);
+	if (format)
+		fclose(out);
+	else
+		target_judge_file(out, "diff");
+}
+
+static void target_calls(const struct ct_trace *trace, unsigned int width)
+{
+	const struct ct_call_request requests[] = {
+		{ .question = CT_CALL_ONE, .op_id = 2, .print.width = width },
+		{ .question = CT_CALL_SLOWEST, .count = 3, .print.width = width },
+		{ .question = CT_CALL_AT, .at = trace->reg.start + 1000, .print.width = width },
+	};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ct_call_request request = requests[i];
+		struct ct_error err = { 0 };
+		FILE *out = target_file();
+
+		request.filter = (struct ct_report_filter){ .layer = -1, .category = -1 };
+		ct_explain_calls(trace, &request, out, &err);
+		target_judge_file(out, "calls");
+	}
 }
 
 /* They end, because the trace is finished. */
@@ -257,9 +307,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (asks & FUZZ_EXPORT) {
 		target_tables(&trace, &options, "json", 0);
 		target_exports(&trace, width);
+		target_diff(&trace, "json", 0);
 		target_explain(&trace, &options, "json", 0);
 	}
 	target_explain(&trace, &options, NULL, width);
+	target_diff(&trace, NULL, width);
+	target_calls(&trace, width);
 	ct_trace_close(&trace);
 	if (asks & FUZZ_EXPORT)
 		target_live();
