@@ -15,6 +15,8 @@ real()
 
 	for file in tests/data/*.tar.xz; do
 		name=$(basename "$file" .tar.xz)
+		# An archive of several traces has tests of its own.
+		[ "$name" != problems ] || continue
 		[ -e "$work/data/$name" ] || {
 			mkdir -p "$work/data" && tar -xJf "$file" -C "$work/data"
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report processes: each program that the trace has, from its first record to its last. */
-#include "analysis/program/memory.h"
+#include "analysis/memory/memory.h"
 #include "analysis/program/tasks.h"
 
 enum { PROCESS, PID, GENERATION, BEGIN, END, THREADS, CALLS, LAUNCHES, ITERATIONS, PEAK, EXIT, COLUMNS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* See memory.h.  Must never keep something for each record, only for what is held. */
-#include "analysis/program/memory.h"
+#include "analysis/memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

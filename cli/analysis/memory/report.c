@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/program/memory.h"
+#include "analysis/memory/memory.h"
 
 enum { P_PID, P_PROCESS, P_KIND, P_ALLOCATIONS, P_FREES, P_BYTES, P_PEAK, P_PEAK_AT, P_HELD, P_COUNT,
        P_COLUMNS };
