@@ -14,6 +14,8 @@
 #define ENGINE_MAX	62		/* analysers of a pass */
 #define ENGINE_KNOWN	(1ull << 63)	/* of a class's .wanted: it was computed */
 
+#define ENGINE_DEPTH	255		/* a record's depth does not say more */
+
 /* What all events of a class share. */
 struct engine_class {
 	uint64_t wanted;		/* bits of the analysers that want it, and ENGINE_KNOWN */
@@ -161,8 +163,13 @@ static int engine_begin_call(struct ct_engine *e, const struct engine_class *c,
 			     const struct ct_trace_event *event)
 {
 	const struct ct_point *p = event->point;
-	int rc = engine_emit(e, c, event);
+	int rc = 0;
 
+	/* A call of the program says how many are around it: the ends of others were lost. */
+	while (!rc && !c->kernel && p->depth < ENGINE_DEPTH && event->track->depth > p->depth)
+		rc = engine_unreturned(e, event->track);
+	if (!rc)
+		rc = engine_emit(e, c, event);
 	/* A thread off the CPU stands inside whatever it was doing, whose time that is. */
 	if (rc || c->is_switch)
 		return rc;

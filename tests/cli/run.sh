@@ -107,6 +107,7 @@ t_phases()
 	mkdir "$work/real"
 	if command -v xz >/dev/null; then
 		for archive in tests/data/*.tar.xz; do
+			[ "$archive" != tests/data/problems.tar.xz ] || continue
 			tar -C "$work/real" -xf "$archive" || return
 			archive=${archive##*/}
 			traces+=("$work/real/${archive%.tar.xz}")
