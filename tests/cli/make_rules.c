@@ -30,6 +30,7 @@
 	X(allocs, 0)		/* allocations, with a free, in each */	\
 	X(alloc, 1000)		/* each of these calls takes */		\
 	X(every, 1)		/* allocations and loading only in each so manyth one */ \
+	X(refused, 0)		/* iterations in which allocations fail */ \
 	X(leak, 0)		/* bytes that each keeps */		\
 	X(leaking, 1000000)	/* iterations that keep them */		\
 	X(load, 0)		/* cuModuleLoadData takes, in it a nested one of half that */ \
@@ -166,8 +167,9 @@ static void memory_of(struct thread *h, uint64_t i)
 	struct ct_module m = { 1, 0, 0 };
 
 	for (uint64_t k = 0; k < allocs && i % every == 0; k++) {
-		call(h, ALLOC, 0, alloc, 0, &a, sizeof(a));
-		call(h, FREE, 0, alloc, 0, &f, sizeof(f));
+		call(h, ALLOC, 0, alloc, i < refused ? 2 : 0, &a, sizeof(a));
+		if (i >= refused)
+			call(h, FREE, 0, alloc, 0, &f, sizeof(f));
 	}
 	if (load && i % every == 0) {
 		uint64_t t = h->t;

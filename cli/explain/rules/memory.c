@@ -19,14 +19,15 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
 
-		if (fact->class->category != CT_CAT_MEMORY ||
+		/* Those that failed are the business of the rule on errors. */
+		if (fact->class->category != CT_CAT_MEMORY || fact->failed == fact->count ||
 		    (fact->class->op != CT_OP_ALLOC && fact->class->op != CT_OP_FREE))
 			continue;
 		if (fact->class->op == CT_OP_ALLOC)
-			allocs += fact->count;
+			allocs += fact->count - fact->failed;
 		else
-			frees += fact->count;
-		ns += fact->total;
+			frees += fact->count - fact->failed;
+		ns += fact->total > fact->failed_ns ? fact->total - fact->failed_ns : 0;
 		if (fact->iterations > iterations)
 			iterations = fact->iterations;
 		if (!most || fact->total > most->total)
