@@ -13,12 +13,14 @@
 #include "analysis/calls.h"
 #include "analysis/losses.h"
 #include "analysis/program/outliers.h"
+#include "analysis/program/figures.h"
 #include "analysis/program/page.h"
 #include "analysis/program/top_lists.h"
 #include "analysis/unseen.h"
 #include "analysis/verdict.h"
 #include "view/term.h"
 
+#define VERDICT_LINES	5
 #define ADVICE_LINES	10	/* about lost records and unseen processes */
 
 struct summary_state {
@@ -70,20 +72,20 @@ static void summary_text_of(struct ct_page *page, unsigned int limit, char *text
 	page->limit = 0;
 }
 
-static int summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
+static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	int rc = f ? ct_verdict_print(a->phases, ct_analysis_state(a, &ct_accounting_analyser),
-				      ct_analysis_state(a, &ct_idle_analyser), process, f) : -ENOMEM;
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	struct ct_verdict v = {
+		.process = &a->phases->processes[process],
+		.thread = ct_verdict_thread(a->phases, ct_analysis_state(a, &ct_accounting_analyser), process),
+		.idle = &idle->processes[process], .measured = idle->measured,
+	};
+	char text[1024];
 
-	if (f && fclose(f))
-		rc = -ENOMEM;
-	if (!rc)
-		summary_text_of(page, 4, text);
-	free(text);
-	return rc;
+	ct_verdict_steady(&v, text, sizeof(text));
+	page->limit = page->count + VERDICT_LINES < CT_PAGE_LINES ? page->count + VERDICT_LINES : CT_PAGE_LINES;
+	ct_page_add(page, "verdict   %s", text);
+	page->limit = 0;
 }
 
 static int summary_advice(const struct ct_analysis *a, struct ct_page *page)
@@ -106,6 +108,26 @@ static int summary_advice(const struct ct_analysis *a, struct ct_page *page)
 
 /* ------------------------------------------------------ stages and iterations --- */
 
+/* What a thread does, in a word that fits the line. */
+static const char *summary_word(unsigned int account)
+{
+	switch (account) {
+	case CT_ACCOUNT_DRIVER:
+		return "driver";
+	case CT_ACCOUNT_CALLS + CT_CAT_KERNEL:
+		return "launching";
+	case CT_ACCOUNT_CALLS + CT_CAT_GRAPH:
+		return "graphs";
+	case CT_ACCOUNT_CALLS + CT_CAT_TRANSFER:
+		return "copying";
+	case CT_ACCOUNT_CALLS + CT_CAT_MODULE:
+		return "loading code";
+	case CT_ACCOUNT_CALLS + CT_CAT_MEMORY:
+		return "allocating";
+	}
+	return ct_account_word(account);
+}
+
 static void summary_stage(struct ct_page *page, const struct ct_process_phases *p, const struct ct_stage_span *span,
 			  const struct ct_thread_account *t)
 {
@@ -121,11 +143,11 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 			second = i;
 	if (second < CT_ACCOUNT_COUNT && wall && 1000.0 * ns[second] / wall >= 1)
 		snprintf(more, sizeof(more), ", %.1f %% %s", 100.0 * ns[second] / wall,
-			 ct_account_word(second));
+			 summary_word(second));
 	if (ns && wall)
 		ct_page_add(page, "  %-12s %14s  %5.1f %%   %.1f %% %s%s", ct_stage_word[span->stage],
 			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0,
-			    100.0 * ns[first] / wall, ct_account_word(first), more);
+			    100.0 * ns[first] / wall, summary_word(first), more);
 	else
 		ct_page_add(page, "  %-12s %14s  %5.1f %%   (no launches)", ct_stage_word[span->stage],
 			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0);
@@ -273,7 +295,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 			main = i;
 	summary_head(a, page);
 	if (main >= 0)
-		rc = summary_verdict(a, page, main);
+		summary_verdict(a, page, main);
 	if (!rc && main >= 0)
 		rc = summary_stages(a, page, main);
 	summary_totals(a->trace, calls, page);

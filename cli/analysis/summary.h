@@ -7,9 +7,6 @@
 
 extern const struct ct_analyser ct_report_summary;
 
-/* Makes the table of all figures: Metric, Value, Unit. */
-int ct_summary_table(struct ct_analysis *a);
-
 /**
  * ct_summary_print() - what record prints at its end
  * @dir: a trace, finished or not; it isn't changed

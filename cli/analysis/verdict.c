@@ -1,14 +1,249 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See verdict.h. */
+/* See verdict.h.  Must never say more than the accounts show. */
 #include "analysis/verdict.h"
 
 #include <stdlib.h>
 
-#include "analysis/program/outliers.h"
 #include "view/term.h"
 
-#define VERDICT_GPU	50.0	/* % of the time: who waits so long is limited by the GPU */
-#define VERDICT_HOST	10.0	/* who waits less is not */
+#define MUCH	30.0	/* % of the wall time: enough to be the limit */
+#define MOST	50.0
+#define SOME	20.0	/* the host hardly waits for the GPU */
+#define LITTLE	10.0
+#define SHOWN	1.0	/* what takes less is left out of the sentence */
+
+const char *ct_limit_word(enum ct_limit limit)
+{
+	/* "... is limited by" them. */
+	static const char *const words[] = {
+		[CT_LIMIT_UNKNOWN] = "not known", [CT_LIMIT_HOST] = "the host", [CT_LIMIT_GPU] = "the GPU",
+		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
+		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
+		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
+		[CT_LIMIT_MIXED] = "several things together",
+	};
+
+	return words[limit];
+}
+
+/* ns of the steady state, or of the execution. */
+static uint64_t verdict_wall(const struct ct_verdict *v)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < v->process->stages_count; i++) {
+		const struct ct_stage_span *s = &v->process->stages[i];
+
+		if (s->stage == CT_STAGE_STEADY || s->stage == CT_STAGE_EXECUTION)
+			ns += s->end - s->begin;
+	}
+	return ns;
+}
+
+/* An account of the launching thread in it, in %. */
+static double verdict_account(const struct ct_verdict *v, unsigned int account)
+{
+	uint64_t wall = verdict_wall(v);
+
+	if (!v->thread || !wall)
+		return 0;
+	return 100.0 * (v->thread->stages[CT_STAGE_STEADY].ns[account] +
+			v->thread->stages[CT_STAGE_EXECUTION].ns[account]) / wall;
+}
+
+static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
+{
+	uint64_t wall = verdict_wall(v);
+
+	return wall ? 100.0 * (stages[CT_STAGE_STEADY] + stages[CT_STAGE_EXECUTION]) / wall : 0;
+}
+
+struct shares {
+	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
+	uint64_t syncs;
+};
+
+static struct shares verdict_shares(const struct ct_verdict *v)
+{
+	struct shares s = {
+		.wait = verdict_account(v, CT_ACCOUNT_WAIT),
+		.transfer = verdict_account(v, CT_ACCOUNT_CALLS + CT_CAT_TRANSFER),
+		.modules = verdict_account(v, CT_ACCOUNT_CALLS + CT_CAT_MODULE),
+		.memory = verdict_account(v, CT_ACCOUNT_CALLS + CT_CAT_MEMORY),
+		.driver = verdict_account(v, CT_ACCOUNT_DRIVER),
+		.off = verdict_account(v, CT_ACCOUNT_OFF_CPU),
+		.app = verdict_account(v, CT_ACCOUNT_APP),
+		.idle = verdict_idle(v, v->idle->stages),
+	};
+
+	s.most_idle = s.idle + verdict_idle(v, v->idle->submitting_ns);
+	if (v->thread)
+		s.syncs = v->thread->stages[CT_STAGE_STEADY].syncs +
+			  v->thread->stages[CT_STAGE_EXECUTION].syncs;
+	return s;
+}
+
+static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shares *s)
+{
+	uint64_t iterations = v->process->iterations_count ? v->process->iterations_count : 1;
+
+	if (!v->thread)
+		return CT_LIMIT_UNKNOWN;
+	/* While the GPU has work, it does not matter what else the host does. */
+	if (s->wait >= MOST && s->most_idle < LITTLE)
+		return CT_LIMIT_GPU;
+	if (s->off >= MUCH)
+		return CT_LIMIT_OFF_CPU;
+	if (s->wait >= MOST)
+		return CT_LIMIT_SYNC;
+	if (s->transfer >= MUCH && s->transfer > s->app)
+		return CT_LIMIT_TRANSFERS;
+	if (s->modules >= MUCH && s->modules > s->app)
+		return CT_LIMIT_MODULES;
+	if (s->driver >= MUCH && s->driver > s->app)
+		return CT_LIMIT_DRIVER;
+	if (s->memory >= MUCH && s->memory > s->app)
+		return CT_LIMIT_MEMORY;
+	/* Without a synchronisation nothing says whether the GPU keeps up. */
+	if (s->syncs * 2 < iterations)
+		return CT_LIMIT_UNKNOWN;
+	if (s->wait < SOME)
+		return CT_LIMIT_HOST;
+	return (s->idle + s->most_idle) / 2 >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
+}
+
+/* ---------------------------------------------------------------- sentences --- */
+
+struct part {
+	const char *words;
+	double share;
+};
+
+static int verdict_by_share(const void *a, const void *b)
+{
+	double x = ((const struct part *)a)->share, y = ((const struct part *)b)->share;
+
+	return x > y ? -1 : x < y;
+}
+
+/* What the launching thread does with its time, the most first: "41.0 % launching, 2.0 % ...". */
+static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
+{
+	static const struct {
+		const char *words;
+		unsigned int accounts[2];
+	} kinds[] = {
+#define CALLS(category)	CT_ACCOUNT_CALLS + CT_CAT_##category
+		{ "in the application", { CT_ACCOUNT_APP, CT_ACCOUNT_APP } },
+		{ "waiting in synchronisations", { CT_ACCOUNT_WAIT, CT_ACCOUNT_WAIT } },
+		{ "off the CPU", { CT_ACCOUNT_OFF_CPU, CT_ACCOUNT_OFF_CPU } },
+		{ "in the kernel driver", { CT_ACCOUNT_DRIVER, CT_ACCOUNT_DRIVER } },
+		{ "launching", { CALLS(KERNEL), CALLS(GRAPH) } },
+		{ "copying", { CALLS(TRANSFER), CALLS(TRANSFER) } },
+		{ "loading code", { CALLS(MODULE), CALLS(MODULE) } },
+		{ "allocating and freeing memory", { CALLS(MEMORY), CALLS(MEMORY) } },
+#undef CALLS
+	};
+	struct part parts[sizeof(kinds) / sizeof(*kinds) + 1];
+	unsigned int count = sizeof(kinds) / sizeof(*kinds), shown = 0;
+	double others = 0;
+	size_t used = 0;
+
+	for (unsigned int i = CT_ACCOUNT_CALLS; i < CT_ACCOUNT_COUNT; i++)
+		others += verdict_account(v, i);
+	for (unsigned int i = 0; i < count; i++) {
+		parts[i] = (struct part){ kinds[i].words, 0 };
+		for (unsigned int k = 0; k < 2 && (!k || kinds[i].accounts[k] != kinds[i].accounts[0]); k++) {
+			double share = verdict_account(v, kinds[i].accounts[k]);
+
+			parts[i].share += share;
+			others -= kinds[i].accounts[k] >= CT_ACCOUNT_CALLS ? share : 0;
+		}
+	}
+	parts[count++] = (struct part){ "in other calls", others };
+	qsort(parts, count, sizeof(*parts), verdict_by_share);
+	while (shown < count && parts[shown].share >= SHOWN)
+		shown++;
+	*buf = 0;
+	for (unsigned int i = 0; i < shown && used < size; i++)
+		used += snprintf(buf + used, size - used, "%s%.1f %% %s", !i ? "" : i + 1 < shown ? ", " : " and ",
+				 parts[i].share, parts[i].words);
+}
+
+static int verdict_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median duration of the iterations; 0: there are none, or no memory. */
+static uint64_t verdict_median(const struct ct_process_phases *p)
+{
+	uint64_t *all = malloc((p->iterations_count + 1) * sizeof(*all)), median = 0;
+
+	if (all && p->iterations_count) {
+		for (uint32_t i = 0; i < p->iterations_count; i++)
+			all[i] = p->iterations[i].end - p->iterations[i].begin;
+		qsort(all, p->iterations_count, sizeof(*all), verdict_compare);
+		median = all[p->iterations_count / 2];
+	}
+	free(all);
+	return median;
+}
+
+enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t size)
+{
+	struct shares s = verdict_shares(v);
+	enum ct_limit limit = verdict_limit(v, &s);
+	uint32_t iterations = v->process->iterations_count;
+	char what[160], why[160], parts[400], idle[80] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
+
+	if (!verdict_wall(v)) {
+		snprintf(buf, size, "The process launched nothing.");
+		return CT_LIMIT_UNKNOWN;
+	}
+	if (iterations)
+		snprintf(what, sizeof(what), "steady state, %s iteration%s of %s (median)",
+			 ct_term_count(n, iterations), iterations == 1 ? "" : "s",
+			 ct_term_ns(ns, verdict_median(v->process)));
+	else
+		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
+			 ct_term_ns(ns, verdict_wall(v)));
+	if (limit == CT_LIMIT_UNKNOWN)
+		snprintf(why, sizeof(why), "what limits it is not known%s", !v->thread ? ": no thread launches" :
+			 ", since it hardly ever synchronises");
+	else
+		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
+	verdict_parts(v, parts, sizeof(parts));
+	if (s.idle >= 0.05)
+		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
+			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
+	snprintf(buf, size, "%s%s: %s.%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
+		 *parts ? " The launching thread spends " : "", parts, idle, *parts || *idle ? "." : "");
+	return limit;
+}
+
+void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t size)
+{
+	const struct ct_stage_span *longest = NULL;
+	uint64_t all = p->end - p->begin, startup = 0;
+	char a[CT_TERM_TEXT], b[CT_TERM_TEXT];
+
+	*buf = 0;
+	for (unsigned int i = 0; i < p->stages_count && p->stages[i].stage < CT_STAGE_STEADY; i++) {
+		const struct ct_stage_span *s = &p->stages[i];
+
+		startup += s->end - s->begin;
+		if (!longest || s->end - s->begin > longest->end - longest->begin)
+			longest = s;
+	}
+	if (!startup)
+		return;
+	snprintf(buf, size, "startup: %s, %.0f %% of the process's time; its longest part, %s, is %s.",
+		 ct_term_ns(a, startup), all ? 100.0 * startup / all : 0,
+		 ct_term_ns(b, longest->end - longest->begin), ct_stage_text[longest->stage]);
+}
 
 const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases,
 						  const struct ct_accounting *acc, unsigned int process)
@@ -27,65 +262,4 @@ const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases
 			best = t;
 	}
 	return best;
-}
-
-static int verdict_iterations(const struct ct_process_phases *p, const struct ct_stage_span *span,
-			      FILE *out)
-{
-	struct ct_iteration_stats stats = { 0 };
-	char a[CT_TERM_TEXT];
-	int rc;
-
-	if (!p->iterations_count) {
-		fprintf(out, "verdict   %s: %s, no repeating pattern was found\n",
-			ct_stage_word[span->stage], ct_term_ns(a, span->end - span->begin));
-		return 0;
-	}
-	rc = ct_iteration_stats(&stats, p);
-	if (!rc)
-		fprintf(out, "verdict   steady state: %u iterations of %s (median)\n",
-			p->iterations_count, ct_term_ns(a, stats.median));
-	free(stats.sorted);
-	return rc;
-}
-
-int ct_verdict_print(const struct ct_phases *phases, const struct ct_accounting *acc,
-		     const struct ct_idle *idle, unsigned int process, FILE *out)
-{
-	const struct ct_process_phases *p = &phases->processes[process];
-	const struct ct_thread_account *t = ct_verdict_thread(phases, acc, process);
-	const struct ct_stage_span *span = ct_account_span(p, CT_STAGE_STEADY);
-	const struct ct_stage_account *s;
-	double wait, copies, percent, gpu;
-	unsigned int most = CT_ACCOUNT_APP;
-	int rc;
-
-	if (!span)
-		span = ct_account_span(p, CT_STAGE_EXECUTION);
-	if (!span || !ct_account_launches(t) || span->end <= span->begin)
-		return 0;
-	rc = verdict_iterations(p, span, out);
-	if (rc)
-		return rc;
-	s = &t->stages[span->stage];
-	percent = 100.0 / (span->end - span->begin);
-	wait = percent * s->ns[CT_ACCOUNT_WAIT];
-	copies = percent * s->ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER];
-	gpu = percent * idle->processes[process].stages[span->stage];
-	for (unsigned int i = 0; i < CT_ACCOUNT_COUNT; i++)
-		if (i != CT_ACCOUNT_WAIT && s->ns[i] > s->ns[most])
-			most = i;
-	if (wait >= VERDICT_GPU)
-		fprintf(out, "          the host waits for the GPU: %.1f %% of the time in synchronisations\n",
-			wait);
-	else if (wait + copies < VERDICT_HOST)
-		fprintf(out, "          the host limits it: synchronisations waited %.1f %% of the time,\n"
-			"          %.1f %% was %s\n", wait, percent * s->ns[most], ct_account_word(most));
-	else
-		fprintf(out, "          %.1f %% waiting in synchronisations, %.1f %% %s\n", wait,
-			percent * s->ns[most], ct_account_word(most));
-	if (gpu >= 1)
-		fprintf(out, "          the GPU had nothing to do for %s%.1f %% of the time\n",
-			idle->measured ? "" : "at least ", gpu);
-	return 0;
 }

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What limits a program, in two lines.  It says no more than the accounts show. */
+/* What limits a process, in a sentence for its steady state and one for its startup. */
 #ifndef CT_CLI_VERDICT_H
 #define CT_CLI_VERDICT_H
-
-#include <stdio.h>
 
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
 
-/**
- * ct_verdict_print() - two lines about the steady state of a process
- * @process: index into @phases
- *
- * Without iterations it is about the stage in which the work was done.  Prints nothing if the
- * process launched nothing.
- *
- * Return: 0 or -ENOMEM.
- */
-int ct_verdict_print(const struct ct_phases *phases, const struct ct_accounting *acc,
-		     const struct ct_idle *idle, unsigned int process, FILE *out);
+enum ct_limit {
+	CT_LIMIT_UNKNOWN, CT_LIMIT_HOST, CT_LIMIT_GPU, CT_LIMIT_SYNC, CT_LIMIT_TRANSFERS,
+	CT_LIMIT_MODULES, CT_LIMIT_MEMORY, CT_LIMIT_DRIVER, CT_LIMIT_OFF_CPU, CT_LIMIT_MIXED,
+};
+
+const char *ct_limit_word(enum ct_limit limit);
+
+/* What it is judged by. */
+struct ct_verdict {
+	const struct ct_process_phases *process;
+	const struct ct_thread_account *thread;	/* ct_verdict_thread(); may be NULL */
+	const struct ct_idle_process *idle;
+	bool measured;				/* the idle time, by records of the GPU */
+	bool simulated;				/* the GPU */
+};
+
+/* Writes the sentence on the steady state (or the execution) to @buf. */
+enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t size);
+
+/* Writes the sentence on the startup to @buf; "" where the process has none. */
+void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t size);
 
 /* The thread of a process whose account tells most, or NULL. */
 const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases,

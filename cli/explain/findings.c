@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/verdict.h"
+#include "analysis/verdict.h"
 #include "table/format.h"
 #include "view/term.h"
 
@@ -114,6 +114,16 @@ static void findings_print_head(const struct ct_explain *x, unsigned int width, 
 			x->trace->lost == 1 ? "it" : "they");
 }
 
+static enum ct_limit findings_verdict(const struct ct_explain *x, char *text, size_t size)
+{
+	struct ct_verdict v = {
+		.process = x->process, .thread = x->thread, .idle = x->idle, .measured = x->idle_measured,
+		.simulated = x->trace->simulated,
+	};
+
+	return ct_verdict_steady(&v, text, size);
+}
+
 static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FILE *out)
 {
 	char name[96], text[1024];
@@ -133,10 +143,10 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 		ct_explain_choose(x, i);
 		fprintf(out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name,
 					    width - 1 < sizeof(name) ? width - 1 : sizeof(name)));
-		ct_verdict_steady(x, text, sizeof(text));
+		findings_verdict(x, text, sizeof(text));
 		fputs("    ", out);
 		findings_wrap(out, text, 4, 4, width);
-		ct_verdict_startup(x, text, sizeof(text));
+		ct_verdict_startup(x->process, text, sizeof(text));
 		if (*text) {
 			fputs("    ", out);
 			findings_wrap(out, text, 4, 4, width);
@@ -213,13 +223,13 @@ static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
 		if (!p->stages_count)
 			continue;
 		ct_explain_choose(x, i);
-		limit = ct_verdict_steady(x, text, sizeof(text));
+		limit = findings_verdict(x, text, sizeof(text));
 		row = ct_table_row(t);
 		row[0] = ct_u64(p->pid);
 		row[1] = ct_const(scope_word[CT_SCOPE_STEADY]);
 		row[2] = ct_const(ct_limit_word(limit));
 		row[3] = ct_text(t, text);
-		ct_verdict_startup(x, text, sizeof(text));
+		ct_verdict_startup(x->process, text, sizeof(text));
 		if (!*text)
 			continue;
 		row = ct_table_row(t);

@@ -6,7 +6,7 @@
 #include "analysis/calls.h"
 #include "analysis/device_idle.h"
 #include "analysis/program/outliers.h"
-#include "analysis/summary.h"
+#include "analysis/program/figures.h"
 #include "analysis/verdict.h"
 
 enum { METRIC, VALUE, UNIT, COLUMNS };
