@@ -153,10 +153,11 @@ static void absurd(void)
 		cpu_record(&k, (struct spec){ K_WAIT, 0, 0, 0, now - CT_TS_MASK, now, op++, PID, 0 },
 			   &alloc, sizeof(alloc));
 		launch(1, i);
+		/* A packet spans less than 2^48 ns. */
+		flush(&u);
+		flush(&k);
 		now += i % 3 ? 1 : CT_TS_MASK / 2;
 	}
-	flush(&u);
-	flush(&k);
 	now = ~0ull - 1000;
 	for (int i = 0; i < 4; i++)
 		launch(1, i);
