@@ -143,7 +143,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!env->words_count && !env->list)
-			argp_error(state, "give the directory of a trace");
+			argp_failure(state, 64, 0, "give the directory of a trace");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
