@@ -36,10 +36,14 @@ static int tree_say(const struct ct_call_found *found, FILE *out)
 
 	if (q->format || q->question != CT_CALL_SLOWEST)
 		return 0;
-	fprintf(out, "The %u longest call%s%s, the longest first, with the largest parts.\n", found->count,
-		found->count == 1 ? "" : "s", found->kernel ? 
+	if (found->count == 1)
+		fputs("The longest call", out);
+	else
+		fprintf(out, "The %u longest calls", found->count);
+	fprintf(out, "%s, %swith the largest parts.\n", found->kernel ?
 		" of the driver's functions (no call of the program counts)" :
-		q->filter.name ? "" : " of the outermost level");
+		q->filter.name ? "" : " of the outermost level",
+		found->count == 1 ? "" : "the longest first, ");
 	if (found->unreturned && found->unreturned_op)
 		fprintf(out,
 			"%llu more never returned, the first is call %llu: how long they took is not known.\n",
