@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See tracks.h.  Memory is bounded by the number of threads and of open calls. */
+/* See tracks.h.  Memory is bounded, whatever a trace holds. */
 #include "analysis/tracks.h"
 
 #include <errno.h>
@@ -53,12 +53,22 @@ struct ct_track *ct_tracks_of(struct ct_tracks *tracks, const struct ct_record *
 	if (tracks->last && tracks->last->key == key)
 		return tracks->last;
 	slot = ct_hash_get(&tracks->by_key, key);
+	if (!slot && tracks->count >= CT_TRACKS_MAX - 1) {
+		/* One track for all of them, which no key of a record has. */
+		tracks->left_out = true;
+		slot = ct_hash_get(&tracks->by_key, UINT64_MAX);
+		if (!slot)
+			return tracks_add(tracks, &(struct ct_record){ .class = r->class }, UINT64_MAX);
+		return tracks->list[slot->a - 1];
+	}
 	tracks->last = slot ? tracks->list[slot->a - 1] : tracks_add(tracks, r, key);
 	return tracks->last;
 }
 
 int ct_track_push(struct ct_track *track, const struct ct_frame *frame)
 {
+	if (track->depth == CT_TRACK_DEPTH_MAX)
+		return 0;
 	if (track->depth == track->capacity) {
 		uint32_t capacity = track->capacity ? 2 * track->capacity : 16;
 		struct ct_frame *more = realloc(track->frames, capacity * sizeof(*more));

@@ -6,6 +6,13 @@
 #include "base/hash.h"
 #include "trace/merge.h"
 
+/*
+ * No program has as many threads, or calls inside each other, but anyone may have written the
+ * trace: threads beyond share one track without a number, and calls beyond are not kept.
+ */
+#define CT_TRACKS_MAX		65536u
+#define CT_TRACK_DEPTH_MAX	1024u
+
 /* An open call of a track. */
 struct ct_frame {
 	uint64_t op_id, begin;
@@ -33,12 +40,13 @@ struct ct_tracks {
 	struct ct_track *last;		/* what was looked up last */
 	struct ct_hash pids;
 	unsigned int processes, threads;
+	bool left_out;			/* there are more threads than CT_TRACKS_MAX */
 };
 
 /* The track of a record, made if it is new; NULL: no memory. */
 struct ct_track *ct_tracks_of(struct ct_tracks *tracks, const struct ct_record *r);
 
-/* Opens a call.  0 or -ENOMEM. */
+/* Opens a call; one that is too deep is not kept.  0 or -ENOMEM. */
 int ct_track_push(struct ct_track *track, const struct ct_frame *frame);
 
 /* Closes the innermost open call; the frame stays readable until the next push. */

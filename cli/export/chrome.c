@@ -21,6 +21,7 @@
 #define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
 /* Thread ids of Linux end at 2^22: a thread's driver track has this bit too. */
 #define DRIVER_TRACK	(1u << 30)
+#define CHROME_BLOCKS	(1u << 19)	/* allocations at a moment; further ones do not count */
 
 struct chrome {
 	const struct ct_trace *trace;
@@ -250,6 +251,8 @@ static int chrome_count_memory(struct chrome *c, const struct ct_point *p)
 	if (!used)
 		return -ENOMEM;
 	if (r->class->op == CT_OP_ALLOC) {
+		if (c->memory.count >= CHROME_BLOCKS)
+			return 0;
 		block = ct_hash_put(&c->memory, key);
 		if (!block)
 			return -ENOMEM;

@@ -14,6 +14,9 @@
 #include "trace/merge.h"
 
 #define NOBODY	UINT32_MAX
+/* More than programs have; anyone may have written the trace. */
+#define NODES_MAX	(1u << 18)	/* different stacks */
+#define DEPTH_MAX	256u		/* calls inside each other */
 
 /* A call inside its parent's stack, or a process, which has no parent. */
 struct node {
@@ -67,10 +70,13 @@ static uint32_t folded_node(struct folded *f, uint32_t parent, const struct ct_r
 {
 	uint64_t key = class ? (uint64_t)(parent + 1) << 16 | class->id :
 			       1ull << 63 | r->pid;
-	struct ct_hash_slot *slot = ct_hash_put(&f->by_call, key);
+	struct ct_hash_slot *slot = ct_hash_get(&f->by_call, key);
 
+	/* Beyond that many different stacks, what is called counts for its caller. */
+	if (!slot && (f->nodes_count < NODES_MAX || parent == NOBODY))
+		slot = ct_hash_put(&f->by_call, key);
 	if (!slot)
-		return NOBODY;
+		return f->nodes_count >= NODES_MAX ? parent : NOBODY;
 	if (!slot->a) {
 		if (!folded_grow(&f->nodes, f->nodes_count, &f->nodes_room, sizeof(*f->nodes)))
 			return NOBODY;
@@ -101,6 +107,8 @@ static int folded_begin(struct folded *f, struct track *track, const struct ct_p
 	size_t room = track->room;
 	uint32_t parent, node;
 
+	if (track->depth == DEPTH_MAX)
+		return 0;
 	parent = track->depth ? track->frames[track->depth - 1].node :
 				folded_node(f, NOBODY, &p->record, NULL);
 	if (parent == NOBODY ||

@@ -13,6 +13,13 @@
 #include "base/hash.h"
 #include "trace/stream_cursor.h"
 
+/*
+ * Begins without an end at a moment, and threads.  No program has as many, but anyone may
+ * have written the trace: further begins are left out, further threads have no nesting.
+ */
+#define MERGE_OPEN	(1u << 19)
+#define MERGE_TRACKS	(1u << 19)
+
 /* A cursor's place in the tree of cursors: the time of its front. */
 struct merge_place {
 	uint64_t ts;
@@ -243,6 +250,10 @@ static int merge_enter(struct ct_merge *m, struct ct_stream_cursor *cursor,
 {
 	struct merge_track *track = merge_track(m, cursor, r);
 
+	if (!track && m->tracks_count == MERGE_TRACKS) {
+		*depth = r->depth;
+		return 0;
+	}
 	if (!track)
 		track = merge_new_track(m, r);
 	if (!track)
@@ -315,6 +326,8 @@ static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor,
 
 	if (ct_hash_get(&m->open, key))
 		return 0;	/* emitted already: recorded at entry as well */
+	if (m->open.count >= MERGE_OPEN)
+		return 0;
 	slot = ct_hash_put(&m->open, key);
 	if (!slot || merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;

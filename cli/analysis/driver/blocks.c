@@ -15,6 +15,7 @@
 #include "base/hash.h"
 
 #define BLOCKS_AROUND	64	/* calls that may be around an allocation */
+#define BLOCKS_MAX	(1u << 18)	/* held at once; a hostile trace frees none */
 
 static const struct {
 	const char *alloc, *free;
@@ -63,6 +64,7 @@ struct blocks {
 	/* By address; a: bytes, b: ns, c: pid, d: ids of the classes around it. */
 	struct ct_hash held[FAMILIES];
 	uint64_t allocated[FAMILIES], freed[FAMILIES];
+	uint64_t left_out;	/* allocations beyond BLOCKS_MAX */
 	bool recorded;
 };
 
@@ -119,7 +121,13 @@ static int blocks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	}
 	/* If it is there already, the record of its free was lost. */
-	slot = ct_hash_put(&s->held[family], address);
+	slot = ct_hash_get(&s->held[family], address);
+	if (!slot && s->held[family].count >= BLOCKS_MAX) {
+		s->left_out++;
+		return 0;
+	}
+	if (!slot)
+		slot = ct_hash_put(&s->held[family], address);
 	if (!slot)
 		return -ENOMEM;
 	slot->a = ct_record_quick(e->record, CT_QUICK_SIZE);
@@ -244,6 +252,9 @@ static int blocks_end(struct ct_analysis *a)
 		ct_table_note(t, "No function that allocates or frees the driver's memory was recorded.");
 	else if (count)
 		ct_table_note(t, "It is a leak if nothing uses it any more.");
+	if (s->left_out)
+		ct_table_note(t, "%llu allocations are left out: too many blocks were held at once.",
+			      (unsigned long long)s->left_out);
 	blocks_each(a, ct_analysis_table(a, "blocks", "Each block of them", block_columns, B_COLUMNS),
 		    list, count);
 	free(list);

@@ -47,6 +47,7 @@ static const struct {
 #define FUNCTIONS	(sizeof(functions) / sizeof(*functions))
 
 /* Of a live allocation's d: its kind, whether its handle was released, how often it is mapped. */
+#define LIVE_MAX	(1u << 18)	/* allocations at a moment; a hostile trace never frees */
 #define LIVE_KIND	0xffu
 #define LIVE_RELEASED	0x100u
 #define LIVE_MAPPED	0x200u	/* this for each mapping */
@@ -303,7 +304,13 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 		return 0;
 	}
 	p = memory_process(m, e->record->pid);
-	slot = p ? ct_hash_put(&p->live[space], key) : NULL;
+	slot = p ? ct_hash_get(&p->live[space], key) : NULL;
+	if (p && !slot && p->live[space].count >= LIVE_MAX / m->processes_count) {
+		m->left_out++;
+		return 0;
+	}
+	if (p && !slot)
+		slot = ct_hash_put(&p->live[space], key);
 	if (!slot)
 		return -ENOMEM;
 	/* The call that freed it has not returned yet, or its record was lost. */
@@ -361,7 +368,7 @@ static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *
 	uint64_t handle = memory_field(e->record, "handle", &there);
 
 	live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
-	if (!live || live->d / LIVE_MAPPED == UINT32_MAX / LIVE_MAPPED)
+	if (!live || p->maps.count >= LIVE_MAX || live->d / LIVE_MAPPED == UINT32_MAX / LIVE_MAPPED)
 		return 0;
 	slot = ct_hash_put(&p->maps, ct_record_quick(e->record, CT_QUICK_PTR));
 	if (!slot)

@@ -79,7 +79,7 @@ struct ct_memory {
 	struct ct_memory_process **processes;	/* in the order of their first allocations */
 	unsigned int processes_count;
 	uint64_t unknown_frees;		/* of what was allocated before, or not seen */
-	uint64_t left_out;		/* allocations of more processes than are kept */
+	uint64_t left_out;		/* allocations of more processes, or more at once, than are kept */
 	/* Internal */
 	unsigned int room;
 	struct ct_hash by_pid;		/* a: index + 1 */

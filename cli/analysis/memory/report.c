@@ -138,7 +138,7 @@ static int memory_report_end(struct ct_analysis *a)
 		ct_table_note(sums, "%llu frees were of memory that no recorded call allocated; they do not count.",
 			      (unsigned long long)m->unknown_frees);
 	if (m->left_out)
-		ct_table_note(sums, "%llu allocations of further processes are left out.",
+		ct_table_note(sums, "%llu allocations are left out: too many at once, or of too many processes.",
 			      (unsigned long long)m->left_out);
 	if (f->name || f->tid || f->category >= 0)
 		ct_table_note(sums, "Allocations and frees that the filter leaves out are missing here.");

@@ -194,7 +194,7 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		t->last = e->end;
 	if (e->end > p->last)
 		p->last = e->end;
-	if (e->class->id == CT_CLASS_process)
+	if (e->class->id == CT_CLASS_process && e->record)
 		return tasks_name(a, e);
 	if (ct_life_exit(e))
 		p->exit = CT_TASK_EXITED;
