@@ -154,7 +154,8 @@ static int print_all(struct job *j)
 						     several || !report->single);
 		if (!j->printer)
 			rc = -ENOMEM;
-		if (!rc && several && i && !q->format)
+		/* Between tables the printer leaves a line. */
+		if (!rc && several && i && !q->format && q->reports[i - 1]->text)
 			fputc('\n', j->out);
 		if (!rc)
 			rc = print_report(j, report);
