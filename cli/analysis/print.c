@@ -155,7 +155,7 @@ static int print_all(struct job *j)
 		if (!j->printer)
 			rc = -ENOMEM;
 		/* Between tables the printer leaves a line. */
-		if (!rc && several && i && !q->format && q->reports[i - 1]->text)
+		if (!rc && several && i && !q->format && (q->reports[i - 1]->text || report->text))
 			fputc('\n', j->out);
 		if (!rc)
 			rc = print_report(j, report);

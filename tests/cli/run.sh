@@ -8,21 +8,27 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-# Each t_NAME of this file and of those beside it is a part; those files only define functions.
+# Each t_NAME is a part.  Those of the files beside this one, which only define functions, are
+# about reports: they run with --reports, the parts of this file without.
 for file in tests/cli/*.sh; do
 	[ "$file" = tests/cli/run.sh ] || . "$file"
 done
-# shellcheck disable=SC2046
-choose_parts "$(sed -n 's/^t_\([a-z0-9_]*\)()$/\1/p' tests/cli/run.sh \
-	$(find tests/cli -name '*.sh' ! -name run.sh | LC_ALL=C sort) | paste -sd ' ')" "$@"
-b=$PWD/build/cli-dev
 work=$PWD/build/tests/cli
+files=tests/cli/run.sh
+if [ "${1:-}" = --reports ]; then
+	shift
+	work=$PWD/build/tests/reports
+	files=$(find tests/cli -name '*.sh' ! -name run.sh | LC_ALL=C sort)
+fi
+# shellcheck disable=SC2046,SC2086
+choose_parts "$(sed -n 's/^t_\([a-z0-9_]*\)()$/\1/p' $files | paste -sd ' ')" "$@"
+b=$PWD/build/cli-dev
 rm -rf "$work"
 mkdir -p "$work"
 # A report of a sanitizer must not look like a status of ours.
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 
-if ! make -s -j"$(nproc)" -f tests/cli/build.mk all >"$work/build.log" 2>&1; then
+if ! flock build/.cli-dev.lock make -s -j"$(nproc)" -f tests/cli/build.mk all >"$work/build.log" 2>&1; then
 	tail -n 20 "$work/build.log"
 	echo "Bail out! the tests of the command line don't build"
 	exit 1
