@@ -45,7 +45,7 @@ struct ct_iteration {
 	uint32_t launches;	/* kernels and graphs, of all threads of the process */
 };
 
-#define CT_ITERATIONS_MAX	(1u << 20)	/* of a process; more are not kept */
+#define CT_ITERATIONS_MAX	(1u << 18)	/* of a process; more are not kept */
 
 struct ct_process_phases {
 	uint32_t pid;

@@ -11,7 +11,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -20,13 +20,17 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
-$(B)/make_trace $(B)/make_rules $(B)/hurt_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
+$(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 
 $(B)/usage: tests/bench/usage.c
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
+
+# What the fuzzer runs, on inputs that it found once.
+$(B)/replay: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(filter-out %/main.o,$(OBJS))
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 $(B)/units: tests/cli/units.c tests/tap.h $(filter-out %/main.o,$(OBJS))
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)

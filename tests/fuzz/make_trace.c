@@ -307,7 +307,7 @@ static void made_record(struct fuzz_made *m, struct fuzz_file *f)
 		memcpy(p, &r, sizeof(r));
 		memcpy((uint8_t *)p + sizeof(r), fields, size);
 	} else {
-		uint32_t tid = how & 128 ? (uint32_t)in_number(&m->in) : 100 + (how >> 6 & 1);
+		uint32_t tid = how & 128 ? (uint32_t)in_number(&m->in) : 100u + (how >> 6 & 1);
 		struct ct_cpu_record r = {
 			.stamp = CT_STAMP(m->now, class->id), .pid = how & 128 ? tid & ~7u : 100,
 			.tid = tid, .op = op, .duration = CT_DURATION(duration, depth, flags),

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Traces that no recorder writes: each command ends with an answer or one line, within seconds,
+# and what it prints has no control characters.  Sourced by tests/cli/run.sh.
+
+# hostile_run WORD...: runs the command; complains of a status beyond 1, of several lines of
+# error with status 1, of control characters and of time.  $hostile_bad counts.
+hostile_run()
+{
+	local status why=
+	timeout 60 "$ct" "$@" >"$work/hostile.out" 2>"$work/hostile.err" </dev/null
+	status=$?
+	if [ $status -gt 1 ]; then
+		why="status $status"
+	elif [ $status = 1 ] && [ "$(wc -l <"$work/hostile.err")" != 1 ]; then
+		why="status 1 with $(wc -l <"$work/hostile.err") lines of error"
+	elif LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$work/hostile.out" "$work/hostile.err" &&
+		[ "${hostile_raw:-}" = "" ]; then
+		why="control characters"
+	fi
+	[ -n "$why" ] || return 0
+	echo "# $*: $why"
+	head -n 4 "$work/hostile.err" | cat -v | cut -c 1-200 | sed 's/^/# /'
+	hostile_bad=$((hostile_bad + 1))
+}
+
+# hostile_commands DIR: all that read a trace; with a second word each report by itself too.
+hostile_commands()
+{
+	local format report
+	hostile_run report "$1"
+	hostile_run report --all "$1"
+	hostile_run report --all --format json "$1"
+	hostile_run report --from steady --to steady cuda_api_sum "$1"
+	hostile_run explain "$1"
+	hostile_run explain --format json "$1"
+	hostile_run explain --call 2 "$1"
+	hostile_run explain --slowest 3 "$1"
+	hostile_run explain --at 0.001 "$1"
+	hostile_run diff "$1" "$1"
+	hostile_run diff "$t" "$1"
+	hostile_run timeline "$1"
+	for format in jsonl chrome folded; do
+		hostile_run export --format $format "$1"
+	done
+	# A text is what the program wrote, byte by byte.
+	hostile_raw=1 hostile_run report --all --format csv "$1"
+	[ -n "${2:-}" ] || return 0
+	for report in $("$ct" report --list | awk '{ print $1 }'); do
+		hostile_run report "$report" "$1"
+	done
+}
+
+t_hostile()
+{
+	local name hostile_bad before
+	for name in $("$b/hostile_trace" --list); do
+		"$b/hostile_trace" "$name" "$work/hostile-$name" || return
+		hostile_bad=0
+		case $name in
+		empty | one | absurd | ids | texts | sums) hostile_commands "$work/hostile-$name" each ;;
+		*) hostile_commands "$work/hostile-$name" ;;
+		esac
+		hostile_run top --views 1 "$work/hostile-$name"
+		is $hostile_bad 0 "hostile trace $name: each command ends in an answer or in one line"
+	done
+}
+
+# Damaged in places, and still being recorded.
+t_hostile_damage()
+{
+	local hostile_bad=0 size cut
+	generate basic
+	generate open
+	size=$(stat -c %s "$work/basic/u-4242-1")
+	for cut in 0 1 4 40 95 96 100 4096 $((size / 2)) $((size - 1)); do
+		rm -rf "$work/cut"
+		cp -r "$work/basic" "$work/cut"
+		truncate -s "$cut" "$work/cut/u-4242-1"
+		hostile_commands "$work/cut"
+		rm -f "$work/cut/metadata"
+		hostile_run report --all "$work/cut"
+		hostile_run explain "$work/cut"
+	done
+	is $hostile_bad 0 "a stream that is cut off at ten places"
+
+	hostile_bad=0
+	rm -rf "$work/cut"
+	cp -r "$work/basic" "$work/cut"
+	sed -i '5s/^class/class 1/' "$work/cut/.registry"
+	hostile_commands "$work/cut"
+	printf '\001\002\033[31m %%zz\n' >"$work/cut/.registry"
+	hostile_commands "$work/cut"
+	rm "$work/cut/.registry"
+	hostile_commands "$work/cut"
+	rm -rf "$work/cut"
+	mkdir "$work/cut"
+	hostile_commands "$work/cut"
+	cp -r "$work/basic"/. "$work/cut"
+	sed -i '1s/uuid=..../uuid=0000/' "$work/cut/.registry"
+	hostile_commands "$work/cut"
+	is $hostile_bad 0 "a damaged registry, none, an empty directory, another uuid"
+
+	hostile_bad=0
+	rm -rf "$work/cut"
+	cp -r "$work/open" "$work/cut"
+	"$b/hurt_trace" hold "$work/cut" >"$work/hold" &
+	for _ in $(seq 50); do
+		[ ! -s "$work/hold" ] || break
+		sleep 0.1
+	done
+	hostile_commands "$work/cut" each
+	kill $!
+	wait $! 2>/dev/null
+	is $hostile_bad 0 "a trace that is still being recorded"
+}
+
+# Memory is bounded, whatever there is much of.
+t_hostile_memory()
+{
+	local name command peak=?
+	for name in nested growth ranges processes objects threads sequences steps; do
+		rm -rf "$work/hostile-big"
+		"$b/hostile_trace" $name "$work/hostile-big" 1500000
+		for command in "report --all" explain "explain --slowest 3" "export --format folded"; do
+			# shellcheck disable=SC2086
+			"$b/usage" "$work/used" timeout 60 build/cudatrace $command "$work/hostile-big" >/dev/null 2>"$work/err"
+			[ $? -le 1 ] && peak=$(awk '{ print int($3 / 1024) }' "$work/used") && [ "$peak" -le 200 ]
+			ok $? "$name, 1.5 million records: $command takes $peak MiB of 200" || cat "$work/err"
+		done
+	done
+	rm -rf "$work/hostile-big"
+}
+
+# What the fuzzer found once.
+t_mended()
+{
+	FUZZ_CLASSES=tests/fuzz/classes "$b/replay" tests/fuzz/mended/* tests/fuzz/seeds/* >"$work/mended.out" 2>&1
+	ok $? "inputs that the fuzzer found stay mended" || tail -n 20 "$work/mended.out"
+}
