@@ -153,11 +153,14 @@ void ct_out_json(struct ct_out *out, const char *text, size_t len)
 		if (*p == '"' || *p == '\\') {
 			ct_out_char(out, '\\');
 			ct_out_char(out, *p++);
-		} else if (*p < 0x20 || *p == 0x7f) {
-			char escape[6] = { '\\', 'u', '0', '0', digit[*p >> 4], digit[*p & 15] };
+		} else if (*p < 0x20 || *p == 0x7f ||
+			   (*p == 0xc2 && end - p > 1 && p[1] >= 0x80 && p[1] < 0xa0)) {
+			/* Control characters, also those of Latin-1: a terminal obeys both. */
+			unsigned int c = *p == 0xc2 ? p[1] : *p;
+			char escape[6] = { '\\', 'u', '0', '0', digit[c >> 4], digit[c & 15] };
 
 			ct_out_bytes(out, escape, 6);
-			p++;
+			p += *p == 0xc2 ? 2 : 1;
 		} else {
 			n = ct_utf8((const char *)p, end - p);
 			if (n)

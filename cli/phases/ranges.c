@@ -51,9 +51,12 @@ static int ranges_next(void *arg, const struct ct_happening *h)
 			s->open[s->depth] = (struct ranges_one){ h->at, 0, h->sig, s->depth };
 		s->depth++;
 	} else if (h->kind == CT_HAP_POP && s->depth) {
-		struct ranges_one *one = &s->open[--s->depth];
+		struct ranges_one *one;
 
-		if (s->depth >= RANGES_DEPTH || (s->only && one->text != s->only))
+		if (--s->depth >= RANGES_DEPTH)
+			return 0;
+		one = &s->open[s->depth];
+		if (s->only && one->text != s->only)
 			return 0;
 		for (uint64_t i = 0; i < s->depth; i++)	/* inside one of its text */
 			if (s->open[i].text == one->text)
