@@ -1,0 +1,451 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+#
+# The reports that say where the time goes, compared with what awk makes of the JSON Lines of the
+# same trace.  The boundaries of stages and iterations are taken from the report itself, all that
+# is inside them is computed again.  Sourced by run.sh; the functions that it uses are in
+# reports.sh.
+
+# Traces without the module's records, which have processes, threads and iterations of all kinds.
+stages_traces="train train-nvtx graph inference jax processes gpt2"
+
+# table N FILE: table number N of a report with several tables in csv
+table() { awk -v RS= -v n="$1" 'NR == n' "$2"; }
+
+# doings NAME SPANS: what each thread did in each span (lines: pid, label, begin, end); a thread's
+# time begins and ends with its process, whose stages are known by then.  Prints
+#   A pid tid label account ns      and      C pid tid label calls launches copies syncs
+doings()
+{
+	awk -F'\t' -v OFS='\t' '
+	function charge(tid, now,   pid, i, from, to) {
+		pid = pids[tid]
+		for (i = at[tid] + 0; i < count[pid]; i++) {
+			from = begin[pid, i] > last[tid] ? begin[pid, i] : last[tid]
+			to = end[pid, i] < now ? end[pid, i] : now
+			if (from < to)
+				ns[pid OFS tid OFS label[pid, i] OFS doing[tid]] += to - from
+			if (end[pid, i] > now)
+				break
+		}
+		while (at[tid] + 1 < count[pid] && end[pid, at[tid] + 0] <= now)
+			at[tid]++
+		last[tid] = now
+	}
+	function now_doing(tid,   i) {
+		for (i = 1; i <= depth[tid]; i++)
+			if (type[stack[tid, i]] == "sync")
+				return "waiting"
+		if (!depth[tid])
+			return "application"
+		i = type[stack[tid, depth[tid]]]
+		return i == "syscall" ? "kernel driver" : i == "userspace" ? "other calls" : i
+	}
+	FILENAME == ARGV[1] {
+		if (!($1 in first))
+			first[$1] = $3
+		ends[$1] = $4
+		next
+	}
+	FILENAME == ARGV[2] {
+		label[$1, count[$1] + 0] = $2; begin[$1, count[$1] + 0] = $3; end[$1, count[$1] + 0] = $4
+		count[$1]++
+		next
+	}
+	!second { if ($10 != "" && $1 != "B") { type[$10] = $3; op[$10] = $4 } next }
+	$8 == 0 || !($8 in count) { next }
+	!($9 in pids) {
+		pids[$9] = $8
+		doing[$9] = $9 == $8 ? "application" : "absent"
+		last[$9] = first[$8]
+	}
+	{
+		charge($9, $7)
+		if ($1 == "B")
+			stack[$9, ++depth[$9]] = $10
+		else if ($1 == "E")
+			for (i = depth[$9]; i; i--)
+				if (stack[$9, i] == $10) {
+					depth[$9] = i - 1
+					break
+				}
+		doing[$9] = now_doing($9)
+	}
+	$1 != "E" && $10 != "" && $2 == "user" && type[$10] != "syscall" {
+		i = at[$9] + 0
+		if ($7 < begin[$8, i] || $7 > end[$8, i] || ($7 == end[$8, i] && i + 1 < count[$8]))
+			next
+		key = $8 OFS $9 OFS label[$8, i]
+		calls[key]++
+		launches[key] += op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph")
+		copies[key] += type[$10] == "transfer" && (op[$10] == "copy" || op[$10] == "set")
+		syncs[key] += type[$10] == "sync"
+	}
+	END {
+		for (tid in pids) {
+			if (doing[tid] == "application" && tid != pids[tid])
+				doing[tid] = "absent"
+			charge(tid, ends[pids[tid]])
+		}
+		for (key in ns)
+			print "A", key, ns[key]
+		for (key in calls)
+			print "C", key, calls[key], launches[key], copies[key], syncs[key]
+	}' "$work/data/$1.stages.spans" "$2" "$work/data/$1.tsv" second=1 "$work/data/$1.tsv"
+}
+
+# stage_spans NAME: the stages of the report, as doings takes them
+stage_spans()
+{
+	table 1 "$work/data/$1.stages.csv" >"$work/data/$1.stages.first"
+	csv "$work/data/$1.stages.first" Pid Stage "Start (ns)" "Duration (ns)" |
+		awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4 }' >"$work/data/$1.stages.spans"
+}
+
+t_reports_stages()
+{
+	local name d
+
+	for name in $stages_traces; do
+		d=$work/data/$name
+		facts "$name"
+		report "$name" stages
+		stage_spans "$name"
+		is "$(awk -F'\t' '$1 in end && end[$1] != $3 { bad++ } { end[$1] = $4 } END { print bad + 0, (NR > 0) }' \
+			"$d.stages.spans")" "0 1" "stages of $name: each begins where the one before ends"
+		cp "$d.stages.spans" "$d.spans"
+		doings "$name" "$d.spans" >"$d.doings"
+		awk -F'\t' -v OFS='\t' '
+		FILENAME == ARGV[1] { wall[$1, $2] = $4 - $3; next }
+		$1 == "C" { launches[$2, $3] += $6 }
+		{ line[++n] = $0 }
+		END {
+			for (i = 1; i <= n; i++) {
+				split(line[i], f, FS)
+				if (f[1] == "A" && launches[f[2], f[3]])
+					print f[2], f[3], f[4], f[5], f[6], 100 * f[6] / wall[f[2], f[4]]
+			}
+		}' "$d.stages.spans" "$d.doings" >"$d.accounts.want"
+		table 2 "$d.stages.csv" >"$d.accounts.csv"
+		csv "$d.accounts.csv" Pid Tid Stage Account "Time (ns)" "Time (%)" >"$d.accounts.got"
+		same "$d.accounts.want" "$d.accounts.got" nnttnd "stages of $name: every account"
+		is "$(awk -F'\t' 'NR == FNR { wall[$1, $2] = $4 - $3; next } { sum[$1, $2, $3] += $5 }
+			END { for (k in sum) { split(k, f, SUBSEP); n++; bad += sum[k] != wall[f[1], f[3]] }
+			print bad + 0, (n > 0) }' "$d.stages.spans" "$d.accounts.got")" "0 1" \
+			"stages of $name: the accounts of each thread add up to the stage"
+		awk -F'\t' -v OFS='\t' '
+		FILENAME == ARGV[1] { row[++n] = $1 OFS $2; dur[n] = $4 - $3; all[$1] += $4 - $3; next }
+		$1 == "C" { k = $2 OFS $4; c[k] += $5; l[k] += $6; o[k] += $7; s[k] += $8 }
+		END { for (i = 1; i <= n; i++) { split(row[i], f, OFS); k = row[i]
+			print k, dur[i], 100 * dur[i] / all[f[1]], c[k] + 0, l[k] + 0, o[k] + 0, s[k] + 0 } }' \
+			"$d.stages.spans" "$d.doings" >"$d.stages.want"
+		csv "$d.stages.first" Pid Stage "Duration (ns)" "Time (%)" Calls Launches Copies Syncs >"$d.stages.got"
+		same "$d.stages.want" "$d.stages.got" ntndnnnn "stages of $name: every row"
+	done
+	# With the module's records, lost ends and records of the GPU: every ns has one account.
+	for name in basic begin left open both objects gpu deep layers steps; do
+		d=$work/data/$name
+		report "$name" stages
+		stage_spans "$name"
+		table 2 "$d.stages.csv" >"$d.accounts.csv"
+		[ -s "$d.accounts.csv" ] || continue
+		csv "$d.accounts.csv" Pid Tid Stage Account "Time (ns)" >"$d.accounts.got"
+		is "$(awk -F'\t' 'NR == FNR { wall[$1, $2] = $4 - $3; next } { sum[$1, $2, $3] += $5 }
+			END { for (k in sum) { split(k, f, SUBSEP); bad += sum[k] != wall[f[1], f[3]] }
+			print bad + 0 }' "$d.stages.spans" "$d.accounts.got")" 0 \
+			"stages of $name: the accounts of each thread add up to the stage"
+	done
+	# When all goes to one stream: idle from the end of its synchronisation to the next submission.
+	for name in gpt2 processes; do
+		d=$work/data/$name
+		awk -F'\t' -v OFS='\t' '
+		function ends(pid, now,   i, a, b) {
+			if (since[pid])
+				for (i = 0; i < count[pid]; i++) {
+					a = begin[pid, i] > since[pid] ? begin[pid, i] : since[pid]
+					b = end[pid, i] < now ? end[pid, i] : now
+					if (a < b)
+						idle[pid, i] += b - a
+				}
+			since[pid] = 0
+		}
+		FILENAME == ARGV[1] { label[$1, count[$1] + 0] = $2; begin[$1, count[$1] + 0] = $3
+			end[$1, count[$1]++] = $4; next }
+		$10 == "" { next }
+		!second { if ($1 != "B") { submits[$10] = $3 == "transfer" || $4 == "launch"; sync[$10] = $3 == "sync" }; next }
+		submits[$10] && $1 != "E" { ends($8, $7) }
+		submits[$10] && $1 != "B" { last[$8, $20] = $7; used[$8, $20] = 1 }
+		sync[$10] && $1 == "E" && $13 == 0 && !since[$8] {
+			left = 0
+			for (k in used) {
+				split(k, f, SUBSEP)
+				if (f[1] != $8)
+					continue
+				# Only this stream is waited for by name in these traces.
+				if ($5 == "cuCtxSynchronize" || f[2] == "0x0")
+					delete used[k]
+				else
+					left++
+			}
+			if (!left)
+				since[$8] = $7
+		}
+		END { for (pid in count) { ends(pid, end[pid, count[pid] - 1])
+			for (i = 0; i < count[pid]; i++) print pid, label[pid, i], idle[pid, i] + 0 } }' \
+			"$d.stages.spans" "$d.tsv" second=1 "$d.tsv" >"$d.idle.want"
+		csv "$d.stages.first" Pid Stage "Device Idle (ns)" >"$d.idle.got"
+		same "$d.idle.want" "$d.idle.got" ntn "stages of $name: the GPU's idle time"
+	done
+}
+
+t_reports_iterations()
+{
+	local name d
+
+	for name in train train-nvtx graph inference processes gpt2; do
+		d=$work/data/$name
+		facts "$name"
+		report "$name" stages
+		stage_spans "$name"
+		report "$name" iterations
+		for i in 1 2 3; do
+			table $i "$d.iterations.csv" >"$d.iterations.$i"
+		done
+		csv "$d.iterations.1" Pid Tid >"$d.threads"
+		csv "$d.iterations.2" Pid Iteration "Start (ns)" "Duration (ns)" |
+			awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4 }' >"$d.spans"
+		doings "$name" "$d.spans" >"$d.doings"
+		# Launches are those of all threads, the rest is of the thread that makes the iterations.
+		awk -F'\t' -v OFS='\t' -v OFMT=%.6f -v CONVFMT=%.6f -v out="$d.iterations" '
+		function median(v, n) { return (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2 }
+		FILENAME == ARGV[1] { tid[$1] = $2; next }
+		FILENAME == ARGV[2] { row[++n] = $1 OFS $2; pid[n] = $1; dur[n] = $4 - $3; next }
+		$1 == "C" { launches[$2, $4] += $6 }
+		$3 != tid[$2] { next }
+		$1 == "C" { calls[$2, $4] = $5; next }
+		$5 == "application" || $5 == "absent" { app[$2, $4] += $6; next }
+		$5 == "waiting" { wait[$2, $4] += $6; next }
+		$5 == "kernel driver" { driver[$2, $4] += $6; next }
+		{ inside[$2, $4] += $6 }
+		END {
+			for (p in tid) {
+				m = 0
+				for (i = 1; i <= n; i++)
+					if (pid[i] == p)
+						v[++m] = dur[i]
+				for (i = 2; i <= m; i++)
+					for (j = i; j > 1 && v[j] < v[j - 1]; j--) {
+						t = v[j]; v[j] = v[j - 1]; v[j - 1] = t
+					}
+				mid[p] = median(v, m)
+				total = squares = 0
+				for (i = 1; i <= m; i++)
+					total += v[i]
+				for (i = 1; i <= m; i++) {
+					squares += (v[i] - total / m) ^ 2
+					away[i] = int(v[i] > mid[p] ? v[i] - mid[p] : mid[p] - v[i])
+				}
+				for (i = 2; i <= m; i++)
+					for (j = i; j > 1 && away[j] < away[j - 1]; j--) {
+						t = away[j]; away[j] = away[j - 1]; away[j - 1] = t
+					}
+				far = 5 * median(away, m)
+				limit[p] = mid[p] + (far > mid[p] / 5 ? far : mid[p] / 5)
+				rank = int(m * 19 / 20)
+				rank += rank * 20 < m * 19
+				sums[p] = p OFS m OFS v[1] OFS mid[p] OFS total / m OFS v[rank] OFS v[m] OFS \
+					(m > 1 ? sqrt(squares / (m - 1)) : 0)
+				kept[p] = m - 20 > 0 ? v[m - 20] : 0
+				many[p] = m
+			}
+			for (i = 1; i <= n; i++) {
+				k = row[i]; sub(OFS, SUBSEP, k)
+				print row[i], dur[i], dur[i] / mid[pid[i]], launches[k] + 0, calls[k] + 0,
+					inside[k] + 0, wait[k] + 0, driver[k] + 0, app[k] + 0 >(out ".2.want")
+				l[pid[i]] += launches[k]; c[pid[i]] += inside[k]; w[pid[i]] += wait[k]
+				r[pid[i]] += driver[k]; a[pid[i]] += app[k]
+				if (many[pid[i]] >= 5 && dur[i] > limit[pid[i]] && dur[i] > kept[pid[i]])
+					print row[i], dur[i] >(out ".3.want")
+			}
+			for (p in tid)
+				print sums[p], l[p] + 0, c[p] + 0, w[p] + 0, r[p] + 0, a[p] + 0 >(out ".1.want")
+			printf "" >(out ".3.want")
+		}' "$d.threads" "$d.spans" "$d.doings" 2>"$d.awk.err" || cat "$d.awk.err"
+		csv "$d.iterations.1" Pid Iterations "Min (ns)" "Med (ns)" "Avg (ns)" "P95 (ns)" "Max (ns)" \
+			"StdDev (ns)" Launches "In Calls (ns)" "Waiting (ns)" "Driver (ns)" "Application (ns)" \
+			>"$d.iterations.1.got"
+		same "$d.iterations.1.want" "$d.iterations.1.got" nnnddnndnnnnn "iterations of $name: the sums"
+		csv "$d.iterations.2" Pid Iteration "Duration (ns)" "To Median" Launches Calls "In Calls (ns)" \
+			"Waiting (ns)" "Driver (ns)" "Application (ns)" >"$d.iterations.2.got"
+		same "$d.iterations.2.want" "$d.iterations.2.got" nnnmnnnnnn "iterations of $name: each one"
+		csv "$d.iterations.3" Pid Iteration "Duration (ns)" >"$d.iterations.3.got"
+		same "$d.iterations.3.want" "$d.iterations.3.got" nnn "iterations of $name: which are outliers"
+	done
+	# What the records show of a slow one: its longest calls, with the time that they took.
+	d=$work/data/gpt2
+	awk -F'\t' 'FILENAME == ARGV[1] { if ($2 == 1) { from = $3; to = $4 } next }
+		$1 == "E" && $5 == "cuLibraryLoadData" && $7 - $12 >= from && $7 - $12 < to { ns += $12; n++ }
+		END { printf "cuLibraryLoadData %.2f ms (others 0), %d calls", ns / 1e6, n }' \
+		"$d.spans" "$d.tsv" >"$d.why"
+	grep -qF "$(cat "$d.why")" "$d.iterations.3"
+	ok $? "iterations of gpt2: the slow one loaded code: $(cat "$d.why")"
+}
+
+t_reports_gaps()
+{
+	local name d
+
+	for name in train inference processes jax; do
+		d=$work/data/$name
+		facts "$name"
+		report "$name" gaps
+		for i in 1 2 3; do
+			table $i "$d.gaps.csv" >"$d.gaps.$i"
+		done
+		awk -F'\t' -v OFS='\t' '
+		function part(tid,   i) {
+			for (i = 1; i <= depth[tid]; i++)
+				if (type[stack[tid, i]] == "sync")
+					return 2
+			if (!depth[tid])
+				return 1
+			i = type[stack[tid, depth[tid]]]
+			return i == "memory" ? 3 : i == "module" ? 4 : i == "syscall" ? 5 : 7
+		}
+		$10 != "" && !second && $1 != "B" { type[$10] = $3; op[$10] = $4 }
+		!second || $8 == 0 { next }
+		{
+			submits = $10 != "" && (op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph") ||
+				type[$10] == "transfer" && (op[$10] == "copy" || op[$10] == "set"))
+		}
+		submits && $1 != "E" && !open[$8] && ($8 in start) && $7 > start[$8] {
+			split("", p)
+			to = $7
+			# Back to where the gap began, by what this thread did since.
+			for (i = changes[$9]; i && to > start[$8]; i--) {
+				from = when[$9, i] > start[$8] ? when[$9, i] : start[$8]
+				p[what[$9, i]] += to - from
+				to = from
+			}
+			p[1] += to - start[$8]
+			line = start[$8] OFS $7 - start[$8] OFS $8 OFS $9
+			most = 1
+			for (i = 1; i <= 7; i++) {
+				line = line OFS p[i] + 0
+				if (p[i] + 0 > p[most] + 0)
+					most = i
+			}
+			print line, before[$8], $5, most
+		}
+		{
+			if ($1 == "B")
+				stack[$9, ++depth[$9]] = $10
+			else if ($1 == "E")
+				for (i = depth[$9]; i; i--)
+					if (stack[$9, i] == $10) {
+						depth[$9] = i - 1
+						break
+					}
+			when[$9, ++changes[$9]] = $7
+			what[$9, changes[$9]] = part($9)
+		}
+		submits {
+			open[$8] += $1 == "B" ? 1 : $1 == "E" ? -1 : 0
+			if (!open[$8] && $1 != "B") { start[$8] = $7; before[$8] = $5 }
+		}' "$d.tsv" second=1 "$d.tsv" >"$d.gaps.all"
+		LC_ALL=C sort -t "$tab" -k2,2nr -k1,1n "$d.gaps.all" | head -n 1000 | cut -f 1-13 >"$d.gaps.2.want"
+		csv "$d.gaps.2" "Start (ns)" "Duration (ns)" Pid Tid "Application (ns)" "Sync (ns)" "Memory (ns)" \
+			"Module (ns)" "Driver (ns)" "Off CPU (ns)" "Other Calls (ns)" Before After >"$d.gaps.2.got"
+		in_order "$d.gaps.2.want" "$d.gaps.2.got" nnnnnnnnnnntt "gaps of $name: every row, the longest first"
+		awk -F'\t' -v OFS='\t' 'BEGIN { split("application,synchronisation,memory,module loading,kernel driver,off the CPU,other calls", word, ",") }
+		{ n[$14]++; t[$14] += $2; all += $2; if ($2 > max[$14]) max[$14] = $2 }
+		END { for (k in n) print word[k], n[k], t[k], 100 * t[k] / all, max[k] }' "$d.gaps.all" >"$d.gaps.1.want"
+		csv "$d.gaps.1" "Most Of It" Gaps "Total Time (ns)" "Time (%)" "Max (ns)" >"$d.gaps.1.got"
+		same "$d.gaps.1.want" "$d.gaps.1.got" tnndn "gaps of $name: by what most of them was"
+	done
+}
+
+t_reports_sync()
+{
+	local name d
+
+	for name in $stages_traces; do
+		d=$work/data/$name
+		facts "$name"
+		report "$name" stages
+		stage_spans "$name"
+		report "$name" iterations
+		table 2 "$d.iterations.csv" >"$d.iterations.2"
+		csv "$d.iterations.2" Pid "Start (ns)" "Duration (ns)" >"$d.sync.iterations"
+		report "$name" sync
+		awk -F'\t' -v OFS='\t' -v OFMT=%.6f '
+		FILENAME == ARGV[1] { if ($2 == "steady" || $2 == "execution") { from[$1] = $3; to[$1] = $4; steady += $4 - $3 } next }
+		FILENAME == ARGV[2] { its++; ifrom[its] = $2; ito[its] = $2 + $3; ipid[its] = $1; next }
+		!second { if ($10 != "" && $1 != "B") { type[$10] = $3; op[$10] = $4 } next }
+		$10 == "" { next }
+		type[$10] == "sync" && $1 == "E" {
+			n[$5]++; total[$5] += $12; all += $12; value[$5, n[$5]] = $12
+			a = $7 - $12 > from[$8] ? $7 - $12 : from[$8]
+			b = $7 < to[$8] ? $7 : to[$8]
+			in_steady[$5] += b > a ? b - a : 0
+			for (i = 1; i <= its; i++)
+				if (ipid[i] == $8 && $7 - $12 >= ifrom[i] && $7 - $12 < ito[i]) {
+					per[$5]++
+					break
+				}
+			pending[$8] = $5; since[$8] = $7
+		}
+		$1 != "E" && pending[$8] != "" && (op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph") ||
+			type[$10] == "transfer" && (op[$10] == "copy" || op[$10] == "set")) {
+			after[pending[$8]] += $7 - since[$8]; afters[pending[$8]]++; pending[$8] = ""
+		}
+		END {
+			for (k in n) {
+				for (i = 2; i <= n[k]; i++)
+					for (j = i; j > 1 && value[k, j] < value[k, j - 1]; j--) {
+						t = value[k, j]; value[k, j] = value[k, j - 1]; value[k, j - 1] = t
+					}
+				print k, n[k], total[k], 100 * total[k] / all, total[k] / n[k],
+					(value[k, int((n[k] + 1) / 2)] + value[k, int(n[k] / 2) + 1]) / 2, value[k, n[k]],
+					its ? per[k] / its : "", in_steady[k] + 0, steady ? 100 * in_steady[k] / steady : "",
+					after[k] + 0, afters[k] ? after[k] / afters[k] : ""
+			}
+		}' "$d.stages.spans" "$d.sync.iterations" "$d.tsv" second=1 "$d.tsv" >"$d.sync.want"
+		csv "$d.sync.csv" Name "Num Calls" "Total Time (ns)" "Time (%)" "Avg (ns)" "Med (ns)" "Max (ns)" \
+			"Per Iteration" "Steady State (ns)" "Steady State (%)" "Until Next Submission (ns)" \
+			"Until Next Submission Avg (ns)" >"$d.sync.got"
+		same "$d.sync.want" "$d.sync.got" tnnddpnmndnd "sync of $name: every row and every number"
+	done
+}
+
+# The summary is a page, whatever the trace holds.
+t_reports_summary()
+{
+	local name dir
+
+	# A trace without a record.
+	mkdir -p "$work/bare"
+	cp "$(trace basic)"/.registry "$(trace basic)"/metadata "$work/bare"
+	for name in $(real) basic begin left open bypassed objects gpu memory bare; do
+		dir=$work/bare
+		[ "$name" = bare ] || dir=$(trace "$name")
+		"$ct" report "$dir" >"$work/data/$name.summary" 2>/dev/null
+		ok $? "summary of $name"
+		is "$(awk 'length > 80 { wide++ } END { print (NR <= 50), (NR > 3), wide + 0 }' "$work/data/$name.summary")" \
+			"1 1 0" "summary of $name: at most 50 lines of 80 columns ($(wc -l <"$work/data/$name.summary"))"
+	done
+	# Where the time of the steady state went, as stages prints it.
+	report gpt2 stages
+	table 2 "$work/data/gpt2.stages.csv" >"$work/data/gpt2.accounts.csv"
+	is "$(sed -n 's/^  steady .*  \([0-9.]*\) % application.*/\1/p' "$work/data/gpt2.summary")" \
+		"$(csv "$work/data/gpt2.accounts.csv" Stage Account "Time (%)" |
+			awk -F'\t' '$1 == "steady" && $2 == "application" { print $3 }')" "summary of gpt2: the steady state"
+	# And all its figures as a table.
+	report train summary
+	csv "$work/data/train.summary.csv" Metric Value >"$work/data/train.figures"
+	facts train
+	is "$(awk -F'\t' '$1 == "API calls" || $1 == "kernel launches" || $1 == "transfers" { print $2 }' "$work/data/train.figures" | paste -sd ' ')" \
+		"$(awk -F'\t' '$1 != "B" && $10 != "" && $3 != "syscall" { calls++; l += $4 == "launch"; c += $3 == "transfer" && $4 == "copy" }
+			END { print calls, l, c }' "$work/data/train.tsv")" "summary of train: its figures"
+}
