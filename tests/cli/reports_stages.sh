@@ -157,7 +157,7 @@ t_reports_stages()
 			"stages of $name: the accounts of each thread add up to the stage"
 	done
 	# When all goes to one stream: idle from the end of its synchronisation to the next submission.
-	for name in gpt2 processes; do
+	for name in gpt2 processes train; do
 		d=$work/data/$name
 		awk -F'\t' -v OFS='\t' '
 		function ends(pid, now,   i, a, b) {
