@@ -13,6 +13,12 @@
 #include "trace/directory.h"
 #include "trace/stream_tail.h"
 
+/*
+ * Records that began before their packet, of a stream.  There are a few a packet, but anyone
+ * may have written the trace: further ones count as begun with their packet.
+ */
+#define STRADDLERS_MAX	(1u << 18)
+
 /* Grows an array, by doubling, for one more element. */
 static int stream_grow(void *array, uint32_t count, size_t size)
 {
@@ -93,9 +99,10 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 		}
 		last = r.end;
 		stream_note_time(s, &r);
-		if (r.class->id == CT_CLASS_call_open ||
-		    (!(r.flags & (CT_F_INSTANT | CT_F_BEGIN | CT_F_HAS_BEGIN)) &&
-		     ct_record_begin(&r) < p.ts_begin))
+		if (s->straddlers_count < STRADDLERS_MAX &&
+		    (r.class->id == CT_CLASS_call_open ||
+		     (!(r.flags & (CT_F_INSTANT | CT_F_BEGIN | CT_F_HAS_BEGIN)) &&
+		      ct_record_begin(&r) < p.ts_begin)))
 			if (stream_add_straddler(s, i, offset, &r))
 				return ct_fail(err, ENOMEM, "no memory");
 		s->records++;

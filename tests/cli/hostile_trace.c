@@ -399,6 +399,20 @@ static void processes(void)
 	close_both();
 }
 
+/* All calls began with the trace, and none ends before many others have. */
+static void straddlers(void)
+{
+	struct ct_context context = { .context = 1 };
+
+	open_both();
+	for (uint64_t i = 0; i < count; i++) {
+		now += TIMES;
+		cpu_record(&k, (struct spec){ i % 2 ? SYNC : CONTEXT, 0, 0, 0, START + i % 1000, now, op++,
+			   PID + i % 50, 0 }, &context, i % 2 ? sizeof(struct ct_handle) : sizeof(context));
+	}
+	close_both();
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -408,7 +422,7 @@ static const struct {
 	{ "classes", classes, 65000 }, { "texts", texts, 0 }, { "threads", threads, 40000 },
 	{ "nested", nested, 10000 }, { "ranges", ranges, 10000 }, { "sums", sums, 0 },
 	{ "growth", growth, 20000 }, { "objects", objects, 20000 }, { "sequences", sequences, 20000 },
-	{ "steps", steps, 20000 }, { "processes", processes, 20000 },
+	{ "steps", steps, 20000 }, { "straddlers", straddlers, 20000 }, { "processes", processes, 20000 },
 };
 
 int main(int argc, char **argv)
