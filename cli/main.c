@@ -44,7 +44,7 @@ static void help(FILE *out)
 		"EXAMPLES\n"
 		"  cudatrace doctor\n"
 		"  cudatrace record -o trace -- python train.py\n"
-		"  cudatrace report trace\n"
+		"  cudatrace report trace; cudatrace explain trace\n"
 		"  cudatrace export --format chrome -o trace.json trace\n"
 		"  cudatrace session start; cudatrace snapshot -o last --last 10\n"
 		"  cudatrace probe add nvidia:nv_alloc_contig_pages arg0:nv\n");

@@ -28,21 +28,21 @@ struct env {
 };
 
 static const char doc[] =
-	"Say what limits the program in the trace DIR, in its steady state and in its startup, and\n"
-	"what to try, most costly first; or, with --call, --slowest or --at, show what happened\n"
-	"inside calls, layer by layer.\n"
-	"\v"
-	"Each finding says what, how much time, the records that show it, what to try and how sure it\n"
-	"is. A cost marked \"up to\" is an upper bound. A cause that no record shows is never named.\n"
+	"Say what limits the program in the trace DIR, in its steady state and in its\n"
+	"startup, and what to try, most costly first; or, with --call, --slowest or\n"
+	"--at, show what happened inside calls, layer by layer.\n"
+	"\vEach finding says what, how much time, the records that show it, what to try\n"
+	"and how sure it is. A cost marked \"up to\" is an upper bound. A cause that no\n"
+	"record shows is never named.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace explain trace\n"
 	"  cudatrace explain --top 3 trace\n"
-	"  cudatrace explain --format json trace | jq '.findings[] | {Rule, Share: .\"Share (%)\"}'\n"
-	"  cudatrace explain --rules                 what is looked for, and from which threshold on\n"
-	"  cudatrace explain --call 5093 trace       the tree of a call, and where its time went\n"
+	"  cudatrace explain --format json trace | jq '.findings[] | {Rule, Finding}'\n"
+	"  cudatrace explain --rules  what is looked for, and from which threshold on\n"
+	"  cudatrace explain --call 5093 trace\n"
 	"  cudatrace explain --slowest 3 --name 'cuMemcpy*' trace\n"
-	"  cudatrace explain --at 627.3 trace        what each thread was in, 627.3 ms after the begin\n";
+	"  cudatrace explain --at 627.3 trace\n";
 
 static const struct argp_option options[] = {
 	{ "format", 'F', "FORMAT", 0, "table (default), csv, tsv or json", 0 },

@@ -29,18 +29,17 @@ struct env {
 
 static const char doc[] =
 	"Print reports on the trace in DIR: the summary, or those that are named.\n"
-	"\v"
-	"Names and columns are those of nsys where the content is the same. 'report --list' lists\n"
-	"all reports. A call counts where it began: --from and --to take ms since the trace began,\n"
-	"a stage (its begin, its end) or an iteration.\n"
+	"\vNames and columns are those of nsys where the content is the same. 'report\n"
+	"--list' lists all reports. A call counts where it began: --from and --to take\n"
+	"ms since the trace began, a stage (its begin, its end) or an iteration.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace report trace                              the summary\n"
 	"  cudatrace report cuda_api_sum trace                 calls by function\n"
-	"  cudatrace report stages iterations trace            where the time goes, step by step\n"
+	"  cudatrace report stages iterations trace  where the time goes, step by step\n"
 	"  cudatrace report --from steady --to steady cuda_gpu_kern_sum trace\n"
 	"  cudatrace report --from iteration:12 --to iteration:12 cuda_api_trace trace\n"
-	"  cudatrace report --format csv -o out cuda_api_sum memory trace   out_cuda_api_sum.csv, ...\n"
+	"  cudatrace report --format csv -o out cuda_api_sum memory trace\n"
 	"  cudatrace report --format json errors trace | jq '.[].Name'\n"
 	"  cudatrace report --name 'cuMem*' --sort Failed --top 5 cuda_api_sum trace\n";
 

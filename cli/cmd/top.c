@@ -24,12 +24,12 @@ struct env {
 static volatile bool stop;
 
 static const char doc[] =
-	"Show what is called now, by process and function, with percentiles of the durations: of all\n"
-	"processes, from /dev/cudatrace, or of the trace that is being recorded in DIR.\n"
-	"\v"
-	"CALLS/s and TIME% (of one thread's time) are of the last interval, the rest is of all calls.\n"
-	"With DIR it ends with the recording; Ctrl-C ends it in any case. In a pipe each view follows\n"
-	"the one before.\n"
+	"Show what is called now, by process and function, with percentiles of the\n"
+	"durations: of all processes, from /dev/cudatrace, or of the trace that is\n"
+	"being recorded in DIR.\n"
+	"\vCALLS/s and TIME% (of one thread's time) are of the last interval, the rest\n"
+	"is of all calls. With DIR it ends with the recording; Ctrl-C ends it in any\n"
+	"case. In a pipe each view follows the one before.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace top\n"
