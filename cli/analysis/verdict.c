@@ -183,10 +183,12 @@ static uint64_t verdict_median(const struct ct_process_phases *p)
 	uint64_t *all = malloc((p->iterations_count + 1) * sizeof(*all)), median = 0;
 
 	if (all && p->iterations_count) {
-		for (uint32_t i = 0; i < p->iterations_count; i++)
+		uint32_t n = p->iterations_count;
+
+		for (uint32_t i = 0; i < n; i++)
 			all[i] = p->iterations[i].end - p->iterations[i].begin;
-		qsort(all, p->iterations_count, sizeof(*all), verdict_compare);
-		median = all[p->iterations_count / 2];
+		qsort(all, n, sizeof(*all), verdict_compare);
+		median = (all[(n - 1) / 2] + all[n / 2]) / 2;
 	}
 	free(all);
 	return median;
