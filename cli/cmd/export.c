@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/options.h"
@@ -22,7 +23,7 @@ struct env {
 };
 
 static const char doc[] =
-	"Write the trace in DIR in another format, to the standard output or to a FILE.\n"
+	"Write the trace in DIR in another format, to the standard output, a file or a directory.\n"
 	"\vFormats:\n";
 /* export_help() prints the formats between both. */
 static const char doc_end[] =
@@ -93,37 +94,62 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	return ct_option_trace(key, arg, state, &env->dir);
 }
 
+/*
+ * Opens what is written to: the standard output, a file, or a directory that is made.
+ * 0, or 1 after a line on stderr.
+ */
+static int export_open(const struct env *env, struct ct_export *x)
+{
+	bool none = !env->output || !strcmp(env->output, "-");
+
+	x->fd = STDOUT_FILENO;
+	x->path = env->output;
+	if (none && env->format->to == CT_EXPORT_STREAM)
+		return 0;
+	if (none)
+		return ct_complain("format %s goes into a %s: name it with -o", env->format->name,
+				   env->format->to == CT_EXPORT_FILE ? "file" : "directory");
+	if (env->format->to == CT_EXPORT_DIRECTORY) {
+		if (!mkdir(env->output, 0777) || (errno == EEXIST && env->force))
+			return 0;
+	} else {
+		x->fd = open(env->output, O_RDWR | O_CREAT | O_CLOEXEC |
+			     (env->force ? O_TRUNC : O_EXCL), 0666);
+		if (x->fd >= 0)
+			return 0;
+	}
+	return errno == EEXIST ? ct_complain("%s: is there already; -f replaces it", env->output) :
+				 ct_complain("%s: %s", env->output, strerror(errno));
+}
+
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, export_parse, "DIR", doc, NULL, export_help, NULL
 	};
 	struct env env = { .format = &ct_exporters[0] };
-	int rc, fd = STDOUT_FILENO;
+	struct ct_export x = { 0 };
+	struct ct_error err = { 0 };
 	struct ct_trace t;
+	int rc;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
 	if (ct_open_trace(&t, env.dir)) {
 		ct_trace_close(&t);
 		return 1;
 	}
-	if (env.output && strcmp(env.output, "-")) {
-		fd = open(env.output, O_WRONLY | O_CREAT | O_CLOEXEC |
-			  (env.force ? O_TRUNC : O_EXCL), 0666);
-		if (fd < 0) {
-			ct_trace_close(&t);
-			return errno == EEXIST ?
-				ct_complain("%s: is there already; -f replaces it", env.output) :
-				ct_complain("%s: %s", env.output, strerror(errno));
-		}
+	x.trace = &t;
+	if (export_open(&env, &x)) {
+		ct_trace_close(&t);
+		return 1;
 	}
-	rc = env.format->export(&t, fd);
-	if (fd != STDOUT_FILENO && close(fd) && !rc)
+	rc = env.format->export(&x, &err);
+	if (x.fd != STDOUT_FILENO && close(x.fd) && !rc)
 		rc = -errno;
 	ct_trace_close(&t);
 	/* 'export | head' closes the pipe: no error. */
 	if (rc && rc != -EPIPE)
 		return ct_complain("%s: %s", env.output ? env.output : "standard output",
-				   strerror(-rc));
+				   *err.text ? err.text : strerror(-rc));
 	return rc != 0;
 }

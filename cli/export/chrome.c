@@ -356,14 +356,16 @@ static void chrome_put_head(struct chrome *c)
 	PUT(&c->out, "},\"traceEvents\":[");
 }
 
-int ct_chrome_export(const struct ct_trace *t, int fd)
+int ct_chrome_export(const struct ct_export *x, struct ct_error *err)
 {
+	const struct ct_trace *t = x->trace;
 	struct ct_merge *m = ct_merge_new(t);
 	struct chrome c = { .trace = t };
 	struct ct_point point;
 	int rc = -ENOMEM, closed;
 
-	if (!m || ct_names_init(&c.names, &t->reg) || ct_out_open(&c.out, fd))
+	(void)err;
+	if (!m || ct_names_init(&c.names, &t->reg) || ct_out_open(&c.out, x->fd))
 		goto out;
 	chrome_put_head(&c);
 	while ((rc = ct_merge_next(m, &point)) > 0 && !c.out.error) {

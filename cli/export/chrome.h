@@ -5,10 +5,10 @@
 #ifndef CT_CLI_CHROME_H
 #define CT_CLI_CHROME_H
 
-#include "trace/reader.h"
+#include "export/export.h"
 
 /**
- * ct_chrome_export() - write the whole of @t to @fd
+ * ct_chrome_export() - write the whole trace
  *
  * A thread has two tracks: what the program called, and below it what the driver
  * did for it (its ioctls, and with the module the kernel's functions), with an
@@ -16,6 +16,6 @@
  *
  * Return: 0; -ENOMEM; the error of write().
  */
-int ct_chrome_export(const struct ct_trace *t, int fd);
+int ct_chrome_export(const struct ct_export *x, struct ct_error *err);
 
 #endif

@@ -10,11 +10,11 @@
 
 const struct ct_exporter ct_exporters[] = {
 	{ "jsonl", "one JSON object a line: B and E of a call, I for what has no duration",
-	  ct_jsonl_export },
+	  CT_EXPORT_STREAM, ct_jsonl_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
-	  ct_chrome_export },
+	  CT_EXPORT_STREAM, ct_chrome_export },
 	{ "folded", "a line a stack of calls with its ns, for flamegraph.pl and speedscope.app",
-	  ct_folded_export },
+	  CT_EXPORT_STREAM, ct_folded_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The formats of 'cudatrace export'.  A new one is a file with a function that writes
- * a trace to a file descriptor, and a row of the table in exporters.c.
+ * The formats of 'cudatrace export'.  A new one is a file (or a folder) with a function that
+ * writes a trace, and a row of the table in exporters.c.
  */
 #ifndef CT_CLI_EXPORTERS_H
 #define CT_CLI_EXPORTERS_H
 
 #include <stddef.h>
 
-#include "trace/reader.h"
+#include "base/error.h"
+#include "export/export.h"
 
 struct ct_exporter {
 	const char *name;	/* as --format takes it */
 	const char *summary;	/* a line for --help */
-	/* Writes the whole of @t to @fd.  0; -ENOMEM; the error of write(). */
-	int (*export)(const struct ct_trace *t, int fd);
+	enum ct_export_to to;
+	/*
+	 * Writes the whole trace.  0; -ENOMEM; -EPIPE if nobody reads any more; or another
+	 * negative errno, with a line in @err if more is to be said than strerror() does.
+	 */
+	int (*export)(const struct ct_export *x, struct ct_error *err);
 };
 
 /* In the order of --help; the first is the default. */

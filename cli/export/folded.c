@@ -192,17 +192,19 @@ static void folded_free(struct folded *f)
 	ct_processes_free(&f->processes);
 }
 
-int ct_folded_export(const struct ct_trace *t, int fd)
+int ct_folded_export(const struct ct_export *x, struct ct_error *err)
 {
+	const struct ct_trace *t = x->trace;
 	struct ct_merge *m = ct_merge_new(t);
 	struct folded f = { 0 };
 	struct ct_point point;
 	struct ct_out out;
 	int rc, closed;
 
+	(void)err;
 	if (!m)
 		return -ENOMEM;
-	rc = ct_out_open(&out, fd);
+	rc = ct_out_open(&out, x->fd);
 	if (!rc) {
 		while ((rc = ct_merge_next(m, &point)) > 0) {
 			rc = folded_point(&f, &point);

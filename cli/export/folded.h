@@ -3,10 +3,10 @@
 #ifndef CT_CLI_FOLDED_H
 #define CT_CLI_FOLDED_H
 
-#include "trace/reader.h"
+#include "export/export.h"
 
 /**
- * ct_folded_export() - write the stacks of @t to @fd
+ * ct_folded_export() - write the stacks of a trace
  *
  * A line is PROCESS;CALL;CALL;... NS: the calls from the outermost to the innermost, and
  * the time that the innermost spent without the calls inside it.  Lines of equal stacks are
@@ -14,6 +14,6 @@
  *
  * Return: 0; -ENOMEM; the error of write().
  */
-int ct_folded_export(const struct ct_trace *t, int fd);
+int ct_folded_export(const struct ct_export *x, struct ct_error *err);
 
 #endif

@@ -265,16 +265,18 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	PUT(out, "}\n");
 }
 
-int ct_jsonl_export(const struct ct_trace *t, int fd)
+int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 {
+	const struct ct_trace *t = x->trace;
 	struct ct_merge *m = ct_merge_new(t);
 	struct ct_point point;
 	struct jsonl j;
 	int rc, closed;
 
+	(void)err;
 	if (!m)
 		return -ENOMEM;
-	rc = jsonl_open(&j, &t->reg, fd);
+	rc = jsonl_open(&j, &t->reg, x->fd);
 	if (!rc) {
 		while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
 			jsonl_point(&j, &point);

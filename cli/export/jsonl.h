@@ -13,9 +13,9 @@
 #ifndef CT_CLI_JSONL_H
 #define CT_CLI_JSONL_H
 
-#include "trace/reader.h"
+#include "export/export.h"
 
-/* Writes the whole of @t to @fd.  0; -ENOMEM; the error of write(). */
-int ct_jsonl_export(const struct ct_trace *t, int fd);
+/* Writes the whole trace.  0; -ENOMEM; the error of write(). */
+int ct_jsonl_export(const struct ct_export *x, struct ct_error *err);
 
 #endif

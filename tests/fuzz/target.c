@@ -216,11 +216,13 @@ static void target_explain(const struct ct_trace *trace, const struct ct_engine_
 static void target_exports(const struct ct_trace *trace, unsigned int width)
 {
 	struct ct_timeline_options options = { .width = width, .threads = 12, .depth = 5 };
+	struct ct_error err = { 0 };
 	struct target_text t;
 
 	target_open(&t);
 	for (size_t i = 0; i < ct_exporters_count; i++)
-		ct_exporters[i].export(trace, null_fd);
+		if (ct_exporters[i].to == CT_EXPORT_STREAM)
+			ct_exporters[i].export(&(struct ct_export){ .trace = trace, .fd = null_fd }, &err);
 	ct_timeline(trace, t.out, &options);
 	options.from = 0.001;
 	options.to = 5;
