@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/chrome.h"
+#include "export/csv.h"
 #include "export/folded.h"
 #include "export/jsonl.h"
 
@@ -15,6 +16,8 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_chrome_export },
 	{ "folded", "a line a stack of calls with its ns, for flamegraph.pl and speedscope.app",
 	  CT_EXPORT_STREAM, ct_folded_export },
+	{ "csv", "a table: one row a call or instant, with the words of jsonl as columns",
+	  CT_EXPORT_STREAM, ct_csv_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

@@ -3,8 +3,8 @@
 #
 # What holds for every format.  Sourced by tests/export/run.sh.
 
-# The formats, as --help lists them.
-formats() { "$cudatrace" export --help | sed -n '/^Formats:/,/^[^ F]/s/^  \([a-z]*\) .*/\1/p'; }
+# The formats, as export --list has them.
+formats() { "$cudatrace" export --list | awk '{ print $1 }'; }
 
 # export_to FORMAT TRACE OUTPUT
 export_to() { "$cudatrace" export --format "$1" -f -o "$3" "$2" >"$work/command.out" 2>"$work/command.err"; }
