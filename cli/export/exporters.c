@@ -8,6 +8,7 @@
 #include "export/csv.h"
 #include "export/folded.h"
 #include "export/jsonl.h"
+#include "export/parquet/parquet.h"
 
 const struct ct_exporter ct_exporters[] = {
 	{ "jsonl", "one JSON object a line: B and E of a call, I for what has no duration",
@@ -18,6 +19,8 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_folded_export },
 	{ "csv", "a table: one row a call or instant, with the words of jsonl as columns",
 	  CT_EXPORT_STREAM, ct_csv_export },
+	{ "parquet", "that table as files by day and host, for DuckDB, ClickHouse, Spark",
+	  CT_EXPORT_DIRECTORY, ct_parquet_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 
