@@ -5,21 +5,25 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/options.h"
 #include "cmd/cmd.h"
 #include "cmd/open_trace.h"
+#include "cmd/show.h"
 #include "export/exporters.h"
+#include "export/output.h"
+#include "view/progress.h"
+
+enum { KEY_LIST = 0x100, KEY_OPEN };
 
 struct env {
 	const char *dir, *output;
 	const struct ct_exporter *format;
-	bool force;
+	bool force, list, open;
 };
 
 static const char doc[] =
@@ -27,18 +31,26 @@ static const char doc[] =
 	"\vFormats:\n";
 /* export_help() prints the formats between both. */
 static const char doc_end[] =
-	"In jsonl the lines of a call share an op_id; \"unfinished\":true is a B of a call that never\n"
-	"returned, \"begin_lost\":true an E whose B was lost (it began duration_us before).\n"
-	"babeltrace2 and Trace Compass open DIR as it is: it is Common Trace Format.\n"
+	"\n"
+	"In jsonl the lines of a call share an op_id; \"unfinished\":true is a B of a\n"
+	"call that never returned, \"begin_lost\":true an E whose B was lost (it began\n"
+	"duration_us before). Parquet files are added to the directory: each trace has\n"
+	"its own, below day=YYYY-MM-DD/host=NAME. babeltrace2 and Trace Compass open\n"
+	"DIR as it is: it is Common Trace Format.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace export trace | jq 'select(.type==\"memory\") | {ts, size}'\n"
 	"  cudatrace export -o trace.jsonl trace\n"
-	"  cudatrace export --format chrome -o trace.json trace\n";
+	"  cudatrace export --format chrome -o trace.json trace\n"
+	"  cudatrace export --format csv -o trace.csv trace\n"
+	"  cudatrace export --format parquet -o /srv/traces trace\n"
+	"  cudatrace export --open trace\n";
 
 static const struct argp_option options[] = {
 	{ "format", 'F', "FORMAT", 0, "one of the formats below (default: jsonl)", 0 },
-	{ "output", 'o', "FILE", 0, "write to FILE", 0 },
+	{ "list", KEY_LIST, NULL, 0, "list the formats", 0 },
+	{ "output", 'o', "FILE", 0, "write to FILE, or below the directory FILE", 0 },
+	{ "open", KEY_OPEN, NULL, 0, "show it in the browser: html, and without -o in the cache", 0 },
 	{ "force", 'f', NULL, 0, "replace FILE if it is there", 0 },
 	{ 0 },
 };
@@ -58,7 +70,7 @@ static char *export_help(int key, const char *text, void *input)
 		return (char *)text;
 	fputs(text, out);
 	for (size_t i = 0; i < ct_exporters_count; i++)
-		fprintf(out, "  %-8s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
+		fprintf(out, "  %-9s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
 	fputs(doc_end, out);
 	return fclose(out) ? (char *)text : all;
 }
@@ -72,6 +84,13 @@ static void export_unknown_format(struct argp_state *state, const char *name)
 		used += snprintf(known + used, sizeof(known) - used, "%s%s", i ? " or " : "",
 				 ct_exporters[i].name);
 	argp_failure(state, 64, 0, "no format '%s': it is %s", name, known);
+}
+
+/* For scripts, a line for each; the first word is the name. */
+static void export_list(void)
+{
+	for (size_t i = 0; i < ct_exporters_count; i++)
+		printf("%-9s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
 }
 
 static error_t export_parse(int key, char *arg, struct argp_state *state)
@@ -90,36 +109,44 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case 'f':
 		env->force = true;
 		return 0;
+	case KEY_LIST:
+		env->list = true;
+		return 0;
+	case KEY_OPEN:
+		env->open = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (env->list)
+			return 0;
+		if (env->open && env->format && strcmp(env->format->name, "html"))
+			argp_failure(state, 64, 0, "--open shows html, not %s", env->format->name);
+		if (env->open && env->output && !strcmp(env->output, "-"))
+			argp_failure(state, 64, 0, "--open shows a file: name it with -o FILE");
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
 }
 
-/*
- * Opens what is written to: the standard output, a file, or a directory that is made.
- * 0, or 1 after a line on stderr.
- */
-static int export_open(const struct env *env, struct ct_export *x)
+/* Return: 0, or 1, after a line on stderr if something was wrong. */
+static int export_trace(const struct env *env, struct ct_trace *t)
 {
-	bool none = !env->output || !strcmp(env->output, "-");
+	const struct ct_exporter *format = env->format;
+	bool file = env->output && strcmp(env->output, "-");
+	struct ct_error err;
+	int rc;
 
-	x->fd = STDOUT_FILENO;
-	x->path = env->output;
-	if (none && env->format->to == CT_EXPORT_STREAM)
-		return 0;
-	if (none)
-		return ct_complain("format %s goes into a %s: name it with -o", env->format->name,
-				   env->format->to == CT_EXPORT_FILE ? "file" : "directory");
-	if (env->format->to == CT_EXPORT_DIRECTORY) {
-		if (!mkdir(env->output, 0777) || (errno == EEXIST && env->force))
-			return 0;
-	} else {
-		x->fd = open(env->output, O_RDWR | O_CREAT | O_CLOEXEC |
-			     (env->force ? O_TRUNC : O_EXCL), 0666);
-		if (x->fd >= 0)
-			return 0;
-	}
-	return errno == EEXIST ? ct_complain("%s: is there already; -f replaces it", env->output) :
-				 ct_complain("%s: %s", env->output, strerror(errno));
+	if (!format)
+		format = env->open ? ct_exporter_find("html") : &ct_exporters[0];
+	if (!format)
+		return ct_complain("this cudatrace has no format html, which a browser would show");
+	/* Not between the lines of the export. */
+	if (file || !isatty(STDOUT_FILENO))
+		ct_progress_begin(t);
+	rc = ct_export_write(format, t, env->output, env->force, &err);
+	ct_progress_end(t);
+	/* 'export | head' closes the pipe: no error. */
+	if (rc && rc != -EPIPE)
+		return ct_complain("%s", err.text);
+	return rc ? 1 : env->open ? ct_show_file(env->output) : 0;
 }
 
 int cmd_export(int argc, char **argv)
@@ -127,29 +154,18 @@ int cmd_export(int argc, char **argv)
 	static const struct argp argp = {
 		options, export_parse, "DIR", doc, NULL, export_help, NULL
 	};
-	struct env env = { .format = &ct_exporters[0] };
-	struct ct_export x = { 0 };
-	struct ct_error err = { 0 };
+	struct env env = { 0 };
 	struct ct_trace t;
-	int rc;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
-	if (ct_open_trace(&t, env.dir)) {
-		ct_trace_close(&t);
-		return 1;
+	if (env.list) {
+		export_list();
+		return 0;
 	}
-	x.trace = &t;
-	if (export_open(&env, &x)) {
-		ct_trace_close(&t);
-		return 1;
-	}
-	rc = env.format->export(&x, &err);
-	if (x.fd != STDOUT_FILENO && close(x.fd) && !rc)
-		rc = -errno;
+	status = ct_open_trace(&t, env.dir);
+	if (!status)
+		status = env.open && !env.output ? ct_show_trace(&t) : export_trace(&env, &t);
 	ct_trace_close(&t);
-	/* 'export | head' closes the pipe: no error. */
-	if (rc && rc != -EPIPE)
-		return ct_complain("%s: %s", env.output ? env.output : "standard output",
-				   *err.text ? err.text : strerror(-rc));
-	return rc != 0;
+	return status;
 }

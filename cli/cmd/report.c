@@ -14,16 +14,17 @@
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/open_trace.h"
+#include "cmd/show.h"
 #include "view/term.h"
 
 enum { KEY_FROM = 0x100, KEY_TO, KEY_PID, KEY_TID, KEY_LAYER, KEY_TYPE, KEY_NAME, KEY_SORT, KEY_LIST,
-       KEY_ALL };
+       KEY_ALL, KEY_OPEN };
 
 struct env {
 	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
 	unsigned int words_count;
 	const char *from, *to;
-	bool list, all;
+	bool list, all, open;
 	struct ct_report_request request;
 };
 
@@ -46,6 +47,7 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "list all reports", 0 },
 	{ "all", KEY_ALL, NULL, 0, "all reports but the lists of all records", 0 },
+	{ "open", KEY_OPEN, NULL, 0, "show the trace in the browser, as export --format html", 0 },
 	{ "format", 'F', "FORMAT", 0, "table (default), csv, tsv or json", 0 },
 	{ "output", 'o', "FILE", 0, "write to FILE; several reports: to FILE_NAME.csv and so on", 0 },
 	{ "force", 'f', NULL, 0, "replace a file that is there", 0 },
@@ -97,6 +99,9 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case KEY_ALL:
 		env->all = true;
 		return 0;
+	case KEY_OPEN:
+		env->open = true;
+		return 0;
 	case 'F':
 		env->request.format = strcmp(arg, "table") ? ct_format_find(arg) : NULL;
 		if (!env->request.format && strcmp(arg, "table"))
@@ -143,6 +148,8 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!env->words_count && !env->list)
 			argp_failure(state, 64, 0, "give the directory of a trace");
+		if (env->open && env->words_count > 1)
+			argp_failure(state, 64, 0, "--open shows all of the trace: give its directory alone");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -224,6 +231,11 @@ int cmd_report(int argc, char **argv)
 	}
 	dir = env.words[env.words_count - 1];
 	status = ct_open_trace(&t, dir);
+	if (env.open) {
+		status = status ? status : ct_show_trace(&t);
+		ct_trace_close(&t);
+		return status;
+	}
 	if (!status && (report_range(&env, &t, &phases, &err) ||
 			ct_reports_print(&t, &env.request, &err)))
 		status = err.code && err.code != EPIPE ? ct_complain("%s: %s", dir, err.text) : 1;

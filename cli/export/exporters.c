@@ -11,13 +11,13 @@
 #include "export/parquet/parquet.h"
 
 const struct ct_exporter ct_exporters[] = {
-	{ "jsonl", "one JSON object a line: B and E of a call, I for what has no duration",
+	{ "jsonl", "a JSON object a line: B and E of a call, I of what has no duration",
 	  CT_EXPORT_STREAM, ct_jsonl_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
 	  CT_EXPORT_STREAM, ct_chrome_export },
-	{ "folded", "a line a stack of calls with its ns, for flamegraph.pl and speedscope.app",
+	{ "folded", "a line a stack of calls with its ns: flamegraph.pl, speedscope.app",
 	  CT_EXPORT_STREAM, ct_folded_export },
-	{ "csv", "a table: one row a call or instant, with the words of jsonl as columns",
+	{ "csv", "a table: a row a call or instant, columns named as in jsonl",
 	  CT_EXPORT_STREAM, ct_csv_export },
 	{ "parquet", "that table as files by day and host, for DuckDB, ClickHouse, Spark",
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },

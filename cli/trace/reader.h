@@ -37,6 +37,9 @@ struct ct_trace {
 	bool unfinished;	/* it is to be finished: capture/finish.h */
 	bool has_kernel;	/* the module recorded: there are CPU streams */
 	bool simulated;		/* info gpu simulated */
+	/* Told how many records a packet has that was read; NULL: nobody asks. */
+	void (*progress)(void *arg, uint64_t records);
+	void *progress_arg;
 };
 
 /**

@@ -156,6 +156,8 @@ int ct_stream_cursor_load(struct ct_stream_cursor *cursor)
 	rc = cursor_read_records(cursor);
 	if (rc)
 		return rc;
+	if (cursor->trace->progress)
+		cursor->trace->progress(cursor->trace->progress_arg, cursor->points.count);
 	cursor->next_packet++;
 	rc = s->kind == CT_STREAM_THREAD ? ct_points_order_tree(&cursor->points) :
 					   ct_points_order_time(&cursor->points);

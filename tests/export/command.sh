@@ -22,3 +22,111 @@ t_command_formats()
 		done
 	done
 }
+
+# A file gets its name when it is complete.
+t_command_complete()
+{
+	local format out=$work/command-files t=$traces/inference
+	rm -rf "$out"
+	mkdir "$out"
+	"$cudatrace" export -o "$out/a.jsonl" "$t" && cmp -s "$out/a.jsonl" "$(jsonl inference)"
+	ok $? "a file is written"
+	"$cudatrace" export --format csv -o "$out/a.jsonl" "$t" 2>"$work/command.err"
+	is "$?,$(cat "$work/command.err")" "1,cudatrace: $out/a.jsonl: is there already; -f replaces it" "and not replaced"
+	ln -s a.jsonl "$out/link"
+	"$cudatrace" export --format csv -f -o "$out/link" "$t" && [ -L "$out/link" ] && head -n 1 "$out/a.jsonl" | grep -q '^time,'
+	ok $? "-f replaces what a link leads to"
+	"$cudatrace" export -f -o /dev/null "$t" && [ -c /dev/null ]
+	ok $? "a device stays what it is"
+	is "$(find "$out" -type f -printf '%f ')" "a.jsonl " "nothing else is left"
+
+	# A full file system leaves no file, in no format.
+	rm -rf "$out"
+	mkdir "$out"
+	if mount -t tmpfs -o size=64k none "$out" 2>/dev/null; then
+		for format in $(formats); do
+			"$cudatrace" export --format "$format" -o "$out/x" "$traces/train" 2>"$work/command.err"
+			is "$?,$(wc -l <"$work/command.err"),$(find "$out" -type f)" "1,1," "$format on a full disk: one line, and no file" ||
+				cat "$work/command.err"
+			rm -rf "${out:?}"/x
+		done
+		umount "$out"
+	else
+		skip "export on a full disk: tmpfs can't be mounted"
+	fi
+
+	# Stopped in the middle.
+	mkfifo "$out/slow"
+	"$cudatrace" export -o "$out/slow" "$traces/gpt2" &
+	is "$(head -c 100000 "$out/slow" | wc -c),$(wait $! 2>/dev/null; echo $?)" "100000,127" "a pipe is written to as it is"
+	"$cudatrace" export --format csv -o "$out/stopped" "$traces/gpt2" &
+	for _ in $(seq 200); do
+		[ -z "$(find "$out" -name '.stopped.*' -size +0)" ] || break
+		sleep 0.01
+	done
+	kill -INT $! 2>/dev/null || kill -TERM $!
+	sleep 0.1
+	kill -TERM $! 2>/dev/null
+	wait $!
+	is "$(find "$out" -name '*stopped*')" "" "a signal leaves no part of a file"
+}
+
+# What a user says wrong, and --list.
+t_command_words()
+{
+	local t=$traces/inference
+	"$cudatrace" export --list | awk '{ print $1 }' | head -n 1 | grep -qx jsonl
+	ok $? "--list has the formats, jsonl first"
+	is "$("$cudatrace" export --help | awk 'length > 79')" "" "--help fits 79 columns"
+	for format in $(formats); do
+		"$cudatrace" export --help | grep -q "^  $format  "
+		ok $? "--help has $format"
+	done
+	"$cudatrace" export --format parquet "$t" 2>"$work/command.err"
+	is "$?,$(cat "$work/command.err")" "1,cudatrace: standard output: format parquet goes into a directory: name it with -o" \
+		"a format of files wants -o"
+	"$cudatrace" export --open --format csv "$t" 2>/dev/null
+	is $? 64 "--open shows html alone"
+	is "$("$cudatrace" export "$t" 2>&1 >/dev/null | wc -c)" 0 "no progress where no terminal is"
+	# A terminal shows how far it is: of half a million records with the sanitizer it takes seconds.
+	[ -e "$work/command-large" ] || build/cli-dev/hostile_trace growth "$work/command-large" 600000
+	TERM=xterm script -qec "'$cudatrace' export --format chrome -f -o /dev/null '$work/command-large'" /dev/null </dev/null |
+		tr '\r' '\n' | grep -qE '^[0-9]\.[0-9] M records, +[0-9]+ % *$'
+	ok $? "a terminal shows how far it is"
+}
+
+# --open, with a browser that writes down what it is to show.
+t_command_open()
+{
+	local bin=$work/command-bin t=$traces/inference
+	if ! formats | grep -qx html; then
+		"$cudatrace" report --open "$t" 2>"$work/command.err"
+		is "$?,$(grep -c 'has no format html' "$work/command.err")" "1,1" "without html --open says so"
+		return
+	fi
+	rm -rf "$bin"
+	mkdir "$bin"
+	printf '#!/bin/sh\necho "$@" >"%s/shown.part"; mv "%s/shown.part" "%s/shown"\n' "$bin" "$bin" "$bin" >"$bin/look"
+	chmod +x "$bin/look"
+	BROWSER="$bin/none:$bin/look --new %s" "$cudatrace" export --open -f -o "$bin/a b.html" "$t"
+	wait_for_file "$bin/shown"
+	is "$(cat "$bin/shown")" "--new $bin/a b.html" "export --open shows the file, by the first of \$BROWSER that starts"
+	rm -f "$bin/shown"
+	BROWSER="$bin/look" XDG_CACHE_HOME="$bin" "$cudatrace" report --open "$t"
+	wait_for_file "$bin/shown"
+	is "$(cat "$bin/shown"),$(stat -c %a "$bin/cudatrace")" "$(find "$bin/cudatrace" -name '*.html'),700" \
+		"report --open makes the page in the cache, which is the user's alone"
+	is "$(env -u BROWSER -u DISPLAY -u WAYLAND_DISPLAY XDG_CACHE_HOME="$bin" "$cudatrace" report --open "$t")" \
+		"There is no browser here (\$BROWSER, or a desktop's): open $(find "$bin/cudatrace" -name '*.html') in one." \
+		"without a browser it says where the page is"
+}
+
+# wait_for_file FILE: at most 10 seconds
+wait_for_file()
+{
+	for _ in $(seq 100); do
+		[ ! -s "$1" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See output.h. */
+#include "export/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file that is not complete, for the handler of signals; NULL: there is none. */
+static char *volatile unfinished;
+
+static void output_killed(int sig)
+{
+	if (unfinished)
+		unlink(unfinished);
+	/* The handler is gone with its first call: now it ends as the signal wants. */
+	raise(sig);
+}
+
+static void output_on_signals(void (*handler)(int))
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESETHAND }, old;
+
+	for (unsigned int i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		sigaction(signals[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+static int output_fail(struct ct_error *err, int rc, const char *output)
+{
+	return ct_fail(err, -rc, "%s: %s", output, strerror(-rc));
+}
+
+/* What a format returned: says where, and what strerror() says if it said nothing. */
+static int output_result(struct ct_error *err, int rc, const char *output)
+{
+	struct ct_error said = *err;
+
+	if (!rc || rc == -EPIPE)
+		return rc;
+	return ct_fail(err, -rc, "%.200s: %s", output, *said.text ? said.text : strerror(-rc));
+}
+
+static int output_to_directory(const struct ct_exporter *format, struct ct_export *x,
+			       const char *output, struct ct_error *err)
+{
+	struct stat st;
+
+	if (mkdir(output, 0777)) {
+		if (errno != EEXIST)
+			return output_fail(err, -errno, output);
+		if (stat(output, &st) || !S_ISDIR(st.st_mode))
+			return ct_fail(err, ENOTDIR, "%s: is no directory, and format %s writes into one",
+				       output, format->name);
+	}
+	x->path = output;
+	return output_result(err, format->export(x, err), output);
+}
+
+/* A device, a pipe, the standard output. */
+static int output_to_stream(const struct ct_exporter *format, struct ct_export *x, const char *name,
+			    struct ct_error *err)
+{
+	if (format->to != CT_EXPORT_STREAM)
+		return ct_fail(err, ESPIPE, "%s: format %s goes into a %s: name it with -o", name,
+			       format->name, format->to == CT_EXPORT_FILE ? "file" : "directory");
+	return output_result(err, format->export(x, err), name);
+}
+
+static int output_to_device(const struct ct_exporter *format, struct ct_export *x, const char *output,
+			    struct ct_error *err)
+{
+	int rc;
+
+	x->fd = open(output, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (x->fd < 0)
+		return output_fail(err, -errno, output);
+	rc = output_to_stream(format, x, output, err);
+	if (close(x->fd) && !rc)
+		rc = output_fail(err, -errno, output);
+	return rc;
+}
+
+/* "DIR/NAME" as "DIR/.NAME.PID.partial"; NULL: no memory. */
+static char *output_partial(const char *output)
+{
+	const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
+	char *partial;
+
+	/* A name may be as long as the file system takes, without what is added. */
+	if (asprintf(&partial, "%.*s.%.200s.%d.partial", (int)(name - output), output, name,
+		     (int)getpid()) < 0)
+		return NULL;
+	return partial;
+}
+
+static int output_close(int fd)
+{
+	return close(fd) ? -errno : 0;
+}
+
+static int output_to_file(const struct ct_exporter *format, struct ct_export *x, const char *output,
+			  bool force, struct ct_error *err)
+{
+	char *partial = output_partial(output);
+	int rc;
+
+	if (!partial)
+		return output_fail(err, -ENOMEM, output);
+	x->path = partial;
+	x->fd = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (x->fd < 0) {
+		rc = output_fail(err, -errno, output);
+		free(partial);
+		return rc;
+	}
+	unfinished = partial;
+	output_on_signals(output_killed);
+	rc = format->export(x, err);
+	/* A file system over the network may tell only now that it is full. */
+	rc = rc ? output_close(x->fd), rc : output_close(x->fd);
+	if (!rc && renameat2(AT_FDCWD, partial, AT_FDCWD, output, force ? 0 : RENAME_NOREPLACE))
+		rc = -errno;
+	/* Not each file system knows how to keep what is there. */
+	if (rc == -EINVAL && !force && access(output, F_OK) && !rename(partial, output))
+		rc = 0;
+	if (rc)
+		unlink(partial);
+	output_on_signals(SIG_DFL);
+	unfinished = NULL;
+	free(partial);
+	return output_result(err, rc, output);
+}
+
+int ct_export_write(const struct ct_exporter *format, const struct ct_trace *trace, const char *output,
+		    bool force, struct ct_error *err)
+{
+	struct ct_export x = { .trace = trace, .fd = STDOUT_FILENO };
+	struct stat st;
+	char *real;
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	if (!output || !strcmp(output, "-"))
+		return output_to_stream(format, &x, "standard output", err);
+	if (format->to == CT_EXPORT_DIRECTORY)
+		return output_to_directory(format, &x, output, err);
+	if (stat(output, &st))
+		return output_to_file(format, &x, output, force, err);
+	if (S_ISDIR(st.st_mode))
+		return output_fail(err, -EISDIR, output);
+	if (!S_ISREG(st.st_mode))
+		return output_to_device(format, &x, output, err);
+	if (!force)
+		return ct_fail(err, EEXIST, "%s: is there already; -f replaces it", output);
+	/* What a link leads to is replaced, not the link. */
+	real = realpath(output, NULL);
+	rc = real ? output_to_file(format, &x, real, force, err) : output_fail(err, -errno, output);
+	free(real);
+	return rc;
+}
