@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Begins: the first screen at once, from the manifest; the timeline when the data are there.
+
+import { iterationsChart, memoryChart } from "./charts.js";
+import { Store, readManifest } from "./data.js";
+import { el, get } from "./dom.js";
+import { overview } from "./overview.js";
+import { reports } from "./reports.js";
+import { Timeline } from "./timeline/timeline.js";
+import { Tracks } from "./tracks.js";
+
+const SECTIONS = [["overview", "Overview"], ["findings", "Findings"], ["timeline", "Timeline"],
+	["iterations", "Iterations"], ["memory", "Memory"], ["tables", "Reports"]];
+
+function failed(error) {
+	console.error(error);
+	get("notices").append(el("p", { class: "notice bad" }, el("strong", {}, "This report cannot be shown."), ` ${error.message}`));
+}
+
+function navigation() {
+	get("sections").replaceChildren(...SECTIONS.filter(([id]) => !get(id).hidden)
+		.map(([id, name]) => el("a", { href: `#${id}` }, name)));
+}
+
+async function main() {
+	const manifest = readManifest();
+	if (!manifest)
+		throw new Error("The file has no data in it.");
+	if (manifest.format !== 1)
+		throw new Error(`Its data have the format ${manifest.format}; this page knows the format 1.`);
+	if (typeof DecompressionStream === "undefined")
+		throw new Error("This browser lacks DecompressionStream; a version from 2023 or later has it.");
+	const store = new Store(manifest);
+	const tracks = new Tracks(store);
+	let timeline = null;
+	const jump = (begin, end, record) => timeline?.goTo(begin, end, record);
+	overview(manifest, jump);
+	reports(manifest);
+	await tracks.loadStrings();
+	timeline = new Timeline(get("tl"), tracks);
+	await iterationsChart(manifest, store, timeline, jump);
+	timeline.place();
+	await memoryChart(manifest, store, jump);
+	navigation();
+	// The rest of the data while nobody waits for them; then a search answers at once.
+	await tracks.loadAll();
+	timeline.minimap.dirty = true;
+	timeline.redraw();
+	timeline.describe();
+	document.documentElement.dataset.state = "complete";
+}
+
+main().catch(failed);

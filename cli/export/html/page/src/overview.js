@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The first screen: what was run, what limits it, its stages and the findings.
+
+import { button, el, get } from "./dom.js";
+import { at, count, percent, time } from "./format.js";
+
+const date = (iso) => {
+	const when = new Date(iso);
+	return Number.isNaN(when.getTime()) ? String(iso) :
+		when.toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
+};
+const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;
+const plural = (n, one) => `${count(n)} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;
+
+function notices(manifest) {
+	const { trace } = manifest, left = manifest.left_out, list = [];
+	if (trace.simulated)
+		list.push(["bad", "Simulated GPU", "These figures are of a simulated libcuda. They say nothing about a device."]);
+	if (trace.lost > 0)
+		list.push(["warn", `${plural(trace.lost, "record")} lost`, "The trace lacks them. The report \u201clost\u201d says where and why, and what to do."]);
+	if (trace.unfinished)
+		list.push(["warn", "Unfinished trace", "It was still being recorded when this page was made, or its recorder was ended."]);
+	if (left && (left.records || left.tracks)) {
+		const parts = [];
+		if (left.records)
+			parts.push(`${count(left.records)} of ${count(trace.records)} records are not in this page` +
+				(left.shorter_than_ns ? `; all of them are shorter than ${time(left.shorter_than_ns)}` : "") +
+				". The zoomed-out timeline, the findings and the reports count them.");
+		if (left.tracks)
+			parts.push(`${plural(left.tracks, "track")} of further threads are not in this page.`);
+		list.push(["info", "Not everything is here", parts.join(" ")]);
+	}
+	if (left && (left.details || left.strings))
+		list.push(["info", "Shortened", [left.details ? `Fields of ${plural(left.details, "record")} are left out.` : "",
+			left.strings ? `${plural(left.strings, "text")} were cut or left out.` : ""].filter(Boolean).join(" ")]);
+	if (!manifest.tracks.some((t) => t.layer === "gpu" && t.count > 0))
+		list.push(["info", "No GPU records", "The trace has what the host did. What the GPU did is bounded by the host's calls, not measured."]);
+	get("notices").replaceChildren(...list.map(([kind, title, text]) => el("p", { class: `notice ${kind}` }, el("strong", {}, title), " ", text)));
+}
+
+function header(manifest) {
+	const { trace } = manifest;
+	document.title = `${trace.program || trace.command || "trace"} \u00b7 cudatrace`;
+	get("program").textContent = "Trace of";
+	get("command").textContent = trace.command || trace.program || "(the command is not known)";
+	const threads = [plural(trace.processes ?? 0, "process"), plural(trace.threads ?? 0, "thread")].join(", ");
+	const items = [
+		trace.recorded && date(trace.recorded),
+		Number.isFinite(trace.duration_ns) && time(trace.duration_ns),
+		`${count(trace.records)} records`,
+		threads,
+		trace.host && `host ${trace.host}`,
+		trace.gpu,
+		trace.driver && `driver ${trace.driver}`,
+		trace.module === true ? "with the kernel module" : trace.module === false ? "without the kernel module" : null,
+	];
+	get("meta").replaceChildren(...items.filter(Boolean).map((item) => el("li", {}, item)));
+	// The command, the verdict and what the line above says need not be said twice.
+	const facts = (manifest.facts ?? []).filter(([label]) => !/^(command|verdict|simulated)/i.test(label));
+	get("facts").replaceChildren(...facts.map(([label, value]) => el("div", {}, el("dt", {}, capital(label)), el("dd", {}, value))));
+	get("foot").textContent = `Made by cudatrace${trace.version ? ` ${trace.version}` : ""}. This file is complete: it loads nothing from any network.`;
+}
+
+function verdict(manifest) {
+	const list = manifest.verdicts?.length ? manifest.verdicts : manifest.verdict ? [manifest.verdict] : [];
+	const place = get("verdict");
+	if (!list.length) {
+		place.append(el("p", { class: "eyebrow" }, "Verdict"), el("p", { class: "verdict-line" }, "No call of libcuda was recorded"));
+		return;
+	}
+	const main = manifest.verdict ?? list[0];
+	const line = main.limited_by ? /^(limited|no )/.test(main.limited_by) ? capital(main.limited_by) : `Limited by ${main.limited_by}` : "Not limited by one thing";
+	place.append(el("p", { class: "eyebrow" }, list.length > 1 ? `Verdict \u00b7 ${main.process} (${main.pid})` : "Verdict"),
+		el("p", { class: "verdict-line" }, line),
+		el("p", { class: "verdict-text" }, capital(main.text ?? "")),
+		main.startup ? el("p", { class: "verdict-text" }, capital(main.startup)) : "");
+	const others = list.filter((v) => v.pid !== main.pid);
+	if (others.length)
+		place.append(el("details", {}, el("summary", {}, `${plural(others.length, "other process")}`),
+			others.map((v) => el("p", { class: "verdict-text" }, el("b", {}, `${v.process} (${v.pid}) `), v.text ?? "", " ", v.startup ?? ""))));
+}
+
+const STAGE_CLASS = { startup: 0, init: 1, modules: 2, weights: 3, warmup: 4, steady: 5, teardown: 6 };
+
+function stages(manifest, jump) {
+	const all = manifest.stages ?? [];
+	const pids = [...new Set(all.map((s) => s.pid))];
+	if (!pids.length)
+		return;
+	get("stages-card").hidden = false;
+	const one = (pid) => {
+		const list = all.filter((s) => s.pid === pid && s.end > s.begin);
+		const whole = list.reduce((sum, s) => sum + s.end - s.begin, 0) || 1;
+		const share = (s) => (s.end - s.begin) / whole * 100;
+		const tone = (s) => `s${STAGE_CLASS[s.name] ?? 7}`;
+		const show = (s) => () => jump(s.begin, s.end, null);
+		return el("div", { class: "stages-of" },
+			pids.length > 1 ? el("p", { class: "stages-who" }, `${list[0]?.process ?? "process"} (${pid})`) : null,
+			el("div", { class: "stage-bar", "aria-hidden": "true" }, list.map((s) => el("div", { class: `stage ${tone(s)}`, title: `${s.name}: ${time(s.end - s.begin)}`,
+				vars: { "--share": String(Math.max(share(s), 0.4)) }, onclick: show(s) }, share(s) > 7 ? s.name : ""))),
+			el("ul", { class: "stage-list" }, list.map((s) => el("li", {}, button([
+				el("span", { class: `swatch ${tone(s)}`, "aria-hidden": "true" }),
+				el("span", { class: "stage-name" }, s.name),
+				el("span", { class: "stage-time" }, time(s.end - s.begin)),
+				el("span", { class: "stage-share" }, percent(share(s))),
+				el("span", { class: "stage-text" }, s.text ?? ""),
+			], show(s), { class: "stage-row" })))));
+	};
+	const place = get("stages");
+	place.append(...pids.slice(0, 3).map(one));
+	if (pids.length > 3)
+		place.append(el("details", {}, el("summary", {}, plural(pids.length - 3, "further process")), pids.slice(3).map(one)));
+}
+
+function finding(f, rank, several, jump) {
+	const share = Number.isFinite(f.share) ? `${f.at_most ? "up to " : ""}${percent(f.share)}` :
+		Number.isFinite(f.cost_ns) && f.cost_ns > 0 ? `${f.at_most ? "up to " : ""}${time(f.cost_ns)}` : "";
+	const where = [f.scope === "startup" ? "of the startup" : f.scope === "steady" ? "of the steady state" : "", several && f.process ? `${f.process} (${f.pid})` : ""];
+	return el("li", { class: `finding card ${f.severity ?? ""}` },
+		el("div", { class: "cost" },
+			el("span", { class: "cost-share" }, share),
+			el("span", { class: "cost-bar", vars: { "--share": `${Math.max(0, Math.min(100, f.share ?? 0))}%` } }),
+			el("span", { class: "cost-of" }, [...where.filter(Boolean)].join(" \u00b7 ")),
+			Number.isFinite(f.cost_ns) && f.cost_ns > 0 && Number.isFinite(f.share) ? el("span", { class: "cost-of" }, time(f.cost_ns)) : null),
+		el("div", { class: "what" },
+			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${f.title}`),
+			f.text && f.text !== f.title ? el("p", {}, f.text) : null,
+			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), f.try.length > 1 ?
+				el("ul", {}, f.try.map((text) => el("li", {}, text))) : el("p", {}, f.try[0])) : null,
+			(f.records ?? []).length ? el("p", { class: "jumps" }, f.records.map((r) =>
+				button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${r.label ?? "record"} `,
+					el("small", {}, `at ${at(r.begin)}`)],
+				() => jump(r.begin, r.end, r), { class: "jump" }))) : null));
+}
+
+function findings(manifest, jump) {
+	const list = manifest.findings ?? [];
+	const several = new Set(list.map((f) => f.pid)).size > 1;
+	get("findings-lead").textContent = list.length ?
+		"Most costly first. A share is of the wall time of its phase; an arrow shows the record in the timeline." :
+		"No rule of explain found something that costs time here.";
+	const most = 8;
+	const rest = list.slice(most);
+	get("findings-list").append(el("ol", { class: "findings" }, list.slice(0, most).map((f, i) => finding(f, i + 1, several, jump))));
+	if (rest.length)
+		get("findings-list").append(el("details", { class: "more-findings" }, el("summary", {}, plural(rest.length, "further finding")),
+			el("ol", { class: "findings" }, rest.map((f, i) => finding(f, most + i + 1, several, jump)))));
+}
+
+/** @jump(begin, end, record) shows a time or a record in the timeline. */
+export function overview(manifest, jump) {
+	notices(manifest);
+	header(manifest);
+	verdict(manifest);
+	stages(manifest, jump);
+	findings(manifest, jump);
+}

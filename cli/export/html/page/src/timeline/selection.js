@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// All that is known of the record that was clicked, and the tree of its call.
+
+import { button, el } from "../dom.js";
+import { at, bytes, count, time } from "../format.js";
+import { groupColour, groupOf } from "../theme.js";
+import { ABANDONED, BEGIN_LOST, FAILED, INSTANT, UNFINISHED } from "../tracks.js";
+
+const SHOWN = 60;
+
+const FLAGS = [[FAILED, "failed"], [UNFINISHED, "never returned"], [ABANDONED, "left by longjmp or an exception"],
+	[BEGIN_LOST, "its begin was lost"], [INSTANT, "instant"]];
+
+/** A value of a field, with what it means where that is sure. */
+function valueOf(field) {
+	const { value, type, name } = field;
+	if (type === "hex")
+		return `0x${BigInt(value).toString(16)}`;
+	if (type !== "dec")
+		return String(value);
+	const n = Number(value);
+	if (name === "size" && n >= 1024)
+		return `${bytes(n)} (${count(n)} B)`;
+	return typeof value === "bigint" ? String(value) : n < 1e4 && n > -1e4 ? String(n) : count(n);
+}
+
+export class Selection {
+	constructor(timeline, panel) {
+		Object.assign(this, { timeline, panel });
+		this.job = 0;
+		this.empty();
+	}
+
+	empty() {
+		this.job++;
+		this.panel.replaceChildren(el("p", { class: "hint" },
+			"Click a call to see its fields and the calls around and inside it. ",
+			"Shift-drag marks a range and adds up what is in it."));
+	}
+
+	swatch(cls) {
+		return el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(groupOf(cls)) } });
+	}
+
+	async show(track, i) {
+		const job = ++this.job;
+		const { tracks } = this.timeline;
+		const { begin, duration, class: classes, flags, detail } = track.columns;
+		const cls = tracks.classes[classes[i]] ?? { name: "?", fields: [] };
+		const flag = flags[i];
+		const rows = el("tbody");
+		const put = (name, value, kind) => rows.append(el("tr", {}, el("th", { scope: "row" }, name),
+			el("td", { class: kind ?? null }, value)));
+		if (detail[i])
+			put(track.layer === "nvtx" ? "text" : "kernel", tracks.text(detail[i]));
+		put("begin", at(begin[i], 1));
+		if (!(flag & INSTANT))
+			put("duration", flag & UNFINISHED ? `at least ${time(duration[i])}` : time(duration[i]));
+		const said = FLAGS.filter(([bit]) => flag & bit).map(([, text]) => text).join(", ");
+		if (said)
+			put("state", said, flag & FAILED ? "bad" : null);
+		put("thread", track.tid ? `${track.tid} of ${track.process} (${track.pid})` : track.name);
+		put("layer", [cls.layer, cls.category, cls.op].filter((w) => w && w !== "none").join(" \u00b7 "));
+		if (cls.symbol && cls.symbol !== cls.name)
+			put("symbol", cls.symbol);
+		const tree = el("div", { class: "tree" }, el("p", { class: "hint" }, "\u2026"));
+		const head = el("div", { class: "sel-head" }, this.swatch(cls), el("h3", {}, cls.name),
+			el("span", { class: "sel-actions" },
+				button("Zoom to it", () => this.timeline.zoomToSelection(), { class: "quiet" }),
+				button("Previous", () => this.timeline.step(-1), { class: "quiet", "aria-label": "Previous call of the row" }),
+				button("Next", () => this.timeline.step(1), { class: "quiet", "aria-label": "Next call of the row" })));
+		this.panel.replaceChildren(head, el("div", { class: "sel-body" },
+			el("table", { class: "fields", id: "fields" }, el("caption", { class: "sr" }, `Fields of ${cls.name}`), rows), tree));
+
+		const failed = (error) => rows.append(el("tr", {}, el("td", { colspan: 2, class: "bad" }, error.message)));
+		const fields = await tracks.fieldsOf(track, i).catch((error) => { failed(error); return []; });
+		if (job !== this.job)
+			return;
+		for (const field of fields)
+			if (field.name !== "kernel" || !detail[i])
+				put(field.name, valueOf(field), "mono");
+		await track.loadLinks();
+		if (job !== this.job)
+			return;
+		if (track.links.op[i])
+			put("op_id", String(track.links.op[i]), "mono");
+		await this.tree(tree, track, i, job);
+	}
+
+	/** The calls around it, then itself, then those inside it. */
+	async tree(place, track, i, job) {
+		const { tracks } = this.timeline;
+		const parents = await tracks.parents(track, i);
+		if (job !== this.job)
+			return;
+		let list = el("ul", { class: "calls" });
+		const top = list;
+		for (const parent of parents) {
+			const inner = el("ul", { class: "calls" });
+			list.append(el("li", {}, this.node(parent, track.columns.duration[i]), inner));
+			list = inner;
+		}
+		const inner = el("ul", { class: "calls" });
+		list.append(el("li", {}, this.node({ track, i }, 0, true), inner));
+		place.replaceChildren(el("h4", {}, "Tree of the call"), top);
+		const { list: children, more } = await tracks.children(track, i, SHOWN);
+		if (job !== this.job)
+			return;
+		for (const child of children)
+			inner.append(el("li", {}, this.node(child, 0)));
+		if (more)
+			inner.append(el("li", { class: "hint" }, `and ${count(more)} more`));
+		if (!children.length && !parents.length)
+			place.append(el("p", { class: "hint" }, "No recorded call is around it or inside it."));
+	}
+
+	node({ track, i }, _inner, self = false) {
+		const { tracks } = this.timeline;
+		const cls = tracks.classes[track.columns.class[i]] ?? { name: "?" };
+		const flag = track.columns.flags[i];
+		return button([this.swatch(cls), el("span", { class: "node-name" }, tracks.name(track, i)),
+			el("span", { class: `node-time${flag & FAILED ? " bad" : ""}` }, flag & INSTANT ? "" : time(track.columns.duration[i]))],
+		() => this.timeline.select(track, i, { move: true }),
+		{ class: `node${self ? " self" : ""}`, "aria-current": self ? "true" : null });
+	}
+}
