@@ -26,7 +26,6 @@ programs: $(B)/cudatrace $(B)/libcudatrace.so
 
 include quiet.mk
 include cli/files.mk
-include cli/export/html/html.mk
 include userlib/files.mk
 include tests/sim/files.mk
 include examples/files.mk
