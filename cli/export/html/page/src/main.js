@@ -39,6 +39,8 @@ async function main() {
 	reports(manifest);
 	await tracks.loadStrings();
 	timeline = new Timeline(get("tl"), tracks);
+	// For tests, and for whoever asks the browser's console.
+	window.cudatraceReport = { manifest, store, tracks, timeline };
 	await iterationsChart(manifest, store, timeline, jump);
 	timeline.place();
 	await memoryChart(manifest, store, jump);

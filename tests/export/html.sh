@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# The page of HTML reports: its decoders by node, the page by headless Chromium.  Sourced by run.sh.
+
+# html_tools [browser]: sets $NODE_MODULES and $CHROMIUM; else says what is missing.
+html_tools()
+{
+	command -v node >/dev/null || { echo "node is missing (apt-get install nodejs)"; return 1; }
+	[ -s build/html/template.html ] || { echo "this build has no page (npm was missing)"; return 1; }
+	[ "${1:-}" = browser ] || return 0
+	CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
+	[ -n "$CHROMIUM" ] || { echo "chromium is missing (apt-get install chromium)"; return 1; }
+	NODE_MODULES=$PWD/build/browser/node_modules
+	if ! cmp -s tests/export/browser/package-lock.json "$NODE_MODULES/.lock"; then
+		command -v npm >/dev/null || { echo "npm is missing (apt-get install npm)"; return 1; }
+		mkdir -p build/browser
+		cp tests/export/browser/package.json tests/export/browser/package-lock.json build/browser/
+		(cd build/browser && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >build/browser/npm.log 2>&1 ||
+			{ echo "npm could not load playwright-core (build/browser/npm.log)"; return 1; }
+		cp tests/export/browser/package-lock.json "$NODE_MODULES/.lock"
+	fi
+	export CHROMIUM NODE_MODULES
+}
+
+# html_lines COMMAND...: its lines "ok" or "not ok", tab, text become ours.
+html_lines()
+{
+	local status text lines=0
+	while IFS=$'\t' read -r status text; do
+		lines=$((lines + 1))
+		[ "$status" = ok ]
+		ok $? "html: $text"
+	done < <("$@" 2>"$work/html.err")
+	[ $lines -gt 0 ]
+	ok $? "html: $(basename "$2") ran" || head -n 5 "$work/html.err"
+}
+
+t_html_decoders()
+{
+	local why
+	why=$(html_tools) || { skip "html: decoders: $why"; return; }
+	html_lines node tests/export/browser/codec.js
+}
+
+# What must be found in the page, computed by jq: how often a function was called, and a call.
+html_facts()
+{
+	jq -n --arg text "$2" '
+		reduce (inputs | select(.phase != "B")) as $r ({count: 0, call: null};
+			(if $r.name | ascii_downcase | contains($text | ascii_downcase) then .count += 1 |
+				.call = (if .call == null and ($r.duration_us // 0) > 1 then $r else .call end) else . end)) |
+		{search: {text: $text, count}, call: {op_id: .call.op_id, name: .call.name,
+			fields: (.call.details | with_entries(select(.key != "kernel" and (.value | type) != "object")))}}' <"$1"
+}
+
+t_html_page()
+{
+	local why trace text
+	why=$(html_tools browser) || { skip "html: in a browser: $why"; return; }
+	html_tools browser >/dev/null
+	for trace in gpt2:cuMemcpyHtoDAsync guest-inference:cuLaunchKernel; do
+		text=${trace#*:} trace=${trace%:*}
+		"$cudatrace" export --format html -f -o "$work/$trace.html" "$traces/$trace" 2>"$work/html.err"
+		ok $? "html: $trace is exported" || { head -n 3 "$work/html.err"; continue; }
+		"$cudatrace" export --format jsonl "$traces/$trace" 2>/dev/null >"$work/$trace.jsonl"
+		html_facts "$work/$trace.jsonl" "$text" >"$work/$trace.facts"
+		html_lines node tests/export/browser/page.js "$work/$trace.html" "$work/$trace.facts"
+	done
+}
+
+t_html_hostile()
+{
+	local why
+	why=$(html_tools browser) || { skip "html: hostile names: $why"; return; }
+	html_tools browser >/dev/null
+	html_lines node tests/export/browser/hostile.js build/html/template.html "$work"
+}
