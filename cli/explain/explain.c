@@ -23,43 +23,62 @@ static int explain_compare(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
+unsigned int ct_explain_analysers(const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS])
+{
+	unsigned int count = 0;
+
+	list[count++] = &ct_accounting_analyser;
+	list[count++] = &ct_idle_analyser;
+	list[count++] = &ct_facts_analyser;
+	for (unsigned int i = 0; i < ct_rules_count && count < CT_EXPLAIN_ANALYSERS; i++)
+		if (ct_rules[i].collects)
+			list[count++] = ct_rules[i].collects;
+	return count;
+}
+
+int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struct ct_engine *e)
+{
+	int rc;
+
+	*x = (struct ct_explain){ .trace = t, .analysis = ct_engine_result(e, &ct_facts_analyser) };
+	x->phases = x->analysis->phases;
+	rc = ct_explain_threads(x);
+	for (unsigned int i = 0; i < x->phases->processes_count && !rc; i++)
+		if (x->phases->processes[i].stages_count) {
+			ct_explain_choose(x, i);
+			for (unsigned int k = 0; k < ct_rules_count; k++)
+				ct_rules[k].judge(x, &ct_rules[k]);
+		}
+	rc = rc ? rc : x->error;
+	if (!rc && x->count)
+		qsort(x->list, x->count, sizeof(*x->list), explain_compare);
+	return rc;
+}
+
+void ct_explain_free(struct ct_explain *x)
+{
+	for (unsigned int i = 0; i < x->count; i++) {
+		free(x->list[i].what);
+		free(x->list[i].advice);
+	}
+	free(x->list);
+	free(x->threads);
+}
+
 int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,
 		     struct ct_error *err)
 {
-	const struct ct_analyser *analysers[40] = { &ct_accounting_analyser, &ct_idle_analyser,
-						    &ct_facts_analyser };
-	struct ct_explain x = { .trace = t };
-	unsigned int count = 3;
-	struct ct_engine *e;
+	const struct ct_analyser *analysers[CT_EXPLAIN_ANALYSERS];
+	struct ct_engine *e = ct_engine_run(t, analysers, ct_explain_analysers(analysers), &request->engine, err);
+	struct ct_explain x;
 	int rc;
 
-	for (unsigned int i = 0; i < ct_rules_count && count < 40; i++)
-		if (ct_rules[i].collects)
-			analysers[count++] = ct_rules[i].collects;
-	e = ct_engine_run(t, analysers, count, &request->engine, err);
 	if (!e)
 		return -err->code;
-	x.analysis = ct_engine_result(e, &ct_facts_analyser);
-	x.phases = x.analysis->phases;
-	rc = ct_explain_threads(&x);
-	for (unsigned int i = 0; i < x.phases->processes_count && !rc; i++)
-		if (x.phases->processes[i].stages_count) {
-			ct_explain_choose(&x, i);
-			for (unsigned int k = 0; k < ct_rules_count; k++)
-				ct_rules[k].judge(&x, &ct_rules[k]);
-		}
-	rc = rc ? rc : x.error;
-	if (!rc) {
-		if (x.count)
-			qsort(x.list, x.count, sizeof(*x.list), explain_compare);
+	rc = ct_explain_judge(&x, t, e);
+	if (!rc)
 		rc = ct_findings_print(&x, request->format, &request->print, out);
-	}
-	for (unsigned int i = 0; i < x.count; i++) {
-		free(x.list[i].what);
-		free(x.list[i].advice);
-	}
-	free(x.list);
-	free(x.threads);
+	ct_explain_free(&x);
 	ct_engine_free(e);
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;

@@ -4,12 +4,27 @@
 #define CT_CLI_EXPLAIN_H
 
 #include "analysis/engine.h"
+#include "explain/rule.h"
 
 struct ct_explain_request {
 	const struct ct_format *format;	/* NULL: text for people */
 	struct ct_print_options print;
 	struct ct_engine_options engine;
 };
+
+#define CT_EXPLAIN_ANALYSERS	40
+
+/* The analysers that a pass must have for ct_explain_judge().  Return: how many. */
+unsigned int ct_explain_analysers(const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS]);
+
+/**
+ * ct_explain_judge() - judge a pass by all rules
+ * @x: its findings are sorted, the most costly first, steady state before startup
+ *
+ * Return: 0 or -ENOMEM.  Free with ct_explain_free(), also after an error, before the engine.
+ */
+int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struct ct_engine *e);
+void ct_explain_free(struct ct_explain *x);
 
 /* Prints the verdict and the findings.  0 or a negative errno with a line in @err. */
 int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,

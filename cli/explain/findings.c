@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/verdict.h"
 #include "table/format.h"
 #include "view/term.h"
 
 #define PROCESSES_SHOWN	8
 
-static const char *const certainty_word[] = { "sure", "likely", "possible" };
-static const char *const scope_word[] = { "startup", "steady" };
+const char *const ct_certainty_word[] = { "sure", "likely", "possible" };
+const char *const ct_scope_word[] = { "startup", "steady" };
 
 /* ------------------------------------------------------------------- text --- */
 
@@ -96,7 +95,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 		findings_wrap(out, f->advice, 9, 9, width);
 	}
 	findings_print_evidence(x, f, width, out);
-	fprintf(out, "    %s (%s)\n", certainty_word[f->certainty], f->rule->name);
+	fprintf(out, "    %s (%s)\n", ct_certainty_word[f->certainty], f->rule->name);
 }
 
 static void findings_print_head(const struct ct_explain *x, unsigned int width, FILE *out)
@@ -114,7 +113,7 @@ static void findings_print_head(const struct ct_explain *x, unsigned int width, 
 			x->trace->lost == 1 ? "it" : "they");
 }
 
-static enum ct_limit findings_verdict(const struct ct_explain *x, char *text, size_t size)
+enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t size)
 {
 	struct ct_verdict v = {
 		.process = x->process, .thread = x->thread, .idle = x->idle, .measured = x->idle_measured,
@@ -143,7 +142,7 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 		ct_explain_choose(x, i);
 		fprintf(out, "  %s\n", ct_processes_name(x->analysis->processes, p->pid, name,
 					    width - 1 < sizeof(name) ? width - 1 : sizeof(name)));
-		findings_verdict(x, text, sizeof(text));
+		ct_findings_verdict(x, text, sizeof(text));
 		fputs("    ", out);
 		findings_wrap(out, text, 4, 4, width);
 		ct_verdict_startup(x->process, text, sizeof(text));
@@ -223,10 +222,10 @@ static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
 		if (!p->stages_count)
 			continue;
 		ct_explain_choose(x, i);
-		limit = findings_verdict(x, text, sizeof(text));
+		limit = ct_findings_verdict(x, text, sizeof(text));
 		row = ct_table_row(t);
 		row[0] = ct_u64(p->pid);
-		row[1] = ct_const(scope_word[CT_SCOPE_STEADY]);
+		row[1] = ct_const(ct_scope_word[CT_SCOPE_STEADY]);
 		row[2] = ct_const(ct_limit_word(limit));
 		row[3] = ct_text(t, text);
 		ct_verdict_startup(x->process, text, sizeof(text));
@@ -234,7 +233,7 @@ static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
 			continue;
 		row = ct_table_row(t);
 		row[0] = ct_u64(p->pid);
-		row[1] = ct_const(scope_word[CT_SCOPE_STARTUP]);
+		row[1] = ct_const(ct_scope_word[CT_SCOPE_STARTUP]);
 		row[3] = ct_text(t, text);
 	}
 }
@@ -247,12 +246,12 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 		struct ct_cell *row = ct_table_row(t);
 
 		row[PID] = ct_u64(f->pid);
-		row[SCOPE] = ct_const(scope_word[f->scope]);
+		row[SCOPE] = ct_const(ct_scope_word[f->scope]);
 		row[RULE] = ct_const(f->rule->name);
 		row[COST] = ct_u64(f->cost);
 		row[BOUND] = ct_const(f->at_most ? "at most" : "measured");
 		row[SHARE] = ct_double(f->share);
-		row[SURE] = ct_const(certainty_word[f->certainty]);
+		row[SURE] = ct_const(ct_certainty_word[f->certainty]);
 		row[WHAT] = ct_const(f->what);
 		row[ADVICE] = ct_const(f->advice);
 		if (!f->evidence_count)

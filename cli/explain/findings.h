@@ -5,7 +5,14 @@
 
 #include <stdio.h>
 
+#include "analysis/verdict.h"
 #include "explain/rule.h"
+
+/* "sure", "startup" ... by enum ct_certainty and enum ct_scope. */
+extern const char *const ct_certainty_word[], *const ct_scope_word[];
+
+/* The verdict on the process that @x is set to. */
+enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t size);
 
 /* Prints the verdicts of the processes and the sorted findings of @x; @format NULL: as text.  0 or a negative errno. */
 int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
