@@ -33,7 +33,7 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
+CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS)) $(CLI_EXTRA)
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
 $(B)/cudatrace: $(CLI_OBJS)

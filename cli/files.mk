@@ -6,8 +6,29 @@ CLI_CPPFLAGS := -I. -Icli
 # libiberty demangles kernels' names (Debian: libiberty-dev).
 CLI_LIBS := -liberty -lm
 
-# zstd compresses Parquet files (Debian: libzstd-dev).  Where it is missing that format says so.
-ifeq ($(shell echo 'int main(void) { return 0; }' | $(CC) -include zstd.h -x c -o /dev/null - -l:libzstd.a >/dev/null 2>&1 || echo none),)
+# A library that one format of export uses: $(call cli_library,NAME,HEADER) is what links it,
+# or nothing where it is missing.  The archive comes first, so that the command runs on machines
+# that do not have the library.
+cli_library = $(shell for lib in -l:lib$(1).a -l$(1); do echo 'int main(void) { return 0; }' | \
+	$(CC) -include $(2) -x c -o /dev/null - $$lib -lm -pthread >/dev/null 2>&1 && echo $$lib && break; done)
+
+# zstd compresses Parquet files (Debian: libzstd-dev).
+LIBZSTD := $(call cli_library,zstd,zstd.h)
+ifneq ($(LIBZSTD),)
 CLI_CPPFLAGS += -DCT_HAVE_ZSTD
-CLI_LIBS += -l:libzstd.a
+CLI_LIBS += $(LIBZSTD)
+else
+CLI_LEFT_OUT += "export --format parquet is left out: there is no zstd.h (apt-get install libzstd-dev)"
 endif
+
+# zlib compresses the data of HTML reports (Debian: zlib1g-dev), and their page is built into the
+# command.  What is missing is left out of the build; 'cudatrace export' then says so.
+LIBZ := $(call cli_library,z,zlib.h)
+CLI_LIBS += $(LIBZ)
+# The page's own make file sets HTML_TEMPLATE, where the page can be built.
+-include cli/export/html/html.mk
+CLI_EXTRA := $(B)/obj/cli/export/html/template_data.o
+
+$(CLI_EXTRA): cli/export/html/template_data.S $(HTML_TEMPLATE)
+	@mkdir -p $(@D)
+	$(call run,AS,$<) $(CC) $(if $(HTML_TEMPLATE),-DHTML_TEMPLATE='"$(HTML_TEMPLATE)"') -c -o $@ $<

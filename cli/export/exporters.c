@@ -7,6 +7,7 @@
 #include "export/chrome.h"
 #include "export/csv.h"
 #include "export/folded.h"
+#include "export/html/html.h"
 #include "export/jsonl.h"
 #include "export/parquet/parquet.h"
 
@@ -21,6 +22,8 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_csv_export },
 	{ "parquet", "that table as files by day and host, for DuckDB, ClickHouse, Spark",
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },
+	{ "html", "one page for a browser: findings, timeline, reports; needs no network",
+	  CT_EXPORT_STREAM, ct_html_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

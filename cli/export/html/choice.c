@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See choice.h. */
+#include "export/html/choice.h"
+
+#include <errno.h>
+
+/* Buckets are 3 % wide: exact up to 32 ns, then 32 of each power of two. */
+static unsigned int choice_bucket(uint64_t ns)
+{
+	unsigned int power;
+
+	if (ns < 32)
+		return ns;
+	power = 63 - __builtin_clzll(ns);
+	return (power - 4) * 32 + (ns >> (power - 5) & 31);
+}
+
+static bool choice_is_mark(const struct ct_html_item *item)
+{
+	return item->record.class->category == CT_CAT_MARKER || item->record.class->category == CT_CAT_PROCESS;
+}
+
+void ct_html_choice_count(struct ct_html_choice *c, const struct ct_html_item *item)
+{
+	c->records++;
+	if (item->flags & CT_HTML_UNFINISHED)
+		c->unfinished++;
+	else if (!(item->flags & CT_HTML_INSTANT))
+		c->buckets[choice_bucket(item->duration)]++;
+	else if (choice_is_mark(item))
+		c->marks++;
+	else
+		c->instants++;
+}
+
+static uint64_t choice_key(uint64_t op, int64_t ts, uint32_t tid)
+{
+	return op ? op : ct_hash_mix(ts, tid) | 1ull << 63;
+}
+
+int ct_html_choice_always(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid)
+{
+	return ct_hash_put(&c->always, choice_key(op, ts, tid)) ? 0 : -ENOMEM;
+}
+
+void ct_html_choice_place(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track)
+{
+	struct ct_hash_slot *slot = c->always.count ? ct_hash_get(&c->always, choice_key(op, ts, tid)) : NULL;
+
+	if (slot)
+		slot->a = track + 1;
+}
+
+int ct_html_choice_track(const struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&c->always, choice_key(op, ts, tid));
+
+	return slot ? (int)slot->a - 1 : -1;
+}
+
+void ct_html_choice_decide(struct ct_html_choice *c)
+{
+	uint64_t left = c->limit;
+
+	c->all = c->records <= c->limit;
+	if (c->all)
+		return;
+	left -= c->unfinished < left ? c->unfinished : left;
+	c->keep_marks = c->marks <= c->limit / 8 && c->marks <= left;
+	left -= c->keep_marks ? c->marks : 0;
+	c->keep_instants = c->instants <= c->limit / 8 && c->instants <= left;
+	left -= c->keep_instants ? c->instants : 0;
+	for (c->from = CT_HTML_BUCKETS - 1; c->from && c->buckets[c->from] <= left; c->from--)
+		left -= c->buckets[c->from];
+	c->every = left ? (c->buckets[c->from] + left - 1) / left : UINT64_MAX;
+}
+
+static bool choice_keeps(struct ct_html_choice *c, const struct ct_html_item *item)
+{
+	unsigned int bucket;
+
+	if (item->flags & CT_HTML_UNFINISHED)
+		return true;
+	if (c->always.count && ct_hash_get(&c->always, choice_key(item->op, item->begin, item->record.tid)))
+		return true;
+	if (item->flags & CT_HTML_INSTANT)
+		return choice_is_mark(item) ? c->keep_marks : c->keep_instants;
+	bucket = choice_bucket(item->duration);
+	return bucket > c->from || (bucket == c->from && c->every && ++c->next % c->every == 0);
+}
+
+bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_item *item)
+{
+	if (c->all || choice_keeps(c, item))
+		return true;
+	c->left_out++;
+	c->left_out_instants += (item->flags & CT_HTML_INSTANT) != 0;
+	if (item->duration > c->longest)
+		c->longest = item->duration;
+	return false;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See fields.h.  Values must be those of the details of jsonl. */
+#include "export/html/fields.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decode/nv_decode.h"
+#include "export/html/json.h"
+#include "export/json_details.h"
+#include "trace/names.h"
+
+/* A column in the making, with what has no value. */
+struct fields {
+	struct ct_html_columns *columns;
+	struct ct_out *out;
+	uint64_t *missing;		/* by row: 1 */
+	uint32_t class, first, rows;	/* index; in .by_class */
+	unsigned int field;		/* columns of the class so far */
+};
+
+static uint64_t fields_text(struct fields *f, const char *text)
+{
+	return text ? ct_html_string(&f->columns->records->strings, text, strlen(text)) : 0;
+}
+
+static uint64_t fields_word_or_hex(struct fields *f, const char *word, uint64_t value)
+{
+	char hex[24];
+
+	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)value);
+	return fields_text(f, word ? word : hex);
+}
+
+static uint64_t fields_class(struct fields *f, uint64_t value)
+{
+	const struct ct_class *class = ct_registry_class(f->columns->records->reg, value);
+	char number[24];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)value);
+	return fields_text(f, class ? class->name : number);
+}
+
+/* What a string column holds for field @i. */
+static uint64_t fields_string(struct fields *f, const struct ct_record *r, unsigned int i)
+{
+	uint64_t value = ct_record_field(r, i);
+	const char *text;
+	char buf[24];
+	uint16_t len;
+
+	switch (r->class->fields[i].type) {
+	case CT_TYPE_str:
+		return fields_text(f, ct_names_string(f->columns->records->names, value));
+	case CT_TYPE_class:
+		return fields_class(f, value);
+	case CT_TYPE_dir:
+		return fields_word_or_hex(f, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+	case CT_TYPE_dev:
+		return fields_word_or_hex(f, ct_name_device(value, buf), value);
+	case CT_TYPE_cures:
+		return fields_word_or_hex(f, cu_result_name(value), value);
+	case CT_TYPE_nvst:
+		return fields_word_or_hex(f, nv_status_name(value), value);
+	}
+	text = ct_record_text(r, &len);
+	return text ? ct_html_string(&f->columns->records->strings, text, len) : 0;
+}
+
+static struct ct_record fields_record(const struct fields *f, uint32_t row)
+{
+	const struct ct_html_columns *c = f->columns;
+
+	return ct_html_record_of(c->records, ct_html_record(c->records, c->by_class[f->first + row]));
+}
+
+/* Stores the column whose values are made, and says so in the manifest. */
+static void fields_store(struct fields *f, enum ct_html_coding coding, const char *type, const char *name, bool extra)
+{
+	struct ct_html_blobs *blobs = f->columns->blobs;
+	bool some = false;
+	char blob[32];
+
+	for (uint32_t row = 0; row < f->rows && !some; row++)
+		some = f->missing[row];
+	snprintf(blob, sizeof(blob), "c%u.%u", f->class, f->field);
+	ct_html_column(blobs, coding, f->columns->values, f->rows, "%s", blob);
+	ct_html_text(f->out, f->field ? ",{\"name\":" : "{\"name\":", name);
+	ct_html_text(f->out, ",\"type\":", type);
+	ct_html_text(f->out, ",\"blob\":", blob);
+	if (some) {
+		snprintf(blob, sizeof(blob), "c%u.%u.missing", f->class, f->field);
+		ct_html_column(blobs, CT_HTML_PLAIN, f->missing, f->rows, "%s", blob);
+		ct_html_text(f->out, ",\"missing\":", blob);
+	}
+	ct_out_text(f->out, extra ? ",\"extra\":true}" : "}");
+	f->field++;
+}
+
+static void fields_field(struct fields *f, const struct ct_class *class, unsigned int i)
+{
+	enum ct_html_coding coding = CT_HTML_PLAIN;
+	const char *type = "string";
+
+	switch (class->fields[i].type) {
+	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
+		coding = CT_HTML_SIGNED;
+		type = "dec";
+		break;
+	case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
+		type = "dec";
+		break;
+	case CT_TYPE_x8: case CT_TYPE_x16: case CT_TYPE_x32: case CT_TYPE_x64: case CT_TYPE_nvcode:
+		type = "hex";
+		break;
+	}
+	for (uint32_t row = 0; row < f->rows; row++) {
+		struct ct_record r = fields_record(f, row);
+
+		f->missing[row] = !r.fields || ct_json_is_missing(&r, i);
+		f->columns->values[row] = f->missing[row] ? 0 :
+					  *type == 's' ? fields_string(f, &r, i) : ct_record_field(&r, i);
+	}
+	fields_store(f, coding, type, class->fields[i].name, false);
+}
+
+/* ------------------------------------------------- what is no detail --- */
+
+static uint64_t fields_result(struct fields *f, const struct ct_record *r)
+{
+	int64_t code = ct_record_is_ioctl(r) ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
+	const char *name;
+	char number[24];
+
+	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !(r->fields && ct_record_is_ioctl(r))))
+		return 0;
+	name = ct_name_result(r);
+	snprintf(number, sizeof(number), "%lld", (long long)code);
+	return fields_text(f, name ? name : number);
+}
+
+static uint64_t fields_context(struct fields *f, const struct ct_record *r)
+{
+	return r->class->layer == CT_LAYER_KERNEL ? fields_text(f, ct_name_context(r->flags)) : 0;
+}
+
+static uint64_t fields_escape(struct fields *f, const struct ct_record *r)
+{
+	if (!r->fields || !ct_record_is_ioctl(r))
+		return 0;
+	return fields_text(f, ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD), ct_record_quick(r, CT_QUICK_DEVICE)));
+}
+
+static uint64_t fields_code(struct fields *f, const struct ct_record *r, unsigned int kind)
+{
+	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE), code = ct_record_quick(r, CT_QUICK_CODE);
+
+	if (!r->fields || !ct_record_is_ioctl(r) || !(have & kind))
+		return 0;
+	return fields_word_or_hex(f, ct_name_code(code, have), code);
+}
+
+static uint64_t fields_control(struct fields *f, const struct ct_record *r)
+{
+	return fields_code(f, r, CT_IOCTL_CONTROL);
+}
+
+static uint64_t fields_rm_class(struct fields *f, const struct ct_record *r)
+{
+	return ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_CONTROL ? 0 : fields_code(f, r, CT_IOCTL_CLASS);
+}
+
+static void fields_extra(struct fields *f, const char *name, uint64_t (*text)(struct fields *, const struct ct_record *))
+{
+	bool some = false;
+
+	memset(f->missing, 0, f->rows * sizeof(*f->missing));
+	for (uint32_t row = 0; row < f->rows; row++) {
+		struct ct_record r = fields_record(f, row);
+
+		f->columns->values[row] = text(f, &r);
+		some |= f->columns->values[row] != 0;
+	}
+	if (some)
+		fields_store(f, CT_HTML_PLAIN, "string", name, true);
+}
+
+static void fields_cpu(struct fields *f)
+{
+	bool some = false;
+
+	for (uint32_t row = 0; row < f->rows; row++) {
+		struct ct_record r = fields_record(f, row);
+
+		f->missing[row] = r.cpu == CT_NO_CPU;
+		f->columns->values[row] = f->missing[row] ? 0 : r.cpu;
+		some |= !f->missing[row];
+	}
+	if (some)
+		fields_store(f, CT_HTML_PLAIN, "dec", "cpu", true);
+}
+
+static void fields_class_columns(struct fields *f, const struct ct_class *class)
+{
+	f->field = 0;
+	f->first = f->columns->class_first[f->class];
+	f->rows = f->columns->class_first[f->class + 1] - f->first;
+	if (!f->rows)
+		return;
+	for (unsigned int i = 0; i < class->fields_count; i++)
+		fields_field(f, class, i);
+	fields_extra(f, "result", fields_result);
+	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0) {
+		fields_extra(f, "escape", fields_escape);
+		fields_extra(f, "control", fields_control);
+		fields_extra(f, "class", fields_rm_class);
+	}
+	fields_extra(f, "context", fields_context);
+	fields_cpu(f);
+}
+
+int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
+{
+	struct fields f = { .columns = c, .out = out };
+
+	f.missing = calloc(c->records->count + 1, sizeof(*f.missing));
+	if (!f.missing)
+		return -ENOMEM;
+	for (f.class = 0; f.class < c->classes_count; f.class++) {
+		const struct ct_class *class = ct_registry_class(c->records->reg, c->classes[f.class]);
+
+		ct_html_text(out, f.class ? ",\n{\"name\":" : "\n{\"name\":", class->name);
+		ct_html_text(out, ",\"symbol\":", class->symbol);
+		ct_html_text(out, ",\"layer\":", ct_layer_word[class->layer]);
+		ct_html_text(out, ",\"category\":", ct_category_word[class->category]);
+		ct_html_text(out, ",\"op\":", ct_op_word[class->op]);
+		ct_html_u64(out, ",\"kept\":", c->class_first[f.class + 1] - c->class_first[f.class]);
+		ct_out_text(out, ",\"fields\":[");
+		fields_class_columns(&f, class);
+		ct_out_text(out, "]}");
+	}
+	free(f.missing);
+	return c->records->strings.error ? c->records->strings.error : c->blobs->error;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A trace as the records of an HTML report: calls, ranges and instants, each once and with all
+ * that is known of it.  Nearly in the order of their begins: a call comes when it begins, where
+ * its record is there by then, and else when it has ended; a range when it has ended.
+ *
+ * Records about the trace itself are left out, and range_pop.
+ */
+#ifndef CT_CLI_HTML_SOURCE_H
+#define CT_CLI_HTML_SOURCE_H
+
+#include "analysis/engine.h"
+#include "export/html/tracks.h"
+
+/* Bits of ct_html_item.flags. */
+#define CT_HTML_FAILED		1u
+#define CT_HTML_UNFINISHED	2u
+#define CT_HTML_INSTANT		4u
+#define CT_HTML_ABANDONED	8u
+#define CT_HTML_BEGIN_LOST	16u
+
+struct ct_html_item {
+	int64_t  begin;		/* ns since the trace began */
+	uint64_t duration;	/* ns; 0: not known */
+	uint64_t op, parent;	/* op_ids; 0: none */
+	uint32_t track;		/* index */
+	uint32_t depth;		/* calls of its track around it */
+	uint8_t  flags;		/* CT_HTML_* */
+	/* Class, result, cpu and flags are set; fields: NULL where they are not known. */
+	struct ct_record record;
+};
+
+struct ct_html_source {
+	struct ct_html_tracks *tracks;
+	bool make;		/* tracks are made; false: those that are not there are left out */
+	/* Each record; valid until it returns.  0 or a negative errno. */
+	int (*item)(void *arg, const struct ct_html_item *item);
+	void *arg;
+	/* Internal: calls whose end is not known yet, open ranges, rows of the GPU. */
+	struct ct_hash open, threads;
+	unsigned int pending;
+};
+
+/* The engine's options.arg must be a struct ct_html_source. */
+extern const struct ct_analyser ct_html_source_analyser;
+
+/* Frees what is internal. */
+void ct_html_source_free(struct ct_html_source *s);
+
+#endif

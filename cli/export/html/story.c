@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See story.h.  Must never show a figure of a simulated GPU without saying so. */
+#include "export/html/story.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analysis/program/outliers.h"
+#include "explain/findings.h"
+#include "export/html/json.h"
+
+#define STORY_PROCESSES	100u
+
+static int64_t story_ns(const struct ct_html_story *s, uint64_t ts)
+{
+	return (int64_t)(ts - s->trace->reg.start);
+}
+
+static const char *story_process(const struct ct_html_story *s, uint32_t pid)
+{
+	return ct_processes_word(s->explain->analysis->processes, pid);
+}
+
+/* The process that the page is about: with the most launches, or the first that calls libcuda. */
+static int story_main(const struct ct_html_story *s)
+{
+	const struct ct_phases *phases = s->explain->phases;
+
+	if (phases->main >= 0)
+		return phases->main;
+	for (unsigned int i = 0; i < phases->processes_count; i++)
+		if (phases->processes[i].stages_count)
+			return i;
+	return -1;
+}
+
+const char *ct_html_story_title(const struct ct_html_story *s)
+{
+	const char *command = ct_registry_info(&s->trace->reg, "command");
+
+	return command && *command ? command : "cudatrace";
+}
+
+/* ------------------------------------------------------------------- head --- */
+
+static void story_when(const struct ct_html_story *s, char when[32])
+{
+	time_t seconds = s->trace->reg.realtime / 1000000000;
+	struct tm tm;
+
+	*when = 0;
+	if (s->trace->reg.realtime && gmtime_r(&seconds, &tm))
+		strftime(when, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* How it was recorded: "module", "files". */
+static const char *story_way(const struct ct_html_story *s)
+{
+	return ct_registry_info(&s->trace->reg, "way") ? : ct_registry_info(&s->trace->reg, "sink");
+}
+
+static void story_trace(const struct ct_html_story *s, struct ct_out *out)
+{
+	const struct ct_registry *reg = &s->trace->reg;
+	const struct ct_totals *totals = s->explain->analysis->totals;
+	uint64_t first = totals->points ? totals->first : reg->start, last = totals->points ? totals->last : reg->start;
+	int main = story_main(s);
+	char when[32];
+
+	story_when(s, when);
+	ct_html_text(out, "\"trace\":{\"command\":", ct_registry_info(reg, "command"));
+	ct_html_text(out, ",\"program\":", main < 0 ? NULL : story_process(s, s->explain->phases->processes[main].pid));
+	ct_html_text(out, ",\"recorded\":", *when ? when : NULL);
+	ct_html_s64(out, ",\"begin\":", story_ns(s, first));
+	ct_html_s64(out, ",\"end\":", story_ns(s, last));
+	ct_html_u64(out, ",\"duration_ns\":", last - first);
+	ct_html_text(out, ",\"host\":", ct_registry_info(reg, "hostname"));
+	ct_html_text(out, ",\"kernel\":", ct_registry_info(reg, "kernel"));
+	ct_html_text(out, ",\"driver\":", ct_registry_info(reg, "driver"));
+	ct_html_text(out, ",\"gpu\":", ct_registry_info(reg, "gpu"));
+	ct_html_bool(out, ",\"module\":", s->trace->has_kernel);
+	ct_html_bool(out, ",\"simulated\":", s->trace->simulated);
+	ct_html_bool(out, ",\"unfinished\":", s->trace->unfinished);
+	ct_html_u64(out, ",\"records\":", s->choice->records);
+	ct_html_u64(out, ",\"processes\":", totals->processes);
+	ct_html_u64(out, ",\"threads\":", totals->threads);
+	ct_html_u64(out, ",\"lost\":", s->trace->lost);
+	ct_html_u64(out, ",\"packets_lost\":", s->trace->packets_lost);
+	ct_html_text(out, ",\"tracer\":", ct_registry_info(reg, "tracer"));
+	ct_html_text(out, ",\"version\":", CT_VERSION);
+	ct_out_text(out, "},\n");
+}
+
+static void story_fact(struct ct_out *out, bool *some, const char *label, const char *value)
+{
+	if (!value || !*value)
+		return;
+	ct_html_text(out, *some ? ",[" : "[", label);
+	ct_html_text(out, ",", value);
+	ct_out_char(out, ']');
+	*some = true;
+}
+
+static void story_facts(const struct ct_html_story *s, struct ct_out *out)
+{
+	const struct ct_registry *reg = &s->trace->reg;
+	const struct ct_totals *totals = s->explain->analysis->totals;
+	const char *way = story_way(s), *by = way;
+	char text[256], ns[CT_TERM_TEXT], count[CT_TERM_TEXT], when[32];
+	bool some = false;
+
+	if (way)
+		by = !strcmp(way, "module") || !strcmp(way, "device") ? "by the kernel module" :
+		     !strcmp(way, "files") ? "without the kernel module" : way;
+	story_when(s, when);
+	ct_out_text(out, "\"facts\":[");
+	if (s->trace->simulated)
+		story_fact(out, &some, "GPU", "simulated: these figures are of a simulated libcuda, not of a device");
+	story_fact(out, &some, "command", ct_registry_info(reg, "command"));
+	snprintf(text, sizeof(text), "%s, for %s%s%.60s", when,
+		 ct_term_ns(ns, totals->points ? totals->last - totals->first : 0), by ? ", " : "", by ? by : "");
+	story_fact(out, &some, "recorded", text);
+	snprintf(text, sizeof(text), "%s records, %u process%s, %u thread%s%s",
+		 ct_term_count(count, s->trace->records), totals->processes, totals->processes == 1 ? "" : "es",
+		 totals->threads, totals->threads == 1 ? "" : "s",
+		 s->trace->unfinished ? "; not finished: this is what is there by now" : "");
+	story_fact(out, &some, "trace", text);
+	story_fact(out, &some, "host", ct_registry_info(reg, "hostname"));
+	story_fact(out, &some, "driver", ct_registry_info(reg, "driver"));
+	story_fact(out, &some, "kernel", ct_registry_info(reg, "kernel"));
+	if (s->trace->lost || s->trace->packets_lost) {
+		snprintf(text, sizeof(text), "%s records and %llu packets: what they would show is missing",
+			 ct_term_count(count, s->trace->lost), (unsigned long long)s->trace->packets_lost);
+		story_fact(out, &some, "lost", text);
+	}
+	ct_out_text(out, "],\n");
+}
+
+/* --------------------------------------------------------------- verdicts --- */
+
+static void story_verdict(struct ct_html_story *s, unsigned int process, struct ct_out *out)
+{
+	const struct ct_process_phases *p = &s->explain->phases->processes[process];
+	enum ct_limit limit;
+	char text[1024];
+
+	ct_explain_choose(s->explain, process);
+	limit = ct_findings_verdict(s->explain, text, sizeof(text));
+	ct_html_u64(out, "{\"pid\":", p->pid);
+	ct_html_text(out, ",\"process\":", story_process(s, p->pid));
+	ct_html_text(out, ",\"limited_by\":", ct_limit_word(limit));
+	ct_html_bool(out, ",\"known\":", limit != CT_LIMIT_UNKNOWN);
+	ct_html_text(out, ",\"text\":", text);
+	ct_verdict_startup(p, text, sizeof(text));
+	ct_html_text(out, ",\"startup\":", *text ? text : NULL);
+	ct_out_char(out, '}');
+}
+
+static void story_verdicts(struct ct_html_story *s, struct ct_out *out)
+{
+	const struct ct_phases *phases = s->explain->phases;
+	unsigned int shown = 0;
+	int main = story_main(s);
+
+	ct_out_text(out, "\"verdict\":");
+	if (main >= 0)
+		story_verdict(s, main, out);
+	else
+		ct_out_text(out, "null");
+	ct_out_text(out, ",\n\"verdicts\":[");
+	for (unsigned int i = 0; i < phases->processes_count && shown < STORY_PROCESSES; i++) {
+		if (!phases->processes[i].stages_count)
+			continue;
+		ct_out_text(out, shown++ ? ",\n" : "\n");
+		story_verdict(s, i, out);
+	}
+	ct_out_text(out, "],\n");
+}
+
+/* ------------------------------------------------- stages and iterations --- */
+
+static void story_stages(const struct ct_html_story *s, struct ct_out *out)
+{
+	const struct ct_phases *phases = s->explain->phases;
+	unsigned int shown = 0;
+	bool some = false;
+
+	ct_out_text(out, "\"stages\":[");
+	for (unsigned int i = 0; i < phases->processes_count && shown < STORY_PROCESSES; i++) {
+		const struct ct_process_phases *p = &phases->processes[i];
+
+		shown += p->stages_count > 0;
+		for (unsigned int k = 0; k < p->stages_count; k++) {
+			const struct ct_stage_span *span = &p->stages[k];
+
+			ct_html_text(out, some ? ",\n{\"name\":" : "\n{\"name\":", ct_stage_word[span->stage]);
+			ct_html_u64(out, ",\"pid\":", p->pid);
+			ct_html_text(out, ",\"process\":", story_process(s, p->pid));
+			ct_html_s64(out, ",\"begin\":", story_ns(s, span->begin));
+			ct_html_s64(out, ",\"end\":", story_ns(s, span->end));
+			ct_html_text(out, ",\"text\":", ct_stage_text[span->stage]);
+			ct_out_char(out, '}');
+			some = true;
+		}
+	}
+	ct_out_text(out, "],\n");
+}
+
+static int story_iteration_columns(const struct ct_html_story *s, const struct ct_process_phases *p,
+				   const struct ct_iteration_account *account, struct ct_html_blobs *blobs)
+{
+	uint64_t *values = calloc(p->iterations_count + 1, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+#define COLUMN(word, coding, value)					\
+	for (uint32_t i = 0; i < p->iterations_count; i++)		\
+		values[i] = value;					\
+	ct_html_column(blobs, coding, values, p->iterations_count, "iterations." word);
+	COLUMN("begin", CT_HTML_DELTA, story_ns(s, p->iterations[i].begin))
+	COLUMN("duration", CT_HTML_VARINT, p->iterations[i].end - p->iterations[i].begin)
+	COLUMN("launches", CT_HTML_VARINT, p->iterations[i].launches)
+	COLUMN("waiting", CT_HTML_VARINT, account ? account[i].wait : 0)
+#undef COLUMN
+	free(values);
+	return 0;
+}
+
+static int story_iterations(const struct ct_html_story *s, struct ct_html_blobs *blobs, struct ct_out *out)
+{
+	static const char *const how[] = {
+		[CT_ITER_NONE] = "none", [CT_ITER_RANGES] = "ranges", [CT_ITER_MARKS] = "marks",
+		[CT_ITER_PATTERN] = "pattern",
+	};
+	const struct ct_accounting *accounts = ct_analysis_state(s->explain->analysis, &ct_accounting_analyser);
+	const struct ct_process_phases *p;
+	struct ct_iteration_stats stats = { 0 };
+	int main = story_main(s), rc;
+
+	ct_out_text(out, "\"iterations\":");
+	if (main < 0) {
+		ct_out_text(out, "null,\n");
+		return 0;
+	}
+	p = &s->explain->phases->processes[main];
+	ct_html_u64(out, "{\"pid\":", p->pid);
+	if (!p->iterations_count) {
+		ct_html_text(out, ",\"why_none\":", p->why_none);
+		ct_out_text(out, "},\n");
+		return 0;
+	}
+	rc = ct_iteration_stats(&stats, p);
+	ct_html_u64(out, ",\"tid\":", p->tid);
+	ct_html_text(out, ",\"how\":", how[p->source]);
+	ct_html_text(out, ",\"what\":", p->what);
+	ct_html_u64(out, ",\"count\":", p->iterations_count + p->iterations_dropped);
+	ct_html_u64(out, ",\"kept\":", p->iterations_count);
+	ct_html_double(out, ",\"median\":", stats.median);
+	ct_html_u64(out, ",\"p95\":", stats.p95);
+	ct_html_u64(out, ",\"max\":", stats.max);
+	ct_out_text(out, ",\"blobs\":{\"begin\":\"iterations.begin\",\"duration\":\"iterations.duration\","
+		    "\"launches\":\"iterations.launches\",\"waiting\":\"iterations.waiting\"}},\n");
+	free(stats.sorted);
+	return rc ? rc : story_iteration_columns(s, p, accounts->processes[main].iterations, blobs);
+}
+
+/* --------------------------------------------------------------- findings --- */
+
+int ct_html_story_records(const struct ct_html_story *s, struct ct_html_choice *choice)
+{
+	for (unsigned int i = 0; i < s->explain->count; i++) {
+		const struct ct_finding_row *f = &s->explain->list[i];
+
+		for (unsigned int k = 0; k < f->evidence_count; k++)
+			if (ct_html_choice_always(choice, f->evidence[k].op_id, story_ns(s, f->evidence[k].ts),
+						  f->evidence[k].tid))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static void story_evidence(const struct ct_html_story *s, const struct ct_finding_row *f, struct ct_out *out)
+{
+	for (unsigned int k = 0; k < f->evidence_count; k++) {
+		const struct ct_evidence *e = &f->evidence[k];
+		int track = ct_html_choice_track(s->choice, e->op_id, story_ns(s, e->ts), e->tid);
+
+		ct_html_text(out, k ? ",{\"label\":" : "{\"label\":", e->class->name);
+		ct_html_s64(out, ",\"begin\":", story_ns(s, e->ts));
+		ct_html_s64(out, ",\"end\":", story_ns(s, e->ts) + (int64_t)e->ns);
+		ct_html_u64(out, ",\"pid\":", f->pid);
+		ct_html_u64(out, ",\"tid\":", e->tid);
+		ct_html_u64(out, ",\"op\":", e->op_id);
+		if (track >= 0)
+			ct_html_u64(out, ",\"track\":", track);
+		ct_out_char(out, '}');
+	}
+}
+
+static void story_findings(const struct ct_html_story *s, struct ct_out *out)
+{
+	ct_out_text(out, "\"findings\":[");
+	for (unsigned int i = 0; i < s->explain->count; i++) {
+		const struct ct_finding_row *f = &s->explain->list[i];
+
+		ct_html_text(out, i ? ",\n{\"rule\":" : "\n{\"rule\":", f->rule->name);
+		ct_html_text(out, ",\"severity\":", f->share >= 20 ? "high" : f->share >= 5 ? "medium" : "low");
+		ct_html_text(out, ",\"certainty\":", ct_certainty_word[f->certainty]);
+		ct_html_text(out, ",\"title\":", f->rule->summary);
+		ct_html_text(out, ",\"text\":", f->what);
+		ct_html_u64(out, ",\"pid\":", f->pid);
+		ct_html_text(out, ",\"process\":", story_process(s, f->pid));
+		ct_html_text(out, ",\"scope\":", ct_scope_word[f->scope]);
+		ct_html_u64(out, ",\"cost_ns\":", f->cost);
+		ct_html_bool(out, ",\"at_most\":", f->at_most);
+		ct_html_double(out, ",\"share\":", f->share);
+		ct_out_text(out, ",\"try\":[");
+		if (f->advice)
+			ct_html_text(out, "", f->advice);
+		ct_out_text(out, "],\"records\":[");
+		story_evidence(s, f, out);
+		ct_out_text(out, "]}");
+	}
+	ct_out_text(out, "],\n");
+}
+
+int ct_html_story_write(struct ct_html_story *s, struct ct_html_blobs *blobs, struct ct_out *out)
+{
+	int rc;
+
+	story_trace(s, out);
+	story_facts(s, out);
+	story_verdicts(s, out);
+	story_stages(s, out);
+	rc = story_iterations(s, blobs, out);
+	story_findings(s, out);
+	return rc;
+}

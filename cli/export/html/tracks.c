@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See tracks.h. */
+#include "export/html/tracks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const char *const ct_html_layer_word[CT_HTML_LAYERS] = {
+	"nvtx", "api", "ioctl", "driver", "switch", "gpu", "interrupt",
+};
+
+enum ct_html_layer ct_html_layer_of(const struct ct_record *r)
+{
+	const struct ct_class *class = r->class;
+
+	if (ct_track_key(r) >> 40)
+		return CT_HTML_INTERRUPT;
+	if (class->layer == CT_LAYER_GPU)
+		return CT_HTML_GPU;
+	if (class->category == CT_CAT_SWITCH)
+		return CT_HTML_SWITCH;
+	if (class->category == CT_CAT_IOCTL || class->id == CT_CLASS_ioctl)
+		return CT_HTML_IOCTL;
+	if (class->layer == CT_LAYER_KERNEL)
+		return CT_HTML_DRIVER;
+	return class->category == CT_CAT_MARKER || class->category == CT_CAT_PROCESS ? CT_HTML_NVTX : CT_HTML_API;
+}
+
+/* The order of a process or thread: of its first appearance. */
+static int tracks_order(struct ct_html_tracks *t, uint64_t key, unsigned int *next, unsigned int *order)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&t->order, key);
+
+	if (!slot)
+		return -ENOMEM;
+	if (!slot->a)
+		slot->a = ++*next;
+	*order = slot->a;
+	return 0;
+}
+
+static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, uint64_t key)
+{
+	struct ct_html_track *track;
+	struct ct_hash_slot *slot;
+
+	if (t->count == t->capacity) {
+		unsigned int capacity = t->capacity ? 2 * t->capacity : 64;
+		struct ct_html_track *more = reallocarray(t->list, capacity, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->list = more;
+		t->capacity = capacity;
+	}
+	track = &t->list[t->count];
+	*track = (struct ct_html_track){ .layer = layer, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
+	if (layer == CT_HTML_INTERRUPT) {
+		track->cpu = r->cpu;
+		track->context = r->flags & CT_F_CONTEXT;
+		track->process = UINT32_MAX;
+	} else {
+		track->pid = r->pid;
+		track->tid = r->tid;
+		if (tracks_order(t, r->pid, &t->processes, &track->process) ||
+		    tracks_order(t, 1ull << 63 | (uint64_t)r->pid << 31 | (r->tid & 0x7fffffff), &t->threads,
+				 &track->thread))
+			return -ENOMEM;
+	}
+	slot = ct_hash_put(&t->by_key, key);
+	if (!slot)
+		return -ENOMEM;
+	slot->a = ++t->count;
+	return 0;
+}
+
+int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, bool make,
+		  int *error)
+{
+	uint64_t key = ct_hash_mix(ct_track_key(r) << 3 | layer, layer == CT_HTML_INTERRUPT ? 0 : r->pid);
+	struct ct_hash_slot *slot;
+
+	if (t->count && key == t->last_key)
+		return t->last;
+	slot = ct_hash_get(&t->by_key, key);
+	if (!slot && make && t->count < CT_HTML_TRACKS_MAX) {
+		if (tracks_add(t, r, layer, key)) {
+			*error = -ENOMEM;
+			return -1;
+		}
+		slot = ct_hash_get(&t->by_key, key);
+	}
+	if (!slot || !slot->a)
+		return -1;
+	t->last_key = key;
+	t->last = slot->a - 1;
+	return t->last;
+}
+
+void ct_html_track_count(struct ct_html_track *t, int64_t begin, uint32_t depth)
+{
+	int64_t bin = begin >> CT_HTML_BIN(0), last = t->bin;
+
+	t->count++;
+	if (depth >= t->depth)
+		t->depth = depth + 1;
+	for (unsigned int i = 0; i < CT_HTML_LEVELS && (last == INT64_MIN || bin >> 2 * i != last >> 2 * i); i++)
+		t->occupied[i]++;
+	t->bin = bin;
+}
+
+static int tracks_compare(const void *a, const void *b, void *arg)
+{
+	const struct ct_html_track *x = (const struct ct_html_track *)arg + *(const uint32_t *)a;
+	const struct ct_html_track *y = (const struct ct_html_track *)arg + *(const uint32_t *)b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if ((x->tid == x->pid) != (y->tid == y->pid))
+		return x->tid == x->pid ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->context != y->context)
+		return x->context > y->context ? -1 : 1;
+	return (int)x->layer - (int)y->layer;
+}
+
+void ct_html_tracks_sort(const struct ct_html_tracks *t, uint32_t *order)
+{
+	for (uint32_t i = 0; i < t->count; i++)
+		order[i] = i;
+	if (t->count)
+		qsort_r(order, t->count, sizeof(*order), tracks_compare, t->list);
+}
+
+void ct_html_tracks_free(struct ct_html_tracks *t)
+{
+	free(t->list);
+	ct_hash_free(&t->by_key);
+	ct_hash_free(&t->order);
+	*t = (struct ct_html_tracks){ 0 };
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tracks of an HTML report: of each thread one a layer, and the CPUs' interrupts. */
+#ifndef CT_CLI_HTML_TRACKS_H
+#define CT_CLI_HTML_TRACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "trace/merge.h"
+
+/* In the order in which a thread's tracks are drawn. */
+enum ct_html_layer {
+	CT_HTML_NVTX, CT_HTML_API, CT_HTML_IOCTL, CT_HTML_DRIVER, CT_HTML_SWITCH, CT_HTML_GPU,
+	CT_HTML_INTERRUPT, CT_HTML_LAYERS,
+};
+
+extern const char *const ct_html_layer_word[CT_HTML_LAYERS];
+
+/* A hostile trace may have any number of threads: records of further tracks are left out. */
+#define CT_HTML_TRACKS_MAX	4096u
+
+/* Bins of the zoom levels are 1 << CT_HTML_BIN(level) ns wide. */
+#define CT_HTML_LEVELS		20u
+#define CT_HTML_BIN(level)	(8 + 2 * (level))
+
+struct ct_html_track {
+	uint32_t pid, tid;
+	int32_t cpu;			/* of interrupts, else CT_NO_CPU */
+	unsigned int context;		/* CT_F_CONTEXT bits, of interrupts */
+	enum ct_html_layer layer;
+	unsigned int process, thread;	/* the order in which they appear */
+	uint64_t count;			/* records of the trace */
+	uint32_t depth;			/* rows */
+	/* How many bins of each level have a record, and the last of them. */
+	uint64_t occupied[CT_HTML_LEVELS];
+	int64_t bin;			/* of the finest level */
+};
+
+struct ct_html_tracks {
+	struct ct_html_track *list;
+	unsigned int count, capacity;
+	struct ct_hash by_key;		/* a: index + 1 */
+	struct ct_hash order;		/* a: order + 1, by pid, and by thread */
+	unsigned int processes, threads;
+	uint64_t last_key;
+	unsigned int last;
+	uint64_t left_out;		/* records of tracks beyond the maximum */
+};
+
+enum ct_html_layer ct_html_layer_of(const struct ct_record *r);
+
+/*
+ * The index of the track of @r, which is made with @make.  -1: there is none, -ENOMEM is in
+ * @error.
+ */
+int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer,
+		  bool make, int *error);
+
+/* Takes note of a record: for the choice of zoom levels. */
+void ct_html_track_count(struct ct_html_track *t, int64_t begin, uint32_t depth);
+
+/* @order: indices in the order of drawing, of @t->count. */
+void ct_html_tracks_sort(const struct ct_html_tracks *t, uint32_t *order);
+void ct_html_tracks_free(struct ct_html_tracks *t);
+
+#endif
