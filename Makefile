@@ -26,6 +26,7 @@ programs: $(B)/cudatrace $(B)/libcudatrace.so
 
 include quiet.mk
 include cli/files.mk
+-include cli/export/html/html.mk
 include userlib/files.mk
 include tests/sim/files.mk
 include examples/files.mk
@@ -33,7 +34,7 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS)) $(CLI_EXTRA)
+CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
 $(B)/cudatrace: $(CLI_OBJS)
@@ -53,6 +54,9 @@ $(B)/obj/userlib/%.o: userlib/%.c
 $(B)/obj/userlib/%.o: userlib/%.S
 	@mkdir -p $(@D)
 	$(call run,AS,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The page of HTML reports is built into the command.
+$(B)/obj/cli/export/html/template.o: $(HTML_TEMPLATE)
 
 -include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d)
 

@@ -21,14 +21,10 @@ else
 CLI_LEFT_OUT += "export --format parquet is left out: there is no zstd.h (apt-get install libzstd-dev)"
 endif
 
-# zlib compresses the data of HTML reports (Debian: zlib1g-dev), and their page is built into the
-# command.  What is missing is left out of the build; 'cudatrace export' then says so.
+# zlib compresses the data of HTML reports (Debian: zlib1g-dev).
 LIBZ := $(call cli_library,z,zlib.h)
+ifneq ($(LIBZ),)
 CLI_LIBS += $(LIBZ)
-# The page's own make file sets HTML_TEMPLATE, where the page can be built.
--include cli/export/html/html.mk
-CLI_EXTRA := $(B)/obj/cli/export/html/template_data.o
-
-$(CLI_EXTRA): cli/export/html/template_data.S $(HTML_TEMPLATE)
-	@mkdir -p $(@D)
-	$(call run,AS,$<) $(CC) $(if $(HTML_TEMPLATE),-DHTML_TEMPLATE='"$(HTML_TEMPLATE)"') -c -o $@ $<
+else
+CLI_LEFT_OUT += "export --format html is left out: there is no zlib.h (apt-get install zlib1g-dev)"
+endif

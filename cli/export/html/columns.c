@@ -9,37 +9,33 @@
 #include "export/html/json.h"
 #include "trace/names.h"
 
-static const struct ct_html_record *columns_record(const struct ct_html_columns *c, uint32_t i)
-{
-	return ct_html_record(c->records, c->order[i]);
-}
-
 /* ----------------------------------------------------------------- order --- */
 
 static int columns_order(struct ct_html_columns *c)
 {
-	const struct ct_html_records *r = c->records;
+	struct ct_html_records *r = c->records;
 
 	c->track_order = calloc(r->tracks_count + 1, sizeof(uint32_t));
 	c->rank = calloc(r->tracks_count + 1, sizeof(uint32_t));
 	c->track_first = calloc(r->tracks_count + 2, sizeof(uint32_t));
-	c->order = calloc(r->count + 1, sizeof(uint32_t));
 	c->by_class = calloc(r->count + 1, sizeof(uint32_t));
 	c->values = calloc(r->count + 1, sizeof(uint64_t));
 	c->class_number = calloc(CT_CLASS_MAX + 1, sizeof(uint32_t));
 	c->class_first = calloc(CT_CLASS_MAX + 3, sizeof(uint32_t));
 	c->classes = calloc(CT_CLASS_MAX + 1, sizeof(uint16_t));
-	if (!c->track_order || !c->rank || !c->track_first || !c->order || !c->by_class || !c->values ||
+	if (!c->track_order || !c->rank || !c->track_first || !c->by_class || !c->values ||
 	    !c->class_number || !c->class_first || !c->classes)
 		return -ENOMEM;
 	ct_html_tracks_sort(c->tracks, c->track_order);
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		c->rank[c->track_order[i]] = i;
+	if (ct_html_records_sort(r, c->rank))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < r->count; i++)
-		c->track_first[c->rank[ct_html_record(r, i)->track] + 1]++;
+		c->track_first[c->rank[r->sorted[i].track] + 1]++;
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		c->track_first[i + 1] += c->track_first[i];
-	return ct_html_records_order(r, c->rank, c->order);
+	return 0;
 }
 
 static void columns_class(struct ct_html_columns *c, unsigned int id)
@@ -57,13 +53,13 @@ static int columns_classes(struct ct_html_columns *c)
 	uint32_t *next;
 
 	for (uint32_t i = 0; i < r->count; i++)
-		columns_class(c, columns_record(c, i)->class);
+		columns_class(c, r->sorted[i].class);
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		for (unsigned int k = 0; k < r->levels[i].count; k++)
 			for (size_t n = 0; n < r->levels[i].list[k].count; n++)
 				columns_class(c, r->levels[i].list[k].cells[n].class);
 	for (uint32_t i = 0; i < r->count; i++)
-		c->class_first[c->class_number[columns_record(c, i)->class]]++;
+		c->class_first[c->class_number[r->sorted[i].class]]++;
 	for (uint32_t i = 0; i < c->classes_count; i++)
 		c->class_first[i + 1] += c->class_first[i];
 	next = calloc(c->classes_count + 1, sizeof(*next));
@@ -71,7 +67,7 @@ static int columns_classes(struct ct_html_columns *c)
 		return -ENOMEM;
 	memcpy(next, c->class_first, c->classes_count * sizeof(*next));
 	for (uint32_t i = 0; i < r->count; i++)
-		c->by_class[next[c->class_number[columns_record(c, i)->class] - 1]++] = c->order[i];
+		c->by_class[next[c->class_number[r->sorted[i].class] - 1]++] = i;
 	free(next);
 	return 0;
 }
@@ -94,7 +90,7 @@ static void columns_track(struct ct_html_columns *c, uint32_t track)
 
 #define COLUMN(word, coding, value)					\
 	for (uint32_t i = 0; i < count; i++) {				\
-		const struct ct_html_record *r = columns_record(c, first + i); \
+		const struct ct_html_record *r = &c->records->sorted[first + i]; \
 									\
 		c->values[i] = value;					\
 	}								\
@@ -130,7 +126,7 @@ static int columns_level(struct ct_html_columns *c, uint32_t track, unsigned int
 #undef LEVEL
 	free(values);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct ct_html_record *r = columns_record(c, first + i);
+		const struct ct_html_record *r = &c->records->sorted[first + i];
 
 		if (r->flags & CT_HTML_UNFINISHED || r->duration >> CT_HTML_BIN(level->level))
 			c->values[found++] = i;
@@ -164,7 +160,6 @@ void ct_html_columns_free(struct ct_html_columns *c)
 	free(c->track_order);
 	free(c->rank);
 	free(c->track_first);
-	free(c->order);
 	free(c->by_class);
 	free(c->values);
 	free(c->class_number);

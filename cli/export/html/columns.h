@@ -13,13 +13,12 @@ struct ct_html_columns {
 	struct ct_html_blobs *blobs;
 	uint32_t *track_order;		/* indices of tracks as they are drawn */
 	uint32_t *rank;			/* of a track in it */
-	uint32_t *track_first;		/* by rank: of its records in .order; one more than tracks */
-	uint32_t *order;		/* indices of records, by track and begin */
+	uint32_t *track_first;		/* by rank: its first record; one more than tracks */
 	uint32_t *class_number;		/* by class id: its index in manifest.classes, plus 1 */
 	uint16_t *classes;		/* class ids by index */
 	uint32_t classes_count;
 	uint32_t *class_first;		/* by index: of its records in .by_class; one more */
-	uint32_t *by_class;		/* indices of records, by class, then as in .order */
+	uint32_t *by_class;		/* indices of records, by class, then in their order */
 	uint64_t *values;		/* a column in the making */
 };
 

@@ -16,6 +16,9 @@ struct fields {
 	struct ct_html_columns *columns;
 	struct ct_out *out;
 	uint64_t *missing;		/* by row: 1 */
+	const uint8_t **data;		/* by row: the fields, NULL: none */
+	const char *word;		/* the last constant word, and its number */
+	uint64_t word_number;
 	uint32_t class, first, rows;	/* index; in .by_class */
 	unsigned int field;		/* columns of the class so far */
 };
@@ -25,12 +28,24 @@ static uint64_t fields_text(struct fields *f, const char *text)
 	return text ? ct_html_string(&f->columns->records->strings, text, strlen(text)) : 0;
 }
 
+/* A text that stays as it is where it is: mostly the same one again. */
+static uint64_t fields_word(struct fields *f, const char *word)
+{
+	if (word != f->word) {
+		f->word = word;
+		f->word_number = fields_text(f, word);
+	}
+	return f->word_number;
+}
+
 static uint64_t fields_word_or_hex(struct fields *f, const char *word, uint64_t value)
 {
 	char hex[24];
 
+	if (word)
+		return fields_word(f, word);
 	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)value);
-	return fields_text(f, word ? word : hex);
+	return fields_text(f, hex);
 }
 
 static uint64_t fields_class(struct fields *f, uint64_t value)
@@ -38,41 +53,46 @@ static uint64_t fields_class(struct fields *f, uint64_t value)
 	const struct ct_class *class = ct_registry_class(f->columns->records->reg, value);
 	char number[24];
 
+	if (class)
+		return fields_word(f, class->name);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)value);
-	return fields_text(f, class ? class->name : number);
-}
-
-/* What a string column holds for field @i. */
-static uint64_t fields_string(struct fields *f, const struct ct_record *r, unsigned int i)
-{
-	uint64_t value = ct_record_field(r, i);
-	const char *text;
-	char buf[24];
-	uint16_t len;
-
-	switch (r->class->fields[i].type) {
-	case CT_TYPE_str:
-		return fields_text(f, ct_names_string(f->columns->records->names, value));
-	case CT_TYPE_class:
-		return fields_class(f, value);
-	case CT_TYPE_dir:
-		return fields_word_or_hex(f, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
-	case CT_TYPE_dev:
-		return fields_word_or_hex(f, ct_name_device(value, buf), value);
-	case CT_TYPE_cures:
-		return fields_word_or_hex(f, cu_result_name(value), value);
-	case CT_TYPE_nvst:
-		return fields_word_or_hex(f, nv_status_name(value), value);
-	}
-	text = ct_record_text(r, &len);
-	return text ? ct_html_string(&f->columns->records->strings, text, len) : 0;
+	return fields_text(f, number);
 }
 
 static struct ct_record fields_record(const struct fields *f, uint32_t row)
 {
 	const struct ct_html_columns *c = f->columns;
 
-	return ct_html_record_of(c->records, ct_html_record(c->records, c->by_class[f->first + row]));
+	return ct_html_record_of(c->records, &c->records->sorted[c->by_class[f->first + row]]);
+}
+
+/* What a string column holds for field @i. */
+static uint64_t fields_string(struct fields *f, uint32_t row, const struct ct_record *r, unsigned int i)
+{
+	uint64_t value = ct_record_field(r, i);
+	struct ct_record whole;
+	const char *text;
+	char buf[24];
+	uint16_t len;
+
+	switch (r->class->fields[i].type) {
+	case CT_TYPE_str:
+		return fields_word(f, ct_names_string(f->columns->records->names, value));
+	case CT_TYPE_class:
+		return fields_class(f, value);
+	case CT_TYPE_dir:
+		return fields_word_or_hex(f, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
+	case CT_TYPE_dev:
+		text = ct_name_device(value, buf);
+		return text ? fields_text(f, text) : fields_word_or_hex(f, NULL, value);
+	case CT_TYPE_cures:
+		return fields_word_or_hex(f, cu_result_name(value), value);
+	case CT_TYPE_nvst:
+		return fields_word_or_hex(f, nv_status_name(value), value);
+	}
+	whole = fields_record(f, row);
+	text = ct_record_text(&whole, &len);
+	return text ? ct_html_string(&f->columns->records->strings, text, len) : 0;
 }
 
 /* Stores the column whose values are made, and says so in the manifest. */
@@ -101,7 +121,9 @@ static void fields_store(struct fields *f, enum ct_html_coding coding, const cha
 static void fields_field(struct fields *f, const struct ct_class *class, unsigned int i)
 {
 	enum ct_html_coding coding = CT_HTML_PLAIN;
+	struct ct_record r = { .class = class };
 	const char *type = "string";
+	bool have = class->quick[CT_QUICK_HAVE] >= 0;
 
 	switch (class->fields[i].type) {
 	case CT_TYPE_s8: case CT_TYPE_s16: case CT_TYPE_s32: case CT_TYPE_s64:
@@ -116,11 +138,14 @@ static void fields_field(struct fields *f, const struct ct_class *class, unsigne
 		break;
 	}
 	for (uint32_t row = 0; row < f->rows; row++) {
-		struct ct_record r = fields_record(f, row);
-
-		f->missing[row] = !r.fields || ct_json_is_missing(&r, i);
-		f->columns->values[row] = f->missing[row] ? 0 :
-					  *type == 's' ? fields_string(f, &r, i) : ct_record_field(&r, i);
+		r.fields = f->data[row];
+		f->missing[row] = !r.fields || (have && ct_json_is_missing(&r, i));
+		if (f->missing[row])
+			f->columns->values[row] = 0;
+		else if (*type != 's')
+			f->columns->values[row] = ct_record_field(&r, i);
+		else
+			f->columns->values[row] = fields_string(f, row, &r, i);
 	}
 	fields_store(f, coding, type, class->fields[i].name, false);
 }
@@ -136,20 +161,22 @@ static uint64_t fields_result(struct fields *f, const struct ct_record *r)
 	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !(r->fields && ct_record_is_ioctl(r))))
 		return 0;
 	name = ct_name_result(r);
+	if (name)
+		return fields_word(f, name);
 	snprintf(number, sizeof(number), "%lld", (long long)code);
-	return fields_text(f, name ? name : number);
+	return fields_text(f, number);
 }
 
 static uint64_t fields_context(struct fields *f, const struct ct_record *r)
 {
-	return r->class->layer == CT_LAYER_KERNEL ? fields_text(f, ct_name_context(r->flags)) : 0;
+	return r->class->layer == CT_LAYER_KERNEL ? fields_word(f, ct_name_context(r->flags)) : 0;
 }
 
 static uint64_t fields_escape(struct fields *f, const struct ct_record *r)
 {
 	if (!r->fields || !ct_record_is_ioctl(r))
 		return 0;
-	return fields_text(f, ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD), ct_record_quick(r, CT_QUICK_DEVICE)));
+	return fields_word(f, ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD), ct_record_quick(r, CT_QUICK_DEVICE)));
 }
 
 static uint64_t fields_code(struct fields *f, const struct ct_record *r, unsigned int kind)
@@ -208,6 +235,8 @@ static void fields_class_columns(struct fields *f, const struct ct_class *class)
 	f->rows = f->columns->class_first[f->class + 1] - f->first;
 	if (!f->rows)
 		return;
+	for (uint32_t row = 0; row < f->rows; row++)
+		f->data[row] = f->columns->records->sorted[f->columns->by_class[f->first + row]].fields;
 	for (unsigned int i = 0; i < class->fields_count; i++)
 		fields_field(f, class, i);
 	fields_extra(f, "result", fields_result);
@@ -225,8 +254,12 @@ int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
 	struct fields f = { .columns = c, .out = out };
 
 	f.missing = calloc(c->records->count + 1, sizeof(*f.missing));
-	if (!f.missing)
+	f.data = calloc(c->records->count + 1, sizeof(*f.data));
+	if (!f.missing || !f.data) {
+		free(f.missing);
+		free(f.data);
 		return -ENOMEM;
+	}
 	for (f.class = 0; f.class < c->classes_count; f.class++) {
 		const struct ct_class *class = ct_registry_class(c->records->reg, c->classes[f.class]);
 
@@ -241,5 +274,6 @@ int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
 		ct_out_text(out, "]}");
 	}
 	free(f.missing);
+	free(f.data);
 	return c->records->strings.error ? c->records->strings.error : c->blobs->error;
 }

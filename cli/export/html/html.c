@@ -101,7 +101,7 @@ static void html_place_findings(struct html *h)
 	const struct ct_html_columns *c = &h->columns;
 
 	for (uint32_t i = 0; i < h->records.count && h->choice.always.count; i++) {
-		const struct ct_html_record *r = ct_html_record(&h->records, i);
+		const struct ct_html_record *r = &h->records.sorted[i];
 
 		ct_html_choice_place(&h->choice, r->op, r->begin, h->tracks.list[r->track].tid, c->rank[r->track]);
 	}

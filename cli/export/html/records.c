@@ -88,6 +88,11 @@ static uint32_t records_detail(struct ct_html_records *r, const struct ct_record
 	return text && len ? ct_html_string(&r->strings, text, len) : 0;
 }
 
+static struct ct_html_record *records_at(const struct ct_html_records *r, uint32_t i)
+{
+	return &r->chunks[i / CT_HTML_CHUNK][i % CT_HTML_CHUNK];
+}
+
 static int records_keep(struct ct_html_records *r, const struct ct_html_item *item)
 {
 	struct ct_html_record *kept;
@@ -103,7 +108,7 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 			return -ENOMEM;
 		r->chunks_count++;
 	}
-	kept = ct_html_record(r, r->count);
+	kept = records_at(r, r->count);
 	*kept = (struct ct_html_record){
 		.begin = item->begin, .duration = item->duration, .op = item->op,
 		.parent = item->op ? item->parent : 0, .result = item->record.result,
@@ -139,10 +144,9 @@ static uint64_t records_length(const struct ct_html_record *r)
 	return r->flags & CT_HTML_UNFINISHED ? UINT64_MAX : r->duration;
 }
 
-static int records_compare(const void *a, const void *b, void *arg)
+static int records_compare(const void *a, const void *b)
 {
-	const struct ct_html_record *x = ct_html_record(arg, *(const uint32_t *)a);
-	const struct ct_html_record *y = ct_html_record(arg, *(const uint32_t *)b);
+	const struct ct_html_record *x = a, *y = b;
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
@@ -150,34 +154,45 @@ static int records_compare(const void *a, const void *b, void *arg)
 		return records_length(x) > records_length(y) ? -1 : 1;
 	if (x->depth != y->depth)
 		return (int)x->depth - (int)y->depth;
-	if (x->op != y->op)
-		return x->op < y->op ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static void records_sort(const struct ct_html_records *r, uint32_t *list, uint32_t count)
+static void records_sort(struct ct_html_record *list, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
-		if (records_compare(&list[i - 1], &list[i], (void *)r) > 0) {
-			qsort_r(list, count, sizeof(*list), records_compare, (void *)r);
+		if (records_compare(&list[i - 1], &list[i]) > 0) {
+			qsort(list, count, sizeof(*list), records_compare);
 			return;
 		}
 }
 
-int ct_html_records_order(const struct ct_html_records *r, const uint32_t *rank, uint32_t *order)
+static void records_free_chunks(struct ct_html_records *r)
+{
+	for (uint32_t i = 0; i < r->chunks_count; i++)
+		free(r->chunks[i]);
+	free(r->chunks);
+	r->chunks = NULL;
+	r->chunks_count = 0;
+}
+
+int ct_html_records_sort(struct ct_html_records *r, const uint32_t *rank)
 {
 	uint32_t *next = calloc(r->tracks_count + 1, sizeof(*next)), begin = 0;
 
-	if (!next)
+	r->sorted = malloc((r->count + 1ull) * sizeof(*r->sorted));
+	if (!next || !r->sorted) {
+		free(next);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < r->count; i++)
-		next[rank[ct_html_record(r, i)->track] + 1]++;
+		next[rank[records_at(r, i)->track] + 1]++;
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		next[i + 1] += next[i];
 	for (uint32_t i = 0; i < r->count; i++)
-		order[next[rank[ct_html_record(r, i)->track]]++] = i;
+		r->sorted[next[rank[records_at(r, i)->track]]++] = *records_at(r, i);
+	records_free_chunks(r);
 	for (uint32_t i = 0; i < r->tracks_count; i++) {
-		records_sort(r, order + begin, next[i] - begin);
+		records_sort(r->sorted + begin, next[i] - begin);
 		begin = next[i];
 	}
 	free(next);
@@ -188,12 +203,11 @@ void ct_html_records_free(struct ct_html_records *r)
 {
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		ct_html_levels_free(&r->levels[i]);
-	for (uint32_t i = 0; i < r->chunks_count; i++)
-		free(r->chunks[i]);
 	for (uint32_t i = 0; i < r->blocks_count; i++)
 		free(r->blocks[i]);
+	records_free_chunks(r);
 	free(r->levels);
-	free(r->chunks);
+	free(r->sorted);
 	free(r->blocks);
 	free(r->kernels);
 	ct_html_strings_free(&r->strings);

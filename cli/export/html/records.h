@@ -28,7 +28,8 @@ struct ct_html_records {
 	struct ct_names *names;
 	struct ct_html_choice *choice;
 	struct ct_html_strings strings;
-	struct ct_html_record **chunks;
+	struct ct_html_record **chunks;	/* as they came, until they are put into order */
+	struct ct_html_record *sorted;	/* by track and begin */
 	uint32_t count, chunks_count, chunks_room;
 	struct ct_html_levels *levels;	/* by track */
 	uint32_t tracks_count;
@@ -40,11 +41,6 @@ struct ct_html_records {
 	uint64_t details_left_out;	/* records without fields */
 };
 
-static inline struct ct_html_record *ct_html_record(const struct ct_html_records *r, uint32_t i)
-{
-	return &r->chunks[i / CT_HTML_CHUNK][i % CT_HTML_CHUNK];
-}
-
 /* 0 or -ENOMEM; free also after an error. */
 int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *reg, struct ct_names *names,
 			 struct ct_html_choice *choice, const struct ct_html_tracks *tracks);
@@ -52,14 +48,8 @@ int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *re
 /* A record of the second pass. */
 int ct_html_records_add(struct ct_html_records *r, const struct ct_html_item *item);
 
-/**
- * ct_html_records_order() - the records by track, in the order of their begins
- * @rank: of each track
- * @order: set to r->count indices of records
- *
- * Return: 0 or -ENOMEM.
- */
-int ct_html_records_order(const struct ct_html_records *r, const uint32_t *rank, uint32_t *order);
+/* Makes .sorted, by the rank of each track.  0 or -ENOMEM. */
+int ct_html_records_sort(struct ct_html_records *r, const uint32_t *rank);
 void ct_html_records_free(struct ct_html_records *r);
 
 /* The record as the reader knew it. */

@@ -5,6 +5,21 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * As the page's build made it, or nothing.  The path is from the top folder, where the compiler
+ * runs; the make files know that this object depends on it.
+ */
+#if __has_include("build/html/template.html")
+#define TEMPLATE_BYTES	".incbin \"build/html/template.html\"\n"
+#else
+#define TEMPLATE_BYTES
+#endif
+asm(".pushsection .rodata\n"
+    "ct_html_template_data:\n"
+    TEMPLATE_BYTES
+    "ct_html_template_end:\n"
+    ".byte 0\n"
+    ".popsection\n");
 extern const char ct_html_template_data[], ct_html_template_end[];
 
 int ct_html_template(struct ct_html_template *t, struct ct_error *err)
