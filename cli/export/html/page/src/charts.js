@@ -28,7 +28,7 @@ function keep(place, make) {
 function axes(p, x, y) {
 	const common = { stroke: p.of("--muted"), font: "11px system-ui, sans-serif",
 		grid: { stroke: p.of("--line"), width: 1 }, ticks: { stroke: p.of("--line"), width: 1, size: 4 } };
-	return [{ ...common, ...x }, { ...common, size: 78, ...y }];
+	return [{ ...common, size: 30, ...x }, { ...common, size: 78, ...y }];
 }
 
 /** Calls @f with a chart's x where it is clicked, but not where a part of it is dragged over. */
@@ -72,7 +72,7 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 	keep(place, (p, width) => new uPlot({
 		width, height: HEIGHT, legend: { show: false },
 		cursor: { y: false, points: { size: 7 } },
-		scales: { x: { time: false, range: [0.25, duration.length + 0.75] }, y: log ? { distr: 3 } : { range: (_, _min, max) => [0, max * 1.08] } },
+		scales: { x: { time: false, range: [0.25, duration.length + 0.75] }, y: log ? { distr: 3, range: (_, min, max) => [10 ** Math.floor(Math.log10(Math.max(1, min))), max * 1.3] } : { range: (_, _min, max) => [0, max * 1.08] } },
 		axes: axes(p, { values: (_, v) => v.map((n) => Number.isInteger(n) ? count(n) : ""), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6] },
 			{ values: (_, v) => v.map((n) => n === null ? "" : time(n).replace(".00", "").replace(".000", "")) }),
 		series: [{}, { stroke: p.groups[0], fill: few ? p.groups[0] : undefined, width: few ? 0 : 1,

@@ -92,3 +92,5 @@ export function shortKernel(name) {
 	const scope = (end > 0 ? cut.slice(0, end) : cut).split("::");
 	return scope[scope.length - 1] || cut;
 }
+
+export const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;

@@ -50,6 +50,7 @@ async function main() {
 	timeline.minimap.dirty = true;
 	timeline.redraw();
 	timeline.describe();
+	await timeline.selectFirst();
 	document.documentElement.dataset.state = "complete";
 }
 

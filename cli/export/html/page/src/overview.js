@@ -3,14 +3,13 @@
 // The first screen: what was run, what limits it, its stages and the findings.
 
 import { button, el, get } from "./dom.js";
-import { at, count, percent, time } from "./format.js";
+import { at, capital, count, percent, time } from "./format.js";
 
 const date = (iso) => {
 	const when = new Date(iso);
 	return Number.isNaN(when.getTime()) ? String(iso) :
 		when.toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
 };
-const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;
 const plural = (n, one) => `${count(n)} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;
 
 function notices(manifest) {
@@ -44,20 +43,18 @@ function header(manifest) {
 	document.title = `${trace.program || trace.command || "trace"} \u00b7 cudatrace`;
 	get("program").textContent = "Trace of";
 	get("command").textContent = trace.command || trace.program || "(the command is not known)";
-	const threads = [plural(trace.processes ?? 0, "process"), plural(trace.threads ?? 0, "thread")].join(", ");
 	const items = [
 		trace.recorded && date(trace.recorded),
 		Number.isFinite(trace.duration_ns) && time(trace.duration_ns),
 		`${count(trace.records)} records`,
-		threads,
-		trace.host && `host ${trace.host}`,
-		trace.gpu,
-		trace.driver && `driver ${trace.driver}`,
-		trace.module === true ? "with the kernel module" : trace.module === false ? "without the kernel module" : null,
+		trace.processes > 0 && plural(trace.processes, "process"),
+		trace.threads > 0 && plural(trace.threads, "thread"),
 	];
 	get("meta").replaceChildren(...items.filter(Boolean).map((item) => el("li", {}, item)));
-	// The command, the verdict and what the line above says need not be said twice.
-	const facts = (manifest.facts ?? []).filter(([label]) => !/^(command|verdict|simulated)/i.test(label));
+	// What stands above already is not said twice.
+	const facts = (manifest.facts ?? []).filter(([label]) => !/^(command|verdict|trace|recorded)$/i.test(label));
+	if (trace.module === true || trace.module === false)
+		facts.unshift(["recorded by", trace.module ? "the kernel module and the library" : "the library, without the kernel module"]);
 	get("facts").replaceChildren(...facts.map(([label, value]) => el("div", {}, el("dt", {}, capital(label)), el("dd", {}, value))));
 	get("foot").textContent = `Made by cudatrace${trace.version ? ` ${trace.version}` : ""}. This file is complete: it loads nothing from any network.`;
 }
@@ -124,7 +121,7 @@ function finding(f, rank, several, jump) {
 			el("span", { class: "cost-of" }, [...where.filter(Boolean)].join(" \u00b7 ")),
 			Number.isFinite(f.cost_ns) && f.cost_ns > 0 && Number.isFinite(f.share) ? el("span", { class: "cost-of" }, time(f.cost_ns)) : null),
 		el("div", { class: "what" },
-			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${f.title}`),
+			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${capital(f.title ?? "")}`),
 			f.text && f.text !== f.title ? el("p", {}, f.text) : null,
 			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), f.try.length > 1 ?
 				el("ul", {}, f.try.map((text) => el("li", {}, text))) : el("p", {}, f.try[0])) : null,

@@ -15,6 +15,15 @@ function fileName(manifest, table) {
 
 const notes = (table) => (table.notes ?? (table.note ? [table.note] : [])).map((note) => el("p", { class: "note" }, note));
 
+/** A report for people begins with the name of what a row is about, one for programs with its share. */
+function nameFirst(table) {
+	const first = table.columns.findIndex((c) => c.kind === "text" || c.kind === "kernel");
+	if (table.columns[0].kind !== "percent" || first < 0)
+		return table;
+	const move = (list) => [list[first], ...list.slice(0, first), ...list.slice(first + 1)];
+	return { ...table, columns: move(table.columns), rows: table.rows.map(move) };
+}
+
 function panel(manifest, table, id) {
 	const total = table.total ?? table.rows.length;
 	const counted = () => total > table.rows.length ?
@@ -26,7 +35,7 @@ function panel(manifest, table, id) {
 }
 
 export function reports(manifest) {
-	const tables = (manifest.tables ?? []).filter((t) => t.columns?.length);
+	const tables = (manifest.tables ?? []).filter((t) => t.columns?.length).map(nameFirst);
 	if (!tables.length)
 		return;
 	get("tables").hidden = false;

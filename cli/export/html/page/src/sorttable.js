@@ -3,7 +3,7 @@
 // A table that sorts by its heads and is filtered by a text.
 
 import { button, download, el, settled } from "./dom.js";
-import { cell, count } from "./format.js";
+import { capital, cell, count } from "./format.js";
 
 const TEXTS = new Set(["text", "kernel"]);
 
@@ -31,12 +31,12 @@ export class SortTable {
 		this.body = el("tbody");
 		this.heads = columns.map((column, i) => el("th", { scope: "col", class: TEXTS.has(column.kind) ? null : "n", "aria-sort": "none",
 			title: column.name && column.name !== column.title ? column.name : null },
-		button([column.title, el("span", { class: "arrow", "aria-hidden": "true" })], () => this.sort(i))));
+		button([capital(column.title), el("span", { class: "arrow", "aria-hidden": "true" })], () => this.sort(i))));
 		this.more = button("", () => {
 			this.most = Infinity;
 			this.fill();
 		}, { class: "quiet more", hidden: true });
-		this.table = el("table", { class: "data" }, el("caption", { class: "sr" }, title),
+		this.table = el("table", { class: "data", "aria-label": title },
 			el("thead", {}, el("tr", {}, this.heads)), this.body);
 		this.element = el("div", { class: "table-box" }, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, this.table), this.more);
 		// A bar behind the shares and times that matters most.
@@ -52,7 +52,7 @@ export class SortTable {
 			const share = i === this.bar && typeof value === "number" ? Math.max(0, Math.min(100, value)) : null;
 			return el("td", { class: isText ? column.kind === "kernel" ? "long" : null : share === null ? "n" : "n bar",
 				vars: share === null ? null : { "--share": `${share}%` },
-				title: isText && typeof value === "string" && value.length > 60 ? value : null }, cell(value, column.kind));
+			}, isText ? el("div", { class: "t" }, cell(value, column.kind)) : cell(value, column.kind));
 		}))));
 		const left = this.shown.length - rows.length;
 		this.more.hidden = left <= 0;

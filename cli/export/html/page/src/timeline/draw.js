@@ -187,15 +187,23 @@ export class Painter {
 				i++;
 				continue;
 			}
-			// Less than two pixels: one of those that begin here stands for all of them.
+			// Less than two pixels: the longest of those that begin here stands for all of them.
 			const column = Math.max(0, Math.floor(x));
+			const next = row.next(from + (column + 1) * perPixel, i + 1);
 			if (column < width) {
-				const size = flag & INSTANT ? this.scale : 1;
-				line.fill(hits ? faint[g] : shades[g][right - x < 0.3 && !(flag & INSTANT) ? 12 : 16], column, Math.min(width, column + size));
-				if (flag & FAILED)
+				let best = i, any = 0;
+				for (let k = i, end = Math.min(next, i + 24); k < end; k++) {
+					any |= flags[row.record[k]];
+					if (row.end[k] - row.begin[k] > row.end[best] - row.begin[best])
+						best = k;
+				}
+				const of = group[classes[row.record[best]]];
+				const little = (row.end[best] - row.begin[best]) / perPixel < 0.3 && next - i < 3;
+				line.fill(hits ? faint[of] : shades[of][little && !(any & INSTANT) ? 12 : 16], column, Math.min(width, column + 1));
+				if (any & FAILED)
 					this.fail(column, column + 1, failed);
 			}
-			i = row.next(from + (column + 1) * perPixel, i + 1);
+			i = next;
 		}
 	}
 

@@ -139,8 +139,7 @@ export class InView {
 		this.panel.replaceChildren(el("div", { class: "sel-head" }, el("h3", {}, `In view: ${time(to - from)}`),
 			el("span", { class: "hint" }, `${at(from)} to ${at(to)} \u00b7 ${count(total)} records` +
 				(total > most ? `; the ${most} longest, in the order of time` : ""))),
-		el("div", { class: "scroll" }, el("table", { class: "data" },
-			el("caption", { class: "sr" }, "Calls in view"),
+		el("div", { class: "scroll" }, el("table", { class: "data", "aria-label": "Calls in view" },
 			el("thead", {}, el("tr", {}, ["Function", "Kernel or text", "Layer", "Thread", "Begin", "Duration"].map((h, k) =>
 				el("th", { scope: "col", class: k > 3 ? "n" : null }, h)))),
 			el("tbody", {}, list.map(row)))));

@@ -44,7 +44,7 @@ export class Rows {
 		const key = pid && track.tid ? `t${track.tid}` : `n${track.name}`;
 		let thread = group.threads.find((t) => t.key === key);
 		if (!thread) {
-			const title = !track.tid ? track.name : track.name === "main" ? `main thread ${track.tid}` :
+			const title = !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
 				track.name || `thread ${track.tid}`;
 			thread = { kind: "thread", key, title, tracks: [], open: false, records: 0, group };
 			group.threads.push(thread);

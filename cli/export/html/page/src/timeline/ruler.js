@@ -131,16 +131,9 @@ export class Minimap {
 		const group = Uint8Array.from(tracks.classes, groupOf);
 		const put = (cls, begin, busy) => {
 			const to = sums[group[cls]];
-			for (let t = begin, left = busy; left > 0;) {
-				const x = Math.floor((t - view.min) / per);
-				if (x >= width)
-					break;
-				const part = Math.min(left, (x + 1) * per - (t - view.min)) || left;
-				if (x >= 0)
-					to[x] += part;
-				left -= part;
-				t += part;
-			}
+			const from = (begin - view.min) / per, end = from + busy / per;
+			for (let x = Math.max(0, Math.floor(from)); x < width && x < end; x++)
+				to[x] += Math.min(end, x + 1) - Math.max(from, x);
 		};
 		for (const track of tracks.list) {
 			const level = track.levels.find((l) => l.bins);
@@ -153,16 +146,16 @@ export class Minimap {
 				for (let i = 0; i < rows[0].count; i++)
 					put(track.columns.class[rows[0].record[i]], rows[0].begin[i], rows[0].end[i] - rows[0].begin[i]);
 		}
-		return { sums, per };
+		return sums;
 	}
 
 	paint(palette, width) {
 		const c = fit(this.picture, width, MAP);
-		const { sums, per } = this.columns(Math.max(1, Math.floor(width)));
+		const sums = this.columns(Math.max(1, Math.floor(width)));
 		let most = 0;
 		for (let x = 0; x < sums[0].length; x++)
 			most = Math.max(most, sums.reduce((sum, of) => sum + of[x], 0));
-		most = Math.max(per * 0.05, Math.min(most, per * 4));
+		most = Math.max(0.05, Math.min(most, 4));
 		for (let x = 0; x < sums[0].length; x++) {
 			let y = MAP - 1;
 			for (let g = 0; g < 8; g++) {

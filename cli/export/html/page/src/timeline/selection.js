@@ -71,7 +71,7 @@ export class Selection {
 				button("Previous", () => this.timeline.step(-1), { class: "quiet", "aria-label": "Previous call of the row" }),
 				button("Next", () => this.timeline.step(1), { class: "quiet", "aria-label": "Next call of the row" })));
 		this.panel.replaceChildren(head, el("div", { class: "sel-body" },
-			el("table", { class: "fields", id: "fields" }, el("caption", { class: "sr" }, `Fields of ${cls.name}`), rows), tree));
+			el("table", { class: "fields", id: "fields", "aria-label": `Fields of ${cls.name}` }, rows), tree));
 
 		const failed = (error) => rows.append(el("tr", {}, el("td", { colspan: 2, class: "bad" }, error.message)));
 		const fields = await tracks.fieldsOf(track, i).catch((error) => { failed(error); return []; });

@@ -203,6 +203,24 @@ export class Timeline {
 		await this.selection.show(track, i);
 	}
 
+	/** What is selected before anybody clicks: what a finding shows, else the longest call. */
+	async selectFirst() {
+		if (this.selected || this.range)
+			return;
+		const { list } = this.tracks;
+		for (const record of (this.manifest.findings ?? []).flatMap((f) => f.records ?? [])) {
+			await list[record.track]?.loadLinks();
+			const i = list[record.track]?.find(record.op, record.begin) ?? -1;
+			if (i >= 0 && !this.selected)
+				return this.select(list[record.track], i, {});
+		}
+		const track = list.find((t) => t.layer === "api" && t.kept > 0) ?? list.find((t) => t.kept > 0);
+		if (track && !this.selected) {
+			const { duration } = track.columns;
+			await this.select(track, duration.reduce((best, of, i) => of > duration[best] ? i : best, 0), {});
+		}
+	}
+
 	async selectParent() {
 		if (!this.selected)
 			return;
@@ -275,7 +293,7 @@ export class Timeline {
 			}
 		}
 		this.view.show(begin, end);
-		this.setRange(end > begin ? [begin, end] : null, false);
+		this.setRange(record && end > begin ? [begin, end] : null, true);
 	}
 
 	hover(event) {
