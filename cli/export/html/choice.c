@@ -3,6 +3,7 @@
 #include "export/html/choice.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* Buckets are 3 % wide: exact up to 32 ns, then 32 of each power of two. */
 static unsigned int choice_bucket(uint64_t ns)
@@ -58,13 +59,39 @@ int ct_html_choice_track(const struct ct_html_choice *c, uint64_t op, int64_t ts
 	return slot ? (int)slot->a - 1 : -1;
 }
 
-void ct_html_choice_decide(struct ct_html_choice *c)
+static int choice_by_count(const void *a, const void *b, void *arg)
 {
-	uint64_t left = c->limit;
+	const struct ct_html_track *list = arg;
+	uint64_t x = list[*(const uint32_t *)a].count, y = list[*(const uint32_t *)b].count;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A few ioctls among millions of calls are worth more than their time: small tracks are kept whole. */
+static int choice_whole(struct ct_html_tracks *tracks, uint64_t left)
+{
+	uint32_t *order = calloc(tracks->count + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tracks->count; i++)
+		order[i] = i;
+	qsort_r(order, tracks->count, sizeof(*order), choice_by_count, tracks->list);
+	for (uint32_t i = 0; i < tracks->count && tracks->list[order[i]].count <= left; i++) {
+		left -= tracks->list[order[i]].count;
+		tracks->list[order[i]].whole = true;
+	}
+	free(order);
+	return 0;
+}
+
+int ct_html_choice_decide(struct ct_html_choice *c, struct ct_html_tracks *tracks)
+{
+	uint64_t left = c->limit - c->limit / 4;
 
 	c->all = c->records <= c->limit;
 	if (c->all)
-		return;
+		return 0;
 	left -= c->unfinished < left ? c->unfinished : left;
 	c->keep_marks = c->marks <= c->limit / 8 && c->marks <= left;
 	left -= c->keep_marks ? c->marks : 0;
@@ -73,6 +100,7 @@ void ct_html_choice_decide(struct ct_html_choice *c)
 	for (c->from = CT_HTML_BUCKETS - 1; c->from && c->buckets[c->from] <= left; c->from--)
 		left -= c->buckets[c->from];
 	c->every = left ? (c->buckets[c->from] + left - 1) / left : UINT64_MAX;
+	return choice_whole(tracks, c->limit / 4);
 }
 
 static bool choice_keeps(struct ct_html_choice *c, const struct ct_html_item *item)
@@ -89,9 +117,10 @@ static bool choice_keeps(struct ct_html_choice *c, const struct ct_html_item *it
 	return bucket > c->from || (bucket == c->from && c->every && ++c->next % c->every == 0);
 }
 
-bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_item *item)
+bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_track *track,
+			  const struct ct_html_item *item)
 {
-	if (c->all || choice_keeps(c, item))
+	if (c->all || track->whole || choice_keeps(c, item))
 		return true;
 	c->left_out++;
 	c->left_out_instants += (item->flags & CT_HTML_INSTANT) != 0;

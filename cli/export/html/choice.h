@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which records of a large trace an HTML report keeps: the longest. */
+/* Which records of a large trace an HTML report keeps: the longest, and small tracks whole. */
 #ifndef CT_CLI_HTML_CHOICE_H
 #define CT_CLI_HTML_CHOICE_H
 
@@ -34,10 +34,11 @@ int ct_html_choice_always(struct ct_html_choice *c, uint64_t op, int64_t ts, uin
 void ct_html_choice_place(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track);
 int ct_html_choice_track(const struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid);
 
-/* Decides, after the first pass. */
-void ct_html_choice_decide(struct ct_html_choice *c);
+/* Decides, after the first pass.  0 or -ENOMEM. */
+int ct_html_choice_decide(struct ct_html_choice *c, struct ct_html_tracks *tracks);
 
 /* Is it kept?  In the second pass, once for each record. */
-bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_item *item);
+bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_track *track,
+			  const struct ct_html_item *item);
 
 #endif

@@ -78,8 +78,7 @@ static int html_first(struct html *h)
 	rc = ct_explain_judge(&h->explain, h->trace, h->first);
 	if (!rc)
 		rc = ct_html_story_records(&h->story, &h->choice);
-	ct_html_choice_decide(&h->choice);
-	return rc;
+	return rc ? rc : ct_html_choice_decide(&h->choice, &h->tracks);
 }
 
 /* The records that are kept, and the zoom levels. */

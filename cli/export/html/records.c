@@ -11,7 +11,7 @@
 int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *reg, struct ct_names *names,
 			 struct ct_html_choice *choice, const struct ct_html_tracks *tracks)
 {
-	*r = (struct ct_html_records){ .reg = reg, .names = names, .choice = choice };
+	*r = (struct ct_html_records){ .reg = reg, .names = names, .choice = choice, .tracks = tracks };
 	r->kernels = calloc(reg->strings_count + 1, sizeof(*r->kernels));
 	r->levels = calloc(tracks->count + 1, sizeof(*r->levels));
 	if (!r->kernels || !r->levels)
@@ -126,7 +126,7 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 
 int ct_html_records_add(struct ct_html_records *r, const struct ct_html_item *item)
 {
-	bool kept = ct_html_choice_keeps(r->choice, item);
+	bool kept = ct_html_choice_keeps(r->choice, &r->tracks->list[item->track], item);
 	struct ct_html_levels *levels = &r->levels[item->track];
 	int rc = 0;
 

@@ -32,6 +32,7 @@ struct ct_html_records {
 	struct ct_html_record *sorted;	/* by track and begin */
 	uint32_t count, chunks_count, chunks_room;
 	struct ct_html_levels *levels;	/* by track */
+	const struct ct_html_tracks *tracks;
 	uint32_t tracks_count;
 	uint32_t *kernels;		/* string numbers by id of the registry's string */
 	/* Copies of fields. */

@@ -163,6 +163,8 @@ static int source_end_call(struct ct_html_source *s, const struct ct_analysis *a
 	}
 	if (rc <= 0)
 		return rc;
+	/* The entry was recorded a little before the call's own begin. */
+	item.begin = (int64_t)(e->begin - a->trace->reg.start);
 	item.duration = e->end - e->begin;
 	source_finish(&item, e->record);
 	return source_emit(s, &item);

@@ -32,6 +32,7 @@ struct ct_html_track {
 	unsigned int process, thread;	/* the order in which they appear */
 	uint64_t count;			/* records of the trace */
 	uint32_t depth;			/* rows */
+	bool whole;			/* all its records are kept */
 	/* How many bins of each level have a record, and the last of them. */
 	uint64_t occupied[CT_HTML_LEVELS];
 	int64_t bin;			/* of the finest level */
