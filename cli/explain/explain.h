@@ -30,4 +30,13 @@ void ct_explain_free(struct ct_explain *x);
 int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,
 		     struct ct_error *err);
 
+/**
+ * ct_explain_tables() - the same as two tables, as its csv has them
+ * @verdicts, @findings: made; to be freed by ct_table_free(), before the trace is closed
+ *
+ * Return: 0 or a negative errno with a line in @err; then there are no tables.
+ */
+int ct_explain_tables(const struct ct_trace *t, const struct ct_engine_options *options,
+		      struct ct_table *verdicts, struct ct_table *findings, struct ct_error *err);
+
 #endif

@@ -252,8 +252,8 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 		row[BOUND] = ct_const(f->at_most ? "at most" : "measured");
 		row[SHARE] = ct_double(f->share);
 		row[SURE] = ct_const(ct_certainty_word[f->certainty]);
-		row[WHAT] = ct_const(f->what);
-		row[ADVICE] = ct_const(f->advice);
+		row[WHAT] = ct_text(t, f->what);
+		row[ADVICE] = ct_text(t, f->advice);
 		if (!f->evidence_count)
 			continue;
 		if (e->op_id)
@@ -265,6 +265,24 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 	}
 }
 
+int ct_findings_tables(struct ct_explain *x, struct ct_table *verdicts, struct ct_table *findings)
+{
+	int rc, ended;
+
+	ct_table_begin(verdicts, "verdict", "Verdict", verdict_columns, 4);
+	ct_table_begin(findings, "findings", "Findings", columns, COLUMNS);
+	findings_verdict_table(x, verdicts);
+	findings_table(x, findings);
+	rc = ct_table_end(verdicts);
+	ended = ct_table_end(findings);
+	rc = rc ? rc : ended;
+	if (rc) {
+		ct_table_free(verdicts);
+		ct_table_free(findings);
+	}
+	return rc;
+}
+
 int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
 		      const struct ct_print_options *print, FILE *out)
 {
@@ -274,16 +292,11 @@ int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
 
 	if (!format)
 		return findings_text(x, print, out);
-	ct_table_begin(&verdicts, "verdict", "Verdict", verdict_columns, 4);
-	ct_table_begin(&findings, "findings", "Findings", columns, COLUMNS);
-	findings_verdict_table(x, &verdicts);
-	findings_table(x, &findings);
+	rc = ct_findings_tables(x, &verdicts, &findings);
+	if (rc)
+		return rc;
 	p = ct_printer_open(format, out, print, true);
-	rc = ct_table_end(&verdicts);
-	rc = rc ? rc : ct_table_end(&findings);
-	rc = rc || p ? rc : -ENOMEM;
-	if (!rc)
-		rc = ct_printer_table(p, &verdicts);
+	rc = p ? ct_printer_table(p, &verdicts) : -ENOMEM;
 	if (!rc)
 		rc = ct_printer_table(p, &findings);
 	closing = p ? ct_printer_close(p) : 0;

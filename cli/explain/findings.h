@@ -18,4 +18,7 @@ enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t
 int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
 		      const struct ct_print_options *print, FILE *out);
 
+/* Makes the same as tables, which the caller frees.  0 or a negative errno; then there are none. */
+int ct_findings_tables(struct ct_explain *x, struct ct_table *verdicts, struct ct_table *findings);
+
 #endif
