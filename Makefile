@@ -39,6 +39,7 @@ USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 
 $(B)/cudatrace: $(CLI_OBJS)
 	$(call run,LD,$@) $(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
+	@$(if $(CLI_LEFT_OUT),printf '%s\n' $(CLI_LEFT_OUT))
 
 $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(USERLIB_OBJS)

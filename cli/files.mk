@@ -28,3 +28,13 @@ CLI_LIBS += $(LIBZ)
 else
 CLI_LEFT_OUT += "export --format html is left out: there is no zlib.h (apt-get install zlib1g-dev)"
 endif
+
+# SQLite (Debian: libsqlite3-dev), for one format of export, which is left out without it.
+LIBSQLITE := $(call cli_library,sqlite3,sqlite3.h)
+ifneq ($(LIBSQLITE),)
+CLI_SRCS := $(filter-out cli/export/sqlite/missing.c,$(CLI_SRCS))
+CLI_LIBS += $(LIBSQLITE) -lm -pthread
+else
+CLI_SRCS := $(filter-out $(filter-out %/missing.c,$(wildcard cli/export/sqlite/*.c)),$(CLI_SRCS))
+CLI_LEFT_OUT += "export --format sqlite is left out: there is no sqlite3.h (apt-get install libsqlite3-dev)"
+endif

@@ -10,6 +10,7 @@
 #include "export/html/html.h"
 #include "export/jsonl.h"
 #include "export/parquet/parquet.h"
+#include "export/sqlite/sqlite.h"
 
 const struct ct_exporter ct_exporters[] = {
 	{ "jsonl", "a JSON object a line: B and E of a call, I of what has no duration",
@@ -24,6 +25,8 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },
 	{ "html", "one page for a browser: findings, timeline, reports; needs no network",
 	  CT_EXPORT_STREAM, ct_html_export },
+	{ "sqlite", "a database with nsys's tables, ours, and a view or a table for each report",
+	  CT_EXPORT_FILE, ct_sqlite_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

@@ -31,6 +31,8 @@ static struct ct_row rows_make(const struct ct_trace_event *e)
 		.call = p->op_id != 0,
 		.abandoned = !p->open && (p->record.flags & CT_F_ABANDONED),
 		.begin_lost = p->begin_lost,
+		.nested = track->nested[e->category] > 0,
+		.inner_ioctl = track->ioctls[e->kernel] > 0,
 		.pid = pid, .tid = tid, .cpu = p->open ? CT_NO_CPU : p->record.cpu,
 		.depth = p->depth,
 		.op_id = p->op_id,

@@ -19,6 +19,8 @@ struct ct_row {
 	bool     abandoned;		/* left by longjmp or an exception: never timed */
 	bool     begin_lost;
 	bool     failed;		/* it returned, and not with success */
+	bool     nested;		/* it is inside a call of its category */
+	bool     inner_ioctl;		/* it is inside an ioctl that is seen from the same side */
 	uint32_t pid, tid;
 	int32_t  cpu;			/* CT_NO_CPU: not known */
 	uint32_t depth;			/* calls of its thread around it */

@@ -8,7 +8,7 @@
 
 #include "decode/nv_decode.h"
 #include "export/html/json.h"
-#include "export/json_details.h"
+#include "export/fields.h"
 #include "trace/names.h"
 
 /* A column in the making, with what has no value. */
@@ -139,7 +139,7 @@ static void fields_field(struct fields *f, const struct ct_class *class, unsigne
 	}
 	for (uint32_t row = 0; row < f->rows; row++) {
 		r.fields = f->data[row];
-		f->missing[row] = !r.fields || (have && ct_json_is_missing(&r, i));
+		f->missing[row] = !r.fields || (have && ct_field_missing(&r, i));
 		if (f->missing[row])
 			f->columns->values[row] = 0;
 		else if (*type != 's')

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See analysis.h. */
+#include "export/sqlite/analysis.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/reports.h"
+#include "explain/explain.h"
+#include "export/sqlite/insert.h"
+
+/* Reports that cannot be computed from the tables by SQL; the others are views. */
+static const char *const analysis_reports[] = {
+	"summary", "stages", "iterations", "gaps", "sync", "memory", "threads", "processes",
+	"switches", "handles", "blocks", "lost",
+};
+#define REPORTS	(sizeof(analysis_reports) / sizeof(*analysis_reports))
+
+/* ---------------------------------------------------------------- passes --- */
+
+static int analysis_run(struct ct_sqlite_analysis *a)
+{
+	const struct ct_analyser *list[REPORTS];
+	struct ct_engine_options options = {
+		.filter = { .layer = -1, .category = -1 }, .phases = &a->phases,
+	};
+	unsigned int count = 0;
+	int rc = ct_phases_find(&a->phases, a->trace);
+
+	for (size_t i = 0; i < REPORTS; i++)
+		if ((list[count] = ct_report_find(analysis_reports[i])))
+			count++;
+	if (rc)
+		return ct_fail(&a->err, -rc, "%s", strerror(-rc));
+	a->engine = ct_engine_run(a->trace, list, count, &options, &a->err);
+	if (!a->engine)
+		return -a->err.code;
+	rc = ct_explain_tables(a->trace, &options, &a->verdicts, &a->findings, &a->err);
+	a->explained = !rc;
+	return rc;
+}
+
+static void *analysis_thread(void *arg)
+{
+	struct ct_sqlite_analysis *a = arg;
+
+	a->rc = analysis_run(a);
+	return NULL;
+}
+
+void ct_sqlite_analysis_begin(struct ct_sqlite_analysis *a, const struct ct_trace *t)
+{
+	*a = (struct ct_sqlite_analysis){ .trace = t };
+	a->running = !pthread_create(&a->thread, NULL, analysis_thread, a);
+	if (!a->running)
+		analysis_thread(a);
+}
+
+static void analysis_wait(struct ct_sqlite_analysis *a)
+{
+	if (a->running)
+		pthread_join(a->thread, NULL);
+	a->running = false;
+}
+
+void ct_sqlite_analysis_end(struct ct_sqlite_analysis *a)
+{
+	analysis_wait(a);
+	if (a->explained) {
+		ct_table_free(&a->verdicts);
+		ct_table_free(&a->findings);
+	}
+	ct_engine_free(a->engine);
+	ct_phases_free(&a->phases);
+}
+
+/* ---------------------------------------------------------------- tables --- */
+
+static int analysis_create(struct ct_db *db, const struct ct_table *t, const char *name)
+{
+	sqlite3_str *sql = sqlite3_str_new(db->db);
+	char *text;
+	int rc;
+
+	sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", name);
+	for (unsigned int i = 0; i < t->columns_count; i++) {
+		enum ct_cell_type type = t->columns[i].type;
+
+		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", t->columns[i].name,
+				    ct_cell_is_text(type) || type == CT_CELL_HEX ? "TEXT" :
+				    ct_cell_is_double(type) ? "REAL" : "INTEGER");
+	}
+	sqlite3_str_appendall(sql, ")");
+	text = sqlite3_str_finish(sql);
+	rc = text ? ct_db_exec(db, text) : -ENOMEM;
+	sqlite3_free(text);
+	return rc;
+}
+
+static void analysis_cell(struct ct_insert *in, struct ct_value *value, enum ct_cell_type type,
+			  const struct ct_cell *cell)
+{
+	char hex[24];
+
+	if (!ct_cell_known(type, cell))
+		return;
+	if (ct_cell_is_text(type)) {
+		ct_insert_text(in, value, cell->text, strlen(cell->text));
+	} else if (type == CT_CELL_HEX) {
+		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)cell->u);
+		ct_insert_text(in, value, hex, strlen(hex));
+	} else if (ct_cell_is_double(type)) {
+		ct_value_real(value, type == CT_CELL_MB ? cell->d / 1e6 : cell->d);
+	} else {
+		ct_value_int(value, cell->u);
+	}
+}
+
+static int analysis_table(struct ct_db *db, const struct ct_table *t, const char *name)
+{
+	struct ct_insert in = { 0 };
+	struct ct_value *row;
+	int rc = analysis_create(db, t, name), ended;
+
+	if (rc)
+		return rc;
+	rc = ct_insert_begin(&in, db, name, t->columns_count, false);
+	for (size_t i = 0; i < t->rows && !rc; i++) {
+		row = ct_insert_row(&in);
+		for (unsigned int k = 0; k < t->columns_count; k++)
+			analysis_cell(&in, &row[k], t->columns[k].type, &t->cells[i * t->columns_count + k]);
+		rc = in.error;
+	}
+	ended = ct_insert_end(&in);
+	return rc ? rc : ended;
+}
+
+static int analysis_report(struct ct_db *db, const struct ct_analysis *report)
+{
+	char name[80];
+	int rc = 0;
+
+	for (unsigned int i = 0; i < report->tables_count && !rc; i++) {
+		snprintf(name, sizeof(name), "report_%s", report->tables[i].name);
+		rc = analysis_table(db, &report->tables[i], name);
+	}
+	return rc;
+}
+
+static int analysis_stages(const struct ct_sqlite_analysis *a, struct ct_insert *in)
+{
+	uint64_t start = a->trace->reg.start;
+
+	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases.processes[i];
+
+		for (unsigned int k = 0; k < p->stages_count; k++) {
+			const char *word = ct_stage_word[p->stages[k].stage];
+			struct ct_value *v = ct_insert_row(in);
+
+			ct_value_int(&v[0], p->pid);
+			ct_value_int(&v[1], p->generation);
+			ct_insert_text(in, &v[2], word, strlen(word));
+			ct_value_int(&v[3], p->stages[k].begin - start);
+			ct_value_int(&v[4], p->stages[k].end - start);
+		}
+	}
+	return in->error;
+}
+
+static int analysis_iterations(const struct ct_sqlite_analysis *a, struct ct_insert *in)
+{
+	uint64_t start = a->trace->reg.start;
+
+	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases.processes[i];
+
+		for (uint32_t k = 0; k < p->iterations_count; k++) {
+			struct ct_value *v = ct_insert_row(in);
+
+			ct_value_int(&v[0], p->pid);
+			ct_value_int(&v[1], p->generation);
+			ct_value_int(&v[2], p->tid);
+			ct_value_int(&v[3], k + 1);
+			ct_value_int(&v[4], p->iterations[k].begin - start);
+			ct_value_int(&v[5], p->iterations[k].end - start);
+			ct_value_int(&v[6], p->iterations[k].launches);
+		}
+	}
+	return in->error;
+}
+
+static int analysis_fill(const struct ct_sqlite_analysis *a, struct ct_db *db, const char *table,
+			 unsigned int columns,
+			 int (*fill)(const struct ct_sqlite_analysis *a, struct ct_insert *in))
+{
+	struct ct_insert in = { 0 };
+	int rc = ct_insert_begin(&in, db, table, columns, false), ended;
+
+	rc = rc ? rc : fill(a, &in);
+	ended = ct_insert_end(&in);
+	return rc ? rc : ended;
+}
+
+int ct_sqlite_analysis_write(struct ct_sqlite_analysis *a, struct ct_db *db)
+{
+	int rc;
+
+	analysis_wait(a);
+	if (a->rc)
+		return ct_fail(db->err, -a->rc, "%s", *a->err.text ? a->err.text : strerror(-a->rc));
+	rc = analysis_fill(a, db, "CUDATRACE_STAGES", 5, analysis_stages);
+	rc = rc ? rc : analysis_fill(a, db, "CUDATRACE_ITERATIONS", 7, analysis_iterations);
+	for (size_t i = 0; i < REPORTS && !rc; i++) {
+		const struct ct_analyser *report = ct_report_find(analysis_reports[i]);
+
+		rc = report ? analysis_report(db, ct_engine_result(a->engine, report)) : 0;
+	}
+	rc = rc ? rc : analysis_table(db, &a->verdicts, "CUDATRACE_VERDICTS");
+	return rc ? rc : analysis_table(db, &a->findings, "CUDATRACE_FINDINGS");
+}

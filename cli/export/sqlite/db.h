@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A database that is written once, from nothing, by one thread; and its errors. */
+#ifndef CT_CLI_SQLITE_DB_H
+#define CT_CLI_SQLITE_DB_H
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+
+struct ct_db {
+	sqlite3 *db;
+	struct ct_error *err;
+	unsigned int modules;	/* made by insert.c, which numbers them */
+};
+
+/*
+ * Opens the empty file @path.  There is no journal: a file that was not closed without an
+ * error is of no use.  0, or a negative errno with a line in @err; close it in any case.
+ */
+int ct_db_open(struct ct_db *d, const char *path, struct ct_error *err);
+
+/* Runs statements.  0, or a negative errno with a line in the error of ct_db_open(). */
+int ct_db_exec(struct ct_db *d, const char *sql);
+
+/* The same for a text that is made; printf-like as sqlite3_mprintf() (%w in a name, %Q a text). */
+int ct_db_execf(struct ct_db *d, const char *format, ...);
+
+/* The errno of what SQLite returned (SQLITE_OK: 0), with a line in the error. */
+int ct_db_error(struct ct_db *d, int status);
+
+/* 0 or the error of writing what was left. */
+int ct_db_close(struct ct_db *d);
+
+#endif

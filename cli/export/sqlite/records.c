@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See records.h.  Must never keep something for each record. */
+#include "export/sqlite/records.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/sqlite/schema.h"
+
+#define CLASS_COLUMNS	15
+
+enum { ID, PARENT, CLASS, START, END, SELF, PID, TID, CPU, DEPTH, RESULT, FLAGS, SIZE, COLUMNS };
+
+/* As ct_name_result() does it. */
+static unsigned int records_results(const struct ct_class *class)
+{
+	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+		return CT_RESULTS_ERRNO;
+	if (!class->call)
+		return CT_RESULTS_NONE;
+	if (class->layer != CT_LAYER_USER)
+		return CT_RESULTS_ERRNO;
+	if (class->category == CT_CAT_RUNTIME)
+		return CT_RESULTS_CUDART;
+	return class->id < CT_CLASS_DYNAMIC ? CT_RESULTS_NONE : CT_RESULTS_CUDA;
+}
+
+static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_row *row)
+{
+	const struct ct_class *class = row->class;
+	int rc;
+
+	*c = (struct ct_records_class){
+		.class = class,
+		.category = row->category,
+		.results = records_results(class),
+	};
+	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+		c->ioctl = 1 + (class->layer != CT_LAYER_USER);
+	c->fields = ct_fields_of(&s->fields, class, &rc);
+	return rc;
+}
+
+static int records_thread(struct ct_records *s, const struct ct_row *row)
+{
+	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+
+	if (key == s->thread)
+		return 0;
+	s->thread = key;
+	if (!row->tid || ct_hash_get(&s->threads, key))
+		return 0;
+	if (s->threads.count == CT_RECORDS_THREADS) {
+		s->threads_left_out = true;
+		return 0;
+	}
+	return ct_hash_put(&s->threads, key) ? 0 : -ENOMEM;
+}
+
+static unsigned int records_flags(const struct ct_row *row)
+{
+	unsigned int flags = (row->failed ? CT_RECORD_FAILED : 0) |
+			     (row->unfinished ? CT_RECORD_UNFINISHED : 0) |
+			     (row->abandoned ? CT_RECORD_ABANDONED : 0) |
+			     (row->begin_lost ? CT_RECORD_BEGIN_LOST : 0) |
+			     (row->nested ? CT_RECORD_NESTED : 0) |
+			     (row->inner_ioctl ? CT_RECORD_INNER_IOCTL : 0);
+
+	if (!row->record)
+		return flags;
+	if (row->class->layer != CT_LAYER_USER)
+		flags |= row->record->flags & CT_F_CONTEXT;
+	return row->record->flags & CT_F_TRUNCATED ? flags | CT_RECORD_TRUNCATED : flags;
+}
+_Static_assert(CT_RECORD_SOFTIRQ == CT_F_SOFTIRQ && CT_RECORD_HARDIRQ == CT_F_HARDIRQ, "the same bits");
+
+/* The values that only a record of what happened has. */
+static int records_put(struct ct_records *s, const struct ct_records_class *c, const struct ct_record *r,
+		       struct ct_value *v)
+{
+	bool ioctl = ct_record_is_ioctl(r);
+	int64_t code = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
+
+	if (ct_record_has(r, CT_QUICK_SIZE))
+		ct_value_int(&v[SIZE], ct_record_quick(r, CT_QUICK_SIZE));
+	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ioctl))
+		return 0;
+	ct_value_int(&v[RESULT], code);
+	if (ct_results_known(&s->results, c->results, code))
+		return 0;
+	return ct_results_add(&s->results, c->results, code, ct_name_result(r));
+}
+
+static int records_row(struct ct_rows_user *user, const struct ct_row *row)
+{
+	struct ct_records *s = user->arg;
+	struct ct_records_class *c = &s->classes[row->class->id];
+	int64_t id = row->call ? (int64_t)row->op_id : -++s->instants;
+	const struct ct_record *r = row->record;
+	int64_t start = row->begin - s->start, end = row->end - s->start;
+	struct ct_value *v;
+	int rc = 0;
+
+	if (!c->class)
+		rc = records_learn(s, c, row);
+	c->count++;
+	v = ct_insert_row(&s->insert);
+	ct_value_int(&v[ID], id);
+	if (row->parent)
+		ct_value_int(&v[PARENT], row->parent);
+	ct_value_int(&v[CLASS], row->class->id);
+	ct_value_int(&v[START], start);
+	if (!row->unfinished)
+		ct_value_int(&v[END], end);
+	if (row->timed)
+		ct_value_int(&v[SELF], row->self);
+	ct_value_int(&v[PID], row->pid);
+	ct_value_int(&v[TID], row->tid);
+	if (row->cpu != CT_NO_CPU)
+		ct_value_int(&v[CPU], row->cpu);
+	ct_value_int(&v[DEPTH], row->depth);
+	ct_value_int(&v[FLAGS], records_flags(row));
+	rc = rc ? rc : records_thread(s, row);
+	if (r && !rc)
+		rc = records_put(s, c, r, v);
+	if (r && !rc && row->class->fields_count && r->fields)
+		rc = ct_fields_add(&s->fields, c->fields, user->names, r, id);
+	if (r && !rc)
+		rc = ct_ranges_record(&s->ranges, row, id, end);
+	if (r && !rc && row->class->layer == CT_LAYER_GPU)
+		rc = ct_gpu_tables_add(&s->gpu, s->strings, user->names, row, start, end);
+	if (c->ioctl == 2 && row->timed && !row->inner_ioctl)
+		s->kernel_ioctls = true;
+	return rc ? rc : s->insert.error;
+}
+
+/* The tables that need to know what the whole trace had. */
+static int records_classes(struct ct_records *s)
+{
+	struct ct_hash names = { 0 };	/* a: how many classes with records have the name */
+	struct ct_hash_slot *slot;
+	struct ct_insert in;
+	struct ct_value *v;
+	int rc = ct_insert_begin(&in, s->db, "CUDATRACE_CLASSES", CLASS_COLUMNS, true), ended;
+
+	for (unsigned int i = 0; i <= CT_CLASS_MAX && !rc; i++) {
+		if (!s->classes[i].class)
+			continue;
+		slot = ct_hash_put(&names, ct_strings_id(s->strings, s->classes[i].class->name));
+		rc = slot ? 0 : -ENOMEM;
+		if (slot)
+			slot->a++;
+	}
+	for (unsigned int i = 0; i <= CT_CLASS_MAX && !rc; i++) {
+		const struct ct_records_class *c = &s->classes[i];
+		const struct ct_class *class = c->class;
+		const char *name, *texts[CLASS_COLUMNS] = { 0 };
+
+		if (!class)
+			continue;
+		slot = ct_hash_get(&names, ct_strings_id(s->strings, class->name));
+		name = slot && slot->a > 1 && *class->symbol ? class->symbol : class->name;
+		texts[2] = name;
+		texts[3] = *class->symbol ? class->symbol : NULL;
+		texts[4] = ct_layer_word[class->layer];
+		texts[5] = ct_category_word[class->category];
+		texts[6] = ct_category_word[c->category];
+		texts[7] = class->op ? ct_op_word[class->op] : NULL;
+		texts[10] = c->ioctl ? c->ioctl == 2 ? "kernel" : "program" : NULL;
+		texts[11] = ct_results_word[c->results];
+		texts[12] = !class->fields_count ? NULL : c->fields ? c->fields->name : "CUDATRACE_FIELDS_OTHER";
+		v = ct_insert_row(&in);
+		ct_value_int(&v[0], i);
+		ct_value_int(&v[1], ct_strings_id(s->strings, name));
+		ct_value_int(&v[8], class->call);
+		ct_value_int(&v[9], class->layer == CT_LAYER_USER && class->call &&
+				    class->category != CT_CAT_SYSCALL);
+		ct_value_int(&v[13], c->count);
+		ct_value_int(&v[14], ct_strings_id(s->strings, class->name));
+		for (unsigned int k = 0; k < CLASS_COLUMNS; k++)
+			if (texts[k])
+				ct_insert_text(&in, &v[k], texts[k], strlen(texts[k]));
+	}
+	ct_hash_free(&names);
+	ended = ct_insert_end(&in);
+	return rc ? rc : ended;
+}
+
+static int records_names(struct ct_rows_user *user)
+{
+	struct ct_records *s = user->arg;
+	struct ct_insert threads, processes;
+	struct ct_hash known = { 0 };
+	int rc = ct_insert_begin(&threads, s->db, "ThreadNames", 3, false), ended;
+
+	if (!rc)
+		rc = ct_insert_begin(&processes, s->db, "PROCESSES", 3, true);
+	else
+		processes = (struct ct_insert){ 0 };
+	for (size_t i = 0; i < s->threads.size && !rc; i++) {
+		uint32_t pid = s->threads.slots[i].key >> 32, tid = s->threads.slots[i].key;
+		const char *name = ct_processes_word(user->processes, pid);
+		struct ct_value *v;
+
+		if (!s->threads.slots[i].used)
+			continue;
+		if (name) {
+			v = ct_insert_row(&threads);
+			ct_value_int(&v[0], ct_strings_id(s->strings, name));
+			ct_value_int(&v[2], ct_global_tid(pid, tid));
+		}
+		if (ct_hash_get(&known, pid))
+			continue;
+		if (!ct_hash_put(&known, pid)) {
+			rc = -ENOMEM;
+			break;
+		}
+		v = ct_insert_row(&processes);
+		ct_value_int(&v[0], ct_global_tid(pid, 0));
+		ct_value_int(&v[1], pid);
+		if (name)
+			ct_insert_text(&processes, &v[2], name, strlen(name));
+	}
+	ct_hash_free(&known);
+	ended = ct_insert_end(&threads);
+	rc = rc ? rc : ended;
+	ended = ct_insert_end(&processes);
+	return rc ? rc : ended;
+}
+
+static int records_begin(struct ct_records *s)
+{
+	int rc = ct_insert_begin(&s->insert, s->db, "CUDATRACE_RECORDS", COLUMNS, true);
+
+	rc = rc ? rc : ct_results_begin(&s->results, s->db);
+	rc = rc ? rc : ct_fields_begin(&s->fields, s->db, s->strings, &s->results);
+	rc = rc ? rc : ct_ranges_begin(&s->ranges, s->db);
+	return rc ? rc : ct_gpu_tables_begin(&s->gpu, s->db);
+}
+
+int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_db *db, struct ct_strings *strings)
+{
+	int rc;
+
+	*s = (struct ct_records){ .db = db, .strings = strings, .start = t->reg.start };
+	s->classes = calloc(CT_CLASS_MAX + 1, sizeof(*s->classes));
+	if (!s->classes)
+		return -ENOMEM;
+	rc = records_begin(s);
+	rc = rc ? rc : ct_rows(t, records_row, records_names, s);
+	return rc ? rc : records_classes(s);
+}
+
+int ct_records_end(struct ct_records *s)
+{
+	int rc = ct_insert_end(&s->insert), ended = ct_results_end(&s->results);
+
+	rc = rc ? rc : ended;
+	ended = ct_fields_end(&s->fields);
+	rc = rc ? rc : ended;
+	ended = ct_ranges_end(&s->ranges);
+	rc = rc ? rc : ended;
+	ended = ct_gpu_tables_end(&s->gpu);
+	ct_hash_free(&s->threads);
+	free(s->classes);
+	s->classes = NULL;
+	return rc ? rc : ended;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reports as views: they have the columns and the rows of 'cudatrace report', computed from the
+ * tables by SQL.  Must never give other figures than the report.
+ */
+#include "export/sqlite/views.h"
+
+#include "export/sqlite/schema.h"
+
+#define RECORDS	" FROM CUDATRACE_RECORDS r JOIN CUDATRACE_CLASSES c ON c.id = r.classId "
+
+/* SQLite has a square root only where it was built with it: Newton's method needs none. */
+#define ROOT(v)	"CASE WHEN " v " > 0 THEN (WITH RECURSIVE q(x, i) AS (SELECT " v " + 0.0, 0 UNION ALL"	\
+		" SELECT (x + " v " / x) / 2, i + 1 FROM q WHERE i < 80) SELECT x FROM q WHERE i = 80) ELSE 0 END"
+
+/*
+ * Behind "source AS (SELECT ... AS key, ... AS ns)": figures of each key's values.  The median
+ * and the percentiles are those of the sorted values.
+ */
+#define FIGURES									\
+	", d AS (SELECT key, ns, row_number() OVER (PARTITION BY key ORDER BY ns) AS n,"		\
+	" count(*) OVER (PARTITION BY key) AS k, avg(ns) OVER (PARTITION BY key) AS mean FROM source),"	\
+	" f AS (SELECT key, k, sum(ns) AS total, mean, avg(CASE WHEN n IN ((k + 1) / 2, k / 2 + 1) THEN ns END)" \
+	" AS med, min(ns) AS least, max(ns) AS most, sum((ns - mean) * (ns - mean)) / max(k - 1, 1) AS variance," \
+	" max(CASE WHEN n = (k * 950 + 999) / 1000 THEN ns END) AS p95,"				\
+	" max(CASE WHEN n = (k * 990 + 999) / 1000 THEN ns END) AS p99 FROM d GROUP BY key)"
+
+#define SHARE(of)	"round(100.0 * " of " / NULLIF(sum(" of ") OVER (), 0), 1) AS \"Time (%%)\""
+
+/* nsys's columns of a summary by time. */
+#define FIGURES_OF_TIME(count, name)						\
+	SHARE("f.total") ", f.total AS \"Total Time (ns)\", " count " AS \"" name "\","			\
+	" round(f.mean, 1) AS \"Avg (ns)\", f.med AS \"Med (ns)\", f.least AS \"Min (ns)\","		\
+	" f.most AS \"Max (ns)\", round(" ROOT("f.variance") ", 1) AS \"StdDev (ns)\""
+
+#define MB(v)	"round(" v " / 1e6, 3)"
+
+static const char api[] =
+	"CREATE VIEW report_cuda_api_sum AS WITH source AS (SELECT r.classId AS key, r.end - r.start AS ns"
+	RECORDS "WHERE c.isApi AND r.selfTime NOT NULL)" FIGURES
+	", g AS (SELECT classId, sum(flags & 1) AS failed FROM CUDATRACE_RECORDS GROUP BY classId)"
+	" SELECT " FIGURES_OF_TIME("c.records", "Num Calls") ", c.name AS \"Name\", f.p95 AS \"P95 (ns)\","
+	" f.p99 AS \"P99 (ns)\", g.failed AS \"Failed\" FROM CUDATRACE_CLASSES c JOIN g ON g.classId = c.id"
+	" LEFT JOIN f ON f.key = c.id WHERE c.isApi ORDER BY COALESCE(f.total, 0) DESC, c.records DESC, c.id;"
+
+	"CREATE VIEW report_cuda_api_trace AS SELECT r.start AS \"Start (ns)\","
+	" CASE WHEN r.selfTime NOT NULL THEN r.end - r.start END AS \"Duration (ns)\", c.name AS \"Name\","
+	" CASE WHEN r.result >= 0 THEN r.result END AS \"Result\", r.id AS \"CorrID\", r.pid AS \"Pid\","
+	" r.tid AS \"Tid\", r.depth AS \"Depth\", CASE WHEN r.flags & 1 THEN COALESCE((SELECT name FROM"
+	" CUDATRACE_RESULTS WHERE kind = c.results AND code = r.result), CAST(r.result AS TEXT)) END AS \"Error\","
+	" r.size AS \"Size (bytes)\", (SELECT kernel FROM CUDATRACE_LAUNCHES l WHERE l.id = r.id) AS \"Kernel\""
+	RECORDS "WHERE c.isApi ORDER BY r.start, r.id;";
+
+/* %s: layer of what counts: 'gpu' where the GPU was recorded, else 'user'. */
+static const char gpu[] =
+	"CREATE VIEW report_cuda_gpu_kern_sum AS WITH source AS (SELECT COALESCE(NULLIF(kernel, ''), '(unknown)')"
+	" AS key, end - start AS ns FROM CUDATRACE_LAUNCHES WHERE layer = %Q AND NOT flags & 1"
+	" AND selfTime NOT NULL)" FIGURES
+	" SELECT " FIGURES_OF_TIME("f.k", "Instances") ", f.key AS \"Name\" FROM f ORDER BY f.total DESC, f.k DESC, f.key;";
+
+static const char gpu_memory[] =
+	"CREATE VIEW report_cuda_gpu_mem_time_sum AS WITH source AS (SELECT operation AS key, end - start AS ns"
+	" FROM CUDATRACE_COPIES WHERE layer = %Q AND NOT flags & 1 AND selfTime NOT NULL)" FIGURES
+	" SELECT " FIGURES_OF_TIME("f.k", "Count") ", f.key AS \"Operation\" FROM f ORDER BY f.total DESC;";
+
+static const char gpu_sizes[] =
+	"CREATE VIEW report_cuda_gpu_mem_size_sum AS WITH source AS (SELECT operation AS key,"
+	" COALESCE(bytes, 0) AS ns FROM CUDATRACE_COPIES WHERE layer = %Q AND NOT flags & 1"
+	" AND selfTime NOT NULL)" FIGURES
+	" SELECT " MB("f.total") " AS \"Total (MB)\", f.k AS \"Count\", " MB("f.mean") " AS \"Avg (MB)\", "
+	MB("f.med") " AS \"Med (MB)\", " MB("f.least") " AS \"Min (MB)\", " MB("f.most") " AS \"Max (MB)\","
+	" round(" ROOT("f.variance") " / 1e6, 3) AS \"StdDev (MB)\", f.key AS \"Operation\""
+	" FROM f ORDER BY f.total DESC;";
+
+static const char gpu_trace[] =
+	"CREATE VIEW report_cuda_gpu_trace AS SELECT start AS \"Start (ns)\", ns AS \"Duration (ns)\","
+	" id AS \"CorrId\", gridX AS \"GrdX\", gridY AS \"GrdY\", gridZ AS \"GrdZ\", blockX AS \"BlkX\","
+	" blockY AS \"BlkY\", blockZ AS \"BlkZ\", " MB("shared") " AS \"DymSMem (MB)\", " MB("bytes")
+	" AS \"Bytes (MB)\", printf('0x%%llx', stream) AS \"Strm\", name AS \"Name\", pid AS \"Pid\", tid AS \"Tid\""
+	" FROM (SELECT id, start, CASE WHEN selfTime NOT NULL THEN end - start END AS ns, gridX, gridY, gridZ, blockX,"
+	" blockY, blockZ, dynamicSharedMemory AS shared, NULL AS bytes, stream,"
+	" COALESCE(NULLIF(kernel, ''), '(unknown)') AS name, pid, tid FROM CUDATRACE_LAUNCHES"
+	" WHERE layer = %Q AND NOT flags & 3"
+	" UNION ALL SELECT id, start, CASE WHEN selfTime NOT NULL THEN end - start END, NULL, NULL, NULL, NULL,"
+	" NULL, NULL, NULL, COALESCE(bytes, 0), stream, operation, pid, tid FROM CUDATRACE_COPIES"
+	" WHERE layer = %Q AND NOT flags & 3) ORDER BY start, id;";
+
+static const char ranges[] =
+	"CREATE VIEW report_nvtx_sum AS WITH source AS (SELECT COALESCE(text, '') AS key, end - start AS ns"
+	" FROM NVTX_EVENTS WHERE eventType = 59 AND end NOT NULL)" FIGURES
+	" SELECT " FIGURES_OF_TIME("f.k", "Instances") ", 'PushPop' AS \"Style\", f.key AS \"Range\""
+	" FROM f ORDER BY f.total DESC, f.k DESC, f.key;";
+
+/* %s: which side saw the ioctls; %u: the flag of those inside another one. */
+static const char osrt[] =
+	"CREATE VIEW report_osrt_sum AS WITH source AS (SELECT ioctl AS key, end - start AS ns"
+	" FROM CUDATRACE_IOCTLS WHERE seenBy = %Q AND selfTime NOT NULL AND NOT flags & %u)" FIGURES
+	", g AS (SELECT ioctl, sum(flags & 1) AS failed FROM CUDATRACE_IOCTLS WHERE seenBy = %Q"
+	" AND selfTime NOT NULL AND NOT flags & %u GROUP BY ioctl)"
+	" SELECT " FIGURES_OF_TIME("f.k", "Num Calls") ", 'ioctl' AS \"Name\", f.key AS \"Ioctl\","
+	" g.failed AS \"Failed\" FROM f JOIN g ON g.ioctl = f.key ORDER BY f.total DESC, f.k DESC, f.key;";
+
+static const char ioctls[] =
+	"CREATE VIEW report_ioctl_sum AS WITH o AS (SELECT deviceName, ioctl, command, flags & 1 AS failed,"
+	" deviceName || ' ' || ioctl || ' ' || COALESCE(command, '') AS key, end - start AS ns"
+	" FROM CUDATRACE_IOCTLS WHERE seenBy = %Q AND selfTime NOT NULL AND NOT flags & %u),"
+	" source AS (SELECT key, ns FROM o)" FIGURES
+	", g AS (SELECT key, deviceName, ioctl, command, sum(failed) AS failed FROM o GROUP BY key)"
+	" SELECT " SHARE("f.total") ", f.total AS \"Total Time (ns)\", f.k AS \"Num Calls\","
+	" round(f.mean, 1) AS \"Avg (ns)\", f.med AS \"Med (ns)\", f.most AS \"Max (ns)\", g.failed AS \"Failed\","
+	" g.deviceName AS \"Device\", g.ioctl AS \"Ioctl\", g.command AS \"Command\""
+	" FROM f JOIN g ON g.key = f.key ORDER BY f.total DESC, g.deviceName, g.ioctl, g.command;";
+
+static const char driver[] =
+	"CREATE VIEW report_driver_sum AS WITH source AS (SELECT r.classId AS key, r.end - r.start AS ns"
+	RECORDS "WHERE c.layer = 'kernel' AND c.isCall AND c.type <> 'switch' AND r.selfTime NOT NULL)" FIGURES
+	", g AS (SELECT classId, sum(flags & 1) AS failed, sum(selfTime) AS self FROM CUDATRACE_RECORDS GROUP BY classId)"
+	" SELECT CASE WHEN f.k NOT NULL THEN round(100.0 * g.self / NULLIF(sum(g.self) OVER (), 0), 1) END"
+	" AS \"Time (%%)\", f.total AS \"Total Time (ns)\", g.self AS \"Self (ns)\", c.records AS \"Num Calls\","
+	" round(f.mean, 1) AS \"Avg (ns)\", f.med AS \"Med (ns)\", f.p99 AS \"P99 (ns)\", f.most AS \"Max (ns)\","
+	" g.failed AS \"Failed\", c.type AS \"Type\", c.name AS \"Name\" FROM CUDATRACE_CLASSES c"
+	" JOIN g ON g.classId = c.id LEFT JOIN f ON f.key = c.id"
+	" WHERE c.layer = 'kernel' AND c.isCall AND c.type <> 'switch'"
+	" ORDER BY COALESCE(g.self, 0) DESC, c.records DESC, c.id;"
+
+	/* A failed ioctl that the kernel carried out has the driver's own status. */
+	"CREATE VIEW report_errors AS WITH e AS (SELECT r.classId, r.start, r.pid, c.results,"
+	" c.ioctlOf NOT NULL AND r.result >= 0 AS own, CASE WHEN c.ioctlOf NOT NULL AND r.result >= 0 THEN"
+	" COALESCE((SELECT status FROM CUDATRACE_IOCTLS i WHERE i.id = r.id), 0) ELSE r.result END AS number"
+	RECORDS "WHERE r.flags & 1)"
+	" SELECT count(*) AS \"Calls\", (SELECT n.value FROM CUDATRACE_CLASSES c JOIN StringIds n ON n.id = c.plainNameId"
+	" WHERE c.id = e.classId) AS \"Name\", (SELECT name FROM CUDATRACE_RESULTS WHERE kind ="
+	" CASE WHEN own THEN 'nvidia' ELSE results END AND code = number) AS \"Result\","
+	" CASE WHEN own THEN printf('0x%%llx', number) ELSE CAST(number AS TEXT) END AS \"Code\","
+	" min(start) AS \"First (ns)\", max(start) AS \"Last (ns)\","
+	" replace(group_concat(DISTINCT pid), ',', ' ') AS \"Pids\""
+	" FROM e GROUP BY classId, own, number ORDER BY 1 DESC, 5, classId;";
+
+/* Whether the trace can have records of the GPU of this kind, as the reports decide it. */
+static const char *views_layer(const struct ct_trace *t, unsigned int category)
+{
+	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
+		const struct ct_class *class = ct_registry_class(&t->reg, i);
+
+		if (class && class->layer == CT_LAYER_GPU && class->category == category)
+			return ct_layer_word[CT_LAYER_GPU];
+	}
+	return ct_layer_word[CT_LAYER_USER];
+}
+
+int ct_report_views_create(struct ct_db *db, const struct ct_records *s, const struct ct_trace *t)
+{
+	const char *side = s->kernel_ioctls ? "kernel" : "program";
+	const char *kernels = views_layer(t, CT_CAT_KERNEL), *copies = views_layer(t, CT_CAT_TRANSFER);
+	unsigned int inner = CT_RECORD_INNER_IOCTL;
+	int rc = ct_db_execf(db, api);
+
+	rc = rc ? rc : ct_db_execf(db, driver);
+	rc = rc ? rc : ct_db_execf(db, ranges);
+	rc = rc ? rc : ct_db_execf(db, gpu, kernels);
+	rc = rc ? rc : ct_db_execf(db, gpu_memory, copies);
+	rc = rc ? rc : ct_db_execf(db, gpu_sizes, copies);
+	rc = rc ? rc : ct_db_execf(db, gpu_trace, kernels, copies);
+	rc = rc ? rc : ct_db_execf(db, osrt, side, inner, side, inner);
+	return rc ? rc : ct_db_execf(db, ioctls, side, inner);
+}

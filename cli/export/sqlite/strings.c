@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See strings.h.  Must never take two texts for one because their hashes are equal. */
+#include "export/sqlite/strings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ct_strings_begin(struct ct_strings *s, struct ct_db *db)
+{
+	*s = (struct ct_strings){ 0 };
+	return ct_insert_begin(&s->insert, db, "StringIds", 2, true);
+}
+
+static uint64_t strings_hash(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash;
+}
+
+static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t hash)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&s->by_hash, hash);
+	struct ct_value *row;
+	struct ct_strings_text *more;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+
+		more = reallocarray(s->list, room, sizeof(*more));
+		if (!more)
+			return 0;
+		s->list = more;
+		s->room = room;
+	}
+	s->list[s->count].text = slot ? strdup(text) : NULL;
+	if (!s->list[s->count].text)
+		return 0;
+	s->list[s->count++].next = slot->a;
+	slot->a = s->count;
+	row = ct_insert_row(&s->insert);
+	ct_value_int(&row[0], s->count);
+	ct_insert_text(&s->insert, &row[1], text, strlen(text));
+	return s->count;
+}
+
+uint32_t ct_strings_id(struct ct_strings *s, const char *text)
+{
+	uint64_t hash = strings_hash(text);
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_hash, hash);
+	uint32_t id = slot ? slot->a : 0;
+
+	while (id && strcmp(s->list[id - 1].text, text))
+		id = s->list[id - 1].next;
+	if (!id)
+		id = strings_add(s, text, hash);
+	if (!id && !s->insert.error)
+		s->insert.error = -ENOMEM;
+	return id;
+}
+
+uint32_t ct_strings_const(struct ct_strings *s, const char *text)
+{
+	struct ct_hash_slot *slot = text ? ct_hash_get(&s->by_address, (uintptr_t)text) : NULL;
+	uint32_t id;
+
+	if (!text || slot)
+		return slot ? slot->a : 0;
+	id = ct_strings_id(s, text);
+	slot = ct_hash_put(&s->by_address, (uintptr_t)text);
+	if (slot)
+		slot->a = id;
+	else
+		s->insert.error = -ENOMEM;
+	return id;
+}
+
+uint32_t ct_strings_registry(struct ct_strings *s, struct ct_names *names, uint64_t id)
+{
+	const char *text;
+
+	if (!s->by_registry)
+		s->by_registry = calloc(names->reg->strings_count + 1, sizeof(*s->by_registry));
+	if (!s->by_registry) {
+		s->insert.error = -ENOMEM;
+		return 0;
+	}
+	if (id >= names->reg->strings_count)
+		return 0;
+	if (!s->by_registry[id]) {
+		text = ct_names_string(names, id);
+		s->by_registry[id] = text ? ct_strings_id(s, text) : 0;
+	}
+	return s->by_registry[id];
+}
+
+int ct_strings_end(struct ct_strings *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->list[i].text);
+	free(s->list);
+	s->list = NULL;
+	s->count = 0;
+	ct_hash_free(&s->by_hash);
+	ct_hash_free(&s->by_address);
+	free(s->by_registry);
+	return ct_insert_end(&s->insert);
+}
