@@ -32,7 +32,7 @@ endif
 # SQLite (Debian: libsqlite3-dev), for one format of export, which is left out without it.
 LIBSQLITE := $(call cli_library,sqlite3,sqlite3.h)
 ifneq ($(LIBSQLITE),)
-CLI_SRCS := $(filter-out cli/export/sqlite/missing.c,$(CLI_SRCS))
+CLI_CPPFLAGS += -DCT_HAVE_SQLITE
 CLI_LIBS += $(LIBSQLITE) -lm -pthread
 else
 CLI_SRCS := $(filter-out $(filter-out %/missing.c,$(wildcard cli/export/sqlite/*.c)),$(CLI_SRCS))
