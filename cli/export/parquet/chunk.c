@@ -124,9 +124,11 @@ static void chunk_end_page(struct ct_chunk *c, struct ct_compress *z)
 
 	if (!c->rows)
 		return;
-	ct_encode_rle(&levels, c->present, c->rows, 1);
-	ct_bytes_number(&page, levels.len, 4);
-	ct_bytes_put(&page, levels.data, levels.len);
+	if (!c->column->required) {
+		ct_encode_rle(&levels, c->present, c->rows, 1);
+		ct_bytes_number(&page, levels.len, 4);
+		ct_bytes_put(&page, levels.data, levels.len);
+	}
 	c->failed |= levels.failed || c->texts.failed;
 	encoding = chunk_put_values(c, &page);
 	chunk_put_page(c, z, DATA_PAGE, &page, encoding, c->rows);
@@ -336,7 +338,7 @@ void ct_chunk_schema(const struct ct_parquet_column *column, struct ct_thrift *t
 
 	ct_thrift_struct(t);
 	ct_thrift_field_i32(t, 1, types[type].physical);
-	ct_thrift_field_i32(t, 3, 1);	/* optional */
+	ct_thrift_field_i32(t, 3, !column->required);
 	ct_thrift_field_text(t, 4, column->name);
 	if (types[type].converted >= 0)
 		ct_thrift_field_i32(t, 6, types[type].converted);

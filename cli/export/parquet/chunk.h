@@ -20,6 +20,7 @@ enum ct_parquet_type {
 struct ct_parquet_column {
 	const char *name;
 	enum ct_parquet_type type;
+	bool required;		/* each row has a value */
 	bool rising;		/* numbers that mostly rise: differences are written */
 	bool various;		/* numbers that seldom come again: no dictionary */
 };

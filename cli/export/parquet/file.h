@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A Parquet file of one flat table, whose columns may all be empty. */
+/* A Parquet file of one flat table. */
 #ifndef CT_CLI_PARQUET_FILE_H
 #define CT_CLI_PARQUET_FILE_H
 

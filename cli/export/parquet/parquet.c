@@ -40,15 +40,27 @@ static void parquet_columns(struct ct_parquet_column columns[COLUMNS])
 		[CT_COLUMN_HANDLE] = CT_PARQUET_U64, [CT_COLUMN_WALL] = CT_PARQUET_MICROS,
 	};
 
-	columns[TRACE] = (struct ct_parquet_column){ "trace", CT_PARQUET_TEXT, false, false };
-	columns[HOST] = (struct ct_parquet_column){ "host", CT_PARQUET_TEXT, false, false };
-	columns[DRIVER] = (struct ct_parquet_column){ "driver", CT_PARQUET_TEXT, false, false };
-	columns[COMMAND] = (struct ct_parquet_column){ "command", CT_PARQUET_TEXT, false, false };
-	columns[SIMULATED] = (struct ct_parquet_column){ "simulated", CT_PARQUET_BOOL, false, false };
+	static const struct ct_parquet_column constants[CONSTANTS] = {
+		[TRACE] = { .name = "trace", .type = CT_PARQUET_TEXT, .required = true },
+		[HOST] = { .name = "hostname", .type = CT_PARQUET_TEXT, .required = true },
+		[DRIVER] = { .name = "driver", .type = CT_PARQUET_TEXT },
+		[COMMAND] = { .name = "command", .type = CT_PARQUET_TEXT },
+		[SIMULATED] = { .name = "simulated", .type = CT_PARQUET_BOOL, .required = true },
+	};
+	static const bool required[CT_COL_COUNT] = {
+		[CT_COL_TIME] = true, [CT_COL_TS_NS] = true, [CT_COL_BEGIN_NS] = true,
+		[CT_COL_LAYER] = true, [CT_COL_TYPE] = true, [CT_COL_NAME] = true, [CT_COL_PHASE] = true,
+		[CT_COL_PID] = true, [CT_COL_TID] = true, [CT_COL_FAILED] = true,
+		[CT_COL_UNFINISHED] = true, [CT_COL_BEGIN_LOST] = true, [CT_COL_ABANDONED] = true,
+		[CT_COL_TRUNCATED] = true,
+	};
+
+	memcpy(columns, constants, sizeof(constants));
 	for (unsigned int i = 0; i < CT_COL_COUNT; i++)
 		columns[CONSTANTS + i] = (struct ct_parquet_column){
 			.name = ct_export_columns[i].name,
 			.type = types[ct_export_columns[i].type],
+			.required = required[i],
 			.rising = i == CT_COL_TIME || i == CT_COL_TS_NS || i == CT_COL_BEGIN_NS ||
 				  i == CT_COL_OP_ID || i == CT_COL_PARENT_OP_ID,
 			.various = i == CT_COL_DURATION_NS || i == CT_COL_SELF_NS,
@@ -155,8 +167,10 @@ static int parquet_row(struct ct_rows_user *user, const struct ct_row *row)
 		struct ct_chunk *c = &p->group.chunks[CONSTANTS + i];
 		const struct ct_value *v = &p->values.values[i];
 
-		if (!v->known)
+		if (!v->known && !c->column->required)
 			ct_chunk_null(c, z);
+		else if (!v->known && c->column->type == CT_PARQUET_TEXT)
+			ct_chunk_text(c, z, "", 0, true);
 		else if (c->column->type == CT_PARQUET_TEXT)
 			parquet_text(p, c, v->text, v->len, v->kept);
 		else
@@ -195,7 +209,7 @@ int ct_parquet_export(const struct ct_export *x, struct ct_error *err)
 	parquet_columns(p.columns);
 	ct_days_init(&p.days, x->path, reg);
 	p.constants[TRACE] = p.days.uuid;
-	p.constants[HOST] = ct_registry_info(reg, "hostname");
+	p.constants[HOST] = ct_registry_info(reg, "hostname") ? : "unknown";
 	p.constants[DRIVER] = parquet_driver(p.driver, ct_registry_info(reg, "driver"));
 	p.constants[COMMAND] = ct_registry_info(reg, "command");
 	rc = ct_columns_open(&p.values);
