@@ -10,23 +10,26 @@
 #include "export/html/html.h"
 #include "export/jsonl.h"
 #include "export/parquet/parquet.h"
+#include "export/perfetto/perfetto.h"
 #include "export/sqlite/sqlite.h"
 
 const struct ct_exporter ct_exporters[] = {
 	{ "jsonl", "a JSON object a line: B and E of a call, I of what has no duration",
 	  CT_EXPORT_STREAM, ct_jsonl_export },
+	{ "html", "one page for a browser: findings, timeline, reports; needs no network",
+	  CT_EXPORT_STREAM, ct_html_export },
+	{ "perfetto", "Perfetto's own binary format, six times smaller, for https://ui.perfetto.dev",
+	  CT_EXPORT_STREAM, ct_perfetto_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
 	  CT_EXPORT_STREAM, ct_chrome_export },
-	{ "folded", "a line a stack of calls with its ns: flamegraph.pl, speedscope.app",
-	  CT_EXPORT_STREAM, ct_folded_export },
+	{ "sqlite", "a database with nsys's tables, ours, and a view or a table for each report",
+	  CT_EXPORT_FILE, ct_sqlite_export },
 	{ "csv", "a table: a row a call or instant, columns named as in jsonl",
 	  CT_EXPORT_STREAM, ct_csv_export },
 	{ "parquet", "that table as files by day and host, for DuckDB, ClickHouse, Spark",
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },
-	{ "html", "one page for a browser: findings, timeline, reports; needs no network",
-	  CT_EXPORT_STREAM, ct_html_export },
-	{ "sqlite", "a database with nsys's tables, ours, and a view or a table for each report",
-	  CT_EXPORT_FILE, ct_sqlite_export },
+	{ "folded", "a line a stack of calls with its ns: flamegraph.pl, speedscope.app",
+	  CT_EXPORT_STREAM, ct_folded_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

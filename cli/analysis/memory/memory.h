@@ -90,6 +90,14 @@ struct ct_memory {
 /* Its state is a struct ct_memory, complete when it has ended. */
 extern const struct ct_analyser ct_memory_analyser;
 
+/* Bytes of the GPU's memory that the process of this pid holds now: for analysers that need it. */
+static inline uint64_t ct_memory_held(const struct ct_memory *m, uint32_t pid)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&m->by_pid, pid);
+
+	return slot && slot->a ? m->processes[slot->a - 1]->sums[CT_MEMORY_GPU].held : 0;
+}
+
 /* The last process of this pid that allocated, or NULL. */
 const struct ct_memory_process *ct_memory_of(const struct ct_memory *m, uint32_t pid,
 					     uint32_t generation);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Texts that a trace names by number.  A text is written once, in the packet that uses it first;
+ * bounded: further texts are written where they are used.
+ */
+#ifndef CT_CLI_INTERN_H
+#define CT_CLI_INTERN_H
+
+#include "base/hash.h"
+#include "export/perfetto/proto.h"
+
+/* Fields of Perfetto's InternedData. */
+enum ct_intern_kind {
+	CT_INTERN_CATEGORY = 1,
+	CT_INTERN_NAME = 2,
+	CT_INTERN_ANNOTATION = 3,	/* names of debug annotations */
+	CT_INTERN_STRING = 29,		/* values of debug annotations */
+};
+
+#define CT_INTERN_MAX	(1u << 16)	/* texts */
+#define CT_INTERN_BYTES	(1u << 24)	/* of all of them */
+
+struct ct_intern {
+	struct ct_hash known;		/* of kind and text; a: char *, b: number, c: length */
+	uint64_t last[CT_INTERN_STRING + 1];	/* the last number of each kind */
+	size_t bytes;
+	struct ct_proto added;		/* InternedData for the next packet */
+	struct ct_proto entry;
+};
+
+/* The number of a text; 0: write the text itself. */
+uint64_t ct_intern(struct ct_intern *t, enum ct_intern_kind kind, const char *text, size_t len);
+
+/* Gives a text a number without remembering it: for those that the caller finds by itself. */
+uint64_t ct_intern_new(struct ct_intern *t, enum ct_intern_kind kind, const char *text, size_t len);
+void ct_intern_free(struct ct_intern *t);
+
+#endif

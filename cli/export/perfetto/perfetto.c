@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See perfetto.h.  What slices, lanes and arrows there are is decided in slices/. */
+#include "export/perfetto/perfetto.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decode/nv_decode.h"
+#include "export/fields.h"
+#include "export/perfetto/packets.h"
+#include "export/perfetto/tracks.h"
+#include "export/slices/slices.h"
+
+/* Fields of TrackEvent, DebugAnnotation and TrackEvent.LegacyEvent. */
+enum {
+	EVENT_CATEGORY = 3, EVENT_ANNOTATION = 4, EVENT_LEGACY = 6, EVENT_TYPE = 9,
+	EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_NAME_TEXT = 23, EVENT_COUNTER = 30, EVENT_FLOW = 47,
+	ANNOTATION_NAME = 1, ANNOTATION_BOOL = 2, ANNOTATION_UNSIGNED = 3, ANNOTATION_SIGNED = 4,
+	ANNOTATION_TEXT = 6, ANNOTATION_POINTER = 7, ANNOTATION_NAME_TEXT = 10, ANNOTATION_STRING = 17,
+	LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_TO_ENCLOSING = 12,
+};
+
+/* TrackEvent.Type */
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+
+/* The numbers of what each event of a class says again. */
+struct perfetto_class {
+	uint64_t name, category;
+	uint64_t *fields;		/* names of annotations; 0: not known yet */
+};
+
+struct perfetto {
+	struct ct_packets packets;
+	struct ct_perfetto_tracks tracks;
+	struct ct_names *names;
+	struct perfetto_class *classes;	/* by id */
+	uint64_t *strings;		/* numbers of the registry's strings, by id */
+	struct ct_proto event, note;
+};
+
+/* ----------------------------------------------------------- annotations --- */
+
+static void perfetto_note_name(struct perfetto *p, const char *name, uint64_t number)
+{
+	if (!number)
+		number = ct_intern(&p->packets.intern, CT_INTERN_ANNOTATION, name, strlen(name));
+	if (number)
+		ct_proto_number(&p->note, ANNOTATION_NAME, number);
+	else
+		ct_proto_text(&p->note, ANNOTATION_NAME_TEXT, name, strlen(name));
+}
+
+static void perfetto_note_end(struct perfetto *p)
+{
+	ct_proto_message(&p->event, EVENT_ANNOTATION, &p->note);
+}
+
+static void perfetto_note_number(struct perfetto *p, const char *name, unsigned int type, uint64_t value)
+{
+	perfetto_note_name(p, name, 0);
+	ct_proto_number(&p->note, type, value);
+	perfetto_note_end(p);
+}
+
+static void perfetto_put_word(struct perfetto *p, const char *word, size_t len)
+{
+	uint64_t number = ct_intern(&p->packets.intern, CT_INTERN_STRING, word, len);
+
+	if (number)
+		ct_proto_number(&p->note, ANNOTATION_STRING, number);
+	else
+		ct_proto_text(&p->note, ANNOTATION_TEXT, word, len);
+}
+
+static void perfetto_note_word(struct perfetto *p, const char *name, const char *word)
+{
+	perfetto_note_name(p, name, 0);
+	perfetto_put_word(p, word, strlen(word));
+	perfetto_note_end(p);
+}
+
+/* A string of the registry is known by its id. */
+static void perfetto_put_string(struct perfetto *p, uint32_t id, const char *text, size_t len)
+{
+	uint64_t *number = &p->strings[id];
+
+	if (!*number)
+		*number = ct_intern_new(&p->packets.intern, CT_INTERN_STRING, text, len);
+	ct_proto_number(&p->note, ANNOTATION_STRING, *number);
+}
+
+static void perfetto_note_field(struct perfetto *p, const struct ct_record *r, unsigned int i,
+				uint64_t *number)
+{
+	const char *name = r->class->fields[i].name;
+	struct ct_field_value v;
+
+	ct_field_value(p->names, r, i, &v);
+	if (v.kind == CT_FIELD_NULL)
+		return;
+	if (!*number)
+		*number = ct_intern(&p->packets.intern, CT_INTERN_ANNOTATION, name, strlen(name));
+	perfetto_note_name(p, name, *number);
+	switch (v.kind) {
+	case CT_FIELD_SIGNED:
+		ct_proto_number(&p->note, ANNOTATION_SIGNED, v.number);
+		break;
+	case CT_FIELD_HEX:
+		ct_proto_number(&p->note, ANNOTATION_POINTER, v.number);
+		break;
+	case CT_FIELD_WORD:
+		if (r->class->fields[i].type == CT_TYPE_str)
+			perfetto_put_string(p, v.number, v.text, v.len);
+		else
+			perfetto_put_word(p, v.text, v.len);
+		break;
+	case CT_FIELD_TEXT:
+		ct_proto_text(&p->note, ANNOTATION_TEXT, v.text, v.len);
+		break;
+	default:
+		ct_proto_number(&p->note, ANNOTATION_UNSIGNED, v.number);
+	}
+	perfetto_note_end(p);
+}
+
+/* Of a call that was recorded at entry its begin has the first, its end the others. */
+enum perfetto_fields { FIELDS_ALL, FIELDS_OF_BEGIN, FIELDS_OF_END };
+
+static void perfetto_note_fields(struct perfetto *p, const struct ct_record *r, enum perfetto_fields which)
+{
+	struct perfetto_class *c = &p->classes[r->class->id];
+
+	if (!r->fields || !r->class->fields_count)
+		return;
+	if (!c->fields)
+		c->fields = calloc(r->class->fields_count, sizeof(*c->fields));
+	if (!c->fields) {
+		p->event.failed = true;
+		return;
+	}
+	for (unsigned int i = 0; i < r->class->fields_count; i++)
+		if (!ct_field_missing(r, i) && (which == FIELDS_ALL ||
+		    r->class->fields[i].output == (which == FIELDS_OF_END)))
+			perfetto_note_field(p, r, i, &c->fields[i]);
+}
+
+static void perfetto_note_ioctl(struct perfetto *p, const struct ct_record *r)
+{
+	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
+	const char *name = ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD),
+					 ct_record_quick(r, CT_QUICK_DEVICE));
+
+	if (name)
+		perfetto_note_word(p, "escape", name);
+	name = ct_name_code(ct_record_quick(r, CT_QUICK_CODE), have);
+	if (name)
+		perfetto_note_word(p, have & CT_IOCTL_CONTROL ? "control" : "class", name);
+}
+
+/* What is only known when a call has returned. */
+static void perfetto_note_result(struct perfetto *p, const struct ct_record *r)
+{
+	const char *name;
+
+	if (r->flags & CT_F_ABANDONED)
+		perfetto_note_number(p, "abandoned", ANNOTATION_BOOL, 1);
+	if (!r->class->call || r->flags & (CT_F_BEGIN | CT_F_NO_RESULT) ||
+	    (!r->result && !ct_record_failed(r)))
+		return;
+	name = ct_name_result(r);
+	if (name)
+		perfetto_note_word(p, "result", name);
+	else
+		perfetto_note_number(p, "result", ANNOTATION_SIGNED, r->result);
+}
+
+/* ---------------------------------------------------------------- events --- */
+
+static void perfetto_track(struct perfetto *p, uint64_t uuid)
+{
+	if (uuid != p->packets.default_track)
+		ct_proto_number(&p->event, EVENT_TRACK, uuid);
+}
+
+static int perfetto_emit(struct perfetto *p, uint64_t ts)
+{
+	ct_packets_add_at(&p->packets, ts, CT_PACKET_EVENT, &p->event);
+	return ct_packets_error(&p->packets);
+}
+
+/* The name is the class's, or a text of the program's. */
+static void perfetto_name(struct perfetto *p, const struct ct_slice *s)
+{
+	struct perfetto_class *c = &p->classes[s->class->id];
+	uint64_t name;
+
+	if (!c->category) {
+		const char *word = ct_category_word[s->class->category];
+
+		c->category = ct_intern(&p->packets.intern, CT_INTERN_CATEGORY, word, strlen(word));
+		c->name = ct_intern_new(&p->packets.intern, CT_INTERN_NAME, s->class->name,
+					strlen(s->class->name));
+	}
+	name = s->name == s->class->name ? c->name :
+	       ct_intern(&p->packets.intern, CT_INTERN_NAME, s->name, s->name_len);
+	if (name)
+		ct_proto_number(&p->event, EVENT_NAME, name);
+	else
+		ct_proto_text(&p->event, EVENT_NAME_TEXT, s->name, s->name_len);
+	if (c->category)
+		ct_proto_number(&p->event, EVENT_CATEGORY, c->category);
+}
+
+/* Type, track, name, category, and the annotations of a slice or an instant that begins. */
+static void perfetto_open(struct perfetto *p, const struct ct_slice *s, unsigned int type)
+{
+	const struct ct_record *r = &s->point->record;
+	bool all = s->known || s->point->phase != 'B';
+
+	ct_proto_number(&p->event, EVENT_TYPE, type);
+	perfetto_track(p, s->lane->id);
+	perfetto_name(p, s);
+	perfetto_note_fields(p, r, all ? FIELDS_ALL : FIELDS_OF_BEGIN);
+	if (s->op_id)
+		perfetto_note_number(p, "op_id", ANNOTATION_UNSIGNED, s->op_id);
+	if (r->fields && ct_record_is_ioctl(r))
+		perfetto_note_ioctl(p, r);
+	if (all)
+		perfetto_note_result(p, r);
+	if (s->unfinished)
+		perfetto_note_number(p, "unfinished", ANNOTATION_BOOL, 1);
+	if (s->point->begin_lost)
+		perfetto_note_number(p, "begin_lost", ANNOTATION_BOOL, 1);
+}
+
+static int perfetto_begin(void *arg, const struct ct_slice *s)
+{
+	struct perfetto *p = arg;
+
+	perfetto_open(p, s, TYPE_BEGIN);
+	if (s->flow_out)
+		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_out);
+	if (s->flow_in)
+		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_in);
+	return perfetto_emit(p, s->ts);
+}
+
+static int perfetto_end(void *arg, const struct ct_slice *s)
+{
+	struct perfetto *p = arg;
+
+	/* A slice without an end is shown as one that did not finish. */
+	if (s->at_end)
+		return 0;
+	ct_proto_number(&p->event, EVENT_TYPE, TYPE_END);
+	perfetto_track(p, s->lane->id);
+	if (s->point && !s->known && s->op_id) {
+		perfetto_note_fields(p, &s->point->record, FIELDS_OF_END);
+		perfetto_note_result(p, &s->point->record);
+	}
+	if (s->unfinished)
+		perfetto_note_number(p, "unfinished", ANNOTATION_BOOL, 1);
+	return perfetto_emit(p, s->ts);
+}
+
+/* The begin was lost: it is written now, with its time. */
+static int perfetto_whole(void *arg, const struct ct_slice *s)
+{
+	struct perfetto *p = arg;
+	int rc;
+
+	perfetto_open(p, s, TYPE_BEGIN);
+	rc = perfetto_emit(p, s->begin);
+	if (rc)
+		return rc;
+	ct_proto_number(&p->event, EVENT_TYPE, TYPE_END);
+	perfetto_track(p, s->lane->id);
+	return perfetto_emit(p, s->ts);
+}
+
+static int perfetto_instant(void *arg, const struct ct_slice *s)
+{
+	struct perfetto *p = arg;
+
+	perfetto_open(p, s, TYPE_INSTANT);
+	return perfetto_emit(p, s->ts);
+}
+
+/*
+ * Of the slice from which an arrow starts only the begin was written, when nobody knew of the
+ * arrow: these events mean the slice that is open on a track.
+ */
+static int perfetto_flow(void *arg, const struct ct_slice_flow *f)
+{
+	struct perfetto *p = arg;
+	struct ct_intern *t = &p->packets.intern;
+	size_t len = strlen(f->name);
+	int rc = 0;
+
+	for (unsigned int end = 0; end < 2 && !rc; end++) {
+		uint64_t name = ct_intern(t, CT_INTERN_NAME, f->name, len);
+		uint64_t category = ct_intern(t, CT_INTERN_CATEGORY, f->name, len);
+
+		if (!name || !category)
+			return 0;
+		perfetto_track(p, end ? f->to->id : f->from->id);
+		ct_proto_number(&p->event, EVENT_NAME, name);
+		ct_proto_number(&p->event, EVENT_CATEGORY, category);
+		ct_proto_number(&p->note, LEGACY_PHASE, end ? 'f' : 's');
+		ct_proto_number(&p->note, LEGACY_ID, f->id);
+		if (end)
+			ct_proto_number(&p->note, LEGACY_TO_ENCLOSING, 1);
+		ct_proto_message(&p->event, EVENT_LEGACY, &p->note);
+		rc = perfetto_emit(p, f->ts);
+	}
+	return rc;
+}
+
+/* ---------------------------------------------------------------- tracks --- */
+
+static int perfetto_process(void *arg, uint32_t pid, const char *name, size_t len)
+{
+	struct perfetto *p = arg;
+
+	return ct_perfetto_process(&p->tracks, pid, len ? name : "process", len ? len : 7);
+}
+
+static int perfetto_lane(void *arg, struct ct_lane *lane)
+{
+	struct perfetto *p = arg;
+	int rc = ct_perfetto_lane(&p->tracks, lane);
+
+	if (!rc && lane->kind == CT_LANE_CALLS && !p->packets.default_track)
+		ct_packets_default_track(&p->packets, lane->id);
+	return rc;
+}
+
+static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts, uint64_t value)
+{
+	struct perfetto *p = arg;
+	uint64_t uuid = ct_perfetto_counter(&p->tracks, which, pid);
+
+	if (!uuid)
+		return -ENOMEM;
+	ct_proto_number(&p->event, EVENT_TYPE, TYPE_COUNTER);
+	perfetto_track(p, uuid);
+	ct_proto_number(&p->event, EVENT_COUNTER, value);
+	return perfetto_emit(p, ts);
+}
+
+/* ------------------------------------------------------------------ file --- */
+
+static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
+{
+	struct perfetto *p = arg;
+	const struct ct_registry *reg = &p->tracks.trace->reg;
+
+	(void)gpu;
+	p->names = names;
+	p->classes = calloc(CT_CLASS_MAX + 1, sizeof(*p->classes));
+	p->strings = calloc(reg->strings_count + 1, sizeof(*p->strings));
+	if (!p->classes || !p->strings)
+		return -ENOMEM;
+	ct_packets_begin(&p->packets, reg->start, reg->realtime);
+	return ct_perfetto_attributes(&p->tracks);
+}
+
+static void perfetto_free(struct perfetto *p)
+{
+	for (unsigned int i = 0; p->classes && i <= CT_CLASS_MAX; i++)
+		free(p->classes[i].fields);
+	free(p->classes);
+	free(p->strings);
+	ct_proto_free(&p->event);
+	ct_proto_free(&p->note);
+	ct_perfetto_tracks_free(&p->tracks);
+	ct_packets_free(&p->packets);
+}
+
+static const struct ct_slices_sink perfetto_sink = {
+	.start = perfetto_start,
+	.process = perfetto_process,
+	.lane = perfetto_lane,
+	.begin = perfetto_begin,
+	.end = perfetto_end,
+	.whole = perfetto_whole,
+	.instant = perfetto_instant,
+	.flow = perfetto_flow,
+	.counter = perfetto_counter,
+};
+
+int ct_perfetto_export(const struct ct_export *x, struct ct_error *err)
+{
+	struct ct_out out;
+	struct perfetto p = {
+		.packets.out = &out,
+		.tracks = { .trace = x->trace, .packets = &p.packets },
+	};
+	int rc, closed;
+
+	if (isatty(x->fd))
+		return ct_fail(err, EINVAL, "the format perfetto is binary, and this is a terminal: "
+			       "write it to a file with -o");
+	if (ct_out_open(&out, x->fd))
+		return -ENOMEM;
+	rc = ct_slices(x->trace, &perfetto_sink, &p);
+	perfetto_free(&p);
+	closed = ct_out_close(&out);
+	return rc ? rc : closed;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See tracks.h. */
+#include "export/perfetto/tracks.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Fields of TrackDescriptor, ProcessDescriptor, ThreadDescriptor, CounterDescriptor and
+ * TraceAttributes.
+ */
+enum {
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	TRACK_COUNTER = 8, TRACK_CHILDREN = 11, TRACK_RANK = 12,
+	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6, PROCESS_LABEL = 8,
+	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
+	COUNTER_UNIT = 3, COUNTER_UNIT_NAME = 6, UNIT_COUNT = 2, UNIT_BYTES = 3,
+	ATTRIBUTES_ATTRIBUTE = 1, ATTRIBUTE_KEY = 1, ATTRIBUTE_TEXT = 3,
+	CHILDREN_BY_RANK = 3,
+};
+
+/* A pid or tid, which the schema has as a signed number of 32 bits. */
+static uint64_t tracks_id(uint32_t id)
+{
+	return (int64_t)(int32_t)id;
+}
+
+static int tracks_add(struct ct_perfetto_tracks *t)
+{
+	ct_packets_add(t->packets, CT_PACKET_TRACK, &t->track);
+	return ct_packets_error(t->packets);
+}
+
+/* Begins the description of a track; @parent 0: none. */
+static void tracks_start(struct ct_perfetto_tracks *t, uint64_t uuid, uint64_t parent, const char *name)
+{
+	ct_proto_number(&t->track, TRACK_UUID, uuid);
+	if (parent)
+		ct_proto_number(&t->track, TRACK_PARENT, parent);
+	if (name)
+		ct_proto_text(&t->track, TRACK_NAME, name, strlen(name));
+}
+
+int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len)
+{
+	struct ct_hash_slot *slot = ct_hash_put(&t->processes, pid);
+
+	if (!slot)
+		return -ENOMEM;
+	if (!slot->a)
+		slot->a = ++t->uuids;
+	tracks_start(t, slot->a, 0, NULL);
+	ct_proto_number(&t->part, PROCESS_PID, tracks_id(pid));
+	if (len) {
+		ct_proto_text(&t->part, PROCESS_CMDLINE, name, len);
+		ct_proto_text(&t->part, PROCESS_NAME, name, len);
+	}
+	if (t->trace->simulated)
+		ct_proto_text(&t->part, PROCESS_LABEL, "simulated GPU", 13);
+	ct_proto_message(&t->track, TRACK_PROCESS, &t->part);
+	return tracks_add(t);
+}
+
+/* The uuid of a process, which may have no name yet; 0: no memory. */
+static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&t->processes, pid);
+
+	if (!slot && ct_perfetto_process(t, pid, NULL, 0))
+		return 0;
+	slot = ct_hash_get(&t->processes, pid);
+	return slot ? slot->a : 0;
+}
+
+/* The uuid of a thread; 0: no memory. */
+static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_lane *lane)
+{
+	uint64_t process = tracks_process(t, lane->pid);
+	struct ct_hash_slot *slot = process ? ct_hash_put(&t->threads, (uint64_t)lane->pid << 32 | lane->tid) :
+					      NULL;
+	const char *name = lane->pid == lane->tid ? "main" : "thread";
+
+	if (!slot || slot->a)
+		return slot ? slot->a : 0;
+	slot->a = ++t->uuids;
+	tracks_start(t, slot->a, process, NULL);
+	ct_proto_number(&t->part, THREAD_PID, tracks_id(lane->pid));
+	ct_proto_number(&t->part, THREAD_TID, tracks_id(lane->tid));
+	ct_proto_text(&t->part, THREAD_NAME, name, strlen(name));
+	ct_proto_message(&t->track, TRACK_THREAD, &t->part);
+	ct_proto_number(&t->track, TRACK_CHILDREN, CHILDREN_BY_RANK);
+	return tracks_add(t) ? 0 : slot->a;
+}
+
+/* What the lanes of interrupts are below. */
+static uint64_t tracks_interrupts(struct ct_perfetto_tracks *t)
+{
+	if (!t->interrupts) {
+		t->interrupts = ++t->uuids;
+		tracks_start(t, t->interrupts, 0, "interrupts");
+		if (tracks_add(t))
+			return 0;
+	}
+	return t->interrupts;
+}
+
+int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane)
+{
+	const char *name = lane->name;
+	uint64_t parent;
+
+	switch (lane->kind) {
+	case CT_LANE_RANGES:
+	case CT_LANE_CALLS:
+	case CT_LANE_DRIVER:
+		parent = tracks_thread(t, lane);
+		if (!lane->number && lane->kind == CT_LANE_CALLS) {
+			lane->id = parent;
+			return parent ? 0 : -ENOMEM;
+		}
+		/* Below its thread, whose name need not be said again. */
+		name = strstr(name, ": ") ? strstr(name, ": ") + 2 : name;
+		break;
+	case CT_LANE_GPU:
+		parent = tracks_process(t, lane->pid);
+		break;
+	default:
+		parent = tracks_interrupts(t);
+	}
+	if (!parent)
+		return -ENOMEM;
+	lane->id = ++t->uuids;
+	tracks_start(t, lane->id, parent, name);
+	ct_proto_number(&t->track, TRACK_RANK, CT_LANES_ALIKE * lane->kind + lane->number);
+	return tracks_add(t);
+}
+
+uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid)
+{
+	uint64_t process = tracks_process(t, pid);
+	struct ct_hash_slot *slot = process ? ct_hash_put(&t->counters[which], pid) : NULL;
+
+	if (!slot || slot->a)
+		return slot ? slot->a : 0;
+	slot->a = ++t->uuids;
+	tracks_start(t, slot->a, process, ct_counter_name[which]);
+	ct_proto_number(&t->part, COUNTER_UNIT, which == CT_COUNTER_MEMORY ? UNIT_BYTES : UNIT_COUNT);
+	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
+	return tracks_add(t) ? 0 : slot->a;
+}
+
+int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
+{
+	const struct ct_registry *reg = &t->trace->reg;
+
+	for (unsigned int i = 0; i < reg->infos_count; i++) {
+		const struct ct_info *info = &reg->infos[i];
+
+		if (ct_registry_info(reg, info->key) != info->text)
+			continue;
+		ct_proto_text(&t->part, ATTRIBUTE_KEY, info->key, strlen(info->key));
+		ct_proto_text(&t->part, ATTRIBUTE_TEXT, info->text, strlen(info->text));
+		ct_proto_message(&t->track, ATTRIBUTES_ATTRIBUTE, &t->part);
+	}
+	ct_packets_add(t->packets, CT_PACKET_ATTRIBUTES, &t->track);
+	return ct_packets_error(t->packets);
+}
+
+void ct_perfetto_tracks_free(struct ct_perfetto_tracks *t)
+{
+	ct_hash_free(&t->processes);
+	ct_hash_free(&t->threads);
+	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
+		ct_hash_free(&t->counters[i]);
+	ct_proto_free(&t->track);
+	ct_proto_free(&t->part);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tracks of a Perfetto trace: processes, threads, what is below them, counters. */
+#ifndef CT_CLI_PERFETTO_TRACKS_H
+#define CT_CLI_PERFETTO_TRACKS_H
+
+#include "export/perfetto/packets.h"
+#include "export/slices/slices.h"
+
+struct ct_perfetto_tracks {
+	const struct ct_trace *trace;
+	struct ct_packets *packets;
+	struct ct_hash processes, threads;	/* a: uuid; by pid; by pid and tid */
+	struct ct_hash counters[CT_COUNTER_COUNT];	/* by pid; a: uuid */
+	uint64_t uuids, interrupts;
+	struct ct_proto track, part;
+};
+
+/* Each writes a packet where the track is new.  0 or -ENOMEM. */
+int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len);
+int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane);	/* sets lane->id */
+
+/* Its uuid; 0: no memory. */
+uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid);
+
+/* What is known of the recording as a whole: command, driver, whether the GPU was simulated. */
+int ct_perfetto_attributes(struct ct_perfetto_tracks *t);
+void ct_perfetto_tracks_free(struct ct_perfetto_tracks *t);
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See counters.h. */
+#include "export/slices/counters.h"
+
+#include <errno.h>
+
+#include "analysis/program/life.h"
+
+const char *const ct_counter_name[CT_COUNTER_COUNT] = {
+	[CT_COUNTER_MEMORY] = "device memory",
+};
+
+/* Gives a value that is another one than the last. */
+static int counters_give(struct ct_counters *c, enum ct_slice_counter which,
+			 const struct ct_trace_event *e, uint64_t value)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&c->given[which], e->record->pid);
+
+	if (!slot && !value)
+		return 0;
+	if (!slot)
+		slot = ct_hash_put(&c->given[which], e->record->pid);
+	if (!slot)
+		return -ENOMEM;
+	if (slot->a == value)
+		return 0;
+	slot->a = value;
+	return c->give(c->arg, which, e->record->pid, e->point->ts, value);
+}
+
+int ct_counters_event(struct ct_counters *c, const struct ct_memory *m, const struct ct_trace_event *e)
+{
+	bool memory = e->kind == CT_ON_END ? e->class->category == CT_CAT_MEMORY && e->api :
+					     ct_life_begins(e) || ct_life_exit(e);
+
+	return memory ? counters_give(c, CT_COUNTER_MEMORY, e, ct_memory_held(m, e->record->pid)) : 0;
+}
+
+void ct_counters_free(struct ct_counters *c)
+{
+	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
+		ct_hash_free(&c->given[i]);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The lanes of a trace: rows of a timeline, each with slices that nest.
+ *
+ * A thread has a lane for what it calls, one below it for what the driver does for it (its
+ * ioctls, and with the module the kernel's functions), and one above for its own ranges.
+ * Interrupts have a lane for each CPU, the GPU's work one for each stream of a process.  What
+ * overlaps and does not nest goes to a further lane of the same kind.
+ */
+#ifndef CT_CLI_LANES_H
+#define CT_CLI_LANES_H
+
+#include "base/hash.h"
+#include "trace/merge.h"
+
+enum ct_lane_kind {
+	CT_LANE_RANGES, CT_LANE_CALLS, CT_LANE_DRIVER, CT_LANE_GPU, CT_LANE_INTERRUPTS,
+	CT_LANE_OTHERS,		/* one lane for threads beyond CT_LANES_MAX */
+};
+
+/* No program has as many, but anyone may have written the trace. */
+#define CT_LANES_MAX	65536u
+#define CT_LANES_ALIKE	64u		/* of one kind and thread, for what overlaps */
+
+/* A slice that is open on a lane. */
+struct ct_lane_slice {
+	uint64_t op_id;			/* 0: a range */
+	uint64_t begin, end;		/* ns; end: UINT64_MAX where it is not known yet */
+	uint64_t thread;		/* ct_track_key() */
+	uint32_t depth;			/* as its point says */
+	bool     ioctl;
+	const struct ct_class *class;
+};
+
+struct ct_lane {
+	enum ct_lane_kind kind;
+	uint32_t index;			/* 0, 1, 2 ... in the order of their first slices */
+	uint32_t number;		/* 0; 1, 2 ... where slices overlap */
+	uint32_t pid, tid;		/* of interrupts: 0 and the CPU */
+	uint64_t stream;		/* of the GPU's */
+	char     name[64];
+	struct ct_lane_slice *slices;	/* open ones, the outermost first */
+	uint32_t depth, capacity;
+	uint32_t ioctls;		/* of them, how many are ioctls */
+	uint64_t id;			/* the format's own */
+	struct ct_lane *next;		/* of the same kind and thread */
+};
+
+struct ct_lanes {
+	struct ct_hash by_key;		/* a: struct ct_lane *, the first of its kind and thread */
+	struct ct_lane **list;
+	uint32_t count, capacity;
+	uint64_t last_key;		/* what was looked up last */
+	struct ct_lane *last;
+};
+
+/* The kind of lane that @r is on. */
+enum ct_lane_kind ct_lane_kind_of(const struct ct_record *r);
+
+/*
+ * The first lane of a kind for the thread, the CPU or the stream of @r; NULL: there is none yet.
+ */
+struct ct_lane *ct_lanes_get(struct ct_lanes *lanes, enum ct_lane_kind kind, const struct ct_record *r);
+
+/* The same, made if there is none; NULL: no memory. */
+struct ct_lane *ct_lanes_make(struct ct_lanes *lanes, enum ct_lane_kind kind, const struct ct_record *r);
+
+/* One more beside @lane, the last of its kind and thread; NULL: no memory. */
+struct ct_lane *ct_lanes_beside(struct ct_lanes *lanes, struct ct_lane *lane);
+
+/* Opens a slice; 0 or -ENOMEM. */
+int ct_lane_push(struct ct_lane *lane, const struct ct_lane_slice *slice);
+
+/* Closes the innermost slice, which stays readable until the next push. */
+const struct ct_lane_slice *ct_lane_pop(struct ct_lane *lane);
+
+void ct_lanes_free(struct ct_lanes *lanes);
+
+#endif

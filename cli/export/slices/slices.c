@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See slices.h.  Must never give an end to a format that was given no begin, nor two ends:
+ * a viewer would take them for those of other slices.
+ */
+#include "export/slices/slices.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cuda/gpu.h"
+#include "analysis/memory/memory.h"
+
+#define DEEPEST		255u		/* a record's depth does not say more */
+#define JOINS_MAX	(1u << 18)	/* calls that the GPU's records may name */
+
+struct slices {
+	const struct ct_slices_sink *sink;
+	void *arg;
+	struct ct_lanes lanes;
+	struct ct_hash open;		/* op_id; a: struct ct_lane * */
+	struct ct_hash processes;	/* pid; c: it has a name */
+	struct ct_hash joins;		/* thread and op of a call; a: its op_id */
+	struct ct_counters counters;
+	uint64_t flows;
+	uint64_t last;			/* ns */
+	bool gpu;			/* there are records of the GPU */
+};
+
+/* ------------------------------------------------------------------ ends --- */
+
+/* Ends the innermost slice of a lane, of which no end was recorded. */
+static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, bool at_end)
+{
+	struct ct_lane_slice slice = *ct_lane_pop(lane);
+	struct ct_hash_slot *open;
+
+	if (slice.op_id) {
+		open = ct_hash_get(&s->open, slice.op_id);
+		if (open)
+			ct_hash_remove(&s->open, open);
+	}
+	return s->sink->end(s->arg, &(struct ct_slice){
+		.lane = lane, .class = slice.class, .name = slice.class->name,
+		.name_len = strlen(slice.class->name), .ts = ts, .begin = slice.begin,
+		.unfinished = true, .at_end = at_end, .op_id = slice.op_id,
+		/* A slice that was given as a whole only ends early where a trace is damaged. */
+		.known = slice.end != UINT64_MAX,
+	});
+}
+
+/*
+ * A call begins in a thread where others are open that are as deep: they are over, and their ends
+ * were lost.
+ */
+static int slices_leave(struct slices *s, struct ct_lane *lane, const struct ct_point *p)
+{
+	uint64_t thread = ct_track_key(&p->record);
+	int rc = 0;
+
+	while (!rc && lane && lane->depth && p->depth < DEEPEST) {
+		const struct ct_lane_slice *top = &lane->slices[lane->depth - 1];
+
+		if (top->thread != thread || top->depth < p->depth || top->end != UINT64_MAX)
+			break;
+		rc = slices_close(s, lane, p->ts, false);
+	}
+	return rc;
+}
+
+/* ---------------------------------------------------------------- begins --- */
+
+static int slices_know_process(struct slices *s, uint32_t pid)
+{
+	return ct_hash_put(&s->processes, pid) ? 0 : -ENOMEM;
+}
+
+/* The first lane of a kind for a record, which the format is told of. */
+static int slices_lane(struct slices *s, enum ct_lane_kind kind, const struct ct_record *r,
+		       struct ct_lane **lane)
+{
+	uint32_t count = s->lanes.count;
+
+	*lane = ct_lanes_make(&s->lanes, kind, r);
+	if (!*lane)
+		return -ENOMEM;
+	if (s->lanes.count == count)
+		return 0;
+	if ((*lane)->kind <= CT_LANE_GPU && slices_know_process(s, (*lane)->pid))
+		return -ENOMEM;
+	return s->sink->lane(s->arg, *lane);
+}
+
+/* The lane on which a slice that lasts until @end nests in what is open. */
+static int slices_choose(struct slices *s, const struct ct_point *p, uint64_t end, struct ct_lane **lane)
+{
+	int rc;
+
+	while ((*lane)->depth) {
+		const struct ct_lane_slice *top = &(*lane)->slices[(*lane)->depth - 1];
+		bool gpu = (*lane)->kind == CT_LANE_GPU;
+
+		/* What the GPU does at the same time never nests. */
+		if (!gpu && (top->end == UINT64_MAX || top->end >= (end == UINT64_MAX ? p->ts : end)))
+			return 0;
+		if ((*lane)->next) {
+			*lane = (*lane)->next;
+			continue;
+		}
+		if ((*lane)->number + 1 >= CT_LANES_ALIKE ||
+		    s->lanes.count >= 2 * CT_LANES_MAX)
+			return 0;
+		*lane = ct_lanes_beside(&s->lanes, *lane);
+		if (!*lane)
+			return -ENOMEM;
+		rc = s->sink->lane(s->arg, *lane);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* A call that gives the GPU work, which the GPU's records may name. */
+static bool slices_gives_work(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER &&
+	       (ct_gpu_is_kernel(class) || ct_gpu_is_transfer(class) || ct_gpu_is_graph(class));
+}
+
+/* Arrows between a call and what the GPU does for it: its record has the call's op and thread. */
+static int slices_join(struct slices *s, const struct ct_point *p, struct ct_slice *slice)
+{
+	const struct ct_record *r = &p->record;
+	struct ct_hash_slot *slot;
+
+	if (r->class->layer == CT_LAYER_GPU) {
+		slot = ct_record_has(r, CT_QUICK_OP) ?
+		       ct_hash_get(&s->joins, ct_hash_mix(ct_record_quick(r, CT_QUICK_OP), r->tid)) : NULL;
+		slice->flow_in = slot ? slot->a : 0;
+		return 0;
+	}
+	if (!slices_gives_work(r->class))
+		return 0;
+	if (s->joins.count >= JOINS_MAX)
+		ct_hash_free(&s->joins);
+	slot = ct_hash_put(&s->joins, ct_hash_mix(r->op, r->tid));
+	if (!slot)
+		return -ENOMEM;
+	slice->flow_out = slot->a = p->op_id;
+	return 0;
+}
+
+/* An arrow from the call that is open to the ioctl that begins inside it. */
+static int slices_flow(struct slices *s, const struct ct_slice *slice)
+{
+	const struct ct_lane *calls = ct_lanes_get(&s->lanes, CT_LANE_CALLS, &slice->point->record);
+
+	if (!calls || !calls->depth)
+		return 0;
+	return s->sink->flow(s->arg, &(struct ct_slice_flow){
+		.from = calls, .to = slice->lane, .name = "ioctl", .id = ++s->flows, .ts = slice->ts,
+	});
+}
+
+static int slices_begin(struct slices *s, const struct ct_point *p)
+{
+	const struct ct_record *r = &p->record;
+	struct ct_slice slice = {
+		.class = r->class, .name = r->class->name, .name_len = strlen(r->class->name),
+		.ts = p->ts, .begin = p->ts, .point = p, .known = !p->entry && !p->open,
+		.unfinished = p->open, .op_id = p->op_id,
+	};
+	uint64_t end = slice.known ? r->end : UINT64_MAX;
+	enum ct_lane_kind kind = ct_lane_kind_of(r);
+	bool ioctl = r->fields && ct_record_is_ioctl(r), arrow;
+	struct ct_hash_slot *open;
+	int rc;
+
+	if (kind == CT_LANE_CALLS || kind == CT_LANE_DRIVER) {
+		enum ct_lane_kind other = kind == CT_LANE_CALLS ? CT_LANE_DRIVER : CT_LANE_CALLS;
+
+		rc = slices_leave(s, ct_lanes_get(&s->lanes, other, r), p);
+		if (rc)
+			return rc;
+	}
+	rc = slices_lane(s, kind, r, &slice.lane);
+	if (!rc && kind != CT_LANE_GPU)
+		rc = slices_leave(s, slice.lane, p);
+	if (!rc)
+		rc = slices_choose(s, p, end, &slice.lane);
+	if (!rc && s->gpu)
+		rc = slices_join(s, p, &slice);
+	if (rc)
+		return rc;
+	arrow = ioctl && !slice.lane->ioctls;
+	open = ct_hash_put(&s->open, p->op_id);
+	if (!open || ct_lane_push(slice.lane, &(struct ct_lane_slice){
+		    .op_id = p->op_id, .begin = p->ts, .end = end, .thread = ct_track_key(r),
+		    .depth = p->depth, .ioctl = ioctl, .class = r->class }))
+		return -ENOMEM;
+	open->a = (uintptr_t)slice.lane;
+	rc = s->sink->begin(s->arg, &slice);
+	return rc || !arrow || kind != CT_LANE_DRIVER ? rc : slices_flow(s, &slice);
+}
+
+static int slices_end(struct slices *s, const struct ct_point *p)
+{
+	struct ct_hash_slot *open = ct_hash_get(&s->open, p->op_id);
+	struct ct_slice slice = {
+		.class = p->record.class, .name = p->record.class->name,
+		.name_len = strlen(p->record.class->name), .ts = p->ts, .begin = p->begin,
+		.point = p, .op_id = p->op_id,
+	};
+	int rc = 0;
+
+	if (!open) {
+		/* Else it was ended before, where its thread was seen outside it. */
+		if (!p->begin_lost)
+			return 0;
+		rc = slices_lane(s, ct_lane_kind_of(&p->record), &p->record, &slice.lane);
+		return rc ? rc : s->sink->whole(s->arg, &slice);
+	}
+	slice.lane = (struct ct_lane *)(uintptr_t)open->a;
+	while (!rc && slice.lane->slices[slice.lane->depth - 1].op_id != p->op_id)
+		rc = slices_close(s, slice.lane, p->ts, false);
+	if (rc)
+		return rc;
+	ct_hash_remove(&s->open, ct_hash_get(&s->open, p->op_id));
+	slice.known = ct_lane_pop(slice.lane)->end != UINT64_MAX;
+	return s->sink->end(s->arg, &slice);
+}
+
+/* -------------------------------------------------------------- instants --- */
+
+/* A text names a marker; without one its class does. */
+static void slices_text(struct ct_slice *slice, const struct ct_record *r)
+{
+	uint16_t len;
+	const char *text = ct_record_text(r, &len);
+
+	if (!text || !len)
+		return;
+	slice->name = text;
+	slice->name_len = len;
+}
+
+static int slices_range(struct slices *s, struct ct_slice *slice)
+{
+	const struct ct_record *r = &slice->point->record;
+	struct ct_lane *lane = slice->lane;
+
+	if (r->class->id == CT_CLASS_range_push) {
+		slices_text(slice, r);
+		if (ct_lane_push(lane, &(struct ct_lane_slice){
+			    .begin = slice->ts, .end = UINT64_MAX, .class = r->class }))
+			return -ENOMEM;
+		return s->sink->begin(s->arg, slice);
+	}
+	if (!lane->depth)
+		return s->sink->instant(s->arg, slice);
+	slice->begin = ct_lane_pop(lane)->begin;
+	return s->sink->end(s->arg, slice);
+}
+
+static int slices_instant(struct slices *s, const struct ct_point *p)
+{
+	const struct ct_record *r = &p->record;
+	struct ct_slice slice = {
+		.class = r->class, .name = r->class->name, .name_len = strlen(r->class->name),
+		.ts = p->ts, .begin = p->ts, .point = p, .op_id = p->op_id,
+	};
+	struct ct_hash_slot *process;
+	const char *text;
+	uint16_t len;
+	int rc;
+
+	text = ct_record_text(r, &len);
+	if (r->class->id == CT_CLASS_process && text) {
+		process = ct_hash_put(&s->processes, r->pid);
+		if (!process)
+			return -ENOMEM;
+		process->c = len > 0;
+		return len ? s->sink->process(s->arg, r->pid, text, len) : 0;
+	}
+	if (r->class->category == CT_CAT_TRACER)
+		return 0;
+	rc = slices_lane(s, ct_lane_kind_of(r), r, &slice.lane);
+	if (rc)
+		return rc;
+	if (r->class->id == CT_CLASS_range_push || r->class->id == CT_CLASS_range_pop)
+		return slices_range(s, &slice);
+	if (r->class->id == CT_CLASS_mark)
+		slices_text(&slice, r);
+	return s->sink->instant(s->arg, &slice);
+}
+
+/* ------------------------------------------------------------------ pass --- */
+
+static struct slices *slices_of(const struct ct_analysis *a)
+{
+	return a->arg;
+}
+
+static int slices_start(struct ct_analysis *a)
+{
+	struct slices *s = slices_of(a);
+
+	for (unsigned int i = 0; i <= CT_CLASS_MAX && !s->gpu; i++) {
+		const struct ct_class *class = ct_registry_class(&a->trace->reg, i);
+
+		s->gpu = class && class->layer == CT_LAYER_GPU;
+	}
+	s->last = a->trace->reg.start;
+	return s->sink->start(s->arg, a->names, s->gpu);
+}
+
+static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct slices *s = slices_of(a);
+	int rc;
+
+	s->last = e->point->ts;
+	switch (e->kind) {
+	case CT_ON_BEGIN:
+		rc = slices_begin(s, e->point);
+		break;
+	case CT_ON_END:
+		rc = slices_end(s, e->point);
+		break;
+	default:
+		rc = slices_instant(s, e->point);
+	}
+	return rc ? rc : ct_counters_event(&s->counters, ct_analysis_state(a, &ct_memory_analyser), e);
+}
+
+static int slices_finish(struct ct_analysis *a)
+{
+	struct slices *s = slices_of(a);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->lanes.count && !rc; i++)
+		while (s->lanes.list[i]->depth && !rc)
+			rc = slices_close(s, s->lanes.list[i], s->last, true);
+	for (size_t i = 0; i < s->processes.size && !rc; i++)
+		if (s->processes.slots[i].used && !s->processes.slots[i].c)
+			rc = s->sink->process(s->arg, s->processes.slots[i].key, "", 0);
+	return rc;
+}
+
+int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void *arg)
+{
+	static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
+	static const struct ct_analyser analyser = {
+		.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+		.unfiltered = true,
+		.needs = needs,
+		.begin = slices_start,
+		.event = slices_event,
+		.end = slices_finish,
+	};
+	static const struct ct_analyser *const analysers[] = { &analyser };
+	struct slices s = { .sink = sink, .arg = arg, .counters = { .give = sink->counter, .arg = arg } };
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 }, .arg = &s };
+	struct ct_error err = { 0 };
+	struct ct_engine *engine = ct_engine_run(t, analysers, 1, &options, &err);
+
+	ct_lanes_free(&s.lanes);
+	ct_hash_free(&s.open);
+	ct_hash_free(&s.processes);
+	ct_hash_free(&s.joins);
+	ct_counters_free(&s.counters);
+	if (!engine)
+		return -err.code;
+	ct_engine_free(engine);
+	return 0;
+}
