@@ -172,6 +172,10 @@ static void chrome_put_args(struct chrome *c, const struct ct_slice *s)
 		chrome_put_result(c, r);
 	if (r && r->fields && ct_record_is_ioctl(r))
 		chrome_put_ioctl(c, r);
+	if (s->measured) {
+		PUT(&c->out, ",\"duration_ns\":");
+		ct_out_u64(&c->out, s->measured);
+	}
 	/* A slice needs a length: it is as long as until that was noticed. */
 	if (r && r->flags & CT_F_ABANDONED)
 		PUT(&c->out, ",\"abandoned\":true");

@@ -18,7 +18,7 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_jsonl_export },
 	{ "html", "one page for a browser: findings, timeline, reports; needs no network",
 	  CT_EXPORT_STREAM, ct_html_export },
-	{ "perfetto", "Perfetto's own binary format, six times smaller, for https://ui.perfetto.dev",
+	{ "perfetto", "Perfetto's own format, a seventh of the size of chrome",
 	  CT_EXPORT_STREAM, ct_perfetto_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
 	  CT_EXPORT_STREAM, ct_chrome_export },

@@ -162,18 +162,19 @@ static void perfetto_note_ioctl(struct perfetto *p, const struct ct_record *r)
 /* What is only known when a call has returned. */
 static void perfetto_note_result(struct perfetto *p, const struct ct_record *r)
 {
+	bool ioctl = ct_record_is_ioctl(r);
+	int64_t result = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
 	const char *name;
 
 	if (r->flags & CT_F_ABANDONED)
 		perfetto_note_number(p, "abandoned", ANNOTATION_BOOL, 1);
-	if (!r->class->call || r->flags & (CT_F_BEGIN | CT_F_NO_RESULT) ||
-	    (!r->result && !ct_record_failed(r)))
+	if (!r->class->call || r->flags & CT_F_BEGIN || (r->flags & CT_F_NO_RESULT && !ioctl) || !result)
 		return;
 	name = ct_name_result(r);
 	if (name)
 		perfetto_note_word(p, "result", name);
 	else
-		perfetto_note_number(p, "result", ANNOTATION_SIGNED, r->result);
+		perfetto_note_number(p, "result", ANNOTATION_SIGNED, result);
 }
 
 /* ---------------------------------------------------------------- events --- */
@@ -260,6 +261,8 @@ static int perfetto_end(void *arg, const struct ct_slice *s)
 		perfetto_note_fields(p, &s->point->record, FIELDS_OF_END);
 		perfetto_note_result(p, &s->point->record);
 	}
+	if (s->measured)
+		perfetto_note_number(p, "duration_ns", ANNOTATION_UNSIGNED, s->measured);
 	if (s->unfinished)
 		perfetto_note_number(p, "unfinished", ANNOTATION_BOOL, 1);
 	return perfetto_emit(p, s->ts);

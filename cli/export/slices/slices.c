@@ -212,6 +212,7 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 		.name_len = strlen(p->record.class->name), .ts = p->ts, .begin = p->begin,
 		.point = p, .op_id = p->op_id,
 	};
+	const struct ct_lane_slice *popped;
 	int rc = 0;
 
 	if (!open) {
@@ -227,7 +228,11 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 	if (rc)
 		return rc;
 	ct_hash_remove(&s->open, ct_hash_get(&s->open, p->op_id));
-	slice.known = ct_lane_pop(slice.lane)->end != UINT64_MAX;
+	popped = ct_lane_pop(slice.lane);
+	slice.known = popped->end != UINT64_MAX;
+	slice.begin = popped->begin;
+	if (p->begin != popped->begin && !(p->record.flags & CT_F_ABANDONED))
+		slice.measured = p->ts - p->begin;
 	return s->sink->end(s->arg, &slice);
 }
 

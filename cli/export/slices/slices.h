@@ -26,7 +26,12 @@ struct ct_slice {
 	const char *name;		/* not ended by a NUL */
 	size_t name_len;
 	uint64_t ts;			/* ns: now; of a slice whose begin was lost: its end */
-	uint64_t begin;			/* ns */
+	/*
+	 * When the slice began, ns.  The record of a call that was recorded at entry may count its
+	 * duration from a little later on: that is measured, and for formats to say.
+	 */
+	uint64_t begin;
+	uint64_t measured;		/* ns: of an end whose record says another duration; else 0 */
 	/*
 	 * What was recorded.  Of the begin of a call whose record is its whole (known) all of it;
 	 * else what was known then.  NULL: an end that was not recorded.

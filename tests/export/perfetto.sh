@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# --format perfetto: protoc decodes it, and perfetto.awk reads it as a viewer does.  Sourced by
+# tests/export/run.sh.
+
+# perfetto_decode FILE: its packets as text.
+perfetto_decode() { protoc --decode perfetto.protos.Trace -I tests/export tests/export/perfetto.proto <"$1"; }
+
+# perfetto_export DIR NAME [shown]: exports DIR; $work/perfetto-NAME.rows is what is in it.
+perfetto_export()
+{
+	local out=$work/perfetto-$2
+	build/cudatrace export --format perfetto -f -o "$out" "$1" 2>"$out.err" &&
+		perfetto_decode "$out" 2>"$out.err" | gawk -v show="${3:-}" -f tests/export/perfetto.awk >"$out.rows" &&
+		[ ! -s "$out.err" ]
+}
+
+# perfetto_sane NAME TEXT: what a viewer reads makes sense.
+perfetto_sane() { is "$(grep -c '^error' "$work/perfetto-$1.rows")" 0 "$2: a viewer finds nothing wrong" ||
+	grep '^error' "$work/perfetto-$1.rows" | sort | uniq -c | head -n 5; }
+
+t_perfetto_rows()
+{
+	local name file
+	for name in $(real_traces); do
+		file=${name//\//-}
+		perfetto_export "$traces/$name" "$file"
+		ok $? "perfetto: $name: protoc decodes it" || cat "$work/perfetto-$file.err"
+		perfetto_sane "$file" "perfetto: $name"
+		grep -E '^(call|instant|range)' "$work/perfetto-$file.rows" | sort_slices >"$work/perfetto-$file.slices"
+		same_slices "$work/perfetto-$file.slices" "$(slices "$name")" "perfetto: $name"
+	done
+	# Measured: 30.3 bytes; chrome takes 209.
+	is "$(($(stat -c %s "$work/perfetto-gpt2") <= 40 * $(wc -l <"$(slices gpt2)")))" 1 \
+		"perfetto: GPT-2 takes at most 40 bytes a record"
+}
+
+t_perfetto_tracks()
+{
+	local rows=$work/perfetto-train-nvtx.rows
+	perfetto_export "$traces/train-nvtx" train-nvtx cuLaunchKernel || return
+	is "$(grep -c '^range' "$rows")" "$(jq -n '[inputs | select(.name == "range_push")] | length' "$(jsonl train-nvtx)")" \
+		"perfetto: each range is a slice"
+	is "$(awk -F '\t' '$1 == "track" && $3 == $2 { print $4 }' "$rows" | sort | paste -sd,)" "driver,main,ranges" \
+		"perfetto: a thread, its ranges and what the driver does for it"
+	is "$(awk -F '\t' '$1 == "process" { print $3 }' "$rows")" \
+		"$(jq -r 'select(.name == "process") | .text' "$(jsonl train-nvtx)" | head -n 1)" "perfetto: the process has its name"
+	is "$(grep -c '^flow' "$rows")" "$(ioctls_in_calls "$(jsonl train-nvtx)")" \
+		"perfetto: an arrow to each ioctl from the call around it"
+	is "$(awk -F '\t' '$1 == "flow" && $3 != "ioctl"' "$rows" | wc -l)" 0 "perfetto: arrows end at ioctls"
+	# Fields of a record: the same values, of each launch.
+	is "$(awk -F '\t' '$1 == "note" && $3 == "grid_x" { n++; s += $4 } END { print n, s }' "$rows")" \
+		"$(jq -rn '[inputs | select(.phase == "E" and .name == "cuLaunchKernel") | .details.grid_x] | "\(length) \(add)"' \
+			"$(jsonl train-nvtx)")" "perfetto: fields are annotations"
+	is "$(awk -F '\t' '$1 == "note" && $3 == "kernel" { print $4 }' "$rows" | sort | uniq -c | sort -rn | awk '{ print $1 }' | head -n 5 | paste -sd ' ')" \
+		"$(jq -r 'select(.phase == "E" and .name == "cuLaunchKernel") | .kernel' "$(jsonl train-nvtx)" | sort | uniq -c | sort -rn | awk '{ print $1 }' | head -n 5 | paste -sd ' ')" \
+		"perfetto: kernels have their names"
+
+	# Interrupts, by CPU, and the label of a simulated GPU.
+	perfetto_export "$traces/guest-two" guest-two nvidia_ioctl || return
+	awk -F '\t' '$1 == "track" { print $4 }' "$work/perfetto-guest-two.rows" | grep -q '^CPU [01]$'
+	ok $? "perfetto: interrupts have a track for each CPU"
+	is "$(perfetto_decode "$work/perfetto-guest-two" | grep -c 'process_labels: "simulated GPU"')" \
+		"$(perfetto_decode "$work/perfetto-guest-two" | grep -c 'process {')" "perfetto: each process of a simulated GPU says so"
+	is "$(awk -F '\t' '$1 == "note" && $3 == "result" { print $4 }' "$work/perfetto-guest-two.rows" | sort | uniq -c | awk '{ print $2, $1 }')" \
+		"$(jq -r 'select(.name == "nvidia_ioctl" and .phase == "E" and .result_code) | .result' "$(jsonl guest-two)" | sort | uniq -c | awk '{ print $2, $1 }')" \
+		"perfetto: results of what failed"
+}
+
+# timeline_peaks FILE: from rows "counter NAME PID TIME VALUE": pid, the most and when it was reached.
+timeline_peaks()
+{
+	awk -F '\t' '$1 == "counter" && $2 == "device memory" && $5 + 0 > peak[$3] + 0 { peak[$3] = $5; at[$3] = $4 }
+		END { for (p in peak) print p, peak[p], at[p] }' "$1" | sort
+}
+
+# memory_peaks NAME: the same from the report on memory.
+memory_peaks()
+{
+	build/cudatrace report --format json memory "$traces/$1" 2>/dev/null |
+		jq -r '.memory_processes[] | select(.Kind == "gpu") | "\(.Pid) \(."Peak (bytes)") \(."Peak Time (ns)")"' | sort
+}
+
+t_perfetto_counters()
+{
+	local name
+	for name in gpt2 jax processes leak; do
+		perfetto_export "$traces/$name" "$name" || return
+		is "$(timeline_peaks "$work/perfetto-$name.rows" | paste -sd ';')" "$(memory_peaks $name | paste -sd ';')" \
+			"perfetto: $name: device memory has the peak of the report"
+	done
+}
+
+# A terminal, a full disk, a trace of names that nobody should have.
+t_perfetto_refusals()
+{
+	local out=$work/perfetto-refused name
+	script -qec "$cudatrace export --format perfetto $traces/inference" /dev/null >"$out" 2>&1 </dev/null
+	is "$? $(wc -l <"$out") $(grep -c 'perfetto is binary, and this is a terminal: write it to a file with -o' "$out")" \
+		"1 1 1" "perfetto: not to a terminal"
+	build/cudatrace export --format perfetto "$traces/inference" | cmp - <(build/cudatrace export --format perfetto "$traces/inference" 2>/dev/null)
+	ok $? "perfetto: but to a pipe"
+	"$cudatrace" export --format perfetto "$traces/inference" >/dev/full 2>"$out"
+	is "$? $(cat "$out")" "1 cudatrace: standard output: No space left on device" "perfetto: a full disk is an error"
+	for name in $("$b/hostile_trace" --list); do
+		"$b/hostile_trace" "$name" "$out-$name" || return
+		timeout 60 "$cudatrace" export --format perfetto -f -o "$out.trace" "$out-$name" >"$out" 2>&1
+		[ $? -le 1 ] && perfetto_decode "$out.trace" >"$out.txt" 2>"$out.err" && [ ! -s "$out.err" ] &&
+			iconv -f utf-8 -t utf-8 "$out.txt" >/dev/null
+		ok $? "perfetto: hostile trace $name: protoc decodes it" || head -n 3 "$out" "$out.err"
+		gawk -f tests/export/perfetto.awk "$out.txt" >"$work/perfetto-hostile.rows"
+		perfetto_sane hostile "perfetto: hostile trace $name"
+		rm -rf "$out-$name"
+	done
+}
