@@ -13,15 +13,15 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
 all: $(B)/cudatrace $(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
-# The page of HTML reports, as the command has it.
-$(B)/cli/export/html/template.o: $(wildcard build/html/template.html)
-
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+# The page of HTML reports, as the command has it.
+$(B)/cli/export/html/template.o: $(wildcard build/html/template.html)
 
 $(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)

@@ -8,6 +8,9 @@
 
 #include "base/out.h"
 
+/* Numbers of a page are doubles: what is beyond this is cut. */
+#define CT_HTML_MOST	((1ull << 53) - 1)
+
 enum ct_html_coding {
 	CT_HTML_PLAIN,		/* unsigned, of the type that holds the largest */
 	CT_HTML_SIGNED,		/* the same with a sign: values are those of an int64_t */

@@ -90,10 +90,8 @@ void ct_html_double(struct ct_out *out, const char *key, double value)
 		ct_out_text(out, "null");
 		return;
 	}
-	snprintf(text, sizeof(text), "%.6g", value);
-	if (fabs(value) >= 1e6)
-		snprintf(text, sizeof(text), "%.3f", value);
-	ct_out_text(out, fabs(value) < 1e18 ? text : "null");
+	snprintf(text, sizeof(text), fabs(value) < 1e6 ? "%.6g" : "%.15g", value);
+	ct_out_text(out, text);
 }
 
 void ct_html_escape(struct ct_out *out, const char *text)

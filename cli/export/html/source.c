@@ -69,7 +69,7 @@ static int source_make(struct ct_html_source *s, const struct ct_analysis *a, co
 		return rc;
 	}
 	*item = (struct ct_html_item){
-		.begin = (int64_t)(e->begin - a->trace->reg.start),
+		.begin = ct_html_moment(a->trace, e->begin),
 		.op = p->op_id, .track = index, .record = p->record,
 		.parent = track->depth ? track->frames[track->depth - 1].op_id : 0,
 	};
@@ -164,7 +164,7 @@ static int source_end_call(struct ct_html_source *s, const struct ct_analysis *a
 	if (rc <= 0)
 		return rc;
 	/* The entry was recorded a little before the call's own begin. */
-	item.begin = (int64_t)(e->begin - a->trace->reg.start);
+	item.begin = ct_html_moment(a->trace, e->begin);
 	item.duration = e->end - e->begin;
 	source_finish(&item, e->record);
 	return source_emit(s, &item);
@@ -200,11 +200,9 @@ static int source_push(struct ct_html_source *s, struct source_thread *thread, c
 	return 0;
 }
 
-static int source_pop(struct ct_html_source *s, struct source_thread *thread, uint64_t duration_to, int64_t start,
-		      bool ended)
+static int source_pop(struct ct_html_source *s, struct source_thread *thread, int64_t end, bool ended)
 {
 	struct ct_html_item *item = thread->ranges[--thread->depth];
-	int64_t end = (int64_t)(duration_to - start);
 	int rc;
 
 	if (ended) {
@@ -233,7 +231,7 @@ static int source_instant(struct ct_html_source *s, const struct ct_analysis *a,
 		if (thread->deeper)
 			thread->deeper--;
 		else if (thread->depth)
-			return source_pop(s, thread, e->begin, a->trace->reg.start, true);
+			return source_pop(s, thread, ct_html_moment(a->trace, e->begin), true);
 		return 0;
 	}
 	rc = source_make(s, a, e, &item);
@@ -271,7 +269,7 @@ static int source_end(struct ct_analysis *a)
 		struct source_thread *thread = (void *)(uintptr_t)s->threads.slots[i].a;
 
 		while (s->threads.slots[i].used && thread && thread->depth && !rc)
-			rc = source_pop(s, thread, 0, 0, false);
+			rc = source_pop(s, thread, 0, false);
 	}
 	return rc;
 }

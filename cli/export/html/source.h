@@ -41,6 +41,14 @@ struct ct_html_source {
 	unsigned int pending;
 };
 
+/* A moment as ns since the trace began; a damaged trace may have any. */
+static inline int64_t ct_html_moment(const struct ct_trace *t, uint64_t ts)
+{
+	int64_t ns = (int64_t)(ts - t->reg.start), most = (1ll << 53) - 1;
+
+	return ns > most ? most : ns < -most ? -most : ns;
+}
+
 /* The engine's options.arg must be a struct ct_html_source. */
 extern const struct ct_analyser ct_html_source_analyser;
 

@@ -15,7 +15,7 @@
 
 static int64_t story_ns(const struct ct_html_story *s, uint64_t ts)
 {
-	return (int64_t)(ts - s->trace->reg.start);
+	return ct_html_moment(s->trace, ts);
 }
 
 static const char *story_process(const struct ct_html_story *s, uint32_t pid)
@@ -194,12 +194,14 @@ static void story_stages(const struct ct_html_story *s, struct ct_out *out)
 		shown += p->stages_count > 0;
 		for (unsigned int k = 0; k < p->stages_count; k++) {
 			const struct ct_stage_span *span = &p->stages[k];
+			int64_t begin = story_ns(s, span->begin), end = story_ns(s, span->end);
 
 			ct_html_text(out, some ? ",\n{\"name\":" : "\n{\"name\":", ct_stage_word[span->stage]);
 			ct_html_u64(out, ",\"pid\":", p->pid);
 			ct_html_text(out, ",\"process\":", story_process(s, p->pid));
-			ct_html_s64(out, ",\"begin\":", story_ns(s, span->begin));
-			ct_html_s64(out, ",\"end\":", story_ns(s, span->end));
+			ct_html_s64(out, ",\"begin\":", begin);
+			/* Times of a damaged trace may go back. */
+			ct_html_s64(out, ",\"end\":", end > begin ? end : begin);
 			ct_html_text(out, ",\"text\":", ct_stage_text[span->stage]);
 			ct_out_char(out, '}');
 			some = true;

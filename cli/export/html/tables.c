@@ -90,6 +90,16 @@ static void tables_table(struct ct_out *out, const struct ct_analyser *report, c
 
 /* ----------------------------------------------------------------- memory --- */
 
+static uint64_t tables_number(uint64_t value)
+{
+	return value < CT_HTML_MOST ? value : CT_HTML_MOST;
+}
+
+static uint64_t tables_moment(const struct ct_analysis *a, uint64_t ts)
+{
+	return ts > a->trace->reg.start ? tables_number(ts - a->trace->reg.start) : 0;
+}
+
 /* Two points of each part of the time: its peak, and what is held at its end. */
 static int tables_memory(const struct ct_analysis *a, const struct ct_memory_process *p, unsigned int number,
 			 struct ct_html_blobs *blobs)
@@ -108,14 +118,14 @@ static int tables_memory(const struct ct_analysis *a, const struct ct_memory_pro
 
 		if (!b->used)
 			continue;
-		ts[count] = b->peak_at - a->trace->reg.start;
-		bytes[count++] = b->peak;
+		ts[count] = tables_moment(a, b->peak_at);
+		bytes[count++] = tables_number(b->peak);
 		if (b->after == b->peak)
 			continue;
 		if (end > a->totals->last)
 			end = a->totals->last;
-		ts[count] = (end > b->peak_at ? end : b->peak_at) - a->trace->reg.start;
-		bytes[count++] = b->after;
+		ts[count] = tables_moment(a, end > b->peak_at ? end : b->peak_at);
+		bytes[count++] = tables_number(b->after);
 	}
 	ct_html_column(blobs, CT_HTML_DELTA, ts, count, "memory%u.ts", number);
 	ct_html_column(blobs, CT_HTML_DELTA, bytes, count, "memory%u.bytes", number);
@@ -138,7 +148,7 @@ static int tables_memories(const struct ct_analysis *a, struct ct_html_blobs *bl
 			continue;
 		ct_html_u64(out, shown ? ",\n{\"pid\":" : "\n{\"pid\":", p->pid);
 		ct_html_text(out, ",\"process\":", ct_processes_word(a->processes, p->pid));
-		ct_html_u64(out, ",\"peak\":", p->sums[CT_MEMORY_GPU].peak);
+		ct_html_u64(out, ",\"peak\":", tables_number(p->sums[CT_MEMORY_GPU].peak));
 		ct_html_u64(out, ",\"blobs\":{\"ts\":\"memory", shown);
 		ct_html_u64(out, ".ts\",\"bytes\":\"memory", shown);
 		ct_out_text(out, ".bytes\"}}");
