@@ -24,6 +24,7 @@ endif
 # zlib compresses the data of HTML reports (Debian: zlib1g-dev).
 LIBZ := $(call cli_library,z,zlib.h)
 ifneq ($(LIBZ),)
+CLI_CPPFLAGS += -DCT_HAVE_ZLIB
 CLI_LIBS += $(LIBZ)
 else
 CLI_LEFT_OUT += "export --format html is left out: there is no zlib.h (apt-get install zlib1g-dev)"

@@ -9,7 +9,7 @@
 
 #include "export/html/json.h"
 
-#if __has_include(<zlib.h>)
+#ifdef CT_HAVE_ZLIB
 #include <zlib.h>
 
 #define BLOBS_LEVEL	6
