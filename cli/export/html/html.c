@@ -12,6 +12,7 @@
 #include "export/html/columns.h"
 #include "export/html/fields.h"
 #include "export/html/json.h"
+#include "export/html/memory.h"
 #include "export/html/story.h"
 #include "export/html/tables.h"
 #include "export/html/template.h"
@@ -68,7 +69,8 @@ static int html_first(struct html *h)
 	unsigned int count = ct_explain_analysers(analysers);
 	int rc;
 
-	count = ct_html_tables_add(analysers, count, HTML_ANALYSERS - 1);
+	count = ct_html_tables_add(analysers, count, HTML_ANALYSERS - 2);
+	analysers[count++] = &ct_html_memory_analyser;
 	analysers[count++] = &ct_html_source_analyser;
 	html_source(h, true, html_count);
 	h->first = ct_engine_run(h->trace, analysers, count, &h->options, h->err);
@@ -167,8 +169,9 @@ static int html_manifest(struct html *h, struct ct_out *out)
 
 	ct_out_text(out, "{\"format\":1,\n");
 	rc = ct_html_story_write(&h->story, &h->blobs, out);
+	ct_html_tables_write(h->first, out);
 	if (!rc)
-		rc = ct_html_tables_write(h->first, &h->blobs, out);
+		rc = ct_html_memory_write(h->first, &h->blobs, out);
 	if (rc)
 		return rc;
 	ct_out_text(out, "\"classes\":[");

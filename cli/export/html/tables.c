@@ -2,23 +2,16 @@
 /* See tables.h. */
 #include "export/html/tables.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "analysis/memory/memory.h"
 #include "analysis/reports.h"
 #include "export/html/json.h"
 
-#define TABLES_ROWS		1000u
-#define TABLES_PROCESSES	200u	/* whose memory is shown */
+#define TABLES_ROWS	1000u
 
 unsigned int ct_html_tables_add(const struct ct_analyser **list, unsigned int count, unsigned int room)
 {
 	for (unsigned int i = 0; i < ct_reports_count && count < room; i++)
 		if (!ct_reports[i]->streams)
 			list[count++] = ct_reports[i];
-	if (count < room)
-		list[count++] = &ct_memory_analyser;
 	return count;
 }
 
@@ -88,77 +81,7 @@ static void tables_table(struct ct_out *out, const struct ct_analyser *report, c
 	tables_rows(out, t);
 }
 
-/* ----------------------------------------------------------------- memory --- */
-
-static uint64_t tables_number(uint64_t value)
-{
-	return value < CT_HTML_MOST ? value : CT_HTML_MOST;
-}
-
-static uint64_t tables_moment(const struct ct_analysis *a, uint64_t ts)
-{
-	return ts > a->trace->reg.start ? tables_number(ts - a->trace->reg.start) : 0;
-}
-
-/* Two points of each part of the time: its peak, and what is held at its end. */
-static int tables_memory(const struct ct_analysis *a, const struct ct_memory_process *p, unsigned int number,
-			 struct ct_html_blobs *blobs)
-{
-	uint64_t *ts = calloc(2 * CT_MEMORY_BUCKETS, sizeof(*ts)), *bytes = calloc(2 * CT_MEMORY_BUCKETS, sizeof(*bytes));
-	unsigned int count = 0;
-
-	if (!ts || !bytes) {
-		free(ts);
-		free(bytes);
-		return -ENOMEM;
-	}
-	for (unsigned int i = 0; i < CT_MEMORY_BUCKETS; i++) {
-		const struct ct_memory_bucket *b = &p->buckets[i];
-		uint64_t end = p->first + ((uint64_t)(i + 1) << p->shift) - 1;
-
-		if (!b->used)
-			continue;
-		ts[count] = tables_moment(a, b->peak_at);
-		bytes[count++] = tables_number(b->peak);
-		if (b->after == b->peak)
-			continue;
-		if (end > a->totals->last)
-			end = a->totals->last;
-		ts[count] = tables_moment(a, end > b->peak_at ? end : b->peak_at);
-		bytes[count++] = tables_number(b->after);
-	}
-	ct_html_column(blobs, CT_HTML_DELTA, ts, count, "memory%u.ts", number);
-	ct_html_column(blobs, CT_HTML_DELTA, bytes, count, "memory%u.bytes", number);
-	free(ts);
-	free(bytes);
-	return 0;
-}
-
-static int tables_memories(const struct ct_analysis *a, struct ct_html_blobs *blobs, struct ct_out *out)
-{
-	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
-	unsigned int shown = 0;
-	int rc = 0;
-
-	ct_out_text(out, "\"memory\":[");
-	for (unsigned int i = 0; i < m->processes_count && shown < TABLES_PROCESSES && !rc; i++) {
-		const struct ct_memory_process *p = m->processes[i];
-
-		if (!p->buckets)
-			continue;
-		ct_html_u64(out, shown ? ",\n{\"pid\":" : "\n{\"pid\":", p->pid);
-		ct_html_text(out, ",\"process\":", ct_processes_word(a->processes, p->pid));
-		ct_html_u64(out, ",\"peak\":", tables_number(p->sums[CT_MEMORY_GPU].peak));
-		ct_html_u64(out, ",\"blobs\":{\"ts\":\"memory", shown);
-		ct_html_u64(out, ".ts\",\"bytes\":\"memory", shown);
-		ct_out_text(out, ".bytes\"}}");
-		rc = tables_memory(a, p, shown++, blobs);
-	}
-	ct_out_text(out, "],\n");
-	return rc;
-}
-
-int ct_html_tables_write(const struct ct_engine *e, struct ct_html_blobs *blobs, struct ct_out *out)
+void ct_html_tables_write(const struct ct_engine *e, struct ct_out *out)
 {
 	bool first = true;
 
@@ -172,5 +95,4 @@ int ct_html_tables_write(const struct ct_engine *e, struct ct_html_blobs *blobs,
 		}
 	}
 	ct_out_text(out, "],\n");
-	return tables_memories(ct_engine_result(e, &ct_memory_analyser), blobs, out);
 }
