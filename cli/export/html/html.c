@@ -238,8 +238,8 @@ static int html_make(struct html *h)
 	int rc = ct_html_blobs_init(&h->blobs);
 
 	if (rc == -ENOTSUP)
-		return ct_fail(h->err, ENOTSUP, "this cudatrace was built without zlib; install zlib1g-dev and "
-			       "build it again");
+		return ct_fail(h->err, ENOTSUP, "this cudatrace was built without zlib: install zlib1g-dev, then "
+			       "'make clean' and 'make'");
 	if (!rc)
 		rc = ct_names_init(&h->names, &h->trace->reg);
 	if (!rc)
