@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2001
 #
 # The data of HTML reports.  Sourced by tests/export/run.sh.
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "export/html/columns.h"
 #include "export/html/fields.h"
@@ -263,6 +264,8 @@ int ct_html_export(const struct ct_export *x, struct ct_error *err)
 
 	if (rc)
 		return rc;
+	if (isatty(x->fd))
+		return ct_fail(err, EINVAL, "an HTML report is for a browser: write it to a file with -o report.html");
 	h.story = (struct ct_html_story){
 		.trace = x->trace, .explain = &h.explain, .choice = &h.choice,
 	};
