@@ -54,7 +54,7 @@ static int strings_widen(struct ct_html_strings *s)
 
 static int strings_grow(struct ct_html_strings *s, size_t len)
 {
-	if (s->used + len > s->room) {
+	if (!s->bytes || s->used + len > s->room) {
 		size_t room = 2 * s->room + len + 4096;
 		char *more = realloc(s->bytes, room);
 
