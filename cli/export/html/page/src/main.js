@@ -37,10 +37,12 @@ async function main() {
 	const jump = (begin, end, record) => timeline?.goTo(begin, end, record);
 	overview(manifest, jump);
 	reports(manifest);
+	performance.mark("cudatrace.first");
 	await tracks.loadStrings();
 	timeline = new Timeline(get("tl"), tracks);
 	// For tests, and for whoever asks the browser's console.
 	window.cudatraceReport = { manifest, store, tracks, timeline };
+	performance.mark("cudatrace.timeline");
 	await iterationsChart(manifest, store, timeline, jump);
 	timeline.place();
 	await memoryChart(manifest, store, jump);
@@ -51,6 +53,7 @@ async function main() {
 	timeline.redraw();
 	timeline.describe();
 	await timeline.selectFirst();
+	performance.mark("cudatrace.complete");
 	document.documentElement.dataset.state = "complete";
 }
 

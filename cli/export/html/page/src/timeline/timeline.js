@@ -29,7 +29,9 @@ export class Timeline {
 		this.build();
 		this.rows = new Rows(tracks, this.labels, () => { this.place(); this.redraw(); });
 		this.painter = new Painter(this.body, tracks, this.view, this.rows);
-		this.painter.onload = () => { this.minimap.dirty = true; this.redraw(); };
+		// The overview adds up all tracks: not for each that comes.
+		const repaintMap = settled(() => { this.minimap.dirty = true; this.redraw(); }, 150);
+		this.painter.onload = () => { this.redraw(); repaintMap(); };
 		this.ruler = new Ruler(this.head, this.view, this.manifest);
 		this.minimap = new Minimap(this.map, tracks, this.view);
 		this.selection = new Selection(this, this.panels.record);
