@@ -145,10 +145,10 @@ test-long:
 	@tests/run --long
 
 # Instructions of the kernel's side in a guest, and nanoseconds of the library here; then
-# how fast a large trace is read.
+# how fast a large trace is read, and how fast the page of its HTML report is.
 bench: deps
 	@status=0; tests/bench/run || status=1; echo; tests/bench/user.sh || status=1; echo; \
-	tests/bench/reading.sh || status=1; exit $$status
+	tests/bench/reading.sh || status=1; echo; tests/bench/page.sh || status=1; exit $$status
 
 clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true

@@ -56,8 +56,16 @@ await test("any part of base64 alone", () => {
 			assert.deepStrictEqual([...base64Bytes(text, at, size)], [...bytes.subarray(at, at + size)]);
 	assert.throws(() => base64Bytes(text, 45, 6), /incomplete/);
 });
-await test("raw deflate", async () =>
-	assert.strictEqual(Buffer.from(await inflate(deflateRawSync(Buffer.from("a".repeat(9999))))).toString(), "a".repeat(9999)));
+let deflate = true;
+try {
+	new DecompressionStream("deflate-raw");
+} catch {
+	deflate = false;
+	console.log("skip\traw deflate: this node does not know it");
+}
+if (deflate)
+	await test("raw deflate", async () =>
+		assert.strictEqual(Buffer.from(await inflate(deflateRawSync(Buffer.from("a".repeat(9999))))).toString(), "a".repeat(9999)));
 await test("searching", () => {
 	const list = Float64Array.from({ length: 1000 }, (_, i) => Math.floor(i / 3));
 	for (const value of [-1, 0, 1, 100, 332.5, 333, 999]) {

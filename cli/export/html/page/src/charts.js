@@ -5,7 +5,7 @@
 import uPlot from "uplot";
 import { lowerBound } from "./codec.js";
 import { button, el, get, onceAFrame } from "./dom.js";
-import { at, bytes, count, time } from "./format.js";
+import { at, bytes, count, time, who } from "./format.js";
 import { groupColour, onTheme, palette } from "./theme.js";
 
 const HEIGHT = 220;
@@ -123,7 +123,7 @@ export async function memoryChart(manifest, store, jump) {
 	get("memory-lead").textContent = "Memory of the GPU that the program holds, by its calls. Click a moment to see it in the timeline.";
 	const place = get("memory-chart");
 	place.before(el("ul", { class: "legend chart-legend" }, shown.map((m, i) => el("li", {},
-		el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(COLOURS[i]) } }), `${m.process} (${m.pid}): peak ${bytes(m.peak)}`))));
+		el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(COLOURS[i]) } }), `${who(m.process, m.pid)}: peak ${bytes(m.peak)}`))));
 	const readout = el("p", { class: "hint readout", "aria-hidden": "true" }, "\u00a0");
 	place.before(readout);
 	keep(place, (p, width) => new uPlot({
@@ -142,7 +142,7 @@ export async function memoryChart(manifest, store, jump) {
 			setCursor: [(u) => {
 				const i = u.cursor.idx;
 				readout.textContent = i === null || i === undefined ? "\u00a0" :
-					`${at(moments[i])}: ${series.map((s, k) => (series.length > 1 ? `${shown[k].process} ` : "") + bytes(s[i])).join(", ")}`;
+					`${at(moments[i])}: ${series.map((s, k) => (series.length > 1 ? `${who(shown[k].process, shown[k].pid)} ` : "") + bytes(s[i])).join(", ")}`;
 			}],
 		},
 	}, [moments, ...series], place));

@@ -71,6 +71,7 @@ export function cell(value, kind) {
 	case "bytes": return bytes(value);
 	case "percent": return percent(value);
 	case "id": return String(value);
+	case "hex": return `0x${value.toString(16)}`;
 	case "count": return count(value);
 	default: return number(value);
 	}
@@ -94,3 +95,6 @@ export function shortKernel(name) {
 }
 
 export const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;
+
+/** A process by its name, which need not be known. */
+export const who = (name, pid) => name ? `${name} (${pid})` : `process ${pid}`;

@@ -7,6 +7,8 @@ import { capital, cell, count } from "./format.js";
 
 const TEXTS = new Set(["text", "kernel"]);
 
+const UNITS = { ns: "ns", bytes: "bytes", records: "count", calls: "count", "%": "percent" };
+
 /** A cell of CSV (RFC 4180).  A text that a spreadsheet would compute gets a quote before it. */
 function csvCell(value) {
 	if (value === null || value === undefined)
@@ -40,6 +42,8 @@ export class SortTable {
 			el("thead", {}, el("tr", {}, this.heads)), this.body);
 		this.element = el("div", { class: "table-box" }, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, this.table), this.more);
 		// A bar behind the shares and times that matters most.
+		// In a table of facts the unit stands in a column of its own.
+		this.unit = columns.findIndex((c) => c.name === "Unit");
 		this.bar = columns.findIndex((c) => c.kind === "percent");
 		this.fill();
 	}
@@ -49,10 +53,11 @@ export class SortTable {
 		this.body.replaceChildren(...rows.map((row) => el("tr", {}, this.columns.map((column, i) => {
 			const value = row[i];
 			const isText = TEXTS.has(column.kind);
+			const kind = column.name === "Value" && UNITS[row[this.unit]] || column.kind;
 			const share = i === this.bar && typeof value === "number" ? Math.max(0, Math.min(100, value)) : null;
 			return el("td", { class: isText ? column.kind === "kernel" ? "long" : null : share === null ? "n" : "n bar",
 				vars: share === null ? null : { "--share": `${share}%` },
-			}, isText ? el("div", { class: "t" }, cell(value, column.kind)) : cell(value, column.kind));
+			}, isText ? el("div", { class: "t" }, cell(value, column.kind)) : cell(value, kind));
 		}))));
 		const left = this.shown.length - rows.length;
 		this.more.hidden = left <= 0;

@@ -4,7 +4,7 @@
 // labels are elements, so that the keyboard and a screen reader reach them.
 
 import { el } from "../dom.js";
-import { count } from "../format.js";
+import { count, who } from "../format.js";
 
 export const ROW = 18, THIN = 10, PAD = 3;
 const HEADS = { process: 28, thread: 22 };
@@ -35,7 +35,7 @@ export class Rows {
 
 	add(track) {
 		const pid = track.pid || 0;
-		const process = pid ? `${track.process || "process"} (${pid})` : track.layer === "gpu" ? "GPU" : "CPUs";
+		const process = pid ? who(track.process, pid) : track.layer === "gpu" ? "GPU" : "CPUs";
 		let group = this.groups.find((g) => g.key === process);
 		if (!group) {
 			group = { kind: "process", key: process, title: process, threads: [], open: true, records: 0 };

@@ -3,7 +3,7 @@
 // All that is known of the record that was clicked, and the tree of its call.
 
 import { button, el } from "../dom.js";
-import { at, bytes, count, time } from "../format.js";
+import { at, bytes, count, time, who } from "../format.js";
 import { groupColour, groupOf } from "../theme.js";
 import { ABANDONED, BEGIN_LOST, FAILED, INSTANT, UNFINISHED } from "../tracks.js";
 
@@ -60,7 +60,7 @@ export class Selection {
 		const said = FLAGS.filter(([bit]) => flag & bit).map(([, text]) => text).join(", ");
 		if (said)
 			put("state", said, flag & FAILED ? "bad" : null);
-		put("thread", track.tid ? `${track.tid} of ${track.process} (${track.pid})` : track.name);
+		put("thread", track.tid ? `${track.tid} of ${who(track.process, track.pid)}` : track.name);
 		put("layer", [cls.layer, cls.category, cls.op].filter((w) => w && w !== "none").join(" \u00b7 "));
 		if (cls.symbol && cls.symbol !== cls.name)
 			put("symbol", cls.symbol);

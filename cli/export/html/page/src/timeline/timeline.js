@@ -155,8 +155,8 @@ export class Timeline {
 		let n = 0;
 		for (const track of tracks.list)
 			n += track.columns ? track.countBetween(view.from, view.to) : view.all ? track.count : 0;
-		this.status.textContent = view.all ? `The whole trace: ${time(view.span)}, ${count(n)} records` :
-			`In view: ${at(view.from)} to ${at(view.to)} (${time(view.span)}), ${count(n)} records begin here`;
+		this.status.textContent = view.all ? `The whole trace: ${time(view.span)}, ${count(this.tracks.list.reduce((sum, t) => sum + t.count, 0))} records` :
+			`In view: ${at(view.from)} to ${at(view.to)} (${time(view.span)}), ${count(n)} ${this.manifest.left_out?.records ? "of the kept " : ""}records begin here`;
 		if (this.tab === "view")
 			this.inView.show();
 	}
