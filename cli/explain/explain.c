@@ -65,22 +65,16 @@ void ct_explain_free(struct ct_explain *x)
 	free(x->threads);
 }
 
-int ct_explain_tables(const struct ct_trace *t, const struct ct_engine_options *options,
-		      struct ct_table *verdicts, struct ct_table *findings, struct ct_error *err)
+int ct_explain_tables(const struct ct_trace *t, const struct ct_engine *e, struct ct_table *verdicts,
+		      struct ct_table *findings)
 {
-	const struct ct_analyser *analysers[CT_EXPLAIN_ANALYSERS];
-	struct ct_engine *e = ct_engine_run(t, analysers, ct_explain_analysers(analysers), options, err);
 	struct ct_explain x;
-	int rc;
+	int rc = ct_explain_judge(&x, t, e);
 
-	if (!e)
-		return -err->code;
-	rc = ct_explain_judge(&x, t, e);
 	if (!rc)
 		rc = ct_findings_tables(&x, verdicts, findings);
 	ct_explain_free(&x);
-	ct_engine_free(e);
-	return rc ? ct_fail(err, -rc, "%s", strerror(-rc)) : 0;
+	return rc;
 }
 
 int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,

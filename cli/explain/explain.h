@@ -32,11 +32,12 @@ int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *
 
 /**
  * ct_explain_tables() - the same as two tables, as its csv has them
+ * @e: a pass with ct_explain_analysers(), and others if need be
  * @verdicts, @findings: made; to be freed by ct_table_free(), before the trace is closed
  *
- * Return: 0 or a negative errno with a line in @err; then there are no tables.
+ * Return: 0 or a negative errno; then there are no tables.
  */
-int ct_explain_tables(const struct ct_trace *t, const struct ct_engine_options *options,
-		      struct ct_table *verdicts, struct ct_table *findings, struct ct_error *err);
+int ct_explain_tables(const struct ct_trace *t, const struct ct_engine *e, struct ct_table *verdicts,
+		      struct ct_table *findings);
 
 #endif

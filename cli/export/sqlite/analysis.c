@@ -20,11 +20,11 @@ static const char *const analysis_reports[] = {
 
 static int analysis_run(struct ct_sqlite_analysis *a)
 {
-	const struct ct_analyser *list[REPORTS];
+	const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS + REPORTS];
 	struct ct_engine_options options = {
 		.filter = { .layer = -1, .category = -1 }, .phases = &a->phases,
 	};
-	unsigned int count = 0;
+	unsigned int count = ct_explain_analysers(list);
 	int rc = ct_phases_find(&a->phases, a->trace);
 
 	for (size_t i = 0; i < REPORTS; i++)
@@ -35,9 +35,9 @@ static int analysis_run(struct ct_sqlite_analysis *a)
 	a->engine = ct_engine_run(a->trace, list, count, &options, &a->err);
 	if (!a->engine)
 		return -a->err.code;
-	rc = ct_explain_tables(a->trace, &options, &a->verdicts, &a->findings, &a->err);
+	rc = ct_explain_tables(a->trace, a->engine, &a->verdicts, &a->findings);
 	a->explained = !rc;
-	return rc;
+	return rc ? ct_fail(&a->err, -rc, "%s", strerror(-rc)) : 0;
 }
 
 static void *analysis_thread(void *arg)

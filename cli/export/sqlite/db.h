@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A database that is written once, from nothing, by one thread; and its errors. */
+/*
+ * A database that is written once, from nothing; and its errors.  A thread of its own does long
+ * work (ct_db_give()); what else is done with the database waits for it.
+ */
 #ifndef CT_CLI_SQLITE_DB_H
 #define CT_CLI_SQLITE_DB_H
 
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -11,6 +16,13 @@ struct ct_db {
 	sqlite3 *db;
 	struct ct_error *err;
 	unsigned int modules;	/* made by insert.c, which numbers them */
+	/* The thread; without one (.worker false) work is done at once. */
+	pthread_t thread;
+	bool worker, leave;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	void (*work)(void *arg);	/* what it does, NULL: nothing */
+	void *work_arg;
 };
 
 /*
@@ -18,6 +30,12 @@ struct ct_db {
  * error is of no use.  0, or a negative errno with a line in @err; close it in any case.
  */
 int ct_db_open(struct ct_db *d, const char *path, struct ct_error *err);
+
+/* Has @work(@arg) done by the thread, after the work before. */
+void ct_db_give(struct ct_db *d, void (*work)(void *arg), void *arg);
+
+/* Waits until nothing is being done: before the database, or what work is done on, is used. */
+void ct_db_wait(struct ct_db *d);
 
 /* Runs statements.  0, or a negative errno with a line in the error of ct_db_open(). */
 int ct_db_exec(struct ct_db *d, const char *sql);

@@ -101,14 +101,14 @@ static const struct ct_insert *insert_of(const sqlite3_vtab_cursor *cursor)
 
 static int insert_eof(sqlite3_vtab_cursor *cursor)
 {
-	return ((struct insert_cursor *)cursor)->row >= insert_of(cursor)->rows;
+	return ((struct insert_cursor *)cursor)->row >= insert_of(cursor)->given.count;
 }
 
 static int insert_column(sqlite3_vtab_cursor *cursor, sqlite3_context *result, int column)
 {
 	const struct ct_insert *in = insert_of(cursor);
 	size_t row = in->order[((struct insert_cursor *)cursor)->row];
-	const struct ct_value *v = &in->values[row * in->columns + column];
+	const struct ct_value *v = &in->given.values[row * in->columns + column];
 
 	switch (v->kind) {
 	case CT_VALUE_INTEGER:
@@ -118,7 +118,7 @@ static int insert_column(sqlite3_vtab_cursor *cursor, sqlite3_context *result, i
 		sqlite3_result_double(result, v->d);
 		break;
 	case CT_VALUE_TEXT:
-		sqlite3_result_text(result, in->texts + v->text, v->length, SQLITE_STATIC);
+		sqlite3_result_text(result, in->given.texts + v->text, v->length, SQLITE_STATIC);
 		break;
 	}
 	return SQLITE_OK;
@@ -154,10 +154,12 @@ int ct_insert_begin(struct ct_insert *in, struct ct_db *db, const char *table, u
 	int status;
 
 	*in = (struct ct_insert){ .db = db, .columns = columns, .sorted = sorted, .number = db->modules++ };
-	in->values = calloc(INSERT_ROWS * (size_t)columns, sizeof(*in->values));
+	in->kept.values = calloc(INSERT_ROWS * (size_t)columns, sizeof(struct ct_value));
+	in->given.values = calloc(INSERT_ROWS * (size_t)columns, sizeof(struct ct_value));
 	in->order = calloc(INSERT_ROWS, sizeof(*in->order));
-	if (!in->values || !in->order)
+	if (!in->kept.values || !in->given.values || !in->order)
 		return in->error = -ENOMEM;
+	ct_db_wait(db);
 	sqlite3_snprintf(sizeof(module), module, "rows_%u", in->number);
 	status = sqlite3_create_module(db->db, module, &insert_module, in);
 	in->error = ct_db_error(db, status);
@@ -179,73 +181,89 @@ int ct_insert_begin(struct ct_insert *in, struct ct_db *db, const char *table, u
  */
 static void insert_sort(struct ct_insert *in)
 {
+	const struct ct_insert_rows *rows = &in->given;
 	unsigned int negative = 0, count;
 
-	for (unsigned int i = in->rows; i-- && in->sorted;)
-		if (in->values[(size_t)i * in->columns].i < 0)
+	for (unsigned int i = rows->count; i-- && in->sorted;)
+		if (rows->values[(size_t)i * in->columns].i < 0)
 			in->order[negative++] = i;
 	count = negative;
-	for (unsigned int i = 0; i < in->rows; i++) {
-		int64_t key = in->values[(size_t)i * in->columns].i;
+	for (unsigned int i = 0; i < rows->count; i++) {
+		int64_t key = rows->values[(size_t)i * in->columns].i;
 		unsigned int at = count;
 
 		if (in->sorted && key < 0)
 			continue;
 		for (; in->sorted && at > negative &&
-		       in->values[(size_t)in->order[at - 1] * in->columns].i > key; at--)
+		       rows->values[(size_t)in->order[at - 1] * in->columns].i > key; at--)
 			in->order[at] = in->order[at - 1];
 		in->order[at] = i;
 		count++;
 	}
 }
 
-static void insert_flush(struct ct_insert *in)
+/* In the database's thread. */
+static void insert_write(void *arg)
 {
+	struct ct_insert *in = arg;
 	int status;
 
-	if (!in->rows || in->error)
-		return;
 	insert_sort(in);
 	status = sqlite3_step(in->statement);
-	in->error = ct_db_error(in->db, status);
+	in->given_error = ct_db_error(in->db, status);
 	sqlite3_reset(in->statement);
-	in->count += in->rows;
-	in->rows = 0;
-	in->texts_used = 0;
+}
+
+static void insert_flush(struct ct_insert *in)
+{
+	struct ct_insert_rows rows = in->kept;
+
+	if (!rows.count || in->error)
+		return;
+	ct_db_wait(in->db);
+	in->error = in->given_error;
+	if (in->error)
+		return;
+	in->kept = in->given;
+	in->kept.count = 0;
+	in->kept.texts_used = 0;
+	in->given = rows;
+	ct_db_give(in->db, insert_write, in);
 }
 
 struct ct_value *ct_insert_row(struct ct_insert *in)
 {
 	struct ct_value *row;
 
-	if (in->rows == INSERT_ROWS || in->texts_used >= INSERT_TEXTS)
+	if (in->kept.count == INSERT_ROWS || in->kept.texts_used >= INSERT_TEXTS)
 		insert_flush(in);
 	if (in->error)
-		in->rows = 0;
-	row = &in->values[(size_t)in->rows++ * in->columns];
+		in->kept.count = 0;
+	row = &in->kept.values[(size_t)in->kept.count++ * in->columns];
 	memset(row, 0, in->columns * sizeof(*row));
 	return row;
 }
 
 void ct_insert_text(struct ct_insert *in, struct ct_value *value, const char *text, size_t length)
 {
+	struct ct_insert_rows *rows = &in->kept;
 	size_t most = 3 * length;	/* if each byte becomes U+FFFD */
 	char *to;
 
 	if (in->error)
 		return;
-	if (in->texts_room - in->texts_used < most) {
-		size_t room = in->texts_used + most + INSERT_TEXTS;
-		char *more = realloc(in->texts, room);
+	if (rows->texts_room - rows->texts_used < most) {
+		size_t room = rows->texts_used + most + INSERT_TEXTS;
+		char *more = realloc(rows->texts, room);
 
 		if (!more) {
 			in->error = -ENOMEM;
 			return;
 		}
-		in->texts = more;
-		in->texts_room = room;
+		rows->texts = more;
+		rows->texts_room = room;
 	}
-	to = in->texts + in->texts_used;
+	to = rows->texts + rows->texts_used;
 	for (size_t i = 0, n; i < length; i += n) {
 		unsigned char c = text[i];
 
@@ -257,24 +275,27 @@ void ct_insert_text(struct ct_insert *in, struct ct_value *value, const char *te
 		n = n ? n : 1;
 	}
 	value->kind = CT_VALUE_TEXT;
-	value->text = in->texts_used;
-	value->length = to - (in->texts + in->texts_used);
-	in->texts_used = to - in->texts;
+	value->text = rows->texts_used;
+	value->length = to - (rows->texts + rows->texts_used);
+	rows->texts_used = to - rows->texts;
 }
 
 int ct_insert_end(struct ct_insert *in)
 {
+	if (!in->db)
+		return in->error;
 	if (in->statement)
 		insert_flush(in);
+	ct_db_wait(in->db);
+	in->error = in->error ? in->error : in->given_error;
 	sqlite3_finalize(in->statement);
 	if (in->statement && !in->error)
 		in->error = ct_db_execf(in->db, "DROP TABLE temp.rows_%u", in->number);
-	in->statement = NULL;
-	free(in->values);
+	free(in->kept.values);
+	free(in->kept.texts);
+	free(in->given.values);
+	free(in->given.texts);
 	free(in->order);
-	free(in->texts);
-	in->values = NULL;
-	in->order = NULL;
-	in->texts = NULL;
+	*in = (struct ct_insert){ .error = in->error };
 	return in->error;
 }

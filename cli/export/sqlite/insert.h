@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Filling a table fast.  Rows are kept until there are many; then SQLite fetches them by one
- * statement, INSERT ... SELECT from a virtual table over the kept rows.  That takes half as
- * long as a statement a row.
+ * statement, INSERT ... SELECT from a virtual table over these rows, in the database's thread.  It
+ * takes half as long as a statement a row.
  */
 #ifndef CT_CLI_SQLITE_INSERT_H
 #define CT_CLI_SQLITE_INSERT_H
@@ -30,18 +30,24 @@ struct ct_value {
 	};
 };
 
-struct ct_insert {
-	struct ct_db *db;
-	unsigned int columns, rows;
-	bool sorted;
-	unsigned int number;	/* of the virtual table */
+/* Rows that go into the table together. */
+struct ct_insert_rows {
+	unsigned int count;
 	struct ct_value *values;
-	uint32_t *order;	/* of the rows, by their first column */
 	char *texts;
 	size_t texts_used, texts_room;
-	uint64_t count;		/* rows in all */
+};
+
+struct ct_insert {
+	struct ct_db *db;
+	unsigned int columns;
+	bool sorted;
+	unsigned int number;	/* of the virtual table */
+	struct ct_insert_rows kept, given;	/* being filled; those that SQLite gets */
+	uint32_t *order;	/* of the given rows */
 	sqlite3_stmt *statement;
 	int error;		/* the first negative errno; what comes after it is dropped */
+	int given_error;	/* that of the database's thread */
 };
 
 /**
