@@ -156,19 +156,21 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 static int summary_iterations(struct ct_page *page, const struct ct_process_phases *p)
 {
 	struct ct_iteration_stats s = { 0 };
-	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT];
-	uint32_t outliers = 0;
+	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], warm[32] = "";
+	uint32_t outliers = 0, warmup = ct_phases_warmup(p);
 	int rc;
 
 	if (!p->iterations_count) {
-		ct_page_add(page, "  no iterations: %.60s", p->why_none);
+		ct_page_add(page, "  no iterations: %s", p->why_none);
 		return 0;
 	}
 	rc = ct_iteration_stats(&s, p);
 	for (uint32_t i = 0; !rc && i < p->iterations_count && s.limit; i++)
 		outliers += s.sorted[i] > s.limit;
 	if (!rc) {
-		ct_page_add(page, "  %u iterations: %.60s", p->iterations_count, p->what);
+		if (warmup)
+			snprintf(warm, sizeof(warm), ", %u in the warm-up", warmup);
+		ct_page_add(page, "  %u iterations%s: %s", p->iterations_count, warm, p->what);
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
 			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max),
 			    outliers);

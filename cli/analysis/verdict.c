@@ -85,7 +85,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 
 static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shares *s)
 {
-	uint64_t iterations = v->process->iterations_count ? v->process->iterations_count : 1;
+	uint64_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 
 	if (!v->thread)
 		return CT_LIMIT_UNKNOWN;
@@ -177,18 +177,17 @@ static int verdict_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median duration of the iterations; 0: there are none, or no memory. */
-static uint64_t verdict_median(const struct ct_process_phases *p)
+/* The median duration of the iterations behind the first @from; 0: there are none, or no memory. */
+static uint64_t verdict_median(const struct ct_process_phases *p, uint32_t from)
 {
-	uint64_t *all = malloc((p->iterations_count + 1) * sizeof(*all)), median = 0;
+	uint32_t n = p->iterations_count - from;
+	uint64_t *all = malloc((n + 1ul) * sizeof(*all)), median = 0;
 
-	if (all && p->iterations_count) {
-		uint32_t n = p->iterations_count;
-
+	if (all && n) {
 		for (uint32_t i = 0; i < n; i++)
-			all[i] = p->iterations[i].end - p->iterations[i].begin;
+			all[i] = p->iterations[from + i].end - p->iterations[from + i].begin;
 		qsort(all, n, sizeof(*all), verdict_compare);
-		median = (all[(n - 1) / 2] + all[n / 2]) / 2;
+		median = n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
 	}
 	free(all);
 	return median;
@@ -198,7 +197,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 {
 	struct shares s = verdict_shares(v);
 	enum ct_limit limit = verdict_limit(v, &s);
-	uint32_t iterations = v->process->iterations_count;
+	uint32_t warmup = ct_phases_warmup(v->process);
+	uint32_t iterations = v->process->iterations_count - warmup;
 	char what[160], why[160], parts[400], idle[80] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	if (!verdict_wall(v)) {
@@ -208,7 +208,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	if (iterations)
 		snprintf(what, sizeof(what), "steady state, %s iteration%s of %s (median)",
 			 ct_term_count(n, iterations), iterations == 1 ? "" : "s",
-			 ct_term_ns(ns, verdict_median(v->process)));
+			 ct_term_ns(ns, verdict_median(v->process, warmup)));
 	else
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
 			 ct_term_ns(ns, verdict_wall(v)));
@@ -260,7 +260,7 @@ const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases
 			continue;
 		if (p->iterations_count && t->tid == p->tid)
 			return t;
-		if (!best || t->launches > best->launches)
+		if (t->submissions && (!best || t->submissions > best->submissions))
 			best = t;
 	}
 	return best;

@@ -157,7 +157,8 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->thread = x->threads[index];
 	x->idle = &idle->processes[index];
 	x->idle_measured = idle->measured;
-	x->iterations = x->process->iterations_count ? x->process->iterations_count : 1;
+	x->iterations = x->process->iterations_count - ct_phases_warmup(x->process);
+	x->iterations = x->iterations ? x->iterations : 1;
 	for (unsigned int i = 0; i < CT_SCOPE_COUNT; i++) {
 		uint64_t begin, end;
 

@@ -79,6 +79,19 @@ enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts)
 	return CT_STAGE_COUNT;
 }
 
+uint32_t ct_phases_warmup(const struct ct_process_phases *p)
+{
+	uint64_t begin = 0;
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == CT_STAGE_STEADY)
+			begin = p->stages[i].begin;
+	while (n < p->iterations_count && p->iterations[n].begin < begin)
+		n++;
+	return n;
+}
+
 int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts)
 {
 	uint32_t low = 0, high = p->iterations_count;

@@ -84,6 +84,9 @@ const struct ct_process_phases *ct_phases_process(const struct ct_phases *phases
 /* The stage of a process at @ts; CT_STAGE_COUNT: none. */
 enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
 
+/* How many iterations come before the steady state: those of the warm-up. */
+uint32_t ct_phases_warmup(const struct ct_process_phases *p);
+
 /* The index of the iteration that @ts lies in, or -1. */
 int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts);
 

@@ -222,6 +222,33 @@ t_rules_numbers()
 		"$(awk -F '\t' -v b="$begin" -v e="$end" '$2 == "alloc" && $4 >= b && $4 < e { n++ } END { print n }' "$rd.tsv")" "memory-growth: allocations"
 }
 
+# What is told of an iteration of the steady state is of those in it: none of the warm-up counts.
+t_rules_rates()
+{
+	local name begin end count median launches
+
+	for name in gpt2 train train-nvtx guest-inference; do
+		rd=$(trace "$name")
+		facts "$name"
+		read -r begin end < <(rules_scope "$(jq -r 'select(.op == "launch") | .pid' "$work/data/$name.jsonl" | head -n 1)" steady)
+		"$ct" explain --format json "$rd" 2>/dev/null >"$work/rates.json"
+		read -r count median < <("$ct" report --format csv iterations "$rd" 2>/dev/null |
+			awk -v RS= "NR == 2" | awk -F, -v b="$begin" 'NR > 1 && $3 >= b { print $4 }' |
+			sort -n | awk '{ d[NR] = $1 } END { print NR, NR % 2 ? d[(NR + 1) / 2] : int((d[NR / 2] + d[NR / 2 + 1]) / 2) }')
+		launches=$(awk -F'\t' -v b="$begin" -v e="$end" '$2 == "user" && $4 == "launch" && $1 == "E" && $7 - $12 >= b && $7 - $12 < e {
+			n++ } END { print n }' "$work/data/$name.tsv")
+		is "$(jq -r '.verdict[0].Verdict | capture("steady state, (?<n>[0-9,]+) iterations").n' "$work/rates.json")" "$count" \
+			"$name: iterations of the steady state"
+		jq -e --argjson m "$median" '.verdict[0].Verdict | capture("of (?<t>[0-9.]+) (?<u>[mu]s) \\(median") |
+			(.t | tonumber) * (if .u == "ms" then 1e6 else 1e3 end) | (. - $m | fabs) <= $m / 100' "$work/rates.json" >/dev/null
+		ok $? "$name: their median is $median ns" || jq -r '.verdict[0].Verdict' "$work/rates.json"
+		# Only of a host that limits explain tells how many launches.
+		jq -e --argjson l "$launches" --argjson n "$count" '[.findings[] | select(.Rule == "host-bound") | .Finding |
+			capture("limits: (?<r>[0-9.]+) launches an iteration").r | tonumber] | all(. - $l / $n | fabs <= 0.051)' "$work/rates.json" >/dev/null
+		ok $? "$name: launches an iteration" || { echo "$launches / $count"; jq -r '.findings[0].Finding' "$work/rates.json"; }
+	done
+}
+
 # rules_problems: $problems is the directory with the traces of examples/problems, those of
 # tests/data or others that $CUDATRACE_PROBLEMS names; none: status 1.
 rules_problems()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The report iterations: the iterations of the steady state of each process, how long they
+ * The report iterations: the iterations of each process, those of its warm-up too, how long they
  * took, where their time went, and what was different in the longest ones.  It names as a
  * difference only what the records show.
  */
@@ -305,7 +305,7 @@ static int iterations_end(struct ct_analysis *a)
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_outliers *outliers = ct_analysis_state(a, &ct_outliers_analyser);
-	struct ct_table *sum = ct_analysis_table(a, "iterations_sum", "Iterations of the steady state",
+	struct ct_table *sum = ct_analysis_table(a, "iterations_sum", "Iterations: of the warm-up, too",
 						 sum_columns, S_COLUMNS);
 	struct ct_table *each = ct_analysis_table(a, "iterations", "Each iteration", columns, COLUMNS);
 	struct ct_table *out = ct_analysis_table(a, "iterations_outliers",
@@ -316,6 +316,7 @@ static int iterations_end(struct ct_analysis *a)
 		const struct ct_process_phases *p = &a->phases->processes[i];
 		const struct ct_outliers_process *o = &outliers->processes[i];
 		const struct ct_iteration_account *account = acc->processes[i].iterations;
+		uint32_t warmup;
 
 		if (p->calls && !p->iterations_count && p->stages_count)
 			ct_table_note(sum, "Process %u has no iterations: %s.", p->pid, p->why_none);
@@ -329,10 +330,14 @@ static int iterations_end(struct ct_analysis *a)
 			iterations_row(a, each, p, k, o->stats.median, &account[k],
 				       idle->processes[i].iterations[k]);
 		rc = iterations_outliers(a, out, i, o, account);
-		ct_table_note(sum, "Process %u: %s.", p->pid, p->what);
+		warmup = ct_phases_warmup(p);
+		if (warmup)
+			ct_table_note(sum, "Process %u: %s; %u in the warm-up.", p->pid, p->what, warmup);
+		else
+			ct_table_note(sum, "Process %u: %s.", p->pid, p->what);
 	}
 	if (a->phases->processes_count)
-		ct_table_note(sum, "Times but the first six are sums of the thread that makes the iterations.");
+		ct_table_note(sum, "Times from libcuda on are sums, of the thread that makes the iterations.");
 	ct_table_note(sum, "Device idle is %s.", ct_idle_meaning(idle));
 	ct_table_note(out, "Longer than the median by a fifth of it, and by 5 times the median distance from it.");
 	return rc;

@@ -308,31 +308,16 @@ static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 /* -------------------------------------------------------------- begin, end --- */
 
-/* Iterations of the warm-up are no measure: without them, or all where there is no such stage. */
-static void per_steady(struct ct_per_iteration *s)
-{
-	const struct ct_process_phases *p = s->process;
-	uint64_t begin = 0;
-
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY)
-			begin = p->stages[i].begin;
-	s->list = p->iterations;
-	s->iterations = p->iterations_count;
-	while (s->iterations && s->list->begin < begin) {
-		s->list++;
-		s->iterations--;
-	}
-}
-
 static int per_begin(struct ct_analysis *a)
 {
 	struct ct_per_iteration *s = a->state;
 	const struct ct_phases *phases = a->phases;
 
 	if (phases->main >= 0 && (unsigned int)phases->main < phases->processes_count) {
+		/* Iterations of the warm-up are no measure. */
 		s->process = &phases->processes[phases->main];
-		per_steady(s);
+		s->list = s->process->iterations + ct_phases_warmup(s->process);
+		s->iterations = s->process->iterations_count - ct_phases_warmup(s->process);
 	}
 	s->calls = calloc(s->iterations + 1, sizeof(*s->calls));
 	return s->calls ? 0 : -ENOMEM;
