@@ -16,6 +16,18 @@ const char *const ct_scope_word[] = { "startup", "steady" };
 
 /* ------------------------------------------------------------------- text --- */
 
+/* The length of the "%" or the unit that @text begins with, 0: there is none. */
+static unsigned int findings_unit(const char *text)
+{
+	static const char *const units[] = { "%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB" };
+	unsigned int length = strcspn(text, " ,.;:)");
+
+	for (unsigned int i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (length == strlen(units[i]) && !strncmp(text, units[i], length))
+			return strcspn(text, " ");
+	return 0;
+}
+
 /* Prints @text in lines of at most @width columns; the first begins at column @at already. */
 static void findings_wrap(FILE *out, const char *text, unsigned int indent, unsigned int at, unsigned int width)
 {
@@ -23,11 +35,10 @@ static void findings_wrap(FILE *out, const char *text, unsigned int indent, unsi
 	const char *word = ct_term_clean(clean, sizeof(clean), text, sizeof(clean) - 2);
 
 	while (*word) {
-		unsigned int length = strcspn(word, " ");
+		unsigned int length = strcspn(word, " "), unit = word[length] ? findings_unit(word + length + 1) : 0;
 
-		/* A number stays with its "%". */
-		if (word[length] && word[length + 1] == '%')
-			length += 1 + strcspn(word + length + 1, " ");
+		/* A number stays with its "%" or unit. */
+		length += unit ? 1 + unit : 0;
 		/* A word that has no room in any line is broken, not inside a character. */
 		if (length > width - indent) {
 			length = width - indent;

@@ -66,6 +66,9 @@ void ct_explain_advise(struct ct_explain *x, struct ct_finding_row *f, const cha
 
 void ct_explain_show(struct ct_finding_row *f, const struct ct_evidence *e)
 {
+	/* The longest may be the first one, too. */
+	if (e->class && e->op_id && f->evidence_count && f->evidence[f->evidence_count - 1].op_id == e->op_id)
+		return;
 	if (e->class && f->evidence_count < CT_EVIDENCE_MAX)
 		f->evidence[f->evidence_count++] = *e;
 }

@@ -46,6 +46,7 @@
 	X(off, 0)		/* the thread is off the CPU in each */	\
 	X(offsync, 0)		/* the same while it synchronises */	\
 	X(who, 0)		/* thread that ran instead, 0: none */	\
+	X(kernel, 0)		/* the module records, though no switches */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(processes, 1)		/* that do all this */			\
@@ -325,11 +326,11 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++)
 		set(argv[i]);
 	registry();
-	if (off || offsync)
+	if (off || offsync || kernel)
 		open_writer(&sched, "k-0", CT_STREAM_CPU, 8192);
 	for (uint64_t i = 0; i < processes; i++)
 		process(PID + 10 * i, START + i * shift, i);
-	if (off || offsync)
+	if (off || offsync || kernel)
 		close_writer(&sched);
 	return 0;
 }

@@ -380,10 +380,23 @@ t_rules_text()
 			status=$?
 			[ $status = 0 ] && [ "$(awk '{ print length }' "$file" | sort -n | tail -n 1)" -le $width ]
 			ok $? "$(basename "$name"): at most $width columns" || awk -v w=$width 'length > w' "$file"
-			! grep -nE '(^|[^0-9.,])0 ns|[^0-9]0\.0 %|(^|[^0-9.,])1 (calls|times|iterations|launches|modules|processes|ioctls|threads|frees|allocations)|null' "$file"
+			! grep -nE '(^|[^0-9.,])0 ns|[^0-9]0\.0 %|(^|[^0-9.,])1 (calls|copies|small copies|blocking copies|synchronisations|times|iterations|launches|modules|processes|ioctls|threads|frees|allocations)|null' "$file"
 			ok $? "$(basename "$name"): no empty figures, no wrong plurals"
 		done
 	done
+	# What was not recorded is not told, a record only once, and a number stays with its unit.
+	rules_explain kernel=1 after=900000
+	jq -e '.findings[] | select(.Rule == "application") | .Try | test("not recorded\\.$")' "$rd.json" >/dev/null
+	ok $? "the module without switches: whether the thread ran is not known" || jq -r '.findings[].Try' "$rd.json"
+	rules_explain load=20000000 every=30
+	"$ct" explain "$rd" >"$file"
+	is "$(grep -c 'record: cu[A-Z][a-z]*LoadData' "$file"),$(grep -o -e '--call [0-9]*' "$file" | sort | uniq -d | wc -l)" "1,0" "a record is shown once" || cat "$file"
+	rules_explain gap=400000 wait=100000 copies=3 copy=50000 pinned=0 allocs=1 alloc=30000 ioctls=1 ioctl=70000
+	for width in $(seq 60 100); do
+		COLUMNS=$width "$ct" explain "$rd"
+	done >"$file"
+	! grep -nE '[0-9]$' "$file" && ! grep -nE '^ *(%|ns|us|ms|s|B|KiB|MiB)([ ,.;:)]|$)' "$file"
+	ok $? "no line ends between a number and its unit"
 	# The numbers of findings, and how many are left out.
 	rules_explain errors=20 notready=40 before=150000000 init=90000000 context=70000000 module=60000000
 	"$ct" explain --top 2 "$rd" >"$file"

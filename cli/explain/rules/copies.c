@@ -177,6 +177,12 @@ static bool copies_fires(const struct ct_explain *x, const struct ct_rule *rule,
 	       ct_rule_share(x, CT_SCOPE_STEADY, k->ns) >= rule->threshold;
 }
 
+/* Of "1 copy", "2.5 copies". */
+static const char *copies_ending(const struct ct_explain *x, const struct kind *k)
+{
+	return *ct_explain_rate_s(x, k->count) ? "ies" : "y";
+}
+
 void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct copies *c = copies_of(x);
@@ -186,10 +192,10 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 	if (!c || c->unknown || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.ns,
-			   "%s copies %s (%s each) go from or to pageable memory and hold the host for %s.",
-			   ct_explain_rate(x, c->pageable.count, n), ct_explain_per(x),
-			   ct_term_bytes(bytes, c->pageable.bytes / c->pageable.count),
-			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.ns, time));
+			   "The host is held for %s by %s cop%s %s (%s each) from or to pageable memory.",
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.ns, time),
+			   ct_explain_rate(x, c->pageable.count, n), copies_ending(x, &c->pageable), ct_explain_per(x),
+			   ct_term_bytes(bytes, c->pageable.bytes / c->pageable.count));
 	ct_explain_advise(x, f, "Copy from pinned memory and without blocking (cuMemHostAlloc; "
 			  "DataLoader(pin_memory=True) and .to(device, non_blocking=True)): the copy then runs "
 			  "while kernels run.");
@@ -205,10 +211,10 @@ void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 	if (!c || !copies_fires(x, rule, &c->blocking))
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.ns,
-			   "%s blocking copies %s (%s each) hold the host for %s.",
-			   ct_explain_rate(x, c->blocking.count, n), ct_explain_per(x),
-			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count),
-			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.ns, time));
+			   "The host is held for %s by %s blocking cop%s %s (%s each).",
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.ns, time),
+			   ct_explain_rate(x, c->blocking.count, n), copies_ending(x, &c->blocking), ct_explain_per(x),
+			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count));
 	ct_explain_advise(x, f, "Use the functions that end in Async with pinned memory and a stream of their own, and "
 			  "synchronise once where the result is needed.");
 	ct_explain_show(f, &c->blocking.longest);

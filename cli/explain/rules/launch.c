@@ -64,6 +64,15 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	ct_explain_show(f, &longest);
 }
 
+/* Were context switches recorded?  Whoever records none of them sees no thread leave the CPU. */
+static bool launch_switches(const struct ct_explain *x)
+{
+	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++)
+		if (x->thread->stages[i].ns[CT_ACCOUNT_OFF_CPU])
+			return true;
+	return false;
+}
+
 /* The largest part of what the host does, where it is not in any call. */
 void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 {
@@ -83,10 +92,11 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 			   "The launching thread %u is in the application, between calls, for %s of the steady "
 			   "state%s.", x->thread->tid, ct_explain_time(x, CT_SCOPE_STEADY, app, time),
 			   getters >= 1000 ? "; getters, which are not timed, are part of it" : "");
-	if (x->trace->has_kernel)
+	if (launch_switches(x))
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",
 				  off ? "" : " The thread was on a CPU all that time.");
 	else
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf). Whether the thread ran or "
-				  "slept meanwhile is not recorded without the kernel module.");
+				  "slept meanwhile is not recorded%s.",
+				  x->trace->has_kernel ? "" : " without the kernel module");
 }
