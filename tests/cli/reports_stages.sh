@@ -409,13 +409,26 @@ t_reports_sync()
 				print k, n[k], total[k], 100 * total[k] / all, total[k] / n[k],
 					(value[k, int((n[k] + 1) / 2)] + value[k, int(n[k] / 2) + 1]) / 2, value[k, n[k]],
 					its ? per[k] / its : "", in_steady[k] + 0, steady ? 100 * in_steady[k] / steady : "",
-					after[k] + 0, afters[k] ? after[k] / afters[k] : ""
+					afters[k] ? after[k] : "", afters[k] ? after[k] / afters[k] : ""
 			}
 		}' "$d.stages.spans" "$d.sync.iterations" "$d.tsv" second=1 "$d.tsv" >"$d.sync.want"
 		csv "$d.sync.csv" Name "Num Calls" "Total Time (ns)" "Time (%)" "Avg (ns)" "Med (ns)" "Max (ns)" \
 			"Per Iteration" "Steady State (ns)" "Steady State (%)" "Until Next Submission (ns)" \
 			"Until Next Submission Avg (ns)" >"$d.sync.got"
 		same "$d.sync.want" "$d.sync.got" tnnddpnmndnd "sync of $name: every row and every number"
+	done
+	# Of a part of the time: shares are of that part.
+	for name in train gpt2; do
+		d=$work/data/$name
+		"$ct" report --format csv --from iteration:10 --to iteration:19 sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
+		awk -F'\t' -v OFS='\t' -v OFMT=%.6f 'FILENAME == ARGV[1] { if (++its == 10) from = $2; if (its == 19) to = $2 + $3; next }
+			$1 == "E" && $3 == "sync" && $7 - $12 >= from && $7 - $12 < to { n[$5]++; total[$5] += $12 }
+			END { for (k in n) print k, n[k], n[k] / 10, total[k], 100 * total[k] / (to - from) }' "$d.sync.iterations" "$d.tsv" >"$d.sync.want"
+		csv "$d.sync.part" Name "Num Calls" "Per Iteration" "Steady State (ns)" "Steady State (%)" >"$d.sync.got"
+		same "$d.sync.want" "$d.sync.got" tnmnd "sync of ten iterations of $name"
+		"$ct" report --format csv --type sync sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
+		is "$(csv "$d.sync.part" "Until Next Submission (ns)" "Until Next Submission Avg (ns)" | tr -d '\t' | sort -u)" "" \
+			"sync of $name without its launches: until the next one is not known"
 	done
 }
 

@@ -73,6 +73,17 @@ static struct sync_stat *sync_stat(struct sync_state *s, const struct ct_class *
 	return &s->list[s->count - 1];
 }
 
+/* The iterations that begin in the time that counts. */
+static uint64_t sync_iterations(const struct ct_analysis *a, const struct ct_process_phases *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->iterations_count; i++)
+		n += p->iterations[i].begin >= a->filter->from &&
+		     (!a->filter->to || p->iterations[i].begin < a->filter->to);
+	return n;
+}
+
 /* The part of a call that lies in the steady state of its process. */
 static uint64_t sync_steady(const struct ct_process_phases *p, uint64_t begin, uint64_t end)
 {
@@ -94,9 +105,11 @@ static bool sync_wants(const struct ct_class *class)
 	       ct_submits(class);
 }
 
-static int sync_returned(struct sync_state *s, const struct ct_trace_event *e,
+static int sync_returned(const struct ct_analysis *a, const struct ct_trace_event *e,
 			 const struct ct_process_phases *p, struct sync_pending *pending)
 {
+	uint64_t end = a->filter->to && a->filter->to < e->end ? a->filter->to : e->end;
+	struct sync_state *s = a->state;
 	struct sync_stat *stat = sync_stat(s, e->class);
 
 	if (!stat)
@@ -109,7 +122,7 @@ static int sync_returned(struct sync_state *s, const struct ct_trace_event *e,
 	if (p) {
 		stat->in_iterations += ct_phases_iteration(p, e->begin) >= 0;
 		if (e->timed)
-			stat->in_steady += sync_steady(p, e->begin, e->end);
+			stat->in_steady += sync_steady(p, e->begin, end);
 		*pending = (struct sync_pending){ stat - s->list + 1, e->end };
 	}
 	return e->timed ? ct_histogram_add(&stat->durations, e->duration) : 0;
@@ -122,7 +135,7 @@ static int sync_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct sync_pending *pending = p ? &s->pending[p - a->phases->processes] : NULL;
 
 	if (e->category == CT_CAT_SYNC)
-		return e->kind == CT_ON_BEGIN ? 0 : sync_returned(s, e, p, pending);
+		return e->kind == CT_ON_BEGIN ? 0 : sync_returned(a, e, p, pending);
 	if (!pending || !pending->stat || e->kind == CT_ON_END || e->begin < pending->end)
 		return 0;
 	s->list[pending->stat - 1].after += e->begin - pending->end;
@@ -162,9 +175,10 @@ static void sync_row(struct ct_table *t, struct sync_stat *s, uint64_t total, ui
 	row[STEADY] = ct_u64(s->in_steady);
 	if (steady)
 		row[STEADY_SHARE] = ct_double(100.0 * s->in_steady / steady);
-	row[AFTER] = ct_u64(s->after);
-	if (s->afters)
+	if (s->afters) {
+		row[AFTER] = ct_u64(s->after);
 		row[AFTER_AVG] = ct_double((double)s->after / s->afters);
+	}
 	if (!h->count)
 		return;
 	row[TIME] = ct_double(total ? 100.0 * h->total / total : 0);
@@ -186,8 +200,8 @@ static int sync_end(struct ct_analysis *a)
 
 		if (a->filter->pid && a->filter->pid != p->pid)
 			continue;
-		iterations += p->iterations_count;
-		steady += sync_steady(p, 0, UINT64_MAX);
+		iterations += sync_iterations(a, p);
+		steady += sync_steady(p, a->filter->from, a->filter->to ? a->filter->to : UINT64_MAX);
 	}
 	if (s->count)
 		qsort(s->list, s->count, sizeof(*s->list), sync_order);
