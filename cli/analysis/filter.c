@@ -8,6 +8,11 @@
 
 enum { FILTER_NOT_KNOWN, FILTER_YES, FILTER_NO, FILTER_BY_KERNEL };
 
+bool ct_filter_chooses(const struct ct_report_filter *f)
+{
+	return f->from || f->to || f->pid || f->tid || f->layer >= 0 || f->category >= 0 || f->name;
+}
+
 int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
 		    const struct ct_registry *reg)
 {
@@ -15,8 +20,7 @@ int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *fi
 		.filter = *filter,
 		.names = names,
 		.strings_count = reg->strings_count,
-		.all = !filter->from && !filter->to && !filter->pid && !filter->tid &&
-		       filter->layer < 0 && filter->category < 0 && !filter->name,
+		.all = !ct_filter_chooses(filter),
 	};
 	f->classes = calloc(CT_CLASS_MAX + 1, 1);
 	f->strings = calloc(reg->strings_count + 1, 1);

@@ -25,6 +25,9 @@ struct ct_filter_state {
 };
 
 /* 0 or -ENOMEM.  @names must outlive it. */
+/* Does it leave anything out? */
+bool ct_filter_chooses(const struct ct_report_filter *f);
+
 int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
 		    const struct ct_registry *reg);
 

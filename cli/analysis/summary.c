@@ -238,16 +238,18 @@ static void summary_directions(struct ct_page *page, const struct ct_calls *s)
 		ct_page_add(page, "    %s", line);
 }
 
-static void summary_totals(const struct ct_trace *t, const struct ct_calls *s, struct ct_page *page)
+static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s, struct ct_page *page)
 {
-	char a[CT_TERM_TEXT], b[64], c[160];
+	const struct ct_trace *t = a->trace;
+	char x[CT_TERM_TEXT], b[64], c[160];
 
 	ct_page_add(page, "\n");
-	ct_page_add(page, "SUMMARY");
+	ct_page_add(page, "SUMMARY%s", ct_filter_chooses(a->filter) ?
+		    " and what follows: only what passes --from, --to, --pid and the like" : "");
 	summary_failures(b, s->api_failed, "");
 	if (s->runtime_calls)
 		snprintf(c, sizeof(c), "%s%sof them %s of libcudart", b, *b ? ", " : "",
-			 ct_term_count(a, s->runtime_calls));
+			 ct_term_count(x, s->runtime_calls));
 	else
 		snprintf(c, sizeof(c), "%s", b);
 	summary_row(page, "API calls", s->api_calls, c);
@@ -255,16 +257,16 @@ static void summary_totals(const struct ct_trace *t, const struct ct_calls *s, s
 	/* What there was none of is left out. */
 	if (s->allocs)
 		summary_row(page, "memory allocations", s->allocs,
-			    summary_failures(b, s->allocs_failed, ct_term_bytes(a, s->alloc_bytes)));
+			    summary_failures(b, s->allocs_failed, ct_term_bytes(x, s->alloc_bytes)));
 	if (s->allocs || s->frees)
 		summary_row(page, "memory frees", s->frees, "");
 	if (s->copies)
-		summary_row(page, "transfers", s->copies, ct_term_bytes(a, s->copy_bytes));
+		summary_row(page, "transfers", s->copies, ct_term_bytes(x, s->copy_bytes));
 	summary_directions(page, s);
 	if (s->sets)
-		summary_row(page, "memory sets", s->sets, ct_term_bytes(a, s->set_bytes));
+		summary_row(page, "memory sets", s->sets, ct_term_bytes(x, s->set_bytes));
 	if (s->ioctl.count) {
-		summary_failures(b, s->ioctl.failed, ct_term_ns(a, s->ioctl.total));
+		summary_failures(b, s->ioctl.failed, ct_term_ns(x, s->ioctl.total));
 		snprintf(c, sizeof(c), "%s, %s", b,
 			 s->ioctl_by_kernel ? "seen in the kernel" : "seen by the program");
 		summary_row(page, "ioctl calls", s->ioctl.count, c);
@@ -272,41 +274,52 @@ static void summary_totals(const struct ct_trace *t, const struct ct_calls *s, s
 	if (s->scheduler_calls)
 		summary_row(page, "scheduler calls", s->scheduler_calls, "");
 	if (s->switches)
-		summary_row(page, "off the CPU", s->switches, ct_term_ns(a, s->off_cpu));
+		summary_row(page, "off the CPU", s->switches, ct_term_ns(x, s->off_cpu));
 	if (s->open)
 		summary_row(page, "never returned", s->open, "calls that were open at the end");
 	if (t->packets_lost)
 		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
-			 ct_term_count(a, t->packets_lost), t->packets_lost == 1 ? "" : "s");
+			 ct_term_count(x, t->packets_lost), t->packets_lost == 1 ? "" : "s");
 	summary_row(page, "lost records", t->lost, t->packets_lost ? c : "");
 }
 
 /* --------------------------------------------------------------- the report --- */
 
+/* The process whose verdict and stages are shown, or -1. */
+static int summary_process(const struct ct_analysis *a)
+{
+	uint32_t pid = a->filter->pid;
+	int main = a->phases->main;
+
+	if (pid && main >= 0 && a->phases->processes[main].pid != pid)
+		main = -1;
+	for (unsigned int i = 0; main < 0 && i < a->phases->processes_count; i++)
+		if (a->phases->processes[i].stages_count && (!pid || a->phases->processes[i].pid == pid))
+			main = i;
+	return main;
+}
+
 static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
 	struct ct_page *page = calloc(1, sizeof(*page));
-	int main = a->phases->main, rc = 0;
+	int main = summary_process(a), rc = 0;
 
 	(void)print;
 	if (!page)
 		return -ENOMEM;
-	for (unsigned int i = 0; main < 0 && i < a->phases->processes_count; i++)
-		if (a->phases->processes[i].stages_count)
-			main = i;
 	summary_head(a, page);
 	if (main >= 0)
 		summary_verdict(a, page, main);
 	if (!rc && main >= 0)
 		rc = summary_stages(a, page, main);
-	summary_totals(a->trace, calls, page);
+	summary_totals(a, calls, page);
 	if (!rc)
 		rc = summary_advice(a, page);
 	if (!rc && calls->ops_count)
 		rc = ct_top_lists(page, calls, &((const struct summary_state *)a->state)->kernels, a->names);
 	else if (!calls->ops_count)
-		ct_page_add(page, "No call was recorded.");
+		ct_page_add(page, ct_filter_chooses(a->filter) ? "No call passes." : "No call was recorded.");
 	if (!rc)
 		ct_page_print(page, out);
 	free(page);

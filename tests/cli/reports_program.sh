@@ -212,6 +212,11 @@ END
 	ok $? "memory: every interface, failed calls, what is mapped, another program of the same pid"
 	is "$(sed -n 's/.*: \([0-9]*\) frees were of memory.*/\1/p' "$work/data/memory.memory.notes")" 2 \
 		"memory: frees of what another program or nobody allocated"
+	# What a part of the time holds is not all; of a process it is.
+	is "$(for name in "--from 5000" "--to 5000" "--name cuMemA*" "--pid 549" "--layer user"; do
+		# shellcheck disable=SC2086
+		"$ct" report $name memory "$(trace train)" | grep -c 'that the filter leaves out'
+	done | paste -sd ' ')" "1 1 1 0 0" "memory: of a part of the calls it says so"
 	report memory processes
 	is "$(csv "$work/data/memory.processes.csv" Process Generation Calls "Peak Memory (bytes)" | tr '\t\n' '  ')" \
 		"first 0 18 107230 second 1 2 5 " "processes: two programs of one pid"

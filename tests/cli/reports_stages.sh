@@ -467,4 +467,12 @@ t_reports_summary()
 	is "$(awk -F'\t' '$1 == "API calls" || $1 == "kernel launches" || $1 == "transfers" { print $2 }' "$work/data/train.figures" | paste -sd ' ')" \
 		"$(awk -F'\t' '$1 != "B" && $10 != "" && $3 != "syscall" { calls++; l += $4 == "launch"; c += $3 == "transfer" && $4 == "copy" }
 			END { print calls, l, c }' "$work/data/train.tsv")" "summary of train: its figures"
+	# A part of the trace: that it is one is said, and the process is the one that is asked for.
+	is "$(grep -c passes "$work/data/train.summary")" 0 "summary of train: all of it"
+	"$ct" report --from 1e9 "$(trace train)" >"$work/data/part.summary"
+	is "$(grep -c -e '^SUMMARY .*only what passes' -e '^No call passes' -e 'No call was recorded' "$work/data/part.summary")" 2 \
+		"summary of nothing of train" || cat "$work/data/part.summary"
+	is "$("$ct" report --pid 916 "$(trace processes)" | sed -n 's/^STAGES of //p')" "python3 (916)" "summary of a process"
+	is "$("$ct" report --pid 77 "$(trace processes)" | grep -c -e '^verdict' -e '^STAGES')" 0 "summary of no process"
+	is "$("$ct" report --pid 916 --format csv summary "$(trace processes)" | grep -c 'of 915')" 0 "figures of a process"
 }

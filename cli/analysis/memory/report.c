@@ -126,7 +126,7 @@ static void memory_report_leaks(struct ct_analysis *a, struct ct_memory_process 
 static int memory_report_end(struct ct_analysis *a)
 {
 	struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
-	const struct ct_report_filter *f = a->filter;
+	struct ct_report_filter f = *a->filter;
 	struct ct_table *sums, *time, *leaks;
 
 	sums = ct_analysis_table(a, "memory_processes",
@@ -140,7 +140,10 @@ static int memory_report_end(struct ct_analysis *a)
 	if (m->left_out)
 		ct_table_note(sums, "%llu allocations are left out: too many at once, or of too many processes.",
 			      (unsigned long long)m->left_out);
-	if (f->name || f->tid || f->category >= 0)
+	/* Of one process, and of the program's layer, all are there. */
+	f.pid = 0;
+	f.layer = f.layer == CT_LAYER_USER ? -1 : f.layer;
+	if (ct_filter_chooses(&f))
 		ct_table_note(sums, "Allocations and frees that the filter leaves out are missing here.");
 	time = ct_analysis_table(a, "memory_time",
 		"Memory of the GPU over time: the peak of each part of the time, then what is held at its end",

@@ -113,7 +113,8 @@ int ct_summary_table(struct ct_analysis *a)
 
 	figures_totals(a, t, ct_analysis_state(a, &ct_calls_analyser));
 	for (unsigned int i = 0; i < a->phases->processes_count && !rc; i++)
-		if (a->phases->processes[i].stages_count)
+		if (a->phases->processes[i].stages_count &&
+		    (!a->filter->pid || a->phases->processes[i].pid == a->filter->pid))
 			rc = figures_process(a, t, i);
 	return rc;
 }
