@@ -66,18 +66,30 @@ static int print_close(struct job *j)
 
 /* -------------------------------------------------------------- a report --- */
 
-static int print_sort(struct job *j, struct ct_table *t)
+/* Sorts each table that has the column; others keep their order, but one must have it. */
+static int print_sort(struct job *j, const struct ct_analyser *const *reports, unsigned int count)
 {
 	const char *by = j->request->sort;
-	bool smallest = by && *by == '-';
-	int column;
+	bool smallest = by && *by == '-', found = false;
+	int rc = 0;
 
-	if (!by)
-		return 0;
-	column = ct_table_column(t->columns, t->columns_count, by + smallest);
-	if (column < 0)
-		return ct_fail(j->err, EINVAL, "%s has no column '%s'", t->name, by + smallest);
-	return ct_table_sort(t, column, ct_cell_is_text(t->columns[column].type) ? smallest : !smallest);
+	for (unsigned int i = 0; by && i < count; i++) {
+		struct ct_analysis *a = (struct ct_analysis *)ct_engine_result(j->engine, reports[i]);
+
+		for (unsigned int k = 0; k < a->tables_count && !rc; k++) {
+			struct ct_table *t = &a->tables[k];
+			int column = ct_table_column(t->columns, t->columns_count, by + smallest);
+
+			if (column < 0)
+				continue;
+			found = true;
+			rc = ct_table_sort(t, column, ct_cell_is_text(t->columns[column].type) ? smallest : !smallest);
+		}
+	}
+	if (!by || found || rc)
+		return rc;
+	return count == 1 ? ct_fail(j->err, EINVAL, "%s has no column '%s'", reports[0]->name, by + smallest) :
+			    ct_fail(j->err, EINVAL, "none of these reports has a column '%s'", by + smallest);
 }
 
 static int print_stream(void *arg, struct ct_table *t)
@@ -111,11 +123,8 @@ static int print_tables(struct job *j, const struct ct_analyser *report)
 	struct ct_analysis *a = (struct ct_analysis *)ct_engine_result(j->engine, report);
 	int rc = 0;
 
-	for (unsigned int i = 0; i < a->tables_count && !rc; i++) {
-		rc = print_sort(j, &a->tables[i]);
-		if (!rc)
-			rc = ct_printer_table(j->printer, &a->tables[i]);
-	}
+	for (unsigned int i = 0; i < a->tables_count && !rc; i++)
+		rc = ct_printer_table(j->printer, &a->tables[i]);
 	return rc;
 }
 
@@ -192,7 +201,10 @@ int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q
 		if (!j.engine)
 			return -err->code;
 	}
-	rc = print_all(&j);
+	/* Before a file is made. */
+	rc = print_sort(&j, kept, count);
+	if (!rc)
+		rc = print_all(&j);
 	ct_engine_free(j.engine);
 	if (rc && rc != -EPIPE && !err->code)
 		ct_fail(err, -rc, "%s", strerror(-rc));

@@ -161,22 +161,31 @@ static void report_list(void)
 		printf("%-22s %s\n", ct_reports[i]->name, ct_reports[i]->summary);
 }
 
+/* Each report is printed once. */
+static void report_add(struct ct_report_request *q, const struct ct_analyser *report)
+{
+	for (unsigned int i = 0; i < q->count; i++)
+		if (q->reports[i] == report)
+			return;
+	if (q->count < CT_REPORTS_MAX)
+		q->reports[q->count++] = report;
+}
+
 /* The reports that the words name.  Return: 0, or 1 after a line on stderr. */
 static int report_choose(struct env *env)
 {
 	struct ct_report_request *q = &env->request;
-	const char *word;
+	const struct ct_analyser *report;
 
 	for (unsigned int i = 0; i + 1 < env->words_count; i++) {
-		word = env->words[i];
-		q->reports[q->count] = ct_report_find(word);
-		if (!q->reports[q->count])
-			return ct_complain("there is no report '%s' (cudatrace report --list)", word);
-		q->count++;
+		report = ct_report_find(env->words[i]);
+		if (!report)
+			return ct_complain("there is no report '%s' (cudatrace report --list)", env->words[i]);
+		report_add(q, report);
 	}
-	for (unsigned int i = 0; env->all && i < ct_reports_count && q->count < CT_REPORTS_MAX; i++)
+	for (unsigned int i = 0; env->all && i < ct_reports_count; i++)
 		if (!ct_reports[i]->streams)
-			q->reports[q->count++] = ct_reports[i];
+			report_add(q, ct_reports[i]);
 	if (!q->count)
 		q->reports[q->count++] = &ct_report_summary;
 	return 0;

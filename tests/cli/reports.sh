@@ -397,6 +397,35 @@ t_reports_osrt()
 	done
 }
 
+# --sort: each table that has the column; a wrong one leaves no file.  A report that is named twice.
+t_reports_sort()
+{
+	local dir out=$work/data/sort name
+
+	dir=$(trace train)
+	mkdir -p "$work/data"
+	for name in iterations gaps stages; do
+		"$ct" report --sort "Duration (ns)" --format csv $name "$dir" 2>/dev/null >"$out.csv"
+		ok $? "$name by duration"
+		# Of each table that has it.
+		awk -F, 'NF < 2 { at = 0; next } !at { for (i = 1; i <= NF; i++) if ($i == "Duration (ns)") { at = i; last = -1 }
+			at = at ? at : 999; next } at < 999 { n++; bad += last >= 0 && $at > last; last = $at }
+			END { exit bad || n < 6 }' "$out.csv"
+		ok $? "$name by duration: the longest first" || head "$out.csv"
+	done
+	is "$("$ct" report --sort -duration --top 1 stages "$dir" | sed -n 3p | awk '{ print $3 }')" weights "stages for people by duration"
+	for name in errors "gaps errors"; do
+		rm -f "$out"*
+		# shellcheck disable=SC2086
+		"$ct" report --sort nothing --format csv -o "$out.csv" $name "$dir" 2>"$work/sort.err"
+		is "$?,$(find "$work/data" -name 'sort*' | wc -l),$(grep -c "column 'nothing'" "$work/sort.err")" "1,0,1" "no such column of $name" ||
+			cat "$work/sort.err"
+	done
+	is "$("$ct" report --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
+	"$ct" report errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
+	ok $? "and has one file"
+}
+
 # Every report in a terminal of 80 columns: no line is longer, and nothing of a trace is lost.
 t_reports_width()
 {
@@ -407,4 +436,13 @@ t_reports_width()
 			2>/dev/null >"$work/data/$name.80"
 		is "$(awk 'length > 80' "$work/data/$name.80")" "" "reports on $name fit 80 columns"
 	done
+	# Titles and notes, too; all words of them are there.
+	for name in gpt2 guest-two guest-flight guest-lost memory; do
+		COLUMNS=80 "$ct" report --all "$(trace "$name")" 2>/dev/null >"$work/data/$name.80"
+		COLUMNS=80 "$ct" explain --slowest 3 "$(trace "$name")" 2>/dev/null >>"$work/data/$name.80"
+		is "$(LC_ALL=C.UTF-8 awk 'length > 80' "$work/data/$name.80")" "" "all reports on $name fit 80 columns"
+	done
+	COLUMNS=80 "$ct" report sync "$(trace gpt2)" | grep -A2 '^  avg next' | tr -s '\n ' ' ' |
+		grep -q ' avg next: from the end of it until the process launches or copies something, where no other synchronisation comes before. '
+	ok $? "a long note goes on in the next line"
 }
