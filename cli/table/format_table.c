@@ -265,6 +265,31 @@ static void table_put(struct ct_printer *p, const struct ct_table *t, unsigned i
 	*gap += left ? pad : 0;
 }
 
+/* Words in lines that fit; the first begins at column @at, the others at @indent. */
+static void table_words(struct ct_printer *p, const char *text, unsigned int at, unsigned int indent)
+{
+	bool first = true;
+
+	while (*text) {
+		unsigned int bytes = strcspn(text, " "), columns = 0;
+
+		for (unsigned int i = 0; i < bytes; i++)
+			columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (!first && p->width && at + 1 + columns > p->width) {
+			ct_out_char(&p->out, '\n');
+			table_spaces(p, indent);
+			at = indent;
+			first = true;
+		}
+		if (!first)
+			ct_out_char(&p->out, ' ');
+		at += columns + !first;
+		first = false;
+		ct_out_bytes(&p->out, text, bytes);
+		text += bytes + (text[bytes] == ' ');
+	}
+}
+
 /* In capitals up to the first ":" or "(". */
 static void table_title(struct ct_printer *p, const struct ct_table *t)
 {
@@ -274,7 +299,7 @@ static void table_title(struct ct_printer *p, const struct ct_table *t)
 	for (char *c = title; *c && *c != ':' && *c != '('; c++)
 		*c = *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c;
 	ct_out_text(&p->out, p->colour ? "\033[1m" : "");
-	ct_out_text(&p->out, title);
+	table_words(p, title, 0, INDENT);
 	ct_out_text(&p->out, p->colour ? "\033[0m\n" : "\n");
 }
 
@@ -328,8 +353,8 @@ static void table_end(struct ct_printer *p, const struct ct_table *t)
 		ct_out_text(&p->out, text);
 	}
 	for (unsigned int i = 0; i < t->notes_count; i++) {
-		ct_out_text(&p->out, "  ");
-		ct_out_text(&p->out, ct_term_clean(text, sizeof(text), t->notes[i], TEXT_MOST));
+		table_spaces(p, INDENT);
+		table_words(p, ct_term_clean(text, sizeof(text), t->notes[i], TEXT_MOST), INDENT, 2 * INDENT);
 		ct_out_char(&p->out, '\n');
 	}
 }

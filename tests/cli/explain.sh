@@ -114,6 +114,9 @@ t_call_tree()
 	is "$("$ct" explain --slowest 5 --format json "$(trace gpt2)" 2>/dev/null | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
 		"[$(awk -F '\t' '$1 == "E" && $3 == 0 && $7 != "" { print $7 }' "$work/data/gpt2.calls" | sort -rn | head -n 5 | paste -sd ,)]" \
 		"the five longest calls"
+	# By its name also the program's ioctls, at any depth.
+	is "$("$ct" explain --slowest 3 --name ioctl --format json "$(trace gpt2)" | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
+		"[$(awk -F'\t' '$1 == "E" && $5 == "ioctl" { print $12 }' "$work/data/gpt2.tsv" | sort -rn | head -n 3 | paste -sd ,)]" "the three longest ioctls"
 	"$ct" explain --slowest 3 --name 'cuMemcpy*' --format json "$(trace gpt2)" 2>/dev/null |
 		jq -e '[.call_tree[] | select(.Depth == 0) | .Name] | length == 3 and all(.[]; startswith("cuMemcpy"))' >/dev/null
 	ok $? "the longest of some name"

@@ -79,7 +79,8 @@ static int find_slowest_event(struct ct_analysis *a, const struct ct_trace_event
 	if (!outermost || !e->timed || e->class->category == CT_CAT_SWITCH)
 		return 0;
 	target = find_target(e);
-	if (e->api)
+	/* Who names ioctl means the program's. */
+	if (e->api || (f->request->filter.name && !e->kernel && e->class->category == CT_CAT_SYSCALL))
 		find_insert(f->targets, &f->count, f->request->count, &target);
 	else if (e->kernel && e->track->tid)
 		find_insert(f->driver, &f->driver_count, f->request->count, &target);

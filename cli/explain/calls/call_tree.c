@@ -27,7 +27,7 @@ static int tree_find(const struct ct_trace *t, struct ct_call_found *found, stru
 		return ct_fail(err, ENOENT, "there is no call %llu; 'cudatrace export' shows each call's op_id",
 			       (unsigned long long)q->op_id);
 	return ct_fail(err, ENOENT, found->unreturned ? "none of the calls that count returned" :
-							"no call counts");
+							"no call that counts is in the trace");
 }
 
 static int tree_say(const struct ct_call_found *found, FILE *out)
@@ -36,17 +36,17 @@ static int tree_say(const struct ct_call_found *found, FILE *out)
 
 	if (q->format || q->question != CT_CALL_SLOWEST)
 		return 0;
+	if (found->kernel)
+		fputs("No call of the program counts: these are of the driver's functions.\n", out);
 	if (found->count == 1)
 		fputs("The longest call", out);
 	else
 		fprintf(out, "The %u longest calls", found->count);
-	fprintf(out, "%s, %swith the largest parts.\n", found->kernel ?
-		" of the driver's functions (no call of the program counts)" :
-		q->filter.name ? "" : " of the outermost level",
-		found->count == 1 ? "" : "the longest first, ");
+	fprintf(out, "%s, %swith %s largest parts.\n",
+		q->filter.name || found->kernel ? "" : " of the outermost level",
+		found->count == 1 ? "" : "each ", found->count == 1 ? "the" : "its");
 	if (found->unreturned && found->unreturned_op)
-		fprintf(out,
-			"%llu more never returned, the first is call %llu: how long they took is not known.\n",
+		fprintf(out, "%llu more never returned, the first is call %llu: their times are not known.\n",
 			(unsigned long long)found->unreturned, (unsigned long long)found->unreturned_op);
 	fputc('\n', out);
 	return 0;
