@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/summary.h"
+
 struct job {
 	const struct ct_trace *trace;
 	const struct ct_report_request *request;
@@ -22,6 +24,13 @@ static int print_fail(const struct job *j, int rc, const char *what)
 	if (rc == -EPIPE)
 		return rc;	/* 'report | head': no error */
 	return ct_fail(j->err, -rc, "%s: %s", what, strerror(-rc));
+}
+
+/* A figure of a simulated GPU is never shown without that label; the summary has its own. */
+static void print_label(const struct job *j, const struct ct_analyser *report)
+{
+	if (j->trace->simulated && !j->request->format && report != &ct_report_summary)
+		fputs(CT_SIMULATED_LABEL "\n", j->out);
 }
 
 static const struct ct_format *print_format(const struct job *j)
@@ -158,6 +167,8 @@ static int print_all(struct job *j)
 			rc = print_open(j, report->name);
 		if (rc)
 			break;
+		if (own || !i)
+			print_label(j, report);
 		if (!j->printer)
 			j->printer = ct_printer_open(print_format(j), j->out, &q->print,
 						     several || !report->single);

@@ -40,7 +40,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	struct tm tm;
 
 	if (t->simulated)
-		ct_page_add(page, "*** SIMULATED GPU: these figures are of a simulated libcuda, not of a device ***");
+		ct_page_add(page, CT_SIMULATED_LABEL);
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (command)

@@ -27,7 +27,7 @@ int ct_open_trace(struct ct_trace *t, const char *dir)
 	if (rc >= 0 && ct_trace_open(t, dir, &err))
 		return ct_complain("%s", err.text);
 	if (t->lost)
-		fprintf(stderr, "cudatrace: %llu records were lost while this was recorded\n",
-			(unsigned long long)t->lost);
+		fprintf(stderr, "cudatrace: %llu record%s lost while this was recorded\n",
+			(unsigned long long)t->lost, t->lost == 1 ? " was" : "s were");
 	return 0;
 }

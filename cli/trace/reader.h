@@ -42,6 +42,10 @@ struct ct_trace {
 	void *progress_arg;
 };
 
+/* Stands above every figure of such a trace. */
+#define CT_SIMULATED_LABEL						\
+	"*** SIMULATED GPU: these figures are of a simulated libcuda, not of a device ***"
+
 /**
  * ct_trace_open() - open directory @dir
  *

@@ -203,6 +203,16 @@ t_diff()
 	"$ct" diff "$(trace guest-uvm)" "$(trace guest-cuinit)" 2>/dev/null | grep -q 'the noise is not known'
 	ok $? "without iterations it says so"
 
+	# Nor is the time of one thread compared with that of all: one side alone has iterations.
+	"$ct" diff --format json "$(trace guest-cuinit)" "$(trace train)" 2>/dev/null >"$work/mixed.json"
+	jq -e '[.diff_functions[], .diff_ioctls[]] | length > 40 and all(.[]; (."Effect (ns)" - (."Time B (ns)" - ."Time A (ns)") | fabs) < 1)' \
+		"$work/mixed.json" >/dev/null
+	ok $? "of runs the effect is the difference of the times" || jq -c '.diff_functions[]' "$work/mixed.json" | head -n 5
+
+	# One process of each is compared.
+	"$ct" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'launches most' >"$work/others"
+	is "$(cat "$work/others")" "  A: only of process 915, which launches most; 2 more called libcuda." "processes that are left out are told"
+
 	"$ct" diff "$work/steps" >/dev/null 2>"$work/err"
 	is "$?$(wc -l <"$work/err")" 641 "one trace alone"
 	"$ct" diff "$work/steps" "$work/nothing" >/dev/null 2>"$work/err"

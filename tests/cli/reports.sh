@@ -426,6 +426,31 @@ t_reports_sort()
 	ok $? "and has one file"
 }
 
+# Figures of a simulated GPU are labelled, for people; others are not.
+t_reports_simulated()
+{
+	local dir name
+
+	for name in guest-inference gpt2; do
+		dir=$(trace "$name")
+		{
+			"$ct" report "$dir"
+			"$ct" report sync "$dir"
+			"$ct" report cuda_api_trace --top 3 "$dir"
+			"$ct" report stages errors "$dir"
+			"$ct" explain "$dir"
+			"$ct" explain --slowest 2 "$dir"
+			"$ct" explain --at "$([ "$name" = gpt2 ] && echo 15400 || echo 500)" "$dir"
+			"$ct" diff "$dir" "$dir"
+		} >"$work/data/$name.label" 2>/dev/null
+		is "$(grep -c '^\*\*\* SIMULATED GPU' "$work/data/$name.label"),$(grep -c '^  [AB]: a simulated GPU' "$work/data/$name.label")" \
+			"$([ "$name" = gpt2 ] && echo 0,0 || echo 7,2)" "$name: figures of a simulated GPU are labelled, no others" ||
+			grep -n -i simulated "$work/data/$name.label"
+	done
+	"$ct" report --format csv sync "$(trace guest-inference)" 2>/dev/null | head -n 1 | grep -q '^Time (%),'
+	ok $? "a table for programs has no label"
+}
+
 # Every report in a terminal of 80 columns: no line is longer, and nothing of a trace is lost.
 t_reports_width()
 {

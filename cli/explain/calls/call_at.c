@@ -350,6 +350,8 @@ int ct_call_at(const struct ct_trace *t, const struct ct_call_request *q, FILE *
 		second = ct_engine_run(t, &details, 1, &options, err);
 		rc = second ? 0 : -ENOMEM;
 	}
+	if (!rc && t->simulated && !q->format)
+		fputs(CT_SIMULATED_LABEL "\n", out);
 	if (!rc)
 		rc = at_print(ct_engine_result(second, details), request.found, q, shown, out);
 	ct_engine_free(second);

@@ -30,10 +30,12 @@ static int tree_find(const struct ct_trace *t, struct ct_call_found *found, stru
 							"no call that counts is in the trace");
 }
 
-static int tree_say(const struct ct_call_found *found, FILE *out)
+static int tree_say(const struct ct_trace *t, const struct ct_call_found *found, FILE *out)
 {
 	const struct ct_call_request *q = found->request;
 
+	if (t->simulated && !q->format)
+		fputs(CT_SIMULATED_LABEL "\n", out);
 	if (q->format || q->question != CT_CALL_SLOWEST)
 		return 0;
 	if (found->kernel)
@@ -75,7 +77,7 @@ int ct_explain_calls(const struct ct_trace *t, const struct ct_call_request *q, 
 		rc = tree_find(t, found, err);
 		if (!rc) {
 			e = ct_engine_run(t, &collect, 1, &options, err);
-			rc = e ? tree_say(found, out) : -ENOMEM;
+			rc = e ? tree_say(t, found, out) : -ENOMEM;
 		}
 		if (!rc)
 			rc = ct_call_print(ct_engine_result(e, collect), q, out);

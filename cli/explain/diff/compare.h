@@ -9,6 +9,7 @@
 struct ct_diff_side {
 	const struct ct_trace *trace;
 	const struct ct_per_iteration *per;
+	unsigned int others;		/* processes that called libcuda and are not compared */
 };
 
 struct ct_diff_pair {

@@ -81,6 +81,15 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 				      p && *p->why_none ? ": " : "", p && *p->why_none ? p->why_none :
 				      p ? "" : " (nothing was launched)");
 	}
+	for (unsigned int s = 0; s < 2; s++) {
+		const struct ct_diff_side *side = &d->pair.side[s];
+
+		if (side->others)
+			ct_table_note(t, "%c: only of process %u, which launches most; %u more called libcuda.",
+				      "AB"[s], side->per->process->pid, side->others);
+		if (side->trace->simulated)
+			ct_table_note(t, "%c: a simulated GPU: these figures are not of a device.", "AB"[s]);
+	}
 	if (!d->pair.iterations)
 		ct_table_note(t,
 			      "Figures are of the whole run: without iterations in both, the noise is not known.");
@@ -365,6 +374,16 @@ static int diff_memory(struct diff *d)
 
 /* --------------------------------------------------------------------- all --- */
 
+static struct ct_diff_side diff_side(const struct ct_trace *t, const struct ct_analysis *a)
+{
+	struct ct_diff_side side = { .trace = t, .per = a->state };
+
+	for (unsigned int i = 0; side.per->process && i < a->phases->processes_count; i++)
+		side.others += a->phases->processes[i].stages_count &&
+			       &a->phases->processes[i] != side.per->process;
+	return side;
+}
+
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
@@ -392,9 +411,7 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	for (unsigned int s = 0; s < 2 && !rc; s++) {
 		engine[s] = ct_engine_run(traces[s], &per, 1, &options, err);
 		if (engine[s])
-			d.pair.side[s] = (struct ct_diff_side){
-				traces[s], ct_engine_result(engine[s], per)->state,
-			};
+			d.pair.side[s] = diff_side(traces[s], ct_engine_result(engine[s], per));
 		rc = engine[s] ? 0 : -ENOMEM;
 	}
 	if (!rc) {

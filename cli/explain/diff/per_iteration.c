@@ -97,7 +97,6 @@ static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
 
 	item->run.count++;
 	item->run.ns += ns;
-	item->run.wall += wall ? ns : 0;
 	if (iteration < 0)
 		return;
 	item->steady.count++;

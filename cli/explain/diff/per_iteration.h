@@ -23,7 +23,7 @@ enum ct_per_kind {
 
 struct ct_per_sum {
 	uint64_t count, ns;	/* of all threads */
-	uint64_t wall;		/* ns, of the thread that makes the iterations, else of all */
+	uint64_t wall;		/* of the steady state: ns of the thread that makes the iterations */
 };
 
 struct ct_per_item {
