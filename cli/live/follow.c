@@ -20,6 +20,7 @@
 #include "trace/sub_buffers.h"
 
 #define POLL_NS		50000000
+#define FOLLOW_BATCH	100000	/* records that are read before the sink may do something else */
 
 /* A stream and how far it was read. */
 struct tail {
@@ -243,7 +244,7 @@ static int follow_poll_once(struct follower *f, struct ct_error *err)
 			if (!rc)
 				rc = follow_read_packet(f, &f->tails[i], err);
 			/* A trace that is there already is not held in memory. */
-		} while (rc > 0 && f->records < 100000);
+		} while (rc > 0 && f->records < FOLLOW_BATCH);
 		if (rc > 0)
 			rc = 0;
 	}
@@ -274,15 +275,17 @@ int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile
 		goto out;
 	}
 	for (;;) {
-		bool finished = follow_is_finished(&f), more;
+		bool finished = follow_is_finished(&f), more, old;
 
 		rc = follow_poll_once(&f, err);
 		more = f.records > 0;
+		/* What was there when this began may take several rounds; a finished trace is all old. */
+		old = f.old && (finished || f.records >= FOLLOW_BATCH);
 		f.records = 0;
 		told = sink->idle(sink->arg, &more);
 		if (!rc && told)
 			rc = told == -EPIPE ? -EPIPE : ct_fail(err, -told, "%s", strerror(-told));
-		f.old = false;
+		f.old = old;
 		if (rc || *stop || (finished && !more))
 			break;
 		if (!more)

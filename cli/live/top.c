@@ -28,6 +28,7 @@ struct entry {
 	uint32_t pid;
 	char name[TOP_NAME];
 	uint64_t calls, failed, now_calls, now_ns;	/* now: since the last view */
+	bool here;		/* called just now, so by a process of this machine */
 	struct ct_histogram durations;
 };
 
@@ -76,15 +77,15 @@ static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
 	return e;
 }
 
-static int top_call(void *arg, const struct ct_live_call *call)
+static int top_count(struct top *top, const struct ct_live_call *call, bool here)
 {
-	struct top *top = arg;
 	struct entry *e = top_entry(top, call->pid, call->name);
 
 	if (!e) {
 		top->others++;
 		return 0;
 	}
+	e->here |= here;
 	e->calls++;
 	e->now_calls++;
 	e->failed += call->failed;
@@ -94,18 +95,23 @@ static int top_call(void *arg, const struct ct_live_call *call)
 	return ct_histogram_add(&e->durations, call->ns);
 }
 
+static int top_call(void *arg, const struct ct_live_call *call)
+{
+	return top_count(arg, call, true);
+}
+
 /* ------------------------------------------------------------------ a view --- */
 
 /* The name is kept: the process may have ended when it is shown next. */
-static const char *top_process(struct top *top, uint32_t pid)
+static const char *top_process(struct top *top, const struct entry *e)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&top->processes.names, pid);
+	struct ct_hash_slot *slot = ct_hash_put(&top->processes.names, e->pid);
 	char path[64], comm[32] = "";
 
 	if (!slot)
 		return "?";
-	if (!slot->a) {
-		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	if (!slot->a && e->here) {
+		snprintf(path, sizeof(path), "/proc/%u/comm", e->pid);
 		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
 			slot->a = (uintptr_t)strdup(comm);
 	}
@@ -159,7 +165,7 @@ static void top_print_row(struct top *top, struct entry *e, double seconds, unsi
 			snprintf(text[i], sizeof(text[i]), "-");
 	ct_term_count(text[3], e->calls);
 	ct_term_count(text[4], e->failed);
-	ct_term_clean(process, sizeof(process), top_process(top, e->pid), width < TOP_WIDE ? 12 : 15);
+	ct_term_clean(process, sizeof(process), top_process(top, e), width < TOP_WIDE ? 12 : 15);
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7u %8.0f %5.1f %9s %9s %s\n", process, e->pid, calls, share, text[0],
 			text[2], ct_term_clean(name, sizeof(name), e->name, width > 66 ? width - 56 : 10));
@@ -253,6 +259,8 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	}
 	if (r->end > top->now)
 		top->now = r->end;
+	if (old && top->options->only_new)
+		top->began = top->last = top->now;
 	if (ct_processes_record(&top->processes, r))
 		return -ENOMEM;
 	if (!r->class->call || (r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_SWITCH ||
@@ -261,7 +269,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
 	call.ns = r->duration;
 	call.failed = ct_record_failed(r);
-	return top_call(top, &call);
+	return top_count(top, &call, !old);
 }
 
 static int top_follow_idle(void *arg, bool *more)
@@ -280,8 +288,11 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 	if (!rc)
 		rc = ct_follow(dir, &sink, stop, err);
 	/* The last view has all, at the rates of the whole recording. */
-	if (top.views <= 1)
-		top.last = top.began;
+	top.last = top.began;
+	for (unsigned int i = 0; i < top.count; i++) {
+		top.entries[i].now_calls = top.entries[i].calls;
+		top.entries[i].now_ns = top.entries[i].durations.total;
+	}
 	if (!rc && !ferror(out) && (!options->views || top.views < options->views))
 		top_view(&top);
 	top_close(&top);

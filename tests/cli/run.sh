@@ -253,6 +253,16 @@ t_top()
 	is "$(awk 'length > 80' "$work/top80.txt")" "" "top: in 80 columns"
 	! grep -q $'\033' "$work/top80.txt"
 	ok $? "top: no escape sequences in a pipe"
+	# The last view is of the whole recording, however many came before.
+	"$ct" top --delay 0.1 "$(trace gpt2)" >"$work/top.txt" 2>/dev/null
+	"$ct" top --delay 1000 "$(trace gpt2)" >"$work/top.whole" 2>/dev/null
+	is "$(awk -v RS= 'END { print }' "$work/top.txt")" "$(awk -v RS= 'END { print }' "$work/top.whole")" \
+		"top: the last view of $(grep -c '^cudatrace top' "$work/top.txt")"
+	is "$("$ct" top --new "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --new of a recording that is over"
+	# A process of another machine is not the one that has its pid here.
+	cp -r "$(trace guest-flight)" "$work/pid1"
+	perl -pi -e 's/\x0c\x01\0\0/\x01\0\0\0/g' "$work"/pid1/k-0 "$work"/pid1/k-1 "$work/pid1/state"
+	is "$("$ct" top "$work/pid1" 2>/dev/null | awk '$2 == 1 { print $1 }' | sort -u)" "?" "top: a process without a name"
 	"$ct" top --delay 0 "$t" >/dev/null 2>&1
 	is $? 64 "top: a wrong delay"
 }
