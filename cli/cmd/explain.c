@@ -140,6 +140,10 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (env->rules)
 			return 0;
+		if (!env->calls && (env->call.filter.pid || env->call.filter.tid))
+			argp_failure(state, 64, 0, "--pid and --tid go with --slowest or --at");
+		if (env->call.question != CT_CALL_SLOWEST && env->call.filter.name)
+			argp_failure(state, 64, 0, "--name goes with --slowest");
 		break;
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
