@@ -225,7 +225,7 @@ t_report()
 	has '^  lost records +13$'
 	has '^    why: 3: the ring of a CPU was full$'
 	has '^    do:  record again with --ring-size 8M '
-	has '^  ioctl +200 +180.00 us +165.95 us +9.9 %$'
+	has '^  kernel +600 +180.60 us +180.60 us +10.7 %$'
 	has '^  sync +200 +998.00 us +998.00 us +59.3 %$'
 	has '^verdict   steady state, 200 iterations of 8.89 us \(median\): limited by'
 	has '^  cuMemAlloc +1,200 +150.00 us +8.9 %$'
