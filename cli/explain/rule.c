@@ -90,10 +90,12 @@ const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uin
 const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT])
 {
 	uint64_t tenths = (10.0 * count + x->iterations / 2) / x->iterations;
+	size_t n;
 
-	if (!x->process->iterations_count || tenths % 10 == 0)
-		return ct_term_count(buf, tenths / 10);
-	snprintf(buf, CT_TERM_TEXT, "%llu.%llu", (unsigned long long)tenths / 10, (unsigned long long)tenths % 10);
+	ct_term_count(buf, tenths / 10);
+	n = strlen(buf);
+	if (x->process->iterations_count && tenths % 10)
+		snprintf(buf + n, CT_TERM_TEXT - n, ".%u", (unsigned int)(tenths % 10));
 	return buf;
 }
 

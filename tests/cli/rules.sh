@@ -242,9 +242,11 @@ t_rules_rates()
 		jq -e --argjson m "$median" '.verdict[0].Verdict | capture("of (?<t>[0-9.]+) (?<u>[mu]s) \\(median") |
 			(.t | tonumber) * (if .u == "ms" then 1e6 else 1e3 end) | (. - $m | fabs) <= $m / 100' "$work/rates.json" >/dev/null
 		ok $? "$name: their median is $median ns" || jq -r '.verdict[0].Verdict' "$work/rates.json"
+		# In thousands, as all counts are.
+		is "$(jq -r '.findings[].Finding' "$work/rates.json" | grep -c '[0-9]\{4\}\.[0-9] an iteration')" 0 "$name: separators in rates"
 		# Only of a host that limits explain tells how many launches.
 		jq -e --argjson l "$launches" --argjson n "$count" '[.findings[] | select(.Rule == "host-bound") | .Finding |
-			capture("limits: (?<r>[0-9.]+) launches an iteration").r | tonumber] | all(. - $l / $n | fabs <= 0.051)' "$work/rates.json" >/dev/null
+			capture("limits: (?<r>[0-9.,]+) launches an iteration").r | gsub(","; "") | tonumber] | all(. - $l / $n | fabs <= 0.051)' "$work/rates.json" >/dev/null
 		ok $? "$name: launches an iteration" || { echo "$launches / $count"; jq -r '.findings[0].Finding' "$work/rates.json"; }
 	done
 }
