@@ -209,6 +209,18 @@ t_diff()
 		"$work/mixed.json" >/dev/null
 	ok $? "of runs the effect is the difference of the times" || jq -c '.diff_functions[]' "$work/mixed.json" | head -n 5
 
+	# Memory is what report memory says, whichever calls give it.
+	for name in gpt2 train jax; do
+		"$ct" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null |
+			jq -r '.diff_memory | ([.[] | select(.What == "peak") | ."B (bytes)"] + [.[] | select(.What | endswith("in all")) | ."Calls B"] +
+				[.[] | select(.What == "allocated, in all") | ."B (bytes)"]) | map(tostring) | join(" ")' >"$work/memory.diff"
+		"$ct" report --format json memory "$(trace "$name")" 2>/dev/null | jq -r '.memory_processes[] | select(.Kind == "gpu") |
+			[."Peak (bytes)", .Allocations, .Frees, ."Allocated (bytes)"] | map(tostring) | join(" ")' | diff "$work/memory.diff" -
+		ok $? "diff of $name: the memory that report memory finds"
+	done
+	"$ct" diff --format json "$(trace memory)" "$work/memory" 2>/dev/null | jq -e '.diff_memory[0]."A (bytes)" == 107235' >/dev/null
+	ok $? "diff: memory that is released while it is mapped is still there"
+
 	# One process of each is compared.
 	"$ct" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'launches most' >"$work/others"
 	is "$(cat "$work/others")" "  A: only of process 915, which launches most; 2 more called libcuda." "processes that are left out are told"

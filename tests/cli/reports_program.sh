@@ -212,6 +212,8 @@ END
 	ok $? "memory: every interface, failed calls, what is mapped, another program of the same pid"
 	is "$(sed -n 's/.*: \([0-9]*\) frees were of memory.*/\1/p' "$work/data/memory.memory.notes")" 2 \
 		"memory: frees of what another program or nobody allocated"
+	is "$(grep '^4242,' "$work/data/memory.memory.csv" | cut -d, -f2 | uniq -c | awk '{ print $1 $2 }' | paste -sd ' ')" \
+		"7first 2second 8first 1second 3first 1second" "memory: each program has its own name"
 	# What a part of the time holds is not all; of a process it is.
 	is "$(for name in "--from 5000" "--to 5000" "--name cuMemA*" "--pid 549" "--layer user"; do
 		# shellcheck disable=SC2086

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/memory/memory.h"
+#include "analysis/program/tasks.h"
 
 enum { P_PID, P_PROCESS, P_KIND, P_ALLOCATIONS, P_FREES, P_BYTES, P_PEAK, P_PEAK_AT, P_HELD, P_COUNT,
        P_COLUMNS };
@@ -47,9 +48,19 @@ static const struct ct_column leak_columns[L_COLUMNS] = {
 	[L_THEN] = { "Afterwards", "afterwards", CT_CELL_TEXT, 4 },
 };
 
+/* The program's name, which another one under its pid does not change. */
+static struct ct_cell memory_report_name(struct ct_analysis *a, const struct ct_memory_process *p)
+{
+	const char *name = ct_task_name(ct_analysis_state(a, &ct_tasks_analyser), p->pid, p->generation);
+
+	return ct_const(name ? name : ct_processes_word(a->processes, p->pid));
+}
+
 static void memory_report_sums(struct ct_analysis *a, const struct ct_memory_process *p,
 			       struct ct_table *t)
 {
+	struct ct_cell name = memory_report_name(a, p);
+
 	for (unsigned int kind = 0; kind < CT_MEMORY_SUMS; kind++) {
 		const struct ct_memory_sum *s = &p->sums[kind];
 		struct ct_cell *row;
@@ -58,7 +69,7 @@ static void memory_report_sums(struct ct_analysis *a, const struct ct_memory_pro
 			continue;
 		row = ct_table_row(t);
 		row[P_PID] = ct_u64(p->pid);
-		row[P_PROCESS] = ct_const(ct_processes_word(a->processes, p->pid));
+		row[P_PROCESS] = name;
 		row[P_KIND] = ct_const(ct_memory_word[kind]);
 		row[P_ALLOCATIONS] = ct_u64(s->allocations);
 		row[P_FREES] = ct_u64(s->frees);
@@ -74,6 +85,8 @@ static void memory_report_sums(struct ct_analysis *a, const struct ct_memory_pro
 static void memory_report_time(struct ct_analysis *a, const struct ct_memory_process *p,
 			       struct ct_table *t)
 {
+	struct ct_cell name = memory_report_name(a, p);
+
 	for (unsigned int i = 0; p->buckets && i < CT_MEMORY_BUCKETS; i++) {
 		const struct ct_memory_bucket *b = &p->buckets[i];
 		struct ct_cell *row;
@@ -82,7 +95,7 @@ static void memory_report_time(struct ct_analysis *a, const struct ct_memory_pro
 			continue;
 		row = ct_table_row(t);
 		row[T_PID] = ct_u64(p->pid);
-		row[T_PROCESS] = ct_const(ct_processes_word(a->processes, p->pid));
+		row[T_PROCESS] = name;
 		row[T_TIME] = ct_moment(a, b->peak_at);
 		row[T_PEAK] = ct_u64(b->peak);
 		row[T_AFTER] = ct_u64(b->after);
@@ -101,6 +114,8 @@ static int memory_report_compare(const void *a, const void *b)
 static void memory_report_leaks(struct ct_analysis *a, struct ct_memory_process *p,
 				struct ct_table *t)
 {
+	struct ct_cell name = memory_report_name(a, p);
+
 	if (p->leaks_count)
 		qsort(p->leaks, p->leaks_count, sizeof(*p->leaks), memory_report_compare);
 	for (unsigned int i = 0; i < p->leaks_count; i++) {
@@ -108,7 +123,7 @@ static void memory_report_leaks(struct ct_analysis *a, struct ct_memory_process 
 		struct ct_cell *row = ct_table_row(t);
 
 		row[L_PID] = ct_u64(p->pid);
-		row[L_PROCESS] = ct_const(ct_processes_word(a->processes, p->pid));
+		row[L_PROCESS] = name;
 		row[L_NAME] = ct_const(l->class->name);
 		row[L_COUNT] = ct_u64(l->count);
 		row[L_BYTES] = ct_u64(l->bytes);
@@ -159,7 +174,7 @@ static int memory_report_end(struct ct_analysis *a)
 	return 0;
 }
 
-static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
+static const struct ct_analyser *const needs[] = { &ct_memory_analyser, &ct_tasks_analyser, NULL };
 
 const struct ct_analyser ct_report_memory = {
 	.name = "memory",

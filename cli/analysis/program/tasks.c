@@ -207,6 +207,17 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	return 0;
 }
 
+const char *ct_task_name(const struct ct_tasks *s, uint32_t pid, uint32_t generation)
+{
+	const struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, pid);
+
+	/* The map has the last one; those before stand before it. */
+	for (uint64_t i = slot ? slot->a : 0; i > 0; i--)
+		if (s->processes[i - 1].pid == pid && s->processes[i - 1].generation == generation)
+			return s->processes[i - 1].name;
+	return NULL;
+}
+
 static void tasks_free(struct ct_analysis *a)
 {
 	struct ct_tasks *s = a->state;

@@ -55,4 +55,7 @@ struct ct_tasks {
 /* Its state is a struct ct_tasks, complete when it has ended. */
 extern const struct ct_analyser ct_tasks_analyser;
 
+/* The name that a program of @pid had, NULL: not known.  @generation: programs that @pid ran before it. */
+const char *ct_task_name(const struct ct_tasks *s, uint32_t pid, uint32_t generation);
+
 #endif

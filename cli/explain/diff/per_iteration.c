@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See per_iteration.h.  Must never keep a call: memory is bounded by the number of different
- * functions, kernels and ioctls, of iterations, and of blocks of memory in use.
+ * functions, kernels and ioctls, and of iterations.
  */
 #include "explain/diff/per_iteration.h"
 
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/memory/memory.h"
 #include "explain/calls/call_detail.h"
 
 #define ITEMS_MAX	(1u << 16)
-#define BLOCKS_MAX	(1u << 20)	/* more are not followed */
 
 /* What calls of a track have inside them. */
 struct ct_per_track {
@@ -184,16 +184,26 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 	return 0;
 }
 
-/* Counts what calls allocate and free on the device, and how much is in use. */
-static int per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
+/* The address of memory, or its handle where it has no address yet (cuMemCreate, arrays). */
+static uint64_t per_address(const struct ct_record *r)
+{
+	uint64_t address = ct_record_has(r, CT_QUICK_PTR) ? ct_record_quick(r, CT_QUICK_PTR) : 0;
+
+	for (unsigned int i = 0; !address && r->fields && i < r->class->fields_count; i++)
+		if (!strcmp(r->class->fields[i].name, "handle"))
+			return ct_record_field(r, i);
+	return address;
+}
+
+/* Counts what calls allocate and free on the device. */
+static void per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
 {
 	bool alloc = e->class->op == CT_OP_ALLOC;
-	uint64_t key, size;
-	struct ct_hash_slot *slot;
+	uint64_t size;
 
 	if (e->class->category != CT_CAT_MEMORY || (!alloc && e->class->op != CT_OP_FREE) || e->failed ||
-	    !ct_record_has(e->record, CT_QUICK_PTR) || strstr(e->class->name, "Host"))
-		return 0;
+	    !per_address(e->record) || strstr(e->class->name, "Host"))
+		return;
 	size = alloc ? ct_record_quick(e->record, CT_QUICK_SIZE) : 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct ct_per_memory *m = i ? &s->memory_steady : &s->memory_run;
@@ -204,22 +214,6 @@ static int per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e
 		m->frees += !alloc;
 		m->bytes += size;
 	}
-	key = ct_hash_mix(ct_record_quick(e->record, CT_QUICK_PTR), e->track->pid);
-	slot = ct_hash_get(&s->blocks, key);
-	if (slot) {
-		s->live -= slot->a;
-		ct_hash_remove(&s->blocks, slot);
-	}
-	if (!alloc || s->blocks.count >= BLOCKS_MAX)
-		return 0;
-	slot = ct_hash_put(&s->blocks, key);
-	if (!slot)
-		return -ENOMEM;
-	slot->a = size;
-	s->live += size;
-	if (s->live > s->peak)
-		s->peak = s->live;
-	return 0;
 }
 
 static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
@@ -238,7 +232,8 @@ static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64
 	if (iteration >= 0 && per_counts_as_wall(s, e))
 		s->calls[iteration] += ns;
 	rc = per_launch(a, e, iteration, ns);
-	return rc ? rc : per_memory(s, e, iteration);
+	per_memory(s, e, iteration);
+	return rc;
 }
 
 static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
@@ -322,12 +317,26 @@ static int per_begin(struct ct_analysis *a)
 	return s->calls ? 0 : -ENOMEM;
 }
 
+/* The most that the processes that count held; of several at most that much together. */
+static void per_peak(struct ct_analysis *a)
+{
+	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
+	struct ct_per_iteration *s = a->state;
+	const struct ct_process_phases *p = s->process;
+	const struct ct_memory_process *held = p ? ct_memory_of(m, p->pid, p->generation) : NULL;
+
+	for (unsigned int i = 0; i < m->processes_count; i++)
+		if (!p || m->processes[i] == held || (!held && m->processes[i]->pid == p->pid))
+			s->peak += m->processes[i]->sums[CT_MEMORY_GPU].peak;
+}
+
 static int per_end(struct ct_analysis *a)
 {
 	struct ct_per_iteration *s = a->state;
 
 	for (uint32_t i = 0; i < s->count; i++)
 		per_flush(&s->items[i]);
+	per_peak(a);
 	return 0;
 }
 
@@ -343,10 +352,12 @@ static void per_free(struct ct_analysis *a)
 	free(s->tracks);
 	free(s->calls);
 	ct_hash_free(&s->index);
-	ct_hash_free(&s->blocks);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
+
 const struct ct_analyser ct_per_iteration_analyser = {
+	.needs = needs,
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.state_size = sizeof(struct ct_per_iteration),

@@ -58,8 +58,6 @@ struct ct_per_iteration {
 	/* Internal. */
 	uint32_t capacity;
 	struct ct_hash index;		/* a: index of an item */
-	struct ct_hash blocks;		/* by address; a: bytes */
-	uint64_t live;
 	struct ct_per_track *tracks;
 	uint32_t tracks_count;
 };
