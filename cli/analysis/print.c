@@ -101,6 +101,19 @@ static int print_sort(struct job *j, const struct ct_analyser *const *reports, u
 			    ct_fail(j->err, EINVAL, "none of these reports has a column '%s'", by + smallest);
 }
 
+/* Of a list of all records that is sorted, only the rows that are printed are kept. */
+static int print_limit(void *arg, struct ct_table *t)
+{
+	const struct ct_report_request *q = arg;
+	bool smallest = *q->sort == '-';
+	int column = ct_table_column(t->columns, t->columns_count, q->sort + smallest);
+
+	if (column >= 0)
+		ct_table_limit(t, column, ct_cell_is_text(t->columns[column].type) ? smallest : !smallest,
+			       q->print.top);
+	return 0;
+}
+
 static int print_stream(void *arg, struct ct_table *t)
 {
 	struct job *j = arg;
@@ -199,6 +212,7 @@ static int print_all(struct job *j)
 int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q, struct ct_error *err)
 {
 	const struct ct_analyser *kept[CT_REPORTS_MAX];
+	struct ct_engine_options options = q->engine;
 	struct job j = { .trace = t, .request = q, .err = err };
 	unsigned int count = 0;
 	int rc;
@@ -207,8 +221,12 @@ int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q
 	for (unsigned int i = 0; i < q->count; i++)
 		if (!print_streams(&j, q->reports[i]))
 			kept[count++] = q->reports[i];
+	if (q->sort && q->print.top) {
+		options.stream = print_limit;
+		options.stream_arg = (void *)q;
+	}
 	if (count) {
-		j.engine = ct_engine_run(t, kept, count, &q->engine, err);
+		j.engine = ct_engine_run(t, kept, count, &options, err);
 		if (!j.engine)
 			return -err->code;
 	}

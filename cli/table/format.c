@@ -126,6 +126,7 @@ int ct_printer_table(struct ct_printer *p, const struct ct_table *t)
 	format_begin(p, t, true);
 	for (size_t i = 0; i < t->rows && !p->out.error; i++)
 		ct_printer_row(p, t, t->cells + i * t->columns_count);
+	p->hidden += t->left_out;
 	return ct_printer_end(p, t);
 }
 

@@ -15,6 +15,8 @@
 /* Texts are copied into blocks of this size; a longer text has a block of its own. */
 #define BLOCK_SIZE	65536
 
+#define TABLE_LIMIT_LEAST	1024	/* rows: below a limit is not worth its sorting */
+
 struct ct_text_block {
 	struct ct_text_block *next;
 	size_t used, size;
@@ -85,6 +87,34 @@ static int table_keep_row(struct ct_table *t)
 	return 0;
 }
 
+void ct_table_limit(struct ct_table *t, unsigned int column, bool descending, uint64_t most)
+{
+	t->most = most;
+	t->most_column = column;
+	t->most_descending = descending;
+}
+
+/* Sorts the rows and drops those beyond the limit, with their texts. */
+static int table_prune(struct ct_table *t)
+{
+	struct ct_text_block *block = t->texts, *next;
+	int rc = ct_table_sort(t, t->most_column, t->most_descending);
+
+	if (rc)
+		return rc;
+	t->left_out += t->rows - t->most;
+	t->rows = t->most;
+	t->texts = NULL;
+	for (size_t i = 0; i < t->rows * t->columns_count; i++)
+		if (ct_cell_is_text(t->columns[i % t->columns_count].type) && t->cells[i].some)
+			t->cells[i] = ct_text(t, t->cells[i].text);
+	for (; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	return t->error;
+}
+
 static void table_complete(struct ct_table *t)
 {
 	int rc = 0;
@@ -94,6 +124,8 @@ static void table_complete(struct ct_table *t)
 	t->row_open = false;
 	if (!t->error) {
 		rc = t->emit ? t->emit(t->emit_arg, t, t->row) : table_keep_row(t);
+		if (!rc && t->most && t->rows >= TABLE_LIMIT_LEAST && t->rows / 2 >= t->most)
+			rc = table_prune(t);
 		if (rc)
 			table_fail(t, rc);
 	}

@@ -76,6 +76,7 @@ struct ct_table {
 	unsigned int columns_count;
 	struct ct_cell *cells;	/* rows * columns_count */
 	size_t rows, capacity;
+	uint64_t left_out;	/* rows that ct_table_limit() dropped */
 	char **notes;		/* lines below the table for people; on stderr with other formats */
 	unsigned int notes_count;
 	int error;		/* the first negative errno; what comes after it is dropped */
@@ -85,6 +86,9 @@ struct ct_table {
 	struct ct_text_block *texts;
 	ct_row_fn *emit;
 	void *emit_arg;
+	uint64_t most;		/* rows that are kept, 0: all; by this order */
+	unsigned int most_column;
+	bool most_descending;
 };
 
 /* Begins an empty table.  @name and @columns must outlive it, @title is copied. */
@@ -93,6 +97,14 @@ void ct_table_begin(struct ct_table *t, const char *name, const char *title,
 
 /* Rows go to @emit from now on; before the first row. */
 void ct_table_stream(struct ct_table *t, ct_row_fn *emit, void *arg);
+
+/**
+ * ct_table_limit() - keep only the first rows of an order
+ * @most: so many; others are dropped while rows come, so that memory is bounded
+ *
+ * Before the first row.  ct_table_sort() by the same order gives the table its order in the end.
+ */
+void ct_table_limit(struct ct_table *t, unsigned int column, bool descending, uint64_t most);
 
 /**
  * ct_table_row() - begin a row

@@ -421,8 +421,22 @@ t_reports_sort()
 		is "$?,$(find "$work/data" -name 'sort*' | wc -l),$(grep -c "column 'nothing'" "$work/sort.err")" "1,0,1" "no such column of $name" ||
 			cat "$work/sort.err"
 	done
+	# The first rows of many are those of all, with their texts; what is left out is counted.
+	for name in "Duration (ns)" -duration Name -kernel; do
+		"$ct" report --sort "$name" --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | head -n 31 >"$out.csv"
+		"$ct" report --sort "$name" --format csv --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | diff "$out.csv" - >"$out.diff"
+		ok $? "the first of a long list by $name" || head -n 4 "$out.diff"
+	done
+	is "$("$ct" report --sort duration --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | sed -n 's/^  \.\.\. and \([0-9,]*\) more.*/\1/p' | tr -d ,)" \
+		"$(($("$ct" report --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | wc -l) - 31))" "and how many more there are"
+	# Of so many rows the sanitized command would say nothing about memory.
+	[ ! -x build/cudatrace ] || {
+		"$b/usage" "$work/used" build/cudatrace report --sort duration --top 5 cuda_api_trace "$(trace gpt2)" >/dev/null 2>&1
+		[ "$(awk '{ print int($3) }' "$work/used")" -lt 40000 ]
+		ok $? "a list that is sorted and cut is not kept in memory" || cat "$work/used"
+	}
 	is "$("$ct" report --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
-	"$ct" report errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
+	"$ct" report -f errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
 	ok $? "and has one file"
 }
 
