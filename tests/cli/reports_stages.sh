@@ -356,13 +356,25 @@ t_reports_gaps()
 		}' "$d.tsv" second=1 "$d.tsv" >"$d.gaps.all"
 		LC_ALL=C sort -t "$tab" -k2,2nr -k1,1n "$d.gaps.all" | head -n 1000 | cut -f 1-13 >"$d.gaps.2.want"
 		csv "$d.gaps.2" "Start (ns)" "Duration (ns)" Pid Tid "Application (ns)" "Sync (ns)" "Memory (ns)" \
-			"Module (ns)" "Driver (ns)" "Off CPU (ns)" "Other Calls (ns)" Before After >"$d.gaps.2.got"
+			"Module (ns)" "Driver (ns)" "Off CPU (ns)" "Other Calls (ns)" Before After |
+			awk -F'\t' -v OFS='\t' '{ $10 += 0; print }' >"$d.gaps.2.got"
 		in_order "$d.gaps.2.want" "$d.gaps.2.got" nnnnnnnnnnntt "gaps of $name: every row, the longest first"
 		awk -F'\t' -v OFS='\t' 'BEGIN { split("application,synchronisation,memory,module loading,kernel driver,off the CPU,other calls", word, ",") }
 		{ n[$14]++; t[$14] += $2; all += $2; if ($2 > max[$14]) max[$14] = $2 }
 		END { for (k in n) print word[k], n[k], t[k], 100 * t[k] / all, max[k] }' "$d.gaps.all" >"$d.gaps.1.want"
 		csv "$d.gaps.1" "Most Of It" Gaps "Total Time (ns)" "Time (%)" "Max (ns)" >"$d.gaps.1.got"
 		same "$d.gaps.1.want" "$d.gaps.1.got" tnndn "gaps of $name: by what most of them was"
+	done
+	# Off the CPU: 0 where the module saw it, nothing where nobody did.
+	for name in gpt2 guest-inference; do
+		for report in "gaps 2" "iterations 1" "iterations 2"; do
+			"$ct" report --format csv "${report% *}" "$(trace "$name")" 2>/dev/null >"$work/data/off.csv"
+			table "${report#* }" "$work/data/off.csv" >"$work/data/off.table"
+			is "$(csv "$work/data/off.table" "Off CPU (ns)" | grep -c .)" \
+				"$([ "$name" = gpt2 ] && echo 0 || echo $(($(wc -l <"$work/data/off.table") - 1)))" "$report of $name: off the CPU"
+		done
+		is "$("$ct" report stages "$(trace "$name")" 2>/dev/null | grep -cE '^ +[0-9]+ +[0-9]+ +steady .* % +- +[0-9.]+ %')" \
+			"$([ "$name" = gpt2 ] && echo 1 || echo 0)" "stages of $name: off the CPU"
 	done
 }
 

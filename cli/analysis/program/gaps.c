@@ -360,7 +360,8 @@ static int gaps_end(struct ct_analysis *a)
 		row[PID] = ct_u64(g->pid);
 		row[TID] = ct_u64(g->tid);
 		for (unsigned int k = 0; k < G_COUNT; k++)
-			row[part_column[k]] = ct_u64(g->parts[k]);
+			if (k != G_OFF || a->trace->has_kernel)
+				row[part_column[k]] = ct_u64(g->parts[k]);
 		row[IDLE] = ct_u64(g->idle);
 		row[BEFORE] = ct_const(g->before->name);
 		row[AFTER] = ct_const(g->after->name);

@@ -78,7 +78,7 @@ static bool iterations_shown(const struct ct_analysis *a, const struct ct_proces
 
 /* ------------------------------------------------------------------ tables --- */
 
-static void iterations_sum_row(struct ct_table *t, const struct ct_process_phases *p,
+static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const struct ct_process_phases *p,
 			       const struct ct_iteration_stats *s,
 			       const struct ct_iteration_account *account, const uint64_t *idle)
 {
@@ -108,7 +108,8 @@ static void iterations_sum_row(struct ct_table *t, const struct ct_process_phase
 	row[S_CALLS] = ct_u64(sum.calls);
 	row[S_WAIT] = ct_u64(sum.wait);
 	row[S_DRIVER] = ct_u64(sum.driver);
-	row[S_OFF] = ct_u64(sum.off_cpu);
+	if (a->trace->has_kernel)
+		row[S_OFF] = ct_u64(sum.off_cpu);
 	row[S_APP] = ct_u64(sum.app);
 	row[S_IDLE] = ct_u64(idles);
 	row[S_WHAT] = ct_text(t, p->what);
@@ -132,7 +133,8 @@ static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 	row[IN_CALLS] = ct_u64(account->calls);
 	row[WAIT] = ct_u64(account->wait);
 	row[DRIVER] = ct_u64(account->driver);
-	row[OFF] = ct_u64(account->off_cpu);
+	if (a->trace->has_kernel)
+		row[OFF] = ct_u64(account->off_cpu);
 	row[APP] = ct_u64(account->app);
 	row[IDLE] = ct_u64(idle);
 }
@@ -325,7 +327,7 @@ static int iterations_end(struct ct_analysis *a)
 				      (unsigned long long)p->iterations_dropped);
 		if (!iterations_shown(a, p))
 			continue;
-		iterations_sum_row(sum, p, &o->stats, account, idle->processes[i].iterations);
+		iterations_sum_row(a, sum, p, &o->stats, account, idle->processes[i].iterations);
 		for (uint32_t k = 0; k < p->iterations_count; k++)
 			iterations_row(a, each, p, k, o->stats.median, &account[k],
 				       idle->processes[i].iterations[k]);

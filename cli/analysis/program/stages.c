@@ -217,6 +217,9 @@ static int stages_text(const struct ct_analysis *a, FILE *out, const struct ct_p
 	ct_table_note(&wide, "app: between calls, and before and after the thread.");
 	ct_table_note(&wide, "libcuda: in its calls, without waiting and without the kernel driver.");
 	rc = ct_table_end(&wide);
+	/* Only the module sees it: not seen is not never. */
+	for (size_t i = 0; i < wide.rows && !a->trace->has_kernel; i++)
+		wide.cells[i * W_COLUMNS + W_OFF] = (struct ct_cell){ 0 };
 	if (!rc)
 		rc = ct_printer_table(printer, &a->tables[0]);
 	if (!rc)
