@@ -145,10 +145,10 @@ test-long:
 	@tests/run --long
 
 # Instructions of the kernel's side in a guest, and nanoseconds of the library here; then
-# how fast a large trace is read, and how fast the page of its HTML report is.
+# how fast a large trace is read and exported, and how fast the page of its HTML report is.
 bench: deps
-	@status=0; tests/bench/run || status=1; echo; tests/bench/user.sh || status=1; echo; \
-	tests/bench/reading.sh || status=1; echo; tests/bench/page.sh || status=1; exit $$status
+	@status=0; for bench in run user.sh reading.sh formats.sh page.sh; do \
+		tests/bench/$$bench || status=1; echo; done; exit $$status
 
 clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
@@ -163,7 +163,7 @@ help:
 	@echo "                  (tests/run SUITE [PATTERN]: some of them; tests/run --list)"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
 	@echo "make bench        what an event costs, beside other tracers, and how fast a trace is"
-	@echo "                  read; also into build/bench/kernel.tsv and reading.tsv"
+	@echo "                  read and exported; also into build/bench/*.tsv"
 	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
 	@echo "make clean        all of build/ but the cache of packages and guests"
