@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char dir[64];
+static char dir[64], out[72];	/* the trace, and what exports write */
 static int null_fd;
 
 static void target_remove(void)
@@ -46,6 +47,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	fuzz_classes_read(classes ? classes : "tests/fuzz/classes");
 	snprintf(dir, sizeof(dir), "/dev/shm/cudatrace-fuzz-%d", (int)getpid());
+	snprintf(out, sizeof(out), "%s.out", dir);
 	if (mkdir(dir, 0700)) {
 		perror(dir);
 		exit(2);
@@ -213,16 +215,43 @@ static void target_explain(const struct ct_trace *trace, const struct ct_engine_
 		target_judge_file(out, "explain");
 }
 
+static int target_remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static void target_export(const struct ct_exporter *format, const struct ct_trace *trace)
+{
+	struct ct_export x = { .trace = trace, .fd = null_fd, .path = out };
+	struct ct_error err = { 0 };
+
+	if (format->to == CT_EXPORT_DIRECTORY && mkdir(out, 0700))
+		abort();
+	if (format->to == CT_EXPORT_FILE)
+		x.fd = open(out, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (x.fd < 0)
+		abort();
+	format->export(&x, &err);
+	if (strchr(err.text, '\n'))
+		target_stop("not one line", format->name, err.text);
+	target_judge(err.text, strlen(err.text), format->name);
+	if (x.fd != null_fd)
+		close(x.fd);
+	if (format->to != CT_EXPORT_STREAM)
+		nftw(out, target_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void target_exports(const struct ct_trace *trace, unsigned int width)
 {
 	struct ct_timeline_options options = { .width = width, .threads = 12, .depth = 5 };
-	struct ct_error err = { 0 };
 	struct target_text t;
 
-	target_open(&t);
 	for (size_t i = 0; i < ct_exporters_count; i++)
-		if (ct_exporters[i].to == CT_EXPORT_STREAM)
-			ct_exporters[i].export(&(struct ct_export){ .trace = trace, .fd = null_fd }, &err);
+		target_export(&ct_exporters[i], trace);
+	target_open(&t);
 	ct_timeline(trace, t.out, &options);
 	options.from = 0.001;
 	options.to = 5;
