@@ -4,35 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that is not complete, for the handler of signals; NULL: there is none. */
-static char *volatile unfinished;
-
-static void output_killed(int sig)
-{
-	if (unfinished)
-		unlink(unfinished);
-	/* The handler is gone with its first call: now it ends as the signal wants. */
-	raise(sig);
-}
-
-static void output_on_signals(void (*handler)(int))
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESETHAND }, old;
-
-	for (unsigned int i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		sigaction(signals[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
-}
+#include "base/unfinished.h"
 
 static int output_fail(struct ct_error *err, int rc, const char *output)
 {
@@ -122,8 +100,7 @@ static int output_to_file(const struct ct_exporter *format, struct ct_export *x,
 		free(partial);
 		return rc;
 	}
-	unfinished = partial;
-	output_on_signals(output_killed);
+	ct_unfinished(partial);
 	rc = format->export(x, err);
 	/* A file system over the network may tell only now that it is full. */
 	rc = rc ? output_close(x->fd), rc : output_close(x->fd);
@@ -134,8 +111,7 @@ static int output_to_file(const struct ct_exporter *format, struct ct_export *x,
 		rc = 0;
 	if (rc)
 		unlink(partial);
-	output_on_signals(SIG_DFL);
-	unfinished = NULL;
+	ct_unfinished_forget(partial);
 	free(partial);
 	return output_result(err, rc, output);
 }

@@ -62,14 +62,17 @@ t_command_complete()
 	is "$(head -c 100000 "$out/slow" | wc -c)" 100000 "a pipe is written to as it is"
 	wait $!
 	is $? 141 "and when nobody reads it any more, that is the end"
-	"$cudatrace" export --format csv -o "$out/stopped" "$traces/gpt2" &
-	for _ in $(seq 500); do
-		[ -z "$(find "$out" -name '.stopped.*' -size +0)" ] || break
-		sleep 0.01
+	for format in csv parquet; do
+		"$cudatrace" export --format $format -o "$out/stopped" "$traces/gpt2" &
+		for _ in $(seq 500); do
+			[ -z "$(find "$out" -name '*.partial' -size +0)" ] || break
+			sleep 0.01
+		done
+		kill -TERM $!
+		wait $! 2>/dev/null
+		is "$?,$(find "$out" -type f)" "143," "a signal leaves no part of a file of $format"
+		rm -rf "$out/stopped"
 	done
-	kill -TERM $!
-	wait $! 2>/dev/null
-	is "$?,$(find "$out" -name '*stopped*')" "143," "a signal leaves no part of a file"
 }
 
 # What a user says wrong, and --list.

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/unfinished.h"
+
 /* A host's name comes out of the trace: what it may do in a path is only to be a name. */
 static void days_host(char *to, size_t size, const char *name)
 {
@@ -80,6 +82,7 @@ static int days_create(struct ct_days *d, struct ct_day *day, struct ct_error *e
 		day->partial = NULL;
 		return rc;
 	}
+	ct_unfinished(day->partial);
 	rc = ct_parquet_begin(&day->file, fd);
 	return rc ? ct_fail(err, -rc, "%s: %s", day->partial, strerror(-rc)) : 0;
 }
@@ -144,6 +147,7 @@ int ct_days_publish(struct ct_days *d, struct ct_error *err)
 
 		if (rename(day->partial, day->path))
 			return days_fail(err, day->path);
+		ct_unfinished_forget(day->partial);
 		free(day->partial);
 		day->partial = NULL;
 	}
@@ -158,8 +162,10 @@ void ct_days_free(struct ct_days *d)
 
 		if (day->file.fd >= 0)
 			close(day->file.fd);
-		if (day->partial)
+		if (day->partial) {
 			unlink(day->partial);
+			ct_unfinished_forget(day->partial);
+		}
 		free(day->partial);
 		free(day->path);
 		ct_parquet_free(&day->file);
