@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAM_LEGACY		1		/* CU_STREAM_LEGACY: the same as 0 */
-#define STREAM_PER_THREAD	2		/* CU_STREAM_PER_THREAD: each thread has its own */
-#define STREAM_NON_BLOCKING	1		/* a flag of cuStreamCreate */
+#include "analysis/cuda/stream_calls.h"
+
 #define STREAM_UNKNOWN		UINT64_MAX	/* of a call that never returned */
 
 /*
@@ -24,64 +23,9 @@
  * the other one before.
  */
 
-enum idle_call {
-	IDLE_NONE, IDLE_SUBMIT, IDLE_CTX_SYNC, IDLE_STREAM_SYNC, IDLE_EVENT_SYNC, IDLE_EVENT_RECORD,
-	IDLE_EVENT_DESTROY, IDLE_CAPTURE_BEGIN, IDLE_CAPTURE_END, IDLE_CONTEXT,
-	IDLE_STREAM_CREATE, IDLE_STREAM_DESTROY,
-};
-
-static const struct { const char *name; enum idle_call call; } idle_names[] = {
-	{ "cuCtxSynchronize", IDLE_CTX_SYNC },
-	{ "cuStreamSynchronize", IDLE_STREAM_SYNC },
-	{ "cuStreamQuery", IDLE_STREAM_SYNC },
-	{ "cuEventSynchronize", IDLE_EVENT_SYNC },
-	{ "cuEventQuery", IDLE_EVENT_SYNC },
-	{ "cuEventRecord", IDLE_EVENT_RECORD },
-	{ "cuEventRecordWithFlags", IDLE_EVENT_RECORD },
-	{ "cuEventDestroy", IDLE_EVENT_DESTROY },
-	{ "cuStreamBeginCapture", IDLE_CAPTURE_BEGIN },
-	{ "cuStreamBeginCaptureToGraph", IDLE_CAPTURE_BEGIN },
-	{ "cuStreamEndCapture", IDLE_CAPTURE_END },
-	{ "cuStreamCreate", IDLE_STREAM_CREATE },
-	{ "cuStreamCreateWithPriority", IDLE_STREAM_CREATE },
-	{ "cuStreamDestroy", IDLE_STREAM_DESTROY },
-	{ "cuCtxCreate", IDLE_CONTEXT },
-	{ "cuCtxSetCurrent", IDLE_CONTEXT },
-	{ "cuCtxPushCurrent", IDLE_CONTEXT },
-	{ "cuDevicePrimaryCtxRetain", IDLE_CONTEXT },
-};
-
-/* Calls that put work on a stream. */
-static bool idle_submits(const struct ct_class *class)
-{
-	if (class->op == CT_OP_LAUNCH)
-		return class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH;
-	switch (class->category) {
-	case CT_CAT_TRANSFER:
-		return true;
-	case CT_CAT_MEMORY:
-		return strstr(class->name, "Async") != NULL;
-	case CT_CAT_STREAM: case CT_CAT_OTHER:
-		return strstr(class->name, "HostFunc") || strstr(class->name, "MemOp") ||
-		       strstr(class->name, "Value32") || strstr(class->name, "Value64") ||
-		       strstr(class->name, "Async");
-	}
-	return false;
-}
-
-static enum idle_call idle_call(const struct ct_class *class)
-{
-	if (class->layer != CT_LAYER_USER || !class->call || class->category == CT_CAT_RUNTIME)
-		return IDLE_NONE;
-	for (unsigned int i = 0; i < sizeof(idle_names) / sizeof(*idle_names); i++)
-		if (!strcmp(class->name, idle_names[i].name))
-			return idle_names[i].call;
-	return idle_submits(class) ? IDLE_SUBMIT : IDLE_NONE;
-}
-
 static bool idle_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_GPU || idle_call(class) != IDLE_NONE;
+	return class->layer == CT_LAYER_GPU || ct_stream_call_of(class) != CT_STREAM_NONE;
 }
 
 /* ---------------------------------------------------------------- periods --- */
@@ -132,29 +76,6 @@ static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases 
 }
 
 /* ------------------------------------------------------------------- calls --- */
-
-static uint64_t idle_field(const struct ct_record *r, const char *field)
-{
-	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++)
-		if (!strcmp(r->class->fields[i].name, field))
-			return ct_record_field(r, i);
-	return 0;
-}
-
-/* The stream of a call, one number for each stream of the process. */
-static uint64_t idle_stream(const struct ct_trace_event *e, const char *field)
-{
-	uint64_t stream = idle_field(e->record, field);
-	size_t len = strlen(e->class->symbol);
-	const char *suffix = len > 5 ? e->class->symbol + len - 5 : "";
-
-	if (stream == STREAM_LEGACY)
-		return 0;
-	/* These entry points take 0 for the thread's own stream. */
-	if (!stream && (!strcmp(suffix, "_ptsz") || !strcmp(suffix, "_ptds")))
-		stream = STREAM_PER_THREAD;
-	return stream == STREAM_PER_THREAD ? ct_hash_mix(STREAM_PER_THREAD, e->track->tid) : stream;
-}
 
 static void idle_remove(struct ct_hash *map, uint64_t key)
 {
@@ -242,18 +163,18 @@ static int idle_submitted(struct ct_idle_process *p, uint64_t stream, const stru
 
 static int idle_event_record(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&p->events, idle_field(e->record, "event"));
+	struct ct_hash_slot *slot = ct_hash_put(&p->events, ct_call_field(e->record, "event"));
 
 	if (!slot)
 		return -ENOMEM;
-	slot->a = idle_stream(e, "stream");
+	slot->a = ct_call_stream(e, "stream");
 	slot->b = e->begin;
 	return 0;
 }
 
 static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&p->events, idle_field(e->record, "handle"));
+	struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_call_field(e->record, "handle"));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
 	if (slot && slot->b <= e->begin)
@@ -263,10 +184,10 @@ static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_eve
 static void idle_context(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			 const struct ct_trace_event *e)
 {
-	uint64_t context = idle_field(e->record, "context");
+	uint64_t context = ct_call_field(e->record, "context");
 
 	if (!context)
-		context = idle_field(e->record, "handle");
+		context = ct_call_field(e->record, "handle");
 	if (!context || context == p->context)
 		return;
 	if (p->context) {
@@ -276,62 +197,55 @@ static void idle_context(struct ct_idle_process *p, const struct ct_process_phas
 	p->context = context;
 }
 
-/* A copy to pageable or pinned memory of the host that the call waits for. */
-static bool idle_waits(const struct ct_trace_event *e)
-{
-	return e->class->category == CT_CAT_TRANSFER && e->class->op == CT_OP_COPY &&
-	       !strncmp(e->class->name, "cuMemcpyDtoH", 12) && !strstr(e->class->name, "Async");
-}
-
 /* A call returned with success. */
 static int idle_returned(struct ct_idle_process *p, const struct ct_process_phases *phases,
-			 const struct ct_trace_event *e, enum idle_call call)
+			 const struct ct_trace_event *e, enum ct_stream_call call)
 {
 	struct ct_hash_slot *slot;
 	uint64_t stream;
 
 	switch (call) {
-	case IDLE_CTX_SYNC:
+	case CT_STREAM_CTX_SYNC:
 		if (idle_drop_all(p, e->begin))
 			return -ENOMEM;
 		break;
-	case IDLE_STREAM_SYNC:
-		idle_drop(p, idle_stream(e, "handle"), e->begin);
+	case CT_STREAM_SYNC:
+		idle_drop(p, ct_call_stream(e, "handle"), e->begin);
 		break;
-	case IDLE_EVENT_SYNC:
+	case CT_STREAM_EVENT_SYNC:
 		idle_event_done(p, e);
 		break;
-	case IDLE_CAPTURE_BEGIN:
-		return ct_hash_put(&p->captures, idle_stream(e, "handle")) ? 0 : -ENOMEM;
-	case IDLE_CAPTURE_END:
-		stream = idle_stream(e, "stream");
+	case CT_STREAM_CAPTURE_BEGIN:
+		return ct_hash_put(&p->captures, ct_call_stream(e, "handle")) ? 0 : -ENOMEM;
+	case CT_STREAM_CAPTURE_END:
+		stream = ct_call_stream(e, "stream");
 		idle_remove(&p->captures, stream);
 		slot = ct_hash_get(&p->streams, stream);
 		if (!slot || !slot->c)
 			return 0;
 		ct_hash_remove(&p->streams, slot);
 		break;
-	case IDLE_EVENT_RECORD:
+	case CT_STREAM_EVENT_RECORD:
 		return idle_event_record(p, e);
-	case IDLE_EVENT_DESTROY:
-		idle_remove(&p->events, idle_field(e->record, "handle"));
+	case CT_STREAM_EVENT_DESTROY:
+		idle_remove(&p->events, ct_call_field(e->record, "handle"));
 		return 0;
-	case IDLE_STREAM_CREATE:
-		stream = idle_field(e->record, "stream");
-		if (!(idle_field(e->record, "flags") & STREAM_NON_BLOCKING) && stream)
+	case CT_STREAM_CREATE:
+		stream = ct_call_field(e->record, "stream");
+		if (!(ct_call_field(e->record, "flags") & CT_STREAM_NON_BLOCKING) && stream)
 			return ct_hash_put(&p->blocking, stream) ? 0 : -ENOMEM;
 		idle_remove(&p->blocking, stream);
 		return 0;
-	case IDLE_STREAM_DESTROY:
-		idle_remove(&p->blocking, idle_field(e->record, "handle"));
+	case CT_STREAM_DESTROY:
+		idle_remove(&p->blocking, ct_call_field(e->record, "handle"));
 		return 0;
-	case IDLE_CONTEXT:
+	case CT_STREAM_CONTEXT:
 		idle_context(p, phases, e);
 		return 0;
 	default:
-		if (!idle_waits(e))
-			return idle_submitted(p, idle_stream(e, "stream"), e);
-		idle_drop(p, idle_stream(e, "stream"), e->begin);
+		if (!ct_call_waits(e->class))
+			return idle_submitted(p, ct_call_stream(e, "stream"), e);
+		idle_drop(p, ct_call_stream(e, "stream"), e->begin);
 	}
 	if (!p->since && !p->streams.count && !p->submitting && !p->contexts)
 		p->since = e->end;
@@ -383,7 +297,7 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_idle *idle = a->state;
 	const struct ct_process_phases *phases;
 	struct ct_idle_process *p = idle_process(a, idle, e->track->pid, e->begin, &phases);
-	enum idle_call call;
+	enum ct_stream_call call;
 	bool success;
 
 	if (!p)
@@ -393,7 +307,7 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	call = idle->calls[e->class->id];
 	success = e->record && !e->failed && !(e->record->flags & CT_F_NO_RESULT) &&
 		  !e->record->result;
-	if (call == IDLE_SUBMIT) {
+	if (call == CT_STREAM_SUBMIT) {
 		idle_note_launch(p, phases, e);
 		if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT)
 			idle_ends(p, phases, e->begin);
@@ -429,7 +343,7 @@ static int idle_begin(struct ct_analysis *a)
 		const struct ct_class *class = ct_registry_class(&a->trace->reg, id);
 
 		idle->measured |= class && class->layer == CT_LAYER_GPU;
-		idle->calls[id] = class ? idle_call(class) : IDLE_NONE;
+		idle->calls[id] = class ? ct_stream_call_of(class) : CT_STREAM_NONE;
 	}
 	idle->processes = calloc(count + 1, sizeof(*idle->processes));
 	if (!idle->processes)
