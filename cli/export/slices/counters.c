@@ -8,6 +8,7 @@
 
 const char *const ct_counter_name[CT_COUNTER_COUNT] = {
 	[CT_COUNTER_MEMORY] = "device memory",
+	[CT_COUNTER_LAUNCHES] = "launches not known to be finished",
 };
 
 /* Gives a value that is another one than the last. */
@@ -32,12 +33,19 @@ int ct_counters_event(struct ct_counters *c, const struct ct_memory *m, const st
 {
 	bool memory = e->kind == CT_ON_END ? e->class->category == CT_CAT_MEMORY && e->api :
 					     ct_life_begins(e) || ct_life_exit(e);
+	int rc = ct_launches_event(&c->launches, e);
 
-	return memory ? counters_give(c, CT_COUNTER_MEMORY, e, ct_memory_held(m, e->record->pid)) : 0;
+	if (!rc && memory)
+		rc = counters_give(c, CT_COUNTER_MEMORY, e, ct_memory_held(m, e->record->pid));
+	if (!rc && e->kind != CT_ON_BEGIN)
+		rc = counters_give(c, CT_COUNTER_LAUNCHES, e,
+				   ct_launches_open(&c->launches, e->record->pid));
+	return rc;
 }
 
 void ct_counters_free(struct ct_counters *c)
 {
 	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
 		ct_hash_free(&c->given[i]);
+	ct_launches_free(&c->launches);
 }

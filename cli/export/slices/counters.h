@@ -4,16 +4,18 @@
 #define CT_CLI_COUNTERS_H
 
 #include "analysis/memory/memory.h"
+#include "export/slices/launches.h"
 
-enum ct_slice_counter { CT_COUNTER_MEMORY, CT_COUNTER_COUNT };
+enum ct_slice_counter { CT_COUNTER_MEMORY, CT_COUNTER_LAUNCHES, CT_COUNTER_COUNT };
 
-/* "device memory" */
+/* "device memory", "launches not known to be finished" */
 extern const char *const ct_counter_name[CT_COUNTER_COUNT];
 
 struct ct_counters {
 	/* Is told of each new value. */
 	int (*give)(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts, uint64_t value);
 	void *arg;
+	struct ct_launches launches;
 	struct ct_hash given[CT_COUNTER_COUNT];	/* by pid; a: the last value */
 };
 

@@ -316,6 +316,7 @@ static int slices_start(struct ct_analysis *a)
 
 		s->gpu = class && class->layer == CT_LAYER_GPU;
 	}
+	s->counters.launches.gpu = s->gpu;
 	s->last = a->trace->reg.start;
 	return s->sink->start(s->arg, a->names, s->gpu);
 }

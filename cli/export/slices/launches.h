@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How many launches of a process nobody has seen finished.
+ *
+ * A launch of a kernel or a graph counts from its return with success.  It counts no longer when
+ *
+ *  - a call has returned that waited for it: for its context, its stream, an event recorded behind
+ *    it, or a copy to the host behind it; also one that only asked and was told that it is done;
+ *  - a record of the GPU says that it, or a later kernel of its stream, ended;
+ *  - its process ended.
+ *
+ * What was launched while a call already waited is not covered by it.  So without records of the
+ * GPU this is how far the host runs ahead at most: the GPU may have finished more of them.  A
+ * program that never waits, and learns from its data that they are there, only counts up.
+ * Launches that are captured into a graph do not count.
+ */
+#ifndef CT_CLI_LAUNCHES_H
+#define CT_CLI_LAUNCHES_H
+
+#include "analysis/engine.h"
+
+struct ct_launches {
+	struct ct_hash processes;	/* pid; a: struct launches_process * */
+	struct ct_hash waits;		/* op_id of a call that waits; a: launches before it */
+	struct ct_hash joins;		/* thread and op of a launch; a: its stream, b: which one of it */
+	uint8_t *calls;			/* what a call does, by class id; 0: not known yet */
+	bool gpu;			/* there are records of the GPU */
+};
+
+/* 0 or -ENOMEM. */
+int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e);
+
+/* How many there are now. */
+uint64_t ct_launches_open(const struct ct_launches *l, uint32_t pid);
+void ct_launches_free(struct ct_launches *l);
+
+#endif
