@@ -16,6 +16,7 @@
  *					and kernel memory of which one block is kept
  *	make_trace gpu DIR		calls and records of a GPU for the same work,
  *					some that fail, a graph, ranges that don't match
+ *	make_trace joined DIR		launches, and records of a GPU that name them
  *	make_trace deep DIR		5,000 ranges, each inside the one before
  *	make_trace layers DIR		one call with a part in every layer, what it
  *					queued and what happened meanwhile
@@ -571,6 +572,56 @@ static void gpu(void)
 	close_writer(&k);
 }
 
+/*
+ * In us: three launches (20..24, 25..29, 30..34), whose kernels run at 30..80 and 81..92 on one
+ * stream and at 40..60 on another; a kernel of no known launch at 50..58 beside the last; a launch
+ * that fails; a launch that is waited for.
+ */
+static void joined(void)
+{
+	enum { CTX_SYNC = K_ALLOC + 0x100, KERNEL };
+	struct ct_launch launch = { .kernel = 1, .grid_x = 7, .block_x = 32, .stream = 0x55 };
+	struct { uint32_t kernel, reserved; uint64_t stream, op; } kernel = { .kernel = 1, .stream = 0x66 };
+	uint64_t t = START;
+	struct writer u, k;
+	char path[4096];
+	FILE *f;
+
+	registry();
+	snprintf(path, sizeof(path), "%s/.registry", dir);
+	f = fopen(path, "a");
+	if (!f)
+		die(path);
+	CLASS(CTX_SYNC, "user sync wait", none, "cuCtxSynchronize cuCtxSynchronize");
+	fprintf(f, "class %u gpu kernel launch kernel:str,reserved:u32,stream:x64,op:u64, kernel kernel\n", KERNEL);
+	fclose(f);
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	thread_head(&u, PID);
+#define LAUNCHED(number, result, us)					\
+	thread_record(&u, (struct spec){ LAUNCH, 0, 0, result, t + (us) * 1000, t + (us) * 1000 + 4000, \
+		      u.head.op_base + (number), PID, 1 }, &launch, sizeof(launch))
+#define RAN(id, us, end)						\
+	(kernel.op = (id), cpu_record(&k, (struct spec){ KERNEL, 0, CT_F_NO_RESULT, 0, t + (us) * 1000, \
+		   t + (end) * 1000, kernel.op + 100, PID, 0 }, &kernel, sizeof(kernel)))
+	LAUNCHED(1, 0, 20);
+	LAUNCHED(2, 0, 25);
+	launch.stream = 0x66;
+	LAUNCHED(3, 0, 30);
+	LAUNCHED(4, 1, 36);
+	launch.stream = 0x77;
+	LAUNCHED(5, 0, 100);
+	thread_record(&u, (struct spec){ CTX_SYNC, 0, 0, 0, t + 110000, t + 120000, u.head.op_base + 6, PID, 1 },
+		      &launch, 0);
+	RAN(999, 50, 58);
+	RAN(u.head.op_base + 3, 40, 60);
+	kernel.stream = 0x55;
+	RAN(u.head.op_base + 1, 30, 80);
+	RAN(u.head.op_base + 2, 81, 92);
+	close_writer(&u);
+	close_writer(&k);
+}
+
 static void deep(void)
 {
 	struct writer u;
@@ -780,7 +831,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|deep|memory|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|joined|deep|memory|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -797,6 +848,8 @@ int main(int argc, char **argv)
 		objects();
 	else if (!strcmp(argv[1], "gpu"))
 		gpu();
+	else if (!strcmp(argv[1], "joined"))
+		joined();
 	else if (!strcmp(argv[1], "deep"))
 		deep();
 	else if (!strcmp(argv[1], "layers"))

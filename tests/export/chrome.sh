@@ -29,8 +29,12 @@ chrome_rows()
 			$1 == "M" && $2 == "process_name" { process[$3] = $5; next }
 			$1 == "M" && $2 == "thread_name" { if (($3, $4) in thread) print "error", "two names"; thread[$3, $4] = $5; next }
 			$1 == "M" || $1 == "counter" { if ($1 == "counter") print; next }
-			$1 == "s" { from[$5] = $6; next }
-			$1 == "f" { print $5 in from ? "flow" OFS $6 : "error" OFS "an arrow from nowhere"; next }
+			$1 == "s" { from[$5] = $2 "/" $3 " " $4; next }
+			$1 == "f" {
+				if ($5 in from) print "flow", $6, from[$5], $2 "/" $3 " " $4
+				else print "error", "an arrow from nowhere"
+				next
+			}
 			!(($2, $3) in thread) { print "error", "a track without a name" }
 			{ used[$2] = 1 }
 			$1 == "X" { slice($1, $5, $6, $4, $9 ? "?" : $8, $7); next }
@@ -66,7 +70,89 @@ t_chrome_rows()
 		chrome_sane "$file" "chrome: $name"
 		grep -E '^(call|instant|range)' "$work/chrome-$file.rows" | sort_slices >"$work/chrome-$file.slices"
 		same_slices "$work/chrome-$file.slices" "$(slices "$name")" "chrome: $name"
-		is "$(grep -c '^flow' "$work/chrome-$file.rows")" "$(ioctls_in_calls "$(jsonl "$name")")" \
+		is "$(grep -c '^flow	ioctl' "$work/chrome-$file.rows")" "$(ioctls_in_calls "$(jsonl "$name")")" \
 			"chrome: $name: an arrow to each ioctl from the call around it"
+	done
+}
+
+# Records of the GPU that name their launches: chrome_joined NAME, perfetto_joined NAME use it.
+joined_counters()
+{
+	cat <<'EOF'
+24000 1
+29000 2
+34000 3
+60000 2
+80000 1
+92000 0
+104000 1
+120000 0
+EOF
+}
+
+t_chrome_gpu()
+{
+	local rows=$work/chrome-joined.rows
+	rm -rf "$work/joined"
+	"$b/make_trace" joined "$work/joined" >/dev/null && chrome_export "$work/joined" joined &&
+		chrome_rows "$work/chrome-joined" >"$rows"
+	ok $? "chrome: a trace with records of the GPU"
+	chrome_sane joined "chrome: with records of the GPU"
+	# In the lanes of the streams; what overlaps has one of its own.
+	is "$(awk -F '\t' '$1 == "track" { print $4 }' "$rows" | LC_ALL=C sort | paste -sd,)" \
+		"GPU: stream 0x55,GPU: stream 0x66,GPU: stream 0x66 (2),main 4242" "chrome: each stream has a track"
+	is "$(awk -F '\t' '$1 == "flow" && $2 == "launch" { sub(/.* /, "", $3); sub(/.* /, "", $4); print $3 ">" $4 }' "$rows" | paste -sd,)" \
+		"20000>30000,30000>40000,25000>81000" "chrome: an arrow from each launch to its kernel" ||
+		grep '^flow' "$rows"
+	is "$(awk -F '\t' '$1 == "call" && $2 ~ /^vectorAdd/' "$rows" | wc -l)" 4 "chrome: what the GPU did bears the kernel's name"
+	is "$(awk -F '\t' '$1 == "counter" { print $4, $5 }' "$rows" | paste -sd,)" "$(joined_counters | paste -sd,)" \
+		"chrome: launches count until the GPU is done, or somebody waited"
+}
+
+t_chrome_ends()
+{
+	local name
+	for name in begin open left ties layers; do
+		rm -rf "$work/chrome-trace"
+		"$b/make_trace" $name "$work/chrome-trace" >/dev/null && chrome_export "$work/chrome-trace" $name &&
+			chrome_rows "$work/chrome-$name" >"$work/chrome-$name.rows"
+		ok $? "chrome: the trace $name"
+		chrome_sane $name "chrome: $name"
+	done
+	is "$(awk -F '\t' '$1 == "call" && $5 == "?"' "$work/chrome-begin.rows" | wc -l)" \
+		"$(chrome_events "$work/chrome-begin" | jq -n '[inputs | select(.ph == "E" and .args.unfinished)] | length')" \
+		"chrome: an end that was not recorded says so"
+	chrome_events "$work/chrome-begin" | jq -e -n '[inputs] | (map(select(.ph == "E" and .args.unfinished)) | length) > 0' >/dev/null
+	ok $? "chrome: there is one"
+}
+
+t_chrome_counters()
+{
+	local name
+	for name in gpt2 jax processes leak; do
+		chrome_export "$traces/$name" $name || return
+		chrome_rows "$work/chrome-$name" | grep '^counter' >"$work/chrome-$name.counters"
+		is "$(timeline_peaks "$work/chrome-$name.counters" | paste -sd ';')" "$(memory_peaks $name | paste -sd ';')" \
+			"chrome: $name: device memory has the peak of the report"
+	done
+	# Each wait of a stream that has all launches on it covers them.
+	is "$(awk -F '\t' '$2 ~ /^launches/ { last = $5 } END { print last }' "$work/chrome-gpt2.counters")" 0 \
+		"chrome: at the end GPT-2 has waited for all launches"
+	is "$(awk -F '\t' '$2 ~ /^launches/ && $5 == p + 1 { n++ } $2 ~ /^launches/ { p = $5 } END { print n }' "$work/chrome-gpt2.counters")" \
+		"$(jq -n '[inputs | select(.phase == "E" and .op == "launch" and .result_code == 0)] | length' "$(jsonl gpt2)")" \
+		"chrome: each launch counts once"
+}
+
+t_chrome_hostile()
+{
+	local out=$work/chrome-hostile name
+	for name in $("$b/hostile_trace" --list); do
+		"$b/hostile_trace" "$name" "$out-$name" || return
+		timeout 60 "$cudatrace" export --format chrome -f -o "$out.json" "$out-$name" >"$out" 2>&1
+		[ $? -le 1 ] && jq -e '.traceEvents | length >= 0' "$out.json" >/dev/null && iconv -f utf-8 -t utf-8 "$out.json" >/dev/null
+		ok $? "chrome: hostile trace $name: jq reads it" || head -n 3 "$out"
+		chrome_rows "$out.json" >"$work/chrome-hostile.rows"
+		chrome_sane hostile "chrome: hostile trace $name"
+		rm -rf "$out-$name"
 	done
 }

@@ -114,3 +114,34 @@ t_perfetto_refusals()
 		rm -rf "$out-$name"
 	done
 }
+
+t_perfetto_gpu()
+{
+	local rows=$work/perfetto-joined.rows
+	rm -rf "$work/joined"
+	"$b/make_trace" joined "$work/joined" >/dev/null && perfetto_export "$work/joined" joined
+	ok $? "perfetto: a trace with records of the GPU"
+	perfetto_sane joined "perfetto: with records of the GPU"
+	is "$(awk -F '\t' '$1 == "track" && $4 !~ /^launches/ { print $4 }' "$rows" | LC_ALL=C sort | paste -sd,)" \
+		"GPU: stream 0x55,GPU: stream 0x66,GPU: stream 0x66 (2),main" "perfetto: each stream has a track"
+	is "$(awk -F '\t' '$1 == "flow" { print $2 ">" substr($3, 1, 9) }' "$rows" | uniq -c | awk '{ print $1, $2 }')" \
+		"3 cuLaunchKernel>vectorAdd" "perfetto: an arrow from each launch to its kernel"
+	is "$(awk -F '\t' '$1 == "counter" { print $4, $5 }' "$rows" | paste -sd,)" "$(joined_counters | paste -sd,)" \
+		"perfetto: launches count until the GPU is done, or somebody waited"
+}
+
+# Calls that never returned, or whose begin or end was lost.
+t_perfetto_ends()
+{
+	local name
+	for name in begin open left ties layers; do
+		rm -rf "$work/perfetto-trace"
+		"$b/make_trace" $name "$work/perfetto-trace" >/dev/null && perfetto_export "$work/perfetto-trace" $name
+		ok $? "perfetto: the trace $name"
+		perfetto_sane $name "perfetto: $name"
+		build/cudatrace export -f -o "$work/perfetto-trace.jsonl" "$work/perfetto-trace" 2>/dev/null
+		slices_of_jsonl "$work/perfetto-trace.jsonl" >"$work/perfetto-wanted"
+		grep -E '^(call|instant|range)' "$work/perfetto-$name.rows" | sort_slices >"$work/perfetto-got"
+		same_slices "$work/perfetto-got" "$work/perfetto-wanted" "perfetto: $name"
+	done
+}

@@ -11,6 +11,7 @@
 
 #include "analysis/cuda/gpu.h"
 #include "analysis/memory/memory.h"
+#include "table/short_name.h"
 
 #define DEEPEST		255u		/* a record's depth does not say more */
 #define JOINS_MAX	(1u << 18)	/* calls that the GPU's records may name */
@@ -23,6 +24,8 @@ struct slices {
 	struct ct_hash processes;	/* pid; c: it has a name */
 	struct ct_hash joins;		/* thread and op of a call; a: its op_id */
 	struct ct_counters counters;
+	struct ct_names *names;
+	char **kernels;			/* short names of kernels, by the id of their string */
 	uint64_t flows;
 	uint64_t last;			/* ns */
 	bool gpu;			/* there are records of the GPU */
@@ -163,6 +166,28 @@ static int slices_flow(struct slices *s, const struct ct_slice *slice)
 	});
 }
 
+/* What the GPU did bears the kernel's name. */
+static int slices_name_kernel(struct slices *s, const struct ct_record *r, struct ct_slice *slice)
+{
+	uint32_t id = ct_record_quick(r, CT_QUICK_KERNEL);
+	const char *name = r->fields && ct_record_has(r, CT_QUICK_KERNEL) ? ct_names_string(s->names, id) : NULL;
+	char buf[256];
+
+	if (!name || !*name)
+		return 0;
+	if (!s->kernels)
+		s->kernels = calloc(s->names->reg->strings_count + 1, sizeof(*s->kernels));
+	if (!s->kernels)
+		return -ENOMEM;
+	if (!s->kernels[id])
+		s->kernels[id] = strdup(ct_short_kernel(buf, sizeof(buf), name));
+	if (!s->kernels[id])
+		return -ENOMEM;
+	slice->name = s->kernels[id];
+	slice->name_len = strlen(s->kernels[id]);
+	return 0;
+}
+
 static int slices_begin(struct slices *s, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
@@ -191,6 +216,8 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 		rc = slices_choose(s, p, end, &slice.lane);
 	if (!rc && s->gpu)
 		rc = slices_join(s, p, &slice);
+	if (!rc && kind == CT_LANE_GPU)
+		rc = slices_name_kernel(s, r, &slice);
 	if (rc)
 		return rc;
 	arrow = ioctl && !slice.lane->ioctls;
@@ -317,6 +344,7 @@ static int slices_start(struct ct_analysis *a)
 		s->gpu = class && class->layer == CT_LAYER_GPU;
 	}
 	s->counters.launches.gpu = s->gpu;
+	s->names = a->names;
 	s->last = a->trace->reg.start;
 	return s->sink->start(s->arg, a->names, s->gpu);
 }
@@ -371,6 +399,9 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 	struct ct_error err = { 0 };
 	struct ct_engine *engine = ct_engine_run(t, analysers, 1, &options, &err);
 
+	for (unsigned int i = 0; s.kernels && i < t->reg.strings_count; i++)
+		free(s.kernels[i]);
+	free(s.kernels);
 	ct_lanes_free(&s.lanes);
 	ct_hash_free(&s.open);
 	ct_hash_free(&s.processes);

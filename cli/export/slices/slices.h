@@ -8,8 +8,8 @@
  *  - a call whose end was lost, or that never returned, ends where its thread is seen outside it,
  *    at the latest with the trace; that end is marked;
  *  - a call whose begin was lost is given when its end comes, with both times;
- *  - a range (range_push, range_pop) is a slice that bears its text.  A pop without a push is an
- *    instant.
+ *  - a range (range_push, range_pop) is a slice that bears its text, and what the GPU did bears
+ *    the kernel's short name.  A pop without a push is an instant.
  *
  * The tracer's own records are left out, but for names of processes.
  */
