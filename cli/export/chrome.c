@@ -184,12 +184,14 @@ static void chrome_put_args(struct chrome *c, const struct ct_slice *s)
 	PUT(&c->out, "}}");
 }
 
-/* Name, category, place. */
+/* Name, category, place.  What ends a range does not know its name. */
 static void chrome_put_event(struct chrome *c, const struct ct_slice *s, const char *ph, uint64_t ts)
 {
 	chrome_start(c, ph);
-	PUT(&c->out, ",\"name\":");
-	ct_out_json(&c->out, s->name, s->name_len);
+	if (*ph != 'E' || s->op_id) {
+		PUT(&c->out, ",\"name\":");
+		ct_out_json(&c->out, s->name, s->name_len);
+	}
 	chrome_put_string(c, ",\"cat\":", ct_category_word[s->class->category]);
 	chrome_put_ids(c, s->lane->pid, s->lane->id);
 	chrome_put_ts(c, ts);

@@ -18,8 +18,8 @@ chrome_rows()
 		if .ph == "M" then [.ph, .name, .pid, .tid, .args.name // .args.sort_index]
 		elif .ph == "C" then ["counter", .name, .pid, (.ts | ns), (.args | add)]
 		elif .ph == "s" or .ph == "f" then [.ph, .pid, .tid, (.ts | ns), .id, .name]
-		else [.ph, .pid, .tid, (.ts | ns), .name, .cat, .args.op_id // "", (.dur // 0 | ns), open,
-			.args.duration_ns // ""] end | map(tostring) | join("\t")' |
+		else [.ph, .pid, .tid, (.ts | ns), .name // "", .cat, .args.op_id // "", (.dur // 0 | ns), open,
+			.args.duration_ns // ""] end | @tsv' |
 		gawk -F '\t' -v OFS='\t' '
 			function slice(ph, name, cat, begin, dur, op)
 			{

@@ -26,7 +26,7 @@ slices_of_jsonl()
 		elif .name == "range_pop" then ["pop", .tid, (.ts | ns)]
 		elif .phase == "I" then ["instant", (if .name == "mark" then .text // .name else .name end), .type,
 			(.ts | ns), .op_id // ""]
-		else ["begin", .name, .op_id, (.ts | ns)] end | map(tostring) | join("\t")' "$1" |
+		else ["begin", .name, .op_id, (.ts | ns)] end | @tsv' "$1" |
 		gawk -F '\t' -v OFS='\t' '
 			$1 == "begin" { name_of[$3] = $2; began[$3] = $4; next }
 			$1 == "call" {
