@@ -201,9 +201,27 @@ function ns(line) {
 function add(line, begin, duration, flags) {
 	wanted.push({ line, begin, duration, flags });
 }
+// Which call is open at each depth of a thread, or of a CPU's interrupts; and so who calls whom.
+const open = new Map(), around = new Map();
+
+function nest(line) {
+	const key = line.context ? `${line.context} ${line.cpu}` : line.tid;
+	if (!open.has(key))
+		open.set(key, []);
+	const stack = open.get(key);
+	if (line.phase === 'B') {
+		if (line.depth && stack[line.depth - 1])
+			around.set(line.op_id, stack[line.depth - 1]);
+		stack[line.depth] = line.name === 'sched_switch' ? 0 : line.op_id;
+	} else if (stack[line.depth] === line.op_id) {
+		stack[line.depth] = 0;
+	}
+}
 function read(line) {
 	if (line.type === 'tracer')
 		return;
+	if (line.op_id)
+		nest(line);
 	if (line.phase === 'B') {
 		calls.set(line.op_id, line);
 	} else if (line.phase === 'E') {
@@ -286,9 +304,18 @@ function compare() {
 			same(r.detail ? strings[r.detail - 1] : undefined, l.kernel, `${at}: detail`);
 		if (r.parent && byOp.has(r.parent)) {
 			const p = byOp.get(r.parent);
-			seen.set('parents', (seen.get('parents') || 0) + 1);
 			if (p.begin > r.begin || (p.track.tid !== r.track.tid && r.track.layer !== 'interrupt'))
 				bad(`${at}: its parent ${r.parent} begins at ${p.begin}`);
+		}
+		// Where records were lost, or calls did not return, what is around a call is a guess.
+		if (around.has(r.op) && !calls.size && !manifest.trace.lost) {
+			seen.set('parents', (seen.get('parents') || 0) + 1);
+			same(r.parent, around.get(r.op), `${at}: parent`);
+			let depth = 0;
+			for (let p = byOp.get(r.parent); p; p = byOp.get(p.parent))
+				depth += p.track === r.track;
+			if (['api', 'ioctl', 'driver', 'interrupt'].includes(r.track.layer) && !leftOut.records)
+				same(r.depth, depth, `${at}: depth`);
 		}
 	}
 	same(wanted.length, total + leftOut.tracks, 'records of the trace');

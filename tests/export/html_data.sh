@@ -138,3 +138,20 @@ t_html_data_full()
 	is $? 1 "html: a full disk is an error"
 	is "$(wc -l <"$work/html-full.err")" 1 "html: a full disk: one line"
 }
+
+# Memory is bounded, whatever there is much of.
+t_html_data_memory()
+{
+	local name dir=$work/html-big peak
+	html_ready || return
+	for name in growth ranges objects sequences; do
+		rm -rf "$dir"
+		"$b/hostile_trace" $name "$dir" 1500000
+		peak=?
+		"$b/usage" "$work/html-used" timeout 60 build/cudatrace export --format html -f -o "$dir.html" "$dir" \
+			>/dev/null 2>"$dir.err"
+		[ $? -le 1 ] && peak=$(awk '{ print int($3 / 1024) }' "$work/html-used") && [ "$peak" -le 400 ]
+		ok $? "html: $name, 1.5 million records: $peak MiB of 400" || cat "$dir.err"
+	done
+	rm -rf "$dir" "$dir".*
+}

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SOURCE_PENDING	(1u << 19)	/* calls and ranges at a moment; further ones are left out */
+#define SOURCE_PENDING	(1u << 17)	/* calls and ranges at a moment; further ones are left out */
 #define SOURCE_ROWS	64u		/* of a GPU track */
 
 /* The open ranges of a thread, and when each row of its GPU track is free. */
@@ -190,6 +190,7 @@ static int source_push(struct ct_html_source *s, struct source_thread *thread, c
 		return -ENOMEM;
 	if (!kept) {
 		thread->deeper++;
+		s->tracks->left_out++;
 		return 0;
 	}
 	/* The text is read again when the range ends: streams stay mapped. */
