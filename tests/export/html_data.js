@@ -353,7 +353,23 @@ function check_story() {
 			same(r.track.id, e.track, `${at}: track`);
 			same(r.track.tid, e.tid, `${at}: tid`);
 		}
+	// The report of errors counts what failed, by function.
+	const failed = {}, errors = manifest.tables.find(t => t.name === 'errors');
+	for (const r of records)
+		if (r.flags & FAILED)
+			failed[manifest.classes[r.class].name] = (failed[manifest.classes[r.class].name] || 0) + 1;
+	const calls = errors.columns.findIndex(c => c.name === 'Calls'), name = errors.columns.findIndex(c => c.name === 'Name');
+	for (const row of errors.rows)
+		failed[row[name]] = (failed[row[name]] || 0) - row[calls];
+	for (const word of Object.keys(failed))
+		if (!leftOut.records && errors.total === errors.rows.length)
+			same(failed[word], 0, `${word}: failed calls that no error counts`);
+	const ends = new Set(records.filter(r => manifest.classes[r.class].category === 'memory').map(
+		r => `${r.track.pid} ${r.begin + r.duration}`));
 	for (const m of manifest.memory) {
+		for (const ts of column(m.blobs.ts))
+			if (!leftOut.records && !leftOut.tracks && !ends.has(`${m.pid} ${ts}`))
+				bad(`memory of ${m.pid}: no call ends at ${ts}`);
 		const ts = column(m.blobs.ts), bytes = column(m.blobs.bytes);
 		same(Math.max(...bytes), m.peak, `memory of ${m.pid}: peak`);
 		for (let i = 1; i < ts.length; i++)
