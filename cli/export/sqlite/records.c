@@ -119,7 +119,8 @@ static int records_row(struct ct_rows_user *user, const struct ct_row *row)
 	ct_value_int(&v[TID], row->tid);
 	if (row->cpu != CT_NO_CPU)
 		ct_value_int(&v[CPU], row->cpu);
-	ct_value_int(&v[DEPTH], row->depth);
+	if (row->call)
+		ct_value_int(&v[DEPTH], row->depth);
 	ct_value_int(&v[FLAGS], records_flags(row));
 	rc = rc ? rc : records_thread(s, row);
 	if (r && !rc)

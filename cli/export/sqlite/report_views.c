@@ -11,7 +11,7 @@
 
 /* SQLite has a square root only where it was built with it: Newton's method needs none. */
 #define ROOT(v)	"CASE WHEN " v " > 0 THEN (WITH RECURSIVE q(x, i) AS (SELECT " v " + 0.0, 0 UNION ALL"	\
-		" SELECT (x + " v " / x) / 2, i + 1 FROM q WHERE i < 80) SELECT x FROM q WHERE i = 80) ELSE 0 END"
+		" SELECT (x + " v " / x) / 2, i + 1 FROM q WHERE i < 80) SELECT x FROM q WHERE i = 80) WHEN " v " NOT NULL THEN 0 END"
 
 /*
  * Behind "source AS (SELECT ... AS key, ... AS ns)": figures of each key's values.  The median
@@ -48,7 +48,7 @@ static const char api[] =
 	" CASE WHEN r.result >= 0 THEN r.result END AS \"Result\", r.id AS \"CorrID\", r.pid AS \"Pid\","
 	" r.tid AS \"Tid\", r.depth AS \"Depth\", CASE WHEN r.flags & 1 THEN COALESCE((SELECT name FROM"
 	" CUDATRACE_RESULTS WHERE kind = c.results AND code = r.result), CAST(r.result AS TEXT)) END AS \"Error\","
-	" r.size AS \"Size (bytes)\", (SELECT kernel FROM CUDATRACE_LAUNCHES l WHERE l.id = r.id) AS \"Kernel\""
+	" r.size AS \"Size (bytes)\", (SELECT kernel FROM CUDATRACE_EVENTS WHERE id = r.id) AS \"Kernel\""
 	RECORDS "WHERE c.isApi ORDER BY r.start, r.id;";
 
 /* %s: layer of what counts: 'gpu' where the GPU was recorded, else 'user'. */

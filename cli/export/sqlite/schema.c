@@ -43,7 +43,7 @@ static const char tables[] =
 	" pid INTEGER NOT NULL,"
 	" tid INTEGER NOT NULL,"
 	" cpu INTEGER,"
-	" depth INTEGER NOT NULL,"	/* calls of its thread around it */
+	" depth INTEGER,"		/* of a call: those of its thread around it */
 	" result INTEGER,"
 	" flags INTEGER NOT NULL,"	/* bits of CUDATRACE_FLAGS */
 	" size INTEGER);"		/* bytes */

@@ -113,7 +113,10 @@ static int views_events(struct ct_db *db, const struct ct_fields *f)
 		" CASE WHEN r.selfTime NOT NULL THEN r.end - r.start END AS duration, r.selfTime, r.pid, r.tid,"
 		" " GLOBAL_TID("r") " AS globalTid, r.cpu, r.depth, r.result,"
 		" (SELECT name FROM CUDATRACE_RESULTS WHERE kind = c.results AND code = r.result) AS resultName,"
-		" r.flags & 1 AS failed, r.flags >> 1 & 1 AS unfinished, r.flags, r.size, ");
+		" r.flags & 1 AS failed, r.flags >> 1 & 1 AS unfinished, r.flags, r.size,"
+		" (SELECT value FROM StringIds WHERE id = ");
+	views_field(sql, f, "kernel", CT_TYPE_str);
+	sqlite3_str_appendall(sql, ") AS kernel, ");
 	views_json(sql, f);
 	sqlite3_str_appendall(sql, " AS details FROM CUDATRACE_RECORDS r JOIN CUDATRACE_CLASSES c ON c.id = r.classId");
 	return views_finish(db, sql);
@@ -201,7 +204,7 @@ static int views_ioctls(struct ct_db *db, const struct ct_fields *f)
 			  " WHEN 65537 THEN 'nvidia-uvm-tools' WHEN 65538 THEN 'nvidia-modeset'"
 			  " WHEN 4294967295 THEN 'unknown' ELSE 'nvidia' || device END AS deviceName,"
 			  " COALESCE(n.value, printf('0x%x', cmd)) AS ioctl,"
-			  " CASE WHEN have & 12 THEN COALESCE(m.value, printf('0x%x', code)) END AS command,"
+			  " CASE WHEN have & 12 THEN COALESCE(m.value, printf('0x%x', i.code)) END AS command,"
 			  " s.name AS statusName FROM (";
 
 	for (unsigned int i = 0; i < f->count; i++) {
