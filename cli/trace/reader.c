@@ -237,6 +237,34 @@ void ct_trace_close(struct ct_trace *t)
 	memset(t, 0, sizeof(*t));
 }
 
+int ct_trace_share(struct ct_trace *view, const struct ct_trace *t)
+{
+	*view = *t;
+	view->streams = calloc(t->streams_count + 1, sizeof(*view->streams));
+	view->streams_count = 0;
+	for (unsigned int i = 0; view->streams && i < t->streams_count; i++) {
+		struct ct_stream_file *s = &view->streams[i];
+		size_t size = t->streams[i].straddlers_count * sizeof(*s->straddlers);
+
+		*s = t->streams[i];
+		s->straddlers = malloc(size + 1);
+		if (!s->straddlers)
+			return -ENOMEM;
+		if (size)
+			memcpy(s->straddlers, t->streams[i].straddlers, size);
+		view->streams_count++;
+	}
+	return view->streams ? 0 : -ENOMEM;
+}
+
+void ct_trace_unshare(struct ct_trace *view)
+{
+	for (unsigned int i = 0; i < view->streams_count; i++)
+		free(view->streams[i].straddlers);
+	free(view->streams);
+	memset(view, 0, sizeof(*view));
+}
+
 void ct_cursor_init(struct ct_cursor *c, const struct ct_trace *t, unsigned int stream)
 {
 	*c = (struct ct_cursor){ .trace = t, .stream = &t->streams[stream] };

@@ -57,6 +57,18 @@ struct ct_trace {
 int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err);
 void ct_trace_close(struct ct_trace *t);
 
+/**
+ * ct_trace_share() - an open trace for another thread
+ * @view: set to the same trace, with memory of its own for what a pass notes
+ *
+ * Passes over @t and @view may go on at the same time.  Free with ct_trace_unshare(), also after
+ * an error, before @t is closed.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ct_trace_share(struct ct_trace *view, const struct ct_trace *t);
+void ct_trace_unshare(struct ct_trace *view);
+
 /* All records of a stream in the order of the file (that of their ends). */
 struct ct_cursor {
 	const struct ct_trace *trace;

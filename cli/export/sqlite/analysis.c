@@ -3,6 +3,7 @@
 #include "export/sqlite/analysis.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/reports.h"
@@ -25,17 +26,17 @@ static int analysis_run(struct ct_sqlite_analysis *a)
 		.filter = { .layer = -1, .category = -1 }, .phases = &a->phases,
 	};
 	unsigned int count = ct_explain_analysers(list);
-	int rc = ct_phases_find(&a->phases, a->trace);
+	int rc = ct_phases_find(&a->phases, &a->trace);
 
 	for (size_t i = 0; i < REPORTS; i++)
 		if ((list[count] = ct_report_find(analysis_reports[i])))
 			count++;
 	if (rc)
 		return ct_fail(&a->err, -rc, "%s", strerror(-rc));
-	a->engine = ct_engine_run(a->trace, list, count, &options, &a->err);
+	a->engine = ct_engine_run(&a->trace, list, count, &options, &a->err);
 	if (!a->engine)
 		return -a->err.code;
-	rc = ct_explain_tables(a->trace, a->engine, &a->verdicts, &a->findings);
+	rc = ct_explain_tables(&a->trace, a->engine, &a->verdicts, &a->findings);
 	a->explained = !rc;
 	return rc ? ct_fail(&a->err, -rc, "%s", strerror(-rc)) : 0;
 }
@@ -50,7 +51,10 @@ static void *analysis_thread(void *arg)
 
 void ct_sqlite_analysis_begin(struct ct_sqlite_analysis *a, const struct ct_trace *t)
 {
-	*a = (struct ct_sqlite_analysis){ .trace = t };
+	*a = (struct ct_sqlite_analysis){ .rc = 0 };
+	a->rc = ct_trace_share(&a->trace, t);
+	if (a->rc)
+		return;
 	a->running = !pthread_create(&a->thread, NULL, analysis_thread, a);
 	if (!a->running)
 		analysis_thread(a);
@@ -72,6 +76,7 @@ void ct_sqlite_analysis_end(struct ct_sqlite_analysis *a)
 	}
 	ct_engine_free(a->engine);
 	ct_phases_free(&a->phases);
+	ct_trace_unshare(&a->trace);
 }
 
 /* ---------------------------------------------------------------- tables --- */
@@ -97,6 +102,14 @@ static int analysis_create(struct ct_db *db, const struct ct_table *t, const cha
 	return rc;
 }
 
+/* As in csv: MB and plain numbers with three decimals, means and percents with one. */
+static double analysis_round(enum ct_cell_type type, double number)
+{
+	double scale = type == CT_CELL_MB || type == CT_CELL_NUMBER ? 1000 : 10;
+
+	return round((type == CT_CELL_MB ? number / 1e6 : number) * scale) / scale;
+}
+
 static void analysis_cell(struct ct_insert *in, struct ct_value *value, enum ct_cell_type type,
 			  const struct ct_cell *cell)
 {
@@ -110,7 +123,7 @@ static void analysis_cell(struct ct_insert *in, struct ct_value *value, enum ct_
 		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)cell->u);
 		ct_insert_text(in, value, hex, strlen(hex));
 	} else if (ct_cell_is_double(type)) {
-		ct_value_real(value, type == CT_CELL_MB ? cell->d / 1e6 : cell->d);
+		ct_value_real(value, analysis_round(type, cell->d));
 	} else {
 		ct_value_int(value, cell->u);
 	}
@@ -149,7 +162,7 @@ static int analysis_report(struct ct_db *db, const struct ct_analysis *report)
 
 static int analysis_stages(const struct ct_sqlite_analysis *a, struct ct_insert *in)
 {
-	uint64_t start = a->trace->reg.start;
+	uint64_t start = a->trace.reg.start;
 
 	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
 		const struct ct_process_phases *p = &a->phases.processes[i];
@@ -170,7 +183,7 @@ static int analysis_stages(const struct ct_sqlite_analysis *a, struct ct_insert 
 
 static int analysis_iterations(const struct ct_sqlite_analysis *a, struct ct_insert *in)
 {
-	uint64_t start = a->trace->reg.start;
+	uint64_t start = a->trace.reg.start;
 
 	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
 		const struct ct_process_phases *p = &a->phases.processes[i];

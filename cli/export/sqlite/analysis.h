@@ -12,7 +12,7 @@
 #include "export/sqlite/db.h"
 
 struct ct_sqlite_analysis {
-	const struct ct_trace *trace;
+	struct ct_trace trace;		/* shared */
 	struct ct_phases phases;
 	struct ct_engine *engine;
 	struct ct_table verdicts, findings;
@@ -23,7 +23,7 @@ struct ct_sqlite_analysis {
 	int rc;
 };
 
-/* Starts the passes.  End them in any case. */
+/* Starts the passes.  End them in any case, before @t is closed. */
 void ct_sqlite_analysis_begin(struct ct_sqlite_analysis *a, const struct ct_trace *t);
 
 /* Waits for them, and writes what they found.  0 or a negative errno. */

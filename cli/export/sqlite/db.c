@@ -123,6 +123,7 @@ int ct_db_execf(struct ct_db *d, const char *format, ...)
 
 int ct_db_open(struct ct_db *d, const char *path, struct ct_error *err)
 {
+	const char *slash = strrchr(path, '/');
 	int status;
 
 	*d = (struct ct_db){ .err = err };
@@ -130,12 +131,16 @@ int ct_db_open(struct ct_db *d, const char *path, struct ct_error *err)
 	/* One thread at a time uses SQLite: locks and counters of memory would only cost time. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	/* Sorting for an index takes much space: where the database goes, there has to be some. */
+	sqlite3_free(sqlite3_temp_directory);
+	sqlite3_temp_directory = slash ? sqlite3_mprintf("%.*s", (int)(slash - path) + 1, path) :
+					 sqlite3_mprintf(".");
 	status = sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (status != SQLITE_OK)
 		return ct_db_error(d, status);
 	return ct_db_exec(d, "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
 			     "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-			     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; BEGIN");
+			     "PRAGMA cache_size = -65536; BEGIN");
 }
 
 int ct_db_close(struct ct_db *d)

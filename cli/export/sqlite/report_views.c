@@ -14,16 +14,20 @@
 		" SELECT (x + " v " / x) / 2, i + 1 FROM q WHERE i < 80) SELECT x FROM q WHERE i = 80) WHEN " v " NOT NULL THEN 0 END"
 
 /*
- * Behind "source AS (SELECT ... AS key, ... AS ns)": figures of each key's values.  The median
- * and the percentiles are those of the sorted values.
+ * Behind "source AS (SELECT ... AS key, ... AS ns)": figures of each key's values.  Equal values
+ * are counted first, which leaves few; the median and the percentiles are those of all of them.
  */
 #define FIGURES									\
-	", d AS (SELECT key, ns, row_number() OVER (PARTITION BY key ORDER BY ns) AS n,"		\
-	" count(*) OVER (PARTITION BY key) AS k, avg(ns) OVER (PARTITION BY key) AS mean FROM source),"	\
-	" f AS (SELECT key, k, sum(ns) AS total, mean, avg(CASE WHEN n IN ((k + 1) / 2, k / 2 + 1) THEN ns END)" \
-	" AS med, min(ns) AS least, max(ns) AS most, sum((ns - mean) * (ns - mean)) / max(k - 1, 1) AS variance," \
-	" max(CASE WHEN n = (k * 950 + 999) / 1000 THEN ns END) AS p95,"				\
-	" max(CASE WHEN n = (k * 990 + 999) / 1000 THEN ns END) AS p99 FROM d GROUP BY key)"
+	", h AS (SELECT key, ns, count(*) AS c FROM source GROUP BY key, ns),"			\
+	" a AS (SELECT key, sum(c) AS k, sum(ns * c) AS total, sum(ns * c) * 1.0 / sum(c) AS mean,"	\
+	" min(ns) AS least, max(ns) AS most FROM h GROUP BY key),"					\
+	" u AS (SELECT key, ns, c, sum(c) OVER (PARTITION BY key ORDER BY ns) AS upto FROM h),"	\
+	" f AS (SELECT a.key, k, total, mean, least, most,"						\
+	" (min(CASE WHEN upto >= (k + 1) / 2 THEN ns END) + min(CASE WHEN upto >= k / 2 + 1 THEN ns END)) / 2.0" \
+	" AS med, sum(c * (ns - mean) * (ns - mean)) / max(k - 1, 1) AS variance,"			\
+	" min(CASE WHEN upto >= (k * 950 + 999) / 1000 THEN ns END) AS p95,"				\
+	" min(CASE WHEN upto >= (k * 990 + 999) / 1000 THEN ns END) AS p99"				\
+	" FROM u JOIN a ON a.key = u.key GROUP BY a.key)"
 
 #define SHARE(of)	"round(100.0 * " of " / NULLIF(sum(" of ") OVER (), 0), 1) AS \"Time (%%)\""
 
