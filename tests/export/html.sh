@@ -62,17 +62,32 @@ t_html_page()
 	html_tools browser >/dev/null
 	for trace in gpt2:cuMemcpyHtoDAsync guest-inference:cuLaunchKernel; do
 		text=${trace#*:} trace=${trace%:*}
-		"$cudatrace" export --format html -f -o "$work/html-$trace.html" "$traces/$trace" 2>"$work/html.err"
+		"$cudatrace" export --format html -f -o "$work/page-$trace.html" "$traces/$trace" 2>"$work/html.err"
 		ok $? "html: $trace is exported" || { head -n 3 "$work/html.err"; continue; }
-		html_facts "$(jsonl "$trace")" "$text" >"$work/html-$trace.facts"
-		html_lines node tests/export/browser/page.js "$work/html-$trace.html" "$work/html-$trace.facts"
+		html_facts "$(jsonl "$trace")" "$text" >"$work/page-$trace.facts"
+		html_lines node tests/export/browser/page.js "$work/page-$trace.html" "$work/page-$trace.facts"
 	done
 }
 
 t_html_hostile()
 {
-	local why
+	local why name dir=$work/page-names evil reports=()
 	why=$(html_tools browser) || { skip "html: hostile names: $why"; return; }
 	html_tools browser >/dev/null
-	html_lines node tests/export/browser/hostile.js build/html/template.html "$work"
+	# Every name of a real trace is an attack.
+	rm -rf "$dir"
+	cp -R "$traces/inference" "$dir"
+	evil='%3c/script%3e%3cscript%3ewindow.hacked=1%3c/script%3e%3cimg%20src=x%20onerror=window.hacked=1%3e%3c!--%22%27%26amp;%5c%e2%80%a8%ff%c3%00%07'
+	sed -i -E "s,^(string [0-9]+ ).*,\1$evil,; s,^(info (command|hostname|driver) ).*,\1$evil," "$dir/.registry"
+	sed -i -E "s,^(class [0-9]+ user (memory|transfer) .*) [^ ]+ [^ ]+$,\1 $evil $evil," "$dir/.registry"
+	"$cudatrace" export --format html -f -o "$dir.html" "$dir" 2>"$work/html.err"
+	ok $? "html: a trace of hostile names is exported" && reports+=("$dir.html")
+	# And what no recorder writes.
+	for name in $("${b:-build/cli-dev}/hostile_trace" --list); do
+		rm -rf "$work/page-hostile"
+		"${b:-build/cli-dev}/hostile_trace" "$name" "$work/page-hostile" >/dev/null 2>&1 || continue
+		"$cudatrace" export --format html -f -o "$work/page-$name.html" "$work/page-hostile" 2>/dev/null || continue
+		reports+=("$work/page-$name.html")
+	done
+	html_lines node tests/export/browser/hostile.js build/html/template.html "$work" "${reports[@]}"
 }

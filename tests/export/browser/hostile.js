@@ -49,7 +49,7 @@ async function exercise(page) {
 }
 
 for (const [i, name] of names.entries()) {
-	const file = join(dir, `html-hostile-${i}.html`);
+	const file = join(dir, `page-hostile-${i}.html`);
 	writeFileSync(file, report(template, { calls: 60, name }));
 	reports.push(file);
 }
@@ -68,7 +68,7 @@ for (const file of reports) {
 // A file that was cut on its way says so.
 const whole = report(template, { calls: 5000 });
 for (const [what, text] of Object.entries({ "half of its data": whole.slice(0, whole.lastIndexOf("ct-data") + 2000), "no data": template })) {
-	const file = join(dir, "html-cut.html");
+	const file = join(dir, "page-cut.html");
 	writeFileSync(file, text);
 	const page = await open(browser, file, { wait: false });
 	await page.waitForSelector(".notice.bad", { timeout: 20000 }).catch(() => {});

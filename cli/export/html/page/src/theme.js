@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Colours.  What calls do is told by eight hues that differ in lightness too, so that they are
-// told apart with any kind of colour vision; they are those of Okabe and Ito, softened, with a
+// Colours.  What calls do is told by hues that differ in lightness too, so that they are
+// told apart with any kind of colour vision; most are those of Okabe and Ito, softened, with a
 // second set for dark.  The others are read from style.css.
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -15,22 +15,28 @@ export const GROUPS = [
 	{ id: "setup", name: "context, modules, graphs", light: "#8568b5", dark: "#ab93d8" },
 	{ id: "ioctl", name: "ioctls", light: "#b8a126", dark: "#dcc850" },
 	{ id: "driver", name: "driver, UVM, interrupts", light: "#4c97ad", dark: "#7cc3d8" },
+	{ id: "range", name: "ranges of the program", light: "#94694e", dark: "#c79a7d" },
 	{ id: "other", name: "others", light: "#8a93a0", dark: "#8d97a5" },
 ];
 
+const RANGE = 7, OTHER = 8;
 const GROUP_OF = {
-	kernel: 0, launch: 0, graph: 4, transfer: 1, memset: 1, memory: 2, sync: 3, event: 3, context: 4,
-	init: 4, module: 4, stream: 4, library: 4, ioctl: 5, uvm: 6, interrupt: 6, driver: 6, fault: 6,
+	kernel: 0, graph: 4, transfer: 1, memory: 2, sync: 3, event: 3, context: 4,
+	init: 4, module: 4, stream: 4, ioctl: 5, uvm: 6, interrupt: 6, driver: 6, syscall: 5,
 };
-const LAYER_GROUP = { interrupt: 6, driver: 6, ioctl: 5, gpu: 0 };
+/* Calls of libcudart are told by what they do. */
+const OP_GROUP = { launch: 0, copy: 1, set: 1, alloc: 2, free: 2, wait: 3, sync: 3 };
+const LAYER_GROUP = { kernel: 6, gpu: 0 };
 
 export function groupOf(cls) {
+	if (cls.category === "marker")
+		return RANGE;
 	if (cls.layer === "switch" || cls.category === "switch")
-		return 7;
-	// The driver's own functions are told by their layer, but for memory.
-	if (cls.layer === "driver" && cls.category === "kernel")
+		return OTHER;
+	// A function of the kernel driver.
+	if (cls.layer === "kernel" && cls.category === "kernel")
 		return 6;
-	return GROUP_OF[cls.category] ?? LAYER_GROUP[cls.layer] ?? 7;
+	return GROUP_OF[cls.category] ?? OP_GROUP[cls.op] ?? LAYER_GROUP[cls.layer] ?? OTHER;
 }
 
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

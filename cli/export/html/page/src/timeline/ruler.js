@@ -4,7 +4,7 @@
 
 import { lowerBound } from "../codec.js";
 import { at, niceStep } from "../format.js";
-import { groupOf } from "../theme.js";
+import { GROUPS, groupOf } from "../theme.js";
 
 const FONT = "11px system-ui, sans-serif";
 
@@ -127,7 +127,7 @@ export class Minimap {
 	columns(width) {
 		const { view, tracks } = this;
 		const per = (view.max - view.min) / width;
-		const sums = Array.from({ length: 8 }, () => new Float32Array(width));
+		const sums = Array.from(GROUPS, () => new Float32Array(width));
 		const group = Uint8Array.from(tracks.classes, groupOf);
 		const put = (cls, begin, busy) => {
 			const to = sums[group[cls]];
@@ -136,13 +136,16 @@ export class Minimap {
 				to[x] += Math.min(end, x + 1) - Math.max(from, x);
 		};
 		for (const track of tracks.list) {
+			// These last all the time and say little about how busy it is.
+			if (track.layer === "switch" || track.layer === "nvtx")
+				continue;
 			const level = track.levels.find((l) => l.bins);
 			const rows = level?.rows ?? (track.columns && !track.levels.length ? track.rows : null);
 			if (level)
 				for (let i = 0; i < level.bins.bin.length; i++)
 					if (level.bins.depth[i] === 0)
 						put(level.bins.class[i], level.bins.bin[i] * level.bin_ns, level.bins.busy[i]);
-			if (rows?.[0] && track.layer !== "switch")
+			if (rows?.[0])
 				for (let i = 0; i < rows[0].count; i++)
 					put(track.columns.class[rows[0].record[i]], rows[0].begin[i], rows[0].end[i] - rows[0].begin[i]);
 		}
@@ -158,7 +161,7 @@ export class Minimap {
 		most = Math.max(0.05, Math.min(most, 4));
 		for (let x = 0; x < sums[0].length; x++) {
 			let y = MAP - 1;
-			for (let g = 0; g < 8; g++) {
+			for (let g = 0; g < GROUPS.length; g++) {
 				if (!sums[g][x])
 					continue;
 				const height = Math.min(y, Math.max(0.7, sums[g][x] / most * (MAP - 8)));

@@ -4,7 +4,7 @@
 
 import { button, el, get, onceAFrame, settled } from "../dom.js";
 import { at, count, time } from "../format.js";
-import { GROUPS, groupColour, onTheme, palette } from "../theme.js";
+import { GROUPS, groupColour, groupOf, onTheme, palette } from "../theme.js";
 import { INSTANT, UNFINISHED } from "../tracks.js";
 import { Painter } from "./draw.js";
 import { KEYS, keys, mouse } from "./input.js";
@@ -49,6 +49,7 @@ export class Timeline {
 	}
 
 	build() {
+		const used = new Set(this.tracks.classes.filter((c) => c.kept > 0).map(groupOf));
 		const present = new Set(this.tracks.list.map((t) => t.layer));
 		const layers = el("fieldset", { class: "layers" }, el("legend", { class: "sr" }, "Layers"),
 			LAYERS.filter(([id]) => present.has(id)).map(([id, name, title]) => el("label", { class: "chip", title },
@@ -97,7 +98,7 @@ export class Timeline {
 			el("div", { class: "tl-row" }, this.headLabels, this.head),
 			this.scroller,
 			el("div", { class: "tl-foot" }, this.status, el("ul", { class: "legend", "aria-label": "Colours" },
-				GROUPS.map((g, i) => el("li", {}, el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(i) } }), g.name)))),
+				GROUPS.map((g, i) => used.has(i) && el("li", {}, el("span", { class: "swatch", "aria-hidden": "true", vars: { "--c": groupColour(i) } }), g.name)))),
 			tabs, panels, this.tip);
 		this.openTab("record");
 		this.element.addEventListener("pointerenter", () => { this.hovered = true; });
@@ -195,8 +196,8 @@ export class Timeline {
 			const { view } = this;
 			const from = begin[i], to = from + duration[i];
 			const width = (to - from) / view.perPixel;
-			if (zoom)
-				view.show(from, to);
+			if (zoom)	// with what is around it
+				view.show(from - (to - from) * 1.2, to + (to - from) * 1.2);
 			else if (from < view.from || to > view.to || width < 12)
 				view.show(from - Math.max(duration[i] * 3, 2000), to + Math.max(duration[i] * 3, 2000));
 		}
