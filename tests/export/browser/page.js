@@ -174,6 +174,9 @@ try {
 	await page.waitForSelector("#panel-view tbody tr");
 	say(await page.locator("#panel-view tbody tr").count() > 3, "what is in view is there in words");
 
+	const odd = (await page.locator("body").innerText()).match(/[^\n]*\b(undefined|NaN|\[object|Invalid Date)\b[^\n]*|^null$/m);
+	say(!odd, `nothing says undefined or NaN ${odd?.[0] ?? ""}`);
+
 	// Folding by keyboard.
 	const labels = await page.locator(".tl-label").count();
 	await page.locator(".tl-label.process").first().focus();

@@ -37,7 +37,7 @@ class Row {
 }
 
 /** Rows of the records @which of @columns, or of all. */
-function makeRows(columns, depth, which) {
+export function makeRows(columns, depth, which) {
 	const counts = new Uint32Array(depth);
 	const n = which ? which.length : columns.begin.length;
 	const row = (i) => Math.min(columns.depth[i], depth - 1);

@@ -137,7 +137,7 @@ export class Painter {
 			this.spans(track, rows[depth], labels ? y : NaN, height);
 		const hits = this.hits?.get(track);
 		if (hits)
-			this.marks(track, depth, hits);
+			this.marks(track, hits.rows[depth]);
 		for (let i = from; i < to; i++)
 			this.pixels.set(line, i * this.width);
 		if (this.failed)
@@ -215,32 +215,15 @@ export class Painter {
 		this.top.fill(colour, from, to);
 	}
 
-	/** What a search found stands out; all that is there, also where it is less than a pixel. */
-	marks(track, depth, hits) {
+	/** What a search found stands out, also where it is less than a pixel. */
+	marks(track, row) {
 		const { view, line, width, perPixel, group } = this;
-		const { begin, duration, class: classes, depth: depths } = track.columns;
-		// A long one may have begun before the view; those of a row are few.
-		let k = 0;
-		const longest = hits.longest;
-		let low = 0, high = hits.length;
-		while (low < high) {
-			const middle = (low + high) >>> 1;
-			if (begin[hits[middle]] < view.from - longest)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (k = low; k < hits.length; k++) {
-			const i = hits[k];
-			if (begin[i] >= view.to)
-				break;
-			if (depths[i] !== depth)
-				continue;
-			const x = (begin[i] - view.from) / perPixel, right = x + duration[i] / perPixel;
-			if (right < 0)
-				continue;
-			const x0 = Math.max(0, Math.floor(x));
-			line.fill(this.palette.shades[group[classes[i]]][16], x0, Math.min(width, Math.max(x0 + 1, Math.round(right))));
+		const { class: classes } = track.columns;
+		for (let i = row.first(view.from); i < row.count && row.begin[i] < view.to;) {
+			const x = (row.begin[i] - view.from) / perPixel;
+			const x0 = Math.max(0, Math.floor(x)), x1 = Math.min(width, Math.max(x0 + 1, Math.round((row.end[i] - view.from) / perPixel)));
+			line.fill(this.palette.shades[group[classes[row.record[i]]]][16], x0, x1);
+			i = row.next(view.from + x1 * perPixel, i + 1);
 		}
 	}
 

@@ -67,10 +67,11 @@ export class Range {
 			const key = `${track.layer} ${classes[i]}`;
 			let sum = sums.get(key);
 			if (!sum)
-				sums.set(key, sum = { layer: track.layer, cls: classes[i], count: 0, time: 0, longest: 0 });
+				sums.set(key, sum = { layer: track.layer, cls: classes[i], count: 0, timed: 0, time: 0, longest: 0 });
 			sum.count++;
 			if (flags[i] & INSTANT)
 				return;
+			sum.timed++;
 			const part = Math.min(to, begin[i] + duration[i]) - Math.max(from, begin[i]);
 			sum.time += part;
 			sum.longest = Math.max(sum.longest, part);
@@ -78,8 +79,8 @@ export class Range {
 		if (!done)
 			return;
 		const rows = [...sums.values()].sort((a, b) => b.time - a.time || b.count - a.count)
-			.map((s) => [tracks.classes[s.cls]?.name ?? "?", LAYER_NAME[s.layer] ?? s.layer, s.count, s.time,
-				s.time / (to - from) * 100, s.count ? s.time / s.count : null, s.longest]);
+			.map((s) => [tracks.classes[s.cls]?.name ?? "?", LAYER_NAME[s.layer] ?? s.layer, s.count, s.timed ? s.time : null,
+				s.timed ? s.time / (to - from) * 100 : null, s.timed ? s.time / s.timed : null, s.timed ? s.longest : null]);
 		const calls = rows.reduce((sum, row) => sum + row[2], 0);
 		const table = new SortTable({
 			title: "Totals of the marked range",
@@ -92,7 +93,7 @@ export class Range {
 			el("span", { class: "sel-actions" },
 				button("Zoom to it", () => this.timeline.view.go(from, to), { class: "quiet" }),
 				button("Clear", () => this.timeline.setRange(null, true), { class: "quiet" }))),
-		manifest.left_out ? el("p", { class: "hint" }, "Records that this page left out are not counted here.") : null, table.element);
+		...(manifest.left_out?.records ? [el("p", { class: "hint" }, "Records that this page left out are not counted here.")] : []), table.element);
 	}
 }
 
@@ -131,7 +132,7 @@ export class InView {
 			el("td", {}, button([el("span", { class: "swatch", "aria-hidden": "true",
 				vars: { "--c": groupColour(groupOf(tracks.classes[track.columns.class[i]] ?? {})) } }), tracks.name(track, i)],
 			() => this.timeline.select(track, i, {}), { class: "link" })),
-			el("td", {}, tracks.text(track.columns.detail[i])),
+			el("td", {}, el("div", { class: "t" }, tracks.text(track.columns.detail[i]))),
 			el("td", {}, LAYER_NAME[track.layer] ?? track.layer),
 			el("td", {}, track.tid ? String(track.tid) : track.name),
 			el("td", { class: "n" }, at(track.columns.begin[i])),

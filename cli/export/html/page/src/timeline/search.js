@@ -5,6 +5,7 @@
 import { pause } from "../data.js";
 import { button, el, settled } from "../dom.js";
 import { count } from "../format.js";
+import { makeRows } from "../tracks.js";
 
 /** Records of all tracks are in the order of begin, then track. */
 const order = (a, b) => a.time - b.time || a.track.id - b.track.id || a.i - b.i;
@@ -77,16 +78,15 @@ export class Search {
 			await track.load();
 			if (job !== this.job)
 				return;
-			const { class: cls, detail, duration } = track.columns;
+			const { class: cls, detail } = track.columns;
 			const found = new Uint32Array(cls.length);
-			let n = 0, longest = 0;
+			let n = 0;
 			for (let i = 0; i < cls.length; i++)
-				if (classes[cls[i]] || strings[detail[i]]) {
+				if (classes[cls[i]] || strings[detail[i]])
 					found[n++] = i;
-					longest = Math.max(longest, duration[i]);
-				}
 			const hits = found.slice(0, n);
-			hits.longest = longest;
+			// As a track has them, so that drawing skips what lies in one pixel.
+			hits.rows = makeRows(track.columns, track.depth, hits);
 			all.set(track, hits);
 			total += n;
 			await pause();
