@@ -41,10 +41,11 @@ export class Rows {
 			group = { kind: "process", key: process, title: process, threads: [], open: true, records: 0 };
 			this.groups.push(group);
 		}
-		const key = pid && track.tid ? `t${track.tid}` : `n${track.name}`;
+		const gpu = track.layer === "gpu";
+		const key = gpu ? `g${track.tid}` : pid && track.tid ? `t${track.tid}` : `n${track.name}`;
 		let thread = group.threads.find((t) => t.key === key);
 		if (!thread) {
-			const title = !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
+			const title = gpu ? `GPU${track.tid ? `, by thread ${track.tid}` : ""}` : !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
 				track.name || `thread ${track.tid}`;
 			thread = { kind: "thread", key, title, tracks: [], open: false, records: 0, group };
 			group.threads.push(thread);
