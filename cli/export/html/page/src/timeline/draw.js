@@ -26,7 +26,7 @@ export class Painter {
 	}
 
 	resize(width, height) {
-		this.scale = Math.min(2, Math.max(1, Math.round(devicePixelRatio || 1)));
+		this.scale = Math.min(2, Math.max(1, devicePixelRatio || 1));
 		const [w, h] = [Math.max(1, Math.round(width * this.scale)), Math.max(1, Math.round(height * this.scale))];
 		if (w !== this.canvas.width || h !== this.canvas.height || !this.image) {
 			this.canvas.width = w;
@@ -141,7 +141,7 @@ export class Painter {
 		for (let i = from; i < to; i++)
 			this.pixels.set(line, i * this.width);
 		if (this.failed)
-			for (let i = Math.max(from, to - 3 * this.scale); i < to; i++)
+			for (let i = Math.max(from, to - Math.round(3 * this.scale)); i < to; i++)
 				this.pixels.set(this.top, i * this.width);
 	}
 

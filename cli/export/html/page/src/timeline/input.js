@@ -160,7 +160,6 @@ export function mouse(timeline) {
 	});
 }
 
-const EDITABLE = /^(INPUT|TEXTAREA|SELECT)$/;
 
 export function keys(timeline) {
 	const { view, scroller } = timeline;
@@ -193,9 +192,12 @@ export function keys(timeline) {
 		if (event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		const inside = timeline.element.contains(event.target) || timeline.hovered;
-		if (EDITABLE.test(event.target.tagName) || !inside)
+		if (event.target.matches('input:not([type="checkbox"])') || !inside)
 			return;
 		const key = event.key.toLowerCase();
+		// These scroll what is below the timeline.
+		if (key.startsWith("arrow") && event.target.closest(".panel"))
+			return;
 		if (["w", "a", "s", "d", "arrowleft", "arrowright"].includes(key)) {
 			event.preventDefault();
 			held.add(key);

@@ -10,7 +10,7 @@ const FONT = "11px system-ui, sans-serif";
 
 /** Makes the canvas as fine as the screen; returns its context in pixels of the page. */
 export function fit(canvas, width, height) {
-	const scale = Math.min(2, Math.max(1, Math.round(devicePixelRatio || 1)));
+	const scale = Math.min(2, Math.max(1, devicePixelRatio || 1));
 	const [w, h] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
 	if (canvas.width !== w || canvas.height !== h) {
 		canvas.width = w;
@@ -166,7 +166,8 @@ export class Minimap {
 					continue;
 				const height = Math.min(y, Math.max(0.7, sums[g][x] / most * (MAP - 8)));
 				c.fillStyle = palette.groups[g];
-				c.fillRect(x, y - height, 1, height);
+				// A little wider: no seams where a pixel of the page is not whole pixels of the screen.
+				c.fillRect(x, y - height, 1.3, height);
 				y -= height;
 			}
 		}
