@@ -156,12 +156,13 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 static int summary_iterations(struct ct_page *page, const struct ct_process_phases *p)
 {
 	struct ct_iteration_stats s = { 0 };
-	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], warm[32] = "";
+	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], line[512], what[512];
 	uint32_t outliers = 0, warmup = ct_phases_warmup(p);
 	int rc;
 
 	if (!p->iterations_count) {
-		ct_page_add(page, "  no iterations: %s", p->why_none);
+		snprintf(line, sizeof(line), "  no iterations: %s", p->why_none);
+		ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
 		return 0;
 	}
 	rc = ct_iteration_stats(&s, p);
@@ -169,8 +170,12 @@ static int summary_iterations(struct ct_page *page, const struct ct_process_phas
 		outliers += s.sorted[i] > s.limit;
 	if (!rc) {
 		if (warmup)
-			snprintf(warm, sizeof(warm), ", %u in the warm-up", warmup);
-		ct_page_add(page, "  %u iterations%s: %s", p->iterations_count, warm, p->what);
+			snprintf(line, sizeof(line), "  %u iterations, %u in the warm-up: %s", p->iterations_count,
+				 warmup, p->what);
+		else
+			snprintf(line, sizeof(line), "  %u iterations: %s", p->iterations_count, p->what);
+		/* In one line: report iterations has all of it. */
+		ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
 			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max),
 			    outliers);
