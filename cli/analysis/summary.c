@@ -153,33 +153,35 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 			    ct_term_ns(text, wall), all ? 100.0 * wall / all : 0);
 }
 
+/* Those of the steady state, which the verdict is of. */
 static int summary_iterations(struct ct_page *page, const struct ct_process_phases *p)
 {
-	struct ct_iteration_stats s = { 0 };
-	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], line[512], what[512];
 	uint32_t outliers = 0, warmup = ct_phases_warmup(p);
-	int rc;
+	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], line[512], what[512];
+	struct ct_process_phases steady = *p;
+	struct ct_iteration_stats s = { 0 };
+	int rc = 0;
 
-	if (!p->iterations_count) {
+	steady.iterations += warmup;
+	steady.iterations_count -= warmup;
+	if (!p->iterations_count)
 		snprintf(line, sizeof(line), "  no iterations: %s", p->why_none);
-		ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
+	else if (warmup)
+		snprintf(line, sizeof(line), "  %u iterations, %u more in the warm-up: %s", steady.iterations_count,
+			 warmup, p->what);
+	else
+		snprintf(line, sizeof(line), "  %u iterations: %s", p->iterations_count, p->what);
+	/* In one line: report iterations has all of it. */
+	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
+	if (!steady.iterations_count)
 		return 0;
-	}
-	rc = ct_iteration_stats(&s, p);
-	for (uint32_t i = 0; !rc && i < p->iterations_count && s.limit; i++)
+	rc = ct_iteration_stats(&s, &steady);
+	for (uint32_t i = 0; !rc && i < steady.iterations_count && s.limit; i++)
 		outliers += s.sorted[i] > s.limit;
-	if (!rc) {
-		if (warmup)
-			snprintf(line, sizeof(line), "  %u iterations, %u in the warm-up: %s", p->iterations_count,
-				 warmup, p->what);
-		else
-			snprintf(line, sizeof(line), "  %u iterations: %s", p->iterations_count, p->what);
-		/* In one line: report iterations has all of it. */
-		ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
+	if (!rc)
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
 			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max),
 			    outliers);
-	}
 	free(s.sorted);
 	return rc;
 }
