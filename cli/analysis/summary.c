@@ -46,7 +46,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	if (command)
 		ct_page_add(page, "command   %s", ct_term_clean(line, sizeof(line), command, 70));
 	ct_page_add(page, "recorded  %s, for %s%s%s", when,
-		    ct_term_ns(ns, s->points ? s->last - s->first : 0), way ? ", " : "",
+		    ct_term_ns(ns, ct_summary_duration(a)), way ? ", " : "",
 		    !way ? "" : !strcmp(way, "module") || !strcmp(way, "device") ?
 		    "by the kernel module" : !strcmp(way, "files") ? "without the kernel module" :
 		    ct_term_clean(line, sizeof(line), way, 30));

@@ -480,6 +480,12 @@ t_reports_summary()
 	is "$(awk -F'\t' '$1 == "API calls" || $1 == "kernel launches" || $1 == "transfers" { print $2 }' "$work/data/train.figures" | paste -sd ' ')" \
 		"$(awk -F'\t' '$1 != "B" && $10 != "" && $3 != "syscall" { calls++; l += $4 == "launch"; c += $3 == "transfer" && $4 == "copy" }
 			END { print calls, l, c }' "$work/data/train.tsv")" "summary of train: its figures"
+	# The stages of a process are not longer than what was recorded.
+	for name in $(real); do
+		"$ct" report --format csv summary "$(trace "$name")" 2>/dev/null | awk -F, '$1 == "duration" { all = $2 }
+			$1 ~ /^stage [a-z]* of [0-9]*$/ { split($1, w, " "); sum[w[4]] += $2 } END { for (p in sum) bad += sum[p] > all; exit bad > 0 }'
+		ok $? "summary of $name: the stages fit the duration"
+	done
 	# A part of the trace: that it is one is said, and the process is the one that is asked for.
 	is "$(grep -c passes "$work/data/train.summary")" 0 "summary of train: all of it"
 	"$ct" report --from 1e9 "$(trace train)" >"$work/data/part.summary"

@@ -26,12 +26,22 @@ static void figures_row(struct ct_table *t, struct ct_cell metric, uint64_t valu
 	row[UNIT] = ct_const(unit);
 }
 
+uint64_t ct_summary_duration(const struct ct_analysis *a)
+{
+	uint64_t first = a->totals->first;
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		if (a->phases->processes[i].stages_count && a->phases->processes[i].begin < first)
+			first = a->phases->processes[i].begin;
+	return a->totals->points ? a->totals->last - first : 0;
+}
+
 static void figures_totals(const struct ct_analysis *a, struct ct_table *t, const struct ct_calls *s)
 {
 	const struct { const char *metric; uint64_t value; const char *unit; } rows[] = {
 		{ "simulated", a->trace->simulated, "" },
 		{ "records", a->trace->records, "records" },
-		{ "duration", a->totals->last - a->totals->first, "ns" },
+		{ "duration", ct_summary_duration(a), "ns" },
 		{ "processes", a->totals->processes, "processes" },
 		{ "threads", a->totals->threads, "threads" },
 		{ "API calls", s->api_calls, "calls" },
