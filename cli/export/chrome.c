@@ -227,6 +227,10 @@ static int chrome_begin(void *arg, const struct ct_slice *s)
 		chrome_put_flow(c, "launch", s->flow_out, false, s->lane, s->ts);
 	if (s->flow_in)
 		chrome_put_flow(c, "launch", s->flow_in, true, s->lane, s->ts);
+	if (s->from) {
+		chrome_put_flow(c, "ioctl", s->op_id, false, s->from, s->ts);
+		chrome_put_flow(c, "ioctl", s->op_id, true, s->lane, s->ts);
+	}
 	return c->out.error;
 }
 
@@ -260,15 +264,6 @@ static int chrome_instant(void *arg, const struct ct_slice *s)
 	chrome_put_event(c, s, "i", s->ts);
 	PUT(&c->out, ",\"s\":\"t\"");
 	chrome_put_args(c, s);
-	return c->out.error;
-}
-
-static int chrome_flow(void *arg, const struct ct_slice_flow *f)
-{
-	struct chrome *c = arg;
-
-	chrome_put_flow(c, f->name, f->id, false, f->from, f->ts);
-	chrome_put_flow(c, f->name, f->id, true, f->to, f->ts);
 	return c->out.error;
 }
 
@@ -318,7 +313,6 @@ static const struct ct_slices_sink chrome_sink = {
 	.end = chrome_end,
 	.whole = chrome_whole,
 	.instant = chrome_instant,
-	.flow = chrome_flow,
 	.counter = chrome_counter,
 };
 

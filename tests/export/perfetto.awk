@@ -61,16 +61,6 @@ function time(    clock)
 	return f["timestamp"] - start
 }
 
-function arrow(t, d)
-{
-	if (!d)
-		print "error\tan arrow at no slice"
-	else if (f["phase"] == 115)
-		flow_from[f["flow"]] = slice_name[t, d]
-	else if (f["phase"] == 102)
-		print "flow\t" flow_from[f["flow"]] "\t" slice_name[t, d]
-}
-
 function annotations(name,    i, note, value)
 {
 	for (i = 1; i <= notes; i++) {
@@ -100,10 +90,6 @@ function packet(    now, t, i, d, name, category)
 	d = depth[t] + 0
 	if (!(t in tracks))
 		print "error\tno track " t
-	if ("phase" in f) {
-		arrow(t, d)
-		return
-	}
 	name = "name_iid" in f ? interned("event_names", f["name_iid"]) : f["event_name"]
 	category = "category" in f ? interned("event_categories", f["category"]) : ""
 	annotations(f["type"] == "TYPE_SLICE_END" ? slice_name[t, d] : name)
@@ -121,6 +107,12 @@ function packet(    now, t, i, d, name, category)
 		}
 		slice_open[t, d] = slice_open[t, d] || ".unfinished" in f || ".abandoned" in f
 		show_slice(t, d, now)
+		# An arrow is from the slice that began first.
+		for (i = 1; i <= last_flows; i++) {
+			if (!(last_ids[i] in flow_of) || flow_begin[last_ids[i]] < slice_begin[t, d])
+				print "error\tan arrow to nowhere"
+			print "flow\t" slice_name[t, d] "\t" flow_of[last_ids[i]]
+		}
 		depth[t]--
 	} else if (f["type"] == "TYPE_INSTANT") {
 		print "instant\t" name "\t" category "\t" now "\t" f[".op_id"]
@@ -133,12 +125,13 @@ function packet(    now, t, i, d, name, category)
 		if (flow_ids[i] in flow_of)
 			print "flow\t" flow_of[flow_ids[i]] "\t" name
 		flow_of[flow_ids[i]] = name
+		flow_begin[flow_ids[i]] = now
 	}
 }
 
 /^packet \{/ {
 	delete f
-	notes = flows = event = 0
+	notes = flows = last_flows = event = 0
 	next
 }
 /^}/ { packet(); next }
@@ -154,7 +147,6 @@ function packet(    now, t, i, d, name, category)
 inside == "" { sub(/:/, "", $1); f[$1] = $2; next }
 inside == "event" {
 	if ($1 == "debug_annotations") { notes++; note_iid[notes] = note_string[notes] = 0; note_value[notes] = ""; part = "note" }
-	else if ($1 == "legacy_event") part = "legacy"
 	else if ($1 == "}") part = ""
 	else if (part == "note") {
 		if ($1 == "name_iid:") note_iid[notes] = $2
@@ -162,9 +154,6 @@ inside == "event" {
 		else if ($1 == "string_value_iid:") note_string[notes] = $2
 		else if ($1 == "string_value:") note_value[notes] = text($0)
 		else note_value[notes] = $2
-	} else if (part == "legacy") {
-		if ($1 == "phase:") f["phase"] = $2
-		else if ($1 == "unscoped_id:") f["flow"] = $2
 	}
 	else if ($1 == "type:") f["type"] = $2
 	else if ($1 == "name_iid:") f["name_iid"] = $2
@@ -173,6 +162,7 @@ inside == "event" {
 	else if ($1 == "track_uuid:") f["event_track"] = $2
 	else if ($1 == "counter_value:") f["counter"] = $2
 	else if ($1 == "flow_ids:") flow_ids[++flows] = $2
+	else if ($1 == "terminating_flow_ids:") last_ids[++last_flows] = $2
 	next
 }
 inside == "interned" {

@@ -6,6 +6,7 @@
 
 #define CLOCK_REALTIME_ID	1
 #define CLOCK_MONOTONIC_ID	3
+#define CLOCK_BOOTTIME_ID	6
 #define CLOCK_SEQUENCE_ID	64	/* the first of those that a sequence may define */
 #define SEQUENCE		1
 #define STATE_CLEARED		1	/* bits of sequence_flags */
@@ -55,7 +56,7 @@ static void packets_put_defaults(struct ct_packets *p)
 	ct_proto_free(&defaults);
 }
 
-void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime)
+void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime, uint64_t boottime)
 {
 	struct ct_proto clocks = { 0 };
 
@@ -64,10 +65,11 @@ void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtim
 	packets_put_clock(p, &clocks, CLOCK_SEQUENCE_ID, monotonic);
 	if (realtime)
 		packets_put_clock(p, &clocks, CLOCK_REALTIME_ID, realtime);
+	if (boottime)
+		packets_put_clock(p, &clocks, CLOCK_BOOTTIME_ID, boottime);
 	ct_proto_number(&clocks, CLOCKS_PRIMARY, CLOCK_MONOTONIC_ID);
 	ct_proto_message(&p->packet, PACKET_CLOCKS, &clocks);
-	ct_proto_number(&p->packet, PACKET_TIMESTAMP, monotonic);
-	ct_proto_number(&p->packet, PACKET_CLOCK, CLOCK_MONOTONIC_ID);
+	/* It has no time: none can be understood before it. */
 	ct_proto_number(&p->packet, PACKET_FIRST, 1);
 	packets_put_defaults(p);
 	packets_finish(p, STATE_CLEARED);

@@ -25,8 +25,11 @@ struct ct_packets {
 	struct ct_proto packet, head;
 };
 
-/* The first packet: what clocks say at @monotonic, CLOCK_REALTIME and CLOCK_MONOTONIC in ns. */
-void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime);
+/*
+ * The first packet: what three clocks say at one moment, in ns; 0: not known.  All times are of
+ * the first.
+ */
+void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime, uint64_t boottime);
 
 /* Events without a track are on this one from now on. */
 void ct_packets_default_track(struct ct_packets *p, uint64_t uuid);

@@ -13,13 +13,13 @@
 #include "export/perfetto/tracks.h"
 #include "export/slices/slices.h"
 
-/* Fields of TrackEvent, DebugAnnotation and TrackEvent.LegacyEvent. */
+/* Fields of TrackEvent and DebugAnnotation. */
 enum {
-	EVENT_CATEGORY = 3, EVENT_ANNOTATION = 4, EVENT_LEGACY = 6, EVENT_TYPE = 9,
+	EVENT_CATEGORY = 3, EVENT_ANNOTATION = 4, EVENT_TYPE = 9,
 	EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_NAME_TEXT = 23, EVENT_COUNTER = 30, EVENT_FLOW = 47,
+	EVENT_LAST_FLOW = 48,
 	ANNOTATION_NAME = 1, ANNOTATION_BOOL = 2, ANNOTATION_UNSIGNED = 3, ANNOTATION_SIGNED = 4,
 	ANNOTATION_TEXT = 6, ANNOTATION_POINTER = 7, ANNOTATION_NAME_TEXT = 10, ANNOTATION_STRING = 17,
-	LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_TO_ENCLOSING = 12,
 };
 
 /* TrackEvent.Type */
@@ -245,6 +245,8 @@ static int perfetto_begin(void *arg, const struct ct_slice *s)
 		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_out);
 	if (s->flow_in)
 		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_in);
+	if (s->from)
+		ct_proto_fixed64(&p->event, EVENT_FLOW, s->op_id);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -265,6 +267,12 @@ static int perfetto_end(void *arg, const struct ct_slice *s)
 		perfetto_note_number(p, "duration_ns", ANNOTATION_UNSIGNED, s->measured);
 	if (s->unfinished)
 		perfetto_note_number(p, "unfinished", ANNOTATION_BOOL, 1);
+	/*
+	 * When this slice began nobody knew of the arrows that start from it.  A viewer points them
+	 * from the slice that began first, so they may be said now.
+	 */
+	for (uint32_t i = 0; i < s->arrows_count; i++)
+		ct_proto_fixed64(&p->event, EVENT_LAST_FLOW, s->arrows[i].to);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -289,36 +297,6 @@ static int perfetto_instant(void *arg, const struct ct_slice *s)
 
 	perfetto_open(p, s, TYPE_INSTANT);
 	return perfetto_emit(p, s->ts);
-}
-
-/*
- * Of the slice from which an arrow starts only the begin was written, when nobody knew of the
- * arrow: these events mean the slice that is open on a track.
- */
-static int perfetto_flow(void *arg, const struct ct_slice_flow *f)
-{
-	struct perfetto *p = arg;
-	struct ct_intern *t = &p->packets.intern;
-	size_t len = strlen(f->name);
-	int rc = 0;
-
-	for (unsigned int end = 0; end < 2 && !rc; end++) {
-		uint64_t name = ct_intern(t, CT_INTERN_NAME, f->name, len);
-		uint64_t category = ct_intern(t, CT_INTERN_CATEGORY, f->name, len);
-
-		if (!name || !category)
-			return 0;
-		perfetto_track(p, end ? f->to->id : f->from->id);
-		ct_proto_number(&p->event, EVENT_NAME, name);
-		ct_proto_number(&p->event, EVENT_CATEGORY, category);
-		ct_proto_number(&p->note, LEGACY_PHASE, end ? 'f' : 's');
-		ct_proto_number(&p->note, LEGACY_ID, f->id);
-		if (end)
-			ct_proto_number(&p->note, LEGACY_TO_ENCLOSING, 1);
-		ct_proto_message(&p->event, EVENT_LEGACY, &p->note);
-		rc = perfetto_emit(p, f->ts);
-	}
-	return rc;
 }
 
 /* ---------------------------------------------------------------- tracks --- */
@@ -355,6 +333,31 @@ static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid
 
 /* ------------------------------------------------------------------ file --- */
 
+/*
+ * What CLOCK_BOOTTIME was when the recording began, by the record that has one moment on three
+ * clocks; 0: there is none among the first records.
+ */
+static uint64_t perfetto_boottime(const struct ct_trace *t)
+{
+	struct ct_cursor cursor;
+	struct ct_record r;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		if (t->streams[i].kind == CT_STREAM_THREAD || t->streams[i].kind == CT_STREAM_CPU)
+			continue;
+		ct_cursor_init(&cursor, t, i);
+		for (unsigned int n = 0; n < 1000 && ct_cursor_next(&cursor, &r); n++) {
+			struct ct_clock clock;
+
+			if (r.class->id != CT_CLASS_clock || r.class->size < sizeof(clock))
+				continue;
+			memcpy(&clock, r.fields, sizeof(clock));
+			return t->reg.start + clock.boottime - clock.monotonic;
+		}
+	}
+	return 0;
+}
+
 static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
 {
 	struct perfetto *p = arg;
@@ -366,7 +369,7 @@ static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
 	p->strings = calloc(reg->strings_count + 1, sizeof(*p->strings));
 	if (!p->classes || !p->strings)
 		return -ENOMEM;
-	ct_packets_begin(&p->packets, reg->start, reg->realtime);
+	ct_packets_begin(&p->packets, reg->start, reg->realtime, perfetto_boottime(p->tracks.trace));
 	return ct_perfetto_attributes(&p->tracks);
 }
 
@@ -390,7 +393,6 @@ static const struct ct_slices_sink perfetto_sink = {
 	.end = perfetto_end,
 	.whole = perfetto_whole,
 	.instant = perfetto_instant,
-	.flow = perfetto_flow,
 	.counter = perfetto_counter,
 };
 

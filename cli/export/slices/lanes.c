@@ -164,10 +164,39 @@ const struct ct_lane_slice *ct_lane_pop(struct ct_lane *lane)
 	return slice;
 }
 
+int ct_lane_arrow(struct ct_lane *lane, uint64_t to)
+{
+	if (lane->arrows_count == CT_LANE_ARROWS)
+		return 1;
+	if (lane->arrows_count == lane->arrows_capacity) {
+		uint32_t capacity = lane->arrows_capacity ? 2 * lane->arrows_capacity : 8;
+		struct ct_lane_arrow *more = realloc(lane->arrows, capacity * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		lane->arrows = more;
+		lane->arrows_capacity = capacity;
+	}
+	lane->arrows[lane->arrows_count++] = (struct ct_lane_arrow){
+		.op_id = lane->slices[lane->depth - 1].op_id, .to = to,
+	};
+	return 0;
+}
+
+uint32_t ct_lane_drop_arrows(struct ct_lane *lane, uint64_t op_id)
+{
+	uint32_t count = lane->arrows_count;
+
+	while (lane->arrows_count && lane->arrows[lane->arrows_count - 1].op_id == op_id)
+		lane->arrows_count--;
+	return count - lane->arrows_count;
+}
+
 void ct_lanes_free(struct ct_lanes *lanes)
 {
 	for (uint32_t i = 0; i < lanes->count; i++) {
 		free(lanes->list[i]->slices);
+		free(lanes->list[i]->arrows);
 		free(lanes->list[i]);
 	}
 	free(lanes->list);

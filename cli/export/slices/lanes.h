@@ -32,6 +32,14 @@ struct ct_lane_slice {
 	const struct ct_class *class;
 };
 
+/* An arrow that starts from an open slice. */
+struct ct_lane_arrow {
+	uint64_t op_id;			/* the slice's */
+	uint64_t to;			/* that of the slice at its other end */
+};
+
+#define CT_LANE_ARROWS	4096u		/* from open slices of a lane; further ones are left out */
+
 struct ct_lane {
 	enum ct_lane_kind kind;
 	uint32_t index;			/* 0, 1, 2 ... in the order of their first slices */
@@ -42,6 +50,8 @@ struct ct_lane {
 	struct ct_lane_slice *slices;	/* open ones, the outermost first */
 	uint32_t depth, capacity;
 	uint32_t ioctls;		/* of them, how many are ioctls */
+	struct ct_lane_arrow *arrows;	/* those of the innermost slice last */
+	uint32_t arrows_count, arrows_capacity;
 	uint64_t id;			/* the format's own */
 	struct ct_lane *next;		/* of the same kind and thread */
 };
@@ -73,6 +83,12 @@ int ct_lane_push(struct ct_lane *lane, const struct ct_lane_slice *slice);
 
 /* Closes the innermost slice, which stays readable until the next push. */
 const struct ct_lane_slice *ct_lane_pop(struct ct_lane *lane);
+
+/* An arrow starts from the innermost slice; 0, 1: it is left out, or -ENOMEM. */
+int ct_lane_arrow(struct ct_lane *lane, uint64_t to);
+
+/* How many arrows started from the slice that was popped; they are the last ones, and are gone. */
+uint32_t ct_lane_drop_arrows(struct ct_lane *lane, uint64_t op_id);
 
 void ct_lanes_free(struct ct_lanes *lanes);
 

@@ -26,7 +26,6 @@ struct slices {
 	struct ct_counters counters;
 	struct ct_names *names;
 	char **kernels;			/* short names of kernels, by the id of their string */
-	uint64_t flows;
 	uint64_t last;			/* ns */
 	bool gpu;			/* there are records of the GPU */
 };
@@ -37,6 +36,7 @@ struct slices {
 static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, bool at_end)
 {
 	struct ct_lane_slice slice = *ct_lane_pop(lane);
+	uint32_t arrows = slice.op_id ? ct_lane_drop_arrows(lane, slice.op_id) : 0;
 	struct ct_hash_slot *open;
 
 	if (slice.op_id) {
@@ -50,6 +50,7 @@ static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, boo
 		.unfinished = true, .at_end = at_end, .op_id = slice.op_id,
 		/* A slice that was given as a whole only ends early where a trace is damaged. */
 		.known = slice.end != UINT64_MAX,
+		.arrows = lane->arrows + lane->arrows_count, .arrows_count = arrows,
 	});
 }
 
@@ -155,15 +156,14 @@ static int slices_join(struct slices *s, const struct ct_point *p, struct ct_sli
 }
 
 /* An arrow from the call that is open to the ioctl that begins inside it. */
-static int slices_flow(struct slices *s, const struct ct_slice *slice)
+static int slices_arrow(struct slices *s, struct ct_slice *slice)
 {
-	const struct ct_lane *calls = ct_lanes_get(&s->lanes, CT_LANE_CALLS, &slice->point->record);
+	struct ct_lane *calls = ct_lanes_get(&s->lanes, CT_LANE_CALLS, &slice->point->record);
+	int rc = calls && calls->depth ? ct_lane_arrow(calls, slice->op_id) : 1;
 
-	if (!calls || !calls->depth)
-		return 0;
-	return s->sink->flow(s->arg, &(struct ct_slice_flow){
-		.from = calls, .to = slice->lane, .name = "ioctl", .id = ++s->flows, .ts = slice->ts,
-	});
+	if (!rc)
+		slice->from = calls;
+	return rc < 0 ? rc : 0;
 }
 
 /* What the GPU did bears the kernel's name. */
@@ -198,7 +198,7 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 	};
 	uint64_t end = slice.known ? r->end : UINT64_MAX;
 	enum ct_lane_kind kind = ct_lane_kind_of(r);
-	bool ioctl = r->fields && ct_record_is_ioctl(r), arrow;
+	bool ioctl = r->fields && ct_record_is_ioctl(r);
 	struct ct_hash_slot *open;
 	int rc;
 
@@ -218,17 +218,17 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 		rc = slices_join(s, p, &slice);
 	if (!rc && kind == CT_LANE_GPU)
 		rc = slices_name_kernel(s, r, &slice);
+	if (!rc && ioctl && kind == CT_LANE_DRIVER && !slice.lane->ioctls)
+		rc = slices_arrow(s, &slice);
 	if (rc)
 		return rc;
-	arrow = ioctl && !slice.lane->ioctls;
 	open = ct_hash_put(&s->open, p->op_id);
 	if (!open || ct_lane_push(slice.lane, &(struct ct_lane_slice){
 		    .op_id = p->op_id, .begin = p->ts, .end = end, .thread = ct_track_key(r),
 		    .depth = p->depth, .ioctl = ioctl, .class = r->class }))
 		return -ENOMEM;
 	open->a = (uintptr_t)slice.lane;
-	rc = s->sink->begin(s->arg, &slice);
-	return rc || !arrow || kind != CT_LANE_DRIVER ? rc : slices_flow(s, &slice);
+	return s->sink->begin(s->arg, &slice);
 }
 
 static int slices_end(struct slices *s, const struct ct_point *p)
@@ -258,6 +258,8 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 	popped = ct_lane_pop(slice.lane);
 	slice.known = popped->end != UINT64_MAX;
 	slice.begin = popped->begin;
+	slice.arrows_count = ct_lane_drop_arrows(slice.lane, p->op_id);
+	slice.arrows = slice.lane->arrows + slice.lane->arrows_count;
 	if (p->begin != popped->begin && !(p->record.flags & CT_F_ABANDONED))
 		slice.measured = p->ts - p->begin;
 	return s->sink->end(s->arg, &slice);

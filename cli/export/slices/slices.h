@@ -41,16 +41,13 @@ struct ct_slice {
 	bool     unfinished;		/* a begin or end: it never returned, or its end was lost */
 	bool     at_end;		/* an end that is the trace's */
 	uint64_t op_id;			/* 0: not a call */
-	/* Arrows from calls to what the GPU did for them; 0: none. */
+	/* Arrows from calls to what the GPU did for them, by the call's op_id; 0: none. */
 	uint64_t flow_out, flow_in;
-};
-
-/* An arrow from the innermost open slice of a lane to a slice that has just begun. */
-struct ct_slice_flow {
-	const struct ct_lane *from, *to;
-	const char *name;
-	uint64_t id;			/* 1, 2, 3 ... */
-	uint64_t ts;
+	/* A begin: the lane from whose innermost slice an arrow comes. */
+	const struct ct_lane *from;
+	/* An end: arrows that started here, with the op_ids of the slices to which they go. */
+	const struct ct_lane_arrow *arrows;
+	uint32_t arrows_count;
 };
 
 /* What a format does.  Each returns 0 or a negative errno, which ends the pass. */
@@ -64,7 +61,6 @@ struct ct_slices_sink {
 	int (*end)(void *arg, const struct ct_slice *s);
 	int (*whole)(void *arg, const struct ct_slice *s);	/* its begin was lost */
 	int (*instant)(void *arg, const struct ct_slice *s);
-	int (*flow)(void *arg, const struct ct_slice_flow *f);
 	int (*counter)(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts,
 		       uint64_t value);
 };
