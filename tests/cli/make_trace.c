@@ -17,6 +17,7 @@
  *	make_trace gpu DIR		calls and records of a GPU for the same work,
  *					some that fail, a graph, ranges that don't match
  *	make_trace joined DIR		launches, and records of a GPU that name them
+ *	make_trace waits DIR		launches, and every way to wait for them
  *	make_trace deep DIR		5,000 ranges, each inside the one before
  *	make_trace layers DIR		one call with a part in every layer, what it
  *					queued and what happened meanwhile
@@ -622,6 +623,81 @@ static void joined(void)
 	close_writer(&k);
 }
 
+/* Calls of 1 us, one a line; the number in front is when it begins, in us. */
+static void waits(void)
+{
+	enum { CTX_SYNC = K_ALLOC + 0x100, CREATE, RECORD, EVENT_SYNC, CAPTURE, CAPTURED, GRAPH };
+	struct ct_launch l = { .kernel = 1, .grid_x = 1, .block_x = 32 };
+	struct ct_event record = { 0xe1, 0x20 };
+	struct ct_stream stream = { 0x10, 0, 0 };
+	struct ct_context context = { .context = 0x1 };
+	struct ct_graph graph = { 0x77, 0x20 };
+	struct ct_handle handle = { 0x20 };
+	uint64_t op;
+	struct writer u, v;
+	char path[4096];
+	FILE *f;
+
+	registry();
+	snprintf(path, sizeof(path), "%s/.registry", dir);
+	f = fopen(path, "a");
+	if (!f)
+		die(path);
+	CLASS(CTX_SYNC, "user sync wait", handle, "cuCtxSynchronize cuCtxSynchronize");
+	CLASS(CREATE, "user stream create", stream, "cuStreamCreate cuStreamCreate");
+	CLASS(RECORD, "user event record", event, "cuEventRecord cuEventRecord");
+	CLASS(EVENT_SYNC, "user sync wait", handle, "cuEventSynchronize cuEventSynchronize");
+	CLASS(CAPTURE, "user graph -", handle, "cuStreamBeginCapture cuStreamBeginCapture_v2");
+	CLASS(CAPTURED, "user graph -", graph, "cuStreamEndCapture cuStreamEndCapture");
+	CLASS(GRAPH, "user graph launch", graph, "cuGraphLaunch cuGraphLaunch");
+	fclose(f);
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&v, "u-4242-2", CT_STREAM_THREAD, 4096);
+	thread_head(&u, PID);
+	thread_head(&v, PID + 1);
+	op = u.head.op_base;
+#define CALLED(us, until, class, result, fields)					\
+	thread_record(&u, (struct spec){ class, 0, 0, result, START + (us) * 1000, START + (until) * 1000, \
+		      op++, PID, 1 }, &(fields), sizeof(fields))
+#define CALL(us, class, fields)	CALLED(us, (us) + 1, class, 0, fields)
+#define LAUNCH_ON(us, handle, result)							\
+	(l.stream = (handle), CALLED(us, (us) + 1, LAUNCH, result, l))
+	CALL(9, CONTEXT, context);
+	CALL(10, CREATE, stream);		/* 0x10 and the legacy stream wait for each other */
+	stream = (struct ct_stream){ 0x20, 1, 0 };
+	CALL(11, CREATE, stream);
+	LAUNCH_ON(12, 0x10, 0);
+	LAUNCH_ON(13, 0x20, 0);
+	CALL(14, RECORD, record);
+	LAUNCH_ON(15, 0x20, 0);
+	handle.handle = 0xe1;
+	CALL(16, EVENT_SYNC, handle);		/* the launch at 13 is done, that at 15 is not */
+	handle.handle = 0x20;
+	CALL(17, SYNC, handle);
+	LAUNCH_ON(18, 0, 0);
+	handle.handle = 0;
+	CALL(19, SYNC, handle);			/* and so is 0x10 */
+	handle.handle = 0x20;
+	CALL(20, CAPTURE, handle);
+	LAUNCH_ON(21, 0x20, 0);			/* it does not run */
+	CALL(22, CAPTURED, graph);
+	CALL(23, GRAPH, graph);
+	LAUNCH_ON(24, 0x20, 1);
+	CALLED(25, 30, SYNC, 0, handle);	/* the other thread launches meanwhile */
+	CALL(31, CTX_SYNC, handle);
+	LAUNCH_ON(33, 0x20, 0);
+	context.context = 0x2;
+	CALL(34, CONTEXT, context);
+	CALL(35, CTX_SYNC, handle);		/* of which context? */
+	thread_record(&u, (struct spec){ CT_CLASS_exit, 0, CT_F_INSTANT | CT_F_NO_RESULT, 0, START + 40000,
+		      START + 40000, op, PID, 1 }, &handle, sizeof(handle));
+	l.stream = 0x20;
+	thread_record(&v, (struct spec){ LAUNCH, 0, 0, 0, START + 26000, START + 27000, v.head.op_base,
+		      PID + 1, 1 }, &l, sizeof(l));
+	close_writer(&u);
+	close_writer(&v);
+}
+
 static void deep(void)
 {
 	struct writer u;
@@ -831,7 +907,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|joined|deep|memory|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|joined|waits|deep|memory|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -850,6 +926,8 @@ int main(int argc, char **argv)
 		gpu();
 	else if (!strcmp(argv[1], "joined"))
 		joined();
+	else if (!strcmp(argv[1], "waits"))
+		waits();
 	else if (!strcmp(argv[1], "deep"))
 		deep();
 	else if (!strcmp(argv[1], "layers"))

@@ -75,7 +75,7 @@ t_chrome_rows()
 	done
 }
 
-# Records of the GPU that name their launches: chrome_joined NAME, perfetto_joined NAME use it.
+# What the counter of launches shows of the trace joined: time and value.
 joined_counters()
 {
 	cat <<'EOF'
@@ -155,4 +155,15 @@ t_chrome_hostile()
 		chrome_sane hostile "chrome: hostile trace $name"
 		rm -rf "$out-$name"
 	done
+}
+
+# What waits for a launch and what does not: the times are those of make_trace's waits().
+t_chrome_launches()
+{
+	rm -rf "$work/waits"
+	"$b/make_trace" waits "$work/waits" >/dev/null && chrome_export "$work/waits" waits
+	ok $? "chrome: a trace of launches that are waited for"
+	is "$(chrome_rows "$work/chrome-waits" | awk -F '\t' '$1 == "counter" { print $4, $5 }' | paste -sd,)" \
+		"13000 1,14000 2,16000 3,17000 2,18000 1,19000 2,20000 0,24000 1,27000 2,32000 0,34000 1,40000 0" \
+		"chrome: events, streams, the legacy stream, captures, a second thread, a second context, the end"
 }
