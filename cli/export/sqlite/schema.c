@@ -271,5 +271,7 @@ int ct_schema_index(struct ct_db *db)
 		"CREATE INDEX CUPTI_ACTIVITY_KIND_KERNEL_start ON CUPTI_ACTIVITY_KIND_KERNEL(start);"
 		"CREATE INDEX CUPTI_ACTIVITY_KIND_MEMCPY_correlationId ON CUPTI_ACTIVITY_KIND_MEMCPY(correlationId);"
 		"CREATE INDEX CUDATRACE_ITERATIONS_start ON CUDATRACE_ITERATIONS(start);"
-		"CREATE INDEX ThreadNames_globalTid ON ThreadNames(globalTid);");
+		"CREATE INDEX ThreadNames_globalTid ON ThreadNames(globalTid);"
+		/* So that a query for a range of time uses the index on start. */
+		"PRAGMA analysis_limit = 1000; ANALYZE;");
 }
