@@ -3,6 +3,7 @@
 #include "export/html/tables.h"
 
 #include "analysis/reports.h"
+#include "export/html/blobs.h"
 #include "export/html/json.h"
 
 #define TABLES_ROWS	1000u
@@ -27,6 +28,13 @@ static const char *tables_kind(enum ct_cell_type type)
 	return words[type];
 }
 
+/* A number that a double does not hold. */
+static void tables_text(struct ct_out *out, uint64_t value)
+{
+	ct_html_u64(out, "\"", value);
+	ct_out_char(out, '"');
+}
+
 static void tables_cell(struct ct_out *out, enum ct_cell_type type, const struct ct_cell *cell)
 {
 	if (!ct_cell_known(type, cell))
@@ -35,10 +43,10 @@ static void tables_cell(struct ct_out *out, enum ct_cell_type type, const struct
 		ct_html_text(out, "", cell->text);
 	else if (ct_cell_is_double(type))
 		ct_html_double(out, "", cell->d);
-	else if (cell->u >> 53)
-		ct_html_u64(out, "\"", cell->u), ct_out_char(out, '"');
-	else
+	else if (cell->u <= CT_HTML_MOST)
 		ct_out_u64(out, cell->u);
+	else
+		tables_text(out, cell->u);
 }
 
 static void tables_rows(struct ct_out *out, const struct ct_table *t)
