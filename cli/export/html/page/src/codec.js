@@ -31,8 +31,29 @@ export function base64Bytes(text, at, size) {
 
 /** Inflates raw deflate with the browser's own decoder. */
 export async function inflate(bytes) {
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const { readable, writable } = new DecompressionStream("deflate-raw");
+	// What is wrong with the data is seen by the reader; the writer's copy of the error is not.
+	const writer = writable.getWriter();
+	writer.write(bytes).catch(() => {});
+	writer.close().catch(() => {});
+	const reader = readable.getReader(), parts = [];
+	let size = 0;
+	for (;;) {
+		const { value, done } = await reader.read();
+		if (done)
+			break;
+		parts.push(value);
+		size += value.length;
+	}
+	if (parts.length === 1 && parts[0].byteOffset === 0)
+		return parts[0];
+	const all = new Uint8Array(size);
+	let at = 0;
+	for (const part of parts) {
+		all.set(part, at);
+		at += part.length;
+	}
+	return all;
 }
 
 /**

@@ -27,7 +27,7 @@ function notices(manifest) {
 				(left.shorter_than_ns ? `; all of them are shorter than ${time(left.shorter_than_ns)}` : "") +
 				". The zoomed-out timeline, the findings and the reports count them.");
 		if (left.tracks)
-			parts.push(`${plural(left.tracks, "track")} of further threads are not in this page.`);
+			parts.push(`${plural(left.tracks, "record")} of further threads or open ranges are in no track.`);
 		list.push(["info", "Not everything is here", parts.join(" ")]);
 	}
 	if (left && (left.details || left.strings))

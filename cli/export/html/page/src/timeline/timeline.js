@@ -128,10 +128,11 @@ export class Timeline {
 	/** Sizes: the rows take what they need, up to a part of the window. */
 	place() {
 		const most = Math.max(240, Math.round(innerHeight * 0.62));
-		this.element.style.setProperty("--tl-height", `${Math.max(80, Math.min(most, this.rows.height))}px`);
-		this.element.style.setProperty("--tl-all", `${this.rows.height}px`);
-		this.element.style.setProperty("--head-height", `${this.ruler.height}px`);
-		this.element.style.setProperty("--map-height", `${MAP}px`);
+		const shown = Math.max(80, Math.min(most, this.rows.height));
+		// On the elements themselves: all labels would inherit a property of the timeline.
+		for (const [of, height] of [[this.scroller, shown], [this.body, shown], [this.labels, this.rows.height],
+			[this.head, this.ruler.height], [this.map, MAP]])
+			of.style.height = `${height}px`;
 		const names = this.ruler.stageRows.map((pid) => this.ruler.stageRows.length > 1 ? `Stages of ${pid}` : "Stages");
 		this.headLabels.replaceChildren(...names.map((n) => el("span", {}, n)), ...(this.ruler.hasIterations ? [el("span", {}, "Iterations")] : []));
 		const width = this.body.clientWidth, height = this.scroller.clientHeight;
