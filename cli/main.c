@@ -27,7 +27,7 @@ static const struct command {
 	{ "explain",  cmd_explain,  "what limits the program, and what to try" },
 	{ "diff",     cmd_diff,     "compare two traces: what became slower, and whether that is noise" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
-	{ "export",   cmd_export,   "write a trace as JSON Lines or for chrome://tracing and Perfetto" },
+	{ "export",   cmd_export,   "write a trace as a page, a database, a table, or for another tool" },
 	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 
