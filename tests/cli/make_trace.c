@@ -16,6 +16,8 @@
  *					and kernel memory of which one block is kept
  *	make_trace gpu DIR		calls and records of a GPU for the same work,
  *					some that fail, a graph, ranges that don't match
+ *	make_trace noends DIR		begins recorded at entry whose ends were lost,
+ *					and calls after them
  *	make_trace joined DIR		launches, and records of a GPU that name them
  *	make_trace waits DIR		launches, and every way to wait for them
  *	make_trace deep DIR		5,000 ranges, each inside the one before
@@ -574,6 +576,37 @@ static void gpu(void)
 }
 
 /*
+ * In us: a synchronisation begins at 10, an allocation at 28 (until 40) and an ioctl in it at 30.  The
+ * ends of the first and the last were lost: the thread is seen outside them at 20 and at 40.
+ */
+static void noends(void)
+{
+	struct ct_handle handle = { 0x55 };
+	struct ct_alloc alloc = { 4096, 0x7f0000000000 };
+	struct ct_launch launch = { .kernel = 1, .grid_x = 1, .block_x = 32 };
+	uint64_t t = START, op;
+	struct writer u, k;
+
+	registry();
+	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
+	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	thread_head(&u, PID);
+	op = u.head.op_base;
+	thread_record(&u, (struct spec){ SYNC, 0, CT_F_BEGIN, 0, t + 10000, t + 10000, op, PID, 1 },
+		      &handle, sizeof(handle));
+	thread_record(&u, (struct spec){ LAUNCH, 0, 0, 0, t + 20000, t + 24000, op + 1, PID, 1 },
+		      &launch, sizeof(launch));
+	cpu_record(&k, (struct spec){ K_IOCTL, 0, CT_F_BEGIN, 0, t + 30000, t + 30000, 77, PID, 0 },
+		   &rm_control, sizeof(rm_control));
+	thread_record(&u, (struct spec){ ALLOC, 0, 0, 0, t + 28000, t + 40000, op + 2, PID, 1 },
+		      &alloc, sizeof(alloc));
+	thread_record(&u, (struct spec){ LAUNCH, 0, 0, 0, t + 50000, t + 54000, op + 3, PID, 1 },
+		      &launch, sizeof(launch));
+	close_writer(&u);
+	close_writer(&k);
+}
+
+/*
  * In us: three launches (20..24, 25..29, 30..34), whose kernels run at 30..80 and 81..92 on one
  * stream and at 40..60 on another; a kernel of no known launch at 50..58 beside the last; a launch
  * that fails; a launch that is waited for.
@@ -907,7 +940,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|joined|waits|deep|memory|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|noends|joined|waits|deep|memory|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -924,6 +957,8 @@ int main(int argc, char **argv)
 		objects();
 	else if (!strcmp(argv[1], "gpu"))
 		gpu();
+	else if (!strcmp(argv[1], "noends"))
+		noends();
 	else if (!strcmp(argv[1], "joined"))
 		joined();
 	else if (!strcmp(argv[1], "waits"))

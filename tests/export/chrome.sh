@@ -167,3 +167,14 @@ t_chrome_launches()
 		"13000 1,14000 2,16000 3,17000 2,18000 1,19000 2,20000 0,24000 1,27000 2,32000 0,34000 1,40000 0" \
 		"chrome: events, streams, the legacy stream, captures, a second thread, a second context, the end"
 }
+
+# An end that was lost: where the thread is seen outside the call.
+t_chrome_lost_ends()
+{
+	rm -rf "$work/noends"
+	"$b/make_trace" noends "$work/noends" >/dev/null && chrome_export "$work/noends" noends
+	ok $? "chrome: a trace of lost ends"
+	is "$(chrome_events "$work/chrome-noends" | jq -r 'select(.ph == "E") | [.name, .ts, .args.unfinished] | join(" ")' | paste -sd,)" \
+		"cuStreamSynchronize 20 true,nvidia_ioctl 40 true" \
+		"chrome: a call whose end was lost ends where its thread is seen outside it"
+}

@@ -55,18 +55,18 @@ static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, boo
 }
 
 /*
- * A call begins in a thread where others are open that are as deep: they are over, and their ends
- * were lost.
+ * The thread of @p is where no more than @depth calls are around it: of calls on @lane that are
+ * deeper, and have not ended, the ends were lost.
  */
-static int slices_leave(struct slices *s, struct ct_lane *lane, const struct ct_point *p)
+static int slices_leave(struct slices *s, struct ct_lane *lane, const struct ct_point *p, uint32_t depth)
 {
 	uint64_t thread = ct_track_key(&p->record);
 	int rc = 0;
 
-	while (!rc && lane && lane->depth && p->depth < DEEPEST) {
+	while (!rc && lane && lane->depth && depth < DEEPEST) {
 		const struct ct_lane_slice *top = &lane->slices[lane->depth - 1];
 
-		if (top->thread != thread || top->depth < p->depth || top->end != UINT64_MAX)
+		if (top->thread != thread || top->depth < depth || top->end != UINT64_MAX)
 			break;
 		rc = slices_close(s, lane, p->ts, false);
 	}
@@ -205,13 +205,13 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 	if (kind == CT_LANE_CALLS || kind == CT_LANE_DRIVER) {
 		enum ct_lane_kind other = kind == CT_LANE_CALLS ? CT_LANE_DRIVER : CT_LANE_CALLS;
 
-		rc = slices_leave(s, ct_lanes_get(&s->lanes, other, r), p);
+		rc = slices_leave(s, ct_lanes_get(&s->lanes, other, r), p, p->depth);
 		if (rc)
 			return rc;
 	}
 	rc = slices_lane(s, kind, r, &slice.lane);
 	if (!rc && kind != CT_LANE_GPU)
-		rc = slices_leave(s, slice.lane, p);
+		rc = slices_leave(s, slice.lane, p, p->depth);
 	if (!rc)
 		rc = slices_choose(s, p, end, &slice.lane);
 	if (!rc && s->gpu)
@@ -250,6 +250,8 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 		return rc ? rc : s->sink->whole(s->arg, &slice);
 	}
 	slice.lane = (struct ct_lane *)(uintptr_t)open->a;
+	if (slice.lane->kind == CT_LANE_CALLS)
+		rc = slices_leave(s, ct_lanes_get(&s->lanes, CT_LANE_DRIVER, &p->record), p, p->depth + 1);
 	while (!rc && slice.lane->slices[slice.lane->depth - 1].op_id != p->op_id)
 		rc = slices_close(s, slice.lane, p->ts, false);
 	if (rc)
