@@ -22,7 +22,7 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_STREAM, ct_perfetto_export },
 	{ "chrome", "Trace Event JSON, for chrome://tracing and https://ui.perfetto.dev",
 	  CT_EXPORT_STREAM, ct_chrome_export },
-	{ "sqlite", "a database with nsys's tables, ours, and a view or a table for each report",
+	{ "sqlite", "a database: nsys's tables, all records, a view or table for each report",
 	  CT_EXPORT_FILE, ct_sqlite_export },
 	{ "csv", "a table: a row a call or instant, columns named as in jsonl",
 	  CT_EXPORT_STREAM, ct_csv_export },
