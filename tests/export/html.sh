@@ -47,12 +47,12 @@ t_html_decoders()
 # What must be found in the page, computed by jq: how often a function was called, and a call.
 html_facts()
 {
-	jq -n --arg text "$2" '
+	grep -iF "$2" "$1" | jq -n --arg text "$2" '
 		reduce (inputs | select(.phase != "B")) as $r ({count: 0, call: null};
 			(if $r.name | ascii_downcase | contains($text | ascii_downcase) then .count += 1 |
 				.call = (if .call == null and ($r.duration_us // 0) > 1 then $r else .call end) else . end)) |
 		{search: {text: $text, count}, call: {op_id: .call.op_id, name: .call.name,
-			fields: (.call.details | with_entries(select(.key != "kernel" and (.value | type) != "object")))}}' <"$1"
+			fields: (.call.details | with_entries(select(.key != "kernel" and (.value | type) != "object")))}}'
 }
 
 t_html_page()
