@@ -145,3 +145,15 @@ t_perfetto_ends()
 		same_slices "$work/perfetto-got" "$work/perfetto-wanted" "perfetto: $name"
 	done
 }
+
+# Trace processor wants three clocks of one moment; ours come from the trace's own record of them.
+t_perfetto_clocks()
+{
+	perfetto_export "$traces/gpt2" gpt2 || return
+	is "$(perfetto_decode "$work/perfetto-gpt2" | sed -n '/^}/q; s/^ *\(clock_id\|timestamp\|primary_trace_clock\): //p' | paste -sd ' ')" \
+		"$(jq -rn 'first(inputs | select(.name == "clock")) | .details | "\(.monotonic) \(.boottime)"' "$(jsonl gpt2)" |
+			awk -v start="$(sed -n '1s/.* start=\([0-9]*\) .*/\1/p' "$traces/gpt2/.registry")" \
+				-v real="$(sed -n '1s/.*realtime=\([0-9]*\).*/\1/p' "$traces/gpt2/.registry")" \
+				'{ printf "3 %s 64 %s 1 %s 6 %d 3\n", start, start, real, start + $2 - $1 }')" \
+		"perfetto: the clocks of the recording's begin"
+}

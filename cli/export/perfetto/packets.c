@@ -63,10 +63,8 @@ void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtim
 	p->last = monotonic;
 	packets_put_clock(p, &clocks, CLOCK_MONOTONIC_ID, monotonic);
 	packets_put_clock(p, &clocks, CLOCK_SEQUENCE_ID, monotonic);
-	if (realtime)
-		packets_put_clock(p, &clocks, CLOCK_REALTIME_ID, realtime);
-	if (boottime)
-		packets_put_clock(p, &clocks, CLOCK_BOOTTIME_ID, boottime);
+	packets_put_clock(p, &clocks, CLOCK_REALTIME_ID, realtime);
+	packets_put_clock(p, &clocks, CLOCK_BOOTTIME_ID, boottime);
 	ct_proto_number(&clocks, CLOCKS_PRIMARY, CLOCK_MONOTONIC_ID);
 	ct_proto_message(&p->packet, PACKET_CLOCKS, &clocks);
 	/* It has no time: none can be understood before it. */

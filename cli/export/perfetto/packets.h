@@ -26,8 +26,7 @@ struct ct_packets {
 };
 
 /*
- * The first packet: what three clocks say at one moment, in ns; 0: not known.  All times are of
- * the first.
+ * The first packet: what three clocks say at one moment, in ns.  All times are of the first.
  */
 void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime, uint64_t boottime);
 

@@ -335,7 +335,8 @@ static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid
 
 /*
  * What CLOCK_BOOTTIME was when the recording began, by the record that has one moment on three
- * clocks; 0: there is none among the first records.
+ * clocks.  If there is none, the machine is taken for one that never slept: trace processor reports
+ * an error of a trace that does not say it.
  */
 static uint64_t perfetto_boottime(const struct ct_trace *t)
 {
@@ -355,7 +356,7 @@ static uint64_t perfetto_boottime(const struct ct_trace *t)
 			return t->reg.start + clock.boottime - clock.monotonic;
 		}
 	}
-	return 0;
+	return t->reg.start;
 }
 
 static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
