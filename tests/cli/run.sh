@@ -304,7 +304,7 @@ t_chrome()
 		([.[] | select(.ph == "s")] | length) == 200 and
 		([.[] | select(.ph == "B")] | length) == ([.[] | select(.ph == "E")] | length) and
 		([.[] | select(.ph == "M" and .name == "process_name" and .pid == 4242)][0].args.name | startswith("python")) and
-		([.[] | select(.ph == "C")][-1].args.bytes > 0)' "$work/basic.json" >/dev/null
+		([.[] | select(.ph == "C" and .name == "device memory")][-1].args.bytes > 0)' "$work/basic.json" >/dev/null
 	ok $? "chrome: tracks, pairs, arrows from calls to ioctls, memory"
 	jq -e '.traceEvents as $e | [$e[] | select(.ph == "s")][0] as $s | [$e[] | select(.ph == "f")][0] as $f |
 		any($e[]; .ph == "X" and .name == "cuMemcpyHtoD" and .tid == $s.tid and .ts <= $s.ts and .ts + .dur >= $s.ts) and
