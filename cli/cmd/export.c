@@ -41,7 +41,9 @@ static const char doc_end[] =
 	"EXAMPLES\n"
 	"  cudatrace export trace | jq 'select(.type==\"memory\") | {ts, size}'\n"
 	"  cudatrace export -o trace.jsonl trace\n"
-	"  cudatrace export --format chrome -o trace.json trace\n"
+	"  cudatrace export --format html -o report.html trace\n"
+	"  cudatrace export --format perfetto -o trace.pftrace trace\n"
+	"  cudatrace export --format sqlite -o trace.sqlite trace\n"
 	"  cudatrace export --format csv -o trace.csv trace\n"
 	"  cudatrace export --format parquet -o /srv/traces trace\n"
 	"  cudatrace export --open trace\n";
