@@ -240,6 +240,7 @@ void ct_trace_close(struct ct_trace *t)
 int ct_trace_share(struct ct_trace *view, const struct ct_trace *t)
 {
 	*view = *t;
+	view->progress = NULL; /* one pass alone says how far it is */
 	view->streams = calloc(t->streams_count + 1, sizeof(*view->streams));
 	view->streams_count = 0;
 	for (unsigned int i = 0; view->streams && i < t->streams_count; i++) {
