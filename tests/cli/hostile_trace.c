@@ -413,6 +413,30 @@ static void straddlers(void)
 	close_both();
 }
 
+/*
+ * A thread each, and then threads for which a timeline has no lane left: in one of them a range
+ * ends that never began, inside a call that then returns.
+ */
+static void lanes(void)
+{
+	struct ct_handle handle = { 1 };
+
+	open_both();
+	for (uint64_t i = 0; i < count; i++)
+		kernel(SYNC, 1, 0, 10000 + i, &handle, sizeof(handle));
+	for (uint32_t tid = 5000; tid < 5003; tid++) {
+		uint64_t called = op;
+
+		kernel(SYNC, 1, CT_F_BEGIN, tid, &handle, sizeof(handle));
+		for (int i = 0; i < 3; i++)
+			kernel(CT_CLASS_range_pop, 1, CT_F_INSTANT | CT_F_NO_RESULT, tid, NULL, 0);
+		now += 10;
+		cpu_record(&k, (struct spec){ SYNC, 0, CT_F_HAS_BEGIN, 0, now - 8, now, called, tid, 0 },
+			   &handle, sizeof(handle));
+	}
+	close_both();
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -423,6 +447,7 @@ static const struct {
 	{ "nested", nested, 10000 }, { "ranges", ranges, 10000 }, { "sums", sums, 0 },
 	{ "growth", growth, 20000 }, { "objects", objects, 20000 }, { "sequences", sequences, 20000 },
 	{ "steps", steps, 20000 }, { "straddlers", straddlers, 20000 }, { "processes", processes, 20000 },
+	{ "lanes", lanes, 66000 },
 };
 
 int main(int argc, char **argv)

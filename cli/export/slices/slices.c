@@ -293,7 +293,8 @@ static int slices_range(struct slices *s, struct ct_slice *slice)
 			return -ENOMEM;
 		return s->sink->begin(s->arg, slice);
 	}
-	if (!lane->depth)
+	/* Where many threads share a lane, the innermost slice may be a call, which ends by itself. */
+	if (!lane->depth || lane->slices[lane->depth - 1].op_id)
 		return s->sink->instant(s->arg, slice);
 	slice->begin = ct_lane_pop(lane)->begin;
 	return s->sink->end(s->arg, slice);
