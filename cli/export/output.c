@@ -67,41 +67,26 @@ static int output_to_device(const struct ct_exporter *format, struct ct_export *
 	return rc;
 }
 
-/* "DIR/NAME" as "DIR/.NAME.PID.partial"; NULL: no memory. */
-static char *output_partial(const char *output)
-{
-	const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
-	char *partial;
-
-	/* A name may be as long as the file system takes, without what is added. */
-	if (asprintf(&partial, "%.*s.%.200s.%d.partial", (int)(name - output), output, name,
-		     (int)getpid()) < 0)
-		return NULL;
-	return partial;
-}
-
 static int output_close(int fd)
 {
 	return close(fd) ? -errno : 0;
 }
 
+/* @there: what -f is to replace; NULL: there is no file yet. */
 static int output_to_file(const struct ct_exporter *format, struct ct_export *x, const char *output,
-			  bool force, struct ct_error *err)
+			  bool force, const struct stat *there, struct ct_error *err)
 {
-	char *partial = output_partial(output);
-	int rc;
+	char *partial;
+	int rc = 0;
 
-	if (!partial)
-		return output_fail(err, -ENOMEM, output);
+	x->fd = ct_unfinished(output, &partial);
+	if (x->fd < 0)
+		return output_fail(err, x->fd, output);
 	x->path = partial;
-	x->fd = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (x->fd < 0) {
-		rc = output_fail(err, -errno, output);
-		free(partial);
-		return rc;
-	}
-	ct_unfinished(partial);
-	rc = format->export(x, err);
+	/* What only some could read stays so. */
+	if (there && fchmod(x->fd, there->st_mode & 0777))
+		rc = -errno;
+	rc = rc ? rc : format->export(x, err);
 	/* A file system over the network may tell only now that it is full. */
 	rc = rc ? output_close(x->fd), rc : output_close(x->fd);
 	if (!rc && renameat2(AT_FDCWD, partial, AT_FDCWD, output, force ? 0 : RENAME_NOREPLACE))
@@ -116,30 +101,48 @@ static int output_to_file(const struct ct_exporter *format, struct ct_export *x,
 	return output_result(err, rc, output);
 }
 
+/* A file that is there. */
+static int output_replace(const struct ct_exporter *format, struct ct_export *x, const char *output,
+			  bool force, const struct stat *there, struct ct_error *err)
+{
+	struct stat stdout_stat;
+	char *real;
+	int rc;
+
+	/* /dev/stdout, which somebody sent to a file. */
+	if (!fstat(STDOUT_FILENO, &stdout_stat) && stdout_stat.st_dev == there->st_dev &&
+	    stdout_stat.st_ino == there->st_ino)
+		return output_to_stream(format, x, output, err);
+	if (!force)
+		return ct_fail(err, EEXIST, "%s: is there already; -f replaces it", output);
+	/* What a link leads to is replaced, not the link. */
+	real = realpath(output, NULL);
+	rc = real ? output_to_file(format, x, real, force, there, err) : output_fail(err, -errno, output);
+	free(real);
+	return rc;
+}
+
 int ct_export_write(const struct ct_exporter *format, const struct ct_trace *trace, const char *output,
 		    bool force, struct ct_error *err)
 {
 	struct ct_export x = { .trace = trace, .fd = STDOUT_FILENO };
 	struct stat st;
-	char *real;
-	int rc;
 
 	*err = (struct ct_error){ 0 };
 	if (!output || !strcmp(output, "-"))
 		return output_to_stream(format, &x, "standard output", err);
 	if (format->to == CT_EXPORT_DIRECTORY)
 		return output_to_directory(format, &x, output, err);
-	if (stat(output, &st))
-		return output_to_file(format, &x, output, force, err);
+	if (stat(output, &st)) {
+		if (errno != ENOENT)
+			return output_fail(err, -errno, output);
+		if (!lstat(output, &st))
+			return ct_fail(err, ENOENT, "%s: is a link to what is not there", output);
+		return output_to_file(format, &x, output, force, NULL, err);
+	}
 	if (S_ISDIR(st.st_mode))
 		return output_fail(err, -EISDIR, output);
 	if (!S_ISREG(st.st_mode))
 		return output_to_device(format, &x, output, err);
-	if (!force)
-		return ct_fail(err, EEXIST, "%s: is there already; -f replaces it", output);
-	/* What a link leads to is replaced, not the link. */
-	real = realpath(output, NULL);
-	rc = real ? output_to_file(format, &x, real, force, err) : output_fail(err, -errno, output);
-	free(real);
-	return rc;
+	return output_replace(format, &x, output, force, &st, err);
 }

@@ -39,6 +39,16 @@ t_command_complete()
 	"$cudatrace" export -f -o /dev/null "$t" && [ -c /dev/null ]
 	ok $? "a device stays what it is"
 	is "$(find "$out" -type f -printf '%f ')" "a.jsonl " "nothing else is left"
+	chmod 600 "$out/a.jsonl"
+	"$cudatrace" export -f -o "$out/a.jsonl" "$t" && cmp -s "$out/a.jsonl" "$(jsonl inference)"
+	is "$?,$(stat -c %a "$out/a.jsonl")" "0,600" "-f keeps who may read the file"
+	: >"$out/stdout"
+	"$cudatrace" export -o /dev/stdout "$t" >>"$out/stdout" && cmp -s "$out/stdout" "$(jsonl inference)"
+	ok $? "/dev/stdout is the standard output, also where that is a file"
+	ln -s none "$out/nothing"
+	"$cudatrace" export -f -o "$out/nothing" "$t" 2>"$work/command.err"
+	is "$?,$(cat "$work/command.err"),$(readlink "$out/nothing")" "1,cudatrace: $out/nothing: is a link to what is not there,none" \
+		"a link to nothing stays"
 
 	# A full file system leaves no file, in no format.
 	rm -rf "$out"
@@ -73,6 +83,33 @@ t_command_complete()
 		is "$?,$(find "$out" -type f)" "143," "a signal leaves no part of a file of $format"
 		rm -rf "$out/stopped"
 	done
+}
+
+# In containers a process often has the same number again; one that was killed has left its file.
+t_command_names()
+{
+	local out=$work/command-names t=$traces/inference uuid names
+	"$cudatrace" export -f --format parquet -o "$out" "$t"
+	uuid=$(find "$out" -name '*.parquet' -printf '%P')
+	is "$(find "$out" -type f | wc -l)" 1 "parquet is one file" || return
+	# The shell becomes the command, with its number.
+	timeout 60 bash -c 'ln -s other "$1/.a.$$.partial"; exec "$2" export -o "$1/a" "$3"' - \
+		"$out" "$cudatrace" "$t" 2>"$work/command.err"
+	is "$?,$(cat "$work/command.err")" "0," "what another has left under a name does not matter"
+	timeout 60 bash -c 'mkfifo "$1.$$.partial" "${1%.parquet}.$$.partial"; exec "$2" export --format parquet -o "$4" "$3"' - \
+		"$out/${uuid%/*}/.${uuid##*/}" "$cudatrace" "$t" "$out" 2>"$work/command.err"
+	is "$?,$(cat "$work/command.err")" "0," "nor to parquet"
+	cmp -s "$out/a" "$(jsonl inference)" && [ ! -e "$out/other" ]
+	ok $? "and nothing is written to it"
+	# The signal of a terminal's other key.
+	env --default-signal=QUIT "$cudatrace" export -o "$out/stopped" "$traces/gpt2" &
+	for _ in $(seq 500); do
+		[ -z "$(find "$out" -name '.stopped*.partial' -size +0)" ] || break
+		sleep 0.01
+	done
+	kill -QUIT $!
+	wait $! 2>/dev/null
+	is "$?,$(find "$out" -name '*stopped*')" "131," "SIGQUIT leaves no part of a file either"
 }
 
 # What a user says wrong, and --list.

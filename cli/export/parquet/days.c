@@ -68,21 +68,14 @@ static int days_create(struct ct_days *d, struct ct_day *day, struct ct_error *e
 	rc = days_mkdir(folder, err);
 	if (rc)
 		return rc;
-	if (asprintf(&day->path, "%s/%s.parquet", folder, d->uuid) < 0)
+	if (asprintf(&day->path, "%s/%s.parquet", folder, d->uuid) < 0) {
 		day->path = NULL;
-	/* Readers leave out what begins with a dot. */
-	if (!day->path || asprintf(&day->partial, "%s/.%s.%d.partial", folder, d->uuid, (int)getpid()) < 0) {
-		day->partial = NULL;
 		return ct_fail(err, ENOMEM, "no memory");
 	}
-	fd = open(day->partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		rc = days_fail(err, day->partial);
-		free(day->partial);
-		day->partial = NULL;
-		return rc;
-	}
-	ct_unfinished(day->partial);
+	/* Readers leave out what begins with a dot. */
+	fd = ct_unfinished(day->path, &day->partial);
+	if (fd < 0)
+		return ct_fail(err, -fd, "%s: %s", day->path, strerror(-fd));
 	rc = ct_parquet_begin(&day->file, fd);
 	return rc ? ct_fail(err, -rc, "%s: %s", day->partial, strerror(-rc)) : 0;
 }
