@@ -133,12 +133,16 @@ static int chrome_lane(void *arg, struct ct_lane *lane)
 static void chrome_put_result(struct chrome *c, const struct ct_record *r)
 {
 	const char *name = ct_name_result(r);
+	bool ioctl = ct_record_is_ioctl(r);
 
+	/* What an ioctl of the program returned is one of its fields. */
+	if (r->flags & CT_F_BEGIN || !r->class->call || (r->flags & CT_F_NO_RESULT && !(ioctl && r->fields)))
+		return;
 	PUT(&c->out, ",\"result\":");
 	if (name)
 		ct_out_json(&c->out, name, strlen(name));
 	else
-		ct_out_s64(&c->out, r->result);
+		ct_out_s64(&c->out, ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result);
 }
 
 static void chrome_put_ioctl(struct chrome *c, const struct ct_record *r)
@@ -168,7 +172,7 @@ static void chrome_put_args(struct chrome *c, const struct ct_slice *s)
 	}
 	if (r && *r->class->symbol && strcmp(r->class->symbol, r->class->name))
 		chrome_put_string(c, ",\"symbol\":", r->class->symbol);
-	if (r && !(r->flags & (CT_F_BEGIN | CT_F_NO_RESULT)) && r->class->call)
+	if (r)
 		chrome_put_result(c, r);
 	if (r && r->fields && ct_record_is_ioctl(r))
 		chrome_put_ioctl(c, r);

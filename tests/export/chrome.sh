@@ -126,6 +126,16 @@ t_chrome_ends()
 	ok $? "chrome: there is one"
 }
 
+# Seen from the program an ioctl's result is one of its fields.
+t_chrome_results()
+{
+	rm -rf "$work/chrome-trace"
+	"$b/make_trace" files "$work/chrome-trace" >/dev/null && chrome_export "$work/chrome-trace" files
+	is "$(chrome_events "$work/chrome-files" | jq -r 'select(.args.op_id and (.ph == "X" or .ph == "E")) | "\(.args.op_id) \(.args.result)"' | sort | paste -sd,)" \
+		"$("$cudatrace" export "$work/chrome-trace" | jq -r 'select(.phase == "E") | "\(.op_id) \(.result)"' | sort | paste -sd,)" \
+		"chrome: results are those of jsonl"
+}
+
 t_chrome_counters()
 {
 	local name
