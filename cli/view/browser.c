@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -49,27 +50,37 @@ static bool browser_start(char **words)
 	return pid > 0 && !got;
 }
 
-/* A command of $BROWSER: words, of which "%s" is the path; without one the path comes last. */
+/* @word with the path in the place of its first "%s"; NULL: no memory. */
+static char *browser_word(const char *word, const char *path, bool *placed)
+{
+	const char *place = strstr(word, "%s");
+	char *made;
+
+	if (!place)
+		return strdup(word);
+	*placed = true;
+	return asprintf(&made, "%.*s%s%s", (int)(place - word), word, path, place + 2) < 0 ? NULL : made;
+}
+
+/* A command of $BROWSER: words, where "%s" is the path; without one the path comes last. */
 static bool browser_try(char *command, const char *path)
 {
-	char *words[WORDS_MAX + 2], *save, *word;
+	char *words[WORDS_MAX + 2] = { NULL }, *save, *word;
+	bool placed = false, started;
 	unsigned int count = 0;
-	bool placed = false;
 
-	for (word = strtok_r(command, " ", &save); word && count < WORDS_MAX;
-	     word = strtok_r(NULL, " ", &save)) {
-		if (!strcmp(word, "%s")) {
-			word = (char *)path;
-			placed = true;
-		}
-		words[count++] = word;
+	for (word = strtok_r(command, " ", &save); word && count < WORDS_MAX; word = strtok_r(NULL, " ", &save)) {
+		words[count] = browser_word(word, path, &placed);
+		if (!words[count])
+			break;
+		count++;
 	}
-	if (!count)
-		return false;
-	if (!placed)
-		words[count++] = (char *)path;
-	words[count] = NULL;
-	return browser_start(words);
+	if (count && !placed)
+		words[count++] = strdup(path);
+	started = count && words[count - 1] && browser_start(words);
+	for (unsigned int i = 0; i < count; i++)
+		free(words[i]);
+	return started;
 }
 
 bool ct_browser_open(const char *path)

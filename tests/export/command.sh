@@ -153,6 +153,10 @@ t_command_open()
 	wait_for_file "$bin/shown"
 	is "$(cat "$bin/shown")" "--new $bin/a b.html" "export --open shows the file, by the first of \$BROWSER that starts"
 	rm -f "$bin/shown"
+	BROWSER="$bin/look --app=%s;touch $bin/b" "$cudatrace" export --open -f -o "$bin/a b.html" "$t"
+	wait_for_file "$bin/shown"
+	is "$(cat "$bin/shown"),$(ls "$bin/b" 2>/dev/null)" "--app=$bin/a b.html;touch $bin/b," "%s may stand inside a word, and no shell reads it"
+	rm -f "$bin/shown"
 	BROWSER="$bin/look" XDG_CACHE_HOME="$bin" "$cudatrace" report --open "$t"
 	wait_for_file "$bin/shown"
 	is "$(cat "$bin/shown"),$(stat -c %a "$bin/cudatrace")" "$(find "$bin/cudatrace" -name '*.html'),700" \
