@@ -77,16 +77,18 @@ static int output_to_file(const struct ct_exporter *format, struct ct_export *x,
 			  bool force, const struct stat *there, struct ct_error *err)
 {
 	char *partial;
-	int rc = 0;
+	int rc;
 
 	x->fd = ct_unfinished(output, &partial);
 	if (x->fd < 0)
 		return output_fail(err, x->fd, output);
 	x->path = partial;
-	/* What only some could read stays so. */
-	if (there && fchmod(x->fd, there->st_mode & 0777))
-		rc = -errno;
-	rc = rc ? rc : format->export(x, err);
+	/* What only some could read stays so.  Not each file system knows that, and SQLite opens it once more. */
+	if (there)
+		fchmod(x->fd, (there->st_mode & 0777) | 0600);
+	rc = format->export(x, err);
+	if (there)
+		fchmod(x->fd, there->st_mode & 0777);
 	/* A file system over the network may tell only now that it is full. */
 	rc = rc ? output_close(x->fd), rc : output_close(x->fd);
 	if (!rc && renameat2(AT_FDCWD, partial, AT_FDCWD, output, force ? 0 : RENAME_NOREPLACE))

@@ -42,6 +42,16 @@ t_command_complete()
 	chmod 600 "$out/a.jsonl"
 	"$cudatrace" export -f -o "$out/a.jsonl" "$t" && cmp -s "$out/a.jsonl" "$(jsonl inference)"
 	is "$?,$(stat -c %a "$out/a.jsonl")" "0,600" "-f keeps who may read the file"
+	# Root may write any file: another user, who is to reach the command.
+	local as=()
+	[ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --clear-groups)
+	if "${as[@]}" test -x "$cudatrace" -a -r "$t/.registry"; then
+		mkdir -m 777 "$out/any"
+		"${as[@]}" install -m 400 /dev/null "$out/any/x"
+		"${as[@]}" "$cudatrace" export --format sqlite -f -o "$out/any/x" "$t" 2>"$work/command.err"
+		is "$?,$(cat "$work/command.err"),$(stat -c %a "$out/any/x")" "0,,400" "also in a file that nobody may write"
+		rm -r "$out/any"
+	fi
 	: >"$out/stdout"
 	"$cudatrace" export -o /dev/stdout "$t" >>"$out/stdout" && cmp -s "$out/stdout" "$(jsonl inference)"
 	ok $? "/dev/stdout is the standard output, also where that is a file"
