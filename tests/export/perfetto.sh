@@ -157,3 +157,18 @@ t_perfetto_clocks()
 				'{ printf "3 %s 64 %s 1 %s 6 %d 3\n", start, start, real, start + $2 - $1 }')" \
 		"perfetto: the clocks of the recording's begin"
 }
+
+# Wherever the first bytes that do not fit are, also in the description of a track.
+t_perfetto_full()
+{
+	local t=$work/perfetto-full i
+	rm -rf "$t"
+	"$b/hostile_trace" lanes "$t" 12000 || return
+	for i in $(seq 12); do
+		echo "info k$i xxxxxxxxx" >>"$t/.registry"
+		"$cudatrace" export --format perfetto "$t" 2>&1 >/dev/full
+	done | sort | uniq -c >"$work/perfetto-full.err"
+	is "$(sed 's/^ *//' "$work/perfetto-full.err")" "12 cudatrace: standard output: No space left on device" \
+		"perfetto: a full disk is told of as such"
+	rm -rf "$t"
+}

@@ -322,9 +322,12 @@ static int perfetto_counter(void *arg, enum ct_slice_counter which, uint32_t pid
 {
 	struct perfetto *p = arg;
 	uint64_t uuid = ct_perfetto_counter(&p->tracks, which, pid);
+	int rc;
 
-	if (!uuid)
-		return -ENOMEM;
+	if (!uuid) {
+		rc = ct_packets_error(&p->packets);
+		return rc ? rc : -ENOMEM;
+	}
 	ct_proto_number(&p->event, EVENT_TYPE, TYPE_COUNTER);
 	perfetto_track(p, uuid);
 	ct_proto_number(&p->event, EVENT_COUNTER, value);

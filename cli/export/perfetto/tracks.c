@@ -31,6 +31,14 @@ static int tracks_add(struct ct_perfetto_tracks *t)
 	return ct_packets_error(t->packets);
 }
 
+/* Why there is no uuid. */
+static int tracks_error(const struct ct_perfetto_tracks *t)
+{
+	int rc = ct_packets_error(t->packets);
+
+	return rc ? rc : -ENOMEM;
+}
+
 /* Begins the description of a track; @parent 0: none. */
 static void tracks_start(struct ct_perfetto_tracks *t, uint64_t uuid, uint64_t parent, const char *name)
 {
@@ -61,7 +69,7 @@ int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *
 	return tracks_add(t);
 }
 
-/* The uuid of a process, which may have no name yet; 0: no memory. */
+/* The uuid of a process, which may have no name yet; 0: tracks_error(). */
 static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
 {
 	const struct ct_hash_slot *slot = ct_hash_get(&t->processes, pid);
@@ -72,7 +80,7 @@ static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
 	return slot ? slot->a : 0;
 }
 
-/* The uuid of a thread; 0: no memory. */
+/* The uuid of a thread; 0: tracks_error(). */
 static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_lane *lane)
 {
 	uint64_t process = tracks_process(t, lane->pid);
@@ -116,7 +124,7 @@ int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane)
 		parent = tracks_thread(t, lane);
 		if (!lane->number && lane->kind == CT_LANE_CALLS) {
 			lane->id = parent;
-			return parent ? 0 : -ENOMEM;
+			return parent ? 0 : tracks_error(t);
 		}
 		/* Below its thread, whose name need not be said again. */
 		name = strstr(name, ": ") ? strstr(name, ": ") + 2 : name;
@@ -128,7 +136,7 @@ int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane)
 		parent = tracks_interrupts(t);
 	}
 	if (!parent)
-		return -ENOMEM;
+		return tracks_error(t);
 	lane->id = ++t->uuids;
 	tracks_start(t, lane->id, parent, name);
 	ct_proto_number(&t->track, TRACK_RANK, CT_LANES_ALIKE * lane->kind + lane->number);

@@ -15,11 +15,11 @@ struct ct_perfetto_tracks {
 	struct ct_proto track, part;
 };
 
-/* Each writes a packet where the track is new.  0 or -ENOMEM. */
+/* Each writes a packet where the track is new.  0, -ENOMEM or the error of write(). */
 int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len);
 int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane);	/* sets lane->id */
 
-/* Its uuid; 0: no memory. */
+/* Its uuid; 0: the packets' error, or no memory. */
 uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid);
 
 /* What is known of the recording as a whole: command, driver, whether the GPU was simulated. */
