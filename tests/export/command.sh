@@ -120,6 +120,7 @@ t_command_names()
 	kill -QUIT $!
 	wait $! 2>/dev/null
 	is "$?,$(find "$out" -name '*stopped*')" "131," "SIGQUIT leaves no part of a file either"
+	rm -rf "$out"
 }
 
 # What a user says wrong, and --list.

@@ -159,6 +159,8 @@ static int source_end_call(struct ct_html_source *s, const struct ct_analysis *a
 		s->pending--;
 	} else {
 		rc = source_make(s, a, e, &item);
+		/* What is left out counted when it began, if that was seen. */
+		s->tracks->left_out -= !rc && !e->point->begin_lost;
 		item.flags = e->point->begin_lost ? CT_HTML_BEGIN_LOST : 0;
 	}
 	if (rc <= 0)
