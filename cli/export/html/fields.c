@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode/nv_decode.h"
 #include "export/html/json.h"
 #include "export/fields.h"
 #include "trace/names.h"
@@ -48,17 +47,6 @@ static uint64_t fields_word_or_hex(struct fields *f, const char *word, uint64_t 
 	return fields_text(f, hex);
 }
 
-static uint64_t fields_class(struct fields *f, uint64_t value)
-{
-	const struct ct_class *class = ct_registry_class(f->columns->records->reg, value);
-	char number[24];
-
-	if (class)
-		return fields_word(f, class->name);
-	snprintf(number, sizeof(number), "%llu", (unsigned long long)value);
-	return fields_text(f, number);
-}
-
 static struct ct_record fields_record(const struct fields *f, uint32_t row)
 {
 	const struct ct_html_columns *c = f->columns;
@@ -69,30 +57,32 @@ static struct ct_record fields_record(const struct fields *f, uint32_t row)
 /* What a string column holds for field @i. */
 static uint64_t fields_string(struct fields *f, uint32_t row, const struct ct_record *r, unsigned int i)
 {
-	uint64_t value = ct_record_field(r, i);
+	const struct ct_html_records *records = f->columns->records;
+	struct ct_field_value v;
 	struct ct_record whole;
-	const char *text;
-	char buf[24];
-	uint16_t len;
+	char number[24];
 
-	switch (r->class->fields[i].type) {
-	case CT_TYPE_str:
-		return fields_word(f, ct_names_string(f->columns->records->names, value));
-	case CT_TYPE_class:
-		return fields_class(f, value);
-	case CT_TYPE_dir:
-		return fields_word_or_hex(f, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL, value);
-	case CT_TYPE_dev:
-		text = ct_name_device(value, buf);
-		return text ? fields_text(f, text) : fields_word_or_hex(f, NULL, value);
-	case CT_TYPE_cures:
-		return fields_word_or_hex(f, cu_result_name(value), value);
-	case CT_TYPE_nvst:
-		return fields_word_or_hex(f, nv_status_name(value), value);
+	/* A text's length stands in the record itself. */
+	if (r->class->fields[i].type == CT_TYPE_text) {
+		whole = fields_record(f, row);
+		r = &whole;
 	}
-	whole = fields_record(f, row);
-	text = ct_record_text(&whole, &len);
-	return text ? ct_html_string(&f->columns->records->strings, text, len) : 0;
+	ct_field_value(records->names, r, i, &v);
+	switch (v.kind) {
+	case CT_FIELD_WORD:
+		return v.text == v.buf ? fields_text(f, v.text) : fields_word(f, v.text);
+	case CT_FIELD_TEXT:
+		return v.text ? ct_html_string(&f->columns->records->strings, v.text, v.len) : 0;
+	case CT_FIELD_HEX:
+		return fields_word_or_hex(f, NULL, v.number);
+	case CT_FIELD_NULL:
+		return 0;
+	case CT_FIELD_UNSIGNED:
+	case CT_FIELD_SIGNED:
+		break;
+	}
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)v.number);
+	return fields_text(f, number);
 }
 
 /* Stores the column whose values are made, and says so in the manifest. */
