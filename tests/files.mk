@@ -50,7 +50,7 @@ $(B)/tests/cuinit: tests/guest/cuinit.c
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.
 OTHER := $(B)/tests/other
-$(OTHER)/%/.copied: cli/capture/device.c userlib/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(OTHER)/%/.copied: cli/capture/device.c userlib/backend/device.c module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@rm -rf $(OTHER)/$* && mkdir -p $(OTHER)/$*/module
 	@cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
 	@sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
@@ -65,8 +65,8 @@ $(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -w -I$(OTHER)/SCHEMA -I$(OTHER)/SCHEMA/cli -o $@ $(OTHER)/SCHEMA/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
-	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/device.c \
-		$(filter-out %/userlib/device.o,$(USERLIB_OBJS))
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/backend/device.c \
+		$(filter-out %/userlib/backend/device.o,$(USERLIB_OBJS))
 
 $(B)/tests/rm: tests/guest/rm.c
 	@mkdir -p $(@D)

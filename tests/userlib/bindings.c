@@ -5,7 +5,7 @@
  * With -DMOCK the libcuda that it calls.
  *
  *	bindings	makes the calls
- *	bindings table	prints the functions of userlib/decode_table.h that have no line
+ *	bindings table	prints the functions of userlib/call/decode_table.h that have no line
  *
  * What must not be read lies behind the end of a page: parameters of a call that failed,
  * and what comes after one that may be read.
@@ -70,7 +70,7 @@ static W any(W a, W b, W c, W d, W e, W f, W g, W h, W i, W j, W k, W l, W m, W 
 /* Of the library's table the names are used, and nothing else of the library's. */
 #define CT_DECODE_H
 #define CT_EXTRACTOR(name)	struct ct_x_##name
-#include "../../userlib/decode_table.h"
+#include "../../userlib/call/decode_table.h"
 
 typedef unsigned char u8;
 typedef unsigned u32;

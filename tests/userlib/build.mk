@@ -9,11 +9,11 @@ include userlib/files.mk
 O ?= build/tests/userlib
 T := tests/userlib
 $(shell mkdir -p $(O))
-TEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror
+TEST_CFLAGS := -std=gnu11 -iquote userlib -O2 -g -Wall -Wextra -Werror
 # Those of the top Makefile, which are compiled in the same way.
 LIB := build/obj/userlib
 OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
-HEADERS := $(wildcard userlib/*.h userlib/tables/*.h module/uapi/*.h) module/nvidia/names.h
+HEADERS := $(wildcard userlib/*/*.h userlib/hook/tables/*.h module/uapi/*.h) module/nvidia/names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so \
@@ -30,7 +30,7 @@ $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 $(O)/libcudatrace-span.so: $(filter-out %/packet.o,$(OBJS)) $(O)/span.o
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
-$(O)/span.o: userlib/packet.c $(HEADERS)
+$(O)/span.o: userlib/record/packet.c $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DSPAN_MAX=100000000ull -c -o $@ $<
 
 # Their clock goes back, stands still, or has a counter that is not to be trusted.
@@ -42,18 +42,21 @@ $(O)/libcudatrace-reset.so: $(filter-out %/clock.o %/call.o %/packet.o %/ioctl.o
 		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o thread.o thunks.o)
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
-$(O)/reset-clock.o: $(T)/odd_clock.c userlib/clock.c $(T)/reset_counter.h $(HEADERS)
+$(O)/reset-clock.o: $(T)/odd_clock.c userlib/base/clock.c $(T)/reset_counter.h $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DRESET -c -o $@ $<
 
-$(O)/reset-%.o: userlib/%.c $(T)/reset_counter.h $(HEADERS)
+$(O)/reset-%.o: userlib/record/%.c $(T)/reset_counter.h $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
 
-$(O)/reset-thunks.o: userlib/thunks.S $(HEADERS)
+$(O)/reset-%.o: userlib/call/%.c $(T)/reset_counter.h $(HEADERS)
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -include $(T)/reset_counter.h -c -o $@ $<
+
+$(O)/reset-thunks.o: userlib/hook/thunks.S $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
 
 $(O)/clock-back.o: ODD := -DBACK
 $(O)/clock-uneven.o: ODD := -DUNEVEN
-$(O)/clock-back.o $(O)/clock-still.o $(O)/clock-uneven.o: $(T)/odd_clock.c userlib/clock.c $(HEADERS)
+$(O)/clock-back.o $(O)/clock-still.o $(O)/clock-uneven.o: $(T)/odd_clock.c userlib/base/clock.c $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) $(ODD) -c -o $@ $<
 
 $(O)/libcudatrace-fake.so: $(OBJS) $(O)/fake_device.o
@@ -79,7 +82,7 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/decode_table.h
+$(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/call/decode_table.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
@@ -96,11 +99,11 @@ VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)
 
-$(O)/test_clock: $(T)/test_clock.c userlib/clock.c userlib/clock.h $(addprefix $(LIB)/,elf.o process.o sys.o)
-	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB)/elf.o $(LIB)/process.o $(LIB)/sys.o
+$(O)/test_clock: $(T)/test_clock.c userlib/base/clock.c userlib/base/clock.h $(addprefix $(LIB)/base/,elf.o process.o sys.o)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(addprefix $(LIB)/base/,elf.o process.o sys.o)
 
-$(O)/test_elf: $(T)/test_elf.c userlib/elf.c userlib/elf.h $(addprefix $(LIB)/,process.o sys.o)
-	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(LIB)/process.o $(LIB)/sys.o
+$(O)/test_elf: $(T)/test_elf.c userlib/base/elf.c userlib/base/elf.h $(addprefix $(LIB)/base/,process.o sys.o)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(addprefix $(LIB)/base/,process.o sys.o)
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
@@ -117,10 +120,10 @@ $(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
 $(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
 
-$(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/nvtx_abi.h
+$(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/hook/nvtx_abi.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
-$(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/nvtx_abi.h
+$(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/hook/nvtx_abi.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<
 
 $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1

@@ -12,8 +12,8 @@
  */
 #include <stdlib.h>
 
-#include "../../userlib/device.h"
-#include "../../userlib/process.h"
+#include "../../userlib/backend/device.h"
+#include "../../userlib/base/process.h"
 
 #define E_NOENT	2
 #define E_BADF	9

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "../../userlib/nvtx_abi.h"
+#include "../../userlib/hook/nvtx_abi.h"
 
 /* d: a domain's handle, i: a range's number, s: text, w: wide text, e: attributes. */
 #define FUNCTIONS(X)							\

@@ -8,7 +8,7 @@
 #ifdef UNEVEN
 #include <cpuid.h>
 #define __get_cpuid(leaf, a, b, c, d)	(*(a) = *(b) = *(c) = *(d) = 0, 1)
-#include "../../userlib/clock.c"
+#include "../../userlib/base/clock.c"
 #elif defined(RESET)
 #include "reset_counter.h"
 
@@ -17,7 +17,7 @@
 
 unsigned long long test_back;	/* thunks.S looks at it, too */
 #define ct_clock_slow	real_slow
-#include "../../userlib/clock.c"
+#include "../../userlib/base/clock.c"
 #undef ct_clock_slow
 
 u64 ct_clock_slow(struct ct_clock_copy *c);
@@ -59,7 +59,7 @@ __attribute__((destructor)) static void was_set_back(void)
 #else
 #define CT_REAL_CLOCK
 static _Bool counter_usable(void);
-#include "../../userlib/clock.c"
+#include "../../userlib/base/clock.c"
 
 u64 ct_clock_real(void)
 {

@@ -13,7 +13,7 @@ static double slew;			/* parts that the clock runs faster */
 #define CT_COUNTER()	(++ticks)
 #define CT_REAL_CLOCK
 static _Bool counter_usable(void);
-#include "../../userlib/clock.c"
+#include "../../userlib/base/clock.c"
 #include "../tap.h"
 
 static bool usable = true;

@@ -4,7 +4,7 @@
  * at the top of the address space and not relocated (the vDSO of gVisor and of old
  * kernels), one at 0 that is not relocated either, a libc without a bias.  Prints TAP.
  */
-#include "../../userlib/elf.c"
+#include "../../userlib/base/elf.c"
 #include "../tap.h"
 
 static struct image {

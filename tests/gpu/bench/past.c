@@ -5,7 +5,7 @@
  * then is to jump to its target.  For benchmarks alone: knows the library's inside.
  */
 #define _GNU_SOURCE
-#include "../../../userlib/thunk.h"
+#include "../../../userlib/call/frame.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The backend that hands records to the kernel module: by a lane (lane.c) where the session
+ * takes such, else by ioctls on /dev/cudatrace.
+ *
+ * The descriptor has a high number, so that those of the program stay what they
+ * are without us, and may be closed by a program that closes all: then it is
+ * opened again.  Must never let the program see an error of the device.
+ */
+#include "backend/device.h"
+
+#include "backend/threadbuf.h"
+#include "tracedir/lost.h"
+#include "base/options.h"
+#include "record/packet.h"
+#include "base/process.h"
+#include "tracedir/registry.h"
+
+#define FD_HIGH		1000
+#define FD_LESS_HIGH	200
+
+#define E_BADF		9
+#define E_NOTTY		25
+#define E_NOSPC		28
+
+static int fd = -1;
+
+static long real_ioctl(int file, unsigned long cmd, void *arg)
+{
+	return ct_sys3(SYS_ioctl, file, cmd, arg);
+}
+
+/* Tests put a module of their own in its place. */
+ct_device_call *ct_device_ioctl = real_ioctl;
+
+static int move_up(int low)
+{
+	static const int wishes[] = { FD_HIGH, FD_LESS_HIGH };
+
+	for (int i = 0; i < 2; i++) {
+		int high = (int)ct_sys3(SYS_fcntl, low, F_DUPFD_CLOEXEC, wishes[i]);
+
+		if (high >= 0) {
+			ct_close(low);
+			return high;
+		}
+	}
+	return low;
+}
+
+/* A descriptor of a device that speaks our version, or negative. */
+static int open_device(void)
+{
+	struct ct_version v;
+	int file = ct_open(ct_options.device, O_WRONLY, 0);
+
+	if (file < 0)
+		return file;
+	memset(&v, 0, sizeof(v));
+	v.size = sizeof(v);
+	if (ct_device_ioctl(file, CT_IOC_VERSION, &v) < 0) {
+		ct_close(file);
+		return -1;
+	}
+	if (v.abi != CT_ABI_VERSION || v.schema != CT_SCHEMA_VERSION) {
+		bool older = v.abi != CT_ABI_VERSION ? v.abi < CT_ABI_VERSION :
+						       v.schema < CT_SCHEMA_VERSION;
+
+		ct_close(file);
+		ct_say_once(CT_ONCE_DEVICE, older ?
+			    "the loaded module is older than this library, update the module; going on without " :
+			    "the loaded module is newer than this library, update the library; going on without ",
+			    ct_options.device);
+		return -1;
+	}
+	return move_up(file);
+}
+
+bool ct_device_open(void)
+{
+	long error;
+
+	fd = open_device();
+	if (fd < 0)
+		return false;
+	ct_threadbuf_open();
+	/* The recorder made it, if there is one: for lines of info only. */
+	if (*ct_options.dir)
+		ct_registry_open(ct_options.dir, false, &error);
+	return true;
+}
+
+void ct_device_renew(void)
+{
+	long error;
+
+	if (*ct_options.dir)
+		ct_registry_open(ct_options.dir, false, &error);
+}
+
+/* Somebody closed our descriptor, or put a file of their own in its place. */
+static cold bool reopen(int broken)
+{
+	u64 mask = ct_lock();
+	bool ok = true;
+
+	if (fd == broken) {
+		int file = open_device();
+
+		if (file >= 0)
+			ct_store(&fd, file);
+		ok = file >= 0;
+	}
+	ct_unlock(mask);
+	if (!ok)
+		ct_say_once(CT_ONCE_BACKEND, "lost the device, records are lost: ",
+			    ct_options.device);
+	return ok;
+}
+
+long ct_device_try(unsigned long cmd, void *arg)
+{
+	return ct_device_ioctl(ct_load(&fd), cmd, arg);
+}
+
+long ct_device_ask(unsigned long cmd, void *arg)
+{
+	int file = ct_load(&fd);
+	long ret = ct_device_ioctl(file, cmd, arg);
+
+	if (unlikely(ret == -E_BADF || ret == -E_NOTTY) && reopen(file))
+		ret = ct_device_ioctl(ct_load(&fd), cmd, arg);
+	return ret;
+}
+
+static bool device_attach(struct ct_thread *t)
+{
+	t->own_open = ct_open_page_private(t);
+	t->open = t->own_open;
+	t->lane = NULL;
+	t->session = 0;
+	if (!t->open)
+		return false;
+	ct_threadbuf_renew(t);
+	return true;
+}
+
+static void device_forget(struct ct_thread *t)
+{
+	ct_threadbuf_forget(t);
+}
+
+static void device_detach(struct ct_thread *t)
+{
+	t->writer = 0;
+	ct_threadbuf_leave(t);
+	if (t->own_open)
+		ct_unmap(t->own_open, 4096);
+	t->own_open = t->open = NULL;
+}
+
+/*
+ * Nobody else can know of these: they stand in no packet.  With a lane its packets say
+ * how many are lost.
+ */
+static void device_lose(struct ct_thread *t)
+{
+	if (ct_threadbuf_valid(t)) {
+		ct_packet_lose(t);
+		return;
+	}
+	ct_lost_add();
+}
+
+static cold void refused(struct ct_thread *t)
+{
+	device_lose(t);
+	ct_say_once(CT_ONCE_LOST, "the module did not take a record; how many are lost "
+		    "stands in the trace: ", ct_options.device);
+}
+
+struct field {
+	const char *name;
+	u8 type;
+};
+
+#define FIELD(type, name)	{ #name, CT_TYPE_##type },
+#define CT_LAYOUT_ROW(layout)						\
+	static const struct field fields_##layout[] = {			\
+		CT_FIELDS_##layout(FIELD) { NULL, 0 }			\
+	};
+CT_LAYOUTS(CT_LAYOUT_ROW)
+#undef CT_LAYOUT_ROW
+
+static const struct field *const fields[] = {
+#define CT_LAYOUT_ROW(layout)	fields_##layout,
+	CT_LAYOUTS(CT_LAYOUT_ROW)
+#undef CT_LAYOUT_ROW
+};
+
+static void copy_name(char *to, size_t size, const char *from)
+{
+	struct ct_text t = { to, size, 0 };
+
+	ct_put(&t, from);
+}
+
+static u32 device_define(const struct ct_class_text *c)
+{
+	struct ct_define d;
+	long ret;
+
+	memset(&d, 0, sizeof(d));
+	d.size = sizeof(d);
+	d.layer = CT_LAYER_USER;
+	d.category = c->category;
+	d.op = c->op;
+	copy_name(d.name, sizeof(d.name), c->name);
+	copy_name(d.symbol, sizeof(d.symbol), c->symbol);
+	for (const struct field *f = fields[c->layout]; f->name; f++) {
+		struct ct_field *to = &d.fields[d.fields_count++];
+
+		copy_name(to->name, sizeof(to->name), f->name);
+		to->type = f->type;
+	}
+	ret = ct_device_ask(CT_IOC_DEFINE, &d);
+	if (ret < 0) {
+		ct_say_once(CT_ONCE_REGISTRY, ret == -E_NOSPC ?
+			    "the module has no room for more functions, not traced: " :
+			    "the module refuses a function, not traced: ", c->symbol);
+		return 0;
+	}
+	return d.id;
+}
+
+static u32 device_string(const char *s, size_t n)
+{
+	struct ct_string string = {
+		.size = sizeof(string),
+		.text = (u64)s,
+		.len = (u32)(n < CT_STRING_MAX ? n : CT_STRING_MAX),
+	};
+
+	if (!n || ct_device_ask(CT_IOC_STRING, &string) < 0)
+		return 0;
+	return string.id;
+}
+
+/* Payload behind its head, as the ioctls take it. */
+struct message {
+	struct ct_mark_head head;
+	u64 payload[CT_RECORD_MAX / 8];
+};
+
+static u32 compose(struct message *m, const struct ct_record *e)
+{
+	u32 size = (u32)sizeof(m->head) + e->size;
+	const u64 *from = e->payload;
+
+	m->head.size = (u16)size;
+	m->head.class = e->class;
+	m->head.flags = e->flags;
+	m->head.depth = e->depth;
+	m->head.reserved = 0;
+	m->head.op = e->flags & CT_F_HAS_BEGIN ? e->op : 0;
+	m->head.begin = e->begin;
+	m->head.result = (s64)e->result;
+	for (u32 i = 0; i < e->size / 8; i++)
+		m->payload[i] = from[i];
+	return size;
+}
+
+static bool device_begin(struct ct_thread *t, struct ct_record *e)
+{
+	struct message m;
+	u32 size;
+
+	ct_threadbuf_grow(t);
+	/* On a lane the open calls say it all. */
+	if (ct_threadbuf_renew(t) || !*(const volatile u32 *)&ct_threadbuf_page->recording)
+		return false;
+	size = compose(&m, e);
+	if (unlikely(ct_device_ask(CT_IOC_BEGIN(size), &m) < 0)) {
+		refused(t);
+		return false;
+	}
+	/* No session runs: there is nothing that the end could refer to. */
+	if (!m.head.op)
+		return false;
+	e->op = m.head.op;
+	e->begin = m.head.begin;
+	return true;
+}
+
+static void device_record(struct ct_thread *t, const struct ct_record *e)
+{
+	struct message m;
+	u32 size;
+
+	/* The end of a call whose begin the module has goes to where that went. */
+	if (!(e->flags & CT_F_HAS_BEGIN)) {
+		bool had = ct_threadbuf_valid(t);
+
+		if (had || ct_threadbuf_renew(t)) {
+			struct ct_record late = *e;
+
+			/* Before the lane began there is no time in it. */
+			if (!had)
+				late.end = 0;
+			ct_packet_record(t, &late);
+			return;
+		}
+	}
+	if (!*(const volatile u32 *)&ct_threadbuf_page->recording)
+		return;
+	size = compose(&m, e);
+	if (unlikely(ct_device_ask(CT_IOC_MARK(size), &m) < 0))
+		refused(t);
+}
+
+const struct ct_backend ct_backend_device = {
+	.name = "device",
+	.attach = device_attach,
+	.forget = device_forget,
+	.detach = device_detach,
+	.lose = device_lose,
+	.define = device_define,
+	.string = device_string,
+	.info = ct_registry_info,
+	.begin = device_begin,
+	.next = ct_threadbuf_next,
+	.record = device_record,
+};

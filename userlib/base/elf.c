@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading a loaded object's dynamic section; see elf.h.
+ *
+ * Must never write to an object, nor keep a pointer into one beyond the
+ * dl_iterate_phdr() callback that it was called from.
+ */
+#include "base/elf.h"
+
+#include "base/process.h"
+
+#include <sys/auxv.h>
+
+#define PAGE	4096ull
+
+/*
+ * glibc relocates these in place, except for objects like the vDSO, which may be linked
+ * at any address: what leads into the object is an address already.  NULL: neither does.
+ */
+static const void *address_of(const struct ct_object *o, u64 value)
+{
+	u64 moved = o->base + value;
+
+	if (value >= o->start && value < o->end)
+		return (const void *)value;
+	return moved >= o->start && moved < o->end ? (const void *)moved : NULL;
+}
+
+/* What the dynamic section says; start and end are known. */
+static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
+{
+	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
+
+	o->dynamic = d;
+	for (; d->d_tag != DT_NULL; d++) {
+		const void *at = address_of(o, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:	  o->symbols = at; break;
+		case DT_STRTAB:	  o->strings = at; break;
+		case DT_GNU_HASH: o->gnu_hash = at; break;
+		case DT_HASH:	  o->sysv_hash = at; break;
+		case DT_JMPREL:	  o->plt = at; break;
+		case DT_RELA:	  o->rela = at; break;
+		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
+		case DT_RELASZ:	  rela_size = d->d_un.d_val; break;
+		case DT_SONAME:	  soname = d->d_un.d_val; break;
+		}
+	}
+	if (!o->symbols || !o->strings)
+		return false;
+	if (soname != ~0ull)
+		o->soname = o->strings + soname;
+	o->plt_count = o->plt ? plt_size / sizeof(ElfW(Rela)) : 0;
+	o->rela_count = o->rela ? rela_size / sizeof(ElfW(Rela)) : 0;
+	return true;
+}
+
+bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info)
+{
+	const ElfW(Dyn) *d = NULL;
+
+	memset(o, 0, sizeof(*o));
+	o->base = info->dlpi_addr;
+	o->path = info->dlpi_name ? info->dlpi_name : "";
+	o->soname = "";
+	o->phdr = info->dlpi_phdr;
+	o->phnum = info->dlpi_phnum;
+	o->start = ~0ull;
+
+	for (unsigned i = 0; i < o->phnum; i++) {
+		const ElfW(Phdr) *p = &o->phdr[i];
+		u64 at = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD) {
+			if (at < o->start)
+				o->start = at;
+			if (at + p->p_memsz > o->end)
+				o->end = at + p->p_memsz;
+		} else if (p->p_type == PT_DYNAMIC) {
+			d = (const ElfW(Dyn) *)at;
+		} else if (p->p_type == PT_GNU_RELRO) {
+			o->relro_start = at & -PAGE;
+			o->relro_end = (at + p->p_memsz) & -PAGE;
+		}
+	}
+	if (!d)
+		return false;
+	return read_dynamic(o, d);
+}
+
+static bool defined(const struct ct_object *o, u32 i, const char *name)
+{
+	const ElfW(Sym) *s = &o->symbols[i];
+
+	return s->st_shndx != SHN_UNDEF && s->st_value &&
+	       !strcmp(o->strings + s->st_name, name);
+}
+
+static const ElfW(Sym) *find_gnu(const struct ct_object *o, const char *name)
+{
+	const u32 *h = o->gnu_hash;
+	u32 buckets = h[0], first = h[1], words = h[2], shift = h[3];
+	const u64 *bloom = (const u64 *)(h + 4);
+	const u32 *bucket = (const u32 *)(bloom + words);
+	const u32 *chain = bucket + buckets;
+	u32 hash = 5381, i;
+	u64 word;
+
+	if (!buckets || !words)
+		return NULL;
+	for (const u8 *c = (const u8 *)name; *c; c++)
+		hash = hash * 33 + *c;
+	word = bloom[hash / 64 % words];
+	if (!(word >> hash % 64 & 1) || !(word >> (hash >> shift) % 64 & 1))
+		return NULL;
+	i = bucket[hash % buckets];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		u32 c = chain[i - first];
+
+		if ((c | 1) == (hash | 1) && defined(o, i, name))
+			return &o->symbols[i];
+		if (c & 1)
+			return NULL;
+	}
+}
+
+static const ElfW(Sym) *find_sysv(const struct ct_object *o, const char *name)
+{
+	const u32 *bucket = o->sysv_hash + 2;
+	const u32 *chain = bucket + o->sysv_hash[0];
+	u32 hash = 0;
+
+	if (!o->sysv_hash[0])
+		return NULL;
+	for (const u8 *c = (const u8 *)name; *c; c++) {
+		hash = (hash << 4) + *c;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	for (u32 i = bucket[hash % o->sysv_hash[0]]; i; i = chain[i])
+		if (defined(o, i, name))
+			return &o->symbols[i];
+	return NULL;
+}
+
+const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name)
+{
+	if (o->gnu_hash)
+		return find_gnu(o, name);
+	if (o->sysv_hash)
+		return find_sysv(o, name);
+	return NULL;
+}
+
+/* How many dynamic symbols there are: no header says so with DT_GNU_HASH. */
+static u32 symbol_count(const struct ct_object *o)
+{
+	const u32 *h = o->gnu_hash, *bucket, *chain;
+	u32 last = 0;
+
+	if (o->sysv_hash)
+		return o->sysv_hash[1];
+	if (!h)
+		return 0;
+	bucket = (const u32 *)((const u64 *)(h + 4) + h[2]);
+	chain = bucket + h[0];
+	for (u32 i = 0; i < h[0]; i++)
+		if (bucket[i] > last)
+			last = bucket[i];
+	if (last < h[1])
+		return h[1];
+	while (!(chain[last - h[1]] & 1))
+		last++;
+	return last + 1;
+}
+
+const char *ct_object_name_at(const struct ct_object *o, u64 address,
+			      const char *prefix)
+{
+	u32 count = symbol_count(o);
+	size_t n = strlen(prefix);
+	const char *best = NULL;
+
+	for (u32 i = 0; i < count; i++) {
+		const ElfW(Sym) *s = &o->symbols[i];
+		const char *name = o->strings + s->st_name;
+
+		if (s->st_shndx == SHN_UNDEF || o->base + s->st_value != address ||
+		    strncmp(name, prefix, n))
+			continue;
+		/* Aliases: the shortest is the nearest to what was asked for. */
+		if (!best || strlen(name) < strlen(best))
+			best = name;
+	}
+	return best;
+}
+
+bool ct_object_needs(const struct ct_object *o, const char *prefix)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED &&
+		    !strncmp(o->strings + d->d_un.d_val, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+bool ct_object_writable(const struct ct_object *o, u64 address)
+{
+	for (unsigned i = 0; i < o->phnum; i++) {
+		const ElfW(Phdr) *p = &o->phdr[i];
+		u64 at = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_W && address >= at &&
+		    address + 8 <= at + p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+typedef int iterate_function(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+static iterate_function *iterate;
+
+/*
+ * libc is there from the start to the end: its entry may be looked at.  Where its headers
+ * are that does not say, for l_addr is what was added to its addresses and may be 0.
+ */
+static bool read_libc(struct ct_object *o, const struct link_map *m)
+{
+	const char *name = m->l_name ? strrchr(m->l_name, '/') : NULL;
+
+	if (!name || strcmp(name, "/libc.so.6") || !m->l_ld)
+		return false;
+	memset(o, 0, sizeof(*o));
+	o->base = m->l_addr;
+	o->soname = "";
+	o->start = m->l_addr;	/* so that both is taken: relocated or not */
+	o->end = ~0ull;
+	return read_dynamic(o, m->l_ld);
+}
+
+/*
+ * ThreadSanitizer has a dl_iterate_phdr() of its own, and asks dlsym() for libc's
+ * before that one works.  What the loader tells debuggers leads past it: the list of
+ * objects, which is only walked as far as libc, since what may go away stands behind.
+ */
+static cold iterate_function *find_iterate(void)
+{
+	const ElfW(Phdr) *p = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	const ElfW(Dyn) *d = NULL;
+	const struct link_map *m = NULL;
+	const ElfW(Sym) *s;
+	struct ct_object o;
+	u64 base = 0;
+	bool placed = false;
+
+	for (u64 i = 0; p && i < getauxval(AT_PHNUM); i++) {
+		if (p[i].p_type == PT_PHDR) {
+			base = (u64)p - p[i].p_vaddr;
+			placed = true;
+		}
+		if (p[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)p[i].p_vaddr;
+	}
+	/* Of a program that does not say it, where it was put is not known here. */
+	d = d && placed ? (const ElfW(Dyn) *)((u64)d + base) : NULL;
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			m = ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+	for (; m; m = m->l_next) {
+		if (!read_libc(&o, m))
+			continue;
+		s = ct_object_find(&o, "dl_iterate_phdr");
+		if (s && ELF64_ST_TYPE(s->st_info) == STT_FUNC)
+			return (iterate_function *)(o.base + s->st_value);
+		break;
+	}
+	return dl_iterate_phdr;
+}
+
+/*
+ * A child inherits dl_iterate_phdr()'s lock as it is, and a thread that held it is not
+ * there to give it back: who waits for it waits forever.  How many of ours were inside
+ * is not wiped at a fork; what a process found out about that is.
+ */
+enum ct_objects_state { OBJECTS_FREE = 1, OBJECTS_HELD };
+
+static u32 inside;
+
+bool ct_objects_hidden(void)
+{
+	u32 state = ct_load(&ct_process->objects);
+
+	if (!state) {
+		/* Another thread may be first; then it is right, and perhaps inside. */
+		ct_cas(&ct_process->objects, 0u, ct_load(&inside) ? (u32)OBJECTS_HELD :
+		       (u32)OBJECTS_FREE);
+		state = ct_load(&ct_process->objects);
+	}
+	return state == OBJECTS_HELD;
+}
+
+int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
+	int ret;
+
+	if (ct_objects_hidden())
+		return 0;
+
+	if (!f) {
+		f = find_iterate();
+		__atomic_store_n(&iterate, f, __ATOMIC_RELAXED);
+	}
+	__atomic_fetch_add(&inside, 1, __ATOMIC_ACQ_REL);
+	ret = f(look, data);
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_ACQ_REL);
+	return ret;
+}
+
+struct next {
+	const char *name;
+	void *found;
+	bool after_us;
+};
+
+static int look_next(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	if (!ct_object_read(&o, info))
+		return 0;
+	if ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end) {
+		n->after_us = true;
+		return 0;
+	}
+	if (!n->after_us)
+		return 0;
+	s = ct_object_find(&o, n->name);
+	if (!s || ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC ||
+	    ELF64_ST_TYPE(s->st_info) == STT_TLS)
+		return 0;
+	n->found = (void *)(o.base + s->st_value);
+	return 1;
+}
+
+void *ct_find_next(const char *name)
+{
+	struct next n = { name, NULL, false };
+
+	ct_each_object(look_next, &n);
+	/* One that was loaded late has nobody behind it. */
+	return n.found ? n.found : ct_find_any(name);
+}
+
+static int look_any(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+
+	if (!ct_object_read(&o, info) ||
+	    ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end))
+		return 0;
+	n->after_us = true;
+	return look_next(info, size, data);
+}
+
+void *ct_find_any(const char *name)
+{
+	struct next n = { name, NULL, false };
+
+	ct_each_object(look_any, &n);
+	return n.found;
+}
+
+static int look_first(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct next *n = data;
+	struct ct_object o;
+	const ElfW(Sym) *s;
+
+	(void)size;
+	s = ct_object_read(&o, info) ? ct_object_find(&o, n->name) : NULL;
+	if (!s)
+		return 0;
+	n->found = (void *)(o.base + s->st_value);
+	return 1;
+}
+
+void *ct_find_first(const char *name)
+{
+	struct next n = { name, NULL, true };
+
+	ct_each_object(look_first, &n);
+	return n.found;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading the environment; see options.h.  Must never change it: children get
+ * it as the program leaves it.
+ */
+#include "base/options.h"
+
+struct ct_options ct_options;
+
+void ct_path_absolute(struct ct_text *t, const char *path)
+{
+	long n;
+
+	if (*path != '/') {
+		n = ct_sys2(SYS_getcwd, t->buf, t->size - 1);
+		if (n > 1 && *t->buf == '/') {
+			t->len = (size_t)n - 1;
+			ct_put(t, "/");
+		}
+	}
+	ct_put(t, path);
+}
+
+static u32 packet_size(const char *s)
+{
+	u32 size = 0;
+
+	for (; s && *s >= '0' && *s <= '9'; s++)
+		size = size * 10 + (u32)(*s - '0');
+	if (size < CT_PACKET_MIN || size > CT_PACKET_MAX || size & (size - 1))
+		return 0;
+	return size;
+}
+
+static enum ct_backend_wish backend_wish(const char *s)
+{
+	if (!s || !*s)
+		return CT_BACKEND_ANY;
+	if (!strcmp(s, "device"))
+		return CT_BACKEND_DEVICE;
+	if (!strcmp(s, "files"))
+		return CT_BACKEND_FILES;
+	if (strcmp(s, "none"))
+		ct_say("CUDATRACE_SINK is none of device, files, none: ", s);
+	return CT_BACKEND_NONE;
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	struct ct_text t = { to, size, 0 };
+
+	if (from)
+		ct_put(&t, from);
+}
+
+/* Not getenv(): libc has no environment yet when we start. */
+static const char *value_of(char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *env; env++)
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+/* Those that are ours, as it may be large: every program that is started reads it. */
+static char *const *pick(char *const *env, char *ours[], int room)
+{
+	int n = 0;
+
+	for (; env && *env && n < room - 1; env++)
+		if (**env == 'C' && !strncmp(*env, "CUDATRACE_", 10))
+			ours[n++] = *env;
+	ours[n] = NULL;
+	return ours;
+}
+
+/* All is copied: some programs write over their environment (process titles). */
+void ct_options_read(char *const *all)
+{
+	char *ours[32], *const *env = pick(all, ours, 32);
+	const char *dir = value_of(env, "CUDATRACE_DIR");
+	const char *device = value_of(env, "CUDATRACE_DEVICE");
+	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
+	const char *lanes = value_of(env, "CUDATRACE_THREADBUFS");
+	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
+	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
+	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
+
+	copy(ct_options.nvtx_next, sizeof(ct_options.nvtx_next),
+	     value_of(env, "CUDATRACE_NVTX_NEXT"));
+	copy(ct_options.injection_next, sizeof(ct_options.injection_next),
+	     value_of(env, "CUDATRACE_INJECTION_NEXT"));
+	ct_options.backend = backend_wish(value_of(env, "CUDATRACE_SINK"));
+	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
+	ct_options.packet_size = packet_size(value_of(env, "CUDATRACE_PACKET"));
+	ct_options.time_queries = queries && *queries == '1';
+	ct_options.lanes = !lanes || *lanes != '0';
+	ct_options.runtime = runtime && *runtime == '1';
+	if (dir && *dir)
+		ct_path_absolute(&t, dir);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the environment asks for, read once when the library starts.
+ *
+ *   CUDATRACE_SINK		device, files or none; else the first that works
+ *   CUDATRACE_DIR		the trace directory
+ *   CUDATRACE_DEVICE		instead of /dev/cudatrace
+ *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
+ *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
+ *   CUDATRACE_RUNTIME		1: the cuda* calls of a shared libcudart too
+ *   CUDATRACE_NVTX_NEXT	the NVTX injection library that ours took the place of
+ *   CUDATRACE_INJECTION_NEXT	the same of CUDA_INJECTION64_PATH
+ *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
+ */
+#ifndef CT_OPTIONS_H
+#define CT_OPTIONS_H
+
+#include "base/sys.h"
+
+enum ct_backend_wish { CT_BACKEND_ANY, CT_BACKEND_DEVICE, CT_BACKEND_FILES, CT_BACKEND_NONE };
+
+struct ct_options {
+	enum ct_backend_wish backend;
+	char device[256];
+	char dir[2048];		/* absolute; "" if not asked for */
+	char nvtx_next[512], injection_next[512];
+	u32 packet_size;	/* 0: as the backend thinks best */
+	bool time_queries;
+	bool lanes, runtime;
+};
+
+extern struct ct_options ct_options;
+
+void ct_options_read(char *const *all);
+
+/* A path made absolute: the program may change its directory later. */
+void ct_path_absolute(struct ct_text *t, const char *path);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the library knows of the process, and the one lock that guards what is
+ * rare (slots, registry, the start of a thread's stream).
+ *
+ * It lies on a page that a forked child gets as zeros (MADV_WIPEONFORK): so a
+ * child knows at its first call that it is one, and a lock that another thread
+ * of the parent held is free.  Must never hold the lock while calling anything
+ * that takes one of the dynamic loader's.
+ */
+#ifndef CT_PROCESS_H
+#define CT_PROCESS_H
+
+#include "base/sys.h"
+
+struct ct_proc {
+	u32 life;		/* 0: a child that has not begun yet */
+	u32 no_begins;		/* 0, to compare struct ct_thread's begins with */
+	u32 lock;
+	u32 pid;
+	u32 streams;		/* numbers given to threads' streams */
+	u32 process_record;	/* 1 once written */
+	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
+	u8 rest[4096 - 28];	/* nothing else is wiped */
+};
+
+/* A page of its own, so that the child's can be wiped. */
+extern struct ct_proc ct_process_page __attribute__((visibility("hidden")));
+static struct ct_proc *const ct_process = &ct_process_page;
+
+extern u8 ct_ready;		/* the library's constructor ran */
+
+/*
+ * Before anything else.  False if the kernel can't wipe the page (no MADV_WIPEONFORK): then
+ * ct_process_wipe() is to be called in each child that fork() makes.
+ */
+bool ct_process_start(void);
+void ct_process_wipe(void);
+
+/*
+ * Makes the page valid again in a child; calls it in the lock.  True if this was
+ * the first call in this process.
+ */
+bool ct_process_renew(void);
+
+/* Blocks all signals and takes the lock; the mask goes to ct_unlock(). */
+u64 ct_lock(void);
+void ct_unlock(u64 mask);
+
+/* Says something once in this process and its children of one recording. */
+enum ct_once {
+	CT_ONCE_FULL, CT_ONCE_BACKEND, CT_ONCE_POOL, CT_ONCE_STREAM, CT_ONCE_REGISTRY,
+	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_NAMES,
+};
+void ct_say_once(enum ct_once once, const char *text, const char *more);
+
+#endif

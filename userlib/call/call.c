@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What happens before and after each intercepted call, if thunks.S does not do it.
+ *
+ * A call that returned becomes one record, stamped with its end; while it runs
+ * it stands in the thread's open calls, so that a hang or a crash shows.  Must
+ * never call CUDA, change errno, block a signal or allocate.
+ */
+#include "call/decode.h"
+#include "hook/driver.h"
+#include "call/kernels.h"
+#include "record/packet.h"
+#include "base/process.h"
+#include "hook/slot.h"
+
+#define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
+#define SLOT(field, number)	SAME(offsetof(struct ct_slot, field), number)
+#define THREAD(field, number)	SAME(offsetof(struct ct_thread, field), number)
+#define OPEN(field, number)	SAME(offsetof(struct ct_inflight_call, field) + CT_OPEN_ENTRY, number)
+#define FRAME(field, number)	SAME(offsetof(struct ct_frame, field), number)
+
+SAME(sizeof(struct ct_slot), 1 << CT_SLOT_SHIFT);
+SLOT(target, 0);
+SLOT(class, CT_SLOT_CLASS);
+SLOT(flags, CT_SLOT_FLAGS);
+SLOT(words, CT_SLOT_WORDS);
+SLOT(size, CT_SLOT_SIZE);
+SLOT(extract, CT_SLOT_EXTRACT);
+SLOT(way, CT_SLOT_WAY);
+SLOT(open, CT_SLOT_OPEN);
+THREAD(life, CT_THREAD_LIFE);
+THREAD(session, CT_THREAD_SESSION);
+THREAD(open, CT_THREAD_OPEN);
+THREAD(ops, CT_THREAD_OPS);
+THREAD(packet, CT_THREAD_PACKET);
+THREAD(limit, CT_THREAD_LIMIT);
+THREAD(op_base, CT_THREAD_OP_BASE);
+THREAD(writer, CT_THREAD_WRITER);
+THREAD(clock.tsc, CT_THREAD_TSC);
+THREAD(clock.ns, CT_THREAD_NS);
+THREAD(clock.mult, CT_THREAD_MULT);
+THREAD(cpu, CT_THREAD_CPU);
+THREAD(accepting, CT_THREAD_ACCEPTING);
+SAME(offsetof(struct ct_thread, begins), offsetof(struct ct_proc, no_begins));
+THREAD(last, CT_THREAD_LAST);
+FRAME(xmm, CT_FRAME_XMM);
+FRAME(payload, CT_FRAME_PAYLOAD);
+FRAME(arg, CT_FRAME_ARG);
+FRAME(rax, CT_FRAME_RAX);
+FRAME(r10, CT_FRAME_R10);
+FRAME(result, CT_FRAME_RESULT);
+FRAME(slot, CT_FRAME_SLOT);
+FRAME(words, CT_FRAME_WORDS);
+FRAME(level, CT_FRAME_LEVEL);
+FRAME(life, CT_FRAME_LIFE);
+FRAME(flags, CT_FRAME_LIFE + 4);
+FRAME(claim.end, CT_CLAIM_END);
+FRAME(claim.content, CT_CLAIM_CONTENT);
+FRAME(claim.op, CT_CLAIM_OP);
+FRAME(claim.begin, CT_CLAIM_BEGIN);
+FRAME(claim.mark, CT_CLAIM_MARK);
+FRAME(claim.size, CT_CLAIM_SIZE);
+FRAME(claim.stamp, CT_CLAIM_STAMP);
+FRAME(claim.word, CT_CLAIM_WORD);
+FRAME(claim.payload, CT_CLAIM_PAYLOAD);
+FRAME(rbp, CT_FRAME_SIZE);
+FRAME(stack, CT_FRAME_SIZE + 16);
+SAME(CT_SIMPLE_SIZE, CT_FRAME_ARG);
+OPEN(begin, CT_OPEN_BEGIN);
+OPEN(op, CT_OPEN_OP);
+OPEN(stack, CT_OPEN_STACK);
+OPEN(class, CT_OPEN_CLASS);
+SAME(sizeof(struct ct_inflight_call), 32);
+SAME(offsetof(struct ct_inflight_page, depth), CT_OPEN_DEPTH);
+SAME(offsetof(struct ct_inflight_page, entry), CT_OPEN_ENTRY);
+_Static_assert(CT_OPEN_SIMPLE < CT_INFLIGHT_MAX, "thunks.S knows");
+SAME(offsetof(struct ct_packet, content_size), CT_PACKET_CONTENT);
+SAME(offsetof(struct ct_packet, ts_end), CT_PACKET_TS_END);
+SAME(offsetof(struct ct_proc, life), 0);
+SAME(offsetof(struct ct_proc, no_begins), 4);
+SAME(sizeof(struct ct_thread_record), 24);
+SAME(CT_TS_BITS, 48);
+SAME(sizeof(struct ct_kernel), 24);
+SAME(offsetof(struct ct_kernel, name), CT_KERNEL_NAME);
+SAME(sizeof(struct ct_launch), 40);
+SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
+
+/*
+ * A function without a known signature gets 16 words of the caller's stack.  At
+ * the very top of a stack there may be fewer.
+ */
+static cold u32 readable_words(const struct ct_frame *f)
+{
+	struct { u64 base, len; } local, remote;
+	u64 page = ((u64)f->stack | 4095) + 1;
+	char byte;
+	long n;
+
+	if ((u64)&f->stack[16] <= page)
+		return 16;
+	local.base = (u64)&byte;
+	local.len = 1;
+	remote.base = page;
+	remote.len = 1;
+	n = ct_sys6(SYS_process_vm_readv, ct_sys0(SYS_getpid), &local, 1, &remote, 1, 0);
+	if (n == 1 || n != -14)		/* EFAULT; else we may not ask */
+		return 16;
+	return (u32)((page - (u64)f->stack) / 8);
+}
+
+/* An open call that will never return, left by an exception or longjmp. */
+static void record_abandoned(struct ct_thread *t, u32 level)
+{
+	const struct ct_inflight_call *c = &t->open->entry[level];
+	struct ct_record e = {
+		.class = (u16)c->class, .op = c->op, .begin = c->begin,
+		.depth = (u8)(level < 255 ? level : 255),
+		.flags = CT_F_ABANDONED | CT_F_NO_RESULT,
+	};
+	static const u64 nothing[16];
+
+	if (level >= CT_INFLIGHT_MAX || !e.class)
+		return;
+	if (c->flags & CT_INFLIGHT_NO_BEGIN)
+		e.flags |= CT_F_INSTANT;
+	if (c->flags & CT_INFLIGHT_HAS_BEGIN)
+		e.flags |= CT_F_HAS_BEGIN;
+	if (e.flags & CT_F_INSTANT)
+		e.begin = 0;
+	e.payload = nothing;
+	e.size = c->flags >> 8;
+	ct_backend->record(t, &e);
+}
+
+/* Takes the open calls from level on for abandoned. */
+static cold void abandon(struct ct_thread *t, u32 level)
+{
+	u32 depth = t->open->depth;
+
+	while (depth > level) {
+		record_abandoned(t, depth - 1);
+		t->open->depth = --depth;
+	}
+}
+
+/* A handler on an alternative stack says nothing about the frames of another. */
+static cold bool on_signal_stack(void)
+{
+	struct { u64 sp; int flags; u64 size; } alt = { 0, 0, 0 };
+
+	ct_sys2(SYS_sigaltstack, NULL, &alt);
+	return alt.flags & 1;	/* SS_ONSTACK */
+}
+
+/*
+ * Calls are open already.  Those whose frame ends below where ours begins are gone: a
+ * stack holds one frame at a place.  (Ours begins where another ends if libcuda has
+ * jumped to us.)
+ */
+static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
+{
+	struct ct_inflight_page *open = t->open;
+	/* What is deeper than the page holds can only go with its last entry. */
+	u32 known = open->depth < CT_INFLIGHT_MAX ? open->depth : CT_INFLIGHT_MAX;
+	u32 level = known;
+
+	while (level && open->entry[level - 1].stack < (u64)f->stack)
+		level--;
+	if (level != known && !on_signal_stack())
+		abandon(t, level);
+	return t->open->depth;	/* to record may have moved it */
+}
+
+/*
+ * The thread has no stream yet, or the function no class.  False if this call
+ * can't be recorded.
+ */
+static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
+{
+	if (t->life != ct_process->life && !ct_thread_attach(t))
+		return false;
+	if (!s->class) {
+		if (!ct_slot_define(s)) {
+			ct_backend->lose(t);
+			return false;
+		}
+		ct_backend_announce();
+	}
+	return true;
+}
+
+/* The backend wants to know: true if it recorded the begin, and stamped it. */
+static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_frame *f)
+{
+	u64 payload[16];
+	struct ct_record e = {
+		.class = s->class, .depth = (u8)(f->level < 255 ? f->level : 255),
+		.size = s->size, .payload = payload,
+	};
+
+	if (s->extract)
+		s->extract(f, payload, false);
+	if (!ct_backend->begin(t, &e))
+		return false;
+	f->claim.op = e.op;
+	f->claim.begin = e.begin;
+	f->flags = CT_FRAME_BEGUN;
+	return true;
+}
+
+/*
+ * The call stands in the thread's open calls from here on.  A handler that comes before
+ * depth is stored puts a call of its own into the same place: the op, which was written
+ * first, is then not ours any more, and all is written again.
+ */
+static inline void open_call(struct ct_inflight_page *open, u32 level, u64 op, u64 begin,
+			     u64 stack, u64 class)
+{
+	struct ct_inflight_call *c = &open->entry[level];
+
+	if (likely(level < CT_INFLIGHT_MAX)) {
+		do {
+			*(volatile u64 *)&c->op = op;
+			barrier();
+			c->begin = begin;
+			c->stack = stack;
+			*(u64 *)&c->class = class;
+			barrier();
+			*(volatile u32 *)&open->depth = level + 1;
+			barrier();
+		} while (unlikely(*(volatile u64 *)&c->op != op));
+	} else {
+		open->depth = level + 1;
+	}
+}
+
+void *ct_enter(struct ct_slot *s, struct ct_frame *f)
+{
+	struct ct_thread *t = &ct_self;
+	u64 class;
+	u32 level;
+
+	f->slot = s;
+	f->words = s->words;
+	f->flags = 0;
+	if (s->flags & CT_SLOT_UNKNOWN)
+		f->words = readable_words(f);
+	if (s->flags & CT_SLOT_RESCAN)
+		ct_objects_check();
+	if ((t->life != ct_process->life || !s->class) && !prepare(s, t)) {
+		f->flags = CT_FRAME_BYPASS;
+		return s->target;
+	}
+	f->life = t->life;
+	level = t->open->depth;
+	if (level)
+		level = check_open(t, f);
+	f->level = level;
+	f->claim.op = ct_local_add(&t->ops, 1);
+	class = s->open;
+	if (s->flags & CT_SLOT_QUERY)
+		f->claim.begin = t->last;	/* no earlier: enough to find a hang */
+	else if (t->begins && record_begin(t, s, f))
+		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
+	else
+		f->claim.begin = ct_clock_now(&t->clock);
+	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f, class);
+	return s->target;
+}
+
+void ct_leave(struct ct_frame *f, u64 end)
+{
+	struct ct_slot *s = f->slot;
+	struct ct_thread *t = &ct_self;
+	u32 level = f->level;
+	struct ct_inflight_page *open;
+	struct ct_record e = {
+		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
+		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,
+		.result = (u16)f->result, .op = f->claim.op, .begin = f->claim.begin,
+		.payload = f->payload, .size = s->size,
+	};
+
+	/* First, so that nothing of what follows is taken for the call's time. */
+	if (!(f->flags & CT_FRAME_BYPASS))
+		e.end = end ? end : ct_clock_now(&t->clock);
+	if (s->after)
+		s->after(f);
+	/* Also a child that was forked in the call has another life. */
+	if (f->flags & CT_FRAME_BYPASS || f->life != t->life || t->life != ct_process->life)
+		return;
+	if (s->extract)
+		s->extract(f, f->payload, true);
+	if (s->flags & CT_SLOT_QUERY) {
+		e.flags = CT_F_INSTANT;
+		e.begin = 0;
+	}
+	if ((u32)f->result > 0xffff)
+		e.flags |= CT_F_NO_RESULT;
+	if (t->open->depth > level + 1)
+		abandon(t, level + 1);
+	ct_backend->record(t, &e);
+	/* Not the page of before: to record may have moved it, and so may a handler. */
+	do {
+		open = ct_load(&t->open);
+		if (open->depth > level)
+			open->depth = level;
+		barrier();
+	} while (ct_load(&t->open) != open);
+}

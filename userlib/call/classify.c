@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Name, version, category and operation of a function by rules on its symbol;
+ * see classify.h.  The first rule that fits counts.  Must never decide whether a
+ * function is traced: all are.
+ */
+#include "call/classify.h"
+
+struct rule {
+	char start[30];		/* the name begins with it ... */
+	char part[16];		/* ... and has this in it; "" for any */
+	u8 category;
+	u8 op;
+};
+
+#define R(start, part, category, op)	\
+	{ start, part, CT_CAT_##category, CT_OP_##op }
+
+static const struct rule rules[] = {
+	R("cuInit", "", INIT, NONE),
+	R("cuGetProcAddress", "", INIT, LOOKUP),
+	R("cuGetExportTable", "", INIT, LOOKUP),
+	R("cuDriver", "", INIT, NONE),
+
+	R("cuCtx", "Synchronize", SYNC, WAIT),
+	R("cuStreamSynchronize", "", SYNC, WAIT),
+	R("cuEventSynchronize", "", SYNC, WAIT),
+	R("cuCtxRecordEvent", "", EVENT, RECORD),
+	R("cuCtxWaitEvent", "", EVENT, WAIT),
+	R("cuGreenCtxRecordEvent", "", EVENT, RECORD),
+	R("cuGreenCtxWaitEvent", "", EVENT, WAIT),
+	R("cuGreenCtxStream", "Create", STREAM, CREATE),
+	R("cuCtx", "Create", CONTEXT, CREATE),
+	R("cuCtx", "Destroy", CONTEXT, DESTROY),
+	R("cuCtx", "", CONTEXT, NONE),
+	R("cuGreenCtx", "Create", CONTEXT, CREATE),
+	R("cuGreenCtx", "Destroy", CONTEXT, DESTROY),
+	R("cuGreenCtx", "", CONTEXT, NONE),
+	R("cuDevicePrimaryCtx", "Retain", CONTEXT, CREATE),
+	R("cuDevicePrimaryCtx", "Release", CONTEXT, DESTROY),
+	R("cuDevicePrimaryCtx", "Reset", CONTEXT, DESTROY),
+	R("cuDevicePrimaryCtx", "", CONTEXT, NONE),
+	R("cuDevice", "MemPool", MEMORY, NONE),
+	R("cuDevice", "GraphMem", MEMORY, NONE),
+	R("cuDevice", "", CONTEXT, NONE),
+	R("cuGLCtxCreate", "", CONTEXT, CREATE),
+	R("cuVDPAUCtxCreate", "", CONTEXT, CREATE),
+
+	R("cuModule", "Unload", MODULE, UNLOAD),
+	R("cuModule", "Load", MODULE, LOAD),
+	R("cuModule", "Get", MODULE, LOOKUP),
+	R("cuModule", "Enumerate", MODULE, LOOKUP),
+	R("cuLibrary", "Unload", MODULE, UNLOAD),
+	R("cuLibrary", "Load", MODULE, LOAD),
+	R("cuLibrary", "Get", MODULE, LOOKUP),
+	R("cuLibrary", "Enumerate", MODULE, LOOKUP),
+	R("cuKernelGetFunction", "", MODULE, LOOKUP),
+	R("cuKernel", "", MODULE, NONE),
+	R("cuFuncLoad", "", MODULE, LOAD),
+	R("cuFunc", "", MODULE, NONE),
+	R("cuLink", "Create", MODULE, CREATE),
+	R("cuLink", "Destroy", MODULE, DESTROY),
+	R("cuLink", "", MODULE, NONE),
+
+	R("cuMemcpy", "", TRANSFER, COPY),
+	R("cuMemset", "", TRANSFER, SET),
+	R("cuMemPrefetch", "", TRANSFER, NONE),
+	R("cuMemDiscardAndPrefetch", "", TRANSFER, NONE),
+
+	R("cuMemAddressReserve", "", MEMORY, CREATE),
+	R("cuMemAddressFree", "", MEMORY, DESTROY),
+	R("cuMemCreate", "", MEMORY, ALLOC),
+	R("cuMemRelease", "", MEMORY, FREE),
+	R("cuMemMap", "", MEMORY, MAP),
+	R("cuMemUnmap", "", MEMORY, UNMAP),
+	R("cuMemPoolCreate", "", MEMORY, CREATE),
+	R("cuMemPoolDestroy", "", MEMORY, DESTROY),
+	R("cuMemHostRegister", "", MEMORY, MAP),
+	R("cuMemHostUnregister", "", MEMORY, UNMAP),
+	R("cuMem", "Alloc", MEMORY, ALLOC),
+	R("cuMem", "Free", MEMORY, FREE),
+	R("cuMem", "", MEMORY, NONE),
+	R("cuIpcOpenMemHandle", "", MEMORY, MAP),
+	R("cuIpcCloseMemHandle", "", MEMORY, UNMAP),
+	R("cuIpc", "Event", EVENT, NONE),
+	R("cuIpc", "", MEMORY, NONE),
+	R("cuArray", "Create", MEMORY, ALLOC),
+	R("cuArray", "Destroy", MEMORY, FREE),
+	R("cuArray", "", MEMORY, NONE),
+	R("cuMipmappedArray", "Create", MEMORY, ALLOC),
+	R("cuMipmappedArray", "Destroy", MEMORY, FREE),
+	R("cuMipmappedArray", "", MEMORY, NONE),
+	R("cuMulticast", "Create", MEMORY, CREATE),
+	R("cuMulticast", "", MEMORY, NONE),
+	R("cuPointer", "", MEMORY, NONE),
+	R("cuImportExternalMemory", "", MEMORY, CREATE),
+	R("cuDestroyExternalMemory", "", MEMORY, DESTROY),
+	R("cuExternalMemory", "Mapped", MEMORY, MAP),
+	R("cuGraphics", "Unmap", MEMORY, UNMAP),
+	R("cuGraphics", "Map", MEMORY, MAP),
+	R("cuGraphics", "", MEMORY, NONE),
+	R("cuFlushGPUDirect", "", SYNC, WAIT),
+
+	R("cuLaunchHostFunc", "", STREAM, NONE),
+	R("cuLaunch", "", KERNEL, LAUNCH),
+
+	R("cuStream", "Create", STREAM, CREATE),
+	R("cuStream", "Destroy", STREAM, DESTROY),
+	R("cuStream", "Wait", STREAM, WAIT),
+	R("cuStream", "", STREAM, NONE),
+	R("cuThreadExchange", "", STREAM, NONE),
+
+	R("cuEvent", "Create", EVENT, CREATE),
+	R("cuEvent", "Destroy", EVENT, DESTROY),
+	R("cuEvent", "Record", EVENT, RECORD),
+	R("cuEvent", "", EVENT, NONE),
+	R("cuImportExternalSemaphore", "", EVENT, CREATE),
+	R("cuDestroyExternalSemaphore", "", EVENT, DESTROY),
+	R("cuSignalExternalSemaphores", "", EVENT, RECORD),
+	R("cuWaitExternalSemaphores", "", EVENT, WAIT),
+
+	R("cuGraphLaunch", "", GRAPH, LAUNCH),
+	R("cuGraph", "Destroy", GRAPH, DESTROY),
+	R("cuGraph", "Create", GRAPH, CREATE),
+	R("cuGraphInstantiate", "", GRAPH, CREATE),
+	R("cuGraphClone", "", GRAPH, CREATE),
+	R("cuGraph", "", GRAPH, NONE),
+	R("cuUserObject", "", GRAPH, NONE),
+};
+
+/* Getters by name that take long, allocate, or answer with a handle. */
+static const char *const no_query[] = {
+	"cuGetProcAddress", "cuGetExportTable", "cuMemGetInfo",
+	"cuMemGetHandleForAddressRange", "cuModuleGetFunction", "cuModuleGetGlobal",
+	"cuModuleGetTexRef", "cuModuleGetSurfRef", "cuLibraryGetKernel",
+	"cuLibraryGetGlobal", "cuLibraryGetManaged", "cuLibraryGetModule",
+	"cuLibraryGetUnifiedFunction", "cuKernelGetFunction", "cuIpcGetMemHandle",
+	"cuIpcGetEventHandle", "cuExternalMemoryGetMappedBuffer",
+	"cuExternalMemoryGetMappedMipmappedArray",
+	"cuGraphicsResourceGetMappedPointer", "cuGraphicsSubResourceGetMappedArray",
+	"cuGraphicsResourceGetMappedMipmappedArray",
+	"cuGraphicsResourceGetMappedEglFrame", "cuCheckpointProcessGetState",
+	"cuCheckpointProcessGetRestoreThreadId", "cuGLGetDevices",
+	"cudaMemGetInfo", "cudaGetSymbolAddress", "cudaGetSymbolSize",
+	"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion",
+	"cudaGetFuncBySymbol", "cudaGetKernel", "cudaIpcGetMemHandle",
+	"cudaIpcGetEventHandle", "cudaGetExportTable", "cudaLibraryGetKernel",
+	"cudaLibraryGetGlobal", "cudaFuncGetAttributes", "cudaGetDeviceProperties",
+};
+
+/* And what is as quick as a getter without being called one. */
+static const char *const quick[] = {
+	"cuStreamIsCapturing", "cuFuncIsLoaded", "cuDeviceTotalMem",
+	"cuDeviceCanAccessPeer", "cuDeviceComputeCapability",
+	"cuThreadExchangeStreamCaptureMode", "cuGraphNodeFindInClone",
+	"cuLogsCurrent", "cudaStreamIsCapturing", "cudaPeekAtLastError",
+	"cudaDeviceCanAccessPeer",
+};
+
+static bool starts(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static bool listed(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+#define LISTED(list, name)	listed(list, sizeof(list) / sizeof(*(list)), name)
+
+static bool is_query(const char *name)
+{
+	if (LISTED(quick, name) || starts(name, "cuOccupancy"))
+		return true;
+	for (const char *g = strstr(name, "Get"); g; g = strstr(g + 1, "Get")) {
+		bool word = g == name + 2 || (g[-1] >= 'a' && g[-1] <= 'z') ||
+			    (g[-1] >= '0' && g[-1] <= '9');
+		bool end = !g[3] || (g[3] >= 'A' && g[3] <= 'Z') ||
+			   (g[3] >= '0' && g[3] <= '9');
+
+		if (word && end)
+			return !LISTED(no_query, name);
+	}
+	return false;
+}
+
+static size_t without_suffix(const char *s, size_t n, const char *suffix)
+{
+	size_t m = strlen(suffix);
+
+	return n > m && !memcmp(s + n - m, suffix, m) ? n - m : n;
+}
+
+bool ct_classify(struct ct_symbol *f, const char *symbol)
+{
+	size_t n = strlen(symbol), digits;
+
+	memset(f, 0, sizeof(*f));
+	if (n >= sizeof(f->name))
+		return false;
+	n = without_suffix(symbol, n, "_ptsz");
+	n = without_suffix(symbol, n, "_ptds");
+	f->version = 1;
+	for (digits = n; digits && symbol[digits - 1] >= '0' &&
+			 symbol[digits - 1] <= '9'; )
+		digits--;
+	if (digits < n && n - digits < 4 && digits > 3 &&
+	    !memcmp(symbol + digits - 2, "_v", 2)) {
+		f->version = 0;
+		for (size_t i = digits; i < n; i++)
+			f->version = f->version * 10 + (unsigned)(symbol[i] - '0');
+		n = digits - 2;
+	}
+	memcpy(f->name, symbol, n);
+	f->name[n] = 0;
+
+	f->category = CT_CAT_OTHER;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (starts(f->name, rules[i].start) &&
+		    strstr(f->name, rules[i].part)) {
+			f->category = rules[i].category;
+			f->op = rules[i].op;
+			break;
+		}
+	}
+	f->query = is_query(f->name);
+	if (starts(f->name, "cuda")) {
+		f->category = CT_CAT_RUNTIME;
+		f->op = CT_OP_NONE;
+	} else if (f->query) {
+		f->category = CT_CAT_QUERY;
+		f->op = CT_OP_NONE;
+	}
+	return true;
+}

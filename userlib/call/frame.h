@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What thunks.S and the C code share: the slot of a thunk and the frame of one
+ * call.  The assembly knows the offsets by the CT_* numbers below, which call.c
+ * checks at compile time.
+ */
+#ifndef CT_THUNK_H
+#define CT_THUNK_H
+
+#define CT_THUNKS		4096	/* thunks in the pool */
+#define CT_THUNK_SHIFT		4	/* each has 16 bytes of code */
+#define CT_SLOT_SHIFT		6	/* sizeof(struct ct_slot) == 64 */
+
+#define CT_SLOT_CLASS		8	/* of struct ct_slot */
+#define CT_SLOT_FLAGS		10
+#define CT_SLOT_WORDS		11
+#define CT_SLOT_SIZE		12
+#define CT_SLOT_EXTRACT		16
+#define CT_SLOT_WAY		48
+#define CT_SLOT_OPEN		56
+
+#define CT_SLOT_VECTOR		0x01	/* xmm registers carry arguments, or may */
+#define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
+#define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
+#define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
+
+#define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */
+
+#define CT_FRAME_SIZE		432	/* of struct ct_frame, up to the saved rbp */
+#define CT_CLAIM_END		0	/* its claim is what it begins with */
+#define CT_CLAIM_CONTENT	8
+#define CT_CLAIM_OP		16
+#define CT_CLAIM_BEGIN		24
+#define CT_CLAIM_MARK		32
+#define CT_CLAIM_SIZE		36
+#define CT_CLAIM_STAMP		40
+#define CT_CLAIM_WORD		52
+#define CT_CLAIM_PAYLOAD	56
+#define CT_FRAME_RESULT		64
+#define CT_FRAME_SLOT		80
+#define CT_FRAME_WORDS		88
+#define CT_FRAME_LEVEL		92
+#define CT_FRAME_LIFE		96	/* and flags */
+#define CT_SIMPLE_SIZE		104	/* so much of it has a call without arguments */
+#define CT_FRAME_ARG		104
+#define CT_FRAME_PAYLOAD	152
+#define CT_FRAME_RAX		280
+#define CT_FRAME_R10		288
+#define CT_FRAME_XMM		304
+
+#define CT_THREAD_LIFE		0	/* of struct ct_thread */
+#define CT_THREAD_OPEN		8
+#define CT_THREAD_OPS		16
+#define CT_THREAD_PACKET	24
+#define CT_THREAD_LIMIT		32
+#define CT_THREAD_OP_BASE	40
+#define CT_THREAD_WRITER	56
+#define CT_THREAD_TSC		64	/* its clock: */
+#define CT_THREAD_NS		72
+#define CT_THREAD_MULT		80
+#define CT_THREAD_CPU		88
+#define CT_THREAD_ACCEPTING	96
+#define CT_THREAD_SESSION	104
+#define CT_THREAD_LAST		112
+#define CT_PACKET_TS_END	32	/* of struct ct_packet */
+#define CT_PACKET_CONTENT	40
+#define CT_OP_SPAN		0x7fffffff	/* a packet's ops lie so close together */
+#define CT_WORD_INSTANT		0x400	/* CT_RECORD_WORD() of CT_F_INSTANT */
+#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
+#define CT_KERNEL_BITS		16
+#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
+#define CT_OPEN_DEPTH		16	/* of struct ct_inflight_page */
+#define CT_OPEN_SIMPLE		48	/* deeper (of CT_INFLIGHT_MAX) goes the long way */
+#define CT_OPEN_ENTRY		32	/* of its first call: */
+#define CT_OPEN_BEGIN		(CT_OPEN_ENTRY + 0)
+#define CT_OPEN_OP		(CT_OPEN_ENTRY + 8)
+#define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
+#define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
+
+/* The mark of a claim that stands, and of one whose record is written. */
+#define CT_CLAIMED		0x63757472
+#define CT_CLAIM_DONE		0x656e6f64
+
+#ifndef __ASSEMBLER__
+
+#include "base/sys.h"
+
+struct ct_frame;
+struct ct_slot;
+
+/* Where a thunk jumps to, with what the caller passed and the slot in r11. */
+typedef void ct_way(void);
+
+/* Through ct_enter() and ct_leave(). */
+ct_way ct_way_full;
+
+/*
+ * The quick ones, of which nothing but a record has to be made: a query or a call
+ * (which has a begin), without arguments to record or with them; thunks.S knows a launch's.
+ */
+ct_way ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_launch;
+
+/* Fills a record's payload from a call that has returned (see decode.h). */
+typedef void ct_extract(const struct ct_frame *f, void *payload, bool after);
+
+/*
+ * One intercepted function.  Written under the process's lock before its thunk
+ * is handed out; later only target (libcuda came back elsewhere) and class
+ * (given at the first call) change.
+ */
+struct ct_slot {
+	void *target;
+	u16 class;		/* 0 until the backend gave an id */
+	u8 flags;		/* CT_SLOT_* */
+	u8 words;		/* arguments on the stack */
+	u8 size;		/* bytes of payload */
+	u8 layout;
+	u16 next;		/* in the hash chain; 0 ends it */
+	ct_extract *extract;
+	void (*after)(struct ct_frame *f);	/* changes what the call returned */
+	const char *symbol;
+	u32 hash;
+	u16 failures;		/* calls since the class was refused */
+	u16 stale;		/* its libcuda was unloaded */
+	ct_way *way;		/* that its calls go */
+	u64 open;		/* class and flags of its open call */
+} __attribute__((aligned(64)));
+
+/*
+ * What a writer is about to write, while it does so: see packet.c.  Of a call, and of
+ * who else writes a record.
+ */
+struct ct_claim {
+	/* What thunks.S is about to store into the packet's head, where it pops it from. */
+	u64 end, content;
+	u64 op;
+	u64 begin;
+	u32 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */
+	u32 size;		/* of its payload, in bytes */
+	u64 stamp;		/* CT_STAMP() */
+	u32 reserved;
+	u32 word;		/* CT_RECORD_WORD() */
+	const u64 *payload;
+};
+
+/* What is used most is at the front, where its addresses are short. */
+struct ct_frame {
+	struct ct_claim claim;	/* of a query without its begin */
+	u64 result, result2;
+	struct ct_slot *slot;
+	u32 words;
+	u32 level;		/* index of its open call */
+	u32 life;		/* of the thread when the call began */
+	u32 flags;
+	/* The frame of a call without arguments to record ends here. */
+	u64 arg[6];
+	u64 payload[16];	/* what was extracted of the arguments */
+	u64 rax, r10;
+	u64 reserved;
+	u64 xmm[8][2];
+	u64 rbp, caller;
+	u64 stack[];
+};
+
+#define CT_FRAME_BYPASS	1	/* nothing is recorded of this call */
+#define CT_FRAME_BEGUN	2	/* its begin was recorded */
+
+/* Argument n of the call, counted from 0, if none before it is floating point
+ * or a structure. */
+static inline u64 ct_arg(const struct ct_frame *f, unsigned n)
+{
+	return n < 6 ? f->arg[n] : f->stack[n - 6];
+}
+
+extern const char ct_thunks[];
+extern struct ct_slot ct_slots[CT_THUNKS];
+
+/* Before and after a call that can't go the quick way, or can't any more. */
+void *ct_enter(struct ct_slot *s, struct ct_frame *f);
+
+/* end: 0 if it is not stamped yet. */
+void ct_leave(struct ct_frame *f, u64 end);
+
+#endif
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * ioctl(), as the program and libcuda see it.  Where records go to files (no
+ * module, so no probes), those on NVIDIA's devices are recorded.
+ *
+ * Must pass every call on as it came, at once if it is not the driver's.
+ */
+#include "call/ioctl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "base/elf.h"
+#include "base/process.h"
+#include "backend/backend.h"
+
+typedef int ioctl_function(int fd, unsigned long cmd, ...);
+
+static ioctl_function *next;
+
+void ct_ioctl_start(void)
+{
+	ct_store(&next, (ioctl_function *)ct_find_next("ioctl"));
+}
+
+static int pass_on(int fd, unsigned long cmd, void *arg)
+{
+	ioctl_function *f = ct_load(&next);
+
+	if (unlikely(!f)) {
+		ct_ioctl_start();
+		f = ct_load(&next);
+		if (!f)
+			return (int)ct_sys3(SYS_ioctl, fd, cmd, arg);
+	}
+	return f(fd, cmd, arg);
+}
+
+/* Escapes have type 'F'; the numbers of UVM are small integers, or these two. */
+static bool looks_like_driver(unsigned long cmd)
+{
+	u32 c = (u32)cmd;
+
+	return ((c >> 8) & 0xff) == 'F' || c < 0x1000 || c == 0x30000001 ||
+	       c == 0x30000002;
+}
+
+#define MAJOR_NVIDIA	195
+#define MINOR_MODESET	254
+
+/* nvidia-uvm's major number is given at load time; 0: not known yet. */
+static u32 uvm_major(void)
+{
+	static u32 major;
+	char text[4096], *p;
+	u32 value = 0;
+	long n;
+	int fd;
+
+	if (ct_load(&major))
+		return major;
+	fd = ct_open("/proc/devices", O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	n = ct_sys3(SYS_read, fd, text, sizeof(text) - 1);
+	ct_close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	p = strstr(text, " nvidia-uvm\n");
+	if (!p)
+		return 0;
+	while (p > text && p[-1] != '\n' && p[-1] != ' ')
+		p--;
+	for (; *p >= '0' && *p <= '9'; p++)
+		value = value * 10 + (u32)(*p - '0');
+	ct_store(&major, value);
+	return value;
+}
+
+/* The device behind fd as a record's field, CT_DEV_UNKNOWN if not NVIDIA's. */
+static u32 device_of(int fd)
+{
+	struct {		/* struct stat of x86-64 */
+		u64 dev, ino, nlink;
+		u32 mode, uid, gid, pad;
+		u64 rdev;
+		u64 rest[14];
+	} st;
+	u32 major, minor;
+
+	if (ct_sys2(SYS_fstat, fd, &st) < 0 || (st.mode & 0170000) != 0020000)
+		return CT_DEV_UNKNOWN;
+	major = (u32)(st.rdev >> 8 & 0xfff);
+	minor = (u32)((st.rdev & 0xff) | (st.rdev >> 12 & 0xffffff00));
+	if (major == MAJOR_NVIDIA)
+		return minor == MINOR_MODESET ? CT_DEV_MODESET : minor;
+	if (major && major == uvm_major())
+		return minor ? CT_DEV_UVM_TOOLS : CT_DEV_UVM;
+	return CT_DEV_UNKNOWN;
+}
+
+static cold int recorded(struct ct_thread *t, u32 device, int fd,
+			 unsigned long cmd, void *arg)
+{
+	struct ct_inflight_page *open = t->open;
+	u32 level = open->depth;
+	u64 payload[(sizeof(struct ct_ioctl) + 7) / 8];
+	struct ct_ioctl *o = (void *)payload;
+	struct ct_record e = {
+		.class = CT_CLASS_ioctl,
+		.depth = (u8)(level < 255 ? level : 255),
+		.size = sizeof(payload),
+		.payload = payload,
+		.op = ct_local_add(&t->ops, 1),
+	};
+	u32 life = t->life;
+	int ret, *error = __errno_location();
+
+	e.begin = ct_clock_now(&t->clock);
+	if (level < CT_INFLIGHT_MAX) {
+		struct ct_inflight_call *c = &open->entry[level];
+
+		c->begin = e.begin;
+		c->op = e.op;
+		c->stack = (u64)__builtin_frame_address(0);
+		c->class = CT_CLASS_ioctl;
+		c->flags = e.size << 8;
+	}
+	barrier();
+	open->depth = level + 1;
+
+	ret = pass_on(fd, cmd, arg);
+	e.end = ct_clock_now(&t->clock);
+
+	if (t->life != life || t->life != ct_process->life)
+		return ret;
+	memset(payload, 0, sizeof(payload));
+	o->cmd = (u32)cmd;
+	o->ret = ret < 0 ? -*error : ret;
+	o->device = device;
+	o->arg = (u64)arg;
+	ct_ioctl_decode(o, cmd, (u64)arg);
+	e.result = ret < 0 ? 0 : (u16)ret;
+	ct_backend->record(t, &e);
+	if (t->open->depth > level)
+		t->open->depth = level;
+	return ret;
+}
+
+__attribute__((visibility("default"))) int ioctl(int fd, unsigned long cmd, ...)
+{
+	struct ct_thread *t = &ct_self;
+	u32 device;
+	va_list args;
+	void *arg;
+
+	va_start(args, cmd);
+	arg = va_arg(args, void *);
+	va_end(args);
+
+	if (likely(!looks_like_driver(cmd)) || !ct_ready)
+		return pass_on(fd, cmd, arg);
+	device = device_of(fd);
+	if (device == CT_DEV_UNKNOWN ||
+	    (t->life != ct_process->life && !ct_thread_attach(t)) ||
+	    ct_backend != &ct_backend_files)
+		return pass_on(fd, cmd, arg);
+	return recorded(t, device, fd, cmd, arg);
+}

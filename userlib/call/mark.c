@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The program's own markers: cudatrace_mark() and the ranges.
+ *
+ * Must be safe to call at any time, also when nothing is recorded.
+ */
+#include "include/cudatrace/cudatrace.h"
+#include "base/process.h"
+#include "backend/backend.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+/* So that the record, with the head of either backend, is at most CT_RECORD_MAX. */
+#define TEXT_MAX	(CT_RECORD_MAX - 64)
+
+static struct ct_thread *ready(void)
+{
+	struct ct_thread *t = &ct_self;
+
+	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach(t)))
+		return NULL;
+	return t;
+}
+
+static void record(struct ct_thread *t, u16 class, u8 flags, const void *payload,
+		   u32 size)
+{
+	u32 depth = t->open->depth;
+	struct ct_record e = {
+		.class = class,
+		.depth = (u8)(depth < 255 ? depth : 255),
+		.flags = flags | CT_F_INSTANT | CT_F_NO_RESULT,
+		.size = size,
+		.payload = payload,
+		.op = ct_local_add(&t->ops, 1),
+	};
+
+	ct_backend->record(t, &e);
+}
+
+static void text_record(u16 class, const char *text)
+{
+	struct ct_thread *t = ready();
+	struct {
+		u32 uid;
+		u16 len;
+		char text[TEXT_MAX + 8];
+	} __attribute__((aligned(8))) m;
+	size_t n = 0;
+
+	if (!t || !text)
+		return;
+	while (n < TEXT_MAX && text[n])
+		n++;
+	m.uid = (u32)ct_sys0(SYS_getuid);
+	memcpy(m.text, text, n);
+	memset(m.text + n, 0, 8);
+	m.len = (u16)CT_TEXT_BYTES(6, (u64)n);	/* the NULs behind it are its own */
+	record(t, class, n == TEXT_MAX && text[n] ? CT_F_TRUNCATED : 0, &m,
+	       6u + m.len);
+}
+
+EXPORT void cudatrace_mark(const char *text)
+{
+	text_record(CT_CLASS_mark, text);
+}
+
+EXPORT void cudatrace_range_push(const char *text)
+{
+	text_record(CT_CLASS_range_push, text);
+}
+
+EXPORT void cudatrace_range_pop(void)
+{
+	struct ct_thread *t = ready();
+
+	if (t)
+		record(t, CT_CLASS_range_pop, 0, NULL, 0);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Slots: which function stands behind which thunk.
+ */
+#ifndef CT_SLOT_H
+#define CT_SLOT_H
+
+#include "call/frame.h"
+
+/*
+ * The thunk for this function of libcuda; the same one each time for the same
+ * symbol and address, so that pointers compare as without us.  When libcuda has
+ * gone and come back elsewhere, its thunks are used again.  Gives the address
+ * itself back when the pool is used up.  Takes the process's lock.
+ */
+void *ct_thunk_for(const char *symbol, void *target);
+
+/* Is this the address of a thunk? */
+bool ct_is_thunk(const void *address);
+
+/* Slots whose target lies in no libcuda any more may be used again. */
+void ct_slots_forget(u64 start, u64 end);
+
+/* Gives the slot's function its class, by the backend; 0 if that failed. */
+u16 ct_slot_define(struct ct_slot *s);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libcudatrace.so: records the calls that a program makes to libcuda, when put
+ * into LD_PRELOAD.
+ *
+ * Folders, top layer first; a file uses its own folder and those below it.
+ *   hook/	the program gets thunks instead of pointers into libcuda: from dlsym(), from
+ *		cuGetProcAddress and in the GOT slots of what is linked to libcuda
+ *   call/	what is recorded of a call: before and after it, its name and category, its
+ *		arguments; the driver's ioctls; the program's own markers
+ *   record/	writing a record into a packet; threads
+ *   backend/	where packets go: the device, or files
+ *   tracedir/	the trace directory: registry of ids, counted losses, disk space
+ *   base/	system calls, text, the environment, fork, the clock, loaded objects
+ *
+ * Rules of the whole library.  It exports dlsym, ioctl and cudatrace_*, and no
+ * cu* name.  It never interposes dlopen.  It makes no CUDA call of its own, calls
+ * no malloc, and leaves errno, signals, file descriptors and the environment as
+ * the program has them.  What goes wrong costs records, never the program.
+ */
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "call/ioctl.h"
+#include "hook/driver.h"
+
+/* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
+static cold void tell_child_by_libc(void)
+{
+	int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+	at_fork = (__typeof__(at_fork))ct_find_next("__register_atfork");
+	if (at_fork)
+		at_fork(NULL, NULL, ct_process_wipe, NULL);
+}
+
+/*
+ * Runs before all other constructors (-z initfirst), which may call CUDA: libc's too, so
+ * that only what the loader has made ready is there.  Where another library wants to be the
+ * first, as libpthread did before glibc 2.34, it runs in its turn.
+ */
+__attribute__((constructor)) static void start(int argc, char **argv, char **env)
+{
+	(void)argc;
+	(void)argv;
+	/* In a program with other rights than its caller's: do nothing. */
+	if (getauxval(AT_SECURE))
+		return;
+	/* libc's, if it has it: not every libc's loader tells constructors. */
+	ct_options_read(__environ ? __environ : env);
+	if (ct_options.backend == CT_BACKEND_NONE)
+		return;
+	if (!ct_process_start())
+		tell_child_by_libc();
+	ct_ioctl_start();
+	ct_ready = 1;
+	ct_objects_check();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	struct ct_thread *t = &ct_self;
+
+	if (ct_ready && ct_backend->end && t->life == ct_process->life)
+		ct_backend->end(t);
+}

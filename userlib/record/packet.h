@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The packet that a thread writes into: memory that a reader, or the kernel, may look
+ * at after any instruction.  The rules stand at the top of packet.c.
+ */
+#ifndef CT_PACKET_H
+#define CT_PACKET_H
+
+#include "backend/backend.h"
+#include "record/writer.h"
+
+/* What a thread without a packet has: it is full. */
+extern struct ct_packet ct_no_packet;
+
+void ct_packet_none(struct ct_thread *t);
+
+/*
+ * Begins a packet of size bytes at memory.  end: of the record that it is for, 0 if
+ * that is not stamped yet.  Signals are blocked.
+ */
+void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 end);
+
+/* Writes the record, or counts it as lost. */
+void ct_packet_record(struct ct_thread *t, const struct ct_record *e);
+
+/* One more record of the thread is lost. */
+void ct_packet_lose(struct ct_thread *t);
+
+/* The upper half of a record's second word; the lower one is its op. */
+#define CT_RECORD_WORD(depth, flags, result)				\
+	((u32)(u8)(depth) | (u32)(u8)(flags) << 8 | (u32)(u16)(result) << 16)
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Beginning and end of a thread's life; see thread.h.
+ *
+ * Must never allocate by malloc: this runs in the program's own calls, perhaps
+ * in a signal handler.
+ */
+#include "record/thread.h"
+
+#include <unistd.h>
+
+#include "base/elf.h"
+#include "tracedir/lost.h"
+#include "base/options.h"
+#include "record/packet.h"
+#include "base/process.h"
+#include "backend/backend.h"
+
+__thread struct ct_thread ct_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
+	.life = CT_LIFE_NEVER, .packet = &ct_no_packet, .clock = CT_CLOCK_COPY,
+};
+
+/* libc's, by name and not by linking: where they live depends on its version. */
+static int (*key_create)(unsigned *key, void (*destroy)(void *));
+static int (*set_specific)(unsigned key, const void *value);
+static bool have_key;
+static unsigned key;	/* glibc's pthread_key_t */
+
+static const ptrdiff_t *rseq_offset;
+
+/* Where libc keeps the number of the CPU; a fixed 0xffff if it doesn't say. */
+static const u32 *find_cpu(void)
+{
+	static const u32 unknown = 0xffff;
+	const char *self;
+
+	if (!rseq_offset)
+		return &unknown;
+	__asm__("movq %%fs:0, %0" : "=r"(self));
+	/* struct rseq: u32 cpu_id_start, u32 cpu_id */
+	return (const u32 *)(self + *rseq_offset + 4);
+}
+
+u32 ct_stream_number(void)
+{
+	return __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Destructors of other keys may still call CUDA, so the stream is kept until the
+ * last round.  A call after that begins a new one.
+ */
+#define ROUNDS	4	/* PTHREAD_DESTRUCTOR_ITERATIONS */
+
+static void thread_exits(void *self)
+{
+	struct ct_thread *t = self;
+	u64 mask;
+
+	if (++t->exits < ROUNDS) {
+		set_specific(key, t);
+		return;
+	}
+	mask = ct_lock();
+	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER) {
+		t->life = CT_LIFE_NEVER;
+		ct_backend->detach(t);
+	}
+	ct_unlock(mask);
+}
+
+/*
+ * In a child, in fork().  Until its first call it writes nowhere: a signal handler may have
+ * forked, and the call that it interrupted return in the child, too, with its record half
+ * made.  (Who calls clone() by itself, or _Fork(), may not return there.)
+ */
+static void forked(void)
+{
+	struct ct_thread *t = &ct_self;
+
+	/* A handler of fork() that came before may have called CUDA. */
+	if (t->life == CT_LIFE_NEVER || t->life == ct_process->life)
+		return;
+	ct_backend->forget(t);
+	t->retry = ~0u;
+}
+
+/*
+ * With the first call and not when the library starts, so that a program without CUDA
+ * does not pay for it.  Not under the lock: it takes the loader's.  With a libc that has
+ * its threads in another library, that one may come later than we; then the next thread
+ * tries.
+ */
+static void find_libc(void)
+{
+	static u32 looked;
+
+	if (!ct_load(&looked)) {
+		const u32 *size = ct_find_next("__rseq_size");
+		const ptrdiff_t *offset = ct_find_next("__rseq_offset");
+		int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *) =
+			(__typeof__(at_fork))ct_find_next("__register_atfork");
+
+		if (size && *size && offset)
+			ct_store(&rseq_offset, offset);
+		if (at_fork)
+			at_fork(NULL, NULL, forked, NULL);
+		ct_clock_start();
+		ct_store(&looked, 1u);
+	}
+	if (ct_load(&set_specific))
+		return;
+	key_create = (int (*)(unsigned *, void (*)(void *)))
+		ct_find_next("pthread_key_create");
+	ct_store(&set_specific, (int (*)(unsigned, const void *))
+		 ct_find_next("pthread_setspecific"));
+}
+
+/* Under the lock: one key for all. */
+static bool have_exit_key(void)
+{
+	if (!have_key && key_create && set_specific)
+		have_key = !key_create(&key, thread_exits);
+	return have_key;
+}
+
+static void process_record(struct ct_thread *t)
+{
+	static char text[CT_RECORD_MAX] __attribute__((aligned(8)));
+	struct ct_process_fields {
+		u32 ppid, uid;
+		u16 len;
+		char text[];
+	} *p = (void *)text;
+	size_t room = CT_RECORD_MAX - 64 - sizeof(*p);
+	long n = 0;
+	int fd = ct_open("/proc/self/cmdline", O_RDONLY, 0);
+	struct ct_record e = {
+		.class = CT_CLASS_process, .flags = CT_F_INSTANT | CT_F_NO_RESULT,
+	};
+
+	if (fd >= 0) {
+		n = ct_sys3(SYS_read, fd, p->text, room);
+		ct_close(fd);
+	}
+	if (n < 0)
+		n = 0;
+	if ((size_t)n == room)
+		e.flags |= CT_F_TRUNCATED;
+	while (n && !p->text[n - 1])
+		n--;
+	for (long i = 0; i < n; i++)
+		if (!p->text[i])
+			p->text[i] = ' ';
+	p->ppid = (u32)ct_sys0(SYS_getppid);
+	p->uid = (u32)ct_sys0(SYS_getuid);
+	memset(p->text + n, 0, 8);
+	p->len = (u16)CT_TEXT_BYTES(10, (u64)n);	/* the NULs behind it are its own */
+	e.payload = text;
+	e.size = 10u + p->len;
+	e.op = ct_local_add(&t->ops, 1);
+	ct_backend->record(t, &e);
+}
+
+cold bool ct_thread_attach(struct ct_thread *t)
+{
+	bool ok = true, watch = false, say;
+	u64 mask, unlocked;
+
+	/*
+	 * Also over what follows the lock: a handler that jumps out must not skip that. And
+	 * over what libc does under locks of its own: a handler may make a thread's first call.
+	 */
+	mask = ct_signals_block();
+	find_libc();
+	unlocked = ct_lock();
+	if (ct_process_renew()) {
+		ct_clock_renew();
+		ct_backend_renew();
+	}
+	if (t->life != ct_process->life) {
+		if (t->life != CT_LIFE_NEVER)
+			ct_backend->forget(t);	/* it was the parent's */
+		t->tid = (u32)ct_sys0(SYS_gettid);
+		t->ops = 1;
+		t->writer = 0;
+		t->lost = 0;
+		t->cpu = find_cpu();
+		t->accepting = &t->session;
+		t->last = 0;
+		ct_packet_none(t);
+		t->begins = ct_backend->begin != NULL;
+		ok = ct_backend->attach(t);
+		if (ok) {
+			if (!t->last)	/* no room for a packet */
+				t->last = ct_clock_now(&t->clock);
+			watch = have_exit_key();
+			ct_store(&t->life, ct_process->life);
+		}
+	}
+	say = ok && !ct_process->process_record;
+	if (say)
+		ct_process->process_record = 1;
+	ct_unlock(unlocked);
+	if (!ok && ct_backend != &ct_backend_none)
+		ct_lost_add();
+	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
+	if (watch)
+		set_specific(key, t);
+	ct_signals_restore(mask);
+	/* Not under the lock, which a backend may have to take. */
+	if (say)
+		process_record(t);
+	return ok;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The count of lost records that stand in no packet's head: .lost-UID of the trace
+ * directory, which all processes of a recording have mapped since their first call.
+ */
+#ifndef CT_LOST_H
+#define CT_LOST_H
+
+#include "base/sys.h"
+
+/* Maps the page, made if it is absent.  With the registry's file locked. */
+void ct_lost_open(const char *dir);
+
+/* One more; false if there is no page to count it in.  At any time, in any thread. */
+bool ct_lost_add(void);
+
+#endif

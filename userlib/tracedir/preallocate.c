@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Room on disk, allocated before it is mapped; see room.h.
+ *
+ * Must never map what is not allocated: a store into it would be SIGBUS.
+ */
+#include "tracedir/preallocate.h"
+
+/* Would the program's own limit stop us, with a signal? */
+bool ct_preallocate_beyond(u64 size)
+{
+	struct { u64 cur, max; } limit;
+
+	return !ct_sys4(SYS_prlimit64, 0, 1 /* RLIMIT_FSIZE */, NULL, &limit) &&
+	       limit.cur != ~0ull && size > limit.cur;
+}
+
+static long write_zeros(int fd, u64 offset, u64 size)
+{
+	static const char zeros[4096];
+
+	while (size) {
+		u64 part = size < sizeof(zeros) ? size : sizeof(zeros);
+		long n = ct_sys4(SYS_pwrite64, fd, zeros, part, offset);
+
+		if (n <= 0)
+			return n ? n : -28;
+		offset += (u64)n;
+		size -= (u64)n;
+	}
+	return 0;
+}
+
+void *ct_preallocate_map(int fd, u64 offset, u64 size)
+{
+	void *p = NULL;
+	long err;
+
+	if (ct_preallocate_beyond(offset + size))
+		return NULL;
+	err = ct_sys4(SYS_fallocate, fd, 0, offset, size);
+	if (err == -95 || err == -38)	/* EOPNOTSUPP, ENOSYS */
+		err = write_zeros(fd, offset, size);
+	if (!err)
+		p = ct_map(size, MAP_SHARED, fd, offset);
+	if (!p)
+		ct_sys2(SYS_ftruncate, fd, offset);
+	return p;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Room for packets in a file.
+ */
+#ifndef CT_ROOM_H
+#define CT_ROOM_H
+
+#include "base/sys.h"
+
+/*
+ * size bytes at the file's end, which is at offset, as zeros, mapped shared.
+ * NULL if the disk is full or the process may not write that much; then the file
+ * is as long as it was.
+ */
+void *ct_preallocate_map(int fd, u64 offset, u64 size);
+
+/* Would a file of this size be beyond the program's limit, with a signal? */
+bool ct_preallocate_beyond(u64 size);
+
+#endif
