@@ -33,6 +33,12 @@ try()
 	echo "$name: $(wc -l <"$out/$name.jsonl") lines; functions: $(grep -o '"name":"cu[A-Za-z0-9_]*"' "$out/$name.jsonl" | sort -u | wc -l)"
 }
 
+gcc -O2 -o "$out/proc_address" tests/gpu/proc_address.c -ldl &&
+	sed -n 's/^CT_PARAM(\([^,]*\),.*/\1/p' userlib/hook/tables/param_counts.h |
+	"$out/proc_address" >"$out/proc_address.out"
+ok $? "every pointer of cuGetProcAddress is an exported symbol" || head -n 5 "$out/proc_address.out"
+tail -n 1 "$out/proc_address.out"
+
 try inference build/examples/inference --iterations 200
 try linked env LD_LIBRARY_PATH=/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-} build/examples/inference-linked --iterations 50
 if command -v nvcc >/dev/null; then
