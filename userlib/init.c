@@ -25,8 +25,18 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "call/function.h"
 #include "call/ioctl.h"
 #include "hook/driver.h"
+#include "hook/interpose.h"
+#include "hook/slot.h"
+
+static const struct ct_call_above above_calls = {
+	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
+	.args = ct_way_args, .launch = ct_way_launch,
+	.check_objects = ct_objects_check,
+	.after_get_proc_address = ct_after_get_proc_address,
+};
 
 /* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
 static cold void tell_child_by_libc(void)
@@ -57,6 +67,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!ct_process_start())
 		tell_child_by_libc();
 	ct_ioctl_start();
+	ct_call_above = &above_calls;
 	ct_ready = 1;
 	ct_objects_check();
 }

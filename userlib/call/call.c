@@ -7,11 +7,10 @@
  * never call CUDA, change errno, block a signal or allocate.
  */
 #include "call/decode.h"
-#include "hook/driver.h"
+#include "call/function.h"
 #include "call/kernels.h"
 #include "record/packet.h"
 #include "base/process.h"
-#include "hook/slot.h"
 
 #define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
 #define SLOT(field, number)	SAME(offsetof(struct ct_slot, field), number)
@@ -180,7 +179,7 @@ static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
 	if (t->life != ct_process->life && !ct_thread_attach(t))
 		return false;
 	if (!s->class) {
-		if (!ct_slot_define(s)) {
+		if (!ct_function_define(s)) {
 			ct_backend->lose(t);
 			return false;
 		}
@@ -246,7 +245,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	if (s->flags & CT_SLOT_UNKNOWN)
 		f->words = readable_words(f);
 	if (s->flags & CT_SLOT_RESCAN)
-		ct_objects_check();
+		ct_call_above->check_objects();
 	if ((t->life != ct_process->life || !s->class) && !prepare(s, t)) {
 		f->flags = CT_FRAME_BYPASS;
 		return s->target;

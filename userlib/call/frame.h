@@ -64,8 +64,6 @@
 #define CT_THREAD_LAST		112
 #define CT_PACKET_TS_END	32	/* of struct ct_packet */
 #define CT_PACKET_CONTENT	40
-#define CT_OP_SPAN		0x7fffffff	/* a packet's ops lie so close together */
-#define CT_WORD_INSTANT		0x400	/* CT_RECORD_WORD() of CT_F_INSTANT */
 #define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
 #define CT_KERNEL_BITS		16
 #define CT_KERNEL_NAME		8	/* of struct ct_kernel */
@@ -77,28 +75,15 @@
 #define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
 #define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
 
-/* The mark of a claim that stands, and of one whose record is written. */
-#define CT_CLAIMED		0x63757472
-#define CT_CLAIM_DONE		0x656e6f64
+#include "record/writer.h"
 
 #ifndef __ASSEMBLER__
-
-#include "base/sys.h"
 
 struct ct_frame;
 struct ct_slot;
 
 /* Where a thunk jumps to, with what the caller passed and the slot in r11. */
 typedef void ct_way(void);
-
-/* Through ct_enter() and ct_leave(). */
-ct_way ct_way_full;
-
-/*
- * The quick ones, of which nothing but a record has to be made: a query or a call
- * (which has a begin), without arguments to record or with them; thunks.S knows a launch's.
- */
-ct_way ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_launch;
 
 /* Fills a record's payload from a call that has returned (see decode.h). */
 typedef void ct_extract(const struct ct_frame *f, void *payload, bool after);
@@ -125,23 +110,6 @@ struct ct_slot {
 	ct_way *way;		/* that its calls go */
 	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));
-
-/*
- * What a writer is about to write, while it does so: see packet.c.  Of a call, and of
- * who else writes a record.
- */
-struct ct_claim {
-	/* What thunks.S is about to store into the packet's head, where it pops it from. */
-	u64 end, content;
-	u64 op;
-	u64 begin;
-	u32 mark;		/* whether it is one: CT_CLAIMED, CT_CLAIM_DONE */
-	u32 size;		/* of its payload, in bytes */
-	u64 stamp;		/* CT_STAMP() */
-	u32 reserved;
-	u32 word;		/* CT_RECORD_WORD() */
-	const u64 *payload;
-};
 
 /* What is used most is at the front, where its addresses are short. */
 struct ct_frame {
@@ -171,9 +139,6 @@ static inline u64 ct_arg(const struct ct_frame *f, unsigned n)
 {
 	return n < 6 ? f->arg[n] : f->stack[n - 6];
 }
-
-extern const char ct_thunks[];
-extern struct ct_slot ct_slots[CT_THUNKS];
 
 /* Before and after a call that can't go the quick way, or can't any more. */
 void *ct_enter(struct ct_slot *s, struct ct_frame *f);

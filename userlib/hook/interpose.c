@@ -8,10 +8,11 @@
  */
 #include <dlfcn.h>
 
+#include "hook/interpose.h"
+
 #include "hook/driver.h"
 #include "base/elf.h"
 #include "base/process.h"
-#include "hook/proc_address.h"
 #include "hook/slot.h"
 
 typedef void *dlsym_function(void *handle, const char *name);

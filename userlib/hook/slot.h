@@ -7,6 +7,13 @@
 
 #include "call/frame.h"
 
+/* Both in thunks.S. */
+extern const char ct_thunks[];
+extern struct ct_slot ct_slots[CT_THUNKS];
+
+/* The paths of a call; see struct ct_call_above. */
+ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_launch;
+
 /*
  * The thunk for this function of libcuda; the same one each time for the same
  * symbol and address, so that pointers compare as without us.  When libcuda has
@@ -20,8 +27,5 @@ bool ct_is_thunk(const void *address);
 
 /* Slots whose target lies in no libcuda any more may be used again. */
 void ct_slots_forget(u64 start, u64 end);
-
-/* Gives the slot's function its class, by the backend; 0 if that failed. */
-u16 ct_slot_define(struct ct_slot *s);
 
 #endif

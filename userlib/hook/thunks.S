@@ -16,6 +16,15 @@
 #define CT_RDTSC	rdtsc
 #endif
 
+	.bss
+	.globl	ct_slots
+	.hidden	ct_slots
+	.type	ct_slots, @object
+	.balign	64
+ct_slots:
+	.zero	CT_THUNKS << CT_SLOT_SHIFT
+	.size	ct_slots, . - ct_slots
+
 	.text
 
 	.globl	ct_thunks

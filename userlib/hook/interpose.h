@@ -2,8 +2,8 @@
 /*
  * The pointers that cuGetProcAddress hands out.
  */
-#ifndef CT_PROC_ADDRESS_H
-#define CT_PROC_ADDRESS_H
+#ifndef CT_INTERPOSE_H
+#define CT_INTERPOSE_H
 
 #include "call/frame.h"
 
