@@ -60,6 +60,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	/* In a program with other rights than its caller's: do nothing. */
 	if (getauxval(AT_SECURE))
 		return;
+	ct_say_start();
 	/* libc's, if it has it: not every libc's loader tells constructors. */
 	ct_options_read(__environ ? __environ : env);
 	if (ct_options.backend == CT_BACKEND_NONE)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -223,31 +222,6 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 	return rc;
 }
 
-/*
- * Removes pages of lost records that count none, and that no process has mapped.  A new
- * process looks for a page with the registry locked, so it is locked here, too.
- */
-static void finish_remove_pages(const char *dir)
-{
-	struct dirent *entry;
-	char path[4096];
-	int fd = -1;
-	DIR *d = opendir(dir);
-
-	if (d && !ct_path(path, sizeof(path), dir, CT_REGISTRY_FILE))
-		fd = open(path, O_RDWR | CT_O_FOREIGN);
-	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
-		while ((entry = readdir(d)))
-			if (ct_is_lost_page(entry->d_name) &&
-			    !ct_path(path, sizeof(path), dir, entry->d_name) &&
-			    !ct_is_written(path) && !ct_lost_read(dir, entry->d_name))
-				unlink(path);
-	if (fd >= 0)
-		close(fd);
-	if (d)
-		closedir(d);
-}
-
 int ct_finish(const char *dir, bool locked, struct ct_error *err)
 {
 	struct ct_trace t;
@@ -306,8 +280,6 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	rc = ct_trace_open(&t, dir, err);
 	if (!rc)
 		rc = ct_metadata_write(&t, err);
-	if (!rc)
-		finish_remove_pages(dir);
 out:
 	if (lock >= 0)
 		ct_trace_unlock(dir, lock);

@@ -103,20 +103,27 @@ static void launch_preload(const char *library)
 		setenv("ASAN_OPTIONS", any_order, 1);
 }
 
-static void launch_set_environment(const char *library, const char *dir, const char *backend)
+static void launch_set_environment(const char *library, const char *dir, const uint8_t uuid[16],
+				   const char *backend)
 {
+	char trace[33];
+
+	for (unsigned int i = 0; i < 16; i++)
+		sprintf(trace + 2 * i, "%02x", uuid[i]);
+
 	if (ct_launch_injected)
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
 	else
 		launch_preload(library);
 	launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
 	setenv("CUDATRACE_DIR", dir, 1);
+	setenv("CUDATRACE_TRACE", trace, 1);
 	setenv("CUDATRACE_SINK", backend, 1);
 }
 
 /* In the child, after fork(): never returns. */
-static void launch_run(char **argv, const char *library, const char *dir, const char *backend,
-		       const sigset_t *mask, const struct sigaction *sigchld, int report)
+static void launch_run(char **argv, const char *library, const char *dir, const uint8_t uuid[16],
+		       const char *backend, const sigset_t *mask, const struct sigaction *sigchld, int report)
 {
 	size_t i;
 	int code;
@@ -126,7 +133,7 @@ static void launch_run(char **argv, const char *library, const char *dir, const 
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (library)
-		launch_set_environment(library, dir, backend);
+		launch_set_environment(library, dir, uuid, backend);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
@@ -152,7 +159,7 @@ static void launch_catch_signals(void)
 }
 
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
-	      const char *backend, struct ct_error *err)
+	      const uint8_t uuid[16], const char *backend, struct ct_error *err)
 {
 	const struct sigaction waited = { .sa_handler = SIG_DFL };
 	struct sigaction sigchld;
@@ -176,7 +183,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 		return ct_fail(err, code, "fork: %s", strerror(code));
 	}
 	if (!child->pid)
-		launch_run(argv, library, dir, backend, &old, &sigchld, report[1]);
+		launch_run(argv, library, dir, uuid, backend, &old, &sigchld, report[1]);
 	target = child->pid;
 	launch_catch_signals();
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -7,6 +7,7 @@
 #define CT_CLI_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -23,6 +24,7 @@ int ct_launch_library(char *path, size_t size, struct ct_error *err);
 /**
  * ct_launch() - start argv, with the library preloaded unless @library is NULL
  * @dir: the trace directory, absolute
+ * @uuid: of the trace, by which the library knows the directory
  * @backend: "device" or "files"
  *
  * From now on signals that are sent to this process are forwarded to the child.  (The
@@ -32,7 +34,7 @@ int ct_launch_library(char *path, size_t size, struct ct_error *err);
  * then what a shell would return (127 or 126).
  */
 int ct_launch(struct ct_child *child, char **argv, const char *library, const char *dir,
-	      const char *backend, struct ct_error *err);
+	      const uint8_t uuid[16], const char *backend, struct ct_error *err);
 
 /* Waits up to @ms milliseconds (-1: for ever).  1: ended, status is set; 0: not yet. */
 int ct_launch_wait(struct ct_child *child, int ms);

@@ -207,21 +207,20 @@ int ct_recording_registry(struct ct_recording *rec, const char *command, struct 
 {
 	uint64_t start = ct_now_ns(),
 		 realtime = ct_clock_ns(CLOCK_REALTIME);
-	uint8_t uuid[16];
 	int ret;
 
 	if (rec->module) {
-		memcpy(uuid, rec->device.session.uuid, sizeof(uuid));
+		memcpy(rec->uuid, rec->device.session.uuid, sizeof(rec->uuid));
 		realtime -= start - rec->device.session.start;
 		start = rec->device.session.start;
-	} else if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid)) {
+	} else if (getrandom(rec->uuid, sizeof(rec->uuid), 0) != sizeof(rec->uuid)) {
 		return ct_fail(err, errno, "no random numbers: %s", strerror(errno));
 	}
-	ret = ct_registry_create(&rec->registry, rec->dir, uuid, start, realtime, err);
+	ret = ct_registry_create(&rec->registry, rec->dir, rec->uuid, start, realtime, err);
 	if (ret)
 		return ret;
 	recording_add_infos(rec, command);
-	ret = ct_state_open(&rec->state, rec->dirfd, uuid);
+	ret = ct_state_open(&rec->state, rec->dirfd, rec->uuid);
 	if (ret)
 		return ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
 	ct_state_clock(&rec->state);

@@ -17,6 +17,7 @@
 struct ct_recording {
 	char dir[PATH_MAX];		/* absolute */
 	int dirfd;
+	uint8_t uuid[16];		/* of the trace: ct_recording_registry() */
 	int lock;			/* of the trace: ct_trace_lock() */
 	bool module;			/* the module records: device is in use */
 	struct ct_device device;

@@ -229,7 +229,7 @@ int cmd_record(int argc, char **argv)
 	}
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd);
-	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir,
+	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);
 		ct_recording_abandon(&rec.to);

@@ -318,7 +318,7 @@ static int discover_run(struct ct_device *dev, struct cut *cut, char **argv, str
 	struct ct_child child = { .pid = -1 };
 	double begin = discover_now(), used, pause = LOOK_MS;
 
-	if (ct_launch(&child, argv, NULL, NULL, NULL, err)) {
+	if (ct_launch(&child, argv, NULL, NULL, NULL, NULL, err)) {
 		ct_complain("%s", err->text);
 		return child.status ? child.status : 1;
 	}

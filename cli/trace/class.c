@@ -198,13 +198,13 @@ void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX])
 		strcpy(spec, "-");
 }
 
-bool ct_class_equal(const struct ct_class *a, const struct ct_class *b)
+bool ct_class_same(const struct ct_class *a, const struct ct_class *b)
 {
 	char spec_a[CT_SPEC_MAX], spec_b[CT_SPEC_MAX];
 
 	ct_class_spec(a, spec_a);
 	ct_class_spec(b, spec_b);
-	return a->id == b->id && a->layer == b->layer && a->category == b->category &&
+	return a->layer == b->layer && a->category == b->category &&
 	       a->op == b->op && !strcmp(spec_a, spec_b) && !strcmp(a->name, b->name) &&
 	       !strcmp(a->symbol, b->symbol);
 }

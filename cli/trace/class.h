@@ -70,8 +70,8 @@ struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int 
 #define CT_SPEC_MAX	(CT_FIELDS_MAX * (CT_FIELD_LEN + 8))
 void ct_class_spec(const struct ct_class *class, char spec[CT_SPEC_MAX]);
 
-/* Two descriptions of one id say the same. */
-bool ct_class_equal(const struct ct_class *a, const struct ct_class *b);
+/* Do they differ in their ids at most? */
+bool ct_class_same(const struct ct_class *a, const struct ct_class *b);
 
 /* Row @i of the static classes as a new class; NULL after the last. */
 struct ct_class *ct_class_static(unsigned int i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading a registry.  The lines were written by the traced processes: must
- * never trust an id, a length or a byte of them.
+ * Reading a registry, by the rules in module/uapi/cudatrace.h, section 3.  The lines were
+ * written by the traced processes: must never trust an id, a length or a byte of them, and
+ * never refuse a trace because of one.
  */
 #include "trace/registry.h"
 
@@ -38,10 +39,12 @@ static int registry_init(struct ct_registry *reg)
 
 void ct_registry_free(struct ct_registry *reg)
 {
-	if (reg->classes)
-		for (unsigned int i = 0; i <= CT_CLASS_MAX; i++)
+	/* Two ids may have one class. */
+	for (unsigned int i = 0; reg->classes && i <= CT_CLASS_MAX; i++)
+		if (reg->classes[i] && reg->classes[i]->id == i)
 			free(reg->classes[i]);
 	free(reg->classes);
+	ct_hash_free(&reg->class_of_text);
 	for (unsigned int i = 0; i < reg->strings_count; i++)
 		free(reg->strings[i]);
 	free(reg->strings);
@@ -100,67 +103,89 @@ static int registry_number(const char *word, int base, uint64_t *value)
 	return errno || *end ? -EINVAL : 0;
 }
 
-static const char *registry_parse_head(struct ct_registry *reg, char **word, unsigned int words,
-				       uint64_t *abi)
+/* The first head counts.  Sets *abi; of another version nothing else is known. */
+static void registry_parse_head(struct ct_registry *reg, char **word, unsigned int words,
+				uint64_t *abi)
 {
-	if (words != 5 || registry_number(word[1], 10, abi))
-		return "not 'cudatrace ABI uuid= start= realtime='";
-	if (*abi != CT_ABI_VERSION)
-		return NULL;
-	if (strncmp(word[2], "uuid=", 5) || strlen(word[2]) != 5 + 32)
-		return "no uuid of 32 hexadecimal digits";
+	uint64_t version, start, realtime;
+	uint8_t uuid[16];
+
+	if (reg->head || words < 2 || registry_number(word[1], 10, &version))
+		return;
+	*abi = version;
+	if (version != CT_ABI_VERSION || words != 5 || strncmp(word[2], "uuid=", 5) ||
+	    strlen(word[2]) != 5 + 32)
+		return;
 	for (unsigned int i = 0; i < 16; i++) {
 		int high = registry_hex(word[2][5 + 2 * i]), low = registry_hex(word[2][6 + 2 * i]);
 
 		if (high < 0 || low < 0)
-			return "no uuid of 32 hexadecimal digits";
-		reg->uuid[i] = high << 4 | low;
+			return;
+		uuid[i] = high << 4 | low;
 	}
-	if (strncmp(word[3], "start=", 6) || registry_number(word[3] + 6, 10, &reg->start) ||
-	    strncmp(word[4], "realtime=", 9) || registry_number(word[4] + 9, 10, &reg->realtime))
-		return "no start= or realtime=";
-	return NULL;
+	if (strncmp(word[3], "start=", 6) || registry_number(word[3] + 6, 10, &start) ||
+	    strncmp(word[4], "realtime=", 9) || registry_number(word[4] + 9, 10, &realtime))
+		return;
+	memcpy(reg->uuid, uuid, sizeof(uuid));
+	reg->start = start;
+	reg->realtime = realtime;
+	reg->head = true;
 }
 
-static const char *registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
+/* FNV-1a of what two ids of one class have in common. */
+static uint64_t registry_class_hash(const struct ct_class *class)
 {
+	uint64_t hash = ct_hash_mix(class->layer << 16 | class->category << 8 | class->op,
+				    class->fields_count);
+
+	for (const char *p = class->symbol; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3ull;
+	return hash;
+}
+
+static int registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
+{
+	struct ct_hash_slot *first;
 	int layer, category, op;
 	struct ct_class *class;
 	const char *why = NULL;
 	uint64_t id;
 
-	if (words != 8 || registry_number(word[1], 10, &id) || id > CT_CLASS_MAX)
-		return "not 'class ID LAYER CATEGORY OP FIELDS NAME SYMBOL'";
+	if (words != 8 || registry_number(word[1], 10, &id) || id > CT_CLASS_MAX ||
+	    reg->classes[id])
+		return 0;
 	layer = ct_word_index(ct_layer_word, CT_LAYER_COUNT, word[2]);
 	category = ct_word_index(ct_category_word, CT_CAT_COUNT, word[3]);
 	op = strcmp(word[4], "-") ? ct_word_index(ct_op_word, CT_OP_COUNT, word[4]) : CT_OP_NONE;
-	if (layer < 0 || category < 0 || op < 0)
-		return "an unknown layer, category or op";
-	if (registry_unescape(word[6]) || registry_unescape(word[7]))
-		return "a '%' without two hexadecimal digits";
+	if (layer < 0 || category < 0 || op < 0 || registry_unescape(word[6]) ||
+	    registry_unescape(word[7]))
+		return 0;
 	class = ct_class_new(id, layer, category, op, word[5], word[6], word[7], &why);
 	if (!class)
-		return why;
-	if (reg->classes[id]) {
-		why = ct_class_equal(reg->classes[id], class) ? NULL :
-		      "a second class of this id";
+		return strcmp(why, "no memory") ? 0 : -ENOMEM;
+	first = ct_hash_put(&reg->class_of_text, registry_class_hash(class));
+	if (!first) {
 		free(class);
-		return why;
+		return -ENOMEM;
+	}
+	if (first->a && ct_class_same(reg->classes[first->a], class)) {
+		free(class);
+		class = reg->classes[first->a];
+	} else if (!first->a) {
+		first->a = id;
 	}
 	reg->classes[id] = class;
 	reg->classes_count++;
-	return NULL;
+	return 0;
 }
 
-static const char *registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
+static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
 	uint64_t id;
 
 	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
-	    id >= CT_REGISTRY_STRINGS)
-		return "not 'string ID TEXT'";
-	if (words == 3 && registry_unescape(word[2]))
-		return "a '%' without two hexadecimal digits";
+	    id >= CT_REGISTRY_STRINGS || (words == 3 && registry_unescape(word[2])))
+		return 0;
 	if (id >= reg->strings_count) {
 		unsigned int count = reg->strings_count ? reg->strings_count : 64;
 		char **strings;
@@ -169,62 +194,59 @@ static const char *registry_parse_string(struct ct_registry *reg, char **word, u
 			count *= 2;
 		strings = realloc(reg->strings, count * sizeof(*strings));
 		if (!strings)
-			return "no memory";
+			return -ENOMEM;
 		memset(strings + reg->strings_count, 0,
 		       (count - reg->strings_count) * sizeof(*strings));
 		reg->strings = strings;
 		reg->strings_count = count;
 	}
 	if (reg->strings[id])
-		return strcmp(reg->strings[id], words == 3 ? word[2] : "") ?
-			"a second string of this id" : NULL;
+		return 0;
 	reg->strings[id] = strdup(words == 3 ? word[2] : "");
-	return reg->strings[id] ? NULL : "no memory";
+	return reg->strings[id] ? 0 : -ENOMEM;
 }
 
-static const char *registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
+static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
 {
 	struct ct_info *infos;
 
-	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX)
-		return "not 'info KEY TEXT', or too many of them";
-	if (registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
-		return "a '%' without two hexadecimal digits";
+	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX ||
+	    registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
+		return 0;
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
 	if (!infos)
-		return "no memory";
+		return -ENOMEM;
 	reg->infos = infos;
 	infos += reg->infos_count;
 	infos->key = strdup(word[1]);
 	infos->text = strdup(words == 3 ? word[2] : "");
 	reg->infos_count++;
-	return infos->key && infos->text ? NULL : "no memory";
+	return infos->key && infos->text ? 0 : -ENOMEM;
 }
 
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 		     struct ct_error *err)
 {
-	char *word[WORDS_MAX], *save = NULL;
 	uint64_t abi = CT_ABI_VERSION;
+	char *word[WORDS_MAX], *next = line;
 	unsigned int words = 0;
-	const char *why = NULL;
+	int rc = 0;
 
-	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		if (words == WORDS_MAX)
-			return ct_fail(err, EINVAL, "%s: too many words; the registry is damaged",
-				       what);
-		word[words++] = w;
-	}
-	if (!words)
+	if (strlen(line) >= CT_REGISTRY_LINE)
+		return 0;
+	while (next && words < WORDS_MAX)
+		word[words++] = strsep(&next, " ");
+	/* A word too many, or a line that was cut. */
+	if (next || !strcmp(word[words - 1], "%"))
 		return 0;
 	if (!strcmp(word[0], "cudatrace"))
-		why = registry_parse_head(reg, word, words, &abi);
+		registry_parse_head(reg, word, words, &abi);
 	else if (!strcmp(word[0], "class"))
-		why = registry_parse_class(reg, word, words);
+		rc = registry_parse_class(reg, word, words);
 	else if (!strcmp(word[0], "string"))
-		why = registry_parse_string(reg, word, words);
+		rc = registry_parse_string(reg, word, words);
 	else if (!strcmp(word[0], "info"))
-		why = registry_parse_info(reg, word, words);
+		rc = registry_parse_info(reg, word, words);
 	/* A line of another kind is one that a later version added. */
 
 	if (abi != CT_ABI_VERSION)
@@ -232,9 +254,7 @@ int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 			       "%s: a trace of format %llu, this cudatrace reads format %u; use the %s version",
 			       what, (unsigned long long)abi, CT_ABI_VERSION,
 			       abi > CT_ABI_VERSION ? "newer" : "older");
-	if (why)
-		return ct_fail(err, EINVAL, "%s: %s; the registry is damaged", what, why);
-	return 0;
+	return rc ? ct_fail(err, -rc, "%s: no memory", what) : 0;
 }
 
 const char *ct_registry_info(const struct ct_registry *reg, const char *key)
@@ -293,9 +313,8 @@ out:
 int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *err)
 {
 	const char *name = CT_REGISTRY_FILE, *mark = "";
-	bool head = false;
 	unsigned int at = 0;
-	char *text, *line;
+	char *text, *line, *end;
 	size_t size = 0;
 	struct stat st;
 	int rc;
@@ -324,33 +343,28 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 	if (rc)
 		goto out;
 
-	for (line = text; line < text + size;) {
-		char *end = memchr(line, '\n', text + size - line);
+	if (!*mark && strncmp(text, "cudatrace", 9)) {
+		rc = ct_fail(err, EINVAL,
+			     "%s/%s line 1: does not begin with 'cudatrace'; this is not a trace of cudatrace",
+			     dir, name);
+		goto out;
+	}
+	for (line = text; line < text + size && !rc; line = end + 1) {
 		char what[320];
 
 		at++;
-		if (!end) /* the last one: its writer was killed while writing it */
+		end = memchr(line, '\n', text + size - line);
+		if (!end) /* its writer was killed while writing it, or still writes */
 			break;
 		*end = 0;
-		if (!strncmp(line, mark, strlen(mark))) {
-			line += strlen(mark);
-			snprintf(what, sizeof(what), "%.200s/%s line %u", dir, name, at);
-			if (!head && strncmp(line, "cudatrace ", 10)) {
-				rc = ct_fail(err, EINVAL,
-					     "%s: does not begin with 'cudatrace'; this is not a trace of cudatrace",
-					     what);
-				goto out;
-			}
-			head = true;
-			rc = ct_registry_line(reg, line, what, err);
-			if (rc)
-				goto out;
-		}
-		line = end + 1;
+		snprintf(what, sizeof(what), "%.200s/%s line %u", dir, name, at);
+		if (!strncmp(line, mark, strlen(mark)))
+			rc = ct_registry_line(reg, line + strlen(mark), what, err);
 	}
-	if (!head)
+	if (!rc && !reg->head)
 		rc = ct_fail(err, EINVAL,
-			     "%s/%s: not written by cudatrace; open this trace with the tool that made it",
+			     *mark ? "%s/%s: not written by cudatrace; open this trace with the tool that made it" :
+				     "%s/%s: no line 'cudatrace ABI uuid= start= realtime='; the registry is damaged",
 			     dir, name);
 out:
 	free(text);

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "trace/class.h"
-
-#define CT_REGISTRY_STRINGS	(1u << 20)	/* ids above are refused */
 
 struct ct_info {
 	char *key, *text;
@@ -23,7 +22,10 @@ struct ct_registry {
 	uint8_t  uuid[16];
 	uint64_t start;			/* ns, CLOCK_MONOTONIC */
 	uint64_t realtime;		/* ns, CLOCK_REALTIME at start */
-	struct ct_class **classes;	/* by id, CT_CLASS_MAX + 1 pointers */
+	bool head;			/* the three above are known */
+	/* By id, CT_CLASS_MAX + 1 pointers; ids of one text have the class of the first one. */
+	struct ct_class **classes;
+	struct ct_hash class_of_text;	/* key: hash, a: the first id */
 	unsigned int classes_count;
 	char **strings;			/* by id, NULL: none; [0] is NULL */
 	unsigned int strings_count;
@@ -34,17 +36,17 @@ struct ct_registry {
 /**
  * ct_registry_read() - the registry of directory @dir
  *
- * A last line without a newline is ignored: its writer was killed while writing it.  Free with
- * ct_registry_free() also after an error.
+ * Lines that are void or damaged are ignored.  Free with ct_registry_free() also after an
+ * error.
  *
- * Return: 0; -ENOENT no trace there; -EPROTO another ABI version; -EINVAL a line
- * that is none; -ENOMEM; what open() and read() return.
+ * Return: 0; -ENOENT no trace there; -EPROTO another ABI version; -EINVAL no registry;
+ * -ENOMEM; what open() and read() return.
  */
 int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *err);
 void ct_registry_free(struct ct_registry *reg);
 
 /**
- * ct_registry_line() - parse one line, without its newline
+ * ct_registry_line() - add one line, without its newline, if it counts
  * @what: file and line for the message
  */
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,

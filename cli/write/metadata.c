@@ -86,7 +86,7 @@ static void metadata_put_registry(struct ct_out *out, const struct ct_registry *
 	metadata_put_line(out, ct_registry_head_line(reg->uuid, reg->start, reg->realtime));
 	for (unsigned int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++)
 		if (reg->classes[i])
-			metadata_put_line(out, ct_registry_class_line(reg->classes[i]));
+			metadata_put_line(out, ct_registry_class_line(i, reg->classes[i]));
 	for (unsigned int i = 1; i < reg->strings_count; i++)
 		if (reg->strings[i])
 			metadata_put_line(out, ct_registry_string_line(i, reg->strings[i]));
@@ -278,14 +278,14 @@ static const char *metadata_tsdl_type(unsigned int type, bool named)
 	return named && enumerated[type] ? enumerated[type] : plain[type];
 }
 
-static void metadata_put_event(struct ct_out *out, const struct ct_class *class, unsigned int kind,
-			       bool named)
+static void metadata_put_event(struct ct_out *out, unsigned int id, const struct ct_class *class,
+			       unsigned int kind, bool named)
 {
 	char line[64];
 
 	ct_out_text(out, "\nevent {\n\tname = ");
 	metadata_put_literal(out, class->name);
-	snprintf(line, sizeof(line), ";\n\tid = %u;\n\tstream_id = %u;\n", class->id, kind);
+	snprintf(line, sizeof(line), ";\n\tid = %u;\n\tstream_id = %u;\n", id, kind);
 	ct_out_text(out, line);
 	ct_out_text(out, "\tfields := struct {\n");
 	for (unsigned int i = 0; i < class->fields_count; i++) {
@@ -384,13 +384,13 @@ static void metadata_put_all(struct ct_out *out, const struct ct_trace *t,
 		if (!class)
 			continue;
 		for (unsigned int kind = CT_STREAM_CPU; kind <= CT_STREAM_STATE; kind++) {
-			bool used = usage->classes[i] & 1u << kind;
+			bool used = usage->classes[class->id] & 1u << kind;
 
 			if (i >= CT_CLASS_DYNAMIC && !used &&
 			    (kind == CT_STREAM_STATE ||
 			     (kind == CT_STREAM_THREAD && class->layer != CT_LAYER_USER)))
 				continue;
-			metadata_put_event(out, class, kind, used);
+			metadata_put_event(out, i, class, kind, used);
 		}
 	}
 }

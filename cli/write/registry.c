@@ -1,79 +1,52 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing a registry.  Several processes append to one file: must never write a
- * part of a line, and never without the lock.
+ * Writing a registry.  Several processes append to one file, without a lock: a line is
+ * written by one write, and what is there is never changed.
  */
 #include "write/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "write/registry_line.h"
 #include "trace/directory.h"
 
-/* Where the last line begins if its writer was killed while writing it; else the end. */
-static off_t registry_last_line(int fd)
+/*
+ * Appends by one write.  Nobody holds a lock, so a part that was written of @line stays
+ * (the disk is full): the next append makes it void.
+ */
+static int registry_put(struct ct_registry_writer *w, const char *line)
 {
-	char buf[4096];
-	off_t end = lseek(fd, 0, SEEK_END), from;
+	off_t end = lseek(w->fd, 0, SEEK_END);
+	char *after = NULL, last = '\n';
 	ssize_t n;
+	size_t len;
 
-	for (; end > 0; end = from) {
-		from = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
-		n = pread(fd, buf, end - from, from);
-		if (n != end - from)
-			return -1;
-		while (n && buf[n - 1] != '\n')
-			n--;
-		if (n)
-			return from + n;
-	}
-	return 0;
-}
-
-/* Under the lock: removes the part of a line that a killed writer left.  Returns the size. */
-static off_t registry_cut_half_line(int fd)
-{
-	off_t end = registry_last_line(fd);
-
-	return end < 0 || ftruncate(fd, end) ? -errno : end;
-}
-
-static int registry_put(struct ct_registry_writer *w, const char *line, size_t len)
-{
-	ssize_t n;
-	off_t end;
-	int rc = 0;
-
-	while (flock(w->fd, LOCK_EX))
-		if (errno != EINTR)
-			return -errno;
-	end = registry_cut_half_line(w->fd);
-	if (end < 0) {
-		rc = end;
-	} else {
-		n = write(w->fd, line, len);
-		if (n < 0)
-			rc = -errno;
-		else if ((size_t)n != len)
-			rc = -ENOSPC;
-	}
-	/* A line after a part of one would be damaged. */
-	if (rc && end >= 0 && ftruncate(w->fd, end))
-		rc = -errno;
-	flock(w->fd, LOCK_UN);
-	return rc;
+	if (end > 0 && pread(w->fd, &last, 1, end - 1) != 1)
+		return -EIO;
+	if (last != '\n' && asprintf(&after, " %%\n%s", line) < 0)
+		return -ENOMEM;
+	if (after)
+		line = after;
+	len = strlen(line);
+	n = write(w->fd, line, len);
+	if (n >= 0)
+		n = (size_t)n == len ? 0 : -ENOSPC;
+	else
+		n = -errno;
+	free(after);
+	return n;
 }
 
 /* Appends @line, which is NULL where there was no memory for it, and frees it. */
 static int registry_put_line(struct ct_registry_writer *w, char *line)
 {
-	int rc = line ? registry_put(w, line, strlen(line)) : -ENOMEM;
+	int rc = line ? registry_put(w, line) : -ENOMEM;
 
 	free(line);
 	return rc;
@@ -110,21 +83,7 @@ int ct_registry_create(struct ct_registry_writer *w, const char *dir, const uint
 
 int ct_registry_append(struct ct_registry_writer *w, const char *dir, struct ct_error *err)
 {
-	off_t end;
-	int rc;
-
-	rc = registry_open_in(w, dir, 0, err);
-	if (rc)
-		return rc;
-	flock(w->fd, LOCK_EX);
-	end = registry_cut_half_line(w->fd);
-	rc = end < 0 ? end : 0;
-	flock(w->fd, LOCK_UN);
-	if (rc) {
-		ct_fail(err, -rc, "%s/%s: %s", dir, CT_REGISTRY_FILE, strerror(-rc));
-		ct_registry_close(w);
-	}
-	return rc;
+	return registry_open_in(w, dir, 0, err);
 }
 
 int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define *define)
@@ -151,7 +110,7 @@ int ct_registry_add_define(struct ct_registry_writer *w, const struct ct_define 
 			     define->name, define->symbol, &why);
 	if (!class)
 		return -EINVAL;
-	rc = registry_put_line(w, ct_registry_class_line(class));
+	rc = registry_put_line(w, ct_registry_class_line(class->id, class));
 	free(class);
 	return rc;
 }

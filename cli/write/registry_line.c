@@ -57,13 +57,13 @@ char *ct_registry_head_line(const uint8_t uuid[16], uint64_t start, uint64_t rea
 	return strdup(line);
 }
 
-char *ct_registry_class_line(const struct ct_class *class)
+char *ct_registry_class_line(unsigned int id, const struct ct_class *class)
 {
-	char id[16], spec[CT_SPEC_MAX];
+	char number[16], spec[CT_SPEC_MAX];
 	const char *op = ct_op_word[class->op];
 	const char *word[] = {
 		"class",
-		id,
+		number,
 		ct_layer_word[class->layer],
 		ct_category_word[class->category],
 		*op ? op : "-",
@@ -72,7 +72,7 @@ char *ct_registry_class_line(const struct ct_class *class)
 		*class->symbol ? class->symbol : class->name,
 	};
 
-	snprintf(id, sizeof(id), "%u", class->id);
+	snprintf(number, sizeof(number), "%u", id);
 	ct_class_spec(class, spec);
 	return line_of(word, 8);
 }

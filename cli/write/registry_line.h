@@ -12,7 +12,8 @@
 
 /* @start and @realtime: the same moment in both clocks, ns */
 char *ct_registry_head_line(const uint8_t uuid[16], uint64_t start, uint64_t realtime);
-char *ct_registry_class_line(const struct ct_class *class);
+/* @id: one of the ids of @class */
+char *ct_registry_class_line(unsigned int id, const struct ct_class *class);
 char *ct_registry_string_line(uint32_t id, const char *text);
 char *ct_registry_info_line(const char *key, const char *text);
 

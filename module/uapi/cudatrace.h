@@ -35,8 +35,8 @@
  *
  *   metadata       CTF 1.8 text, generated from the tables and the registry
  *   k-CPU, u-PID-N, state     the streams
- *   .registry      text; writers append to it under an exclusive lock (flock).  It has
- *                  one line for each object that got an id at run time (section 3)
+ *   .registry      text, which writers append to without a lock.  It has one line for
+ *                  each object that got an id at run time (section 3)
  *   .open-PID-N    the in-flight calls of the thread whose stream is u-PID-N: a struct
  *                  ct_inflight_page that the thread has mapped.  The file of a busy
  *                  thread also holds the sub-buffers of struct ct_subbufs with its
@@ -62,9 +62,8 @@
  *   - turns the calls in .open-PID-N into call_open records at the stream's end;
  *   - writes a new u-0-0 if the .lost-UID files count more than u-0-0's last packet (a
  *     reader adds the difference);
- *   - removes, under the registry's lock, each .lost-UID that counts 0 and that no
- *     process has mapped;
  *   - writes metadata.
+ * .lost-UID files stay: a process may have mapped one just now.
  *
  * 3. THE REGISTRY
  *
@@ -72,7 +71,7 @@
  * every byte outside 0x21..0x7e and every '%' is written as %XX.
  *
  *   cudatrace ABI uuid=32HEX start=NS realtime=NS
- *       the first line; start: CLOCK_MONOTONIC at the start of the trace; realtime:
+ *       the head; start: CLOCK_MONOTONIC at the start of the trace; realtime:
  *       CLOCK_REALTIME at the same moment
  *   class ID LAYER CATEGORY OP FIELDS NAME SYMBOL
  *       ID is decimal; LAYER, CATEGORY and OP are words of the tables ('-' for no op);
@@ -87,6 +86,24 @@
  * The same lines stand in metadata, each behind "@ " inside a comment.  An id is never
  * reused within a trace.  With the module, the module assigns the ids (CT_IOC_DEFINE,
  * CT_IOC_STRING) and the recorder writes the lines.
+ *
+ * Without the module, processes assign the ids, and no process waits for another.  To get
+ * an id, a process reads the file to its end.  If there is no line with its text, it
+ * appends one with the lowest id above all ids of this kind, by one write() with O_APPEND,
+ * and reads on.  If another process's line with this id comes first, it tries again.
+ *
+ * Rules for everyone who reads the file:
+ *   - The first head counts.  The first line of an id counts; later ones are void.
+ *   - A line without its newline is not complete yet.  If the file ends in such a line, its
+ *     writer may have died in it (or the disk was full): then an append begins with " %",
+ *     newline.  A line that ends in the word "%" is void and claims no id.
+ *   - An empty line, and a line that is not as described above or has CT_REGISTRY_LINE
+ *     bytes or more, is ignored.  But for those who assign ids, every line that begins with
+ *     "class ID" or "string ID" claims that id.
+ *   - Ids of strings are below CT_REGISTRY_STRINGS, those of classes at most CT_CLASS_MAX.
+ *   - Two ids may have the same text.  They mean the same.
+ * A process that assigns ids may stop reading at a line of CT_REGISTRY_LINE bytes, or after
+ * 64 MiB; then it gets no new ids.
  *
  * 4. THE DEVICE
  *
@@ -417,9 +434,10 @@ struct ct_recorder_page {
 };
 
 /*
- * .lost-UID: 4096 bytes.  Its disk space is allocated when the file is made (by the
- * recorder, or by a process's first call), so a full disk keeps no thread from counting.
- * Threads add atomically.
+ * .lost-UID: at least 4096 bytes, of which the first 4096 are used.  They are appended when
+ * the file is made (by the recorder, or by a process's first call; where several make it
+ * at once it gets longer), so a full disk keeps no thread from counting.  Threads add
+ * atomically.
  */
 #define CT_LOST_STREAM		"u-0-0"
 struct ct_lost_page {
@@ -630,6 +648,8 @@ struct ct_define {
  * beyond the last; ENOSPC the buffer is too short.
  */
 #define CT_STRING_MAX		4096
+#define CT_REGISTRY_LINE	16384u		/* lines of .registry are shorter */
+#define CT_REGISTRY_STRINGS	(1u << 20)	/* ids in .registry are below */
 struct ct_string {
 	__u32 size;
 	__u32 id;

@@ -20,7 +20,7 @@ make -s -j2 -f tests/userlib/build.mk O="$B" || { echo "Bail out! does not build
 W=$(mktemp -d /tmp/cudatrace-userlib.XXXXXX)
 trap 'rm -rf "$W"' EXIT
 export LC_ALL=C LD_LIBRARY_PATH=$B
-unset CUDATRACE_DIR CUDATRACE_SINK CUDATRACE_DEVICE CUDATRACE_PACKET
+unset CUDATRACE_DIR CUDATRACE_TRACE CUDATRACE_SINK CUDATRACE_DEVICE CUDATRACE_PACKET
 unset CUDATRACE_TIME_QUERIES LD_PRELOAD
 NUMBER=0 FAILED=0
 

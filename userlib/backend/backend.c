@@ -97,12 +97,9 @@ static bool chosen;
 
 void ct_backend_renew(void)
 {
-	ct_registry_renew();
 	if (!chosen) {
 		ct_backend = choose();
 		chosen = true;
-	} else if (ct_backend == &ct_backend_device) {
-		ct_device_renew();
 	}
 }
 

@@ -9,12 +9,7 @@
 #define CT_SINK_H
 
 #include "record/thread.h"
-
-/* An event class before it has an id. */
-struct ct_class_text {
-	const char *name, *symbol;
-	u8 category, op, layout;
-};
+#include "tracedir/registry.h"
 
 /* A record to be written; payload: size bytes (a multiple of 8), aligned. */
 struct ct_record {
@@ -83,7 +78,6 @@ void ct_backend_announce(void);
 bool ct_device_open(void);
 /* Makes the trace directory and its registry usable; false if that failed. */
 bool ct_files_open(void);
-void ct_device_renew(void);
 
 /* A private page for the open calls of a thread that has none in a file. */
 struct ct_inflight_page *ct_open_page_private(struct ct_thread *t);

@@ -90,14 +90,6 @@ bool ct_device_open(void)
 	return true;
 }
 
-void ct_device_renew(void)
-{
-	long error;
-
-	if (*ct_options.dir)
-		ct_registry_open(ct_options.dir, false, &error);
-}
-
 /* Somebody closed our descriptor, or put a file of their own in its place. */
 static cold bool reopen(int broken)
 {

@@ -282,11 +282,9 @@ bool ct_files_open(void)
 		ct_put(&t, ct_options.dir);
 	else
 		make_own_dir(&t);
-	ct_sys3(SYS_mkdirat, AT_FDCWD, dir, 0755);
 	if (ct_registry_open(dir, true, &error))
 		return true;
-	ct_say_once(CT_ONCE_BACKEND, error == -28 ? "not tracing, the disk is full: " :
-		    "not tracing, cannot use this as a trace directory: ", dir);
+	ct_say_once(CT_ONCE_BACKEND, ct_registry_why(error), dir);
 	return false;
 }
 

@@ -4,6 +4,10 @@
  *
  *   CUDATRACE_SINK		device, files or none; else the first that works
  *   CUDATRACE_DIR		the trace directory
+ *   CUDATRACE_TRACE		the uuid of the trace in CUDATRACE_DIR, 32 hexadecimal digits, set by
+ *			cudatrace record.  The library then uses that directory only if it
+ *			holds this trace, and never makes one: in another root there is another
+ *			directory of that name, or none
  *   CUDATRACE_DEVICE		instead of /dev/cudatrace
  *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
  *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
@@ -23,6 +27,7 @@ struct ct_options {
 	enum ct_backend_wish backend;
 	char device[256];
 	char dir[2048];		/* absolute; "" if not asked for */
+	char trace[33];		/* its uuid; "" if not known */
 	char nvtx_next[512], injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;

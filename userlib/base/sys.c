@@ -6,6 +6,8 @@
  */
 #include "base/sys.h"
 
+#include <sys/stat.h>
+
 void ct_put_n(struct ct_text *t, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n && t->len + 1 < t->size; i++)
@@ -52,14 +54,19 @@ void ct_put_word(struct ct_text *t, const char *s, size_t n)
 	}
 }
 
+/* Which file the descriptor 2 is. */
+static struct ct_stderr {
+	u64 device, inode;
+} first_stderr;
+static bool have_stderr;
+
 #define SIG_BLOCK_RAW	0
 #define SIG_SETMASK_RAW	2
 
 #define SIGPIPE_BIT	(1ull << (13 - 1))
 #define SIGXFSZ_BIT	(1ull << (25 - 1))
 
-/* Nobody may read it any more, or the file be full: no reason to end the program. */
-static void write_stderr(const char *text, size_t n)
+long ct_write(int fd, const void *from, size_t n)
 {
 	const u64 ours = SIGPIPE_BIT | SIGXFSZ_BIT;
 	struct timespec now = { 0, 0 };
@@ -68,16 +75,34 @@ static void write_stderr(const char *text, size_t n)
 
 	ct_sys4(SYS_rt_sigprocmask, SIG_BLOCK_RAW, &ours, &old, 8);
 	ct_sys2(SYS_rt_sigpending, &pending, 8);
-	err = ct_sys3(SYS_write, 2, text, n);
+	err = ct_sys3(SYS_write, fd, from, n);
 	sent = err == -32 ? SIGPIPE_BIT : err == -27 ? SIGXFSZ_BIT : 0;	/* EPIPE, EFBIG */
 	sent &= ~pending;
 	if (sent)
 		ct_sys4(SYS_rt_sigtimedwait, &sent, NULL, &now, 8);
 	ct_signals_restore(old);
+	return err;
+}
+
+static bool stderr_is(struct ct_stderr *s)
+{
+	struct stat st;
+
+	if (ct_sys2(SYS_fstat, 2, &st) < 0)
+		return false;
+	s->device = st.st_dev;
+	s->inode = st.st_ino;
+	return true;
+}
+
+void ct_say_start(void)
+{
+	have_stderr = stderr_is(&first_stderr);
 }
 
 void ct_say(const char *text, const char *more)
 {
+	struct ct_stderr now;
 	char line[512];
 	struct ct_text t = { line, sizeof(line) - 1, 0 };
 
@@ -85,7 +110,10 @@ void ct_say(const char *text, const char *more)
 	ct_put(&t, text);
 	ct_put(&t, more);
 	line[t.len++] = '\n';
-	write_stderr(line, t.len);
+	/* What has this number by now may be a file of the program's data. */
+	if (have_stderr && stderr_is(&now) && now.device == first_stderr.device &&
+	    now.inode == first_stderr.inode)
+		ct_write(2, line, t.len);
 }
 
 u64 ct_signals_block(void)

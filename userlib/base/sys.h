@@ -155,7 +155,14 @@ void ct_put_hex(struct ct_text *t, u64 v, unsigned digits);
 /* A word of the registry: bytes outside 0x21..0x7e and '%' become %XX. */
 void ct_put_word(struct ct_text *t, const char *s, size_t n);
 
-/* Says "cudatrace: TEXT" on stderr, in one write. */
+/* write() that sends no signal (SIGPIPE, SIGXFSZ): a negative errno, or the bytes written. */
+long ct_write(int fd, const void *from, size_t n);
+
+/*
+ * Says "cudatrace: TEXT" on stderr, in one write.  Says nothing if the descriptor 2 is not
+ * the file that it was at ct_say_start(): when the library started.
+ */
+void ct_say_start(void);
 void ct_say(const char *text, const char *more);
 
 /* All signals blocked, SIGCANCEL included; the old mask is given back. */

@@ -9,16 +9,35 @@
  */
 #include "tracedir/lost.h"
 
+#include <sys/stat.h>
+
 #include "tracedir/preallocate.h"
 
 #define PAGE	4096
 
 static struct ct_lost_page *page;	/* NULL: there is none */
 
+/*
+ * Each user has a file of its own, as who can cut a file short ends all that have it
+ * mapped.  Several processes may make it at once, so its bytes are appended: none
+ * overwrites or cuts off what another one has mapped.
+ */
+static struct ct_lost_page *map_page(int fd, u64 user)
+{
+	struct stat st;
+
+	if (ct_sys2(SYS_fstat, fd, &st) < 0 || st.st_uid != user || !S_ISREG(st.st_mode))
+		return NULL;
+	if (st.st_size < PAGE && ct_preallocate_append(fd, PAGE) != PAGE)
+		return NULL;
+	return ct_map(PAGE, MAP_SHARED, fd, 0);
+}
+
 void ct_lost_open(const char *dir)
 {
 	char name[2112];
 	struct ct_text path = { name, sizeof(name), 0 };
+	u64 user = (u64)ct_sys0(SYS_geteuid);
 	struct ct_lost_page *p;
 	int fd;
 
@@ -26,14 +45,11 @@ void ct_lost_open(const char *dir)
 		return;
 	ct_put(&path, dir);
 	ct_put(&path, "/.lost-");
-	/* Each user's own: who can cut it short ends all that have it mapped. */
-	ct_put_u(&path, (u64)ct_sys0(SYS_geteuid));
-	fd = ct_open(name, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
+	ct_put_u(&path, user);
+	fd = ct_open(name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
 	if (fd < 0)
 		return;
-	/* One that is there needs no room, and there may be none by now. */
-	p = ct_sys3(SYS_lseek, fd, 0, 2 /* SEEK_END */) == PAGE ?
-	    ct_map(PAGE, MAP_SHARED, fd, 0) : ct_preallocate_map(fd, 0, PAGE);
+	p = map_page(fd, user);
 	ct_close(fd);
 	if (!p)
 		return;

@@ -8,7 +8,7 @@
 
 #include "base/sys.h"
 
-/* Maps the page, made if it is absent.  With the registry's file locked. */
+/* Maps the page, made if it is absent.  Under the lock. */
 void ct_lost_open(const char *dir);
 
 /* One more; false if there is no page to count it in.  At any time, in any thread. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room on disk, allocated before it is mapped; see room.h.
+ * Room on disk, allocated before it is mapped; see preallocate.h.
  *
  * Must never map what is not allocated: a store into it would be SIGBUS.
  */
@@ -15,10 +15,15 @@ bool ct_preallocate_beyond(u64 size)
 	       limit.cur != ~0ull && size > limit.cur;
 }
 
+static const char zeros[4096];
+
+long ct_preallocate_append(int fd, u64 size)
+{
+	return ct_write(fd, zeros, size);
+}
+
 static long write_zeros(int fd, u64 offset, u64 size)
 {
-	static const char zeros[4096];
-
 	while (size) {
 		u64 part = size < sizeof(zeros) ? size : sizeof(zeros);
 		long n = ct_sys4(SYS_pwrite64, fd, zeros, part, offset);

@@ -2,8 +2,8 @@
 /*
  * Room for packets in a file.
  */
-#ifndef CT_ROOM_H
-#define CT_ROOM_H
+#ifndef CT_PREALLOCATE_H
+#define CT_PREALLOCATE_H
 
 #include "base/sys.h"
 
@@ -13,6 +13,9 @@
  * is as long as it was.
  */
 void *ct_preallocate_map(int fd, u64 offset, u64 size);
+
+/* Appends so many zeros (at most 4096) in one write: how many, or a negative errno. */
+long ct_preallocate_append(int fd, u64 size);
 
 /* Would a file of this size be beyond the program's limit, with a signal? */
 bool ct_preallocate_beyond(u64 size);

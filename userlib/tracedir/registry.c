@@ -1,89 +1,103 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading and extending DIR/.registry; see registry.h.
+ * Reading and extending DIR/.registry by the rules of cudatrace.h, section 3.
  *
- * Each change is: lock the file, read the lines that others appended, append one
- * line by one write, unlock.  A child forgets all and reads again.  Must never
- * leave half a line behind, nor give an id twice.
+ * No process waits for another one, so there is no lock on the file.  An id is claimed by
+ * appending its line with one write; then the file is read on, and if a line of another
+ * process with this id came first, the next id is tried.
+ *
+ * What is known is changed step by step so that it is right at every instruction: a child
+ * that another thread forks meanwhile goes on with its copy.
  */
 #include "tracedir/registry.h"
 
-#include "tracedir/lost.h"
+#include "base/clock.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "tracedir/preallocate.h"
+#include "tracedir/lost.h"
 
-#define CLASS_FIRST	CT_CLASS_DYNAMIC
+#define TRIES		64		/* ids that are tried for one text */
+#define FILE_MAX	(64u << 20)	/* what is behind is not read: somebody may append for ever */
+#define INFOS_MAX	4096
 
-static char path[2112];
+#define E_STALE		116		/* not the directory of this recording */
+
+static char path[2112];			/* "": there is no registry */
 static u8 uuid[16];
 static bool have_uuid;
-static u64 offset;		/* of the first byte not read yet */
-static u32 next_class, next_string;
+static u64 offset;			/* of the first line that was not read yet */
+static u32 last_class, last_string;	/* the highest ids */
+static u32 infos;
 
 /*
- * Lines by the hash of what stands in them beside the id.  Two texts of one hash
- * (64 bits) would share an id; with a million lines that is one in 10^7.
+ * Ids by the hash of what a line says beside the id.  Two texts of one hash (64 bits) would
+ * share an id; with a million lines that is one in 10^7.
  */
-static struct entry {
+struct entry {
 	u64 hash;
 	u32 id;
 	u32 reserved;
+};
+
+static struct table {
+	u32 size, used;
+	struct entry entry[];
 } *table;
-static u32 table_size, table_used;
 
-static char buffer[32 << 10];	/* reading */
-static char line[16 << 10];	/* writing: longer than any line */
+static char buffer[CT_REGISTRY_LINE + 1];	/* lines that are read */
+static char line[CT_REGISTRY_LINE];	/* a line that is written */
+static char text[14 << 10];		/* what it says beside the id */
 
-void ct_registry_renew(void)
+static struct entry *slot_of(struct table *t, u64 hash)
 {
-	/* The parent's table may have been changing at the fork: leave it. */
-	table = NULL;
-	table_size = table_used = 0;
-	offset = 0;
-	have_uuid = false;
-	next_class = CLASS_FIRST;
-	next_string = 1;
-}
+	u32 i = (u32)hash & (t->size - 1);
 
-static struct entry *slot_of(struct entry *in, u32 size, u64 hash)
-{
-	u32 i = (u32)hash & (size - 1);
-
-	while (in[i].hash && in[i].hash != hash)
-		i = (i + 1) & (size - 1);
-	return &in[i];
+	while (t->entry[i].hash && t->entry[i].hash != hash)
+		i = (i + 1) & (t->size - 1);
+	return &t->entry[i];
 }
 
 static u32 find(u64 hash)
 {
-	return table ? slot_of(table, table_size, hash)->id : 0;
+	return table ? slot_of(table, hash)->id : 0;
 }
 
-static void insert(u64 hash, u32 id)
+/* Is there room for one more text? */
+static bool make_room(void)
+{
+	struct table *old = table, *bigger;
+	u32 size = old ? old->size * 2 : 1024;
+
+	if (old && old->used < old->size / 2)
+		return true;
+	bigger = ct_map_private(sizeof(*bigger) + size * sizeof(struct entry));
+	if (!bigger)
+		return false;
+	bigger->size = size;
+	for (u32 i = 0; old && i < old->size; i++)
+		if (old->entry[i].hash)
+			*slot_of(bigger, old->entry[i].hash) = old->entry[i];
+	bigger->used = old ? old->used : 0;
+	ct_store(&table, bigger);
+	if (old)
+		ct_unmap(old, sizeof(*old) + old->size * sizeof(struct entry));
+	return true;
+}
+
+/* Without memory the text is forgotten: it gets another id if it is asked for again. */
+static bool insert(u64 hash, u32 id)
 {
 	struct entry *e;
 
-	if (table_used * 2 >= table_size) {
-		u32 size = table_size ? table_size * 2 : 1024;
-		struct entry *bigger = ct_map_private(size * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		for (u32 i = 0; i < table_size; i++)
-			if (table[i].hash)
-				*slot_of(bigger, size, table[i].hash) = table[i];
-		if (table)
-			ct_unmap(table, table_size * sizeof(*table));
-		table = bigger;
-		table_size = size;
-	}
-	e = slot_of(table, table_size, hash);
+	if (!make_room())
+		return false;
+	e = slot_of(table, hash);
 	if (e->hash)
-		return;
-	e->hash = hash;
+		return false;
 	e->id = id;
-	table_used++;
+	ct_store(&e->hash, hash);
+	table->used++;
+	return true;
 }
 
 static int hex(char c)
@@ -91,22 +105,34 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+static bool parse_uuid(const char *s, u8 to[16])
+{
+	for (int i = 0; i < 16; i++) {
+		int a = hex(s[2 * i]), b = a < 0 ? -1 : hex(s[2 * i + 1]);
+
+		if (b < 0)
+			return false;
+		to[i] = (u8)(a << 4 | b);
+	}
+	return true;
+}
+
+static void put_head(struct ct_text *t)
+{
+	ct_put(t, "cudatrace ");
+	ct_put_u(t, CT_ABI_VERSION);
+	ct_put(t, " uuid=");
+}
+
 /* cudatrace ABI uuid=32HEX start=NS realtime=NS */
 static void parse_head(const char *s)
 {
-	const char *u = strstr(s, " uuid=");
+	char begin[64];
+	struct ct_text t = { begin, sizeof(begin), 0 };
 
-	if (strncmp(s, "cudatrace ", 10) || !u)
-		return;
-	u += 6;
-	for (int i = 0; i < 16; i++) {
-		int a = hex(u[2 * i]), b = a < 0 ? -1 : hex(u[2 * i + 1]);
-
-		if (b < 0)
-			return;
-		uuid[i] = (u8)(a << 4 | b);
-	}
-	have_uuid = true;
+	put_head(&t);
+	if (!strncmp(s, begin, t.len) && parse_uuid(s + t.len, uuid))
+		ct_store(&have_uuid, true);
 }
 
 /* The hash of a line without its id; kind is its first letter. */
@@ -115,103 +141,80 @@ static u64 hash_of(char kind, const char *rest, size_t n)
 	return (ct_hash(rest, n) ^ (u64)kind << 56) | 1;
 }
 
+/*
+ * A line that claims an id at or below the highest one is void.  Whether the rest of it is
+ * well formed is not asked: an id must never be claimed twice, and what is not well formed
+ * is no text that anybody asks for.
+ */
 static void parse_line(const char *s, size_t n)
 {
 	bool class = !strncmp(s, "class ", 6);
-	const char *p;
+	u32 *last = class ? &last_class : &last_string;
+	u32 max = class ? CT_CLASS_MAX : CT_REGISTRY_STRINGS - 1;
+	const char *p = s + (class ? 6 : 7);
 	u64 id = 0;
 
+	if (n >= 2 && !memcmp(s + n - 2, " %", 2))
+		return;		/* it was cut */
 	if (!class && strncmp(s, "string ", 7)) {
 		if (!strncmp(s, "info ", 5))
-			insert(hash_of('i', s, n), 1);
+			infos += infos < INFOS_MAX && insert(hash_of('i', s, n), 1);
 		else if (!have_uuid)
 			parse_head(s);
 		return;
 	}
-	p = s + (class ? 6 : 7);
-	while (*p >= '0' && *p <= '9' && id < 1u << 31)
+	while (*p >= '0' && *p <= '9' && id <= max)
 		id = id * 10 + (u64)(*p++ - '0');
-	if (*p++ != ' ' || !id || (class && id > CT_CLASS_MAX))
+	if (id <= *last || id > max || (*p && *p != ' '))
 		return;
-	insert(hash_of(class ? 'c' : 's', p, n - (size_t)(p - s)), (u32)id);
-	if (class && id >= next_class)
-		next_class = (u32)id + 1;
-	if (!class && id >= next_string)
-		next_string = (u32)id + 1;
+	if (*p++)
+		insert(hash_of(class ? 'c' : 's', p, n - (size_t)(p - s)), (u32)id);
+	ct_store(last, (u32)id);
 }
 
-/* Reads complete lines from where we stopped.  Returns the file's size. */
-static long read_new(int fd)
+/* Reads what was appended; *cut: the last line has no end.  Returns a negative errno. */
+static long read_new(int fd, bool *cut)
 {
 	for (;;) {
 		long n = ct_sys4(SYS_pread64, fd, buffer, sizeof(buffer) - 1, offset);
 		char *s = buffer, *end;
 
+		*cut = n > 0;
 		if (n <= 0)
-			return n < 0 ? n : (long)offset;
+			return n;
 		buffer[n] = 0;
 		while ((end = memchr(s, '\n', (size_t)(buffer + n - s)))) {
 			*end = 0;
 			parse_line(s, (size_t)(end - s));
 			s = end + 1;
 		}
-		offset += (u64)(s - buffer);
-		if (s == buffer && n < (long)sizeof(buffer) - 1)
-			return (long)offset + n;	/* a line without its end */
-		if (s == buffer)
-			offset += (u64)n;		/* no line is that long */
+		if (offset + (u64)(s - buffer) > FILE_MAX)
+			return -27;	/* EFBIG */
+		if (s == buffer)	/* nobody of us writes a line that long */
+			return n < (long)sizeof(buffer) - 1 ? 0 : -22;
+		ct_store(&offset, offset + (u64)(s - buffer));
 	}
 }
 
-static long append(int fd, struct ct_text *t, long size)
+/* A line that was cut ends in a word that makes it void, and not in the middle of ours. */
+static void begin_line(struct ct_text *t, bool cut)
+{
+	if (cut)
+		ct_put(t, " %\n");
+}
+
+static long append(int fd, struct ct_text *t)
 {
 	long n;
 
-	/* Whoever wrote the last line died in it: nobody may take it for a whole one. */
-	if (size > (long)offset) {
-		size = (long)offset;
-		n = ct_sys2(SYS_ftruncate, fd, size);
-		if (n < 0)
-			return n;
-	}
 	ct_put(t, "\n");
-	/* The program's own limit would stop us with a signal. */
-	if (ct_preallocate_beyond((u64)size + t->len))
-		return -27;	/* EFBIG */
-	n = ct_sys3(SYS_write, fd, t->buf, t->len);
-	if (n == (long)t->len)
-		return 0;
-	ct_sys2(SYS_ftruncate, fd, size);
-	return n < 0 ? n : -28;		/* ENOSPC */
+	n = ct_write(fd, t->buf, t->len);
+	return n == (long)t->len ? 0 : n < 0 ? n : -28;		/* ENOSPC */
 }
 
-#define LOCK_EX_OP	2
-#define LOCK_UN_OP	8
-
-static int open_locked(int flags, long *error)
+static long append_head(int fd, bool cut)
 {
-	int fd = ct_open(path, O_RDWR | O_APPEND | flags, 0644);
-	long err;
-
-	if (fd < 0) {
-		*error = fd;
-		return -1;
-	}
-	do
-		err = ct_sys2(SYS_flock, fd, LOCK_EX_OP);
-	while (err == -4);	/* EINTR */
-	return fd;
-}
-
-/* By its own call: a child that was forked meanwhile has the file open too. */
-static void close_locked(int fd)
-{
-	ct_sys2(SYS_flock, fd, LOCK_UN_OP);
-	ct_close(fd);
-}
-
-static void head_line(struct ct_text *t)
-{
+	struct ct_text t = { line, sizeof(line), 0 };
 	struct timespec real;
 	u8 random[16];
 	u64 start = ct_clock_real();
@@ -219,62 +222,110 @@ static void head_line(struct ct_text *t)
 	ct_sys2(SYS_clock_gettime, CLOCK_REALTIME, &real);
 	if (ct_sys3(SYS_getrandom, random, 16, 0) != 16)
 		memcpy(random, &real, 16);
-	ct_put(t, "cudatrace ");
-	ct_put_u(t, CT_ABI_VERSION);
-	ct_put(t, " uuid=");
+	begin_line(&t, cut);
+	put_head(&t);
 	for (int i = 0; i < 16; i++)
-		ct_put_hex(t, random[i], 2);
-	ct_put(t, " start=");
-	ct_put_u(t, start);
-	ct_put(t, " realtime=");
-	ct_put_u(t, (u64)real.tv_sec * 1000000000ull + (u64)real.tv_nsec);
+		ct_put_hex(&t, random[i], 2);
+	ct_put(&t, " start=");
+	ct_put_u(&t, start);
+	ct_put(&t, " realtime=");
+	ct_put_u(&t, (u64)real.tv_sec * 1000000000ull + (u64)real.tv_nsec);
+	return append(fd, &t);
 }
 
-bool ct_registry_open(const char *dir, bool create, long *error)
+/* Claims the next id; whether it is ours shows when the line is read. */
+static long append_text(int fd, bool cut, char kind, const char *rest, size_t n)
+{
+	struct ct_text t = { line, sizeof(line), 0 };
+	u32 id = kind == 'c' ? last_class + 1 : last_string + 1;
+
+	if (kind == 'i' ? infos >= INFOS_MAX :
+	    id >= (kind == 'c' ? CT_CLASS_MAX + 1u : CT_REGISTRY_STRINGS))
+		return -105;	/* ENOBUFS */
+	begin_line(&t, cut);
+	if (kind != 'i') {
+		ct_put(&t, kind == 'c' ? "class " : "string ");
+		ct_put_u(&t, id);
+		ct_put(&t, " ");
+	}
+	ct_put_n(&t, rest, n);
+	return append(fd, &t);
+}
+
+/*
+ * Who may only read gets the ids that others have claimed.  O_NONBLOCK: for a lease, which
+ * the file's owner could take, nobody waits.
+ */
+static int open_registry(int flags)
+{
+	int fd = ct_open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
+
+	if (fd == -13 || fd == -1 || fd == -30)		/* EACCES, EPERM, EROFS */
+		fd = ct_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	return fd;
+}
+
+static long open_and_read(const char *dir, bool create)
 {
 	struct ct_text t = { path, sizeof(path), 0 };
-	long size;
+	u8 wanted[16];
+	bool cut, asked = *ct_options.trace;
+	long error;
 	int fd;
 
 	ct_put(&t, dir);
 	ct_put(&t, "/.registry");
-	fd = open_locked(create ? O_CREAT : 0, error);
-	if (fd < 0) {
-		*path = 0;
-		return false;
+	create &= !asked;
+	if (create)
+		ct_sys3(SYS_mkdirat, AT_FDCWD, dir, 0755);
+	fd = open_registry(create ? O_CREAT : 0);
+	if (fd < 0)
+		return asked && (fd == -2 || fd == -20) ? -E_STALE : fd;	/* ENOENT, ENOTDIR */
+	error = read_new(fd, &cut);
+	/* A file that is not ours stays as it is. */
+	if (!error && create && !offset && (!cut || !strncmp(buffer, "cudatrace ", 10))) {
+		error = append_head(fd, cut);
+		if (!error)
+			error = read_new(fd, &cut);
 	}
-	size = read_new(fd);
-	if (!size && create) {
-		struct ct_text l = { line, sizeof(line), 0 };
-
-		head_line(&l);
-		*error = append(fd, &l, 0);
-		if (!*error)
-			read_new(fd);
-	} else {
-		*error = size < 0 ? size : -22;	/* EINVAL: no registry of ours */
-	}
-	if (have_uuid)
-		ct_lost_open(dir);
-	close_locked(fd);
+	ct_close(fd);
+	if (have_uuid && asked && (!parse_uuid(ct_options.trace, wanted) ||
+				   memcmp(uuid, wanted, sizeof(uuid))))
+		return -E_STALE;
 	if (!have_uuid)
+		return error ? error : -22;	/* EINVAL */
+	ct_lost_open(dir);
+	return 0;
+}
+
+bool ct_registry_open(const char *dir, bool create, long *error)
+{
+	/* What another directory's said, or what a parent was reading when it forked. */
+	table = NULL;
+	have_uuid = false;
+	offset = 0;
+	last_class = CT_CLASS_DYNAMIC - 1;
+	last_string = infos = 0;
+	*error = open_and_read(dir, create);
+	if (*error)
 		*path = 0;
-	return have_uuid;
+	return !*error;
+}
+
+const char *ct_registry_why(long error)
+{
+	switch (error) {
+	case -28:
+		return "not tracing, the disk is full: ";
+	case -E_STALE:
+		return "not tracing, the directory of this recording is not here (another root or "
+		       "mount namespace?), so mount it there or run cudatrace record inside: ";
+	}
+	return "not tracing, cannot use this as a trace directory: ";
 }
 
 const u8 *ct_registry_uuid(void)
 {
-	long error;
-	int fd;
-
-	/* A child has forgotten it: it is in the file. */
-	if (!have_uuid && *path) {
-		fd = open_locked(0, &error);
-		if (fd >= 0) {
-			read_new(fd);
-			close_locked(fd);
-		}
-	}
 	return uuid;
 }
 
@@ -285,55 +336,33 @@ const u8 *ct_registry_uuid(void)
 static u32 find_or_add(char kind, const char *rest, size_t n)
 {
 	u64 hash = hash_of(kind, rest, n);
-	struct ct_text t = { line, sizeof(line), 0 };
-	long size, error = 0;
 	u32 id = find(hash);
+	long error = 0;
+	bool cut;
 	int fd;
 
-	if (id)
+	if (id || !*path)
 		return id;
-	if (!*path)
-		return 0;
-	fd = open_locked(0, &error);
+	fd = open_registry(0);
 	if (fd < 0)
-		goto failed;
-	size = read_new(fd);
-	id = find(hash);
-	if (id || size < 0) {
-		close_locked(fd);
-		return id;
-	}
-	id = kind == 'c' ? next_class : kind == 's' ? next_string : 1;
-	if (kind == 'c' && id > CT_CLASS_MAX)
-		id = 0;
-	if (id) {
-		if (kind != 'i') {
-			ct_put(&t, kind == 'c' ? "class " : "string ");
-			ct_put_u(&t, id);
-			ct_put(&t, " ");
-		}
-		ct_put_n(&t, rest, n);
-		error = append(fd, &t, size);
-		if (!error)
-			read_new(fd);
+		error = fd;
+	for (int tries = 0; !error && !id; tries++) {
+		error = read_new(fd, &cut);
+		id = find(hash);
+		if (error || id)
+			break;
+		if (tries == TRIES)
+			error = -11;	/* EAGAIN: others were always first */
 		else
-			id = 0;
+			error = make_room() ? append_text(fd, cut, kind, rest, n) : -12;
 	}
-	close_locked(fd);
-	if (id)
-		return id;
-failed:
-	ct_say_once(CT_ONCE_REGISTRY, error == -28 ?
-		    "the disk is full, some records are lost: " :
-		    "cannot write, some records are lost: ", path);
-	return 0;
-}
-
-static char text[14 << 10];	/* what a line says beside its id */
-
-static u32 add_text(char kind, const struct ct_text *t)
-{
-	return find_or_add(kind, t->buf, t->len);
+	if (fd >= 0)
+		ct_close(fd);
+	if (!id && kind != 'i')
+		ct_say_once(CT_ONCE_REGISTRY, error == -28 ?
+			    "the disk is full, some records are lost: " :
+			    "cannot write, some records are lost: ", path);
+	return id;
 }
 
 static const char *const categories[] = {
@@ -373,7 +402,7 @@ u32 ct_registry_class(const struct ct_class_text *c)
 	ct_put_word(&t, c->name, strlen(c->name));
 	ct_put(&t, " ");
 	ct_put_word(&t, c->symbol, strlen(c->symbol));
-	id = add_text('c', &t);
+	id = find_or_add('c', t.buf, t.len);
 	ct_unlock(mask);
 	return id;
 }
@@ -385,7 +414,7 @@ u32 ct_registry_string(const char *s, size_t n)
 	u32 id;
 
 	ct_put_word(&t, s, n < CT_STRING_MAX ? n : CT_STRING_MAX);
-	id = t.len ? add_text('s', &t) : 0;
+	id = t.len ? find_or_add('s', t.buf, t.len) : 0;
 	ct_unlock(mask);
 	return id;
 }
@@ -399,7 +428,6 @@ void ct_registry_info(const char *key, const char *value)
 	ct_put_word(&t, key, strlen(key));
 	ct_put(&t, " ");
 	ct_put_word(&t, value, strlen(value));
-	if (*path)
-		add_text('i', &t);
+	find_or_add('i', t.buf, t.len);
 	ct_unlock(mask);
 }

@@ -6,22 +6,29 @@
 #ifndef CT_REGISTRY_H
 #define CT_REGISTRY_H
 
-#include "backend/backend.h"
+#include "base/sys.h"
 
-/* Forgets what was read, in a child and at the start; under the lock. */
-void ct_registry_renew(void);
+/* An event class before it has an id. */
+struct ct_class_text {
+	const char *name, *symbol;
+	u8 category, op, layout;
+};
 
 /*
- * Says which directory; makes the registry there if it is absent and create is
- * set.  Under the lock.  False, with errno negated in *error, if it can't be
- * used.
+ * Opens the registry of this directory.  If create is set, the directory and the registry
+ * are made if they are absent; but never if the recording's uuid is known (CUDATRACE_TRACE):
+ * then they are there, or this is not the directory of the recording.  Under the lock.
+ * False, with errno negated in *error, if they can't be used.
  */
 bool ct_registry_open(const char *dir, bool create, long *error);
 
-/* The trace's uuid, of the registry's first line. */
+/* What to say to the user about that error; the directory's name follows. */
+const char *ct_registry_why(long error);
+
+/* The trace's uuid, of the registry's first head line. */
 const u8 *ct_registry_uuid(void);
 
-/* These take the lock.  0 if the line could not be written. */
+/* These take the lock.  0 if there is no id: the disk is full, we may not write, ... */
 u32 ct_registry_class(const struct ct_class_text *c);
 u32 ct_registry_string(const char *s, size_t n);
 void ct_registry_info(const char *key, const char *text);
