@@ -342,7 +342,7 @@ static bool summary_wants(const struct ct_class *class)
 static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct summary_state *s = a->state;
-	struct ct_hash_slot *slot = ct_hash_put(&s->kernels, ct_record_quick(e->record, CT_QUICK_KERNEL));
+	struct ct_hash_slot *slot = ct_hash_put(&s->kernels, ct_record_kernel(e->record, a->names->reg));
 
 	if (!slot)
 		return -ENOMEM;

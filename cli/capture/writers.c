@@ -95,7 +95,8 @@ int ct_trace_lock(const char *dir)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	/* Where there are no locks (some file systems), nobody else has it. */
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		close(fd);
 		return -EWOULDBLOCK;
 	}

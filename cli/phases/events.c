@@ -112,7 +112,7 @@ void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
 	}
 	switch (kind) {
 	case CT_HAP_LAUNCH:
-		hash = events_mix(hash, events_word(r, CT_QUICK_KERNEL) |
+		hash = events_mix(hash, ct_registry_first(&t->reg, events_word(r, CT_QUICK_KERNEL)) |
 				  events_word(r, CT_QUICK_BLOCK_X) << 32);
 		hash = events_mix(hash, events_word(r, CT_QUICK_BLOCK_Y) |
 				  events_word(r, CT_QUICK_BLOCK_Z) << 32);

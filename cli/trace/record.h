@@ -143,6 +143,12 @@ static inline uint64_t ct_record_quick(const struct ct_record *r, enum ct_quick 
 	return i < 0 || !r->fields ? 0 : ct_record_field(r, i);
 }
 
+/* The id of its kernel's name; equal names have equal ids. */
+static inline uint32_t ct_record_kernel(const struct ct_record *r, const struct ct_registry *reg)
+{
+	return ct_registry_first(reg, ct_record_quick(r, CT_QUICK_KERNEL));
+}
+
 /* The bytes of the text, *@len of them without trailing NULs, or NULL. */
 static inline const char *ct_record_text(const struct ct_record *r, uint16_t *len)
 {

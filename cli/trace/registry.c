@@ -44,10 +44,11 @@ void ct_registry_free(struct ct_registry *reg)
 		if (reg->classes[i] && reg->classes[i]->id == i)
 			free(reg->classes[i]);
 	free(reg->classes);
-	ct_hash_free(&reg->class_of_text);
+	ct_hash_free(&reg->known);
 	for (unsigned int i = 0; i < reg->strings_count; i++)
 		free(reg->strings[i]);
 	free(reg->strings);
+	free(reg->first);
 	for (unsigned int i = 0; i < reg->infos_count; i++) {
 		free(reg->infos[i].key);
 		free(reg->infos[i].text);
@@ -132,15 +133,18 @@ static void registry_parse_head(struct ct_registry *reg, char **word, unsigned i
 	reg->head = true;
 }
 
-/* FNV-1a of what two ids of one class have in common. */
-static uint64_t registry_class_hash(const struct ct_class *class)
+/* Notes which was the first with this text; @kind: of its line.  NULL: no memory. */
+static struct ct_hash_slot *registry_known(struct ct_registry *reg, unsigned int kind,
+					   const char *key, const char *text)
 {
-	uint64_t hash = ct_hash_mix(class->layer << 16 | class->category << 8 | class->op,
-				    class->fields_count);
+	uint64_t hash = 0xcbf29ce484222325ull ^ kind;
 
-	for (const char *p = class->symbol; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3ull;
-	return hash;
+	for (; *key; key++)
+		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ull;
+	hash *= 0x100000001b3ull;
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return ct_hash_put(&reg->known, hash);
 }
 
 static int registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
@@ -163,55 +167,85 @@ static int registry_parse_class(struct ct_registry *reg, char **word, unsigned i
 	class = ct_class_new(id, layer, category, op, word[5], word[6], word[7], &why);
 	if (!class)
 		return strcmp(why, "no memory") ? 0 : -ENOMEM;
-	first = ct_hash_put(&reg->class_of_text, registry_class_hash(class));
+	first = registry_known(reg, 'c', class->name, class->symbol);
 	if (!first) {
 		free(class);
 		return -ENOMEM;
 	}
-	if (first->a && ct_class_same(reg->classes[first->a], class)) {
+	if (!first->a) {
+		first->a = id;
+	} else if (ct_class_same(reg->classes[first->a], class)) {
 		free(class);
 		class = reg->classes[first->a];
-	} else if (!first->a) {
-		first->a = id;
 	}
 	reg->classes[id] = class;
 	reg->classes_count++;
 	return 0;
 }
 
+/* Room for strings up to @id. */
+static int registry_grow_strings(struct ct_registry *reg, unsigned int id)
+{
+	unsigned int old = reg->strings_count, count = old ? old : 64;
+	uint32_t *first;
+	char **strings;
+
+	while (count <= id)
+		count *= 2;
+	strings = realloc(reg->strings, count * sizeof(*strings));
+	if (strings)
+		reg->strings = strings;
+	first = realloc(reg->first, count * sizeof(*first));
+	if (first)
+		reg->first = first;
+	if (!strings || !first)
+		return -ENOMEM;
+	memset(strings + old, 0, (count - old) * sizeof(*strings));
+	memset(first + old, 0, (count - old) * sizeof(*first));
+	reg->strings_count = count;
+	return 0;
+}
+
 static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
+	const char *text = words == 3 ? word[2] : "";
+	struct ct_hash_slot *first;
 	uint64_t id;
 
 	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
 	    id >= CT_REGISTRY_STRINGS || (words == 3 && registry_unescape(word[2])))
 		return 0;
-	if (id >= reg->strings_count) {
-		unsigned int count = reg->strings_count ? reg->strings_count : 64;
-		char **strings;
-
-		while (count <= id)
-			count *= 2;
-		strings = realloc(reg->strings, count * sizeof(*strings));
-		if (!strings)
-			return -ENOMEM;
-		memset(strings + reg->strings_count, 0,
-		       (count - reg->strings_count) * sizeof(*strings));
-		reg->strings = strings;
-		reg->strings_count = count;
-	}
+	if (id >= reg->strings_count && registry_grow_strings(reg, id))
+		return -ENOMEM;
 	if (reg->strings[id])
 		return 0;
-	reg->strings[id] = strdup(words == 3 ? word[2] : "");
-	return reg->strings[id] ? 0 : -ENOMEM;
+	first = registry_known(reg, 's', "", text);
+	if (!first)
+		return -ENOMEM;
+	if (!first->a)
+		first->a = id;
+	reg->strings[id] = strdup(text);
+	if (!reg->strings[id])
+		return -ENOMEM;
+	reg->first[id] = strcmp(reg->strings[first->a], text) ? id : first->a;
+	return 0;
 }
 
 static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
 {
+	const char *text = words == 3 ? word[2] : "";
+	struct ct_hash_slot *first;
 	struct ct_info *infos;
 
 	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX ||
 	    registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
+		return 0;
+	/* Processes that begin at the same time may write the same. */
+	first = registry_known(reg, 'i', word[1], text);
+	if (!first)
+		return -ENOMEM;
+	if (first->a && !strcmp(reg->infos[first->a - 1].key, word[1]) &&
+	    !strcmp(reg->infos[first->a - 1].text, text))
 		return 0;
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
 	if (!infos)
@@ -219,8 +253,8 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	reg->infos = infos;
 	infos += reg->infos_count;
 	infos->key = strdup(word[1]);
-	infos->text = strdup(words == 3 ? word[2] : "");
-	reg->infos_count++;
+	infos->text = strdup(text);
+	first->a = ++reg->infos_count;
 	return infos->key && infos->text ? 0 : -ENOMEM;
 }
 

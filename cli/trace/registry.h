@@ -25,12 +25,13 @@ struct ct_registry {
 	bool head;			/* the three above are known */
 	/* By id, CT_CLASS_MAX + 1 pointers; ids of one text have the class of the first one. */
 	struct ct_class **classes;
-	struct ct_hash class_of_text;	/* key: hash, a: the first id */
 	unsigned int classes_count;
 	char **strings;			/* by id, NULL: none; [0] is NULL */
+	uint32_t *first;		/* by id: the first one with this text, 0: none */
 	unsigned int strings_count;
 	struct ct_info *infos;
 	unsigned int infos_count;
+	struct ct_hash known;		/* key: hash of a text, a: its first id or index + 1 */
 };
 
 /**
@@ -63,6 +64,12 @@ static inline const struct ct_class *ct_registry_class(const struct ct_registry 
 static inline const char *ct_registry_string(const struct ct_registry *reg, uint32_t id)
 {
 	return id < reg->strings_count ? reg->strings[id] : NULL;
+}
+
+/* The id that stands for all ids with the text of @id. */
+static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t id)
+{
+	return id < reg->strings_count && reg->first[id] ? reg->first[id] : id;
 }
 
 /* The last text of "info KEY", or NULL. */

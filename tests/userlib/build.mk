@@ -18,7 +18,7 @@ HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h) mod
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
-	victim step linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
+	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
@@ -90,7 +90,7 @@ $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
 		-Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
+$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \

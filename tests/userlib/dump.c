@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void static_class(int id, const char *name, const char *spec)
 static void read_registry(const char *dir)
 {
 	static char line[1 << 16];
+	const char *info[256];
+	int heads = 0, infos = 0;
 	char path[4096];
 	FILE *f;
 
@@ -46,15 +49,20 @@ static void read_registry(const char *dir)
 		BAD("no registry");
 		return;
 	}
-	for (int n = 0; fgets(line, sizeof(line), f); n++) {
+	while (fgets(line, sizeof(line), f)) {
 		char hex[33] = "", layer[32], cat[32], op[32], spec[512], name[256];
 		char symbol[256];
 		unsigned id;
+		size_t len = strcspn(line, "\n");
 
-		if (!strchr(line, '\n'))
-			BAD("registry: line without end");
-		line[strcspn(line, "\n")] = 0;
-		if (!n) {
+		if (!line[len])
+			break;		/* its writer died in it, or still writes */
+		line[len] = 0;
+		if (!len || (len > 1 && !strcmp(line + len - 2, " %")))
+			continue;	/* cut */
+		if (!strncmp(line, "cudatrace ", 10)) {
+			if (heads++)
+				continue;
 			if (sscanf(line, "cudatrace 1 uuid=%32s start=", hex) != 1)
 				BAD("registry: head %s", line);
 			for (int i = 0; i < 16; i++)
@@ -63,8 +71,15 @@ static void read_registry(const char *dir)
 				  layer, cat, op, spec, name, symbol) == 7) {
 			char kind[80];
 
-			if (id < CT_CLASS_DYNAMIC || id > CT_CLASS_MAX || names[id])
-				BAD("registry: class id %u", id);
+			if (id < CT_CLASS_DYNAMIC || id > CT_CLASS_MAX || names[id]) {
+				/* The first line of an id counts. */
+				if (id < CT_CLASS_DYNAMIC || id > CT_CLASS_MAX)
+					BAD("registry: class id %u", id);
+				continue;
+			}
+			for (int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++)
+				if (symbols[i] && !strcmp(symbols[i], symbol))
+					BAD("registry: two ids for %s", symbol);
 			snprintf(kind, sizeof(kind), "%s/%s", cat, op);
 			names[id] = strdup(name);
 			symbols[id] = strdup(symbol);
@@ -72,16 +87,28 @@ static void read_registry(const char *dir)
 			kinds[id] = strdup(kind);
 			printf("%s\n", line);
 		} else if (sscanf(line, "string %u %511s", &id, spec) == 2) {
-			if (id >= 1 << 16 || strings[id])
-				BAD("registry: string id %u", id);
+			if (id >= 1 << 16 || strings[id]) {
+				if (id >= 1 << 16)
+					BAD("registry: string id %u", id);
+				continue;
+			}
 			strings[id] = strdup(spec);
 			printf("%s\n", line);
 		} else if (!strncmp(line, "info ", 5)) {
+			bool known = false;
+
+			for (int i = 0; i < infos; i++)
+				known |= !strcmp(info[i], line);
+			if (known || infos == 256)
+				continue;	/* two processes that began at once */
+			info[infos++] = strdup(line);
 			printf("%s\n", line);
 		} else {
 			BAD("registry: %s", line);
 		}
 	}
+	if (!heads)
+		BAD("registry: no head");
 	fclose(f);
 }
 

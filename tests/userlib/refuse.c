@@ -3,7 +3,8 @@
  * Runs a program in which the kernel refuses something, as an older one or another file
  * system would.  Exit status 77 if that cannot be had (no seccomp).
  *
- *	refuse fallocate|wipeonfork ERRNO PROGRAM [ARG...]
+ *	refuse fallocate|flock|wipeonfork ERRNO PROGRAM [ARG...]
+ * ERRNO 0: the program is killed if it asks for it.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,20 +25,22 @@
 int main(int argc, char **argv)
 {
 	unsigned error = argc > 3 ? (unsigned)atoi(argv[2]) : 0;
-	struct sock_filter fallocates[] = {
-		LOAD(nr), UNLESS(SYS_fallocate, 1), ANSWER(SECCOMP_RET_ERRNO | error),
-		ANSWER(SECCOMP_RET_ALLOW),
+	unsigned answer = error ? SECCOMP_RET_ERRNO | error : SECCOMP_RET_KILL_PROCESS;
+	struct sock_filter calls[] = {
+		LOAD(nr), UNLESS(SYS_fallocate, 1), ANSWER(answer), ANSWER(SECCOMP_RET_ALLOW),
 	}, wipes[] = {
 		LOAD(nr), UNLESS(SYS_madvise, 3), LOAD(args[2]), UNLESS(MADV_WIPEONFORK_, 1),
-		ANSWER(SECCOMP_RET_ERRNO | error), ANSWER(SECCOMP_RET_ALLOW),
+		ANSWER(answer), ANSWER(SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { sizeof(fallocates) / sizeof(*fallocates), fallocates };
+	struct sock_fprog filter = { sizeof(calls) / sizeof(*calls), calls };
 
-	if (error && !strcmp(argv[1], "wipeonfork")) {
+	if (argc > 3 && !strcmp(argv[1], "wipeonfork")) {
 		filter.len = sizeof(wipes) / sizeof(*wipes);
 		filter.filter = wipes;
-	} else if (!error || strcmp(argv[1], "fallocate")) {
-		fprintf(stderr, "usage: refuse fallocate|wipeonfork ERRNO PROGRAM [ARG...]\n");
+	} else if (argc > 3 && !strcmp(argv[1], "flock")) {
+		calls[1].k = SYS_flock;
+	} else if (argc <= 3 || strcmp(argv[1], "fallocate")) {
+		fprintf(stderr, "usage: refuse fallocate|flock|wipeonfork ERRNO PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

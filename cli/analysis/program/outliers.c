@@ -141,9 +141,10 @@ static int outliers_add(struct ct_call_set *set, const struct ct_trace_event *e)
 }
 
 /* Is this the first launch of its kernel in the process? */
-static int outliers_kernel(struct ct_outliers_process *o, const struct ct_trace_event *e, bool *first)
+static int outliers_kernel(const struct ct_analysis *a, struct ct_outliers_process *o,
+			   const struct ct_trace_event *e, bool *first)
 {
-	uint64_t kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+	uint64_t kernel = ct_record_kernel(e->record, a->names->reg);
 
 	*first = kernel && !ct_hash_get(&o->kernels, kernel);
 	return *first && !ct_hash_put(&o->kernels, kernel) ? -ENOMEM : 0;
@@ -167,7 +168,7 @@ static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	o = &all->processes[p - a->phases->processes];
 	if (e->class->op == CT_OP_LAUNCH && ct_record_has(e->record, CT_QUICK_KERNEL))
-		rc = outliers_kernel(o, e, &first);
+		rc = outliers_kernel(a, o, e, &first);
 	if (rc || (e->track->depth && !first) || (e->track->tid != p->tid && !first))
 		return rc;
 	/* Ends of the thread's outermost calls come in the order of their begins. */
@@ -178,7 +179,7 @@ static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
 			out = &o->list[i];
 	}
 	if (out && first && !out->kernels++)
-		out->kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+		out->kernel = ct_record_kernel(e->record, a->names->reg);
 	if (e->track->tid != p->tid || e->track->depth)
 		return 0;
 	if (out)

@@ -176,7 +176,7 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 
 	if (!ct_record_has(e->record, CT_QUICK_KERNEL) || e->class->op != CT_OP_LAUNCH || e->failed)
 		return 0;
-	item = per_item(s, CT_PER_KERNEL, ct_record_quick(e->record, CT_QUICK_KERNEL),
+	item = per_item(s, CT_PER_KERNEL, ct_record_kernel(e->record, a->names->reg),
 			name ? name : "(no name)");
 	if (!item)
 		return -ENOMEM;

@@ -120,13 +120,14 @@ static int repeats_close(struct ct_hash *sequences, struct current *t)
 	return 0;
 }
 
-static uint64_t repeats_hash(uint64_t hash, const struct ct_record *r)
+static uint64_t repeats_hash(uint64_t hash, const struct ct_record *r, const struct ct_registry *reg)
 {
 	static const enum ct_quick parts[] = {
-		CT_QUICK_KERNEL, CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z, CT_QUICK_BLOCK_X,
+		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z, CT_QUICK_BLOCK_X,
 		CT_QUICK_BLOCK_Y, CT_QUICK_BLOCK_Z, CT_QUICK_SHARED, CT_QUICK_STREAM,
 	};
 
+	hash = (hash ^ ct_record_kernel(r, reg)) * 0x100000001b3ull;
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		hash = (hash ^ ct_record_quick(r, parts[i])) * 0x100000001b3ull;
 	return hash ^ hash >> 29;
@@ -173,7 +174,7 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		t->between += e->begin - t->last_end - t->looking;
 	}
 	t->looking = 0;
-	t->hash = repeats_hash(t->hash, e->record);
+	t->hash = repeats_hash(t->hash, e->record, a->names->reg);
 	t->ns += e->duration;
 	t->last_end = e->end;
 	return 0;
