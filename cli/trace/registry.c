@@ -41,8 +41,10 @@ void ct_registry_free(struct ct_registry *reg)
 {
 	/* Two ids may have one class. */
 	for (unsigned int i = 0; reg->classes && i <= CT_CLASS_MAX; i++)
-		if (reg->classes[i] && reg->classes[i]->id == i)
-			free(reg->classes[i]);
+		if (reg->classes[i] && reg->classes[i]->id != i)
+			reg->classes[i] = NULL;
+	for (unsigned int i = 0; reg->classes && i <= CT_CLASS_MAX; i++)
+		free(reg->classes[i]);
 	free(reg->classes);
 	ct_hash_free(&reg->known);
 	for (unsigned int i = 0; i < reg->strings_count; i++)

@@ -534,8 +534,8 @@ t_damaged()
 	refused other 'k-1: offset 0: a packet of another trace'
 	damage version && sed -i '1s/cudatrace 1/cudatrace 9/' "$work/version/.registry"
 	refused version 'a trace of format 9, this cudatrace reads format 1; use the newer version'
-	damage twice && sed -n '/^class 16385/s/alloc/free/p' "$work/twice/.registry" >>"$work/twice/.registry"
-	refused twice 'registry line [0-9]+: a second class of this id'
+	damage headless && sed -i '1s/uuid=/uuid=x/' "$work/headless/.registry"
+	refused headless "headless/.registry: no line 'cudatrace ABI uuid= start= realtime='"
 	damage unknown && sed -i '/^class 16385/d' "$work/unknown/.registry"
 	refused unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)'
 	damage fifo && rm "$work/fifo/k-1" && mkfifo "$work/fifo/k-1"
@@ -579,6 +579,59 @@ t_damaged()
 	: >"$work/same/u-9-9"
 	"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
 	ok $? "nor does a stream without a packet"
+}
+
+# What processes without a lock, hostile ones, and those that died in a line leave behind.
+t_registry()
+{
+	local kernels
+	cp -r "$t" "$work/lines"
+	rm "$work/lines/metadata"
+	{
+		sed '1q' "$t/.registry"
+		sed -n '1s/uuid=..../uuid=0000/p' "$t/.registry"
+		echo
+		echo 'class 16385 user mem %'
+		echo 'string 1 cu %'
+		sed '1d' "$t/.registry"
+		sed -n '/^class 16385/s/alloc/free/p' "$t/.registry"
+		echo 'class 16399 user memory'
+		echo 'class 99999 user memory alloc - cuToo cuLarge'
+		echo 'class 16398 user  alloc - cuTwo cuBlanks extra'
+		echo 'string 1 other'
+		echo 'string 1048576 beyond'
+		echo 'string 7 %zz'
+		echo 'string  8 blanks'
+		echo "string 9 $(head -c 17000 /dev/zero | tr '\0' x)"
+		grep '^info' "$t/.registry"
+		echo 'anything else'
+		printf 'string 2 half'
+	} >"$work/lines/.registry"
+	"$ct" export "$work/lines" 2>/dev/null | cmp -s - "$j"
+	ok $? "two heads, two texts of an id, cut, empty and damaged lines"
+	cp "$work/lines/metadata" "$work/lines.metadata"
+	"$ct" report --all "$t" >/dev/null 2>&1
+	diff "$t/metadata" "$work/lines.metadata" >"$work/err"
+	ok $? "which leave metadata as it is" || head -n 5 "$work/err"
+
+	cp -r "$t" "$work/merged"
+	rm "$work/merged/metadata"
+	sed -i 's/^string 2 .*/string 2 _Z9vectorAddPKfS0_Pfi/; s/cuLaunchKernel_ptsz/cuLaunchKernel/' \
+		"$work/merged/.registry"
+	kernels=$("$ct" report --format csv cuda_gpu_kern_sum "$work/merged" 2>/dev/null | sed 1d | cut -d, -f3 | paste -sd,)
+	is "$kernels" 400,200 "two ids of one text: one row of a report by kernel"
+	is "$("$ct" report --format csv cuda_api_sum "$work/merged" 2>/dev/null | grep -c ',cuLaunchKernel,')" 1 \
+		"one row of a report by function"
+	is "$("$ct" export "$work/merged" 2>/dev/null | jq -r 'select(.kernel > "") | .kernel' | sort | uniq -c | awk '{print $1}')" 400 \
+		"the same name in an export"
+	if command -v babeltrace2 >/dev/null; then
+		is "$(babeltrace2 "$work/merged" 2>/dev/null | grep -c 'cuLaunchKernel:')" \
+			"$(babeltrace2 "$t" 2>/dev/null | grep -c 'cuLaunchKernel:')" "babeltrace2 reads all of them"
+	fi
+	"$ct" export "$work/merged" >"$work/merged.jsonl" 2>/dev/null
+	rm "$work/merged/.registry"
+	"$ct" export "$work/merged" 2>/dev/null | cmp -s - "$work/merged.jsonl"
+	ok $? "the same without the hidden files"
 }
 
 # Traces with bytes that were changed at random.

@@ -69,7 +69,7 @@ t_handover()
 	exec 9>&-
 	wait $record
 	is "$?$(calls "$trace")" "0$(($(tail -n 1 "$work/said") + 1))" "all its calls are there"
-	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "nothing is left beside them"
+	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".lost-$(id -u),.registry,metadata,state" "nothing is left beside them"
 	judge_trace "$trace" handover
 }
 
@@ -120,7 +120,7 @@ t_orphaned()
 	exec 9>&-
 	until_true eval '! kill -0 $child 2>/dev/null'
 	is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
-	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".registry,metadata,state" "which leaves nothing beside it"
+	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".lost-$(id -u),.registry,metadata,state" "which leaves nothing beside it"
 }
 
 # It never rests: who looks at its trace, and the recorder, come to an end all the same.
