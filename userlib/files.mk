@@ -5,11 +5,11 @@
 USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix base/, clock.c elf.c options.c process.c string.c sys.c) \
 	$(addprefix tracedir/, lost.c preallocate.c registry.c) \
-	$(addprefix backend/, backend.c device.c files.c subbufs.c threadbuf.c) \
-	$(addprefix record/, packet.c thread.c writer.c) \
+	$(addprefix backend/, backend.c device.c files.c producer.c) \
+	$(addprefix record/, attach.c packet.c record.c writer.c) \
 	$(addprefix call/, call.c classify.c decode.c decode_copy.c decode_launch.c \
 		decode_memory.c decode_misc.c function.c ioctl.c ioctl_decode.c kernels.c mark.c) \
-	$(addprefix hook/, dlsym.S driver.c got.c inject.c interpose.c nvtx.c slot.c thunks.S))
+	$(addprefix hook/, announce.c dlsym.S driver.c got.c inject.c interpose.c nvtx.c slot.c thunks.S))
 
 USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
 	-fno-strict-aliasing -fno-tree-slp-vectorize -fcf-protection=full -fno-stack-protector \

@@ -21,20 +21,22 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "call/function.h"
 #include "call/ioctl.h"
+#include "hook/announce.h"
 #include "hook/driver.h"
 #include "hook/interpose.h"
 #include "hook/slot.h"
+#include "record/attach.h"
 
 static const struct ct_call_above above_calls = {
 	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
 	.args = ct_way_args, .launch = ct_way_launch,
 	.check_objects = ct_objects_check,
+	.announce = ct_announce,
 	.after_get_proc_address = ct_after_get_proc_address,
 };
 
@@ -75,8 +77,6 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 
 __attribute__((destructor)) static void end(void)
 {
-	struct ct_thread *t = &ct_self;
-
-	if (ct_ready && ct_backend->end && t->life == ct_process->life)
-		ct_backend->end(t);
+	if (ct_ready)
+		ct_thread_end();
 }

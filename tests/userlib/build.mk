@@ -38,8 +38,8 @@ $(O)/libcudatrace-back.so $(O)/libcudatrace-still.so $(O)/libcudatrace-uneven.so
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 # Its counter is set back.
-$(O)/libcudatrace-reset.so: $(filter-out %/clock.o %/call.o %/packet.o %/ioctl.o %/thread.o %/thunks.o,$(OBJS)) \
-		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o thread.o thunks.o)
+$(O)/libcudatrace-reset.so: $(filter-out %/clock.o %/call.o %/packet.o %/ioctl.o %/attach.o %/thunks.o,$(OBJS)) \
+		$(addprefix $(O)/reset-,clock.o call.o ioctl.o packet.o attach.o thunks.o)
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
 
 $(O)/reset-clock.o: $(T)/odd_clock.c userlib/base/clock.c $(T)/reset_counter.h $(HEADERS)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "../../userlib/backend/device.h"
+#include "../../userlib/base/clock.h"
 #include "../../userlib/base/process.h"
 
 #define E_NOENT	2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The backend that hands records to the kernel module: by a lane (lane.c) where the session
- * takes such, else by ioctls on /dev/cudatrace.
+ * The backend that hands records to the kernel module: in a thread buffer where the session
+ * takes such, else by ioctls on /dev/cudatrace.  The protocol is in section 6 of cudatrace.h.
  *
  * The descriptor has a high number, so that those of the program stay what they
  * are without us, and may be closed by a program that closes all: then it is
@@ -9,12 +9,10 @@
  */
 #include "backend/device.h"
 
-#include "backend/threadbuf.h"
-#include "tracedir/lost.h"
+#include "base/clock.h"
 #include "base/options.h"
-#include "record/packet.h"
 #include "base/process.h"
-#include "tracedir/registry.h"
+#include "tracedir/lost.h"
 
 #define FD_HIGH		1000
 #define FD_LESS_HIGH	200
@@ -76,15 +74,32 @@ static int open_device(void)
 	return move_up(file);
 }
 
+/* A thread's memory; a third of a second of the busiest program fits the last. */
+static const struct ct_producer_size sizes[] = {
+	{ 4, 16u << 10 }, { 16, 64u << 10 }, { 32, 256u << 10 }, { 0, 0 },
+};
+
+/* Where the module has no page: every record by ioctl. */
+static const struct ct_clock_page no_page = { .recording = 1 };
+
+static const struct ct_clock_page *page = &no_page;
+
 bool ct_device_open(void)
 {
+	struct ct_clock_map map = { .size = sizeof(map) };
 	long error;
 
 	fd = open_device();
 	if (fd < 0)
 		return false;
-	ct_threadbuf_open();
-	/* The recorder made it, if there is one: for lines of info only. */
+	if (page == &no_page && ct_device_ioctl(fd, CT_IOC_CLOCK, &map) >= 0) {
+		const struct ct_clock_page *p = (const struct ct_clock_page *)map.address;
+
+		ct_clock_use(p);
+		if (ct_options.lanes)
+			ct_store(&page, p);
+	}
+	/* The recorder made the directory, if there is one: for lines of info only. */
 	if (*ct_options.dir)
 		ct_registry_open(ct_options.dir, false, &error);
 	return true;
@@ -110,12 +125,8 @@ static cold bool reopen(int broken)
 	return ok;
 }
 
-long ct_device_try(unsigned long cmd, void *arg)
-{
-	return ct_device_ioctl(ct_load(&fd), cmd, arg);
-}
-
-long ct_device_ask(unsigned long cmd, void *arg)
+/* The device is opened again if somebody closed it.  Not with the process's lock held. */
+static long device_ask(unsigned long cmd, void *arg)
 {
 	int file = ct_load(&fd);
 	long ret = ct_device_ioctl(file, cmd, arg);
@@ -125,48 +136,64 @@ long ct_device_ask(unsigned long cmd, void *arg)
 	return ret;
 }
 
-static bool device_attach(struct ct_thread *t)
+static u32 session_now(void)
 {
-	t->own_open = ct_open_page_private(t);
-	t->open = t->own_open;
-	t->lane = NULL;
-	t->session = 0;
-	if (!t->open)
+	return *(const volatile u32 *)&page->session;
+}
+
+static bool device_map(struct ct_producer *s, const struct ct_producer_size *size,
+		       struct ct_producer_memory *m)
+{
+	struct ct_threadbuf_new arg = {
+		.size = sizeof(arg), .subbuf_size = size->bytes, .subbufs = size->count,
+		.previous = s->m.map ? s->number : CT_THREADBUF_NONE,
+	};
+	/* The first one is asked for with the process's lock held. */
+	long err = s->m.map ? device_ask(CT_IOC_THREADBUF, &arg) :
+		   ct_device_ioctl(ct_load(&fd), CT_IOC_THREADBUF, &arg);
+	struct ct_threadbuf_head *h;
+
+	if (err < 0) {
+		/* Somebody has closed the device: it is opened again with the next record. */
+		if (!s->m.map && (err == -E_BADF || err == -E_NOTTY))
+			s->session = 0;
 		return false;
-	ct_threadbuf_renew(t);
+	}
+	h = (struct ct_threadbuf_head *)arg.address;
+	*m = (struct ct_producer_memory){
+		.map = (u8 *)h, .length = arg.length,
+		.inflight = (struct ct_inflight_page *)((u8 *)h + 4096),
+		.subbufs = (u8 *)h + CT_THREADBUF_DATA,
+		.size = { h->subbufs, h->subbuf_size }, .first = s->seq,
+		.drained = &h->consumed, .begun = &h->produced, .lost = &h->lost,
+	};
+	/* Apart from those that the module gives, which have 12 bits of CPU. */
+	if (!s->m.map)
+		s->first_op = (1ull << 52 | (u64)(h->stream & 0xffff) << 36) + 1;
+	s->number = h->stream;
+	s->session = h->session;
+	s->accepting = &page->session;
+	s->lost = 0;
 	return true;
 }
 
-static void device_forget(struct ct_thread *t)
+static bool device_changed(const struct ct_producer *s)
 {
-	ct_threadbuf_forget(t);
+	return s->session != session_now();
 }
 
-static void device_detach(struct ct_thread *t)
+static bool device_renew(struct ct_producer *s)
 {
-	t->writer = 0;
-	ct_threadbuf_leave(t);
-	if (t->own_open)
-		ct_unmap(t->own_open, 4096);
-	t->own_open = t->open = NULL;
+	ct_producer_unmap(s);
+	s->begins = true;
+	s->session = session_now();
+	return s->session && ct_producer_map(s, 0);
 }
 
-/*
- * Nobody else can know of these: they stand in no packet.  With a lane its packets say
- * how many are lost.
- */
-static void device_lose(struct ct_thread *t)
+/* Nobody else can know of it: it stands in no packet. */
+static cold void refused(void)
 {
-	if (ct_threadbuf_valid(t)) {
-		ct_packet_lose(t);
-		return;
-	}
 	ct_lost_add();
-}
-
-static cold void refused(struct ct_thread *t)
-{
-	device_lose(t);
 	ct_say_once(CT_ONCE_LOST, "the module did not take a record; how many are lost "
 		    "stands in the trace: ", ct_options.device);
 }
@@ -215,7 +242,7 @@ static u32 device_define(const struct ct_class_text *c)
 		copy_name(to->name, sizeof(to->name), f->name);
 		to->type = f->type;
 	}
-	ret = ct_device_ask(CT_IOC_DEFINE, &d);
+	ret = device_ask(CT_IOC_DEFINE, &d);
 	if (ret < 0) {
 		ct_say_once(CT_ONCE_REGISTRY, ret == -E_NOSPC ?
 			    "the module has no room for more functions, not traced: " :
@@ -233,7 +260,7 @@ static u32 device_string(const char *s, size_t n)
 		.len = (u32)(n < CT_STRING_MAX ? n : CT_STRING_MAX),
 	};
 
-	if (!n || ct_device_ask(CT_IOC_STRING, &string) < 0)
+	if (!n || device_ask(CT_IOC_STRING, &string) < 0)
 		return 0;
 	return string.id;
 }
@@ -262,18 +289,16 @@ static u32 compose(struct message *m, const struct ct_record *e)
 	return size;
 }
 
-static bool device_begin(struct ct_thread *t, struct ct_record *e)
+static bool device_begin(struct ct_record *e)
 {
 	struct message m;
 	u32 size;
 
-	ct_threadbuf_grow(t);
-	/* On a lane the open calls say it all. */
-	if (ct_threadbuf_renew(t) || !*(const volatile u32 *)&ct_threadbuf_page->recording)
+	if (!*(const volatile u32 *)&page->recording)
 		return false;
 	size = compose(&m, e);
-	if (unlikely(ct_device_ask(CT_IOC_BEGIN(size), &m) < 0)) {
-		refused(t);
+	if (unlikely(device_ask(CT_IOC_BEGIN(size), &m) < 0)) {
+		refused();
 		return false;
 	}
 	/* No session runs: there is nothing that the end could refer to. */
@@ -284,42 +309,32 @@ static bool device_begin(struct ct_thread *t, struct ct_record *e)
 	return true;
 }
 
-static void device_record(struct ct_thread *t, const struct ct_record *e)
+static void device_mark(const struct ct_record *e)
 {
 	struct message m;
 	u32 size;
 
-	/* The end of a call whose begin the module has goes to where that went. */
-	if (!(e->flags & CT_F_HAS_BEGIN)) {
-		bool had = ct_threadbuf_valid(t);
-
-		if (had || ct_threadbuf_renew(t)) {
-			struct ct_record late = *e;
-
-			/* Before the lane began there is no time in it. */
-			if (!had)
-				late.end = 0;
-			ct_packet_record(t, &late);
-			return;
-		}
-	}
-	if (!*(const volatile u32 *)&ct_threadbuf_page->recording)
+	if (!*(const volatile u32 *)&page->recording)
 		return;
 	size = compose(&m, e);
-	if (unlikely(ct_device_ask(CT_IOC_MARK(size), &m) < 0))
-		refused(t);
+	if (unlikely(device_ask(CT_IOC_MARK(size), &m) < 0))
+		refused();
 }
+
+static const struct ct_producer_ops producers = {
+	.sizes = sizes,
+	.map = device_map,
+	.dated = true,
+};
 
 const struct ct_backend ct_backend_device = {
 	.name = "device",
-	.attach = device_attach,
-	.forget = device_forget,
-	.detach = device_detach,
-	.lose = device_lose,
+	.producers = &producers,
 	.define = device_define,
 	.string = device_string,
 	.info = ct_registry_info,
+	.changed = device_changed,
+	.renew = device_renew,
 	.begin = device_begin,
-	.next = ct_threadbuf_next,
-	.record = device_record,
+	.mark = device_mark,
 };

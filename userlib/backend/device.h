@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The device backend's way into the kernel, for tests that have no module.
- */
+/* The backend of the kernel module's device. */
 #ifndef CT_DEVICE_H
 #define CT_DEVICE_H
 
-#include "backend/backend.h"
+#include "backend/ops.h"
 
-/* ioctl() with a negative errno. */
+extern const struct ct_backend ct_backend_device;
+
+/* Can the device be used?  Opens it. */
+bool ct_device_open(void);
+
+/* ioctl() with a negative errno.  Tests put a module of their own in its place. */
 typedef long ct_device_call(int fd, unsigned long cmd, void *arg);
 extern ct_device_call *ct_device_ioctl;
-
-/* The ioctl, as the device answers now: also with the process's lock held. */
-long ct_device_try(unsigned long cmd, void *arg);
-
-/* The same without it: the device is opened again if somebody closed it. */
-long ct_device_ask(unsigned long cmd, void *arg);
 
 #endif

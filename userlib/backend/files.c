@@ -1,266 +1,235 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The backend that needs neither root nor module: a stream of packets per thread,
- * in a file of the trace directory that the thread has mapped.
+ * The backend that needs neither root nor module: a stream of packets per thread, in a file
+ * of the trace directory.
  *
- * A packet's room on disk is
- * allocated before it is mapped: a full disk costs records, never the program.
- * Must never keep a file descriptor: the program closes and counts its own.
+ * The packets are made in sub-buffers behind the thread's in-flight page, in a file that the
+ * thread has mapped (struct ct_subbufs in cudatrace.h): memory that stays in the caches, as
+ * to touch new pages of a file costs more than to write the records.  A full one is drained by
+ * the recorder, on another CPU, or by the thread itself, if there is none or it is late.
+ *
+ * A file's space is allocated before it is mapped: a full disk costs records, never the
+ * program.  Must never keep a file descriptor, as the program closes and counts its own, nor
+ * wait for the recorder, nor depend on its life.
  */
-#include "backend/backend.h"
+#include "backend/files.h"
 
-#include "backend/subbufs.h"
 #include "base/options.h"
-#include "record/packet.h"
 #include "base/process.h"
-#include "tracedir/registry.h"
 #include "tracedir/preallocate.h"
 
 static char dir[2048];
 
-#define PACKET_FIRST	(64u << 10)
-#define PACKET_LAST	(1u << 20)
-#define BUSY		(256u << 10)	/* larger packets are made elsewhere: handover.c */
+/*
+ * A thread that makes few calls takes little space.  The last: with a recorder; without one
+ * each packet is drained at once, and one sub-buffer is enough.
+ */
+static struct ct_producer_size sizes[] = {
+	{ 1, 16u << 10 }, { 1, 64u << 10 }, { 4, 128u << 10 }, { 0, 0 },
+};
+#define LAST	2
+static const struct ct_producer_size last_alone = { 1, 256u << 10 };
+_Static_assert(CT_SUBBUFS_MAX >= 4, "the largest");
 
-#define NO_STREAM	(~0u)	/* none could be created */
+static struct ct_recorder_page *recorder;	/* NULL: none */
 
-void ct_files_path_of(struct ct_text *t, const char *name)
+/* DIR/PREFIX, and PID-N of the stream. */
+struct name {
+	char text[2112];
+};
+
+static const char *files_name(struct name *name, const char *prefix, const struct ct_producer *s)
 {
-	ct_put(t, dir);
-	ct_put(t, name);
+	struct ct_text t = { name->text, sizeof(name->text), 0 };
+
+	ct_put(&t, dir);
+	ct_put(&t, prefix);
+	if (s) {
+		ct_put_u(&t, ct_process->pid);
+		ct_put(&t, "-");
+		ct_put_u(&t, s->number);
+	}
+	return name->text;
 }
 
-void ct_files_path(struct ct_text *t, const char *prefix, u32 n)
+static struct ct_subbufs *files_head(const struct ct_producer_memory *m)
 {
-	ct_files_path_of(t, prefix);
-	ct_put_u(t, ct_process->pid);
-	ct_put(t, "-");
-	ct_put_u(t, n);
+	return (struct ct_subbufs *)(m->map + CT_INFLIGHT_SUBBUFS);
 }
 
-static void no_room(void)
+static bool files_find_recorder(void)
 {
-	ct_say_once(CT_ONCE_FULL,
-		    "no room for records (disk full?), they are counted as lost: ",
-		    dir);
-}
-
-/* Lets go of the packet, which stays as it is. */
-static void drop_packet(struct ct_thread *t)
-{
-	struct ct_packet *old = t->packet;
-	u32 size = t->packet_size;
-
-	if (old == &ct_no_packet)
-		return;
-	ct_packet_none(t);
-	barrier();
-	if (!ct_subbufs_holds(t, old))
-		ct_unmap(old, size);
-}
-
-/* Room for a packet of this size behind the stream's last. */
-static void *map_packet(struct ct_thread *t, u32 size)
-{
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	void *packet;
+	struct ct_recorder_page *page;
+	struct name name;
 	int fd;
 
-	ct_files_path(&path, "/u-", t->stream);
-	fd = ct_open(name, O_RDWR, 0);
+	if (ct_load(&recorder))
+		return true;
+	fd = ct_open(files_name(&name, "/.recorder", NULL), O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return NULL;
-	packet = ct_preallocate_map(fd, t->file_size, size);
+		return false;
+	/* Where it is shorter, a look at it would be SIGBUS. */
+	page = ct_sys3(SYS_lseek, fd, 0, 2 /* SEEK_END */) == 4096 ?
+	       ct_map(4096, MAP_SHARED, fd, 0) : NULL;
 	ct_close(fd);
-	return packet;
+	if (!page)
+		return false;
+	if (page->magic != CT_MAGIC || page->abi != CT_ABI_VERSION ||
+	    !ct_cas(&recorder, NULL, page))
+		ct_unmap(page, 4096);
+	return ct_load(&recorder) != NULL;
 }
 
-/* A busy thread gets ever larger packets. */
-static bool files_next(struct ct_thread *t, u64 op, u64 end)
+/* The recorder is to look for a thread with sub-buffers. */
+static void files_adopt(struct ct_producer *s)
 {
-	u32 first = ct_options.packet_size ? ct_options.packet_size : PACKET_FIRST;
-	struct ct_packet *old = t->packet;
-	u32 old_size = t->packet_size, size = first;
-	void *packet;
+	if (s->m.size.count > 1 && ct_load(&recorder))
+		__atomic_fetch_add(&recorder->threads, 1, __ATOMIC_RELEASE);
+}
 
-	if (t->slots) {
-		if (ct_subbufs_next(t, op, end))
-			return true;
-		no_room();
-		return false;
+static void files_wake_recorder(void)
+{
+	struct ct_recorder_page *page = ct_load(&recorder);
+
+	if (!page)
+		return;
+	__atomic_fetch_add(&page->published, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&page->waiting, __ATOMIC_SEQ_CST))
+		ct_sys3(SYS_futex, &page->published, 1 /* FUTEX_WAKE */, 1);
+}
+
+static void files_publish(struct ct_producer *s, u64 n, u64 bytes)
+{
+	struct ct_subbufs *h = files_head(&s->m);
+
+	h->at[n % s->m.size.count].offset = s->file_size;
+	h->at[n % s->m.size.count].size = bytes;
+	s->file_size += bytes;
+	ct_store(&h->published, n + 1);
+	if (s->m.size.count > 1)
+		files_wake_recorder();
+}
+
+static bool files_write(int fd, const void *from, u64 size, u64 offset)
+{
+	const u8 *p = from;
+
+	while (size) {
+		long n = ct_sys4(SYS_pwrite64, fd, p, size, offset);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		offset += (u64)n;
+		size -= (u64)n;
 	}
-	if (!ct_options.packet_size && t->file_size)
-		size = old_size * 2;
-	if (t->stream == NO_STREAM)
-		return false;
-	if (size >= BUSY && ct_subbufs_begin(t) && ct_subbufs_next(t, op, end)) {
-		ct_unmap(old, old_size);
-		return true;
-	}
-	if (size < first || size > PACKET_LAST)
-		size = first;
-	packet = map_packet(t, size);
-	if (!packet && size != first) {
-		size = first;
-		packet = map_packet(t, size);
-	}
-	if (!packet) {
-		no_room();
-		return false;
-	}
-	t->file_size += size;
-	ct_packet_begin(t, packet, size, op, end);
-	if (old != &ct_no_packet)
-		ct_unmap(old, old_size);
 	return true;
 }
 
 /*
- * Gives back what the last packet has too much.  A later record begins another.
- * Signals blocked.  False if the packet must stay where it is.
+ * Packet n goes to its place in the stream, its head last: a process that is killed in
+ * here leaves it in its sub-buffer, and perhaps a tail without a magic.
  */
-static bool trim(struct ct_thread *t)
+static bool files_drain(struct ct_producer *s, u64 n)
 {
-	struct ct_packet *p = t->packet;
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	u64 size;
+	struct ct_subbufs *h = files_head(&s->m);
+	u32 i = (u32)(n % s->m.size.count);
+	const u8 *p = s->m.subbufs + i * s->m.size.bytes;
+	struct ct_packet head = *(const struct ct_packet *)p;
+	u64 offset = h->at[i].offset, size = h->at[i].size;
+	struct name name;
+	bool ok;
 	int fd;
 
-	if (p == &ct_no_packet)
-		return true;
-	if (t->writer)
-		return false;
-	if (t->slots)
-		return ct_subbufs_flush(t);
-	size = (p->content_size / 8 + 4095) & ~4095ull;
-	p->packet_size = size * 8;
-	t->file_size -= t->packet_size - size;
-	drop_packet(t);
-	ct_files_path(&path, "/u-", t->stream);
-	fd = ct_open(name, O_RDWR, 0);
+	if (ct_preallocate_beyond(offset + size))
+		goto failed;
+	fd = ct_open(files_name(&name, "/u-", s), O_RDWR, 0);
 	if (fd < 0)
-		return true;
-	ct_sys2(SYS_ftruncate, fd, t->file_size);
+		goto failed;
+	head.packet_size = size * 8;
+	ok = files_write(fd, p + sizeof(head), size - sizeof(head), offset + sizeof(head)) &&
+	     files_write(fd, &head, sizeof(head), offset);
+	/* Nothing follows, unless the recorder has drained this one after all. */
+	if (!ok && s->m.size.count == 1)
+		ct_sys2(SYS_ftruncate, fd, offset);
 	ct_close(fd);
+	if (!ok)
+		goto failed;
+	ct_store(&h->drained, n + 1);
 	return true;
+failed:
+	ct_say_once(CT_ONCE_FULL,
+		    "no room for records (disk full?), they are counted as lost: ", dir);
+	return false;
 }
 
-static bool create_stream(struct ct_thread *t)
+static bool files_create(struct ct_producer *s)
 {
-	char name[2112];
+	struct name name;
 	int fd;
 
-	/* Another process may have had this pid: before exec, or in its own
-	 * namespace of pids. */
+	/* Another process may have had this pid: before exec, or in its own namespace of pids. */
 	for (int i = 0; i < 1 << 16; i++) {
-		struct ct_text path = { name, sizeof(name), 0 };
-
-		t->stream = ct_stream_number();
-		ct_files_path(&path, "/u-", t->stream);
-		fd = ct_open(name, O_RDWR | O_CREAT | O_EXCL, 0644);
+		s->number = __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
+		fd = ct_open(files_name(&name, "/u-", s), O_RDWR | O_CREAT | O_EXCL, 0644);
 		if (fd != -17)	/* EEXIST */
 			break;
 	}
 	if (fd < 0) {
-		t->stream = NO_STREAM;
-		ct_say_once(CT_ONCE_STREAM, "cannot create, records are lost: ", name);
+		s->number = CT_NO_STREAM;
+		ct_say_once(CT_ONCE_STREAM, "cannot create, records are lost: ", name.text);
 		return false;
 	}
 	ct_close(fd);
 	return true;
 }
 
-static struct ct_inflight_page *create_open_page(struct ct_thread *t)
+static bool files_map(struct ct_producer *s, const struct ct_producer_size *size,
+		      struct ct_producer_memory *m)
 {
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	struct ct_inflight_page *p = NULL;
+	u64 had = s->m.map ? s->m.length : 0;
+	bool shared = size == &sizes[LAST] && size->count > 1 && files_find_recorder();
+	struct ct_subbufs *h;
+	struct name name;
 	int fd;
 
-	ct_files_path(&path, "/.open-", t->stream);
-	fd = ct_open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
-	if (fd >= 0) {
-		p = ct_preallocate_map(fd, 0, 4096);
-		ct_close(fd);
-	}
-	if (!p)
-		return NULL;
-	p->abi = CT_ABI_VERSION;
-	p->pid = ct_process->pid;
-	p->tid = t->tid;
-	p->depth = 0;
-	barrier();
-	p->magic = CT_MAGIC;
-	return p;
-}
-
-static bool files_attach(struct ct_thread *t)
-{
-	t->file_size = 0;
-	t->seq = 0;
-	t->open = NULL;
-	t->slots = NULL;
-	if (create_stream(t)) {
-		t->open = create_open_page(t);
-		/* Ids are unique in the process: the stream's number leads. */
-		t->ops = ((u64)t->stream << 40) + 1;
-	}
-	if (!t->open)
-		t->open = ct_open_page_private(t);
-	if (!t->open)
+	if (size == &sizes[LAST] && size->count > 1 && !shared)
+		size = &last_alone;
+	*m = (struct ct_producer_memory){
+		.length = CT_INFLIGHT_PACKET + (u64)size->count * size->bytes, .size = *size,
+	};
+	/* In memory of another shape no packet has its place: all must be in the stream. */
+	if (had ? !ct_producer_flush(s) : s->number == CT_NO_STREAM && !files_create(s))
 		return false;
-	t->retry = 0;
-	files_next(t, t->ops, 0);
-	return true;
-}
-
-/*
- * In a child: the mappings are shared with the parent, whose packet it is.  Not unmapped,
- * since what this thread was doing when a handler forked goes on in the child, too.
- */
-static void files_forget(struct ct_thread *t)
-{
-	struct ct_packet *packet = t->packet;
-	u32 size = t->packet_size;
-
-	ct_packet_none(t);
-	if (packet != &ct_no_packet && !ct_subbufs_holds(t, packet))
-		ct_map_over(packet, size, MAP_FIXED);
-	if (t->slots)
-		ct_map_over(t->slots, t->slot_count * t->slot_size, MAP_FIXED);
-	t->slots = NULL;
-	if (t->open)
-		ct_map_over(t->open, 4096, MAP_FIXED);
-}
-
-static void files_detach(struct ct_thread *t)
-{
-	char name[2112];
-	struct ct_text path = { name, sizeof(name), 0 };
-	bool idle = t->open && !t->open->depth;
-
-	t->writer = 0;
-	idle = trim(t) && idle;
-	drop_packet(t);
-	ct_subbufs_forget(t);
-	if (t->open)
-		ct_unmap(t->open, 4096);
-	t->open = NULL;
-	if (idle && t->stream != NO_STREAM) {
-		ct_files_path(&path, "/.open-", t->stream);
-		ct_sys3(SYS_unlinkat, AT_FDCWD, name, 0);
+	fd = ct_open(files_name(&name, "/.open-", s), O_RDWR | (had ? 0 : O_CREAT | O_TRUNC), 0644);
+	if (fd < 0)
+		return false;
+	if (ct_preallocate(fd, had, m->length - had))
+		m->map = ct_map(m->length, MAP_SHARED, fd, 0);
+	ct_close(fd);
+	if (!m->map)
+		return false;
+	m->inflight = (struct ct_inflight_page *)m->map;
+	m->subbufs = m->map + CT_INFLIGHT_PACKET;
+	h = files_head(m);
+	m->drained = &h->drained;
+	*(volatile u32 *)&h->subbufs = 0;
+	barrier();
+	h->subbuf_size = size->bytes;
+	barrier();
+	*(volatile u32 *)&h->subbufs = size->count;
+	if (!had) {
+		m->inflight->abi = CT_ABI_VERSION;
+		m->inflight->pid = ct_process->pid;
+		m->inflight->tid = s->tid;
+		barrier();
+		m->inflight->magic = CT_MAGIC;
+		/* Ids are unique in the process: the stream's number leads. */
+		s->first_op = ((u64)s->number << 40) + 1;
 	}
-}
-
-/* The process ends, in this thread; others may still run and call. */
-static void files_end(struct ct_thread *t)
-{
-	u64 mask = ct_signals_block();
-
-	trim(t);
-	ct_signals_restore(mask);
+	if (shared)
+		__atomic_fetch_add(&recorder->threads, 1, __ATOMIC_RELEASE);
+	return true;
 }
 
 static void make_own_dir(struct ct_text *t)
@@ -282,22 +251,30 @@ bool ct_files_open(void)
 		ct_put(&t, ct_options.dir);
 	else
 		make_own_dir(&t);
+	if (ct_options.packet_size) {
+		sizes[0].bytes = ct_options.packet_size;
+		sizes[1].bytes = 0;
+	}
 	if (ct_registry_open(dir, true, &error))
 		return true;
 	ct_say_once(CT_ONCE_BACKEND, ct_registry_why(error), dir);
 	return false;
 }
 
+static const struct ct_producer_ops producers = {
+	.sizes = sizes,
+	.map = files_map,
+	.publish = files_publish,
+	.drain = files_drain,
+	.adopt = files_adopt,
+	.inherited = true,
+};
+
 const struct ct_backend ct_backend_files = {
 	.name = "files",
-	.attach = files_attach,
-	.forget = files_forget,
-	.detach = files_detach,
-	.lose = ct_packet_lose,
-	.end = files_end,
+	.producers = &producers,
+	.ioctls = true,
 	.define = ct_registry_class,
 	.string = ct_registry_string,
 	.info = ct_registry_info,
-	.next = files_next,
-	.record = ct_packet_record,
 };

@@ -9,7 +9,7 @@
 #include "call/decode.h"
 #include "call/function.h"
 #include "call/kernels.h"
-#include "record/packet.h"
+#include "record/attach.h"
 #include "base/process.h"
 
 #define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
@@ -128,7 +128,7 @@ static void record_abandoned(struct ct_thread *t, u32 level)
 		e.begin = 0;
 	e.payload = nothing;
 	e.size = c->flags >> 8;
-	ct_backend->record(t, &e);
+	ct_record(t, &e);
 }
 
 /* Takes the open calls from level on for abandoned. */
@@ -180,10 +180,10 @@ static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
 		return false;
 	if (!s->class) {
 		if (!ct_function_define(s)) {
-			ct_backend->lose(t);
+			ct_packet_lose(t);
 			return false;
 		}
-		ct_backend_announce();
+		ct_call_above->announce();
 	}
 	return true;
 }
@@ -199,7 +199,7 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 
 	if (s->extract)
 		s->extract(f, payload, false);
-	if (!ct_backend->begin(t, &e))
+	if (!ct_record_begin(t, &e))
 		return false;
 	f->claim.op = e.op;
 	f->claim.begin = e.begin;
@@ -298,7 +298,7 @@ void ct_leave(struct ct_frame *f, u64 end)
 		e.flags |= CT_F_NO_RESULT;
 	if (t->open->depth > level + 1)
 		abandon(t, level + 1);
-	ct_backend->record(t, &e);
+	ct_record(t, &e);
 	/* Not the page of before: to record may have moved it, and so may a handler. */
 	do {
 		open = ct_load(&t->open);

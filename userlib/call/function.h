@@ -17,6 +17,8 @@ struct ct_call_above {
 	ct_way *full, *query, *ask, *call, *args, *launch;
 	/* New objects may have been loaded. */
 	void (*check_objects)(void);
+	/* A function has got its class: there is a libcuda, and a backend. */
+	void (*announce)(void);
 	/* Replaces the pointer that cuGetProcAddress gave. */
 	void (*after_get_proc_address)(struct ct_frame *f);
 };

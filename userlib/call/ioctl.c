@@ -13,6 +13,7 @@
 #include "base/elf.h"
 #include "base/process.h"
 #include "backend/backend.h"
+#include "record/attach.h"
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
 
@@ -142,7 +143,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	o->arg = (u64)arg;
 	ct_ioctl_decode(o, cmd, (u64)arg);
 	e.result = ret < 0 ? 0 : (u16)ret;
-	ct_backend->record(t, &e);
+	ct_record(t, &e);
 	if (t->open->depth > level)
 		t->open->depth = level;
 	return ret;
@@ -164,7 +165,7 @@ __attribute__((visibility("default"))) int ioctl(int fd, unsigned long cmd, ...)
 	device = device_of(fd);
 	if (device == CT_DEV_UNKNOWN ||
 	    (t->life != ct_process->life && !ct_thread_attach(t)) ||
-	    ct_backend != &ct_backend_files)
+	    !ct_backend->ioctls)
 		return pass_on(fd, cmd, arg);
 	return recorded(t, device, fd, cmd, arg);
 }

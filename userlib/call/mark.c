@@ -6,7 +6,7 @@
  */
 #include "include/cudatrace/cudatrace.h"
 #include "base/process.h"
-#include "backend/backend.h"
+#include "record/attach.h"
 
 #define EXPORT	__attribute__((visibility("default")))
 
@@ -35,7 +35,7 @@ static void record(struct ct_thread *t, u16 class, u8 flags, const void *payload
 		.op = ct_local_add(&t->ops, 1),
 	};
 
-	ct_backend->record(t, &e);
+	ct_record(t, &e);
 }
 
 static void text_record(u16 class, const char *text)

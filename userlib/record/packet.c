@@ -68,8 +68,8 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	p->ts_end = now;
 	p->content_size = CT_PACKET_HEAD * 8;
 	p->packet_size = size * 8ull;
-	p->seq = t->seq++;
-	p->lost = t->lost;
+	p->seq = t->producer.seq;
+	p->lost = t->producer.lost;
 	p->pid = ct_process->pid;
 	p->tid = t->tid;
 	/* Calls that are open now end in this packet, or later. */
@@ -81,6 +81,7 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	barrier();
 	p->magic = CT_MAGIC;	/* last: without it the packet is cut off */
 	barrier();
+	ct_producer_begun(&t->producer, p);
 	t->packet = p;
 	t->last = now;
 	t->packet_size = size;
@@ -91,6 +92,7 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 cold void ct_packet_lose(struct ct_thread *t)
 {
 	struct ct_claim c = { .mark = CT_CLAIM_DONE };
+	struct ct_producer *s = &t->producer;
 	u64 writer = t->writer;
 
 	/* What returns in a child before its own first call is its parent's to record. */
@@ -101,12 +103,12 @@ cold void ct_packet_lose(struct ct_thread *t)
 		t->writer = (u64)&c;
 	barrier();
 	/* A head that may have been copied already, or none, counts no more. */
-	if (t->limit || t->lane || !ct_lost_add()) {
-		ct_local_add(&t->lost, 1);
-		if (t->lane)
-			t->lane->lost = t->lost;
+	if ((ct_producer_valid(s) && (t->limit || s->m.lost)) || !ct_lost_add()) {
+		ct_local_add(&s->lost, 1);
+		if (s->m.lost)
+			*s->m.lost = s->lost;
 		if (t->packet != &ct_no_packet)
-			t->packet->lost = t->lost;
+			t->packet->lost = s->lost;
 	}
 	barrier();
 	t->writer = writer;
@@ -116,18 +118,23 @@ cold void ct_packet_lose(struct ct_thread *t)
 
 static bool new_packet(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
+	struct ct_producer_room room;
 	bool ok;
 	u64 mask;
 
+	/* What returns in a child before its own first call is its parent's to record. */
+	if (t->life != ct_process->life)
+		return false;
 	if (t->retry) {
 		t->retry--;
 		return false;
 	}
 	mask = ct_signals_block();
-	ok = ct_backend->next(t, e->op, ts);
-	/* Calls that go the quick way don't look at the deadline. */
-	if (!ok && ts > t->deadline && t->limit)
-		t->limit = CT_PACKET_HEAD * 8;
+	ct_packet_none(t);
+	ok = ct_producer_next(&t->producer, &room);
+	ct_thread_update(t);
+	if (ok)
+		ct_packet_begin(t, room.at, room.size, e->op, room.late ? 0 : ts);
 	ct_signals_restore(mask);
 	if (!ok)
 		t->retry = RETRY;

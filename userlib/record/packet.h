@@ -6,7 +6,8 @@
 #ifndef CT_PACKET_H
 #define CT_PACKET_H
 
-#include "backend/backend.h"
+#include "backend/ops.h"
+#include "record/thread.h"
 #include "record/writer.h"
 
 /* What a thread without a packet has: it is full. */

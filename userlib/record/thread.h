@@ -8,8 +8,8 @@
 #ifndef CT_THREAD_H
 #define CT_THREAD_H
 
+#include "backend/producer.h"
 #include "base/clock.h"
-#include "base/sys.h"
 
 /*
  * Two lines of the cache hold all that a recorded call touches; thunks.S knows the
@@ -32,26 +32,14 @@ struct ct_thread {
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */
 	const u32 *accepting;	/* what session must be equal to */
-	u32 session;		/* of its lane; see lane.c */
+	u32 session;		/* of its stream's memory */
 	u32 tid;
 	u64 last;		/* a record's time: no packet begins before */
 	u32 packet_size;
-	u32 stream;		/* N of u-PID-N */
-
-	u64 seq;
-	u64 lost;
 	u32 retry;		/* records to lose until the next try */
+
 	u32 exits;		/* rounds of the thread's destructors so far */
-	u64 file_size;		/* files.c: of the stream */
-	u8 *slots;		/* handover.c: where packets are made; NULL: in the stream itself */
-	u32 slot_count, slot_size;
-	u64 stored;		/* how many packets are, as far as it knows */
-	u64 told;		/* of lost: by the last packet that was given away */
-	struct ct_threadbuf_head *lane;	/* lane.c */
-	u64 lane_size;
-	u32 lane_step;			/* which of the sizes */
-	bool lane_grows;		/* the next, before the next call begins */
-	struct ct_inflight_page *own_open;	/* device.c: while there is no lane */
+	struct ct_producer producer;
 } __attribute__((aligned(64)));
 
 #define CT_LIFE_NEVER	0xffffffffu
@@ -59,13 +47,18 @@ struct ct_thread {
 extern __thread struct ct_thread ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Hands out the number of a thread's stream. */
-u32 ct_stream_number(void);
+/* Takes over what the backend has changed of the stream.  Signals are blocked. */
+static inline void ct_thread_update(struct ct_thread *t)
+{
+	struct ct_producer *s = &t->producer;
 
-/*
- * Makes the thread ready to record: in a new thread, or the first of a child.
- * False if there is no memory even for its open calls.
- */
-bool ct_thread_attach(struct ct_thread *t);
+	t->open = s->inflight;
+	t->accepting = s->accepting ? s->accepting : &t->session;
+	t->session = s->session;
+	t->begins = s->begins;
+	if (s->first_op)
+		t->ops = s->first_op;
+	s->first_op = 0;
+}
 
 #endif

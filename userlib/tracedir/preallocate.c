@@ -36,19 +36,16 @@ static long write_zeros(int fd, u64 offset, u64 size)
 	return 0;
 }
 
-void *ct_preallocate_map(int fd, u64 offset, u64 size)
+bool ct_preallocate(int fd, u64 offset, u64 size)
 {
-	void *p = NULL;
 	long err;
 
 	if (ct_preallocate_beyond(offset + size))
-		return NULL;
+		return false;
 	err = ct_sys4(SYS_fallocate, fd, 0, offset, size);
 	if (err == -95 || err == -38)	/* EOPNOTSUPP, ENOSYS */
 		err = write_zeros(fd, offset, size);
-	if (!err)
-		p = ct_map(size, MAP_SHARED, fd, offset);
-	if (!p)
+	if (err)
 		ct_sys2(SYS_ftruncate, fd, offset);
-	return p;
+	return !err;
 }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Beginning and end of a thread's life; see thread.h.
+ * See attach.h.
  *
  * Must never allocate by malloc: this runs in the program's own calls, perhaps
  * in a signal handler.
  */
-#include "record/thread.h"
+#include "record/attach.h"
 
 #include <unistd.h>
 
-#include "base/elf.h"
-#include "tracedir/lost.h"
-#include "base/options.h"
-#include "record/packet.h"
-#include "base/process.h"
 #include "backend/backend.h"
+#include "base/elf.h"
+#include "base/process.h"
+#include "tracedir/lost.h"
 
 __thread struct ct_thread ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
@@ -42,16 +40,21 @@ static const u32 *find_cpu(void)
 	return (const u32 *)(self + *rseq_offset + 4);
 }
 
-u32 ct_stream_number(void)
-{
-	return __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
-}
-
 /*
  * Destructors of other keys may still call CUDA, so the stream is kept until the
  * last round.  A call after that begins a new one.
  */
 #define ROUNDS	4	/* PTHREAD_DESTRUCTOR_ITERATIONS */
+
+static void detach(struct ct_thread *t)
+{
+	t->writer = 0;
+	ct_packet_none(t);
+	t->producer.last = t->last;
+	t->producer.op = t->ops;
+	ct_producer_detach(&t->producer);
+	t->open = NULL;
+}
 
 static void thread_exits(void *self)
 {
@@ -65,9 +68,17 @@ static void thread_exits(void *self)
 	mask = ct_lock();
 	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER) {
 		t->life = CT_LIFE_NEVER;
-		ct_backend->detach(t);
+		detach(t);
 	}
 	ct_unlock(mask);
+}
+
+/* What the thread had is its parent's. */
+static void forget(struct ct_thread *t)
+{
+	ct_packet_none(t);
+	ct_producer_forget(&t->producer);
+	t->open = t->producer.inflight;
 }
 
 /*
@@ -82,8 +93,7 @@ static void forked(void)
 	/* A handler of fork() that came before may have called CUDA. */
 	if (t->life == CT_LIFE_NEVER || t->life == ct_process->life)
 		return;
-	ct_backend->forget(t);
-	t->retry = ~0u;
+	forget(t);
 }
 
 /*
@@ -160,7 +170,7 @@ static void process_record(struct ct_thread *t)
 	e.payload = text;
 	e.size = 10u + p->len;
 	e.op = ct_local_add(&t->ops, 1);
-	ct_backend->record(t, &e);
+	ct_record(t, &e);
 }
 
 cold bool ct_thread_attach(struct ct_thread *t)
@@ -181,20 +191,19 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	}
 	if (t->life != ct_process->life) {
 		if (t->life != CT_LIFE_NEVER)
-			ct_backend->forget(t);	/* it was the parent's */
-		t->tid = (u32)ct_sys0(SYS_gettid);
+			forget(t);
+		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 1;
 		t->writer = 0;
-		t->lost = 0;
+		t->retry = 0;
 		t->cpu = find_cpu();
-		t->accepting = &t->session;
-		t->last = 0;
 		ct_packet_none(t);
-		t->begins = ct_backend->begin != NULL;
-		ok = ct_backend->attach(t);
+		ok = ct_backend->producers && ct_producer_attach(&t->producer, ct_backend->producers);
 		if (ok) {
-			if (!t->last)	/* no room for a packet */
-				t->last = ct_clock_now(&t->clock);
+			ct_thread_update(t);
+			t->last = ct_clock_now(&t->clock);
+			if (t->last < t->producer.last)
+				t->last = t->producer.last;
 			watch = have_exit_key();
 			ct_store(&t->life, ct_process->life);
 		}
@@ -203,7 +212,7 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	if (say)
 		ct_process->process_record = 1;
 	ct_unlock(unlocked);
-	if (!ok && ct_backend != &ct_backend_none)
+	if (!ok && ct_backend->producers)
 		ct_lost_add();
 	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
 	if (watch)
@@ -213,4 +222,18 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	if (say)
 		process_record(t);
 	return ok;
+}
+
+void ct_thread_end(void)
+{
+	struct ct_thread *t = &ct_self;
+	u64 mask;
+
+	/* An interrupted writer's packet stays where it is. */
+	if (t->life != ct_process->life || t->writer)
+		return;
+	mask = ct_signals_block();
+	ct_packet_none(t);
+	ct_producer_flush(&t->producer);
+	ct_signals_restore(mask);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The backend of the trace directory's files. */
+#ifndef CT_FILES_H
+#define CT_FILES_H
+
+#include "backend/ops.h"
+
+extern const struct ct_backend ct_backend_files;
+
+/* Makes the trace directory and its registry usable; false if that failed. */
+bool ct_files_open(void);
+
+#endif
