@@ -162,7 +162,9 @@ static ssize_t drain_copy_packet(struct ct_drain *s, struct ct_drained_thread *t
 		    (ssize_t)size ||
 	    !ct_sub_buffers_read(&now))
 		return -1;
-	if (now.head.published >= t->next + t->subbufs.head.subbufs)
+	if (now.head.published >= t->next + t->subbufs.head.subbufs ||
+	    now.head.subbufs != t->subbufs.head.subbufs ||
+	    now.head.subbuf_size != t->subbufs.head.subbuf_size)
 		return 0;
 	/* Its place is the end of the stream, or before it where it was written in part. */
 	if (fstat(t->stream, &st) || *offset > (uint64_t)st.st_size || head->magic != CT_MAGIC ||
@@ -181,6 +183,8 @@ static bool drain_write_next(struct ct_drain *s, struct ct_drained_thread *t)
 	if (!ct_sub_buffers_read(&t->subbufs) || t->next >= t->subbufs.head.published)
 		return false;
 	/* Skip the packets that the thread wrote itself, because it was faster. */
+	if (t->subbufs.head.drained > t->next && t->subbufs.head.drained <= t->subbufs.head.published)
+		t->next = t->subbufs.head.drained;
 	if (t->subbufs.head.published >= t->next + t->subbufs.head.subbufs)
 		t->next = t->subbufs.head.published - t->subbufs.head.subbufs + 1;
 	size = drain_copy_packet(s, t, &offset);

@@ -40,7 +40,7 @@ static int again_read(const struct ct_happenings *h, const struct ct_phase_threa
 		const struct ct_stream_file *s = &t->streams[i];
 
 		if (s->kind == CT_STREAM_CPU ? !thread->in_cpu_streams :
-		    s->pid != thread->pid || s->tid != thread->tid)
+		    s->pid != thread->pid || (s->tid && s->tid != thread->tid))
 			continue;
 		ct_cursor_init(&sources[count].cursor, t, i);
 		again_next(h, thread, &sources[count++]);

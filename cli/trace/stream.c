@@ -170,6 +170,8 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 			s->tid = p.tid;
 			s->cpu = p.cpu;
 		}
+		if (p.tid != s->tid)
+			s->tid = 0;
 		if (p.seq > s->next_seq)
 			s->packets_lost += p.seq - s->next_seq;
 		s->next_seq = p.seq + 1;

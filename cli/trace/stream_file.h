@@ -61,7 +61,8 @@ struct ct_stream_file {
 	uint64_t records;	/* of all packets */
 	uint64_t lost;		/* records, as the last packet says */
 	uint64_t packets_lost;	/* gaps in the sequence numbers */
-	uint32_t pid, tid, cpu;	/* of the first packet */
+	uint32_t pid, cpu;	/* of the first packet */
+	uint32_t tid;		/* of all packets; 0: threads had the stream one after the other */
 };
 
 /* Maps the file of @s in @dir.  0 or a negative errno, with a line in @err without the path. */

@@ -36,13 +36,11 @@ t_start() {
 
 t_threads() {
 	traced "$B/victim" threads
-	{ exits 0 && silent && valid && counts 1001 '^stream .* lost=0$' &&
-	  counts 10000 ' cuCtxSetCurrent ' && counts 1 '^open|cuMockCount$'; }
-	ok "1,000 threads, each with a stream of its own, nothing lost" $?
-	[ "$(find "$D" -name '.open-*' | wc -l)" = 1 ]
-	ok "a thread that ended leaves no page of open calls" $?
+	{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent ' &&
+	  counts 0 '^stream .* lost=[1-9]' && counts 1 '^open|cuMockCount$'; }
+	ok "1,000 threads, nothing lost" $?
 	traced "$B/victim" exits
-	{ exits 0 && valid && counts 6 ' cuCtxSetCurrent ' && counts 2 '^stream '; }
+	{ exits 0 && valid && counts 6 ' cuCtxSetCurrent ' && counts 1 '^stream '; }
 	ok "calls from destructors of thread data and from atexit" $?
 }
 
@@ -97,7 +95,7 @@ t_callocs() {
 	cc -w -D_GNU_SOURCE -o "$W/callocs" "$W/callocs.c" -lpthread -ldl &&
 		traced timeout -s KILL 60 "$W/callocs"
 	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent ' &&
-	  [ -z "$(find "$D" -name '.open-*')" ]; }
+	  [ -n "$(find "$D" -name 'u-*' -size +0)" ]; }
 	ok "an allocator that calls CUDA, called when a thread begins" $?
 }
 

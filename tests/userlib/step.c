@@ -470,6 +470,10 @@ static void watch_files(const char *dir)
 		if (!f || fstat(fileno(f), &st))
 			DIE("cannot open %s", path);
 		s->size = (size_t)st.st_size;
+		if (!s->size) {		/* no packet is drained yet */
+			fclose(f);
+			continue;
+		}
 		s->map = mmap(NULL, s->size, PROT_READ, MAP_SHARED, fileno(f), 0);
 		s->copy = malloc(s->size);
 		fclose(f);

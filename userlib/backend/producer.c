@@ -6,8 +6,13 @@
 
 #define PAGE	4096
 
-/* Streams that no thread has.  The process's lock guards it. */
+/*
+ * Streams that no thread has.  The process's lock guards the list.  Each lies in its private
+ * page, behind the in-flight calls that are not there while there is memory.
+ */
 static struct ct_producer *unused;
+#define UNUSED_AT	2048u
+_Static_assert(sizeof(struct ct_inflight_page) <= UNUSED_AT, "they share a page");
 
 /* Packets of the memory that are not drained. */
 static u64 producer_waiting(struct ct_producer *s)
@@ -154,8 +159,26 @@ static bool producer_new(struct ct_producer *s)
 	return true;
 }
 
+/* Its packets go on behind those of the thread that had it, each with its own tid. */
+static bool producer_take_unused(struct ct_producer *s)
+{
+	u32 tid = s->tid;
+
+	if (!unused)
+		return false;
+	*s = *unused;
+	ct_store(&unused, s->next);
+	s->tid = tid;
+	s->first_op = s->op;
+	s->inflight->tid = tid;
+	s->backend->adopt(s);
+	return true;
+}
+
 bool ct_producer_attach(struct ct_producer *s, const struct ct_producer_ops *backend)
 {
+	if (producer_take_unused(s))
+		return true;
 	if (!producer_new(s))
 		return false;
 	s->backend = backend;
@@ -169,9 +192,18 @@ bool ct_producer_attach(struct ct_producer *s, const struct ct_producer_ops *bac
 void ct_producer_detach(struct ct_producer *s)
 {
 	ct_producer_flush(s);
-	if (s->m.map)
-		ct_unmap(s->m.map, s->m.length);
-	ct_unmap(s->own, PAGE);
+	/* What is in flight will never end: so it stays there. */
+	if (s->m.map && s->backend->adopt && !s->inflight->depth) {
+		struct ct_producer *kept = (struct ct_producer *)((u8 *)s->own + UNUSED_AT);
+
+		*kept = *s;
+		kept->next = unused;
+		ct_store(&unused, kept);
+	} else {
+		if (s->m.map)
+			ct_unmap(s->m.map, s->m.length);
+		ct_unmap(s->own, PAGE);
+	}
 	s->m.map = NULL;
 	s->inflight = s->own = NULL;
 }
@@ -189,5 +221,13 @@ void ct_producer_forget(struct ct_producer *s)
 
 void ct_producers_forget(void)
 {
+	struct ct_producer *s, *next;
+
+	/* Another thread may have been changing the list: it is whole at every moment. */
+	for (s = unused; s; s = next) {
+		next = s->next;
+		ct_unmap(s->m.map, s->m.length);
+		ct_unmap(s->own, PAGE);
+	}
 	unused = NULL;
 }

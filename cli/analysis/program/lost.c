@@ -53,7 +53,8 @@ static void lost_rows(struct ct_table *t, const struct ct_trace *trace,
 			row[RECORDS] = ct_u64(s->lost);
 			if (s->pid) {
 				row[PID] = ct_u64(s->pid);
-				row[TID] = ct_u64(s->tid);
+				if (s->tid)
+					row[TID] = ct_u64(s->tid);
 			}
 		}
 		if (s->packets_lost) {
