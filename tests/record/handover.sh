@@ -39,8 +39,8 @@ written() { sed -n "s/^wchar: //p" "/proc/$1/io" 2>/dev/null; }
 stopped() { [ "$(sed "s/.*) //; s/ .*//" "/proc/$1/stat" 2>/dev/null)" = T ]; }
 grown() { [ "$(stat -c %s "$(stream)")" -ge "$1" ]; }
 
-# The first packets are mapped.
-first=$(((64 << 10) + (128 << 10)))
+# The thread itself stores the first packets.
+first=$(((16 << 10) + (64 << 10)))
 
 # Two slots are filled, and then the program does nothing.
 t_handover()

@@ -40,7 +40,8 @@ t_threads() {
 	  counts 0 '^stream .* lost=[1-9]' && counts 1 '^open|cuMockCount$'; }
 	ok "1,000 threads, nothing lost" $?
 	traced "$B/victim" exits
-	{ exits 0 && valid && counts 6 ' cuCtxSetCurrent ' && counts 1 '^stream '; }
+	{ exits 0 && valid && counts 6 ' cuCtxSetCurrent ' &&
+	  counts 1 '^stream .*packets=2 '; }
 	ok "calls from destructors of thread data and from atexit" $?
 }
 
