@@ -45,6 +45,30 @@ t_threads() {
 	ok "calls from destructors of thread data and from atexit" $?
 }
 
+# thrice N: so many threads have three calls each, and no op stands twice in a process.
+thrice() {
+	sed -n 's/^u-\([0-9]*\)-[^ ]* [^ ]* \([0-9]*\) op=\([0-9]*\) .* cuCtxSetCurrent .*/\1 \2 \3/p' "$W/dump" |
+		awk '{ n[$1 " " $2]++; twice += ops[$1 " " $3]++ }
+		     END { for (t in n) { threads += n[t] / 3; wrong += n[t] % 3 != 0 }
+			   print threads, wrong + 0, twice + 0 }' >>"$W/said"
+	[ "$(tail -n 1 "$W/said")" = "$1 0 0" ]
+}
+
+t_short_threads() {
+	traced "$B/victim" short_threads
+	{ exits 0 && silent && valid && counts 0 '^stream .* lost=[1-9]' && thrice 5007; }
+	ok "5,000 threads one after the other, and children: the calls of each" $?
+	[ "$(find "$D" -name 'u-*' | wc -l)" -lt 20 ]
+	ok "... in a handful of files" $?
+	traced "$B/victim" short_crowd
+	{ exits 0 && silent && valid && counts 0 '^stream .* lost=[1-9]' && thrice 8090; }
+	ok "threads that end while others begin, and forks meanwhile: the calls of each" $?
+	killed_while pauses 0 "$B/victim" short_hang
+	{ exits 137 && valid && thrice 101 &&
+	  counts 1 "^open .* $(sed -n 's/^tid //p' "$W/out") op=.* cuMockHang"; }
+	ok "a call that hangs in a stream that another thread had: its own thread's" $?
+}
+
 t_crowd() {
 	CUDATRACE_PACKET=4096 traced "$B/victim" crowd
 	# A stream has one thread's calls, each once, from the first to the last.

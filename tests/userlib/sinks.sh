@@ -49,6 +49,16 @@ booked() {
 	return 1
 }
 
+# The first calls find no free descriptor: what is lost is counted, and then it goes on.
+t_no_files() {
+	traced "$B/victim" no_files
+	{ exits 0 && valid && booked "$(sed -n 's/^made //p' "$W/out")" 1000 && [ $LOST -lt 3000 ]; }
+	ok "no free descriptor for the first 1,000 calls: they are counted, later ones recorded" $?
+	[ -x build/cudatrace ] || return
+	shown
+	ok "... and the command says how many" $?
+}
+
 # A file system without fallocate(), a kernel without MADV_WIPEONFORK.
 t_refused() {
 	local errno what

@@ -76,5 +76,9 @@ int clocks(void);
 int until_killed(void);
 int ioctls(void);
 int losses(void);
+int short_threads(void);
+int short_crowd(void);
+int short_hang(void);
+int no_files(void);
 
 #endif

@@ -52,6 +52,27 @@ static void take_away(const char *what)
 		CHECK(!setrlimit(RLIMIT_AS, &none));
 }
 
+/* No descriptor is free for the first 1,000 calls, nor for those of a thread. */
+int no_files(void)
+{
+	struct rlimit all, none;
+	pthread_t t;
+
+	load();
+	CHECK(!getrlimit(RLIMIT_NOFILE, &all));
+	none = (struct rlimit){ 0, all.rlim_max };
+	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+	calls(1000);
+	each = 1;
+	CHECK(!pthread_barrier_init(&begin, NULL, 1) && !pthread_create(&t, NULL, run, NULL));
+	pthread_join(t, NULL);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &all));
+	usleep(10000);
+	calls(50000);
+	printf("made %d\n", 1 + 1000 + each + 50000);
+	return 0;
+}
+
 /* LOSE: what is taken away; LOSE_END: the signal that ends it; LOSE_BUSY: calls before and after. */
 int losses(void)
 {
