@@ -63,7 +63,7 @@ t_short_threads() {
 	traced "$B/victim" short_crowd
 	{ exits 0 && silent && valid && counts 0 '^stream .* lost=[1-9]' && thrice 8090; }
 	ok "threads that end while others begin, and forks meanwhile: the calls of each" $?
-	killed_while pauses 0 "$B/victim" short_hang
+	killed_while hangs 0.2 "$B/victim" short_hang
 	{ exits 137 && valid && thrice 101 &&
 	  counts 1 "^open .* $(sed -n 's/^tid //p' "$W/out") op=.* cuMockHang"; }
 	ok "a call that hangs in a stream that another thread had: its own thread's" $?

@@ -72,6 +72,8 @@ killed_while() {
 } 2>/dev/null
 # It waits in pause().
 pauses() { [ "$(cut -d ' ' -f 1 "/proc/$1/syscall")" = 34 ]; }
+# A thread is about to hang, and has said so.
+hangs() { grep -q '^tid ' "$W/out"; }
 # It has a stream with a record.
 streams() { grep -q . "$D"/u-"$1"-*; }
 
