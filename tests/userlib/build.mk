@@ -16,7 +16,7 @@ OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
 HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h) module/nvidia/names.h
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
@@ -53,6 +53,15 @@ $(O)/reset-%.o: userlib/call/%.c $(T)/reset_counter.h $(HEADERS)
 
 $(O)/reset-thunks.o: userlib/hook/thunks.S $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
+
+# To append a record takes it some 20 us, so that most signals come meanwhile.
+$(O)/libcudatrace-slow.so: $(filter-out %/append.o %/thunks.o,$(OBJS)) $(addprefix $(O)/slow-,append.o thunks.o)
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/slow-append.o: userlib/record/append.S $(HEADERS)
+$(O)/slow-thunks.o: userlib/hook/thunks.S $(HEADERS)
+$(O)/slow-append.o $(O)/slow-thunks.o:
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_APPEND_WAIT='movl $$20000, %ecx; 0: subl $$1, %ecx; jnz 0b' -c -o $@ $<
 
 $(O)/clock-back.o: ODD := -DBACK
 $(O)/clock-uneven.o: ODD := -DUNEVEN

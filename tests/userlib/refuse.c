@@ -3,7 +3,7 @@
  * Runs a program in which the kernel refuses something, as an older one or another file
  * system would.  Exit status 77 if that cannot be had (no seccomp).
  *
- *	refuse fallocate|flock|wipeonfork ERRNO PROGRAM [ARG...]
+ *	refuse fallocate|flock|process_vm_readv|rseq|wipeonfork ERRNO PROGRAM [ARG...]
  * ERRNO 0: the program is killed if it asks for it.
  */
 #include <linux/filter.h>
@@ -16,15 +16,27 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_rseq
+#define SYS_rseq	334
+#endif
+
 #define MADV_WIPEONFORK_	18
 
 #define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define UNLESS(value, skip)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
 #define ANSWER(value)	BPF_STMT(BPF_RET | BPF_K, value)
 
+static int number_of(const char *call)
+{
+	return !strcmp(call, "fallocate") ? SYS_fallocate : !strcmp(call, "flock") ? SYS_flock :
+	       !strcmp(call, "process_vm_readv") ? SYS_process_vm_readv :
+	       !strcmp(call, "rseq") ? SYS_rseq : -1;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned error = argc > 3 ? (unsigned)atoi(argv[2]) : 0;
+	int nr = argc > 3 ? number_of(argv[1]) : -1;
 	unsigned answer = error ? SECCOMP_RET_ERRNO | error : SECCOMP_RET_KILL_PROCESS;
 	struct sock_filter calls[] = {
 		LOAD(nr), UNLESS(SYS_fallocate, 1), ANSWER(answer), ANSWER(SECCOMP_RET_ALLOW),
@@ -37,10 +49,11 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[1], "wipeonfork")) {
 		filter.len = sizeof(wipes) / sizeof(*wipes);
 		filter.filter = wipes;
-	} else if (argc > 3 && !strcmp(argv[1], "flock")) {
-		calls[1].k = SYS_flock;
-	} else if (argc <= 3 || strcmp(argv[1], "fallocate")) {
-		fprintf(stderr, "usage: refuse fallocate|flock|wipeonfork ERRNO PROGRAM [ARG...]\n");
+	} else if (nr >= 0) {
+		calls[1].k = (unsigned)nr;
+	} else {
+		fprintf(stderr, "usage: refuse fallocate|flock|process_vm_readv|rseq|wipeonfork "
+			"ERRNO PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

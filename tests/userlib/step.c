@@ -45,6 +45,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION	0x420f
+#endif
 #define WARM		300	/* calls before the first that is looked at */
 #define ROUNDS		50	/* of step count */
 #define STEPS_MAX	100000
@@ -260,11 +263,39 @@ enum event { STEP, MARKED, ENDED };
 
 static int status;
 
+/*
+ * To stop inside a restartable sequence ends it, as a signal does.  So it is hidden while
+ * the program is stepped, and shown again when a signal is to come.
+ */
+static void hide_sequence(bool hide)
+{
+	static unsigned long hidden;
+	struct { unsigned long address; unsigned size, signature, flags, pad; } rseq;
+	unsigned long field, now;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, child, sizeof(rseq), &rseq) != sizeof(rseq) ||
+	    !rseq.address)
+		return;
+	field = rseq.address + 8;	/* struct rseq: rseq_cs */
+	if (!hide) {
+		if (hidden)
+			ptrace(PTRACE_POKEDATA, child, field, hidden);
+		return;
+	}
+	now = (unsigned long)ptrace(PTRACE_PEEKDATA, child, field, 0);
+	if (now) {
+		hidden = now;
+		ptrace(PTRACE_POKEDATA, child, field, 0);
+	}
+}
+
 static enum event resume(int request, int sig)
 {
 	siginfo_t info;
 
 	for (;;) {
+		if (sig || request == PTRACE_SINGLESTEP)
+			hide_sequence(!sig);
 		if (ptrace(request, child, 0, sig) || waitpid(child, &status, 0) != child)
 			DIE("ptrace");
 		if (!WIFSTOPPED(status))

@@ -102,20 +102,9 @@ static inline void ct_unmap(void *addr, size_t size)
 }
 
 /*
- * Compare and exchange, and add, by one instruction without a lock prefix: safe
- * against signal handlers of the same thread, and only against them.
+ * Adds by one instruction without a lock prefix: safe against signal handlers of the same
+ * thread, and only against them.
  */
-static inline bool ct_local_cmpxchg(u64 *p, u64 old, u64 new)
-{
-	bool ok;
-
-	__asm__ volatile("cmpxchgq %3, %1"
-			 : "=@cce"(ok), "+m"(*p), "+a"(old)
-			 : "r"(new)
-			 : "memory");
-	return ok;
-}
-
 static inline u64 ct_local_add(u64 *p, u64 n)
 {
 	__asm__ volatile("xaddq %0, %1" : "+r"(n), "+m"(*p) : : "memory");
@@ -164,6 +153,9 @@ long ct_write(int fd, const void *from, size_t n);
  */
 void ct_say_start(void);
 void ct_say(const char *text, const char *more);
+
+/* Can these 8 bytes be read?  Nothing happens if not. */
+bool ct_readable(u64 address);
 
 /* All signals blocked, SIGCANCEL included; the old mask is given back. */
 u64 ct_signals_block(void);

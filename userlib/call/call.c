@@ -14,7 +14,6 @@
 
 #define SAME(what, number)	_Static_assert((what) == (number), "thunks.S knows")
 #define SLOT(field, number)	SAME(offsetof(struct ct_slot, field), number)
-#define THREAD(field, number)	SAME(offsetof(struct ct_thread, field), number)
 #define OPEN(field, number)	SAME(offsetof(struct ct_inflight_call, field) + CT_OPEN_ENTRY, number)
 #define FRAME(field, number)	SAME(offsetof(struct ct_frame, field), number)
 
@@ -27,21 +26,6 @@ SLOT(size, CT_SLOT_SIZE);
 SLOT(extract, CT_SLOT_EXTRACT);
 SLOT(way, CT_SLOT_WAY);
 SLOT(open, CT_SLOT_OPEN);
-THREAD(life, CT_THREAD_LIFE);
-THREAD(session, CT_THREAD_SESSION);
-THREAD(open, CT_THREAD_OPEN);
-THREAD(ops, CT_THREAD_OPS);
-THREAD(packet, CT_THREAD_PACKET);
-THREAD(limit, CT_THREAD_LIMIT);
-THREAD(op_base, CT_THREAD_OP_BASE);
-THREAD(writer, CT_THREAD_WRITER);
-THREAD(clock.tsc, CT_THREAD_TSC);
-THREAD(clock.ns, CT_THREAD_NS);
-THREAD(clock.mult, CT_THREAD_MULT);
-THREAD(cpu, CT_THREAD_CPU);
-THREAD(accepting, CT_THREAD_ACCEPTING);
-SAME(offsetof(struct ct_thread, begins), offsetof(struct ct_proc, no_begins));
-THREAD(last, CT_THREAD_LAST);
 FRAME(xmm, CT_FRAME_XMM);
 FRAME(payload, CT_FRAME_PAYLOAD);
 FRAME(arg, CT_FRAME_ARG);
@@ -53,15 +37,9 @@ FRAME(words, CT_FRAME_WORDS);
 FRAME(level, CT_FRAME_LEVEL);
 FRAME(life, CT_FRAME_LIFE);
 FRAME(flags, CT_FRAME_LIFE + 4);
-FRAME(claim.end, CT_CLAIM_END);
-FRAME(claim.content, CT_CLAIM_CONTENT);
-FRAME(claim.op, CT_CLAIM_OP);
-FRAME(claim.begin, CT_CLAIM_BEGIN);
-FRAME(claim.mark, CT_CLAIM_MARK);
-FRAME(claim.size, CT_CLAIM_SIZE);
-FRAME(claim.stamp, CT_CLAIM_STAMP);
-FRAME(claim.word, CT_CLAIM_WORD);
-FRAME(claim.payload, CT_CLAIM_PAYLOAD);
+FRAME(op, CT_FRAME_OP);
+FRAME(result2, CT_FRAME_END);
+FRAME(begin, CT_FRAME_BEGIN);
 FRAME(rbp, CT_FRAME_SIZE);
 FRAME(stack, CT_FRAME_SIZE + 16);
 SAME(CT_SIMPLE_SIZE, CT_FRAME_ARG);
@@ -73,16 +51,13 @@ SAME(sizeof(struct ct_inflight_call), 32);
 SAME(offsetof(struct ct_inflight_page, depth), CT_OPEN_DEPTH);
 SAME(offsetof(struct ct_inflight_page, entry), CT_OPEN_ENTRY);
 _Static_assert(CT_OPEN_SIMPLE < CT_INFLIGHT_MAX, "thunks.S knows");
-SAME(offsetof(struct ct_packet, content_size), CT_PACKET_CONTENT);
-SAME(offsetof(struct ct_packet, ts_end), CT_PACKET_TS_END);
 SAME(offsetof(struct ct_proc, life), 0);
 SAME(offsetof(struct ct_proc, no_begins), 4);
-SAME(sizeof(struct ct_thread_record), 24);
+SAME(offsetof(struct ct_thread, begins), CT_THREAD_LIFE + 4);
 SAME(CT_TS_BITS, 48);
 SAME(sizeof(struct ct_kernel), 24);
 SAME(offsetof(struct ct_kernel, name), CT_KERNEL_NAME);
 SAME(sizeof(struct ct_launch), 40);
-SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
 
 /*
  * A function without a known signature gets 16 words of the caller's stack.  At
@@ -90,19 +65,9 @@ SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
  */
 static cold u32 readable_words(const struct ct_frame *f)
 {
-	struct { u64 base, len; } local, remote;
 	u64 page = ((u64)f->stack | 4095) + 1;
-	char byte;
-	long n;
 
-	if ((u64)&f->stack[16] <= page)
-		return 16;
-	local.base = (u64)&byte;
-	local.len = 1;
-	remote.base = page;
-	remote.len = 1;
-	n = ct_sys6(SYS_process_vm_readv, ct_sys0(SYS_getpid), &local, 1, &remote, 1, 0);
-	if (n == 1 || n != -14)		/* EFAULT; else we may not ask */
+	if ((u64)&f->stack[16] <= page || ct_readable(page))
 		return 16;
 	return (u32)((page - (u64)f->stack) / 8);
 }
@@ -201,8 +166,8 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 		s->extract(f, payload, false);
 	if (!ct_record_begin(t, &e))
 		return false;
-	f->claim.op = e.op;
-	f->claim.begin = e.begin;
+	f->op = e.op;
+	f->begin = e.begin;
 	f->flags = CT_FRAME_BEGUN;
 	return true;
 }
@@ -255,15 +220,15 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	if (level)
 		level = check_open(t, f);
 	f->level = level;
-	f->claim.op = ct_local_add(&t->ops, 1);
+	f->op = ct_local_add(&t->ops, 1);
 	class = s->open;
 	if (s->flags & CT_SLOT_QUERY)
-		f->claim.begin = t->last;	/* no earlier: enough to find a hang */
+		f->begin = t->last;	/* no earlier: enough to find a hang */
 	else if (t->begins && record_begin(t, s, f))
 		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
 	else
-		f->claim.begin = ct_clock_now(&t->clock);
-	open_call(t->open, level, f->claim.op, f->claim.begin, (u64)f, class);
+		f->begin = ct_clock_now(&t->clock);
+	open_call(t->open, level, f->op, f->begin, (u64)f, class);
 	return s->target;
 }
 
@@ -276,7 +241,7 @@ void ct_leave(struct ct_frame *f, u64 end)
 	struct ct_record e = {
 		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
 		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,
-		.result = (u16)f->result, .op = f->claim.op, .begin = f->claim.begin,
+		.result = (u16)f->result, .op = f->op, .begin = f->begin,
 		.payload = f->payload, .size = s->size,
 	};
 

@@ -26,56 +26,35 @@
 
 #define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */
 
-#define CT_FRAME_SIZE		432	/* of struct ct_frame, up to the saved rbp */
-#define CT_CLAIM_END		0	/* its claim is what it begins with */
-#define CT_CLAIM_CONTENT	8
-#define CT_CLAIM_OP		16
-#define CT_CLAIM_BEGIN		24
-#define CT_CLAIM_MARK		32
-#define CT_CLAIM_SIZE		36
-#define CT_CLAIM_STAMP		40
-#define CT_CLAIM_WORD		52
-#define CT_CLAIM_PAYLOAD	56
-#define CT_FRAME_RESULT		64
-#define CT_FRAME_SLOT		80
-#define CT_FRAME_WORDS		88
-#define CT_FRAME_LEVEL		92
-#define CT_FRAME_LIFE		96	/* and flags */
-#define CT_SIMPLE_SIZE		104	/* so much of it has a call without arguments */
-#define CT_FRAME_ARG		104
-#define CT_FRAME_PAYLOAD	152
-#define CT_FRAME_RAX		280
-#define CT_FRAME_R10		288
-#define CT_FRAME_XMM		304
+#define CT_FRAME_SIZE		384	/* of struct ct_frame, up to the saved rbp */
+#define CT_FRAME_OP		0
+#define CT_FRAME_BEGIN		8
+#define CT_FRAME_RESULT		16
+#define CT_FRAME_END		24
+#define CT_FRAME_SLOT		32
+#define CT_FRAME_WORDS		40
+#define CT_FRAME_LEVEL		44
+#define CT_FRAME_LIFE		48	/* and flags */
+#define CT_SIMPLE_SIZE		56	/* so much of it has a call without arguments */
+#define CT_FRAME_ARG		56
+#define CT_FRAME_PAYLOAD	104
+#define CT_FRAME_RAX		232
+#define CT_FRAME_R10		240
+#define CT_FRAME_XMM		256
 
-#define CT_THREAD_LIFE		0	/* of struct ct_thread */
-#define CT_THREAD_OPEN		8
-#define CT_THREAD_OPS		16
-#define CT_THREAD_PACKET	24
-#define CT_THREAD_LIMIT		32
-#define CT_THREAD_OP_BASE	40
-#define CT_THREAD_WRITER	56
-#define CT_THREAD_TSC		64	/* its clock: */
-#define CT_THREAD_NS		72
-#define CT_THREAD_MULT		80
-#define CT_THREAD_CPU		88
-#define CT_THREAD_ACCEPTING	96
-#define CT_THREAD_SESSION	104
-#define CT_THREAD_LAST		112
-#define CT_PACKET_TS_END	32	/* of struct ct_packet */
-#define CT_PACKET_CONTENT	40
-#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
-#define CT_KERNEL_BITS		16
-#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
 #define CT_OPEN_DEPTH		16	/* of struct ct_inflight_page */
-#define CT_OPEN_SIMPLE		48	/* deeper (of CT_INFLIGHT_MAX) goes the long way */
+#define CT_OPEN_SIMPLE		48	/* deeper (of CT_INFLIGHT_MAX) takes the slow path */
 #define CT_OPEN_ENTRY		32	/* of its first call: */
 #define CT_OPEN_BEGIN		(CT_OPEN_ENTRY + 0)
 #define CT_OPEN_OP		(CT_OPEN_ENTRY + 8)
 #define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
 #define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
 
-#include "record/writer.h"
+#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
+#define CT_KERNEL_BITS		16
+#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
+
+#include "record/append.h"
 
 #ifndef __ASSEMBLER__
 
@@ -111,13 +90,14 @@ struct ct_slot {
 	u64 open;		/* class and flags of its open call */
 } __attribute__((aligned(64)));
 
-/* What is used most is at the front, where its addresses are short. */
+/* What every call needs is at the front. */
 struct ct_frame {
-	struct ct_claim claim;	/* of a query without its begin */
-	u64 result, result2;
+	u64 op;
+	u64 begin;
+	u64 result, result2;	/* on a fast path result2 is when it ended */
 	struct ct_slot *slot;
 	u32 words;
-	u32 level;		/* index of its open call */
+	u32 level;		/* index of its in-flight call */
 	u32 life;		/* of the thread when the call began */
 	u32 flags;
 	/* The frame of a call without arguments to record ends here. */

@@ -5,9 +5,9 @@
  * tables describe every instruction: exceptions, backtraces and thread
  * cancellation pass through as through any function.
  *
- * A thunk jumps to its slot's way.  The full one calls ct_enter(), the target with a copy
- * of its stack arguments, and ct_leave(); most calls go a quick one, which does itself what
- * these do.  Must never change a return address (shadow stacks), nor a register that
+ * A thunk jumps to its slot's path.  The slow one calls ct_enter(), the target with a copy
+ * of its stack arguments, and ct_leave(); most calls take a fast one, which does itself
+ * what these do.  Must never change a return address (shadow stacks), nor a register that
  * carries an argument or a result.
  */
 #include "call/frame.h"
@@ -48,31 +48,29 @@ ct_thunks:
 	.section .text.hot, "ax", @progbits	/* with call.c's */
 
 	/*
-	 * Of most calls nothing but a record has to be made.  What ct_enter() and ct_leave()
-	 * do is then done here: the arguments stay where they are, in registers, and what is
-	 * changed on the way in is what a call may change, and two that are put back.
+	 * The fast paths, of calls of which nothing but a record has to be made: these do what
+	 * ct_enter() and ct_leave() do, in the same order; call.c says why.  The arguments stay
+	 * where they are, in registers, and what is changed on the way in is what a call may
+	 * change, and two that are put back.
 	 *
 	 * timed: with its begin, and not a query.  args: they go into the record; LAUNCH: those
-	 * of a launch, which ct_x_launch() would take.  deeper: the
-	 * same for a call inside others; that one's own is 0.
-	 *
-	 * The same steps in the same order as in call.c and packet.c, which say why.
+	 * of a launch, as ct_x_launch() would take them.
 	 */
 	.set	LAUNCH, 2
 
-	.macro	quick timed args deeper
-	.set	nested, 0
-	.ifc	\deeper, 0
-	.set	nested, 1
-	.endif
-	.set	frame, CT_SIMPLE_SIZE	/* what is left of 16 bytes with the return address */
+	.macro	path name timed args
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.balign	64
+\name:
+	.cfi_startproc
+	.set	frame, CT_SIMPLE_SIZE	/* with the return address a multiple of 16 */
+	.set	saved_rcx, CT_FRAME_RESULT
+	.set	saved_rdx, CT_FRAME_RESULT + 8
 	.if \args
 	.set	frame, CT_FRAME_SIZE + 8
-	.endif
-	.set	saved, CT_FRAME_RESULT + 8	/* rcx, where it is needed */
-	.set	saved_rdx, CT_FRAME_RESULT
-	.if \args
-	.set	saved, CT_FRAME_ARG + 24
+	.set	saved_rcx, CT_FRAME_ARG + 24
 	.set	saved_rdx, CT_FRAME_ARG + 16
 	.endif
 	subq	$frame, %rsp
@@ -86,85 +84,49 @@ ct_thunks:
 	movl	ct_process_page(%rip), %eax
 	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
 	.endif
-	jne	9f
+	jne	.Lslow\@
 	movq	%rax, CT_FRAME_LIFE(%rsp)	/* and no flags */
-	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	.if nested
-	movq	%rcx, saved(%rsp)
-	movl	CT_OPEN_DEPTH(%rax), %ecx
-	movl	%ecx, CT_FRAME_LEVEL(%rsp)
-	decl	%ecx
-	cmpl	$CT_OPEN_SIMPLE - 1, %ecx
-	jae	8f
-	shll	$5, %ecx
-	addq	%rax, %rcx
-	/*
-	 * The call around this one is there as long as its frame is above ours, which begins
-	 * where that ends if libcuda has jumped to us.
-	 */
-	leaq	frame + 8(%rsp), %rax
-	cmpq	%rax, CT_OPEN_STACK(%rcx)
-	jb	8f
-	addq	$32, %rcx
-	.else
-	cmpl	$0, CT_OPEN_DEPTH(%rax)
-	jne	.Ldeeper\@
-	.endif
+	movq	%rcx, saved_rcx(%rsp)
+	movq	%rdx, saved_rdx(%rsp)
+	/* Where it stands among the in-flight calls: rcx. */
+	movq	%fs:CT_THREAD_OPEN(%r10), %rcx
+	movl	CT_OPEN_DEPTH(%rcx), %eax
+	movl	%eax, CT_FRAME_LEVEL(%rsp)
+	testl	%eax, %eax
+	jnz	.Lnested\@
+.Loutermost\@:
 	.if \args
 	movq	%rdi, CT_FRAME_ARG+0(%rsp)
 	movq	%rsi, CT_FRAME_ARG+8(%rsp)
-	movq	%rdx, CT_FRAME_ARG+16(%rsp)
-	.ifeq nested
-	movq	%rcx, CT_FRAME_ARG+24(%rsp)
-	.endif
 	movq	%r8, CT_FRAME_ARG+32(%rsp)
 	movq	%r9, CT_FRAME_ARG+40(%rsp)
 	.endif
 	.if \timed
-	.ifeq \args
-	movq	%rdx, saved_rdx(%rsp)
+	stamp	.Lrestore\@
+	.else
+	movq	%fs:CT_THREAD_LAST(%r10), %rax
 	.endif
-	stamp	7f
-	movq	%rax, CT_CLAIM_BEGIN(%rsp)
+	movq	%rax, CT_FRAME_BEGIN(%rsp)
 	movq	%r11, CT_FRAME_SLOT(%rsp)
 	movl	$1, %edx
 	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
-	movq	%rdx, CT_CLAIM_OP(%rsp)
-	.else
-	movq	%r11, CT_FRAME_SLOT(%rsp)
-	movl	$1, %r11d
-	xaddq	%r11, %fs:CT_THREAD_OPS(%r10)
-	movq	%r11, CT_CLAIM_OP(%rsp)
-	.endif
-	.if nested
+	movq	%rdx, CT_FRAME_OP(%rsp)
 .Lopen\@:
-	open	\timed, %rcx
+	movq	%rdx, CT_OPEN_OP(%rcx)	/* first: see call.c */
+	movq	%rax, CT_OPEN_BEGIN(%rcx)
+	movq	%rsp, CT_OPEN_STACK(%rcx)
+	movq	CT_SLOT_OPEN(%r11), %rax
+	movq	%rax, CT_OPEN_CLASS(%rcx)
 	/* The entry's page, though a handler may have moved it. */
 	movq	%rcx, %rax
 	andq	$-4096, %rax
 	movl	CT_FRAME_LEVEL(%rsp), %r10d
 	incl	%r10d
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
-	taken	\timed, %rcx
-	.elseif \timed
-	movq	%fs:CT_THREAD_OPEN(%r10), %r10
-.Lopen\@:
-	open	\timed, %r10
-	movl	$1, CT_OPEN_DEPTH(%r10)
-	taken	\timed, %r10
-	.else
-.Lopen\@:
-	open	\timed, %rax
-	movl	$1, CT_OPEN_DEPTH(%rax)
-	taken	\timed, %rax
-	.endif
-	jne	3f
-	.if nested
-	movq	saved(%rsp), %rcx
-	.endif
-	.if \timed
+	cmpq	%rdx, CT_OPEN_OP(%rcx)
+	jne	.Lagain\@
+	movq	saved_rcx(%rsp), %rcx
 	movq	saved_rdx(%rsp), %rdx
-	.endif
 	.if \args
 	movzbl	CT_SLOT_WORDS(%r11), %eax
 	testl	%eax, %eax
@@ -185,10 +147,10 @@ ct_thunks:
 0:	call	*(%r11)
 	addq	$48, %rsp
 	.cfi_adjust_cfa_offset -48
-	jmp	6f
+	jmp	2f
 	.endif
 1:	call	*(%r11)
-6:	movq	%rax, CT_FRAME_RESULT(%rsp)
+2:	movq	%rax, CT_FRAME_RESULT(%rsp)
 	/*
 	 * To read the counter waits for libcuda's last instructions: what can be done before
 	 * is done meanwhile, but for what takes longer than they do.
@@ -196,19 +158,18 @@ ct_thunks:
 	.if \args == 1
 	movq	ct_self@gottpoff(%rip), %r10
 	stamp	.Lunstamped\@
+	movq	%rax, CT_FRAME_END(%rsp)
 	movl	CT_FRAME_LIFE(%rsp), %ecx
 	cmpl	%ecx, ct_process_page(%rip)
-	jne	.Lslowly\@
-	movq	%rax, CT_CLAIM_STAMP(%rsp)
+	jne	.Lstamped\@
 	movq	CT_FRAME_SLOT(%rsp), %rax
 	movq	%rsp, %rdi
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
 	movl	$1, %edx
 	call	*CT_SLOT_EXTRACT(%rax)
 	movq	ct_self@gottpoff(%rip), %r10
-	undisturbed .Lstamped\@
-	result_word \timed, \args
-	movq	CT_CLAIM_STAMP(%rsp), %rax
+	undisturbed .Lstamped\@, \timed, \args
+	movq	CT_FRAME_END(%rsp), %r8
 	.else
 	.if \args == LAUNCH
 	launch_words .Lsearch\@, .Lnamed\@
@@ -217,177 +178,91 @@ ct_thunks:
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lunstamped\@
-	undisturbed .Lunstamped\@
-	result_word \timed, \args
+	undisturbed .Lunstamped\@, \timed, \args
 	stamp	.Lunstamped\@
+	movq	%rax, %r8
 	.endif
-	/* rax: when the call ended. */
+	/* r8: when the call ended. */
 	.if \timed
-	/* Its duration: 48 bits. */
-	movq	%rax, %r9
-	subq	CT_CLAIM_BEGIN(%rsp), %r9
-	movq	%r9, %rdx
-	shrq	$48, %rdx
-	jnz	.Lslowly\@
+	movq	%r8, %rax
+	subq	CT_FRAME_BEGIN(%rsp), %rax
+	orq	%rax, %r9
+	shrq	$48, %rax		/* of a duration are 48 bits */
+	jnz	.Lleave\@
 	.endif
-	/* The claim.  rdx: the record's first word; ecx: the upper half of its second. */
-	movq	%rax, %rdx
-	shlq	$16, %rdx
-	movw	CT_SLOT_CLASS(%r11), %dx
-	rorq	$16, %rdx
-	movq	%rdx, CT_CLAIM_STAMP(%rsp)
-	movl	%ecx, CT_CLAIM_WORD(%rsp)
+	movq	%r8, %rax
+	shlq	$16, %rax
+	orq	%rax, %rdi
+	rorq	$16, %rdi
 	.if \args
-	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
-	movl	%r8d, CT_CLAIM_SIZE(%rsp)
-	movq	%rsi, CT_CLAIM_PAYLOAD(%rsp)
-	movl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
-	.else
-	movq	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)	/* and no payload */
+	movzbl	CT_SLOT_SIZE(%r11), %edx
 	.endif
-	movq	%rsp, %fs:CT_THREAD_WRITER(%r10)
-	/* Is its op one that the packet can tell, is there room, and is it later than what is there? */
-	movq	CT_CLAIM_OP(%rsp), %rsi
-	subq	%fs:CT_THREAD_OP_BASE(%r10), %rsi
-	cmpq	$CT_OP_SPAN, %rsi
-	jae	4f
-	shlq	$32, %rcx
-	orq	%rsi, %rcx
-	movq	%fs:CT_THREAD_PACKET(%r10), %rdi
-	movq	CT_PACKET_CONTENT(%rdi), %r11
-	cmpq	CT_PACKET_TS_END(%rdi), %rax
-	jbe	4f
-	.if \args
-	leaq	24 * 8(%r11,%r8,8), %r8
-	.else
-	leaq	24 * 8(%r11), %r8
-	.endif
-	cmpq	%r8, %fs:CT_THREAD_LIMIT(%r10)
-	jb	4f
-	shrq	$3, %r11
-	addq	%rdi, %r11
-	/* The next records' line, which the CPU that stores packets may have. */
-	prefetchw 192(%r11)
-	/*
-	 * In whole words: a handler may have stored and committed this record since its
-	 * place was read, and then the same is stored over it.
-	 */
-	movq	%rdx, (%r11)
-	movq	%rcx, 8(%r11)
-	movq	%fs:CT_THREAD_CPU(%r10), %rcx
-	movl	(%rcx), %ecx
-	shlq	$48, %rcx
-	.if \timed
-	orq	%r9, %rcx
-	.endif
-	movq	%rcx, 16(%r11)
-	.if \args == LAUNCH
-	.irp	word, 0, 8, 16, 24, 32
-	movq	CT_FRAME_PAYLOAD+\word(%rsp), %rcx
-	movq	%rcx, 24+\word(%r11)
-	.endr
-	.elseif \args
-	movl	CT_CLAIM_SIZE(%rsp), %edx
-1:	movq	CT_FRAME_PAYLOAD-8(%rsp,%rdx), %rcx
-	movq	%rcx, 24-8(%r11,%rdx)
-	subl	$8, %edx
-	jnz	1b
-	.endif
-	/*
-	 * The commit.  After the look at the mark a handler that writes changes what we are
-	 * about to store.  (What is popped stays in the red zone as long as it is needed.)
-	 */
-	movq	%rax, CT_CLAIM_END(%rsp)
-	movq	%r8, CT_CLAIM_CONTENT(%rsp)
-	cmpl	$CT_CLAIMED, CT_CLAIM_MARK(%rsp)
-	jne	4f
-	popq	CT_PACKET_TS_END(%rdi)
-	.cfi_adjust_cfa_offset -8
-	popq	CT_PACKET_CONTENT(%rdi)
-	.cfi_adjust_cfa_offset -8
-	movq	%rax, %fs:CT_THREAD_LAST(%r10)
-	/* As long as a writer is inside, no handler moves the page. */
-.Lwritten\@:
-	movq	%fs:CT_THREAD_OPEN(%r10), %rax
-	.if nested
-	movl	CT_FRAME_LEVEL-16(%rsp), %ecx
+	append_record \args, 1, CT_FRAME_OP(%rsp), .Lleave\@
+	movq	ct_self@gottpoff(%rip), %r10
+	movq	%r8, %fs:CT_THREAD_LAST(%r10)
+	movl	CT_FRAME_LEVEL(%rsp), %ecx
+	/* A handler may move the page. */
+1:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
 	movl	%ecx, CT_OPEN_DEPTH(%rax)
-	.else
-	movl	$0, CT_OPEN_DEPTH(%rax)
-	.endif
-	movq	$0, %fs:CT_THREAD_WRITER(%r10)
+	cmpq	%fs:CT_THREAD_OPEN(%r10), %rax
+	jne	1b
 .Lleft\@:
-	movq	CT_FRAME_RESULT-16(%rsp), %rax
-	addq	$frame - 16, %rsp
+	movq	CT_FRAME_RESULT(%rsp), %rax
+	addq	$frame, %rsp
 	.cfi_def_cfa_offset 8
 	ret
 	.cfi_def_cfa_offset frame + 8
 
-	/* A handler has written our record. */
-5:	addq	$16, %rsp
-	.cfi_adjust_cfa_offset -16
-	jmp	.Lwritten\@
-	.cfi_adjust_cfa_offset 16
-
+.Lnested\@:
+	decl	%eax
+	cmpl	$CT_OPEN_SIMPLE - 1, %eax
+	jae	.Lrestore\@
+	shll	$5, %eax
+	addq	%rax, %rcx
+	/*
+	 * The call around this one is there as long as its frame is above ours, which begins
+	 * where that ends if libcuda has jumped to us.
+	 */
+	leaq	frame + 8(%rsp), %rax
+	cmpq	%rax, CT_OPEN_STACK(%rcx)
+	jb	.Lrestore\@
+	addq	$32, %rcx
+	jmp	.Loutermost\@
 	/* A handler used our place before we had it; now it is ours. */
-3:
-	.if \timed
-	movq	CT_CLAIM_BEGIN(%rsp), %rax
-	.else
-	movq	CT_CLAIM_OP(%rsp), %r11
-	movq	ct_self@gottpoff(%rip), %r10
-	.endif
+.Lagain\@:
+	movq	CT_FRAME_BEGIN(%rsp), %rax
 	jmp	.Lopen\@
-	/* A handler was first, and has perhaps written our record; or there is no room. */
-4:	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
-	je	5b
-	movq	$0, %fs:CT_THREAD_WRITER(%r10)
-	/* (One that came in between has done it, too.) */
-	cmpl	$CT_CLAIM_DONE, CT_CLAIM_MARK(%rsp)
-	je	5b
-	jmp	.Lslowly\@
-	.if \args == 1
-.Lstamped\@:
-	movq	CT_CLAIM_STAMP(%rsp), %rax
-	jmp	.Lslowly\@
-	.endif
-.Lunstamped\@:
-	xorl	%eax, %eax
-.Lslowly\@:
-	.ifeq nested
-	movl	$0, CT_FRAME_LEVEL(%rsp)
-	.endif
-	movq	%rsp, %rdi
-	movq	%rax, %rsi
-	call	ct_leave
-	addq	$16, %rsp
-	.cfi_adjust_cfa_offset -16
-	jmp	.Lleft\@
-	.cfi_adjust_cfa_offset 16
 	.if \args == LAUNCH
 .Lsearch\@:
 	call	ct_kernel_name
 	movl	%eax, %eax
 	jmp	.Lnamed\@
 	.endif
-	/* Another way: all as it came. */
-	.if \timed
-7:	movq	saved_rdx(%rsp), %rdx
+	/* ct_leave() makes the record, of a call that ended now, or at r8. */
+.Lunstamped\@:
+	xorl	%r8d, %r8d
+	jmp	.Lleave\@
+	.if \args == 1
+.Lstamped\@:
+	movq	CT_FRAME_END(%rsp), %r8
+	jmp	.Lleave\@
 	.endif
-8:
-	.if nested
-	movq	saved(%rsp), %rcx
-	.endif
-9:	addq	$frame, %rsp
-	.cfi_def_cfa_offset 8
-	jmp	ct_way_full
-	.ifeq nested
-	.cfi_def_cfa_offset frame + 8
-.Ldeeper\@:
+	append_refused
+.Lleave\@:
+	movq	%r8, %rsi
+	movq	%rsp, %rdi
+	call	ct_leave
+	jmp	.Lleft\@
+	/* The slow path: all as it came. */
+.Lrestore\@:
+	movq	saved_rcx(%rsp), %rcx
+	movq	saved_rdx(%rsp), %rdx
+.Lslow\@:
 	addq	$frame, %rsp
 	.cfi_def_cfa_offset 8
-	jmp	\deeper
-	.endif
+	jmp	ct_way_full
+	.cfi_endproc
+	.size	\name, . - \name
 	.endm
 
 	/* rax: the time; see clock.h. */
@@ -401,40 +276,36 @@ ct_thunks:
 	addq	%fs:CT_THREAD_NS(%r10), %rax
 	.endm
 
-	/* Nothing has happened that ct_leave() has to see to.  ecx: the result; r8: the level. */
-	.macro	undisturbed else
+	/*
+	 * Nothing has happened that ct_leave() has to see to.  What ct_packet_append() is given,
+	 * but for the times, in the registers that it wants them in; the slot in r11.
+	 */
+	.macro	undisturbed else timed args
 	movl	CT_FRAME_RESULT(%rsp), %ecx
 	cmpl	$0xffff, %ecx
 	ja	\else
 	movq	%fs:CT_THREAD_OPEN(%r10), %r9
-	.if nested
-	movl	CT_FRAME_LEVEL(%rsp), %r8d
-	leal	1(%r8), %eax
+	movl	CT_FRAME_LEVEL(%rsp), %edx
+	leal	1(%rdx), %eax
 	cmpl	%eax, CT_OPEN_DEPTH(%r9)
-	.else
-	cmpl	$1, CT_OPEN_DEPTH(%r9)
-	.endif
-	jne	\else
-	cmpq	$0, %fs:CT_THREAD_WRITER(%r10)
 	jne	\else
 	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
 	movl	(%rax), %eax
 	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
 	jne	\else
-	.endm
-
-	/* ecx: what the record says of the call's end.  r11: the slot; r8: the payload's size. */
-	.macro	result_word timed args
-	movq	CT_FRAME_SLOT(%rsp), %r11
 	shll	$16, %ecx
-	.if nested
-	orl	%r8d, %ecx
-	.endif
-	.if \args
-	movzbl	CT_SLOT_SIZE(%r11), %r8d
-	.endif
+	orl	%edx, %ecx
 	.ifeq \timed
 	orl	$CT_WORD_INSTANT, %ecx
+	.endif
+	shlq	$32, %rcx
+	movq	CT_FRAME_SLOT(%rsp), %r11
+	movzwl	CT_SLOT_CLASS(%r11), %edi
+	movq	%fs:CT_THREAD_CPU(%r10), %r9
+	movl	(%r9), %r9d
+	shlq	$48, %r9
+	.if \args
+	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
 	.endif
 	.endm
 
@@ -473,37 +344,11 @@ ct_thunks:
 	movq	%rax, CT_FRAME_PAYLOAD+\at(%rsp)
 	.endm
 
-	/*
-	 * An open call's entry, but for the depth.  The op first: see call.c.  It is in rdx,
-	 * with the begin in rax, of a timed call, else in r11.  Leaves the slot in r11.
-	 */
-	.macro	open timed entry
-	.if \timed
-	movq	%rdx, CT_OPEN_OP(\entry)
-	movq	%rax, CT_OPEN_BEGIN(\entry)
-	movq	%rsp, CT_OPEN_STACK(\entry)
-	movq	CT_SLOT_OPEN(%r11), %rax
-	movq	%rax, CT_OPEN_CLASS(\entry)
-	.else
-	movq	%r11, CT_OPEN_OP(\entry)
-	movq	%fs:CT_THREAD_LAST(%r10), %r11
-	movq	%r11, CT_OPEN_BEGIN(\entry)
-	movq	%rsp, CT_OPEN_STACK(\entry)
-	movq	CT_FRAME_SLOT(%rsp), %r11
-	movq	CT_SLOT_OPEN(%r11), %r10
-	movq	%r10, CT_OPEN_CLASS(\entry)
-	.endif
-	.endm
-
-	/* Is it still ours?  The op as above. */
-	.macro	taken timed entry
-	.if \timed
-	cmpq	%rdx, CT_OPEN_OP(\entry)
-	.else
-	movq	CT_CLAIM_OP(%rsp), %r10
-	cmpq	%r10, CT_OPEN_OP(\entry)
-	.endif
-	.endm
+	path	ct_way_query, 0, 0
+	path	ct_way_call, 1, 0
+	path	ct_way_ask, 0, 1
+	path	ct_way_args, 1, 1
+	path	ct_way_launch, 1, LAUNCH
 
 	/* ecx words of the caller's stack, which begin above the frame, go below it. */
 	.macro	copy_words
@@ -517,39 +362,8 @@ ct_thunks:
 	jnz	1b
 	.endm
 
-	.macro	way name timed args deeper
-	.balign	64
-	.type	\name, @function
-\name:
-	.cfi_startproc
-	quick	\timed, \args, \deeper
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	.macro	entry way
-	.globl	\way
-	.hidden	\way
-	.endm
-
-	entry	ct_way_query
-	entry	ct_way_call
-	entry	ct_way_ask
-	entry	ct_way_args
-	entry	ct_way_launch
-	entry	ct_way_full
-
-	way	ct_way_query, 0, 0, query_nested
-	way	ct_way_call, 1, 0, call_nested
-	way	ct_way_ask, 0, 1, ask_nested
-	way	ct_way_args, 1, 1, args_nested
-	way	ct_way_launch, 1, LAUNCH, launch_nested
-	way	query_nested, 0, 0, 0
-	way	call_nested, 1, 0, 0
-	way	ask_nested, 0, 1, 0
-	way	args_nested, 1, 1, 0
-	way	launch_nested, 1, LAUNCH, 0
-
+	.globl	ct_way_full
+	.hidden	ct_way_full
 	.balign	16
 	.type	ct_way_full, @function
 ct_way_full:

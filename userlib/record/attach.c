@@ -48,7 +48,6 @@ static const u32 *find_cpu(void)
 
 static void detach(struct ct_thread *t)
 {
-	t->writer = 0;
 	ct_packet_none(t);
 	t->producer.last = t->last;
 	t->producer.op = t->ops;
@@ -194,9 +193,9 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			forget(t);
 		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 1;
-		t->writer = 0;
 		t->retry = 0;
 		t->cpu = find_cpu();
+		t->rseq = rseq_offset ? *rseq_offset : 0;
 		ct_packet_none(t);
 		ok = ct_backend->producers && ct_producer_attach(&t->producer, ct_backend->producers);
 		if (ok) {
@@ -229,8 +228,7 @@ void ct_thread_end(void)
 	struct ct_thread *t = &ct_self;
 	u64 mask;
 
-	/* An interrupted writer's packet stays where it is. */
-	if (t->life != ct_process->life || t->writer)
+	if (t->life != ct_process->life)
 		return;
 	mask = ct_signals_block();
 	ct_packet_none(t);

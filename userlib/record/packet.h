@@ -7,8 +7,8 @@
 #define CT_PACKET_H
 
 #include "backend/ops.h"
+#include "record/append.h"
 #include "record/thread.h"
-#include "record/writer.h"
 
 /* What a thread without a packet has: it is full. */
 extern struct ct_packet ct_no_packet;

@@ -4,18 +4,13 @@
 
 #include "backend/backend.h"
 
-/* Makes the stream's memory valid, if it can be: under no writer's feet. */
+/* Makes the stream's memory valid, if it can be. */
 static cold bool record_renew(struct ct_thread *t)
 {
 	bool ok;
 	u64 mask;
 
 	if (!ct_backend->changed(&t->producer))
-		return false;
-	/* Left by longjmp?  Else only ct_packet_record() finds out, and that needs memory. */
-	if (t->writer && !ct_writer_lives(t->writer, (u64)__builtin_frame_address(0)))
-		t->writer = 0;
-	if (t->writer)
 		return false;
 	mask = ct_signals_block();
 	ct_packet_none(t);
@@ -31,7 +26,7 @@ static void record_grow(struct ct_thread *t)
 	struct ct_producer *s = &t->producer;
 	u64 mask;
 
-	if (!s->grows || t->writer || !ct_producer_valid(s))
+	if (!s->grows || !ct_producer_valid(s))
 		return;
 	mask = ct_signals_block();
 	if (t->packet->ts_end > t->last)

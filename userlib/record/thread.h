@@ -24,10 +24,10 @@ struct ct_thread {
 
 	/* see packet.c */
 	struct ct_packet *packet;	/* never NULL: ct_no_packet, which takes none */
-	u64 limit;		/* bits that the outermost writer may fill */
+	u64 limit;		/* bits that it may hold */
 	u64 op_base;
 	u64 deadline;		/* the packet takes no later record */
-	u64 writer;		/* where the outermost writer's claim lies, 0: none inside */
+	s64 rseq;		/* where libc has its struct rseq, from %fs; 0: nowhere */
 
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */
