@@ -350,18 +350,6 @@ ct_thunks:
 	path	ct_way_args, 1, 1
 	path	ct_way_launch, 1, LAUNCH
 
-	/* ecx words of the caller's stack, which begin above the frame, go below it. */
-	.macro	copy_words
-	leal	1(%rcx), %eax
-	andl	$-2, %eax
-	shll	$3, %eax
-	subq	%rax, %rsp
-1:	subl	$1, %ecx
-	movq	16(%rbp,%rcx,8), %rax
-	movq	%rax, (%rsp,%rcx,8)
-	jnz	1b
-	.endm
-
 	.globl	ct_way_full
 	.hidden	ct_way_full
 	.balign	16
@@ -374,81 +362,46 @@ ct_way_full:
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	subq	$CT_FRAME_SIZE, %rsp
+	/* Anything in: of an unknown function the vector registers, too, and rax and r10. */
+	movq	%rax, CT_FRAME_RAX-CT_FRAME_SIZE(%rbp)
+	movq	%r10, CT_FRAME_R10-CT_FRAME_SIZE(%rbp)
 	movq	%rdi, CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp)
 	movq	%rsi, CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp)
 	movq	%rdx, CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp)
 	movq	%rcx, CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp)
 	movq	%r8, CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp)
 	movq	%r9, CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp)
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	movaps	%xmm\n, CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp)
+	.endr
 	movq	%r11, %rdi
 	movq	%rsp, %rsi
-	testb	$CT_SLOT_VECTOR, CT_SLOT_FLAGS(%r11)
-	jnz	.Lvectors
-	/* Integers in, an integer out. */
 	call	ct_enter
 	movq	%rax, %r11
+	/* So many words of the caller's stack, which begin above the frame, go below it. */
 	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
-	testl	%ecx, %ecx
-	jnz	.Lcopy_stack
-.Lcall:
+	leal	1(%rcx), %eax
+	andl	$-2, %eax
+	shll	$3, %eax
+	subq	%rax, %rsp
+	jmp	2f
+1:	movq	16(%rbp,%rcx,8), %rax
+	movq	%rax, (%rsp,%rcx,8)
+2:	subl	$1, %ecx
+	jns	1b
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp), %rdi
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp), %rsi
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp), %rdx
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp), %rcx
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
-	call	*%r11
-	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
-	leaq	-CT_FRAME_SIZE(%rbp), %rdi
-	xorl	%esi, %esi
-	call	ct_leave
-	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
-	.cfi_remember_state
-	leave
-	.cfi_def_cfa %rsp, 8
-	.cfi_restore %rbp
-	ret
-	.cfi_restore_state
-
-.Lcopy_stack:
-	copy_words
-	jmp	.Lcall
-
-	/* Anything in, anything out. */
-.Lvectors:
-	movq	%rax, CT_FRAME_RAX-CT_FRAME_SIZE(%rbp)
-	movq	%r10, CT_FRAME_R10-CT_FRAME_SIZE(%rbp)
-	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
-	movaps	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
-	movaps	%xmm2, CT_FRAME_XMM-CT_FRAME_SIZE+32(%rbp)
-	movaps	%xmm3, CT_FRAME_XMM-CT_FRAME_SIZE+48(%rbp)
-	movaps	%xmm4, CT_FRAME_XMM-CT_FRAME_SIZE+64(%rbp)
-	movaps	%xmm5, CT_FRAME_XMM-CT_FRAME_SIZE+80(%rbp)
-	movaps	%xmm6, CT_FRAME_XMM-CT_FRAME_SIZE+96(%rbp)
-	movaps	%xmm7, CT_FRAME_XMM-CT_FRAME_SIZE+112(%rbp)
-	call	ct_enter
-	movq	%rax, %r11
-	movl	CT_FRAME_WORDS-CT_FRAME_SIZE(%rbp), %ecx
-	testl	%ecx, %ecx
-	jz	2f
-	copy_words
-2:	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+32(%rbp), %xmm2
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+48(%rbp), %xmm3
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+64(%rbp), %xmm4
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+80(%rbp), %xmm5
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+96(%rbp), %xmm6
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+112(%rbp), %xmm7
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+0(%rbp), %rdi
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+8(%rbp), %rsi
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+16(%rbp), %rdx
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp), %rcx
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
-	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp), %xmm\n
+	.endr
 	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
 	call	*%r11
+	/* Anything out. */
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
 	movq	%rdx, CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp)
 	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)

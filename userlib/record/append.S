@@ -6,7 +6,7 @@
 
 	.section .text.hot, "ax", @progbits
 
-	/* Its arguments come in the registers that the macro wants, op on the stack. */
+	/* Its arguments come in the registers that the macro wants, op and t on the stack. */
 	.macro	function name rseq
 	.globl	\name
 	.hidden	\name
@@ -15,7 +15,8 @@
 \name:
 	.cfi_startproc
 	endbr64
-	movq	ct_self@gottpoff(%rip), %r10
+	movq	16(%rsp), %r10
+	subq	%fs:0, %r10
 	append_record 1, \rseq, 8(%rsp), .Lrefused\@
 	movl	$1, %eax
 	ret

@@ -116,19 +116,21 @@
 
 #include "base/sys.h"
 
+struct ct_thread;
+
 /*
- * Appends a record and commits it: its first word (CT_STAMP), size bytes of payload (a
+ * Appends a record of the calling thread and commits it: its first word (CT_STAMP), size bytes of payload (a
  * multiple of 8), CT_RECORD_WORD() << 32, its time, and its duration with the CPU in the
  * upper 16 bits.  False: nothing was written, because a signal came or the CPU was taken
  * away, the thread has no struct rseq, the packet has no room, or the record is earlier
  * than its last one or has an op that it cannot tell.
  */
 bool ct_packet_append(u64 stamp, const u64 *payload, u64 size, u64 word, u64 ts, u64 duration,
-		      u64 op);
+		      u64 op, struct ct_thread *t);
 
 /* The same with signals blocked, which needs no struct rseq. */
 bool ct_packet_append_blocked(u64 stamp, const u64 *payload, u64 size, u64 word, u64 ts,
-			      u64 duration, u64 op);
+			      u64 duration, u64 op, struct ct_thread *t);
 
 #endif
 #endif

@@ -147,7 +147,7 @@ static bool packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
 	return ok;
 }
 
-static bool packet_append(const struct ct_thread *t, const struct ct_record *e, u64 ts,
+static bool packet_append(struct ct_thread *t, const struct ct_record *e, u64 ts,
 			  __typeof__(ct_packet_append) *append)
 {
 	u64 duration = e->begin ? ts - e->begin : 0;
@@ -159,7 +159,7 @@ static bool packet_append(const struct ct_thread *t, const struct ct_record *e, 
 		duration = CT_DURATION_MAX;
 	return append(CT_STAMP(ts, e->class), e->payload, e->size,
 		      (u64)CT_RECORD_WORD(e->depth, e->flags, e->result) << 32, ts,
-		      duration | (u64)*(const volatile u32 *)t->cpu << 48, e->op);
+		      duration | (u64)*(const volatile u32 *)t->cpu << 48, e->op, t);
 }
 
 /* Is the record one for this packet? */
