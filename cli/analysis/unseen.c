@@ -13,14 +13,16 @@
 static bool unseen_is_known(const struct ct_trace *t, int pid)
 {
 	for (unsigned int i = 0; i < t->reg.infos_count; i++)
-		if (!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) &&
+		if ((!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_ELSEWHERE)) &&
 		    atoi(t->reg.infos[i].text) == pid)
 			return true;
 	return false;
 }
 
-/* The recorder saw them: libcuda without our library. */
-static void unseen_print_found(const struct ct_trace *t, FILE *out)
+/* The recorder saw them. */
+static void unseen_print_found(const struct ct_trace *t, const char *key, const char *why,
+			       const char *advice, FILE *out)
 {
 	unsigned int n = 0;
 	char name[64];
@@ -28,21 +30,18 @@ static void unseen_print_found(const struct ct_trace *t, FILE *out)
 	for (unsigned int i = 0; i < t->reg.infos_count; i++) {
 		int pid, at;
 
-		if (strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
+		if (strcmp(t->reg.infos[i].key, key) ||
 		    sscanf(t->reg.infos[i].text, "%d %n", &pid, &at) != 1)
 			continue;
 		if (n++ < SHOWN)
-			fprintf(out,
-				"  not recorded: CUDA calls of %s (%d), which ran without LD_PRELOAD\n",
+			fprintf(out, "  not recorded: CUDA calls of %s (%d), %s\n",
 				ct_term_clean(name, sizeof(name), t->reg.infos[i].text + at, 40),
-				pid);
+				pid, why);
 	}
 	if (n > SHOWN)
 		fprintf(out, "  not recorded: and those of %u more\n", n - SHOWN);
 	if (n)
-		fprintf(out,
-			"    do:  run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
-			"cudatrace record PROGRAM, or try --inject\n");
+		fprintf(out, "    do:  %s\n", advice);
 }
 
 /* The records show them: they use the driver as CUDA does, and call nothing. */
@@ -69,6 +68,11 @@ static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_call
 
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out)
 {
-	unseen_print_found(t, out);
+	unseen_print_found(t, CT_UNSEEN_INFO, "which ran without LD_PRELOAD",
+			   "run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
+			   "cudatrace record PROGRAM, or try --inject", out);
+	unseen_print_found(t, CT_UNSEEN_ELSEWHERE, "which has another root (container, chroot)",
+			   "mount the trace directory there, under the same path, or run cudatrace "
+			   "record inside", out);
 	unseen_print_bypassed(t, calls, out);
 }

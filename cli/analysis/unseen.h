@@ -9,6 +9,7 @@
 
 /* The recorder's info line of one: "PID NAME". */
 #define CT_UNSEEN_INFO	"unseen"
+#define CT_UNSEEN_ELSEWHERE "elsewhere"	/* in a root without the trace's directory */
 
 /* A line for each, and one with what to do.  Prints nothing if there are none. */
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out);

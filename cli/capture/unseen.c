@@ -3,10 +3,12 @@
 #include "capture/unseen.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/unseen.h"
@@ -116,6 +118,25 @@ static bool unseen_is_recorded(const struct ct_unseen *u, const struct ct_unseen
 	return found;
 }
 
+/* Does the path of the trace name something else in its root, or nothing? */
+static bool unseen_is_elsewhere(const struct ct_unseen *u, const struct ct_unseen_process *p)
+{
+	char link[64], path[PATH_MAX + 64];
+	struct stat ours, theirs;
+	size_t begin;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", u->dirfd);
+	begin = snprintf(path, sizeof(path), "/proc/%d/root", p->pid);
+	len = readlink(link, path + begin, sizeof(path) - begin - 1);
+	if (len <= 0 || fstat(u->dirfd, &ours))
+		return false;
+	path[begin + len] = '\0';
+	if (stat(path, &theirs))
+		return errno == ENOENT || errno == ENOTDIR;
+	return theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino;
+}
+
 static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process *p)
 {
 	char path[64], line[PATH_MAX + 128], *file;
@@ -133,6 +154,7 @@ static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process
 		p->library |= !strncmp(file + 1, u->library, strlen(u->library));
 	}
 	fclose(f);
+	p->elsewhere = p->cuda && p->library && unseen_is_elsewhere(u, p);
 }
 
 static void unseen_look_at(struct ct_unseen *u, pid_t pid, uint64_t now)
@@ -217,10 +239,10 @@ void ct_unseen_close(struct ct_unseen *u, struct ct_registry_writer *w)
 	for (unsigned int i = 0; i < u->count; i++) {
 		struct ct_unseen_process *p = &u->processes[i];
 
-		if (!p->cuda || p->library || unseen_is_recorded(u, p))
+		if (!p->cuda || (p->library && !p->elsewhere) || unseen_is_recorded(u, p))
 			continue;
 		snprintf(text, sizeof(text), "%d %s", p->own_pid, p->name);
-		ct_registry_add_info(w, CT_UNSEEN_INFO, text);
+		ct_registry_add_info(w, p->elsewhere ? CT_UNSEEN_ELSEWHERE : CT_UNSEEN_INFO, text);
 	}
 	free(u->processes);
 	u->processes = NULL;

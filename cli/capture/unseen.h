@@ -2,7 +2,8 @@
 /*
  * Processes of the traced program that use libcuda without our library, so that none of their
  * calls come into the trace: a launcher took LD_PRELOAD out of their environment, or they
- * run as another user.  They are found by looking at the memory maps of the program and its
+ * run as another user.  Or with our library, but in another root, where the trace's
+ * directory is not.  They are found by looking at the memory maps of the program and its
  * descendants now and then, for which nobody needs a right.
  *
  * Must never stop a process, nor cost it more than the reading of its maps: that is done
@@ -28,6 +29,7 @@ struct ct_unseen_process {
 	char name[16];
 	bool cuda;			/* libcuda is mapped */
 	bool library;			/* and ours, too */
+	bool elsewhere;			/* both, but another directory has the trace's path there */
 };
 
 struct ct_unseen {

@@ -16,6 +16,7 @@
  *				then causes a message of the library
  *	registry rights		makes a call, gives up its rights and makes calls of functions
  *				that it has not called yet; "made N" calls
+ *	registry rest		makes a call, and ends after a second
  * Exit status 0, or 1 if something went wrong.
  */
 #define _GNU_SOURCE
@@ -246,6 +247,11 @@ int main(int argc, char **argv)
 		return elsewhere(arg);
 	if (!strcmp(what, "rights"))
 		return rights();
-	fprintf(stderr, "usage: registry race N|stop COMMAND|kill COMMAND|lease FILE|elsewhere FILE|rights\n");
+	if (!strcmp(what, "rest")) {
+		load();
+		return GET(cuInit)(0) || sleep(1);
+	}
+	fprintf(stderr, "usage: registry race N|stop COMMAND|kill COMMAND|"
+		"lease FILE|elsewhere FILE|rights|rest\n");
 	return 2;
 }

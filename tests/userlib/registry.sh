@@ -208,6 +208,11 @@ t_other_root() {
 	{ exits 0 && [ "$(paste -sd ' ' "$W/out")" = "recorded 1" ] &&
 	  [ "$(grep -c "^$line" "$W/err")" = 1 ]; }
 	ok "... with another trace of that name: nothing is added to it" $?
+	# For so long that the recorder looks at it.
+	recorded unshare -m sh -c "mount -t tmpfs none $W && exec $B/registry rest"
+	build/cudatrace report "$D" >"$W/report" 2>/dev/null
+	{ exits 0 && [ "$(grep -c '^  not recorded: CUDA calls of registry ([0-9]*), which has another root' "$W/report")" = 1 ]; }
+	ok "... and the trace says so" $?
 	recorded unshare -m "$B/victim" basic
 	{ exits 0 && ! grep -q "^$line" "$W/err" && valid && counts 1 ' cuInit flags=0x0$'; }
 	ok "... where the directory is there, calls are recorded" $?

@@ -62,6 +62,13 @@ static u32 find(u64 hash)
 	return table ? slot_of(table, hash)->id : 0;
 }
 
+/* Not before the pointer to it is gone: a child must not unmap what has its place by then. */
+static void free_table(struct table *t)
+{
+	if (t)
+		ct_unmap(t, sizeof(*t) + t->size * sizeof(struct entry));
+}
+
 /* Is there room for one more text? */
 static bool make_room(void)
 {
@@ -79,8 +86,7 @@ static bool make_room(void)
 			*slot_of(bigger, old->entry[i].hash) = old->entry[i];
 	bigger->used = old ? old->used : 0;
 	ct_store(&table, bigger);
-	if (old)
-		ct_unmap(old, sizeof(*old) + old->size * sizeof(struct entry));
+	free_table(old);
 	return true;
 }
 
@@ -197,10 +203,13 @@ static long read_new(int fd, bool *cut)
 }
 
 /* A line that was cut ends in a word that makes it void, and not in the middle of ours. */
-static void begin_line(struct ct_text *t, bool cut)
+static struct ct_text begin_line(bool cut)
 {
+	struct ct_text t = { line, sizeof(line), 0 };
+
 	if (cut)
-		ct_put(t, " %\n");
+		ct_put(&t, " %\n");
+	return t;
 }
 
 static long append(int fd, struct ct_text *t)
@@ -214,7 +223,7 @@ static long append(int fd, struct ct_text *t)
 
 static long append_head(int fd, bool cut)
 {
-	struct ct_text t = { line, sizeof(line), 0 };
+	struct ct_text t = begin_line(cut);
 	struct timespec real;
 	u8 random[16];
 	u64 start = ct_clock_real();
@@ -222,7 +231,6 @@ static long append_head(int fd, bool cut)
 	ct_sys2(SYS_clock_gettime, CLOCK_REALTIME, &real);
 	if (ct_sys3(SYS_getrandom, random, 16, 0) != 16)
 		memcpy(random, &real, 16);
-	begin_line(&t, cut);
 	put_head(&t);
 	for (int i = 0; i < 16; i++)
 		ct_put_hex(&t, random[i], 2);
@@ -236,13 +244,12 @@ static long append_head(int fd, bool cut)
 /* Claims the next id; whether it is ours shows when the line is read. */
 static long append_text(int fd, bool cut, char kind, const char *rest, size_t n)
 {
-	struct ct_text t = { line, sizeof(line), 0 };
+	struct ct_text t = begin_line(cut);
 	u32 id = kind == 'c' ? last_class + 1 : last_string + 1;
 
 	if (kind == 'i' ? infos >= INFOS_MAX :
 	    id >= (kind == 'c' ? CT_CLASS_MAX + 1u : CT_REGISTRY_STRINGS))
 		return -105;	/* ENOBUFS */
-	begin_line(&t, cut);
 	if (kind != 'i') {
 		ct_put(&t, kind == 'c' ? "class " : "string ");
 		ct_put_u(&t, id);
@@ -300,8 +307,11 @@ static long open_and_read(const char *dir, bool create)
 
 bool ct_registry_open(const char *dir, bool create, long *error)
 {
-	/* What another directory's said, or what a parent was reading when it forked. */
-	table = NULL;
+	struct table *old = table;
+
+	/* Another one was asked for before, by a parent that forked meanwhile. */
+	ct_store(&table, NULL);
+	free_table(old);
 	have_uuid = false;
 	offset = 0;
 	last_class = CT_CLASS_DYNAMIC - 1;
