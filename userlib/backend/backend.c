@@ -45,8 +45,13 @@ static const struct ct_backend *choose(void)
 	enum ct_backend_wish wish = ct_options.backend;
 
 	if (wish == CT_BACKEND_ANY || wish == CT_BACKEND_DEVICE) {
-		if (ct_device_open())
+		bool passing = false;
+
+		if (ct_device_open(&passing))
 			return &ct_backend_device;
+		/* Not files, then: somebody may record by the device. */
+		if (passing)
+			return &none;
 		if (wish == CT_BACKEND_DEVICE) {
 			ct_say_once(CT_ONCE_BACKEND, "not tracing: cannot use ",
 				    ct_options.device);
@@ -58,13 +63,8 @@ static const struct ct_backend *choose(void)
 	return &none;
 }
 
-static bool chosen;
-
-void ct_backend_renew(void)
+void ct_backend_choose(void)
 {
-	ct_producers_forget();
-	if (!chosen) {
+	if (ct_backend == &none)
 		ct_backend = choose();
-		chosen = true;
-	}
 }

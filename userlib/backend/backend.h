@@ -8,7 +8,10 @@
 /* Never NULL: one that takes nothing, at first. */
 extern const struct ct_backend *ct_backend;
 
-/* With the lock held, at the first call of a process: chooses, or renews. */
-void ct_backend_renew(void);
+/*
+ * With the lock held, at a thread's first call: chooses, unless that is done.  What fails may
+ * fail for the moment (no descriptor, no memory, no right): so it is tried again.
+ */
+void ct_backend_choose(void);
 
 #endif

@@ -17,7 +17,12 @@
 #define FD_HIGH		1000
 #define FD_LESS_HIGH	200
 
+#define E_INTR		4
 #define E_BADF		9
+#define E_AGAIN		11
+#define E_NOMEM		12
+#define E_NFILE		23
+#define E_MFILE		24
 #define E_NOTTY		25
 #define E_NOSPC		28
 
@@ -51,14 +56,16 @@ static int open_device(void)
 {
 	struct ct_version v;
 	int file = ct_open(ct_options.device, O_WRONLY, 0);
+	long err;
 
 	if (file < 0)
 		return file;
 	memset(&v, 0, sizeof(v));
 	v.size = sizeof(v);
-	if (ct_device_ioctl(file, CT_IOC_VERSION, &v) < 0) {
+	err = ct_device_ioctl(file, CT_IOC_VERSION, &v);
+	if (err < 0) {
 		ct_close(file);
-		return -1;
+		return (int)err;
 	}
 	if (v.abi != CT_ABI_VERSION || v.schema != CT_SCHEMA_VERSION) {
 		bool older = v.abi != CT_ABI_VERSION ? v.abi < CT_ABI_VERSION :
@@ -84,12 +91,20 @@ static const struct ct_clock_page no_page = { .recording = 1 };
 
 static const struct ct_clock_page *page = &no_page;
 
-bool ct_device_open(void)
+/* There is no descriptor or memory at the moment, or we were interrupted. */
+static bool passes(long error)
+{
+	return error == -E_MFILE || error == -E_NFILE || error == -E_NOMEM ||
+	       error == -E_INTR || error == -E_AGAIN;
+}
+
+bool ct_device_open(bool *passing)
 {
 	struct ct_clock_map map = { .size = sizeof(map) };
 	long error;
 
 	fd = open_device();
+	*passing = passes(fd);
 	if (fd < 0)
 		return false;
 	if (page == &no_page && ct_device_ioctl(fd, CT_IOC_CLOCK, &map) >= 0) {

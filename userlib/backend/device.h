@@ -7,8 +7,8 @@
 
 extern const struct ct_backend ct_backend_device;
 
-/* Can the device be used?  Opens it. */
-bool ct_device_open(void);
+/* Can the device be used?  Opens it.  passing: not now, but perhaps later. */
+bool ct_device_open(bool *passing);
 
 /* ioctl() with a negative errno.  Tests put a module of their own in its place. */
 typedef long ct_device_call(int fd, unsigned long cmd, void *arg);

@@ -3,6 +3,7 @@
 #include "backend/producer.h"
 
 #include "base/process.h"
+#include "tracedir/lost.h"
 
 #define PAGE	4096
 
@@ -122,6 +123,9 @@ bool ct_producer_next(struct ct_producer *s, struct ct_producer_room *room)
 	}
 	if (!producer_drain(s, m->size.count - 1))
 		return false;
+	s->lost += ct_lost_take();
+	if (m->lost)
+		*m->lost = s->lost;
 	room->at = m->subbufs + (s->seq - m->first) % m->size.count * m->size.bytes;
 	room->size = m->size.bytes;
 	return true;

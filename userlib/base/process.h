@@ -21,7 +21,9 @@ struct ct_proc {
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
 	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
-	u8 rest[4096 - 28];	/* nothing else is wiped */
+	u32 reserved;
+	u64 lost;		/* records that nothing counts yet: lost.c */
+	u8 rest[4096 - 40];	/* nothing else is wiped */
 };
 
 /* A page of its own, so that the child's can be wiped. */

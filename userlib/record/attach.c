@@ -175,8 +175,12 @@ static void process_record(struct ct_thread *t)
 cold bool ct_thread_attach(struct ct_thread *t)
 {
 	bool ok = true, watch = false, say;
-	u64 mask, unlocked;
+	u64 mask, unlocked, now = ct_clock_real();
 
+	if (t->tried == ct_process->life && ct_backoff_waits(&t->backoff, now)) {
+		ct_lost_add();
+		return false;
+	}
 	/*
 	 * Also over what follows the lock: a handler that jumps out must not skip that. And
 	 * over what libc does under locks of its own: a handler may make a thread's first call.
@@ -186,14 +190,15 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	unlocked = ct_lock();
 	if (ct_process_renew()) {
 		ct_clock_renew();
-		ct_backend_renew();
+		ct_producers_forget();
 	}
+	ct_backend_choose();
+	t->tried = ct_process->life;
 	if (t->life != ct_process->life) {
 		if (t->life != CT_LIFE_NEVER)
 			forget(t);
 		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 1;
-		t->retry = 0;
 		t->cpu = find_cpu();
 		t->rseq = rseq_offset ? *rseq_offset : 0;
 		ct_packet_none(t);
@@ -206,12 +211,13 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			watch = have_exit_key();
 			ct_store(&t->life, ct_process->life);
 		}
+		ct_backoff_note(&t->backoff, ok, now);
 	}
 	say = ok && !ct_process->process_record;
 	if (say)
 		ct_process->process_record = 1;
 	ct_unlock(unlocked);
-	if (!ok && ct_backend->producers)
+	if (!ok)
 		ct_lost_add();
 	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
 	if (watch)

@@ -105,12 +105,14 @@ static void packet_lose(struct ct_thread *t)
 	if (t->life != ct_process->life)
 		return;
 	/* A head that may have been copied already, or none, counts no more. */
-	if ((ct_producer_valid(s) && (t->limit || s->m.lost)) || !ct_lost_add()) {
+	if (ct_producer_valid(s) && (t->limit || s->m.lost)) {
 		s->lost++;
 		if (s->m.lost)
 			*s->m.lost = s->lost;
 		if (t->packet != &ct_no_packet)
 			t->packet->lost = s->lost;
+	} else {
+		ct_lost_add();
 	}
 }
 
@@ -122,8 +124,6 @@ cold void ct_packet_lose(struct ct_thread *t)
 	ct_signals_restore(mask);
 }
 
-#define RETRY	256		/* records lost between two looks at a full disk */
-
 /* Signals are blocked. */
 static bool packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
@@ -131,19 +131,14 @@ static bool packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
 	bool ok;
 
 	/* What returns in a child before its own first call is its parent's to record. */
-	if (t->life != ct_process->life)
+	if (t->life != ct_process->life || ct_backoff_waits(&t->backoff, ts))
 		return false;
-	if (t->retry) {
-		t->retry--;
-		return false;
-	}
 	ct_packet_none(t);
 	ok = ct_producer_next(&t->producer, &room);
 	ct_thread_update(t);
 	if (ok)
 		ct_packet_begin(t, room.at, room.size, e->op, room.late ? 0 : ts);
-	else
-		t->retry = RETRY;
+	ct_backoff_note(&t->backoff, ok, ts);
 	return ok;
 }
 

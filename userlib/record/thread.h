@@ -10,6 +10,7 @@
 
 #include "backend/producer.h"
 #include "base/clock.h"
+#include "record/backoff.h"
 
 /*
  * Two lines of the cache hold all that a recorded call touches; thunks.S knows the
@@ -36,9 +37,10 @@ struct ct_thread {
 	u32 tid;
 	u64 last;		/* a record's time: no packet begins before */
 	u32 packet_size;
-	u32 retry;		/* records to lose until the next try */
-
 	u32 exits;		/* rounds of the thread's destructors so far */
+
+	u32 tried;		/* of the process when it tried to attach */
+	struct ct_backoff backoff;	/* for a packet, or for the thread to be attached */
 	struct ct_producer producer;
 } __attribute__((aligned(64)));
 

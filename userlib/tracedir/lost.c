@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+#include "base/process.h"
 #include "tracedir/preallocate.h"
 
 #define PAGE	4096
@@ -59,16 +60,23 @@ void ct_lost_open(const char *dir)
 		barrier();
 		p->magic = CT_MAGIC;
 	}
-	if (p->magic == CT_MAGIC && p->abi == CT_ABI_VERSION)
-		page = p;
-	else
+	if (p->magic != CT_MAGIC || p->abi != CT_ABI_VERSION) {
 		ct_unmap(p, PAGE);
+		return;
+	}
+	ct_store(&page, p);
+	__atomic_fetch_add(&p->lost, ct_lost_take(), __ATOMIC_RELAXED);
 }
 
-bool ct_lost_add(void)
+void ct_lost_add(void)
 {
-	if (!page)
-		return false;
-	__atomic_fetch_add(&page->lost, 1, __ATOMIC_RELAXED);
-	return true;
+	struct ct_lost_page *p = ct_load(&page);
+
+	__atomic_fetch_add(p ? &p->lost : (__u64 *)&ct_process->lost, 1, __ATOMIC_RELAXED);
+}
+
+u64 ct_lost_take(void)
+{
+	return ct_load(&ct_process->lost) ?
+	       __atomic_exchange_n(&ct_process->lost, 0, __ATOMIC_RELAXED) : 0;
 }

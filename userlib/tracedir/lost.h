@@ -11,7 +11,13 @@
 /* Maps the page, made if it is absent.  Under the lock. */
 void ct_lost_open(const char *dir);
 
-/* One more; false if there is no page to count it in.  At any time, in any thread. */
-bool ct_lost_add(void);
+/*
+ * One more.  At any time, in any thread.  Without a page it is counted in the process, until
+ * there is one, or until a packet's head takes it.
+ */
+void ct_lost_add(void);
+
+/* Gives what the process has counted, once. */
+u64 ct_lost_take(void);
 
 #endif
