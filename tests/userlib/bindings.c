@@ -5,7 +5,7 @@
  * With -DMOCK the libcuda that it calls.
  *
  *	bindings	makes the calls
- *	bindings table	prints the functions of userlib/call/decode_table.h that have no line
+ *	bindings table	prints the functions of userlib/call/arguments.h that have no line
  *
  * What must not be read lies behind the end of a page: parameters of a call that failed,
  * and what comes after one that may be read.
@@ -66,11 +66,6 @@ static W any(W a, W b, W c, W d, W e, W f, W g, W h, W i, W j, W k, W l, W m, W 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Of the library's table the names are used, and nothing else of the library's. */
-#define CT_DECODE_H
-#define CT_EXTRACTOR(name)	struct ct_x_##name
-#include "../../userlib/call/decode_table.h"
 
 typedef unsigned char u8;
 typedef unsigned u32;
@@ -546,15 +541,20 @@ static void names(void)
 	}
 }
 
-/* Prints what of the library's table has no line, and how many have. */
+/*
+ * Prints what of the library's table has no line, and how many have.  The table's names are
+ * used, and nothing else of the library's.
+ */
 static int compare_tables(void)
 {
 	static const struct {
 		const char *name;
 		int from, to;
 	} bindings[] = {
-#define NAME(function, from, to, layout, extractor)	{ #function, from, to },
-		CT_BINDINGS(NAME)
+#define ROW(function, from, to, ...)	{ #function, from, to },
+#define WIDE	ROW
+#define HAND	ROW
+#include "../../userlib/call/arguments.h"
 	};
 	int missing = 0, there = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What is to be recorded of which call, by the prototypes of cuda.h and nothing of ours:
- * the other side of userlib/call/decode_table.h, of which nothing may be taken over here.
+ * the other side of userlib/call/arguments.h, of which nothing may be taken over here.
  *
  * CALL(symbol, parameters, fields); BOTH: the same for symbol and symbol_v2.
  *

@@ -91,7 +91,7 @@ $(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
 		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/call/decode_table.h
+$(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/call/arguments.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
 $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h

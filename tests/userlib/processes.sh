@@ -30,7 +30,7 @@ t_start() {
 		skip "... and few instructions" "ptrace is not allowed"
 	fi
 	n=$(readelf -rW "$B/libcudatrace.so" | grep -c R_X86_64_)
-	[ "$n" -gt 100 ] && [ "$n" -lt 1000 ]
+	[ "$n" -gt 100 ] && [ "$n" -lt 600 ]
 	ok "... the loader has $n places of the library to put right" $?
 }
 

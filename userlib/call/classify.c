@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Name, version, category and operation of a function by rules on its symbol;
- * see classify.h.  The first rule that fits counts.  Must never decide whether a
- * function is traced: all are.
+ * Name, version, category and operation of a function by rules on its symbol, and what a
+ * call of it takes, by a table; see classify.h.  The first rule that fits counts.  Must
+ * never decide whether a function is traced: all are.
  */
 #include "call/classify.h"
 
@@ -128,41 +128,43 @@ static const struct rule rules[] = {
 	R("cuUserObject", "", GRAPH, NONE),
 };
 
-/* Getters by name that take long, allocate, or answer with a handle. */
-static const char *const no_query[] = {
-	"cuGetProcAddress", "cuGetExportTable", "cuMemGetInfo",
-	"cuMemGetHandleForAddressRange", "cuModuleGetFunction", "cuModuleGetGlobal",
-	"cuModuleGetTexRef", "cuModuleGetSurfRef", "cuLibraryGetKernel",
-	"cuLibraryGetGlobal", "cuLibraryGetManaged", "cuLibraryGetModule",
+/*
+ * Getters by name that take long, allocate, or answer with a handle.  Texts inside, not
+ * pointers: what the loader need not relocate costs a program no time.
+ */
+static const char no_query[][44] = {
+	"cuGetProcAddress", "cuGetExportTable", "cuMemGetInfo", "cuMemGetHandleForAddressRange",
+	"cuModuleGetFunction", "cuModuleGetGlobal", "cuModuleGetTexRef", "cuModuleGetSurfRef",
+	"cuLibraryGetKernel", "cuLibraryGetGlobal", "cuLibraryGetManaged", "cuLibraryGetModule",
 	"cuLibraryGetUnifiedFunction", "cuKernelGetFunction", "cuIpcGetMemHandle",
 	"cuIpcGetEventHandle", "cuExternalMemoryGetMappedBuffer",
-	"cuExternalMemoryGetMappedMipmappedArray",
-	"cuGraphicsResourceGetMappedPointer", "cuGraphicsSubResourceGetMappedArray",
-	"cuGraphicsResourceGetMappedMipmappedArray",
+	"cuExternalMemoryGetMappedMipmappedArray", "cuGraphicsResourceGetMappedPointer",
+	"cuGraphicsSubResourceGetMappedArray", "cuGraphicsResourceGetMappedMipmappedArray",
 	"cuGraphicsResourceGetMappedEglFrame", "cuCheckpointProcessGetState",
-	"cuCheckpointProcessGetRestoreThreadId", "cuGLGetDevices",
-	"cudaMemGetInfo", "cudaGetSymbolAddress", "cudaGetSymbolSize",
-	"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion",
-	"cudaGetFuncBySymbol", "cudaGetKernel", "cudaIpcGetMemHandle",
-	"cudaIpcGetEventHandle", "cudaGetExportTable", "cudaLibraryGetKernel",
-	"cudaLibraryGetGlobal", "cudaFuncGetAttributes", "cudaGetDeviceProperties",
+	"cuCheckpointProcessGetRestoreThreadId", "cuGLGetDevices", "cudaMemGetInfo",
+	"cudaGetSymbolAddress", "cudaGetSymbolSize", "cudaGetDriverEntryPoint",
+	"cudaGetDriverEntryPointByVersion", "cudaGetFuncBySymbol", "cudaGetKernel",
+	"cudaIpcGetMemHandle", "cudaIpcGetEventHandle", "cudaGetExportTable",
+	"cudaLibraryGetKernel", "cudaLibraryGetGlobal", "cudaFuncGetAttributes",
+	"cudaGetDeviceProperties",
 };
 
+
 /* And what is as quick as a getter without being called one. */
-static const char *const quick[] = {
-	"cuStreamIsCapturing", "cuFuncIsLoaded", "cuDeviceTotalMem",
-	"cuDeviceCanAccessPeer", "cuDeviceComputeCapability",
-	"cuThreadExchangeStreamCaptureMode", "cuGraphNodeFindInClone",
-	"cuLogsCurrent", "cudaStreamIsCapturing", "cudaPeekAtLastError",
+static const char quick[][44] = {
+	"cuStreamIsCapturing", "cuFuncIsLoaded", "cuDeviceTotalMem", "cuDeviceCanAccessPeer",
+	"cuDeviceComputeCapability", "cuThreadExchangeStreamCaptureMode",
+	"cuGraphNodeFindInClone", "cuLogsCurrent", "cudaStreamIsCapturing", "cudaPeekAtLastError",
 	"cudaDeviceCanAccessPeer",
 };
 
-static bool starts(const char *s, const char *with)
+
+static bool classify_starts(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
-static bool listed(const char *const *list, size_t n, const char *name)
+static bool classify_listed(const char list[][44], size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(list[i], name))
@@ -170,11 +172,12 @@ static bool listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-#define LISTED(list, name)	listed(list, sizeof(list) / sizeof(*(list)), name)
+#define LISTED(list, name)	classify_listed(list, sizeof(list) / sizeof(*(list)), name)
 
-static bool is_query(const char *name)
+/* A getter by its name: with the word Get in it. */
+static bool classify_is_query(const char *name)
 {
-	if (LISTED(quick, name) || starts(name, "cuOccupancy"))
+	if (LISTED(quick, name) || classify_starts(name, "cuOccupancy"))
 		return true;
 	for (const char *g = strstr(name, "Get"); g; g = strstr(g + 1, "Get")) {
 		bool word = g == name + 2 || (g[-1] >= 'a' && g[-1] <= 'z') ||
@@ -188,7 +191,37 @@ static bool is_query(const char *name)
 	return false;
 }
 
-static size_t without_suffix(const char *s, size_t n, const char *suffix)
+static const struct {
+	char symbol[62];
+	u8 words;
+	u8 vector;
+} params[] = {
+#define CT_PARAM(symbol, words, vector)	{ #symbol, words, vector },
+#include "call/tables/param_counts.h"
+};
+
+/* What a call of it takes; symbol: n bytes. */
+static void classify_params(struct ct_symbol *f, const char *symbol, size_t n)
+{
+	size_t low = 0, high = sizeof(params) / sizeof(*params);
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		int d = strncmp(symbol, params[mid].symbol, n);
+
+		if (!d && !params[mid].symbol[n]) {
+			f->words = params[mid].words;
+			f->vector = params[mid].vector;
+			return;
+		}
+		if (d <= 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+}
+
+static size_t classify_without(const char *s, size_t n, const char *suffix)
 {
 	size_t m = strlen(suffix);
 
@@ -200,10 +233,13 @@ bool ct_classify(struct ct_symbol *f, const char *symbol)
 	size_t n = strlen(symbol), digits;
 
 	memset(f, 0, sizeof(*f));
+	f->words = CT_WORDS_UNKNOWN;
 	if (n >= sizeof(f->name))
 		return false;
-	n = without_suffix(symbol, n, "_ptsz");
-	n = without_suffix(symbol, n, "_ptds");
+	/* A variant for per-thread default streams takes what its base takes. */
+	n = classify_without(symbol, n, "_ptsz");
+	n = classify_without(symbol, n, "_ptds");
+	classify_params(f, symbol, n);
 	f->version = 1;
 	for (digits = n; digits && symbol[digits - 1] >= '0' &&
 			 symbol[digits - 1] <= '9'; )
@@ -220,15 +256,15 @@ bool ct_classify(struct ct_symbol *f, const char *symbol)
 
 	f->category = CT_CAT_OTHER;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		if (starts(f->name, rules[i].start) &&
+		if (classify_starts(f->name, rules[i].start) &&
 		    strstr(f->name, rules[i].part)) {
 			f->category = rules[i].category;
 			f->op = rules[i].op;
 			break;
 		}
 	}
-	f->query = is_query(f->name);
-	if (starts(f->name, "cuda")) {
+	f->query = classify_is_query(f->name);
+	if (classify_starts(f->name, "cuda")) {
 		f->category = CT_CAT_RUNTIME;
 		f->op = CT_OP_NONE;
 	} else if (f->query) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a function is, told from its name alone, so that functions newer than
- * this library get a category too.
+ * What a function is, told from its name alone, so that functions newer than this library
+ * get a category too.
  */
 #ifndef CT_CLASSIFY_H
 #define CT_CLASSIFY_H
@@ -14,9 +14,13 @@ struct ct_symbol {
 	u8 category;		/* enum ct_category */
 	u8 op;			/* enum ct_op */
 	bool query;		/* a getter of a few ns */
+	u8 words;		/* of its arguments on the stack */
+	bool vector;		/* it takes floating point */
 };
 
-/* False for a name that is longer than a class's name may be. */
+#define CT_WORDS_UNKNOWN	255	/* of functions that tables/param_counts.h has not */
+
+/* False, but for words, for a name that is longer than a class's name may be. */
 bool ct_classify(struct ct_symbol *f, const char *symbol);
 
 #endif

@@ -1,38 +1,186 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Looking up a function's layout; see decode.h.
+ * Makes an extractor of each row of arguments.h, and finds that of a function.
  */
 #include "call/decode.h"
 
-#include "call/decode_table.h"
-#include "backend/backend.h"
+#include "call/extract.h"
+#include "call/kernels.h"
 
-static const struct ct_binding bindings[] = {
-#define CT_ROW(function, from, to, layout, extractor)			\
-	{ #function, from, to, CT_LAYOUT_##layout, sizeof(struct ct_##layout), \
-	  ct_x_##extractor },
-	CT_BINDINGS(CT_ROW)
-#undef CT_ROW
+/* What a row says of its fields; see arguments.h. */
+#define ARG(n)			ct_arg(f, n)
+#define OUT(n)			ct_word(f, after, n, 0)
+#define TEXT(n)			ct_text(f, after, n)
+#define KERNEL(handle)		ct_kernel_name(handle)
+
+/* (function *, count, module): what is listed first. */
+#define FIRST_KERNEL							\
+	.function = (u32)ARG(1) ? OUT(0) : 0, .count = ARG(1), .module = ARG(2), \
+	.kernel = KERNEL((u32)ARG(1) ? OUT(0) : 0)
+
+/* A copy: which arguments are destination, source and size, or stream. */
+#define COPIES(to, from, n, way)					\
+	.dst = ARG(to), .src = ARG(from), .size = ARG(n), .direction = CT_DIR_##way
+#define ASYNC(n)		.stream = ARG(n), .async = 1
+
+/*
+ * CUDA_MEMCPY2D and 3D: source, destination and the sizes begin at these bytes.  Those for
+ * two contexts have these between their other words.
+ */
+#define BLOCK_2D							\
+	.src = decode_copy_end(f, after, 16), .dst = decode_copy_end(f, after, 72), \
+	.size = ct_word(f, after, 0, 112) * ct_word(f, after, 0, 120)
+#define BLOCK_3D							\
+	.src = decode_copy_end(f, after, 32), .dst = decode_copy_end(f, after, 120), \
+	.size = ct_word(f, after, 0, 176) * ct_word(f, after, 0, 184) *	\
+		ct_word(f, after, 0, 192)
+#define DIRECTION_2D		decode_direction(f, after, 16, 72)
+#define DIRECTION_3D		decode_direction(f, after, 32, 120)
+
+/* (dst **, src **, sizes *, count, ...): the first addresses, and the sum of all sizes. */
+#define BATCH								\
+	.dst = ARG(3) ? OUT(0) : 0, .src = ARG(3) ? OUT(1) : 0, .size = decode_batch_size(f, after)
+
+/* A memory set of so many elements; value: with the bits of an element. */
+#define SETS(to, count, bits)						\
+	.ptr = ARG(to), .size = (count) * sizeof(bits), .last = ct_two(bits, sizeof(bits))
+
+/* CUDA_ARRAY_DESCRIPTOR and ARRAY3D: bytes of the array; milliseconds as ns. */
+#define ARRAY_SIZE(n, dimensions)	decode_array_size(f, after, n, dimensions)
+#define OUT_MS(n)			decode_ns(f, after, n)
+
+/*
+ * One end of a 2D or 3D copy: its memory type, and behind it the host pointer, the device
+ * pointer and the array, of which the type says which counts.
+ */
+enum { HOST = 1, DEVICE, ARRAY, UNIFIED };
+
+static u64 decode_copy_end(const struct ct_frame *f, bool after, u32 at)
+{
+	u32 type = (u32)ct_word(f, after, 0, at);
+
+	return ct_word(f, after, 0, at + (type == HOST ? 8 : type == ARRAY ? 24 : 16));
+}
+
+static u32 decode_direction(const struct ct_frame *f, bool after, u32 src, u32 dst)
+{
+	static const u8 table[4][4] = {
+		[HOST][HOST] = CT_DIR_H2H,
+		[HOST][DEVICE] = CT_DIR_H2D,
+		[HOST][ARRAY] = CT_DIR_H2A,
+		[DEVICE][HOST] = CT_DIR_D2H,
+		[DEVICE][DEVICE] = CT_DIR_D2D,
+		[DEVICE][ARRAY] = CT_DIR_D2A,
+		[ARRAY][HOST] = CT_DIR_A2H,
+		[ARRAY][DEVICE] = CT_DIR_A2D,
+		[ARRAY][ARRAY] = CT_DIR_A2A,
+	};
+	u32 from = (u32)ct_word(f, after, 0, src), to = (u32)ct_word(f, after, 0, dst);
+
+	/* UNIFIED, too: the address decides. */
+	return from <= ARRAY && to <= ARRAY ? table[from][to] : CT_DIR_UNKNOWN;
+}
+
+#define BATCH_MAX	4096	/* sizes that are added up; more are not looked at */
+
+static u64 decode_batch_size(const struct ct_frame *f, bool after)
+{
+	u64 size = 0;
+
+	for (u32 i = 0; i < f->arg[3] && i < BATCH_MAX; i++)
+		size += ct_word(f, after, 2, i * 8);
+	return size;
+}
+
+/* u64 width, height, [depth,] u32 format, u32 channels */
+static u64 decode_array_size(const struct ct_frame *f, bool after, unsigned n, u32 dimensions)
+{
+	static const u8 bytes[] = {	/* of an element in this format, a number of the API */
+		[0x01] = 1, [0x02] = 2, [0x03] = 4, [0x08] = 1, [0x09] = 2, [0x0a] = 4,
+		[0x10] = 2, [0x20] = 4,
+	};
+	u64 element = ct_word(f, after, n, dimensions * 8);
+	u32 format = (u32)element;
+	u64 size = (element >> 32) * (format < sizeof(bytes) ? bytes[format] : 0);
+
+	size *= ct_word(f, after, n, 0);
+	for (u32 i = 1; i < dimensions; i++) {
+		u64 count = ct_word(f, after, n, i * 8);
+
+		size *= count ? count : 1;	/* 0: it has no such dimension */
+	}
+	return size;
+}
+
+static u64 decode_ns(const struct ct_frame *f, bool after, unsigned n)
+{
+	const float *ms = (const float *)ct_arg(f, n);
+
+	return ct_done(f, after) && ms && *ms > 0 ? (u64)((double)*ms * 1e6) : 0;
+}
+
+/* The layouts of WIDE(). */
+struct wide_set {
+	u64 size, ptr, stream, last;
 };
 
-const struct ct_binding *ct_binding_of(const char *name, unsigned version)
-{
-	for (size_t i = 0; i < sizeof(bindings) / sizeof(*bindings); i++) {
-		const struct ct_binding *b = &bindings[i];
+_Static_assert(sizeof(struct wide_set) == sizeof(struct ct_set), "the same places");
 
-		if (version >= b->from && version <= b->to && !strcmp(b->name, name))
-			return b;
+#define EXTRACTOR(function, from, type, ...)				\
+	static void x_##function##_##from(const struct ct_frame *f, void *payload, bool after) \
+	{								\
+		(void)f;						\
+		(void)after;						\
+		*(type *)payload = (type){ __VA_ARGS__ };		\
+	}
+#define ROW(function, from, to, layout, ...)				\
+	EXTRACTOR(function, from, struct ct_##layout, __VA_ARGS__)
+#define WIDE(function, from, to, layout, ...)				\
+	EXTRACTOR(function, from, struct wide_##layout, __VA_ARGS__)
+#define HAND(function, from, to, layout, extractor)
+#include "call/arguments.h"
+#undef ROW
+#undef WIDE
+#undef HAND
+
+/* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
+static const struct {
+	char name[32];
+	u8 from, to, layout, size;
+} rows[] = {
+#define ROW(function, from, to, layout, ...)				\
+	{ #function, from, to, CT_LAYOUT_##layout, sizeof(struct ct_##layout) },
+#define WIDE	ROW
+#define HAND	ROW
+#include "call/arguments.h"
+#undef ROW
+};
+
+enum {
+#define ROW(function, from, ...)	ROW_##function##_##from,
+#include "call/arguments.h"
+#undef ROW
+#undef HAND
+};
+
+/* By code, not by a table of pointers, for the same reason. */
+static ct_extract *decode_extractor(size_t row)
+{
+	switch (row) {
+#define ROW(function, from, ...)	case ROW_##function##_##from: return x_##function##_##from;
+#define HAND(function, from, to, layout, extractor)			\
+	case ROW_##function##_##from: return ct_x_##extractor;
+#include "call/arguments.h"
 	}
 	return NULL;
 }
 
-cold u32 ct_string_id(const char *s)
+struct ct_binding ct_binding_of(const char *name, unsigned version)
 {
-	size_t n = 0;
-
-	if (!s)
-		return 0;
-	while (n < CT_STRING_MAX && s[n])
-		n++;
-	return ct_backend->string(s, n);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (version >= rows[i].from && version <= rows[i].to &&
+		    !strcmp(rows[i].name, name))
+			return (struct ct_binding){ rows[i].layout, rows[i].size,
+						    decode_extractor(i) };
+	return (struct ct_binding){ .layout = CT_LAYOUT_none };
 }

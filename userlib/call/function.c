@@ -9,99 +9,26 @@
 #include "base/options.h"
 #include "call/classify.h"
 #include "call/decode.h"
+#include "call/extract.h"
 
 const struct ct_call_above *ct_call_above;
 
-/* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
-struct params {
-	char symbol[62];
-	u8 words;
-	u8 vector;
-};
-
-static const struct params known[] = {
-#define CT_PARAM(symbol, words, vector)	{ #symbol, words, vector },
-#include "call/tables/param_counts.h"
-#undef CT_PARAM
-};
-
-/* libcudart's that are called often; what is not here gets 16 words copied. */
-static const struct params runtime[] = {
-	{ "cudaGetDevice", 0, 0 }, { "cudaSetDevice", 0, 0 },
-	{ "cudaGetLastError", 0, 0 }, { "cudaPeekAtLastError", 0, 0 },
-	{ "cudaStreamIsCapturing", 0, 0 }, { "cudaGetDeviceCount", 0, 0 },
-	{ "cudaLaunchKernel", 2, 0 }, { "cudaLaunchKernelExC", 0, 0 },
-	{ "cudaMalloc", 0, 0 }, { "cudaFree", 0, 0 }, { "cudaMemcpy", 0, 0 },
-	{ "cudaMemcpyAsync", 0, 0 }, { "cudaMemsetAsync", 0, 0 },
-	{ "cudaStreamSynchronize", 0, 0 }, { "cudaDeviceSynchronize", 0, 0 },
-	{ "cudaEventCreateWithFlags", 0, 0 }, { "cudaEventRecord", 0, 0 },
-	{ "cudaEventQuery", 0, 0 }, { "cudaEventSynchronize", 0, 0 },
-	{ "cudaEventDestroy", 0, 0 }, { "cudaStreamWaitEvent", 0, 0 },
-	{ "cudaStreamQuery", 0, 0 }, { "cudaFuncGetAttributes", 0, 0 },
-	{ "cudaFuncSetAttribute", 0, 0 }, { "cudaDeviceGetAttribute", 0, 0 },
-	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessor", 0, 0 },
-	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 0, 0 },
-	{ "cudaGraphLaunch", 0, 0 }, { "cudaPointerGetAttributes", 0, 0 },
-};
-
-static const struct params *runtime_params(const char *symbol)
-{
-	for (size_t i = 0; i < sizeof(runtime) / sizeof(*runtime); i++)
-		if (!strcmp(runtime[i].symbol, symbol))
-			return &runtime[i];
-	return NULL;
-}
-
-static const struct params *params_of(const char *symbol)
-{
-	size_t low = 0, high = sizeof(known) / sizeof(*known);
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		int d = strcmp(symbol, known[mid].symbol);
-
-		if (!d)
-			return &known[mid];
-		if (d < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
-}
-
-static const struct params *params_by_base(const char *symbol)
-{
-	const struct params *p = strncmp(symbol, "cuda", 4) ? params_of(symbol) :
-				 runtime_params(symbol);
-	char base[CT_NAME_LEN];
-	size_t n = strlen(symbol);
-
-	/* A variant for per-thread default streams takes what its base takes. */
-	if (p || n < 6 || n >= sizeof(base) ||
-	    (strcmp(symbol + n - 5, "_ptsz") && strcmp(symbol + n - 5, "_ptds")))
-		return p;
-	memcpy(base, symbol, n - 5);
-	base[n - 5] = 0;
-	return params_of(base);
-}
-
 void ct_function_fill(struct ct_slot *s)
 {
-	const struct params *p = params_by_base(s->symbol);
 	struct ct_symbol f;
-	const struct ct_binding *b;
+	bool named = ct_classify(&f, s->symbol);
+	struct ct_binding b;
 
 	s->way = ct_call_above->full;
-	if (p) {
-		s->words = p->words;
-		s->flags = p->vector ? CT_SLOT_VECTOR : 0;
+	if (f.words != CT_WORDS_UNKNOWN) {
+		s->words = f.words;
+		s->flags = f.vector ? CT_SLOT_VECTOR : 0;
 	} else {
 		s->words = 16;
 		s->flags = CT_SLOT_VECTOR | CT_SLOT_UNKNOWN;
 	}
 	s->layout = CT_LAYOUT_none;
-	if (!ct_classify(&f, s->symbol))
+	if (!named)
 		return;
 	if (f.query && !ct_options.time_queries)
 		s->flags |= CT_SLOT_QUERY;
@@ -109,11 +36,9 @@ void ct_function_fill(struct ct_slot *s)
 	    (f.category == CT_CAT_CONTEXT && f.op == CT_OP_CREATE))
 		s->flags |= CT_SLOT_RESCAN;
 	b = ct_binding_of(f.name, f.version);
-	if (b) {
-		s->layout = b->layout;
-		s->size = b->size;
-		s->extract = b->extract;
-	}
+	s->layout = b.layout;
+	s->size = b.size;
+	s->extract = b.extract;
 	if (!strcmp(f.name, "cuGetProcAddress"))
 		s->after = ct_call_above->after_get_proc_address;
 }
