@@ -18,7 +18,7 @@ HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h) mod
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
-	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf \
+	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
@@ -113,6 +113,9 @@ $(O)/test_clock: $(T)/test_clock.c userlib/base/clock.c userlib/base/clock.h $(a
 
 $(O)/test_elf: $(T)/test_elf.c userlib/base/elf.c userlib/base/elf.h $(addprefix $(LIB)/base/,process.o sys.o)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -o $@ $< $(addprefix $(LIB)/base/,process.o sys.o)
+
+$(O)/test_kernels: $(T)/test_kernels.c userlib/call/kernels.c $(addprefix $(LIB)/base/,process.o sys.o)
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -pthread -o $@ $< $(addprefix $(LIB)/base/,process.o sys.o)
 
 $(O)/inside: tests/guest/inside.c $(T)/mock.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<

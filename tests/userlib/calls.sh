@@ -127,6 +127,14 @@ t_names() {
 	ok "a kernel has the name that libcuda said last, until its module is unloaded" $?
 }
 
+t_kernels() {
+	timeout 20 "$B/test_kernels" >"$W/said" 2>"$W/err"
+	STATUS=$?
+	ok "names of kernels that two threads learn at the same time, or of too many" $STATUS
+	[ "$(cat "$W/err")" = "cudatrace: more kernels than there is room for: launches of some have no name" ]
+	ok "... which is said once" $?
+}
+
 t_queries() {
 	CUDATRACE_TIME_QUERIES=1 traced "$B/victim" basic
 	{ valid && counts 0 'flags=4 .*cuCtxGetCurrent' && counts 1 'flags=0 .*cuCtxGetCurrent'; }

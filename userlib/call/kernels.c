@@ -2,22 +2,21 @@
 /*
  * A hash table from handles to names; see kernels.h.
  *
- * Read at every launch, so it takes no lock: an entry's handle is set once and
- * for all by compare and exchange, and its name changes by one store.  An entry
- * without a name is one whose module is gone; it may be taken by another handle.
- * When the table is full, names are simply not known.
+ * Read at every launch, without a lock: an entry's handle is stored last, and its name
+ * changes by one store.  Written in the process's lock, as that is rare.  An entry without a
+ * name is one whose module is gone; another handle may take it.
  */
 #include "call/kernels.h"
 
+#include "base/process.h"
+
 #define PROBES	64
+#define END	CT_KERNELS	/* of the list of entries in use, which begins with newest */
 
 struct ct_kernel *ct_kernels;
+static u32 newest = END;
 
-/* Entries in use, so that an unload looks at those only. */
-static u32 *order;
-static u32 count;
-
-static inline struct ct_kernel *find(u64 handle)
+static inline struct ct_kernel *kernels_find(u64 handle)
 {
 	struct ct_kernel *t = ct_load(&ct_kernels);
 	u32 i = ct_kernel_first(handle);
@@ -25,7 +24,7 @@ static inline struct ct_kernel *find(u64 handle)
 	if (!t || !handle)
 		return NULL;
 	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (CT_KERNELS - 1)) {
-		u64 h = __atomic_load_n(&t[i].handle, __ATOMIC_RELAXED);
+		u64 h = ct_load(&t[i].handle);
 
 		if (h == handle)
 			return &t[i];
@@ -37,81 +36,77 @@ static inline struct ct_kernel *find(u64 handle)
 
 u32 ct_kernel_name(u64 handle)
 {
-	const struct ct_kernel *e = find(handle);
+	const struct ct_kernel *e = kernels_find(handle);
 
 	return e ? __atomic_load_n(&e->name, __ATOMIC_RELAXED) : 0;
 }
 
 u64 ct_kernel_module(u64 handle)
 {
-	const struct ct_kernel *e = find(handle);
+	const struct ct_kernel *e = kernels_find(handle);
 
 	return e ? e->module : 0;
 }
 
-static bool make_table(void)
-{
-	struct ct_kernel *t = ct_load(&ct_kernels);
-
-	if (t)
-		return ct_load(&order) != NULL;
-	t = ct_map_private(CT_KERNELS * (sizeof(*t) + sizeof(*order)));
-	if (!t)
-		return false;
-	if (ct_cas(&ct_kernels, NULL, t))
-		ct_store(&order, (u32 *)(t + CT_KERNELS));
-	else
-		ct_unmap(t, CT_KERNELS * (sizeof(*t) + sizeof(*order)));
-	return ct_load(&order) != NULL;
-}
-
-static struct ct_kernel *claim(u64 handle)
+/* An entry for a handle that has none; NULL if there is no room. */
+static struct ct_kernel *kernels_claim(u64 handle)
 {
 	u32 i = ct_kernel_first(handle);
 
+	if (!ct_kernels)
+		ct_store(&ct_kernels, ct_map_private(CT_KERNELS * sizeof(*ct_kernels)));
+	if (!ct_kernels)
+		return NULL;
 	for (u32 n = 0; n < PROBES; n++, i = (i + 1) & (CT_KERNELS - 1)) {
 		struct ct_kernel *e = &ct_kernels[i];
-		u64 h = __atomic_load_n(&e->handle, __ATOMIC_RELAXED);
 
-		if (h && __atomic_load_n(&e->name, __ATOMIC_RELAXED))
-			continue;
-		if (!ct_cas(&e->handle, h, handle))
-			continue;
-		if (!h)
-			ct_store(&order[__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED)],
-				 i + 1);
-		return e;
+		if (!e->handle || !e->name)
+			return e;
 	}
 	return NULL;
 }
 
 cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
 {
-	struct ct_kernel *e;
+	struct ct_kernel *e = kernels_find(handle);
+	u64 mask;
 
-	if (!handle || !name || !make_table())
+	if (!handle || !name || (e && e->module == module && e->name == name))
 		return;
-	e = find(handle);
+	mask = ct_lock();
+	e = kernels_find(handle);
 	if (!e)
-		e = claim(handle);
+		e = kernels_claim(handle);
+	if (e) {
+		bool taken_over = e->handle;
+
+		e->module = module;
+		ct_store(&e->name, name);
+		ct_store(&e->handle, handle);
+		if (!taken_over) {
+			e->next = newest;
+			newest = (u32)(e - ct_kernels);
+		}
+	}
+	ct_unlock(mask);
 	if (!e)
-		return;
-	e->module = module;
-	ct_store(&e->name, name);
+		ct_say_once(CT_ONCE_KERNELS, "more kernels than there is room for: launches of "
+			    "some have no name", "");
 }
 
 cold void ct_kernels_forget(u64 module)
 {
-	struct ct_kernel *t = ct_load(&ct_kernels);
-	u32 n = __atomic_load_n(&count, __ATOMIC_RELAXED);
+	u64 mask;
 
-	if (!t || !module || !ct_load(&order))
+	if (!module)
 		return;
-	for (u32 k = 0; k < n; k++) {
-		u32 i = ct_load(&order[k]);
+	mask = ct_lock();
+	for (u32 i = newest; i != END; i = ct_kernels[i].next) {
+		struct ct_kernel *e = &ct_kernels[i];
 
 		/* 0: perhaps of this one. */
-		if (i && (t[i - 1].module == module || !t[i - 1].module))
-			ct_store(&t[i - 1].name, 0u);
+		if (e->module == module || !e->module)
+			ct_store(&e->name, 0u);
 	}
+	ct_unlock(mask);
 }

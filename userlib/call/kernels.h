@@ -10,11 +10,11 @@
 /* A handle (CUfunction, CUkernel) of this module or library has this name. */
 void ct_kernel_learn(u64 handle, u64 module, u32 name);
 
-/* An entry of the table, whose rules are in kernels.c. */
+/* An entry of the table, whose rules are in kernels.c.*/
 struct ct_kernel {
 	u64 handle;
 	u32 name;
-	u32 reserved;
+	u32 next;		/* in the list of those in use */
 	u64 module;
 };
 
