@@ -7,8 +7,7 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix tracedir/, lost.c preallocate.c registry.c) \
 	$(addprefix backend/, backend.c device.c files.c producer.c) \
 	$(addprefix record/, append.S attach.c packet.c record.c) \
-	$(addprefix call/, call.c classify.c decode.c extract.c function.c ioctl.c ioctl_decode.c \
-		kernels.c mark.c) \
+	$(addprefix call/, call.c classify.c decode.c extract.c function.c ioctl.c kernels.c mark.c) \
 	$(addprefix hook/, announce.c dlsym.S driver.c got.c inject.c interpose.c nvtx.c slot.c thunks.S))
 
 USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "decode/tables/nv_kinds.h"
-#include "module/nvidia/names.h"
+#include "module/uapi/nv_names.h"
 
 /**
  * nv_dev_of() - which driver a device's path stands for

@@ -8,7 +8,7 @@
 struct module;
 
 /*
- * The version of the loaded driver in the form of NV_VERSION() of nvidia/names.h
+ * The version of the loaded driver in the form of NV_VERSION() of uapi/nv_names.h
  * (535.261.03 is 535261003); 0: unknown.  Layouts of parameter blocks and signatures of
  * functions depend on it.
  */

@@ -13,7 +13,7 @@ TEST_CFLAGS := -std=gnu11 -iquote userlib -O2 -g -Wall -Wextra -Werror
 # Those of the top Makefile, which are compiled in the same way.
 LIB := build/obj/userlib
 OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
-HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h) module/nvidia/names.h
+HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h)
 
 all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \

@@ -10,10 +10,4 @@
 /* Finds the ioctl() that ours passes on to. */
 void ct_ioctl_start(void);
 
-/*
- * What a parameter block says after the call, into an ioctl record's fields (see
- * ioctl_decode.c).  arg is the program's pointer: it may be anything.
- */
-void ct_ioctl_decode(struct ct_ioctl *o, unsigned long cmd, u64 arg);
-
 #endif

@@ -7,7 +7,7 @@
 #define CUDATRACE_NV_TABLES_H
 
 #include "decode/tables/nv_kinds.h"
-#include "module/nvidia/names.h"
+#include "module/uapi/nv_names.h"
 
 extern const struct nv_name nv_ctrl_names[];
 extern const unsigned int nv_ctrl_names_count;
