@@ -36,6 +36,9 @@ include tests/files.mk
 # Objects by source, with the headers that each includes.
 CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
+PLUGIN_OBJS := $(foreach p,$(PLUGINS),$(call plugin_objs,$(p)))
+PLUGIN_LIBS := $(PLUGINS:%=$(B)/libcudatrace-%.so)
+programs: $(PLUGIN_LIBS)
 
 $(B)/cudatrace: $(CLI_OBJS)
 	$(call run,LD,$@) $(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
@@ -43,6 +46,12 @@ $(B)/cudatrace: $(CLI_OBJS)
 
 $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(USERLIB_OBJS)
+
+define plugin
+$(B)/libcudatrace-$(1).so: $(call plugin_objs,$(1))
+	$$(call run,LD,$$@) $$(CC) $$(USERLIB_CFLAGS) $$(PLUGIN_LDFLAGS) -o $$@ $$^
+endef
+$(foreach p,$(PLUGINS),$(eval $(call plugin,$(p))))
 
 $(B)/obj/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
@@ -59,7 +68,7 @@ $(B)/obj/userlib/%.o: userlib/%.S
 # The page of HTML reports is built into the command.
 $(B)/obj/cli/export/html/template.o: $(HTML_TEMPLATE)
 
--include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d)
+-include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d)
 
 # ------------------------------------------------------------------ module --
 .PHONY: module module-if-possible
@@ -83,9 +92,10 @@ module-if-possible:
 
 # ----------------------------------------------------------------- install --
 .PHONY: install install-lib uninstall dkms-install dkms-remove sign
-install: $(B)/cudatrace $(B)/libcudatrace.so
+install: programs
 	install -D -m 755 $(B)/cudatrace $(DESTDIR)$(PREFIX)/bin/cudatrace
 	install -D -m 755 $(B)/libcudatrace.so $(DESTDIR)$(PREFIX)/lib/cudatrace/libcudatrace.so
+	install -m 755 $(PLUGIN_LIBS) $(DESTDIR)$(PREFIX)/lib/cudatrace/
 	install -D -m 644 userlib/include/cudatrace/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace_events.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace_events.h
@@ -154,7 +164,7 @@ clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} + 2>/dev/null; true
 
 help:
-	@echo "make [V=1]        build/cudatrace, build/libcudatrace.so, and the module if headers are there"
+	@echo "make [V=1]        build/cudatrace, build/libcudatrace*.so, and the module if headers are there"
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
 	@echo "make sign KEYS=DIR     the same, signed for Secure Boot with a key that is made in DIR"
 	@echo "make demo         record an inference program, with something to look at in demo/"
@@ -164,6 +174,6 @@ help:
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
 	@echo "make bench        what an event costs, beside other tracers, and how fast a trace is"
 	@echo "                  read and exported; also into build/bench/*.tsv"
-	@echo "make install      command, library and headers into PREFIX ($(PREFIX))"
+	@echo "make install      command, libraries and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
 	@echo "make clean        all of build/ but the cache of packages and guests"

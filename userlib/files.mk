@@ -8,7 +8,7 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix backend/, backend.c device.c files.c producer.c) \
 	$(addprefix record/, append.S attach.c packet.c record.c) \
 	$(addprefix call/, call.c classify.c decode.c extract.c function.c ioctl.c kernels.c mark.c) \
-	$(addprefix hook/, announce.c dlsym.S driver.c got.c inject.c interpose.c nvtx.c slot.c thunks.S))
+	$(addprefix hook/, announce.c dlsym.S driver.c got.c inject.c interpose.c slot.c thunks.S))
 
 USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
 	-fno-strict-aliasing -fno-tree-slp-vectorize -fcf-protection=full -fno-stack-protector \
@@ -16,4 +16,11 @@ USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibi
 
 USERLIB_LDFLAGS := -shared -Wl,-soname,libcudatrace.so \
 	-Wl,--version-script,userlib/libcudatrace.map -Wl,-z,now -Wl,-z,relro \
-	-Wl,-z,initfirst -Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--no-undefined
+	-Wl,-z,initfirst -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--no-undefined
+
+# A plugin is a shared object of its own beside the library: libcudatrace-NAME.so is made of
+# the sources in plugins/NAME.  It may use libc as any program does.
+PLUGINS := nvtx
+plugin_objs = $(patsubst %.c,build/obj/%.o,$(wildcard userlib/plugins/$(1)/*.c))
+PLUGIN_LDFLAGS = -shared -Wl,-soname,$(notdir $@) -Wl,-rpath,'$$ORIGIN' -Wl,-z,now -Wl,-z,relro \
+	-Wl,-z,nodelete -Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--no-undefined

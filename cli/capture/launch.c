@@ -22,6 +22,7 @@ static const int forwarded[] = {
 static volatile pid_t target;
 
 bool ct_launch_injected;
+char ct_launch_nvtx[PATH_MAX];
 
 static void launch_forward(int sig, siginfo_t *info, void *context)
 {
@@ -64,6 +65,15 @@ int ct_launch_library(char *path, size_t size, struct ct_error *err)
 	}
 	return ct_fail(err, ENOENT, "libcudatrace.so is not beside %s nor in its lib folder (make install, or set CUDATRACE_LIBRARY)",
 		       self);
+}
+
+bool ct_launch_plugin(const char *library, const char *name, char *path, size_t size)
+{
+	const char *slash = strrchr(library, '/');
+	int folder = slash ? (int)(slash + 1 - library) : 0;
+	int len = snprintf(path, size, "%.*slibcudatrace-%s.so", folder, library, name);
+
+	return len > 0 && (size_t)len < size && !access(path, R_OK);
 }
 
 /* Sets our library instead of another tool's, which ours then calls. */
@@ -115,7 +125,8 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
 	else
 		launch_preload(library);
-	launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", library);
+	if (*ct_launch_nvtx)
+		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);
 	setenv("CUDATRACE_TRACE", trace, 1);
 	setenv("CUDATRACE_SINK", backend, 1);

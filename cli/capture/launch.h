@@ -6,6 +6,7 @@
 #ifndef CT_CLI_LAUNCH_H
 #define CT_CLI_LAUNCH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,12 @@ struct ct_child {
 
 /* Path of libcudatrace.so: $CUDATRACE_LIBRARY, beside this program, or installed. */
 int ct_launch_library(char *path, size_t size, struct ct_error *err);
+
+/*
+ * Path of a plugin, which lies beside the library: libcudatrace-NAME.so; false if it can't be
+ * read.
+ */
+bool ct_launch_plugin(const char *library, const char *name, char *path, size_t size);
 
 /**
  * ct_launch() - start argv, with the library preloaded unless @library is NULL
@@ -41,5 +48,8 @@ int ct_launch_wait(struct ct_child *child, int ms);
 
 /* libcuda loads the library, it is not preloaded (--inject).  Set before ct_launch(). */
 extern bool ct_launch_injected;
+
+/* The plugin that NVTX is to load, "" for none.  Set before ct_launch(). */
+extern char ct_launch_nvtx[PATH_MAX];
 
 #endif

@@ -31,7 +31,7 @@
 
 struct env {
 	struct ct_option_output output;
-	bool no_module;
+	bool no_module, no_nvtx;
 	uint32_t subbuf_size, subbuf_count, ring_size;
 	unsigned long long groups;
 	char **argv;
@@ -46,7 +46,8 @@ struct recording {
 	char library[PATH_MAX];
 };
 
-enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_RUNTIME };
+enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
+       KEY_RUNTIME };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -56,6 +57,7 @@ static const struct argp_option options[] = {
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
+	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 0 },
@@ -94,6 +96,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_INJECT:
 		ct_launch_injected = true;
+		break;
+	case KEY_NO_NVTX:
+		env->no_nvtx = true;
 		break;
 	case KEY_RING_SIZE:
 		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
@@ -206,6 +211,17 @@ static void record_command_line(const struct env *env, char *command, size_t siz
 				arg == env->argv ? "" : " ", *arg);
 }
 
+static void record_find_nvtx(const struct recording *rec)
+{
+	if (rec->env->no_nvtx)
+		return;
+	if (ct_launch_plugin(rec->library, "nvtx", ct_launch_nvtx, sizeof(ct_launch_nvtx)))
+		return;
+	fprintf(stderr, "cudatrace: NVTX ranges and marks are not recorded: cannot read %s "
+		"(make install, or --no-nvtx)\n", ct_launch_nvtx);
+	*ct_launch_nvtx = '\0';
+}
+
 int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
@@ -229,6 +245,7 @@ int cmd_record(int argc, char **argv)
 	}
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd);
+	record_find_nvtx(&rec);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);

@@ -21,8 +21,8 @@ mkdir -p "$work"
 # What is in the tree, and what make leaves in build/.
 t_tree()
 {
-	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ]
-	ok $? "make leaves build/cudatrace and build/libcudatrace.so"
+	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ]
+	ok $? "make leaves build/cudatrace, build/libcudatrace.so and its plugin"
 	for tree in module cli; do
 		is "$(tests/build/layers includes $tree)" "" "$tree: includes point downwards, without a circle"
 		is "$(tests/build/layers sizes $tree)" "" "$tree: no folder has too many sources, no source too many lines"
@@ -36,8 +36,10 @@ t_tree()
 	is "$bad" "" "every source file names its licence"
 	tests/build/documents >"$work/documents"
 	ok $? "the documents name files that exist, README.md is short, docs/mutations.md is in step" || cat "$work/documents"
-	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|ioctl|InitializeInjection(Nvtx2)?|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, ioctl, the two injections and cudatrace_* alone"
-	is "$(readelf -d build/libcudatrace.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and needs libc alone"
+	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, ioctl, InitializeInjection and cudatrace_* alone"
+	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
+	is "$(readelf -d build/libcudatrace{,-nvtx}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and both need libc alone"
+	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
 }
 
 # make install and make uninstall.

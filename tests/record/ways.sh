@@ -38,6 +38,15 @@ t_options()
 	cmp -s "$work/nvtx.out" "$work/nvtx.bare" && grep -q '^tool: RANGE_PUSH_A plain' "$work/nvtx.out"
 	ok $? "and in the tool that the user had set" || head -n 3 "$work/nvtx.out"
 
+	recorded annotated --inject -- "$B/nvtx_app"
+	is "$?$(those annotated '.name == "range_push" and .details.text == "plain" and .phase != "E"')" 01 "record --inject: NVTX ranges, too"
+	recorded silent --no-nvtx -- sh -c 'echo "${NVTX_INJECTION64_PATH-unset}"'
+	is "$?$(cat "$work/silent.out")" 0unset "record --no-nvtx leaves NVTX as it is"
+	mkdir "$work/core" && cp build/libcudatrace.so "$work/core"
+	CUDATRACE_LIBRARY=$work/core/libcudatrace.so NVTX_INJECTION64_PATH=mine \
+		recorded without -- sh -c 'echo "$NVTX_INJECTION64_PATH"'
+	is "$?$(cat "$work/without.out")$(grep -c '^cudatrace: NVTX .* not recorded: .*/core/libcudatrace-nvtx.so' "$work/without.err")" 0mine1 "without the NVTX plugin record says so, and goes on"
+
 	CUDA_INJECTION64_PATH=$B/inject_tool.so recorded inject --inject -- "$B/inject_app"
 	is "$?$(those inject '.name == "cuCtxSetCurrent" and .phase == "E"')$(grep -c '^tool: injected' "$work/inject.out")" 01001 "record --inject: each call once, and the tool that the user had set is injected, too"
 

@@ -13,24 +13,82 @@ nvtx_recorded() {
 
 t_nvtx() {
 	"$B/nvtx_app" >"$W/bare"
-	NVTX_INJECTION64_PATH=$B/libcudatrace.so traced "$B/nvtx_app"
+	NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so traced "$B/nvtx_app"
 	{ exits 0 && silent && valid && nvtx_recorded && counts 21 'flags=2c .*text=".*x{1900}"$'; }
 	ok "NVTX: ranges and marks by each function, with each kind of text" $?
 	{ diff <(grep '^depth' "$W/bare") <(grep '^depth' "$W/out") >"$W/said" &&
 	  grep '^handle' "$W/out" | sort | uniq -d >"$W/said" && [ ! -s "$W/said" ] &&
 	  ! grep '^handle 0$' "$W/out" >>"$W/said"; }
 	ok "... depths are as without us, each range, domain and string has a handle" $?
-	NVTX_MANY=1 NVTX_INJECTION64_PATH=$B/libcudatrace.so traced "$B/nvtx_app"
-	{ exits 0 && [ "$(grep -c '^cudatrace: more NVTX domains and registered strings than 4096' "$W/err")" = 1 ] &&
-	  [ "$(wc -l <"$W/err")" = 1 ] && valid && nvtx_recorded; }
-	ok "... a text that is registered again and again, and more texts than there is room for, which is said" $?
+	NVTX_MANY=1 NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so traced "$B/nvtx_app"
+	{ exits 0 && silent && valid && counts 1 ' mark .*"cudatrace: no room for more NVTX domains' && nvtx_recorded; }
+	ok "... a text that is registered again and again, and more texts than there is room for, which the trace says" $?
 	NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$W/bare"
-	NVTX_INJECTION64_PATH=$B/libcudatrace.so CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so \
+	NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so \
 		traced "$B/nvtx_app"
 	{ exits 0 && silent && diff "$W/bare" "$W/out" >"$W/said" &&
 	  [ "$(grep '^tool' "$W/out" | cut -d ' ' -f 2 | sort -u | wc -l)" = 20 ] &&
 	  valid && nvtx_recorded; }
 	ok "... before another tool: each function is called there, too, and its answers count" $?
+	# Without the library there is only the other tool; without both the plugin sets nothing.
+	mkdir "$W/alone" && cp "$B/libcudatrace-nvtx.so" "$W/alone"
+	(
+		unset LD_LIBRARY_PATH
+		export NVTX_INJECTION64_PATH=$W/alone/libcudatrace-nvtx.so
+		CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so "$B/nvtx_app" | diff "$W/bare" - &&
+		"$B/nvtx_app" | diff <(NVTX_INJECTION64_PATH='' "$B/nvtx_app") -
+	) >"$W/said" 2>"$W/err"
+	ok "... without the library beside it: only the other tool is called" $?
+	# As by record --inject, before libcuda is there.
+	rm -rf "$D"
+	CUDATRACE_DIR=$D NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so env -u LD_LIBRARY_PATH \
+		"$B/nvtx_app" >"$W/out" 2>"$W/err"
+	{ silent && valid && nvtx_recorded; }
+	ok "... without a preloaded library: the plugin loads it" $?
+	NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so CUDATRACE_SINK=none traced "$B/nvtx_app"
+	{ exits 0 && silent && diff <("$B/nvtx_app") "$W/out" >"$W/said" && [ ! -e "$D" ]; }
+	ok "... where nothing is recorded, NVTX stays off" $?
+}
+
+t_marker_user() {
+	traced "$B/marker_user"
+	if [ "$STATUS" = 77 ]; then
+		skip "markers that make no system call" "seccomp is not allowed"
+		return
+	fi
+	{ exits 0 && silent && valid && counts 101 " mark uid=$(id -u) " && counts 100 " range_push uid=$(id -u) " &&
+	  counts 100 ' range_pop' && counts 1 ' mark uid=4294967219 text="child"'; }
+	ok "a process asks at its first marker who runs it, and its child anew" $?
+}
+
+# The program lets go of the library, which libcuda had loaded: thunks are still called.
+t_unload() {
+	cat >"$W/unload.c" <<-'EOF'
+	#include <dlfcn.h>
+	#include <stdio.h>
+	static int (*set)(void *);
+	int main(int argc, char **argv)
+	{
+		void *cuda = dlopen("libcuda.so.1", RTLD_NOW), *l;
+		int (*inject)(void);
+
+		set = dlsym(cuda, "cuCtxSetCurrent");
+		l = dlopen(argv[1], RTLD_NOW);
+		inject = l ? dlsym(l, "InitializeInjection") : 0;
+		if (!set || !inject || !inject())
+			return 1;
+		set(0);
+		dlclose(l);
+		for (int i = 0; i < 99; i++)
+			set(0);
+		return 0;
+	}
+	EOF
+	cc -w -D_GNU_SOURCE -o "$W/unload" "$W/unload.c" && D=$W/trace && rm -rf "$D"
+	CUDATRACE_DIR=$D "$W/unload" "$B/libcudatrace.so" >"$W/out" 2>"$W/err"
+	STATUS=$?
+	{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
+	ok "a library that was injected and closed stays: its thunks are called" $?
 }
 
 # Not preloaded: libcuda loads the library.

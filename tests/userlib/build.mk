@@ -13,18 +13,24 @@ TEST_CFLAGS := -std=gnu11 -iquote userlib -O2 -g -Wall -Wextra -Werror
 # Those of the top Makefile, which are compiled in the same way.
 LIB := build/obj/userlib
 OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
-HEADERS := $(wildcard userlib/*/*.h userlib/call/tables/*.h module/uapi/*.h)
+HEADERS := $(wildcard userlib/*/*.h userlib/*/*/*.h module/uapi/*.h)
 
-all: $(addprefix $(O)/, libcudatrace.so libcudatrace-fake.so libcudatrace-span.so \
+all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
-	libcudart.so.12 runtime nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
+	libcudart.so.12 runtime marker_user nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
 
 $(O)/libcudatrace.so: $(OBJS) userlib/libcudatrace.map
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OBJS)
+
+define plugin
+$(O)/libcudatrace-$(1).so: $(call plugin_objs,$(1))
+	$$(call run,LD,$$@) $$(CC) $$(USERLIB_CFLAGS) $$(PLUGIN_LDFLAGS) -o $$@ $$^
+endef
+$(foreach p,$(PLUGINS),$(eval $(call plugin,$(p))))
 
 # Its packets end after 0.1 s instead of 39 hours.
 $(O)/libcudatrace-span.so: $(filter-out %/packet.o,$(OBJS)) $(O)/span.o
@@ -123,6 +129,9 @@ $(O)/inside: tests/guest/inside.c $(T)/mock.h
 $(O)/refuse: $(T)/refuse.c
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
+$(O)/marker_user: $(T)/marker_user.c userlib/include/cudatrace/cudatrace.h
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
+
 $(O)/bench_start: $(T)/bench_start.c
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $< -lm
 
@@ -132,10 +141,10 @@ $(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
 $(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
 
-$(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/hook/nvtx_abi.h
+$(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/plugins/nvtx/nvtx_abi.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
 
-$(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/hook/nvtx_abi.h
+$(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/plugins/nvtx/nvtx_abi.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<
 
 $(O)/linked-lazy: $(T)/linked.c $(O)/libcuda.so.1

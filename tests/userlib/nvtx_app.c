@@ -2,8 +2,9 @@
 /*
  * A program with NVTX inside, as far as the injection's protocol goes.  It calls each
  * function that the library sets, with every kind of text, and prints what must be recorded
- * ("record"), and what it was answered ("depth", "handle").  With -DTOOL the library of
- * another tool, which says how it was called and answers a number of its own.
+ * ("record"), and what it was answered ("depth", "handle"); or, with the argument "bench",
+ * what an annotation costs.  With -DTOOL the library of another tool, which says how it was
+ * called and answers a number of its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +14,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "../../userlib/hook/nvtx_abi.h"
+#include "base/sys.h"
+#include "plugins/nvtx/nvtx_abi.h"
 
 /* d: a domain's handle, i: a range's number, s: text, w: wide text, e: attributes. */
 #define FUNCTIONS(X)							\
@@ -34,7 +36,7 @@ typedef u64 function(u64 a, u64 b);	/* all of them, as they are called here */
 #ifdef TOOL
 static u64 say(int index, const char *name, const char *kinds, u64 a, u64 b)
 {
-	static u64 answers = 100, domains;
+	static u64 answers = 100, domains, strings;
 	const struct nvtx_attributes *e;
 
 	printf("tool: %s", name);
@@ -54,6 +56,9 @@ static u64 say(int index, const char *name, const char *kinds, u64 a, u64 b)
 	/* The fourth domain has the handle of the first, as if that were gone. */
 	if (index >= NVTX_DOMAIN_CREATE_A && strstr(name, "CREATE"))
 		return 1 + domains++ % 3;
+	/* Strings are numbered as domains are. */
+	if (strstr(name, "STRING"))
+		return ++strings;
 	return ++answers;
 }
 
@@ -217,22 +222,77 @@ static void too_many(u64 domain)
 	char text[32];
 
 	for (int i = 0; i < 5000; i++)
-		string(domain, "again");
+		if (string(domain, "again") != string(domain, "again"))
+			printf("record another handle for the same text\n");
 	first.message = (void *)string(domain, "first");
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 70000; i++) {
 		snprintf(text, sizeof(text), "text %d", i);
 		last.message = (void *)string(domain, text);
 	}
+	printf("record mark cudatrace: no room for more NVTX domains and registered strings: "
+	       "ranges and marks with later ones have no text\n");
 	three(0, &first, &domain, "again: first");
 	three(0, &last, &domain, "again: ");
 }
 
-int main(void)
+static u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+#define BENCH_LOOPS	20000
+
+#define BENCH(what, f, none, a, b, ...)					\
+	do {								\
+		u64 begin = now();					\
+									\
+		for (int i = 0; i < BENCH_LOOPS; i++) {			\
+			call(f, none, a, b);				\
+			__VA_ARGS__;					\
+		}							\
+		printf("%-28s %10.1f ns\n", what, (double)(now() - begin) / BENCH_LOOPS); \
+	} while (0)
+
+/* What annotating costs, with as many registered strings as a compiled model has. */
+static void bench(void)
+{
+	struct nvtx_attributes plain = MESSAGE(NVTX_MESSAGE_ASCII, "fusion_123"), known = plain;
+	void *domain = (void *)call(core2[NVTX_DOMAIN_CREATE_A], 0, "TSL", NULL);
+	static char longest[1500];
+	char text[32];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	known.message_type = NVTX_MESSAGE_REGISTERED;
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "fusion_%d", i);
+		known.message = (void *)string((u64)domain, text);
+	}
+	BENCH("NVTX mark", core[NVTX_MARK_A], 0, "a step", NULL);
+	BENCH("NVTX push and pop", core[NVTX_RANGE_PUSH_A], 0, "a step", NULL,
+	      call(core[NVTX_RANGE_POP], 0, NULL, NULL));
+	BENCH("NVTX push of 1,499 bytes", core[NVTX_RANGE_PUSH_A], 0, longest, NULL,
+	      call(core[NVTX_RANGE_POP], 0, NULL, NULL));
+	BENCH("NVTX domain push and pop", core2[NVTX_DOMAIN_RANGE_PUSH_EX], 0, domain, &plain,
+	      call(core2[NVTX_DOMAIN_RANGE_POP], 0, domain, NULL));
+	BENCH("NVTX registered string", core2[NVTX_DOMAIN_RANGE_PUSH_EX], 0, domain, &known,
+	      call(core2[NVTX_DOMAIN_RANGE_POP], 0, domain, NULL));
+	BENCH("NVTX start and end", core[NVTX_RANGE_END], 0,
+	      (void *)call(core[NVTX_RANGE_START_A], 0, "a step", NULL), NULL);
+}
+
+int main(int argc, char **argv)
 {
 	u64 domains[4], unknown = 9, none = 0, s, w;
 
 	setlinebuf(stdout);
 	start();
+	if (argc > 1 && !strcmp(argv[1], "bench")) {
+		bench();
+		return 0;
+	}
 	three(1, "plain", NULL, "plain");
 	three(1, UTF8, NULL, UTF8);
 	three(1, "", NULL, "");

@@ -89,8 +89,6 @@ void ct_options_read(char *const *all)
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
 	copy(ct_options.trace, sizeof(ct_options.trace), value_of(env, "CUDATRACE_TRACE"));
-	copy(ct_options.nvtx_next, sizeof(ct_options.nvtx_next),
-	     value_of(env, "CUDATRACE_NVTX_NEXT"));
 	copy(ct_options.injection_next, sizeof(ct_options.injection_next),
 	     value_of(env, "CUDATRACE_INJECTION_NEXT"));
 	ct_options.backend = backend_wish(value_of(env, "CUDATRACE_SINK"));

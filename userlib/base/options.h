@@ -12,8 +12,7 @@
  *   CUDATRACE_PACKET		bytes of a packet (tests), a power of two
  *   CUDATRACE_TIME_QUERIES	1: queries get both ends of their time
  *   CUDATRACE_RUNTIME		1: the cuda* calls of a shared libcudart too
- *   CUDATRACE_NVTX_NEXT	the NVTX injection library that ours took the place of
- *   CUDATRACE_INJECTION_NEXT	the same of CUDA_INJECTION64_PATH
+ *   CUDATRACE_INJECTION_NEXT	the CUDA_INJECTION64_PATH that ours took the place of
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  */
 #ifndef CT_OPTIONS_H
@@ -28,7 +27,7 @@ struct ct_options {
 	char device[256];
 	char dir[2048];		/* absolute; "" if not asked for */
 	char trace[33];		/* its uuid; "" if not known */
-	char nvtx_next[512], injection_next[512];
+	char injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
 	bool lanes, runtime;

@@ -52,7 +52,7 @@ void ct_unlock(u64 mask);
 /* Says something once in this process and its children of one recording. */
 enum ct_once {
 	CT_ONCE_FULL, CT_ONCE_BACKEND, CT_ONCE_POOL, CT_ONCE_STREAM, CT_ONCE_REGISTRY,
-	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_NAMES, CT_ONCE_KERNELS,
+	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_KERNELS,
 };
 void ct_say_once(enum ct_once once, const char *text, const char *more);
 

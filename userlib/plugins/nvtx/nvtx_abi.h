@@ -11,12 +11,13 @@
 #ifndef CT_NVTX_ABI_H
 #define CT_NVTX_ABI_H
 
-#include "base/sys.h"
+#include <stddef.h>
+#include <stdint.h>
 
 #define NVTX_TABLE_CALLBACKS	1u
 
 typedef void nvtx_function(void);
-typedef const void *nvtx_get_table(u32 table);
+typedef const void *nvtx_get_table(uint32_t table);
 typedef int nvtx_initialize(nvtx_get_table *get);
 
 struct nvtx_callbacks {
@@ -41,15 +42,15 @@ enum {
 
 /* What describes a mark or a range; size tells how much of it there is. */
 struct nvtx_attributes {
-	u16 version;
-	u16 size;
-	u32 category;
-	s32 color_type;
-	u32 color;
-	s32 payload_type;
-	s32 reserved;
-	u64 payload;
-	s32 message_type;
+	uint16_t version;
+	uint16_t size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type;
+	int32_t reserved;
+	uint64_t payload;
+	int32_t message_type;
 	const void *message;
 };
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_UNICODE, NVTX_MESSAGE_REGISTERED };
