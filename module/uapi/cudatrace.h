@@ -38,10 +38,11 @@
  *   .registry      text, which writers append to without a lock.  It has one line for
  *                  each object that got an id at run time (section 3)
  *   .open-PID-N    the in-flight calls of the thread whose stream is u-PID-N: a struct
- *                  ct_inflight_page that the thread has mapped.  The file of a busy
- *                  thread also holds the sub-buffers of struct ct_subbufs with its
- *                  newest packets: packets whose seq is higher than that of the
- *                  stream's last packet belong behind it
+ *                  ct_inflight_page that the thread has mapped.  The file also holds the
+ *                  sub-buffers of struct ct_subbufs with its newest packets: packets
+ *                  whose seq is higher than that of the stream's last packet belong
+ *                  behind it.  When the thread has ended, another thread of its process
+ *                  may take over both files: each packet says whose it is (tid)
  *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
  *                  lost records that no packet could count, because their threads had
@@ -371,7 +372,7 @@ struct ct_thread_record {
 
 /* -------------------------------------- in-flight calls of a thread -------- */
 /*
- * .open-PID-N: one page, which the thread has mapped shared.  depth is the number of
+ * .open-PID-N: its first page, which the thread has mapped shared.  depth is the number of
  * in-flight calls; entry[i] is valid for i < min(depth, CT_INFLIGHT_MAX).  The thread
  * stores the entry before it raises depth, and lowers depth after it has written the
  * call's record: so a call whose op is also that of the stream's last record has returned.
@@ -398,18 +399,23 @@ struct ct_inflight_page {
 };
 
 /*
- * The sub-buffers of a busy thread.  This struct lies at byte CT_INFLIGHT_SUBBUFS of
+ * The sub-buffers of a thread.  This struct lies at byte CT_INFLIGHT_SUBBUFS of
  * .open-PID-N, sub-buffer i at CT_INFLIGHT_PACKET + i * subbuf_size.
  *
  * The thread builds packet n (0, 1, ...) in sub-buffer n % subbufs.  When the packet is
  * full, the thread stores its place in the stream in at[n % subbufs], then raises
  * published.  The recorder writes the packet to that place in the stream and then raises
- * drained.  If the thread needs the sub-buffer before that, it writes the packet itself.
+ * drained.  If the thread needs the sub-buffer before that, it writes the packet itself, and
+ * raises drained.  (A late recorder may set drained back to a lower number.)
+ *
+ * A thread begins with one small sub-buffer.  When it is full, the thread writes all packets
+ * to the stream, sets subbufs to 0, and then both sizes to larger ones.  Packet numbers go
+ * on.
  *
  * Both may write the same packet: they write the same records to the same place, the
  * header last, and no packet before the packet in front of it was written.  The recorder
- * first copies the packet; the copy is consistent if published is still below
- * n + subbufs after copying.
+ * first copies the packet; the copy is consistent if both sizes are still the same after
+ * copying, and published is still below n + subbufs.
  */
 #define CT_INFLIGHT_SUBBUFS	2048u
 #define CT_SUBBUFS_MAX		8u
@@ -417,7 +423,7 @@ struct ct_subbufs {
 	__u32 subbufs;		/* 0: none yet */
 	__u32 subbuf_size;	/* bytes */
 	__u64 published;	/* packets, by the thread */
-	__u64 drained;		/* packets that are in the stream */
+	__u64 drained;		/* packets that are in the stream, at least */
 	struct {
 		__u64 offset;	/* in the stream */
 		__u64 size;	/* bytes of content, and so the packet_size there */
@@ -429,7 +435,7 @@ struct ct_recorder_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */
 	__u32 published;	/* packets of all threads; the futex */
-	__u32 threads;		/* threads that began to fill sub-buffers */
+	__u32 threads;		/* threads that began to fill more than one sub-buffer */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
 };
 
