@@ -10,11 +10,18 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix call/, call.c classify.c decode.c extract.c function.c ioctl.c kernels.c mark.c) \
 	$(addprefix hook/, announce.c dlsym.S driver.c got.c inject.c interpose.c slot.c thunks.S))
 
+# What runs when any program starts lies together, so that it touches few pages; process.c is
+# first, as its page begins .bss and splits that memory only once (MADV_WIPEONFORK).
+USERLIB_EARLY := userlib/base/process.c userlib/init.c \
+	$(filter %/options.c %/elf.c %/string.c %/sys.c %/ioctl.c %/driver.c %/objects.c \
+		%/interpose.c %/got.c,$(USERLIB_SRCS))
+USERLIB_SRCS := $(USERLIB_EARLY) $(filter-out $(USERLIB_EARLY),$(USERLIB_SRCS))
+
 USERLIB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -iquote userlib -O2 -g -fPIC -fvisibility=hidden -fno-semantic-interposition \
 	-fno-strict-aliasing -fno-tree-slp-vectorize -fcf-protection=full -fno-stack-protector \
 	-Wall -Wextra -Werror -Wno-address-of-packed-member
 
-USERLIB_LDFLAGS := -shared -Wl,-soname,libcudatrace.so \
+USERLIB_LDFLAGS := -shared -nostartfiles -Wl,-soname,libcudatrace.so \
 	-Wl,--version-script,userlib/libcudatrace.map -Wl,-z,now -Wl,-z,relro \
 	-Wl,-z,initfirst -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--no-undefined
 

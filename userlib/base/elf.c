@@ -221,7 +221,7 @@ bool ct_object_writable(const struct ct_object *o, u64 address)
 
 typedef int iterate_function(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
 
-static iterate_function *iterate;
+static early_data iterate_function *iterate;
 
 /*
  * libc is there from the start to the end: its entry may be looked at.  Where its headers
@@ -287,7 +287,7 @@ static cold iterate_function *find_iterate(void)
  */
 enum ct_objects_state { OBJECTS_FREE = 1, OBJECTS_HELD };
 
-static u32 inside;
+static early_data u32 inside;
 
 bool ct_objects_hidden(void)
 {

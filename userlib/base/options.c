@@ -5,7 +5,7 @@
  */
 #include "base/options.h"
 
-struct ct_options ct_options;
+early_data struct ct_options ct_options;
 
 void ct_path_absolute(struct ct_text *t, const char *path)
 {

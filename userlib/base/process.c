@@ -13,7 +13,7 @@
 /* Whole pages of zeros in the file's image are memory without a file. */
 struct ct_proc ct_process_page __attribute__((aligned(PAGE)));
 
-u8 ct_ready;
+early_data u8 ct_ready;
 static u32 lives;
 static u32 said;		/* inherited: a child doesn't say it again */
 

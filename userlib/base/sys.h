@@ -33,6 +33,11 @@ typedef int64_t  s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define cold		__attribute__((cold, noinline))
 #define hot		__attribute__((hot))	/* together, on one page */
+/*
+ * Written when any program starts: in a page that the loader has written to already, instead
+ * of one more of .bss.
+ */
+#define early_data	__attribute__((section(".data")))
 #define barrier()	__asm__ volatile("" ::: "memory")
 
 static inline long ct_syscall(long nr, long a, long b, long c, long d, long e,

@@ -11,7 +11,7 @@
 #include "call/decode.h"
 #include "call/extract.h"
 
-const struct ct_call_above *ct_call_above;
+early_data const struct ct_call_above *ct_call_above;
 
 void ct_function_fill(struct ct_slot *s)
 {

@@ -18,7 +18,7 @@
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
 
-static ioctl_function *next;
+static early_data ioctl_function *next;
 
 void ct_ioctl_start(void)
 {
