@@ -21,21 +21,35 @@ static struct ct_op_stat *calls_op(struct ct_calls *c, const struct ct_class *cl
 	return *op;
 }
 
+/* What comes before a launch: initialisation, a context, a kernel that is loaded. */
+static bool calls_prepares(const struct ct_class *class)
+{
+	return class->category == CT_CAT_INIT || class->op == CT_OP_LOAD ||
+	       (class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE);
+}
+
 /* Does this process call libcuda, and does it use what only libcuda uses of the driver? */
 static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
 {
-	bool calls = e->api && e->class->op != CT_OP_LOOKUP, cuda;
+	bool calls = e->api && e->class->op != CT_OP_LOOKUP, cuda, launches, prepares;
 	struct ct_hash_slot *slot;
 
 	cuda = e->record->fields && ct_record_is_ioctl(e->record) &&
 	       ct_record_quick(e->record, CT_QUICK_DEVICE) == CT_DEV_UVM;
-	if (!cuda && (!calls || c->caller == e->track->pid))
+	launches = e->api && e->class->category == CT_CAT_KERNEL &&
+		   e->class->op == CT_OP_LAUNCH && c->launcher != e->track->pid;
+	prepares = e->api && calls_prepares(e->class);
+	if (!cuda && !launches && !prepares && (!calls || c->caller == e->track->pid))
 		return 0;
 	slot = ct_hash_put(&c->uses, e->track->pid);
 	if (!slot)
 		return -ENOMEM;
 	slot->a |= calls;
 	slot->b |= cuda;
+	slot->c |= launches;
+	slot->d |= prepares;
+	if (launches)
+		c->launcher = e->track->pid;
 	if (calls)
 		c->caller = e->track->pid;
 	return 0;
@@ -146,11 +160,16 @@ static void calls_find_bypassed(struct ct_calls *c)
 	for (size_t i = 0; i < c->uses.size; i++) {
 		const struct ct_hash_slot *slot = &c->uses.slots[i];
 
-		if (!slot->used || slot->a || !slot->b)
-			continue;
-		if (c->bypassed_count < CT_CALLS_BYPASSED)
-			c->bypassed[c->bypassed_count] = slot->key;
-		c->bypassed_count++;
+		if (slot->used && !slot->a && slot->b) {
+			if (c->bypassed_count < CT_CALLS_BYPASSED)
+				c->bypassed[c->bypassed_count] = slot->key;
+			c->bypassed_count++;
+		}
+		if (slot->used && slot->c && !slot->d) {
+			if (c->partial_count < CT_CALLS_BYPASSED)
+				c->partial[c->partial_count] = slot->key;
+			c->partial_count++;
+		}
 	}
 }
 

@@ -52,11 +52,16 @@ struct ct_calls {
 	/* Processes that use the driver as CUDA does, and make no call but lookups. */
 	uint32_t bypassed[CT_CALLS_BYPASSED];
 	unsigned int bypassed_count;	/* more than are named, maybe */
+	/* Processes that launch kernels, but neither initialise CUDA nor load one. */
+	uint32_t partial[CT_CALLS_BYPASSED];
+	unsigned int partial_count;
 	/* Internal, while the pass goes on. */
 	struct ct_op_stat **by_class;
 	struct ct_ioctl_stat by_layer[2];
-	struct ct_hash uses;		/* by pid; a: makes calls, b: uses the driver as CUDA does */
+	/* By pid.  a: makes calls, b: uses the driver as CUDA does, c: launches, d: prepares. */
+	struct ct_hash uses;
 	uint32_t caller;		/* a pid that is noted as one that makes calls */
+	uint32_t launcher;		/* and one that launches */
 };
 
 /* Its state is a struct ct_calls, complete when it has ended. */

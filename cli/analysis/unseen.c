@@ -14,13 +14,14 @@ static bool unseen_is_known(const struct ct_trace *t, int pid)
 {
 	for (unsigned int i = 0; i < t->reg.infos_count; i++)
 		if ((!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
-		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_ELSEWHERE)) &&
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_ELSEWHERE) ||
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_LOADED_INFO)) &&
 		    atoi(t->reg.infos[i].text) == pid)
 			return true;
 	return false;
 }
 
-/* The recorder saw them. */
+/* Processes that the recorder saw. */
 static void unseen_print_found(const struct ct_trace *t, const char *key, const char *why,
 			       const char *advice, FILE *out)
 {
@@ -42,6 +43,24 @@ static void unseen_print_found(const struct ct_trace *t, const char *key, const 
 		fprintf(out, "  not recorded: and those of %u more\n", n - SHOWN);
 	if (n)
 		fprintf(out, "    do:  %s\n", advice);
+}
+
+/* What the library said of calls that pass it. */
+static void unseen_print_some(const struct ct_trace *t, FILE *out)
+{
+	for (unsigned int i = 0; i < t->reg.infos_count; i++) {
+		if (strcmp(t->reg.infos[i].key, CT_UNSEEN_SOME_INFO))
+			continue;
+		if (!strcmp(t->reg.infos[i].text, "slots"))
+			fprintf(out,
+				"  not recorded: calls of libraries whose tables of functions may not "
+				"be written\n"
+				"    do:  allow mprotect() (SELinux: execmod; seccomp), or link them "
+				"with -z lazy\n");
+		else if (!strcmp(t->reg.infos[i].text, "namespace"))
+			fprintf(out, "  not recorded: calls of a libcuda that dlmopen() loaded\n"
+				     "    do:  load libcuda by dlopen()\n");
+	}
 }
 
 /* The records show them: they use the driver as CUDA does, and call nothing. */
@@ -66,6 +85,20 @@ static void unseen_print_bypassed(const struct ct_trace *t, const struct ct_call
 			"between it and libcuda: leave that out\n");
 }
 
+/* Launches only: the program got its pointers past the library, or began before it. */
+static void unseen_print_partial(const struct ct_calls *s, FILE *out)
+{
+	for (unsigned int i = 0; i < s->partial_count && i < CT_CALLS_BYPASSED; i++)
+		fprintf(out,
+			"  not recorded: most CUDA calls of process %u: it launches kernels, but "
+			"makes no context and loads none\n",
+			s->partial[i]);
+	if (s->partial_count)
+		fprintf(out,
+			"    do:  start it by cudatrace record, without --inject; leave out other "
+			"preloaded libraries\n");
+}
+
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out)
 {
 	unseen_print_found(t, CT_UNSEEN_INFO, "which ran without LD_PRELOAD",
@@ -74,5 +107,12 @@ void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FIL
 	unseen_print_found(t, CT_UNSEEN_ELSEWHERE, "which has another root (container, chroot)",
 			   "mount the trace directory there, under the same path, or run cudatrace "
 			   "record inside", out);
+	unseen_print_found(t, CT_UNSEEN_LOADED_INFO,
+			   "if it made any: libcuda was loaded, but not called through the library",
+			   "put libcudatrace.so first in LD_PRELOAD, leave out other libraries that "
+			   "export dlsym() or CUDA functions, or try --inject", out);
+	unseen_print_some(t, out);
 	unseen_print_bypassed(t, calls, out);
+	if (ct_registry_info(&t->reg, "command"))
+		unseen_print_partial(calls, out);
 }

@@ -7,9 +7,16 @@
 
 #include "analysis/calls.h"
 
-/* The recorder's info line of one: "PID NAME". */
-#define CT_UNSEEN_INFO	"unseen"
-#define CT_UNSEEN_ELSEWHERE "elsewhere"	/* in a root without the trace's directory */
+/*
+ * The recorder's info lines of one: "PID NAME".  Without our library, or with it, but no call
+ * came through it.
+ */
+#define CT_UNSEEN_INFO		"unseen"
+#define CT_UNSEEN_ELSEWHERE	"elsewhere"	/* in a root without the trace's directory */
+#define CT_UNSEEN_LOADED_INFO	"unseen_loaded"
+
+/* The library's, of calls that it knows that it does not see: "slots", "namespace". */
+#define CT_UNSEEN_SOME_INFO	"unseen_some"
 
 /* A line for each, and one with what to do.  Prints nothing if there are none. */
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out);

@@ -18,11 +18,12 @@
 #define LONGEST_NS 2000000000ull /* between two looks for new processes */
 #define MAPS_NS 16000000000ull /* between two looks at the maps of one */
 
-/* Name, and the time of its start in the kernel's ticks; false: it has gone. */
-static bool unseen_read_stat(pid_t pid, char name[16], uint64_t *started)
+/* What /proc/PID/stat says; false: it has gone. */
+static bool unseen_read_stat(pid_t pid, struct ct_unseen_process *p)
 {
 	char path[64], line[1024], *end, *begin;
-	unsigned long long ticks = 0;
+	unsigned long long ticks = 0, stack = 0;
+	int parent = 0;
 	size_t n;
 	FILE *f;
 
@@ -38,13 +39,14 @@ static bool unseen_read_stat(pid_t pid, char name[16], uint64_t *started)
 	if (!begin || !end)
 		return false;
 	*end = '\0';
-	snprintf(name, 16, "%s", begin + 1);
-	/* Field 22 of the line; the third is behind the name. */
+	/* The third field is behind the name; these are the 4th, the 22nd and the 28th. */
 	if (sscanf(end + 1,
-		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-		   &ticks) != 1)
+		   " %*s %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu"
+		   " %*s %*s %*s %*s %*s %llu",
+		   &parent, &ticks, &stack) != 3)
 		return false;
-	*started = ticks;
+	*p = (struct ct_unseen_process){ .pid = pid, .parent = parent, .started = ticks, .stack = stack };
+	snprintf(p->name, sizeof(p->name), "%s", begin + 1);
 	return true;
 }
 
@@ -71,18 +73,17 @@ static pid_t unseen_own_pid(pid_t pid)
 
 static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 {
-	struct ct_unseen_process *p;
-	char name[16];
-	uint64_t started;
+	struct ct_unseen_process *p, now;
 
-	if (!unseen_read_stat(pid, name, &started))
+	if (!unseen_read_stat(pid, &now))
 		return NULL;
 	for (unsigned int i = 0; i < u->count; i++) {
 		p = &u->processes[i];
-		if (p->pid == pid && p->started == started) {
+		if (p->pid == pid && p->started == now.started) {
 			/* exec() has changed it: it may be another program. */
-			if (strcmp(p->name, name)) {
-				memcpy(p->name, name, sizeof(p->name));
+			if (strcmp(p->name, now.name) || p->stack != now.stack) {
+				memcpy(p->name, now.name, sizeof(p->name));
+				p->stack = now.stack;
 				p->wait = FIRST_NS;
 				p->next = 0;
 			}
@@ -92,10 +93,9 @@ static struct ct_unseen_process *unseen_process(struct ct_unseen *u, pid_t pid)
 	if (u->count == CT_UNSEEN_PROCESSES)
 		return NULL;
 	p = &u->processes[u->count++];
-	*p = (struct ct_unseen_process){
-		.pid = pid, .started = started, .wait = FIRST_NS, .own_pid = unseen_own_pid(pid)
-	};
-	memcpy(p->name, name, sizeof(p->name));
+	*p = now;
+	p->wait = FIRST_NS;
+	p->own_pid = unseen_own_pid(pid);
 	return p;
 }
 
@@ -232,17 +232,32 @@ void ct_unseen_look(struct ct_unseen *u)
 	u->next = ct_now_ns() + u->wait;
 }
 
+/* A forked child has libcuda because its parent has: that says nothing about its calls. */
+static bool unseen_is_heir(const struct ct_unseen *u, const struct ct_unseen_process *p)
+{
+	for (unsigned int i = 0; i < u->count; i++) {
+		const struct ct_unseen_process *parent = &u->processes[i];
+
+		if (parent->pid == p->parent && parent->stack == p->stack)
+			return parent->cuda || unseen_is_recorded(u, parent);
+	}
+	return false;
+}
+
 void ct_unseen_close(struct ct_unseen *u, struct ct_registry_writer *w)
 {
 	char text[64];
 
 	for (unsigned int i = 0; i < u->count; i++) {
 		struct ct_unseen_process *p = &u->processes[i];
+		const char *key = p->elsewhere ? CT_UNSEEN_ELSEWHERE :
+				  p->library ? CT_UNSEEN_LOADED_INFO : CT_UNSEEN_INFO;
 
-		if (!p->cuda || (p->library && !p->elsewhere) || unseen_is_recorded(u, p))
+		if (!p->cuda || unseen_is_recorded(u, p) ||
+		    (p->library && !p->elsewhere && unseen_is_heir(u, p)))
 			continue;
 		snprintf(text, sizeof(text), "%d %s", p->own_pid, p->name);
-		ct_registry_add_info(w, p->elsewhere ? CT_UNSEEN_ELSEWHERE : CT_UNSEEN_INFO, text);
+		ct_registry_add_info(w, key, text);
 	}
 	free(u->processes);
 	u->processes = NULL;

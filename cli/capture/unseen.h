@@ -2,8 +2,9 @@
 /*
  * Processes of the traced program that use libcuda without our library, so that none of their
  * calls come into the trace: a launcher took LD_PRELOAD out of their environment, or they
- * run as another user.  Or with our library, but in another root, where the trace's
- * directory is not.  They are found by looking at the memory maps of the program and its
+ * run as another user.  Or with our library, but in another root, where the trace's directory
+ * is not.  And those that have loaded both, while no call came through our library: another
+ * one stands between.  They are found by looking at the memory maps of the program and its
  * descendants now and then, for which nobody needs a right.
  *
  * Must never stop a process, nor cost it more than the reading of its maps: that is done
@@ -24,7 +25,9 @@
 struct ct_unseen_process {
 	pid_t pid;
 	pid_t own_pid;			/* in its own pid namespace: the library's */
+	pid_t parent;
 	uint64_t started;		/* tells it from a later one with its number */
+	uint64_t stack;			/* its address: a forked child has its parent's; 0: not known */
 	uint64_t next, wait;		/* ns: when its maps are read again */
 	char name[16];
 	bool cuda;			/* libcuda is mapped */

@@ -82,6 +82,29 @@ t_unseen()
 	tr -s '\n ' ' ' <"$work/unseen.err" | grep -q ' do: .*LAUNCHER cudatrace record PROGRAM'
 	ok $? "and what to do"
 	is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+	# Nothing of this one comes through the library, as if another one stood before it.
+	"$cudatrace" record --no-module -o "$work/trace-loaded" -- sh -c '
+		LD_PRELOAD=$LD_PRELOAD:$1 sleep 5
+		"$0" --iterations 3' "$inference" "$LD_LIBRARY_PATH/libcuda.so.1" >/dev/null 2>"$work/loaded.err"
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), if it made any: libcuda was loaded' "$work/loaded.err")$(
+		grep -c '^  not recorded' "$work/loaded.err")" 11 "... and one that has both, and whose calls do not come" ||
+		cat "$work/loaded.err"
+	tr -s '\n ' ' ' <"$work/loaded.err" | grep -q ' do: put libcudatrace.so first in LD_PRELOAD'
+	ok $? "... and what to do"
+	# Launches, and nothing of what must have come before them.
+	cc -w -x c -o "$work/launches" - -ldl <<-'EOF'
+	#include <dlfcn.h>
+	int main(void)
+	{
+		int (*launch)() = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel");
+
+		launch(0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+		return 0;
+	}
+	EOF
+	"$cudatrace" record --no-module -o "$work/trace-launches" -- "$work/launches" 2>"$work/launches.err"
+	is "$(grep -c '^  not recorded: most CUDA calls of process [0-9]*: it launches kernels' "$work/launches.err")" 1 \
+		"a process that launches kernels and prepares nothing is named" || cat "$work/launches.err"
 	! grep '^  not recorded' "$work/traced.err"
 	ok $? "what is recorded is not named"
 }
