@@ -19,17 +19,19 @@
  * no malloc, and leaves errno, signals, file descriptors and the environment as
  * the program has them.  What goes wrong costs records, never the program.
  */
+#include <dlfcn.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/elf.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "hook/announce.h"
-#include "hook/driver.h"
 #include "hook/interpose.h"
+#include "hook/objects.h"
 #include "hook/slot.h"
 #include "record/attach.h"
 
@@ -40,6 +42,10 @@ static const struct ct_call_above above_calls = {
 	.announce = ct_announce,
 	.after_get_proc_address = ct_after_get_proc_address,
 };
+
+/* Our own, whatever these names are bound to. */
+__typeof__(dlsym) ct_dlsym __attribute__((visibility("hidden")));
+__typeof__(dlvsym) ct_dlvsym __attribute__((visibility("hidden")));
 
 /* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
 static cold void tell_child_by_libc(void)
@@ -60,6 +66,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 {
 	(void)argc;
 	(void)argv;
+	ct_interpose_start((void *)ct_dlsym, (void *)ct_dlvsym, (void *)dlsym);
 	/* In a program with other rights than its caller's: do nothing. */
 	if (getauxval(AT_SECURE))
 		return;
@@ -72,12 +79,15 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		tell_child_by_libc();
 	ct_ioctl_start();
 	ct_call_above = &above_calls;
+	ct_objects_allow();
 	ct_ready = 1;
 	ct_objects_check();
 }
 
 __attribute__((destructor)) static void end(void)
 {
-	if (ct_ready)
-		ct_thread_end();
+	if (!ct_ready)
+		return;
+	ct_objects_check();	/* what it has to say about calls that are not seen */
+	ct_thread_end();
 }

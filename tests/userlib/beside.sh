@@ -121,19 +121,27 @@ t_others() {
 		void *l = dlopen(argv[argc - 1], RTLD_NOW), *h;
 		int (*blas)(void **) = dlsym(l, "cublasCreate_v2");
 		int (*dnn)(void **) = dlsym(l, "cudnnCreate");
+		int (*version)(int *) = dlsym(l, "cuDriverGetVersion"), n;
 		int (*init)(unsigned) = dlsym(l, "cuInit");
 		Dl_info i;
 
-		if (blas(&h) || dnn(&h) || init(7) != 1007)
+		if (blas(&h) || dnn(&h) || version(&n) != 1000)
 			return 1;
+		if (init)
+			return init(7) != 1007;
 		/* not thunks: the very addresses */
-		return !dladdr((void *)init, &i) || i.dli_fbase == 0 ||
+		return !dladdr((void *)version, &i) || i.dli_fbase == 0 ||
 		       !__builtin_strstr(i.dli_fname, "cudart_like");
 	}
 	EOF
 	cc -w -D_GNU_SOURCE -o "$W/others" "$W/others.c" && traced "$W/others" "$B/libcudart_like.so"
 	{ exits 0 && [ ! -e "$D" ]; }
-	ok "cublas, cudnn, and a cuInit that is not libcuda's are left alone" $?
+	ok "cublas, cudnn, and a name of libcuda's that is not libcuda's are left alone" $?
+	cc -w -DSTAND_IN -fPIC -shared -o "$W/stand_in.so" tests/userlib/cudart_like.c
+	traced "$W/others" "$W/stand_in.so"
+	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 1 ' cuDriverGetVersion( |$)' &&
+	  counts 0 ' cu(blas|dnn)'; }
+	ok "... and those of a library that has cuInit are recorded" $?
 	traced /bin/sh -c 'echo x; exit 5'
 	{ exits 5 && silent && [ ! -e "$D" ] && [ "$(cat "$W/out")" = x ]; }
 	ok "a program without CUDA leaves no trace" $?

@@ -3,8 +3,8 @@
  * Runs a program in which the kernel refuses something, as an older one or another file
  * system would.  Exit status 77 if that cannot be had (no seccomp).
  *
- *	refuse fallocate|flock|process_vm_readv|rseq|wipeonfork ERRNO PROGRAM [ARG...]
- * ERRNO 0: the program is killed if it asks for it.
+ *	refuse fallocate|flock|process_vm_readv|rseq|wipeonfork|mprotect ERRNO PROGRAM [ARG...]
+ * ERRNO 0: the program is killed if it asks for it.  mprotect: to make memory writable.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,17 +44,23 @@ int main(int argc, char **argv)
 	}, wipes[] = {
 		LOAD(nr), UNLESS(SYS_madvise, 3), LOAD(args[2]), UNLESS(MADV_WIPEONFORK_, 1),
 		ANSWER(answer), ANSWER(SECCOMP_RET_ALLOW),
+	}, protects[] = {
+		LOAD(nr), UNLESS(SYS_mprotect, 3), LOAD(args[2]),
+		UNLESS(PROT_READ | PROT_WRITE, 1), ANSWER(answer), ANSWER(SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { sizeof(calls) / sizeof(*calls), calls };
 
 	if (argc > 3 && !strcmp(argv[1], "wipeonfork")) {
 		filter.len = sizeof(wipes) / sizeof(*wipes);
 		filter.filter = wipes;
+	} else if (argc > 3 && !strcmp(argv[1], "mprotect")) {
+		filter.len = sizeof(protects) / sizeof(*protects);
+		filter.filter = protects;
 	} else if (nr >= 0) {
 		calls[1].k = (unsigned)nr;
 	} else {
-		fprintf(stderr, "usage: refuse fallocate|flock|process_vm_readv|rseq|wipeonfork "
-			"ERRNO PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: refuse fallocate|flock|process_vm_readv|rseq|wipeonfork|"
+			"mprotect ERRNO PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||

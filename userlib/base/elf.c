@@ -29,21 +29,22 @@ static const void *address_of(const struct ct_object *o, u64 value)
 /* What the dynamic section says; start and end are known. */
 static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 {
-	u64 soname = ~0ull, plt_size = 0, rela_size = 0;
+	u64 soname = ~0ull, plt_size = 0, rela_size = 0, relative = 0;
 
 	o->dynamic = d;
 	for (; d->d_tag != DT_NULL; d++) {
-		const void *at = address_of(o, d->d_un.d_ptr);
+		u64 at = d->d_un.d_ptr;
 
 		switch (d->d_tag) {
-		case DT_SYMTAB:	  o->symbols = at; break;
-		case DT_STRTAB:	  o->strings = at; break;
-		case DT_GNU_HASH: o->gnu_hash = at; break;
-		case DT_HASH:	  o->sysv_hash = at; break;
-		case DT_JMPREL:	  o->plt = at; break;
-		case DT_RELA:	  o->rela = at; break;
+		case DT_SYMTAB:	  o->symbols = address_of(o, at); break;
+		case DT_STRTAB:	  o->strings = address_of(o, at); break;
+		case DT_GNU_HASH: o->gnu_hash = address_of(o, at); break;
+		case DT_HASH:	  o->sysv_hash = address_of(o, at); break;
+		case DT_JMPREL:	  o->plt = address_of(o, at); break;
+		case DT_RELA:	  o->rela = address_of(o, at); break;
 		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
 		case DT_RELASZ:	  rela_size = d->d_un.d_val; break;
+		case DT_RELACOUNT: relative = d->d_un.d_val; break;
 		case DT_SONAME:	  soname = d->d_un.d_val; break;
 		}
 	}
@@ -53,6 +54,11 @@ static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 		o->soname = o->strings + soname;
 	o->plt_count = o->plt ? plt_size / sizeof(ElfW(Rela)) : 0;
 	o->rela_count = o->rela ? rela_size / sizeof(ElfW(Rela)) : 0;
+	/* They come first, and large libraries have hundreds of thousands of them. */
+	if (relative <= o->rela_count) {
+		o->rela += relative;
+		o->rela_count -= relative;
+	}
 	return true;
 }
 
@@ -280,66 +286,50 @@ static cold iterate_function *find_iterate(void)
 	return dl_iterate_phdr;
 }
 
-/*
- * A child inherits dl_iterate_phdr()'s lock as it is, and a thread that held it is not
- * there to give it back: who waits for it waits forever.  How many of ours were inside
- * is not wiped at a fork; what a process found out about that is.
- */
-enum ct_objects_state { OBJECTS_FREE = 1, OBJECTS_HELD };
-
-static early_data u32 inside;
-
-bool ct_objects_hidden(void)
-{
-	u32 state = ct_load(&ct_process->objects);
-
-	if (!state) {
-		/* Another thread may be first; then it is right, and perhaps inside. */
-		ct_cas(&ct_process->objects, 0u, ct_load(&inside) ? (u32)OBJECTS_HELD :
-		       (u32)OBJECTS_FREE);
-		state = ct_load(&ct_process->objects);
-	}
-	return state == OBJECTS_HELD;
-}
-
 int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
 {
 	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
-	int ret;
 
-	if (ct_objects_hidden())
+	/* Before the library's start nobody forks. */
+	if (ct_ready && !ct_load(&ct_process->objects))
 		return 0;
-
 	if (!f) {
 		f = find_iterate();
 		__atomic_store_n(&iterate, f, __ATOMIC_RELAXED);
 	}
-	__atomic_fetch_add(&inside, 1, __ATOMIC_ACQ_REL);
-	ret = f(look, data);
-	__atomic_fetch_sub(&inside, 1, __ATOMIC_ACQ_REL);
-	return ret;
+	return f(look, data);
 }
 
-struct next {
+void ct_objects_allow(void)
+{
+	ct_store(&ct_process->objects, 1u);
+}
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+bool ct_object_is_ours(const struct dl_phdr_info *info)
+{
+	return info->dlpi_addr == (u64)__ehdr_start;
+}
+
+struct search {
 	const char *name;
 	void *found;
-	bool after_us;
+	bool here;		/* also in objects before this library */
 };
 
-static int look_next(struct dl_phdr_info *info, size_t size, void *data)
+static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct next *n = data;
+	struct search *n = data;
 	struct ct_object o;
 	const ElfW(Sym) *s;
 
 	(void)size;
-	if (!ct_object_read(&o, info))
-		return 0;
-	if ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end) {
-		n->after_us = true;
+	if (ct_object_is_ours(info)) {
+		n->here = true;
 		return 0;
 	}
-	if (!n->after_us)
+	if (!n->here || !ct_object_read(&o, info))
 		return 0;
 	s = ct_object_find(&o, n->name);
 	if (!s || ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC ||
@@ -349,53 +339,23 @@ static int look_next(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-void *ct_find_next(const char *name)
+static void *search(const char *name, bool here)
 {
-	struct next n = { name, NULL, false };
+	struct search n = { name, NULL, here };
 
-	ct_each_object(look_next, &n);
-	/* One that was loaded late has nobody behind it. */
-	return n.found ? n.found : ct_find_any(name);
+	ct_each_object(search_object, &n);
+	return n.found;
 }
 
-static int look_any(struct dl_phdr_info *info, size_t size, void *data)
+void *ct_find_next(const char *name)
 {
-	struct next *n = data;
-	struct ct_object o;
+	void *found = search(name, false);
 
-	if (!ct_object_read(&o, info) ||
-	    ((u64)&ct_find_next >= o.start && (u64)&ct_find_next < o.end))
-		return 0;
-	n->after_us = true;
-	return look_next(info, size, data);
+	/* One that was loaded late has nobody behind it. */
+	return found ? found : search(name, true);
 }
 
 void *ct_find_any(const char *name)
 {
-	struct next n = { name, NULL, false };
-
-	ct_each_object(look_any, &n);
-	return n.found;
-}
-
-static int look_first(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct next *n = data;
-	struct ct_object o;
-	const ElfW(Sym) *s;
-
-	(void)size;
-	s = ct_object_read(&o, info) ? ct_object_find(&o, n->name) : NULL;
-	if (!s)
-		return 0;
-	n->found = (void *)(o.base + s->st_value);
-	return 1;
-}
-
-void *ct_find_first(const char *name)
-{
-	struct next n = { name, NULL, true };
-
-	ct_each_object(look_first, &n);
-	return n.found;
+	return search(name, true);
 }

@@ -24,12 +24,17 @@ struct ct_object {
 	const char *strings;
 	const u32 *gnu_hash;
 	const u32 *sysv_hash;
-	const ElfW(Rela) *plt, *rela;
+	const ElfW(Rela) *plt, *rela;	/* rela: without those that have no symbol */
 	size_t plt_count, rela_count;
 	const ElfW(Dyn) *dynamic;
 	const ElfW(Phdr) *phdr;
 	unsigned phnum;
 };
+
+static inline bool ct_object_contains(const struct ct_object *o, u64 address)
+{
+	return address >= o->start && address < o->end;
+}
 
 /* False if the object has no dynamic section to read. */
 bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info);
@@ -47,24 +52,28 @@ bool ct_object_needs(const struct ct_object *o, const char *prefix);
 /* May the memory at this address be written, relro apart? */
 bool ct_object_writable(const struct ct_object *o, u64 address);
 
+/* The object that this library is. */
+bool ct_object_is_ours(const struct dl_phdr_info *info);
+
 /*
  * The first definition of name in an object that was loaded after this library,
- * as RTLD_NEXT would find it; NULL if there is none.  Functions and variables.
+ * as RTLD_NEXT would find it, or else in any other; NULL if there is none.  Functions and
+ * variables.
  */
 void *ct_find_next(const char *name);
-
-/* The first definition of all, as the loader binds it. */
-void *ct_find_first(const char *name);
 
 /* The same in any object but this library: for one that was loaded late. */
 void *ct_find_any(const char *name);
 
 /*
- * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  Sees no
- * object in a child that was forked while another thread was in here: they are hidden.
+ * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  In a child
+ * it shows no object before ct_objects_allow(): a thread of the parent that was inside at
+ * the fork holds its lock for ever.
  */
-bool ct_objects_hidden(void);
 int ct_each_object(int (*look)(struct dl_phdr_info *info, size_t size, void *data),
 		   void *data);
+
+/* Nobody who is gone holds that lock: an object was loaded in this process. */
+void ct_objects_allow(void);
 
 #endif

@@ -20,7 +20,7 @@ struct ct_proc {
 	u32 pid;
 	u32 streams;		/* numbers given to threads' streams */
 	u32 process_record;	/* 1 once written */
-	u32 objects;		/* enum ct_objects_state, of elf.c; 0: not known yet */
+	u32 objects;		/* 1: the list of objects may be looked at; see elf.h */
 	u32 reserved;
 	u64 lost;		/* records that nothing counts yet: lost.c */
 	u8 rest[4096 - 40];	/* nothing else is wiped */
@@ -52,7 +52,7 @@ void ct_unlock(u64 mask);
 /* Says something once in this process and its children of one recording. */
 enum ct_once {
 	CT_ONCE_FULL, CT_ONCE_BACKEND, CT_ONCE_POOL, CT_ONCE_STREAM, CT_ONCE_REGISTRY,
-	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_KERNELS,
+	CT_ONCE_DEVICE, CT_ONCE_LOST, CT_ONCE_OBJECTS, CT_ONCE_KERNELS, CT_ONCE_SLOTS,
 };
 void ct_say_once(enum ct_once once, const char *text, const char *more);
 

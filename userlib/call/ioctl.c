@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/elf.h"
 #include "base/process.h"
+#include "call/function.h"
 #include "record/attach.h"
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
@@ -217,6 +218,9 @@ __attribute__((visibility("default"))) int ioctl(int fd, unsigned long cmd, ...)
 	if (likely(!looks_like_driver(cmd)) || !ct_ready)
 		return pass_on(fd, cmd, arg);
 	device = device_of(fd);
+	/* libcuda's caller may have been loaded without any lookup since then. */
+	if (device != CT_DEV_UNKNOWN)
+		ct_call_above->check_objects();
 	if (device == CT_DEV_UNKNOWN ||
 	    (t->life != ct_process->life && !ct_thread_attach(t)) ||
 	    !ct_backend->ioctls)

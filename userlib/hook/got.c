@@ -5,17 +5,22 @@
  * A slot that the loader has bound holds an address in libcuda.  One that is
  * bound at its first call holds an address of its own object; it is bound here,
  * by the loader's rule: the first object of the list that defines the name.
- * Must never write a slot whose value is neither.
+ * Must never write a slot whose value is neither.  Another thread may be binding it with its
+ * first call, and then write over ours: so such an object is looked at again.
  *
  * An object may be here while another thread still relocates it: its slots are filled one
  * after the other, each once, and its RELRO pages are protected at the end.
  */
 #include "hook/got.h"
 
+#include "base/process.h"
 #include "hook/driver.h"
 #include "hook/slot.h"
 
 #define PAGE	4096ull
+
+struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
+bool ct_got_lazy;
 
 static bool of_driver(const char *name)
 {
@@ -63,89 +68,100 @@ static bool store_if_writable(u64 *slot, void *thunk)
 	return ct_sys6(SYS_process_vm_writev, ct_sys0(SYS_getpid), &from, 1, &to, 1, 0) == 8;
 }
 
-static void store(const struct ct_object *o, u64 *slot, void *thunk)
+/* False if it cannot be written. */
+static bool store(const struct ct_object *o, u64 *slot, u64 value, void *thunk)
 {
 	u64 page = (u64)slot & -PAGE;
 	bool relro = page >= o->relro_start && page < o->relro_end;
 
 	if (!ct_object_writable(o, (u64)slot))
-		return;
+		return true;
 	/*
 	 * A page that is not protected yet must not be, before the loader is done with it;
 	 * it may be protected at any instruction.
 	 */
 	if (relro && store_if_writable(slot, thunk))
-		return;
-	if (relro && ct_sys3(SYS_mprotect, page, PAGE, PROT_READ | PROT_WRITE) < 0)
-		return;
-	__atomic_store_n(slot, (u64)thunk, __ATOMIC_RELEASE);
+		return true;
+	if (relro && ct_sys3(SYS_mprotect, page, PAGE, PROT_READ | PROT_WRITE) < 0) {
+		ct_say_once(CT_ONCE_SLOTS, "the kernel allows no change of a library's global "
+			    "offset table: its CUDA calls are not traced, of ",
+			    *o->path ? o->path : "the program");
+		return false;
+	}
+	ct_cas(slot, value, (u64)thunk);
 	if (relro)
 		ct_sys3(SYS_mprotect, page, PAGE, PROT_READ);
+	return true;
 }
 
-/* False if the loader has yet to fill the slot. */
-static bool patch_one(const struct ct_object *o, const ElfW(Rela) *r)
+static const struct ct_got_function *function_of(const char *name)
+{
+	if (name[0] != 'd' || name[1] != 'l')
+		return NULL;
+	for (int i = 0; i < CT_GOT_FUNCTIONS; i++)
+		if (ct_got_functions[i].real && !strcmp(name, ct_got_functions[i].name))
+			return &ct_got_functions[i];
+	return NULL;
+}
+
+static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r)
 {
 	u32 type = (u32)ELF64_R_TYPE(r->r_info);
+	const struct ct_got_function *f = NULL;
+	bool lazy = false;
 	const ElfW(Sym) *s;
 	const char *name;
-	u64 *slot, value;
+	u64 *slot, value, target;
 	void *thunk;
 
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
 	    (type != R_X86_64_64 || r->r_addend))
-		return true;
+		return CT_GOT_DONE;
 	s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	name = o->strings + s->st_name;
-	if (!of_driver(name))
-		return true;
+	if (!of_driver(name)) {
+		f = function_of(name);
+		if (!f)
+			return CT_GOT_DONE;
+	}
 
 	slot = (u64 *)(o->base + r->r_offset);
-	value = *slot;
-	if (!ct_driver_contains(value)) {
-		if (type != R_X86_64_JUMP_SLOT || value < o->start || value >= o->end)
-			/* What is not relocated yet is where the object was linked at. */
-			return value && (type != R_X86_64_JUMP_SLOT ||
-					 value + o->base < o->start || value + o->base >= o->end);
-		value = bound_later(name);
-		if (!ct_driver_contains(value))
-			return true;
+	value = target = ct_load(slot);
+	if (type == R_X86_64_JUMP_SLOT && ct_object_contains(o, value)) {
+		if (s->st_shndx != SHN_UNDEF && value == o->base + s->st_value)
+			return CT_GOT_DONE;	/* its own function */
+		lazy = true;
+		target = !f ? bound_later(name) : ct_got_lazy ? (u64)f->real : 0;
+	} else if (!value || (type == R_X86_64_JUMP_SLOT &&
+			      ct_object_contains(o, value + o->base))) {
+		/* What is not relocated yet is where the object was linked at. */
+		return CT_GOT_AGAIN;
 	}
-	thunk = ct_thunk_for(name, (void *)value);
-	if ((u64)thunk != value)
-		store(o, slot, thunk);
-	return true;
+	if (f)
+		thunk = target == (u64)f->real ? f->ours : (void *)target;
+	else if (ct_driver_contains(target) && !ct_object_contains(o, target))
+		thunk = ct_thunk_for(name, (void *)target);
+	else
+		return CT_GOT_DONE;
+	if (!thunk || (u64)thunk == target)
+		return CT_GOT_DONE;
+	if (!store(o, slot, value, thunk))
+		return CT_GOT_REFUSED;
+	return lazy ? CT_GOT_AGAIN : CT_GOT_DONE;
 }
 
-bool ct_got_patch(const struct ct_object *o)
+enum ct_got_result ct_got_patch(const struct ct_object *o)
 {
-	bool all = true;
+	bool again = false, refused = false;
 
-	for (size_t i = 0; i < o->plt_count; i++)
-		all &= patch_one(o, &o->plt[i]);
-	for (size_t i = 0; i < o->rela_count; i++)
-		all &= patch_one(o, &o->rela[i]);
-	return all;
-}
+	for (size_t i = 0; i < o->plt_count + o->rela_count; i++) {
+		const ElfW(Rela) *r = i < o->plt_count ? &o->plt[i] : &o->rela[i - o->plt_count];
 
-static void replace_one(const struct ct_object *o, const ElfW(Rela) *r, const char *name,
-			void *from, void *to)
-{
-	u32 type = (u32)ELF64_R_TYPE(r->r_info);
-	u64 *slot = (u64 *)(o->base + r->r_offset);
-
-	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
-	    strcmp(o->strings + o->symbols[ELF64_R_SYM(r->r_info)].st_name, name))
-		return;
-	/* One that is bound at its first call leads into its own object. */
-	if (*slot == (u64)from || (*slot >= o->start && *slot < o->end))
-		store(o, slot, to);
-}
-
-void ct_got_replace(const struct ct_object *o, const char *name, void *from, void *to)
-{
-	for (size_t i = 0; i < o->plt_count; i++)
-		replace_one(o, &o->plt[i], name, from, to);
-	for (size_t i = 0; i < o->rela_count; i++)
-		replace_one(o, &o->rela[i], name, from, to);
+		switch (patch_one(o, r)) {
+		case CT_GOT_DONE: break;
+		case CT_GOT_AGAIN: again = true; break;
+		case CT_GOT_REFUSED: refused = true; break;
+		}
+	}
+	return refused ? CT_GOT_REFUSED : again ? CT_GOT_AGAIN : CT_GOT_DONE;
 }

@@ -9,13 +9,28 @@
 #include "base/elf.h"
 
 /*
- * Puts thunks into those slots of an object that lead into libcuda, or that
- * will once the loader binds them.  Call inside dl_iterate_phdr().  False if there are
- * some that the loader has not filled yet: look again.
+ * A function of the loader that an object may have bound past us, because it was opened
+ * with RTLD_DEEPBIND, or before we were loaded: its slots get ours instead.
  */
-bool ct_got_patch(const struct ct_object *o);
+struct ct_got_function {
+	const char *name;
+	void *real, *ours;
+};
 
-/* Every slot of this name that holds one address gets another. */
-void ct_got_replace(const struct ct_object *o, const char *name, void *from, void *to);
+#define CT_GOT_FUNCTIONS	2
+extern struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
+extern bool ct_got_lazy;	/* also the slots that are not bound yet */
+
+enum ct_got_result {
+	CT_GOT_DONE,
+	CT_GOT_AGAIN,		/* slots that the loader fills, or may be filling: look again */
+	CT_GOT_REFUSED,		/* one could not be written, which was said */
+};
+
+/*
+ * Puts thunks into those slots of an object that lead into libcuda, or that
+ * will once the loader binds them.  Call inside dl_iterate_phdr().
+ */
+enum ct_got_result ct_got_patch(const struct ct_object *o);
 
 #endif

@@ -6,42 +6,30 @@
  *
  * By then the program has pointers into libcuda already, from the loader and from the
  * real dlsym.  They lie in its objects' writable data, word by word, and are put right
- * there, as are its slots of dlsym().  One that lies on the heap or on a stack only is
+ * there (got.c sees to its slots of dlsym()).  One that lies on the heap or on a stack only is
  * not found: its calls are not seen.
  */
 #include <dlfcn.h>
 
 #include "hook/driver.h"
-#include "hook/got.h"
+#include "hook/objects.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "backend/backend.h"
 #include "hook/slot.h"
 
-extern void *ct_dlsym(void *handle, const char *name)
-	__attribute__((visibility("hidden")));
-
-static bool ours(const struct ct_object *o)
-{
-	return (u64)&ours >= o->start && (u64)&ours < o->end;
-}
-
-/* Are we where the loader finds dlsym() first? */
-static bool preloaded(void)
-{
-	return ct_find_first("dlsym") == (void *)&ct_dlsym;
-}
-
 /* A word of an object's data that may be a pointer to a function of libcuda. */
 static void word(u64 *at, const struct ct_driver *d)
 {
-	char name[CT_NAME_LEN];
+	const char *name;
 	u64 value = *at;
 
-	if (value < d->start || value >= d->end ||
-	    !ct_driver_name_at(value, "cu", name, sizeof(name)))
+	if (value < d->start || value >= d->end)
 		return;
-	__atomic_store_n(at, (u64)ct_thunk_for(name, (void *)value), __ATOMIC_RELEASE);
+	name = ct_driver_name_at(value, "cu");
+	/* The program may write another value there at any time. */
+	if (name)
+		ct_cas(at, value, (u64)ct_thunk_for(name, (void *)value));
 }
 
 static int sweep(struct dl_phdr_info *info, size_t size, void *data)
@@ -50,9 +38,9 @@ static int sweep(struct dl_phdr_info *info, size_t size, void *data)
 	struct ct_object o;
 
 	(void)size;
-	if (!d || !ct_object_read(&o, info) || ours(&o) || o.start == d->start)
+	(void)data;
+	if (!d || ct_object_is_ours(info) || !ct_object_read(&o, info) || o.start == d->start)
 		return 0;
-	ct_got_replace(&o, "dlsym", data, (void *)&ct_dlsym);
 	for (unsigned i = 0; i < o.phnum; i++) {
 		const ElfW(Phdr) *p = &o.phdr[i];
 		u64 *at = (u64 *)((o.base + p->p_vaddr + 7) & ~7ull);
@@ -91,9 +79,9 @@ int InitializeInjection(void)
 
 	if (__atomic_exchange_n(&once, 1u, __ATOMIC_RELAXED))
 		return 1;
-	if (ct_ready && !preloaded()) {
+	if (ct_ready && !ct_driver_dlsym_first) {
 		ct_objects_check();
-		ct_each_object(sweep, ct_find_any("dlsym"));
+		ct_each_object(sweep, NULL);
 	}
 	chain();
 	return 1;

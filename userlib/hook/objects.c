@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Keeping up with objects that come and go; see objects.h.
+ *
+ * All is done inside dl_iterate_phdr(), which holds off unloading and other threads.
+ */
+#include "hook/objects.h"
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/process.h"
+#include "hook/driver.h"
+#include "hook/got.h"
+
+static u64 seen_adds, seen_subs;
+static unsigned seen_objects;
+
+/*
+ * An unfinished object is looked at again: a few times at once, then once in a while, and
+ * for so long, as it may have a slot that stays empty.
+ */
+#define LOOKS		8
+#define LOOK_NS		1000000ull
+#define LOOKS_NS	2000000000ull
+
+static struct {
+	unsigned count;		/* 0: nothing is unfinished */
+	u64 first, last;
+	u64 adds, subs;		/* what it is true of */
+} look;
+
+struct scan {
+	unsigned index;
+	unsigned from;		/* objects before it were looked at already */
+	bool unfinished;	/* an object is still being relocated, it seems */
+	bool refused;		/* a slot could not be written */
+};
+
+static int patch(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct scan *scan = data;
+	struct ct_object o;
+
+	(void)size;
+	if (scan->index++ < scan->from || ct_object_is_ours(info) || !ct_object_read(&o, info))
+		return 0;
+	/* libcuda's calls of itself are not the program's. */
+	if (ct_driver_contains(o.start) && ct_driver_is_real(&o))
+		return 0;
+	switch (ct_got_patch(&o)) {
+	case CT_GOT_DONE: break;
+	case CT_GOT_AGAIN: scan->unfinished = true; break;
+	case CT_GOT_REFUSED: scan->refused = true; break;
+	}
+	return 0;
+}
+
+/* The first object's callback does it all, so that the lock is held throughout. */
+static int check(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
+	struct scan scan = { .index = 0 };
+	u64 gone = info->dlpi_subs - seen_subs;
+	unsigned objects;
+	bool news;
+
+	if (size < needed ||
+	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
+		return 1;
+	if (look.count && (look.adds != info->dlpi_adds || look.subs != info->dlpi_subs))
+		look.count = 0;
+	if (look.count >= LOOKS && ct_clock_real() - look.last < LOOK_NS)
+		return 1;
+	/*
+	 * New objects go to the end of the list, where those that are gone made room; but a
+	 * libcuda that came may be what older ones were waiting for.
+	 */
+	news = ct_driver_update(&objects);
+	if (!news && gone < seen_objects)
+		scan.from = seen_objects - (unsigned)gone;
+	/* At a program's start nothing but a slot that leads into libcuda is of interest. */
+	if (news || look.count || seen_adds)
+		ct_each_object(patch, &scan);
+	*(bool *)data |= scan.refused;
+	if (scan.unfinished) {
+		look.last = ct_clock_real();
+		if (!look.count++)
+			look.first = look.last;
+		look.adds = info->dlpi_adds;
+		look.subs = info->dlpi_subs;
+		if (look.last - look.first < LOOKS_NS)
+			return 1;
+	}
+	seen_objects = objects;
+	look.count = 0;
+	seen_adds = info->dlpi_adds;
+	seen_subs = info->dlpi_subs;
+	return 1;
+}
+
+static u32 unseen;
+
+static cold void tell_unseen(void)
+{
+	u32 what = __atomic_exchange_n(&unseen, 0u, __ATOMIC_RELAXED);
+
+	if (what & CT_UNSEEN_SLOTS)
+		ct_backend->info("unseen_some", "slots");
+	if (what & CT_UNSEEN_NAMESPACE)
+		ct_backend->info("unseen_some", "namespace");
+}
+
+void ct_objects_unseen(enum ct_unseen cause)
+{
+	static u32 known;
+
+	if (!(__atomic_fetch_or(&known, (u32)cause, __ATOMIC_RELAXED) & cause))
+		__atomic_fetch_or(&unseen, (u32)cause, __ATOMIC_RELAXED);
+}
+
+void ct_objects_check(void)
+{
+	bool refused = false;
+
+	ct_each_object(check, &refused);
+	if (unlikely(refused))
+		ct_objects_unseen(CT_UNSEEN_SLOTS);
+	/* Before the process's first call there is no trace. */
+	if (unlikely(ct_load(&unseen)) && ct_process->life)
+		tell_unseen();
+}

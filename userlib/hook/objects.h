@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Keeping up with objects that come and go.
+ */
+#ifndef CT_OBJECTS_H
+#define CT_OBJECTS_H
+
+#include "base/sys.h"
+
+/*
+ * Looks at the list of loaded objects if it has changed: finds libcuda, and
+ * patches the GOT slots that lead into it.  Cheap when nothing changed; takes
+ * the loader's lock of dl_iterate_phdr() and, inside, the process's.
+ */
+void ct_objects_check(void);
+
+/* Calls that are not seen: a line of the trace for each cause, when there is a trace. */
+enum ct_unseen { CT_UNSEEN_SLOTS = 1, CT_UNSEEN_NAMESPACE = 2 };
+void ct_objects_unseen(enum ct_unseen cause);
+
+#endif
