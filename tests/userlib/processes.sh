@@ -364,7 +364,7 @@ signals_record_all() {
 }
 
 t_sequences() {
-	local alt what
+	local alt what n
 	for alt in "" 1; do
 		LIB=$B/libcudatrace-slow.so ALTSTACK=$alt signals_record_all env
 		ok "a signal handler, ${alt:+on its own stack, }most often while a record is appended" $?
@@ -378,6 +378,14 @@ t_sequences() {
 	fi
 	signals_record_all "$B/refuse" rseq 38
 	ok "a process without restartable sequences: nothing is lost" $?
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 LIB=$B/libcudatrace-slow.so signals_record_all env
+	ok "a libc that registers no restartable sequences: the library does" $?
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 traced strace -fqo "$W/strace" -e trace=rt_sigprocmask \
+		"$B/victim" many
+	n=$(grep -c . "$W/strace")
+	echo "$n times rt_sigprocmask()" >"$W/said"
+	{ exits 0 && valid && counts 20000 ' cuCtxSetCurrent ' && [ "$n" -lt 4000 ]; }
+	ok "... and no signal is blocked for a record" $?
 	signals_record_all "$B/refuse" process_vm_readv 1
 	ok "a process that may not read its own memory by a system call" $?
 	traced "$B/refuse" process_vm_readv 1 "$B/victim" edge
@@ -385,8 +393,7 @@ t_sequences() {
 	ok "... an unknown function at the very top of a stack" $?
 	"$B/step" count query >"$W/said" 2>&1 || return
 	for what in query other; do
-		GLIBC_TUNABLES=glibc.pthread.rseq=0 STEP_STRIDE=3 CUDATRACE_PACKET=4096 \
-			traced "$B/step" signal $what
+		STEP_STRIDE=3 CUDATRACE_PACKET=4096 traced "$B/refuse" rseq 38 "$B/step" signal $what
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
 		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0' &&
 		  counts $((${n:-0})) ' cu(CtxGetCurrent|CtxSetCurrent|MockCount)( |$)'; }

@@ -12,7 +12,10 @@
 #include "backend/backend.h"
 #include "base/elf.h"
 #include "base/process.h"
+#include "record/append.h"
 #include "tracedir/lost.h"
+
+#define CT_SYS_RSEQ	334	/* older headers lack it */
 
 __thread struct ct_thread ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
@@ -25,19 +28,40 @@ static int (*set_specific)(unsigned key, const void *value);
 static bool have_key;
 static unsigned key;	/* glibc's pthread_key_t */
 
-static const ptrdiff_t *rseq_offset;
+static const ptrdiff_t *rseq_offset;	/* of libc's struct rseq; NULL: it has none */
 
-/* Where libc keeps the number of the CPU; a fixed 0xffff if it doesn't say. */
-static const u32 *find_cpu(void)
+/* The kernel's struct rseq, for threads whose libc registers none (glibc before 2.35). */
+static __thread struct {
+	u32 cpu_id_start, cpu_id;
+	u64 sequence;
+	u32 flags, rest[3];
+} own_rseq __attribute__((aligned(32), tls_model("initial-exec"))) = { .cpu_id = ~0u };
+
+/* Where the thread's struct rseq is, from %fs; 0 if the kernel has none, or another's. */
+static s64 rseq_find(void)
+{
+	const char *self;
+
+	if (rseq_offset)
+		return *rseq_offset;
+	/* A child that was forked has its parent's registered already. */
+	if ((s32)own_rseq.cpu_id < 0 &&
+	    ct_sys4(CT_SYS_RSEQ, &own_rseq, sizeof(own_rseq), 0, CT_RSEQ_SIGNATURE) < 0)
+		return 0;
+	__asm__("movq %%fs:0, %0" : "=r"(self));
+	return (const char *)&own_rseq - self;
+}
+
+/* Where the kernel keeps the number of the CPU; a fixed 0xffff if it does not. */
+static const u32 *cpu_find(s64 rseq)
 {
 	static const u32 unknown = 0xffff;
 	const char *self;
 
-	if (!rseq_offset)
+	if (!rseq)
 		return &unknown;
 	__asm__("movq %%fs:0, %0" : "=r"(self));
-	/* struct rseq: u32 cpu_id_start, u32 cpu_id */
-	return (const u32 *)(self + *rseq_offset + 4);
+	return (const u32 *)(self + rseq + 4);
 }
 
 /*
@@ -199,8 +223,8 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			forget(t);
 		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 1;
-		t->cpu = find_cpu();
-		t->rseq = rseq_offset ? *rseq_offset : 0;
+		t->rseq = rseq_find();
+		t->cpu = cpu_find(t->rseq);
 		ct_packet_none(t);
 		ok = ct_backend->producers && ct_producer_attach(&t->producer, ct_backend->producers);
 		if (ok) {

@@ -28,7 +28,7 @@ struct ct_thread {
 	u64 limit;		/* bits that it may hold */
 	u64 op_base;
 	u64 deadline;		/* the packet takes no later record */
-	s64 rseq;		/* where libc has its struct rseq, from %fs; 0: nowhere */
+	s64 rseq;		/* where its struct rseq is, from %fs; 0: nowhere */
 
 	struct ct_clock_copy clock;
 	const u32 *cpu;		/* where libc says which CPU runs it */
