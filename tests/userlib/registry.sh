@@ -119,7 +119,7 @@ t_registry_lines() {
 	STATUS=$?
 	"$B/dump" "$D" | grep -v '^bad: registry: \(class 16385 user dev\|strange 5\)$' >"$W/dump"
 	{ exits 0 && silent && counts 0 '^bad' && counts 400 ' cuLaunchKernel kernel=kernel_' &&
-	  counts 1 '^class 16384 user device - - cuMockFirst' && counts 1 '^string 1 first$' &&
+	  counts 1 '^class 16384 user device - - cuMockFirst' && counts 1 '^string 1 first$' && counts 1 '^string 2 kernel_' &&
 	  ! grep '^class 16384 user init' "$W/dump" && grep -q '^class 16386 ' "$W/dump"; }
 	ok "two heads, two texts of one id, cut and empty lines" $?
 	# Ids used up; a line without an end; a file that somebody lets grow.
