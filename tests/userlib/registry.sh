@@ -125,7 +125,7 @@ t_registry_lines() {
 	# Ids used up; a line without an end; a file that somebody lets grow.
 	local what size
 	for what in 'echo string 1048575 x; echo class 65534 x' 'head -c 20000 /dev/zero | tr "\0" x' \
-		'yes "string 1 x" | head -c 80000000'; do
+		'yes "string 1 $(head -c 999 /dev/zero | tr "\\0" x)" | head -c 80000000'; do
 		traced "$B/victim" many
 		sh -c "$what" >>"$D/.registry"
 		size=$(stat -c %s "$D/.registry")
