@@ -90,9 +90,12 @@ static bool drain_open_thread(const struct ct_drain *s, const char *page_name,
 	if (t->subbufs.fd < 0)
 		return false;
 	t->next = 0;
-	/* The page of a thread that has ended stays until the trace is finished. */
+	/*
+	 * The page of a thread that has ended stays until the trace is finished.  A thread with
+	 * a single sub-buffer does not wait for us.
+	 */
 	t->stream = !fstat(t->subbufs.fd, &st) && st.st_nlink == 1 && !drain_ended(t) &&
-				    ct_sub_buffers_read(&t->subbufs) ?
+				    ct_sub_buffers_read(&t->subbufs) && t->subbufs.head.subbufs > 1 ?
 			    drain_open_stream(s->dirfd, t->name, st.st_uid) :
 			    -1;
 	if (t->stream < 0)

@@ -221,6 +221,11 @@ t_device() {
 	traced "$B/victim" fds
 	{ exits 0 && [ "$(cat "$W/out")" = "fds 3 4 5" ]; }
 	ok "... under a high number" $?
+	rm -f "$W/log"
+	traced "$B/victim" no_files
+	cp "$W/log" "$W/dump" 2>/dev/null
+	{ exits 0 && [ ! -e "$D" ] && [ "$(grep -c '^mark .* cuCtxSetCurrent ' "$W/dump")" -gt 47000 ]; }
+	ok "... and opened as soon as there is a free descriptor, with no files instead" $?
 	FAKE_FULL=1 traced "$B/victim" basic
 	{ exits 0 && [ "$(wc -l <"$W/err")" = 1 ]; }
 	ok "... that refuses classes: one line, the program goes on" $?
