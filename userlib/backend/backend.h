@@ -5,7 +5,7 @@
 
 #include "backend/ops.h"
 
-/* Never NULL: one that takes nothing, at first. */
+/* One without functions as long as none could be opened: then no thread attaches. */
 extern const struct ct_backend *ct_backend;
 
 /*
