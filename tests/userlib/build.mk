@@ -109,7 +109,7 @@ $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry: $(O)/%: $(T)/%.c 
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \
-	victim_threads.c victim_losses.c victim_short.c)
+	victim_threads.c victim_losses.c victim_short.c victim_coroutines.c)
 
 $(O)/victim: $(VICTIM) $(T)/victim.h $(T)/mock.h $(HEADERS)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $(VICTIM)

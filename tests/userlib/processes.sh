@@ -76,7 +76,7 @@ t_crowd() {
 	CUDATRACE_PACKET=4096 traced "$B/victim" crowd
 	# A stream has one thread's calls, each once, from the first to the last.
 	{ exits 0 && silent && valid && counts 1000 '^stream .* packets=[2-9] lost=0$' &&
-	  counts 100000 ' cuMemAlloc_v2 ' &&
+	  counts 120000 ' cuMemAlloc_v2 ' &&
 	  sed -n 's/^\(u-[^ ]*\) \([^ ]*\) .* cuMemAlloc_v2 size=\([0-9]*\) .*/\1 \2 \3/p' "$W/dump" |
 	  awk '!($1 in n) { first[$1] = $3; tid[$1] = $2; threads[$3]; streams++ }
 		{ wrong += $3 != first[$1] + n[$1]++ || $2 != tid[$1] || first[$1] % 1000 }
@@ -230,6 +230,20 @@ t_leaving() {
 	{ exits 0 && valid && counts 15 'flags=18 .*cuMockCall' &&
 	  counts 5 'depth=0 .* cuCtxSetCurrent ' && counts 1 'flags=0 .*depth=0|depth=0 flags=0 .*cuMockCall'; }
 	ok "C++ exceptions through five calls, backtraces, cancellation, thread_local objects" $?
+}
+
+t_coroutines() {
+	traced "$B/victim" coroutines
+	{ exits 0 && silent && valid && counts 15 '^u-.* cuStreamSynchronize ' &&
+	  counts 170 ' cuCtxSetCurrent ' && counts 0 'flags=1[08] ' && no_op_twice &&
+	  counts 0 '^open '; }
+	ok "a coroutine waits in a call: each call once, with its result" $?
+	CLOSE=1 traced "$B/victim" coroutines
+	# (Those that wait are taken for abandoned.)
+	{ exits 0 && silent && valid && counts 15 '^u-.* cuStreamSynchronize ' &&
+	  counts 170 ' cuCtxSetCurrent ' &&
+	  [ -z "$(sed -n 's/.* op=\([0-9]*\) .*/\1/p' "$W/dump" | sort -n | uniq -d)" ]; }
+	ok "... on a stack just below the thread's: each call once" $?
 }
 
 t_signals() {

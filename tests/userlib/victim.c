@@ -45,7 +45,7 @@ static const struct {
 	{ "vfork_calls", vfork_calls }, { "exec", exec_self }, { "exec_bare", exec_bare },
 	{ "killed", killed }, { "_exit", quick_exit_now }, { "abort", aborts }, { "hang", hang }, { "crash", crashes },
 	{ "longjmp", longjmps }, { "nested", nested }, { "jumped_to", jumped_to }, { "signals", signals },
-	{ "signal_jumps", signal_jumps }, { "reload", reload }, { "errno", errnos },
+	{ "signal_jumps", signal_jumps }, { "coroutines", coroutines }, { "reload", reload }, { "errno", errnos },
 	{ "marks", marks }, { "exits", exits }, { "closes_all", closes_all },
 	{ "fds", fds }, { "limit", limit }, { "limit_all", limit_all },
 	{ "unread", unread }, { "directory", directory },

@@ -61,6 +61,7 @@ int longjmps(void);
 int nested(void);
 int jumped_to(void);
 int signals(void);
+int coroutines(void);
 int signal_jumps(void);
 int reload(void);
 int errnos(void);

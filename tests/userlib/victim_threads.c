@@ -173,7 +173,7 @@ int threads(void)
  * A thousand threads, none of which ends before all have called, so that each needs its own
  * of everything at the same time.  What they allocate says whose call it is and which.
  */
-enum { CROWD = 1000, CROWD_CALLS = 100 };
+enum { CROWD = 1000, CROWD_CALLS = 120 };
 
 static pthread_barrier_t all_here;
 

@@ -96,12 +96,28 @@ static void record_abandoned(struct ct_thread *t, u32 level)
 	ct_record(t, &e);
 }
 
-/* Takes the open calls from level on for abandoned. */
-static cold void abandon(struct ct_thread *t, u32 level)
+/* Two frames further apart than this lie on two stacks. */
+#define STACK_SPAN	(64ull << 20)
+
+/*
+ * Has this call gone, when a frame ends at the address "at"?  A stack holds one frame at a
+ * place, and deeper ones below it; on another stack, of a coroutine, it may only wait.
+ */
+static bool call_gone(const struct ct_inflight_call *c, u64 at)
+{
+	return !c->class || (c->stack < at && at - c->stack < STACK_SPAN);
+}
+
+/* Takes the calls from level on that are gone for abandoned. */
+static cold void abandon(struct ct_thread *t, u32 level, u64 at)
 {
 	u32 depth = t->open->depth;
+	/* What is deeper than the page holds can only go with its last entry. */
+	u32 known = depth < CT_INFLIGHT_MAX ? depth : CT_INFLIGHT_MAX;
 
-	while (depth > level) {
+	while (depth > level && call_gone(&t->open->entry[known - 1], at)) {
+		if (known == depth)
+			known--;
 		record_abandoned(t, depth - 1);
 		t->open->depth = --depth;
 	}
@@ -117,22 +133,39 @@ static cold bool on_signal_stack(void)
 }
 
 /*
- * Calls are open already.  Those whose frame ends below where ours begins are gone: a
- * stack holds one frame at a place.  (Ours begins where another ends if libcuda has
- * jumped to us.)
+ * Calls are in flight already.  Those whose frame ends below where ours begins are gone.
+ * (Ours begins where another ends if libcuda has jumped to us.)
  */
 static cold u32 check_open(struct ct_thread *t, const struct ct_frame *f)
 {
-	struct ct_inflight_page *open = t->open;
-	/* What is deeper than the page holds can only go with its last entry. */
-	u32 known = open->depth < CT_INFLIGHT_MAX ? open->depth : CT_INFLIGHT_MAX;
-	u32 level = known;
+	u32 depth = t->open->depth, known = depth < CT_INFLIGHT_MAX ? depth : CT_INFLIGHT_MAX;
 
-	while (level && open->entry[level - 1].stack < (u64)f->stack)
-		level--;
-	if (level != known && !on_signal_stack())
-		abandon(t, level);
+	if (call_gone(&t->open->entry[known - 1], (u64)f->stack) && !on_signal_stack())
+		abandon(t, 0, (u64)f->stack);
 	return t->open->depth;	/* to record may have moved it */
+}
+
+/* Is the call still among those in flight?  If not, it was taken for abandoned. */
+static bool in_flight(const struct ct_inflight_page *open, const struct ct_frame *f)
+{
+	return f->level >= CT_INFLIGHT_MAX ||
+	       (open->depth > f->level && open->entry[f->level].op == f->op);
+}
+
+/* The call is in flight no more.  Of others that began later some may be, elsewhere. */
+static void close_call(struct ct_inflight_page *open, u32 level)
+{
+	u32 depth = open->depth;
+
+	if (depth > level + 1 && depth <= CT_INFLIGHT_MAX) {
+		struct ct_inflight_call *c = &open->entry[level];
+
+		*(volatile u64 *)&c->class = 0;
+		*(volatile u64 *)&c->begin = 0;
+		*(volatile u64 *)&c->stack = 0;
+	} else if (depth > level) {
+		open->depth = level;
+	}
 }
 
 /*
@@ -262,13 +295,15 @@ void ct_leave(struct ct_frame *f, u64 end)
 	if ((u32)f->result > 0xffff)
 		e.flags |= CT_F_NO_RESULT;
 	if (t->open->depth > level + 1)
-		abandon(t, level + 1);
+		abandon(t, level + 1, (u64)f);
+	/* A coroutine may have been at its place on the stack meanwhile. */
+	if (!in_flight(t->open, f))
+		return;
 	ct_record(t, &e);
 	/* Not the page of before: to record may have moved it, and so may a handler. */
 	do {
 		open = ct_load(&t->open);
-		if (open->depth > level)
-			open->depth = level;
+		close_call(open, level);
 		barrier();
 	} while (ct_load(&t->open) != open);
 }

@@ -289,6 +289,12 @@ ct_thunks:
 	leal	1(%rdx), %eax
 	cmpl	%eax, CT_OPEN_DEPTH(%r9)
 	jne	\else
+	/* Its place may be another's, if a coroutine made that go on. */
+	movl	%edx, %eax
+	shll	$5, %eax
+	movq	CT_FRAME_OP(%rsp), %rdi
+	cmpq	%rdi, CT_OPEN_OP(%r9,%rax)
+	jne	\else
 	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
 	movl	(%rax), %eax
 	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
