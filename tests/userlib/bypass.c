@@ -10,7 +10,7 @@
  *	-DDEEP		a library that is opened with RTLD_DEEPBIND and looks up everything
  *	-DQUIET		one that is linked to libcuda and is called without any lookup
  *	(none)		the program: bypass shim|linked|next|global|local|deep LIB|quiet LIB|versions|
- *			rewritten LIB OFFSET
+ *			rewritten LIB OFFSET|child LIB
  */
 #define _GNU_SOURCE
 #include "mock.h"
@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define CHECK(x)	do { if (!(x)) { printf("%d: %s\n", __LINE__, #x); exit(1); } } while (0)
 
@@ -157,7 +159,7 @@ int main(int argc, char **argv)
 {
 	void *(*helper)(const char *) = dlsym(RTLD_DEFAULT, "helper"), *l;
 	__typeof__(cuCtxSetCurrent) *set = NULL;
-	int (*run)(void);
+	int (*run)(void), status;
 
 	dlerror();
 	CHECK(argc > 1);
@@ -189,6 +191,12 @@ int main(int argc, char **argv)
 		CHECK(dlopen(argv[2], RTLD_LAZY) && dlsym(RTLD_DEFAULT, "malloc"));
 		dl_iterate_phdr(rewrite, argv[2]);
 		CHECK(dlsym(RTLD_DEFAULT, "malloc") && !quiet());
+	} else if (!strcmp(argv[1], "child")) {
+		if (!fork()) {
+			CHECK(dlopen(argv[2], RTLD_NOW) && dlsym(RTLD_DEFAULT, "malloc"));
+			_exit(quiet());
+		}
+		CHECK(wait(&status) > 0 && !status);
 	} else {
 		/* Nothing is looked up from here on. */
 		CHECK(dlopen(argv[2], RTLD_NOW) && quiet && !quiet());
@@ -200,9 +208,11 @@ void *helper(const char *name) __attribute__((weak));
 
 int main(void)
 {
-	__typeof__(cuCtxSetCurrent) *set = helper ? helper("cuCtxSetCurrent") : NULL;
+	__typeof__(cuCtxSetCurrent) *set;
 	dptr p;
 
+	dlopen("none", RTLD_NOW);		/* an error that waits */
+	set = helper ? helper("cuCtxSetCurrent") : NULL;
 	CHECK(!helper || (set && !dlerror() && !set((void *)1)));
 	for (int i = 0; i < 3; i++)
 		CHECK(!cuMemAlloc_v2(&p, 100));

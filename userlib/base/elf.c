@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 
+#include <pthread.h>
 #include <sys/auxv.h>
 
 #define PAGE	4096ull
@@ -286,12 +287,71 @@ static cold iterate_function *find_iterate(void)
 	return dl_iterate_phdr;
 }
 
+/*
+ * dl_iterate_phdr()'s lock: of the recursive mutexes in the loader's data it is the one that
+ * this thread holds inside and not outside.  A child learns from it whether a thread that is
+ * gone holds it.  NULL: not known.
+ */
+static const pthread_mutex_t *list_lock;
+
+struct held {
+	const pthread_mutex_t *lock;
+	unsigned count;
+	int tid;
+};
+
+static int find_held(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct held *h = data;
+	const ElfW(Sym) *s;
+	struct ct_object o;
+
+	(void)size;
+	s = ct_object_read(&o, info) ? ct_object_find(&o, "_rtld_global") : NULL;
+	for (u64 at = 0; s && at + sizeof(*h->lock) <= s->st_size; at += 8) {
+		const pthread_mutex_t *m = (const void *)(o.base + s->st_value + at);
+
+		if (m->__data.__owner != h->tid || !m->__data.__lock || !m->__data.__count ||
+		    m->__data.__kind != PTHREAD_MUTEX_RECURSIVE_NP)
+			continue;
+		h->lock = m;
+		h->count++;
+	}
+	return s != NULL;
+}
+
+void ct_objects_learn(void)
+{
+	static u32 tries;
+	struct held h = { NULL, 0, 0 };
+
+	/* Inside dlopen() the thread holds two: at the next lookup it may hold one. */
+	if (__atomic_load_n(&list_lock, __ATOMIC_RELAXED) || tries == 16)
+		return;
+	tries++;
+	h.tid = (int)ct_sys0(SYS_gettid);
+	ct_each_object(find_held, &h);
+	if (h.count == 1 && h.lock->__data.__owner != h.tid)
+		__atomic_store_n(&list_lock, h.lock, __ATOMIC_RELAXED);
+}
+
+/* May we take the lock?  Where that is not known, ct_objects_allow() says it. */
+static cold bool list_is_free(void)
+{
+	const pthread_mutex_t *m = __atomic_load_n(&list_lock, __ATOMIC_RELAXED);
+
+	if (!m || __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED))
+		return false;
+	ct_objects_allow();
+	return true;
+}
+
 int ct_each_object(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
 {
 	iterate_function *f = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
 
 	/* Before the library's start nobody forks. */
-	if (ct_ready && !ct_load(&ct_process->objects))
+	if (ct_ready && !ct_load(&ct_process->objects) && !list_is_free())
 		return 0;
 	if (!f) {
 		f = find_iterate();

@@ -67,13 +67,16 @@ void *ct_find_any(const char *name);
 
 /*
  * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  In a child
- * it shows no object before ct_objects_allow(): a thread of the parent that was inside at
- * the fork holds its lock for ever.
+ * it shows no object as long as its lock may be that of a thread of the parent which was
+ * inside at the fork, and is not there to give it back.
  */
 int ct_each_object(int (*look)(struct dl_phdr_info *info, size_t size, void *data),
 		   void *data);
 
 /* Nobody who is gone holds that lock: an object was loaded in this process. */
 void ct_objects_allow(void);
+
+/* Finds out where that lock is, for children.  Cheap once it is known. */
+void ct_objects_learn(void);
 
 #endif

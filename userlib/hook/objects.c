@@ -122,6 +122,9 @@ void ct_objects_check(void)
 {
 	bool refused = false;
 
+	/* Not at the program's start: most programs look nothing up, and do not fork. */
+	if (seen_adds)
+		ct_objects_learn();
 	ct_each_object(check, &refused);
 	if (unlikely(refused))
 		ct_objects_unseen(CT_UNSEEN_SLOTS);
