@@ -88,6 +88,6 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!ct_ready)
 		return;
-	ct_objects_check();	/* what it has to say about calls that are not seen */
+	ct_objects_tell();
 	ct_thread_end();
 }

@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		CHECK(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5") && !dlerror());
 		CHECK(dlvsym(RTLD_DEFAULT, "malloc", "GLIBC_2.2.5") == dlsym(RTLD_NEXT, "malloc"));
 	} else if (!strcmp(argv[1], "deep")) {
-		l = dlopen(argv[2], RTLD_NOW | RTLD_DEEPBIND);
+		l = dlopen(argv[2], RTLD_LAZY | RTLD_DEEPBIND);
 		run = (int (*)(void))dlsym(l, "run");
 		CHECK(run && !run());
 	} else if (!strcmp(argv[1], "rewritten")) {

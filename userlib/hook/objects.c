@@ -100,10 +100,14 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 
 static u32 unseen;
 
-static cold void tell_unseen(void)
+void ct_objects_tell(void)
 {
-	u32 what = __atomic_exchange_n(&unseen, 0u, __ATOMIC_RELAXED);
+	u32 what;
 
+	/* Before the process's first call there is no trace. */
+	if (likely(!ct_load(&unseen)) || !ct_process->life)
+		return;
+	what = __atomic_exchange_n(&unseen, 0u, __ATOMIC_RELAXED);
 	if (what & CT_UNSEEN_SLOTS)
 		ct_backend->info("unseen_some", "slots");
 	if (what & CT_UNSEEN_NAMESPACE)
@@ -128,7 +132,5 @@ void ct_objects_check(void)
 	ct_each_object(check, &refused);
 	if (unlikely(refused))
 		ct_objects_unseen(CT_UNSEEN_SLOTS);
-	/* Before the process's first call there is no trace. */
-	if (unlikely(ct_load(&unseen)) && ct_process->life)
-		tell_unseen();
+	ct_objects_tell();
 }

@@ -17,5 +17,6 @@ void ct_objects_check(void);
 /* Calls that are not seen: a line of the trace for each cause, when there is a trace. */
 enum ct_unseen { CT_UNSEEN_SLOTS = 1, CT_UNSEEN_NAMESPACE = 2 };
 void ct_objects_unseen(enum ct_unseen cause);
+void ct_objects_tell(void);
 
 #endif
