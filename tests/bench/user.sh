@@ -15,7 +15,7 @@ build=${CUDATRACE_BUILD:-$PWD/build}/bench/userlib
 [ -e tests/userlib/bench_call.c ] || { echo "user.sh: there is no tests/userlib/bench_call.c" >&2; exit 1; }
 env -u MAKEFLAGS -u MAKELEVEL make -s -f tests/userlib/build.mk O="$build" \
 	"$build/libcudatrace.so" "$build/libcuda.so.1" "$build/bench_call" "$build/bench_start" \
-	"$build/step"
+	"$build/step" "$build/libcudatrace-nvtx.so" "$build/nvtx_app"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,10 +24,15 @@ unset CUDATRACE_DIR CUDATRACE_SINK CUDATRACE_DEVICE CUDATRACE_PACKET LD_PRELOAD
 
 # Calls are traced only as long as there is room for them: in a fresh folder each time.
 for ((i = 0; i < rounds; i++)); do
-	"$build/bench_call" | sed 's/^/plain /' >> "$work/times"
+	{ "$build/bench_call" && "$build/nvtx_app" bench; } | sed 's/^/plain /' >> "$work/times"
 	rm -rf "$work/trace"
 	CUDATRACE_SINK=files CUDATRACE_DIR=$work/trace LD_PRELOAD=$build/libcudatrace.so \
 		"$build/bench_call" | sed 's/^/traced /' >> "$work/times"
+	# Annotations write much: into a folder of their own, while its file is in memory.
+	rm -rf "$work/annotated"
+	CUDATRACE_SINK=files CUDATRACE_DIR=$work/annotated LD_PRELOAD=$build/libcudatrace.so \
+		NVTX_INJECTION64_PATH=$build/libcudatrace-nvtx.so "$build/nvtx_app" bench |
+		sed 's/^/traced /' >> "$work/times"
 done
 # A traced program that left no trace measured something else.
 [ -n "$(find "$work/trace" -name 'u-*' -size +1M)" ] ||

@@ -6,7 +6,7 @@
 # Runs COMMAND once, recorded by cudatrace without the module and counted by CUPTI's
 # callbacks at the same time, and prints, function by function, where the two counts
 # differ: NAME, cudatrace's count, CUPTI's count.  Both files stay in OUTDIR.  The
-# status is COMMAND's.  Wants cudatrace and libcudatrace.so in build/, gcc and CUPTI.
+# status is COMMAND's.  Wants cudatrace and its libraries in build/, gcc and CUPTI.
 set -u
 cd "$(dirname "$0")/../.."
 out=$1 name=$2

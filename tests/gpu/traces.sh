@@ -4,7 +4,7 @@
 # Usage: traces.sh OUTDIR
 #
 # Records on a machine with a GPU the traces that tests/data keeps, without the module, and
-# packs each to OUTDIR/NAME.tar.xz.  Wants cudatrace, libcudatrace.so and the examples in
+# packs each to OUTDIR/NAME.tar.xz.  Wants cudatrace, its libraries and the examples in
 # build/, and PyTorch, transformers and JAX.
 set -u
 cd "$(dirname "$0")/../.."
