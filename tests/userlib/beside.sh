@@ -61,6 +61,25 @@ t_marker_user() {
 	ok "a process asks at its first marker who runs it, and its child anew" $?
 }
 
+# The program's descriptors are its own: none is left open, and each is closed by an exec.
+t_descriptors() {
+	"$B/descriptors" >"$W/bare"
+	traced "$B/descriptors"
+	{ exits 0 && silent && valid && diff "$W/bare" "$W/out" >"$W/said" &&
+	  counts 200001 ' cuCtxSetCurrent '; }
+	ok "threads, a child and markers leave no descriptor open" $?
+	if ! strace -f -o "$W/calls" -e trace=open,openat,openat2,creat,dup,dup2,dup3,socket,memfd_create,eventfd2 \
+		-E CUDATRACE_DIR="$W/opened" -E LD_PRELOAD="$B/libcudatrace.so" "$B/descriptors" >"$W/out" 2>"$W/err"; then
+		skip "... what is opened" "needs strace, and ptrace allowed"
+		return
+	fi
+	# Beside the program's own and the loader's: nothing that another place could miss.
+	grep -vE '^[0-9]+ +(exited|---|\+\+\+)|"/proc/self/fd"|/etc/ld.so|\.so(\.[0-9]+)*"|"/proc/self/exe"|resumed>|\+\+\+' "$W/calls" |
+		grep -vE "openat\(AT_FDCWD, \"($W/opened[^\"]*|/proc/self/cmdline|/proc/devices|/dev/cudatrace|/sys/module/nvidia/version|/sys/devices/system/clocksource/[^\"]*)\",? .*O_CLOEXEC" >"$W/said"
+	[ ! -s "$W/said" ]
+	ok "... and the library opens the trace's files and five of the system's, with O_CLOEXEC" $?
+}
+
 # The program lets go of the library, which libcuda had loaded: thunks are still called.
 t_unload() {
 	cat >"$W/unload.c" <<-'EOF'

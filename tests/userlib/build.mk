@@ -19,7 +19,7 @@ all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatr
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
-	libcudart.so.12 runtime marker_user nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
+	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
 
@@ -131,6 +131,9 @@ $(O)/refuse: $(T)/refuse.c
 
 $(O)/marker_user: $(T)/marker_user.c userlib/include/cudatrace/cudatrace.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
+
+$(O)/descriptors: $(T)/descriptors.c userlib/include/cudatrace/cudatrace.h
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/bench_start: $(T)/bench_start.c
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $< -lm
