@@ -23,6 +23,10 @@ t_nvtx() {
 	NVTX_MANY=1 NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so traced "$B/nvtx_app"
 	{ exits 0 && silent && valid && counts 1 ' mark .*"cudatrace: no room for more NVTX domains' && nvtx_recorded; }
 	ok "... a text that is registered again and again, and more texts than there is room for, which the trace says" $?
+	NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so traced "$B/nvtx_app" threads
+	{ exits 0 && silent && valid && counts 16000 ' mark .*"same: text [0-9]*"$' &&
+	  counts 8 ' mark .*"same: text 1999"$'; }
+	ok "... texts that threads register at the same time: one handle for each" $?
 	NVTX_INJECTION64_PATH=$B/nvtx_tool.so "$B/nvtx_app" >"$W/bare"
 	NVTX_INJECTION64_PATH=$B/libcudatrace-nvtx.so CUDATRACE_NVTX_NEXT=$B/nvtx_tool.so \
 		traced "$B/nvtx_app"

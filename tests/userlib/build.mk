@@ -145,7 +145,7 @@ $(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
 
 $(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/plugins/nvtx/nvtx_abi.h
-	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 $(O)/nvtx_tool.so $(O)/inject_tool.so: $(O)/%_tool.so: $(T)/%_app.c $(T)/mock.h userlib/plugins/nvtx/nvtx_abi.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DTOOL -fPIC -shared -o $@ $<

@@ -3,11 +3,12 @@
  * A program with NVTX inside, as far as the injection's protocol goes.  It calls each
  * function that the library sets, with every kind of text, and prints what must be recorded
  * ("record"), and what it was answered ("depth", "handle"); or, with the argument "bench",
- * what an annotation costs.  With -DTOOL the library of another tool, which says how it was
+ * what an annotation costs, and with "threads" it registers texts in many at a time.  With -DTOOL the library of another tool, which says how it was
  * called and answers a number of its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,6 +236,45 @@ static void too_many(u64 domain)
 	three(0, &last, &domain, "again: ");
 }
 
+/* Threads that register the same texts at the same time: each text has one handle. */
+#define THREADS		8
+#define SAME_TEXTS	2000
+
+static u64 same_domain, handles[THREADS][SAME_TEXTS];
+static pthread_barrier_t together;
+
+static void *same_texts(void *at)
+{
+	struct nvtx_attributes a = MESSAGE(NVTX_MESSAGE_REGISTERED, NULL);
+	u64 *got = at;
+	char text[32];
+
+	pthread_barrier_wait(&together);
+	for (int i = 0; i < SAME_TEXTS; i++) {
+		snprintf(text, sizeof(text), "text %d", i);
+		got[i] = string(same_domain, text);
+		a.message = (void *)got[i];
+		call(core2[NVTX_DOMAIN_MARK_EX], 0, (void *)same_domain, &a);
+	}
+	return NULL;
+}
+
+static int threads(void)
+{
+	pthread_t thread[THREADS];
+
+	same_domain = call(core2[NVTX_DOMAIN_CREATE_A], 0, "same", NULL);
+	pthread_barrier_init(&together, NULL, THREADS);
+	for (int t = 0; t < THREADS; t++)
+		pthread_create(&thread[t], NULL, same_texts, handles[t]);
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(thread[t], NULL);
+	for (int t = 1; t < THREADS; t++)
+		if (memcmp(handles[t], handles[0], sizeof(handles[0])))
+			return 1;
+	return 0;
+}
+
 static u64 now(void)
 {
 	struct timespec t;
@@ -293,6 +333,8 @@ int main(int argc, char **argv)
 		bench();
 		return 0;
 	}
+	if (argc > 1 && !strcmp(argv[1], "threads"))
+		return threads();
 	three(1, "plain", NULL, "plain");
 	three(1, UTF8, NULL, UTF8);
 	three(1, "", NULL, "");
