@@ -676,6 +676,7 @@ struct ct_string {
  *
  * The module overwrites the u32 field "uid" of a class whose first field it is, and ppid
  * and uid of a process record.  A producer may not write clock and call_open records.
+ * (In files, the library writes the user of the process's first marker into all of them.)
  *
  * If another thread unmaps the array while the module copies it, the module discards the
  * reservation.  It cannot discard a reservation that begins a packet or that has an
