@@ -224,7 +224,7 @@ t_sanitizers() {
 		injected "$W/sanitized"
 		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
 		ok "a program with AddressSanitizer, injected" $?
-		compiled_with address tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads,losses,short}.c
+		compiled_with address tests/userlib/victim.c tests/userlib/victim_*.c
 		# As cudatrace record sets it.
 		ASAN_OPTIONS=verify_asan_link_order=0 traced "$W/sanitized" threads
 		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
@@ -240,7 +240,7 @@ t_sanitizers() {
 		injected "$W/sanitized"
 		{ exits 0 && silent && valid && counts 100 ' cuCtxSetCurrent '; }
 		ok "... and injected" $?
-		compiled_with thread tests/userlib/victim.c tests/userlib/victim_{calls,processes,threads,losses,short}.c
+		compiled_with thread tests/userlib/victim.c tests/userlib/victim_*.c
 		traced "$W/sanitized" threads
 		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
 		ok "... with 1,000 threads, of which it has nothing to report" $?
