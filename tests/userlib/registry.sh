@@ -161,6 +161,14 @@ t_registry_rights() {
 	STATUS=$?
 	{ exits 0 && valid && [ -e "$D/.lost-65534" ] && booked_calls $((31 + n)); }
 	ok "who may not write the registry, but make files beside it, has a page to count losses" $?
+	# Whose owner could cut it short, which ends all that have it mapped.
+	rm -rf "$W/shared" && mkdir -m 777 "$W/shared"
+	head -c 4096 /dev/zero >"$D/.lost-0"
+	chown 65534 "$D/.lost-0"
+	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/victim" basic 2>"$W/err"
+	STATUS=$?
+	{ exits 0 && [ "$(tr -d '\0' <"$D/.lost-0" | wc -c)" = 0 ]; }
+	ok "another user's page of losses is not used" $?
 }
 
 # As booked: calls of functions that the registry has, and losses.
