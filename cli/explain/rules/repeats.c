@@ -120,7 +120,8 @@ static int repeats_close(struct ct_hash *sequences, struct current *t)
 	return 0;
 }
 
-static uint64_t repeats_hash(uint64_t hash, const struct ct_record *r, const struct ct_registry *reg)
+static uint64_t repeats_hash(uint64_t hash, const struct ct_record *r,
+			     const struct ct_registry *reg)
 {
 	static const enum ct_quick parts[] = {
 		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z, CT_QUICK_BLOCK_X,
