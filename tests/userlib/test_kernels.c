@@ -15,6 +15,8 @@ static void before_store(void);
 #define ct_store(p, v)	(before_store(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
 #include "../../userlib/call/kernels.c"
 
+struct ct_slot ct_slots[CT_THUNKS];	/* for a mutation that makes kernels.c use them */
+
 #define STORES	4	/* at least as many as it takes to learn a name */
 
 static u32 stop_at;		/* the first thread stops at this store, 0: never */
