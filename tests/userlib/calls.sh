@@ -240,6 +240,24 @@ t_namespaces() {
 	LIB="$W/early.so $B/libcudatrace.so" traced "$B/victim" basic
 	{ exits 0 && silent && valid && counts 1 ' cuInit flags=0x0$'; }
 	ok "an allocator that calls dlsym before anything else" $?
+	cc -w -x c -o "$W/preinit" - <<-'EOF'
+	/* Before the first constructor. */
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	static void *found;
+	static void early(void)
+	{
+		found = dlsym(RTLD_DEFAULT, "malloc");
+	}
+	__attribute__((section(".preinit_array"), used)) static void (*first)(void) = early;
+	int main(void)
+	{
+		return !found;
+	}
+	EOF
+	traced "$W/preinit"
+	{ exits 0 && silent; }
+	ok "... and a program that does so before the first constructor" $?
 }
 
 t_early() {
