@@ -63,16 +63,15 @@ static void text_record(u16 class, const char *text)
 		u16 len;
 		char text[TEXT_MAX + 8];
 	} __attribute__((aligned(8))) m;
-	size_t n;
+	size_t n = 0;
 
 	if (!t || !text)
 		return;
-	/* Both at once, and no call: texts are short. */
-	for (n = 0; n < TEXT_MAX && text[n]; n++)
-		m.text[n] = text[n];
-	for (size_t i = n; i < n + 8; i++)
-		m.text[i] = 0;
+	while (n < TEXT_MAX && text[n])
+		n++;
 	m.uid = user(t);
+	memcpy(m.text, text, n);
+	memset(m.text + n, 0, 8);
 	m.len = (u16)CT_TEXT_BYTES(6, (u64)n);	/* the NULs behind it are its own */
 	record(t, class, n == TEXT_MAX && text[n] ? CT_F_TRUNCATED : 0, &m,
 	       6u + m.len);
