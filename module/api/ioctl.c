@@ -296,8 +296,6 @@ static int ioctl_watermark(struct file *file, union ct_arg *arg)
 {
 	struct ct_file *f = file->private_data;
 
-	if (arg->watermark.reserved)
-		return -EINVAL;
 	/*
 	 * Without f->lock, which a read() holds while it waits.  A reader that waits already is
 	 * woken and compares with the new amounts.
@@ -332,6 +330,46 @@ static int ioctl_read_done(struct file *file, union ct_arg *arg)
 }
 
 /* ---------------------------------------------------------- the table ------ */
+
+#define IS_CLEAR(array) (!memchr_inv(array, 0, sizeof(array)))
+
+/*
+ * Are the reserved fields of the caller's struct 0?  A field that may hold garbage today can never
+ * get a meaning.
+ */
+static bool ioctl_reserved_clear(unsigned int nr, const union ct_arg *arg)
+{
+	bool clear = true;
+	u32 i;
+
+	switch (nr) {
+	case _IOC_NR(CT_IOC_VERSION):
+		return !arg->version.reserved;
+	case _IOC_NR(CT_IOC_DEFINE):
+	case _IOC_NR(CT_IOC_GET_DEFINE):
+		for (i = 0; i < CT_FIELDS_MAX; i++)
+			clear &= IS_CLEAR(arg->define.fields[i].reserved);
+		return clear && !arg->define.reserved;
+	case _IOC_NR(CT_IOC_STRING):
+	case _IOC_NR(CT_IOC_GET_STRING):
+		return !arg->string.reserved;
+	case _IOC_NR(CT_IOC_PROBE_ADD):
+	case _IOC_NR(CT_IOC_PROBE_REMOVE):
+	case _IOC_NR(CT_IOC_PROBE_SET):
+		for (i = 0; i < CT_ARGS_MAX; i++)
+			clear &= IS_CLEAR(arg->add.arg[i].reserved);
+		return clear;
+	case _IOC_NR(CT_IOC_WATERMARK):
+		return !arg->watermark.reserved;
+	case _IOC_NR(CT_IOC_LIMITS):
+	case _IOC_NR(CT_IOC_GET_LIMITS):
+		return !arg->limits.reserved;
+	case _IOC_NR(CT_IOC_THREADBUF_READ):
+		return !arg->threadbuf_read.reserved;
+	default: /* has none */
+		return true;
+	}
+}
 
 /* What an ioctl needs, tested in this order. */
 #define MODE_READ 1u /* a file that is open for reading */
@@ -421,6 +459,8 @@ static long ioctl_run_struct(struct file *file, const struct ioctl_row *row, voi
 		return -ENOMEM;
 	err = copy_struct_from_user(arg, known, user, size);
 	arg->size = size;
+	if (!err && !ioctl_reserved_clear(_IOC_NR(row->cmd), arg))
+		err = -EINVAL;
 	if (!err)
 		err = ioctl_run(file, row, arg);
 	/* These two errors come with an answer: whose session it is, how long the string is. */

@@ -299,7 +299,7 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	u32 share = arg->share ? arg->share : CT_SHARE_DEFAULT;
 	struct ct_limit *l = s->limit;
 
-	if (arg->flags & ~(CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) || arg->reserved ||
+	if (arg->flags & ~(CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) ||
 	    arg->flags == (CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) || arg->share > 100 ||
 	    arg->records > RATE_MAX || arg->bytes > RATE_MAX)
 		return -EINVAL;

@@ -255,7 +255,8 @@
  * All ioctl structs begin with their size, so that fields can be added at their end.  A
  * caller with a shorter struct is served, with zeros for the fields that it lacks.  A
  * caller with a longer struct must have zeros in the fields that the module does not
- * know (otherwise E2BIG).
+ * know (otherwise E2BIG).  Every field named "reserved" must be 0, also in a struct whose
+ * other fields are answers (otherwise EINVAL), so that it can get a meaning later.
  *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
@@ -553,9 +554,9 @@ struct ct_threadbuf_head {
  * Errors that any ioctl may return: ENOTTY there is no such ioctl; EBADF the file is not
  * open in the mode that the ioctl needs (producer: for writing; reader: for reading; an
  * ioctl that configures: for writing; start and stop: for both); EFAULT a bad pointer;
- * EINVAL a struct's size below 8 or above a page; E2BIG (section 7); ENOMEM.  Further
- * errors are listed with each ioctl.  A call that fails has changed nothing.  The one
- * exception: EFAULT when the module could not store the answer.
+ * EINVAL a struct's size below 8 or above a page, a reserved field that is not 0; E2BIG
+ * (section 7); ENOMEM.  Further errors are listed with each ioctl.  A call that fails has
+ * changed nothing.  The one exception: EFAULT when the module could not store the answer.
  */
 
 /*
@@ -917,7 +918,7 @@ struct ct_threadbuf_read {
  * 10 ms).  A field that is 0 does not count.  All 0: return at the first record.  A
  * watermark costs a writer nothing but the wake-up at the first record: from then on the
  * module compares the rings with the watermark every 10 ms.  A read() with O_NONBLOCK
- * returns all lines that there are.  Errors: EINVAL reserved is not 0.
+ * returns all lines that there are.
  *
  * CT_IOC_READ_DONE: reader by mmap() that does not own the session.  All records that are
  * committed now count as read for poll().  Call it before you load committed.  ENODATA: no

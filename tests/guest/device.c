@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -89,6 +90,57 @@ static void test_define(void)
 	ok(call(w, CT_IOC_STRING, &s) == EFAULT, "a bad text: EFAULT");
 	close(w);
 	close(r);
+}
+
+/* The ioctl refuses this struct while byte at is set, and only then. */
+static void refuses(const char *name, int fd, unsigned long cmd, void *arg, size_t at)
+{
+	uint8_t *byte = (uint8_t *)arg + at;
+	int set, clear;
+
+	*byte = 1;
+	set = call(fd, cmd, arg);
+	*byte = 0;
+	clear = call(fd, cmd, arg);
+	ok(set == EINVAL && clear != EINVAL, "%s: reserved byte %zu (%d, then %d)", name, at, set,
+	   clear);
+}
+
+/* A reserved field that may hold anything could never get a meaning. */
+static void test_reserved(void)
+{
+	struct ct_define def = define("reserved", "reserved"), ask;
+	struct ct_string str = { .size = sizeof(str), .text = (uintptr_t)"reserved", .len = 8 };
+	struct ct_version v = { .size = sizeof(v) };
+	struct ct_watermark mark = { .size = sizeof(mark) };
+	struct ct_limits l = { .size = sizeof(l) };
+	struct ct_probe_add add = { .size = sizeof(add), .symbol = "ct_nowhere" };
+	struct ct_threadbuf_read read = { .size = sizeof(read) };
+	struct mark m = text_mark("reserved");
+	int rw = device(O_RDWR);
+	struct session s;
+
+	refuses("VERSION", rw, CT_IOC_VERSION, &v, offsetof(struct ct_version, reserved) + 3);
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, reserved));
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, fields[1].reserved));
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, fields[15].reserved[6]));
+	ask = (struct ct_define){ .size = sizeof(ask), .id = def.id };
+	refuses("GET_DEFINE", rw, CT_IOC_GET_DEFINE, &ask, offsetof(struct ct_define, reserved));
+	refuses("STRING", rw, CT_IOC_STRING, &str, offsetof(struct ct_string, reserved));
+	refuses("GET_STRING", rw, CT_IOC_GET_STRING, &str, offsetof(struct ct_string, reserved));
+	refuses("PROBE_ADD", rw, CT_IOC_PROBE_ADD, &add, offsetof(struct ct_probe_add, arg[0].reserved));
+	refuses("PROBE_REMOVE", rw, CT_IOC_PROBE_REMOVE, &add,
+		offsetof(struct ct_probe_add, arg[7].reserved[5]));
+	refuses("PROBE_SET", rw, CT_IOC_PROBE_SET, &add, offsetof(struct ct_probe_add, arg[1].reserved));
+	refuses("WATERMARK", rw, CT_IOC_WATERMARK, &mark, offsetof(struct ct_watermark, reserved));
+	refuses("THREADBUF_READ", rw, CT_IOC_THREADBUF_READ, &read,
+		offsetof(struct ct_threadbuf_read, reserved));
+	session_start(&s, 4096, 16, 0);
+	refuses("LIMITS", rw, CT_IOC_LIMITS, &l, offsetof(struct ct_limits, reserved));
+	refuses("GET_LIMITS", rw, CT_IOC_GET_LIMITS, &l, offsetof(struct ct_limits, reserved));
+	refuses("MARK", rw, CT_IOC_MARK(sizeof(m)), &m, offsetof(struct ct_mark_head, reserved));
+	session_end(&s);
+	close(rw);
 }
 
 static void test_session(void)
@@ -609,6 +661,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	test_version();
 	test_define();
+	test_reserved();
 	test_session();
 	test_marks();
 	test_nothing();
