@@ -91,6 +91,22 @@ static __always_inline bool ct_local64_replace(local64_t *l, s64 old, s64 new)
 #endif
 }
 
+/*
+ * Does the handler of a kprobe, which got these registers, run in a breakpoint's exception?  Not if
+ * the function has an ftrace site, nor if the kernel has replaced the breakpoint by a jump.  A jump
+ * saves the registers right below the function's stack pointer; an exception has its frame between.
+ */
+static __always_inline bool ct_in_breakpoint(const struct kprobe *kp, const struct pt_regs *regs)
+{
+	if (kp->flags & KPROBE_FLAG_FTRACE)
+		return false;
+#ifdef CONFIG_X86_64
+	return regs->sp != (unsigned long)(regs + 1);
+#else
+	return true;
+#endif
+}
+
 /* The newest of the current task's pending return hooks; it leads to the older ones. */
 static inline struct llist_node *ct_pending_returns(void)
 {

@@ -11,12 +11,11 @@
 
 /*
  * ct_context - the context of the running code: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
- *
- * The handler of a breakpoint looks as if it ran in an NMI inside a hard interrupt, because the entry
- * code of int3 counts both.  So one of each is subtracted.  (If the probed function really runs in an
- * NMI, the counts show two.)
+ * @breakpoint:	it is the handler of a breakpoint: ct_in_breakpoint().  It looks as if it ran in an
+ *		NMI inside a hard interrupt, because the entry code of int3 counts both, as that of an
+ *		NMI does.  So one of each is subtracted.
  */
-static __always_inline u8 ct_context(void)
+static __always_inline u8 ct_context(bool breakpoint)
 {
 	unsigned int pc = preempt_count();
 	unsigned int nmi, hard;
@@ -25,7 +24,7 @@ static __always_inline u8 ct_context(void)
 		return CT_F_TASK;
 	nmi = (pc & NMI_MASK) >> NMI_SHIFT;
 	hard = (pc & HARDIRQ_MASK) >> HARDIRQ_SHIFT;
-	if (nmi) {
+	if (nmi && breakpoint) {
 		nmi--;
 		if (hard)
 			hard--;

@@ -20,22 +20,24 @@ int ct_trigger_set(const struct ct_trigger_set *arg)
 	return 0;
 }
 
-static void trigger_fire(struct ct_cpu *cpu, u64 op, u64 value, u16 class, u32 reason)
+/* The trigger has the context of its call. */
+static void trigger_fire(struct ct_cpu *cpu, const struct ct_cpu_record *call, u64 value, u32 reason)
 {
+	u8 context = call->duration >> 56 & CT_F_CONTEXT;
 	struct ct_cpu_record *rec;
 	struct ct_trigger *t;
 	u64 stamp;
 
-	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), ct_context(), &stamp);
+	rec = ct_record_new(cpu, CT_CLASS_trigger, sizeof(*t), context, &stamp);
 	if (rec) {
 		rec->op = 0;
-		rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | ct_context());
+		rec->duration = CT_DURATION(0, 0, CT_F_INSTANT | CT_F_NO_RESULT | context);
 		rec->result = 0;
 		t = (void *)(rec + 1);
 		*t = (struct ct_trigger){
-			.op = op,
+			.op = call->op,
 			.value = value,
-			.function = class,
+			.function = CT_RECORD_CLASS(call->stamp),
 			.reason = reason,
 		};
 		ct_record_done(cpu, 1);
@@ -48,17 +50,16 @@ void ct_trigger_test(struct ct_cpu *cpu, const struct ct_cpu_record *rec, u64 du
 		     const struct ct_ioctl *io, const unsigned long *xid)
 {
 	u32 flags = READ_ONCE(ct_trigger.flags);
-	u16 class = CT_RECORD_CLASS(rec->stamp);
 	u64 slow = READ_ONCE(ct_trigger.slow_ns);
 
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
-		trigger_fire(cpu, rec->op, duration, class, CT_TRIGGER_SLOW);
+		trigger_fire(cpu, rec, duration, CT_TRIGGER_SLOW);
 	if (xid && flags & CT_TRIGGER_XID)
-		trigger_fire(cpu, rec->op, *xid, class, CT_TRIGGER_XID);
+		trigger_fire(cpu, rec, *xid, CT_TRIGGER_XID);
 	if (!io)
 		return;
 	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)
-		trigger_fire(cpu, rec->op, -(s64)io->ret, class, CT_TRIGGER_ERRNO);
+		trigger_fire(cpu, rec, -(s64)io->ret, CT_TRIGGER_ERRNO);
 	else if (flags & CT_TRIGGER_STATUS && io->have & CT_IOCTL_STATUS && io->status)
-		trigger_fire(cpu, rec->op, io->status, class, CT_TRIGGER_STATUS);
+		trigger_fire(cpu, rec, io->status, CT_TRIGGER_STATUS);
 }

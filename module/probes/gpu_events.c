@@ -44,7 +44,7 @@ static struct ct_cpu_record *gpu_record_of(struct ct_cpu *cpu, enum gpu_point po
 					   u64 *stamp)
 {
 	const struct ct_tracepoint *t = &gpu_points[point];
-	u8 context = ct_context();
+	u8 context = ct_context(false);
 	struct ct_cpu_record *rec;
 
 	this_cpu_inc(t->count->hits);
@@ -69,7 +69,7 @@ static struct ct_cpu *gpu_enter(enum gpu_point point)
 
 	preempt_disable_notrace();
 	cpu = ct_cpu_writing();
-	if (cpu && ct_wanted(gpu_points[point].category, ct_context()))
+	if (cpu && ct_wanted(gpu_points[point].category, ct_context(false)))
 		return cpu;
 	preempt_enable_notrace();
 	return NULL;
@@ -298,7 +298,7 @@ static void gpu_on_irq_exit(void *data, int irq, struct irqaction *action, int r
 		return;
 	duration = stamp > r->begin ? stamp - r->begin : 0;
 	rec->op = r->op;
-	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), 0, ct_context());
+	rec->duration = CT_DURATION(min_t(u64, duration, CT_DURATION_MAX), 0, ct_context(false));
 	rec->result = ret;
 	*(struct ct_k_irq *)(rec + 1) = (struct ct_k_irq){
 		.irq = irq,

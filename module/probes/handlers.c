@@ -188,7 +188,7 @@ int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (unlikely(!cpu || !rp))
 		return 1;	/* nothing records: don't hook the return */
 	a = container_of(rp, struct ct_armed, rp);
-	context = ct_context();
+	context = ct_context(ct_in_breakpoint(&rp->kp, regs));
 	OPTIMIZER_HIDE_VAR(context); /* else the compiler keeps it in three forms */
 	if (!ct_wanted(a->category, context) || !handler_sampled(a->probe))
 		return 1; /* not wanted: don't hook the return */

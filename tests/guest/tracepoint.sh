@@ -86,11 +86,11 @@ ok $? "and one by breakpoint"
 cudatrace probe list 'ct_events:ct_events_*' >contexts.list 2>&1
 is "$(awk '$2 == "ct_events_site" { print $3 }' contexts.list) $(awk '$2 == "ct_events_plain" { print $3 }' contexts.list)" "ftrace breakpoint" "list says which is which"
 follow contexts.jsonl
-for c in task softirq hardirq; do echo $c >/dev/ct_events; done
+for c in task softirq hardirq nmi; do echo $c >/dev/ct_events; done
 told contexts.jsonl
 unfollow
 for f in ct_events_site ct_events_plain; do
-	is "$(named contexts.jsonl $f | jq -r "select(.phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false ' "$f: argument, result and context, in task, softirq and hardirq"
+	is "$(named contexts.jsonl $f | jq -r "select(.phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false 4,4,"nmi",false ' "$f: argument, result and context, in task, softirq, hardirq and NMI"
 done
 cudatrace probe remove ct_events:ct_events_site && cudatrace probe remove ct_events:ct_events_plain
 ok $? "both are removed"

@@ -6,7 +6,7 @@
  * once with an ftrace site and once without (those are probed by breakpoint).
  *
  * /dev/ct_events takes words, one a write(): "fence", "mem", "task", "softirq",
- * "hardirq"; it returns when all is over.
+ * "hardirq", "nmi"; it returns when all is over.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -62,6 +62,18 @@ static void on_irq_work(struct irq_work *w)
 	complete(&done);
 }
 static DEFINE_IRQ_WORK(irq_work, on_irq_work);
+
+/* As an NMI's handler: what its entry counts is all that tells where the code runs. */
+static void in_nmi_counts(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	both(4);
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	local_irq_restore(flags);
+}
 
 /* --------------------------------------------------------------- fences ---- */
 
@@ -209,6 +221,8 @@ static ssize_t ct_events_write(struct file *file, const char __user *user, size_
 	} else if (!strcmp(word, "hardirq")) {
 		irq_work_queue(&irq_work);
 		wait_for_completion(&done);
+	} else if (!strcmp(word, "nmi")) {
+		in_nmi_counts();
 	} else {
 		err = -EINVAL;
 	}
