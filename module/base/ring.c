@@ -244,9 +244,9 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 			return res;
 		}
 		ring_overwrite_oldest(r, start);
-		/* Before a record is charged to the packet that replaces this one. */
+		/* Before a record is charged to the new packet. */
 		if (r->before_packet)
-			r->before_packet(r);
+			r->before_packet(r, start);
 		new = start + CT_PACKET_HEAD + size;
 		/* Before head moves: an inner writer after that is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));

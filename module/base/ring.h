@@ -26,11 +26,11 @@ struct ct_ring {
 
 	/* Used for a sub-buffer switch alone. */
 	/*
-	 * Called before each sub-buffer switch, if it is not NULL: on this CPU with preemption
-	 * disabled, in any context; one call may interrupt another.  Set before the first
-	 * writer.
+	 * Called before the packet that begins at start is opened, if it is not NULL: on this
+	 * CPU with preemption disabled, in any context; one call may interrupt another, also
+	 * for the same packet.  Set before the first writer.
 	 */
-	void (*before_packet)(struct ct_ring *r);
+	void (*before_packet)(struct ct_ring *r, u64 start);
 	struct ct_cpu_consumer *consumer;
 	u64 consumed;		/* last valid value of the consumer page */
 	u64 size;		/* bytes of data */

@@ -14,11 +14,14 @@
  * reads them late.  A hostile thread can claim any time between its last record and now;
  * so over its lifetime it gets no more than the rate and one burst.
  *
- * SHARE.  For each CPU's ring: the bytes that each bucket holds of each packet.  The owner
- * consumes whole packets; then all bytes that were charged to the packet are uncharged.
- * Only the ring's CPU changes these counters, but one writer may interrupt another, so
- * each change is one instruction.  The counters are indexed by the packet's place in the
- * ring, so they are uncharged at the latest before the next packet opens at that place.
+ * SHARE.  For each CPU's ring: the bytes that were ever charged to each bucket, and for each
+ * packet of the ring a copy of these counters from when the packet was opened.  The owner
+ * consumes whole packets.  So a bucket holds what was charged to it since the first packet
+ * that is not consumed was opened: a difference of two counters, however much the owner
+ * consumes at once.  A sub-buffer switch costs one copy.
+ * Only the ring's CPU changes these counters, but one writer may interrupt another, so each
+ * change is one instruction.  What a writer charges that interrupts the copying may be
+ * missing from what its bucket holds, until that packet is consumed.
  *
  * A record is charged to the packet that is open when it is charged.  The record itself may
  * go into the next packet, so it can be uncharged one packet too early.  The smallest
@@ -47,9 +50,8 @@
 #define RATE_MAX	SECOND		/* a record or byte then costs one unit */
 
 struct ct_share {
-	local64_t released;		/* packets uncharged so far */
-	local64_t total[BUCKETS];	/* bytes charged to each bucket */
-	local64_t held[][BUCKETS];	/* the same by packet of the ring */
+	local64_t charged[BUCKETS];	/* bytes, since the session began */
+	s64 before[][BUCKETS];		/* the same when the packet at that place was opened */
 };
 
 struct ct_limit {
@@ -124,24 +126,21 @@ static noinline bool limit_charge_rates(struct ct_limit *l, u32 bucket, u32 size
 	       (!byte_cost || limit_charge_rate(&l->bytes[bucket], size * byte_cost, ns));
 }
 
-/*
- * Uncharge the packets that the owner has consumed.  The ring calls this before each
- * sub-buffer switch, so before a record is charged to the packet that replaces an old one.
- */
-static void limit_release(struct ct_ring *r)
+/* The row of before[] of the packet in which this position of the ring lies. */
+static __always_inline s64 *limit_before(const struct ct_ring *r, struct ct_share *sh, u64 position)
+{
+	return sh->before[(position & r->mask) >> ilog2(r->subbuf_size)];
+}
+
+/* The ring calls this before the packet that begins at start is opened. */
+static void limit_open_packet(struct ct_ring *r, u64 start)
 {
 	struct ct_share *sh = container_of(r, struct ct_cpu, ring)->share;
-	u64 consumed = ct_ring_consumed(r) >> ilog2(r->subbuf_size);
-	u32 mask = (r->size >> ilog2(r->subbuf_size)) - 1, i;
-	u64 packet;
+	s64 *before = limit_before(r, sh, start);
+	u32 i;
 
-	while ((packet = local64_read(&sh->released)) < consumed) {
-		if (local64_cmpxchg(&sh->released, packet, packet + 1) != packet)
-			continue;
-		for (i = 0; i < BUCKETS; i++)
-			local64_sub(local64_xchg(&sh->held[packet & mask][i], 0),
-				    &sh->total[i]);
-	}
+	for (i = 0; i < BUCKETS; i++)
+		WRITE_ONCE(before[i], local64_read(&sh->charged[i]));
 }
 
 static __always_inline bool limit_charge_share(struct ct_cpu *cpu, s64 most, u32 bucket, u32 size,
@@ -149,18 +148,15 @@ static __always_inline bool limit_charge_share(struct ct_cpu *cpu, s64 most, u32
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;
-	u32 packet;
+	s64 charged = local64_add_return(size, &sh->charged[bucket]);
 
-	if (local64_add_return(size, &sh->total[bucket]) > most) {
-		limit_release(r);
-		if (local64_read(&sh->total[bucket]) > most) {
-			local64_sub(size, &sh->total[bucket]);
-			return false;
-		}
+	/* The ring's last valid value first: reading the owner's costs more. */
+	if (charged - READ_ONCE(limit_before(r, sh, READ_ONCE(r->consumed))[bucket]) > most &&
+	    charged - READ_ONCE(limit_before(r, sh, ct_ring_consumed(r))[bucket]) > most) {
+		local64_sub(size, &sh->charged[bucket]);
+		return false;
 	}
-	packet = (local64_read(&r->head) & r->mask) >> ilog2(r->subbuf_size);
-	local64_add(size, &sh->held[packet][bucket]);
-	*charge = packet << BUCKET_BITS | bucket;
+	*charge = bucket;
 	return true;
 }
 
@@ -203,8 +199,7 @@ void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge)
 
 	if (charge == U32_MAX)
 		return;
-	local64_sub(size, &sh->held[charge >> BUCKET_BITS][charge % BUCKETS]);
-	local64_sub(size, &sh->total[charge % BUCKETS]);
+	local64_sub(size, &sh->charged[charge]);
 }
 
 void ct_limit_producer(struct ct_producer *producer)
@@ -255,11 +250,11 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 	s->limit->arg.share = CT_SHARE_DEFAULT;
 	s->limit->share = limit_share_bytes(s, CT_SHARE_DEFAULT);
 	for_each_possible_cpu(cpu) {
-		sh = __vmalloc(struct_size(sh, held, s->facts->subbuf_count), CT_GFP_USER_SIZED);
+		sh = __vmalloc(struct_size(sh, before, s->facts->subbuf_count), CT_GFP_USER_SIZED);
 		if (!sh)
 			return -ENOMEM;
 		s->cpu[cpu]->share = sh;
-		s->cpu[cpu]->ring.before_packet = limit_release;
+		s->cpu[cpu]->ring.before_packet = limit_open_packet;
 	}
 	return 0;
 }

@@ -148,6 +148,52 @@ static void test_round(void)
 	session_end(&s);
 }
 
+#define MANY 27 /* marks of which two arrays fill a packet of 4096 bytes */
+
+static void write_packets(int fd, int n)
+{
+	static struct mark many[MANY];
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		many[i] = text_mark("many");
+	for (i = 0; i < 2 * n; i++)
+		call(fd, CT_IOC_MARK(sizeof(many)), many);
+}
+
+/* The ns of two sub-buffer switches after the owner has consumed n packets; the best of 5. */
+static uint64_t after_backlog(struct session *s, int n)
+{
+	uint64_t best = ~0ull, start;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		write_packets(s->fd, n);
+		s->cpu[0].consumer->consumed = s->cpu[0].status->committed & ~4095ull;
+		start = now();
+		write_packets(s->fd, 2);
+		if (now() - start < best)
+			best = now() - start;
+	}
+	return best;
+}
+
+/* The writer that finds a large backlog consumed, in whichever context, does not pay for it. */
+static void test_backlog(void)
+{
+	uint64_t small, large;
+	struct session s;
+
+	pin(0);
+	session_start(&s, 4096, 16384, 0);
+	small = after_backlog(&s, 1);
+	large = after_backlog(&s, 4000);
+	ok(large < 3 * small + 200000, "two packets after 1 consumed one: %llu us, after 4000: %llu us",
+	   (unsigned long long)small / 1000, (unsigned long long)large / 1000);
+	ok(!lost(&s, 0), "and nothing is lost");
+	session_end(&s);
+}
+
 /* An honest producer loses no record, no matter which one floods, or in which order. */
 static void test_flood(void)
 {
@@ -413,6 +459,7 @@ int main(int argc, char **argv)
 	test_refusals();
 	test_share();
 	test_round();
+	test_backlog();
 	test_flood();
 	test_switches();
 	test_rate();
