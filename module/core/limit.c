@@ -9,10 +9,14 @@
  * records.  It may run ahead of the clock by the burst (one second); beyond that the
  * records are throttled.  One compare-and-exchange per charge, across CPUs.
  *
- * Records of a thread buffer are charged when they are read, each to its own time.  So
+ * Records of a thread buffer are charged when they are read, each to its own time.  When a
+ * buffer is read late, its producer's other records have moved the virtual time on already.
+ * So a bucket also remembers by second how much of its time was left unused.  A record that
+ * exceeds the rate at its own time takes from what was left in the seconds after it.  So
  * records that were within the rate when they were written are not lost if the recorder
- * reads them late.  A hostile thread can claim any time between its last record and now;
- * so over its lifetime it gets no more than the rate and one burst.
+ * reads them late (of those older than the memory all compete for what it still holds).
+ * A hostile thread can claim any time between its last record and now, but no time is used
+ * twice: over its lifetime a producer gets no more than the rate and one burst.
  *
  * SHARE.  For each CPU's ring: the bytes that were ever charged to each bucket, and for each
  * packet of the ring a copy of these counters from when the packet was opened.  The owner
@@ -48,10 +52,18 @@
 #define TIME_SHIFT	6
 #define SECOND		(NSEC_PER_SEC << TIME_SHIFT)
 #define RATE_MAX	SECOND		/* a record or byte then costs one unit */
+#define LEFT_SECONDS	256u		/* so long a bucket remembers what was left */
 
 struct ct_share {
 	local64_t charged[BUCKETS];	/* bytes, since the session began */
 	s64 before[][BUCKETS];		/* the same when the packet at that place was opened */
+};
+
+enum limit_rate { RATE_RECORDS, RATE_BYTES, RATES };
+
+/* Virtual time that was left unused in second n: at n % LEFT_SECONDS. */
+struct limit_left {
+	atomic64_t second[RATES][BUCKETS][LEFT_SECONDS];
 };
 
 struct ct_limit {
@@ -59,11 +71,10 @@ struct ct_limit {
 	bool counted;			/* counted in ct_limiting */
 	bool has_rates;			/* one of the two costs is not 0 */
 	u32 seed;			/* of the hash */
-	u64 record_cost;		/* virtual time of a record, 0: no limit */
-	u64 byte_cost;			/* virtual time of a byte, 0: no limit */
+	u64 cost[RATES];		/* virtual time of a record and of a byte, 0: no limit */
 	u64 share;			/* bytes of a ring, 0: no limit */
-	atomic64_t records[BUCKETS];	/* virtual times of the record rate */
-	atomic64_t bytes[BUCKETS];	/* virtual times of the byte rate */
+	struct limit_left *left;	/* made with the first rate */
+	atomic64_t time[RATES][BUCKETS]; /* virtual times */
 };
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
@@ -100,9 +111,40 @@ static u32 limit_bucket_of_task(const struct ct_limit *l, struct task_struct *ta
 	return bucket;
 }
 
-/* Charge cost to a virtual time, at time ns.  False: the rate is exceeded, nothing changed. */
-static bool limit_charge_rate(atomic64_t *virtual_time, u64 cost, u64 ns)
+static u64 limit_second_of(u64 time)
 {
+	return div64_u64(time, SECOND);
+}
+
+/*
+ * A charge has moved the virtual time from old to base, which was left unused, and on to end,
+ * which was used.  Whoever moves it into a second sets what is left of that one; others add.
+ * Those who add before it was set are ns apart, and so is what they lose.
+ */
+static void limit_remember(atomic64_t *left, u64 old, u64 base, u64 end)
+{
+	u64 first = limit_second_of(old), last = limit_second_of(base), stop = limit_second_of(end);
+	u64 n;
+
+	if (first == last) {
+		if (base != old)
+			atomic64_add(base - old, &left[first % LEFT_SECONDS]);
+	} else {
+		atomic64_add((first + 1) * SECOND - old, &left[first % LEFT_SECONDS]);
+		n = last - first < LEFT_SECONDS ? first + 1 : last - LEFT_SECONDS + 1;
+		for (; n < last; n++)
+			atomic64_set(&left[n % LEFT_SECONDS], SECOND);
+		atomic64_set(&left[last % LEFT_SECONDS], base - last * SECOND);
+	}
+	n = stop - last < LEFT_SECONDS ? last + 1 : stop - LEFT_SECONDS + 1;
+	for (; n <= stop; n++)
+		atomic64_set(&left[n % LEFT_SECONDS], 0);
+}
+
+/* Charge cost at time ns.  False: the rate is exceeded, nothing changed. */
+static bool limit_charge_rate(struct ct_limit *l, enum limit_rate rate, u32 bucket, u64 cost, u64 ns)
+{
+	atomic64_t *virtual_time = &l->time[rate][bucket];
 	u64 now = ns << TIME_SHIFT, old, base;
 
 	do {
@@ -112,18 +154,57 @@ static bool limit_charge_rate(atomic64_t *virtual_time, u64 cost, u64 ns)
 		if (base > now && base + cost - now > SECOND)
 			return false;
 	} while (atomic64_cmpxchg(virtual_time, old, base + cost) != old);
+	limit_remember(l->left->second[rate][bucket], old, base, base + cost);
 	return true;
 }
 
-/* Charge both rates.  Not inline, because most sessions have no rates. */
-static noinline bool limit_charge_rates(struct ct_limit *l, u32 bucket, u32 size, u32 records,
-					u64 ns)
+static u64 limit_left_in(const atomic64_t *left, u64 second)
 {
-	u64 record_cost = READ_ONCE(l->record_cost), byte_cost = READ_ONCE(l->byte_cost);
+	return max_t(s64, atomic64_read(&left[second % LEFT_SECONDS]), 0);
+}
 
-	return (!record_cost ||
-		limit_charge_rate(&l->records[bucket], records * record_cost, ns)) &&
-	       (!byte_cost || limit_charge_rate(&l->bytes[bucket], size * byte_cost, ns));
+/*
+ * Charge cost to what was left in the seconds after that of ns.  False: that is less, and nothing
+ * changed.  Only one task may do this at a time, and others may add meanwhile.
+ */
+static bool limit_charge_left(struct ct_limit *l, enum limit_rate rate, u32 bucket, u64 cost, u64 ns)
+{
+	atomic64_t *left = l->left->second[rate][bucket];
+	u64 last = limit_second_of(atomic64_read(&l->time[rate][bucket]));
+	u64 first = limit_second_of(ns << TIME_SHIFT) + 1, n, part, sum = 0;
+
+	if (last > first && last - first >= LEFT_SECONDS)
+		first = last - LEFT_SECONDS + 1;
+	for (n = first; n <= last && sum < cost; n++)
+		sum += limit_left_in(left, n);
+	if (sum < cost)
+		return false;
+	for (n = first; n <= last && cost; n++) {
+		part = min(limit_left_in(left, n), cost);
+		atomic64_sub(part, &left[n % LEFT_SECONDS]);
+		cost -= part;
+	}
+	return true;
+}
+
+/*
+ * Charge both rates.  late: what was left may be used, see limit_charge_left().  Not inline,
+ * because most sessions have no rates.
+ */
+static noinline bool limit_charge_rates(struct ct_limit *l, u32 bucket, u32 size, u32 records,
+					u64 ns, bool late)
+{
+	const u32 units[RATES] = { [RATE_RECORDS] = records, [RATE_BYTES] = size };
+	enum limit_rate rate;
+	u64 cost;
+
+	for (rate = 0; rate < RATES; rate++) {
+		cost = READ_ONCE(l->cost[rate]) * units[rate];
+		if (cost && !limit_charge_rate(l, rate, bucket, cost, ns) &&
+		    !(late && limit_charge_left(l, rate, bucket, cost, ns)))
+			return false;
+	}
+	return true;
 }
 
 /* The row of before[] of the packet in which this position of the ring lies. */
@@ -167,8 +248,8 @@ static __always_inline bool limit_charge(struct ct_cpu *cpu, struct ct_limit *l,
 	enum ct_lost reason = CT_LOST_RATE;
 
 	*charge = U32_MAX;
-	if (READ_ONCE(l->has_rates) &&
-	    !limit_charge_rates(l, bucket, size, records, ktime_get_mono_fast_ns()))
+	if (smp_load_acquire(&l->has_rates) &&
+	    !limit_charge_rates(l, bucket, size, records, ktime_get_mono_fast_ns(), false))
 		goto lost;
 	reason = CT_LOST_SHARE;
 	if (share && !limit_charge_share(cpu, share, bucket, size, charge))
@@ -211,16 +292,16 @@ void ct_limit_producer(struct ct_producer *producer)
 	rcu_read_unlock();
 }
 
-bool ct_limit_charge_rates(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
-			   u32 size, u32 records)
+bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
+			  u32 size, u32 records)
 {
 	struct ct_limit *l = s->limit;
 	u32 flags = READ_ONCE(l->arg.flags);
 	u32 key = flags & CT_LIMIT_PROCESS ? producer->pid :
 		  flags & CT_LIMIT_CGROUP ? (u32)producer->cgroup : producer->uid;
 
-	return !READ_ONCE(l->has_rates) ||
-	       limit_charge_rates(l, limit_bucket_of(l, key), size, records, ns);
+	return !smp_load_acquire(&l->has_rates) ||
+	       limit_charge_rates(l, limit_bucket_of(l, key), size, records, ns, true);
 }
 
 /* ---------------------------------------------- a session's limits --------- */
@@ -266,12 +347,14 @@ void ct_limit_free(struct ct_session_state *s)
 	for (i = 0; s->cpu && i < s->cpus; i++)
 		if (s->cpu[i])
 			vfree(s->cpu[i]->share);
+	if (s->limit)
+		kvfree(s->limit->left);
 	kfree(s->limit);
 }
 
 static bool limit_any(const struct ct_limit *l)
 {
-	return l->record_cost || l->byte_cost || l->share;
+	return l->cost[RATE_RECORDS] || l->cost[RATE_BYTES] || l->share;
 }
 
 void ct_limit_begin(struct ct_session_state *s)
@@ -293,6 +376,7 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	bool lossless = !(s->facts->flags & CT_SESSION_OVERWRITE);
 	u32 share = arg->share ? arg->share : CT_SHARE_DEFAULT;
 	struct ct_limit *l = s->limit;
+	struct limit_left *left;
 
 	if (arg->flags & ~(CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) ||
 	    arg->flags == (CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) || arg->share > 100 ||
@@ -303,13 +387,20 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 			return -EINVAL;
 		share = 100;
 	}
+	if ((arg->records || arg->bytes) && !l->left) {
+		left = kvzalloc(sizeof(*left), GFP_KERNEL_ACCOUNT);
+		if (!left)
+			return -ENOMEM;
+		l->left = left;
+	}
 	/* Bytes that old buckets hold of the rings stay charged until they are consumed. */
 	ct_limit_end(s);
 	l->arg = *arg;
 	l->arg.share = share;
-	WRITE_ONCE(l->record_cost, arg->records ? div64_u64(SECOND, arg->records) : 0);
-	WRITE_ONCE(l->byte_cost, arg->bytes ? div64_u64(SECOND, arg->bytes) : 0);
-	WRITE_ONCE(l->has_rates, arg->records || arg->bytes);
+	WRITE_ONCE(l->cost[RATE_RECORDS], arg->records ? div64_u64(SECOND, arg->records) : 0);
+	WRITE_ONCE(l->cost[RATE_BYTES], arg->bytes ? div64_u64(SECOND, arg->bytes) : 0);
+	/* left before has_rates: pairs with the acquire of those who charge. */
+	smp_store_release(&l->has_rates, arg->records || arg->bytes);
 	WRITE_ONCE(l->share, limit_share_bytes(s, share));
 	ct_limit_begin(s);
 	return 0;

@@ -48,15 +48,16 @@ struct ct_producer {
 void ct_limit_producer(struct ct_producer *producer);
 
 /*
- * ct_limit_charge_rates - charge records of a thread buffer to a producer's rates.  The share is
- * not charged, because they take no room in a ring.
+ * ct_limit_charge_late - charge records of a thread buffer to a producer's rates, however long
+ * ago they were written.  The share is not charged, because they take no room in a ring.
  * @ns:		the time to which they are charged
  *
  * Returns true if they are within the rates; false if they are throttled, in which case the
- * caller counts them as lost.  Any context; the session may have ended.
+ * caller counts them as lost.  One call at a time for a session, in process context; the session
+ * may have ended.
  */
-bool ct_limit_charge_rates(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
-			   u32 size, u32 records);
+bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *producer, u64 ns,
+			  u32 size, u32 records);
 
 /*
  * The limits of a session.  All functions are for process context and may sleep.
@@ -64,7 +65,8 @@ bool ct_limit_charge_rates(struct ct_session_state *s, const struct ct_producer 
  *	cases.
  * ct_limit_begin, ct_limit_end - from here on writers charge, or do not charge, their
  *	records.  The caller holds ct_session_lock.
- * ct_limit_set - CT_IOC_LIMITS.  Returns 0 or -EINVAL.  The caller holds ct_session_lock.
+ * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL or -ENOMEM.  The caller holds
+ *	ct_session_lock.
  * ct_limit_get - fill arg with the limits, keeping arg->size.
  */
 int ct_limit_init(struct ct_session_state *s, bool lossless);

@@ -87,7 +87,7 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 		size = sizeof(*r) + payload;
 		at += size;
 		tb->last = packet_time_of(tb, base, r->stamp, now);
-		if (!ct_limit_charge_rates(s, &tb->producer, tb->last, size, 1)) {
+		if (!ct_limit_charge_late(s, &tb->producer, tb->last, size, 1)) {
 			packet_count_limited(tb, s, 1);
 			continue;
 		}
@@ -136,7 +136,7 @@ static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *subbuf, u32 from
 	end = packet_check_records(tb, s, CT_PACKET_HEAD + to - from, base, now, &begin);
 	/* A packet without a record is charged too. */
 	if (end == CT_PACKET_HEAD && from != to &&
-	    !ct_limit_charge_rates(s, &tb->producer, now, CT_PACKET_HEAD, 1))
+	    !ct_limit_charge_late(s, &tb->producer, now, CT_PACKET_HEAD, 1))
 		return 0;
 	*p = (struct ct_packet){
 		.magic = CT_MAGIC,
@@ -313,8 +313,8 @@ void ct_threadbuf_count_inflight(struct ct_threadbuf_state *tb, struct ct_sessio
 	while (n < depth && packet_inflight_ok(tb, &page->entry[n]))
 		n++;
 	if (!n ||
-	    ct_limit_charge_rates(s, &tb->producer, tb->last,
-				  n * sizeof(struct ct_thread_record), n))
+	    ct_limit_charge_late(s, &tb->producer, tb->last,
+				 n * sizeof(struct ct_thread_record), n))
 		tb->inflight = n;
 	else
 		packet_count_limited(tb, s, n);

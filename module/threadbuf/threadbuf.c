@@ -332,8 +332,8 @@ static int threadbuf_emit(struct ct_threadbuf_state *tb, struct ct_session_state
 		 * the rate allows this packet.
 		 */
 		if (!READ_ONCE(s->ended) &&
-		    !ct_limit_charge_rates(s, &tb->producer, ktime_get_mono_fast_ns(),
-					   CT_PACKET_HEAD, 1))
+		    !ct_limit_charge_late(s, &tb->producer, ktime_get_mono_fast_ns(),
+					  CT_PACKET_HEAD, 1))
 			return 0;
 		/* Losses that no later packet reports. */
 		arg->bytes = ct_threadbuf_loss_packet(tb, s);

@@ -941,7 +941,9 @@ struct ct_watermark {
  * are not limited.  A record of sched_switch or sched_wakeup is charged to the thread that
  * it is about, in whichever context it is written.  Records and in-flight calls of a
  * thread buffer are charged when they are read: each to its own time, and to the producer
- * of the thread that made the thread buffer.
+ * of the thread that made the thread buffer.  However late they are read, none is lost that
+ * the rate allowed when it was written: what its producer's other records left of the rate
+ * is remembered for 256 seconds, and for records older than that the rest of it counts.
  *   records, bytes   per second, of all CPUs together; a burst of one second's worth
  *                    passes.  0: no limit.  Beyond it: lost[CT_LOST_RATE].
  *   share            percent of each CPU's ring that one producer's records may occupy

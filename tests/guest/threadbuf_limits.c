@@ -200,6 +200,75 @@ static void test_both(void)
 	   (unsigned long long)seen.records, (unsigned long long)marks, (unsigned long long)most);
 }
 
+#define LATE_MARKS 200 /* 25 ms apart */
+
+/*
+ * A process that makes marks at 40 a second, and meanwhile writes so many records into a thread
+ * buffer, which is read after its end.  The errors that it saw count as lost.
+ */
+static struct seen late(int records)
+{
+	struct mark m = text_mark("late");
+	struct ct_packet *p = NULL;
+	struct ct_threadbuf_head *h;
+	struct seen seen = { 0 };
+	int status, err, i, n = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(FLOOD_UID, FLOOD_UID, FLOOD_UID))
+			_exit(1);
+		producer = device(O_WRONLY);
+		h = threadbuf_new(SUBBUF_SIZE, 16, CT_THREADBUF_NONE, &err);
+		if (!h)
+			_exit(2);
+		for (i = 1; i <= LATE_MARKS; i++) {
+			if (call(producer, CT_IOC_MARK(sizeof(m)), &m))
+				_exit(3);
+			for (; n < records * i / LATE_MARKS; n++) {
+				if (!p || p->content_size / 8 + RECORD > SUBBUF_SIZE)
+					p = packet_new(h);
+				record(p, now(), class, 0, n);
+			}
+			usleep(25000);
+		}
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	take(&seen, pid);
+	for (i = 0; i < 300 && seen.records + seen.lost < (uint64_t)records; i++) {
+		usleep(100000);
+		take(&seen, pid);
+	}
+	seen.lost += status;
+	return seen;
+}
+
+/* A thread buffer that is read late, when its producer's marks have been charged. */
+static void test_late(void)
+{
+	uint64_t before, marks, start, most;
+	struct seen seen;
+
+	limits(0, 100, 0);
+	usleep(1100000);
+	before = marks_limited();
+	seen = late(100);
+	marks = LATE_MARKS - (marks_limited() - before);
+	ok(seen.records == 100 && !seen.lost && marks == LATE_MARKS,
+	   "a rate of 100: 40 marks and 20 records of a late buffer a second (%llu of %d, %llu of 100)",
+	   (unsigned long long)marks, LATE_MARKS, (unsigned long long)seen.records);
+	before = marks_limited();
+	start = now();
+	seen = late(1000);
+	most = most_since(start, 100);
+	marks = LATE_MARKS - (marks_limited() - before);
+	ok(marks == LATE_MARKS && seen.records >= 200 && seen.records + marks <= most &&
+		   seen.records + seen.lost == 1000,
+	   "200 records a second get what the marks leave (%llu and %llu of at most %llu)",
+	   (unsigned long long)marks, (unsigned long long)seen.records, (unsigned long long)most);
+}
+
 /* Packets and calls that cost the recorder time but are not records. */
 static void test_rest(void)
 {
@@ -345,6 +414,7 @@ int main(int argc, char **argv)
 	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
 	test_rate();
 	test_both();
+	test_late();
 	test_rest();
 	test_count();
 	test_together();
