@@ -199,21 +199,35 @@ static u32 packet_content_of(const struct ct_threadbuf_state *tb, u64 n)
 	return content;
 }
 
-void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
+/* Close it, and fix the contents of so many of its last packets. */
+static void packet_close(struct ct_threadbuf_state *tb, u64 now, u32 packets)
 {
+	unsigned long flags;
 	u32 i;
 
-	if (tb->closed)
-		return;
-	tb->begun = packet_begun(tb);
-	for (i = 1; i <= tb->subbufs; i++)
-		tb->content[(tb->begun - i) & (tb->subbufs - 1)] =
-			packet_content_of(tb, tb->begun - i);
-	/*
-	 * begun and content before closed: pairs with the acquire of every reader that finds
-	 * the thread buffer closed.
-	 */
-	smp_store_release(&tb->closed, now);
+	spin_lock_irqsave(&tb->closing, flags);
+	if (!tb->closed) {
+		tb->begun = packet_begun(tb);
+		for (i = 1; i <= packets; i++)
+			tb->content[(tb->begun - i) & (tb->subbufs - 1)] =
+				packet_content_of(tb, tb->begun - i);
+		/*
+		 * begun and content before closed: pairs with the acquire of every reader that
+		 * finds the thread buffer closed.
+		 */
+		smp_store_release(&tb->closed, now);
+	}
+	spin_unlock_irqrestore(&tb->closing, flags);
+}
+
+void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
+{
+	packet_close(tb, now, tb->subbufs);
+}
+
+void ct_threadbuf_close_last(struct ct_threadbuf_state *tb, u64 now)
+{
+	packet_close(tb, now, 1);
 }
 
 /*

@@ -6,7 +6,9 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include "cudatrace.h"
 #include "core/limit.h"
 
@@ -37,9 +39,12 @@ struct ct_threadbuf_state {
 	u32 subbufs, subbuf_size;
 	u32 stream;
 	u32 pid, tid, ppid, uid;
+	struct pid *process;		/* with a reference: pid may be given to another process */
+	struct wait_queue_entry exit;	/* in the process's queue of its end, until unmapped */
 	struct ct_producer producer;	/* to which limits its records are charged */
 	u64 start;			/* ns: no record begins before */
 
+	spinlock_t closing;		/* one sets the next three; any context */
 	/* Set by ct_threadbuf_close(), closed after begun and content. */
 	u64 closed;			/* ns: no later record is passed on; 0: it is open */
 	u64 begun;			/* packets begun when it was closed */
@@ -58,7 +63,7 @@ struct ct_threadbuf_state {
 	bool inflight_counted;
 	u32 inflight;			/* in-flight calls that are passed on */
 
-	u32 content[];			/* end of each sub-buffer's packet when it was closed */
+	u32 content[];			/* the most that each sub-buffer's packet may contain */
 };
 
 static inline struct ct_threadbuf_head *ct_threadbuf_head_of(const struct ct_threadbuf_state *tb)
@@ -70,9 +75,15 @@ static inline struct ct_threadbuf_head *ct_threadbuf_head_of(const struct ct_thr
  * ct_threadbuf_close - from now (ns) on, records that the thread writes are not passed on,
  * whatever time they carry.  A record that was being written at that moment counts as
  * lost later, if its time is not after now: see ct_threadbuf_count_cut().
- * The caller holds ct_threadbufs.lock.  The reader may run at the same time.
+ * Any context.  The reader may run at the same time.
  */
 void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now);
+
+/*
+ * ct_threadbuf_close_last - the same in constant time: earlier packets that are not yet read may
+ * still be changed, only not by a thread that keeps the protocol.
+ */
+void ct_threadbuf_close_last(struct ct_threadbuf_state *tb, u64 now);
 
 /*
  * All functions below are for the reader: the caller holds ct_threadbufs.read, and they may

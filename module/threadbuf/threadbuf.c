@@ -9,6 +9,10 @@
  *
  * A thread buffer is in its session's list until all of it was read or the session is
  * freed.  The list has one reference to it, its mapping a second one.
+ *
+ * The mapping may live longer than the process: a child made by clone(CLONE_VM) has the same
+ * memory.  So a thread buffer is closed when its process ends, which the kernel tells in the
+ * queue that also wakes those who wait for a pidfd.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
@@ -19,7 +23,9 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -35,6 +41,7 @@ static void threadbuf_free(struct kref *ref)
 	struct ct_threadbuf_state *tb = container_of(ref, struct ct_threadbuf_state, ref);
 
 	vfree(tb->memory);
+	put_pid(tb->process);
 	kfree(tb);
 }
 
@@ -55,13 +62,38 @@ static int threadbuf_mmap(struct file *file, struct vm_area_struct *vma)
 	return ct_pages_map(vma, tb->memory, tb->size, true);
 }
 
-static int threadbuf_release(struct inode *inode, struct file *file)
+/* It is not mapped any more, or could not be mapped.  Drops the mapping's reference. */
+static void threadbuf_unmapped(struct ct_threadbuf_state *tb)
 {
-	struct ct_threadbuf_state *tb = file->private_data;
-
+	remove_wait_queue(&tb->process->wait_pidfd, &tb->exit);
 	/* The thread's stores before dead: pairs with the reader's acquire. */
 	smp_store_release(&tb->dead, true);
 	threadbuf_put(tb);
+}
+
+static int threadbuf_release(struct inode *inode, struct file *file)
+{
+	threadbuf_unmapped(file->private_data);
+	return 0;
+}
+
+/*
+ * A thread of the process has ended; is it the last one?  With locks of the kernel held and
+ * interrupts disabled.  A process whose memory ends with it has no entry in the queue any more.
+ */
+static int threadbuf_on_exit(struct wait_queue_entry *entry, unsigned int mode, int flags,
+			     void *key)
+{
+	struct ct_threadbuf_state *tb = container_of(entry, struct ct_threadbuf_state, exit);
+	struct task_struct *leader;
+	bool ended;
+
+	rcu_read_lock();
+	leader = pid_task(tb->process, PIDTYPE_TGID);
+	ended = !leader || !atomic_read(&leader->signal->live);
+	rcu_read_unlock();
+	if (ended)
+		ct_threadbuf_close_last(tb, ct_clock_ns());
 	return 0;
 }
 
@@ -76,10 +108,16 @@ static struct ct_threadbuf_state *threadbuf_alloc(const struct ct_threadbuf_new 
 {
 	struct ct_threadbuf_state *tb =
 		kzalloc(struct_size(tb, content, arg->subbufs), GFP_KERNEL_ACCOUNT);
+	u32 i;
 
 	if (!tb)
 		return NULL;
 	kref_init(&tb->ref);
+	spin_lock_init(&tb->closing);
+	for (i = 0; i < arg->subbufs; i++)
+		tb->content[i] = arg->subbuf_size;
+	tb->process = get_pid(task_tgid(current));
+	init_waitqueue_func_entry(&tb->exit, threadbuf_on_exit);
 	tb->subbufs = arg->subbufs;
 	tb->subbuf_size = arg->subbuf_size;
 	tb->size = CT_THREADBUF_DATA + (u64)arg->subbufs * arg->subbuf_size;
@@ -173,7 +211,7 @@ static struct ct_threadbuf_state *threadbuf_find_previous(struct ct_threadbufs *
 	if (stream == CT_THREADBUF_NONE)
 		return NULL;
 	list_for_each_entry(old, &threadbufs->list, node)
-		if (old->stream == stream && !old->next && old->pid == tb->pid &&
+		if (old->stream == stream && !old->next && old->process == tb->process &&
 		    old->tid == tb->tid && old->uid == tb->uid)
 			return old;
 	return NULL;
@@ -207,6 +245,7 @@ static int threadbuf_add(struct ct_session_state *s, struct ct_threadbuf_state *
 	}
 	threadbuf_fill_head(tb, s);
 	kref_get(&tb->ref);
+	add_wait_queue(&tb->process->wait_pidfd, &tb->exit);
 	list_move_tail(&tb->node, &threadbufs->list);
 	threadbufs->count++;
 	mutex_unlock(&threadbufs->lock);
@@ -243,8 +282,7 @@ static unsigned long threadbuf_map(struct ct_threadbuf_state *tb)
 	unsigned long address;
 
 	if (IS_ERR(file)) {
-		tb->dead = true;
-		threadbuf_put(tb);
+		threadbuf_unmapped(tb);
 		return PTR_ERR(file);
 	}
 	address = vm_mmap(file, 0, tb->size, PROT_READ | PROT_WRITE, MAP_SHARED, 0);

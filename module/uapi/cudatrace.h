@@ -226,7 +226,9 @@
  *     counts it in the head's "lost" and in "lost" of the next packet that it begins;
  *   - its in-flight calls into the second page (struct ct_inflight_page).
  * A child does not inherit a thread buffer by fork().  A thread buffer ends when it is
- * unmapped, and so at the latest with its process; its packets are still read.
+ * unmapped, and so at the latest with its process's memory; its packets are still read.  If
+ * a child made by clone(CLONE_VM) keeps that memory, the thread buffer is closed when its
+ * process ends: what the child writes there is discarded.
  *
  * A pause and a filter close the existing thread buffers: records that a thread writes
  * into a closed one are discarded (a record that was being written at that moment counts

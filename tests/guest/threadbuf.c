@@ -386,6 +386,108 @@ static void test_lives(void)
 	   calls);
 }
 
+/* ------------------------------------- memory that outlives its process ---- */
+
+/* Of all processes of the test: what has happened. */
+static int *step;
+
+static void step_wait(int n)
+{
+	for (int i = 0; i < 60000 && __atomic_load_n(step, __ATOMIC_ACQUIRE) < n; i++)
+		usleep(1000);
+}
+
+static void step_set(int n)
+{
+	__atomic_store_n(step, n, __ATOMIC_RELEASE);
+}
+
+static struct ct_threadbuf_head *heir_head;
+static struct ct_packet *heir_packet;
+
+/* Has its parent's memory, and writes on when the parent has gone. */
+static int heir(void *unused)
+{
+	(void)unused;
+	step_wait(1);
+	record(heir_packet, now(), class, 0, 1);
+	record(packet_new(heir_head), now(), class, 0, 2);
+	step_set(2);
+	step_wait(3);
+	return 0;
+}
+
+static void test_heir(void)
+{
+	static _Alignas(16) char stack[65536];
+	uint64_t mine = 0, since = now();
+	int err, status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		heir_head = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
+		heir_packet = packet_new(heir_head);
+		record(heir_packet, now(), class, 0, 0);
+		_exit(clone(heir, stack + sizeof(stack), CLONE_VM, NULL) < 0);
+	}
+	waitpid(pid, &status, 0);
+	step_set(1);
+	step_wait(2);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		mine += look(since).records * (got.pid == (uint32_t)pid);
+	ok(!status && mine == 1, "a process that has ended writes no more, although its memory lives"
+	   " (%llu records)", (unsigned long long)mine);
+	step_set(3);
+	usleep(100000);
+	empty();
+}
+
+/* Writes on when the first thread of its process has ended. */
+static void *widow(void *unused)
+{
+	struct ct_packet *p;
+	int err;
+
+	(void)unused;
+	heir_head = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
+	p = packet_new(heir_head);
+	step_set(1);
+	step_wait(2);
+	record(p, now(), class, 0, 1);
+	_exit(0);
+}
+
+static void test_widow(void)
+{
+	char path[64], state[256] = "";
+	uint64_t mine = 0, since = now();
+	int status, fd, i;
+	pthread_t t;
+	pid_t pid;
+
+	step_set(0);
+	pid = fork();
+	if (!pid) {
+		pthread_create(&t, NULL, widow, NULL);
+		step_wait(1);
+		syscall(SYS_exit, 0);
+	}
+	/* The first thread is a zombie as long as others live. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (i = 0; i < 10000 && !strstr(state, ") Z "); i++) {
+		fd = open(path, O_RDONLY);
+		status = read(fd, state, sizeof(state) - 1);
+		close(fd);
+		usleep(1000);
+	}
+	step_set(2);
+	waitpid(pid, &status, 0);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		mine += look(since).records * (got.pid == (uint32_t)pid);
+	ok(mine == 1, "a process whose first thread has ended goes on (%llu records)",
+	   (unsigned long long)mine);
+}
+
 static void test_switches(void)
 {
 	struct ct_filter f = {
@@ -636,6 +738,7 @@ int main(int argc, char **argv)
 	ok(!map_clock(producer), "the clock page");
 	ok(!call(producer, CT_IOC_DEFINE, &def), "a class");
 	class = def.id;
+	step = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	test_refusals();
 	await_segment();
 	test_honest();
@@ -644,6 +747,8 @@ int main(int argc, char **argv)
 	test_order();
 	test_switches();
 	test_watched();
+	test_heir();
+	test_widow();
 	test_lives();
 	test_end();
 	test_orphan();
