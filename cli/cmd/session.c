@@ -255,6 +255,8 @@ static int session_status(void)
 	       "flight recorder: the oldest records are overwritten" : "lossless: records for which a ring has no space are dropped and counted");
 	printf("rings        %u CPUs, %u packets of %u bytes each\n", dev.session.cpus,
 	       dev.session.subbuf_count, dev.session.subbuf_size);
+	printf("probes       %llu KiB of the kernel's memory for open calls\n",
+	       (unsigned long long)(dev.session.probe_memory + 1023) / 1024);
 	printf("records      %llu written, %llu lost, %llu packets overwritten\n",
 	       (unsigned long long)t.records, (unsigned long long)t.lost,
 	       (unsigned long long)t.overwritten);

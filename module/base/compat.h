@@ -6,7 +6,9 @@
 #ifndef CT_COMPAT_H
 #define CT_COMPAT_H
 
+#include <linux/cpumask.h>
 #include <linux/kprobes.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -111,6 +113,20 @@ static __always_inline bool ct_in_breakpoint(const struct kprobe *kp, const stru
 static inline struct llist_node *ct_pending_returns(void)
 {
 	return READ_ONCE(current->rethooks.first);
+}
+
+/*
+ * Bytes that the kernel keeps for the calls of an armed kretprobe.  Since 6.7 each CPU has a list
+ * with room for all instances, rounded up to a power of two.
+ */
+static inline u64 ct_kretprobe_memory(const struct kretprobe *rp)
+{
+	u64 bytes = rp->maxactive * (sizeof(struct kretprobe_instance) + rp->data_size);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	bytes += num_possible_cpus() * roundup_pow_of_two(rp->maxactive) * sizeof(void *);
+#endif
+	return bytes;
 }
 
 /* The kretprobe instance of such a hook. */

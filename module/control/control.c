@@ -335,8 +335,10 @@ int ct_control_describe(struct ct_session *arg)
 
 	mutex_lock(&ct_session_lock);
 	s = ct_session_running();
-	if (s)
+	if (s) {
 		control_describe(s, arg);
+		arg->probe_memory = ct_source_memory();
+	}
 	mutex_unlock(&ct_session_lock);
 	return s ? 0 : -ENODATA;
 }

@@ -50,6 +50,18 @@ u32 ct_source_count(void)
 	return count;
 }
 
+u64 ct_source_memory(void)
+{
+	struct ct_source *source;
+	u64 bytes = 0;
+
+	lockdep_assert_held(&ct_session_lock);
+	list_for_each_entry(source, &sources, list)
+		if (source->memory)
+			bytes += source->memory(source);
+	return bytes;
+}
+
 void ct_source_changed(void)
 {
 	struct ct_session_state *s = ct_session_running();

@@ -22,6 +22,8 @@ struct ct_source {
 	u32 (*count)(struct ct_source *source);
 	/* Fill in row index; info is zeroed but for its size and index. */
 	void (*info)(struct ct_source *source, struct ct_probe_info *info, u32 index);
+	/* Bytes that the kernel keeps for the calls of what is armed; NULL: none. */
+	u64 (*memory)(struct ct_source *source);
 };
 
 /*
@@ -36,6 +38,7 @@ void ct_source_unregister(struct ct_source *source);
 void ct_source_arm(u64 groups);
 void ct_source_disarm(void);
 u32 ct_source_count(void);
+u64 ct_source_memory(void);
 
 /* ct_source_changed - a source has another count(): report it to readers of the facts page.
  * The caller holds ct_session_lock.

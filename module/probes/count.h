@@ -3,6 +3,7 @@
 #ifndef CT_COUNT_H
 #define CT_COUNT_H
 
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "base/clock.h"
@@ -26,6 +27,19 @@ struct ct_count {
 static __always_inline u64 ct_count_time_begins(struct ct_count __percpu *count)
 {
 	return unlikely(!(this_cpu_read(count->hits) & 63)) ? ct_clock_ns() : 0;
+}
+
+/* ct_count_cost - ns that the handlers take for a hit, averaged over the hits that were timed. */
+static inline u64 ct_count_cost(struct ct_count __percpu *count)
+{
+	u64 cost = 0, timed = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		cost += per_cpu_ptr(count, cpu)->cost;
+		timed += per_cpu_ptr(count, cpu)->timed;
+	}
+	return timed ? div64_u64(cost, timed) : 0;
 }
 
 /* ct_count_clear - all CPUs; no handler runs. */

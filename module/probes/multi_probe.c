@@ -36,6 +36,7 @@
 #include "probes/probe.h"
 #include "probes/quirk.h"
 #include "core/session.h"
+#include "base/compat.h"
 
 static LIST_HEAD(all);		/* under ct_session_lock */
 
@@ -369,10 +370,21 @@ static u64 multi_missed(const struct ct_kprobe *p)
 	return missed;
 }
 
+static u64 multi_memory(void)
+{
+	const struct ct_multi_probe *m;
+	u64 bytes = 0;
+
+	list_for_each_entry(m, &all, list)
+		bytes += ct_kretprobe_memory(&m->hook);
+	return bytes;
+}
+
 static const struct ct_probe_together multi_functions = {
 	.disarm = multi_disarm_all,
 	.drop = multi_drop,
 	.missed = multi_missed,
+	.memory = multi_memory,
 };
 
 void ct_multi_probe_init(void)

@@ -164,8 +164,8 @@ void ct_multi_probe_set_hook(struct ct_multi_probe *m)
 	m->hook.entry_handler = multi_handlers_on_entry;
 	m->hook.handler = multi_handlers_on_return;
 	m->hook.data_size = sizeof(struct call);
-	/* Calls of all these functions that can be open at once. */
-	m->hook.maxactive = max(4096u, 64 * num_possible_cpus());
+	/* Calls of all these functions that can be open at once; a constant: see probe.c. */
+	m->hook.maxactive = 4096;
 }
 
 void ct_multi_probe_set_ops(struct ct_multi_probe *m)

@@ -9,7 +9,6 @@
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
-#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
@@ -24,6 +23,7 @@
 #include "core/registry.h"
 #include "core/session.h"
 #include "core/source.h"
+#include "base/compat.h"
 
 /* All of this is under ct_session_lock. */
 static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe */
@@ -39,11 +39,17 @@ static struct { unsigned long id; u32 first; } last;
 
 /* ------------------------------------------------------------- arming ---- */
 
-/* Instances of a kretprobe: calls of the function that can be open at once, in all tasks. */
+/*
+ * Instances of a kretprobe: calls of the function that can be open at once, in all tasks.  Further
+ * ones count as missed.  Not by the number of CPUs: newer kernels keep a list of all instances for
+ * each CPU, so the memory would grow with its square.
+ */
+#define PROBE_CALLS 256 /* of a function that does not sleep: one a CPU, and those it interrupts */
+#define PROBE_CALLS_SLEEPS 512
+
 static int probe_max_active(const struct ct_probe_desc *d)
 {
-	return d->sleeps && !d->count ? max(1024u, 8 * num_possible_cpus()) :
-			   8 * num_possible_cpus();
+	return d->sleeps && !d->count ? PROBE_CALLS_SLEEPS : PROBE_CALLS;
 }
 
 /* A driver of unknown version counts as the newest. */
@@ -304,19 +310,6 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, 
 	}
 }
 
-/* ns that the handlers take for a hit, averaged over the hits that were timed. */
-static u64 probe_cost_of(const struct ct_kprobe *p)
-{
-	u64 cost = 0, timed = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		cost += per_cpu_ptr(p->count, cpu)->cost;
-		timed += per_cpu_ptr(p->count, cpu)->timed;
-	}
-	return timed ? div64_u64(cost, timed) : 0;
-}
-
 static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32 alt)
 {
 	const struct ct_probe_desc *d = p->desc;
@@ -334,7 +327,7 @@ static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32
 	if (p->armed && perfmon_capable())
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
-	info->cost = probe_cost_of(p);
+	info->cost = ct_count_cost(p->count);
 }
 
 static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32 index)
@@ -359,12 +352,25 @@ static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32
 	}
 }
 
+static u64 probe_memory(struct ct_source *source)
+{
+	u64 bytes = together ? together->memory() : 0;
+	struct ct_kprobe *p;
+	unsigned long id;
+
+	xa_for_each(&probes, id, p)
+		if (p->armed)
+			bytes += ct_kretprobe_memory(&p->armed->rp);
+	return bytes;
+}
+
 static struct ct_source probe_source = {
 	.name = "kprobes",
 	.arm = probe_arm_all,
 	.disarm = probe_disarm_all,
 	.count = probe_count,
 	.info = probe_info,
+	.memory = probe_memory,
 };
 
 /* ------------------------------------------------------------- life ------ */

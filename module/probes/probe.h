@@ -20,6 +20,8 @@ struct ct_probe_together {
 	void (*drop)(struct ct_kprobe *p);
 	/* Calls of p that the kernel did not report, since it was armed. */
 	u64 (*missed)(const struct ct_kprobe *p);
+	/* Bytes that the kernel keeps for their calls. */
+	u64 (*memory)(void);
 };
 
 /* ct_probe_register_together - NULL: unregister. */

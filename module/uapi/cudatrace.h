@@ -597,6 +597,8 @@ struct ct_session {
 	__u64 start;
 	__u32 cpus;
 	__u32 owner_pid;
+	__u64 probe_memory;	/* out, of CT_IOC_GET_SESSION: bytes that the kernel keeps for
+				 * the calls of probed functions */
 };
 
 /* Probe groups: X(ID, word) */

@@ -85,6 +85,13 @@ cudatrace probe add ct_events:ct_events_plain arg0:n:s32 ret:got:s32
 ok $? "and one by breakpoint"
 cudatrace probe list 'ct_events:ct_events_*' >contexts.list 2>&1
 is "$(awk '$2 == "ct_events_site" { print $3 }' contexts.list) $(awk '$2 == "ct_events_plain" { print $3 }' contexts.list)" "ftrace breakpoint" "list says which is which"
+cudatrace session start --groups added
+kib=$(cudatrace session status | sed -n 's/^probes *\([0-9]*\) KiB .*/\1/p')
+cudatrace session stop
+# Newer kernels keep 8 bytes for each open call on every CPU.
+cpus=$(($(sed 's/.*-//' /sys/devices/system/cpu/possible) + 1))
+[ "${kib:-0}" -ge 100 ] && [ "$kib" -le $((300 + cpus * 8)) ]
+ok $? "session status tells what two probes take of the kernel's memory ($kib KiB, $cpus CPUs)"
 follow contexts.jsonl
 for c in task softirq hardirq nmi; do echo $c >/dev/ct_events; done
 told contexts.jsonl
