@@ -10,12 +10,29 @@
  */
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
+#include <linux/pid.h>
 #include <linux/preempt.h>
+#include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 #include "threadbuf/packet.h"
 #include "core/limit.h"
 #include "core/registry.h"
 #include "core/session.h"
+
+static void packet_free(struct kref *ref)
+{
+	struct ct_threadbuf_state *tb = container_of(ref, struct ct_threadbuf_state, ref);
+
+	vfree(tb->memory);
+	put_pid(tb->process);
+	kfree(tb);
+}
+
+void ct_threadbuf_put(struct ct_threadbuf_state *tb)
+{
+	kref_put(&tb->ref, packet_free);
+}
 
 /* The class of a record, or NULL if a program may not write this class. */
 static const struct ct_class *packet_class_of(const struct ct_thread_record *r)

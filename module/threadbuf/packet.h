@@ -71,6 +71,9 @@ static inline struct ct_threadbuf_head *ct_threadbuf_head_of(const struct ct_thr
 	return (void *)tb->memory;
 }
 
+/* ct_threadbuf_put - drop a reference.  May sleep. */
+void ct_threadbuf_put(struct ct_threadbuf_state *tb);
+
 /*
  * ct_threadbuf_close - from now (ns) on, records that the thread writes are not passed on,
  * whatever time they carry.  A record that was being written at that moment counts as
