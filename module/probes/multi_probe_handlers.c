@@ -172,8 +172,11 @@ void ct_multi_probe_set_ops(struct ct_multi_probe *m)
 {
 	m->ops = (struct ftrace_ops){
 		.func = multi_handlers_on_site,
-		/* All registers; and ftrace must not call us inside ourselves. */
-		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
+		/*
+		 * All registers; ftrace must not call us inside ourselves, nor where RCU does not
+		 * watch (an idle CPU), because the table is freed by RCU.
+		 */
+		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
 	};
 }
 
