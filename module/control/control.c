@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include "control/control.h"
@@ -29,6 +30,12 @@
  * Under ct_session_lock, with a reference.
  */
 static struct ct_session_state *orphan;
+
+/*
+ * Held while a session's memory is allocated, which may take long: so two starts do not take the
+ * memory of two sessions.  ct_session_lock is not held meanwhile, and whoever waits can be killed.
+ */
+static DEFINE_MUTEX(starting);
 
 /* Fills in the defaults.  -EINVAL: not possible. */
 static int control_check_sizes(struct ct_session *arg)
@@ -56,6 +63,17 @@ static int control_check_sizes(struct ct_session *arg)
 	return 0;
 }
 
+/* -EBUSY and its owner if a session runs that this start does not replace. */
+static int control_check_running(struct ct_session *arg, bool is_default)
+{
+	struct ct_session_state *s = ct_session_running();
+
+	if (!s || (s->is_default && !is_default))
+		return 0;
+	arg->owner_pid = s->owner_pid;
+	return -EBUSY;
+}
+
 /* The last reference is gone: free what control_make() attached. */
 static void control_release(struct ct_session_state *s)
 {
@@ -76,8 +94,6 @@ static struct ct_session_state *control_make(const struct ct_session *arg)
 	}
 	if (ct_limit_init(s, !(arg->flags & CT_SESSION_OVERWRITE)))
 		goto err;
-	s->facts->defines = ct_registry_count();
-	s->facts->probes = ct_source_count();
 	return s;
 err:
 	ct_session_put(s);
@@ -126,28 +142,12 @@ static void control_end(struct ct_session_state *s)
 	ct_session_end(s);
 }
 
-int ct_control_start(struct ct_session *arg, const void *owner, bool is_default)
+/* s, which is complete, becomes the running session. */
+static void control_begin(struct ct_session_state *s, struct ct_session *arg, const void *owner,
+			  bool is_default)
 {
-	struct ct_session_state *s;
-	int err;
-
-	err = control_check_sizes(arg);
-	if (err)
-		return err;
-	mutex_lock(&ct_session_lock);
-	s = ct_session_running();
-	if (s && (is_default || !s->is_default)) {
-		arg->owner_pid = s->owner_pid;
-		err = -EBUSY;
-		goto out;
-	}
-	if (s)
-		control_end(s);
-	s = control_make(arg);
-	if (!s) {
-		err = -ENOMEM;
-		goto out;
-	}
+	s->facts->defines = ct_registry_count();
+	s->facts->probes = ct_source_count();
 	s->owner = owner;
 	s->owner_pid = task_tgid_nr(current);
 	s->is_default = is_default;
@@ -171,8 +171,41 @@ int ct_control_start(struct ct_session *arg, const void *owner, bool is_default)
 	}
 	ct_limit_begin(s);
 	control_publish(s);
-out:
+}
+
+static int control_start(struct ct_session *arg, const void *owner, bool is_default)
+{
+	struct ct_session_state *s;
+	int err;
+
+	lockdep_assert_held(&starting);
+	mutex_lock(&ct_session_lock);
+	err = control_check_running(arg, is_default);
 	mutex_unlock(&ct_session_lock);
+	if (err)
+		return err;
+	s = control_make(arg);
+	if (!s)
+		return fatal_signal_pending(current) ? -EINTR : -ENOMEM;
+	/* No other session can have begun meanwhile, but the default one may have ended. */
+	mutex_lock(&ct_session_lock);
+	if (ct_session_running())
+		control_end(ct_session_running());
+	control_begin(s, arg, owner, is_default);
+	mutex_unlock(&ct_session_lock);
+	return 0;
+}
+
+int ct_control_start(struct ct_session *arg, const void *owner, bool is_default)
+{
+	int err = control_check_sizes(arg);
+
+	if (err)
+		return err;
+	if (mutex_lock_killable(&starting))
+		return -EINTR;
+	err = control_start(arg, owner, is_default);
+	mutex_unlock(&starting);
 	return err;
 }
 

@@ -16,8 +16,8 @@ struct ct_session_state;
  * @arg:	in and out as CT_IOC_START says
  * @is_default:	a read() that found no session starts it
  *
- * May sleep.  Returns 0, -EBUSY (arg->owner_pid is the other session's owner), -EINVAL or
- * -ENOMEM.
+ * May sleep.  Returns 0, -EBUSY (arg->owner_pid is the other session's owner), -EINVAL,
+ * -ENOMEM, or -EINTR: the task is being killed.
  */
 int ct_control_start(struct ct_session *arg, const void *owner, bool is_default);
 

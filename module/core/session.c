@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uuid.h>
 #include <linux/vmalloc.h>
@@ -99,6 +100,8 @@ struct ct_session_state *ct_session_new(const struct ct_session *arg,
 	uuid_gen(&uuid);
 	/* Every possible CPU, so that a CPU that comes online later has its ring. */
 	for_each_possible_cpu(cpu) {
+		if (fatal_signal_pending(current))
+			goto err;
 		s->cpu[cpu] = kzalloc_node(sizeof(**s->cpu), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
 		if (!s->cpu[cpu] || ct_ring_init(&s->cpu[cpu]->ring, cpu, arg->subbuf_size,
 						 arg->subbuf_count, overwrite, uuid.b))

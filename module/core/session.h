@@ -78,7 +78,8 @@ extern struct mutex ct_session_lock;
  * @arg:	checked sizes, flags and groups
  * @release:	called once, when the last reference is dropped (also if this function fails);
  *		it may sleep
- * May sleep.  Returns the session with one reference, or NULL if there is no memory.
+ * May sleep.  Returns the session with one reference, or NULL if there is no memory or the task
+ * is being killed.
  */
 struct ct_session_state *ct_session_new(const struct ct_session *arg,
 					void (*release)(struct ct_session_state *s));

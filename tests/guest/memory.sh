@@ -23,6 +23,10 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	ok $? "in words: $(cat memory.err)"
 	! cudatrace session status >/dev/null 2>&1
 	ok $? "and nothing is left half done"
+	follow default.jsonl
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 1024' 2>/dev/null
+	is "$? $(cudatrace session status | grep -c "for a reader of")" "1 1" "nor is the session of a reader ended for it"
+	unfollow
 	# A trace holds all strings that were ever defined: without those of other tests it is small.
 	unload-module && load-module
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace record -q --groups added --ring-size 64M -o smaller -- true' 2>smaller.err

@@ -355,6 +355,55 @@ static void test_own(void)
 	close(fd);
 }
 
+/* A session that a read() or poll() started gives way to one that somebody starts. */
+static void test_replaced(void)
+{
+	struct ct_session arg = { .size = sizeof(arg) };
+	int r = device(O_RDONLY | O_NONBLOCK), rw = device(O_RDWR);
+	struct pollfd p = { .fd = r, .events = POLLIN };
+
+	poll(&p, 1, 0);
+	ok(!call(r, CT_IOC_GET_SESSION, &arg) && arg.flags & CT_SESSION_DEFAULT,
+	   "poll() starts a default session");
+	arg = (struct ct_session){ .size = sizeof(arg), .groups = 1u << CT_GROUP_ADDED };
+	ok(!call(rw, CT_IOC_START, &arg) && !call(r, CT_IOC_GET_SESSION, &arg) &&
+		   !(arg.flags & CT_SESSION_DEFAULT),
+	   "a start replaces it");
+	close(rw);
+	close(r);
+}
+
+/* While rings are allocated nobody waits for ct_session_lock. */
+static void test_starting(void)
+{
+	struct ct_session large = { .size = sizeof(large), .subbuf_size = 16 << 20,
+				    .subbuf_count = 4, .groups = 1u << CT_GROUP_ADDED };
+	struct ct_session arg = { .size = sizeof(arg) };
+	volatile uint64_t *took = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t start, longest = 0;
+	int r = device(O_RDONLY);
+	pid_t pid = fork();
+
+	if (!pid) {
+		start = now();
+		call(device(O_RDWR), CT_IOC_START, &large);
+		took[0] = now() - start;
+		pause();
+	}
+	while (!took[0]) {
+		start = now();
+		call(r, CT_IOC_GET_SESSION, &arg);
+		if (now() - start > longest)
+			longest = now() - start;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ok(longest < took[0] / 2, "a session whose start takes %llu us does not hold up others (%llu)",
+	   (unsigned long long)took[0] / 1000, (unsigned long long)longest / 1000);
+	close(r);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -366,5 +415,7 @@ int main(void)
 	test_mapped();
 	test_orphan();
 	test_own();
+	test_replaced();
+	test_starting();
 	return tap_done();
 }
