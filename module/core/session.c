@@ -145,7 +145,11 @@ void ct_session_publish(struct ct_session_state *s)
 
 	lockdep_assert_held(&ct_session_lock);
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu(ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
+		/*
+		 * What was stored into the ring before the pointer to it: pairs with the address
+		 * dependency of ct_cpu_writing().
+		 */
+		smp_store_release(per_cpu_ptr(&ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
 	WRITE_ONCE(ct_clock_page->recording, s != NULL);
 	/* A writer has preemption disabled, so this waits for all of them. */
 	if (!s)
