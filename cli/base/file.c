@@ -38,6 +38,13 @@ int ct_pwrite_all(int fd, const void *from, size_t size, uint64_t offset)
 	return 0;
 }
 
+int ct_pwrite_packets(int fd, const void *from, size_t size, uint64_t offset)
+{
+	int rc = ct_pwrite_all(fd, (const uint8_t *)from + 8, size - 8, offset + 8);
+
+	return rc ? rc : ct_pwrite_all(fd, from, 8, offset);
+}
+
 bool ct_first_line(const char *path, char *line, size_t size)
 {
 	FILE *f = fopen(path, "re");

@@ -17,6 +17,13 @@
 int ct_write_all(int fd, const void *from, size_t size);
 int ct_pwrite_all(int fd, const void *from, size_t size, uint64_t offset);
 
+/*
+ * The same for packets of a stream, at least 8 bytes: the first one's magic is written last, in
+ * one piece, since a write() that a kill ends may have written any number of pages.  offset: a
+ * multiple of 8.
+ */
+int ct_pwrite_packets(int fd, const void *from, size_t size, uint64_t offset);
+
 /* The first line of a file, without its end; false: the file can't be read, or is empty. */
 bool ct_first_line(const char *path, char *line, size_t size);
 

@@ -195,9 +195,7 @@ static bool drain_write_next(struct ct_drain *s, struct ct_drained_thread *t)
 		return false;
 	if (size > 0) {
 		/* The disk is full: the packet stays in its sub-buffer. */
-		if (ct_pwrite_all(t->stream, s->copy + CT_PACKET_HEAD, size - CT_PACKET_HEAD,
-				    offset + CT_PACKET_HEAD) ||
-		    ct_pwrite_all(t->stream, s->copy, CT_PACKET_HEAD, offset))
+		if (ct_pwrite_packets(t->stream, s->copy, size, offset))
 			return false;
 		drained = t->next + 1;
 		if (pwrite(t->subbufs.fd, &drained, sizeof(drained),

@@ -69,21 +69,15 @@ static int finish_append_calls(const struct ct_trace *t, const struct ct_stream_
 	head.ts_begin = head.ts_end = now;
 	head.content_size = 8ull * used;
 	memcpy(packet, &head, sizeof(head));
-	/* One write: if this process is killed in it, the packet is whole or has no magic. */
-	return ct_pwrite_all(fd, packet, sizeof(packet), s->tail);
+	return ct_pwrite_packets(fd, packet, sizeof(packet), s->tail);
 }
 
-/* Writes the packets that were only in sub-buffers; the first one's head comes last. */
+/* Writes the packets that were only in sub-buffers. */
 static int finish_append_packet(const struct ct_stream_file *s, int fd)
 {
-	const uint8_t *p = s->map + s->tail - s->added;
 	uint64_t at = s->tail - s->added;
-	int rc;
 
-	if (!s->added)
-		return 0;
-	rc = ct_pwrite_all(fd, p + CT_PACKET_HEAD, s->added - CT_PACKET_HEAD, at + CT_PACKET_HEAD);
-	return rc ? rc : ct_pwrite_all(fd, p, CT_PACKET_HEAD, at);
+	return s->added ? ct_pwrite_packets(fd, s->map + at, s->added, at) : 0;
 }
 
 /* Adds the calls of an in-flight page to its stream, whose tail is cut, and removes the page. */
@@ -172,7 +166,7 @@ static int finish_mark_torn(const struct ct_trace *t, const struct ct_stream_fil
 		head.content_size = 8ull * CT_PACKET_HEAD;
 		head.seq = s->next_seq + 1;
 		memcpy(packet, &head, sizeof(head));
-		rc = ct_pwrite_all(fd, packet, sizeof(packet), s->tail);
+		rc = ct_pwrite_packets(fd, packet, sizeof(packet), s->tail);
 	}
 	if (close(fd) && !rc)
 		rc = -errno;

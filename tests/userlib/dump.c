@@ -212,6 +212,10 @@ static long add_tail(const char *dir, const char *file, unsigned char *all, long
 
 	while (size - at >= (long)sizeof(struct ct_packet) &&
 	       ((struct ct_packet *)(all + at))->magic == CT_MAGIC) {
+		if (((struct ct_packet *)(all + at))->packet_size / 8 < CT_PACKET_HEAD) {
+			BAD("%s: packet at %ld has no size", file, at);
+			return size;
+		}
 		seq = ((struct ct_packet *)(all + at))->seq + 1;
 		at += ((struct ct_packet *)(all + at))->packet_size / 8;
 	}
@@ -260,7 +264,7 @@ static void dump_stream(const char *dir, const char *file)
 	while (at < size) {
 		const struct ct_packet *p = (const void *)(all + at);
 
-		if (size - at >= 4096 && at && !p->magic && !p->content_size) {
+		if (size - at >= 8 && at && !p->magic) {
 			printf("tail of %ld bytes\n", size - at);
 			break;		/* killed before the packet began */
 		}

@@ -127,15 +127,15 @@ static bool files_write(int fd, const void *from, u64 size, u64 offset)
 }
 
 /*
- * Packet n goes to its place in the stream, its head last: a process that is killed in
- * here leaves it in its sub-buffer, and perhaps a tail without a magic.
+ * Packet n goes to its place in the stream, its magic last: a process that is killed in
+ * here, perhaps between two pages of a write, leaves it in its sub-buffer, and a tail without
+ * a magic.
  */
 static bool files_drain(struct ct_producer *s, u64 n)
 {
 	struct ct_subbufs *h = files_head(&s->m);
 	u32 i = (u32)(n % s->m.size.count);
-	const u8 *p = s->m.subbufs + i * s->m.size.bytes;
-	struct ct_packet head = *(const struct ct_packet *)p;
+	u8 *p = s->m.subbufs + i * s->m.size.bytes;
 	u64 offset = h->at[i].offset, size = h->at[i].size;
 	struct name name;
 	bool ok;
@@ -146,9 +146,8 @@ static bool files_drain(struct ct_producer *s, u64 n)
 	fd = ct_open(files_name(&name, "/u-", s), O_RDWR, 0);
 	if (fd < 0)
 		goto failed;
-	head.packet_size = size * 8;
-	ok = files_write(fd, p + sizeof(head), size - sizeof(head), offset + sizeof(head)) &&
-	     files_write(fd, &head, sizeof(head), offset);
+	((struct ct_packet *)p)->packet_size = size * 8;
+	ok = files_write(fd, p + 8, size - 8, offset + 8) && files_write(fd, p, 8, offset);
 	/* Nothing follows, unless the recorder has drained this one after all. */
 	if (!ok && s->m.size.count == 1)
 		ct_sys2(SYS_ftruncate, fd, offset);
