@@ -240,24 +240,25 @@ t_namespaces() {
 	LIB="$W/early.so $B/libcudatrace.so" traced "$B/victim" basic
 	{ exits 0 && silent && valid && counts 1 ' cuInit flags=0x0$'; }
 	ok "an allocator that calls dlsym before anything else" $?
-	cc -w -x c -o "$W/preinit" - <<-'EOF'
-	/* Before the first constructor. */
+	cc -w -x c -Wl,-z,lazy -o "$W/preinit" - <<-'EOF'
+	/* While the loader relocates the program. */
 	#define _GNU_SOURCE
 	#include <dlfcn.h>
-	static void *found;
-	static void early(void)
+	static int yes(void) { return 0; }
+	static int no(void) { return 1; }
+	static int (*choose(void))(void)
 	{
-		found = dlsym(RTLD_DEFAULT, "malloc");
+		return dlsym(RTLD_DEFAULT, "malloc") ? yes : no;
 	}
-	__attribute__((section(".preinit_array"), used)) static void (*first)(void) = early;
+	int chosen(void) __attribute__((ifunc("choose")));
 	int main(void)
 	{
-		return !found;
+		return chosen();
 	}
 	EOF
 	traced "$W/preinit"
 	{ exits 0 && silent; }
-	ok "... and a program that does so before the first constructor" $?
+	ok "... and a program that does so while it is relocated" $?
 }
 
 t_early() {
