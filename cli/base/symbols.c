@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
 
 int ct_symbols_each(ct_symbol_fn *fn, void *arg)
 {
@@ -45,4 +48,12 @@ int ct_ftrace_sites_each(ct_symbol_fn *fn, void *arg)
 	}
 	fclose(in);
 	return 0;
+}
+
+bool ct_kernel_is_confidential(void)
+{
+	char line[128];
+
+	return ct_first_line("/sys/kernel/security/lockdown", line, sizeof(line)) &&
+	       strstr(line, "[confidentiality]");
 }

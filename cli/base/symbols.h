@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The functions of the running kernel, by its own lists.  Neither needs root. */
+/* The functions of the running kernel, by its own lists, and whether they may be probed. */
 #ifndef CT_CLI_SYMBOLS_H
 #define CT_CLI_SYMBOLS_H
 
@@ -17,5 +17,8 @@ typedef bool ct_symbol_fn(void *arg, const char *module, const char *name);
  */
 int ct_symbols_each(ct_symbol_fn *fn, void *arg);
 int ct_ftrace_sites_each(ct_symbol_fn *fn, void *arg);
+
+/* ct_kernel_is_confidential() - is the kernel locked down so far that it takes no new probe? */
+bool ct_kernel_is_confidential(void);
 
 #endif

@@ -42,6 +42,7 @@ const struct ct_check ct_checks[] = {
 	{ "modules",		ct_check_modules,		NULL },
 	{ "Secure Boot",	ct_check_secure_boot,		NULL },
 	{ "signed only",	ct_check_signed_only,		NULL },
+	{ "confidential",	ct_check_confidential,		NULL },
 	{ "headers",		ct_check_headers,		NULL },
 	{ "module built",	ct_check_built,			NULL },
 	{ "module loaded",	ct_check_loaded,		checks_loaded },

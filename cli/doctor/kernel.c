@@ -127,6 +127,15 @@ struct ct_finding ct_check_signed_only(struct ct_doctor *d)
 		"the kernel loads only signed modules ('make sign', then enrol the key with mokutil)");
 }
 
+struct ct_finding ct_check_confidential(struct ct_doctor *d)
+{
+	(void)d;
+	if (!ct_kernel_is_confidential())
+		return ct_no_finding();
+	return ct_finding(CT_FINDING_NOTE, NULL,
+			  "the kernel is locked down (confidentiality): 'probe add' is refused");
+}
+
 struct ct_finding ct_check_headers(struct ct_doctor *d)
 {
 	char path[200], cure[200];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/symbols.h"
 #include "capture/device.h"
 
 /* Return: 0; 1: the module refused, with errno; a negative errno, with a line in @err. */
@@ -37,6 +38,8 @@ int ct_user_probe_add(struct ct_probe_add *add, const char *name, struct ct_erro
 			       "there is no function %s (cudatrace probe list '%.3s*'); one that was inlined can't be probed",
 			       name, add->symbol);
 	case EPERM:
+		if (ct_kernel_is_confidential())
+			return ct_fail(err, EPERM, "the kernel is locked down (confidentiality): no probe can be added until it is booted without that");
 		return ct_fail(err, EPERM, "adding a probe needs CAP_PERFMON or CAP_SYS_ADMIN");
 	case EINVAL:
 		return ct_fail(err, EINVAL, "the kernel does not let %s be probed", name);

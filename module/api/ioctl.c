@@ -375,11 +375,12 @@ static bool ioctl_reserved_clear(unsigned int nr, const union ct_arg *arg)
 #define MODE_READ 1u /* a file that is open for reading */
 #define MODE_WRITE 2u /* ... for writing */
 #define PRIVILEGED 4u /* ct_access_privileged() */
+#define PROBES 8u /* ct_access_may_probe() */
 /*
  * The right to change what the session records: ct_control_may().  The function runs with
  * ct_session_lock held.
  */
-#define CONFIGURES 8u
+#define CONFIGURES 16u
 
 struct ioctl_row {
 	unsigned int cmd;
@@ -408,10 +409,10 @@ static const struct ioctl_row ioctl_rows[] = {
 	ROW(FILTER, MODE_WRITE | CONFIGURES, ioctl_filter),
 	ROW(GET_FILTER, MODE_READ, ioctl_get_filter),
 	ROW(TRIGGER, MODE_WRITE | CONFIGURES, ioctl_trigger),
-	ROW(PROBE_ADD, MODE_WRITE | PRIVILEGED, ioctl_probe_add),
+	ROW(PROBE_ADD, MODE_WRITE | PROBES, ioctl_probe_add),
 	ROW(PROBE_REMOVE, MODE_WRITE | PRIVILEGED, ioctl_probe_remove),
 	ROW(PROBE_SET, MODE_WRITE | PRIVILEGED, ioctl_probe_set),
-	ROW(PROBE_ARM, MODE_WRITE | PRIVILEGED, ioctl_probe_arm),
+	ROW(PROBE_ARM, MODE_WRITE | PROBES, ioctl_probe_arm),
 	ROW(GET_PROBE, MODE_READ, ioctl_get_probe),
 	ROW(DEFINE, MODE_WRITE, ioctl_define),
 	ROW(GET_DEFINE, MODE_READ, ioctl_get_define),
@@ -433,6 +434,11 @@ static int ioctl_run(struct file *file, const struct ioctl_row *row, union ct_ar
 		return -EBADF;
 	if (row->needs & PRIVILEGED && !ct_access_privileged())
 		return -EPERM;
+	if (row->needs & PROBES) {
+		err = ct_access_may_probe();
+		if (err)
+			return err;
+	}
 	if (!(row->needs & CONFIGURES))
 		return row->run(file, arg);
 	mutex_lock(&ct_session_lock);

@@ -806,7 +806,8 @@ struct ct_filter {
  * faster than one after the other.
  * Errors: EEXIST there is a probe on this function; ENOENT the module is loaded and has no
  * such function; EINVAL a name, number, type or flag, or the kernel does not allow a
- * probe on this function; ENOSPC the ids of classes are used up; EPERM; ENOMEM.
+ * probe on this function; ENOSPC the ids of classes are used up; EPERM no right, or the
+ * kernel is locked down (confidentiality), as for CT_IOC_PROBE_ARM; ENOMEM.
  * CT_IOC_PROBE_REMOVE: ENOENT no such probe was added; EINVAL a name; EPERM.
  *
  * CT_IOC_PROBE_ARM: the multi-probe.  Arms this file's probes with CT_PROBE_LATER together,
