@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,15 +18,51 @@
 #include "capture/device.h"
 #include "capture/ring.h"
 
+/* Is this namespace of the process not the host's, whose number is fixed? */
+static bool device_other_namespace(const char *link, const char *hosts)
+{
+	char name[64];
+	ssize_t len = readlink(link, name, sizeof(name) - 1);
+
+	if (len < 0)
+		return false;
+	name[len] = 0;
+	return strcmp(name, hosts);
+}
+
+void ct_device_how_to_open(char *text, size_t size)
+{
+	struct group *group = NULL;
+	struct stat st;
+
+	if (device_other_namespace("/proc/self/ns/pid", "pid:[4026531836]") ||
+	    device_other_namespace("/proc/self/ns/user", "user:[4026531837]")) {
+		snprintf(text, size,
+			 "in a container only the host's CAP_PERFMON gives the right (docker run --cap-add PERFMON); or read on the host");
+		return;
+	}
+	if (!stat(CT_DEVICE_PATH, &st) && st.st_gid)
+		group = getgrgid(st.st_gid);
+	if (group)
+		snprintf(text, size, "run as root, or: usermod -aG %s USER, then log in again",
+			 group->gr_name);
+	else
+		snprintf(text, size,
+			 "run as root; for others install the udev rule, which gives the device a group");
+}
+
 static int device_explain_open(struct ct_error *err)
 {
+	char how[256];
+
 	switch (errno) {
 	case ENOENT:
 		return ct_fail(err, ENOENT, "the module is not loaded (insmod cudatrace.ko, or modprobe cudatrace)");
 	case EACCES:
 	case EPERM:
-		return ct_fail(err, EACCES, "%s may not be opened by this user (run as root, or join the group cudatrace)",
-			       CT_DEVICE_PATH);
+		ct_device_how_to_open(how, sizeof(how));
+		return ct_fail(err, EACCES, "%s may not be opened by this user (%s)",
+			       CT_DEVICE_PATH, how);
 	}
 	return ct_fail(err, errno, "%s: %s", CT_DEVICE_PATH, strerror(errno));
 }

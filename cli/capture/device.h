@@ -7,6 +7,7 @@
 #define CT_CLI_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -47,6 +48,9 @@ int ct_device_open(struct ct_device *dev, struct ct_error *err);
  */
 int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf_count,
 		    uint64_t groups, bool threadbufs, struct ct_error *err);
+
+/* ct_device_how_to_open() - what gives this user the right to open the device for reading */
+void ct_device_how_to_open(char *text, size_t size);
 
 /**
  * ct_device_attach() - read the running session of another process

@@ -7,11 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include "capture/device.h"
 #include "module/uapi/cudatrace.h"
@@ -51,23 +49,11 @@ struct ct_finding ct_check_device_there(struct ct_doctor *d)
 			  "the module is loaded, but %s is not there", CT_DEVICE_PATH);
 }
 
-/* How this user gets the right to open the device. */
-static void device_cure(char *cure, size_t size)
-{
-	struct group *group = NULL;
-	struct stat st;
-
-	if (!stat(CT_DEVICE_PATH, &st) && st.st_gid)
-		group = getgrgid(st.st_gid);
-	snprintf(cure, size, "run as root%s%s", group ? ", or: usermod -aG " : "",
-		 group ? group->gr_name : "");
-}
-
 struct ct_finding ct_check_device_records(struct ct_doctor *d)
 {
 	char cure[256];
 
-	device_cure(cure, sizeof(cure));
+	ct_device_how_to_open(cure, sizeof(cure));
 	d->device = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	d->device_records = d->device >= 0;
 	if (d->device >= 0)
@@ -83,7 +69,7 @@ struct ct_finding ct_check_device_reads(struct ct_doctor *d)
 {
 	char cure[256];
 
-	device_cure(cure, sizeof(cure));
+	ct_device_how_to_open(cure, sizeof(cure));
 	if (d->device < 0)
 		d->device = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (d->device >= 0)

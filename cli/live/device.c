@@ -195,7 +195,9 @@ static int live_device_lines(int fd, int (*line_fn)(void *arg, const char *line)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			break;
-		if (n < 0)
+		if (n < 0 && errno == ENODATA)
+			rc = ct_fail(err, ENODATA, "nothing is being recorded, and to start that needs CAP_PERFMON or CAP_SYS_ADMIN (cudatrace session start, or cudatrace record)");
+		else if (n < 0)
 			rc = ct_fail(err, errno, "%s", strerror(errno));
 		if (n <= 0)
 			break;

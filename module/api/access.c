@@ -7,6 +7,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/security.h>
+#include <linux/string.h>
 #include <linux/user_namespace.h>
 #include "api/access.h"
 
@@ -15,10 +16,24 @@ bool ct_access_privileged(void)
 	return perfmon_capable();
 }
 
+/*
+ * Is the task in the group that the host's administrator gave the device?
+ *
+ * Root of a container usually has CAP_MKNOD, CAP_CHOWN and CAP_SETGID: it makes a device file of
+ * its own in any group, and joins any group.  So only the file in devtmpfs, where udev sets the
+ * group, says which group that is, and in a container being in it proves nothing.  gid 0 is the
+ * group of a device for which nobody has chosen one.
+ */
+static bool access_by_group(const struct inode *inode)
+{
+	return !gid_eq(inode->i_gid, GLOBAL_ROOT_GID) &&
+	       !strcmp(inode->i_sb->s_type->name, "devtmpfs") &&
+	       ct_access_initial_namespaces() && in_group_p(inode->i_gid);
+}
+
 bool ct_access_may_read(const struct inode *inode)
 {
-	return ct_access_privileged() || uid_eq(current_fsuid(), inode->i_uid) ||
-	       in_group_p(inode->i_gid);
+	return access_by_group(inode) || ct_access_privileged();
 }
 
 int ct_access_may_probe(void)

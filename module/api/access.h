@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who may do what with /dev/cudatrace. */
+/*
+ * Who may do what with /dev/cudatrace: docs/permissions.md.  Only api/ asks; what it calls gets the
+ * answer as a flag.
+ */
 #ifndef CT_ACCESS_H
 #define CT_ACCESS_H
 
@@ -8,8 +11,9 @@
 struct inode;
 
 /*
- * ct_access_may_read - may the current task open the device for reading?  The device's owner, its
- * group and CAP_PERFMON may.  Not left to the file's mode, which knows no capabilities.
+ * ct_access_may_read - may the current task open the device for reading?  CAP_PERFMON may, and on
+ * the host the device's group.  Not left to the file's mode, which knows no capabilities and which
+ * root of a container may change.
  */
 bool ct_access_may_read(const struct inode *inode);
 

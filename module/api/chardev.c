@@ -40,7 +40,7 @@ static int chardev_open(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_READ) {
 		/* Of the task that opens it: a kernel worker may call poll() later. */
 		f->viewer.pids = get_pid_ns(task_active_pid_ns(current));
-		f->viewer.users = file->f_cred->user_ns;
+		f->privileged = ct_access_privileged();
 		s = ct_session_get();
 		if (s) {
 			f->reader = ct_reader_open(s, &f->viewer);
@@ -73,7 +73,10 @@ static int chardev_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Opens the reader of this file; starts a default session if none is running. */
+/*
+ * Opens the reader of this file; starts a default session if none is running.  Whoever opened the
+ * file must have been privileged: the current task may be a worker of the kernel, by aio.
+ */
 static int chardev_attach(struct file *file, struct ct_file *f)
 {
 	struct ct_session arg = {
@@ -87,6 +90,8 @@ static int chardev_attach(struct file *file, struct ct_file *f)
 	if (f->reader)
 		return 0;
 	s = ct_session_get();
+	if (!s && !f->privileged)
+		return -ENODATA;
 	if (!s) {
 		err = ct_control_start(&arg, file, true);
 		/* EBUSY: another task has just started one, which serves as well. */
@@ -108,6 +113,7 @@ static int chardev_attach(struct file *file, struct ct_file *f)
 static ssize_t chardev_read(struct file *file, char __user *to, size_t room, loff_t *pos)
 {
 	struct ct_file *f = file->private_data;
+	bool ended = false;
 	ssize_t n;
 
 	if (!room)
@@ -116,8 +122,12 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 		return -ERESTARTSYS;
 	for (;;) {
 		n = chardev_attach(file, f);
-		if (n)
+		if (n) {
+			/* It may not start another session: the end of the text. */
+			if (n == -ENODATA && ended)
+				n = 0;
 			break;
+		}
 		ct_reader_watch(f->reader, file);
 		n = ct_reader_read(f->reader, to, room, &f->watermark,
 				   file->f_flags & O_NONBLOCK);
@@ -126,6 +136,7 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 		/* That session has ended and was read to its end: follow the next one. */
 		ct_reader_close(f->reader);
 		f->reader = NULL;
+		ended = true;
 		if (signal_pending(current)) {
 			n = -ERESTARTSYS;
 			break;

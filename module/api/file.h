@@ -15,6 +15,7 @@ struct ct_file {
 	struct mutex lock; /* reader; one read() at a time */
 	struct ct_reader *reader;
 	struct ct_viewer viewer; /* who opened it; only of readers */
+	bool privileged; /* who opened it was; only of readers */
 	struct ct_watermark watermark; /* each word by itself: no lock */
 	bool mapped; /* has mapped a CPU's data */
 	bool probes; /* may have added probes */

@@ -131,8 +131,7 @@ static enum ct_role registry_role_of(const struct ct_define *def, const struct c
 		{ "cmd", CT_ROLE_CMD }, { "device", CT_ROLE_DEVICE },
 		{ "have", CT_ROLE_HAVE }, { "code", CT_ROLE_CODE },
 		{ "status", CT_ROLE_STATUS }, { "kernel", CT_ROLE_KERNEL },
-		{ "uid", CT_ROLE_UID }, { "ppid", CT_ROLE_PID },
-		{ "owner_pid", CT_ROLE_PID },
+		{ "ppid", CT_ROLE_PID }, { "owner_pid", CT_ROLE_PID },
 	};
 	unsigned int i;
 

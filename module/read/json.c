@@ -4,14 +4,12 @@
  * return.  Keys and values are those of the command line's export.  The names of RM
  * controls and classes, and demangling, are in the command line alone.
  */
-#include <linux/cred.h>
 #include <linux/kernel.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uidgid.h>
 #include "read/json_put.h"
 #include "nvidia/ioctl.h"
 #include "core/registry.h"
@@ -38,12 +36,6 @@ static u32 json_viewed_pid(const struct ct_viewer *viewer, u32 nr)
 	nr = pid ? pid_nr_ns(pid, viewer->pids) : 0;
 	rcu_read_unlock();
 	return nr;
-}
-
-/* A uid of the initial namespace in the viewer's user namespace, or the overflow uid. */
-static u32 json_viewed_uid(const struct ct_viewer *viewer, u32 uid)
-{
-	return from_kuid_munged(viewer->users, KUIDT_INIT(uid));
 }
 
 /* ------------------------------------------------------------ fields ----- */
@@ -94,8 +86,6 @@ static char *json_put_field(char *p, const struct ct_viewer *viewer, const struc
 
 	if (role == CT_ROLE_PID)
 		return put_u64(p, json_viewed_pid(viewer, v));
-	if (role == CT_ROLE_UID)
-		return put_u64(p, json_viewed_uid(viewer, v));
 	switch (f->type) {
 	case CT_TYPE_s8:
 		return put_s64(p, (s8)v);

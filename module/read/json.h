@@ -11,12 +11,11 @@
  */
 #define CT_LINE_MAX	(32u << 10)
 
-/* The namespaces in which a file's lines show pids and uids. */
 struct pid_namespace;
-struct user_namespace;
+
+/* For whom a file's lines are written.  Nobody in a user namespace reads: uids are the host's. */
 struct ct_viewer {
-	struct pid_namespace *pids;
-	struct user_namespace *users;
+	struct pid_namespace *pids; /* pids are shown as numbers of this one */
 };
 
 /*

@@ -113,8 +113,10 @@
  *              CT_IOC_BEGIN, CT_IOC_CLOCK, CT_IOC_THREADBUF.  A producer reads nothing.
  *              Any user whom the device file's mode allows may be a producer.
  *   O_RDONLY   a reader: read(), poll(), read-only mmap() and the CT_IOC_GET_* calls.
- *              Needs CAP_PERFMON or CAP_SYS_ADMIN, or to be the device file's owner or
- *              in its group (otherwise open() fails with EACCES).
+ *              Needs CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace, or to be
+ *              in the device file's group (otherwise open() fails with EACCES).  The group
+ *              counts if it is not gid 0, if the file is the one in devtmpfs, and in the
+ *              initial pid and user namespaces: elsewhere root of a container chooses it.
  *   O_RDWR     a reader that may also own the session (CT_IOC_START), for which it
  *              needs CAP_PERFMON or CAP_SYS_ADMIN.
  * docs/permissions.md has a table of all operations and the rights that they need.
@@ -129,12 +131,15 @@
  * consumed, the session is *orphaned*: the module keeps it until another file *adopts*
  * it with CT_IOC_ADOPT.
  *
- * A read() without a session starts a default session (all groups, overwrite), which
- * ends when its file is closed.  A CT_IOC_START replaces a default session.  Without a
- * session nothing is written and nothing counts as lost.
+ * A read() or poll() without a session starts a default session (all groups, overwrite),
+ * which ends when its file is closed, if the file was opened with CAP_PERFMON or
+ * CAP_SYS_ADMIN.  By any other file read() then fails with ENODATA (but returns 0 where it
+ * has read a session to its end), and poll() tells POLLERR.  A CT_IOC_START replaces a
+ * default session.  Without a session nothing is written and nothing counts as lost.
  *
  * read() returns text: one JSON object per line, of all CPUs in the order of time.  It
- * blocks until there is a line.  Errors: EAGAIN with O_NONBLOCK; EINTR; EFAULT; ENOMEM.
+ * blocks until there is a line.  Errors: EAGAIN with O_NONBLOCK; ENODATA; EINTR; EFAULT;
+ * ENOMEM.
  * Every open file has its own position, which starts behind the last record that was
  * written before the open.  Each loss is reported as a line
  * {"type":"tracer","name":"lost",...}.
@@ -149,13 +154,13 @@
  * any other file).  Bytes are counted as they lie in the rings, packet headers included.
  *
  * pids and tids in the text are those of the pid namespace of the task that opened the
- * file, uids those of its user namespace, no matter which task reads or waits.  This
- * holds for the head of a line and for the fields ppid, uid, owner_pid, and for other
- * and waker of sched_switch and sched_wakeup.  A process that is not visible there, or
- * that has gone meanwhile, shows as 0; a user without a number there shows as the
- * kernel's overflow uid (65534).  Records in memory and packets of thread buffers, and
- * so all recorded data, hold the initial namespaces' numbers, in these fields too: so
- * mmap() and CT_IOC_THREADBUF_READ are refused in any other namespace (EPERM).
+ * file, no matter which task reads or waits.  This holds for the head of a line and for
+ * the fields ppid and owner_pid, and for other and waker of sched_switch and
+ * sched_wakeup.  A process that is not visible there, or that has gone meanwhile, shows
+ * as 0.  uids are those of the initial user namespace, in which every reader is.  Records
+ * in memory and packets of thread buffers, and so all recorded data, hold the initial
+ * namespaces' numbers, in these fields too: so mmap() and CT_IOC_THREADBUF_READ are
+ * refused in any other namespace (EPERM).
  *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rights of a reader without privileges that is the first to read: it owns the default
- * session, but may not configure it.  Runs as root in a guest with the module loaded and the
- * device's group root's; prints TAP.
+ * The rights of a reader without privileges: it starts no session, and if it owns the default
+ * session (because it has dropped its privileges since), it may not configure that.  Runs as root
+ * in a guest with the module loaded; the device's group is root's again when it ends.  Prints TAP.
  */
 #include <grp.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "session.h"
 
 #define READER_UID 4711
+#define READER_GID 4712
+
+/* A file that as_reader()'s child has opened while it was root. */
+static int opened = -1;
+
+static void become_reader(void)
+{
+	opened = device(O_RDWR | O_NONBLOCK);
+	if (setgroups(0, NULL) || setresgid(READER_GID, READER_GID, READER_GID) ||
+	    setresuid(READER_UID, READER_UID, READER_UID))
+		_exit(99);
+}
 
 /* In a child that is in the device's group, without any capability: its exit status. */
 static int as_reader(int (*run)(void))
@@ -19,16 +32,78 @@ static int as_reader(int (*run)(void))
 	int status;
 
 	if (!pid) {
-		if (setgroups(0, NULL) || setresgid(0, 0, 0) ||
-		    setresuid(READER_UID, READER_UID, READER_UID))
-			_exit(99);
+		become_reader();
 		_exit(run());
 	}
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* 0, or the number of the call that was not refused with EPERM. */
+/* No session runs.  0, or a number that says what was wrong. */
+static int starts_nothing(void)
+{
+	int fd = device(O_RDONLY | O_NONBLOCK), blocks = device(O_RDONLY);
+	struct ct_session s = { .size = sizeof(s) };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char c;
+
+	alarm(60);
+	if (read(fd, &c, 1) != -1 || errno != ENODATA)
+		return 1;
+	if (read(blocks, &c, 1) != -1 || errno != ENODATA)
+		return 2;
+	if (poll(&p, 1, 0) != 1 || p.revents != POLLERR)
+		return 3;
+	return call(fd, CT_IOC_GET_SESSION, &s) == ENODATA ? 0 : 4;
+}
+
+/* What it reads ends with the session, because it may not start the next one. */
+static void test_end(void)
+{
+	struct mark m = text_mark("the end");
+	struct session s;
+	int ready[2], w, status = -1;
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return;
+	session_start(&s, 4096, 16, CT_SESSION_OVERWRITE);
+	pid = fork();
+	if (!pid) {
+		static char text[65536];
+		size_t used = 0;
+		ssize_t n = 1;
+		int fd;
+
+		alarm(60);
+		become_reader();
+		close(s.fd);
+		fd = device(O_RDONLY);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (; n > 0 && !strstr(text, "the end"); used += n)
+			n = read(fd, text + used, sizeof(text) - 1 - used);
+		if (write(ready[1], "", 1) != 1)
+			_exit(2);
+		while ((n = read(fd, text, sizeof(text))) > 0)
+			;
+		_exit(n ? 3 : read(fd, &c, 1) == -1 && errno == ENODATA ? 0 : 4);
+	}
+	if (read(ready[0], &c, 1) != 1)
+		return;
+	w = device(O_WRONLY);
+	call(w, CT_IOC_MARK(sizeof(m)), &m);
+	if (read(ready[0], &c, 1) != 1)
+		return;
+	call(s.fd, CT_IOC_STOP, NULL);
+	waitpid(pid, &status, 0);
+	ok(!status, "a reader's text ends with the session (%d)", status);
+	close(w);
+	session_end(&s);
+}
+
+/* By a file that root opened: 0, or the number of the call that was not refused with EPERM. */
 static int configures(void)
 {
 	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
@@ -45,7 +120,7 @@ static int configures(void)
 		{ CT_IOC_TRIGGER, &trigger },
 	};
 	struct ct_session s = { .size = sizeof(s) };
-	int fd = device(O_RDWR | O_NONBLOCK);
+	int fd = opened;
 	size_t i;
 	char c;
 
@@ -85,19 +160,19 @@ static int keeps_pausing(int fd)
 	return 0;
 }
 
-/* The same, and reads in order to own every default session that it can get. */
+/*
+ * The same by a file of its own that root opened, and reads in order to own every default session
+ * that it can get.
+ */
 static int reads_and_pauses(void)
 {
 	char c;
 
 	while (!__atomic_load_n(&race->done, __ATOMIC_ACQUIRE)) {
-		int fd = device(O_RDWR | O_NONBLOCK);
-
-		if (read(fd, &c, 1) < 0 && errno != EAGAIN)
+		if (read(opened, &c, 1) < 0 && errno != EAGAIN)
 			return 1;
 		for (int i = 0; i < 20; i++)
-			count(call(fd, CT_IOC_PAUSE, NULL));
-		close(fd);
+			count(call(opened, CT_IOC_PAUSE, NULL));
 	}
 	return 0;
 }
@@ -218,7 +293,7 @@ static void test_orphan(void)
 	ok(!as_reader(reads_threadbufs),
 	   "a reader cannot read the thread buffers of an orphaned session: EPERM");
 	fd = device(O_RDONLY | O_NONBLOCK);
-	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "another reader starts the default session");
+	ok(read(fd, &c, 1) == -1 && errno == EAGAIN, "root's read() starts the default session");
 	close(fd);
 	fd = device(O_RDWR);
 	ok(!call(fd, CT_IOC_ADOPT, &adopted) && adopted.owner_pid == (uint32_t)pid,
@@ -235,6 +310,11 @@ int main(void)
 	int armed, visible, fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (chown(CT_DEVICE_PATH, 0, READER_GID))
+		return 1;
+	fd = as_reader(starts_nothing);
+	ok(!fd, "a reader without privileges starts no session: ENODATA (%d)", fd);
+	test_end();
 	fd = as_reader(configures);
 	ok(!fd, "the owner of the default session may not configure: EPERM (%d)", fd);
 	fd = device(O_RDWR);
@@ -249,5 +329,7 @@ int main(void)
 	test_orphan();
 	test_race(pauses, "a former owner");
 	test_race(reads_and_pauses, "readers that come first");
+	if (chown(CT_DEVICE_PATH, 0, 0))
+		return 1;
 	return tap_done();
 }
