@@ -117,8 +117,8 @@ static uint64_t device_ring_size(const struct ct_device *dev)
 	return ct_ring_bytes(&dev->session);
 }
 
-/* The ring of a CPU that is not possible stays unmapped. */
-static void device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
+/* The ring of a CPU that is not possible stays unmapped.  0, or an errno. */
+static int device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner, bool data)
 {
 	struct ct_device_ring *r = &dev->ring[cpu];
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -127,25 +127,34 @@ static void device_map_ring(struct ct_device *dev, uint32_t cpu, bool owner)
 	r->status = device_map(dev, CT_MMAP_STATUS(cpu), page, PROT_READ);
 	if (owner)
 		r->consumer = device_map(dev, CT_MMAP_CONSUMER(cpu), page, PROT_READ | PROT_WRITE);
-	r->data = device_map(dev, CT_MMAP_DATA(cpu), device_ring_size(dev), PROT_READ);
+	if (owner && r->status && !r->consumer)
+		return errno;
+	if (data)
+		r->data = device_map(dev, CT_MMAP_DATA(cpu), device_ring_size(dev), PROT_READ);
+	return data && r->status && !r->data ? errno : 0;
 }
 
-static int device_map_rings(struct ct_device *dev, bool owner, struct ct_error *err)
+static int device_map_rings(struct ct_device *dev, bool owner, bool data, struct ct_error *err)
 {
 	struct ct_session *s = &dev->session;
 	uint32_t cpu;
+	int code;
 
 	dev->facts = device_map(dev, CT_MMAP_FACTS, sysconf(_SC_PAGESIZE), PROT_READ);
+	if (!dev->facts && errno == EPERM)
+		return ct_fail(err, EPERM, "in a container a session can't be mapped: run this on the host");
 	if (!dev->facts)
 		return ct_fail(err, errno, "the module's facts can't be mapped: %s", strerror(errno));
 	dev->ring = calloc(s->cpus, sizeof(*dev->ring));
 	if (!dev->ring)
 		return ct_fail(err, ENOMEM, "out of memory");
 	for (cpu = 0; cpu < s->cpus; cpu++) {
-		device_map_ring(dev, cpu, owner);
-		if (dev->ring[cpu].status &&
-		    (!dev->ring[cpu].data || (owner && !dev->ring[cpu].consumer)))
-			return ct_fail(err, ENOMEM, "the ring of CPU %u can't be mapped", cpu);
+		code = device_map_ring(dev, cpu, owner, data);
+		if (code == EPERM)
+			return ct_fail(err, EPERM, "copying records as they are needs CAP_PERFMON or CAP_SYS_ADMIN ('cudatrace live' needs less)");
+		if (code)
+			return ct_fail(err, code, "the ring of CPU %u can't be mapped: %s", cpu,
+				       strerror(code));
 	}
 	return 0;
 }
@@ -171,10 +180,10 @@ int ct_device_start(struct ct_device *dev, uint32_t subbuf_size, uint32_t subbuf
 		return ct_fail(err, EPERM, "starting a session needs CAP_PERFMON or CAP_SYS_ADMIN");
 	if (ret)
 		return ct_fail(err, -ret, "the module refused to start: %s", strerror(-ret));
-	return device_map_rings(dev, true, err);
+	return device_map_rings(dev, true, true, err);
 }
 
-int ct_device_attach(struct ct_device *dev, struct ct_error *err)
+int ct_device_attach(struct ct_device *dev, bool data, struct ct_error *err)
 {
 	int ret = device_open(dev, O_RDONLY, err);
 
@@ -188,7 +197,7 @@ int ct_device_attach(struct ct_device *dev, struct ct_error *err)
 		ct_device_close(dev);
 		return ret;
 	}
-	return device_map_rings(dev, false, err);
+	return device_map_rings(dev, false, data, err);
 }
 
 int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
@@ -204,7 +213,7 @@ int ct_device_adopt(struct ct_device *dev, struct ct_error *err)
 	if (ioctl(dev->fd, CT_IOC_ADOPT, &dev->session))
 		ret = ct_fail(err, errno, "there is no orphaned session of a killed recorder");
 	else
-		ret = device_map_rings(dev, false, err);
+		ret = device_map_rings(dev, false, true, err);
 	if (ret)
 		ct_device_close(dev);
 	return ret;

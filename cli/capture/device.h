@@ -54,10 +54,11 @@ void ct_device_how_to_open(char *text, size_t size);
 
 /**
  * ct_device_attach() - read the running session of another process
+ * @data: map the records, too, which needs more rights than the counters
  *
  * Opens and maps for reading only: the owner still gets every record.
  */
-int ct_device_attach(struct ct_device *dev, struct ct_error *err);
+int ct_device_attach(struct ct_device *dev, bool data, struct ct_error *err);
 
 /**
  * ct_device_adopt() - read the orphaned session of a killed recorder

@@ -14,7 +14,7 @@
 int ct_snapshot_attach(struct ct_recording *rec, bool orphaned, struct ct_error *err)
 {
 	struct ct_error ignored;
-	int rc = ct_device_attach(&rec->device, err);
+	int rc = ct_device_attach(&rec->device, true, err);
 
 	if (rc == -ENODATA && orphaned)
 		rc = ct_device_adopt(&rec->device, &ignored) ? rc : 0;

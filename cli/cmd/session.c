@@ -244,7 +244,7 @@ static int session_status(void)
 	};
 	struct ct_session_totals t;
 
-	if (ct_device_attach(&dev, &err))
+	if (ct_device_attach(&dev, false, &err))
 		return ct_complain("%s", err.text);
 	ct_session_totals(&dev, &t);
 	printf("session      started by process %u%s%s%s\n", dev.session.owner_pid,

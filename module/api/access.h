@@ -23,6 +23,9 @@ bool ct_access_privileged(void);
 /* ct_access_may_probe - may the current task add probes?  0 or -EPERM. */
 int ct_access_may_probe(void);
 
+/* ct_access_sees_addresses - may the current task see addresses of the kernel (CAP_SYSLOG)? */
+bool ct_access_sees_addresses(void);
+
 /*
  * ct_access_initial_namespaces - is the current task in the initial pid and user namespaces?
  * Records in memory have the pids and uids of those, so no other task may map them.

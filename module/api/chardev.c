@@ -40,6 +40,7 @@ static int chardev_open(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_READ) {
 		/* Of the task that opens it: a kernel worker may call poll() later. */
 		f->viewer.pids = get_pid_ns(task_active_pid_ns(current));
+		f->viewer.addresses = ct_access_sees_addresses();
 		f->privileged = ct_access_privileged();
 		s = ct_session_get();
 		if (s) {
@@ -186,7 +187,7 @@ static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 		s = ct_session_get();
 	if (!s)
 		return -ENODATA;
-	err = ct_mmap_session(file, vma, s, &f->mapped);
+	err = ct_mmap_session(file, vma, s, f->privileged, &f->mapped);
 	ct_session_put(s);
 	return err;
 }

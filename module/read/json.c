@@ -38,6 +38,43 @@ static u32 json_viewed_pid(const struct ct_viewer *viewer, u32 nr)
 	return nr;
 }
 
+/* ---------------------------------------------------------- addresses ---- */
+
+/*
+ * Is it an address of the kernel?  They lie in the upper half, which begins here with 5 levels of
+ * page tables.  The last 2 MiB have nothing mapped: there are error codes and small negative
+ * numbers.
+ */
+static bool json_is_address(u64 v)
+{
+	return v >= 0xff00000000000000ull && v < -(2ull << 20);
+}
+
+/*
+ * The hash that %p prints, so that equal addresses stay equal, also to those in the kernel's log; 0
+ * as long as %p has no key, soon after boot.  With no_hash_pointers it is the address.
+ */
+static noinline u64 json_hash(u64 v)
+{
+	char text[32];
+	u64 hash;
+
+	snprintf(text, sizeof(text), "%p", (void *)(unsigned long)v);
+	return kstrtou64(text, 16, &hash) ? 0 : hash;
+}
+
+/*
+ * A value of a record that the viewer may see.  It is the value that decides, not the field: what
+ * the arguments of a user's own probe are, nobody says here.
+ */
+static __always_inline u64 json_viewed(const struct ct_viewer *viewer, const struct ct_class *c,
+				       enum ct_role role, u64 v)
+{
+	if (likely(viewer->addresses) || c->def.layer != CT_LAYER_KERNEL)
+		return v;
+	return json_is_address(v) || (role == CT_ROLE_BUS && v) ? json_hash(v) : v;
+}
+
 /* ------------------------------------------------------------ fields ----- */
 
 /* The value of a field of size bytes, as an unsigned number. */
@@ -272,7 +309,8 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 		return p;
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
-		u64 v = json_load(payload + offset, type_sizes[f->type]);
+		u64 v = json_viewed(viewer, c, c->role[i],
+				    json_load(payload + offset, type_sizes[f->type]));
 
 		p = json_put_part(p, c, parts, PART_FIELD + i);
 		p = json_put_field(p, viewer, f, c->role[i], payload + offset, v);
@@ -410,7 +448,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);
 	}
 	if (!begin && !(flags & CT_F_NO_RESULT))
-		p = json_put_result(p, c, rec->result);
+		p = json_put_result(p, c, json_viewed(viewer, c, CT_ROLE_NONE, rec->result));
 	if (flags & CT_F_CONTEXT) {
 		p = put_key(p, "context");
 		p = put(p, (flags & CT_F_CONTEXT) == CT_F_SOFTIRQ ? "\"softirq\"" :

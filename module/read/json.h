@@ -16,6 +16,7 @@ struct pid_namespace;
 /* For whom a file's lines are written.  Nobody in a user namespace reads: uids are the host's. */
 struct ct_viewer {
 	struct pid_namespace *pids; /* pids are shown as numbers of this one */
+	bool addresses; /* the kernel's are shown; otherwise their hashes */
 };
 
 /*

@@ -162,18 +162,24 @@
  * namespaces' numbers, in these fields too: so mmap() and CT_IOC_THREADBUF_READ are
  * refused in any other namespace (EPERM).
  *
+ * In the text of a file that was opened without CAP_SYSLOG, addresses of the kernel in
+ * records of layer "kernel" (values in the upper half of the address space, and bus
+ * addresses) are replaced by the hashes that the kernel's %p prints.
+ *
  * mmap() of an O_RDONLY or O_RDWR file, by offset (CT_MMAP_*):
  *   facts      one page, read-only: struct ct_facts
  *   status     one page per CPU, read-only: struct ct_cpu_status
  *   consumer   one page per CPU: struct ct_cpu_consumer.  Only the owner's O_RDWR file
  *              may map it, and may write it
- *   data       subbuf_size * subbuf_count bytes per CPU, read-only
+ *   data       subbuf_size * subbuf_count bytes per CPU, read-only.  They hold addresses
+ *              of the kernel: only for the owner, and for a file that was opened with
+ *              CAP_PERFMON or CAP_SYS_ADMIN
  * A mapping needs a running or adopted session (otherwise ENODATA), keeps the session's
  * memory alive until it is unmapped, and belongs to that session alone: after
  * CT_IOC_STOP it stays readable and no longer changes.  Errors: EINVAL the offset is not
  * one of these, there is no such CPU, the size differs from the size above, MAP_PRIVATE;
- * EPERM PROT_WRITE or PROT_EXEC where it is not allowed, or a pid or user namespace other
- * than the initial ones; EACCES the file is not open for reading, or PROT_WRITE and the
+ * EPERM PROT_WRITE or PROT_EXEC where it is not allowed, no right to the data, or a pid or
+ * user namespace other than the initial ones; EACCES the file is not open for reading, or PROT_WRITE and the
  * file is not open for writing; ENOMEM.
  *
  * 5. THE RING
@@ -743,7 +749,7 @@ struct ct_probe_info {
 	__u16 state;		/* enum ct_probe_state */
 	__s32 error;		/* negative errno of CT_PROBE_FAILED */
 	__u32 flags;		/* CT_PROBE_IS_* */
-	__u64 address;		/* of an armed probe; 0 without CAP_PERFMON or CAP_SYS_ADMIN */
+	__u64 address;		/* of an armed probe; 0 if the file was opened without CAP_SYSLOG */
 	__u64 hits;
 	__u64 missed;
 	__u64 lost;

@@ -32,6 +32,8 @@ as()
 	"member of group cudatrace, by a device file outside /dev")
 		by_file 2000 setpriv $user --groups 2000 "$@" ;;
 	CAP_PERFMON) setpriv $user --clear-groups --inh-caps -all,+perfmon --ambient-caps -all,+perfmon "$@" ;;
+	"CAP_PERFMON and CAP_SYSLOG")
+		setpriv $user --clear-groups --inh-caps -all,+perfmon,+syslog --ambient-caps -all,+perfmon,+syslog "$@" ;;
 	CAP_SYS_ADMIN) setpriv $user --clear-groups --inh-caps -all,+sys_admin --ambient-caps -all,+sys_admin "$@" ;;
 	root) "$@" ;;
 	"root without capabilities") setpriv --bounding-set -all --inh-caps -all "$@" ;;
@@ -50,18 +52,22 @@ as()
 	esac
 }
 
+# An address of the kernel in the text, as a user's own probe records one.
+cudatrace probe add __x64_sys_getpriority arg0:regs:x64
+ok $? "a probe whose argument is an address is added"
 rows=0
 while IFS='|' read -r _ who cells; do
 	who=$(sed 's/^ *//; s/ *$//' <<<"$who")
 	case $cells in *yes*) ;; *) continue ;; esac
 	first=$(as "$who" /mnt/build/tests/permissions first 2>&1)
-	cudatrace session start --groups added || continue
+	cudatrace session start --groups added --subbuf-size 65536 --subbufs 16 || continue
 	is "$(as "$who" /mnt/build/tests/permissions 2>&1) $first" "$(sed 's/|/ /g; s/  */ /g; s/^ //; s/ $//' <<<"$cells")" "$who may do what the table says"
 	cudatrace session stop 2>/dev/null
 	rows=$((rows + 1))
 done <$share/permissions.md
-[ $rows -ge 15 ]
+[ $rows -ge 16 ]
 ok $? "the table has its rows ($rows)"
+cudatrace probe remove __x64_sys_getpriority
 rm $node
 
 # What the command tells whom.
@@ -70,8 +76,9 @@ told_member()
 	setpriv --reuid 1000 --regid 1000 --groups 2000 "$@" 2>&1 >/dev/null
 }
 is "$(told_member cudatrace live | grep -c 'nothing is being recorded, and to start that needs CAP_PERFMON')" 1 "a member who follows nothing is told what is needed"
-cudatrace session start --groups added
+cudatrace session start --groups added --subbuf-size 65536 --subbufs 16
 is "$(told_member cudatrace session status)" "" "a member sees the session's counters"
+is "$(told_member cudatrace snapshot -o /tmp/snapshot | grep -c 'needs CAP_PERFMON')" 1 "but takes no snapshot, and is told what is needed"
 is "$(setpriv --reuid 1000 --regid 1000 --clear-groups cudatrace session status 2>&1 | grep -c 'may not be opened by this user (run as root')" 1 "any other user is told how to get the right"
 is "$(unshare -p --fork --mount-proc setpriv --bounding-set -all --inh-caps -all cudatrace session status 2>&1 | grep -c 'docker run --cap-add PERFMON')" 1 "and root of a container"
 cudatrace session stop
