@@ -3,7 +3,7 @@
  * The table of the driver's functions that are probed.  A row has the function's names in
  * the generations of the driver, and a function that fills the record from its arguments.
  *
- * Signatures are those of NVIDIA's published source, 535 to 580.  A name that only older
+ * Signatures are those of NVIDIA's published source, of every release from 515 to 595.  A name that only older
  * documents mention stays as an alternative: it costs nothing, and is reported as absent,
  * so that a user who searches for it finds it.
  *
@@ -55,7 +55,7 @@ static void nv_fill_free(void *payload, const struct ct_call *c, s64 ret, bool e
 }
 
 /*
- * NV_STATUS nv_alloc_pages(nv, u32 count, bool contig, ...), before 550; later
+ * NV_STATUS nv_alloc_pages(nv, u32 count, bool contig, ...), before 545; later
  * (nv, u32 count, u64 page_size, bool contig, ...), where page_size is used only for
  * contiguous blocks and 0 means the system's page size.  The last argument, on the stack,
  * points to where the function stores the block's handle, by which it is freed.
@@ -66,7 +66,7 @@ static void nv_fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret,
 
 	p->count = c->arg[1];
 	p->size = (u64)p->count * PAGE_SIZE;
-	p->contig = (u8)(c->variant == 0 ? c->arg[2] : c->arg[3]);
+	p->contig = (u8)(c->variant < 2 ? c->arg[2] : c->arg[3]);
 	p->ptr = !entry && !(u32)ret ? nv_from_kernel(c->stacked) : 0;
 }
 
@@ -162,11 +162,23 @@ static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, b
 	};
 }
 
-/* (nv, u32 type, u32 chip family, const void **data, u32 *size) -> handle, NULL: not found */
+/* (UVM_FREE_PARAMS *, ...): since 590 it has no length */
+static void nv_fill_uvm_free(void *payload, const struct ct_call *c, s64 ret, bool entry)
+{
+	*(struct ct_k_range *)payload = (struct ct_k_range){
+		.address = nv_from_kernel(c->arg[0]),
+		.size = c->variant ? 0 : nv_from_kernel(c->arg[0] + sizeof(u64)),
+	};
+}
+
+/*
+ * (nv, u32 type, const void **data, u32 *size), before 525; later with a u32 chip family behind the
+ * type -> handle, NULL: not found
+ */
 static void nv_fill_firmware(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_firmware *)payload = (struct ct_k_firmware){
-		.size = !entry && ret ? (u32)nv_from_kernel(c->arg[4]) : 0,
+		.size = !entry && ret ? (u32)nv_from_kernel(c->arg[c->variant ? 4 : 3]) : 0,
 		.firmware = c->arg[1],
 	};
 }
@@ -217,7 +229,8 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
 	  .sleeps = true, .fill = nv_fill_alloc_pages,
-	  ALT(A("nv_alloc_pages", .stacked = 8, .before = 545000000),
+	  ALT(A("nv_alloc_pages", .stacked = 7, .before = 530000000),
+	      A("nv_alloc_pages", .stacked = 8, .since = 530000000, .before = 545000000),
 	      A("nv_alloc_pages", .stacked = 9, .since = 545000000)) },
 	{ "nv_free_pages", NVIDIA, MEMORY(FREE), LAYOUT(k_pages), .args = 5,
 	  .sleeps = true, .fill = nv_fill_free_pages, ALT(A("nv_free_pages")) },
@@ -275,7 +288,9 @@ const struct ct_probe_desc ct_probe_table[] = {
 	  ALT(A("rm_init_adapter")) },
 	{ "nv_get_firmware", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
 	  .op = CT_OP_LOAD, LAYOUT(k_firmware), .args = 5, .sleeps = true,
-	  .fill = nv_fill_firmware, ALT(A("nv_get_firmware")) },
+	  .fill = nv_fill_firmware,
+	  ALT(A("nv_get_firmware", .before = 525000000),
+	      A("nv_get_firmware", .since = 525000000)) },
 	{ "nv_create_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_create_context")) },
 	{ "nv_destroy_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
@@ -293,7 +308,9 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
 	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_migrate")) },
 	{ "uvm_api_free", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
-	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_free")) },
+	  .fill = nv_fill_uvm_free,
+	  ALT(A("uvm_api_free", .before = 590000000),
+	      A("uvm_api_free", .since = 590000000)) },
 	{ "uvm_api_register_gpu", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_api_register_gpu")) },
 	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,

@@ -155,6 +155,11 @@ static void probe_arm(struct ct_kprobe *p)
 			      err == -ENOENT ? CT_PROBE_ABSENT : CT_PROBE_FAILED;
 		armed = !err;
 	}
+	/* The same function with the signature of another version is not absent. */
+	for (i = 0; armed && i < p->variant; i++)
+		if (p->state[i] == CT_PROBE_ABSENT &&
+		    !strcmp(d->alt[i].symbol, d->alt[p->variant].symbol))
+			p->state[i] = CT_PROBE_SHADOWED;
 }
 
 /* Arm p if the session wants it and its module is loaded. */

@@ -12,8 +12,8 @@ is "$(cudatrace probe status | awk '$3 == "nvidia_dev_xid" { print $4 }')" armed
 echo 1 >/dev/ct_nvidia
 told stand_in.jsonl
 unfollow
-# only NAME FIELDS: jq's FIELDS of the only record of NAME
-only() { named stand_in.jsonl "$1" | jq -c "select(.phase!=\"B\") | $2" | tr '\n' ' '; }
+# only NAME FIELDS [FILE]: jq's FIELDS of the only record of NAME
+only() { named "${3:-stand_in.jsonl}" "$1" | jq -c "select(.phase!=\"B\") | $2" | tr '\n' ' '; }
 is "$(only nvidia_isr '[.context, .details.irq, .pid]')" '["hardirq",33,0] ' "nvidia_isr, in its hard interrupt"
 is "$(only nvidia_isr_bh_unlocked '[.context // "task", .details.arg0]')" '["task","0x1234"] ' "the bottom half without a lock, in a kernel thread"
 is "$(only rm_isr_bh_unlocked '.context // "task"')" '"task" ' "inside it that of the prebuilt core, by breakpoint"
@@ -23,3 +23,15 @@ is "$(only nv_alloc_pages '[.details.count, .size, .details.contig, .details.ptr
 is "$(only nv_free_pages '[.details.count, .size, .details.contig, .details.ptr]')" '[3,12288,1,"0xabcd1000"] ' "nv_free_pages of the same handle"
 is "$(only nvidia_dev_xid '[.details.xid, .details.text]')" '[79,"GPU has fallen off the bus."] ' "nvidia_dev_xid, with its number and message"
 rmmod nvidia
+
+# Signatures differ between branches.  The version is known when the session starts.
+for version in 520.61.05 525.60.13 535.261.03; do
+	insmod $share/module/nvidia.ko version=$version
+	follow stand_in-$version.jsonl
+	echo 1 >/dev/ct_nvidia
+	told stand_in-$version.jsonl
+	unfollow
+	rmmod nvidia
+	is "$(only nv_alloc_pages '[.details.count, .details.contig, .details.ptr]' stand_in-$version.jsonl)" '[3,1,"0xabcd1000"] ' "driver $version: the handle of nv_alloc_pages"
+	is "$(only nv_get_firmware '[.size, .details.firmware]' stand_in-$version.jsonl)" '[4096,2] ' "and the size of firmware"
+done

@@ -7,11 +7,15 @@
  * need a GPU; it says nothing about the real driver.
  *
  * /dev/ct_nvidia: a write() makes every call once.
+ *
+ * version=: the driver's version once it is loaded, and the signatures of that one.
  */
 #include <linux/completion.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include "trigger.h"
 
@@ -21,6 +25,10 @@ DECLARE_TRACE_EVENT(nvidia_dev_xid,
 DEFINE_TRACE(nvidia_dev_xid,
 	     TP_PROTO(const struct pci_dev *dev, uint32_t code, const char *message),
 	     TP_ARGS(dev, code, message));
+
+static char *version;
+module_param(version, charp, 0);
+MODULE_PARM_DESC(version, "the driver's version");
 
 /* The prebuilt core's functions have no ftrace site. */
 CALLED notrace void rm_isr_bh(void *sp, void *nv);
@@ -55,13 +63,53 @@ CALLED irqreturn_t nvidia_isr(int irq, void *data)
 	return IRQ_WAKE_THREAD;
 }
 
+/*
+ * It does nothing, so that it may be called with the arguments of any version; the caller stores
+ * the handle beforehand.
+ */
 CALLED int nv_alloc_pages(void *nv, u32 count, u64 page_size, bool contig, u32 cache,
 			  bool zeroed, bool unencrypted, s32 node, u64 *pte, void **handle);
 CALLED int nv_alloc_pages(void *nv, u32 count, u64 page_size, bool contig, u32 cache,
 			  bool zeroed, bool unencrypted, s32 node, u64 *pte, void **handle)
 {
-	*handle = (void *)0xabcd1000;
+	barrier();
 	return 0;
+}
+
+CALLED const void *nv_get_firmware(void *nv, u32 type, u32 family, const void **data, u32 *size);
+CALLED const void *nv_get_firmware(void *nv, u32 type, u32 family, const void **data, u32 *size)
+{
+	barrier();
+	return nv_get_firmware;
+}
+
+/* Calls both with the arguments that they have in this version. */
+static void call_by_version(unsigned int major)
+{
+	int (*alloc_525)(void *nv, u32 count, bool contig, u32 cache, bool zeroed,
+			 bool unencrypted, u64 *pte, void **handle) = (void *)nv_alloc_pages;
+	int (*alloc_535)(void *nv, u32 count, bool contig, u32 cache, bool zeroed,
+			 bool unencrypted, s32 node, u64 *pte,
+			 void **handle) = (void *)nv_alloc_pages;
+	const void *(*firmware_520)(void *nv, u32 type, const void **data,
+				    u32 *size) = (void *)nv_get_firmware;
+	void *handle = (void *)0xabcd1000;
+	u32 size = 4096;
+
+	/* The compiler must not see that it is another function. */
+	OPTIMIZER_HIDE_VAR(alloc_525);
+	OPTIMIZER_HIDE_VAR(alloc_535);
+	OPTIMIZER_HIDE_VAR(firmware_520);
+	if (major < 530)
+		alloc_525(NULL, 3, true, 0, true, false, NULL, &handle);
+	else if (major < 545)
+		alloc_535(NULL, 3, true, 0, true, false, -1, NULL, &handle);
+	else
+		nv_alloc_pages(NULL, 3, 65536, true, 0, true, false, -1, NULL, &handle);
+	if (major < 525)
+		firmware_520(NULL, 2, NULL, &size);
+	else
+		nv_get_firmware(NULL, 2, 0, NULL, &size);
 }
 
 CALLED int nv_free_pages(void *nv, u32 count, bool contig, u32 cache, void *handle);
@@ -90,14 +138,12 @@ static DEFINE_IRQ_WORK(irq_work, on_irq_work);
 static ssize_t ct_nvidia_write(struct file *file, const char __user *user, size_t len,
 			       loff_t *at)
 {
-	void *handle = NULL;
-
 	reinit_completion(&done);
 	irq_work_queue(&irq_work);
 	wait_for_completion(&done);
 	nvidia_isr_kthread_bh(33, NULL);
-	nv_alloc_pages(NULL, 3, 65536, true, 0, true, false, -1, NULL, &handle);
-	nv_free_pages(NULL, 3, true, 0, handle);
+	call_by_version(version ? simple_strtoul(version, NULL, 10) : 580);
+	nv_free_pages(NULL, 3, true, 0, (void *)0xabcd1000);
 	trace_nvidia_dev_xid(NULL, 79, "GPU has fallen off the bus.\n");
 	return len;
 }
@@ -106,7 +152,17 @@ TRIGGER("ct_nvidia", ct_nvidia_write);
 
 static int __init ct_nvidia_init(void)
 {
-	return misc_register(&trigger);
+	char *text = version ? kstrdup(version, GFP_KERNEL) : NULL;
+	int err = misc_register(&trigger);
+
+	if (err || !text) {
+		kfree(text);
+		return err;
+	}
+	/* The kernel frees it when it unloads the module. */
+	kfree(THIS_MODULE->version);
+	THIS_MODULE->version = text;
+	return 0;
 }
 
 static void __exit ct_nvidia_exit(void)
