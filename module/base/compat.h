@@ -10,6 +10,7 @@
 #include <linux/kprobes.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/pci.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timer.h>
@@ -41,6 +42,20 @@ static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
  * before the fence and RCU protects them; a new fence still has them.
  */
 #define ct_fence_ops(fence)	rcu_dereference_raw((fence)->ops)
+
+/* Sets *domain to the PCI domain of a bus that may be no bus.  0, or -EFAULT. */
+static inline int ct_pci_domain_nofault(const struct pci_bus *bus, int *domain)
+{
+#ifdef CONFIG_X86
+	void *sysdata;
+
+	if (get_kernel_nofault(sysdata, &bus->sysdata))
+		return -EFAULT;
+	return get_kernel_nofault(*domain, &((struct pci_sysdata *)sysdata)->domain);
+#else
+	return get_kernel_nofault(*domain, &bus->domain_nr);
+#endif
+}
 
 /* Stop a timer and prevent that it is armed again. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)

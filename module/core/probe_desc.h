@@ -17,6 +17,7 @@ struct ct_call {
 	u16 depth_flags; /* CT_DEPTH_FLAGS() of its records */
 	unsigned long stacked;	/* the one that the alternative asks for */
 	u8 variant;		/* which alternative name is armed, for fill */
+	bool verified;		/* the driver's source has its signature: see ct_alternative */
 };
 
 /* So many arguments are kept without asking how many the description wants. */
@@ -43,6 +44,12 @@ struct ct_alternative {
 	 */
 	u32 since;
 	u32 before;
+	/*
+	 * The first and the last branch of the driver (535 is one) whose published source has this
+	 * signature; 0: none.  With any other driver, no argument is followed as a pointer.
+	 */
+	u16 first_branch;
+	u16 last_branch;
 };
 
 #define CT_ALTERNATIVES	5

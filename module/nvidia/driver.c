@@ -11,6 +11,25 @@
 
 u32 ct_driver_version;
 
+/*
+ * The branches that NVIDIA has published.  In none of them a release changed the signature of a
+ * function that another release of the branch has, so releases to come count as read.
+ */
+static const u16 driver_branches[] = {
+	515, 520, 525, 530, 535, 545, 550, 555, 560, 565, 570, 575, 580, 590, 595,
+};
+
+bool ct_driver_verified(u16 first, u16 last)
+{
+	u32 branch = READ_ONCE(ct_driver_version) / 1000000;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(driver_branches); i++)
+		if (branch == driver_branches[i])
+			return branch >= first && branch <= last;
+	return false;
+}
+
 static struct kobject *driver_find(const char *name)
 {
 	return kset_find_obj(THIS_MODULE->mkobj.kobj.kset, name);

@@ -14,6 +14,12 @@ struct module;
  */
 extern u32 ct_driver_version;
 
+/*
+ * ct_driver_verified - is the loaded driver of a branch from first to last whose source was read?
+ * Any context.
+ */
+bool ct_driver_verified(u16 first, u16 last);
+
 /* ct_driver_loaded - is a module of this name loaded or being loaded?  May sleep. */
 bool ct_driver_loaded(const char *name);
 

@@ -13,18 +13,23 @@
 
 #define NV_MAJOR	195
 
+/* The minor numbers of nvidia-uvm, whose major number is dynamic. */
+#define UVM_MINOR	0
+#define UVM_TOOLS_MINOR	1
+
+/* The file comes from an argument of a function of the driver: it may be anything. */
 static u32 nv_ioctl_device_of(const struct file *file)
 {
-	const char *name;
+	struct inode *inode;
 	dev_t dev;
 
-	if (!file || !file_inode(file))
+	if (!file || get_kernel_nofault(inode, &file->f_inode) ||
+	    get_kernel_nofault(dev, &inode->i_rdev))
 		return CT_DEV_UNKNOWN;
-	dev = file_inode(file)->i_rdev;
 	if (MAJOR(dev) == NV_MAJOR)
 		return MINOR(dev);
-	name = file->f_path.dentry ? (const char *)file->f_path.dentry->d_name.name : "";
-	return strstr(name, "tools") ? CT_DEV_UVM_TOOLS : CT_DEV_UVM;
+	return MINOR(dev) == UVM_MINOR ? CT_DEV_UVM :
+	       MINOR(dev) == UVM_TOOLS_MINOR ? CT_DEV_UVM_TOOLS : CT_DEV_UNKNOWN;
 }
 
 static bool nv_ioctl_read_user(void *to, u64 from, u32 size)

@@ -9,6 +9,7 @@ struct file;
 
 /*
  * ct_nv_ioctl_fill - fill the record of one ioctl of the driver.
+ * @file:	the device's, or NULL if it is not certain that it is one
  * @done:	the call has returned: read the words of the user's parameter block
  * Runs in the caller's task with preemption disabled.  User memory is read without
  * faults (a page that is not present is skipped), and its content is not trusted.

@@ -3,12 +3,12 @@
  * The table of the driver's functions that are probed.  A row has the function's names in
  * the generations of the driver, and a function that fills the record from its arguments.
  *
- * Signatures are those of NVIDIA's published source, of every release from 515 to 595.  A name that only older
- * documents mention stays as an alternative: it costs nothing, and is reported as absent,
- * so that a user who searches for it finds it.
+ * Signatures are those of NVIDIA's published source, of every release from 515 to 595.  A name
+ * that only older documents mention stays as an alternative: it costs nothing, and is
+ * reported as absent, so that a user who searches for it finds it.
  *
- * Fill functions may neither sleep nor fault: they follow a pointer of the driver only
- * through nv_from_kernel().
+ * Fill functions may neither sleep nor fault, and arguments of a driver whose source nobody
+ * has read may be anything: they follow one only through nv_followed(), or nofault.
  */
 #include <linux/irqreturn.h>
 #include <linux/kernel.h>
@@ -17,12 +17,16 @@
 #include "nvidia/ioctl.h"
 #include "nvidia/probe_table.h"
 
-/* The word at an address of the kernel, or 0 if it cannot be read. */
-static u64 nv_from_kernel(unsigned long ptr)
+/*
+ * The word that an argument of this call points to; 0 if it cannot be read, or if the loaded driver
+ * is none of those that are known to have a pointer there: reading an address that is none can have
+ * effects, for instance in a device's registers.
+ */
+static u64 nv_followed(const struct ct_call *c, unsigned long ptr)
 {
 	u64 value;
 
-	if (copy_from_kernel_nofault(&value, (const void *)ptr, sizeof(value)))
+	if (!c->verified || copy_from_kernel_nofault(&value, (const void *)ptr, sizeof(value)))
 		return 0;
 	return value;
 }
@@ -30,8 +34,8 @@ static u64 nv_from_kernel(unsigned long ptr)
 /* (file, cmd, arg); the older nvidia_ioctl() has an inode before them */
 static void nv_fill_ioctl(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
-	ct_nv_ioctl_fill(payload, (const struct file *)c->arg[0], c->arg[1], c->arg[2],
-			 ret, !entry);
+	ct_nv_ioctl_fill(payload, c->verified ? (const struct file *)c->arg[0] : NULL, c->arg[1],
+			 c->arg[2], ret, !entry);
 }
 
 /* (void **address, u64 size) -> NV_STATUS */
@@ -40,7 +44,7 @@ static void nv_fill_os_alloc_mem(void *payload, const struct ct_call *c, s64 ret
 	struct ct_k_alloc *p = payload;
 
 	p->size = c->arg[1];
-	p->ptr = !entry && !(u32)ret ? nv_from_kernel(c->arg[0]) : 0;
+	p->ptr = !entry && !(u32)ret ? nv_followed(c, c->arg[0]) : 0;
 }
 
 /* (void *address) */
@@ -67,7 +71,7 @@ static void nv_fill_alloc_pages(void *payload, const struct ct_call *c, s64 ret,
 	p->count = c->arg[1];
 	p->size = (u64)p->count * PAGE_SIZE;
 	p->contig = (u8)(c->variant < 2 ? c->arg[2] : c->arg[3]);
-	p->ptr = !entry && !(u32)ret ? nv_from_kernel(c->stacked) : 0;
+	p->ptr = !entry && !(u32)ret ? nv_followed(c, c->stacked) : 0;
 }
 
 /* (nv, u32 count, bool contig, u32 cache_type, void *handle) */
@@ -87,7 +91,7 @@ static void nv_fill_dma_map(void *payload, const struct ct_call *c, s64 ret, boo
 	struct ct_k_dma *p = payload;
 
 	p->size = c->arg[1] * PAGE_SIZE;
-	p->va = !entry && !(u32)ret ? nv_from_kernel(c->arg[2]) : 0;
+	p->va = !entry && !(u32)ret ? nv_followed(c, c->arg[2]) : 0;
 }
 
 /* (nv, alloc, page index, offset, u64 size, void **priv) -> void * */
@@ -157,8 +161,8 @@ static void nv_fill_migrate(void *payload, const struct ct_call *c, s64 ret, boo
 static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_range *)payload = (struct ct_k_range){
-		.address = nv_from_kernel(c->arg[0]),
-		.size = nv_from_kernel(c->arg[0] + sizeof(u64)),
+		.address = nv_followed(c, c->arg[0]),
+		.size = nv_followed(c, c->arg[0] + sizeof(u64)),
 	};
 }
 
@@ -166,8 +170,8 @@ static void nv_fill_uvm_range(void *payload, const struct ct_call *c, s64 ret, b
 static void nv_fill_uvm_free(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_range *)payload = (struct ct_k_range){
-		.address = nv_from_kernel(c->arg[0]),
-		.size = c->variant ? 0 : nv_from_kernel(c->arg[0] + sizeof(u64)),
+		.address = nv_followed(c, c->arg[0]),
+		.size = c->variant ? 0 : nv_followed(c, c->arg[0] + sizeof(u64)),
 	};
 }
 
@@ -178,7 +182,7 @@ static void nv_fill_uvm_free(void *payload, const struct ct_call *c, s64 ret, bo
 static void nv_fill_firmware(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	*(struct ct_k_firmware *)payload = (struct ct_k_firmware){
-		.size = !entry && ret ? (u32)nv_from_kernel(c->arg[c->variant ? 4 : 3]) : 0,
+		.size = !entry && ret ? (u32)nv_followed(c, c->arg[c->variant ? 4 : 3]) : 0,
 		.firmware = c->arg[1],
 	};
 }
@@ -194,6 +198,9 @@ static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool en
 #define UVM		.module = "nvidia_uvm"
 #define ALT(...)	.alt = { __VA_ARGS__ }
 #define A(sym, ...)	{ .symbol = sym, __VA_ARGS__ }
+/* The branches with this signature; only for functions whose fill function follows an argument. */
+#define IN(first, last)	.first_branch = first, .last_branch = last
+#define IN_ALL		IN(515, 595)
 
 /* Group, category and operation of a row. */
 #define IOCTL		.group = CT_GROUP_IOCTL, .category = CT_CAT_IOCTL, .sleeps = true
@@ -207,12 +214,14 @@ const struct ct_probe_desc ct_probe_table[] = {
 	/* ioctl: the function of the file operations */
 	{ "nvidia_ioctl", NVIDIA, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
 	  .fill = nv_fill_ioctl,
-	  ALT(A("nvidia_frontend_unlocked_ioctl"), A("nvidia_unlocked_ioctl"),
-	      A("nvidia_ioctl", .first_arg = 1), A("nv_ioctl"),
+	  ALT(A("nvidia_frontend_unlocked_ioctl", IN(515, 535)),
+	      A("nvidia_unlocked_ioctl", IN(545, 595)),
+	      A("nvidia_ioctl", .first_arg = 1, IN_ALL), A("nv_ioctl"),
 	      A("nvidia_ioctl_v2")) },
 	{ "uvm_ioctl", UVM, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
 	  .fill = nv_fill_ioctl,
-	  ALT(A("uvm_unlocked_ioctl_entry"), A("uvm_unlocked_ioctl"), A("uvm_ioctl")) },
+	  ALT(A("uvm_unlocked_ioctl_entry", IN_ALL), A("uvm_unlocked_ioctl", IN_ALL),
+	      A("uvm_ioctl", IN_ALL)) },
 	{ "rm_ioctl", NVIDIA, IOCTL, LAYOUT(none), ALT(A("rm_ioctl")) },
 	{ "nvidia_open", NVIDIA, IOCTL, LAYOUT(none), .entry = true,
 	  ALT(A("nvidia_frontend_open"), A("nvidia_open")) },
@@ -224,20 +233,21 @@ const struct ct_probe_desc ct_probe_table[] = {
 	/* memory */
 	{ "os_alloc_mem", NVIDIA, MEMORY(ALLOC), LAYOUT(k_alloc), .args = 2,
 	  .sleeps = true, .fill = nv_fill_os_alloc_mem,
-	  ALT(A("os_alloc_mem"), A("nv_mem_alloc")) },
+	  ALT(A("os_alloc_mem", IN_ALL), A("nv_mem_alloc")) },
 	{ "os_free_mem", NVIDIA, MEMORY(FREE), LAYOUT(free), .args = 1,
 	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
 	  .sleeps = true, .fill = nv_fill_alloc_pages,
-	  ALT(A("nv_alloc_pages", .stacked = 7, .before = 530000000),
-	      A("nv_alloc_pages", .stacked = 8, .since = 530000000, .before = 545000000),
-	      A("nv_alloc_pages", .stacked = 9, .since = 545000000)) },
+	  ALT(A("nv_alloc_pages", .stacked = 7, .before = 530000000, IN(515, 525)),
+	      A("nv_alloc_pages", .stacked = 8, .since = 530000000, .before = 545000000,
+		IN(530, 535)),
+	      A("nv_alloc_pages", .stacked = 9, .since = 545000000, IN(545, 595))) },
 	{ "nv_free_pages", NVIDIA, MEMORY(FREE), LAYOUT(k_pages), .args = 5,
 	  .sleeps = true, .fill = nv_fill_free_pages, ALT(A("nv_free_pages")) },
 	{ "nv_dma_map_alloc", NVIDIA, MEMORY(MAP), LAYOUT(k_dma), .args = 3,
-	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_map_alloc")) },
+	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_map_alloc", IN_ALL)) },
 	{ "nv_dma_unmap_alloc", NVIDIA, MEMORY(UNMAP), LAYOUT(k_dma), .args = 3,
-	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_unmap_alloc")) },
+	  .sleeps = true, .fill = nv_fill_dma_map, ALT(A("nv_dma_unmap_alloc", IN_ALL)) },
 	{ "nv_alloc_kernel_mapping", NVIDIA, MEMORY(MAP), LAYOUT(k_alloc), .args = 5,
 	  .sleeps = true, .fill = nv_fill_kernel_mapping,
 	  ALT(A("nv_alloc_kernel_mapping")) },
@@ -289,8 +299,8 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nv_get_firmware", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
 	  .op = CT_OP_LOAD, LAYOUT(k_firmware), .args = 5, .sleeps = true,
 	  .fill = nv_fill_firmware,
-	  ALT(A("nv_get_firmware", .before = 525000000),
-	      A("nv_get_firmware", .since = 525000000)) },
+	  ALT(A("nv_get_firmware", .before = 525000000, IN(515, 520)),
+	      A("nv_get_firmware", .since = 525000000, IN(525, 595))) },
 	{ "nv_create_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
 	  ALT(A("nv_create_context")) },
 	{ "nv_destroy_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
@@ -306,11 +316,11 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 4, .sleeps = true,
 	  .fill = nv_fill_migrate, ALT(A("uvm_migrate")) },
 	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
-	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_migrate")) },
+	  .fill = nv_fill_uvm_range, ALT(A("uvm_api_migrate", IN_ALL)) },
 	{ "uvm_api_free", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
 	  .fill = nv_fill_uvm_free,
-	  ALT(A("uvm_api_free", .before = 590000000),
-	      A("uvm_api_free", .since = 590000000)) },
+	  ALT(A("uvm_api_free", .before = 590000000, IN(515, 580)),
+	      A("uvm_api_free", .since = 590000000, IN(590, 595))) },
 	{ "uvm_api_register_gpu", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
 	  ALT(A("uvm_api_register_gpu")) },
 	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,

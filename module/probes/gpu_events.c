@@ -12,12 +12,14 @@
 #include <linux/pci.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <trace/events/dma_fence.h>
 #include <trace/events/gpu_mem.h>
 #include <trace/events/irq.h>
 #include "probes/gpu_events.h"
 #include "probes/thread.h"
 #include "probes/tracepoint.h"
+#include "nvidia/driver.h"
 #include "core/filter.h"
 #include "core/record.h"
 #include "base/clock.h"
@@ -230,15 +232,54 @@ static void gpu_on_mem(void *data, u32 gpu, u32 pid, u64 size)
 	gpu_end(cpu);
 }
 
+/* domain << 16 | bus << 8 | device << 3 | function of a device that may be none; 0: unknown. */
+static u32 gpu_pci_of(const struct pci_dev *dev)
+{
+	struct pci_bus *bus;
+	unsigned char number;
+	unsigned int devfn;
+	int domain;
+
+	if (get_kernel_nofault(bus, &dev->bus) || get_kernel_nofault(devfn, &dev->devfn) ||
+	    get_kernel_nofault(number, &bus->number) || ct_pci_domain_nofault(bus, &domain))
+		return 0;
+	return domain << 16 | number << 8 | devfn;
+}
+
+/* A text of the kernel that may be none, at most room - 1 bytes of it.  Returns its length. */
+static u32 gpu_copy_text(char *to, const char *from, u32 room)
+{
+	u32 len = 0, n;
+
+	/* As much of it as there is, page by page. */
+	for (; len < room - 1; len += n) {
+		n = min_t(u32, room - 1 - len, PAGE_SIZE - offset_in_page(from + len));
+		if (copy_from_kernel_nofault(to + len, from + len, n))
+			break;
+		if (memchr(to + len, 0, n))
+			return strlen(to);
+	}
+	to[len] = 0;
+	return len;
+}
+
+/*
+ * Only the drivers of these branches are known to call it with these arguments.  Of others the
+ * number is recorded, which is no pointer.
+ */
 static void gpu_on_xid(void *data, const struct pci_dev *dev, u32 xid, const char *message)
 {
 	const u32 fixed = offsetof(struct ct_k_xid, text) + sizeof(u16);
-	u32 len = message ? strnlen(message, TEXT_MAX) : 0, bytes;
+	bool verified = ct_driver_verified(575, 595);
 	struct ct_cpu_record *rec;
+	char text[TEXT_MAX + 1];
+	u32 len = 0, bytes;
 	struct ct_cpu *cpu;
 	struct ct_k_xid *p;
 
-	while (len && (message[len - 1] == '\n' || message[len - 1] == ' '))
+	if (verified)
+		len = gpu_copy_text(text, message, sizeof(text));
+	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))
 		len--;
 	bytes = CT_TEXT_BYTES(fixed, len);
 	rec = gpu_begin(GPU_XID, fixed + bytes, &cpu);
@@ -246,8 +287,8 @@ static void gpu_on_xid(void *data, const struct pci_dev *dev, u32 xid, const cha
 		return;
 	p = (void *)(rec + 1);
 	p->xid = xid;
-	p->pci = dev ? pci_domain_nr(dev->bus) << 16 | dev->bus->number << 8 | dev->devfn : 0;
-	gpu_put_text(p, fixed, bytes, message, len);
+	p->pci = verified ? gpu_pci_of(dev) : 0;
+	gpu_put_text(p, fixed, bytes, text, len);
 	gpu_end(cpu);
 }
 

@@ -96,6 +96,7 @@ static __always_inline void handler_write_call(struct ct_cpu *cpu, const struct 
 		handler_fetch((u64 *)(rec + 1), d, c);
 	} else if (d->fill) {
 		c->variant = a->variant;
+		c->verified = a->verified;
 		d->fill(rec + 1, c, ret, entry);
 	}
 	if (!entry && ct_trigger_armed())

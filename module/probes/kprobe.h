@@ -45,6 +45,7 @@ struct ct_armed {
 	u8 first_arg;
 	u8 stacked;
 	u8 variant;
+	bool verified;
 	char symbol[184]; /* "module:symbol" */
 };
 

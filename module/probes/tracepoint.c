@@ -136,17 +136,27 @@ static void tracepoint_info(struct ct_source *source, struct ct_probe_info *info
 
 /* ------------------------------------------------------------ finding ------ */
 
-static void tracepoint_found(struct tracepoint *tp, void *data)
+/*
+ * A tracepoint of this module ("": of the kernel).  Of another module than its row names, one of
+ * that name may have any arguments.
+ */
+static void tracepoint_found(struct tracepoint *tp, struct ct_tracepoint_table *table,
+			     const char *module)
 {
-	struct ct_tracepoint_table *table = data;
 	struct ct_tracepoint *t;
 
 	for (t = table->row; t < table->row + table->count; t++) {
-		if (t->tp || strcmp(tp->name, t->point))
+		if (t->tp || strcmp(tp->name, t->point) ||
+		    (*t->module && strcmp(module, t->module)))
 			continue;
 		t->tp = tp;
 		tracepoint_arm_row(table, t);
 	}
+}
+
+static void tracepoint_found_in_kernel(struct tracepoint *tp, void *table)
+{
+	tracepoint_found(tp, table, "");
 }
 
 /* Its module is unloaded: when this returns, no handler runs that it called. */
@@ -178,7 +188,7 @@ static int tracepoint_module_changed(struct notifier_block *nb, unsigned long wh
 	for (i = 0; i < mod->num_tracepoints; i++) {
 		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 		if (what == MODULE_STATE_COMING)
-			tracepoint_found(tp, table);
+			tracepoint_found(tp, table, mod->name);
 		else if (what == MODULE_STATE_GOING)
 			tracepoint_lost(table, tp);
 	}
@@ -217,7 +227,7 @@ int ct_tracepoint_add(struct ct_tracepoint_table *table)
 	};
 	ct_source_register(&table->source);
 	mutex_lock(&ct_session_lock);
-	for_each_kernel_tracepoint(tracepoint_found, table);
+	for_each_kernel_tracepoint(tracepoint_found_in_kernel, table);
 	mutex_unlock(&ct_session_lock);
 	table->notifier.notifier_call = tracepoint_module_changed;
 	err = register_tracepoint_module_notifier(&table->notifier);

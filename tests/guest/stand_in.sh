@@ -35,3 +35,27 @@ for version in 520.61.05 525.60.13 535.261.03; do
 	is "$(only nv_alloc_pages '[.details.count, .details.contig, .details.ptr]' stand_in-$version.jsonl)" '[3,1,"0xabcd1000"] ' "driver $version: the handle of nv_alloc_pages"
 	is "$(only nv_get_firmware '[.size, .details.firmware]' stand_in-$version.jsonl)" '[4096,2] ' "and the size of firmware"
 done
+
+# Arguments are followed as pointers only for a driver of a branch whose source was read, and then
+# without trust.
+for version in 580.95.05 999.1; do
+	insmod $share/module/nvidia.ko version=$version
+	follow stand_in-$version.jsonl
+	echo file >/dev/ct_nvidia
+	echo 1 >/dev/ct_nvidia
+	told stand_in-$version.jsonl
+	unfollow
+	follow nowhere-$version.jsonl
+	echo nowhere >/dev/ct_nvidia
+	told nowhere-$version.jsonl
+	unfollow
+	rmmod nvidia
+done
+device='[.device, .details.ret]' pages='[.details.count, .details.ptr]' xid='[.details.xid, .details.pci, .details.text]'
+is "$(only nvidia_ioctl "$device" stand_in-580.95.05.jsonl)" '["nvidia7",0] ' "driver 580: the device is read from the file"
+is "$(only nvidia_ioctl "$device" stand_in-999.1.jsonl)" '["unknown",0] ' "an unknown driver: it is not"
+is "$(only nv_alloc_pages "$pages" stand_in-999.1.jsonl)" '[3,"0x0"] ' "nor the handle of nv_alloc_pages"
+is "$(only nvidia_dev_xid "$xid" stand_in-999.1.jsonl)" '[79,"0x0",""] ' "nor the message of an Xid"
+is "$(only nvidia_ioctl "$device" nowhere-580.95.05.jsonl)" '["unknown",0] ' "driver 580, with pointers that lead nowhere: a device that cannot be read"
+is "$(only nvidia_dev_xid "$xid" nowhere-580.95.05.jsonl)" '[13,"0x0",""] ' "and an Xid's message"
+is "$(only nvidia_dev_xid "$xid" nowhere-999.1.jsonl)" '[13,"0x0",""] ' "the same with an unknown driver"
