@@ -65,7 +65,7 @@ $(OTHER)/cudatrace-schema: $(OTHER)/SCHEMA/.copied $(CLI_OBJS)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -w -I$(OTHER)/SCHEMA -I$(OTHER)/SCHEMA/cli -o $@ $(OTHER)/SCHEMA/cli/capture/device.c $(filter-out %/cli/capture/device.o,$(CLI_OBJS)) $(CLI_LIBS)
 
 $(OTHER)/libcudatrace-abi.so: $(OTHER)/ABI/.copied $(USERLIB_OBJS) userlib/libcudatrace.map
-	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/backend/device.c \
+	$(call run,LD,$@) $(CC) -iquote $(OTHER)/ABI/userlib $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $(OTHER)/ABI/userlib/backend/device.c \
 		$(filter-out %/userlib/backend/device.o,$(USERLIB_OBJS))
 
 $(B)/tests/rm: tests/guest/rm.c

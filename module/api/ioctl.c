@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "api/access.h"
+#include "api/arg.h"
 #include "api/file.h"
 #include "api/ioctl.h"
 #include "read/reader.h"
@@ -25,24 +26,6 @@
 #include "core/source.h"
 #include "core/trigger.h"
 #include "base/clock.h"
-
-/* The struct of any ioctl: they all begin with their size. */
-union ct_arg {
-	u32 size;
-	struct ct_version version;
-	struct ct_session session;
-	struct ct_define define;
-	struct ct_string string;
-	struct ct_probe_info probe;
-	struct ct_filter filter;
-	struct ct_probe_add add;
-	struct ct_trigger_set trigger;
-	struct ct_clock_map clock;
-	struct ct_watermark watermark;
-	struct ct_limits limits;
-	struct ct_threadbuf_new tb;
-	struct ct_threadbuf_read threadbuf_read;
-};
 
 static int ioctl_version(struct file *file, union ct_arg *arg)
 {
@@ -336,46 +319,6 @@ static int ioctl_read_done(struct file *file, union ct_arg *arg)
 
 /* ---------------------------------------------------------- the table ------ */
 
-#define IS_CLEAR(array) (!memchr_inv(array, 0, sizeof(array)))
-
-/*
- * Are the reserved fields of the caller's struct 0?  A field that may hold garbage today can never
- * get a meaning.
- */
-static bool ioctl_reserved_clear(unsigned int nr, const union ct_arg *arg)
-{
-	bool clear = true;
-	u32 i;
-
-	switch (nr) {
-	case _IOC_NR(CT_IOC_VERSION):
-		return !arg->version.reserved;
-	case _IOC_NR(CT_IOC_DEFINE):
-	case _IOC_NR(CT_IOC_GET_DEFINE):
-		for (i = 0; i < CT_FIELDS_MAX; i++)
-			clear &= IS_CLEAR(arg->define.fields[i].reserved);
-		return clear && !arg->define.reserved;
-	case _IOC_NR(CT_IOC_STRING):
-	case _IOC_NR(CT_IOC_GET_STRING):
-		return !arg->string.reserved;
-	case _IOC_NR(CT_IOC_PROBE_ADD):
-	case _IOC_NR(CT_IOC_PROBE_REMOVE):
-	case _IOC_NR(CT_IOC_PROBE_SET):
-		for (i = 0; i < CT_ARGS_MAX; i++)
-			clear &= IS_CLEAR(arg->add.arg[i].reserved);
-		return clear;
-	case _IOC_NR(CT_IOC_WATERMARK):
-		return !arg->watermark.reserved;
-	case _IOC_NR(CT_IOC_LIMITS):
-	case _IOC_NR(CT_IOC_GET_LIMITS):
-		return !arg->limits.reserved;
-	case _IOC_NR(CT_IOC_THREADBUF_READ):
-		return !arg->threadbuf_read.reserved;
-	default: /* has none */
-		return true;
-	}
-}
-
 /* What an ioctl needs, tested in this order. */
 #define MODE_READ 1u /* a file that is open for reading */
 #define MODE_WRITE 2u /* ... for writing */
@@ -470,7 +413,7 @@ static long ioctl_run_struct(struct file *file, const struct ioctl_row *row, voi
 		return -ENOMEM;
 	err = copy_struct_from_user(arg, known, user, size);
 	arg->size = size;
-	if (!err && !ioctl_reserved_clear(_IOC_NR(row->cmd), arg))
+	if (!err && !ct_arg_reserved_clear(_IOC_NR(row->cmd), arg))
 		err = -EINVAL;
 	if (!err)
 		err = ioctl_run(file, row, arg);

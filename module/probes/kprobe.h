@@ -49,4 +49,17 @@ struct ct_armed {
 	char symbol[184]; /* "module:symbol" */
 };
 
+/*
+ * Instances of a kretprobe: calls of the function that can be open at once, in all tasks.  Further
+ * ones count as missed.  Not by the number of CPUs: newer kernels keep a list of all instances for
+ * each CPU, so the memory would grow with its square.
+ */
+#define CT_KPROBE_CALLS 256 /* of a function that does not sleep: one a CPU, and those it interrupts */
+#define CT_KPROBE_CALLS_SLEEPS 512
+
+static inline int ct_kprobe_max_active(const struct ct_probe_desc *d)
+{
+	return d->sleeps && !d->count ? CT_KPROBE_CALLS_SLEEPS : CT_KPROBE_CALLS;
+}
+
 #endif

@@ -39,19 +39,6 @@ static struct { unsigned long id; u32 first; } last;
 
 /* ------------------------------------------------------------- arming ---- */
 
-/*
- * Instances of a kretprobe: calls of the function that can be open at once, in all tasks.  Further
- * ones count as missed.  Not by the number of CPUs: newer kernels keep a list of all instances for
- * each CPU, so the memory would grow with its square.
- */
-#define PROBE_CALLS 256 /* of a function that does not sleep: one a CPU, and those it interrupts */
-#define PROBE_CALLS_SLEEPS 512
-
-static int probe_max_active(const struct ct_probe_desc *d)
-{
-	return d->sleeps && !d->count ? PROBE_CALLS_SLEEPS : PROBE_CALLS;
-}
-
 /* A driver of unknown version counts as the newest. */
 static bool probe_alternative_applies(const struct ct_alternative *a)
 {
@@ -116,7 +103,7 @@ static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)
 	a->rp.entry_handler = ct_probe_entry;
 	a->rp.handler = ct_probe_return;
 	a->rp.data_size = sizeof(struct ct_call);
-	a->rp.maxactive = probe_max_active(d);
+	a->rp.maxactive = ct_kprobe_max_active(d);
 	/* Handlers may run before register_kretprobe() returns. */
 	p->variant = i;
 	err = register_kretprobe(&a->rp);
