@@ -95,6 +95,7 @@ static int many(u32 count)
 
 int main(void)
 {
+	ct_say_start();
 	int wrong = together(), few = many(20000), full = many(100000);
 
 	printf("%d kernels with a wrong name\n", wrong);
