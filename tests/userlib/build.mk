@@ -16,7 +16,7 @@ OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
 HEADERS := $(wildcard userlib/*/*.h userlib/*/*/*.h module/uapi/*.h)
 
 all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
@@ -31,6 +31,13 @@ $(O)/libcudatrace-$(1).so: $(call plugin_objs,$(1))
 	$$(call run,LD,$$@) $$(CC) $$(USERLIB_CFLAGS) $$(PLUGIN_LDFLAGS) -o $$@ $$^
 endef
 $(foreach p,$(PLUGINS),$(eval $(call plugin,$(p))))
+
+# As with a libc that knows nothing of struct rseq.
+$(O)/libcudatrace-oldlibc.so: $(filter-out %/attach.o,$(OBJS)) $(O)/oldlibc.o
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/oldlibc.o: userlib/record/attach.c $(HEADERS)
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DLIBC_RSEQ='"none_"' -c -o $@ $<
 
 # Its packets end after 0.1 s instead of 39 hours.
 $(O)/libcudatrace-span.so: $(filter-out %/packet.o,$(OBJS)) $(O)/span.o

@@ -392,14 +392,18 @@ t_sequences() {
 	fi
 	signals_record_all "$B/refuse" rseq 38
 	ok "a process without restartable sequences: nothing is lost" $?
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 LIB=$B/libcudatrace-slow.so signals_record_all env
-	ok "a libc that registers no restartable sequences: the library does" $?
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 traced strace -fqo "$W/strace" -e trace=rt_sigprocmask \
+	local -x GLIBC_TUNABLES=glibc.pthread.rseq=0
+	signals_record_all env
+	ok "... which the user has told libc not to register" $?
+	LIB=$B/libcudatrace-oldlibc.so signals_record_all env
+	ok "a libc that knows nothing of restartable sequences: the library registers them" $?
+	LIB=$B/libcudatrace-oldlibc.so traced strace -fqo "$W/strace" -e trace=rt_sigprocmask \
 		"$B/victim" many
 	n=$(grep -c . "$W/strace")
 	echo "$n times rt_sigprocmask()" >"$W/said"
 	{ exits 0 && valid && counts 20000 ' cuCtxSetCurrent ' && [ "$n" -lt 4000 ]; }
 	ok "... and no signal is blocked for a record" $?
+	unset GLIBC_TUNABLES
 	signals_record_all "$B/refuse" process_vm_readv 1
 	ok "a process that may not read its own memory by a system call" $?
 	traced "$B/refuse" process_vm_readv 1 "$B/victim" edge

@@ -95,9 +95,12 @@ static int many(u32 count)
 
 int main(void)
 {
-	ct_say_start();
-	int wrong = together(), few = many(20000), full = many(100000);
+	int wrong, few, full;
 
+	ct_say_start();
+	wrong = together();
+	few = many(20000);
+	full = many(100000);
 	printf("%d kernels with a wrong name\n", wrong);
 	printf("%d of 20000, %d of 100000 known\n", few, full);
 	return wrong || few != 20000 || full < 50000;

@@ -28,7 +28,12 @@ static int (*set_specific)(unsigned key, const void *value);
 static bool have_key;
 static unsigned key;	/* glibc's pthread_key_t */
 
-static const ptrdiff_t *rseq_offset;	/* of libc's struct rseq; NULL: it has none */
+#ifndef LIBC_RSEQ
+#define LIBC_RSEQ	"__rseq_"	/* tests have a libc without */
+#endif
+
+static const ptrdiff_t *rseq_offset;	/* of libc's struct rseq; NULL: it has registered none */
+static bool rseq_is_ours;		/* libc knows nothing of it */
 
 /* The kernel's struct rseq, for threads whose libc registers none (glibc before 2.35). */
 static __thread struct {
@@ -44,6 +49,8 @@ static s64 rseq_find(void)
 
 	if (rseq_offset)
 		return *rseq_offset;
+	if (!rseq_is_ours)
+		return 0;
 	/* A child that was forked has its parent's registered already. */
 	if ((s32)own_rseq.cpu_id < 0 &&
 	    ct_sys4(CT_SYS_RSEQ, &own_rseq, sizeof(own_rseq), 0, CT_RSEQ_SIGNATURE) < 0)
@@ -130,13 +137,15 @@ static void find_libc(void)
 	static u32 looked;
 
 	if (!ct_load(&looked)) {
-		const u32 *size = ct_find_next("__rseq_size");
-		const ptrdiff_t *offset = ct_find_next("__rseq_offset");
+		const u32 *size = ct_find_next(LIBC_RSEQ "size");
+		const ptrdiff_t *offset = ct_find_next(LIBC_RSEQ "offset");
 		int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *) =
 			(__typeof__(at_fork))ct_find_next("__register_atfork");
 
 		if (size && *size && offset)
 			ct_store(&rseq_offset, offset);
+		/* Where libc could and does not, something else in the program wants to. */
+		ct_store(&rseq_is_ours, !size);
 		if (at_fork)
 			at_fork(NULL, NULL, forked, NULL);
 		ct_clock_start();
