@@ -228,3 +228,16 @@ t_other_root() {
 	{ exits 0 && valid && counts 18 ' cuCtxSetCurrent '; }
 	ok "... and of children" $?
 }
+
+# Who may write to the directory has made the in-flight file of the next process.
+t_made_before() {
+	D=$W/trace
+	rm -rf "$D" && mkdir "$D" && echo theirs >"$W/theirs"
+	CUDATRACE_DIR=$D LIBRARY=$B/libcudatrace.so THEIRS=$W/theirs sh -c '
+		ln -s "$THEIRS" "$CUDATRACE_DIR/.open-$$-0"
+		LD_PRELOAD=$LIBRARY exec "$0" many' "$B/victim" >"$W/out" 2>"$W/err"
+	STATUS=$?
+	find "$D" -type l -delete
+	{ exits 0 && valid && counts 20000 ' cuCtxSetCurrent ' && [ "$(cat "$W/theirs")" = theirs ]; }
+	ok "an in-flight file that somebody else has made is not taken: another stream is" $?
+}

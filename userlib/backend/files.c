@@ -200,14 +200,23 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	/* In memory of another shape no packet has its place: all must be in the stream. */
 	if (had ? !ct_producer_flush(s) : s->number == CT_NO_STREAM && !files_create(s))
 		return false;
-	fd = ct_open(files_name(&name, "/.open-", s), O_RDWR | (had ? 0 : O_CREAT | O_TRUNC), 0644);
+	/* Never one that is there: its owner could cut it short while it is mapped. */
+	fd = ct_open(files_name(&name, "/.open-", s),
+		     O_RDWR | O_NOFOLLOW | (had ? 0 : O_CREAT | O_EXCL), 0644);
+	if (fd == -17) {	/* EEXIST: the next try takes another number */
+		ct_sys3(SYS_unlinkat, AT_FDCWD, files_name(&name, "/u-", s), 0);
+		s->number = CT_NO_STREAM;
+	}
 	if (fd < 0)
 		return false;
 	if (ct_preallocate(fd, had, m->length - had))
 		m->map = ct_map(m->length, MAP_SHARED, fd, 0);
 	ct_close(fd);
-	if (!m->map)
+	if (!m->map) {
+		if (!had)
+			ct_sys3(SYS_unlinkat, AT_FDCWD, name.text, 0);
 		return false;
+	}
 	m->inflight = (struct ct_inflight_page *)m->map;
 	m->subbufs = m->map + CT_INFLIGHT_PACKET;
 	h = files_head(m);
