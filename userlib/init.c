@@ -14,7 +14,7 @@
  *   tracedir/	the trace directory: registry of ids, counted losses, disk space
  *   base/	system calls, text, the environment, fork, the clock, loaded objects
  *
- * Rules of the whole library.  It exports dlsym, ioctl and cudatrace_*, and no
+ * Rules of the whole library.  It exports dlsym, dlvsym, ioctl and cudatrace_*, and no
  * cu* name.  It never interposes dlopen.  It makes no CUDA call of its own, calls
  * no malloc, and leaves errno, signals, file descriptors and the environment as
  * the program has them.  What goes wrong costs records, never the program.

@@ -36,7 +36,7 @@ t_tree()
 	is "$bad" "" "every source file names its licence"
 	tests/build/documents >"$work/documents"
 	ok $? "the documents name files that exist, README.md is short, docs/mutations.md is in step" || cat "$work/documents"
-	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, ioctl, InitializeInjection and cudatrace_* alone"
+	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|dlvsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, dlvsym, ioctl, InitializeInjection and cudatrace_* alone"
 	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
 	is "$(readelf -d build/libcudatrace{,-nvtx}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and both need libc alone"
 	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
