@@ -135,11 +135,14 @@ static void registry_parse_head(struct ct_registry *reg, char **word, unsigned i
 	reg->head = true;
 }
 
-/* Notes which was the first with this text; @kind: of its line.  NULL: no memory. */
-static struct ct_hash_slot *registry_known(struct ct_registry *reg, unsigned int kind,
-					   const char *key, const char *text)
+/*
+ * Notes which was the first with this text, NULL: no memory.  Each kind of line has a number
+ * of its own in the slot: texts of two kinds may be made so that they have one hash.
+ */
+static struct ct_hash_slot *registry_known(struct ct_registry *reg, const char *key,
+					   const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ kind;
+	uint64_t hash = 0xcbf29ce484222325ull;
 
 	for (; *key; key++)
 		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ull;
@@ -169,7 +172,7 @@ static int registry_parse_class(struct ct_registry *reg, char **word, unsigned i
 	class = ct_class_new(id, layer, category, op, word[5], word[6], word[7], &why);
 	if (!class)
 		return strcmp(why, "no memory") ? 0 : -ENOMEM;
-	first = registry_known(reg, 'c', class->name, class->symbol);
+	first = registry_known(reg, class->name, class->symbol);
 	if (!first) {
 		free(class);
 		return -ENOMEM;
@@ -221,15 +224,15 @@ static int registry_parse_string(struct ct_registry *reg, char **word, unsigned 
 		return -ENOMEM;
 	if (reg->strings[id])
 		return 0;
-	first = registry_known(reg, 's', "", text);
+	first = registry_known(reg, "", text);
 	if (!first)
 		return -ENOMEM;
-	if (!first->a)
-		first->a = id;
+	if (!first->b)
+		first->b = id;
 	reg->strings[id] = strdup(text);
 	if (!reg->strings[id])
 		return -ENOMEM;
-	reg->first[id] = strcmp(reg->strings[first->a], text) ? id : first->a;
+	reg->first[id] = strcmp(reg->strings[first->b], text) ? id : first->b;
 	return 0;
 }
 
@@ -243,11 +246,11 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	    registry_unescape(word[1]) || (words == 3 && registry_unescape(word[2])))
 		return 0;
 	/* Processes that begin at the same time may write the same. */
-	first = registry_known(reg, 'i', word[1], text);
+	first = registry_known(reg, word[1], text);
 	if (!first)
 		return -ENOMEM;
-	if (first->a && !strcmp(reg->infos[first->a - 1].key, word[1]) &&
-	    !strcmp(reg->infos[first->a - 1].text, text))
+	if (first->c && !strcmp(reg->infos[first->c - 1].key, word[1]) &&
+	    !strcmp(reg->infos[first->c - 1].text, text))
 		return 0;
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
 	if (!infos)
@@ -256,7 +259,7 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	infos += reg->infos_count;
 	infos->key = strdup(word[1]);
 	infos->text = strdup(text);
-	first->a = ++reg->infos_count;
+	first->c = ++reg->infos_count;
 	return infos->key && infos->text ? 0 : -ENOMEM;
 }
 

@@ -31,7 +31,7 @@ struct ct_registry {
 	unsigned int strings_count;
 	struct ct_info *infos;
 	unsigned int infos_count;
-	struct ct_hash known;		/* key: hash of a text, a: its first id or index + 1 */
+	struct ct_hash known;		/* by hash of a text, a: its first class, b: string, c: info + 1 */
 };
 
 /**

@@ -179,6 +179,17 @@ static void registry(void)
 	   !strcmp(ct_registry_info(&reg, "last"), "z"),
 	   "a line that was cut is void, whoever cut it, and the next one is whole");
 	ct_registry_free(&reg);
+
+	/* Whatever the hash begins with, one of the infos has that of the class. */
+	f = fopen(path, "a");
+	fprintf(f, "class 16384 user init - - cuInit cuInit\ninfo iuInit cuInit\ninfo cuInit cuInit\n"
+		   "info kernel x\nclass 16385 user init - - kernel x\n");
+	fclose(f);
+	rc = ct_registry_read(&reg, dir, &err);
+	ok(!rc && reg.infos_count == 5 && ct_registry_class(&reg, 16384) &&
+	   ct_registry_class(&reg, 16385),
+	   "lines of two kinds whose texts have the same hash both count");
+	ct_registry_free(&reg);
 	unlink(path);
 	rmdir(dir);
 }
