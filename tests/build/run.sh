@@ -23,11 +23,13 @@ t_tree()
 {
 	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ]
 	ok $? "make leaves build/cudatrace, build/libcudatrace.so and its plugin"
-	for tree in module cli; do
+	for tree in module userlib cli; do
 		is "$(tests/build/layers includes $tree)" "" "$tree: includes point downwards, without a circle"
 		is "$(tests/build/layers sizes $tree)" "" "$tree: no folder has too many sources, no source too many lines"
 	done
-	is "$(tests/build/layers calls cli)" "" "cli: calls point downwards, without a circle"
+	for tree in userlib cli; do
+		is "$(tests/build/layers calls $tree)" "" "$tree: calls point downwards, without a circle"
+	done
 	if [ -d .git ]; then
 		is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 	fi
