@@ -47,17 +47,17 @@ is "$(count '.name=="ioctl" and .phase=="E" and (.escape|not)' files.jsonl)" 0 "
 # A filter is set and removed: threads leave their thread buffers and get new ones.  Only a call
 # whose record was being written at that moment may be lost, and the loss is reported.
 LD_LIBRARY_PATH=/mnt/build/tests/userlib cudatrace record -f --subbufs 256 -o filtered -- sh -c '
-	/mnt/build/tests/userlib/inside calls 8000 2 & p=$!
+	/mnt/build/tests/userlib/inside calls 24000 2 & p=$!
 	while sleep 0.1; kill -0 $p 2>/dev/null; do
 		cudatrace session filter --comm inside; sleep 0.1
 		cudatrace session filter --none
 	done
 	wait $p' >/dev/null 2>filtered.err
-ok $? "two threads with 8000 calls each, and a filter that comes and goes"
+ok $? "two threads with 24000 calls each, and a filter that comes and goes"
 cudatrace export --format jsonl filtered >filtered.jsonl
 calls=$(named filtered.jsonl cuMockIoctl | grep -c '"duration_us":')
 lost=$(sed -n 's/^ *lost records *\([0-9,]*\).*/\1/p' filtered.err)
-[ "$calls" -le 16000 ] && [ $((calls + lost)) -ge 16000 ]
+[ "$calls" -le 48000 ] && [ $((calls + lost)) -ge 48000 ]
 ok $? "their calls are all there, or told as lost ($calls, $lost lost)" || cat filtered.err
 [ "$(ls filtered/u-* | wc -l)" -ge 4 ]
 ok $? "by thread buffers, then by ioctls, then by other thread buffers"

@@ -208,15 +208,19 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 /*
  * The call stands in the thread's open calls from here on.  A handler that comes before
  * depth is stored puts a call of its own into the same place: the op, which was written
- * first, is then not ours any more, and all is written again.
+ * first, is then not ours any more, and all is written again.  So it is if the handler has moved
+ * the in-flight calls to another page.
  */
-static inline void open_call(struct ct_inflight_page *open, u32 level, u64 op, u64 begin,
-			     u64 stack, u64 class)
+static inline void open_call(struct ct_thread *t, u32 level, u64 op, u64 begin, u64 stack,
+			     u64 class)
 {
-	struct ct_inflight_call *c = &open->entry[level];
+	struct ct_inflight_page *open;
+	struct ct_inflight_call *c;
 
 	if (likely(level < CT_INFLIGHT_MAX)) {
 		do {
+			open = ct_load(&t->open);
+			c = &open->entry[level];
 			*(volatile u64 *)&c->op = op;
 			barrier();
 			c->begin = begin;
@@ -225,9 +229,13 @@ static inline void open_call(struct ct_inflight_page *open, u32 level, u64 op, u
 			barrier();
 			*(volatile u32 *)&open->depth = level + 1;
 			barrier();
-		} while (unlikely(*(volatile u64 *)&c->op != op));
+		} while (unlikely(*(volatile u64 *)&c->op != op || ct_load(&t->open) != open));
 	} else {
-		open->depth = level + 1;
+		do {
+			open = ct_load(&t->open);
+			*(volatile u32 *)&open->depth = level + 1;
+			barrier();
+		} while (unlikely(ct_load(&t->open) != open));
 	}
 }
 
@@ -261,7 +269,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
 	else
 		f->begin = ct_clock_now(&t->clock);
-	open_call(t->open, level, f->op, f->begin, (u64)f, class);
+	open_call(t, level, f->op, f->begin, (u64)f, class);
 	return s->target;
 }
 

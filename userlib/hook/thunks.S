@@ -117,14 +117,16 @@ ct_thunks:
 	movq	%rsp, CT_OPEN_STACK(%rcx)
 	movq	CT_SLOT_OPEN(%r11), %rax
 	movq	%rax, CT_OPEN_CLASS(%rcx)
-	/* The entry's page, though a handler may have moved it. */
-	movq	%rcx, %rax
+	movq	%rcx, %rax	/* the entry's page */
 	andq	$-4096, %rax
 	movl	CT_FRAME_LEVEL(%rsp), %r10d
 	incl	%r10d
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	cmpq	%rdx, CT_OPEN_OP(%rcx)
 	jne	.Lagain\@
+	movq	ct_self@gottpoff(%rip), %r10
+	cmpq	%rax, %fs:CT_THREAD_OPEN(%r10)
+	jne	.Lmoved\@
 	movq	saved_rcx(%rsp), %rcx
 	movq	saved_rdx(%rsp), %rdx
 	.if \args
@@ -228,6 +230,11 @@ ct_thunks:
 	jb	.Lrestore\@
 	addq	$32, %rcx
 	jmp	.Loutermost\@
+	/* A handler has moved the in-flight calls to another page before ours was there. */
+.Lmoved\@:
+	movl	CT_FRAME_LEVEL(%rsp), %ecx
+	shll	$5, %ecx
+	addq	%fs:CT_THREAD_OPEN(%r10), %rcx
 	/* A handler used our place before we had it; now it is ours. */
 .Lagain\@:
 	movq	CT_FRAME_BEGIN(%rsp), %rax

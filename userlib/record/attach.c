@@ -47,15 +47,16 @@ static s64 rseq_find(void)
 {
 	const char *self;
 
+	__asm__("movq %%fs:0, %0" : "=r"(self));
+	/* The kernel may have refused it for this thread: cpu_id is negative then. */
 	if (rseq_offset)
-		return *rseq_offset;
+		return *(const s32 *)(self + *rseq_offset + 4) >= 0 ? *rseq_offset : 0;
 	if (!rseq_is_ours)
 		return 0;
 	/* A child that was forked has its parent's registered already. */
 	if ((s32)own_rseq.cpu_id < 0 &&
 	    ct_sys4(CT_SYS_RSEQ, &own_rseq, sizeof(own_rseq), 0, CT_RSEQ_SIGNATURE) < 0)
 		return 0;
-	__asm__("movq %%fs:0, %0" : "=r"(self));
 	return (const char *)&own_rseq - self;
 }
 
@@ -106,6 +107,8 @@ static void thread_exits(void *self)
 /* What the thread had is its parent's. */
 static void forget(struct ct_thread *t)
 {
+	/* The module's memory is not there in a child. */
+	t->packet = &ct_no_packet;
 	ct_packet_none(t);
 	ct_producer_forget(&t->producer);
 	t->open = t->producer.inflight;
@@ -119,11 +122,12 @@ static void forget(struct ct_thread *t)
 static void forked(void)
 {
 	struct ct_thread *t = &ct_self;
+	u64 mask = ct_signals_block();
 
-	/* A handler of fork() that came before may have called CUDA. */
-	if (t->life == CT_LIFE_NEVER || t->life == ct_process->life)
-		return;
-	forget(t);
+	/* A handler, of fork() or of a signal, that came before may have called CUDA. */
+	if (t->life != CT_LIFE_NEVER && t->life != ct_process->life)
+		forget(t);
+	ct_signals_restore(mask);
 }
 
 /*
