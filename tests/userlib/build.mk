@@ -16,9 +16,9 @@ OBJS := $(patsubst %,build/obj/%.o,$(basename $(USERLIB_SRCS)))
 HEADERS := $(wildcard userlib/*/*.h userlib/*/*/*.h module/uapi/*.h)
 
 all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatrace-fake.so libcudatrace-span.so \
-	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so \
+	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so libcudatrace-late.so \
 	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
-	victim step registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
+	victim step grow registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
@@ -67,6 +67,13 @@ $(O)/reset-%.o: userlib/call/%.c $(T)/reset_counter.h $(HEADERS)
 $(O)/reset-thunks.o: userlib/hook/thunks.S $(HEADERS)
 	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_RDTSC='rdtsc; subl test_back(%rip), %eax; sbbl test_back+4(%rip), %edx' -c -o $@ $<
 
+# It takes 20 us between looking where the in-flight calls are and adding one.
+$(O)/libcudatrace-late.so: $(filter-out %/thunks.o,$(OBJS)) $(O)/late-thunks.o
+	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
+
+$(O)/late-thunks.o: userlib/hook/thunks.S $(HEADERS)
+	$(call run,CC,$@) $(CC) $(USERLIB_CFLAGS) -DCT_OPEN_WAIT='pushq %rax; movl $$20000, %eax; 9: subl $$1, %eax; jnz 9b; popq %rax' -c -o $@ $<
+
 # To append a record takes it some 20 us, so that most signals come meanwhile.
 $(O)/libcudatrace-slow.so: $(filter-out %/append.o %/thunks.o,$(OBJS)) $(addprefix $(O)/slow-,append.o thunks.o)
 	$(call run,LD,$@) $(CC) $(USERLIB_CFLAGS) $(USERLIB_LDFLAGS) -o $@ $^
@@ -112,7 +119,7 @@ $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
 		-Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
+$(O)/grow $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \

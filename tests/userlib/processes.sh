@@ -377,6 +377,17 @@ signals_record_all() {
 		counts 1 '^stream .*lost=0' && counts 0 'flags=18 ' && no_op_twice
 }
 
+t_grow() {
+	local what n
+	for what in query set; do
+		LIB=$B/libcudatrace-late.so traced "$B/grow" $what 20
+		n=$(sed -n 's/calls //p' "$W/out")
+		{ exits 0 && silent && valid && counts "${n:-none}" ' cuCtx(Get|Set)Current( |$)' &&
+		  counts 0 '^stream .*lost=[1-9]'; }
+		ok "a signal handler gets the thread more memory while a call ($what) begins" $?
+	done
+}
+
 t_sequences() {
 	local alt what n
 	for alt in "" 1; do

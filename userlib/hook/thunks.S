@@ -12,6 +12,9 @@
  */
 #include "call/frame.h"
 
+#ifndef CT_OPEN_WAIT
+#define CT_OPEN_WAIT		/* tests make it long */
+#endif
 #ifndef CT_RDTSC
 #define CT_RDTSC	rdtsc
 #endif
@@ -111,6 +114,7 @@ ct_thunks:
 	movl	$1, %edx
 	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
 	movq	%rdx, CT_FRAME_OP(%rsp)
+	CT_OPEN_WAIT
 .Lopen\@:
 	movq	%rdx, CT_OPEN_OP(%rcx)	/* first: see call.c */
 	movq	%rax, CT_OPEN_BEGIN(%rcx)
