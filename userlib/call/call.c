@@ -8,6 +8,7 @@
  */
 #include "call/decode.h"
 #include "call/function.h"
+#include "call/inflight.h"
 #include "call/kernels.h"
 #include "record/attach.h"
 #include "base/process.h"
@@ -152,22 +153,6 @@ static bool in_flight(const struct ct_inflight_page *open, const struct ct_frame
 	       (open->depth > f->level && open->entry[f->level].op == f->op);
 }
 
-/* The call is in flight no more.  Of others that began later some may be, elsewhere. */
-static void close_call(struct ct_inflight_page *open, u32 level)
-{
-	u32 depth = open->depth;
-
-	if (depth > level + 1 && depth <= CT_INFLIGHT_MAX) {
-		struct ct_inflight_call *c = &open->entry[level];
-
-		*(volatile u64 *)&c->class = 0;
-		*(volatile u64 *)&c->begin = 0;
-		*(volatile u64 *)&c->stack = 0;
-	} else if (depth > level) {
-		open->depth = level;
-	}
-}
-
 /*
  * The thread has no stream yet, or the function no class.  False if this call
  * can't be recorded.
@@ -205,40 +190,6 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 	return true;
 }
 
-/*
- * The call stands in the thread's open calls from here on.  A handler that comes before
- * depth is stored puts a call of its own into the same place: the op, which was written
- * first, is then not ours any more, and all is written again.  So it is if the handler has moved
- * the in-flight calls to another page.
- */
-static inline void open_call(struct ct_thread *t, u32 level, u64 op, u64 begin, u64 stack,
-			     u64 class)
-{
-	struct ct_inflight_page *open;
-	struct ct_inflight_call *c;
-
-	if (likely(level < CT_INFLIGHT_MAX)) {
-		do {
-			open = ct_load(&t->open);
-			c = &open->entry[level];
-			*(volatile u64 *)&c->op = op;
-			barrier();
-			c->begin = begin;
-			c->stack = stack;
-			*(u64 *)&c->class = class;
-			barrier();
-			*(volatile u32 *)&open->depth = level + 1;
-			barrier();
-		} while (unlikely(*(volatile u64 *)&c->op != op || ct_load(&t->open) != open));
-	} else {
-		do {
-			open = ct_load(&t->open);
-			*(volatile u32 *)&open->depth = level + 1;
-			barrier();
-		} while (unlikely(ct_load(&t->open) != open));
-	}
-}
-
 void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = &ct_self;
@@ -269,7 +220,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
 	else
 		f->begin = ct_clock_now(&t->clock);
-	open_call(t, level, f->op, f->begin, (u64)f, class);
+	ct_inflight_begin(t, level, f->op, f->begin, (u64)f, class);
 	return s->target;
 }
 
@@ -278,7 +229,6 @@ void ct_leave(struct ct_frame *f, u64 end)
 	struct ct_slot *s = f->slot;
 	struct ct_thread *t = &ct_self;
 	u32 level = f->level;
-	struct ct_inflight_page *open;
 	struct ct_record e = {
 		.class = s->class, .depth = (u8)(level < 255 ? level : 255),
 		.flags = f->flags & CT_FRAME_BEGUN ? CT_F_HAS_BEGIN : 0,
@@ -308,10 +258,5 @@ void ct_leave(struct ct_frame *f, u64 end)
 	if (!in_flight(t->open, f))
 		return;
 	ct_record(t, &e);
-	/* Not the page of before: to record may have moved it, and so may a handler. */
-	do {
-		open = ct_load(&t->open);
-		close_call(open, level);
-		barrier();
-	} while (ct_load(&t->open) != open);
+	ct_inflight_end(t, level);
 }

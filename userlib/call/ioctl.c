@@ -15,6 +15,7 @@
 #include "base/elf.h"
 #include "base/process.h"
 #include "call/function.h"
+#include "call/inflight.h"
 #include "record/attach.h"
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
@@ -159,8 +160,7 @@ static u32 ioctl_driver_version(void)
 static cold int recorded(struct ct_thread *t, u32 device, int fd,
 			 unsigned long cmd, void *arg)
 {
-	struct ct_inflight_page *open = t->open;
-	u32 level = open->depth;
+	u32 level = t->open->depth;
 	u64 payload[(sizeof(struct ct_ioctl) + 7) / 8];
 	struct ct_ioctl *o = (void *)payload;
 	struct ct_record e = {
@@ -174,17 +174,8 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	int ret, *error = __errno_location();
 
 	e.begin = ct_clock_now(&t->clock);
-	if (level < CT_INFLIGHT_MAX) {
-		struct ct_inflight_call *c = &open->entry[level];
-
-		c->begin = e.begin;
-		c->op = e.op;
-		c->stack = (u64)__builtin_frame_address(0);
-		c->class = CT_CLASS_ioctl;
-		c->flags = e.size << 8;
-	}
-	barrier();
-	open->depth = level + 1;
+	ct_inflight_begin(t, level, e.op, e.begin, (u64)__builtin_frame_address(0),
+			  CT_CLASS_ioctl | (u64)(e.size << 8) << 32);
 
 	ret = pass_on(fd, cmd, arg);
 	e.end = ct_clock_now(&t->clock);
@@ -199,8 +190,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	nv_ioctl_fill(o, ioctl_driver_version(), ret < 0 ? ioctl_read : ioctl_read_of_success);
 	e.result = ret < 0 ? 0 : (u16)ret;
 	ct_record(t, &e);
-	if (t->open->depth > level)
-		t->open->depth = level;
+	ct_inflight_end(t, level);
 	return ret;
 }
 

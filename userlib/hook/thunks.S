@@ -116,7 +116,7 @@ ct_thunks:
 	movq	%rdx, CT_FRAME_OP(%rsp)
 	CT_OPEN_WAIT
 .Lopen\@:
-	movq	%rdx, CT_OPEN_OP(%rcx)	/* first: see call.c */
+	movq	%rdx, CT_OPEN_OP(%rcx)	/* first: see inflight.h */
 	movq	%rax, CT_OPEN_BEGIN(%rcx)
 	movq	%rsp, CT_OPEN_STACK(%rcx)
 	movq	CT_SLOT_OPEN(%r11), %rax
