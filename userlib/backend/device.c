@@ -111,7 +111,7 @@ bool ct_device_open(bool *passing)
 		const struct ct_clock_page *p = (const struct ct_clock_page *)map.address;
 
 		ct_clock_use(p);
-		if (ct_options.lanes)
+		if (ct_options.threadbufs)
 			ct_store(&page, p);
 	}
 	/* The recorder made the directory, if there is one: for lines of info only. */

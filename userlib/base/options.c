@@ -83,7 +83,7 @@ void ct_options_read(char *const *all)
 	const char *dir = value_of(env, "CUDATRACE_DIR");
 	const char *device = value_of(env, "CUDATRACE_DEVICE");
 	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
-	const char *lanes = value_of(env, "CUDATRACE_THREADBUFS");
+	const char *threadbufs = value_of(env, "CUDATRACE_THREADBUFS");
 	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
@@ -95,7 +95,7 @@ void ct_options_read(char *const *all)
 	ct_put(&d, device && *device ? device : CT_DEVICE_PATH);
 	ct_options.packet_size = packet_size(value_of(env, "CUDATRACE_PACKET"));
 	ct_options.time_queries = queries && *queries == '1';
-	ct_options.lanes = !lanes || *lanes != '0';
+	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);

@@ -30,7 +30,7 @@ struct ct_options {
 	char injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
-	bool lanes, runtime;
+	bool threadbufs, runtime;
 };
 
 extern struct ct_options ct_options;
