@@ -8,6 +8,8 @@
  * Must work before the library's constructor ran and before malloc does; keeps
  * no state and takes no lock of its own.
  */
+#include "base/asm.h"
+
 	.text
 
 	/* Calls with the three arguments kept; the stack is then as a call wants it. */
@@ -82,10 +84,4 @@ ct_\name:
 	lookup	dlsym
 	lookup	dlvsym
 
-	.section .note.gnu.property, "a"
-	.balign	8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
-
-	.section .note.GNU-stack, "", @progbits
+	asm_end

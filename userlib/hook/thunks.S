@@ -10,6 +10,7 @@
  * what these do.  Must never change a return address (shadow stacks), nor a register that
  * carries an argument or a result.
  */
+#include "base/asm.h"
 #include "call/frame.h"
 
 #ifndef CT_OPEN_WAIT
@@ -437,11 +438,4 @@ ct_way_full:
 	.cfi_endproc
 	.size	ct_way_full, . - ct_way_full
 
-	/* Code here begins with endbr64 and returns only where it was called. */
-	.section .note.gnu.property, "a"
-	.balign	8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
-
-	.section .note.GNU-stack, "", @progbits
+	asm_end

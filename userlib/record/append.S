@@ -2,6 +2,7 @@
 /*
  * Appending a record, for C; the sequence itself stands in append.h.
  */
+#include "base/asm.h"
 #include "record/append.h"
 
 	.section .text.hot, "ax", @progbits
@@ -31,10 +32,4 @@
 	function ct_packet_append, 1
 	function ct_packet_append_blocked, 0
 
-	.section .note.gnu.property, "a"
-	.balign	8
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 3, 0
-
-	.section .note.GNU-stack, "", @progbits
+	asm_end
