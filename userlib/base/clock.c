@@ -85,14 +85,9 @@ static bool counter_usable(void)
 {
 	char name[8];
 	u32 a, b, c, d = 0;
-	long n;
-	int fd = ct_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-			 O_RDONLY, 0);
+	long n = ct_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			      name, sizeof(name));
 
-	if (fd < 0)
-		return false;
-	n = ct_sys3(SYS_read, fd, name, sizeof(name));
-	ct_close(fd);
 	return n == 4 && !memcmp(name, "tsc\n", 4) &&
 	       __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8;
 }

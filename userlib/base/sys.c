@@ -60,6 +60,18 @@ static struct ct_stderr {
 } first_stderr;
 static bool have_stderr;
 
+long ct_read_file(const char *path, void *to, size_t size)
+{
+	int fd = ct_open(path, O_RDONLY, 0);
+	long n;
+
+	if (fd < 0)
+		return fd;
+	n = ct_sys3(SYS_read, fd, to, size);
+	ct_close(fd);
+	return n;
+}
+
 #define SIG_BLOCK_RAW	0
 #define SIG_SETMASK_RAW	2
 

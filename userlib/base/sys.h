@@ -77,6 +77,9 @@ static inline void ct_close(int fd)
 	ct_sys1(SYS_close, fd);
 }
 
+/* Up to size bytes of a small file, from its beginning.  Returns how many, or a negative errno. */
+long ct_read_file(const char *path, void *to, size_t size);
+
 /* Returns NULL when there is no memory. */
 static inline void *ct_map(size_t size, int flags, int fd, u64 offset)
 {

@@ -59,15 +59,10 @@ static u32 uvm_major(void)
 	char text[4096], *p;
 	u32 value = 0;
 	long n;
-	int fd;
 
 	if (ct_load(&major))
 		return major;
-	fd = ct_open("/proc/devices", O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	n = ct_sys3(SYS_read, fd, text, sizeof(text) - 1);
-	ct_close(fd);
+	n = ct_read_file("/proc/devices", text, sizeof(text) - 1);
 	if (n <= 0)
 		return 0;
 	text[n] = 0;
@@ -137,16 +132,11 @@ static u32 ioctl_driver_version(void)
 	static u32 version = ~0u;
 	u32 part[3] = { 0, 0, 0 }, n = 0;
 	char text[32];
-	long len = 0;
-	int fd;
+	long len;
 
 	if (ct_load(&version) != ~0u)
 		return version;
-	fd = ct_open("/sys/module/nvidia/version", O_RDONLY, 0);
-	if (fd >= 0) {
-		len = ct_sys3(SYS_read, fd, text, sizeof(text));
-		ct_close(fd);
-	}
+	len = ct_read_file("/sys/module/nvidia/version", text, sizeof(text));
 	for (long i = 0; i < len && n < 3; i++) {
 		if (text[i] == '.')
 			n++;

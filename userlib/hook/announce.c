@@ -10,19 +10,13 @@ static void driver_version(const struct ct_driver *d, char *buf, size_t size)
 {
 	char target[256];
 	const char *dot;
-	long n;
-	int fd = ct_open("/sys/module/nvidia/version", O_RDONLY, 0);
+	long n = ct_read_file("/sys/module/nvidia/version", buf, size - 1);
 
-	*buf = 0;
-	if (fd >= 0) {
-		n = ct_sys3(SYS_read, fd, buf, size - 1);
-		ct_close(fd);
-		while (n > 0 && buf[n - 1] == '\n')
-			n--;
-		buf[n > 0 ? n : 0] = 0;
-		if (n > 0)
-			return;
-	}
+	while (n > 0 && buf[n - 1] == '\n')
+		n--;
+	buf[n > 0 ? n : 0] = 0;
+	if (n > 0)
+		return;
 	n = ct_sys4(SYS_readlinkat, AT_FDCWD, d->path, target, sizeof(target) - 1);
 	if (n <= 0)
 		return;

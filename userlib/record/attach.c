@@ -180,16 +180,11 @@ static void process_record(struct ct_thread *t)
 		char text[];
 	} *p = (void *)text;
 	size_t room = CT_RECORD_MAX - 64 - sizeof(*p);
-	long n = 0;
-	int fd = ct_open("/proc/self/cmdline", O_RDONLY, 0);
+	long n = ct_read_file("/proc/self/cmdline", p->text, room);
 	struct ct_record e = {
 		.class = CT_CLASS_process, .flags = CT_F_INSTANT | CT_F_NO_RESULT,
 	};
 
-	if (fd >= 0) {
-		n = ct_sys3(SYS_read, fd, p->text, room);
-		ct_close(fd);
-	}
 	if (n < 0)
 		n = 0;
 	if ((size_t)n == room)
