@@ -75,8 +75,8 @@ static int chardev_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Opens the reader of this file; starts a default session if none is running.  Whoever opened the
- * file must have been privileged: the current task may be a worker of the kernel, by aio.
+ * Opens the reader of this file; starts a default session if none is running.  The task that
+ * opened the file must have been privileged: the current one may be a worker of the kernel, by aio.
  */
 static int chardev_attach(struct file *file, struct ct_file *f)
 {

@@ -118,8 +118,8 @@ static u64 limit_second_of(u64 time)
 
 /*
  * A charge has moved the virtual time from old to base, which was left unused, and on to end,
- * which was used.  Whoever moves it into a second sets what is left of that one; others add.
- * Those who add before it was set are ns apart, and so is what they lose.
+ * which was used.  The charge that moves it into a second sets what is left of that one; others
+ * add.  Those that add before it was set are ns apart, and so is what they lose.
  */
 static void limit_remember(atomic64_t *left, u64 old, u64 base, u64 end)
 {

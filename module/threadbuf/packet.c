@@ -216,7 +216,7 @@ static u32 packet_content_of(const struct ct_threadbuf_state *tb, u64 n)
 	return content;
 }
 
-/* Close it, and fix the contents of so many of its last packets. */
+/* Close it, and fix the contents of its newest packets: the number that is given. */
 static void packet_close(struct ct_threadbuf_state *tb, u64 now, u32 packets)
 {
 	unsigned long flags;

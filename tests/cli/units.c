@@ -177,7 +177,7 @@ static void registry(void)
 	rc = ct_registry_read(&reg, dir, &err);
 	ok(!rc && reg.infos_count == 2 && !strcmp(ct_registry_info(&reg, "short"), "y") &&
 	   !strcmp(ct_registry_info(&reg, "last"), "z"),
-	   "a line that was cut is void, whoever cut it, and the next one is whole");
+	   "a line that was cut is void, no matter who cut it, and the next one is whole");
 	ct_registry_free(&reg);
 
 	/* Whatever the hash begins with, one of the infos has that of the class. */
