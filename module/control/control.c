@@ -33,7 +33,8 @@ static struct ct_session_state *orphan;
 
 /*
  * Held while a session's memory is allocated, which may take long: so two starts do not take the
- * memory of two sessions.  ct_session_lock is not held meanwhile, and a task that waits can be killed.
+ * memory of two sessions.  ct_session_lock is not held meanwhile, and a task that waits can be
+ * killed.
  */
 static DEFINE_MUTEX(starting);
 
