@@ -17,6 +17,7 @@ is "$(count '.name=="cuLaunchKernel" and .phase=="E"' inference.jsonl)" "$ltrace
 is "$(count '.phase=="E" and .layer=="user" and .op_id and (.duration_us|not)' inference.jsonl)" 0 "every call that returned has its duration"
 
 # Beside a recorder, cat sees the program's calls as well: all of them, once.
+rm -f beside.jsonl
 LD_LIBRARY_PATH=$sim cudatrace record -q -o trace-beside -- sh -c '
 	cat /dev/cudatrace >beside.jsonl & cat=$!
 	until [ -s beside.jsonl ]; do /mnt/build/tests/load here 1 >/dev/null; sleep 0.1; done

@@ -7,6 +7,7 @@
  *	FAKE_ABI=N	another version of the ABI
  *	FAKE_FULL=1	refuses every class
  *	FAKE_IDLE=1	no session runs: gives no op
+ *	FAKE_CLOSING=1	gives thread buffers, and at once nobody reads them any more
  *
  * Must be as strict as the module: what it accepts wrongly, the module will not.
  */
@@ -161,6 +162,28 @@ static long one_mark(struct ct_mark_head *m, bool begin, unsigned max)
 	return 0;
 }
 
+static struct ct_clock_page clock_page = {
+	.magic = CT_MAGIC, .abi = CT_ABI_VERSION, .recording = 1,
+};
+
+static long thread_buffer(struct ct_threadbuf_new *b)
+{
+	struct ct_threadbuf_head *h;
+
+	b->length = CT_THREADBUF_DATA + (u64)b->subbufs * b->subbuf_size;
+	h = ct_map_private(b->length);
+	if (!h)
+		return -12;
+	h->stream = 1;
+	h->session = clock_page.session;
+	h->subbufs = b->subbufs;
+	h->subbuf_size = b->subbuf_size;
+	b->address = (u64)h;
+	/* Somebody begins to read the records as text. */
+	ct_store(&clock_page.session, 0u);
+	return 0;
+}
+
 static long fake_ioctl(int fd, unsigned long cmd, void *arg)
 {
 	const char *abi = getenv("FAKE_ABI");
@@ -176,6 +199,13 @@ static long fake_ioctl(int fd, unsigned long cmd, void *arg)
 		v->schema = CT_SCHEMA_VERSION;
 		return v->size == sizeof(*v) ? 0 : -E_INVAL;
 	}
+	if (cmd == CT_IOC_CLOCK && getenv("FAKE_CLOSING")) {
+		clock_page.session = 1;
+		((struct ct_clock_map *)arg)->address = (u64)&clock_page;
+		return 0;
+	}
+	if (cmd == CT_IOC_THREADBUF && getenv("FAKE_CLOSING"))
+		return thread_buffer(arg);
 	if (cmd == CT_IOC_DEFINE)
 		return define(arg);
 	if (cmd == CT_IOC_STRING)

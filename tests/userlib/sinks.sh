@@ -239,6 +239,12 @@ t_device() {
 	cp "$W/log" "$W/dump"
 	{ exits 0 && silent && counts 1 '^mark .* cuInit op=0 .*flags=0 result=0 '; }
 	ok "... with no session: calls are marked without their begin" $?
+	# The process's record is the first: the thread buffer is made for it, and closed.
+	rm -f "$W/log"
+	CUDATRACE_DIR=$D FAKE_CLOSING=1 traced "$B/victim" basic
+	cp "$W/log" "$W/dump"
+	{ exits 0 && silent && counts 1 '^mark .* process ' && counts 2 '^mark .* cuInit '; }
+	ok "... that closes a thread buffer before its first packet: by ioctl, nothing is lost" $?
 	FAKE_ABI=99 traced "$B/victim" basic
 	{ exits 0 && valid && counts 1 ' cuInit flags=0x0$' && [ "$(wc -l <"$W/err")" = 1 ]; }
 	ok "a module of another version: one line, then files" $?

@@ -109,7 +109,8 @@ bool ct_producer_next(struct ct_producer *s, struct ct_producer_room *room)
 
 	room->late = false;
 	producer_publish(s);
-	if (!ct_producer_valid(s) && (b->dated || !ct_producer_map(s, 0)))
+	room->closed = b->dated && !ct_producer_valid(s);
+	if (room->closed || (!ct_producer_valid(s) && !ct_producer_map(s, 0)))
 		return false;
 	waiting = producer_waiting(s);
 	if (waiting >= m->size.count / 2 && b->sizes[s->step + 1].bytes) {

@@ -85,6 +85,7 @@ struct ct_producer_room {
 	void *at;
 	u32 size;
 	bool late;		/* what ended before now does not belong into it */
+	bool closed;		/* there is none: nobody reads the memory any more */
 };
 
 /*

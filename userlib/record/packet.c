@@ -124,22 +124,27 @@ cold void ct_packet_lose(struct ct_thread *t)
 	ct_signals_restore(mask);
 }
 
+/* What packet_next() says. */
+enum packet_got { PACKET_NEW, PACKET_NONE, PACKET_CLOSED };
+
 /* Signals are blocked. */
-static bool packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
+static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
 	struct ct_producer_room room;
 	bool ok;
 
 	/* What returns in a child before its own first call is its parent's to record. */
 	if (t->life != ct_process->life || ct_backoff_waits(&t->backoff, ts))
-		return false;
+		return PACKET_NONE;
 	ct_packet_none(t);
 	ok = ct_producer_next(&t->producer, &room);
 	ct_thread_update(t);
 	if (ok)
 		ct_packet_begin(t, room.at, room.size, e->op, room.late ? 0 : ts);
+	else if (room.closed)
+		return PACKET_CLOSED;
 	ct_backoff_note(&t->backoff, ok, ts);
-	return ok;
+	return ok ? PACKET_NEW : PACKET_NONE;
 }
 
 static bool packet_append(struct ct_thread *t, const struct ct_record *e, u64 ts,
@@ -165,8 +170,9 @@ static bool packet_fits(const struct ct_thread *t, const struct ct_record *e, u6
 }
 
 /* Signals are blocked. */
-static cold void packet_record_blocked(struct ct_thread *t, const struct ct_record *e, u64 ts)
+static cold bool packet_record_blocked(struct ct_thread *t, const struct ct_record *e, u64 ts)
 {
+	enum packet_got got;
 	u64 end;
 
 	for (;;) {
@@ -182,24 +188,29 @@ static cold void packet_record_blocked(struct ct_thread *t, const struct ct_reco
 			while (!packet_append(t, e, ts, ct_packet_append_blocked))
 				;
 			t->last = ts;
-			return;
+			return true;
 		}
-		if (!packet_next(t, e, ts)) {
+		got = packet_next(t, e, ts);
+		if (got == PACKET_CLOSED)
+			return false;
+		if (got == PACKET_NONE) {
 			packet_lose(t);
-			return;
+			return true;
 		}
 	}
 }
 
-void ct_packet_record(struct ct_thread *t, const struct ct_record *e)
+bool ct_packet_record(struct ct_thread *t, const struct ct_record *e)
 {
 	u64 ts = e->end ? e->end : ct_clock_now(&t->clock), mask;
+	bool done;
 
 	if (ts <= t->deadline && packet_append(t, e, ts, ct_packet_append)) {
 		t->last = ts;
-		return;
+		return true;
 	}
 	mask = ct_signals_block();
-	packet_record_blocked(t, e, ts);
+	done = packet_record_blocked(t, e, ts);
 	ct_signals_restore(mask);
+	return done;
 }

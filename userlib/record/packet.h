@@ -21,8 +21,11 @@ void ct_packet_none(struct ct_thread *t);
  */
 void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 end);
 
-/* Writes the record, or counts it as lost. */
-void ct_packet_record(struct ct_thread *t, const struct ct_record *e);
+/*
+ * Writes the record, or counts it as lost.  False, and neither, if nobody reads the thread's
+ * memory any more.
+ */
+bool ct_packet_record(struct ct_thread *t, const struct ct_record *e);
 
 /* One more record of the thread is lost. */
 void ct_packet_lose(struct ct_thread *t);

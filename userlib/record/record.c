@@ -66,5 +66,7 @@ void ct_record(struct ct_thread *t, const struct ct_record *e)
 		ct_backend->mark(e);
 		return;
 	}
-	ct_packet_record(t, &late);
+	/* The session may have closed the memory just now. */
+	if (!ct_packet_record(t, &late))
+		ct_backend->mark(e);
 }
