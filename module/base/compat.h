@@ -16,7 +16,6 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
-#include <asm/asm.h>
 #include <asm/local64.h>
 
 #ifndef CONFIG_KRETPROBE_ON_RETHOOK
@@ -62,40 +61,6 @@ static inline int ct_pci_domain_nofault(const struct pci_bus *bus, int *domain)
 #define ct_timer_shutdown(t)	del_timer_sync(t)
 #else
 #define ct_timer_shutdown(t)	timer_shutdown_sync(t)
-#endif
-
-/*
- * Copy 8 bytes of user memory, between user_access_begin() and user_access_end().  Jumps
- * to fault if they cannot be read.
- *
- * unsafe_get_user() would need a register and a test for each word with a compiler that
- * does not support asm goto with outputs, such as Debian's.
- */
-#ifdef CONFIG_X86_64
-#define ct_copy_user_word(to, from, fault)				\
-	asm goto("1:	movq %[src], %%rax\n"				\
-		 "	movq %%rax, %[dst]\n"				\
-		 _ASM_EXTABLE_UA(1b, %l2)				\
-		 : : [src] "m" (*(const u64 __force *)(from)),		\
-		     [dst] "m" (*(u64 *)(to))				\
-		 : "rax", "memory" : fault)
-/* Jump to differs if the 8 bytes at from are not value or cannot be read. */
-#define ct_check_user_word(from, value, differs)			\
-	asm goto("1:	cmpq %[val], %[src]\n"				\
-		 "	jne %l2\n"				\
-		 _ASM_EXTABLE_UA(1b, %l2)			\
-		 : : [src] "m" (*(const u64 __force *)(from)),		\
-		     [val] "r" (value)					\
-		 : "cc", "memory" : differs)
-#else
-#define ct_copy_user_word(to, from, fault)	unsafe_get_user(*(to), from, fault)
-#define ct_check_user_word(from, value, differs)			\
-do {									\
-	u64 __word;							\
-	unsafe_get_user(__word, from, differs);				\
-	if (__word != (value))						\
-		goto differs;						\
-} while (0)
 #endif
 
 /* Compare and exchange: true if old was replaced by new.  Atomic against this CPU alone. */

@@ -23,8 +23,6 @@
  *     leaves, all reservations have been written, so it stores head as committed; inner
  *     writers store nothing.  After it has lowered nest, it reads head again: an inner
  *     writer that came in between has left the publishing to it.
- *   - discard: as long as no inner writer has reserved behind it, head can go back to
- *     where the reservation began, because no writer has published it.
  *   - sub-buffer switch: the writer that moves head into a new sub-buffer finishes the
  *     old packet's header and writes the new packet's header.  Both lie above committed
  *     until the outermost writer leaves, so no reader sees a half-written header.
@@ -264,17 +262,4 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 	 */
 	WRITE_ONCE(r->end, start + r->subbuf_size);
 	return res;
-}
-
-bool ct_ring_discard(struct ct_ring *r, void *at, u32 size)
-{
-	u64 head = local64_read(&r->head), start = head - size;
-
-	/* This writer is still inside, so no part of the reservation was published. */
-	if (r->data + (start & r->mask) != at ||
-	    (start & (r->subbuf_size - 1)) <= CT_PACKET_HEAD ||
-	    !ct_local64_replace(&r->head, head, start))
-		return false;
-	ct_ring_leave(r, r->status);
-	return true;
 }

@@ -87,10 +87,10 @@ static inline local64_t *ct_counter(u64 *p)
  * @size:	a multiple of 8, at most CT_RECORD_MAX
  * @records:	how many records count as lost if it fails
  *
- * Any context, NMI included; preemption must stay disabled until ct_ring_commit() or
- * ct_ring_discard().  Returns the address, and the time stamp: ns of CLOCK_MONOTONIC,
- * never less than that of an earlier record.  The address is NULL if the records are
- * lost: they are counted already, and the caller must not commit or discard.
+ * Any context, NMI included; preemption must stay disabled until ct_ring_commit().  Returns
+ * the address, and the time stamp: ns of CLOCK_MONOTONIC, never less than that of an earlier
+ * record.  The address is NULL if the records are lost: they are counted already, and the
+ * caller must not commit.
  *
  * The fast path is inline, down to the two compare-and-exchanges, because every record
  * takes it.
@@ -162,13 +162,6 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 	local64_add(records, ct_counter(&status->records));
 	ct_ring_leave(r, status);
 }
-
-/*
- * ct_ring_discard - instead of ct_ring_commit(): discard this context's last reservation,
- * size bytes at at.  Returns false if it cannot be discarded: an interrupt has reserved
- * behind it, or it is the first of its packet.  Then the caller must write and commit it.
- */
-bool ct_ring_discard(struct ct_ring *r, void *at, u32 size);
 
 /*
  * ct_ring_op - numbers (op) for count calls that begin on this CPU.  Returns the first;

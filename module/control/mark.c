@@ -1,112 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Marks: an array of records that a program has made.  The module checks them, stamps them with
- * time, cpu, pid, tid and uid, and writes them together.
- *
- * This file is the fast path: marks of one class without a text, whose first words are equal.  They
- * are not copied first.  When those words have been checked, any value is allowed in the other words,
- * and they are copied from the user's memory directly into the ring.  All other arrays go to
- * mark_array.c.
- *
- * An array spans at most two pages.  The check reads from both, so a fault after the reservation
- * means that a page was taken away in between (by another thread, or by the kernel when it moves the
- * page).  Then the reservation is cancelled, and mark_array.c takes the array.
+ * Marks: an array of records that a program has made.  The module copies the array, checks the
+ * copy, stamps it with time, cpu, pid, tid and uid, and writes all of it together.  All that can
+ * fail fails before space in the ring is reserved.
  */
 #include <linux/cred.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "control/mark.h"
-#include "control/mark_array.h"
-#include "control/mark_words.h"
 #include "core/filter.h"
 #include "core/record.h"
 #include "core/registry.h"
-#include "base/compat.h"
 
-/*
- * For mark_look(), while preemption is disabled.  Not on the stack: some kernels zero variables
- * there.
- */
-static DEFINE_PER_CPU(u64, first_word);
-
-struct alike {
-	u64 word;		/* the first of each */
+/* A checked array. */
+struct marks {
+	struct ct_mark_head *first;
+	u32 size; /* bytes, heads and payloads */
 	u32 count;
-	bool uid_first;
 };
 
-/* False if they are not alike, or if a page is not in memory. */
-static __always_inline bool mark_look(struct alike *a, const u64 __user *from, u32 size)
-{
-	const u64 __user *end = (const void __user *)from + size;
-	/* Before user memory is accessible: debug kernels call a function to check preemption. */
-	u64 *own = this_cpu_ptr(&first_word), word;
-	const struct ct_class *c;
-	u32 bytes, count = 1;
+/*
+ * Where an array is copied to, while preemption is disabled.  Not the stack: some kernels zero
+ * variables there, which would cost more than all other work on a mark.
+ */
+static DEFINE_PER_CPU(u64[CT_MARK_MAX / sizeof(u64)], scratch);
 
-	if (!user_access_begin(from, size))
-		return false;
-	ct_copy_user_word(&*own, &end[-1], out);
-	ct_copy_user_word(&*own, &from[0], out);
-	word = *own;
-	bytes = MARK_SIZE(word);
-	c = ct_class_find(MARK_CLASS(word));
-	if (!c || bytes != c->mark_size || word & MARK_REFUSED || c->mark_word & CT_MARK_WHO ||
-	    bytes > size)
-		goto out;
-	for (; (from = (const void __user *)from + bytes) < end; count++)
-		ct_check_user_word(from, word, out);
-	if (from != end)
-		goto out;
-	user_access_end();
-	*a = (struct alike){ word, count, c->mark_word };
-	return true;
-out:
-	user_access_end();
-	return false;
+static __always_inline struct ct_mark_head *mark_next(const struct ct_mark_head *m)
+{
+	return (void *)m + m->size;
 }
 
-/* Copies them from the user's memory into the ring.  False at a fault. */
-static __always_inline bool mark_put_alike(u64 *to, const u64 __user *from, u32 size,
-					   struct alike a, u64 op, u64 stamp)
+/* Bytes that their records take in the ring. */
+static __always_inline u32 mark_ring_size(const struct marks *m)
+{
+	return m->size + m->count * (sizeof(struct ct_cpu_record) - sizeof(struct ct_mark_head));
+}
+
+/*
+ * Copies an array, a multiple of 8 bytes.  False if a page is not in memory.  By words, like the
+ * records below: most arrays are so short that a string instruction takes longer to start.
+ */
+static __always_inline bool mark_copy(u64 *to, const u64 __user *from, u32 size)
 {
 	const u64 __user *end = (const void __user *)from + size;
-	u64 head = CT_STAMP(stamp, MARK_CLASS(a.word));
-	u64 depth_flags = MARK_DEPTH_FLAGS(a.word), begin;
-	u64 who = ct_who(current);
-	unsigned long bytes = MARK_SIZE(a.word), fours = bytes & ~31ul, i;
 
 	if (!user_access_begin(from, size))
 		return false;
-	do {
-		to[0] = head;
-		to[1] = who;
-		ct_copy_user_word(&to[2], &from[MARK_OP], fault);
-		if (!to[2])
-			to[2] = op;
-		ct_copy_user_word(&to[3], &from[MARK_BEGIN], fault);
-		begin = to[3];
-		to[3] = depth_flags;
-		if (begin && likely(begin < stamp))
-			to[3] |= min_t(u64, stamp - begin, CT_DURATION_MAX);
-		ct_copy_user_word(&to[4], &from[MARK_RESULT], fault);
-		/* A record's head is one word longer than a mark's. */
-		to++;
-		for (i = MARK_WORDS * sizeof(u64); i < fours; i += 4 * sizeof(u64)) {
-			MARK_NO_ANALYSIS(i);
-			ct_copy_user_word((void *)&to[0] + i, (void __user *)&from[0] + i, fault);
-			ct_copy_user_word((void *)&to[1] + i, (void __user *)&from[1] + i, fault);
-			ct_copy_user_word((void *)&to[2] + i, (void __user *)&from[2] + i, fault);
-			ct_copy_user_word((void *)&to[3] + i, (void __user *)&from[3] + i, fault);
-		}
-		for (; unlikely(i < bytes); i += sizeof(u64))
-			ct_copy_user_word((void *)to + i, (void __user *)from + i, fault);
-		to = (void *)to + bytes;
-		from = (const void __user *)from + bytes;
-		op += CT_RING_OP_NEXT;
-	} while (from < end);
+	for (; from < end; to++, from++)
+		unsafe_get_user(*to, from, fault);
 	user_access_end();
 	return true;
 fault:
@@ -114,82 +59,176 @@ fault:
 	return false;
 }
 
-/* For a reservation that cannot be cancelled: records without contents, flagged as truncated. */
-static noinline void mark_put_empty(u64 *to, struct alike a, u64 op, u64 stamp)
+/* May a mark stand here?  room: bytes up to the array's end. */
+static __always_inline bool mark_valid(const struct ct_mark_head *m, const struct ct_class *c,
+				       u32 room)
 {
-	u32 words = MARK_SIZE(a.word) / sizeof(u64) - MARK_WORDS + MARK_RECORD_WORDS;
+	u32 payload = m->size - sizeof(*m);
 
-	for (; a.count; a.count--, to += words, op += CT_RING_OP_NEXT) {
-		memset(to, 0, words * sizeof(u64));
-		to[0] = CT_STAMP(stamp, MARK_CLASS(a.word));
-		to[1] = ct_who(current);
-		to[2] = op;
-		to[3] = MARK_DEPTH_FLAGS(a.word) | CT_DURATION(0, 0, CT_F_TRUNCATED);
+	if (!c || m->size > room || m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved)
+		return false;
+	if (likely(m->size == c->mark_size))
+		return true;
+	return c->has_text && c->markable && m->size > sizeof(*m) && !(m->size % 8) &&
+	       ct_payload_size(c, m + 1, payload) == payload;
+}
+
+/* Fields that the module fills in, so that a program cannot lie about them. */
+static __always_inline void mark_stamp(struct ct_mark_head *m, const struct ct_class *c)
+{
+	if (likely(!c->mark_word))
+		return;
+	if (c->mark_word & CT_MARK_UID)
+		*(u32 *)(m + 1) = __kuid_val(current_uid());
+	else
+		ct_record_who((void *)(m + 1));
+}
+
+/* Checks an array, a multiple of 8 bytes, and counts its marks. */
+static __always_inline bool mark_check(struct marks *all)
+{
+	struct ct_mark_head *m = all->first, *end = (void *)m + all->size;
+	const struct ct_class *c;
+
+	for (all->count = 0; m < end; m = mark_next(m), all->count++) {
+		c = ct_class_find(m->class);
+		if (unlikely(!mark_valid(m, c, (void *)end - (void *)m)))
+			return false;
+		mark_stamp(m, c);
+	}
+	return mark_ring_size(all) <= CT_RECORD_MAX;
+}
+
+/* Removes the marks that the filter rejects; each mark is tested once. */
+static noinline void mark_apply_filter(struct marks *all)
+{
+	struct ct_mark_head *to = all->first, *m = to, *end = (void *)m + all->size, *next;
+
+	all->count = 0;
+	for (; m < end; m = next) {
+		next = mark_next(m);
+		if (!ct_wanted(ct_class_find(m->class)->def.category, CT_F_TASK))
+			continue;
+		to = memmove(to, m, m->size);
+		to = mark_next(to);
+		all->count++;
+	}
+	all->size = (void *)to - (void *)all->first;
+}
+
+/* Writes the records of the marks; op: for marks without a call number. */
+static __always_inline void mark_put(u64 *to, const struct marks *all, u64 op, u64 stamp, u8 flags)
+{
+	const struct ct_mark_head *m = all->first, *next;
+	const void *end = (void *)m + all->size;
+	struct ct_cpu_record *rec;
+	u64 ns, who = ct_who(current);
+	const u64 *from;
+
+	for (; (void *)m < end; m = next, op += CT_RING_OP_NEXT) {
+		next = mark_next(m);
+		rec = (void *)to;
+		ns = flags & CT_F_BEGIN || !m->begin || m->begin > stamp ? 0 : stamp - m->begin;
+		rec->stamp = CT_STAMP(stamp, m->class);
+		*(u64 *)&rec->pid = who;
+		rec->op = m->op ?: op;
+		rec->duration = CT_DURATION(min_t(u64, ns, CT_DURATION_MAX), m->depth,
+					    m->flags | flags);
+		rec->result = m->result;
+		for (to = (u64 *)(rec + 1), from = (const u64 *)(m + 1); from < (u64 *)next;)
+			*to++ = *from++;
 	}
 }
 
-/* Writes the uid into each record; bytes is the size of all of them. */
-static __always_inline void mark_put_uid(void *rec, u32 bytes, struct alike a)
-{
-	u32 stride = MARK_SIZE(a.word) - sizeof(struct ct_mark_head) + sizeof(struct ct_cpu_record);
-	u32 uid = __kuid_val(current_uid());
-	void *end = rec + bytes;
-
-	do {
-		*(u32 *)(rec + sizeof(struct ct_cpu_record)) = uid;
-		rec += stride;
-	} while (rec < end);
-}
-
-/* True if they were alike: then they are written or lost.  Preemption is disabled. */
-static __always_inline bool mark_alike(struct ct_cpu *cpu, void __user *user, u32 size)
+/* Writes checked marks.  Returns their time; 0: not written. */
+static __always_inline u64 mark_write(struct ct_cpu *cpu, struct marks *all, u8 flags)
 {
 	struct ct_reservation room;
-	struct marks m = { size };
-	struct alike a;
-	u64 op;
 
-	if (!mark_look(&a, user, size))
-		return false;
-	m.count = a.count;
-	if (unlikely(ct_mark_ring_size(m) > CT_RECORD_MAX))
-		return false;
-	/* Never with limits, which must know the task before they reserve. */
-	ct_record_report(cpu, ct_who(current));
-	room = ct_ring_reserve(&cpu->ring, ct_mark_ring_size(m), m.count);
-	if (unlikely(!room.at))
-		return true;
-	op = ct_ring_op(&cpu->ring, m.count);
-	if (unlikely(!mark_put_alike(room.at, user, size, a, op, room.stamp))) {
-		if (ct_ring_discard(&cpu->ring, room.at, ct_mark_ring_size(m)))
-			return false;
-		mark_put_empty(room.at, a, op, room.stamp);
+	if (static_branch_unlikely(&ct_filtering)) {
+		mark_apply_filter(all);
+		if (!all->count)
+			return 0;
 	}
-	if (a.uid_first)
-		mark_put_uid(room.at, ct_mark_ring_size(m), a);
-	ct_record_done(cpu, m.count);
-	return true;
+	room = ct_record_reserve(cpu, mark_ring_size(all), ct_who(current), true, all->count);
+	if (unlikely(!room.at))
+		return 0;
+	mark_put(room.at, all, ct_ring_op(&cpu->ring, all->count), room.stamp, flags);
+	ct_record_done(cpu, all->count);
+	return room.stamp;
+}
+
+/*
+ * Writes one mark of a call's begin, and sets its op and begin, which the mark of the call's end
+ * will repeat.  They are also set if the filter or a full ring rejects the mark.
+ */
+static __always_inline void mark_write_begin(struct ct_cpu *cpu, struct marks *all)
+{
+	struct ct_mark_head *m = all->first;
+	u64 stamp;
+
+	if (!m->op)
+		m->op = ct_ring_op(&cpu->ring, 1);
+	stamp = mark_write(cpu, all, CT_F_BEGIN);
+	m->begin = stamp ?: ct_clock_ns();
+}
+
+/* Checks the copy of an array, and writes it.  Preemption is disabled. */
+static __always_inline long mark_take(void *copy, u32 size, bool begin)
+{
+	struct ct_cpu *cpu = ct_cpu_writing();
+	struct marks all = { copy, size };
+
+	if (unlikely(!mark_check(&all) || (begin && all.count != 1)))
+		return -EINVAL;
+	if (unlikely(!cpu))
+		return 0;
+	if (begin)
+		mark_write_begin(cpu, &all);
+	else
+		mark_write(cpu, &all, 0);
+	return 0;
+}
+
+/* An array of which a page is not in memory: copied where faults may sleep. */
+static noinline long mark_slow(void __user *user, u32 size, bool begin, struct ct_mark_head *head)
+{
+	void *copy = memdup_user(user, size);
+	long err;
+
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	preempt_disable_notrace();
+	err = mark_take(copy, size, begin);
+	preempt_enable_notrace();
+	*head = *(struct ct_mark_head *)copy;
+	kfree(copy);
+	return err;
 }
 
 long ct_mark(void __user *user, u32 size, bool begin)
 {
-	struct ct_cpu *cpu;
-	bool done;
+	struct ct_mark_head head;
+	void *copy;
+	long err = -EFAULT;
 
-	/* Other wrong sizes are refused by the checks of the marks. */
-	if (unlikely(size < sizeof(struct ct_mark_head)))
+	if (unlikely(size < sizeof(head) || size % 8 || size > CT_MARK_MAX))
 		return -EINVAL;
-	if (begin)
-		return ct_mark_array_begin(user, size);
 	preempt_disable_notrace();
-	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
-		pagefault_disable();
-	cpu = ct_cpu_writing();
-	/* With preemption disabled, so that setting a filter can wait for those that saw none. */
-	done = cpu && !static_branch_unlikely(&ct_filtering) &&
-	       !static_branch_unlikely(&ct_limiting) && mark_alike(cpu, user, size);
-	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
-		pagefault_enable();
+	pagefault_disable();
+	copy = this_cpu_ptr(scratch);
+	if (likely(mark_copy(copy, user, size))) {
+		err = mark_take(copy, size, begin);
+		/* Before preemption is enabled: then the scratch is another task's. */
+		if (begin)
+			head = *(struct ct_mark_head *)copy;
+	}
+	pagefault_enable();
 	preempt_enable_notrace();
-	return likely(done) ? 0 : ct_mark_array(user, size);
+	/* Only the copy can have failed with EFAULT. */
+	if (unlikely(err == -EFAULT))
+		err = mark_slow(user, size, begin, &head);
+	if (begin && !err && copy_to_user(user, &head, sizeof(head)))
+		err = -EFAULT;
+	return err;
 }

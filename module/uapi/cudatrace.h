@@ -341,7 +341,7 @@ struct ct_packet {
 #define CT_F_INSTANT		0x04	/* has no duration: a point in time */
 #define CT_F_NO_RESULT		0x08	/* result means nothing (void, pointer) */
 #define CT_F_ABANDONED		0x10	/* the call was left by exception or longjmp */
-#define CT_F_TRUNCATED		0x20	/* a text was cut; for marks see CT_IOC_MARK */
+#define CT_F_TRUNCATED		0x20	/* a text was cut */
 #define CT_F_CONTEXT		0xc0	/* context of the call, kernel records only: */
 #define CT_F_TASK		0x00
 #define CT_F_SOFTIRQ		0x40
@@ -693,10 +693,6 @@ struct ct_string {
  * The module overwrites the u32 field "uid" of a class whose first field it is, and ppid
  * and uid of a process record.  A producer may not write clock and call_open records.
  * (In files, the library writes the user of the process's first marker into all of them.)
- *
- * If another thread unmaps the array while the module copies it, the module discards the
- * reservation.  It cannot discard a reservation that begins a packet or that has an
- * interrupt's record behind it: there it commits marks of zeros, with CT_F_TRUNCATED.
  *
  * Returns 0, also when the ring was full (the loss is counted; a program must not behave
  * differently because it is traced) or when no session runs.

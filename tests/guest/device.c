@@ -304,7 +304,7 @@ static void test_marks(void)
 	close(r);
 }
 
-/* Marks of the same class and size take a fast path, and are recorded like others. */
+/* Marks of the same class and size, of any size. */
 static void test_alike(void)
 {
 	static const uint8_t payloads[] = { 0, 8, 24, 32, 40, 64, 72 };
@@ -402,7 +402,6 @@ static struct walk walk_all(const struct session *s, uint16_t want)
 		x = walk(s, cpu, want);
 		all.bad += x.bad || x.records != s->cpu[cpu].status->records;
 		all.count += x.count;
-		all.truncated += x.truncated;
 	}
 	return all;
 }
@@ -452,60 +451,6 @@ static void test_vanishing(void)
 	   (unsigned long long)recorded, (unsigned long long)((now() - before) / 1000));
 	munmap(pages, 2 * PAGE);
 	session_end(&s);
-	close(w);
-}
-
-/*
- * The same with arrays so large that each one begins a packet, where a reservation cannot
- * be discarded: marks that could not be read are zeros with CT_F_TRUNCATED.
- */
-static void test_vanishing_late(void)
-{
-	enum { FIELDS = 16, MARKS = 12, CALLS = 3000 };
-	const uint64_t until = now() + 60000000000ull;
-	struct { struct ct_mark_head head; uint64_t args[FIELDS]; } *m;
-	struct ct_define def = define("vanishing", "vanishing_late");
-	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t written = 0, recorded = 0, truncated = 0;
-	int i, turn, bad = 0, w = device(O_WRONLY);
-	pthread_t thread;
-	struct session s;
-	struct walk x;
-
-	def.fields_count = FIELDS;
-	for (i = 0; i < FIELDS; i++) {
-		snprintf(def.fields[i].name, sizeof(def.fields[i].name), "f%d", i);
-		def.fields[i].type = CT_TYPE_u64;
-	}
-	call(w, CT_IOC_DEFINE, &def);
-	memset(pages, 1, 2 * PAGE);
-	/* Only the payload of the last mark lies in the page that is unmapped. */
-	m = (void *)(pages + PAGE - (MARKS - 1) * sizeof(*m) - sizeof(m->head));
-	for (i = 0; i < MARKS; i++)
-		m[i].head = (struct ct_mark_head){ .size = sizeof(*m), .class = def.id };
-	/* Whether it happens depends on chance. */
-	for (turn = 0; now() < until && !truncated; turn++) {
-		session_start(&s, 4096, 4096, CT_SESSION_OVERWRITE);
-		taking = 1;
-		pthread_create(&thread, NULL, taker, pages + PAGE);
-		for (i = 0; i < CALLS; i++)
-			written += !call(w, CT_IOC_MARK(MARKS * sizeof(*m)), m);
-		taking = 0;
-		pthread_join(thread, NULL);
-		call(s.fd, CT_IOC_STOP, NULL);
-		x = walk_all(&s, def.id);
-		bad += x.bad;
-		recorded += x.count;
-		truncated += x.truncated;
-		session_end(&s);
-	}
-	ok(recorded == MARKS * written && !bad, "large arrays: %llu calls written, %llu records",
-	   (unsigned long long)written, (unsigned long long)recorded);
-	ok(truncated && truncated % MARKS == 0,
-	   "what went while it was read is recorded as such (%llu records, %d turns)",
-	   (unsigned long long)truncated, turn);
-	munmap(pages, 2 * PAGE);
 	close(w);
 }
 
@@ -667,7 +612,6 @@ int main(void)
 	test_nothing();
 	test_alike();
 	test_vanishing();
-	test_vanishing_late();
 	test_full();
 	test_threads(0);
 	test_threads(CT_SESSION_OVERWRITE);

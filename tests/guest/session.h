@@ -193,7 +193,6 @@ struct walk {
 	int bad;		/* packets or records that are not well formed */
 	const struct ct_cpu_record *found;	/* last record of class want */
 	uint64_t count;		/* of class want */
-	uint64_t truncated;	/* of those, with CT_F_TRUNCATED */
 	uint64_t seq;
 };
 
@@ -222,7 +221,6 @@ static struct walk walk(const struct session *s, uint32_t cpu, uint16_t want)
 			if (CT_RECORD_CLASS(r->stamp) == want) {
 				w.found = r;
 				w.count++;
-				w.truncated += r->duration >> 56 & CT_F_TRUNCATED ? 1 : 0;
 			}
 			at += sizeof(*r) + payload_size(CT_RECORD_CLASS(r->stamp),
 							(void *)(r + 1));
