@@ -15,6 +15,12 @@
 #include "core/trigger.h"
 #include "base/compat.h"
 
+/* Is this a call with records, in this context? */
+static __always_inline bool handler_in_context(const struct ct_call *c, unsigned int context)
+{
+	return (c->depth_flags >> 8 & (CT_F_CONTEXT | CT_F_INSTANT)) == context;
+}
+
 /*
  * How many probed calls this task, in this context, has not returned from.  self is the call that
  * is being entered; it does not count.
@@ -34,8 +40,7 @@ static __always_inline u8 handler_open_calls(const struct kretprobe_instance *se
 		struct kretprobe_instance *ri = ct_return_instance(n);
 
 		if (ct_same_hook(ri, self) && get_kretprobe(ri)->handler == ct_probe_return &&
-		    CT_DEPTH_FLAGS_CONTEXT(((struct ct_call *)ri->data)->depth_flags) == context &&
-		    depth < 255)
+		    handler_in_context((struct ct_call *)ri->data, context) && depth < 255)
 			depth++;
 	}
 	return depth;
@@ -139,20 +144,24 @@ static noinline int handler_enter_special(struct ct_cpu *cpu, const struct ct_ar
 	unsigned int i;
 	u64 timing;
 
-	if (!a->desc->count) {
-		timing = ct_count_time_begins(a->probe->count);
-		for (i = 0; i < a->desc->args; i++)
-			c->arg[i] = regs_get_kernel_argument(regs, a->first_arg + i);
-		/* Above the return address, from the seventh argument on. */
-		if (a->stacked)
-			c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
-		handler_begin_call(cpu, ri, context);
-		if (a->desc->entry) {
-			handler_write_call(cpu, a, c, 0, true);
-			c->depth_flags |= CT_DEPTH_FLAGS(0, CT_F_HAS_BEGIN);
-		}
-		handler_time_ends(a->probe, timing, false);
+	if (a->desc->count) {
+		/* No record stands for it, so it is no level of depth. */
+		c->depth_flags = CT_DEPTH_FLAGS_NONE;
+		c->begin = ct_clock_ns();
+		return 0;
 	}
+	timing = ct_count_time_begins(a->probe->count);
+	for (i = 0; i < a->desc->args; i++)
+		c->arg[i] = regs_get_kernel_argument(regs, i);
+	/* Above the return address, from the seventh argument on. */
+	if (a->stacked)
+		c->stacked = regs_get_kernel_stack_nth(regs, a->stacked - 5);
+	handler_begin_call(cpu, ri, context);
+	if (a->desc->entry) {
+		handler_write_call(cpu, a, c, 0, true);
+		c->depth_flags |= CT_DEPTH_FLAGS(0, CT_F_HAS_BEGIN);
+	}
+	handler_time_ends(a->probe, timing, false);
 	c->begin = ct_clock_ns();
 	return 0;
 }
