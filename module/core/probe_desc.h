@@ -38,7 +38,6 @@ struct ct_call {
 /* How a function is called in one generation of the driver. */
 struct ct_alternative {
 	const char *symbol;
-	u8 first_arg;		/* added to the number of every argument */
 	u8 stacked;		/* number of one more argument, from 6: on the stack */
 	/*
 	 * The first driver version with this signature and the first without, as
@@ -54,7 +53,7 @@ struct ct_alternative {
 	u16 last_branch;
 };
 
-#define CT_ALTERNATIVES	5
+#define CT_ALTERNATIVES	3
 
 /*
  * Where a field of a probe that a user added comes from; ends with mask 0.  Each

@@ -3,9 +3,7 @@
  * The table of the driver's functions that are probed.  A row has the function's names in
  * the generations of the driver, and a function that fills the record from its arguments.
  *
- * Signatures are those of NVIDIA's published source, of every release from 515 to 595.  A name
- * that only older documents mention stays as an alternative: it costs nothing, and is
- * reported as absent, so that a user who searches for it finds it.
+ * Names and signatures are those of NVIDIA's published source, of every release from 515 to 595.
  *
  * Fill functions may neither sleep nor fault, and arguments of a driver whose source nobody
  * has read may be anything: they follow one only through nv_followed(), or nofault.
@@ -31,7 +29,7 @@ static u64 nv_followed(const struct ct_call *c, unsigned long ptr)
 	return value;
 }
 
-/* (file, cmd, arg); the older nvidia_ioctl() has an inode before them */
+/* (file, cmd, arg) */
 static void nv_fill_ioctl(void *payload, const struct ct_call *c, s64 ret, bool entry)
 {
 	ct_nv_ioctl_fill(payload, c->verified ? (const struct file *)c->arg[0] : NULL, c->arg[1],
@@ -207,7 +205,7 @@ static void nv_fill_xid(void *payload, const struct ct_call *c, s64 ret, bool en
 #define MEMORY(o)	.group = CT_GROUP_MEMORY, .category = CT_CAT_MEMORY, .op = CT_OP_##o
 #define SCHED		.group = CT_GROUP_SCHEDULER, .category = CT_CAT_SCHEDULER
 #define IRQ		.group = CT_GROUP_INTERRUPT, .category = CT_CAT_INTERRUPT
-#define CTX		.group = CT_GROUP_CONTEXT, .category = CT_CAT_CONTEXT
+#define INIT		.group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT
 #define UVMGROUP	.group = CT_GROUP_UVM, .category = CT_CAT_UVM
 
 const struct ct_probe_desc ct_probe_table[] = {
@@ -215,13 +213,10 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nvidia_ioctl", NVIDIA, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
 	  .fill = nv_fill_ioctl,
 	  ALT(A("nvidia_frontend_unlocked_ioctl", IN(515, 535)),
-	      A("nvidia_unlocked_ioctl", IN(545, 595)),
-	      A("nvidia_ioctl", .first_arg = 1, IN_ALL), A("nv_ioctl"),
-	      A("nvidia_ioctl_v2")) },
+	      A("nvidia_unlocked_ioctl", IN(545, 595))) },
 	{ "uvm_ioctl", UVM, IOCTL, LAYOUT(ioctl), .args = 3, .entry = true,
 	  .fill = nv_fill_ioctl,
-	  ALT(A("uvm_unlocked_ioctl_entry", IN_ALL), A("uvm_unlocked_ioctl", IN_ALL),
-	      A("uvm_ioctl", IN_ALL)) },
+	  ALT(A("uvm_unlocked_ioctl_entry", IN_ALL)) },
 	{ "rm_ioctl", NVIDIA, IOCTL, LAYOUT(none), ALT(A("rm_ioctl")) },
 	{ "nvidia_open", NVIDIA, IOCTL, LAYOUT(none), .entry = true,
 	  ALT(A("nvidia_frontend_open"), A("nvidia_open")) },
@@ -233,9 +228,9 @@ const struct ct_probe_desc ct_probe_table[] = {
 	/* memory */
 	{ "os_alloc_mem", NVIDIA, MEMORY(ALLOC), LAYOUT(k_alloc), .args = 2,
 	  .sleeps = true, .fill = nv_fill_os_alloc_mem,
-	  ALT(A("os_alloc_mem", IN_ALL), A("nv_mem_alloc")) },
+	  ALT(A("os_alloc_mem", IN_ALL)) },
 	{ "os_free_mem", NVIDIA, MEMORY(FREE), LAYOUT(free), .args = 1,
-	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem"), A("nv_mem_free")) },
+	  .sleeps = true, .fill = nv_fill_free, ALT(A("os_free_mem")) },
 	{ "nv_alloc_pages", NVIDIA, MEMORY(ALLOC), LAYOUT(k_pages), .args = 4,
 	  .sleeps = true, .fill = nv_fill_alloc_pages,
 	  ALT(A("nv_alloc_pages", .stacked = 7, .before = 530000000, IN(515, 525)),
@@ -257,8 +252,7 @@ const struct ct_probe_desc ct_probe_table[] = {
 
 	/* scheduler and deferred work */
 	{ "nv_kthread_q_schedule_q_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
-	  .fill = nv_fill_queue,
-	  ALT(A("nv_kthread_q_schedule_q_item"), A("nv_schedule_work")) },
+	  .fill = nv_fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
 	{ "nv_kthread_q_schedule_q_item", UVM, SCHED, LAYOUT(k_queue), .args = 2,
 	  .fill = nv_fill_queue, ALT(A("nv_kthread_q_schedule_q_item")) },
 	{ "os_queue_work_item", NVIDIA, SCHED, LAYOUT(k_queue), .args = 2,
@@ -292,27 +286,19 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "nv_report_error", NVIDIA, IRQ, LAYOUT(xid), .args = 2, .xid = true,
 	  .fill = nv_fill_xid, ALT(A("nv_report_error")) },
 
-	/* contexts: objects of RM; the old names are from older documents */
-	{ "rm_init_adapter", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
-	  LAYOUT(none), .sleeps = true,
+	/* what the driver does when a GPU is used first; contexts themselves are ioctls */
+	{ "rm_init_adapter", NVIDIA, INIT, LAYOUT(none), .sleeps = true,
 	  ALT(A("rm_init_adapter")) },
-	{ "nv_get_firmware", NVIDIA, .group = CT_GROUP_CONTEXT, .category = CT_CAT_INIT,
-	  .op = CT_OP_LOAD, LAYOUT(k_firmware), .args = 5, .sleeps = true,
-	  .fill = nv_fill_firmware,
+	{ "nv_get_firmware", NVIDIA, INIT, .op = CT_OP_LOAD, LAYOUT(k_firmware), .args = 5,
+	  .sleeps = true, .fill = nv_fill_firmware,
 	  ALT(A("nv_get_firmware", .before = 525000000, IN(515, 520)),
 	      A("nv_get_firmware", .since = 525000000, IN(525, 595))) },
-	{ "nv_create_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
-	  ALT(A("nv_create_context")) },
-	{ "nv_destroy_context", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
-	  ALT(A("nv_destroy_context")) },
-	{ "nv_bind_context_dma", NVIDIA, CTX, LAYOUT(none), .sleeps = true,
-	  ALT(A("nv_bind_context_dma")) },
 
 	/* UVM: CPU faults, migration of memory, then the work of a GPU's interrupts */
 	{ "uvm_va_block_cpu_fault", UVM, UVMGROUP, LAYOUT(k_fault), .args = 3,
 	  .sleeps = true, .fill = nv_fill_cpu_fault, ALT(A("uvm_va_block_cpu_fault")) },
 	{ "uvm_va_space_mm_register", UVM, UVMGROUP, LAYOUT(none), .sleeps = true,
-	  ALT(A("uvm_va_space_mm_register"), A("uvm_va_space_initialize")) },
+	  ALT(A("uvm_va_space_mm_register")) },
 	{ "uvm_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 4, .sleeps = true,
 	  .fill = nv_fill_migrate, ALT(A("uvm_migrate")) },
 	{ "uvm_api_migrate", UVM, UVMGROUP, LAYOUT(k_range), .args = 1, .sleeps = true,
@@ -326,19 +312,16 @@ const struct ct_probe_desc ct_probe_table[] = {
 	{ "uvm_va_block_make_resident", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
 	  .sleeps = true, .fill = nv_fill_arg1, ALT(A("uvm_va_block_make_resident")) },
 	{ "uvm_isr_top_half", UVM, UVMGROUP, LAYOUT(none),
-	  ALT(A("uvm_isr_top_half_entry"), A("uvm_isr_top_half")) },
+	  ALT(A("uvm_isr_top_half_entry")) },
 	{ "uvm_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
 	  .sleeps = true, .fill = nv_fill_arg1,
-	  ALT(A("replayable_faults_isr_bottom_half_entry"),
-	      A("replayable_faults_isr_bottom_half")) },
+	  ALT(A("replayable_faults_isr_bottom_half_entry")) },
 	{ "uvm_non_replayable_faults_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
 	  .sleeps = true, .fill = nv_fill_arg1,
-	  ALT(A("non_replayable_faults_isr_bottom_half_entry"),
-	      A("non_replayable_faults_isr_bottom_half")) },
+	  ALT(A("non_replayable_faults_isr_bottom_half_entry")) },
 	{ "uvm_access_counters_bottom_half", UVM, UVMGROUP, LAYOUT(k_arg1), .args = 1,
 	  .sleeps = true, .fill = nv_fill_arg1,
-	  ALT(A("access_counters_isr_bottom_half_entry"),
-	      A("access_counters_isr_bottom_half")) },
+	  ALT(A("access_counters_isr_bottom_half_entry")) },
 };
 
 const unsigned int ct_probe_table_size = ARRAY_SIZE(ct_probe_table);

@@ -22,7 +22,7 @@ static __always_inline bool handler_in_context(const struct ct_call *c, unsigned
 }
 
 /*
- * How many probed calls this task, in this context, has not returned from.  self is the call that
+ * How many recorded calls this task, in this context, has not returned from.  self is the call that
  * is being entered; it does not count.
  *
  * A pending return may belong to another tracer's hook, or to a probe that was disarmed (and freed)

@@ -42,7 +42,6 @@ struct ct_armed {
 	u16 class; /* of its records */
 	u8 category;
 	bool special; /* it only counts, records entries, or wants other arguments than most */
-	u8 first_arg;
 	u8 stacked;
 	u8 variant;
 	bool verified;

@@ -91,12 +91,10 @@ static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)
 	a->desc = d;
 	a->class = p->class[i];
 	a->category = d->category;
-	a->first_arg = d->alt[i].first_arg;
 	a->stacked = d->alt[i].stacked;
 	a->variant = i;
 	a->verified = ct_driver_verified(d->alt[i].first_branch, d->alt[i].last_branch);
-	a->special = d->count || d->entry || a->first_arg || a->stacked ||
-		     d->args > CT_ARGS_ALWAYS;
+	a->special = d->count || d->entry || a->stacked || d->args > CT_ARGS_ALWAYS;
 	snprintf(a->symbol, sizeof(a->symbol), "%s%s%s", d->module,
 		 *d->module ? ":" : "", d->alt[i].symbol);
 	a->rp.kp.symbol_name = a->symbol;
