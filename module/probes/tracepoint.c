@@ -137,8 +137,8 @@ static void tracepoint_info(struct ct_source *source, struct ct_probe_info *info
 /* ------------------------------------------------------------ finding ------ */
 
 /*
- * A tracepoint of this module ("": of the kernel).  Of another module than its row names, one of
- * that name may have any arguments.
+ * This module ("": the kernel itself) has this tracepoint.  In another module than its row names it
+ * is another tracepoint, with arguments that nobody has checked.
  */
 static void tracepoint_found(struct tracepoint *tp, struct ct_tracepoint_table *table,
 			     const char *module)
@@ -147,7 +147,7 @@ static void tracepoint_found(struct tracepoint *tp, struct ct_tracepoint_table *
 
 	for (t = table->row; t < table->row + table->count; t++) {
 		if (t->tp || strcmp(tp->name, t->point) ||
-		    (*t->module && strcmp(module, t->module)))
+		    (!t->anywhere && strcmp(module, t->module)))
 			continue;
 		t->tp = tp;
 		tracepoint_arm_row(table, t);

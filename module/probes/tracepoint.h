@@ -20,6 +20,7 @@ struct ct_tracepoint {
 	u8 op;
 	u8 layout;
 	bool threads; /* the handler uses thread.h */
+	bool anywhere; /* another module may have it, too: the handler follows no argument */
 	void *handler;
 
 	/* Under ct_session_lock; class is set before the handler is registered. */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Causes what the guest's machine has nothing to cause: dma_fence events (in a kernel
- * without fences this module brings their tracepoints, too), the tracepoint gpu_mem_total
- * (no driver of Debian's kernels brings it), and calls of functions in every context, each
- * once with an ftrace site and once without (those are probed by breakpoint).
+ * Causes what the guest's machine has nothing to cause: dma_fence events, the tracepoint
+ * gpu_mem_total (no driver of Debian's kernels brings it), and calls of functions in every context,
+ * each once with an ftrace site and once without (those are probed by breakpoint).  In a
+ * kernel without fences it has a tracepoint with the name of one of theirs, and another argument.
  *
- * /dev/ct_events takes words, one a write(): "fence", "mem", "task", "softirq",
- * "hardirq", "nmi"; it returns when all is over.
+ * /dev/ct_events takes words, one a write(): "fence", "mem", "foreign", "task", "softirq",
+ * "hardirq", "nmi"; it returns when all is over.  "hold": the writer's CPU does nothing else until
+ * "release" is written, at most for 15 s, so that no RCU grace period ends.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -14,6 +15,7 @@
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
+#include <linux/ktime.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -23,6 +25,12 @@ DECLARE_TRACE_EVENT(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint6
 		    TP_ARGS(gpu_id, pid, size));
 DEFINE_TRACE(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
 	     TP_ARGS(gpu_id, pid, size));
+
+#ifndef CONFIG_DMA_SHARED_BUFFER
+/* It has the name of one that other kernels have; its argument is no fence, nor any pointer. */
+DECLARE_TRACE_EVENT(dma_fence_init, TP_PROTO(unsigned long number), TP_ARGS(number));
+DEFINE_TRACE(dma_fence_init, TP_PROTO(unsigned long number), TP_ARGS(number));
+#endif
 
 /* ------------------------------------------------------------- contexts ---- */
 
@@ -77,6 +85,9 @@ static void in_nmi_counts(void)
 
 /* --------------------------------------------------------------- fences ---- */
 
+#ifdef CONFIG_DMA_SHARED_BUFFER
+static DEFINE_SPINLOCK(fence_lock);
+
 static const char *driver_name(struct dma_fence *f)
 {
 	return "ct_events";
@@ -91,73 +102,6 @@ static const struct dma_fence_ops fence_ops = {
 	.get_driver_name = driver_name,
 	.get_timeline_name = timeline_name,
 };
-
-#ifdef CONFIG_DMA_SHARED_BUFFER
-static DEFINE_SPINLOCK(fence_lock);
-
-static void fence_init(struct dma_fence *f)
-{
-	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
-}
-
-static void fence_wait(struct dma_fence *f)
-{
-	dma_fence_wait(f, false);
-}
-
-static void fence_signal(struct dma_fence *f)
-{
-	dma_fence_signal(f);
-}
-
-static void fence_put(struct dma_fence *f)
-{
-	dma_fence_put(f);
-}
-#else
-/* What the kernel's own would tell, of a fence that is nothing but its names. */
-#include <trace/events/dma_fence.h>
-#define FENCE_POINT(name)						\
-	DEFINE_TRACE(name, TP_PROTO(struct dma_fence *fence), TP_ARGS(fence))
-FENCE_POINT(dma_fence_init);
-FENCE_POINT(dma_fence_signaled);
-FENCE_POINT(dma_fence_wait_start);
-FENCE_POINT(dma_fence_wait_end);
-static DECLARE_COMPLETION(signaled);
-
-static void fence_init(struct dma_fence *f)
-{
-	f->ops = &fence_ops;
-	f->context = 4711;
-	f->seqno = 77;
-	kref_init(&f->refcount);
-	reinit_completion(&signaled);
-	trace_dma_fence_init(f);
-}
-
-static void fence_wait(struct dma_fence *f)
-{
-	trace_dma_fence_wait_start(f);
-	wait_for_completion(&signaled);
-	trace_dma_fence_wait_end(f);
-}
-
-static void fence_signal(struct dma_fence *f)
-{
-	trace_dma_fence_signaled(f);
-	complete(&signaled);
-}
-
-static void fence_free(struct kref *ref)
-{
-	kfree(container_of(ref, struct dma_fence, refcount));
-}
-
-static void fence_put(struct dma_fence *f)
-{
-	kref_put(&f->refcount, fence_free);
-}
-#endif
 
 struct later {
 	struct dma_fence *fence;
@@ -174,8 +118,8 @@ static int signal_later(void *data)
 	for (i = 0; i < 10000 && task_is_running(l->waiter); i++)
 		msleep(1);
 	msleep(50);
-	fence_signal(f);
-	fence_put(f);
+	dma_fence_signal(f);
+	dma_fence_put(f);
 	return 0;
 }
 
@@ -187,16 +131,51 @@ static int fence(void)
 
 	if (!f)
 		return -ENOMEM;
-	fence_init(f);
+	dma_fence_init(f, &fence_ops, &fence_lock, dma_fence_context_alloc(1), 77);
 	dma_fence_get(f);
 	task = kthread_run(signal_later, &later, "ct_events");
 	if (IS_ERR(task)) {
-		fence_signal(f);
-		fence_put(f);
+		dma_fence_signal(f);
+		dma_fence_put(f);
 	}
-	fence_wait(f);
-	fence_put(f);
+	dma_fence_wait(f, false);
+	dma_fence_put(f);
 	return 0;
+}
+
+static void foreign(void)
+{
+}
+#else
+static int fence(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void foreign(void)
+{
+	trace_dma_fence_init(4711);
+}
+#endif
+
+/* ----------------------------------------------------- grace periods ------- */
+
+static bool holding;
+module_param(holding, bool, 0444);
+MODULE_PARM_DESC(holding, "a CPU is held");
+static bool released;
+
+static void hold(void)
+{
+	ktime_t until = ktime_add_ms(ktime_get(), 15000);
+
+	preempt_disable();
+	WRITE_ONCE(released, false);
+	WRITE_ONCE(holding, true);
+	while (!READ_ONCE(released) && ktime_before(ktime_get(), until))
+		cpu_relax();
+	WRITE_ONCE(holding, false);
+	preempt_enable();
 }
 
 static ssize_t ct_events_write(struct file *file, const char __user *user, size_t len,
@@ -208,11 +187,21 @@ static ssize_t ct_events_write(struct file *file, const char __user *user, size_
 	if (copy_from_user(word, user, min(len, sizeof(word) - 1)))
 		return -EFAULT;
 	word[strcspn(word, "\n")] = '\0';
+	if (!strcmp(word, "hold")) {
+		hold();
+		return len;
+	}
+	if (!strcmp(word, "release")) {
+		WRITE_ONCE(released, true);
+		return len;
+	}
 	reinit_completion(&done);
 	if (!strcmp(word, "fence")) {
 		err = fence();
 	} else if (!strcmp(word, "mem")) {
 		trace_gpu_mem_total(1, 4242, 123456789);
+	} else if (!strcmp(word, "foreign")) {
+		foreign();
 	} else if (!strcmp(word, "task")) {
 		both(1);
 	} else if (!strcmp(word, "softirq")) {
