@@ -13,7 +13,6 @@
 /* All functions are called with ct_session_lock held, and may sleep. */
 struct ct_source {
 	struct list_head list;
-	const char *name;
 	/* Arm what these groups (bits 1 << CT_GROUP_*) want, also what appears later. */
 	void (*arm)(struct ct_source *source, u64 groups);
 	/* Disarm all: no handler runs when it returns. */

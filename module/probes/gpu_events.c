@@ -385,7 +385,6 @@ static struct ct_tracepoint gpu_points[GPU_COUNT] = {
 };
 
 static struct ct_tracepoint_table gpu_table = {
-	.name = "GPU events",
 	.row = gpu_points,
 	.count = GPU_COUNT,
 };

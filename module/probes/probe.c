@@ -355,7 +355,6 @@ static u64 probe_memory(struct ct_source *source)
 }
 
 static struct ct_source probe_source = {
-	.name = "kprobes",
 	.arm = probe_arm_all,
 	.disarm = probe_disarm_all,
 	.count = probe_count,

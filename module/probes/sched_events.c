@@ -216,7 +216,6 @@ static struct ct_tracepoint sched_points[SCHED_COUNT] = {
 };
 
 static struct ct_tracepoint_table sched_table = {
-	.name = "scheduler",
 	.row = sched_points,
 	.count = SCHED_COUNT,
 };

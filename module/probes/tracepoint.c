@@ -219,7 +219,6 @@ int ct_tracepoint_add(struct ct_tracepoint_table *table)
 		}
 	}
 	table->source = (struct ct_source){
-		.name = table->name,
 		.arm = tracepoint_arm,
 		.disarm = tracepoint_disarm,
 		.count = tracepoint_count,

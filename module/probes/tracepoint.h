@@ -37,7 +37,6 @@ struct ct_tracepoint {
 
 struct ct_tracepoint_table {
 	/* Filled in by its owner. */
-	const char *name;
 	struct ct_tracepoint *row;
 	u32 count;
 
