@@ -55,7 +55,7 @@ void ct_trigger_test(struct ct_cpu *cpu, const struct ct_cpu_record *rec, u64 du
 	if (flags & CT_TRIGGER_SLOW && slow && duration >= slow)
 		trigger_fire(cpu, rec, duration, CT_TRIGGER_SLOW);
 	if (xid && flags & CT_TRIGGER_XID)
-		trigger_fire(cpu, rec, *xid, CT_TRIGGER_XID);
+		trigger_fire(cpu, rec, (u32)*xid, CT_TRIGGER_XID); /* an int in a register */
 	if (!io)
 		return;
 	if (flags & CT_TRIGGER_ERRNO && io->ret < 0)

@@ -24,6 +24,19 @@ is "$(only nv_free_pages '[.details.count, .size, .details.contig, .details.ptr]
 is "$(only nvidia_dev_xid '[.details.xid, .details.text]')" '[79,"GPU has fallen off the bus."] ' "nvidia_dev_xid, with its number and message"
 rmmod nvidia
 
+# The number of an Xid has 32 bits; the other half of its register may hold anything.
+insmod $share/module/nvidia.ko
+cudatrace session start --groups interrupt
+ok $? "a flight recorder"
+cudatrace snapshot -q -f -o trace-xid --on xid 2>xid.err & waiter=$!
+wait_until grep -q 'waiting for a trigger' xid.err
+echo xid >/dev/ct_nvidia
+wait $waiter
+ok $? "an Xid triggers a snapshot" || cat xid.err
+is "$(cudatrace export trace-xid | grep '"name":"trigger"' | jq -c '[.details.value, .details.function]')" '[79,"nv_report_error"]' "which says the Xid's number"
+cudatrace session stop
+rmmod nvidia
+
 # Signatures differ between branches.  The version is known when the session starts.
 for version in 520.61.05 525.60.13 535.261.03; do
 	insmod $share/module/nvidia.ko version=$version

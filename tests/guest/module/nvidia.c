@@ -7,7 +7,8 @@
  * need a GPU; it says nothing about the real driver.
  *
  * /dev/ct_nvidia: a write() makes every call once.  "file": one call of the ioctl function, whose
- * file seems to be /dev/nvidia7.  "nowhere": calls whose pointers lead nowhere.
+ * file seems to be /dev/nvidia7.  "nowhere": calls whose pointers lead nowhere.  "xid": reports one,
+ * in a register whose upper half holds something else.
  *
  * version=: the driver's version once it is loaded, and the signatures of that one.
  */
@@ -128,6 +129,21 @@ CALLED int nv_free_pages(void *nv, u32 count, bool contig, u32 cache, void *hand
 	return 0;
 }
 
+CALLED void nv_report_error(struct pci_dev *dev, u32 xid, const char *format, void *args);
+CALLED void nv_report_error(struct pci_dev *dev, u32 xid, const char *format, void *args)
+{
+	barrier();
+}
+
+static void call_report_error(void)
+{
+	void (*wide)(void *dev, u64 xid, const char *format, void *args) = (void *)nv_report_error;
+
+	/* The compiler must not see that it is another function. */
+	OPTIMIZER_HIDE_VAR(wide);
+	wide(NULL, 0xdeadbeef00000000 | 79, NULL, NULL);
+}
+
 static DECLARE_COMPLETION(done);
 
 static void on_work(struct work_struct *w)
@@ -184,6 +200,10 @@ static ssize_t ct_nvidia_write(struct file *file, const char __user *user, size_
 	}
 	if (!strncmp(what, "nowhere", 7)) {
 		call_nowhere();
+		return len;
+	}
+	if (!strncmp(what, "xid", 3)) {
+		call_report_error();
 		return len;
 	}
 	reinit_completion(&done);
