@@ -27,6 +27,17 @@
 #include "base/clock.h"
 #include "base/pages.h"
 
+static u64 make_now(void)
+{
+	u64 now;
+
+	/* ct_clock_ns() reads the counter and the line of one CPU. */
+	preempt_disable();
+	now = ct_clock_ns();
+	preempt_enable();
+	return now;
+}
+
 static int make_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_threadbuf_state *tb = file->private_data;
@@ -54,8 +65,9 @@ static int make_release(struct inode *inode, struct file *file)
 }
 
 /*
- * A thread of the process has ended; is it the last one?  With locks of the kernel held and
- * interrupts disabled.  A process whose memory ends with it has no entry in the queue any more.
+ * A thread of the process has ended; is it the last one?  With locks of the kernel held, which disable
+ * preemption but with PREEMPT_RT.  A process whose memory ends with it has no entry in the queue any
+ * more.
  */
 static int make_on_exit(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
@@ -68,7 +80,7 @@ static int make_on_exit(struct wait_queue_entry *entry, unsigned int mode, int f
 	ended = !leader || !atomic_read(&leader->signal->live);
 	rcu_read_unlock();
 	if (ended)
-		ct_threadbuf_close_last(tb, ct_clock_ns());
+		ct_threadbuf_close_last(tb, make_now());
 	return 0;
 }
 
@@ -104,9 +116,7 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
 	rcu_read_lock();
 	tb->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
-	preempt_disable();
-	tb->start = ct_clock_ns();
-	preempt_enable();
+	tb->start = make_now();
 	tb->last = tb->start;
 	return tb;
 }
