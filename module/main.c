@@ -25,10 +25,9 @@ static int __init cudatrace_init(void)
 	if (err)
 		goto err_registry;
 	/* Sources: CT_IOC_GET_PROBE lists their rows in this order. */
-	err = ct_probe_init();
+	err = ct_probe_init(&ct_multi_probe_together);
 	if (err)
 		goto err_power;
-	ct_multi_probe_init();
 	err = ct_sched_events_init();
 	if (err)
 		goto err_probe;
@@ -46,7 +45,6 @@ err_gpu_events:
 err_sched_events:
 	ct_sched_events_exit();
 err_probe:
-	ct_multi_probe_exit();
 	ct_probe_exit();
 err_power:
 	ct_power_exit();
@@ -63,7 +61,6 @@ static void __exit cudatrace_exit(void)
 	ct_control_exit();
 	ct_gpu_events_exit();
 	ct_sched_events_exit();
-	ct_multi_probe_exit();
 	ct_probe_exit();
 	ct_power_exit();
 	ct_registry_exit();

@@ -129,7 +129,9 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 				n = 0;
 			break;
 		}
-		ct_reader_watch(f->reader, file);
+		n = ct_reader_watch(f->reader, file);
+		if (n)
+			break;
 		n = ct_reader_read(f->reader, to, room, &f->watermark,
 				   file->f_flags & O_NONBLOCK);
 		if (n)
@@ -160,10 +162,9 @@ static __poll_t chardev_poll(struct file *file, poll_table *wait)
 		WRITE_ONCE(f->overlooked, true);
 		return 0;
 	}
-	if (chardev_attach(file, f)) {
+	if (chardev_attach(file, f) || ct_reader_watch(f->reader, file)) {
 		mask = EPOLLERR;
 	} else {
-		ct_reader_watch(f->reader, file);
 		mask = ct_reader_poll(f->reader, file, wait, &f->watermark,
 				      READ_ONCE(f->mapped));
 	}

@@ -389,7 +389,8 @@ static int ioctl_run(struct file *file, const struct ioctl_row *row, union ct_ar
 	}
 	if (!(row->needs & CONFIGURES))
 		return row->run(file, arg);
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	err = ct_control_may(file, ct_access_privileged());
 	if (!err)
 		err = row->run(file, arg);

@@ -147,8 +147,8 @@ static void control_end(struct ct_session_state *s)
 static void control_begin(struct ct_session_state *s, struct ct_session *arg, const void *owner,
 			  bool is_default)
 {
-	s->facts->defines = ct_registry_count();
-	s->facts->probes = ct_source_count();
+	u32 defines;
+
 	s->owner = owner;
 	s->owner_pid = task_tgid_nr(current);
 	s->is_default = is_default;
@@ -165,6 +165,12 @@ static void control_begin(struct ct_session_state *s, struct ct_session *arg, co
 	arg->cpus = s->cpus;
 	arg->owner_pid = s->owner_pid;
 	ct_session_begin(s);
+	WRITE_ONCE(s->facts->probes, ct_source_count());
+	/* Arming defined classes.  From here on others who define one write this as well. */
+	do {
+		defines = ct_registry_count();
+		WRITE_ONCE(s->facts->defines, defines);
+	} while (defines != ct_registry_count());
 	/* A read() alone does not drop the orphan: that one waits for a recorder. */
 	if (!is_default) {
 		ct_session_put(orphan);
@@ -180,7 +186,8 @@ static int control_start(struct ct_session *arg, const void *owner, bool is_defa
 	int err;
 
 	lockdep_assert_held(&starting);
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	err = control_check_running(arg, is_default);
 	mutex_unlock(&ct_session_lock);
 	if (err)
@@ -189,7 +196,10 @@ static int control_start(struct ct_session *arg, const void *owner, bool is_defa
 	if (!s)
 		return fatal_signal_pending(current) ? -EINTR : -ENOMEM;
 	/* No other session can have begun meanwhile, but the default one may have ended. */
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock)) {
+		ct_session_put(s);
+		return -EINTR;
+	}
 	if (ct_session_running())
 		control_end(ct_session_running());
 	control_begin(s, arg, owner, is_default);
@@ -215,7 +225,8 @@ int ct_control_stop(const void *owner, bool privileged)
 	struct ct_session_state *s;
 	int err = 0;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	s = ct_session_running();
 	if (!s)
 		err = -ENODATA;
@@ -241,15 +252,28 @@ static bool control_unread(struct ct_session_state *s)
 	return ct_threadbufs_unread(s->threadbufs);
 }
 
+/* Does this file own the running session?  It cannot begin to while it is closed. */
+static bool control_owns(const void *owner)
+{
+	struct ct_session_state *s = ct_session_get();
+	bool owns = s && READ_ONCE(s->owner) == owner;
+
+	ct_session_put(s);
+	return owns;
+}
+
 void ct_control_closed(const void *owner)
 {
 	struct ct_session_state *s;
 
+	/* A killed task must not wait for the lock, unless it has something to end. */
+	if (!control_owns(owner))
+		return;
 	mutex_lock(&ct_session_lock);
 	s = ct_session_running();
 	if (s && s->owner == owner) {
 		/* Another file may get the same address. */
-		s->owner = NULL;
+		WRITE_ONCE(s->owner, NULL);
 		if (!s->persistent) {
 			kref_get(&s->ref);
 			control_end(s);
@@ -265,7 +289,8 @@ int ct_control_drop_orphan(struct ct_session_state *s)
 {
 	int err = -ENODATA;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	if (orphan && orphan == s) {
 		ct_session_put(orphan);
 		orphan = NULL;
@@ -285,13 +310,26 @@ void ct_control_exit(void)
 	mutex_unlock(&ct_session_lock);
 }
 
-void ct_control_extra_readers(struct ct_session_state *s, int n)
+static void control_count_extra_readers(struct ct_session_state *s, int n)
 {
-	mutex_lock(&ct_session_lock);
 	s->extra_readers += n;
 	if (s == ct_session_running() && !s->paused)
 		control_publish_threadbufs(s);
 	mutex_unlock(&ct_session_lock);
+}
+
+int ct_control_extra_reader(struct ct_session_state *s)
+{
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
+	control_count_extra_readers(s, 1);
+	return 0;
+}
+
+void ct_control_extra_reader_gone(struct ct_session_state *s)
+{
+	mutex_lock(&ct_session_lock);
+	control_count_extra_readers(s, -1);
 }
 
 int ct_control_may(const void *owner, bool privileged)
@@ -367,7 +405,8 @@ int ct_control_describe(struct ct_session *arg)
 {
 	struct ct_session_state *s;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	s = ct_session_running();
 	if (s) {
 		control_describe(s, arg);
@@ -381,7 +420,8 @@ struct ct_session_state *ct_control_adopt(struct ct_session *arg)
 {
 	struct ct_session_state *s;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return NULL;
 	s = orphan;
 	if (s) {
 		kref_get(&s->ref);
@@ -395,7 +435,8 @@ int ct_control_get_limits(struct ct_limits *arg)
 {
 	struct ct_session_state *s;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	s = ct_session_running();
 	if (s)
 		ct_limit_get(s, arg);
@@ -405,7 +446,8 @@ int ct_control_get_limits(struct ct_limits *arg)
 
 int ct_control_get_filter(struct ct_filter *arg)
 {
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	ct_filter_get(arg);
 	mutex_unlock(&ct_session_lock);
 	return 0;

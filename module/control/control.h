@@ -2,6 +2,9 @@
 /*
  * What users ask of a session: start, stop, pause, flush, limits, filter, and taking over a
  * session whose owner has closed its file.
+ *
+ * A task that waits for ct_session_lock here can be killed, and then nothing was done: -EINTR, or
+ * NULL.  Where something is given back (a file is closed, the module unloaded) it cannot.
  */
 #ifndef CT_CONTROL_H
 #define CT_CONTROL_H
@@ -46,11 +49,14 @@ int ct_control_drop_orphan(struct ct_session_state *s);
 void ct_control_exit(void);
 
 /*
- * ct_control_extra_readers - n more (or fewer) readers that are not the owner want every record.
- * They do not see thread buffers.  While there are such readers, no thread buffer is accepted, and
- * the threads record into the rings.  The caller holds a reference.  May sleep.
+ * ct_control_extra_reader - a reader that is not the owner wants every record.  It does not see
+ * thread buffers, so while there are such readers, no thread buffer is accepted, and the threads
+ * record into the rings.  0 or -EINTR: the task is being killed.
+ * ct_control_extra_reader_gone - once for each that returned 0.
+ * The caller holds a reference.  Both may sleep.
  */
-void ct_control_extra_readers(struct ct_session_state *s, int n);
+int ct_control_extra_reader(struct ct_session_state *s);
+void ct_control_extra_reader_gone(struct ct_session_state *s);
 
 /*
  * ct_control_may - may this file change what the session records?  Its owner may, unless a

@@ -50,7 +50,7 @@ struct ct_session_state {
 	bool is_default; /* started by a read(): any other session replaces it */
 	bool persistent; /* continues when its owner's file is closed */
 	bool paused;
-	u32 extra_readers; /* see ct_control_extra_readers() */
+	u32 extra_readers; /* see ct_control_extra_reader() */
 };
 
 /*

@@ -77,7 +77,8 @@ int ct_source_info(struct ct_probe_info *info)
 	int err = -ENOENT;
 
 	*info = (struct ct_probe_info){ .size = info->size, .index = index };
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	list_for_each_entry(source, &sources, list) {
 		count = source->count(source);
 		if (index < count) {

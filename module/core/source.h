@@ -44,7 +44,10 @@ u64 ct_source_memory(void);
  */
 void ct_source_changed(void);
 
-/* ct_source_info - CT_IOC_GET_PROBE: row info->index of all sources.  0 or -ENOENT. */
+/*
+ * ct_source_info - CT_IOC_GET_PROBE: row info->index of all sources.  0, -ENOENT, or -EINTR: the
+ * task is being killed.
+ */
 int ct_source_info(struct ct_probe_info *info);
 
 #endif

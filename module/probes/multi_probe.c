@@ -27,6 +27,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -159,7 +160,8 @@ static void multi_arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 	for (row = t->row; row < t->row + t->count; row++) {
 		if (row->armed)
 			continue;
-		refused = row->site ? err : multi_arm_plain(m, row);
+		refused = row->site ? err : fatal_signal_pending(current) ? -EINTR :
+					    multi_arm_plain(m, row);
 		if (refused) {
 			multi_refuse(row, refused);
 			continue;
@@ -254,7 +256,8 @@ int ct_multi_probe_arm(const void *owner)
 	u32 waiting = 0, n = 0;
 	int err = 0;
 
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	if (!ct_probe_arming(CT_GROUP_ADDED))
 		err = -ENODATA;
 	while (!err && (p = ct_probe_next(&id)))
@@ -380,19 +383,9 @@ static u64 multi_memory(void)
 	return bytes;
 }
 
-static const struct ct_probe_together multi_functions = {
+const struct ct_probe_together ct_multi_probe_together = {
 	.disarm = multi_disarm_all,
 	.drop = multi_drop,
 	.missed = multi_missed,
 	.memory = multi_memory,
 };
-
-void ct_multi_probe_init(void)
-{
-	ct_probe_register_together(&multi_functions);
-}
-
-void ct_multi_probe_exit(void)
-{
-	ct_probe_register_together(NULL);
-}

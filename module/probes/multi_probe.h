@@ -3,13 +3,16 @@
 #ifndef CT_MULTI_PROBE_H
 #define CT_MULTI_PROBE_H
 
-void ct_multi_probe_init(void);
-void ct_multi_probe_exit(void);
+struct ct_probe_together;
+
+/* For ct_probe_init(). */
+extern const struct ct_probe_together ct_multi_probe_together;
 
 /*
  * ct_multi_probe_arm - arm, in one batch, the probes of this owner that wait for it
  * (CT_PROBE_LATER).  May sleep, takes ct_session_lock.  Returns 0, -ENODATA if no session wants
- * them, or -ENOMEM.  Where the kernel refuses a probe, the state of that probe says so.
+ * them, -ENOMEM, or -EINTR: the task is being killed.  Where the kernel refuses a probe, the state
+ * of that probe says so.
  */
 int ct_multi_probe_arm(const void *owner);
 

@@ -30,7 +30,7 @@ static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe */
 static u32 rows; /* alternatives of all probes */
 static u64 wanted; /* groups of the running session */
 static bool arming; /* a session is running: arm probes as they appear */
-static const struct ct_probe_together *together; /* NULL: not registered */
+static const struct ct_probe_together *together; /* set once */
 /*
  * Where probe_info() found its last answer, so that asking for one index after the other does not
  * walk from the first probe each time; id 0: start from there.
@@ -180,9 +180,10 @@ static unsigned int probe_alternatives(const struct ct_kprobe *p)
 	return n;
 }
 
-static bool probe_in_module(const struct ct_kprobe *p, const char *module)
+/* Is p in this module (NULL: any) and of this owner (NULL: any)? */
+static bool probe_is(const struct ct_kprobe *p, const char *module, const void *owner)
 {
-	return !module || !strcmp(p->desc->module, module);
+	return (!module || !strcmp(p->desc->module, module)) && (!owner || p->owner == owner);
 }
 
 static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
@@ -200,31 +201,23 @@ static void probe_disarmed(struct ct_kprobe *p, enum ct_probe_state state)
 /* Disarm all probes of this module (NULL: any) and of this owner (NULL: any). */
 static void probe_disarm(const char *module, const void *owner, enum ct_probe_state state)
 {
-	struct kretprobe **batch;
+	struct kretprobe *batch[64]; /* disarmed with one wait for all their handlers */
 	struct ct_kprobe *p;
 	unsigned long id;
 	unsigned int n = 0;
 
-	if (together)
-		together->disarm(module, owner);
-	xa_for_each(&probes, id, p)
-		n += p->armed && probe_in_module(p, module) && (!owner || p->owner == owner);
-	batch = kvcalloc(n, sizeof(*batch), GFP_KERNEL);
-	n = 0;
+	together->disarm(module, owner);
 	xa_for_each(&probes, id, p) {
-		if (!p->armed || !probe_in_module(p, module) || (owner && p->owner != owner))
-			continue;
-		if (batch)
+		if (p->armed && probe_is(p, module, owner))
 			batch[n++] = &p->armed->rp;
-		else
-			unregister_kretprobe(&p->armed->rp);
+		if (n == ARRAY_SIZE(batch)) {
+			unregister_kretprobes(batch, n);
+			n = 0;
+		}
 	}
-	/* One wait for all handlers instead of one for each probe. */
-	if (n)
-		unregister_kretprobes(batch, n);
-	kvfree(batch);
+	unregister_kretprobes(batch, n);
 	xa_for_each(&probes, id, p)
-		if (probe_in_module(p, module) && (!owner || p->owner == owner))
+		if (probe_is(p, module, owner))
 			probe_disarmed(p, state);
 }
 
@@ -249,29 +242,54 @@ static void probe_disarm_all(struct ct_source *source)
 	probe_disarm(NULL, NULL, CT_PROBE_IDLE);
 }
 
-/* COMING: before the module's own init runs.  GOING: after its exit. */
+/* Without ct_session_lock: the list's own lock keeps a probe that is in it from being freed. */
+static bool probe_any_in_module(const char *module)
+{
+	struct ct_kprobe *p;
+	unsigned long id;
+	bool any = false;
+
+	xa_lock(&probes);
+	xa_for_each(&probes, id, p)
+		any |= probe_is(p, module, NULL);
+	xa_unlock(&probes);
+	return any;
+}
+
+static void probe_module_coming(const struct module *mod)
+{
+	struct ct_kprobe *p;
+	unsigned long id;
+
+	ct_driver_learn(mod);
+	ct_quirk_learn(mod);
+	xa_for_each(&probes, id, p)
+		if (probe_is(p, mod->name, NULL))
+			probe_arm_if_wanted(p, true);
+}
+
+/*
+ * COMING: before the module's own init runs.  GOING: after its exit.  Starting a session may take
+ * long, so modules without probes do not wait for ct_session_lock, and the load of one that waits
+ * can be killed.
+ */
 static int probe_module_changed(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct module *mod = data;
-	struct ct_kprobe *p;
-	unsigned long id;
-	bool ours = false;
 
 	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	mutex_lock(&ct_session_lock);
 	ct_quirk_forget(mod->name);
-	xa_for_each(&probes, id, p)
-		ours |= probe_in_module(p, mod->name);
-	if (ours && arming && what == MODULE_STATE_COMING) {
-		ct_driver_learn(mod);
-		ct_quirk_learn(mod);
-		xa_for_each(&probes, id, p)
-			if (probe_in_module(p, mod->name))
-				probe_arm_if_wanted(p, true);
-	} else if (ours && arming) {
+	if (!probe_any_in_module(mod->name))
+		return NOTIFY_DONE;
+	if (what == MODULE_STATE_GOING)
+		mutex_lock(&ct_session_lock);
+	else if (mutex_lock_killable(&ct_session_lock))
+		return notifier_from_errno(-EINTR);
+	if (arming && what == MODULE_STATE_COMING)
+		probe_module_coming(mod);
+	else if (arming)
 		probe_disarm(mod->name, NULL, CT_PROBE_NO_MODULE);
-	}
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_DONE;
 }
@@ -344,7 +362,7 @@ static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32
 
 static u64 probe_memory(struct ct_source *source)
 {
-	u64 bytes = together ? together->memory() : 0;
+	u64 bytes = together->memory();
 	struct ct_kprobe *p;
 	unsigned long id;
 
@@ -435,13 +453,6 @@ void ct_probe_closed(const void *owner)
 	mutex_unlock(&ct_session_lock);
 }
 
-void ct_probe_register_together(const struct ct_probe_together *functions)
-{
-	mutex_lock(&ct_session_lock);
-	together = functions;
-	mutex_unlock(&ct_session_lock);
-}
-
 static void probe_free_all(void)
 {
 	struct ct_kprobe *p;
@@ -454,17 +465,15 @@ static void probe_free_all(void)
 	xa_destroy(&probes);
 }
 
-int ct_probe_init(void)
+int ct_probe_init(const struct ct_probe_together *functions)
 {
-	struct ct_kprobe *p;
 	unsigned int i;
 	int err = 0;
 
+	together = functions;
 	mutex_lock(&ct_session_lock);
-	for (i = 0; i < ct_probe_table_size && !err; i++) {
-		p = ct_probe_new(&ct_probe_table[i], false, 0, 0);
-		err = PTR_ERR_OR_ZERO(p);
-	}
+	for (i = 0; i < ct_probe_table_size && !err; i++)
+		err = PTR_ERR_OR_ZERO(ct_probe_new(&ct_probe_table[i], false, 0, 0));
 	mutex_unlock(&ct_session_lock);
 	if (err)
 		goto err_free;

@@ -6,12 +6,9 @@
 #include <linux/types.h>
 #include "probes/kprobe.h"
 
-int ct_probe_init(void);
-void ct_probe_exit(void);
-
 /*
- * How probes are disarmed that were armed together (multi_probe.c), which registers these.  All
- * are called with ct_session_lock held and may sleep.
+ * What multi_probe.c does with the probes that it has armed together.  All are called with
+ * ct_session_lock held and may sleep.
  */
 struct ct_probe_together {
 	/* Those in this module (NULL: any) and of this owner (NULL: any). */
@@ -24,8 +21,8 @@ struct ct_probe_together {
 	u64 (*memory)(void);
 };
 
-/* ct_probe_register_together - NULL: unregister. */
-void ct_probe_register_together(const struct ct_probe_together *together);
+int ct_probe_init(const struct ct_probe_together *together);
+void ct_probe_exit(void);
 
 /*
  * The functions below are called with ct_session_lock held.

@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "probes/quirk.h"
@@ -25,7 +26,11 @@
 #define INSTRUCTION	15
 #define NAMES		16
 
-/* The result for one module: users ask for thousands of its functions, one after the other. */
+/*
+ * The result for one module: users ask for thousands of its functions, one after the other.  Under
+ * ct_session_lock; its name also under known_lock, so that it can be forgotten without the other.
+ */
+static DEFINE_SPINLOCK(known_lock);
 static struct {
 	char module[MODULE_NAME_LEN];
 	unsigned int count;
@@ -85,15 +90,27 @@ static void quirk_look(const struct mod_kallsyms *all)
 	}
 }
 
-void ct_quirk_learn(struct module *mod)
+void ct_quirk_learn(const struct module *mod)
 {
 	lockdep_assert_held(&ct_session_lock);
 	known.count = 0;
 	known.too_many = false;
+	spin_lock(&known_lock);
 	strscpy(known.module, mod->name, sizeof(known.module));
+	spin_unlock(&known_lock);
 	rcu_read_lock_sched();
 	quirk_look(rcu_dereference_sched(mod->kallsyms));
 	rcu_read_unlock_sched();
+}
+
+static bool quirk_is_known(const char *module)
+{
+	bool is;
+
+	spin_lock(&known_lock);
+	is = !strcmp(known.module, module);
+	spin_unlock(&known_lock);
+	return is;
 }
 
 int ct_quirk_check(const char *module, const char *symbol)
@@ -104,7 +121,7 @@ int ct_quirk_check(const char *module, const char *symbol)
 	lockdep_assert_held(&ct_session_lock);
 	if (!*module)
 		return 0; /* after the kernel's own text its data is mapped */
-	if (strcmp(known.module, module)) {
+	if (!quirk_is_known(module)) {
 		mod = ct_driver_get(module);
 		if (!mod)
 			return -ENOENT;
@@ -119,6 +136,8 @@ int ct_quirk_check(const char *module, const char *symbol)
 
 void ct_quirk_forget(const char *module)
 {
+	spin_lock(&known_lock);
 	if (!strcmp(known.module, module))
 		known.module[0] = '\0';
+	spin_unlock(&known_lock);
 }

@@ -12,10 +12,13 @@ struct module;
  */
 int ct_quirk_check(const char *module, const char *symbol);
 
-/* ct_quirk_learn - a module is being loaded: it cannot be found by its name yet. */
-void ct_quirk_learn(struct module *mod);
+/*
+ * ct_quirk_learn - a module is being loaded: it cannot be found by its name yet.  The caller holds
+ * ct_session_lock.
+ */
+void ct_quirk_learn(const struct module *mod);
 
-/* ct_quirk_forget - a module is loaded or unloaded: drop the result for its name. */
+/* ct_quirk_forget - a module is loaded or unloaded: drop its result.  The caller needs no lock. */
 void ct_quirk_forget(const char *module);
 
 #endif

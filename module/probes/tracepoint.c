@@ -10,6 +10,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -18,7 +19,12 @@
 #include "probes/tracepoint.h"
 #include "nvidia/driver.h"
 #include "core/registry.h"
-#include "core/session.h"
+
+/*
+ * Of the rows of all tables.  Not ct_session_lock, which the start of a session may hold for long:
+ * modules are loaded and unloaded meanwhile.  Taken inside that one.
+ */
+static DEFINE_MUTEX(tracepoint_lock);
 
 static int tracepoint_define_class(struct ct_tracepoint *t)
 {
@@ -83,6 +89,7 @@ static void tracepoint_arm(struct ct_source *source, u64 groups)
 	struct ct_tracepoint *t;
 	bool threads = false;
 
+	mutex_lock(&tracepoint_lock);
 	table->wanted = groups;
 	for (t = table->row; t < table->row + table->count; t++) {
 		ct_count_clear(t->count);
@@ -92,22 +99,26 @@ static void tracepoint_arm(struct ct_source *source, u64 groups)
 	table->threads = threads && !ct_thread_start();
 	for (t = table->row; t < table->row + table->count; t++)
 		tracepoint_arm_row(table, t);
+	mutex_unlock(&tracepoint_lock);
 }
 
 static void tracepoint_disarm(struct ct_source *source)
 {
 	struct ct_tracepoint_table *table = tracepoint_table_of(source);
 	struct ct_tracepoint *t;
-	bool any = false;
+	bool any = false, threads;
 
+	mutex_lock(&tracepoint_lock);
 	table->wanted = 0;
 	for (t = table->row; t < table->row + table->count; t++)
 		any |= tracepoint_disarm_row(t, CT_PROBE_IDLE);
+	threads = table->threads;
+	table->threads = false;
+	mutex_unlock(&tracepoint_lock);
 	if (any)
 		tracepoint_synchronize_unregister();
-	if (table->threads)
+	if (threads)
 		ct_thread_stop();
-	table->threads = false;
 }
 
 static u32 tracepoint_count(struct ct_source *source)
@@ -120,6 +131,7 @@ static void tracepoint_info(struct ct_source *source, struct ct_probe_info *info
 	const struct ct_tracepoint *t = &tracepoint_table_of(source)->row[index];
 	int cpu;
 
+	mutex_lock(&tracepoint_lock);
 	info->class = t->class;
 	info->group = t->group;
 	info->state = t->state;
@@ -132,6 +144,7 @@ static void tracepoint_info(struct ct_source *source, struct ct_probe_info *info
 		info->hits += per_cpu_ptr(t->count, cpu)->hits;
 		info->lost += per_cpu_ptr(t->count, cpu)->lost;
 	}
+	mutex_unlock(&tracepoint_lock);
 }
 
 /* ------------------------------------------------------------ finding ------ */
@@ -184,7 +197,7 @@ static int tracepoint_module_changed(struct notifier_block *nb, unsigned long wh
 	struct tracepoint *tp;
 	unsigned int i;
 
-	mutex_lock(&ct_session_lock);
+	mutex_lock(&tracepoint_lock);
 	for (i = 0; i < mod->num_tracepoints; i++) {
 		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 		if (what == MODULE_STATE_COMING)
@@ -192,7 +205,7 @@ static int tracepoint_module_changed(struct notifier_block *nb, unsigned long wh
 		else if (what == MODULE_STATE_GOING)
 			tracepoint_lost(table, tp);
 	}
-	mutex_unlock(&ct_session_lock);
+	mutex_unlock(&tracepoint_lock);
 	return NOTIFY_OK;
 }
 
@@ -225,9 +238,9 @@ int ct_tracepoint_add(struct ct_tracepoint_table *table)
 		.info = tracepoint_info,
 	};
 	ct_source_register(&table->source);
-	mutex_lock(&ct_session_lock);
+	mutex_lock(&tracepoint_lock);
 	for_each_kernel_tracepoint(tracepoint_found_in_kernel, table);
-	mutex_unlock(&ct_session_lock);
+	mutex_unlock(&tracepoint_lock);
 	table->notifier.notifier_call = tracepoint_module_changed;
 	err = register_tracepoint_module_notifier(&table->notifier);
 	if (err)

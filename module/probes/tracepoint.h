@@ -23,7 +23,7 @@ struct ct_tracepoint {
 	bool anywhere; /* another module may have it, too: the handler follows no argument */
 	void *handler;
 
-	/* Under ct_session_lock; class is set before the handler is registered. */
+	/* Under a lock of tracepoint.c; class is set before the handler is registered. */
 	u16 class;
 	u16 state; /* enum ct_probe_state */
 	s32 error;

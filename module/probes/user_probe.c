@@ -36,6 +36,12 @@ static bool user_probe_word(const char *s, size_t room, bool may_be_empty)
 	return true;
 }
 
+static bool user_probe_names(const struct ct_probe_add *arg)
+{
+	return user_probe_word(arg->module, sizeof(arg->module), true) &&
+	       user_probe_word(arg->symbol, sizeof(arg->symbol), false);
+}
+
 static const u8 type_size[] = {
 #define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
 	CT_TYPES(CT_TYPE_ROW)
@@ -101,8 +107,7 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	    (arg->flags & CT_PROBE_LATER &&
 	     arg->flags != (CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER)) ||
 	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) ||
-	    !user_probe_word(arg->module, sizeof(arg->module), true) ||
-	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false))
+	    !user_probe_names(arg))
 		return ERR_PTR(-EINVAL);
 	a = kzalloc(sizeof(*a), GFP_KERNEL);
 	if (!a)
@@ -132,10 +137,9 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	return a;
 }
 
-static bool user_probe_is(const struct ct_kprobe *p, const struct ct_probe_add *arg)
+static bool user_probe_is(const struct ct_kprobe *p, const char *module, const char *symbol)
 {
-	return !strcmp(p->desc->module, arg->module) &&
-	       !strcmp(p->desc->alt[p->variant].symbol, arg->symbol);
+	return !strcmp(p->desc->module, module) && !strcmp(p->desc->alt[p->variant].symbol, symbol);
 }
 
 /* The kernel has several errors for "may not be probed"; users get one. */
@@ -166,14 +170,11 @@ static int user_probe_try(const struct user_probe *a)
 static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 {
 	struct ct_kprobe *p;
-	struct ct_probe_add same;
 	unsigned long id = 0;
 	int err = 0;
 
-	strscpy(same.module, a->module, sizeof(same.module));
-	strscpy(same.symbol, a->symbol, sizeof(same.symbol));
 	while ((p = ct_probe_next(&id)))
-		if (user_probe_is(p, &same) && (p->added || p->armed))
+		if (user_probe_is(p, a->module, a->symbol) && (p->added || p->armed))
 			return -EEXIST;
 	/* A probe that only counts has no records. */
 	if (!a->desc.count)
@@ -208,9 +209,11 @@ int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
 
 	if (IS_ERR(a))
 		return PTR_ERR(a);
-	mutex_lock(&ct_session_lock);
-	err = user_probe_add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
-	mutex_unlock(&ct_session_lock);
+	err = mutex_lock_killable(&ct_session_lock);
+	if (!err) {
+		err = user_probe_add(a, arg->sample, arg->flags & CT_PROBE_OWNED ? owner : NULL);
+		mutex_unlock(&ct_session_lock);
+	}
 	if (err)
 		kfree(a);
 	return err;
@@ -222,12 +225,12 @@ int ct_user_probe_remove(struct ct_probe_add *arg)
 	unsigned long id = 0;
 	int err = -ENOENT;
 
-	if (!user_probe_word(arg->module, sizeof(arg->module), true) ||
-	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false))
+	if (!user_probe_names(arg))
 		return -EINVAL;
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	while ((p = ct_probe_next(&id))) {
-		if (p->added && user_probe_is(p, arg)) {
+		if (p->added && user_probe_is(p, arg->module, arg->symbol)) {
 			ct_probe_disarm(p);
 			ct_probe_sum(p, &arg->hits, &arg->missed, &arg->lost, &arg->time);
 			ct_probe_free(p);
@@ -245,12 +248,12 @@ int ct_user_probe_set(const struct ct_probe_add *arg)
 	unsigned long id = 0;
 	int err = -ENOENT;
 
-	if (!user_probe_word(arg->module, sizeof(arg->module), true) ||
-	    !user_probe_word(arg->symbol, sizeof(arg->symbol), false) || arg->flags || arg->args)
+	if (!user_probe_names(arg) || arg->flags || arg->args)
 		return -EINVAL;
-	mutex_lock(&ct_session_lock);
+	if (mutex_lock_killable(&ct_session_lock))
+		return -EINTR;
 	while ((p = ct_probe_next(&id))) {
-		if (!user_probe_is(p, arg) && strcmp(arg->symbol, "*"))
+		if (strcmp(arg->symbol, "*") && !user_probe_is(p, arg->module, arg->symbol))
 			continue;
 		WRITE_ONCE(p->sample, arg->sample);
 		err = 0;

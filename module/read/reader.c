@@ -20,7 +20,7 @@
 
 struct ct_reader {
 	struct timer_list nudge;	/* wakes poll() when records are old enough to emit */
-	bool extra;			/* counted by ct_control_extra_readers() */
+	bool extra;			/* counted by ct_control_extra_reader() */
 	bool polled;			/* the file is used with poll() or epoll */
 	bool armed;			/* counted in ct_session_waiters for poll() */
 	u64 since;			/* ns: unread records wait since then; 0: there are none */
@@ -204,12 +204,15 @@ void ct_reader_done(struct ct_reader *rd)
 	rd->since = 0;
 }
 
-void ct_reader_watch(struct ct_reader *rd, const struct file *file)
+int ct_reader_watch(struct ct_reader *rd, const struct file *file)
 {
+	int err;
+
 	if (rd->extra || READ_ONCE(rd->m.s->owner) == file)
-		return;
-	rd->extra = true;
-	ct_control_extra_readers(rd->m.s, 1);
+		return 0;
+	err = ct_control_extra_reader(rd->m.s);
+	rd->extra = !err;
+	return err;
 }
 
 ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
@@ -333,7 +336,7 @@ void ct_reader_close(struct ct_reader *rd)
 	reader_disarm_poll(rd);
 	ct_timer_shutdown(&rd->nudge);
 	if (rd->extra)
-		ct_control_extra_readers(rd->m.s, -1);
+		ct_control_extra_reader_gone(rd->m.s);
 	ct_session_put(rd->m.s);
 	kvfree(rd->m.buf);
 	kvfree(rd);

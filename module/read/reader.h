@@ -23,9 +23,10 @@ void ct_reader_close(struct ct_reader *rd);
 /*
  * ct_reader_watch - the file reads or waits.  Unless it is the session's owner, it becomes
  * an extra reader: threads then record into the rings instead of thread buffers.
- * May sleep; the caller serialises it with ct_reader_read().
+ * May sleep; the caller serialises it with ct_reader_read().  0 or -EINTR: the task is being
+ * killed.
  */
-void ct_reader_watch(struct ct_reader *rd, const struct file *file);
+int ct_reader_watch(struct ct_reader *rd, const struct file *file);
 
 /*
  * ct_reader_read - copy lines to user memory.
