@@ -10,8 +10,8 @@
  *     and extended for each batch;
  *   - one plain kprobe for each function without a site (the driver's prebuilt core).  They are
  *     disarmed together, with one wait.  Each has a post_handler, because the kernel does not
- *     replace the breakpoint of such a kprobe by a jump: those jumps made 6.12 oops, and while the
- *     kernel makes some, no other kprobe can be registered, for an RCU grace period each time;
+ *     replace the breakpoint of such a kprobe by a jump: while it makes some, no other kprobe can
+ *     be registered, for an RCU grace period each time (docs/upstream.md);
  *   - one kretprobe that is never armed.  Both of the above call its handler, which hooks the
  *     return of the function that was entered.  The kernel offers modules no other way to its
  *     return hooks (fprobe is not in Debian's 6.1).

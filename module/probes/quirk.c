@@ -8,7 +8,7 @@
  * that is decoded may reach into the next page.  If that page is not mapped, the kernel oopses (seen
  * on 6.12 with nvidia_frontend_exit_module, the last function of nvidia's .exit.text).  Users who
  * probe all functions of a module would hit this, so these few functions are found first, and
- * refused.
+ * refused.  docs/upstream.md has a reproducer.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
