@@ -43,7 +43,8 @@ static int ioctl_start(struct file *file, union ct_arg *arg)
 	struct ct_session_state *s;
 	int err;
 
-	mutex_lock(&f->start);
+	if (mutex_lock_killable(&f->start))
+		return -EINTR;
 	err = ct_control_start(&arg->session, file, false);
 	if (!err) {
 		ct_session_put(f->started);
@@ -78,7 +79,8 @@ static int ioctl_adopt(struct file *file, union ct_arg *arg)
 	struct ct_session_state *s;
 	int err = 0;
 
-	mutex_lock(&f->start);
+	if (mutex_lock_killable(&f->start))
+		return -EINTR;
 	s = ct_control_adopt(&arg->session);
 	if (!s) {
 		err = -ENODATA;
@@ -266,7 +268,8 @@ static int ioctl_threadbuf_read(struct file *file, union ct_arg *arg)
 		return -EINVAL;
 	if (!ct_access_initial_namespaces())
 		return -EPERM;
-	mutex_lock(&f->start);
+	if (mutex_lock_killable(&f->start))
+		return -EINTR;
 	s = f->adopted ? f->adopted : f->started;
 	if (!s)
 		err = -EBADF;
