@@ -12,10 +12,13 @@ apt_site() {
 	echo "${site:-$default}"
 }
 
-# apt_state RELEASE: the folder of the private state for bookworm or trixie.
-# Two states, because the candidates of one release must not be outbid by the
+# apt_state RELEASE: the folder of the private state for bullseye, bookworm or trixie.
+# One for each, because the candidates of one release must not be outbid by the
 # other's. Backports are NotAutomatic: used only where -t asks for them.
 apt_state() { echo "$cache/apt/$1"; }
+
+# The lists of a release that gets no more updates stay valid.
+apt_still_maintained() { [ "$1" = bullseye ] && echo false || echo true; }
 
 apt_options() {
 	local state
@@ -38,6 +41,7 @@ apt_options() {
 		-o APT::Sandbox::User=root \
 		-o Acquire::Languages=none \
 		-o Acquire::Retries=3 \
+		-o "Acquire::Check-Valid-Until=$(apt_still_maintained "$1")" \
 		-o Debug::NoLocking=1 \
 		-qq
 }
@@ -53,9 +57,11 @@ apt_sources() {
 	local release=$1 components="main contrib non-free non-free-firmware" site security
 	site=$(apt_site bookworm http://deb.debian.org/debian)
 	security=$(apt_site bookworm-security http://deb.debian.org/debian-security)
+	[ "$release" != bullseye ] || components=main
 	local signed="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]"
 	echo "deb $signed $site $release $components"
-	echo "deb $signed $site $release-backports $components"
+	# Those of bullseye are gone from the mirrors.
+	[ "$release" = bullseye ] || echo "deb $signed $site $release-backports $components"
 	echo "deb $signed $security $release-security $components"
 }
 

@@ -14,7 +14,7 @@ build=${CUDATRACE_BUILD:-$top/build}
 cache=${CUDATRACE_CACHE:-$build/cache}
 me="tests/qemu/$(basename "$0")"
 
-kernels="6.1 6.12 7.2"	# of Debian; "all" means these
+kernels="5.10 6.1 6.12 7.2"	# of Debian; "all" means these
 any_kernel="$kernels debug"
 drivers="535 550"
 arch_lib=usr/lib/x86_64-linux-gnu
@@ -127,11 +127,19 @@ kernel_dir() {
 # The release of a prepared kernel, as uname -r prints it in the guest.
 kernel_release() { cat "$(kernel_dir "$1")/release"; }
 
-# Where the headers' build folder of a kernel lies. Those of 7.2 only work
-# inside the trixie root.
+# The folder with the root in which modules for a kernel are built, where Debian 12 can't.
+build_root() {
+	case $1 in
+	5.10) echo "$cache/bullseye" ;;
+	7.2) echo "$cache/trixie" ;;
+	esac
+}
+
+# Where the headers' build folder of a kernel lies.
 kernel_kdir() {
 	local root
-	root=$(kernel_dir "$1")/headers
-	[ "$1" != 7.2 ] || root=$cache/trixie/root
+	root=$(build_root "$1")
+	root=${root:+$root/root}
+	root=${root:-$(kernel_dir "$1")/headers}
 	echo "$root/usr/src/linux-headers-$(kernel_release "$1")"
 }

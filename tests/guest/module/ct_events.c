@@ -21,6 +21,11 @@
 #include <linux/uaccess.h>
 #include "trigger.h"
 
+/* Kernels before 5.14 have no word for it. */
+#ifndef task_is_running
+#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
+#endif
+
 DECLARE_TRACE_EVENT(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
 		    TP_ARGS(gpu_id, pid, size));
 DEFINE_TRACE(gpu_mem_total, TP_PROTO(uint32_t gpu_id, uint32_t pid, uint64_t size),
