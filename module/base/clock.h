@@ -5,6 +5,7 @@
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
+#include <linux/ktime.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <asm/msr.h>

@@ -9,7 +9,6 @@
  * of processes.  A child joins in the tracepoint of fork, before it runs, and leaves when
  * it exits, so that a later process with the same pid does not match.
  */
-#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -22,9 +21,10 @@
 #include <linux/threads.h>
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
-#include "base/compat.h"
 #include "core/filter.h"
 #include "core/session.h"
+#include "base/cgroup.h"
+#include "base/pages.h"
 
 struct filter_rule {
 	struct ct_filter arg;
@@ -37,7 +37,6 @@ struct filter_rule {
 
 DEFINE_STATIC_KEY_FALSE(ct_filtering);
 static struct filter_rule __rcu *active;
-static struct tracepoint *fork_point, *exit_point;
 
 static bool filter_matches_uid(const struct filter_rule *r, struct task_struct *task)
 {
@@ -67,16 +66,14 @@ static bool filter_matches_comm(const struct filter_rule *r, const struct task_s
 
 static bool filter_matches_cgroup(const struct filter_rule *r, struct task_struct *task)
 {
-	struct cgroup *own;
 	bool matches = false;
 	u32 i;
 
 	if (!r->arg.cgroups)
 		return true;
 	rcu_read_lock();
-	own = task_dfl_cgroup(task);
 	for (i = 0; i < r->arg.cgroups && !matches; i++)
-		matches = cgroup_is_descendant(own, r->cgroup[i]);
+		matches = ct_cgroup_within(task, r->cgroup[i]);
 	rcu_read_unlock();
 	return matches;
 }
@@ -106,6 +103,8 @@ bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 }
 
 /* --------------------------------------------- following child processes --- */
+#ifdef CONFIG_TRACEPOINTS
+static struct tracepoint *fork_point, *exit_point;
 
 static void filter_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
@@ -171,6 +170,16 @@ static void filter_forget_children(void)
 	tracepoint_probe_unregister(exit_point, filter_on_free, NULL);
 	tracepoint_synchronize_unregister();
 }
+#else
+static int filter_follow_children(void)
+{
+	return -EOPNOTSUPP;
+}
+
+static void filter_forget_children(void)
+{
+}
+#endif
 
 static bool filter_follows(const struct filter_rule *r)
 {
@@ -187,7 +196,7 @@ static void filter_rule_free(struct filter_rule *r)
 		return;
 	for (i = 0; i < CT_FILTER_MAX; i++)
 		if (r->cgroup[i])
-			cgroup_put(r->cgroup[i]);
+			ct_cgroup_put(r->cgroup[i]);
 	vfree(r->pids);
 	kfree(r);
 }
@@ -227,10 +236,10 @@ static struct filter_rule *filter_rule_make(const struct ct_filter *f)
 			goto fail;
 	}
 	for (i = 0; i < f->cgroups; i++) {
-		r->cgroup[i] = cgroup_get_from_fd(f->cgroup[i]);
+		r->cgroup[i] = ct_cgroup_get(f->cgroup[i]);
 		if (IS_ERR(r->cgroup[i])) {
+			err = PTR_ERR(r->cgroup[i]);
 			r->cgroup[i] = NULL;
-			err = -EBADF;
 			goto fail;
 		}
 	}

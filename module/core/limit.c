@@ -32,7 +32,6 @@
  * share is one packet: with less, a producer that is alone could neither continue nor get
  * its packet closed.
  */
-#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -43,6 +42,7 @@
 #include <linux/vmalloc.h>
 #include "core/limit.h"
 #include "core/session.h"
+#include "base/cgroup.h"
 #include "base/pages.h"
 
 #define BUCKET_BITS	6
@@ -91,7 +91,7 @@ static u32 limit_bucket_of_current(const struct ct_limit *l)
 	if (flags & CT_LIMIT_PROCESS)
 		return limit_bucket_of(l, current->tgid);
 	if (flags & CT_LIMIT_CGROUP)
-		return limit_bucket_of(l, cgroup_id(task_dfl_cgroup(current)));
+		return limit_bucket_of(l, ct_cgroup_id(current));
 	return limit_bucket_of(l, __kuid_val(current_uid()));
 }
 
@@ -104,7 +104,7 @@ static u32 limit_bucket_of_task(const struct ct_limit *l, struct task_struct *ta
 		return limit_bucket_of(l, task->tgid);
 	rcu_read_lock();
 	if (flags & CT_LIMIT_CGROUP)
-		bucket = limit_bucket_of(l, cgroup_id(task_dfl_cgroup(task)));
+		bucket = limit_bucket_of(l, ct_cgroup_id(task));
 	else
 		bucket = limit_bucket_of(l, __kuid_val(__task_cred(task)->uid));
 	rcu_read_unlock();
@@ -288,7 +288,7 @@ void ct_limit_producer(struct ct_producer *producer)
 	producer->uid = __kuid_val(current_uid());
 	producer->pid = current->tgid;
 	rcu_read_lock();
-	producer->cgroup = cgroup_id(task_dfl_cgroup(current));
+	producer->cgroup = ct_cgroup_id(current);
 	rcu_read_unlock();
 }
 
@@ -382,6 +382,8 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	    arg->flags == (CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) || arg->share > 100 ||
 	    arg->records > RATE_MAX || arg->bytes > RATE_MAX)
 		return -EINVAL;
+	if (arg->flags & CT_LIMIT_CGROUP && !IS_ENABLED(CONFIG_CGROUPS))
+		return -EOPNOTSUPP;
 	if (!lossless) {
 		if (arg->share && arg->share < 100)
 			return -EINVAL;

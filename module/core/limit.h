@@ -65,8 +65,8 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
  *	cases.
  * ct_limit_begin, ct_limit_end - from here on writers charge, or do not charge, their
  *	records.  The caller holds ct_session_lock.
- * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL or -ENOMEM.  The caller holds
- *	ct_session_lock.
+ * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL, -ENOMEM, or -EOPNOTSUPP without
+ *	cgroups.  The caller holds ct_session_lock.
  * ct_limit_get - fill arg with the limits, keeping arg->size.
  */
 int ct_limit_init(struct ct_session_state *s, bool lossless);

@@ -7,6 +7,7 @@
 #include <linux/threads.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_TRACEPOINTS
 /* One bit a process, by tgid.  NULL: nobody needs to know. */
 extern unsigned long *ct_traced_bits;
 
@@ -35,5 +36,11 @@ static __always_inline bool ct_traced(u32 tgid)
  */
 int ct_traced_start(void);
 void ct_traced_stop(void);
+#else
+/* Only what tracepoints tell depends on it. */
+static inline void ct_traced_set(u32 tgid)
+{
+}
+#endif
 
 #endif

@@ -24,11 +24,6 @@ static __always_inline bool handler_in_context(const struct ct_call *c, unsigned
 /*
  * How many recorded calls this task, in this context, has not returned from.  self is the call that
  * is being entered; it does not count.
- *
- * A pending return may belong to another tracer's hook, or to a probe that was disarmed (and freed)
- * while the call slept.  Only a hook with the same handler as ours, which is that of kretprobes, has
- * a kretprobe that may be read: a disarmed hook loses its handler before the grace period after
- * which the probe is freed.
  */
 static __always_inline u8 handler_open_calls(const struct kretprobe_instance *self,
 					     unsigned int context)
@@ -38,8 +33,9 @@ static __always_inline u8 handler_open_calls(const struct kretprobe_instance *se
 
 	for (n = ct_pending_returns(); n; n = READ_ONCE(n->next)) {
 		struct kretprobe_instance *ri = ct_return_instance(n);
+		struct kretprobe *rp = ct_pending_kretprobe(ri, self);
 
-		if (ct_same_hook(ri, self) && get_kretprobe(ri)->handler == ct_probe_return &&
+		if (rp && rp->handler == ct_probe_return &&
 		    handler_in_context((struct ct_call *)ri->data, context) && depth < 255)
 			depth++;
 	}
@@ -191,7 +187,7 @@ static __always_inline int handler_enter(struct ct_cpu *cpu, const struct ct_arm
 int ct_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
-	struct kretprobe *rp = get_kretprobe(ri);
+	struct kretprobe *rp = ct_kretprobe_of(ri);
 	const struct ct_armed *a;
 	unsigned int context;
 
@@ -209,7 +205,7 @@ int ct_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct ct_call *c = (void *)ri->data;
 	struct ct_cpu *cpu = ct_cpu_writing();
-	struct kretprobe *rp = get_kretprobe(ri);
+	struct kretprobe *rp = ct_kretprobe_of(ri);
 	struct ct_kprobe *p;
 	const struct ct_armed *a;
 	u64 timing;

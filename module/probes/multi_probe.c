@@ -11,7 +11,8 @@
  *   - one plain kprobe for each function without a site (the driver's prebuilt core).  They are
  *     disarmed together, with one wait.  Each has a post_handler, because the kernel does not
  *     replace the breakpoint of such a kprobe by a jump: while it makes some, no other kprobe can
- *     be registered, for an RCU grace period each time (docs/upstream.md);
+ *     be registered, for an RCU grace period each time (docs/upstream.md).
+ *     Where ftrace cannot be used so (CT_FTRACE_SITES) every function has one;
  *   - one kretprobe that is never armed.  Both of the above call its handler, which hooks the
  *     return of the function that was entered.  The kernel offers modules no other way to its
  *     return hooks (fprobe is not in Debian's 6.1).
@@ -21,7 +22,6 @@
  * uses the probe that it found there before.
  */
 #include <linux/err.h>
-#include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
@@ -34,6 +34,7 @@
 #include "probes/multi_probe.h"
 #include "probes/multi_probe_find.h"
 #include "probes/multi_probe_handlers.h"
+#include "probes/multi_probe_sites.h"
 #include "probes/probe.h"
 #include "probes/quirk.h"
 #include "core/session.h"
@@ -56,13 +57,6 @@ static int multi_by_name(const void *a, const void *b)
 	return d ? d : strcmp(ct_row_name(x), ct_row_name(y));
 }
 
-/* ftrace frees the filter and leaves the pointer to it, so the whole struct is reset. */
-static void multi_ops_reset(struct ct_multi_probe *m)
-{
-	ftrace_free_filter(&m->ops);
-	ct_multi_probe_set_ops(m);
-}
-
 static struct ct_multi_probe *multi_of(const void *owner)
 {
 	struct ct_multi_probe *m;
@@ -81,7 +75,7 @@ static struct ct_multi_probe *multi_of(const void *owner)
 		kfree(m);
 		return ERR_PTR(err);
 	}
-	ct_multi_probe_set_ops(m);
+	ct_multi_probe_sites_init(m);
 	list_add(&m->list, &all);
 	return m;
 }
@@ -142,21 +136,13 @@ static int multi_arm_plain(struct ct_multi_probe *m, struct ct_row *row)
 static void multi_arm_rows(struct ct_multi_probe *m, struct ct_table *t)
 {
 	struct ct_row *row;
-	int err = 0, refused;
+	int err, refused;
 	u32 n = 0;
 
 	for (row = t->row; row < t->row + t->count; row++)
 		if (row->site && !row->armed)
 			t->site[n++] = row->address;
-	if (n)
-		err = ftrace_set_filter_ips(&m->ops, t->site, n, 0, 0);
-	if (n && !err && !m->sites) {
-		err = register_ftrace_function(&m->ops);
-		if (err)
-			multi_ops_reset(m);
-	}
-	if (!err)
-		m->sites += n;
+	err = ct_multi_probe_sites_arm(m, t->site, n);
 	for (row = t->row; row < t->row + t->count; row++) {
 		if (row->armed)
 			continue;
@@ -230,7 +216,7 @@ static int multi_arm(struct ct_multi_probe *m, struct ct_row *name, u32 count)
 		return -ENOMEM;
 	armed = t->count;
 	ct_multi_probe_find(name, count, t);
-	err = ct_multi_probe_find_sites(t->row + armed, t->count - armed);
+	err = ct_multi_probe_sites_find(t->row + armed, t->count - armed);
 	if (err) {
 		kvfree(t);
 		return err;
@@ -283,22 +269,6 @@ out:
 
 /* ---------------------------------------------------------- disarming ----- */
 
-static void multi_take_off_sites(struct ct_multi_probe *m, const struct ct_table *t, u32 count)
-{
-	u32 i;
-
-	m->sites -= count;
-	/* An empty filter would mean all functions. */
-	if (!m->sites) {
-		unregister_ftrace_function(&m->ops);
-		multi_ops_reset(m);
-	} else if (ftrace_set_filter_ips(&m->ops, t->site, count, 1, 0)) {
-		/* ftrace takes all or none: remove one by one what can be removed. */
-		for (i = 0; i < count; i++)
-			ftrace_set_filter_ip(&m->ops, t->site[i], 1, 0);
-	}
-}
-
 /* No handler of it runs any more. */
 static void multi_disarmed(struct ct_kprobe *p)
 {
@@ -337,7 +307,7 @@ static void multi_disarm(struct ct_multi_probe *m, const char *module, const str
 		WRITE_ONCE(t->row[i].slot, NULL);
 	}
 	if (sites)
-		multi_take_off_sites(m, t, sites);
+		ct_multi_probe_sites_disarm(m, t->site, sites);
 	if (plains)
 		unregister_kprobes(t->plain, plains);
 	/* For handlers that found the probe before its row lost it. */

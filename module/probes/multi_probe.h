@@ -3,6 +3,8 @@
 #ifndef CT_MULTI_PROBE_H
 #define CT_MULTI_PROBE_H
 
+#include <linux/errno.h>
+
 struct ct_probe_together;
 
 /* For ct_probe_init(). */
@@ -14,6 +16,13 @@ extern const struct ct_probe_together ct_multi_probe_together;
  * them, -ENOMEM, or -EINTR: the task is being killed.  Where the kernel refuses a probe, the state
  * of that probe says so.
  */
+#ifdef CONFIG_KRETPROBES
 int ct_multi_probe_arm(const void *owner);
+#else
+static inline int ct_multi_probe_arm(const void *owner)
+{
+	return -ENODATA;
+}
+#endif
 
 #endif

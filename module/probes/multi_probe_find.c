@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Finds functions by name: all functions of that name in a module (an inline function may have
- * several copies), and which of them have an ftrace site.
+ * several copies).
  */
-#include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include "probes/multi_probe_find.h"
 #include "nvidia/driver.h"
-
-/*
- * Where the ftrace site of a function may be; 0: nowhere.  A site is a nop or a call at the
- * function's begin, or after an endbr or whatever instruction the kernel has put in its place.
- */
-static unsigned long multi_find_site_of(unsigned long address)
-{
-	static const u8 nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	const u32 endbr = 4;
-	u8 code[sizeof(nop) + 4];
-	u32 at;
-
-	if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
-		return 0;
-	for (at = 0; at <= endbr; at += endbr)
-		if (code[at] == 0xe8 || !memcmp(code + at, nop, sizeof(nop)))
-			return address + at;
-	return 0;
-}
 
 /* How many functions of a module have these sorted names; with a table they are added to it. */
 static u32 multi_find_in_module(struct ct_row *row, u32 count, struct module *mod,
@@ -118,30 +97,4 @@ u32 ct_multi_probe_find(struct ct_row *row, u32 count, struct ct_table *t)
 		ct_driver_put(mod);
 	}
 	return found;
-}
-
-static void notrace multi_find_nothing(unsigned long ip, unsigned long parent,
-				       struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-}
-
-/* A filter that no tracer uses: ftrace accepts only addresses with a site. */
-int ct_multi_probe_find_sites(struct ct_row *row, u32 count)
-{
-	struct ftrace_ops *asks = kzalloc(sizeof(*asks), GFP_KERNEL);
-	unsigned long site;
-
-	if (!asks)
-		return -ENOMEM;
-	asks->func = multi_find_nothing;
-	for (; count; row++, count--) {
-		site = multi_find_site_of(row->address);
-		row->site = site && !ftrace_set_filter_ip(asks, site, 0, 1);
-		if (row->site)
-			row->address = site;
-		cond_resched();
-	}
-	ftrace_free_filter(asks);
-	kfree(asks);
-	return 0;
 }

@@ -35,11 +35,7 @@ static inline const char *ct_row_name(const struct ct_row *row)
  *		gets its address; for functions of the kernel itself only if t is not NULL.
  * @t:		NULL, or the table that functions are added to while it has room
  * May sleep; the caller holds ct_session_lock.  Returns how many functions there are at most.
- *
- * ct_multi_probe_find_sites - find those that have an ftrace site; they get its address.  May sleep.
- * Returns 0 or -ENOMEM.
  */
 u32 ct_multi_probe_find(struct ct_row *row, u32 count, struct ct_table *t);
-int ct_multi_probe_find_sites(struct ct_row *row, u32 count);
 
 #endif

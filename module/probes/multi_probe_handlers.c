@@ -5,7 +5,6 @@
  * All of it runs in the context of the function, in a breakpoint's handler or called by ftrace: no
  * lock, no allocation, no fault, no sleep.
  */
-#include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
@@ -73,6 +72,7 @@ static void multi_handlers_enter(struct ct_multi_probe *m, const struct ct_row *
 }
 NOKPROBE_SYMBOL(multi_handlers_enter);
 
+#ifdef CT_FTRACE_SITES
 static void notrace multi_handlers_on_site(unsigned long ip, unsigned long parent,
 					   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -81,7 +81,7 @@ static void notrace multi_handlers_on_site(unsigned long ip, unsigned long paren
 	const struct ct_row *row;
 
 	preempt_disable_notrace();
-	if (!this_cpu_read(counting[interrupt_context_level()])) {
+	if (!this_cpu_read(counting[ct_context_level()])) {
 		row = multi_handlers_find(rcu_dereference_sched(m->table), ip);
 		if (row && regs)
 			multi_handlers_enter(m, row, regs);
@@ -89,6 +89,19 @@ static void notrace multi_handlers_on_site(unsigned long ip, unsigned long paren
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(multi_handlers_on_site);
+
+void ct_multi_probe_set_ops(struct ct_multi_probe *m)
+{
+	m->ops = (struct ftrace_ops){
+		.func = multi_handlers_on_site,
+		/*
+		 * All registers; ftrace must not call us inside ourselves, nor where RCU does not
+		 * watch (an idle CPU), because the table is freed by RCU.
+		 */
+		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
+	};
+}
+#endif
 
 /* The kernel does not call this inside the handler of another probe. */
 static int multi_handlers_on_plain(struct kprobe *kp, struct pt_regs *regs)
@@ -121,7 +134,7 @@ NOKPROBE_SYMBOL(multi_handlers_on_entry);
 
 static int multi_handlers_on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct kretprobe *hook = get_kretprobe(ri);
+	struct kretprobe *hook = ct_kretprobe_of(ri);
 	struct call *c = (void *)ri->data;
 	struct ct_kprobe *slot;
 	const struct ct_row *row;
@@ -132,7 +145,7 @@ static int multi_handlers_on_return(struct kretprobe_instance *ri, struct pt_reg
 		return 0;
 	m = container_of(hook, struct ct_multi_probe, hook);
 	preempt_disable_notrace();
-	this_cpu_write(counting[interrupt_context_level()], true);
+	this_cpu_write(counting[ct_context_level()], true);
 	/* Searched again: the probe that was found at entry may have been removed since. */
 	row = multi_handlers_find(rcu_dereference_sched(m->table), c->address);
 	slot = row ? READ_ONCE(row->slot) : NULL;
@@ -145,7 +158,7 @@ static int multi_handlers_on_return(struct kretprobe_instance *ri, struct pt_reg
 		}
 		this_cpu_inc(slot->count->hits);
 	}
-	this_cpu_write(counting[interrupt_context_level()], false);
+	this_cpu_write(counting[ct_context_level()], false);
 	preempt_enable_notrace();
 	return 0;
 }
@@ -166,18 +179,6 @@ void ct_multi_probe_set_hook(struct ct_multi_probe *m)
 	m->hook.data_size = sizeof(struct call);
 	/* Calls of all these functions that can be open at once; a constant: see probe.c. */
 	m->hook.maxactive = 4096;
-}
-
-void ct_multi_probe_set_ops(struct ct_multi_probe *m)
-{
-	m->ops = (struct ftrace_ops){
-		.func = multi_handlers_on_site,
-		/*
-		 * All registers; ftrace must not call us inside ourselves, nor where RCU does not
-		 * watch (an idle CPU), because the table is freed by RCU.
-		 */
-		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
-	};
 }
 
 void ct_multi_probe_set_plain(struct ct_plain *p)

@@ -3,17 +3,22 @@
 #ifndef CT_MULTI_PROBE_HANDLERS_H
 #define CT_MULTI_PROBE_HANDLERS_H
 
-#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include "probes/multi_probe_find.h"
+#include "base/compat.h"
+#ifdef CT_FTRACE_SITES
+#include <linux/ftrace.h>
+#endif
 
 /* What one owner has armed.  See multi_probe.c. */
 struct ct_multi_probe {
 	struct list_head list;
 	const void *owner;
 	struct kretprobe hook; /* never armed */
+#ifdef CT_FTRACE_SITES
 	struct ftrace_ops ops;
+#endif
 	u32 sites; /* functions that ops is on */
 	struct ct_table __rcu *table;
 };
@@ -29,7 +34,7 @@ struct ct_plain {
 /* ct_multi_probe_set_hook - fill in m->hook, which must be registered next. */
 void ct_multi_probe_set_hook(struct ct_multi_probe *m);
 
-/* ct_multi_probe_set_ops - m->ops, on no function. */
+/* ct_multi_probe_set_ops - m->ops, on no function.  Only with CT_FTRACE_SITES. */
 void ct_multi_probe_set_ops(struct ct_multi_probe *m);
 
 /* ct_multi_probe_set_plain - fill in p->kp, from p->row. */

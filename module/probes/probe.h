@@ -6,6 +6,9 @@
 #include <linux/types.h>
 #include "probes/kprobe.h"
 
+struct ct_probe_together;
+
+#ifdef CONFIG_KRETPROBES
 /*
  * What multi_probe.c does with the probes that it has armed together.  All are called with
  * ct_session_lock held and may sleep.
@@ -53,5 +56,19 @@ bool ct_probe_waits(const struct ct_kprobe *p, const void *owner);
 
 /* ct_probe_closed - the file is closed: remove its probes.  Takes ct_session_lock, may sleep. */
 void ct_probe_closed(const void *owner);
+#else
+static inline int ct_probe_init(const struct ct_probe_together *together)
+{
+	return 0;
+}
+
+static inline void ct_probe_exit(void)
+{
+}
+
+static inline void ct_probe_closed(const void *owner)
+{
+}
+#endif
 
 #endif

@@ -26,6 +26,7 @@
 #include "core/limit.h"
 #include "core/record.h"
 #include "core/traced.h"
+#include "base/compat.h"
 
 /* Index of sched_points[]. */
 enum sched_point {
@@ -139,15 +140,15 @@ static void sched_arrives(struct ct_cpu *cpu, struct task_struct *task, struct t
 	WRITE_ONCE(t->waker, 0);
 }
 
-static void sched_on_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int state)
+static void sched_on_switch(CT_SCHED_SWITCH_ARGS(data, preempt, prev, next, state))
 {
 	struct ct_cpu *cpu = ct_cpu_writing();
 
 	if (!cpu)
 		return;
 	if (sched_traced(cpu, prev))
-		sched_leaves(cpu, prev, next, preempt ? 0 : state & (TASK_REPORT | TASK_DEAD));
+		sched_leaves(cpu, prev, next, preempt ? 0 : ct_sched_switch_state(prev, state) &
+							    (TASK_REPORT | TASK_DEAD));
 	if (sched_traced(cpu, next))
 		sched_arrives(cpu, next, prev);
 }

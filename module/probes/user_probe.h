@@ -3,6 +3,7 @@
 #ifndef CT_USER_PROBE_H
 #define CT_USER_PROBE_H
 
+#include <linux/errno.h>
 #include "cudatrace.h"
 
 /*
@@ -12,8 +13,25 @@
  * All may sleep and take ct_session_lock.  Errors as in cudatrace.h, and -EINTR: the task is being
  * killed.
  */
+#ifdef CONFIG_KRETPROBES
 int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner);
 int ct_user_probe_remove(struct ct_probe_add *arg);
 int ct_user_probe_set(const struct ct_probe_add *arg);
+#else
+static inline int ct_user_probe_add(const struct ct_probe_add *arg, const void *owner)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int ct_user_probe_remove(struct ct_probe_add *arg)
+{
+	return -ENOENT;
+}
+
+static inline int ct_user_probe_set(const struct ct_probe_add *arg)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 #endif

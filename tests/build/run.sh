@@ -3,7 +3,7 @@
 #
 # The build and the installation: what `make` leaves, `make install`, DKMS.
 #
-#	tests/build/run.sh [--dkms KERNEL] [--list | --only PATTERN]
+#	tests/build/run.sh [--dkms KERNEL | --options] [--list | --only PATTERN]
 #
 # Prints TAP.
 set -u
@@ -11,8 +11,10 @@ cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
 # DKMS builds for one kernel in `make test`, and for another one in `make test-kernels`.
-names="tree install sign dkms" dkms_kernel=6.1
+names="tree install sign conftest dkms" dkms_kernel=6.1
 [ "${1:-}" != --dkms ] || { names=dkms dkms_kernel=$2; shift 2; }
+# Kernels without an option: each is a build.
+[ "${1:-}" != --options ] || { names="bare kretprobes tracepoints ftrace cgroups fences"; shift; }
 choose_parts "$names" "$@"
 work=$PWD/build/tests/install-$dkms_kernel
 rm -rf "$work"
@@ -93,6 +95,81 @@ t_sign()
 		skip "signing: the headers of 6.1 can't be had: $(tail -n 1 "$work/kdir.log")"
 	fi
 }
+
+# conftest_with COMPILER-BODY: a build whose compiler is a script with that body.
+conftest_with()
+{
+	printf '#!/bin/sh\n%s\n' "$1" >"$work/cc"
+	chmod +x "$work/cc"
+	rm -rf "$work/conftest"
+	packaging/copy-module "$work/conftest"
+	make -j4 -C "$kdir" M="$work/conftest" CC="$work/cc" modules >"$work/conftest.log" 2>&1
+}
+# conftest_stops TEXT WHAT: it failed, and exactly one line of ours says TEXT.
+conftest_stops()
+{
+	local status=$?
+	is "$status $(grep -c '^cudatrace: ' "$work/conftest.log") $(grep -c "^cudatrace: $1" "$work/conftest.log")" "2 1 1" "$2" ||
+		tail -n 5 "$work/conftest.log"
+}
+
+# What differs between kernels is found by compiling (module/conftest/run), or the build stops.
+t_conftest()
+{
+	kdir=$(tests/qemu/kdir --kernel 6.1 2>"$work/kdir.log")
+	if [ ! -e "$kdir/Makefile" ]; then
+		skip "conftest: headers of 6.1 can't be had: $(tail -n 1 "$work/kdir.log")"
+		return
+	fi
+	conftest_with 'case "$*" in *conftest/*) exit 1 ;; esac; exec gcc "$@"'
+	conftest_stops "the compiler fails without an error in a source" "a compiler that dies is no missing feature"
+	conftest_with 'case "$*" in *conftest/*) exit 0 ;; esac; exec gcc "$@"'
+	conftest_stops "the compiler accepts a function that does not exist" "nor is one that accepts everything all features"
+	echo '#error broken' >"$work/broken.h"
+	conftest_with "case \"\$*\" in *conftest/*) set -- \"\$@\" -include $work/broken.h ;; esac; exec gcc \"\$@\""
+	conftest_stops "no module can be compiled, for the kernel's headers are broken: .*error: #error broken" "broken headers stop the build"
+	conftest_with "case \"\$*\" in *conftest/vm_flags.c*) set -- \"\$@\" -include $work/broken.h ;; esac; exec gcc \"\$@\""
+	conftest_stops "this kernel has none of the forms of vm_flags that are known: .*error: #error broken" "so does a kernel of no known form"
+
+	rm -rf "$work/conftest"
+	packaging/copy-module "$work/conftest"
+	make -j4 -C "$kdir" M="$work/conftest" module/main.o >"$work/conftest.log" 2>&1
+	is "$(sort "$work/conftest/conftest.h")" "$(cd "$work/conftest/conftest" && cat $(ls -- *.h | grep -v control.h) | sort)" "conftest.h has each result"
+	is "$(grep -c '^ct-tests +\?:\?=' Kbuild)" "$(grep -c '^#define CT_[A-Z0-9_]* [0-9]$' "$work/conftest/conftest.h")" "of all tests"
+	make -j4 -C "$kdir" M="$work/conftest" module/main.o >"$work/conftest.log" 2>&1
+	is "$(grep -c 'CONFTEST\|CC ' "$work/conftest.log")" 0 "nothing is tested again while nothing has changed"
+	printf '#!/bin/sh\ncase $1 in --version) echo another gcc ;; *) exec gcc "$@" ;; esac\n' >"$work/cc"
+	make -j4 -C "$kdir" M="$work/conftest" CC="$work/cc" module/main.o >"$work/conftest.log" 2>&1
+	is "$(grep -c 'CONFTEST' "$work/conftest.log")" "$(($(wc -l <"$work/conftest/conftest.h") + 1))" "but with another compiler"
+	is "$(grep -rn 'LINUX_VERSION_CODE\|linux/version.h' module Kbuild)" "" "no source asks for the kernel's version"
+}
+
+# without WHAT USES OPTION...: the module builds for a kernel without these options (patterns), and
+# uses none of its functions whose names match USES.
+kprobes='KPROBES KPROBES_ON_FTRACE OPTPROBES KPROBE_EVENTS.* KRETPROBE.* RETHOOK'
+tracepoints='TRACEPOINTS EVENT_TRACING'
+ftrace='FUNCTION_.* DYNAMIC_FTRACE.* KPROBES_ON_FTRACE LIVEPATCH'
+cgroups='CGROUP.* [A-Z_]*_CGROUP.* MEMCG.* CPUSETS'
+fences='DMA_SHARED_BUFFER'
+without()
+{
+	local what=$1 uses=$2
+	shift 2
+	if ! tests/qemu/kdir --kernel 6.1 >/dev/null 2>"$work/kdir.log"; then
+		skip "without $what: headers of 6.1 can't be had: $(tail -n 1 "$work/kdir.log")"
+		return
+	fi
+	# shellcheck disable=SC2068
+	tests/build/options 6.1 "$work" "without-$what" $@ >"$work/uses-$what" 2>"$work/without-$what.err"
+	ok $? "the module builds without a warning for a kernel without $what" || cat "$work/without-$what.err"
+	is "$(grep -E "$uses" "$work/uses-$what" | paste -sd ' ')" "" "and does not use it"
+}
+t_bare() { without options 'probe|tracepoint|ftrace|kallsyms|cgroup|fence' $kprobes $tracepoints $ftrace $cgroups $fences 'UPROBE.*' 'KALLSYMS.*'; }
+t_kretprobes() { without kretprobes 'register_k.*probe' $kprobes; }
+t_tracepoints() { without tracepoints 'tracepoint' $tracepoints; }
+t_ftrace() { without ftrace 'ftrace' $ftrace; }
+t_cgroups() { without cgroups 'cgroup' $cgroups; }
+t_fences() { without fences 'fence' $fences; }
 
 # make dkms-install.
 t_dkms()
