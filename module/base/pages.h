@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory that is shared with a program: how it is allocated and mapped. */
+/* Memory whose size a user chooses: how it is allocated, and mapped into a program. */
 #ifndef CT_PAGES_H
 #define CT_PAGES_H
 
-#include <linux/gfp.h>
 #include <linux/types.h>
 
 struct vm_area_struct;
 
 /*
- * For memory whose size a user chooses.  It is charged to the memory cgroup of the task that
- * asks for it.  If there is too little memory, the allocation fails: no process is killed for
- * it, and the kernel's log gets no memory report, because the caller returns ENOMEM.
+ * ct_pages_alloc - size bytes, zeroed and page by page; vfree() frees them.
+ *
+ * They are charged to the memory cgroup of the task that asks for them (not before Linux 5.11, which
+ * could not map them then).  If there is too little memory, it returns NULL: no process is killed for
+ * it, and the kernel's log gets no report.  Also if the task is being killed.  May sleep.
  */
-#define CT_GFP_USER_SIZED	\
-	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+void *ct_pages_alloc(size_t size);
 
 /*
- * ct_pages_map - map vmalloc()ed memory, shared, into all of vma.
+ * ct_pages_map - map memory of ct_pages_alloc(), shared, into all of vma.
  * @area:	its first byte; size bytes
  * @writable:	false: the mapping cannot be made writable later either
  *

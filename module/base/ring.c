@@ -72,9 +72,9 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	r->overwrite = overwrite;
 	memcpy(r->uuid, uuid, sizeof(r->uuid));
 	/* Zeroed because readers map it; charged to the task that starts the session. */
-	r->data = __vmalloc(r->size, CT_GFP_USER_SIZED);
-	r->status = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
-	r->consumer = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
+	r->data = ct_pages_alloc(r->size);
+	r->status = ct_pages_alloc(PAGE_SIZE);
+	r->consumer = ct_pages_alloc(PAGE_SIZE);
 	if (!r->data || !r->status || !r->consumer) {
 		ct_ring_free(r);
 		return -ENOMEM;

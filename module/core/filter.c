@@ -218,8 +218,7 @@ static struct filter_rule *filter_rule_make(const struct ct_filter *f)
 	r->categories = f->categories ? : ~0ull;
 	r->tasks = f->pids || f->uids || f->comms || f->cgroups;
 	if (f->pids) {
-		r->pids = __vmalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long),
-				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		r->pids = ct_pages_alloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
 		if (!r->pids) {
 			err = -ENOMEM;
 			goto fail;

@@ -331,7 +331,7 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 	s->limit->arg.share = CT_SHARE_DEFAULT;
 	s->limit->share = limit_share_bytes(s, CT_SHARE_DEFAULT);
 	for_each_possible_cpu(cpu) {
-		sh = __vmalloc(struct_size(sh, before, s->facts->subbuf_count), CT_GFP_USER_SIZED);
+		sh = ct_pages_alloc(struct_size(sh, before, s->facts->subbuf_count));
 		if (!sh)
 			return -ENOMEM;
 		s->cpu[cpu]->share = sh;

@@ -94,7 +94,7 @@ struct ct_session_state *ct_session_new(const struct ct_session *arg,
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
 	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL_ACCOUNT);
-	s->facts = __vmalloc(PAGE_SIZE, CT_GFP_USER_SIZED);
+	s->facts = ct_pages_alloc(PAGE_SIZE);
 	if (!s->cpu || !s->facts)
 		goto err;
 	uuid_gen(&uuid);

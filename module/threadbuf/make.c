@@ -154,7 +154,7 @@ static int make_alloc_memory(struct ct_threadbufs *threadbufs, struct ct_threadb
 	list_add(&tb->node, &threadbufs->making);
 	mutex_unlock(&threadbufs->lock);
 	/* Zeroed, so that the thread does not see old data of the kernel. */
-	tb->memory = __vmalloc(tb->size, CT_GFP_USER_SIZED);
+	tb->memory = ct_pages_alloc(tb->size);
 	if (tb->memory)
 		return 0;
 	mutex_lock(&threadbufs->lock);

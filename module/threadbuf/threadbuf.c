@@ -209,7 +209,7 @@ struct ct_threadbufs *ct_threadbufs_new(void)
 
 	if (!threadbufs)
 		return NULL;
-	threadbufs->buf = __vmalloc(CT_THREADBUF_SUBBUF_MAX, CT_GFP_USER_SIZED);
+	threadbufs->buf = ct_pages_alloc(CT_THREADBUF_SUBBUF_MAX);
 	if (!threadbufs->buf) {
 		kfree(threadbufs);
 		return NULL;

@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 # Sourced by in-guest.sh: memory is charged to the cgroup of the process that starts the session.
 
+# Before Linux 5.11 pages that are charged cannot be mapped, so the module's are not charged.
+case $(uname -r) in 5.10.*) not_charged=1 ;; *) not_charged= ;; esac
 mkdir -p cg && { mountpoint -q cg || mount -t cgroup2 none cg; }
 if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_control; then
 	mkdir cg/recorder
@@ -9,13 +11,21 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	before=$(cat cg/recorder/memory.current)
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 256'
 	after=$(cat cg/recorder/memory.current)
-	[ $((after - before)) -ge $((cpus * 256 * 65536)) ]
-	ok $? "rings are charged to the cgroup of who starts the session ($((after - before)) bytes)"
+	if [ -z "$not_charged" ]; then
+		[ $((after - before)) -ge $((cpus * 256 * 65536)) ]
+		ok $? "rings are charged to the cgroup of who starts the session ($((after - before)) bytes)"
+	else
+		skip "rings are charged to a cgroup: this kernel can't map charged pages"
+	fi
 	cudatrace session stop
 	# The kernel frees and counts some of it later.
 	given_back() { [ "$(cat cg/recorder/memory.current)" -lt $((after / 4)) ]; }
-	wait_until given_back
-	ok $? "and given back at the end"
+	if [ -z "$not_charged" ]; then
+		wait_until given_back
+		ok $? "and given back at the end"
+	fi
+fi
+if [ -d cg/recorder ] && [ -z "$not_charged" ]; then
 	echo $((16 << 20)) >cg/recorder/memory.max
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 1024' 2>memory.err
 	is $? 1 "what its cgroup may not have is refused"
@@ -40,10 +50,10 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	threadbuf_limits order cg/recorder/cgroup.procs
 	ok $? "who has used up his quota is told so before there is memory"
 	kill $recorder; wait $recorder
-	! dmesg | grep -E 'vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'
+	! dmesg | grep -E 'Unexpected gfp|vmalloc error|(page )?allocation failure|Mem-Info|invoked oom-killer'
 	ok $? "and the kernel's log is spared"
-	rmdir cg/recorder
-else
+elif [ ! -d cg/recorder ]; then
 	skip "no memory controller in this kernel"
 fi
+[ ! -d cg/recorder ] || rmdir cg/recorder
 umount cg 2>/dev/null
