@@ -8,6 +8,7 @@
 #include "doctor/directory.h"
 #include "doctor/kernel.h"
 #include "doctor/module.h"
+#include "doctor/options.h"
 
 static bool checks_loaded(const struct ct_doctor *d)
 {
@@ -37,7 +38,7 @@ static bool checks_driver(const struct ct_doctor *d)
 
 const struct ct_check ct_checks[] = {
 	{ "kernel",		ct_check_kernel,		NULL },
-	{ "kprobes",		ct_check_kprobes,		NULL },
+	{ "kernel options",	ct_check_options,		NULL },
 	{ "modules disabled",	ct_check_modules_disabled,	NULL },
 	{ "modules",		ct_check_modules,		NULL },
 	{ "Secure Boot",	ct_check_secure_boot,		NULL },

@@ -39,7 +39,8 @@ struct ct_doctor {
 	bool library;		/* libcudatrace.so was found */
 	char libcuda[4096];	/* path, "" if there is none */
 	char libcuda_version[64];
-	bool kprobes;
+	unsigned int options;	/* bits of the kernel options that are there (options.c) */
+	unsigned int next_option;	/* index of the next to look at */
 };
 
 #define CT_DOCTOR_INIT	{ .device = -1, .may_load = true }

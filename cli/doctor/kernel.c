@@ -12,37 +12,6 @@
 #include "base/file.h"
 #include "base/symbols.h"
 
-/* A line of a text file that begins with @start. */
-static bool kernel_file_has_line(const char *path, const char *start)
-{
-	char line[512];
-	bool found = false;
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f))
-		found = !strncmp(line, start, strlen(start));
-	fclose(f);
-	return found;
-}
-
-/* Is it the function that @arg points to?  Then it is found, and the pointer becomes NULL. */
-static bool kernel_is_function(void *arg, const char *module, const char *name)
-{
-	const char **wanted = arg;
-
-	(void)module;
-	if (!strcmp(name, *wanted))
-		*wanted = NULL;
-	return *wanted;
-}
-
-static bool kernel_has_function(const char *function)
-{
-	return !ct_symbols_each(kernel_is_function, &function) && !function;
-}
-
 struct ct_finding ct_check_kernel(struct ct_doctor *d)
 {
 	struct utsname uts;
@@ -51,20 +20,6 @@ struct ct_finding ct_check_kernel(struct ct_doctor *d)
 	uname(&uts);
 	snprintf(d->release, sizeof(d->release), "%.79s", uts.release);
 	return ct_finding(CT_FINDING_NOTE, NULL, "kernel %s", d->release);
-}
-
-struct ct_finding ct_check_kprobes(struct ct_doctor *d)
-{
-	char path[200];
-
-	snprintf(path, sizeof(path), "/boot/config-%s", d->release);
-	d->kprobes = kernel_has_function("register_kretprobe") ||
-		     kernel_file_has_line(path, "CONFIG_KPROBES=y");
-	if (d->kprobes)
-		return ct_finding(CT_FINDING_OK, NULL, "kprobes are built into the kernel");
-	return ct_finding(CT_FINDING_MISSING,
-			  "use a kernel with CONFIG_KPROBES=y, such as the distribution's",
-			  "kprobes are not built into this kernel: the module can't work");
 }
 
 struct ct_finding ct_check_modules_disabled(struct ct_doctor *d)
@@ -144,7 +99,7 @@ struct ct_finding ct_check_headers(struct ct_doctor *d)
 	snprintf(cure, sizeof(cure), "apt-get install linux-headers-%s", d->release);
 	if (ct_doctor_has(path))
 		return ct_finding(CT_FINDING_OK, NULL, "the kernel's headers are installed");
-	if (!d->kprobes || !d->may_load || d->loaded)
+	if (!d->may_load || d->loaded)
 		return ct_no_finding();
 	return ct_finding(CT_FINDING_MISSING, cure,
 			  "the kernel's headers: no module can be built for it");

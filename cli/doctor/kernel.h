@@ -6,7 +6,6 @@
 #include "doctor/doctor.h"
 
 struct ct_finding ct_check_kernel(struct ct_doctor *d);
-struct ct_finding ct_check_kprobes(struct ct_doctor *d);
 struct ct_finding ct_check_modules_disabled(struct ct_doctor *d);
 struct ct_finding ct_check_modules(struct ct_doctor *d);
 struct ct_finding ct_check_secure_boot(struct ct_doctor *d);

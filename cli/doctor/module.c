@@ -68,7 +68,7 @@ struct ct_finding ct_check_built(struct ct_doctor *d)
 		return ct_finding(CT_FINDING_OK, NULL, "the module is built for this kernel: %s%s",
 				  d->module_path, d->module_signed ? ", signed" : "");
 	}
-	if (d->loaded || !d->kprobes || !d->may_load)
+	if (d->loaded || !d->may_load)
 		return ct_no_finding();
 	return ct_finding(CT_FINDING_MISSING, "make dkms-install   (or: make module)",
 			  "there is no module for kernel %s", d->release);
@@ -96,7 +96,7 @@ struct ct_finding ct_check_not_loaded(struct ct_doctor *d)
 {
 	char cure[4200] = "";
 
-	if (!*d->module_path || !d->may_load || !d->kprobes)
+	if (!*d->module_path || !d->may_load)
 		*cure = 0;
 	else if (!strncmp(d->module_path, "/lib/", 5))
 		snprintf(cure, sizeof(cure), "modprobe cudatrace");

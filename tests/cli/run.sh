@@ -734,6 +734,25 @@ t_commands()
 	grep -q 'record. ' "$work/doctor.txt" && grep -qE '^(ok|note|missing) ' "$work/doctor.txt" && ! grep -q $'\033' "$work/doctor.txt"
 	ok $? "doctor tells what it found"
 	doctor=$PWD/build/cudatrace
+	# The functions of a kernel that has everything; then of one without, and of an old one.
+	printf '0000000000000000 T %s\n' register_kretprobe tracepoint_probe_register register_ftrace_function \
+		cgroup_get_from_fd dma_fence_init >"$work/kernel-full"
+	printf '0000000000000000 T %s\n' schedule dma_fence_init >"$work/kernel-small"
+	printf '0000000000000000 t kretprobe_hash_lock\n' | cat "$work/kernel-full" - >"$work/kernel-old"
+	if unshare -m mount --bind "$work/kernel-full" /proc/kallsyms 2>/dev/null; then
+		for kernel in full small old; do
+			unshare -m sh -c 'mount --bind "$1" /proc/kallsyms && exec "$2" doctor' sh \
+				"$work/kernel-$kernel" "$doctor" >"$work/doctor-$kernel" 2>&1
+		done
+		is "$(grep -c 'this kernel is' "$work/doctor-full")" 0 "a kernel with all options is no news for doctor"
+		is "$(grep -oE 'without CONFIG_[A-Z_]*' "$work/doctor-small" | paste -sd ' ')" \
+			"without CONFIG_KRETPROBES without CONFIG_TRACEPOINTS without CONFIG_FUNCTION_TRACER without CONFIG_CGROUPS" \
+			"doctor tells each option that the kernel is without"
+		is "$(grep -c 'this kernel is' "$work/doctor-old") $(grep -c 'older than 5.11' "$work/doctor-old")" "1 1" \
+			"and what an old one lacks"
+	else
+		skip "doctor on other kernels: /proc/kallsyms can't be mounted over"
+	fi
 	mkdir "$work/tiny"
 	if mount -t tmpfs -o size=3m none "$work/tiny" 2>/dev/null; then
 		(cd "$work/tiny" && "$doctor" doctor) >"$work/tiny.txt" 2>&1
