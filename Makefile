@@ -168,7 +168,7 @@ help:
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
 	@echo "make sign KEYS=DIR     the same, signed for Secure Boot with a key that is made in DIR"
 	@echo "make demo         record an inference program, with something to look at in demo/"
-	@echo "make test         all tests, those of the kernel on one kernel in full, on two in short"
+	@echo "make test         all tests, those of the kernel on one kernel in full, on three in short"
 	@echo "make test-kernels those of the kernel on each kernel and driver in full"
 	@echo "                  (tests/run SUITE [PATTERN]: some of them; tests/run --list)"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"
