@@ -18,7 +18,6 @@
 #include <asm/local64.h>
 #include "conftest.h"
 
-
 static inline void ct_vm_flags_mod(struct vm_area_struct *vma,
 				   unsigned long set, unsigned long clear)
 {
