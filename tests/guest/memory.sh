@@ -4,6 +4,7 @@
 
 # Before Linux 5.11 pages that are charged cannot be mapped, so the module's are not charged.
 case $(uname -r) in 5.10.*) not_charged=1 ;; *) not_charged= ;; esac
+is "$(cudatrace doctor 2>&1 | grep -c 'this kernel is')" "${not_charged:-0}" "doctor says what this kernel lacks"
 mkdir -p cg && { mountpoint -q cg || mount -t cgroup2 none cg; }
 if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_control; then
 	mkdir cg/recorder
