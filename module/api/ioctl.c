@@ -21,6 +21,7 @@
 #include "probes/multi_probe.h"
 #include "probes/user_probe.h"
 #include "threadbuf/threadbuf.h"
+#include "core/producer.h"
 #include "core/registry.h"
 #include "core/session.h"
 #include "core/source.h"
@@ -182,7 +183,7 @@ static int ioctl_get_probe(struct file *file, union ct_arg *arg)
 static int ioctl_define(struct file *file, union ct_arg *arg)
 {
 	arg->define.layer = CT_LAYER_USER;
-	return ct_class_define(&arg->define, from_kuid(&init_user_ns, current_uid()), false);
+	return ct_class_define(&arg->define, ct_producer_of(current, 0), false);
 }
 
 static int ioctl_get_define(struct file *file, union ct_arg *arg)
@@ -214,7 +215,7 @@ static int ioctl_string(struct file *file, union ct_arg *arg)
 		kfree(text);
 		return -EINVAL;
 	}
-	id = ct_string_define(text, len, from_kuid(&init_user_ns, current_uid()));
+	id = ct_string_define(text, len, ct_producer_of(current, 0));
 	kfree(text);
 	if (id < 0)
 		return id;

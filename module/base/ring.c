@@ -135,13 +135,19 @@ static inline bool ring_stamp_new(struct ct_ring *r, u64 *stamp)
 	return ct_local64_replace(&r->stamp, last, now);
 }
 
+u64 ct_ring_peek_consumed(const struct ct_ring *r)
+{
+	u64 last = READ_ONCE(r->consumed), claim = READ_ONCE(r->consumer->consumed);
+
+	return claim > last && claim <= READ_ONCE(r->status->committed) ? claim : last;
+}
+
 u64 ct_ring_consumed(struct ct_ring *r)
 {
-	u64 claim = READ_ONCE(r->consumer->consumed);
+	u64 claim = ct_ring_peek_consumed(r);
 
-	if (claim > r->consumed && claim <= r->status->committed)
-		r->consumed = claim;
-	return r->consumed;
+	WRITE_ONCE(r->consumed, claim);
+	return claim;
 }
 
 /* May the packet that begins at start be written?  0, or enum ct_lost + 1. */

@@ -8,39 +8,47 @@
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
+#include "core/producer.h"
 #include "cudatrace.h"
 
 struct ct_cpu;
 struct ct_session_state;
 struct task_struct;
 
+/* Answers of ct_limit_charge(): the records are charged to no share; the producer is throttled. */
+#define CT_LIMIT_NO_SHARE	((int)CT_PRODUCERS)
+#define CT_LIMIT_THROTTLED	(-1)
+
 /* On while the running session has a limit: writers test it before they charge. */
 DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
 /*
- * ct_limit_charge - charge size bytes to the current task's producer.
+ * ct_limit_charge - charge size bytes to the current task's producer.  If it has no rate, a part
+ * of its share is set aside for the task's next records: see ct_share_spend().
  * @records:	how many records the bytes hold
- * @charge:	out: for ct_limit_uncharge()
  *
- * Returns false if the producer is throttled; the records are then counted as lost.
+ * Returns what ct_limit_uncharge() needs; CT_LIMIT_THROTTLED: the records are counted as lost.
  * Task context with preemption disabled.  A charge may interrupt another one.
  */
-bool ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records, u32 *charge);
+int ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records);
 
 /*
  * ct_limit_charge_task - the same for one record about another task, to which it is
  * charged.  Any context, also with locks of the scheduler held; preemption must be
  * disabled, and the caller makes sure that task is not freed.
  */
-bool ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 *charge);
+int ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size);
 
-/* ct_limit_uncharge - undo the charge to the share, if the ring did not take the records. */
-void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, u32 charge);
+/*
+ * ct_limit_uncharge - undo the charge to the share, if the ring did not take the records.
+ * @entry:	what ct_limit_charge() has returned
+ */
+void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, int entry);
 
 /* To whom the records of a thread buffer are charged: set when it is made. */
 struct ct_producer {
-	u32 uid;
-	u32 pid;
+	u64 user;	/* ct_producer_of(): user or container */
+	u64 process;
 	u64 cgroup;
 };
 
@@ -67,7 +75,7 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
  *	records.  The caller holds ct_session_lock.
  * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL, -ENOMEM, or -EOPNOTSUPP without
  *	cgroups.  The caller holds ct_session_lock.
- * ct_limit_get - fill arg with the limits, keeping arg->size.
+ * ct_limit_get - fill arg with the limits and the use of the table, keeping arg->size.
  */
 int ct_limit_init(struct ct_session_state *s, bool lossless);
 void ct_limit_begin(struct ct_session_state *s);

@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include "core/record.h"
+#include "core/share.h"
 #include "core/traced.h"
 
 void ct_record_who(struct ct_process *p)
@@ -26,22 +27,23 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
 	struct ct_reservation room;
-	u32 charge = U32_MAX;
+	int entry = CT_LIMIT_NO_SHARE;
 
 	ct_traced_set(current->tgid);
 	if (*seen == process) {
 		cpu->reported = key; /* another thread of the process was reported */
 		return;
 	}
-	if (static_branch_unlikely(&ct_limiting) &&
-	    !ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0, &charge))
-		return;
+	if (static_branch_unlikely(&ct_limiting)) {
+		entry = ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0);
+		if (entry == CT_LIMIT_THROTTLED)
+			return;
+	}
 	/* Losing it counts as 0 records: the next record of the task tries again. */
 	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
 	rec = room.at;
 	if (!rec) {
-		if (static_branch_unlikely(&ct_limiting))
-			ct_limit_uncharge(cpu, sizeof(*rec) + fixed + text, charge);
+		ct_limit_uncharge(cpu, sizeof(*rec) + fixed + text, entry);
 		return;
 	}
 	*seen = process;
@@ -64,14 +66,24 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 
 struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u64 who, u32 records)
 {
+	u64 key = who ^ (unsigned long)current->mm;
 	struct ct_reservation room = {};
-	u32 charge;
+	int entry = -1;
 
-	if (!ct_limit_charge(cpu, size, records, &charge))
-		return room;
-	ct_record_report(cpu, who);
+	/* The advance is that of the task that was reported last. */
+	if (likely(cpu->reported == key))
+		entry = ct_share_spend(cpu, size);
+	else
+		/* From here on it is this task's, even if this task cannot be reported. */
+		cpu->reported = 0;
+	if (unlikely(entry < 0)) {
+		entry = ct_limit_charge(cpu, size, records);
+		if (entry == CT_LIMIT_THROTTLED)
+			return room;
+		ct_record_report(cpu, who);
+	}
 	room = ct_ring_reserve(&cpu->ring, size, records);
-	if (!room.at)
-		ct_limit_uncharge(cpu, size, charge);
+	if (unlikely(!room.at))
+		ct_limit_uncharge(cpu, size, entry);
 	return room;
 }

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/stringhash.h>
 #include <linux/xarray.h>
+#include "core/producer.h"
 #include "core/registry.h"
 #include "core/session.h"
 
@@ -25,17 +26,17 @@ struct ct_text {
 	char text[];
 };
 
-/* How much of the registry a user has used. */
+/* How much of the registry a producer has used. */
 struct ct_quota {
 	struct hlist_node node;
-	uid_t uid;
+	u64 producer;
 	u32 classes;
 	u32 strings;
 	u32 bytes;		/* of the strings */
 };
 
 struct ct_class **ct_class_page[0x10000 / CT_CLASS_PAGE_IDS];
-static DEFINE_XARRAY(strings);
+static DEFINE_XARRAY_FLAGS(strings, XA_FLAGS_ACCOUNT);
 static DEFINE_HASHTABLE(class_names, 10);
 static DEFINE_HASHTABLE(string_texts, 12);
 static DEFINE_HASHTABLE(quotas, 6);
@@ -65,17 +66,17 @@ static void registry_count_define(void)
 	}
 }
 
-static struct ct_quota *registry_quota_of(uid_t uid)
+static struct ct_quota *registry_quota_of(u64 producer)
 {
 	struct ct_quota *q;
 
-	hash_for_each_possible(quotas, q, node, uid)
-		if (q->uid == uid)
+	hash_for_each_possible(quotas, q, node, producer)
+		if (q->producer == producer)
 			return q;
 	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
 	if (q) {
-		q->uid = uid;
-		hash_add(quotas, &q->node, uid);
+		q->producer = producer;
+		hash_add(quotas, &q->node, producer);
 	}
 	return q;
 }
@@ -226,7 +227,7 @@ static int registry_class_store(struct ct_class *c, u32 id)
 	c->def.id = id;
 	registry_class_set_marks(c);
 	if (!page) {
-		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL);
+		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;
 		/* The zeros before the pointer: pairs with the dependency in ct_class_find(). */
@@ -238,7 +239,7 @@ static int registry_class_store(struct ct_class *c, u32 id)
 	return 0;
 }
 
-int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
+int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 {
 	struct ct_class *c, *old;
 	struct ct_quota *q = NULL;
@@ -259,9 +260,9 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 		}
 	}
 	if (!trusted) {
-		q = registry_quota_of(uid);
+		q = registry_quota_of(producer);
 		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ||
-		      (uid && users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
+		      (producer != CT_PRODUCER_ROOT && users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
 	}
 	if (!err && next_class > CT_CLASS_MAX)
 		err = -ENOSPC;
@@ -273,7 +274,7 @@ int ct_class_define(struct ct_define *def, uid_t uid, bool trusted)
 	next_class++;
 	if (q) {
 		q->classes++;
-		users_classes += uid != 0;
+		users_classes += producer != CT_PRODUCER_ROOT;
 	}
 	def->id = c->id;
 	registry_count_define();
@@ -322,7 +323,7 @@ void ct_layout_fields(enum ct_layout layout, struct ct_define *def)
 	       def->fields_count * sizeof(struct ct_field));
 }
 
-int ct_string_define(const char *text, u32 len, uid_t uid)
+int ct_string_define(const char *text, u32 len, u64 producer)
 {
 	static u32 seed;	/* so that a producer cannot choose texts that collide */
 	struct ct_quota *q;
@@ -339,10 +340,10 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 			goto out;
 		}
 	}
-	q = registry_quota_of(uid);
+	q = registry_quota_of(producer);
 	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ||
 	      q->bytes + len > CT_QUOTA_STRING_BYTES ||
-	      (uid && (users_strings >= CT_QUOTA_STRINGS_ALL ||
+	      (producer != CT_PRODUCER_ROOT && (users_strings >= CT_QUOTA_STRINGS_ALL ||
 		       users_bytes + len > CT_QUOTA_STRING_BYTES_ALL)) ? -ENOSPC : 0;
 	if (err)
 		goto out;
@@ -362,7 +363,7 @@ int ct_string_define(const char *text, u32 len, uid_t uid)
 	next_string++;
 	q->strings++;
 	q->bytes += len;
-	if (uid) {
+	if (producer != CT_PRODUCER_ROOT) {
 		users_strings++;
 		users_bytes += len;
 	}

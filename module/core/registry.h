@@ -60,12 +60,12 @@ static __always_inline const struct ct_class *ct_class_find(u32 id)
 
 /*
  * ct_class_define - find or make the class with def's name, symbol and fields.
- * @uid:	the user to whose quota a new class is charged; ignored if @trusted
+ * @producer:	the user or container to whose quota a new class is charged; ignored if @trusted
  * @trusted:	no quota applies
  * Fills def->id.  May sleep.  Returns 0; -EINVAL def is invalid; -ENOSPC a quota, or the
  * ids are used up; -ENOMEM.
  */
-int ct_class_define(struct ct_define *def, uid_t uid, bool trusted);
+int ct_class_define(struct ct_define *def, u64 producer, bool trusted);
 
 /*
  * ct_class_attach - attach data to a class, for the layer that reads its records.
@@ -80,9 +80,9 @@ void ct_layout_fields(enum ct_layout layout, struct ct_define *def);
 
 /*
  * ct_string_define - find or make the string of len bytes.  A new one is charged to the
- * quota of user uid.  May sleep.  Returns its id (> 0), -ENOSPC (quota) or -ENOMEM.
+ * quota of this user or container.  May sleep.  Returns its id (> 0), -ENOSPC (quota) or -ENOMEM.
  */
-int ct_string_define(const char *text, u32 len, uid_t uid);
+int ct_string_define(const char *text, u32 len, u64 producer);
 
 /* ct_string_find - a string by id (NUL-terminated, never freed), or NULL. */
 const char *ct_string_find(u32 id);

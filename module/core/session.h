@@ -24,7 +24,8 @@ struct ct_threadbufs;
 struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
-	struct ct_share *share; /* who uses how much of the ring: limit.c */
+	struct ct_share *share; /* who holds how much of the ring: share.c */
+	local64_t advance; /* bytes << CT_PRODUCER_BITS | entry: share.c */
 	u64 reported; /* key of the last task that ct_record_new() found reported */
 	u64 seen[CT_PROCESSES_SEEN];
 };

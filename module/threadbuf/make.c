@@ -121,13 +121,13 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
 	return tb;
 }
 
-/* Add a user's thread buffers in this list to *bytes and *count. */
-static void make_add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *count)
+/* Add the thread buffers of a user or container in this list to *bytes and *count. */
+static void make_add_up(const struct list_head *list, u64 user, u64 *bytes, u32 *count)
 {
 	struct ct_threadbuf_state *tb;
 
 	list_for_each_entry(tb, list, node) {
-		if (tb->uid == uid) {
+		if (tb->producer.user == user) {
 			*bytes += tb->size;
 			++*count;
 		}
@@ -135,7 +135,7 @@ static void make_add_up(const struct list_head *list, u32 uid, u64 *bytes, u32 *
 }
 
 /*
- * Allocate the memory if the user's quota allows it.  The quota is charged before the
+ * Allocate the memory if its producer's quota allows it.  The quota is charged before the
  * allocation (list "making"), because many threads may allocate at the same time.
  * Returns 0, -EDQUOT or -ENOMEM.
  */
@@ -145,8 +145,8 @@ static int make_alloc_memory(struct ct_threadbufs *threadbufs, struct ct_threadb
 	u32 count = 1;
 
 	mutex_lock(&threadbufs->lock);
-	make_add_up(&threadbufs->list, tb->uid, &bytes, &count);
-	make_add_up(&threadbufs->making, tb->uid, &bytes, &count);
+	make_add_up(&threadbufs->list, tb->producer.user, &bytes, &count);
+	make_add_up(&threadbufs->making, tb->producer.user, &bytes, &count);
 	if (bytes > CT_THREADBUF_QUOTA || count > CT_THREADBUF_QUOTA_COUNT) {
 		mutex_unlock(&threadbufs->lock);
 		return -EDQUOT;

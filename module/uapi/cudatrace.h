@@ -946,8 +946,13 @@ struct ct_watermark {
 
 /*
  * CT_IOC_LIMITS: the owner, or a file that may start a session.  Limits how much one
- * producer may write.  A producer is a user, or with CT_LIMIT_PROCESS a process, or with
- * CT_LIMIT_CGROUP a cgroup v2.  Producers are hashed: two of them may share one limit.
+ * producer may write.  A producer is a user or a container (section 4), or with
+ * CT_LIMIT_PROCESS a process, or with CT_LIMIT_CGROUP a cgroup v2.
+ *
+ * CT_LIMIT_PRODUCERS of them have limits of their own at the same time.  One that holds
+ * nothing of a ring that was not consumed, but for the packets that are open, and has used no
+ * rate in advance, gives its place to the next one.  Further producers share one more entry as
+ * if they were one; producers and shared say how far it has come.
  *
  * Each record that is written in a task is charged to its producer; records of interrupts
  * are not limited.  A record of sched_switch or sched_wakeup is charged to the thread that
@@ -971,6 +976,7 @@ struct ct_watermark {
 #define CT_LIMIT_PROCESS	1u
 #define CT_LIMIT_CGROUP		2u
 #define CT_SHARE_DEFAULT	75u
+#define CT_LIMIT_PRODUCERS	127u
 struct ct_limits {
 	__u32 size;
 	__u32 flags;
@@ -978,6 +984,9 @@ struct ct_limits {
 	__u64 bytes;
 	__u32 share;
 	__u32 reserved;
+	/* Out, of CT_IOC_GET_LIMITS; CT_IOC_LIMITS ignores them. */
+	__u64 producers;	/* entries in use now */
+	__u64 shared;		/* charges to the shared entry */
 };
 
 /*

@@ -8,10 +8,6 @@
 
 #include "session.h"
 
-/*
- * Two users may be hashed to the same bucket and then share a limit.  Neighbouring uids are
- * not: the bucket is the upper bits of a product.
- */
 #define FLOOD_UID	1001
 #define HONEST_UID	1002
 
@@ -26,15 +22,20 @@ static uint64_t lost_for(const struct session *s, enum ct_lost why)
 	return n;
 }
 
-/* A process of that user that makes n marks, us apart. */
-static pid_t producer(uid_t uid, const char *text, int n, int us)
+static struct ct_limits limits_of(const struct session *s)
+{
+	struct ct_limits l = { .size = sizeof(l) };
+
+	call(s->fd, CT_IOC_GET_LIMITS, &l);
+	return l;
+}
+
+/* Becomes that user, makes n marks, us apart, and exits. */
+static void produce(uid_t uid, const char *text, int n, int us)
 {
 	struct mark m = text_mark(text);
-	pid_t pid = fork();
 	int fd;
 
-	if (pid)
-		return pid;
 	if (setresuid(uid, uid, uid))
 		_exit(1);
 	fd = device(O_WRONLY);
@@ -45,6 +46,16 @@ static pid_t producer(uid_t uid, const char *text, int n, int us)
 			usleep(us);
 	}
 	_exit(0);
+}
+
+/* A process of that user that makes n marks, us apart. */
+static pid_t producer(uid_t uid, const char *text, int n, int us)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		produce(uid, text, n, us);
+	return pid;
 }
 
 static int finished(pid_t pid)
@@ -120,6 +131,204 @@ static void test_share(void)
 	ok(s.cpu[0].status->committed > written + ring / 6,
 	   "what the owner has consumed can be used again");
 	ok(s.cpu[0].status->committed < written + ring * 3 / 10, "and no more than that");
+	session_end(&s);
+}
+
+/* The largest record that a text can make. */
+struct large_mark {
+	struct ct_mark_head head;
+	uint32_t uid;
+	uint16_t len;
+	char text[CT_RECORD_MAX - sizeof(struct ct_cpu_record) - 6];
+};
+
+/* A producer that is alone, with the smallest share: each record needs half of a packet. */
+static void test_smallest(void)
+{
+	struct large_mark m = { .head = { .size = sizeof(m), .class = CT_CLASS_mark,
+					  .flags = CT_F_INSTANT }, .len = sizeof(m.text) };
+	struct ct_limits l = { .size = sizeof(l), .share = 1 };
+	struct session s;
+	int i;
+
+	pin(0);
+	session_start(&s, 4096, 16, 0);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	for (i = 0; i < 100; i++) {
+		call(s.fd, CT_IOC_MARK(sizeof(m)), &m);
+		s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
+	}
+	ok(s.cpu[0].status->records >= 100 && !lost(&s, 0),
+	   "a producer that is alone goes on with the smallest share (%llu of 100, %llu lost)",
+	   (unsigned long long)s.cpu[0].status->records, (unsigned long long)lost(&s, 0));
+	session_end(&s);
+}
+
+/* Producers never share a limit by chance. */
+static void test_exact(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 50, .share = 100 };
+	struct session s;
+	uid_t uid;
+
+	session_start(&s, 65536, 16, 0);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	for (uid = 5000; uid < 5040; uid++)
+		finished(producer(uid, "exact", 50, 0));
+	l = limits_of(&s);
+	ok(!lost_for(&s, CT_LOST_RATE) && !l.shared,
+	   "40 users have 40 rates (%llu records lost, %llu charges to the shared entry)",
+	   (unsigned long long)lost_for(&s, CT_LOST_RATE), (unsigned long long)l.shared);
+	session_end(&s);
+}
+
+/* More producers than entries. */
+static void test_table(void)
+{
+	uint64_t shared, before;
+	struct ct_limits l;
+	struct session s;
+	uid_t uid;
+
+	pin(0);
+	session_start(&s, 4096, 1024, 0);
+	for (uid = 5000; uid < 5000 + 2 * CT_LIMIT_PRODUCERS; uid++) {
+		finished(producer(uid, "brief", 1, 0));
+		s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
+	}
+	l = limits_of(&s);
+	ok(!l.shared && l.producers < CT_LIMIT_PRODUCERS,
+	   "a producer whose records were consumed gives its entry away (%llu in use, %llu shared)",
+	   (unsigned long long)l.producers, (unsigned long long)l.shared);
+	/* Each of them holds a packet. */
+	for (uid = 6000; uid < 6000 + CT_LIMIT_PRODUCERS + 20; uid++)
+		finished(producer(uid, "holds", 4096 / MARK_RING, 0));
+	l = limits_of(&s);
+	shared = l.shared;
+	ok(l.producers == CT_LIMIT_PRODUCERS && shared > 10,
+	   "the last ones share an entry (%llu in use, %llu charges to the shared one)",
+	   (unsigned long long)l.producers, (unsigned long long)shared);
+	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
+	before = lost(&s, 0);
+	finished(producer(HONEST_UID, "honest", 100, 0));
+	l = limits_of(&s);
+	ok(l.shared == shared && lost(&s, 0) == before && l.producers < 10,
+	   "once they were consumed there are entries again (%llu in use)",
+	   (unsigned long long)l.producers);
+	session_end(&s);
+}
+
+/* Runs in a child process of user 1001 that is root of a user namespace with 65,536 uids. */
+static pid_t with_subuids(void (*run)(void))
+{
+	int mapped[2], made[2];
+	char path[64], c = 0;
+	const char *const files[] = { "uid_map", "gid_map" };
+	pid_t pid;
+	int i, fd;
+
+	if (pipe(mapped) || pipe(made))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (setresgid(FLOOD_UID, FLOOD_UID, FLOOD_UID) ||
+		    setresuid(FLOOD_UID, FLOOD_UID, FLOOD_UID) || unshare(CLONE_NEWUSER) ||
+		    write(made[1], &c, 1) != 1 || read(mapped[0], &c, 1) != 1 || c != 1)
+			_exit(1);
+		run();
+		_exit(0);
+	}
+	if (read(made[0], &c, 1) == 1) {
+		c = 1;
+		for (i = 0; i < 2; i++) {
+			snprintf(path, sizeof(path), "/proc/%d/%s", pid, files[i]);
+			fd = open(path, O_WRONLY);
+			if (fd < 0 || write(fd, "0 100000 65536", 14) != 14)
+				c = 0;
+			close(fd);
+		}
+		if (write(mapped[1], &c, 1) != 1)
+			c = 0;
+	}
+	for (i = 0; i < 2; i++) {
+		close(mapped[i]);
+		close(made[i]);
+	}
+	return pid;
+}
+
+/* Five of the uids that there are here flood, one after the other. */
+static void five_floods(void)
+{
+	uid_t uid;
+
+	for (uid = 1; uid <= 5; uid++)
+		if (!finished(producer(uid, "flood", 500, 0)))
+			_exit(1);
+}
+
+/* The same in a container: a pid namespace that root of the machine has made. */
+static pid_t container(void (*run)(void))
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (unshare(CLONE_NEWPID))
+		_exit(1);
+	pid = fork();
+	if (!pid) {
+		run();
+		_exit(0);
+	}
+	_exit(!finished(pid));
+}
+
+/* Namespaces that a container makes are its own. */
+static void nested_floods(void)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (!finished(container(five_floods)))
+			_exit(1);
+}
+
+static void honest_root(void)
+{
+	produce(0, "honest", 50, 0);
+}
+
+/* Who has many uids, or makes many namespaces, is still one producer. */
+static void test_identity(void)
+{
+	struct session s;
+	uint64_t flood, more;
+
+	pin(0);
+	session_start(&s, 4096, 16, 0);
+	ok(finished(with_subuids(five_floods)), "five uids of a user namespace");
+	flood = s.cpu[0].status->committed;
+	ok(flood <= 4096 * 13 && lost_for(&s, CT_LOST_SHARE) && limits_of(&s).producers == 1,
+	   "are one producer (%llu of %u bytes)", (unsigned long long)flood, 4096 * 16);
+	finished(producer(FLOOD_UID, "owner", 500, 0));
+	more = with_text(&s, 0, "owner");
+	ok(more < 10, "as is the user who made it (%llu more)", (unsigned long long)more);
+	finished(producer(HONEST_UID, "honest", 50, 0));
+	ok(with_text(&s, 0, "honest") == 50, "other users have their own");
+	session_end(&s);
+
+	session_start(&s, 4096, 16, 0);
+	ok(finished(container(nested_floods)), "a container with users and containers of its own");
+	flood = s.cpu[0].status->committed;
+	ok(flood <= 4096 * 13 && lost_for(&s, CT_LOST_SHARE) && limits_of(&s).producers == 1,
+	   "is one producer (%llu of %u bytes)", (unsigned long long)flood, 4096 * 16);
+	finished(container(honest_root));
+	more = with_text(&s, 0, "honest");
+	ok(more == 50, "root of another container is another one (%llu of 50)",
+	   (unsigned long long)more);
+	ok(finished(producer(0, "machine", 20, 0)) && with_text(&s, 0, "machine") == 20 &&
+	   !lost_for(&s, CT_LOST_FULL), "and root of the machine a third");
 	session_end(&s);
 }
 
@@ -238,7 +447,6 @@ static void test_switches(void)
 	struct ct_limits l = { .size = sizeof(l), .records = 100, .share = 100 };
 	uint64_t groups = 1u << CT_GROUP_SWITCH, start, written, most, honest, before = 0;
 	struct session s;
-	int tries;
 
 	pin(0);
 	session_of(&s, 4096, 16, 0, groups);
@@ -261,22 +469,18 @@ static void test_switches(void)
 
 	/*
 	 * Wake-ups are charged to the sleeper, not to the task that is interrupted: here the
-	 * idle task, whose uid is 0.  With a chance of 1 in 64 both have the same bucket.
+	 * idle task, whose uid is 0.
 	 */
-	for (tries = 0; tries < 4; tries++) {
-		session_of(&s, 65536, 64, 0, groups);
-		call(s.fd, CT_IOC_LIMITS, &l);
-		start = now();
-		finished(sleeper(FLOOD_UID, 2000));
-		most = 100 + 100 * (now() - start) / 1000000000 + 1;
-		written = s.cpu[0].status->records;
-		before = lost_for(&s, CT_LOST_RATE);
-		finished(producer(0, "honest", 50, 0));
-		honest = with_text(&s, 0, "honest");
-		session_end(&s);
-		if (honest == 50)
-			break;
-	}
+	session_of(&s, 65536, 64, 0, groups);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	start = now();
+	finished(sleeper(FLOOD_UID, 2000));
+	most = 100 + 100 * (now() - start) / 1000000000 + 1;
+	written = s.cpu[0].status->records;
+	before = lost_for(&s, CT_LOST_RATE);
+	finished(producer(0, "honest", 50, 0));
+	honest = with_text(&s, 0, "honest");
+	session_end(&s);
 	ok(written >= 90 && written <= most + 1 && before > 1000,
 	   "a rate of 100 a second: %llu records, %llu lost", (unsigned long long)written,
 	   (unsigned long long)before);
@@ -458,6 +662,10 @@ int main(int argc, char **argv)
 	}
 	test_refusals();
 	test_share();
+	test_smallest();
+	test_exact();
+	test_table();
+	test_identity();
 	test_round();
 	test_backlog();
 	test_flood();
