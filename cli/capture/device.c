@@ -391,7 +391,8 @@ int ct_device_registry(struct ct_device *dev, struct ct_registry_writer *w)
 	char text[CT_STRING_MAX + 1];
 	int ret;
 
-	for (;; dev->classes++) {
+	/* Not all ids are in use: the answer is the next one that is. */
+	for (;; dev->classes = define.id - CT_CLASS_DYNAMIC + 1) {
 		define = (struct ct_define){
 			.size = sizeof(define),
 			.id = CT_CLASS_DYNAMIC + dev->classes,

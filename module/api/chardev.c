@@ -19,6 +19,7 @@
 #include "read/reader.h"
 #include "control/control.h"
 #include "probes/probe.h"
+#include "core/registry.h"
 #include "core/session.h"
 
 /* Sub-buffers of a ring of a session that a read() starts. */
@@ -70,6 +71,8 @@ static int chardev_release(struct inode *inode, struct file *file)
 		put_pid_ns(f->viewer.pids);
 	ct_session_put(f->adopted);
 	ct_session_put(f->started);
+	if (atomic_read(&f->defines))
+		ct_registry_put();
 	kfree(f);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef CT_FILE_H
 #define CT_FILE_H
 
+#include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -19,6 +20,7 @@ struct ct_file {
 	struct ct_watermark watermark; /* each word by itself: no lock */
 	bool mapped; /* has mapped a CPU's data */
 	bool probes; /* may have added probes */
+	atomic_t defines; /* it has defined something: it keeps the registry */
 	bool overlooked; /* a poll() found lock taken: see ct_file_unlock() */
 	/* started, adopted.  Not lock, with which a read() may sleep. */
 	struct mutex start;

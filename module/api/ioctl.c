@@ -180,8 +180,20 @@ static int ioctl_get_probe(struct file *file, union ct_arg *arg)
 
 /* -------------------------------------------- classes and strings ---------- */
 
+/* The file's definitions stay as long as it is open. */
+static void ioctl_keep_registry(struct ct_file *f)
+{
+	if (atomic_read(&f->defines))
+		return;
+	ct_registry_get();
+	/* Another thread may have done it meanwhile. */
+	if (atomic_xchg(&f->defines, 1))
+		ct_registry_put();
+}
+
 static int ioctl_define(struct file *file, union ct_arg *arg)
 {
+	ioctl_keep_registry(file->private_data);
 	arg->define.layer = CT_LAYER_USER;
 	return ct_class_define(&arg->define, ct_producer_of(current, 0), false);
 }
@@ -189,14 +201,16 @@ static int ioctl_define(struct file *file, union ct_arg *arg)
 static int ioctl_get_define(struct file *file, union ct_arg *arg)
 {
 	struct ct_define *def = &arg->define;
-	const struct ct_class *c = ct_class_find(def->id);
 	u32 size = def->size;
+	const struct ct_class *c;
 
-	if (!c)
-		return -ENOENT;
-	*def = c->def;
+	rcu_read_lock();
+	c = ct_class_next(def->id);
+	if (c)
+		*def = c->def;
+	rcu_read_unlock();
 	def->size = size;
-	return 0;
+	return c ? 0 : -ENOENT;
 }
 
 static int ioctl_string(struct file *file, union ct_arg *arg)
@@ -215,6 +229,7 @@ static int ioctl_string(struct file *file, union ct_arg *arg)
 		kfree(text);
 		return -EINVAL;
 	}
+	ioctl_keep_registry(file->private_data);
 	id = ct_string_define(text, len, ct_producer_of(current, 0));
 	kfree(text);
 	if (id < 0)
@@ -226,25 +241,34 @@ static int ioctl_string(struct file *file, union ct_arg *arg)
 static int ioctl_get_string(struct file *file, union ct_arg *arg)
 {
 	struct ct_string *str = &arg->string;
-	const char *text = ct_string_find(str->id);
 	u32 room = str->len;
+	const char *text;
+	int err = -ENOENT;
 
-	if (!text)
-		return -ENOENT;
-	str->len = strlen(text);
-	if (str->len > room)
-		return -ENOSPC;
-	if (copy_to_user((void __user *)(unsigned long)str->text, text, str->len))
-		return -EFAULT;
-	return 0;
+	ct_registry_get();
+	text = ct_string_find(str->id);
+	if (text) {
+		str->len = strlen(text);
+		err = str->len > room ? -ENOSPC :
+		      copy_to_user((void __user *)(unsigned long)str->text, text, str->len) ?
+		      -EFAULT : 0;
+	}
+	ct_registry_put();
+	return err;
 }
 
 /* --------------------------------------------- clock, thread buffers ------- */
 
 static int ioctl_clock(struct file *file, union ct_arg *arg)
 {
-	long address = ct_clock_map();
+	long address;
 
+	/*
+	 * A program may close the file and open the device again: what it has defined stays as
+	 * long as it has the page.
+	 */
+	ct_registry_get();
+	address = ct_clock_map(ct_registry_put);
 	if (IS_ERR_VALUE(address))
 		return address;
 	arg->clock.address = address;

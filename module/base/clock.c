@@ -295,18 +295,29 @@ static int clock_mmap(struct file *file, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, ct_clock_page, 0);
 }
 
+static int clock_release(struct inode *inode, struct file *file)
+{
+	void (*unmapped)(void) = file->private_data;
+
+	unmapped();
+	return 0;
+}
+
 static const struct file_operations clock_fops = {
 	.owner = THIS_MODULE,
 	.mmap = clock_mmap,
+	.release = clock_release,
 };
 
-long ct_clock_map(void)
+long ct_clock_map(void (*unmapped)(void))
 {
-	struct file *file = anon_inode_getfile("[cudatrace-clock]", &clock_fops, NULL, O_RDONLY);
+	struct file *file = anon_inode_getfile("[cudatrace-clock]", &clock_fops, unmapped, O_RDONLY);
 	unsigned long address;
 
-	if (IS_ERR(file))
+	if (IS_ERR(file)) {
+		unmapped();
 		return PTR_ERR(file);
+	}
 	address = vm_mmap(file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
 	fput(file);
 	return address;

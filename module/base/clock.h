@@ -26,9 +26,11 @@ void ct_clock_stop(void);
 
 /*
  * ct_clock_map - map the page, read-only, into the current process.
+ * @unmapped:	called once, where it may sleep, when neither the process nor a child that inherited
+ *		the mapping has it any more; also if this function fails
  * Returns the address or a negative errno.  May sleep.
  */
-long ct_clock_map(void);
+long ct_clock_map(void (*unmapped)(void));
 
 /* A segment as the module caches it for its own stamps. */
 struct ct_clock_cached {

@@ -80,6 +80,8 @@ static void control_release(struct ct_session_state *s)
 {
 	ct_limit_free(s);
 	ct_threadbufs_free(s->threadbufs);
+	if (s->keeps_registry)
+		ct_registry_put();
 }
 
 static struct ct_session_state *control_make(const struct ct_session *arg)
@@ -88,6 +90,8 @@ static struct ct_session_state *control_make(const struct ct_session *arg)
 
 	if (!s)
 		return NULL;
+	ct_registry_get();
+	s->keeps_registry = true;
 	if (arg->flags & CT_SESSION_THREADBUFS) {
 		s->threadbufs = ct_threadbufs_new();
 		if (!s->threadbufs)

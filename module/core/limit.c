@@ -31,6 +31,8 @@
 /* So many entries are looked at for one that is free: each means a look at all CPUs. */
 #define LIMIT_TRIES	4
 
+static_assert(CT_PRODUCERS == CT_LIMIT_PRODUCERS + 1);
+
 struct ct_limit {
 	struct ct_limits arg;
 	bool counted;			/* counted in ct_limiting */

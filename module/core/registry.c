@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry: assigns ids to event classes and strings.  An id is never reused, so that
- * an id in a ring means the same as long as the module is loaded.  Definitions come from
- * user space, so each field of them is checked.
+ * The registry: assigns ids to event classes and strings.  Definitions come from user space, so
+ * each field of them is checked.
+ *
+ * An id means the same as long as anybody may use it: a session (with its readers, and thread
+ * buffers), an open file that has defined something, a process that has the clock page mapped, as
+ * each one with the preload library has.  When the last of them is gone, all that programs have
+ * defined is freed, with the quotas; ids then begin anew.  Classes of the module's own records
+ * stay, because probes keep their ids.
  */
-#include <linux/ctype.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/stringhash.h>
 #include <linux/xarray.h>
 #include "core/producer.h"
 #include "core/registry.h"
@@ -46,24 +50,28 @@ static u32 users_classes;		/* classes of all users but root */
 static u32 users_strings;
 static u64 users_bytes;
 static u32 next_string = 1;
-static u32 defined;			/* classes and strings */
+static u32 defined;			/* classes and strings, since the module was loaded */
+static u32 users;			/* ct_registry_get() */
 
 u32 ct_registry_count(void)
 {
 	return READ_ONCE(defined);
 }
 
-/* Count a new class or string, also in the facts page. */
-static void registry_count_define(void)
+/*
+ * A class or string was added: tell the session.  Not with the lock held, because the last
+ * reference to a session also drops one to the registry.
+ */
+static void registry_publish_count(void)
 {
-	struct ct_session_state *s;
+	struct ct_session_state *s = ct_session_get();
 
-	WRITE_ONCE(defined, defined + 1);
-	s = ct_session_get();
-	if (s) {
-		WRITE_ONCE(s->facts->defines, defined);
-		ct_session_put(s);
-	}
+	if (!s)
+		return;
+	mutex_lock(&lock);
+	WRITE_ONCE(s->facts->defines, defined);
+	mutex_unlock(&lock);
+	ct_session_put(s);
 }
 
 static struct ct_quota *registry_quota_of(u64 producer)
@@ -81,143 +89,6 @@ static struct ct_quota *registry_quota_of(u64 producer)
 	return q;
 }
 
-static const u8 type_size[] = {
-#define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
-	CT_TYPES(CT_TYPE_ROW)
-#undef CT_TYPE_ROW
-};
-
-/* Is it a printable word that ends with a NUL inside its array of room bytes? */
-static bool registry_word_ok(const char *s, size_t room)
-{
-	size_t i, len = strnlen(s, room);
-
-	if (!len || len == room)
-		return false;
-	for (i = 0; i < len; i++)
-		if (s[i] < 0x21 || s[i] > 0x7e)
-			return false;
-	return true;
-}
-
-/*
- * Is the name of field i a C identifier, and different from those of the fields before it?
- * Readers of CTF demand both; otherwise one producer's class would make the whole trace
- * unreadable.
- */
-static bool registry_field_name_ok(const struct ct_define *def, u32 i)
-{
-	const char *s = def->fields[i].name;
-	size_t len = strnlen(s, sizeof(def->fields[i].name));
-	u32 k;
-
-	if (!len || len == sizeof(def->fields[i].name) || (s[0] >= '0' && s[0] <= '9'))
-		return false;
-	while (len--)
-		if (!isascii(s[len]) || !(isalnum(s[len]) || s[len] == '_'))
-			return false;
-	for (k = 0; k < i; k++)
-		if (!strcmp(def->fields[k].name, s))
-			return false;
-	return true;
-}
-
-static enum ct_role registry_role_of(const struct ct_define *def, const struct ct_field *f)
-{
-	static const struct {
-		const char *name;
-		enum ct_role role;
-	} names[] = {
-		{ "size", CT_ROLE_SIZE }, { "direction", CT_ROLE_DIRECTION },
-		{ "cmd", CT_ROLE_CMD }, { "device", CT_ROLE_DEVICE },
-		{ "have", CT_ROLE_HAVE }, { "code", CT_ROLE_CODE },
-		{ "status", CT_ROLE_STATUS }, { "kernel", CT_ROLE_KERNEL },
-		{ "ppid", CT_ROLE_PID }, { "owner_pid", CT_ROLE_PID },
-		{ "va", CT_ROLE_BUS },
-	};
-	unsigned int i;
-
-	/* These fields of sched events are tids: the other thread, and the waker. */
-	if (def->layer == CT_LAYER_KERNEL && def->category == CT_CAT_SWITCH &&
-	    (!strcmp(f->name, "other") || !strcmp(f->name, "waker")))
-		return CT_ROLE_PID;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(f->name, names[i].name))
-			return names[i].role;
-	if (f->type == CT_TYPE_text)
-		return CT_ROLE_TEXT;
-	return !strncmp(f->name, "grid_", 5) || !strncmp(f->name, "block_", 6) ?
-	       CT_ROLE_GRID : CT_ROLE_NONE;
-}
-
-/* Check c->def, and set the other members of c that follow from it. */
-static int registry_class_check(struct ct_class *c)
-{
-	const struct ct_define *def = &c->def;
-	u32 i, size, offset = 0;
-
-	if (!registry_word_ok(def->name, sizeof(def->name)) ||
-	    !registry_word_ok(def->symbol, sizeof(def->symbol)) || def->layer >= CT_LAYER_COUNT ||
-	    def->category >= CT_CAT_COUNT || def->op >= CT_OP_COUNT ||
-	    def->fields_count > CT_FIELDS_MAX)
-		return -EINVAL;
-	for (i = 0; i < def->fields_count; i++) {
-		const struct ct_field *f = &def->fields[i];
-
-		if (!registry_field_name_ok(def, i) || f->type >= CT_TYPE_COUNT)
-			return -EINVAL;
-		if (f->type == CT_TYPE_text && i + 1 != def->fields_count)
-			return -EINVAL;
-		size = type_size[f->type];
-		if (offset % size)
-			return -EINVAL;
-		offset += size;
-		c->role[i] = registry_role_of(def, f);
-		c->has_text = f->type == CT_TYPE_text;
-	}
-	if (!c->has_text && offset % 8)
-		return -EINVAL;
-	c->fixed = offset;
-	return 0;
-}
-
-static u32 registry_class_hash(const struct ct_define *d)
-{
-	return full_name_hash(NULL, d->symbol, strlen(d->symbol));
-}
-
-static bool registry_class_same(const struct ct_define *a, const struct ct_define *b)
-{
-	u32 i;
-
-	if (strcmp(a->name, b->name) || strcmp(a->symbol, b->symbol) ||
-	    a->layer != b->layer || a->category != b->category ||
-	    a->op != b->op || a->fields_count != b->fields_count)
-		return false;
-	for (i = 0; i < a->fields_count; i++)
-		if (a->fields[i].type != b->fields[i].type ||
-		    strcmp(a->fields[i].name, b->fields[i].name))
-			return false;
-	return true;
-}
-
-/* Set the members that mark.c needs on its fast path. */
-static void registry_class_set_marks(struct ct_class *c)
-{
-	const struct ct_define *def = &c->def;
-
-	if (def->fields_count && !strcmp(def->fields[0].name, "uid") &&
-	    type_size[def->fields[0].type] == 4)
-		c->mark_word = CT_MARK_UID;
-	if (c->id == CT_CLASS_process)
-		c->mark_word = CT_MARK_WHO;
-	c->markable = def->layer == CT_LAYER_USER && c->id != CT_CLASS_clock &&
-		      c->id != CT_CLASS_call_open;
-	c->mark_size = c->markable && !c->has_text ?
-		       sizeof(struct ct_mark_head) + c->fixed : ~0;
-}
-
 /* Store c under id.  The caller holds the lock, or the module is not yet initialised. */
 static int registry_class_store(struct ct_class *c, u32 id)
 {
@@ -225,7 +96,7 @@ static int registry_class_store(struct ct_class *c, u32 id)
 
 	c->id = id;
 	c->def.id = id;
-	registry_class_set_marks(c);
+	ct_class_set_marks(c);
 	if (!page) {
 		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL_ACCOUNT);
 		if (!page)
@@ -235,8 +106,17 @@ static int registry_class_store(struct ct_class *c, u32 id)
 	}
 	/* The class before the pointer: pairs with the dependency in ct_class_find(). */
 	smp_store_release(&page[id % CT_CLASS_PAGE_IDS], c);
-	hash_add(class_names, &c->by_name, registry_class_hash(&c->def));
+	hash_add(class_names, &c->by_name, ct_class_hash(&c->def));
 	return 0;
+}
+
+const struct ct_class *ct_class_next(u32 id)
+{
+	const struct ct_class *c = NULL;
+
+	for (; !c && id < READ_ONCE(next_class); id++)
+		c = ct_class_find(id);
+	return c;
 }
 
 int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
@@ -249,12 +129,13 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
-	err = registry_class_check(c);
+	c->own = trusted;
+	err = ct_class_check(c);
 	if (err)
 		goto out_free;
 	mutex_lock(&lock);
-	hash_for_each_possible(class_names, old, by_name, registry_class_hash(&c->def)) {
-		if (registry_class_same(&old->def, &c->def)) {
+	hash_for_each_possible(class_names, old, by_name, ct_class_hash(&c->def)) {
+		if (ct_class_same(&old->def, &c->def)) {
 			def->id = old->id;
 			goto out_unlock;
 		}
@@ -271,14 +152,15 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 	err = registry_class_store(c, next_class);
 	if (err)
 		goto out_unlock;
-	next_class++;
+	WRITE_ONCE(next_class, next_class + 1);
 	if (q) {
 		q->classes++;
 		users_classes += producer != CT_PRODUCER_ROOT;
 	}
 	def->id = c->id;
-	registry_count_define();
+	WRITE_ONCE(defined, defined + 1);
 	mutex_unlock(&lock);
+	registry_publish_count();
 	return 0;
 out_unlock:
 	mutex_unlock(&lock);
@@ -297,30 +179,6 @@ const void *ct_class_attach(u32 id, const void *data)
 		return data;
 	kfree(data);
 	return first;
-}
-
-static const struct {
-	const struct ct_field *fields;
-	u8 count;
-} layouts[] = {
-#define CT_FIELD_ROW(t, n)	{ .name = #n, .type = CT_TYPE_##t },
-#define CT_LAYOUT_ROW(l)						\
-	[CT_LAYOUT_##l] = {						\
-		(const struct ct_field[]){ CT_FIELDS_##l(CT_FIELD_ROW) {} }, \
-		sizeof((const struct ct_field[])			\
-			{ CT_FIELDS_##l(CT_FIELD_ROW) {} }) /		\
-			sizeof(struct ct_field) - 1			\
-	},
-	CT_LAYOUTS(CT_LAYOUT_ROW)
-#undef CT_LAYOUT_ROW
-#undef CT_FIELD_ROW
-};
-
-void ct_layout_fields(enum ct_layout layout, struct ct_define *def)
-{
-	def->fields_count = layouts[layout].count;
-	memcpy(def->fields, layouts[layout].fields,
-	       def->fields_count * sizeof(struct ct_field));
 }
 
 int ct_string_define(const char *text, u32 len, u64 producer)
@@ -367,8 +225,11 @@ int ct_string_define(const char *text, u32 len, u64 producer)
 		users_strings++;
 		users_bytes += len;
 	}
-	registry_count_define();
+	WRITE_ONCE(defined, defined + 1);
 	err = t->id;
+	mutex_unlock(&lock);
+	registry_publish_count();
+	return err;
 out:
 	mutex_unlock(&lock);
 	return err;
@@ -381,20 +242,6 @@ const char *ct_string_find(u32 id)
 	return t ? t->text : NULL;
 }
 
-u32 ct_payload_size(const struct ct_class *c, const void *p, u32 room)
-{
-	u32 size = c->fixed;
-	u16 len;
-
-	if (size > room)
-		return 0;
-	if (c->has_text) {
-		memcpy(&len, p + size - sizeof(len), sizeof(len));
-		size += len;
-	}
-	return size > room || size % 8 ? 0 : size;
-}
-
 static int registry_define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
 				  enum ct_layout layout)
 {
@@ -403,13 +250,14 @@ static int registry_define_static(u32 id, const char *name, u8 layer, u8 categor
 
 	if (!c)
 		return -ENOMEM;
+	c->own = true;
 	c->def.layer = layer;
 	c->def.category = category;
 	c->def.op = op;
 	strscpy(c->def.name, name, sizeof(c->def.name));
 	strscpy(c->def.symbol, name, sizeof(c->def.symbol));
 	ct_layout_fields(layout, &c->def);
-	err = registry_class_check(c);
+	err = ct_class_check(c);
 	if (!err)
 		err = registry_class_store(c, id);
 	if (err)
@@ -432,26 +280,113 @@ int ct_registry_init(void)
 	return err;
 }
 
-void ct_registry_exit(void)
+static void registry_free_class(struct ct_class *c)
+{
+	kfree(c->attached);
+	kfree(c);
+}
+
+/* Takes the classes of programs out of the registry, into the list. */
+static void registry_remove_classes(struct hlist_head *gone)
+{
+	struct ct_class **page, *c;
+	u32 id, last = CT_CLASS_DYNAMIC - 1;
+
+	for (id = CT_CLASS_DYNAMIC; id < next_class; id++) {
+		page = ct_class_page[id / CT_CLASS_PAGE_IDS];
+		c = page ? page[id % CT_CLASS_PAGE_IDS] : NULL;
+		if (c && c->own)
+			last = id;
+		if (!c || c->own)
+			continue;
+		WRITE_ONCE(page[id % CT_CLASS_PAGE_IDS], NULL);
+		hash_del(&c->by_name);
+		hlist_add_head(&c->by_name, gone);
+	}
+	WRITE_ONCE(next_class, last + 1);
+	users_classes = 0;
+}
+
+static void registry_remove_strings(struct hlist_head *gone)
+{
+	struct ct_text *t;
+	unsigned long id;
+
+	xa_for_each(&strings, id, t) {
+		hash_del(&t->by_text);
+		hlist_add_head(&t->by_text, gone);
+	}
+	xa_destroy(&strings);
+	next_string = 1;
+	users_strings = 0;
+	users_bytes = 0;
+}
+
+/* What is no longer in the registry. */
+struct registry_gone {
+	struct hlist_head classes, texts;
+};
+
+/* Nobody uses what programs have defined: take it out of the registry. */
+static void registry_reset(struct registry_gone *gone)
 {
 	struct hlist_node *next;
 	struct ct_quota *q;
-	unsigned int i, j;
-	unsigned long id;
 	int bucket;
-	void *p;
 
+	registry_remove_classes(&gone->classes);
+	registry_remove_strings(&gone->texts);
+	hash_for_each_safe(quotas, bucket, next, q, node) {
+		hash_del(&q->node);
+		kfree(q);
+	}
+}
+
+static void registry_free(struct registry_gone *gone)
+{
+	struct hlist_node *next;
+	struct ct_class *c;
+	struct ct_text *t;
+
+	if (hlist_empty(&gone->classes) && hlist_empty(&gone->texts))
+		return;
+	/* For those who look an id up that is not theirs, with preemption disabled. */
+	synchronize_rcu();
+	hlist_for_each_entry_safe(c, next, &gone->classes, by_name)
+		registry_free_class(c);
+	hlist_for_each_entry_safe(t, next, &gone->texts, by_text)
+		kfree(t);
+}
+
+void ct_registry_get(void)
+{
+	mutex_lock(&lock);
+	users++;
+	mutex_unlock(&lock);
+}
+
+void ct_registry_put(void)
+{
+	struct registry_gone gone = {};
+
+	mutex_lock(&lock);
+	if (!--users)
+		registry_reset(&gone);
+	mutex_unlock(&lock);
+	registry_free(&gone);
+}
+
+void ct_registry_exit(void)
+{
+	struct registry_gone gone = {};
+	unsigned int i, j;
+
+	registry_reset(&gone);
+	registry_free(&gone);
 	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
-		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++) {
+		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++)
 			if (ct_class_page[i][j])
-				kfree(ct_class_page[i][j]->attached);
-			kfree(ct_class_page[i][j]);
-		}
+				registry_free_class(ct_class_page[i][j]);
 		kfree(ct_class_page[i]);
 	}
-	xa_for_each(&strings, id, p)
-		kfree(p);
-	xa_destroy(&strings);
-	hash_for_each_safe(quotas, bucket, next, q, node)
-		kfree(q);
 }

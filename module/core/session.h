@@ -43,6 +43,7 @@ struct ct_session_state {
 	/* Of higher layers, freed by release(). */
 	struct ct_limit *limit;
 	struct ct_threadbufs *threadbufs; /* NULL: it takes none */
+	bool keeps_registry; /* ct_registry_get() */
 	void (*release)(struct ct_session_state *s);
 
 	/* Written by control/ alone, under ct_session_lock. */

@@ -34,7 +34,7 @@ void ct_share_settle(struct ct_cpu *cpu);
 
 /*
  * ct_share_spend - take size bytes from the advance of the task whose records were charged last.
- * Returns the entry to which they were charged, for ct_share_uncharge(); -1 if there is not so much.
+ * Returns the entry to which they were charged, for ct_share_uncharge(); -1 if it is not enough.
  */
 static __always_inline int ct_share_spend(struct ct_cpu *cpu, u32 size)
 {

@@ -121,6 +121,11 @@
  *              needs CAP_PERFMON or CAP_SYS_ADMIN.
  * docs/permissions.md has a table of all operations and the rights that they need.
  *
+ * Limits and quotas go by *producer*: a container (a task whose outermost pid namespace, or
+ * else whose outermost user namespace, was made by root of the initial user namespace), or
+ * else a user (who made the outermost user namespace of the task, or in the initial one its
+ * real uid).
+ *
  * The *session* is global.  It says how large the rings are, whether they overwrite,
  * and which probe groups are armed.  The open file that started the session is its
  * *owner*.  The session ends with CT_IOC_STOP or when its owner is closed; a second
@@ -557,8 +562,8 @@ struct ct_threadbuf_head {
 #define CT_THREADBUF_SUBBUF_MIN		4096u
 #define CT_THREADBUF_SUBBUF_MAX		(1u << 20)
 #define CT_THREADBUF_SUBBUFS_MAX	64u
-#define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes of all thread buffers of a user */
-#define CT_THREADBUF_QUOTA_COUNT	4096		/* thread buffers of a user */
+#define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes of all thread buffers of a producer */
+#define CT_THREADBUF_QUOTA_COUNT	4096		/* thread buffers of a producer */
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
@@ -628,10 +633,16 @@ enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
  * fields, and makes the class if it does not exist.  A producer's classes have layer user.
  * Errors: EINVAL a word without NUL or with a byte outside 0x21..0x7e, a field's name that
  * is no C identifier or that another field has, an unknown type, fields that are not
- * naturally aligned or whose size is no multiple of 8; ENOSPC the user's quota
- * (CT_QUOTA_CLASSES), the quota of all users but root together (CT_QUOTA_CLASSES_ALL:
+ * naturally aligned or whose size is no multiple of 8; ENOSPC the producer's
+ * quota (CT_QUOTA_CLASSES), that of all producers but root together (CT_QUOTA_CLASSES_ALL:
  * it keeps ids free for probes), or all ids are used up; ENOMEM.
- * CT_IOC_GET_DEFINE: reader; in: id; out: all other fields.  ENOENT: id is beyond the last.
+ * CT_IOC_GET_DEFINE: reader; in: id; out: all fields, of the class with this id or else the
+ * next higher one.  ENOENT: id is beyond the last.
+ *
+ * A class or string that a program has defined keeps its id as long as the session exists in
+ * which it was defined (with its readers), the file with which it was defined is open, or the
+ * program has the clock page mapped (CT_IOC_CLOCK).  Once no session, no such file and no such
+ * mapping is left, the module frees them all, and their quotas.
  */
 #define CT_NAME_LEN		128
 #define CT_FIELD_LEN		24
@@ -656,16 +667,16 @@ struct ct_define {
 #define CT_QUOTA_CLASSES	8192
 #define CT_QUOTA_CLASSES_ALL	32768
 #define CT_QUOTA_STRINGS	65536
-#define CT_QUOTA_STRINGS_ALL	262144		/* of all users but root */
-#define CT_QUOTA_STRING_BYTES	(16u << 20)	/* of all strings of a user */
-#define CT_QUOTA_STRING_BYTES_ALL (64u << 20)	/* of all users but root */
+#define CT_QUOTA_STRINGS_ALL	262144		/* of all producers but root */
+#define CT_QUOTA_STRING_BYTES	(16u << 20)	/* of all strings of a producer */
+#define CT_QUOTA_STRING_BYTES_ALL (64u << 20)	/* of all producers but root */
 
 /*
  * CT_IOC_STRING: producer; returns the id of this text (len bytes at text, without NUL; a
  * text longer than CT_STRING_MAX is cut).
  * CT_IOC_GET_STRING: reader; in: id, text and len of a buffer; out: len.
- * Errors: EFAULT, EINVAL, ENOMEM.  CT_IOC_STRING: ENOSPC the user's quota
- * (CT_QUOTA_STRINGS, CT_QUOTA_STRING_BYTES) or that of all users but root together
+ * Errors: EFAULT, EINVAL, ENOMEM.  CT_IOC_STRING: ENOSPC the producer's quota
+ * (CT_QUOTA_STRINGS, CT_QUOTA_STRING_BYTES) or that of all but root together
  * (CT_QUOTA_STRINGS_ALL, CT_QUOTA_STRING_BYTES_ALL).  CT_IOC_GET_STRING: ENOENT id is
  * beyond the last; ENOSPC the buffer is too short.
  */
@@ -946,8 +957,8 @@ struct ct_watermark {
 
 /*
  * CT_IOC_LIMITS: the owner, or a file that may start a session.  Limits how much one
- * producer may write.  A producer is a user or a container (section 4), or with
- * CT_LIMIT_PROCESS a process, or with CT_LIMIT_CGROUP a cgroup v2.
+ * producer may write.  What a producer is stands in section 4; with CT_LIMIT_PROCESS it is a
+ * process, with CT_LIMIT_CGROUP a cgroup v2.
  *
  * CT_LIMIT_PRODUCERS of them have limits of their own at the same time.  One that holds
  * nothing of a ring that was not consumed, but for the packets that are open, and has used no
@@ -969,7 +980,7 @@ struct ct_watermark {
  *                    overwriting ring has no owner that it waits for.  Beyond it:
  *                    lost[CT_LOST_SHARE].  Thread buffers take no room of a ring; for
  *                    them there is CT_THREADBUF_QUOTA.
- * A session that does not overwrite begins with CT_SHARE_DEFAULT per user and no rates.
+ * A session that does not overwrite begins with CT_SHARE_DEFAULT per producer and no rates.
  * CT_IOC_GET_LIMITS: reader; returns the limits.  Errors: EINVAL an unknown flag, both
  * flags, a share above 100; ENODATA no session runs; EPERM; ENOMEM.
  */

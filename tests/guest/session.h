@@ -85,6 +85,9 @@ static struct mark text_mark(const char *text)
 	return m;
 }
 
+/* By class: the bytes of its fields + 1, once known.  The next session may use ids anew. */
+static uint16_t known_size[65536];
+
 /* ------------------------------------------------------- a mapped session -- */
 struct session {
 	int fd;
@@ -111,6 +114,7 @@ static int session_of(struct session *s, uint32_t size, uint32_t count, uint32_t
 	int err;
 
 	memset(s, 0, sizeof(*s));
+	memset(known_size, 0, sizeof(known_size));
 	s->fd = device(O_RDWR);
 	s->arg = (struct ct_session){ .size = sizeof(s->arg), .subbuf_size = size,
 				      .subbuf_count = count, .flags = flags,
@@ -157,19 +161,18 @@ static uint32_t defined_size(uint16_t class)
 		CT_TYPES(CT_TYPE_ROW)
 #undef CT_TYPE_ROW
 	};
-	static uint16_t known[65536];	/* size + 1 */
 	struct ct_define def = { .size = sizeof(def), .id = class };
 	uint32_t i, size = 0;
 	int fd;
 
-	if (known[class])
-		return known[class] - 1;
+	if (known_size[class])
+		return known_size[class] - 1;
 	fd = device(O_RDONLY);
 	if (!call(fd, CT_IOC_GET_DEFINE, &def))
 		for (i = 0; i < def.fields_count; i++)
 			size += bytes[def.fields[i].type];
 	close(fd);
-	known[class] = size + 1;
+	known_size[class] = size + 1;
 	return size;
 }
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
+#include "subuids.h"
 #include "threadbuf.h"
 
 #define FLOOD_UID 1001
@@ -313,6 +314,36 @@ static uint32_t make_threadbufs(void)
 	return err == EDQUOT ? n : ~0u;
 }
 
+static uint32_t *made_by;
+
+/* Two uids of a user namespace. */
+static void make_as_two(void)
+{
+	for (uid_t uid = 0; uid < 2; uid++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			if (setresuid(uid + 1, uid + 1, uid + 1))
+				_exit(1);
+			made_by[uid] = make_threadbufs();
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void test_subuids(void)
+{
+	made_by = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	waitpid(with_subuids(QUOTA_UID, make_as_two), NULL, 0);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		;
+	ok(made_by[0] == CT_THREADBUF_QUOTA_COUNT && !made_by[1],
+	   "uids of a user namespace have one quota of thread buffers (%u, then %u)", made_by[0],
+	   made_by[1]);
+	munmap(made_by, PAGE);
+}
+
 static void test_count(void)
 {
 	uint32_t *made =
@@ -412,6 +443,7 @@ int main(int argc, char **argv)
 	test_late();
 	test_rest();
 	test_count();
+	test_subuids();
 	test_together();
 	session_end(&s);
 	return tap_done();
