@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 	{ "rate", KEY_RATE, "N", 0, "Records a second; a burst may have as many as one second", 3 },
 	{ "bandwidth", KEY_BANDWIDTH, "BYTES", 0, "Bytes a second", 3 },
 	{ "share", KEY_SHARE, "PERCENT", 0, "Of each CPU's ring, in a lossless session, before it is read (75; 100: all)", 3 },
-	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default), process or cgroup", 3 },
+	{ "by", KEY_BY, "WHAT", 0, "What a producer is: user (the default; a container is one user), process or cgroup", 3 },
 	{ 0 }
 };
 
@@ -242,6 +242,7 @@ static int session_status(void)
 		CT_LOSSES(CT_ROW)
 #undef CT_ROW
 	};
+	struct ct_limits l = { .size = sizeof(l) };
 	struct ct_session_totals t;
 
 	if (ct_device_attach(&dev, false, &err))
@@ -263,6 +264,13 @@ static int session_status(void)
 	for (unsigned int i = 0; i < CT_LOST_REASONS; i++)
 		if (t.lost_for[i])
 			printf("lost         %llu (%s)\n", (unsigned long long)t.lost_for[i], reason[i]);
+	if (!ioctl(dev.fd, CT_IOC_GET_LIMITS, &l) && (l.share < 100 || l.records || l.bytes)) {
+		printf("producers    %llu of %u entries in use\n", (unsigned long long)l.producers,
+		       CT_LIMIT_PRODUCERS);
+		if (l.shared)
+			printf("producers    %llu charges to the entry that further ones share\n",
+			       (unsigned long long)l.shared);
+	}
 	printf("triggers     %u fired\n", dev.facts->triggers);
 	ct_device_close(&dev);
 	return 0;

@@ -28,6 +28,8 @@ is "$(cudatrace session limit | tr '\n' ' ')" "--by process --rate 10 --share 10
 cudatrace session status >status.txt
 grep -Eq '^lost +[0-9]+ \(rate\)$' status.txt
 ok $? "status tells what was lost and why" || cat status.txt
+grep -Eq '^producers +[0-9]+ of 127 entries in use$' status.txt
+ok $? "and how full the table of producers is" || cat status.txt
 cudatrace session limit --share 50 2>limit.err
 is $? 1 "a flight recorder has no shares"
 grep -q 'overwrites' limit.err
