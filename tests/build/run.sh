@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
 # DKMS builds for one kernel in `make test`, and for another one in `make test-kernels`.
-names="tree install sign conftest dkms" dkms_kernel=6.1
+names="tree install sign conftest static dkms" dkms_kernel=6.1
 [ "${1:-}" != --dkms ] || { names=dkms dkms_kernel=$2; shift 2; }
 # Kernels without an option: each is a build.
 [ "${1:-}" != --options ] || { names="bare kretprobes tracepoints ftrace cgroups fences"; shift; }
@@ -170,6 +170,21 @@ t_tracepoints() { without tracepoints 'tracepoint' $tracepoints; }
 t_ftrace() { without ftrace 'ftrace' $ftrace; }
 t_cgroups() { without cgroups 'cgroup' $cgroups; }
 t_fences() { without fences 'fence' $fences; }
+
+# What the kernel's own tools say of the module's sources.  After "sign", which has built the
+# objects with the same flags.
+t_static()
+{
+	local tool found
+	for tool in checkpatch sparse smatch; do
+		found=$(tests/build/static $tool 2>"$work/static.err")
+		if [ $? = 3 ]; then
+			skip "$tool: $(tail -n 1 "$work/static.err")"
+		else
+			is "$found" "" "$tool finds nothing in module/ but what tests/build/static.except explains"
+		fi
+	done
+}
 
 # make dkms-install.
 t_dkms()
