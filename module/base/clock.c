@@ -137,7 +137,8 @@ static void clock_publish(u64 tsc, u64 ns, u64 until, u64 mult)
 
 static void clock_publish_none(void)
 {
-	smp_store_release(&ct_clock_page->newest, 0);
+	/* Nothing to order: a reader that sees no segment asks the kernel. */
+	WRITE_ONCE(ct_clock_page->newest, 0);
 	WRITE_ONCE(ct_clock_cached, &no_segment);
 }
 

@@ -39,6 +39,7 @@ struct ct_clock_cached {
 	u64 mult;
 	u64 limit;		/* it is used for this many ticks from tsc; 0: no segment */
 };
+
 /* The newest segment.  It is never NULL. */
 extern const struct ct_clock_cached *ct_clock_cached;
 

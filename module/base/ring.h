@@ -173,7 +173,7 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
  * each further one is CT_RING_OP_NEXT larger.  They are unique over all CPUs, and stay
  * below 2^53 for decades.
  */
-#define CT_RING_OP_NEXT		(1u << 12)
+#define CT_RING_OP_NEXT		BIT(12)
 static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)
 {
 	u64 all = (u64)count * CT_RING_OP_NEXT;

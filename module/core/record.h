@@ -11,9 +11,9 @@
 
 /*
  * ct_context - the context of the running code: CT_F_TASK, SOFTIRQ, HARDIRQ or NMI.
- * @breakpoint:	it is the handler of a breakpoint: ct_in_breakpoint().  It looks as if it ran in an
- *		NMI inside a hard interrupt, because the entry code of int3 counts both, as that of an
- *		NMI does.  So one of each is subtracted.
+ * @breakpoint:	it is the handler of a breakpoint: ct_in_breakpoint().  It looks as if it ran in
+ *		an NMI inside a hard interrupt, because the entry code of int3 counts both, as
+ *		that of an NMI does.  So one of each is subtracted.
  */
 static __always_inline u8 ct_context(bool breakpoint)
 {

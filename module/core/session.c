@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/pages.h"
 
+/* Held while a session is started, changed or stopped. */
 DEFINE_MUTEX(ct_session_lock);
 DEFINE_PER_CPU(struct ct_cpu *, ct_cpu_current);
 DECLARE_WAIT_QUEUE_HEAD(ct_session_wait);
@@ -150,7 +151,7 @@ void ct_session_publish(struct ct_session_state *s)
 		 * dependency of ct_cpu_writing().
 		 */
 		smp_store_release(per_cpu_ptr(&ct_cpu_current, cpu), s ? s->cpu[cpu] : NULL);
-	WRITE_ONCE(ct_clock_page->recording, s != NULL);
+	WRITE_ONCE(ct_clock_page->recording, !!s);
 	/* A writer has preemption disabled, so this waits for all of them. */
 	if (!s)
 		synchronize_rcu();

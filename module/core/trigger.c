@@ -21,7 +21,8 @@ int ct_trigger_set(const struct ct_trigger_set *arg)
 }
 
 /* The trigger has the context of its call. */
-static void trigger_fire(struct ct_cpu *cpu, const struct ct_cpu_record *call, u64 value, u32 reason)
+static void trigger_fire(struct ct_cpu *cpu, const struct ct_cpu_record *call, u64 value,
+			 u32 reason)
 {
 	u8 context = call->duration >> 56 & CT_F_CONTEXT;
 	struct ct_cpu_record *rec;

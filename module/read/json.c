@@ -19,6 +19,7 @@ static const char * const layer_words[] = {
 #define CT_ROW(id, word)	word,
 	CT_LAYERS(CT_ROW)
 };
+
 static const char * const category_words[] = { CT_CATEGORIES(CT_ROW) };
 static const char * const op_words[] = { CT_OPS(CT_ROW) };
 static const char * const direction_words[] = { CT_DIRECTIONS(CT_ROW) };
@@ -472,7 +473,8 @@ size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 co
 {
 	char *p = json_put_time(out, s, stamp, event_id);
 
-	p = put(p, ",\"layer\":\"kernel\",\"type\":\"tracer\",\"name\":\"lost\",\"phase\":\"I\",\"cpu\":");
+	p = put(p, ",\"layer\":\"kernel\",\"type\":\"tracer\",\"name\":\"lost\",\"phase\":\"I\"");
+	p = put_key(p, "cpu");
 	p = put_u64(p, cpu);
 	p = put_key(p, "count");
 	p = put_u64(p, count);

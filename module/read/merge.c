@@ -117,7 +117,8 @@ static void merge_find_next(struct ct_merge *m, u32 cpu, struct ct_ring *r)
 		oldest = READ_ONCE(r->status->oldest);
 		begin = at->pos & ~(u64)(r->subbuf_size - 1);
 		if (begin < oldest) {
-			at->pos = begin = oldest;
+			begin = oldest;
+			at->pos = oldest;
 			at->gap = true;
 		}
 		if (at->pos >= limit) {
@@ -212,7 +213,8 @@ bool ct_merge_fill(struct ct_merge *m)
 	u32 cpu, best, size;
 	bool fresh = false;
 
-	m->len = m->sent = 0;
+	m->len = 0;
+	m->sent = 0;
 	while (m->len + 2 * CT_LINE_MAX <= CT_MERGE_BUFFER) {
 		if (!fresh) {
 			now = ct_clock_ns();

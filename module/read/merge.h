@@ -49,8 +49,8 @@ static inline u64 ct_merge_committed(struct ct_ring *r)
 }
 
 /*
- * ct_merge_fill - fill m->buf with lines, from its begin.  May sleep.  Returns true if records remain,
- * because they are too young to be merged yet, or because the buffer is full.
+ * ct_merge_fill - fill m->buf with lines, from its begin.  May sleep.  Returns true if records
+ * remain, because they are too young to be merged yet, or because the buffer is full.
  * ct_merge_last_losses - the session has ended and was read to its end: append the losses that were
  * not reported.
  */

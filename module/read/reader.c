@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reader: waits for records, for read() and poll(), and copies the lines that merge.c makes of them
- * to user space.
+ * A reader: waits for records, for read() and poll(), and copies the lines that merge.c makes of
+ * them to user space.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>

@@ -275,16 +275,21 @@ void ct_threadbuf_count_cut(struct ct_threadbuf_state *tb)
 		tb->lost += packet_cut(tb, n, CT_PACKET_HEAD);
 }
 
+/* The thread adds nothing to a closed thread buffer. */
+static bool packet_closed(const struct ct_threadbuf_state *tb, const struct ct_session_state *s)
+{
+	/*
+	 * Before produced and the content are loaded: pairs with the releases where the thread
+	 * buffer is closed.
+	 */
+	return smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) || READ_ONCE(s->ended);
+}
+
 u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_state *s, bool all)
 {
 	struct ct_threadbuf_head *h = ct_threadbuf_head_of(tb);
-	/*
-	 * Before produced and the content are loaded: the thread adds nothing to a closed
-	 * thread buffer, so all of its records are passed on, also from a packet that is
-	 * not full.
-	 */
-	bool closed =
-		smp_load_acquire(&tb->dead) || smp_load_acquire(&tb->closed) || READ_ONCE(s->ended);
+	/* All records of a closed one are passed on, also from a packet that is not full. */
+	bool closed = packet_closed(tb, s);
 	u64 produced = packet_begun(tb);
 	u32 content, bytes, from;
 	bool full;

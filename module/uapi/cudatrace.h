@@ -184,8 +184,8 @@
  * CT_IOC_STOP it stays readable and no longer changes.  Errors: EINVAL the offset is not
  * one of these, there is no such CPU, the size differs from the size above, MAP_PRIVATE;
  * EPERM PROT_WRITE or PROT_EXEC where it is not allowed, no right to the data, or a pid or
- * user namespace other than the initial ones; EACCES the file is not open for reading, or PROT_WRITE and the
- * file is not open for writing; ENOMEM.
+ * user namespace other than the initial ones; EACCES the file is not open for reading, or
+ * PROT_WRITE and the file is not open for writing; ENOMEM.
  *
  * 5. THE RING
  *
@@ -405,6 +405,7 @@ struct ct_inflight_call {
 	__u32 class;
 	__u32 flags;		/* CT_INFLIGHT_*_BEGIN; bytes of its record's payload << 8 */
 };
+
 #define CT_INFLIGHT_NO_BEGIN	1	/* a query: begin is only a lower bound */
 #define CT_INFLIGHT_HAS_BEGIN	2	/* its entry event was written */
 struct ct_inflight_page {
@@ -525,6 +526,7 @@ struct ct_clock_segment {
 	__u64 until;		/* the next segment begins here or later */
 	__u64 mult;		/* ns per tick, fixed point: 32 bits behind the point */
 };
+
 #define CT_CLOCK_SEGMENTS	4
 #define CT_CLOCK_VALID_SPANS	8	/* a segment is used for this many times (until - tsc) */
 struct ct_clock_page {
@@ -558,6 +560,7 @@ struct ct_threadbuf_head {
 	__u64 produced;		/* by the thread: packets begun */
 	__u64 lost;		/* by the thread: records for which no sub-buffer was free */
 };
+
 #define CT_THREADBUF_DATA		8192u	/* where the first sub-buffer begins */
 #define CT_THREADBUF_SUBBUF_MIN		4096u
 #define CT_THREADBUF_SUBBUF_MAX		(1u << 20)
@@ -613,8 +616,8 @@ struct ct_session {
 	__u64 start;
 	__u32 cpus;
 	__u32 owner_pid;
-	__u64 probe_memory;	/* out, of CT_IOC_GET_SESSION: bytes that the kernel keeps for
-				 * the calls of probed functions */
+	/* out, of CT_IOC_GET_SESSION: bytes that the kernel keeps for calls of probed functions */
+	__u64 probe_memory;
 };
 
 /* Probe groups: X(ID, word) */
@@ -652,6 +655,7 @@ struct ct_field {
 	__u8  type;		/* enum ct_type */
 	__u8  reserved[7];
 };
+
 struct ct_define {
 	__u32 size;
 	__u32 id;
@@ -664,6 +668,7 @@ struct ct_define {
 	char  symbol[CT_NAME_LEN];
 	struct ct_field fields[CT_FIELDS_MAX];
 };
+
 #define CT_QUOTA_CLASSES	8192
 #define CT_QUOTA_CLASSES_ALL	32768
 #define CT_QUOTA_STRINGS	65536
@@ -724,6 +729,7 @@ struct ct_mark_head {
 	__u64 begin;
 	__s64 result;
 };
+
 #define CT_MARK_MAX		4096u	/* the largest n */
 
 /*
@@ -742,6 +748,7 @@ enum ct_probe_state {
 	CT_PROBE_FAILED	  = 4,	/* the kernel refused to arm it: see error */
 	CT_PROBE_SHADOWED = 5,	/* another name of the same function is armed */
 };
+
 /*
  * For a tracepoint, symbol is its name, and module is the module that defines it ("": the
  * kernel itself, or any module).  ABSENT: neither the kernel nor a loaded module defines
@@ -849,6 +856,7 @@ struct ct_probe_arg {
 	__u8  number;
 	__u8  reserved[6];
 };
+
 struct ct_probe_add {
 	__u32 size;
 	__u32 flags;
@@ -910,6 +918,7 @@ struct ct_clock_map {
 	__u32 length;		/* out: bytes mapped */
 	__u64 address;		/* out */
 };
+
 #define CT_THREADBUF_NONE	0xffffffffu
 struct ct_threadbuf_new {
 	__u32 size;
@@ -919,6 +928,7 @@ struct ct_threadbuf_new {
 	__u64 address;		/* out */
 	__u64 length;		/* out */
 };
+
 #define CT_THREADBUF_READ_ALL	1u
 #define CT_THREADBUF_PACKET	0u
 #define CT_THREADBUF_INFLIGHT	1u
