@@ -23,7 +23,7 @@
 #define CONTROL_SUBBUF_SIZE (64u << 10) /* the defaults */
 #define CONTROL_SUBBUF_COUNT 64u
 #define CONTROL_SUBBUF_COUNT_MAX 65536u
-#define CONTROL_RING_MAX (1ull << 30)
+#define CONTROL_RING_MAX BIT_ULL(30)
 
 /*
  * The session of an owner that closed its file before it had consumed everything; NULL: none.
@@ -163,7 +163,8 @@ static void control_begin(struct ct_session_state *s, struct ct_session *arg, co
 	 */
 	ct_clock_start();
 	ct_source_arm(s->groups);
-	s->start = s->facts->start = ktime_get_mono_fast_ns();
+	s->start = ktime_get_mono_fast_ns();
+	s->facts->start = s->start;
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 	arg->start = s->start;
 	arg->cpus = s->cpus;

@@ -103,7 +103,7 @@ static void nv_fill_kernel_mapping(void *payload, const struct ct_call *c, s64 r
 
 /* (nv, alloc, void *address, void *priv) */
 static void nv_fill_kernel_unmapping(void *payload, const struct ct_call *c, s64 ret,
-				  bool entry)
+				     bool entry)
 {
 	((struct ct_free *)payload)->ptr = c->arg[2];
 }

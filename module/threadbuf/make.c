@@ -65,9 +65,9 @@ static int make_release(struct inode *inode, struct file *file)
 }
 
 /*
- * A thread of the process has ended; is it the last one?  With locks of the kernel held, which disable
- * preemption but with PREEMPT_RT.  A process whose memory ends with it has no entry in the queue any
- * more.
+ * A thread of the process has ended; is it the last one?  With locks of the kernel held, which
+ * disable preemption but with PREEMPT_RT.  A process whose memory ends with it has no entry in the
+ * queue any more.
  */
 static int make_on_exit(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
