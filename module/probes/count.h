@@ -5,6 +5,7 @@
 
 #include <linux/math64.h>
 #include <linux/percpu.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include "base/clock.h"
 
@@ -48,7 +49,7 @@ static inline void ct_count_clear(struct ct_count __percpu *count)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(count, cpu) = (struct ct_count){};
+		memset(per_cpu_ptr(count, cpu), 0, sizeof(struct ct_count));
 }
 
 #endif

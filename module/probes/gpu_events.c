@@ -40,6 +40,7 @@ enum gpu_point {
 	GPU_IRQ_EXIT,
 	GPU_COUNT,
 };
+
 static struct ct_tracepoint gpu_points[GPU_COUNT];
 
 static struct ct_cpu_record *gpu_record_of(struct ct_cpu *cpu, enum gpu_point point, u32 size,
@@ -300,6 +301,7 @@ struct running {
 	u64 op;
 	int irq;
 };
+
 static DEFINE_PER_CPU(struct running, running);
 
 /* The driver names its interrupts after itself: nvidia, nvidia0. */

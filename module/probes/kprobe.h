@@ -53,7 +53,8 @@ struct ct_armed {
  * ones count as missed.  Not by the number of CPUs: newer kernels keep a list of all instances for
  * each CPU, so the memory would grow with its square.
  */
-#define CT_KPROBE_CALLS 256 /* of a function that does not sleep: one a CPU, and those it interrupts */
+/* Of a function that does not sleep: one a CPU, and those that it interrupts. */
+#define CT_KPROBE_CALLS 256
 #define CT_KPROBE_CALLS_SLEEPS 512
 
 static inline int ct_kprobe_max_active(const struct ct_probe_desc *d)

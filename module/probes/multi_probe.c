@@ -17,9 +17,9 @@
  *     return of the function that was entered.  The kernel offers modules no other way to its
  *     return hooks (fprobe is not in Debian's 6.1).
  *
- * The functions stand in one table, by address.  The table is replaced as a whole when functions are
- * added.  When a function is removed, its row loses its probe; after an RCU grace period no handler
- * uses the probe that it found there before.
+ * The functions stand in one table, by address.  The table is replaced as a whole when functions
+ * are added.  When a function is removed, its row loses its probe; after an RCU grace period no
+ * handler uses the probe that it found there before.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>

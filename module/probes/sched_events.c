@@ -35,6 +35,7 @@ enum sched_point {
 	SCHED_WAKEUP,
 	SCHED_COUNT,
 };
+
 static struct ct_tracepoint sched_points[SCHED_COUNT];
 
 static bool sched_traced(const struct ct_cpu *cpu, struct task_struct *task)
