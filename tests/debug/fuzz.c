@@ -413,6 +413,7 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	fuzz_shapes();
 	printf("# %u s, seed %llu\n", seconds, (unsigned long long)seed);
 	all = mmap(NULL, sizeof(*all) * PROCESSES, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);

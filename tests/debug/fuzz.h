@@ -43,6 +43,9 @@ int fuzz_start(int fd);
 /* Defines classes for the marks of the process. */
 void fuzz_define(int fd);
 
+/* fuzz_shapes.c: each ioctl with each shape of its struct; prints TAP.  No session runs. */
+void fuzz_shapes(void);
+
 /* Thread buffers: fuzz_threadbuf.c. */
 
 /* A nearly valid argument of CT_IOC_THREADBUF. */

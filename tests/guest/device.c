@@ -92,19 +92,24 @@ static void test_define(void)
 	close(r);
 }
 
-/* The ioctl refuses this struct while byte at is set, and only then. */
-static void refuses(const char *name, int fd, unsigned long cmd, void *arg, size_t at)
+/* The ioctl refuses this struct while one of these bytes is not 0, and only then. */
+static void refuses(const char *name, int fd, unsigned long cmd, void *arg, size_t at, size_t bytes)
 {
-	uint8_t *byte = (uint8_t *)arg + at;
-	int set, clear;
+	int set = EINVAL, clear;
+	uint8_t *byte = arg;
+	size_t i;
 
-	*byte = 1;
-	set = call(fd, cmd, arg);
-	*byte = 0;
+	for (i = at; i < at + bytes && set == EINVAL; i++) {
+		byte[i] = 1 << i % 8;
+		set = call(fd, cmd, arg);
+		byte[i] = 0;
+	}
 	clear = call(fd, cmd, arg);
-	ok(set == EINVAL && clear != EINVAL, "%s: reserved byte %zu (%d, then %d)", name, at, set,
-	   clear);
+	ok(set == EINVAL && clear != EINVAL, "%s: reserved bytes from %zu, up to %zu (%d, then %d)",
+	   name, at, i - 1, set, clear);
 }
+
+#define FIELD(name, field)	offsetof(struct name, field), sizeof(((struct name *)0)->field)
 
 /* A reserved field that may hold anything could never get a meaning. */
 static void test_reserved(void)
@@ -120,25 +125,25 @@ static void test_reserved(void)
 	int rw = device(O_RDWR);
 	struct session s;
 
-	refuses("VERSION", rw, CT_IOC_VERSION, &v, offsetof(struct ct_version, reserved) + 3);
-	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, reserved));
-	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, fields[1].reserved));
-	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, offsetof(struct ct_define, fields[15].reserved[6]));
+	refuses("VERSION", rw, CT_IOC_VERSION, &v, FIELD(ct_version, reserved));
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, FIELD(ct_define, reserved));
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, FIELD(ct_define, fields[1].reserved));
+	refuses("DEFINE", rw, CT_IOC_DEFINE, &def, FIELD(ct_define, fields[15].reserved));
 	ask = (struct ct_define){ .size = sizeof(ask), .id = def.id };
-	refuses("GET_DEFINE", rw, CT_IOC_GET_DEFINE, &ask, offsetof(struct ct_define, reserved));
-	refuses("STRING", rw, CT_IOC_STRING, &str, offsetof(struct ct_string, reserved));
-	refuses("GET_STRING", rw, CT_IOC_GET_STRING, &str, offsetof(struct ct_string, reserved));
-	refuses("PROBE_ADD", rw, CT_IOC_PROBE_ADD, &add, offsetof(struct ct_probe_add, arg[0].reserved));
+	refuses("GET_DEFINE", rw, CT_IOC_GET_DEFINE, &ask, FIELD(ct_define, reserved));
+	refuses("STRING", rw, CT_IOC_STRING, &str, FIELD(ct_string, reserved));
+	refuses("GET_STRING", rw, CT_IOC_GET_STRING, &str, FIELD(ct_string, reserved));
+	refuses("PROBE_ADD", rw, CT_IOC_PROBE_ADD, &add, FIELD(ct_probe_add, arg[0].reserved));
 	refuses("PROBE_REMOVE", rw, CT_IOC_PROBE_REMOVE, &add,
-		offsetof(struct ct_probe_add, arg[7].reserved[5]));
-	refuses("PROBE_SET", rw, CT_IOC_PROBE_SET, &add, offsetof(struct ct_probe_add, arg[1].reserved));
-	refuses("WATERMARK", rw, CT_IOC_WATERMARK, &mark, offsetof(struct ct_watermark, reserved));
+		FIELD(ct_probe_add, arg[7].reserved));
+	refuses("PROBE_SET", rw, CT_IOC_PROBE_SET, &add, FIELD(ct_probe_add, arg[1].reserved));
+	refuses("WATERMARK", rw, CT_IOC_WATERMARK, &mark, FIELD(ct_watermark, reserved));
 	refuses("THREADBUF_READ", rw, CT_IOC_THREADBUF_READ, &read,
-		offsetof(struct ct_threadbuf_read, reserved));
+		FIELD(ct_threadbuf_read, reserved));
 	session_start(&s, 4096, 16, 0);
-	refuses("LIMITS", rw, CT_IOC_LIMITS, &l, offsetof(struct ct_limits, reserved));
-	refuses("GET_LIMITS", rw, CT_IOC_GET_LIMITS, &l, offsetof(struct ct_limits, reserved));
-	refuses("MARK", rw, CT_IOC_MARK(sizeof(m)), &m, offsetof(struct ct_mark_head, reserved));
+	refuses("LIMITS", rw, CT_IOC_LIMITS, &l, FIELD(ct_limits, reserved));
+	refuses("GET_LIMITS", rw, CT_IOC_GET_LIMITS, &l, FIELD(ct_limits, reserved));
+	refuses("MARK", rw, CT_IOC_MARK(sizeof(m)), &m, FIELD(ct_mark_head, reserved));
 	session_end(&s);
 	close(rw);
 }
