@@ -35,11 +35,12 @@ t_tree()
 	if [ -d .git ]; then
 		is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 	fi
-	bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|tests/fuzz/(mended|seeds)/.*|.*\.(png|txt|md|json|in|xz)|.gitignore)$' | while read -r f; do
+	bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|tests/fuzz/(mended|seeds)/.*|.*\.(png|txt|md|json|in|xz|const)|.gitignore)$' | while read -r f; do
 		[ -s "$f" ] && ! head -n 5 "$f" | grep -q SPDX-License-Identifier && echo "$f"; done)
 	is "$bad" "" "every source file names its licence"
 	tests/build/documents >"$work/documents"
 	ok $? "the documents name files that exist, README.md is short, docs/mutations.md is in step" || cat "$work/documents"
+	is "$(tests/debug/syzkaller/check 2>&1)" "" "the description for syzkaller has what module/uapi/cudatrace.h has"
 	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|dlvsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, dlvsym, ioctl, InitializeInjection and cudatrace_* alone"
 	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
 	is "$(readelf -d build/libcudatrace{,-nvtx}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and both need libc alone"
