@@ -89,7 +89,9 @@ ok $? "the module unloads"
 leaks "unloading"
 if [ -d $debugfs/gcov ]; then
 	find $debugfs/gcov -name '*.gcda' -path '*/module/*' | while read -r file; do
-		cat "$file" >"$share/gcov/${file##*/}"
+		name=${file##*/module/}
+		mkdir -p "$share/gcov/$(dirname "$name")"
+		cat "$file" >"$share/gcov/$name"
 	done
 fi
 plan
