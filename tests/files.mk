@@ -35,9 +35,9 @@ $(B)/tests/fuzz: $(wildcard tests/debug/fuzz*.c) tests/debug/fuzz.h tests/guest/
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
-$(B)/tests/faults: $(B)/tests/%: tests/debug/%.c tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(B)/tests/faults: $(wildcard tests/debug/faults*.c) tests/debug/faults.h tests/guest/session.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
-	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
 $(B)/tests/record-busy: tests/record/busy.c
 	@mkdir -p $(@D)

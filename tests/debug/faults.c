@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "../guest/session.h"
+#include "faults.h"
 
 #define SITES	5000	/* no operation needs more */
 
@@ -101,10 +101,10 @@ static int injected(void)
 }
 
 /*
- * op returns 0 or an errno; undo undoes a success.  The operation may survive a failure (by
- * a fallback, or by a page that is fetched later): then it must succeed.
+ * The operation may survive a failure (by a fallback, or by a page that is fetched later): then it
+ * must succeed.
  */
-static void each(const char *name, int (*op)(void), void (*undo)(void))
+void faults_each(const char *name, int (*op)(void), void (*undo)(void))
 {
 	int n, err, refused = 0, survived = 0, odd = 0, said = 0, tried = 0;
 
@@ -329,8 +329,7 @@ static int op_get(void)
 	return call(owner, CT_IOC_GET_PROBE, &info) ?: call(owner, CT_IOC_GET_FILTER, &f);
 }
 
-/* Also those whose address is unknown, because storing it failed. */
-static void undo_clock(void)
+void faults_unmap(const char *name)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
 	char line[256], *more;
@@ -338,11 +337,17 @@ static void undo_clock(void)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		at = strtoul(line, &more, 16);
-		if (strstr(line, "[cudatrace-clock]"))
+		if (strstr(line, name))
 			munmap((void *)at, strtoul(more + 1, NULL, 16) - at);
 	}
 	if (f)
 		fclose(f);
+}
+
+/* Also those whose address is unknown, because storing it failed. */
+static void undo_clock(void)
+{
+	faults_unmap("[cudatrace-clock]");
 }
 
 /* Maps the clock page. */
@@ -368,6 +373,12 @@ static void undo_limits(void)
 	struct ct_limits l = { .size = sizeof(l) };
 
 	call(owner, CT_IOC_LIMITS, &l);
+}
+
+/* The first mark under limits: its producer is not known yet. */
+static int op_mark_limited(void)
+{
+	return op_limits() ?: op_mark();
 }
 
 static int op_watermark(void)
@@ -436,42 +447,45 @@ int main(int argc, char **argv)
 	close(i);
 	all = argc > 2;
 	configure();
-	each("load", op_load, undo_load);
+	faults_each("load", op_load, undo_load);
 	if (op_load())
 		return 1;
 	inside_only();
-	each("open", op_open, undo_open);
-	each("default session", op_default, undo_open);
+	faults_each("open", op_open, undo_open);
+	faults_each("default session", op_default, undo_open);
 	owner = device(O_RDWR);
 	producer = device(O_WRONLY);
-	each("start", op_start, undo_start);
+	faults_each("start", op_start, undo_start);
 	if (op_start())
 		ok(0, "a session starts");
-	each("open while a session runs", op_open, undo_open);
+	faults_each("open while a session runs", op_open, undo_open);
 	reader = device(O_RDONLY | O_NONBLOCK);
-	each("define", op_define, NULL);
-	each("string", op_string, NULL);
-	each("mark", op_mark, NULL);
-	each("begin", op_begin, NULL);
-	each("mark of absent memory", op_mark_absent, NULL);
-	each("probe add", op_probe, undo_probe);
+	faults_each("define", op_define, NULL);
+	faults_each("string", op_string, NULL);
+	faults_each("mark", op_mark, NULL);
+	faults_each("begin", op_begin, NULL);
+	faults_each("mark of absent memory", op_mark_absent, NULL);
+	faults_each("probe add", op_probe, undo_probe);
 	mkdir("/tmp/faults", 0700);
 	if (mount("none", "/tmp/faults", "cgroup2", 0, NULL) && errno != EBUSY)
 		printf("# cgroup2: %s\n", strerror(errno));
 	file = open("/tmp/faults", O_RDONLY | O_DIRECTORY);
-	each("filter", op_filter, undo_filter);
+	faults_each("filter", op_filter, undo_filter);
 	op_filter();
-	each("fork under a filter", op_fork, NULL);
+	faults_each("fork under a filter", op_fork, NULL);
 	undo_filter();
-	each("mmap", op_map, NULL);
-	each("read", op_read, NULL);
-	each("questions", op_get, NULL);
-	each("clock page", op_clock, undo_clock);
-	each("limits", op_limits, undo_limits);
-	each("watermark", op_watermark, NULL);
-	each("seen", op_seen, NULL);
+	faults_each("mmap", op_map, NULL);
+	faults_each("read", op_read, NULL);
+	faults_each("questions", op_get, NULL);
+	faults_each("clock page", op_clock, undo_clock);
+	faults_each("limits", op_limits, undo_limits);
+	faults_each("a mark under limits", op_mark_limited, undo_limits);
+	faults_each("watermark", op_watermark, NULL);
+	faults_each("seen", op_seen, NULL);
 	undo_start();
-	each("adopting an orphaned session", op_adopt, NULL);
+	faults_each("adopting an orphaned session", op_adopt, NULL);
+	faults_threadbufs(owner, producer);
+	faults_multi_probe(owner);
 	close(reader);
 	close(producer);
 	close(owner);

@@ -32,6 +32,17 @@ leaks()
 	ok $? "no leak after $1" || head -n 60 leaks
 }
 
+# Lockdep turns itself off at its first report, and when there is more than it can follow.  And
+# it must have seen the locks that are named in $share/locks.
+locks()
+{
+	[ -e /proc/lockdep ] || return 0
+	grep -qE '^ *debug_locks: +1$' /proc/lockdep_stats
+	ok $? "lockdep is still on" || cat /proc/lockdep_stats
+	awk '{ name = $NF; sub(/[#\/].*/, "", name); print name }' /proc/lockdep | sort -u >seen
+	is "$(grep -vxFf seen $share/locks)" "" "it has seen each lock of the module ($(wc -l <$share/locks))"
+}
+
 # one NAME COMMAND...: a program that prints TAP
 one()
 {
@@ -67,6 +78,7 @@ if wanted device; then
 		. $share/discover.sh
 		. $share/stand_in.sh
 	fi
+	leaks "the guest's tests"
 fi
 if [ "$driver" != none ]; then
 	load-driver
@@ -75,15 +87,17 @@ fi
 if wanted stress; then
 	CUDATRACE_DRIVER=$([ "$driver" != none ] && echo 1) \
 		one stress stress $([ "$long" = 1 ] && echo 300 || echo 20)
+	leaks stress
 fi
 if wanted fuzz; then
 	one fuzz fuzz $([ "$long" = 1 ] && echo 600 || echo 20)
+	leaks fuzz
 fi
 if wanted inside && [ "$long" = 1 ] && [ "$driver" != none ]; then
 	INSIDE=250000
 	. $share/inside.sh
 fi
-leaks "the tests"
+! wanted device || locks
 rmmod cudatrace
 ok $? "the module unloads"
 leaks "unloading"
