@@ -312,7 +312,8 @@ static const struct file_operations clock_fops = {
 
 long ct_clock_map(void (*unmapped)(void))
 {
-	struct file *file = anon_inode_getfile("[cudatrace-clock]", &clock_fops, unmapped, O_RDONLY);
+	struct file *file = anon_inode_getfile("[cudatrace-clock]", &clock_fops, unmapped,
+					       O_RDONLY);
 	unsigned long address;
 
 	if (IS_ERR(file)) {

@@ -147,8 +147,8 @@ static __always_inline struct kretprobe *ct_kretprobe_of(const struct kretprobe_
 }
 
 /*
- * The newest of the current task's pending return hooks; it leads to the older ones.  NULL where the
- * kernel keeps them in a table of its own: there depths of calls are not known.
+ * The newest of the current task's pending return hooks; it leads to the older ones.  NULL where
+ * the kernel keeps them in a table of its own: there depths of calls are not known.
  */
 static __always_inline struct llist_node *ct_pending_returns(void)
 {

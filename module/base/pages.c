@@ -2,8 +2,8 @@
 /*
  * Memory whose size a user chooses.
  *
- * It is not from __vmalloc(), which cannot be asked for all of this: plain flags let the kernel kill
- * a process for it, and of __GFP_RETRY_MAYFAIL Linux 6.19 warns in its log.
+ * It is not from __vmalloc(), which cannot be asked for all of this: plain flags let the kernel
+ * kill a process for it, and of __GFP_RETRY_MAYFAIL Linux 6.19 warns in its log.
  *
  * In a program, a mapping that is read-only must never become writable, and none may become
  * executable: VM_MAYWRITE and VM_MAYEXEC are taken away, so that mprotect() fails.

@@ -10,9 +10,10 @@ struct vm_area_struct;
 /*
  * ct_pages_alloc - size bytes, zeroed and page by page; vfree() frees them.
  *
- * They are charged to the memory cgroup of the task that asks for them (not before Linux 5.11, which
- * could not map them then).  If there is too little memory, it returns NULL: no process is killed for
- * it, and the kernel's log gets no report.  Also if the task is being killed.  May sleep.
+ * They are charged to the memory cgroup of the task that asks for them (not before Linux 5.11,
+ * which could not map them then).  If there is too little memory, it returns NULL: no process is
+ * killed for it, and the kernel's log gets no report.  Also if the task is being killed.  May
+ * sleep.
  */
 void *ct_pages_alloc(size_t size);
 

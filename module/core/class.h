@@ -3,6 +3,7 @@
 #ifndef CT_CLASS_H
 #define CT_CLASS_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include "cudatrace.h"
 
@@ -30,9 +31,10 @@ struct ct_class {
 	u8 role[CT_FIELDS_MAX];	/* enum ct_role */
 	struct ct_define def;
 };
+
 /* The module overwrites the first field, u32 "uid"; ppid and uid of a process record. */
-#define CT_MARK_UID	(1ull << 48)
-#define CT_MARK_WHO	(2ull << 48)
+#define CT_MARK_UID	BIT_ULL(48)
+#define CT_MARK_WHO	BIT_ULL(49)
 
 /*
  * ct_class_check - check c->def, and set the members of c that follow from it.

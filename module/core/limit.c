@@ -31,7 +31,7 @@
 /* So many entries are looked at for one that is free: each means a look at all CPUs. */
 #define LIMIT_TRIES	4
 
-static_assert(CT_PRODUCERS == CT_LIMIT_PRODUCERS + 1);
+static_assert(CT_LIMIT_PRODUCERS + 1 == CT_PRODUCERS);
 
 struct ct_limit {
 	struct ct_limits arg;
@@ -128,6 +128,7 @@ static int limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32 size, 
 	u64 share = READ_ONCE(l->share);
 	enum ct_lost reason = CT_LOST_RATE;
 
+	/* The rates before this: pairs with the release in ct_rate_set(). */
 	if (smp_load_acquire(&l->rates.any)) {
 		advance = false;
 		if (!ct_rate_charge(&l->rates, producer, size, records, ktime_get_mono_fast_ns(),
@@ -177,6 +178,7 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
 	u64 key = flags & CT_LIMIT_PROCESS ? producer->process :
 		  flags & CT_LIMIT_CGROUP ? producer->cgroup : producer->user;
 
+	/* The rates before this: pairs with the release in ct_rate_set(). */
 	return !smp_load_acquire(&l->rates.any) ||
 	       ct_rate_charge(&l->rates, limit_entry_of(s, key), size, records, ns, true);
 }

@@ -3,6 +3,7 @@
 #ifndef CT_PRODUCER_H
 #define CT_PRODUCER_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 struct task_struct;
@@ -12,7 +13,7 @@ struct task_struct;
  * other one is free.
  */
 #define CT_PRODUCER_BITS	7
-#define CT_PRODUCERS		(1u << CT_PRODUCER_BITS)
+#define CT_PRODUCERS		((u32)BIT(CT_PRODUCER_BITS))
 #define CT_PRODUCER_SHARED	0u
 
 /* A producer's key; 0 is none. */

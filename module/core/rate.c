@@ -116,6 +116,7 @@ bool ct_rate_charge(struct ct_rate_limits *l, u32 entry, u32 size, u32 records, 
 	u64 cost;
 
 	/* The state and the costs after any: pairs with ct_rate_set(). */
+	/* The rates before this: pairs with the release in ct_rate_set(). */
 	if (!smp_load_acquire(&l->any))
 		return true;
 	for (rate = 0; rate < CT_RATES; rate++) {

@@ -143,7 +143,8 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 	if (!trusted) {
 		q = registry_quota_of(producer);
 		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ||
-		      (producer != CT_PRODUCER_ROOT && users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
+		      (producer != CT_PRODUCER_ROOT &&
+		       users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
 	}
 	if (!err && next_class > CT_CLASS_MAX)
 		err = -ENOSPC;
@@ -270,9 +271,8 @@ int ct_registry_init(void)
 	int err = 0;
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout) \
-	if (!err) \
-		err = registry_define_static(id, #name, CT_LAYER_##layer, CT_CAT_##cat, \
-					     CT_OP_##op, CT_LAYOUT_##layout);
+	err = err ?: registry_define_static(id, #name, CT_LAYER_##layer, CT_CAT_##cat, \
+					    CT_OP_##op, CT_LAYOUT_##layout);
 	CT_STATIC_CLASSES(CT_CLASS_ROW)
 #undef CT_CLASS_ROW
 	if (err)

@@ -32,7 +32,7 @@ static unsigned long multi_sites_site_of(unsigned long address)
 }
 
 static void notrace multi_sites_nothing(unsigned long ip, unsigned long parent,
-				       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+					struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 }
 

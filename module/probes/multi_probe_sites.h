@@ -16,8 +16,8 @@ struct ct_row;
  *
  * ct_multi_probe_sites_arm - arm these sites, all or none.  Returns 0 or ftrace's error.
  *
- * ct_multi_probe_sites_disarm - these that are armed.  When it has disarmed the last one, no handler
- * of them runs.
+ * ct_multi_probe_sites_disarm - these that are armed.  When it has disarmed the last one, no
+ * handler of them runs.
  *
  * All may sleep; the caller holds ct_session_lock.
  */

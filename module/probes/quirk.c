@@ -5,9 +5,9 @@
  * When a kprobe sets a breakpoint, the kernel checks whether a jump could replace it, and for that
  * decodes the function up to the next symbol.  After the last function of a module's text there is
  * no symbol before the end of the page.  The bytes there are not code, and the last "instruction"
- * that is decoded may reach into the next page.  If that page is not mapped, the kernel oopses (seen
- * on 6.12 with nvidia_frontend_exit_module, the last function of nvidia's .exit.text).  Users who
- * probe all functions of a module would hit this, so these few functions are found first, and
+ * that is decoded may reach into the next page.  If that page is not mapped, the kernel oopses
+ * (seen on 6.12 with nvidia_frontend_exit_module, the last function of nvidia's .exit.text).  Users
+ * who probe all functions of a module would hit this, so these few functions are found first, and
  * refused.  docs/upstream.md has a reproducer.
  */
 #include <linux/kallsyms.h>
