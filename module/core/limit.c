@@ -128,7 +128,7 @@ static int limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32 size, 
 	u64 share = READ_ONCE(l->share);
 	enum ct_lost reason = CT_LOST_RATE;
 
-	/* The rates before this: pairs with the release in ct_rate_set(). */
+	/* The rates after any: pairs with the release in ct_rate_set(). */
 	if (smp_load_acquire(&l->rates.any)) {
 		advance = false;
 		if (!ct_rate_charge(&l->rates, producer, size, records, ktime_get_mono_fast_ns(),
@@ -178,7 +178,7 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
 	u64 key = flags & CT_LIMIT_PROCESS ? producer->process :
 		  flags & CT_LIMIT_CGROUP ? producer->cgroup : producer->user;
 
-	/* The rates before this: pairs with the release in ct_rate_set(). */
+	/* The rates after any: pairs with the release in ct_rate_set(). */
 	return !smp_load_acquire(&l->rates.any) ||
 	       ct_rate_charge(&l->rates, limit_entry_of(s, key), size, records, ns, true);
 }

@@ -116,7 +116,6 @@ bool ct_rate_charge(struct ct_rate_limits *l, u32 entry, u32 size, u32 records, 
 	u64 cost;
 
 	/* The state and the costs after any: pairs with ct_rate_set(). */
-	/* The rates before this: pairs with the release in ct_rate_set(). */
 	if (!smp_load_acquire(&l->any))
 		return true;
 	for (rate = 0; rate < CT_RATES; rate++) {
@@ -133,6 +132,7 @@ bool ct_rate_idle(const struct ct_rate_limits *l, u32 entry)
 	u64 now = ktime_get_mono_fast_ns() << CT_RATE_TIME_SHIFT;
 	enum ct_rate rate;
 
+	/* The state after any: pairs with ct_rate_set(). */
 	if (!smp_load_acquire(&l->any))
 		return true;
 	for (rate = 0; rate < CT_RATES; rate++)
