@@ -267,6 +267,7 @@ static const char *metadata_tsdl_type(unsigned int type, bool named)
 		[CT_TYPE_dir] = "uint32_t", [CT_TYPE_dev] = "uint32_t",
 		[CT_TYPE_cures] = "uint32_t", [CT_TYPE_nvst] = "ct_x32",
 		[CT_TYPE_nvcode] = "ct_x32", [CT_TYPE_text] = "uint16_t",
+		[CT_TYPE_memk] = "uint16_t",
 	};
 	static const char *const enumerated[CT_TYPE_COUNT] = {
 		[CT_TYPE_str] = "ct_str", [CT_TYPE_class] = "ct_class",

@@ -7,7 +7,7 @@
  *
  * Each event is a *record* of an *event class* in a *stream*.  A stream is a sequence
  * of *packets*.  A packet in memory is, byte for byte, a packet of a Common Trace
- * Format 1.8 trace.  There are three kinds of streams:
+ * Format 1.8 trace.  There are four kinds of streams:
  *
  *   CT_STREAM_CPU     written by the module: one per possible CPU (file k-CPU).  Each
  *                     record begins with struct ct_cpu_record.
@@ -17,6 +17,9 @@
  *   CT_STREAM_STATE   written by the recorder alone (file state): facts that change
  *                     rarely (processes, clock pairs, probes, losses).  Each record
  *                     begins with struct ct_cpu_record.
+ *   CT_STREAM_GPU     written by libcudatrace-gpu.so: several per process (file
+ *                     g-PID-N).  Each record begins with struct ct_thread_record; pid
+ *                     stands in the packet's header, tid is 0.  Section 8.
  *
  * A call that returned is ONE record, stamped with the call's END, so that time never
  * steps back inside a stream.  The call's begin is end - duration.  CT_F_BEGIN marks an
@@ -34,7 +37,7 @@
  * 2. THE TRACE DIRECTORY
  *
  *   metadata       CTF 1.8 text, generated from the tables and the registry
- *   k-CPU, u-PID-N, state     the streams
+ *   k-CPU, u-PID-N, state, g-PID-N     the streams
  *   .registry      text, which writers append to without a lock.  It has one line for
  *                  each object that got an id at run time (section 3)
  *   .open-PID-N    the in-flight calls of the thread whose stream is u-PID-N: a struct
@@ -276,9 +279,31 @@
  * know (otherwise E2BIG).  Every field named "reserved" must be 0, also in a struct whose
  * other fields are answers (otherwise EINVAL), so that it can get a meaning later.
  *
+ * 8. GPU STREAMS
+ *
+ * A process that is recorded with `record --gpu` writes what its GPUs did into files of its
+ * own, g-PID-0 and up, also where the module is used: such records are delivered late, and
+ * by many at a time.  Their layouts are those named gpu_* in cudatrace_events.h.
+ *
+ *   g-PID-0    gpu_state and gpu_clock records
+ *   g-PID-N    kernels, copies, sets and graph launches.  As in every stream, records are in
+ *              the order of their end; but they overlap, as several of them run at a time.
+ *              A record that is delivered too late for one stream goes to the next.
+ *
+ * A packet is written by one write() when it is complete.  So a process that was killed
+ * leaves whole packets, and perhaps a part of one at the end.  There is no .open-PID-N.
+ * "lost" of a packet counts records of the process that CUPTI dropped, that had no time or
+ * that could not be written (in the streams from g-PID-1 on, each its own part).
+ *
+ * depth is 0, the result is none (CT_F_NO_RESULT) and the CPU is unknown.  op counts the
+ * records of a stream; the call that caused a record is found by its correlation: among the
+ * calls of its process that submit work, in the order in which they began, checked by
+ * kernel, grid and block, or by bytes.
+ *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
- * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware.
+ * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
+ * 3 the GPU streams with their layouts, the type memk and the op "exec".
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H
@@ -288,7 +313,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	2
+#define CT_SCHEMA_VERSION	3
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"
@@ -300,6 +325,7 @@ enum ct_stream_class {
 	CT_STREAM_CPU		= 0,
 	CT_STREAM_THREAD	= 1,
 	CT_STREAM_STATE		= 2,
+	CT_STREAM_GPU		= 3,
 };
 
 /*
@@ -319,10 +345,10 @@ struct ct_packet {
 	__u64 seq;
 	__u64 lost;
 	__u32 cpu;		/* CPU streams: the CPU; else 0 */
-	__u32 pid;		/* thread streams: process and thread; else 0 */
-	__u32 tid;
+	__u32 pid;		/* thread and GPU streams: the process; else 0 */
+	__u32 tid;		/* thread streams: the thread; else 0 */
 	__u32 reserved;
-	__u64 op_base;		/* thread streams: added to a record's op, which is then unique
+	__u64 op_base;		/* thread and GPU streams: added to a record's op, which is then unique
 				 * in its process; CPU streams: records written before this
 				 * packet, except a few that were being written at that moment
 				 */
@@ -363,7 +389,7 @@ struct ct_cpu_record {
 	__s64 result;		/* return value */
 };
 
-/* Head of a record in a thread's stream. */
+/* Head of a record in a thread's or a GPU stream. */
 struct ct_thread_record {
 	__u64 stamp;
 	__u32 op;		/* relative to the packet's op_base */

@@ -70,7 +70,8 @@
 	X(UNLOAD,	"unload")					\
 	X(LOOKUP,	"lookup")					\
 	X(WAIT,		"wait")						\
-	X(RECORD,	"record")
+	X(RECORD,	"record")					\
+	X(EXEC,		"exec")		/* done by the GPU: layer gpu */
 
 #define CT_ENUM_ROW(id, word)	CT_LAYER_##id,
 enum ct_layer { CT_LAYERS(CT_ENUM_ROW) CT_LAYER_COUNT };
@@ -91,6 +92,7 @@ enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
  *   dev     device number of an ioctl, see CT_DEV_*
  *   cures   CUresult         nvst  NV_STATUS of the resource manager
  *   nvcode  RM control command or RM class, whichever the ioctl carries
+ *   memk    kind of memory, enum ct_memkind
  *   text    u16 byte count, then that many bytes, then NULs up to a multiple of 8 of the
  *           record's size; only as the last field
  */
@@ -100,7 +102,7 @@ enum ct_op { CT_OPS(CT_ENUM_ROW) CT_OP_COUNT };
 	X(x8, __u8, 1) X(x16, __u16, 2) X(x32, __u32, 4) X(x64, __u64, 8) \
 	X(str, __u32, 4) X(class, __u16, 2) X(dir, __u32, 4)		\
 	X(dev, __u32, 4) X(cures, __u32, 4) X(nvst, __u32, 4)		\
-	X(nvcode, __u32, 4) X(text, __u16, 2)
+	X(nvcode, __u32, 4) X(text, __u16, 2) X(memk, __u16, 2)
 
 #define CT_TYPE_ROW(type, ctype, bytes)	CT_TYPE_##type,
 enum ct_type { CT_TYPES(CT_TYPE_ROW) CT_TYPE_COUNT };
@@ -118,6 +120,16 @@ CT_TYPES(CT_TYPE_ROW)
 
 #define CT_ENUM_ROW(id, word)	CT_DIR_##id,
 enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
+#undef CT_ENUM_ROW
+
+/* The kind of memory that a GPU's copy reads or writes: X(ID, word).  Values are ABI. */
+#define CT_MEMKINDS(X)							\
+	X(UNKNOWN, "unknown") X(PAGEABLE, "pageable") X(PINNED, "pinned") \
+	X(DEVICE, "device") X(ARRAY, "array") X(MANAGED, "managed")	\
+	X(DEVICE_STATIC, "device_static") X(MANAGED_STATIC, "managed_static")
+
+#define CT_ENUM_ROW(id, word)	CT_MEMKIND_##id,
+enum ct_memkind { CT_MEMKINDS(CT_ENUM_ROW) CT_MEMKIND_COUNT };
 #undef CT_ENUM_ROW
 
 /* Field type dev: an nvidia minor number (255: nvidiactl) or one of these. */
@@ -291,6 +303,59 @@ enum ct_direction { CT_DIRECTIONS(CT_ENUM_ROW) CT_DIR_COUNT };
 	F(u64, records) F(u64, lost) F(u64, overwritten)		\
 	F(u32, cpu) F(u32, reason)
 
+/*
+ * What a GPU did (layer gpu, GPU streams).  begin and end of the record are the GPU's, on
+ * the trace's clock.  gpu: the number of the device in its process.  context_id, stream_id:
+ * CUPTI's numbers, unique in their process (not the program's handles).  correlation: the
+ * number of the launch, copy or set that caused it; these are counted in the process,
+ * in the order in which they were submitted, and 0 is none.  All nodes of a graph launch
+ * have its number.  graph, graph_node: of a node of a graph; 0: it is none.  shared:
+ * dynamic shared memory, bytes a block, as in launch.  registers: of a thread.
+ */
+#define CT_FIELDS_gpu_kernel(F)						\
+	F(str, kernel) F(u32, context_id) F(u32, stream_id)		\
+	F(u32, correlation) F(u64, graph_node) F(u32, graph)		\
+	F(u32, grid_x) F(u32, grid_y) F(u32, grid_z)			\
+	F(u32, block_x) F(u32, block_y) F(u32, block_z)			\
+	F(u32, shared) F(u32, shared_static) F(u16, gpu) F(u16, registers)
+/* dst_gpu: of a copy from one device to another; else it is gpu */
+#define CT_FIELDS_gpu_copy(F)						\
+	F(u64, size) F(u32, context_id) F(u32, stream_id)		\
+	F(u32, correlation) F(u32, graph) F(u64, graph_node)		\
+	F(dir, direction) F(memk, src_kind) F(memk, dst_kind)		\
+	F(u16, gpu) F(u16, dst_gpu) F(u32, async)
+#define CT_FIELDS_gpu_set(F)						\
+	F(u64, size) F(u32, context_id) F(u32, stream_id)		\
+	F(u32, correlation) F(u32, graph) F(u64, graph_node)		\
+	F(x32, value) F(u16, gpu) F(memk, dst_kind)
+/* A graph launch as one: from its first node's begin to its last node's end. */
+#define CT_FIELDS_gpu_graph(F)						\
+	F(u32, graph) F(u32, context_id) F(u32, stream_id)		\
+	F(u32, correlation) F(u32, reserved) F(u16, gpu) F(u16, reserved16)
+/*
+ * gpu_clock: from now on the times of the process's GPU records are exact to
+ * uncertainty_ns (either way), as far as CUPTI's conversion from the GPU's clock is.
+ * method: enum ct_gpu_clock_method.
+ */
+#define CT_FIELDS_gpu_clock(F)						\
+	F(u64, uncertainty_ns) F(u32, method) F(u32, reserved)
+enum ct_gpu_clock_method {
+	CT_GPU_CLOCK_CALLBACK	= 1,	/* CUPTI reads the trace's clock */
+	CT_GPU_CLOCK_PAIRS	= 2,	/* converted, by pairs of CUPTI's clock and ours */
+};
+/*
+ * gpu_state: whether the GPU records of the process are complete from now on.  state: enum
+ * ct_gpu_collection; text: why
+ */
+#define CT_FIELDS_gpu_state(F)						\
+	F(u32, state) F(text, text)
+enum ct_gpu_collection {
+	CT_GPU_REFUSED	= 0,	/* there will be none */
+	CT_GPU_STARTED	= 1,	/* they are complete from now on */
+	CT_GPU_STOPPED	= 2,	/* there are none from now on: another tool collects them */
+	CT_GPU_COMPLETE	= 3,	/* the process ends, and all that CUPTI had was written */
+};
+
 /* call_open.reason.  Values are ABI. */
 enum ct_open_reason {
 	CT_OPEN_UNKNOWN	= 0,
@@ -307,7 +372,8 @@ enum ct_open_reason {
 	L(k_irq) L(xid) L(k_delay) L(k_arg1) L(k_arg2) L(mark) L(process)	\
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
-	L(k_fault) L(k_range) L(k_firmware)
+	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
+	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -344,7 +410,13 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(8,  stream_stat, KERNEL, TRACER,  NONE, stream_stat)		\
 	X(9,  ioctl,	   USER,   SYSCALL, NONE, ioctl)		\
 	X(10, exit,	   USER,   PROCESS, NONE, handle)		\
-	X(11, trigger,	   KERNEL, TRACER,  NONE, trigger)
+	X(11, trigger,	   KERNEL, TRACER,  NONE, trigger)		\
+	X(12, gpu_kernel,  GPU,    KERNEL,  EXEC, gpu_kernel)		\
+	X(13, gpu_copy,	   GPU,    TRANSFER, EXEC, gpu_copy)		\
+	X(14, gpu_set,	   GPU,    MEMORY,  EXEC, gpu_set)		\
+	X(15, gpu_graph,   GPU,    GRAPH,   EXEC, gpu_graph)		\
+	X(16, gpu_clock,   GPU,    TRACER,  NONE, gpu_clock)		\
+	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };
