@@ -155,6 +155,12 @@ static int calls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	return !rc && e->timed ? calls_timed(c, e, op) : rc;
 }
 
+/* What the GPU did is no call. */
+static bool calls_wants(const struct ct_class *class)
+{
+	return class->layer != CT_LAYER_GPU;
+}
+
 static void calls_find_bypassed(struct ct_calls *c)
 {
 	for (size_t i = 0; i < c->uses.size; i++) {
@@ -240,6 +246,7 @@ const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat 
 
 const struct ct_analyser ct_calls_analyser = {
 	.on = CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
+	.wants = calls_wants,
 	.state_size = sizeof(struct ct_calls),
 	.begin = calls_begin,
 	.event = calls_event,

@@ -20,7 +20,8 @@
 struct engine_class {
 	uint64_t wanted;		/* bits of the analysers that want it, and ENGINE_KNOWN */
 	uint8_t category;
-	bool kernel, api, ioctl, is_switch;
+	bool kernel, api, ioctl;
+	bool no_frame;			/* nothing is inside it: off the CPU, or on the GPU */
 };
 
 struct ct_engine {
@@ -105,7 +106,7 @@ static void engine_learn(const struct ct_engine *e, const struct ct_class *class
 		.kernel = class->layer != CT_LAYER_USER,
 		.api = engine_is_api(class),
 		.ioctl = class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0,
-		.is_switch = class->category == CT_CAT_SWITCH,
+		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
 	};
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
@@ -170,8 +171,11 @@ static int engine_begin_call(struct ct_engine *e, const struct engine_class *c,
 		rc = engine_unreturned(e, event->track);
 	if (!rc)
 		rc = engine_emit(e, c, event);
-	/* A thread off the CPU stands inside whatever it was doing, whose time that is. */
-	if (rc || c->is_switch)
+	/*
+	 * A thread off the CPU stands inside whatever it was doing, whose time that is.  The GPU
+	 * does many things at once, none of them inside another one.
+	 */
+	if (rc || c->no_frame)
 		return rc;
 	return ct_track_push(event->track, &(struct ct_frame){
 		.op_id = p->op_id, .begin = p->ts, .class = event->class,
@@ -189,7 +193,7 @@ static int engine_end_call(struct ct_engine *e, const struct engine_class *c, st
 
 	event->duration = event->self = p->ts - p->begin;
 	event->timed = !(p->record.flags & CT_F_ABANDONED);
-	if (c->is_switch)
+	if (c->no_frame)
 		return engine_emit(e, c, event);
 	for (at = track->depth; at > 0; at--)
 		if (track->frames[at - 1].op_id == p->op_id)

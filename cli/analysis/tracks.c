@@ -38,7 +38,7 @@ static struct ct_track *tracks_add(struct ct_tracks *tracks, const struct ct_rec
 	track->index = tracks->count;
 	track->key = key;
 	track->pid = r->pid;
-	track->tid = key >> 32 ? 0 : r->tid;
+	track->tid = key >> 32 ? 0 : r->tid; /* also of the GPU's streams */
 	tracks->list[tracks->count++] = track;
 	slot->a = tracks->count;
 	tracks->threads += track->tid != 0;

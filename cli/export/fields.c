@@ -48,6 +48,9 @@ void ct_field_value(struct ct_names *names, const struct ct_record *r, unsigned 
 	case CT_TYPE_dir:
 		field_word(v, v->number < CT_DIR_COUNT ? ct_direction_word[v->number] : NULL);
 		break;
+	case CT_TYPE_memk:
+		field_word(v, v->number < CT_MEMKIND_COUNT ? ct_memkind_word[v->number] : NULL);
+		break;
 	case CT_TYPE_dev:
 		field_word(v, ct_name_device(v->number, v->buf));
 		break;

@@ -148,7 +148,8 @@ static int folded_point(struct folded *f, const struct ct_point *p)
 	struct track *track;
 	int rc = ct_processes_point(&f->processes, p);
 
-	if (rc || (p->phase != 'B' && p->phase != 'E'))
+	/* What the GPU did is in no call of a thread. */
+	if (rc || (p->phase != 'B' && p->phase != 'E') || p->record.class->layer == CT_LAYER_GPU)
 		return rc;
 	track = folded_track(f, &p->record);
 	if (!track)

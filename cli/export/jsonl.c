@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "decode/nv_decode.h"
 #include "export/json_details.h"
+#include "trace/gpu/causes.h"
 #include "trace/merge.h"
 #include "trace/names.h"
 
@@ -209,6 +210,19 @@ static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 		jsonl_put_ioctl(out, r);
 }
 
+/* The call that caused what the GPU did. */
+static void jsonl_put_cause(struct ct_out *out, const struct ct_point *p)
+{
+	if (!p->cause) {
+		PUT(out, ",\"joined\":false");
+		return;
+	}
+	PUT(out, ",\"launch_op_id\":");
+	ct_out_u64(out, p->cause->op_id);
+	PUT(out, ",\"launch_tid\":");
+	ct_out_u64(out, p->cause->tid);
+}
+
 static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
@@ -227,8 +241,11 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	ct_out_char(out, p->phase);
 	PUT(out, "\",\"pid\":");
 	ct_out_u64(out, r->pid);
-	PUT(out, ",\"tid\":");
-	ct_out_u64(out, r->tid);
+	/* What the GPU does is in no thread. */
+	if (r->class->layer != CT_LAYER_GPU || r->tid) {
+		PUT(out, ",\"tid\":");
+		ct_out_u64(out, r->tid);
+	}
 	/* Where a call began is only known if that was recorded then. */
 	if (r->cpu != CT_NO_CPU && (!begin || p->entry)) {
 		PUT(out, ",\"cpu\":");
@@ -240,6 +257,8 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 		PUT(out, ",\"depth\":");
 		ct_out_u64(out, p->depth);
 	}
+	if (r->class->layer == CT_LAYER_GPU && r->class->call)
+		jsonl_put_cause(out, p);
 	/* An abandoned call's duration is not known. */
 	if (p->phase == 'E' && !(r->flags & CT_F_ABANDONED)) {
 		PUT(out, ",\"duration_us\":");

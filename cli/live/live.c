@@ -168,6 +168,9 @@ static void live_add_fields(struct ct_live *live, struct text *t, const struct c
 		case CT_TYPE_u8: case CT_TYPE_u16: case CT_TYPE_u32: case CT_TYPE_u64:
 			live_add(t, "%s=%llu", field->name, (unsigned long long)value);
 			break;
+		case CT_TYPE_memk:
+			live_add(t, "%s=%s", field->name, value < CT_MEMKIND_COUNT ? ct_memkind_word[value] : "?");
+			break;
 		default:
 			live_add(t, "%s=0x%llx", field->name, (unsigned long long)value);
 		}

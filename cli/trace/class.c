@@ -27,6 +27,9 @@ const char *const ct_op_word[CT_OP_COUNT] = { CT_OPS(ROW) };
 #define ROW(id, word)	[CT_DIR_##id] = word,
 const char *const ct_direction_word[CT_DIR_COUNT] = { CT_DIRECTIONS(ROW) };
 #undef ROW
+#define ROW(id, word)	[CT_MEMKIND_##id] = word,
+const char *const ct_memkind_word[CT_MEMKIND_COUNT] = { CT_MEMKINDS(ROW) };
+#undef ROW
 #define ROW(id, word)	[CT_QUICK_##id] = word,
 static const char *const quick_word[CT_QUICK_COUNT] = { CT_QUICK(ROW) };
 #undef ROW

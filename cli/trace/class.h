@@ -24,7 +24,14 @@
 	X(FUNCTION, "function") X(BEGIN, "begin") X(OP, "op")		\
 	X(LEVEL, "level") X(LOST, "lost") X(OVERWRITTEN, "overwritten")	\
 	X(CPU, "cpu") X(REASON, "reason") X(MISSED, "missed")		\
-	X(CLIENT, "client") X(OBJECT, "object") X(PARENT, "parent")
+	X(CLIENT, "client") X(OBJECT, "object") X(PARENT, "parent")	\
+	/* of the GPU's records */					\
+	X(GPU, "gpu") X(CONTEXT, "context_id") X(STREAM_ID, "stream_id") \
+	X(CORRELATION, "correlation") X(REGISTERS, "registers")		\
+	X(SHARED_STATIC, "shared_static") X(SRC_KIND, "src_kind")	\
+	X(DST_KIND, "dst_kind") X(VALUE, "value") X(GRAPH, "graph")	\
+	X(GRAPH_NODE, "graph_node") X(STATE, "state")			\
+	X(UNCERTAINTY, "uncertainty_ns")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
 enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
 #undef CT_QUICK_ROW
@@ -54,6 +61,7 @@ extern const char *const ct_layer_word[CT_LAYER_COUNT];
 extern const char *const ct_category_word[CT_CAT_COUNT];
 extern const char *const ct_op_word[CT_OP_COUNT];
 extern const char *const ct_direction_word[CT_DIR_COUNT];
+extern const char *const ct_memkind_word[CT_MEMKIND_COUNT];
 
 /**
  * ct_class_new() - a class from its description

@@ -26,6 +26,10 @@ int ct_stream_kind(const char *name)
 		snprintf(exact, sizeof(exact), "u-%u-%u", a, b);
 		return strcmp(name, exact) ? -1 : CT_STREAM_THREAD;
 	}
+	if (sscanf(name, "g-%u-%u", &a, &b) == 2) {
+		snprintf(exact, sizeof(exact), "g-%u-%u", a, b);
+		return strcmp(name, exact) ? -1 : CT_STREAM_GPU;
+	}
 	return -1;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "trace/gpu/causes.h"
 #include "trace/stream_cursor.h"
 
 /*
@@ -20,7 +21,7 @@
 #define MERGE_OPEN	(1u << 19)
 #define MERGE_TRACKS	(1u << 19)
 
-/* A cursor's place in the tree of cursors: the time of its front. */
+/* A cursor's place in the tree: the time of its front. */
 struct merge_place {
 	uint64_t ts;
 	uint64_t cursor;
@@ -43,6 +44,7 @@ struct ct_merge {
 	struct merge_track *track;
 	uint32_t tracks_count, tracks_capacity;
 	struct ct_stream_cursor *pending;
+	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
 };
 
 /* Two cursors whose fronts are at one ns. */
@@ -158,7 +160,8 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 	m->cursors_count = t->streams_count + 1;
 	m->cursors = calloc(m->cursors_count, sizeof(*m->cursors));
 	m->losers = calloc(m->cursors_count, sizeof(*m->losers));
-	if (!m->cursors || !m->losers || merge_add_pending(m, &m->cursors[t->streams_count]))
+	m->causes = t->has_gpu ? ct_causes_new(&t->reg) : NULL;
+	if (!m->cursors || !m->losers || (t->has_gpu && !m->causes) || merge_add_pending(m, &m->cursors[t->streams_count]))
 		goto bad;
 	for (uint32_t i = 0; i < m->cursors_count; i++) {
 		struct ct_stream_cursor *cursor = &m->cursors[i];
@@ -186,6 +189,7 @@ void ct_merge_free(struct ct_merge *m)
 	free(m->track);
 	ct_hash_free(&m->open);
 	ct_hash_free(&m->tracks);
+	ct_causes_free(m->causes);
 	free(m);
 }
 
@@ -248,8 +252,13 @@ static struct merge_track *merge_new_track(struct ct_merge *m, const struct ct_r
 static int merge_enter(struct ct_merge *m, struct ct_stream_cursor *cursor,
 		       const struct ct_record *r, uint32_t *depth)
 {
-	struct merge_track *track = merge_track(m, cursor, r);
+	struct merge_track *track;
 
+	/* What the GPU does at the same time is not nested. */
+	*depth = 0;
+	if (r->class->layer == CT_LAYER_GPU)
+		return 0;
+	track = merge_track(m, cursor, r);
 	if (!track && m->tracks_count == MERGE_TRACKS) {
 		*depth = r->depth;
 		return 0;
@@ -272,7 +281,7 @@ static int merge_enter(struct ct_merge *m, struct ct_stream_cursor *cursor,
 static void merge_leave(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			const struct ct_record *r, uint32_t depth)
 {
-	struct merge_track *track = merge_track(m, cursor, r);
+	struct merge_track *track = r->class->layer == CT_LAYER_GPU ? NULL : merge_track(m, cursor, r);
 
 	if (!track)
 		return;
@@ -291,6 +300,8 @@ static uint32_t merge_depth_now(struct ct_merge *m, struct ct_stream_cursor *cur
 
 	if (r->class->layer == CT_LAYER_USER)
 		return r->depth;
+	if (r->class->layer == CT_LAYER_GPU)
+		return 0;
 	track = merge_track(m, cursor, r);
 	return track ? track->c + track->d : 0;
 }
@@ -432,6 +443,7 @@ static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor
 	out->op_id = 0;
 	out->depth = 0;
 	out->stream = cursor->stream;
+	out->cause = NULL;
 	if (cursor->front == CT_FRONT_STRADDLER)
 		return merge_emit_straddler(m, cursor, out);
 	point = cursor->points.order[cursor->next];
@@ -464,6 +476,8 @@ int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 			rc = ct_stream_cursor_load(cursor);
 		} else {
 			rc = merge_emit(m, cursor, out);
+			if (m->causes && rc > 0 && ct_causes_point(m->causes, out))
+				rc = -ENOMEM;
 			ct_stream_cursor_step(cursor);
 		}
 		if (cursor->front == CT_FRONT_END)

@@ -1,10 +1,67 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The points of the records of one packet, in the order of time. */
+/* The points of a trace, and those of the records of one packet in the order of time. */
 #ifndef CT_CLI_ORDER_H
 #define CT_CLI_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/hash.h"
+#include "trace/record.h"
+
+struct ct_stream_file;
+struct ct_cause;
+
+struct ct_point {
+	char     phase;		/* 'B', 'E' or 'I' */
+	bool     open;		/* a B of a call that never returned, known by now */
+	bool     entry;		/* a B that was recorded when it happened */
+	bool     begin_lost;	/* an E whose B was recorded, and lost or overwritten */
+	uint64_t ts;		/* ns */
+	uint64_t op_id;		/* from 1 in the order of begins; 0: not a call */
+	uint64_t begin;		/* ns; of an E and I */
+	uint32_t depth;		/* how many calls of its thread are around it */
+	const struct ct_stream_file *stream;
+	/*
+	 * Of what the GPU did: the call that caused it, as far as it is known by now; valid until
+	 * the next point.  NULL: not known, or not of the GPU.
+	 */
+	const struct ct_cause *cause;
+	/*
+	 * The record that it comes from.  With @open set by a call_open record or
+	 * an in-flight page it is made up: class, pid, tid, depth and op, and no fields.
+	 */
+	struct ct_record record;
+};
+
+/* The bit of a track's key that says: a stream of the GPU. */
+#define CT_TRACK_GPU	(1ull << 63)
+
+/* The stream of the GPU that a record is of: of this process, device and context. */
+static inline uint64_t ct_track_gpu(const struct ct_record *r)
+{
+	uint64_t place = ct_record_quick(r, CT_QUICK_GPU) << 32 | (uint32_t)ct_record_quick(r, CT_QUICK_CONTEXT);
+
+	return CT_TRACK_GPU | ct_hash_mix(ct_hash_mix(r->pid, place), ct_record_gpu_stream(r));
+}
+
+/* A key for what runs one after the other: a thread, a CPU's interrupts, a stream of the GPU. */
+static inline uint64_t ct_track_key(const struct ct_record *r)
+{
+	if (r->class->layer == CT_LAYER_GPU)
+		return ct_track_gpu(r);
+	if (r->class->layer != CT_LAYER_USER && (r->flags & CT_F_CONTEXT))
+		return 1ull << 40 | (uint64_t)(uint32_t)r->cpu << 8 | (r->flags & CT_F_CONTEXT);
+	return r->tid;
+}
+
+/* Is it the key of a CPU's interrupts? */
+static inline bool ct_track_is_interrupts(uint64_t key)
+{
+	return !(key & CT_TRACK_GPU) && key >> 40;
+}
+
+/* ------------------------------------------------- those of a packet --- */
 
 #define CT_NONE		(~0u)
 

@@ -186,6 +186,7 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 		t->records += s->records;
 		t->unfinished |= s->unfinished;
 		t->has_kernel |= s->kind == CT_STREAM_CPU;
+		t->has_gpu |= s->gpu > 0;
 		if (s->packets_count && s->packets[s->packets_count - 1].ts_end > t->end)
 			t->end = s->packets[s->packets_count - 1].ts_end;
 	}

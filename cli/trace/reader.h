@@ -36,6 +36,7 @@ struct ct_trace {
 	bool has_metadata;
 	bool unfinished;	/* it is to be finished: capture/finish.h */
 	bool has_kernel;	/* the module recorded: there are CPU streams */
+	bool has_gpu;		/* there are records of what the GPU did */
 	bool simulated;		/* info gpu simulated */
 	/* Told how many records a packet has that was read; NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t records);

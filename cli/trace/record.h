@@ -37,6 +37,12 @@ static inline uint64_t ct_record_begin(const struct ct_record *r)
 	return r->duration < r->end ? r->end - r->duration : 0;
 }
 
+/* Do its records begin with struct ct_thread_record?  Else with struct ct_cpu_record. */
+static inline bool ct_packet_short_head(const struct ct_packet_view *p)
+{
+	return p->kind == CT_STREAM_THREAD || p->kind == CT_STREAM_GPU;
+}
+
 /**
  * ct_record_parse() - the record at @offset of packet @p
  * @why: on failure a constant string
@@ -53,7 +59,7 @@ ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct
 	uint32_t left = p->content - offset, head, size;
 	uint64_t stamp, word;
 
-	head = p->kind == CT_STREAM_THREAD ? sizeof(struct ct_thread_record)
+	head = ct_packet_short_head(p) ? sizeof(struct ct_thread_record)
 					   : sizeof(struct ct_cpu_record);
 	*why = "a record that does not fit its packet";
 	if (offset > p->content || left < head)
@@ -82,7 +88,7 @@ ct_record_parse(const struct ct_packet_view *p, uint32_t offset, const struct ct
 	if (r->end > p->ts_end || r->end < p->ts_begin)
 		return 0;
 
-	if (p->kind == CT_STREAM_THREAD) {
+	if (ct_packet_short_head(p)) {
 		struct ct_thread_record t;
 
 		memcpy(&t, p->data + offset, sizeof(t));
@@ -141,6 +147,12 @@ static inline uint64_t ct_record_quick(const struct ct_record *r, enum ct_quick 
 	int i = r->class->quick[quick];
 
 	return i < 0 || !r->fields ? 0 : ct_record_field(r, i);
+}
+
+/* The stream of the GPU that a record of the GPU is of. */
+static inline uint64_t ct_record_gpu_stream(const struct ct_record *r)
+{
+	return ct_record_quick(r, ct_record_has(r, CT_QUICK_STREAM_ID) ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM);
 }
 
 /* The id of its kernel's name; equal names have equal ids. */

@@ -106,6 +106,7 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 			if (stream_add_straddler(s, i, offset, &r))
 				return ct_fail(err, ENOMEM, "no memory");
 		s->records++;
+		s->gpu += r.class->layer == CT_LAYER_GPU && r.class->call;
 		offset += size;
 	}
 	return 0;

@@ -59,6 +59,7 @@ struct ct_stream_file {
 	uint32_t *by_begin;	/* straddlers in the order of their begin */
 	uint64_t first, last;	/* ns: earliest begin and latest end of its records */
 	uint64_t records;	/* of all packets */
+	uint64_t gpu;		/* of them, what the GPU did */
 	uint64_t lost;		/* records, as the last packet says */
 	uint64_t packets_lost;	/* gaps in the sequence numbers */
 	uint32_t pid, cpu;	/* of the first packet */

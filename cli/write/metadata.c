@@ -20,7 +20,7 @@
 #include "trace/directory.h"
 #include "trace/names.h"
 
-static const char *const stream_word[] = { "CPU", "thread", "state" };
+static const char *const stream_word[] = { "CPU", "thread", "state", "GPU" };
 
 /*
  * A TSDL string literal.  As JSON's but for control characters, which become '?'
@@ -143,7 +143,7 @@ static void metadata_end_labels(struct labels *l)
 }
 
 static void metadata_put_enums(struct ct_out *out, const struct ct_registry *reg,
-			       const struct ct_usage *usage, struct ct_names *names)
+			       const struct ct_usage *usage, struct ct_names *names, bool gpu)
 {
 	struct labels l = { out, "uint32_t", "ct_str", 0 };
 
@@ -164,6 +164,12 @@ static void metadata_put_enums(struct ct_out *out, const struct ct_registry *reg
 	for (unsigned int i = 0; i < CT_DIR_COUNT; i++)
 		metadata_put_label(&l, ct_direction_word[i], i);
 	metadata_end_labels(&l);
+
+	l = (struct labels){ out, "uint16_t", "ct_memk", 0 };
+	for (unsigned int i = 0; gpu && i < CT_MEMKIND_COUNT; i++)
+		metadata_put_label(&l, ct_memkind_word[i], i);
+	if (gpu)
+		metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint32_t", "ct_dev", 0 };
 	for (unsigned int i = 0; i < 32; i++) {
@@ -230,7 +236,7 @@ static void metadata_put_stream(struct ct_out *out, unsigned int kind)
 		    "\t\tct_ts48 timestamp;\n"
 		    "\t\tuint16_t id;\n"
 		    "\t} align(64);\n");
-	if (kind == CT_STREAM_THREAD)	/* struct ct_thread_record */
+	if (kind == CT_STREAM_THREAD || kind == CT_STREAM_GPU)	/* struct ct_thread_record */
 		ct_out_text(out,
 			    "\tevent.context := struct {\n"
 			    "\t\tuint32_t op;\n"
@@ -273,7 +279,7 @@ static const char *metadata_tsdl_type(unsigned int type, bool named)
 		[CT_TYPE_str] = "ct_str", [CT_TYPE_class] = "ct_class",
 		[CT_TYPE_dir] = "ct_dir", [CT_TYPE_dev] = "ct_dev",
 		[CT_TYPE_cures] = "ct_cures", [CT_TYPE_nvst] = "ct_nvst",
-		[CT_TYPE_nvcode] = "ct_nvcode",
+		[CT_TYPE_nvcode] = "ct_nvcode", [CT_TYPE_memk] = "ct_memk",
 	};
 
 	return named && enumerated[type] ? enumerated[type] : plain[type];
@@ -353,8 +359,12 @@ static void metadata_put_all(struct ct_out *out, const struct ct_trace *t,
 {
 	static const unsigned int widths[] = { 8, 16, 32, 64 };
 	const struct ct_registry *reg = &t->reg;
+	unsigned int last = CT_STREAM_STATE;
 	char name[16];
 
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (t->streams[i].kind == CT_STREAM_GPU)
+			last = CT_STREAM_GPU;
 	ct_out_text(out, "/* CTF 1.8 */\n/*\nA trace of cudatrace " CT_VERSION
 		    ".  The lines that begin with '@' are its registry: cudatrace\n"
 		    "reads them where the trace was copied without its hidden files.\n\n");
@@ -375,17 +385,22 @@ static void metadata_put_all(struct ct_out *out, const struct ct_trace *t,
 	metadata_put_integer(out, "ct_ts64", 64, false, false, true);
 	metadata_put_integer(out, "ct_u48", 48, false, false, false);
 	metadata_put_integer(out, "ct_flags", 8, false, true, false);
-	metadata_put_enums(out, reg, usage, names);
+	metadata_put_enums(out, reg, usage, names, last == CT_STREAM_GPU);
 
-	for (unsigned int kind = CT_STREAM_CPU; kind <= CT_STREAM_STATE; kind++)
+	for (unsigned int kind = CT_STREAM_CPU; kind <= last; kind++)
 		metadata_put_stream(out, kind);
 	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
 		const struct ct_class *class = reg->classes[i];
 
 		if (!class)
 			continue;
-		for (unsigned int kind = CT_STREAM_CPU; kind <= CT_STREAM_STATE; kind++) {
+		for (unsigned int kind = CT_STREAM_CPU; kind <= last; kind++) {
 			bool used = usage->classes[class->id] & 1u << kind;
+
+			/* What the GPU did has streams of its own, with nothing else in them. */
+			if (!used && (kind == CT_STREAM_GPU ? class->layer != CT_LAYER_GPU :
+				      i < CT_CLASS_DYNAMIC && class->layer == CT_LAYER_GPU))
+				continue;
 
 			if (i >= CT_CLASS_DYNAMIC && !used &&
 			    (kind == CT_STREAM_STATE ||

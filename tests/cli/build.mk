@@ -11,7 +11,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -23,7 +23,7 @@ $(B)/%.o: %.c
 # The page of HTML reports, as the command has it.
 $(B)/cli/export/html/template.o: $(wildcard build/html/template.html)
 
-$(B)/make_trace $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
+$(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 

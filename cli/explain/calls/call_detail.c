@@ -83,6 +83,11 @@ static bool detail_field(char *buf, size_t *used, struct ct_names *names, const 
 			return false;
 		detail_add(buf, used, "%s%s", sep, ct_direction_word[value]);
 		return true;
+	case CT_TYPE_memk:
+		if (value >= CT_MEMKIND_COUNT)
+			return false;
+		detail_add(buf, used, "%s%s %s", sep, field->name, ct_memkind_word[value]);
+		return true;
 	case CT_TYPE_class:
 		return false;
 	case CT_TYPE_x8: case CT_TYPE_x16: case CT_TYPE_x32: case CT_TYPE_x64:

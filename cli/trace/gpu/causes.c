@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See causes.h.  Memory is bounded, whatever a trace holds. */
+#include "trace/gpu/causes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/gpu/join.h"
+
+/*
+ * Calls that are kept.  A GPU is behind its program by some thousands of launches at most: then
+ * the queues of its channels are full, and the program waits.
+ */
+#define CAUSES_MAX	(1u << 18)
+#define CAUSES_OPEN	(1u << 16)	/* records of the GPU at a moment */
+
+struct ct_causes {
+	struct ct_gpu_join *join;
+	struct ct_hash open;		/* records of the GPU, by op_id; a: that of the call */
+	struct ct_hash by_op;		/* calls, by op_id; a: index + 1 into list */
+	struct ct_cause *list;		/* the oldest is replaced first */
+	uint32_t count, capacity, next;
+};
+
+struct ct_causes *ct_causes_new(const struct ct_registry *reg)
+{
+	struct ct_causes *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->join = ct_gpu_join_new(reg);
+	if (c && c->join)
+		return c;
+	free(c);
+	return NULL;
+}
+
+/* A free place, or that of the oldest call.  NULL: no memory. */
+static struct ct_cause *causes_place(struct ct_causes *c)
+{
+	struct ct_hash_slot *old;
+	struct ct_cause *place;
+
+	if (c->count == CAUSES_MAX) {
+		place = &c->list[c->next];
+		c->next = (c->next + 1) % CAUSES_MAX;
+		old = ct_hash_get(&c->by_op, place->op_id);
+		if (old)
+			ct_hash_remove(&c->by_op, old);
+		return place;
+	}
+	if (c->count == c->capacity) {
+		uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
+		struct ct_cause *more = realloc(c->list, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		c->list = more;
+		c->capacity = capacity;
+	}
+	return &c->list[c->count++];
+}
+
+static int causes_call(struct ct_causes *c, const struct ct_point *p)
+{
+	const struct ct_record *r = &p->record;
+	struct ct_hash_slot *slot;
+	struct ct_cause *cause;
+
+	/* The end of one that was recorded at its entry; else it was known at its begin. */
+	if (p->phase == 'E') {
+		slot = r->flags & CT_F_HAS_BEGIN ? ct_hash_get(&c->by_op, p->op_id) : NULL;
+		if (slot)
+			c->list[slot->a - 1].end = p->ts;
+		return 0;
+	}
+	cause = causes_place(c);
+	if (!cause)
+		return -ENOMEM;
+	*cause = (struct ct_cause){
+		.op_id = p->op_id, .begin = p->ts, .end = r->flags & CT_F_BEGIN ? 0 : r->end,
+		.pid = r->pid, .tid = r->tid, .class = r->class,
+	};
+	slot = ct_hash_put(&c->by_op, p->op_id);
+	if (!slot)
+		return -ENOMEM;
+	slot->a = cause - c->list + 1;
+	return 0;
+}
+
+/* Until its end a record of the GPU keeps the cause that it had at its begin. */
+static int causes_gpu(struct ct_causes *c, struct ct_point *p, uint64_t op_id)
+{
+	struct ct_hash_slot *slot = p->phase == 'E' ? ct_hash_get(&c->open, p->op_id) : NULL;
+
+	if (slot) {
+		op_id = slot->a;
+		ct_hash_remove(&c->open, slot);
+	} else if (p->phase == 'B' && op_id && c->open.count < CAUSES_OPEN) {
+		slot = ct_hash_put(&c->open, p->op_id);
+		if (!slot)
+			return -ENOMEM;
+		slot->a = op_id;
+	}
+	slot = op_id ? ct_hash_get(&c->by_op, op_id) : NULL;
+	p->cause = slot ? &c->list[slot->a - 1] : NULL;
+	return 0;
+}
+
+int ct_causes_point(struct ct_causes *c, struct ct_point *p)
+{
+	bool gpu = p->record.class->layer == CT_LAYER_GPU;
+	uint64_t op_id = 0;
+
+	if (gpu && p->phase == 'E' && ct_hash_get(&c->open, p->op_id))
+		return causes_gpu(c, p, 0);
+	if (ct_gpu_join_point(c->join, p, &op_id))
+		return -ENOMEM;
+	if (gpu)
+		return causes_gpu(c, p, op_id);
+	return ct_gives_work(p->record.class) ? causes_call(c, p) : 0;
+}
+
+void ct_causes_free(struct ct_causes *c)
+{
+	if (!c)
+		return;
+	ct_gpu_join_free(c->join);
+	ct_hash_free(&c->open);
+	ct_hash_free(&c->by_op);
+	free(c->list);
+	free(c);
+}

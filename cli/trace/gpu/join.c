@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See join.h.  Memory is bounded, whatever a trace holds. */
+#include "trace/gpu/join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define JOIN_CALLS	(1u << 20)	/* of a process, that wait for their record */
+#define JOIN_PROCESSES	1024u
+#define JOIN_NEAR	256		/* calls, how far from where the number says one is looked for */
+#define JOIN_RECENT	4096u		/* numbers that were joined last; a power of two */
+#define JOIN_SURE	3		/* records in a row with the same distance: so it is */
+#define JOIN_CAPTURES	16u		/* streams that are captured at a moment */
+
+/* What a call and its record have in common. */
+struct join_work {
+	uint8_t kind;		/* enum ct_category: kernel, graph, or transfer; CT_CAT_MEMORY: set */
+	uint32_t kernel;	/* id of its name, 0: not known */
+	uint64_t shape;		/* a hash of grid and block, or bytes; 0: not known */
+};
+
+struct join_call {
+	uint64_t op_id, begin;
+	struct join_work work;
+	bool joined;
+};
+
+struct join_recent {
+	uint32_t number;
+	uint64_t op_id;		/* 0: none */
+};
+
+struct join_process {
+	struct join_call *calls;	/* number first is at calls[start] */
+	uint32_t start, count, capacity;
+	uint64_t first;			/* calls that are not kept any more */
+	bool begun;			/* offset is known */
+	int64_t offset;			/* of a call: its index less its number */
+	int64_t strayed;		/* distance of the last records from there ... */
+	unsigned int strays;		/* ... and how many had it */
+	uint64_t captures[JOIN_CAPTURES];
+	unsigned int captures_count;
+	struct join_recent recent[JOIN_RECENT];
+};
+
+struct ct_gpu_join {
+	const struct ct_registry *reg;
+	struct ct_hash by_pid;		/* a: index + 1 into processes */
+	struct join_process **processes;
+	unsigned int count;
+};
+
+struct ct_gpu_join *ct_gpu_join_new(const struct ct_registry *reg)
+{
+	struct ct_gpu_join *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->reg = reg;
+	return j;
+}
+
+void ct_gpu_join_free(struct ct_gpu_join *j)
+{
+	if (!j)
+		return;
+	for (unsigned int i = 0; i < j->count; i++) {
+		free(j->processes[i]->calls);
+		free(j->processes[i]);
+	}
+	free(j->processes);
+	ct_hash_free(&j->by_pid);
+	free(j);
+}
+
+/* NULL with *@rc 0: there are too many. */
+static struct join_process *join_process(struct ct_gpu_join *j, uint32_t pid, int *rc)
+{
+	struct ct_hash_slot *slot = ct_hash_get(&j->by_pid, pid);
+	struct join_process **more;
+
+	*rc = 0;
+	if (slot)
+		return j->processes[slot->a - 1];
+	if (j->count == JOIN_PROCESSES)
+		return NULL;
+	*rc = -ENOMEM;
+	more = realloc(j->processes, (j->count + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	j->processes = more;
+	more[j->count] = calloc(1, sizeof(**more));
+	if (!more[j->count])
+		return NULL;
+	slot = ct_hash_put(&j->by_pid, pid);
+	if (!slot) {
+		free(more[j->count]);
+		return NULL;
+	}
+	slot->a = ++j->count;
+	*rc = 0;
+	return more[j->count - 1];
+}
+
+static uint64_t join_shape(const struct ct_record *r)
+{
+	uint64_t h = 1;
+
+	for (int q = CT_QUICK_GRID_X; q <= CT_QUICK_BLOCK_Z; q++)
+		h = ct_hash_mix(h, ct_record_quick(r, q));
+	return h | 1;
+}
+
+/* False if it is nothing that the GPU does, or that a call makes it do. */
+static bool join_work(const struct ct_gpu_join *j, const struct ct_record *r, struct join_work *w)
+{
+	const struct ct_class *class = r->class;
+	bool gpu = class->layer == CT_LAYER_GPU;
+
+	*w = (struct join_work){ 0 };
+	if (gpu && (ct_record_quick(r, CT_QUICK_GRAPH) || class->category == CT_CAT_GRAPH)) {
+		w->kind = CT_CAT_GRAPH;
+		return true;
+	}
+	if (class->category == CT_CAT_KERNEL && (gpu || class->op == CT_OP_LAUNCH)) {
+		w->kind = CT_CAT_KERNEL;
+		w->kernel = ct_record_kernel(r, j->reg);
+		w->shape = ct_record_has(r, CT_QUICK_GRID_X) ? join_shape(r) : 0;
+		return w->shape;
+	}
+	if (class->category == CT_CAT_GRAPH && class->op == CT_OP_LAUNCH) {
+		w->kind = CT_CAT_GRAPH;
+		return true;
+	}
+	if (class->category != CT_CAT_TRANSFER && !(gpu && class->category == CT_CAT_MEMORY))
+		return false;
+	w->shape = ct_record_quick(r, CT_QUICK_SIZE);
+	w->kind = class->op == CT_OP_SET || class->category == CT_CAT_MEMORY ? CT_CAT_MEMORY :
+									      CT_CAT_TRANSFER;
+	return gpu || class->op == CT_OP_SET || class->op == CT_OP_COPY;
+}
+
+static bool join_fits(const struct join_work *call, const struct join_work *record)
+{
+	return call->kind == record->kind &&
+	       (!call->kernel || !record->kernel || call->kernel == record->kernel) &&
+	       (!call->shape || !record->shape || call->shape == record->shape);
+}
+
+/* ------------------------------------------------------------- calls ------- */
+/* What is launched into a stream that is captured does not run. */
+static void join_capture(struct join_process *p, const struct ct_record *r)
+{
+	uint64_t stream = ct_record_has(r, CT_QUICK_STREAM) ? ct_record_quick(r, CT_QUICK_STREAM) :
+		r->class->fields_count && r->fields ? ct_record_field(r, 0) : 0;
+
+	if (!strncmp(r->class->name, "cuStreamBeginCapture", 20)) {
+		if (p->captures_count < JOIN_CAPTURES)
+			p->captures[p->captures_count++] = stream;
+		return;
+	}
+	for (unsigned int i = 0; i < p->captures_count; i++)
+		if (p->captures[i] == stream) {
+			p->captures[i] = p->captures[--p->captures_count];
+			return;
+		}
+}
+
+static bool join_is_captured(const struct join_process *p, const struct ct_record *r)
+{
+	uint64_t stream = ct_record_quick(r, CT_QUICK_STREAM);
+
+	for (unsigned int i = 0; i < p->captures_count; i++)
+		if (p->captures[i] == stream)
+			return true;
+	return false;
+}
+
+static struct join_call *join_at(const struct join_process *p, uint64_t index)
+{
+	return index - p->first < p->count ? &p->calls[p->start + (index - p->first)] : NULL;
+}
+
+static void join_forget_one(struct join_process *p)
+{
+	p->start++;
+	p->count--;
+	p->first++;
+}
+
+static int join_call(struct join_process *p, const struct ct_point *point, const struct join_work *w)
+{
+	/* Joined ones are kept for as long as a number may still say "near here". */
+	while (p->count == JOIN_CALLS || (p->count > JOIN_NEAR && p->calls[p->start].joined))
+		join_forget_one(p);
+	if (p->start + p->count == p->capacity) {
+		uint32_t capacity = p->count * 2 > 1024 ? p->count * 2 : 1024;
+		struct join_call *calls = malloc(capacity * sizeof(*calls));
+
+		if (!calls)
+			return -ENOMEM;
+		if (p->count)
+			memcpy(calls, p->calls + p->start, p->count * sizeof(*calls));
+		free(p->calls);
+		p->calls = calls;
+		p->start = 0;
+		p->capacity = capacity;
+	}
+	p->calls[p->start + p->count++] = (struct join_call){
+		.op_id = point->op_id, .begin = point->ts, .work = *w,
+	};
+	return 0;
+}
+
+/* ----------------------------------------------------------- records ------- */
+static bool join_may_be(const struct join_call *c, const struct join_work *w, uint64_t ts)
+{
+	return c && !c->joined && c->begin <= ts && join_fits(&c->work, w);
+}
+
+/* The call that fits and is the nearest to index @at. */
+static struct join_call *join_nearest(const struct join_process *p, const struct join_work *w,
+				      uint64_t ts, int64_t at, int64_t *distance)
+{
+	for (int64_t d = 0; d <= JOIN_NEAR; d++)
+		for (int sign = -1; sign <= (d ? 1 : -1); sign += 2) {
+			struct join_call *c = join_at(p, at + sign * d);
+
+			if (join_may_be(c, w, ts)) {
+				*distance = sign * d;
+				return c;
+			}
+		}
+	return NULL;
+}
+
+/* The oldest one that fits. */
+static struct join_call *join_oldest(const struct join_process *p, const struct join_work *w, uint64_t ts,
+				     int64_t *index)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct join_call *c = &p->calls[p->start + i];
+
+		if (c->begin > ts)
+			break;
+		if (join_may_be(c, w, ts)) {
+			*index = (int64_t)(p->first + i);
+			return c;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t join_record(struct join_process *p, const struct ct_point *point,
+			    const struct join_work *w)
+{
+	uint32_t number = (uint32_t)ct_record_quick(&point->record, CT_QUICK_CORRELATION);
+	struct join_recent *recent = &p->recent[number & (JOIN_RECENT - 1)];
+	int64_t distance = 0, index;
+	struct join_call *c = NULL;
+
+	if (!number)
+		return 0;
+	/* Further nodes of a graph launch. */
+	if (recent->op_id && recent->number == number)
+		return recent->op_id;
+	if (p->begun)
+		c = join_nearest(p, w, point->ts, (int64_t)number + p->offset, &distance);
+	if (!c) {
+		c = join_oldest(p, w, point->ts, &index);
+		if (!c)
+			return 0;
+		if (!p->begun) {
+			p->begun = true;
+			p->offset = index - (int64_t)number;
+		}
+		distance = index - ((int64_t)number + p->offset);
+	}
+	/* One that is not at its place may be another thread's; several say where the place is. */
+	if (distance && distance == p->strayed)
+		p->strays++;
+	else
+		p->strays = distance != 0;
+	p->strayed = distance;
+	if (p->strays >= JOIN_SURE) {
+		p->offset += distance;
+		p->strays = 0;
+	}
+	c->joined = true;
+	*recent = (struct join_recent){ number, c->op_id };
+	return c->op_id;
+}
+
+int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint64_t *launch_op_id)
+{
+	const struct ct_record *r = &point->record;
+	const struct ct_class *class = r->class;
+	bool capture = class->layer == CT_LAYER_USER && class->category == CT_CAT_STREAM &&
+		       (!strncmp(class->name, "cuStreamBeginCapture", 20) ||
+			!strcmp(class->name, "cuStreamEndCapture"));
+	struct join_process *p;
+	struct join_work w = { 0 };
+	int rc;
+
+	*launch_op_id = 0;
+	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
+	    (!capture && !join_work(j, r, &w)))
+		return 0;
+	if (class->layer == CT_LAYER_USER && (class->category == CT_CAT_RUNTIME || !class->call))
+		return 0;
+	p = join_process(j, r->pid, &rc);
+	if (!p)
+		return rc;
+	if (class->layer == CT_LAYER_GPU) {
+		*launch_op_id = join_record(p, point, &w);
+		return 0;
+	}
+	/* A call that fails submits nothing; that is known unless it was recorded at its entry. */
+	if (capture && point->phase == 'E')
+		join_capture(p, r);
+	if (capture || point->phase != 'B' || ct_record_failed(r) || join_is_captured(p, r))
+		return 0;
+	return join_call(p, point, &w);
+}
