@@ -198,6 +198,10 @@ int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_lo
 		if (t->streams[i].kind == CT_STREAM_CPU)
 			rc = losses_take_stream(&by_cpu, &t->streams[i]);
 	finished = losses_finish(l, &by_cpu, cpus, count);
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (t->streams[i].kind == CT_STREAM_GPU)
+			l->gpu += t->streams[i].lost;
+	l->threads -= l->gpu < l->threads ? l->gpu : l->threads;
 	if (rc) {
 		free(*cpus);
 		*cpus = NULL;
@@ -243,6 +247,9 @@ static void losses_print_why(const struct ct_losses *l, FILE *out)
 	for (unsigned int i = 0; i < CT_LOST_REASONS; i++)
 		if (l->lost[i])
 			fprintf(out, "    why: %s: %s\n", ct_term_count(a, l->lost[i]), why[i]);
+	if (l->gpu)
+		fprintf(out, "    why: %s: of the GPU: CUPTI dropped them, or they could not be written\n",
+			ct_term_count(a, l->gpu));
 	if (l->threads)
 		fprintf(out, "    why: %s: %s\n", ct_term_count(a, l->threads),
 			l->module ?

@@ -19,6 +19,7 @@
 	X(cuda_gpu_mem_time_sum)					\
 	X(cuda_gpu_mem_size_sum)					\
 	X(cuda_gpu_trace)						\
+	X(cuda_kern_exec_sum)						\
 	X(nvtx_sum)							\
 	X(osrt_sum)							\
 	X(memory)							\

@@ -2,18 +2,12 @@
 /* See gpu.h.  Must never count a kernel or a copy twice: by its call and by its record. */
 #include "analysis/cuda/gpu.h"
 
-void ct_gpu_begin(struct ct_gpu_source *s, const struct ct_analysis *a, unsigned int category)
+#include "view/term.h"
+
+bool ct_gpu_measured(const struct ct_analysis *a)
 {
-	const struct ct_registry *reg = &a->trace->reg;
-
 	/* Who asks for the program's layer asks for the calls. */
-	if (a->filter->layer == CT_LAYER_USER)
-		return;
-	for (unsigned int i = 0; i <= CT_CLASS_MAX && !s->measured; i++) {
-		const struct ct_class *class = ct_registry_class(reg, i);
-
-		s->measured = class && class->layer == CT_LAYER_GPU && class->category == category;
-	}
+	return a->trace->has_gpu && a->filter->layer != CT_LAYER_USER;
 }
 
 bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
@@ -22,6 +16,11 @@ bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
 
 	if ((class->layer == CT_LAYER_GPU) != s->measured)
 		return false;
+	if (class->id == CT_CLASS_gpu_graph) {
+		s->graphs++;
+		s->graphs_ns += e->duration;
+		return false;
+	}
 	if (ct_record_failed(e->record)) {
 		s->failed++;
 		return false;
@@ -35,9 +34,15 @@ bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
 
 void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char *what)
 {
+	char ns[CT_TERM_TEXT];
+
 	if (s->failed)
 		ct_table_note(t, "%llu calls failed and are left out.", (unsigned long long)s->failed);
-	if (s->graphs)
+	if (s->graphs && s->measured)
+		ct_table_note(t, "%llu graph launches (%s on the GPU) are left out: each is one record; "
+			      "record --gpu=nodes shows their %s.", (unsigned long long)s->graphs,
+			      ct_term_ns(ns, s->graphs_ns), what);
+	else if (s->graphs)
 		ct_table_note(t, "%llu graph launches are left out: no record of the GPU tells their %s.",
 			      (unsigned long long)s->graphs, what);
 }
@@ -46,7 +51,7 @@ unsigned int ct_gpu_operation(const struct ct_record *r)
 {
 	uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
 
-	if (r->class->op == CT_OP_SET)
+	if (ct_gpu_is_set(r->class))
 		return CT_DIR_COUNT;
 	return direction < CT_DIR_COUNT ? direction : CT_DIR_UNKNOWN;
 }

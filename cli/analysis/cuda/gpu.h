@@ -16,7 +16,8 @@
 struct ct_gpu_source {
 	bool measured;		/* the trace has records of the GPU; calls do not count */
 	uint64_t failed;	/* calls that failed: the GPU did nothing for them */
-	uint64_t graphs;	/* graphs that were launched */
+	uint64_t graphs;	/* graphs that were launched, or ran as one record */
+	uint64_t graphs_ns;	/* ns, of those that ran */
 };
 
 /* A class of the GPU, or a call of libcuda, that launches a kernel by name. */
@@ -29,19 +30,26 @@ static inline bool ct_gpu_is_kernel(const struct ct_class *class)
 /* The same that copies or sets memory. */
 static inline bool ct_gpu_is_transfer(const struct ct_class *class)
 {
-	return class->category == CT_CAT_TRANSFER && class->layer != CT_LAYER_KERNEL &&
-	       (class->op == CT_OP_COPY || class->op == CT_OP_SET);
+	return class->id == CT_CLASS_gpu_copy || class->id == CT_CLASS_gpu_set ||
+	       (class->category == CT_CAT_TRANSFER && class->layer != CT_LAYER_KERNEL &&
+		(class->op == CT_OP_COPY || class->op == CT_OP_SET));
 }
 
-/* A call that launches a graph. */
+/* Of these, one that sets memory. */
+static inline bool ct_gpu_is_set(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_gpu_set || class->op == CT_OP_SET;
+}
+
+/* A call that launches a graph, or a record of a graph that ran. */
 static inline bool ct_gpu_is_graph(const struct ct_class *class)
 {
-	return class->category == CT_CAT_GRAPH && class->layer == CT_LAYER_USER &&
-	       class->op == CT_OP_LAUNCH;
+	return class->id == CT_CLASS_gpu_graph || (class->category == CT_CAT_GRAPH &&
+	       class->layer == CT_LAYER_USER && class->op == CT_OP_LAUNCH);
 }
 
-/* In begin(): decides where kernels (CT_CAT_KERNEL) or copies (CT_CAT_TRANSFER) come from. */
-void ct_gpu_begin(struct ct_gpu_source *s, const struct ct_analysis *a, unsigned int category);
+/* Do records of the GPU count?  Else the calls do. */
+bool ct_gpu_measured(const struct ct_analysis *a);
 
 /* Does this kernel, copy or set count?  A graph never does.  Notes what is left out. */
 bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e);

@@ -6,6 +6,7 @@
 #include "analysis/cuda/distribution.h"
 #include "analysis/cuda/gpu.h"
 #include "analysis/cuda/groups.h"
+#include "analysis/gpu/coverage.h"
 
 enum { NAME = CT_DIST_COLUMNS, COLUMNS };
 
@@ -28,7 +29,7 @@ static int kern_sum_begin(struct ct_analysis *a)
 {
 	struct kern_sum *s = a->state;
 
-	ct_gpu_begin(&s->source, a, CT_CAT_KERNEL);
+	s->source.measured = ct_gpu_measured(a);
 	return 0;
 }
 
@@ -67,6 +68,7 @@ static int kern_sum_end(struct ct_analysis *a)
 	if (ct_groups_full(&s->kernels))
 		ct_table_note(t, "Kernels beyond %u different names are one row, (other).", CT_GROUPS_MAX);
 	ct_gpu_notes(&s->source, t, "kernels");
+	ct_gpu_coverage_notes(a, t, false);
 	free(list);
 	return 0;
 }
@@ -78,12 +80,15 @@ static void kern_sum_free(struct ct_analysis *a)
 	ct_groups_free(&s->kernels);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_gpu_coverage_analyser, NULL };
+
 const struct ct_analyser ct_report_cuda_gpu_kern_sum = {
 	.name = "cuda_gpu_kern_sum",
 	.summary = "kernels by name: launches and times, from the GPU's records or else the calls",
 	.single = true,
 	.on = CT_ON_END,
 	.wants = kern_sum_wants,
+	.needs = needs,
 	.state_size = sizeof(struct kern_sum),
 	.begin = kern_sum_begin,
 	.event = kern_sum_event,

@@ -7,6 +7,7 @@
 
 #include "analysis/cuda/distribution.h"
 #include "analysis/cuda/gpu.h"
+#include "analysis/gpu/coverage.h"
 
 enum { OPERATION = CT_DIST_COLUMNS, COLUMNS };
 
@@ -42,7 +43,7 @@ static int mem_sum_begin(struct ct_analysis *a)
 {
 	struct mem_sum *s = a->state;
 
-	ct_gpu_begin(&s->source, a, CT_CAT_TRANSFER);
+	s->source.measured = ct_gpu_measured(a);
 	return 0;
 }
 
@@ -78,7 +79,7 @@ static const struct ct_analyser mem_sum_analyser = {
 	.free = mem_sum_free,
 };
 
-static const struct ct_analyser *const needs[] = { &mem_sum_analyser, NULL };
+static const struct ct_analyser *const needs[] = { &mem_sum_analyser, &ct_gpu_coverage_analyser, NULL };
 
 /* ------------------------------------------------------------ the reports --- */
 
@@ -116,6 +117,7 @@ static int mem_time_sum_end(struct ct_analysis *a)
 		row[OPERATION] = ct_const(ct_gpu_operation_name(order[i]));
 	}
 	ct_gpu_notes(&s->source, t, "copies");
+	ct_gpu_coverage_notes(a, t, false);
 	return 0;
 }
 
@@ -142,6 +144,7 @@ static int mem_size_sum_end(struct ct_analysis *a)
 		row[SIZE_OPERATION] = ct_const(ct_gpu_operation_name(order[i]));
 	}
 	ct_gpu_notes(&s->source, t, "copies");
+	ct_gpu_coverage_notes(a, t, false);
 	return 0;
 }
 

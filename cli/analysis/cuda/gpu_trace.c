@@ -5,6 +5,8 @@
  */
 #include "analysis/cuda/gpu.h"
 #include "analysis/cuda/starts.h"
+#include "analysis/gpu/coverage.h"
+#include "analysis/gpu/trace_rows.h"
 #include "trace/names.h"
 
 enum { START, DURATION, CORRELATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, SHARED, BYTES,
@@ -29,7 +31,7 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 struct gpu_trace {
-	struct ct_gpu_source kernels, transfers;
+	struct ct_gpu_source source;
 	struct ct_starts starts;
 	struct ct_table *table;
 };
@@ -42,19 +44,14 @@ static bool gpu_trace_wants(const struct ct_class *class)
 static int gpu_trace_begin(struct ct_analysis *a)
 {
 	struct gpu_trace *s = a->state;
-	const char *title;
 
-	ct_gpu_begin(&s->kernels, a, CT_CAT_KERNEL);
-	ct_gpu_begin(&s->transfers, a, CT_CAT_TRANSFER);
-	if (s->kernels.measured && s->transfers.measured)
-		title = "Kernels and memory operations: times on the GPU, from its records";
-	else if (s->kernels.measured)
-		title = "Kernels (from the GPU's records) and memory operations (from the calls)";
-	else if (s->transfers.measured)
-		title = "Kernels (from the calls) and memory operations (from the GPU's records)";
+	s->source.measured = ct_gpu_measured(a);
+	if (s->source.measured)
+		s->table = ct_gpu_trace_table(a, "Kernels and memory operations: times on the GPU, from its records");
 	else
-		title = "Kernels and memory operations: times of the calls, without records of the GPU";
-	s->table = ct_analysis_table(a, "cuda_gpu_trace", title, columns, COLUMNS);
+		s->table = ct_analysis_table(a, "cuda_gpu_trace",
+			"Kernels and memory operations: times of the calls, without records of the GPU",
+			columns, COLUMNS);
 	return 0;
 }
 
@@ -84,7 +81,12 @@ static int gpu_trace_event(struct ct_analysis *a, const struct ct_trace_event *e
 
 	if (due <= 0 || e->point->open || e->kind == CT_ON_INSTANT)
 		return due < 0 ? due : 0;
-	if (!ct_gpu_counts(kernel || ct_gpu_is_graph(e->class) ? &s->kernels : &s->transfers, e))
+	if (s->source.measured) {
+		if (e->class->layer == CT_LAYER_GPU)
+			ct_gpu_trace_row(a, s->table, e);
+		return s->table->error;
+	}
+	if (!ct_gpu_counts(&s->source, e))
 		return 0;
 	row = ct_table_row(s->table);
 	row[START] = ct_moment(a, e->begin);
@@ -107,8 +109,8 @@ static int gpu_trace_end(struct ct_analysis *a)
 {
 	struct gpu_trace *s = a->state;
 
-	s->kernels.failed += s->transfers.failed;
-	ct_gpu_notes(&s->kernels, s->table, "work");
+	ct_gpu_notes(&s->source, s->table, "work");
+	ct_gpu_coverage_notes(a, s->table, true);
 	return 0;
 }
 
@@ -119,6 +121,8 @@ static void gpu_trace_free(struct ct_analysis *a)
 	ct_starts_free(&s->starts);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_gpu_coverage_analyser, NULL };
+
 const struct ct_analyser ct_report_cuda_gpu_trace = {
 	.name = "cuda_gpu_trace",
 	.summary = "every kernel, copy and memory set in the order of time, with its sizes",
@@ -126,6 +130,7 @@ const struct ct_analyser ct_report_cuda_gpu_trace = {
 	.streams = true,
 	.on = CT_ON_STARTS,
 	.wants = gpu_trace_wants,
+	.needs = needs,
 	.state_size = sizeof(struct gpu_trace),
 	.begin = gpu_trace_begin,
 	.event = gpu_trace_event,

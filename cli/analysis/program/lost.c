@@ -49,7 +49,7 @@ static void lost_rows(struct ct_table *t, const struct ct_trace *trace,
 
 		packets += s->packets_lost;
 		if (s->kind != CT_STREAM_CPU && s->lost) {
-			row = lost_row(t, ct_text(t, s->name), s->pid ? "thread" : "no stream");
+			row = lost_row(t, ct_text(t, s->name), s->kind == CT_STREAM_GPU ? "GPU" : s->pid ? "thread" : "no stream");
 			row[RECORDS] = ct_u64(s->lost);
 			if (s->pid) {
 				row[PID] = ct_u64(s->pid);
