@@ -260,9 +260,42 @@ static struct ct_idle_process *idle_process(const struct ct_analysis *a, const s
 	return *phases ? &idle->processes[*phases - a->phases->processes] : NULL;
 }
 
-static int idle_gpu_record(struct ct_idle_process *p, const struct ct_process_phases *phases,
-			   const struct ct_trace_event *e)
+/* What the calls showed until now was a bound: the GPU's records say what was. */
+static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const struct ct_process_phases *phases)
 {
+	p->measured = idle->measured = true;
+	p->total = p->periods = p->longest = p->longest_at = p->since = 0;
+	memset(p->stages, 0, sizeof(p->stages));
+	memset(p->submitting_ns, 0, sizeof(p->submitting_ns));
+	memset(p->iterations, 0, phases->iterations_count * sizeof(*p->iterations));
+}
+
+static int idle_gpu_state(struct ct_idle *idle, struct ct_idle_process *p,
+			  const struct ct_process_phases *phases, const struct ct_trace_event *e)
+{
+	uint64_t state = ct_record_quick(e->record, CT_QUICK_STATE);
+
+	if (e->class->id != CT_CLASS_gpu_state)
+		return 0;
+	p->unsure = state == CT_GPU_STARTED || (p->unsure && state != CT_GPU_COMPLETE);
+	/* From the first moment on it is known that the GPU does nothing. */
+	if (state == CT_GPU_STARTED && !p->measured) {
+		idle_measure(idle, p, phases);
+		p->since = e->begin;
+	}
+	/* Nobody knows what the GPU does from now on. */
+	if (state == CT_GPU_STOPPED)
+		idle_ends(p, phases, e->begin);
+	return 0;
+}
+
+static int idle_gpu_record(struct ct_idle *idle, struct ct_idle_process *p,
+			   const struct ct_process_phases *phases, const struct ct_trace_event *e)
+{
+	if (!e->class->call)
+		return idle_gpu_state(idle, p, phases, e);
+	if (!p->measured)
+		idle_measure(idle, p, phases);
 	if (e->kind == CT_ON_BEGIN && !p->running++)
 		idle_ends(p, phases, e->begin);
 	if ((e->kind == CT_ON_END || e->kind == CT_ON_UNRETURNED) && p->running && !--p->running &&
@@ -302,8 +335,10 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 	if (!p)
 		return 0;
-	if (idle->measured)
-		return e->class->layer == CT_LAYER_GPU ? idle_gpu_record(p, phases, e) : 0;
+	if (e->class->layer == CT_LAYER_GPU)
+		return idle_gpu_record(idle, p, phases, e);
+	if (p->measured)
+		return 0;
 	call = idle->calls[e->class->id];
 	success = e->record && !e->failed && !(e->record->flags & CT_F_NO_RESULT) &&
 		  !e->record->result;
@@ -342,7 +377,6 @@ static int idle_begin(struct ct_analysis *a)
 	for (unsigned int id = 0; id <= CT_CLASS_MAX; id++) {
 		const struct ct_class *class = ct_registry_class(&a->trace->reg, id);
 
-		idle->measured |= class && class->layer == CT_LAYER_GPU;
 		idle->calls[id] = class ? ct_stream_call_of(class) : CT_STREAM_NONE;
 	}
 	idle->processes = calloc(count + 1, sizeof(*idle->processes));
@@ -364,7 +398,8 @@ static int idle_end(struct ct_analysis *a)
 	struct ct_idle *idle = a->state;
 
 	for (unsigned int i = 0; i < idle->processes_count; i++)
-		idle_ends(&idle->processes[i], &a->phases->processes[i], a->phases->processes[i].end);
+		if (!idle->processes[i].measured || !idle->processes[i].unsure)
+			idle_ends(&idle->processes[i], &a->phases->processes[i], a->phases->processes[i].end);
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct ct_idle_process {
 	uint64_t periods;			/* how many times it was idle */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
 	bool     contexts;			/* it has had several: nothing is known after that */
+	bool     measured;			/* by records of the GPU, from the first of them on */
 	/* Internal. */
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	uint64_t context;			/* the one that is known */
@@ -33,10 +34,11 @@ struct ct_idle_process {
 	uint32_t submitting;			/* open calls that submit */
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */
+	bool     unsure;			/* behind its last record there may have been more */
 };
 
 struct ct_idle {
-	bool measured;				/* by records of the GPU */
+	bool measured;				/* of some process, by records of the GPU */
 	struct ct_idle_process *processes;	/* as the phases have them */
 	unsigned int processes_count;
 	uint8_t *calls;				/* internal: what a call does, by class id */

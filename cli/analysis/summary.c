@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/calls.h"
+#include "analysis/gpu/coverage.h"
 #include "analysis/losses.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
@@ -75,13 +76,24 @@ static void summary_text_of(struct ct_page *page, unsigned int limit, char *text
 static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
 {
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_process_phases *p = &a->phases->processes[process];
+	uint64_t begin = 0, end = 0;
 	struct ct_verdict v = {
-		.process = &a->phases->processes[process],
+		.process = p,
 		.thread = ct_verdict_thread(a->phases, ct_analysis_state(a, &ct_accounting_analyser), process),
-		.idle = &idle->processes[process], .measured = idle->measured,
+		.idle = &idle->processes[process],
 	};
 	char text[1024];
 
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == CT_STAGE_STEADY || p->stages[i].stage == CT_STAGE_EXECUTION) {
+			begin = begin ? begin : p->stages[i].begin;
+			end = p->stages[i].end;
+		}
+	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
+		v.busy = &busy->processes[process];
+	v.measured = v.busy != NULL;
 	ct_verdict_steady(&v, text, sizeof(text));
 	page->limit = page->count + VERDICT_LINES < CT_PAGE_LINES ? page->count + VERDICT_LINES : CT_PAGE_LINES;
 	ct_page_add(page, "verdict   %s", text);
@@ -245,6 +257,55 @@ static void summary_directions(struct ct_page *page, const struct ct_calls *s)
 		ct_page_add(page, "    %s", line);
 }
 
+/* What the GPU did, and what is not known of it. */
+static void summary_gpu(const struct ct_analysis *a, struct ct_page *page)
+{
+	static const char *const words[CT_WORK_COUNT] = {
+		[CT_WORK_KERNELS] = "kernels", [CT_WORK_GRAPHS] = "graphs", [CT_WORK_COPIES] = "copies",
+		[CT_WORK_SETS] = "sets",
+	};
+	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	struct ct_gpu_busy_stage all = { 0 };
+	char line[160] = "", x[CT_TERM_TEXT], y[CT_TERM_TEXT];
+	uint64_t count = 0;
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < busy->processes_count; i++) {
+		const struct ct_gpu_busy_stage *from = &busy->processes[i].any.all;
+
+		if (a->filter->pid && a->filter->pid != a->phases->processes[i].pid)
+			continue;
+		all.busy += from->busy;
+		for (unsigned int k = 0; k < CT_WORK_COUNT; k++) {
+			all.count[k] += from->count[k];
+			all.work[k] += from->work[k];
+			count += from->count[k];
+		}
+	}
+	if (!count)
+		return;
+	snprintf(line, sizeof(line), "busy for %s", ct_term_ns(x, all.busy));
+	summary_row(page, "done by the GPU", count, line);
+	for (unsigned int k = 0; k < CT_WORK_COUNT; k++)
+		if (all.count[k] && used < sizeof(line))
+			used += snprintf(line + used, sizeof(line) - used, "%s%s %s (%s)", used ? ", " : "", words[k],
+					 ct_term_count(x, all.count[k]), ct_term_ns(y, all.work[k]));
+	ct_page_add(page, "    %s", line);
+}
+
+/* What is missing of the GPU's work. */
+static void summary_coverage(const struct ct_analysis *a, struct ct_page *page)
+{
+	const struct ct_gpu_coverage *c = ct_analysis_state(a, &ct_gpu_coverage_analyser);
+	char text[700];
+
+	for (unsigned int i = 0; ct_gpu_asked(a->trace) && i < c->count && page->count + 2 < CT_PAGE_LINES; i++) {
+		ct_gpu_cover_text(a->trace, &c->list[i], false, text, sizeof(text));
+		if (*text && (!a->filter->pid || a->filter->pid == c->list[i].pid))
+			ct_page_add(page, "  process %u: %s", c->list[i].pid, text);
+	}
+}
+
 static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s, struct ct_page *page)
 {
 	const struct ct_trace *t = a->trace;
@@ -272,6 +333,7 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 	summary_directions(page, s);
 	if (s->sets)
 		summary_row(page, "memory sets", s->sets, ct_term_bytes(x, s->set_bytes));
+	summary_gpu(a, page);
 	if (s->ioctl.count) {
 		summary_failures(b, s->ioctl.failed, ct_term_ns(x, s->ioctl.total));
 		snprintf(c, sizeof(c), "%s, %s", b,
@@ -288,6 +350,7 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
 			 ct_term_count(x, t->packets_lost), t->packets_lost == 1 ? "" : "s");
 	summary_row(page, "lost records", t->lost, t->packets_lost ? c : "");
+	summary_coverage(a, page);
 }
 
 /* --------------------------------------------------------------- the report --- */
@@ -335,7 +398,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 
 static bool summary_wants(const struct ct_class *class)
 {
-	return class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH &&
+	return class->layer != CT_LAYER_GPU && class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH &&
 	       class->quick[CT_QUICK_KERNEL] >= 0;
 }
 
@@ -356,7 +419,8 @@ static void summary_free(struct ct_analysis *a)
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, NULL
+	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, &ct_gpu_busy_analyser,
+	&ct_gpu_coverage_analyser, NULL
 };
 
 const struct ct_analyser ct_report_summary = {

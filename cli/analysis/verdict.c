@@ -60,8 +60,22 @@ static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
 
 struct shares {
 	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
+	double busy, copying;	/* of the GPU, where its records say it */
 	uint64_t syncs;
 };
+
+/* Of the time in which the GPU worked: copies, in %.  Where both overlap, of the sum of both. */
+static double verdict_copying(const struct ct_gpu_busy_process *p)
+{
+	const struct ct_gpu_busy_stage *stages = p->any.stages;
+	uint64_t copies = stages[CT_STAGE_STEADY].work[CT_WORK_COPIES] +
+			  stages[CT_STAGE_EXECUTION].work[CT_WORK_COPIES];
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < CT_WORK_COUNT; i++)
+		all += stages[CT_STAGE_STEADY].work[i] + stages[CT_STAGE_EXECUTION].work[i];
+	return all ? 100.0 * copies / all : 0;
+}
 
 static struct shares verdict_shares(const struct ct_verdict *v)
 {
@@ -77,6 +91,11 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 	};
 
 	s.most_idle = s.idle + verdict_idle(v, v->idle->submitting_ns);
+	if (v->busy && verdict_wall(v)) {
+		s.busy = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].busy +
+				  v->busy->any.stages[CT_STAGE_EXECUTION].busy) / verdict_wall(v);
+		s.copying = verdict_copying(v->busy);
+	}
 	if (v->thread)
 		s.syncs = v->thread->stages[CT_STAGE_STEADY].syncs +
 			  v->thread->stages[CT_STAGE_EXECUTION].syncs;
@@ -90,7 +109,9 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (!v->thread)
 		return CT_LIMIT_UNKNOWN;
 	/* While the GPU has work, it does not matter what else the host does. */
-	if (s->wait >= MOST && s->most_idle < LITTLE)
+	if (v->busy && s->busy >= 100 - LITTLE)
+		return s->copying >= MOST ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
+	if (!v->busy && s->wait >= MOST && s->most_idle < LITTLE)
 		return CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
@@ -105,10 +126,12 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (s->memory >= MUCH && s->memory > s->app)
 		return CT_LIMIT_MEMORY;
 	/* Without a synchronisation nothing says whether the GPU keeps up. */
-	if (s->syncs * 2 < iterations)
+	if (!v->busy && s->syncs * 2 < iterations)
 		return CT_LIMIT_UNKNOWN;
 	if (s->wait < SOME)
 		return CT_LIMIT_HOST;
+	if (v->busy)
+		return CT_LIMIT_SYNC;
 	return (s->idle + s->most_idle) / 2 >= LITTLE ? CT_LIMIT_SYNC : CT_LIMIT_MIXED;
 }
 
@@ -218,7 +241,9 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
 	verdict_parts(v, parts, sizeof(parts));
-	if (s.idle >= 0.05)
+	if (v->busy)
+		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it, by its records", *parts ? "; t" : " T", s.busy);
+	else if (s.idle >= 0.05)
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
 	snprintf(buf, size, "%s%s: %s.%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,

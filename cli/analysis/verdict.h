@@ -5,6 +5,7 @@
 
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
 
 enum ct_limit {
 	CT_LIMIT_UNKNOWN, CT_LIMIT_HOST, CT_LIMIT_GPU, CT_LIMIT_SYNC, CT_LIMIT_TRANSFERS,
@@ -19,6 +20,7 @@ struct ct_verdict {
 	const struct ct_thread_account *thread;	/* ct_verdict_thread(); may be NULL */
 	const struct ct_idle_process *idle;
 	bool measured;				/* the idle time, by records of the GPU */
+	const struct ct_gpu_busy_process *busy;	/* by the same records; NULL: there are none */
 	bool simulated;				/* the GPU */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/coverage.h"
 #include "explain/findings.h"
 #include "explain/rules.h"
 
@@ -30,6 +31,8 @@ unsigned int ct_explain_analysers(const struct ct_analyser *list[CT_EXPLAIN_ANAL
 	list[count++] = &ct_accounting_analyser;
 	list[count++] = &ct_idle_analyser;
 	list[count++] = &ct_facts_analyser;
+	list[count++] = &ct_gpu_busy_analyser;
+	list[count++] = &ct_gpu_coverage_analyser;
 	for (unsigned int i = 0; i < ct_rules_count && count < CT_EXPLAIN_ANALYSERS; i++)
 		if (ct_rules[i].collects)
 			list[count++] = ct_rules[i].collects;

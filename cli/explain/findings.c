@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/coverage.h"
 #include "table/format.h"
 #include "view/term.h"
 
@@ -128,10 +129,25 @@ enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t
 {
 	struct ct_verdict v = {
 		.process = x->process, .thread = x->thread, .idle = x->idle, .measured = x->idle_measured,
-		.simulated = x->trace->simulated,
+		.busy = x->busy, .simulated = x->trace->simulated,
 	};
 
 	return ct_verdict_steady(&v, text, size);
+}
+
+/* What is missing of the GPU's work. */
+static void findings_print_coverage(struct ct_explain *x, unsigned int width, FILE *out)
+{
+	const struct ct_gpu_cover *p = ct_gpu_cover(ct_explain_state(x, &ct_gpu_coverage_analyser), x->process->pid);
+	char text[700];
+
+	if (!p || !ct_gpu_asked(x->trace))
+		return;
+	ct_gpu_cover_text(x->trace, p, true, text, sizeof(text));
+	if (!*text)
+		return;
+	fputs("    ", out);
+	findings_wrap(out, text, 4, 4, width);
 }
 
 static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FILE *out)
@@ -156,6 +172,7 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 		ct_findings_verdict(x, text, sizeof(text));
 		fputs("    ", out);
 		findings_wrap(out, text, 4, 4, width);
+		findings_print_coverage(x, width, out);
 		ct_verdict_startup(x->process, text, sizeof(text));
 		if (*text) {
 			fputs("    ", out);

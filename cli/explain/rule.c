@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gpu/coverage.h"
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
 {
@@ -154,6 +155,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	struct ct_accounting *acc = ct_explain_state(x, &ct_accounting_analyser);
 	struct ct_idle *idle = ct_explain_state(x, &ct_idle_analyser);
 	struct ct_fact_table *facts = ct_explain_state(x, &ct_facts_analyser);
+	struct ct_gpu_busy *gpu = ct_explain_state(x, &ct_gpu_busy_analyser);
 
 	x->index = index;
 	x->process = &x->phases->processes[index];
@@ -161,7 +163,6 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->account = &acc->processes[index];
 	x->thread = x->threads[index];
 	x->idle = &idle->processes[index];
-	x->idle_measured = idle->measured;
 	x->iterations = x->process->iterations_count - ct_phases_warmup(x->process);
 	x->iterations = x->iterations ? x->iterations : 1;
 	for (unsigned int i = 0; i < CT_SCOPE_COUNT; i++) {
@@ -169,5 +170,9 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 
 		ct_scope_span(x->process, i, &begin, &end);
 		x->wall[i] = end - begin;
+		if (i == CT_SCOPE_STEADY)
+			x->busy = ct_gpu_covers(ct_explain_state(x, &ct_gpu_coverage_analyser), x->process->pid, begin,
+						end) ? &gpu->processes[index] : NULL;
 	}
+	x->idle_measured = x->idle->measured && x->busy;
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
 #include "explain/facts.h"
 #include "view/term.h"
 
@@ -49,6 +50,7 @@ struct ct_explain {
 	const struct ct_thread_account *thread;	/* that makes the iterations, or launches most; or NULL */
 	const struct ct_idle_process *idle;
 	bool idle_measured;
+	const struct ct_gpu_busy_process *busy;	/* NULL: no records of the GPU, or not of all the steady state */
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */
 	const struct ct_thread_account **threads;	/* by process: what .thread is */

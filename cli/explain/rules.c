@@ -5,6 +5,7 @@
  */
 #include "explain/rules.h"
 
+#include "analysis/gpu/idle_causes.h"
 #include "explain/rules/common.h"
 
 #define SHARE	"% of the steady state's wall time"
@@ -16,6 +17,13 @@ const struct ct_rule ct_rules[] = {
 	  "If the host hardly ever waits although it synchronises, the GPU was done before. At least 10 launches "
 	  "an iteration and a synchronisation in every second one; otherwise the records do not show it.",
 	  NULL, ct_rule_host_bound },
+	{ "gpu-idle", "idle times of the GPU between its work, and what the host did meanwhile", 5, SHARE,
+	  "Only where the GPU was recorded (record --gpu). A gap is from the end of all work of a GPU to the begin of the "
+	  "next.",
+	  &ct_gpu_idle_analyser, ct_rule_gpu_idle },
+	{ "gpu-kernels", "the kernels that a busy GPU works on", 90, "% of the steady state in which the GPU works",
+	  "Only where the GPU was recorded. A GPU that hardly ever waits is what limits.",
+	  &ct_gpu_kernels_analyser, ct_rule_gpu_kernels },
 	{ "cuda-graph", "sequences of launches that repeat exactly and could be one CUDA graph", 5, SHARE,
 	  "Between two synchronisations the same kernels with the same grids, at least 8 launches, at least 5 times. "
 	  "A graph costs about one launch.",

@@ -5,6 +5,7 @@
 #include "analysis/accounting.h"
 #include "analysis/calls.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
 #include "analysis/verdict.h"
@@ -86,6 +87,7 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_process_phases *p = &a->phases->processes[index];
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_thread_account *thread = ct_verdict_thread(a->phases, acc, index);
 	struct ct_iteration_stats s = { 0 };
 	int rc;
@@ -97,6 +99,9 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 		figures_row(t, ct_format(t, "stage %s of %u", word, p->pid), span->end - span->begin, "ns");
 		figures_row(t, ct_format(t, "stage %s of %u device idle", word, p->pid),
 			    idle->processes[index].stages[span->stage], "ns");
+		if (gpu->processes[index].iterations)
+			figures_row(t, ct_format(t, "stage %s of %u GPU busy", word, p->pid),
+				    gpu->processes[index].any.stages[span->stage].busy, "ns");
 		for (unsigned int k = 0; thread && k < CT_ACCOUNT_COUNT; k++)
 			if (thread->stages[span->stage].ns[k])
 				figures_row(t, ct_format(t, "stage %s of %u %s", word, p->pid,

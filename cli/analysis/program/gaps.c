@@ -2,14 +2,20 @@
 /*
  * The report gaps: the times in which a process had no submission under way, from the end of
  * one to the begin of the next, and what the thread that made the next one did meanwhile.
- * Memory is bounded: the longest GAPS_KEPT are kept, all are counted.
+ * Memory is bounded: the longest GAPS_KEPT are kept, all are counted.  Where there are records of
+ * the GPU, its own idle times are reported instead.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/accounting.h"
+#include "analysis/cuda/gpu.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
+#include "analysis/gpu/coverage.h"
+#include "analysis/gpu/gaps_tables.h"
+#include "analysis/gpu/idle_causes.h"
 #include "analysis/program/submissions.h"
 
 #define GAPS_KEPT	1000
@@ -101,6 +107,7 @@ struct gaps_state {
 	struct gap *heap;		/* the shortest first */
 	unsigned int heap_count;
 	struct gap_sum sums[G_COUNT];
+	bool measured;			/* by records of the GPU, in other tables */
 };
 
 static unsigned int gaps_part(unsigned int account)
@@ -231,6 +238,8 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	uint64_t idled;
 	bool submits = ct_submits(e->class);
 
+	if (s->measured)
+		return 0;
 	if (!phases || !e->track->tid || !phases->stages_count)
 		return 0;
 	p = &s->processes[phases - a->phases->processes];
@@ -266,6 +275,7 @@ static int gaps_begin(struct ct_analysis *a)
 {
 	struct gaps_state *s = a->state;
 
+	s->measured = ct_gpu_measured(a);
 	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
 	s->heap = calloc(GAPS_KEPT, sizeof(*s->heap));
 	return s->processes && s->heap ? 0 : -ENOMEM;
@@ -339,12 +349,17 @@ static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
 static int gaps_end(struct ct_analysis *a)
 {
 	struct gaps_state *s = a->state;
-	struct ct_table *sum = ct_analysis_table(a, "gaps_sum",
-		"Times without a submission, by what most of each was", sum_columns, S_COLUMNS);
-	struct ct_table *t = ct_analysis_table(a, "gaps",
-		"The longest times without a submission, and what the host did then", columns, COLUMNS);
+	struct ct_table *sum, *t;
 	uint64_t total = 0, count = 0;
 
+	if (s->measured) {
+		ct_gpu_gaps_tables(a);
+		return 0;
+	}
+	sum = ct_analysis_table(a, "gaps_sum", "Times without a submission, by what most of each was", sum_columns,
+				S_COLUMNS);
+	t = ct_analysis_table(a, "gaps", "The longest times without a submission, and what the host did then",
+			      columns, COLUMNS);
 	for (unsigned int i = 0; i < G_COUNT; i++) {
 		total += s->sums[i].total;
 		count += s->sums[i].count;
@@ -383,11 +398,13 @@ static void gaps_free(struct ct_analysis *a)
 	free(s->heap);
 }
 
-static const struct ct_analyser *const needs[] = { &ct_idle_analyser, NULL };
+static const struct ct_analyser *const needs[] = {
+	&ct_idle_analyser, &ct_gpu_idle_analyser, &ct_gpu_busy_analyser, &ct_gpu_coverage_analyser, NULL
+};
 
 const struct ct_analyser ct_report_gaps = {
 	.name = "gaps",
-	.summary = "times without a launch or copy: how long, what the host did, was the GPU idle",
+	.summary = "when the GPU was idle and why; without its records: times without a launch or copy",
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
 	.phases = true,
 	.needs = needs,

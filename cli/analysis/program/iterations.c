@@ -10,12 +10,16 @@
 
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
+#include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "view/term.h"
 
 enum {
 	S_PID, S_TID, S_COUNT, S_MIN, S_MED, S_AVG, S_P95, S_MAX, S_DEVIATION, S_LAUNCHES, S_CALLS,
-	S_WAIT, S_DRIVER, S_OFF, S_APP, S_IDLE, S_WHAT, S_COLUMNS
+	S_WAIT, S_DRIVER, S_OFF, S_APP, S_IDLE, S_WHAT,
+	S_BUSY, S_BUSY_SHARE,		/* only where there are records of the GPU */
+	S_COLUMNS
 };
 
 static const struct ct_column sum_columns[S_COLUMNS] = {
@@ -36,11 +40,13 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_APP] = { "Application (ns)", "app", CT_CELL_NS, 0 },
 	[S_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
 	[S_WHAT] = { "Found By", "found by", CT_CELL_TEXT, 8 },
+	[S_BUSY] = { "GPU Busy (ns)", "busy time", CT_CELL_NS, 1 },
+	[S_BUSY_SHARE] = { "GPU Busy (%)", "GPU busy", CT_CELL_PERCENT, 0 },
 };
 
 enum {
 	PID, ITERATION, START, DURATION, RATIO, LAUNCHES, CALLS, IN_CALLS, WAIT, DRIVER, OFF, APP,
-	IDLE, COLUMNS
+	IDLE, BUSY, BUSY_SHARE, COLUMNS
 };
 
 static const struct ct_column columns[COLUMNS] = {
@@ -57,6 +63,8 @@ static const struct ct_column columns[COLUMNS] = {
 	[OFF] = { "Off CPU (ns)", "off CPU", CT_CELL_NS, 2 },
 	[APP] = { "Application (ns)", "app", CT_CELL_NS, 0 },
 	[IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
+	[BUSY] = { "GPU Busy (ns)", "busy time", CT_CELL_NS, 1 },
+	[BUSY_SHARE] = { "GPU Busy (%)", "GPU busy", CT_CELL_PERCENT, 0 },
 };
 
 enum { O_PID, O_ITERATION, O_START, O_DURATION, O_RATIO, O_WHY, O_COLUMNS };
@@ -80,15 +88,17 @@ static bool iterations_shown(const struct ct_analysis *a, const struct ct_proces
 
 static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const struct ct_process_phases *p,
 			       const struct ct_iteration_stats *s,
-			       const struct ct_iteration_account *account, const uint64_t *idle)
+			       const struct ct_iteration_account *account, const uint64_t *idle, const uint64_t *busy)
 {
 	struct ct_cell *row = ct_table_row(t);
 	struct ct_iteration_account sum = { 0 };
-	uint64_t launches = 0, idles = 0;
+	uint64_t launches = 0, idles = 0, busys = 0, wall = 0;
 
 	for (uint32_t i = 0; i < p->iterations_count; i++) {
 		launches += p->iterations[i].launches;
 		idles += idle[i];
+		busys += busy ? busy[i] : 0;
+		wall += p->iterations[i].end - p->iterations[i].begin;
 		sum.calls += account[i].calls;
 		sum.wait += account[i].wait;
 		sum.driver += account[i].driver;
@@ -113,11 +123,15 @@ static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const 
 	row[S_APP] = ct_u64(sum.app);
 	row[S_IDLE] = ct_u64(idles);
 	row[S_WHAT] = ct_text(t, p->what);
+	if (!busy)
+		return;
+	row[S_BUSY] = ct_u64(busys);
+	row[S_BUSY_SHARE] = ct_double(wall ? 100.0 * busys / wall : 0);
 }
 
 static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 			   const struct ct_process_phases *p, uint32_t i, double median,
-			   const struct ct_iteration_account *account, uint64_t idle)
+			   const struct ct_iteration_account *account, uint64_t idle, const uint64_t *busy)
 {
 	const struct ct_iteration *it = &p->iterations[i];
 	struct ct_cell *row = ct_table_row(t);
@@ -137,6 +151,10 @@ static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 		row[OFF] = ct_u64(account->off_cpu);
 	row[APP] = ct_u64(account->app);
 	row[IDLE] = ct_u64(idle);
+	if (!busy)
+		return;
+	row[BUSY] = ct_u64(busy[i]);
+	row[BUSY_SHARE] = ct_double(it->end > it->begin ? 100.0 * busy[i] / (it->end - it->begin) : 0);
 }
 
 /* ---------------------------------------------------------------- outliers --- */
@@ -307,9 +325,11 @@ static int iterations_end(struct ct_analysis *a)
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_outliers *outliers = ct_analysis_state(a, &ct_outliers_analyser);
+	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	struct ct_table *sum = ct_analysis_table(a, "iterations_sum", "Iterations: of the warm-up, too",
-						 sum_columns, S_COLUMNS);
-	struct ct_table *each = ct_analysis_table(a, "iterations", "Each iteration", columns, COLUMNS);
+						 sum_columns, a->trace->has_gpu ? S_COLUMNS : S_BUSY);
+	struct ct_table *each = ct_analysis_table(a, "iterations", "Each iteration", columns,
+						  a->trace->has_gpu ? COLUMNS : BUSY);
 	struct ct_table *out = ct_analysis_table(a, "iterations_outliers",
 		"Iterations that took much longer than the median", outlier_columns, O_COLUMNS);
 	int rc = 0;
@@ -327,10 +347,11 @@ static int iterations_end(struct ct_analysis *a)
 				      (unsigned long long)p->iterations_dropped);
 		if (!iterations_shown(a, p))
 			continue;
-		iterations_sum_row(a, sum, p, &o->stats, account, idle->processes[i].iterations);
+		iterations_sum_row(a, sum, p, &o->stats, account, idle->processes[i].iterations,
+				   gpu->processes[i].iterations);
 		for (uint32_t k = 0; k < p->iterations_count; k++)
 			iterations_row(a, each, p, k, o->stats.median, &account[k],
-				       idle->processes[i].iterations[k]);
+				       idle->processes[i].iterations[k], gpu->processes[i].iterations);
 		rc = iterations_outliers(a, out, i, o, account);
 		warmup = ct_phases_warmup(p);
 		if (warmup)
@@ -341,12 +362,16 @@ static int iterations_end(struct ct_analysis *a)
 	if (a->phases->processes_count)
 		ct_table_note(sum, "Times from libcuda on are sums, of the thread that makes the iterations.");
 	ct_table_note(sum, "Device idle is %s.", ct_idle_meaning(idle));
+	if (a->trace->has_gpu)
+		ct_table_note(sum, "GPU busy: any GPU of the process worked during the iteration of the host.");
+	ct_gpu_coverage_notes(a, sum, false);
 	ct_table_note(out, "Longer than the median by a fifth of it, and by 5 times the median distance from it.");
 	return rc;
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_accounting_analyser, &ct_idle_analyser, &ct_outliers_analyser, NULL
+	&ct_accounting_analyser, &ct_idle_analyser, &ct_outliers_analyser, &ct_gpu_busy_analyser,
+	&ct_gpu_coverage_analyser, NULL
 };
 
 const struct ct_analyser ct_report_iterations = {

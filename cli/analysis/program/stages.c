@@ -8,8 +8,11 @@
 
 #include "analysis/accounting.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
+#include "analysis/gpu/coverage.h"
 
-enum { PROCESS, PID, STAGE, START, DURATION, SHARE, CALLS, LAUNCHES, COPIES, SYNCS, IDLE, COLUMNS };
+/* The last two only where there are records of the GPU. */
+enum { PROCESS, PID, STAGE, START, DURATION, SHARE, CALLS, LAUNCHES, COPIES, SYNCS, IDLE, BUSY, BUSY_SHARE, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
 	[PROCESS] = { "Process", "process", CT_CELL_TEXT, 2 },
@@ -23,6 +26,8 @@ static const struct ct_column columns[COLUMNS] = {
 	[COPIES] = { "Copies", "copies", CT_CELL_COUNT, 0 },
 	[SYNCS] = { "Syncs", "syncs", CT_CELL_COUNT, 0 },
 	[IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
+	[BUSY] = { "GPU Busy (ns)", "busy time", CT_CELL_NS, 0 },
+	[BUSY_SHARE] = { "GPU Busy (%)", "GPU busy", CT_CELL_PERCENT, 0 },
 };
 
 enum { A_PID, A_TID, A_STAGE, A_ACCOUNT, A_TIME, A_SHARE, A_COLUMNS };
@@ -67,6 +72,7 @@ static void stages_rows(const struct ct_analysis *a, struct ct_table *t, unsigne
 {
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[index];
 
 	for (unsigned int i = 0; i < p->stages_count; i++) {
@@ -96,6 +102,11 @@ static void stages_rows(const struct ct_analysis *a, struct ct_table *t, unsigne
 		row[COPIES] = ct_u64(sum.copies);
 		row[SYNCS] = ct_u64(sum.syncs);
 		row[IDLE] = ct_u64(idle->processes[index].stages[span->stage]);
+		if (!gpu->processes[index].iterations)
+			continue;
+		row[BUSY] = ct_u64(gpu->processes[index].any.stages[span->stage].busy);
+		row[BUSY_SHARE] = ct_double(span->end > span->begin ?
+			100.0 * gpu->processes[index].any.stages[span->stage].busy / (span->end - span->begin) : 0);
 	}
 }
 
@@ -175,7 +186,8 @@ static void stages_wide(struct ct_table *t, const struct ct_thread_account *thre
 static int stages_end(struct ct_analysis *a)
 {
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
-	struct ct_table *t = ct_analysis_table(a, "stages", "Stages of each process", columns, COLUMNS);
+	struct ct_table *t = ct_analysis_table(a, "stages", "Stages of each process", columns,
+					       a->trace->has_gpu ? COLUMNS : BUSY);
 
 	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
 		const struct ct_process_phases *p = &a->phases->processes[i];
@@ -186,14 +198,15 @@ static int stages_end(struct ct_analysis *a)
 			ct_table_note(t, "Process %u has several contexts: when its GPU was idle is not known from then on.",
 				      p->pid);
 	}
-	for (unsigned int i = 0; i < a->phases->processes_count && !idle->measured; i++)
-		if (idle->processes[i].streams.count && stages_shown(a, a->phases->processes[i].pid, 0))
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		if (!idle->processes[i].measured && idle->processes[i].streams.count && stages_shown(a, a->phases->processes[i].pid, 0))
 			ct_table_note(t, "Process %u never waited for what it submitted last to %zu stream%s: no idle time is known after that.",
 				      a->phases->processes[i].pid, idle->processes[i].streams.count,
 				      idle->processes[i].streams.count == 1 ? "" : "s");
 	if (!t->rows && !t->row_open)
 		ct_table_note(t, "No process called libcuda.");
 	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));
+	ct_gpu_coverage_notes(a, t, false);
 	if (a->trace->lost)
 		ct_table_note(t, "Records were lost: their time is counted as what the thread did before them.");
 	t = ct_analysis_table(a, "stages_accounts",
@@ -229,7 +242,9 @@ static int stages_text(const struct ct_analysis *a, FILE *out, const struct ct_p
 	return rc ? rc : closing;
 }
 
-static const struct ct_analyser *const needs[] = { &ct_accounting_analyser, &ct_idle_analyser, NULL };
+static const struct ct_analyser *const needs[] = {
+	&ct_accounting_analyser, &ct_idle_analyser, &ct_gpu_busy_analyser, &ct_gpu_coverage_analyser, NULL
+};
 
 const struct ct_analyser ct_report_stages = {
 	.name = "stages",

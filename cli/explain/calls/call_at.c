@@ -27,6 +27,9 @@ struct at_track {
 	const struct ct_track *track;
 	uint32_t pid, tid;
 	int32_t cpu;			/* of interrupts */
+	bool on_gpu;			/* a stream of the GPU; what it does at once is no nesting */
+	uint32_t gpu;
+	uint64_t stream;
 	struct at_call *open;		/* at the moment, the outermost first */
 	uint32_t depth, capacity;
 	struct at_call last, next;	/* class NULL: there is none */
@@ -104,6 +107,14 @@ static int at_open(struct at_track *t, const struct ct_trace_event *e)
 	return 0;
 }
 
+/* With a call those inside it end. */
+static void at_close(struct at_track *t, uint32_t i)
+{
+	if (t->on_gpu)
+		memmove(&t->open[i], &t->open[i + 1], (t->depth - i - 1) * sizeof(*t->open));
+	t->depth = t->on_gpu ? t->depth - 1 : i;
+}
+
 static bool at_says_nothing(const struct ct_trace_event *e)
 {
 	return e->kind == CT_ON_INSTANT &&
@@ -122,6 +133,11 @@ static int at_find_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	t->pid = e->record->pid;
 	t->tid = e->track->tid;
 	t->cpu = e->record->cpu;
+	t->on_gpu = e->class->layer == CT_LAYER_GPU;
+	if (t->on_gpu) {
+		t->gpu = ct_record_quick(e->record, CT_QUICK_GPU);
+		t->stream = ct_record_gpu_stream(e->record);
+	}
 	if (at_says_nothing(e))
 		return 0;
 	if (e->point->ts > q->at) {
@@ -133,7 +149,7 @@ static int at_find_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (e->kind == CT_ON_END)
 		for (uint32_t i = t->depth; i-- > 0;)
 			if (t->open[i].op_id == e->point->op_id) {
-				t->depth = i;
+				at_close(t, i);
 				break;
 			}
 	return at_keep(a, &t->last, e);
@@ -264,8 +280,11 @@ static void at_row(struct ct_table *table, const struct ct_analysis *a, const st
 
 	if (t->tid)
 		row[THREAD] = ct_u64(t->tid);
-	row[PROCESS] = t->tid ? ct_text(table, ct_processes_name(a->processes, t->pid, process, 40)) :
-				ct_format(table, "interrupts of CPU %d", t->cpu);
+	if (t->on_gpu)
+		row[PROCESS] = ct_format(table, "GPU %u stream %llu of %u", t->gpu, (unsigned long long)t->stream, t->pid);
+	else
+		row[PROCESS] = t->tid ? ct_text(table, ct_processes_name(a->processes, t->pid, process, 40)) :
+					ct_format(table, "interrupts of CPU %d", t->cpu);
 	row[WHAT] = ct_const(what);
 	if (!call)
 		return;
@@ -290,7 +309,7 @@ static void at_rows(struct ct_table *table, const struct ct_analysis *a, const s
 	if (t->last.class)
 		at_row(table, a, t, &t->last, "last", 0, people);
 	for (uint32_t k = 0; k < t->depth && k < AT_DEPTH; k++)
-		at_row(table, a, t, &t->open[k], people ? "in" : "open", k, people);
+		at_row(table, a, t, &t->open[k], people ? "in" : "open", t->on_gpu ? 0 : k, people);
 	if (!t->depth)
 		at_row(table, a, t, NULL, "no call", 0, people);
 	if (t->next.class)

@@ -34,6 +34,18 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 	return count;
 }
 
+/* ns of the steady state in which the GPU worked, by its records. */
+static uint64_t launch_gpu_ns(const struct ct_explain *x)
+{
+	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
+}
+
+/* Its records say that the GPU always had work. */
+static bool launch_gpu_busy(const struct ct_explain *x)
+{
+	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x)) >= 90;
+}
+
 /*
  * After a launch the GPU works while the host goes on.  If the host then hardly waits in its
  * synchronisations, the GPU was done before the host came: it is the host that limits.  Where
@@ -46,17 +58,21 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t syncs = launch_syncs(x);
 	struct ct_evidence longest;
 	struct ct_finding_row *f;
-	char time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	launches = launch_count(x, &longest, &launch_ns);
-	if (!x->thread || launches < 10 * x->iterations || syncs * 2 < x->iterations ||
+	if (!x->thread || launches < 10 * x->iterations || launch_gpu_busy(x) ||
+	    (!x->busy && syncs * 2 < x->iterations) ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
 		return;
+	if (x->busy)
+		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it, by its records",
+			 ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x)));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
 			   "The host limits: %s launches %s take it %s each with what is between them, and its "
-			   "synchronisations %s%s.", ct_explain_rate(x, launches, n), ct_explain_per(x),
+			   "synchronisations %s%s%s.", ct_explain_rate(x, launches, n), ct_explain_per(x),
 			   ct_term_ns(each, cost / launches), wait ? "wait only " : "do not wait",
-			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "");
+			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "", works);
 	f->at_most = true;
 	ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
 			  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "

@@ -3,8 +3,25 @@
  * A rule on synchronisations.  A wait is no loss by itself: the GPU works meanwhile.  What is
  * lost is the time after it, until the GPU has work again.
  */
+#include "analysis/gpu/idle_causes.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
+
+/* By its records: the GPU of the process that was idle longest after synchronisations. */
+static uint64_t sync_measured(const struct ct_explain *x)
+{
+	const struct ct_gpu_idle *gpu = ct_explain_state(x, &ct_gpu_idle_analyser);
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < gpu->devices_count; i++) {
+		const struct ct_gpu_idle_device *d = gpu->devices[i];
+		uint64_t ns = d->after_sync[CT_STAGE_STEADY] + d->after_sync[CT_STAGE_EXECUTION];
+
+		if (d->process == (int)x->index && ns > most)
+			most = ns;
+	}
+	return most;
+}
 
 void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
@@ -35,18 +52,20 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 		ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_DRIVER);
 	most_idle = most_idle > other ? most_idle - other : 0;
 	idle = idle > other ? idle - other : 0;
+	if (x->idle_measured)
+		most_idle = sync_measured(x);
 	if (!most || syncs * 10 < x->iterations * 9 || syncs < 4 ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
 		return;
-	if (ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
-		snprintf(least, sizeof(least), "%s%s from their end to the next submission, ",
-			 x->idle_measured ? "" : "at least ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
+	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
+		snprintf(least, sizeof(least), "at least %s from their end to the next submission, ", ct_explain_time(x, CT_SCOPE_STEADY, idle, time));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
 			   "%s synchronisation%s %s (one for %.0f launch%s), most by %s: without copies, allocations "
-			   "and module loading, the GPU has nothing to do for %s%s until the next submission returned.",
+			   "and module loading, the GPU has nothing to do for %s%s%s.",
 			   ct_explain_rate(x, syncs, n), ct_explain_rate_s(x, syncs), ct_explain_per(x),
 			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
-			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until));
+			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
+			   x->idle_measured ? " after them, by its records" : " until the next submission returned");
 	f->at_most = !x->idle_measured;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "

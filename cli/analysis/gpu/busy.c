@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See busy.h.  Must never count overlapping work twice as busy. */
+#include "analysis/gpu/busy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cuda/gpu.h"
+
+#define GPUS_MAX	1024u	/* of a process */
+
+static bool busy_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_GPU && class->call;
+}
+
+static enum ct_gpu_work busy_work(const struct ct_class *class)
+{
+	if (ct_gpu_is_graph(class))
+		return CT_WORK_GRAPHS;
+	if (ct_gpu_is_kernel(class))
+		return CT_WORK_KERNELS;
+	return ct_gpu_is_set(class) ? CT_WORK_SETS : CT_WORK_COPIES;
+}
+
+/* A GPU of the process; NULL: no memory, or too many. */
+static struct ct_gpu_busy_device *busy_device(struct ct_gpu_busy_process *p, uint16_t gpu)
+{
+	for (unsigned int i = 0; i < p->count; i++)
+		if (p->devices[i].gpu == gpu)
+			return &p->devices[i];
+	if (p->count == GPUS_MAX)
+		return &p->devices[GPUS_MAX - 1];
+	if (p->count == p->capacity) {
+		unsigned int capacity = p->capacity ? 2 * p->capacity : 2;
+		struct ct_gpu_busy_device *more = realloc(p->devices, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		p->devices = more;
+		p->capacity = capacity;
+	}
+	p->devices[p->count] = (struct ct_gpu_busy_device){ .gpu = gpu };
+	return &p->devices[p->count++];
+}
+
+static uint64_t busy_common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+	begin = begin > from ? begin : from;
+	end = end < to ? end : to;
+	return begin < end ? end - begin : 0;
+}
+
+static void busy_iterations(uint64_t *iterations, const struct ct_process_phases *phases, uint64_t from, uint64_t to)
+{
+	uint32_t low = 0, high = phases->iterations_count;
+
+	while (low < high) { /* the first that ends after from */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (phases->iterations[middle].end <= from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < phases->iterations_count && phases->iterations[low].begin < to; low++)
+		iterations[low] += busy_common(phases->iterations[low].begin, phases->iterations[low].end, from, to);
+}
+
+/* The device worked from d->since on. */
+static void busy_period(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t to)
+{
+	d->all.busy += to - d->since;
+	for (unsigned int i = 0; i < phases->stages_count; i++)
+		d->stages[phases->stages[i].stage].busy +=
+			busy_common(phases->stages[i].begin, phases->stages[i].end, d->since, to);
+}
+
+/* Return: it worked until now. */
+static bool busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+		      const struct ct_trace_event *e)
+{
+	enum ct_gpu_work work = busy_work(e->class);
+	unsigned int stage;
+
+	if (e->kind == CT_ON_BEGIN) {
+		if (!d->running++)
+			d->since = e->begin;
+		d->first = d->first ? d->first : e->begin;
+		return false;
+	}
+	stage = ct_phases_stage(phases, e->begin);
+	d->all.count[work]++;
+	d->all.work[work] += e->duration;
+	d->last = e->end;
+	if (stage < CT_STAGE_COUNT) {
+		d->stages[stage].count[work]++;
+		d->stages[stage].work[work] += e->duration;
+	}
+	if (!d->running || --d->running)
+		return false;
+	busy_period(d, phases, e->end);
+	return true;
+}
+
+static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *phases = ct_phases_process(a->phases, e->record->pid, e->begin);
+	struct ct_gpu_busy *s = a->state;
+	struct ct_gpu_busy_process *p;
+	struct ct_gpu_busy_device *d;
+
+	if (!phases)
+		return 0;
+	p = &s->processes[phases - a->phases->processes];
+	d = busy_device(p, ct_record_quick(e->record, CT_QUICK_GPU));
+	if (!p->iterations)
+		p->iterations = calloc(phases->iterations_count + 1ul, sizeof(*p->iterations));
+	if (!d || !p->iterations)
+		return -ENOMEM;
+	busy_step(d, phases, e);
+	if (busy_step(&p->any, phases, e))
+		busy_iterations(p->iterations, phases, p->any.since, e->end);
+	return 0;
+}
+
+static int busy_begin(struct ct_analysis *a)
+{
+	struct ct_gpu_busy *s = a->state;
+
+	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
+	s->processes_count = a->phases->processes_count;
+	return s->processes ? 0 : -ENOMEM;
+}
+
+static void busy_free(struct ct_analysis *a)
+{
+	struct ct_gpu_busy *s = a->state;
+
+	for (unsigned int i = 0; s->processes && i < s->processes_count; i++) {
+		free(s->processes[i].iterations);
+		free(s->processes[i].devices);
+	}
+	free(s->processes);
+}
+
+const struct ct_analyser ct_gpu_busy_analyser = {
+	.on = CT_ON_BEGIN | CT_ON_END,
+	.wants = busy_wants,
+	.phases = true,
+	.unfiltered = true,
+	.state_size = sizeof(struct ct_gpu_busy),
+	.begin = busy_begin,
+	.event = busy_event,
+	.free = busy_free,
+};

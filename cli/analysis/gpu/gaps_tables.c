@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See gaps_tables.h. */
+#include "analysis/gpu/gaps_tables.h"
+
+#include "analysis/gpu/busy.h"
+#include "analysis/gpu/coverage.h"
+#include "analysis/gpu/idle_causes.h"
+
+enum { S_CAUSE, S_COUNT, S_TOTAL, S_SHARE, S_MAX, S_COLUMNS };
+
+static const struct ct_column sum_columns[S_COLUMNS] = {
+	[S_CAUSE] = { "Cause", "what the launching thread did", CT_CELL_TEXT, 0 },
+	[S_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
+	[S_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
+	[S_SHARE] = { "Time (%)", "of idle", CT_CELL_PERCENT, 0 },
+	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
+};
+
+enum { START, DURATION, PID, TID, DEVICE, CAUSES, BEFORE = CAUSES + CT_IDLE_CAUSE_COUNT, AFTER, CORRELATION, COLUMNS };
+
+#define ROW(id, words, column, head, priority)	[CAUSES + CT_IDLE_##id] = { column, head, CT_CELL_NS, priority },
+static const struct ct_column columns[COLUMNS] = {
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 6 },
+	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },
+	[DEVICE] = { "Device", "GPU", CT_CELL_ID, 5 },
+	CT_IDLE_CAUSES(ROW)
+	[BEFORE] = { "Before", "after", CT_CELL_KERNEL, 1 },
+	[AFTER] = { "After", "until", CT_CELL_KERNEL, 0 },
+	[CORRELATION] = { "CorrId", "op id", CT_CELL_ID, 4 },
+};
+#undef ROW
+
+enum { I_PID, I_DEVICE, I_STAGE, I_DURATION, I_BUSY, I_IDLE, I_SHARE, I_GAPS, I_COLUMNS };
+
+static const struct ct_column idle_columns[I_COLUMNS] = {
+	[I_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[I_DEVICE] = { "Device", "GPU", CT_CELL_ID, 0 },
+	[I_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[I_DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[I_BUSY] = { "Busy (ns)", "busy", CT_CELL_NS, 0 },
+	[I_IDLE] = { "Device Idle (ns)", "idle", CT_CELL_NS, 0 },
+	[I_SHARE] = { "Device Idle (%)", "of it", CT_CELL_PERCENT, 0 },
+	[I_GAPS] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
+};
+
+static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
+{
+	struct ct_table *t = ct_analysis_table(a, "gaps_sum", "Why the GPU was idle between its work", sum_columns,
+					       S_COLUMNS);
+	struct ct_idle_sum sums[CT_IDLE_CAUSE_COUNT] = { 0 };
+	bool said[CT_IDLE_CAUSE_COUNT] = { 0 };
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < idle->devices_count; i++)
+		for (unsigned int k = 0; k < (CT_STAGE_COUNT + 1) * CT_IDLE_CAUSE_COUNT; k++) {
+			const struct ct_idle_sum *from = &idle->devices[i]->causes[k / CT_IDLE_CAUSE_COUNT]
+									  [k % CT_IDLE_CAUSE_COUNT];
+			struct ct_idle_sum *to = &sums[k % CT_IDLE_CAUSE_COUNT];
+
+			to->gaps += from->gaps;
+			to->total += from->total;
+			to->longest = from->longest > to->longest ? from->longest : to->longest;
+			total += from->total;
+		}
+	for (;;) {
+		int most = -1;
+		struct ct_cell *row;
+
+		for (int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
+			if (!said[i] && sums[i].gaps && (most < 0 || sums[i].total > sums[most].total))
+				most = i;
+		if (most < 0)
+			break;
+		said[most] = true;
+		row = ct_table_row(t);
+		row[S_CAUSE] = ct_const(ct_idle_cause_word[most]);
+		row[S_COUNT] = ct_u64(sums[most].gaps);
+		row[S_TOTAL] = ct_u64(sums[most].total);
+		row[S_SHARE] = ct_double(total ? 100.0 * sums[most].total / total : 0);
+		row[S_MAX] = ct_u64(sums[most].longest);
+	}
+	ct_table_note(t, "A gap is from the end of all work of a GPU to the begin of the next: %llu in all.",
+		      (unsigned long long)idle->gaps);
+	ct_table_note(t, "Its parts are what the thread did that submitted the next work.");
+	ct_table_note(t, "Start latency is from the end of its call to the begin on the GPU.");
+	ct_gpu_coverage_notes(a, t, true);
+}
+
+/* A kernel by its name, a copy by its class. */
+static struct ct_cell gaps_work(const struct ct_analysis *a, const struct ct_class *class, uint32_t kernel)
+{
+	const char *name = kernel ? ct_names_string(a->names, kernel) : NULL;
+
+	return ct_const(name ? name : class->name);
+}
+
+static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
+{
+	struct ct_table *t = ct_analysis_table(a, "gaps", "The longest times in which the GPU was idle", columns,
+					       COLUMNS);
+
+	for (unsigned int i = 0; i < idle->longest_count; i++) {
+		const struct ct_gpu_gap *g = &idle->longest[i];
+		struct ct_cell *row = ct_table_row(t);
+
+		row[START] = ct_moment(a, g->start);
+		row[DURATION] = ct_u64(g->duration);
+		row[PID] = ct_u64(g->pid);
+		if (g->tid)
+			row[TID] = ct_u64(g->tid);
+		row[DEVICE] = ct_u64(g->gpu);
+		for (unsigned int k = 0; k < CT_IDLE_CAUSE_COUNT; k++)
+			if (k != CT_IDLE_OFF || a->trace->has_kernel)
+				row[CAUSES + k] = ct_u64(g->parts[k]);
+		row[BEFORE] = gaps_work(a, g->before, g->before_kernel);
+		row[AFTER] = gaps_work(a, g->after, g->after_kernel);
+		if (g->op_id)
+			row[CORRELATION] = ct_u64(g->op_id);
+	}
+	if (idle->gaps > idle->longest_count)
+		ct_table_note(t, "There are %llu; these are the longest.", (unsigned long long)idle->gaps);
+}
+
+static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
+{
+	struct ct_table *t = ct_analysis_table(a, "gaps_idle",
+		"What other work could use: each GPU without work of this process", idle_columns, I_COLUMNS);
+	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+
+	for (unsigned int i = 0; i < busy->processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+
+		for (unsigned int d = 0; d < busy->processes[i].count; d++) {
+			const struct ct_gpu_busy_device *device = &busy->processes[i].devices[d];
+			const struct ct_gpu_idle_device *gaps = NULL;
+
+			for (unsigned int k = 0; k < idle->devices_count; k++)
+				if (idle->devices[k]->pid == p->pid && idle->devices[k]->gpu == device->gpu)
+					gaps = idle->devices[k];
+			for (unsigned int k = 0; k < p->stages_count; k++) {
+				const struct ct_stage_span *span = &p->stages[k];
+				uint64_t wall = span->end - span->begin, ns = device->stages[span->stage].busy;
+				struct ct_cell *row;
+
+				if ((a->filter->pid && a->filter->pid != p->pid) ||
+				    (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION))
+					continue;
+				row = ct_table_row(t);
+				row[I_PID] = ct_u64(p->pid);
+				row[I_DEVICE] = ct_u64(device->gpu);
+				row[I_STAGE] = ct_const(ct_stage_word[span->stage]);
+				row[I_DURATION] = ct_u64(wall);
+				row[I_BUSY] = ct_u64(ns);
+				row[I_IDLE] = ct_u64(wall > ns ? wall - ns : 0);
+				row[I_SHARE] = ct_double(wall > ns ? 100.0 * (wall - ns) / wall : 0);
+				row[I_GAPS] = ct_u64(gaps ? gaps->gaps[span->stage] : 0);
+			}
+		}
+	}
+	ct_table_note(t, "Busy counts work of several streams at the same time once.");
+}
+
+void ct_gpu_gaps_tables(struct ct_analysis *a)
+{
+	const struct ct_gpu_idle *idle = ct_analysis_state(a, &ct_gpu_idle_analyser);
+
+	gaps_causes(a, idle);
+	gaps_longest(a, idle);
+	gaps_stages(a, idle);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See idle_causes.h.  Overlapping work counts once: a GPU is idle while nothing of its process runs
+ * on it.  Memory is bounded by threads and GPUs.
+ */
+#include "analysis/gpu/idle_causes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/accounting.h"
+#include "trace/gpu/causes.h"
+
+#define DEVICES_MAX	16u	/* of a process, that a thread is charged for */
+#define CALLS_KEPT	16u	/* of a thread: a GPU with nothing to do begins the next of them soon */
+#define GPUS_MAX	4096u	/* of all processes */
+
+#define ROW(id, words, column, head, priority)	[CT_IDLE_##id] = words,
+const char *const ct_idle_cause_word[CT_IDLE_CAUSE_COUNT] = { CT_IDLE_CAUSES(ROW) };
+#undef ROW
+
+typedef uint64_t idle_parts[CT_IDLE_CAUSE_COUNT];
+
+/* What a thread had done in all when it called a launch, and when that returned. */
+struct idle_call {
+	uint64_t op_id;
+	idle_parts begin, end;
+	bool ended;
+};
+
+struct idle_thread {
+	uint64_t last;			/* ns: until then it is charged */
+	uint8_t  part;			/* what it does since */
+	bool     off;
+	idle_parts done;		/* since its first record */
+	/* The same when the gap of this number of the process's device began. */
+	struct { uint64_t number; idle_parts done; } at[DEVICES_MAX];
+	struct idle_call *calls;	/* of CALLS_KEPT */
+	uint32_t next;
+};
+
+static unsigned int idle_part(unsigned int account)
+{
+	switch (account) {
+	case CT_ACCOUNT_APP: case CT_ACCOUNT_ABSENT:
+		return CT_IDLE_APP;
+	case CT_ACCOUNT_WAIT:
+		return CT_IDLE_SYNC;
+	case CT_ACCOUNT_OFF_CPU:
+		return CT_IDLE_OFF;
+	case CT_ACCOUNT_DRIVER:
+		return CT_IDLE_DRIVER;
+	case CT_ACCOUNT_CALLS + CT_CAT_MEMORY:
+		return CT_IDLE_MEMORY;
+	case CT_ACCOUNT_CALLS + CT_CAT_MODULE:
+		return CT_IDLE_MODULE;
+	case CT_ACCOUNT_CALLS + CT_CAT_KERNEL: case CT_ACCOUNT_CALLS + CT_CAT_GRAPH:
+	case CT_ACCOUNT_CALLS + CT_CAT_TRANSFER:
+		return CT_IDLE_LAUNCH;
+	}
+	return CT_IDLE_OTHER;
+}
+
+/* ----------------------------------------------------------------- devices --- */
+
+/* The GPU of a process; NULL: there are too many, or it is new and not to be @made. */
+static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool made,
+		       struct ct_gpu_idle_device **d)
+{
+	struct ct_gpu_idle *s = a->state;
+	uint64_t key = (uint64_t)pid << 16 | gpu;
+	struct ct_hash_slot *slot = ct_hash_get(&s->by_key, key);
+
+	*d = slot ? (struct ct_gpu_idle_device *)(uintptr_t)slot->a : NULL;
+	if (*d || !made || s->devices_count == GPUS_MAX)
+		return 0;
+	if (s->devices_count == s->devices_capacity) {
+		unsigned int capacity = s->devices_capacity ? 2 * s->devices_capacity : 4;
+		struct ct_gpu_idle_device **more = realloc(s->devices, capacity * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->devices = more;
+		s->devices_capacity = capacity;
+	}
+	slot = ct_hash_put(&s->by_key, key);
+	*d = slot ? calloc(1, sizeof(**d)) : NULL;
+	if (!*d) {
+		if (slot)
+			ct_hash_remove(&s->by_key, slot);
+		return -ENOMEM;
+	}
+	(*d)->pid = pid;
+	(*d)->gpu = gpu;
+	slot->a = (uintptr_t)*d;
+	s->devices[s->devices_count++] = *d;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- threads --- */
+
+static struct idle_thread *idle_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made)
+{
+	uint64_t key = (uint64_t)pid << 32 | tid;
+	struct ct_hash_slot *slot = made ? ct_hash_put(&s->threads, key) : ct_hash_get(&s->threads, key);
+
+	if (slot && !slot->a)
+		slot->a = (uintptr_t)calloc(1, sizeof(struct idle_thread));
+	return slot ? (struct idle_thread *)(uintptr_t)slot->a : NULL;
+}
+
+/* What the thread had done when the device's gap began: it did the same thing ever since. */
+static void idle_note_gap(struct idle_thread *t, const struct ct_gpu_idle_device *d, uint64_t until)
+{
+	unsigned int i = d->gpu;
+
+	if (i >= DEVICES_MAX || !d->since || t->at[i].number == d->number)
+		return;
+	t->at[i].number = d->number;
+	memcpy(t->at[i].done, t->done, sizeof(t->done));
+	if (d->since > t->last)
+		t->at[i].done[t->part] += (d->since < until ? d->since : until) - t->last;
+}
+
+static void idle_charge(struct ct_gpu_idle *s, struct idle_thread *t, uint32_t pid, uint64_t now)
+{
+	for (unsigned int i = 0; i < s->devices_count; i++)
+		if (s->devices[i]->pid == pid)
+			idle_note_gap(t, s->devices[i], now);
+	if (now > t->last) {
+		/* Before its first record it was in the application, or not there. */
+		t->done[t->part] += now - t->last;
+		t->last = now;
+	}
+}
+
+static int idle_call(struct idle_thread *t, const struct ct_trace_event *e)
+{
+	struct idle_call *c;
+
+	if (!t->calls) {
+		t->calls = calloc(CALLS_KEPT, sizeof(*t->calls));
+		if (!t->calls)
+			return -ENOMEM;
+	}
+	if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT) {
+		c = &t->calls[t->next++ % CALLS_KEPT];
+		c->op_id = e->point->op_id;
+		c->ended = e->kind == CT_ON_INSTANT;
+		memcpy(c->begin, t->done, sizeof(t->done));
+		memcpy(c->end, t->done, sizeof(t->done));
+		return 0;
+	}
+	for (unsigned int i = 0; e->point && i < CALLS_KEPT; i++) {
+		c = &t->calls[i];
+		if (c->op_id != e->point->op_id)
+			continue;
+		c->ended = true;
+		memcpy(c->end, t->done, sizeof(t->done));
+	}
+	return 0;
+}
+
+static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_gpu_idle *s = a->state;
+	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	struct idle_thread *t;
+	int rc = 0;
+
+	if (!e->track->tid || e->kind == CT_ON_UNRETURNED)
+		return 0;
+	t = idle_thread(s, e->track->pid, e->track->tid, true);
+	if (!t)
+		return -ENOMEM;
+	idle_charge(s, t, e->track->pid, now);
+	if (ct_gives_work(e->class))
+		rc = idle_call(t, e);
+	t->part = idle_part(ct_account_after(e, &t->off));
+	return rc;
+}
+
+/* -------------------------------------------------------------------- gaps --- */
+
+/* What the thread of the call that ended a gap did in it. */
+static void idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device *d, const struct ct_cause *cause,
+			 struct ct_gpu_gap *gap)
+{
+	struct idle_thread *t = cause ? idle_thread(s, cause->pid, cause->tid, false) : NULL;
+	uint64_t end = gap->start + gap->duration, sum = 0;
+	const struct idle_call *call = NULL;
+	const uint64_t *from, *begin, *until;
+
+	if (!t || d->gpu >= DEVICES_MAX) {
+		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
+		return;
+	}
+	if (cause->begin <= gap->start && cause->end && cause->end <= gap->start) {
+		gap->parts[CT_IDLE_QUEUED] = gap->duration;
+		return;
+	}
+	idle_charge(s, t, d->pid, end);
+	for (unsigned int i = 0; t->calls && i < CALLS_KEPT; i++)
+		if (t->calls[i].op_id == cause->op_id)
+			call = &t->calls[i];
+	if (!call) {
+		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
+		return;
+	}
+	from = t->at[d->gpu].done;
+	begin = call->begin;
+	until = call->ended ? call->end : t->done;
+	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++) {
+		/* A call that began before the gap counts from the gap on. */
+		uint64_t before = begin[i] > from[i] ? begin[i] - from[i] : 0;
+		uint64_t most = begin[i] > from[i] ? begin[i] : from[i];
+
+		gap->parts[i] = before + (until[i] > most ? until[i] - most : 0);
+		sum += gap->parts[i];
+	}
+	gap->parts[CT_IDLE_START] += gap->duration > sum ? gap->duration - sum : 0;
+}
+
+static bool idle_longer(const struct ct_gpu_gap *a, const struct ct_gpu_gap *b)
+{
+	return a->duration != b->duration ? a->duration > b->duration : a->start < b->start;
+}
+
+/* The longest are a heap with the shortest of them first. */
+static void idle_keep(struct ct_gpu_idle *s, const struct ct_gpu_gap *gap)
+{
+	struct ct_gpu_gap *heap = s->longest;
+	unsigned int at = s->longest_count, child;
+
+	if (at < CT_GPU_GAPS_KEPT) {
+		s->longest_count++;
+		for (; at && idle_longer(&heap[(at - 1) / 2], gap); at = (at - 1) / 2)
+			heap[at] = heap[(at - 1) / 2];
+		heap[at] = *gap;
+		return;
+	}
+	if (!idle_longer(gap, &heap[0]))
+		return;
+	for (at = 0; (child = 2 * at + 1) < CT_GPU_GAPS_KEPT; at = child) {
+		if (child + 1 < CT_GPU_GAPS_KEPT && idle_longer(&heap[child], &heap[child + 1]))
+			child++;
+		if (!idle_longer(gap, &heap[child]))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = *gap;
+}
+
+static void idle_sum(struct ct_idle_sum *sum, uint64_t ns)
+{
+	sum->gaps++;
+	sum->total += ns;
+	sum->longest = ns > sum->longest ? ns : sum->longest;
+}
+
+static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, d->pid, d->since);
+	const struct ct_cause *cause = e->point->cause;
+	struct ct_gpu_idle *s = a->state;
+	struct ct_gpu_gap gap = {
+		.start = d->since, .duration = e->begin - d->since, .pid = d->pid, .gpu = d->gpu,
+		.tid = cause ? cause->tid : 0, .op_id = cause ? cause->op_id : 0,
+		.call = cause ? cause->class : NULL, .call_begin = cause ? cause->begin : 0,
+		.before = d->last, .before_kernel = d->last_kernel, .after = e->class,
+		.after_kernel = ct_record_quick(e->record, CT_QUICK_KERNEL),
+	};
+	unsigned int stage = p ? ct_phases_stage(p, d->since) : CT_STAGE_COUNT;
+
+	/* What a stage lost is only known of gaps that end in it, too. */
+	if (stage < CT_STAGE_COUNT && ct_phases_stage(p, e->begin) != stage)
+		stage = CT_STAGE_COUNT;
+
+	if (!gap.duration || gap.start < a->filter->from || (a->filter->to && gap.start >= a->filter->to) ||
+	    (a->filter->pid && a->filter->pid != d->pid))
+		return;
+	d->process = p ? p - a->phases->processes : -1;
+	idle_explain(s, d, cause, &gap);
+	idle_sum(&d->all, gap.duration);
+	d->gaps[stage]++;
+	d->idle[stage] += gap.duration;
+	if (gap.parts[CT_IDLE_SYNC])
+		d->after_sync[stage] += gap.parts[CT_IDLE_APP] + gap.parts[CT_IDLE_SYNC] +
+					gap.parts[CT_IDLE_LAUNCH] + gap.parts[CT_IDLE_START];
+	if (idle_longer(&gap, &d->longest[stage]))
+		d->longest[stage] = gap;
+	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
+		if (gap.parts[i])
+			idle_sum(&d->causes[stage][i], gap.parts[i]);
+	s->gaps++;
+	idle_keep(s, &gap);
+}
+
+static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	struct ct_gpu_idle_device *d;
+	struct ct_gpu_idle *s = a->state;
+
+	if (!e->class->call) {
+		/* Nobody knows what the GPU does from now on. */
+		for (unsigned int i = 0; e->class->id == CT_CLASS_gpu_state && i < s->devices_count; i++)
+			if (s->devices[i]->pid == e->track->pid &&
+			    ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STOPPED)
+				s->devices[i]->since = 0;
+		return 0;
+	}
+	if (e->kind == CT_ON_UNRETURNED)
+		return 0;
+	if (idle_device(a, e->record->pid, ct_record_quick(e->record, CT_QUICK_GPU), true, &d))
+		return -ENOMEM;
+	if (!d)
+		return 0;
+	if (e->kind == CT_ON_BEGIN) {
+		if (!d->running++ && d->since)
+			idle_gap(a, d, e);
+		d->since = d->running == 1 ? 0 : d->since;
+		return 0;
+	}
+	if (!d->running || --d->running)
+		return 0;
+	d->since = e->end;
+	d->number++;
+	d->last = e->class;
+	d->last_kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+	return 0;
+}
+
+static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	if (!a->trace->has_gpu)
+		return 0;
+	return e->class->layer == CT_LAYER_GPU ? idle_gpu(a, e) : idle_host(a, e);
+}
+
+static int idle_begin(struct ct_analysis *a)
+{
+	struct ct_gpu_idle *s = a->state;
+
+	if (!a->trace->has_gpu)
+		return 0;
+	s->longest = calloc(CT_GPU_GAPS_KEPT, sizeof(*s->longest));
+	return s->longest ? 0 : -ENOMEM;
+}
+
+static int idle_order(const void *a, const void *b)
+{
+	const struct ct_gpu_gap *x = a, *y = b;
+
+	if (x->duration != y->duration)
+		return x->duration > y->duration ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->gpu - y->gpu;
+}
+
+static int idle_end(struct ct_analysis *a)
+{
+	struct ct_gpu_idle *s = a->state;
+
+	if (s->longest_count)
+		qsort(s->longest, s->longest_count, sizeof(*s->longest), idle_order);
+	return 0;
+}
+
+static void idle_free(struct ct_analysis *a)
+{
+	struct ct_gpu_idle *s = a->state;
+
+	for (size_t i = 0; i < s->threads.size; i++) {
+		struct idle_thread *t = (void *)(uintptr_t)s->threads.slots[i].a;
+
+		if (s->threads.slots[i].used && t) {
+			free(t->calls);
+			free(t);
+		}
+	}
+	for (unsigned int i = 0; i < s->devices_count; i++)
+		free(s->devices[i]);
+	free(s->devices);
+	free(s->longest);
+	ct_hash_free(&s->by_key);
+	ct_hash_free(&s->threads);
+}
+
+const struct ct_analyser ct_gpu_idle_analyser = {
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.phases = true,
+	.unfiltered = true,
+	.state_size = sizeof(struct ct_gpu_idle),
+	.begin = idle_begin,
+	.event = idle_event,
+	.end = idle_end,
+	.free = idle_free,
+};

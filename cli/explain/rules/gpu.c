@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules that only records of the GPU can feed: why it is idle, and what it works on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cuda/gpu.h"
+#include "analysis/gpu/idle_causes.h"
+#include "explain/rules/common.h"
+#include "table/short_name.h"
+#include "trace/gpu/causes.h"
+#include "view/term.h"
+
+#define CAUSES_NAMED	3	/* of an idle time */
+#define KERNELS_NAMED	3
+#define KERNELS_MAX	65536u	/* of all processes; further ones do not count */
+
+/* -------------------------------------------------------------- idle times --- */
+
+/* A scope is made of stages. */
+static bool gpu_in_scope(unsigned int stage)
+{
+	return stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION;
+}
+
+static uint64_t gpu_idle_of(const struct ct_gpu_idle_device *d)
+{
+	return d->idle[CT_STAGE_STEADY] + d->idle[CT_STAGE_EXECUTION];
+}
+
+/* The GPU of the process that was idle for longest, or NULL. */
+static const struct ct_gpu_idle_device *gpu_most_idle(const struct ct_explain *x, unsigned int *devices)
+{
+	const struct ct_gpu_idle *idle = ct_explain_state(x, &ct_gpu_idle_analyser);
+	const struct ct_gpu_idle_device *best = NULL;
+
+	*devices = 0;
+	for (unsigned int i = 0; i < idle->devices_count; i++) {
+		const struct ct_gpu_idle_device *d = idle->devices[i];
+
+		if (d->process != (int)x->index || d->pid != x->process->pid)
+			continue;
+		++*devices;
+		if (!best || gpu_idle_of(d) > gpu_idle_of(best))
+			best = d;
+	}
+	return best;
+}
+
+static const char *gpu_advice(enum ct_idle_cause cause)
+{
+	switch (cause) {
+	case CT_IDLE_SYNC:
+		return "Synchronise less often, so that work is queued when the GPU gets done (.item(), .cpu() and print "
+		       "of a tensor synchronise).";
+	case CT_IDLE_LAUNCH: case CT_IDLE_START: case CT_IDLE_QUEUED:
+		return "Launch less often: a CUDA graph of the iteration (torch.compile with mode=\"reduce-overhead\"), "
+		       "fused kernels, or more work for each launch.";
+	case CT_IDLE_MEMORY:
+		return "Keep memory: allocate once, or from a pool (cuMemAllocAsync, a caching allocator).";
+	case CT_IDLE_MODULE:
+		return "Load code before: warm up with all shapes, CUDA_MODULE_LOADING=EAGER.";
+	case CT_IDLE_DRIVER:
+		return "See which ioctls (cudatrace report ioctl_sum) and which calls make them (explain --call).";
+	case CT_IDLE_OFF:
+		return "Give the launching thread a CPU of its own: see who ran instead (cudatrace report switches).";
+	default:
+		return "Let the host run ahead: queue the next step before the results of this one are needed, capture it "
+		       "in a CUDA graph, or profile the application's own code (py-spy, perf).";
+	}
+}
+
+/* "application 7.07 ms, memory calls 540 us"; the largest first.  Return: the largest cause. */
+static enum ct_idle_cause gpu_name_causes(const struct ct_gpu_idle_device *d, char *buf, size_t size)
+{
+	uint64_t sums[CT_IDLE_CAUSE_COUNT] = { 0 };
+	enum ct_idle_cause first = CT_IDLE_APP;
+	char ns[CT_TERM_TEXT];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < CT_IDLE_CAUSE_COUNT; i++)
+		sums[i] = d->causes[CT_STAGE_STEADY][i].total + d->causes[CT_STAGE_EXECUTION][i].total;
+	for (unsigned int n = 0; n < CAUSES_NAMED && used < size; n++) {
+		unsigned int most = 0;
+
+		for (unsigned int i = 1; i < CT_IDLE_CAUSE_COUNT; i++)
+			most = sums[i] > sums[most] ? i : most;
+		if (!sums[most] || (n && sums[most] * 100 < gpu_idle_of(d)))
+			break;
+		if (!n)
+			first = most;
+		used += snprintf(buf + used, size - used, "%s%s %s", n ? ", " : "", ct_idle_cause_word[most],
+				 ct_term_ns(ns, sums[most]));
+		sums[most] = 0;
+	}
+	return first;
+}
+
+static const struct ct_gpu_gap *gpu_longest(const struct ct_gpu_idle_device *d)
+{
+	const struct ct_gpu_gap *best = NULL;
+
+	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++)
+		if (gpu_in_scope(i) && d->longest[i].duration && (!best || d->longest[i].duration > best->duration))
+			best = &d->longest[i];
+	return best;
+}
+
+void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
+{
+	unsigned int devices;
+	const struct ct_gpu_idle_device *d = gpu_most_idle(x, &devices);
+	const struct ct_gpu_gap *gap = d ? gpu_longest(d) : NULL;
+	char time[64], causes[300] = "", gaps[CT_TERM_TEXT], longest[CT_TERM_TEXT], which[40] = "The GPU";
+	enum ct_idle_cause cause;
+	struct ct_finding_row *f;
+
+	if (!gap || ct_rule_share(x, CT_SCOPE_STEADY, gpu_idle_of(d)) < rule->threshold)
+		return;
+	cause = gpu_name_causes(d, causes, sizeof(causes));
+	if (devices > 1)
+		snprintf(which, sizeof(which), "GPU %u (of %u)", d->gpu, devices);
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, gpu_idle_of(d),
+			   "%s is idle for %s between its work, in %s gaps, by its records. What the launching thread "
+			   "did meanwhile: %s. The longest gap has %s.", which,
+			   ct_explain_time(x, CT_SCOPE_STEADY, gpu_idle_of(d), time),
+			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]), causes,
+			   ct_term_ns(longest, gap->duration));
+	ct_explain_advise(x, f, "%s", gpu_advice(cause));
+	if (gap->call)
+		ct_explain_show(f, &(struct ct_evidence){
+			.op_id = gap->op_id, .ts = gap->call_begin, .tid = gap->tid, .class = gap->call,
+		});
+}
+
+/* ----------------------------------------------------------------- kernels --- */
+
+struct gpu_kernel {
+	uint32_t name;			/* id of the string */
+	uint64_t count, ns;
+	struct ct_evidence longest;	/* the call of its longest run */
+};
+
+struct gpu_kernels {
+	struct ct_hash by_name;		/* process and name; a: index + 1 */
+	struct gpu_kernel *list;
+	unsigned int *processes;	/* of each of the list */
+	unsigned int count, capacity;
+};
+
+static bool gpu_kernels_wants(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_GPU && ct_gpu_is_kernel(class);
+}
+
+static int gpu_kernels_room(struct gpu_kernels *s)
+{
+	unsigned int capacity = s->capacity ? 2 * s->capacity : 64, *processes;
+	struct gpu_kernel *list;
+
+	if (s->count < s->capacity)
+		return 0;
+	list = realloc(s->list, capacity * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	s->list = list;
+	processes = realloc(s->processes, capacity * sizeof(*processes));
+	if (!processes)
+		return -ENOMEM;
+	s->processes = processes;
+	s->capacity = capacity;
+	return 0;
+}
+
+static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, e->record->pid, e->begin);
+	uint32_t name = ct_record_kernel(e->record, a->names->reg);
+	const struct ct_cause *cause = e->point->cause;
+	struct gpu_kernels *s = a->state;
+	struct ct_hash_slot *slot;
+	struct gpu_kernel *k;
+	uint64_t key;
+
+	if (!p || !gpu_in_scope(ct_phases_stage(p, e->begin)))
+		return 0;
+	key = (uint64_t)(p - a->phases->processes) << 32 | name;
+	slot = ct_hash_get(&s->by_name, key);
+	if (!slot) {
+		if (s->count == KERNELS_MAX)
+			return 0;
+		slot = gpu_kernels_room(s) ? NULL : ct_hash_put(&s->by_name, key);
+		if (!slot)
+			return -ENOMEM;
+		s->processes[s->count] = p - a->phases->processes;
+		s->list[s->count] = (struct gpu_kernel){ .name = name };
+		slot->a = ++s->count;
+	}
+	k = &s->list[slot->a - 1];
+	k->count++;
+	k->ns += e->duration;
+	if (cause && e->duration >= k->longest.ns)
+		k->longest = (struct ct_evidence){ cause->op_id, cause->begin, e->duration, cause->tid, cause->class };
+	return 0;
+}
+
+static void gpu_kernels_free(struct ct_analysis *a)
+{
+	struct gpu_kernels *s = a->state;
+
+	free(s->list);
+	free(s->processes);
+	ct_hash_free(&s->by_name);
+}
+
+const struct ct_analyser ct_gpu_kernels_analyser = {
+	.on = CT_ON_END,
+	.wants = gpu_kernels_wants,
+	.phases = true,
+	.state_size = sizeof(struct gpu_kernels),
+	.event = gpu_kernels_event,
+	.free = gpu_kernels_free,
+};
+
+/* The kernel of the process with most time, of those that have less than @below. */
+static const struct gpu_kernel *gpu_next_kernel(const struct ct_explain *x, const struct gpu_kernels *s,
+						const struct gpu_kernel *below)
+{
+	const struct gpu_kernel *best = NULL;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct gpu_kernel *k = &s->list[i];
+
+		if (s->processes[i] != x->index || k == below ||
+		    (below && (k->ns > below->ns || (k->ns == below->ns && k < below))))
+			continue;
+		if (!best || k->ns > best->ns)
+			best = k;
+	}
+	return best;
+}
+
+void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
+{
+	const struct gpu_kernels *s = ct_explain_state(x, &ct_gpu_kernels_analyser);
+	const struct gpu_kernel *k = NULL, *first = NULL;
+	char time[64], kernels[600] = "", short_name[256], clean[80], n[CT_TERM_TEXT];
+	struct ct_finding_row *f;
+	size_t used = 0;
+	uint64_t busy, ns = 0;
+
+	if (!x->busy)
+		return;
+	busy = x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
+	if (ct_rule_share(x, CT_SCOPE_STEADY, busy) < rule->threshold)
+		return;
+	for (unsigned int i = 0; i < KERNELS_NAMED && used < sizeof(kernels); i++) {
+		const char *name;
+
+		k = gpu_next_kernel(x, s, k);
+		if (!k)
+			break;
+		first = first ? first : k;
+		ns += k->ns;
+		name = ct_names_string(x->analysis->names, k->name);
+		used += snprintf(kernels + used, sizeof(kernels) - used, "%s%.1f %% in %s (%s times)", i ? ", " : "",
+				 busy ? 100.0 * k->ns / busy : 0,
+				 ct_term_clean(clean, sizeof(clean), name ?
+					       ct_short_kernel(short_name, sizeof(short_name), name) : "?", 60),
+				 ct_term_count(n, k->count));
+	}
+	if (!first)
+		return;
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns < busy ? ns : busy,
+			   "The GPU works for %s by its records, so its kernels limit. Of that time: %s.",
+			   ct_explain_time(x, CT_SCOPE_STEADY, busy, time), kernels);
+	ct_explain_advise(x, f, "Make these kernels faster: lower precision, better libraries or shapes, fused operations "
+			  "(torch.compile); a profiler of kernels (Nsight Compute) says what limits one.");
+	ct_explain_show(f, &first->longest);
+}
