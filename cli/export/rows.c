@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/gpu/causes.h"
+
 struct rows {
 	struct ct_rows_user user;
 	int (*row)(struct ct_rows_user *user, const struct ct_row *row);
@@ -36,7 +38,8 @@ static struct ct_row rows_make(const struct ct_trace_event *e)
 		.pid = pid, .tid = tid, .cpu = p->open ? CT_NO_CPU : p->record.cpu,
 		.depth = p->depth,
 		.op_id = p->op_id,
-		.parent = p->op_id && track->depth ? track->frames[track->depth - 1].op_id : 0,
+		.parent = p->cause ? p->cause->op_id :
+			  p->op_id && track->depth ? track->frames[track->depth - 1].op_id : 0,
 		.begin = e->begin, .end = e->end,
 		.category = e->category,
 	};

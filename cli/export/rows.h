@@ -24,7 +24,8 @@ struct ct_row {
 	uint32_t pid, tid;
 	int32_t  cpu;			/* CT_NO_CPU: not known */
 	uint32_t depth;			/* calls of its thread around it */
-	uint64_t op_id, parent;		/* parent: op_id of the call around it, 0: none */
+	/* parent: op_id of the call around it, of the GPU the call that caused it; 0: none */
+	uint64_t op_id, parent;
 	uint64_t begin, end;		/* ns of the trace's clock; of an instant both the same */
 	uint64_t duration, self;	/* ns, where timed; self: without the calls inside it */
 	unsigned int category;		/* CT_CAT_*: that it counts for */

@@ -33,6 +33,8 @@ static const struct {
 
 static enum kind timeline_kind_of(const struct ct_class *class)
 {
+	if (class->layer == CT_LAYER_GPU)
+		return class->category == CT_CAT_TRANSFER ? TRANSFER : class->category == CT_CAT_MEMORY ? MEMORY : KERNEL;
 	if (class->layer != CT_LAYER_USER)
 		return DRIVER;
 	switch (class->category) {
@@ -55,6 +57,8 @@ static enum kind timeline_kind_of(const struct ct_class *class)
 struct track {
 	uint64_t key, busy;	/* busy: ns in calls of depth 0 */
 	uint32_t pid, tid;
+	uint32_t gpu, context;	/* of the GPU, and its stream */
+	uint64_t stream;
 	unsigned int rows;	/* depths that are in use */
 	uint64_t *bins;		/* [depth][column][kind], ns */
 	bool shown;
@@ -87,6 +91,11 @@ static struct track *timeline_track_of(struct picture *pic, const struct ct_reco
 		return NULL;
 	track = &pic->tracks[pic->tracks_count++];
 	*track = (struct track){ .key = key, .pid = r->pid, .tid = r->tid };
+	if (key & CT_TRACK_GPU) {
+		track->gpu = ct_record_quick(r, CT_QUICK_GPU);
+		track->context = ct_record_quick(r, CT_QUICK_CONTEXT);
+		track->stream = ct_record_gpu_stream(r);
+	}
 	track->bins = calloc((size_t)pic->options->depth * pic->columns * KINDS,
 			     sizeof(*track->bins));
 	slot->a = pic->tracks_count;
@@ -201,7 +210,10 @@ static void timeline_put_track(const struct picture *pic, const struct track *tr
 	struct ct_hash_slot *slot = ct_hash_get(&pic->names, track->pid);
 	char label[64], name[64] = "";
 
-	if (track->key >> 40)
+	if (track->key & CT_TRACK_GPU)
+		snprintf(label, sizeof(label), "GPU %u ctx %u str %llu", track->gpu, track->context,
+			 (unsigned long long)track->stream);
+	else if (track->key >> 40)
 		snprintf(label, sizeof(label), "interrupts CPU %u",
 			 (unsigned int)(track->key >> 8 & 0xffff));
 	else if (track->tid == track->pid)
@@ -271,14 +283,26 @@ static int timeline_by_busy(const void *a, const void *b)
 	return x->busy > y->busy ? -1 : x->busy < y->busy;
 }
 
-static int timeline_by_thread(const void *a, const void *b)
+/* Threads, then the GPU's streams, then CPUs' interrupts. */
+static unsigned int timeline_order(const struct track *t)
 {
-	const struct track *x = *(struct track *const *)a, *y = *(struct track *const *)b;
+	return t->key & CT_TRACK_GPU ? 1 : t->key >> 40 ? 2 : 0;
+}
 
-	if (x->key >> 40 != y->key >> 40)
-		return x->key >> 40 ? 1 : -1;
+static int timeline_by_thread(const void *p, const void *q)
+{
+	const struct track *x = *(struct track *const *)p, *y = *(struct track *const *)q;
+
+	unsigned int a = timeline_order(x), b = timeline_order(y);
+
+	if (a != b)
+		return a < b ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
+	if (x->gpu != y->gpu || x->context != y->context)
+		return x->gpu != y->gpu ? x->gpu < y->gpu ? -1 : 1 : x->context < y->context ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 

@@ -176,6 +176,9 @@ static void columns_put_name(const struct ct_html_track *t, struct ct_out *out)
 
 	if (t->layer == CT_HTML_INTERRUPT)
 		snprintf(name, sizeof(name), "CPU %d%s%s", t->cpu, context ? " " : "", context ? context : "");
+	else if (t->layer == CT_HTML_GPU)
+		snprintf(name, sizeof(name), "GPU %u: context %u, stream %llu", t->gpu, t->gpu_context,
+			 (unsigned long long)t->stream);
 	else if (t->tid == t->pid)
 		snprintf(name, sizeof(name), "main");
 	else
@@ -227,6 +230,11 @@ void ct_html_columns_tracks(const struct ct_html_columns *c, const struct ct_pro
 		ct_html_u64(out, ",\"tid\":", t->tid);
 		if (t->cpu != CT_NO_CPU)
 			ct_html_s64(out, ",\"cpu\":", t->cpu);
+		if (t->layer == CT_HTML_GPU) {
+			ct_html_u64(out, ",\"gpu\":", t->gpu);
+			ct_html_u64(out, ",\"context\":", t->gpu_context);
+			ct_html_u64(out, ",\"stream\":", t->stream);
+		}
 		ct_html_text(out, ",\"layer\":", ct_html_layer_word[t->layer]);
 		columns_put_name(t, out);
 		ct_html_text(out, ",\"process\":", t->layer == CT_HTML_INTERRUPT ? NULL :

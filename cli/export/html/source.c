@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/gpu/causes.h"
+
 #define SOURCE_PENDING	(1u << 17)	/* calls and ranges at a moment; further ones are left out */
 #define SOURCE_ROWS	64u		/* of a GPU track */
 
@@ -71,7 +73,7 @@ static int source_make(struct ct_html_source *s, const struct ct_analysis *a, co
 	*item = (struct ct_html_item){
 		.begin = ct_html_moment(a->trace, e->begin),
 		.op = p->op_id, .track = index, .record = p->record,
-		.parent = track->depth ? track->frames[track->depth - 1].op_id : 0,
+		.parent = p->cause ? p->cause->op_id : track->depth ? track->frames[track->depth - 1].op_id : 0,
 	};
 	if (layer == CT_HTML_GPU) {
 		rc = source_gpu_row(s, e, p->phase == 'I' ? e->begin : p->record.end, &item->depth);

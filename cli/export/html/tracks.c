@@ -13,7 +13,7 @@ enum ct_html_layer ct_html_layer_of(const struct ct_record *r)
 {
 	const struct ct_class *class = r->class;
 
-	if (ct_track_key(r) >> 40)
+	if (ct_track_is_interrupts(ct_track_key(r)))
 		return CT_HTML_INTERRUPT;
 	if (class->layer == CT_LAYER_GPU)
 		return CT_HTML_GPU;
@@ -62,6 +62,11 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 	} else {
 		track->pid = r->pid;
 		track->tid = r->tid;
+		if (layer == CT_HTML_GPU) {
+			track->gpu = ct_record_quick(r, CT_QUICK_GPU);
+			track->gpu_context = ct_record_quick(r, CT_QUICK_CONTEXT);
+			track->stream = ct_record_gpu_stream(r);
+		}
 		if (tracks_order(t, r->pid, &t->processes, &track->process) ||
 		    tracks_order(t, 1ull << 63 | (uint64_t)r->pid << 31 | (r->tid & 0x7fffffff), &t->threads,
 				 &track->thread))
@@ -120,6 +125,10 @@ static int tracks_compare(const void *a, const void *b, void *arg)
 		return x->tid == x->pid ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
+	if (x->gpu != y->gpu || x->gpu_context != y->gpu_context)
+		return x->gpu != y->gpu ? x->gpu < y->gpu ? -1 : 1 : x->gpu_context < y->gpu_context ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu ? -1 : 1;
 	if (x->context != y->context)

@@ -28,6 +28,8 @@ struct ct_html_track {
 	uint32_t pid, tid;
 	int32_t cpu;			/* of interrupts, else CT_NO_CPU */
 	unsigned int context;		/* CT_F_CONTEXT bits, of interrupts */
+	uint32_t gpu, gpu_context;	/* of the GPU */
+	uint64_t stream;		/* the same */
 	enum ct_html_layer layer;
 	unsigned int process, thread;	/* the order in which they appear */
 	uint64_t count;			/* records of the trace */

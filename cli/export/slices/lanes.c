@@ -14,7 +14,7 @@ enum ct_lane_kind ct_lane_kind_of(const struct ct_record *r)
 
 	if (class->layer == CT_LAYER_GPU)
 		return CT_LANE_GPU;
-	if (ct_track_key(r) >> 40)
+	if (ct_track_is_interrupts(ct_track_key(r)))
 		return CT_LANE_INTERRUPTS;
 	if (class->layer != CT_LAYER_USER || class->id == CT_CLASS_ioctl)
 		return CT_LANE_DRIVER;
@@ -27,7 +27,7 @@ static uint64_t lanes_key(enum ct_lane_kind kind, const struct ct_record *r)
 	case CT_LANE_INTERRUPTS:
 		return ct_hash_mix((uint64_t)kind << 32, (uint32_t)r->cpu);
 	case CT_LANE_GPU:
-		return ct_hash_mix((uint64_t)kind << 32 | r->pid, ct_record_quick(r, CT_QUICK_STREAM));
+		return ct_hash_mix((uint64_t)kind << 32 | r->pid, ct_track_key(r));
 	case CT_LANE_OTHERS:
 		return KEY_OTHERS;
 	default:
@@ -53,7 +53,8 @@ static void lanes_name(struct ct_lane *lane)
 		len = snprintf(name, size, "%s %u: driver", thread, lane->tid);
 		break;
 	case CT_LANE_GPU:
-		len = snprintf(name, size, "GPU: stream 0x%llx", (unsigned long long)lane->stream);
+		len = snprintf(name, size, "GPU %u: context %u, stream %llu", lane->gpu, lane->context,
+			       (unsigned long long)lane->stream);
 		break;
 	case CT_LANE_INTERRUPTS:
 		len = snprintf(name, size, "CPU %d", (int)lane->tid);
@@ -121,7 +122,9 @@ struct ct_lane *ct_lanes_make(struct ct_lanes *lanes, enum ct_lane_kind kind, co
 		.kind = kind,
 		.pid = kind == CT_LANE_INTERRUPTS || kind == CT_LANE_OTHERS ? 0 : r->pid,
 		.tid = kind == CT_LANE_INTERRUPTS ? (uint32_t)r->cpu : kind == CT_LANE_OTHERS ? 0 : r->tid,
-		.stream = kind == CT_LANE_GPU ? ct_record_quick(r, CT_QUICK_STREAM) : 0,
+		.stream = kind == CT_LANE_GPU ? ct_record_gpu_stream(r) : 0,
+		.gpu = kind == CT_LANE_GPU ? ct_record_quick(r, CT_QUICK_GPU) : 0,
+		.context = kind == CT_LANE_GPU ? ct_record_quick(r, CT_QUICK_CONTEXT) : 0,
 	});
 	if (!lane) {
 		ct_hash_remove(&lanes->by_key, slot);
@@ -135,7 +138,7 @@ struct ct_lane *ct_lanes_beside(struct ct_lanes *lanes, struct ct_lane *lane)
 {
 	lane->next = lanes_add(lanes, &(struct ct_lane){
 		.kind = lane->kind, .number = lane->number + 1, .pid = lane->pid, .tid = lane->tid,
-		.stream = lane->stream,
+		.stream = lane->stream, .gpu = lane->gpu, .context = lane->context,
 	});
 	return lane->next;
 }

@@ -4,7 +4,8 @@
  *
  * A thread has a lane for what it calls, one below it for what the driver does for it (its
  * ioctls, and with the module the kernel's functions), and one above for its own ranges.
- * Interrupts have a lane for each CPU, the GPU's work one for each stream of a process.  What
+ * Interrupts have a lane for each CPU, the GPU's work one for each stream of a
+ * context of a process.  What
  * overlaps and does not nest goes to a further lane of the same kind.
  */
 #ifndef CT_CLI_LANES_H
@@ -46,6 +47,7 @@ struct ct_lane {
 	uint32_t number;		/* 0; 1, 2 ... where slices overlap */
 	uint32_t pid, tid;		/* of interrupts: 0 and the CPU */
 	uint64_t stream;		/* of the GPU's */
+	uint32_t gpu, context;		/* the same */
 	char     name[64];
 	struct ct_lane_slice *slices;	/* open ones, the outermost first */
 	uint32_t depth, capacity;

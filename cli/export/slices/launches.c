@@ -10,6 +10,7 @@
 
 #include "analysis/cuda/stream_calls.h"
 #include "analysis/program/life.h"
+#include "trace/gpu/causes.h"
 
 #define PROCESSES_MAX	16384u
 #define STREAMS_MAX	256u		/* of a process */
@@ -146,7 +147,7 @@ static int launches_launch(struct ct_launches *l, struct launches_process *p, co
 		return 0;
 	if (l->joins.count >= JOINS_MAX)
 		ct_hash_free(&l->joins);
-	join = ct_hash_put(&l->joins, ct_hash_mix(e->record->op, e->record->tid));
+	join = ct_hash_put(&l->joins, e->point->op_id);
 	if (!join)
 		return -ENOMEM;
 	join->a = s->stream;
@@ -242,11 +243,10 @@ static int launches_returned(struct ct_launches *l, struct launches_process *p,
 }
 
 /* A kernel ended on the GPU: so did all before it on its stream. */
-static void launches_gpu(struct ct_launches *l, const struct ct_record *r)
+static void launches_gpu(struct ct_launches *l, const struct ct_point *point)
 {
-	uint64_t key = ct_hash_mix(ct_record_quick(r, CT_QUICK_OP), r->tid);
-	struct ct_hash_slot *join = ct_record_has(r, CT_QUICK_OP) ? ct_hash_get(&l->joins, key) : NULL;
-	struct launches_process *p = launches_process(l, r->pid);
+	struct ct_hash_slot *join = point->cause ? ct_hash_get(&l->joins, point->cause->op_id) : NULL;
+	struct launches_process *p = launches_process(l, point->record.pid);
 	struct launches_stream *s = join && p ? launches_stream(p, join->a) : NULL;
 
 	if (s)
@@ -289,7 +289,7 @@ int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e)
 	if (ct_life_begins(e) || ct_life_exit(e))
 		launches_end_process(l, e->record->pid);
 	if (e->class->layer == CT_LAYER_GPU && e->kind == CT_ON_END)
-		launches_gpu(l, e->record);
+		launches_gpu(l, e->point);
 	if (!l->calls[e->class->id])
 		l->calls[e->class->id] = ct_stream_call_of(e->class) + 1;
 	call = l->calls[e->class->id] - 1;

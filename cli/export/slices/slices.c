@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
 #include "analysis/memory/memory.h"
 #include "table/short_name.h"
+#include "trace/gpu/causes.h"
 
 #define DEEPEST		255u		/* a record's depth does not say more */
-#define JOINS_MAX	(1u << 18)	/* calls that the GPU's records may name */
 
 struct slices {
 	const struct ct_slices_sink *sink;
@@ -22,7 +21,6 @@ struct slices {
 	struct ct_lanes lanes;
 	struct ct_hash open;		/* op_id; a: struct ct_lane * */
 	struct ct_hash processes;	/* pid; c: it has a name */
-	struct ct_hash joins;		/* thread and op of a call; a: its op_id */
 	struct ct_counters counters;
 	struct ct_names *names;
 	char **kernels;			/* short names of kernels, by the id of their string */
@@ -125,34 +123,13 @@ static int slices_choose(struct slices *s, const struct ct_point *p, uint64_t en
 	return 0;
 }
 
-/* A call that gives the GPU work, which the GPU's records may name. */
-static bool slices_gives_work(const struct ct_class *class)
+/* Arrows between a call and what the GPU does for it. */
+static void slices_join(const struct ct_point *p, struct ct_slice *slice)
 {
-	return class->layer == CT_LAYER_USER &&
-	       (ct_gpu_is_kernel(class) || ct_gpu_is_transfer(class) || ct_gpu_is_graph(class));
-}
-
-/* Arrows between a call and what the GPU does for it: its record has the call's op and thread. */
-static int slices_join(struct slices *s, const struct ct_point *p, struct ct_slice *slice)
-{
-	const struct ct_record *r = &p->record;
-	struct ct_hash_slot *slot;
-
-	if (r->class->layer == CT_LAYER_GPU) {
-		slot = ct_record_has(r, CT_QUICK_OP) ?
-		       ct_hash_get(&s->joins, ct_hash_mix(ct_record_quick(r, CT_QUICK_OP), r->tid)) : NULL;
-		slice->flow_in = slot ? slot->a : 0;
-		return 0;
-	}
-	if (!slices_gives_work(r->class))
-		return 0;
-	if (s->joins.count >= JOINS_MAX)
-		ct_hash_free(&s->joins);
-	slot = ct_hash_put(&s->joins, ct_hash_mix(r->op, r->tid));
-	if (!slot)
-		return -ENOMEM;
-	slice->flow_out = slot->a = p->op_id;
-	return 0;
+	if (p->record.class->layer == CT_LAYER_GPU)
+		slice->flow_in = p->cause ? p->cause->op_id : 0;
+	else if (ct_gives_work(p->record.class))
+		slice->flow_out = p->op_id;
 }
 
 /* An arrow from the call that is open to the ioctl that begins inside it. */
@@ -215,7 +192,7 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 	if (!rc)
 		rc = slices_choose(s, p, end, &slice.lane);
 	if (!rc && s->gpu)
-		rc = slices_join(s, p, &slice);
+		slices_join(p, &slice);
 	if (!rc && kind == CT_LANE_GPU)
 		rc = slices_name_kernel(s, r, &slice);
 	if (!rc && ioctl && kind == CT_LANE_DRIVER && !slice.lane->ioctls)
@@ -343,11 +320,7 @@ static int slices_start(struct ct_analysis *a)
 {
 	struct slices *s = slices_of(a);
 
-	for (unsigned int i = 0; i <= CT_CLASS_MAX && !s->gpu; i++) {
-		const struct ct_class *class = ct_registry_class(&a->trace->reg, i);
-
-		s->gpu = class && class->layer == CT_LAYER_GPU;
-	}
+	s->gpu = a->trace->has_gpu;
 	s->counters.launches.gpu = s->gpu;
 	s->names = a->names;
 	s->last = a->trace->reg.start;
@@ -410,7 +383,6 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 	ct_lanes_free(&s.lanes);
 	ct_hash_free(&s.open);
 	ct_hash_free(&s.processes);
-	ct_hash_free(&s.joins);
 	ct_counters_free(&s.counters);
 	if (!engine)
 		return -err.code;

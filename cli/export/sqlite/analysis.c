@@ -13,7 +13,7 @@
 /* Reports that cannot be computed from the tables by SQL; the others are views. */
 static const char *const analysis_reports[] = {
 	"summary", "stages", "iterations", "gaps", "sync", "memory", "threads", "processes",
-	"switches", "handles", "blocks", "lost",
+	"switches", "handles", "blocks", "lost", "cuda_kern_exec_sum",
 };
 #define REPORTS	(sizeof(analysis_reports) / sizeof(*analysis_reports))
 

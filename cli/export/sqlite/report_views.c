@@ -84,10 +84,38 @@ static const char gpu_trace[] =
 	" FROM (SELECT id, start, CASE WHEN selfTime NOT NULL THEN end - start END AS ns, gridX, gridY, gridZ, blockX,"
 	" blockY, blockZ, dynamicSharedMemory AS shared, NULL AS bytes, stream,"
 	" COALESCE(NULLIF(kernel, ''), '(unknown)') AS name, pid, tid FROM CUDATRACE_LAUNCHES"
-	" WHERE layer = %Q AND NOT flags & 3"
+	" WHERE layer = 'user' AND NOT flags & 3"
 	" UNION ALL SELECT id, start, CASE WHEN selfTime NOT NULL THEN end - start END, NULL, NULL, NULL, NULL,"
 	" NULL, NULL, NULL, COALESCE(bytes, 0), stream, operation, pid, tid FROM CUDATRACE_COPIES"
-	" WHERE layer = %Q AND NOT flags & 3) ORDER BY start, id;";
+	" WHERE layer = 'user' AND NOT flags & 3) ORDER BY start, id;";
+
+/* The same from records of the GPU. */
+#define MEMORY_KIND(v)	"CASE " v " WHEN 0 THEN 'Unknown' WHEN 1 THEN 'Pageable' WHEN 2 THEN 'Pinned' WHEN 3 THEN 'Device'" \
+			" WHEN 4 THEN 'Array' WHEN 5 THEN 'Managed' WHEN 6 THEN 'Device Static'"			\
+			" WHEN 7 THEN 'Managed Static' END"
+#define PLACE		"start, end, correlationId AS id, deviceId, contextId, streamId, globalPid"
+#define NO_SIZES	"NULL AS gridX, NULL AS gridY, NULL AS gridZ, NULL AS blockX, NULL AS blockY, NULL AS blockZ,"	\
+			" NULL AS registers, NULL AS static, NULL AS dynamic"
+static const char gpu_records[] =
+	"CREATE VIEW report_cuda_gpu_trace AS SELECT start AS \"Start (ns)\", end - start AS \"Duration (ns)\","
+	" id AS \"CorrId\", gridX AS \"GrdX\", gridY AS \"GrdY\", gridZ AS \"GrdZ\", blockX AS \"BlkX\","
+	" blockY AS \"BlkY\", blockZ AS \"BlkZ\", registers AS \"Reg/Trd\", " MB("static") " AS \"StcSMem (MB)\", "
+	MB("dynamic") " AS \"DymSMem (MB)\", " MB("bytes") " AS \"Bytes (MB)\","
+	" CASE WHEN end > start THEN round(bytes * 1e3 / (end - start), 3) END AS \"Throughput (MB/s)\","
+	" source AS \"SrcMemKd\", destination AS \"DstMemKd\", deviceId AS \"Device\", contextId AS \"Ctx\","
+	" streamId AS \"Strm\", name AS \"Name\", globalPid >> 24 AS \"Pid\","
+	" (SELECT tid FROM CUDATRACE_RECORDS r WHERE r.id = g.id) AS \"Tid\""
+	" FROM (SELECT " PLACE ", gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread AS registers,"
+	" staticSharedMemory AS static, dynamicSharedMemory AS dynamic, NULL AS bytes, NULL AS source, NULL AS destination,"
+	" COALESCE(NULLIF((SELECT value FROM StringIds WHERE id = demangledName), ''), '(unknown)') AS name"
+	" FROM CUPTI_ACTIVITY_KIND_KERNEL"
+	" UNION ALL SELECT " PLACE ", " NO_SIZES ", bytes, " MEMORY_KIND("srcKind") ", " MEMORY_KIND("dstKind") ","
+	" '[CUDA memcpy ' || (SELECT label FROM ENUM_CUDA_MEMCPY_OPER e WHERE e.id = copyKind) || ']'"
+	" FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+	" UNION ALL SELECT " PLACE ", " NO_SIZES ", bytes, NULL, " MEMORY_KIND("memKind") ", '[CUDA memset]'"
+	" FROM CUPTI_ACTIVITY_KIND_MEMSET"
+	" UNION ALL SELECT " PLACE ", " NO_SIZES ", NULL, NULL, NULL, '[CUDA graph ' || graphId || ']'"
+	" FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE) g ORDER BY start, end;";
 
 static const char ranges[] =
 	"CREATE VIEW report_nvtx_sum AS WITH source AS (SELECT COALESCE(text, '') AS key, end - start AS ns"
@@ -140,31 +168,19 @@ static const char driver[] =
 	" replace(group_concat(DISTINCT pid), ',', ' ') AS \"Pids\""
 	" FROM e GROUP BY classId, own, number ORDER BY 1 DESC, 5, classId;";
 
-/* Whether the trace can have records of the GPU of this kind, as the reports decide it. */
-static const char *views_layer(const struct ct_trace *t, unsigned int category)
-{
-	for (unsigned int i = 0; i <= CT_CLASS_MAX; i++) {
-		const struct ct_class *class = ct_registry_class(&t->reg, i);
-
-		if (class && class->layer == CT_LAYER_GPU && class->category == category)
-			return ct_layer_word[CT_LAYER_GPU];
-	}
-	return ct_layer_word[CT_LAYER_USER];
-}
-
 int ct_report_views_create(struct ct_db *db, const struct ct_records *s, const struct ct_trace *t)
 {
 	const char *side = s->kernel_ioctls ? "kernel" : "program";
-	const char *kernels = views_layer(t, CT_CAT_KERNEL), *copies = views_layer(t, CT_CAT_TRANSFER);
+	const char *layer = ct_layer_word[t->has_gpu ? CT_LAYER_GPU : CT_LAYER_USER];
 	unsigned int inner = CT_RECORD_INNER_IOCTL;
 	int rc = ct_db_execf(db, api);
 
 	rc = rc ? rc : ct_db_execf(db, driver);
 	rc = rc ? rc : ct_db_execf(db, ranges);
-	rc = rc ? rc : ct_db_execf(db, gpu, kernels);
-	rc = rc ? rc : ct_db_execf(db, gpu_memory, copies);
-	rc = rc ? rc : ct_db_execf(db, gpu_sizes, copies);
-	rc = rc ? rc : ct_db_execf(db, gpu_trace, kernels, copies);
+	rc = rc ? rc : ct_db_execf(db, gpu, layer);
+	rc = rc ? rc : ct_db_execf(db, gpu_memory, layer);
+	rc = rc ? rc : ct_db_execf(db, gpu_sizes, layer);
+	rc = rc ? rc : ct_db_execf(db, t->has_gpu ? gpu_records : gpu_trace);
 	rc = rc ? rc : ct_db_execf(db, osrt, side, inner, side, inner);
 	return rc ? rc : ct_db_execf(db, ioctls, side, inner);
 }

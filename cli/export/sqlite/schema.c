@@ -176,6 +176,16 @@ static const char gpu_tables[] =
 	" graphNodeId INTEGER,"
 	" memKind INTEGER);"
 
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE ("
+	" start INTEGER NOT NULL,"
+	" end INTEGER NOT NULL,"
+	" deviceId INTEGER,"
+	" contextId INTEGER,"
+	" streamId INTEGER,"
+	" correlationId INTEGER,"
+	" globalPid INTEGER,"
+	" graphId INTEGER);"
+
 	"CREATE TABLE TARGET_INFO_GPU ("
 	" vmId INTEGER,"
 	" id INTEGER NOT NULL,"

@@ -167,16 +167,18 @@ static int views_copies(struct ct_db *db, const struct ct_fields *f)
 {
 	sqlite3_str *sql = sqlite3_str_new(db->db);
 
+	_Static_assert(CT_CLASS_gpu_copy == 13 && CT_CLASS_gpu_set == 14, "the classes of CUDATRACE_COPIES");
 	sqlite3_str_appendall(sql, "CREATE VIEW CUDATRACE_COPIES AS SELECT x.*, d.name AS direction,"
 		" COALESCE(d.copyKind, 0) AS copyKind, CASE WHEN x.op = 'set' THEN '[CUDA memset]'"
 		" ELSE '[CUDA memcpy ' || e.label || ']' END AS operation FROM ("
-		"SELECT r.id, c.layer, c.name, c.op, r.start, r.end, r.selfTime, r.pid, r.tid, " GLOBAL_TID("r")
+		"SELECT r.id, c.layer, c.name, CASE c.id WHEN 13 THEN 'copy' WHEN 14 THEN 'set' ELSE c.op END AS op,"
+		" r.start, r.end, r.selfTime, r.pid, r.tid, " GLOBAL_TID("r")
 		" AS globalTid, r.flags, r.size AS bytes, ");
 	views_field(sql, f, "stream", CT_TYPE_x64);
 	sqlite3_str_appendall(sql, " AS stream, ");
 	views_field(sql, f, "direction", CT_TYPE_dir);
 	sqlite3_str_appendall(sql, " AS directionId FROM CUDATRACE_RECORDS r JOIN CUDATRACE_CLASSES c ON c.id = r.classId"
-		" WHERE c.type = 'transfer' AND c.layer <> 'kernel' AND c.op IN ('copy', 'set')) x"
+		" WHERE c.id IN (13, 14) OR (c.type = 'transfer' AND c.layer <> 'kernel' AND c.op IN ('copy', 'set'))) x"
 		" LEFT JOIN ENUM_CUDATRACE_DIRECTION d ON d.id = x.directionId"
 		" LEFT JOIN ENUM_CUDA_MEMCPY_OPER e ON e.id = COALESCE(d.copyKind, 0)");
 	return views_finish(db, sql);

@@ -226,11 +226,14 @@ export class Tracks {
 		return fields;
 	}
 
-	/** The tracks of one thread. */
+	/** The tracks of one thread; with them those of the GPU, whose records name its calls, and the other way round. */
 	ofThread(track) {
+		if (track.layer === "gpu")
+			return this.list.filter((t) => t.pid === track.pid && (t === track || t.layer === "api"));
 		if (track.cpu !== null && track.cpu !== undefined && !track.tid)
 			return [track];
-		return this.list.filter((t) => t.pid === track.pid && t.tid === track.tid && t.layer !== "interrupt");
+		return this.list.filter((t) => t.pid === track.pid && (t.layer === "gpu" ? track.layer === "api" :
+			t.tid === track.tid && t.layer !== "interrupt"));
 	}
 
 	/** The calls around a record, outermost first: [{track, i}]. */
@@ -260,7 +263,7 @@ export class Tracks {
 		return chain;
 	}
 
-	/** The calls directly inside a record, at most @limit: {list: [{track, i}], more}. */
+	/** The calls directly inside a record, and what the GPU did for it, at most @limit: {list: [{track, i}], more}. */
 	async children(track, i, limit) {
 		const op = track.links.op[i];
 		const tracks = this.ofThread(track);
@@ -271,7 +274,9 @@ export class Tracks {
 		if (op > 0)
 			for (const t of tracks) {
 				const begin = t.columns.begin;
-				for (let k = lowerBound(begin, from); k < begin.length && begin[k] <= to; k++)
+				// The GPU comes later, and works in the order of the calls.
+				const gpu = t.layer === "gpu" && track.layer !== "gpu", parents = t.links.parent;
+				for (let k = lowerBound(begin, from); k < begin.length && (gpu ? parents[k] <= op : begin[k] <= to); k++)
 					if (t.links.parent[k] === op && !(t === track && k === i)) {
 						if (list.length < limit * 4)
 							list.push({ track: t, i: k });

@@ -42,15 +42,15 @@ export class Rows {
 			this.groups.push(group);
 		}
 		const gpu = track.layer === "gpu";
-		const key = gpu ? `g${track.tid}` : pid && track.tid ? `t${track.tid}` : `n${track.name}`;
+		const key = gpu ? `g${track.gpu}` : pid && track.tid ? `t${track.tid}` : `n${track.name}`;
 		let thread = group.threads.find((t) => t.key === key);
 		if (!thread) {
-			const title = gpu ? `GPU${track.tid ? `, by thread ${track.tid}` : ""}` : !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
+			const title = gpu ? `GPU ${track.gpu}` : !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
 				track.name || `thread ${track.tid}`;
 			thread = { kind: "thread", key, title, tracks: [], open: false, records: 0, group };
 			group.threads.push(thread);
 		}
-		thread.tracks.push({ kind: "track", track, title: LAYER_NAME[track.layer] ?? track.layer, open: true, thread });
+		thread.tracks.push({ kind: "track", track, title: gpu ? `ctx ${track.context} stream ${track.stream}` : LAYER_NAME[track.layer] ?? track.layer, open: true, thread });
 		thread.records += track.count;
 		group.records += track.count;
 	}
