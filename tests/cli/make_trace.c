@@ -613,9 +613,9 @@ static void noends(void)
  */
 static void joined(void)
 {
-	enum { CTX_SYNC = K_ALLOC + 0x100, KERNEL };
+	enum { CTX_SYNC = K_ALLOC + 0x100 };
 	struct ct_launch launch = { .kernel = 1, .grid_x = 7, .block_x = 32, .stream = 0x55 };
-	struct { uint32_t kernel, reserved; uint64_t stream, op; } kernel = { .kernel = 1, .stream = 0x66 };
+	struct ct_gpu_kernel kernel = { .kernel = 1, .grid_x = 7, .block_x = 32, .context_id = 1, .stream_id = 6 };
 	uint64_t t = START;
 	struct writer u, k;
 	char path[4096];
@@ -627,17 +627,17 @@ static void joined(void)
 	if (!f)
 		die(path);
 	CLASS(CTX_SYNC, "user sync wait", none, "cuCtxSynchronize cuCtxSynchronize");
-	fprintf(f, "class %u gpu kernel launch kernel:str,reserved:u32,stream:x64,op:u64, kernel kernel\n", KERNEL);
 	fclose(f);
 	open_writer(&u, "u-4242-1", CT_STREAM_THREAD, 4096);
-	open_writer(&k, "k-0", CT_STREAM_CPU, 4096);
+	open_writer(&k, "g-4242-1", CT_STREAM_GPU, 4096);
+	k.head.pid = PID;
 	thread_head(&u, PID);
 #define LAUNCHED(number, result, us)					\
 	thread_record(&u, (struct spec){ LAUNCH, 0, 0, result, t + (us) * 1000, t + (us) * 1000 + 4000, \
 		      u.head.op_base + (number), PID, 1 }, &launch, sizeof(launch))
 #define RAN(id, us, end)						\
-	(kernel.op = (id), cpu_record(&k, (struct spec){ KERNEL, 0, CT_F_NO_RESULT, 0, t + (us) * 1000, \
-		   t + (end) * 1000, kernel.op + 100, PID, 0 }, &kernel, sizeof(kernel)))
+	(kernel.correlation = (id), thread_record(&k, (struct spec){ CT_CLASS_gpu_kernel, 0, CT_F_NO_RESULT, 0, \
+		   t + (us) * 1000, t + (end) * 1000, (end), 0, 0xffff }, &kernel, sizeof(kernel)))
 	LAUNCHED(1, 0, 20);
 	LAUNCHED(2, 0, 25);
 	launch.stream = 0x66;
@@ -647,11 +647,11 @@ static void joined(void)
 	LAUNCHED(5, 0, 100);
 	thread_record(&u, (struct spec){ CTX_SYNC, 0, 0, 0, t + 110000, t + 120000, u.head.op_base + 6, PID, 1 },
 		      &launch, 0);
-	RAN(999, 50, 58);
-	RAN(u.head.op_base + 3, 40, 60);
-	kernel.stream = 0x55;
-	RAN(u.head.op_base + 1, 30, 80);
-	RAN(u.head.op_base + 2, 81, 92);
+	RAN(0, 50, 58);
+	RAN(3, 40, 60);
+	kernel.stream_id = 5;
+	RAN(1, 30, 80);
+	RAN(2, 81, 92);
 	close_writer(&u);
 	close_writer(&k);
 }

@@ -294,6 +294,19 @@ is_gpu()
 	same "$out.sizes.want" "$out.sizes.got" tnmmmmmm "cuda_gpu_mem_size_sum of $name: every row and every number"
 	falling "$out.sizes.got" 3 "cuda_gpu_mem_size_sum of $name: the largest total first"
 
+	# Which call caused what the GPU did, and its stream's number, are tests of gpu.sh.
+	if [ "$layer" = gpu ]; then
+		{ launched "$name" gpu; moved "$name" gpu; } | operation | sort -t "$tab" -k10,10n |
+			awk -F'\t' -v OFS='\t' -v OFMT=%.9f '{
+				mem = $16 == "" ? "" : $16 / 1e6; shared = $27 == "" ? "" : $27 / 1e6
+				print $7 - $12, $12, $21, $22, $23, $24, $25, $26, shared, mem, $NF, $8
+			}' >"$out.work.want"
+		csv "$out.cuda_gpu_trace.csv" "Start (ns)" "Duration (ns)" GrdX GrdY GrdZ BlkX BlkY BlkZ \
+			"DymSMem (MB)" "Bytes (MB)" Name Pid >"$out.work.got"
+		in_order "$out.work.want" "$out.work.got" nnnnnnnnmmtn \
+			"cuda_gpu_trace of $name: every record of the GPU, in the order of starts"
+		return
+	fi
 	{ launched "$name" "$layer"; moved "$name" "$layer"; } | operation | sort -t "$tab" -k10,10n |
 		awk -F'\t' -v OFS='\t' -v OFMT=%.9f '{
 			mem = $16 == "" ? "" : $16 / 1e6; shared = $27 == "" ? "" : $27 / 1e6

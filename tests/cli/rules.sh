@@ -13,7 +13,12 @@ rules_explain()
 	rd=$work/rules/program,$(tr ' ' , <<<"$*")
 	[ -e "$rd" ] && return
 	mkdir -p "$work/rules"
-	"$b/make_rules" "$rd" "$@" && "$ct" explain --format json "$rd" >"$rd.json" 2>"$rd.err"
+	# With records of the GPU.
+	if [[ ${1-} == step=* ]]; then
+		"$b/make_gpu" "$1" "$rd" >/dev/null
+	else
+		"$b/make_rules" "$rd" "$@"
+	fi && "$ct" explain --format json "$rd" >"$rd.json" 2>"$rd.err"
 	[ ! -s "$rd.err" ] || { ok 1 "explain of $*"; head -n 3 "$rd.err"; }
 }
 
@@ -30,6 +35,8 @@ rules_thresholds='
 host-bound steady wait 11000 11200 launches=10 launch=10000
 host-bound steady launches 10 9 launch=10000 wait=5000
 host-bound steady sync 1 0 launches=10 launch=10000 wait=5000
+gpu-idle steady step 55 45
+gpu-kernels steady step 90 110
 cuda-graph steady launch 8000 6800 launches=8 wait=400000 after=600000
 cuda-graph steady launches 8 7 launch=20000 wait=400000 after=600000
 cuda-graph steady after 600000 0 launch=20000 launches=8 wait=400000

@@ -100,7 +100,7 @@ t_chrome_gpu()
 	chrome_sane joined "chrome: with records of the GPU"
 	# In the lanes of the streams; what overlaps has one of its own.
 	is "$(awk -F '\t' '$1 == "track" { print $4 }' "$rows" | LC_ALL=C sort | paste -sd,)" \
-		"GPU: stream 0x55,GPU: stream 0x66,GPU: stream 0x66 (2),main 4242" "chrome: each stream has a track"
+		"GPU 0: context 1, stream 5,GPU 0: context 1, stream 6,GPU 0: context 1, stream 6 (2),main 4242" "chrome: each stream has a track"
 	is "$(awk -F '\t' '$1 == "flow" && $2 == "launch" { sub(/.* /, "", $3); sub(/.* /, "", $4); print $3 ">" $4 }' "$rows" | paste -sd,)" \
 		"20000>30000,30000>40000,25000>81000" "chrome: an arrow from each launch to its kernel" ||
 		grep '^flow' "$rows"

@@ -123,7 +123,7 @@ t_perfetto_gpu()
 	ok $? "perfetto: a trace with records of the GPU"
 	perfetto_sane joined "perfetto: with records of the GPU"
 	is "$(awk -F '\t' '$1 == "track" && $4 !~ /^launches/ { print $4 }' "$rows" | LC_ALL=C sort | paste -sd,)" \
-		"GPU: stream 0x55,GPU: stream 0x66,GPU: stream 0x66 (2),main" "perfetto: each stream has a track"
+		"GPU 0: context 1, stream 5,GPU 0: context 1, stream 6,GPU 0: context 1, stream 6 (2),main" "perfetto: each stream has a track"
 	is "$(awk -F '\t' '$1 == "flow" { print $2 ">" substr($3, 1, 9) }' "$rows" | uniq -c | awk '{ print $1, $2 }')" \
 		"3 cuLaunchKernel>vectorAdd" "perfetto: an arrow from each launch to its kernel"
 	is "$(awk -F '\t' '$1 == "counter" { print $4, $5 }' "$rows" | paste -sd,)" "$(joined_counters | paste -sd,)" \

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+#
+# Reports from records of the GPU, on traces whose figures are known exactly (make_gpu.c says them),
+# and against what jq makes of their JSON Lines.  Sourced by run.sh, which has $ct, $b, $work.
+
+# gpu_trace NAME [host]: makes the trace and its JSON Lines once; sets $g and $gl.
+gpu_trace()
+{
+	g=$work/gpu-$1${2:+-$2}
+	gl=$g.jsonl
+	[ -e "$g" ] && return
+	"$b/make_gpu" "$1" "$g" ${2:+"$2"} >"$g.facts" && "$ct" export -o "$gl" "$g" 2>/dev/null
+}
+
+# gpu_json REPORT: a report on $g.
+gpu_json() { "$ct" report --format json "$1" "$g" 2>"$g.err"; }
+
+# Intervals of the GPU of JSON Lines: busy ns (overlap counted once) and gaps, by device.
+# shellcheck disable=SC2016
+gpu_union='[inputs | select(.layer == "gpu" and .phase == "E") | {gpu: .details.gpu, e: .ts_ns, b: (.ts_ns - (.duration_us * 1000 | round))}]
+	| group_by(.gpu) | map(sort_by(.b) | reduce .[] as $x ({gpu: .[0].gpu, end: null, busy: 0, gaps: []};
+		if .end == null then .busy = $x.e - $x.b | .end = $x.e
+		elif $x.b > .end then .gaps += [$x.b - .end] | .busy += $x.e - $x.b | .end = $x.e
+		elif $x.e > .end then .busy += $x.e - .end | .end = $x.e else . end))'
+
+t_gpu_lines()
+{
+	local name bt
+	for name in idle overlap devices graphs nodes unjoined stopped refused two busy; do
+		gpu_trace $name
+		ok $? "gpu $name: it is read"
+		if command -v babeltrace2 >/dev/null; then
+			bt=$(babeltrace2 "$g" 2>"$g.bt" | wc -l)
+			is "$bt$(grep -v 'may have discarded events' "$g.bt")" "$(jq .records "$g.facts")" "gpu $name: babeltrace2 reads as many records"
+		else
+			skip "gpu $name: babeltrace2 is missing"
+		fi
+		is "$(jq -n '[inputs | select(.layer == "gpu" and .op_id) | {op_id, phase}] | group_by(.op_id) |
+			map(map(.phase) | join("")) | unique | join(",")' "$gl")" \
+			"$([ $name = refused ] && echo '""' || echo '"BE"')" "gpu $name: each has a begin and an end"
+	done
+	gpu_trace idle
+	is "$(lines 'select(.type=="kernel" and .op=="launch")' "$gl")" 20 "launches are counted once"
+	is "$(lines 'select(.layer=="gpu" and .phase=="E" and (has("tid") | not) and .op=="exec")' "$gl")" 20 "and the kernels are there"
+	# Each kernel belongs to the launch of the same name that began before it.
+	is "$(jq -s 'INDEX(.[] | select(.name == "cuLaunchKernel" and .phase == "E"); .op_id) as $l |
+		map(select(.layer == "gpu" and .phase == "E")) | map($l[.launch_op_id | tostring] as $c |
+		$c.kernel == .kernel and $c.tid == .launch_tid and $c.ts_ns <= .ts_ns) | all' "$gl")" true "each kernel names its launch"
+}
+
+t_gpu_sums()
+{
+	gpu_trace overlap
+	is "$(gpu_json cuda_gpu_kern_sum | jq -c '.[] | [.Name, .Instances, ."Total Time (ns)", ."Time (%)"]' | paste -sd ' ')" \
+		'["softmax(float*)",1,30000,56.6] ["gemm(float*)",1,20000,37.7] ["copy(float*)",1,3000,5.7]' "cuda_gpu_kern_sum has the GPU's times"
+	is "$(gpu_json cuda_gpu_mem_time_sum | jq -c '.[] | [.Operation, .Count, ."Total Time (ns)"]' | paste -sd ' ')" \
+		'["[CUDA memcpy Host-to-Device]",1,15000] ["[CUDA memset]",1,10000]' "cuda_gpu_mem_time_sum"
+	is "$(gpu_json cuda_gpu_mem_size_sum | jq -c '.[] | [.Operation, ."Total (MB)"]' | paste -sd ' ')" \
+		'["[CUDA memcpy Host-to-Device]",1.049] ["[CUDA memset]",0.004]' "cuda_gpu_mem_size_sum"
+	is "$("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | head -n 1)" \
+		"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name,Pid,Tid" \
+		"cuda_gpu_trace has nsys's columns"
+	is "$("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed -n '2p;5p;6p' | paste -sd ' ')" \
+		"10000,20000,1,4,2,1,128,1,1,40,0.002,0.001,,,,,0,1,7,gemm(float*),4242,4242 45000,15000,4,,,,,,,,,,1.049,69905.067,Pinned,Device,0,1,8,[CUDA memcpy Host-to-Device],4242,4242 80000,10000,9,,,,,,,,,,0.004,409.6,,Device,0,1,7,[CUDA memset],4242,4242" \
+		"and the GPU's records"
+	is "$(join -t, <("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed 1d | cut -d, -f3 | LC_ALL=C sort) \
+		<("$ct" report --format csv cuda_api_trace "$g" 2>/dev/null | sed 1d | awk -F, '{ print $5 "," $3 }' | LC_ALL=C sort) | cut -d, -f2 | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd,)" \
+		"3 cuLaunchKernel,1 cuMemcpyHtoDAsync,1 cuMemsetD8Async" "CorrId is that of cuda_api_trace"
+	gpu_trace idle
+	is "$(gpu_json cuda_kern_exec_sum | jq -c '.[] | [."Kernel Name", .Count, .QCount, ."AMed (ns)", ."QMed (ns)", ."KMed (ns)", ."TMed (ns)"]' | paste -sd ' ')" \
+		'["softmax(float*)",10,10,5000,999000,100000,1104000] ["gemm(float*)",10,10,5000,3000,1000000,1008000]' "cuda_kern_exec_sum: from the launch to the start"
+	gpu_trace nodes
+	is "$(gpu_json cuda_gpu_kern_sum | jq -c '.[] | [.Name, .Instances, ."Total Time (ns)"]' | paste -sd ' ')" \
+		'["gemm(float*)",20,200000] ["softmax(float*)",20,200000]' "kernels of graphs"
+	is "$(gpu_json cuda_gpu_trace | jq -c 'map(.CorrId) | group_by(.) | map(length) | unique')" "[2]" \
+		"two kernels belong to each launch of a graph"
+	gpu_trace graphs
+	"$ct" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q '20 graph launches (420.00 us on the GPU) are left out.*--gpu=nodes'
+	ok $? "graphs without their kernels are said"
+	is "$(gpu_json cuda_gpu_trace | jq -r '.[0] | "\(.Name) \(."Duration (ns)")"')" "[CUDA graph 5] 21000" "a graph is one row of cuda_gpu_trace"
+}
+
+t_gpu_gaps()
+{
+	local name want
+	gpu_trace overlap
+	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'done by the GPU 5 busy for 60.00 us' | grep -q 'kernels 3 (53.00 us), copies 1 (15.00 us), sets 1 (10.00 us)'
+	ok $? "streams that overlap: the GPU is busy for 60 of 80 us, with 78 us of work"
+	gpu_trace idle
+	gpu_json gaps >"$g.gaps"
+	is "$(jq -c '.gaps_sum[] | [.Cause, .Gaps, ."Total Time (ns)"]' "$g.gaps" | paste -sd ' ')" \
+		'["application",9,7074000] ["memory calls",9,540000] ["kernel driver",9,360000] ["in the launch or copy call",9,45000] ["synchronisation that had ended",9,36000] ["start latency",9,27000] ["work was queued",10,20000]' \
+		"idle times by cause, exactly"
+	is "$(jq -c '.gaps[0] | [."Start (ns)", ."Duration (ns)", ."Application (ns)", ."Sync (ns)", ."Launch (ns)", ."Start Latency (ns)", ."Memory (ns)", ."Driver (ns)", .CorrId]' "$g.gaps")" \
+		"[1210000,898000,786000,4000,5000,3000,60000,40000,10]" "the longest"
+	for name in idle overlap devices nodes graphs unjoined stopped busy; do
+		gpu_trace $name
+		gpu_json gaps >"$g.gaps"
+		want=$(jq -n -c "$gpu_union | [.[].gaps[]] | [length, add // 0]" "$gl")
+		is "$(jq -c '[.gaps | length, (map(."Duration (ns)") | add // 0)]' "$g.gaps")" "$want" "gpu $name: number and sum of the gaps"
+		is "$(jq '[.gaps_sum[]."Total Time (ns)"] | add // 0' "$g.gaps")" "$(echo "$want" | jq '.[1]')" "gpu $name: the causes add up to them"
+		is "$(jq '.gaps | map(."Duration (ns)" as $d | [to_entries[] | select(.key | test("^(Application|Sync|Launch|Start Latency|Queued|Memory|Module|Driver|Off CPU|Other Calls|Unknown) ")) | .value // 0] | add == $d) | all' "$g.gaps")" \
+			true "gpu $name: the parts of each add up to it"
+	done
+	gpu_trace devices
+	is "$(gpu_json gaps | jq -c '.gaps_idle[] | [.Device, ."Busy (ns)", ."Device Idle (ns)"]' | paste -sd ' ')" \
+		"[0,20000,30000] [1,30000,20000]" "two GPUs: each has its idle time"
+	gpu_trace idle
+	is "$(gpu_json stages | jq -c '.stages[] | select(.Stage == "steady") | [."GPU Busy (ns)", ."Device Idle (ns)", ."Duration (ns)"] | .[0] + .[1] == .[2]')" true \
+		"stages: busy and idle are all of the steady state"
+	gpu_trace busy
+	is "$(gpu_json iterations | jq -c '[.iterations[]."GPU Busy (ns)"] | unique')" "[120000]" "iterations: how long the GPU worked in each"
+	is "$(gpu_json stages | jq -c '.stages[] | select(.Stage == "steady") | [."GPU Busy (%)", ."Device Idle (ns)"]')" "[100,0]" "stages: a GPU without idle time"
+}
+
+# What is missing is said wherever it would be taken for what did not happen.
+t_gpu_missing()
+{
+	local report
+	says()
+	{
+		gpu_trace "$1"
+		"$ct" report "$2" "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -qF "$3"
+		ok $? "$2 of $1: $3" || "$ct" report "$2" "$g" 2>&1 | tail -n 5
+	}
+	for report in cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_trace cuda_kern_exec_sum gaps stages iterations; do
+		says stopped $report "Process 4242: GPU records until 0.100 ms only: torch.profiler collects the GPU's activity from now on."
+		says two $report "Process 5000: no GPU records"
+		says unjoined $report "3 GPU records lost"
+	done
+	for report in cuda_gpu_kern_sum cuda_gpu_trace; do
+		says refused $report "without records of the GPU"
+		says refused $report "no GPU records: no libcupti was found"
+	done
+	for report in cuda_gpu_trace gaps cuda_kern_exec_sum; do
+		says unjoined $report "2 of 5 GPU records could not be joined to a call"
+	done
+	says unjoined cuda_gpu_kern_sum "GPU records may be missing after 0.049 ms"
+	gpu_trace unjoined
+	is "$(lines 'select(.layer=="gpu" and .phase=="E" and .joined == false and (has("launch_op_id") | not))' "$gl")" 2 "records that name no call say so"
+	is "$(gpu_json gaps | jq '[.gaps_sum[] | select(.Cause == "call not known")."Gaps"] | add')" 2 "and so do idle times before them"
+	is "$(gpu_json stages | jq '[.stages[]."Device Idle (ns)"] | add')" 29000 "a process that does not end well is not idle after its last record"
+	gpu_trace stopped
+	# From 99 us on, when the last kernel ended, nothing is known.
+	is "$(gpu_json gaps | jq '[.gaps[]."Duration (ns)"] | add')" 54000 "no idle time is made of what was not recorded"
+	is "$(gpu_json stages | jq '[.stages[]."Device Idle (ns)"] | add')" 60000 "nor in the stages: until 100 us it is known"
+	gpu_trace idle
+	! "$ct" report cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
+	ok $? "a complete trace says nothing of the kind"
+}
+
+t_gpu_explain()
+{
+	gpu_trace idle
+	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	grep -q 'The GPU is idle for 8.10 ms (42.4 %) between its work, in 19 gaps, by its records. What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
+	ok $? "explain: why the GPU is idle" || cat "$g.explain"
+	grep -q 'record: cuLaunchKernel at 2.100 ms (--call 10) sure (gpu-idle)' "$g.explain"
+	ok $? "and the record that shows it"
+	grep -q 'the GPU works for 57.5 % of it, by its records' "$g.explain"
+	ok $? "the verdict has the GPU's time"
+	gpu_trace busy
+	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	grep -q 'limited by the GPU.* the GPU works for 100.0 % of it, by its records.*The GPU works for 5.88 ms (100.0 %) by its records, so its kernels limit. Of that time: 33.3 % in ' "$g.explain"
+	ok $? "explain: a GPU that limits, and its kernels" || cat "$g.explain"
+	! grep -q 'gpu-idle\|host-bound' "$g.explain"
+	ok $? "and no other limit"
+	is "$("$ct" report --format json summary "$g" 2>/dev/null | jq -r 'tostring' | grep -c 'gpu_kernel')" 0 "the summary takes no kernel for a call"
+}
+
+# What was not recorded until the end is no verdict on the GPU.
+t_gpu_part()
+{
+	gpu_trace stopped
+	{ "$ct" explain "$g"; "$ct" report summary "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	! grep -q 'by its records\. startup\|the GPU works for' "$g.explain" && grep -q 'GPU has nothing to do for at least' "$g.explain"
+	ok $? "records that end half way: the idle time is a bound" || cat "$g.explain"
+	is "$(grep -o 'GPU records until 0.100 ms only: torch.profiler' "$g.explain" | wc -l)" 2 "explain and the summary say why"
+	gpu_trace busy
+	"$ct" report summary "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'GPU works for 100.0 % of it, by its records'
+	ok $? "all of them: it is measured"
+}
+
+# With and without records of the GPU the same is said of the host.
+t_gpu_host()
+{
+	local name report
+	for name in idle overlap busy; do
+		for report in cuda_api_sum cuda_api_trace osrt_sum ioctl_sum driver_sum memory errors threads sync processes handles; do
+			gpu_trace $name host
+			"$ct" report --format csv $report "$g" >"$g.csv" 2>/dev/null
+			gpu_trace $name
+			"$ct" report --format csv $report "$g" 2>/dev/null | sed 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' >"$g.csv"
+			sed -i 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' "$g-host.csv"
+			cmp -s "$g.csv" "$g-host.csv"
+			ok $? "gpu $name: $report is the same without the GPU's records" || diff "$g.csv" "$g-host.csv" | head -n 6
+		done
+		gpu_trace $name host
+		"$ct" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q 'times of the launch calls on the host, without records of the GPU'
+		ok $? "gpu $name: without them the report says what its times are"
+	done
+}
+
+# Bytes of the GPU's streams changed at random: no crash, no report of a sanitizer.
+t_gpu_fuzz()
+{
+	# CT_FUZZ=N tries N instead (make test-long: 1000).
+	local bad=0 seed file name command status
+	for seed in $(seq 1 "${CT_FUZZ:-10}"); do
+		for name in overlap nodes; do
+			gpu_trace $name
+			rm -rf "$work/gpu-hurt"
+			cp -r "$g" "$work/gpu-hurt"
+			file=$(find "$work/gpu-hurt" -name 'g-*' | sort | shuf -n 1 --random-source=<(yes "$seed"))
+			"$b/hurt_trace" flip "$file" "$seed"
+			for command in "export --format chrome" "report --format json --all" "report cuda_gpu_trace" "explain"; do
+				# shellcheck disable=SC2086
+				timeout 120 "$ct" $command "$work/gpu-hurt" >/dev/null 2>"$work/gpu-hurt.err" </dev/null
+				status=$?
+				[ $status -le 1 ] && continue
+				echo "# seed $seed, $name, $(basename "$file"), $command: status $status"
+				head -n 5 "$work/gpu-hurt.err" | sed 's/^/# /'
+				bad=$((bad + 1))
+			done
+		done
+	done
+	is $bad 0 "damaged streams of the GPU: an answer or one line"
+}
