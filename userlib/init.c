@@ -4,7 +4,8 @@
  * into LD_PRELOAD.
  *
  * Folders, top layer first; a file uses its own folder and those below it.
- *   plugins/	shared objects of their own, which are loaded when they are asked for
+ *   plugins/	shared objects of their own, which are loaded when they are asked for: NVTX ranges,
+ *		what the GPU does
  *   hook/	the program gets thunks instead of pointers into libcuda: from dlsym(), from
  *		cuGetProcAddress and in the GOT slots of what is linked to libcuda
  *   call/	what is recorded of a call: before and after it, its name and category, its

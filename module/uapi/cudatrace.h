@@ -279,31 +279,31 @@
  * know (otherwise E2BIG).  Every field named "reserved" must be 0, also in a struct whose
  * other fields are answers (otherwise EINVAL), so that it can get a meaning later.
  *
+ * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
+ * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
+ * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
+ * 3 the GPU streams with their layouts, the type memk and the op "exec".
+ *
  * 8. GPU STREAMS
  *
  * A process that is recorded with `record --gpu` writes what its GPUs did into files of its
  * own, g-PID-0 and up, also where the module is used: such records are delivered late, and
  * by many at a time.  Their layouts are those named gpu_* in cudatrace_events.h.
  *
- *   g-PID-0    gpu_state and gpu_clock records
+ *   g-PID-0    gpu_state and gpu_clock records (after an exec, the first of the new numbers)
  *   g-PID-N    kernels, copies, sets and graph launches.  As in every stream, records are in
  *              the order of their end; but they overlap, as several of them run at a time.
  *              A record that is delivered too late for one stream goes to the next.
  *
  * A packet is written by one write() when it is complete.  So a process that was killed
  * leaves whole packets, and perhaps a part of one at the end.  There is no .open-PID-N.
- * "lost" of a packet counts records of the process that CUPTI dropped, that had no time or
- * that could not be written (in the streams from g-PID-1 on, each its own part).
+ * Records that CUPTI dropped, that had no time or that could not be written are counted in
+ * .lost-UID; "lost" of a packet is 0.
  *
  * depth is 0, the result is none (CT_F_NO_RESULT) and the CPU is unknown.  op counts the
  * records of a stream; the call that caused a record is found by its correlation: among the
  * calls of its process that submit work, in the order in which they began, checked by
  * kernel, grid and block, or by bytes.
- *
- * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
- * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
- * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
- * 3 the GPU streams with their layouts, the type memk and the op "exec".
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H

@@ -23,7 +23,7 @@ mkdir -p "$work"
 # What is in the tree, and what make leaves in build/.
 t_tree()
 {
-	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ]
+	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ] && [ -e build/libcudatrace-gpu.so ]
 	ok $? "make leaves build/cudatrace, build/libcudatrace.so and its plugin"
 	for tree in module userlib cli; do
 		is "$(tests/build/layers includes $tree)" "" "$tree: includes point downwards, without a circle"
@@ -43,8 +43,11 @@ t_tree()
 	is "$(tests/debug/syzkaller/check 2>&1)" "" "the description for syzkaller has what module/uapi/cudatrace.h has"
 	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|dlvsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, dlvsym, ioctl, InitializeInjection and cudatrace_* alone"
 	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
-	is "$(readelf -d build/libcudatrace{,-nvtx}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and both need libc alone"
-	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
+	is "$(nm -D --defined-only build/libcudatrace-gpu.so | awk '{print $3}' | sort | paste -sd ' ')" \
+		"InitializeInjection cudatrace_gpu_find cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize" \
+		"that of the GPU what libcuda, doctor and profilers call"
+	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
+	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
 }
 
 # make install and make uninstall.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See host.h. */
+#include "call/host.h"
+
+#include "backend/backend.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "record/attach.h"
+#include "tracedir/lost.h"
+
+static uint64_t host_clock(void)
+{
+	return ct_clock_now(&ct_self.clock);
+}
+
+static uint32_t host_string(const char *text, size_t len)
+{
+	return ct_backend->string(text, len);
+}
+
+static void host_lose(uint64_t records)
+{
+	while (records--)
+		ct_lost_add();
+}
+
+static void host_info(const char *key, const char *text)
+{
+	ct_backend->info(key, text);
+}
+
+__attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void)
+{
+	static struct ct_host host;
+	static const u8 none[16];
+	struct ct_thread *t = &ct_self;
+	u64 mask;
+
+	/* With it, the backend is there, and its registry open. */
+	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach(t)))
+		return NULL;
+	if (!*ct_options.dir || !ct_backend->string || !memcmp(ct_registry_uuid(), none, 16))
+		return NULL;
+	mask = ct_lock();
+	host = (struct ct_host){
+		.size = sizeof(host), .schema = CT_SCHEMA_VERSION, .dir = ct_options.dir,
+		.clock = host_clock, .string = host_string, .lose = host_lose,
+		.info = host_info,
+	};
+	memcpy(host.uuid, ct_registry_uuid(), 16);
+	ct_unlock(mask);
+	return &host;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CUPTI's records as ours. */
+#ifndef CT_GPU_ACTIVITY_H
+#define CT_GPU_ACTIVITY_H
+
+#include "plugins/gpu/streams.h"
+
+/* False if the record is of no kind that is asked for, or has no time (counted then). */
+bool activity_entry(struct entry *e, const void *record);
+
+#endif

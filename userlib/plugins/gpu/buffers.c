@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CUPTI's buffers: it asks for one where a call of the program needs it, fills it, and gives
+ * it back, in any thread.  Then it waits in a queue for the thread that writes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "plugins/gpu/buffers.h"
+#include "plugins/gpu/activity.h"
+#include "plugins/gpu/clock.h"
+
+#define SIZE	(1u << 20)
+#define MOST	128u		/* beyond, CUPTI drops records and counts them */
+
+static struct buffer {
+	u8 *data;		/* stays once it is mapped */
+	size_t valid;
+	void *context;
+	u32 stream;
+	u32 next;		/* in the list where it is; index + 1, 0: none */
+} buffers[MOST];
+
+static u32 lock, used, idle, first, last;
+
+/* Held for a few instructions, in a call of the program, too. */
+static void buffers_lock(void)
+{
+	while (__atomic_exchange_n(&lock, 1u, __ATOMIC_ACQUIRE))
+		__builtin_ia32_pause();
+}
+
+static void buffers_unlock(void)
+{
+	store(&lock, 0u);
+}
+
+void buffers_requested(u8 **data, size_t *size, size_t *most_records)
+{
+	struct buffer *b = NULL;
+	int saved = errno;
+
+	*data = NULL;
+	*size = *most_records = 0;
+	buffers_lock();
+	if (idle) {
+		b = &buffers[idle - 1];
+		idle = b->next;
+	} else if (used < MOST) {
+		b = &buffers[used++];
+	}
+	buffers_unlock();
+	if (b && !b->data) {
+		void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (memory != MAP_FAILED)
+			store(&b->data, memory);
+	}
+	if (b && b->data) {
+		*data = b->data;
+		*size = SIZE;
+	}
+	errno = saved;
+}
+
+static struct buffer *buffers_find(const u8 *data)
+{
+	for (u32 i = 0; i < load(&used); i++)
+		if (load(&buffers[i].data) == data)
+			return &buffers[i];
+	return NULL;
+}
+
+bool buffers_is_ours(const u8 *data)
+{
+	return buffers_find(data);
+}
+
+void buffers_completed(void *context, u32 stream, u8 *data, size_t size, size_t valid)
+{
+	struct buffer *b = buffers_find(data);
+
+	(void)size;
+	if (!b)
+		return;
+	b->valid = valid;
+	b->context = context;
+	b->stream = stream;
+	b->next = 0;
+	buffers_lock();
+	if (last)
+		buffers[last - 1].next = (u32)(b - buffers) + 1;
+	else
+		first = (u32)(b - buffers) + 1;
+	last = (u32)(b - buffers) + 1;
+	buffers_unlock();
+}
+
+/* ------------------------------------------------------------- writing ----- */
+static struct entry *entries;
+static const struct entry **sorted;	/* twice as many: a sort needs room */
+static size_t count, capacity;
+
+/* Their memory comes from the kernel: the program's malloc() may be anything. */
+static bool entries_grow(void)
+{
+	size_t more = capacity ? capacity * 2 : 16384;
+	struct entry *e = mmap(NULL, more * sizeof(*e), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct entry **s = mmap(NULL, 2 * more * sizeof(*s), PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (e == MAP_FAILED || s == MAP_FAILED) {
+		if (e != MAP_FAILED)
+			munmap(e, more * sizeof(*e));
+		if (s != MAP_FAILED)
+			munmap(s, 2 * more * sizeof(*s));
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		e[i] = entries[i];
+	if (capacity) {
+		munmap(entries, capacity * sizeof(*e));
+		munmap(sorted, 2 * capacity * sizeof(*s));
+	}
+	entries = e;
+	sorted = s;
+	capacity = more;
+	return true;
+}
+
+static void entries_add(const struct buffer *b)
+{
+	void *record = NULL;
+	size_t dropped = 0;
+
+	while (b->valid && cupti.ActivityGetNextRecord(b->data, b->valid, &record) == CUPTI_OK) {
+		if (count == capacity && !entries_grow()) {
+			host->lose(1);
+			continue;
+		}
+		count += activity_entry(&entries[count], record);
+	}
+	if (cupti.ActivityGetNumDroppedRecords(b->context, b->stream, &dropped) == CUPTI_OK && dropped)
+		host->lose(dropped);
+}
+
+/* Merges two sorted runs that lie one behind the other. */
+static void entries_merge(const struct entry **to, const struct entry *const *from, size_t middle,
+			  size_t end)
+{
+	size_t a = 0, b = middle;
+
+	for (size_t i = 0; i < end; i++) {
+		if (b >= end || (a < middle && from[a]->end <= from[b]->end))
+			to[i] = from[a++];
+		else
+			to[i] = from[b++];
+	}
+}
+
+/* Nearly in order as they come.  (qsort() may call the program's malloc().) */
+static const struct entry **entries_sort(void)
+{
+	const struct entry **from = sorted, **to = sorted + capacity;
+
+	for (size_t i = 0; i < count; i++)
+		from[i] = &entries[i];
+	for (size_t width = 1; width < count; width *= 2) {
+		const struct entry **swap = from;
+
+		for (size_t at = 0; at < count; at += 2 * width) {
+			size_t left = count - at;
+
+			entries_merge(to + at, from + at, left < width ? left : width,
+				      left < 2 * width ? left : 2 * width);
+		}
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+void buffers_write(void)
+{
+	u32 at, from;
+
+	buffers_lock();
+	at = first;
+	first = last = 0;
+	buffers_unlock();
+	if (!at)
+		return;
+	clock_update();
+	from = at;
+	count = 0;
+	for (;; at = buffers[at - 1].next) {
+		entries_add(&buffers[at - 1]);
+		if (!buffers[at - 1].next)
+			break;
+	}
+	buffers_lock();
+	buffers[at - 1].next = idle;
+	idle = from;
+	buffers_unlock();
+	streams_write(entries_sort(), count);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Other users of CUPTI in the process.
+ *
+ * CUPTI has one collector: who registers buffers last gets all of them.  The plugin is
+ * preloaded, so a profiler of the program (PyTorch's Kineto) that is linked to libcupti calls
+ * these functions instead of CUPTI's.  If it is the first, the plugin stays out.  If it comes
+ * later, the plugin fetches what there is, lets go of CUPTI and its clock, and says so; buffers
+ * of the plugin's that come back afterwards are not shown to the other.
+ */
+
+#include "plugins/gpu/company.h"
+#include "plugins/gpu/buffers.h"
+#include "plugins/gpu/collect.h"
+#include "plugins/gpu/cupti.h"
+#include "plugins/gpu/find.h"
+#include "plugins/gpu/loader.h"
+
+bool company;
+
+static cupti_requested *their_requested;
+static cupti_completed *their_completed;
+
+static void *company_real(const char *name)
+{
+	void *handle = find_cupti_loaded();
+
+	return handle ? loader_find(handle, name) : NULL;
+}
+
+static void company_requested(u8 **buffer, size_t *size, size_t *most_records)
+{
+	load(&their_requested)(buffer, size, most_records);
+}
+
+static void company_completed(void *context, u32 stream, u8 *buffer, size_t size, size_t valid)
+{
+	if (buffers_is_ours(buffer))
+		return;
+	load(&their_completed)(context, stream, buffer, size, valid);
+}
+
+static void company_comes(void)
+{
+	store(&company, true);
+	collect_stop("another tool in the program began to collect GPU activity (torch.profiler, for "
+		 "instance)");
+}
+
+#define EXPORT	__attribute__((visibility("default")))
+
+EXPORT int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *completed);
+EXPORT int cuptiActivityRegisterTimestampCallback(u64 (*now)(void));
+EXPORT int cuptiFinalize(void);
+
+int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *completed)
+{
+	int (*real)(cupti_requested *, cupti_completed *) =
+		(__typeof__(real))company_real("cuptiActivityRegisterCallbacks");
+
+	company_comes();
+	if (!real)
+		return CUPTI_NOT_INITIALIZED;
+	if (!requested || !completed)
+		return real(requested, completed);
+	store(&their_requested, requested);
+	store(&their_completed, completed);
+	return real(company_requested, company_completed);
+}
+
+int cuptiActivityRegisterTimestampCallback(u64 (*now)(void))
+{
+	int (*real)(u64 (*)(void)) =
+		(__typeof__(real))company_real("cuptiActivityRegisterTimestampCallback");
+
+	company_comes();
+	return real ? real(now) : CUPTI_NOT_INITIALIZED;
+}
+
+int cuptiFinalize(void)
+{
+	int (*real)(void) = (__typeof__(real))company_real("cuptiFinalize");
+
+	company_comes();
+	return real ? real() : CUPTI_NOT_INITIALIZED;
+}

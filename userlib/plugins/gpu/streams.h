@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The files of the trace directory that hold the process's records. */
+#ifndef CT_GPU_STREAMS_H
+#define CT_GPU_STREAMS_H
+
+#include "plugins/gpu/cupti.h"
+
+/* A record as it is written, in the order of its end. */
+struct entry {
+	u64 begin, end;		/* ns */
+	u16 class;
+	u16 size;		/* bytes of payload */
+	union {
+		struct ct_gpu_kernel kernel;
+		struct ct_gpu_copy copy;
+		struct ct_gpu_set set;
+		struct ct_gpu_graph graph;
+	};
+};
+
+/* Writes entries that are sorted by their end. */
+void streams_write(const struct entry *const *sorted, size_t count);
+
+/* A gpu_state or gpu_clock record, of now. */
+void streams_state(u32 state, const char *text);
+void streams_clock(u64 uncertainty, u32 method);
+
+#endif
