@@ -23,6 +23,8 @@ static volatile pid_t target;
 
 bool ct_launch_injected;
 char ct_launch_nvtx[PATH_MAX];
+char ct_launch_gpu[PATH_MAX];
+const char *ct_launch_gpu_what;
 
 static void launch_forward(int sig, siginfo_t *info, void *context)
 {
@@ -96,16 +98,26 @@ static void launch_set_joined(const char *variable, const char *first, const cha
 	setenv(variable, both, 1);
 }
 
+static void launch_put_first(const char *variable, const char *first)
+{
+	const char *old = getenv(variable);
+
+	if (old && *old)
+		launch_set_joined(variable, first, old);
+	else
+		setenv(variable, first, 1);
+}
+
 static void launch_preload(const char *library)
 {
-	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
+	const char *asan = getenv("ASAN_OPTIONS");
 	/* AddressSanitizer refuses to start after another library without this option. */
 	const char *any_order = "verify_asan_link_order=0";
 
-	if (old && *old)
-		launch_set_joined("LD_PRELOAD", library, old);
-	else
-		setenv("LD_PRELOAD", library, 1);
+	/* Behind the library: profilers of the program are to find its functions of CUPTI. */
+	if (*ct_launch_gpu)
+		launch_put_first("LD_PRELOAD", ct_launch_gpu);
+	launch_put_first("LD_PRELOAD", library);
 	/* The last one counts. */
 	if (asan && *asan)
 		launch_set_joined("ASAN_OPTIONS", asan, any_order);
@@ -125,6 +137,10 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
 	else
 		launch_preload(library);
+	if (*ct_launch_gpu) {
+		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_GPU_NEXT", ct_launch_gpu);
+		setenv("CUDATRACE_GPU", ct_launch_gpu_what, 1);
+	}
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);

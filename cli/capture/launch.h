@@ -52,4 +52,11 @@ extern bool ct_launch_injected;
 /* The plugin that NVTX is to load, "" for none.  Set before ct_launch(). */
 extern char ct_launch_nvtx[PATH_MAX];
 
+/*
+ * The plugin that libcuda is to load for the GPU's activity, "" for none, and what it is to
+ * collect: "kernels", "graphs" or "nodes".  Set before ct_launch().
+ */
+extern char ct_launch_gpu[PATH_MAX];
+extern const char *ct_launch_gpu_what;
+
 #endif

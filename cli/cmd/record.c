@@ -47,7 +47,7 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME };
+       KEY_RUNTIME, KEY_GPU };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -58,6 +58,7 @@ static const struct argp_option options[] = {
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
+	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 0 },
@@ -72,7 +73,20 @@ static const char doc[] =
 	"EXAMPLES:\n"
 	"  cudatrace record -- python infer.py\n"
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
-	"  cudatrace record --no-module -o trace -- ./server --port 8000\n";
+	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
+	"  cudatrace record --gpu -- python infer.py\n";
+
+static const char *record_gpu_what(struct argp_state *state, const char *arg)
+{
+	static const char *const what[] = { "kernels", "graphs", "nodes" };
+
+	for (unsigned int i = 0; arg && i < 3; i++)
+		if (!strcmp(arg, what[i]))
+			return what[i];
+	if (arg)
+		argp_error(state, "--gpu=%s: give kernels, graphs or nodes", arg);
+	return what[0];
+}
 
 static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
@@ -99,6 +113,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NO_NVTX:
 		env->no_nvtx = true;
+		break;
+	case KEY_GPU:
+		ct_launch_gpu_what = record_gpu_what(state, arg);
 		break;
 	case KEY_RING_SIZE:
 		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
@@ -222,6 +239,19 @@ static void record_find_nvtx(const struct recording *rec)
 	*ct_launch_nvtx = '\0';
 }
 
+static void record_find_gpu(struct recording *rec)
+{
+	if (!ct_launch_gpu_what)
+		return;
+	if (ct_launch_plugin(rec->library, "gpu", ct_launch_gpu, sizeof(ct_launch_gpu))) {
+		ct_registry_add_info(&rec->to.registry, "gpu_activity", ct_launch_gpu_what);
+		return;
+	}
+	fprintf(stderr, "cudatrace: what the GPU does is not recorded: cannot read %s (make install)\n",
+		ct_launch_gpu);
+	*ct_launch_gpu = '\0';
+}
+
 int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
@@ -246,6 +276,7 @@ int cmd_record(int argc, char **argv)
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd);
 	record_find_nvtx(&rec);
+	record_find_gpu(&rec);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);

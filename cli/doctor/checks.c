@@ -61,6 +61,7 @@ const struct ct_check ct_checks[] = {
 	{ "libcuda",		ct_check_libcuda,		NULL },
 	{ "libcuda's version",	ct_check_libcuda_version,	NULL },
 	{ "preload library",	ct_check_library,		NULL },
+	{ "libcupti",		ct_check_cupti,			NULL },
 	{ "space",		ct_check_space,			NULL },
 };
 const size_t ct_checks_count = sizeof(ct_checks) / sizeof(*ct_checks);

@@ -5,6 +5,7 @@
  */
 #include "doctor/cuda.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,4 +139,28 @@ struct ct_finding ct_check_library(struct ct_doctor *d)
 	if (d->library)
 		return ct_finding(CT_FINDING_OK, NULL, "preload library: %s", path);
 	return ct_finding(CT_FINDING_MISSING, "make install", "%s", err.text);
+}
+
+/* The plugin knows which it would take: here, in a process without the program's libraries. */
+struct ct_finding ct_check_cupti(struct ct_doctor *d)
+{
+	bool (*find)(char *path, size_t path_size, char *why, size_t why_size, unsigned int *version);
+	char library[PATH_MAX], plugin[PATH_MAX], path[PATH_MAX], why[512];
+	unsigned int version;
+	struct ct_error err;
+	void *handle;
+
+	(void)d;
+	if (ct_launch_library(library, sizeof(library), &err))
+		return ct_no_finding();
+	handle = ct_launch_plugin(library, "gpu", plugin, sizeof(plugin)) ?
+		 dlopen(plugin, RTLD_NOW | RTLD_LOCAL) : NULL;
+	find = handle ? (__typeof__(find))dlsym(handle, "cudatrace_gpu_find") : NULL;
+	if (!find)
+		return ct_finding(CT_FINDING_NOTE, "make install", "record --gpu: cannot load %s", plugin);
+	if (!find(path, sizeof(path), why, sizeof(why), &version))
+		return ct_finding(CT_FINDING_NOTE, "install CUDA's CUPTI (Python: nvidia-cuda-cupti)",
+				  "record --gpu: %s", why);
+	return ct_finding(CT_FINDING_OK, NULL, "record --gpu takes %s (version %u): %s; a program that has its own libcupti gets that",
+			  path, version, why);
 }

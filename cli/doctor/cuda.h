@@ -10,5 +10,6 @@ struct ct_finding ct_check_nvidiactl(struct ct_doctor *d);
 struct ct_finding ct_check_libcuda(struct ct_doctor *d);
 struct ct_finding ct_check_libcuda_version(struct ct_doctor *d);
 struct ct_finding ct_check_library(struct ct_doctor *d);
+struct ct_finding ct_check_cupti(struct ct_doctor *d);
 
 #endif
