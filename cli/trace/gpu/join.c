@@ -14,18 +14,31 @@
 #define JOIN_RECENT	4096u		/* numbers that were joined last; a power of two */
 #define JOIN_SURE	3		/* records in a row with the same distance: so it is */
 #define JOIN_CAPTURES	16u		/* streams that are captured at a moment */
+#define JOIN_STREAMS	1024u		/* CUPTI's numbers of streams that are known; a power of two */
+#define JOIN_KNOWN	3		/* records that say so: then a stream is known */
 
 /* What a call and its record have in common. */
 struct join_work {
 	uint8_t kind;		/* enum ct_category: kernel, graph, or transfer; CT_CAT_MEMORY: set */
 	uint32_t kernel;	/* id of its name, 0: not known */
 	uint64_t shape;		/* a hash of grid and block, or bytes; 0: not known */
+	uint64_t stream;	/* of a call: the program's handle; of a record: CUPTI's number */
+	bool has_stream;
 };
 
 struct join_call {
 	uint64_t op_id, begin;
 	struct join_work work;
-	bool joined;
+	bool joined;		/* or it has no record: it failed, or was captured */
+};
+
+/*
+ * Which handle a stream of CUPTI's has.  Handles come again, CUPTI's numbers don't.  Learnt from
+ * what was joined: the majority counts.
+ */
+struct join_stream {
+	uint64_t number, handle;
+	unsigned int votes;	/* 0: nothing is known */
 };
 
 struct join_recent {
@@ -44,6 +57,7 @@ struct join_process {
 	uint64_t captures[JOIN_CAPTURES];
 	unsigned int captures_count;
 	struct join_recent recent[JOIN_RECENT];
+	struct join_stream streams[JOIN_STREAMS];
 };
 
 struct ct_gpu_join {
@@ -119,7 +133,10 @@ static bool join_work(const struct ct_gpu_join *j, const struct ct_record *r, st
 	const struct ct_class *class = r->class;
 	bool gpu = class->layer == CT_LAYER_GPU;
 
-	*w = (struct join_work){ 0 };
+	*w = (struct join_work){
+		.stream = ct_record_quick(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
+		.has_stream = ct_record_has(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
+	};
 	if (gpu && (ct_record_quick(r, CT_QUICK_GRAPH) || class->category == CT_CAT_GRAPH)) {
 		w->kind = CT_CAT_GRAPH;
 		return true;
@@ -150,7 +167,10 @@ static bool join_fits(const struct join_work *call, const struct join_work *reco
 }
 
 /* ------------------------------------------------------------- calls ------- */
-/* What is launched into a stream that is captured does not run. */
+/*
+ * What is launched into a stream that is captured does not run.  It takes a number, as a call
+ * that fails does; but for cuLaunchKernelEx (seen with CUPTI 13.0).
+ */
 static void join_capture(struct join_process *p, const struct ct_record *r)
 {
 	uint64_t stream = ct_record_has(r, CT_QUICK_STREAM) ? ct_record_quick(r, CT_QUICK_STREAM) :
@@ -190,7 +210,8 @@ static void join_forget_one(struct join_process *p)
 	p->first++;
 }
 
-static int join_call(struct join_process *p, const struct ct_point *point, const struct join_work *w)
+static int join_call(struct join_process *p, const struct ct_point *point, const struct join_work *w,
+		     bool silent)
 {
 	/* Joined ones are kept for as long as a number may still say "near here". */
 	while (p->count == JOIN_CALLS || (p->count > JOIN_NEAR && p->calls[p->start].joined))
@@ -209,26 +230,57 @@ static int join_call(struct join_process *p, const struct ct_point *point, const
 		p->capacity = capacity;
 	}
 	p->calls[p->start + p->count++] = (struct join_call){
-		.op_id = point->op_id, .begin = point->ts, .work = *w,
+		.op_id = point->op_id, .begin = point->ts, .work = *w, .joined = silent,
 	};
 	return 0;
 }
 
 /* ----------------------------------------------------------- records ------- */
-static bool join_may_be(const struct join_call *c, const struct join_work *w, uint64_t ts)
+static struct join_stream *join_stream(struct join_process *p, uint64_t number)
 {
-	return c && !c->joined && c->begin <= ts && join_fits(&c->work, w);
+	return &p->streams[number & (JOIN_STREAMS - 1)];
+}
+
+static void join_learn_stream(struct join_process *p, const struct join_work *call,
+			      const struct join_work *record)
+{
+	struct join_stream *s = join_stream(p, record->stream);
+
+	if (!call->has_stream || !record->has_stream)
+		return;
+	if (s->votes && s->number == record->stream && s->handle == call->stream)
+		s->votes += s->votes < 2 * JOIN_KNOWN;
+	else if (s->votes && s->number == record->stream)
+		s->votes--;
+	else
+		*s = (struct join_stream){ record->stream, call->stream, 1 };
+}
+
+static bool join_other_stream(struct join_process *p, const struct join_work *call,
+			      const struct join_work *record)
+{
+	const struct join_stream *s = join_stream(p, record->stream);
+
+	return call->has_stream && record->has_stream && s->number == record->stream &&
+	       s->votes >= JOIN_KNOWN && s->handle != call->stream;
+}
+
+static bool join_may_be(struct join_process *p, const struct join_call *c, const struct join_work *w,
+			uint64_t ts)
+{
+	return c && !c->joined && c->begin <= ts && join_fits(&c->work, w) &&
+	       !join_other_stream(p, &c->work, w);
 }
 
 /* The call that fits and is the nearest to index @at. */
-static struct join_call *join_nearest(const struct join_process *p, const struct join_work *w,
+static struct join_call *join_nearest(struct join_process *p, const struct join_work *w,
 				      uint64_t ts, int64_t at, int64_t *distance)
 {
 	for (int64_t d = 0; d <= JOIN_NEAR; d++)
 		for (int sign = -1; sign <= (d ? 1 : -1); sign += 2) {
 			struct join_call *c = join_at(p, at + sign * d);
 
-			if (join_may_be(c, w, ts)) {
+			if (join_may_be(p, c, w, ts)) {
 				*distance = sign * d;
 				return c;
 			}
@@ -236,16 +288,21 @@ static struct join_call *join_nearest(const struct join_process *p, const struct
 	return NULL;
 }
 
-/* The oldest one that fits. */
-static struct join_call *join_oldest(const struct join_process *p, const struct join_work *w, uint64_t ts,
-				     int64_t *index)
+/* Of a process's first record: the first call has the number 1, else the oldest one that fits. */
+static struct join_call *join_oldest(struct join_process *p, const struct join_work *w,
+				     uint64_t ts, uint32_t number, int64_t *index)
 {
+	struct join_call *first = p->begun ? NULL : join_at(p, number - 1ull);
+
+	*index = (int64_t)number - 1;
+	if (join_may_be(p, first, w, ts))
+		return first;
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct join_call *c = &p->calls[p->start + i];
 
 		if (c->begin > ts)
 			break;
-		if (join_may_be(c, w, ts)) {
+		if (join_may_be(p, c, w, ts)) {
 			*index = (int64_t)(p->first + i);
 			return c;
 		}
@@ -269,7 +326,7 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 	if (p->begun)
 		c = join_nearest(p, w, point->ts, (int64_t)number + p->offset, &distance);
 	if (!c) {
-		c = join_oldest(p, w, point->ts, &index);
+		c = join_oldest(p, w, point->ts, number, &index);
 		if (!c)
 			return 0;
 		if (!p->begun) {
@@ -288,6 +345,7 @@ static uint64_t join_record(struct join_process *p, const struct ct_point *point
 		p->offset += distance;
 		p->strays = 0;
 	}
+	join_learn_stream(p, &c->work, w);
 	c->joined = true;
 	*recent = (struct join_recent){ number, c->op_id };
 	return c->op_id;
@@ -302,6 +360,7 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 			!strcmp(class->name, "cuStreamEndCapture"));
 	struct join_process *p;
 	struct join_work w = { 0 };
+	bool captured;
 	int rc;
 
 	*launch_op_id = 0;
@@ -317,10 +376,13 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 		*launch_op_id = join_record(p, point, &w);
 		return 0;
 	}
-	/* A call that fails submits nothing; that is known unless it was recorded at its entry. */
 	if (capture && point->phase == 'E')
 		join_capture(p, r);
-	if (capture || point->phase != 'B' || ct_record_failed(r) || join_is_captured(p, r))
+	if (capture || point->phase != 'B')
 		return 0;
-	return join_call(p, point, &w);
+	captured = join_is_captured(p, r);
+	if (captured && !strncmp(class->name, "cuLaunchKernelEx", 16))
+		return 0;
+	/* That a call failed is known here unless it was recorded at its entry. */
+	return join_call(p, point, &w, captured || ct_record_failed(r));
 }

@@ -3,9 +3,9 @@
  * Which call caused a record of the GPU.
  *
  * CUPTI numbers the launches, copies and sets of a process in the order in which they are
- * submitted, and each record has the number of its call.  So the calls of the process that
- * submit work, counted in the order in which they began, and the numbers go side by side.  A
- * pair counts only if the call fits the record: kernel, grid and block, bytes, or that it is a
+ * submitted, from 1, and each record has the number of its call.  So the calls of the process
+ * that submit work, counted in the order in which they began, and the numbers go side by side:
+ * also those that fail, have nothing to copy, or are captured into a graph.  A pair counts only if the call fits the record: kernel, grid and block, bytes, or that it is a
  * graph launch; and the record began after its call.  Where they do not go side by side (a
  * number was taken by something else, two threads submitted at the same time), the nearest call
  * that fits is taken, and no call twice; what fits none is not joined.
