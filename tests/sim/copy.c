@@ -65,8 +65,10 @@ static CUresult copy(const struct sim_copy *copy, CUstream handle, bool wait)
 	struct sim_stream *stream;
 	CUresult result = CUDA_ERROR_INVALID_HANDLE;
 
-	if (!copy->width || !copy->height)
+	if (!copy->width || !copy->height) {
+		sim_activity_nothing();
 		return CUDA_SUCCESS;
+	}
 	if (!copy->dst || !copy->src)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&sim_lock);

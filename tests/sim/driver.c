@@ -6,7 +6,9 @@
  * choose the same paths) but must never pass for one: the name says
  * "simulated", and cudatrace_simulated_gpu marks the library itself.
  */
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
@@ -67,8 +69,20 @@ bool sim_device_valid(CUdevice dev)
 	return dev == 0;
 }
 
+/* The library that CUDA_INJECTION64_PATH names, once, when all else is ready. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *handle = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*begin)(void) = handle ? (int (*)(void))dlsym(handle, "InitializeInjection") : NULL;
+
+	if (begin)
+		begin();
+}
+
 CUresult cuInit(unsigned int flags)
 {
+	static pthread_once_t injected = PTHREAD_ONCE_INIT;
 	CUresult result = CUDA_SUCCESS;
 
 	SIM_ENTER(SIM_NEEDS_NOTHING);
@@ -81,6 +95,8 @@ CUresult cuInit(unsigned int flags)
 	else
 		state = READY;
 	pthread_mutex_unlock(&sim_lock);
+	if (result == CUDA_SUCCESS)
+		pthread_once(&injected, inject);
 	return result;
 }
 

@@ -11,10 +11,10 @@
 SIM_OUT ?= build/tests/sim
 EXAMPLES_OUT ?= build/examples
 SIM_LIB := $(SIM_OUT)/libcuda.so.1
-SIM_SOURCES := $(addprefix tests/sim/,alloc.c capture.c context.c copy.c \
+SIM_SOURCES := $(addprefix tests/sim/,activity.c alloc.c capture.c context.c copy.c \
 	driver.c error.c event.c graph.c handle.c ioctls.c kernels.c knobs.c \
 	launch.c memory.c module.c proc_address.c queue.c set.c stream.c)
-SIM_HEADERS := $(addprefix tests/sim/,calls.h cuda_sim.h ioctl_steps.h sim.h)
+SIM_HEADERS := $(addprefix tests/sim/,activity.h calls.h cuda_sim.h ioctl_steps.h sim.h)
 SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 # Bound to itself: a tracer that patches slots must not see calls of the
 # library to its own functions. Never unloaded: its threads may still run.
@@ -25,10 +25,23 @@ SIM_LDFLAGS := -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs \
 CUDA_H := $(firstword $(shell grep -ls 'define CUDA_VERSION 1[3-9]' \
 	/usr/local/cuda/include/cuda.h /usr/include/cuda.h))
 
+# The stand-in for libcupti: as that of CUDA 13, one of CUDA 11's functions, and one of CUDA 10's.
+SIM_CUPTI := $(foreach d,cupti cupti-old cupti-ancient,$(SIM_OUT)/$(d)/libcupti.so.13)
+
+# Only that of CUDA 13 or later has the newest records.
+CUPTI_H := $(firstword $(wildcard $(addsuffix cupti.h,$(dir $(CUDA_H)) $(dir $(CUDA_H))../extras/CUPTI/include/)))
+
 .PHONY: sim test-sim sim-check
 
-sim: $(SIM_LIB)
+sim: $(SIM_LIB) $(SIM_CUPTI)
 	@:
+
+$(SIM_OUT)/cupti-old/libcupti.so.13: SIM_CUPTI_FLAGS := -DCUPTISIM_OLD
+$(SIM_OUT)/cupti-ancient/libcupti.so.13: SIM_CUPTI_FLAGS := -DCUPTISIM_ANCIENT
+$(SIM_CUPTI): tests/sim/cupti.c tests/sim/activity.h userlib/plugins/gpu/cupti_abi.h
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) $(SIM_CUPTI_FLAGS) -fPIC -fvisibility=hidden -shared \
+		-Wl,-soname,libcupti.so.13 -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $< -lpthread
 
 $(SIM_LIB): $(SIM_SOURCES) $(SIM_HEADERS) tests/sim/libcuda.map
 	@mkdir -p $(SIM_OUT)
@@ -58,6 +71,8 @@ sim-check: $(SIM_OUT)/layout-ours $(SIM_OUT)/layout-cuda
 	$(SIM_OUT)/layout-ours >$(SIM_OUT)/layout-ours.txt
 	$(SIM_OUT)/layout-cuda >$(SIM_OUT)/layout-cuda.txt
 	cmp $(SIM_OUT)/layout-ours.txt $(SIM_OUT)/layout-cuda.txt
+	$(if $(CUPTI_H),$(call run,LD,$@) $(CC) -std=gnu11 -I$(dir $(CUDA_H)) -I$(dir $(CUPTI_H)) -fsyntax-only \
+		tests/sim/check_cupti.c,@echo "sim-check: no cupti.h here, CUPTI is not compared")
 endif
 
 test-sim: $(SIM_OUT)/test_sim $(SIM_OUT)/test_order $(EXAMPLES_OUT)/inference \

@@ -191,6 +191,7 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool really)
 	struct sim_stream *stream;
 	struct sim_graph *exec;
 	struct sim_op *op, *copy;
+	uint32_t number, node = 0, nodes;
 	CUresult result = CUDA_SUCCESS;
 
 	pthread_mutex_lock(&sim_lock);
@@ -202,9 +203,16 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle, bool really)
 	else if (stream->capture)
 		result = sim_capture_forbids(stream);
 	else if (really)
-		for (op = exec->first; op && result == CUDA_SUCCESS;
+		for (op = exec->first, number = sim_activity_number(),
+		     nodes = sim_activity_nodes(op); op && result == CUDA_SUCCESS;
 		     op = op->next) {
 			copy = sim_op_clone(op);
+			if (copy) {
+				copy->correlation = number;
+				copy->graph = (uint32_t)(uintptr_t)handle;
+				copy->node = ++node;
+				copy->nodes = nodes;
+			}
 			result = copy ? sim_queue(stream, copy) :
 					CUDA_ERROR_OUT_OF_MEMORY;
 		}

@@ -18,6 +18,7 @@
 
 struct shape {
 	unsigned int grid[3], block[3], shared;
+	bool ex;
 };
 
 static bool shape_valid(const struct shape *s)
@@ -89,6 +90,10 @@ static CUresult queue_launch(CUfunction function, const struct shape *shape,
 			shape->block[1] * shape->block[2];
 		op = sim_op_new(SIM_OP_KERNEL, buffer, bytes);
 		if (op) {
+			memcpy(launch.grid, shape->grid, sizeof(launch.grid));
+			memcpy(launch.block, shape->block, sizeof(launch.block));
+			launch.shared = shape->shared;
+			launch.ex = shape->ex;
 			op->launch = launch;
 			result = sim_queue(stream, op);
 		} else {
@@ -106,8 +111,11 @@ static CUresult launch(const char *name, CUfunction function,
 	uint64_t start = sim_now();
 	CUresult result = sim_enter(name, SIM_NEEDS_CONTEXT);
 
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		result = queue_launch(function, shape, stream, params, extra);
+		if (result != CUDA_SUCCESS)
+			sim_activity_nothing();
+	}
 	if (result == CUDA_SUCCESS)
 		sim_spin_until(start +
 			(uint64_t)(LAUNCH_NS * sim_knobs()->time_scale));
@@ -119,7 +127,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy,
 			unsigned int bz, unsigned int shared, CUstream stream,
 			void **params, void **extra)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared };
+	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, stream, params, extra);
 }
@@ -130,7 +138,7 @@ CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int gx,
 			     unsigned int shared, CUstream stream,
 			     void **params, void **extra)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared };
+	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, SIM_PER_THREAD(stream),
 		      params, extra);
@@ -143,7 +151,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gx,
 				   unsigned int bz, unsigned int shared,
 				   CUstream stream, void **params)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared };
+	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, stream, params, NULL);
 }
@@ -154,7 +162,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int gx,
 					unsigned int bz, unsigned int shared,
 					CUstream stream, void **params)
 {
-	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared };
+	struct shape shape = { { gx, gy, gz }, { bx, by, bz }, shared, false };
 
 	return launch(__func__, function, &shape, SIM_PER_THREAD(stream),
 		      params, NULL);
@@ -172,7 +180,7 @@ static CUresult launch_config(const char *name, const CUlaunchConfig *config,
 	shape = (struct shape){
 		{ config->gridDimX, config->gridDimY, config->gridDimZ },
 		{ config->blockDimX, config->blockDimY, config->blockDimZ },
-		config->sharedMemBytes,
+		config->sharedMemBytes, true,
 	};
 	return launch(name, function, &shape,
 		      per_thread ? SIM_PER_THREAD(config->hStream) :

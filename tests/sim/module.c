@@ -284,6 +284,7 @@ CUresult sim_kernel_find(CUfunction handle, struct sim_launch *launch,
 		return CUDA_ERROR_INVALID_HANDLE;
 	launch->builtin = kernel->builtin;
 	launch->cost_ns = kernel->cost_ns;
+	launch->name = sim_activity_name(kernel->name);
 	strcpy(signature, kernel->signature);
 	return CUDA_SUCCESS;
 }

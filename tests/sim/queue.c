@@ -86,6 +86,7 @@ struct sim_op *sim_op_clone(const struct sim_op *op)
 	*copy = *op;
 	copy->blob = blob;
 	copy->next = NULL;
+	copy->correlation = 0;
 	return copy;
 }
 
@@ -260,6 +261,7 @@ static void do_op(struct sim_stream *stream, struct sim_op *op)
 	start = stream->clock_ns + lasts;
 	if (lasts)
 		sleep_until(start);
+	sim_activity_done(stream, op, start - lasts, start);
 
 	pthread_mutex_lock(&sim_lock);
 	stream->clock_ns = start;
@@ -328,6 +330,7 @@ static CUresult start_thread(struct sim_stream *stream)
 
 static void append(struct sim_stream *stream, struct sim_op *op)
 {
+	sim_activity_submit(op);
 	op->seq = ++stream->queued;
 	op->queued_ns = sim_now();
 	if (stream->last)
@@ -377,8 +380,10 @@ CUresult sim_queue(struct sim_stream *stream, struct sim_op *op)
 {
 	CUresult result;
 
-	if (stream->capture)
+	if (stream->capture) {
+		sim_activity_capture(op);
 		return sim_capture_op(stream, op);
+	}
 	result = sim_capture_forbids(stream);
 	if (result == CUDA_SUCCESS)
 		result = start_thread(stream);

@@ -146,6 +146,9 @@ struct sim_launch {
 	const struct sim_builtin *builtin;	/* NULL: lasts, computes nothing */
 	uint64_t cost_ns;			/* 0: by the number of threads */
 	unsigned long long threads;
+	const char *name;		/* as long as the process lives */
+	uint32_t grid[3], block[3], shared;
+	bool ex;			/* by cuLaunchKernelEx */
 };
 
 /* Nanoseconds that the parameters ask for; 0: they say nothing. */
@@ -186,6 +189,8 @@ struct sim_op {
 	enum sim_op_kind kind;
 	uint64_t seq;			/* in its stream, from 1 */
 	uint64_t queued_ns;
+	uint32_t correlation;		/* number of the call that submitted it; 0: not counted */
+	uint32_t graph, node, nodes;	/* of a graph launch: see activity.h */
 	void *blob;			/* owned: parameters or staged source */
 	size_t blob_size;
 	union {
@@ -240,6 +245,16 @@ void sim_op_free(struct sim_op *op);
 CUresult sim_queue(struct sim_stream *stream, struct sim_op *op); /* locked */
 CUresult sim_stream_wait(struct sim_stream *stream);		/* locked */
 CUresult sim_context_wait(struct sim_context *ctx);		/* locked */
+
+/* activity.c: what is told to the stand-in for libcupti. */
+uint32_t sim_activity_number(void);				/* locked */
+void sim_activity_nothing(void);	/* a call that submits nothing has a number, too */
+void sim_activity_capture(const struct sim_op *op);		/* locked */
+void sim_activity_submit(struct sim_op *op);			/* locked */
+uint32_t sim_activity_nodes(const struct sim_op *first);	/* locked */
+const char *sim_activity_name(const char *name);		/* locked */
+void sim_activity_done(const struct sim_stream *stream, const struct sim_op *op,
+		       uint64_t start, uint64_t end);
 
 /* stream.c */
 struct sim_stream *sim_stream_find(CUstream handle);		/* locked */
