@@ -2,7 +2,7 @@
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
 TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug cuinit rm \
-	lives permissions load stress fuzz faults record-busy) \
+	lives permissions load stress fuzz faults record-busy record-gpu) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
 
@@ -46,6 +46,12 @@ $(B)/tests/record-busy: tests/record/busy.c
 $(B)/tests/cuinit: tests/guest/cuinit.c
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -ldl
+
+# Linked to the stand-in for libcupti, as a profiler is.
+$(B)/tests/record-gpu: tests/record/gpu.c $(SIM_LIB) $(SIM_CUPTI)
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -L$(SIM_OUT) -l:libcuda.so.1 -L$(SIM_OUT)/cupti \
+		-l:libcupti.so.13 -lpthread
 
 # A command and a library that believe in other versions of the ABI and of the schema:
 # the file that compares them is compiled from a copy with another number.

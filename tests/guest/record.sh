@@ -16,6 +16,16 @@ ok $? "launches are in the trace ($ltrace_count)"
 is "$(count '.name=="cuLaunchKernel" and .phase=="E"' inference.jsonl)" "$ltrace_count" "each is counted once"
 is "$(count '.phase=="E" and .layer=="user" and .op_id and (.duration_us|not)' inference.jsonl)" 0 "every call that returned has its duration"
 
+# What the GPU did goes into files of its own, beside what comes through the module.
+LD_LIBRARY_PATH=$sim:$sim/cupti CUDATRACE_CUPTI=$sim/cupti/libcupti.so.13 cudatrace record --gpu -q -o trace-gpu -- \
+	/mnt/build/examples/inference --iterations 20 >gpu.out 2>gpu.err
+ok $? "record --gpu through the module" || cat gpu.out gpu.err
+cudatrace export --format jsonl -o gpu.jsonl trace-gpu
+is "$(count '.name=="gpu_kernel" and .phase=="E"' gpu.jsonl)" 80 "each kernel that ran is in the trace"
+is "$(count '.op=="exec" and .phase=="E" and (.launch_op_id|not)' gpu.jsonl)" 0 "and has its launch"
+is "$(jq -rs '([.[] | select(.name=="cuLaunchKernel" and .phase=="E") | .kernel] | unique) ==
+	([.[] | select(.name=="gpu_kernel" and .phase=="E") | .kernel] | unique)' gpu.jsonl)" true "under the same names"
+
 # Beside a recorder, cat sees the program's calls as well: all of them, once.
 rm -f beside.jsonl
 LD_LIBRARY_PATH=$sim cudatrace record -q -o trace-beside -- sh -c '

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Programs for record --gpu over the simulated libcuda, whose kernels are those of
+ * tests/sim/module.c:
+ *
+ *	gpu work N	N times: two launches, a set, a copy
+ *	gpu threads N	four threads, N launches each of one kernel with one grid, each in a
+ *			stream of its own
+ *	gpu capture	launches into a capture, one that fails, and the same that run
+ *	gpu exit	work, time for CUPTI to deliver it, and _exit()
+ *	gpu fork	a child before cuInit, which works, too; then one after it, which exits
+ *	gpu profiler	work; another collector comes; work
+ *	gpu first	another collector is there before cuInit; work
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../sim/cuda_sim.h"
+
+/* Of the stand-in for libcupti, as a profiler is linked to it. */
+int cuptiActivityRegisterCallbacks(void (*requested)(uint8_t **, size_t *, size_t *),
+				   void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t));
+int cuptiActivityEnable(uint32_t kind);
+int cuptiActivityFlushAll(uint32_t flag);
+int cuptiActivityDisable(uint32_t kind);
+
+static CUcontext context;
+static CUfunction small, large;
+static CUdeviceptr memory;
+
+static void ok(CUresult result, int line)
+{
+	if (result == CUDA_SUCCESS)
+		return;
+	fprintf(stderr, "gpu.c:%d: %d\n", line, (int)result);
+	exit(1);
+}
+#define OK(call)	ok(call, __LINE__)
+
+static void start(void)
+{
+	static const char image[] = "cudatrace-sim-image 1\nkernel _Z5smallv - 3000\n"
+				    "kernel _Z5largev - 9000\n";
+	CUmodule module;
+	CUdevice device;
+
+	OK(cuInit(0));
+	OK(cuDeviceGet(&device, 0));
+	OK(cuDevicePrimaryCtxRetain(&context, device));
+	OK(cuCtxSetCurrent(context));
+	OK(cuModuleLoadData(&module, image));
+	OK(cuModuleGetFunction(&small, module, "_Z5smallv"));
+	OK(cuModuleGetFunction(&large, module, "_Z5largev"));
+	OK(cuMemAlloc_v2(&memory, 4096));
+}
+
+static void work(int n)
+{
+	static char here[4096];
+
+	for (int i = 0; i < n; i++) {
+		OK(cuLaunchKernel(small, 1 + i % 7, 1, 1, 32, 1, 1, 64, NULL, NULL, NULL));
+		OK(cuLaunchKernel(large, 2, 3, 4, 8, 8, 1, 0, NULL, NULL, NULL));
+		OK(cuMemsetD8_v2(memory, 1, 100 + i % 100));
+		OK(cuMemcpyDtoH_v2(here, memory, 200 + i % 100));
+	}
+	OK(cuCtxSynchronize());
+}
+
+/* Launches into a capture, then the same ones that run. */
+static void capture(void)
+{
+	CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32,
+				  .blockDimY = 1, .blockDimZ = 1 };
+	CUgraphExec exec;
+	CUgraph graph;
+
+	OK(cuStreamCreate(&config.hStream, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamBeginCapture_v2(config.hStream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	for (int i = 0; i < 4; i++) {
+		OK(cuLaunchKernelEx(&config, small, NULL, NULL));
+		OK(cuLaunchKernel(small, 1, 1, 1, 32, 1, 1, 0, config.hStream, NULL, NULL));
+	}
+	OK(cuStreamEndCapture(config.hStream, &graph));
+	OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	cuLaunchKernel(small, 0, 1, 1, 32, 1, 1, 0, config.hStream, NULL, NULL);
+	for (int i = 0; i < 20; i++)
+		OK(cuLaunchKernel(small, 1, 1, 1, 32, 1, 1, 0, config.hStream, NULL, NULL));
+	OK(cuGraphLaunch(exec, config.hStream));
+	OK(cuStreamSynchronize(config.hStream));
+}
+
+static int each;
+
+/* Its first launches are nobody else's: who reads the trace learns its stream from them. */
+static void *thread(void *number)
+{
+	CUstream stream;
+
+	OK(cuCtxSetCurrent(context));
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	for (int i = 0; i < each; i++)
+		OK(cuLaunchKernel(small, i < 5 ? 2 + (unsigned int)(uintptr_t)number : 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+	OK(cuStreamSynchronize(stream));
+	return number;
+}
+
+static void threads(int n)
+{
+	pthread_t id[4];
+
+	each = n;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&id[i], NULL, thread, (void *)(uintptr_t)i);
+	for (int i = 0; i < 4; i++)
+		pthread_join(id[i], NULL);
+}
+
+/* ------------------------------------------------------ another collector --- */
+static unsigned int theirs, foreign;
+static uint8_t *given;
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = given = malloc(1 << 20);
+	*size = 1 << 20;
+	*most = 0;
+}
+
+static void completed(void *c, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	(void)c;
+	(void)stream;
+	(void)size;
+	foreign += buffer != given;
+	theirs += valid != 0;
+	free(given);
+	given = NULL;
+}
+
+static void profiler(void)
+{
+	if (cuptiActivityRegisterCallbacks(requested, completed) || cuptiActivityEnable(2))
+		exit(1);
+	work(10);
+	cuptiActivityFlushAll(1);
+	cuptiActivityDisable(2);
+	printf("profiler: buffers %u, of somebody else %u\n", theirs, foreign);
+}
+
+static void forks(void)
+{
+	pid_t child = fork();
+	int status;
+
+	start();
+	work(10);
+	if (!child)
+		exit(0);
+	if (waitpid(child, &status, 0) != child || status)
+		exit(1);
+	child = fork();
+	if (!child)
+		exit(0);
+	waitpid(child, &status, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 100;
+
+	if (!strcmp(what, "fork")) {
+		forks();
+		return 0;
+	}
+	if (!strcmp(what, "first") && cuptiActivityRegisterCallbacks(requested, completed))
+		return 1;
+	start();
+	if (!strcmp(what, "threads"))
+		threads(n);
+	else if (!strcmp(what, "capture"))
+		capture();
+	else
+		work(n);
+	if (!strcmp(what, "profiler"))
+		profiler();
+	if (!strcmp(what, "exit")) {
+		sleep(1);
+		_exit(3);
+	}
+	return 0;
+}
