@@ -348,8 +348,8 @@ struct ct_packet {
 	__u32 pid;		/* thread and GPU streams: the process; else 0 */
 	__u32 tid;		/* thread streams: the thread; else 0 */
 	__u32 reserved;
-	__u64 op_base;		/* thread and GPU streams: added to a record's op, which is then unique
-				 * in its process; CPU streams: records written before this
+	__u64 op_base;		/* thread and GPU streams: added to a record's op, which is then
+				 * unique in its process; CPU streams: records written before this
 				 * packet, except a few that were being written at that moment
 				 */
 };

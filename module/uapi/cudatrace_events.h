@@ -343,6 +343,7 @@ enum ct_gpu_clock_method {
 	CT_GPU_CLOCK_CALLBACK	= 1,	/* CUPTI reads the trace's clock */
 	CT_GPU_CLOCK_PAIRS	= 2,	/* converted, by pairs of CUPTI's clock and ours */
 };
+
 /*
  * gpu_state: whether the GPU records of the process are complete from now on.  state: enum
  * ct_gpu_collection; text: why
