@@ -144,7 +144,7 @@ t_conftest()
 	is "$(grep -c 'CONFTEST\|CC ' "$work/conftest.log")" 0 "nothing is tested again while nothing has changed"
 	printf '#!/bin/sh\ncase $1 in --version) echo another gcc ;; *) exec gcc "$@" ;; esac\n' >"$work/cc"
 	make -j4 -C "$kdir" M="$work/conftest" CC="$work/cc" module/main.o >"$work/conftest.log" 2>&1
-	is "$(grep -c 'CONFTEST' "$work/conftest.log")" "$(($(wc -l <"$work/conftest/conftest.h") + 1))" "but with another compiler"
+	is "$(grep -c 'CONFTEST' "$work/conftest.log")" "$(($(wc -l <"$work/conftest/conftest.h") + 2))" "but with another compiler: control, each test, conftest.h"
 	is "$(grep -rn 'LINUX_VERSION_CODE\|linux/version.h' module Kbuild)" "" "no source asks for the kernel's version"
 }
 

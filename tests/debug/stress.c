@@ -156,9 +156,9 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("# %u s, seed %llu\n", seconds, (unsigned long long)seed);
+	/* The file stays open: as long as it is, so long is the class there. */
 	if (call(fd, CT_IOC_DEFINE, &def))
 		return 1;
-	close(fd);
 	alloc_class = def.id;
 	while (!(driver && *driver) && kinds[kinds_used - 1].what & DRIVER)
 		kinds_used--;
