@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include "api/chardev.h"
 #include "control/control.h"
+#include "control/mark.h"
 #include "probes/gpu_events.h"
 #include "probes/multi_probe.h"
 #include "probes/probe.h"
@@ -34,12 +35,17 @@ static int __init cudatrace_init(void)
 	err = ct_gpu_events_init();
 	if (err)
 		goto err_sched_events;
+	err = ct_mark_init();
+	if (err)
+		goto err_gpu_events;
 	/* Last: users can open the device from here on. */
 	err = ct_chardev_init();
 	if (err)
-		goto err_gpu_events;
+		goto err_mark;
 	return 0;
 
+err_mark:
+	ct_mark_exit();
 err_gpu_events:
 	ct_gpu_events_exit();
 err_sched_events:
@@ -59,6 +65,7 @@ static void __exit cudatrace_exit(void)
 {
 	ct_chardev_exit();
 	ct_control_exit();
+	ct_mark_exit();
 	ct_gpu_events_exit();
 	ct_sched_events_exit();
 	ct_probe_exit();

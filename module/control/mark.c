@@ -4,8 +4,10 @@
  * copy, stamps it with time, cpu, pid, tid and uid, and writes all of it together.  All that can
  * fail fails before space in the ring is reserved.
  */
+#include <linux/cache.h>
 #include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -25,9 +27,14 @@ struct marks {
 
 /*
  * Where an array is copied to, while preemption is disabled.  Not the stack: some kernels zero
- * variables there, which would cost more than all other work on a mark.
+ * variables there, which would cost more than all other work on a mark.  Nor DEFINE_PER_CPU(): for
+ * those of all modules together the kernel has 8 KiB, and a module that finds none is not loaded.
  */
-static DEFINE_PER_CPU(u64[CT_MARK_MAX / sizeof(u64)], scratch);
+struct mark_scratch {
+	u64 word[CT_MARK_MAX / sizeof(u64)];
+};
+
+static struct mark_scratch __percpu *scratch __ro_after_init;
 
 static __always_inline struct ct_mark_head *mark_next(const struct ct_mark_head *m)
 {
@@ -216,7 +223,7 @@ long ct_mark(void __user *user, u32 size, bool begin)
 		return -EINVAL;
 	preempt_disable_notrace();
 	pagefault_disable();
-	copy = this_cpu_ptr(scratch);
+	copy = this_cpu_ptr(scratch)->word;
 	if (likely(mark_copy(copy, user, size))) {
 		err = mark_take(copy, size, begin);
 		/* Before preemption is enabled: then the scratch is another task's. */
@@ -231,4 +238,15 @@ long ct_mark(void __user *user, u32 size, bool begin)
 	if (begin && !err && copy_to_user(user, &head, sizeof(head)))
 		err = -EFAULT;
 	return err;
+}
+
+int ct_mark_init(void)
+{
+	scratch = alloc_percpu(struct mark_scratch);
+	return scratch ? 0 : -ENOMEM;
+}
+
+void ct_mark_exit(void)
+{
+	free_percpu(scratch);
 }

@@ -5,6 +5,9 @@
 
 #include <linux/types.h>
 
+int ct_mark_init(void);
+void ct_mark_exit(void);
+
 /*
  * ct_mark - CT_IOC_MARK and CT_IOC_BEGIN.
  * @size:	bytes at user, from the ioctl's number
