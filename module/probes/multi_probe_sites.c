@@ -95,13 +95,12 @@ int ct_multi_probe_sites_arm(struct ct_multi_probe *m, unsigned long *site, u32 
 	if (!count)
 		return 0;
 	err = multi_sites_filter(&m->ops, site, count, false);
-	if (!err && !m->sites) {
+	if (!err && !m->sites)
 		err = register_ftrace_function(&m->ops);
-		if (err)
-			multi_sites_reset(m);
-	}
 	if (!err)
 		m->sites += count;
+	else if (!m->sites)
+		multi_sites_reset(m);
 	return err;
 }
 
