@@ -54,6 +54,7 @@
  * overwritten before this CPU has committed it, because an outer writer that was
  * interrupted still holds memory of an older packet (CT_LOST_NESTED).
  */
+#include <linux/atomic.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -144,10 +145,12 @@ u64 ct_ring_peek_consumed(const struct ct_ring *r)
 
 u64 ct_ring_consumed(struct ct_ring *r)
 {
-	u64 claim = ct_ring_peek_consumed(r);
+	u64 last = READ_ONCE(r->consumed), claim = ct_ring_peek_consumed(r);
 
-	WRITE_ONCE(r->consumed, claim);
-	return claim;
+	/* It never goes back: a writer that interrupts this one may find more. */
+	if (claim > last)
+		cmpxchg_local(&r->consumed, last, claim);
+	return READ_ONCE(r->consumed);
 }
 
 /* May the packet that begins at start be written?  0, or enum ct_lost + 1. */
