@@ -13,9 +13,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugins/gpu/streams.h"
@@ -42,7 +44,10 @@ static void streams_name(char *path, size_t size, u32 number)
 	snprintf(path, size, "%s/g-%d-%u", host->dir, (int)getpid(), number);
 }
 
-/* Another image of this process may have had numbers before exec(). */
+/*
+ * Another image of this process may have had numbers before exec().  O_NONBLOCK: for a pipe or a
+ * lease, which another user may have put there, nobody waits.
+ */
 static int stream_open(struct stream *s)
 {
 	char path[4352];
@@ -50,17 +55,39 @@ static int stream_open(struct stream *s)
 
 	if (s->made) {
 		streams_name(path, sizeof(path), s->number);
-		return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+		return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+			    O_NONBLOCK);
 	}
 	for (int i = 0; i < 4096; i++) {
-		s->number = next_number++;
+		s->number = next_number;
 		streams_name(path, sizeof(path), s->number);
 		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0644);
+		/* Where none can be made, no number is used up: op has room for 2^15 of them. */
+		next_number += fd >= 0 || errno == EEXIST;
 		if (fd >= 0 || errno != EEXIST)
 			break;
 	}
 	s->made = fd >= 0;
+	s->seq = s->size = 0;
 	return fd;
+}
+
+/* write() without SIGXFSZ: the first and the last packets are written in the program's threads. */
+static ssize_t stream_write(int fd, const void *from, size_t size)
+{
+	const struct timespec now = { 0 };
+	sigset_t limit, before, pending;
+	ssize_t written;
+
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &limit, &before);
+	sigpending(&pending);
+	written = write(fd, from, size);
+	if (written < 0 && errno == EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&limit, NULL, &now);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return written;
 }
 
 /* Its records are lost if that fails. */
@@ -79,11 +106,11 @@ static void stream_flush(struct stream *s)
 	p->ts_begin = s->begin;
 	p->ts_end = s->last;
 	p->content_size = p->packet_size = 8ull * s->used;
-	p->seq = s->seq;
 	p->pid = (u32)getpid();
 	fd = stream_open(s);
+	p->seq = s->seq;
 	p->op_base = (1ull << 51 | (u64)s->number << 36) + s->op - s->records;
-	written = fd < 0 ? -1 : write(fd, p, s->used);
+	written = fd < 0 ? -1 : stream_write(fd, p, s->used);
 	if (written == (ssize_t)s->used) {
 		s->seq++;
 		s->size += s->used;
