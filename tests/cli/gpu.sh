@@ -118,6 +118,9 @@ t_gpu_gaps()
 # What is missing is said wherever it would be taken for what did not happen.
 t_gpu_missing()
 {
+	gpu_trace strangers
+	is "$(timeout 10 "$ct" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
+		"many records that fit none of many calls: it does not take for ever"
 	local report
 	says()
 	{

@@ -16,6 +16,7 @@
  *	make_gpu two DIR		two processes, of which one has records of the GPU
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
+ *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
  *
  * With a third word "host" the same trace without the GPU's records.
  */
@@ -409,6 +410,18 @@ static void busy(void)
 	finish_gpu(PID, u.last);
 }
 
+static void strangers(void)
+{
+	thread_head("u-4242-1", PID, PID);
+	startup(US(1));
+	for (unsigned int i = 0; i < 60000; i++)
+		launch(1, US(100 + i), US(100 + i) + 500, 7);
+	for (unsigned int i = 0; i < 60000; i++)
+		kernel_on(0, 7, 2, US(70000 + i), US(70000 + i) + 500);
+	close_writer(&u);
+	finish_gpu(PID, US(140000));
+}
+
 static void steps(uint32_t us)
 {
 	thread_head("u-4242-1", PID, PID);
@@ -427,7 +440,7 @@ static void steps(uint32_t us)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|strangers NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -455,6 +468,8 @@ int main(int argc, char **argv)
 		steps(atoi(argv[1] + 5));
 	else if (!strcmp(argv[1], "busy"))
 		busy();
+	else if (!strcmp(argv[1], "strangers"))
+		strangers();
 	else
 		return 64;
 	printf("{\"records\":%llu,\"launches\":%llu,\"kernels\":%llu}\n", (unsigned long long)records,

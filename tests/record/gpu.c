@@ -6,7 +6,10 @@
  *	gpu work N	N times: two launches, a set, a copy
  *	gpu threads N	four threads, N launches each of one kernel with one grid, each in a
  *			stream of its own
- *	gpu capture	launches into a capture, one that fails, and the same that run
+ *	gpu capture	launches into a capture, one that fails, and the same that run; a capture
+ *			that is refused comes first
+ *	gpu again N	work, time for CUPTI to deliver it; exec() of the same, as "work"
+ *	gpu limit N	work, with no right to write files
  *	gpu exit	work, time for CUPTI to deliver it, and _exit()
  *	gpu fork	a child before cuInit, which works, too; then one after it, which exits
  *	gpu profiler	work; another collector comes; work
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +85,10 @@ static void capture(void)
 	CUgraph graph;
 
 	OK(cuStreamCreate(&config.hStream, CU_STREAM_NON_BLOCKING));
+	if (cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS)
+		exit(1);
+	for (int i = 0; i < 20; i++)
+		OK(cuLaunchKernel(large, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
 	OK(cuStreamBeginCapture_v2(config.hStream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	for (int i = 0; i < 4; i++) {
 		OK(cuLaunchKernelEx(&config, small, NULL, NULL));
@@ -188,6 +196,12 @@ int main(int argc, char **argv)
 		capture();
 	else
 		work(n);
+	if (!strcmp(what, "limit") && setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 }))
+		return 1;
+	if (!strcmp(what, "again")) {
+		sleep(1);
+		execl("/proc/self/exe", "gpu", "work", argv[2], NULL);
+	}
 	if (!strcmp(what, "profiler"))
 		profiler();
 	if (!strcmp(what, "exit")) {

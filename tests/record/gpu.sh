@@ -90,7 +90,8 @@ t_gpu_nodes()
 t_gpu_capture()
 {
 	activity capture --gpu -- "$gpu" capture
-	is "$?$(gpu_records capture '.name == "gpu_kernel"')" 020 "kernels that run after a capture"
+	is "$?$(gpu_records capture '.name == "gpu_kernel"')" 040 "kernels that run before and after a capture"
+	is "$(gpu_records capture '.op == "exec" and .launch_op_id == null')" 0 "a capture that is refused is none: each has its launch"
 	is "$(jq -s '[.[] | select(.phase == "E")] as $all | ($all[] | select(.name == "cuStreamEndCapture") | .op_id) as $after |
 		[$all[] | select(.name == "gpu_kernel") | .launch_op_id | select(. != null and . > $after)] | unique | length' "$work/capture.jsonl")" 20 		"each has a launch of its own, none of the capture"
 	is "$(jq -s '[.[] | select(.phase == "E")] as $all | ($all | map(select(.layer == "user")) | INDEX(.op_id)) as $calls |
@@ -178,6 +179,12 @@ t_gpu_full()
 	ok $? "what found no room is counted ($there are there, $(gpu_losses full) lost)"
 }
 
+t_gpu_limit()
+{
+	activity limit --gpu -- "$gpu" limit 50
+	is "$?$(gpu_said limit 1 | wc -l)" 01 "no right to write files any more: the program ends as ever"
+}
+
 t_gpu_company()
 {
 	activity profiler --gpu -- "$gpu" profiler 20
@@ -228,6 +235,9 @@ t_gpu_processes()
 	is "$(gpu_records forked '.op == "exec" and .launch_op_id == null')" 0 "each record has its call"
 	activity executed --gpu -- bash -c "'$gpu' work 5; exec '$gpu' work 5"
 	is "$?$(gpu_records executed '.op == "exec"')" 040 "programs one after the other"
+	activity again --gpu -- "$gpu" again 50
+	is "$?$(gpu_records again '.op == "exec"') $(jq -s '[.[] | select(.op == "exec" and .phase == "E") | .launch_op_id // empty] | unique | length' "$work/again.jsonl")" \
+		"0400 400" "one in the process of the other: its numbers begin anew, and each record has a call of its own"
 }
 
 # With the module (here one that is linked into the library: tests/userlib/fake_device.c), ids come

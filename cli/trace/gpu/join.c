@@ -11,6 +11,8 @@
 #define JOIN_CALLS	(1u << 20)	/* of a process, that wait for their record */
 #define JOIN_PROCESSES	1024u
 #define JOIN_NEAR	256		/* calls, how far from where the number says one is looked for */
+#define JOIN_FAR	(1u << 22)	/* calls that are looked at further away, in all ... */
+#define JOIN_FAR_EACH	256u		/* ... and more of them for each record */
 #define JOIN_RECENT	4096u		/* numbers that were joined last; a power of two */
 #define JOIN_SURE	3		/* records in a row with the same distance: so it is */
 #define JOIN_CAPTURES	16u		/* streams that are captured at a moment */
@@ -54,6 +56,7 @@ struct join_process {
 	int64_t offset;			/* of a call: its index less its number */
 	int64_t strayed;		/* distance of the last records from there ... */
 	unsigned int strays;		/* ... and how many had it */
+	uint32_t far;			/* calls that may be looked at yet */
 	uint64_t captures[JOIN_CAPTURES];
 	unsigned int captures_count;
 	struct join_recent recent[JOIN_RECENT];
@@ -114,8 +117,15 @@ static struct join_process *join_process(struct ct_gpu_join *j, uint32_t pid, in
 		return NULL;
 	}
 	slot->a = ++j->count;
+	more[j->count - 1]->far = JOIN_FAR;
 	*rc = 0;
 	return more[j->count - 1];
+}
+
+/* Another program in the same process: CUPTI counts from 1 again. */
+static void join_anew(struct join_process *p)
+{
+	*p = (struct join_process){ .calls = p->calls, .capacity = p->capacity, .far = p->far };
 }
 
 static uint64_t join_shape(const struct ct_record *r)
@@ -177,7 +187,7 @@ static void join_capture(struct join_process *p, const struct ct_record *r)
 		r->class->fields_count && r->fields ? ct_record_field(r, 0) : 0;
 
 	if (!strncmp(r->class->name, "cuStreamBeginCapture", 20)) {
-		if (p->captures_count < JOIN_CAPTURES)
+		if (p->captures_count < JOIN_CAPTURES && !ct_record_failed(r))
 			p->captures[p->captures_count++] = stream;
 		return;
 	}
@@ -297,7 +307,9 @@ static struct join_call *join_oldest(struct join_process *p, const struct join_w
 	*index = (int64_t)number - 1;
 	if (join_may_be(p, first, w, ts))
 		return first;
-	for (uint32_t i = 0; i < p->count; i++) {
+	/* Records that fit nothing must not look at all calls each. */
+	p->far += p->far < JOIN_FAR ? JOIN_FAR_EACH : 0;
+	for (uint32_t i = 0; i < p->count && p->far; i++, p->far--) {
 		struct join_call *c = &p->calls[p->start + i];
 
 		if (c->begin > ts)
@@ -364,6 +376,13 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 	int rc;
 
 	*launch_op_id = 0;
+	if (class->id == CT_CLASS_gpu_state && ct_record_quick(r, CT_QUICK_STATE) == CT_GPU_STARTED) {
+		struct ct_hash_slot *slot = ct_hash_get(&j->by_pid, r->pid);
+
+		if (slot)
+			join_anew(j->processes[slot->a - 1]);
+		return 0;
+	}
 	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
 	    (!capture && !join_work(j, r, &w)))
 		return 0;
