@@ -20,7 +20,7 @@ struct pair {
 	u64 width;		/* ns between the two readings */
 };
 
-static bool by_callback;
+static bool by_callback, registered;
 static struct pair before, since, last;	/* times lie on the line from before to last */
 static u64 said;			/* uncertainty, ns */
 
@@ -71,11 +71,14 @@ void clock_start(void)
 	    cupti.ActivityRegisterTimestampCallback(clock_callback) == CUPTI_OK) {
 		struct pair p;
 
+		registered = true;
 		by_callback = clock_pair(&p) && p.cupti + p.width >= p.ours && p.cupti <= p.ours + p.width;
 		if (by_callback) {
 			streams_clock(p.width, CT_GPU_CLOCK_CALLBACK);
 			return;
 		}
+		/* Its records must not have another clock than the pairs. */
+		clock_give_back();
 	}
 	if (!clock_pair(&last))
 		last = (struct pair){ .width = ~0ull };
@@ -115,6 +118,7 @@ u64 clock_ns(u64 t)
 
 void clock_give_back(void)
 {
-	if (by_callback)
+	if (registered)
 		cupti.ActivityRegisterTimestampCallback(clock_of_cupti);
+	registered = false;
 }

@@ -118,7 +118,7 @@ static bool collect_enable(const char *what, int *error)
 		*error = cupti.ActivityEnable(wanted[i]);
 		if (*error == CUPTI_OK)
 			kinds[kinds_count++] = wanted[i];
-		else if (wanted[i] != CUPTI_GRAPH && wanted[i] != CUPTI_PEER_COPY)
+		else if ((wanted[i] != CUPTI_GRAPH || only_graphs) && wanted[i] != CUPTI_PEER_COPY)
 			return false;
 	}
 	return true;
@@ -184,6 +184,7 @@ void collect_start(const char *what)
 	error = cupti.ActivityRegisterCallbacks(buffers_requested, buffers_completed);
 	if (error != CUPTI_OK || !collect_enable(what, &error)) {
 		collect_disable();
+		clock_give_back();
 		snprintf(text, sizeof(text), "CUPTI refuses to collect: %s (%d, %s)",
 			 cupti_why(error), error, f.path);
 		collect_refuse(text);
