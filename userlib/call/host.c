@@ -20,8 +20,7 @@ static uint32_t host_string(const char *text, size_t len)
 
 static void host_lose(uint64_t records)
 {
-	while (records--)
-		ct_lost_add();
+	ct_lost_add_many(records);
 }
 
 static void host_info(const char *key, const char *text)

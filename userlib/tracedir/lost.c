@@ -70,9 +70,15 @@ void ct_lost_open(const char *dir)
 
 void ct_lost_add(void)
 {
+	ct_lost_add_many(1);
+}
+
+void ct_lost_add_many(u64 records)
+{
 	struct ct_lost_page *p = ct_load(&page);
 
-	__atomic_fetch_add(p ? &p->lost : (__u64 *)&ct_process->lost, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(p ? &p->lost : (__u64 *)&ct_process->lost, records,
+			   __ATOMIC_RELAXED);
 }
 
 u64 ct_lost_take(void)

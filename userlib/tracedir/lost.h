@@ -16,6 +16,7 @@ void ct_lost_open(const char *dir);
  * there is one, or until a packet's head takes it.
  */
 void ct_lost_add(void);
+void ct_lost_add_many(u64 records);
 
 /* Gives what the process has counted, once. */
 u64 ct_lost_take(void);
