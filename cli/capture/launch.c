@@ -140,6 +140,9 @@ static void launch_set_environment(const char *library, const char *dir, const u
 	if (*ct_launch_gpu) {
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_GPU_NEXT", ct_launch_gpu);
 		setenv("CUDATRACE_GPU", ct_launch_gpu_what, 1);
+	} else {
+		/* A recorder around this one may have asked for it. */
+		unsetenv("CUDATRACE_GPU");
 	}
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);

@@ -61,6 +61,8 @@ t_gpu_options()
 	activity env -- env
 	! grep -q 'CUDATRACE_GPU\|libcudatrace-gpu\|CUDA_INJECTION64_PATH' "$work/env.out"
 	ok $? "nor in the program's environment" || grep GPU "$work/env.out"
+	CUDATRACE_GPU=kernels CUDA_INJECTION64_PATH=$PWD/build/libcudatrace-gpu.so activity inside -- "$gpu" work 10
+	is "$(ls "$work/inside" | grep -c '^g-')" 0 "nor inside another recorder that was asked for it"
 	refuse "--gpu=sometimes" 'give kernels, graphs or nodes' "$cudatrace" record --gpu=sometimes -- true
 	activity injected --gpu --inject -- "$gpu" work 10
 	is "$?$(gpu_records injected '.name == "gpu_kernel"')" 020 "with --inject, too"

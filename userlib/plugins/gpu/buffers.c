@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "plugins/gpu/buffers.h"
 #include "plugins/gpu/activity.h"
@@ -25,11 +26,21 @@ static struct buffer {
 
 static u32 lock, used, idle, first, last;
 
-/* Held for a few instructions, in a call of the program, too. */
+/*
+ * Held for a few instructions, in a call of the program, too.  It is the pid of who holds it: a
+ * child that was forked meanwhile has its parent's, and no thread that would give it back.
+ */
 static void buffers_lock(void)
 {
-	while (__atomic_exchange_n(&lock, 1u, __ATOMIC_ACQUIRE))
-		__builtin_ia32_pause();
+	u32 own = (u32)getpid(), held = 0;
+
+	while (!__atomic_compare_exchange_n(&lock, &held, own, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (held == own) {
+			held = 0;
+			__builtin_ia32_pause();
+		}
+	}
 }
 
 static void buffers_unlock(void)
@@ -135,9 +146,15 @@ static bool entries_grow(void)
 static void entries_add(const struct buffer *b)
 {
 	void *record = NULL;
+	const u8 *at, *next = b->data;
 	size_t dropped = 0;
 
 	while (b->valid && cupti.ActivityGetNextRecord(b->data, b->valid, &record) == CUPTI_OK) {
+		/* What does not go on in the buffer would never end. */
+		at = record;
+		if (at < next || at >= b->data + b->valid)
+			break;
+		next = at + 1;
 		if (count == capacity && !entries_grow()) {
 			host->lose(1);
 			continue;
