@@ -76,9 +76,9 @@ void ct_lost_add(void)
 void ct_lost_add_many(u64 records)
 {
 	struct ct_lost_page *p = ct_load(&page);
+	__u64 *lost = p ? &p->lost : (__u64 *)&ct_process->lost;
 
-	__atomic_fetch_add(p ? &p->lost : (__u64 *)&ct_process->lost, records,
-			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(lost, records, __ATOMIC_RELAXED);
 }
 
 u64 ct_lost_take(void)
