@@ -249,17 +249,31 @@ t_sanitizers() {
 	fi
 }
 
-t_jemalloc() {
-	local j=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -1)
+# allocator NAME PACKAGE FILE: preloaded, and a program that is linked to it.
+allocator() {
+	local file=$(ls /usr/lib/*/"$3" 2>/dev/null | head -1) order
 
-	if [ -z "$j" ]; then
-		skip "jemalloc" "apt-get install libjemalloc2"
+	if [ -z "$file" ]; then
+		skip "$1" "apt-get install $2"
 		return
 	fi
-	LIB="$B/libcudatrace.so $j" traced "$B/victim" threads
-	{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
-	ok "jemalloc, preloaded behind us" $?
-	LIB="$j $B/libcudatrace.so" traced "$B/victim" threads
-	{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
-	ok "... and before us" $?
+	for order in "$B/libcudatrace.so $file" "$file $B/libcudatrace.so"; do
+		LIB=$order traced "$B/victim" threads
+		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
+		ok "$1, preloaded $([ "${order%% *}" = "$file" ] && echo before || echo behind) us" $?
+	done
+	cc -w -D_GNU_SOURCE -o "$W/allocates" tests/userlib/victim.c tests/userlib/victim_*.c "$file" -lpthread -ldl
+	for order in threads fork signals; do
+		traced "$W/allocates" $order
+		{ exits 0 && silent && valid && counts 0 '^stream .* lost=[1-9]' && grep -q ' cuCtxSetCurrent ' "$W/dump"; }
+		ok "$1, to which the program is linked: $order" $?
+	done
+}
+
+t_jemalloc() {
+	allocator jemalloc libjemalloc2 libjemalloc.so.2
+}
+
+t_tcmalloc() {
+	allocator tcmalloc libtcmalloc-minimal4 libtcmalloc_minimal.so.4
 }
