@@ -15,6 +15,7 @@ static bool unseen_is_known(const struct ct_trace *t, int pid)
 	for (unsigned int i = 0; i < t->reg.infos_count; i++)
 		if ((!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
 		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_ELSEWHERE) ||
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_READ_ONLY) ||
 		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_LOADED_INFO)) &&
 		    atoi(t->reg.infos[i].text) == pid)
 			return true;
@@ -99,18 +100,44 @@ static void unseen_print_partial(const struct ct_calls *s, FILE *out)
 			"preloaded libraries\n");
 }
 
+/* They may never have called it: that is no loss. */
+static void unseen_print_idle(const struct ct_trace *t, FILE *out)
+{
+	unsigned int n = 0;
+	char name[64];
+
+	for (unsigned int i = 0; i < t->reg.infos_count; i++) {
+		int pid, at;
+
+		if (strcmp(t->reg.infos[i].key, CT_UNSEEN_IDLE) ||
+		    sscanf(t->reg.infos[i].text, "%d %n", &pid, &at) != 1 ||
+		    n++ >= SHOWN)
+			continue;
+		fprintf(out, "  no CUDA call of %s (%d): it loaded libcuda, and was not seen to "
+			"use the GPU\n",
+			ct_term_clean(name, sizeof(name), t->reg.infos[i].text + at, 40), pid);
+	}
+	if (n > SHOWN)
+		fprintf(out, "  no CUDA call of %u more\n", n - SHOWN);
+}
+
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out)
 {
 	unseen_print_found(t, CT_UNSEEN_INFO, "which ran without LD_PRELOAD",
 			   "run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
 			   "cudatrace record PROGRAM, or try --inject", out);
 	unseen_print_found(t, CT_UNSEEN_ELSEWHERE, "which has another root (container, chroot)",
-			   "mount the trace directory there, under the same path, or run cudatrace "
+			   "mount the trace directory and libcudatrace.so there, under the same "
+			   "paths, or run cudatrace record inside", out);
+	unseen_print_found(t, CT_UNSEEN_READ_ONLY,
+			   "for which the trace directory is read-only (container)",
+			   "mount the directory there writable (bwrap --bind DIR DIR), or run cudatrace "
 			   "record inside", out);
 	unseen_print_found(t, CT_UNSEEN_LOADED_INFO,
 			   "if it made any: libcuda was loaded, but not called through the library",
 			   "put libcudatrace.so first in LD_PRELOAD, leave out other libraries that "
 			   "export dlsym() or CUDA functions, or try --inject", out);
+	unseen_print_idle(t, out);
 	unseen_print_some(t, out);
 	unseen_print_bypassed(t, calls, out);
 	if (ct_registry_info(&t->reg, "command"))

@@ -12,7 +12,9 @@
  * came through it.
  */
 #define CT_UNSEEN_INFO		"unseen"
-#define CT_UNSEEN_ELSEWHERE	"elsewhere"	/* in a root without the trace's directory */
+#define CT_UNSEEN_ELSEWHERE	"elsewhere"	/* in a root without the trace's directory or ours */
+#define CT_UNSEEN_READ_ONLY	"unseen_read_only"	/* that directory may not be written there */
+#define CT_UNSEEN_IDLE		"unseen_idle"	/* no sign of a call: the driver is not open */
 #define CT_UNSEEN_LOADED_INFO	"unseen_loaded"
 
 /* The library's, of calls that it knows that it does not see: "slots", "namespace". */

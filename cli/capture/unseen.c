@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "analysis/unseen.h"
@@ -17,6 +19,7 @@
 #define FIRST_NS 200000000ull /* short programs are the ones that people try first */
 #define LONGEST_NS 2000000000ull /* between two looks for new processes */
 #define MAPS_NS 16000000000ull /* between two looks at the maps of one */
+#define NVIDIA_MAJOR 195 /* /dev/nvidiactl, /dev/nvidia0; as fixed in the kernel's list */
 
 /* What /proc/PID/stat says; false: it has gone. */
 static bool unseen_read_stat(pid_t pid, struct ct_unseen_process *p)
@@ -118,30 +121,52 @@ static bool unseen_is_recorded(const struct ct_unseen *u, const struct ct_unseen
 	return found;
 }
 
-/* Does the path of the trace name something else in its root, or nothing? */
-static bool unseen_is_elsewhere(const struct ct_unseen *u, const struct ct_unseen_process *p)
+/* @path, as the process sees it. */
+static bool unseen_path_there(const struct ct_unseen_process *p, const char *path, char *there,
+			      size_t size)
 {
-	char link[64], path[PATH_MAX + 64];
-	struct stat ours, theirs;
-	size_t begin;
+	return (size_t)snprintf(there, size, "/proc/%d/root%s", p->pid, path) < size;
+}
+
+static bool unseen_is_missing(const struct ct_unseen_process *p, const char *path,
+			      const struct stat *ours)
+{
+	char there[PATH_MAX + 64];
+	struct stat theirs;
+
+	if (!unseen_path_there(p, path, there, sizeof(there)))
+		return false;
+	if (stat(there, &theirs))
+		return errno == ENOENT || errno == ENOTDIR;
+	return ours && (theirs.st_dev != ours->st_dev || theirs.st_ino != ours->st_ino);
+}
+
+/* Does the path of the trace name something else in its root, or nothing?  May it be written? */
+static void unseen_look_at_root(const struct ct_unseen *u, struct ct_unseen_process *p)
+{
+	char link[64], path[PATH_MAX], there[PATH_MAX + 64];
+	struct statvfs fs;
+	struct stat ours;
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", u->dirfd);
-	begin = snprintf(path, sizeof(path), "/proc/%d/root", p->pid);
-	len = readlink(link, path + begin, sizeof(path) - begin - 1);
+	len = readlink(link, path, sizeof(path) - 1);
 	if (len <= 0 || fstat(u->dirfd, &ours))
-		return false;
-	path[begin + len] = '\0';
-	if (stat(path, &theirs))
-		return errno == ENOENT || errno == ENOTDIR;
-	return theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino;
+		return;
+	path[len] = '\0';
+	p->elsewhere = unseen_is_missing(p, path, &ours) ||
+		       (!p->library && unseen_is_missing(p, u->library, NULL));
+	p->read_only = unseen_path_there(p, path, there, sizeof(there)) && !statvfs(there, &fs) &&
+		       fs.f_flag & ST_RDONLY;
 }
 
 static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process *p)
 {
 	char path[64], line[PATH_MAX + 128], *file;
+	const char *library = strrchr(u->library, '/');
 	FILE *f;
 
+	library = library ? library + 1 : u->library;
 	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
 	f = fopen(path, "re");
 	if (!f)
@@ -151,21 +176,44 @@ static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process
 		if (!file)
 			continue;
 		p->cuda |= !strncmp(file, "/libcuda.so", strlen("/libcuda.so"));
-		p->library |= !strncmp(file + 1, u->library, strlen(u->library));
+		p->library |= !strncmp(file + 1, library, strlen(library));
 	}
 	fclose(f);
-	p->elsewhere = p->cuda && p->library && unseen_is_elsewhere(u, p);
+	if (p->cuda)
+		unseen_look_at_root(u, p);
+}
+
+static void unseen_find_device(struct ct_unseen_process *p)
+{
+	char path[64 + 256];
+	struct dirent *entry;
+	struct stat st;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", p->pid);
+	d = opendir(path);
+	while (d && !p->driver && (entry = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", p->pid, entry->d_name);
+		p->driver = *entry->d_name != '.' && !stat(path, &st) &&
+			    S_ISCHR(st.st_mode) && major(st.st_rdev) == NVIDIA_MAJOR;
+	}
+	if (d)
+		closedir(d);
 }
 
 static void unseen_look_at(struct ct_unseen *u, pid_t pid, uint64_t now)
 {
 	struct ct_unseen_process *p = unseen_process(u, pid);
 
-	if (!p || p->cuda || now < p->next)
+	if (!p || (p->cuda && (p->driver || !u->driver)) || now < p->next)
 		return;
 	/* A process that has a stream is recorded: its maps need not be read. */
-	if (!unseen_is_recorded(u, p))
-		unseen_read_maps(u, p);
+	if (!unseen_is_recorded(u, p)) {
+		if (!p->cuda)
+			unseen_read_maps(u, p);
+		if (p->cuda && u->driver)
+			unseen_find_device(p);
+	}
 	p->next = now + p->wait;
 	p->wait = p->wait * 2 < MAPS_NS ? p->wait * 2 : MAPS_NS;
 }
@@ -198,12 +246,12 @@ static unsigned int unseen_children(pid_t pid, pid_t *pids, unsigned int count)
 
 void ct_unseen_open(struct ct_unseen *u, pid_t root, int dirfd, const char *library)
 {
-	const char *file = strrchr(library, '/');
-
 	*u = (struct ct_unseen){
-		.root = root, .dirfd = dirfd, .wait = FIRST_NS, .next = ct_now_ns() + FIRST_NS
+		.root = root, .dirfd = dirfd, .wait = FIRST_NS, .next = ct_now_ns() + FIRST_NS,
+		.driver = !access("/sys/module/nvidia", F_OK),
 	};
-	snprintf(u->library, sizeof(u->library), "%s", file ? file + 1 : library);
+	if (!realpath(library, u->library))
+		snprintf(u->library, sizeof(u->library), "%s", library);
 	u->processes = calloc(CT_UNSEEN_PROCESSES, sizeof(*u->processes));
 }
 
@@ -244,20 +292,29 @@ static bool unseen_is_heir(const struct ct_unseen *u, const struct ct_unseen_pro
 	return false;
 }
 
+static const char *unseen_cause(const struct ct_unseen *u, const struct ct_unseen_process *p)
+{
+	if (u->driver && !p->driver)
+		return CT_UNSEEN_IDLE;
+	if (p->elsewhere)
+		return CT_UNSEEN_ELSEWHERE;
+	if (p->library && p->read_only)
+		return CT_UNSEEN_READ_ONLY;
+	return p->library ? CT_UNSEEN_LOADED_INFO : CT_UNSEEN_INFO;
+}
+
 void ct_unseen_close(struct ct_unseen *u, struct ct_registry_writer *w)
 {
 	char text[64];
 
 	for (unsigned int i = 0; i < u->count; i++) {
 		struct ct_unseen_process *p = &u->processes[i];
-		const char *key = p->elsewhere ? CT_UNSEEN_ELSEWHERE :
-				  p->library ? CT_UNSEEN_LOADED_INFO : CT_UNSEEN_INFO;
 
 		if (!p->cuda || unseen_is_recorded(u, p) ||
 		    (p->library && !p->elsewhere && unseen_is_heir(u, p)))
 			continue;
 		snprintf(text, sizeof(text), "%d %s", p->own_pid, p->name);
-		ct_registry_add_info(w, key, text);
+		ct_registry_add_info(w, unseen_cause(u, p), text);
 	}
 	free(u->processes);
 	u->processes = NULL;

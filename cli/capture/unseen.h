@@ -2,10 +2,13 @@
 /*
  * Processes of the traced program that use libcuda without our library, so that none of their
  * calls come into the trace: a launcher took LD_PRELOAD out of their environment, or they
- * run as another user.  Or with our library, but in another root, where the trace's directory
- * is not.  And those that have loaded both, while no call came through our library: another
- * one stands between.  They are found by looking at the memory maps of the program and its
- * descendants now and then, for which nobody needs a right.
+ * run as another user.  Or in another root, where our library or the trace's directory is not,
+ * or may not be written.  And those that have loaded both, while no call came through our
+ * library: another one stands between.  They are found by looking at the memory maps of the
+ * program and its descendants now and then, for which nobody needs a right.
+ *
+ * A program may load libcuda and call nothing.  One that calls CUDA has a device of NVIDIA's
+ * driver open; where there is no driver, the GPU is simulated, and no device shows it.
  *
  * Must never stop a process, nor cost it more than the reading of its maps: that is done
  * more and more rarely, and never where calls are recorded already.
@@ -32,13 +35,16 @@ struct ct_unseen_process {
 	char name[16];
 	bool cuda;			/* libcuda is mapped */
 	bool library;			/* and ours, too */
-	bool elsewhere;			/* both, but another directory has the trace's path there */
+	bool driver;			/* a device of NVIDIA's driver is open */
+	bool elsewhere;			/* libcuda, but the trace or our library is not in its root */
+	bool read_only;			/* the trace's directory is, there */
 };
 
 struct ct_unseen {
 	pid_t root;			/* the program */
 	int dirfd;			/* of the trace */
-	char library[PATH_MAX];		/* file name of ours */
+	char library[PATH_MAX];		/* path of ours */
+	bool driver;			/* NVIDIA's driver is loaded: calls can be told by its devices */
 	uint64_t next, wait;		/* ns */
 	struct ct_unseen_process *processes;
 	unsigned int count;

@@ -260,14 +260,15 @@ static long append_text(int fd, bool cut, char kind, const char *rest, size_t n)
 }
 
 /*
- * Who may only read gets the ids that others have claimed.  O_NONBLOCK: for a lease, which
- * the file's owner could take, nobody waits.
+ * Who may only read gets the ids that others have claimed.  On a file system that is read-only
+ * here no file of ours can be made either.  O_NONBLOCK: for a lease, which the file's owner
+ * could take, nobody waits.
  */
 static int open_registry(int flags)
 {
 	int fd = ct_open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
 
-	if (fd == -13 || fd == -1 || fd == -30)		/* EACCES, EPERM, EROFS */
+	if (fd == -13 || fd == -1)	/* EACCES, EPERM */
 		fd = ct_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	return fd;
 }
@@ -327,6 +328,9 @@ const char *ct_registry_why(long error)
 	switch (error) {
 	case -28:
 		return "not tracing, the disk is full: ";
+	case -30:	/* EROFS */
+		return "not tracing, the trace directory is read-only here (another mount "
+		       "namespace?), so mount it there writable or run cudatrace record inside: ";
 	case -E_STALE:
 		return "not tracing, the directory of this recording is not here (another root or "
 		       "mount namespace?), so mount it there or run cudatrace record inside: ";
