@@ -70,10 +70,16 @@ void *dlsym(void *handle, const char *name)
 #endif
 #elif defined(HELPER)
 void *helper(const char *name);
+void *versioned(const char *name, const char *version);
 
 void *helper(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
+}
+
+void *versioned(const char *name, const char *version)
+{
+	return dlvsym(RTLD_NEXT, name, version);
 }
 #elif defined(WRAPPER)
 int cuMemAlloc_v2(dptr *p, size_t size)
@@ -205,11 +211,19 @@ int main(int argc, char **argv)
 }
 #else
 void *helper(const char *name) __attribute__((weak));
+void *versioned(const char *name, const char *version) __attribute__((weak));
 
 int main(void)
 {
 	__typeof__(cuCtxSetCurrent) *set;
 	dptr p;
+
+	set = dlvsym(RTLD_DEFAULT, "cuCtxSetCurrent", "MOCK_1");
+	CHECK(set && !dlerror() && !set((void *)2));
+	CHECK(!dlvsym(RTLD_DEFAULT, "cuCtxSetCurrent", "MOCK_2") && dlerror());
+	set = versioned ? versioned("cuCtxSetCurrent", "MOCK_1") : NULL;
+	CHECK(!versioned || (set && !dlerror() && !set((void *)3)));
+	CHECK(!versioned || (!versioned("cuCtxSetCurrent", "MOCK_2") && dlerror()));
 
 	dlopen("none", RTLD_NOW);		/* an error that waits */
 	set = helper ? helper("cuCtxSetCurrent") : NULL;

@@ -41,6 +41,8 @@ static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 		case DT_STRTAB:	  o->strings = address_of(o, at); break;
 		case DT_GNU_HASH: o->gnu_hash = address_of(o, at); break;
 		case DT_HASH:	  o->sysv_hash = address_of(o, at); break;
+		case DT_VERSYM:	  o->versions = address_of(o, at); break;
+		case DT_VERDEF:	  o->defined = address_of(o, at); break;
 		case DT_JMPREL:	  o->plt = address_of(o, at); break;
 		case DT_RELA:	  o->rela = address_of(o, at); break;
 		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
@@ -159,6 +161,24 @@ const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name)
 	if (o->sysv_hash)
 		return find_sysv(o, name);
 	return NULL;
+}
+
+/* An object without versions has each name in any version. */
+bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const char *version)
+{
+	const ElfW(Verdef) *d = o->defined;
+	const ElfW(Verdaux) *name;
+
+	if (!o->versions)
+		return true;
+	while (d) {
+		name = (const void *)((const char *)d + d->vd_aux);
+		if (d->vd_ndx == (o->versions[s - o->symbols] & 0x7fff) &&
+		    !(d->vd_flags & VER_FLG_BASE))
+			return !strcmp(o->strings + name->vda_name, version);
+		d = d->vd_next ? (const void *)((const char *)d + d->vd_next) : NULL;
+	}
+	return false;
 }
 
 /* How many dynamic symbols there are: no header says so with DT_GNU_HASH. */

@@ -24,6 +24,8 @@ struct ct_object {
 	const char *strings;
 	const u32 *gnu_hash;
 	const u32 *sysv_hash;
+	const u16 *versions;		/* of its symbols; NULL: it has none */
+	const ElfW(Verdef) *defined;
 	const ElfW(Rela) *plt, *rela;	/* rela: without those that have no symbol */
 	size_t plt_count, rela_count;
 	const ElfW(Dyn) *dynamic;
@@ -41,6 +43,9 @@ bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info);
 
 /* A defined function or variable by name; NULL if there is none. */
 const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name);
+
+/* Would dlvsym() take this symbol for that version? */
+bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const char *version);
 
 /* The name of the symbol at this address whose name begins with prefix. */
 const char *ct_object_name_at(const struct ct_object *o, u64 address,

@@ -183,19 +183,24 @@ bool ct_driver_wraps(u64 caller, const char *name)
 
 struct lookup {
 	const char *name;
+	const char *version;	/* NULL: any */
 	u64 caller;
 	u64 address;
 	unsigned index;
 	bool linked;		/* the caller, to libcuda */
 	bool behind;		/* in the list: the caller */
 	bool before;		/* who is not behind the caller defines the name, too */
+	bool other_version;	/* only the loader knows */
 };
 
-static u64 defined_at(const struct ct_object *o, const char *name)
+static u64 defined_at(const struct ct_object *o, struct lookup *l)
 {
-	const ElfW(Sym) *s = ct_object_find(o, name);
+	const ElfW(Sym) *s = ct_object_find(o, l->name);
 
-	return s ? o->base + s->st_value : 0;
+	if (!s)
+		return 0;
+	l->other_version |= l->version && !ct_object_has_version(o, s, l->version);
+	return o->base + s->st_value;
 }
 
 static int find_linked(struct dl_phdr_info *info, size_t size, void *data)
@@ -209,16 +214,16 @@ static int find_linked(struct dl_phdr_info *info, size_t size, void *data)
 	if (ct_object_contains(&o, l->caller))
 		l->linked = ct_object_needs(&o, "libcuda.so");
 	if (!l->address && ct_driver_contains(o.start))
-		l->address = defined_at(&o, l->name);
+		l->address = defined_at(&o, l);
 	return 0;
 }
 
-u64 ct_driver_symbol_for(u64 caller, const char *name)
+u64 ct_driver_symbol_for(u64 caller, const char *name, const char *version)
 {
-	struct lookup l = { .name = name, .caller = caller };
+	struct lookup l = { .name = name, .version = version, .caller = caller };
 
 	ct_each_object(find_linked, &l);
-	return l.linked ? l.address : 0;
+	return l.linked && !l.other_version ? l.address : 0;
 }
 
 static int find_next(struct dl_phdr_info *info, size_t size, void *data)
@@ -232,7 +237,7 @@ static int find_next(struct dl_phdr_info *info, size_t size, void *data)
 		return 1;
 	if (!ct_object_read(&o, info))
 		return 0;
-	address = defined_at(&o, l->name);
+	address = defined_at(&o, l);
 	if (l->behind)
 		l->address = address;
 	else
@@ -246,12 +251,12 @@ static int find_next(struct dl_phdr_info *info, size_t size, void *data)
  * those that were loaded for all: these are known if nobody in front defines the name.
  * What a caller that was loaded later finds, only the loader knows.
  */
-u64 ct_driver_next(u64 caller, const char *name)
+u64 ct_driver_next(u64 caller, const char *name, const char *version)
 {
-	struct lookup l = { .name = name, .caller = caller };
+	struct lookup l = { .name = name, .version = version, .caller = caller };
 
 	ct_each_object(find_next, &l);
-	if (!l.behind)
+	if (!l.behind || l.other_version)
 		return 0;
 	return l.address ? l.address : !l.before;
 }

@@ -48,15 +48,15 @@ bool ct_driver_wraps(u64 caller, const char *name);
 
 /*
  * The function that a caller linked to libcuda finds in it by this name, also
- * where libcuda was loaded for the caller's object alone; 0 if it is not.
+ * where libcuda was loaded for the caller's object alone; 0 if it is not.  version: NULL is any.
  */
-u64 ct_driver_symbol_for(u64 caller, const char *name);
+u64 ct_driver_symbol_for(u64 caller, const char *name, const char *version);
 
 /*
  * What RTLD_NEXT gives the caller: an address; 0 if only the loader knows; 1 if it is what
  * RTLD_DEFAULT gives to us.
  */
-u64 ct_driver_next(u64 caller, const char *name);
+u64 ct_driver_next(u64 caller, const char *name, const char *version);
 
 /* The libcuda found last, NULL if there was none; changes when generation does. */
 const struct ct_driver *ct_driver_last(void);

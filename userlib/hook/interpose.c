@@ -115,10 +115,10 @@ static void *find_for(u64 caller, void *handle, const char *name, const char *ve
 	ct_objects_check();
 	/* Both are relative to the caller's object; RTLD_DEFAULT was to ours. */
 	if (handle == RTLD_NEXT) {
-		next = ct_driver_next(caller, name);
+		next = ct_driver_next(caller, name, version);
 		address = next == 1 ? real(RTLD_DEFAULT, name, version) : (void *)next;
 	} else if (!address && handle == RTLD_DEFAULT) {
-		address = (void *)ct_driver_symbol_for(caller, name);
+		address = (void *)ct_driver_symbol_for(caller, name, version);
 	} else {
 		return address;
 	}
@@ -140,6 +140,9 @@ void *ct_look_up(void *handle, const char *name, const char *version, u64 caller
 	/* Of a call that is recorded already, what the wrapper calls is not recorded again. */
 	if (ct_ready && ct_driver_wraps(caller, name))
 		return NULL;
+	/* Of a call of dlsym(), version is what a register held by chance. */
+	if (real == &ct_real_dlsym)
+		version = NULL;
 	address = find_for(caller, handle, name, version, real_of(real));
 	if (!address || !ct_ready)
 		return handle == RTLD_NEXT ? NULL : address;
