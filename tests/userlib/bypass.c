@@ -5,11 +5,13 @@
  *	-DSHIM		a library that is preloaded as well, and gives the program functions of its
  *			own in libcuda's place, as those that share a GPU do; -DSHIM_DLSYM: it
  *			exports dlsym(), and finds the real one by itself
+ *	-DSHARE		one that looks itself up by a handle, hands out its functions by
+ *			cuGetProcAddress too, and gives no thread an address by RTLD_NEXT twice
  *	-DHELPER	a library without CUDA names that is preloaded, and goes on by RTLD_NEXT
  *	-DWRAPPER	one that wraps one function, and no other
  *	-DDEEP		a library that is opened with RTLD_DEEPBIND and looks up everything
  *	-DQUIET		one that is linked to libcuda and is called without any lookup
- *	(none)		the program: bypass shim|linked|next|global|local|deep LIB|quiet LIB|versions|
+ *	(none)		the program: bypass shim|share|linked|next|global|local|deep LIB|quiet LIB|versions|
  *			rewritten LIB OFFSET|child LIB
  */
 #define _GNU_SOURCE
@@ -68,6 +70,63 @@ void *dlsym(void *handle, const char *name)
 	return find(handle, name);
 }
 #endif
+#elif defined(SHARE)
+static lookup *find;
+static void *cuda, *self;
+static __thread void *given;
+
+static void *real(const char *name)
+{
+	if (!find)
+		find = (lookup *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!self)
+		self = dlopen(getenv("SHARE"), RTLD_LAZY);
+	if (name && !cuda)
+		cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NODELETE);
+	return name ? find(cuda, name) : NULL;
+}
+
+int cuInit(unsigned flags)
+{
+	return ((__typeof__(cuInit) *)real("cuInit"))(flags);
+}
+
+int cuMemAlloc_v2(dptr *p, size_t size)
+{
+	/* Its share of memory is used up. */
+	return size == 7 ? 2 : ((__typeof__(cuMemAlloc_v2) *)real("cuMemAlloc_v2"))(p, size);
+}
+
+/* What the program gets if it asks for the asker: no symbol of the library. */
+static int ask(const char *name, void **p, int version, unsigned long long flags, int *status)
+{
+	*p = !strcmp(name, "cuGetProcAddress") ? (void *)ask : find(self, name);
+	if (!*p && !strcmp(name, "cuMemAlloc"))
+		*p = (void *)cuMemAlloc_v2;
+	return *p ? 0 : ((__typeof__(cuGetProcAddress_v2) *)real("cuGetProcAddress_v2"))
+		(name, p, version, flags, status);
+}
+
+int cuGetProcAddress_v2(const char *name, void **p, int version, unsigned long long flags, int *status)
+{
+	real(NULL);
+	return ask(name, p, version, flags, status);
+}
+
+void *dlsym(void *handle, const char *name)
+{
+	void *p;
+
+	real(NULL);
+	if (handle == RTLD_NEXT) {
+		p = find(RTLD_NEXT, name);
+		p = p == given ? NULL : p;
+		given = p;
+		return p;
+	}
+	p = !strncmp(name, "cu", 2) ? find(self, name) : NULL;
+	return p ? p : find(handle, name);
+}
 #elif defined(HELPER)
 void *helper(const char *name);
 void *versioned(const char *name, const char *version);
@@ -171,6 +230,24 @@ int main(int argc, char **argv)
 	CHECK(argc > 1);
 	if (!strcmp(argv[1], "shim")) {
 		allocate(dlopen("libcuda.so.1", RTLD_NOW));
+	} else if (!strcmp(argv[1], "share")) {
+		__typeof__(cuGetProcAddress_v2) *ask, *again;
+		__typeof__(cuCtxGetCurrent) *get;
+		__typeof__(cuMemAlloc_v2) *alloc;
+		__typeof__(cuInit) *init;
+		void *context;
+		dptr p;
+
+		l = dlopen("libcuda.so.1", RTLD_NOW);
+		ask = dlsym(l, "cuGetProcAddress_v2");
+		set = dlsym(l, "cuCtxSetCurrent");
+		CHECK(ask && set && !ask("cuGetProcAddress", (void **)&again, 12000, 0, &status));
+		CHECK(!again("cuInit", (void **)&init, 12000, 0, &status) && !init(0));
+		CHECK(!again("cuMemAlloc", (void **)&alloc, 12000, 0, &status) && !alloc(&p, 100));
+		printf("%d %d\n", alloc(&p, 7), dlsym(RTLD_NEXT, "malloc") != NULL);
+		printf("%d\n", dlsym(RTLD_NEXT, "malloc") != NULL);
+		CHECK(!set((void *)1));
+		CHECK(!again("cuCtxGetCurrent", (void **)&get, 12000, 0, &status) && !get(&context));
 	} else if (!strcmp(argv[1], "global") || !strcmp(argv[1], "local")) {
 		CHECK(!helper("cuCtxSetCurrent") && dlerror());
 		l = dlopen("libcuda.so.1", RTLD_NOW | (*argv[1] == 'g' ? RTLD_GLOBAL : 0));

@@ -11,7 +11,7 @@ bypass_built() {
 	echo 'MOCK_1 { cu*; };' >"$by/map"
 	cc -w -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script,"$by/map" \
 		-o "$by/libcuda.so.1" tests/userlib/mock_libcuda.c
-	for how in SHIM SHIM_DLSYM HELPER WRAPPER; do
+	for how in SHIM SHIM_DLSYM SHARE HELPER WRAPPER; do
 		cc -w -fPIC -shared -D${how%_DLSYM} -D$how -o "$by/$how.so" $c
 	done
 	for how in lazy now; do
@@ -45,6 +45,31 @@ t_shim() {
 	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 3 ' cuMemAlloc_v2 '; }
 	ok "a wrapper of one function, which goes on by RTLD_NEXT" $?
 	export LD_LIBRARY_PATH=$B
+}
+
+# As those look functions up that share a GPU among containers.
+t_share() {
+	bypass_built
+	local program
+	export LD_LIBRARY_PATH=$W/by:$B SHARE=$W/by/SHARE.so
+	for program in "bypass share" linked; do
+		LD_PRELOAD=$SHARE "$W/by/"$program >"$W/bare"
+		LIB="$B/libcudatrace.so $SHARE" traced "$W/by/"$program
+		{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said" && valid && counts 1 ' cuInit '; }
+		ok "a preloaded library that shares the GPU, $program: each call once" $?
+		if [ "$program" = linked ]; then
+			counts 3 ' cuMemAlloc_v2 '
+		else
+			counts 2 ' cuMemAlloc_v2 ' && counts 1 ' cuCtxSetCurrent ' &&
+				counts 1 ' cuCtxGetCurrent$' && counts 1 'result=2 .* cuMemAlloc_v2 '
+		fi
+		ok "... also those that it answers itself, and those that it leaves to libcuda" $?
+		LIB="$SHARE $B/libcudatrace.so" traced "$W/by/"$program
+		{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said"; }
+		ok "... before ours: what it does without us" $?
+	done
+	export LD_LIBRARY_PATH=$B
+	unset SHARE
 }
 
 t_next() {
