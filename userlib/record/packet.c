@@ -46,6 +46,8 @@ SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
 #define SPAN_MAX	(1ull << 47)
 #endif
 
+#define HOLDS_WORDS	512	/* some 100 records */
+
 struct ct_packet ct_no_packet;
 
 void ct_packet_none(struct ct_thread *t)
@@ -94,6 +96,24 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	t->packet_size = size;
 	t->limit = size * 8ull;
 	t->deadline = now + SPAN_MAX;
+}
+
+/*
+ * No record says how long it is, so each word is tried: two have to fit, and the time.  A
+ * payload that looks like that costs the record of a call that was left.
+ */
+cold bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op)
+{
+	const struct ct_packet *p = t->packet;
+	const u64 *first = (const u64 *)(p + 1);
+	const u64 *w = (const u64 *)((const char *)p + p->content_size / 8) - 3;
+
+	for (int i = 0; i < HOLDS_WORDS && w >= first; i++, w--)
+		if (w[0] >> CT_TS_BITS == class && (u32)w[1] == op - t->op_base &&
+		    (w[0] & CT_TS_MASK) <= (p->ts_end & CT_TS_MASK) &&
+		    (w[0] & CT_TS_MASK) >= (p->ts_begin & CT_TS_MASK))
+			return true;
+	return false;
 }
 
 /* Signals are blocked. */

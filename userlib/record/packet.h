@@ -27,6 +27,9 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
  */
 bool ct_packet_record(struct ct_thread *t, const struct ct_record *e);
 
+/* Is there a record of this call among the last ones of the thread's packet? */
+bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op);
+
 /* One more record of the thread is lost. */
 void ct_packet_lose(struct ct_thread *t);
 
