@@ -140,3 +140,61 @@ t_idle() {
 	ok "... one that opens the driver's device later is named" $?
 	unset CUDATRACE_LIBRARY
 }
+
+# each_of COMMAND: what victim says that it has called is there.
+each_of() {
+	case $1 in
+	threads) counts 10000 ' cuCtxSetCurrent ' ;;
+	fork) counts 18 ' cuCtxSetCurrent ' ;;
+	short_threads) thrice 5007 ;;
+	signals) counts "$(sed -n 's/calls //p' "$W/out")" ' cuCtxSetCurrent ' ;;
+	*) counts "$(grep -c '^u-.* cu[A-Z]' "$W/dump.$1")" '^u-.* cu[A-Z]' ;;
+	esac
+}
+
+# with_libc RELEASE VERSION: programs of the tests that are linked to that libc.
+with_libc() {
+	local root o=$W/$1 what libs='-l:libpthread.so.0 -l:libdl.so.2' compile
+	if ! root=$(tests/userlib/libc "$1" 2>"$W/fetched"); then
+		skip "programs with glibc $2" "Debian's package can't be had: $(tail -n 1 "$W/fetched")"
+		return
+	fi
+	what=$root/usr/lib/x86_64-linux-gnu
+	# The kernel's headers are this machine's.
+	compile="cc -w -D_GNU_SOURCE --sysroot=$root -B$what -L$what -static-libgcc -idirafter /usr/include
+		-idirafter /usr/include/x86_64-linux-gnu -Wl,--disable-new-dtags,-rpath,$what
+		-Wl,--dynamic-linker=$what/ld-linux-x86-64.so.2"
+	mkdir "$o"
+	# shellcheck disable=SC2086
+	{ $compile -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$o/libcuda.so.1" tests/userlib/mock_libcuda.c $libs
+	  $compile -o "$o/victim" tests/userlib/victim.c tests/userlib/victim_*.c $libs
+	  $compile -Wl,-z,lazy -o "$o/lazy" tests/userlib/linked.c "$o/libcuda.so.1" $libs
+	  $compile -fPIE -pie -Wl,-z,now -o "$o/now" tests/userlib/linked.c "$o/libcuda.so.1" $libs
+	  echo '#include <gnu/libc-version.h>
+		int main(void) { return puts(gnu_get_libc_version()) < 0; }' |
+		$compile -x c -o "$o/version" -
+	} 2>"$W/said" && [ "$("$o/version")" = "$2" ]
+	ok "glibc $2 of Debian's $1: programs are linked to it" $?
+	local -x LD_LIBRARY_PATH=$o
+	for what in basic threads fork longjmp coroutines signals exits short_threads vfork_calls reload; do
+		if [[ $what != @(threads|fork|short_threads|signals) ]] && [ ! -e "$W/dump.$what" ]; then
+			LD_LIBRARY_PATH=$B traced "$B/victim" $what
+			valid && mv "$W/dump" "$W/dump.$what"
+		fi
+		"$o/victim" $what >"$W/bare" 2>&1
+		traced "$o/victim" $what
+		{ exits 0 && silent && valid && counts 0 '^stream .* lost=[1-9]' && each_of $what &&
+		  { [ $what = signals ] || diff "$W/bare" "$W/out" >>"$W/said"; }; }
+		ok "... $what" $?
+	done
+	for what in lazy now; do
+		traced "$o/$what"
+		{ exits 0 && silent && valid && counts 12 '^u-.* cu[A-Z]'; }
+		ok "... linked to libcuda, $what binding" $?
+	done
+}
+
+t_libc() {
+	with_libc bullseye 2.31
+	with_libc trixie 2.41
+}
