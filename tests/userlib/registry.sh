@@ -187,11 +187,15 @@ t_stderr() {
 	ok "a file of the program's that has become the descriptor 2 gets no message" $?
 }
 
+# On a machine with NVIDIA's driver only who has it open can have called CUDA, says record.
+DRIVER=/dev/nvidiactl
+[ -r $DRIVER ] || DRIVER=/dev/null
+
 # recorded CMD...: by the command, without the module.
 recorded() {
 	rm -rf "$W/recorded" "$W/said"
 	CUDATRACE_LIBRARY=$B/libcudatrace.so build/cudatrace record --no-module -q \
-		-o "$W/recorded" -- "$@" >"$W/out" 2>"$W/err"
+		-o "$W/recorded" -- "$@" 9<$DRIVER >"$W/out" 2>"$W/err"
 	STATUS=$?
 	D=$W/recorded
 }

@@ -60,7 +60,7 @@ t_own_root() {
 		D=$W/own/$where
 		CUDATRACE_LIBRARY=$B/libcudatrace.so "${user[@]}" build/cudatrace record --no-module -q \
 			-o "$D" -- unshare -rm sh -c "$mount $B/registry rest; s=\$?; ls -A $W; exit \$s" \
-			>"$W/out" 2>"$W/err"
+			9<$DRIVER >"$W/out" 2>"$W/err"
 		STATUS=$?
 		rm -f "$W/said"
 		if [ "$where" = here ]; then
