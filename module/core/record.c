@@ -6,14 +6,19 @@
 #include <linux/cred.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include "core/record.h"
 #include "core/share.h"
 #include "core/traced.h"
 
+/*
+ * A thread that ends is taken out of its process before it has left the kernel.  From then on the
+ * leader and the parent may be freed, and the thread still points to them.
+ */
 void ct_record_who(struct ct_process *p)
 {
 	rcu_read_lock();
-	p->ppid = rcu_dereference(current->real_parent)->tgid;
+	p->ppid = pid_alive(current) ? rcu_dereference(current->real_parent)->tgid : 0;
 	rcu_read_unlock();
 	p->uid = __kuid_val(current_uid());
 }
@@ -24,6 +29,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	u64 *seen = &cpu->seen[current->tgid % CT_PROCESSES_SEEN];
 	u32 fixed = offsetof(struct ct_process, text) + sizeof(u16);
 	u32 text = CT_TEXT_BYTES(fixed, TASK_COMM_LEN);
+	const struct task_struct *named;
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
 	struct ct_reservation room;
@@ -58,8 +64,12 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	ct_record_who(p);
 	p->text = text;
 	memset((char *)p + fixed, 0, text);
-	/* The process is named like its leader.  A name that changes meanwhile is only torn. */
-	memcpy((char *)p + fixed, current->group_leader->comm, TASK_COMM_LEN - 1);
+	/*
+	 * The process is named like its leader, see above.  A name that changes meanwhile is only
+	 * torn.  Disabled preemption keeps RCU from freeing the leader between the two.
+	 */
+	named = pid_alive(current) ? current->group_leader : current;
+	memcpy((char *)p + fixed, named->comm, TASK_COMM_LEN - 1);
 	/* Committed by itself: the record that follows it may be lost. */
 	ct_record_done(cpu, 1);
 }

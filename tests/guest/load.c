@@ -3,6 +3,7 @@
  * Usage: load NAME COUNT [RATE [BATCH [FILE]]]
  *        load mark:TEXT COUNT
  *        load watch
+ *        load last
  *
  * Makes COUNT events of class NAME on /dev/cudatrace, numbered from 0 in "size", RATE per
  * second by this machine's clock (0: as fast as possible), BATCH in one call.  Prints how
@@ -13,10 +14,17 @@
  * emulated.  On each processor a loop runs for half a millisecond of every 20.  Prints the
  * speed of the loop on the slowest processor, in millions of rounds per second, and the
  * longest time in ms for which a processor stood still.
+ *
+ * last: a process whose leader ends before its other thread, and is waited for and freed while that
+ * thread is still in the kernel (module/ct_events.c).  Exit status 77: this kernel can't.
  */
 #include <err.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "session.h"
@@ -91,6 +99,43 @@ static int watch(void)
 	return 0;
 }
 
+static void *last_thread(void *unused)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	(void)unused;
+	prctl(PR_SET_NAME, "ct_last");
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	while (state != 'Z') {
+		usleep(10000);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			errx(1, "%s", path);
+		fclose(f);
+	}
+	syscall(SYS_exit, 0);
+	return unused;
+}
+
+static int last(void)
+{
+	int fd = open("/dev/ct_events", O_WRONLY);
+	pthread_t t;
+	pid_t pid;
+
+	if (fd < 0 || write(fd, "last", 4) != 4)
+		return 77;
+	pid = fork();
+	if (!pid) {
+		if (pthread_create(&t, NULL, last_thread, NULL))
+			_exit(1);
+		syscall(SYS_exit, 0);
+	}
+	waitpid(pid, NULL, 0);
+	return write(fd, "reaped", 6) != 6;
+}
+
 static int text_marks(int fd, const char *text, uint64_t count)
 {
 	struct mark m = text_mark(text);
@@ -110,6 +155,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "watch"))
 		return watch();
+	if (argc == 2 && !strcmp(argv[1], "last"))
+		return last();
 	if (argc < 3)
 		errx(64, "Usage: load NAME COUNT [RATE [BATCH [FILE]]]");
 	count = strtoull(argv[2], NULL, 0);

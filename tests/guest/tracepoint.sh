@@ -115,6 +115,18 @@ unfollow
 for f in ct_events_site ct_events_plain; do
 	is "$(named contexts.jsonl $f | jq -r "select(.phase==\"E\") | [.details.n, .details.got, (.context // \"task\"), .pid > 0] | @csv" | tr '\n' ' ')" '1,1,"task",true 2,2,"softirq",false 3,3,"hardirq",false 4,4,"nmi",false ' "$f: argument, result and context, in task, softirq, hardirq and NMI"
 done
+# The leader, by whose name processes are reported, may be freed already (the debug kernel reports it).
+follow last.jsonl
+/mnt/build/tests/load last
+case $? in
+77) skip "a thread that is taken out of its process: this kernel cannot be stopped there" ;;
+*)
+	told last.jsonl
+	is "$(named last.jsonl ct_events_site | jq -r 'select(.phase=="E") | .details.n')" 5 "a call of a thread that was taken out of its process"
+	is "$(named last.jsonl process | jq -c 'select(.details.text=="ct_last") | .details.ppid')" 0 "the process is named like it, for its leader and its parent are not its own any more" || named last.jsonl process
+	;;
+esac
+unfollow
 cudatrace probe remove ct_events:ct_events_site && cudatrace probe remove ct_events:ct_events_plain
 ok $? "both are removed"
 rmmod ct_events

@@ -7,7 +7,9 @@
  *
  * /dev/ct_events takes words, one a write(): "fence", "mem", "foreign", "task", "softirq",
  * "hardirq", "nmi"; it returns when all is over.  "hold": the writer's CPU does nothing else until
- * "release" is written, at most for 15 s, so that no RCU grace period ends.
+ * "release" is written, at most for 15 s, so that no RCU grace period ends.  "last": from now on a
+ * thread named ct_last that ends stays in the kernel, after it was taken out of its process;
+ * "reaped": once RCU has freed the others, it calls ct_events_site(5) and goes.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -15,9 +17,13 @@
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
+#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include "trigger.h"
 
@@ -183,6 +189,60 @@ static void hold(void)
 	preempt_enable();
 }
 
+/* ------------------------------------------- a thread without a process ---- */
+
+static DECLARE_COMPLETION(last_reaped);
+static DECLARE_COMPLETION(last_gone);
+
+/* Instead of proc_flush_pid(), which release_task() calls where it may sleep. */
+CALLED void ct_events_last(struct pid *pid);
+CALLED void ct_events_last(struct pid *pid)
+{
+	wait_for_completion_timeout(&last_reaped, 60 * HZ);
+	/* The leader is freed by two callbacks, one after the other. */
+	synchronize_rcu();
+	rcu_barrier();
+	rcu_barrier();
+	ct_events_site(5);
+	complete(&last_gone);
+}
+
+static int last_released(struct kprobe *p, struct pt_regs *regs)
+{
+	if (thread_group_leader(current) || strcmp(current->comm, "ct_last"))
+		return 0;
+	instruction_pointer_set(regs, (unsigned long)ct_events_last);
+	return 1;
+}
+
+/* A handler that changes where the code goes on needs this one as well. */
+static void last_after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static struct kprobe last_probe;
+
+static int last_wait(void)
+{
+	last_probe = (struct kprobe){
+		.symbol_name = "proc_flush_pid",
+		.pre_handler = last_released,
+		.post_handler = last_after,
+	};
+	reinit_completion(&last_reaped);
+	reinit_completion(&last_gone);
+	return register_kprobe(&last_probe);
+}
+
+static int last_go(void)
+{
+	complete(&last_reaped);
+	if (!wait_for_completion_timeout(&last_gone, 60 * HZ))
+		return -ETIMEDOUT;
+	unregister_kprobe(&last_probe);
+	return 0;
+}
+
 static ssize_t ct_events_write(struct file *file, const char __user *user, size_t len,
 			       loff_t *at)
 {
@@ -217,6 +277,10 @@ static ssize_t ct_events_write(struct file *file, const char __user *user, size_
 		wait_for_completion(&done);
 	} else if (!strcmp(word, "nmi")) {
 		in_nmi_counts();
+	} else if (!strcmp(word, "last")) {
+		err = last_wait();
+	} else if (!strcmp(word, "reaped")) {
+		err = last_go();
 	} else {
 		err = -EINVAL;
 	}
