@@ -22,6 +22,7 @@
 #include <linux/vmalloc.h>
 #include "threadbuf/threadbuf.h"
 #include "threadbuf/packet.h"
+#include "threadbuf/quota.h"
 #include "core/limit.h"
 #include "core/session.h"
 #include "base/clock.h"
@@ -121,46 +122,21 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
 	return tb;
 }
 
-/* Add the thread buffers of a user or container in this list to *bytes and *count. */
-static void make_add_up(const struct list_head *list, u64 user, u64 *bytes, u32 *count)
-{
-	struct ct_threadbuf_state *tb;
-
-	list_for_each_entry(tb, list, node) {
-		if (tb->producer.user == user) {
-			*bytes += tb->size;
-			++*count;
-		}
-	}
-}
-
 /*
  * Allocate the memory if its producer's quota allows it.  The quota is charged before the
- * allocation (list "making"), because many threads may allocate at the same time.
+ * allocation, because many threads may allocate at the same time.
  * Returns 0, -EDQUOT or -ENOMEM.
  */
-static int make_alloc_memory(struct ct_threadbufs *threadbufs, struct ct_threadbuf_state *tb)
+static int make_alloc_memory(struct ct_threadbuf_state *tb)
 {
-	u64 bytes = tb->size;
-	u32 count = 1;
+	int err = ct_threadbuf_quota_charge(tb->producer.user, tb->size);
 
-	mutex_lock(&threadbufs->lock);
-	make_add_up(&threadbufs->list, tb->producer.user, &bytes, &count);
-	make_add_up(&threadbufs->making, tb->producer.user, &bytes, &count);
-	if (bytes > CT_THREADBUF_QUOTA || count > CT_THREADBUF_QUOTA_COUNT) {
-		mutex_unlock(&threadbufs->lock);
-		return -EDQUOT;
-	}
-	list_add(&tb->node, &threadbufs->making);
-	mutex_unlock(&threadbufs->lock);
+	if (err)
+		return err;
+	tb->charged = true;
 	/* Zeroed, so that the thread does not see old data of the kernel. */
 	tb->memory = ct_pages_alloc(tb->size);
-	if (tb->memory)
-		return 0;
-	mutex_lock(&threadbufs->lock);
-	list_del(&tb->node);
-	mutex_unlock(&threadbufs->lock);
-	return -ENOMEM;
+	return tb->memory ? 0 : -ENOMEM;
 }
 
 static void make_fill_head(struct ct_threadbuf_state *tb, struct ct_session_state *s)
@@ -203,8 +179,8 @@ static struct ct_threadbuf_state *make_find_previous(struct ct_threadbufs *threa
 }
 
 /*
- * Move a new thread buffer from the list "making" to the list that is read.  Returns 0, or
- * -ENODATA if thread buffers are not accepted any more.  A pause or a filter first says so
+ * Add a new thread buffer to the list that is read.  Returns 0, or -ENODATA if thread buffers are
+ * not accepted any more.  A pause or a filter first says so
  * in the clock page, then closes the thread buffers in the list: so no open one is added
  * after that.
  */
@@ -215,7 +191,6 @@ static int make_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u
 
 	mutex_lock(&threadbufs->lock);
 	if (!make_accepts(s)) {
-		list_del(&tb->node);
 		mutex_unlock(&threadbufs->lock);
 		return -ENODATA;
 	}
@@ -231,7 +206,7 @@ static int make_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u
 	make_fill_head(tb, s);
 	kref_get(&tb->ref);
 	add_wait_queue(&tb->process->wait_pidfd, &tb->exit);
-	list_move_tail(&tb->node, &threadbufs->list);
+	list_add_tail(&tb->node, &threadbufs->list);
 	threadbufs->count++;
 	mutex_unlock(&threadbufs->lock);
 	return 0;
@@ -277,7 +252,7 @@ int ct_threadbuf_make(struct ct_threadbuf_new *arg)
 	tb = make_alloc(arg);
 	if (!tb)
 		goto out;
-	err = make_alloc_memory(s->threadbufs, tb);
+	err = make_alloc_memory(tb);
 	if (!err)
 		err = make_add(s, tb, arg->previous);
 	if (err) {

@@ -12,10 +12,12 @@
 #include <linux/minmax.h>
 #include <linux/pid.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "threadbuf/packet.h"
+#include "threadbuf/quota.h"
 #include "core/limit.h"
 #include "core/registry.h"
 #include "core/session.h"
@@ -25,6 +27,9 @@ static void packet_free(struct kref *ref)
 	struct ct_threadbuf_state *tb = container_of(ref, struct ct_threadbuf_state, ref);
 
 	vfree(tb->memory);
+	/* Not before the memory is free: else others could have more of it at the same time. */
+	if (tb->charged)
+		ct_threadbuf_quota_uncharge(tb->producer.user, tb->size);
 	put_pid(tb->process);
 	kfree(tb);
 }
@@ -324,6 +329,8 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 			return bytes;
 		if (!full)
 			break;
+		/* All of its records were dropped: there may be many such packets. */
+		cond_resched();
 	}
 	return 0;
 }

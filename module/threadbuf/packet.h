@@ -19,7 +19,6 @@ struct ct_threadbufs {
 	struct mutex lock;	/* lists, count, session; previous and next of thread buffers */
 	struct mutex read;	/* serialises CT_IOC_THREADBUF_READ */
 	struct list_head list;	/* thread buffers that are read */
-	struct list_head making; /* not yet in list; they count for the quota */
 	u32 count;		/* length of list */
 	u32 session;		/* the clock page's number for them */
 	u32 streams;		/* stream numbers assigned */
@@ -32,6 +31,7 @@ struct ct_threadbuf_state {
 	struct list_head node;
 	/* Of the same stream and in the same list: read before this one, and after it. */
 	struct ct_threadbuf_state *previous, *next;
+	bool charged;			/* to the quota */
 	bool mapped;			/* it can be mapped only once */
 	bool dead;			/* unmapped: its thread writes no more */
 	u8 *memory;

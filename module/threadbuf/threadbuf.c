@@ -217,7 +217,6 @@ struct ct_threadbufs *ct_threadbufs_new(void)
 	mutex_init(&threadbufs->lock);
 	mutex_init(&threadbufs->read);
 	INIT_LIST_HEAD(&threadbufs->list);
-	INIT_LIST_HEAD(&threadbufs->making);
 	threadbufs->session = threadbuf_number_new();
 	return threadbufs;
 }

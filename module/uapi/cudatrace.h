@@ -591,8 +591,9 @@ struct ct_threadbuf_head {
 #define CT_THREADBUF_SUBBUF_MIN		4096u
 #define CT_THREADBUF_SUBBUF_MAX		(1u << 20)
 #define CT_THREADBUF_SUBBUFS_MAX	64u
-#define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes of a producer's thread buffers */
-#define CT_THREADBUF_QUOTA_COUNT	4096		/* thread buffers of a producer */
+/* Of a producer's thread buffers, those that it keeps mapped after their session included. */
+#define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes */
+#define CT_THREADBUF_QUOTA_COUNT	4096
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7

@@ -369,6 +369,62 @@ static void test_count(void)
 	munmap(made, PAGE);
 }
 
+/* Ends the session, reads all of it, and starts the next one. */
+static void next_session(void)
+{
+	call(s.fd, CT_IOC_STOP, NULL);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		;
+	session_end(&s);
+	session_start(&s, 65536, 64, CT_SESSION_THREADBUFS);
+}
+
+/* A program that keeps the thread buffers of sessions that have ended has their memory. */
+static void test_kept(void)
+{
+	uint32_t *made =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int way[2], back[2];
+	pid_t pid, other;
+	ssize_t n;
+	char c;
+
+	if (pipe(way) || pipe(back))
+		return;
+	pid = fork();
+	if (!pid) {
+		if (setresuid(QUOTA_UID, QUOTA_UID, QUOTA_UID))
+			_exit(1);
+		for (int i = 0; i < 2; i++) {
+			made[i] = make_threadbufs();
+			if (write(back[1], "x", 1) != 1 || read(way[0], &c, 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	n = read(back[0], &c, 1);
+	ok(n == 1 && made[0] == CT_THREADBUF_QUOTA_COUNT,
+	   "a user's thread buffers of one session: %u", made[0]);
+	next_session();
+	n = write(way[1], "x", 1) == 1 ? read(back[0], &c, 1) : -1;
+	ok(n == 1 && !made[1],
+	   "who keeps them gets none of the next session (%u)", made[1]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	other = fork();
+	if (!other) {
+		if (setresuid(QUOTA_UID, QUOTA_UID, QUOTA_UID))
+			_exit(1);
+		made[0] = make_threadbufs();
+		_exit(0);
+	}
+	waitpid(other, NULL, 0);
+	ok(made[0] == CT_THREADBUF_QUOTA_COUNT, "until they are unmapped: then %u", made[0]);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		;
+	munmap(made, PAGE);
+}
+
 static pthread_barrier_t together;
 static uint32_t large, refused;
 
@@ -443,6 +499,7 @@ int main(int argc, char **argv)
 	test_late();
 	test_rest();
 	test_count();
+	test_kept();
 	test_subuids();
 	test_together();
 	session_end(&s);
