@@ -2,9 +2,11 @@
 /* Event classes: what a definition may be, and what follows from it. */
 #include <linux/ctype.h>
 #include <linux/errno.h>
+#include <linux/jhash.h>
 #include <linux/kernel.h>
+#include <linux/once.h>
+#include <linux/random.h>
 #include <linux/string.h>
-#include <linux/stringhash.h>
 #include "core/class.h"
 
 static const u8 type_size[] = {
@@ -107,9 +109,20 @@ int ct_class_check(struct ct_class *c)
 	return 0;
 }
 
+/* Of all that makes classes differ: who defines many with one symbol must not slow down others. */
 u32 ct_class_hash(const struct ct_define *d)
 {
-	return full_name_hash(NULL, d->symbol, strlen(d->symbol));
+	static u32 seed;	/* so that a producer cannot choose classes that collide */
+	u32 hash, i;
+
+	get_random_once(&seed, sizeof(seed));
+	hash = jhash_3words(d->layer, d->category, d->op, seed);
+	hash = jhash(d->name, strlen(d->name), hash);
+	hash = jhash(d->symbol, strlen(d->symbol), hash);
+	for (i = 0; i < d->fields_count; i++)
+		hash = jhash(d->fields[i].name, strlen(d->fields[i].name),
+			     hash ^ d->fields[i].type);
+	return hash;
 }
 
 bool ct_class_same(const struct ct_define *a, const struct ct_define *b)

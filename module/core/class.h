@@ -20,7 +20,7 @@ struct ct_class {
 	u32 id;
 	u16 fixed;		/* bytes of the fields, without the bytes of a text */
 	bool has_text;		/* the last field is a text */
-	bool own;		/* of the module's own records: it is never freed */
+	u32 holders;		/* of the module's own records: who needs it; 0: a program's */
 	/*
 	 * For mark.c: whether programs may write marks of this class; the bytes of such a
 	 * mark (~0 if they may not, or if it has a text); flags for its first word.

@@ -7,7 +7,7 @@
  * buffers), an open file that has defined something, a process that has the clock page mapped, as
  * each one with the preload library has.  When the last of them is gone, all that programs have
  * defined is freed, with the quotas; ids then begin anew.  Classes of the module's own records
- * stay, because probes keep their ids.
+ * stay as long as a probe needs them, because probes keep their ids.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -41,7 +41,7 @@ struct ct_quota {
 
 struct ct_class **ct_class_page[0x10000 / CT_CLASS_PAGE_IDS];
 static DEFINE_XARRAY_FLAGS(strings, XA_FLAGS_ACCOUNT);
-static DEFINE_HASHTABLE(class_names, 10);
+static DEFINE_HASHTABLE(class_names, 12);
 static DEFINE_HASHTABLE(string_texts, 12);
 static DEFINE_HASHTABLE(quotas, 6);
 static DEFINE_MUTEX(lock);		/* of writers to all of this; readers need no lock */
@@ -129,7 +129,7 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
-	c->own = trusted;
+	c->holders = trusted;
 	err = ct_class_check(c);
 	if (err)
 		goto out_free;
@@ -137,6 +137,7 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
 	hash_for_each_possible(class_names, old, by_name, ct_class_hash(&c->def)) {
 		if (ct_class_same(&old->def, &c->def)) {
 			def->id = old->id;
+			old->holders += trusted;
 			goto out_unlock;
 		}
 	}
@@ -251,7 +252,7 @@ static int registry_define_static(u32 id, const char *name, u8 layer, u8 categor
 
 	if (!c)
 		return -ENOMEM;
-	c->own = true;
+	c->holders = 1;
 	c->def.layer = layer;
 	c->def.category = category;
 	c->def.op = op;
@@ -286,7 +287,7 @@ static void registry_free_class(struct ct_class *c)
 	kfree(c);
 }
 
-/* Takes the classes of programs out of the registry, into the list. */
+/* Takes the classes of programs and of removed probes out of the registry, into the list. */
 static void registry_remove_classes(struct hlist_head *gone)
 {
 	struct ct_class **page, *c;
@@ -295,9 +296,9 @@ static void registry_remove_classes(struct hlist_head *gone)
 	for (id = CT_CLASS_DYNAMIC; id < next_class; id++) {
 		page = ct_class_page[id / CT_CLASS_PAGE_IDS];
 		c = page ? page[id % CT_CLASS_PAGE_IDS] : NULL;
-		if (c && c->own)
+		if (c && c->holders)
 			last = id;
-		if (!c || c->own)
+		if (!c || c->holders)
 			continue;
 		WRITE_ONCE(page[id % CT_CLASS_PAGE_IDS], NULL);
 		hash_del(&c->by_name);
@@ -327,7 +328,7 @@ struct registry_gone {
 	struct hlist_head classes, texts;
 };
 
-/* Nobody uses what programs have defined: take it out of the registry. */
+/* Nobody uses what was defined, but for probes: take it out of the registry. */
 static void registry_reset(struct registry_gone *gone)
 {
 	struct hlist_node *next;
@@ -352,10 +353,14 @@ static void registry_free(struct registry_gone *gone)
 		return;
 	/* For those who look an id up that is not theirs, with preemption disabled. */
 	synchronize_rcu();
-	hlist_for_each_entry_safe(c, next, &gone->classes, by_name)
+	hlist_for_each_entry_safe(c, next, &gone->classes, by_name) {
 		registry_free_class(c);
-	hlist_for_each_entry_safe(t, next, &gone->texts, by_text)
+		cond_resched();
+	}
+	hlist_for_each_entry_safe(t, next, &gone->texts, by_text) {
 		kfree(t);
+		cond_resched();
+	}
 }
 
 void ct_registry_get(void)
@@ -371,6 +376,18 @@ void ct_registry_put(void)
 
 	mutex_lock(&lock);
 	if (!--users)
+		registry_reset(&gone);
+	mutex_unlock(&lock);
+	registry_free(&gone);
+}
+
+void ct_class_drop(u32 id)
+{
+	struct registry_gone gone = {};
+
+	mutex_lock(&lock);
+	/* Somebody may still have records of it: then it stays until all have gone. */
+	if (!--ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS]->holders && !users)
 		registry_reset(&gone);
 	mutex_unlock(&lock);
 	registry_free(&gone);

@@ -45,12 +45,19 @@ const struct ct_class *ct_class_next(u32 id);
 /*
  * ct_class_define - find or make the class with def's name, symbol and fields.
  * @producer:	the user or container to whose quota a new class is charged; ignored if @trusted
- * @trusted:	of the module's own records: no quota applies, and it is never freed
+ * @trusted:	of the module's own records: no quota applies, and it stays until ct_class_drop(),
+ *		once for each time that it was defined
  * Otherwise the caller keeps the registry.
  * Fills def->id.  May sleep.  Returns 0; -EINVAL def is invalid; -ENOSPC a quota, or the
  * ids are used up; -ENOMEM.
  */
 int ct_class_define(struct ct_define *def, u64 producer, bool trusted);
+
+/*
+ * ct_class_drop - a probe needs its class no more: it goes when nobody keeps the registry.  No
+ * handler of the probe runs.  May sleep.
+ */
+void ct_class_drop(u32 id);
 
 /*
  * ct_class_attach - attach data to a class, for the layer that reads its records.

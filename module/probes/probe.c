@@ -435,6 +435,8 @@ void ct_probe_free(struct ct_kprobe *p)
 	rows -= probe_alternatives(p);
 	ct_source_changed();
 	free_percpu(p->count);
+	if (p->class[0] && p->desc->group == CT_GROUP_ADDED)
+		ct_class_drop(p->class[0]);
 	if (p->added)
 		kfree(p->desc);
 	kfree(p);

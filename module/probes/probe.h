@@ -32,7 +32,7 @@ void ct_probe_exit(void);
  *
  * ct_probe_new - add a probe, and arm it if the session wants it.  May sleep.
  * @desc:	how; freed with the probe if added
- * @class:	of its records; 0: defined when it is armed
+ * @class:	of its records, dropped with an added probe; 0: defined when it is armed
  * @sample:	1 in so many calls is recorded; 0: all
  * Returns ERR_PTR(-ENOMEM) if there is no memory or no id.
  */

@@ -182,8 +182,11 @@ static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 	if (err)
 		return err;
 	p = ct_probe_new(&a->desc, true, a->def.id, sample);
-	if (IS_ERR(p))
+	if (IS_ERR(p)) {
+		if (a->def.id)
+			ct_class_drop(a->def.id);
 		return PTR_ERR(p);
+	}
 	p->owner = owner;
 	switch (p->state[0]) {
 	case CT_PROBE_ABSENT:

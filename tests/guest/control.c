@@ -304,6 +304,45 @@ static void test_probe(void)
 	   "without a session nothing is armed");
 }
 
+/* The class of a probe on this function with an argument of this name. */
+static uint32_t probe_class(int fd, struct ct_probe_add *add, const char *name)
+{
+	*add = (struct ct_probe_add){ .size = sizeof(*add), .args = 1,
+				      .arg = { { .type = CT_TYPE_u64 } } };
+	strcpy(add->symbol, "__x64_sys_getpriority");
+	strcpy(add->arg[0].name, name);
+	return call(fd, CT_IOC_PROBE_ADD, add) ? 0 : probe_info(fd, add->symbol).class;
+}
+
+/* What is defined for a probe goes with it: else probes, and users, run out of ids some day. */
+static void test_ids(void)
+{
+	struct ct_define def = define("below", "below"), other = define("beside", "beside");
+	int r = device(O_RDWR), w = device(O_WRONLY);
+	struct ct_probe_add add;
+	uint32_t first, again;
+
+	call(w, CT_IOC_DEFINE, &def);
+	first = probe_class(r, &add, "first");
+	call(r, CT_IOC_PROBE_REMOVE, &add);
+	again = probe_class(r, &add, "again");
+	ok(first > def.id && again > first, "classes of a program and of two probes: %u, %u, %u",
+	   def.id, first, again);
+	close(w);
+	w = device(O_WRONLY);
+	call(w, CT_IOC_DEFINE, &other);
+	ok(other.id > again, "a probe that is there keeps its id (%u)", other.id);
+	close(w);
+	call(r, CT_IOC_PROBE_REMOVE, &add);
+	first = probe_class(r, &add, "first");
+	call(r, CT_IOC_PROBE_REMOVE, &add);
+	again = probe_class(r, &add, "again");
+	call(r, CT_IOC_PROBE_REMOVE, &add);
+	ok(first == def.id && again == first,
+	   "once nobody has defined anything, ids of removed probes are free (%u, %u)", first, again);
+	close(r);
+}
+
 /*
  * A probe is removed while a call of its function sleeps; the same task then calls
  * another probed function before it returns.  (What is freed too early is seen by
@@ -406,6 +445,7 @@ int main(void)
 	test_persistent();
 	test_filter();
 	test_probe();
+	test_ids();
 	test_pending();
 	test_counted();
 	test_trigger();
