@@ -123,12 +123,15 @@ static inline char *put_millionths(char *p, u64 v)
 
 /*
  * A JSON string: at most len bytes of text, up to the first NUL.  It takes at most room
- * bytes; a longer one is cut and ends in "...".  Bytes above 0x7f are copied unchanged: a
- * program's text is UTF-8, or cannot be repaired here.
+ * bytes; a longer one is cut and ends in "...".  Control characters are escaped, for many read in
+ * a terminal, which obeys them: also those above ASCII, U+0080 to U+009F, in UTF-8 or as a single
+ * byte where no character has begun.  Other bytes above 0x7f are copied unchanged: a program's text
+ * is UTF-8, or cannot be repaired here.
  */
 static inline char *put_text(char *p, const char *text, size_t len, size_t room)
 {
 	const char *end = p + room - sizeof("\\u0000...\"");
+	u32 follow = 0;	/* bytes of the character that has begun */
 	size_t i;
 
 	*p++ = '"';
@@ -139,15 +142,24 @@ static inline char *put_text(char *p, const char *text, size_t len, size_t room)
 			p = put(p, "...");
 			break;
 		}
+		/* A byte that begins a character ends one that was cut. */
+		if (c < 0x80 || c >= 0xc0)
+			follow = 0;
 		if (c == '"' || c == '\\') {
 			*p++ = '\\';
 			*p++ = c;
-		} else if (c < 0x20 || c == 0x7f) {
+		} else if (c < 0x20 || c == 0x7f || (!follow && c >= 0x80 && c < 0xa0)) {
 			p = put(p, "\\u00");
 			*p++ = "0123456789abcdef"[c >> 4];
 			*p++ = "0123456789abcdef"[c & 15];
+		} else if (c == 0xc2 && i + 1 < len && ((u8)text[i + 1] & 0xe0) == 0x80) {
+			continue;	/* the next byte is escaped */
 		} else {
 			*p++ = c;
+			if (c >= 0xc0)
+				follow = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+			else if (follow)
+				follow--;
 		}
 	}
 	*p++ = '"';

@@ -127,6 +127,10 @@ static void test_names(void)
 	     "\"n3\":\"0x2f\",\"n4\":\"H2D\",\"n5\":\"nvidia3\",\"n6\":\"0x55\","
 	     "\"n7\":\"0x20800102\",\"n8\":999,\"n9\":\"0xf\"}",
 	     "strings (escaped), classes, directions, devices and codes");
+	p.str = string_of("\xc2\x9b" "31m\xc2\x85\x9b\xc3\xbc\xc2");
+	mark_and_read("text_names", class, &p, sizeof(p), CT_F_INSTANT, 0);
+	says("\"n0\":\"\\u009b31m\\u0085\\u009b\xc3\xbc\xc2\"",
+	     "what steers a terminal is escaped, too, where it lies above ASCII");
 	p.str = 0;
 	p.class = CT_CLASS_MAX;
 	p.dir = CT_DIR_COUNT;
