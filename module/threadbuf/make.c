@@ -4,7 +4,8 @@
  *
  * The mapping may live longer than the process: a child made by clone(CLONE_VM) has the same
  * memory.  So a thread buffer is closed when its process ends, which the kernel tells in the
- * queue that also wakes those who wait for a pidfd.
+ * queue that also wakes those who wait for a pidfd.  And when its process has called exec, which
+ * nobody tells: the reader looks (threadbuf.c).
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
@@ -17,6 +18,7 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -105,6 +107,8 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
 	for (i = 0; i < arg->subbufs; i++)
 		tb->content[i] = arg->subbuf_size;
 	tb->process = get_pid(task_tgid(current));
+	tb->mm = current->mm;
+	mmgrab(tb->mm);
 	init_waitqueue_func_entry(&tb->exit, make_on_exit);
 	tb->subbufs = arg->subbufs;
 	tb->subbuf_size = arg->subbuf_size;

@@ -12,7 +12,9 @@
 #include <linux/minmax.h>
 #include <linux/pid.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -31,6 +33,7 @@ static void packet_free(struct kref *ref)
 	if (tb->charged)
 		ct_threadbuf_quota_uncharge(tb->producer.user, tb->size);
 	put_pid(tb->process);
+	mmdrop(tb->mm);
 	kfree(tb);
 }
 
@@ -250,6 +253,19 @@ void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now)
 void ct_threadbuf_close_last(struct ct_threadbuf_state *tb, u64 now)
 {
 	packet_close(tb, now, 1);
+}
+
+bool ct_threadbuf_left(const struct ct_threadbuf_state *tb)
+{
+	const struct task_struct *leader;
+	const struct mm_struct *mm;
+
+	rcu_read_lock();
+	leader = pid_task(tb->process, PIDTYPE_TGID);
+	/* A leader that ends before its other threads has none. */
+	mm = leader ? READ_ONCE(leader->mm) : NULL;
+	rcu_read_unlock();
+	return mm && mm != tb->mm;
 }
 
 /*

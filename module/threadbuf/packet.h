@@ -13,6 +13,7 @@
 #include "core/limit.h"
 
 struct ct_session_state;
+struct mm_struct;
 
 /* A session's thread buffers. */
 struct ct_threadbufs {
@@ -40,6 +41,7 @@ struct ct_threadbuf_state {
 	u32 stream;
 	u32 pid, tid, ppid, uid;
 	struct pid *process;		/* with a reference: pid may be given to another process */
+	struct mm_struct *mm;		/* the process's when it was made; for comparing only */
 	struct wait_queue_entry exit;	/* in the process's queue of its end, until unmapped */
 	struct ct_producer producer;	/* to which limits its records are charged */
 	u64 start;			/* ns: no record begins before */
@@ -87,6 +89,12 @@ void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now);
  * still be changed, only not by a thread that keeps the protocol.
  */
 void ct_threadbuf_close_last(struct ct_threadbuf_state *tb, u64 now);
+
+/*
+ * ct_threadbuf_left - does its process run another program by now (exec)?  Then only others can have
+ * the memory still mapped, and write in its name.
+ */
+bool ct_threadbuf_left(const struct ct_threadbuf_state *tb);
 
 /*
  * All functions below are for the reader: the caller holds ct_threadbufs.read, and they may

@@ -41,6 +41,16 @@ static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadb
 	ct_threadbuf_put(tb);
 }
 
+static u64 threadbuf_now(void)
+{
+	u64 now;
+
+	preempt_disable();
+	now = ct_clock_ns();
+	preempt_enable();
+	return now;
+}
+
 /* -------------------------------------------------------------- reading ---- */
 /*
  * Emit the next packet, or the in-flight calls, of this thread buffer into threadbufs->buf.
@@ -53,6 +63,8 @@ static int threadbuf_emit(struct ct_threadbuf_state *tb, struct ct_session_state
 	/* dead before the content: pairs with the release in make_unmapped(). */
 	bool closed = smp_load_acquire(&tb->dead) || READ_ONCE(s->ended);
 
+	if (!closed && ct_threadbuf_left(tb))
+		ct_threadbuf_close(tb, threadbuf_now());
 	*finished = false;
 	arg->pid = tb->pid;
 	arg->stream = tb->stream;
@@ -189,9 +201,7 @@ void ct_threadbufs_close(struct ct_threadbufs *threadbufs)
 	if (!threadbufs)
 		return;
 	mutex_lock(&threadbufs->lock);
-	preempt_disable();
-	now = ct_clock_ns();
-	preempt_enable();
+	now = threadbuf_now();
 	list_for_each_entry(tb, &threadbufs->list, node)
 		ct_threadbuf_close(tb, now);
 	WRITE_ONCE(threadbufs->session, threadbuf_number_new());

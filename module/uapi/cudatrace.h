@@ -247,7 +247,8 @@
  * A child does not inherit a thread buffer by fork().  A thread buffer ends when it is
  * unmapped, and so at the latest with its process's memory; its packets are still read.  If
  * a child made by clone(CLONE_VM) keeps that memory, the thread buffer is closed when its
- * process ends: what the child writes there is discarded.
+ * process ends: what the child writes there is discarded.  The same if its process calls exec, from
+ * the next CT_IOC_THREADBUF_READ on.
  *
  * A pause and a filter close the existing thread buffers: records that a thread writes
  * into a closed one are discarded (a record that was being written at that moment counts

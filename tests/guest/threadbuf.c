@@ -442,6 +442,48 @@ static void test_heir(void)
 	empty();
 }
 
+/* The same, but the parent goes on with another program. */
+static void test_exec(void)
+{
+	static _Alignas(16) char stack[65536];
+	char path[64], name[32] = "";
+	uint64_t mine = 0, since = now();
+	int err, fd, i;
+	pid_t pid;
+
+	step_set(0);
+	pid = fork();
+	if (!pid) {
+		heir_head = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
+		heir_packet = packet_new(heir_head);
+		record(heir_packet, now(), class, 0, 0);
+		if (clone(heir, stack + sizeof(stack), CLONE_VM, NULL) > 0)
+			execlp("sleep", "sleep", "1000", NULL);
+		_exit(1);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	for (i = 0; i < 10000 && strcmp(name, "sleep\n"); i++) {
+		usleep(1000);
+		fd = open(path, O_RDONLY);
+		name[fd < 0 ? 0 : read(fd, name, sizeof(name) - 1)] = '\0';
+		close(fd);
+	}
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		mine += look(since).records * (got.pid == (uint32_t)pid);
+	step_set(1);
+	step_wait(2);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		mine += look(since).records * (got.pid == (uint32_t)pid);
+	ok(!strcmp(name, "sleep\n") && mine == 1,
+	   "nobody writes in the name of a process that runs another program (%llu records)",
+	   (unsigned long long)mine);
+	step_set(3);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	usleep(100000);
+	empty();
+}
+
 /* Writes on when the first thread of its process has ended. */
 static void *widow(void *unused)
 {
@@ -748,6 +790,7 @@ int main(int argc, char **argv)
 	test_switches();
 	test_watched();
 	test_heir();
+	test_exec();
 	test_widow();
 	test_lives();
 	test_end();
