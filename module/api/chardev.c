@@ -163,7 +163,10 @@ static __poll_t chardev_poll(struct file *file, poll_table *wait)
 		/* Another task is in read() on this file; ct_file_unlock() will wake us. */
 		poll_wait(file, &ct_session_wait, wait);
 		WRITE_ONCE(f->overlooked, true);
-		return 0;
+		/* overlooked before the lock is tried again: pairs with ct_file_unlock(). */
+		smp_mb();
+		if (!mutex_trylock(&f->lock))
+			return 0;
 	}
 	if (chardev_attach(file, f) || ct_reader_watch(f->reader, file)) {
 		mask = EPOLLERR;
@@ -171,7 +174,8 @@ static __poll_t chardev_poll(struct file *file, poll_table *wait)
 		mask = ct_reader_poll(f->reader, file, wait, &f->watermark,
 				      READ_ONCE(f->mapped));
 	}
-	mutex_unlock(&f->lock);
+	/* Another task may be in poll(), too. */
+	ct_file_unlock(f);
 	return mask;
 }
 

@@ -6,7 +6,11 @@
 void ct_file_unlock(struct ct_file *f)
 {
 	mutex_unlock(&f->lock);
-	/* A poll() that comes between the two finds the lock free. */
+	/*
+	 * The lock before overlooked: a poll() that found it taken and has not set overlooked yet
+	 * finds it free when it tries again.  Pairs with the barrier in chardev_poll().
+	 */
+	smp_mb();
 	if (READ_ONCE(f->overlooked) && xchg(&f->overlooked, false))
 		wake_up_interruptible_all(&ct_session_wait);
 }
