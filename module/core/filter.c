@@ -12,11 +12,13 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/threads.h>
 #include <linux/tracepoint.h>
@@ -106,31 +108,57 @@ bool ct_filter_passes(u8 category, u8 context, struct task_struct *task)
 #ifdef CONFIG_TRACEPOINTS
 static struct tracepoint *fork_point, *exit_point;
 
+/*
+ * Held while bits change because of a fork or an end: the bit of a new process with the pid of one
+ * that has ended must stay.
+ */
+static DEFINE_RAW_SPINLOCK(pids_lock);
+
 static void filter_on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	const struct filter_rule *r;
+	unsigned long flags;
 
 	if (child->tgid == parent->tgid)
 		return;		/* a thread */
 	rcu_read_lock();
 	r = rcu_dereference(active);
 	/* Assign, do not only set: the bit of a former process may still be there. */
-	if (r && r->pids)
+	if (r && r->pids) {
+		raw_spin_lock_irqsave(&pids_lock, flags);
 		assign_bit(child->tgid, r->pids, test_bit(parent->tgid, r->pids));
+		raw_spin_unlock_irqrestore(&pids_lock, flags);
+	}
 	rcu_read_unlock();
+}
+
+/*
+ * Does a process have this pid?  The number of one that has ended is free before RCU lets go of its
+ * task.
+ */
+static bool filter_pid_taken(pid_t tgid)
+{
+	struct pid *pid = find_pid_ns(tgid, &init_pid_ns);
+
+	return pid && pid_task(pid, PIDTYPE_TGID);
 }
 
 /* Only for a thread group leader: it is freed after the last of its threads. */
 static void filter_process_exited(struct task_struct *task)
 {
 	const struct filter_rule *r;
+	unsigned long flags;
 
 	if (!thread_group_leader(task))
 		return;
 	rcu_read_lock();
 	r = rcu_dereference(active);
-	if (r && r->pids)
-		clear_bit(task->tgid, r->pids);
+	if (r && r->pids) {
+		raw_spin_lock_irqsave(&pids_lock, flags);
+		if (!filter_pid_taken(task->tgid))
+			clear_bit(task->tgid, r->pids);
+		raw_spin_unlock_irqrestore(&pids_lock, flags);
+	}
 	rcu_read_unlock();
 }
 
