@@ -303,6 +303,7 @@ static void registry_remove_classes(struct hlist_head *gone)
 		WRITE_ONCE(page[id % CT_CLASS_PAGE_IDS], NULL);
 		hash_del(&c->by_name);
 		hlist_add_head(&c->by_name, gone);
+		cond_resched();
 	}
 	WRITE_ONCE(next_class, last + 1);
 	users_classes = 0;
@@ -316,6 +317,7 @@ static void registry_remove_strings(struct hlist_head *gone)
 	xa_for_each(&strings, id, t) {
 		hash_del(&t->by_text);
 		hlist_add_head(&t->by_text, gone);
+		cond_resched();
 	}
 	xa_destroy(&strings);
 	next_string = 1;

@@ -605,6 +605,36 @@ static void test_strings(void)
 	ok(define_strings(FLOOD_UID) == quota, "until it ends");
 }
 
+/* Two uids of a container whose uids are remapped: one quota. */
+static void strings_as_two(uid_t uid)
+{
+	if (define_strings(uid) != CT_QUOTA_STRING_BYTES / CT_STRING_MAX || define_strings(uid + 1))
+		_exit(1);
+}
+
+static void strings_of_one(void)
+{
+	strings_as_two(1);
+}
+
+static void strings_of_other(void)
+{
+	strings_as_two(3);
+}
+
+/* A daemon with all rights made their user namespaces: they are not one producer, nor root. */
+static void test_remapped(void)
+{
+	struct session s;
+
+	session_start(&s, 4096, 16, 0);
+	ok(finished(with_subuids(0, strings_of_one)),
+	   "a container whose uids are remapped has a quota of its own, with all its uids");
+	ok(finished(with_subuids(0, strings_of_other)), "and so has the next one");
+	ok(define_strings(0) == CT_QUOTA_STRING_BYTES / CT_STRING_MAX, "and the machine's root");
+	session_end(&s);
+}
+
 /* A class of this name, defined with the file; its id, or 0. */
 static uint32_t define_id(int fd, const char *name)
 {
@@ -764,6 +794,7 @@ int main(int argc, char **argv)
 	test_at_once();
 	test_told();
 	test_strings();
+	test_remapped();
 	test_lifetime();
 	return tap_done();
 }
