@@ -9,6 +9,7 @@
  *	gpu capture	launches into a capture, one that fails, and the same that run; a capture
  *			that is refused comes first
  *	gpu again N	work, time for CUPTI to deliver it; exec() of the same, as "work"
+ *	gpu exec PROGRAM...	work, and at once exec() of PROGRAM
  *	gpu limit N	work, with no right to write files
  *	gpu exit	work, time for CUPTI to deliver it, and _exit()
  *	gpu fork	a child before cuInit, which works, too; then one after it, which exits
@@ -181,7 +182,7 @@ static void forks(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	int n = argc > 2 ? atoi(argv[2]) : 100;
+	int n = argc > 2 && atoi(argv[2]) ? atoi(argv[2]) : 100;
 
 	if (!strcmp(what, "fork")) {
 		forks();
@@ -202,6 +203,8 @@ int main(int argc, char **argv)
 		sleep(1);
 		execl("/proc/self/exe", "gpu", "work", argv[2], NULL);
 	}
+	if (!strcmp(what, "exec"))
+		execvp(argv[2], argv + 2);
 	if (!strcmp(what, "profiler"))
 		profiler();
 	if (!strcmp(what, "exit")) {

@@ -242,6 +242,22 @@ t_gpu_processes()
 		"0400 400" "one in the process of the other: its numbers begin anew, and each record has a call of its own"
 }
 
+# What CUPTI had not delivered when a program calls exec is missing; who reads must know it.
+t_gpu_exec()
+{
+	local note='Process [0-9]*: GPU records may be missing'
+	activity cut --gpu -- "$gpu" exec "$gpu" work 50
+	is "$?$([ "$(gpu_records cut '.op == "exec"')" -lt 600 ] && echo less)" 0less "exec() at once: records of the program before are missing"
+	"$cudatrace" report cuda_gpu_kern_sum "$work/cut" | tr -s '\n ' '  ' | grep -q "$note between .* ms: it called exec\."
+	ok $? "the reports say when" || "$cudatrace" report cuda_gpu_kern_sum "$work/cut"
+	activity cut2 --gpu -- "$gpu" exec true
+	"$cudatrace" report cuda_gpu_trace "$work/cut2" | tr -s '\n ' '  ' | grep -q "Process [0-9]*: no GPU records: it was killed, left by _exit or exec, or still runs"
+	ok $? "also where the next program has nothing of the GPU" || "$cudatrace" report cuda_gpu_trace "$work/cut2"
+	activity whole --gpu -- "$gpu" again 50
+	! "$cudatrace" report cuda_gpu_kern_sum "$work/whole" | grep -q 'GPU records'
+	ok $? "and nothing where all of them came in time"
+}
+
 # With the module (here one that is linked into the library: tests/userlib/fake_device.c), ids come
 # from there, and the records go into the directory as well.
 t_gpu_device()

@@ -43,18 +43,35 @@ static int coverage_of(struct ct_gpu_coverage *c, uint32_t pid, struct ct_gpu_co
 	return 0;
 }
 
+/* It starts again after an exec: what the program before did not have written by then is missing. */
+static void coverage_starts(struct ct_gpu_cover *p, uint64_t ts)
+{
+	uint64_t until = p->stopped ? p->stopped_at : p->last > p->begun_at ? p->last : p->begun_at;
+
+	if (p->started && !p->complete && p->answered < p->submitted) {
+		if (!p->cuts++)
+			p->cut_from = until;
+		p->cut_to = ts;
+	}
+	if (!p->started)
+		p->started_at = ts;
+	p->begun_at = ts;
+	p->answered = p->submitted;
+	p->started = true;
+	p->stopped = p->complete = false;
+}
+
 static int coverage_state(struct ct_gpu_cover *p, const struct ct_trace_event *e)
 {
 	uint64_t state = ct_record_quick(e->record, CT_QUICK_STATE);
 	const char *text;
 	uint16_t len;
 
-	p->started |= state == CT_GPU_STARTED;
+	if (state == CT_GPU_STARTED)
+		coverage_starts(p, e->begin);
 	p->stopped |= state == CT_GPU_STOPPED;
 	p->refused |= state == CT_GPU_REFUSED;
 	p->complete |= state == CT_GPU_COMPLETE;
-	if (state == CT_GPU_STARTED && !p->started_at)
-		p->started_at = e->begin;
 	if (state == CT_GPU_STOPPED)
 		p->stopped_at = e->begin;
 	if (state != CT_GPU_STOPPED && state != CT_GPU_REFUSED)
@@ -92,6 +109,7 @@ static int coverage_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->first = e->begin;
 	p->last = e->end > p->last ? e->end : p->last;
 	p->unjoined += !e->point->cause;
+	p->answered += e->point->cause && e->point->cause->records == 1;
 	p->early += e->point->cause && e->begin + p->uncertainty < e->point->cause->begin;
 	return 0;
 }
@@ -146,7 +164,14 @@ const struct ct_gpu_cover *ct_gpu_cover(const struct ct_gpu_coverage *c, uint32_
 bool ct_gpu_covers(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin, uint64_t end)
 {
 	const struct ct_gpu_cover *p = ct_gpu_cover(c, pid);
+	uint64_t from, to;
 
+	if (p && p->cuts) {
+		from = p->cut_from > begin ? p->cut_from : begin;
+		to = p->cut_to < end ? p->cut_to : end;
+		if (to > from && to - from > (end - begin) / 20)
+			return false;
+	}
 	if (!p || !p->records || (p->started && p->started_at > begin) || (p->stopped && p->stopped_at < end))
 		return false;
 	return !p->started || p->complete || p->last + (end - begin) / 20 >= end;
@@ -184,18 +209,22 @@ void ct_gpu_cover_text(const struct ct_trace *t, const struct ct_gpu_cover *p, b
 		return;
 	}
 	if (!p->records && p->submitted) {
-		coverage_say(buf, size, "no GPU records");
+		coverage_say(buf, size, "no GPU records%s", p->started && !p->complete ?
+			     ": it was killed, left by _exit or exec, or still runs" : "");
 		return;
 	}
 	if (p->started && p->before)
 		coverage_say(buf, size, "GPU records from %.3f ms on: %s launch%s and copies before are missing",
 			     coverage_ms(t, p->started_at), ct_term_count(a, p->before), p->before == 1 ? "" : "es");
+	if (p->cuts)
+		coverage_say(buf, size, "GPU records may be missing between %.3f and %.3f ms: it called exec%s",
+			     coverage_ms(t, p->cut_from), coverage_ms(t, p->cut_to), p->cuts > 1 ? " several times" : "");
 	if (p->stopped)
 		coverage_say(buf, size, "GPU records until %.3f ms only: %s", coverage_ms(t, p->stopped_at),
 			     *why ? why : "the reason is not known");
 	else if (p->started && !p->complete)
-		coverage_say(buf, size, "GPU records may be missing after %.3f ms: it was killed, left by _exit, "
-			     "or still runs", coverage_ms(t, p->last));
+		coverage_say(buf, size, "GPU records may be missing after %.3f ms: it was killed, left by _exit "
+			     "or exec, or still runs", coverage_ms(t, p->last));
 	if (p->lost)
 		coverage_say(buf, size, "%s GPU record%s lost", ct_term_count(a, p->lost), p->lost == 1 ? "" : "s");
 	if (joins && p->unjoined)

@@ -303,10 +303,11 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_gpu_idle *s = a->state;
 
 	if (!e->class->call) {
-		/* Nobody knows what the GPU does from now on. */
+		/* Nobody knows what the GPU does from now on, or did until now (exec). */
 		for (unsigned int i = 0; e->class->id == CT_CLASS_gpu_state && i < s->devices_count; i++)
 			if (s->devices[i]->pid == e->track->pid &&
-			    ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STOPPED)
+			    (ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STOPPED ||
+			     ct_record_quick(e->record, CT_QUICK_STATE) == CT_GPU_STARTED))
 				s->devices[i]->since = 0;
 		return 0;
 	}

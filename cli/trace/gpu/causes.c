@@ -102,6 +102,8 @@ static int causes_gpu(struct ct_causes *c, struct ct_point *p, uint64_t op_id)
 		slot->a = op_id;
 	}
 	slot = op_id ? ct_hash_get(&c->by_op, op_id) : NULL;
+	if (slot && p->phase == 'E')
+		c->list[slot->a - 1].records++;
 	p->cause = slot ? &c->list[slot->a - 1] : NULL;
 	return 0;
 }
