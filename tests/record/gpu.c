@@ -7,7 +7,7 @@
  *	gpu threads N	four threads, N launches each of one kernel with one grid, each in a
  *			stream of its own
  *	gpu capture	launches into a capture, one that fails, and the same that run; a capture
- *			that is refused comes first
+ *			that is refused comes first, and one end of it is refused
  *	gpu again N	work, time for CUPTI to deliver it; exec() of the same, as "work"
  *	gpu exec PROGRAM...	work, and at once exec() of PROGRAM
  *	gpu limit N	work, with no right to write files
@@ -92,6 +92,9 @@ static void capture(void)
 		OK(cuLaunchKernel(large, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
 	OK(cuStreamBeginCapture_v2(config.hStream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	for (int i = 0; i < 4; i++) {
+		/* Refused: the capture goes on. */
+		if (i == 1 && cuStreamEndCapture(config.hStream, NULL) == CUDA_SUCCESS)
+			exit(1);
 		OK(cuLaunchKernelEx(&config, small, NULL, NULL));
 		OK(cuLaunchKernel(small, 1, 1, 1, 32, 1, 1, 0, config.hStream, NULL, NULL));
 	}

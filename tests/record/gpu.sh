@@ -94,10 +94,13 @@ t_gpu_capture()
 	activity capture --gpu -- "$gpu" capture
 	is "$?$(gpu_records capture '.name == "gpu_kernel"')" 040 "kernels that run before and after a capture"
 	is "$(gpu_records capture '.op == "exec" and .launch_op_id == null')" 0 "a capture that is refused is none: each has its launch"
-	is "$(jq -s '[.[] | select(.phase == "E")] as $all | ($all[] | select(.name == "cuStreamEndCapture") | .op_id) as $after |
-		[$all[] | select(.name == "gpu_kernel") | .launch_op_id | select(. != null and . > $after)] | unique | length' "$work/capture.jsonl")" 20 		"each has a launch of its own, none of the capture"
+	is "$(jq -s '[.[] | select(.phase == "E")] as $all | ($all[] | select(.name == "cuStreamEndCapture" and .result == "CUDA_SUCCESS") | .op_id) as $after |
+		[$all[] | select(.name == "gpu_kernel") | .launch_op_id | select(. != null and . > $after)] | unique | length' "$work/capture.jsonl")" 20 \
+		"each has a launch of its own, none of the capture"
 	is "$(jq -s '[.[] | select(.phase == "E")] as $all | ($all | map(select(.layer == "user")) | INDEX(.op_id)) as $calls |
-		[$all[] | select(.name == "gpu_kernel") | $calls[.launch_op_id | tostring] | select(.result != "CUDA_SUCCESS")] | length' "$work/capture.jsonl")" 0 		"and not the one that failed"
+		[$all[] | select(.name == "gpu_kernel") | $calls[.launch_op_id | tostring] | select(.result != "CUDA_SUCCESS")] | length' "$work/capture.jsonl")" 0 "and not the one that failed"
+	is "$(jq -s '[.[] | select(.name == "cuStreamEndCapture" and .phase == "E") | .result] | join(" ")' "$work/capture.jsonl")" \
+		'"CUDA_ERROR_INVALID_VALUE CUDA_SUCCESS"' "an end that is refused ends nothing"
 }
 
 # Without a clock of its user, CUPTI's times are converted.

@@ -178,6 +178,21 @@ static bool join_fits(const struct join_work *call, const struct join_work *reco
 
 /* ------------------------------------------------------------- calls ------- */
 /*
+ * Refused calls end no capture: of another thread, on another stream, with a bad argument.  Other
+ * errors end it: what was captured had become invalid, and a capture ends by this call alone.
+ */
+static bool join_ends_capture(const struct ct_record *r)
+{
+	switch (r->result) {
+	case 1: case 3: case 4:		/* CUDA_ERROR_INVALID_VALUE, NOT_INITIALIZED, DEINITIALIZED */
+	case 201: case 400:		/* INVALID_CONTEXT, INVALID_HANDLE */
+	case 903: case 908:		/* STREAM_CAPTURE_UNMATCHED, STREAM_CAPTURE_WRONG_THREAD */
+		return false;
+	}
+	return true;
+}
+
+/*
  * What is launched into a stream that is captured does not run.  It takes a number, as a call
  * that fails does; but for cuLaunchKernelEx (seen with CUPTI 13.0).
  */
@@ -191,7 +206,7 @@ static void join_capture(struct join_process *p, const struct ct_record *r)
 			p->captures[p->captures_count++] = stream;
 		return;
 	}
-	for (unsigned int i = 0; i < p->captures_count; i++)
+	for (unsigned int i = 0; i < p->captures_count && join_ends_capture(r); i++)
 		if (p->captures[i] == stream) {
 			p->captures[i] = p->captures[--p->captures_count];
 			return;
