@@ -149,6 +149,11 @@ t_gpu_missing()
 	# From 99 us on, when the last kernel ended, nothing is known.
 	is "$(gpu_json gaps | jq '[.gaps[]."Duration (ns)"] | add')" 54000 "no idle time is made of what was not recorded"
 	is "$(gpu_json stages | jq '[.stages[]."Device Idle (ns)"] | add')" 60000 "nor in the stages: until 100 us it is known"
+	is "$(gpu_json gaps | jq -c '.gaps_idle[] | [."Busy (ns)", ."Device Idle (ns)", ."Device Idle (%)", .Gaps]')" "[null,null,null,null]" \
+		"nor for other work: the stage was not recorded until its end"
+	is "$(gpu_json stages | jq -c '.stages[] | [."GPU Busy (ns)", ."GPU Busy (%)"]')" "[40000,null]" "stages: no share of a stage that was recorded in part"
+	is "$(gpu_json iterations | jq -c '.iterations[0,19] | [."GPU Busy (ns)", ."GPU Busy (%)", ."Device Idle (ns)"]' | paste -sd ' ')" \
+		"[4000,40,6000] [null,null,null]" "iterations: nothing of those that were not recorded"
 	gpu_trace idle
 	! "$ct" report cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
 	ok $? "a complete trace says nothing of the kind"

@@ -16,6 +16,7 @@
  *	make_gpu two DIR		two processes, of which one has records of the GPU
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
+ *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
  *
  * With a third word "host" the same trace without the GPU's records.
@@ -410,6 +411,22 @@ static void busy(void)
 	finish_gpu(PID, u.last);
 }
 
+/* 50 steps of 12 launches in 24 us; a kernel of 5 us begins every 8 us.  The host waits at the end only. */
+static void ahead(void)
+{
+	uint64_t begin = US(110);
+
+	thread_head("u-4242-1", PID, PID);
+	startup(US(1));
+	for (unsigned int i = 0; i < 600; i++, begin += 8000) {
+		launch(1 + i % 12, US(100 + 2 * i), US(101 + 2 * i), 7);
+		kernel_on(0, 7, 1 + i % 12, begin, begin + 5000);
+	}
+	synchronise(US(1301), begin);
+	close_writer(&u);
+	finish_gpu(PID, u.last);
+}
+
 static void strangers(void)
 {
 	thread_head("u-4242-1", PID, PID);
@@ -440,7 +457,7 @@ static void steps(uint32_t us)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|strangers NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -468,6 +485,8 @@ int main(int argc, char **argv)
 		steps(atoi(argv[1] + 5));
 	else if (!strcmp(argv[1], "busy"))
 		busy();
+	else if (!strcmp(argv[1], "ahead"))
+		ahead();
 	else if (!strcmp(argv[1], "strangers"))
 		strangers();
 	else

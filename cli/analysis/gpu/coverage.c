@@ -172,9 +172,18 @@ bool ct_gpu_covers(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin
 		if (to > from && to - from > (end - begin) / 20)
 			return false;
 	}
-	if (!p || !p->records || (p->started && p->started_at > begin) || (p->stopped && p->stopped_at < end))
+	if (!p || !p->records || (p->before && p->started_at > begin) || (p->stopped && p->stopped_at < end))
 		return false;
 	return !p->started || p->complete || p->last + (end - begin) / 20 >= end;
+}
+
+bool ct_gpu_covers_some(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin, uint64_t end)
+{
+	const struct ct_gpu_cover *p = ct_gpu_cover(c, pid);
+
+	if (!p || !p->records || (p->before && p->started_at >= end) || (p->stopped && p->stopped_at <= begin))
+		return false;
+	return !p->started || p->complete || p->last > begin;
 }
 
 static double coverage_ms(const struct ct_trace *t, uint64_t ts)

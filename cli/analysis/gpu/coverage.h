@@ -51,6 +51,9 @@ void ct_gpu_coverage_notes(const struct ct_analysis *a, struct ct_table *t, bool
  */
 bool ct_gpu_covers(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin, uint64_t end);
 
+/* Does it have what the GPU did in any part of that time? */
+bool ct_gpu_covers_some(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin, uint64_t end);
+
 /* Were records of the GPU asked for? */
 bool ct_gpu_asked(const struct ct_trace *t);
 

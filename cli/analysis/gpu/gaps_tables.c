@@ -127,6 +127,7 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_idle",
 		"What other work could use: each GPU without work of this process", idle_columns, I_COLUMNS);
+	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
 
 	for (unsigned int i = 0; i < busy->processes_count; i++) {
@@ -152,6 +153,9 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 				row[I_DEVICE] = ct_u64(device->gpu);
 				row[I_STAGE] = ct_const(ct_stage_word[span->stage]);
 				row[I_DURATION] = ct_u64(wall);
+				/* Time without records is no idle time. */
+				if (!ct_gpu_covers(coverage, p->pid, span->begin, span->end))
+					continue;
 				row[I_BUSY] = ct_u64(ns);
 				row[I_IDLE] = ct_u64(wall > ns ? wall - ns : 0);
 				row[I_SHARE] = ct_double(wall > ns ? 100.0 * (wall - ns) / wall : 0);
@@ -160,6 +164,7 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		}
 	}
 	ct_table_note(t, "Busy counts work of several streams at the same time once.");
+	ct_gpu_coverage_notes(a, t, false);
 }
 
 void ct_gpu_gaps_tables(struct ct_analysis *a)

@@ -6,6 +6,7 @@
 #include "analysis/calls.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
+#include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
 #include "analysis/verdict.h"
@@ -88,6 +89,7 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_thread_account *thread = ct_verdict_thread(a->phases, acc, index);
 	struct ct_iteration_stats s = { 0 };
 	int rc;
@@ -95,11 +97,14 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	for (unsigned int i = 0; i < p->stages_count; i++) {
 		const struct ct_stage_span *span = &p->stages[i];
 		const char *word = ct_stage_word[span->stage];
+		bool known;
 
 		figures_row(t, ct_format(t, "stage %s of %u", word, p->pid), span->end - span->begin, "ns");
-		figures_row(t, ct_format(t, "stage %s of %u device idle", word, p->pid),
-			    idle->processes[index].stages[span->stage], "ns");
-		if (gpu->processes[index].iterations)
+		known = ct_gpu_covers_some(coverage, p->pid, span->begin, span->end);
+		if (known || !idle->processes[index].measured)
+			figures_row(t, ct_format(t, "stage %s of %u device idle", word, p->pid),
+				    idle->processes[index].stages[span->stage], "ns");
+		if (known && gpu->processes[index].iterations)
 			figures_row(t, ct_format(t, "stage %s of %u GPU busy", word, p->pid),
 				    gpu->processes[index].any.stages[span->stage].busy, "ns");
 		for (unsigned int k = 0; thread && k < CT_ACCOUNT_COUNT; k++)

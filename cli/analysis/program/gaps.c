@@ -343,7 +343,7 @@ static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
 						 100.0 * ns / (span->end - span->begin) : 0);
 		}
 	}
-	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));
+	ct_table_note(t, "GPU idle is %s.", ct_idle_meaning(idle));
 }
 
 static int gaps_end(struct ct_analysis *a)

@@ -86,6 +86,14 @@ static bool iterations_shown(const struct ct_analysis *a, const struct ct_proces
 
 /* ------------------------------------------------------------------ tables --- */
 
+/* Is what the GPU did in iterations @first to @last of the process in the trace? */
+static bool iterations_covered(const struct ct_analysis *a, const struct ct_process_phases *p, uint32_t first,
+			       uint32_t last)
+{
+	return ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, p->iterations[first].begin,
+			     p->iterations[last].end);
+}
+
 static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const struct ct_process_phases *p,
 			       const struct ct_iteration_stats *s,
 			       const struct ct_iteration_account *account, const uint64_t *idle, const uint64_t *busy)
@@ -126,12 +134,13 @@ static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const 
 	if (!busy)
 		return;
 	row[S_BUSY] = ct_u64(busys);
-	row[S_BUSY_SHARE] = ct_double(wall ? 100.0 * busys / wall : 0);
+	if (iterations_covered(a, p, 0, p->iterations_count - 1))
+		row[S_BUSY_SHARE] = ct_double(wall ? 100.0 * busys / wall : 0);
 }
 
 static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 			   const struct ct_process_phases *p, uint32_t i, double median,
-			   const struct ct_iteration_account *account, uint64_t idle, const uint64_t *busy)
+			   const struct ct_iteration_account *account, const uint64_t *idle, const uint64_t *busy)
 {
 	const struct ct_iteration *it = &p->iterations[i];
 	struct ct_cell *row = ct_table_row(t);
@@ -150,11 +159,12 @@ static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 	if (a->trace->has_kernel)
 		row[OFF] = ct_u64(account->off_cpu);
 	row[APP] = ct_u64(account->app);
-	row[IDLE] = ct_u64(idle);
+	if (idle)
+		row[IDLE] = ct_u64(*idle);
 	if (!busy)
 		return;
-	row[BUSY] = ct_u64(busy[i]);
-	row[BUSY_SHARE] = ct_double(it->end > it->begin ? 100.0 * busy[i] / (it->end - it->begin) : 0);
+	row[BUSY] = ct_u64(*busy);
+	row[BUSY_SHARE] = ct_double(it->end > it->begin ? 100.0 * *busy / (it->end - it->begin) : 0);
 }
 
 /* ---------------------------------------------------------------- outliers --- */
@@ -349,9 +359,13 @@ static int iterations_end(struct ct_analysis *a)
 			continue;
 		iterations_sum_row(a, sum, p, &o->stats, account, idle->processes[i].iterations,
 				   gpu->processes[i].iterations);
-		for (uint32_t k = 0; k < p->iterations_count; k++)
+		for (uint32_t k = 0; k < p->iterations_count; k++) {
+			bool covered = !idle->processes[i].measured || iterations_covered(a, p, k, k);
+
 			iterations_row(a, each, p, k, o->stats.median, &account[k],
-				       idle->processes[i].iterations[k], gpu->processes[i].iterations);
+				       covered ? &idle->processes[i].iterations[k] : NULL,
+				       covered && gpu->processes[i].iterations ? &gpu->processes[i].iterations[k] : NULL);
+		}
 		rc = iterations_outliers(a, out, i, o, account);
 		warmup = ct_phases_warmup(p);
 		if (warmup)
@@ -361,7 +375,7 @@ static int iterations_end(struct ct_analysis *a)
 	}
 	if (a->phases->processes_count)
 		ct_table_note(sum, "Times from libcuda on are sums, of the thread that makes the iterations.");
-	ct_table_note(sum, "Device idle is %s.", ct_idle_meaning(idle));
+	ct_table_note(sum, "GPU idle is %s.", ct_idle_meaning(idle));
 	if (a->trace->has_gpu)
 		ct_table_note(sum, "GPU busy: any GPU of the process worked during the iteration of the host.");
 	ct_gpu_coverage_notes(a, sum, false);

@@ -73,6 +73,7 @@ static void stages_rows(const struct ct_analysis *a, struct ct_table *t, unsigne
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[index];
 
 	for (unsigned int i = 0; i < p->stages_count; i++) {
@@ -101,10 +102,13 @@ static void stages_rows(const struct ct_analysis *a, struct ct_table *t, unsigne
 		row[LAUNCHES] = ct_u64(sum.launches);
 		row[COPIES] = ct_u64(sum.copies);
 		row[SYNCS] = ct_u64(sum.syncs);
-		row[IDLE] = ct_u64(idle->processes[index].stages[span->stage]);
-		if (!gpu->processes[index].iterations)
+		if (!idle->processes[index].measured || ct_gpu_covers_some(coverage, p->pid, span->begin, span->end))
+			row[IDLE] = ct_u64(idle->processes[index].stages[span->stage]);
+		if (!gpu->processes[index].iterations || !ct_gpu_covers_some(coverage, p->pid, span->begin, span->end))
 			continue;
 		row[BUSY] = ct_u64(gpu->processes[index].any.stages[span->stage].busy);
+		if (!ct_gpu_covers(coverage, p->pid, span->begin, span->end))
+			continue;
 		row[BUSY_SHARE] = ct_double(span->end > span->begin ?
 			100.0 * gpu->processes[index].any.stages[span->stage].busy / (span->end - span->begin) : 0);
 	}
@@ -205,7 +209,7 @@ static int stages_end(struct ct_analysis *a)
 				      idle->processes[i].streams.count == 1 ? "" : "s");
 	if (!t->rows && !t->row_open)
 		ct_table_note(t, "No process called libcuda.");
-	ct_table_note(t, "Device idle is %s.", ct_idle_meaning(idle));
+	ct_table_note(t, "GPU idle is %s.", ct_idle_meaning(idle));
 	ct_gpu_coverage_notes(a, t, false);
 	if (a->trace->lost)
 		ct_table_note(t, "Records were lost: their time is counted as what the thread did before them.");
