@@ -12,6 +12,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/gpu/coverage.h"
+#include "analysis/gpu/idle_causes.h"
 #include "analysis/losses.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
@@ -93,6 +94,7 @@ static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, u
 		}
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v.busy = &busy->processes[process];
+	v.queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 	v.measured = v.busy != NULL;
 	ct_verdict_steady(&v, text, sizeof(text));
 	page->limit = page->count + VERDICT_LINES < CT_PAGE_LINES ? page->count + VERDICT_LINES : CT_PAGE_LINES;
@@ -420,7 +422,7 @@ static void summary_free(struct ct_analysis *a)
 
 static const struct ct_analyser *const needs[] = {
 	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, &ct_gpu_busy_analyser,
-	&ct_gpu_coverage_analyser, NULL
+	&ct_gpu_coverage_analyser, &ct_gpu_idle_analyser, NULL
 };
 
 const struct ct_analyser ct_report_summary = {

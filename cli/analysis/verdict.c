@@ -61,6 +61,7 @@ static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
 struct shares {
 	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
 	double busy, copying;	/* of the GPU, where its records say it */
+	double queued;		/* it was idle although it had work: not for want of the host */
 	uint64_t syncs;
 };
 
@@ -95,6 +96,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		s.busy = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].busy +
 				  v->busy->any.stages[CT_STAGE_EXECUTION].busy) / verdict_wall(v);
 		s.copying = verdict_copying(v->busy);
+		s.queued = 100.0 * v->queued / verdict_wall(v);
 	}
 	if (v->thread)
 		s.syncs = v->thread->stages[CT_STAGE_STEADY].syncs +
@@ -109,8 +111,8 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	if (!v->thread)
 		return CT_LIMIT_UNKNOWN;
 	/* While the GPU has work, it does not matter what else the host does. */
-	if (v->busy && s->busy >= 100 - LITTLE)
-		return s->copying >= MOST ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
+	if (v->busy && s->busy + s->queued >= 100 - LITTLE)
+		return s->copying >= MOST && s->busy >= MOST ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
 	if (!v->busy && s->wait >= MOST && s->most_idle < LITTLE)
 		return CT_LIMIT_GPU;
 	if (s->off >= MUCH)
@@ -222,7 +224,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	enum ct_limit limit = verdict_limit(v, &s);
 	uint32_t warmup = ct_phases_warmup(v->process);
 	uint32_t iterations = v->process->iterations_count - warmup;
-	char what[160], why[160], parts[400], idle[80] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	char what[160], why[160], parts[400], idle[160] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	if (!verdict_wall(v)) {
 		snprintf(buf, size, "The process launched nothing.");
@@ -241,7 +243,10 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
 	verdict_parts(v, parts, sizeof(parts));
-	if (v->busy)
+	if (v->busy && s.queued >= SHOWN)
+		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it and pauses for %.1f %% with work queued, "
+			 "by its records", *parts ? "; t" : " T", s.busy, s.queued);
+	else if (v->busy)
 		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it, by its records", *parts ? "; t" : " T", s.busy);
 	else if (s.idle >= 0.05)
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :

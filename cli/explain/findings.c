@@ -129,7 +129,7 @@ enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t
 {
 	struct ct_verdict v = {
 		.process = x->process, .thread = x->thread, .idle = x->idle, .measured = x->idle_measured,
-		.busy = x->busy, .simulated = x->trace->simulated,
+		.busy = x->busy, .queued = x->queued, .simulated = x->trace->simulated,
 	};
 
 	return ct_verdict_steady(&v, text, size);

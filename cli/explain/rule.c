@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
+#include "analysis/gpu/idle_causes.h"
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
 {
@@ -175,4 +176,5 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 						end) ? &gpu->processes[index] : NULL;
 	}
 	x->idle_measured = x->idle->measured && x->busy;
+	x->queued = ct_gpu_idle_queued(ct_explain_state(x, &ct_gpu_idle_analyser), x->process);
 }

@@ -163,7 +163,7 @@ t_gpu_explain()
 {
 	gpu_trace idle
 	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	grep -q 'The GPU is idle for 8.10 ms (42.4 %) between its work, in 19 gaps, by its records. What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
+	grep -q 'The GPU is idle for 8.11 ms (42.5 %) between its work, in 19 gaps, by its records. What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
 	ok $? "explain: why the GPU is idle" || cat "$g.explain"
 	grep -q 'record: cuLaunchKernel at 2.100 ms (--call 10) sure (gpu-idle)' "$g.explain"
 	ok $? "and the record that shows it"
@@ -175,6 +175,15 @@ t_gpu_explain()
 	ok $? "explain: a GPU that limits, and its kernels" || cat "$g.explain"
 	! grep -q 'gpu-idle\|host-bound' "$g.explain"
 	ok $? "and no other limit"
+	gpu_trace ahead
+	{ "$ct" explain "$g"; "$ct" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and pauses for 37.0 % with work queued, by its records' "$g.explain" | wc -l)" 2 \
+		"explain and the summary: a host that is ahead does not limit" || cat "$g.explain"
+	grep -q 'The GPU is idle for 454.00 us (37.9 %) .* work was queued 444.00 us.* The host is not late' "$g.explain"
+	ok $? "and what to try is not for the host"
+	! grep -q '(host-bound)\|(application)' "$g.explain"
+	ok $? "and nothing of the host is a finding"
+	gpu_trace busy
 	is "$("$ct" report --format json summary "$g" 2>/dev/null | jq -r 'tostring' | grep -c 'gpu_kernel')" 0 "the summary takes no kernel for a call"
 }
 

@@ -369,6 +369,24 @@ static int idle_end(struct ct_analysis *a)
 	return 0;
 }
 
+uint64_t ct_gpu_idle_queued(const struct ct_gpu_idle *idle, const struct ct_process_phases *p)
+{
+	uint64_t least = 0;
+	bool any = false;
+
+	for (unsigned int i = 0; i < idle->devices_count; i++) {
+		const struct ct_gpu_idle_device *d = idle->devices[i];
+		uint64_t ns = d->causes[CT_STAGE_STEADY][CT_IDLE_QUEUED].total +
+			      d->causes[CT_STAGE_EXECUTION][CT_IDLE_QUEUED].total;
+
+		if (d->pid != p->pid)
+			continue;
+		least = !any || ns < least ? ns : least;
+		any = true;
+	}
+	return least;
+}
+
 static void idle_free(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;

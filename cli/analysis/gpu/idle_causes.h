@@ -76,6 +76,12 @@ struct ct_gpu_idle {
 	struct ct_hash by_key, threads;		/* internal */
 };
 
+/*
+ * ns of the steady state (or the execution) in which a GPU of the process was idle although work had
+ * been submitted: the host was not late.  Of several GPUs the least of them.
+ */
+uint64_t ct_gpu_idle_queued(const struct ct_gpu_idle *idle, const struct ct_process_phases *p);
+
 /* Its state is a struct ct_gpu_idle, complete when it has ended.  Without records of the GPU empty. */
 extern const struct ct_analyser ct_gpu_idle_analyser;
 

@@ -53,7 +53,10 @@ static const char *gpu_advice(enum ct_idle_cause cause)
 	case CT_IDLE_SYNC:
 		return "Synchronise less often, so that work is queued when the GPU gets done (.item(), .cpu() and print "
 		       "of a tensor synchronise).";
-	case CT_IDLE_LAUNCH: case CT_IDLE_START: case CT_IDLE_QUEUED:
+	case CT_IDLE_QUEUED:
+		return "The host is not late: the GPU pauses between kernels that are queued. Give it fewer and longer ones "
+		       "(fused operations, a larger batch), or work of several streams that fills the pauses.";
+	case CT_IDLE_LAUNCH: case CT_IDLE_START:
 		return "Launch less often: a CUDA graph of the iteration (torch.compile with mode=\"reduce-overhead\"), "
 		       "fused kernels, or more work for each launch.";
 	case CT_IDLE_MEMORY:
@@ -96,6 +99,25 @@ static enum ct_idle_cause gpu_name_causes(const struct ct_gpu_idle_device *d, ch
 	return first;
 }
 
+/*
+ * ns of the steady state in which the GPU did not work, as report gaps has it; more than its gaps where one is
+ * in two stages.  Without records of all the steady state its gaps alone.
+ */
+static uint64_t gpu_all_idle(const struct ct_explain *x, const struct ct_gpu_idle_device *d)
+{
+	uint64_t wall = x->wall[CT_SCOPE_STEADY], busy;
+
+	for (unsigned int i = 0; x->busy && i < x->busy->count; i++) {
+		const struct ct_gpu_busy_device *device = &x->busy->devices[i];
+
+		if (device->gpu != d->gpu)
+			continue;
+		busy = device->stages[CT_STAGE_STEADY].busy + device->stages[CT_STAGE_EXECUTION].busy;
+		return wall > busy ? wall - busy : 0;
+	}
+	return gpu_idle_of(d);
+}
+
 static const struct ct_gpu_gap *gpu_longest(const struct ct_gpu_idle_device *d)
 {
 	const struct ct_gpu_gap *best = NULL;
@@ -114,16 +136,18 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], causes[300] = "", gaps[CT_TERM_TEXT], longest[CT_TERM_TEXT], which[40] = "The GPU";
 	enum ct_idle_cause cause;
 	struct ct_finding_row *f;
+	uint64_t idle;
 
 	if (!gap || ct_rule_share(x, CT_SCOPE_STEADY, gpu_idle_of(d)) < rule->threshold)
 		return;
+	idle = gpu_all_idle(x, d);
 	cause = gpu_name_causes(d, causes, sizeof(causes));
 	if (devices > 1)
 		snprintf(which, sizeof(which), "GPU %u (of %u)", d->gpu, devices);
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, gpu_idle_of(d),
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, idle,
 			   "%s is idle for %s between its work, in %s gaps, by its records. What the launching thread "
 			   "did meanwhile: %s. The longest gap has %s.", which,
-			   ct_explain_time(x, CT_SCOPE_STEADY, gpu_idle_of(d), time),
+			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
 			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]), causes,
 			   ct_term_ns(longest, gap->duration));
 	ct_explain_advise(x, f, "%s", gpu_advice(cause));

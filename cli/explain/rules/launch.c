@@ -40,10 +40,10 @@ static uint64_t launch_gpu_ns(const struct ct_explain *x)
 	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
 }
 
-/* Its records say that the GPU always had work. */
+/* Its records say that the GPU always had work: it did it, or paused although more was queued. */
 static bool launch_gpu_busy(const struct ct_explain *x)
 {
-	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x)) >= 90;
+	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x) + x->queued) >= 90;
 }
 
 /*
@@ -54,7 +54,7 @@ static bool launch_gpu_busy(const struct ct_explain *x)
 void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 {
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT), launch_ns, launches;
-	uint64_t wall = x->wall[CT_SCOPE_STEADY], cost = wall - (wait < wall ? wait : wall);
+	uint64_t wall = x->wall[CT_SCOPE_STEADY], host = wall - (wait < wall ? wait : wall), cost = host;
 	uint64_t syncs = launch_syncs(x);
 	struct ct_evidence longest;
 	struct ct_finding_row *f;
@@ -65,13 +65,18 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	    (!x->busy && syncs * 2 < x->iterations) ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
 		return;
-	if (x->busy)
+	if (x->busy) {
+		/* A host that is never late saves no more than the time in which the GPU waits for it. */
+		uint64_t working = launch_gpu_ns(x) + x->queued, most = wall - (working < wall ? working : wall);
+
+		cost = cost < most ? cost : most;
 		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it, by its records",
 			 ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x)));
+	}
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
 			   "The host limits: %s launches %s take it %s each with what is between them, and its "
 			   "synchronisations %s%s%s.", ct_explain_rate(x, launches, n), ct_explain_per(x),
-			   ct_term_ns(each, cost / launches), wait ? "wait only " : "do not wait",
+			   ct_term_ns(each, host / launches), wait ? "wait only " : "do not wait",
 			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "", works);
 	f->at_most = true;
 	ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
@@ -102,7 +107,8 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
 			getters += facts->list[i].count;
-	if (!x->thread || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
+	/* While the GPU has work, it does not matter what the host does. */
+	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "The launching thread %u is in the application, between calls, for %s of the steady "
