@@ -90,6 +90,10 @@ static void calls_count(struct ct_calls *c, const struct ct_trace_event *e)
 		c->launches++;
 		c->launches_failed += e->failed;
 	}
+	if (class->category == CT_CAT_GRAPH && class->op == CT_OP_LAUNCH) {
+		c->graph_launches++;
+		c->graph_launches_failed += e->failed;
+	}
 	if (class->category == CT_CAT_MEMORY && class->op == CT_OP_ALLOC) {
 		c->allocs++;
 		c->allocs_failed += e->failed;

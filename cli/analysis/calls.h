@@ -40,7 +40,7 @@ struct ct_calls {
 	struct ct_category_stat categories[CT_CAT_COUNT];
 	uint64_t self;			/* of all categories */
 	uint64_t api_calls, api_failed, runtime_calls, open;
-	uint64_t launches, launches_failed;
+	uint64_t launches, launches_failed, graph_launches, graph_launches_failed;
 	uint64_t allocs, allocs_failed, alloc_bytes, frees;
 	uint64_t copies, copy_bytes, direction_count[CT_DIR_COUNT],
 		 direction_bytes[CT_DIR_COUNT];

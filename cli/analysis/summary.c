@@ -27,6 +27,8 @@
 
 struct summary_state {
 	struct ct_hash kernels;		/* by name; a: launches */
+	struct ct_hash gpu_kernels;	/* by name; a: runs on the GPU, b: ns */
+	bool graphs;			/* ran, and their kernels have no records */
 };
 
 /* ---------------------------------------------------------------- the head --- */
@@ -325,6 +327,9 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 	summary_row(page, "API calls", s->api_calls, c);
 	summary_row(page, "kernel launches", s->launches, summary_failures(b, s->launches_failed, ""));
 	/* What there was none of is left out. */
+	if (s->graph_launches)
+		summary_row(page, "graph launches", s->graph_launches,
+			    summary_failures(b, s->graph_launches_failed, ""));
 	if (s->allocs)
 		summary_row(page, "memory allocations", s->allocs,
 			    summary_failures(b, s->allocs_failed, ct_term_bytes(x, s->alloc_bytes)));
@@ -374,6 +379,7 @@ static int summary_process(const struct ct_analysis *a)
 static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
+	const struct summary_state *state = a->state;
 	struct ct_page *page = calloc(1, sizeof(*page));
 	int main = summary_process(a), rc = 0;
 
@@ -389,7 +395,8 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 	if (!rc)
 		rc = summary_advice(a, page);
 	if (!rc && calls->ops_count)
-		rc = ct_top_lists(page, calls, &((const struct summary_state *)a->state)->kernels, a->names);
+		rc = ct_top_lists(page, calls, state->gpu_kernels.count ? &state->gpu_kernels : &state->kernels,
+				  a->names, state->graphs);
 	else if (!calls->ops_count)
 		ct_page_add(page, ct_filter_chooses(a->filter) ? "No call passes." : "No call was recorded.");
 	if (!rc)
@@ -400,24 +407,34 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 
 static bool summary_wants(const struct ct_class *class)
 {
-	return class->layer != CT_LAYER_GPU && class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH &&
-	       class->quick[CT_QUICK_KERNEL] >= 0;
+	return class->id == CT_CLASS_gpu_graph || (class->category == CT_CAT_KERNEL && class->quick[CT_QUICK_KERNEL] >= 0 &&
+		(class->layer == CT_LAYER_GPU || class->op == CT_OP_LAUNCH));
 }
 
 static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct summary_state *s = a->state;
-	struct ct_hash_slot *slot = ct_hash_put(&s->kernels, ct_record_kernel(e->record, a->names->reg));
+	bool gpu = e->class->layer == CT_LAYER_GPU;
+	struct ct_hash_slot *slot;
 
+	if (e->class->id == CT_CLASS_gpu_graph) {
+		s->graphs = true;
+		return 0;
+	}
+	slot = ct_hash_put(gpu ? &s->gpu_kernels : &s->kernels, ct_record_kernel(e->record, a->names->reg));
 	if (!slot)
 		return -ENOMEM;
 	slot->a++;
+	slot->b += gpu ? e->duration : 0;
 	return 0;
 }
 
 static void summary_free(struct ct_analysis *a)
 {
-	ct_hash_free(&((struct summary_state *)a->state)->kernels);
+	struct summary_state *s = a->state;
+
+	ct_hash_free(&s->kernels);
+	ct_hash_free(&s->gpu_kernels);
 }
 
 static const struct ct_analyser *const needs[] = {

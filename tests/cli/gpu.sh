@@ -88,6 +88,11 @@ t_gpu_gaps()
 	gpu_trace overlap
 	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'done by the GPU 5 busy for 60.00 us' | grep -q 'kernels 3 (53.00 us), copies 1 (15.00 us), sets 1 (10.00 us)'
 	ok $? "streams that overlap: the GPU is busy for 60 of 80 us, with 78 us of work"
+	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'KERNELS by time on the GPU (of 3): share, time, launches' | grep -q '^ 56.6 % 30.00 us 1 softmax$'
+	ok $? "the summary's kernels are those with most time on the GPU"
+	gpu_trace graphs
+	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -q '^ graph launches 20$'
+	ok $? "the summary has launches of graphs"
 	gpu_trace idle
 	gpu_json gaps >"$g.gaps"
 	is "$(jq -c '.gaps_sum[] | [.Cause, .Gaps, ."Total Time (ns)"]' "$g.gaps" | paste -sd ' ')" \
@@ -95,6 +100,12 @@ t_gpu_gaps()
 		"idle times by cause, exactly"
 	is "$(jq -c '.gaps[0] | [."Start (ns)", ."Duration (ns)", ."Application (ns)", ."Sync (ns)", ."Launch (ns)", ."Start Latency (ns)", ."Memory (ns)", ."Driver (ns)", .CorrId]' "$g.gaps")" \
 		"[1210000,898000,786000,4000,5000,3000,60000,40000,10]" "the longest"
+	is "$(jq -c '.gaps[0,9] | [.Cause, .Before, .After]' "$g.gaps" | paste -sd ' ')" '["application","softmax(float*)","gemm(float*)"] ["work was queued","gemm(float*)","softmax(float*)"]' \
+		"its cause, and the work around it"
+	gpu_trace overlap
+	is "$(gpu_json gaps | jq -c '.gaps[] | [.Before, .After]')" '["[CUDA memcpy Host-to-Device]","[CUDA memset]"]' "copies and sets are named as in cuda_gpu_trace"
+	gpu_trace graphs
+	is "$(gpu_json gaps | jq -c '[.gaps[] | .Before, .After] | unique')" '["[CUDA graph 5]"]' "and so are graphs"
 	for name in idle overlap devices nodes graphs unjoined stopped busy; do
 		gpu_trace $name
 		gpu_json gaps >"$g.gaps"

@@ -2,9 +2,11 @@
 /* See gaps_tables.h. */
 #include "analysis/gpu/gaps_tables.h"
 
+#include "analysis/cuda/gpu.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
+#include "view/term.h"
 
 enum { S_CAUSE, S_COUNT, S_TOTAL, S_SHARE, S_MAX, S_COLUMNS };
 
@@ -16,12 +18,13 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
 };
 
-enum { START, DURATION, PID, TID, DEVICE, CAUSES, BEFORE = CAUSES + CT_IDLE_CAUSE_COUNT, AFTER, CORRELATION, COLUMNS };
+enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, BEFORE = CAUSES + CT_IDLE_CAUSE_COUNT, AFTER, CORRELATION, COLUMNS };
 
 #define ROW(id, words, column, head, priority)	[CAUSES + CT_IDLE_##id] = { column, head, CT_CELL_NS, priority },
 static const struct ct_column columns[COLUMNS] = {
 	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
 	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
+	[MOST] = { "Cause", "most of it", CT_CELL_TEXT, 0 },
 	[PID] = { "Pid", "pid", CT_CELL_ID, 6 },
 	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },
 	[DEVICE] = { "Device", "GPU", CT_CELL_ID, 5 },
@@ -45,12 +48,22 @@ static const struct ct_column idle_columns[I_COLUMNS] = {
 	[I_GAPS] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
 };
 
+static bool gaps_steady(const struct ct_analysis *a)
+{
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		for (unsigned int k = 0; k < a->phases->processes[i].stages_count; k++)
+			if (a->phases->processes[i].stages[k].stage == CT_STAGE_STEADY)
+				return true;
+	return false;
+}
+
 static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_sum", "Why the GPU was idle between its work", sum_columns,
 					       S_COLUMNS);
 	struct ct_idle_sum sums[CT_IDLE_CAUSE_COUNT] = { 0 };
 	bool said[CT_IDLE_CAUSE_COUNT] = { 0 };
+	char gaps[CT_TERM_TEXT], ns[CT_TERM_TEXT];
 	uint64_t total = 0;
 
 	for (unsigned int i = 0; i < idle->devices_count; i++)
@@ -81,25 +94,44 @@ static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		row[S_SHARE] = ct_double(total ? 100.0 * sums[most].total / total : 0);
 		row[S_MAX] = ct_u64(sums[most].longest);
 	}
-	ct_table_note(t, "A gap is from the end of all work of a GPU to the begin of the next: %llu in all.",
-		      (unsigned long long)idle->gaps);
+	ct_table_note(t, "A gap is from the end of all work of a GPU to the begin of the next: %s in all, %s.",
+		      ct_term_count(gaps, idle->gaps), ct_term_ns(ns, total));
 	ct_table_note(t, "Its parts are what the thread did that submitted the next work.");
 	ct_table_note(t, "Start latency is from the end of its call to the begin on the GPU.");
+	if (!ct_filter_chooses(a->filter) && idle->gaps && gaps_steady(a))
+		ct_table_note(t, "All stages count; of the steady state alone: --from steady --to steady.");
 	ct_gpu_coverage_notes(a, t, true);
 }
 
-/* A kernel by its name, a copy by its class. */
-static struct ct_cell gaps_work(const struct ct_analysis *a, const struct ct_class *class, uint32_t kernel)
+/* As cuda_gpu_trace names it. */
+static struct ct_cell gaps_work(const struct ct_analysis *a, struct ct_table *t, const struct ct_gpu_work_name *work)
 {
-	const char *name = kernel ? ct_names_string(a->names, kernel) : NULL;
+	const char *name = NULL;
 
-	return ct_const(name ? name : class->name);
+	if (work->class->id == CT_CLASS_gpu_graph)
+		return ct_format(t, "[CUDA graph %llu]", (unsigned long long)work->which);
+	if (ct_gpu_is_kernel(work->class))
+		name = ct_names_string(a->names, work->which);
+	else if (ct_gpu_is_transfer(work->class))
+		name = ct_gpu_operation_name(work->which);
+	return ct_const(name ? name : work->class->name);
+}
+
+/* What most of a gap went to. */
+static const char *gaps_most(const struct ct_gpu_gap *g)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 1; i < CT_IDLE_CAUSE_COUNT; i++)
+		most = g->parts[i] > g->parts[most] ? i : most;
+	return ct_idle_cause_word[most];
 }
 
 static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps", "The longest times in which the GPU was idle", columns,
 					       COLUMNS);
+	char gaps[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < idle->longest_count; i++) {
 		const struct ct_gpu_gap *g = &idle->longest[i];
@@ -114,13 +146,14 @@ static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		for (unsigned int k = 0; k < CT_IDLE_CAUSE_COUNT; k++)
 			if (k != CT_IDLE_OFF || a->trace->has_kernel)
 				row[CAUSES + k] = ct_u64(g->parts[k]);
-		row[BEFORE] = gaps_work(a, g->before, g->before_kernel);
-		row[AFTER] = gaps_work(a, g->after, g->after_kernel);
+		row[BEFORE] = gaps_work(a, t, &g->before);
+		row[AFTER] = gaps_work(a, t, &g->after);
+		row[MOST] = ct_const(gaps_most(g));
 		if (g->op_id)
 			row[CORRELATION] = ct_u64(g->op_id);
 	}
 	if (idle->gaps > idle->longest_count)
-		ct_table_note(t, "There are %llu; these are the longest.", (unsigned long long)idle->gaps);
+		ct_table_note(t, "There are %s; these are the longest.", ct_term_count(gaps, idle->gaps));
 }
 
 static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)

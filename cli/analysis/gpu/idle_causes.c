@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/accounting.h"
+#include "analysis/cuda/gpu.h"
 #include "trace/gpu/causes.h"
 
 #define DEVICES_MAX	16u	/* of a process, that a thread is charged for */
@@ -259,6 +260,19 @@ static void idle_sum(struct ct_idle_sum *sum, uint64_t ns)
 	sum->longest = ns > sum->longest ? ns : sum->longest;
 }
 
+static struct ct_gpu_work_name idle_work(const struct ct_trace_event *e)
+{
+	struct ct_gpu_work_name work = { .class = e->class };
+
+	if (e->class->id == CT_CLASS_gpu_graph)
+		work.which = ct_record_quick(e->record, CT_QUICK_GRAPH);
+	else if (ct_gpu_is_kernel(e->class))
+		work.which = ct_record_quick(e->record, CT_QUICK_KERNEL);
+	else if (ct_gpu_is_transfer(e->class))
+		work.which = ct_gpu_operation(e->record);
+	return work;
+}
+
 static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, d->pid, d->since);
@@ -268,8 +282,7 @@ static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const 
 		.start = d->since, .duration = e->begin - d->since, .pid = d->pid, .gpu = d->gpu,
 		.tid = cause ? cause->tid : 0, .op_id = cause ? cause->op_id : 0,
 		.call = cause ? cause->class : NULL, .call_begin = cause ? cause->begin : 0,
-		.before = d->last, .before_kernel = d->last_kernel, .after = e->class,
-		.after_kernel = ct_record_quick(e->record, CT_QUICK_KERNEL),
+		.before = d->last, .after = idle_work(e),
 	};
 	unsigned int stage = p ? ct_phases_stage(p, d->since) : CT_STAGE_COUNT;
 
@@ -327,8 +340,7 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	d->since = e->end;
 	d->number++;
-	d->last = e->class;
-	d->last_kernel = ct_record_quick(e->record, CT_QUICK_KERNEL);
+	d->last = idle_work(e);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 
 /* X(ID, words, column, head, priority of the column) */
 #define CT_IDLE_CAUSES(X)								\
-	X(APP, "application", "Application (ns)", "app", 0)				\
+	X(APP, "application", "Application (ns)", "app", 1)				\
 	X(SYNC, "synchronisation that had ended", "Sync (ns)", "sync", 1)		\
 	X(LAUNCH, "in the launch or copy call", "Launch (ns)", "launch", 1)		\
 	X(START, "start latency", "Start Latency (ns)", "latency", 1)			\
@@ -31,6 +31,12 @@ enum ct_idle_cause { CT_IDLE_CAUSES(CT_IDLE_ROW) CT_IDLE_CAUSE_COUNT };
 
 extern const char *const ct_idle_cause_word[CT_IDLE_CAUSE_COUNT];
 
+/* A kernel, copy, set or graph. */
+struct ct_gpu_work_name {
+	const struct ct_class *class;		/* NULL: nothing */
+	uint64_t which;				/* a kernel's name, a ct_gpu_operation(), the graph's number */
+};
+
 struct ct_gpu_gap {
 	uint64_t start, duration;
 	uint64_t parts[CT_IDLE_CAUSE_COUNT];	/* ns; their sum is the duration */
@@ -38,8 +44,7 @@ struct ct_gpu_gap {
 	const struct ct_class *call;		/* NULL: not known */
 	uint32_t pid, tid;			/* tid: of that call */
 	uint16_t gpu;
-	const struct ct_class *before, *after;
-	uint32_t before_kernel, after_kernel;	/* ids of their names; 0: no kernels */
+	struct ct_gpu_work_name before, after;
 };
 
 struct ct_idle_sum {
@@ -61,8 +66,7 @@ struct ct_gpu_idle_device {
 	/* Internal. */
 	uint32_t running;
 	uint64_t since, number;			/* since: ns, idle since then; 0: it is not */
-	const struct ct_class *last;
-	uint32_t last_kernel;
+	struct ct_gpu_work_name last;
 };
 
 #define CT_GPU_GAPS_KEPT	1000		/* the longest */

@@ -51,6 +51,8 @@ static void figures_totals(const struct ct_analysis *a, struct ct_table *t, cons
 		{ "API calls of libcudart", s->runtime_calls, "calls" },
 		{ "kernel launches", s->launches, "calls" },
 		{ "kernel launches failed", s->launches_failed, "calls" },
+		{ "graph launches", s->graph_launches, "calls" },
+		{ "graph launches failed", s->graph_launches_failed, "calls" },
 		{ "memory allocations", s->allocs, "calls" },
 		{ "memory allocations failed", s->allocs_failed, "calls" },
 		{ "memory allocated", s->alloc_bytes, "bytes" },

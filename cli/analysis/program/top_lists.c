@@ -14,7 +14,7 @@
 #define KERNELS		5
 
 struct lists_kernel {
-	uint64_t name, launches;	/* a string of the registry */
+	uint64_t name, launches, ns;	/* name: a string of the registry; ns: on the GPU */
 };
 
 static int lists_by_self(const void *a, const void *b)
@@ -37,10 +37,12 @@ static int lists_by_count(const void *a, const void *b)
 	return x->class->id - y->class->id;
 }
 
-static int lists_by_launches(const void *a, const void *b)
+static int lists_by_time(const void *a, const void *b)
 {
 	const struct lists_kernel *x = a, *y = b;
 
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
 	if (x->launches != y->launches)
 		return x->launches > y->launches ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
@@ -128,25 +130,38 @@ static void lists_most_called(const struct ct_calls *s, struct ct_op_stat **list
 }
 
 static int lists_kernels(struct ct_names *names, const struct ct_hash *map, struct ct_page *page,
-			 unsigned int most)
+			 unsigned int most, bool graphs)
 {
 	struct lists_kernel *list = calloc(map->count + 1, sizeof(*list));
-	char count[CT_TERM_TEXT], name[256], clean[256];
+	char count[CT_TERM_TEXT], ns[CT_TERM_TEXT], name[256], clean[256];
+	uint64_t all = 0;
 	size_t n = 0;
 
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->size; i++)
-		if (map->slots[i].used)
-			list[n++] = (struct lists_kernel){ map->slots[i].key, map->slots[i].a };
-	qsort(list, n, sizeof(*list), lists_by_launches);
+		if (map->slots[i].used) {
+			list[n++] = (struct lists_kernel){ map->slots[i].key, map->slots[i].a, map->slots[i].b };
+			all += map->slots[i].b;
+		}
+	qsort(list, n, sizeof(*list), lists_by_time);
 	if (n && most) {
 		ct_page_add(page, "\n");
-		ct_page_add(page, "KERNELS launched most (of %zu)", n);
+		if (all)
+			ct_page_add(page, "KERNELS by time on the GPU (of %zu%s): share, time, launches", n,
+				    graphs ? ", without graphs" : "");
+		else
+			ct_page_add(page, "KERNELS launched most (of %zu)", n);
 	}
 	for (size_t i = 0; i < n && i < most; i++) {
 		const char *text = ct_names_string(names, list[i].name);
 
+		if (all) {
+			ct_short_kernel_fit(name, sizeof(name), text ? text : "?", 46);
+			ct_page_add(page, "  %5.1f %% %11s %9s  %s", 100.0 * list[i].ns / all, ct_term_ns(ns, list[i].ns),
+				    ct_term_count(count, list[i].launches), ct_term_clean(clean, sizeof(clean), name, 46));
+			continue;
+		}
 		ct_short_kernel_fit(name, sizeof(name), text ? text : "?", 62);
 		ct_page_add(page, "  %14s  %s", ct_term_count(count, list[i].launches),
 			    ct_term_clean(clean, sizeof(clean), name, 62));
@@ -157,7 +172,7 @@ static int lists_kernels(struct ct_names *names, const struct ct_hash *map, stru
 
 /* The lists share the lines that are left: each has three of its own, for its head. */
 int ct_top_lists(struct ct_page *page, const struct ct_calls *s, const struct ct_hash *kernels,
-		 struct ct_names *names)
+		 struct ct_names *names, bool graphs)
 {
 	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
 	unsigned int left = ct_page_left(page), heads = 10, used;
@@ -186,7 +201,7 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, const struct ct
 	if (rows[1])
 		lists_functions(s, list, page, rows[1]);
 	lists_most_called(s, list, page);
-	rc = lists_kernels(names, kernels, page, rows[2]);
+	rc = lists_kernels(names, kernels, page, rows[2], graphs);
 	free(list);
 	return rc;
 }
