@@ -186,6 +186,10 @@ t_gpu_explain()
 	ok $? "explain: a GPU that limits, and its kernels" || cat "$g.explain"
 	! grep -q 'gpu-idle\|host-bound' "$g.explain"
 	ok $? "and no other limit"
+	gpu_trace graphs
+	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	grep -q '(gpu-idle)' "$g.explain" && ! grep -q 'in a CUDA graph\|a CUDA graph of' "$g.explain"
+	ok $? "explain: a program of graphs is not told to make one" || cat "$g.explain"
 	gpu_trace ahead
 	{ "$ct" explain "$g"; "$ct" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and pauses for 37.0 % with work queued, by its records' "$g.explain" | wc -l)" 2 \

@@ -60,6 +60,12 @@ t_gpu_timelines()
 		ok $? "perfetto, gpu $name"
 		is "$(awk -F '\t' '$1 == "flow" && $3 !~ /ioctl/' "$work/perfetto-gpu-$name.rows" | wc -l)" "$want" "perfetto, gpu $name: as many arrows"
 	done
+	for name in overlap graphs; do
+		gpu_made $name
+		is "$(jq -r '.traceEvents[] | select(.ph == "X" and (.name | startswith("[CUDA"))) | .name' "$gpu.json" | sort -u | paste -sd,)" \
+			"$(build/cudatrace report --format json cuda_gpu_trace "$gpu" 2>/dev/null | jq -r '.[].Name | select(startswith("[")) | sub(" [0-9]+"; "")' | sort -u | paste -sd,)" \
+			"chrome, gpu $name: copies, sets and graphs are named as in cuda_gpu_trace"
+	done
 	gpu_made overlap
 	build/cudatrace timeline --width 100 "$gpu" 2>/dev/null | grep -c '^GPU 0 ctx 1 str [789]' | grep -qx 3
 	ok $? "timeline: a row for each stream"
@@ -88,4 +94,8 @@ t_gpu_html()
 	"$cudatrace" export --format html -f -o "$gpu.html" "$gpu" 2>/dev/null
 	ok $? "html: records of the GPU are exported"
 	html_lines node tests/export/browser/gpu.js "$gpu.html"
+	is "$(html_manifest "$gpu.html" 'm.gpu_missing.length')" 0 "html: nothing of them is missing"
+	gpu_made stopped
+	"$cudatrace" export --format html -f -o "$gpu.html" "$gpu" 2>/dev/null
+	html_lines node tests/export/browser/gpu.js "$gpu.html" "Process 4242: GPU records until 0.100 ms only: torch.profiler"
 }

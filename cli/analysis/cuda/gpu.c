@@ -75,3 +75,12 @@ const char *ct_gpu_operation_name(unsigned int operation)
 
 	return names[operation];
 }
+
+const char *ct_gpu_work_name(const struct ct_record *r)
+{
+	if (r->class->layer != CT_LAYER_GPU || !r->fields)
+		return NULL;
+	if (r->class->id == CT_CLASS_gpu_graph)
+		return "[CUDA graph]";
+	return ct_gpu_is_transfer(r->class) ? ct_gpu_operation_name(ct_gpu_operation(r)) : NULL;
+}

@@ -61,4 +61,7 @@ void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char 
 unsigned int ct_gpu_operation(const struct ct_record *r);
 const char *ct_gpu_operation_name(unsigned int operation);
 
+/* The same of a record of the GPU that is no kernel: a copy, a set or a graph.  Else NULL. */
+const char *ct_gpu_work_name(const struct ct_record *r);
+
 #endif

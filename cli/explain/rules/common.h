@@ -51,6 +51,9 @@ void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule);
 extern const struct ct_analyser ct_contention_analyser;
 
+/* launch.c: are at least half of the launches of the steady state launches of graphs? */
+bool ct_rule_launches_graphs(const struct ct_explain *x);
+
 /*
  * An array of states, one for each process of the phases: what a collector keeps.  Returned
  * by calloc(); NULL: no memory.

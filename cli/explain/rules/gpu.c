@@ -47,7 +47,7 @@ static const struct ct_gpu_idle_device *gpu_most_idle(const struct ct_explain *x
 	return best;
 }
 
-static const char *gpu_advice(enum ct_idle_cause cause)
+static const char *gpu_advice(const struct ct_explain *x, enum ct_idle_cause cause)
 {
 	switch (cause) {
 	case CT_IDLE_SYNC:
@@ -57,6 +57,9 @@ static const char *gpu_advice(enum ct_idle_cause cause)
 		return "The host is not late: the GPU pauses between kernels that are queued. Give it fewer and longer ones "
 		       "(fused operations, a larger batch), or work of several streams that fills the pauses.";
 	case CT_IDLE_LAUNCH: case CT_IDLE_START:
+		if (ct_rule_launches_graphs(x))
+			return "Launch before the GPU gets done: queue the next graph while this one runs, or put more work into "
+			       "each (a larger batch, several steps).";
 		return "Launch less often: a CUDA graph of the iteration (torch.compile with mode=\"reduce-overhead\"), "
 		       "fused kernels, or more work for each launch.";
 	case CT_IDLE_MEMORY:
@@ -68,6 +71,9 @@ static const char *gpu_advice(enum ct_idle_cause cause)
 	case CT_IDLE_OFF:
 		return "Give the launching thread a CPU of its own: see who ran instead (cudatrace report switches).";
 	default:
+		if (ct_rule_launches_graphs(x))
+			return "Let the host run ahead: queue the next step before the results of this one are needed, or "
+			       "profile the application's own code (py-spy, perf).";
 		return "Let the host run ahead: queue the next step before the results of this one are needed, capture it "
 		       "in a CUDA graph, or profile the application's own code (py-spy, perf).";
 	}
@@ -150,7 +156,7 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
 			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]), causes,
 			   ct_term_ns(longest, gap->duration));
-	ct_explain_advise(x, f, "%s", gpu_advice(cause));
+	ct_explain_advise(x, f, "%s", gpu_advice(x, cause));
 	if (gap->call)
 		ct_explain_show(f, &(struct ct_evidence){
 			.op_id = gap->op_id, .ts = gap->call_begin, .tid = gap->tid, .class = gap->call,

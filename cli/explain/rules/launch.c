@@ -23,6 +23,20 @@ static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *lon
 	return count;
 }
 
+bool ct_rule_launches_graphs(const struct ct_explain *x)
+{
+	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
+	uint64_t all = 0, graphs = 0;
+
+	for (unsigned int i = 0; i < facts->count; i++) {
+		if (!ct_is_launch(facts->list[i].class))
+			continue;
+		all += facts->list[i].count;
+		graphs += facts->list[i].class->category == CT_CAT_GRAPH ? facts->list[i].count : 0;
+	}
+	return graphs && graphs * 2 >= all;
+}
+
 static uint64_t launch_syncs(const struct ct_explain *x)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
@@ -79,9 +93,13 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 			   ct_term_ns(each, host / launches), wait ? "wait only " : "do not wait",
 			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "", works);
 	f->at_most = true;
-	ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
-			  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "
-			  "work (a larger batch).");
+	if (ct_rule_launches_graphs(x))
+		ct_explain_advise(x, f, "Launch less often: put more of the iteration, or several of them, into one graph, "
+				  "or give each launch more work (a larger batch).");
+	else
+		ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
+				  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "
+				  "work (a larger batch).");
 	ct_explain_show(f, &longest);
 }
 

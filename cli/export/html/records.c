@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cuda/gpu.h"
+
 #define RECORDS_BLOCK	(1u << 20)	/* bytes of a block of fields; one record has less */
 
 int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *reg, struct ct_names *names,
@@ -66,7 +68,7 @@ static int records_copy(struct ct_html_records *r, const struct ct_record *from,
 	return 0;
 }
 
-/* The name of its kernel, or its text. */
+/* The name of its kernel, or of the GPU's work, or its text. */
 static uint32_t records_detail(struct ct_html_records *r, const struct ct_record *record)
 {
 	const char *text;
@@ -84,6 +86,9 @@ static uint32_t records_detail(struct ct_html_records *r, const struct ct_record
 			r->kernels[id] = ct_html_string(&r->strings, text, strlen(text));
 		return r->kernels[id];
 	}
+	text = ct_gpu_work_name(record);
+	if (text)
+		return ct_html_string(&r->strings, text, strlen(text));
 	text = ct_record_text(record, &len);
 	return text && len ? ct_html_string(&r->strings, text, len) : 0;
 }

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "explain/findings.h"
 #include "export/html/json.h"
 
 #define STORY_PROCESSES	100u
+#define STORY_MISSING	8u	/* processes, of records of the GPU */
 
 static int64_t story_ns(const struct ct_html_story *s, uint64_t ts)
 {
@@ -156,6 +158,24 @@ static void story_verdict(struct ct_html_story *s, unsigned int process, struct 
 	ct_verdict_startup(p, text, sizeof(text));
 	ct_html_text(out, ",\"startup\":", *text ? text : NULL);
 	ct_out_char(out, '}');
+}
+
+/* Where the trace was to have records of the GPU, and lacks some. */
+static void story_gpu_missing(struct ct_html_story *s, struct ct_out *out)
+{
+	const struct ct_gpu_coverage *c = ct_explain_state(s->explain, &ct_gpu_coverage_analyser);
+	char missing[700], text[900];
+	unsigned int shown = 0;
+
+	ct_out_text(out, "\"gpu_missing\":[");
+	for (unsigned int i = 0; ct_gpu_asked(s->trace) && i < c->count && shown < STORY_MISSING; i++) {
+		ct_gpu_cover_text(s->trace, &c->list[i], true, missing, sizeof(missing));
+		if (!*missing)
+			continue;
+		snprintf(text, sizeof(text), "Process %u: %s.", c->list[i].pid, missing);
+		ct_html_text(out, shown++ ? "," : "", text);
+	}
+	ct_out_text(out, "],\n");
 }
 
 static void story_verdicts(struct ct_html_story *s, struct ct_out *out)
@@ -335,6 +355,7 @@ int ct_html_story_write(struct ct_html_story *s, struct ct_html_blobs *blobs, st
 	story_trace(s, out);
 	story_facts(s, out);
 	story_verdicts(s, out);
+	story_gpu_missing(s, out);
 	story_stages(s, out);
 	rc = story_iterations(s, blobs, out);
 	story_findings(s, out);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cuda/gpu.h"
 #include "analysis/memory/memory.h"
 #include "table/short_name.h"
 #include "trace/gpu/causes.h"
@@ -143,13 +144,18 @@ static int slices_arrow(struct slices *s, struct ct_slice *slice)
 	return rc < 0 ? rc : 0;
 }
 
-/* What the GPU did bears the kernel's name. */
-static int slices_name_kernel(struct slices *s, const struct ct_record *r, struct ct_slice *slice)
+/* What the GPU did bears the kernel's name; copies, sets and graphs that of report cuda_gpu_trace. */
+static int slices_name_work(struct slices *s, const struct ct_record *r, struct ct_slice *slice)
 {
 	uint32_t id = ct_record_quick(r, CT_QUICK_KERNEL);
 	const char *name = r->fields && ct_record_has(r, CT_QUICK_KERNEL) ? ct_names_string(s->names, id) : NULL;
+	const char *work = ct_gpu_work_name(r);
 	char buf[256];
 
+	if (work) {
+		slice->name = work;
+		slice->name_len = strlen(work);
+	}
 	if (!name || !*name)
 		return 0;
 	if (!s->kernels)
@@ -194,7 +200,7 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 	if (!rc && s->gpu)
 		slices_join(p, &slice);
 	if (!rc && kind == CT_LANE_GPU)
-		rc = slices_name_kernel(s, r, &slice);
+		rc = slices_name_work(s, r, &slice);
 	if (!rc && ioctl && kind == CT_LANE_DRIVER && !slice.lane->ioctls)
 		rc = slices_arrow(s, &slice);
 	if (rc)

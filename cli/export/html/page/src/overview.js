@@ -33,7 +33,10 @@ function notices(manifest) {
 	if (left && (left.details || left.strings))
 		list.push(["info", "Shortened", [left.details ? `Fields of ${plural(left.details, "record")} are left out.` : "",
 			left.strings ? `${plural(left.strings, "text")} were cut or left out.` : ""].filter(Boolean).join(" ")]);
-	if (!manifest.tracks.some((t) => t.layer === "gpu" && t.count > 0))
+	const missing = manifest.gpu_missing ?? [];
+	if (missing.length)
+		list.push(["warn", "GPU records are not complete", missing.join(" ")]);
+	else if (!manifest.tracks.some((t) => t.layer === "gpu" && t.count > 0))
 		list.push(["info", "No GPU records", "The trace has what the host did. What the GPU did is bounded by the host's calls, not measured."]);
 	get("notices").replaceChildren(...list.map(([kind, title, text]) => el("p", { class: `notice ${kind}` }, el("strong", {}, title), " ", text)));
 }

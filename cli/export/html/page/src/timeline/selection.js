@@ -53,7 +53,8 @@ export class Selection {
 		const put = (name, value, kind) => rows.append(el("tr", {}, el("th", { scope: "row" }, name),
 			el("td", { class: kind ?? null }, value)));
 		if (detail[i])
-			put(track.layer === "nvtx" ? "text" : "kernel", tracks.text(detail[i]));
+			put(track.layer === "nvtx" ? "text" : track.layer === "gpu" && cls.category !== "kernel" ? "work" : "kernel",
+				tracks.text(detail[i]));
 		put("begin", at(begin[i], 1));
 		if (!(flag & INSTANT))
 			put("duration", flag & UNFINISHED ? `at least ${time(duration[i])}` : time(duration[i]));
@@ -119,7 +120,7 @@ export class Selection {
 		const { tracks } = this.timeline;
 		const cls = tracks.classes[track.columns.class[i]] ?? { name: "?" };
 		const flag = track.columns.flags[i];
-		return button([this.swatch(cls), el("span", { class: "node-name" }, tracks.name(track, i)),
+		return button([this.swatch(cls), el("span", { class: "node-name" }, track.layer === "gpu" ? tracks.label(track, i) : tracks.name(track, i)),
 			el("span", { class: `node-time${flag & FAILED ? " bad" : ""}` }, flag & INSTANT ? "" : time(track.columns.duration[i]))],
 		() => this.timeline.select(track, i, { move: true }),
 		{ class: `node${self ? " self" : ""}`, "aria-current": self ? "true" : null });
