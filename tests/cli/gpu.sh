@@ -71,6 +71,8 @@ t_gpu_sums()
 	gpu_trace idle
 	is "$(gpu_json cuda_kern_exec_sum | jq -c '.[] | [."Kernel Name", .Count, .QCount, ."AMed (ns)", ."QMed (ns)", ."KMed (ns)", ."TMed (ns)"]' | paste -sd ' ')" \
 		'["softmax(float*)",10,10,5000,999000,100000,1104000] ["gemm(float*)",10,10,5000,3000,1000000,1008000]' "cuda_kern_exec_sum: from the launch to the start"
+	is "$(COLUMNS=80 "$ct" report cuda_kern_exec_sum "$g" 2>/dev/null | sed -n 2p | tr -s ' ')" " tid runs all avg call median wait median wait max run median kernel" \
+		"for people: by which it is sorted, and what tells rows of one kernel apart"
 	gpu_trace nodes
 	is "$(gpu_json cuda_gpu_kern_sum | jq -c '.[] | [.Name, .Instances, ."Total Time (ns)"]' | paste -sd ' ')" \
 		'["gemm(float*)",20,200000] ["softmax(float*)",20,200000]' "kernels of graphs"
@@ -259,4 +261,19 @@ t_gpu_fuzz()
 		done
 	done
 	is $bad 0 "damaged streams of the GPU: an answer or one line"
+}
+
+# diff compares what the GPU did by its records, each under the iteration that caused it.
+t_gpu_diff()
+{
+	local a
+	gpu_trace step=100
+	a=$g
+	gpu_trace step=300
+	is "$("$ct" diff --format json "$a" "$g" 2>/dev/null | jq -c '.diff_gpu[] | [.Name, ."Runs A", ."Runs B", ."Time A (ns)", ."Time B (ns)", ."Effect (ns)", .Verdict]' | paste -sd ' ')" \
+		'["(all work of the GPU)",1,1,900000,700000,-200000,"faster"] ["gemm(float*)",1,1,900000,700000,-200000,"faster"]' "diff: times on the GPU, per iteration"
+	gpu_trace step=300 host
+	"$ct" diff "$a" "$g" >"$g.diff" 2>&1
+	grep -q 'Only A has records of the GPU' "$g.diff" && ! grep -q '^GPU:' "$g.diff"
+	ok $? "diff: one trace without records of the GPU" || head -n 20 "$g.diff"
 }

@@ -28,14 +28,14 @@ enum { PID, TID, DEVICE, COUNT, QCOUNT, FIRST, API = FIRST + TIMES * FIGURES, NA
 
 static const struct ct_column columns[COLUMNS] = {
 	[PID] = { "PID", "pid", CT_CELL_ID, 7 },
-	[TID] = { "TID", "tid", CT_CELL_ID, 7 },
+	[TID] = { "TID", "tid", CT_CELL_ID, 2 },	/* rows of one kernel differ in it */
 	[DEVICE] = { "DevId", "GPU", CT_CELL_ID, 6 },
 	[COUNT] = { "Count", "runs", CT_CELL_COUNT, 0 },
 	[QCOUNT] = { "QCount", "queued", CT_CELL_COUNT, 8 },
-	TIME(T, "T", "all", 5, 4, 8),
-	TIME(A, "A", "call", 5, 1, 8),
-	TIME(Q, "Q", "wait", 3, 0, 2),
-	TIME(K, "K", "run", 3, 0, 2),
+	TIME(T, "T", "all", 0, 4, 8),	/* by which they are sorted */
+	TIME(A, "A", "call", 5, 3, 8),
+	TIME(Q, "Q", "wait", 4, 0, 3),
+	TIME(K, "K", "run", 4, 0, 3),
 	[API] = { "API Name", "call", CT_CELL_TEXT, 6 },
 	[NAME] = { "Kernel Name", "kernel", CT_CELL_KERNEL, 0 },
 };
@@ -148,6 +148,7 @@ static void exec_figures(struct ct_cell *row, struct ct_histogram *h)
 static int exec_end(struct ct_analysis *a)
 {
 	struct kern_exec *s = a->state;
+	bool early = false;
 	struct ct_table *t = ct_analysis_table(a, "cuda_kern_exec_sum",
 		"Kernels: launch call, wait from its end until they began, run", columns, COLUMNS);
 
@@ -163,6 +164,7 @@ static int exec_end(struct ct_analysis *a)
 		row[DEVICE] = ct_u64(g->gpu);
 		row[COUNT] = ct_u64(g->count);
 		row[QCOUNT] = ct_u64(g->times[Q].count);
+		early |= g->times[Q].count < g->count;
 		for (unsigned int k = 0; k < TIMES; k++)
 			exec_figures(&row[FIRST + k * FIGURES], &g->times[k]);
 		row[API] = ct_const(g->call->name);
@@ -170,6 +172,8 @@ static int exec_end(struct ct_analysis *a)
 	}
 	if (!a->trace->has_gpu)
 		ct_table_note(t, "There are no records of the GPU: record --gpu makes them.");
+	if (early)
+		ct_table_note(t, "A kernel that began before its call returned has no wait (-).");
 	if (s->left_out)
 		ct_table_note(t, "%llu kernels of further names and threads are left out.",
 			      (unsigned long long)s->left_out);

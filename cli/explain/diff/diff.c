@@ -99,6 +99,9 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 	if (d->pair.iterations)
 		ct_table_note(t,
 			      "runs vary more: record several before you trust a small change.");
+	if (d->pair.side[0].trace->has_gpu != d->pair.side[1].trace->has_gpu)
+		ct_table_note(t, "Only %s has records of the GPU, which cost time: the two are not recorded alike.",
+			      d->pair.side[0].trace->has_gpu ? "A" : "B");
 	if (d->pair.side[0].trace->has_kernel != d->pair.side[1].trace->has_kernel)
 		ct_table_note(t,
 			      "Only %s has the module's records, which cost time: the two are not recorded alike.",
@@ -155,6 +158,9 @@ static const struct ct_column function_columns[R_COLUMNS] =
 	ROW_COLUMNS("Calls A", "Calls B", "calls A", "calls B", "name", CT_CELL_TEXT);
 static const struct ct_column kernel_columns[R_COLUMNS] =
 	ROW_COLUMNS("Launches A", "Launches B", "launches A", "launches B", "kernel", CT_CELL_KERNEL);
+
+static const struct ct_column gpu_columns[R_COLUMNS] =
+	ROW_COLUMNS("Runs A", "Runs B", "runs A", "runs B", "work", CT_CELL_KERNEL);
 
 static void diff_row(struct diff *d, struct ct_table *t, const struct ct_diff_row *r, bool counts)
 {
@@ -240,6 +246,48 @@ static int diff_kernels(struct diff *d)
 		qsort(rows.list, rows.count, sizeof(*rows.list), diff_by_count);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
+	free(rows.list);
+	return diff_print(d, &t, rc);
+}
+
+static bool diff_has_gpu(const struct ct_diff_side *side)
+{
+	for (uint32_t i = 0; i < side->per->count; i++)
+		if (side->per->items[i].kind == CT_PER_GPU)
+			return true;
+	return false;
+}
+
+/* Only where both traces have records of the GPU. */
+static int diff_gpu(struct diff *d)
+{
+	static const enum ct_per_kind kinds[2] = { CT_PER_GPU, CT_PER_GPU };
+	struct ct_diff_row all = { .name = "(all work of the GPU)" };
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	int rc;
+
+	if (!diff_has_gpu(&d->pair.side[0]) || !diff_has_gpu(&d->pair.side[1]))
+		return 0;
+	rc = ct_diff_match(&d->pair, kinds, &rows);
+	ct_table_begin(&t, "diff_gpu", d->pair.iterations ? "GPU: its work per iteration; times on the GPU, from its records" :
+		       "GPU: its work in the run; times on the GPU, from its records", gpu_columns, R_COLUMNS);
+	for (uint32_t i = 0; i < rows.count && !rc; i++)
+		for (unsigned int s = 0; s < 2; s++) {
+			const struct ct_diff_value *from = &rows.list[i].value[s];
+
+			all.value[s].there |= from->there;
+			all.value[s].count += from->count;
+			all.value[s].ns += from->ns;
+			all.value[s].wall += from->wall;
+			all.value[s].error = hypot(all.value[s].error, from->error);
+		}
+	all.effect = all.value[1].wall - all.value[0].wall;
+	if (rows.count && !rc)
+		diff_row(d, &t, &all, true);
+	for (uint32_t i = 0; i < rows.count && !rc; i++)
+		diff_row(d, &t, &rows.list[i], true);
+	ct_table_note(&t, "Effect: on the time that the GPU works; work of several streams at the same time counts for each.");
 	free(rows.list);
 	return diff_print(d, &t, rc);
 }
@@ -387,7 +435,7 @@ static struct ct_diff_side diff_side(const struct ct_trace *t, const struct ct_a
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_summary, diff_functions, diff_kernels, diff_ioctls, diff_stages, diff_memory,
+		diff_summary, diff_functions, diff_kernels, diff_gpu, diff_ioctls, diff_stages, diff_memory,
 	};
 	int rc = 0;
 

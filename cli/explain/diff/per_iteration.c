@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cuda/gpu.h"
+#include "trace/gpu/causes.h"
 #include "analysis/memory/memory.h"
 #include "explain/calls/call_detail.h"
 
@@ -87,7 +89,7 @@ static struct ct_per_item *per_item(struct ct_per_iteration *s, enum ct_per_kind
 /* Is the event of a thread whose time is wall time? */
 static bool per_counts_as_wall(const struct ct_per_iteration *s, const struct ct_trace_event *e)
 {
-	return !s->process || !s->iterations || e->track->tid == s->process->tid;
+	return !s->process || !s->iterations || e->class->layer == CT_LAYER_GPU || e->track->tid == s->process->tid;
 }
 
 static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
@@ -274,13 +276,38 @@ static int64_t per_iteration_of(const struct ct_per_iteration *s, uint64_t ts)
 	return i >= 0 && i < s->iterations ? i : -1;
 }
 
+static int per_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_cause *cause = e->point->cause;
+	const char *name = ct_gpu_work_name(e->record);
+	struct ct_per_iteration *s = a->state;
+	struct ct_per_item *item;
+	uint64_t key = e->class->id;
+
+	if (ct_gpu_is_kernel(e->class)) {
+		key = ct_hash_mix(key, ct_record_kernel(e->record, a->names->reg));
+		name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
+	} else if (ct_gpu_is_transfer(e->class)) {
+		key = ct_hash_mix(key, ct_gpu_operation(e->record));
+	}
+	item = per_item(s, CT_PER_GPU, key, name ? name : "(no name)");
+	if (!item)
+		return -ENOMEM;
+	per_add(s, item, e, per_iteration_of(s, cause ? cause->begin : e->begin), e->duration);
+	return 0;
+}
+
 static int per_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_per_iteration *s = a->state;
 	int64_t iteration;
 	uint64_t *inner;
 
-	if (!e->track->tid || !per_counts(s, e))
+	if (!per_counts(s, e))
+		return 0;
+	if (e->class->layer == CT_LAYER_GPU)
+		return e->kind == CT_ON_END && e->class->call ? per_gpu(a, e) : 0;
+	if (!e->track->tid)
 		return 0;
 	if (e->kind == CT_ON_BEGIN) {
 		inner = e->api ? per_inner(s, e->track, e->track->depth) : NULL;

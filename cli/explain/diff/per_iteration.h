@@ -5,7 +5,8 @@
  *
  * A function's time is from begin to end without the calls of libcuda and libcudart inside it;
  * the driver's share is in it.  So the times of all functions of a thread add up to its time
- * in calls.  Where no process launched anything, all processes count.
+ * in calls.  What the GPU did counts for the iteration whose call caused it; its wall time is all of
+ * its time, where several streams work at the same time that of each.  Where no process launched anything, all processes count.
  */
 #ifndef CT_CLI_PER_ITERATION_H
 #define CT_CLI_PER_ITERATION_H
@@ -16,6 +17,7 @@
 enum ct_per_kind {
 	CT_PER_FUNCTION,	/* of libcuda and libcudart */
 	CT_PER_KERNEL,		/* launches; the time is that of the launching call */
+	CT_PER_GPU,		/* what the GPU did, by its records: kernels, copies, sets, graphs */
 	CT_PER_IOCTL_PROGRAM,	/* ioctls as the program sees them */
 	CT_PER_IOCTL_DRIVER,	/* and as the kernel does, where the module recorded */
 	CT_PER_KINDS,
