@@ -62,8 +62,11 @@ static int chardev_release(struct inode *inode, struct file *file)
 	struct ct_file *f = file->private_data;
 
 	/* Every traced program closes a file: only those with probes wait for ct_session_lock. */
-	if (f->probes)
+	if (f->probes) {
+		ct_registry_get();
 		ct_probe_closed(file);
+		ct_registry_put();
+	}
 	if (file->f_mode & FMODE_READ)
 		ct_control_closed(file);
 	ct_reader_close(f->reader);

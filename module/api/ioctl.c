@@ -147,15 +147,25 @@ static int ioctl_trigger(struct file *file, union ct_arg *arg)
 static int ioctl_probe_add(struct file *file, union ct_arg *arg)
 {
 	struct ct_file *f = file->private_data;
+	int err;
 
 	/* Before the probe is there: the file's release looks at it. */
 	WRITE_ONCE(f->probes, true);
-	return ct_user_probe_add(&arg->add, file);
+	/* If it is refused, its class goes. */
+	ct_registry_get();
+	err = ct_user_probe_add(&arg->add, file);
+	ct_registry_put();
+	return err;
 }
 
 static int ioctl_probe_remove(struct file *file, union ct_arg *arg)
 {
-	return ct_user_probe_remove(&arg->add);
+	int err;
+
+	ct_registry_get();
+	err = ct_user_probe_remove(&arg->add);
+	ct_registry_put();
+	return err;
 }
 
 static int ioctl_probe_set(struct file *file, union ct_arg *arg)

@@ -385,14 +385,9 @@ void ct_registry_put(void)
 
 void ct_class_drop(u32 id)
 {
-	struct registry_gone gone = {};
-
 	mutex_lock(&lock);
-	/* Somebody may still have records of it: then it stays until all have gone. */
-	if (!--ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS]->holders && !users)
-		registry_reset(&gone);
+	ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS]->holders--;
 	mutex_unlock(&lock);
-	registry_free(&gone);
 }
 
 void ct_registry_exit(void)

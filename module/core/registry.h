@@ -54,8 +54,8 @@ const struct ct_class *ct_class_next(u32 id);
 int ct_class_define(struct ct_define *def, u64 producer, bool trusted);
 
 /*
- * ct_class_drop - a probe needs its class no more: it goes when nobody keeps the registry.  No
- * handler of the probe runs.  May sleep.
+ * ct_class_drop - a probe needs its class no more, and no handler of it runs.  The class goes with
+ * the last ct_registry_put(), because somebody may still have records of it.  May sleep.
  */
 void ct_class_drop(u32 id);
 

@@ -91,8 +91,8 @@ void ct_threadbuf_close(struct ct_threadbuf_state *tb, u64 now);
 void ct_threadbuf_close_last(struct ct_threadbuf_state *tb, u64 now);
 
 /*
- * ct_threadbuf_left - does its process run another program by now (exec)?  Then only others can have
- * the memory still mapped, and write in its name.
+ * ct_threadbuf_left - does its process run another program by now (exec)?  Then only others can
+ * have the memory still mapped, and write in its name.
  */
 bool ct_threadbuf_left(const struct ct_threadbuf_state *tb);
 

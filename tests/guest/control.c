@@ -379,12 +379,15 @@ static void test_ids(void)
 	ok(other.id > again, "a probe that is there keeps its id (%u)", other.id);
 	close(w);
 	call(r, CT_IOC_PROBE_REMOVE, &add);
+	strcpy(add.symbol, "there_is_no_such_function");
+	call(r, CT_IOC_PROBE_ADD, &add);
 	first = probe_class(r, &add, "first");
 	call(r, CT_IOC_PROBE_REMOVE, &add);
 	again = probe_class(r, &add, "again");
 	call(r, CT_IOC_PROBE_REMOVE, &add);
 	ok(first == def.id && again == first,
-	   "once nobody has defined anything, ids of removed probes are free (%u, %u)", first, again);
+	   "once nobody has defined anything, ids of removed and refused probes are free (%u, %u)",
+	   first, again);
 	close(r);
 }
 
