@@ -14,14 +14,24 @@
  *	gpu exit	work, time for CUPTI to deliver it, and _exit()
  *	gpu fork	a child before cuInit, which works, too; then one after it, which exits
  *	gpu profiler	work; another collector comes; work
+ *	gpu blocked N	the writer of records never gets done with a write(); work; another
+ *			collector comes; exit
+ *	gpu inside	exit() as in a handler that interrupted CUPTI
+ *	gpu meets	another collector comes while cuInit begins to collect
+ *	gpu names N	no right to write files; N launches of kernels whose names are new; says how
+ *			often the registry was opened
  *	gpu first	another collector is there before cuInit; work
  */
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +43,8 @@ int cuptiActivityRegisterCallbacks(void (*requested)(uint8_t **, size_t *, size_
 int cuptiActivityEnable(uint32_t kind);
 int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityDisable(uint32_t kind);
+int cuptisim_hardware(void) __attribute__((weak));
+void cuptisim_inside(void (*f)(void)) __attribute__((weak));
 
 static CUcontext context;
 static CUfunction small, large;
@@ -163,6 +175,85 @@ static void profiler(void)
 	cuptiActivityFlushAll(1);
 	cuptiActivityDisable(2);
 	printf("profiler: buffers %u, of somebody else %u\n", theirs, foreign);
+	if (cuptisim_hardware && cuptisim_hardware())
+		printf("hardware events are still on\n");
+}
+
+/* ----------------------------------------------------------- a blocked disk --- */
+static bool block, blocked;
+
+/* What the plugin calls.  The main thread is never blocked. */
+ssize_t write(int fd, const void *from, size_t size)
+{
+	while (__atomic_load_n(&block, __ATOMIC_ACQUIRE) && getpid() != syscall(SYS_gettid)) {
+		__atomic_store_n(&blocked, true, __ATOMIC_RELEASE);
+		pause();
+	}
+	return syscall(SYS_write, fd, from, size);
+}
+
+static void blocks(int n)
+{
+	__atomic_store_n(&block, true, __ATOMIC_RELEASE);
+	work(n);
+	while (!__atomic_load_n(&blocked, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	work(n);
+	profiler();
+}
+
+/* --------------------------------------------------------------- other ways --- */
+static void leave(void)
+{
+	exit(5);
+}
+
+static void *meet(void *unused)
+{
+	usleep(100000);
+	if (cuptiActivityRegisterCallbacks(requested, completed))
+		exit(1);
+	return unused;
+}
+
+static void meets(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, meet, NULL);
+	start();
+	pthread_join(other, NULL);
+	profiler();
+}
+
+static void many_names(int n)
+{
+	char image[256], path[4352], events[65536];
+	int notify = inotify_init1(IN_NONBLOCK), opened = 0;
+	CUfunction function[500];
+	CUmodule module;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%s/.registry", getenv("CUDATRACE_DIR") ? getenv("CUDATRACE_DIR") : "");
+	if (notify < 0 || inotify_add_watch(notify, path, IN_OPEN) < 0)
+		exit(77);
+	for (int i = 0; i < 500; i++) {
+		snprintf(image, sizeof(image), "cudatrace-sim-image 1\nkernel _Z3k%03dv - 1000\n", i);
+		OK(cuModuleLoadData(&module, image));
+		snprintf(path, sizeof(path), "_Z3k%03dv", i);
+		OK(cuModuleGetFunction(&function[i], module, path));
+	}
+	sleep(1);
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 }))
+		exit(1);
+	for (int i = 0; i < n; i++)
+		OK(cuLaunchKernel(function[i % 500], 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	OK(cuCtxSynchronize());
+	sleep(1);
+	while ((got = read(notify, events, sizeof(events))) > 0)
+		for (char *e = events; e < events + got; e += sizeof(struct inotify_event) + ((struct inotify_event *)e)->len)
+			opened++;
+	printf("%d\n", opened);
 }
 
 static void forks(void)
@@ -193,9 +284,17 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "first") && cuptiActivityRegisterCallbacks(requested, completed))
 		return 1;
+	if (!strcmp(what, "meets")) {
+		meets();
+		return 0;
+	}
 	start();
 	if (!strcmp(what, "threads"))
 		threads(n);
+	else if (!strcmp(what, "blocked"))
+		blocks(n);
+	else if (!strcmp(what, "names"))
+		many_names(n);
 	else if (!strcmp(what, "capture"))
 		capture();
 	else
@@ -206,6 +305,8 @@ int main(int argc, char **argv)
 		sleep(1);
 		execl("/proc/self/exe", "gpu", "work", argv[2], NULL);
 	}
+	if (!strcmp(what, "inside"))
+		cuptisim_inside(leave);
 	if (!strcmp(what, "exec"))
 		execvp(argv[2], argv + 2);
 	if (!strcmp(what, "profiler"))

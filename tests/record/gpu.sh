@@ -209,6 +209,55 @@ t_gpu_company()
 	ok $? "the trace says so"
 }
 
+# The writer is stuck in a write(): nobody waits for it for ever, and what it has counts as lost.
+t_gpu_blocked()
+{
+	local there lost
+	activity blocked --gpu -- "$gpu" blocked 50
+	is "$?$(sed 's/, of.*//' "$work/blocked.out")" "0profiler: buffers 1" "a disk that blocks: the program ends, and another collector gets its records"
+	there=$(gpu_records blocked '.op == "exec"') lost=$(gpu_losses blocked | tr -d ,)
+	is $((there + lost)) 400 "each record is there or counted as lost ($there, $lost)"
+	is "$(gpu_said blocked 3)" "" "nothing says that they are complete"
+}
+
+t_gpu_inside()
+{
+	activity inside2 --gpu -- timeout -s KILL 60 "$gpu" inside
+	is "$?$(gpu_said inside2 3)" 5 "exit() in a handler that interrupted CUPTI: the program ends"
+}
+
+t_gpu_meets()
+{
+	CUPTISIM_SLOW=300 activity meets --gpu -- "$gpu" meets
+	is "$?$(cat "$work/meets.out")" "0profiler: buffers 1, of somebody else 0" "another collector comes while we begin: it gets its records"
+	gpu_said meets 2 | grep -q 'another tool in the program began'
+	ok $? "and the trace says that it has none" || jq -c 'select(.name == "gpu_state")' "$work/meets.jsonl"
+}
+
+t_gpu_hardware()
+{
+	CUPTISIM_HARDWARE=1 activity hardware --gpu -- "$gpu" profiler 20
+	gpu_said hardware 1 | grep -q 'by hardware events'
+	ok $? "hardware events where CUPTI has them"
+	is "$(grep -c 'still on' "$work/hardware.out")" 0 "another collector does not get them from us"
+	CUPTISIM_BUSY=1 CUPTISIM_HARDWARE=1 activity hardware-busy --gpu -- "$gpu" profiler 20
+	is "$(grep -c 'still on' "$work/hardware-busy.out")" 0 "nor where CUPTI refused to collect"
+}
+
+t_gpu_names()
+{
+	local status
+	activity names --gpu -- "$gpu" names 5000
+	status=$?
+	if [ $status = 77 ]; then
+		skip "names that can't be written: no inotify"
+		return
+	fi
+	is $status 0 "no right to write files: kernels with new names"
+	[ "$(cat "$work/names.out")" -lt 200 ]
+	ok $? "the registry is not asked for each record ($(cat "$work/names.out") times)"
+}
+
 t_gpu_missing()
 {
 	CUDATRACE_CUPTI=$work/nothing.so activity missing --gpu -- "$inference" --iterations 5

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 . tests/pick.sh
 choose_parts "inference report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
-	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_absent" "$@"
+	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent" "$@"
 work=$PWD/build/tests/record
 rm -rf "$work"
 mkdir -p "$work"

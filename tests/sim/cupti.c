@@ -12,6 +12,8 @@
  *   CUPTISIM_HOLD=1	the first complete buffer is given back last
  *   CUPTISIM_EAGER=1	after a flush, a new buffer is asked for at once
  *   CUPTISIM_BUSY=1	another tool has CUPTI: kinds can't be enabled
+ *   CUPTISIM_HARDWARE=1	it has hardware events
+ *   CUPTISIM_SLOW=MS	to enable a kind takes so long
  *   CUPTISIM_SHIFT=NS	its clock is that far from CLOCK_REALTIME, and goes 1 % faster
  *
  * Compiled with CUPTISIM_OLD it has no function of CUDA 12's; with CUPTISIM_ANCIENT it is of
@@ -257,6 +259,8 @@ EXPORT int cuptiActivityEnable(u32 kind)
 
 	if (setting("CUPTISIM_BUSY"))
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
+	if (setting("CUPTISIM_SLOW"))
+		nanosleep(&(struct timespec){ .tv_nsec = (long)setting("CUPTISIM_SLOW") * 1000000 }, NULL);
 	if (driver)
 		tell = (void (*)(sim_activity_hook *))dlsym(driver, "cudatrace_sim_activity");
 	if (!tell)
@@ -343,9 +347,29 @@ EXPORT int cuptiActivityRegisterTimestampCallback(u64 (*now)(void))
 	return CUPTI_OK;
 }
 
+static int hardware;
+
 EXPORT int cuptiActivityEnableHWTrace(u8 enable)
 {
-	(void)enable;
-	return CUPTI_NOT_INITIALIZED;	/* as on an H200, in effect */
+	if (!setting("CUPTISIM_HARDWARE"))
+		return CUPTI_NOT_INITIALIZED;	/* as on an H200, in effect */
+	hardware = enable;
+	return CUPTI_OK;
+}
+
+/* For tests: whether hardware events are on; a call of f as if inside CUPTI. */
+EXPORT int cuptisim_hardware(void);
+EXPORT void cuptisim_inside(void (*f)(void));
+
+int cuptisim_hardware(void)
+{
+	return hardware;
+}
+
+void cuptisim_inside(void (*f)(void))
+{
+	pthread_mutex_lock(&lock);
+	f();
+	pthread_mutex_unlock(&lock);
 }
 #endif

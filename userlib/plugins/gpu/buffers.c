@@ -30,17 +30,25 @@ static u32 lock, used, idle, first, last;
  * Held for a few instructions, in a call of the program, too.  It is the pid of who holds it: a
  * child that was forked meanwhile has its parent's, and no thread that would give it back.
  */
-static void buffers_lock(void)
+static bool buffers_try_lock(u64 tries)
 {
 	u32 own = (u32)getpid(), held = 0;
 
 	while (!__atomic_compare_exchange_n(&lock, &held, own, false, __ATOMIC_ACQUIRE,
 					    __ATOMIC_RELAXED)) {
 		if (held == own) {
+			if (!tries--)
+				return false;
 			held = 0;
 			__builtin_ia32_pause();
 		}
 	}
+	return true;
+}
+
+static void buffers_lock(void)
+{
+	buffers_try_lock(~0ull);
 }
 
 static void buffers_unlock(void)
@@ -108,6 +116,7 @@ void buffers_completed(void *context, u32 stream, u8 *data, size_t size, size_t 
 		first = (u32)(b - buffers) + 1;
 	last = (u32)(b - buffers) + 1;
 	buffers_unlock();
+	__atomic_fetch_add(&progress, 1u, __ATOMIC_RELAXED);
 }
 
 /* ------------------------------------------------------------- writing ----- */
@@ -143,25 +152,47 @@ static bool entries_grow(void)
 	return true;
 }
 
-static void entries_add(const struct buffer *b)
+/* The record behind record, the first if that is NULL; NULL: there is none. */
+static void *buffers_next(const struct buffer *b, void *record)
 {
-	void *record = NULL;
-	const u8 *at, *next = b->data;
+	const u8 *least = record ? (const u8 *)record + 1 : b->data;
+
+	if (!b->valid || cupti.ActivityGetNextRecord(b->data, b->valid, &record) != CUPTI_OK)
+		return NULL;
+	/* What does not go on in the buffer would never end. */
+	return (u8 *)record < least || (u8 *)record >= b->data + b->valid ? NULL : record;
+}
+
+static u64 buffers_dropped(const struct buffer *b)
+{
 	size_t dropped = 0;
 
-	while (b->valid && cupti.ActivityGetNextRecord(b->data, b->valid, &record) == CUPTI_OK) {
-		/* What does not go on in the buffer would never end. */
-		at = record;
-		if (at < next || at >= b->data + b->valid)
-			break;
-		next = at + 1;
-		if (count == capacity && !entries_grow()) {
+	return cupti.ActivityGetNumDroppedRecords(b->context, b->stream, &dropped) == CUPTI_OK ? dropped : 0;
+}
+
+static u64 buffers_count(const struct buffer *b)
+{
+	u64 n = 0;
+
+	for (void *r = buffers_next(b, NULL); r; r = buffers_next(b, r))
+		n++;
+	return n;
+}
+
+static void entries_add(const struct buffer *b)
+{
+	u64 dropped = buffers_dropped(b);
+
+	for (void *r = buffers_next(b, NULL); r; r = buffers_next(b, r)) {
+		if (count == capacity && !entries_grow())
 			host->lose(1);
+		else if (activity_entry(&entries[count], r)) {
+			count++;
 			continue;
 		}
-		count += activity_entry(&entries[count], record);
+		streams_done(1);
 	}
-	if (cupti.ActivityGetNumDroppedRecords(b->context, b->stream, &dropped) == CUPTI_OK && dropped)
+	if (dropped)
 		host->lose(dropped);
 }
 
@@ -201,18 +232,28 @@ static const struct entry **entries_sort(void)
 	return from;
 }
 
-void buffers_write(void)
+/* The queue, its first buffer; 0: it is empty, or nobody gives the lock back. */
+static u32 buffers_take(u64 tries)
 {
-	u32 at, from;
+	u32 at;
 
-	buffers_lock();
+	if (!buffers_try_lock(tries))
+		return 0;
 	at = first;
 	first = last = 0;
 	buffers_unlock();
+	return at;
+}
+
+void buffers_write(void)
+{
+	u32 at = buffers_take(~0ull), from = at;
+
 	if (!at)
 		return;
+	for (u32 i = at; i; i = buffers[i - 1].next)
+		__atomic_fetch_add(&streams_unwritten, buffers_count(&buffers[i - 1]), __ATOMIC_RELAXED);
 	clock_update();
-	from = at;
 	count = 0;
 	for (;; at = buffers[at - 1].next) {
 		entries_add(&buffers[at - 1]);
@@ -224,4 +265,13 @@ void buffers_write(void)
 	idle = from;
 	buffers_unlock();
 	streams_write(entries_sort(), count);
+}
+
+void buffers_lose(void)
+{
+	u64 lost = load(&streams_unwritten);
+
+	for (u32 i = buffers_take(1u << 20); i; i = buffers[i - 1].next)
+		lost += buffers_count(&buffers[i - 1]) + buffers_dropped(&buffers[i - 1]);
+	host->lose(lost);
 }

@@ -15,4 +15,10 @@ bool buffers_is_ours(const u8 *buffer);
 /* Writes the records of all buffers that are complete.  One thread at a time. */
 void buffers_write(void);
 
+/*
+ * The process ends and the writer, which is blocked, can't: what it has and what it would have
+ * got counts as lost.
+ */
+void buffers_lose(void);
+
 #endif

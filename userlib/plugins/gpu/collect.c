@@ -3,11 +3,13 @@
 #include "plugins/gpu/collect.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,52 +21,77 @@
 
 #define TICK		20000000u	/* ns: how often buffers are looked for */
 #define FLUSH_TICKS	10		/* how often CUPTI is asked for those that are not full */
+#define PATIENCE	250		/* ticks without progress, then nobody waits for the writer */
 
 static pid_t owner;		/* the process that collects; 0: none */
-static u32 busy;		/* who writes has it */
-static bool ended;		/* under it: nothing is collected any more */
+static u64 starter;		/* pid and tid of who is in collect_start(); 0: none */
 static u32 kinds[5], kinds_count;
+static bool hardware;
+
+/*
+ * How collecting ends.  The writer does it, so that no thread of the program's waits for CUPTI or
+ * the disk for ever: it may have been interrupted inside CUPTI by a handler that calls exit().
+ */
+enum { RUNNING, ASKED, LATE, ENDING, ENDED };
+static u32 phase;
+static u32 in_cupti;		/* the writer is */
+static struct {
+	u32 taken;		/* by the first who asks */
+	u32 state;
+	const char *text;
+	u64 when;
+} end;
 
 /* ------------------------------------------------------------ the writer --- */
-static void collect_sleep(void)
+/* Until phase is another, for a tick at most. */
+static void collect_sleep(u32 seen)
 {
 	const struct timespec t = { .tv_nsec = TICK };
 
-	nanosleep(&t, NULL);
+	syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
 }
 
-/* Not for ever: a thread that has it may be gone, when the process ends. */
-static bool collect_begin_writing(int ticks)
+static void collect_set_phase(u32 to)
 {
-	while (__atomic_exchange_n(&busy, 1u, __ATOMIC_ACQUIRE)) {
-		if (!ticks--)
-			return false;
-		collect_sleep();
-	}
-	return true;
+	store(&phase, to);
+	syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
 }
 
-static void collect_end_writing(void)
+static bool collect_move_phase(u32 from, u32 to)
 {
-	store(&busy, 0u);
+	return __atomic_compare_exchange_n(&phase, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void collect_flush(u32 flag)
+{
+	store(&in_cupti, 1u);
+	cupti.ActivityFlushAll(flag);
+	store(&in_cupti, 0u);
+}
+
+/* Fetches what there is, if CUPTI is still ours. */
+static void collect_finish(void)
+{
+	if (collect_move_phase(ASKED, ENDING))
+		collect_flush(CUPTI_FLUSH_FORCED);
+	buffers_write();
+	streams_state(end.state, end.text, end.when);
+	collect_set_phase(ENDED);
 }
 
 static void *collect_write(void *unused)
 {
 	(void)unused;
 	for (unsigned tick = 1;; tick++) {
-		collect_sleep();
-		if (!collect_begin_writing(0))
-			continue;
-		if (ended) {
-			collect_end_writing();
-			return NULL;
-		}
+		collect_sleep(RUNNING);
+		if (load(&phase) != RUNNING)
+			break;
 		if (tick % FLUSH_TICKS == 0)
-			cupti.ActivityFlushAll(0);
+			collect_flush(0);
 		buffers_write();
-		collect_end_writing();
 	}
+	collect_finish();
+	return NULL;
 }
 
 /* By name: in older C libraries it is in a library of its own, which libcuda has loaded. */
@@ -95,7 +122,7 @@ static bool collect_start_writer(void)
 /* One line, for people; the trace has it, too. */
 void collect_refuse(const char *text)
 {
-	streams_state(CT_GPU_REFUSED, text);
+	streams_state(CT_GPU_REFUSED, text, host->clock());
 	host->info("gpu_refused", text);
 }
 
@@ -103,6 +130,10 @@ static void collect_disable(void)
 {
 	while (kinds_count)
 		cupti.ActivityDisable(kinds[--kinds_count]);
+	if (hardware)
+		cupti.ActivityEnableHWTrace(0);
+	hardware = false;
+	clock_give_back();
 }
 
 /* Kinds of what was asked for: false, with the error of the first that CUPTI refuses. */
@@ -124,49 +155,84 @@ static bool collect_enable(const char *what, int *error)
 	return true;
 }
 
-/* With the right to write.  Fetches what there is. */
-static void collect_finish(u32 state, const char *text)
+/* False: the writer makes no progress. */
+static bool collect_wait(void)
 {
-	cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
-	buffers_write();
-	streams_state(state, text);
-	ended = true;
+	u32 seen = load(&progress), now;
+
+	for (int idle = 0; (now = load(&phase)) != ENDED; idle++) {
+		if (load(&progress) != seen) {
+			seen = load(&progress);
+			idle = 0;
+		}
+		if (idle == PATIENCE)
+			return false;
+		collect_sleep(now);
+	}
+	return true;
+}
+
+static u64 collect_thread(void)
+{
+	return (u64)getpid() << 32 | (u32)syscall(SYS_gettid);
+}
+
+/* Another thread of the process is in collect_start(). */
+static bool collect_starts(void)
+{
+	u64 who = __atomic_load_n(&starter, __ATOMIC_SEQ_CST);
+
+	return who >> 32 == (u32)getpid() && who != collect_thread();
+}
+
+/* True for the first who asks. */
+static bool collect_end(u32 state, const char *text)
+{
+	if (__atomic_exchange_n(&end.taken, 1u, __ATOMIC_ACQ_REL))
+		return false;
+	end.state = state;
+	end.text = text;
+	end.when = host->clock();
+	collect_set_phase(ASKED);
+	return true;
 }
 
 void collect_stop(const char *text)
 {
+	const struct timespec tick = { .tv_nsec = TICK };
 	int saved = errno;
 
-	if (load(&owner) != getpid() || !collect_begin_writing(100))
-		return;
-	if (!ended) {
-		collect_finish(CT_GPU_STOPPED, text);
+	/* Another thread begins just now: what it registers must not be the last. */
+	for (int i = 0; i < PATIENCE && collect_starts(); i++)
+		nanosleep(&tick, NULL);
+	if (load(&owner) == getpid() && collect_end(CT_GPU_STOPPED, text)) {
+		/* The disk blocks the writer: it writes this as soon as it can. */
+		if (!collect_wait() && collect_move_phase(ASKED, LATE) && !load(&in_cupti))
+			cupti.ActivityFlushAll(CUPTI_FLUSH_FORCED);
 		collect_disable();
-		clock_give_back();
 		host->info("gpu_stopped", text);
 	}
-	collect_end_writing();
 	errno = saved;
 }
 
 /* In exit(), before libcuda's end.  A child that was forked has nothing of its own. */
 static void collect_exit(void)
 {
-	if (load(&owner) != getpid() || !collect_begin_writing(100))
+	if (load(&owner) != getpid())
 		return;
-	if (!ended)
-		collect_finish(CT_GPU_COMPLETE, "the process ended");
-	collect_end_writing();
+	collect_end(CT_GPU_COMPLETE, "the process ended");
+	/* Where CUPTI hangs, nothing can be asked of it: no record says that the trace is complete. */
+	if (!collect_wait() && !load(&in_cupti))
+		buffers_lose();
 }
 
-void collect_start(const char *what)
+static void collect_begin(const char *what)
 {
 	static struct found f;
 	void *handle = find_cupti(&f);
 	const char *missing;
 	char text[4500];
 	int error;
-	bool hardware;
 
 	if (!handle) {
 		collect_refuse(f.why);
@@ -184,7 +250,6 @@ void collect_start(const char *what)
 	error = cupti.ActivityRegisterCallbacks(buffers_requested, buffers_completed);
 	if (error != CUPTI_OK || !collect_enable(what, &error)) {
 		collect_disable();
-		clock_give_back();
 		snprintf(text, sizeof(text), "CUPTI refuses to collect: %s (%d, %s)",
 			 cupti_why(error), error, f.path);
 		collect_refuse(text);
@@ -192,11 +257,22 @@ void collect_start(const char *what)
 	}
 	snprintf(text, sizeof(text), "%s, version %u, %s%s", f.path, f.version, f.why,
 		 hardware ? ", by hardware events" : "");
-	streams_state(CT_GPU_STARTED, text);
-	store(&owner, getpid());
+	streams_state(CT_GPU_STARTED, text, host->clock());
 	if (!collect_start_writer()) {
-		collect_stop("no thread could be made to write records");
+		collect_disable();
+		streams_state(CT_GPU_STOPPED, "no thread could be made to write records", host->clock());
 		return;
 	}
+	store(&owner, getpid());
 	atexit(collect_exit);
+}
+
+void collect_start(const char *what, const bool *company)
+{
+	__atomic_store_n(&starter, collect_thread(), __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(company, __ATOMIC_SEQ_CST))
+		collect_refuse("another tool in the program collects GPU activity already");
+	else
+		collect_begin(what);
+	store(&starter, 0ull);
 }

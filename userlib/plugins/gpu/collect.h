@@ -3,15 +3,20 @@
 #ifndef CT_GPU_COLLECT_H
 #define CT_GPU_COLLECT_H
 
-/* what: "kernels", "graphs" or "nodes".  What prevents it stands in the trace. */
-void collect_start(const char *what);
+#include <stdbool.h>
+
+/*
+ * what: "kernels", "graphs" or "nodes".  What prevents it stands in the trace.  company: another
+ * tool collects; who sets it calls collect_stop() then.
+ */
+void collect_start(const char *what, const bool *company);
 
 /* There are no records, because of what text says. */
 void collect_refuse(const char *text);
 
 /*
- * None from now on: fetches what CUPTI has, and lets go of it.  Does nothing if nothing is
- * collected.
+ * None from now on: has the writer fetch what CUPTI has, and lets go of it.  Does nothing if nothing
+ * is collected.  text must stay.
  */
 void collect_stop(const char *text);
 

@@ -42,7 +42,7 @@ static void company_completed(void *context, u32 stream, u8 *buffer, size_t size
 
 static void company_comes(void)
 {
-	store(&company, true);
+	__atomic_store_n(&company, true, __ATOMIC_SEQ_CST);
 	collect_stop("another tool in the program began to collect GPU activity (torch.profiler, for "
 		 "instance)");
 }
@@ -51,6 +51,7 @@ static void company_comes(void)
 
 EXPORT int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *completed);
 EXPORT int cuptiActivityRegisterTimestampCallback(u64 (*now)(void));
+EXPORT int cuptiActivityEnableHWTrace(u8 enable);
 EXPORT int cuptiFinalize(void);
 
 int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *completed)
@@ -75,6 +76,15 @@ int cuptiActivityRegisterTimestampCallback(u64 (*now)(void))
 
 	company_comes();
 	return real ? real(now) : CUPTI_NOT_INITIALIZED;
+}
+
+/* Before we undo our own: it must stay as they want it. */
+int cuptiActivityEnableHWTrace(u8 enable)
+{
+	int (*real)(u8) = (__typeof__(real))company_real("cuptiActivityEnableHWTrace");
+
+	company_comes();
+	return real ? real(enable) : CUPTI_NOT_INITIALIZED;
 }
 
 int cuptiFinalize(void)

@@ -5,6 +5,7 @@
 
 const struct ct_host *host;
 struct cupti cupti;
+u32 progress;
 
 const char *cupti_load(void *handle)
 {

@@ -16,6 +16,9 @@
 extern const struct ct_host *host;
 extern struct cupti cupti;
 
+/* Goes up with each buffer that CUPTI gives back and each packet that is written. */
+extern u32 progress;
+
 /* Finds the functions of CUPTI; NULL, or the name of one that is missing. */
 const char *cupti_load(void *handle);
 

@@ -69,12 +69,8 @@ int InitializeInjection(void)
 	if (!what || !*what || (backend && !strcmp(backend, "none")))
 		return 1;
 	host = gpu_find_host();
-	if (!host)
-		return 1;
-	if (load(&company))
-		collect_refuse("another tool in the program collects GPU activity already");
-	else
-		collect_start(what);
+	if (host)
+		collect_start(what, &company);
 	return 1;
 }
 

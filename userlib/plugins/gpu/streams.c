@@ -39,6 +39,13 @@ static struct stream {
 static u32 streams_count = 1;
 static u32 next_number;
 
+u64 streams_unwritten;
+
+void streams_done(u64 records)
+{
+	__atomic_fetch_sub(&streams_unwritten, records, __ATOMIC_RELAXED);
+}
+
 static void streams_name(char *path, size_t size, u32 number)
 {
 	snprintf(path, size, "%s/g-%d-%u", host->dir, (int)getpid(), number);
@@ -120,6 +127,9 @@ static void stream_flush(struct stream *s)
 			s->made = false;
 		host->lose(s->records);
 	}
+	if (s != &streams[0])
+		streams_done(s->records);
+	__atomic_fetch_add(&progress, 1u, __ATOMIC_RELAXED);
 	if (fd >= 0)
 		close(fd);
 	s->used = s->records = 0;
@@ -156,6 +166,8 @@ static void stream_append(struct stream *s, u16 class, u8 flags, u64 begin, u64 
 
 	if (!at) {
 		host->lose(1);
+		if (s != &streams[0])
+			streams_done(1);
 		return;
 	}
 	r.op = s->records;
@@ -186,26 +198,26 @@ void streams_write(const struct entry *const *sorted, size_t count)
 		const struct entry *e = sorted[i];
 		struct stream *s = streams_for(e->end);
 
-		if (s)
+		if (s) {
 			stream_append(s, e->class, 0, e->begin, e->end, &e->kernel, e->size);
-		else
-			host->lose(1);
+			continue;
+		}
+		host->lose(1);
+		streams_done(1);
 	}
 	for (u32 i = 1; i < streams_count; i++)
 		stream_flush(&streams[i]);
 }
 
-static void streams_instant(u16 class, const void *payload, u32 size)
+static void streams_instant(u16 class, const void *payload, u32 size, u64 now)
 {
-	u64 now = host->clock();
-
 	if (now < streams[0].last)
 		now = streams[0].last;
 	stream_append(&streams[0], class, CT_F_INSTANT, now, now, payload, size);
 	stream_flush(&streams[0]);
 }
 
-void streams_state(u32 state, const char *text)
+void streams_state(u32 state, const char *text, u64 when)
 {
 	struct {
 		u32 state;
@@ -216,12 +228,12 @@ void streams_state(u32 state, const char *text)
 
 	memcpy(p.text, text, n);
 	p.len = (u16)CT_TEXT_BYTES(6, (u64)n);
-	streams_instant(CT_CLASS_gpu_state, &p, 6u + p.len);
+	streams_instant(CT_CLASS_gpu_state, &p, 6u + p.len, when);
 }
 
 void streams_clock(u64 uncertainty, u32 method)
 {
 	struct ct_gpu_clock c = { .uncertainty_ns = uncertainty, .method = method };
 
-	streams_instant(CT_CLASS_gpu_clock, &c, sizeof(c));
+	streams_instant(CT_CLASS_gpu_clock, &c, sizeof(c), host->clock());
 }

@@ -18,11 +18,18 @@ struct entry {
 	};
 };
 
+/*
+ * Records that the writer has and that are neither written nor lost yet.  Who reads a buffer adds
+ * to it.
+ */
+extern u64 streams_unwritten;
+void streams_done(u64 records);
+
 /* Writes entries that are sorted by their end. */
 void streams_write(const struct entry *const *sorted, size_t count);
 
-/* A gpu_state or gpu_clock record, of now. */
-void streams_state(u32 state, const char *text);
+/* A gpu_state record of the moment when, ns; a gpu_clock record of now. */
+void streams_state(u32 state, const char *text, u64 when);
 void streams_clock(u64 uncertainty, u32 method);
 
 #endif
