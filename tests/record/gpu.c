@@ -235,24 +235,24 @@ static void many_names(int n)
 	ssize_t got;
 
 	snprintf(path, sizeof(path), "%s/.registry", getenv("CUDATRACE_DIR") ? getenv("CUDATRACE_DIR") : "");
-	if (notify < 0 || inotify_add_watch(notify, path, IN_OPEN) < 0)
+	if (notify < 0 || inotify_add_watch(notify, path, IN_OPEN | IN_CLOSE) < 0)
 		exit(77);
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, RLIM_INFINITY }))
+		exit(1);
 	for (int i = 0; i < 500; i++) {
 		snprintf(image, sizeof(image), "cudatrace-sim-image 1\nkernel _Z3k%03dv - 1000\n", i);
 		OK(cuModuleLoadData(&module, image));
 		snprintf(path, sizeof(path), "_Z3k%03dv", i);
 		OK(cuModuleGetFunction(&function[i], module, path));
 	}
-	sleep(1);
-	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 }))
-		exit(1);
 	for (int i = 0; i < n; i++)
 		OK(cuLaunchKernel(function[i % 500], 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
 	OK(cuCtxSynchronize());
 	sleep(1);
 	while ((got = read(notify, events, sizeof(events))) > 0)
 		for (char *e = events; e < events + got; e += sizeof(struct inotify_event) + ((struct inotify_event *)e)->len)
-			opened++;
+			opened += !!(((struct inotify_event *)e)->mask & IN_OPEN);
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
 	printf("%d\n", opened);
 }
 

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "record/attach.h"
+#include "record/backoff.h"
 #include "tracedir/lost.h"
 
 static uint64_t host_clock(void)
@@ -13,9 +14,18 @@ static uint64_t host_clock(void)
 	return ct_clock_now(&ct_self.clock);
 }
 
+/* Where none can be made, the disk may be full: not each record tries. */
 static uint32_t host_string(const char *text, size_t len)
 {
-	return ct_backend->string(text, len);
+	static struct ct_backoff backoff;
+	u64 now = host_clock();
+	uint32_t id;
+
+	if (ct_backoff_waits(&backoff, now))
+		return 0;
+	id = ct_backend->string(text, len);
+	ct_backoff_note(&backoff, id, now);
+	return id;
 }
 
 static void host_lose(uint64_t records)

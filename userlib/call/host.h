@@ -17,7 +17,7 @@ struct ct_host {
 	uint8_t uuid[16];	/* of its trace */
 	/* ns, CLOCK_MONOTONIC as in all records.  Any thread may ask, at any time. */
 	uint64_t (*clock)(void);
-	/* The id of a text of len bytes; 0: there is none. */
+	/* The id of a text of len bytes; 0: there is none, or it was tried in vain a moment ago. */
 	uint32_t (*string)(const char *text, size_t len);
 	/* So many records are lost, and no packet says so. */
 	void (*lose)(uint64_t records);
