@@ -183,10 +183,10 @@ static int summary_iterations(struct ct_page *page, const struct ct_process_phas
 	if (!p->iterations_count)
 		snprintf(line, sizeof(line), "  no iterations: %s", p->why_none);
 	else if (warmup)
-		snprintf(line, sizeof(line), "  %u iterations, %u more in the warm-up: %s", steady.iterations_count,
-			 warmup, p->what);
+		snprintf(line, sizeof(line), "  %s iterations, %u more in the warm-up: %s",
+			 ct_term_count(x, steady.iterations_count), warmup, p->what);
 	else
-		snprintf(line, sizeof(line), "  %u iterations: %s", p->iterations_count, p->what);
+		snprintf(line, sizeof(line), "  %s iterations: %s", ct_term_count(x, p->iterations_count), p->what);
 	/* In one line: report iterations has all of it. */
 	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
 	if (!steady.iterations_count)
@@ -271,6 +271,7 @@ static void summary_gpu(const struct ct_analysis *a, struct ct_page *page)
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	struct ct_gpu_busy_stage all = { 0 };
 	char line[160] = "", x[CT_TERM_TEXT], y[CT_TERM_TEXT];
+	unsigned int processes = 0;
 	uint64_t count = 0;
 	size_t used = 0;
 
@@ -280,6 +281,7 @@ static void summary_gpu(const struct ct_analysis *a, struct ct_page *page)
 		if (a->filter->pid && a->filter->pid != a->phases->processes[i].pid)
 			continue;
 		all.busy += from->busy;
+		processes += from->busy > 0;
 		for (unsigned int k = 0; k < CT_WORK_COUNT; k++) {
 			all.count[k] += from->count[k];
 			all.work[k] += from->work[k];
@@ -288,7 +290,12 @@ static void summary_gpu(const struct ct_analysis *a, struct ct_page *page)
 	}
 	if (!count)
 		return;
-	snprintf(line, sizeof(line), "busy for %s", ct_term_ns(x, all.busy));
+	/* Of several processes it is a sum of what they did, maybe at the same time. */
+	if (processes == 1 && !ct_filter_chooses(a->filter) && ct_summary_duration(a))
+		snprintf(line, sizeof(line), "busy for %s (%.1f %% of all)", ct_term_ns(x, all.busy),
+			 100.0 * all.busy / ct_summary_duration(a));
+	else
+		snprintf(line, sizeof(line), "busy for %s", ct_term_ns(x, all.busy));
 	summary_row(page, "done by the GPU", count, line);
 	for (unsigned int k = 0; k < CT_WORK_COUNT; k++)
 		if (all.count[k] && used < sizeof(line))

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "analysis/cuda/gpu.h"
 #include "analysis/histogram.h"
 #include "analysis/processes.h"
 #include "base/clock.h"
@@ -29,6 +30,7 @@ struct entry {
 	char name[TOP_NAME];
 	uint64_t calls, failed, now_calls, now_ns;	/* now: since the last view */
 	bool here;		/* called just now, so by a process of this machine */
+	bool gpu;		/* no call: what the GPU did */
 	struct ct_histogram durations;
 };
 
@@ -77,7 +79,8 @@ static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
 	return e;
 }
 
-static int top_count(struct top *top, const struct ct_live_call *call, bool here)
+/* @gpu: the GPU did it: it is no call. */
+static int top_count(struct top *top, const struct ct_live_call *call, bool here, bool gpu)
 {
 	struct entry *e = top_entry(top, call->pid, call->name);
 
@@ -86,6 +89,7 @@ static int top_count(struct top *top, const struct ct_live_call *call, bool here
 		return 0;
 	}
 	e->here |= here;
+	e->gpu |= gpu;
 	e->calls++;
 	e->now_calls++;
 	e->failed += call->failed;
@@ -97,7 +101,7 @@ static int top_count(struct top *top, const struct ct_live_call *call, bool here
 
 static int top_call(void *arg, const struct ct_live_call *call)
 {
-	return top_count(arg, call, true);
+	return top_count(arg, call, true, false);
 }
 
 /* ------------------------------------------------------------------ a view --- */
@@ -190,7 +194,7 @@ static int top_view(struct top *top)
 	seconds = top->now > top->last ? (top->now - top->last) / 1e9 : 0;
 	for (unsigned int i = 0; i < top->count; i++) {
 		list[i] = &top->entries[i];
-		now += list[i]->now_calls;
+		now += list[i]->gpu ? 0 : list[i]->now_calls;
 	}
 	qsort(list, top->count, sizeof(*list), top->options->by_calls ? top_by_calls : top_by_time);
 	if (top->terminal)
@@ -250,7 +254,9 @@ static void top_close(struct top *top)
 static int top_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
 {
 	struct top *top = arg;
-	struct ct_live_call call = { .name = r->class->name, .pid = r->pid };
+	bool gpu = r->class->layer == CT_LAYER_GPU;
+	const char *work = gpu ? ct_gpu_work_name(r) : NULL;
+	struct ct_live_call call = { .name = work ? work : gpu ? "[CUDA kernel]" : r->class->name, .pid = r->pid };
 
 	if (!top->records) {
 		top->records = true;
@@ -269,7 +275,7 @@ static int top_record(void *arg, const struct ct_registry *reg, const struct ct_
 	call.timed = !(r->flags & (CT_F_INSTANT | CT_F_ABANDONED));
 	call.ns = r->duration;
 	call.failed = ct_record_failed(r);
-	return top_count(top, &call, !old);
+	return top_count(top, &call, !old, gpu);
 }
 
 static int top_follow_idle(void *arg, bool *more)

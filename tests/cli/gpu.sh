@@ -277,3 +277,11 @@ t_gpu_diff()
 	grep -q 'Only A has records of the GPU' "$g.diff" && ! grep -q '^GPU:' "$g.diff"
 	ok $? "diff: one trace without records of the GPU" || head -n 20 "$g.diff"
 }
+
+# top shows the GPU's work beside the calls and counts it for none.
+t_gpu_top()
+{
+	gpu_trace overlap
+	is "$(COLUMNS=120 timeout 60 "$ct" top --views 1 -n 20 "$g" 2>/dev/null | sed -n 's/.* 0 \(\[.*\|cu[A-Z].*\)/\1/p' | sort | paste -sd,)" \
+		"[CUDA kernel],[CUDA memcpy Host-to-Device],[CUDA memset],cuLaunchKernel,cuMemcpyHtoDAsync,cuMemsetD8Async" "top: names of the GPU's work"
+}
