@@ -128,6 +128,17 @@ t_gpu_gaps()
 	is "$(gpu_json stages | jq -c '.stages[] | select(.Stage == "steady") | [."GPU Busy (%)", ."Device Idle (ns)"]')" "[100,0]" "stages: a GPU without idle time"
 }
 
+# Memory is bounded: what very many threads did is not known, and that is said.
+t_gpu_crowd()
+{
+	gpu_trace crowd
+	gpu_json gaps >"$g.gaps"
+	is "$(jq -c '[.gaps_sum[] | select(.Cause == "call not known") | .Gaps]' "$g.gaps")" "[3617]" "20,000 threads: of some it is not known what they did"
+	is "$(jq -c '[.gaps_sum[]."Total Time (ns)"] | add' "$g.gaps")" $((19999 * 7000)) "the causes add up to the gaps"
+	"$ct" report gaps "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'very many threads: what those after the first 16,384 did is not known'
+	ok $? "the report says so"
+}
+
 # What is missing is said wherever it would be taken for what did not happen.
 t_gpu_missing()
 {

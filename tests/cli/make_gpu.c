@@ -18,6 +18,7 @@
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
+ *	make_gpu crowd DIR		20,000 threads, each with a launch of a kernel
  *
  * With a third word "host" the same trace without the GPU's records.
  */
@@ -439,6 +440,21 @@ static void strangers(void)
 	finish_gpu(PID, US(140000));
 }
 
+/* 20,000 threads make a launch each, one after the other, and the GPU is idle between their kernels. */
+static void crowd(void)
+{
+	thread_head("u-4242-1", PID, PID);
+	startup(US(1));
+	for (unsigned int i = 0; i < 20000; i++) {
+		flush(&u);
+		u.head.tid = thread = PID + 1 + i;
+		launch(1, US(100 + 10 * i), US(101 + 10 * i), 7);
+		kernel_on(0, 7, 1, US(102 + 10 * i), US(105 + 10 * i));
+	}
+	close_writer(&u);
+	finish_gpu(PID, US(210000));
+}
+
 static void steps(uint32_t us)
 {
 	thread_head("u-4242-1", PID, PID);
@@ -457,7 +473,7 @@ static void steps(uint32_t us)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|crowd NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -489,6 +505,8 @@ int main(int argc, char **argv)
 		ahead();
 	else if (!strcmp(argv[1], "strangers"))
 		strangers();
+	else if (!strcmp(argv[1], "crowd"))
+		crowd();
 	else
 		return 64;
 	printf("{\"records\":%llu,\"launches\":%llu,\"kernels\":%llu}\n", (unsigned long long)records,

@@ -100,6 +100,8 @@ static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 	ct_table_note(t, "Start latency is from the end of its call to the begin on the GPU.");
 	if (!ct_filter_chooses(a->filter) && idle->gaps && gaps_steady(a))
 		ct_table_note(t, "All stages count; of the steady state alone: --from steady --to steady.");
+	if (idle->threads_left_out)
+		ct_table_note(t, "There are very many threads: what those after the first 16,384 did is not known.");
 	ct_gpu_coverage_notes(a, t, true);
 }
 

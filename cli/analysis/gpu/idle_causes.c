@@ -16,6 +16,7 @@
 #define DEVICES_MAX	16u	/* of a process, that a thread is charged for */
 #define CALLS_KEPT	16u	/* of a thread: a GPU with nothing to do begins the next of them soon */
 #define GPUS_MAX	4096u	/* of all processes */
+#define THREADS_MAX	16384u	/* what more of them did is not known: CT_IDLE_UNKNOWN */
 
 #define ROW(id, words, column, head, priority)	[CT_IDLE_##id] = words,
 const char *const ct_idle_cause_word[CT_IDLE_CAUSE_COUNT] = { CT_IDLE_CAUSES(ROW) };
@@ -101,14 +102,24 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 
 /* ----------------------------------------------------------------- threads --- */
 
-static struct idle_thread *idle_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made)
+/* NULL: there are too many, or it is new and not to be @made. */
+static int idle_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made, struct idle_thread **t)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
-	struct ct_hash_slot *slot = made ? ct_hash_put(&s->threads, key) : ct_hash_get(&s->threads, key);
+	struct ct_hash_slot *slot = ct_hash_get(&s->threads, key);
 
-	if (slot && !slot->a)
-		slot->a = (uintptr_t)calloc(1, sizeof(struct idle_thread));
-	return slot ? (struct idle_thread *)(uintptr_t)slot->a : NULL;
+	*t = slot ? (struct idle_thread *)(uintptr_t)slot->a : NULL;
+	if (*t || !made)
+		return 0;
+	if (s->threads.count >= THREADS_MAX) {
+		s->threads_left_out = true;
+		return 0;
+	}
+	slot = ct_hash_put(&s->threads, key);
+	*t = slot ? calloc(1, sizeof(**t)) : NULL;
+	if (slot)
+		slot->a = (uintptr_t)*t;
+	return *t ? 0 : -ENOMEM;
 }
 
 /* What the thread had done when the device's gap began: it did the same thing ever since. */
@@ -172,9 +183,10 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 
 	if (!e->track->tid || e->kind == CT_ON_UNRETURNED)
 		return 0;
-	t = idle_thread(s, e->track->pid, e->track->tid, true);
-	if (!t)
+	if (idle_thread(s, e->track->pid, e->track->tid, true, &t))
 		return -ENOMEM;
+	if (!t)
+		return 0;
 	idle_charge(s, t, e->track->pid, now);
 	if (ct_gives_work(e->class))
 		rc = idle_call(t, e);
@@ -188,11 +200,13 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 static void idle_explain(struct ct_gpu_idle *s, const struct ct_gpu_idle_device *d, const struct ct_cause *cause,
 			 struct ct_gpu_gap *gap)
 {
-	struct idle_thread *t = cause ? idle_thread(s, cause->pid, cause->tid, false) : NULL;
+	struct idle_thread *t = NULL;
 	uint64_t end = gap->start + gap->duration, sum = 0;
 	const struct idle_call *call = NULL;
 	const uint64_t *from, *begin, *until;
 
+	if (cause)
+		idle_thread(s, cause->pid, cause->tid, false, &t);
 	if (!t || d->gpu >= DEVICES_MAX) {
 		gap->parts[CT_IDLE_UNKNOWN] = gap->duration;
 		return;

@@ -77,6 +77,7 @@ struct ct_gpu_idle {
 	struct ct_gpu_gap *longest;		/* sorted, once it has ended */
 	unsigned int longest_count;
 	uint64_t gaps;				/* that pass the filter */
+	bool threads_left_out;			/* there are too many to know what each did */
 	struct ct_hash by_key, threads;		/* internal */
 };
 
