@@ -128,6 +128,31 @@ t_gpu_gaps()
 	is "$(gpu_json stages | jq -c '.stages[] | select(.Stage == "steady") | [."GPU Busy (%)", ."Device Idle (ns)"]')" "[100,0]" "stages: a GPU without idle time"
 }
 
+# explain --call: what the GPU did for it, from the begin of the call on.
+t_gpu_call()
+{
+	local op
+	gpu_trace overlap
+	call_gpu() { "$ct" explain --format json --call "$1" "$g" 2>/dev/null | jq -c '[.call_gpu[] | [."Begin (ns)", ."End (ns)", .Stream, .Launch, .Name, .Detail]]'; }
+	ops() { jq -r "select(.layer == \"user\" and .phase == \"B\" and .name == \"$1\") | .op_id" "$gl" | sed -n "$2p"; }
+	op=$(ops cuLaunchKernel 2)
+	is "$(call_gpu "$op")" "[[18000,48000,8,$op,\"gpu_kernel\",\"softmax(float*), grid 4x2x1, block 128x1x1\"]]" "explain --call: when the kernel of a launch ran"
+	op=$(ops cuMemcpyHtoDAsync 1)
+	is "$(call_gpu "$op")" "[[41000,56000,8,$op,\"gpu_copy\",\"1.00 MiB, H2D, src_kind pinned, dst_kind device, async 1\"]]" "the copy of a copy"
+	"$ct" explain --call "$op" "$g" 2>/dev/null | grep -q '^ *41.00 us *56.00 us *15.00 us *0 *8 .*gpu_copy'
+	ok $? "also for people" || "$ct" explain --call "$op" "$g"
+	gpu_trace idle
+	is "$(call_gpu "$(ops cuStreamSynchronize 2)" | jq -c '[.[] | [.[0], .[1], .[4]]]')" \
+		'[[-4000,996000,"gpu_kernel"],[998000,1098000,"gpu_kernel"]]' "the work that a synchronisation waited for, and no other"
+	gpu_trace nodes
+	is "$(call_gpu "$(ops cuGraphLaunch 3)" | jq length)" 2 "each kernel of a graph launch"
+	gpu_trace stopped
+	"$ct" explain --call "$(ops cuLaunchKernel 15)" "$g" 2>/dev/null | grep -q 'No record of the GPU names call'
+	ok $? "a launch without a record"
+	gpu_trace idle host
+	is "$("$ct" explain --format json --call "$(ops cuLaunchKernel 2)" "$g" 2>/dev/null | jq 'has("call_gpu")')" false "and nothing of it without records of the GPU"
+}
+
 # Memory is bounded: what very many threads did is not known, and that is said.
 t_gpu_crowd()
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "explain/calls/call_detail.h"
+#include "explain/calls/call_gpu.h"
 #include "explain/calls/call_nodes.h"
 #include "explain/calls/call_time.h"
 #include "view/term.h"
@@ -466,7 +467,10 @@ static void collect_free(struct ct_analysis *a)
 	ct_hash_free(&s->tids);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_call_gpu, NULL };
+
 const struct ct_analyser ct_call_collect = {
+	.needs = needs,
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.unfiltered = true,
 	.state_size = sizeof(struct ct_call_trees),

@@ -119,6 +119,14 @@ static void detail_ioctl(char *buf, size_t *used, const struct ct_record *r)
 	detail_add(buf, used, ")");
 }
 
+/* CUPTI's numbers say nothing to people beside what was done. */
+static bool detail_is_number(const struct ct_class *class, unsigned int i)
+{
+	return class->layer == CT_LAYER_GPU &&
+	       ((int)i == class->quick[CT_QUICK_STREAM_ID] || (int)i == class->quick[CT_QUICK_CORRELATION] ||
+		!strcmp(class->fields[i].name, "context_id"));
+}
+
 char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const struct ct_record *r)
 {
 	unsigned int shown = 0;
@@ -144,7 +152,7 @@ char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const stru
 		return buf;
 	}
 	for (unsigned int i = 0; i < r->class->fields_count && shown < DETAIL_FIELDS; i++)
-		shown += detail_field(buf, &used, names, r, i);
+		shown += !detail_is_number(r->class, i) && detail_field(buf, &used, names, r, i);
 	return buf;
 }
 

@@ -336,7 +336,7 @@ int ct_call_print(const struct ct_analysis *a, const struct ct_call_request *q, 
 	int rc = 0;
 
 	if (q->format)
-		ct_call_tables_begin(&tables);
+		ct_call_tables_begin(&tables, a->trace->has_gpu);
 	for (uint32_t i = 0; i < s->count && !rc; i++) {
 		if (!s->list[i].count)
 			continue;

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "explain/calls/call_detail.h"
+#include "explain/calls/call_gpu.h"
 
 enum { ROOT, OP, PARENT, DEPTH, START, DURATION, SELF, PID, TID, LAYER, CATEGORY, NAME, DETAIL,
        RESULT, STATE, TREE_COLUMNS };
@@ -129,8 +130,10 @@ static unsigned int tables_meanwhile(struct ct_table *table, const struct ct_cal
 	return rows;
 }
 
-void ct_call_tables_begin(struct ct_call_tables *tables)
+void ct_call_tables_begin(struct ct_call_tables *tables, bool has_gpu)
 {
+	tables->has_gpu = has_gpu;
+	ct_call_gpu_begin(&tables->gpu, true);
 	ct_table_begin(&tables->tree, "call_tree", "Calls inside calls", tree_columns, TREE_COLUMNS);
 	ct_table_begin(&tables->time, "call_time", "Where their time went", time_columns, TIME_COLUMNS);
 	ct_table_begin(&tables->meanwhile, "call_meanwhile", "Interrupts meanwhile on the same CPUs",
@@ -142,7 +145,6 @@ void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis 
 {
 	uint64_t hidden = 0;
 
-	(void)a;
 	for (uint32_t i = 0; i < t->count; i++)
 		if (shown[i]) {
 			tables_node(&tables->tree, t, i);
@@ -154,6 +156,7 @@ void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis 
 			      (unsigned long long)t->target.op_id, (unsigned long long)hidden);
 	tables_time(&tables->time, t, true);
 	tables_meanwhile(&tables->meanwhile, t, true);
+	ct_call_gpu_add(&tables->gpu, a, t, true);
 }
 
 static int tables_print(struct ct_printer *printer, struct ct_table *t, bool print, int rc)
@@ -179,6 +182,7 @@ int ct_call_tables_end(struct ct_call_tables *tables, const struct ct_call_reque
 	rc = tables_print(printer, &tables->tree, print, rc);
 	rc = tables_print(printer, &tables->time, print, rc);
 	rc = tables_print(printer, &tables->meanwhile, print, rc);
+	rc = tables_print(printer, &tables->gpu, print && tables->has_gpu, rc);
 	closing = printer ? ct_printer_close(printer) : 0;
 	return rc ? rc : closing;
 }
@@ -199,8 +203,9 @@ int ct_call_tables_text(const struct ct_analysis *a, const struct ct_call_tree *
 {
 	struct ct_print_options options = { .width = q->print.width, .colour = q->print.colour };
 	struct ct_printer *printer = ct_printer_open(ct_format_find("table"), out, &options, true);
-	struct ct_table time, meanwhile;
+	struct ct_table time, meanwhile, gpu;
 	unsigned int rows;
+	bool say;
 	int rc = printer ? 0 : -ENOMEM, closing;
 
 	ct_table_begin(&time, "call_time", "Where the time went", time_columns + 1, TIME_COLUMNS - 1);
@@ -212,6 +217,9 @@ int ct_call_tables_text(const struct ct_analysis *a, const struct ct_call_tree *
 		       meanwhile_columns + 1, MEANWHILE_COLUMNS - 1);
 	rows = tables_meanwhile(&meanwhile, t, false);
 	rc = tables_print(printer, &meanwhile, rows > 0, rc);
+	ct_call_gpu_begin(&gpu, false);
+	say = ct_call_gpu_add(&gpu, a, t, false);
+	rc = tables_print(printer, &gpu, say, rc);
 	closing = printer ? ct_printer_close(printer) : 0;
 	return rc ? rc : closing;
 }

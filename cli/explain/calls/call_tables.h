@@ -8,10 +8,11 @@
 #include "explain/calls/call_types.h"
 
 struct ct_call_tables {
-	struct ct_table tree, time, meanwhile;
+	struct ct_table tree, time, meanwhile, gpu;
+	bool has_gpu;			/* the trace has records of the GPU */
 };
 
-void ct_call_tables_begin(struct ct_call_tables *tables);
+void ct_call_tables_begin(struct ct_call_tables *tables, bool has_gpu);
 
 /* Adds rows for the nodes that are @shown, and the sums. */
 void ct_call_tables_add(struct ct_call_tables *tables, const struct ct_analysis *a,

@@ -13,6 +13,8 @@ struct ct_cause {
 	uint64_t begin, end;		/* ns, of the call; end 0: it has not returned yet */
 	uint32_t pid, tid;
 	const struct ct_class *class;
+	uint64_t stream;		/* the program's handle ... */
+	bool has_stream;		/* ... if the call has one */
 	uint64_t records;		/* of the GPU that ended until now and were caused by it */
 };
 

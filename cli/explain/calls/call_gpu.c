@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See call_gpu.h.  Must never say that a synchronisation waited for work of a stream that it does
+ * not wait for, where the streams are known.
+ */
+#include "explain/calls/call_gpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/calls/call_detail.h"
+#include "trace/gpu/causes.h"
+
+#define GPU_KEPT	20u	/* records of a call: the first of a launch, the last of a synchronisation */
+
+struct gpu_work {
+	uint64_t begin, end, op_id;	/* op_id: of the call that caused it, 0: not known */
+	uint64_t stream;		/* CUPTI's number */
+	uint32_t gpu;
+	const struct ct_class *class;
+	char *detail;
+};
+
+struct gpu_target {
+	struct gpu_work kept[GPU_KEPT];	/* of a synchronisation a ring */
+	uint64_t count;
+	uint64_t stream;		/* handle that it waits for ... */
+	bool waits, one_stream;		/* ... where that is known */
+};
+
+struct gpu_state {
+	struct gpu_target *targets;	/* as ct_call_found.targets */
+	unsigned int count;
+};
+
+static bool gpu_is_wait(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && strstr(class->name, "Synchronize");
+}
+
+static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct_trace_event *e)
+{
+	struct gpu_work *w = &g->kept[g->count % GPU_KEPT];
+	const struct ct_cause *cause = e->point->cause;
+	char detail[CT_DETAIL_MAX];
+
+	if (g->count++ >= GPU_KEPT && !g->waits)
+		return 0;
+	free(w->detail);
+	*w = (struct gpu_work){
+		.begin = e->begin, .end = e->end, .op_id = cause ? cause->op_id : 0, .class = e->class,
+		.stream = ct_record_gpu_stream(e->record), .gpu = ct_record_quick(e->record, CT_QUICK_GPU),
+		.detail = strdup(ct_call_detail(detail, a->names, e->record)),
+	};
+	return w->detail ? 0 : -ENOMEM;
+}
+
+/* Its own, or that of a call inside it. */
+static bool gpu_is_of(const struct ct_call_target *t, const struct ct_cause *cause)
+{
+	return cause && cause->pid == t->pid && cause->tid == t->tid && cause->begin >= t->begin &&
+	       (cause->op_id == t->op_id || (t->returned && cause->begin < t->end));
+}
+
+/* It ran while the call waited, and ended by then; a stream's handle of 0 stands for several. */
+static bool gpu_is_waited_for(const struct ct_call_target *t, const struct gpu_target *g,
+			      const struct ct_trace_event *e)
+{
+	const struct ct_cause *cause = e->point->cause;
+
+	if (e->record->pid != t->pid || e->end <= t->begin || (t->returned && e->end > t->end) ||
+	    (cause && cause->begin > t->begin))
+		return false;
+	return !g->one_stream || !cause || !cause->has_stream || cause->stream == g->stream;
+}
+
+static int gpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
+{
+	const struct ct_call_found *found = a->arg;
+	struct gpu_state *s = a->state;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < s->count && !rc; i++) {
+		const struct ct_call_target *t = &found->targets[i];
+		struct gpu_target *g = &s->targets[i];
+
+		if (e->class->layer != CT_LAYER_GPU) {
+			if (e->point->op_id == t->op_id && !strcmp(e->class->name, "cuStreamSynchronize") &&
+			    e->class->fields_count && e->record->fields) {
+				g->stream = ct_record_field(e->record, 0);
+				/* 1, 2: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
+				g->one_stream = g->stream > 2;
+			}
+			continue;
+		}
+		if (e->kind == CT_ON_END && e->class->call &&
+		    (g->waits ? gpu_is_waited_for(t, g, e) : gpu_is_of(t, e->point->cause)))
+			rc = gpu_keep(a, g, e);
+	}
+	return rc;
+}
+
+static int gpu_begin(struct ct_analysis *a)
+{
+	const struct ct_call_found *found = a->arg;
+	struct gpu_state *s = a->state;
+
+	if (!a->trace->has_gpu)
+		return 0;
+	s->targets = calloc(found->count + 1, sizeof(*s->targets));
+	if (!s->targets)
+		return -ENOMEM;
+	s->count = found->count;
+	for (unsigned int i = 0; i < s->count; i++)
+		s->targets[i].waits = gpu_is_wait(found->targets[i].class);
+	return 0;
+}
+
+static void gpu_free(struct ct_analysis *a)
+{
+	struct gpu_state *s = a->state;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		for (unsigned int k = 0; k < GPU_KEPT; k++)
+			free(s->targets[i].kept[k].detail);
+	free(s->targets);
+}
+
+const struct ct_analyser ct_call_gpu = {
+	.on = CT_ON_BEGIN | CT_ON_END,
+	.unfiltered = true,
+	.state_size = sizeof(struct gpu_state),
+	.begin = gpu_begin,
+	.event = gpu_event,
+	.free = gpu_free,
+};
+
+/* ------------------------------------------------------------------ the table --- */
+
+enum { CALL, BEGIN, END, TOOK, GPU, STREAM, BY, NAME, DETAIL, COLUMNS };
+
+/* Begin and end from the begin of the call on. */
+static const struct ct_column columns[COLUMNS] = {
+	[CALL] = { "Call", NULL, CT_CELL_ID, 0 },
+	[BEGIN] = { "Begin (ns)", "began", CT_CELL_NS_MEAN, 0 },
+	[END] = { "End (ns)", "ended", CT_CELL_NS_MEAN, 0 },
+	[TOOK] = { "Duration (ns)", "took", CT_CELL_NS, 0 },
+	[GPU] = { "Device", "GPU", CT_CELL_ID, 1 },
+	[STREAM] = { "Stream", "stream", CT_CELL_ID, 0 },
+	[BY] = { "Launch", "of call", CT_CELL_ID, 0 },
+	[NAME] = { "Name", "what", CT_CELL_TEXT, 0 },
+	[DETAIL] = { "Detail", "", CT_CELL_TEXT, 0 },
+};
+
+void ct_call_gpu_begin(struct ct_table *table, bool call)
+{
+	ct_table_begin(table, "call_gpu", "On the GPU; times are from the begin of the call on",
+		       columns + !call, COLUMNS - !call);
+}
+
+static struct ct_cell gpu_since(uint64_t ts, uint64_t begin)
+{
+	return ct_double(ts >= begin ? (double)(ts - begin) : -(double)(begin - ts));
+}
+
+/* Of a synchronisation the newest stands last, as it came. */
+static void gpu_rows(struct ct_table *table, const struct gpu_target *g, const struct ct_call_tree *t, bool call)
+{
+	uint64_t kept = g->count < GPU_KEPT ? g->count : GPU_KEPT;
+	uint64_t first = g->waits && g->count > GPU_KEPT ? g->count - GPU_KEPT : 0;
+
+	for (uint64_t i = first; i < first + kept; i++) {
+		const struct gpu_work *w = &g->kept[i % GPU_KEPT];
+		struct ct_cell *row = ct_table_row(table) - !call;
+
+		if (call)
+			row[CALL] = ct_u64(t->target.op_id);
+		row[BEGIN] = gpu_since(w->begin, t->target.begin);
+		row[END] = gpu_since(w->end, t->target.begin);
+		row[TOOK] = ct_u64(w->end > w->begin ? w->end - w->begin : 0);
+		row[GPU] = ct_u64(w->gpu);
+		row[STREAM] = ct_u64(w->stream);
+		if (w->op_id)
+			row[BY] = ct_u64(w->op_id);
+		row[NAME] = ct_const(ct_call_name(w->class));
+		row[DETAIL] = ct_text(table, w->detail);
+	}
+}
+
+bool ct_call_gpu_add(struct ct_table *table, const struct ct_analysis *a, const struct ct_call_tree *t, bool call)
+{
+	const struct gpu_state *s = ct_analysis_state(a, &ct_call_gpu);
+	const struct ct_call_found *found = a->arg;
+	const struct gpu_target *g = NULL;
+	unsigned long long op = t->target.op_id;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		if (found->targets[i].op_id == t->target.op_id)
+			g = &s->targets[i];
+	if (!g)
+		return false;
+	gpu_rows(table, g, t, call);
+	if (g->waits && g->count)
+		ct_table_note(table, "%llu piece%s of work ended while call %llu waited%s%s.",
+			      (unsigned long long)g->count, g->count == 1 ? "" : "s", op,
+			      g->one_stream ? ", in its stream" : "; which of them it waited for is not known",
+			      g->count > GPU_KEPT ? "; the last of them are shown" : "");
+	else if (g->waits)
+		ct_table_note(table, "No work of the process ended while call %llu waited.", op);
+	else if (g->count > GPU_KEPT)
+		ct_table_note(table, "Call %llu caused %llu records; the first of them are shown.", op,
+			      (unsigned long long)g->count);
+	else if (!g->count && ct_gives_work(t->target.class))
+		ct_table_note(table, "No record of the GPU names call %llu.", op);
+	return g->count || g->waits || ct_gives_work(t->target.class);
+}
