@@ -42,11 +42,18 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 	return v;
 }
 
-error_t ct_option_output(int key, char *arg, struct ct_option_output *output)
+const char *ct_option_named(struct argp_state *state, const char *arg)
+{
+	if (!*arg)
+		argp_failure(state, 64, 0, "-o is empty: give it a name");
+	return arg;
+}
+
+error_t ct_option_output(int key, char *arg, struct argp_state *state, struct ct_option_output *output)
 {
 	switch (key) {
 	case 'o':
-		output->dir = arg;
+		output->dir = ct_option_named(state, arg);
 		return 0;
 	case 'f':
 		output->force = true;

@@ -22,7 +22,10 @@ struct ct_option_output {
 };
 
 /* 0, or ARGP_ERR_UNKNOWN for every other key. */
-error_t ct_option_output(int key, char *arg, struct ct_option_output *output);
+error_t ct_option_output(int key, char *arg, struct argp_state *state, struct ct_option_output *output);
+
+/* The name after -o; one line and exit status 64 if it is empty, before anything is done. */
+const char *ct_option_named(struct argp_state *state, const char *arg);
 
 /* Bytes with K, M or G behind the number, a power of two up to 1 GiB; argp_error() if not. */
 uint32_t ct_option_bytes(struct argp_state *state, const char *what, const char *arg);

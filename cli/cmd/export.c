@@ -106,7 +106,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 			export_unknown_format(state, arg);
 		return 0;
 	case 'o':
-		env->output = arg;
+		env->output = ct_option_named(state, arg);
 		return 0;
 	case 'f':
 		env->force = true;

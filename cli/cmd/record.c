@@ -92,7 +92,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
-	if (!ct_option_output(key, arg, &env->output))
+	if (!ct_option_output(key, arg, state, &env->output))
 		return 0;
 	switch (key) {
 	case KEY_NO_MODULE:

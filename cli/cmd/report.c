@@ -11,6 +11,7 @@
 #include "analysis/print.h"
 #include "analysis/range.h"
 #include "analysis/summary.h"
+#include "base/options.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/open_trace.h"
@@ -108,7 +109,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, 64, 0, "no format '%s': it is %s", arg, ct_format_names());
 		return 0;
 	case 'o':
-		env->request.output = arg;
+		env->request.output = ct_option_named(state, arg);
 		return 0;
 	case 'f':
 		env->request.force = true;

@@ -84,7 +84,7 @@ static error_t snapshot_parse(int key, char *arg, struct argp_state *state)
 	struct env *env = state->input;
 	char *end;
 
-	if (!ct_option_output(key, arg, &env->output))
+	if (!ct_option_output(key, arg, state, &env->output))
 		return 0;
 	switch (key) {
 	case 'l':

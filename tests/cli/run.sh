@@ -715,13 +715,17 @@ t_commands()
 		local pattern=$1
 		shift
 		"$ct" "$@" >/dev/null 2>"$work/err" </dev/null
-		[ $? = 64 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "$pattern" "$work/err"
+		[ $? = 64 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -- "$pattern" "$work/err"
 		ok $? "cudatrace $*: $pattern" || cat "$work/err"
 	}
 	wrong 'is no command' frobnicate
 	wrong 'give the directory' report
 	wrong 'no format' export --format xml "$t"
 	wrong 'one DIR' export "$t" "$t"
+	wrong '-o is empty: give it a name' record -o "" -- true
+	wrong '-o is empty' snapshot -o "" --on xid
+	wrong '-o is empty' export -o "" "$t"
+	wrong '-o is empty' report -o "" "$t"
 	wrong 'a number from 40 to 1000' timeline -w 5 "$t"
 	"$ct" export "$t" 2>/dev/null | head -n 1 >/dev/null
 	ok $? "a closed pipe is no crash"
