@@ -6,7 +6,8 @@
  * A function's time is from begin to end without the calls of libcuda and libcudart inside it;
  * the driver's share is in it.  So the times of all functions of a thread add up to its time
  * in calls.  What the GPU did counts for the iteration whose call caused it; its wall time is all of
- * its time, where several streams work at the same time that of each.  Where no process launched anything, all processes count.
+ * its time, where several streams work at the same time that of each.  Where no process launched
+ * anything, all processes count.
  */
 #ifndef CT_CLI_PER_ITERATION_H
 #define CT_CLI_PER_ITERATION_H
