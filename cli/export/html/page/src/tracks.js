@@ -263,6 +263,41 @@ export class Tracks {
 		return chain;
 	}
 
+	/** The calls @calls of op_ids grow by those inside the record. */
+	inside(track, i, calls) {
+		const { begin, duration } = track.columns, { op, parent } = track.links;
+		const to = begin[i] + duration[i];
+		for (let k = lowerBound(begin, begin[i]); k < begin.length && begin[k] <= to; k++)
+			if (calls.has(parent[k]))
+				calls.add(op[k]);
+		return calls;
+	}
+
+	/**
+	 * From a call to what the GPU did for it and for the calls inside it, or to this work from its
+	 * call: {call: {track, i} or null, work: [{track, list}], count}, each list in the order of time.
+	 */
+	async flow(track, i) {
+		if (track.layer === "gpu") {
+			const parents = await this.parents(track, i);
+			return { call: parents[parents.length - 1] ?? null, work: [{ track, list: [i] }], count: 1 };
+		}
+		const tracks = track.layer === "api" ? this.ofThread(track).filter((t) => t.layer === "gpu") : [];
+		await Promise.all([track, ...tracks].map((t) => t.loadLinks()));
+		const work = [];
+		const calls = tracks.length && track.links.op[i] ? this.inside(track, i, new Set([track.links.op[i]])) : new Set();
+		for (const t of calls.size ? tracks : []) {
+			const list = [], { parent } = t.links;
+			for (let k = 0; k < parent.length; k++)
+				if (calls.has(parent[k]))
+					list.push(k);
+			if (list.length)
+				work.push({ track: t, list });
+		}
+		work.sort((a, b) => a.track.columns.begin[a.list[0]] - b.track.columns.begin[b.list[0]]);
+		return { call: { track, i }, work, count: work.reduce((sum, of) => sum + of.list.length, 0) };
+	}
+
 	/** The calls directly inside a record, and what the GPU did for it, at most @limit: {list: [{track, i}], more}. */
 	async children(track, i, limit) {
 		const op = track.links.op[i];
@@ -274,9 +309,9 @@ export class Tracks {
 		if (op > 0)
 			for (const t of tracks) {
 				const begin = t.columns.begin;
-				// The GPU comes later, and works in the order of the calls.
+				// The GPU comes later; calls of several threads may come to it in any order.
 				const gpu = t.layer === "gpu" && track.layer !== "gpu", parents = t.links.parent;
-				for (let k = lowerBound(begin, from); k < begin.length && (gpu ? parents[k] <= op : begin[k] <= to); k++)
+				for (let k = lowerBound(begin, from); k < begin.length && (gpu || begin[k] <= to); k++)
 					if (t.links.parent[k] === op && !(t === track && k === i)) {
 						if (list.length < limit * 4)
 							list.push({ track: t, i: k });

@@ -12,6 +12,7 @@ export const KEYS = [
 	["/", "search; Enter and Shift+Enter go to the next and previous match"],
 	[", .", "previous and next call of the row"],
 	["P", "call around the selected one"],
+	["G", "from a call to the GPU's work for it, and back"],
 	["Esc", "drop the selection and the marked range"],
 	["wheel", "zoom at the pointer"],
 	["Shift+wheel", "move left and right"],
@@ -186,6 +187,7 @@ export function keys(timeline) {
 		",": () => timeline.step(-1),
 		".": () => timeline.step(1),
 		p: () => timeline.selectParent(),
+		g: () => timeline.follow(),
 		escape: () => timeline.clear(),
 	};
 	document.addEventListener("keydown", (event) => {

@@ -153,6 +153,16 @@ export class Rows {
 			{ y: item.y + PAD, height: THIN };
 	}
 
+	/** The same, or the head of what it is folded into; null where its layer is hidden. */
+	placeOrHead(track, depth) {
+		const place = this.place(track, depth);
+		if (place || this.hidden.has(track.layer))
+			return place;
+		const head = this.items.findLast((item) => item.kind === "thread" ? item.tracks.some((t) => t.track === track) :
+			item.kind === "process" && item.threads.some((thread) => thread.tracks.some((t) => t.track === track)));
+		return head ? { y: head.y + (head.height - THIN) / 2, height: THIN } : null;
+	}
+
 	/** What is at a height: {item, track, depth}. */
 	hit(y) {
 		const item = this.items.find((i) => y >= i.y && y < i.y + i.height);

@@ -74,6 +74,13 @@ export class Selection {
 		this.panel.replaceChildren(head, el("div", { class: "sel-body" },
 			el("table", { class: "fields", id: "fields", "aria-label": `Fields of ${cls.name}` }, rows), tree));
 
+		const flow = await tracks.flow(track, i);
+		if (job !== this.job)
+			return;
+		this.timeline.arrows.show(flow);
+		this.timeline.redraw();
+		this.flow(track, i, flow, put);
+
 		const failed = (error) => rows.append(el("tr", {}, el("td", { colspan: 2, class: "bad" }, error.message)));
 		const fields = await tracks.fieldsOf(track, i).catch((error) => { failed(error); return []; });
 		if (job !== this.job)
@@ -87,6 +94,23 @@ export class Selection {
 		if (track.links.op[i])
 			put("op_id", String(track.links.op[i]), "mono");
 		await this.tree(tree, track, i, job);
+	}
+
+	/** The way from a call to what the GPU did for it, and back. */
+	flow(track, i, { call, work, count: n }, put) {
+		const { timeline } = this, { tracks } = timeline;
+		const jump = (to, text) => button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${text}`],
+			() => timeline.select(to.track, to.i, { move: true }), { class: "jump" });
+		const after = (to) => time(to.track.columns.begin[to.i] - call.track.columns.begin[call.i]);
+		if (track.layer === "gpu") {
+			put("caused by", call ? [jump(call, tracks.name(call.track, call.i)), ` which began ${after({ track, i })} before it`] :
+				track.links.parent[i] > 0 ? "a call that is not in this page" : "not known: it is joined to no call");
+		} else if (n > 0) {
+			const first = { track: work[0].track, i: work[0].list[0] };
+			put("GPU work", [jump(first, n === 1 ? tracks.label(first.track, first.i) : `the first of ${count(n)} records`),
+				` began ${after(first)} after the call began`,
+				n > timeline.arrows.most ? `; the timeline has arrows to ${timeline.arrows.most} of those in sight at most` : ""]);
+		}
 	}
 
 	/** The calls around it, then itself, then those inside it. */

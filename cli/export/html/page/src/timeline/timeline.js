@@ -6,6 +6,7 @@ import { button, el, get, onceAFrame, settled } from "../dom.js";
 import { at, count, time } from "../format.js";
 import { GROUPS, groupColour, groupOf, onTheme, palette } from "../theme.js";
 import { INSTANT, UNFINISHED } from "../tracks.js";
+import { Arrows } from "./arrows.js";
 import { Painter } from "./draw.js";
 import { KEYS, keys, mouse } from "./input.js";
 import { InView, Range } from "./range.js";
@@ -29,6 +30,7 @@ export class Timeline {
 		this.build();
 		this.rows = new Rows(tracks, this.labels, () => { this.place(); this.redraw(); });
 		this.painter = new Painter(this.body, tracks, this.view, this.rows);
+		this.arrows = new Arrows(this.painter, this.view, this.rows);
 		// The overview adds up all tracks: not for each that comes.
 		const repaintMap = settled(() => { this.minimap.dirty = true; this.redraw(); }, 150);
 		this.painter.onload = () => { this.redraw(); repaintMap(); };
@@ -147,6 +149,7 @@ export class Timeline {
 		const scroll = this.scroller.scrollTop;
 		this.painter.draw(this.palette, scroll);
 		this.painter.overlay(scroll, this.selected, range);
+		this.arrows.draw(this.palette, scroll);
 		this.ruler.draw(this.palette, range);
 		this.minimap.draw(this.palette, range);
 	}
@@ -187,6 +190,7 @@ export class Timeline {
 	async select(track, i, { move = false, zoom = false }) {
 		await track.load();
 		this.selected = { track, i };
+		this.arrows.show(null);
 		if (move || zoom) {
 			const { begin, duration, depth } = track.columns;
 			const item = this.rows.reveal(track);
@@ -234,6 +238,17 @@ export class Timeline {
 			this.select(parent.track, parent.i, { move: true });
 	}
 
+	/** From a call to the first work of the GPU for it, or from work to its call. */
+	async follow() {
+		if (!this.selected)
+			return;
+		const { call, work: [first] } = await this.tracks.flow(this.selected.track, this.selected.i);
+		if (this.selected.track.layer !== "gpu" && first)
+			this.select(first.track, first.list[0], { move: true });
+		else if (this.selected.track.layer === "gpu" && call)
+			this.select(call.track, call.i, { move: true });
+	}
+
 	/** The next record of the same row, or with -1 the one before. */
 	step(by) {
 		if (!this.selected)
@@ -277,6 +292,7 @@ export class Timeline {
 
 	clear() {
 		this.selected = null;
+		this.arrows.show(null);
 		this.selection.empty();
 		if (this.range)
 			this.setRange(null, true);
