@@ -7,7 +7,11 @@
 import { lowerBound } from "../codec.js";
 
 /** Arrows to one row that are nearer than this are one: pixels. */
-const SPACE = 7;
+const SPACE = 12;
+/** Where a row has more arrows than this, they leave a line along it. */
+export const FEW = 8;
+/** How far from a row that line is, and what comes from beyond an edge. */
+const ALONG = 12, BESIDE = 3;
 const contrast = matchMedia("(prefers-contrast: more)");
 
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
@@ -48,8 +52,8 @@ export class Arrows {
 		const sign = to.y > from.y ? 1 : -1;
 		const [a, b] = [from, to].map(({ x, y, height: high }, k) => {
 			const side = x < 0 ? -1 : x > width ? 1 : 0;
-			// At the side the row's middle tells where the end is; else its edge.
-			const edge = side ? y + high / 2 : (sign > 0) === (k === 0) ? y + high : y;
+			// Beyond a side the line stays beside the row, so that it covers nothing there.
+			const edge = ((sign > 0) === (k === 0) ? y + high : y) + (!side ? 0 : k === 0 ? sign * BESIDE : -sign * ALONG);
 			const above = edge < 0 ? -1 : edge > height ? 1 : 0;
 			return { x: clamp(x, 0, width), y: clamp(edge, 0, height), side, above };
 		});
@@ -60,7 +64,7 @@ export class Arrows {
 		return { from: a, to: b, bends: [...bend(a, 1), ...bend(b, -1)], head: b.side ? [b.side, 0] : [0, sign] };
 	}
 
-	/** All arrows of the view. */
+	/** All arrows of the view, those to each row for themselves. */
 	list(scroll) {
 		const { call, work } = this.flow;
 		const { width, painter, rows, view } = { ...this, width: this.view.width };
@@ -68,33 +72,45 @@ export class Arrows {
 		const of = call.track.columns;
 		const first = of.begin[call.i], last = first + of.duration[call.i];
 		const source = rows.placeOrHead(call.track, of.depth[call.i]);
-		const arrows = [];
-		for (const [n, part] of work.entries()) {
-			const { columns } = part.track;
+		let left = this.most;
+		return work.map((part, n) => {
+			const { columns } = part.track, arrows = [];
 			for (const i of source ? this.pick(part, this.begins[n]) : []) {
 				const target = rows.placeOrHead(part.track, columns.depth[i]);
 				// Work may begin before the call returns.
-				const left = clamp(columns.begin[i], first, last);
-				const arrow = target && arrows.length < this.most ? this.arrow(
-					{ x: view.x(left), y: source.y - scroll, height: source.height },
+				const leaves = clamp(columns.begin[i], first, last);
+				const arrow = target && left > 0 ? this.arrow(
+					{ x: view.x(leaves), y: source.y - scroll, height: source.height },
 					{ x: view.x(columns.begin[i]), y: target.y - scroll, height: target.height }, width, height) : null;
-				if (arrow)
+				if (arrow && left-- > 0)
 					arrows.push({ ...arrow, track: part.track, i });
 			}
-		}
-		return arrows;
+			return arrows;
+		});
 	}
 
 	draw(palette, scroll) {
-		this.drawn = this.flow ? this.list(scroll) : [];
+		const rows = this.flow ? this.list(scroll) : [];
+		this.drawn = rows.flat();
 		if (!this.drawn.length)
 			return;
 		const { context: c, scale } = this.painter;
 		const lines = new Path2D(), heads = new Path2D();
-		for (const { from, to, bends, head: [dx, dy] } of this.drawn) {
-			// The line ends in the head, whose tip is the end.
-			lines.moveTo(from.x, from.y);
-			lines.bezierCurveTo(...bends, to.x - dx * 5, to.y - dy * 5);
+		for (const arrows of rows)
+			for (const [n, { from, to, bends, head: [dx, dy] }] of arrows.entries()) {
+				// The line ends in the head, whose tip is the end.
+				const x = to.x - dx * 5, y = to.y - dy * 5;
+				if (n > 0 && arrows.length > FEW) {
+					const before = arrows[n - 1].to, along = to.y - dy * ALONG;
+					lines.moveTo(before.x, along);
+					lines.lineTo(x, along);
+					lines.lineTo(x, y);
+				} else {
+					lines.moveTo(from.x, from.y);
+					lines.bezierCurveTo(...bends, x, y);
+				}
+			}
+		for (const { to, head: [dx, dy] } of this.drawn) {
 			heads.moveTo(to.x, to.y);
 			heads.lineTo(to.x - dx * 8 + dy * 4, to.y - dy * 8 + dx * 4);
 			heads.lineTo(to.x - dx * 8 - dy * 4, to.y - dy * 8 - dx * 4);

@@ -269,6 +269,9 @@ export class Painter {
 				if (keep < 2)
 					continue;
 				text = text.slice(0, keep) + "\u2026";
+				// Its letters may be wider than the others'.
+				while (text.length > 3 && c.measureText(text).width > room)
+					text = text.slice(0, -2) + "\u2026";
 			}
 			c.fillStyle = this.hits ? this.palette.of("--ink") : this.palette.ink[g];
 			c.fillText(text, left, y + height / 2 + 0.5);

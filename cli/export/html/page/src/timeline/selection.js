@@ -3,9 +3,10 @@
 // All that is known of the record that was clicked, and the tree of its call.
 
 import { button, el } from "../dom.js";
-import { at, bytes, count, time, who } from "../format.js";
+import { at, bytes, count, shortKernel, time, who } from "../format.js";
 import { groupColour, groupOf } from "../theme.js";
 import { ABANDONED, BEGIN_LOST, FAILED, INSTANT, UNFINISHED } from "../tracks.js";
+import { FEW } from "./arrows.js";
 
 const SHOWN = 60;
 
@@ -73,13 +74,14 @@ export class Selection {
 				button("Next", () => this.timeline.step(1), { class: "quiet", "aria-label": "Next call of the row" })));
 		this.panel.replaceChildren(head, el("div", { class: "sel-body" },
 			el("table", { class: "fields", id: "fields", "aria-label": `Fields of ${cls.name}` }, rows), tree));
+		this.panel.scrollTop = 0;
 
 		const flow = await tracks.flow(track, i);
 		if (job !== this.job)
 			return;
 		this.timeline.arrows.show(flow);
 		this.timeline.redraw();
-		this.flow(track, i, flow, put);
+		rows.prepend(...this.flow(track, i, flow));
 
 		const failed = (error) => rows.append(el("tr", {}, el("td", { colspan: 2, class: "bad" }, error.message)));
 		const fields = await tracks.fieldsOf(track, i).catch((error) => { failed(error); return []; });
@@ -97,20 +99,21 @@ export class Selection {
 	}
 
 	/** The way from a call to what the GPU did for it, and back. */
-	flow(track, i, { call, work, count: n }, put) {
+	flow(track, i, { call, work, count: n }) {
 		const { timeline } = this, { tracks } = timeline;
 		const jump = (to, text) => button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${text}`],
 			() => timeline.select(to.track, to.i, { move: true }), { class: "jump" });
 		const after = (to) => time(to.track.columns.begin[to.i] - call.track.columns.begin[call.i]);
-		if (track.layer === "gpu") {
-			put("caused by", call ? [jump(call, tracks.name(call.track, call.i)), ` which began ${after({ track, i })} before it`] :
-				track.links.parent[i] > 0 ? "a call that is not in this page" : "not known: it is joined to no call");
-		} else if (n > 0) {
-			const first = { track: work[0].track, i: work[0].list[0] };
-			put("GPU work", [jump(first, n === 1 ? tracks.label(first.track, first.i) : `the first of ${count(n)} records`),
-				` began ${after(first)} after the call began`,
-				n > timeline.arrows.most ? `; the timeline has arrows to ${timeline.arrows.most} of those in sight at most` : ""]);
-		}
+		const row = (name, ...value) => [el("tr", { class: "flow" }, el("th", { scope: "row" }, name), el("td", {}, value))];
+		if (track.layer === "gpu")
+			return call ? row("caused by", jump(call, tracks.name(call.track, call.i)), ` which began ${after({ track, i })} earlier`) :
+				row("caused by", track.links.parent[i] > 0 ? "a call that is not in this page" : "not known: it is joined to no call");
+		if (!n)
+			return [];
+		const first = { track: work[0].track, i: work[0].list[0] };
+		return row("GPU work", jump(first, n === 1 ? shortKernel(tracks.label(first.track, first.i)) : `first of ${count(n)} records`),
+			` begins ${after(first)} after the call begins`,
+			n > FEW ? `. Where records are close together, an arrow stands for several; there are ${timeline.arrows.most} at most.` : "");
 	}
 
 	/** The calls around it, then itself, then those inside it. */
