@@ -100,7 +100,7 @@ const strings = column(manifest.strings);
 // --------------------------------------------------------------- the records
 const FAILED = 1, UNFINISHED = 2, INSTANT = 4, ABANDONED = 8, BEGIN_LOST = 16;
 const layers = ['nvtx', 'api', 'ioctl', 'driver', 'switch', 'gpu', 'interrupt'];
-const leftOut = manifest.left_out || { records: 0, tracks: 0, details: 0, strings: 0, instants: 0 };
+const leftOut = manifest.left_out || { records: 0, tracks: 0, details: 0, strings: 0, cut: 0, instants: 0 };
 const records = [], byOp = new Map(), rows = manifest.classes.map(() => 0);
 let total = 0;
 
@@ -244,7 +244,7 @@ function read(line) {
 
 const same_details = (got, want) => Object.keys(got).length === Object.keys(want).length &&
 	Object.keys(want).every(k => got[k] === want[k] ||
-		(leftOut.strings && typeof want[k] === 'string' && (got[k] === null || want[k].startsWith(got[k]))) ||
+		((leftOut.strings || leftOut.cut) && typeof want[k] === 'string' && (got[k] === null || want[k].startsWith(got[k]))) ||
 		(typeof want[k] === 'string' && got[k] === null && want[k] === ''));
 
 function compare() {
@@ -300,7 +300,7 @@ function compare() {
 		for (const word of ['cpu', 'context', 'escape', 'control', 'class'])
 			if (word in l || extra[word] !== undefined && extra[word] !== null)
 				same(extra[word], l[word], `${at}: ${word}`);
-		if ('kernel' in l && !leftOut.strings)
+		if ('kernel' in l && !leftOut.strings && !leftOut.cut)
 			same(r.detail ? strings[r.detail - 1] : undefined, l.kernel, `${at}: detail`);
 		if (r.parent && byOp.has(r.parent)) {
 			const p = byOp.get(r.parent);

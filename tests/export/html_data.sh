@@ -80,6 +80,20 @@ t_html_data_left_out()
 	ok $? "html: a part is smaller than the whole"
 }
 
+# A long name counts once, however many records have it, and is not an alarm.
+t_html_data_long()
+{
+	local dir=$work/html-long out=$work/html-long.html
+	html_ready || return
+	rm -rf "$dir"
+	cp -R "$traces/inference" "$dir"
+	sed -i -E "s,^(string [0-9]+ ).*,\1$(printf 'k%.0s' {1..5000})," "$dir/.registry"
+	"$cudatrace" export --format html -f -o "$out" "$dir" 2>"$work/html-long.err"
+	ok $? "html: a trace with long names is written" || head -n 3 "$work/html-long.err"
+	is "$(html_manifest "$out" 'm.left_out.cut + " " + m.left_out.strings')" "1 0" "html: one long name of many records is cut"
+	html_check long "$dir"
+}
+
 # Names that mean something to HTML, to JSON or to nothing.
 t_html_data_names()
 {

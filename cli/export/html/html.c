@@ -116,7 +116,8 @@ static void html_left_out(const struct html *h, struct ct_out *out)
 	const struct ct_html_choice *c = &h->choice;
 
 	ct_out_text(out, "\"left_out\":");
-	if (!c->left_out && !h->tracks.left_out && !h->records.details_left_out && !h->records.strings.left_out) {
+	if (!c->left_out && !h->tracks.left_out && !h->records.details_left_out && !h->records.strings.left_out &&
+	    !h->records.strings.cut) {
 		ct_out_text(out, "null,\n");
 		return;
 	}
@@ -126,6 +127,7 @@ static void html_left_out(const struct html *h, struct ct_out *out)
 	ct_html_u64(out, ",\"tracks\":", h->tracks.left_out);
 	ct_html_u64(out, ",\"details\":", h->records.details_left_out);
 	ct_html_u64(out, ",\"strings\":", h->records.strings.left_out);
+	ct_html_u64(out, ",\"cut\":", h->records.strings.cut);
 	ct_out_text(out, "},\n");
 }
 

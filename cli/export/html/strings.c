@@ -77,13 +77,13 @@ static int strings_grow(struct ct_html_strings *s, size_t len)
 
 uint32_t ct_html_string(struct ct_html_strings *s, const char *text, size_t len)
 {
+	bool cut = len > CT_HTML_STRING_MAX;
 	uint64_t hash;
 
-	if (len > CT_HTML_STRING_MAX) {
+	if (cut) {
 		/* Not inside a character. */
 		for (len = CT_HTML_STRING_MAX; len > CT_HTML_STRING_MAX - 4 && (text[len] & 0xc0) == 0x80; len--)
 			;
-		s->left_out++;
 	}
 	if (s->used + len > CT_HTML_STRINGS_BYTES) {
 		s->left_out++;
@@ -101,6 +101,7 @@ uint32_t ct_html_string(struct ct_html_strings *s, const char *text, size_t len)
 		if (string->hash == hash && string->len == len && !memcmp(s->bytes + string->at, text, len))
 			return s->table[i];
 	}
+	s->cut += cut;
 	s->list[s->count++] = (struct ct_html_string){ .hash = hash, .at = s->used, .len = len };
 	memcpy(s->bytes + s->used, text, len);
 	s->used += len;

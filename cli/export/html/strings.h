@@ -3,6 +3,7 @@
 #ifndef CT_CLI_HTML_STRINGS_H
 #define CT_CLI_HTML_STRINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,8 @@ struct ct_html_strings {
 	uint32_t count, capacity;
 	uint32_t *table;		/* numbers by hash; 0: free */
 	uint32_t table_size;		/* a power of two */
-	uint64_t left_out;		/* that were cut, or have no number */
+	uint64_t left_out;		/* that have no number: each time, as they are not known again */
+	uint64_t cut;			/* different ones that are longer than CT_HTML_STRING_MAX */
 	int error;			/* -ENOMEM */
 };
 

@@ -31,8 +31,8 @@ function notices(manifest) {
 		list.push(["info", "Not everything is here", parts.join(" ")]);
 	}
 	if (left && (left.details || left.strings))
-		list.push(["info", "Shortened", [left.details ? `Fields of ${plural(left.details, "record")} are left out.` : "",
-			left.strings ? `${plural(left.strings, "text")} were cut or left out.` : ""].filter(Boolean).join(" ")]);
+		list.push(["info", "Not all texts and fields are here", [left.details ? `Those of ${plural(left.details, "record")} are left out.` : "",
+			left.strings ? `${plural(left.strings, "text")} left out.` : ""].filter(Boolean).join(" ")]);
 	const missing = manifest.gpu_missing ?? [];
 	if (missing.length)
 		list.push(["warn", "GPU records are not complete", missing.join(" ")]);
@@ -49,7 +49,7 @@ function header(manifest) {
 	const items = [
 		trace.recorded && date(trace.recorded),
 		Number.isFinite(trace.duration_ns) && time(trace.duration_ns),
-		`${count(trace.records)} records`,
+		`${count(trace.records)} records in the timeline`,
 		trace.processes > 0 && plural(trace.processes, "process"),
 		trace.threads > 0 && plural(trace.threads, "thread"),
 	];

@@ -26,6 +26,15 @@ function valueOf(field) {
 	return typeof value === "bigint" ? String(value) : n < 1e4 && n > -1e4 ? String(n) : count(n);
 }
 
+/** The longest text that is kept, in bytes; the last of its characters may be missing. */
+const LONGEST = 4096;
+
+/** A text, and that it was longer if it was. */
+function whole(text) {
+	const size = text.length * 4 < LONGEST ? 0 : new TextEncoder().encode(text).length;
+	return size > LONGEST - 4 ? `${text}\u2026 (cut here: it has more than ${count(LONGEST)} bytes)` : text;
+}
+
 export class Selection {
 	constructor(timeline, panel) {
 		Object.assign(this, { timeline, panel });
@@ -55,7 +64,7 @@ export class Selection {
 			el("td", { class: kind ?? null }, value)));
 		if (detail[i])
 			put(track.layer === "nvtx" ? "text" : track.layer === "gpu" && cls.category !== "kernel" ? "work" : "kernel",
-				tracks.text(detail[i]));
+				this.timeline.manifest.left_out?.cut ? whole(tracks.text(detail[i])) : tracks.text(detail[i]));
 		put("begin", at(begin[i], 1));
 		if (!(flag & INSTANT))
 			put("duration", flag & UNFINISHED ? `at least ${time(duration[i])}` : time(duration[i]));
