@@ -103,14 +103,17 @@ async function flows() {
 	const folded = await arrows();
 	say(folded.length === 2 && folded.every((a) => near(a.y, a.top)), `arrows lead to the head of what is folded away (${folded.length})`);
 	await page.locator("button.tl-label.thread").filter({ hasText: "GPU 0" }).click();
-	await page.evaluate(() => {
-		const { timeline } = window.cudatraceReport, height = timeline.scroller.clientHeight;
-		window.whole = height;
-		timeline.painter.resize(timeline.view.width, timeline.rows.placeOrHead(window.gpu, 0).y - 20);
+	await still(page);
+	// At once: the timeline takes its size back in the next frame.
+	const [height, below] = await page.evaluate(() => {
+		const { timeline } = window.cudatraceReport, most = timeline.rows.placeOrHead(window.gpu, 0).y - 20;
+		timeline.painter.resize(timeline.view.width, most);
+		timeline.draw();
+		const ends = timeline.arrows.drawn.map(({ to, head }) => [to.y, head.join()].join(" "));
+		timeline.place();
+		return [most, ends];
 	});
-	const below = await arrows();
-	say(below.length === 2 && below.every((a) => a.y < a.top && a.head === "0,1"), "and to the lower edge, where the track is below it");
-	await page.evaluate(() => window.cudatraceReport.timeline.painter.resize(window.cudatraceReport.timeline.view.width, window.whole));
+	say(below.join() === `${height} 0,1,${height} 0,1`, `and to the lower edge, where the track is below it (${below})`);
 	await page.locator(".layers label").filter({ hasText: "GPU" }).click();
 	say((await arrows()).length === 0, "a hidden layer has none");
 	await page.locator(".layers label").filter({ hasText: "GPU" }).click();
