@@ -5,6 +5,7 @@
  *   callbacks  a callback at begin and end of each driver call, which reads the clock
  *   activity   records of kernels and copies, written by CUPTI
  *   driver     those, and records of the driver's calls
+ *   graphs     a record of each graph launch in place of one for each of its kernels
  * The records are counted and dropped; the count goes to the error output at exit.
  */
 #include <cupti.h>
@@ -73,6 +74,8 @@ int InitializeInjection(void)
 			rc = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY);
 		if (rc == CUPTI_SUCCESS && mode && !strcmp(mode, "driver"))
 			rc = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
+		if (rc == CUPTI_SUCCESS && mode && !strcmp(mode, "graphs"))
+			rc = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	}
 	if (rc != CUPTI_SUCCESS) {
 		fprintf(stderr, "cupti: refused: %d\n", rc);

@@ -5,13 +5,15 @@ prints the round's seconds: so that processes traced in different ways can take 
 The line names the processor for the main thread, which makes nearly all calls.  With
 PAST, the path of past.so, it does the work twice more, in which its pieces (a token, a step)
 go through the library and past it in turns, each piece both ways: two more numbers are the
-seconds of those through it and past it, which lie milliseconds apart.
+seconds of those through it and past it, which lie milliseconds apart.  With KINETO, each round
+runs while torch.profiler collects the GPU's activity; its start and end are not in the seconds.
 
   gpt2    GPT-2 (random weights) generates 128 tokens
   train   ten training steps of a small GPT-2: forward, backward, optimiser
   graph   a CUDA graph of an MLP, replayed 1,000 times
 """
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -93,6 +95,12 @@ class Turns:
         self.begin = time.perf_counter()
 
 
+def profiler():
+    if "KINETO" not in os.environ:
+        return contextlib.nullcontext()
+    return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+
+
 def main():
     torch.manual_seed(1)
     work = {"gpt2": gpt2, "train": train, "graph": graph}[sys.argv[1]]()
@@ -104,10 +112,11 @@ def main():
     for line in sys.stdin:
         os.sched_setaffinity(0, {int(line)} if line.strip() else everywhere)
         torch.cuda.synchronize()
-        begin = time.perf_counter()
-        work(lambda: None)
-        torch.cuda.synchronize()
-        took = [time.perf_counter() - begin]
+        with profiler():
+            begin = time.perf_counter()
+            work(lambda: None)
+            torch.cuda.synchronize()
+            took = [time.perf_counter() - begin]
         if past:
             turns = Turns(past)
             turns.run(work, 0)
