@@ -114,6 +114,27 @@ t_clock_choice() {
 	ok "... it does not say by what: by the clock" $?
 }
 
+t_past() {
+	# As tests/gpu/bench/run builds it.
+	gcc -O2 -shared -fPIC -iquote userlib -o "$W/past.so" tests/gpu/bench/past.c 2>"$W/said"
+	STATUS=$?
+	ok "the benchmark's way past the library builds" $STATUS
+	traced python3 -c '
+import ctypes, sys
+set_current = ctypes.CDLL("libcuda.so.1").cuCtxSetCurrent
+past = ctypes.CDLL(sys.argv[1]).past
+def calls(n):
+    for _ in range(n):
+        set_current(None)
+calls(10)
+print(past(1) > 0)
+calls(1000)
+past(0)
+calls(20)' "$W/past.so"
+	{ exits 0 && silent && valid && [ "$(cat "$W/out")" = True ] && counts 30 ' cuCtxSetCurrent '; }
+	ok "... its calls are not recorded, those before and after are" $?
+}
+
 t_elf() {
 	"$B/test_elf" >"$W/said"
 	STATUS=$?
