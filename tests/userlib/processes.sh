@@ -315,19 +315,23 @@ t_steps() {
 		skip "calls instruction by instruction" "ptrace is not allowed"
 		return
 	fi
-	local what n all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)'
+	local what n stride=7 first all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)'
+	# Each run has other instructions, and says which: seven runs have all.
+	first=${STEP_OFFSET:-$((RANDOM % stride + 1))}
+	echo "# every seventh instruction, the first is number $first: STEP_OFFSET=$first repeats it, STEP_ALL=1 takes more"
 	for what in query timed call launch nested other; do
-		# Each instruction of a query, each third of the longer ones.
-		unset STEP_STRIDE STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
+		unset STEP_STRIDE STEP_FIRST STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
 		case $what in
 		timed) export STEP_WHAT=query CUDATRACE_TIME_QUERIES=1 ;;
 		nested) export STEP_WHAT=launch STEP_NESTED=1 ;;
 		esac
-		# STEP_ALL=1, as tests/userlib/mutate sets it: also each one of a timed query.
+		# STEP_ALL=1, as make test-long and tests/userlib/mutate set it: each instruction of
+		# a query, each third or seventh of the longer calls.
 		case $what${STEP_ALL:-} in
-		query* | timed1) ;;
-		other) export STEP_STRIDE=7 ;;
-		*) export STEP_STRIDE=3 ;;
+		query1 | timed1) ;;
+		other1) export STEP_STRIDE=7 ;;
+		*1) export STEP_STRIDE=3 ;;
+		*) export STEP_STRIDE=$stride STEP_FIRST=$first ;;
 		esac
 		CUDATRACE_PACKET=4096 traced "$B/step" signal ${STEP_WHAT:-$what}
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
@@ -341,11 +345,14 @@ t_steps() {
 		{ exits 0 && silent && valid && no_op_twice && grep -q '^rounds [1-9]' "$W/out" &&
 		  counts 1 '^stream .*lost=0'; }
 		ok "... both, one soon after the other" $?
+		# This reads the whole trace again and again.
+		[ -n "${STEP_ALL:-}" ] || [ $what = query ] || continue
 		traced "$B/step" look ${STEP_WHAT:-$what} "$B/dump $W/trace >$W/looked"
 		{ exits 0 && silent && grep -q '^looks [1-9]' "$W/out"; }
 		ok "... the trace is valid after each of them" $?
 	done
-	unset STEP_STRIDE STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
+	unset STEP_STRIDE STEP_FIRST STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
+	[ -n "${STEP_ALL:-}" ] || export STEP_STRIDE=$stride STEP_FIRST=$first
 	for what in query call; do
 		STEP_ONCE=1 CUDATRACE_PACKET=4096 traced "$B/step" signal $what
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
@@ -359,7 +366,7 @@ t_steps() {
 		  counts 1 '^stream .*lost=0'; }
 		ok "... whose handler forks: what the child ends by itself touches nothing of the parent's" $?
 	done
-	STEP_STRIDE=3 CUDATRACE_PACKET=4096 traced "$B/step" fork other
+	STEP_STRIDE=${STEP_STRIDE:-3} CUDATRACE_PACKET=4096 traced "$B/step" fork other
 	{ exits 0 && silent && valid && counts 1 '^no stream lost=0$'; }
 	ok "... of one that nobody knows: nor does the child count it as lost" $?
 	LIB=$B/libcudatrace-still.so STEP_MANY=1 CUDATRACE_PACKET=4096 traced "$B/step" signal query
@@ -368,6 +375,7 @@ t_steps() {
 	STEP_MANY=400 CUDATRACE_PACKET=4096 traced "$B/step" signal query
 	{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
 	ok "... whose handler fills several packets" $?
+	unset STEP_STRIDE STEP_FIRST
 }
 
 # signals_record_all COMMAND...: victim's handlers lose nothing, and no record is made twice.

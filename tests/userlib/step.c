@@ -13,9 +13,10 @@
  *				the parent's pid, and how many calls it has made
  *	step both WHAT		a signal whose handler calls CUDA after the n-th instruction,
  *				and after m more one whose handler leaves by longjmp
- *				All: every STEP_STRIDE-th instruction, and STEP_MANY queries
- *				more in the first handler, if these are set; STEP_ONCE: there
- *				is one signal, whose handler is gone when it runs
+ *				All: every STEP_STRIDE-th instruction, beginning at STEP_FIRST,
+ *				and STEP_MANY queries more in the first handler, if these are
+ *				set; STEP_ONCE: there is one signal, whose handler is gone
+ *				when it runs
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
  *	step start PROGRAM	prints the library's instructions from the start to the end of
@@ -378,14 +379,21 @@ static bool in_cuda(void)
 	return rip >= cuda_from && rip < cuda_to;
 }
 
+/* A number from the environment, 1 where it is not set. */
+static unsigned long number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : 1;
+}
+
 /* A round for each n: n instructions, the signal, and one more in libcuda. */
 static int interrupt(void)
 {
-	const char *stride = getenv("STEP_STRIDE");
-	unsigned long calls = WARM, handled = 0, n, i, step = stride ? strtoul(stride, NULL, 10) : 1;
+	unsigned long calls = WARM, handled = 0, n, i, step = number("STEP_STRIDE");
 	enum event e = STEP;
 
-	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+	for (n = number("STEP_FIRST"); n < STEPS_MAX && e == STEP; n += step) {
 		to_mark();
 		find_text();
 		for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
@@ -417,11 +425,10 @@ static int interrupt(void)
 /* A round for each n, whose handler forks. */
 static int interrupt_and_fork(void)
 {
-	const char *stride = getenv("STEP_STRIDE");
-	unsigned long n, i, rounds = 0, step = stride ? strtoul(stride, NULL, 10) : 1;
+	unsigned long n, i, rounds = 0, step = number("STEP_STRIDE");
 	enum event e = STEP;
 
-	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+	for (n = number("STEP_FIRST"); n < STEPS_MAX && e == STEP; n += step) {
 		to_mark();
 		find_text();
 		for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
@@ -443,11 +450,10 @@ static int interrupt_and_fork(void)
  */
 static int interrupt_and_leave(void)
 {
-	const char *stride = getenv("STEP_STRIDE");
-	unsigned long n, i, m, stack, rounds = 0, step = stride ? strtoul(stride, NULL, 10) : 1;
+	unsigned long n, i, m, stack, rounds = 0, step = number("STEP_STRIDE");
 	enum event e = STEP;
 
-	for (n = 1; n < STEPS_MAX && e == STEP; n += step) {
+	for (n = number("STEP_FIRST"); n < STEPS_MAX && e == STEP; n += step) {
 		for (m = 1; m <= AFTER; m++) {
 			to_mark();
 			for (i = 0; i < n && (e = resume(PTRACE_SINGLESTEP, 0)) == STEP; i++)
