@@ -131,7 +131,7 @@ dkms-remove:
 	rm -rf $(DKMS_SRC)/cudatrace-$(VERSION)
 
 # -------------------------------------------------------------------- demo --
-.PHONY: deps demo test test-kernels test-long bench clean help
+.PHONY: deps demo test test-all test-kernels test-long bench clean help
 # Debian packages that the build, the demo and the tests need, where missing.
 deps:
 	@tests/deps
@@ -141,10 +141,14 @@ demo: deps
 	@$(MAKE) --no-print-directory -j2 all examples sim
 	@tests/demo
 
+# The suites that the changed files need; all of them in a fresh clone.
 test: deps
 	@tests/run --test
 
-# Each kernel with its driver in full, and what else `make test` leaves out.
+test-all: deps
+	@tests/run --all
+
+# Each kernel with its driver in full, and what else `make test-all` leaves out.
 test-kernels: deps
 	@tests/run --kernels
 
@@ -168,7 +172,8 @@ help:
 	@echo "make module KDIR=DIR   build/RELEASE/cudatrace.ko for those kernel headers"
 	@echo "make sign KEYS=DIR     the same, signed for Secure Boot with a key that is made in DIR"
 	@echo "make demo         record an inference program, with something to look at in demo/"
-	@echo "make test         all tests, those of the kernel on one kernel in full, on three in short"
+	@echo "make test         the tests that your changes need; in a fresh clone all"
+	@echo "make test-all     all tests, those of the kernel on one kernel in full, on three in short"
 	@echo "make test-kernels those of the kernel on each kernel and driver in full"
 	@echo "                  (tests/run SUITE [PATTERN]: some of them; tests/run --list)"
 	@echo "make test-long    stress, fuzz and fault injection at length, in a debug kernel"

@@ -3,20 +3,22 @@
 #
 # The build and the installation: what `make` leaves, `make install`, DKMS.
 #
-#	tests/build/run.sh [--dkms KERNEL | --options] [--list | --only PATTERN]
+#	tests/build/run.sh [--module | --dkms KERNEL | --options] [--list | --only PATTERN]
 #
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-# DKMS builds for one kernel in `make test`, and for another one in `make test-kernels`.
-names="tree install sign conftest static dkms" dkms_kernel=6.1
+names="tree needs install" dkms_kernel=6.1
+# The module outside of a guest.
+[ "${1:-}" != --module ] || { names="sign conftest static dkms"; shift; }
+# DKMS builds for one kernel in `make test-all`, and for another one in `make test-kernels`.
 [ "${1:-}" != --dkms ] || { names=dkms dkms_kernel=$2; shift 2; }
 # Kernels without an option: each is a build.
 [ "${1:-}" != --options ] || { names="bare kretprobes tracepoints ftrace cgroups fences"; shift; }
 choose_parts "$names" "$@"
-work=$PWD/build/tests/install-$dkms_kernel
+work=$PWD/build/tests/build-${names##* }-$dkms_kernel
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -48,6 +50,57 @@ t_tree()
 		"that of the GPU what libcuda, doctor and profilers call"
 	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
 	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
+}
+
+# plan_of ARGUMENT...: the suites that tests/run would run in $work/clone, in one line.
+plan_of() { "$work/clone/tests/run" --plan "$@" 2>&1 | sed -n 's/^    \([^ ]*\) *for .*/\1/p' | sort | paste -sd ' '; }
+
+# What a change runs: tests/needs, and what it is compared with.
+t_needs()
+{
+	local git="git -C $work/clone -c user.name=t -c user.email=t@localhost" file suites path
+	suites=$(sed -n "/^suites='/,/^'/p" tests/run | awk '$2 ~ /t/ { print $1 }')
+	is "$(awk '!/^#/ { for (i = 2; i <= NF; i++) print $i }' tests/needs | sort -u | grep -vxF "$suites")" all \
+		"tests/needs: each suite is one of make test"
+	is "$(for path in $(git ls-files | cut -d / -f 1 | sort -u) $(git ls-files cli | cut -d / -f 1,2 | sort -u); do
+		awk -v path="$path" '$1 == path || $1 == path "/" { found = 1 } END { exit !found }' tests/needs || echo "$path"
+	done)" "" "each folder of the top and of cli/ has a row"
+	is "$(awk '!/^#/ && NF { print $1 }' tests/needs | while read -r path; do [ -e "$path" ] || echo "$path"; done)" "" \
+		"each row names something that exists"
+	is "$(awk '!/^#/ && NF && $2 != "build" && $2 != "all"' tests/needs)" "" "each row has the suite of licences, layers and documents"
+
+	mkdir -p "$work/upstream/tests" "$work/upstream/cli/export" "$work/upstream/module"
+	cp tests/run tests/needs tests/changes.sh tests/pick.sh "$work/upstream/tests"
+	cp .gitignore "$work/upstream"
+	touch "$work/upstream/cli/export/csv.c" "$work/upstream/module/main.c" "$work/upstream/new"
+	"$work/upstream/tests/run" --plan | grep -q '^All suites run: this is no git checkout'
+	ok $? "without git: all"
+	git -C "$work/upstream" init -q -b main
+	git -C "$work/upstream" add .
+	git -C "$work/upstream" -c user.name=t -c user.email=t@localhost commit -qm first
+	"$work/upstream/tests/run" --plan | grep -q '^All suites run: there is no upstream branch, and no commit has passed'
+	ok $? "without an upstream branch: all"
+	git clone -q "$work/upstream" "$work/clone"
+	"$work/clone/tests/run" --plan | grep -q '^All suites run: nothing differs from where this branch left its upstream'
+	ok $? "a fresh clone: all"
+	echo >>"$work/clone/cli/export/csv.c"
+	is "$(plan_of --test)" "build cli export" "a changed file: the suites of its row"
+	"$work/clone/tests/run" --plan | grep -q 'Left out.* 7.2-short .*make test-all runs all'
+	ok $? "and what is left out is said"
+	"$work/clone/tests/run" --plan --test --all | grep -q 'Behind them, if there is time: .* 7.2-short'
+	ok $? "with --all the others run behind them"
+	$git commit -qam second
+	is "$(plan_of)" "build cli export" "a commit that upstream has not: the same"
+	mkdir -p "$work/clone/build/tests"
+	$git rev-parse HEAD >"$work/clone/build/tests/passed"
+	echo >>"$work/clone/module/main.c"
+	is "$(plan_of)" "5.10-short 6.1 6.12-short 7.2-short build debug kbuild" "a commit that passed is not tested again"
+	$git checkout -q module/main.c
+	"$work/clone/tests/run" --plan | grep -q '^All suites run: nothing differs from the last commit that passed here'
+	ok $? "nothing new since then: all"
+	echo >"$work/clone/docs.txt"
+	"$work/clone/tests/run" --plan | grep -q '^All suites run: docs.txt has changed'
+	ok $? "a new file that no row names: all"
 }
 
 # make install and make uninstall.
