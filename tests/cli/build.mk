@@ -6,15 +6,22 @@ include quiet.mk
 include cli/files.mk
 
 B := build/cli-dev
-FLAGS := -std=gnu11 -D_GNU_SOURCE $(CLI_CPPFLAGS) -Wall -Wextra -Werror -g
-SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FLAGS := -std=gnu11 -D_GNU_SOURCE $(CLI_CPPFLAGS) -Wall -Wextra -Werror
+# Lines, for what a sanitizer says; nothing else of debugging, which would be most of what is written.
+SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
+# All but main(), once, for the programs that test functions: each takes what it needs of it.
+LIB := $(B)/cli.a
 
 all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
+
+$(LIB): $(filter-out %/main.o,$(OBJS))
+	@rm -f $@
+	$(call run,AR,$@) $(AR) rcs $@ $^
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -32,19 +39,19 @@ $(B)/usage: tests/bench/usage.c
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 
 # What the fuzzer runs, on inputs that it found once.
-$(B)/replay: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(filter-out %/main.o,$(OBJS))
+$(B)/replay: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
-$(B)/units: tests/cli/units.c tests/tap.h $(filter-out %/main.o,$(OBJS))
+$(B)/units: tests/cli/units.c tests/tap.h $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
-$(B)/tables: tests/cli/tables.c tests/tap.h $(filter-out %/main.o,$(OBJS))
+$(B)/tables: tests/cli/tables.c tests/tap.h $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
-$(B)/phases: $(wildcard tests/cli/phases*.c) tests/cli/phases.h tests/cli/writer.h tests/tap.h $(ABI) $(filter-out %/main.o,$(OBJS))
+$(B)/phases: $(wildcard tests/cli/phases*.c) tests/cli/phases.h tests/cli/writer.h tests/tap.h $(ABI) $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
-$(B)/live_text: tests/cli/live_text.c $(filter-out %/main.o,$(OBJS))
+$(B)/live_text: tests/cli/live_text.c $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 -include $(OBJS:.o=.d)
