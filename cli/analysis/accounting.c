@@ -282,8 +282,10 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 	if (t->process < 0)
 		return;
 	p = &a->phases->processes[t->process];
-	if (s->stage < p->stages_count) {
-		struct ct_stage_account *stage = &t->stages[p->stages[s->stage].stage];
+	if (p->stages_count) {
+		/* A call that begins as its process ends is one of the last stage. */
+		unsigned int last = p->stages_count - 1, index = s->stage < last ? s->stage : last;
+		struct ct_stage_account *stage = &t->stages[p->stages[index].stage];
 
 		stage->calls++;
 		stage->launches += launch;
