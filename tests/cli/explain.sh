@@ -48,7 +48,7 @@ tree()
 # One call of a real trace.
 same_tree()
 {
-	"$ct" explain --call "$2" --format json "$(trace "$1")" 2>/dev/null >"$work/tree.json"
+	"$plain" explain --call "$2" --format json "$(trace "$1")" 2>/dev/null >"$work/tree.json"
 	jq -r '.call_tree[] | select(.State != "later" and ."Duration (ns)" != null) |
 		[."Op ID", .Depth, ."Duration (ns)", ."Self (ns)"] | join(" ")' "$work/tree.json" | sort -n >"$work/tree.got"
 	tree "$1" "$2" | sort -n >"$work/tree.all"
@@ -86,7 +86,7 @@ t_call_tree()
 	done
 
 	# Every layer.
-	"$ct" explain --call 1 --format json "$(trace layers)" 2>/dev/null >"$work/layers.json"
+	"$plain" explain --call 1 --format json "$(trace layers)" 2>/dev/null >"$work/layers.json"
 	is "$(jq -c '[.call_tree[] | [.Depth, ."Start (ns)", ."Self (ns)", .Layer]]' "$work/layers.json")" \
 		'[[0,0,4000,"cudart"],[1,2000,16000,"libcuda"],[2,10000,4000,"syscall"],[3,12000,40000,"kernel"],[4,20000,2000,"kernel"],[4,30000,30000,"off cpu"],[5,65000,4000,"later"],[4,70000,4000,"irq"]]' \
 		"a call through all layers, and what it queued for another thread"
@@ -94,35 +94,35 @@ t_call_tree()
 		'[4000,16000,4000,40000,2000,4000,20000,10000]' "its time by layer, between program and driver, asleep and ready to run"
 	is "$(jq -c '[.call_meanwhile[] | [.CPU, .Count, ."Total Time (ns)", .Name]]' "$work/layers.json")" \
 		'[[0,1,3000,"nvidia_isr"]]' "an interrupt on its CPU meanwhile is not in it"
-	COLUMNS=120 "$ct" explain --call 1 "$work/layers" >"$work/layers.txt" 2>/dev/null
+	COLUMNS=120 "$plain" explain --call 1 "$work/layers" >"$work/layers.txt" 2>/dev/null
 	grep -q '^    65.000   4.00 us   4.00 us  later   .*os_execute_work_item' "$work/layers.txt" &&
 		grep -q 'off cpu .*asleep; woken by thread 4247; ready for 10.00 us' "$work/layers.txt"
 	ok $? "as text" || cat "$work/layers.txt"
-	is "$(COLUMNS=80 "$ct" explain --call 1 "$work/layers" 2>/dev/null | awk 'length > 80')" "" "in 80 columns"
-	"$ct" explain --call 1 --top 3 "$work/layers" 2>/dev/null | grep -qE '\.\.\. and 1 more of nvidia_ioctl, 76.00 us$'
+	is "$(COLUMNS=80 "$plain" explain --call 1 "$work/layers" 2>/dev/null | awk 'length > 80')" "" "in 80 columns"
+	"$plain" explain --call 1 --top 3 "$work/layers" 2>/dev/null | grep -qE '\.\.\. and 1 more of nvidia_ioctl, 76.00 us$'
 	ok $? "what is cut away is summed up"
 
 	# Names of ioctls are those of the JSON Lines.
-	is "$("$ct" explain --call 5093 --format json "$(trace guest-inference)" 2>/dev/null | jq -c '[.call_tree[] |
+	is "$("$plain" explain --call 5093 --format json "$(trace guest-inference)" 2>/dev/null | jq -c '[.call_tree[] |
 			select(.Detail | . and test("nvidiactl|nvidia-uvm|nvidia0")) | .Detail | split(" ")[0]] | sort')" \
-		"$("$ct" export "$(trace guest-inference)" 2>/dev/null | jq -s -c '(map(select(.op_id == 5093))) as $c |
+		"$("$plain" export "$(trace guest-inference)" 2>/dev/null | jq -s -c '(map(select(.op_id == 5093))) as $c |
 			map(select(.phase == "E" and .tid == $c[0].tid and .ts_ns >= $c[0].ts_ns and .ts_ns <= $c[1].ts_ns and .cmd) |
 			.control // .class // .escape) | sort')" "ioctls of a call have the names of the JSON Lines"
 
 	# The slowest.
 	call_lines gpt2
-	is "$("$ct" explain --slowest 5 --format json "$(trace gpt2)" 2>/dev/null | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
+	is "$("$plain" explain --slowest 5 --format json "$(trace gpt2)" 2>/dev/null | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
 		"[$(awk -F '\t' '$1 == "E" && $3 == 0 && $7 != "" { print $7 }' "$work/data/gpt2.calls" | sort -rn | head -n 5 | paste -sd ,)]" \
 		"the five longest calls"
 	# By its name also the program's ioctls, at any depth.
-	is "$("$ct" explain --slowest 3 --name ioctl --format json "$(trace gpt2)" | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
+	is "$("$plain" explain --slowest 3 --name ioctl --format json "$(trace gpt2)" | jq -c '[.call_tree[] | select(.Depth == 0) | ."Duration (ns)"]')" \
 		"[$(awk -F'\t' '$1 == "E" && $5 == "ioctl" { print $12 }' "$work/data/gpt2.tsv" | sort -rn | head -n 3 | paste -sd ,)]" "the three longest ioctls"
-	"$ct" explain --slowest 3 --name 'cuMemcpy*' --format json "$(trace gpt2)" 2>/dev/null |
+	"$plain" explain --slowest 3 --name 'cuMemcpy*' --format json "$(trace gpt2)" 2>/dev/null |
 		jq -e '[.call_tree[] | select(.Depth == 0) | .Name] | length == 3 and all(.[]; startswith("cuMemcpy"))' >/dev/null
 	ok $? "the longest of some name"
 
 	# A moment in the middle of a call: what was open.
-	"$ct" explain --at 0.02 --format json "$work/layers" 2>/dev/null | jq -e '
+	"$plain" explain --at 0.02 --format json "$work/layers" 2>/dev/null | jq -e '
 		([.[] | select(.What == "open") | .Name] == ["cudaMalloc", "cuMemAlloc", "ioctl", "nvidia_ioctl", "nv_kthread_q_schedule_q_item"]) and
 		([.[] | select(.What == "open") | ."End (ns)"] == [80000, 78000, 70000, 68000, 2000]) and
 		([.[] | select(.What == "next") | ."Begin (ns)"] == [10000])' >/dev/null
@@ -131,21 +131,21 @@ t_call_tree()
 	# What is not known is said.
 	generate begin
 	generate left
-	"$ct" explain --call 1 "$work/begin" 2>/dev/null | grep -q 'it never returned'
+	"$plain" explain --call 1 "$work/begin" 2>/dev/null | grep -q 'it never returned'
 	ok $? "a call that never returned"
-	"$ct" explain --call 4 "$work/begin" 2>/dev/null | grep -q '^its begin was lost'
+	"$plain" explain --call 4 "$work/begin" 2>/dev/null | grep -q '^its begin was lost'
 	ok $? "a call whose begin was lost"
-	"$ct" explain --call 1 "$work/left" 2>/dev/null | grep -q 'it was left .* that was noticed 800.00 us later'
+	"$plain" explain --call 1 "$work/left" 2>/dev/null | grep -q 'it was left .* that was noticed 800.00 us later'
 	ok $? "a call that was left"
-	"$ct" explain --slowest 1 "$work/left" 2>/dev/null | grep -q '^cuMemAlloc: call 2 '
+	"$plain" explain --slowest 1 "$work/left" 2>/dev/null | grep -q '^cuMemAlloc: call 2 '
 	ok $? "which is not the slowest"
-	"$ct" explain --call 99999999 "$work/left" >"$work/out" 2>"$work/err"
+	"$plain" explain --call 99999999 "$work/left" >"$work/out" 2>"$work/err"
 	is "$?$(wc -l <"$work/err")$(wc -c <"$work/out")" 110 "no such call: one line, status 1"
 	for op in x 0 -1 ''; do
-		"$ct" explain --call "$op" "$work/left" >/dev/null 2>&1
+		"$plain" explain --call "$op" "$work/left" >/dev/null 2>&1
 		is $? 64 "--call '$op'"
 	done
-	"$ct" explain --call 1 --slowest 2 "$work/left" >/dev/null 2>&1
+	"$plain" explain --call 1 --slowest 2 "$work/left" >/dev/null 2>&1
 	is $? 64 "two questions at once"
 }
 
@@ -155,17 +155,17 @@ t_diff()
 
 	# The same trace twice.
 	for name in gpt2 train graph jax guest-two inference; do
-		"$ct" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null >"$work/same.json"
+		"$plain" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null >"$work/same.json"
 		status=$?
 		jq -e '[.. | objects | .Verdict // empty] | length > 0 and all(.[]; . == "same")' "$work/same.json" >/dev/null &&
 			jq -e '[.. | objects | ."Effect (ns)", ."Change (ns)", ."Change (bytes)" | numbers] | all(.[]; . == 0)' "$work/same.json" >/dev/null
 		is "$?$status" 00 "diff of $name with itself: no change anywhere"
-		"$ct" diff --fail-above 0 "$(trace "$name")" "$(trace "$name")" >/dev/null 2>&1
+		"$plain" diff --fail-above 0 "$(trace "$name")" "$(trace "$name")" >/dev/null 2>&1
 		ok $? "... and --fail-above 0 is content"
 	done
 
 	# One function is twice as slow.
-	"$ct" diff --format json "$(trace steps)" "$(trace slowed)" 2>/dev/null >"$work/slowed.json"
+	"$plain" diff --format json "$(trace steps)" "$(trace slowed)" 2>/dev/null >"$work/slowed.json"
 	is "$(jq -c '[.diff_functions[] | select(.Verdict != "noise" and .Verdict != "same") | [.Name, .Verdict]]' "$work/slowed.json")" \
 		'[["cuMemcpyHtoD","slower"]]' "a copy that is twice as slow is found, nothing else" || jq -c '.diff_functions[]' "$work/slowed.json"
 	jq -e '.diff_summary[0].Verdict == "slower" and .diff_summary[0]."Change (%)" > 18 and .diff_summary[0]."Change (%)" < 21 and
@@ -181,56 +181,56 @@ t_diff()
 		awk -v want="$(cat "$work/copies")" '{ split(want, w, " "); a = $1 / w[1]; b = $2 / w[2];
 			exit !(a > 0.99 && a < 1.01 && b > 0.99 && b < 1.01) }'
 	ok $? "... by the means that awk finds" || { cat "$work/copies"; jq -c '.diff_functions[0]' "$work/slowed.json"; }
-	"$ct" diff --fail-above 10 "$work/steps" "$work/slowed" >/dev/null 2>"$work/err"
+	"$plain" diff --fail-above 10 "$work/steps" "$work/slowed" >/dev/null 2>"$work/err"
 	is "$?$(grep -c 'is slower than .* by [12][0-9.]* %, more than 10 %' "$work/err")" 11 "--fail-above 10: status 1"
-	"$ct" diff --fail-above 30 "$work/steps" "$work/slowed" >/dev/null 2>&1
+	"$plain" diff --fail-above 30 "$work/steps" "$work/slowed" >/dev/null 2>&1
 	ok $? "--fail-above 30: status 0"
-	"$ct" diff --fail-above 0 "$work/slowed" "$work/steps" >/dev/null 2>&1
+	"$plain" diff --fail-above 0 "$work/slowed" "$work/steps" >/dev/null 2>&1
 	ok $? "--fail-above 0, of a faster one: status 0"
 
 	# Two real runs: medians of the iterations, by NVTX ranges and by a pattern.
-	"$ct" diff --format json "$(trace train)" "$(trace train-nvtx)" 2>/dev/null >"$work/train.json"
+	"$plain" diff --format json "$(trace train)" "$(trace train-nvtx)" 2>/dev/null >"$work/train.json"
 	jq -e '.diff_summary[0] | ."A (ns)" > 1e6 and ."B (ns)" > 1e6 and ."Noise (ns)" > 0' "$work/train.json" >/dev/null &&
 		jq -e '[.diff_functions[] | select(.Verdict == "noise")] | all(.[]; (."Effect (ns)" | fabs) <= ."Noise (ns)")' "$work/train.json" >/dev/null &&
 		jq -e '[.diff_functions[] | select((.Verdict == "slower" or .Verdict == "faster") and ."Noise (ns)")] | all(.[]; (."Effect (ns)" | fabs) > ."Noise (ns)")' "$work/train.json" >/dev/null
 	ok $? "a difference within the noise is marked, one outside is not"
-	"$ct" diff "$(trace graph)" "$(trace inference)" 2>/dev/null >"$work/other.txt"
+	"$plain" diff "$(trace graph)" "$(trace inference)" 2>/dev/null >"$work/other.txt"
 	is "$?" 0 "two programs that have nothing in common"
-	COLUMNS=80 "$ct" diff "$(trace train)" "$(trace train-nvtx)" 2>/dev/null | grep -v '^  [ABFTEfc]' | awk 'length > 80' >"$work/wide"
+	COLUMNS=80 "$plain" diff "$(trace train)" "$(trace train-nvtx)" 2>/dev/null | grep -v '^  [ABFTEfc]' | awk 'length > 80' >"$work/wide"
 	is "$(cat "$work/wide")" "" "tables in 80 columns"
 
 	# Without iterations the noise is not known.
-	"$ct" diff "$(trace guest-uvm)" "$(trace guest-cuinit)" 2>/dev/null | grep -q 'the noise is not known'
+	"$plain" diff "$(trace guest-uvm)" "$(trace guest-cuinit)" 2>/dev/null | grep -q 'the noise is not known'
 	ok $? "without iterations it says so"
 
 	# Nor is the time of one thread compared with that of all: one side alone has iterations.
-	"$ct" diff --format json "$(trace guest-cuinit)" "$(trace train)" 2>/dev/null >"$work/mixed.json"
+	"$plain" diff --format json "$(trace guest-cuinit)" "$(trace train)" 2>/dev/null >"$work/mixed.json"
 	jq -e '[.diff_functions[], .diff_ioctls[]] | length > 40 and all(.[]; (."Effect (ns)" - (."Time B (ns)" - ."Time A (ns)") | fabs) < 1)' \
 		"$work/mixed.json" >/dev/null
 	ok $? "of runs the effect is the difference of the times" || jq -c '.diff_functions[]' "$work/mixed.json" | head -n 5
 
 	# Memory is what report memory says, whichever calls give it.
 	for name in gpt2 train jax; do
-		"$ct" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null |
+		"$plain" diff --format json "$(trace "$name")" "$(trace "$name")" 2>/dev/null |
 			jq -r '.diff_memory | ([.[] | select(.What == "peak") | ."B (bytes)"] + [.[] | select(.What | endswith("in all")) | ."Calls B"] +
 				[.[] | select(.What == "allocated, in all") | ."B (bytes)"]) | map(tostring) | join(" ")' >"$work/memory.diff"
-		"$ct" report --format json memory "$(trace "$name")" 2>/dev/null | jq -r '.memory_processes[] | select(.Kind == "gpu") |
+		"$plain" report --format json memory "$(trace "$name")" 2>/dev/null | jq -r '.memory_processes[] | select(.Kind == "gpu") |
 			[."Peak (bytes)", .Allocations, .Frees, ."Allocated (bytes)"] | map(tostring) | join(" ")' | diff "$work/memory.diff" -
 		ok $? "diff of $name: the memory that report memory finds"
 	done
-	"$ct" diff --format json "$(trace memory)" "$work/memory" 2>/dev/null | jq -e '.diff_memory[0]."A (bytes)" == 107235' >/dev/null
+	"$plain" diff --format json "$(trace memory)" "$work/memory" 2>/dev/null | jq -e '.diff_memory[0]."A (bytes)" == 107235' >/dev/null
 	ok $? "diff: memory that is released while it is mapped is still there"
 
 	# One process of each is compared.
-	"$ct" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'launches most' >"$work/others"
+	"$plain" diff "$(trace processes)" "$(trace train)" 2>/dev/null | grep -A20 '^WALL' | grep 'launches most' >"$work/others"
 	is "$(cat "$work/others")" "  A: only of process 915, which launches most; 2 more called libcuda." "processes that are left out are told"
 
-	"$ct" diff "$work/steps" >/dev/null 2>"$work/err"
+	"$plain" diff "$work/steps" >/dev/null 2>"$work/err"
 	is "$?$(wc -l <"$work/err")" 641 "one trace alone"
-	"$ct" diff "$work/steps" "$work/nothing" >/dev/null 2>"$work/err"
+	"$plain" diff "$work/steps" "$work/nothing" >/dev/null 2>"$work/err"
 	is "$?$(wc -l <"$work/err")" 11 "a directory that is not there"
-	"$ct" diff --fail-above x "$work/steps" "$work/steps" >/dev/null 2>&1
+	"$plain" diff --fail-above x "$work/steps" "$work/steps" >/dev/null 2>&1
 	is $? 64 "--fail-above x"
-	"$ct" diff --help | grep -q 'EXAMPLES' && "$ct" diff --help | grep -q -- '--fail-above 5'
+	"$plain" diff --help | grep -q 'EXAMPLES' && "$plain" diff --help | grep -q -- '--fail-above 5'
 	ok $? "diff --help has examples"
 }

@@ -3,7 +3,8 @@
 # shellcheck disable=SC2154
 #
 # Reports from records of the GPU, on traces whose figures are known exactly (make_gpu.c says them),
-# and against what jq makes of their JSON Lines.  Sourced by run.sh, which has $ct, $b, $work.
+# and against what jq makes of their JSON Lines.  Sourced by run.sh, which has $plain and $ct (the command, without and with the
+# sanitizers), $b, $work.
 
 # gpu_trace NAME [host]: makes the trace and its JSON Lines once; sets $g and $gl.
 gpu_trace()
@@ -11,11 +12,11 @@ gpu_trace()
 	g=$work/gpu-$1${2:+-$2}
 	gl=$g.jsonl
 	[ -e "$g" ] && return
-	"$b/make_gpu" "$1" "$g" ${2:+"$2"} >"$g.facts" && "$ct" export -o "$gl" "$g" 2>/dev/null
+	"$b/make_gpu" "$1" "$g" ${2:+"$2"} >"$g.facts" && "$plain" export -o "$gl" "$g" 2>/dev/null
 }
 
 # gpu_json REPORT: a report on $g.
-gpu_json() { "$ct" report --format json "$1" "$g" 2>"$g.err"; }
+gpu_json() { "$plain" report --format json "$1" "$g" 2>"$g.err"; }
 
 # Intervals of the GPU of JSON Lines: busy ns (overlap counted once) and gaps, by device.
 # shellcheck disable=SC2016
@@ -59,19 +60,19 @@ t_gpu_sums()
 		'["[CUDA memcpy Host-to-Device]",1,15000] ["[CUDA memset]",1,10000]' "cuda_gpu_mem_time_sum"
 	is "$(gpu_json cuda_gpu_mem_size_sum | jq -c '.[] | [.Operation, ."Total (MB)"]' | paste -sd ' ')" \
 		'["[CUDA memcpy Host-to-Device]",1.049] ["[CUDA memset]",0.004]' "cuda_gpu_mem_size_sum"
-	is "$("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | head -n 1)" \
+	is "$("$plain" report --format csv cuda_gpu_trace "$g" 2>/dev/null | head -n 1)" \
 		"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name,Pid,Tid" \
 		"cuda_gpu_trace has nsys's columns"
-	is "$("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed -n '2p;5p;6p' | paste -sd ' ')" \
+	is "$("$plain" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed -n '2p;5p;6p' | paste -sd ' ')" \
 		"10000,20000,1,4,2,1,128,1,1,40,0.002,0.001,,,,,0,1,7,gemm(float*),4242,4242 45000,15000,4,,,,,,,,,,1.049,69905.067,Pinned,Device,0,1,8,[CUDA memcpy Host-to-Device],4242,4242 80000,10000,9,,,,,,,,,,0.004,409.6,,Device,0,1,7,[CUDA memset],4242,4242" \
 		"and the GPU's records"
-	is "$(join -t, <("$ct" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed 1d | cut -d, -f3 | LC_ALL=C sort) \
-		<("$ct" report --format csv cuda_api_trace "$g" 2>/dev/null | sed 1d | awk -F, '{ print $5 "," $3 }' | LC_ALL=C sort) | cut -d, -f2 | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd,)" \
+	is "$(join -t, <("$plain" report --format csv cuda_gpu_trace "$g" 2>/dev/null | sed 1d | cut -d, -f3 | LC_ALL=C sort) \
+		<("$plain" report --format csv cuda_api_trace "$g" 2>/dev/null | sed 1d | awk -F, '{ print $5 "," $3 }' | LC_ALL=C sort) | cut -d, -f2 | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd,)" \
 		"3 cuLaunchKernel,1 cuMemcpyHtoDAsync,1 cuMemsetD8Async" "CorrId is that of cuda_api_trace"
 	gpu_trace idle
 	is "$(gpu_json cuda_kern_exec_sum | jq -c '.[] | [."Kernel Name", .Count, .QCount, ."AMed (ns)", ."QMed (ns)", ."KMed (ns)", ."TMed (ns)"]' | paste -sd ' ')" \
 		'["softmax(float*)",10,10,5000,999000,100000,1104000] ["gemm(float*)",10,10,5000,3000,1000000,1008000]' "cuda_kern_exec_sum: from the launch to the start"
-	is "$(COLUMNS=80 "$ct" report cuda_kern_exec_sum "$g" 2>/dev/null | sed -n 2p | tr -s ' ')" " tid runs all avg call median wait median wait max run median kernel" \
+	is "$(COLUMNS=80 "$plain" report cuda_kern_exec_sum "$g" 2>/dev/null | sed -n 2p | tr -s ' ')" " tid runs all avg call median wait median wait max run median kernel" \
 		"for people: by which it is sorted, and what tells rows of one kernel apart"
 	gpu_trace nodes
 	is "$(gpu_json cuda_gpu_kern_sum | jq -c '.[] | [.Name, .Instances, ."Total Time (ns)"]' | paste -sd ' ')" \
@@ -79,7 +80,7 @@ t_gpu_sums()
 	is "$(gpu_json cuda_gpu_trace | jq -c 'map(.CorrId) | group_by(.) | map(length) | unique')" "[2]" \
 		"two kernels belong to each launch of a graph"
 	gpu_trace graphs
-	"$ct" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q '20 graph launches (420.00 us on the GPU) are left out.*--gpu=nodes'
+	"$plain" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q '20 graph launches (420.00 us on the GPU) are left out.*--gpu=nodes'
 	ok $? "graphs without their kernels are said"
 	is "$(gpu_json cuda_gpu_trace | jq -r '.[0] | "\(.Name) \(."Duration (ns)")"')" "[CUDA graph 5] 21000" "a graph is one row of cuda_gpu_trace"
 }
@@ -88,12 +89,12 @@ t_gpu_gaps()
 {
 	local name want
 	gpu_trace overlap
-	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'done by the GPU 5 busy for 60.00 us' | grep -q 'kernels 3 (53.00 us), copies 1 (15.00 us), sets 1 (10.00 us)'
+	"$plain" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'done by the GPU 5 busy for 60.00 us' | grep -q 'kernels 3 (53.00 us), copies 1 (15.00 us), sets 1 (10.00 us)'
 	ok $? "streams that overlap: the GPU is busy for 60 of 80 us, with 78 us of work"
-	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'KERNELS by time on the GPU (of 3): share, time, launches' | grep -q '^ 56.6 % 30.00 us 1 softmax$'
+	"$plain" report "$g" 2>/dev/null | tr -s ' ' | grep -A1 'KERNELS by time on the GPU (of 3): share, time, launches' | grep -q '^ 56.6 % 30.00 us 1 softmax$'
 	ok $? "the summary's kernels are those with most time on the GPU"
 	gpu_trace graphs
-	"$ct" report "$g" 2>/dev/null | tr -s ' ' | grep -q '^ graph launches 20$'
+	"$plain" report "$g" 2>/dev/null | tr -s ' ' | grep -q '^ graph launches 20$'
 	ok $? "the summary has launches of graphs"
 	gpu_trace idle
 	gpu_json gaps >"$g.gaps"
@@ -133,24 +134,24 @@ t_gpu_call()
 {
 	local op
 	gpu_trace overlap
-	call_gpu() { "$ct" explain --format json --call "$1" "$g" 2>/dev/null | jq -c '[.call_gpu[] | [."Begin (ns)", ."End (ns)", .Stream, .Launch, .Name, .Detail]]'; }
+	call_gpu() { "$plain" explain --format json --call "$1" "$g" 2>/dev/null | jq -c '[.call_gpu[] | [."Begin (ns)", ."End (ns)", .Stream, .Launch, .Name, .Detail]]'; }
 	ops() { jq -r "select(.layer == \"user\" and .phase == \"B\" and .name == \"$1\") | .op_id" "$gl" | sed -n "$2p"; }
 	op=$(ops cuLaunchKernel 2)
 	is "$(call_gpu "$op")" "[[18000,48000,8,$op,\"gpu_kernel\",\"softmax(float*), grid 4x2x1, block 128x1x1\"]]" "explain --call: when the kernel of a launch ran"
 	op=$(ops cuMemcpyHtoDAsync 1)
 	is "$(call_gpu "$op")" "[[41000,56000,8,$op,\"gpu_copy\",\"1.00 MiB, H2D, src_kind pinned, dst_kind device, async 1\"]]" "the copy of a copy"
-	"$ct" explain --call "$op" "$g" 2>/dev/null | grep -q '^ *41.00 us *56.00 us *15.00 us *0 *8 .*gpu_copy'
-	ok $? "also for people" || "$ct" explain --call "$op" "$g"
+	"$plain" explain --call "$op" "$g" 2>/dev/null | grep -q '^ *41.00 us *56.00 us *15.00 us *0 *8 .*gpu_copy'
+	ok $? "also for people" || "$plain" explain --call "$op" "$g"
 	gpu_trace idle
 	is "$(call_gpu "$(ops cuStreamSynchronize 2)" | jq -c '[.[] | [.[0], .[1], .[4]]]')" \
 		'[[-4000,996000,"gpu_kernel"],[998000,1098000,"gpu_kernel"]]' "the work that a synchronisation waited for, and no other"
 	gpu_trace nodes
 	is "$(call_gpu "$(ops cuGraphLaunch 3)" | jq length)" 2 "each kernel of a graph launch"
 	gpu_trace stopped
-	"$ct" explain --call "$(ops cuLaunchKernel 15)" "$g" 2>/dev/null | grep -q 'No record of the GPU names call'
+	"$plain" explain --call "$(ops cuLaunchKernel 15)" "$g" 2>/dev/null | grep -q 'No record of the GPU names call'
 	ok $? "a launch without a record"
 	gpu_trace idle host
-	is "$("$ct" explain --format json --call "$(ops cuLaunchKernel 2)" "$g" 2>/dev/null | jq 'has("call_gpu")')" false "and nothing of it without records of the GPU"
+	is "$("$plain" explain --format json --call "$(ops cuLaunchKernel 2)" "$g" 2>/dev/null | jq 'has("call_gpu")')" false "and nothing of it without records of the GPU"
 }
 
 # Memory is bounded: what very many threads did is not known, and that is said.
@@ -160,7 +161,7 @@ t_gpu_crowd()
 	gpu_json gaps >"$g.gaps"
 	is "$(jq -c '[.gaps_sum[] | select(.Cause == "call not known") | .Gaps]' "$g.gaps")" "[3617]" "20,000 threads: of some it is not known what they did"
 	is "$(jq -c '[.gaps_sum[]."Total Time (ns)"] | add' "$g.gaps")" $((19999 * 7000)) "the causes add up to the gaps"
-	"$ct" report gaps "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'very many threads: what those after the first 16,384 did is not known'
+	"$plain" report gaps "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'very many threads: what those after the first 16,384 did is not known'
 	ok $? "the report says so"
 }
 
@@ -168,14 +169,14 @@ t_gpu_crowd()
 t_gpu_missing()
 {
 	gpu_trace strangers
-	is "$(timeout 10 "$ct" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
+	is "$(timeout 10 "$plain" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
 		"many records that fit none of many calls: it does not take for ever"
 	local report
 	says()
 	{
 		gpu_trace "$1"
-		"$ct" report "$2" "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -qF "$3"
-		ok $? "$2 of $1: $3" || "$ct" report "$2" "$g" 2>&1 | tail -n 5
+		"$plain" report "$2" "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -qF "$3"
+		ok $? "$2 of $1: $3" || "$plain" report "$2" "$g" 2>&1 | tail -n 5
 	}
 	for report in cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_trace cuda_kern_exec_sum gaps stages iterations; do
 		says stopped $report "Process 4242: GPU records until 0.100 ms only: torch.profiler collects the GPU's activity from now on."
@@ -204,14 +205,14 @@ t_gpu_missing()
 	is "$(gpu_json iterations | jq -c '.iterations[0,19] | [."GPU Busy (ns)", ."GPU Busy (%)", ."Device Idle (ns)"]' | paste -sd ' ')" \
 		"[4000,40,6000] [null,null,null]" "iterations: nothing of those that were not recorded"
 	gpu_trace idle
-	! "$ct" report cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
+	! "$plain" report cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
 	ok $? "a complete trace says nothing of the kind"
 }
 
 t_gpu_explain()
 {
 	gpu_trace idle
-	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	grep -q 'The GPU is idle for 8.11 ms (42.5 %) between its work, in 19 gaps, by its records. What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
 	ok $? "explain: why the GPU is idle" || cat "$g.explain"
 	grep -q 'record: cuLaunchKernel at 2.100 ms (--call 10) sure (gpu-idle)' "$g.explain"
@@ -219,17 +220,17 @@ t_gpu_explain()
 	grep -q 'the GPU works for 57.5 % of it, by its records' "$g.explain"
 	ok $? "the verdict has the GPU's time"
 	gpu_trace busy
-	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	grep -q 'limited by the GPU.* the GPU works for 100.0 % of it, by its records.*The GPU works for 5.88 ms (100.0 %) by its records, so its kernels limit. Of that time: 33.3 % in ' "$g.explain"
 	ok $? "explain: a GPU that limits, and its kernels" || cat "$g.explain"
 	! grep -q 'gpu-idle\|host-bound' "$g.explain"
 	ok $? "and no other limit"
 	gpu_trace graphs
-	"$ct" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	grep -q '(gpu-idle)' "$g.explain" && ! grep -q 'in a CUDA graph\|a CUDA graph of' "$g.explain"
 	ok $? "explain: a program of graphs is not told to make one" || cat "$g.explain"
 	gpu_trace ahead
-	{ "$ct" explain "$g"; "$ct" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	{ "$plain" explain "$g"; "$plain" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and pauses for 37.0 % with work queued, by its records' "$g.explain" | wc -l)" 2 \
 		"explain and the summary: a host that is ahead does not limit" || cat "$g.explain"
 	grep -q 'The GPU is idle for 454.00 us (37.9 %) .* work was queued 444.00 us.* The host is not late' "$g.explain"
@@ -237,19 +238,19 @@ t_gpu_explain()
 	! grep -q '(host-bound)\|(application)' "$g.explain"
 	ok $? "and nothing of the host is a finding"
 	gpu_trace busy
-	is "$("$ct" report --format json summary "$g" 2>/dev/null | jq -r 'tostring' | grep -c 'gpu_kernel')" 0 "the summary takes no kernel for a call"
+	is "$("$plain" report --format json summary "$g" 2>/dev/null | jq -r 'tostring' | grep -c 'gpu_kernel')" 0 "the summary takes no kernel for a call"
 }
 
 # What was not recorded until the end is no verdict on the GPU.
 t_gpu_part()
 {
 	gpu_trace stopped
-	{ "$ct" explain "$g"; "$ct" report summary "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	{ "$plain" explain "$g"; "$plain" report summary "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	! grep -q 'by its records\. startup\|the GPU works for' "$g.explain" && grep -q 'GPU has nothing to do for at least' "$g.explain"
 	ok $? "records that end half way: the idle time is a bound" || cat "$g.explain"
 	is "$(grep -o 'GPU records until 0.100 ms only: torch.profiler' "$g.explain" | wc -l)" 2 "explain and the summary say why"
 	gpu_trace busy
-	"$ct" report summary "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'GPU works for 100.0 % of it, by its records'
+	"$plain" report summary "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'GPU works for 100.0 % of it, by its records'
 	ok $? "all of them: it is measured"
 }
 
@@ -260,15 +261,15 @@ t_gpu_host()
 	for name in idle overlap busy; do
 		for report in cuda_api_sum cuda_api_trace osrt_sum ioctl_sum driver_sum memory errors threads sync processes handles; do
 			gpu_trace $name host
-			"$ct" report --format csv $report "$g" >"$g.csv" 2>/dev/null
+			"$plain" report --format csv $report "$g" >"$g.csv" 2>/dev/null
 			gpu_trace $name
-			"$ct" report --format csv $report "$g" 2>/dev/null | sed 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' >"$g.csv"
+			"$plain" report --format csv $report "$g" 2>/dev/null | sed 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' >"$g.csv"
 			sed -i 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' "$g-host.csv"
 			cmp -s "$g.csv" "$g-host.csv"
 			ok $? "gpu $name: $report is the same without the GPU's records" || diff "$g.csv" "$g-host.csv" | head -n 6
 		done
 		gpu_trace $name host
-		"$ct" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q 'times of the launch calls on the host, without records of the GPU'
+		"$plain" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q 'times of the launch calls on the host, without records of the GPU'
 		ok $? "gpu $name: without them the report says what its times are"
 	done
 }
@@ -276,9 +277,8 @@ t_gpu_host()
 # Bytes of the GPU's streams changed at random: no crash, no report of a sanitizer.
 t_gpu_fuzz()
 {
-	# CT_FUZZ=N tries N instead (make test-long: 1000).
 	local bad=0 seed file name command status
-	for seed in $(seq 1 "${CT_FUZZ:-10}"); do
+	for seed in $(fuzz_seeds); do
 		for name in overlap nodes; do
 			gpu_trace $name
 			rm -rf "$work/gpu-hurt"
@@ -306,10 +306,10 @@ t_gpu_diff()
 	gpu_trace step=100
 	a=$g
 	gpu_trace step=300
-	is "$("$ct" diff --format json "$a" "$g" 2>/dev/null | jq -c '.diff_gpu[] | [.Name, ."Runs A", ."Runs B", ."Time A (ns)", ."Time B (ns)", ."Effect (ns)", .Verdict]' | paste -sd ' ')" \
+	is "$("$plain" diff --format json "$a" "$g" 2>/dev/null | jq -c '.diff_gpu[] | [.Name, ."Runs A", ."Runs B", ."Time A (ns)", ."Time B (ns)", ."Effect (ns)", .Verdict]' | paste -sd ' ')" \
 		'["(all work of the GPU)",1,1,900000,700000,-200000,"faster"] ["gemm(float*)",1,1,900000,700000,-200000,"faster"]' "diff: times on the GPU, per iteration"
 	gpu_trace step=300 host
-	"$ct" diff "$a" "$g" >"$g.diff" 2>&1
+	"$plain" diff "$a" "$g" >"$g.diff" 2>&1
 	grep -q 'Only A has records of the GPU' "$g.diff" && ! grep -q '^GPU:' "$g.diff"
 	ok $? "diff: one trace without records of the GPU" || head -n 20 "$g.diff"
 }
@@ -318,6 +318,6 @@ t_gpu_diff()
 t_gpu_top()
 {
 	gpu_trace overlap
-	is "$(COLUMNS=120 timeout 60 "$ct" top --views 1 -n 20 "$g" 2>/dev/null | sed -n 's/.* 0 \(\[.*\|cu[A-Z].*\)/\1/p' | sort | paste -sd,)" \
+	is "$(COLUMNS=120 timeout 60 "$plain" top --views 1 -n 20 "$g" 2>/dev/null | sed -n 's/.* 0 \(\[.*\|cu[A-Z].*\)/\1/p' | sort | paste -sd,)" \
 		"[CUDA kernel],[CUDA memcpy Host-to-Device],[CUDA memset],cuLaunchKernel,cuMemcpyHtoDAsync,cuMemsetD8Async" "top: names of the GPU's work"
 }

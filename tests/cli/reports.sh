@@ -4,20 +4,29 @@
 #
 # Every number of every report, compared with what jq, awk and sqlite3 make of the JSON Lines of
 # the same trace: none of our own code but the export takes part.  Sourced by run.sh, which has
-# $ct (the command), $b, $work and generate().
+# $plain (the command that users have), $b, $work and generate().
 
 tab=$'\t'
+
+# unpack_real: $archives below $work/data, those of tests/data/long below $work/data/long
+unpack_real()
+{
+	local file to
+	for file in "${archives[@]}"; do
+		to=$work/data/${file#tests/data/}
+		[ ! -e "$to.there" ] || continue
+		mkdir -p "${to%/*}" && tar -xJf "$file" -C "${to%/*}" && touch "$to.there"
+	done
+}
 
 # real: the names of the real traces, unpacked below $work/data.
 real()
 {
 	local file name
-
-	for file in tests/data/*.tar.xz; do
-		name=$(basename "$file" .tar.xz)
-		[ -e "$work/data/.$name" ] || {
-			mkdir -p "$work/data" && tar -xJf "$file" -C "$work/data" && touch "$work/data/.$name"
-		}
+	unpack_real
+	for file in "${archives[@]}"; do
+		name=${file#tests/data/}
+		name=${name%.tar.xz}
 		# An archive of several traces has none of its own name, and tests of its own.
 		[ ! -e "$work/data/$name" ] || echo "$name"
 	done
@@ -27,7 +36,7 @@ real()
 trace()
 {
 	if [ -e "tests/data/$1.tar.xz" ]; then
-		real >/dev/null
+		unpack_real
 		echo "$work/data/$1"
 	else
 		generate "$1"
@@ -46,7 +55,7 @@ facts()
 	dir=$(trace "$1")
 	[ ! -e "$work/data/$1.tsv" ] || return 0
 	mkdir -p "$work/data"
-	"$ct" export -f -o "$work/data/$1.jsonl" "$dir" 2>/dev/null
+	"$plain" export -f -o "$work/data/$1.jsonl" "$dir" 2>/dev/null
 	# Lines of begins and of what has no duration are many, and say little.
 	grep '^{' "$work/data/$1.jsonl" | jq -r '
 		def line: if . then gsub("\n"; "\\n") else null end;
@@ -165,14 +174,30 @@ falling()
 	ok $? "$3"
 }
 
-# report NAME REPORT [OPTION...]: $work/data/NAME.REPORT.csv
+# every_report NAME: all reports of a trace in one pass, $work/data/NAME.REPORT.csv, made once; their
+# notes in $work/data/NAME.REPORT.notes.  t_sanitized compares each with the report by itself.
+every_report()
+{
+	local out=$work/data/$1 file name
+	[ ! -e "$out.reported" ] || return "$(cat "$out.reported")"
+	mkdir -p "${out%/*}"
+	"$plain" report --all cuda_api_trace cuda_gpu_trace --format csv -f -o "$out.reports" "$(trace "$1")" 2>"$out.notes"
+	echo $? >"$out.reported"
+	for file in "$out.reports"_*.csv; do
+		name=${file#"$out.reports_"}
+		name=${name%.csv}
+		mv "$file" "$out.$name.csv"
+		# The name of a table is its report's, with a word for one of several.
+		grep "^cudatrace: $name[:_]" "$out.notes" >"$out.$name.notes"
+	done
+	return "$(cat "$out.reported")"
+}
+
+# report NAME REPORT: $work/data/NAME.REPORT.csv
 report()
 {
-	local name=$1 report=$2
-	shift 2
-	"$ct" report --format csv -f -o "$work/data/$name.$report.csv" "$@" "$report" "$(trace "$name")" \
-		2>"$work/data/$name.$report.notes"
-	ok $? "$report of $name" || cat "$work/data/$name.$report.notes"
+	every_report "$1" && [ -e "$work/data/$1.$2.csv" ]
+	ok $? "$2 of $1" || cat "$work/data/$1.notes"
 }
 
 # The columns that the summaries by time have in common, with the name of the count.
@@ -334,17 +359,18 @@ t_reports_cuda_gpu()
 		is "$(sed -n 's/.*: \([0-9]*\) graph launches are left out.*/\1/p' "$work/data/$name.cuda_gpu_kern_sum.notes")" \
 			"$([ "$graphs" = 0 ] || echo "$graphs")" "cuda_gpu_kern_sum of $name: says how many graphs are left out"
 	done
-	"$ct" report cuda_gpu_mem_size_sum "$(trace jax)" >"$work/data/jax.txt" 2>/dev/null
+	"$plain" report cuda_gpu_mem_size_sum "$(trace jax)" >"$work/data/jax.txt" 2>/dev/null
 	grep -qE '^ +1\.81 GiB +435 +4\.27 MiB ' "$work/data/jax.txt"
 	ok $? "people read sizes in units that fit" || cat "$work/data/jax.txt"
 	# Records of the GPU count instead of the calls, unless the calls alone are asked for.
 	facts gpu
 	for from in gpu user; do
 		for report in $gpu_reports; do
-			report gpu "$report" $([ $from = gpu ] || echo --layer user)
+			"$plain" report --format csv -f -o "$work/data/gpu.$report.csv" $([ $from = gpu ] || echo --layer user) "$report" "$work/gpu" 2>/dev/null
+			ok $? "$report of gpu, from $from"
 		done
 		is_gpu gpu $from
-		"$ct" report $([ $from = gpu ] || echo --layer user) $gpu_reports "$work/gpu" >"$work/data/gpu.txt"
+		"$plain" report $([ $from = gpu ] || echo --layer user) $gpu_reports "$work/gpu" >"$work/data/gpu.txt"
 		is "$(grep -c 'without records of the GPU$' "$work/data/gpu.txt")" "$([ $from = gpu ] && echo 0 || echo 4)" \
 			"from $from: the titles say so"
 		is "$(grep -c 'calls failed and are left out' "$work/data/gpu.txt")" "$([ $from = gpu ] && echo 0 || echo 4)" \
@@ -370,16 +396,16 @@ t_reports_nvtx()
 		"nvtx_sum says what is left out"
 	# The outermost of the 5,000 lasts 9,999 us, the innermost that is kept 9,999 - 2 * 4,095.
 	generate deep
-	is "$("$ct" report --format csv nvtx_sum "$work/deep" 2>"$work/err" | tail -n +2 | cut -d, -f2,3,6,7,10)" \
+	is "$("$plain" report --format csv nvtx_sum "$work/deep" 2>"$work/err" | tail -n +2 | cut -d, -f2,3,6,7,10)" \
 		"24182791000,4097,7000,9999000,range" "nvtx_sum: bounded in depth, and right up to there"
 	grep -q '904 ranges more than 4096 deep are left out' "$work/err"
 	ok $? "nvtx_sum says so" || cat "$work/err"
 	# A range counts where it began.
-	is "$("$ct" report --format csv --from 0.016 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9-)" \
+	is "$("$plain" report --format csv --from 0.016 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9-)" \
 		'70000,2,PushPop,"inner, ""quoted"""' "nvtx_sum --from: ranges that began before are left out, not taken apart"
-	is "$("$ct" report --format csv --name 'step*' nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f1-3,10)" \
+	is "$("$plain" report --format csv --name 'step*' nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f1-3,10)" \
 		"100.0,290000,2,step 1" "nvtx_sum --name: by the text"
-	is "$("$ct" report --format csv --tid 4243 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,10)" \
+	is "$("$plain" report --format csv --tid 4243 nvtx_sum "$work/gpu" 2>/dev/null | tail -n +2 | cut -d, -f2,3,10)" \
 		"100000,1,step 1" "nvtx_sum --tid"
 }
 
@@ -418,7 +444,7 @@ t_reports_sort()
 	dir=$(trace train)
 	mkdir -p "$work/data"
 	for name in iterations gaps stages; do
-		"$ct" report --sort "Duration (ns)" --format csv $name "$dir" 2>/dev/null >"$out.csv"
+		"$plain" report --sort "Duration (ns)" --format csv $name "$dir" 2>/dev/null >"$out.csv"
 		ok $? "$name by duration"
 		# Of each table that has it.
 		awk -F, 'NF < 2 { at = 0; next } !at { for (i = 1; i <= NF; i++) if ($i == "Duration (ns)") { at = i; last = -1 }
@@ -426,30 +452,30 @@ t_reports_sort()
 			END { exit bad || n < 6 }' "$out.csv"
 		ok $? "$name by duration: the longest first" || head "$out.csv"
 	done
-	is "$("$ct" report --sort -duration --top 1 stages "$dir" | sed -n 3p | awk '{ print $3 }')" weights "stages for people by duration"
+	is "$("$plain" report --sort -duration --top 1 stages "$dir" | sed -n 3p | awk '{ print $3 }')" weights "stages for people by duration"
 	for name in errors "gaps errors"; do
 		rm -f "$out"*
 		# shellcheck disable=SC2086
-		"$ct" report --sort nothing --format csv -o "$out.csv" $name "$dir" 2>"$work/sort.err"
+		"$plain" report --sort nothing --format csv -o "$out.csv" $name "$dir" 2>"$work/sort.err"
 		is "$?,$(find "$work/data" -name 'sort*' | wc -l),$(grep -c "column 'nothing'" "$work/sort.err")" "1,0,1" "no such column of $name" ||
 			cat "$work/sort.err"
 	done
 	# The first rows of many are those of all, with their texts; what is left out is counted.
 	for name in "Duration (ns)" -duration Name -kernel; do
-		"$ct" report --sort "$name" --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | head -n 31 >"$out.csv"
-		"$ct" report --sort "$name" --format csv --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | diff "$out.csv" - >"$out.diff"
+		"$plain" report --sort "$name" --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | head -n 31 >"$out.csv"
+		"$plain" report --sort "$name" --format csv --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | diff "$out.csv" - >"$out.diff"
 		ok $? "the first of a long list by $name" || head -n 4 "$out.diff"
 	done
-	is "$("$ct" report --sort duration --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | sed -n 's/^  \.\.\. and \([0-9,]*\) more.*/\1/p' | tr -d ,)" \
-		"$(($("$ct" report --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | wc -l) - 31))" "and how many more there are"
+	is "$("$plain" report --sort duration --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | sed -n 's/^  \.\.\. and \([0-9,]*\) more.*/\1/p' | tr -d ,)" \
+		"$(($("$plain" report --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | wc -l) - 31))" "and how many more there are"
 	# Of so many rows the sanitized command would say nothing about memory.
 	[ ! -x build/cudatrace ] || {
 		"$b/usage" "$work/used" build/cudatrace report --sort duration --top 5 cuda_api_trace "$(trace gpt2)" >/dev/null 2>&1
 		[ "$(awk '{ print int($3) }' "$work/used")" -lt 40000 ]
 		ok $? "a list that is sorted and cut is not kept in memory" || cat "$work/used"
 	}
-	is "$("$ct" report --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
-	"$ct" report -f errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
+	is "$("$plain" report --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
+	"$plain" report -f errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
 	ok $? "and has one file"
 }
 
@@ -461,20 +487,20 @@ t_reports_simulated()
 	for name in guest-inference gpt2; do
 		dir=$(trace "$name")
 		{
-			"$ct" report "$dir"
-			"$ct" report sync "$dir"
-			"$ct" report cuda_api_trace --top 3 "$dir"
-			"$ct" report stages errors "$dir"
-			"$ct" explain "$dir"
-			"$ct" explain --slowest 2 "$dir"
-			"$ct" explain --at "$([ "$name" = gpt2 ] && echo 15400 || echo 500)" "$dir"
-			"$ct" diff "$dir" "$dir"
+			"$plain" report "$dir"
+			"$plain" report sync "$dir"
+			"$plain" report cuda_api_trace --top 3 "$dir"
+			"$plain" report stages errors "$dir"
+			"$plain" explain "$dir"
+			"$plain" explain --slowest 2 "$dir"
+			"$plain" explain --at "$([ "$name" = gpt2 ] && echo 15400 || echo 500)" "$dir"
+			"$plain" diff "$dir" "$dir"
 		} >"$work/data/$name.label" 2>/dev/null
 		is "$(grep -c '^\*\*\* SIMULATED GPU' "$work/data/$name.label"),$(grep -c '^  [AB]: a simulated GPU' "$work/data/$name.label")" \
 			"$([ "$name" = gpt2 ] && echo 0,0 || echo 7,2)" "$name: figures of a simulated GPU are labelled, no others" ||
 			grep -n -i simulated "$work/data/$name.label"
 	done
-	"$ct" report --format csv sync "$(trace guest-inference)" 2>/dev/null | head -n 1 | grep -q '^Time (%),'
+	"$plain" report --format csv sync "$(trace guest-inference)" 2>/dev/null | head -n 1 | grep -q '^Time (%),'
 	ok $? "a table for programs has no label"
 }
 
@@ -484,17 +510,17 @@ t_reports_width()
 	local name
 
 	for name in gpt2 jax gpu; do
-		COLUMNS=80 "$ct" report cuda_api_sum cuda_api_trace $gpu_reports nvtx_sum osrt_sum "$(trace "$name")" \
+		COLUMNS=80 "$plain" report cuda_api_sum cuda_api_trace $gpu_reports nvtx_sum osrt_sum "$(trace "$name")" \
 			2>/dev/null >"$work/data/$name.80"
 		is "$(awk 'length > 80' "$work/data/$name.80")" "" "reports on $name fit 80 columns"
 	done
 	# Titles and notes, too; all words of them are there.
 	for name in gpt2 guest-two guest-flight guest-lost memory; do
-		COLUMNS=80 "$ct" report --all "$(trace "$name")" 2>/dev/null >"$work/data/$name.80"
-		COLUMNS=80 "$ct" explain --slowest 3 "$(trace "$name")" 2>/dev/null >>"$work/data/$name.80"
+		COLUMNS=80 "$plain" report --all "$(trace "$name")" 2>/dev/null >"$work/data/$name.80"
+		COLUMNS=80 "$plain" explain --slowest 3 "$(trace "$name")" 2>/dev/null >>"$work/data/$name.80"
 		is "$(LC_ALL=C.UTF-8 awk 'length > 80' "$work/data/$name.80")" "" "all reports on $name fit 80 columns"
 	done
-	COLUMNS=80 "$ct" report sync "$(trace gpt2)" | grep -A2 '^  avg next' | tr -s '\n ' ' ' |
+	COLUMNS=80 "$plain" report sync "$(trace gpt2)" | grep -A2 '^  avg next' | tr -s '\n ' ' ' |
 		grep -q ' avg next: from the end of it until the process launches or copies something, where no other synchronisation comes before. '
 	ok $? "a long note goes on in the next line"
 }

@@ -368,19 +368,19 @@ t_reports_gaps()
 	# Off the CPU: 0 where the module saw it, nothing where nobody did.
 	for name in gpt2 guest-inference; do
 		for report in "gaps 2" "iterations 1" "iterations 2"; do
-			"$ct" report --format csv "${report% *}" "$(trace "$name")" 2>/dev/null >"$work/data/off.csv"
+			"$plain" report --format csv "${report% *}" "$(trace "$name")" 2>/dev/null >"$work/data/off.csv"
 			table "${report#* }" "$work/data/off.csv" >"$work/data/off.table"
 			is "$(csv "$work/data/off.table" "Off CPU (ns)" | grep -c .)" \
 				"$([ "$name" = gpt2 ] && echo 0 || echo $(($(wc -l <"$work/data/off.table") - 1)))" "$report of $name: off the CPU"
 		done
-		is "$("$ct" report stages "$(trace "$name")" 2>/dev/null | grep -cE '^ +[0-9]+ +[0-9]+ +steady .* % +- +[0-9.]+ %')" \
+		is "$("$plain" report stages "$(trace "$name")" 2>/dev/null | grep -cE '^ +[0-9]+ +[0-9]+ +steady .* % +- +[0-9.]+ %')" \
 			"$([ "$name" = gpt2 ] && echo 1 || echo 0)" "stages of $name: off the CPU"
 	done
 }
 
 t_reports_sync()
 {
-	local name d
+	local name d first last
 
 	for name in $stages_traces; do
 		d=$work/data/$name
@@ -430,15 +430,17 @@ t_reports_sync()
 		same "$d.sync.want" "$d.sync.got" tnnddpnmndnd "sync of $name: every row and every number"
 	done
 	# Of a part of the time: shares are of that part.
-	for name in train gpt2; do
+	for name in train:10:19 gpt2:3:6; do
+		IFS=: read -r name first last <<<"$name"
 		d=$work/data/$name
-		"$ct" report --format csv --from iteration:10 --to iteration:19 sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
-		awk -F'\t' -v OFS='\t' -v OFMT=%.6f 'FILENAME == ARGV[1] { if (++its == 10) from = $2; if (its == 19) to = $2 + $3; next }
+		"$plain" report --format csv --from "iteration:$first" --to "iteration:$last" sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
+		awk -F'\t' -v OFS='\t' -v OFMT=%.6f -v first="$first" -v last="$last" '
+			FILENAME == ARGV[1] { if (++its == first) from = $2; if (its == last) to = $2 + $3; next }
 			$1 == "E" && $3 == "sync" && $7 - $12 >= from && $7 - $12 < to { n[$5]++; total[$5] += $12 }
-			END { for (k in n) print k, n[k], n[k] / 10, total[k], 100 * total[k] / (to - from) }' "$d.sync.iterations" "$d.tsv" >"$d.sync.want"
+			END { for (k in n) print k, n[k], n[k] / (last - first + 1), total[k], 100 * total[k] / (to - from) }' "$d.sync.iterations" "$d.tsv" >"$d.sync.want"
 		csv "$d.sync.part" Name "Num Calls" "Per Iteration" "Steady State (ns)" "Steady State (%)" >"$d.sync.got"
-		same "$d.sync.want" "$d.sync.got" tnmnd "sync of ten iterations of $name"
-		"$ct" report --format csv --type sync sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
+		same "$d.sync.want" "$d.sync.got" tnmnd "sync of iterations $first to $last of $name"
+		"$plain" report --format csv --type sync sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
 		is "$(csv "$d.sync.part" "Until Next Submission (ns)" "Until Next Submission Avg (ns)" | tr -d '\t' | sort -u)" "" \
 			"sync of $name without its launches: until the next one is not known"
 	done
@@ -455,7 +457,7 @@ t_reports_summary()
 	for name in $(real) basic begin left open bypassed objects gpu memory bare; do
 		dir=$work/bare
 		[ "$name" = bare ] || dir=$(trace "$name")
-		"$ct" report "$dir" >"$work/data/$name.summary" 2>/dev/null
+		"$plain" report "$dir" >"$work/data/$name.summary" 2>/dev/null
 		ok $? "summary of $name"
 		is "$(awk 'length > 80 { wide++ } END { print (NR <= 50), (NR > 3), wide + 0 }' "$work/data/$name.summary")" \
 			"1 1 0" "summary of $name: at most 50 lines of 80 columns ($(wc -l <"$work/data/$name.summary"))"
@@ -482,16 +484,16 @@ t_reports_summary()
 			END { print calls, l, c }' "$work/data/train.tsv")" "summary of train: its figures"
 	# The stages of a process are not longer than what was recorded.
 	for name in $(real); do
-		"$ct" report --format csv summary "$(trace "$name")" 2>/dev/null | awk -F, '$1 == "duration" { all = $2 }
+		"$plain" report --format csv summary "$(trace "$name")" 2>/dev/null | awk -F, '$1 == "duration" { all = $2 }
 			$1 ~ /^stage [a-z]* of [0-9]*$/ { split($1, w, " "); sum[w[4]] += $2 } END { for (p in sum) bad += sum[p] > all; exit bad > 0 }'
 		ok $? "summary of $name: the stages fit the duration"
 	done
 	# A part of the trace: that it is one is said, and the process is the one that is asked for.
 	is "$(grep -c passes "$work/data/train.summary")" 0 "summary of train: all of it"
-	"$ct" report --from 1e9 "$(trace train)" >"$work/data/part.summary"
+	"$plain" report --from 1e9 "$(trace train)" >"$work/data/part.summary"
 	is "$(grep -c -e '^SUMMARY .*only what passes' -e '^No call passes' -e 'No call was recorded' "$work/data/part.summary")" 2 \
 		"summary of nothing of train" || cat "$work/data/part.summary"
-	is "$("$ct" report --pid 916 "$(trace processes)" | sed -n 's/^STAGES of //p')" "python3 (916)" "summary of a process"
-	is "$("$ct" report --pid 77 "$(trace processes)" | grep -c -e '^verdict' -e '^STAGES')" 0 "summary of no process"
-	is "$("$ct" report --pid 916 --format csv summary "$(trace processes)" | grep -c 'of 915')" 0 "figures of a process"
+	is "$("$plain" report --pid 916 "$(trace processes)" | sed -n 's/^STAGES of //p')" "python3 (916)" "summary of a process"
+	is "$("$plain" report --pid 77 "$(trace processes)" | grep -c -e '^verdict' -e '^STAGES')" 0 "summary of no process"
+	is "$("$plain" report --pid 916 --format csv summary "$(trace processes)" | grep -c 'of 915')" 0 "figures of a process"
 }

@@ -18,7 +18,7 @@ rules_explain()
 		"$b/make_gpu" "$1" "$rd" >/dev/null
 	else
 		"$b/make_rules" "$rd" "$@"
-	fi && "$ct" explain --format json "$rd" >"$rd.json" 2>"$rd.err"
+	fi && "$plain" explain --format json "$rd" >"$rd.json" 2>"$rd.err"
 	[ ! -s "$rd.err" ] || { ok 1 "explain of $*"; head -n 3 "$rd.err"; }
 }
 
@@ -96,14 +96,14 @@ t_rules_thresholds()
 			is $found $word "$rule with $key=${!word} $rest" || rules_found
 		done
 	done <<<"$rules_thresholds"
-	for rule in $("$ct" explain --rules | sed -n 's/^| `\([a-z-]*\)` .*/\1/p'); do
+	for rule in $("$plain" explain --rules | sed -n 's/^| `\([a-z-]*\)` .*/\1/p'); do
 		grep -q "^$rule " <<<"$rules_thresholds"
 		ok $? "$rule has tests of its thresholds"
 	done
 	# What nothing is wrong with.
 	rules_explain
 	is "$(jq -c '.findings' "$rd.json")" "[]" "a program that the GPU limits: no finding"
-	"$ct" explain "$rd" | grep -q "^No rule found anything"
+	"$plain" explain "$rd" | grep -q "^No rule found anything"
 	ok $? "and the text says so"
 }
 
@@ -112,7 +112,7 @@ t_rules_thresholds()
 rules_lines()
 {
 	[ ! -e "$rd.tsv" ] || return
-	"$ct" export -f -o "$rd.jsonl" "$rd" 2>/dev/null
+	"$plain" export -f -o "$rd.jsonl" "$rd" 2>/dev/null
 	jq -r 'select(.phase != "B" and .op_id) | ((.duration_us // 0) * 1000 | round) as $d |
 		[.type, .op // "", .name, (.ts * 1e6 | round) - $d, $d, .depth, .tid, .op_id,
 		(if (.result_code // 0) != 0 and .result_code != 600 or (.status // "NV_OK") != "NV_OK" then 1 else 0 end)]
@@ -131,7 +131,7 @@ rules_sum()
 # rules_scope PID steady|startup: its begin and end in ns.
 rules_scope()
 {
-	"$ct" report --format csv stages "$rd" 2>/dev/null | sed '/^$/,$d' | awk -F , -v pid="$1" -v scope="$2" '
+	"$plain" report --format csv stages "$rd" 2>/dev/null | sed '/^$/,$d' | awk -F , -v pid="$1" -v scope="$2" '
 		$2 == pid && $3 != "teardown" && ($3 == "steady" || $3 == "execution") == (scope == "steady") {
 			begin = begin == "" ? $4 : begin; end = $4 + $5 } END { print begin, end }'
 }
@@ -238,8 +238,8 @@ t_rules_rates()
 		rd=$(trace "$name")
 		facts "$name"
 		read -r begin end < <(rules_scope "$(jq -r 'select(.op == "launch") | .pid' "$work/data/$name.jsonl" | head -n 1)" steady)
-		"$ct" explain --format json "$rd" 2>/dev/null >"$work/rates.json"
-		read -r count median < <("$ct" report --format csv iterations "$rd" 2>/dev/null |
+		"$plain" explain --format json "$rd" 2>/dev/null >"$work/rates.json"
+		read -r count median < <("$plain" report --format csv iterations "$rd" 2>/dev/null |
 			awk -v RS= "NR == 2" | awk -F, -v b="$begin" 'NR > 1 && $3 >= b { print $4 }' |
 			sort -n | awk '{ d[NR] = $1 } END { print NR, NR % 2 ? d[(NR + 1) / 2] : int((d[NR / 2] + d[NR / 2 + 1]) / 2) }')
 		launches=$(awk -F'\t' -v b="$begin" -v e="$end" '$2 == "user" && $4 == "launch" && $1 == "E" && $7 - $12 >= b && $7 - $12 < e {
@@ -262,7 +262,7 @@ t_rules_rates()
 # tests/data or others that $CUDATRACE_PROBLEMS names; none: status 1.
 rules_problems()
 {
-	[ -e tests/data/problems.tar.xz ] && real >/dev/null
+	unpack_real
 	for problems in "${CUDATRACE_PROBLEMS:-}" "$work/data"; do
 		[ ! -d "$problems/leak" ] || return 0
 	done
@@ -287,7 +287,7 @@ sync_each_step synchronisation~(host~and~GPU~take~turns) sync-each-iteration
 
 t_rules_problems()
 {
-	local name limit rules
+	local name limit rules dir
 
 	rules_problems || {
 		skip "no traces of examples/problems"
@@ -297,11 +297,14 @@ t_rules_problems()
 	while read -r name limit rules; do
 		[ -n "$name" ] || continue
 		rd=$work/rules/$name
-		"$ct" explain --format json "$problems/$name" >"$rd.json"
+		# In full: of some there is the whole trace.
+		dir=$problems/long/$name
+		[ -d "$dir" ] || dir=$problems/$name
+		"$plain" explain --format json "$dir" >"$rd.json"
 		ok $? "$name: explained"
 		is "$(jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | unique | join(",")' "$rd.json")" "${limit//\~/ }" "$name: limited by it"
 		is "$(jq -r '[.findings[] | select(.Scope == "steady") | .Rule] | unique | join(",")' "$rd.json")" "$rules" "$name: findings"
-		"$ct" explain --format json "$problems/$name-mended" >"$rd-mended.json"
+		"$plain" explain --format json "$problems/$name-mended" >"$rd-mended.json"
 		ok $? "$name-mended: explained"
 		# The mended ones still launch and wait.
 		jq -e --arg r "$rules" 'any(.findings[]; .Scope == "steady" and .Rule != "sync-each-iteration" and (.Rule | IN($r | split(",")[]))) | not' \
@@ -312,7 +315,7 @@ t_rules_problems()
 			($n == "sync_each_step" and . == "the host"))' "$rd-mended.json" >/dev/null
 		ok $? "$name-mended: the GPU limits" || jq -c .verdict "$rd-mended.json"
 		# What is shown as evidence is there.
-		"$ct" export --format jsonl -f -o "$rd.jsonl" "$problems/$name" 2>/dev/null
+		"$plain" export --format jsonl -f -o "$rd.jsonl" "$dir" 2>/dev/null
 		jq -r '.findings[] | select(.OpId) | "\"op_id\":\(.OpId),"' "$rd.json" >"$rd.ops"
 		grep -Ff "$rd.ops" "$rd.jsonl" | jq -r 'select(.phase != "B") | ((.duration_us // 0) * 1000 | round) as $d |
 			[.op_id, .name, (.ts * 1e6 | round) - $d, $d, .tid] | join(" ")' | LC_ALL=C sort -u >"$rd.there"
@@ -330,7 +333,7 @@ t_rules_verdicts()
 	rules_limit() { jq -r '[.verdict[] | select(.Scope == "steady") | .Limit] | unique | join(",")'; }
 	while read -r name limit; do
 		[ -n "$name" ] || continue
-		is "$("$ct" explain --format json "$(trace "$name")" | rules_limit)" "$limit" "$name: limited by it"
+		is "$("$plain" explain --format json "$(trace "$name")" | rules_limit)" "$limit" "$name: limited by it"
 	done <<'END'
 gpt2 the host
 graph the GPU
@@ -339,14 +342,14 @@ guest-off-cpu the CPU: the launching thread is off it
 guest-off-cpu-mended the GPU
 jax not known
 END
-	"$ct" explain --format json "$(trace guest-off-cpu)" | jq -e 'any(.findings[]; .Rule == "off-cpu" and .Scope == "steady")' >/dev/null
+	"$plain" explain --format json "$(trace guest-off-cpu)" | jq -e 'any(.findings[]; .Rule == "off-cpu" and .Scope == "steady")' >/dev/null
 	ok $? "guest-off-cpu: off-cpu is found"
-	"$ct" explain --format json "$(trace guest-off-cpu-mended)" | jq -e 'all(.findings[]; .Rule != "off-cpu")' >/dev/null
+	"$plain" explain --format json "$(trace guest-off-cpu-mended)" | jq -e 'all(.findings[]; .Rule != "off-cpu")' >/dev/null
 	ok $? "guest-off-cpu-mended: off-cpu is not found"
-	"$ct" explain "$(trace guest-off-cpu)" >"$work/explain.txt"
+	"$plain" explain "$(trace guest-off-cpu)" >"$work/explain.txt"
 	grep -q "SIMULATED GPU" "$work/explain.txt" && grep -q "simulated GPU, steady state" "$work/explain.txt"
 	ok $? "a simulated GPU is told" || head -n 8 "$work/explain.txt"
-	is "$("$ct" explain "$(trace gpt2)" | grep -ci simulated)" 0 "and only such a one"
+	is "$("$plain" explain "$(trace gpt2)" | grep -ci simulated)" 0 "and only such a one"
 	# The programs of make_rules: RULES KEYS.
 	while read -r limit keys; do
 		# shellcheck disable=SC2086
@@ -385,7 +388,7 @@ t_rules_text()
 	done
 	for name in "${dirs[@]}"; do
 		for width in 80 160; do
-			COLUMNS=$width "$ct" explain --top 0 "$name" >"$file" 2>&1
+			COLUMNS=$width "$plain" explain --top 0 "$name" >"$file" 2>&1
 			status=$?
 			[ $status = 0 ] && [ "$(awk '{ print length }' "$file" | sort -n | tail -n 1)" -le $width ]
 			ok $? "$(basename "$name"): at most $width columns" || awk -v w=$width 'length > w' "$file"
@@ -398,27 +401,27 @@ t_rules_text()
 	jq -e '.findings[] | select(.Rule == "application") | .Try | test("not recorded\\.$")' "$rd.json" >/dev/null
 	ok $? "the module without switches: whether the thread ran is not known" || jq -r '.findings[].Try' "$rd.json"
 	rules_explain load=20000000 every=30
-	"$ct" explain "$rd" >"$file"
+	"$plain" explain "$rd" >"$file"
 	is "$(grep -c 'record: cu[A-Z][a-z]*LoadData' "$file"),$(grep -o -e '--call [0-9]*' "$file" | sort | uniq -d | wc -l)" "1,0" "a record is shown once" || cat "$file"
 	rules_explain gap=400000 wait=100000 copies=3 copy=50000 pinned=0 allocs=1 alloc=30000 ioctls=1 ioctl=70000
 	for width in $(seq 60 100); do
-		COLUMNS=$width "$ct" explain "$rd"
+		COLUMNS=$width "$plain" explain "$rd"
 	done >"$file"
 	! grep -nE '[0-9]$' "$file" && ! grep -nE '^ *(%|ns|us|ms|s|B|KiB|MiB)([ ,.;:)]|$)' "$file"
 	ok $? "no line ends between a number and its unit"
 	# The numbers of findings, and how many are left out.
 	rules_explain errors=20 notready=40 before=150000000 init=90000000 context=70000000 module=60000000
-	"$ct" explain --top 2 "$rd" >"$file"
+	"$plain" explain --top 2 "$rd" >"$file"
 	is "$(grep -cE '^ *[0-9]+\. ' "$file"),$(sed -n 's/^\.\.\. and \([0-9]*\) more.*/\1/p' "$file")" \
 		"2,$(($(jq '.findings | length' "$rd.json") - 2))" "--top 2"
-	is "$("$ct" explain --top 1 --format json "$rd" | jq '.findings | length')" 1 "--top 1 as json"
-	"$ct" explain --format csv "$rd" >"$work/explain.csv"
+	is "$("$plain" explain --top 1 --format json "$rd" | jq '.findings | length')" 1 "--top 1 as json"
+	"$plain" explain --format csv "$rd" >"$work/explain.csv"
 	is "$(sed '1,/^$/d' "$work/explain.csv" | sqlite3 :memory: ".import --csv /dev/stdin f" 'select count(*) from f')" \
 		"$(jq '.findings | length' "$rd.json")" "csv has the same findings"
 	"$b/make_rules" "$work/rules/lost" lost=3
-	"$ct" explain "$work/rules/lost" 2>/dev/null | grep -q '^lost  *3 records'
+	"$plain" explain "$work/rules/lost" 2>/dev/null | grep -q '^lost  *3 records'
 	ok $? "lost records are told"
-	is "$("$ct" explain --rules | diff - docs/rules.md)" "" "docs/rules.md is what explain --rules prints"
+	is "$("$plain" explain --rules | diff - docs/rules.md)" "" "docs/rules.md is what explain --rules prints"
 }
 
 t_rules_input()

@@ -3,11 +3,13 @@
 #
 # The command line on synthetic traces, built with the address sanitizer: what is
 # read, in which order, what is printed, and what damaged input does.  babeltrace2
-# and jq are the judges.  Prints TAP.
+# and jq are the judges.  Reports are judged by their numbers, those of the command
+# that users have, which is many times faster; t_sanitized compares the two.  Prints TAP.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
+. tests/sizes.sh
 # Each t_NAME is a part.  Those of the files beside this one, which only define functions, are
 # about reports: they run with --reports, the parts of this file without.
 for file in tests/cli/*.sh; do
@@ -34,6 +36,7 @@ if ! flock build/.cli-dev.lock make -s -j"$(nproc)" -f tests/cli/build.mk all >"
 	exit 1
 fi
 ct=$b/cudatrace
+plain=$PWD/build/cudatrace
 
 # fact NAME KEY: what the generator says of the trace NAME
 fact() { jq ".$2" "$work/$1.facts"; }
@@ -109,19 +112,10 @@ t_tables()
 # Stages and iterations, of synthetic programs and of the real traces.
 t_phases()
 {
-	local archive traces=()
-	mkdir "$work/real"
-	if command -v xz >/dev/null; then
-		for archive in tests/data/*.tar.xz; do
-			[ "$archive" != tests/data/problems.tar.xz ] || continue
-			tar -C "$work/real" -xf "$archive" || return
-			archive=${archive##*/}
-			archive=$work/real/${archive%.tar.xz}
-			[ ! -e "$archive" ] || traces+=("$archive")
-		done
-	else
-		skip "phases of the real traces: xz is missing"
-	fi
+	local name traces=()
+	for name in $(real); do
+		traces+=("$(trace "$name")")
+	done
 	"$b/phases" "$work/phases" "${traces[@]}" >"$work/phases.tap" 2>&1
 	ok $? "phases: $(grep -c '^ok' "$work/phases.tap") tests" || grep -v '^ok' "$work/phases.tap"
 }
@@ -254,11 +248,11 @@ t_top()
 	! grep -q $'\033' "$work/top80.txt"
 	ok $? "top: no escape sequences in a pipe"
 	# The last view is of the whole recording, however many came before.
-	"$ct" top --delay 0.1 "$(trace gpt2)" >"$work/top.txt" 2>/dev/null
-	"$ct" top --delay 1000 "$(trace gpt2)" >"$work/top.whole" 2>/dev/null
+	"$plain" top --delay 0.1 "$(trace gpt2)" >"$work/top.txt" 2>/dev/null
+	"$plain" top --delay 1000 "$(trace gpt2)" >"$work/top.whole" 2>/dev/null
 	is "$(awk -v RS= 'END { print }' "$work/top.txt")" "$(awk -v RS= 'END { print }' "$work/top.whole")" \
 		"top: the last view of $(grep -c '^cudatrace top' "$work/top.txt")"
-	is "$("$ct" top --new "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --new of a recording that is over"
+	is "$("$plain" top --new "$(trace gpt2)" 2>/dev/null | sed -n 's/.*  \([0-9]*\) functions.*/\1/p')" 0 "top --new of a recording that is over"
 	# A process of another machine is not the one that has its pid here.
 	cp -r "$(trace guest-flight)" "$work/pid1"
 	perl -pi -e 's/\x0c\x01\0\0/\x01\0\0\0/g' "$work"/pid1/k-0 "$work"/pid1/k-1 "$work/pid1/state"
@@ -637,12 +631,11 @@ t_registry()
 # Traces with bytes that were changed at random.
 t_fuzz()
 {
-	# CT_FUZZ=N tries N instead (make test-long: 1000).
 	local bad=0 seed source file command limit status
 	for source in ties begin open both gpu; do
 		generate $source
 	done
-	for seed in $(seq 1 "${CT_FUZZ:-60}"); do
+	for seed in $(fuzz_seeds); do
 		source=$(shuf -n 1 --random-source=<(yes $seed) -e ties begin open basic both gpu)
 		rm -rf "$work/fuzz"
 		cp -r "$work/$source" "$work/fuzz"
@@ -662,7 +655,7 @@ t_fuzz()
 			fi
 		done
 	done
-	is $bad 0 "${CT_FUZZ:-60} damaged traces end in an answer or a message"
+	is $bad 0 "${CT_FUZZ:-$fuzz_count} damaged traces end in an answer or a message"
 }
 
 # Objects and the driver's memory.
