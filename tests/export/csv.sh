@@ -7,7 +7,7 @@
 csv_same()
 {
 	local p=$work/csv wanted
-	wanted=$(jsonl_sums "$1") && "$cudatrace" export --format csv -f -o "$p.csv" "$traces/$1" 2>/dev/null || return
+	wanted=$(jsonl_sums "$1") && "$(reader "$1")" export --format csv -f -o "$p.csv" "$traces/$1" 2>/dev/null || return
 	rm -f "$p.db"
 	sqlite3 "$p.db" ".import --csv $p.csv t" && sqlite3 -separator ' ' "$p.db" "$table_sums" >"$p.sums" || return
 	sed 's/ \([0-9]*\)\.0\>/ \1/g' "$p.sums" | LC_ALL=C sort >"$p.got"

@@ -43,7 +43,7 @@ t_parquet_real()
 	mapfile -t all < <(real_traces)
 	query=${parquet_view/PLACE/$p}
 	for name in "${all[@]}"; do
-		"$cudatrace" export --format parquet -o "$p" "$traces/$name" 2>/dev/null || break
+		"$(reader "$name")" export --format parquet -o "$p" "$traces/$name" 2>/dev/null || break
 		query+="CREATE OR REPLACE VIEW t AS SELECT * REPLACE (unfinished::INT AS unfinished, begin_lost::INT AS begin_lost,
 				abandoned::INT AS abandoned, truncated::INT AS truncated)
 			FROM records WHERE trace = '$(uuid "$traces/$name")';
@@ -158,7 +158,8 @@ t_parquet_hostile()
 	parquet_reader "hostile traces" || return
 	for name in empty one absurd ids classes texts threads nested straddlers; do
 		rm -rf "$p" "$t"
-		"$b/hostile_trace" "$name" "$t" || return
+		# shellcheck disable=SC2086
+		"$b/hostile_trace" "$name" "$t" $hostile_count || return
 		export_to csv "$t" "$p.csv" && iconv -f utf-8 -t utf-8 "$p.csv" >/dev/null 2>&1 && ! LC_ALL=C grep -qaP '\x00' "$p.csv"
 		ok $? "csv of hostile trace $name is UTF-8 without NULs"
 		export_to parquet "$t" "$p"

@@ -104,7 +104,8 @@ t_perfetto_refusals()
 	"$cudatrace" export --format perfetto "$traces/inference" >/dev/full 2>"$out"
 	is "$? $(cat "$out")" "1 cudatrace: standard output: No space left on device" "perfetto: a full disk is an error"
 	for name in $("$b/hostile_trace" --list); do
-		"$b/hostile_trace" "$name" "$out-$name" || return
+		# shellcheck disable=SC2086
+		"$b/hostile_trace" "$name" "$out-$name" $hostile_count || return
 		timeout 60 "$cudatrace" export --format perfetto -f -o "$out.trace" "$out-$name" >"$out" 2>&1
 		[ $? -le 1 ] && perfetto_decode "$out.trace" >"$out.txt" 2>"$out.err" && [ ! -s "$out.err" ] &&
 			iconv -f utf-8 -t utf-8 "$out.txt" >/dev/null

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # The formats of cudatrace export, on the traces of real programs and on those that no recorder
-# writes, by the command built with the address sanitizer.  Prints TAP.
+# writes.  The command built with the sanitizers reads the latter and some small real ones, the
+# command that users have, which is many times faster, the others.  Prints TAP.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
+. tests/sizes.sh
 # Each t_NAME of the files beside this one is a part.  A file is a format, and only defines
 # functions; they use these:
 #
-#	$cudatrace	the command
+#	$cudatrace	the command with the sanitizers
+#	reader NAME	the command that reads a trace of $traces
 #	$traces		a folder with the traces of tests/data; real_traces prints their names
 #	$work		for what a part writes: a name in it begins with the part's
 #	$b		a folder with programs that make traces: make_trace, hostile_trace, usage
@@ -37,11 +40,12 @@ fi
 cudatrace=$b/cudatrace
 
 # What is unpacked stays, until its archive is another one.
-for archive in tests/data/*.tar.xz; do
-	name=${archive##*/}
-	stamp=$traces/.${name%.tar.xz}
+[ -n "$full" ] || rm -rf "$traces/long"
+for archive in "${archives[@]}"; do
+	to=$traces/${archive#tests/data/}
+	stamp=${to%/*}/.${to##*/}
 	[ ! "$stamp" -nt "$archive" ] || continue
-	tar -C "$traces" -xJf "$archive" && touch "$stamp" && continue
+	mkdir -p "${to%/*}" && tar -C "${to%/*}" -xJf "$archive" && touch "$stamp" && continue
 	echo "Bail out! $archive can't be unpacked (xz-utils)"
 	exit 1
 done
@@ -49,7 +53,15 @@ done
 # The names of all traces of real programs, those in folders as FOLDER/NAME.
 real_traces() { find "$traces" -name .registry -printf '%P\n' | sed 's,/.registry$,,' | LC_ALL=C sort; }
 
-# By the command that users have, which is faster; made again when that is a new one.
+reader()
+{
+	case $1 in
+	guest-flight | guest-cuinit | inference | train-nvtx | off_cpu) echo "$cudatrace" ;;
+	*) echo build/cudatrace ;;
+	esac
+}
+
+# By the command that users have; made again when that is a new one.
 jsonl()
 {
 	local file=$work/jsonl/$1.jsonl

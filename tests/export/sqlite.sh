@@ -4,13 +4,11 @@
 # export --format sqlite: sqlite3 reads the database; its counts and sums are those of the JSON Lines,
 # its views give what the reports give.  Sourced by tests/export/run.sh.
 
-# sqlite_export NAME: the database of a real trace: the path of a file, made once; a few by the
-# command with the sanitizers, all others by the one that users have, which is faster
+# sqlite_export NAME: the database of a real trace: the path of a file, made once
 sqlite_export()
 {
-	local file=$work/sqlite-${1//\//-}.db command=build/cudatrace
-	case $1 in guest-two | guest-flight | train-nvtx | processes) command=$cudatrace ;; esac
-	[ -e "$file" ] || "$command" export --format sqlite -o "$file" "$traces/$1" 2>"$work/sqlite.err" || return
+	local file=$work/sqlite-${1//\//-}.db
+	[ -e "$file" ] || "$(reader "$1")" export --format sqlite -o "$file" "$traces/$1" 2>"$work/sqlite.err" || return
 	echo "$file"
 }
 
@@ -217,8 +215,8 @@ t_sqlite_hostile()
 	local p=$work/sqlite-hostile kind status view
 	for kind in $("$b/hostile_trace" --list); do
 		rm -rf "$p" "$p.db"
-		# Few of a kind: each view is read, and some join records with records.
-		"$b/hostile_trace" "$kind" "$p" 20000 >/dev/null 2>&1 || continue
+		# Also in full few of a kind: each view is read, and some join records with records.
+		"$b/hostile_trace" "$kind" "$p" "${hostile_count:-20000}" >/dev/null 2>&1 || continue
 		timeout 120 "$cudatrace" export --format sqlite -o "$p.db" "$p" >"$p.out" 2>&1
 		status=$?
 		[ $status -lt 2 ] && ! grep -q 'runtime error\|Sanitizer' "$p.out"
