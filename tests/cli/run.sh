@@ -15,11 +15,11 @@ cd "$(dirname "$0")/../.."
 for file in tests/cli/*.sh; do
 	[ "$file" = tests/cli/run.sh ] || . "$file"
 done
-work=$PWD/build/tests/cli
+work=$PWD/build/tests/cli${full:+-long}
 files=tests/cli/run.sh
 if [ "${1:-}" = --reports ]; then
 	shift
-	work=$PWD/build/tests/reports
+	work=$PWD/build/tests/reports${full:+-long}
 	files=$(find tests/cli -name '*.sh' ! -name run.sh | LC_ALL=C sort)
 fi
 # shellcheck disable=SC2046,SC2086

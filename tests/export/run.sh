@@ -24,7 +24,7 @@ done
 # shellcheck disable=SC2046
 choose_parts "$(find tests/export -maxdepth 1 -name '*.sh' | LC_ALL=C sort |
 	xargs sed -n 's/^t_\([a-z0-9_]*\)()$/\1/p' | paste -sd ' ')" "$@"
-work=$PWD/build/tests/export
+work=$PWD/build/tests/export${full:+-long}
 traces=$work/traces
 b=$PWD/build/cli-dev
 mkdir -p "$traces"
@@ -40,7 +40,6 @@ fi
 cudatrace=$b/cudatrace
 
 # What is unpacked stays, until its archive is another one.
-[ -n "$full" ] || rm -rf "$traces/long"
 for archive in "${archives[@]}"; do
 	to=$traces/${archive#tests/data/}
 	stamp=${to%/*}/.${to##*/}
