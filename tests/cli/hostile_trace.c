@@ -242,10 +242,17 @@ static void threads(void)
 static void nested(void)
 {
 	struct ct_handle handle = { 1 };
+	struct ct_k_fence fence = { 1, 1 };
 
 	open_both();
 	for (uint64_t i = 0; i < count; i++)
 		kernel(i % 3 ? RUNTIME : SYNC, 0, CT_F_BEGIN, PID + i % 2, &handle, i % 3 ? 0 : sizeof(handle));
+	/*
+	 * A record of the program says how deep it is, so those above are not kept as one inside
+	 * the other.  Functions of the driver are.
+	 */
+	for (uint64_t i = 0; i < count / 4; i++)
+		kernel(K_WAIT, 0, CT_F_BEGIN, PID + 2, &fence, sizeof(fence));
 	/* Ends of the outermost ones: all the others lost theirs. */
 	for (uint64_t i = 1; i < 100 && i < count; i++)
 		cpu_record(&k, (struct spec){ (i - 1) % 3 ? RUNTIME : SYNC, 0, CT_F_HAS_BEGIN, 0, START, now, i,
