@@ -7,36 +7,42 @@
 
 #include <stdlib.h>
 
-static size_t hash_home(const struct ct_hash *map, uint64_t key)
+static size_t hash_home(const struct ct_hash *map, uint64_t key, uint32_t who)
 {
+	key ^= who * 0x9e3779b97f4a7c15ull;
 	key ^= key >> 32;
 	key *= 0xd6e8feb86659fd93ull;
 	key ^= key >> 32;
 	return key & (map->size - 1);
 }
 
-struct ct_hash_slot *ct_hash_get(const struct ct_hash *map, uint64_t key)
+static bool hash_is(const struct ct_hash_slot *slot, uint64_t key, uint32_t who)
+{
+	return slot->key == key && slot->who == who;
+}
+
+struct ct_hash_slot *ct_hash_get_pair(const struct ct_hash *map, uint64_t key, uint32_t who)
 {
 	if (!map->size)
 		return NULL;
-	for (size_t i = hash_home(map, key); map->slots[i].used; i = (i + 1) & (map->size - 1))
-		if (map->slots[i].key == key)
+	for (size_t i = hash_home(map, key, who); map->slots[i].used; i = (i + 1) & (map->size - 1))
+		if (hash_is(&map->slots[i], key, who))
 			return &map->slots[i];
 	return NULL;
 }
 
-static struct ct_hash_slot *hash_place(struct ct_hash *map, uint64_t key)
+static struct ct_hash_slot *hash_place(struct ct_hash *map, uint64_t key, uint32_t who)
 {
-	size_t i = hash_home(map, key);
+	size_t i = hash_home(map, key, who);
 
-	while (map->slots[i].used && map->slots[i].key != key)
+	while (map->slots[i].used && !hash_is(&map->slots[i], key, who))
 		i = (i + 1) & (map->size - 1);
 	return &map->slots[i];
 }
 
-struct ct_hash_slot *ct_hash_put(struct ct_hash *map, uint64_t key)
+struct ct_hash_slot *ct_hash_put_pair(struct ct_hash *map, uint64_t key, uint32_t who)
 {
-	struct ct_hash_slot *slot = ct_hash_get(map, key);
+	struct ct_hash_slot *slot = ct_hash_get_pair(map, key, who);
 
 	if (slot)
 		return slot;
@@ -48,15 +54,26 @@ struct ct_hash_slot *ct_hash_put(struct ct_hash *map, uint64_t key)
 			return NULL;
 		for (size_t i = 0; i < map->size; i++)
 			if (map->slots[i].used)
-				*hash_place(&more, map->slots[i].key) = map->slots[i];
+				*hash_place(&more, map->slots[i].key, map->slots[i].who) =
+					map->slots[i];
 		more.count = map->count;
 		free(map->slots);
 		*map = more;
 	}
-	slot = hash_place(map, key);
-	*slot = (struct ct_hash_slot){ .key = key, .used = true };
+	slot = hash_place(map, key, who);
+	*slot = (struct ct_hash_slot){ .key = key, .who = who, .used = true };
 	map->count++;
 	return slot;
+}
+
+struct ct_hash_slot *ct_hash_get(const struct ct_hash *map, uint64_t key)
+{
+	return ct_hash_get_pair(map, key, 0);
+}
+
+struct ct_hash_slot *ct_hash_put(struct ct_hash *map, uint64_t key)
+{
+	return ct_hash_put_pair(map, key, 0);
 }
 
 void ct_hash_remove(struct ct_hash *map, struct ct_hash_slot *slot)
@@ -68,7 +85,8 @@ void ct_hash_remove(struct ct_hash *map, struct ct_hash_slot *slot)
 		if (!map->slots[i].used)
 			break;
 		/* May move back unless its home lies after the hole. */
-		if (((i - hash_home(map, map->slots[i].key)) & mask) >= ((i - hole) & mask)) {
+		if (((i - hash_home(map, map->slots[i].key, map->slots[i].who)) & mask) >=
+		    ((i - hole) & mask)) {
 			map->slots[hole] = map->slots[i];
 			hole = i;
 		}

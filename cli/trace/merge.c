@@ -195,12 +195,18 @@ void ct_merge_free(struct ct_merge *m)
 
 /* ---------------------------------------------------------------- points --- */
 
-/* An op is unique in a thread's stream, and among all CPUs' streams. */
-static uint64_t merge_op_key(const struct ct_stream_cursor *cursor, uint64_t op)
+/*
+ * An op is unique among a thread's calls; the rest of the key says whose it is.  In the CPUs'
+ * streams that is the tid, which the module vouches for: a program chooses its ops itself, and must
+ * not end the calls of others.
+ */
+#define MERGE_STREAM	(1u << 31)	/* or a stream's index + 1; no tid has this bit */
+
+static uint32_t merge_op_who(const struct ct_stream_cursor *cursor, const struct ct_record *r)
 {
 	if (cursor->stream && cursor->stream->kind != CT_STREAM_THREAD)
-		return op;
-	return ct_hash_mix(op, cursor->stream ? cursor->stream->index + 1 : 0);
+		return r->tid & ~MERGE_STREAM;
+	return MERGE_STREAM | (cursor->stream ? cursor->stream->index + 1 : 0);
 }
 
 /* The track of @r; it is the cursor's last one in most cases.  NULL: there is none. */
@@ -330,16 +336,16 @@ static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
 }
 
 /* A B that may have been recorded twice, or whose E is found by its op. */
-static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor, uint64_t key,
+static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor, uint32_t who,
 			    struct ct_point *out)
 {
 	struct ct_hash_slot *slot;
 
-	if (ct_hash_get(&m->open, key))
+	if (ct_hash_get_pair(&m->open, out->record.op, who))
 		return 0;	/* emitted already: recorded at entry as well */
 	if (m->open.count >= MERGE_OPEN)
 		return 0;
-	slot = ct_hash_put(&m->open, key);
+	slot = ct_hash_put_pair(&m->open, out->record.op, who);
 	if (!slot || merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
 	slot->a = out->op_id = ++m->ops;
@@ -356,7 +362,7 @@ static int merge_emit_pending(struct ct_merge *m, struct ct_stream_cursor *curso
 	out->stream = p->stream < 0 ? NULL : &m->trace->streams[p->stream];
 	if (!merge_open_record(m, p, NULL, &out->record))
 		return 0;
-	return merge_emit_entry(m, cursor, ct_hash_mix(out->record.op, p->stream + 1), out);
+	return merge_emit_entry(m, cursor, MERGE_STREAM | (p->stream + 1), out);
 }
 
 static int merge_emit_straddler(struct ct_merge *m, struct ct_stream_cursor *cursor,
@@ -375,7 +381,7 @@ static int merge_emit_straddler(struct ct_merge *m, struct ct_stream_cursor *cur
 	if (out->open) {
 		if (!merge_open_record(m, NULL, straddler, &out->record))
 			return 0;
-		return merge_emit_entry(m, cursor, merge_op_key(cursor, out->record.op), out);
+		return merge_emit_entry(m, cursor, merge_op_who(cursor, &out->record), out);
 	}
 	if (merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
@@ -390,7 +396,7 @@ static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	out->phase = 'B';
 	if (loaded->points == CT_POINTS_BEGIN) {
 		out->entry = true;
-		return merge_emit_entry(m, cursor, merge_op_key(cursor, out->record.op), out);
+		return merge_emit_entry(m, cursor, merge_op_who(cursor, &out->record), out);
 	}
 	if (merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
@@ -407,7 +413,8 @@ static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	out->phase = 'E';
 	out->begin = ct_record_begin(&out->record);
 	if (out->record.flags & CT_F_HAS_BEGIN) {
-		slot = ct_hash_get(&m->open, merge_op_key(cursor, out->record.op));
+		slot = ct_hash_get_pair(&m->open, out->record.op,
+					merge_op_who(cursor, &out->record));
 		if (slot) {
 			out->op_id = slot->a;
 			out->depth = slot->c;

@@ -6,6 +6,7 @@
  *	make_trace basic DIR		all kinds of records, many packets
  *	make_trace open DIR		a trace that nobody finished
  *	make_trace begin DIR		begins recorded at entry, one end lost
+ *	make_trace forged DIR		a thread's begins and ends with the ops of another's calls
  *	make_trace ties DIR		calls that begin and end in the same ns
  *	make_trace left DIR		a call that was left, noticed 800 us later
  *	make_trace files DIR		a call with two ioctls, one failed, as the
@@ -331,6 +332,27 @@ static void begins(void)
 	close_writer(&k);
 	opens = 1;
 	calls = 3;
+}
+
+/* Thread 20 calls; thread 21 gives the ops of those calls to marks of its own, before and after. */
+static void forged(void)
+{
+	struct ct_handle handle = { 1 };
+	uint64_t t = START;
+	struct writer k;
+
+	registry();
+	open_writer(&k, "k-3", CT_STREAM_CPU, 4096);
+	k.head.cpu = 3;
+	for (uint64_t op = 1; op <= 100; op++, t += 100) {
+		cpu_record(&k, (struct spec){ SYNC, 0, CT_F_BEGIN, 0, t, t, op, 21, 0 }, &handle, sizeof(handle));
+		cpu_record(&k, (struct spec){ SYNC, 0, CT_F_BEGIN, 0, t + 10, t + 10, op, 20, 0 }, &handle, sizeof(handle));
+		cpu_record(&k, (struct spec){ SYNC, 0, CT_F_HAS_BEGIN, 0, t, t + 20, op, 21, 0 }, &handle, sizeof(handle));
+		/* Its last call hangs. */
+		if (op < 100)
+			cpu_record(&k, (struct spec){ SYNC, 0, CT_F_HAS_BEGIN, 0, t + 10, t + 50, op, 20, 0 }, &handle, sizeof(handle));
+	}
+	close_writer(&k);
 }
 
 static void left(void)
@@ -940,7 +962,7 @@ int main(int argc, char **argv)
 {
 	dir = argc > 2 ? argv[2] : NULL;
 	if (argc < 3 || mkdir(argv[2], 0755)) {
-		fprintf(stderr, "usage: make_trace basic|open|begin|ties|left|files|both|objects|gpu|noends|joined|waits|deep|memory|big NEWDIR [RECORDS]\n");
+		fprintf(stderr, "usage: make_trace basic|open|begin|forged|ties|left|files|both|objects|gpu|noends|joined|waits|deep|memory|big NEWDIR [RECORDS]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "basic"))
@@ -949,6 +971,8 @@ int main(int argc, char **argv)
 		unfinished();
 	else if (!strcmp(argv[1], "begin"))
 		begins();
+	else if (!strcmp(argv[1], "forged"))
+		forged();
 	else if (!strcmp(argv[1], "files") || !strcmp(argv[1], "both"))
 		files(!strcmp(argv[1], "both"), INIT);
 	else if (!strcmp(argv[1], "bypassed"))
