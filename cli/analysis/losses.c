@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/sum.h"
 #include "view/term.h"
 
 #define RING_DEFAULT (4ull << 20) /* of traces that don't say it */
@@ -124,9 +125,9 @@ static int losses_take_stream(struct ct_hash *by_cpu, const struct ct_stream_fil
 	if (!cpu)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < CT_LOST_REASONS; i++)
-		known += cpu->lost[i];
+		known = ct_sum(known, cpu->lost[i]);
 	if (s->lost > known)
-		cpu->lost[CT_LOST_FULL] += s->lost - known;
+		cpu->lost[CT_LOST_FULL] = ct_sum(cpu->lost[CT_LOST_FULL], s->lost - known);
 	cpu->records = s->records;
 	for (uint32_t i = 0; i < s->packets_count; i++)
 		cpu->bytes += s->packets[i].content;
@@ -138,8 +139,8 @@ static void losses_add(struct ct_losses *l, const struct ct_losses_cpu *cpu)
 	uint64_t needed = ct_losses_needed(cpu, l->ring), cpus = 0;
 
 	for (unsigned int i = 0; i < CT_LOST_REASONS; i++) {
-		l->lost[i] += cpu->lost[i];
-		cpus += cpu->lost[i];
+		l->lost[i] = ct_sum(l->lost[i], cpu->lost[i]);
+		cpus = ct_sum(cpus, cpu->lost[i]);
 	}
 	l->threads -= cpus < l->threads ? cpus : l->threads;
 	if (needed > l->needed)
@@ -200,7 +201,7 @@ int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_lo
 	finished = losses_finish(l, &by_cpu, cpus, count);
 	for (unsigned int i = 0; i < t->streams_count; i++)
 		if (t->streams[i].kind == CT_STREAM_GPU)
-			l->gpu += t->streams[i].lost;
+			l->gpu = ct_sum(l->gpu, t->streams[i].lost);
 	l->threads -= l->gpu < l->threads ? l->gpu : l->threads;
 	if (rc) {
 		free(*cpus);

@@ -361,7 +361,7 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 	if (s->open)
 		summary_row(page, "never returned", s->open, "calls that were open at the end");
 	if (t->packets_lost)
-		snprintf(c, sizeof(c), "and %s packet%s, overwritten or not written whole",
+		snprintf(c, sizeof(c), "and %s packet%s, overwritten, damaged or cut short",
 			 ct_term_count(x, t->packets_lost), t->packets_lost == 1 ? "" : "s");
 	summary_row(page, "lost records", t->lost, t->packets_lost ? c : "");
 	summary_coverage(a, page);

@@ -9,6 +9,20 @@
 
 #include "capture/finish.h"
 
+/* Says which packets are missing because they are damaged, a line for each stream. */
+static void open_tell_bad(const struct ct_trace *t)
+{
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (s->packets_bad)
+			ct_complain("%s/%s: offset %llu: %s: left out %llu damaged packet%s of this stream",
+				    t->dir, s->name, (unsigned long long)s->bad_offset, s->bad_why,
+				    (unsigned long long)s->packets_bad,
+				    s->packets_bad == 1 ? "" : "s");
+	}
+}
+
 int ct_open_trace(struct ct_trace *t, const char *dir)
 {
 	struct ct_error err;
@@ -26,6 +40,7 @@ int ct_open_trace(struct ct_trace *t, const char *dir)
 		ct_complain("%s: still being recorded; the records until now are shown", dir);
 	if (rc >= 0 && ct_trace_open(t, dir, &err))
 		return ct_complain("%s", err.text);
+	open_tell_bad(t);
 	if (t->lost)
 		fprintf(stderr, "cudatrace: %llu record%s lost while this was recorded\n",
 			(unsigned long long)t->lost, t->lost == 1 ? " was" : "s were");

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/sum.h"
 #include "trace/directory.h"
 #include "trace/pages.h"
 
@@ -131,33 +132,35 @@ static int trace_count_losses(struct ct_trace *t)
 			rc = -ENOMEM;
 			break;
 		}
-		slot->a += by_reason.slots[i].a;
+		slot->a = ct_sum(slot->a, by_reason.slots[i].a);
 		if (by_reason.slots[i].b > slot->b)
 			slot->b = by_reason.slots[i].b;
 	}
 	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
 
-		t->packets_lost += s->packets_lost;
+		t->packets_lost = ct_sum(t->packets_lost, s->packets_lost);
+		t->packets_bad += s->packets_bad;
 		if (!strcmp(s->name, CT_LOST_STREAM))
 			t->lost_reported = s->lost;
 		slot = s->kind == CT_STREAM_CPU ? ct_hash_get(&by_cpu, s->cpu) : NULL;
 		if (slot && slot->a < s->lost)
 			slot->a = s->lost;
 		else if (!slot)
-			t->lost += s->lost;
+			t->lost = ct_sum(t->lost, s->lost);
 	}
 	for (size_t i = 0; i < by_cpu.size; i++)
 		if (by_cpu.slots[i].used) {
-			t->lost += by_cpu.slots[i].a;
-			overwritten += by_cpu.slots[i].b;
+			t->lost = ct_sum(t->lost, by_cpu.slots[i].a);
+			overwritten = ct_sum(overwritten, by_cpu.slots[i].b);
 		}
 	if (t->lost_here > t->lost_reported) {
-		t->lost += t->lost_here - t->lost_reported;
+		t->lost = ct_sum(t->lost, t->lost_here - t->lost_reported);
 		t->unfinished = true;
 	}
 	if (overwritten > t->packets_lost)
 		t->packets_lost = overwritten;
+	t->packets_lost = ct_sum(t->packets_lost, t->packets_bad);
 	ct_hash_free(&by_reason);
 	ct_hash_free(&by_cpu);
 	return rc;
@@ -192,7 +195,7 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 	}
 	for (int i = 0; i < count; i++)
 		if (ct_is_lost_page(entry[i]->d_name))
-			t->lost_here += ct_lost_read(t->dir, entry[i]->d_name);
+			t->lost_here = ct_sum(t->lost_here, ct_lost_read(t->dir, entry[i]->d_name));
 		else if (entry[i]->d_name[0] == '.' && trace_add_pending(t, entry[i]->d_name))
 			return ct_fail(err, ENOMEM, "no memory");
 	return 0;

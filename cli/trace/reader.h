@@ -32,7 +32,8 @@ struct ct_trace {
 	uint64_t lost;		/* records, in total */
 	uint64_t lost_here;	/* those that .lost-UID count, and no thread's packet */
 	uint64_t lost_reported; /* how many of them CT_LOST_STREAM counts */
-	uint64_t packets_lost;	/* overwritten before they were copied, or cut short */
+	uint64_t packets_lost;	/* overwritten before they were copied, cut short, or damaged */
+	uint64_t packets_bad;	/* of them, those that are damaged and were left out */
 	bool has_metadata;
 	bool unfinished;	/* it is to be finished: capture/finish.h */
 	bool has_kernel;	/* the module recorded: there are CPU streams */
@@ -51,6 +52,9 @@ struct ct_trace {
  * ct_trace_open() - open directory @dir
  *
  * Close with ct_trace_close(), also after an error.
+ *
+ * A packet that is damaged is left out: packets_bad counts them, and each stream says what is wrong
+ * with its first one.
  *
  * Return: 0 or a negative errno with a line in @err that names file, offset and
  * cure.

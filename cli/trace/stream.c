@@ -7,6 +7,7 @@
 #include "trace/stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,9 +94,8 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 
 			memcpy(&stamp, p.data + offset, p.content - offset < 8 ?
 			       p.content - offset : 8);
-			return ct_fail(err, EBADMSG, "offset %llu: %s (class %u); " CT_AGAIN,
-				       (unsigned long long)s->packets[i].offset + offset, why,
-				       p.content - offset < 8 ? 0 : CT_RECORD_CLASS(stamp));
+			return ct_fail(err, EBADMSG, "%s (class %u) at byte %u", why,
+				       p.content - offset < 8 ? 0 : CT_RECORD_CLASS(stamp), offset);
 		}
 		last = r.end;
 		stream_note_time(s, &r);
@@ -112,17 +112,111 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 	return 0;
 }
 
-/* Does nothing follow the packet's head at @at that may be another packet of the trace? */
-static bool stream_is_last(const struct ct_stream_file *s, uint64_t at,
+/* How the head of each packet of the trace begins. */
+struct stream_magic {
+	uint32_t magic;
+	uint8_t uuid[16];
+};
+
+/* Where something that may be another packet's head follows that at @at, or the file's end. */
+static uint64_t stream_find_head(const struct ct_stream_file *s, uint64_t at,
+				 const struct ct_registry *reg)
+{
+	struct stream_magic begin = { .magic = CT_MAGIC };
+	const uint8_t *found = NULL;
+
+	memcpy(begin.uuid, reg->uuid, sizeof(begin.uuid));
+	if (s->map_size - at > 4)
+		found = memmem(s->map + at + 4, s->map_size - at - 4, &begin, sizeof(begin));
+	return found ? (uint64_t)(found - s->map) : s->map_size;
+}
+
+/* Is the head at @at one of this trace and this kind of stream, whatever else it says? */
+static bool stream_is_head(const struct ct_stream_file *s, uint64_t at,
 			   const struct ct_registry *reg)
 {
-	const uint32_t magic = CT_MAGIC;
-	uint8_t begin[20];
+	struct ct_packet head = { 0 };
+	uint64_t left = s->map_size - at;
 
-	memcpy(begin, &magic, 4);
-	memcpy(begin + 4, reg->uuid, 16);
-	return s->map_size - at <= 4 ||
-	       !memmem(s->map + at + 4, s->map_size - at - 4, begin, sizeof(begin));
+	memcpy(&head, s->map + at, left < sizeof(head) ? left : sizeof(head));
+	return head.magic == CT_MAGIC && !memcmp(head.uuid, reg->uuid, sizeof(head.uuid)) &&
+	       head.stream_class == s->kind;
+}
+
+/*
+ * Where the packet after a bad one begins.  A head whose size is possible is believed: else what its
+ * records hold could be taken for a packet.
+ */
+static uint64_t stream_after_bad(const struct ct_stream_file *s, uint64_t at,
+				 const struct ct_registry *reg)
+{
+	struct ct_packet head;
+
+	if (s->map_size - at >= sizeof(head) && stream_is_head(s, at, reg)) {
+		memcpy(&head, s->map + at, sizeof(head));
+		if (!(head.packet_size % 64) && head.packet_size / 8 >= CT_PACKET_HEAD &&
+		    head.packet_size / 8 <= CT_PACKET_MAX &&
+		    head.packet_size / 8 <= s->map_size - at)
+			return at + head.packet_size / 8;
+	}
+	return stream_find_head(s, at, reg);
+}
+
+/* The packet at @at is not read.  Its number is not another gap. */
+static void stream_leave_out(struct ct_stream_file *s, uint64_t at, const struct ct_error *why)
+{
+	if (!s->packets_bad++) {
+		s->bad_offset = at;
+		snprintf(s->bad_why, sizeof(s->bad_why), "%.111s", why->text);
+	}
+	s->next_seq++;
+}
+
+/*
+ * Adds a packet with its records to the index.  -EBADMSG: it is damaged, and none of its records was
+ * added; @err says why.
+ */
+static int stream_add_packet(struct ct_stream_file *s, uint64_t at, const struct ct_packet_view *p,
+			     const struct ct_registry *reg, struct ct_error *err)
+{
+	const struct ct_stream_file before = *s;
+	struct ct_packet_index *index;
+	int rc;
+
+	/* Also of a packet with a damaged record: what is lost is to be told. */
+	if (p->lost > s->lost)
+		s->lost = p->lost;
+	if (s->packets_count && p->ts_begin < s->packets[s->packets_count - 1].ts_end)
+		return ct_fail(err, EBADMSG, "a packet that begins before the last one ended");
+	if (stream_grow(&s->packets, s->packets_count, sizeof(*s->packets)))
+		return ct_fail(err, ENOMEM, "no memory");
+	index = &s->packets[s->packets_count++];
+	index->offset = at;
+	index->ts_begin = p->ts_begin;
+	index->ts_end = p->ts_end;
+	index->size = p->size;
+	index->content = p->content;
+	rc = stream_index_records(s, s->packets_count - 1, reg, err);
+	if (rc) {
+		s->packets_count = before.packets_count;
+		s->straddlers_count = before.straddlers_count;
+		s->first = before.first;
+		s->last = before.last;
+		s->records = before.records;
+		s->gpu = before.gpu;
+		return rc;
+	}
+	if (s->packets_count == 1) {
+		s->pid = p->pid;
+		s->tid = p->tid;
+		s->cpu = p->cpu;
+	}
+	if (p->tid != s->tid)
+		s->tid = 0;
+	if (p->seq > s->next_seq)
+		s->packets_lost += p->seq - s->next_seq;
+	s->next_seq = p->seq + 1;
+	return 0;
 }
 
 /* The packets from s->tail on. */
@@ -135,53 +229,31 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 	int rc;
 
 	while (at < s->map_size) {
-		struct ct_packet_index *index;
-
 		rc = ct_packet_check(s->map + at, s->map_size - at, s->map_size - at, s->kind,
 				     reg->uuid, &p, &inner);
 		if (rc == -ENODATA && !finished && s->kind != CT_STREAM_STATE &&
-		    stream_is_last(s, at, reg)) {
+		    stream_find_head(s, at, reg) == s->map_size) {
 			s->torn = s->map_size - at;
 			s->packets_lost++;
 			s->unfinished = true;
 			break;
 		}
-		if (rc < 0)
-			return ct_fail(err, EBADMSG, "offset %llu: %s; " CT_AGAIN,
-				       (unsigned long long)at, inner.text);
+		if (rc < 0 && !at && !stream_is_head(s, at, reg))
+			return ct_fail(err, EBADMSG, "offset 0: %s; " CT_AGAIN, inner.text);
 		if (!rc) {
 			s->unfinished = true;
 			break;
 		}
-		if (s->packets_count && p.ts_begin < s->packets[s->packets_count - 1].ts_end)
-			return ct_fail(
-				err, EBADMSG,
-				"offset %llu: a packet that begins before the last one ended; " CT_AGAIN,
-				(unsigned long long)at);
-		if (stream_grow(&s->packets, s->packets_count, sizeof(*s->packets)))
-			return ct_fail(err, ENOMEM, "no memory");
-		index = &s->packets[s->packets_count++];
-		index->offset = at;
-		index->ts_begin = p.ts_begin;
-		index->ts_end = p.ts_end;
-		index->size = p.size;
-		index->content = p.content;
-		if (s->packets_count == 1) {
-			s->pid = p.pid;
-			s->tid = p.tid;
-			s->cpu = p.cpu;
+		if (rc > 0)
+			rc = stream_add_packet(s, at, &p, reg, &inner);
+		if (rc == -ENOMEM)
+			return ct_fail(err, ENOMEM, "%s", inner.text);
+		if (rc < 0) {
+			stream_leave_out(s, at, &inner);
+			at = stream_after_bad(s, at, reg);
+		} else {
+			at += p.size;
 		}
-		if (p.tid != s->tid)
-			s->tid = 0;
-		if (p.seq > s->next_seq)
-			s->packets_lost += p.seq - s->next_seq;
-		s->next_seq = p.seq + 1;
-		if (p.lost > s->lost)
-			s->lost = p.lost;
-		rc = stream_index_records(s, s->packets_count - 1, reg, err);
-		if (rc)
-			return rc;
-		at += p.size;
 		ct_stream_give_back(s, &given, at, CT_WINDOW / 16);
 	}
 	ct_stream_give_back(s, &given, at, 0);

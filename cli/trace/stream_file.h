@@ -62,6 +62,9 @@ struct ct_stream_file {
 	uint64_t gpu;		/* of them, what the GPU did */
 	uint64_t lost;		/* records, as the last packet says */
 	uint64_t packets_lost;	/* gaps in the sequence numbers */
+	uint64_t packets_bad;	/* damaged: they are not in the index */
+	uint64_t bad_offset;	/* in the file, of the first of them */
+	char     bad_why[112];	/* what is wrong with it */
 	uint32_t pid, cpu;	/* of the first packet */
 	uint32_t tid;		/* of all packets; 0: threads had the stream one after the other */
 };

@@ -222,7 +222,9 @@ t_refused()
 	refuse "report of nothing" 'No such' "$cudatrace" report "$work/nowhere"
 	cp -r "$work/trace-inference" "$work/cut"
 	truncate -s 5000 "$work"/cut/u-*
-	refuse "a truncated packet" 'trunc|cut|short|beyond' "$cudatrace" report "$work/cut"
+	"$cudatrace" report "$work/cut" >"$work/cut.out" 2>"$work/cut.err"
+	is "$?$(grep -cE 'u-[0-9]+-[0-9]+: offset [0-9]+: .*left out [0-9]+ damaged packet' "$work/cut.err" | sed 's/^[1-9].*/some/')" 0some \
+		"a truncated packet is left out, and told" || cat "$work/cut.err"
 	refuse "an unknown command" "unknown|no command|not a" "$cudatrace" frobnicate
 	refuse "an export over an existing file" 'exists|already' "$cudatrace" export --format jsonl -o "$j" "$work/trace-inference"
 	refuse "an unknown format" 'format' "$cudatrace" export --format xml "$work/trace-inference"

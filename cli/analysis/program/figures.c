@@ -70,6 +70,7 @@ static void figures_totals(const struct ct_analysis *a, struct ct_table *t, cons
 		{ "never returned", s->open, "calls" },
 		{ "lost records", a->trace->lost, "records" },
 		{ "lost packets", a->trace->packets_lost, "packets" },
+		{ "damaged packets", a->trace->packets_bad, "packets" },
 		{ "self time", s->self, "ns" },
 	};
 

@@ -6,6 +6,7 @@
 
 #include "analysis/engine.h"
 #include "analysis/losses.h"
+#include "base/sum.h"
 
 enum { STREAM, PID, TID, REASON, RECORDS, PACKETS, COLUMNS };
 
@@ -34,7 +35,7 @@ static struct ct_cell *lost_row(struct ct_table *t, struct ct_cell stream, const
 static void lost_rows(struct ct_table *t, const struct ct_trace *trace,
 		      const struct ct_losses_cpu *cpus, unsigned int count)
 {
-	uint64_t packets = 0;
+	uint64_t packets = trace->packets_bad;
 	struct ct_cell *row;
 
 	for (unsigned int i = 0; i < count; i++)
@@ -47,7 +48,7 @@ static void lost_rows(struct ct_table *t, const struct ct_trace *trace,
 	for (unsigned int i = 0; i < trace->streams_count; i++) {
 		const struct ct_stream_file *s = &trace->streams[i];
 
-		packets += s->packets_lost;
+		packets = ct_sum(packets, s->packets_lost);
 		if (s->kind != CT_STREAM_CPU && s->lost) {
 			row = lost_row(t, ct_text(t, s->name), s->kind == CT_STREAM_GPU ? "GPU" : s->pid ? "thread" : "no stream");
 			row[RECORDS] = ct_u64(s->lost);
@@ -60,6 +61,10 @@ static void lost_rows(struct ct_table *t, const struct ct_trace *trace,
 		if (s->packets_lost) {
 			row = lost_row(t, ct_text(t, s->name), "packets");
 			row[PACKETS] = ct_u64(s->packets_lost);
+		}
+		if (s->packets_bad) {
+			row = lost_row(t, ct_text(t, s->name), "damaged");
+			row[PACKETS] = ct_u64(s->packets_bad);
 		}
 	}
 	if (trace->lost_here > trace->lost_reported)

@@ -21,7 +21,8 @@ static void meta_number(struct ct_insert *in, const char *key, uint64_t number)
 	struct ct_value *v = ct_insert_row(in);
 
 	ct_insert_text(in, &v[0], key, strlen(key));
-	ct_value_int(&v[1], number);
+	/* A damaged trace may say any number; SQLite's have a sign. */
+	ct_value_int(&v[1], number < INT64_MAX ? number : INT64_MAX);
 }
 
 static int meta_own(struct ct_db *db, const struct ct_trace *t)
@@ -38,6 +39,7 @@ static int meta_own(struct ct_db *db, const struct ct_trace *t)
 		meta_number(&in, "start_realtime_ns", t->reg.realtime);
 		meta_number(&in, "records_lost", t->lost);
 		meta_number(&in, "packets_lost", t->packets_lost);
+		meta_number(&in, "packets_damaged", t->packets_bad);
 		meta_number(&in, "unfinished", t->unfinished);
 		meta_number(&in, "kernel_module", t->has_kernel);
 		meta_number(&in, "simulated_gpu", t->simulated);
