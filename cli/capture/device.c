@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "capture/device.h"
 #include "capture/ring.h"
+#include "trace/packet.h"
 
 /* Is this namespace of the process not the host's, whose number is fixed? */
 static bool device_other_namespace(const char *link, const char *hosts)
@@ -253,16 +254,6 @@ static uint64_t device_lost_total(const struct ct_cpu_status *status)
 	return lost;
 }
 
-/* Closes a packet that is no longer written: fills in its head from its records. */
-static void device_close_packet(struct ct_packet *p, const struct ct_cpu_status *status,
-				uint32_t content, uint64_t now)
-{
-	p->content_size = content * 8ull;
-	p->ts_end = now;
-	p->lost = device_lost_total(status);
-	memset((uint8_t *)p + content, 0, p->packet_size / 8 - content);
-}
-
 /*
  * The packet at r->pos, which holds content bytes.  1: it is in copy, closed; 0: it
  * was overwritten meanwhile.
@@ -278,7 +269,7 @@ static int device_copy_packet(struct ct_device *dev, struct ct_device_ring *r, u
 	if (__atomic_load_n(&r->status->oldest, __ATOMIC_RELAXED) > r->pos)
 		return 0;
 	if (content < size)
-		device_close_packet(copy, r->status, content, ct_now_ns());
+		ct_packet_close(copy, content, device_lost_total(r->status), ct_now_ns());
 	return 1;
 }
 

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "module/uapi/cudatrace.h"
-
 int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err)
 {
@@ -66,4 +64,14 @@ int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, i
 	p->seq = head.seq;
 	p->lost = head.lost;
 	return 1;
+}
+
+void ct_packet_close(struct ct_packet *p, uint32_t content, uint64_t lost, uint64_t now)
+{
+	uint64_t latest = p->ts_begin + CT_PACKET_SPAN;
+
+	p->content_size = content * 8ull;
+	p->ts_end = now < latest ? now : latest;
+	p->lost = lost;
+	memset((uint8_t *)p + content, 0, p->packet_size / 8 - content);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "module/uapi/cudatrace.h"
 
 /* A packet's bytes and what its head says. */
 struct ct_packet_view {
@@ -27,5 +28,15 @@ struct ct_packet_view {
  */
 int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err);
+
+/**
+ * ct_packet_close() - completes the head of a copy of a CPU's open packet
+ * @content: bytes that were committed when it was copied, head included; what follows becomes zeros
+ * @lost: records that the CPU lost so far
+ * @now: ns
+ *
+ * The packet may have been begun long ago: its records may not be newer than CT_PACKET_SPAN allows.
+ */
+void ct_packet_close(struct ct_packet *p, uint32_t content, uint64_t lost, uint64_t now);
 
 #endif

@@ -16,19 +16,28 @@
  *     clamped to the newest stamp given so far, which itself moves forward only by
  *     compare-and-exchange.  So the order of positions is the order of stamps.
  *     end is the position at which head's packet ends; it saves the fast path the
- *     arithmetic.  It is stored after head has moved into a new packet.  So it may be
- *     too low, in which case the slow path corrects it.  But it never lies beyond the
- *     packet of a head that the compare-and-exchange still finds.
+ *     arithmetic.  deadline is the time from which on the packet takes no further record,
+ *     because a record has only the low 48 bits of its time (CT_PACKET_SPAN).  Both are
+ *     stored after head has moved into a new packet.  So they may be too low: then the
+ *     slow path corrects end, or ends the packet earlier than it must.  But they are
+ *     never too high for a head that the compare-and-exchange still finds.
  *   - commit: nest counts the writers that are inside.  When the outermost writer
  *     leaves, all reservations have been written, so it stores head as committed; inner
  *     writers store nothing.  After it has lowered nest, it reads head again: an inner
  *     writer that came in between has left the publishing to it.
- *   - sub-buffer switch: the writer that moves head into a new sub-buffer finishes the
- *     old packet's header and writes the new packet's header.  Both lie above committed
- *     until the outermost writer leaves, so no reader sees a half-written header.
+ *   - sub-buffer switch, in two steps: the writer that moves head from inside a packet to
+ *     the packet's end closes it, and the writer that moves head from there into the next
+ *     packet opens that one.  An inner writer may come between any two instructions of
+ *     this, so each field of a header has one writer: ts_end, content_size and lost are
+ *     stored by who closes the packet, all others by who opens it, who may be the later of
+ *     the two.  Both headers lie above committed until the outermost writer leaves, so no
+ *     reader sees a half-written one.
+ *     A stamp is taken for a packet only once head has reached that packet.  So the newest
+ *     stamp before the first step is not newer than the packet's deadline, however long
+ *     after that the record comes, and it is the packet's ts_end.
  *
- * A packet is never filled to its last byte.  So head lies on the begin of a packet only
- * before the very first record, and "committed >= end of the packet" means that the
+ * A packet is never filled to its last byte by records, and head rests on a packet's begin
+ * only before the very first record.  So "committed >= end of the packet" means that the
  * packet's header is final.
  *
  * Between writers barrier() is enough: they run on the same CPU, so only the compiler
@@ -120,20 +129,12 @@ static void ring_count_lost(struct ct_ring *r, enum ct_lost reason, u32 records)
 }
 
 /*
- * A time stamp that is not below any earlier one of this ring.  False if an inner writer
- * got a newer one meanwhile: try again.
+ * Take a time stamp that is not below last.  False if an inner writer has taken one since last
+ * was read: try again.
  */
-static inline bool ring_stamp_new(struct ct_ring *r, u64 *stamp)
+static inline bool ring_take_stamp(struct ct_ring *r, u64 last, u64 stamp)
 {
-	u64 last = local64_read(&r->stamp);
-	u64 now = ct_clock_ns();
-
-	if (now <= last) {
-		*stamp = last;
-		return true;
-	}
-	*stamp = now;
-	return ct_local64_replace(&r->stamp, last, now);
+	return stamp == last || ct_local64_replace(&r->stamp, last, stamp);
 }
 
 u64 ct_ring_peek_consumed(const struct ct_ring *r)
@@ -191,6 +192,7 @@ static void ring_overwrite_oldest(struct ct_ring *r, u64 start)
 	smp_wmb();
 }
 
+/* Head has moved from here to the end of its packet; stamp: not older than its last record. */
 static void ring_packet_close(struct ct_ring *r, u64 head, u64 stamp)
 {
 	u64 begin = head & ~(u64)(r->subbuf_size - 1);
@@ -205,27 +207,49 @@ static void ring_packet_close(struct ct_ring *r, u64 head, u64 stamp)
 	p->lost = lost;
 }
 
+/*
+ * Head has moved from start into the packet there.  An inner writer may have closed it
+ * already: ts_end, content_size and lost are that writer's, so they are not touched.
+ */
 static void ring_packet_open(struct ct_ring *r, u64 start, u64 stamp, u64 records)
 {
 	struct ct_packet *p = (void *)(r->data + (start & r->mask));
 
-	*p = (struct ct_packet) {
-		.magic = CT_MAGIC,
-		.stream_class = CT_STREAM_CPU,
-		.ts_begin = stamp,
-		.packet_size = (u64)r->subbuf_size * 8,
-		.seq = div_u64(start, r->subbuf_size),
-		.cpu = r->cpu,
-		.op_base = records,
-	};
+	p->magic = CT_MAGIC;
 	memcpy(p->uuid, r->uuid, sizeof(p->uuid));
+	p->stream_class = CT_STREAM_CPU;
+	p->ts_begin = stamp;
+	p->packet_size = (u64)r->subbuf_size * 8;
+	p->seq = div_u64(start, r->subbuf_size);
+	p->cpu = r->cpu;
+	p->pid = 0;
+	p->tid = 0;
+	p->reserved = 0;
+	p->op_base = records;
+	/*
+	 * An inner writer may have moved head into a later packet meanwhile.  Then these are
+	 * too low, and a later writer takes the slow path.
+	 */
+	WRITE_ONCE(r->deadline, CT_RING_SPANS(stamp + CT_PACKET_SPAN));
+	WRITE_ONCE(r->end, start + r->subbuf_size);
+}
+
+/*
+ * Does a record of this size and time go into the packet of head?  No if head lies between
+ * two packets, if there is no room, or if the packet has lasted too long.
+ */
+static bool ring_packet_takes(const struct ct_ring *r, u64 head, u32 size, u64 stamp)
+{
+	u32 offset = head & (r->subbuf_size - 1);
+
+	return offset && offset + size < r->subbuf_size &&
+	       CT_RING_SPANS(stamp) < READ_ONCE(r->deadline);
 }
 
 struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 records)
 {
-	u64 old, start, new, before;
 	struct ct_reservation res = {};
-	u32 offset;
+	u64 old, start, last, before;
 	int reason;
 
 	if (r->nest > CT_NEST_MAX) {
@@ -233,18 +257,21 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 		return res;
 	}
 	for (;;) {
+		/* head first: if an exchange still finds it, last is the newest stamp below it. */
 		old = local64_read(&r->head);
-		if (!ring_stamp_new(r, &res.stamp))
-			continue;
-		offset = old & (r->subbuf_size - 1);
-		if (offset && offset + size < r->subbuf_size) {
-			if (!ct_local64_replace(&r->head, old, old + size))
+		last = local64_read(&r->stamp);
+		res.stamp = max_t(u64, ct_clock_ns(), last);
+		start = (old + r->subbuf_size - 1) & ~(u64)(r->subbuf_size - 1);
+		if (ring_packet_takes(r, old, size, res.stamp)) {
+			if (!ring_take_stamp(r, last, res.stamp) ||
+			    !ct_local64_replace(&r->head, old, old + size))
 				continue;
-			start = old - offset;
+			/* end may be too low: see ring_packet_open(). */
+			WRITE_ONCE(r->end, start);
 			res.at = r->data + (old & r->mask);
-			break;
+			return res;
 		}
-		start = old - offset + (old ? r->subbuf_size : 0);
+		/* Before head moves at all: it rests on the begin of no packet but the first. */
 		reason = ring_packet_allowed(r, start);
 		if (reason) {
 			ring_count_lost(r, reason - 1, records);
@@ -254,21 +281,18 @@ struct ct_reservation ct_ring_reserve_slow(struct ct_ring *r, u32 size, u32 reco
 		/* Before a record is charged to the new packet. */
 		if (r->before_packet)
 			r->before_packet(r, start);
-		new = start + CT_PACKET_HEAD + size;
+		if (old != start) {
+			if (!ct_local64_replace(&r->head, old, start))
+				continue;
+			ring_packet_close(r, old, last);
+		}
 		/* Before head moves: an inner writer after that is in the new packet. */
 		before = local64_read(ct_counter(&r->status->records));
-		if (!ct_local64_replace(&r->head, old, new))
+		if (!ring_take_stamp(r, last, res.stamp) ||
+		    !ct_local64_replace(&r->head, start, start + CT_PACKET_HEAD + size))
 			continue;
-		if (old)
-			ring_packet_close(r, old, res.stamp);
 		ring_packet_open(r, start, res.stamp, before);
 		res.at = r->data + ((start + CT_PACKET_HEAD) & r->mask);
-		break;
+		return res;
 	}
-	/*
-	 * An inner writer may have moved head into a later packet meanwhile.  Then end is
-	 * too low, and the next writer takes the slow path and corrects it.
-	 */
-	WRITE_ONCE(r->end, start + r->subbuf_size);
-	return res;
 }

@@ -18,13 +18,16 @@ struct ct_ring {
 	local64_t stamp;	/* newest time stamp given to a record */
 	u64 end;		/* where the packet of head ends; may be too low */
 	u32 nest;		/* writers inside, the outermost included */
-	u32 cpu;
+	u32 deadline;		/* CT_RING_SPANS() from which on head's packet takes no record;
+				 * may be too low
+				 */
 	u64 mask;		/* bytes of data - 1 */
 	u8 *data;
 	struct ct_cpu_status *status;
 	local64_t op;		/* the next call's number: see ct_ring_op() */
 
 	/* Used for a sub-buffer switch alone. */
+	u32 cpu;
 	/*
 	 * Called before the packet that begins at start is opened, if it is not NULL: on this
 	 * CPU with preemption disabled, in any context; one call may interrupt another, also
@@ -61,6 +64,12 @@ u64 ct_ring_peek_consumed(const struct ct_ring *r);
 
 /* ct_ring_free - free the memory of ct_ring_init(), after the last writer has left. */
 void ct_ring_free(struct ct_ring *r);
+
+/*
+ * Time in units of 2^32 ns (4.3 s), rounded down: all 64 bits of ns fit 32, so that a packet's
+ * deadline finds room in the cache line that every record uses.
+ */
+#define CT_RING_SPANS(ns)	((u32)((ns) >> 32))
 
 /* Writers that may nest: more than task, softirq, hardirq, NMI and breakpoints in each. */
 #define CT_NEST_MAX	16
@@ -114,8 +123,9 @@ static __always_inline struct ct_reservation ct_ring_reserve(struct ct_ring *r, 
 	old = local64_read(&r->head);
 	last = local64_read(&r->stamp);
 	now = ct_clock_ns();
-	/* end never lies beyond the packet of a head that the exchange still finds. */
-	if (likely(old + size < READ_ONCE(r->end) && now > last &&
+	/* Neither end nor deadline is ever too high for a head that the exchange still finds. */
+	if (likely(old + size < READ_ONCE(r->end) &&
+		   CT_RING_SPANS(now) < READ_ONCE(r->deadline) && now > last &&
 		   r->nest <= CT_NEST_MAX &&
 		   ct_local64_replace(&r->stamp, last, now) &&
 		   ct_local64_replace(&r->head, old, old + size))) {
@@ -170,10 +180,10 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
 
 /*
  * ct_ring_op - numbers (op) for count calls that begin on this CPU.  Returns the first;
- * each further one is CT_RING_OP_NEXT larger.  They are unique over all CPUs, and stay
- * below 2^53 for decades.
+ * each further one is CT_RING_OP_NEXT larger.  They are unique over all CPUs, stay below 2^53
+ * for decades, and have no bit CT_OP_BEGUN.
  */
-#define CT_RING_OP_NEXT		BIT(12)
+#define CT_RING_OP_NEXT		BIT(13)
 static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)
 {
 	u64 all = (u64)count * CT_RING_OP_NEXT;

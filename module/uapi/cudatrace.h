@@ -25,11 +25,13 @@
  * steps back inside a stream.  The call's begin is end - duration.  CT_F_BEGIN marks an
  * entry event: a record that is written when the call is entered (for functions that
  * may block for long, and for every call that goes to the device by CT_IOC_BEGIN).  The
- * record of that call's end carries CT_F_HAS_BEGIN and the same op.  CT_F_INSTANT marks
- * a record that has no duration.
+ * record of that call's end carries CT_F_HAS_BEGIN and the same op.  A reader joins the two
+ * by op and tid, because a program says the op of its marks itself; of thread streams, by op
+ * and stream.  CT_F_INSTANT marks a record that has no duration.
  *
  * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits of its
- * time, its packet all 64 (a packet spans less than 78 hours).
+ * time, its packet all 64.  So a packet takes no record CT_PACKET_SPAN (39 hours) or more
+ * after its begin: a writer that comes later begins another packet.
  *
  * A record's size is a multiple of 8 bytes: the head, then the fields of its class's
  * layout (cudatrace_events.h).  A record never crosses a packet boundary.
@@ -152,7 +154,7 @@
  * written before the open.  Each loss is reported as a line
  * {"type":"tracer","name":"lost",...}.
  *
- * The lines of one call share an op_id.  If the ring overwrote a call's B line before it
+ * The lines of one call share op_id and tid.  If the ring overwrote a call's B line before it
  * was read, its E line stands alone: the call began duration_us before it.
  *
  * A blocking read(), poll(), select() and epoll wait for a *watermark*
@@ -199,7 +201,8 @@
  *              acquire semantics before you load the data.
  *   packet k   It is closed when committed >= (k + 1) * subbuf_size; its header is then
  *              final.  A packet that committed lies in is open: it may be read up to
- *              committed, but its header's content_size and ts_end are not valid yet.
+ *              committed, but its header's content_size, ts_end and lost are not valid yet.
+ *              An open packet may be older than CT_PACKET_SPAN; its last record is not.
  *   oldest     The module has overwritten, or is overwriting, positions below this one.
  *              Load it again after copying a packet (behind a read barrier): if the
  *              packet's begin is below it, throw the copy away.
@@ -263,7 +266,8 @@
  * or after now is moved into that range; a uid is replaced by that of the thread buffer.
  * Bytes that cannot be a record end the packet; the remaining bytes count as a lost
  * record.  A record that exceeds its producer's rate (CT_IOC_LIMITS) is left out and
- * counted in the packet's "lost" and in the facts page.  Within these bounds, the content
+ * counted in the packet's "lost" and in the facts page.  A "lost" of the thread buffer's head above
+ * CT_THREADBUF_LOST_MAX counts as that.  Within these bounds, the content
  * of a thread buffer is the claim of its process.
  *
  * 7. VERSIONS
@@ -364,6 +368,11 @@ struct ct_packet {
 /* ------------------------------------------------------------- records --- */
 #define CT_TS_BITS		48
 #define CT_TS_MASK		((1ull << CT_TS_BITS) - 1)
+/*
+ * A packet takes no record this many ns (39 h) or more after its ts_begin: half of what the
+ * bits of a record's time allow.
+ */
+#define CT_PACKET_SPAN		(1ull << 47)
 #define CT_STAMP(ts, class)	(((ts) & CT_TS_MASK) | (__u64)(class) << CT_TS_BITS)
 #define CT_DURATION_MAX		CT_TS_MASK
 
@@ -592,6 +601,7 @@ struct ct_threadbuf_head {
 #define CT_THREADBUF_SUBBUF_MIN		4096u
 #define CT_THREADBUF_SUBBUF_MAX		(1u << 20)
 #define CT_THREADBUF_SUBBUFS_MAX	64u
+#define CT_THREADBUF_LOST_MAX		(1ull << 40)	/* records */
 /* Of a producer's thread buffers, those that it keeps mapped after their session included. */
 #define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes */
 #define CT_THREADBUF_QUOTA_COUNT	4096
@@ -732,7 +742,9 @@ struct ct_string {
  * and is written completely or not at all.
  *
  * begin: ns when the call began (a value in the future counts as now), 0 for a mark
- * without a duration.  op: from CT_IOC_BEGIN, or 0: the module assigns one.
+ * without a duration.  op: one that CT_IOC_BEGIN gave to this thread, or 0: the module
+ * assigns one.  The module does not know whose an op is: a thread that gives one of another
+ * thread ends no call of it, because readers join by op and tid.
  *
  * The module overwrites the u32 field "uid" of a class whose first field it is, and ppid
  * and uid of a process record.  A producer may not write clock and call_open records.
@@ -740,11 +752,13 @@ struct ct_string {
  *
  * Returns 0, also when the ring was full (the loss is counted; a program must not behave
  * differently because it is traced) or when no session runs.
- * Errors: EBADF not open for writing; EINVAL sizes, flags or class; EFAULT; ENOMEM (only
- * if the array's pages were not in memory).
+ * Errors: EBADF not open for writing; EINVAL sizes, flags or class, an op other than 0
+ * without CT_OP_BEGUN (that of a call that the kernel saw); EFAULT; ENOMEM (only if the
+ * array's pages were not in memory).
  *
  * CT_IOC_BEGIN(n): the same for one mark, which is written with CT_F_BEGIN.  The module
- * stores op and begin in the struct, for the mark of the call's end.  Without a session op
+ * stores op (a new one, with the bit CT_OP_BEGUN) and begin in the struct, for the mark of
+ * the call's end.  Without a session op
  * stays 0: the end is then a mark without CT_F_HAS_BEGIN.
  */
 struct ct_mark_head {
@@ -759,6 +773,7 @@ struct ct_mark_head {
 };
 
 #define CT_MARK_MAX		4096u	/* the largest n */
+#define CT_OP_BEGUN		(1ull << 12)	/* set in the ops of CT_IOC_BEGIN alone */
 
 /*
  * CT_IOC_GET_PROBE: reader; in: index; out: all other fields.  ENOENT: index is beyond the

@@ -14,7 +14,7 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
 LIB := $(B)/cli.a
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text $(B)/ring
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -53,5 +53,20 @@ $(B)/phases: $(wildcard tests/cli/phases*.c) tests/cli/phases.h tests/cli/writer
 
 $(B)/live_text: tests/cli/live_text.c $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
+
+# The module's ring in a program.  Of the kernel's headers it gets empty ones; kernel.h stands for
+# them.
+KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h slab.h vmalloc.h) \
+	$(addprefix asm/,barrier.h local64.h) $(addprefix base/,clock.h compat.h))
+
+$(KERNEL):
+	@mkdir -p $(@D) && : >$@
+
+$(B)/sim.o: tests/module/sim.c $(wildcard tests/module/*.h) module/base/ring.c module/base/ring.h module/base/pages.h $(ABI) $(KERNEL)
+	$(call run,CC,$<) $(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-sign-compare -g $(SANITIZE) \
+		-iquote $(B)/kernel -iquote module -iquote module/uapi -I$(B)/kernel -c -o $@ $<
+
+$(B)/ring: tests/module/ring.c tests/module/sim.h tests/tap.h $(B)/sim.o $(LIB)
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)
 
 -include $(OBJS:.o=.d)

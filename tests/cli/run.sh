@@ -61,6 +61,18 @@ t_units()
 	ok $? "units: $(grep -c '^ok' "$work/units.tap") tests" || grep -v '^ok' "$work/units.tap"
 }
 
+# The module's ring with a clock that moves by days, and the reader.
+t_ring()
+{
+	mkdir -p "$work/ring"
+	"$b/ring" "$work/ring" >"$work/ring.tap" 2>&1
+	ok $? "the ring and its reader: $(grep -c '^ok' "$work/ring.tap") tests" || grep -v '^ok' "$work/ring.tap"
+	"$ct" report "$work/ring/week" >"$work/ring.txt" 2>"$work/err"
+	is "$?$(grep -c 'left out' "$work/err")" 00 "a week's last snapshot has a report" || cat "$work/err"
+	is "$("$ct" export "$work/ring/week" 2>/dev/null | jq -s 'map(.ts) | . == sort and (last - first) / 3.6e6 > 150')" true \
+		"whose times are in order, and go over days"
+}
+
 # Tables and their formats; sqlite3 and jq judge what programs read.
 t_tables()
 {
@@ -395,6 +407,11 @@ t_begins()
 	ok $? "a call without an end is a B, one whose begin was overwritten an E that says so" || cat "$work/begin.got"
 	"$ct" report "$work/begin" 2>/dev/null | grep -qE 'never returned +1 '
 	ok $? "report counts the call that never returned"
+	generate forged
+	"$ct" export "$work/forged" 2>/dev/null | jq -r '[.tid, .phase, .begin_lost // false] | join(" ")' | sort | uniq -c | tr -s ' ' >"$work/forged.got"
+	printf '%s\n' ' 100 20 B false' ' 99 20 E false' ' 100 21 B false' ' 100 21 E false' | sort -k2 | cmp -s - <(sort -k2 "$work/forged.got")
+	ok $? "a thread with the ops of another's calls hides none of them" || cat "$work/forged.got"
+	is "$("$ct" export "$work/forged" 2>/dev/null | jq -s 'group_by(.op_id) | map(map(.tid) | unique | length) | max')" 1 "and ends none"
 }
 
 # Finishing.
@@ -510,6 +527,18 @@ t_damaged()
 		done
 	}
 	damage() { cp -r "$t" "$work/$1"; }
+	# left_out NAME PATTERN [STREAMS]: they say so in a line for each stream, and show the rest
+	left_out()
+	{
+		local status
+		for command in export report timeline; do
+			"$ct" $command "$work/$1" >"$work/out" 2>"$work/err"
+			status=$?
+			[ $status = 0 ] && [ -s "$work/out" ] && grep -qE "$2" "$work/err" &&
+				[ "$(grep -cE ': left out [0-9]+ damaged packets? of this stream$' "$work/err")" = "${3:-1}" ]
+			ok $? "$command of $1: $2" || cat "$work/err"
+		done
+	}
 
 	[ -e "$work/basic.txt" ] || : >"$work/basic.txt"
 	refused none 'none: No such file or directory'
@@ -519,11 +548,11 @@ t_damaged()
 	mkdir "$work/foreign" && printf '/* CTF 1.8 */\ntrace { };\n' >"$work/foreign/metadata"
 	refused foreign 'foreign/metadata: not written by cudatrace'
 	damage truncated && truncate -s 70000 "$work/truncated/u-4242-1"
-	refused truncated 'u-4242-1: offset 69632: (a truncated packet|the file ends)'
+	left_out truncated 'u-4242-1: offset 69632: (a truncated packet|the file ends)'
 	damage notes && echo hello >"$work/notes/notes.txt"
 	refused notes 'notes.txt: not a file of a cudatrace trace; move it out'
 	damage alien && printf 'GIF89a' | dd of="$work/alien/k-0" conv=notrunc bs=1 seek=8192 2>/dev/null
-	refused alien 'k-0: offset 8192: no packet begins here'
+	left_out alien 'k-0: offset 8192: no packet begins here'
 	damage other && printf '\377' | dd of="$work/other/k-1" conv=notrunc bs=1 seek=4 2>/dev/null
 	refused other 'k-1: offset 0: a packet of another trace'
 	damage version && sed -i '1s/cudatrace 1/cudatrace 9/' "$work/version/.registry"
@@ -531,7 +560,7 @@ t_damaged()
 	damage headless && sed -i '1s/uuid=/uuid=x/' "$work/headless/.registry"
 	refused headless "headless/.registry: no line 'cudatrace ABI uuid= start= realtime='"
 	damage unknown && sed -i '/^class 16385/d' "$work/unknown/.registry"
-	refused unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)'
+	left_out unknown 'offset [0-9]+: a record of a class that the registry does not have \(class 16385\)' 3
 	damage fifo && rm "$work/fifo/k-1" && mkfifo "$work/fifo/k-1"
 	refused fifo 'k-1: not a regular file'
 	# put64 FILE OFFSET VALUE: content_size stands at 40, in bits
@@ -551,22 +580,46 @@ t_damaged()
 	done
 	"$ct" report "$work/torn" >"$work/torn.txt" 2>"$work/torn.err"
 	is "$?$(grep -c 'its last packet was not written whole' "$work/torn.err")" 02 "a trace that was cut off while it was written is finished, and told" || cat "$work/torn.err"
-	tr -s ' \n' ' ' <"$work/torn.txt" | grep -q ' lost records 13 and 2 packets, overwritten or not written whole '
+	tr -s ' \n' ' ' <"$work/torn.txt" | grep -q ' lost records 13 and 2 packets, overwritten, damaged or cut short '
 	ok $? "the packets are counted as lost" || grep lost "$work/torn.txt"
 	"$ct" report "$work/torn" 2>/dev/null | grep -qE '^  lost records +13   and 2 packets' && babeltrace2 "$work/torn" >"$work/torn.bt" 2>/dev/null
 	ok $? "and stay counted, and babeltrace2 reads the rest"
 	damage size && rm "$work/size/metadata" && put64 "$work/size/u-4242-1" 48 $((64 << 20))
-	refused size 'u-4242-1: offset 0: a truncated packet'
+	left_out size 'u-4242-1: offset 0: a truncated packet'
 	head -c 5000 /dev/zero >"$work/letters"
 	damage link && rm "$work/link/k-1" && ln -s "$work/letters" "$work/link/k-1" && rm "$work/link/metadata"
 	refused link 'k-1: a symbolic link, not a regular file'
 	is "$(stat -c %s "$work/letters")" 5000 "what a link leads to is not touched"
 	damage short && put64 "$work/short/k-1" 40 $(($(od -An -tu8 -j40 -N8 "$t/k-1") - 64))
-	refused short 'k-1: offset [0-9]+: a record that does not fit its packet'
+	left_out short 'k-1: offset [0-9]+: a record that does not fit its packet'
 	damage stub && put64 "$work/stub/u-4242-1" 40 $((8 * (96 + 16)))
-	refused stub 'u-4242-1: offset 96: a record that does not fit its packet'
+	left_out stub 'u-4242-1: offset 0: a record that does not fit its packet \(class 16384\) at byte 96'
 	damage huge && put64 "$work/huge/u-4242-1" 40 $((8 * 4096 + 64))
-	refused huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
+	left_out huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
+	# get64 FILE OFFSET
+	get64() { od -An -tu8 -j"$2" -N8 "$1" | tr -d ' '; }
+	# last FILE: where its last packet begins
+	last() { echo $(($(stat -c %s "$1") - $(get64 "$1" 48) / 8)); }
+	# What an older module left: a packet that is open for 80 hours, and one whose head was wiped.
+	damage old && at=$(last "$t/k-0") &&
+		put64 "$work/old/k-0" $((at + 32)) $(($(get64 "$t/k-0" $((at + 24))) + 80 * 3600 * 1000000000))
+	left_out old 'k-0: offset [0-9]+: a packet that ends before it begins'
+	damage wiped && at=8192 && put64 "$work/wiped/k-0" $((at + 32)) 0 && put64 "$work/wiped/k-0" $((at + 40)) 0 &&
+		put64 "$work/wiped/k-1" 32 0
+	left_out wiped 'k-0: offset 8192: a packet with 0 of 65536 bits used' 2
+	"$ct" report "$work/wiped" 2>/dev/null | tr -s ' \n' ' ' | grep -q ' lost records 13 and 2 packets, overwritten, damaged or cut short '
+	ok $? "they count as lost"
+	is "$("$ct" report --format json lost "$work/wiped" 2>/dev/null | jq -c '[.[] | select(.Reason == "damaged") | [.Stream, .Packets]]')" \
+		'[["k-0",1],["k-1",1]]' "the report lost says of which streams"
+	is "$("$ct" report --format json "$work/wiped" 2>/dev/null | jq -c '[.[] | select(.Metric == "lost packets" or .Metric == "damaged packets") | .Value]')" \
+		'[2,2]' "and so do the figures"
+	gaps=$("$ct" export "$work/wiped" 2>/dev/null | jq -c '{phase, ts_ns, tid, name}' | sort)
+	is "$(comm -23 <(echo "$gaps") <(jq -c '{phase, ts_ns, tid, name}' "$j" | sort) | wc -l)" 0 "nothing is shown that did not happen"
+	# A thread's claim cannot hide what others lost.
+	damage claim && put64 "$work/claim/u-4242-1" $(($(last "$t/u-4242-1") + 64)) $((-1000)) &&
+		put64 "$work/claim/u-4242-2" $(($(last "$t/u-4242-2") + 64)) 5000
+	"$ct" report "$work/claim" 2>/dev/null | grep -qE '^  lost records +18,446,744,073,709,551,615'
+	ok $? "a sum of losses does not begin anew at 0" || "$ct" report "$work/claim" | grep lost
 	damage same && sed -n '/^class 16385/p' "$t/.registry" >>"$work/same/.registry" && printf 'class 99999 us' >>"$work/same/.registry"
 	"$ct" export "$work/same" 2>/dev/null | cmp -s - "$j"
 	ok $? "a line said twice, and one that is half written, do no harm"
