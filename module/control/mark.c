@@ -66,13 +66,17 @@ fault:
 	return false;
 }
 
-/* May a mark stand here?  room: bytes up to the array's end. */
+/*
+ * May a mark stand here?  room: bytes up to the array's end.  An op without CT_OP_BEGUN may be, or
+ * become, that of a call that the kernel saw: readers would take the mark for its begin or end.
+ */
 static __always_inline bool mark_valid(const struct ct_mark_head *m, const struct ct_class *c,
 				       u32 room)
 {
 	u32 payload = m->size - sizeof(*m);
 
-	if (!c || m->size > room || m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved)
+	if (!c || m->size > room || m->flags & (CT_F_CONTEXT | CT_F_BEGIN) || m->reserved ||
+	    (m->op && !(m->op & CT_OP_BEGUN)))
 		return false;
 	if (likely(m->size == c->mark_size))
 		return true;
@@ -174,8 +178,7 @@ static __always_inline void mark_write_begin(struct ct_cpu *cpu, struct marks *a
 	struct ct_mark_head *m = all->first;
 	u64 stamp;
 
-	if (!m->op)
-		m->op = ct_ring_op(&cpu->ring, 1);
+	m->op = ct_ring_op(&cpu->ring, 1) | CT_OP_BEGUN;
 	stamp = mark_write(cpu, all, CT_F_BEGIN);
 	m->begin = stamp ?: ct_clock_ns();
 }

@@ -186,6 +186,15 @@ u32 ct_threadbuf_loss_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 	return packet_make(tb, tb->memory + CT_THREADBUF_DATA, CT_PACKET_HEAD, CT_PACKET_HEAD, s);
 }
 
+/*
+ * Records that the thread says it lost.  More than any thread can lose is a lie, with which every
+ * sum would overflow.
+ */
+static u64 packet_claim(const struct ct_threadbuf_state *tb)
+{
+	return min_t(u64, READ_ONCE(ct_threadbuf_head_of(tb)->lost), CT_THREADBUF_LOST_MAX);
+}
+
 /* The sub-buffer of packet n. */
 static const struct ct_packet *packet_subbuf_of(const struct ct_threadbuf_state *tb, u64 n)
 {
@@ -315,7 +324,7 @@ u32 ct_threadbuf_next_packet(struct ct_threadbuf_state *tb, struct ct_session_st
 	u32 content, bytes, from;
 	bool full;
 
-	tb->lost_claimed = max(tb->lost_claimed, READ_ONCE(h->lost));
+	tb->lost_claimed = max(tb->lost_claimed, packet_claim(tb));
 	if (produced - tb->consumed > tb->subbufs) {
 		/* The thread cannot have begun so many packets: ignore all of its values. */
 		tb->lost += !tb->broken;
@@ -408,7 +417,7 @@ bool ct_threadbuf_unread(const struct ct_threadbuf_state *tb)
 	u64 waiting = packet_begun(tb) - tb->consumed;
 
 	if (READ_ONCE(page->depth) ||
-	    READ_ONCE(ct_threadbuf_head_of(tb)->lost) + tb->lost != tb->lost_reported)
+	    packet_claim(tb) + tb->lost != tb->lost_reported)
 		return true;
 	return waiting == 1 ? packet_content_of(tb, tb->consumed) > tb->offset : waiting;
 }

@@ -11,6 +11,7 @@
  * freed.  The list has one reference to it, its mapping a second one.
  */
 #include <linux/kref.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -34,7 +35,7 @@ static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadb
 		next->previous = NULL;
 		next->last = max(next->last, tb->last);
 		next->seq = tb->seq;
-		next->lost = tb->lost + tb->lost_claimed;
+		next->lost = min_t(u64, tb->lost + tb->lost_claimed, CT_THREADBUF_LOST_MAX);
 	}
 	list_del(&tb->node);
 	threadbufs->count--;

@@ -240,7 +240,8 @@ static void test_marks(void)
 	struct { struct ct_mark_head head; struct ct_alloc args; } a = { 0 };
 	struct ct_define def = define("cuMemAlloc", "cuMemAlloc_v2");
 	int w = device(O_WRONLY), r = device(O_RDONLY);
-	uint64_t before, after, op, begin;
+	uint64_t before, after, op, begin, records;
+	unsigned int refused = 0, tried = 0;
 	struct session s;
 	struct walk x;
 
@@ -286,6 +287,22 @@ static void test_marks(void)
 	call(w, CT_IOC_MARK(sizeof(a)), &a);
 	x = walk(&s, 0, def.id);
 	ok(x.found && !(x.found->duration & CT_DURATION_MAX), "a begin in the future is none");
+
+	/* Ops that the kernel's calls have, or will have: those of this CPU, and of others. */
+	records = walk(&s, 0, def.id).records;
+	for (uint64_t counter = 0; counter < 2 * (op >> 13) + 8; counter++) {
+		a.head.op = counter << 13 | (counter ? 0 : 1);
+		refused += call(w, CT_IOC_MARK(sizeof(a)), &a) == EINVAL;
+		refused += call(w, CT_IOC_BEGIN(sizeof(a)), &a) == EINVAL;
+		tried += 2;
+	}
+	ok(refused == tried && walk(&s, 0, def.id).records == records,
+	   "an op that no CT_IOC_BEGIN gave is refused: EINVAL, and nothing is written");
+	ok(op & CT_OP_BEGUN, "those that it gives have a bit of their own");
+	a.head.op = op;
+	a.head.flags = 0;
+	ok(!call(w, CT_IOC_BEGIN(sizeof(a)), &a) && a.head.op != op && a.head.op & CT_OP_BEGUN,
+	   "each begin gets a new one");
 
 	ok(call(r, CT_IOC_MARK(sizeof(m)), &m) == EBADF, "a reader may not mark");
 	ok(call(w, CT_IOC_MARK(sizeof(m)), (void *)8) == EFAULT, "a bad pointer: EFAULT");

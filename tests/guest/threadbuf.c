@@ -254,6 +254,11 @@ static void test_forged(void)
 	ok(threadbuf_read(CT_THREADBUF_READ_ALL) == ENOENT, "100 packets in four sub-buffers");
 	drop(h);
 	ok(!threadbuf_read(0) && look(since).lost > reported, "which is reported at the end");
+	h = threadbuf_new(SUBBUF_SIZE, SUBBUFS, CT_THREADBUF_NONE, &err);
+	h->lost = -1000ull;
+	drop(h);
+	ok(!threadbuf_read(0) && ((struct ct_packet *)out)->lost == CT_THREADBUF_LOST_MAX,
+	   "more lost records than any thread can lose count as a bounded number");
 	empty();
 }
 
