@@ -136,9 +136,8 @@ dkms-remove:
 deps:
 	@tests/deps
 
-demo: deps
-	@echo "demo: building cudatrace"
-	@$(MAKE) --no-print-directory -j2 all examples sim
+demo:
+	@tests/deps --demo
 	@tests/demo
 
 # The suites that the changed files need; all of them in a fresh clone.
