@@ -73,7 +73,7 @@ fill_apt_state() {
 	: > "$(apt_state "$release")/status"
 	apt_sources "$release" > "$(apt_state "$release")/sources.list"
 	say "reading the package lists of $release"
-	retry apt_private "$release" apt-get -o APT::Update::Error-Mode=any update >&2 || die "cannot read the package lists of $release"
+	retry apt_private "$release" apt-get -o APT::Update::Error-Mode=any update >&2 || die "cannot read the package lists of $release: is there a network?"
 	touch "$(apt_state "$release")/complete"
 }
 

@@ -21,7 +21,7 @@ kernel_origin() {
 newest_release() {
 	local origin package
 	origin=$(kernel_origin "$1")
-	package=$(apt_newest "${origin%% *}" "linux-headers-${1//./\\.}\\.[0-9]+(-[0-9]+|\\+deb[0-9.]+)-$flavour")
+	package=$(apt_newest "${origin%% *}" "linux-headers-${1//./\\.}\\.[0-9]+(-[0-9]+|\\+deb[0-9.]+)-$flavour") || exit
 	[ -n "$package" ] || die "no headers of kernel $1 in Debian ${origin#* }"
 	echo "${package#linux-headers-}"
 }
