@@ -84,4 +84,19 @@ bool ct_class_same(const struct ct_class *a, const struct ct_class *b);
 /* Row @i of the static classes as a new class; NULL after the last. */
 struct ct_class *ct_class_static(unsigned int i);
 
+/* A call that launches a kernel or a graph. */
+static inline bool ct_is_launch(const struct ct_class *class)
+{
+	return class->layer == CT_LAYER_USER && class->call && class->op == CT_OP_LAUNCH &&
+	       (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
+}
+
+/* A call that gives the GPU work: a launch, a copy or a set.  Making a graph is none. */
+static inline bool ct_gives_work(const struct ct_class *class)
+{
+	return ct_is_launch(class) ||
+	       (class->layer == CT_LAYER_USER && class->call && class->category == CT_CAT_TRANSFER &&
+		(class->op == CT_OP_COPY || class->op == CT_OP_SET));
+}
+
 #endif

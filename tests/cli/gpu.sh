@@ -147,6 +147,10 @@ t_gpu_call()
 		'[[-4000,996000,"gpu_kernel"],[998000,1098000,"gpu_kernel"]]' "the work that a synchronisation waited for, and no other"
 	gpu_trace nodes
 	is "$(call_gpu "$(ops cuGraphLaunch 3)" | jq length)" 2 "each kernel of a graph launch"
+	# A call that makes a graph gives the GPU nothing to do: nothing can be missing.
+	"$plain" explain --call "$(ops cuGraphInstantiate 1)" "$g" >"$g.make" 2>/dev/null
+	is "$?,$(grep -c 'ON THE GPU\|No record of the GPU' "$g.make")" 0,0 "no work of the GPU is expected of the call that makes a graph"
+	is "$("$plain" report "$g" 2>&1 | grep -c 'GPU records may be missing')" 0 "nor is any missing in the summary"
 	gpu_trace stopped
 	"$plain" explain --call "$(ops cuLaunchKernel 15)" "$g" 2>/dev/null | grep -q 'No record of the GPU names call'
 	ok $? "a launch without a record"

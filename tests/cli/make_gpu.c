@@ -30,7 +30,7 @@
 #define US(us)	(START + (uint64_t)(us) * 1000)
 
 enum {
-	INIT = CT_CLASS_DYNAMIC, LAUNCH, COPY, SET, SYNC, GRAPH, ALLOC, CONTEXT, K_IOCTL, K_SWITCH,
+	INIT = CT_CLASS_DYNAMIC, LAUNCH, COPY, SET, SYNC, GRAPH, ALLOC, CONTEXT, K_IOCTL, K_SWITCH, MAKE_GRAPH,
 };
 
 static bool host_only;
@@ -56,6 +56,7 @@ static void registry(void)
 	CLASS(CONTEXT, "user context create", CT_LAYOUT_SPEC(context), "cuCtxCreate cuCtxCreate_v4");
 	CLASS(K_IOCTL, "kernel ioctl -", CT_LAYOUT_SPEC(ioctl), "nvidia_ioctl nvidia_ioctl");
 	CLASS(K_SWITCH, "kernel switch -", CT_LAYOUT_SPEC(k_switch), "sched_switch sched_switch");
+	CLASS(MAKE_GRAPH, "user graph create", "", "cuGraphInstantiate cuGraphInstantiateWithFlags");
 	fprintf(f, "string 1 _Z4gemmPf\nstring 2 _Z7softmaxPf\nstring 3 _Z4copyPf\ninfo command train.py\n");
 	fclose(f);
 }
@@ -299,7 +300,10 @@ static void devices(void)
 	finish_gpu(PID, u.last);
 }
 
-/* A graph of two kernels of 10 us, 1 us apart, is launched every 100 us, 20 times. */
+/*
+ * A graph of two kernels of 10 us, 1 us apart, is made, and launched every 100 us, 20 times.  Making
+ * it gives the GPU nothing to do.
+ */
 static void graphs(bool nodes)
 {
 	struct ct_graph graph = { 0x77, 7 };
@@ -307,6 +311,7 @@ static void graphs(bool nodes)
 	graph_id = 5;
 	thread_head("u-4242-1", PID, PID);
 	startup(US(1));
+	call(MAKE_GRAPH, US(60), US(64), NULL, 0);
 	for (unsigned int i = 0; i < 20; i++) {
 		uint64_t t = US(100 + 100 * i);
 		struct ct_gpu_graph ran_graph = { .graph = 5, .context_id = 1, .stream_id = 7, .correlation = i + 1 };

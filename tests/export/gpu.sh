@@ -53,6 +53,8 @@ t_gpu_timelines()
 			"chrome, gpu $name: an arrow to each record that names its call"
 		is "$(jq '[.traceEvents[] | select(.ph == "s" and .name == "launch")] as $s | [.traceEvents[] | select(.ph == "f" and .name == "launch")] | map(. as $f | any($s[]; .id == $f.id and .ts <= $f.ts)) | all' "$gpu.json")" \
 			true "chrome, gpu $name: each begins in a launch"
+		is "$(jq '[.traceEvents[] | select(.ph == "s" and .name == "launch") | .id] - [.traceEvents[] | select(.ph == "f" and .name == "launch") | .id] | length' "$gpu.json")" \
+			"$([ $name = unjoined ] && echo 2 || echo 0)" "chrome, gpu $name: no arrow ends nowhere, but of a launch without a record"
 		is "$(jq -r '.traceEvents[] | select(.name == "thread_name" and (.args.name | startswith("GPU"))) | .args.name | sub(" \\([0-9]+\\)$"; "")' "$gpu.json" | sort -u | paste -sd,)" \
 			"$(jq -n -r '[inputs | select(.layer == "gpu" and .phase == "B") | "GPU \(.details.gpu): context \(.details.context_id), stream \(.details.stream_id)"] | unique | join(",")' "$gpu.jsonl")" \
 			"chrome, gpu $name: a track for each device, context and stream"

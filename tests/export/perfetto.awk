@@ -74,7 +74,7 @@ function annotations(name,    i, note, value)
 
 function packet(    now, t, i, d, name, category)
 {
-	if (f["sequence_flags"] + 0 == 0 || f["trusted_packet_sequence_id"] != 1)
+	if (f["sequence_flags"] + 0 == 0 || f["trusted_packet_sequence_id"] != (sequence ? sequence : sequence = f["trusted_packet_sequence_id"]))
 		print "error\ta packet that does not say which state it needs"
 	if ("default_clock" in f)
 		default_clock = f["default_clock"]

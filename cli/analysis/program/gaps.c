@@ -16,7 +16,6 @@
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/gaps_tables.h"
 #include "analysis/gpu/idle_causes.h"
-#include "analysis/program/submissions.h"
 
 #define GAPS_KEPT	1000
 
@@ -236,7 +235,7 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct gap_process *p;
 	struct gap_thread *t;
 	uint64_t idled;
-	bool submits = ct_submits(e->class);
+	bool submits = ct_gives_work(e->class);
 
 	if (s->measured)
 		return 0;

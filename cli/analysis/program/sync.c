@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/engine.h"
 #include "analysis/histogram.h"
-#include "analysis/program/submissions.h"
 
 enum {
 	TIME, TOTAL, CALLS, AVG, MED, MAX, PER_ITERATION, STEADY, STEADY_SHARE, AFTER, AFTER_AVG, HANDLES,
@@ -102,7 +102,7 @@ static uint64_t sync_steady(const struct ct_process_phases *p, uint64_t begin, u
 static bool sync_wants(const struct ct_class *class)
 {
 	return (class->layer == CT_LAYER_USER && class->call && class->category == CT_CAT_SYNC) ||
-	       ct_submits(class);
+	       ct_gives_work(class);
 }
 
 static int sync_returned(const struct ct_analysis *a, const struct ct_trace_event *e,

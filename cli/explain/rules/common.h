@@ -67,13 +67,6 @@ int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e,
 /* A field of a record by its name, 0: it has none. */
 uint64_t ct_rule_field(const struct ct_record *r, const char *name);
 
-/* A launch of a kernel or of a graph. */
-static inline bool ct_is_launch(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->op == CT_OP_LAUNCH &&
-	       (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
-}
-
 /* The facts of a scope. */
 static inline const struct ct_scope_facts *ct_rule_facts(const struct ct_explain *x, enum ct_scope scope)
 {

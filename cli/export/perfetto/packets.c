@@ -8,7 +8,6 @@
 #define CLOCK_MONOTONIC_ID	3
 #define CLOCK_BOOTTIME_ID	6
 #define CLOCK_SEQUENCE_ID	64	/* the first of those that a sequence may define */
-#define SEQUENCE		1
 #define STATE_CLEARED		1	/* bits of sequence_flags */
 #define NEEDS_STATE		2
 
@@ -24,7 +23,7 @@ enum {
 
 static void packets_finish(struct ct_packets *p, unsigned int flags)
 {
-	ct_proto_number(&p->packet, PACKET_SEQUENCE, SEQUENCE);
+	ct_proto_number(&p->packet, PACKET_SEQUENCE, p->sequence);
 	ct_proto_number(&p->packet, PACKET_FLAGS, flags);
 	if (p->packet.failed)
 		return;
@@ -56,10 +55,12 @@ static void packets_put_defaults(struct ct_packets *p)
 	ct_proto_free(&defaults);
 }
 
-void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime, uint64_t boottime)
+void ct_packets_begin(struct ct_packets *p, uint32_t sequence, uint64_t monotonic, uint64_t realtime,
+		      uint64_t boottime)
 {
 	struct ct_proto clocks = { 0 };
 
+	p->sequence = sequence;
 	p->last = monotonic;
 	packets_put_clock(p, &clocks, CLOCK_MONOTONIC_ID, monotonic);
 	packets_put_clock(p, &clocks, CLOCK_SEQUENCE_ID, monotonic);

@@ -21,14 +21,17 @@ struct ct_packets {
 	struct ct_out *out;
 	uint64_t last;			/* ns: of the packet before */
 	uint64_t default_track;		/* uuid; 0: none */
+	uint32_t sequence;		/* this file's: other files may be put behind it */
 	struct ct_intern intern;
 	struct ct_proto packet, head;
 };
 
 /*
  * The first packet: what three clocks say at one moment, in ns.  All times are of the first.
+ * @sequence:	a number, not 0, that no other file has which may be put behind this one
  */
-void ct_packets_begin(struct ct_packets *p, uint64_t monotonic, uint64_t realtime, uint64_t boottime);
+void ct_packets_begin(struct ct_packets *p, uint32_t sequence, uint64_t monotonic, uint64_t realtime,
+		      uint64_t boottime);
 
 /* Events without a track are on this one from now on. */
 void ct_packets_default_track(struct ct_packets *p, uint64_t uuid);

@@ -36,6 +36,7 @@ struct perfetto {
 	struct ct_perfetto_tracks tracks;
 	struct ct_names *names;
 	struct perfetto_class *classes;	/* by id */
+	uint64_t flows;			/* added to the number of each arrow */
 	uint64_t *strings;		/* numbers of the registry's strings, by id */
 	struct ct_proto event, note;
 };
@@ -242,11 +243,11 @@ static int perfetto_begin(void *arg, const struct ct_slice *s)
 
 	perfetto_open(p, s, TYPE_BEGIN);
 	if (s->flow_out)
-		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_out);
+		ct_proto_fixed64(&p->event, EVENT_FLOW, p->flows + s->flow_out);
 	if (s->flow_in)
-		ct_proto_fixed64(&p->event, EVENT_FLOW, s->flow_in);
+		ct_proto_fixed64(&p->event, EVENT_FLOW, p->flows + s->flow_in);
 	if (s->from)
-		ct_proto_fixed64(&p->event, EVENT_FLOW, s->op_id);
+		ct_proto_fixed64(&p->event, EVENT_FLOW, p->flows + s->op_id);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -272,7 +273,7 @@ static int perfetto_end(void *arg, const struct ct_slice *s)
 	 * from the slice that began first, so they may be said now.
 	 */
 	for (uint32_t i = 0; i < s->arrows_count; i++)
-		ct_proto_fixed64(&p->event, EVENT_LAST_FLOW, s->arrows[i].to);
+		ct_proto_fixed64(&p->event, EVENT_LAST_FLOW, p->flows + s->arrows[i].to);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -362,10 +363,15 @@ static uint64_t perfetto_boottime(const struct ct_trace *t)
 	return t->reg.start;
 }
 
+/*
+ * `cat a.pftrace b.pftrace` is one trace to a viewer.  So a sequence, tracks and arrows have
+ * numbers that begin at the trace's uuid, which is random.
+ */
 static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
 {
 	struct perfetto *p = arg;
 	const struct ct_registry *reg = &p->tracks.trace->reg;
+	uint32_t id[4];
 
 	(void)gpu;
 	p->names = names;
@@ -373,7 +379,15 @@ static int perfetto_start(void *arg, struct ct_names *names, bool gpu)
 	p->strings = calloc(reg->strings_count + 1, sizeof(*p->strings));
 	if (!p->classes || !p->strings)
 		return -ENOMEM;
-	ct_packets_begin(&p->packets, reg->start, reg->realtime, perfetto_boottime(p->tracks.trace));
+	memcpy(id, reg->uuid, sizeof(id));
+	/*
+	 * 16 bits for the tracks, 26 for the file: a number of 6 bytes.  Two files may have one
+	 * sequence by chance, for each begins it anew: 3 bytes.
+	 */
+	p->tracks.uuids = (uint64_t)(id[0] & 0x3ffffff) << 16;
+	p->flows = (uint64_t)id[3] << 32;
+	ct_packets_begin(&p->packets, (id[2] & 0xfffff) | 1 << 20, reg->start, reg->realtime,
+			 perfetto_boottime(p->tracks.trace));
 	return ct_perfetto_attributes(&p->tracks);
 }
 

@@ -11,7 +11,8 @@ struct ct_perfetto_tracks {
 	struct ct_packets *packets;
 	struct ct_hash processes, threads;	/* a: uuid; by pid; by pid and tid */
 	struct ct_hash counters[CT_COUNTER_COUNT];	/* by pid; a: uuid */
-	uint64_t uuids, interrupts;
+	uint64_t uuids;			/* the last one; starts where no other file has its own */
+	uint64_t interrupts;
 	struct ct_proto track, part;
 };
 

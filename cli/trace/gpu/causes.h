@@ -30,12 +30,4 @@ struct ct_causes *ct_causes_new(const struct ct_registry *reg);
 int ct_causes_point(struct ct_causes *c, struct ct_point *p);
 void ct_causes_free(struct ct_causes *c);
 
-/* A call that gives the GPU work: a launch, a copy, a set. */
-static inline bool ct_gives_work(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->call && class->op != CT_OP_NONE &&
-	       (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH ||
-		class->category == CT_CAT_TRANSFER);
-}
-
 #endif
