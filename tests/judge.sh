@@ -5,6 +5,20 @@
 
 tap_count=0 tap_failed=0
 
+# After so many seconds a command hangs: a busy machine takes no test as long.
+hang=600
+
+# wait_until COMMAND...: until it succeeds; 1: it has not before $hang
+wait_until()
+{
+	local end=$((SECONDS + hang))
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
 # ok STATUS TEXT: a test passed if STATUS is 0.
 ok()
 {

@@ -20,6 +20,7 @@
 
 struct jsonl {
 	struct ct_out out;
+	struct ct_out scratch; /* where the words of a class are put together: one for all classes */
 	struct ct_names names;
 	const struct ct_registry *reg;
 	char **begin_words, **end_words; /* by class: what doesn't change */
@@ -37,6 +38,7 @@ static int jsonl_close(struct jsonl *j)
 	}
 	free(j->begin_words);
 	free(j->end_words);
+	free(j->scratch.buffer);
 	ct_names_forget(&j->names);
 	*j = (struct jsonl){ 0 };
 	return rc;
@@ -49,7 +51,7 @@ static int jsonl_open(struct jsonl *j, const struct ct_registry *reg, int fd)
 	j->begin_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
 	j->end_words = calloc(CT_CLASS_MAX + 1, sizeof(char *));
 	if (!j->begin_words || !j->end_words || ct_names_init(&j->names, reg) ||
-	    ct_out_open(&j->out, fd)) {
+	    ct_out_open(&j->scratch, -1) || ct_out_open(&j->out, fd)) {
 		jsonl_close(j);
 		return -ENOMEM;
 	}
@@ -82,29 +84,23 @@ static void jsonl_put_string(struct ct_out *out, const char *key, const char *te
 }
 
 /* ,"layer":"user","type":"memory","op":"alloc","name":"cuMemAlloc","symbol":".." */
-static char *jsonl_class_words(const struct ct_class *class, bool begin)
+static char *jsonl_class_words(struct ct_out *out, const struct ct_class *class, bool begin)
 {
-	struct ct_out out;
-	char *words;
-
-	if (ct_out_open(&out, -1))
-		return NULL;
-	jsonl_put_string(&out, ",\"layer\":", ct_layer_word[class->layer]);
+	out->used = 0;
+	jsonl_put_string(out, ",\"layer\":", ct_layer_word[class->layer]);
 	if (begin) {
-		jsonl_put_string(&out, ",\"type\":",
+		jsonl_put_string(out, ",\"type\":",
 				 class->layer == CT_LAYER_USER ? "userspace" :
 								 ct_layer_word[class->layer]);
 	} else {
-		jsonl_put_string(&out, ",\"type\":", ct_category_word[class->category]);
+		jsonl_put_string(out, ",\"type\":", ct_category_word[class->category]);
 		if (class->op)
-			jsonl_put_string(&out, ",\"op\":", ct_op_word[class->op]);
+			jsonl_put_string(out, ",\"op\":", ct_op_word[class->op]);
 	}
-	jsonl_put_string(&out, ",\"name\":", class->name);
+	jsonl_put_string(out, ",\"name\":", class->name);
 	if (*class->symbol && strcmp(class->symbol, class->name))
-		jsonl_put_string(&out, ",\"symbol\":", class->symbol);
-	words = strndup(out.buffer, out.used);
-	free(out.buffer);
-	return words;
+		jsonl_put_string(out, ",\"symbol\":", class->symbol);
+	return strndup(out->buffer, out->used);
 }
 
 static void jsonl_put_class(struct jsonl *j, const struct ct_class *class, bool begin)
@@ -112,7 +108,7 @@ static void jsonl_put_class(struct jsonl *j, const struct ct_class *class, bool 
 	char **words = &(begin ? j->begin_words : j->end_words)[class->id];
 
 	if (!*words)
-		*words = jsonl_class_words(class, begin);
+		*words = jsonl_class_words(&j->scratch, class, begin);
 	if (*words)
 		ct_out_text(&j->out, *words);
 	else

@@ -423,7 +423,7 @@ t_finishing()
 	sizes() { (cd "$1" && find . -type f -exec cksum {} + | sort); }
 	before=$(sizes "$work/alive")
 	"$b/hurt_trace" hold "$work/alive" >"$work/hold" & holder=$!
-	for _ in $(seq 3000); do [ -s "$work/hold" ] && break; sleep 0.02; done
+	wait_until [ -s "$work/hold" ]
 	before=$(sizes "$work/alive")
 	"$ct" export "$work/alive" >"$work/alive.jsonl" 2>"$work/alive.err"
 	is "$?$(grep -c 'still being recorded' "$work/alive.err")" 01 "a trace whose thread lives is read as it stands"
@@ -496,8 +496,8 @@ t_live()
 	ok $? "live: text that is no JSON is no harm" || head -n 5 "$work/err"
 	mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
 	head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
-	timeout 120 "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
-	for _ in $(seq 1000); do [ "$(wc -l <"$work/grow.txt")" -gt 500 ] && break; sleep 0.05; done
+	timeout $hang "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
+	wait_until eval '[ "$(wc -l <"$work/grow.txt")" -gt 500 ]'
 	some=$(wc -l <"$work/grow.txt")
 	# As writers do: the first new packet's magic last, or half of a packet could be seen.
 	append() { dd if="$t/u-4242-1" of="$work/grow/u-4242-1" iflag=skip_bytes,count_bytes oflag=seek_bytes conv=notrunc "$@" 2>/dev/null; }
@@ -697,7 +697,7 @@ t_fuzz()
 		for command in "export --format chrome" report live \
 			"report --format json --all" "report cuda_api_trace cuda_gpu_trace"; do
 			# live may well wait for more.
-			limit=$([ "$command" = live ] && echo 3 || echo 120)
+			limit=$([ "$command" = live ] && echo 3 || echo $hang)
 			timeout $limit "$ct" $command "$work/fuzz" >/dev/null 2>"$work/err" </dev/null
 			status=$?
 			if [ $status -gt 1 ]; then
@@ -709,6 +709,27 @@ t_fuzz()
 		done
 	done
 	is $bad 0 "${CT_FUZZ:-$fuzz_count} damaged traces end in an answer or a message"
+}
+
+# Writers keep one buffer for the words of all classes: mappings do not grow with the classes.
+t_many_classes()
+{
+	local p=$work/many-classes count format
+	for count in 100 4000; do
+		rm -rf "$p-$count"
+		"$b/hostile_trace" classes "$p-$count" $count || return
+		for format in jsonl chrome csv perfetto; do
+			# malloc() maps what is as large, each time.
+			MALLOC_MMAP_THRESHOLD_=131072 strace -f -o "$p.strace" -e trace=mmap \
+				build/cudatrace export --format $format -f -o "$p.out" "$p-$count" 2>"$p.err"
+			echo "$? $(grep -c '^[0-9]* *mmap' "$p.strace")" >"$p-$count.$format"
+		done
+	done
+	for format in jsonl chrome csv perfetto; do
+		is "$(cut -d ' ' -f 1 "$p-100.$format" "$p-4000.$format" | paste -sd,)" 0,0 "$format: traces of many classes"
+		[ $(($(cut -d ' ' -f 2 "$p-4000.$format") - $(cut -d ' ' -f 2 "$p-100.$format"))) -lt 300 ]
+		ok $? "$format: 3,900 classes more take few mappings more" || cat "$p-100.$format" "$p-4000.$format"
+	done
 }
 
 # Objects and the driver's memory.
