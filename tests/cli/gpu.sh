@@ -173,7 +173,7 @@ t_gpu_crowd()
 t_gpu_missing()
 {
 	gpu_trace strangers
-	is "$(timeout 10 "$plain" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
+	is "$(timeout $hang "$plain" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
 		"many records that fit none of many calls: it does not take for ever"
 	local report
 	says()
@@ -291,7 +291,7 @@ t_gpu_fuzz()
 			"$b/hurt_trace" flip "$file" "$seed"
 			for command in "export --format chrome" "report --format json --all" "report cuda_gpu_trace" "explain"; do
 				# shellcheck disable=SC2086
-				timeout 120 "$ct" $command "$work/gpu-hurt" >/dev/null 2>"$work/gpu-hurt.err" </dev/null
+				timeout $hang "$ct" $command "$work/gpu-hurt" >/dev/null 2>"$work/gpu-hurt.err" </dev/null
 				status=$?
 				[ $status -le 1 ] && continue
 				echo "# seed $seed, $name, $(basename "$file"), $command: status $status"
@@ -322,6 +322,6 @@ t_gpu_diff()
 t_gpu_top()
 {
 	gpu_trace overlap
-	is "$(COLUMNS=120 timeout 60 "$plain" top --views 1 -n 20 "$g" 2>/dev/null | sed -n 's/.* 0 \(\[.*\|cu[A-Z].*\)/\1/p' | sort | paste -sd,)" \
+	is "$(COLUMNS=120 timeout $hang "$plain" top --views 1 -n 20 "$g" 2>/dev/null | sed -n 's/.* 0 \(\[.*\|cu[A-Z].*\)/\1/p' | sort | paste -sd,)" \
 		"[CUDA kernel],[CUDA memcpy Host-to-Device],[CUDA memset],cuLaunchKernel,cuMemcpyHtoDAsync,cuMemsetD8Async" "top: names of the GPU's work"
 }

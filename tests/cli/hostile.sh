@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# Traces that no recorder writes: each command ends with an answer or one line, within seconds,
-# and what it prints has no control characters.  Sourced by tests/cli/run.sh.
+# Traces that no recorder writes: each command ends with an answer or one line, and
+# what it prints has no control characters.  Sourced by tests/cli/run.sh.
 
 # What is said of a trace that can be read.
 hostile_notes='records were lost while this|still being recorded|its last packet was not written whole|the records that can be read'
 
 # hostile_run WORD...: runs the command; complains of a status beyond 1, of several lines of
-# error with status 1, of control characters and of time.  $hostile_bad counts.
+# error with status 1, of control characters and of one that hangs.  $hostile_bad counts.
 hostile_run()
 {
 	local status why=
-	timeout 60 "$ct" "$@" >"$work/hostile.out" 2>"$work/hostile.err" </dev/null
+	timeout $hang "$ct" "$@" >"$work/hostile.out" 2>"$work/hostile.err" </dev/null
 	status=$?
 	if [ $status -gt 1 ]; then
 		why="status $status"
@@ -103,10 +103,7 @@ t_hostile_damage()
 	rm -rf "$work/cut"
 	cp -r "$work/open" "$work/cut"
 	"$b/hurt_trace" hold "$work/cut" >"$work/hold" &
-	for _ in $(seq 50); do
-		[ ! -s "$work/hold" ] || break
-		sleep 0.1
-	done
+	wait_until [ -s "$work/hold" ]
 	hostile_commands "$work/cut"
 	kill $!
 	wait $! 2>/dev/null
@@ -139,7 +136,7 @@ t_hostile_memory()
 		for command in "report --all" explain "explain --slowest 3" "export --format folded"; do
 			peak=?
 			# shellcheck disable=SC2086
-			"$b/usage" "$work/used" timeout 60 "$plain" $command "$work/hostile-big" >/dev/null 2>"$work/err"
+			"$b/usage" "$work/used" timeout $hang "$plain" $command "$work/hostile-big" >/dev/null 2>"$work/err"
 			[ $? -le 1 ] && peak=$(awk '{ print int($3 / 1024) }' "$work/used") && [ "$peak" -le "$limit" ]
 			ok $? "$name, $hostile_big records: $command takes $peak MiB of $limit" || cat "$work/err"
 		done

@@ -456,7 +456,7 @@ t_rules_input()
 		for file in "$bad"/u-*; do
 			"$b/hurt_trace" flip "$file" "$n"
 		done
-		timeout 60 "$ct" explain "$bad" >"$work/out" 2>"$work/err"
+		timeout $hang "$ct" explain "$bad" >"$work/out" 2>"$work/err"
 		status=$?
 		[ $status = 0 ] && [ -s "$work/out" ] || { [ $status = 1 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ]; }
 		ok $? "damaged in way $n: status $status" || head -n 5 "$work/err"

@@ -84,10 +84,7 @@ t_command_complete()
 	is $? 141 "and when nobody reads it any more, that is the end"
 	for format in csv parquet; do
 		"$cudatrace" export --format $format -o "$out/stopped" "$traces/gpt2" &
-		for _ in $(seq 500); do
-			[ -z "$(find "$out" -name '*.partial' -size +0)" ] || break
-			sleep 0.01
-		done
+		wait_until eval '[ -n "$(find "$out" -name "*.partial" -size +0)" ]'
 		kill -TERM $!
 		wait $! 2>/dev/null
 		is "$?,$(find "$out" -type f)" "143," "a signal leaves no part of a file of $format"
@@ -103,20 +100,17 @@ t_command_names()
 	uuid=$(find "$out" -name '*.parquet' -printf '%P')
 	is "$(find "$out" -type f | wc -l)" 1 "parquet is one file" || return
 	# The shell becomes the command, with its number.
-	timeout 60 bash -c 'ln -s other "$1/.a.$$.partial"; exec "$2" export -o "$1/a" "$3"' - \
+	timeout $hang bash -c 'ln -s other "$1/.a.$$.partial"; exec "$2" export -o "$1/a" "$3"' - \
 		"$out" "$cudatrace" "$t" 2>"$work/command.err"
 	is "$?,$(cat "$work/command.err")" "0," "what another has left under a name does not matter"
-	timeout 60 bash -c 'mkfifo "$1.$$.partial" "${1%.parquet}.$$.partial"; exec "$2" export --format parquet -o "$4" "$3"' - \
+	timeout $hang bash -c 'mkfifo "$1.$$.partial" "${1%.parquet}.$$.partial"; exec "$2" export --format parquet -o "$4" "$3"' - \
 		"$out/${uuid%/*}/.${uuid##*/}" "$cudatrace" "$t" "$out" 2>"$work/command.err"
 	is "$?,$(cat "$work/command.err")" "0," "nor to parquet"
 	cmp -s "$out/a" "$(jsonl inference)" && [ ! -e "$out/other" ]
 	ok $? "and nothing is written to it"
 	# The signal of a terminal's other key.
 	env --default-signal=QUIT "$cudatrace" export -o "$out/stopped" "$traces/gpt2" &
-	for _ in $(seq 500); do
-		[ -z "$(find "$out" -name '.stopped*.partial' -size +0)" ] || break
-		sleep 0.01
-	done
+	wait_until eval '[ -n "$(find "$out" -name ".stopped*.partial" -size +0)" ]'
 	kill -QUIT $!
 	wait $! 2>/dev/null
 	is "$?,$(find "$out" -name '*stopped*')" "131," "SIGQUIT leaves no part of a file either"
@@ -161,28 +155,18 @@ t_command_open()
 	printf '#!/bin/sh\necho "$@" >"%s/shown.part"; mv "%s/shown.part" "%s/shown"\n' "$bin" "$bin" "$bin" >"$bin/look"
 	chmod +x "$bin/look"
 	BROWSER="$bin/none:$bin/look --new %s" "$cudatrace" export --open -f -o "$bin/a b.html" "$t"
-	wait_for_file "$bin/shown"
+	wait_until [ -s "$bin/shown" ]
 	is "$(cat "$bin/shown")" "--new $bin/a b.html" "export --open shows the file, by the first of \$BROWSER that starts"
 	rm -f "$bin/shown"
 	BROWSER="$bin/look --app=%s;touch $bin/b" "$cudatrace" export --open -f -o "$bin/a b.html" "$t"
-	wait_for_file "$bin/shown"
+	wait_until [ -s "$bin/shown" ]
 	is "$(cat "$bin/shown"),$(ls "$bin/b" 2>/dev/null)" "--app=$bin/a b.html;touch $bin/b," "%s may stand inside a word, and no shell reads it"
 	rm -f "$bin/shown"
 	BROWSER="$bin/look" XDG_CACHE_HOME="$bin" "$cudatrace" report --open "$t"
-	wait_for_file "$bin/shown"
+	wait_until [ -s "$bin/shown" ]
 	is "$(cat "$bin/shown"),$(stat -c %a "$bin/cudatrace")" "$(find "$bin/cudatrace" -name '*.html'),700" \
 		"report --open makes the page in the cache, which is the user's alone"
 	is "$(env -u BROWSER -u DISPLAY -u WAYLAND_DISPLAY XDG_CACHE_HOME="$bin" "$cudatrace" report --open "$t")" \
 		"There is no browser here (\$BROWSER, or a desktop's): open $(find "$bin/cudatrace" -name '*.html') in one." \
 		"without a browser it says where the page is"
-}
-
-# wait_for_file FILE: at most 10 seconds
-wait_for_file()
-{
-	for _ in $(seq 100); do
-		[ ! -s "$1" ] || return 0
-		sleep 0.1
-	done
-	return 1
 }

@@ -130,7 +130,7 @@ t_html_data_hostile()
 		rm -rf "$out"
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$out" $hostile_count || continue
-		timeout 120 "$cudatrace" export --format html -f -o "$out.html" "$out" >"$out.out" 2>"$out.err"
+		timeout $hang "$cudatrace" export --format html -f -o "$out.html" "$out" >"$out.out" 2>"$out.err"
 		status=$?
 		if [ $status = 0 ]; then
 			build/cudatrace export -f -o "$out.jsonl" "$out" 2>/dev/null
@@ -174,7 +174,7 @@ t_html_data_memory()
 		rm -rf "$dir"
 		"$b/hostile_trace" "$name" "$dir" "$hostile_big"
 		peak=?
-		"$b/usage" "$work/html-used" timeout 60 build/cudatrace export --format html -f -o "$dir.html" "$dir" \
+		"$b/usage" "$work/html-used" timeout $hang build/cudatrace export --format html -f -o "$dir.html" "$dir" \
 			>/dev/null 2>"$dir.err"
 		[ $? -le 1 ] && peak=$(awk '{ print int($3 / 1024) }' "$work/html-used") && [ "$peak" -le "$limit" ]
 		ok $? "html: $name, $hostile_big records: $peak MiB of $limit" || cat "$dir.err"

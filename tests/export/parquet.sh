@@ -14,7 +14,7 @@ parquet_reader()
 		if ! command -v npm >/dev/null; then
 			parquet_without="npm is missing"
 		elif mkdir -p "$parquet_modules" && cp tests/export/package.json tests/export/package-lock.json "$parquet_modules" &&
-			(cd "$parquet_modules" && timeout 300 npm install --no-audit --no-fund) >"$work/npm.log" 2>&1; then
+			(cd "$parquet_modules" && timeout $hang npm install --no-audit --no-fund) >"$work/npm.log" 2>&1; then
 			touch "$parquet_modules/complete"
 			return 0
 		else

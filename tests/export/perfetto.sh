@@ -136,7 +136,7 @@ t_perfetto_refusals()
 	for name in $("$b/hostile_trace" --list); do
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$out-$name" $hostile_count || return
-		timeout 60 "$cudatrace" export --format perfetto -f -o "$out.trace" "$out-$name" >"$out" 2>&1
+		timeout $hang "$cudatrace" export --format perfetto -f -o "$out.trace" "$out-$name" >"$out" 2>&1
 		[ $? -le 1 ] && perfetto_decode "$out.trace" >"$out.txt" 2>"$out.err" && [ ! -s "$out.err" ] &&
 			iconv -f utf-8 -t utf-8 "$out.txt" >/dev/null
 		ok $? "perfetto: hostile trace $name: protoc decodes it" || head -n 3 "$out" "$out.err"

@@ -217,7 +217,7 @@ t_sqlite_hostile()
 		rm -rf "$p" "$p.db"
 		# Also in full few of a kind: each view is read, and some join records with records.
 		"$b/hostile_trace" "$kind" "$p" "${hostile_count:-20000}" >/dev/null 2>&1 || continue
-		timeout 120 "$cudatrace" export --format sqlite -o "$p.db" "$p" >"$p.out" 2>&1
+		timeout $hang "$cudatrace" export --format sqlite -o "$p.db" "$p" >"$p.out" 2>&1
 		status=$?
 		[ $status -lt 2 ] && ! grep -q 'runtime error\|Sanitizer' "$p.out"
 		ok $? "hostile trace $kind: written or refused (status $status)" || head -n 5 "$p.out"

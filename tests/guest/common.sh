@@ -29,17 +29,6 @@ program()
 	grep -v '^1\.\.' $1.tap
 }
 
-# wait_until COMMAND...: until it succeeds, at most a minute: a guest may be starved
-wait_until()
-{
-	local i
-	for i in $(seq 600); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 # wait_for FILE PATTERN [N]: until N lines (1) of FILE match
 matches() { [ "$(grep -c "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ]; }
 wait_for() { wait_until matches "$@"; }

@@ -222,7 +222,7 @@ t_gpu_blocked()
 
 t_gpu_inside()
 {
-	activity inside2 --gpu -- timeout -s KILL 60 "$gpu" inside
+	activity inside2 --gpu -- timeout -s KILL $hang "$gpu" inside
 	is "$?$(gpu_said inside2 3)" 5 "exit() in a handler that interrupted CUPTI: the program ends"
 }
 

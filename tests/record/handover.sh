@@ -20,15 +20,6 @@ begin()
 	exec 9>"$work/go"
 }
 
-# until_true COMMAND...: for a minute
-until_true()
-{
-	for _ in $(seq 1200); do
-		"$@" && return
-		sleep 0.05
-	done
-	return 1
-}
 said() { [ "$(wc -l <"$work/said" 2>/dev/null)" -ge "$1" ]; } 2>/dev/null
 calls() { "$cudatrace" report --format csv cuda_api_sum "$1" 2>"$work/report.err" | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
 stream() { find "$trace" -name 'u-*' -size +0; }
@@ -46,24 +37,24 @@ first=$(((16 << 10) + (64 << 10)))
 t_handover()
 {
 	begin handover $((first / 24 + 2 * each)) wait $(((slots + 2) * each)) wait 10
-	until_true said 1
+	wait_until said 1
 	ok $? "a busy program is recorded"
 	if [ "$(nproc)" -lt 2 ]; then
 		skip "the recorder stores what it fills: on one processor it does not"
 	else
 		before=$(written "$(program)")
-		until_true grown $((first + slot))
+		wait_until grown $((first + slot))
 		ok $? "what it has filled gets into its stream while it waits"
 		is "$(written "$(program)")" "$before" "and not by itself"
 	fi
 	echo >&9
-	until_true said 2
+	wait_until said 2
 	ok $? "it goes on"
 	# It fills more than its slots while nobody takes them.
 	kill -STOP $record
-	until_true stopped $record
+	wait_until stopped $record
 	echo >&9
-	until_true said 3
+	wait_until said 3
 	ok $? "and ends while the recorder stands still"
 	kill -CONT $record
 	exec 9>&-
@@ -77,11 +68,11 @@ t_handover()
 t_late()
 {
 	begin late $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait
-	until_true said 1
+	wait_until said 1
 	kill -STOP $record
-	until_true stopped $record
+	wait_until stopped $record
 	echo >&9
-	until_true said 2
+	wait_until said 2
 	ok $? "a recorder that stands still holds no program up"
 	kill -CONT $record
 	echo >&9
@@ -94,11 +85,11 @@ t_late()
 t_killed()
 {
 	begin killed $((first / 24 + 2 * each)) wait $((3 * each)) kill
-	until_true said 1
+	wait_until said 1
 	kill -STOP $record
-	until_true stopped $record
+	wait_until stopped $record
 	echo >&9
-	until_true eval '! kill -0 "$(program)" 2>/dev/null || grep -q zombie "/proc/$(program)/status"'
+	wait_until eval '! kill -0 "$(program)" 2>/dev/null || grep -q zombie "/proc/$(program)/status"'
 	kill -CONT $record
 	exec 9>&-
 	wait $record
@@ -109,16 +100,16 @@ t_killed()
 t_orphaned()
 {
 	begin orphaned $((first / 24 + 2 * each)) wait $((10 * slots * each)) wait 100 kill
-	until_true said 1
+	wait_until said 1
 	child=$(program)
 	kill -KILL $record
 	wait $record 2>/dev/null
 	echo >&9
-	until_true said 2
+	wait_until said 2
 	ok $? "a killed recorder takes no program with it"
 	echo >&9
 	exec 9>&-
-	until_true eval '! kill -0 $child 2>/dev/null'
+	wait_until eval '! kill -0 $child 2>/dev/null'
 	is "$(calls "$trace")" "$(($(tail -n 1 "$work/said") + 101))" "and what it had not stored is stored by who opens the trace"
 	is "$(ls -A "$trace" | grep -v '^u-' | paste -sd,)" ".lost-$(id -u),.registry,metadata,state" "which leaves nothing beside it"
 }
@@ -129,13 +120,13 @@ t_restless()
 	"$cudatrace" record -q --no-module -o "$work/slots-restless" -- sh -c '
 		"$0" 1000000000000 >/dev/null 2>&1 & echo $! >"$1"
 		until [ -e "$1.seen" ]; do sleep 0.05; done' "$busy" "$work/restless" 2>"$work/busy.err" & record=$!
-	until_true [ -s "$work/restless" ]
+	wait_until [ -s "$work/restless" ]
 	trace=$work/slots-restless
-	until_true eval 'grown $((20 * slot))'
-	timeout -s KILL 120 "$cudatrace" report "$trace" >"$work/restless.txt" 2>&1
+	wait_until eval 'grown $((20 * slot))'
+	timeout -s KILL $hang "$cudatrace" report "$trace" >"$work/restless.txt" 2>&1
 	is "$?$(grep -c 'lost records  *0$' "$work/restless.txt")" 01 "the trace of a thread that never rests can be read" || cat "$work/restless.txt"
 	touch "$work/restless.seen"
-	until_true eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
+	wait_until eval '! kill -0 $record 2>/dev/null || grep -q zombie /proc/$record/status'
 	ok $? "and its recorder comes to an end"
 	is "$(grep -c 'still run and are still recorded' "$work/busy.err")" 1 "which says that it goes on"
 	kill -KILL "$(cat "$work/restless")"
@@ -157,13 +148,13 @@ t_many()
 			wait; exec "$0" "$1" wait' "$busy" $((first / 24 + 2 * each)) "$work/all" <"$work/go" >"$work/said" 2>"$work/busy.err" 8>&- & record=$!
 		exec 9>"$work/go"
 		places() { [ "$(find /proc/$record/fd -lname '*/.open-*' | wc -l)" -eq 200 ]; }
-		until_true places
+		wait_until places
 		ok $? "the recorder stores for 200 of 210 programs"
 		exec 8>&-
-		until_true said 1
+		wait_until said 1
 		last=$(pgrep -P $record -x record-busy)
 		stored() { [ "$(stat -c %s "$trace"/u-"$last"-0)" -ge $((first + slot)) ]; }
-		until_true stored
+		wait_until stored
 		ok $? "and for the next one, when these are gone"
 		echo >&9
 		exec 9>&-
@@ -178,7 +169,7 @@ t_many()
 t_ending()
 {
 	begin ending $((first / 24 + 2 * each)) wait $((2 * each)) kill
-	until_true said 1
+	wait_until said 1
 	child=$(program)
 	kill -KILL $record
 	wait $record 2>/dev/null
@@ -189,7 +180,7 @@ t_ending()
 		echo >&9
 		exec 9>&-
 		wait $report
-		until_true eval '! kill -0 $child 2>/dev/null'
+		wait_until eval '! kill -0 $child 2>/dev/null'
 		is "$(calls "$trace")" "$((first / 24 + 4 * each + 1))" "a program that ends while its trace is finished" || cat "$work/ending.txt" "$work/report.err"
 	fi
 }
@@ -244,7 +235,7 @@ liar 4 0 100000; : >u-7-4
 liar 6 0 128 0; : >u-7-6
 liar 5 0 128; : >u-7-5
 printf '\1' | dd of=.recorder bs=1 seek=12 conv=notrunc 2>/dev/null
-for _ in $(seq 600); do [ -s u-7-5 ] && break; sleep 0.05; done
+for _ in $(seq 12000); do [ -s u-7-5 ] && break; sleep 0.05; done
 sleep 0.3
 stat -c %s u-7-3 u-7-4 u-7-5 u-7-6
 cat ../precious

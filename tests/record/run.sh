@@ -121,13 +121,13 @@ t_status()
 	"$cudatrace" record -q --no-module -o "$work/trace-sig" -- sh -c 'kill -TERM $$' 2>/dev/null
 	is $? 143 "a signal that ends it is returned as a shell does"
 	"$cudatrace" record -q --no-module -o "$work/trace-forward" -- sh -c 'trap "exit 9" TERM; echo ready >'"$work"'/ready; while :; do sleep 0.05; done' 2>/dev/null & pid=$!
-	for _ in $(seq 1200); do [ -e "$work/ready" ] && break; sleep 0.05; done
+	wait_until [ -e "$work/ready" ]
 	kill -TERM $pid
 	wait $pid
 	is $? 9 "a signal sent to record reaches the program"
-	timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -o "$work/trace-chld" -- sh -c 'exit 37' 2>/dev/null
+	timeout -s KILL $hang env --ignore-signal=CHLD "$cudatrace" record -q --no-module -o "$work/trace-chld" -- sh -c 'exit 37' 2>/dev/null
 	is $? 37 "where SIGCHLD is ignored, the status is still the program's"
-	timeout -s KILL 60 env --ignore-signal=CHLD "$cudatrace" record -q --no-module -f -o "$work/trace-chld" -- grep SigIgn /proc/self/status >"$work/sigign" 2>/dev/null
+	timeout -s KILL $hang env --ignore-signal=CHLD "$cudatrace" record -q --no-module -f -o "$work/trace-chld" -- grep SigIgn /proc/self/status >"$work/sigign" 2>/dev/null
 	is $(($((16#$(cut -f 2 "$work/sigign"))) >> 16 & 1)) 1 "and the program ignores it as it would have"
 	CUDASIM_TIME_SCALE=1 "$cudatrace" record -q --no-module -o "$work/trace-killed" -- sh -c '
 		"$0" --verbose --iterations 100000 2>"$1" &
@@ -157,11 +157,7 @@ t_orphan()
 	before=$(grep -c token "$work/orphan")
 	until [ "$(grep -c token "$work/orphan")" -ge $((before + 20)) ]; do sleep 0.05; done
 	kill -KILL "$(cat "$work/orphan.pid")"
-	for _ in $(seq 200); do
-		"$cudatrace" report "$work/trace-orphan" >/dev/null 2>&1
-		[ -e "$work/trace-orphan/metadata" ] && break
-		sleep 0.1
-	done
+	wait_until eval '"$cudatrace" report "$work/trace-orphan" >/dev/null 2>&1; [ -e "$work/trace-orphan/metadata" ]'
 	tokens=$(grep -c token "$work/orphan")
 	"$cudatrace" export --format jsonl -o "$work/orphan.jsonl" "$work/trace-orphan" 2>/dev/null
 	[ $? = 0 ] && [ -e "$work/trace-orphan/metadata" ] && [ "$(jq -s '[.[] | select(.op=="launch" and .phase=="E")] | length' "$work/orphan.jsonl")" -ge $((4 * (tokens - 1))) ]
@@ -210,7 +206,7 @@ t_refused()
 	refuse "a trace with a file of somebody" 'u-boat is no file of a trace' "$cudatrace" record -f --no-module -o "$work/mixed" -- true
 	is "$(ls -A "$work/mixed" | paste -sd,)" "$before" "of which nothing is removed"
 	"$cudatrace" record -q --no-module -o "$work/busy" -- sh -c 'echo >"$0"; while [ -e "$0" ]; do sleep 0.05; done' "$work/busy.go" 2>/dev/null & busy=$!
-	for _ in $(seq 1200); do [ -e "$work/busy.go" ] && break; sleep 0.05; done
+	wait_until [ -e "$work/busy.go" ]
 	refuse "a trace that is being recorded" 'busy is still being recorded' "$cudatrace" record -f --no-module -o "$work/busy" -- true
 	rm "$work/busy.go"
 	wait $busy

@@ -149,7 +149,7 @@ t_names() {
 }
 
 t_kernels() {
-	timeout 20 "$B/test_kernels" >"$W/said" 2>"$W/err"
+	timeout $HANG "$B/test_kernels" >"$W/said" 2>"$W/err"
 	STATUS=$?
 	ok "names of kernels that two threads learn at the same time, or of too many" $STATUS
 	[ "$(cat "$W/err")" = "cudatrace: more kernels than there is room for: launches of some have no name" ]

@@ -121,7 +121,7 @@ t_callocs() {
 	}
 	EOF
 	cc -w -D_GNU_SOURCE -o "$W/callocs" "$W/callocs.c" -lpthread -ldl &&
-		traced timeout -s KILL 60 "$W/callocs"
+		traced timeout -s KILL $HANG "$W/callocs"
 	{ exits 0 && silent && valid && counts 2 ' cuCtxSetCurrent ' &&
 	  [ -n "$(find "$D" -name 'u-*' -size +0)" ]; }
 	ok "an allocator that calls CUDA, called when a thread begins" $?

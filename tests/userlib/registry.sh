@@ -38,17 +38,18 @@ t_registry_race() {
 	fi
 }
 
-# beside_first CMD...: a first call while CMD, a process of its own, has said that it has begun.
+# beside_first CMD...: a first call while CMD, a process of its own, has said that it has begun;
+# $LOCKS: what CMD holds of others' way behind that call.
 beside_first() {
 	local other
 	traced "$B/victim" basic
 	"$@" >"$W/begun" 2>>"$W/said" & other=$!
-	for _ in $(seq 500); do
-		[ ! -s "$W/begun" ] && kill -0 $other 2>/dev/null || break
+	while [ ! -s "$W/begun" ] && kill -0 $other 2>/dev/null; do
 		sleep 0.01
 	done
-	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout 5 "$B/victim" args 2>"$W/err"
+	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout $HANG "$B/victim" args 2>"$W/err"
 	STATUS=$?
+	LOCKS=$(grep " $other " /proc/locks)
 	kill $other 2>/dev/null
 	wait $other 2>/dev/null
 	OTHER=$?
@@ -59,19 +60,20 @@ t_registry_waits() {
 	[ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	# That user may look into the directories above.
 	chmod 755 "$W"
-	beside_first "${user[@]}" flock -x "$W/trace/.registry" sh -c 'echo begun; exec sleep 30'
+	beside_first "${user[@]}" flock -F -x "$W/trace/.registry" sh -c 'echo begun; exec sleep 3600'
 	{ grep -q begun "$W/begun" && exits 0 && silent && valid && counts 1 ' cuParamSetf$'; }
 	ok "another user has the registry locked: no call waits" $?
 	beside_first "$B/registry" lease "$W/trace/.registry"
 	if [ "$OTHER" = 77 ]; then
 		skip "a lease on the registry" "the file system has none"
 	else
-		{ grep -q leased "$W/begun" && exits 0 && valid && [ "$(wc -l <"$W/err")" -le 1 ]; }
+		# The kernel takes it away after 45 seconds, if somebody waits for so long.
+		{ grep -q leased "$W/begun" && grep -q LEASE <<<"$LOCKS" && exits 0 && valid && [ "$(wc -l <"$W/err")" -le 1 ]; }
 		ok "the owner holds a lease on it: no call waits" $?
 	fi
 	cat >"$W/other" <<-END
 	#!/bin/sh
-	CUDATRACE_DIR=$W/trace LD_PRELOAD=$B/libcudatrace.so exec timeout 5 $B/victim basic
+	CUDATRACE_DIR=$W/trace LD_PRELOAD=$B/libcudatrace.so exec timeout $HANG $B/victim basic
 	END
 	chmod +x "$W/other"
 	traced "$B/registry" stop "$W/other"
@@ -129,8 +131,8 @@ t_registry_lines() {
 		traced "$B/victim" many
 		sh -c "$what" >>"$D/.registry"
 		size=$(stat -c %s "$D/.registry")
-		CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout 20 "$B/victim" many 2>"$W/err"
-		CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout 20 "$B/victim" args 2>>"$W/err"
+		CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout $HANG "$B/victim" many 2>"$W/err"
+		CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so timeout $HANG "$B/victim" args 2>>"$W/err"
 		STATUS=$?
 		"$B/dump" "$D" >"$W/dump" 2>&1
 		{ exits 0 && counts 40000 ' cuCtxSetCurrent ' && counts 0 ' cuParamSetf$' &&

@@ -23,6 +23,8 @@ export LC_ALL=C LD_LIBRARY_PATH=$B
 unset CUDATRACE_DIR CUDATRACE_TRACE CUDATRACE_SINK CUDATRACE_DEVICE CUDATRACE_PACKET
 unset CUDATRACE_TIME_QUERIES LD_PRELOAD
 NUMBER=0 FAILED=0
+# After so many seconds a program hangs: a busy machine takes none as long.
+HANG=600
 
 # ok TEXT STATUS: one line of TAP; what a failed test said goes behind it.
 ok() {
@@ -47,7 +49,7 @@ traced() {
 	rm -rf "$D" "$W/said"
 	# In a shell of its own, whose word on signals nobody wants to read.
 	(
-		CUDATRACE_DIR=$D LD_PRELOAD=${LIB:-$B/libcudatrace.so} timeout -k 1 300 "$@" \
+		CUDATRACE_DIR=$D LD_PRELOAD=${LIB:-$B/libcudatrace.so} timeout -k 1 $HANG "$@" \
 			>"$W/out" 2>"$W/err"
 		exit $?
 	) 2>/dev/null
@@ -61,8 +63,8 @@ killed_while() {
 	D=$W/trace
 	rm -rf "$D" "$W/said"
 	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$@" >"$W/out" 2>"$W/err" & pid=$!
-	for _ in $(seq 6000); do
-		$condition $pid && break
+	local end=$((SECONDS + HANG))
+	until $condition $pid || [ $SECONDS -ge $end ]; do
 		sleep 0.01
 	done
 	sleep "$seconds"
