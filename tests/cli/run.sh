@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
+. tests/judge_trace.sh
 . tests/pick.sh
 . tests/sizes.sh
 # Each t_NAME is a part.  Those of the files beside this one, which only define functions, are
@@ -53,6 +54,98 @@ generate basic
 j=$work/basic.jsonl t=$work/basic
 "$ct" export -o "$j" "$t" 2>"$work/basic.err"
 basic_status=$?
+
+# What judges every trace (tests/judge_trace.sh): each promise is broken here once, and must be missed.
+# lines_of_judges: JSON Lines that keep all promises, and $work/judged.txt, which babeltrace2 could say of them
+lines_of_judges()
+{
+	local id=0 ts=0 op=0 line name type
+	for line in cuInit:init cuMemAlloc:'memory","op":"alloc' cuLaunchKernel:'kernel","op":"launch' cuLaunchKernel:'kernel","op":"launch' \
+		cuStreamSynchronize:sync nv_ctx_make:kernel; do
+		name=${line%%:*} type=${line#*:} op=$((op + 1))
+		for phase in B E; do
+			id=$((id + 1)) ts=$((ts + op * 1000))
+			printf '{"event_id":%d,"ts":0.%06d,"ts_ns":5%09d,"layer":"user","type":"%s","name":"%s","phase":"%s","pid":7,"op_id":%d' \
+				$id $ts $ts "$([ $phase = B ] && echo userspace || echo "$type")" "$name" $phase $op
+			[ $phase = B ] || printf ',"duration_us":%d%s' $op "$([ $op != 2 ] || echo ',"size":64')"
+			echo '}'
+		done
+		echo "[10:00:00.000000$op] (+0.0) host $name: { cpu_id = 0 }, { op = $op }" >&3
+	done 3>"$work/judged.txt"
+}
+
+# broken_promise PROMISE COMMAND...: the judge that COMMAND starts misses PROMISE
+broken_promise()
+{
+	local promise=$1
+	shift
+	("$@") >"$work/judged.tap" 2>&1
+	grep -q "^not ok [0-9]* - it: $promise" "$work/judged.tap"
+	ok $? "a judge finds out: $promise" || cat "$work/judged.tap"
+}
+
+# mutated PROGRAM: what the judge says of the lines that sed's PROGRAM has changed
+mutated()
+{
+	sed -E "$1" "$work/judged-whole" >"$work/judged"
+	judge_lines "$work/judged" it "$work/judged.txt"
+}
+
+# instead_of_the_command SCRIPT: what judge_trace says of a trace if the command does what SCRIPT does
+instead_of_the_command()
+{
+	local cudatrace=$work/judged.command
+	printf '#!/bin/sh\n%s\n' "$1" >"$cudatrace"
+	chmod +x "$cudatrace"
+	judge_trace "$work/judged-trace" it
+}
+
+t_judges()
+{
+	local promise
+	lines_of_judges >"$work/judged-whole"
+	{ mutated ''; judge_commands "$work/judged" it; } >"$work/judged.tap"
+	is "$(grep -c '^ok' "$work/judged.tap"),$(grep '^not ok' "$work/judged.tap")" 14, "whole lines keep all promises"
+	while read -r program promise; do
+		broken_promise "$promise" mutated "$program"
+	done <<-'END'
+	$s/.*/{garbage/ every line is an object with the common words
+	3s/^/[],/ every line is an object with the common words
+	2s/"layer":"user",// every line is an object with the common words
+	$s/.*/[1]/ every line is an object with the common words
+	d every line is an object with the common words
+	2{h;d};3G lines are in the order of time
+	2s/"phase":"E"/"phase":"B"/ every call is B then E, or I
+	2s/"op_id":1/"op_id":9/ every call is B then E, or I
+	2s/cuInit/cuExit/ every call is B then E, or I
+	2s/,"duration_us":1// type, size and duration stand where a call ends
+	1s/userspace/init/ type, size and duration stand where a call ends
+	4s/,"size":64// type, size and duration stand where a call ends
+	4s/"event_id":4/"event_id":5/ lines are numbered
+	2s/cuInit/cuExit/ each name is there as often as babeltrace2 says
+	$d each name is there as often as babeltrace2 says
+	END
+	# What a user's grep does not find.
+	mutated 's/^/ /' >/dev/null
+	judge_commands "$work/judged" it >"$work/judged.commands"
+	for promise in "names are counted" "the longest calls are listed" "memory events have ts and size" "each launch counts once" \
+		"the longest gaps between launches" "synchronisations have ts and duration" "what the driver does with contexts" \
+		"types are counted"; do
+		broken_promise "$promise" cat "$work/judged.commands"
+	done
+
+	generate layers
+	cp -r "$work/layers" "$work/judged-trace"
+	build/cudatrace report "$work/judged-trace" >/dev/null 2>&1
+	is "$(judge_trace "$work/judged-trace" it | grep '^not ok')" "" "a whole trace keeps all promises"
+	broken_promise "report counts as many records" instead_of_the_command 'echo "trace 8 records"'
+	broken_promise "exports JSON Lines" instead_of_the_command 'exit 1'
+	rm -rf "$work/judged-trace"
+	cp -r "$t" "$work/judged-trace"
+	broken_promise "babeltrace2 has nothing to warn of" judge_trace "$work/judged-trace" it
+	echo damage >"$work/judged-trace/metadata"
+	broken_promise "babeltrace2 reads it" judge_trace "$work/judged-trace" it
+}
 
 # Small parts.
 t_units()
@@ -491,9 +584,9 @@ t_live()
 		grep -qE ' cuMemAlloc .* = CUDA_ERROR_OUT_OF_MEMORY$' "$work/text.txt"
 	ok $? "live: and makes the same rows of it"
 	for chars in 'a-f" f",:}a{' '0-9, :,}7{10' '{}: "[,'; do
-		head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err" || break
+		head -n 2000 "$j" | tr ${chars% *} ${chars#* } | "$b/live_text" >/dev/null 2>"$work/err"
+		ok $? "live: text that is no JSON is no harm: $chars" || head -n 5 "$work/err"
 	done
-	ok $? "live: text that is no JSON is no harm" || head -n 5 "$work/err"
 	mkdir "$work/grow" && cp "$t/.registry" "$work/grow"
 	head -c 36864 "$t/u-4242-1" >"$work/grow/u-4242-1"
 	timeout $hang "$ct" live "$work/grow" >"$work/grow.txt" 2>&1 & live=$!
@@ -795,7 +888,7 @@ t_commands()
 	wrong '-o is empty' report -o "" "$t"
 	wrong 'a number from 40 to 1000' timeline -w 5 "$t"
 	"$ct" export "$t" 2>/dev/null | head -n 1 >/dev/null
-	ok $? "a closed pipe is no crash"
+	is "${PIPESTATUS[0]}" 141 "a closed pipe is no crash"
 	"$ct" export "$t" >/dev/full 2>"$work/err"
 	is "$?$(grep -c 'No space left' "$work/err")" 11 "a full disk is told"
 	"$ct" doctor >"$work/doctor.txt" 2>&1

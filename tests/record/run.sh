@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
+. tests/judge_trace.sh
 . tests/pick.sh
 choose_parts "inference report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
