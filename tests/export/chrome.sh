@@ -162,7 +162,7 @@ t_chrome_hostile()
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$out-$name" $hostile_count || return
 		timeout $hang "$cudatrace" export --format chrome -f -o "$out.json" "$out-$name" >"$out" 2>&1
-		[ $? -le 1 ] && jq -e '.traceEvents | length >= 0' "$out.json" >/dev/null && iconv -f utf-8 -t utf-8 "$out.json" >/dev/null
+		[ $? = 0 ] && jq -e '.traceEvents | type == "array"' "$out.json" >/dev/null && iconv -f utf-8 -t utf-8 "$out.json" >/dev/null
 		ok $? "chrome: hostile trace $name: jq reads it" || head -n 3 "$out"
 		chrome_rows "$out.json" >"$work/chrome-hostile.rows"
 		chrome_sane hostile "chrome: hostile trace $name"

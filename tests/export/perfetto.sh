@@ -137,7 +137,7 @@ t_perfetto_refusals()
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$out-$name" $hostile_count || return
 		timeout $hang "$cudatrace" export --format perfetto -f -o "$out.trace" "$out-$name" >"$out" 2>&1
-		[ $? -le 1 ] && perfetto_decode "$out.trace" >"$out.txt" 2>"$out.err" && [ ! -s "$out.err" ] &&
+		[ $? = 0 ] && perfetto_decode "$out.trace" >"$out.txt" 2>"$out.err" && [ ! -s "$out.err" ] &&
 			iconv -f utf-8 -t utf-8 "$out.txt" >/dev/null
 		ok $? "perfetto: hostile trace $name: protoc decodes it" || head -n 3 "$out" "$out.err"
 		gawk -f tests/export/perfetto.awk "$out.txt" >"$work/perfetto-hostile.rows"

@@ -225,7 +225,7 @@ t_sqlite_hostile()
 		is "$(sqlite3 "$p.db" 'pragma integrity_check' 2>&1)" ok "hostile trace $kind: the database is sound"
 		is "$(sqlite3 "$p.db" 'pragma foreign_key_check' 2>&1 | head -n 3)" "" "hostile trace $kind: each reference leads to a row"
 		for view in $(sqlite3 "$p.db" "select name from sqlite_master where type = 'view' or name glob 'report_*'"); do
-			sqlite3 "$p.db" "select * from $view" >"$p.rows" 2>"$p.err" && iconv -f utf-8 -t utf-8 "$p.rows" >/dev/null || break
+			sqlite3 "$p.db" "select * from $view" >"$p.rows" 2>"$p.err" && iconv -f utf-8 -t utf-8 "$p.rows" >/dev/null 2>>"$p.err" || break
 		done
 		is "$(cat "$p.err")" "" "hostile trace $kind: each view can be read, as UTF-8"
 	done
