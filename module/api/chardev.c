@@ -135,11 +135,7 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 				n = 0;
 			break;
 		}
-		n = ct_reader_watch(f->reader, file);
-		if (n)
-			break;
-		n = ct_reader_read(f->reader, to, room, &f->watermark,
-				   file->f_flags & O_NONBLOCK);
+		n = ct_reader_read(f->reader, file, to, room, &f->watermark);
 		if (n)
 			break;
 		/* That session has ended and was read to its end: follow the next one. */
@@ -158,7 +154,7 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 static __poll_t chardev_poll(struct file *file, poll_table *wait)
 {
 	struct ct_file *f = file->private_data;
-	__poll_t mask = 0;
+	__poll_t mask = EPOLLERR;
 
 	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
@@ -171,12 +167,8 @@ static __poll_t chardev_poll(struct file *file, poll_table *wait)
 		if (!mutex_trylock(&f->lock))
 			return 0;
 	}
-	if (chardev_attach(file, f) || ct_reader_watch(f->reader, file)) {
-		mask = EPOLLERR;
-	} else {
-		mask = ct_reader_poll(f->reader, file, wait, &f->watermark,
-				      READ_ONCE(f->mapped));
-	}
+	if (!chardev_attach(file, f))
+		mask = ct_reader_poll(f->reader, file, wait, &f->watermark, READ_ONCE(f->mapped));
 	/* Another task may be in poll(), too. */
 	ct_file_unlock(f);
 	return mask;

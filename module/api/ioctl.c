@@ -15,7 +15,6 @@
 #include "api/arg.h"
 #include "api/file.h"
 #include "api/ioctl.h"
-#include "read/reader.h"
 #include "control/control.h"
 #include "control/mark.h"
 #include "probes/multi_probe.h"
@@ -333,28 +332,6 @@ static int ioctl_watermark(struct file *file, union ct_arg *arg)
 	return 0;
 }
 
-static int ioctl_read_done(struct file *file, union ct_arg *arg)
-{
-	struct ct_file *f = file->private_data;
-	struct ct_session_state *s;
-	int err = 0;
-
-	if (mutex_lock_interruptible(&f->lock))
-		return -ERESTARTSYS;
-	if (!f->reader) {
-		s = ct_session_get();
-		f->reader = s ? ct_reader_open(s, &f->viewer) : NULL;
-		if (IS_ERR_OR_NULL(f->reader)) {
-			err = s ? -ENOMEM : -ENODATA;
-			f->reader = NULL;
-		}
-	}
-	if (!err)
-		ct_reader_done(f->reader);
-	ct_file_unlock(f);
-	return err;
-}
-
 /* ---------------------------------------------------------- the table ------ */
 
 /* What an ioctl needs, tested in this order. */
@@ -408,7 +385,6 @@ static const struct ioctl_row ioctl_rows[] = {
 	ROW(THREADBUF, MODE_WRITE, ioctl_threadbuf),
 	ROW(THREADBUF_READ, 0, ioctl_threadbuf_read),
 	ROW(WATERMARK, MODE_READ, ioctl_watermark),
-	ROW(READ_DONE, MODE_READ, ioctl_read_done),
 };
 
 static int ioctl_run(struct file *file, const struct ioctl_row *row, union ct_arg *arg)

@@ -11,12 +11,11 @@
 enum ct_role {
 	CT_ROLE_NONE, CT_ROLE_SIZE, CT_ROLE_DIRECTION, CT_ROLE_CMD, CT_ROLE_DEVICE,
 	CT_ROLE_HAVE, CT_ROLE_CODE, CT_ROLE_STATUS, CT_ROLE_KERNEL, CT_ROLE_TEXT,
-	CT_ROLE_GRID, CT_ROLE_PID, CT_ROLE_BUS,
+	CT_ROLE_GRID, CT_ROLE_PID, CT_ROLE_BUS, CT_ROLE_COUNT,
 };
 
 struct ct_class {
 	struct hlist_node by_name;
-	const void *attached;	/* see ct_class_attach() */
 	u32 id;
 	u16 fixed;		/* bytes of the fields, without the bytes of a text */
 	bool has_text;		/* the last field is a text */

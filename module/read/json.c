@@ -8,12 +8,11 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/string.h>
-#include "read/json_put.h"
+#include "read/json.h"
+#include "read/put.h"
 #include "nvidia/ioctl.h"
 #include "core/registry.h"
-#include "read/json.h"
 
 static const char * const layer_words[] = {
 #define CT_ROW(id, word)	word,
@@ -78,18 +77,18 @@ static __always_inline u64 json_viewed(const struct ct_viewer *viewer, const str
 
 /* ------------------------------------------------------------ fields ----- */
 
-/* The value of a field of size bytes, as an unsigned number. */
-static __always_inline u64 json_load(const u8 *at, u32 size)
+/* The value of a field of size bytes, as an unsigned number.  Fields are aligned to their size. */
+static __always_inline u64 json_load(const void *at, u32 size)
 {
-	switch (size) {	/* little-endian, like the ABI */
+	switch (size) {
 	case 1:
-		return *at;
+		return *(const u8 *)at;
 	case 2:
-		return GET(u16, at);
+		return *(const u16 *)at;
 	case 4:
-		return GET(u32, at);
+		return *(const u32 *)at;
 	}
-	return GET(u64, at);
+	return *(const u64 *)at;
 }
 
 static const u8 type_sizes[] = {
@@ -98,33 +97,51 @@ static const u8 type_sizes[] = {
 #undef CT_TYPE_ROW
 };
 
-static const char *json_device_name(u32 dev, char *buf, size_t room)
+/* A word of a table, which needs no escapes, in quotes. */
+static char *json_put_word(char *p, const char *word)
+{
+	*p++ = '"';
+	p = put(p, word);
+	*p++ = '"';
+	return p;
+}
+
+static char *json_put_direction(char *p, u64 v)
+{
+	return json_put_word(p, v < CT_DIR_COUNT ? direction_words[v] : "unknown");
+}
+
+static char *json_put_device(char *p, u32 dev)
 {
 	switch (dev) {
 	case CT_DEV_NVIDIACTL:
-		return "nvidiactl";
+		return json_put_word(p, "nvidiactl");
 	case CT_DEV_UVM:
-		return "nvidia-uvm";
+		return json_put_word(p, "nvidia-uvm");
 	case CT_DEV_UVM_TOOLS:
-		return "nvidia-uvm-tools";
+		return json_put_word(p, "nvidia-uvm-tools");
 	case CT_DEV_MODESET:
-		return "nvidia-modeset";
+		return json_put_word(p, "nvidia-modeset");
 	case CT_DEV_UNKNOWN:
-		return "unknown";
+		return json_put_word(p, "unknown");
 	}
-	snprintf(buf, room, "nvidia%u", dev);
-	return buf;
+	return p + sprintf(p, "\"nvidia%u\"", dev);
 }
 
-static char *json_put_field(char *p, const struct ct_viewer *viewer, const struct ct_field *f,
-			    enum ct_role role, const u8 *at, u64 v)
+/* A text field: its length, then its bytes. */
+static char *json_put_text(char *p, const void *at)
 {
-	const char *text;
-	char buf[24];
+	return put_text(p, at + sizeof(u16), *(const u16 *)at, CT_TEXT_SHOWN);
+}
+
+static char *json_put_field(char *p, const struct ct_viewer *viewer, enum ct_type type,
+			    enum ct_role role, const void *at, u64 v)
+{
+	const struct ct_class *c;
 
 	if (role == CT_ROLE_PID)
 		return put_u64(p, json_viewed_pid(viewer, v));
-	switch (f->type) {
+	switch (type) {
 	case CT_TYPE_s8:
 		return put_s64(p, (s8)v);
 	case CT_TYPE_s16:
@@ -141,331 +158,154 @@ static char *json_put_field(char *p, const struct ct_viewer *viewer, const struc
 	case CT_TYPE_nvst:
 		return put_hex(p, v);
 	case CT_TYPE_str:
-		text = ct_string_find(v);
-		return put_word(p, text ? text : "");
-	case CT_TYPE_class: {
-		const struct ct_class *c = ct_class_find(v);
-
-		return put_word(p, c ? c->def.name : "");
-	}
+		return put_string(p, ct_string_find(v) ?: "");
+	case CT_TYPE_class:
+		c = ct_class_find(v);
+		return put_string(p, c ? c->def.name : "");
 	case CT_TYPE_dir:
-		return put_word(p, v < CT_DIR_COUNT ? direction_words[v] : "unknown");
+		return json_put_direction(p, v);
 	case CT_TYPE_dev:
-		return put_word(p, json_device_name(v, buf, sizeof(buf)));
+		return json_put_device(p, v);
 	case CT_TYPE_text:
-		return put_text(p, (const char *)at + sizeof(u16), v, CT_TEXT_SHOWN);
+		return json_put_text(p, at);
 	default:
 		return put_u64(p, v);
 	}
 }
 
-/* Values of a payload that the line repeats outside "details". */
-struct json_summary {
-	bool size, direction, grid, cmd;
-	u64 size_v, direction_v, threads_v, cmd_v, device_v, have_v, code_v, status_v;
-	const char *kernel;
-	const u8 *text;		/* a text field: u16 length, bytes */
+/* The values of a payload by their meaning, of which the line repeats some outside "details". */
+struct json_values {
+	u32 have; /* BIT(role) */
+	u64 of[CT_ROLE_COUNT]; /* of a text: its address; of a grid: the product */
 };
-
-static void json_collect(struct json_summary *sum, enum ct_role role, const u8 *at, u64 v)
-{
-	switch (role) {
-	case CT_ROLE_SIZE:
-		sum->size = true;
-		sum->size_v = v;
-		break;
-	case CT_ROLE_DIRECTION:
-		sum->direction = true;
-		sum->direction_v = v;
-		break;
-	case CT_ROLE_CMD:
-		sum->cmd = true;
-		sum->cmd_v = v;
-		break;
-	case CT_ROLE_DEVICE:
-		sum->device_v = v;
-		break;
-	case CT_ROLE_HAVE:
-		sum->have_v = v;
-		break;
-	case CT_ROLE_CODE:
-		sum->code_v = v;
-		break;
-	case CT_ROLE_STATUS:
-		sum->status_v = v;
-		break;
-	case CT_ROLE_KERNEL:
-		sum->kernel = ct_string_find(v);
-		break;
-	case CT_ROLE_TEXT:
-		sum->text = at;
-		break;
-	case CT_ROLE_GRID:
-		sum->threads_v = sum->grid ? sum->threads_v * v : v;
-		sum->grid = true;
-		break;
-	default:
-		break;
-	}
-}
-
-/*
- * The parts of a line that are the same for all records of a class.  They are formatted
- * once, so that most of a line is a few copies.  Part i is text[at[i]] up to
- * text[at[i + 1]].
- */
-enum {
-	PART_HEAD,		/* layer, type and name of a call's record */
-	PART_HEAD_BEGIN,	/* the same of an entry event */
-	PART_SYMBOL,		/* empty if it is the same as the name */
-	PART_OP,		/* empty if the class has no op */
-	PART_FIELD,		/* the key of each field; the first one with "details" */
-	PARTS = PART_FIELD + CT_FIELDS_MAX,
-};
-
-struct json_parts {
-	u16 at[PARTS + 1];
-	char text[];
-};
-
-static char *json_put_class_part(char *p, const struct ct_class *c, u32 part)
-{
-	const struct ct_define *def = &c->def;
-
-	switch (part) {
-	case PART_HEAD:
-	case PART_HEAD_BEGIN:
-		p = put_key(p, "layer");
-		p = put_word(p, layer_words[def->layer]);
-		p = put_key(p, "type");
-		p = put_word(p, part == PART_HEAD ? category_words[def->category] :
-			     def->layer == CT_LAYER_USER ? "userspace" : "kernel");
-		p = put_key(p, "name");
-		p = put_word(p, def->name);
-		return PUT(p, ",\"phase\":");
-	case PART_SYMBOL:
-		if (!strcmp(def->name, def->symbol))
-			return p;
-		p = put_key(p, "symbol");
-		return put_word(p, def->symbol);
-	case PART_OP:
-		if (!def->op)
-			return p;
-		p = put_key(p, "op");
-		return put_word(p, op_words[def->op]);
-	}
-	part -= PART_FIELD;
-	if (part >= def->fields_count)
-		return p;
-	if (part)
-		return put_key(p, def->fields[part].name);
-	p = PUT(p, ",\"details\":{");
-	p = put_word(p, def->fields[0].name);
-	*p++ = ':';
-	return p;
-}
-
-/* Makes the parts of a class and attaches them to it; NULL if there is no memory. */
-static noinline const struct json_parts *json_parts_make(const struct ct_class *c)
-{
-	/* The name three times and the symbol, up to 6 bytes a character; fields likewise. */
-	const size_t room = 6 * 4 * CT_NAME_LEN + CT_FIELDS_MAX * 6 * CT_FIELD_LEN + 512;
-	struct json_parts *t = kzalloc(struct_size(t, text, room), GFP_KERNEL), *parts;
-	char *p;
-	u32 i;
-
-	if (!t)
-		return NULL;
-	p = t->text;
-	for (i = 0; i < PARTS; i++) {
-		t->at[i] = p - t->text;
-		p = json_put_class_part(p, c, i);
-	}
-	t->at[PARTS] = p - t->text;
-	/* put_words() reads up to 7 bytes behind the end. */
-	parts = kmemdup(t, struct_size(t, text, t->at[PARTS] + sizeof(u64)), GFP_KERNEL_ACCOUNT);
-	kfree(t);
-	return parts ? ct_class_attach(c->id, parts) : NULL;
-}
-
-/*
- * A part of a class.  The first line of a class makes the parts; without memory for them, each
- * part is formatted into the line.
- */
-static __always_inline char *json_put_part(char *p, const struct ct_class *c,
-					   const struct json_parts *t, u32 part)
-{
-	if (unlikely(!t))
-		return json_put_class_part(p, c, part);
-	return put_words(p, t->text + t->at[part], t->at[part + 1] - t->at[part]);
-}
 
 static char *json_put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
-			      const struct json_parts *parts, const u8 *payload,
-			      struct json_summary *sum)
+			      const void *at, struct json_values *values)
 {
-	u32 i, offset = 0;
+	u32 i;
 
-	if (!c->def.fields_count)
-		return p;
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
-		u64 v = json_viewed(viewer, c, c->role[i],
-				    json_load(payload + offset, type_sizes[f->type]));
+		enum ct_role role = c->role[i];
+		u64 v = json_viewed(viewer, c, role, json_load(at, type_sizes[f->type]));
 
-		p = json_put_part(p, c, parts, PART_FIELD + i);
-		p = json_put_field(p, viewer, f, c->role[i], payload + offset, v);
-		json_collect(sum, c->role[i], payload + offset, v);
-		offset += type_sizes[f->type];
+		/* A field's name is a C identifier. */
+		p = put(p, i ? ",\"" : ",\"details\":{\"");
+		p = put(p, f->name);
+		p = put(p, "\":");
+		p = json_put_field(p, viewer, f->type, role, at, v);
+		if (role == CT_ROLE_GRID && values->have & BIT(role))
+			v *= values->of[role];
+		values->of[role] = role == CT_ROLE_TEXT ? (unsigned long)at : v;
+		values->have |= BIT(role);
+		at += type_sizes[f->type];
 	}
-	*p++ = '}';
-	return p;
+	return i ? put(p, "}") : p;
 }
 
-static char *json_put_ioctl(char *p, const struct json_summary *sum)
+static char *json_put_ioctl(char *p, const u64 *of)
 {
-	char buf[24];
-	u32 cmd = sum->cmd_v;
-	const char *name = ct_nv_ioctl_name(sum->device_v, cmd);
+	u32 cmd = of[CT_ROLE_CMD], have = of[CT_ROLE_HAVE];
+	const char *name = ct_nv_ioctl_name(of[CT_ROLE_DEVICE], cmd);
 
-	p = put_key(p, "cmd");
-	p = put_u64(p, cmd);
-	p = put(p, ",\"decoded\":{\"dir\":");
-	p = put_u64(p, _IOC_DIR(cmd));
-	p = put(p, ",\"type\":");
-	p = put_u64(p, _IOC_TYPE(cmd));
-	p = put(p, ",\"nr\":");
-	p = put_u64(p, _IOC_NR(cmd));
-	p = put(p, ",\"size\":");
-	p = put_u64(p, _IOC_SIZE(cmd));
-	*p++ = '}';
-	if (name) {
-		p = put_key(p, "escape");
-		p = put_word(p, name);
+	p += sprintf(p, ",\"cmd\":%u,\"decoded\":{\"dir\":%u,\"type\":%u,\"nr\":%u,\"size\":%u}",
+		     cmd, _IOC_DIR(cmd), _IOC_TYPE(cmd), _IOC_NR(cmd), _IOC_SIZE(cmd));
+	if (name)
+		p = json_put_word(put(p, ",\"escape\":"), name);
+	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
+		p = put(p, have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
+		p = put_hex(p, of[CT_ROLE_CODE]);
 	}
-	if (sum->have_v & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
-		p = put_key(p, sum->have_v & CT_IOCTL_CONTROL ? "control" : "class");
-		p = put_hex(p, sum->code_v);
+	if (have & CT_IOCTL_STATUS) {
+		p = put(p, ",\"status\":");
+		p = of[CT_ROLE_STATUS] ? put_hex(p, of[CT_ROLE_STATUS]) : put(p, "\"NV_OK\"");
 	}
-	if (sum->have_v & CT_IOCTL_STATUS) {
-		p = put_key(p, "status");
-		p = sum->status_v ? put_hex(p, sum->status_v) : put(p, "\"NV_OK\"");
-	}
-	p = put_key(p, "device");
-	return put_word(p, json_device_name(sum->device_v, buf, sizeof(buf)));
+	return json_put_device(put(p, ",\"device\":"), of[CT_ROLE_DEVICE]);
 }
 
 /* Keys by which users select lines, besides the type.  B lines do not have them. */
-static char *json_put_promoted(char *p, const struct json_summary *sum)
+static char *json_put_promoted(char *p, const struct json_values *values)
 {
-	u16 len;
+	const u64 *of = values->of;
+	const char *kernel;
 
-	if (sum->size) {
-		p = put_key(p, "size");
-		p = put_u64(p, sum->size_v);
-	}
-	if (sum->direction) {
-		p = put_key(p, "direction");
-		p = put_word(p, sum->direction_v < CT_DIR_COUNT ?
-			     direction_words[sum->direction_v] : "unknown");
-	}
-	if (sum->grid) {
-		p = put_key(p, "threads");
-		p = put_u64(p, sum->threads_v);
-	}
-	if (sum->kernel) {
-		p = put_key(p, "kernel");
-		p = put_word(p, sum->kernel);
-	}
-	if (sum->text) {
-		memcpy(&len, sum->text, sizeof(len));
-		p = put_key(p, "text");
-		p = put_text(p, (const char *)sum->text + sizeof(len), len,
-			     CT_TEXT_SHOWN);
-	}
-	return sum->cmd ? json_put_ioctl(p, sum) : p;
+	if (values->have & BIT(CT_ROLE_SIZE))
+		p = put_u64(put(p, ",\"size\":"), of[CT_ROLE_SIZE]);
+	if (values->have & BIT(CT_ROLE_DIRECTION))
+		p = json_put_direction(put(p, ",\"direction\":"), of[CT_ROLE_DIRECTION]);
+	if (values->have & BIT(CT_ROLE_GRID))
+		p = put_u64(put(p, ",\"threads\":"), of[CT_ROLE_GRID]);
+	kernel = values->have & BIT(CT_ROLE_KERNEL) ? ct_string_find(of[CT_ROLE_KERNEL]) : NULL;
+	if (kernel)
+		p = put_string(put(p, ",\"kernel\":"), kernel);
+	if (values->have & BIT(CT_ROLE_TEXT))
+		p = json_put_text(put(p, ",\"text\":"), (void *)(unsigned long)of[CT_ROLE_TEXT]);
+	return values->have & BIT(CT_ROLE_CMD) ? json_put_ioctl(p, of) : p;
 }
 
 /* ------------------------------------------------------------- lines ----- */
 
 static char *json_put_time(char *p, const struct ct_session_state *s, u64 stamp, u64 event_id)
 {
-	p = PUT(p, "{\"event_id\":");
-	p = put_u64(p, event_id);
-	p = PUT(p, ",\"ts\":");
-	p = put_millionths(p, stamp > s->start ? stamp - s->start : 0);
-	p = PUT(p, ",\"ts_ns\":");
-	return put_u64(p, stamp);
+	p = put_u64(put(p, "{\"event_id\":"), event_id);
+	p = put_decimal(put(p, ",\"ts\":"), stamp > s->start ? stamp - s->start : 0, 6);
+	return put_u64(put(p, ",\"ts_ns\":"), stamp);
 }
 
 static char *json_put_result(char *p, const struct ct_class *c, s64 result)
 {
-	if (c->def.layer != CT_LAYER_USER) {
-		p = PUT(p, ",\"result\":");
-		return put_s64(p, result);
-	}
-	if (!result)
-		return PUT(p, ",\"result\":\"CUDA_SUCCESS\",\"result_code\":0");
-	p = PUT(p, ",\"result\":");
-	p = put_s64(p, result);
-	p = PUT(p, ",\"result_code\":");
-	return put_s64(p, result);
+	bool user = c->def.layer == CT_LAYER_USER;
+
+	p = put(p, ",\"result\":");
+	p = user && !result ? put(p, "\"CUDA_SUCCESS\"") : put_s64(p, result);
+	return user ? put_s64(put(p, ",\"result_code\":"), result) : p;
 }
 
 static_assert((CT_FIELDS_MAX + 6) * (CT_STRING_SHOWN + 64) + 2 * CT_TEXT_SHOWN < CT_LINE_MAX);
 
 size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,
-		      const struct ct_cpu_record *rec, u32 size, u64 stamp, u32 cpu, u64 event_id)
+		      const struct ct_cpu_record *rec, u64 stamp, u32 cpu, u64 event_id)
 {
 	const struct ct_class *c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
 	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
 	bool begin = flags & CT_F_BEGIN, instant = flags & CT_F_INSTANT;
-	const struct json_parts *parts;
-	struct json_summary sum = {};
+	struct json_values values = {};
 	char *p;
 
 	if (!c)
 		return 0;
-	/* Its contents after its pointer, which the load of them depends on. */
-	parts = READ_ONCE(c->attached) ? : json_parts_make(c);
 	p = json_put_time(out, s, stamp, event_id);
-	p = json_put_part(p, c, parts, begin ? PART_HEAD_BEGIN : PART_HEAD);
-	p = begin ? PUT(p, "\"B\",\"pid\":") : instant ? PUT(p, "\"I\",\"pid\":") :
-		    PUT(p, "\"E\",\"pid\":");
-	p = put_u64(p, json_viewed_pid(viewer, rec->pid));
-	p = PUT(p, ",\"tid\":");
-	p = put_u64(p, json_viewed_pid(viewer, rec->tid));
-	p = PUT(p, ",\"cpu\":");
-	p = put_u64(p, cpu);
+	p = json_put_word(put(p, ",\"layer\":"), layer_words[c->def.layer]);
+	p = json_put_word(put(p, ",\"type\":"), !begin ? category_words[c->def.category] :
+			  c->def.layer == CT_LAYER_USER ? "userspace" : "kernel");
+	p = put_string(put(p, ",\"name\":"), c->def.name);
+	p = put(p, begin ? ",\"phase\":\"B\"" : instant ? ",\"phase\":\"I\"" : ",\"phase\":\"E\"");
+	p = put_u64(put(p, ",\"pid\":"), json_viewed_pid(viewer, rec->pid));
+	p = put_u64(put(p, ",\"tid\":"), json_viewed_pid(viewer, rec->tid));
+	p = put_u64(put(p, ",\"cpu\":"), cpu);
 	if (rec->op) {
-		p = PUT(p, ",\"op_id\":");
-		p = put_u64(p, rec->op);
-		p = PUT(p, ",\"depth\":");
-		p = put_u64(p, depth);
+		p = put_u64(put(p, ",\"op_id\":"), rec->op);
+		p = put_u64(put(p, ",\"depth\":"), depth);
 	}
 	/* The end of an abandoned call is unknown: its stamp says when that was noticed. */
-	if (!begin && !instant && !(flags & CT_F_ABANDONED)) {
-		p = PUT(p, ",\"duration_us\":");
-		p = put_thousandths(p, rec->duration & CT_DURATION_MAX);
-	}
+	if (!begin && !instant && !(flags & CT_F_ABANDONED))
+		p = put_decimal(put(p, ",\"duration_us\":"), rec->duration & CT_DURATION_MAX, 3);
 	if (!begin && !(flags & CT_F_NO_RESULT))
 		p = json_put_result(p, c, json_viewed(viewer, c, CT_ROLE_NONE, rec->result));
-	if (flags & CT_F_CONTEXT) {
-		p = put_key(p, "context");
-		p = put(p, (flags & CT_F_CONTEXT) == CT_F_SOFTIRQ ? "\"softirq\"" :
-			(flags & CT_F_CONTEXT) == CT_F_HARDIRQ ? "\"hardirq\"" :
-			"\"nmi\"");
-	}
+	if (flags & CT_F_CONTEXT)
+		p = put(p, (flags & CT_F_CONTEXT) == CT_F_SOFTIRQ ? ",\"context\":\"softirq\"" :
+			(flags & CT_F_CONTEXT) == CT_F_HARDIRQ ? ",\"context\":\"hardirq\"" :
+			",\"context\":\"nmi\"");
 	if (!begin && (flags & CT_F_ABANDONED))
-		p = PUT(p, ",\"abandoned\":true");
-	p = json_put_part(p, c, parts, PART_SYMBOL);
+		p = put(p, ",\"abandoned\":true");
+	if (strcmp(c->def.name, c->def.symbol))
+		p = put_string(put(p, ",\"symbol\":"), c->def.symbol);
+	if (!begin && c->def.op)
+		p = json_put_word(put(p, ",\"op\":"), op_words[c->def.op]);
+	p = json_put_details(p, viewer, c, rec + 1, &values);
 	if (!begin)
-		p = json_put_part(p, c, parts, PART_OP);
-	p = json_put_details(p, viewer, c, parts, (const u8 *)(rec + 1), &sum);
-	if (!begin)
-		p = json_put_promoted(p, &sum);
-	p = put(p, "}\n");
-	return p - out;
+		p = json_put_promoted(p, &values);
+	return put(p, "}\n") - out;
 }
 
 size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 count,
@@ -474,12 +314,6 @@ size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 co
 	char *p = json_put_time(out, s, stamp, event_id);
 
 	p = put(p, ",\"layer\":\"kernel\",\"type\":\"tracer\",\"name\":\"lost\",\"phase\":\"I\"");
-	p = put_key(p, "cpu");
-	p = put_u64(p, cpu);
-	p = put_key(p, "count");
-	p = put_u64(p, count);
-	p = put_key(p, "reason");
-	p = put_word(p, reason);
-	p = put(p, "}\n");
+	p += sprintf(p, ",\"cpu\":%u,\"count\":%llu,\"reason\":\"%s\"}\n", cpu, count, reason);
 	return p - out;
 }

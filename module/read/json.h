@@ -22,14 +22,14 @@ struct ct_viewer {
 /*
  * ct_json_record - format a record as one line.
  * @out:	CT_LINE_MAX bytes
- * @rec:	a copy of the whole record, size bytes
+ * @rec:	a copy of the whole record
  * @stamp:	its full time in ns
  * @cpu:	the CPU that wrote it
  * @event_id:	number of the line
  * Any task; may sleep.  Returns the line's length; 0: the class is unknown.
  */
 size_t ct_json_record(char *out, const struct ct_session_state *s, const struct ct_viewer *viewer,
-		      const struct ct_cpu_record *rec, u32 size, u64 stamp, u32 cpu, u64 event_id);
+		      const struct ct_cpu_record *rec, u64 stamp, u32 cpu, u64 event_id);
 
 /* ct_json_lost - format a line that reports count lost records.  Returns its length. */
 size_t ct_json_lost(char *out, const struct ct_session_state *s, u32 cpu, u64 count,

@@ -248,9 +248,9 @@ bool ct_merge_fill(struct ct_merge *m)
 		r = ct_merge_ring_of(m, best);
 		size = merge_copy_record(m, best, r);
 		if (size)
-			m->len +=
-				ct_json_record(m->buf + m->len, m->s, m->viewer, (void *)m->record,
-					       size, m->cursor[best].last, best, ++m->event_id);
+			m->len += ct_json_record(m->buf + m->len, m->s, m->viewer,
+						 (void *)m->record, m->cursor[best].last, best,
+						 ++m->event_id);
 		merge_find_next(m, best, r);
 		/* If this CPU has no further record, limit must take it into account. */
 		fresh = m->cursor[best].have;

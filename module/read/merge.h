@@ -18,8 +18,6 @@ struct ring_cursor {
 	u64 idle_at; /* committed when the reader had read everything */
 	u64 lost[CT_LOST_REASONS]; /* losses reported so far */
 	u64 records; /* records before pos: read, or reported as lost */
-	u64 done; /* for mmap(): committed at the last CT_IOC_READ_DONE */
-	u64 done_records; /* for mmap(): records written before that */
 	bool have;
 	bool gap; /* packets between the last one and pos were overwritten */
 	bool unreported; /* after a gap: losses that may not be reported yet */

@@ -27,21 +27,6 @@ struct ct_reader {
 	struct ct_merge m; /* last: it ends with a flexible array */
 };
 
-/* Has any CPU a record that was not there at the last look? */
-static bool reader_has_new(struct ct_reader *rd)
-{
-	struct ct_ring *r;
-	u32 cpu;
-
-	for (cpu = 0; cpu < rd->m.s->cpus; cpu++) {
-		r = ct_merge_ring_of(&rd->m, cpu);
-		if (r &&
-		    (rd->m.cursor[cpu].have || ct_merge_committed(r) != rd->m.cursor[cpu].idle_at))
-			return true;
-	}
-	return false;
-}
-
 static void reader_waiters(int n)
 {
 	/* The queue's lock guards the counter; writers only test it for zero. */
@@ -76,53 +61,52 @@ static bool reader_any_watermark(const struct ct_watermark *wm)
 }
 
 /*
- * Add the unread bytes and records of one CPU for a reader by mmap(): from the last
- * CT_IOC_READ_DONE, or for the owner from its consumer page, where records are counted in
- * whole packets.
+ * Add the unread bytes and records of one CPU.  By mmap() the consumer page says how far its owner
+ * has read; then records are counted in whole packets.
  */
-static void reader_count_mapped(struct ct_reader *rd, u32 cpu, struct ct_ring *r, bool owner,
-				u64 *bytes, u64 *records)
+static void reader_count(const struct ring_cursor *at, struct ct_ring *r, bool mapped, u64 *bytes,
+			 u64 *records)
 {
-	const struct ring_cursor *at = &rd->m.cursor[cpu];
-	u64 limit = ct_merge_committed(r), pos = at->done, before = at->done_records, begin;
+	u64 limit = ct_merge_committed(r), pos = at->pos, before = at->records;
+	const struct ct_packet *p;
 
-	if (owner)
-		pos = max(pos, min(READ_ONCE(r->consumer->consumed), limit));
+	if (mapped) {
+		pos = READ_ONCE(r->consumer->consumed);
+		p = (void *)(r->data + (pos & ~(u64)(r->subbuf_size - 1) & r->mask));
+		before = pos ? READ_ONCE(p->op_base) : 0;
+	}
 	if (pos >= limit)
 		return;
-	begin = pos & ~(u64)(r->subbuf_size - 1);
-	if (pos != at->done && limit > begin)
-		before = max(before, READ_ONCE(((struct ct_packet *)
-				(r->data + (begin & r->mask)))->op_base));
 	*bytes += limit - pos;
 	*records += READ_ONCE(r->status->records) - before;
 }
 
-/* Is the watermark reached?  *unread: there is at least one unread record. */
-static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, struct file *file,
-			   bool mapped, bool *unread)
+/* Is anything unread?  Sets its bytes and records. */
+static bool reader_unread(struct ct_reader *rd, bool mapped, u64 *bytes, u64 *records)
 {
-	const u64 want_bytes = READ_ONCE(wm->bytes), want_records = READ_ONCE(wm->records),
-		  want_ns = READ_ONCE(wm->ns);
-	u64 bytes = 0, records = 0, now;
 	struct ct_ring *r;
 	u32 cpu;
 
+	*bytes = 0;
+	*records = 0;
 	for (cpu = 0; cpu < rd->m.s->cpus; cpu++) {
 		r = ct_merge_ring_of(&rd->m, cpu);
-		if (!r)
-			continue;
-		if (mapped) {
-			reader_count_mapped(rd, cpu, r, READ_ONCE(rd->m.s->owner) == file, &bytes,
-					    &records);
-		} else if (ct_merge_committed(r) > rd->m.cursor[cpu].idle_at ||
-			   rd->m.cursor[cpu].have) {
-			bytes += ct_merge_committed(r) - rd->m.cursor[cpu].pos;
-			records += READ_ONCE(r->status->records) - rd->m.cursor[cpu].records;
-		}
+		if (r)
+			reader_count(&rd->m.cursor[cpu], r, mapped, bytes, records);
 	}
-	*unread = bytes;
-	if (!bytes) {
+	return *bytes;
+}
+
+/* Is the watermark reached?  *unread: there is at least one unread record. */
+static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, bool mapped,
+			   bool *unread)
+{
+	const u64 want_bytes = READ_ONCE(wm->bytes), want_records = READ_ONCE(wm->records),
+		  want_ns = READ_ONCE(wm->ns);
+	u64 bytes, records, now;
+
+	*unread = reader_unread(rd, mapped, &bytes, &records);
+	if (!*unread) {
 		rd->since = 0;
 		return false;
 	}
@@ -138,7 +122,9 @@ static bool reader_reached(struct ct_reader *rd, const struct ct_watermark *wm, 
 
 static bool reader_new_or_ended(struct ct_reader *rd)
 {
-	return reader_has_new(rd) || READ_ONCE(rd->m.s->ended);
+	u64 bytes, records;
+
+	return reader_unread(rd, false, &bytes, &records) || READ_ONCE(rd->m.s->ended);
 }
 
 /* Wait for a new record or the session's end.  Returns 0 or -ERESTARTSYS. */
@@ -176,7 +162,7 @@ static int reader_wait_watermark(struct ct_reader *rd, const struct ct_watermark
 	int err;
 
 	while (reader_any_watermark(wm) && !READ_ONCE(rd->m.s->ended) &&
-	       !reader_reached(rd, wm, NULL, false, &unread)) {
+	       !reader_reached(rd, wm, false, &unread)) {
 		err = unread ? reader_sleep(CT_WATERMARK_PERIOD) : reader_wait_new(rd);
 		if (err)
 			return err;
@@ -184,27 +170,11 @@ static int reader_wait_watermark(struct ct_reader *rd, const struct ct_watermark
 	return 0;
 }
 
-void ct_reader_done(struct ct_reader *rd)
-{
-	struct ct_ring *r;
-	u32 cpu;
-
-	for (cpu = 0; cpu < rd->m.s->cpus; cpu++) {
-		r = ct_merge_ring_of(&rd->m, cpu);
-		if (!r)
-			continue;
-		rd->m.cursor[cpu].done_records = READ_ONCE(r->status->records);
-		/*
-		 * records before committed: a record that is committed in between counts as
-		 * unread again, instead of being missed.
-		 */
-		smp_rmb();
-		rd->m.cursor[cpu].done = ct_merge_committed(r);
-	}
-	rd->since = 0;
-}
-
-int ct_reader_watch(struct ct_reader *rd, const struct file *file)
+/*
+ * The file reads or waits.  Unless it is the session's owner, it becomes an extra reader.  0 or
+ * -EINTR: the task is being killed.
+ */
+static int reader_watch(struct ct_reader *rd, const struct file *file)
 {
 	int err;
 
@@ -215,13 +185,16 @@ int ct_reader_watch(struct ct_reader *rd, const struct file *file)
 	return err;
 }
 
-ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
-		       const struct ct_watermark *wm, bool nonblock)
+ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to, size_t room,
+		       const struct ct_watermark *wm)
 {
-	bool young, ended;
+	bool nonblock = file->f_flags & O_NONBLOCK, young, ended;
 	size_t n;
 	int err;
 
+	err = reader_watch(rd, file);
+	if (err)
+		return err;
 	reader_disarm_poll(rd);
 	while (rd->m.sent == rd->m.len) {
 		if (!nonblock) {
@@ -267,17 +240,19 @@ static void reader_nudge(struct timer_list *t)
 __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
 			const struct ct_watermark *wm, bool mapped)
 {
-	bool unread = false;
+	bool owner, unread;
 
+	if (reader_watch(rd, file))
+		return EPOLLERR;
+	owner = mapped && READ_ONCE(rd->m.s->owner) == file;
 	poll_wait(file, &ct_session_wait, wait);
 	rd->polled = true;
 	reader_arm_poll(rd);
-	if (!mapped && rd->m.sent < rd->m.len)
+	if (!owner && rd->m.sent < rd->m.len)
 		return EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(rd->m.s->ended))
 		return EPOLLIN | EPOLLRDNORM | (mapped ? EPOLLHUP : 0);
-	if ((mapped || reader_any_watermark(wm)) &&
-	    !reader_reached(rd, wm, file, mapped, &unread)) {
+	if ((owner || reader_any_watermark(wm)) && !reader_reached(rd, wm, owner, &unread)) {
 		if (unread) {
 			/* The timer compares from now on, so writers need not wake this file. */
 			reader_disarm_poll(rd);
@@ -285,7 +260,7 @@ __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wai
 		}
 		return 0;
 	}
-	if (mapped)
+	if (owner)
 		return EPOLLIN | EPOLLRDNORM;
 	if (ct_merge_fill(&rd->m) && !rd->m.len)
 		mod_timer(&rd->nudge, jiffies + 1);

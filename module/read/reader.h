@@ -21,33 +21,25 @@ struct ct_reader *ct_reader_open(struct ct_session_state *s, const struct ct_vie
 void ct_reader_close(struct ct_reader *rd);
 
 /*
- * ct_reader_watch - the file reads or waits.  Unless it is the session's owner, it becomes
- * an extra reader: threads then record into the rings instead of thread buffers.
- * May sleep; the caller serialises it with ct_reader_read().  0 or -EINTR: the task is being
- * killed.
- */
-int ct_reader_watch(struct ct_reader *rd, const struct file *file);
-
-/*
  * ct_reader_read - copy lines to user memory.
+ * @file:	who reads; unless it is the session's owner, it becomes an extra reader: threads then
+ *		record into the rings instead of thread buffers
  * @room:	bytes at to
  * @wm:		the file's watermark
- * Waits for lines unless nonblock; may sleep.  The caller serialises calls.
+ * Waits for lines unless the file is O_NONBLOCK; may sleep.  The caller serialises calls.
  * Returns the number of bytes; 0 when the session has ended and all of it was read;
- * -EAGAIN, -ERESTARTSYS or -EFAULT.
+ * -EAGAIN, -ERESTARTSYS, -EFAULT, or -EINTR: the task is being killed.
  */
-ssize_t ct_reader_read(struct ct_reader *rd, char __user *to, size_t room,
-		       const struct ct_watermark *wm, bool nonblock);
+ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to, size_t room,
+		       const struct ct_watermark *wm);
 
 /*
- * ct_reader_poll - poll() of the file.
- * @mapped:	the file reads by mmap(), so only records in the rings count
+ * ct_reader_poll - poll() of the file, which becomes an extra reader as in ct_reader_read().
+ * @mapped:	the file has mapped a CPU's data: if it owns the session, its consumer page says how
+ *		far it has read
  * The caller serialises it with ct_reader_read().
  */
 __poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
 			const struct ct_watermark *wm, bool mapped);
-
-/* ct_reader_done - CT_IOC_READ_DONE: all committed records count as read by mmap(). */
-void ct_reader_done(struct ct_reader *rd);
 
 #endif

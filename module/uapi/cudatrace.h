@@ -159,9 +159,8 @@
  *
  * A blocking read(), poll(), select() and epoll wait for a *watermark*
  * (CT_IOC_WATERMARK), by default for one record.  Unread bytes and records are counted
- * from the file's read() position.  Once the file has mapped a CPU's data, they are
- * counted from the consumer page (for the owner) or from the last CT_IOC_READ_DONE (for
- * any other file).  Bytes are counted as they lie in the rings, packet headers included.
+ * from the file's read() position; once the owner has mapped a CPU's data, from its
+ * consumer pages.  Bytes are counted as they lie in the rings, packet headers included.
  *
  * pids and tids in the text are those of the pid namespace of the task that opened the
  * file, no matter which task reads or waits.  This holds for the head of a line and for
@@ -286,7 +285,8 @@
  *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
- * so did both versions.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
+ * so did both versions.  It dropped an ioctl that no program of cudatrace used: number 21
+ * stays unused.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec".
  *
  * 8. GPU STREAMS
@@ -995,10 +995,6 @@ struct ct_threadbuf_read {
  * watermark costs a writer nothing but the wake-up at the first record: from then on the
  * module compares the rings with the watermark every 10 ms.  A read() with O_NONBLOCK
  * returns all lines that there are.
- *
- * CT_IOC_READ_DONE: reader by mmap() that does not own the session.  All records that are
- * committed now count as read for poll().  Call it before you load committed.  ENODATA: no
- * session.
  */
 struct ct_watermark {
 	__u32 size;
@@ -1087,7 +1083,6 @@ struct ct_limits {
 #define CT_IOC_PROBE_SET	_IOWR(CT_IOC_TYPE, 18, struct ct_probe_add)
 #define CT_IOC_TRIGGER		_IOWR(CT_IOC_TYPE, 19, struct ct_trigger_set)
 #define CT_IOC_WATERMARK	_IOWR(CT_IOC_TYPE, 20, struct ct_watermark)
-#define CT_IOC_READ_DONE	_IO(CT_IOC_TYPE, 21)
 #define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
 #define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
 #define CT_IOC_PROBE_ARM	_IO(CT_IOC_TYPE, 25)

@@ -388,18 +388,6 @@ static int op_watermark(void)
 	return call(reader, CT_IOC_WATERMARK, &w);
 }
 
-/* By a new file, which has no struct ct_reader yet. */
-static int op_seen(void)
-{
-	int fd = open(CT_DEVICE_PATH, O_RDONLY | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return errno;
-	err = call(fd, CT_IOC_READ_DONE, NULL);
-	close(fd);
-	return err;
-}
-
 /* An orphaned session is adopted, mapped and dropped. */
 static int op_adopt(void)
 {
@@ -481,7 +469,6 @@ int main(int argc, char **argv)
 	faults_each("limits", op_limits, undo_limits);
 	faults_each("a mark under limits", op_mark_limited, undo_limits);
 	faults_each("watermark", op_watermark, NULL);
-	faults_each("seen", op_seen, NULL);
 	undo_start();
 	faults_each("adopting an orphaned session", op_adopt, NULL);
 	faults_threadbufs(owner, producer);
