@@ -381,8 +381,7 @@ void ct_registry_exit(void)
 	registry_free(&gone);
 	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
 		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++)
-			if (ct_class_page[i][j])
-				kfree(ct_class_page[i][j]);
+			kfree(ct_class_page[i][j]);
 		kfree(ct_class_page[i]);
 	}
 }

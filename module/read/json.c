@@ -248,7 +248,7 @@ static char *json_put_promoted(char *p, const struct json_values *values)
 static char *json_put_time(char *p, const struct ct_session_state *s, u64 stamp, u64 event_id)
 {
 	p = put_u64(put(p, "{\"event_id\":"), event_id);
-	p = put_decimal(put(p, ",\"ts\":"), stamp > s->start ? stamp - s->start : 0, 6);
+	p = put_millionths(put(p, ",\"ts\":"), stamp > s->start ? stamp - s->start : 0);
 	return put_u64(put(p, ",\"ts_ns\":"), stamp);
 }
 
@@ -289,7 +289,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	}
 	/* The end of an abandoned call is unknown: its stamp says when that was noticed. */
 	if (!begin && !instant && !(flags & CT_F_ABANDONED))
-		p = put_decimal(put(p, ",\"duration_us\":"), rec->duration & CT_DURATION_MAX, 3);
+		p = put_thousandths(put(p, ",\"duration_us\":"), rec->duration & CT_DURATION_MAX);
 	if (!begin && !(flags & CT_F_NO_RESULT))
 		p = json_put_result(p, c, json_viewed(viewer, c, CT_ROLE_NONE, rec->result));
 	if (flags & CT_F_CONTEXT)

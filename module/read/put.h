@@ -7,6 +7,7 @@
 #ifndef CT_PUT_H
 #define CT_PUT_H
 
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -18,31 +19,55 @@
 /* Copy a text as it is.  The compiler makes a few moves of a literal, whose length it knows. */
 static __always_inline char *put(char *p, const char *text)
 {
-	size_t len = strlen(text);
-
-	memcpy(p, text, len);
-	return p + len;
+	if (__builtin_constant_p(strlen(text)))
+		return memcpy(p, text, strlen(text)) + strlen(text);
+	while (*text)
+		*p++ = *text++;
+	return p;
 }
 
-/* v divided by a power of ten: put_decimal(p, 1234567, 3) writes 1234.567. */
-static inline char *put_decimal(char *p, u64 v, u32 decimals)
-{
-	char text[24], *end = text + sizeof(text), *at = end;
-	u32 digits = 0;
+static const char digit_pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859606162636465666768697071727374757677787980"
+	"81828384858687888990919293949596979899";
 
-	for (; v || digits <= decimals; v /= 10, digits++) {
-		if (decimals && digits == decimals)
-			*--at = '.';
-		*--at = '0' + v % 10;
+/*
+ * The last count digits of v, in their place: kernels that zero variables on the stack would zero a
+ * buffer there.
+ */
+static __always_inline char *put_digits(char *p, u64 v, u32 count)
+{
+	char *at = p + count;
+
+	for (; at - p >= 2; v /= 100) {
+		at -= 2;
+		memcpy(at, digit_pairs + v % 100 * 2, 2);
 	}
-	while (at < end)
-		*p++ = *at++;
-	return p;
+	if (at > p)
+		*p = '0' + v % 10;
+	return p + count;
 }
 
 static inline char *put_u64(char *p, u64 v)
 {
-	return put_decimal(p, v, 0);
+	u32 count = 1;
+	u64 power;
+
+	for (power = 10; count < 20 && v >= power; power *= 10)
+		count++;
+	return put_digits(p, v, count);
+}
+
+/* v / 1000000 with six decimals: 1234567 is 1.234567. */
+static inline char *put_millionths(char *p, u64 v)
+{
+	return put_digits(put(put_u64(p, v / 1000000), "."), v, 6);
+}
+
+/* v / 1000 with three decimals. */
+static inline char *put_thousandths(char *p, u64 v)
+{
+	return put_digits(put(put_u64(p, v / 1000), "."), v, 3);
 }
 
 static inline char *put_s64(char *p, s64 v)
@@ -55,7 +80,13 @@ static inline char *put_s64(char *p, s64 v)
 /* In quotes, because JSON numbers lose bits above 2^53. */
 static inline char *put_hex(char *p, u64 v)
 {
-	return p + sprintf(p, "\"0x%llx\"", v);
+	int shift = v ? (fls64(v) - 1) & ~3 : 0;
+
+	p = put(p, "\"0x");
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[v >> shift & 15];
+	*p++ = '"';
+	return p;
 }
 
 /*
@@ -78,6 +109,11 @@ static inline char *put_text(char *p, const char *text, size_t len, size_t room)
 		if (p >= end) {
 			p = put(p, "...");
 			break;
+		}
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+			*p++ = c;
+			follow = 0;
+			continue;
 		}
 		/* A byte that begins a character ends one that was cut. */
 		if (c < 0x80 || c >= 0xc0)

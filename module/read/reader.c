@@ -185,8 +185,8 @@ static int reader_watch(struct ct_reader *rd, const struct file *file)
 	return err;
 }
 
-ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to, size_t room,
-		       const struct ct_watermark *wm)
+ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to,
+		       size_t room, const struct ct_watermark *wm)
 {
 	bool nonblock = file->f_flags & O_NONBLOCK, young, ended;
 	size_t n;

@@ -30,8 +30,8 @@ void ct_reader_close(struct ct_reader *rd);
  * Returns the number of bytes; 0 when the session has ended and all of it was read;
  * -EAGAIN, -ERESTARTSYS, -EFAULT, or -EINTR: the task is being killed.
  */
-ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to, size_t room,
-		       const struct ct_watermark *wm);
+ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __user *to,
+		       size_t room, const struct ct_watermark *wm);
 
 /*
  * ct_reader_poll - poll() of the file, which becomes an extra reader as in ct_reader_read().
