@@ -223,6 +223,7 @@ without()
 	tests/build/options 6.1 "$work" "without-$what" $@ >"$work/uses-$what" 2>"$work/without-$what.err"
 	ok $? "the module builds without a warning for a kernel without $what" || cat "$work/without-$what.err"
 	is "$(grep -E "$uses" "$work/uses-$what" | paste -sd ' ')" "" "and does not use it"
+	is "$(grep '^ct_' "$work/uses-$what" | paste -sd ' ')" "" "... nor a function of its own that is left out"
 }
 t_bare() { without options 'probe|tracepoint|ftrace|kallsyms|cgroup|fence' $kprobes $tracepoints $ftrace $cgroups $fences 'UPROBE.*' 'KALLSYMS.*'; }
 t_kretprobes() { without kretprobes 'register_k.*probe' $kprobes; }
