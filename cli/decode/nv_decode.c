@@ -87,7 +87,9 @@ const char *nv_escape_name(unsigned int nr)
 
 const char *nv_uvm_ioctl_name_at(uint32_t cmd, unsigned int version)
 {
-	return nv_name_at(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd, version);
+	const struct nv_uvm_layout *l = nv_uvm_layout_find(cmd, version);
+
+	return l ? l->name : NULL;
 }
 
 const char *nv_uvm_ioctl_name(uint32_t cmd)
@@ -152,7 +154,10 @@ unsigned int nv_escape_since(unsigned int nr)
 
 unsigned int nv_uvm_ioctl_since(uint32_t cmd)
 {
-	return nv_since(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
+	/* A version older than all gets the oldest row. */
+	const struct nv_uvm_layout *l = nv_uvm_layout_find(cmd, 1);
+
+	return l ? l->since : 0;
 }
 
 unsigned int nv_version_parse(const char *text)
@@ -215,9 +220,9 @@ static void nv_decode_uvm(struct nv_ioctl *io, const void *block, size_t len)
 	const struct nv_uvm_layout *l = nv_uvm_layout_find(io->request, io->version);
 
 	io->nr = io->request;
-	io->name = nv_uvm_ioctl_name_at(io->request, io->version);
 	if (!l)
 		return;
+	io->name = l->name;
 	io->known = true;
 	io->size = l->size;
 	if (nv_block_u32(block, nv_usable(len, l->size), l->status, &io->w.status)) {

@@ -50,23 +50,19 @@ void ct_nv_ioctl_fill(struct ct_ioctl *p, const struct file *file, u32 cmd,
 		nv_ioctl_fill(p, ct_driver_version, nv_ioctl_read_user);
 }
 
-static const char *nv_ioctl_find(const struct nv_name *table, u32 count, u32 nr)
+const char *ct_nv_ioctl_name(u32 device, u32 cmd)
 {
+	const struct nv_uvm_layout *uvm;
 	const char *name = NULL;
 	u32 i;
 
+	if (device == CT_DEV_UVM || device == CT_DEV_UVM_TOOLS) {
+		uvm = nv_uvm_layout_find(cmd, 0);
+		return uvm ? uvm->name : NULL;
+	}
 	/* A number may have several rows: the last one is its newest name. */
-	for (i = 0; i < count && table[i].nr <= nr; i++)
-		if (table[i].nr == nr)
-			name = table[i].name;
+	for (i = 0; _IOC_TYPE(cmd) == NV_TYPE && i < NV_COUNT(nv_escape_names); i++)
+		if (nv_escape_names[i].nr == _IOC_NR(cmd))
+			name = nv_escape_names[i].name;
 	return name;
-}
-
-const char *ct_nv_ioctl_name(u32 device, u32 cmd)
-{
-	if (device == CT_DEV_UVM || device == CT_DEV_UVM_TOOLS)
-		return nv_ioctl_find(nv_uvm_names, NV_COUNT(nv_uvm_names), cmd);
-	if (_IOC_TYPE(cmd) != NV_TYPE)
-		return NULL;
-	return nv_ioctl_find(nv_escape_names, NV_COUNT(nv_escape_names), _IOC_NR(cmd));
 }

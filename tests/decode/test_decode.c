@@ -193,7 +193,6 @@ static void test_tables(void)
 	unsigned int i;
 
 	EXPECT(sorted(nv_escape_names, NV_COUNT(nv_escape_names)));
-	EXPECT(sorted(nv_uvm_names, NV_COUNT(nv_uvm_names)));
 	EXPECT(sorted(nv_ctrl_names, nv_ctrl_names_count));
 	EXPECT(sorted(nv_ctrl_categories, nv_ctrl_categories_count));
 	EXPECT(sorted(nv_class_names, nv_class_names_count));
@@ -209,7 +208,8 @@ static void test_tables(void)
 		EXPECT_NAME(nv_ctrl_name_at(nv_ctrl_names[i].nr, nv_ctrl_names[i].since),
 			    nv_ctrl_names[i].name);
 	for (i = 0; i < NV_COUNT(nv_uvm_layouts); i++)
-		EXPECT(nv_uvm_ioctl_name(nv_uvm_layouts[i].cmd));
+		EXPECT_NAME(nv_uvm_ioctl_name_at(nv_uvm_layouts[i].cmd, nv_uvm_layouts[i].since),
+			    nv_uvm_layouts[i].name);
 	for (i = 0; i < NV_COUNT(nv_esc_layouts); i++)
 		EXPECT(nv_escape_name(nv_esc_layouts[i].nr));
 	EXPECT(nv_ctrl_names_count >= 1422);	/* those of 535 alone */
