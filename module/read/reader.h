@@ -22,8 +22,8 @@ void ct_reader_close(struct ct_reader *rd);
 
 /*
  * ct_reader_read - copy lines to user memory.
- * @file:	who reads; unless it is the session's owner, it becomes an extra reader: threads then
- *		record into the rings instead of thread buffers
+ * @file:	who reads; unless it is the session's owner, it becomes an extra reader: then
+ *		threads record into the rings instead of thread buffers
  * @room:	bytes at to
  * @wm:		the file's watermark
  * Waits for lines unless the file is O_NONBLOCK; may sleep.  The caller serialises calls.
