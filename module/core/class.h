@@ -16,6 +16,7 @@ enum ct_role {
 
 struct ct_class {
 	struct hlist_node by_name;
+	const void *attached;	/* see ct_class_attach() */
 	u32 id;
 	u16 fixed;		/* bytes of the fields, without the bytes of a text */
 	bool has_text;		/* the last field is a text */

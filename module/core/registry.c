@@ -171,6 +171,18 @@ out_free:
 	return err;
 }
 
+const void *ct_class_attach(u32 id, const void *data)
+{
+	struct ct_class *c = ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS];
+	/* The data before the pointer: cmpxchg() orders them. */
+	const void *first = cmpxchg(&c->attached, NULL, data);
+
+	if (!first)
+		return data;
+	kfree(data);
+	return first;
+}
+
 int ct_string_define(const char *text, u32 len, u64 producer)
 {
 	static u32 seed;	/* so that a producer cannot choose texts that collide */
@@ -269,6 +281,12 @@ int ct_registry_init(void)
 	return err;
 }
 
+static void registry_free_class(struct ct_class *c)
+{
+	kfree(c->attached);
+	kfree(c);
+}
+
 /* Takes the classes of programs and of removed probes out of the registry, into the list. */
 static void registry_remove_classes(struct hlist_head *gone)
 {
@@ -338,7 +356,7 @@ static void registry_free(struct registry_gone *gone)
 	/* For those who look an id up that is not theirs, with preemption disabled. */
 	synchronize_rcu();
 	hlist_for_each_entry_safe(c, next, &gone->classes, by_name) {
-		kfree(c);
+		registry_free_class(c);
 		cond_resched();
 	}
 	hlist_for_each_entry_safe(t, next, &gone->texts, by_text) {
@@ -381,7 +399,8 @@ void ct_registry_exit(void)
 	registry_free(&gone);
 	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
 		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++)
-			kfree(ct_class_page[i][j]);
+			if (ct_class_page[i][j])
+				registry_free_class(ct_class_page[i][j]);
 		kfree(ct_class_page[i]);
 	}
 }

@@ -60,6 +60,14 @@ int ct_class_define(struct ct_define *def, u64 producer, bool trusted);
 void ct_class_drop(u32 id);
 
 /*
+ * ct_class_attach - attach data to a class, for the layer that reads its records.
+ * @data:	from kmalloc(); freed with the class
+ * The first data that is attached stays; if there is some already, @data is freed.
+ * Returns the data that the class has now.  Any context but NMI.
+ */
+const void *ct_class_attach(u32 id, const void *data);
+
+/*
  * ct_string_define - find or make the string of len bytes.  A new one is charged to the quota of
  * this producer.  May sleep; the caller keeps the registry.
  * Returns its id (> 0), -ENOSPC (quota) or -ENOMEM.

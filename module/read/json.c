@@ -8,6 +8,7 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include "read/json.h"
 #include "read/put.h"
@@ -125,7 +126,7 @@ static char *json_put_device(char *p, u32 dev)
 	case CT_DEV_UNKNOWN:
 		return json_put_word(p, "unknown");
 	}
-	return p + sprintf(p, "\"nvidia%u\"", dev);
+	return put(put_u64(put(p, "\"nvidia"), dev), "\"");
 }
 
 /* A text field: its length, then its bytes. */
@@ -179,8 +180,87 @@ struct json_values {
 	u64 of[CT_ROLE_COUNT]; /* of a text: its address; of a grid: the product */
 };
 
+/*
+ * The parts of a line that are the same for all records of a class.  They are formatted once, so
+ * that most of a line is a few copies.  Part i is text[at[i]] up to text[at[i + 1]].
+ */
+enum {
+	PART_HEAD, /* layer, type and name */
+	PART_TAIL, /* symbol, op, and the first field's key */
+	PART_BEGIN_HEAD, /* the same of a call's begin */
+	PART_BEGIN_TAIL,
+	PART_FIELD, /* the key of each further field */
+	PARTS = PART_FIELD + CT_FIELDS_MAX - 1,
+};
+
+struct json_parts {
+	u16 at[PARTS + 1];
+	char text[];
+};
+
+static char *json_format_part(char *p, const struct ct_class *c, u32 part)
+{
+	const struct ct_define *def = &c->def;
+	u32 field = part < PART_FIELD ? 0 : part - PART_FIELD + 1;
+
+	switch (part) {
+	case PART_HEAD:
+	case PART_BEGIN_HEAD:
+		p = json_put_word(put(p, ",\"layer\":"), layer_words[def->layer]);
+		p = json_put_word(put(p, ",\"type\":"),
+				  part == PART_HEAD ? category_words[def->category] :
+				  def->layer == CT_LAYER_USER ? "userspace" : "kernel");
+		p = put_string(put(p, ",\"name\":"), def->name);
+		return put(p, ",\"phase\":");
+	case PART_TAIL:
+	case PART_BEGIN_TAIL:
+		if (strcmp(def->name, def->symbol))
+			p = put_string(put(p, ",\"symbol\":"), def->symbol);
+		if (part == PART_TAIL && def->op)
+			p = json_put_word(put(p, ",\"op\":"), op_words[def->op]);
+	}
+	if (field >= def->fields_count)
+		return p;
+	/* A field's name is a C identifier. */
+	p = put(put(p, field ? ",\"" : ",\"details\":{\""), def->fields[field].name);
+	return put(p, "\":");
+}
+
+/* Make the parts of a class in room and attach a copy to it; NULL if there is no memory. */
+static noinline const struct json_parts *json_make_parts(char *room, const struct ct_class *c)
+{
+	struct json_parts *parts;
+	u16 at[PARTS + 1];
+	char *p = room;
+	u32 i;
+
+	for (i = 0; i < PARTS; i++) {
+		at[i] = p - room;
+		p = json_format_part(p, c, i);
+	}
+	at[PARTS] = p - room;
+	/* put_words() reads up to 7 bytes behind the end. */
+	parts = kzalloc(struct_size(parts, text, at[PARTS] + sizeof(u64)), GFP_KERNEL_ACCOUNT);
+	if (!parts)
+		return NULL;
+	memcpy(parts->at, at, sizeof(at));
+	memcpy(parts->text, room, at[PARTS]);
+	return ct_class_attach(c->id, parts);
+}
+
+/* Without memory for parts, each is formatted into the line. */
+static __always_inline char *json_put_part(char *p, const struct ct_class *c,
+					   const struct json_parts *parts, u32 part)
+{
+	if (unlikely(!parts))
+		return json_format_part(p, c, part);
+	return put_words(p, parts->text + parts->at[part], parts->at[part + 1] - parts->at[part]);
+}
+
+/* Behind the first field's key: the values, and the keys of the other fields. */
 static char *json_put_details(char *p, const struct ct_viewer *viewer, const struct ct_class *c,
-			      const void *at, struct json_values *values)
+			      const struct json_parts *parts, const void *at,
+			      struct json_values *values)
 {
 	u32 i;
 
@@ -189,10 +269,8 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 		enum ct_role role = c->role[i];
 		u64 v = json_viewed(viewer, c, role, json_load(at, type_sizes[f->type]));
 
-		/* A field's name is a C identifier. */
-		p = put(p, i ? ",\"" : ",\"details\":{\"");
-		p = put(p, f->name);
-		p = put(p, "\":");
+		if (i)
+			p = json_put_part(p, c, parts, PART_FIELD + i - 1);
 		p = json_put_field(p, viewer, f->type, role, at, v);
 		if (role == CT_ROLE_GRID && values->have & BIT(role))
 			v *= values->of[role];
@@ -208,8 +286,12 @@ static char *json_put_ioctl(char *p, const u64 *of)
 	u32 cmd = of[CT_ROLE_CMD], have = of[CT_ROLE_HAVE];
 	const char *name = ct_nv_ioctl_name(of[CT_ROLE_DEVICE], cmd);
 
-	p += sprintf(p, ",\"cmd\":%u,\"decoded\":{\"dir\":%u,\"type\":%u,\"nr\":%u,\"size\":%u}",
-		     cmd, _IOC_DIR(cmd), _IOC_TYPE(cmd), _IOC_NR(cmd), _IOC_SIZE(cmd));
+	p = put_u64(put(p, ",\"cmd\":"), cmd);
+	p = put_u64(put(p, ",\"decoded\":{\"dir\":"), _IOC_DIR(cmd));
+	p = put_u64(put(p, ",\"type\":"), _IOC_TYPE(cmd));
+	p = put_u64(put(p, ",\"nr\":"), _IOC_NR(cmd));
+	p = put_u64(put(p, ",\"size\":"), _IOC_SIZE(cmd));
+	p = put(p, "}");
 	if (name)
 		p = json_put_word(put(p, ",\"escape\":"), name);
 	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
@@ -270,17 +352,18 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	u8 flags = rec->duration >> 56, depth = rec->duration >> 48;
 	bool begin = flags & CT_F_BEGIN, instant = flags & CT_F_INSTANT;
 	struct json_values values = {};
+	const struct json_parts *parts;
 	char *p;
 
 	if (!c)
 		return 0;
+	/* Their contents after their pointer, which the load of them depends on. */
+	parts = READ_ONCE(c->attached) ?: json_make_parts(out, c);
 	p = json_put_time(out, s, stamp, event_id);
-	p = json_put_word(put(p, ",\"layer\":"), layer_words[c->def.layer]);
-	p = json_put_word(put(p, ",\"type\":"), !begin ? category_words[c->def.category] :
-			  c->def.layer == CT_LAYER_USER ? "userspace" : "kernel");
-	p = put_string(put(p, ",\"name\":"), c->def.name);
-	p = put(p, begin ? ",\"phase\":\"B\"" : instant ? ",\"phase\":\"I\"" : ",\"phase\":\"E\"");
-	p = put_u64(put(p, ",\"pid\":"), json_viewed_pid(viewer, rec->pid));
+	p = json_put_part(p, c, parts, begin ? PART_BEGIN_HEAD : PART_HEAD);
+	p = begin ? put(p, "\"B\",\"pid\":") : instant ? put(p, "\"I\",\"pid\":") :
+		    put(p, "\"E\",\"pid\":");
+	p = put_u64(p, json_viewed_pid(viewer, rec->pid));
 	p = put_u64(put(p, ",\"tid\":"), json_viewed_pid(viewer, rec->tid));
 	p = put_u64(put(p, ",\"cpu\":"), cpu);
 	if (rec->op) {
@@ -298,11 +381,8 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 			",\"context\":\"nmi\"");
 	if (!begin && (flags & CT_F_ABANDONED))
 		p = put(p, ",\"abandoned\":true");
-	if (strcmp(c->def.name, c->def.symbol))
-		p = put_string(put(p, ",\"symbol\":"), c->def.symbol);
-	if (!begin && c->def.op)
-		p = json_put_word(put(p, ",\"op\":"), op_words[c->def.op]);
-	p = json_put_details(p, viewer, c, rec + 1, &values);
+	p = json_put_part(p, c, parts, begin ? PART_BEGIN_TAIL : PART_TAIL);
+	p = json_put_details(p, viewer, c, parts, rec + 1, &values);
 	if (!begin)
 		p = json_put_promoted(p, &values);
 	return put(p, "}\n") - out;

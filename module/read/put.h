@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that write a piece of JSON at p, where the caller provides memory for it, and return
- * the address behind it.  Most numbers of a line are not formatted by printf(), because the speed
+ * Functions that write a piece of JSON at p, where the caller provides memory for it and for 7
+ * more bytes, and return the address behind it.  Most numbers of a line are not formatted by printf(), because the speed
  * of a reader depends on them.
  */
 #ifndef CT_PUT_H
@@ -16,14 +16,31 @@
 #define CT_STRING_SHOWN	1024u
 #define CT_TEXT_SHOWN	4096u
 
-/* Copy a text as it is.  The compiler makes a few moves of a literal, whose length it knows. */
+/*
+ * Copy a text as it is.  The compiler makes a few moves of a literal, whose length it knows: of its
+ * own functions, while those of the kernel may check sizes when they run.
+ */
 static __always_inline char *put(char *p, const char *text)
 {
-	if (__builtin_constant_p(strlen(text)))
-		return memcpy(p, text, strlen(text)) + strlen(text);
+	size_t len = __builtin_strlen(text);
+
+	if (__builtin_constant_p(len)) {
+		__builtin_memcpy(p, text, len);
+		return p + len;
+	}
 	while (*text)
 		*p++ = *text++;
 	return p;
+}
+
+/* Copy len bytes in words of 8: reads and writes up to 7 bytes more. */
+static __always_inline char *put_words(char *p, const char *text, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < len; i += sizeof(u64))
+		__builtin_memcpy(p + i, text + i, sizeof(u64));
+	return p + len;
 }
 
 static const char digit_pairs[] =
@@ -41,7 +58,7 @@ static __always_inline char *put_digits(char *p, u64 v, u32 count)
 
 	for (; at - p >= 2; v /= 100) {
 		at -= 2;
-		memcpy(at, digit_pairs + v % 100 * 2, 2);
+		__builtin_memcpy(at, digit_pairs + v % 100 * 2, 2);
 	}
 	if (at > p)
 		*p = '0' + v % 10;
