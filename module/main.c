@@ -4,8 +4,8 @@
 #include "api/chardev.h"
 #include "control/control.h"
 #include "control/mark.h"
+#include "probes/counter.h"
 #include "probes/gpu_events.h"
-#include "probes/multi_probe.h"
 #include "probes/probe.h"
 #include "probes/sched_events.h"
 #include "core/power.h"
@@ -26,12 +26,15 @@ static int __init cudatrace_init(void)
 	if (err)
 		goto err_registry;
 	/* Sources: CT_IOC_GET_PROBE lists their rows in this order. */
-	err = ct_probe_init(&ct_multi_probe_together);
+	err = ct_probe_init();
 	if (err)
 		goto err_power;
-	err = ct_sched_events_init();
+	err = ct_counter_init();
 	if (err)
 		goto err_probe;
+	err = ct_sched_events_init();
+	if (err)
+		goto err_counter;
 	err = ct_gpu_events_init();
 	if (err)
 		goto err_sched_events;
@@ -50,6 +53,8 @@ err_gpu_events:
 	ct_gpu_events_exit();
 err_sched_events:
 	ct_sched_events_exit();
+err_counter:
+	ct_counter_exit();
 err_probe:
 	ct_probe_exit();
 err_power:
@@ -68,6 +73,7 @@ static void __exit cudatrace_exit(void)
 	ct_mark_exit();
 	ct_gpu_events_exit();
 	ct_sched_events_exit();
+	ct_counter_exit();
 	ct_probe_exit();
 	ct_power_exit();
 	ct_registry_exit();

@@ -61,7 +61,7 @@ $(OTHER)/%/.copied: cli/capture/device.c userlib/backend/device.c module/uapi/cu
 	@cp -R cli userlib $(OTHER)/$*/ && cp -R module/uapi $(OTHER)/$*/module/
 	@sed -i 's/^\(.define CT_$*_VERSION[[:space:]]*\).*/\1$(OTHER_$*)/' $(OTHER)/$*/module/uapi/cudatrace.h
 	@touch $@
-OTHER_ABI := 2
+OTHER_ABI := 99
 OTHER_SCHEMA := 0
 
 $(OTHER)/cudatrace-abi: $(OTHER)/ABI/.copied $(CLI_OBJS)

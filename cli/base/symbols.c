@@ -12,15 +12,16 @@ int ct_symbols_each(ct_symbol_fn *fn, void *arg)
 {
 	char line[1024], type, name[512], module[128];
 	FILE *in = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
 	bool more = true;
 
 	if (!in)
 		return -errno;
 	while (more && fgets(line, sizeof(line), in)) {
 		module[0] = '\0';
-		if (sscanf(line, "%*s %c %511s [%127[^]]", &type, name, module) >= 2 &&
+		if (sscanf(line, "%llx %c %511s [%127[^]]", &address, &type, name, module) >= 3 &&
 		    (type == 't' || type == 'T'))
-			more = fn(arg, module, name);
+			more = fn(arg, module, name, address);
 	}
 	fclose(in);
 	return 0;
@@ -44,7 +45,7 @@ int ct_ftrace_sites_each(ct_symbol_fn *fn, void *arg)
 	while (more && fgets(line, sizeof(line), in)) {
 		module[0] = '\0';
 		if (sscanf(line, "%511s [%127[^]]", name, module) >= 1)
-			more = fn(arg, module, name);
+			more = fn(arg, module, name, 0);
 	}
 	fclose(in);
 	return 0;

@@ -4,11 +4,13 @@
 #define CT_CLI_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Called for each function; false ends the list.  @module is "" for the kernel itself.
+ * @address is 0 if the kernel does not show it.
  */
-typedef bool ct_symbol_fn(void *arg, const char *module, const char *name);
+typedef bool ct_symbol_fn(void *arg, const char *module, const char *name, uint64_t address);
 
 /*
  * All functions of /proc/kallsyms, and those that have an ftrace site.

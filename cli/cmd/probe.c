@@ -28,9 +28,11 @@ static const char doc[] =
 	"                           to x64, ptr (= x64); without a TYPE x64, or u64 for\n"
 	"                           a size or count\n"
 	"  remove [MODULE:]NAME     remove a probe that was added\n"
-	"  discover GLOB... -- CMD [ARG...]\n"
-	"                           run CMD: which of the functions it calls, how often\n"
-	"                           and for how long\v"
+	"  discover [--hot N] GLOB... -- CMD [ARG...]\n"
+	"                           run CMD and count the calls of these functions, by\n"
+	"                           all processes.  N: one that is called more often\n"
+	"                           than N times a second is no longer counted (1000000;\n"
+	"                           by breakpoint 50000)\v"
 	"A GLOB matches functions of modules; vmlinux:GLOB those of the kernel itself.\n\n"
 	"EXAMPLES:\n"
 	"  cudatrace probe list 'nv_*'\n"
@@ -175,15 +177,24 @@ static int probe_status(int argc, char **argv)
 /* The globs are the arguments before "--", or the first. */
 static int probe_discover(int argc, char **argv)
 {
+	double hot = 0;
 	int globs = 0;
+	char *end;
 
+	if (argc > 1 && !strcmp(argv[0], "--hot")) {
+		hot = strtod(argv[1], &end);
+		if (!(hot >= 1) || *end)
+			return ct_complain("probe discover: --hot %s is no number of calls a second", argv[1]);
+		argc -= 2;
+		argv += 2;
+	}
 	while (globs < argc && strcmp(argv[globs], "--"))
 		globs++;
 	if (globs == argc && argc > 1)
-		return ct_discover(argv, 1, argv + 1);
+		return ct_discover(argv, 1, argv + 1, hot);
 	if (!globs || globs + 1 >= argc)
 		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
-	return ct_discover(argv, globs, argv + globs + 1);
+	return ct_discover(argv, globs, argv + globs + 1, hot);
 }
 
 static const struct {

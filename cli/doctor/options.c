@@ -38,11 +38,12 @@ static const struct option options[] = {
 };
 #define OPTIONS (sizeof(options) / sizeof(*options))
 
-static bool options_note(void *arg, const char *module, const char *name)
+static bool options_note(void *arg, const char *module, const char *name, uint64_t address)
 {
 	unsigned int *found = arg;
 	size_t i;
 
+	(void)address;
 	if (!*module)
 		for (i = 0; i < OPTIONS; i++)
 			if (!strcmp(name, options[i].function))

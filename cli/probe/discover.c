@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See discover.h.  Every function gets a probe that only counts.  All probes belong to
- * our open file of the device, so that none stays, however this command ends.  While
- * the program runs, the probe of a function that is called too often is removed: its
- * count is then a lower bound.  The program runs as it is, with nothing preloaded.
+ * See discover.h.  The module counts the calls of all functions (CT_IOC_COUNT_ADD).  They belong to
+ * our open file of the device, so that none is armed any more, however this command ends.  While
+ * the program runs, a function that is called too often is no longer counted: its count is then a
+ * lower bound.  The program runs as it is, with nothing preloaded.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,30 +19,33 @@
 #include "capture/launch.h"
 #include "probe/discover.h"
 #include "probe/functions.h"
-#include "view/term.h"
 
 /*
- * When a probe is removed: when its handlers take this share of the time, which does not
- * depend on the machine's speed, or at so many calls a second, because the kernel's own
- * time to reach the handlers is not in the share.
+ * At so many calls a second a function is no longer counted, by ftrace site and by breakpoint: it
+ * then costs some percent of a processor.
  */
-#define TOO_MUCH	0.05
-#define TOO_HOT		200000.0
-#define LOOK_MS		100
+#define HOT_SITE	1000000.0
+#define HOT_BREAKPOINT	50000.0
+#define LOOK_MS		200
 /*
- * Reading all counts may take 1/LOOK_SHARE of a processor; but it is done at least every
- * LOOK_MOST_MS, to find a function while it is called too often.
+ * Breakpoints are armed one after the other, in batches of this time, but not in more batches than
+ * that.  A first batch tells how long one takes.
  */
-#define LOOK_SHARE	20
-#define LOOK_MOST_MS	500
-/* For more functions than MANY, arming prints an estimate first, from SAMPLE of each kind. */
-#define MANY		200
-#define SAMPLE		25
+#define BATCH_S		2
+#define BATCHES		32
+#define SAMPLE		50
 
-struct found {
-	char name[CT_NAME_LEN + 64];
-	uint64_t hits, time, missed, cost;
+struct counted {
+	const struct ct_kfunc *function;
+	struct ct_function_count now;
 	bool cut;
+};
+
+struct discover {
+	struct ct_device dev;
+	struct counted *row;	/* those with an ftrace site first; by number in the module */
+	size_t count, sites;
+	double hot;		/* calls a second; 0: as above */
 };
 
 static volatile sig_atomic_t stop;
@@ -59,323 +61,285 @@ static double discover_now(void)
 	return ct_now_ns() / 1e9;
 }
 
-static void discover_fill(struct ct_probe_add *add, const struct ct_kfunc *f)
+/* Reads the counts of @n functions from number @from on. */
+static int discover_read(struct discover *d, size_t from, size_t n)
 {
-	*add = (struct ct_probe_add){
-		.size = sizeof(*add),
-		.flags = CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER,
-	};
-	snprintf(add->module, sizeof(add->module), "%s", f->module);
-	snprintf(add->symbol, sizeof(add->symbol), "%s", f->name);
-}
-
-/* The functions still to be armed: those with an ftrace site, then the others. */
-struct queue {
-	const struct ct_kfunc **next[2], **end[2];
-	size_t batch[2];	/* armed together; between two, Ctrl-C is heeded */
-	/* Time of whole batches until now, which is more exact than a sample. */
-	double seconds[2];
-	size_t done[2];
-	double sample[2]; /* seconds a function, by discover_estimate() */
-};
-
-/* Arm the next @n of a kind together; returns the seconds that it took. */
-static double discover_arm_batch(struct ct_device *dev, struct queue *q, int kind, size_t n)
-{
-	struct ct_probe_add probe;
-	double begin = discover_now();
-
-	for (; n && q->next[kind] < q->end[kind]; n--) {
-		discover_fill(&probe, *q->next[kind]++);
-		ioctl(dev->fd, CT_IOC_PROBE_ADD, &probe);
-	}
-	ioctl(dev->fd, CT_IOC_PROBE_ARM);
-	return discover_now() - begin;
-}
-
-/*
- * Prints how long arming will take, from small batches of each kind: a batch has a fixed
- * cost, and each function in it has one.
- */
-static void discover_estimate(struct ct_device *dev, struct queue *q, size_t all)
-{
-	double seconds = 0, small, large, each;
-	size_t remaining;
-	int kind;
-
-	for (kind = 0; kind < 2 && !stop; kind++) {
-		/* The first batch of all takes longer than the others. */
-		discover_arm_batch(dev, q, kind, SAMPLE);
-		small = discover_arm_batch(dev, q, kind, SAMPLE);
-		large = discover_arm_batch(dev, q, kind, 3 * SAMPLE);
-		remaining = q->end[kind] - q->next[kind];
-		each = large > small ? (large - small) / (2 * SAMPLE) : 0;
-		small = small > each * SAMPLE ? small - each * SAMPLE : 0;
-		/* Batches of two seconds or so: each costs a pass over all of ftrace's sites. */
-		q->batch[kind] = each * 4000 < 2 ? 4000 : each * 50 > 2 ? 50 : 2 / each;
-		q->sample[kind] = each + small / q->batch[kind];
-		seconds += remaining * each +
-			   (remaining + q->batch[kind] - 1) / q->batch[kind] * small;
-	}
-	fprintf(stderr,
-		"cudatrace: arming %zu functions takes about %.0f s (Ctrl-C stops it and removes all probes)\n",
-		all, seconds < 1 ? 1 : seconds);
-}
-
-/* Seconds for the functions that are not armed yet, at the speed until now, or the sample's. */
-static double discover_to_go(const struct queue *q)
-{
-	double seconds = 0, each;
-	size_t remaining;
-	int kind;
-
-	for (kind = 0; kind < 2; kind++) {
-		remaining = q->end[kind] - q->next[kind];
-		each = q->done[kind] ? q->seconds[kind] / q->done[kind] : q->sample[kind];
-		seconds += remaining * each;
-	}
-	return seconds;
-}
-
-/*
- * Longer functions take longer to arm, and functions with similar names are similar: in a
- * random order the first few are a fair sample.
- */
-static void discover_shuffle(const struct ct_kfunc **row, size_t count)
-{
-	const struct ct_kfunc *other;
-	size_t i;
-
-	srand(1);
-	for (; count > 1; count--) {
-		i = rand() % count;
-		other = row[i];
-		row[i] = row[count - 1];
-		row[count - 1] = other;
-	}
-}
-
-static size_t discover_count_armed(struct ct_device *dev)
-{
-	struct ct_probe_info info;
-	size_t n = 0;
+	static struct ct_function_count now[CT_COUNT_MAX];
+	struct ct_count_read read;
 	uint32_t i;
 
-	for (i = 0;; i++) {
-		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
-		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
-			return n;
-		n += info.group == CT_GROUP_ADDED && info.state == CT_PROBE_ARMED;
+	for (n += from; from < n; from += read.count) {
+		read = (struct ct_count_read){ .size = sizeof(read), .first = from,
+					       .counts = (uintptr_t)now };
+		read.count = n - from < CT_COUNT_MAX ? n - from : CT_COUNT_MAX;
+		if (ioctl(d->dev.fd, CT_IOC_COUNT_READ, &read))
+			return -errno;
+		for (i = 0; i < read.count; i++)
+			d->row[from + i].now = now[i];
 	}
+	return 0;
 }
 
-/* Several functions of one name are armed as one. */
-static bool discover_is_copy(const struct ct_functions *f, size_t i)
+/* Arms functions @from to @to in one batch, which a signal ends. */
+static int discover_arm_batch(struct discover *d, size_t from, size_t to)
 {
-	return i && !strcmp(f->row[i].name, f->row[i - 1].name) &&
-	       !strcmp(f->row[i].module, f->row[i - 1].module);
+	static struct ct_count_function function[CT_COUNT_MAX];
+	struct ct_count_add add = { .size = sizeof(add), .count = to - from,
+				    .functions = (uintptr_t)function };
+	size_t i;
+
+	for (i = from; i < to; i++) {
+		struct ct_count_function *f = &function[i - from];
+
+		f->address = d->row[i].function->address;
+		snprintf(f->module, sizeof(f->module), "%s", d->row[i].function->module);
+	}
+	return ioctl(d->dev.fd, CT_IOC_COUNT_ADD, &add) ? -errno : 0;
 }
 
-/* Arms all functions and prints the progress.  Returns how many are armed. */
-static size_t discover_arm(struct ct_device *dev, const struct ct_functions *f)
+/* Functions without an ftrace site, with the progress. */
+static int discover_arm_breakpoints(struct discover *d)
 {
-	const struct ct_kfunc **list = calloc(f->count + 1, sizeof(*list)), **at = list;
 	bool terminal = isatty(STDERR_FILENO);
-	double begin = discover_now(), last = begin;
-	struct queue q = { .batch = { MANY, MANY } };
-	size_t i, n, armed, all;
-	int kind;
+	size_t from = d->sites, to = from + SAMPLE, batch;
+	double begin = discover_now(), each;
+	int rc = 0;
 
-	for (kind = 0; list && kind < 2; kind++) {
-		q.next[kind] = at;
-		for (i = 0; i < f->count; i++)
-			if (f->row[i].ftrace == (kind == 0) && !discover_is_copy(f, i))
-				*at++ = &f->row[i];
-		q.end[kind] = at;
-		discover_shuffle(q.next[kind], at - q.next[kind]);
-	}
-	all = at - list;
-	if (list && all > MANY)
-		discover_estimate(dev, &q, all);
-	for (kind = 0; kind < 2; kind++)
-		while (q.next[kind] < q.end[kind] && !stop) {
-			n = q.end[kind] - q.next[kind];
-			q.seconds[kind] += discover_arm_batch(dev, &q, kind, q.batch[kind]);
-			q.done[kind] += n - (q.end[kind] - q.next[kind]);
-			if (discover_now() - last < (terminal ? 0.2 : 2))
-				continue;
-			last = discover_now();
+	while (from < d->count && !stop && !rc) {
+		to = to < d->count ? to : d->count;
+		rc = discover_arm_batch(d, from, to);
+		each = (discover_now() - begin) / (to - d->sites);
+		if (from == d->sites && to < d->count)
+			fprintf(stderr,
+				"cudatrace: arming %zu functions without an ftrace site takes about %.0f s (Ctrl-C stops it and removes all probes)\n",
+				d->count - d->sites, 1 + each * (d->count - d->sites));
+		else if (to < d->count)
 			fprintf(stderr, "%scudatrace: arming, %zu of %zu to go, %.0f s %s",
-				terminal ? "\r" : "",
-				(size_t)(q.end[0] - q.next[0] + q.end[1] - q.next[1]), all,
-				discover_to_go(&q), terminal ? "  " : "\n");
-		}
-	free(list);
-	armed = discover_count_armed(dev);
-	fprintf(stderr, "%scudatrace: %zu of %zu functions armed in %.1f s%s\n",
-		terminal ? "\r" : "", armed, all, discover_now() - begin,
-		armed < all && !stop ?
-			" (the kernel does not let the others be probed, or they are already)" :
-			"");
+				terminal ? "\r" : "", d->count - to, d->count,
+				each * (d->count - to), terminal ? "  " : "\n");
+		from = to;
+		batch = each * CT_COUNT_MAX < BATCH_S ? CT_COUNT_MAX : BATCH_S / each;
+		if (batch < (d->count - d->sites) / BATCHES + 1)
+			batch = (d->count - d->sites) / BATCHES + 1;
+		to = from + (batch < CT_COUNT_MAX ? batch : CT_COUNT_MAX);
+	}
+	if (terminal)
+		fputc('\r', stderr);
+	return rc;
+}
+
+/* Says how many functions are counted, and why the others are not.  Returns how many are. */
+static size_t discover_tell(const struct discover *d, double seconds)
+{
+	static const struct {
+		int error;
+		const char *why;
+	} reasons[] = {
+		{ -EPERM, "of cudatrace's own module" },
+		{ -EINVAL, "where the kernel allows no probe" },
+		{ -EEXIST, "with the address of another one" },
+		{ -ENOENT, "of a module's initialization, which are gone" },
+		{ -ENODEV, "whose module is gone" },
+		{ -ENOMEM, "for lack of memory" },
+	};
+	size_t armed = 0, out, i, k;
+
+	for (i = 0; i < d->count; i++)
+		armed += !d->row[i].now.error;
+	fprintf(stderr, "cudatrace: %zu of %zu functions armed in %.1f s\n", armed, d->count, seconds);
+	for (k = 0; k < sizeof(reasons) / sizeof(*reasons); k++) {
+		for (out = i = 0; i < d->count; i++)
+			out += d->row[i].now.error == reasons[k].error;
+		if (out)
+			fprintf(stderr, "cudatrace: left out: %zu %s\n", out, reasons[k].why);
+	}
 	return armed;
 }
 
-/* The counts of all probes that we added, by index; returns how many rows. */
-static size_t discover_collect(struct ct_device *dev, struct found **found)
+/* Arms all functions.  Returns how many are counted, or a negative errno. */
+static long discover_arm(struct discover *d)
 {
-	struct ct_probe_info info;
-	size_t n = 0, capacity = 0;
-	struct found *row;
-	uint32_t i;
+	double begin = discover_now();
+	size_t from, to;
+	int rc = 0;
 
-	for (i = 0;; i++) {
-		info = (struct ct_probe_info){ .size = sizeof(info), .index = i };
-		if (ioctl(dev->fd, CT_IOC_GET_PROBE, &info))
-			break;
-		if (info.group != CT_GROUP_ADDED || !info.hits)
+	for (from = 0; from < d->sites && !stop && !rc; from = to) {
+		to = from + CT_COUNT_MAX < d->sites ? from + CT_COUNT_MAX : d->sites;
+		rc = discover_arm_batch(d, from, to);
+	}
+	if (!rc && !stop)
+		rc = discover_arm_breakpoints(d);
+	if (!rc && !stop)
+		rc = discover_read(d, 0, d->count);
+	return rc ? rc : stop ? 0 : (long)discover_tell(d, discover_now() - begin);
+}
+
+static const char *discover_module(const struct ct_kfunc *f)
+{
+	return *f->module ? f->module : "vmlinux";
+}
+
+/* Look for functions that are called too often, over all of the run, but for its first second. */
+static void discover_watch(struct discover *d, double seconds)
+{
+	size_t i;
+
+	if (discover_read(d, 0, d->count))
+		return;
+	seconds = seconds > 1 ? seconds : 1;
+	for (i = 0; i < d->count; i++) {
+		struct counted *row = &d->row[i];
+		struct ct_count_read which = { .size = sizeof(which), .first = i, .count = 1 };
+		double hot = d->hot ? d->hot : row->now.site ? HOT_SITE : HOT_BREAKPOINT;
+
+		if (row->now.error || row->now.calls <= hot * seconds ||
+		    ioctl(d->dev.fd, CT_IOC_COUNT_STOP, &which))
 			continue;
-		if (n == capacity) {
-			capacity = capacity ? 2 * capacity : 256;
-			row = realloc(*found, capacity * sizeof(*row));
-			if (!row)
-				break;
-			*found = row;
+		row->cut = true;
+		fprintf(stderr, "cudatrace: %s:%s is called too often, its probe was removed\n",
+			discover_module(row->function), row->function->name);
+	}
+}
+
+static int discover_by_calls(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+
+	return x->now.calls < y->now.calls ? 1 : x->now.calls > y->now.calls ? -1 :
+	       strcmp(x->function->name, y->function->name);
+}
+
+/* Several copies of a function have one name. */
+static size_t discover_merge(struct discover *d)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < d->count; i++) {
+		struct counted *row = &d->row[i], *last = n ? &d->row[n - 1] : NULL;
+
+		if (!row->now.calls)
+			continue;
+		if (last && !strcmp(last->function->name, row->function->name) &&
+		    !strcmp(last->function->module, row->function->module)) {
+			last->now.calls += row->now.calls;
+			last->now.missed += row->now.missed;
+			last->cut |= row->cut;
+		} else {
+			d->row[n++] = *row;
 		}
-		row = &(*found)[n++];
-		*row = (struct found){ .hits = info.hits, .time = info.time, .missed = info.missed,
-				       .cost = info.cost };
-		snprintf(row->name, sizeof(row->name), "%s:%s",
-			 *info.module ? info.module : "vmlinux", info.symbol);
 	}
 	return n;
 }
 
-/* Functions cut off so far: their counts, which go with their probes. */
-struct cut {
-	struct found *row;
-	size_t count;
-};
-
-static void discover_cut_off(struct ct_device *dev, struct cut *cut, const struct found *f)
+static void discover_print(struct discover *d, size_t armed)
 {
-	struct ct_probe_add add = { .size = sizeof(add) };
-	const char *colon = strchr(f->name, ':');
-	struct found *row = realloc(cut->row, (cut->count + 1) * sizeof(*row));
+	size_t i, n = discover_merge(d);
 
-	if (!row)
-		return;
-	cut->row = row;
-	row[cut->count] = *f;
-	row[cut->count++].cut = true;
-	if (strncmp(f->name, "vmlinux:", 8))
-		snprintf(add.module, sizeof(add.module), "%.*s", (int)(colon - f->name), f->name);
-	snprintf(add.symbol, sizeof(add.symbol), "%s", colon + 1);
-	ioctl(dev->fd, CT_IOC_PROBE_REMOVE, &add);
-	fprintf(stderr, "cudatrace: %s is called too often, its probe was removed\n", f->name);
-}
-
-/* Look for functions that are too hot, over all of the run, but for its first second. */
-static void discover_watch(struct ct_device *dev, struct cut *cut, double seconds)
-{
-	struct found *found = NULL;
-	size_t i, n = discover_collect(dev, &found);
-
-	seconds = seconds > 1 ? seconds : 1;
-	for (i = 0; i < n; i++)
-		if (found[i].hits > TOO_HOT * seconds ||
-		    (double)found[i].hits * found[i].cost > TOO_MUCH * 1e9 * seconds)
-			discover_cut_off(dev, cut, &found[i]);
-	free(found);
-}
-
-static int discover_by_hits(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return x->hits < y->hits ? 1 : x->hits > y->hits ? -1 : strcmp(x->name, y->name);
-}
-
-static void discover_print(struct found *found, size_t n, size_t armed)
-{
-	size_t i;
-
-	qsort(found, n, sizeof(*found), discover_by_hits);
-	printf("%12s %14s %12s  %s\n", "CALLS", "TIME(us)", "us/CALL", "FUNCTION");
+	qsort(d->row, n, sizeof(*d->row), discover_by_calls);
+	printf("%12s  %s\n", "CALLS", "FUNCTION");
 	for (i = 0; i < n; i++) {
-		printf("%11llu%s %14.1f %12.3f  %s", (unsigned long long)found[i].hits,
-		       found[i].cut ? "+" : " ", found[i].time / 1e3,
-		       found[i].time / 1e3 / found[i].hits, found[i].name);
-		if (found[i].missed)
-			printf("  (%llu missed)", (unsigned long long)found[i].missed);
+		const struct counted *row = &d->row[i];
+
+		printf("%11llu%s  %s:%s", (unsigned long long)row->now.calls, row->cut ? "+" : " ",
+		       discover_module(row->function), row->function->name);
+		if (row->now.missed)
+			printf("  (%llu missed)", (unsigned long long)row->now.missed);
 		putchar('\n');
 	}
 	printf("%zu of %zu functions were called\n", n, armed);
 }
 
 /* Runs the program; its status, or 126 and 127 as a shell. */
-static int discover_run(struct ct_device *dev, struct cut *cut, char **argv, struct ct_error *err)
+static int discover_run(struct discover *d, char **argv, struct ct_error *err)
 {
 	struct ct_child child = { .pid = -1 };
-	double begin = discover_now(), used, pause = LOOK_MS;
+	double begin = discover_now();
 
 	if (ct_launch(&child, argv, NULL, NULL, NULL, NULL, err)) {
 		ct_complain("%s", err->text);
 		return child.status ? child.status : 1;
 	}
-	while (!ct_launch_wait(&child, pause)) {
-		/* CPU time, not wall-clock time: waiting for a CPU would make the pauses too long. */
-		used = clock();
-		discover_watch(dev, cut, discover_now() - begin);
-		pause = (clock() - used) * 1000 / CLOCKS_PER_SEC * LOOK_SHARE;
-		pause = pause < LOOK_MS ? LOOK_MS : pause > LOOK_MOST_MS ? LOOK_MOST_MS : pause;
-	}
+	while (!ct_launch_wait(&child, LOOK_MS))
+		discover_watch(d, discover_now() - begin);
 	return child.status;
 }
 
-int ct_discover(char **globs, size_t count, char **command)
+/* The functions by number: first those with an ftrace site.  0 or a negative errno. */
+static int discover_list(struct discover *d, const struct ct_functions *f)
+{
+	size_t i;
+	int kind;
+
+	d->row = calloc(f->count, sizeof(*d->row));
+	if (!d->row)
+		return -ENOMEM;
+	for (kind = 0; kind < 2; kind++) {
+		for (i = 0; i < f->count; i++)
+			if (f->row[i].ftrace == !kind)
+				d->row[d->count++].function = &f->row[i];
+		if (!kind)
+			d->sites = d->count;
+	}
+	return 0;
+}
+
+static int discover_start(struct discover *d, struct ct_error *err)
+{
+	int rc = ct_device_open(&d->dev, err);
+
+	if (rc)
+		return rc;
+	rc = ct_device_start(&d->dev, 4096, 2, 1ull << CT_GROUP_ADDED, false, err);
+	if (rc)
+		ct_device_close(&d->dev);
+	return rc;
+}
+
+/* With all functions listed and a session started. */
+static int discover_all(struct discover *d, char **command, struct ct_error *err)
+{
+	long armed = discover_arm(d);
+	double begin;
+	int status;
+
+	if (armed < 0)
+		status = ct_complain("the functions can't be counted: %s", strerror(-armed));
+	else if (stop)
+		status = ct_complain("interrupted: the program was not run");
+	else
+		status = discover_run(d, command, err);
+	if (armed >= 0 && !stop)
+		discover_read(d, 0, d->count);
+	begin = discover_now();
+	ct_device_stop(&d->dev);
+	ct_device_close(&d->dev);
+	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", discover_now() - begin);
+	if (armed >= 0 && !stop)
+		discover_print(d, armed);
+	return status;
+}
+
+int ct_discover(char **globs, size_t count, char **command, double hot)
 {
 	struct sigaction action = { .sa_handler = discover_on_stop };
-	int status;
-	struct found *found = NULL, *all;
+	struct discover d = { .hot = hot };
 	struct ct_error err = { 0 };
 	struct ct_functions f;
-	struct ct_device dev;
-	struct cut cut = { 0 };
-	size_t n, armed;
-	double begin;
+	int status = 1;
 
 	if (ct_functions_find(&f, globs, count, true, &err)) {
-		ct_functions_free(&f);
-		return ct_complain("%s", err.text);
+		ct_complain("%s", err.text);
+	} else if (!f.row->address) {
+		ct_complain("/proc/kallsyms has no addresses: this needs CAP_SYSLOG, and kernel.kptr_restrict below 2");
+	} else if (discover_list(&d, &f)) {
+		ct_complain("out of memory");
+	} else {
+		sigaction(SIGINT, &action, NULL);
+		sigaction(SIGTERM, &action, NULL);
+		status = discover_start(&d, &err) ? ct_complain("%s", err.text) :
+						    discover_all(&d, command, &err);
 	}
-	if (ct_device_open(&dev, &err)) {
-		ct_functions_free(&f);
-		return ct_complain("%s", err.text);
-	}
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	/* Start the session first: probes that are added to it are armed at once. */
-	if (ct_device_start(&dev, 4096, 2, 1ull << CT_GROUP_ADDED, false, &err)) {
-		ct_functions_free(&f);
-		ct_device_close(&dev);
-		return ct_complain("%s", err.text);
-	}
-	armed = discover_arm(&dev, &f);
+	free(d.row);
 	ct_functions_free(&f);
-	status = stop ? ct_complain("interrupted: the program was not run") :
-			discover_run(&dev, &cut, command, &err);
-	n = discover_collect(&dev, &found);
-	/* Stopping disarms all probes in one batch; closing the file removes them. */
-	begin = discover_now();
-	ct_device_stop(&dev);
-	ct_device_close(&dev);
-	fprintf(stderr, "cudatrace: probes removed in %.1f s\n", discover_now() - begin);
-	all = realloc(found, (n + cut.count + 1) * sizeof(*all));
-	if (all && cut.count)
-		memcpy(all + n, cut.row, cut.count * sizeof(*all));
-	if (!stop)
-		discover_print(all ? all : found, all ? n + cut.count : n, armed);
-	free(all ? all : found);
-	free(cut.row);
 	return status;
 }

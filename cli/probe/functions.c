@@ -16,7 +16,8 @@ static int functions_compare(const void *a, const void *b)
 	return d ? d : strcmp(x->name, y->name);
 }
 
-static int functions_add(struct ct_functions *f, const char *module, const char *name)
+static int functions_add(struct ct_functions *f, const char *module, const char *name,
+			 uint64_t address)
 {
 	struct ct_kfunc *row;
 
@@ -30,6 +31,7 @@ static int functions_add(struct ct_functions *f, const char *module, const char 
 	row = &f->row[f->count];
 	row->module = strdup(module);
 	row->name = strdup(name);
+	row->address = address;
 	row->ftrace = false;
 	if (!row->module || !row->name) {
 		free(row->module);
@@ -40,11 +42,12 @@ static int functions_add(struct ct_functions *f, const char *module, const char 
 	return 0;
 }
 
-static bool functions_mark_site(void *arg, const char *module, const char *name)
+static bool functions_mark_site(void *arg, const char *module, const char *name, uint64_t address)
 {
 	struct ct_kfunc key = { .module = (char *)module, .name = (char *)name }, *row;
 	struct ct_functions *f = arg;
 
+	(void)address;
 	row = bsearch(&key, f->row, f->count, sizeof(*row), functions_compare);
 	if (row)
 		row->ftrace = true;
@@ -77,7 +80,7 @@ struct search {
 	int error;		/* negative errno */
 };
 
-static bool functions_search(void *arg, const char *module, const char *name)
+static bool functions_search(void *arg, const char *module, const char *name, uint64_t address)
 {
 	struct search *s = arg;
 	bool hit = false;
@@ -88,7 +91,7 @@ static bool functions_search(void *arg, const char *module, const char *name)
 		if (functions_matches(s->globs[i], s->modules, module, name))
 			hit = s->used[i] = true;
 	if (hit)
-		s->error = functions_add(s->found, module, name);
+		s->error = functions_add(s->found, module, name, address);
 	return !s->error;
 }
 

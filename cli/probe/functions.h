@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
 struct ct_kfunc {
 	char *module;		/* "" for the kernel itself */
 	char *name;
+	uint64_t address;	/* 0: the kernel does not show it */
 	bool ftrace;		/* has an ftrace site; otherwise by breakpoint */
 };
 

@@ -52,11 +52,12 @@ static int probe_status_collect(struct ct_device *dev, struct table *t)
 }
 
 /* A function of the kernel: is it a probed function, or a part of one? */
-static bool probe_status_symbol(void *arg, const char *module, const char *name)
+static bool probe_status_symbol(void *arg, const char *module, const char *name, uint64_t address)
 {
 	struct table *t = arg;
 	size_t i, len;
 
+	(void)address;
 	t->names = true;
 	for (i = 0; i < t->count; i++) {
 		struct row *r = &t->row[i];
@@ -73,11 +74,12 @@ static bool probe_status_symbol(void *arg, const char *module, const char *name)
 	return true;
 }
 
-static bool probe_status_site(void *arg, const char *module, const char *name)
+static bool probe_status_site(void *arg, const char *module, const char *name, uint64_t address)
 {
 	struct table *t = arg;
 	size_t i;
 
+	(void)address;
 	t->sites = true;
 	for (i = 0; i < t->count; i++)
 		if (t->row[i].means == BREAKPOINT && !strcmp(name, t->row[i].info.symbol) &&

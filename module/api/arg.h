@@ -16,6 +16,8 @@ union ct_arg {
 	struct ct_probe_info probe;
 	struct ct_filter filter;
 	struct ct_probe_add add;
+	struct ct_count_add count_add;
+	struct ct_count_read count_read;
 	struct ct_trigger_set trigger;
 	struct ct_clock_map clock;
 	struct ct_watermark watermark;

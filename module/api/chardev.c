@@ -18,6 +18,7 @@
 #include "api/mmap.h"
 #include "read/reader.h"
 #include "control/control.h"
+#include "probes/counter.h"
 #include "probes/probe.h"
 #include "core/registry.h"
 #include "core/session.h"
@@ -64,6 +65,7 @@ static int chardev_release(struct inode *inode, struct file *file)
 	/* Every traced program closes a file: only those with probes wait for ct_session_lock. */
 	if (f->probes) {
 		ct_registry_get();
+		ct_counter_closed(file);
 		ct_probe_closed(file);
 		ct_registry_put();
 	}

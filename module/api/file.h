@@ -19,7 +19,7 @@ struct ct_file {
 	bool privileged; /* who opened it was; only of readers */
 	struct ct_watermark watermark; /* each word by itself: no lock */
 	bool mapped; /* has mapped a CPU's data */
-	bool probes; /* may have added probes */
+	bool probes; /* may have added probes, or counted functions */
 	atomic_t defines; /* it has defined something: it keeps the registry */
 	bool overlooked; /* a poll() found lock taken: see ct_file_unlock() */
 	/* started, adopted.  Not lock, with which a read() may sleep. */

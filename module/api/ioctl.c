@@ -17,7 +17,7 @@
 #include "api/ioctl.h"
 #include "control/control.h"
 #include "control/mark.h"
-#include "probes/multi_probe.h"
+#include "probes/counter.h"
 #include "probes/user_probe.h"
 #include "threadbuf/threadbuf.h"
 #include "core/producer.h"
@@ -172,9 +172,26 @@ static int ioctl_probe_set(struct file *file, union ct_arg *arg)
 	return ct_user_probe_set(&arg->add);
 }
 
-static int ioctl_probe_arm(struct file *file, union ct_arg *arg)
+static int ioctl_count_add(struct file *file, union ct_arg *arg)
 {
-	return ct_multi_probe_arm(file);
+	struct ct_file *f = file->private_data;
+
+	/* Whether a function is at an address is an answer, too. */
+	if (!f->viewer.addresses)
+		return -EPERM;
+	/* Before they are counted: the file's release looks at it. */
+	WRITE_ONCE(f->probes, true);
+	return ct_counter_add(file, &arg->count_add);
+}
+
+static int ioctl_count_read(struct file *file, union ct_arg *arg)
+{
+	return ct_counter_read(file, &arg->count_read);
+}
+
+static int ioctl_count_stop(struct file *file, union ct_arg *arg)
+{
+	return ct_counter_stop(file, &arg->count_read);
 }
 
 static int ioctl_get_probe(struct file *file, union ct_arg *arg)
@@ -375,7 +392,9 @@ static const struct ioctl_row ioctl_rows[] = {
 	ROW(PROBE_ADD, MODE_WRITE | PROBES, ioctl_probe_add),
 	ROW(PROBE_REMOVE, MODE_WRITE | PRIVILEGED, ioctl_probe_remove),
 	ROW(PROBE_SET, MODE_WRITE | PRIVILEGED, ioctl_probe_set),
-	ROW(PROBE_ARM, MODE_WRITE | PROBES, ioctl_probe_arm),
+	ROW(COUNT_ADD, MODE_READ | MODE_WRITE | PROBES, ioctl_count_add),
+	ROW(COUNT_READ, MODE_READ, ioctl_count_read),
+	ROW(COUNT_STOP, MODE_WRITE, ioctl_count_stop),
 	ROW(GET_PROBE, MODE_READ, ioctl_get_probe),
 	ROW(DEFINE, MODE_WRITE, ioctl_define),
 	ROW(GET_DEFINE, MODE_READ, ioctl_get_define),

@@ -7,6 +7,7 @@
 #define CT_COMPAT_H
 
 #include <linux/cpumask.h>
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -111,12 +112,44 @@ static __always_inline unsigned int ct_context_level(void)
 /* ------------------------------------------------------------- probes ------ */
 
 /*
- * Does a multi-probe have functions of ftrace's own?  They call the handler of a kretprobe, which
- * in kernels that keep its calls in a table takes a lock, in places where it is held already.
+ * The last argument of ftrace's functions, and the flag by which ftrace keeps them from recursion
+ * (older kernels do so without a flag).  Not defined where kprobes do not tell ftrace sites.
  */
-#if CT_FTRACE_REGS == 1 && CT_KRETPROBE < 3
-#define CT_FTRACE_SITES
+#if CT_FTRACE_ARGS == 1
+#define CT_FTRACE_REGS		struct ftrace_regs
+#define CT_FTRACE_RECURSION	FTRACE_OPS_FL_RECURSION
+#elif CT_FTRACE_ARGS == 2
+#define CT_FTRACE_REGS		struct pt_regs
+#define CT_FTRACE_RECURSION	0
 #endif
+
+#ifdef CT_FTRACE_REGS
+/* Let ops be called for so many sites.  0 or an error, after which some may be in its filter. */
+static inline int ct_ftrace_filter(struct ftrace_ops *ops, unsigned long *site, u32 count)
+{
+#if CT_FTRACE_FILTER_IPS == 1
+	return ftrace_set_filter_ips(ops, site, count, 0, 0);
+#else
+	int err = 0;
+
+	for (; count && !err; site++, count--) {
+		err = ftrace_set_filter_ip(ops, *site, 0, 0);
+		cond_resched();
+	}
+	return err;
+#endif
+}
+#endif
+
+/* Is this in the memory of modules, which has no device's registers?  Where it matters: on x86. */
+static inline bool ct_in_module_area(unsigned long address)
+{
+#ifdef CONFIG_X86_64
+	return address >= MODULES_VADDR && address < MODULES_END;
+#else
+	return false;
+#endif
+}
 
 #if CT_KRETPROBE < 4
 /*
@@ -181,13 +214,16 @@ static __always_inline struct kretprobe_instance *ct_return_instance(struct llis
  * The hook may belong to another tracer, or to a probe that was disarmed (and freed) while the call
  * slept.  Of rethooks only one with the same handler as ours, which is that of kretprobes, has a
  * kretprobe: a disarmed hook loses its handler before the grace period after which the probe is
- * freed.  Before rethooks, a disarmed kretprobe left its calls in the same way.
+ * freed.  So the handler of live itself is read once, and may be gone, too.  Before rethooks, a
+ * disarmed kretprobe left its calls in the same way.
  */
 static __always_inline struct kretprobe *ct_pending_kretprobe(const struct kretprobe_instance *a,
 							      const struct kretprobe_instance *live)
 {
 #if CT_KRETPROBE == 1
-	if (READ_ONCE(a->node.rethook->handler) != READ_ONCE(live->node.rethook->handler))
+	typeof(live->node.rethook->handler) ours = READ_ONCE(live->node.rethook->handler);
+
+	if (!ours || READ_ONCE(a->node.rethook->handler) != ours)
 		return NULL;
 #endif
 	return ct_kretprobe_of(a);

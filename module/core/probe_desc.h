@@ -76,7 +76,6 @@ struct ct_probe_desc {
 	bool sleeps;		/* may block: many calls can be open at once */
 	bool entry;		/* also recorded when it is entered */
 	bool count;		/* only counted: no records */
-	bool later; /* armed by ct_multi_probe_arm() alone */
 	bool fetch_signed;	/* one of fetch has a sign */
 	bool xid;		/* called when the driver reports an Xid, arg[1] */
 	u32 size;		/* bytes of the layout */

@@ -3,14 +3,14 @@
 #ifndef CT_KPROBE_H
 #define CT_KPROBE_H
 
+#include <linux/cpumask.h>
 #include <linux/kprobes.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 #include "probes/count.h"
 #include "core/probe_desc.h"
 
 struct ct_armed;
-struct ct_multi_probe;
-struct ct_plain;
 
 /* A probe, of the table or a user's own, armed or not.  Under ct_session_lock. */
 struct ct_kprobe {
@@ -25,8 +25,6 @@ struct ct_kprobe {
 	s32 error[CT_ALTERNATIVES];
 	u8 variant; /* the alternative that is armed */
 	bool added; /* desc is freed with the probe */
-	struct ct_multi_probe *multi; /* armed as a part of it, instead of armed */
-	struct ct_plain *plain; /* its breakpoints there, where functions have no ftrace site */
 	const void *owner; /* the open file that it is removed with, or NULL */
 };
 
@@ -50,16 +48,17 @@ struct ct_armed {
 
 /*
  * Instances of a kretprobe: calls of the function that can be open at once, in all tasks.  Further
- * ones count as missed.  Not by the number of CPUs: newer kernels keep a list of all instances for
- * each CPU, so the memory would grow with its square.
+ * ones count as missed.  At least one a CPU, so that a function that does not sleep may run on all of
+ * them; but no more, because newer kernels keep a list of all instances for each CPU, so the memory
+ * grows with the square of the CPUs.
  */
-/* Of a function that does not sleep: one a CPU, and those that it interrupts. */
 #define CT_KPROBE_CALLS 256
 #define CT_KPROBE_CALLS_SLEEPS 512
 
 static inline int ct_kprobe_max_active(const struct ct_probe_desc *d)
 {
-	return d->sleeps && !d->count ? CT_KPROBE_CALLS_SLEEPS : CT_KPROBE_CALLS;
+	return max_t(int, num_possible_cpus(), d->sleeps && !d->count ? CT_KPROBE_CALLS_SLEEPS :
+									CT_KPROBE_CALLS);
 }
 
 #endif

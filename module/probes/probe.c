@@ -30,7 +30,6 @@ static DEFINE_XARRAY_ALLOC1(probes); /* of struct ct_kprobe */
 static u32 rows; /* alternatives of all probes */
 static u64 wanted; /* groups of the running session */
 static bool arming; /* a session is running: arm probes as they appear */
-static const struct ct_probe_together *together; /* set once */
 /*
  * Where probe_info() found its last answer, so that asking for one index after the other does not
  * walk from the first probe each time; id 0: start from there.
@@ -79,7 +78,7 @@ static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)
 
 	if (!probe_alternative_applies(&d->alt[i]))
 		return -ENOENT;
-	err = p->added ? ct_quirk_check(d->module, d->alt[i].symbol) : 0;
+	err = p->added ? ct_quirk_check_name(d->module, d->alt[i].symbol) : 0;
 	if (!err)
 		err = probe_define_class(p, i);
 	if (err)
@@ -151,23 +150,13 @@ static void probe_arm(struct ct_kprobe *p)
 /* Arm p if the session wants it and its module is loaded. */
 static void probe_arm_if_wanted(struct ct_kprobe *p, bool loaded)
 {
-	if (!arming || p->armed || p->desc->later || !(wanted & BIT_ULL(p->desc->group)))
+	if (!arming || p->armed || !(wanted & BIT_ULL(p->desc->group)))
 		return;
 	if (!loaded && *p->desc->module && !ct_driver_loaded(p->desc->module))
 		probe_set_state(p, CT_PROBE_NO_MODULE);
 	else
 		probe_arm(p);
 	cond_resched();
-}
-
-bool ct_probe_arming(enum ct_group group)
-{
-	return arming && wanted & BIT_ULL(group);
-}
-
-bool ct_probe_waits(const struct ct_kprobe *p, const void *owner)
-{
-	return p->desc->later && p->owner == owner && p->state[0] == CT_PROBE_IDLE;
 }
 
 /* How many alternative names its function has. */
@@ -206,7 +195,6 @@ static void probe_disarm(const char *module, const void *owner, enum ct_probe_st
 	unsigned long id;
 	unsigned int n = 0;
 
-	together->disarm(module, owner);
 	xa_for_each(&probes, id, p) {
 		if (p->armed && probe_is(p, module, owner))
 			batch[n++] = &p->armed->rp;
@@ -256,16 +244,17 @@ static bool probe_any_in_module(const char *module)
 	return any;
 }
 
-static void probe_module_coming(const struct module *mod)
+static void probe_module_coming(struct module *mod)
 {
 	struct ct_kprobe *p;
 	unsigned long id;
 
 	ct_driver_learn(mod);
-	ct_quirk_learn(mod);
+	ct_quirk_coming(mod);
 	xa_for_each(&probes, id, p)
 		if (probe_is(p, mod->name, NULL))
 			probe_arm_if_wanted(p, true);
+	ct_quirk_coming(NULL);
 }
 
 /*
@@ -279,7 +268,6 @@ static int probe_module_changed(struct notifier_block *nb, unsigned long what, v
 
 	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	ct_quirk_forget(mod->name);
 	if (!probe_any_in_module(mod->name))
 		return NOTIFY_DONE;
 	if (what == MODULE_STATE_GOING)
@@ -308,13 +296,12 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, 
 	int cpu;
 
 	*hits = *lost = *time = 0;
-	*missed = p->missed + (p->multi ? together->missed(p) : 0);
+	*missed = p->missed;
 	if (p->armed)
 		*missed += p->armed->rp.nmissed + p->armed->rp.kp.nmissed;
 	for_each_possible_cpu(cpu) {
 		*hits += per_cpu_ptr(p->count, cpu)->hits;
 		*lost += per_cpu_ptr(p->count, cpu)->lost;
-		*missed += per_cpu_ptr(p->count, cpu)->missed;
 		*time += per_cpu_ptr(p->count, cpu)->time;
 	}
 }
@@ -362,9 +349,9 @@ static void probe_info(struct ct_source *source, struct ct_probe_info *info, u32
 
 static u64 probe_memory(struct ct_source *source)
 {
-	u64 bytes = together->memory();
 	struct ct_kprobe *p;
 	unsigned long id;
+	u64 bytes = 0;
 
 	xa_for_each(&probes, id, p)
 		if (p->armed)
@@ -419,8 +406,6 @@ struct ct_kprobe *ct_probe_new(const struct ct_probe_desc *desc, bool added, u32
 
 void ct_probe_disarm(struct ct_kprobe *p)
 {
-	if (p->multi)
-		together->drop(p);
 	if (!p->armed)
 		return;
 	unregister_kretprobe(&p->armed->rp);
@@ -467,12 +452,11 @@ static void probe_free_all(void)
 	xa_destroy(&probes);
 }
 
-int ct_probe_init(const struct ct_probe_together *functions)
+int ct_probe_init(void)
 {
 	unsigned int i;
 	int err = 0;
 
-	together = functions;
 	mutex_lock(&ct_session_lock);
 	for (i = 0; i < ct_probe_table_size && !err; i++)
 		err = PTR_ERR_OR_ZERO(ct_probe_new(&ct_probe_table[i], false, 0, 0));

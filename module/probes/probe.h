@@ -6,25 +6,8 @@
 #include <linux/types.h>
 #include "probes/kprobe.h"
 
-struct ct_probe_together;
-
 #ifdef CONFIG_KRETPROBES
-/*
- * What multi_probe.c does with the probes that it has armed together.  All are called with
- * ct_session_lock held and may sleep.
- */
-struct ct_probe_together {
-	/* Those in this module (NULL: any) and of this owner (NULL: any). */
-	void (*disarm)(const char *module, const void *owner);
-	/* One of them. */
-	void (*drop)(struct ct_kprobe *p);
-	/* Calls of p that the kernel did not report, since it was armed. */
-	u64 (*missed)(const struct ct_kprobe *p);
-	/* Bytes that the kernel keeps for their calls. */
-	u64 (*memory)(void);
-};
-
-int ct_probe_init(const struct ct_probe_together *together);
+int ct_probe_init(void);
 void ct_probe_exit(void);
 
 /*
@@ -48,16 +31,10 @@ void ct_probe_sum(const struct ct_kprobe *p, u64 *hits, u64 *missed, u64 *lost, 
 /* ct_probe_next - the probe after *id, which starts as 0; NULL: no more. */
 struct ct_kprobe *ct_probe_next(unsigned long *id);
 
-/* ct_probe_arming - does the running session want this group? */
-bool ct_probe_arming(enum ct_group group);
-
-/* ct_probe_waits - does p wait for ct_multi_probe_arm() of this owner? */
-bool ct_probe_waits(const struct ct_kprobe *p, const void *owner);
-
 /* ct_probe_closed - the file is closed: remove its probes.  Takes ct_session_lock, may sleep. */
 void ct_probe_closed(const void *owner);
 #else
-static inline int ct_probe_init(const struct ct_probe_together *together)
+static inline int ct_probe_init(void)
 {
 	return 0;
 }

@@ -12,132 +12,78 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
-#include <linux/spinlock.h>
+#include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "probes/quirk.h"
 #include "nvidia/driver.h"
 #include "core/session.h"
+#include "base/compat.h"
 
 /* Longest instruction of x86. */
 #define INSTRUCTION	15
-#define NAMES		16
 
-/*
- * The result for one module: users ask for thousands of its functions, one after the other.  Under
- * ct_session_lock; its name also under known_lock, so that it can be forgotten without the other.
- */
-static DEFINE_SPINLOCK(known_lock);
-static struct {
-	char module[MODULE_NAME_LEN];
-	unsigned int count;
-	bool too_many;
-	char name[NAMES][KSYM_NAME_LEN];
-} known;
+static struct module *quirk_module; /* that the caller loads; under ct_session_lock */
 
-static bool quirk_is_text(const struct mod_kallsyms *all, unsigned int i)
+int ct_quirk_check(unsigned long address)
 {
-	return all->typetab[i] == 't' || all->typetab[i] == 'T';
-}
-
-/* Where the function ends for the kernel: the next symbol, or the end of its page. */
-static unsigned long quirk_end_of(const struct mod_kallsyms *all, unsigned long address)
-{
-	unsigned long end = PAGE_ALIGN(address + 1), value;
-	unsigned int i;
-
-	for (i = 1; i < all->num_symtab; i++) {
-		value = all->symtab[i].st_value;
-		if (value > address && value < end)
-			end = value;
-	}
-	return end;
-}
-
-static bool quirk_readable(unsigned long address)
-{
+	unsigned long page = PAGE_ALIGN(address + 1), size;
+	char text[KSYM_SYMBOL_LEN], *at;
 	u8 byte;
 
-	return !copy_from_kernel_nofault(&byte, (void *)address, sizeof(byte));
+	/* After the kernel's own text its data is mapped. */
+	if (!ct_in_module_area(address) ||
+	    !copy_from_kernel_nofault(&byte, (void *)page, sizeof(byte)))
+		return 0;
+	/* "name+0x0/0x42 [module]", with the size that the kernel goes by. */
+	sprint_symbol(text, address);
+	at = strstr(text, "/0x");
+	if (!at || sscanf(at, "/0x%lx", &size) != 1)
+		return -EINVAL;
+	return address + size + INSTRUCTION > page ? -EINVAL : 0;
 }
 
-static void quirk_look(const struct mod_kallsyms *all)
+/* Where the module has this function; 0: nowhere. */
+static unsigned long quirk_address(const struct mod_kallsyms *all, const char *symbol)
 {
-	unsigned long page = 0, next, address;
-	bool last = false;
 	unsigned int i;
 
 	for (i = 1; i < all->num_symtab; i++) {
-		address = all->symtab[i].st_value;
-		if (!quirk_is_text(all, i) || !address)
-			continue;
-		next = PAGE_ALIGN(address + 1);
-		if (next != page) {
-			page = next;
-			last = !quirk_readable(page);
-		}
-		if (!last || quirk_end_of(all, address) + INSTRUCTION <= page)
-			continue;
-		if (known.count == NAMES) {
-			known.too_many = true;
-			break;
-		}
-		strscpy(known.name[known.count++], all->strtab + all->symtab[i].st_name,
-			KSYM_NAME_LEN);
+		if (!(i % 1024))
+			cond_resched();
+		if (!strcmp(all->strtab + all->symtab[i].st_name, symbol))
+			return all->symtab[i].st_value;
 	}
+	return 0;
 }
 
-void ct_quirk_learn(const struct module *mod)
+int ct_quirk_check_name(const char *module, const char *symbol)
 {
-	lockdep_assert_held(&ct_session_lock);
-	known.count = 0;
-	known.too_many = false;
-	spin_lock(&known_lock);
-	strscpy(known.module, mod->name, sizeof(known.module));
-	spin_unlock(&known_lock);
-	rcu_read_lock_sched();
-	quirk_look(rcu_dereference_sched(mod->kallsyms));
-	rcu_read_unlock_sched();
-}
-
-static bool quirk_is_known(const char *module)
-{
-	bool is;
-
-	spin_lock(&known_lock);
-	is = !strcmp(known.module, module);
-	spin_unlock(&known_lock);
-	return is;
-}
-
-int ct_quirk_check(const char *module, const char *symbol)
-{
+	unsigned long address;
 	struct module *mod;
-	unsigned int i;
 
 	lockdep_assert_held(&ct_session_lock);
 	if (!*module)
-		return 0; /* after the kernel's own text its data is mapped */
-	if (!quirk_is_known(module)) {
+		return 0;
+	if (quirk_module && !strcmp(quirk_module->name, module)) {
+		/* Its initialization has not run, so it has these symbols until we return. */
+		address = quirk_address(rcu_dereference_raw(quirk_module->kallsyms), symbol);
+	} else {
 		mod = ct_driver_get(module);
 		if (!mod)
 			return -ENOENT;
-		ct_quirk_learn(mod);
+		/* Symbols that live as long as the module, unlike those of its init section. */
+		address = quirk_address(&mod->core_kallsyms, symbol);
 		ct_driver_put(mod);
 	}
-	for (i = 0; i < known.count; i++)
-		if (!strcmp(known.name[i], symbol))
-			return -EINVAL;
-	return known.too_many ? -EINVAL : 0;
+	return address ? ct_quirk_check(address) : -ENOENT;
 }
 
-void ct_quirk_forget(const char *module)
+void ct_quirk_coming(struct module *mod)
 {
-	spin_lock(&known_lock);
-	if (!strcmp(known.module, module))
-		known.module[0] = '\0';
-	spin_unlock(&known_lock);
+	lockdep_assert_held(&ct_session_lock);
+	quirk_module = mod;
 }

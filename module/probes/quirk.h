@@ -6,19 +6,23 @@
 struct module;
 
 /*
- * ct_quirk_check - may a breakpoint be set on this function of this module?  0; -EINVAL if it
- * could crash the kernel; -ENOENT if the module is not loaded (yet).  May sleep; the caller holds
- * ct_session_lock.
+ * ct_quirk_check - may a breakpoint be set on the function that begins at this address?  0, or
+ * -EINVAL if it could crash the kernel.  The kernel looks for the function's size, so this takes
+ * as long as registering a kprobe does.  Task context.
  */
-int ct_quirk_check(const char *module, const char *symbol);
+int ct_quirk_check(unsigned long address);
 
 /*
- * ct_quirk_learn - a module is being loaded: it cannot be found by its name yet.  The caller holds
+ * ct_quirk_check_name - the same for a function of this module ("": of the kernel itself).  Also
+ * -ENOENT: the module is not loaded, or has no such function.  May sleep; the caller holds
  * ct_session_lock.
  */
-void ct_quirk_learn(const struct module *mod);
+int ct_quirk_check_name(const char *module, const char *symbol);
 
-/* ct_quirk_forget - a module is loaded or unloaded: drop its result.  The caller needs no lock. */
-void ct_quirk_forget(const char *module);
+/*
+ * ct_quirk_coming - the caller loads this module, which cannot be found by its name yet; NULL:
+ * it does no longer.  The caller holds ct_session_lock.
+ */
+void ct_quirk_coming(struct module *mod);
 
 #endif

@@ -103,9 +103,7 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	struct user_probe *a;
 	int err;
 
-	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER) ||
-	    (arg->flags & CT_PROBE_LATER &&
-	     arg->flags != (CT_PROBE_COUNT | CT_PROBE_OWNED | CT_PROBE_LATER)) ||
+	if (arg->flags & ~(CT_PROBE_ENTRY | CT_PROBE_COUNT | CT_PROBE_OWNED) ||
 	    (arg->flags & CT_PROBE_COUNT && (arg->args || arg->flags & CT_PROBE_ENTRY)) ||
 	    !user_probe_names(arg))
 		return ERR_PTR(-EINVAL);
@@ -127,7 +125,6 @@ static struct user_probe *user_probe_describe(const struct ct_probe_add *arg)
 	a->desc.fetch = arg->args ? a->fetch : NULL;
 	a->desc.entry = arg->flags & CT_PROBE_ENTRY;
 	a->desc.count = arg->flags & CT_PROBE_COUNT;
-	a->desc.later = arg->flags & CT_PROBE_LATER;
 	/* It may sleep: the user does not say. */
 	a->desc.sleeps = true;
 	a->def.layer = CT_LAYER_KERNEL;
@@ -157,7 +154,7 @@ static int user_probe_try(const struct user_probe *a)
 
 	if (a->module[0] && !ct_driver_loaded(a->module))
 		return 0;
-	err = ct_quirk_check(a->module, a->symbol);
+	err = ct_quirk_check_name(a->module, a->symbol);
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s%s%s", a->module, a->module[0] ? ":" : "", a->symbol);
@@ -195,7 +192,7 @@ static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 		break;
 	case CT_PROBE_IDLE:
 		/* No session arms it now, so try it, at the cost of arming it. */
-		err = a->desc.later ? 0 : user_probe_try(a);
+		err = user_probe_try(a);
 		break;
 	}
 	if (err) {

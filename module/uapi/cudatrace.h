@@ -286,7 +286,8 @@
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
  * so did both versions.  It dropped an ioctl that no program of cudatrace used: number 21
- * stays unused.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
+ * stays unused.  CT_ABI_VERSION 2 has CT_IOC_COUNT_ADD instead of an ioctl that armed
+ * probes together.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec".
  *
  * 8. GPU STREAMS
@@ -317,7 +318,7 @@
 #include <linux/ioctl.h>
 #include "cudatrace_events.h"
 
-#define CT_ABI_VERSION		1
+#define CT_ABI_VERSION		2
 #define CT_SCHEMA_VERSION	3
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
@@ -875,13 +876,8 @@ struct ct_filter {
  * Errors: EEXIST there is a probe on this function; ENOENT the module is loaded and has no
  * such function; EINVAL a name, number, type or flag, or the kernel does not allow a
  * probe on this function; ENOSPC the ids of classes are used up; EPERM no right, or the
- * kernel is locked down (confidentiality), as for CT_IOC_PROBE_ARM; ENOMEM.
+ * kernel is locked down (confidentiality); ENOMEM.
  * CT_IOC_PROBE_REMOVE: ENOENT no such probe was added; EINVAL a name; EPERM.
- *
- * CT_IOC_PROBE_ARM: the multi-probe.  Arms this file's probes with CT_PROBE_LATER together,
- * in a fraction of the time.  A probe that the kernel refuses is CT_PROBE_FAILED or
- * CT_PROBE_ABSENT in CT_IOC_GET_PROBE.  Errors: EPERM; ENODATA no session runs with
- * CT_GROUP_ADDED; ENOMEM.
  *
  * CT_IOC_PROBE_SET: sets sample (1 in N calls is recorded, 0 and 1: all) of every probe
  * with this module and symbol, or of all probes if symbol is "*".  ENOENT there is no such
@@ -892,7 +888,6 @@ struct ct_filter {
 #define CT_PROBE_ENTRY		1u	/* record the entry too */
 #define CT_PROBE_COUNT		2u	/* only count calls and sum up their time */
 #define CT_PROBE_OWNED		4u	/* removed when this file is closed */
-#define CT_PROBE_LATER		8u	/* armed by CT_IOC_PROBE_ARM; needs COUNT and OWNED */
 struct ct_probe_arg {
 	char  name[CT_FIELD_LEN];
 	__u8  type;		/* enum ct_type */
@@ -912,6 +907,63 @@ struct ct_probe_add {
 	__u64 missed;
 	__u64 lost;
 	__u64 time;
+};
+
+/*
+ * CT_IOC_COUNT_ADD: needs CAP_PERFMON or CAP_SYS_ADMIN, and a file that was opened for reading and
+ * writing with CAP_SYSLOG.  Counts the calls of many functions of the kernel and of its modules,
+ * by all tasks and in all contexts, from now until the session ends, the file is closed or
+ * the function's module goes; while the session is paused, nothing is counted.  No record is
+ * written, and filters do not apply.  Functions with an ftrace site are armed together, the others
+ * one after the other; a signal ends that, and the functions left over have the error EINTR.
+ * in: count, and functions: the address of count struct ct_count_function.
+ * out: first, the number of the first of these functions; the functions of a file have
+ * consecutive numbers.  Errors: EINVAL count is 0 or too large; ENODATA no session runs with
+ * CT_GROUP_ADDED; ENOSPC too many calls of this ioctl by this file; EPERM no right, or the kernel
+ * is locked down (confidentiality); EFAULT; ENOMEM.
+ *
+ * CT_IOC_COUNT_READ: fills in a struct ct_function_count for each of count functions from number
+ * first on, which this file added by one CT_IOC_COUNT_ADD.  in: first, count, counts: where to.
+ * out: count, of which there may be fewer.  The counts stay until the file is closed.
+ * Errors: EINVAL count is 0 or too large; ENOENT no such function; EFAULT; ENOMEM.
+ *
+ * CT_IOC_COUNT_STOP: counts function number first no longer.  count is 1, counts 0.
+ * Errors: EINVAL; ENOENT no such function, or it is not counted.
+ */
+#define CT_COUNT_MAX		4096u	/* functions of a CT_IOC_COUNT_ADD */
+#define CT_COUNT_ADDS_MAX	64u	/* CT_IOC_COUNT_ADD of a file */
+struct ct_count_function {
+	__u64 address;		/* of its begin, as in /proc/kallsyms */
+	char  module[56];	/* "": a function of the kernel itself */
+};
+
+struct ct_count_add {
+	__u32 size;
+	__u32 count;
+	__u64 functions;
+	__u32 first;
+	__u32 reserved;
+};
+
+struct ct_count_read {
+	__u32 size;
+	__u32 first;
+	__u32 count;
+	__u32 reserved;
+	__u64 counts;
+};
+
+/*
+ * error, a negative errno: 0 the calls are counted.  Never counted: EPERM a function of cudatrace's
+ * own module; ENOENT the module is not loaded, or not at this address (functions of a module's
+ * initialization, which are gone, stand in /proc/kallsyms); EINVAL the kernel does not allow a probe
+ * there; EEXIST the same address twice; EINTR; ENOMEM.  Counted until now: ENODEV its module is gone; ECANCELED stopped, or the session ended.
+ */
+struct ct_function_count {
+	__u64 calls;		/* entries, also of calls that have not returned */
+	__u64 missed;		/* calls by breakpoint inside the handler of another probe */
+	__s32 error;
+	__u32 site;		/* 1: counted by ftrace site, 0: by breakpoint */
 };
 
 /*
@@ -1085,8 +1137,10 @@ struct ct_limits {
 #define CT_IOC_WATERMARK	_IOWR(CT_IOC_TYPE, 20, struct ct_watermark)
 #define CT_IOC_LIMITS		_IOWR(CT_IOC_TYPE, 22, struct ct_limits)
 #define CT_IOC_GET_LIMITS	_IOWR(CT_IOC_TYPE, 23, struct ct_limits)
-#define CT_IOC_PROBE_ARM	_IO(CT_IOC_TYPE, 25)
 #define CT_IOC_ADOPT		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
+#define CT_IOC_COUNT_ADD	_IOWR(CT_IOC_TYPE, 26, struct ct_count_add)
+#define CT_IOC_COUNT_READ	_IOWR(CT_IOC_TYPE, 27, struct ct_count_read)
+#define CT_IOC_COUNT_STOP	_IOWR(CT_IOC_TYPE, 28, struct ct_count_read)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
 #define CT_IOC_THREADBUF	_IOWR(CT_IOC_TYPE, 31, struct ct_threadbuf_new)
 #define CT_IOC_THREADBUF_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_threadbuf_read)

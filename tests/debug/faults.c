@@ -472,7 +472,7 @@ int main(int argc, char **argv)
 	undo_start();
 	faults_each("adopting an orphaned session", op_adopt, NULL);
 	faults_threadbufs(owner, producer);
-	faults_multi_probe(owner);
+	faults_counter(owner);
 	close(reader);
 	close(producer);
 	close(owner);

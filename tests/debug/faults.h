@@ -16,6 +16,6 @@ void faults_unmap(const char *name);
 
 /* Without a session that runs.  The files: one that starts sessions, one for writing. */
 void faults_threadbufs(int owner, int producer);
-void faults_multi_probe(int owner);
+void faults_counter(int owner);
 
 #endif

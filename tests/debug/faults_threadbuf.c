@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Failures on demand of thread buffers and of multi-probes. */
+/* Failures on demand of thread buffers and of counters. */
 #include "faults.h"
 
 static int owner, producer;
@@ -92,39 +92,55 @@ void faults_threadbufs(int owner_fd, int producer_fd)
 	undo_start();
 }
 
-/* ------------------------------------------------------------- multi-probes -- */
+/* ---------------------------------------------------------------- counters -- */
 
-static int op_arm(void)
+/* With a site of ftrace; in its middle one; and one that the kernel refuses. */
+static const char *const counted[] = { "do_sys_openat2", "vfs_read", "vfs_write",
+				       "kprobe_ftrace_handler" };
+#define COUNTED	(sizeof(counted) / sizeof(counted[0]))
+static struct ct_count_function functions[COUNTED];
+
+static void find_addresses(void)
 {
-	/* With a site of ftrace; in its middle one; and one that the kernel refuses. */
-	static const char *const functions[] = { "do_sys_openat2", "vfs_read", "vfs_write",
-						 "kprobe_ftrace_handler" };
-	int fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err = 0;
+	FILE *in = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	char line[1024], name[512];
 	size_t i;
+
+	while (in && fgets(line, sizeof(line), in))
+		for (i = 0; i < COUNTED; i++)
+			if (sscanf(line, "%llx %*c %511s", &address, name) == 2 &&
+			    !strcmp(name, counted[i]))
+				functions[i].address = address;
+	if (in)
+		fclose(in);
+}
+
+static int op_count(void)
+{
+	int fd = open(CT_DEVICE_PATH, O_RDWR | O_CLOEXEC), err;
+	struct ct_count_add add = { .size = sizeof(add), .count = COUNTED,
+				    .functions = (uintptr_t)functions };
+	struct ct_function_count count[COUNTED];
+	struct ct_count_read read = { .size = sizeof(read), .count = COUNTED,
+				      .counts = (uintptr_t)count };
 
 	if (fd < 0)
 		return errno;
-	for (i = 0; i < sizeof(functions) / sizeof(functions[0]) && !err; i++) {
-		struct ct_probe_add add = { .size = sizeof(add), .flags = CT_PROBE_COUNT |
-					    CT_PROBE_OWNED | CT_PROBE_LATER };
-
-		strcpy(add.symbol, functions[i]);
-		err = call(fd, CT_IOC_PROBE_ADD, &add);
-		if (err == EINVAL || err == ENOENT)	/* no probe may be there */
-			err = 0;
-	}
+	err = call(fd, CT_IOC_COUNT_ADD, &add);
 	if (!err)
-		err = call(fd, CT_IOC_PROBE_ARM, NULL);
+		err = call(fd, CT_IOC_COUNT_READ, &read);
 	/* Removes them. */
 	close(fd);
 	return err;
 }
 
-void faults_multi_probe(int owner_fd)
+void faults_counter(int owner_fd)
 {
 	owner = owner_fd;
+	find_addresses();
 	if (start(0))
-		ok(0, "a session for probes starts");
-	faults_each("multi-probe", op_arm, NULL);
+		ok(0, "a session for counters starts");
+	faults_each("counter", op_count, NULL);
 	undo_start();
 }

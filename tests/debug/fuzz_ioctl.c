@@ -3,6 +3,7 @@
  * Every ioctl under fuzz: arguments that are nearly valid, sizes and pointers of all
  * kinds; and arrays of marks.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "fuzz.h"
@@ -32,11 +33,12 @@ static const struct expected rows[] = {
 	ROW(WATERMARK),
 	ROW(GET_LIMITS, ENODATA),
 	ROW(ADOPT, ENODATA, EBUSY),
+	ROW(COUNT_READ, ENOENT, ENOMEM),
 	ROW(CLOCK, ENOMEM),
 	ROW(THREADBUF, ENODATA, EDQUOT, ENOMEM),
 	ROW(THREADBUF, ENODATA, EDQUOT, ENOMEM),
 	ROW(THREADBUF_READ, ENOENT, ENOSPC, EPERM),
-#define LIGHT	19
+#define LIGHT	20
 	ROW(START, EPERM, EBUSY, ENOMEM),
 	ROW(LIMITS, ENODATA, EPERM, ENOMEM),
 	ROW(STOP, ENODATA, EPERM),
@@ -45,7 +47,8 @@ static const struct expected rows[] = {
 	ROW(FILTER, ENODATA, EPERM, ENOMEM),
 	ROW(PROBE_ADD, EEXIST, ENOENT, EPERM, ENOMEM, ENOSPC),
 	ROW(PROBE_REMOVE, ENOENT, EPERM),
-	ROW(PROBE_ARM, ENODATA, EPERM, ENOMEM),
+	ROW(COUNT_ADD, ENODATA, EPERM, ENOMEM, ENOSPC),
+	ROW(COUNT_STOP, ENOENT),
 };
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
 
@@ -76,6 +79,29 @@ static void remember(const struct ct_define *d)
 	class.size[n] = size;
 }
 
+#define ADDRESSES	16
+/* The begin of one of functions[], or 0. */
+static uint64_t function_address(void)
+{
+	static uint64_t found[FUNCTIONS];
+	static bool looked;
+	unsigned long long address;
+	char line[1024], name[512];
+	FILE *in;
+	size_t i;
+
+	in = looked ? NULL : fopen("/proc/kallsyms", "re");
+	looked = true;
+	while (in && fgets(line, sizeof(line), in))
+		for (i = 0; i < FUNCTIONS; i++)
+			if (sscanf(line, "%llx %*c %511s", &address, name) == 2 &&
+			    !strcmp(name, functions[i]))
+				found[i] = address;
+	if (in)
+		fclose(in);
+	return found[below(FUNCTIONS)];
+}
+
 static void make(const struct expected *row, uint64_t *buf)
 {
 	union {
@@ -85,6 +111,8 @@ static void make(const struct expected *row, uint64_t *buf)
 		struct ct_probe_info info;
 		struct ct_filter filter;
 		struct ct_probe_add add;
+		struct ct_count_add count_add;
+		struct ct_count_read count_read;
 		struct ct_trigger_set trigger;
 		struct ct_watermark watermark;
 		struct ct_limits limits;
@@ -93,6 +121,8 @@ static void make(const struct expected *row, uint64_t *buf)
 	} *u = (void *)buf;
 	static __thread uint8_t threadbuf_buf[CT_THREADBUF_SUBBUF_MAX];
 	static char controls[CT_STRING_MAX];
+	static __thread struct ct_count_function where[ADDRESSES];
+	static __thread struct ct_function_count counts[ADDRESSES];
 	unsigned int i;
 
 	memset(buf, 0, 8192);
@@ -153,8 +183,7 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->add.flags = below(2) | (below(3) ? 0 : CT_PROBE_OWNED);
 		u->add.args = below(CT_ARGS_MAX + 1);
 		if (!below(4)) {
-			u->add.flags = CT_PROBE_COUNT |
-				       (below(2) ? 0 : CT_PROBE_OWNED | CT_PROBE_LATER);
+			u->add.flags = CT_PROBE_COUNT | (below(2) ? 0 : CT_PROBE_OWNED);
 			u->add.args = 0;
 		}
 		for (i = 0; i < u->add.args; i++) {
@@ -162,6 +191,23 @@ static void make(const struct expected *row, uint64_t *buf)
 			u->add.arg[i].type = below(CT_TYPE_x64 + 1);
 			u->add.arg[i].number = below(8) ? below(6) : CT_ARG_RETURN;
 		}
+		break;
+	case CT_IOC_COUNT_ADD:
+		for (i = 0; i < ADDRESSES; i++) {
+			where[i].address = below(8) ? function_address() : rnd();
+			strcpy(where[i].module, below(2) ? "" : modules[below(MODULES)]);
+		}
+		u->count_add.count = below(20) ? 1 + below(ADDRESSES) : odd_number();
+		u->count_add.functions = (uintptr_t)(below(20) ? where : bad_pointer());
+		break;
+	case CT_IOC_COUNT_STOP:
+		u->count_read.first = below(2 * ADDRESSES);
+		u->count_read.count = 1;
+		break;
+	case CT_IOC_COUNT_READ:
+		u->count_read.first = below(2 * ADDRESSES);
+		u->count_read.count = below(8) ? 1 + below(ADDRESSES) : below(ADDRESSES);
+		u->count_read.counts = (uintptr_t)(below(20) ? counts : bad_pointer());
 		break;
 	case CT_IOC_TRIGGER:
 		u->trigger.flags = below(16);
@@ -228,7 +274,7 @@ void fuzz_ioctl(void)
 		memcpy((char *)buf + offsetof(struct ct_string, text), &text, sizeof(text));
 	}
 	/* Likewise; and small, because one whose address is unknown is never unmapped. */
-	if (row->cmd == CT_IOC_THREADBUF_READ ||
+	if (row->cmd == CT_IOC_THREADBUF_READ || row->cmd == CT_IOC_COUNT_READ ||
 	    (row->cmd == CT_IOC_THREADBUF && size < row->size)) {
 		make(row, buf);
 		memcpy(buf, &size, sizeof(size));

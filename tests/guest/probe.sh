@@ -78,7 +78,7 @@ plain=$?
 cudatrace probe discover 'nvidia:nvidia_*' -- cuinit >discover.out 2>discover.err
 is $? $plain "discover returns the program's status" || cat discover.err
 is "$(head -n 1 discover.out)" "$(cat plain.out)" "and leaves its output alone"
-[ "$(awk '$4 == "nvidia:nvidia_frontend_unlocked_ioctl" || $4 == "nvidia:nvidia_unlocked_ioctl" { print $1 }' discover.out | head -1)" -ge 16 ]
+[ "$(awk '$2 == "nvidia:nvidia_frontend_unlocked_ioctl" || $2 == "nvidia:nvidia_unlocked_ioctl" { print $1 }' discover.out | head -1)" -ge 16 ]
 ok $? "it counts the ioctls"
 is "$(armed)" "$before" "no probe is left behind"
 cudatrace probe discover 'nvidia:nvidia_*' -- sh -c 'cat; echo out; echo err >&2; exit 7' <plain.out >other.out 2>other.err
@@ -120,7 +120,7 @@ ok $? "with progress"
 grep -E 'takes about|armed in|removed in|called too often' big.err | sed "s/^/# ($took s) /"
 sed -n '$p' big.out | sed 's/^/# /'
 is "$(armed)" "$before" "all are removed"
-awk '$4 ~ /^nvidia:(rm_|nv)/' big.out | grep -q 'nvidia:rm_ioctl$'
+awk '$2 ~ /^nvidia:(rm_|nv)/' big.out | grep -q 'nvidia:rm_ioctl$'
 ok $? "functions of the prebuilt core are counted too"
 
 # No probe stays armed.
@@ -164,7 +164,7 @@ is "$(cudatrace probe status | grep -c '^added')" 0 "status knows of none"
 
 # UVM's own load test makes hundreds of thousands of calls a second.
 if [ -x /mnt/build/tests/rm ]; then
-	cudatrace probe discover 'nvidia_uvm:nv_kthread_q_*' -- sh -c '
+	cudatrace probe discover --hot 100 'nvidia_uvm:nv_kthread_q_*' -- sh -c '
 		/mnt/build/tests/rm selftest && /mnt/build/tests/rm selftest' >hot.out 2>hot.err
 	ok $? "discover of a function that is called too often" || cat hot.err
 	grep -q 'nv_kthread_q_schedule_q_item is called too often' hot.err

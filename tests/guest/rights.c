@@ -109,12 +109,13 @@ static int configures(void)
 	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
 				      .flags = CT_PROBE_COUNT };
 	struct ct_probe_add all = { .size = sizeof(all), .symbol = "*", .sample = 2 };
+	struct ct_count_add count = { .size = sizeof(count), .count = 1 };
 	struct ct_filter filter = { .size = sizeof(filter) };
 	struct ct_limits limits = { .size = sizeof(limits), .share = 100 };
 	struct ct_trigger_set trigger = { .size = sizeof(trigger) };
 	const struct { unsigned long cmd; void *arg; } calls[] = {
 		{ CT_IOC_PROBE_ADD, &probe }, { CT_IOC_PROBE_REMOVE, &probe },
-		{ CT_IOC_PROBE_SET, &all }, { CT_IOC_PROBE_ARM, NULL },
+		{ CT_IOC_PROBE_SET, &all }, { CT_IOC_COUNT_ADD, &count },
 		{ CT_IOC_PAUSE, NULL }, { CT_IOC_RESUME, NULL },
 		{ CT_IOC_FILTER, &filter }, { CT_IOC_LIMITS, &limits },
 		{ CT_IOC_TRIGGER, &trigger },

@@ -6,7 +6,7 @@
  * kernel without fences it has a tracepoint with the name of one of theirs, and another argument.
  *
  * /dev/ct_events takes words, one a write(): "fence", "mem", "foreign", "task", "softirq",
- * "hardirq", "nmi"; it returns when all is over.  "hold": the writer's CPU does nothing else until
+ * "hardirq", "nmi", "deep"; it returns when all is over.  "hold": the writer's CPU does nothing else until
  * "release" is written, at most for 15 s, so that no RCU grace period ends.  "last": from now on a
  * thread named ct_last that ends stays in the kernel, after it was taken out of its process;
  * "reaped": once RCU has freed the others, it calls ct_events_site(5) and goes.
@@ -58,6 +58,16 @@ CALLED notrace int ct_events_plain(int n)
 {
 	barrier();
 	return n;
+}
+
+/* By ftrace site, n times, each inside the one before. */
+CALLED int ct_events_deep(int n);
+CALLED int ct_events_deep(int n)
+{
+	int below = n > 1 ? ct_events_deep(n - 1) : 0;
+
+	barrier(); /* else the compiler makes a loop of it */
+	return below + 1;
 }
 
 static void both(int n)
@@ -275,6 +285,8 @@ static ssize_t ct_events_write(struct file *file, const char __user *user, size_
 	} else if (!strcmp(word, "hardirq")) {
 		irq_work_queue(&irq_work);
 		wait_for_completion(&done);
+	} else if (!strcmp(word, "deep")) {
+		err = ct_events_deep(5) == 5 ? 0 : -EIO;
 	} else if (!strcmp(word, "nmi")) {
 		in_nmi_counts();
 	} else if (!strcmp(word, "last")) {
