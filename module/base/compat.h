@@ -113,7 +113,7 @@ static __always_inline unsigned int ct_context_level(void)
 
 /*
  * The last argument of ftrace's functions, and the flag by which ftrace keeps them from recursion
- * (older kernels do so without a flag).  Not defined where kprobes do not tell ftrace sites.
+ * (older kernels do so without a flag).  Not defined where the kernel is without DYNAMIC_FTRACE.
  */
 #if CT_FTRACE_ARGS == 1
 #define CT_FTRACE_REGS		struct ftrace_regs
@@ -124,19 +124,13 @@ static __always_inline unsigned int ct_context_level(void)
 #endif
 
 #ifdef CT_FTRACE_REGS
-/* Let ops be called for so many sites.  0 or an error, after which some may be in its filter. */
-static inline int ct_ftrace_filter(struct ftrace_ops *ops, unsigned long *site, u32 count)
+/* Let ops also be called for these functions, for all or for none.  Older kernels take only one. */
+static inline int ct_ftrace_filter(struct ftrace_ops *ops, unsigned long *ip, u32 count)
 {
 #if CT_FTRACE_FILTER_IPS == 1
-	return ftrace_set_filter_ips(ops, site, count, 0, 0);
+	return ftrace_set_filter_ips(ops, ip, count, 0, 0);
 #else
-	int err = 0;
-
-	for (; count && !err; site++, count--) {
-		err = ftrace_set_filter_ip(ops, *site, 0, 0);
-		cond_resched();
-	}
-	return err;
+	return count == 1 ? ftrace_set_filter_ip(ops, *ip, 0, 0) : -EINVAL;
 #endif
 }
 #endif

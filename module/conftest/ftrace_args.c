@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ftrace's functions get, where kprobes tell which functions have an ftrace site.
+ * What ftrace's functions get, where ftrace calls them for chosen functions.
  * 1: struct ftrace_regs, and ftrace keeps them from recursion if asked to (5.11)
  * 2: struct pt_regs, and ftrace keeps them from recursion unless asked not to
- * 3: kprobes do not tell
+ * 3: the kernel is without DYNAMIC_FTRACE
  */
 #include <linux/ftrace.h>
 
-#if CT_FORM != 3 && !defined(CONFIG_KPROBES_ON_FTRACE)
+#if CT_FORM != 3 && !defined(CONFIG_DYNAMIC_FTRACE)
 #error "no sites"
 #endif
 
@@ -34,7 +34,7 @@ struct ftrace_ops conftest = {
 	.flags = FTRACE_OPS_FL_RECURSION_SAFE,
 };
 #elif CT_FORM == 3
-#ifdef CONFIG_KPROBES_ON_FTRACE
+#ifdef CONFIG_DYNAMIC_FTRACE
 #error "ftrace of a form that is not known"
 #endif
 #endif

@@ -7,9 +7,9 @@
  * driver's prebuilt core) has a kprobe.  A counter lives until its file is closed, and its functions
  * do not move, so the handlers take no lock.
  *
- * Which functions have a site, and which must not be probed, the kernel says itself: it refuses a
- * kprobe where none may be, also one that is not armed.  ftrace alone would take any site.  The
- * functions of this module are refused, too: the handlers must not count themselves.
+ * The functions of this module are refused, and breakpoints where the kernel takes no kprobe.
+ * Functions with a site are not asked for that: ftrace keeps its functions from recursion, and no
+ * return is hooked.  The kernel's own function tracer is on all of them, too.
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
@@ -40,6 +40,7 @@ struct counter {
 	struct list_head list;
 	const void *owner;
 	u32 first, count, sites;
+	u32 filtered; /* sites that ops is called for */
 	u64 __percpu *calls; /* [count] */
 	struct kprobe **list_of; /* space to sort, and to unregister together */
 	struct counter_row **site; /* by address */
@@ -53,10 +54,7 @@ static LIST_HEAD(counters); /* under ct_session_lock; those of an owner in the o
 static bool counting; /* likewise: the running session has CT_GROUP_ADDED */
 static atomic_t counter_adds; /* counters that exist or are being made */
 
-static struct counter_row *counter_row_of(struct kprobe *kp)
-{
-	return container_of(kp, struct counter_row, kp);
-}
+#define counter_row_of(probe)	container_of(probe, struct counter_row, kp)
 
 /* ----------------------------------------------------------- handlers ------ */
 
@@ -70,7 +68,7 @@ static __always_inline void counter_hit(const struct counter_row *row)
 /* The kernel does not call this inside the handler of another probe. */
 static int counter_on_breakpoint(struct kprobe *kp, struct pt_regs *regs)
 {
-	counter_hit(container_of(kp, struct counter_row, kp));
+	counter_hit(counter_row_of(kp));
 	return 0;
 }
 NOKPROBE_SYMBOL(counter_on_breakpoint);
@@ -91,18 +89,43 @@ static void notrace counter_on_site(unsigned long ip, unsigned long parent, stru
 {
 	const struct counter *c = container_of(ops, struct counter, ops);
 	u32 low = 0, high = c->sites, middle;
+	unsigned long address;
 
+	/* The last one that begins at ip or below: a site may lie behind the first instruction. */
 	while (low < high) {
 		middle = (low + high) / 2;
-		if ((unsigned long)c->site[middle]->kp.addr < ip)
+		address = (unsigned long)c->site[middle]->kp.addr;
+		if (address <= ip)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < c->sites && (unsigned long)c->site[low]->kp.addr == ip)
-		counter_hit(c->site[low]);
+	if (low)
+		counter_hit(c->site[low - 1]);
 }
 NOKPROBE_SYMBOL(counter_on_site);
+
+/*
+ * Takes those of count functions that have an ftrace site.  ftrace takes all of a list or none, so
+ * a list with some of both kinds is halved.
+ */
+static void counter_take_sites(struct counter *c, struct kprobe **list, unsigned long *ip, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		ip[i] = (unsigned long)list[i]->addr;
+	cond_resched();
+	if (!ct_ftrace_filter(&c->ops, ip, count)) {
+		for (i = 0; i < count; i++) {
+			counter_row_of(list[i])->site = true;
+			c->site[c->sites++] = counter_row_of(list[i]);
+		}
+	} else if (count > 1) {
+		counter_take_sites(c, list, ip, count / 2);
+		counter_take_sites(c, list + count / 2, ip, count - count / 2);
+	}
+}
 
 /* An empty filter would mean all functions.  Not all kernels export ftrace_free_filter(). */
 static void counter_free_filter(struct counter *c)
@@ -110,24 +133,22 @@ static void counter_free_filter(struct counter *c)
 	ftrace_set_filter(&c->ops, NULL, 0, 1);
 }
 
-static int counter_arm_sites(struct counter *c)
+/* Of a list that is sorted by address. */
+static int counter_arm_sites(struct counter *c, u32 count)
 {
-	unsigned long *ip = kvcalloc(c->sites, sizeof(*ip), GFP_KERNEL);
-	u32 i;
+	unsigned long *ip = kvcalloc(count, sizeof(*ip), GFP_KERNEL);
 	int err;
 
 	if (!ip)
 		return -ENOMEM;
-	for (i = 0; i < c->sites; i++)
-		ip[i] = (unsigned long)c->site[i]->kp.addr;
 	c->ops.func = counter_on_site;
 	c->ops.flags = CT_FTRACE_RECURSION;
-	err = ct_ftrace_filter(&c->ops, ip, c->sites);
-	if (!err)
-		err = register_ftrace_function(&c->ops);
+	counter_take_sites(c, c->list_of, ip, count);
+	kvfree(ip);
+	c->filtered = c->sites;
+	err = c->sites ? register_ftrace_function(&c->ops) : 0;
 	if (err)
 		counter_free_filter(c);
-	kvfree(ip);
 	return err;
 }
 
@@ -137,16 +158,16 @@ static void counter_disarm_sites(struct counter *c)
 	counter_free_filter(c);
 }
 
-/* If ftrace has no memory for that, or it is the last one, ftrace calls the handler in vain. */
+/* If ftrace has no memory for that, or it is the last one, the handler is called in vain. */
 static void counter_stop_site(struct counter *c, const struct counter_row *row)
 {
-	if (c->sites > 1)
-		ftrace_set_filter_ip(&c->ops, (unsigned long)row->kp.addr, 1, 0);
+	if (c->filtered > 1 && !ftrace_set_filter_ip(&c->ops, (unsigned long)row->kp.addr, 1, 0))
+		c->filtered--;
 }
 #else
-static int counter_arm_sites(struct counter *c)
+static int counter_arm_sites(struct counter *c, u32 count)
 {
-	return -EOPNOTSUPP;
+	return 0;
 }
 
 static void counter_disarm_sites(struct counter *c)
@@ -160,29 +181,6 @@ static void counter_stop_site(struct counter *c, const struct counter_row *row)
 
 /* ------------------------------------------------- arming, disarming ------- */
 
-/* May it be probed?  Then it is registered, disabled, and the kernel says whether it has a site. */
-static int counter_ask(struct counter_row *row)
-{
-	int err;
-
-	if (within_module((unsigned long)row->kp.addr, THIS_MODULE))
-		return -EPERM;
-	if (row->error)
-		return row->error;
-	if (signal_pending(current))
-		return -EINTR;
-	err = ct_quirk_check((unsigned long)row->kp.addr);
-	if (err)
-		return err;
-	row->kp.flags = KPROBE_FLAG_DISABLED;
-	row->kp.pre_handler = counter_on_breakpoint;
-	row->kp.post_handler = counter_after_breakpoint;
-	err = register_kprobe(&row->kp);
-	row->site = row->kp.flags & KPROBE_FLAG_FTRACE;
-	/* The kernel has several errors for "may not be probed"; users get one. */
-	return !err || err == -ENOMEM ? err : -EINVAL;
-}
-
 static int counter_by_address(const void *a, const void *b)
 {
 	const struct kprobe *x = *(struct kprobe **)a, *y = *(struct kprobe **)b;
@@ -190,40 +188,44 @@ static int counter_by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+static int counter_arm_breakpoint(struct counter_row *row)
+{
+	int err = signal_pending(current) ? -EINTR : ct_quirk_check((unsigned long)row->kp.addr);
+
+	if (err)
+		return err;
+	row->kp.pre_handler = counter_on_breakpoint;
+	row->kp.post_handler = counter_after_breakpoint;
+	err = register_kprobe(&row->kp);
+	/* The kernel has several errors for "may not be probed"; users get one. */
+	return !err || err == -ENOMEM ? err : -EINVAL;
+}
+
 static void counter_arm(struct counter *c)
 {
-	struct counter_row *row, *last = NULL;
-	u32 i, asked = 0, gone = 0;
-	int err = 0;
+	struct counter_row *row;
+	u32 i, all, n = 0;
+	int err;
 
 	for (row = c->row; row < c->row + c->count; row++) {
-		row->error = counter_ask(row);
+		if (within_module((unsigned long)row->kp.addr, THIS_MODULE))
+			row->error = -EPERM;
 		if (!row->error)
-			c->list_of[asked++] = &row->kp;
-		cond_resched();
+			c->list_of[n++] = &row->kp;
 	}
-	sort(c->list_of, asked, sizeof(*c->list_of), counter_by_address, NULL);
-	for (i = 0; i < asked; i++) {
-		row = counter_row_of(c->list_of[i]);
-		if (last && last->kp.addr == row->kp.addr)
-			row->error = -EEXIST;
-		else if (row->site)
-			c->site[c->sites++] = row;
+	sort(c->list_of, n, sizeof(*c->list_of), counter_by_address, NULL);
+	for (i = 0, all = n, n = 0; i < all; i++) {
+		if (n && c->list_of[i]->addr == c->list_of[n - 1]->addr)
+			counter_row_of(c->list_of[i])->error = -EEXIST;
 		else
-			row->error = enable_kprobe(&row->kp);
-		last = row;
-		row->armed = !row->error;
-		/* ftrace counts it; or nothing does. */
-		if (row->site || row->error)
-			c->list_of[gone++] = &row->kp;
-		cond_resched();
+			c->list_of[n++] = c->list_of[i];
 	}
-	unregister_kprobes(c->list_of, gone);
-	if (c->sites)
-		err = counter_arm_sites(c);
-	for (i = 0; err && i < c->sites; i++) {
-		c->site[i]->error = err;
-		c->site[i]->armed = false;
+	err = n ? counter_arm_sites(c, n) : 0;
+	for (i = 0; i < n; i++) {
+		row = counter_row_of(c->list_of[i]);
+		row->error = row->site || err ? err : counter_arm_breakpoint(row);
+		row->armed = !row->error;
+		cond_resched();
 	}
 	if (err)
 		c->sites = 0;

@@ -38,9 +38,16 @@ is $? 4 "discover over functions of cudatrace itself"
 is "$(tail -n 1 self.out)" "0 of 0 functions were called" "counts none of them"
 [ "$(left_out self.err "of cudatrace's own module")" -gt 100 ]
 ok $? "and says so" || cat self.err
-cudatrace probe discover 'vmlinux:kprobe_ftrace_handler' 'vmlinux:vfs_read' -- true >refused.out 2>refused.err
+cudatrace probe discover 'vmlinux:asm_exc_int3' 'vmlinux:vfs_read' -- true >refused.out 2>refused.err
 is "$? $(left_out refused.err "where the kernel allows no probe")" "0 1" \
-	"a function with an ftrace site that the kernel lets nobody probe is left out" || cat refused.err
+	"a function that the kernel lets nobody probe is left out" || cat refused.err
+# What runs inside a breakpoint's handler, and where ftrace calls us: the kernel allows no kprobe
+# there, but by their sites they can be counted.
+cudatrace probe discover 'vmlinux:*kprobe*' 'vmlinux:*rethook*' 'vmlinux:*ftrace*' 'vmlinux:*int3*' 'ct_events:*' -- \
+	sh -c 'for c in task softirq hardirq; do echo $c >/dev/ct_events; done' >inside.out 2>inside.err
+is "$? $(calls inside.out ct_events:ct_events_site) $(calls inside.out ct_events:ct_events_plain)" "0 3 3" \
+	"discover over what kprobes and ftrace run themselves" || cat inside.err
+sed -n 's/^cudatrace: \(.*armed.*\|left out.*\)/# \1/p' inside.err
 cudatrace probe discover '*' -- sh -c 'echo task >/dev/ct_events; cudatrace probe status >/dev/null; exit 5' >all.out 2>all.err
 is $? 5 "discover over all functions of all modules" || cat all.err
 sed -n 's/^cudatrace: \(.*armed.*\|left out.*\)/# \1/p' all.err
