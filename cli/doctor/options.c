@@ -33,8 +33,7 @@ static const struct option options[] = {
 	  "this kernel is without CONFIG_DMA_SHARED_BUFFER: it has no fences to record", false },
 	{ "kretprobe_hash_lock",
 	  "this kernel is older than 5.11: the text of /dev/cudatrace has no depth for functions of "
-	  "the driver, memory is not charged to cgroups, and 'probe discover' takes longer to begin",
-	  true },
+	  "the driver, and memory is not charged to cgroups", true },
 };
 #define OPTIONS (sizeof(options) / sizeof(*options))
 
