@@ -61,15 +61,15 @@ static double discover_now(void)
 	return ct_now_ns() / 1e9;
 }
 
-/* Reads the counts of @n functions from number @from on. */
-static int discover_read(struct discover *d, size_t from, size_t n)
+/* Reads the counts of @n functions from number @from on.  @flags: 0 or CT_COUNT_STOP. */
+static int discover_read(struct discover *d, size_t from, size_t n, uint32_t flags)
 {
 	static struct ct_function_count now[CT_COUNT_MAX];
 	struct ct_count_read read;
 	uint32_t i;
 
 	for (n += from; from < n; from += read.count) {
-		read = (struct ct_count_read){ .size = sizeof(read), .first = from,
+		read = (struct ct_count_read){ .size = sizeof(read), .first = from, .flags = flags,
 					       .counts = (uintptr_t)now };
 		read.count = n - from < CT_COUNT_MAX ? n - from : CT_COUNT_MAX;
 		if (ioctl(d->dev.fd, CT_IOC_COUNT_READ, &read))
@@ -170,7 +170,7 @@ static long discover_arm(struct discover *d)
 	if (!rc && !stop)
 		rc = discover_arm_breakpoints(d);
 	if (!rc && !stop)
-		rc = discover_read(d, 0, d->count);
+		rc = discover_read(d, 0, d->count, 0);
 	return rc ? rc : stop ? 0 : (long)discover_tell(d, discover_now() - begin);
 }
 
@@ -184,16 +184,15 @@ static void discover_watch(struct discover *d, double seconds)
 {
 	size_t i;
 
-	if (discover_read(d, 0, d->count))
+	if (discover_read(d, 0, d->count, 0))
 		return;
 	seconds = seconds > 1 ? seconds : 1;
 	for (i = 0; i < d->count; i++) {
 		struct counted *row = &d->row[i];
-		struct ct_count_read which = { .size = sizeof(which), .first = i, .count = 1 };
 		double hot = d->hot ? d->hot : row->now.site ? HOT_SITE : HOT_BREAKPOINT;
 
 		if (row->now.error || row->now.calls <= hot * seconds ||
-		    ioctl(d->dev.fd, CT_IOC_COUNT_STOP, &which))
+		    discover_read(d, i, 1, CT_COUNT_STOP))
 			continue;
 		row->cut = true;
 		fprintf(stderr, "cudatrace: %s:%s is called too often, its probe was removed\n",
@@ -309,7 +308,7 @@ static int discover_all(struct discover *d, char **command, struct ct_error *err
 	else
 		status = discover_run(d, command, err);
 	if (armed >= 0 && !stop)
-		discover_read(d, 0, d->count);
+		discover_read(d, 0, d->count, 0);
 	begin = discover_now();
 	ct_device_stop(&d->dev);
 	ct_device_close(&d->dev);

@@ -30,9 +30,6 @@ bool ct_arg_reserved_clear(unsigned int nr, const union ct_arg *arg)
 		return clear;
 	case _IOC_NR(CT_IOC_COUNT_ADD):
 		return !arg->count_add.reserved;
-	case _IOC_NR(CT_IOC_COUNT_READ):
-	case _IOC_NR(CT_IOC_COUNT_STOP):
-		return !arg->count_read.reserved;
 	case _IOC_NR(CT_IOC_WATERMARK):
 		return !arg->watermark.reserved;
 	case _IOC_NR(CT_IOC_LIMITS):

@@ -176,22 +176,15 @@ static int ioctl_count_add(struct file *file, union ct_arg *arg)
 {
 	struct ct_file *f = file->private_data;
 
-	/* Whether a function is at an address is an answer, too. */
-	if (!f->viewer.addresses)
-		return -EPERM;
 	/* Before they are counted: the file's release looks at it. */
 	WRITE_ONCE(f->probes, true);
-	return ct_counter_add(file, &arg->count_add);
+	/* Whether a function is at an address is an answer, too. */
+	return f->viewer.addresses ? ct_counter_add(file, &arg->count_add) : -EPERM;
 }
 
 static int ioctl_count_read(struct file *file, union ct_arg *arg)
 {
 	return ct_counter_read(file, &arg->count_read);
-}
-
-static int ioctl_count_stop(struct file *file, union ct_arg *arg)
-{
-	return ct_counter_stop(file, &arg->count_read);
 }
 
 static int ioctl_get_probe(struct file *file, union ct_arg *arg)
@@ -394,7 +387,6 @@ static const struct ioctl_row ioctl_rows[] = {
 	ROW(PROBE_SET, MODE_WRITE | PRIVILEGED, ioctl_probe_set),
 	ROW(COUNT_ADD, MODE_READ | MODE_WRITE | PROBES, ioctl_count_add),
 	ROW(COUNT_READ, MODE_READ, ioctl_count_read),
-	ROW(COUNT_STOP, MODE_WRITE, ioctl_count_stop),
 	ROW(GET_PROBE, MODE_READ, ioctl_get_probe),
 	ROW(DEFINE, MODE_WRITE, ioctl_define),
 	ROW(GET_DEFINE, MODE_READ, ioctl_get_define),

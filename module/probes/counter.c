@@ -4,8 +4,8 @@
  *
  * Each call of ct_counter_add() makes one counter.  Its functions with an ftrace site have one
  * ftrace_ops, which is armed in one pass over the kernel's sites; each other function (of the
- * driver's prebuilt core) has a kprobe.  A counter lives until its file is closed, and its functions
- * do not move, so the handlers take no lock.
+ * driver's prebuilt core) has a kprobe.  A counter lives until its file is closed, and its
+ * functions do not move, so the handlers take no lock.
  *
  * The functions of this module are refused, and breakpoints where the kernel takes no kprobe.
  * Functions with a site are not asked for that: ftrace keeps its functions from recursion, and no
@@ -71,7 +71,6 @@ static int counter_on_breakpoint(struct kprobe *kp, struct pt_regs *regs)
 	counter_hit(counter_row_of(kp));
 	return 0;
 }
-NOKPROBE_SYMBOL(counter_on_breakpoint);
 
 /*
  * Only so that the kernel does not replace the breakpoint by a jump: while it makes some, no other
@@ -80,6 +79,8 @@ NOKPROBE_SYMBOL(counter_on_breakpoint);
 static void counter_after_breakpoint(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
+
+NOKPROBE_SYMBOL(counter_on_breakpoint);
 NOKPROBE_SYMBOL(counter_after_breakpoint);
 
 #ifdef CT_FTRACE_REGS
@@ -103,13 +104,15 @@ static void notrace counter_on_site(unsigned long ip, unsigned long parent, stru
 	if (low)
 		counter_hit(c->site[low - 1]);
 }
+
 NOKPROBE_SYMBOL(counter_on_site);
 
 /*
  * Takes those of count functions that have an ftrace site.  ftrace takes all of a list or none, so
  * a list with some of both kinds is halved.
  */
-static void counter_take_sites(struct counter *c, struct kprobe **list, unsigned long *ip, u32 count)
+static void counter_take_sites(struct counter *c, struct kprobe **list, unsigned long *ip,
+			       u32 count)
 {
 	u32 i;
 
@@ -359,6 +362,17 @@ int ct_counter_add(const void *owner, struct ct_count_add *arg)
 	return err;
 }
 
+static void counter_stop(struct counter *c, struct counter_row *row)
+{
+	if (row->error)
+		return;
+	row->error = -ECANCELED;
+	if (row->site)
+		counter_stop_site(c, row);
+	else
+		disable_kprobe(&row->kp);
+}
+
 int ct_counter_read(const void *owner, struct ct_count_read *arg)
 {
 	struct ct_function_count *to;
@@ -367,7 +381,7 @@ int ct_counter_read(const void *owner, struct ct_count_read *arg)
 	u32 i, n = 0;
 	int cpu;
 
-	if (!arg->count || arg->count > CT_COUNT_MAX)
+	if (!arg->count || arg->count > CT_COUNT_MAX || arg->flags & ~CT_COUNT_STOP)
 		return -EINVAL;
 	to = kvcalloc(arg->count, sizeof(*to), GFP_KERNEL);
 	if (!to)
@@ -381,6 +395,8 @@ int ct_counter_read(const void *owner, struct ct_count_read *arg)
 		n = min(arg->count, c->first + c->count - arg->first);
 	for (i = 0; i < n; i++) {
 		row = &c->row[arg->first - c->first + i];
+		if (arg->flags & CT_COUNT_STOP)
+			counter_stop(c, row);
 		to[i].error = row->error;
 		to[i].missed = row->kp.nmissed;
 		to[i].site = row->site;
@@ -393,30 +409,6 @@ int ct_counter_read(const void *owner, struct ct_count_read *arg)
 		n = U32_MAX;
 	kvfree(to);
 	return n == U32_MAX ? -EFAULT : n ? 0 : -ENOENT;
-}
-
-int ct_counter_stop(const void *owner, const struct ct_count_read *arg)
-{
-	struct counter_row *row;
-	struct counter *c;
-	int err = -ENOENT;
-
-	if (arg->count != 1 || arg->counts)
-		return -EINVAL;
-	if (mutex_lock_killable(&ct_session_lock))
-		return -EINTR;
-	c = counter_at(owner, arg->first);
-	row = c ? &c->row[arg->first - c->first] : NULL;
-	if (row && !row->error) {
-		err = 0;
-		row->error = -ECANCELED;
-		if (row->site)
-			counter_stop_site(c, row);
-		else
-			disable_kprobe(&row->kp);
-	}
-	mutex_unlock(&ct_session_lock);
-	return err;
 }
 
 void ct_counter_closed(const void *owner)
@@ -476,7 +468,8 @@ static int counter_module_changed(struct notifier_block *nb, unsigned long what,
 	mutex_lock(&ct_session_lock);
 	list_for_each_entry(c, &counters, list)
 		for (i = 0; i < c->count; i++)
-			if (!c->row[i].error && within_module((unsigned long)c->row[i].kp.addr, data))
+			if (!c->row[i].error &&
+			    within_module((unsigned long)c->row[i].kp.addr, data))
 				c->row[i].error = -ENODEV;
 	mutex_unlock(&ct_session_lock);
 	return NOTIFY_DONE;

@@ -11,13 +11,12 @@ int ct_counter_init(void);
 void ct_counter_exit(void);
 
 /*
- * The ioctls of this name, for the functions of one owner (an open file).  Each checks its argument,
- * may sleep and takes ct_session_lock.  The errors stand in cudatrace.h; also -EINTR: the task is
- * being killed.
+ * The ioctls of this name, for the functions of one owner (an open file).  Each checks its
+ * argument, may sleep and takes ct_session_lock.  The errors stand in cudatrace.h; also -EINTR:
+ * the task is being killed.
  */
 int ct_counter_add(const void *owner, struct ct_count_add *arg);
 int ct_counter_read(const void *owner, struct ct_count_read *arg);
-int ct_counter_stop(const void *owner, const struct ct_count_read *arg);
 
 /* ct_counter_closed - the file is closed: its functions go.  Takes ct_session_lock, may sleep. */
 void ct_counter_closed(const void *owner);
@@ -37,11 +36,6 @@ static inline int ct_counter_add(const void *owner, struct ct_count_add *arg)
 }
 
 static inline int ct_counter_read(const void *owner, struct ct_count_read *arg)
-{
-	return -ENOENT;
-}
-
-static inline int ct_counter_stop(const void *owner, const struct ct_count_read *arg)
 {
 	return -ENOENT;
 }

@@ -48,9 +48,9 @@ struct ct_armed {
 
 /*
  * Instances of a kretprobe: calls of the function that can be open at once, in all tasks.  Further
- * ones count as missed.  At least one a CPU, so that a function that does not sleep may run on all of
- * them; but no more, because newer kernels keep a list of all instances for each CPU, so the memory
- * grows with the square of the CPUs.
+ * ones count as missed.  At least one a CPU, so that a function that does not sleep may run on all
+ * of them; but no more, because newer kernels keep a list of all instances for each CPU, so the
+ * memory grows with the square of the CPUs.
  */
 #define CT_KPROBE_CALLS 256
 #define CT_KPROBE_CALLS_SLEEPS 512

@@ -923,14 +923,14 @@ struct ct_probe_add {
  * is locked down (confidentiality); EFAULT; ENOMEM.
  *
  * CT_IOC_COUNT_READ: fills in a struct ct_function_count for each of count functions from number
- * first on, which this file added by one CT_IOC_COUNT_ADD.  in: first, count, counts: where to.
+ * first on, which this file added by one CT_IOC_COUNT_ADD; with CT_COUNT_STOP they are no longer
+ * counted from then on.  in: first, count, flags, counts: where to.
  * out: count, of which there may be fewer.  The counts stay until the file is closed.
- * Errors: EINVAL count is 0 or too large; ENOENT no such function; EFAULT; ENOMEM.
- *
- * CT_IOC_COUNT_STOP: counts function number first no longer.  count is 1, counts 0.
- * Errors: EINVAL; ENOENT no such function, or it is not counted.
+ * Errors: EINVAL count is 0 or too large, or an unknown flag; ENOENT no such function; EFAULT;
+ * ENOMEM.
  */
 #define CT_COUNT_MAX		4096u	/* functions of a CT_IOC_COUNT_ADD */
+#define CT_COUNT_STOP		1u	/* of CT_IOC_COUNT_READ */
 #define CT_COUNT_ADDS_MAX	64u	/* CT_IOC_COUNT_ADD of a file */
 struct ct_count_function {
 	__u64 address;		/* of its begin, as in /proc/kallsyms */
@@ -949,15 +949,16 @@ struct ct_count_read {
 	__u32 size;
 	__u32 first;
 	__u32 count;
-	__u32 reserved;
+	__u32 flags;		/* CT_COUNT_STOP */
 	__u64 counts;
 };
 
 /*
  * error, a negative errno: 0 the calls are counted.  Never counted: EPERM a function of cudatrace's
- * own module; ENOENT the module is not loaded, or not at this address (functions of a module's
- * initialization, which are gone, stand in /proc/kallsyms); EINVAL the kernel does not allow a probe
- * there; EEXIST the same address twice; EINTR; ENOMEM.  Counted until now: ENODEV its module is gone; ECANCELED stopped, or the session ended.
+ * own module; ENOENT the module is not loaded, or not at this address (/proc/kallsyms also has
+ * functions of a module's initialization, which are gone); EINVAL the kernel does not allow a
+ * breakpoint there; EEXIST the same address twice; EINTR; ENOMEM.  Counted until now: ENODEV its
+ * module is gone; ECANCELED stopped, or the session ended.
  */
 struct ct_function_count {
 	__u64 calls;		/* entries, also of calls that have not returned */
@@ -1140,7 +1141,6 @@ struct ct_limits {
 #define CT_IOC_ADOPT		_IOWR(CT_IOC_TYPE, 24, struct ct_session)
 #define CT_IOC_COUNT_ADD	_IOWR(CT_IOC_TYPE, 26, struct ct_count_add)
 #define CT_IOC_COUNT_READ	_IOWR(CT_IOC_TYPE, 27, struct ct_count_read)
-#define CT_IOC_COUNT_STOP	_IOWR(CT_IOC_TYPE, 28, struct ct_count_read)
 #define CT_IOC_CLOCK		_IOWR(CT_IOC_TYPE, 30, struct ct_clock_map)
 #define CT_IOC_THREADBUF	_IOWR(CT_IOC_TYPE, 31, struct ct_threadbuf_new)
 #define CT_IOC_THREADBUF_READ	_IOWR(CT_IOC_TYPE, 32, struct ct_threadbuf_read)

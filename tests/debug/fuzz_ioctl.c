@@ -48,7 +48,6 @@ static const struct expected rows[] = {
 	ROW(PROBE_ADD, EEXIST, ENOENT, EPERM, ENOMEM, ENOSPC),
 	ROW(PROBE_REMOVE, ENOENT, EPERM),
 	ROW(COUNT_ADD, ENODATA, EPERM, ENOMEM, ENOSPC),
-	ROW(COUNT_STOP, ENOENT),
 };
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
 
@@ -200,13 +199,10 @@ static void make(const struct expected *row, uint64_t *buf)
 		u->count_add.count = below(20) ? 1 + below(ADDRESSES) : odd_number();
 		u->count_add.functions = (uintptr_t)(below(20) ? where : bad_pointer());
 		break;
-	case CT_IOC_COUNT_STOP:
-		u->count_read.first = below(2 * ADDRESSES);
-		u->count_read.count = 1;
-		break;
 	case CT_IOC_COUNT_READ:
 		u->count_read.first = below(2 * ADDRESSES);
 		u->count_read.count = below(8) ? 1 + below(ADDRESSES) : below(ADDRESSES);
+		u->count_read.flags = !below(4) ? CT_COUNT_STOP : 0;
 		u->count_read.counts = (uintptr_t)(below(20) ? counts : bad_pointer());
 		break;
 	case CT_IOC_TRIGGER:

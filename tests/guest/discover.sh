@@ -43,7 +43,7 @@ is "$? $(left_out refused.err "where the kernel allows no probe")" "0 1" \
 	"a function that the kernel lets nobody probe is left out" || cat refused.err
 # What runs inside a breakpoint's handler, and where ftrace calls us: the kernel allows no kprobe
 # there, but by their sites they can be counted.
-cudatrace probe discover 'vmlinux:*kprobe*' 'vmlinux:*rethook*' 'vmlinux:*ftrace*' 'vmlinux:*int3*' 'ct_events:*' -- \
+cudatrace probe discover 'vmlinux:*kprobe*' 'vmlinux:*hook*' 'vmlinux:*ftrace*' 'vmlinux:*int3*' 'ct_events:*' -- \
 	sh -c 'for c in task softirq hardirq; do echo $c >/dev/ct_events; done' >inside.out 2>inside.err
 is "$? $(calls inside.out ct_events:ct_events_site) $(calls inside.out ct_events:ct_events_plain)" "0 3 3" \
 	"discover over what kprobes and ftrace run themselves" || cat inside.err
