@@ -152,8 +152,6 @@ static void make_fill_head(struct ct_threadbuf_state *tb, struct ct_session_stat
 		.session = s->threadbufs->session,
 		.subbufs = tb->subbufs,
 		.subbuf_size = tb->subbuf_size,
-		.pid = tb->pid,
-		.tid = tb->tid,
 	};
 	memcpy(ct_threadbuf_head_of(tb)->uuid, s->facts->uuid, sizeof(s->facts->uuid));
 }
@@ -183,8 +181,28 @@ static struct ct_threadbuf_state *make_find_previous(struct ct_threadbufs *threa
 }
 
 /*
- * Add a new thread buffer to the list that is read.  Returns 0, or -ENODATA if thread buffers are
- * not accepted any more.  A pause or a filter first says so
+ * Begin a stream for tb.  Streams that have ended count as well, because the recorder keeps a file
+ * for each.  The caller holds lock.  Returns 0, -EDQUOT or -ENOMEM.
+ */
+static int make_begin_stream(struct ct_threadbufs *threadbufs, struct ct_threadbuf_state *tb)
+{
+	struct xarray *streams_of = &threadbufs->streams_of;
+	void *old = xa_load(streams_of, tb->producer.user);
+	unsigned long begun = old ? xa_to_value(old) : 0;
+	int err;
+
+	if (begun >= CT_THREADBUF_QUOTA_STREAMS)
+		return -EDQUOT;
+	err = xa_err(xa_store(streams_of, tb->producer.user, xa_mk_value(begun + 1),
+			      GFP_KERNEL_ACCOUNT));
+	if (!err)
+		tb->stream = threadbufs->streams++;
+	return err;
+}
+
+/*
+ * Add a new thread buffer to the list that is read.  Returns 0; -ENODATA if thread buffers are
+ * not accepted any more; -EDQUOT; -ENOMEM.  A pause or a filter first says so
  * in the clock page, then closes the thread buffers in the list: so no open one is added
  * after that.
  */
@@ -192,11 +210,12 @@ static int make_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u
 {
 	struct ct_threadbufs *threadbufs = s->threadbufs;
 	struct ct_threadbuf_state *previous;
+	int err = 0;
 
 	mutex_lock(&threadbufs->lock);
 	if (!make_accepts(s)) {
-		mutex_unlock(&threadbufs->lock);
-		return -ENODATA;
+		err = -ENODATA;
+		goto out;
 	}
 	previous = make_find_previous(threadbufs, tb, stream);
 	if (previous) {
@@ -205,15 +224,18 @@ static int make_add(struct ct_session_state *s, struct ct_threadbuf_state *tb, u
 		tb->stream = previous->stream;
 		tb->start = previous->start;
 	} else {
-		tb->stream = threadbufs->streams++;
+		err = make_begin_stream(threadbufs, tb);
+		if (err)
+			goto out;
 	}
 	make_fill_head(tb, s);
 	kref_get(&tb->ref);
 	add_wait_queue(&tb->process->wait_pidfd, &tb->exit);
 	list_add_tail(&tb->node, &threadbufs->list);
 	threadbufs->count++;
+out:
 	mutex_unlock(&threadbufs->lock);
-	return 0;
+	return err;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/xarray.h>
 #include "cudatrace.h"
 #include "core/limit.h"
 
@@ -23,6 +24,7 @@ struct ct_threadbufs {
 	u32 count;		/* length of list */
 	u32 session;		/* the clock page's number for them */
 	u32 streams;		/* stream numbers assigned */
+	struct xarray streams_of; /* how many of them each producer began */
 	u8 *buf;		/* the packet for the reader, CT_THREADBUF_SUBBUF_MAX bytes */
 };
 

@@ -227,6 +227,7 @@ struct ct_threadbufs *ct_threadbufs_new(void)
 	}
 	mutex_init(&threadbufs->lock);
 	mutex_init(&threadbufs->read);
+	xa_init_flags(&threadbufs->streams_of, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&threadbufs->list);
 	threadbufs->session = threadbuf_number_new();
 	return threadbufs;
@@ -242,6 +243,7 @@ void ct_threadbufs_free(struct ct_threadbufs *threadbufs)
 		list_del(&tb->node);
 		ct_threadbuf_put(tb);
 	}
+	xa_destroy(&threadbufs->streams_of);
 	vfree(threadbufs->buf);
 	kfree(threadbufs);
 }

@@ -589,10 +589,9 @@ struct ct_threadbuf_head {
 	__u32 session;		/* as in the clock page when the thread buffer was made */
 	__u32 subbufs;
 	__u32 subbuf_size;	/* bytes of a packet */
-	__u32 pid;		/* in the initial pid namespace */
-	__u32 tid;
+	__u64 reserved[2];
 	__u8  uuid[16];
-	__u64 reserved;
+	__u64 reserved2;
 	__u64 consumed;		/* by the module: packets whose sub-buffers are free again */
 	__u64 produced;		/* by the thread: packets begun */
 	__u64 lost;		/* by the thread: records for which no sub-buffer was free */
@@ -606,6 +605,8 @@ struct ct_threadbuf_head {
 /* Of a producer's thread buffers, those that it keeps mapped after their session included. */
 #define CT_THREADBUF_QUOTA		(256ull << 20)	/* bytes */
 #define CT_THREADBUF_QUOTA_COUNT	4096
+/* Streams that its thread buffers begin in a session: each is a file of the recorder. */
+#define CT_THREADBUF_QUOTA_STREAMS	16384
 
 /* -------------------------------------------------------------- ioctls ----- */
 #define CT_IOC_TYPE		0xc7
@@ -674,9 +675,9 @@ enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
  * CT_IOC_DEFINE: producer; returns the id of the event class with this name, symbol and
  * fields, and makes the class if it does not exist.  A producer's classes have layer user.
  * Errors: EINVAL a word without NUL or with a byte outside 0x21..0x7e, a field's name that
- * is no C identifier or that another field has, an unknown type, fields that are not
- * naturally aligned or whose size is no multiple of 8; ENOSPC the producer's
- * quota (CT_QUOTA_CLASSES), that of all producers but root together (CT_QUOTA_CLASSES_ALL:
+ * is no C identifier or that another field has, an unknown type, fields that are not naturally
+ * aligned or whose size is no multiple of 8, the category tracer (of records about the trace
+ * itself, which no producer may imitate); ENOSPC the producer's quota (CT_QUOTA_CLASSES), that of all producers but root together (CT_QUOTA_CLASSES_ALL:
  * it keeps ids free for probes), or all ids are used up; ENOMEM.
  * CT_IOC_GET_DEFINE: reader; in: id; out: all fields, of the class with this id or else the
  * next higher one.  ENOENT: id is beyond the last.
@@ -994,7 +995,8 @@ struct ct_trigger_set {
  * cgroup.
  * Errors: ENODATA no session with CT_SESSION_THREADBUFS runs, a filter is set (the module
  * applies filters to CT_IOC_MARK alone), or the session has extra readers (section 6);
- * EINVAL sizes; EDQUOT CT_THREADBUF_QUOTA or CT_THREADBUF_QUOTA_COUNT; ENOMEM.
+ * EINVAL sizes; EDQUOT CT_THREADBUF_QUOTA, CT_THREADBUF_QUOTA_COUNT or
+ * CT_THREADBUF_QUOTA_STREAMS; ENOMEM.
  *
  * CT_IOC_THREADBUF_READ: the file that started the session, also after CT_IOC_STOP, or a
  * file that adopted the session (CT_IOC_ADOPT).

@@ -17,6 +17,7 @@
 #define FLOOD_UID 1001
 #define HONEST_UID 1002
 #define QUOTA_UID 1010 /* whose thread buffers only count */
+#define STREAMS_UID 1011
 #define SUBBUF_SIZE 65536u
 #define RECORD 40u /* bytes of one of class */
 
@@ -425,6 +426,65 @@ static void test_kept(void)
 	munmap(made, PAGE);
 }
 
+#define BATCH 2048 /* below CT_THREADBUF_QUOTA_COUNT */
+
+/* A thread buffer with one record, at once unmapped: its stream stays.  0 or the error. */
+static int make_stream(void)
+{
+	struct ct_threadbuf_head *h;
+	int err;
+
+	h = threadbuf_new(CT_THREADBUF_SUBBUF_MIN, 2, CT_THREADBUF_NONE, &err);
+	if (!h)
+		return err;
+	record(packet_new(h), now(), class, 0, 0);
+	drop(h);
+	return 0;
+}
+
+/* How many streams a process of this user begins, at most n; the error is added to *err. */
+static uint32_t make_streams(uid_t uid, uint32_t n, int *err)
+{
+	struct { uint32_t n; int err; } *made =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(uid, uid, uid))
+			_exit(1);
+		producer = device(O_WRONLY);
+		while (made->n < n && !made->err) {
+			made->err = make_stream();
+			made->n += !made->err;
+		}
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	while (!threadbuf_read(CT_THREADBUF_READ_ALL))
+		;
+	n = made->n;
+	*err = made->err;
+	munmap(made, PAGE);
+	return n;
+}
+
+/* Each stream is a file of the recorder, so a user may not begin any number of them. */
+static void test_streams(void)
+{
+	uint32_t n = 0, more;
+	int err = 0;
+
+	do {
+		more = make_streams(STREAMS_UID, BATCH, &err);
+		n += more;
+	} while (more == BATCH && n < 2 * CT_THREADBUF_QUOTA_STREAMS);
+	ok(n == CT_THREADBUF_QUOTA_STREAMS && err == EDQUOT,
+	   "a user's streams are counted, also those that have ended: %u, then %s", n,
+	   strerror(err));
+	n = make_streams(HONEST_UID, 1, &err);
+	ok(n == 1 && !err, "another user begins one");
+}
+
 static pthread_barrier_t together;
 static uint32_t large, refused;
 
@@ -502,6 +562,7 @@ int main(int argc, char **argv)
 	test_kept();
 	test_subuids();
 	test_together();
+	test_streams();
 	session_end(&s);
 	return tap_done();
 }
