@@ -71,6 +71,9 @@ static void test_define(void)
 	c = define("y", "x");
 	strcpy(c.fields[1].name, "1st");
 	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "a field's name that begins with a digit: EINVAL");
+	c = define("lost", "lost");
+	c.category = CT_CAT_TRACER;
+	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "a class that looks like one of the tracer: EINVAL");
 	c = define("y", "x");
 	c.fields_count = 17;
 	ok(call(w, CT_IOC_DEFINE, &c) == EINVAL, "too many fields: EINVAL");
