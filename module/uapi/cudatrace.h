@@ -285,9 +285,9 @@
  *
  * Version 0.2.0 renamed C names of this header (a lane is now a thread buffer, an open
  * call an in-flight call, and so on).  Numbers, layouts and words in traces stayed, and
- * so did both versions.  It dropped an ioctl that no program of cudatrace used: number 21
- * stays unused.  CT_ABI_VERSION 2 has CT_IOC_COUNT_ADD instead of an ioctl that armed
- * probes together.  CT_SCHEMA_VERSION 2 added the layout k_firmware,
+ * so did both versions.  It dropped an ioctl that no program of cudatrace used, and one that
+ * armed probes together, which CT_IOC_COUNT_ADD replaces: numbers 21 and 25 stay unused.
+ * CT_SCHEMA_VERSION 2 added the layout k_firmware,
  * 3 the GPU streams with their layouts, the type memk and the op "exec".
  *
  * 8. GPU STREAMS
@@ -318,7 +318,7 @@
 #include <linux/ioctl.h>
 #include "cudatrace_events.h"
 
-#define CT_ABI_VERSION		2
+#define CT_ABI_VERSION		1
 #define CT_SCHEMA_VERSION	3
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
