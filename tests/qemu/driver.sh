@@ -44,8 +44,8 @@ fill_driver() {
 	echo "$upstream" > "$out/version"
 	# What the two modules are built from; the others need a GPU.  The prebuilt core is 17
 	# times smaller without its debugging information, and linked and checked that much faster.
-	mkdir "$out/source"
-	mv "$root"/usr/src/nvidia-*"$upstream"/{Kbuild,Makefile,conftest.sh,common,nvidia,nvidia-uvm} "$out/source/"
+	mv "$root"/usr/src/nvidia-*"$upstream" "$out/source"
+	rm -rf "$out/source"/nvidia-{drm,modeset,peermem}
 	strip --strip-debug "$out/source/nvidia/nv-kernel.o_binary"
 	mkdir "$out/lib" "$out/firmware"
 	find "$root/usr/lib" -name "lib*.so.$upstream" -exec mv {} "$out/lib/" \;
