@@ -104,7 +104,7 @@ t_judges()
 {
 	local promise
 	lines_of_judges >"$work/judged-whole"
-	{ mutated ''; judge_commands "$work/judged" it; } >"$work/judged.tap"
+	(mutated ''; judge_commands "$work/judged" it) >"$work/judged.tap"
 	is "$(grep -c '^ok' "$work/judged.tap"),$(grep '^not ok' "$work/judged.tap")" 14, "whole lines keep all promises"
 	while read -r program promise; do
 		broken_promise "$promise" mutated "$program"
@@ -126,8 +126,7 @@ t_judges()
 	$d each name is there as often as babeltrace2 says
 	END
 	# What a user's grep does not find.
-	mutated 's/^/ /' >/dev/null
-	judge_commands "$work/judged" it >"$work/judged.commands"
+	(mutated 's/^/ /' >/dev/null; judge_commands "$work/judged" it) >"$work/judged.commands"
 	for promise in "names are counted" "the longest calls are listed" "memory events have ts and size" "each launch counts once" \
 		"the longest gaps between launches" "synchronisations have ts and duration" "what the driver does with contexts" \
 		"types are counted"; do
