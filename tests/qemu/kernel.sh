@@ -188,8 +188,8 @@ fill_fake_gpu() {
 }
 
 # What a guest on emulated processors loads first.  5.10 changes code in a function that cannot be
-# hooked, and forgives a breakpoint that is no longer there.
-wants_stale_code() { [ "$1" != 5.10 ]; }
+# hooked, and forgives a breakpoint that is no longer there.  The bare kernel changes none of its code.
+wants_stale_code() { ! is_one_of "$1" "5.10 bare"; }
 
 stale_code_dir() {
 	echo "$cache/stale_code/$(kernel_release "$1")-$(hash_of "$qemu_dir"/stale_code/*)"

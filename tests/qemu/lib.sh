@@ -15,7 +15,8 @@ cache=${CUDATRACE_CACHE:-$build/cache}
 me="tests/qemu/$(basename "$0")"
 
 kernels="5.10 6.1 6.12 7.2"	# of Debian; "all" means these
-any_kernel="$kernels debug"
+source_kernels="debug bare"	# built from Debian's source
+any_kernel="$kernels $source_kernels"
 drivers="535 550"
 arch_lib=usr/lib/x86_64-linux-gnu
 
@@ -116,12 +117,13 @@ cpio_of() {
 		cpio --quiet --null --create --format=newc --owner=0:0 --reproducible)
 }
 
-# The debug kernel's by its configuration, so that a changed one is built.
+# That of a kernel built from source by its configuration, so that a changed one is built.
 kernel_dir() {
-	case $1 in
-	debug) echo "$cache/kernel/debug-$(hash_of "$qemu_dir/debug/config")" ;;
-	*) echo "$cache/kernel/$1" ;;
-	esac
+	if is_one_of "$1" "$source_kernels"; then
+		echo "$cache/kernel/$1-$(hash_of "$qemu_dir/source/$1.config")"
+	else
+		echo "$cache/kernel/$1"
+	fi
 }
 
 # The release of a prepared kernel, as uname -r prints it in the guest.

@@ -1,40 +1,43 @@
 # SPDX-License-Identifier: MIT
 #
-# The debug kernel: Debian's source of 6.12 with a small configuration
-# (debug/config) that checks all it can. It exists to watch cudatrace.ko. Needs lib.sh
-# and apt.sh.
+# Kernels of Debian's source of 6.12 with small configurations (source/NAME.config), to watch
+# cudatrace.ko: "debug" checks all it can, "bare" has nothing that cudatrace.ko can do without.
+# Needs lib.sh and apt.sh.
 
 # Modules are built against the tree that the kernel was built in, cut down to
 # what kbuild asks of it.
-fill_debug_kernel() {
-	local source=$out/source release headers
-	say "building the debug kernel (on 2 processors 8 minutes; once)"
+fill_source_kernel() {
+	local name=$1 source=$out/source
+	say "building the $name kernel (on 2 processors $([ "$name" = debug ] && echo 8 || echo 3) minutes; once)"
 	unpack only bookworm bookworm-security "$out/deb" linux-source-6.12
 	mkdir "$source"
 	tar -C "$source" --strip-components=1 -xf "$out"/deb/usr/src/linux-source-6.12.tar.*
 	rm -rf "$out/deb"
-	run_logged "configuring the debug kernel" "$cache/log/debug-config.log" \
-		make -C "$source" KCONFIG_ALLCONFIG="$qemu_dir/debug/config" allnoconfig
-	debug_config_holds "$source/.config"
-	run_logged "building the debug kernel" "$cache/log/debug-kernel.log" \
+	run_logged "configuring the $name kernel" "$cache/log/$name-config.log" \
+		make -C "$source" KCONFIG_ALLCONFIG="$qemu_dir/source/$name.config" allnoconfig
+	source_config_holds "$name" "$source/.config"
+	run_logged "building the $name kernel" "$cache/log/$name-kernel.log" \
 		make -C "$source" -j "$(nproc)" vmlinux modules_prepare
-	keep_debug_kernel "$source"
+	keep_source_kernel "$source"
 	rm -rf "$source"
 }
 
-# An option that the source no longer knows, or whose condition is not met, is
-# left out without a word.
-debug_config_holds() {
-	local line missing=
+# An option that the source no longer knows, or whose condition is not met, is left out without a
+# word; one that another selects is there, though the configuration says that it is not set.
+source_config_holds() {
+	local name=$1 line wrong=
 	while read -r line; do
-		grep -qxF "$line" "$1" || missing="$missing ${line%%=*}"
-	done < <(grep '^CONFIG_' "$qemu_dir/debug/config")
-	[ -z "$missing" ] || die "the kernel's source does not give$missing"
+		case $line in
+		CONFIG_*) grep -qxF "$line" "$2" || wrong="$wrong ${line%%=*}" ;;
+		"# CONFIG_"*) ! grep -q "^$(cut -d ' ' -f 2 <<< "$line")=" "$2" || wrong="$wrong $line," ;;
+		esac
+	done < "$qemu_dir/source/$name.config"
+	[ -z "$wrong" ] || die "the kernel's source does not give$wrong"
 }
 
 # Fills $out with release, vmlinux, modules.cpio (no module: all is built in, which
 # modprobe has to be told) and headers/.
-keep_debug_kernel() {
+keep_source_kernel() {
 	local source=$1 release headers tree
 	release=$(make -s -C "$source" kernelrelease)
 	headers=$out/headers/usr/src/linux-headers-$release
