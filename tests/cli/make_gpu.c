@@ -18,6 +18,8 @@
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
+ *	make_gpu made DIR		graphs are made and destroyed, which is no work; then the process
+ *					calls exec, and launches again
  *	make_gpu crowd DIR		20,000 threads, each with a launch of a kernel
  *
  * With a third word "host" the same trace without the GPU's records.
@@ -31,6 +33,7 @@
 
 enum {
 	INIT = CT_CLASS_DYNAMIC, LAUNCH, COPY, SET, SYNC, GRAPH, ALLOC, CONTEXT, K_IOCTL, K_SWITCH, MAKE_GRAPH,
+	CREATE_GRAPH, CLONE_GRAPH, DESTROY_GRAPH,
 };
 
 static bool host_only;
@@ -56,6 +59,9 @@ static void registry(void)
 	CLASS(CONTEXT, "user context create", CT_LAYOUT_SPEC(context), "cuCtxCreate cuCtxCreate_v4");
 	CLASS(K_IOCTL, "kernel ioctl -", CT_LAYOUT_SPEC(ioctl), "nvidia_ioctl nvidia_ioctl");
 	CLASS(K_SWITCH, "kernel switch -", CT_LAYOUT_SPEC(k_switch), "sched_switch sched_switch");
+	CLASS(CREATE_GRAPH, "user graph create", "", "cuGraphCreate cuGraphCreate");
+	CLASS(CLONE_GRAPH, "user graph create", "", "cuGraphClone cuGraphClone");
+	CLASS(DESTROY_GRAPH, "user graph destroy", "", "cuGraphExecDestroy cuGraphExecDestroy");
 	CLASS(MAKE_GRAPH, "user graph create", "", "cuGraphInstantiate cuGraphInstantiateWithFlags");
 	fprintf(f, "string 1 _Z4gemmPf\nstring 2 _Z7softmaxPf\nstring 3 _Z4copyPf\ninfo command train.py\n");
 	fclose(f);
@@ -445,6 +451,28 @@ static void strangers(void)
 	finish_gpu(PID, US(140000));
 }
 
+/*
+ * In us: a launch (10..12) whose kernel runs at 13..20, calls that make graphs and destroy one (30..34), the
+ * begin of another program in the process (40), and its launch (50..52) and kernel (53..60).
+ */
+static void made(void)
+{
+	thread_head("u-4242-1", PID, PID);
+	startup(US(0));
+	launch(1, US(10), US(12), 7);
+	kernel_on(0, 7, 1, US(13), US(20));
+	for (unsigned int i = 0; i < 4; i++)
+		call(MAKE_GRAPH + i, US(30 + i), US(31 + i), NULL, 0);
+	launch(1, US(50), US(52), 7);
+	kernel_on(0, 7, 1, US(53), US(60));
+	close_writer(&u);
+	open_state(PID);
+	say(US(40), CT_GPU_STARTED, "libcupti 13.0");
+	say(US(70), CT_GPU_COMPLETE, "the process ends");
+	close_state();
+	write_gpu(PID, 0);
+}
+
 /* 20,000 threads make a launch each, one after the other, and the GPU is idle between their kernels. */
 static void crowd(void)
 {
@@ -478,7 +506,7 @@ static void steps(uint32_t us)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|crowd NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -510,6 +538,8 @@ int main(int argc, char **argv)
 		ahead();
 	else if (!strcmp(argv[1], "strangers"))
 		strangers();
+	else if (!strcmp(argv[1], "made"))
+		made();
 	else if (!strcmp(argv[1], "crowd"))
 		crowd();
 	else

@@ -73,6 +73,18 @@ t_gpu_timelines()
 	ok $? "timeline: a row for each stream"
 }
 
+# Arrows begin in what gives the GPU work, and each has an end.
+t_gpu_graphs_made()
+{
+	gpu_made made
+	"$cudatrace" export --format chrome -f -o "$gpu.json" "$gpu" 2>/dev/null
+	is "$(jq -c '[.traceEvents[] | select(.name == "launch" and (.ph == "s" or .ph == "f")) | [.id, .ph]] | group_by(.[0]) | map(map(.[1]) | sort)' "$gpu.json")" \
+		'[["f","s"],["f","s"]]' "chrome: no arrow from what makes or destroys a graph"
+	"$cudatrace" export --format perfetto -f -o "$gpu.pftrace" "$gpu" 2>/dev/null
+	is "$(perfetto_decode "$gpu.pftrace" | sed -n 's/^ *\(terminating_\)*flow_ids: //p' | sort | uniq -c | awk '{ print $1 }' | paste -sd,)" "2,2" \
+		"perfetto: each arrow has two ends"
+}
+
 t_gpu_tables()
 {
 	gpu_made overlap

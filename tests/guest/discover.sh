@@ -73,7 +73,7 @@ is "$(calls goes.out ct_events:ct_events_site) $(calls goes.out ct_events:ct_eve
 is "$(armed)" "$before" "no probe is left behind"
 
 # A function that is called too often, by site and by breakpoint.
-timeout 60 cudatrace probe discover --hot 10 'ct_events:ct_events_site' 'ct_events:ct_events_plain' -- sh -c '
+timeout $hang cudatrace probe discover --hot 10 'ct_events:ct_events_site' 'ct_events:ct_events_plain' -- sh -c '
 	until [ "$(grep -c "called too often" hot.err)" = 2 ]; do echo task >/dev/ct_events; done' >hot.out 2>hot.err
 is "$? $(grep -c '[0-9]+  ct_events:' hot.out)" "0 2" "a function that is called too often is cut off, its count is a least" ||
 	cat hot.out hot.err
