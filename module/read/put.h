@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Functions that write a piece of JSON at p, where the caller provides memory for it and for 7
- * more bytes, and return the address behind it.  Most numbers of a line are not formatted by printf(), because the speed
- * of a reader depends on them.
+ * more bytes, and return the address behind it.  Most numbers of a line are not formatted by
+ * printf(), because the speed of a reader depends on them.
  */
 #ifndef CT_PUT_H
 #define CT_PUT_H

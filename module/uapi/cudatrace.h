@@ -677,8 +677,9 @@ enum ct_group { CT_GROUPS(CT_ENUM_ROW) CT_GROUP_COUNT };
  * Errors: EINVAL a word without NUL or with a byte outside 0x21..0x7e, a field's name that
  * is no C identifier or that another field has, an unknown type, fields that are not naturally
  * aligned or whose size is no multiple of 8, the category tracer (of records about the trace
- * itself, which no producer may imitate); ENOSPC the producer's quota (CT_QUOTA_CLASSES), that of all producers but root together (CT_QUOTA_CLASSES_ALL:
- * it keeps ids free for probes), or all ids are used up; ENOMEM.
+ * itself, which no producer may imitate); ENOSPC the producer's quota (CT_QUOTA_CLASSES), that
+ * of all producers but root together (CT_QUOTA_CLASSES_ALL: it keeps ids free for probes), or
+ * all ids are used up; ENOMEM.
  * CT_IOC_GET_DEFINE: reader; in: id; out: all fields, of the class with this id or else the
  * next higher one.  ENOENT: id is beyond the last.
  *

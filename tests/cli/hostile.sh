@@ -5,7 +5,7 @@
 # what it prints has no control characters.  Sourced by tests/cli/run.sh.
 
 # What is said of a trace that can be read.
-hostile_notes='records were lost while this|still being recorded|its last packet was not written whole|the records that can be read'
+hostile_notes='records were lost while this|left out [0-9]* damaged packet|still being recorded|its last packet was not written whole|the records that can be read'
 
 # hostile_run WORD...: runs the command; complains of a status beyond 1, of several lines of
 # error with status 1, of control characters and of one that hangs.  $hostile_bad counts.
