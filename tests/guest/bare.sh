@@ -27,3 +27,6 @@ is "$(named bare.jsonl seen | jq -r .phase | sort | uniq -c | xargs)" "100 I" "c
 is "$(jq -r .type bare.jsonl | sort -u | grep -vE '^(tracer|memory|marker|process)$')" "" "and nothing that has no source here"
 cudatrace session stop
 ok $? "the session ends"
+
+for i in 1 2 3; do unload-module && load-module; done
+ok $? "the module unloads and loads again"
