@@ -85,14 +85,14 @@ struct nv_esc_layout {
  * @since: see above
  * @size: size of the block in bytes; 0 if the ioctl takes none that is known
  * @status: offset of the NV_STATUS (rmStatus), or NV_NO
- * @name: its name
+ * @name: its name; no pointer, which the loader of the preload library would have to relocate
  */
 struct nv_uvm_layout {
 	unsigned int	cmd;
 	unsigned int	since;
 	unsigned short	size;
 	unsigned short	status;
-	const char	*name;
+	char		name[52];
 };
 
 /* The tables: nv_escape_names, nv_esc_layouts, nv_uvm_layouts. */
