@@ -16,7 +16,7 @@ cudatrace session start
 ok $? "a session starts"
 cudatrace probe add vfs_read 2>refused.txt
 is "$? $(cat refused.txt)" "1 cudatrace: vfs_read: Operation not supported" "a probe is refused"
-cudatrace session filter --children $$ 2>refused.txt
+cudatrace session filter --pid $$ --children 2>refused.txt
 [ $? = 1 ] && grep -q 'not supported' refused.txt
 ok $? "and a filter that follows children" || cat refused.txt
 follow bare.jsonl
