@@ -105,7 +105,7 @@ static uint64_t numbered(uint32_t cpu)
 	call(fd, CT_IOC_MARK(sizeof(a)), &a);
 	close(fd);
 	w = walk(&s, cpu, alloc_class);
-	return w.found ? (w.found->op >> 12) - 1 : 0;
+	return w.found ? (w.found->op >> 13) - 1 : 0;
 }
 
 /*
