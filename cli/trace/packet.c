@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
+bool ct_packet_size_valid(const struct ct_packet *head)
+{
+	return !(head->packet_size % 64) && head->packet_size / 8 >= CT_PACKET_HEAD &&
+	       head->packet_size / 8 <= CT_PACKET_MAX;
+}
+
 int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err)
 {
@@ -35,8 +41,7 @@ int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, i
 	if (head.stream_class != (uint32_t)kind)
 		return ct_fail(err, EBADMSG, "a packet of stream class %u in a file for class %d",
 			       head.stream_class, kind);
-	if (head.packet_size % 64 || head.packet_size / 8 < CT_PACKET_HEAD ||
-	    head.packet_size / 8 > CT_PACKET_MAX)
+	if (!ct_packet_size_valid(&head))
 		return ct_fail(err, EBADMSG, "a packet of %llu bits",
 			       (unsigned long long)head.packet_size);
 	if (head.packet_size / 8 > in_file)

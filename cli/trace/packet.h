@@ -3,6 +3,7 @@
 #ifndef CT_CLI_PACKET_H
 #define CT_CLI_PACKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -17,6 +18,9 @@ struct ct_packet_view {
 	uint32_t cpu, pid, tid;
 	uint64_t ts_begin, ts_end, op_base, seq, lost;
 };
+
+/* Is the size that a head says, in bits, one that a packet can have? */
+bool ct_packet_size_valid(const struct ct_packet *head);
 
 /**
  * ct_packet_check() - the head of a packet

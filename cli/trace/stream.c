@@ -154,9 +154,7 @@ static uint64_t stream_after_bad(const struct ct_stream_file *s, uint64_t at,
 
 	if (s->map_size - at >= sizeof(head) && stream_is_head(s, at, reg)) {
 		memcpy(&head, s->map + at, sizeof(head));
-		if (!(head.packet_size % 64) && head.packet_size / 8 >= CT_PACKET_HEAD &&
-		    head.packet_size / 8 <= CT_PACKET_MAX &&
-		    head.packet_size / 8 <= s->map_size - at)
+		if (ct_packet_size_valid(&head) && head.packet_size / 8 <= s->map_size - at)
 			return at + head.packet_size / 8;
 	}
 	return stream_find_head(s, at, reg);

@@ -66,8 +66,8 @@ u64 ct_ring_peek_consumed(const struct ct_ring *r);
 void ct_ring_free(struct ct_ring *r);
 
 /*
- * Time in units of 2^32 ns (4.3 s), rounded down: all 64 bits of ns fit 32, so that a packet's
- * deadline finds room in the cache line that every record uses.
+ * Time in units of 2^32 ns (4.3 s), rounded down.  It has 32 bits, so a packet's deadline fits
+ * into the cache line that every record uses.
  */
 #define CT_RING_SPANS(ns)	((u32)((ns) >> 32))
 
