@@ -4,6 +4,7 @@
  * tests/sim/module.c:
  *
  *	gpu work N	N times: two launches, a set, a copy
+ *	gpu held N	work; ends when the trace has a GPU stream with records
  *	gpu threads N	four threads, N launches each of one kernel with one grid, each in a
  *			stream of its own
  *	gpu capture	launches into a capture, one that fails, and the same that run; a capture
@@ -116,7 +117,8 @@ static void capture(void)
 	for (int i = 0; i < 20; i++)
 		OK(cuLaunchKernel(small, 1, 1, 1, 32, 1, 1, 0, config.hStream, NULL, NULL));
 	OK(cuGraphLaunch(exec, config.hStream));
-	OK(cuStreamSynchronize(config.hStream));
+	/* All streams: the launches before the capture are in the default one. */
+	OK(cuCtxSynchronize());
 }
 
 static int each;
@@ -256,6 +258,18 @@ static void many_names(int n)
 	printf("%d\n", opened);
 }
 
+/* What CUPTI has delivered so far is in a file before the program ends. */
+static void held(int n)
+{
+	const char *dir = getenv("CUDATRACE_DIR");
+	char path[4352];
+
+	work(n);
+	snprintf(path, sizeof(path), "%s/g-%d-1", dir ? dir : "", (int)getpid());
+	while (access(path, F_OK))
+		usleep(1000);
+}
+
 static void forks(void)
 {
 	pid_t child = fork();
@@ -291,6 +305,8 @@ int main(int argc, char **argv)
 	start();
 	if (!strcmp(what, "threads"))
 		threads(n);
+	else if (!strcmp(what, "held"))
+		held(n);
 	else if (!strcmp(what, "blocked"))
 		blocks(n);
 	else if (!strcmp(what, "names"))

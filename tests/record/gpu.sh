@@ -148,7 +148,7 @@ t_gpu_threads()
 # What is delivered long after later records.
 t_gpu_late()
 {
-	CUPTISIM_RECORDS=20 CUPTISIM_HOLD=1 activity held --gpu -- "$gpu" work 500
+	CUPTISIM_RECORDS=20 CUPTISIM_HOLD=1 activity held --gpu -- "$gpu" held 500
 	is "$(gpu_records held '.op == "exec"') $(gpu_losses held)" "2000 0" "a buffer that comes last of all: nothing is lost"
 	ls "$work/held" | grep -q '^g-[0-9]*-2$'
 	ok $? "it has a stream of its own"
