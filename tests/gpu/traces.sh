@@ -36,5 +36,7 @@ trace train-nvtx python3 examples/train.py --steps 20 --nvtx
 trace graph python3 examples/graph.py --replays 300
 trace jax env XLA_PYTHON_CLIENT_PREALLOCATE=false python3 examples/jax_mlp.py --steps 100
 trace processes python3 examples/processes.py --requests 60
+trace sampler env XLA_PYTHON_CLIENT_PREALLOCATE=false python3 examples/sampler.py --samples 100
+trace bert python3 tests/gpu/programs/bert.py
 trace inference build/examples/inference --iterations 200
 exit $status
