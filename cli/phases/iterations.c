@@ -167,6 +167,18 @@ static void iterations_none(struct ct_phase_work *w, uint32_t most)
 			 n, w->partial ? " were looked at" : "");
 }
 
+void ct_iterations_drop(struct ct_phase_work *w, unsigned int lost)
+{
+	struct ct_process_phases *p = w->process;
+
+	snprintf(p->why_none, sizeof(p->why_none), "%u iterations were found (%.60s), but %u %% of the launches "
+		 "are not in them", p->iterations_count, p->what, lost);
+	p->what[0] = 0;
+	p->source = CT_ITER_NONE;
+	p->iterations_count = 0;
+	p->iterations_dropped = 0;
+}
+
 static const char *iterations_text(const struct ct_phase_work *w, uint32_t hash)
 {
 	const struct ct_hash_slot *slot = ct_hash_get(&w->happenings->texts, hash);

@@ -8,4 +8,7 @@
 /* Finds the iterations of the process, or says why there are none.  0 or -ENOMEM. */
 int ct_iterations_find(struct ct_phase_work *w);
 
+/* They are no steady state, since @lost % of the launches lie outside of them: there are none. */
+void ct_iterations_drop(struct ct_phase_work *w, unsigned int lost);
+
 #endif

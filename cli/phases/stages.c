@@ -8,7 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "phases/again.h"
+#include "phases/iterations.h"
+
 #define STAGES_BULK	0.9	/* of the bytes to the GPU: the weights */
+/* So many launches without a copy between them are work, not a part of loading weights ... */
+#define STAGES_WORK	32u
+#define STAGES_BEGUN	0.02	/* ... once so much of the bytes is there */
+#define STAGES_MANY	16u	/* iterations: a pattern, though most launches came before it */
 
 struct stages_facts {
 	uint64_t first_call, first_use, first_data, modules_end, first_launch;
@@ -96,7 +103,7 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 {
 	uint64_t all = 0, bytes = 0, stop = UINT64_MAX;
 	struct stages_copy *copies;
-	uint32_t n = 0, count = 0, first;
+	uint32_t n = 0, count = 0, first, before = 0;
 
 	for (unsigned int s = 0; s < w->slices_count; s++)
 		for (uint32_t i = 0; i < w->slices[s].count; i++)
@@ -120,6 +127,10 @@ static int stages_weights(const struct ct_phase_work *w, struct stages_facts *f,
 	for (uint32_t i = 0; i < count && copies[i].begin < stop; i++) {
 		bool bulk = bytes >= STAGES_BULK * all;
 
+		first = ct_work_launches(w, 0, copies[i].begin);
+		if (first - before >= STAGES_WORK && bytes >= STAGES_BEGUN * all && bytes)
+			break;
+		before = first;
 		bytes += copies[i].bytes;
 		if (!bulk && bytes >= STAGES_BULK * all) {
 			first = ct_work_launches(w, 0, copies[i].begin);
@@ -166,9 +177,55 @@ static int stages_regular(const struct ct_process_phases *p, uint64_t *begin, ui
 	return rc;
 }
 
+struct stages_outside {
+	const struct ct_phase_work *work;
+	uint64_t steady, end;		/* of the steady state */
+	uint64_t before, after, all;	/* launches */
+};
+
+static int stages_count_launch(void *arg, const struct ct_happening *h)
+{
+	struct stages_outside *o = arg;
+
+	if (h->at < o->work->from || h->at >= o->work->to)
+		return 0;	/* of another process that had the pid */
+	o->all++;
+	o->before += h->at < o->steady;
+	o->after += h->at >= o->end;
+	return 0;
+}
+
+/*
+ * The iterations are no steady state if most launches come after the last one: then what the
+ * process does has another pattern, or none.  Most may come before the first regular one only
+ * where there are many iterations: JAX and torch.compile try hundreds of kernels before they
+ * begin, and a captured graph is one launch.  @lost: the share of launches that lie outside, in
+ * %; 0: they are a steady state.
+ */
+static int stages_miss_most(const struct ct_phase_work *w, uint64_t steady, unsigned int *lost)
+{
+	const struct ct_process_phases *p = w->process;
+	struct stages_outside o = {
+		.work = w, .steady = steady, .end = p->iterations[p->iterations_count - 1].end,
+	};
+	int rc = 0;
+
+	if (w->partial) {	/* those that were not kept are read again */
+		rc = ct_happenings_launches(w->happenings, p->pid, stages_count_launch, &o);
+	} else {
+		o.all = w->launches_count;
+		o.before = ct_work_launches(w, 0, o.steady);
+		o.after = ct_work_launches(w, o.end, UINT64_MAX);
+	}
+	if (2 * o.after > o.all || (2 * o.before > o.all && p->iterations_count < STAGES_MANY))
+		*lost = 100 * (o.before + o.after) / o.all;
+	return rc;
+}
+
 int ct_stages_find(struct ct_phase_work *w)
 {
 	struct ct_process_phases *p = w->process;
+	unsigned int lost = 0;
 	struct stages_facts f = {
 		.first_call = UINT64_MAX, .first_use = UINT64_MAX, .first_data = UINT64_MAX,
 		.first_launch = UINT64_MAX,
@@ -177,6 +234,12 @@ int ct_stages_find(struct ct_phase_work *w)
 	bool found = p->iterations_count > 0;
 	int rc = found ? stages_regular(p, &steady, &usual) : 0;
 
+	if (!rc && found)
+		rc = stages_miss_most(w, steady, &lost);
+	if (lost) {
+		ct_iterations_drop(w, lost);
+		found = false;
+	}
 	if (rc || !p->calls)
 		return rc;
 	stages_each(w, &f, stages_firsts);

@@ -51,6 +51,97 @@ static void regular(void)
 	forget();
 }
 
+/*
+ * A few equal ranges, then the main work, which has no pattern: no stage but "execution" may hold
+ * most of the launches.
+ */
+static void bulk_after(void)
+{
+	const struct ct_process_phases *p;
+	uint32_t random = 1;
+
+	begin("bulk-after");
+	begin_thread(100, 100, 0);
+	process("bulk-after");
+	start();
+	for (int i = 0; i < 24; i++) {
+		push("prepare");
+		for (int k = 1; k <= 40; k++)
+			launch(k, 8);
+		wait_gpu();
+		pop();
+	}
+	for (int i = 0; i < 5000; i++) {
+		random = random * 1103515245u + 12345u;
+		launch(1000 + (random >> 8) % 3000, 8);
+		if (random >> 30 == 0)
+			copy(CT_DIR_D2H, 4, true);
+	}
+	end_thread();
+	p = find();
+	expect_none("most launches after the iterations", p, "of the launches are not in them");
+	ok(stage(p, CT_STAGE_EXECUTION) && !stage(p, CT_STAGE_STEADY), "they are the execution");
+	forget();
+}
+
+/* Kernels are tried before a few iterations, or before many. */
+static void bulk_before(int count)
+{
+	const struct ct_process_phases *p;
+	uint32_t random = 1;
+
+	begin(count < 16 ? "bulk-before" : "bulk-before-many");
+	begin_thread(100, 100, 0);
+	process("bulk-before");
+	start();
+	for (int i = 0; i < 600; i++) {
+		random = random * 1103515245u + 12345u;
+		launch(100 + (random >> 8) % 300, 8);
+	}
+	wait_gpu();
+	for (int i = 0; i < count; i++) {
+		graph(1);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	if (count < 16)
+		expect_none("most launches before a few iterations", p, "");
+	else
+		expect("most launches before many iterations", p, count, 1);
+	forget();
+}
+
+/* Weights are many small copies; the first steps of the training are not like the later ones. */
+static void weights_and_steps(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t steps;
+
+	begin("weights");
+	begin_thread(100, 100, 0);
+	process("weights");
+	start();
+	for (int i = 0; i < 2000; i++)
+		copy(CT_DIR_H2D, 1 << 12, false);
+	steps = now;
+	for (int i = 0; i < 80; i++) {
+		copy(CT_DIR_H2D, 1 << 20, true);
+		for (int k = 1; k <= 40; k++)
+			launch(i < 20 ? 1000 + 40 * i + k : k, 8);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 59 && p->iterations_count <= 61, "the later steps are iterations (%u)",
+	   p->iterations_count);
+	ok(stage(p, CT_STAGE_WEIGHTS) && stage(p, CT_STAGE_WEIGHTS)->end < steps + 100000,
+	   "the weights end with the first step, not with the last copy before the pattern (%llu of %llu)",
+	   stage(p, CT_STAGE_WEIGHTS) ? (unsigned long long)stage(p, CT_STAGE_WEIGHTS)->end : 0ull,
+	   (unsigned long long)steps);
+	forget();
+}
+
 /* A recording that began in the middle. */
 static void middle(void)
 {
@@ -406,6 +497,10 @@ static void none(void)
 void test_patterns(void)
 {
 	regular();
+	bulk_after();
+	bulk_before(8);
+	bulk_before(60);
+	weights_and_steps();
 	middle();
 	outliers();
 	nested(true);
