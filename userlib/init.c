@@ -6,8 +6,9 @@
  * Folders, top layer first; a file uses its own folder and those below it.
  *   plugins/	shared objects of their own, which are loaded when they are asked for: NVTX ranges,
  *		what the GPU does
- *   hook/	the program gets thunks instead of pointers into libcuda: from dlsym(), from
- *		cuGetProcAddress and in the GOT slots of what is linked to libcuda
+ *   hook/	thunks in libcuda's own table of pointers.  Where that is not known, the program gets
+ *		them instead of pointers: from dlsym(), from cuGetProcAddress and in the GOT slots of
+ *		what is linked to libcuda
  *   call/	what is recorded of a call: before and after it, its name and category, its
  *		arguments; the driver's ioctls; the program's own markers
  *   record/	writing a record into a packet; threads
@@ -22,6 +23,7 @@
  */
 #include <dlfcn.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,10 +33,12 @@
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "hook/announce.h"
+#include "hook/got.h"
 #include "hook/interpose.h"
 #include "hook/objects.h"
 #include "hook/slot.h"
 #include "record/attach.h"
+#include "record/packet.h"
 
 static const struct ct_call_above above_calls = {
 	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
@@ -79,7 +83,12 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!ct_process_start())
 		tell_child_by_libc();
 	ct_ioctl_start();
+	/* What was opened with RTLD_DEEPBIND has libc's. */
+	ct_got_functions[CT_GOT_IOCTL] = (struct ct_got_function){
+		"ioctl", ct_find_next("ioctl"), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
+	};
 	ct_call_above = &above_calls;
+	ct_packet_begun = ct_objects_check;
 	ct_objects_allow();
 	ct_ready = 1;
 	ct_objects_check();

@@ -61,6 +61,16 @@ static void unseen_print_some(const struct ct_trace *t, FILE *out)
 		else if (!strcmp(t->reg.infos[i].text, "namespace"))
 			fprintf(out, "  not recorded: calls of a libcuda that dlmopen() loaded\n"
 				     "    do:  load libcuda by dlopen()\n");
+		else if (!strcmp(t->reg.infos[i].text, "table"))
+			fprintf(out,
+				"  libcuda's table was not recognised: calls by pointers that the program did "
+				"not get from dlsym() or cuGetProcAddress() may be missing\n"
+				"    do:  tell us this driver's version (cudatrace doctor)\n");
+		else if (!strcmp(t->reg.infos[i].text, "put_back"))
+			fprintf(out,
+				"  not recorded: some CUDA calls while another tool ended: it had put libcuda's "
+				"table back as it was before cudatrace\n"
+				"    do:  start that tool after cudatrace, or leave it out\n");
 	}
 }
 

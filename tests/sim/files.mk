@@ -18,7 +18,7 @@ SIM_HEADERS := $(addprefix tests/sim/,activity.h calls.h cuda_sim.h ioctl_steps.
 SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 # Bound to itself: a tracer that patches slots must not see calls of the
 # library to its own functions. Never unloaded: its threads may still run.
-SIM_LDFLAGS := -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs \
+SIM_LDFLAGS := -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs \
 	-Wl,-z,nodelete -Wl,--version-script=tests/sim/libcuda.map
 
 # Only that of CUDA 13 or later has everything that is compared.
@@ -43,10 +43,14 @@ $(SIM_CUPTI): tests/sim/cupti.c tests/sim/activity.h userlib/plugins/gpu/cupti_a
 	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) $(SIM_CUPTI_FLAGS) -fPIC -fvisibility=hidden -shared \
 		-Wl,-soname,libcupti.so.13 -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic -o $@ $< -lpthread
 
-$(SIM_LIB): $(SIM_SOURCES) $(SIM_HEADERS) tests/sim/libcuda.map
+$(SIM_OUT)/libcuda.o: $(SIM_SOURCES) $(SIM_HEADERS)
 	@mkdir -p $(SIM_OUT)
-	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -fPIC -fvisibility=hidden $(SIM_LDFLAGS) -o $@ \
-		$(SIM_SOURCES) -lm -lpthread
+	$(call run,CC,$@) $(CC) $(SIM_CFLAGS) -fPIC -fvisibility=hidden -r -o $@ $(SIM_SOURCES)
+
+# Its functions have the entries of a driver of today: see entries.S.
+$(SIM_LIB): $(SIM_OUT)/libcuda.o tests/sim/link_libcuda tests/sim/entries.S tests/sim/libcuda.map \
+		userlib/call/tables/param_counts.h
+	$(call run,LD,$@) CC="$(CC)" tests/sim/link_libcuda 580 $@ $< $(SIM_LDFLAGS) -lm -lpthread
 	@ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
 
 $(SIM_OUT)/test_%: tests/sim/test_%.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)

@@ -20,9 +20,15 @@ struct call {
 	void *function;
 };
 
+/* The exported functions: entries.S. */
+#define SIM_CALL(base, since, mode, symbol, args) \
+	extern char entry_##symbol[];
+#include "calls.h"
+#undef SIM_CALL
+
 static const struct call calls[] = {
 #define SIM_CALL(base, since, mode, symbol, args) \
-	{ #base, since, mode, (void *)symbol },
+	{ #base, since, mode, entry_##symbol },
 #include "calls.h"
 #undef SIM_CALL
 };

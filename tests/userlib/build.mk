@@ -17,7 +17,7 @@ HEADERS := $(wildcard userlib/*/*.h userlib/*/*/*.h module/uapi/*.h)
 
 all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so libcudatrace-late.so \
-	libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
+	libcuda.so.1 470/libcuda.so.1 595/libcuda.so.1 0/libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step grow registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
@@ -102,14 +102,24 @@ $(LIB)/%.o: userlib/%.S $(HEADERS) userlib/files.mk
 $(O)/fake_device.o: $(T)/fake_device.c $(HEADERS)
 	$(call run,CC,$<) $(CC) $(USERLIB_CFLAGS) -c -o $@ $<
 
-$(O)/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
-	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -fexceptions -fvisibility=hidden \
-		-Wl,-soname,libcuda.so.1 -o $@ $<
+# The entries of its functions are as those of drivers that servers have: tests/sim/entries.S.
+ENTRIES := tests/sim/link_libcuda tests/sim/entries.S userlib/call/tables/param_counts.h
+link_mock = CT_PARAMS=$(T)/mock.h CC="$(CC)" tests/sim/link_libcuda $(1) $@ $< -Wl,-soname,libcuda.so.1
 
-$(O)/simulated/libcuda.so.1: $(T)/mock_libcuda.c $(T)/mock.h
+$(O)/mock_libcuda.o $(O)/mock_simulated.o: $(T)/mock_libcuda.c $(T)/mock.h
+	$(call run,CC,$@) $(CC) $(TEST_CFLAGS) $(if $(filter %simulated.o,$@),-DMOCK_SIMULATED) -fPIC -fexceptions \
+		-fvisibility=hidden -c -o $@ $<
+
+$(O)/libcuda.so.1: $(O)/mock_libcuda.o $(ENTRIES)
+	$(call run,LD,$@) $(call link_mock,580)
+
+$(O)/470/libcuda.so.1 $(O)/595/libcuda.so.1 $(O)/0/libcuda.so.1: $(O)/mock_libcuda.o $(ENTRIES)
 	@mkdir -p $(@D)
-	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK_SIMULATED -fPIC -shared -fexceptions \
-		-fvisibility=hidden -Wl,-soname,libcuda.so.1 -o $@ $<
+	$(call run,LD,$@) $(call link_mock,$(notdir $(patsubst %/,%,$(@D))))
+
+$(O)/simulated/libcuda.so.1: $(O)/mock_simulated.o $(ENTRIES)
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(call link_mock,580)
 
 $(O)/bindings: $(T)/bindings.c $(T)/bindings.h userlib/call/arguments.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $<

@@ -11,8 +11,10 @@
  *	-DWRAPPER	one that wraps one function, and no other
  *	-DDEEP		a library that is opened with RTLD_DEEPBIND and looks up everything
  *	-DQUIET		one that is linked to libcuda and is called without any lookup
+ *	-DSTALE		one whose constructor asks for cuInit, of about libcuda's size
  *	(none)		the program: bypass shim|share|linked|next|global|local|deep LIB|quiet LIB|versions|
- *			rewritten LIB OFFSET|child LIB
+ *			rewritten LIB OFFSET|child LIB|walk OFFSET|address|stale LIB|deeper LIB|
+ *			back
  */
 #define _GNU_SOURCE
 #include "mock.h"
@@ -179,8 +181,19 @@ __attribute__((constructor)) static void tell(void)
 {
 	called(run);
 }
+#elif defined(STALE)
+char pad[PAD] = { 1 };
+
+__attribute__((constructor)) static void ask(void)
+{
+	void *l = dlopen("libcuda.so.1", RTLD_NOW);
+
+	if (!l || !dlsym(l, "cuInit"))
+		exit(1);
+}
 #else
 static int (*quiet)(void);
+void cudatrace_mark(const char *text) __attribute__((weak));
 void called(int (*f)(void));
 
 void called(int (*f)(void))
@@ -274,6 +287,38 @@ int main(int argc, char **argv)
 		CHECK(dlopen(argv[2], RTLD_LAZY) && dlsym(RTLD_DEFAULT, "malloc"));
 		dl_iterate_phdr(rewrite, argv[2]);
 		CHECK(dlsym(RTLD_DEFAULT, "malloc") && !quiet());
+	} else if (!strcmp(argv[1], "walk")) {
+		/* A look at the file says where it is; nobody else is asked. */
+		l = dlopen("libcuda.so.1", RTLD_NOW);
+		set = (void *)((char *)((struct link_map *)l)->l_addr + strtoul(argv[2], NULL, 0));
+		CHECK(dlsym(RTLD_DEFAULT, "malloc") && !set((void *)1));
+	} else if (!strcmp(argv[1], "address")) {
+		Dl_info info;
+
+		l = dlopen("libcuda.so.1", RTLD_NOW);
+		set = dlsym(l, "cuCtxSetCurrent");
+		CHECK(set && dladdr((void *)set, &info) && !strcmp(info.dli_sname, "cuCtxSetCurrent"));
+		CHECK(strstr(info.dli_fname, "libcuda.so.1") && !set((void *)1));
+	} else if (!strcmp(argv[1], "stale")) {
+		l = dlopen("libcuda.so.1", RTLD_NOW);
+		CHECK(l && dlsym(l, "cuInit") && !dlclose(l));
+		CHECK(dlopen(argv[2], RTLD_NOW));
+	} else if (!strcmp(argv[1], "deeper")) {
+		CHECK(dlopen(argv[2], RTLD_NOW | RTLD_DEEPBIND) && dlsym(RTLD_DEFAULT, "malloc"));
+		CHECK(quiet && !quiet());
+	} else if (!strcmp(argv[1], "back")) {
+		int (*back)(void);
+
+		l = dlopen("libcuda.so.1", RTLD_NOW);
+		set = dlsym(l, "cuCtxSetCurrent");
+		back = (int (*)(void))dlsym(l, "cuMockPutBack");
+		CHECK(!set((void *)1) && !back() && !set((void *)2));
+		CHECK(dlsym(RTLD_DEFAULT, "malloc") && !set((void *)3));
+		/* With full packets alone: those until the next one begins are not seen. */
+		CHECK(!back());
+		for (int i = 0; i < 5000; i++)
+			getenv("MARK") ? cudatrace_mark("x") : 0;
+		CHECK(!set((void *)4));
 	} else if (!strcmp(argv[1], "child")) {
 		if (!fork()) {
 			CHECK(dlopen(argv[2], RTLD_NOW) && dlsym(RTLD_DEFAULT, "malloc"));

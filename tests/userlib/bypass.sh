@@ -2,15 +2,18 @@
 # Tests of the preload library: programs whose calls could get past it, and forked children that
 # must not look.  run.sh reads this; its functions and $B, $W, $D.
 
-# bypass_built: what bypass.c has, into $W/by.
+# bypass_built SHAPE: what bypass.c has, into $W/by, with a libcuda of that shape (tests/sim/entries.S).
 bypass_built() {
-	local by=$W/by how c=tests/userlib/bypass.c
+	local by=$W/by-$1 how c=tests/userlib/bypass.c
 
+	rm -f "$W/by"
+	ln -s "$by" "$W/by"
+	export LD_LIBRARY_PATH=$by:$B
 	[ ! -d "$by" ] || return 0
 	mkdir "$by"
 	echo 'MOCK_1 { cu*; };' >"$by/map"
-	cc -w -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script,"$by/map" \
-		-o "$by/libcuda.so.1" tests/userlib/mock_libcuda.c
+	CT_PARAMS=tests/userlib/mock.h tests/sim/link_libcuda "$1" "$by/libcuda.so.1" "$B/mock_libcuda.o" \
+		-Wl,-soname,libcuda.so.1 -Wl,--version-script,"$by/map"
 	for how in SHIM SHIM_DLSYM SHARE HELPER WRAPPER; do
 		cc -w -fPIC -shared -D${how%_DLSYM} -D$how -o "$by/$how.so" $c
 	done
@@ -18,13 +21,24 @@ bypass_built() {
 		cc -w -fPIC -shared -DDEEP -Wl,-z,$how -o "$by/deep-$how.so" $c
 	done
 	cc -w -fPIC -shared -DQUIET -o "$by/quiet.so" $c "$by/libcuda.so.1"
+	cc -w -fPIC -shared -DSTALE -DPAD="$(($(size "$by/libcuda.so.1" | awk 'END { print $4 }') / 2))" -o "$by/stale.so" $c
 	cc -w -rdynamic -o "$by/bypass" $c && cc -w -DLINKED -o "$by/linked" $c "$by/libcuda.so.1"
 }
 
+# Without libcuda's table: by the pointers that the program gets.
+by_pointers() {
+	bypass_built 0
+	export CUDATRACE_TABLE=0
+}
+
+bypass_end() {
+	export LD_LIBRARY_PATH=$B
+	unset CUDATRACE_TABLE
+}
+
 t_shim() {
-	bypass_built
 	local how calls
-	export LD_LIBRARY_PATH=$W/by:$B
+	by_pointers
 	for how in SHIM SHIM_DLSYM; do
 		LIB="$B/libcudatrace.so $W/by/$how.so" traced "$W/by/bypass" shim
 		{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 4 ' cuMemAlloc_v2 ' &&
@@ -44,14 +58,14 @@ t_shim() {
 	LIB="$B/libcudatrace.so $W/by/WRAPPER.so" traced "$W/by/linked"
 	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 3 ' cuMemAlloc_v2 '; }
 	ok "a wrapper of one function, which goes on by RTLD_NEXT" $?
-	export LD_LIBRARY_PATH=$B
+	bypass_end
 }
 
 # As those look functions up that share a GPU among containers.
 t_share() {
-	bypass_built
 	local program
-	export LD_LIBRARY_PATH=$W/by:$B SHARE=$W/by/SHARE.so
+	by_pointers
+	export SHARE=$W/by/SHARE.so
 	for program in "bypass share" linked; do
 		LD_PRELOAD=$SHARE "$W/by/"$program >"$W/bare"
 		LIB="$B/libcudatrace.so $SHARE" traced "$W/by/"$program
@@ -68,13 +82,12 @@ t_share() {
 		{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said"; }
 		ok "... before ours: what it does without us" $?
 	done
-	export LD_LIBRARY_PATH=$B
+	bypass_end
 	unset SHARE
 }
 
 t_next() {
-	bypass_built
-	export LD_LIBRARY_PATH=$W/by:$B
+	by_pointers
 	LIB="$B/libcudatrace.so $W/by/HELPER.so" traced "$W/by/linked"
 	{ exits 0 && silent && valid && counts 3 ' cuCtxSetCurrent ' && counts 3 ' cuMemAlloc_v2 '; }
 	ok "RTLD_NEXT in a preloaded library, to the libcuda that the program is linked to" $?
@@ -95,18 +108,17 @@ t_next() {
 	ok "dlvsym" $?
 	"$W/by/bypass" versions >"$W/out" 2>&1
 	ok "(the same without the library)" $?
-	export LD_LIBRARY_PATH=$B
+	bypass_end
 }
 
 t_deepbind() {
-	bypass_built
-	export LD_LIBRARY_PATH=$W/by:$B
+	by_pointers
 	for how in lazy now; do
 		traced "$W/by/bypass" deep "$W/by/deep-$how.so"
 		{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 10 ' cuCtxSetCurrent '; }
 		ok "a library that is opened with RTLD_DEEPBIND, $how binding" $?
 	done
-	export LD_LIBRARY_PATH=$B
+	bypass_end
 }
 
 t_quiet_load() {
@@ -114,25 +126,23 @@ t_quiet_load() {
 		skip "a library that is called without any lookup" "needs root and mknod"
 		return
 	fi
-	bypass_built
-	export LD_LIBRARY_PATH=$W/by:$B
+	by_pointers
 	NODE=$W/quiet traced "$W/by/bypass" quiet "$W/by/quiet.so"
 	# What comes before the driver's first ioctl is not seen.
 	{ exits 0 && silent && valid && counts 10 ' cuCtxSetCurrent '; }
 	ok "a library that is called without any lookup: from the driver's first ioctl on" $?
-	export LD_LIBRARY_PATH=$B
+	bypass_end
 }
 
 t_slots() {
-	bypass_built
-	export LD_LIBRARY_PATH=$W/by:$B
+	by_pointers
 	# (Where libcuda's function is, for the program to store it as the loader would.)
 	traced "$W/by/bypass" rewritten "$W/by/quiet.so" \
 		"0x$(nm -D "$W/by/libcuda.so.1" | sed -n 's/ T cuCtxSetCurrent.*//p')"
 	{ exits 0 && silent && valid && counts 10 ' cuCtxSetCurrent '; }
 	ok "a slot that another thread was about to bind when it was patched" $?
-	export LD_LIBRARY_PATH=$B
-	traced "$B/refuse" mprotect 13 "$B/linked-now"
+	bypass_end
+	CUDATRACE_TABLE=0 traced "$B/refuse" mprotect 13 "$B/linked-now"
 	if [ "$STATUS" = 77 ]; then
 		skip "slots that may not be written" "no seccomp"
 		return

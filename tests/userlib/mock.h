@@ -3,6 +3,9 @@
  * The functions of the mock libcuda, as its callers see them.  Names and argument
  * lists follow the driver API, so that the thunks meet the real shapes; the
  * cuMock* functions exist nowhere else, as those of a newer driver would.
+ *
+ * Those with arguments on the stack, for tests/sim/link_libcuda:
+CT_PARAM(cuMockMany, 6, 1)
  */
 #ifndef MOCK_H
 #define MOCK_H

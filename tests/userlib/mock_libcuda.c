@@ -56,6 +56,25 @@ static void inject(void)
 		start();
 }
 
+/* The words of its table, as the loader left them (tests/sim/entries.S). */
+extern void *libcuda_words[] __attribute__((weak, visibility("hidden")));
+extern void *libcuda_words_end[] __attribute__((weak, visibility("hidden")));
+static void *words[256];
+
+__attribute__((constructor)) static void keep_words(void)
+{
+	for (int i = 0; libcuda_words && i < libcuda_words_end - libcuda_words && i < 256; i++)
+		words[i] = libcuda_words[i];
+}
+
+/* As a tool that ends and puts back what it found at its begin. */
+EXPORT int cuMockPutBack(void)
+{
+	for (int i = 0; libcuda_words && i < libcuda_words_end - libcuda_words && i < 256; i++)
+		libcuda_words[i] = words[i];
+	return 0;
+}
+
 EXPORT int cuInit(unsigned flags)
 {
 	if (!COUNT())
@@ -356,23 +375,29 @@ EXPORT int cuMockErrno(void)
 EXPORT int cuGetProcAddress_v2(const char *name, void **p, int version,
 			       unsigned long long flags, int *status);
 
+/* What the program gets: the exported functions (tests/sim/entries.S). */
+extern char entry_cuCtxGetCurrent[], entry_cuGetProcAddress[], entry_cuGetProcAddress_v2[],
+	entry_cuInit[], entry_cuLaunchKernel[], entry_cuLaunchKernel_ptsz[],
+	entry_cuMemAlloc[], entry_cuMemAlloc_v2[], entry_cuMemFree_v2[],
+	entry_cuMemcpyHtoD_v2[], entry_cuMemcpyHtoD_v2_ptds[], entry_cuMockMany[];
+
 static const struct {
 	const char *name;
 	int since;
 	int per_thread;
 	void *function;
 } functions[] = {
-	{ "cuInit", 2000, 0, cuInit },
-	{ "cuMemAlloc", 3020, 0, cuMemAlloc_v2 },
-	{ "cuMemAlloc", 2000, 0, cuMemAlloc },
-	{ "cuMemFree", 3020, 0, cuMemFree_v2 },
-	{ "cuCtxGetCurrent", 4000, 0, cuCtxGetCurrent },
-	{ "cuLaunchKernel", 7000, 1, cuLaunchKernel_ptsz },
-	{ "cuLaunchKernel", 4000, 0, cuLaunchKernel },
-	{ "cuMemcpyHtoD", 7000, 1, cuMemcpyHtoD_v2_ptds },
-	{ "cuMemcpyHtoD", 3020, 0, cuMemcpyHtoD_v2 },
-	{ "cuMockMany", 2000, 0, cuMockMany },
-	{ "cuGetProcAddress", 12000, 0, cuGetProcAddress_v2 },
+	{ "cuInit", 2000, 0, entry_cuInit },
+	{ "cuMemAlloc", 3020, 0, entry_cuMemAlloc_v2 },
+	{ "cuMemAlloc", 2000, 0, entry_cuMemAlloc },
+	{ "cuMemFree", 3020, 0, entry_cuMemFree_v2 },
+	{ "cuCtxGetCurrent", 4000, 0, entry_cuCtxGetCurrent },
+	{ "cuLaunchKernel", 7000, 1, entry_cuLaunchKernel_ptsz },
+	{ "cuLaunchKernel", 4000, 0, entry_cuLaunchKernel },
+	{ "cuMemcpyHtoD", 7000, 1, entry_cuMemcpyHtoD_v2_ptds },
+	{ "cuMemcpyHtoD", 3020, 0, entry_cuMemcpyHtoD_v2 },
+	{ "cuMockMany", 2000, 0, entry_cuMockMany },
+	{ "cuGetProcAddress", 12000, 0, entry_cuGetProcAddress_v2 },
 };
 
 EXPORT int cuGetProcAddress(const char *name, void **p, int version,
@@ -389,7 +414,7 @@ EXPORT int cuGetProcAddress_v2(const char *name, void **p, int version,
 		return INVALID_VALUE;
 	*p = NULL;
 	if (!strcmp(name, "cuGetProcAddress") && version < 12000)
-		*p = (void *)cuGetProcAddress;
+		*p = entry_cuGetProcAddress;
 	for (size_t i = 0; !*p && i < sizeof(functions) / sizeof(*functions); i++)
 		if (!strcmp(functions[i].name, name) && version >= functions[i].since &&
 		    (!functions[i].per_thread || flags & 2))

@@ -61,6 +61,7 @@ static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 	if (relative <= o->rela_count) {
 		o->rela += relative;
 		o->rela_count -= relative;
+		o->relative_count = relative;
 	}
 	return true;
 }
@@ -181,8 +182,8 @@ bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const 
 	return false;
 }
 
-/* How many dynamic symbols there are: no header says so with DT_GNU_HASH. */
-static u32 symbol_count(const struct ct_object *o)
+/* No header says it with DT_GNU_HASH. */
+u32 ct_object_symbols(const struct ct_object *o)
 {
 	const u32 *h = o->gnu_hash, *bucket, *chain;
 	u32 last = 0;
@@ -206,7 +207,7 @@ static u32 symbol_count(const struct ct_object *o)
 const char *ct_object_name_at(const struct ct_object *o, u64 address,
 			      const char *prefix)
 {
-	u32 count = symbol_count(o);
+	u32 count = ct_object_symbols(o);
 	size_t n = strlen(prefix);
 	const char *best = NULL;
 

@@ -28,6 +28,7 @@ struct ct_object {
 	const ElfW(Verdef) *defined;
 	const ElfW(Rela) *plt, *rela;	/* rela: without those that have no symbol */
 	size_t plt_count, rela_count;
+	size_t relative_count;		/* relocations without a symbol, right before rela */
 	const ElfW(Dyn) *dynamic;
 	const ElfW(Phdr) *phdr;
 	unsigned phnum;
@@ -46,6 +47,9 @@ const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name);
 
 /* Would dlvsym() take this symbol for that version? */
 bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const char *version);
+
+/* How many dynamic symbols it has. */
+u32 ct_object_symbols(const struct ct_object *o);
 
 /* The name of the symbol at this address whose name begins with prefix. */
 const char *ct_object_name_at(const struct ct_object *o, u64 address,

@@ -85,6 +85,7 @@ void ct_options_read(char *const *all)
 	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
 	const char *threadbufs = value_of(env, "CUDATRACE_THREADBUFS");
 	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
+	const char *table = value_of(env, "CUDATRACE_TABLE");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
@@ -97,6 +98,7 @@ void ct_options_read(char *const *all)
 	ct_options.time_queries = queries && *queries == '1';
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
+	ct_options.table = !table || *table != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);
 }

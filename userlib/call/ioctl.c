@@ -184,7 +184,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 	return ret;
 }
 
-__attribute__((visibility("default"))) int ioctl(int fd, unsigned long cmd, ...)
+int ct_ioctl(int fd, unsigned long cmd, ...)
 {
 	struct ct_thread *t = &ct_self;
 	u32 device;
@@ -207,3 +207,5 @@ __attribute__((visibility("default"))) int ioctl(int fd, unsigned long cmd, ...)
 		return pass_on(fd, cmd, arg);
 	return recorded(t, device, fd, cmd, arg);
 }
+
+__attribute__((visibility("default"), alias("ct_ioctl"))) int ioctl(int fd, unsigned long cmd, ...);

@@ -10,4 +10,7 @@
 /* Finds the ioctl() that ours passes on to. */
 void ct_ioctl_start(void);
 
+/* Ours, whatever the name is bound to. */
+int ct_ioctl(int fd, unsigned long cmd, ...);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "hook/slot.h"
+#include "hook/table.h"
 
 /*
  * Only written inside dl_iterate_phdr().  Readers see whole entries: an object is not
@@ -18,6 +19,7 @@
 static struct entry {
 	u64 start, end;
 	bool wraps;		/* its own calls of libcuda belong to calls of it */
+	enum { NOT_LOOKED, BY_TABLE, BY_POINTER } seen;
 	struct ct_object object;
 } entries[CT_DRIVERS_MAX];
 
@@ -45,6 +47,13 @@ bool ct_driver_contains(u64 address)
 	return entry_at(address);
 }
 
+bool ct_driver_needs_thunk(u64 address)
+{
+	const struct entry *e = entry_at(address);
+
+	return e && ct_load(&e->seen) == BY_POINTER;
+}
+
 const struct ct_driver *ct_driver_last(void)
 {
 	return ct_load(&ct_driver_generation) ? &last : NULL;
@@ -70,10 +79,13 @@ static bool exports(const struct ct_object *o, const char *name)
 	return s && ELF64_ST_TYPE(s->st_info) == STT_FUNC;
 }
 
-/* (The program itself, the first object, is none: its calls of itself are not seen.) */
+/*
+ * (The program itself, the first object, is none: its calls of itself are not seen.)  By
+ * libcuda's table its calls of libcuda are seen: they would be counted twice.
+ */
 static bool stands_in(const struct ct_object *o, unsigned index)
 {
-	return index && ct_driver_dlsym_first && exports(o, "cuInit");
+	return index && !ct_options.table && ct_driver_dlsym_first && exports(o, "cuInit");
 }
 
 struct scan {
@@ -129,6 +141,7 @@ static void add(const struct entry *e)
 			continue;
 		entries[i].object = e->object;
 		entries[i].wraps = e->wraps;
+		entries[i].seen = ct_options.table && ct_driver_is_real(&e->object) ? NOT_LOOKED : BY_POINTER;
 		ct_store(&entries[i].start, e->start);
 		ct_store(&entries[i].end, e->end);
 		return;
@@ -151,6 +164,7 @@ bool ct_driver_update(unsigned *objects)
 
 		if (end && !still_there(&scan, start, end)) {
 			ct_store(&entries[i].end, 0ull);
+			ct_table_forget(start);
 			ct_slots_forget(start, end);
 		}
 	}
@@ -165,6 +179,27 @@ bool ct_driver_update(unsigned *objects)
 		ct_store(&ct_driver_generation, ct_driver_generation + 1);
 	}
 	return news;
+}
+
+bool ct_driver_tables(bool last, bool *unknown)
+{
+	bool later = false;
+
+	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
+		struct entry *e = &entries[i];
+		enum ct_table_state state;
+
+		if (!e->end || e->seen != NOT_LOOKED)
+			continue;
+		state = ct_table_use(&e->object);
+		if (state == CT_TABLE_LATER && !last) {
+			later = true;
+			continue;
+		}
+		ct_store(&e->seen, state == CT_TABLE_USED ? BY_TABLE : BY_POINTER);
+		*unknown |= state != CT_TABLE_USED;
+	}
+	return !later;
 }
 
 const char *ct_driver_name_at(u64 address, const char *prefix)

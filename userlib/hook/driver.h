@@ -28,8 +28,21 @@ extern bool ct_driver_dlsym_first;
  */
 bool ct_driver_update(unsigned *objects);
 
+/*
+ * Looks at the tables of those that came; inside dl_iterate_phdr().  last: who is not ready yet
+ * has had its time.  unknown: set if one has none that is known.  False: look again, a table is
+ * being filled.
+ */
+bool ct_driver_tables(bool last, bool *unknown);
+
 /* Is this address inside one of them that is loaded now?  No lock. */
 bool ct_driver_contains(u64 address);
+
+/*
+ * Is it inside one whose calls are seen only where the program gets a thunk instead of this
+ * pointer?  Not so of a libcuda that is seen by its own table.  No lock.
+ */
+bool ct_driver_needs_thunk(u64 address);
 
 /* Is it inside one of this very file name, whatever else is in libcuda's place? */
 bool ct_driver_is_real(const struct ct_object *o);

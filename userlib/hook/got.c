@@ -20,7 +20,6 @@
 #define PAGE	4096ull
 
 struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
-bool ct_got_lazy;
 
 static bool of_driver(const char *name)
 {
@@ -96,7 +95,7 @@ static bool store(const struct ct_object *o, u64 *slot, u64 value, void *thunk)
 
 static const struct ct_got_function *function_of(const char *name)
 {
-	if (name[0] != 'd' || name[1] != 'l')
+	if ((name[0] != 'd' || name[1] != 'l') && name[0] != 'i')
 		return NULL;
 	for (int i = 0; i < CT_GOT_FUNCTIONS; i++)
 		if (ct_got_functions[i].real && !strcmp(name, ct_got_functions[i].name))
@@ -104,7 +103,7 @@ static const struct ct_got_function *function_of(const char *name)
 	return NULL;
 }
 
-static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r)
+static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r, bool driver)
 {
 	u32 type = (u32)ELF64_R_TYPE(r->r_info);
 	const struct ct_got_function *f = NULL;
@@ -119,7 +118,7 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 		return CT_GOT_DONE;
 	s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	name = o->strings + s->st_name;
-	if (!of_driver(name)) {
+	if (driver || !of_driver(name)) {
 		f = function_of(name);
 		if (!f)
 			return CT_GOT_DONE;
@@ -131,7 +130,7 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 		if (s->st_shndx != SHN_UNDEF && value == o->base + s->st_value)
 			return CT_GOT_DONE;	/* its own function */
 		lazy = true;
-		target = !f ? bound_later(name) : ct_got_lazy ? (u64)f->real : 0;
+		target = !f ? bound_later(name) : f->lazy ? (u64)f->real : 0;
 	} else if (!value || (type == R_X86_64_JUMP_SLOT &&
 			      ct_object_contains(o, value + o->base))) {
 		/* What is not relocated yet is where the object was linked at. */
@@ -139,7 +138,7 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	}
 	if (f)
 		thunk = target == (u64)f->real ? f->ours : (void *)target;
-	else if (ct_driver_contains(target) && !ct_object_contains(o, target))
+	else if (ct_driver_needs_thunk(target) && !ct_object_contains(o, target))
 		thunk = ct_thunk_for(name, (void *)target);
 	else
 		return CT_GOT_DONE;
@@ -150,14 +149,14 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	return lazy ? CT_GOT_AGAIN : CT_GOT_DONE;
 }
 
-enum ct_got_result ct_got_patch(const struct ct_object *o)
+enum ct_got_result ct_got_patch(const struct ct_object *o, bool driver)
 {
 	bool again = false, refused = false;
 
 	for (size_t i = 0; i < o->plt_count + o->rela_count; i++) {
 		const ElfW(Rela) *r = i < o->plt_count ? &o->plt[i] : &o->rela[i - o->plt_count];
 
-		switch (patch_one(o, r)) {
+		switch (patch_one(o, r, driver)) {
 		case CT_GOT_DONE: break;
 		case CT_GOT_AGAIN: again = true; break;
 		case CT_GOT_REFUSED: refused = true; break;

@@ -9,17 +9,17 @@
 #include "base/elf.h"
 
 /*
- * A function of the loader that an object may have bound past us, because it was opened
+ * A function of libc that an object may have bound past us, because it was opened
  * with RTLD_DEEPBIND, or before we were loaded: its slots get ours instead.
  */
 struct ct_got_function {
 	const char *name;
 	void *real, *ours;
+	bool lazy;		/* also in slots that are not bound yet */
 };
 
-#define CT_GOT_FUNCTIONS	2
+enum { CT_GOT_DLSYM, CT_GOT_DLVSYM, CT_GOT_IOCTL, CT_GOT_FUNCTIONS };
 extern struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
-extern bool ct_got_lazy;	/* also the slots that are not bound yet */
 
 enum ct_got_result {
 	CT_GOT_DONE,
@@ -29,8 +29,9 @@ enum ct_got_result {
 
 /*
  * Puts thunks into those slots of an object that lead into libcuda, or that
- * will once the loader binds them.  Call inside dl_iterate_phdr().
+ * will once the loader binds them.  driver: the object is libcuda itself, of which only the
+ * slots of libc's functions are looked at.  Call inside dl_iterate_phdr().
  */
-enum ct_got_result ct_got_patch(const struct ct_object *o);
+enum ct_got_result ct_got_patch(const struct ct_object *o, bool driver);
 
 #endif

@@ -24,7 +24,7 @@ static void word(u64 *at, const struct ct_driver *d)
 	const char *name;
 	u64 value = *at;
 
-	if (value < d->start || value >= d->end)
+	if (value < d->start || value >= d->end || !ct_driver_needs_thunk(value))
 		return;
 	name = ct_driver_name_at(value, "cu");
 	/* The program may write another value there at any time. */

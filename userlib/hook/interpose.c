@@ -37,7 +37,7 @@ static void *none(void *handle, const char *name, const char *version)
 /* glibc's, or that of another preloaded library which comes after this one. */
 cold lookup_function *ct_resolve(lookup_function **real)
 {
-	struct ct_got_function *f = &ct_got_functions[real == &ct_real_dlvsym];
+	struct ct_got_function *f = &ct_got_functions[real == &ct_real_dlvsym ? CT_GOT_DLVSYM : CT_GOT_DLSYM];
 
 	f->name = real == &ct_real_dlsym ? "dlsym" : "dlvsym";
 	f->real = ct_find_next(f->name);
@@ -66,10 +66,11 @@ void ct_interpose_start(void *ours_dlsym, void *ours_dlvsym, void *bound)
 
 	real_of(&ct_real_dlvsym);
 	ct_driver_dlsym_first = bound == ours_dlsym;
-	ct_got_functions[0].ours = ours_dlsym;
-	ct_got_functions[1].ours = ours_dlvsym;
+	ct_got_functions[CT_GOT_DLSYM].ours = ours_dlsym;
+	ct_got_functions[CT_GOT_DLVSYM].ours = ours_dlvsym;
 	/* Where another library's dlsym() comes before ours, objects may be bound to that. */
-	ct_got_lazy = bound == ours_dlsym || bound == real;
+	ct_got_functions[CT_GOT_DLSYM].lazy = ct_got_functions[CT_GOT_DLVSYM].lazy =
+		bound == ours_dlsym || bound == real;
 }
 
 /*
@@ -94,7 +95,7 @@ static cold bool in_new_driver(void *address, const char *name)
 	ct_objects_allow();
 	ct_objects_check();
 	if (ct_driver_contains((u64)address))
-		return true;
+		return ct_driver_needs_thunk((u64)address);
 	ct_say_once(CT_ONCE_OBJECTS, "calls of a libcuda that dlmopen() has loaded are not "
 		    "traced, from ", name);
 	ct_objects_unseen(CT_UNSEEN_NAMESPACE);
@@ -112,7 +113,6 @@ static void *find_for(u64 caller, void *handle, const char *name, const char *ve
 		address = real(handle, name, version);
 	if (!ct_ready)
 		return address;
-	ct_objects_check();
 	/* Both are relative to the caller's object; RTLD_DEFAULT was to ours. */
 	if (handle == RTLD_NEXT) {
 		next = ct_driver_next(caller, name, version);
@@ -137,6 +137,9 @@ void *ct_look_up(void *handle, const char *name, const char *version, u64 caller
 {
 	void *address;
 
+	/* An object that went away must not be asked what it exports. */
+	if (ct_ready)
+		ct_objects_check();
 	/* Of a call that is recorded already, what the wrapper calls is not recorded again. */
 	if (ct_ready && ct_driver_wraps(caller, name))
 		return NULL;
@@ -146,7 +149,8 @@ void *ct_look_up(void *handle, const char *name, const char *version, u64 caller
 	address = find_for(caller, handle, name, version, real_of(real));
 	if (!address || !ct_ready)
 		return handle == RTLD_NEXT ? NULL : address;
-	if (ct_driver_contains((u64)address) || in_new_driver(address, name))
+	if (ct_driver_needs_thunk((u64)address) ||
+	    (!ct_driver_contains((u64)address) && in_new_driver(address, name)))
 		return ct_thunk_for(name, address);
 	return handle == RTLD_NEXT ? NULL : address;
 }
@@ -163,7 +167,7 @@ void ct_after_get_proc_address(struct ct_frame *f)
 	if ((u32)f->result || !pfn || !*pfn || !asked)
 		return;
 	ct_objects_check();
-	if (!ct_driver_contains((u64)*pfn))
+	if (!ct_driver_needs_thunk((u64)*pfn))
 		return;
 	name = ct_driver_name_at((u64)*pfn, asked);
 	*pfn = ct_thunk_for(name ? name : asked, *pfn);

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "hook/driver.h"
 #include "hook/got.h"
+#include "hook/table.h"
 
 static u64 seen_adds, seen_subs;
 static unsigned seen_objects;
@@ -34,6 +35,8 @@ struct scan {
 	unsigned from;		/* objects before it were looked at already */
 	bool unfinished;	/* an object is still being relocated, it seems */
 	bool refused;		/* a slot could not be written */
+	bool unknown;		/* a libcuda has no table that is known */
+	u32 put_back;		/* words of a table that another tool had put back */
 };
 
 static int patch(struct dl_phdr_info *info, size_t size, void *data)
@@ -45,9 +48,7 @@ static int patch(struct dl_phdr_info *info, size_t size, void *data)
 	if (scan->index++ < scan->from || ct_object_is_ours(info) || !ct_object_read(&o, info))
 		return 0;
 	/* libcuda's calls of itself are not the program's. */
-	if (ct_driver_contains(o.start) && ct_driver_is_real(&o))
-		return 0;
-	switch (ct_got_patch(&o)) {
+	switch (ct_got_patch(&o, ct_driver_contains(o.start) && ct_driver_is_real(&o))) {
 	case CT_GOT_DONE: break;
 	case CT_GOT_AGAIN: scan->unfinished = true; break;
 	case CT_GOT_REFUSED: scan->refused = true; break;
@@ -59,14 +60,17 @@ static int patch(struct dl_phdr_info *info, size_t size, void *data)
 static int check(struct dl_phdr_info *info, size_t size, void *data)
 {
 	static const size_t needed = offsetof(struct dl_phdr_info, dlpi_subs) + 8;
-	struct scan scan = { .index = 0 };
+	struct scan *scan = data;
 	u64 gone = info->dlpi_subs - seen_subs;
 	unsigned objects;
-	bool news;
+	bool news, ready;
 
-	if (size < needed ||
-	    (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs))
+	if (size < needed)
 		return 1;
+	if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs) {
+		scan->put_back = ct_table_check();
+		return 1;
+	}
 	if (look.count && (look.adds != info->dlpi_adds || look.subs != info->dlpi_subs))
 		look.count = 0;
 	if (look.count >= LOOKS && ct_clock_real() - look.last < LOOK_NS)
@@ -76,19 +80,20 @@ static int check(struct dl_phdr_info *info, size_t size, void *data)
 	 * libcuda that came may be what older ones were waiting for.
 	 */
 	news = ct_driver_update(&objects);
+	ready = ct_driver_tables(look.count && ct_clock_real() - look.first >= LOOKS_NS, &scan->unknown);
+	scan->put_back = ct_table_check();
 	if (!news && gone < seen_objects)
-		scan.from = seen_objects - (unsigned)gone;
+		scan->from = seen_objects - (unsigned)gone;
 	/* At a program's start nothing but a slot that leads into libcuda is of interest. */
 	if (news || look.count || seen_adds)
-		ct_each_object(patch, &scan);
-	*(bool *)data |= scan.refused;
-	if (scan.unfinished) {
+		ct_each_object(patch, scan);
+	if (scan->unfinished || !ready) {
 		look.last = ct_clock_real();
 		if (!look.count++)
 			look.first = look.last;
 		look.adds = info->dlpi_adds;
 		look.subs = info->dlpi_subs;
-		if (look.last - look.first < LOOKS_NS)
+		if (look.last - look.first < LOOKS_NS || !ready)
 			return 1;
 	}
 	seen_objects = objects;
@@ -112,6 +117,10 @@ void ct_objects_tell(void)
 		ct_backend->info("unseen_some", "slots");
 	if (what & CT_UNSEEN_NAMESPACE)
 		ct_backend->info("unseen_some", "namespace");
+	if (what & CT_UNSEEN_TABLE)
+		ct_backend->info("unseen_some", "table");
+	if (what & CT_UNSEEN_PUT_BACK)
+		ct_backend->info("unseen_some", "put_back");
 }
 
 void ct_objects_unseen(enum ct_unseen cause)
@@ -124,13 +133,17 @@ void ct_objects_unseen(enum ct_unseen cause)
 
 void ct_objects_check(void)
 {
-	bool refused = false;
+	struct scan scan = { .index = 0 };
 
 	/* Not at the program's start: most programs look nothing up, and do not fork. */
 	if (seen_adds)
 		ct_objects_learn();
-	ct_each_object(check, &refused);
-	if (unlikely(refused))
+	ct_each_object(check, &scan);
+	if (unlikely(scan.refused))
 		ct_objects_unseen(CT_UNSEEN_SLOTS);
+	if (unlikely(scan.unknown))
+		ct_objects_unseen(CT_UNSEEN_TABLE);
+	if (unlikely(scan.put_back))
+		ct_objects_unseen(CT_UNSEEN_PUT_BACK);
 	ct_objects_tell();
 }

@@ -15,7 +15,11 @@
 void ct_objects_check(void);
 
 /* Calls that are not seen: a line of the trace for each cause, when there is a trace. */
-enum ct_unseen { CT_UNSEEN_SLOTS = 1, CT_UNSEEN_NAMESPACE = 2 };
+enum ct_unseen {
+	CT_UNSEEN_SLOTS = 1, CT_UNSEEN_NAMESPACE = 2,
+	CT_UNSEEN_TABLE = 4,		/* libcuda's own table was not recognised */
+	CT_UNSEEN_PUT_BACK = 8,		/* another tool put its words back: calls until then */
+};
 void ct_objects_unseen(enum ct_unseen cause);
 void ct_objects_tell(void);
 

@@ -53,6 +53,11 @@ bool ct_is_thunk(const void *address)
 	return p >= ct_thunks && p < ct_thunks + (CT_THUNKS << CT_THUNK_SHIFT);
 }
 
+void ct_thunk_retarget(void *thunk, void *target)
+{
+	ct_store(&ct_slots[((const char *)thunk - ct_thunks) >> CT_THUNK_SHIFT].target, target);
+}
+
 static struct ct_slot *look_up(const char *symbol, u32 hash, void *target)
 {
 	for (u32 i = ct_load(&heads[hash % HEADS]); i; i = ct_slots[i].next) {

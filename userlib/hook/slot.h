@@ -22,6 +22,9 @@ ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_l
  */
 void *ct_thunk_for(const char *symbol, void *target);
 
+/* The thunk goes on with another function from now on.  No lock. */
+void ct_thunk_retarget(void *thunk, void *target);
+
 /* Is this the address of a thunk? */
 bool ct_is_thunk(const void *address);
 

@@ -144,6 +144,8 @@ cold void ct_packet_lose(struct ct_thread *t)
 	ct_signals_restore(mask);
 }
 
+void (*ct_packet_begun)(void);
+
 /* What packet_next() says. */
 enum packet_got { PACKET_NEW, PACKET_NONE, PACKET_CLOSED };
 
@@ -164,6 +166,8 @@ static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *
 	else if (room.closed)
 		return PACKET_CLOSED;
 	ct_backoff_note(&t->backoff, ok, ts);
+	if (ok && ct_packet_begun)
+		ct_packet_begun();
 	return ok ? PACKET_NEW : PACKET_NONE;
 }
 

@@ -13,6 +13,9 @@
 /* What a thread without a packet has: it is full. */
 extern struct ct_packet ct_no_packet;
 
+/* Called when a thread begins a packet, signals blocked: a moment to look at what changed. */
+extern void (*ct_packet_begun)(void);
+
 void ct_packet_none(struct ct_thread *t);
 
 /*
