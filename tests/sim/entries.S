@@ -30,8 +30,15 @@ entry_\name:
 	.size	\name, . - \name
 	.pushsection .cuda_words, "aw"
 	.balign	8
+#ifdef TWICE	/* two functions go through one word, as those of no libcuda do */
+	.ifc	\name, cuMockErrno
+	.set	word_\name, word_cuMockCount
+	.endif
+#endif
+	.ifndef	word_\name
 word_\name:
 	.quad	inside_\name
+	.endif
 	.popsection
 	.endm
 

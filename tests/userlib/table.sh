@@ -27,6 +27,12 @@ t_table() {
 		  counts 1 '^info unseen_some table$'; }
 		ok "no table that is known: $program goes by its pointers, and the trace says so" $?
 	done
+	mkdir -p "$W/twice"
+	ENTRY_FLAGS=-DTWICE CT_PARAMS=tests/userlib/mock.h tests/sim/link_libcuda 470 "$W/twice/libcuda.so.1" \
+		"$B/mock_libcuda.o" -Wl,-soname,libcuda.so.1
+	LD_LIBRARY_PATH=$W/twice:$B traced "$B/linked-now"
+	{ exits 0 && silent && valid && counts 3 ' cuMemAlloc_v2 ' && counts 1 '^info unseen_some table$'; }
+	ok "two functions by one word: it is no table that is known" $?
 	export LD_LIBRARY_PATH=$B
 	CUDATRACE_TABLE=0 traced "$B/linked-now"
 	{ exits 0 && silent && valid && counts 3 ' cuMemAlloc_v2 ' && counts 0 '^info unseen'; }
@@ -91,4 +97,21 @@ t_table_put_back() {
 	  counts 1 '^info unseen_some put_back$'; }
 	ok "a tool that puts its words back: calls are seen again, and the trace says so" $?
 	bypass_end
+}
+
+# The other way: by the pointers that the program gets (bypass.sh has more of it).
+t_pointers() {
+	export CUDATRACE_TABLE=0
+	t_lookups
+	t_proc
+	t_linked
+	t_reload
+	t_inject
+	t_others
+	cc -w -DSTAND_IN -fPIC -shared -o "$W/stand_in.so" tests/userlib/cudart_like.c
+	traced "$W/others" "$W/stand_in.so"
+	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 1 ' cuDriverGetVersion( |$)' &&
+	  counts 0 ' cu(blas|dnn)'; }
+	ok "... and those of a library that has cuInit are recorded" $?
+	unset CUDATRACE_TABLE
 }
