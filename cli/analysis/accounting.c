@@ -269,10 +269,7 @@ static void account_count(struct ct_analysis *a, const struct ct_account_state *
 {
 	struct ct_thread_account *t = s->thread;
 	const struct ct_class *class = e->class;
-	bool launch = class->op == CT_OP_LAUNCH &&
-		      (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
-	bool copy = class->category == CT_CAT_TRANSFER &&
-		    (class->op == CT_OP_COPY || class->op == CT_OP_SET);
+	bool launch = ct_class_is(class, CT_IS_LAUNCH), copy = ct_class_is(class, CT_IS_TRANSFER);
 	const struct ct_process_phases *p;
 
 	if (!e->api)

@@ -36,8 +36,7 @@ static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
 
 	cuda = e->record->fields && ct_record_is_ioctl(e->record) &&
 	       ct_record_quick(e->record, CT_QUICK_DEVICE) == CT_DEV_UVM;
-	launches = e->api && e->class->category == CT_CAT_KERNEL &&
-		   e->class->op == CT_OP_LAUNCH && c->launcher != e->track->pid;
+	launches = ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && c->launcher != e->track->pid;
 	prepares = e->api && calls_prepares(e->class);
 	if (!cuda && !launches && !prepares && (!calls || c->caller == e->track->pid))
 		return 0;
@@ -86,24 +85,24 @@ static void calls_count(struct ct_calls *c, const struct ct_trace_event *e)
 	if (class->op == CT_OP_NONE)
 		return;
 	size = ct_record_quick(e->record, CT_QUICK_SIZE);
-	if (class->category == CT_CAT_KERNEL && class->op == CT_OP_LAUNCH) {
+	if (ct_class_is(class, CT_IS_KERNEL_LAUNCH)) {
 		c->launches++;
 		c->launches_failed += e->failed;
 	}
-	if (class->category == CT_CAT_GRAPH && class->op == CT_OP_LAUNCH) {
+	if (ct_class_is(class, CT_IS_GRAPH_LAUNCH)) {
 		c->graph_launches++;
 		c->graph_launches_failed += e->failed;
 	}
-	if (class->category == CT_CAT_MEMORY && class->op == CT_OP_ALLOC) {
+	if (ct_class_is(class, CT_IS_ALLOC)) {
 		c->allocs++;
 		c->allocs_failed += e->failed;
 		c->alloc_bytes += e->failed ? 0 : size;
 	}
-	if (class->category == CT_CAT_MEMORY && class->op == CT_OP_FREE)
+	if (ct_class_is(class, CT_IS_FREE))
 		c->frees++;
-	if (class->op == CT_OP_COPY)
+	if (ct_class_is(class, CT_IS_COPY))
 		calls_count_copy(c, e, size);
-	if (class->op == CT_OP_SET) {
+	if (ct_class_is(class, CT_IS_SET)) {
 		c->sets++;
 		c->set_bytes += e->failed ? 0 : size;
 	}

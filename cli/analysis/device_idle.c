@@ -163,18 +163,18 @@ static int idle_submitted(struct ct_idle_process *p, uint64_t stream, const stru
 
 static int idle_event_record(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&p->events, ct_call_field(e->record, "event"));
+	struct ct_hash_slot *slot = ct_hash_put(&p->events, ct_record_quick(e->record, CT_QUICK_EVENT));
 
 	if (!slot)
 		return -ENOMEM;
-	slot->a = ct_call_stream(e, "stream");
+	slot->a = ct_call_stream(e, CT_QUICK_STREAM);
 	slot->b = e->begin;
 	return 0;
 }
 
 static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_call_field(e->record, "handle"));
+	struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
 	if (slot && slot->b <= e->begin)
@@ -184,10 +184,10 @@ static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_eve
 static void idle_context(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			 const struct ct_trace_event *e)
 {
-	uint64_t context = ct_call_field(e->record, "context");
+	uint64_t context = ct_record_quick(e->record, CT_QUICK_CUDA_CONTEXT);
 
 	if (!context)
-		context = ct_call_field(e->record, "handle");
+		context = ct_record_quick(e->record, CT_QUICK_HANDLE);
 	if (!context || context == p->context)
 		return;
 	if (p->context) {
@@ -210,15 +210,15 @@ static int idle_returned(struct ct_idle_process *p, const struct ct_process_phas
 			return -ENOMEM;
 		break;
 	case CT_STREAM_SYNC:
-		idle_drop(p, ct_call_stream(e, "handle"), e->begin);
+		idle_drop(p, ct_call_stream(e, CT_QUICK_HANDLE), e->begin);
 		break;
 	case CT_STREAM_EVENT_SYNC:
 		idle_event_done(p, e);
 		break;
 	case CT_STREAM_CAPTURE_BEGIN:
-		return ct_hash_put(&p->captures, ct_call_stream(e, "handle")) ? 0 : -ENOMEM;
+		return ct_hash_put(&p->captures, ct_call_stream(e, CT_QUICK_HANDLE)) ? 0 : -ENOMEM;
 	case CT_STREAM_CAPTURE_END:
-		stream = ct_call_stream(e, "stream");
+		stream = ct_call_stream(e, CT_QUICK_STREAM);
 		idle_remove(&p->captures, stream);
 		slot = ct_hash_get(&p->streams, stream);
 		if (!slot || !slot->c)
@@ -228,24 +228,24 @@ static int idle_returned(struct ct_idle_process *p, const struct ct_process_phas
 	case CT_STREAM_EVENT_RECORD:
 		return idle_event_record(p, e);
 	case CT_STREAM_EVENT_DESTROY:
-		idle_remove(&p->events, ct_call_field(e->record, "handle"));
+		idle_remove(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
 		return 0;
 	case CT_STREAM_CREATE:
-		stream = ct_call_field(e->record, "stream");
-		if (!(ct_call_field(e->record, "flags") & CT_STREAM_NON_BLOCKING) && stream)
+		stream = ct_record_quick(e->record, CT_QUICK_STREAM);
+		if (!(ct_record_quick(e->record, CT_QUICK_FLAGS) & CT_STREAM_NON_BLOCKING) && stream)
 			return ct_hash_put(&p->blocking, stream) ? 0 : -ENOMEM;
 		idle_remove(&p->blocking, stream);
 		return 0;
 	case CT_STREAM_DESTROY:
-		idle_remove(&p->blocking, ct_call_field(e->record, "handle"));
+		idle_remove(&p->blocking, ct_record_quick(e->record, CT_QUICK_HANDLE));
 		return 0;
 	case CT_STREAM_CONTEXT:
 		idle_context(p, phases, e);
 		return 0;
 	default:
 		if (!ct_call_waits(e->class))
-			return idle_submitted(p, ct_call_stream(e, "stream"), e);
-		idle_drop(p, ct_call_stream(e, "stream"), e->begin);
+			return idle_submitted(p, ct_call_stream(e, CT_QUICK_STREAM), e);
+		idle_drop(p, ct_call_stream(e, CT_QUICK_STREAM), e->begin);
 	}
 	if (!p->since && !p->streams.count && !p->submitting && !p->contexts)
 		p->since = e->end;
@@ -313,7 +313,7 @@ static void idle_note_launch(struct ct_idle_process *p, const struct ct_process_
 {
 	enum ct_stage stage;
 
-	if (e->kind == CT_ON_BEGIN && p->since && e->class->op == CT_OP_LAUNCH) {
+	if (e->kind == CT_ON_BEGIN && p->since && ct_class_is(e->class, CT_IS_LAUNCH)) {
 		p->waker = e->point->op_id;
 		p->waker_begin = e->begin;
 	}

@@ -86,12 +86,6 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	return 0;
 }
 
-/* A call of libcuda's or libcudart's interface. */
-static bool engine_is_api(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
-}
-
 /*
  * The program's ioctl calls are in the category syscall.  Where the module saw nothing they
  * are all that is known of the driver: then they are its ioctls.
@@ -104,8 +98,8 @@ static void engine_learn(const struct ct_engine *e, const struct ct_class *class
 		.category = class->id == CT_CLASS_ioctl && !e->trace->has_kernel ? CT_CAT_IOCTL :
 										   class->category,
 		.kernel = class->layer != CT_LAYER_USER,
-		.api = engine_is_api(class),
-		.ioctl = class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0,
+		.api = ct_class_is(class, CT_IS_API),
+		.ioctl = ct_class_is(class, CT_IS_IOCTL),
 		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
 	};
 	for (unsigned int i = 0; i < e->count; i++) {

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/calls.h"
+#include "analysis/cuda/gpu.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/losses.h"
@@ -414,8 +415,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 
 static bool summary_wants(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_gpu_graph || (class->category == CT_CAT_KERNEL && class->quick[CT_QUICK_KERNEL] >= 0 &&
-		(class->layer == CT_LAYER_GPU || class->op == CT_OP_LAUNCH));
+	return ct_class_is(class, CT_IS_GPU_GRAPH) || ct_gpu_is_kernel(class);
 }
 
 static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -424,7 +424,7 @@ static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	bool gpu = e->class->layer == CT_LAYER_GPU;
 	struct ct_hash_slot *slot;
 
-	if (e->class->id == CT_CLASS_gpu_graph) {
+	if (ct_class_is(e->class, CT_IS_GPU_GRAPH)) {
 		s->graphs = true;
 		return 0;
 	}

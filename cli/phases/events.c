@@ -23,32 +23,18 @@ static enum ct_happening_kind events_kind(const struct ct_class *c)
 	case CT_CLASS_range_push:	return CT_HAP_PUSH;
 	case CT_CLASS_range_pop:	return CT_HAP_POP;
 	}
-	if (c->layer != CT_LAYER_USER || !c->call)
+	/* What a call of libcudart does is in the calls inside it. */
+	if (!ct_class_is(c, CT_IS_CUDA) || c->category == CT_CAT_IOCTL)
 		return CT_HAP_NONE;
-	switch (c->category) {
-	case CT_CAT_RUNTIME:	/* what it does is in the calls inside it */
-	case CT_CAT_IOCTL:
-	case CT_CAT_SYSCALL:
-	case CT_CAT_MARKER:
-	case CT_CAT_PROCESS:
-	case CT_CAT_TRACER:
-		return CT_HAP_NONE;
-	case CT_CAT_CONTEXT:
-		return c->op == CT_OP_CREATE ? CT_HAP_CONTEXT : CT_HAP_CALL;
-	case CT_CAT_MODULE:
-		return c->op == CT_OP_LOAD ? CT_HAP_MODULE : CT_HAP_CALL;
-	case CT_CAT_MEMORY:
-		return c->op == CT_OP_ALLOC ? CT_HAP_ALLOC : CT_HAP_CALL;
-	case CT_CAT_TRANSFER:
-		return c->op == CT_OP_COPY ? CT_HAP_COPY : CT_HAP_CALL;
-	case CT_CAT_KERNEL:
-		return c->op == CT_OP_LAUNCH ? CT_HAP_LAUNCH : CT_HAP_CALL;
-	case CT_CAT_GRAPH:
-		return c->op == CT_OP_LAUNCH ? CT_HAP_GRAPH : CT_HAP_CALL;
-	case CT_CAT_SYNC:
-		return CT_HAP_WAIT;
-	}
-	return CT_HAP_CALL;
+	if (c->category == CT_CAT_CONTEXT && c->op == CT_OP_CREATE)
+		return CT_HAP_CONTEXT;
+	if (c->category == CT_CAT_MODULE && c->op == CT_OP_LOAD)
+		return CT_HAP_MODULE;
+	return ct_class_is(c, CT_IS_ALLOC) ? CT_HAP_ALLOC :
+	       ct_class_is(c, CT_IS_COPY) ? CT_HAP_COPY :
+	       ct_class_is(c, CT_IS_KERNEL_LAUNCH) ? CT_HAP_LAUNCH :
+	       ct_class_is(c, CT_IS_GRAPH_LAUNCH) ? CT_HAP_GRAPH :
+	       ct_class_is(c, CT_IS_WAIT) ? CT_HAP_WAIT : CT_HAP_CALL;
 }
 
 static uint64_t events_mix(uint64_t hash, uint64_t value)
@@ -134,14 +120,10 @@ void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
 	case CT_HAP_COPY: {
 		uint64_t size = ct_record_quick(r, CT_QUICK_SIZE);
 		uint64_t direction = ct_record_quick(r, CT_QUICK_DIRECTION);
-		bool async = false;
 
-		for (unsigned int i = 0; i < r->class->fields_count; i++)
-			if (!strcmp(r->class->fields[i].name, "async") && r->fields)
-				async = ct_record_field(r, i);
 		h->sig = size > UINT32_MAX ? UINT32_MAX : size;
 		h->flags |= direction < CT_COPY_DIRECTION ? direction : CT_COPY_DIRECTION;
-		if (!async)
+		if (!ct_record_quick(r, CT_QUICK_ASYNC))
 			h->flags |= CT_COPY_BLOCKING;
 		break;
 	}

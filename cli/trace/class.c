@@ -63,6 +63,14 @@ static bool class_is_output(const struct ct_class *class, const char *name)
 	return false;
 }
 
+int ct_class_field(const struct ct_class *class, const char *name)
+{
+	for (unsigned int i = 0; i < class->fields_count; i++)
+		if (!strcmp(class->fields[i].name, name))
+			return i;
+	return -1;
+}
+
 static bool class_name_is_plain(const char *name, size_t len)
 {
 	if (!len || len >= CT_FIELD_LEN)
@@ -117,9 +125,8 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 
 	field = &class->fields[class->fields_count];
 	memcpy(field->name, spec, colon - spec);
-	for (unsigned int i = 0; i < class->fields_count; i++)
-		if (!strcmp(class->fields[i].name, field->name))
-			return "two fields of one name";
+	if (ct_class_field(class, field->name) >= 0)
+		return "two fields of one name";
 	field->type = type;
 	field->bytes = type_bytes[type];
 	field->offset = class->size;
@@ -133,6 +140,61 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 			class->quick[i] = class->fields_count;
 	class->fields_count++;
 	return NULL;
+}
+
+/* What a call of the program is. */
+static uint32_t class_is_call(const struct ct_class *class)
+{
+	if (class->category == CT_CAT_SYSCALL)
+		return 0;
+	if (class->category == CT_CAT_RUNTIME)
+		return CT_IS_API;
+	switch (class->category) {
+	case CT_CAT_KERNEL:
+		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_KERNEL_LAUNCH : 0);
+	case CT_CAT_GRAPH:
+		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_GRAPH_LAUNCH : 0);
+	case CT_CAT_TRANSFER:
+		return CT_IS_API | CT_IS_CUDA |
+		       (class->op == CT_OP_COPY ? CT_IS_COPY : class->op == CT_OP_SET ? CT_IS_SET : 0);
+	case CT_CAT_MEMORY:
+		return CT_IS_API | CT_IS_CUDA |
+		       (class->op == CT_OP_ALLOC ? CT_IS_ALLOC : class->op == CT_OP_FREE ? CT_IS_FREE : 0);
+	case CT_CAT_SYNC:
+		return CT_IS_API | CT_IS_CUDA | CT_IS_WAIT;
+	}
+	return CT_IS_API | CT_IS_CUDA;
+}
+
+static uint32_t class_is_gpu(const struct ct_class *class)
+{
+	switch (class->category) {
+	case CT_CAT_KERNEL:
+		return CT_IS_GPU_KERNEL;
+	case CT_CAT_TRANSFER:
+		return class->op == CT_OP_SET ? CT_IS_GPU_SET : CT_IS_GPU_COPY;
+	case CT_CAT_MEMORY:
+		return CT_IS_GPU_SET;
+	case CT_CAT_GRAPH:
+		return CT_IS_GPU_GRAPH;
+	}
+	return 0;
+}
+
+/* What records of the class are; its fields are known. */
+static uint32_t class_is(const struct ct_class *class)
+{
+	uint32_t what = 0;
+
+	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+		what |= CT_IS_IOCTL;
+	if (!class->call)
+		return what;
+	if (class->category == CT_CAT_SWITCH)
+		what |= CT_IS_SWITCH;
+	if (class->layer == CT_LAYER_USER)
+		return what | class_is_call(class);
+	return class->layer == CT_LAYER_GPU ? what | class_is_gpu(class) : what;
 }
 
 struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int category,
@@ -180,6 +242,7 @@ struct ct_class *ct_class_new(unsigned int id, unsigned int layer, unsigned int 
 		*why = "fields whose size is not a multiple of 8";
 		goto bad;
 	}
+	class->what = class_is(class);
 	return class;
 bad:
 	free(class);

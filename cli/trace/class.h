@@ -31,7 +31,13 @@
 	X(SHARED_STATIC, "shared_static") X(SRC_KIND, "src_kind")	\
 	X(DST_KIND, "dst_kind") X(VALUE, "value") X(GRAPH, "graph")	\
 	X(GRAPH_NODE, "graph_node") X(STATE, "state")			\
-	X(UNCERTAINTY, "uncertainty_ns")
+	X(UNCERTAINTY, "uncertainty_ns")				\
+	/* of copies, streams, events and contexts */			\
+	X(ASYNC, "async") X(SRC, "src") X(DST, "dst")			\
+	X(HANDLE, "handle") X(EVENT, "event") X(FLAGS, "flags")		\
+	X(CUDA_CONTEXT, "context")					\
+	/* of a thread that left its CPU */				\
+	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
 enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
 #undef CT_QUICK_ROW
@@ -44,12 +50,41 @@ struct ct_class_field {
 	bool     output;	/* only known when the call has returned */
 };
 
+/*
+ * What a class is: bits of ct_class.what, decided once, when the class is made.  No bit but those
+ * of the GPU, CT_IS_SWITCH and CT_IS_IOCTL is set of a class that is no call of the program.
+ */
+enum ct_what {
+	CT_IS_API		= 1 << 0,	/* a call of libcuda or libcudart */
+	CT_IS_CUDA		= 1 << 1,	/* of these, one of libcuda */
+	CT_IS_IOCTL		= 1 << 2,	/* of the driver, as the kernel or the program saw it */
+	CT_IS_KERNEL_LAUNCH	= 1 << 3,
+	CT_IS_GRAPH_LAUNCH	= 1 << 4,
+	CT_IS_COPY		= 1 << 5,
+	CT_IS_SET		= 1 << 6,	/* sets memory of the GPU */
+	CT_IS_WAIT		= 1 << 7,	/* a synchronisation of libcuda */
+	CT_IS_ALLOC		= 1 << 8,	/* of memory, of any kind */
+	CT_IS_FREE		= 1 << 9,
+	CT_IS_SWITCH		= 1 << 10,	/* a thread is off its CPU */
+	/* Work that the GPU did. */
+	CT_IS_GPU_KERNEL	= 1 << 11,
+	CT_IS_GPU_COPY		= 1 << 12,
+	CT_IS_GPU_SET		= 1 << 13,
+	CT_IS_GPU_GRAPH		= 1 << 14,
+};
+
+#define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)
+#define CT_IS_TRANSFER	(CT_IS_COPY | CT_IS_SET)
+/* A call that gives the GPU work.  Making a graph is none. */
+#define CT_IS_WORK	(CT_IS_LAUNCH | CT_IS_TRANSFER)
+
 struct ct_class {
 	uint16_t id;
 	uint8_t  layer, category, op;
 	uint8_t  fields_count;
 	bool     has_text;	/* the last field is a text */
 	bool     call;		/* something that is called and returns */
+	uint32_t what;		/* enum ct_what */
 	uint16_t size;		/* of the fields; of a text its length word only */
 	int8_t   quick[CT_QUICK_COUNT];	/* index into fields, -1: none */
 	const char *name, *symbol;
@@ -84,19 +119,13 @@ bool ct_class_same(const struct ct_class *a, const struct ct_class *b);
 /* Row @i of the static classes as a new class; NULL after the last. */
 struct ct_class *ct_class_static(unsigned int i);
 
-/* A call that launches a kernel or a graph. */
-static inline bool ct_is_launch(const struct ct_class *class)
+/* Is it one of @what, bits of enum ct_what? */
+static inline bool ct_class_is(const struct ct_class *class, uint32_t what)
 {
-	return class->layer == CT_LAYER_USER && class->call && class->op == CT_OP_LAUNCH &&
-	       (class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH);
+	return class->what & what;
 }
 
-/* A call that gives the GPU work: a launch, a copy or a set.  Making a graph is none. */
-static inline bool ct_gives_work(const struct ct_class *class)
-{
-	return ct_is_launch(class) ||
-	       (class->layer == CT_LAYER_USER && class->call && class->category == CT_CAT_TRANSFER &&
-		(class->op == CT_OP_COPY || class->op == CT_OP_SET));
-}
+/* The index of the field @name, or -1.  Where each record asks, there is a field of CT_QUICK. */
+int ct_class_field(const struct ct_class *class, const char *name);
 
 #endif

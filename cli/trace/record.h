@@ -161,6 +161,14 @@ static inline uint32_t ct_record_kernel(const struct ct_record *r, const struct 
 	return ct_registry_first(reg, ct_record_quick(r, CT_QUICK_KERNEL));
 }
 
+/* What an allocation is known by: its address, or its handle where it has no address yet. */
+static inline uint64_t ct_record_allocation(const struct ct_record *r)
+{
+	uint64_t address = ct_record_quick(r, CT_QUICK_PTR);
+
+	return address ? address : ct_record_quick(r, CT_QUICK_HANDLE);
+}
+
 /* The bytes of the text, *@len of them without trailing NULs, or NULL. */
 static inline const char *ct_record_text(const struct ct_record *r, uint16_t *len)
 {
@@ -182,7 +190,7 @@ bool ct_record_failed(const struct ct_record *r);
 /* It was an ioctl of the driver, as the kernel or as the program saw it. */
 static inline bool ct_record_is_ioctl(const struct ct_record *r)
 {
-	return ct_record_has(r, CT_QUICK_CMD) && ct_record_has(r, CT_QUICK_DEVICE);
+	return ct_class_is(r->class, CT_IS_IOCTL);
 }
 
 #endif

@@ -43,6 +43,7 @@
 	X(ioctl, 1000)		/* each takes */			\
 	X(failing, 0)		/* iterations in which one fails */	\
 	X(kinds, 1)		/* different ones */			\
+	X(inside, 0)		/* in each the driver allocates, frees and waits for a fence: each takes */ \
 	X(off, 0)		/* the thread is off the CPU in each */	\
 	X(offsync, 0)		/* the same while it synchronises */	\
 	X(who, 0)		/* thread that ran instead, 0: none */	\
@@ -68,7 +69,7 @@ KEYS(KEY_VARIABLE)
 
 enum {
 	INIT = CT_CLASS_DYNAMIC, CONTEXT, ALLOC, FREE, PIN, COPY, COPY_ASYNC, LAUNCH, SYNC, LOAD, QUERY,
-	EVENT, K_SWITCH, LIBRARY,
+	EVENT, K_SWITCH, LIBRARY, K_ALLOC, K_FREE, K_FENCE,
 };
 
 static const char *long_name(void)
@@ -104,6 +105,9 @@ static void registry(void)
 	CLASS(EVENT, "user event -", handle, "cuEventQuery cuEventQuery");
 	if (off || offsync)
 		CLASS(K_SWITCH, "kernel switch -", k_switch, "sched_switch sched_switch");
+	CLASS(K_ALLOC, "kernel memory alloc", alloc, "os_alloc_mem os_alloc_mem");
+	CLASS(K_FREE, "kernel memory free", free, "os_free_mem os_free_mem");
+	CLASS(K_FENCE, "kernel sync wait", handle, "dma_fence_wait dma_fence_wait");
 	for (int i = 1; i <= 4; i++)
 		fprintf(f, "string %d _Z5part%dPfS_\n", i, i);
 	fprintf(f, "class %u user memory alloc %s cuMemAlloc%s cuMemAlloc_v2\n", ALLOC, CT_LAYOUT_SPEC(alloc), long_name());
@@ -137,6 +141,23 @@ static void switched(struct thread *h, uint64_t ns)
 		   &s, sizeof(s));
 }
 
+/* What the driver does in an ioctl, as the module records it. */
+static void inside_of(struct thread *h)
+{
+	struct ct_alloc a = { 64, 0xffff888000001000 };
+	struct ct_free f = { a.ptr };
+	struct ct_handle fence = { 5 };
+
+	for (int k = 0; k < 3; k++) {
+		uint64_t begin = h->t + 1 + k * (inside + 1);
+		const void *fields[] = { &a, &f, &fence };
+		uint32_t sizes[] = { sizeof(a), sizeof(f), sizeof(fence) };
+
+		cpu_record(&sched, (struct spec){ K_ALLOC + k, 0, CT_F_NO_RESULT, 0, begin, begin + inside, begin,
+			   h->tid, 0 }, fields[k], sizes[k]);
+	}
+}
+
 static void ioctls_of(struct thread *h, uint64_t i)
 {
 	for (uint64_t k = 0; k < ioctls; k++) {
@@ -148,6 +169,8 @@ static void ioctls_of(struct thread *h, uint64_t i)
 			.status = i < failing && !k ? 0x57 : 0,
 		};
 
+		if (inside)
+			inside_of(h);
 		thread_record(&h->w, (struct spec){ CT_CLASS_ioctl, 0, CT_F_NO_RESULT, 0, h->t, h->t + ioctl,
 			      h->w.head.op_base + h->op++, h->tid, 0 }, &io, sizeof(io));
 		h->t += ioctl;
@@ -326,11 +349,11 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++)
 		set(argv[i]);
 	registry();
-	if (off || offsync || kernel)
+	if (off || offsync || kernel || inside)
 		open_writer(&sched, "k-0", CT_STREAM_CPU, 8192);
 	for (uint64_t i = 0; i < processes; i++)
 		process(PID + 10 * i, START + i * shift, i);
-	if (off || offsync || kernel)
+	if (off || offsync || kernel || inside)
 		close_writer(&sched);
 	return 0;
 }

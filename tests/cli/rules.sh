@@ -35,6 +35,7 @@ rules_thresholds='
 host-bound steady wait 11000 11200 launches=10 launch=10000
 host-bound steady launches 10 9 launch=10000 wait=5000
 host-bound steady sync 1 0 launches=10 launch=10000 wait=5000
+host-bound steady sync 1 0 launches=10 launch=10000 wait=5000 ioctls=1 ioctl=9000 inside=100
 gpu-idle steady step 55 45
 gpu-kernels steady step 90 110
 cuda-graph steady launch 8000 6800 launches=8 wait=400000 after=600000
@@ -57,6 +58,7 @@ small-copies steady copies 16 15 copy=2000 size=1000
 small-copies steady size 65536 65537 copy=2000 copies=16
 alloc-in-loop steady alloc 5200 5000 allocs=1
 alloc-in-loop steady every 2 3 allocs=1 alloc=30000
+alloc-in-loop steady allocs 1 0 alloc=30000 ioctls=1 ioctl=200000 inside=30000
 memory-growth steady leak 32000 29000
 memory-growth steady leaking 1000 20 leak=1000000
 lazy-loading steady load 340000 240000 every=10

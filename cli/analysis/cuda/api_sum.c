@@ -18,7 +18,7 @@ static const struct ct_column columns[COLUMNS] = {
 
 static bool api_sum_is_api(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+	return ct_class_is(class, CT_IS_API);
 }
 
 static int api_sum_compare(const void *a, const void *b)

@@ -29,7 +29,7 @@ struct api_trace {
 
 static bool api_trace_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+	return ct_class_is(class, CT_IS_API);
 }
 
 static int api_trace_begin(struct ct_analysis *a)

@@ -16,7 +16,7 @@ bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
 
 	if ((class->layer == CT_LAYER_GPU) != s->measured)
 		return false;
-	if (class->id == CT_CLASS_gpu_graph) {
+	if (ct_class_is(class, CT_IS_GPU_GRAPH)) {
 		s->graphs++;
 		s->graphs_ns += e->duration;
 		return false;
@@ -80,7 +80,7 @@ const char *ct_gpu_work_name(const struct ct_record *r)
 {
 	if (r->class->layer != CT_LAYER_GPU || !r->fields)
 		return NULL;
-	if (r->class->id == CT_CLASS_gpu_graph)
+	if (ct_class_is(r->class, CT_IS_GPU_GRAPH))
 		return "[CUDA graph]";
 	return ct_gpu_is_transfer(r->class) ? ct_gpu_operation_name(ct_gpu_operation(r)) : NULL;
 }

@@ -23,29 +23,25 @@ struct ct_gpu_source {
 /* A class of the GPU, or a call of libcuda, that launches a kernel by name. */
 static inline bool ct_gpu_is_kernel(const struct ct_class *class)
 {
-	return class->category == CT_CAT_KERNEL && class->layer != CT_LAYER_KERNEL &&
-	       class->quick[CT_QUICK_KERNEL] >= 0;
+	return ct_class_is(class, CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL) && class->quick[CT_QUICK_KERNEL] >= 0;
 }
 
 /* The same that copies or sets memory. */
 static inline bool ct_gpu_is_transfer(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_gpu_copy || class->id == CT_CLASS_gpu_set ||
-	       (class->category == CT_CAT_TRANSFER && class->layer != CT_LAYER_KERNEL &&
-		(class->op == CT_OP_COPY || class->op == CT_OP_SET));
+	return ct_class_is(class, CT_IS_TRANSFER | CT_IS_GPU_COPY | CT_IS_GPU_SET);
 }
 
 /* Of these, one that sets memory. */
 static inline bool ct_gpu_is_set(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_gpu_set || class->op == CT_OP_SET;
+	return ct_class_is(class, CT_IS_SET | CT_IS_GPU_SET);
 }
 
 /* A call that launches a graph, or a record of a graph that ran. */
 static inline bool ct_gpu_is_graph(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_gpu_graph || (class->category == CT_CAT_GRAPH &&
-	       class->layer == CT_LAYER_USER && class->op == CT_OP_LAUNCH);
+	return ct_class_is(class, CT_IS_GRAPH_LAUNCH | CT_IS_GPU_GRAPH);
 }
 
 /* Do records of the GPU count?  Else the calls do. */

@@ -33,7 +33,7 @@ struct osrt_sum {
 
 static bool osrt_wants(const struct ct_class *class)
 {
-	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+	return ct_class_is(class, CT_IS_IOCTL);
 }
 
 /* The group of the record's command, or -ENOMEM. */

@@ -31,8 +31,8 @@ static const struct { const char *name; enum ct_stream_call call; } stream_calls
 /* Calls that put work on a stream. */
 static bool stream_submits(const struct ct_class *class)
 {
-	if (class->op == CT_OP_LAUNCH)
-		return class->category == CT_CAT_KERNEL || class->category == CT_CAT_GRAPH;
+	if (ct_class_is(class, CT_IS_LAUNCH))
+		return true;
 	switch (class->category) {
 	case CT_CAT_TRANSFER:
 		return true;
@@ -48,7 +48,7 @@ static bool stream_submits(const struct ct_class *class)
 
 enum ct_stream_call ct_stream_call_of(const struct ct_class *class)
 {
-	if (class->layer != CT_LAYER_USER || !class->call || class->category == CT_CAT_RUNTIME)
+	if (!ct_class_is(class, CT_IS_CUDA))
 		return CT_STREAM_NONE;
 	for (unsigned int i = 0; i < sizeof(stream_calls) / sizeof(*stream_calls); i++)
 		if (!strcmp(class->name, stream_calls[i].name))
@@ -56,17 +56,9 @@ enum ct_stream_call ct_stream_call_of(const struct ct_class *class)
 	return stream_submits(class) ? CT_STREAM_SUBMIT : CT_STREAM_NONE;
 }
 
-uint64_t ct_call_field(const struct ct_record *r, const char *field)
+uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_quick field)
 {
-	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++)
-		if (!strcmp(r->class->fields[i].name, field))
-			return ct_record_field(r, i);
-	return 0;
-}
-
-uint64_t ct_call_stream(const struct ct_trace_event *e, const char *field)
-{
-	uint64_t stream = ct_call_field(e->record, field);
+	uint64_t stream = ct_record_quick(e->record, field);
 	size_t len = strlen(e->class->symbol);
 	const char *suffix = len > 5 ? e->class->symbol + len - 5 : "";
 
@@ -80,6 +72,6 @@ uint64_t ct_call_stream(const struct ct_trace_event *e, const char *field)
 
 bool ct_call_waits(const struct ct_class *class)
 {
-	return class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY &&
+	return ct_class_is(class, CT_IS_COPY) &&
 	       !strncmp(class->name, "cuMemcpyDtoH", 12) && !strstr(class->name, "Async");
 }

@@ -21,11 +21,8 @@ enum ct_stream_call {
 /* By the function's name: call it once for each class. */
 enum ct_stream_call ct_stream_call_of(const struct ct_class *class);
 
-/* A field of the call's record; 0 if there is none. */
-uint64_t ct_call_field(const struct ct_record *r, const char *field);
-
 /* The stream that a field of the call names, one number for each stream of the process. */
-uint64_t ct_call_stream(const struct ct_trace_event *e, const char *field);
+uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_quick field);
 
 /* A copy to pageable or pinned memory of the host that the call waits for. */
 bool ct_call_waits(const struct ct_class *class);

@@ -56,7 +56,7 @@ struct handles {
 
 static bool handles_wants(const struct ct_class *class)
 {
-	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+	return ct_class_is(class, CT_IS_IOCTL);
 }
 
 static uint32_t handles_live(const struct handles *s, uint32_t client, uint32_t handle)

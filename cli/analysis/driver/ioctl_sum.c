@@ -51,7 +51,7 @@ struct ioctl_sum {
 
 static bool ioctl_sum_wants(const struct ct_class *class)
 {
-	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+	return ct_class_is(class, CT_IS_IOCTL);
 }
 
 /* The same escape comes with parameter blocks of several sizes: its number tells its name. */

@@ -90,34 +90,7 @@ struct switches {
 	struct switch_pairs next, wakers;
 	unsigned int tracks;		/* whose owners are known */
 	bool left_out;
-	/* The fields of the class that was seen last. */
-	const struct ct_class *class;
-	int state, other, waker, runnable;
 };
-
-static int switches_field(const struct ct_class *class, const char *name)
-{
-	for (unsigned int i = 0; i < class->fields_count; i++)
-		if (!strcmp(class->fields[i].name, name))
-			return i;
-	return -1;
-}
-
-static uint64_t switches_get(const struct ct_record *r, int field)
-{
-	return field < 0 || !r->fields ? 0 : ct_record_field(r, field);
-}
-
-static void switches_learn(struct switches *s, const struct ct_class *class)
-{
-	if (s->class == class)
-		return;
-	s->class = class;
-	s->state = switches_field(class, "state");
-	s->other = switches_field(class, "other");
-	s->waker = switches_field(class, "waker");
-	s->runnable = switches_field(class, "runnable_ns");
-}
 
 static struct switch_thread *switches_thread(struct switches *s, const struct ct_record *r)
 {
@@ -181,13 +154,13 @@ static unsigned int switches_why(uint64_t state)
 static int switches_done(struct switches *s, struct switch_thread *t, const struct ct_trace_event *e)
 {
 	const struct ct_record *r = e->record;
-	unsigned int why = switches_why(switches_get(r, s->state));
-	uint32_t waker = switches_get(r, s->waker);
+	unsigned int why = switches_why(ct_record_quick(r, CT_QUICK_STATE));
+	uint32_t waker = ct_record_quick(r, CT_QUICK_WAKER);
 	int rc = 0;
 
 	t->count[why]++;
 	t->ns[why] += e->duration;
-	t->runnable += switches_get(r, s->runnable);
+	t->runnable += ct_record_quick(r, CT_QUICK_RUNNABLE);
 	if (e->duration > t->longest)
 		t->longest = e->duration;
 	if (t->op == e->point->op_id && t->op)
@@ -220,7 +193,6 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	if (e->kind == CT_ON_INSTANT || !e->track->tid)
 		return 0;
-	switches_learn(s, e->class);
 	if (s->count == SWITCHES_MAX && !ct_hash_get(&s->by_tid, e->record->tid)) {
 		s->left_out = true;
 		return 0;
@@ -231,7 +203,7 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (e->kind == CT_ON_END)
 		return switches_done(s, t, e);
 	t->op = e->record->flags & CT_F_BEGIN ? e->point->op_id : 0;
-	t->next = switches_get(e->record, s->other);
+	t->next = ct_record_quick(e->record, CT_QUICK_OTHER);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 
 static bool coverage_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_GPU || ct_gives_work(class);
+	return class->layer == CT_LAYER_GPU || ct_class_is(class, CT_IS_WORK);
 }
 
 static int coverage_of(struct ct_gpu_coverage *c, uint32_t pid, struct ct_gpu_cover **p)

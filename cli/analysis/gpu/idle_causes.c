@@ -188,7 +188,7 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!t)
 		return 0;
 	idle_charge(s, t, e->track->pid, now);
-	if (ct_gives_work(e->class))
+	if (ct_class_is(e->class, CT_IS_WORK))
 		rc = idle_call(t, e);
 	t->part = idle_part(ct_account_after(e, &t->off));
 	return rc;

@@ -74,17 +74,6 @@ static int memory_function(struct ct_memory *m, const struct ct_class *class)
 	return *known - 2;
 }
 
-static uint64_t memory_field(const struct ct_record *r, const char *name, bool *there)
-{
-	for (unsigned int i = 0; i < r->class->fields_count; i++)
-		if (!strcmp(r->class->fields[i].name, name)) {
-			*there = true;
-			return ct_record_field(r, i);
-		}
-	*there = false;
-	return 0;
-}
-
 /* ------------------------------------------------------------- over time --- */
 
 /* Twice as long buckets: each takes two. */
@@ -293,11 +282,10 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 	unsigned int space = functions[function].space, kind = functions[function].kind;
 	struct ct_memory_process *p;
 	struct ct_hash_slot *slot;
-	bool has_size, has_key;
-	uint64_t size = memory_field(e->record, "size", &has_size), key;
+	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
 
-	key = memory_field(e->record, space == CT_MEMORY_ADDRESSES ? "ptr" : "handle", &has_key);
-	if (!has_size || !has_key || !key)
+	if (!ct_record_has(e->record, CT_QUICK_SIZE) || !key)
 		return 0;
 	if (m->processes_count == CT_MEMORY_PROCESSES && !ct_hash_get(&m->by_pid, e->record->pid)) {
 		m->left_out++;
@@ -337,10 +325,8 @@ static int memory_gone(struct ct_memory_process *p, unsigned int space, struct c
 static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 			    const struct ct_trace_event *e, unsigned int space)
 {
-	const char *name = space == CT_MEMORY_ADDRESSES ? "ptr" : "handle";
+	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
 	struct ct_hash_slot *slot;
-	bool there;
-	uint64_t key = memory_field(e->record, name, &there);
 
 	if (!key)
 		return 0;	/* cuMemFree(0) is allowed */
@@ -363,9 +349,8 @@ static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 
 static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *e)
 {
+	uint64_t handle = ct_record_quick(e->record, CT_QUICK_HANDLE);
 	struct ct_hash_slot *slot, *live;
-	bool there;
-	uint64_t handle = memory_field(e->record, "handle", &there);
 
 	live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
 	if (!live || p->maps.count >= LIVE_MAX || live->d / LIVE_MAPPED == UINT32_MAX / LIVE_MAPPED)

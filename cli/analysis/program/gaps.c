@@ -235,7 +235,7 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct gap_process *p;
 	struct gap_thread *t;
 	uint64_t idled;
-	bool submits = ct_gives_work(e->class);
+	bool submits = ct_class_is(e->class, CT_IS_WORK);
 
 	if (s->measured)
 		return 0;

@@ -26,12 +26,8 @@ static inline bool ct_life_exit(const struct ct_trace_event *e)
 /* A thread leaves the CPU for the last time. */
 static inline bool ct_life_dead(const struct ct_trace_event *e)
 {
-	if (e->class->category != CT_CAT_SWITCH || e->kind != CT_ON_INSTANT || !e->record->fields)
-		return false;
-	for (unsigned int i = 0; i < e->class->fields_count; i++)
-		if (!strcmp(e->class->fields[i].name, "state"))
-			return ct_record_field(e->record, i) & CT_TASK_DEAD;
-	return false;
+	return e->class->category == CT_CAT_SWITCH && e->kind == CT_ON_INSTANT &&
+	       ct_record_quick(e->record, CT_QUICK_STATE) & CT_TASK_DEAD;
 }
 
 #endif

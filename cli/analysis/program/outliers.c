@@ -167,7 +167,7 @@ static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!p || !p->iterations_count)
 		return 0;
 	o = &all->processes[p - a->phases->processes];
-	if (e->class->op == CT_OP_LAUNCH && ct_record_has(e->record, CT_QUICK_KERNEL))
+	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL))
 		rc = outliers_kernel(a, o, e, &first);
 	if (rc || (e->track->depth && !first) || (e->track->tid != p->tid && !first))
 		return rc;

@@ -101,8 +101,7 @@ static uint64_t sync_steady(const struct ct_process_phases *p, uint64_t begin, u
 
 static bool sync_wants(const struct ct_class *class)
 {
-	return (class->layer == CT_LAYER_USER && class->call && class->category == CT_CAT_SYNC) ||
-	       ct_gives_work(class);
+	return ct_class_is(class, CT_IS_WAIT | CT_IS_WORK);
 }
 
 static int sync_returned(const struct ct_analysis *a, const struct ct_trace_event *e,
@@ -115,9 +114,8 @@ static int sync_returned(const struct ct_analysis *a, const struct ct_trace_even
 	if (!stat)
 		return -ENOMEM;
 	stat->count++;
-	if (e->record->fields && e->class->fields_count && !e->class->has_text &&
-	    !strcmp(e->class->fields[0].name, "handle") &&
-	    !ct_hash_put(&stat->handles, ct_record_field(e->record, 0)))
+	if (e->record->fields && ct_record_has(e->record, CT_QUICK_HANDLE) &&
+	    !ct_hash_put(&stat->handles, ct_record_quick(e->record, CT_QUICK_HANDLE)))
 		return -ENOMEM;
 	if (p) {
 		stat->in_iterations += ct_phases_iteration(p, e->begin) >= 0;

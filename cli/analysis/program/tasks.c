@@ -139,8 +139,7 @@ static struct ct_task_thread *tasks_of(struct ct_tasks *s, const struct ct_trace
 static void tasks_count(struct ct_task_thread *t, struct ct_task_process *p,
 			const struct ct_trace_event *e)
 {
-	bool launch = e->class->op == CT_OP_LAUNCH &&
-		      (e->class->category == CT_CAT_KERNEL || e->class->category == CT_CAT_GRAPH);
+	bool launch = ct_class_is(e->class, CT_IS_LAUNCH);
 
 	if (e->class->category == CT_CAT_SWITCH) {
 		t->switches += e->kind == CT_ON_END;

@@ -108,7 +108,7 @@ static void lists_functions(const struct ct_calls *s, struct ct_op_stat **list, 
 
 static bool lists_is_api(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
+	return ct_class_is(class, CT_IS_API);
 }
 
 static void lists_most_called(const struct ct_calls *s, struct ct_op_stat **list, struct ct_page *page)

@@ -72,10 +72,9 @@ static int collect_node(struct ct_analysis *a, struct ct_call_tree *t,
 
 static uint64_t collect_field(const struct ct_record *r, const char *name)
 {
-	for (unsigned int i = 0; r->fields && i < r->class->fields_count; i++)
-		if (!strcmp(r->class->fields[i].name, name))
-			return ct_record_field(r, i);
-	return 0;
+	int i = r->fields ? ct_class_field(r->class, name) : -1;
+
+	return i < 0 ? 0 : ct_record_field(r, i);
 }
 
 static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf, unsigned int size)
@@ -96,11 +95,11 @@ static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
 			  const struct ct_trace_event *e)
 {
 	char other[112] = "", waker[112], ready[CT_TERM_TEXT], text[CT_DETAIL_MAX], *old = n->detail;
-	uint32_t state = collect_field(e->record, "state"), tid;
+	uint32_t state = ct_record_quick(e->record, CT_QUICK_STATE), tid;
 	uint64_t runnable;
 
 	if (e->kind == CT_ON_BEGIN) {
-		tid = collect_field(e->record, "other");
+		tid = ct_record_quick(e->record, CT_QUICK_OTHER);
 		if (tid)
 			collect_thread(a, tid, other, sizeof(other));
 		/* A record of the end alone says who ran before, which may be another thread. */
@@ -111,8 +110,8 @@ static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
 		else
 			snprintf(text, sizeof(text), "%s", state ? "asleep" : "preempted");
 	} else {
-		tid = collect_field(e->record, "waker");
-		runnable = collect_field(e->record, "runnable_ns");
+		tid = ct_record_quick(e->record, CT_QUICK_WAKER);
+		runnable = ct_record_quick(e->record, CT_QUICK_RUNNABLE);
 		collect_thread(a, tid, waker, sizeof(waker));
 		snprintf(text, sizeof(text), "%s%s%s%s%s", old ? old : state ? "asleep" : "preempted",
 			 !state ? "" : "; woken by ",

@@ -124,7 +124,7 @@ static bool detail_is_number(const struct ct_class *class, unsigned int i)
 {
 	return class->layer == CT_LAYER_GPU &&
 	       ((int)i == class->quick[CT_QUICK_STREAM_ID] || (int)i == class->quick[CT_QUICK_CORRELATION] ||
-		!strcmp(class->fields[i].name, "context_id"));
+		(int)i == class->quick[CT_QUICK_CONTEXT]);
 }
 
 char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const struct ct_record *r)

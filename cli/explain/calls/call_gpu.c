@@ -36,7 +36,7 @@ struct gpu_state {
 
 static bool gpu_is_wait(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->call && strstr(class->name, "Synchronize");
+	return ct_class_is(class, CT_IS_API) && strstr(class->name, "Synchronize");
 }
 
 static int gpu_keep(struct ct_analysis *a, struct gpu_target *g, const struct ct_trace_event *e)
@@ -211,7 +211,7 @@ bool ct_call_gpu_add(struct ct_table *table, const struct ct_analysis *a, const 
 	else if (g->count > GPU_KEPT)
 		ct_table_note(table, "Call %llu caused %llu records; the first of them are shown.", op,
 			      (unsigned long long)g->count);
-	else if (!g->count && ct_gives_work(t->target.class))
+	else if (!g->count && ct_class_is(t->target.class, CT_IS_WORK))
 		ct_table_note(table, "No record of the GPU names call %llu.", op);
-	return g->count || g->waits || ct_gives_work(t->target.class);
+	return g->count || g->waits || ct_class_is(t->target.class, CT_IS_WORK);
 }

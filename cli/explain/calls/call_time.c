@@ -135,15 +135,11 @@ int ct_calltime_pop(struct ct_call_tree *t, const struct ct_trace_event *e, bool
 		calltime_move(t, open.place, CT_PLACE_LEFT, open.self);
 		t->place_counts[CT_PLACE_LEFT]++;
 	}
-	if (open.off && !lost && e->record->fields) {
-		for (unsigned int i = 0; i < e->class->fields_count; i++) {
-			if (strcmp(e->class->fields[i].name, "runnable_ns"))
-				continue;
-			runnable = ct_record_field(e->record, i);
-			runnable = runnable < open.self ? runnable : open.self;
-			calltime_move(t, open.place, CT_PLACE_READY, runnable);
-			t->place_counts[CT_PLACE_READY] += runnable > 0;
-		}
+	if (open.off && !lost) {
+		runnable = ct_record_quick(e->record, CT_QUICK_RUNNABLE);
+		runnable = runnable < open.self ? runnable : open.self;
+		calltime_move(t, open.place, CT_PLACE_READY, runnable);
+		t->place_counts[CT_PLACE_READY] += runnable > 0;
 	}
 	if (open.node == CT_NODE_NONE && t->depth && t->stack[t->depth - 1].node != CT_NODE_NONE)
 		return ct_nodes_rest(t, t->stack[t->depth - 1].node, open.class, 1,

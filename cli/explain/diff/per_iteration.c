@@ -115,11 +115,6 @@ static void per_add(struct ct_per_iteration *s, struct ct_per_item *item,
 
 /* ------------------------------------------------------------------- calls --- */
 
-static bool per_is_api(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->call && class->category != CT_CAT_SYSCALL;
-}
-
 static uint64_t *per_inner(struct ct_per_iteration *s, const struct ct_track *track, uint32_t depth)
 {
 	struct ct_per_track *t;
@@ -160,7 +155,7 @@ static int per_own_time(struct ct_per_iteration *s, const struct ct_trace_event 
 	if (e->timed) {
 		*ns = e->duration > *inner ? e->duration - *inner : 0;
 		while (depth-- > 0)
-			if (per_is_api(e->track->frames[depth].class)) {
+			if (ct_class_is(e->track->frames[depth].class, CT_IS_API)) {
 				*per_inner(s, e->track, depth) += e->duration;
 				break;
 			}
@@ -176,7 +171,7 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 	const char *name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
 	struct ct_per_item *item;
 
-	if (!ct_record_has(e->record, CT_QUICK_KERNEL) || e->class->op != CT_OP_LAUNCH || e->failed)
+	if (!ct_record_has(e->record, CT_QUICK_KERNEL) || !ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) || e->failed)
 		return 0;
 	item = per_item(s, CT_PER_KERNEL, ct_record_kernel(e->record, a->names->reg),
 			name ? name : "(no name)");
@@ -186,25 +181,14 @@ static int per_launch(struct ct_analysis *a, const struct ct_trace_event *e, int
 	return 0;
 }
 
-/* The address of memory, or its handle where it has no address yet (cuMemCreate, arrays). */
-static uint64_t per_address(const struct ct_record *r)
-{
-	uint64_t address = ct_record_has(r, CT_QUICK_PTR) ? ct_record_quick(r, CT_QUICK_PTR) : 0;
-
-	for (unsigned int i = 0; !address && r->fields && i < r->class->fields_count; i++)
-		if (!strcmp(r->class->fields[i].name, "handle"))
-			return ct_record_field(r, i);
-	return address;
-}
-
 /* Counts what calls allocate and free on the device. */
 static void per_memory(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
 {
-	bool alloc = e->class->op == CT_OP_ALLOC;
+	bool alloc = ct_class_is(e->class, CT_IS_ALLOC);
 	uint64_t size;
 
-	if (e->class->category != CT_CAT_MEMORY || (!alloc && e->class->op != CT_OP_FREE) || e->failed ||
-	    !per_address(e->record) || strstr(e->class->name, "Host"))
+	if (!ct_class_is(e->class, CT_IS_ALLOC | CT_IS_FREE) || e->failed || !ct_record_allocation(e->record) ||
+	    strstr(e->class->name, "Host"))
 		return;
 	size = alloc ? ct_record_quick(e->record, CT_QUICK_SIZE) : 0;
 	for (unsigned int i = 0; i < 2; i++) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What rules share; see common.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "explain/rules/common.h"
 
@@ -19,12 +18,4 @@ int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e,
 		return -1;
 	*scope = ct_scope_of(p, e->begin, iteration);
 	return *scope == CT_SCOPE_COUNT ? -1 : p - a->phases->processes;
-}
-
-uint64_t ct_rule_field(const struct ct_record *r, const char *name)
-{
-	for (unsigned int i = 0; i < r->class->fields_count; i++)
-		if (r->fields && !strcmp(r->class->fields[i].name, name))
-			return ct_record_field(r, i);
-	return 0;
 }

@@ -64,9 +64,6 @@ void *ct_rule_per_process(const struct ct_analysis *a, size_t size);
 int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e, enum ct_scope *scope,
 		    int64_t *iteration);
 
-/* A field of a record by its name, 0: it has none. */
-uint64_t ct_rule_field(const struct ct_record *r, const char *name);
-
 /* The facts of a scope. */
 static inline const struct ct_scope_facts *ct_rule_facts(const struct ct_explain *x, enum ct_scope scope)
 {

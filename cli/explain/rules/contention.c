@@ -46,7 +46,7 @@ static bool contention_context(const struct ct_class *class)
 
 static bool contention_wants(const struct ct_class *class)
 {
-	return ct_is_launch(class) || contention_context(class);
+	return ct_class_is(class, CT_IS_LAUNCH) || contention_context(class);
 }
 
 static int contention_begin(struct ct_analysis *a)
@@ -67,7 +67,9 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	bool overlapped = false, known = false;
 
 	if (contention_context(e->class)) {
-		uint64_t device = e->kind == CT_ON_END && !e->failed ? ct_rule_field(e->record, "device") : 64;
+		int field = ct_class_field(e->class, "device");
+		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 :
+				  field >= 0 && e->record->fields ? ct_record_field(e->record, field) : 0;
 
 		if (index >= 0 && device < 64)
 			c->processes[index].devices |= 1ull << device;

@@ -41,8 +41,7 @@ static bool copies_pins(const struct ct_class *class)
 
 static bool copies_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->call &&
-	       (copies_pins(class) || (class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY));
+	return ct_class_is(class, CT_IS_COPY) || (ct_class_is(class, CT_IS_CUDA) && copies_pins(class));
 }
 
 static int copies_begin(struct ct_analysis *a)
@@ -126,10 +125,10 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		copies_add(&c->small, e, size);
 	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
 		return 0;
-	if (!copies_pinned(c, ct_rule_field(e->record, direction == CT_DIR_H2D ? "src" : "dst")) &&
+	if (!copies_pinned(c, ct_record_quick(e->record, direction == CT_DIR_H2D ? CT_QUICK_SRC : CT_QUICK_DST)) &&
 	    size > COPIES_SMALL)
 		copies_add(&c->pageable, e, size);
-	else if (!ct_rule_field(e->record, "async"))
+	else if (!ct_record_quick(e->record, CT_QUICK_ASYNC))
 		copies_add(&c->blocking, e, size);
 	return 0;
 }

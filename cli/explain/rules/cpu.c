@@ -21,7 +21,7 @@ struct off_cpu {
 
 static bool off_cpu_wants(const struct ct_class *class)
 {
-	return class->category == CT_CAT_SWITCH && class->call;
+	return ct_class_is(class, CT_IS_SWITCH);
 }
 
 static int off_cpu_begin(struct ct_analysis *a)

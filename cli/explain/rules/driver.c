@@ -26,7 +26,7 @@ struct ioctls {
 
 static bool ioctls_wants(const struct ct_class *class)
 {
-	return class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+	return ct_class_is(class, CT_IS_IOCTL);
 }
 
 static int ioctls_begin(struct ct_analysis *a)

@@ -16,8 +16,7 @@ void ct_rule_errors(struct ct_explain *x, const struct ct_rule *rule)
 		const struct ct_fact *fact = &facts->list[i];
 		const char *code = cu_result_name(fact->code);
 
-		if (fact->class->layer != CT_LAYER_USER || fact->class->category == CT_CAT_SYSCALL ||
-		    fact->class->category == CT_CAT_RUNTIME || fact->failed < rule->threshold)
+		if (!ct_class_is(fact->class, CT_IS_CUDA) || fact->failed < rule->threshold)
 			continue;
 		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, fact->failed_ns,
 				   "%s failed %s times in %s calls (first with %s) and the program went on%s%s.",

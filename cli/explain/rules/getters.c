@@ -85,7 +85,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
 
-		if (fact->class->layer != CT_LAYER_USER || fact->class->category == CT_CAT_SYSCALL)
+		if (!ct_class_is(fact->class, CT_IS_API))
 			continue;
 		calls += fact->count;
 		if (!getters_wants(fact->class))

@@ -13,7 +13,7 @@ static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *lon
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *f = &facts->list[i];
 
-		if (!ct_is_launch(f->class))
+		if (!ct_class_is(f->class, CT_IS_LAUNCH))
 			continue;
 		count += f->count;
 		*ns += f->self;
@@ -29,10 +29,10 @@ bool ct_rule_launches_graphs(const struct ct_explain *x)
 	uint64_t all = 0, graphs = 0;
 
 	for (unsigned int i = 0; i < facts->count; i++) {
-		if (!ct_is_launch(facts->list[i].class))
+		if (!ct_class_is(facts->list[i].class, CT_IS_LAUNCH))
 			continue;
 		all += facts->list[i].count;
-		graphs += facts->list[i].class->category == CT_CAT_GRAPH ? facts->list[i].count : 0;
+		graphs += ct_class_is(facts->list[i].class, CT_IS_GRAPH_LAUNCH) ? facts->list[i].count : 0;
 	}
 	return graphs && graphs * 2 >= all;
 }
@@ -43,7 +43,7 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 	uint64_t count = 0;
 
 	for (unsigned int i = 0; i < facts->count; i++)
-		if (facts->list[i].class->category == CT_CAT_SYNC)
+		if (ct_class_is(facts->list[i].class, CT_IS_WAIT))
 			count += facts->list[i].count;
 	return count;
 }

@@ -20,10 +20,9 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 		const struct ct_fact *fact = &facts->list[i];
 
 		/* Those that failed are the business of the rule on errors. */
-		if (fact->class->category != CT_CAT_MEMORY || fact->failed == fact->count ||
-		    (fact->class->op != CT_OP_ALLOC && fact->class->op != CT_OP_FREE))
+		if (!ct_class_is(fact->class, CT_IS_ALLOC | CT_IS_FREE) || fact->failed == fact->count)
 			continue;
-		if (fact->class->op == CT_OP_ALLOC)
+		if (ct_class_is(fact->class, CT_IS_ALLOC))
 			allocs += fact->count - fact->failed;
 		else
 			frees += fact->count - fact->failed;
@@ -66,8 +65,7 @@ struct growth {
 
 static bool growth_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MEMORY &&
-	       (class->op == CT_OP_ALLOC || class->op == CT_OP_FREE) && !strstr(class->name, "Host");
+	return ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && !strstr(class->name, "Host");
 }
 
 static int growth_begin(struct ct_analysis *a)
@@ -89,17 +87,6 @@ static void growth_note(struct growth *g, const struct ct_process_phases *p, uin
 		}
 }
 
-/* The address, or the handle of virtual memory management. */
-static uint64_t growth_address(const struct ct_record *r)
-{
-	if (ct_record_has(r, CT_QUICK_PTR) && ct_record_quick(r, CT_QUICK_PTR))
-		return ct_record_quick(r, CT_QUICK_PTR);
-	for (unsigned int i = 0; i < r->class->fields_count; i++)
-		if (r->fields && !strcmp(r->class->fields[i].name, "handle"))
-			return ct_record_field(r, i);
-	return 0;
-}
-
 static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
@@ -113,11 +100,11 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	g = &(*(struct growth **)a->state)[p - a->phases->processes];
 	growth_note(g, p, e->begin);
-	address = growth_address(e->record);
+	address = ct_record_allocation(e->record);
 	steady = ct_scope_of(p, e->begin, &iteration) == CT_SCOPE_STEADY;
 	if (!address)
 		return 0;
-	if (e->class->op == CT_OP_FREE) {
+	if (ct_class_is(e->class, CT_IS_FREE)) {
 		slot = ct_hash_get(&g->live, address);
 		if (!slot)
 			return 0;

@@ -34,34 +34,23 @@ struct collection {
 	unsigned int capacity;
 };
 
-/* Waits for the GPU; a copy that blocks does so too. */
-static bool repeats_ends(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_SYNC;
-}
-
-static bool repeats_copies(const struct ct_class *class)
-{
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_TRANSFER && class->op == CT_OP_COPY;
-}
-
 /* Looks up a kernel, and may load it; that is no time of the application. */
 static bool repeats_looks(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && class->category == CT_CAT_MODULE && class->op != CT_OP_LOAD;
+	return ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_MODULE && class->op != CT_OP_LOAD;
 }
 
 /* Can't be in a graph: loads code, or allocates or frees out of the order of a stream. */
 static bool repeats_breaks(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_USER && ((class->category == CT_CAT_MODULE && class->op == CT_OP_LOAD) ||
-		(class->category == CT_CAT_MEMORY && (class->op == CT_OP_ALLOC || class->op == CT_OP_FREE) &&
-		 class->quick[CT_QUICK_STREAM] < 0));
+	return (ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_MODULE && class->op == CT_OP_LOAD) ||
+	       (ct_class_is(class, CT_IS_ALLOC | CT_IS_FREE) && class->quick[CT_QUICK_STREAM] < 0);
 }
 
 static bool repeats_wants(const struct ct_class *class)
 {
-	return ct_is_launch(class) || repeats_ends(class) || repeats_breaks(class) || repeats_copies(class) ||
+	/* A wait for the GPU ends a sequence; a copy that blocks waits, too. */
+	return ct_class_is(class, CT_IS_LAUNCH | CT_IS_WAIT | CT_IS_COPY) || repeats_breaks(class) ||
 	       repeats_looks(class);
 }
 
@@ -158,9 +147,9 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 			t->looking += e->duration;
 		return 0;
 	}
-	if (repeats_copies(e->class) && ct_rule_field(e->record, "async"))
+	if (ct_class_is(e->class, CT_IS_COPY) && ct_record_quick(e->record, CT_QUICK_ASYNC))
 		return 0;
-	if (!ct_is_launch(e->class)) {
+	if (!ct_class_is(e->class, CT_IS_LAUNCH)) {
 		if (scope == CT_SCOPE_STEADY)
 			rc = repeats_close(&c->sequences[index], t);
 		*t = (struct current){ .broken = scope != CT_SCOPE_STEADY };

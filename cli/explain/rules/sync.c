@@ -34,8 +34,8 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *fact = &facts->list[i];
 
-		launches += ct_is_launch(fact->class) ? fact->count : 0;
-		if (fact->class->category != CT_CAT_SYNC)
+		launches += ct_class_is(fact->class, CT_IS_LAUNCH) ? fact->count : 0;
+		if (!ct_class_is(fact->class, CT_IS_WAIT))
 			continue;
 		syncs += fact->count;
 		if (!most || fact->count > most->count)

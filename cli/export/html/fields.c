@@ -230,7 +230,7 @@ static void fields_class_columns(struct fields *f, const struct ct_class *class)
 	for (unsigned int i = 0; i < class->fields_count; i++)
 		fields_field(f, class, i);
 	fields_extra(f, "result", fields_result);
-	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0) {
+	if (ct_class_is(class, CT_IS_IOCTL)) {
 		fields_extra(f, "escape", fields_escape);
 		fields_extra(f, "control", fields_control);
 		fields_extra(f, "class", fields_rm_class);

@@ -133,9 +133,9 @@ static int launches_launch(struct ct_launches *l, struct launches_process *p, co
 	struct launches_stream *s;
 	struct ct_hash_slot *join;
 
-	if (e->class->op != CT_OP_LAUNCH)
+	if (!ct_class_is(e->class, CT_IS_LAUNCH))
 		return 0;
-	if (launches_add_stream(p, ct_call_stream(e, "stream"), &s))
+	if (launches_add_stream(p, ct_call_stream(e, CT_QUICK_STREAM), &s))
 		return -ENOMEM;
 	if (!s || s->capturing)
 		return 0;
@@ -143,7 +143,7 @@ static int launches_launch(struct ct_launches *l, struct launches_process *p, co
 	s->total++;
 	p->open++;
 	/* Of a graph's kernels nobody knows the last. */
-	if (!l->gpu || e->class->category != CT_CAT_KERNEL)
+	if (!l->gpu || !ct_class_is(e->class, CT_IS_KERNEL_LAUNCH))
 		return 0;
 	if (l->joins.count >= JOINS_MAX)
 		ct_hash_free(&l->joins);
@@ -157,8 +157,8 @@ static int launches_launch(struct ct_launches *l, struct launches_process *p, co
 
 static int launches_record(struct launches_process *p, const struct ct_trace_event *e, uint64_t before)
 {
-	uint64_t event = ct_call_field(e->record, "event");
-	struct launches_stream *s = launches_stream(p, ct_call_stream(e, "stream"));
+	uint64_t event = ct_record_quick(e->record, CT_QUICK_EVENT);
+	struct launches_stream *s = launches_stream(p, ct_call_stream(e, CT_QUICK_STREAM));
 	struct ct_hash_slot *slot = ct_hash_get(&p->events, event);
 
 	if (!slot && p->events.count >= EVENTS_MAX)
@@ -176,7 +176,7 @@ static int launches_record(struct launches_process *p, const struct ct_trace_eve
 
 static void launches_event_done(struct launches_process *p, const struct ct_trace_event *e)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_call_field(e->record, "handle"));
+	const struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
 	if (slot && slot->d && slot->b <= e->begin)
@@ -185,10 +185,10 @@ static void launches_event_done(struct launches_process *p, const struct ct_trac
 
 static void launches_context(struct launches_process *p, const struct ct_record *r)
 {
-	uint64_t context = ct_call_field(r, "context");
+	uint64_t context = ct_record_quick(r, CT_QUICK_CUDA_CONTEXT);
 
 	if (!context)
-		context = ct_call_field(r, "handle");
+		context = ct_record_quick(r, CT_QUICK_HANDLE);
 	p->contexts |= context && p->context && context != p->context;
 	p->context = context ? context : p->context;
 }
@@ -203,14 +203,14 @@ static int launches_returned(struct ct_launches *l, struct launches_process *p,
 	case CT_STREAM_SUBMIT:
 		if (!ct_call_waits(e->class))
 			return launches_launch(l, p, e);
-		launches_waited(p, ct_call_stream(e, "stream"), before);
+		launches_waited(p, ct_call_stream(e, CT_QUICK_STREAM), before);
 		return 0;
 	case CT_STREAM_CTX_SYNC:
 		for (uint32_t i = 0; !p->contexts && i < p->count; i++)
 			launches_done_before(p, &p->streams[i], before);
 		return 0;
 	case CT_STREAM_SYNC:
-		launches_waited(p, ct_call_stream(e, "handle"), before);
+		launches_waited(p, ct_call_stream(e, CT_QUICK_HANDLE), before);
 		return 0;
 	case CT_STREAM_EVENT_SYNC:
 		launches_event_done(p, e);
@@ -218,21 +218,21 @@ static int launches_returned(struct ct_launches *l, struct launches_process *p,
 	case CT_STREAM_EVENT_RECORD:
 		return launches_record(p, e, before);
 	case CT_STREAM_CAPTURE_BEGIN:
-		if (launches_add_stream(p, ct_call_stream(e, "handle"), &s))
+		if (launches_add_stream(p, ct_call_stream(e, CT_QUICK_HANDLE), &s))
 			return -ENOMEM;
 		if (s)
 			s->capturing = true;
 		return 0;
 	case CT_STREAM_CAPTURE_END:
-		s = launches_stream(p, ct_call_stream(e, "stream"));
+		s = launches_stream(p, ct_call_stream(e, CT_QUICK_STREAM));
 		if (s)
 			s->capturing = false;
 		return 0;
 	case CT_STREAM_CREATE:
-		if (launches_add_stream(p, ct_call_field(e->record, "stream"), &s))
+		if (launches_add_stream(p, ct_record_quick(e->record, CT_QUICK_STREAM), &s))
 			return -ENOMEM;
 		if (s)
-			s->blocking = !(ct_call_field(e->record, "flags") & CT_STREAM_NON_BLOCKING);
+			s->blocking = !(ct_record_quick(e->record, CT_QUICK_FLAGS) & CT_STREAM_NON_BLOCKING);
 		return 0;
 	case CT_STREAM_CONTEXT:
 		launches_context(p, e->record);

@@ -129,7 +129,7 @@ static void slices_join(const struct ct_point *p, struct ct_slice *slice)
 {
 	if (p->record.class->layer == CT_LAYER_GPU)
 		slice->flow_in = p->cause ? p->cause->op_id : 0;
-	else if (ct_gives_work(p->record.class))
+	else if (ct_class_is(p->record.class, CT_IS_WORK))
 		slice->flow_out = p->op_id;
 }
 

@@ -118,7 +118,7 @@ struct ct_fields_table *ct_fields_of(struct ct_fields *f, const struct ct_class 
 	if (!t)
 		return NULL;
 	t->class = class;
-	t->ioctl = class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0;
+	t->ioctl = ct_class_is(class, CT_IS_IOCTL);
 	fields_name(t, f->count);
 	fields_columns(t);
 	f->tables[f->count++] = t;

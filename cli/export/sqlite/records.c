@@ -15,7 +15,7 @@ enum { ID, PARENT, CLASS, START, END, SELF, PID, TID, CPU, DEPTH, RESULT, FLAGS,
 /* As ct_name_result() does it. */
 static unsigned int records_results(const struct ct_class *class)
 {
-	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+	if (ct_class_is(class, CT_IS_IOCTL))
 		return CT_RESULTS_ERRNO;
 	if (!class->call)
 		return CT_RESULTS_NONE;
@@ -36,7 +36,7 @@ static int records_learn(struct ct_records *s, struct ct_records_class *c, const
 		.category = row->category,
 		.results = records_results(class),
 	};
-	if (class->quick[CT_QUICK_CMD] >= 0 && class->quick[CT_QUICK_DEVICE] >= 0)
+	if (ct_class_is(class, CT_IS_IOCTL))
 		c->ioctl = 1 + (class->layer != CT_LAYER_USER);
 	c->fields = ct_fields_of(&s->fields, class, &rc);
 	return rc;
@@ -175,8 +175,7 @@ static int records_classes(struct ct_records *s)
 		ct_value_int(&v[0], i);
 		ct_value_int(&v[1], ct_strings_id(s->strings, name));
 		ct_value_int(&v[8], class->call);
-		ct_value_int(&v[9], class->layer == CT_LAYER_USER && class->call &&
-				    class->category != CT_CAT_SYSCALL);
+		ct_value_int(&v[9], ct_class_is(class, CT_IS_API));
 		ct_value_int(&v[13], c->count);
 		ct_value_int(&v[14], ct_strings_id(s->strings, class->name));
 		for (unsigned int k = 0; k < CLASS_COLUMNS; k++)

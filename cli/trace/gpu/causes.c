@@ -121,7 +121,7 @@ int ct_causes_point(struct ct_causes *c, struct ct_point *p)
 		return -ENOMEM;
 	if (gpu)
 		return causes_gpu(c, p, op_id);
-	return ct_gives_work(p->record.class) ? causes_call(c, p) : 0;
+	return ct_class_is(p->record.class, CT_IS_WORK) ? causes_call(c, p) : 0;
 }
 
 void ct_causes_free(struct ct_causes *c)

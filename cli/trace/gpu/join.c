@@ -147,26 +147,20 @@ static bool join_work(const struct ct_gpu_join *j, const struct ct_record *r, st
 		.stream = ct_record_quick(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
 		.has_stream = ct_record_has(r, gpu ? CT_QUICK_STREAM_ID : CT_QUICK_STREAM),
 	};
-	if (gpu && (ct_record_quick(r, CT_QUICK_GRAPH) || class->category == CT_CAT_GRAPH)) {
+	if (ct_class_is(class, CT_IS_GRAPH_LAUNCH | CT_IS_GPU_GRAPH) ||
+	    (gpu && ct_record_quick(r, CT_QUICK_GRAPH))) {
 		w->kind = CT_CAT_GRAPH;
 		return true;
 	}
-	if (class->category == CT_CAT_KERNEL && (gpu || class->op == CT_OP_LAUNCH)) {
+	if (ct_class_is(class, CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL)) {
 		w->kind = CT_CAT_KERNEL;
 		w->kernel = ct_record_kernel(r, j->reg);
 		w->shape = ct_record_has(r, CT_QUICK_GRID_X) ? join_shape(r) : 0;
 		return w->shape;
 	}
-	if (class->category == CT_CAT_GRAPH && class->op == CT_OP_LAUNCH) {
-		w->kind = CT_CAT_GRAPH;
-		return true;
-	}
-	if (class->category != CT_CAT_TRANSFER && !(gpu && class->category == CT_CAT_MEMORY))
-		return false;
 	w->shape = ct_record_quick(r, CT_QUICK_SIZE);
-	w->kind = class->op == CT_OP_SET || class->category == CT_CAT_MEMORY ? CT_CAT_MEMORY :
-									      CT_CAT_TRANSFER;
-	return gpu || class->op == CT_OP_SET || class->op == CT_OP_COPY;
+	w->kind = ct_class_is(class, CT_IS_SET | CT_IS_GPU_SET) ? CT_CAT_MEMORY : CT_CAT_TRANSFER;
+	return ct_class_is(class, CT_IS_TRANSFER | CT_IS_GPU_COPY | CT_IS_GPU_SET);
 }
 
 static bool join_fits(const struct join_work *call, const struct join_work *record)
@@ -382,7 +376,7 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 {
 	const struct ct_record *r = &point->record;
 	const struct ct_class *class = r->class;
-	bool capture = class->layer == CT_LAYER_USER && class->category == CT_CAT_STREAM &&
+	bool capture = ct_class_is(class, CT_IS_CUDA) && class->category == CT_CAT_STREAM &&
 		       (!strncmp(class->name, "cuStreamBeginCapture", 20) ||
 			!strcmp(class->name, "cuStreamEndCapture"));
 	struct join_process *p;
@@ -401,7 +395,7 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
 	    (!capture && !join_work(j, r, &w)))
 		return 0;
-	if (class->layer == CT_LAYER_USER && (class->category == CT_CAT_RUNTIME || !class->call))
+	if (class->layer == CT_LAYER_USER && !ct_class_is(class, CT_IS_CUDA))
 		return 0;
 	p = join_process(j, r->pid, &rc);
 	if (!p)
