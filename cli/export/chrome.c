@@ -132,29 +132,28 @@ static int chrome_lane(void *arg, struct ct_lane *lane)
 
 static void chrome_put_result(struct chrome *c, const struct ct_record *r)
 {
-	const char *name = ct_name_result(r);
-	bool ioctl = ct_record_is_ioctl(r);
+	const char *name;
+	int64_t code;
 
-	/* What an ioctl of the program returned is one of its fields. */
-	if (r->flags & CT_F_BEGIN || !r->class->call || (r->flags & CT_F_NO_RESULT && !(ioctl && r->fields)))
+	if (!ct_record_result(r, &code))
 		return;
+	name = ct_name_result(r);
 	PUT(&c->out, ",\"result\":");
 	if (name)
 		ct_out_json(&c->out, name, strlen(name));
 	else
-		ct_out_s64(&c->out, ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result);
+		ct_out_s64(&c->out, code);
 }
 
 static void chrome_put_ioctl(struct chrome *c, const struct ct_record *r)
 {
-	const char *name = ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD),
-					 ct_record_quick(r, CT_QUICK_DEVICE));
+	struct ct_ioctl_words w;
 
-	if (name)
-		chrome_put_string(c, ",\"escape\":", name);
-	name = ct_name_code(ct_record_quick(r, CT_QUICK_CODE), ct_record_quick(r, CT_QUICK_HAVE));
-	if (name)
-		chrome_put_string(c, ",\"code\":", name);
+	ct_ioctl_words(&w, r);
+	if (w.escape)
+		chrome_put_string(c, ",\"escape\":", w.escape);
+	if (w.code_name)
+		chrome_put_string(c, ",\"code\":", w.code_name);
 }
 
 static void chrome_put_args(struct chrome *c, const struct ct_slice *s)

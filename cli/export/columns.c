@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/nv_decode.h"
 #include "export/json_details.h"
 #include "trace/names.h"
 
@@ -121,49 +120,41 @@ static void columns_who(struct ct_columns *c, struct ct_rows_user *user, const s
 
 static void columns_result(struct ct_columns *c, const struct ct_record *r)
 {
-	bool ioctl = ct_record_is_ioctl(r);
+	int64_t code;
 
-	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ioctl))
+	if (!ct_record_result(r, &code))
 		return;
 	put_word(c, CT_COL_RESULT, ct_name_result(r));
-	put(c, CT_COL_RESULT_CODE, ioctl ? ct_record_quick(r, CT_QUICK_RET) : (uint64_t)r->result);
+	put(c, CT_COL_RESULT_CODE, code);
 }
 
 static void columns_launch(struct ct_columns *c, struct ct_names *names, const struct ct_record *r)
 {
-	uint64_t threads = 1;
+	uint64_t threads = ct_record_threads(r);
 
 	if (ct_record_has(r, CT_QUICK_KERNEL))
 		put_word(c, CT_COL_KERNEL, ct_names_string(names, ct_record_quick(r, CT_QUICK_KERNEL)));
 	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
 		return;
-	for (unsigned int i = 0; i < 6; i++) {
+	for (unsigned int i = 0; i < 6; i++)
 		put_quick(c, CT_COL_GRID_X + i, r, CT_QUICK_GRID_X + i);
-		if (c->values[CT_COL_GRID_X + i].known)
-			threads *= c->values[CT_COL_GRID_X + i].number;
-	}
 	if (threads)
 		put(c, CT_COL_THREADS, threads);
 }
 
 static void columns_ioctl(struct ct_columns *c, const struct ct_record *r)
 {
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD);
-	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	uint32_t code = ct_record_quick(r, CT_QUICK_CODE);
-	uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
-	const char *name;
+	struct ct_ioctl_words *w = &c->ioctl;
 
-	put(c, CT_COL_CMD, cmd);
-	put_word(c, CT_COL_ESCAPE, ct_name_ioctl(cmd, device));
-	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))
-		put_word_or_hex(c, have & CT_IOCTL_CONTROL ? CT_COL_CONTROL : CT_COL_CLASS,
-				ct_name_code(code, have), code, c->words[0]);
-	if (have & CT_IOCTL_STATUS)
-		put_word_or_hex(c, CT_COL_STATUS, nv_status_name(status), status, c->words[1]);
-	name = ct_name_device(device, c->device);
-	put_bytes(c, CT_COL_DEVICE, name, strlen(name), name != c->device);
+	ct_ioctl_words(w, r);
+	put(c, CT_COL_CMD, w->cmd);
+	put_word(c, CT_COL_ESCAPE, w->escape);
+	if (w->code_kind)
+		put_word_or_hex(c, w->have & CT_IOCTL_CONTROL ? CT_COL_CONTROL : CT_COL_CLASS, w->code_name, w->code,
+				c->words[0]);
+	if (w->have & CT_IOCTL_STATUS)
+		put_word_or_hex(c, CT_COL_STATUS, w->status_name, w->status, c->words[1]);
+	put_bytes(c, CT_COL_DEVICE, w->device_name, strlen(w->device_name), w->device_name != w->buf);
 }
 
 static void columns_details(struct ct_columns *c, struct ct_names *names, const struct ct_record *r)
@@ -195,8 +186,7 @@ void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struc
 	put_quick(c, CT_COL_SIZE, r, CT_QUICK_SIZE);
 	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
 		direction = ct_record_quick(r, CT_QUICK_DIRECTION);
-		put_word_or_hex(c, CT_COL_DIRECTION, direction < CT_DIR_COUNT ?
-				ct_direction_word[direction] : NULL, direction, c->words[2]);
+		put_word_or_hex(c, CT_COL_DIRECTION, ct_name_direction(direction), direction, c->words[2]);
 	}
 	columns_launch(c, user->names, r);
 	put_quick(c, CT_COL_STREAM, r, CT_QUICK_STREAM);

@@ -8,6 +8,7 @@
 
 #include "base/out.h"
 #include "export/rows.h"
+#include "trace/names.h"
 
 enum ct_column_type {
 	CT_COLUMN_TEXT,		/* bytes, perhaps no UTF-8 */
@@ -76,7 +77,8 @@ struct ct_value {
 struct ct_columns {
 	struct ct_value values[CT_COL_COUNT];
 	struct ct_out details;
-	char device[24], words[3][24];
+	struct ct_ioctl_words ioctl;
+	char words[3][24];
 };
 
 /* 0 or -ENOMEM; ends with ct_columns_close(), also after an error. */

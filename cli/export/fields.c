@@ -46,7 +46,7 @@ void ct_field_value(struct ct_names *names, const struct ct_record *r, unsigned 
 			v->kind = CT_FIELD_UNSIGNED;
 		break;
 	case CT_TYPE_dir:
-		field_word(v, v->number < CT_DIR_COUNT ? ct_direction_word[v->number] : NULL);
+		field_word(v, ct_name_direction(v->number));
 		break;
 	case CT_TYPE_memk:
 		field_word(v, v->number < CT_MEMKIND_COUNT ? ct_memkind_word[v->number] : NULL);

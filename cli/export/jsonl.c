@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/out.h"
-#include "decode/nv_decode.h"
 #include "export/json_details.h"
 #include "trace/gpu/causes.h"
 #include "trace/merge.h"
@@ -58,23 +57,6 @@ static int jsonl_open(struct jsonl *j, const struct ct_registry *reg, int fd)
 	return 0;
 }
 
-/* The threads of a launch: grid times block; 0 if the record is no launch. */
-static uint64_t jsonl_threads(const struct ct_record *r)
-{
-	static const enum ct_quick factors[] = {
-		CT_QUICK_GRID_X, CT_QUICK_GRID_Y, CT_QUICK_GRID_Z,
-		CT_QUICK_BLOCK_X, CT_QUICK_BLOCK_Y, CT_QUICK_BLOCK_Z,
-	};
-	uint64_t threads = 1;
-
-	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
-		return 0;
-	for (unsigned int i = 0; i < sizeof(factors) / sizeof(*factors); i++)
-		if (ct_record_has(r, factors[i]))
-			threads *= ct_record_quick(r, factors[i]);
-	return threads;
-}
-
 /* --------------------------------------------------------------- lines --- */
 
 static void jsonl_put_string(struct ct_out *out, const char *key, const char *text)
@@ -117,49 +99,41 @@ static void jsonl_put_class(struct jsonl *j, const struct ct_class *class, bool 
 
 static void jsonl_put_ioctl(struct ct_out *out, const struct ct_record *r)
 {
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD);
-	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	uint32_t code = ct_record_quick(r, CT_QUICK_CODE);
-	const char *name;
-	char buf[24];
+	struct ct_ioctl_words w;
 
+	ct_ioctl_words(&w, r);
 	PUT(out, ",\"cmd\":");
-	ct_out_u64(out, cmd);
+	ct_out_u64(out, w.cmd);
 	PUT(out, ",\"decoded\":{\"dir\":");
-	ct_out_u64(out, cmd >> 30);
+	ct_out_u64(out, w.cmd >> 30);
 	PUT(out, ",\"type\":");
-	ct_out_u64(out, cmd >> 8 & 0xff);
+	ct_out_u64(out, w.cmd >> 8 & 0xff);
 	PUT(out, ",\"nr\":");
-	ct_out_u64(out, cmd & 0xff);
+	ct_out_u64(out, w.cmd & 0xff);
 	PUT(out, ",\"size\":");
-	ct_out_u64(out, cmd >> 16 & 0x3fff);
+	ct_out_u64(out, w.cmd >> 16 & 0x3fff);
 	ct_out_char(out, '}');
-	name = ct_name_ioctl(cmd, device);
-	if (name)
-		jsonl_put_string(out, ",\"escape\":", name);
-	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
-		name = ct_name_code(code, have);
-		ct_out_text(out, have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
-		ct_json_word_or_hex(out, name, code);
+	if (w.escape)
+		jsonl_put_string(out, ",\"escape\":", w.escape);
+	if (w.code_kind) {
+		ct_out_text(out, w.have & CT_IOCTL_CONTROL ? ",\"control\":" : ",\"class\":");
+		ct_json_word_or_hex(out, w.code_name, w.code);
 	}
-	if (have & CT_IOCTL_STATUS) {
-		uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
-
+	if (w.have & CT_IOCTL_STATUS) {
 		PUT(out, ",\"status\":");
-		ct_json_word_or_hex(out, nv_status_name(status), status);
+		ct_json_word_or_hex(out, w.status_name, w.status);
 	}
-	jsonl_put_string(out, ",\"device\":", ct_name_device(device, buf));
+	jsonl_put_string(out, ",\"device\":", w.device_name);
 }
 
 static void jsonl_put_result(struct ct_out *out, const struct ct_record *r)
 {
-	const char *name = ct_name_result(r);
-	int64_t code = ct_record_is_ioctl(r) ? (int64_t)ct_record_quick(r, CT_QUICK_RET) :
-		       r->result;
+	const char *name;
+	int64_t code;
 
-	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ct_record_is_ioctl(r)))
+	if (!ct_record_result(r, &code))
 		return;
+	name = ct_name_result(r);
 	if (name) {
 		jsonl_put_string(out, ",\"result\":", name);
 		PUT(out, ",\"result_code\":");
@@ -184,10 +158,9 @@ static void jsonl_put_promoted(struct jsonl *j, const struct ct_record *r)
 	if (ct_record_has(r, CT_QUICK_DIRECTION)) {
 		value = ct_record_quick(r, CT_QUICK_DIRECTION);
 		PUT(out, ",\"direction\":");
-		ct_json_word_or_hex(out, value < CT_DIR_COUNT ? ct_direction_word[value] : NULL,
-				    value);
+		ct_json_word_or_hex(out, ct_name_direction(value), value);
 	}
-	value = jsonl_threads(r);
+	value = ct_record_threads(r);
 	if (value) {
 		PUT(out, ",\"threads\":");
 		ct_out_u64(out, value);

@@ -11,7 +11,6 @@
 
 #include "base/file.h"
 #include "trace/names.h"
-#include "decode/nv_decode.h"
 #include "view/term.h"
 
 /* A thread that is off its CPU for so long is worth a line. */
@@ -115,32 +114,22 @@ static void live_add_launch(struct ct_live *live, struct text *t, const struct c
 
 static void live_add_ioctl(struct text *t, const struct ct_record *r)
 {
-	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), have = ct_record_quick(r, CT_QUICK_HAVE);
-	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE);
-	uint32_t code = ct_record_quick(r, CT_QUICK_CODE);
-	uint32_t status = ct_record_quick(r, CT_QUICK_STATUS);
-	const char *name = ct_name_ioctl(cmd, device);
-	char buf[24];
+	struct ct_ioctl_words w;
 
-	live_add(t, "%s ", ct_name_device(device, buf));
-	if (name)
-		live_add(t, "%s", name);
+	ct_ioctl_words(&w, r);
+	live_add(t, "%s ", w.device_name);
+	if (w.escape)
+		live_add(t, "%s", w.escape);
 	else
-		live_add(t, "0x%x", cmd);
-	if (have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) {
-		name = ct_name_code(code, have);
-		if (name)
-			live_add(t, " %s", name);
-		else
-			live_add(t, " 0x%x", code);
-	}
-	if (have & CT_IOCTL_STATUS && status) {
-		name = nv_status_name(status);
-		if (name)
-			live_add(t, " %s", name);
-		else
-			live_add(t, " status 0x%x", status);
-	}
+		live_add(t, "0x%x", w.cmd);
+	if (w.code_name)
+		live_add(t, " %s", w.code_name);
+	else if (w.code_kind)
+		live_add(t, " 0x%x", w.code);
+	if (w.status && w.status_name)
+		live_add(t, " %s", w.status_name);
+	else if (w.status && (w.have & CT_IOCTL_STATUS))
+		live_add(t, " status 0x%x", w.status);
 }
 
 static void live_add_fields(struct ct_live *live, struct text *t, const struct ct_record *r)
@@ -187,7 +176,7 @@ static void live_add_details(struct ct_live *live, struct text *t, const struct 
 	} else if (ct_record_has(r, CT_QUICK_GRID_X)) {
 		live_add_launch(live, t, r);
 	} else if (ct_record_has(r, CT_QUICK_DIRECTION)) {
-		live_add(t, "%s %s", direction < CT_DIR_COUNT ? ct_direction_word[direction] : "?",
+		live_add(t, "%s %s", ct_name_direction(direction) ? ct_name_direction(direction) : "?",
 			 ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)));
 	} else if (ct_record_has(r, CT_QUICK_SIZE) && ct_record_has(r, CT_QUICK_PTR)) {
 		live_add(t, "%s at 0x%llx", ct_term_bytes(buf, ct_record_quick(r, CT_QUICK_SIZE)),

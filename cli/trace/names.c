@@ -21,19 +21,74 @@ static const char *names_errno(int number)
 	return strerrorname_np(number);
 }
 
+const char *const ct_results_word[] = {
+	NULL,
+#define ROW(id, word)	word,
+	CT_RESULTS(ROW)
+#undef ROW
+};
+
+enum ct_results_kind ct_results_of(const struct ct_class *class)
+{
+	if (ct_class_is(class, CT_IS_IOCTL))
+		return CT_RESULTS_ERRNO;
+	if (!class->call)
+		return CT_RESULTS_NONE;
+	if (class->layer != CT_LAYER_USER)
+		return CT_RESULTS_ERRNO;
+	if (class->category == CT_CAT_RUNTIME)
+		return CT_RESULTS_CUDART;
+	return class->id < CT_CLASS_DYNAMIC ? CT_RESULTS_NONE : CT_RESULTS_CUDA;
+}
+
+static const char *names_result(enum ct_results_kind kind, int64_t code)
+{
+	switch (kind) {
+	case CT_RESULTS_CUDA:
+		return cu_result_name(code);
+	case CT_RESULTS_CUDART:
+		return cudart_error_name(code);
+	case CT_RESULTS_ERRNO:
+		return code < 0 && code >= -4095 ? names_errno(-code) : NULL;
+	case CT_RESULTS_NV:
+		return nv_status_name(code);
+	default:
+		return NULL;
+	}
+}
+
 const char *ct_name_result(const struct ct_record *r)
 {
-	if (ct_record_is_ioctl(r)) {
-		int64_t ret = ct_record_quick(r, CT_QUICK_RET);
+	int64_t code;
 
-		return ret < 0 && ret >= -4095 ? names_errno(-ret) : NULL;
-	}
-	if (r->class->layer == CT_LAYER_USER) {
-		if (r->class->category == CT_CAT_RUNTIME)
-			return cudart_error_name(r->result);
-		return r->class->id < CT_CLASS_DYNAMIC ? NULL : cu_result_name(r->result);
-	}
-	return r->result < 0 && r->result >= -4095 ? names_errno(-r->result) : NULL;
+	ct_record_result(r, &code);
+	return names_result(ct_results_of(r->class), code);
+}
+
+const char *ct_name_failure(const struct ct_record *r)
+{
+	struct ct_failure f = ct_record_failure(r);
+
+	return names_result(f.status ? CT_RESULTS_NV : ct_results_of(r->class), f.code);
+}
+
+const char *ct_name_direction(uint64_t direction)
+{
+	return direction < CT_DIR_COUNT ? ct_direction_word[direction] : NULL;
+}
+
+void ct_ioctl_words(struct ct_ioctl_words *w, const struct ct_record *r)
+{
+	w->cmd = ct_record_quick(r, CT_QUICK_CMD);
+	w->device = ct_record_quick(r, CT_QUICK_DEVICE);
+	w->have = ct_record_quick(r, CT_QUICK_HAVE);
+	w->code = ct_record_quick(r, CT_QUICK_CODE);
+	w->status = ct_record_quick(r, CT_QUICK_STATUS);
+	w->escape = ct_name_ioctl(w->cmd, w->device);
+	w->code_kind = w->have & CT_IOCTL_CONTROL ? "control" : w->have & CT_IOCTL_CLASS ? "class" : NULL;
+	w->code_name = ct_name_code(w->code, w->have);
+	w->status_name = w->have & CT_IOCTL_STATUS ? nv_status_name(w->status) : NULL;
+	w->device_name = ct_name_device(w->device, w->buf);
 }
 
 const char *ct_name_device(uint32_t device, char buf[24])

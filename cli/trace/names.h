@@ -8,14 +8,43 @@
 
 #include "trace/record.h"
 
-/* "CUDA_SUCCESS", "cudaErrorInvalidValue", "EINVAL". */
+/* Kinds of results, by who named them: X(ID, word). */
+#define CT_RESULTS(X)	X(CUDA, "cuda") X(CUDART, "cudart") X(ERRNO, "errno") X(NV, "nvidia")
+#define CT_RESULTS_ROW(id, word)	CT_RESULTS_##id,
+enum ct_results_kind { CT_RESULTS_NONE, CT_RESULTS(CT_RESULTS_ROW) };
+#undef CT_RESULTS_ROW
+
+extern const char *const ct_results_word[];
+
+/* The kind of what records of the class return. */
+enum ct_results_kind ct_results_of(const struct ct_class *class);
+
+/* "CUDA_SUCCESS", "cudaErrorInvalidValue", "EINVAL": of ct_record_result()'s code. */
 const char *ct_name_result(const struct ct_record *r);
+
+/* The same of why it failed: for an ioctl also "NV_ERR_INVALID_ARGUMENT". */
+const char *ct_name_failure(const struct ct_record *r);
+
+/* "HtoD" */
+const char *ct_name_direction(uint64_t direction);
 
 /* "nvidiactl", "nvidia0", "nvidia-uvm"; @buf holds a name that is made. */
 const char *ct_name_device(uint32_t device, char buf[24]);
 
 /* An ioctl's escape or UVM ioctl: "NV_ESC_RM_CONTROL". */
 const char *ct_name_ioctl(uint32_t cmd, uint32_t device);
+
+/* The words of an ioctl's record. */
+struct ct_ioctl_words {
+	uint32_t cmd, device, have, code, status;
+	const char *escape;		/* as ct_name_ioctl() */
+	const char *code_kind;		/* "control" or "class"; NULL: it has no code */
+	const char *code_name;
+	const char *status_name;	/* NULL too where have says that there is none */
+	const char *device_name;
+	char buf[24];
+};
+void ct_ioctl_words(struct ct_ioctl_words *w, const struct ct_record *r);
 
 /* The name of an ioctl's code, which the have field says the kind of. */
 const char *ct_name_code(uint32_t code, uint32_t have);

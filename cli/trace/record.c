@@ -2,6 +2,26 @@
 /* What a record says about its call. */
 #include "trace/record.h"
 
+bool ct_record_result(const struct ct_record *r, int64_t *code)
+{
+	bool ioctl = ct_record_is_ioctl(r);
+
+	*code = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
+	return r->class->call && !(r->flags & CT_F_BEGIN) &&
+	       (ioctl ? r->fields != NULL : !(r->flags & CT_F_NO_RESULT));
+}
+
+/* An ioctl that the kernel refused has no status of its own. */
+struct ct_failure ct_record_failure(const struct ct_record *r)
+{
+	struct ct_failure f = { 0 };
+
+	ct_record_result(r, &f.code);
+	if (ct_record_is_ioctl(r) && f.code >= 0 && (ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_STATUS))
+		f = (struct ct_failure){ ct_record_quick(r, CT_QUICK_STATUS), true };
+	return f;
+}
+
 /*
  * CUDA_ERROR_NOT_READY answers a question (cuStreamQuery, cuEventQuery), it is
  * no failure.  A kernel function's value is only known to be an error when it is
@@ -12,10 +32,9 @@ bool ct_record_failed(const struct ct_record *r)
 	if (!r->class->call || (r->flags & CT_F_BEGIN))
 		return false;
 	if (ct_record_is_ioctl(r)) {
-		if ((int64_t)ct_record_quick(r, CT_QUICK_RET) < 0)
-			return true;
-		return (ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_STATUS) &&
-		       ct_record_quick(r, CT_QUICK_STATUS);
+		struct ct_failure f = ct_record_failure(r);
+
+		return f.status ? f.code : f.code < 0;
 	}
 	if (r->flags & CT_F_NO_RESULT)
 		return false;

@@ -161,6 +161,19 @@ static inline uint32_t ct_record_kernel(const struct ct_record *r, const struct 
 	return ct_registry_first(reg, ct_record_quick(r, CT_QUICK_KERNEL));
 }
 
+/* The threads of a launch: grid times block; 0: it is no launch, or they are not known. */
+static inline uint64_t ct_record_threads(const struct ct_record *r)
+{
+	uint64_t threads = 1;
+
+	if (!ct_record_has(r, CT_QUICK_GRID_X) || !ct_record_has(r, CT_QUICK_BLOCK_X))
+		return 0;
+	for (int i = CT_QUICK_GRID_X; i <= CT_QUICK_BLOCK_Z; i++)
+		if (ct_record_has(r, i))
+			threads *= ct_record_quick(r, i);
+	return threads;
+}
+
 /* What an allocation is known by: its address, or its handle where it has no address yet. */
 static inline uint64_t ct_record_allocation(const struct ct_record *r)
 {
@@ -184,8 +197,23 @@ static inline const char *ct_record_text(const struct ct_record *r, uint16_t *le
 	return text;
 }
 
+/*
+ * What the call returned: false, if it has not returned, has no result, or it is not known.  What an
+ * ioctl returned is one of its fields.
+ */
+bool ct_record_result(const struct ct_record *r, int64_t *code);
+
 /* The call returned, and not with success. */
 bool ct_record_failed(const struct ct_record *r);
+
+/* Whose number says why a call failed. */
+struct ct_failure {
+	int64_t code;
+	bool    status;		/* the code is the NV_STATUS in an ioctl's parameter block */
+};
+
+/* Why the call failed; of one that did not fail what it returned. */
+struct ct_failure ct_record_failure(const struct ct_record *r);
 
 /* It was an ioctl of the driver, as the kernel or as the program saw it. */
 static inline bool ct_record_is_ioctl(const struct ct_record *r)

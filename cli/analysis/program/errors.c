@@ -9,7 +9,6 @@
 
 #include "analysis/engine.h"
 #include "base/hash.h"
-#include "decode/nv_decode.h"
 
 #define ERRORS_MAX	4096	/* rows; a damaged trace may have any number of results */
 #define ERRORS_PIDS	8	/* of a row */
@@ -46,16 +45,11 @@ struct errors {
 /* What a failed call returned: an ioctl's own error, or else its RM status. */
 static void errors_result(const struct ct_record *r, struct error *e)
 {
-	e->number = r->result;
-	e->result = ct_name_result(r);
-	if (!ct_record_is_ioctl(r))
-		return;
-	e->number = (int64_t)ct_record_quick(r, CT_QUICK_RET);
-	if (e->number >= 0) {
-		e->status = true;
-		e->number = ct_record_quick(r, CT_QUICK_STATUS);
-		e->result = nv_status_name(e->number);
-	}
+	struct ct_failure f = ct_record_failure(r);
+
+	e->number = f.code;
+	e->status = f.status;
+	e->result = ct_name_failure(r);
 }
 
 static void errors_add_pid(struct error *e, uint32_t pid)

@@ -35,7 +35,7 @@ static int collect_fill(struct ct_analysis *a, struct ct_call_node *n,
 	}
 	n->ioctl = e->record->fields && ct_record_is_ioctl(e->record);
 	n->failed = e->kind != CT_ON_BEGIN && e->failed;
-	n->result = n->failed ? ct_call_failure(e->record) : NULL;
+	n->result = n->failed ? ct_name_failure(e->record) : NULL;
 	return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode/nv_decode.h"
 #include "view/term.h"
 
 #define DETAIL_FIELDS	6	/* of a call that are shown */
@@ -44,14 +43,6 @@ char *ct_call_ioctl_name(char buf[CT_DETAIL_MAX], const struct ct_record *r)
 	else
 		detail_add(buf, &used, " 0x%x", code);
 	return buf;
-}
-
-const char *ct_call_failure(const struct ct_record *r)
-{
-	if (r->fields && ct_record_is_ioctl(r) && !ct_record_quick(r, CT_QUICK_RET) &&
-	    (ct_record_quick(r, CT_QUICK_HAVE) & CT_IOCTL_STATUS))
-		return nv_status_name(ct_record_quick(r, CT_QUICK_STATUS));
-	return ct_name_result(r);
 }
 
 /* A field that says something; false: it was left out. */

@@ -20,9 +20,6 @@ char *ct_call_detail(char buf[CT_DETAIL_MAX], struct ct_names *names, const stru
  */
 char *ct_call_ioctl_name(char buf[CT_DETAIL_MAX], const struct ct_record *r);
 
-/* Why a call failed: "CUDA_ERROR_...", "NV_ERR_..." or "EINVAL"; NULL: there is no name. */
-const char *ct_call_failure(const struct ct_record *r);
-
 /* A word for people: "libcuda", "syscall", "kernel", "irq" ... */
 const char *ct_call_layer(const struct ct_class *class, bool interrupt, bool deferred);
 const char *ct_call_name(const struct ct_class *class);

@@ -144,11 +144,11 @@ static void fields_field(struct fields *f, const struct ct_class *class, unsigne
 
 static uint64_t fields_result(struct fields *f, const struct ct_record *r)
 {
-	int64_t code = ct_record_is_ioctl(r) ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
 	const char *name;
 	char number[24];
+	int64_t code;
 
-	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !(r->fields && ct_record_is_ioctl(r))))
+	if (!ct_record_result(r, &code))
 		return 0;
 	name = ct_name_result(r);
 	if (name)

@@ -149,33 +149,30 @@ static void perfetto_note_fields(struct perfetto *p, const struct ct_record *r, 
 
 static void perfetto_note_ioctl(struct perfetto *p, const struct ct_record *r)
 {
-	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE);
-	const char *name = ct_name_ioctl(ct_record_quick(r, CT_QUICK_CMD),
-					 ct_record_quick(r, CT_QUICK_DEVICE));
+	struct ct_ioctl_words w;
 
-	if (name)
-		perfetto_note_word(p, "escape", name);
-	name = ct_name_code(ct_record_quick(r, CT_QUICK_CODE), have);
-	if (name)
-		perfetto_note_word(p, have & CT_IOCTL_CONTROL ? "control" : "class", name);
+	ct_ioctl_words(&w, r);
+	if (w.escape)
+		perfetto_note_word(p, "escape", w.escape);
+	if (w.code_name)
+		perfetto_note_word(p, w.code_kind, w.code_name);
 }
 
-/* What is only known when a call has returned. */
+/* What is only known when a call has returned.  Most return 0, which a timeline does not say of each. */
 static void perfetto_note_result(struct perfetto *p, const struct ct_record *r)
 {
-	bool ioctl = ct_record_is_ioctl(r);
-	int64_t result = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
 	const char *name;
+	int64_t code;
 
 	if (r->flags & CT_F_ABANDONED)
 		perfetto_note_number(p, "abandoned", ANNOTATION_BOOL, 1);
-	if (!r->class->call || r->flags & CT_F_BEGIN || (r->flags & CT_F_NO_RESULT && !ioctl) || !result)
+	if (!ct_record_result(r, &code) || !code)
 		return;
 	name = ct_name_result(r);
 	if (name)
 		perfetto_note_word(p, "result", name);
 	else
-		perfetto_note_number(p, "result", ANNOTATION_SIGNED, result);
+		perfetto_note_number(p, "result", ANNOTATION_SIGNED, code);
 }
 
 /* ---------------------------------------------------------------- events --- */

@@ -12,20 +12,6 @@
 
 enum { ID, PARENT, CLASS, START, END, SELF, PID, TID, CPU, DEPTH, RESULT, FLAGS, SIZE, COLUMNS };
 
-/* As ct_name_result() does it. */
-static unsigned int records_results(const struct ct_class *class)
-{
-	if (ct_class_is(class, CT_IS_IOCTL))
-		return CT_RESULTS_ERRNO;
-	if (!class->call)
-		return CT_RESULTS_NONE;
-	if (class->layer != CT_LAYER_USER)
-		return CT_RESULTS_ERRNO;
-	if (class->category == CT_CAT_RUNTIME)
-		return CT_RESULTS_CUDART;
-	return class->id < CT_CLASS_DYNAMIC ? CT_RESULTS_NONE : CT_RESULTS_CUDA;
-}
-
 static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_row *row)
 {
 	const struct ct_class *class = row->class;
@@ -34,7 +20,7 @@ static int records_learn(struct ct_records *s, struct ct_records_class *c, const
 	*c = (struct ct_records_class){
 		.class = class,
 		.category = row->category,
-		.results = records_results(class),
+		.results = ct_results_of(class),
 	};
 	if (ct_class_is(class, CT_IS_IOCTL))
 		c->ioctl = 1 + (class->layer != CT_LAYER_USER);
@@ -79,12 +65,11 @@ _Static_assert(CT_RECORD_SOFTIRQ == CT_F_SOFTIRQ && CT_RECORD_HARDIRQ == CT_F_HA
 static int records_put(struct ct_records *s, const struct ct_records_class *c, const struct ct_record *r,
 		       struct ct_value *v)
 {
-	bool ioctl = ct_record_is_ioctl(r);
-	int64_t code = ioctl ? (int64_t)ct_record_quick(r, CT_QUICK_RET) : r->result;
+	int64_t code;
 
 	if (ct_record_has(r, CT_QUICK_SIZE))
 		ct_value_int(&v[SIZE], ct_record_quick(r, CT_QUICK_SIZE));
-	if (!r->class->call || ((r->flags & CT_F_NO_RESULT) && !ioctl))
+	if (!ct_record_result(r, &code))
 		return 0;
 	ct_value_int(&v[RESULT], code);
 	if (ct_results_known(&s->results, c->results, code))

@@ -5,13 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-const char *const ct_results_word[] = {
-	NULL,
-#define ROW(id, word)	word,
-	CT_RESULTS(ROW)
-#undef ROW
-};
-
 int ct_results_begin(struct ct_results *s, struct ct_db *db)
 {
 	*s = (struct ct_results){ 0 };

@@ -5,14 +5,7 @@
 
 #include "base/hash.h"
 #include "export/sqlite/insert.h"
-
-/* Kinds of results, by who named them: X(ID, word). */
-#define CT_RESULTS(X)	X(CUDA, "cuda") X(CUDART, "cudart") X(ERRNO, "errno") X(NV, "nvidia")
-#define CT_RESULTS_ROW(id, word)	CT_RESULTS_##id,
-enum ct_results_kind { CT_RESULTS_NONE, CT_RESULTS(CT_RESULTS_ROW) };
-#undef CT_RESULTS_ROW
-
-extern const char *const ct_results_word[];
+#include "trace/names.h"
 
 struct ct_results {
 	struct ct_insert insert;
