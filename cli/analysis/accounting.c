@@ -369,6 +369,24 @@ static int account_begin(struct ct_analysis *a)
 	return 0;
 }
 
+static void account_launching(const struct ct_analysis *a, struct ct_accounting *acc)
+{
+	for (unsigned int i = 0; i < acc->threads_count; i++) {
+		const struct ct_thread_account *t = acc->threads[i], **best;
+		const struct ct_process_phases *p;
+
+		if (t->process < 0)
+			continue;
+		p = &a->phases->processes[t->process];
+		best = &acc->processes[t->process].launching;
+		if (*best && p->iterations_count && (*best)->tid == p->tid)
+			continue;
+		if ((p->iterations_count && t->tid == p->tid) ||
+		    (t->submissions && (!*best || t->submissions > (*best)->submissions)))
+			*best = t;
+	}
+}
+
 static int account_end(struct ct_analysis *a)
 {
 	struct ct_accounting *acc = a->state;
@@ -376,6 +394,7 @@ static int account_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < acc->states_count; i++)
 		if (acc->states[i].thread)
 			account_finish(a, &acc->states[i]);
+	account_launching(a, acc);
 	return 0;
 }
 

@@ -45,6 +45,11 @@ struct ct_iteration_account {
 
 struct ct_process_account {
 	struct ct_iteration_account *iterations;	/* as the phases have them */
+	/*
+	 * The thread whose wall time counts: that of the iterations, or else the one that gives the
+	 * GPU most work.  NULL: none does.  Known when the analysis has ended.
+	 */
+	const struct ct_thread_account *launching;
 };
 
 struct ct_accounting {

@@ -11,7 +11,6 @@
 
 #include "analysis/tracks.h"
 
-#define ENGINE_MAX	62		/* analysers of a pass */
 #define ENGINE_KNOWN	(1ull << 63)	/* of a class's .wanted: it was computed */
 
 #define ENGINE_DEPTH	255		/* a record's depth does not say more */
@@ -33,7 +32,7 @@ struct ct_engine {
 	struct ct_filter_state filter;
 	struct ct_tracks tracks;
 	struct ct_totals totals;
-	struct ct_analysis list[ENGINE_MAX];
+	struct ct_analysis list[CT_ANALYSERS_MAX];
 	unsigned int count;
 	struct engine_class *classes;	/* by id */
 	uint64_t on[CT_ON_UNRETURNED + 1];	/* by kind */
@@ -41,6 +40,16 @@ struct ct_engine {
 };
 
 /* -------------------------------------------------------------- the list --- */
+
+void ct_analysers_add(struct ct_analysers *analysers, const struct ct_analyser *one)
+{
+	for (unsigned int i = 0; i < analysers->count && i < CT_ANALYSERS_MAX; i++)
+		if (analysers->list[i] == one)
+			return;
+	if (analysers->count < CT_ANALYSERS_MAX)
+		analysers->list[analysers->count] = one;
+	analysers->count++;
+}
 
 static struct ct_analysis *engine_find(const struct ct_engine *e, const struct ct_analyser *of)
 {
@@ -55,13 +64,16 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 {
 	struct ct_analysis *a;
 
+	int rc = 0;
+
 	if (engine_find(e, analyser))
 		return 0;
-	for (unsigned int i = 0; analyser->needs && analyser->needs[i]; i++)
-		if (engine_add(e, analyser->needs[i]))
-			return -ENOMEM;
-	if (e->count == ENGINE_MAX)
-		return -ENOMEM;
+	for (unsigned int i = 0; analyser->needs && analyser->needs[i] && !rc; i++)
+		rc = engine_add(e, analyser->needs[i]);
+	if (rc)
+		return rc;
+	if (e->count == CT_ANALYSERS_MAX)
+		return -E2BIG;
 	a = &e->list[e->count];
 	*a = (struct ct_analysis){
 		.analyser = analyser,
@@ -321,7 +333,7 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 	    ct_filter_begin(&e->filter, &e->options->filter, &e->names, &e->trace->reg))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < count && !rc; i++)
-		rc = engine_add(e, analysers[i]);
+		rc = i < CT_ANALYSERS_MAX ? engine_add(e, analysers[i]) : -E2BIG;
 	for (unsigned int i = 0; i < e->count; i++)
 		phases |= e->list[i].analyser->phases;
 	if (!rc && phases && !e->options->phases)
@@ -350,7 +362,10 @@ struct ct_engine *ct_engine_run(const struct ct_trace *t, const struct ct_analys
 	if (!rc)
 		return e;
 	ct_engine_free(e);
-	ct_fail(err, -rc, "%s", strerror(-rc));
+	if (rc == -E2BIG)
+		ct_fail(err, E2BIG, "a pass has %u analysers at most; ask for fewer reports at once", CT_ANALYSERS_MAX);
+	else
+		ct_fail(err, -rc, "%s", strerror(-rc));
 	return NULL;
 }
 

@@ -123,6 +123,16 @@ static inline struct ct_cell ct_moment(const struct ct_analysis *a, uint64_t ts)
 	return ct_u64(ts > a->trace->reg.start ? ts - a->trace->reg.start : 0);
 }
 
+#define CT_ANALYSERS_MAX	62	/* of a pass */
+
+/* Analysers for a pass, each once.  One too many is an error of ct_engine_run(). */
+struct ct_analysers {
+	const struct ct_analyser *list[CT_ANALYSERS_MAX];
+	unsigned int count;
+};
+
+void ct_analysers_add(struct ct_analysers *analysers, const struct ct_analyser *one);
+
 struct ct_engine_options {
 	struct ct_report_filter filter;
 	const struct ct_phases *phases;	/* found already; NULL: found if an analyser uses them */

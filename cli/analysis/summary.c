@@ -79,13 +79,14 @@ static void summary_text_of(struct ct_page *page, unsigned int limit, char *text
 
 static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
 {
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[process];
 	uint64_t begin = 0, end = 0;
 	struct ct_verdict v = {
 		.process = p,
-		.thread = ct_verdict_thread(a->phases, ct_analysis_state(a, &ct_accounting_analyser), process),
+		.thread = acc->processes[process].launching,
 		.idle = &idle->processes[process],
 	};
 	char text[1024];
@@ -205,9 +206,9 @@ static int summary_iterations(struct ct_page *page, const struct ct_process_phas
 
 static int summary_stages(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
 {
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[process];
-	const struct ct_thread_account *t =
-		ct_verdict_thread(a->phases, ct_analysis_state(a, &ct_accounting_analyser), process);
+	const struct ct_thread_account *t = acc->processes[process].launching;
 	unsigned int others = 0;
 	char name[64];
 	int rc;

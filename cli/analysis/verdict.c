@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "view/term.h"
 
 #define MUCH	30.0	/* % of the wall time: enough to be the limit */
@@ -195,13 +196,6 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 				 parts[i].share, parts[i].words);
 }
 
-static int verdict_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The median duration of the iterations behind the first @from; 0: there are none, or no memory. */
 static uint64_t verdict_median(const struct ct_process_phases *p, uint32_t from)
 {
@@ -211,8 +205,7 @@ static uint64_t verdict_median(const struct ct_process_phases *p, uint32_t from)
 	if (all && n) {
 		for (uint32_t i = 0; i < n; i++)
 			all[i] = p->iterations[from + i].end - p->iterations[from + i].begin;
-		qsort(all, n, sizeof(*all), verdict_compare);
-		median = n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
+		median = ct_median(all, n);
 	}
 	free(all);
 	return median;
@@ -275,23 +268,4 @@ void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t siz
 	snprintf(buf, size, "startup: %s, %.0f %% of the process's time; its longest part, %s, is %s.",
 		 ct_term_ns(a, startup), all ? 100.0 * startup / all : 0,
 		 ct_term_ns(b, longest->end - longest->begin), ct_stage_text[longest->stage]);
-}
-
-const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases,
-						  const struct ct_accounting *acc, unsigned int process)
-{
-	const struct ct_process_phases *p = &phases->processes[process];
-	const struct ct_thread_account *best = NULL;
-
-	for (unsigned int i = 0; i < acc->threads_count; i++) {
-		const struct ct_thread_account *t = acc->threads[i];
-
-		if (t->process != (int)process)
-			continue;
-		if (p->iterations_count && t->tid == p->tid)
-			return t;
-		if (t->submissions && (!best || t->submissions > best->submissions))
-			best = t;
-	}
-	return best;
 }

@@ -17,7 +17,7 @@ const char *ct_limit_word(enum ct_limit limit);
 /* What it is judged by. */
 struct ct_verdict {
 	const struct ct_process_phases *process;
-	const struct ct_thread_account *thread;	/* ct_verdict_thread(); may be NULL */
+	const struct ct_thread_account *thread;	/* ct_process_account.launching */
 	const struct ct_idle_process *idle;
 	bool measured;				/* the idle time, by records of the GPU */
 	const struct ct_gpu_busy_process *busy;	/* by the same records; NULL: there are none */
@@ -30,9 +30,5 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 
 /* Writes the sentence on the startup to @buf; "" where the process has none. */
 void ct_verdict_startup(const struct ct_process_phases *p, char *buf, size_t size);
-
-/* The thread of a process whose account tells most, or NULL. */
-const struct ct_thread_account *ct_verdict_thread(const struct ct_phases *phases,
-						  const struct ct_accounting *acc, unsigned int process);
 
 #endif

@@ -24,35 +24,31 @@ static int explain_compare(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-unsigned int ct_explain_analysers(const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS])
+void ct_explain_analysers(struct ct_analysers *analysers)
 {
-	unsigned int count = 0;
-
-	list[count++] = &ct_accounting_analyser;
-	list[count++] = &ct_idle_analyser;
-	list[count++] = &ct_facts_analyser;
-	list[count++] = &ct_gpu_busy_analyser;
-	list[count++] = &ct_gpu_coverage_analyser;
-	for (unsigned int i = 0; i < ct_rules_count && count < CT_EXPLAIN_ANALYSERS; i++)
+	ct_analysers_add(analysers, &ct_accounting_analyser);
+	ct_analysers_add(analysers, &ct_idle_analyser);
+	ct_analysers_add(analysers, &ct_facts_analyser);
+	ct_analysers_add(analysers, &ct_gpu_busy_analyser);
+	ct_analysers_add(analysers, &ct_gpu_coverage_analyser);
+	for (unsigned int i = 0; i < ct_rules_count; i++)
 		if (ct_rules[i].collects)
-			list[count++] = ct_rules[i].collects;
-	return count;
+			ct_analysers_add(analysers, ct_rules[i].collects);
 }
 
 int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struct ct_engine *e)
 {
-	int rc;
+	int rc = 0;
 
 	*x = (struct ct_explain){ .trace = t, .analysis = ct_engine_result(e, &ct_facts_analyser) };
 	x->phases = x->analysis->phases;
-	rc = ct_explain_threads(x);
-	for (unsigned int i = 0; i < x->phases->processes_count && !rc; i++)
+	for (unsigned int i = 0; i < x->phases->processes_count; i++)
 		if (x->phases->processes[i].stages_count) {
 			ct_explain_choose(x, i);
 			for (unsigned int k = 0; k < ct_rules_count; k++)
 				ct_rules[k].judge(x, &ct_rules[k]);
 		}
-	rc = rc ? rc : x->error;
+	rc = x->error;
 	if (!rc && x->count)
 		qsort(x->list, x->count, sizeof(*x->list), explain_compare);
 	return rc;
@@ -65,7 +61,6 @@ void ct_explain_free(struct ct_explain *x)
 		free(x->list[i].advice);
 	}
 	free(x->list);
-	free(x->threads);
 }
 
 int ct_explain_tables(const struct ct_trace *t, const struct ct_engine *e, struct ct_table *verdicts,
@@ -83,11 +78,13 @@ int ct_explain_tables(const struct ct_trace *t, const struct ct_engine *e, struc
 int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *request, FILE *out,
 		     struct ct_error *err)
 {
-	const struct ct_analyser *analysers[CT_EXPLAIN_ANALYSERS];
-	struct ct_engine *e = ct_engine_run(t, analysers, ct_explain_analysers(analysers), &request->engine, err);
+	struct ct_analysers analysers = { 0 };
 	struct ct_explain x;
+	struct ct_engine *e;
 	int rc;
 
+	ct_explain_analysers(&analysers);
+	e = ct_engine_run(t, analysers.list, analysers.count, &request->engine, err);
 	if (!e)
 		return -err->code;
 	rc = ct_explain_judge(&x, t, e);

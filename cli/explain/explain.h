@@ -12,10 +12,8 @@ struct ct_explain_request {
 	struct ct_engine_options engine;
 };
 
-#define CT_EXPLAIN_ANALYSERS	40
-
-/* The analysers that a pass must have for ct_explain_judge().  Return: how many. */
-unsigned int ct_explain_analysers(const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS]);
+/* Adds the analysers that a pass must have for ct_explain_judge(). */
+void ct_explain_analysers(struct ct_analysers *analysers);
 
 /**
  * ct_explain_judge() - judge a pass by all rules

@@ -128,29 +128,6 @@ uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, uns
 
 /* ---------------------------------------------------------------- processes --- */
 
-/* The thread whose wall time counts: that of the iterations, or the one that launches most. */
-int ct_explain_threads(struct ct_explain *x)
-{
-	const struct ct_accounting *acc = ct_explain_state(x, &ct_accounting_analyser);
-
-	x->threads = calloc(x->phases->processes_count + 1, sizeof(*x->threads));
-	if (!x->threads)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < acc->threads_count; i++) {
-		const struct ct_thread_account *t = acc->threads[i], **best;
-		const struct ct_process_phases *p;
-
-		if (!t || t->process < 0)
-			continue;
-		p = &x->phases->processes[t->process];
-		best = &x->threads[t->process];
-		if (p->iterations_count ? t->tid == p->tid : t->submissions && (!*best ||
-		    t->submissions > (*best)->submissions))
-			*best = t;
-	}
-	return 0;
-}
-
 void ct_explain_choose(struct ct_explain *x, unsigned int index)
 {
 	struct ct_accounting *acc = ct_explain_state(x, &ct_accounting_analyser);
@@ -162,7 +139,7 @@ void ct_explain_choose(struct ct_explain *x, unsigned int index)
 	x->process = &x->phases->processes[index];
 	x->facts = &facts->processes[index];
 	x->account = &acc->processes[index];
-	x->thread = x->threads[index];
+	x->thread = x->account->launching;
 	x->idle = &idle->processes[index];
 	x->iterations = x->process->iterations_count - ct_phases_warmup(x->process);
 	x->iterations = x->iterations ? x->iterations : 1;

@@ -54,7 +54,6 @@ struct ct_explain {
 	uint64_t queued;			/* ns: see ct_gpu_idle_queued() */
 	uint64_t wall[CT_SCOPE_COUNT];		/* ns */
 	uint64_t iterations;			/* of the steady state, at least 1 */
-	const struct ct_thread_account **threads;	/* by process: what .thread is */
 	struct ct_finding_row *list;
 	unsigned int count, capacity;
 	int error;
@@ -113,8 +112,6 @@ static inline void *ct_explain_state(const struct ct_explain *x, const struct ct
 /* The sum of an account of the launching thread over a scope, in ns. */
 uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account);
 
-/* Finds the launching threads; before the first ct_explain_choose().  0 or -ENOMEM; free() @x->threads. */
-int ct_explain_threads(struct ct_explain *x);
 
 /* Sets the fields of @x that belong to a process of the phases. */
 void ct_explain_choose(struct ct_explain *x, unsigned int index);

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+
 #define PATTERN_CANDIDATES	64u
 #define PATTERN_OCCURS		4u	/* fewer are no pattern */
 #define PATTERN_DISTANCES	255u	/* looked at of an anchor */
@@ -238,7 +240,7 @@ static int pattern_boundary(struct ct_pattern *p, const struct ct_tokens *t,
 		samples++;
 	}
 	for (uint32_t n = 0; n < of_each && samples; n++) {
-		double value = ct_phase_median(&pause[(size_t)n * PATTERN_SAMPLES], samples);
+		double value = ct_median(&pause[(size_t)n * PATTERN_SAMPLES], samples);
 
 		if (fetch[n] * 2u > samples)
 			value += 1e18;

@@ -5,22 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+
 #define PROCESS_SAMPLES		65536u	/* for a median */
-
-static int process_by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-uint64_t ct_phase_median(uint64_t *values, uint32_t count)
-{
-	if (!count)
-		return 0;
-	qsort(values, count, sizeof(*values), process_by_value);
-	return values[count / 2];
-}
 
 int ct_iteration_add(struct ct_process_phases *p, uint64_t begin, uint64_t end, uint32_t note)
 {
@@ -59,7 +46,7 @@ int ct_iterations_median(const struct ct_process_phases *p, bool launches, uint6
 
 		values[i] = launches ? it->launches : it->end - it->begin;
 	}
-	*median = ct_phase_median(values, n);
+	*median = ct_median(values, n);
 	free(values);
 	return 0;
 }

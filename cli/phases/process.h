@@ -40,9 +40,6 @@ static inline unsigned int ct_launch_weight(const struct ct_happening *h)
 /* How many of the kept launches of the process are from @from until before @to. */
 uint32_t ct_work_launches(const struct ct_phase_work *w, uint64_t from, uint64_t to);
 
-/* The median of @count values, which are put into another order; 0 of none. */
-uint64_t ct_phase_median(uint64_t *values, uint32_t count);
-
 /* A pause so many times as long as an iteration ends a run of iterations. */
 #define CT_PAUSE	8u
 

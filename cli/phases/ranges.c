@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "phases/again.h"
 
 #define RANGES_TIMES	3u	/* a text must come */
@@ -121,7 +122,7 @@ static int ranges_judge(struct ct_repeat *r, const struct ct_phase_work *w,
 		r->depth = one[i].depth < r->depth ? one[i].depth : r->depth;
 	}
 	between = ct_work_launches(w, one->begin, one[count - 1].end);
-	median = ct_phase_median(launches, count);
+	median = ct_median(launches, count);
 	for (uint32_t i = 0; i < count; i++)
 		even += launches[count + i] * 10 >= median * 8 &&
 			launches[count + i] * 10 <= median * 12;
@@ -269,7 +270,7 @@ static int ranges_join(struct ct_phase_work *w)
 			k++;
 		busy += k < ends_count && ends[k] < it[1].begin;
 	}
-	pause = ct_phase_median(pauses, n - 1);
+	pause = ct_median(pauses, n - 1);
 	if (pause * 10 > length && busy * 2 < n)
 		goto out;
 	for (uint32_t i = 0; i + 1 < n; i++) {

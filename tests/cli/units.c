@@ -3,6 +3,7 @@
  * What the command line is made of, by itself: percentiles, the hash, output of
  * numbers and strings, layouts.  Prints TAP.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,9 @@
 #include "../../cli/trace/class.h"
 #include "../../cli/doctor/device.h"
 #include "../../cli/base/hash.h"
+#include "../../cli/base/median.h"
 #include "../../cli/analysis/cuda/groups.h"
+#include "../../cli/analysis/engine.h"
 #include "../../cli/analysis/histogram.h"
 #include "../../cli/analysis/losses.h"
 #include "../../cli/capture/ring.h"
@@ -407,12 +410,47 @@ static void groups(void)
 	ct_groups_free(&g);
 }
 
+/* More analysers than a pass may have are refused, with a line that says so. */
+static void analysers(void)
+{
+	static struct ct_analyser many[CT_ANALYSERS_MAX + 1];
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
+	struct ct_analysers list = { 0 };
+	struct ct_trace empty = { 0 };
+	struct ct_error err = { 0 };
+	struct ct_engine *e;
+
+	for (unsigned int i = 0; i < CT_ANALYSERS_MAX; i++) {
+		ct_analysers_add(&list, &many[i]);
+		ct_analysers_add(&list, &many[0]);
+	}
+	e = ct_engine_run(&empty, list.list, list.count, &options, &err);
+	ok(e && list.count == CT_ANALYSERS_MAX, "a pass has as many analysers as it may, each once");
+	ct_engine_free(e);
+	ct_analysers_add(&list, &many[CT_ANALYSERS_MAX]);
+	e = ct_engine_run(&empty, list.list, list.count, &options, &err);
+	ok(!e && err.code == E2BIG && strstr(err.text, "62 analysers at most"), "one more is refused, and the line says why");
+	ct_engine_free(e);
+}
+
+static void medians(void)
+{
+	uint64_t odd[] = { 9, 1, 5 }, even[] = { 8, 1, 4, 2 };
+	double numbers[] = { 2.5, 0.5 };
+
+	ok(ct_median(odd, 3) == 5 && odd[0] == 1 && odd[2] == 9, "a median, and the values are sorted");
+	ok(ct_median(even, 4) == 3 && ct_median_double(numbers, 2) == 1.5, "of an even number the mean of two");
+	ok(ct_median(NULL, 0) == 0, "none of nothing");
+}
+
 int main(void)
 {
 	groups();
 	rings();
 	losses();
 	percentiles();
+	medians();
+	analysers();
 	hash();
 	output();
 	registry();

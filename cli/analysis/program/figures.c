@@ -93,7 +93,7 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
-	const struct ct_thread_account *thread = ct_verdict_thread(a->phases, acc, index);
+	const struct ct_thread_account *thread = acc->processes[index].launching;
 	struct ct_iteration_stats s = { 0 };
 	int rc;
 

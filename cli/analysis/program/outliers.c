@@ -6,20 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+
 /* ------------------------------------------------------------- statistics --- */
-
-static int outliers_order(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Of sorted values. */
-static double outliers_median(const uint64_t *sorted, uint32_t n)
-{
-	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
-}
 
 static uint64_t outliers_duration(const struct ct_iteration *i)
 {
@@ -36,8 +25,7 @@ static int outliers_limit(struct ct_iteration_stats *s, uint32_t n)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		away[i] = fabs(s->sorted[i] - s->median);
-	qsort(away, n, sizeof(*away), outliers_order);
-	most = 5 * outliers_median(away, n);
+	most = 5 * ct_median(away, n);
 	s->limit = s->median + (most > s->median / 5 ? most : s->median / 5);
 	free(away);
 	return 0;
@@ -58,8 +46,7 @@ int ct_iteration_stats(struct ct_iteration_stats *s, const struct ct_process_pha
 	for (uint32_t i = 0; i < n; i++)
 		squares += (s->sorted[i] - s->mean) * (s->sorted[i] - s->mean);
 	s->deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
-	qsort(s->sorted, n, sizeof(*s->sorted), outliers_order);
-	s->median = outliers_median(s->sorted, n);
+	s->median = ct_median(s->sorted, n);	/* sorts them, too */
 	s->min = s->sorted[0];
 	s->max = s->sorted[n - 1];
 	s->p95 = s->sorted[rank - 1];

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
+
 #define ITERATIONS_LEAST	3	/* fewer say nothing about the spread */
 
 /* ---------------------------------------------------------------- matching --- */
@@ -120,19 +122,6 @@ const char *ct_diff_verdict(const struct ct_diff_pair *pair, const struct ct_dif
 
 /* -------------------------------------------------------------- iterations --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double compare_median(double *list, uint32_t n)
-{
-	qsort(list, n, sizeof(*list), compare_doubles);
-	return n % 2 ? list[n / 2] : (list[n / 2 - 1] + list[n / 2]) / 2;
-}
-
 int ct_diff_iteration(const struct ct_diff_side *side, double *median, double *error)
 {
 	uint32_t n = side->per->iterations;
@@ -144,11 +133,11 @@ int ct_diff_iteration(const struct ct_diff_side *side, double *median, double *e
 	if (n) {
 		for (uint32_t i = 0; i < n; i++)
 			list[i] = side->per->list[i].end - side->per->list[i].begin;
-		*median = compare_median(list, n);
+		*median = ct_median_double(list, n);
 		for (uint32_t i = 0; i < n; i++)
 			list[i] = fabs(list[i] - *median);
 		/* Of a normal distribution, the standard error of the median. */
-		deviation = 1.4826 * compare_median(list, n);
+		deviation = 1.4826 * ct_median_double(list, n);
 		*error = 1.2533 * deviation / sqrt(n);
 	}
 	free(list);

@@ -18,7 +18,6 @@
 #include "export/html/tables.h"
 #include "export/html/template.h"
 
-#define HTML_ANALYSERS	100u
 
 struct html {
 	const struct ct_trace *trace;
@@ -66,15 +65,15 @@ static void html_source(struct html *h, bool make, int (*item)(void *, const str
 /* The reports, the findings, and what there is. */
 static int html_first(struct html *h)
 {
-	const struct ct_analyser *analysers[HTML_ANALYSERS];
-	unsigned int count = ct_explain_analysers(analysers);
+	struct ct_analysers analysers = { 0 };
 	int rc;
 
-	count = ct_html_tables_add(analysers, count, HTML_ANALYSERS - 2);
-	analysers[count++] = &ct_html_memory_analyser;
-	analysers[count++] = &ct_html_source_analyser;
+	ct_explain_analysers(&analysers);
+	ct_html_tables_add(&analysers);
+	ct_analysers_add(&analysers, &ct_html_memory_analyser);
+	ct_analysers_add(&analysers, &ct_html_source_analyser);
 	html_source(h, true, html_count);
-	h->first = ct_engine_run(h->trace, analysers, count, &h->options, h->err);
+	h->first = ct_engine_run(h->trace, analysers.list, analysers.count, &h->options, h->err);
 	if (!h->first)
 		return -h->err->code;
 	h->judged = true;

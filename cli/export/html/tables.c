@@ -8,12 +8,11 @@
 
 #define TABLES_ROWS	1000u
 
-unsigned int ct_html_tables_add(const struct ct_analyser **list, unsigned int count, unsigned int room)
+void ct_html_tables_add(struct ct_analysers *analysers)
 {
-	for (unsigned int i = 0; i < ct_reports_count && count < room; i++)
+	for (unsigned int i = 0; i < ct_reports_count; i++)
 		if (!ct_reports[i]->streams)
-			list[count++] = ct_reports[i];
-	return count;
+			ct_analysers_add(analysers, ct_reports[i]);
 }
 
 static const char *tables_kind(enum ct_cell_type type)

@@ -21,19 +21,20 @@ static const char *const analysis_reports[] = {
 
 static int analysis_run(struct ct_sqlite_analysis *a)
 {
-	const struct ct_analyser *list[CT_EXPLAIN_ANALYSERS + REPORTS];
+	struct ct_analysers analysers = { 0 };
+	const struct ct_analyser *report;
 	struct ct_engine_options options = {
 		.filter = { .layer = -1, .category = -1 }, .phases = &a->phases,
 	};
-	unsigned int count = ct_explain_analysers(list);
 	int rc = ct_phases_find(&a->phases, &a->trace);
 
+	ct_explain_analysers(&analysers);
 	for (size_t i = 0; i < REPORTS; i++)
-		if ((list[count] = ct_report_find(analysis_reports[i])))
-			count++;
+		if ((report = ct_report_find(analysis_reports[i])))
+			ct_analysers_add(&analysers, report);
 	if (rc)
 		return ct_fail(&a->err, -rc, "%s", strerror(-rc));
-	a->engine = ct_engine_run(&a->trace, list, count, &options, &a->err);
+	a->engine = ct_engine_run(&a->trace, analysers.list, analysers.count, &options, &a->err);
 	if (!a->engine)
 		return -a->err.code;
 	rc = ct_explain_tables(&a->trace, a->engine, &a->verdicts, &a->findings);
