@@ -31,22 +31,22 @@ static bool calls_prepares(const struct ct_class *class)
 /* Does this process call libcuda, and does it use what only libcuda uses of the driver? */
 static int calls_note_use(struct ct_calls *c, const struct ct_trace_event *e)
 {
-	bool calls = e->api && e->class->op != CT_OP_LOOKUP, cuda, launches, prepares;
-	struct ct_hash_slot *slot;
+	bool calls = e->api && e->class->op != CT_OP_LOOKUP, uvm, launches, prepares;
+	struct ct_process_use *use;
 
-	cuda = e->record->fields && ct_record_is_ioctl(e->record) &&
+	uvm = e->record->fields && ct_record_is_ioctl(e->record) &&
 	       ct_record_quick(e->record, CT_QUICK_DEVICE) == CT_DEV_UVM;
 	launches = ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && c->launcher != e->track->pid;
 	prepares = e->api && calls_prepares(e->class);
-	if (!cuda && !launches && !prepares && (!calls || c->caller == e->track->pid))
+	if (!uvm && !launches && !prepares && (!calls || c->caller == e->track->pid))
 		return 0;
-	slot = ct_hash_put(&c->uses, e->track->pid);
-	if (!slot)
+	use = ct_keyed_put(&c->uses, e->track->pid);
+	if (!use)
 		return -ENOMEM;
-	slot->a |= calls;
-	slot->b |= cuda;
-	slot->c |= launches;
-	slot->d |= prepares;
+	use->calls |= calls;
+	use->uvm |= uvm;
+	use->launches |= launches;
+	use->prepares |= prepares;
 	if (launches)
 		c->launcher = e->track->pid;
 	if (calls)
@@ -166,17 +166,17 @@ static bool calls_wants(const struct ct_class *class)
 
 static void calls_find_bypassed(struct ct_calls *c)
 {
-	for (size_t i = 0; i < c->uses.size; i++) {
-		const struct ct_hash_slot *slot = &c->uses.slots[i];
+	for (size_t i = 0; i < c->uses.count; i++) {
+		const struct ct_process_use *use = &c->uses.list[i];
 
-		if (slot->used && !slot->a && slot->b) {
+		if (!use->calls && use->uvm) {
 			if (c->bypassed_count < CT_CALLS_BYPASSED)
-				c->bypassed[c->bypassed_count] = slot->key;
+				c->bypassed[c->bypassed_count] = use->pid;
 			c->bypassed_count++;
 		}
-		if (slot->used && slot->c && !slot->d) {
+		if (use->launches && !use->prepares) {
 			if (c->partial_count < CT_CALLS_BYPASSED)
-				c->partial[c->partial_count] = slot->key;
+				c->partial[c->partial_count] = use->pid;
 			c->partial_count++;
 		}
 	}
@@ -235,7 +235,7 @@ static void calls_free(struct ct_analysis *a)
 	for (unsigned int i = 0; i < c->ops_count; i++)
 		ct_histogram_free(&c->ops[i].durations);
 	free(c->ops);
-	ct_hash_free(&c->uses);
+	ct_keyed_free(&c->uses);
 }
 
 const char *ct_calls_name(const struct ct_calls *calls, const struct ct_op_stat *op)

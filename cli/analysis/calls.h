@@ -34,6 +34,15 @@ struct ct_ioctl_stat {
 	uint64_t count, total, failed;
 };
 
+/* What a process does, as far as its records say. */
+struct ct_process_use {
+	uint64_t pid;
+	bool calls;			/* libcuda */
+	bool uvm;			/* ioctls that only libcuda uses */
+	bool launches;			/* kernels */
+	bool prepares;			/* what comes before a launch */
+};
+
 struct ct_calls {
 	struct ct_op_stat *ops;		/* by the order of their classes' ids */
 	unsigned int ops_count;
@@ -59,7 +68,7 @@ struct ct_calls {
 	struct ct_op_stat **by_class;
 	struct ct_ioctl_stat by_layer[2];
 	/* By pid.  a: makes calls, b: uses the driver as CUDA does, c: launches, d: prepares. */
-	struct ct_hash uses;
+	CT_KEYED(struct ct_process_use) uses;
 	uint32_t caller;		/* a pid that is noted as one that makes calls */
 	uint32_t launcher;		/* and one that launches */
 };

@@ -15,9 +15,6 @@
 #define STREAM_UNKNOWN		UINT64_MAX	/* of a call that never returned */
 
 /*
- * A stream in ct_idle_process.streams: .a is when the last call that submitted to it ended, .b
- * when it began; .c says that all of it was captured into a graph, so that nothing of it runs.
- *
  * The legacy stream (0) and the streams that are made without CU_STREAM_NON_BLOCKING wait for
  * each other: when what was submitted to one of both is done, then so is what was submitted to
  * the other one before.
@@ -77,108 +74,84 @@ static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases 
 
 /* ------------------------------------------------------------------- calls --- */
 
-static void idle_remove(struct ct_hash *map, uint64_t key)
-{
-	struct ct_hash_slot *slot = ct_hash_get(map, key);
+/* Forgets a stream or an event, if it is known. */
+#define idle_remove(set, key)							\
+do {										\
+	CT_KEYED_TYPE(set) known = ct_keyed_get(set, key);			\
+										\
+	if (known)								\
+		ct_keyed_remove(set, known);					\
+} while (0)
 
-	if (slot)
-		ct_hash_remove(map, slot);
+static void idle_drop_one(struct ct_idle_process *p, uint64_t stream, uint64_t until)
+{
+	struct ct_idle_stream *s = ct_keyed_get(&p->streams, stream);
+
+	if (s && s->ended <= until)
+		ct_keyed_remove(&p->streams, s);
 }
 
 /* What was submitted to the other side of a stream until @until is done: see above. */
 static void idle_drop_others(struct ct_idle_process *p, uint64_t stream, uint64_t until)
 {
-	struct ct_hash_slot *slot;
-
-	if (stream && ct_hash_get(&p->blocking, stream)) {
-		slot = ct_hash_get(&p->streams, 0);
-		if (slot && slot->a <= until)
-			ct_hash_remove(&p->streams, slot);
-	}
-	if (stream)
-		return;
-	for (size_t i = 0; i < p->blocking.size && p->streams.count; i++) {
-		slot = p->blocking.slots[i].used ?
-		       ct_hash_get(&p->streams, p->blocking.slots[i].key) : NULL;
-		if (slot && slot->a <= until)
-			ct_hash_remove(&p->streams, slot);
-	}
+	if (stream && ct_keyed_get(&p->blocking, stream))
+		idle_drop_one(p, 0, until);
+	for (size_t i = 0; !stream && i < p->blocking.count && p->streams.count; i++)
+		idle_drop_one(p, p->blocking.list[i], until);
 }
 
 /* What was submitted to @stream until @until is done. */
 static void idle_drop(struct ct_idle_process *p, uint64_t stream, uint64_t until)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&p->streams, stream);
-	uint64_t began;
+	const struct ct_idle_stream *s = ct_keyed_get(&p->streams, stream);
 
-	if (!slot || slot->a > until)
+	if (!s || s->ended > until)
 		return;
-	began = slot->b;
-	if (!slot->c)
-		idle_drop_others(p, stream, began);
-	/* Removal may have moved it. */
-	slot = ct_hash_get(&p->streams, stream);
-	if (slot)
-		ct_hash_remove(&p->streams, slot);
+	if (!s->captured)
+		idle_drop_others(p, stream, s->began);
+	idle_drop_one(p, stream, until);
 }
 
 /* The same of all streams. */
-static int idle_drop_all(struct ct_idle_process *p, uint64_t until)
+static void idle_drop_all(struct ct_idle_process *p, uint64_t until)
 {
-	struct ct_hash later = { 0 };
-
-	for (size_t i = 0; i < p->streams.size; i++) {
-		const struct ct_hash_slot *old = &p->streams.slots[i];
-		struct ct_hash_slot *slot;
-
-		if (!old->used || old->a <= until)
-			continue;
-		slot = ct_hash_put(&later, old->key);
-		if (!slot) {
-			ct_hash_free(&later);
-			return -ENOMEM;
-		}
-		slot->a = old->a;
-		slot->b = old->b;
-		slot->c = old->c;
-	}
-	ct_hash_free(&p->streams);
-	p->streams = later;
-	return 0;
+	for (size_t i = p->streams.count; i-- > 0;)
+		if (p->streams.list[i].ended <= until)
+			ct_keyed_remove(&p->streams, &p->streams.list[i]);
 }
 
 static int idle_submitted(struct ct_idle_process *p, uint64_t stream, const struct ct_trace_event *e)
 {
-	bool captured = ct_hash_get(&p->captures, stream) != NULL;
-	bool known = ct_hash_get(&p->streams, stream) != NULL;
-	struct ct_hash_slot *slot = ct_hash_put(&p->streams, stream);
+	bool captured = ct_keyed_get(&p->captures, stream) != NULL;
+	bool known = ct_keyed_get(&p->streams, stream) != NULL;
+	struct ct_idle_stream *s = ct_keyed_put(&p->streams, stream);
 
-	if (!slot)
+	if (!s)
 		return -ENOMEM;
-	slot->a = e->end > slot->a ? e->end : slot->a;
-	slot->b = e->begin > slot->b ? e->begin : slot->b;
-	slot->c = captured && (!known || slot->c);
+	s->ended = e->end > s->ended ? e->end : s->ended;
+	s->began = e->begin > s->began ? e->begin : s->began;
+	s->captured = captured && (!known || s->captured);
 	return 0;
 }
 
 static int idle_event_record(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&p->events, ct_record_quick(e->record, CT_QUICK_EVENT));
+	struct ct_idle_event *event = ct_keyed_put(&p->events, ct_record_quick(e->record, CT_QUICK_EVENT));
 
-	if (!slot)
+	if (!event)
 		return -ENOMEM;
-	slot->a = ct_call_stream(e, CT_QUICK_STREAM);
-	slot->b = e->begin;
+	event->stream = ct_call_stream(e, CT_QUICK_STREAM);
+	event->ts = e->begin;
 	return 0;
 }
 
 static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
+	const struct ct_idle_event *event = ct_keyed_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
-	if (slot && slot->b <= e->begin)
-		idle_drop(p, slot->a, slot->b);
+	if (event && event->ts <= e->begin)
+		idle_drop(p, event->stream, event->ts);
 }
 
 static void idle_context(struct ct_idle_process *p, const struct ct_process_phases *phases,
@@ -201,13 +174,12 @@ static void idle_context(struct ct_idle_process *p, const struct ct_process_phas
 static int idle_returned(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			 const struct ct_trace_event *e, enum ct_stream_call call)
 {
-	struct ct_hash_slot *slot;
+	struct ct_idle_stream *s;
 	uint64_t stream;
 
 	switch (call) {
 	case CT_STREAM_CTX_SYNC:
-		if (idle_drop_all(p, e->begin))
-			return -ENOMEM;
+		idle_drop_all(p, e->begin);
 		break;
 	case CT_STREAM_SYNC:
 		idle_drop(p, ct_call_stream(e, CT_QUICK_HANDLE), e->begin);
@@ -216,14 +188,14 @@ static int idle_returned(struct ct_idle_process *p, const struct ct_process_phas
 		idle_event_done(p, e);
 		break;
 	case CT_STREAM_CAPTURE_BEGIN:
-		return ct_hash_put(&p->captures, ct_call_stream(e, CT_QUICK_HANDLE)) ? 0 : -ENOMEM;
+		return ct_keyed_put(&p->captures, ct_call_stream(e, CT_QUICK_HANDLE)) ? 0 : -ENOMEM;
 	case CT_STREAM_CAPTURE_END:
 		stream = ct_call_stream(e, CT_QUICK_STREAM);
 		idle_remove(&p->captures, stream);
-		slot = ct_hash_get(&p->streams, stream);
-		if (!slot || !slot->c)
+		s = ct_keyed_get(&p->streams, stream);
+		if (!s || !s->captured)
 			return 0;
-		ct_hash_remove(&p->streams, slot);
+		ct_keyed_remove(&p->streams, s);
 		break;
 	case CT_STREAM_EVENT_RECORD:
 		return idle_event_record(p, e);
@@ -233,7 +205,7 @@ static int idle_returned(struct ct_idle_process *p, const struct ct_process_phas
 	case CT_STREAM_CREATE:
 		stream = ct_record_quick(e->record, CT_QUICK_STREAM);
 		if (!(ct_record_quick(e->record, CT_QUICK_FLAGS) & CT_STREAM_NON_BLOCKING) && stream)
-			return ct_hash_put(&p->blocking, stream) ? 0 : -ENOMEM;
+			return ct_keyed_put(&p->blocking, stream) ? 0 : -ENOMEM;
 		idle_remove(&p->blocking, stream);
 		return 0;
 	case CT_STREAM_DESTROY:
@@ -408,10 +380,10 @@ static void idle_free(struct ct_analysis *a)
 	struct ct_idle *idle = a->state;
 
 	for (unsigned int i = 0; idle->processes && i < idle->processes_count; i++) {
-		ct_hash_free(&idle->processes[i].streams);
-		ct_hash_free(&idle->processes[i].blocking);
-		ct_hash_free(&idle->processes[i].captures);
-		ct_hash_free(&idle->processes[i].events);
+		ct_keyed_free(&idle->processes[i].streams);
+		ct_keyed_free(&idle->processes[i].blocking);
+		ct_keyed_free(&idle->processes[i].captures);
+		ct_keyed_free(&idle->processes[i].events);
 		free(idle->processes[i].iterations);
 	}
 	free(idle->processes);

@@ -12,7 +12,19 @@
 #define CT_CLI_DEVICE_IDLE_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
+#include "base/keyed.h"
+
+struct ct_idle_stream {
+	uint64_t stream;
+	uint64_t ended, began;			/* ns: of the last call that submitted to it */
+	bool     captured;			/* all of it, into a graph: nothing of it runs */
+};
+
+/* Recorded in a stream. */
+struct ct_idle_event {
+	uint64_t event;
+	uint64_t stream, ts;			/* ts: ns, when */
+};
 
 struct ct_idle_process {
 	uint64_t total;				/* ns */
@@ -27,10 +39,10 @@ struct ct_idle_process {
 	/* Internal. */
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	uint64_t context;			/* the one that is known */
-	struct ct_hash streams;			/* with work that may not be done; see device_idle.c */
-	struct ct_hash blocking;		/* streams that wait for the legacy stream */
-	struct ct_hash captures;		/* streams that capture */
-	struct ct_hash events;			/* a: the stream, b: ns, when it was recorded there */
+	CT_KEYED(struct ct_idle_stream) streams;	/* with work that may not be done */
+	CT_KEYED(uint64_t) blocking;		/* streams that wait for the legacy stream */
+	CT_KEYED(uint64_t) captures;		/* streams that capture */
+	CT_KEYED(struct ct_idle_event) events;
 	uint32_t submitting;			/* open calls that submit */
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */

@@ -264,10 +264,10 @@ static int engine_pass(struct ct_engine *e)
 
 	while (!rc && (rc = ct_merge_next(m, &point)) > 0)
 		rc = engine_point(e, &point);
-	for (unsigned int i = 0; i < e->tracks.count && !rc; i++)
-		while (e->tracks.list[i]->depth && !rc)
-			rc = engine_unreturned(e, e->tracks.list[i]);
-	e->totals.processes = e->tracks.processes;
+	for (size_t i = 0; i < e->tracks.count && !rc; i++)
+		while (e->tracks.list[i].track->depth && !rc)
+			rc = engine_unreturned(e, e->tracks.list[i].track);
+	e->totals.processes = e->tracks.pids.count;
 	e->totals.threads = e->tracks.threads;
 	ct_merge_free(m);
 	return rc;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "base/sum.h"
 #include "view/term.h"
 
@@ -47,21 +47,16 @@ uint64_t ct_losses_needed(const struct ct_losses_cpu *cpu, uint64_t ring)
 	return size;
 }
 
+struct losses_cpus {
+	CT_KEYED(struct ct_losses_cpu);
+};
+
 static uint64_t losses_number(const struct ct_trace *t, const char *key, uint64_t otherwise)
 {
 	const char *text = ct_registry_info(&t->reg, key);
 	uint64_t value = text ? strtoull(text, NULL, 10) : 0;
 
 	return value && !(value & (value - 1)) && value <= RING_MAX ? value : otherwise;
-}
-
-static struct ct_losses_cpu *losses_cpu(struct ct_hash *by_cpu, uint64_t cpu)
-{
-	struct ct_hash_slot *slot = ct_hash_put(by_cpu, cpu);
-
-	if (slot && !slot->a)
-		slot->a = (uintptr_t)calloc(1, sizeof(struct ct_losses_cpu));
-	return slot ? (struct ct_losses_cpu *)(uintptr_t)slot->a : NULL;
 }
 
 /* A probe's counters, which stand in the trace once, at the end. */
@@ -84,10 +79,10 @@ static void losses_take_probe(struct ct_losses *l, const struct ct_record *r)
 }
 
 /* Counters are cumulative: the last record of a CPU and reason counts. */
-static int losses_take_stat(struct ct_hash *by_cpu, const struct ct_record *r)
+static int losses_take_stat(struct losses_cpus *by_cpu, const struct ct_record *r)
 {
 	uint64_t reason = ct_record_quick(r, CT_QUICK_REASON);
-	struct ct_losses_cpu *cpu = losses_cpu(by_cpu, ct_record_quick(r, CT_QUICK_CPU));
+	struct ct_losses_cpu *cpu = ct_keyed_put(by_cpu, ct_record_quick(r, CT_QUICK_CPU));
 	struct ct_stream_stat stat;
 
 	if (!cpu)
@@ -99,7 +94,7 @@ static int losses_take_stat(struct ct_hash *by_cpu, const struct ct_record *r)
 	return 0;
 }
 
-static int losses_take_state(struct ct_losses *l, struct ct_hash *by_cpu, const struct ct_trace *t,
+static int losses_take_state(struct ct_losses *l, struct losses_cpus *by_cpu, const struct ct_trace *t,
 			     unsigned int stream)
 {
 	struct ct_cursor c;
@@ -117,9 +112,9 @@ static int losses_take_state(struct ct_losses *l, struct ct_hash *by_cpu, const 
 }
 
 /* What a CPU's packets say, where the recorder could not write its counters. */
-static int losses_take_stream(struct ct_hash *by_cpu, const struct ct_stream_file *s)
+static int losses_take_stream(struct losses_cpus *by_cpu, const struct ct_stream_file *s)
 {
-	struct ct_losses_cpu *cpu = losses_cpu(by_cpu, s->cpu);
+	struct ct_losses_cpu *cpu = ct_keyed_put(by_cpu, s->cpu);
 	uint64_t known = 0;
 
 	if (!cpu)
@@ -154,27 +149,23 @@ static int losses_compare(const void *a, const void *b)
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
-/* Sums up the CPUs, frees the map, and makes a list of those that lost records. */
-static int losses_finish(struct ct_losses *l, struct ct_hash *by_cpu, struct ct_losses_cpu **cpus,
+/* Sums up the CPUs, frees them, and makes a list of those that lost records. */
+static int losses_finish(struct ct_losses *l, struct losses_cpus *by_cpu, struct ct_losses_cpu **cpus,
 			 unsigned int *count)
 {
 	*count = 0;
 	*cpus = calloc(by_cpu->count + 1, sizeof(**cpus));
-	for (size_t i = 0; i < by_cpu->size; i++) {
-		struct ct_losses_cpu *cpu = (void *)(uintptr_t)by_cpu->slots[i].a;
+	for (size_t i = 0; i < by_cpu->count; i++) {
+		const struct ct_losses_cpu *cpu = &by_cpu->list[i];
 		bool lost = false;
 
-		if (!by_cpu->slots[i].used || !cpu)
-			continue;
 		losses_add(l, cpu);
-		cpu->cpu = by_cpu->slots[i].key;
 		for (unsigned int k = 0; k < CT_LOST_REASONS; k++)
 			lost |= cpu->lost[k] > 0;
 		if (lost && *cpus)
 			(*cpus)[(*count)++] = *cpu;
-		free(cpu);
 	}
-	ct_hash_free(by_cpu);
+	ct_keyed_free(by_cpu);
 	if (*cpus)
 		qsort(*cpus, *count, sizeof(**cpus), losses_compare);
 	return *cpus ? 0 : -ENOMEM;
@@ -183,7 +174,7 @@ static int losses_finish(struct ct_losses *l, struct ct_hash *by_cpu, struct ct_
 int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_losses_cpu **cpus,
 		     unsigned int *count)
 {
-	struct ct_hash by_cpu = { 0 };
+	struct losses_cpus by_cpu = { 0 };
 	int rc = 0, finished;
 
 	*l = (struct ct_losses){

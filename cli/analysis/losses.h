@@ -11,10 +11,10 @@
 
 /* One CPU of a recording. */
 struct ct_losses_cpu {
+	uint64_t cpu;			/* its number */
 	uint64_t records;		/* that its ring took */
 	uint64_t bytes;			/* of the trace, that hold them */
 	uint64_t lost[CT_LOST_REASONS];
-	uint64_t cpu;			/* its number */
 };
 
 struct ct_losses {

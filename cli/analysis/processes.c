@@ -11,7 +11,7 @@
 
 int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 {
-	struct ct_hash_slot *slot;
+	struct ct_process_name *process;
 	const char *text, *word;
 	uint16_t len;
 	size_t n;
@@ -19,8 +19,8 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 	if (r->class->id != CT_CLASS_process)
 		return 0;
 	text = ct_record_text(r, &len);
-	slot = text ? ct_hash_put(&p->names, r->pid) : NULL;
-	if (!slot)
+	process = text ? ct_keyed_put(&p->names, r->pid) : NULL;
+	if (!process)
 		return text ? -ENOMEM : 0;
 	/* The last part of the first word: "/usr/bin/python3 x.py". */
 	n = 0;
@@ -28,36 +28,34 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 		n++;
 	word = memrchr(text, '/', n);
 	word = word ? word + 1 : text;
-	free((char *)(uintptr_t)slot->a);
-	slot->a = (uintptr_t)strndup(word, text + n - word);
-	return slot->a ? 0 : -ENOMEM;
+	free(process->name);
+	process->name = strndup(word, text + n - word);
+	return process->name ? 0 : -ENOMEM;
 }
 
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&p->names, pid);
+	const char *name = ct_processes_word(p, pid);
 	char line[256], clean[64];
 
 	if (!pid)
 		return "(interrupt)";
-	snprintf(line, sizeof(line), "%s (%u)", slot && slot->a ?
-		 ct_term_clean(clean, sizeof(clean), (char *)(uintptr_t)slot->a, 40) : "?", pid);
+	snprintf(line, sizeof(line), "%s (%u)", name ? ct_term_clean(clean, sizeof(clean), name, 40) : "?", pid);
 	snprintf(buf, size, "%s", line);
 	return buf;
 }
 
 const char *ct_processes_word(const struct ct_processes *p, uint32_t pid)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&p->names, pid);
+	const struct ct_process_name *process = ct_keyed_get(&p->names, pid);
 
-	return slot ? (char *)(uintptr_t)slot->a : NULL;
+	return process ? process->name : NULL;
 }
 
 void ct_processes_free(struct ct_processes *p)
 {
-	for (size_t i = 0; i < p->names.size; i++)
-		if (p->names.slots[i].used)
-			free((char *)(uintptr_t)p->names.slots[i].a);
-	ct_hash_free(&p->names);
+	for (size_t i = 0; i < p->names.count; i++)
+		free(p->names.list[i].name);
+	ct_keyed_free(&p->names);
 }

@@ -3,11 +3,16 @@
 #ifndef CT_CLI_PROCESSES_H
 #define CT_CLI_PROCESSES_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/merge.h"
 
+struct ct_process_name {
+	uint64_t pid;
+	char *name;
+};
+
 struct ct_processes {
-	struct ct_hash names;	/* by pid; a: char * */
+	CT_KEYED(struct ct_process_name) names;
 };
 
 /* Takes note of a record; 0 or -ENOMEM. */

@@ -27,8 +27,8 @@
 #define ADVICE_LINES	10	/* about lost records and unseen processes */
 
 struct summary_state {
-	struct ct_hash kernels;		/* by name; a: launches */
-	struct ct_hash gpu_kernels;	/* by name; a: runs on the GPU, b: ns */
+	struct ct_top_kernels kernels;		/* launches */
+	struct ct_top_kernels gpu_kernels;	/* runs on the GPU */
 	bool graphs;			/* ran, and their kernels have no records */
 };
 
@@ -315,7 +315,7 @@ static void summary_coverage(const struct ct_analysis *a, struct ct_page *page)
 	for (unsigned int i = 0; ct_gpu_asked(a->trace) && i < c->count && page->count + 2 < CT_PAGE_LINES; i++) {
 		ct_gpu_cover_text(a->trace, &c->list[i], false, text, sizeof(text));
 		if (*text && (!a->filter->pid || a->filter->pid == c->list[i].pid))
-			ct_page_add(page, "  process %u: %s", c->list[i].pid, text);
+			ct_page_add(page, "  process %u: %s", (uint32_t)c->list[i].pid, text);
 	}
 }
 
@@ -388,7 +388,7 @@ static int summary_process(const struct ct_analysis *a)
 static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	const struct ct_calls *calls = ct_analysis_state(a, &ct_calls_analyser);
-	const struct summary_state *state = a->state;
+	struct summary_state *state = a->state;
 	struct ct_page *page = calloc(1, sizeof(*page));
 	int main = summary_process(a), rc = 0;
 
@@ -423,17 +423,17 @@ static int summary_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct summary_state *s = a->state;
 	bool gpu = e->class->layer == CT_LAYER_GPU;
-	struct ct_hash_slot *slot;
+	struct ct_top_kernel *kernel;
 
 	if (ct_class_is(e->class, CT_IS_GPU_GRAPH)) {
 		s->graphs = true;
 		return 0;
 	}
-	slot = ct_hash_put(gpu ? &s->gpu_kernels : &s->kernels, ct_record_kernel(e->record, a->names->reg));
-	if (!slot)
+	kernel = ct_keyed_put(gpu ? &s->gpu_kernels : &s->kernels, ct_record_kernel(e->record, a->names->reg));
+	if (!kernel)
 		return -ENOMEM;
-	slot->a++;
-	slot->b += gpu ? e->duration : 0;
+	kernel->launches++;
+	kernel->ns += gpu ? e->duration : 0;
 	return 0;
 }
 
@@ -441,8 +441,8 @@ static void summary_free(struct ct_analysis *a)
 {
 	struct summary_state *s = a->state;
 
-	ct_hash_free(&s->kernels);
-	ct_hash_free(&s->gpu_kernels);
+	ct_keyed_free(&s->kernels);
+	ct_keyed_free(&s->gpu_kernels);
 }
 
 static const struct ct_analyser *const needs[] = {

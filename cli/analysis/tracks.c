@@ -5,63 +5,39 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int tracks_count_process(struct ct_tracks *tracks, uint32_t pid)
-{
-	if (!pid || ct_hash_get(&tracks->pids, pid))
-		return 0;
-	if (!ct_hash_put(&tracks->pids, pid))
-		return -ENOMEM;
-	tracks->processes++;
-	return 0;
-}
-
 static struct ct_track *tracks_add(struct ct_tracks *tracks, const struct ct_record *r, uint64_t key)
 {
-	struct ct_hash_slot *slot;
-	struct ct_track *track;
+	struct ct_track *track = calloc(1, sizeof(*track));
+	struct ct_track_of *of = track ? ct_keyed_put(tracks, key) : NULL;
 
-	if (tracks->count == tracks->capacity) {
-		unsigned int capacity = tracks->capacity ? 2 * tracks->capacity : 16;
-		struct ct_track **more = realloc(tracks->list, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		tracks->list = more;
-		tracks->capacity = capacity;
-	}
-	track = calloc(1, sizeof(*track));
-	slot = track ? ct_hash_put(&tracks->by_key, key) : NULL;
-	if (!slot) {
+	if (!of) {
 		free(track);
 		return NULL;
 	}
-	track->index = tracks->count;
+	of->track = track;
+	track->index = tracks->count - 1;
 	track->key = key;
 	track->pid = r->pid;
 	track->tid = key >> 32 ? 0 : r->tid; /* also of the GPU's streams */
-	tracks->list[tracks->count++] = track;
-	slot->a = tracks->count;
 	tracks->threads += track->tid != 0;
-	return tracks_count_process(tracks, r->pid) ? NULL : track;
+	return r->pid && !ct_keyed_put(&tracks->pids, r->pid) ? NULL : track;
 }
 
 struct ct_track *ct_tracks_of(struct ct_tracks *tracks, const struct ct_record *r)
 {
 	uint64_t key = ct_track_key(r);
-	struct ct_hash_slot *slot;
+	struct ct_track_of *of;
 
 	if (tracks->last && tracks->last->key == key)
 		return tracks->last;
-	slot = ct_hash_get(&tracks->by_key, key);
-	if (!slot && tracks->count >= CT_TRACKS_MAX - 1) {
+	of = ct_keyed_get(tracks, key);
+	if (!of && tracks->count >= CT_TRACKS_MAX - 1) {
 		/* One track for all of them, which no key of a record has. */
 		tracks->left_out = true;
-		slot = ct_hash_get(&tracks->by_key, UINT64_MAX);
-		if (!slot)
-			return tracks_add(tracks, &(struct ct_record){ .class = r->class }, UINT64_MAX);
-		return tracks->list[slot->a - 1];
+		of = ct_keyed_get(tracks, UINT64_MAX);
+		return of ? of->track : tracks_add(tracks, &(struct ct_record){ .class = r->class }, UINT64_MAX);
 	}
-	tracks->last = slot ? tracks->list[slot->a - 1] : tracks_add(tracks, r, key);
+	tracks->last = of ? of->track : tracks_add(tracks, r, key);
 	return tracks->last;
 }
 
@@ -95,12 +71,11 @@ struct ct_frame *ct_track_pop(struct ct_track *track)
 
 void ct_tracks_free(struct ct_tracks *tracks)
 {
-	for (unsigned int i = 0; i < tracks->count; i++) {
-		free(tracks->list[i]->frames);
-		free(tracks->list[i]);
+	for (size_t i = 0; i < tracks->count; i++) {
+		free(tracks->list[i].track->frames);
+		free(tracks->list[i].track);
 	}
-	free(tracks->list);
-	ct_hash_free(&tracks->by_key);
-	ct_hash_free(&tracks->pids);
+	ct_keyed_free(tracks);
+	ct_keyed_free(&tracks->pids);
 	*tracks = (struct ct_tracks){ 0 };
 }

@@ -3,7 +3,7 @@
 #ifndef CT_CLI_TRACKS_H
 #define CT_CLI_TRACKS_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/merge.h"
 
 /*
@@ -33,13 +33,16 @@ struct ct_track {
 	uint64_t key;
 };
 
+struct ct_track_of {
+	uint64_t key;			/* ct_track_key() */
+	struct ct_track *track;
+};
+
 struct ct_tracks {
-	struct ct_hash by_key;		/* a: index + 1 into list */
-	struct ct_track **list;
-	unsigned int count, capacity;
+	CT_KEYED(struct ct_track_of);	/* in the order in which they appear */
 	struct ct_track *last;		/* what was looked up last */
-	struct ct_hash pids;
-	unsigned int processes, threads;
+	CT_KEYED(uint64_t) pids;
+	unsigned int threads;
 	bool left_out;			/* there are more threads than CT_TRACKS_MAX */
 };
 

@@ -16,7 +16,7 @@
 #include "analysis/processes.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "live/follow.h"
 #include "live/live.h"
 #include "view/term.h"
@@ -26,6 +26,7 @@
 #define TOP_WIDE	112	/* columns of a view with all that is known */
 
 struct entry {
+	uint64_t key;		/* of the next two */
 	uint32_t pid;
 	char name[TOP_NAME];
 	uint64_t calls, failed, now_calls, now_ns;	/* now: since the last view */
@@ -37,9 +38,7 @@ struct entry {
 struct top {
 	const struct ct_top_options *options;
 	FILE *out;
-	struct entry *entries;
-	unsigned int count;
-	struct ct_hash by_key;			/* a: index + 1 */
+	CT_KEYED(struct entry) entries;
 	struct ct_processes processes;		/* names, from the trace or from /proc */
 	uint64_t others;			/* calls beyond TOP_ROWS */
 	/*
@@ -59,21 +58,18 @@ static uint64_t top_key(uint32_t pid, const char *name)
 
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return ct_hash_mix(hash, pid);
+	return ct_mix(hash, pid);
 }
 
 static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)
 {
 	uint64_t key = top_key(pid, name);
-	struct ct_hash_slot *slot = ct_hash_get(&top->by_key, key);
-	struct entry *e;
+	struct entry *e = ct_keyed_get(&top->entries, key);
 
-	if (slot)
-		return &top->entries[slot->a - 1];
-	if (top->count == TOP_ROWS || !(slot = ct_hash_put(&top->by_key, key)))
+	if (e)
+		return e;
+	if (top->entries.count == TOP_ROWS || !(e = ct_keyed_put(&top->entries, key)))
 		return NULL;
-	e = &top->entries[top->count++];
-	slot->a = top->count;
 	e->pid = pid;
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
@@ -109,17 +105,17 @@ static int top_call(void *arg, const struct ct_live_call *call)
 /* The name is kept: the process may have ended when it is shown next. */
 static const char *top_process(struct top *top, const struct entry *e)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&top->processes.names, e->pid);
+	struct ct_process_name *process = ct_keyed_put(&top->processes.names, e->pid);
 	char path[64], comm[32] = "";
 
-	if (!slot)
+	if (!process)
 		return "?";
-	if (!slot->a && e->here) {
+	if (!process->name && e->here) {
 		snprintf(path, sizeof(path), "/proc/%u/comm", e->pid);
 		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
-			slot->a = (uintptr_t)strdup(comm);
+			process->name = strdup(comm);
 	}
-	return slot->a ? (const char *)(uintptr_t)slot->a : "?";
+	return process->name ? process->name : "?";
 }
 
 static int top_by_time(const void *a, const void *b)
@@ -181,7 +177,7 @@ static void top_print_row(struct top *top, struct entry *e, double seconds, unsi
 
 static int top_view(struct top *top)
 {
-	struct entry **list = malloc((top->count + 1) * sizeof(*list));
+	struct entry **list = malloc((top->entries.count + 1) * sizeof(*list));
 	unsigned int rows = top_rows(top), width = ct_term_width(top->out, 120);
 	double seconds;
 	char calls[CT_TERM_TEXT], time[CT_TERM_TEXT];
@@ -192,28 +188,28 @@ static int top_view(struct top *top)
 	if (!top->records)
 		top->now = ct_now_ns();
 	seconds = top->now > top->last ? (top->now - top->last) / 1e9 : 0;
-	for (unsigned int i = 0; i < top->count; i++) {
-		list[i] = &top->entries[i];
+	for (unsigned int i = 0; i < top->entries.count; i++) {
+		list[i] = &top->entries.list[i];
 		now += list[i]->gpu ? 0 : list[i]->now_calls;
 	}
-	qsort(list, top->count, sizeof(*list), top->options->by_calls ? top_by_calls : top_by_time);
+	qsort(list, top->entries.count, sizeof(*list), top->options->by_calls ? top_by_calls : top_by_time);
 	if (top->terminal)
 		fputs("\033[H\033[J", top->out);
-	fprintf(top->out, "cudatrace top  %s  %s calls/s  %u function%s%s\n",
+	fprintf(top->out, "cudatrace top  %s  %s calls/s  %zu function%s%s\n",
 		ct_term_ns(time, top->now > top->began ? top->now - top->began : 0),
-		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->count,
-		top->count == 1 ? "" : "s", top->others ? ", more are not shown" : "");
+		ct_term_count(calls, seconds > 0 ? now / seconds : 0), top->entries.count,
+		top->entries.count == 1 ? "" : "s", top->others ? ", more are not shown" : "");
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7s %8s %5s %9s %9s %s\n", "PROCESS", "PID", "CALLS/s", "TIME%",
 			"P50", "P99", "NAME");
 	else
 		fprintf(top->out, "%-15s %8s %9s %6s %10s %9s %9s %9s %6s %s\n", "PROCESS", "PID", "CALLS/s",
 			"TIME%", "CALLS", "P50", "P95", "P99", "FAILED", "NAME");
-	for (unsigned int i = 0; i < top->count && i < rows; i++)
+	for (unsigned int i = 0; i < top->entries.count && i < rows; i++)
 		top_print_row(top, list[i], seconds, width);
 	if (!top->terminal)
 		fputc('\n', top->out);
-	for (unsigned int i = 0; i < top->count; i++)
+	for (unsigned int i = 0; i < top->entries.count; i++)
 		list[i]->now_calls = list[i]->now_ns = 0;
 	free(list);
 	top->last = top->now;
@@ -232,20 +228,17 @@ static int top_idle(void *arg)
 	return ct_now_ns() - top->shown >= top->options->delay * 1e9 ? top_view(top) : 0;
 }
 
-static int top_open(struct top *top, const struct ct_top_options *options, FILE *out, struct ct_error *err)
+static void top_open(struct top *top, const struct ct_top_options *options, FILE *out)
 {
 	*top = (struct top){ .options = options, .out = out, .terminal = isatty(fileno(out)) };
 	top->began = top->last = top->shown = ct_now_ns();
-	top->entries = calloc(TOP_ROWS, sizeof(*top->entries));
-	return top->entries ? 0 : ct_fail(err, ENOMEM, "no memory");
 }
 
 static void top_close(struct top *top)
 {
-	for (unsigned int i = 0; i < top->count; i++)
-		ct_histogram_free(&top->entries[i].durations);
-	free(top->entries);
-	ct_hash_free(&top->by_key);
+	for (unsigned int i = 0; i < top->entries.count; i++)
+		ct_histogram_free(&top->entries.list[i].durations);
+	ct_keyed_free(&top->entries);
 	ct_processes_free(&top->processes);
 }
 
@@ -289,15 +282,15 @@ int ct_top_follow(const char *dir, const struct ct_top_options *options, FILE *o
 {
 	struct top top;
 	struct ct_follow_sink sink = { &top, top_record, top_follow_idle };
-	int rc = top_open(&top, options, out, err);
+	int rc;
 
-	if (!rc)
-		rc = ct_follow(dir, &sink, stop, err);
+	top_open(&top, options, out);
+	rc = ct_follow(dir, &sink, stop, err);
 	/* The last view has all, at the rates of the whole recording. */
 	top.last = top.began;
-	for (unsigned int i = 0; i < top.count; i++) {
-		top.entries[i].now_calls = top.entries[i].calls;
-		top.entries[i].now_ns = top.entries[i].durations.total;
+	for (unsigned int i = 0; i < top.entries.count; i++) {
+		top.entries.list[i].now_calls = top.entries.list[i].calls;
+		top.entries.list[i].now_ns = top.entries.list[i].durations.total;
 	}
 	if (!rc && !ferror(out) && (!options->views || top.views < options->views))
 		top_view(&top);
@@ -312,8 +305,9 @@ int ct_top_device(int fd, const struct ct_top_options *options, FILE *out, const
 {
 	struct top top;
 	struct ct_live_sink sink = { &top, top_call, top_idle };
-	int rc = top_open(&top, options, out, err);
+	int rc = 0;
 
+	top_open(&top, options, out);
 	while (!rc && !*stop && !(options->views && top.views >= options->views) && !ferror(out)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 

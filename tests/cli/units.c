@@ -14,6 +14,7 @@
 #include "../../cli/trace/class.h"
 #include "../../cli/doctor/device.h"
 #include "../../cli/base/hash.h"
+#include "../../cli/base/keyed.h"
 #include "../../cli/base/median.h"
 #include "../../cli/analysis/cuda/groups.h"
 #include "../../cli/analysis/engine.h"
@@ -67,6 +68,66 @@ static void percentiles(void)
 	ok(worst < 0.01, "percentiles of 50000 values are right to 1 %% (%.4f)", worst);
 	ct_histogram_free(&h);
 	ok(ct_histogram_value(&h, 500) == 0, "none of nothing");
+}
+
+static int by_square(const void *a, const void *b)
+{
+	uint64_t x = ((const uint64_t *)a)[1], y = ((const uint64_t *)b)[1];
+
+	return x < y ? -1 : x > y;
+}
+
+static void keyed(void)
+{
+	struct one { uint64_t key, value; };
+	struct two { uint64_t key, who, value; } *two;
+	CT_KEYED(struct one) set = { 0 };
+	CT_KEYED(struct two) pairs = { 0 };
+	CT_KEYED(uint64_t) numbers = { 0 };
+	unsigned int wrong = 0;
+
+	ok(!ct_keyed_get(&set, 1), "a set without structs finds none");
+	for (uint64_t i = 0; i < 20000; i++)
+		ct_keyed_put(&set, i * 64)->value = i;
+	for (uint64_t i = 0; i < 20000; i++)
+		wrong += set.list[i].key != i * 64 || ct_keyed_put(&set, i * 64) != &set.list[i];
+	ok(!wrong && set.count == 20000, "structs stand in the order in which they were made, each once");
+	for (uint64_t i = 0; i < 20000; i += 2)
+		ct_keyed_remove(&set, ct_keyed_get(&set, i * 64));
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct one *one = ct_keyed_get(&set, i * 64);
+
+		wrong += i % 2 ? !one || one->value != i : one != NULL;
+	}
+	ok(!wrong && set.count == 10000, "a set keeps the others when some are removed");
+	for (size_t i = 0; i < set.count; i++)
+		set.list[i].value = 1000000 - set.list[i].value;
+	ct_keyed_sort(&set, by_square);
+	for (size_t i = 0; i < set.count; i++)
+		wrong += (i && set.list[i].value < set.list[i - 1].value) ||
+			 ct_keyed_get(&set, set.list[i].key) != &set.list[i];
+	ok(!wrong, "it is sorted, and each is found afterwards");
+	for (uint64_t i = 0; i < 1000000; i++) {
+		ct_keyed_put(&set, ~i)->value = 1;
+		ct_keyed_remove(&set, ct_keyed_get(&set, ~i));
+	}
+	ok(set.keyed.room <= 32768 && !ct_keyed_put(&set, 1)->value,
+	   "it doesn't grow by what comes and goes, and what is made is zero");
+	ct_keyed_free(&set);
+	for (uint64_t i = 0; i < 1000; i++)
+		ct_keyed_put_pair(&pairs, i % 10, i / 10)->value = i;
+	for (uint64_t i = 0; i < 1000; i += 3)
+		ct_keyed_remove_pair(&pairs, ct_keyed_get_pair(&pairs, i % 10, i / 10));
+	for (uint64_t i = 0; i < 1000; i++) {
+		two = ct_keyed_get_pair(&pairs, i % 10, i / 10);
+		wrong += i % 3 ? !two || two->value != i : two != NULL;
+	}
+	ok(!wrong, "a key of two numbers");
+	ct_keyed_free(&pairs);
+	for (uint64_t i = 0; i < 100; i++)
+		ct_keyed_put(&numbers, i % 7);
+	ok(numbers.count == 7 && ct_keyed_get(&numbers, 6) && !ct_keyed_get(&numbers, 7), "a set of numbers");
+	ct_keyed_free(&numbers);
 }
 
 static void hash(void)
@@ -451,6 +512,7 @@ int main(void)
 	percentiles();
 	medians();
 	analysers();
+	keyed();
 	hash();
 	output();
 	registry();

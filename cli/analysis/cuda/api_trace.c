@@ -82,27 +82,25 @@ static int api_trace_event(struct ct_analysis *a, const struct ct_trace_event *e
 static int api_trace_end(struct ct_analysis *a)
 {
 	struct api_trace *s = a->state;
-	size_t count;
-	struct ct_start *left = ct_starts_left(&s->starts, &a->trace->reg, &count);
 
-	if (!left)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
+	ct_starts_sort(&s->starts);
+	for (size_t i = 0; i < s->starts.entries.count; i++) {
+		const struct ct_start *left = &s->starts.entries.list[i];
 		struct ct_cell *row = ct_table_row(s->table);
 
-		row[START] = ct_moment(a, left[i].begin);
-		row[NAME] = ct_const(left[i].class->name);
-		row[CORRELATION] = ct_u64(left[i].op_id);
-		row[PID] = ct_u64(left[i].pid);
-		row[TID] = ct_u64(left[i].tid);
-		row[DEPTH] = ct_u64(left[i].depth);
+		row[START] = ct_moment(a, left->begin);
+		row[NAME] = ct_const(left->class->name);
+		row[CORRELATION] = ct_u64(left->op_id);
+		row[PID] = ct_u64(left->pid);
+		row[TID] = ct_u64(left->tid);
+		row[DEPTH] = ct_u64(left->depth);
 	}
-	free(left);
 	if (s->starts.late)
 		ct_table_note(s->table, "%llu calls that were recorded at their entry stand where they ended.",
 			      (unsigned long long)s->starts.late);
-	if (count)
-		ct_table_note(s->table, "The last %zu calls never returned, or their ends were lost.", count);
+	if (s->starts.entries.count)
+		ct_table_note(s->table, "The last %zu calls never returned, or their ends were lost.",
+			      s->starts.entries.count);
 	return 0;
 }
 

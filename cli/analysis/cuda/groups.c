@@ -33,28 +33,28 @@ static int groups_add(struct ct_text_groups *g, const char *text, size_t len)
 
 int ct_groups_text(struct ct_text_groups *g, const char *text, size_t len)
 {
-	struct ct_hash_slot *slot;
+	struct ct_text_hash *same;
 	uint64_t hash;
 	int index;
 
 	len = strnlen(text, len);
 	hash = groups_hash(text, len);
-	slot = ct_hash_get(&g->by_hash, hash);
-	for (uint32_t i = slot ? slot->a : 0; i; i = g->list[i - 1].next)
+	same = ct_keyed_get(&g->by_hash, hash);
+	for (uint32_t i = same ? same->first : 0; i; i = g->list[i - 1].next)
 		if (!strncmp(g->list[i - 1].text, text, len) && !g->list[i - 1].text[len])
 			return i - 1;
 	if (ct_groups_full(g))
 		return CT_GROUPS_MAX;
 	if (g->count == CT_GROUPS_MAX)
 		return groups_add(g, "(other)", 7);
-	slot = ct_hash_put(&g->by_hash, hash);
-	if (!slot)
+	same = ct_keyed_put(&g->by_hash, hash);
+	if (!same)
 		return -ENOMEM;
 	index = groups_add(g, text, len);
 	if (index < 0)
 		return index;
-	g->list[index].next = slot->a;
-	slot->a = index + 1;
+	g->list[index].next = same->first;
+	same->first = index + 1;
 	return index;
 }
 
@@ -118,6 +118,6 @@ void ct_groups_free(struct ct_text_groups *g)
 	}
 	free(g->list);
 	free(g->by_string);
-	ct_hash_free(&g->by_hash);
+	ct_keyed_free(&g->by_hash);
 	*g = (struct ct_text_groups){ 0 };
 }

@@ -7,7 +7,7 @@
 #define CT_CLI_GROUPS_H
 
 #include "analysis/histogram.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/names.h"
 
 #define CT_GROUPS_MAX	65536u
@@ -19,11 +19,16 @@ struct ct_text_group {
 	uint32_t next;			/* another group with the same hash, index + 1 */
 };
 
+struct ct_text_hash {
+	uint64_t hash;
+	uint32_t first;			/* its first group, index + 1 */
+};
+
 /* Zeros are no groups. */
 struct ct_text_groups {
 	struct ct_text_group *list;		/* moves when a group is made */
 	unsigned int count, capacity;
-	struct ct_hash by_hash;		/* a: index + 1 of the first group of a hash */
+	CT_KEYED(struct ct_text_hash) by_hash;
 	uint32_t *by_string;		/* index + 1 by the id of a string of the registry */
 	unsigned int strings;
 };

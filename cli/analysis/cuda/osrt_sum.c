@@ -22,9 +22,14 @@ static const struct ct_column columns[COLUMNS] = {
 	[FAILED] = { "Failed", "failed", CT_CELL_COUNT, 1 },
 };
 
+struct osrt_command {
+	uint64_t command;		/* and the kind of device */
+	int group;			/* index */
+};
+
 struct osrt_layer {
 	struct ct_text_groups groups;
-	struct ct_hash by_command;	/* a: index of the group */
+	CT_KEYED(struct osrt_command) commands;
 };
 
 struct osrt_sum {
@@ -42,22 +47,22 @@ static int osrt_group(struct osrt_layer *layer, const struct ct_record *r)
 	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
 	/* All of a driver's devices have the same commands. */
 	uint64_t key = (uint64_t)(device < CT_DEV_UVM ? 0 : device) << 32 | cmd;
-	struct ct_hash_slot *slot = ct_hash_get(&layer->by_command, key);
+	struct osrt_command *known = ct_keyed_get(&layer->commands, key);
 	const char *name;
 	char text[24];
 	int group;
 
-	if (slot)
-		return slot->a;
+	if (known)
+		return known->group;
 	name = ct_name_ioctl(cmd, device);
 	snprintf(text, sizeof(text), "0x%x", cmd);
 	group = ct_groups_text(&layer->groups, name ? name : text, name ? strlen(name) : sizeof(text));
 	if (group < 0 || ct_groups_full(&layer->groups))
 		return group;
-	slot = ct_hash_put(&layer->by_command, key);
-	if (!slot)
+	known = ct_keyed_put(&layer->commands, key);
+	if (!known)
 		return -ENOMEM;
-	slot->a = group;
+	known->group = group;
 	return group;
 }
 
@@ -116,7 +121,7 @@ static void osrt_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		ct_groups_free(&s->layers[i].groups);
-		ct_hash_free(&s->layers[i].by_command);
+		ct_keyed_free(&s->layers[i].commands);
 	}
 }
 

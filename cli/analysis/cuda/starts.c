@@ -8,27 +8,28 @@
 int ct_starts_event(struct ct_starts *s, const struct ct_trace_event *e)
 {
 	const struct ct_point *p = e->point;
-	struct ct_hash_slot *slot;
+	struct ct_start *start;
 
 	if (e->kind == CT_ON_INSTANT)
 		return 1;
 	if (e->kind == CT_ON_BEGIN) {
 		if (p->open || !p->entry)
 			return 1;
-		slot = ct_hash_put(&s->entries, p->op_id);
-		if (!slot)
+		start = ct_keyed_put(&s->entries, p->op_id);
+		if (!start)
 			return -ENOMEM;
-		slot->a = e->begin;
-		slot->b = e->class->id | (uint64_t)p->depth << 16;
-		slot->c = e->track->pid;
-		slot->d = e->track->tid;
+		start->begin = e->begin;
+		start->class = e->class;
+		start->depth = p->depth;
+		start->pid = e->track->pid;
+		start->tid = e->track->tid;
 		return 0;
 	}
 	if (!(e->record->flags & CT_F_HAS_BEGIN))
 		return 0;
-	slot = ct_hash_get(&s->entries, p->op_id);
-	if (slot)
-		ct_hash_remove(&s->entries, slot);
+	start = ct_keyed_get(&s->entries, p->op_id);
+	if (start)
+		ct_keyed_remove(&s->entries, start);
 	else if (!p->begin_lost)
 		return 0;
 	s->late++;
@@ -53,28 +54,12 @@ static int starts_compare(const void *a, const void *b)
 	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
 }
 
-struct ct_start *ct_starts_left(const struct ct_starts *s, const struct ct_registry *reg, size_t *count)
+void ct_starts_sort(struct ct_starts *s)
 {
-	struct ct_start *list = calloc(s->entries.count + 1, sizeof(*list));
-
-	*count = 0;
-	if (!list)
-		return NULL;
-	for (size_t i = 0; i < s->entries.size; i++) {
-		const struct ct_hash_slot *slot = &s->entries.slots[i];
-
-		if (slot->used)
-			list[(*count)++] = (struct ct_start){
-				.class = ct_registry_class(reg, slot->b & 0xffff),
-				.op_id = slot->key, .begin = slot->a, .depth = slot->b >> 16,
-				.pid = slot->c, .tid = slot->d,
-			};
-	}
-	qsort(list, *count, sizeof(*list), starts_compare);
-	return list;
+	ct_keyed_sort(&s->entries, starts_compare);
 }
 
 void ct_starts_free(struct ct_starts *s)
 {
-	ct_hash_free(&s->entries);
+	ct_keyed_free(&s->entries);
 }

@@ -8,19 +8,19 @@
 #define CT_CLI_STARTS_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
-
-/* Calls that were recorded at their entry and are open.  Zeros: none. */
-struct ct_starts {
-	struct ct_hash entries;		/* by op_id; a: begin, b: class id, depth; c: pid, d: tid */
-	uint64_t late;			/* calls that were complete at their ends only */
-};
+#include "base/keyed.h"
 
 /* A call without a record of its end. */
 struct ct_start {
-	const struct ct_class *class;
 	uint64_t op_id, begin;
+	const struct ct_class *class;
 	uint32_t pid, tid, depth;
+};
+
+/* Calls that were recorded at their entry and are open.  Zeros: none. */
+struct ct_starts {
+	CT_KEYED(struct ct_start) entries;
+	uint64_t late;			/* calls that were complete at their ends only */
 };
 
 #define CT_ON_STARTS	(CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT)
@@ -37,8 +37,8 @@ int ct_starts_event(struct ct_starts *s, const struct ct_trace_event *e);
 /* The duration of a complete call, CT_CELL_NS; nothing if it is not known. */
 struct ct_cell ct_starts_duration(const struct ct_trace_event *e);
 
-/* After the last event: @*count calls that never returned, by their begin; NULL: no memory. */
-struct ct_start *ct_starts_left(const struct ct_starts *s, const struct ct_registry *reg, size_t *count);
+/* After the last event: sorts the calls that never returned, by their begin. */
+void ct_starts_sort(struct ct_starts *s);
 void ct_starts_free(struct ct_starts *s);
 
 #endif

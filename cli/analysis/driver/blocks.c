@@ -61,8 +61,7 @@ struct block {
 };
 
 struct blocks {
-	/* By address; a: bytes, b: ns, c: pid, d: ids of the classes around it. */
-	struct ct_hash held[FAMILIES];
+	CT_KEYED(struct block) held[FAMILIES];
 	uint64_t allocated[FAMILIES], freed[FAMILIES];
 	uint64_t left_out;	/* allocations beyond BLOCKS_MAX */
 	bool recorded;
@@ -85,26 +84,24 @@ static bool blocks_wants(const struct ct_class *class)
 	return class->layer == CT_LAYER_KERNEL && blocks_family(class, &alloc) >= 0;
 }
 
-/* The ids of the outermost calls of the program and of the kernel. */
-static uint32_t blocks_around(const struct ct_track *track)
+/* The outermost calls of the program and of the kernel. */
+static void blocks_around(struct block *b, const struct ct_track *track)
 {
-	uint32_t user = 0, kernel = 0;
-
-	for (uint32_t i = 0; i < track->depth && i < BLOCKS_AROUND && !kernel; i++) {
+	b->user = b->kernel = NULL;
+	for (uint32_t i = 0; i < track->depth && i < BLOCKS_AROUND && !b->kernel; i++) {
 		const struct ct_class *class = track->frames[i].class;
 
 		if (class->layer != CT_LAYER_USER)
-			kernel = class->id;
-		else if (!user)
-			user = class->id;
+			b->kernel = class;
+		else if (!b->user)
+			b->user = class;
 	}
-	return user << 16 | kernel;
 }
 
 static int blocks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct blocks *s = a->state;
-	struct ct_hash_slot *slot;
+	struct block *b;
 	bool alloc;
 	int family = blocks_family(e->class, &alloc);
 	uint64_t address = e->record->fields ? ct_record_quick(e->record, CT_QUICK_PTR) : 0;
@@ -112,28 +109,28 @@ static int blocks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	s->recorded = true;
 	if (!address || e->kind != (alloc ? CT_ON_END : CT_ON_BEGIN))
 		return 0;
+	b = ct_keyed_get(&s->held[family], address);
 	if (!alloc) {
-		slot = ct_hash_get(&s->held[family], address);
-		if (slot) {	/* if not, it was allocated before the recording began */
-			ct_hash_remove(&s->held[family], slot);
+		if (b) {	/* if not, it was allocated before the recording began */
+			ct_keyed_remove(&s->held[family], b);
 			s->freed[family]++;
 		}
 		return 0;
 	}
-	/* If it is there already, the record of its free was lost. */
-	slot = ct_hash_get(&s->held[family], address);
-	if (!slot && s->held[family].count >= BLOCKS_MAX) {
+	if (!b && s->held[family].count >= BLOCKS_MAX) {
 		s->left_out++;
 		return 0;
 	}
-	if (!slot)
-		slot = ct_hash_put(&s->held[family], address);
-	if (!slot)
+	/* If it is there already, the record of its free was lost. */
+	if (!b)
+		b = ct_keyed_put(&s->held[family], address);
+	if (!b)
 		return -ENOMEM;
-	slot->a = ct_record_quick(e->record, CT_QUICK_SIZE);
-	slot->b = e->end;
-	slot->c = e->record->pid;
-	slot->d = blocks_around(e->track);
+	b->size = ct_record_quick(e->record, CT_QUICK_SIZE);
+	b->ts = e->end;
+	b->pid = e->record->pid;
+	b->family = family;
+	blocks_around(b, e->track);
 	s->allocated[family]++;
 	return 0;
 }
@@ -175,18 +172,8 @@ static struct block *blocks_list(const struct ct_analysis *a, size_t *count)
 	list = calloc(held + 1, sizeof(*list));
 	*count = 0;
 	for (unsigned int family = 0; list && family < FAMILIES; family++)
-		for (size_t i = 0; i < s->held[family].size; i++) {
-			const struct ct_hash_slot *slot = &s->held[family].slots[i];
-
-			if (!slot->used)
-				continue;
-			list[(*count)++] = (struct block){
-				.address = slot->key, .size = slot->a, .ts = slot->b,
-				.pid = slot->c, .family = family,
-				.user = ct_registry_class(&a->trace->reg, slot->d >> 16),
-				.kernel = ct_registry_class(&a->trace->reg, slot->d & 0xffff),
-			};
-		}
+		for (size_t i = 0; i < s->held[family].count; i++)
+			list[(*count)++] = s->held[family].list[i];
 	if (list)
 		qsort(list, *count, sizeof(*list), blocks_compare);
 	return list;
@@ -266,7 +253,7 @@ static void blocks_free(struct ct_analysis *a)
 	struct blocks *s = a->state;
 
 	for (unsigned int i = 0; i < FAMILIES; i++)
-		ct_hash_free(&s->held[i]);
+		ct_keyed_free(&s->held[i]);
 }
 
 const struct ct_analyser ct_report_blocks = {

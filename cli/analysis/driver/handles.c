@@ -47,8 +47,13 @@ struct object {
 	bool     with_parent, duplicate, before;
 };
 
+struct live_object {
+	uint64_t name;			/* client and handle */
+	uint32_t index;
+};
+
 struct handles {
-	struct ct_hash live;		/* by client and handle; a: index + 1 */
+	CT_KEYED(struct live_object) live;
 	struct object *objects;
 	uint32_t count, room;
 	uint64_t left_out;
@@ -61,9 +66,9 @@ static bool handles_wants(const struct ct_class *class)
 
 static uint32_t handles_live(const struct handles *s, uint32_t client, uint32_t handle)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&s->live, (uint64_t)client << 32 | handle);
+	const struct live_object *live = ct_keyed_get(&s->live, (uint64_t)client << 32 | handle);
 
-	return slot ? slot->a - 1 : NONE;
+	return live ? live->index : NONE;
 }
 
 /* Puts object @at below its parent, or else below its client. */
@@ -86,7 +91,7 @@ static void handles_link(struct handles *s, uint32_t at)
 
 static int handles_make(struct handles *s, const struct object *o)
 {
-	struct ct_hash_slot *slot;
+	struct live_object *live;
 
 	if (s->count == HANDLES_MAX) {
 		s->left_out++;
@@ -107,10 +112,10 @@ static int handles_make(struct handles *s, const struct object *o)
 	handles_link(s, s->count++);
 	if (o->status)
 		return 0;	/* refused: there is no such object */
-	slot = ct_hash_put(&s->live, (uint64_t)o->client << 32 | o->handle);
-	if (!slot)
+	live = ct_keyed_put(&s->live, (uint64_t)o->client << 32 | o->handle);
+	if (!live)
 		return -ENOMEM;
-	slot->a = s->count;
+	live->index = s->count - 1;
 	return 0;
 }
 
@@ -121,11 +126,10 @@ static void handles_drop(struct handles *s, uint32_t at, uint64_t ts)
 
 	while (work != NONE) {
 		struct object *o = &s->objects[work];
-		struct ct_hash_slot *slot = ct_hash_get(&s->live,
-							(uint64_t)o->client << 32 | o->handle);
+		struct live_object *live = ct_keyed_get(&s->live, (uint64_t)o->client << 32 | o->handle);
 
-		if (slot && slot->a == work + 1)
-			ct_hash_remove(&s->live, slot);
+		if (live && live->index == work)
+			ct_keyed_remove(&s->live, live);
 		o->freed = ts ? ts : 1;	/* 0: it was not freed */
 		o->with_parent = work != at;
 		work = o->work;
@@ -268,7 +272,7 @@ static void handles_free(struct ct_analysis *a)
 	struct handles *s = a->state;
 
 	free(s->objects);
-	ct_hash_free(&s->live);
+	ct_keyed_free(&s->live);
 }
 
 const struct ct_analyser ct_report_handles = {

@@ -33,15 +33,14 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 struct ioctl_kind {
+	uint64_t key;			/* of the next four */
 	uint32_t device, cmd, code, have;
 	uint64_t failed;
 	struct ct_histogram durations;
 };
 
 struct ioctl_side {
-	struct ioctl_kind *list;
-	unsigned int count, room;
-	struct ct_hash by_kind;		/* a: index + 1 into list */
+	CT_KEYED(struct ioctl_kind);
 	struct ioctl_kind others;	/* of kinds beyond SUM_MAX */
 };
 
@@ -60,49 +59,31 @@ static uint32_t ioctl_sum_command(uint32_t cmd, uint32_t device)
 	return (cmd >> 8 & 0xff) == 'F' && ct_name_ioctl(cmd, device) ? cmd & 0xffff : cmd;
 }
 
-static struct ioctl_kind *ioctl_sum_add(struct ioctl_side *side, const struct ioctl_kind *kind,
-					uint64_t key)
-{
-	struct ct_hash_slot *slot;
-
-	if (side->count == SUM_MAX)
-		return &side->others;
-	if (side->count == side->room) {
-		unsigned int room = side->room ? 2 * side->room : 64;
-		struct ioctl_kind *more = realloc(side->list, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		side->list = more;
-		side->room = room;
-	}
-	slot = ct_hash_put(&side->by_kind, key);
-	if (!slot)
-		return NULL;
-	side->list[side->count] = *kind;
-	slot->a = ++side->count;
-	return &side->list[side->count - 1];
-}
-
 static int ioctl_sum_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
-	const struct ct_record *r = e->record;
-	struct ioctl_kind kind = { .device = ct_record_quick(r, CT_QUICK_DEVICE) }, *found;
 	struct ioctl_side *side = &((struct ioctl_sum *)a->state)->sides[e->kernel];
-	struct ct_hash_slot *slot;
+	const struct ct_record *r = e->record;
+	uint32_t device = ct_record_quick(r, CT_QUICK_DEVICE), cmd, have, code;
+	struct ioctl_kind *found;
 	uint64_t key;
 
 	if (!e->timed || e->track->ioctls[e->kernel])
 		return 0;
-	kind.cmd = ioctl_sum_command(ct_record_quick(r, CT_QUICK_CMD), kind.device);
-	kind.have = ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
-	kind.code = kind.have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
-	key = ct_hash_mix((uint64_t)kind.device << 32 | kind.cmd,
-			  (uint64_t)kind.have << 32 | kind.code);
-	slot = ct_hash_get(&side->by_kind, key);
-	found = slot ? &side->list[slot->a - 1] : ioctl_sum_add(side, &kind, key);
+	cmd = ioctl_sum_command(ct_record_quick(r, CT_QUICK_CMD), device);
+	have = ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
+	code = have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
+	key = ct_mix((uint64_t)device << 32 | cmd, (uint64_t)have << 32 | code);
+	found = ct_keyed_get(side, key);
+	if (!found)
+		found = side->count == SUM_MAX ? &side->others : ct_keyed_put(side, key);
 	if (!found)
 		return -ENOMEM;
+	if (found != &side->others) {
+		found->device = device;
+		found->cmd = cmd;
+		found->have = have;
+		found->code = code;
+	}
 	found->failed += e->failed;
 	return ct_histogram_add(&found->durations, e->duration);
 }
@@ -160,11 +141,10 @@ static int ioctl_sum_end(struct ct_analysis *a)
 		columns, COLUMNS);
 	uint64_t total = side->others.durations.total;
 
-	for (unsigned int i = 0; i < side->count; i++)
+	for (size_t i = 0; i < side->count; i++)
 		total += side->list[i].durations.total;
-	if (side->count)
-		qsort(side->list, side->count, sizeof(*side->list), ioctl_sum_compare);
-	for (unsigned int i = 0; i < side->count; i++)
+	ct_keyed_sort(side, ioctl_sum_compare);
+	for (size_t i = 0; i < side->count; i++)
 		ioctl_sum_row(t, &side->list[i], total);
 	if (side->others.durations.count) {
 		ioctl_sum_figures(t, &side->others, total)[IOCTL] = ct_const("(others)");
@@ -178,11 +158,10 @@ static void ioctl_sum_free(struct ct_analysis *a)
 	struct ioctl_sum *s = a->state;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		for (unsigned int k = 0; k < s->sides[i].count; k++)
+		for (size_t k = 0; k < s->sides[i].count; k++)
 			ct_histogram_free(&s->sides[i].list[k].durations);
 		ct_histogram_free(&s->sides[i].others.durations);
-		free(s->sides[i].list);
-		ct_hash_free(&s->sides[i].by_kind);
+		ct_keyed_free(&s->sides[i]);
 	}
 }
 

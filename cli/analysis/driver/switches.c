@@ -64,7 +64,8 @@ static const struct ct_column waker_columns[W_COLUMNS] = {
 };
 
 struct switch_thread {
-	uint32_t pid, tid;
+	uint64_t tid;
+	uint32_t pid;
 	uint64_t count[WHY_COUNT], ns[WHY_COUNT];
 	uint64_t longest, runnable;
 	uint64_t op;			/* of the switch that has begun; 0: none */
@@ -72,21 +73,24 @@ struct switch_thread {
 };
 
 struct switch_pair {
+	uint64_t tids;			/* of both */
 	uint32_t tid, with;
 	uint64_t count, ns;
 };
 
 struct switch_pairs {
-	struct switch_pair *list;
-	unsigned int count, room;
-	struct ct_hash by_tids;		/* a: index + 1 */
+	CT_KEYED(struct switch_pair);
+};
+
+/* Whose each thread is that has a record. */
+struct switch_owner {
+	uint64_t tid;
+	uint32_t pid;
 };
 
 struct switches {
-	struct switch_thread *threads;
-	unsigned int count, room;
-	struct ct_hash by_tid;		/* a: index + 1 */
-	struct ct_hash owners;		/* a: pid of each tid that has a record */
+	CT_KEYED(struct switch_thread) threads;
+	CT_KEYED(struct switch_owner) owners;
 	struct switch_pairs next, wakers;
 	unsigned int tracks;		/* whose owners are known */
 	bool left_out;
@@ -94,54 +98,32 @@ struct switches {
 
 static struct switch_thread *switches_thread(struct switches *s, const struct ct_record *r)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&s->by_tid, r->tid);
+	size_t before = s->threads.count;
+	struct switch_thread *t = ct_keyed_put(&s->threads, r->tid);
 
-	if (!slot)
-		return NULL;
-	if (slot->a)
-		return &s->threads[slot->a - 1];
-	if (s->count == s->room) {
-		unsigned int room = s->room ? 2 * s->room : 16;
-		struct switch_thread *more = realloc(s->threads, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->threads = more;
-		s->room = room;
-	}
-	s->threads[s->count] = (struct switch_thread){ .pid = r->pid, .tid = r->tid };
-	slot->a = ++s->count;
-	return &s->threads[s->count - 1];
+	if (t && s->threads.count > before)
+		t->pid = r->pid;
+	return t;
 }
 
 static int switches_pair(struct switches *s, struct switch_pairs *p, uint32_t tid, uint32_t with,
 			 uint64_t ns)
 {
 	uint64_t key = (uint64_t)tid << 32 | with;
-	struct ct_hash_slot *slot = ct_hash_get(&p->by_tids, key);
+	struct switch_pair *pair = ct_keyed_get(p, key);
 
-	if (!slot && p->count == SWITCHES_MAX) {
+	if (!pair && p->count == SWITCHES_MAX) {
 		s->left_out = true;
 		return 0;
 	}
-	if (!slot) {
-		if (p->count == p->room) {
-			unsigned int room = p->room ? 2 * p->room : 16;
-			struct switch_pair *more = realloc(p->list, room * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			p->list = more;
-			p->room = room;
-		}
-		slot = ct_hash_put(&p->by_tids, key);
-		if (!slot)
-			return -ENOMEM;
-		p->list[p->count] = (struct switch_pair){ .tid = tid, .with = with };
-		slot->a = ++p->count;
-	}
-	p->list[slot->a - 1].count++;
-	p->list[slot->a - 1].ns += ns;
+	if (!pair)
+		pair = ct_keyed_put(p, key);
+	if (!pair)
+		return -ENOMEM;
+	pair->tid = tid;
+	pair->with = with;
+	pair->count++;
+	pair->ns += ns;
 	return 0;
 }
 
@@ -177,7 +159,7 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct switch_thread *t;
 
 	if (e->class->category != CT_CAT_SWITCH) {
-		struct ct_hash_slot *slot;
+		struct switch_owner *owner;
 
 		/* Tracks appear in the order of their indices: once for each is enough. */
 		if (e->track->index < s->tracks || s->owners.count >= SWITCHES_MAX)
@@ -185,15 +167,15 @@ static int switches_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		s->tracks = e->track->index + 1;
 		if (!e->track->tid)
 			return 0;
-		slot = ct_hash_put(&s->owners, e->track->tid);
-		if (!slot)
+		owner = ct_keyed_put(&s->owners, e->track->tid);
+		if (!owner)
 			return -ENOMEM;
-		slot->a = e->track->pid;
+		owner->pid = e->track->pid;
 		return 0;
 	}
 	if (e->kind == CT_ON_INSTANT || !e->track->tid)
 		return 0;
-	if (s->count == SWITCHES_MAX && !ct_hash_get(&s->by_tid, e->record->tid)) {
+	if (s->threads.count == SWITCHES_MAX && !ct_keyed_get(&s->threads, e->record->tid)) {
 		s->left_out = true;
 		return 0;
 	}
@@ -242,20 +224,18 @@ static int switches_compare_pairs(const void *a, const void *b)
 static struct ct_cell switches_name(const struct ct_analysis *a, uint32_t tid)
 {
 	const struct switches *s = a->state;
-	const struct ct_hash_slot *slot = ct_hash_get(&s->owners, tid);
-	const struct ct_hash_slot *own = ct_hash_get(&s->by_tid, tid);
+	const struct switch_owner *owner = ct_keyed_get(&s->owners, tid);
+	const struct switch_thread *own = ct_keyed_get(&s->threads, tid);
 
-	if (own && own->a)
-		return ct_const(ct_processes_word(a->processes, s->threads[own->a - 1].pid));
-	return ct_const(ct_processes_word(a->processes, slot ? slot->a : tid));
+	return ct_const(ct_processes_word(a->processes, own ? own->pid : owner ? owner->pid : tid));
 }
 
 static void switches_rows(struct ct_analysis *a, struct ct_table *t)
 {
 	const struct switches *s = a->state;
 
-	for (unsigned int i = 0; i < s->count; i++) {
-		const struct switch_thread *thread = &s->threads[i];
+	for (size_t i = 0; i < s->threads.count; i++) {
+		const struct switch_thread *thread = &s->threads.list[i];
 		uint64_t count = 0;
 		struct ct_cell *row;
 
@@ -281,9 +261,8 @@ static void switches_rows(struct ct_analysis *a, struct ct_table *t)
 static void switches_pair_rows(struct ct_analysis *a, struct ct_table *t, struct switch_pairs *p,
 			       const char *nobody)
 {
-	if (p->count)
-		qsort(p->list, p->count, sizeof(*p->list), switches_compare_pairs);
-	for (unsigned int i = 0; i < p->count; i++) {
+	ct_keyed_sort(p, switches_compare_pairs);
+	for (size_t i = 0; i < p->count; i++) {
 		const struct switch_pair *pair = &p->list[i];
 		struct ct_cell *row = ct_table_row(t);
 
@@ -303,15 +282,7 @@ static int switches_end(struct ct_analysis *a)
 		"Traced threads off the CPU, by why they left it; waiting to run: they could, others ran",
 		columns, COLUMNS);
 
-	/* The map has indices: names are looked up by it until the end. */
-	if (s->count)
-		qsort(s->threads, s->count, sizeof(*s->threads), switches_compare);
-	for (unsigned int i = 0; i < s->count; i++) {
-		struct ct_hash_slot *slot = ct_hash_get(&s->by_tid, s->threads[i].tid);
-
-		if (slot)
-			slot->a = i + 1;
-	}
+	ct_keyed_sort(&s->threads, switches_compare);
 	switches_rows(a, t);
 	if (!a->trace->has_kernel)
 		ct_table_note(t, "Only the kernel module sees when a thread is off the CPU.");
@@ -330,13 +301,10 @@ static void switches_free(struct ct_analysis *a)
 {
 	struct switches *s = a->state;
 
-	free(s->threads);
-	free(s->next.list);
-	free(s->wakers.list);
-	ct_hash_free(&s->by_tid);
-	ct_hash_free(&s->owners);
-	ct_hash_free(&s->next.by_tids);
-	ct_hash_free(&s->wakers.by_tids);
+	ct_keyed_free(&s->threads);
+	ct_keyed_free(&s->owners);
+	ct_keyed_free(&s->next);
+	ct_keyed_free(&s->wakers);
 }
 
 const struct ct_analyser ct_report_switches = {

@@ -20,27 +20,8 @@ static bool coverage_wants(const struct ct_class *class)
 
 static int coverage_of(struct ct_gpu_coverage *c, uint32_t pid, struct ct_gpu_cover **p)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&c->by_pid, pid);
-
-	*p = slot ? &c->list[slot->a - 1] : NULL;
-	if (*p || c->count == PROCESSES_MAX)
-		return 0;
-	if (c->count == c->capacity) {
-		unsigned int capacity = c->capacity ? 2 * c->capacity : 4;
-		struct ct_gpu_cover *more = realloc(c->list, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->list = more;
-		c->capacity = capacity;
-	}
-	slot = ct_hash_put(&c->by_pid, pid);
-	if (!slot)
-		return -ENOMEM;
-	*p = &c->list[c->count++];
-	**p = (struct ct_gpu_cover){ .pid = pid };
-	slot->a = c->count;
-	return 0;
+	*p = c->count == PROCESSES_MAX ? ct_keyed_get(c, pid) : ct_keyed_put(c, pid);
+	return *p || c->count == PROCESSES_MAX ? 0 : -ENOMEM;
 }
 
 /* It starts again after an exec: what the program before did not have written by then is missing. */
@@ -138,8 +119,7 @@ static void coverage_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; i < c->count; i++)
 		free(c->list[i].why);
-	free(c->list);
-	ct_hash_free(&c->by_pid);
+	ct_keyed_free(c);
 }
 
 const struct ct_analyser ct_gpu_coverage_analyser = {
@@ -156,9 +136,7 @@ const struct ct_analyser ct_gpu_coverage_analyser = {
 
 const struct ct_gpu_cover *ct_gpu_cover(const struct ct_gpu_coverage *c, uint32_t pid)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&c->by_pid, pid);
-
-	return slot ? &c->list[slot->a - 1] : NULL;
+	return ct_keyed_get(c, pid);
 }
 
 bool ct_gpu_covers(const struct ct_gpu_coverage *c, uint32_t pid, uint64_t begin, uint64_t end)
@@ -268,7 +246,7 @@ void ct_gpu_coverage_notes(const struct ct_analysis *a, struct ct_table *t, bool
 		if (!*text)
 			continue;
 		if (said++ < NOTES_MAX)
-			ct_table_note(t, "Process %u: %s.", p->pid, text);
+			ct_table_note(t, "Process %u: %s.", (uint32_t)p->pid, text);
 		else
 			more++;
 	}

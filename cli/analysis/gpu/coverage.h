@@ -7,9 +7,10 @@
 #define CT_CLI_GPU_COVERAGE_H
 
 #include "analysis/engine.h"
+#include "base/keyed.h"
 
 struct ct_gpu_cover {
-	uint32_t pid;
+	uint64_t pid;
 	uint64_t submitted;		/* launches, copies, sets that the program asked for */
 	uint64_t answered;		/* of them, those with a record of the GPU, or of a program before */
 	uint64_t before;		/* of them, before its records of the GPU began */
@@ -28,9 +29,7 @@ struct ct_gpu_cover {
 };
 
 struct ct_gpu_coverage {
-	struct ct_gpu_cover *list;	/* by process, in the order in which they appear */
-	unsigned int count, capacity;
-	struct ct_hash by_pid;		/* a: index + 1 */
+	CT_KEYED(struct ct_gpu_cover);	/* in the order in which the processes appear */
 };
 
 /* Its state is a struct ct_gpu_coverage, complete when it has ended. */

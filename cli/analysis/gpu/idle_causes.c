@@ -72,9 +72,9 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 {
 	struct ct_gpu_idle *s = a->state;
 	uint64_t key = (uint64_t)pid << 16 | gpu;
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_key, key);
+	struct ct_gpu_idle_key *known = ct_keyed_get(&s->by_key, key);
 
-	*d = slot ? (struct ct_gpu_idle_device *)(uintptr_t)slot->a : NULL;
+	*d = known ? known->device : NULL;
 	if (*d || !made || s->devices_count == GPUS_MAX)
 		return 0;
 	if (s->devices_count == s->devices_capacity) {
@@ -86,16 +86,13 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 		s->devices = more;
 		s->devices_capacity = capacity;
 	}
-	slot = ct_hash_put(&s->by_key, key);
-	*d = slot ? calloc(1, sizeof(**d)) : NULL;
-	if (!*d) {
-		if (slot)
-			ct_hash_remove(&s->by_key, slot);
+	known = ct_keyed_put(&s->by_key, key);
+	*d = known ? calloc(1, sizeof(**d)) : NULL;
+	if (!*d)
 		return -ENOMEM;
-	}
 	(*d)->pid = pid;
 	(*d)->gpu = gpu;
-	slot->a = (uintptr_t)*d;
+	known->device = *d;
 	s->devices[s->devices_count++] = *d;
 	return 0;
 }
@@ -106,19 +103,19 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 static int idle_thread(struct ct_gpu_idle *s, uint32_t pid, uint32_t tid, bool made, struct idle_thread **t)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
-	struct ct_hash_slot *slot = ct_hash_get(&s->threads, key);
+	struct ct_gpu_idle_key *known = ct_keyed_get(&s->threads, key);
 
-	*t = slot ? (struct idle_thread *)(uintptr_t)slot->a : NULL;
+	*t = known ? known->thread : NULL;
 	if (*t || !made)
 		return 0;
 	if (s->threads.count >= THREADS_MAX) {
 		s->threads_left_out = true;
 		return 0;
 	}
-	slot = ct_hash_put(&s->threads, key);
-	*t = slot ? calloc(1, sizeof(**t)) : NULL;
-	if (slot)
-		slot->a = (uintptr_t)*t;
+	known = ct_keyed_put(&s->threads, key);
+	*t = known ? calloc(1, sizeof(**t)) : NULL;
+	if (known)
+		known->thread = *t;
 	return *t ? 0 : -ENOMEM;
 }
 
@@ -417,20 +414,19 @@ static void idle_free(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
 
-	for (size_t i = 0; i < s->threads.size; i++) {
-		struct idle_thread *t = (void *)(uintptr_t)s->threads.slots[i].a;
+	for (size_t i = 0; i < s->threads.count; i++) {
+		struct idle_thread *t = s->threads.list[i].thread;
 
-		if (s->threads.slots[i].used && t) {
+		if (t)
 			free(t->calls);
-			free(t);
-		}
+		free(t);
 	}
 	for (unsigned int i = 0; i < s->devices_count; i++)
 		free(s->devices[i]);
 	free(s->devices);
 	free(s->longest);
-	ct_hash_free(&s->by_key);
-	ct_hash_free(&s->threads);
+	ct_keyed_free(&s->by_key);
+	ct_keyed_free(&s->threads);
 }
 
 const struct ct_analyser ct_gpu_idle_analyser = {

@@ -71,6 +71,14 @@ struct ct_gpu_idle_device {
 
 #define CT_GPU_GAPS_KEPT	1000		/* the longest */
 
+struct ct_gpu_idle_key {
+	uint64_t key;
+	union {
+		struct ct_gpu_idle_device *device;
+		struct idle_thread *thread;
+	};
+};
+
 struct ct_gpu_idle {
 	struct ct_gpu_idle_device **devices;	/* in the order of their first work */
 	unsigned int devices_count, devices_capacity;
@@ -78,7 +86,8 @@ struct ct_gpu_idle {
 	unsigned int longest_count;
 	uint64_t gaps;				/* that pass the filter */
 	bool threads_left_out;			/* there are too many to know what each did */
-	struct ct_hash by_key, threads;		/* internal */
+	/* Internal: GPUs by process and number, threads by pid and tid. */
+	CT_KEYED(struct ct_gpu_idle_key) by_key, threads;
 };
 
 /*

@@ -49,10 +49,15 @@ struct exec_group {
 	uint32_t next;			/* of the same hash, index + 1 */
 };
 
+struct exec_hash {
+	uint64_t hash;
+	uint32_t first;			/* its first group, index + 1 */
+};
+
 struct kern_exec {
 	struct exec_group *list;
 	unsigned int count, capacity;
-	struct ct_hash by_hash;		/* a: index + 1 */
+	CT_KEYED(struct exec_hash) by_hash;
 	uint64_t left_out;
 };
 
@@ -63,12 +68,12 @@ static bool exec_wants(const struct ct_class *class)
 
 static int exec_group(struct kern_exec *s, const struct exec_group *like, struct exec_group **group)
 {
-	uint64_t key = ct_hash_mix(ct_hash_mix((uint64_t)like->pid << 32 | like->tid, like->kernel),
+	uint64_t key = ct_mix(ct_mix((uint64_t)like->pid << 32 | like->tid, like->kernel),
 				   (uint64_t)like->gpu << 16 | like->call->id);
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_hash, key);
+	struct exec_hash *same = ct_keyed_get(&s->by_hash, key);
 
 	*group = NULL;
-	for (uint32_t i = slot ? slot->a : 0; i; i = s->list[i - 1].next) {
+	for (uint32_t i = same ? same->first : 0; i; i = s->list[i - 1].next) {
 		struct exec_group *g = &s->list[i - 1];
 
 		if (g->pid == like->pid && g->tid == like->tid && g->kernel == like->kernel && g->gpu == like->gpu &&
@@ -88,13 +93,13 @@ static int exec_group(struct kern_exec *s, const struct exec_group *like, struct
 		s->list = more;
 		s->capacity = capacity;
 	}
-	slot = ct_hash_put(&s->by_hash, key);
-	if (!slot)
+	same = ct_keyed_put(&s->by_hash, key);
+	if (!same)
 		return -ENOMEM;
 	*group = &s->list[s->count];
 	**group = *like;
-	(*group)->next = slot->a;
-	slot->a = ++s->count;
+	(*group)->next = same->first;
+	same->first = ++s->count;
 	return 0;
 }
 
@@ -189,7 +194,7 @@ static void exec_free(struct ct_analysis *a)
 		for (unsigned int k = 0; k < TIMES; k++)
 			ct_histogram_free(&s->list[i].times[k]);
 	free(s->list);
-	ct_hash_free(&s->by_hash);
+	ct_keyed_free(&s->by_hash);
 }
 
 static const struct ct_analyser *const needs[] = { &ct_gpu_coverage_analyser, NULL };

@@ -46,11 +46,7 @@ static const struct {
 };
 #define FUNCTIONS	(sizeof(functions) / sizeof(*functions))
 
-/* Of a live allocation's d: its kind, whether its handle was released, how often it is mapped. */
 #define LIVE_MAX	(1u << 18)	/* allocations at a moment; a hostile trace never frees */
-#define LIVE_KIND	0xffu
-#define LIVE_RELEASED	0x100u
-#define LIVE_MAPPED	0x200u	/* this for each mapping */
 
 static bool memory_wants(const struct ct_class *class)
 {
@@ -169,15 +165,13 @@ static void memory_count_free(struct ct_memory_process *p, unsigned int kind)
 
 static struct ct_memory_process *memory_process(struct ct_memory *m, uint32_t pid)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&m->by_pid, pid), *generation;
-	struct ct_memory_process *p;
+	struct ct_memory_pid *of = ct_keyed_put(&m->pids, pid);
+	struct ct_memory_process *p = ct_memory_now(m, pid);
 
-	if (slot && slot->a) {
-		m->processes[slot->a - 1]->ended = false;	/* only its first thread had */
-		return m->processes[slot->a - 1];
-	}
-	if (!slot)
-		return NULL;
+	if (p)
+		p->ended = false;	/* only its first thread had */
+	if (p || !of)
+		return p;
 	if (m->processes_count == m->room) {
 		unsigned int room = m->room ? 2 * m->room : 8;
 		struct ct_memory_process **more = realloc(m->processes, room * sizeof(*more));
@@ -190,11 +184,10 @@ static struct ct_memory_process *memory_process(struct ct_memory *m, uint32_t pi
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
-	generation = ct_hash_get(&m->generations, pid);
 	p->pid = pid;
-	p->generation = generation && generation->a ? generation->a - 1 : 0;
+	p->generation = of->begun ? of->begun - 1 : 0;
 	m->processes[m->processes_count++] = p;
-	slot->a = m->processes_count;
+	of->process = m->processes_count;
 	return p;
 }
 
@@ -219,32 +212,29 @@ static struct ct_memory_leak *memory_leak(struct ct_memory_process *p, const str
 }
 
 /* Nothing more comes of this process: what it holds was never freed. */
-static int memory_finish(const struct ct_trace *t, struct ct_memory_process *p)
+static int memory_finish(struct ct_memory_process *p)
 {
 	for (unsigned int space = 0; space < CT_MEMORY_SPACES; space++) {
-		for (size_t i = 0; i < p->live[space].size; i++) {
-			const struct ct_hash_slot *slot = &p->live[space].slots[i];
-			struct ct_memory_leak *leak;
+		for (size_t i = 0; i < p->live[space].count; i++) {
+			const struct ct_memory_live *live = &p->live[space].list[i];
+			struct ct_memory_leak *leak = memory_leak(p, live->class);
 
-			if (!slot->used)
-				continue;
-			leak = memory_leak(p, ct_registry_class(&t->reg, slot->c));
 			if (!leak)
 				return -ENOMEM;
 			leak->count++;
-			leak->bytes += slot->a;
-			if (slot->a < leak->smallest)
-				leak->smallest = slot->a;
-			if (slot->a > leak->largest)
-				leak->largest = slot->a;
-			if (slot->b < leak->first)
-				leak->first = slot->b;
-			if (slot->b > leak->last)
-				leak->last = slot->b;
+			leak->bytes += live->bytes;
+			if (live->bytes < leak->smallest)
+				leak->smallest = live->bytes;
+			if (live->bytes > leak->largest)
+				leak->largest = live->bytes;
+			if (live->ts < leak->first)
+				leak->first = live->ts;
+			if (live->ts > leak->last)
+				leak->last = live->ts;
 		}
-		ct_hash_free(&p->live[space]);
+		ct_keyed_free(&p->live[space]);
 	}
-	ct_hash_free(&p->maps);
+	ct_keyed_free(&p->maps);
 	return 0;
 }
 
@@ -252,23 +242,23 @@ static int memory_finish(const struct ct_trace *t, struct ct_memory_process *p)
 static int memory_program(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_memory *m = a->state;
-	struct ct_hash_slot *slot = ct_hash_get(&m->by_pid, e->record->pid), *generation;
-	struct ct_memory_process *p = slot && slot->a ? m->processes[slot->a - 1] : NULL;
 	bool begins = ct_life_begins(e);
+	struct ct_memory_pid *of = begins ? ct_keyed_put(&m->pids, e->record->pid) :
+					    ct_keyed_get(&m->pids, e->record->pid);
+	struct ct_memory_process *p = ct_memory_now(m, e->record->pid);
 	int rc = 0;
 
 	if (begins) {
-		generation = ct_hash_put(&m->generations, e->record->pid);
-		if (!generation)
+		if (!of)
 			return -ENOMEM;
-		begins = generation->a++ > 0;
+		begins = of->begun++ > 0;
 	}
 	if (!p)
 		return 0;
 	if (begins || ct_life_exit(e)) {
 		p->ended = true;
-		rc = memory_finish(a->trace, p);
-		slot->a = 0;
+		rc = memory_finish(p);
+		of->process = 0;
 	} else if (ct_life_dead(e) && e->record->tid == p->pid) {
 		p->ended = true;
 	}
@@ -281,43 +271,39 @@ static int memory_alloc(struct ct_memory *m, const struct ct_trace_event *e, uns
 {
 	unsigned int space = functions[function].space, kind = functions[function].kind;
 	struct ct_memory_process *p;
-	struct ct_hash_slot *slot;
+	struct ct_memory_live *live;
 	uint64_t size = ct_record_quick(e->record, CT_QUICK_SIZE);
 	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
 
 	if (!ct_record_has(e->record, CT_QUICK_SIZE) || !key)
 		return 0;
-	if (m->processes_count == CT_MEMORY_PROCESSES && !ct_hash_get(&m->by_pid, e->record->pid)) {
+	if (m->processes_count == CT_MEMORY_PROCESSES && !ct_memory_now(m, e->record->pid)) {
 		m->left_out++;
 		return 0;
 	}
 	p = memory_process(m, e->record->pid);
-	slot = p ? ct_hash_get(&p->live[space], key) : NULL;
-	if (p && !slot && p->live[space].count >= LIVE_MAX / m->processes_count) {
+	live = p ? ct_keyed_get(&p->live[space], key) : NULL;
+	if (p && !live && p->live[space].count >= LIVE_MAX / m->processes_count) {
 		m->left_out++;
 		return 0;
 	}
-	if (p && !slot)
-		slot = ct_hash_put(&p->live[space], key);
-	if (!slot)
+	if (p && !live)
+		live = ct_keyed_put(&p->live[space], key);
+	if (!live)
 		return -ENOMEM;
 	/* The call that freed it has not returned yet, or its record was lost. */
-	if (slot->c && memory_take(p, slot->d & LIVE_KIND, slot->a, e->end))
+	if (live->class && memory_take(p, live->kind, live->bytes, e->end))
 		return -ENOMEM;
-	slot->a = size;
-	slot->b = e->end;
-	slot->c = e->class->id;
-	slot->d = kind;
+	*live = (struct ct_memory_live){ .key = key, .bytes = size, .ts = e->end, .class = e->class, .kind = kind };
 	return memory_add(p, kind, size, e->end);
 }
 
-static int memory_gone(struct ct_memory_process *p, unsigned int space, struct ct_hash_slot *slot,
-		       uint64_t ts)
+static int memory_gone(struct ct_memory_process *p, unsigned int space, struct ct_memory_live *live, uint64_t ts)
 {
-	unsigned int kind = slot->d & LIVE_KIND;
-	uint64_t size = slot->a;
+	unsigned int kind = live->kind;
+	uint64_t size = live->bytes;
 
-	ct_hash_remove(&p->live[space], slot);
+	ct_keyed_remove(&p->live[space], live);
 	memory_count_free(p, kind);
 	return memory_take(p, kind, size, ts);
 }
@@ -326,43 +312,43 @@ static int memory_free_call(struct ct_memory *m, struct ct_memory_process *p,
 			    const struct ct_trace_event *e, unsigned int space)
 {
 	uint64_t key = ct_record_quick(e->record, space == CT_MEMORY_ADDRESSES ? CT_QUICK_PTR : CT_QUICK_HANDLE);
-	struct ct_hash_slot *slot;
+	struct ct_memory_live *live;
 
 	if (!key)
 		return 0;	/* cuMemFree(0) is allowed */
-	slot = p ? ct_hash_get(&p->live[space], key) : NULL;
-	if (!slot || slot->d & LIVE_RELEASED) {
+	live = p ? ct_keyed_get(&p->live[space], key) : NULL;
+	if (!live || live->released) {
 		m->unknown_frees++;
 		return 0;
 	}
 	/* Another thread was given the same address before this call returned. */
-	if (slot->b > e->begin) {
-		memory_count_free(p, slot->d & LIVE_KIND);
+	if (live->ts > e->begin) {
+		memory_count_free(p, live->kind);
 		return 0;
 	}
-	if (slot->d / LIVE_MAPPED) {
-		slot->d |= LIVE_RELEASED;
+	if (live->mapped) {
+		live->released = true;
 		return 0;
 	}
-	return memory_gone(p, space, slot, e->end);
+	return memory_gone(p, space, live, e->end);
 }
 
 static int memory_map(struct ct_memory_process *p, const struct ct_trace_event *e)
 {
 	uint64_t handle = ct_record_quick(e->record, CT_QUICK_HANDLE);
-	struct ct_hash_slot *slot, *live;
+	struct ct_memory_live *live = ct_keyed_get(&p->live[CT_MEMORY_HANDLES], handle);
+	struct ct_memory_map *map;
 
-	live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
-	if (!live || p->maps.count >= LIVE_MAX || live->d / LIVE_MAPPED == UINT32_MAX / LIVE_MAPPED)
+	if (!live || p->maps.count >= LIVE_MAX || live->mapped == UINT32_MAX)
 		return 0;
-	slot = ct_hash_put(&p->maps, ct_record_quick(e->record, CT_QUICK_PTR));
-	if (!slot)
+	map = ct_keyed_put(&p->maps, ct_record_quick(e->record, CT_QUICK_PTR));
+	if (!map)
 		return -ENOMEM;
-	if (slot->b)
+	if (map->handle)
 		return 0;	/* the record of its unmapping was lost */
-	slot->a = ct_record_quick(e->record, CT_QUICK_SIZE);
-	slot->b = handle;
-	live->d += LIVE_MAPPED;
+	map->bytes = ct_record_quick(e->record, CT_QUICK_SIZE);
+	map->handle = handle;
+	live->mapped++;
 	return 0;
 }
 
@@ -371,17 +357,18 @@ static int memory_unmap(struct ct_memory_process *p, const struct ct_trace_event
 {
 	uint64_t at = ct_record_quick(e->record, CT_QUICK_PTR), size, handle;
 	uint64_t left = ct_record_quick(e->record, CT_QUICK_SIZE);
-	struct ct_hash_slot *slot, *live;
+	struct ct_memory_live *live;
+	struct ct_memory_map *map;
 	int rc = 0;
 
-	while (left && !rc && (slot = ct_hash_get(&p->maps, at))) {
-		size = slot->a;
-		handle = slot->b;
-		ct_hash_remove(&p->maps, slot);
-		live = ct_hash_get(&p->live[CT_MEMORY_HANDLES], handle);
-		if (live && live->d / LIVE_MAPPED) {
-			live->d -= LIVE_MAPPED;
-			if (!(live->d / LIVE_MAPPED) && live->d & LIVE_RELEASED)
+	while (left && !rc && (map = ct_keyed_get(&p->maps, at))) {
+		size = map->bytes;
+		handle = map->handle;
+		ct_keyed_remove(&p->maps, map);
+		live = ct_keyed_get(&p->live[CT_MEMORY_HANDLES], handle);
+		if (live && live->mapped) {
+			live->mapped--;
+			if (!live->mapped && live->released)
 				rc = memory_gone(p, CT_MEMORY_HANDLES, live, e->end);
 		}
 		if (!size || size > left)
@@ -396,7 +383,6 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_memory *m = a->state;
 	struct ct_memory_process *p;
-	struct ct_hash_slot *slot;
 	int function;
 
 	if (!e->api)
@@ -409,8 +395,7 @@ static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	if (functions[function].action == ACT_ALLOC)
 		return memory_alloc(m, e, function);
-	slot = ct_hash_get(&m->by_pid, e->record->pid);
-	p = slot && slot->a ? m->processes[slot->a - 1] : NULL;
+	p = ct_memory_now(m, e->record->pid);
 	switch (functions[function].action) {
 	case ACT_FREE:
 		return memory_free_call(m, p, e, functions[function].space);
@@ -438,7 +423,7 @@ static int memory_end(struct ct_analysis *a)
 	int rc = 0;
 
 	for (unsigned int i = 0; i < m->processes_count && !rc; i++)
-		rc = memory_finish(a->trace, m->processes[i]);
+		rc = memory_finish(m->processes[i]);
 	return rc;
 }
 
@@ -450,16 +435,15 @@ static void memory_free(struct ct_analysis *a)
 		struct ct_memory_process *p = m->processes[i];
 
 		for (unsigned int space = 0; space < CT_MEMORY_SPACES; space++)
-			ct_hash_free(&p->live[space]);
-		ct_hash_free(&p->maps);
+			ct_keyed_free(&p->live[space]);
+		ct_keyed_free(&p->maps);
 		free(p->buckets);
 		free(p->leaks);
 		free(p);
 	}
 	free(m->processes);
 	free(m->actions);
-	ct_hash_free(&m->by_pid);
-	ct_hash_free(&m->generations);
+	ct_keyed_free(&m->pids);
 }
 
 const struct ct_memory_process *ct_memory_of(const struct ct_memory *m, uint32_t pid,

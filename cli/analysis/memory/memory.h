@@ -11,7 +11,7 @@
 #define CT_CLI_MEMORY_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 
 /* X(ID, word).  Managed memory may be on either side; all but HOST count as the GPU's. */
 #define CT_MEMORY_KINDS(X)						\
@@ -59,6 +59,20 @@ struct ct_memory_leak {
 /* Where an allocation is known by: an address, a handle of cuMemCreate, an array. */
 enum { CT_MEMORY_ADDRESSES, CT_MEMORY_HANDLES, CT_MEMORY_ARRAYS, CT_MEMORY_SPACES };
 
+struct ct_memory_live {
+	uint64_t key;			/* in its space */
+	uint64_t bytes, ts;		/* ts: ns, when it was allocated */
+	const struct ct_class *class;	/* by which function; NULL: it is new */
+	uint8_t  kind;
+	bool     released;		/* its handle was, while it was mapped */
+	uint32_t mapped;		/* so many times */
+};
+
+struct ct_memory_map {
+	uint64_t address;
+	uint64_t bytes, handle;
+};
+
 struct ct_memory_process {
 	uint32_t pid;
 	uint32_t generation;		/* programs that this pid ran before */
@@ -71,8 +85,15 @@ struct ct_memory_process {
 	struct ct_memory_bucket *buckets;
 	struct ct_memory_leak *leaks;	/* complete when it has ended */
 	unsigned int leaks_count, leaks_room;
-	/* Internal.  live: a: bytes, b: ns, c: class, d: see memory.c; maps: a: bytes, b: handle */
-	struct ct_hash live[CT_MEMORY_SPACES], maps;
+	/* Internal: allocations that are not freed, ranges that they are mapped to. */
+	CT_KEYED(struct ct_memory_live) live[CT_MEMORY_SPACES];
+	CT_KEYED(struct ct_memory_map) maps;
+};
+
+struct ct_memory_pid {
+	uint64_t pid;
+	unsigned int process;		/* the last one's index + 1; 0: it has none */
+	uint32_t begun;			/* programs that began */
 };
 
 struct ct_memory {
@@ -82,20 +103,27 @@ struct ct_memory {
 	uint64_t left_out;		/* allocations of more processes, or more at once, than are kept */
 	/* Internal */
 	unsigned int room;
-	struct ct_hash by_pid;		/* a: index + 1 */
-	struct ct_hash generations;	/* by pid; a: programs that began */
+	CT_KEYED(struct ct_memory_pid) pids;
 	uint8_t *actions;		/* by class id */
 };
 
 /* Its state is a struct ct_memory, complete when it has ended. */
 extern const struct ct_analyser ct_memory_analyser;
 
+/* The process that has this pid now, if it has allocated; else NULL. */
+static inline struct ct_memory_process *ct_memory_now(const struct ct_memory *m, uint32_t pid)
+{
+	const struct ct_memory_pid *of = ct_keyed_get(&m->pids, pid);
+
+	return of && of->process ? m->processes[of->process - 1] : NULL;
+}
+
 /* Bytes of the GPU's memory that the process of this pid holds now: for analysers that need it. */
 static inline uint64_t ct_memory_held(const struct ct_memory *m, uint32_t pid)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&m->by_pid, pid);
+	const struct ct_memory_process *p = ct_memory_now(m, pid);
 
-	return slot && slot->a ? m->processes[slot->a - 1]->sums[CT_MEMORY_GPU].held : 0;
+	return p ? p->sums[CT_MEMORY_GPU].held : 0;
 }
 
 /* The last process of this pid that allocated, or NULL. */

@@ -89,33 +89,16 @@ static int outliers_choose(struct ct_outliers_process *o, const struct ct_proces
 
 const struct ct_call_sum *ct_call_sum(const struct ct_call_set *set, const struct ct_class *class)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&set->index, class->id);
-
-	return slot ? &set->list[slot->c] : NULL;
+	return ct_keyed_get(set, class->id);
 }
 
 static int outliers_add(struct ct_call_set *set, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&set->index, e->class->id);
-	struct ct_call_sum *sum;
+	struct ct_call_sum *sum = ct_keyed_put(set, e->class->id);
 
-	if (!slot) {
-		if (set->count == set->capacity) {
-			unsigned int capacity = set->capacity ? 2 * set->capacity : 16;
-
-			sum = realloc(set->list, capacity * sizeof(*sum));
-			if (!sum)
-				return -ENOMEM;
-			set->list = sum;
-			set->capacity = capacity;
-		}
-		slot = ct_hash_put(&set->index, e->class->id);
-		if (!slot)
-			return -ENOMEM;
-		slot->c = set->count;
-		set->list[set->count++] = (struct ct_call_sum){ .class = e->class };
-	}
-	sum = &set->list[slot->c];
+	if (!sum)
+		return -ENOMEM;
+	sum->class = e->class;
 	sum->count++;
 	if (!e->timed || e->kind == CT_ON_INSTANT)
 		return 0;
@@ -133,8 +116,8 @@ static int outliers_kernel(const struct ct_analysis *a, struct ct_outliers_proce
 {
 	uint64_t kernel = ct_record_kernel(e->record, a->names->reg);
 
-	*first = kernel && !ct_hash_get(&o->kernels, kernel);
-	return *first && !ct_hash_put(&o->kernels, kernel) ? -ENOMEM : 0;
+	*first = kernel && !ct_keyed_get(&o->kernels, kernel);
+	return *first && !ct_keyed_put(&o->kernels, kernel) ? -ENOMEM : 0;
 }
 
 static bool outliers_wants(const struct ct_class *class)
@@ -208,12 +191,6 @@ static int outliers_begin(struct ct_analysis *a)
 	return rc;
 }
 
-static void outliers_free_set(struct ct_call_set *set)
-{
-	ct_hash_free(&set->index);
-	free(set->list);
-}
-
 static void outliers_free(struct ct_analysis *a)
 {
 	struct ct_outliers *all = a->state;
@@ -222,9 +199,9 @@ static void outliers_free(struct ct_analysis *a)
 		struct ct_outliers_process *o = &all->processes[i];
 
 		for (unsigned int k = 0; k < o->count; k++)
-			outliers_free_set(&o->list[k].calls);
-		outliers_free_set(&o->others);
-		ct_hash_free(&o->kernels);
+			ct_keyed_free(&o->list[k].calls);
+		ct_keyed_free(&o->others);
+		ct_keyed_free(&o->kernels);
 		free(o->list);
 		free(o->stats.sorted);
 	}

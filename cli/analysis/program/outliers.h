@@ -16,15 +16,14 @@
 
 /* Outermost calls of one function, of the thread that makes the iterations. */
 struct ct_call_sum {
+	uint64_t id;			/* of its class */
 	const struct ct_class *class;
 	uint64_t count, total;		/* ns */
 	uint64_t longest, longest_op;	/* ns; its op id */
 };
 
 struct ct_call_set {
-	struct ct_hash index;		/* by class id; c: index into list */
-	struct ct_call_sum *list;
-	unsigned int count, capacity;
+	CT_KEYED(struct ct_call_sum);
 };
 
 struct ct_outlier {
@@ -48,7 +47,7 @@ struct ct_outliers_process {
 	uint32_t beyond;		/* outliers that are not kept */
 	struct ct_call_set others;	/* of all iterations that are no outliers */
 	uint32_t others_count;		/* of these iterations */
-	struct ct_hash kernels;		/* internal: those that were launched */
+	CT_KEYED(uint64_t) kernels;	/* internal: those that were launched */
 	uint32_t next, next_iteration;	/* internal: the first that ends after what was seen */
 };
 

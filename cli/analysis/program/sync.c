@@ -33,10 +33,11 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 struct sync_stat {
+	uint64_t id;			/* of its class */
 	const struct ct_class *class;
 	struct ct_histogram durations;
 	uint64_t count, in_iterations, in_steady, after, afters;
-	struct ct_hash handles;
+	CT_KEYED(uint64_t) handles;
 };
 
 struct sync_pending {
@@ -45,32 +46,17 @@ struct sync_pending {
 };
 
 struct sync_state {
-	struct sync_stat *list;
-	unsigned int count, capacity;
-	struct ct_hash by_class;		/* c: index + 1 */
+	CT_KEYED(struct sync_stat);
 	struct sync_pending *pending;		/* as the phases have the processes */
 };
 
 static struct sync_stat *sync_stat(struct sync_state *s, const struct ct_class *class)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&s->by_class, class->id);
+	struct sync_stat *stat = ct_keyed_put(s, class->id);
 
-	if (!slot)
-		return NULL;
-	if (slot->c)
-		return &s->list[slot->c - 1];
-	if (s->count == s->capacity) {
-		unsigned int capacity = s->capacity ? 2 * s->capacity : 8;
-		struct sync_stat *more = realloc(s->list, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->list = more;
-		s->capacity = capacity;
-	}
-	s->list[s->count] = (struct sync_stat){ .class = class };
-	slot->c = ++s->count;
-	return &s->list[s->count - 1];
+	if (stat)
+		stat->class = class;
+	return stat;
 }
 
 /* The iterations that begin in the time that counts. */
@@ -115,7 +101,7 @@ static int sync_returned(const struct ct_analysis *a, const struct ct_trace_even
 		return -ENOMEM;
 	stat->count++;
 	if (e->record->fields && ct_record_has(e->record, CT_QUICK_HANDLE) &&
-	    !ct_hash_put(&stat->handles, ct_record_quick(e->record, CT_QUICK_HANDLE)))
+	    !ct_keyed_put(&stat->handles, ct_record_quick(e->record, CT_QUICK_HANDLE)))
 		return -ENOMEM;
 	if (p) {
 		stat->in_iterations += ct_phases_iteration(p, e->begin) >= 0;
@@ -201,8 +187,7 @@ static int sync_end(struct ct_analysis *a)
 		iterations += sync_iterations(a, p);
 		steady += sync_steady(p, a->filter->from, a->filter->to ? a->filter->to : UINT64_MAX);
 	}
-	if (s->count)
-		qsort(s->list, s->count, sizeof(*s->list), sync_order);
+	ct_keyed_sort(s, sync_order);
 	for (unsigned int i = 0; i < s->count; i++)
 		total += s->list[i].durations.total;
 	for (unsigned int i = 0; i < s->count; i++)
@@ -222,10 +207,9 @@ static void sync_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		ct_histogram_free(&s->list[i].durations);
-		ct_hash_free(&s->list[i].handles);
+		ct_keyed_free(&s->list[i].handles);
 	}
-	ct_hash_free(&s->by_class);
-	free(s->list);
+	ct_keyed_free(s);
 	free(s->pending);
 }
 

@@ -24,38 +24,40 @@ static int tasks_grow(void **list, unsigned int count, unsigned int *room, size_
 	return 0;
 }
 
-/* The program that @pid runs, or -1: no memory. */
+/* The program that @pid runs now, or NULL. */
+static struct ct_task_process *tasks_runs(const struct ct_tasks *s, uint32_t pid)
+{
+	const struct ct_task_index *last = ct_keyed_get(&s->by_pid, pid);
+
+	return last && last->index ? &s->processes[last->index - 1] : NULL;
+}
+
+/* The same, made if there is none; -1: no memory. */
 static int tasks_process(struct ct_tasks *s, uint32_t pid)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&s->by_pid, pid);
-	struct ct_task_process *p, *before;
+	struct ct_task_index *last = ct_keyed_put(&s->by_pid, pid);
+	struct ct_task_process *before = tasks_runs(s, pid);
+	unsigned int generation = before ? before->generation + 1 : 0;
 
-	if (!slot)
-		return -1;
-	before = slot->a ? &s->processes[slot->a - 1] : NULL;
 	if (before && !before->replaced)
-		return slot->a - 1;
-	if (tasks_grow((void **)&s->processes, s->processes_count, &s->processes_room, sizeof(*p)))
+		return last->index - 1;
+	if (!last || tasks_grow((void **)&s->processes, s->processes_count, &s->processes_room, sizeof(*before)))
 		return -1;
-	before = slot->a ? &s->processes[slot->a - 1] : NULL;
-	p = &s->processes[s->processes_count++];
-	*p = (struct ct_task_process){
-		.pid = pid,
-		.generation = before ? before->generation + 1 : 0,
-		.first = UINT64_MAX,
+	s->processes[s->processes_count] = (struct ct_task_process){
+		.pid = pid, .generation = generation, .first = UINT64_MAX,
 	};
-	slot->a = s->processes_count;
-	return slot->a - 1;
+	last->index = ++s->processes_count;
+	return last->index - 1;
 }
 
 /* The library's process record: a program begins. */
 static int tasks_begin(struct ct_tasks *s, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, e->record->pid);
+	struct ct_task_process *before = tasks_runs(s, e->record->pid);
 	int at;
 
-	if (slot && slot->a && s->processes[slot->a - 1].begun)
-		s->processes[slot->a - 1].replaced = true;
+	if (before && before->begun)
+		before->replaced = true;
 	if (s->processes_count >= CT_TASKS_MAX)
 		return 0;
 	at = tasks_process(s, e->record->pid);
@@ -69,8 +71,7 @@ static int tasks_name(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const char *word = ct_processes_word(a->processes, e->record->pid);
 	struct ct_tasks *s = a->state;
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, e->record->pid);
-	struct ct_task_process *p = slot && slot->a ? &s->processes[slot->a - 1] : NULL;
+	struct ct_task_process *p = tasks_runs(s, e->record->pid);
 
 	if (!p || !word || (p->name && !strcmp(p->name, word)))
 		return 0;
@@ -83,19 +84,19 @@ static int tasks_name(struct ct_analysis *a, const struct ct_trace_event *e)
 static struct ct_task_thread *tasks_thread(struct ct_tasks *s, uint32_t pid, uint32_t tid, int *rc)
 {
 	uint64_t key = (uint64_t)pid << 32 | tid;
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_thread, key);
+	struct ct_task_index *last = ct_keyed_get(&s->by_thread, key);
 	struct ct_task_thread *t;
 	int process;
 
 	*rc = 0;
-	if (slot && !s->processes[s->threads[slot->a - 1].process].replaced)
-		return &s->threads[slot->a - 1];
+	if (last && last->index && !s->processes[s->threads[last->index - 1].process].replaced)
+		return &s->threads[last->index - 1];
 	if (s->threads_count == CT_TASKS_MAX)
 		return NULL;
 	*rc = -ENOMEM;
-	slot = ct_hash_put(&s->by_thread, key);
+	last = ct_keyed_put(&s->by_thread, key);
 	process = tasks_process(s, pid);
-	if (!slot || process < 0 ||
+	if (!last || process < 0 ||
 	    tasks_grow((void **)&s->threads, s->threads_count, &s->threads_room, sizeof(*t)))
 		return NULL;
 	t = &s->threads[s->threads_count++];
@@ -103,7 +104,7 @@ static struct ct_task_thread *tasks_thread(struct ct_tasks *s, uint32_t pid, uin
 		.pid = pid, .tid = tid, .process = process, .first = UINT64_MAX,
 	};
 	s->processes[process].threads++;
-	slot->a = s->threads_count;
+	last->index = s->threads_count;
 	*rc = 0;
 	return t;
 }
@@ -208,10 +209,10 @@ static int tasks_event(struct ct_analysis *a, const struct ct_trace_event *e)
 
 const char *ct_task_name(const struct ct_tasks *s, uint32_t pid, uint32_t generation)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&s->by_pid, pid);
+	const struct ct_task_index *last = ct_keyed_get(&s->by_pid, pid);
 
 	/* The map has the last one; those before stand before it. */
-	for (uint64_t i = slot ? slot->a : 0; i > 0; i--)
+	for (uint64_t i = last ? last->index : 0; i > 0; i--)
 		if (s->processes[i - 1].pid == pid && s->processes[i - 1].generation == generation)
 			return s->processes[i - 1].name;
 	return NULL;
@@ -226,8 +227,8 @@ static void tasks_free(struct ct_analysis *a)
 	free(s->processes);
 	free(s->threads);
 	free(s->by_track);
-	ct_hash_free(&s->by_thread);
-	ct_hash_free(&s->by_pid);
+	ct_keyed_free(&s->by_thread);
+	ct_keyed_free(&s->by_pid);
 }
 
 const struct ct_analyser ct_tasks_analyser = {

@@ -7,7 +7,7 @@
 #define CT_CLI_TASKS_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 
 #define CT_TASKS_MAX	(1u << 16)	/* a damaged trace may have any number */
 
@@ -39,6 +39,12 @@ struct ct_task_process {
 	bool replaced;			/* internal: another program follows under this pid */
 };
 
+/* The last of those that had the pid, or the pid and tid. */
+struct ct_task_index {
+	uint64_t key;
+	uint32_t index;			/* + 1 */
+};
+
 struct ct_tasks {
 	struct ct_task_thread *threads;	/* in the order of their first records */
 	unsigned int threads_count;
@@ -47,7 +53,7 @@ struct ct_tasks {
 	uint64_t left_out;		/* records of threads beyond CT_TASKS_MAX */
 	/* Internal */
 	unsigned int threads_room, processes_room;
-	struct ct_hash by_thread, by_pid;	/* a: index + 1 */
+	CT_KEYED(struct ct_task_index) by_thread, by_pid;
 	unsigned int *by_track;		/* index + 1 */
 	unsigned int tracks_room;
 };

@@ -13,10 +13,6 @@
 #define MOST_CALLED	3
 #define KERNELS		5
 
-struct lists_kernel {
-	uint64_t name, launches, ns;	/* name: a string of the registry; ns: on the GPU */
-};
-
 static int lists_by_self(const void *a, const void *b)
 {
 	const struct ct_op_stat *x = *(struct ct_op_stat *const *)a;
@@ -39,7 +35,7 @@ static int lists_by_count(const void *a, const void *b)
 
 static int lists_by_time(const void *a, const void *b)
 {
-	const struct lists_kernel *x = a, *y = b;
+	const struct ct_top_kernel *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -129,22 +125,18 @@ static void lists_most_called(const struct ct_calls *s, struct ct_op_stat **list
 		ct_page_add(page, "  most called: %s of the API calls", line);
 }
 
-static int lists_kernels(struct ct_names *names, const struct ct_hash *map, struct ct_page *page,
-			 unsigned int most, bool graphs)
+static void lists_kernels(struct ct_names *names, struct ct_top_kernels *kernels, struct ct_page *page,
+			  unsigned int most, bool graphs)
 {
-	struct lists_kernel *list = calloc(map->count + 1, sizeof(*list));
+	const struct ct_top_kernel *list;
 	char count[CT_TERM_TEXT], ns[CT_TERM_TEXT], name[256], clean[256];
 	uint64_t all = 0;
-	size_t n = 0;
+	size_t n = kernels->count;
 
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < map->size; i++)
-		if (map->slots[i].used) {
-			list[n++] = (struct lists_kernel){ map->slots[i].key, map->slots[i].a, map->slots[i].b };
-			all += map->slots[i].b;
-		}
-	qsort(list, n, sizeof(*list), lists_by_time);
+	for (size_t i = 0; i < n; i++)
+		all += kernels->list[i].ns;
+	ct_keyed_sort(kernels, lists_by_time);
+	list = kernels->list;
 	if (n && most) {
 		ct_page_add(page, "\n");
 		if (all)
@@ -166,18 +158,15 @@ static int lists_kernels(struct ct_names *names, const struct ct_hash *map, stru
 		ct_page_add(page, "  %14s  %s", ct_term_count(count, list[i].launches),
 			    ct_term_clean(clean, sizeof(clean), name, 62));
 	}
-	free(list);
-	return 0;
 }
 
 /* The lists share the lines that are left: each has three of its own, for its head. */
-int ct_top_lists(struct ct_page *page, const struct ct_calls *s, const struct ct_hash *kernels,
+int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_kernels *kernels,
 		 struct ct_names *names, bool graphs)
 {
 	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
 	unsigned int left = ct_page_left(page), heads = 10, used;
 	struct ct_op_stat **list = calloc(s->ops_count + 1ul, sizeof(*list));
-	int rc;
 
 	if (!list)
 		return -ENOMEM;
@@ -201,7 +190,7 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, const struct ct
 	if (rows[1])
 		lists_functions(s, list, page, rows[1]);
 	lists_most_called(s, list, page);
-	rc = lists_kernels(names, kernels, page, rows[2], graphs);
+	lists_kernels(names, kernels, page, rows[2], graphs);
 	free(list);
-	return rc;
+	return 0;
 }

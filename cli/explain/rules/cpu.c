@@ -93,7 +93,7 @@ const struct ct_analyser ct_off_cpu_analyser = {
 /* A thread by its process's name, as far as that is known. */
 static const char *off_cpu_who(const struct ct_explain *x, uint32_t tid, char name[64])
 {
-	if (ct_hash_get(&x->analysis->processes->names, tid))
+	if (ct_processes_word(x->analysis->processes, tid))
 		return ct_processes_name(x->analysis->processes, tid, name, 64);
 	snprintf(name, 64, "thread %u", tid);
 	return name;

@@ -74,15 +74,12 @@ static bool memory_wants(const struct ct_class *class)
 static int memory_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_memory *m = ct_analysis_state(a, &ct_memory_analyser);
-	const struct ct_hash_slot *slot = ct_hash_get(&m->by_pid, e->record->pid);
-	const struct ct_memory_process *p;
+	const struct ct_memory_pid *of = ct_keyed_get(&m->pids, e->record->pid);
+	const struct ct_memory_process *p = ct_memory_now(m, e->record->pid);
 
-	if (!slot || !slot->a || slot->a > MEMORY_PROCESSES)
+	if (!p || of->process > MEMORY_PROCESSES || !p->sums[CT_MEMORY_GPU].allocations)
 		return 0;
-	p = m->processes[slot->a - 1];
-	if (!p->sums[CT_MEMORY_GPU].allocations)
-		return 0;
-	return memory_add(&((struct memory_state *)a->state)->curves[slot->a - 1], e->end,
+	return memory_add(&((struct memory_state *)a->state)->curves[of->process - 1], e->end,
 			  p->sums[CT_MEMORY_GPU].held);
 }
 

@@ -172,7 +172,7 @@ static void story_gpu_missing(struct ct_html_story *s, struct ct_out *out)
 		ct_gpu_cover_text(s->trace, &c->list[i], true, missing, sizeof(missing));
 		if (!*missing)
 			continue;
-		snprintf(text, sizeof(text), "Process %u: %s.", c->list[i].pid, missing);
+		snprintf(text, sizeof(text), "Process %u: %s.", (uint32_t)c->list[i].pid, missing);
 		ct_html_text(out, shown++ ? "," : "", text);
 	}
 	ct_out_text(out, "],\n");
