@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 
 enum ct_scope ct_scope_of(const struct ct_process_phases *p, uint64_t ts, int64_t *iteration)
 {
@@ -53,24 +52,13 @@ void ct_evidence_set(struct ct_evidence *e, const struct ct_trace_event *event)
 
 static struct ct_fact *facts_of(struct ct_scope_facts *s, const struct ct_class *class)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&s->by_class, class->id);
+	struct ct_fact *fact = ct_keyed_put(s, class->id);
 
-	if (!slot)
-		return NULL;
-	if (!slot->a) {
-		if (s->count == s->capacity) {
-			unsigned int capacity = s->capacity ? 2 * s->capacity : 32;
-			struct ct_fact *more = realloc(s->list, capacity * sizeof(*more));
-
-			if (!more)
-				return NULL;
-			s->list = more;
-			s->capacity = capacity;
-		}
-		s->list[s->count] = (struct ct_fact){ .class = class, .last_iteration = -1 };
-		slot->a = ++s->count;
+	if (fact && !fact->class) {
+		fact->class = class;
+		fact->last_iteration = -1;
 	}
-	return &s->list[slot->a - 1];
+	return fact;
 }
 
 static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -125,10 +113,8 @@ static void facts_free(struct ct_analysis *a)
 	struct ct_fact_table *facts = a->state;
 
 	for (unsigned int i = 0; facts->processes && i < facts->processes_count; i++)
-		for (unsigned int k = 0; k < CT_SCOPE_COUNT; k++) {
-			free(facts->processes[i].scopes[k].list);
-			ct_hash_free(&facts->processes[i].scopes[k].by_class);
-		}
+		for (unsigned int k = 0; k < CT_SCOPE_COUNT; k++)
+			ct_keyed_free(&facts->processes[i].scopes[k]);
 	free(facts->processes);
 }
 

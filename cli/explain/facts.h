@@ -7,6 +7,7 @@
 #define CT_CLI_FACTS_H
 
 #include "analysis/engine.h"
+#include "base/keyed.h"
 
 /* The part of a process's life that a fact belongs to. */
 enum ct_scope {
@@ -23,6 +24,7 @@ struct ct_evidence {
 };
 
 struct ct_fact {
+	uint64_t id;			/* of its class */
 	const struct ct_class *class;
 	uint64_t count, timed, failed;
 	uint64_t total;			/* ns, without calls inside others of their category */
@@ -34,9 +36,7 @@ struct ct_fact {
 };
 
 struct ct_scope_facts {
-	struct ct_fact *list;
-	unsigned int count, capacity;
-	struct ct_hash by_class;	/* a: index + 1 */
+	CT_KEYED(struct ct_fact);
 };
 
 struct ct_process_facts {

@@ -165,18 +165,18 @@ static bool events_is_command(const struct ct_trace *t, const char *text, uint16
 
 static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool own)
 {
-	struct ct_hash_slot *slot;
+	struct ct_phase_index *images;
 	uint64_t hash = 1;
 	uint16_t len;
 	const char *text = ct_record_text(r, &len);
 
 	if (h->births_count >= EVENTS_BIRTHS || !r->pid)
 		return 0;
-	slot = ct_hash_put(&h->images, r->pid);
-	if (!slot || !events_room((void **)&h->births, h->births_count, &h->births_capacity,
+	images = ct_keyed_put(&h->images, r->pid);
+	if (!images || !events_room((void **)&h->births, h->births_count, &h->births_capacity,
 				  sizeof(*h->births)))
 		return -ENOMEM;
-	slot->a++;
+	images->index++;
 	if (r->class->fields_count)
 		hash = events_mix(hash, ct_record_field(r, 0));
 	for (unsigned int i = 0; text && i < len; i++)
@@ -190,11 +190,11 @@ static int events_birth(struct ct_happenings *h, const struct ct_record *r, bool
 
 static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t pid, uint32_t tid)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&h->thread_of, (uint64_t)pid << 32 | tid);
+	struct ct_phase_index *of = ct_keyed_put(&h->thread_of, (uint64_t)pid << 32 | tid);
 
-	if (!slot)
+	if (!of)
 		return NULL;
-	if (!slot->a) {
+	if (!of->index) {
 		if (!events_room((void **)&h->threads, h->threads_count, &h->threads_capacity,
 				 sizeof(*h->threads)))
 			return NULL;
@@ -202,24 +202,24 @@ static struct ct_phase_thread *events_thread(struct ct_happenings *h, uint32_t p
 			.pid = pid, .tid = tid, .first_call = UINT64_MAX, .stream = UINT32_MAX,
 			.kept_until = UINT64_MAX,
 		};
-		slot->a = h->threads_count;
+		of->index = h->threads_count;
 	}
-	return &h->threads[slot->a - 1];
+	return &h->threads[of->index - 1];
 }
 
 static int events_keep_text(struct ct_happenings *h, const struct ct_record *r)
 {
 	char plain[EVENTS_TEXT];
 	uint32_t hash = events_text(r, plain);
-	struct ct_hash_slot *slot = ct_hash_get(&h->texts, hash);
+	struct ct_phase_text *text = ct_keyed_get(&h->texts, hash);
 
-	if (slot || h->texts.count >= CT_RANGE_TEXTS)
+	if (text || h->texts.count >= CT_RANGE_TEXTS)
 		return 0;
-	slot = ct_hash_put(&h->texts, hash);
-	if (!slot)
+	text = ct_keyed_put(&h->texts, hash);
+	if (!text)
 		return -ENOMEM;
-	slot->a = (uintptr_t)strdup(plain);
-	return slot->a ? 0 : -ENOMEM;
+	text->text = strdup(plain);
+	return text->text ? 0 : -ENOMEM;
 }
 
 static int events_append(struct ct_phase_thread *t, const struct ct_happening *e)
@@ -288,29 +288,34 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 	return events_append(t, &e);
 }
 
-static int events_span(struct ct_happenings *h, struct ct_hash *of, const struct ct_record *r,
+/* The last span of each process of a stream. */
+struct events_spans {
+	CT_KEYED(struct ct_phase_index);
+};
+
+static int events_span(struct ct_happenings *h, struct events_spans *of, const struct ct_record *r,
 		       struct ct_phase_span **span)
 {
 	uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
 	uint64_t end = events_since_start(h->trace, r->end);
-	struct ct_hash_slot *slot = ct_hash_put(of, r->pid);
+	struct ct_phase_index *last = ct_keyed_put(of, r->pid);
 
-	if (!slot)
+	if (!last)
 		return -ENOMEM;
-	if (!slot->a || r->class->id == CT_CLASS_process) {
+	if (!last->index || r->class->id == CT_CLASS_process) {
 		if (!events_room((void **)&h->spans, h->spans_count, &h->spans_capacity,
 				 sizeof(*h->spans)))
 			return -ENOMEM;
 		h->spans[h->spans_count++] = (struct ct_phase_span){
 			.pid = r->pid, .first = begin, .last = end,
 		};
-		slot->a = h->spans_count;
+		last->index = h->spans_count;
 	}
-	*span = &h->spans[slot->a - 1];
+	*span = &h->spans[last->index - 1];
 	return 0;
 }
 
-static int events_stream(struct ct_happenings *h, unsigned int index, struct ct_hash *spans_of)
+static int events_stream(struct ct_happenings *h, unsigned int index, struct events_spans *spans_of)
 {
 	const struct ct_stream_file *s = &h->trace->streams[index];
 	bool cpu_stream = s->kind == CT_STREAM_CPU;
@@ -318,7 +323,7 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct ct_
 		(uint64_t)((double)h->max * s->records / h->trace->records);
 	struct ct_phase_thread *thread = NULL;
 	struct ct_phase_span *span = NULL;
-	struct ct_hash_slot *slot;
+	const struct ct_phase_index *births;
 	struct ct_cursor c;
 	struct ct_record r;
 	uint32_t images = 0;
@@ -355,8 +360,8 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct ct_
 			if (!thread)
 				return -ENOMEM;
 			thread->in_cpu_streams |= cpu_stream;
-			slot = ct_hash_get(&h->images, r.pid);
-			images = slot ? slot->a : 0;
+			births = ct_keyed_get(&h->images, r.pid);
+			images = births ? births->index : 0;
 		}
 		rc = events_add(h, &r, kind, thread, index, images, &left);
 	}
@@ -420,7 +425,7 @@ static void events_sort(struct ct_phase_thread *t)
 
 int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 {
-	struct ct_hash spans_of = { 0 };
+	struct events_spans spans_of = { 0 };
 	int rc = 0;
 
 	h->trace = t;
@@ -439,7 +444,7 @@ int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 		const struct ct_stream_file *s = &t->streams[i];
 
 		rc = events_stream(h, i, &spans_of);
-		ct_hash_free(&spans_of);
+		ct_keyed_free(&spans_of);
 		if (rc || s->kind != CT_STREAM_THREAD || !s->pid || !s->records)
 			continue;
 		if (!events_room((void **)&h->spans, h->spans_count, &h->spans_capacity,
@@ -459,15 +464,14 @@ void ct_happenings_free(struct ct_happenings *h)
 {
 	for (uint32_t i = 0; i < h->threads_count; i++)
 		free(h->threads[i].list);
-	for (size_t i = 0; i < h->texts.size; i++)
-		if (h->texts.slots[i].used)
-			free((char *)(uintptr_t)h->texts.slots[i].a);
+	for (size_t i = 0; i < h->texts.count; i++)
+		free(h->texts.list[i].text);
 	free(h->kinds);
 	free(h->threads);
 	free(h->births);
 	free(h->spans);
-	ct_hash_free(&h->thread_of);
-	ct_hash_free(&h->images);
-	ct_hash_free(&h->texts);
+	ct_keyed_free(&h->thread_of);
+	ct_keyed_free(&h->images);
+	ct_keyed_free(&h->texts);
 	*h = (struct ct_happenings){ 0 };
 }

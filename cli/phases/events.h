@@ -7,7 +7,7 @@
 #ifndef CT_CLI_PHASES_EVENTS_H
 #define CT_CLI_PHASES_EVENTS_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/reader.h"
 
 #define CT_HAPPENINGS_MAX	(2u << 20)
@@ -90,18 +90,28 @@ struct ct_phase_span {
 	uint64_t first, last;
 };
 
+struct ct_phase_index {
+	uint64_t key;
+	uint32_t index;			/* + 1, or a number */
+};
+
+struct ct_phase_text {
+	uint64_t hash;
+	char *text;
+};
+
 struct ct_happenings {
 	const struct ct_trace *trace;
 	uint8_t *kinds;			/* by class id */
 	struct ct_phase_thread *threads;
 	uint32_t threads_count, threads_capacity;
-	struct ct_hash thread_of;	/* pid << 32 | tid: index */
+	CT_KEYED(struct ct_phase_index) thread_of;	/* by pid and tid */
 	struct ct_phase_birth *births;
 	uint32_t births_count, births_capacity;
 	struct ct_phase_span *spans;
 	uint32_t spans_count, spans_capacity;
-	struct ct_hash images;		/* by pid: process records so far */
-	struct ct_hash texts;		/* by the hash of a text; a: char * */
+	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
+	CT_KEYED(struct ct_phase_text) texts;
 	uint64_t max;			/* how many are kept, by default CT_HAPPENINGS_MAX */
 };
 

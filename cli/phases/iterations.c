@@ -181,9 +181,9 @@ void ct_iterations_drop(struct ct_phase_work *w, unsigned int lost)
 
 static const char *iterations_text(const struct ct_phase_work *w, uint32_t hash)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&w->happenings->texts, hash);
+	const struct ct_phase_text *text = ct_keyed_get(&w->happenings->texts, hash);
 
-	return slot && slot->a ? (const char *)(uintptr_t)slot->a : "?";
+	return text && text->text ? text->text : "?";
 }
 
 int ct_iterations_find(struct ct_phase_work *w)

@@ -27,15 +27,14 @@ uint64_t ct_token_key(const struct ct_happening *h, enum ct_token_level level, u
 		key = 1ull << 32 | h->sig;
 	else
 		key = 1ull << 32 | ct_happening_coarse(h->sig);
-	return level == CT_TOKEN_PAIR ? ct_hash_mix(before + 1, key) : key;
+	return level == CT_TOKEN_PAIR ? ct_mix(before + 1, key) : key;
 }
 
 static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 {
 	struct ct_token_names *n = &t->levels[level];
-	struct ct_hash names = { 0 };
-	struct ct_hash_slot *slot;
-	uint64_t before = 0;
+	CT_KEYED(uint64_t) names = { 0 };
+	uint64_t before = 0, *known;
 	size_t room = t->count + 1;
 
 	n->name = calloc(room, sizeof(*n->name));
@@ -54,19 +53,17 @@ static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 		uint64_t key = ct_token_key(h, level, before);
 
 		before = ct_token_key(h, CT_TOKEN_COARSE, 0);
-		slot = ct_hash_put(&names, key);
-		if (!slot) {
-			ct_hash_free(&names);
+		known = ct_keyed_put(&names, key);
+		if (!known) {
+			ct_keyed_free(&names);
 			return -ENOMEM;
 		}
-		if (!slot->a) {
-			n->key[n->count++] = key;
-			slot->a = n->count;
-		}
-		n->name[i] = slot->a - 1;
-		n->occurs[slot->a - 1]++;
+		n->name[i] = known - names.list;
+		n->key[n->name[i]] = key;
+		n->occurs[n->name[i]]++;
 	}
-	ct_hash_free(&names);
+	n->count = names.count;
+	ct_keyed_free(&names);
 	return 0;
 }
 

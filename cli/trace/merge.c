@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/gpu/causes.h"
 #include "trace/stream_cursor.h"
 
@@ -27,9 +27,17 @@ struct merge_place {
 	uint64_t cursor;
 };
 
-/* How deep calls are nested at a moment: c: the program's calls, d: the kernel's in them. */
+/* How deep calls are nested at a moment. */
 struct merge_track {
-	uint32_t c, d;
+	uint64_t key;			/* ct_track_key() */
+	uint32_t calls, kernel;		/* the program's calls, the kernel's in them */
+};
+
+/* A call that was recorded at its entry and has not ended. */
+struct merge_open {
+	uint64_t op, who;		/* as its record has it; see merge_op_who() */
+	uint64_t op_id, begin;
+	uint32_t depth;
 };
 
 struct ct_merge {
@@ -39,10 +47,8 @@ struct ct_merge {
 	struct merge_place *losers;	/* [1..cursors_count - 1]: who lost at this node */
 	struct merge_place first;	/* who won: the cursor with the next point */
 	uint64_t ops;			/* op_ids assigned */
-	struct ct_hash open;		/* calls recorded at entry: a: op_id, b: begin, c: depth */
-	struct ct_hash tracks;		/* a: index into track */
-	struct merge_track *track;
-	uint32_t tracks_count, tracks_capacity;
+	CT_KEYED(struct merge_open) open;
+	CT_KEYED(struct merge_track) tracks;
 	struct ct_stream_cursor *pending;
 	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
 };
@@ -186,9 +192,8 @@ void ct_merge_free(struct ct_merge *m)
 			ct_stream_cursor_close(&m->cursors[i]);
 	free(m->cursors);
 	free(m->losers);
-	free(m->track);
-	ct_hash_free(&m->open);
-	ct_hash_free(&m->tracks);
+	ct_keyed_free(&m->open);
+	ct_keyed_free(&m->tracks);
 	ct_causes_free(m->causes);
 	free(m);
 }
@@ -214,39 +219,17 @@ static inline struct merge_track *merge_track(struct ct_merge *m, struct ct_stre
 					      const struct ct_record *r)
 {
 	uint64_t key = ct_track_key(r);
-	struct ct_hash_slot *slot;
+	struct merge_track *track;
 
 	if (cursor->has_track && cursor->track_key == key)
-		return &m->track[cursor->track];
-	slot = ct_hash_get(&m->tracks, key);
-	if (!slot)
+		return &m->tracks.list[cursor->track];
+	track = ct_keyed_get(&m->tracks, key);
+	if (!track)
 		return NULL;
 	cursor->has_track = true;
 	cursor->track_key = key;
-	cursor->track = slot->a;
-	return &m->track[slot->a];
-}
-
-/* Makes the track of @r.  NULL: no memory. */
-static struct merge_track *merge_new_track(struct ct_merge *m, const struct ct_record *r)
-{
-	struct ct_hash_slot *slot;
-
-	if (m->tracks_count == m->tracks_capacity) {
-		uint32_t capacity = m->tracks_capacity ? 2 * m->tracks_capacity : 64;
-		struct merge_track *more = realloc(m->track, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		m->track = more;
-		m->tracks_capacity = capacity;
-	}
-	slot = ct_hash_put(&m->tracks, ct_track_key(r));
-	if (!slot)
-		return NULL;
-	slot->a = m->tracks_count++;
-	m->track[slot->a] = (struct merge_track){ 0 };
-	return &m->track[slot->a];
+	cursor->track = track - m->tracks.list;
+	return track;
 }
 
 /*
@@ -265,21 +248,21 @@ static int merge_enter(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	if (r->class->layer == CT_LAYER_GPU)
 		return 0;
 	track = merge_track(m, cursor, r);
-	if (!track && m->tracks_count == MERGE_TRACKS) {
+	if (!track && m->tracks.count == MERGE_TRACKS) {
 		*depth = r->depth;
 		return 0;
 	}
 	if (!track)
-		track = merge_new_track(m, r);
+		track = ct_keyed_put(&m->tracks, ct_track_key(r));
 	if (!track)
 		return -ENOMEM;
 	if (r->class->layer == CT_LAYER_USER) {
 		*depth = r->depth;
-		track->c = r->depth + 1;
-		track->d = 0;
+		track->calls = r->depth + 1;
+		track->kernel = 0;
 	} else {
-		*depth = track->c + track->d;
-		track->d++;
+		*depth = track->calls + track->kernel;
+		track->kernel++;
 	}
 	return 0;
 }
@@ -292,10 +275,10 @@ static void merge_leave(struct ct_merge *m, struct ct_stream_cursor *cursor,
 	if (!track)
 		return;
 	if (r->class->layer == CT_LAYER_USER) {
-		track->c = depth;
-		track->d = 0;
+		track->calls = depth;
+		track->kernel = 0;
 	} else {
-		track->d = depth > track->c ? depth - track->c : 0;
+		track->kernel = depth > track->calls ? depth - track->calls : 0;
 	}
 }
 
@@ -309,7 +292,7 @@ static uint32_t merge_depth_now(struct ct_merge *m, struct ct_stream_cursor *cur
 	if (r->class->layer == CT_LAYER_GPU)
 		return 0;
 	track = merge_track(m, cursor, r);
-	return track ? track->c + track->d : 0;
+	return track ? track->calls + track->kernel : 0;
 }
 
 /* Makes the record of a call that has none: only its thread and class are known. */
@@ -339,18 +322,18 @@ static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
 static int merge_emit_entry(struct ct_merge *m, struct ct_stream_cursor *cursor, uint32_t who,
 			    struct ct_point *out)
 {
-	struct ct_hash_slot *slot;
+	struct merge_open *open;
 
-	if (ct_hash_get_pair(&m->open, out->record.op, who))
+	if (ct_keyed_get_pair(&m->open, out->record.op, who))
 		return 0;	/* emitted already: recorded at entry as well */
 	if (m->open.count >= MERGE_OPEN)
 		return 0;
-	slot = ct_hash_put_pair(&m->open, out->record.op, who);
-	if (!slot || merge_enter(m, cursor, &out->record, &out->depth))
+	open = ct_keyed_put_pair(&m->open, out->record.op, who);
+	if (!open || merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
-	slot->a = out->op_id = ++m->ops;
-	slot->b = out->ts;
-	slot->c = out->depth;
+	open->op_id = out->op_id = ++m->ops;
+	open->begin = out->ts;
+	open->depth = out->depth;
 	return 1;
 }
 
@@ -408,19 +391,18 @@ static int merge_emit_begin(struct ct_merge *m, struct ct_stream_cursor *cursor,
 static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			  const struct ct_loaded *loaded, struct ct_point *out)
 {
-	struct ct_hash_slot *slot;
+	struct merge_open *open;
 
 	out->phase = 'E';
 	out->begin = ct_record_begin(&out->record);
 	if (out->record.flags & CT_F_HAS_BEGIN) {
-		slot = ct_hash_get_pair(&m->open, out->record.op,
-					merge_op_who(cursor, &out->record));
-		if (slot) {
-			out->op_id = slot->a;
-			out->depth = slot->c;
+		open = ct_keyed_get_pair(&m->open, out->record.op, merge_op_who(cursor, &out->record));
+		if (open) {
+			out->op_id = open->op_id;
+			out->depth = open->depth;
 			if (!out->record.duration)
-				out->begin = slot->b;
-			ct_hash_remove(&m->open, slot);
+				out->begin = open->begin;
+			ct_keyed_remove_pair(&m->open, open);
 		} else {
 			out->op_id = ++m->ops;
 			out->depth = merge_depth_now(m, cursor, &out->record);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/record.h"
 
 struct ct_stream_file;
@@ -42,7 +42,7 @@ static inline uint64_t ct_track_gpu(const struct ct_record *r)
 {
 	uint64_t place = ct_record_quick(r, CT_QUICK_GPU) << 32 | (uint32_t)ct_record_quick(r, CT_QUICK_CONTEXT);
 
-	return CT_TRACK_GPU | ct_hash_mix(ct_hash_mix(r->pid, place), ct_record_gpu_stream(r));
+	return CT_TRACK_GPU | ct_mix(ct_mix(r->pid, place), ct_record_gpu_stream(r));
 }
 
 /* A key for what runs one after the other: a thread, a CPU's interrupts, a stream of the GPU. */

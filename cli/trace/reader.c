@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "base/sum.h"
 #include "trace/directory.h"
 #include "trace/pages.h"
@@ -99,8 +99,9 @@ static int trace_add_pending(struct ct_trace *t, const char *name)
  */
 static int trace_count_losses(struct ct_trace *t)
 {
-	struct ct_hash by_reason = { 0 }, by_cpu = { 0 };
-	struct ct_hash_slot *slot;
+	struct lost { uint64_t key, lost, overwritten; } *one;
+	CT_KEYED(struct lost) by_reason = { 0 };
+	CT_KEYED(struct lost) by_cpu = { 0 };
 	uint64_t overwritten = 0;
 	int rc = 0;
 
@@ -114,27 +115,25 @@ static int trace_count_losses(struct ct_trace *t)
 		while (ct_cursor_next(&c, &r)) {
 			if (r.class->id != CT_CLASS_stream_stat)
 				continue;
-			slot = ct_hash_put(&by_reason, ct_record_quick(&r, CT_QUICK_CPU) << 32 |
-					  ct_record_quick(&r, CT_QUICK_REASON));
-			if (!slot) {
+			one = ct_keyed_put(&by_reason, ct_record_quick(&r, CT_QUICK_CPU) << 32 |
+					   ct_record_quick(&r, CT_QUICK_REASON));
+			if (!one) {
 				rc = -ENOMEM;
 				break;
 			}
-			slot->a = ct_record_quick(&r, CT_QUICK_LOST);
-			slot->b = ct_record_quick(&r, CT_QUICK_OVERWRITTEN);
+			one->lost = ct_record_quick(&r, CT_QUICK_LOST);
+			one->overwritten = ct_record_quick(&r, CT_QUICK_OVERWRITTEN);
 		}
 	}
-	for (size_t i = 0; i < by_reason.size && !rc; i++) {
-		if (!by_reason.slots[i].used)
-			continue;
-		slot = ct_hash_put(&by_cpu, by_reason.slots[i].key >> 32);
-		if (!slot) {
+	for (size_t i = 0; i < by_reason.count && !rc; i++) {
+		one = ct_keyed_put(&by_cpu, by_reason.list[i].key >> 32);
+		if (!one) {
 			rc = -ENOMEM;
 			break;
 		}
-		slot->a = ct_sum(slot->a, by_reason.slots[i].a);
-		if (by_reason.slots[i].b > slot->b)
-			slot->b = by_reason.slots[i].b;
+		one->lost = ct_sum(one->lost, by_reason.list[i].lost);
+		if (by_reason.list[i].overwritten > one->overwritten)
+			one->overwritten = by_reason.list[i].overwritten;
 	}
 	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
@@ -143,17 +142,16 @@ static int trace_count_losses(struct ct_trace *t)
 		t->packets_bad += s->packets_bad;
 		if (!strcmp(s->name, CT_LOST_STREAM))
 			t->lost_reported = s->lost;
-		slot = s->kind == CT_STREAM_CPU ? ct_hash_get(&by_cpu, s->cpu) : NULL;
-		if (slot && slot->a < s->lost)
-			slot->a = s->lost;
-		else if (!slot)
+		one = s->kind == CT_STREAM_CPU ? ct_keyed_get(&by_cpu, s->cpu) : NULL;
+		if (one && one->lost < s->lost)
+			one->lost = s->lost;
+		else if (!one)
 			t->lost = ct_sum(t->lost, s->lost);
 	}
-	for (size_t i = 0; i < by_cpu.size; i++)
-		if (by_cpu.slots[i].used) {
-			t->lost = ct_sum(t->lost, by_cpu.slots[i].a);
-			overwritten = ct_sum(overwritten, by_cpu.slots[i].b);
-		}
+	for (size_t i = 0; i < by_cpu.count; i++) {
+		t->lost = ct_sum(t->lost, by_cpu.list[i].lost);
+		overwritten = ct_sum(overwritten, by_cpu.list[i].overwritten);
+	}
 	if (t->lost_here > t->lost_reported) {
 		t->lost = ct_sum(t->lost, t->lost_here - t->lost_reported);
 		t->unfinished = true;
@@ -161,8 +159,8 @@ static int trace_count_losses(struct ct_trace *t)
 	if (overwritten > t->packets_lost)
 		t->packets_lost = overwritten;
 	t->packets_lost = ct_sum(t->packets_lost, t->packets_bad);
-	ct_hash_free(&by_reason);
-	ct_hash_free(&by_cpu);
+	ct_keyed_free(&by_reason);
+	ct_keyed_free(&by_cpu);
 	return rc;
 }
 

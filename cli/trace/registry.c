@@ -46,7 +46,7 @@ void ct_registry_free(struct ct_registry *reg)
 	for (unsigned int i = 0; reg->classes && i <= CT_CLASS_MAX; i++)
 		free(reg->classes[i]);
 	free(reg->classes);
-	ct_hash_free(&reg->known);
+	ct_keyed_free(&reg->known);
 	for (unsigned int i = 0; i < reg->strings_count; i++)
 		free(reg->strings[i]);
 	free(reg->strings);
@@ -135,12 +135,8 @@ static void registry_parse_head(struct ct_registry *reg, char **word, unsigned i
 	reg->head = true;
 }
 
-/*
- * Notes which was the first with this text, NULL: no memory.  Each kind of line has a number
- * of its own in the slot: texts of two kinds may be made so that they have one hash.
- */
-static struct ct_hash_slot *registry_known(struct ct_registry *reg, const char *key,
-					   const char *text)
+/* What is known of this text; NULL: no memory. */
+static struct ct_registry_text *registry_known(struct ct_registry *reg, const char *key, const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 
@@ -149,12 +145,12 @@ static struct ct_hash_slot *registry_known(struct ct_registry *reg, const char *
 	hash *= 0x100000001b3ull;
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return ct_hash_put(&reg->known, hash);
+	return ct_keyed_put(&reg->known, hash);
 }
 
 static int registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)
 {
-	struct ct_hash_slot *first;
+	struct ct_registry_text *first;
 	int layer, category, op;
 	struct ct_class *class;
 	const char *why = NULL;
@@ -177,11 +173,11 @@ static int registry_parse_class(struct ct_registry *reg, char **word, unsigned i
 		free(class);
 		return -ENOMEM;
 	}
-	if (!first->a) {
-		first->a = id;
-	} else if (ct_class_same(reg->classes[first->a], class)) {
+	if (!first->class) {
+		first->class = id;
+	} else if (ct_class_same(reg->classes[first->class], class)) {
 		free(class);
-		class = reg->classes[first->a];
+		class = reg->classes[first->class];
 	}
 	reg->classes[id] = class;
 	reg->classes_count++;
@@ -214,7 +210,7 @@ static int registry_grow_strings(struct ct_registry *reg, unsigned int id)
 static int registry_parse_string(struct ct_registry *reg, char **word, unsigned int words)
 {
 	const char *text = words == 3 ? word[2] : "";
-	struct ct_hash_slot *first;
+	struct ct_registry_text *first;
 	uint64_t id;
 
 	if (words < 2 || words > 3 || registry_number(word[1], 10, &id) || !id ||
@@ -227,19 +223,19 @@ static int registry_parse_string(struct ct_registry *reg, char **word, unsigned 
 	first = registry_known(reg, "", text);
 	if (!first)
 		return -ENOMEM;
-	if (!first->b)
-		first->b = id;
+	if (!first->string)
+		first->string = id;
 	reg->strings[id] = strdup(text);
 	if (!reg->strings[id])
 		return -ENOMEM;
-	reg->first[id] = strcmp(reg->strings[first->b], text) ? id : first->b;
+	reg->first[id] = strcmp(reg->strings[first->string], text) ? id : first->string;
 	return 0;
 }
 
 static int registry_parse_info(struct ct_registry *reg, char **word, unsigned int words)
 {
 	const char *text = words == 3 ? word[2] : "";
-	struct ct_hash_slot *first;
+	struct ct_registry_text *first;
 	struct ct_info *infos;
 
 	if (words < 2 || words > 3 || reg->infos_count >= INFOS_MAX ||
@@ -249,8 +245,8 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	first = registry_known(reg, word[1], text);
 	if (!first)
 		return -ENOMEM;
-	if (first->c && !strcmp(reg->infos[first->c - 1].key, word[1]) &&
-	    !strcmp(reg->infos[first->c - 1].text, text))
+	if (first->info && !strcmp(reg->infos[first->info - 1].key, word[1]) &&
+	    !strcmp(reg->infos[first->info - 1].text, text))
 		return 0;
 	infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
 	if (!infos)
@@ -259,7 +255,7 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	infos += reg->infos_count;
 	infos->key = strdup(word[1]);
 	infos->text = strdup(text);
-	first->c = ++reg->infos_count;
+	first->info = ++reg->infos_count;
 	return infos->key && infos->text ? 0 : -ENOMEM;
 }
 

@@ -11,11 +11,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/class.h"
 
 struct ct_info {
 	char *key, *text;
+};
+
+/* What was the first with a text, of each kind of line: texts of two kinds may have one hash. */
+struct ct_registry_text {
+	uint64_t hash;
+	uint32_t class, string, info;	/* ids, and an index + 1; 0: none */
 };
 
 struct ct_registry {
@@ -31,7 +37,7 @@ struct ct_registry {
 	unsigned int strings_count;
 	struct ct_info *infos;
 	unsigned int infos_count;
-	struct ct_hash known;		/* by hash of a text, a: its first class, b: string, c: info + 1 */
+	CT_KEYED(struct ct_registry_text) known;
 };
 
 /**

@@ -67,7 +67,7 @@ uint64_t ct_call_stream(const struct ct_trace_event *e, enum ct_quick field)
 	/* These entry points take 0 for the thread's own stream. */
 	if (!stream && (!strcmp(suffix, "_ptsz") || !strcmp(suffix, "_ptds")))
 		stream = STREAM_PER_THREAD;
-	return stream == STREAM_PER_THREAD ? ct_hash_mix(STREAM_PER_THREAD, e->track->tid) : stream;
+	return stream == STREAM_PER_THREAD ? ct_mix(STREAM_PER_THREAD, e->track->tid) : stream;
 }
 
 bool ct_call_waits(const struct ct_class *class)

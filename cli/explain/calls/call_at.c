@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/engine.h"
+#include "base/hash.h"
 #include "explain/calls/call_detail.h"
 #include "view/term.h"
 

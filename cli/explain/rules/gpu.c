@@ -6,6 +6,7 @@
 
 #include "analysis/cuda/gpu.h"
 #include "analysis/gpu/idle_causes.h"
+#include "base/hash.h"
 #include "explain/rules/common.h"
 #include "table/short_name.h"
 #include "trace/gpu/causes.h"

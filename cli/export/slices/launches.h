@@ -18,6 +18,7 @@
 #define CT_CLI_LAUNCHES_H
 
 #include "analysis/engine.h"
+#include "base/hash.h"
 
 struct ct_launches {
 	struct ct_hash processes;	/* pid; a: struct launches_process * */

@@ -3,6 +3,7 @@
 #ifndef CT_CLI_SQLITE_RANGES_H
 #define CT_CLI_SQLITE_RANGES_H
 
+#include "base/hash.h"
 #include "export/rows.h"
 #include "export/sqlite/insert.h"
 

@@ -14,10 +14,20 @@
 #define CAUSES_MAX	(1u << 18)
 #define CAUSES_OPEN	(1u << 16)	/* records of the GPU at a moment */
 
+/* A record of the GPU that has begun. */
+struct causes_open {
+	uint64_t op_id, call;		/* call: op_id of what caused it */
+};
+
+struct causes_call {
+	uint64_t op_id;
+	uint32_t index;			/* into list */
+};
+
 struct ct_causes {
 	struct ct_gpu_join *join;
-	struct ct_hash open;		/* records of the GPU, by op_id; a: that of the call */
-	struct ct_hash by_op;		/* calls, by op_id; a: index + 1 into list */
+	CT_KEYED(struct causes_open) open;
+	CT_KEYED(struct causes_call) by_op;
 	struct ct_cause *list;		/* the oldest is replaced first */
 	uint32_t count, capacity, next;
 };
@@ -37,15 +47,15 @@ struct ct_causes *ct_causes_new(const struct ct_registry *reg)
 /* A free place, or that of the oldest call.  NULL: no memory. */
 static struct ct_cause *causes_place(struct ct_causes *c)
 {
-	struct ct_hash_slot *old;
+	struct causes_call *old;
 	struct ct_cause *place;
 
 	if (c->count == CAUSES_MAX) {
 		place = &c->list[c->next];
 		c->next = (c->next + 1) % CAUSES_MAX;
-		old = ct_hash_get(&c->by_op, place->op_id);
+		old = ct_keyed_get(&c->by_op, place->op_id);
 		if (old)
-			ct_hash_remove(&c->by_op, old);
+			ct_keyed_remove(&c->by_op, old);
 		return place;
 	}
 	if (c->count == c->capacity) {
@@ -63,14 +73,14 @@ static struct ct_cause *causes_place(struct ct_causes *c)
 static int causes_call(struct ct_causes *c, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
-	struct ct_hash_slot *slot;
+	struct causes_call *call;
 	struct ct_cause *cause;
 
 	/* The end of one that was recorded at its entry; else it was known at its begin. */
 	if (p->phase == 'E') {
-		slot = r->flags & CT_F_HAS_BEGIN ? ct_hash_get(&c->by_op, p->op_id) : NULL;
-		if (slot)
-			c->list[slot->a - 1].end = p->ts;
+		call = r->flags & CT_F_HAS_BEGIN ? ct_keyed_get(&c->by_op, p->op_id) : NULL;
+		if (call)
+			c->list[call->index].end = p->ts;
 		return 0;
 	}
 	cause = causes_place(c);
@@ -82,31 +92,32 @@ static int causes_call(struct ct_causes *c, const struct ct_point *p)
 		.stream = ct_record_quick(r, CT_QUICK_STREAM),
 		.has_stream = ct_record_has(r, CT_QUICK_STREAM),
 	};
-	slot = ct_hash_put(&c->by_op, p->op_id);
-	if (!slot)
+	call = ct_keyed_put(&c->by_op, p->op_id);
+	if (!call)
 		return -ENOMEM;
-	slot->a = cause - c->list + 1;
+	call->index = cause - c->list;
 	return 0;
 }
 
 /* Until its end a record of the GPU keeps the cause that it had at its begin. */
 static int causes_gpu(struct ct_causes *c, struct ct_point *p, uint64_t op_id)
 {
-	struct ct_hash_slot *slot = p->phase == 'E' ? ct_hash_get(&c->open, p->op_id) : NULL;
+	struct causes_open *open = p->phase == 'E' ? ct_keyed_get(&c->open, p->op_id) : NULL;
+	const struct causes_call *call;
 
-	if (slot) {
-		op_id = slot->a;
-		ct_hash_remove(&c->open, slot);
+	if (open) {
+		op_id = open->call;
+		ct_keyed_remove(&c->open, open);
 	} else if (p->phase == 'B' && op_id && c->open.count < CAUSES_OPEN) {
-		slot = ct_hash_put(&c->open, p->op_id);
-		if (!slot)
+		open = ct_keyed_put(&c->open, p->op_id);
+		if (!open)
 			return -ENOMEM;
-		slot->a = op_id;
+		open->call = op_id;
 	}
-	slot = op_id ? ct_hash_get(&c->by_op, op_id) : NULL;
-	if (slot && p->phase == 'E')
-		c->list[slot->a - 1].records++;
-	p->cause = slot ? &c->list[slot->a - 1] : NULL;
+	call = op_id ? ct_keyed_get(&c->by_op, op_id) : NULL;
+	if (call && p->phase == 'E')
+		c->list[call->index].records++;
+	p->cause = call ? &c->list[call->index] : NULL;
 	return 0;
 }
 
@@ -115,7 +126,7 @@ int ct_causes_point(struct ct_causes *c, struct ct_point *p)
 	bool gpu = p->record.class->layer == CT_LAYER_GPU;
 	uint64_t op_id = 0;
 
-	if (gpu && p->phase == 'E' && ct_hash_get(&c->open, p->op_id))
+	if (gpu && p->phase == 'E' && ct_keyed_get(&c->open, p->op_id))
 		return causes_gpu(c, p, 0);
 	if (ct_gpu_join_point(c->join, p, &op_id))
 		return -ENOMEM;
@@ -129,8 +140,8 @@ void ct_causes_free(struct ct_causes *c)
 	if (!c)
 		return;
 	ct_gpu_join_free(c->join);
-	ct_hash_free(&c->open);
-	ct_hash_free(&c->by_op);
+	ct_keyed_free(&c->open);
+	ct_keyed_free(&c->by_op);
 	free(c->list);
 	free(c);
 }

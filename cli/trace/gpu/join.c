@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 
 #define JOIN_CALLS	(1u << 20)	/* of a process, that wait for their record */
 #define JOIN_PROCESSES	1024u
@@ -63,11 +63,14 @@ struct join_process {
 	struct join_stream streams[JOIN_STREAMS];
 };
 
+struct join_of {
+	uint64_t pid;
+	struct join_process *process;
+};
+
 struct ct_gpu_join {
 	const struct ct_registry *reg;
-	struct ct_hash by_pid;		/* a: index + 1 into processes */
-	struct join_process **processes;
-	unsigned int count;
+	CT_KEYED(struct join_of) processes;
 };
 
 struct ct_gpu_join *ct_gpu_join_new(const struct ct_registry *reg)
@@ -83,43 +86,36 @@ void ct_gpu_join_free(struct ct_gpu_join *j)
 {
 	if (!j)
 		return;
-	for (unsigned int i = 0; i < j->count; i++) {
-		free(j->processes[i]->calls);
-		free(j->processes[i]);
+	for (size_t i = 0; i < j->processes.count; i++) {
+		free(j->processes.list[i].process->calls);
+		free(j->processes.list[i].process);
 	}
-	free(j->processes);
-	ct_hash_free(&j->by_pid);
+	ct_keyed_free(&j->processes);
 	free(j);
 }
 
 /* NULL with *@rc 0: there are too many. */
 static struct join_process *join_process(struct ct_gpu_join *j, uint32_t pid, int *rc)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&j->by_pid, pid);
-	struct join_process **more;
+	struct join_of *of = ct_keyed_get(&j->processes, pid);
+	struct join_process *p;
 
 	*rc = 0;
-	if (slot)
-		return j->processes[slot->a - 1];
-	if (j->count == JOIN_PROCESSES)
+	if (of)
+		return of->process;
+	if (j->processes.count == JOIN_PROCESSES)
 		return NULL;
 	*rc = -ENOMEM;
-	more = realloc(j->processes, (j->count + 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	j->processes = more;
-	more[j->count] = calloc(1, sizeof(**more));
-	if (!more[j->count])
-		return NULL;
-	slot = ct_hash_put(&j->by_pid, pid);
-	if (!slot) {
-		free(more[j->count]);
+	p = calloc(1, sizeof(*p));
+	of = p ? ct_keyed_put(&j->processes, pid) : NULL;
+	if (!of) {
+		free(p);
 		return NULL;
 	}
-	slot->a = ++j->count;
-	more[j->count - 1]->far = JOIN_FAR;
+	of->process = p;
+	p->far = JOIN_FAR;
 	*rc = 0;
-	return more[j->count - 1];
+	return p;
 }
 
 /* Another program in the same process: CUPTI counts from 1 again. */
@@ -133,7 +129,7 @@ static uint64_t join_shape(const struct ct_record *r)
 	uint64_t h = 1;
 
 	for (int q = CT_QUICK_GRID_X; q <= CT_QUICK_BLOCK_Z; q++)
-		h = ct_hash_mix(h, ct_record_quick(r, q));
+		h = ct_mix(h, ct_record_quick(r, q));
 	return h | 1;
 }
 
@@ -386,10 +382,10 @@ int ct_gpu_join_point(struct ct_gpu_join *j, const struct ct_point *point, uint6
 
 	*launch_op_id = 0;
 	if (class->id == CT_CLASS_gpu_state && ct_record_quick(r, CT_QUICK_STATE) == CT_GPU_STARTED) {
-		struct ct_hash_slot *slot = ct_hash_get(&j->by_pid, r->pid);
+		const struct join_of *of = ct_keyed_get(&j->processes, r->pid);
 
-		if (slot)
-			join_anew(j->processes[slot->a - 1]);
+		if (of)
+			join_anew(of->process);
 		return 0;
 	}
 	if (class->layer == CT_LAYER_KERNEL || point->phase == 'I' ||
