@@ -18,7 +18,13 @@
 #include "base/compat.h"
 #include "base/pages.h"
 
-void *ct_pages_alloc(size_t size)
+static struct page *pages_alloc_one(int node, gfp_t gfp)
+{
+	/* alloc_page() heeds the task's policy, which alloc_pages_node() does not. */
+	return node == NUMA_NO_NODE ? alloc_page(gfp) : alloc_pages_node(node, gfp, 0);
+}
+
+void *ct_pages_alloc(size_t size, int node)
 {
 	const gfp_t gfp = CT_GFP_MAPPED | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	size_t count = DIV_ROUND_UP(size, PAGE_SIZE), i;
@@ -29,7 +35,7 @@ void *ct_pages_alloc(size_t size)
 	if (!pages)
 		return NULL;
 	for (i = 0; i < count && !fatal_signal_pending(current); i++) {
-		pages[i] = alloc_page(gfp | __GFP_ZERO);
+		pages[i] = pages_alloc_one(node, gfp | __GFP_ZERO);
 		if (!pages[i])
 			break;
 		cond_resched();

@@ -3,19 +3,22 @@
 #ifndef CT_PAGES_H
 #define CT_PAGES_H
 
+#include <linux/numa.h>
 #include <linux/types.h>
 
 struct vm_area_struct;
 
 /*
  * ct_pages_alloc - size bytes, zeroed and page by page; vfree() frees them.
+ * @node:	the NUMA node on which they should lie; if it has no memory left, others give it.
+ *		NUMA_NO_NODE: as the task's policy says
  *
  * They are charged to the memory cgroup of the task that asks for them (not before Linux 5.11,
  * which could not map them then).  If there is too little memory, it returns NULL: no process is
  * killed for it, and the kernel's log gets no report.  Also if the task is being killed.  May
  * sleep.
  */
-void *ct_pages_alloc(size_t size);
+void *ct_pages_alloc(size_t size, int node);
 
 /*
  * ct_pages_map - map memory of ct_pages_alloc(), shared, into all of vma.

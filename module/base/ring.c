@@ -66,6 +66,7 @@
 #include <linux/atomic.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 #include <linux/vmalloc.h>
 #include "base/pages.h"
 #include "base/ring.h"
@@ -73,6 +74,8 @@
 int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 		 bool overwrite, const u8 *uuid)
 {
+	int node = cpu_to_node(cpu);
+
 	memset(r, 0, sizeof(*r));
 	r->cpu = cpu;
 	local64_set(&r->op, CT_RING_OP_NEXT + cpu);
@@ -81,10 +84,13 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	r->mask = r->size - 1;
 	r->overwrite = overwrite;
 	memcpy(r->uuid, uuid, sizeof(r->uuid));
-	/* Zeroed because readers map it; charged to the task that starts the session. */
-	r->data = ct_pages_alloc(r->size);
-	r->status = ct_pages_alloc(PAGE_SIZE);
-	r->consumer = ct_pages_alloc(PAGE_SIZE);
+	/*
+	 * Zeroed because readers map it; charged to the task that starts the session.  All of it
+	 * lies near the CPU that writes it.
+	 */
+	r->data = ct_pages_alloc(r->size, node);
+	r->status = ct_pages_alloc(PAGE_SIZE, node);
+	r->consumer = ct_pages_alloc(PAGE_SIZE, node);
 	if (!r->data || !r->status || !r->consumer) {
 		ct_ring_free(r);
 		return -ENOMEM;

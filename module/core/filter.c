@@ -246,7 +246,8 @@ static struct filter_rule *filter_rule_make(const struct ct_filter *f)
 	r->categories = f->categories ? : ~0ull;
 	r->tasks = f->pids || f->uids || f->comms || f->cgroups;
 	if (f->pids) {
-		r->pids = ct_pages_alloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
+		r->pids = ct_pages_alloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long),
+					 NUMA_NO_NODE);
 		if (!r->pids) {
 			err = -ENOMEM;
 			goto fail;

@@ -95,7 +95,7 @@ struct ct_session_state *ct_session_new(const struct ct_session *arg,
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
 	s->cpu = kcalloc(s->cpus, sizeof(*s->cpu), GFP_KERNEL_ACCOUNT);
-	s->facts = ct_pages_alloc(PAGE_SIZE);
+	s->facts = ct_pages_alloc(PAGE_SIZE, NUMA_NO_NODE);
 	if (!s->cpu || !s->facts)
 		goto err;
 	uuid_gen(&uuid);

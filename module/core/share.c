@@ -26,6 +26,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/topology.h>
 #include <linux/vmalloc.h>
 #include "core/share.h"
 #include "base/pages.h"
@@ -119,7 +120,8 @@ bool ct_share_idle(const struct ct_cpu *cpu, u32 entry)
 
 int ct_share_init(struct ct_cpu *cpu, u32 subbuf_count)
 {
-	cpu->share = ct_pages_alloc(struct_size(cpu->share, before, subbuf_count));
+	cpu->share = ct_pages_alloc(struct_size(cpu->share, before, subbuf_count),
+				    cpu_to_node(cpu->ring.cpu));
 	if (!cpu->share)
 		return -ENOMEM;
 	cpu->ring.before_packet = share_open_packet;

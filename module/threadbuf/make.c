@@ -139,7 +139,7 @@ static int make_alloc_memory(struct ct_threadbuf_state *tb)
 		return err;
 	tb->charged = true;
 	/* Zeroed, so that the thread does not see old data of the kernel. */
-	tb->memory = ct_pages_alloc(tb->size);
+	tb->memory = ct_pages_alloc(tb->size, NUMA_NO_NODE);
 	return tb->memory ? 0 : -ENOMEM;
 }
 

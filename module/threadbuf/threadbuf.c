@@ -220,7 +220,7 @@ struct ct_threadbufs *ct_threadbufs_new(void)
 
 	if (!threadbufs)
 		return NULL;
-	threadbufs->buf = ct_pages_alloc(CT_THREADBUF_SUBBUF_MAX);
+	threadbufs->buf = ct_pages_alloc(CT_THREADBUF_SUBBUF_MAX, NUMA_NO_NODE);
 	if (!threadbufs->buf) {
 		kfree(threadbufs);
 		return NULL;

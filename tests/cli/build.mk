@@ -56,7 +56,7 @@ $(B)/live_text: tests/cli/live_text.c $(LIB)
 
 # The module's ring in a program.  Of the kernel's headers it gets empty ones; kernel.h stands for
 # them.
-KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h slab.h vmalloc.h) \
+KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h numa.h slab.h topology.h vmalloc.h) \
 	$(addprefix asm/,barrier.h local64.h) $(addprefix base/,clock.h compat.h))
 
 $(KERNEL):

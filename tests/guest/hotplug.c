@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * CPUs that are brought up while a session runs, and that are taken down with unread
- * records: every lost record is counted.  Runs as root in a guest of two CPUs or more with
+ * records: every lost record is counted.  And where the memory of their rings lies.  Runs as root in a guest of two CPUs or more with
  * the module loaded; needs no driver.  Prints TAP.
  */
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "session.h"
@@ -62,6 +63,54 @@ static int lines(int fd, int wanted)
 	return count;
 }
 
+static int node_of_cpu(uint32_t cpu)
+{
+	char path[80];
+	int node;
+
+	for (node = 0; node < 64; node++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpu%u", node, cpu);
+		if (!access(path, F_OK))
+			return node;
+	}
+	return -1;
+}
+
+/* How many of these pages do not lie on the node; -1: the kernel does not say. */
+static int elsewhere(void *memory, size_t size, int node)
+{
+	int status, n = 0;
+
+	for (size_t at = 0; at < size; at += PAGE) {
+		void *page = (char *)memory + at;
+
+		if (syscall(SYS_move_pages, 0, 1, &page, NULL, &status, 0))
+			return -1;
+		n += status != node;
+	}
+	return n;
+}
+
+/* Each CPU writes into memory of its own node. */
+static void test_nodes(const struct session *s)
+{
+	int node = node_of_cpu(CPU), n;
+
+	if (access("/sys/devices/system/node/node1", F_OK) || node < 0) {
+		skip(1, "this kernel has one node of memory");
+		return;
+	}
+	for (uint32_t cpu = 0; cpu < s->arg.cpus; cpu++) {
+		if (!s->cpu[cpu].status)
+			continue;
+		node = node_of_cpu(cpu);
+		n = elsewhere(s->cpu[cpu].data, s->arg.subbuf_size * s->arg.subbuf_count, node);
+		n += elsewhere(s->cpu[cpu].status, PAGE, node);
+		n += elsewhere(s->cpu[cpu].consumer, PAGE, node);
+		ok(!n, "CPU %u's ring lies on its node, %d (%d pages elsewhere)", cpu, node, n);
+	}
+}
+
 int main(void)
 {
 	struct session s;
@@ -91,6 +140,7 @@ int main(void)
 	x = walk(&s, CPU, CT_CLASS_mark);
 	n = lines(reader, 30);
 	ok(x.count == 50 && !x.bad && n == 30, "and goes on behind it: %d of 30", n);
+	test_nodes(&s);
 	marks(2000);
 	ok(set_online(0), "it goes with a full ring");
 	x = walk(&s, CPU, CT_CLASS_mark);

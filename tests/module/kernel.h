@@ -30,6 +30,7 @@ u64 ct_clock_ns(void);
 #define BIT(n)			(1ul << (n))
 #define PAGE_SIZE		4096
 #define ENOMEM			12
+#define cpu_to_node(cpu)	((int)(cpu))
 #define div_u64(a, b)		((a) / (b))
 #define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
 
