@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include "api/mmap.h"
 #include "core/session.h"
 #include "base/pages.h"
@@ -16,7 +17,11 @@ static int mmap_map_cpu(struct file *file, struct vm_area_struct *vma, struct ct
 	u64 cpu = (offset >> 32) - 1;
 	struct ct_ring *r;
 
-	if (cpu >= s->cpus || !s->cpu[cpu])
+	if (cpu >= s->cpus)
+		return -EINVAL;
+	/* The caller chooses it: no speculative load behind the array. */
+	cpu = array_index_nospec(cpu, s->cpus);
+	if (!s->cpu[cpu])
 		return -EINVAL;
 	r = &s->cpu[cpu]->ring;
 	if (offset == CT_MMAP_STATUS(cpu))
