@@ -112,19 +112,24 @@ static bool rate_charge_left(struct ct_rate_limits *l, enum ct_rate rate, u32 en
 bool ct_rate_charge(struct ct_rate_limits *l, u32 entry, u32 size, u32 records, u64 ns, bool late)
 {
 	const u32 units[CT_RATES] = { [CT_RATE_RECORDS] = records, [CT_RATE_BYTES] = size };
-	enum ct_rate rate;
-	u64 cost;
+	u64 cost[CT_RATES];
+	int rate;
 
 	/* The state and the costs after any: pairs with ct_rate_set(). */
 	if (!smp_load_acquire(&l->any))
 		return true;
 	for (rate = 0; rate < CT_RATES; rate++) {
-		cost = READ_ONCE(l->cost[rate]) * units[rate];
-		if (cost && !rate_charge(l, rate, entry, cost, ns) &&
-		    !(late && rate_charge_left(l, rate, entry, cost, ns)))
-			return false;
+		cost[rate] = READ_ONCE(l->cost[rate]) * units[rate];
+		if (cost[rate] && !rate_charge(l, rate, entry, cost[rate], ns) &&
+		    !(late && rate_charge_left(l, rate, entry, cost[rate], ns)))
+			break;
 	}
-	return true;
+	if (rate == CT_RATES)
+		return true;
+	/* Refused: give back what the rates before this one have charged. */
+	while (rate--)
+		atomic64_sub(cost[rate], &l->state->time[rate][entry]);
+	return false;
 }
 
 bool ct_rate_idle(const struct ct_rate_limits *l, u32 entry)

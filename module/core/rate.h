@@ -34,7 +34,7 @@ void ct_rate_free(struct ct_rate_limits *l);
  * ct_rate_charge - charge records, and their size in bytes, at a time (ns).
  * @late:	they were written at that time and are read now: what was left since may be used.
  *		One such call at a time for a session.
- * Returns false if they are throttled.  Any context.
+ * Returns false if they are throttled: then nothing was charged.  Any context.
  */
 bool ct_rate_charge(struct ct_rate_limits *l, u32 entry, u32 size, u32 records, u64 ns, bool late);
 

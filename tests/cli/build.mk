@@ -14,7 +14,7 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
 LIB := $(B)/cli.a
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text $(B)/ring
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -54,17 +54,23 @@ $(B)/phases: $(wildcard tests/cli/phases*.c) tests/cli/phases.h tests/cli/writer
 $(B)/live_text: tests/cli/live_text.c $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
-# The module's ring in a program.  Of the kernel's headers it gets empty ones; kernel.h stands for
-# them.
-KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h numa.h slab.h topology.h vmalloc.h) \
+# The module's ring and its rates in programs.  Of the kernel's headers they get empty ones;
+# kernel.h stands for them.
+KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h bits.h build_bug.h compiler.h kernel.h math64.h minmax.h \
+	mm.h numa.h slab.h time64.h timekeeping.h topology.h vmalloc.h) \
 	$(addprefix asm/,barrier.h local64.h) $(addprefix base/,clock.h compat.h))
+
+IN_PROGRAM := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-sign-compare -g $(SANITIZE) \
+	-iquote $(B)/kernel -iquote module -iquote module/uapi -I$(B)/kernel
 
 $(KERNEL):
 	@mkdir -p $(@D) && : >$@
 
 $(B)/sim.o: tests/module/sim.c $(wildcard tests/module/*.h) module/base/ring.c module/base/ring.h module/base/pages.h $(ABI) $(KERNEL)
-	$(call run,CC,$<) $(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-sign-compare -g $(SANITIZE) \
-		-iquote $(B)/kernel -iquote module -iquote module/uapi -I$(B)/kernel -c -o $@ $<
+	$(call run,CC,$<) $(CC) $(IN_PROGRAM) -c -o $@ $<
+
+$(B)/rate: tests/module/rate.c tests/module/kernel.h tests/tap.h module/core/rate.c module/core/rate.h module/core/producer.h $(KERNEL)
+	$(call run,LD,$@) $(CC) $(IN_PROGRAM) -o $@ $<
 
 $(B)/ring: tests/module/ring.c tests/module/sim.h tests/tap.h $(B)/sim.o $(LIB)
 	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $(filter-out %.h,$^) $(CLI_LIBS)

@@ -165,6 +165,13 @@ t_ring()
 		"whose times are in order, and go over days"
 }
 
+# The module's rates.
+t_rate()
+{
+	"$b/rate" >"$work/rate.tap" 2>&1
+	ok $? "the module's rates: $(grep -c '^ok' "$work/rate.tap") tests" || grep -v '^ok' "$work/rate.tap"
+}
+
 # Tables and their formats; sqlite3 and jq judge what programs read.
 t_tables()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What module/base/ring.c uses of the kernel, for a program on one thread.  An "interrupt" may come
+ * What module/base/ring.c and module/core/rate.c use of the kernel, for a program on one thread.  An "interrupt" may come
  * at each of these operations: sim_point() decides.  The clock is a variable.
  */
 #ifndef CT_TEST_KERNEL_H
@@ -31,7 +31,12 @@ u64 ct_clock_ns(void);
 #define PAGE_SIZE		4096
 #define ENOMEM			12
 #define cpu_to_node(cpu)	((int)(cpu))
+#define NSEC_PER_SEC		1000000000ll
+#define GFP_KERNEL_ACCOUNT	0
 #define div_u64(a, b)		((a) / (b))
+#define div64_u64(a, b)		((a) / (b))
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
 #define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
 
 #define barrier()		sim_point()
@@ -69,6 +74,19 @@ static inline u64 local64_cmpxchg(local64_t *l, u64 old, u64 new)
 #define ct_local64_replace(l, old, new)	(local64_cmpxchg(l, old, new) == (u64)(old))
 #define cmpxchg_local(p, old, new)	local64_cmpxchg((local64_t *)(p), old, new)
 
+/* Nothing else runs here, so what is atomic against other CPUs is the same. */
+typedef local64_t atomic64_t;
+#define atomic64_read(a)	((s64)local64_read(a))
+#define atomic64_set(a, v)	local64_set(a, v)
+#define atomic64_add(n, a)	local64_add(n, a)
+#define atomic64_sub(n, a)	local64_add(-(u64)(n), a)
+#define atomic64_cmpxchg(a, old, new)	local64_cmpxchg(a, old, new)
+#define smp_load_acquire(p)	READ_ONCE(*(p))
+
 #define vfree(p)		free(p)
+#define kvfree(p)		free(p)
+#define kvzalloc(size, flags)	calloc(1, size)
+
+u64 ktime_get_mono_fast_ns(void);
 
 #endif
