@@ -4,10 +4,12 @@
  *
  * THE TABLE.  Each producer has its own entry in a table of the session; its rates (rate.c) and
  * its shares (share.c) go by the number of the entry.  Looking an entry up takes no lock, because
- * records are written in any context.  A producer's first record makes an entry.  Once all have
- * been used, it takes one whose producer has no debt of a rate and holds nothing of a ring, but
- * for the packets that are open.  If it finds none, or another CPU is making an entry at this
- * moment, this record is charged to entry 0, which all such producers share; that is counted.
+ * records are written in any context.  A producer's first record takes an entry that was never
+ * used.  If there is none, it takes one whose producer has no debt of a rate and holds nothing of a
+ * ring, but for the packets that are open.  To find that out means a look at all CPUs, maybe with
+ * locks of the scheduler held, so it is done once a millisecond.  If it finds none, or another CPU
+ * is making an entry at this moment, this record is charged to entry 0, which all such producers
+ * share; that is counted.
  *
  * A producer that is looked up while its entry is given to another one charges that one, at most
  * a packet.
@@ -28,8 +30,9 @@
 #include "core/session.h"
 #include "core/share.h"
 
-/* So many entries are looked at for one that is free: each means a look at all CPUs. */
+/* So many entries are looked at for one that is free, and so often (ns). */
 #define LIMIT_TRIES	4
+#define LIMIT_LOOKS	NSEC_PER_MSEC
 
 static_assert(CT_LIMIT_PRODUCERS + 1 == CT_PRODUCERS);
 
@@ -39,11 +42,11 @@ struct ct_limit {
 	u64 share;			/* bytes of a ring, 0: no limit */
 	struct ct_rate_limits rates;
 
-	u32 used;			/* entries that were ever made */
-	u32 next;			/* the entry to look at next; under making */
 	atomic_t making;		/* held while an entry is made; nobody waits for it */
+	u32 next;			/* under making: the entry to look at next, */
+	u64 look;			/* ns: not before */
 	atomic64_t shared;		/* charges to entry 0 */
-	u64 key[CT_PRODUCERS];
+	u64 key[CT_PRODUCERS];		/* 0: never used */
 };
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
@@ -63,24 +66,30 @@ static bool limit_idle(const struct ct_session_state *s, u32 entry)
 
 static u32 limit_find_entry(const struct ct_limit *l, u64 key)
 {
-	/* The keys before their number: pairs with the release in limit_make_entry(). */
-	u32 used = smp_load_acquire(&l->used), i;
+	u32 i;
 
-	for (i = 1; i < used; i++)
+	for (i = 1; i < CT_PRODUCERS; i++)
 		if (READ_ONCE(l->key[i]) == key)
 			return i;
 	return CT_PRODUCER_SHARED;
 }
 
-/* An entry whose producer holds nothing, if there is one among the next few. */
+/* An entry that was never used, or one of the next few whose producer holds nothing. */
 static u32 limit_free_entry(const struct ct_session_state *s)
 {
 	struct ct_limit *l = s->limit;
+	u64 now = ktime_get_mono_fast_ns();
 	u32 tries, i;
 
+	i = 1 + l->next % (CT_PRODUCERS - 1);
+	if (l->key[i]) {
+		if (now < l->look)
+			return CT_PRODUCER_SHARED;
+		l->look = now + LIMIT_LOOKS;
+	}
 	for (tries = 0; tries < LIMIT_TRIES; tries++) {
 		i = 1 + l->next++ % (CT_PRODUCERS - 1);
-		if (limit_idle(s, i))
+		if (!l->key[i] || limit_idle(s, i))
 			return i;
 	}
 	return CT_PRODUCER_SHARED;
@@ -89,22 +98,14 @@ static u32 limit_free_entry(const struct ct_session_state *s)
 static noinline u32 limit_make_entry(const struct ct_session_state *s, u64 key)
 {
 	struct ct_limit *l = s->limit;
-	u32 entry = CT_PRODUCER_SHARED, used;
+	u32 entry = CT_PRODUCER_SHARED;
 
 	if (!atomic_cmpxchg(&l->making, 0, 1)) {
-		entry = limit_find_entry(l, key);
-		used = l->used;
-		if (!entry && used < CT_PRODUCERS) {
-			entry = used;
+		/* Another CPU may have made it meanwhile. */
+		entry = limit_find_entry(l, key) ?: limit_free_entry(s);
+		if (entry && l->key[entry] != key) {
+			ct_rate_forget(&l->rates, entry);
 			WRITE_ONCE(l->key[entry], key);
-			/* The key before the number: pairs with limit_find_entry(). */
-			smp_store_release(&l->used, used + 1);
-		} else if (!entry) {
-			entry = limit_free_entry(s);
-			if (entry) {
-				ct_rate_forget(&l->rates, entry);
-				WRITE_ONCE(l->key[entry], key);
-			}
 		}
 		atomic_set_release(&l->making, 0);
 	}
@@ -120,9 +121,11 @@ static u32 limit_entry_of(const struct ct_session_state *s, u64 key)
 	return likely(entry) ? entry : limit_make_entry(s, key);
 }
 
-static int limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32 size, u32 records,
-			bool advance)
+/* @remember: the task is the current one, whose next records may use ct_share_spend() */
+static local64_t *limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32 size,
+			       u32 records, bool remember)
 {
+	local64_t *charged = &cpu->uncounted;
 	struct ct_limit *l = cpu->s->limit;
 	u32 producer = limit_entry_of(cpu->s, ct_producer_of(task, READ_ONCE(l->arg.flags)));
 	u64 share = READ_ONCE(l->share);
@@ -130,37 +133,34 @@ static int limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32 size, 
 
 	/* The rates after any: pairs with the release in ct_rate_set(). */
 	if (smp_load_acquire(&l->rates.any)) {
-		advance = false;
+		remember = false;
 		if (!ct_rate_charge(&l->rates, producer, size, records, ktime_get_mono_fast_ns(),
 				    false))
 			goto lost;
 	}
-	if (!share)
-		return CT_LIMIT_NO_SHARE;
+	if (!share) {
+		local64_add(size, charged);
+		return charged;
+	}
 	/* Who shares an entry looks for one of its own each time. */
+	charged = ct_share_charge(cpu, producer, size, share, remember && producer);
+	if (charged)
+		return charged;
 	reason = CT_LOST_SHARE;
-	if (!ct_share_charge(cpu, producer, size, share, advance && producer))
-		goto lost;
-	return producer;
 lost:
 	local64_add(records, ct_counter(&cpu->ring.status->lost[reason]));
-	return CT_LIMIT_THROTTLED;
+	return NULL;
 }
 
-int ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records)
+local64_t *ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records)
 {
+	ct_share_settle(cpu);
 	return limit_charge(cpu, current, size, records, true);
 }
 
-int ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size)
+local64_t *ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size)
 {
 	return limit_charge(cpu, task, size, 1, false);
-}
-
-void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, int entry)
-{
-	if (entry != CT_LIMIT_NO_SHARE)
-		ct_share_uncharge(cpu, entry, size);
 }
 
 void ct_limit_producer(struct ct_producer *producer)
@@ -201,7 +201,6 @@ int ct_limit_init(struct ct_session_state *s, bool lossless)
 	s->limit = kzalloc(sizeof(*s->limit), GFP_KERNEL_ACCOUNT);
 	if (!s->limit)
 		return -ENOMEM;
-	s->limit->used = CT_PRODUCER_SHARED + 1;
 	if (!lossless) {
 		s->limit->arg.share = 100;
 		return 0;
@@ -240,7 +239,7 @@ void ct_limit_end(struct ct_session_state *s)
 	s->limit->counted = false;
 }
 
-/* On each CPU: what was set aside by the old limits must not be used. */
+/* On each CPU: what the old limits allowed must not be used. */
 static void limit_settle(void *session)
 {
 	const struct ct_session_state *s = session;
@@ -288,6 +287,6 @@ void ct_limit_get(const struct ct_session_state *s, struct ct_limits *arg)
 	arg->size = size;
 	arg->producers = 0;
 	arg->shared = atomic64_read(&l->shared);
-	for (i = 1; i < READ_ONCE(l->used); i++)
-		arg->producers += !limit_idle(s, i);
+	for (i = 1; i < CT_PRODUCERS; i++)
+		arg->producers += READ_ONCE(l->key[i]) && !limit_idle(s, i);
 }

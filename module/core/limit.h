@@ -8,6 +8,7 @@
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
+#include <asm/local64.h>
 #include "core/producer.h"
 #include "cudatrace.h"
 
@@ -15,35 +16,34 @@ struct ct_cpu;
 struct ct_session_state;
 struct task_struct;
 
-/* Answers of ct_limit_charge(): the records are charged to no share; the producer is throttled. */
-#define CT_LIMIT_NO_SHARE	((int)CT_PRODUCERS)
-#define CT_LIMIT_THROTTLED	(-1)
-
 /* On while the running session has a limit: writers test it before they charge. */
 DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
 /*
- * ct_limit_charge - charge size bytes to the current task's producer.  If it has no rate, a part
- * of its share is set aside for the task's next records: see ct_share_spend().
+ * ct_limit_charge - charge size bytes to the current task's producer.  If it has no rate, the
+ * task's next records may use ct_share_spend().
  * @records:	how many records the bytes hold
  *
- * Returns what ct_limit_uncharge() needs; CT_LIMIT_THROTTLED: the records are counted as lost.
+ *
+ * Returns the counter to which they were charged; NULL if the producer is throttled: the records
+ * are counted as lost.
  * Task context with preemption disabled.  A charge may interrupt another one.
  */
-int ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records);
+local64_t *ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records);
 
 /*
  * ct_limit_charge_task - the same for one record about another task, to which it is
  * charged.  Any context, also with locks of the scheduler held; preemption must be
  * disabled, and the caller makes sure that task is not freed.
  */
-int ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size);
+local64_t *ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size);
 
-/*
- * ct_limit_uncharge - undo the charge to the share, if the ring did not take the records.
- * @entry:	what ct_limit_charge() has returned
- */
-void ct_limit_uncharge(struct ct_cpu *cpu, u32 size, int entry);
+/* ct_limit_uncharge - undo it, if the ring did not take the records.  charged may be NULL. */
+static inline void ct_limit_uncharge(local64_t *charged, u32 size)
+{
+	if (charged)
+		local64_sub(size, charged);
+}
 
 /* To whom the records of a thread buffer are charged: set when it is made. */
 struct ct_producer {

@@ -3,7 +3,6 @@
 #ifndef CT_PRODUCER_H
 #define CT_PRODUCER_H
 
-#include <linux/bits.h>
 #include <linux/types.h>
 
 struct task_struct;
@@ -12,8 +11,7 @@ struct task_struct;
  * Entries of a session's table of producers (limit.c).  Entry 0 is shared by those for whom no
  * other one is free.
  */
-#define CT_PRODUCER_BITS	7
-#define CT_PRODUCERS		((u32)BIT(CT_PRODUCER_BITS))
+#define CT_PRODUCERS		128u
 #define CT_PRODUCER_SHARED	0u
 
 /* A producer's key; 0 is none. */

@@ -33,7 +33,7 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 	struct ct_cpu_record *rec;
 	struct ct_process *p;
 	struct ct_reservation room;
-	int entry = CT_LIMIT_NO_SHARE;
+	local64_t *charged = NULL;
 
 	ct_traced_set(current->tgid);
 	if (*seen == process) {
@@ -41,15 +41,15 @@ void ct_record_process(struct ct_cpu *cpu, u64 key)
 		return;
 	}
 	if (static_branch_unlikely(&ct_limiting)) {
-		entry = ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0);
-		if (entry == CT_LIMIT_THROTTLED)
+		charged = ct_limit_charge(cpu, sizeof(*rec) + fixed + text, 0);
+		if (!charged)
 			return;
 	}
 	/* Losing it counts as 0 records: the next record of the task tries again. */
 	room = ct_ring_reserve(&cpu->ring, sizeof(*rec) + fixed + text, 0);
 	rec = room.at;
 	if (!rec) {
-		ct_limit_uncharge(cpu, sizeof(*rec) + fixed + text, entry);
+		ct_limit_uncharge(charged, sizeof(*rec) + fixed + text);
 		return;
 	}
 	*seen = process;
@@ -78,22 +78,22 @@ struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u6
 {
 	u64 key = who ^ (unsigned long)current->mm;
 	struct ct_reservation room = {};
-	int entry = -1;
+	local64_t *charged = NULL;
 
-	/* The advance is that of the task that was reported last. */
+	/* What ct_share_spend() remembers is of the task that was reported last. */
 	if (likely(cpu->reported == key))
-		entry = ct_share_spend(cpu, size);
+		charged = ct_share_spend(cpu, size);
 	else
 		/* From here on it is this task's, even if this task cannot be reported. */
 		cpu->reported = 0;
-	if (unlikely(entry < 0)) {
-		entry = ct_limit_charge(cpu, size, records);
-		if (entry == CT_LIMIT_THROTTLED)
+	if (unlikely(!charged)) {
+		charged = ct_limit_charge(cpu, size, records);
+		if (!charged)
 			return room;
 		ct_record_report(cpu, who);
 	}
 	room = ct_ring_reserve(&cpu->ring, size, records);
 	if (unlikely(!room.at))
-		ct_limit_uncharge(cpu, size, entry);
+		ct_limit_uncharge(charged, size);
 	return room;
 }

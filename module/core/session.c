@@ -108,6 +108,7 @@ struct ct_session_state *ct_session_new(const struct ct_session *arg,
 						 arg->subbuf_count, overwrite, uuid.b))
 			goto err;
 		s->cpu[cpu]->s = s;
+		s->cpu[cpu]->charged = &s->cpu[cpu]->uncounted;
 		cond_resched();
 	}
 	*s->facts = (struct ct_facts){

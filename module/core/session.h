@@ -25,7 +25,10 @@ struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
 	struct ct_share *share; /* who holds how much of the ring: share.c */
-	local64_t advance; /* bytes << CT_PRODUCER_BITS | entry: share.c */
+	/* Of the task charged last: its counter, and what that may reach: share.c */
+	local64_t *charged;
+	u64 charged_max;
+	local64_t uncounted; /* the counter where there are no shares */
 	u64 reported; /* key of the last task that ct_record_new() found reported */
 	u64 seen[CT_PROCESSES_SEEN];
 };

@@ -6,16 +6,14 @@
  * the first packet that is not consumed was opened: a difference of two counters, however much
  * the owner consumes at once.  A sub-buffer switch costs one copy.
  *
- * ADVANCE.  Counting each record would cost most records more than reserving it.  So the first
- * record of a task on a CPU, and the first one in each packet, is charged together with an
- * advance: what the task's producer may still write, at most a packet.  The next records of the
- * task only take from the advance.  Another task's record, a packet's end and a change of the
- * limits settle it: what is left is given back.  Bytes and entry of the advance are one word, so
- * that a writer which interrupts another one finds both or none.
+ * The counter that an entry may reach only grows as the owner consumes.  So it is remembered for
+ * the task whose records were charged last, up to the packet's end: its next records only compare
+ * with it (ct_share_spend()).
  *
  * Only the ring's CPU changes these counters, but one writer may interrupt another, so each
  * change is one instruction.  What a writer charges that interrupts the copying may be
- * missing from what its entry holds, until that packet is consumed.
+ * missing from what its entry holds, until that packet is consumed.  What it charges while
+ * another one compares may exceed the share, by a record.
  *
  * A record is charged to the packet that is open when it is charged.  The record itself may
  * go into the next packet, so it can be uncharged one packet too early.
@@ -24,7 +22,6 @@
  */
 #include <linux/errno.h>
 #include <linux/log2.h>
-#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
@@ -36,33 +33,18 @@ struct ct_share {
 	u32 before[][CT_PRODUCERS];	/* the same when the packet at that place was opened */
 };
 
-/* The row of before[] of the packet in which this position of the ring lies. */
-static __always_inline u32 *share_before(const struct ct_ring *r, struct ct_share *sh,
-					 u64 position)
+/* The counters when the packet was opened in which this position of the ring lies. */
+static u32 *share_before(const struct ct_ring *r, struct ct_share *sh, u64 position)
 {
 	return sh->before[(position & r->mask) >> ilog2(r->subbuf_size)];
 }
 
 /* What the entry holds, if the owner has consumed the packets up to this position. */
-static __always_inline s32 share_held(const struct ct_ring *r, struct ct_share *sh, u32 entry,
-				      u64 charged, u64 consumed)
+static s64 share_held(const struct ct_ring *r, struct ct_share *sh, u32 entry, u64 charged,
+		      u64 consumed)
 {
-	return (u32)charged - READ_ONCE(share_before(r, sh, consumed)[entry]);
-}
-
-/* Replaces the advance, and takes back what is left of the old one. */
-static void share_set_advance(struct ct_cpu *cpu, s64 advance)
-{
-	s64 old = local64_xchg(&cpu->advance, advance);
-
-	if (old)
-		local64_sub(old >> CT_PRODUCER_BITS,
-			    &cpu->share->charged[old & (CT_PRODUCERS - 1)]);
-}
-
-void ct_share_settle(struct ct_cpu *cpu)
-{
-	share_set_advance(cpu, 0);
+	/* Signed: what was uncharged one packet too early makes it less than nothing. */
+	return (s32)((u32)charged - READ_ONCE(share_before(r, sh, consumed)[entry]));
 }
 
 /* The ring calls this before the packet that begins at start is opened. */
@@ -78,35 +60,26 @@ static void share_open_packet(struct ct_ring *r, u64 start)
 		WRITE_ONCE(before[i], local64_read(&sh->charged[i]));
 }
 
-bool ct_share_charge(struct ct_cpu *cpu, u32 entry, u32 size, u64 most, bool advance)
+local64_t *ct_share_charge(struct ct_cpu *cpu, u32 entry, u32 size, u64 most, bool remember)
 {
 	struct ct_ring *r = &cpu->ring;
 	struct ct_share *sh = cpu->share;
-	s64 held, charged;
-	u64 more;
-
-	ct_share_settle(cpu);
-	charged = local64_add_return(size, &sh->charged[entry]);
+	local64_t *counter = &sh->charged[entry];
+	u64 charged = local64_add_return(size, counter);
 	/* The ring's last valid value first: reading the owner's costs more. */
-	held = share_held(r, sh, entry, charged, READ_ONCE(r->consumed));
+	s64 held = share_held(r, sh, entry, charged, READ_ONCE(r->consumed));
+
 	if (held > (s64)most)
 		held = share_held(r, sh, entry, charged, ct_ring_consumed(r));
 	if (held > (s64)most) {
-		local64_sub(size, &sh->charged[entry]);
-		return false;
+		local64_sub(size, counter);
+		return NULL;
 	}
-	if (advance) {
-		more = min_t(u64, most - held, r->subbuf_size);
-		local64_add(more, &sh->charged[entry]);
-		/* A writer that has interrupted this one may have set one. */
-		share_set_advance(cpu, more << CT_PRODUCER_BITS | entry);
+	if (remember) {
+		cpu->charged = counter;
+		WRITE_ONCE(cpu->charged_max, charged + most - held);
 	}
-	return true;
-}
-
-void ct_share_uncharge(struct ct_cpu *cpu, u32 entry, u32 size)
-{
-	local64_sub(size, &cpu->share->charged[entry]);
+	return counter;
 }
 
 bool ct_share_idle(const struct ct_cpu *cpu, u32 entry)
@@ -115,7 +88,7 @@ bool ct_share_idle(const struct ct_cpu *cpu, u32 entry)
 
 	return share_held(r, cpu->share, entry,
 			  share_before(r, cpu->share, local64_read(&r->head))[entry],
-			  ct_ring_peek_consumed(r)) == 0;
+			  ct_ring_peek_consumed(r)) <= 0;
 }
 
 int ct_share_init(struct ct_cpu *cpu, u32 subbuf_count)

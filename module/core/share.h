@@ -21,29 +21,29 @@ void ct_share_free(struct ct_cpu *cpu);
  *
  * ct_share_charge - charge size bytes to an entry.
  * @most:	bytes that it may hold
- * @advance:	they are of the current task: it is also given an advance for its next records
- * Returns false if it would hold more; then nothing was charged.
+ * @remember:	they are of the current task, whose next records may use ct_share_spend()
+ * Returns the entry's counter; NULL if it would hold more: then nothing was charged.
  */
-bool ct_share_charge(struct ct_cpu *cpu, u32 entry, u32 size, u64 most, bool advance);
+local64_t *ct_share_charge(struct ct_cpu *cpu, u32 entry, u32 size, u64 most, bool remember);
 
-/* ct_share_uncharge - undo it, if the ring did not take the records. */
-void ct_share_uncharge(struct ct_cpu *cpu, u32 entry, u32 size);
-
-/* ct_share_settle - take back what is left of the advance. */
-void ct_share_settle(struct ct_cpu *cpu);
+/* ct_share_settle - forget whose records were charged last, and what it may charge. */
+static inline void ct_share_settle(struct ct_cpu *cpu)
+{
+	WRITE_ONCE(cpu->charged_max, 0);
+}
 
 /*
- * ct_share_spend - take size bytes from the advance of the task whose records were charged last.
- * Returns the entry to which they were charged, for ct_share_uncharge(); -1 if it is not enough.
+ * ct_share_spend - charge size bytes to the task whose records were charged last.  Returns its
+ * counter; NULL if its share has to be looked at again.
  */
-static __always_inline int ct_share_spend(struct ct_cpu *cpu, u32 size)
+static __always_inline local64_t *ct_share_spend(struct ct_cpu *cpu, u32 size)
 {
-	s64 advance = local64_read(&cpu->advance);
-	s64 rest = advance - ((s64)size << CT_PRODUCER_BITS);
+	local64_t *charged = cpu->charged;
 
-	if (unlikely(rest < 0 || !ct_local64_replace(&cpu->advance, advance, rest)))
-		return -1;
-	return advance & (CT_PRODUCERS - 1);
+	if (unlikely(local64_read(charged) + size > READ_ONCE(cpu->charged_max)))
+		return NULL;
+	local64_add(size, charged);
+	return charged;
 }
 
 /*

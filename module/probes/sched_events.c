@@ -49,16 +49,16 @@ static bool sched_traced(const struct ct_cpu *cpu, struct task_struct *task)
 static struct ct_reservation sched_reserve(struct ct_cpu *cpu, struct task_struct *task, u32 size)
 {
 	struct ct_reservation room = {};
-	int entry;
+	local64_t *charged;
 
 	if (!static_branch_unlikely(&ct_limiting))
 		return ct_ring_reserve(&cpu->ring, size, 1);
-	entry = ct_limit_charge_task(cpu, task, size);
-	if (entry == CT_LIMIT_THROTTLED)
+	charged = ct_limit_charge_task(cpu, task, size);
+	if (!charged)
 		return room;
 	room = ct_ring_reserve(&cpu->ring, size, 1);
 	if (!room.at)
-		ct_limit_uncharge(cpu, size, entry);
+		ct_limit_uncharge(charged, size);
 	return room;
 }
 

@@ -1067,8 +1067,9 @@ struct ct_watermark {
  *
  * CT_LIMIT_PRODUCERS of them have limits of their own at the same time.  One that holds
  * nothing of a ring that was not consumed, but for the packets that are open, and has used no
- * rate in advance, gives its place to the next one.  Further producers share one more entry as
- * if they were one; producers and shared say how far it has come.
+ * rate in advance, gives its place to the next one: at most four are looked at, once a
+ * millisecond.  Further producers share one more entry as if they were one; producers and
+ * shared say how far it has come.
  *
  * Each record that is written in a task is charged to its producer; records of interrupts
  * are not limited.  A record of sched_switch or sched_wakeup is charged to the thread that

@@ -189,6 +189,12 @@ static void test_exact(void)
 	session_end(&s);
 }
 
+/* Long enough for another look at the table: see test_looks(). */
+static void let_look(void)
+{
+	usleep(2000);
+}
+
 /* More producers than entries. */
 static void test_table(void)
 {
@@ -201,6 +207,7 @@ static void test_table(void)
 	session_start(&s, 4096, 1024, 0);
 	for (uid = 5000; uid < 5000 + 2 * CT_LIMIT_PRODUCERS; uid++) {
 		finished(producer(uid, "brief", 1, 0));
+		let_look();
 		s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
 	}
 	l = limits_of(&s);
@@ -208,8 +215,10 @@ static void test_table(void)
 	   "a producer whose records were consumed gives its entry away (%llu in use, %llu shared)",
 	   (unsigned long long)l.producers, (unsigned long long)l.shared);
 	/* Each of them holds a packet. */
-	for (uid = 6000; uid < 6000 + CT_LIMIT_PRODUCERS + 20; uid++)
+	for (uid = 6000; uid < 6000 + CT_LIMIT_PRODUCERS + 20; uid++) {
 		finished(producer(uid, "holds", 4096 / MARK_RING, 0));
+		let_look();
+	}
 	l = limits_of(&s);
 	shared = l.shared;
 	ok(l.producers == CT_LIMIT_PRODUCERS && shared > 10,
@@ -222,6 +231,33 @@ static void test_table(void)
 	ok(l.shared == shared && lost(&s, 0) == before && l.producers < 10,
 	   "once they were consumed there are entries again (%llu in use)",
 	   (unsigned long long)l.producers);
+	session_end(&s);
+}
+
+#define USERS	2000u
+
+/* Once the table has been used up, one free entry a millisecond is looked for. */
+static void test_looks(void)
+{
+	struct ct_limits l = { .size = sizeof(l), .records = 1000000000 };
+	struct mark m = text_mark("looks");
+	uint64_t start, given, ms;
+	struct session s;
+	uid_t uid;
+
+	session_start(&s, 4096, 16, CT_SESSION_OVERWRITE);
+	call(s.fd, CT_IOC_LIMITS, &l);
+	start = now();
+	for (uid = 10000; uid < 10000 + USERS; uid++)
+		if (setresuid(uid, 0, 0) || call(s.fd, CT_IOC_MARK(sizeof(m)), &m))
+			break;
+	ms = (now() - start) / 1000000;
+	setresuid(0, 0, 0);
+	given = USERS - limits_of(&s).shared;
+	ok(uid == 10000 + USERS && given >= CT_LIMIT_PRODUCERS &&
+		   given <= CT_LIMIT_PRODUCERS + ms + 2,
+	   "%u users: %llu get an entry, in %llu ms", USERS, (unsigned long long)given,
+	   (unsigned long long)ms);
 	session_end(&s);
 }
 
@@ -785,6 +821,7 @@ int main(int argc, char **argv)
 	test_smallest();
 	test_exact();
 	test_table();
+	test_looks();
 	test_identity();
 	test_round();
 	test_backlog();
