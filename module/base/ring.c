@@ -79,6 +79,7 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
 	memset(r, 0, sizeof(*r));
 	r->cpu = cpu;
 	local64_set(&r->op, CT_RING_OP_NEXT + cpu);
+	local64_set(&r->op_begun, cpu);
 	r->subbuf_size = size;
 	r->size = (u64)size * count;
 	r->mask = r->size - 1;

@@ -26,6 +26,8 @@ struct ct_ring {
 	struct ct_cpu_status *status;
 	local64_t op;		/* the next call's number: see ct_ring_op() */
 
+	local64_t op_begun;	/* the same of the last call that a program began */
+
 	/* Used for a sub-buffer switch alone. */
 	u32 cpu;
 	/*
@@ -182,6 +184,8 @@ static __always_inline void ct_ring_commit(struct ct_ring *r, u32 records)
  * ct_ring_op - numbers (op) for count calls that begin on this CPU.  Returns the first;
  * each further one is CT_RING_OP_NEXT larger.  They are unique over all CPUs, stay below 2^53
  * for decades, and have no bit CT_OP_BEGUN.
+ * ct_ring_op_begun - one for a program that begins a call.  It has the bit CT_OP_BEGUN.  These are
+ * counted by themselves, because the program learns the number.
  */
 #define CT_RING_OP_NEXT		BIT(13)
 static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)
@@ -189,6 +193,11 @@ static __always_inline u64 ct_ring_op(struct ct_ring *r, u32 count)
 	u64 all = (u64)count * CT_RING_OP_NEXT;
 
 	return local64_add_return(all, &r->op) - all;
+}
+
+static __always_inline u64 ct_ring_op_begun(struct ct_ring *r)
+{
+	return local64_add_return(CT_RING_OP_NEXT, &r->op_begun) | CT_OP_BEGUN;
 }
 
 #endif

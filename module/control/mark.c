@@ -178,7 +178,7 @@ static __always_inline void mark_write_begin(struct ct_cpu *cpu, struct marks *a
 	struct ct_mark_head *m = all->first;
 	u64 stamp;
 
-	m->op = ct_ring_op(&cpu->ring, 1) | CT_OP_BEGUN;
+	m->op = ct_ring_op_begun(&cpu->ring);
 	stamp = mark_write(cpu, all, CT_F_BEGIN);
 	m->begin = stamp ?: ct_clock_ns();
 }
