@@ -5,6 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -71,7 +72,7 @@ static int control_check_running(struct ct_session *arg, bool is_default)
 
 	if (!s || (s->is_default && !is_default))
 		return 0;
-	arg->owner_pid = s->owner_pid;
+	arg->owner_pid = pid_vnr(s->owner_process);
 	return -EBUSY;
 }
 
@@ -155,6 +156,7 @@ static void control_begin(struct ct_session_state *s, struct ct_session *arg, co
 
 	s->owner = owner;
 	s->owner_pid = task_tgid_nr(current);
+	s->owner_process = get_pid(task_tgid(current));
 	s->is_default = is_default;
 	s->persistent = arg->flags & CT_SESSION_PERSISTENT;
 	/*
@@ -168,7 +170,7 @@ static void control_begin(struct ct_session_state *s, struct ct_session *arg, co
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 	arg->start = s->start;
 	arg->cpus = s->cpus;
-	arg->owner_pid = s->owner_pid;
+	arg->owner_pid = pid_vnr(s->owner_process);
 	ct_session_begin(s);
 	WRITE_ONCE(s->facts->probes, ct_source_count());
 	/* Arming defined classes.  From here on others who define one write this as well. */
@@ -401,7 +403,7 @@ static void control_describe(const struct ct_session_state *s, struct ct_session
 		.groups = s->groups,
 		.start = s->start,
 		.cpus = s->cpus,
-		.owner_pid = s->owner_pid,
+		.owner_pid = pid_vnr(s->owner_process),
 	};
 	memcpy(arg->uuid, s->facts->uuid, sizeof(arg->uuid));
 }

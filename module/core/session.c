@@ -7,6 +7,7 @@
  * rings never change again.  So readers need no lock to read them to the end.
  */
 #include <linux/kernel.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -41,6 +42,7 @@ static void session_free(struct kref *ref)
 		kfree(s->cpu[i]);
 	}
 	kfree(s->cpu);
+	put_pid(s->owner_process);
 	vfree(s->facts);
 	kfree(s);
 }

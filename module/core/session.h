@@ -51,7 +51,8 @@ struct ct_session_state {
 
 	/* Written by control/ alone, under ct_session_lock. */
 	const void *owner; /* the open file that started it */
-	pid_t owner_pid; /* its pid, for EBUSY */
+	pid_t owner_pid; /* its process, in the initial namespace */
+	struct pid *owner_process; /* the same, with a reference: for EBUSY */
 	bool is_default; /* started by a read(): any other session replaces it */
 	bool persistent; /* continues when its owner's file is closed */
 	bool paused;

@@ -636,7 +636,8 @@ struct ct_version {
  * subbuf_size, subbuf_count: powers of two, 0 for the defaults (64 KiB, 64).
  * groups: bits 1 << CT_GROUP_*; ~0 for all.
  * Errors: EPERM no right; EBADF not open for reading and writing; EBUSY a session runs
- * (owner_pid: pid of its owner); EINVAL sizes, unknown flags or groups, a persistent
+ * (owner_pid: pid of its owner in the caller's pid namespace, 0 if it is not visible there,
+ * as in all answers of ioctls); EINVAL sizes, unknown flags or groups, a persistent
  * session that does not overwrite; ENOMEM.
  * CT_IOC_STOP: ends the session.  ENODATA: none runs; EPERM: see CT_IOC_GET_SESSION.
  */

@@ -164,6 +164,32 @@ static int switches(int unused)
 	return !woken ? 6 : !waking ? 7 : 0;
 }
 
+/* Whose session it is: not this namespace's number for a process outside of it. */
+static int asks(int unused)
+{
+	struct ct_session said = { .size = sizeof(said) };
+	int fd = device(O_RDWR);
+
+	(void)unused;
+	if (call(fd, CT_IOC_GET_SESSION, &said) || said.owner_pid)
+		return 1;
+	said = (struct ct_session){ .size = sizeof(said), .owner_pid = 99 };
+	return call(fd, CT_IOC_START, &said) != EBUSY || said.owner_pid ? 2 : 0;
+}
+
+/* A namespace's process owns the session: who is inside has its number there. */
+static int owns(int unused)
+{
+	struct ct_session said = { .size = sizeof(said) };
+	struct session own;
+
+	(void)unused;
+	session_start(&own, 4096, 16, 0);
+	if (own.arg.owner_pid != 1 || call(own.fd, CT_IOC_GET_SESSION, &said))
+		return 1;
+	return said.owner_pid == 1 ? 0 : 2;
+}
+
 int main(void)
 {
 	int status;
@@ -178,6 +204,10 @@ int main(void)
 		ok(!status, "aio: pids are of the file's namespace, though a worker waits (%d)", status);
 	status = in_namespace(switches, 0);
 	ok(!status, "other and waker of switches and wake-ups are the namespace's (%d)", status);
+	status = in_namespace(asks, 0);
+	ok(!status, "the session's owner, who is not visible in a namespace, is pid 0 there (%d)", status);
 	session_end(&s);
+	status = in_namespace(owns, 0);
+	ok(!status, "and an owner inside has its pid there (%d)", status);
 	return tap_done();
 }
