@@ -46,6 +46,7 @@ static int chardev_open(struct inode *inode, struct file *file)
 		f->privileged = ct_access_privileged();
 		s = ct_session_get();
 		if (s) {
+			f->number = s->number;
 			f->reader = ct_reader_open(s, &f->viewer);
 			if (IS_ERR(f->reader)) {
 				put_pid_ns(f->viewer.pids);
@@ -55,6 +56,8 @@ static int chardev_open(struct inode *inode, struct file *file)
 		}
 	}
 	file->private_data = f;
+	if (file->f_mode & FMODE_READ && !f->privileged)
+		ct_file_add_reader(f);
 	return nonseekable_open(inode, file);
 }
 
@@ -71,6 +74,8 @@ static int chardev_release(struct inode *inode, struct file *file)
 	}
 	if (file->f_mode & FMODE_READ)
 		ct_control_closed(file);
+	if (file->f_mode & FMODE_READ && !f->privileged)
+		ct_file_remove_reader(f);
 	ct_reader_close(f->reader);
 	if (f->viewer.pids)
 		put_pid_ns(f->viewer.pids);
@@ -106,10 +111,12 @@ static int chardev_attach(struct file *file, struct ct_file *f)
 		/* EBUSY: another task has just started one, which serves as well. */
 		if (err && err != -EBUSY)
 			return err;
+		ct_file_drop_old();
 		s = ct_session_get();
 		if (!s)
 			return -EAGAIN;
 	}
+	f->number = s->number;
 	f->reader = ct_reader_open(s, &f->viewer);
 	if (IS_ERR(f->reader)) {
 		err = PTR_ERR(f->reader);

@@ -4,6 +4,7 @@
 #define CT_FILE_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -15,9 +16,11 @@ struct ct_session_state;
 struct ct_file {
 	struct mutex lock; /* reader; one read() at a time */
 	struct ct_reader *reader;
+	u32 number; /* of the reader's session */
 	struct ct_viewer viewer; /* who opened it; only of readers */
 	bool privileged; /* who opened it was; only of readers */
 	struct ct_watermark watermark; /* each word by itself: no lock */
+	struct list_head node; /* of those without privileges: see ct_file_drop_old() */
 	bool mapped; /* has mapped a CPU's data */
 	bool probes; /* may have added probes, or counted functions */
 	atomic_t defines; /* it has defined something: it keeps the registry */
@@ -31,6 +34,19 @@ struct ct_file {
 
 /* ct_file_unlock - unlock f->lock, and wake a poll() that found it taken. */
 void ct_file_unlock(struct ct_file *f);
+
+/*
+ * A reader keeps its session's rings in memory until it has read them to the end, which it may
+ * never do.  Each time a session starts, readers without privileges lose the sessions before the
+ * previous one.  So their files keep one session that has ended, however many they are, but for a
+ * file on which a read() is going on.
+ *
+ * ct_file_add_reader, ct_file_remove_reader - such a file was opened, is closed.
+ * ct_file_drop_old - a session has begun.  May sleep.
+ */
+void ct_file_add_reader(struct ct_file *f);
+void ct_file_remove_reader(struct ct_file *f);
+void ct_file_drop_old(void);
 
 /* ct_file_adopted - the session that this file has adopted, with a reference, or NULL. */
 struct ct_session_state *ct_file_adopted(struct ct_file *f);

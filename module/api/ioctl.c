@@ -55,6 +55,7 @@ static int ioctl_start(struct file *file, union ct_arg *arg)
 			ct_session_put(s);
 		/* Its own session replaces the one that it adopted. */
 		ct_file_set_adopted(f, NULL);
+		ct_file_drop_old();
 	}
 	mutex_unlock(&f->start);
 	return err;

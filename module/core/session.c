@@ -140,6 +140,9 @@ static void session_set_running(struct ct_session_state *s)
 
 void ct_session_begin(struct ct_session_state *s)
 {
+	static u32 numbers;
+
+	s->number = ++numbers;
 	session_set_running(s);
 }
 

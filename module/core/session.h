@@ -39,6 +39,7 @@ struct ct_session_state {
 	u32 cpus; /* length of cpu[] */
 	struct ct_facts *facts; /* one page, mapped read-only by readers */
 	u64 start; /* ns of CLOCK_MONOTONIC */
+	u32 number; /* sessions are numbered as they begin */
 	u64 groups;
 	bool ended; /* nothing is written any more */
 	struct irq_work wake;

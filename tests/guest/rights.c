@@ -303,6 +303,80 @@ static void test_orphan(void)
 	close(fd);
 }
 
+/* Pieces of memory that the module has: sessions' above all. */
+static int pieces(void)
+{
+	FILE *f = fopen("/proc/vmallocinfo", "r");
+	char line[512];
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += strstr(line, "ct_pages_alloc") != NULL;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+#define KEPT	6
+
+/* It opens a file in each session, and keeps all of them. */
+static int keeps(int go, int done)
+{
+	static char text[65536];
+	int fd[KEPT];
+	char c;
+
+	for (int i = 0; i < KEPT; i++) {
+		if (read(go, &c, 1) != 1)
+			return 1;
+		fd[i] = device(O_RDONLY | O_NONBLOCK);
+		if (write(done, "", 1) != 1)
+			return 2;
+	}
+	if (read(go, &c, 1) != 1)
+		return 3;
+	for (int i = KEPT - 2; i < KEPT; i++)
+		if (read(fd[i], text, sizeof(text)) <= 0)
+			return 4 + i;
+	return read(fd[0], &c, 1) == -1 && errno == ENODATA ? 0 : 90;
+}
+
+/* The rings of sessions that have ended, whose readers don't close their files. */
+static void test_kept(void)
+{
+	int go[2], done[2], before = pieces(), one = 0, status = -1, i, ready = 1;
+	struct mark m = text_mark("kept");
+	struct session s;
+	pid_t pid;
+	char c;
+
+	if (pipe(go) || pipe(done))
+		return;
+	pid = fork();
+	if (!pid) {
+		alarm(600);
+		become_reader();
+		close(opened);
+		_exit(keeps(go[0], done[1]));
+	}
+	for (i = 0; i < KEPT && ready; i++) {
+		session_start(&s, 4096, 16, 0);
+		if (!i)
+			one = pieces() - before;
+		ready = write(go[1], "", 1) == 1 && read(done[0], &c, 1) == 1;
+		call(s.fd, CT_IOC_MARK(sizeof(m)), &m);
+		call(s.fd, CT_IOC_STOP, NULL);
+		session_end(&s);
+	}
+	i = pieces() - before;
+	ok(ready && one && i <= 2 * one, "readers keep the last session and the one before, of %d"
+	   " (%d pieces of memory, %d a session)", KEPT, i, one);
+	if (write(go[1], "", 1) == 1)
+		waitpid(pid, &status, 0);
+	ok(!status, "whose text they read to its end (%d)", status);
+	ok(pieces() == before, "then all of it is free");
+}
+
 int main(void)
 {
 	struct ct_probe_add probe = { .size = sizeof(probe), .symbol = "__x64_sys_getpriority",
@@ -327,6 +401,7 @@ int main(void)
 	armed = as_reader(sees_no_address);
 	ok(!armed, "a reader does not (%d)", armed);
 	close(fd);
+	test_kept();
 	test_orphan();
 	test_race(pauses, "a former owner");
 	test_race(reads_and_pauses, "readers that come first");
