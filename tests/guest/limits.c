@@ -808,6 +808,41 @@ static void test_classes(void)
 	ok(define_many(0, 10, &error) == 10, "and so does root");
 }
 
+#define CHARGED	3000
+
+static long memory_of(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	long n = -1;
+
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Defines classes.  0: the memory of this process's cgroup, by this file, has grown by as much. */
+static int charged(const char *file)
+{
+	long before, grown, wanted = CHARGED * (long)sizeof(struct ct_define) * 3 / 4;
+	int fd = device(O_WRONLY);
+	char name[32];
+
+	before = memory_of(file);
+	for (int i = 0; i < CHARGED; i++) {
+		struct ct_define d;
+
+		snprintf(name, sizeof(name), "charged_%d", i);
+		d = define(name, name);
+		if (call(fd, CT_IOC_DEFINE, &d))
+			return 2;
+	}
+	grown = memory_of(file) - before;
+	printf("# %ld bytes for %d classes, at least %ld\n", grown, CHARGED, wanted);
+	return before < 0 || grown < wanted;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -816,6 +851,8 @@ int main(int argc, char **argv)
 		test_all_strings();
 		return tap_done();
 	}
+	if (argc > 2 && !strcmp(argv[1], "charged"))
+		return charged(argv[2]);
 	test_refusals();
 	test_share();
 	test_smallest();

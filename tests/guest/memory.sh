@@ -27,6 +27,8 @@ if grep -q memory cg/cgroup.controllers && echo +memory >cg/cgroup.subtree_contr
 	fi
 fi
 if [ -d cg/recorder ] && [ -z "$not_charged" ]; then
+	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec limits charged cg/recorder/memory.current'
+	ok $? "classes are charged to the cgroup of the process that defines them"
 	echo $((16 << 20)) >cg/recorder/memory.max
 	sh -c 'echo $$ >cg/recorder/cgroup.procs; exec cudatrace session start --groups added --subbufs 1024' 2>memory.err
 	is $? 1 "what its cgroup may not have is refused"
