@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of the preload library: other users and servers at the trace's files, and programs that
+# leave it little.  run.sh reads this; its functions and $B, $W, $D.
+
+# while_busy CMD...: CMD begins between a program's first call and 20,000 more, and says that it
+# has; $LOCKS: what it holds of files when these are made.
+while_busy() {
+	local other program
+	rm -rf "$D" "$W/said" "$W/go" "$W/begun"
+	GO=$W/go CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/surroundings" busy \
+		>"$W/out" 2>"$W/err" & program=$!
+	until ls "$D"/.open-* >/dev/null 2>&1 || ! kill -0 $program 2>/dev/null; do
+		sleep 0.01
+	done
+	"$@" >"$W/begun" 2>>"$W/said" & other=$!
+	while [ ! -s "$W/begun" ] && kill -0 $other 2>/dev/null; do
+		sleep 0.01
+	done
+	touch "$W/go"
+	wait $program
+	STATUS=$?
+	LOCKS=$(grep " $other " /proc/locks)
+	kill $other 2>/dev/null
+	wait $other 2>/dev/null
+	OTHER=$?
+}
+
+t_stream_lease() {
+	D=$W/trace
+	while_busy sh -c 'exec "$0" lease "$1"/u-*' "$B/surroundings" "$D"
+	if [ "$OTHER" = 77 ]; then
+		skip "a lease on a stream" "the file system has none"
+		return
+	fi
+	# The kernel takes it away after 45 seconds, if somebody waits for so long.
+	{ exits 0 && grep -q LEASE <<<"$LOCKS" && valid && booked "$(sed -n 's/^made //p' "$W/out")" 0 &&
+	  [ "$(cat "$W/err")" = "cudatrace: another program has a lease on a file, records are counted as lost: $D" ]; }
+	ok "a lease on a stream: no call waits, each loss is counted" $?
+}
+
+has_no_files() {
+	prlimit --pid $program --nofile=0:1024 && echo taken
+}
+
+t_drain_no_files() {
+	D=$W/trace
+	while_busy has_no_files
+	{ exits 0 && valid && booked "$(sed -n 's/^made //p' "$W/out")" 0 &&
+	  [ "$(cat "$W/err")" = "cudatrace: no free file descriptor, records are counted as lost: $D" ]; }
+	ok "later on no descriptor is free: it is said, each loss is counted" $?
+}
