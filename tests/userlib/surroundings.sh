@@ -49,3 +49,24 @@ t_drain_no_files() {
 	  [ "$(cat "$W/err")" = "cudatrace: no free file descriptor, records are counted as lost: $D" ]; }
 	ok "later on no descriptor is free: it is said, each loss is counted" $?
 }
+
+t_recorder_owner() {
+	if [ "$(id -u)" != 0 ]; then
+		skip "another user's .recorder" "needs root"
+		return
+	fi
+	local owner
+	for owner in 65534 0; do
+		D=$W/trace
+		rm -rf "$D" "$W/said" && mkdir "$D"
+		# As the recorder makes it: CT_MAGIC and the version; nobody waits.
+		{ printf '\xc1\x1f\xfc\xc1\1\0\0\0'; head -c 4088 /dev/zero; } >"$D/.recorder"
+		chown $owner "$D/.recorder"
+		cp "$D/.recorder" "$W/before"
+		CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/victim" many >"$W/out" 2>"$W/err"
+		STATUS=$?
+		cmp -s "$D/.recorder" "$W/before"
+		{ [ $? = $((owner == 0)) ] && exits 0 && silent && valid && counts 20000 ' cuCtxSetCurrent '; }
+		ok "a .recorder of user $owner, who can cut it short: $([ $owner = 0 ] && echo used || echo not used)" $?
+	done
+}

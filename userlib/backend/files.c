@@ -14,6 +14,8 @@
  */
 #include "backend/files.h"
 
+#include <sys/stat.h>
+
 #include "base/options.h"
 #include "base/process.h"
 #include "tracedir/preallocate.h"
@@ -76,8 +78,10 @@ static struct ct_subbufs *files_head(const struct ct_producer_memory *m)
 
 static bool files_find_recorder(void)
 {
-	struct ct_recorder_page *page;
+	u64 user = (u64)ct_sys0(SYS_geteuid);
+	struct ct_recorder_page *page = NULL;
 	struct name name;
+	struct stat st;
 	int fd;
 
 	if (ct_load(&recorder))
@@ -85,9 +89,9 @@ static bool files_find_recorder(void)
 	fd = files_open(files_name(&name, "/.recorder", NULL), 0);
 	if (fd < 0)
 		return false;
-	/* Where it is shorter, a look at it would be SIGBUS. */
-	page = ct_sys3(SYS_lseek, fd, 0, 2 /* SEEK_END */) == 4096 ?
-	       ct_map(4096, MAP_SHARED, fd, 0) : NULL;
+	/* Where it is shorter, a look at it would be SIGBUS; and its owner can cut it short. */
+	if (!ct_sys2(SYS_fstat, fd, &st) && st.st_size == 4096 && (!st.st_uid || st.st_uid == user))
+		page = ct_map(4096, MAP_SHARED, fd, 0);
 	ct_close(fd);
 	if (!page)
 		return false;
