@@ -70,3 +70,10 @@ t_recorder_owner() {
 		ok "a .recorder of user $owner, who can cut it short: $([ $owner = 0 ] && echo used || echo not used)" $?
 	done
 }
+
+t_misaligned() {
+	traced "$B/surroundings" misaligned
+	{ exits 0 && silent && valid && counts 3 ' cuCtxGetCurrent$' && counts 3 ' cuMemAlloc_v2 ' &&
+	  counts 2 '^string ' && counts 1 ' cuMockCount$'; }
+	ok "calls with a stack that is 8 bytes off" $?
+}

@@ -100,6 +100,10 @@ ct_thunks:
 	jnz	.Lnested\@
 .Loutermost\@:
 	.if \args
+	.if \args == 1
+	testb	$8, %spl		/* the decoder wants its stack aligned */
+	jnz	.Lrestore\@
+	.endif
 	movq	%rdi, CT_FRAME_ARG+0(%rsp)
 	movq	%rsi, CT_FRAME_ARG+8(%rsp)
 	movq	%r8, CT_FRAME_ARG+32(%rsp)
@@ -389,8 +393,9 @@ ct_way_full:
 	movq	%rcx, CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp)
 	movq	%r8, CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp)
 	movq	%r9, CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp)
+	/* Code that was written by hand may call with a stack that is 8 bytes off: no movaps. */
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	movaps	%xmm\n, CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp)
+	movups	%xmm\n, CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp)
 	.endr
 	movq	%r11, %rdi
 	movq	%rsp, %rsi
@@ -414,7 +419,7 @@ ct_way_full:
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp), %xmm\n
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp), %xmm\n
 	.endr
 	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
@@ -422,13 +427,13 @@ ct_way_full:
 	/* Anything out. */
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
 	movq	%rdx, CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp)
-	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
-	movaps	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
+	movups	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
+	movups	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
 	leaq	-CT_FRAME_SIZE(%rbp), %rdi
 	xorl	%esi, %esi
 	call	ct_leave
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp), %rdx
 	leave
