@@ -84,7 +84,9 @@
  *       FIELDS as CT_LAYOUT_SPEC() ("size:u64,ptr:x64,", '-' for none); NAME as users
  *       know it (cuMemAlloc), SYMBOL as exported (cuMemAlloc_v2)
  *   string ID TEXT
- *       ID is decimal, from 1; TEXT is for instance the mangled name of a kernel
+ *       ID is decimal, from 1; TEXT is for instance the mangled name of a kernel.  Of a text
+ *       longer than CT_STRING_MAX the library writes the first CT_STRING_MAX - 17 bytes, '~'
+ *       and 16 hex digits, a hash of the whole
  *   info KEY TEXT
  *       for instance "info gpu simulated", "info command python%20x.py".  The recorder
  *       writes the key "way" (module or files), the library the key "sink" (device or

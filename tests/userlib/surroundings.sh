@@ -71,6 +71,22 @@ t_recorder_owner() {
 	done
 }
 
+# The mangled names of some templates differ only behind what a string of the trace holds.
+t_long_names() {
+	local length library
+	for length in 4096 4097 20000; do
+		traced "$B/surroundings" names $length
+		{ exits 0 && silent && valid && counts 4 '^string ' && counts 10 ' cuLaunchKernel '; }
+		ok "kernels whose names of $length bytes differ at their ends are four kernels" $?
+		rm -f "$W/log"
+		LIB=$B/libcudatrace-fake.so CUDATRACE_DEVICE=/dev/null FAKE_LOG=$W/log \
+			traced "$B/surroundings" names $length
+		grep '^string ' "$W/log" | cut -d ' ' -f 3 | sort -u >"$W/dump"
+		{ exits 0 && silent && [ "$(wc -l <"$W/dump")" = 4 ]; }
+		ok "... by the device, too" $?
+	done
+}
+
 t_misaligned() {
 	traced "$B/surroundings" misaligned
 	{ exits 0 && silent && valid && counts 3 ' cuCtxGetCurrent$' && counts 3 ' cuMemAlloc_v2 ' &&

@@ -23,7 +23,7 @@ static uint32_t host_string(const char *text, size_t len)
 
 	if (ct_backoff_waits(&backoff, now))
 		return 0;
-	id = ct_backend->string(text, len);
+	id = ct_backend_string(text, len);
 	ct_backoff_note(&backoff, id, now);
 	return id;
 }
