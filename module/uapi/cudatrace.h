@@ -29,7 +29,8 @@
  * by op and tid, because a program says the op of its marks itself; of thread streams, by op
  * and stream.  CT_F_INSTANT marks a record that has no duration.
  *
- * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits of its
+ * All times are nanoseconds of CLOCK_MONOTONIC; in another time namespace of the machine's,
+ * which has no offset.  A record holds the low 48 bits of its
  * time, its packet all 64.  So a packet takes no record CT_PACKET_SPAN (39 hours) or more
  * after its begin: a writer that comes later begins another packet.
  *

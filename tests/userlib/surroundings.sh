@@ -93,3 +93,38 @@ t_misaligned() {
 	  counts 2 '^string ' && counts 1 ' cuMockCount$'; }
 	ok "calls with a stack that is 8 bytes off" $?
 }
+
+t_time_namespace() {
+	local by first
+	if ! unshare -T --monotonic 100000 true 2>/dev/null; then
+		skip "another time namespace" "needs root, and Linux 5.6"
+		return
+	fi
+	traced "$B/victim" basic
+	valid && first=$(sed -n 's/.* ts=\([0-9]*\) .* cuInit .*/\1/p' "$W/dump" | tail -1)
+	CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so unshare -T --monotonic 100000 -f \
+		"$B/victim" basic >"$W/out" 2>"$W/err"
+	STATUS=$?
+	{ exits 0 && silent && valid && counts 4 ' cuInit ' &&
+	  [ "$(sed -n 's/.* ts=\([0-9]*\) .* cuInit .*/\1/p' "$W/dump" |
+		awk -v first="$first" '$1 > first + 50000e9')" = "" ]; }
+	ok "another time namespace: records have the machine's clock" $?
+	[ -x build/cudatrace ] || return
+	recorded unshare -T --monotonic 100000 -f "$B/victim" basic
+	recorded_briefly
+	ok "... under the command" $?
+	D=$W/recorded
+	rm -rf "$D"
+	CUDATRACE_LIBRARY=$B/libcudatrace.so unshare -T --monotonic 100000 -f \
+		build/cudatrace record --no-module -q -o "$D" -- "$B/victim" basic >"$W/out" 2>"$W/err"
+	STATUS=$?
+	recorded_briefly
+	ok "... and around the command" $?
+}
+
+# The report says that it took less than 1,000 s.
+recorded_briefly() {
+	build/cudatrace report "$D" >"$W/report" 2>"$W/said"
+	exits 0 && valid && counts 2 ' cuInit ' &&
+		grep -qE '^recorded .* for ([0-9.]+ [mu]s|[0-9]{1,3}\.[0-9]+ s),' "$W/report"
+}
