@@ -269,7 +269,8 @@ int cmd_record(int argc, char **argv)
 	    ct_recording_directory(&rec.to, env.output.dir, env.output.force, &err))
 		return ct_complain("%s", err.text);
 	record_choose_backend(&rec);
-	if (ct_recording_registry(&rec.to, command, &err)) {
+	if (ct_recording_registry(&rec.to, command, &err) ||
+	    ct_launch_link(rec.library, sizeof(rec.library), rec.to.dir, &err)) {
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
 	}

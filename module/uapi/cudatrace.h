@@ -49,6 +49,8 @@
  *                  whose seq is higher than that of the stream's last packet belong
  *                  behind it.  When the thread has ended, another thread of its process
  *                  may take over both files: each packet says whose it is (tid)
+ *   .library       a link to the folder of the preload library, where LD_PRELOAD could not
+ *                  name it: cudatrace record makes it
  *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
  *                  lost records that no packet could count, because their threads had

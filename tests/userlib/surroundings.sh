@@ -128,3 +128,32 @@ recorded_briefly() {
 	exits 0 && valid && counts 2 ' cuInit ' &&
 		grep -qE '^recorded .* for ([0-9.]+ [mu]s|[0-9]{1,3}\.[0-9]+ s),' "$W/report"
 }
+
+# LD_PRELOAD can't name such a path.
+t_install_path() {
+	local folder
+	if [ ! -x build/cudatrace ]; then
+		skip "an install path with a blank" "needs build/cudatrace"
+		return
+	fi
+	for folder in "with blank" with:colon; do
+		mkdir -p "$W/$folder"
+		cp "$B/libcudatrace.so" "$W/$folder/"
+		for _ in 1 2; do	# the second one replaces the first
+			rm -f "$W/said"
+			CUDATRACE_LIBRARY=$W/$folder/libcudatrace.so build/cudatrace record --no-module \
+				--no-nvtx -q -f -o "$W/linked" -- "$B/victim" fork >"$W/out" 2>"$W/err"
+			STATUS=$?
+		done
+		D=$W/linked
+		{ exits 0 && valid && counts 18 ' cuCtxSetCurrent ' && ! grep -q 'ld\.so' "$W/err"; }
+		ok "the library in a folder \"$folder\": calls are recorded" $?
+		rm -rf "$W/linked" "$W/in $folder"
+		CUDATRACE_LIBRARY=$W/$folder/libcudatrace.so build/cudatrace record --no-module \
+			--no-nvtx -q -o "$W/in $folder" -- "$B/victim" fork >"$W/out" 2>"$W/err"
+		STATUS=$?
+		{ exits 1 && grep -q "^cudatrace: LD_PRELOAD can't name" "$W/err" && [ ! -s "$W/out" ] &&
+		  [ ! -e "$W/in $folder" ]; }
+		ok "... and so is the trace's directory: it is said, and nothing runs" $?
+	done
+}
