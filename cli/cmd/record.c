@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/unseen.h"
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/launch.h"
@@ -274,6 +275,8 @@ int cmd_record(int argc, char **argv)
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
 	}
+	if (ct_launch_injected)
+		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd);
 	record_find_nvtx(&rec);

@@ -9,6 +9,8 @@
  *	surroundings misaligned	makes calls with a stack that is 8 bytes off
  *	surroundings keys	300 threads in a program that has all keys of pthread_key_create();
  *				"left" how many of their in-flight pages are still mapped
+ *	surroundings unread	runs itself with a standard error that is a full pipe, and its
+ *				first message is about a directory that is none
  *	surroundings tls FILE LIBRARY	loads FILE and then LIBRARY
  * Exit status 0, or 1 if something went wrong; 77: not here.
  */
@@ -143,6 +145,21 @@ static int keys(void)
 	return 0;
 }
 
+static int full_pipe(char **argv)
+{
+	char zeros[4096] = "";
+	int ends[2];
+
+	CHECK(!pipe2(ends, O_NONBLOCK));
+	while (write(ends[1], zeros, sizeof(zeros)) > 0)
+		;
+	CHECK(!fcntl(ends[1], F_SETFL, 0) && dup2(ends[1], 2) == 2);
+	CHECK(!setenv("CUDATRACE_DIR", "/dev/null/trace", 1));
+	argv[1] = "busy";
+	execv("/proc/self/exe", argv);
+	return 1;
+}
+
 static int tls(const char *file, const char *library)
 {
 	CHECK(dlopen(file, RTLD_NOW));
@@ -169,6 +186,8 @@ int main(int argc, char **argv)
 		return misaligned();
 	if (!strcmp(what, "keys"))
 		return keys();
+	if (!strcmp(what, "unread"))
+		return full_pipe(argv);
 	if (!strcmp(what, "tls") && argc == 4)
 		return tls(argv[2], argv[3]);
 	fprintf(stderr, "usage: surroundings COMMAND\n");

@@ -157,3 +157,16 @@ t_install_path() {
 		ok "... and so is the trace's directory: it is said, and nothing runs" $?
 	done
 }
+
+t_keys() {
+	traced "$B/surroundings" keys
+	{ exits 0 && silent && valid && counts 300 ' cuCtxSetCurrent ' && [ "$(cat "$W/out")" = "left 1" ] &&
+	  [ "$(ls "$D" | grep -c '^u-')" = 1 ]; }
+	ok "300 threads of a program that has all of pthread's keys: one stream" $?
+}
+
+t_full_pipe() {
+	traced "$B/surroundings" unread
+	exits 0
+	ok "a message to a pipe that is full and that nobody reads: the program goes on" $?
+}

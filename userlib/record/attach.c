@@ -25,6 +25,7 @@ __thread struct ct_thread ct_self
 /* libc's, by name and not by linking: where they live depends on its version. */
 static int (*key_create)(unsigned *key, void (*destroy)(void *));
 static int (*set_specific)(unsigned key, const void *value);
+static int (*at_thread_exit)(void (*exits)(void *), void *self, void *library);
 static bool have_key;
 static unsigned key;	/* glibc's pthread_key_t */
 
@@ -87,21 +88,38 @@ static void detach(struct ct_thread *t)
 	t->open = NULL;
 }
 
-static void thread_exits(void *self)
+static void thread_gone(void *self)
 {
 	struct ct_thread *t = self;
-	u64 mask;
+	u64 mask = ct_lock();
 
-	if (++t->exits < ROUNDS) {
-		set_specific(key, t);
-		return;
-	}
-	mask = ct_lock();
 	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER) {
 		t->life = CT_LIFE_NEVER;
 		detach(t);
 	}
 	ct_unlock(mask);
+}
+
+static void thread_exits(void *self)
+{
+	struct ct_thread *t = self;
+
+	if (++t->exits < ROUNDS)
+		set_specific(key, t);
+	else
+		thread_gone(t);
+}
+
+/*
+ * The thread's end is to be told.  Where the program has all keys, by what C++ uses for its
+ * thread_local objects: it comes before keys' destructors.
+ */
+static void watch_end(struct ct_thread *t)
+{
+	if (have_key)
+		set_specific(key, t);
+	else if (at_thread_exit)
+		at_thread_exit(thread_gone, t, (void *)thread_gone);
 }
 
 /* What the thread had is its parent's. */
@@ -153,6 +171,7 @@ static void find_libc(void)
 		if (at_fork)
 			at_fork(NULL, NULL, forked, NULL);
 		ct_clock_start();
+		at_thread_exit = (__typeof__(at_thread_exit))ct_find_next("__cxa_thread_atexit_impl");
 		ct_store(&looked, 1u);
 	}
 	if (ct_load(&set_specific))
@@ -164,11 +183,10 @@ static void find_libc(void)
 }
 
 /* Under the lock: one key for all. */
-static bool have_exit_key(void)
+static void make_key(void)
 {
 	if (!have_key && key_create && set_specific)
 		have_key = !key_create(&key, thread_exits);
-	return have_key;
 }
 
 static void process_record(struct ct_thread *t)
@@ -206,7 +224,7 @@ static void process_record(struct ct_thread *t)
 
 cold bool ct_thread_attach(struct ct_thread *t)
 {
-	bool ok = true, watch = false, say;
+	bool ok = true, attached = false, say;
 	u64 mask, unlocked, now = ct_clock_real();
 
 	if (t->tried == ct_process->life && ct_backoff_waits(&t->backoff, now)) {
@@ -240,7 +258,8 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			t->last = ct_clock_now(&t->clock);
 			if (t->last < t->producer.last)
 				t->last = t->producer.last;
-			watch = have_exit_key();
+			make_key();
+			attached = true;
 			ct_store(&t->life, ct_process->life);
 		}
 		ct_backoff_note(&t->backoff, ok, now);
@@ -252,8 +271,8 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	if (!ok)
 		ct_lost_add();
 	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
-	if (watch)
-		set_specific(key, t);
+	if (attached)
+		watch_end(t);
 	ct_signals_restore(mask);
 	/* Not under the lock, which a backend may have to take. */
 	if (say)
