@@ -9,7 +9,6 @@
 #include "call/decode.h"
 #include "call/function.h"
 #include "call/inflight.h"
-#include "call/kernels.h"
 #include "record/attach.h"
 #include "base/process.h"
 
@@ -56,9 +55,6 @@ SAME(offsetof(struct ct_proc, life), 0);
 SAME(offsetof(struct ct_proc, no_begins), 4);
 SAME(offsetof(struct ct_thread, begins), CT_THREAD_LIFE + 4);
 SAME(CT_TS_BITS, 48);
-SAME(sizeof(struct ct_kernel), 24);
-SAME(offsetof(struct ct_kernel, name), CT_KERNEL_NAME);
-SAME(sizeof(struct ct_launch), 40);
 
 /*
  * A function without a known signature gets 16 words of the caller's stack.  At

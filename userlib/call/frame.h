@@ -50,10 +50,6 @@
 #define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
 #define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
 
-#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
-#define CT_KERNEL_BITS		16
-#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
-
 #include "record/append.h"
 
 #ifndef __ASSEMBLER__

@@ -57,10 +57,8 @@ ct_thunks:
 	 * where they are, in registers, and what is changed on the way in is what a call may
 	 * change, and two that are put back.
 	 *
-	 * timed: with its begin, and not a query.  args: they go into the record; LAUNCH: those
-	 * of a launch, as ct_x_launch() would take them.
+	 * timed: with its begin, and not a query.  args: they go into the record.
 	 */
-	.set	LAUNCH, 2
 
 	.macro	path name timed args
 	.globl	\name
@@ -100,10 +98,8 @@ ct_thunks:
 	jnz	.Lnested\@
 .Loutermost\@:
 	.if \args
-	.if \args == 1
 	testb	$8, %spl		/* the decoder wants its stack aligned */
 	jnz	.Lrestore\@
-	.endif
 	movq	%rdi, CT_FRAME_ARG+0(%rsp)
 	movq	%rsi, CT_FRAME_ARG+8(%rsp)
 	movq	%r8, CT_FRAME_ARG+32(%rsp)
@@ -166,7 +162,7 @@ ct_thunks:
 	 * To read the counter waits for libcuda's last instructions: what can be done before
 	 * is done meanwhile, but for what takes longer than they do.
 	 */
-	.if \args == 1
+	.if \args
 	movq	ct_self@gottpoff(%rip), %r10
 	stamp	.Lunstamped\@
 	movq	%rax, CT_FRAME_END(%rsp)
@@ -182,9 +178,6 @@ ct_thunks:
 	undisturbed .Lstamped\@, \timed, \args
 	movq	CT_FRAME_END(%rsp), %r8
 	.else
-	.if \args == LAUNCH
-	launch_words .Lsearch\@, .Lnamed\@
-	.endif
 	movq	ct_self@gottpoff(%rip), %r10
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
@@ -248,17 +241,11 @@ ct_thunks:
 .Lagain\@:
 	movq	CT_FRAME_BEGIN(%rsp), %rax
 	jmp	.Lopen\@
-	.if \args == LAUNCH
-.Lsearch\@:
-	call	ct_kernel_name
-	movl	%eax, %eax
-	jmp	.Lnamed\@
-	.endif
 	/* ct_leave() makes the record, of a call that ended now, or at r8. */
 .Lunstamped\@:
 	xorl	%r8d, %r8d
 	jmp	.Lleave\@
-	.if \args == 1
+	.if \args
 .Lstamped\@:
 	movq	CT_FRAME_END(%rsp), %r8
 	jmp	.Lleave\@
@@ -331,46 +318,10 @@ ct_thunks:
 	.endif
 	.endm
 
-	/* As ct_x_launch() does: of all calls with arguments it is the most frequent. */
-	.macro	launch_words search named
-	movq	CT_FRAME_ARG(%rsp), %rdi
-	movq	ct_kernels(%rip), %rdx
-	movabsq	$CT_KERNEL_HASH, %rax
-	testq	%rdx, %rdx
-	jz	\search
-	imulq	%rdi, %rax
-	shrq	$64 - CT_KERNEL_BITS, %rax
-	leaq	(%rax,%rax,2), %rax
-	cmpq	%rdi, (%rdx,%rax,8)
-	jne	\search
-	movl	CT_KERNEL_NAME(%rdx,%rax,8), %eax
-\named:
-	movq	frame + 16(%rsp), %rdx
-	two_words 0
-	movl	CT_FRAME_ARG+8(%rsp), %eax
-	movq	CT_FRAME_ARG+16(%rsp), %rdx
-	two_words 8
-	movl	CT_FRAME_ARG+24(%rsp), %eax
-	movq	CT_FRAME_ARG+32(%rsp), %rdx
-	two_words 16
-	movl	CT_FRAME_ARG+40(%rsp), %eax
-	movq	frame + 8(%rsp), %rdx
-	two_words 24
-	movq	frame + 24(%rsp), %rax
-	movq	%rax, CT_FRAME_PAYLOAD+32(%rsp)
-	.endm
-
-	.macro	two_words at
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	%rax, CT_FRAME_PAYLOAD+\at(%rsp)
-	.endm
-
 	path	ct_way_query, 0, 0
 	path	ct_way_call, 1, 0
 	path	ct_way_ask, 0, 1
 	path	ct_way_args, 1, 1
-	path	ct_way_launch, 1, LAUNCH
 
 	.globl	ct_way_full
 	.hidden	ct_way_full
