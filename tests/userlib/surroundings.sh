@@ -170,3 +170,21 @@ t_full_pipe() {
 	exits 0
 	ok "a message to a pipe that is full and that nobody reads: the program goes on" $?
 }
+
+# Of the memory that the loader keeps for thread variables of libraries that come late.
+t_static_tls() {
+	local size
+	echo '__thread char rest[SIZE] __attribute__((tls_model("initial-exec"))); char *use(void) { return rest; }' \
+		>"$W/rest.c"
+	for size in $(seq 4096 -64 64); do
+		cc -w -fPIC -shared -DSIZE=$size -o "$W/rest.so" "$W/rest.c"
+		! "$B/surroundings" tls "$W/rest.so" libcuda.so.1 >"$W/out" || break
+	done
+	cc -w -fPIC -shared -DSIZE=$((size - 64)) -o "$W/rest.so" "$W/rest.c"
+	D=$W/trace
+	rm -rf "$D" "$W/said"
+	CUDATRACE_DIR=$D "$B/surroundings" tls "$W/rest.so" "$B/libcudatrace.so" >"$W/out" 2>"$W/err"
+	STATUS=$?
+	{ [ $size -gt 64 ] && exits 0; }
+	ok "loaded late, where 64 of $size bytes for thread variables are left" $?
+}

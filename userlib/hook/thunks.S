@@ -77,21 +77,21 @@ ct_thunks:
 	.endif
 	subq	$frame, %rsp
 	.cfi_def_cfa_offset frame + 8
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	.if \timed
 	/* With both halves: nor does the backend want to know of begins. */
 	movq	ct_process_page(%rip), %rax
-	cmpq	%rax, %fs:CT_THREAD_LIFE(%r10)
+	cmpq	%rax, CT_THREAD_LIFE(%r10)
 	.else
 	movl	ct_process_page(%rip), %eax
-	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
+	cmpl	%eax, CT_THREAD_LIFE(%r10)
 	.endif
 	jne	.Lslow\@
 	movq	%rax, CT_FRAME_LIFE(%rsp)	/* and no flags */
 	movq	%rcx, saved_rcx(%rsp)
 	movq	%rdx, saved_rdx(%rsp)
 	/* Where it stands among the in-flight calls: rcx. */
-	movq	%fs:CT_THREAD_OPEN(%r10), %rcx
+	movq	CT_THREAD_OPEN(%r10), %rcx
 	movl	CT_OPEN_DEPTH(%rcx), %eax
 	movl	%eax, CT_FRAME_LEVEL(%rsp)
 	testl	%eax, %eax
@@ -108,12 +108,12 @@ ct_thunks:
 	.if \timed
 	stamp	.Lrestore\@
 	.else
-	movq	%fs:CT_THREAD_LAST(%r10), %rax
+	movq	CT_THREAD_LAST(%r10), %rax
 	.endif
 	movq	%rax, CT_FRAME_BEGIN(%rsp)
 	movq	%r11, CT_FRAME_SLOT(%rsp)
 	movl	$1, %edx
-	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
+	xaddq	%rdx, CT_THREAD_OPS(%r10)
 	movq	%rdx, CT_FRAME_OP(%rsp)
 	CT_OPEN_WAIT
 .Lopen\@:
@@ -129,8 +129,8 @@ ct_thunks:
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	cmpq	%rdx, CT_OPEN_OP(%rcx)
 	jne	.Lagain\@
-	movq	ct_self@gottpoff(%rip), %r10
-	cmpq	%rax, %fs:CT_THREAD_OPEN(%r10)
+	self
+	cmpq	%rax, CT_THREAD_OPEN(%r10)
 	jne	.Lmoved\@
 	movq	saved_rcx(%rsp), %rcx
 	movq	saved_rdx(%rsp), %rdx
@@ -163,7 +163,7 @@ ct_thunks:
 	 * is done meanwhile, but for what takes longer than they do.
 	 */
 	.if \args
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	stamp	.Lunstamped\@
 	movq	%rax, CT_FRAME_END(%rsp)
 	movl	CT_FRAME_LIFE(%rsp), %ecx
@@ -174,11 +174,11 @@ ct_thunks:
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
 	movl	$1, %edx
 	call	*CT_SLOT_EXTRACT(%rax)
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	undisturbed .Lstamped\@, \timed, \args
 	movq	CT_FRAME_END(%rsp), %r8
 	.else
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lunstamped\@
@@ -202,13 +202,13 @@ ct_thunks:
 	movzbl	CT_SLOT_SIZE(%r11), %edx
 	.endif
 	append_record \args, 1, CT_FRAME_OP(%rsp), .Lleave\@
-	movq	ct_self@gottpoff(%rip), %r10
-	movq	%r8, %fs:CT_THREAD_LAST(%r10)
+	self
+	movq	%r8, CT_THREAD_LAST(%r10)
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
 	/* A handler may move the page. */
-1:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+1:	movq	CT_THREAD_OPEN(%r10), %rax
 	movl	%ecx, CT_OPEN_DEPTH(%rax)
-	cmpq	%fs:CT_THREAD_OPEN(%r10), %rax
+	cmpq	CT_THREAD_OPEN(%r10), %rax
 	jne	1b
 .Lleft\@:
 	movq	CT_FRAME_RESULT(%rsp), %rax
@@ -236,7 +236,7 @@ ct_thunks:
 .Lmoved\@:
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
 	shll	$5, %ecx
-	addq	%fs:CT_THREAD_OPEN(%r10), %rcx
+	addq	CT_THREAD_OPEN(%r10), %rcx
 	/* A handler used our place before we had it; now it is ours. */
 .Lagain\@:
 	movq	CT_FRAME_BEGIN(%rsp), %rax
@@ -268,15 +268,21 @@ ct_thunks:
 	.size	\name, . - \name
 	.endm
 
+	/* r10: the thread's state. */
+	.macro	self
+	movq	ct_self@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
+	.endm
+
 	/* rax: the time; see clock.h. */
 	.macro	stamp else
 	CT_RDTSC
-	subl	%fs:CT_THREAD_TSC(%r10), %eax
-	sbbl	%fs:CT_THREAD_TSC+4(%r10), %edx
+	subl	CT_THREAD_TSC(%r10), %eax
+	sbbl	CT_THREAD_TSC+4(%r10), %edx
 	jne	\else
-	imulq	%fs:CT_THREAD_MULT(%r10), %rax
+	imulq	CT_THREAD_MULT(%r10), %rax
 	shrq	$31, %rax
-	addq	%fs:CT_THREAD_NS(%r10), %rax
+	addq	CT_THREAD_NS(%r10), %rax
 	.endm
 
 	/*
@@ -287,7 +293,7 @@ ct_thunks:
 	movl	CT_FRAME_RESULT(%rsp), %ecx
 	cmpl	$0xffff, %ecx
 	ja	\else
-	movq	%fs:CT_THREAD_OPEN(%r10), %r9
+	movq	CT_THREAD_OPEN(%r10), %r9
 	movl	CT_FRAME_LEVEL(%rsp), %edx
 	leal	1(%rdx), %eax
 	cmpl	%eax, CT_OPEN_DEPTH(%r9)
@@ -298,9 +304,9 @@ ct_thunks:
 	movq	CT_FRAME_OP(%rsp), %rdi
 	cmpq	%rdi, CT_OPEN_OP(%r9,%rax)
 	jne	\else
-	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
+	movq	CT_THREAD_ACCEPTING(%r10), %rax
 	movl	(%rax), %eax
-	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
+	cmpl	CT_THREAD_SESSION(%r10), %eax
 	jne	\else
 	shll	$16, %ecx
 	orl	%edx, %ecx
@@ -310,7 +316,7 @@ ct_thunks:
 	shlq	$32, %rcx
 	movq	CT_FRAME_SLOT(%rsp), %r11
 	movzwl	CT_SLOT_CLASS(%r11), %edi
-	movq	%fs:CT_THREAD_CPU(%r10), %r9
+	movq	CT_THREAD_CPU(%r10), %r9
 	movl	(%r9), %r9d
 	shlq	$48, %r9
 	.if \args
