@@ -2,7 +2,7 @@
 /*
  * Programs in unfriendly surroundings, for surroundings.sh.
  *
- *	surroundings busy	makes a call, waits for the file $GO, and makes 20,000 calls;
+ *	surroundings busy	makes a call, says "ready", waits for the file $GO, and makes 20,000 calls;
  *				"made" how many
  *	surroundings lease FILE	takes a lease for reading on FILE, prints a line, and waits
  *	surroundings names LENGTH	launches kernels whose names differ in their last byte only
@@ -45,6 +45,8 @@ static int busy(void)
 
 	load();
 	calls(1);
+	puts("ready");
+	fflush(stdout);
 	while (go && access(go, F_OK))
 		usleep(1000);
 	calls(20000);

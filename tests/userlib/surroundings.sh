@@ -6,10 +6,10 @@
 # has; $LOCKS: what it holds of files when these are made.
 while_busy() {
 	local other program
-	rm -rf "$D" "$W/said" "$W/go" "$W/begun"
+	rm -rf "$D" "$W/said" "$W/go" "$W/begun" "$W/out"
 	GO=$W/go CUDATRACE_DIR=$D LD_PRELOAD=$B/libcudatrace.so "$B/surroundings" busy \
 		>"$W/out" 2>"$W/err" & program=$!
-	until ls "$D"/.open-* >/dev/null 2>&1 || ! kill -0 $program 2>/dev/null; do
+	until grep -q ready "$W/out" 2>/dev/null || ! kill -0 $program 2>/dev/null; do
 		sleep 0.01
 	done
 	"$@" >"$W/begun" 2>>"$W/said" & other=$!

@@ -125,10 +125,11 @@ void ct_say(const char *text, const char *more)
 	line[t.len++] = '\n';
 	/*
 	 * What has this number by now may be a file of the program's data.  A pipe that is full
-	 * may stay so for ever, and the caller may hold locks of the loader.
+	 * may stay so for ever, and the caller may hold locks of the loader.  (Where the
+	 * program may have no descriptors, poll() is an error.)
 	 */
 	if (have_stderr && stderr_is(&now) && now.device == first_stderr.device &&
-	    now.inode == first_stderr.inode && ct_sys3(SYS_poll, &wait, 1, 0) == 1)
+	    now.inode == first_stderr.inode && ct_sys3(SYS_poll, &wait, 1, 0))
 		ct_write(2, line, t.len);
 }
 
