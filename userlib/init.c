@@ -42,7 +42,7 @@
 
 static const struct ct_call_above above_calls = {
 	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
-	.args = ct_way_args, .launch = ct_way_launch,
+	.args = ct_way_args,
 	.check_objects = ct_objects_check,
 	.announce = ct_announce,
 	.after_get_proc_address = ct_after_get_proc_address,

@@ -133,9 +133,14 @@ static void unseen_print_idle(const struct ct_trace *t, FILE *out)
 
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out)
 {
-	unseen_print_found(t, CT_UNSEEN_INFO, "which ran without LD_PRELOAD",
-			   "run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
-			   "cudatrace record PROGRAM, or try --inject", out);
+	if (ct_registry_info(&t->reg, CT_INJECTED_INFO))
+		unseen_print_found(t, CT_UNSEEN_INFO, "whose libcuda did not load libcudatrace.so",
+				   "leave out --inject; or see why the loader refuses the library: "
+				   "LD_DEBUG=files (LD_DEBUG_OUTPUT=FILE)", out);
+	else
+		unseen_print_found(t, CT_UNSEEN_INFO, "which ran without LD_PRELOAD",
+				   "run cudatrace behind what takes LD_PRELOAD away, as LAUNCHER "
+				   "cudatrace record PROGRAM, or try --inject", out);
 	unseen_print_found(t, CT_UNSEEN_ELSEWHERE, "which has another root (container, chroot)",
 			   "mount the trace directory and libcudatrace.so there, under the same "
 			   "paths, or run cudatrace record inside", out);

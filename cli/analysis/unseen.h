@@ -7,6 +7,8 @@
 
 #include "analysis/calls.h"
 
+#define CT_INJECTED_INFO	"injected"	/* the recorder's: it had --inject */
+
 /*
  * The recorder's info lines of one: "PID NAME".  Without our library, or with it, but no call
  * came through it.

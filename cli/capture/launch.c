@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/launch.h"
+#include "trace/directory.h"
 
 static const int forwarded[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGALRM,
@@ -67,6 +68,29 @@ int ct_launch_library(char *path, size_t size, struct ct_error *err)
 	}
 	return ct_fail(err, ENOENT, "libcudatrace.so is not beside %s nor in its lib folder (make install, or set CUDATRACE_LIBRARY)",
 		       self);
+}
+
+int ct_launch_link(char *library, size_t size, const char *dir, struct ct_error *err)
+{
+	static const char separators[] = " :";
+	char folder[PATH_MAX], link[PATH_MAX], *slash;
+	int len;
+
+	if (ct_launch_injected || !strpbrk(library, separators))
+		return 0;
+	if (!realpath(library, folder))
+		return ct_fail(err, errno, "%s: %s", library, strerror(errno));
+	slash = strrchr(folder, '/');
+	*slash = '\0';
+	len = snprintf(link, sizeof(link), "%s/" CT_LIBRARY_LINK, dir);
+	if (len < 0 || (size_t)len + 1 + strlen(slash + 1) >= size || strpbrk(dir, separators) ||
+	    strpbrk(slash + 1, separators))
+		return ct_fail(err, EINVAL, "LD_PRELOAD can't name %s nor a link in %s, because of their blanks or colons (give another -o, or --inject)",
+			       library, dir);
+	if (symlink(folder, link))
+		return ct_fail(err, errno, "%s: %s", link, strerror(errno));
+	sprintf(library, "%s/%s", link, slash + 1);
+	return 0;
 }
 
 bool ct_launch_plugin(const char *library, const char *name, char *path, size_t size)

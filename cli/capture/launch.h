@@ -23,6 +23,12 @@ struct ct_child {
 int ct_launch_library(char *path, size_t size, struct ct_error *err);
 
 /*
+ * LD_PRELOAD can't name a path with a blank or a colon: then @library becomes one by a link in
+ * the trace directory @dir, to the library's folder, where the plugins are, too.
+ */
+int ct_launch_link(char *library, size_t size, const char *dir, struct ct_error *err);
+
+/*
  * Path of a plugin, which lies beside the library: libcudatrace-NAME.so; false if it can't be
  * read.
  */

@@ -61,7 +61,9 @@ static bool recording_is_ours(int dirfd, const char *name)
 			!strcmp(name, CT_RECORDER_FILE) || ct_is_lost_page(name) ||
 			!strcmp(name, CT_LOST_TEMPORARY);
 	}
-	return known && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	return known ? S_ISREG(st.st_mode) : !strcmp(name, CT_LIBRARY_LINK) && S_ISLNK(st.st_mode);
 }
 
 /* May all of it be removed?  Asked before the first file is removed. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/unseen.h"
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/launch.h"
@@ -269,10 +270,13 @@ int cmd_record(int argc, char **argv)
 	    ct_recording_directory(&rec.to, env.output.dir, env.output.force, &err))
 		return ct_complain("%s", err.text);
 	record_choose_backend(&rec);
-	if (ct_recording_registry(&rec.to, command, &err)) {
+	if (ct_recording_registry(&rec.to, command, &err) ||
+	    ct_launch_link(rec.library, sizeof(rec.library), rec.to.dir, &err)) {
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
 	}
+	if (ct_launch_injected)
+		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd);
 	record_find_nvtx(&rec);

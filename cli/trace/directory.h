@@ -9,6 +9,7 @@
 #define CT_REGISTRY_FILE	".registry"
 #define CT_METADATA_FILE	"metadata"
 #define CT_STATE_FILE		"state"
+#define CT_LIBRARY_LINK		".library"	/* to the folder of the preload library */
 #define CT_RECORDER_FILE	".recorder"	/* struct ct_recorder_page */
 #define CT_LOCK_FILE		".lock"
 

@@ -29,7 +29,8 @@
  * by op and tid, because a program says the op of its marks itself; of thread streams, by op
  * and stream.  CT_F_INSTANT marks a record that has no duration.
  *
- * All times are nanoseconds of CLOCK_MONOTONIC.  A record holds the low 48 bits of its
+ * All times are nanoseconds of CLOCK_MONOTONIC; in another time namespace of the machine's,
+ * which has no offset.  A record holds the low 48 bits of its
  * time, its packet all 64.  So a packet takes no record CT_PACKET_SPAN (39 hours) or more
  * after its begin: a writer that comes later begins another packet.
  *
@@ -48,6 +49,8 @@
  *                  whose seq is higher than that of the stream's last packet belong
  *                  behind it.  When the thread has ended, another thread of its process
  *                  may take over both files: each packet says whose it is (tid)
+ *   .library       a link to the folder of the preload library, where LD_PRELOAD could not
+ *                  name it: cudatrace record makes it
  *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
  *                  lost records that no packet could count, because their threads had
@@ -84,7 +87,9 @@
  *       FIELDS as CT_LAYOUT_SPEC() ("size:u64,ptr:x64,", '-' for none); NAME as users
  *       know it (cuMemAlloc), SYMBOL as exported (cuMemAlloc_v2)
  *   string ID TEXT
- *       ID is decimal, from 1; TEXT is for instance the mangled name of a kernel
+ *       ID is decimal, from 1; TEXT is for instance the mangled name of a kernel.  Of a text
+ *       longer than CT_STRING_MAX the library writes the first CT_STRING_MAX - 17 bytes, '~'
+ *       and 16 hex digits, a hash of the whole
  *   info KEY TEXT
  *       for instance "info gpu simulated", "info command python%20x.py".  The recorder
  *       writes the key "way" (module or files), the library the key "sink" (device or

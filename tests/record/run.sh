@@ -83,6 +83,10 @@ t_unseen()
 	tr -s '\n ' ' ' <"$work/unseen.err" | grep -q ' do: .*LAUNCHER cudatrace record PROGRAM'
 	ok $? "and what to do"
 	is "$("$cudatrace" report "$work/trace-unseen" | grep -c 'not recorded')" 1 "in the report, too"
+	"$cudatrace" record --no-module --inject -o "$work/trace-refused" -- env LD_PRELOAD="$LD_LIBRARY_PATH/libcuda.so.1" \
+		sleep 5 9<$driver >/dev/null 2>"$work/refused.err"
+	is "$(grep -c '^  not recorded: CUDA calls of sleep ([0-9]*), whose libcuda did not load' "$work/refused.err")" 1 \
+		"... and one whose libcuda did not load the library that --inject names" || cat "$work/refused.err"
 	# Nothing of this one comes through the library, as if another one stood before it.
 	"$cudatrace" record --no-module -o "$work/trace-loaded" -- sh -c '
 		LD_PRELOAD=$LD_PRELOAD:$1 sleep 5

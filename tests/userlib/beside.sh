@@ -255,7 +255,7 @@ allocator() {
 	for order in "$B/libcudatrace.so $file" "$file $B/libcudatrace.so"; do
 		LIB=$order traced "$B/victim" threads
 		{ exits 0 && silent && valid && counts 10000 ' cuCtxSetCurrent '; }
-		ok "$1, preloaded $([ "${order%% *}" = "$file" ] && echo before || echo behind) us" $?
+		ok "$1, preloaded; the last library is ${order##*/}" $?
 	done
 	cc -w -D_GNU_SOURCE -o "$W/allocates" tests/userlib/victim.c tests/userlib/victim_*.c "$file" -lpthread -ldl
 	for order in threads fork signals; do

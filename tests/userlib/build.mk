@@ -18,7 +18,7 @@ HEADERS := $(wildcard userlib/*/*.h userlib/*/*/*.h module/uapi/*.h)
 all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatrace-fake.so libcudatrace-span.so \
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so libcudatrace-late.so \
 	libcuda.so.1 470/libcuda.so.1 595/libcuda.so.1 0/libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
-	victim step grow registry linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
+	victim step grow registry surroundings linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
 	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse)
 	@:
@@ -129,7 +129,7 @@ $(O)/bound/libcuda.so.1: $(T)/bindings.c $(T)/bindings.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -DMOCK -fPIC -shared -fvisibility=hidden \
 		-Wl,-soname,libcuda.so.1 -o $@ $<
 
-$(O)/grow $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
+$(O)/grow $(O)/dump $(O)/plugin $(O)/bench_call $(O)/step $(O)/registry $(O)/surroundings: $(O)/%: $(T)/%.c $(T)/mock.h $(HEADERS)
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -pthread -o $@ $<
 
 VICTIM := $(addprefix $(T)/, victim.c victim_calls.c victim_processes.c \

@@ -40,6 +40,23 @@ static const struct ct_backend *choose(void)
 	return &none;
 }
 
+/* Names of templates may differ only behind what fits. */
+static cold u32 backend_long_string(const char *s, size_t n)
+{
+	char cut[CT_STRING_MAX + 1];
+	struct ct_text t = { cut, sizeof(cut), 0 };
+
+	ct_put_n(&t, s, CT_STRING_MAX - 17);
+	ct_put(&t, "~");
+	ct_put_hex(&t, ct_hash(s, n), 16);
+	return ct_backend->string(t.buf, t.len);
+}
+
+u32 ct_backend_string(const char *s, size_t n)
+{
+	return n > CT_STRING_MAX ? backend_long_string(s, n) : ct_backend->string(s, n);
+}
+
 void ct_backend_choose(void)
 {
 	if (ct_backend == &none)

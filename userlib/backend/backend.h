@@ -14,4 +14,10 @@ extern const struct ct_backend *ct_backend;
  */
 void ct_backend_choose(void);
 
+/*
+ * The id of a text of n bytes; 0 if none could be had.  One that is longer than CT_STRING_MAX is
+ * cut, and ends in a hash of the whole.
+ */
+u32 ct_backend_string(const char *s, size_t n);
+
 #endif

@@ -272,7 +272,7 @@ static u32 device_string(const char *s, size_t n)
 	struct ct_string string = {
 		.size = sizeof(string),
 		.text = (u64)s,
-		.len = (u32)(n < CT_STRING_MAX ? n : CT_STRING_MAX),
+		.len = (u32)n,
 	};
 
 	if (!n || device_ask(CT_IOC_STRING, &string) < 0)

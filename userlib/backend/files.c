@@ -14,9 +14,19 @@
  */
 #include "backend/files.h"
 
+#include <sys/stat.h>
+
 #include "base/options.h"
 #include "base/process.h"
 #include "tracedir/preallocate.h"
+
+#define E_AGAIN		11
+#define E_NOMEM		12
+#define E_NFILE		23
+#define E_MFILE		24
+#define E_FBIG		27
+#define E_NOSPC		28
+#define E_DQUOT		122
 
 static char dir[2048];
 
@@ -52,6 +62,15 @@ static const char *files_name(struct name *name, const char *prefix, const struc
 	return name->text;
 }
 
+/*
+ * O_NONBLOCK: another program may hold a lease on the file (CAP_LEASE, an NFS or Samba server), and
+ * the kernel would make us wait until that one gives it up, for 45 s at most.
+ */
+static int files_open(const char *path, int flags)
+{
+	return ct_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
+}
+
 static struct ct_subbufs *files_head(const struct ct_producer_memory *m)
 {
 	return (struct ct_subbufs *)(m->map + CT_INFLIGHT_SUBBUFS);
@@ -59,18 +78,20 @@ static struct ct_subbufs *files_head(const struct ct_producer_memory *m)
 
 static bool files_find_recorder(void)
 {
-	struct ct_recorder_page *page;
+	u64 user = (u64)ct_sys0(SYS_geteuid);
+	struct ct_recorder_page *page = NULL;
 	struct name name;
+	struct stat st;
 	int fd;
 
 	if (ct_load(&recorder))
 		return true;
-	fd = ct_open(files_name(&name, "/.recorder", NULL), O_RDWR | O_NOFOLLOW, 0);
+	fd = files_open(files_name(&name, "/.recorder", NULL), 0);
 	if (fd < 0)
 		return false;
-	/* Where it is shorter, a look at it would be SIGBUS. */
-	page = ct_sys3(SYS_lseek, fd, 0, 2 /* SEEK_END */) == 4096 ?
-	       ct_map(4096, MAP_SHARED, fd, 0) : NULL;
+	/* Where it is shorter, a look at it would be SIGBUS; and its owner can cut it short. */
+	if (!ct_sys2(SYS_fstat, fd, &st) && st.st_size == 4096 && (!st.st_uid || st.st_uid == user))
+		page = ct_map(4096, MAP_SHARED, fd, 0);
 	ct_close(fd);
 	if (!page)
 		return false;
@@ -110,7 +131,22 @@ static void files_publish(struct ct_producer *s, u64 n, u64 bytes)
 		files_wake_recorder();
 }
 
-static bool files_write(int fd, const void *from, u64 size, u64 offset)
+/* False. */
+static cold bool files_failed(long error)
+{
+	const char *text = "cannot write records, they are counted as lost: ";
+
+	if (error == -E_NFILE || error == -E_MFILE)
+		text = "no free file descriptor, records are counted as lost: ";
+	else if (error == -E_AGAIN)
+		text = "another program has a lease on a file, records are counted as lost: ";
+	else if (error == -E_FBIG || error == -E_NOSPC || error == -E_DQUOT)
+		text = "no room for records (disk full?), they are counted as lost: ";
+	ct_say_once(CT_ONCE_FULL, text, dir);
+	return false;
+}
+
+static long files_write(int fd, const void *from, u64 size, u64 offset)
 {
 	const u8 *p = from;
 
@@ -118,12 +154,12 @@ static bool files_write(int fd, const void *from, u64 size, u64 offset)
 		long n = ct_sys4(SYS_pwrite64, fd, p, size, offset);
 
 		if (n <= 0)
-			return false;
+			return n ? n : -E_NOSPC;
 		p += n;
 		offset += (u64)n;
 		size -= (u64)n;
 	}
-	return true;
+	return 0;
 }
 
 /*
@@ -138,28 +174,26 @@ static bool files_drain(struct ct_producer *s, u64 n)
 	u8 *p = s->m.subbufs + i * s->m.size.bytes;
 	u64 offset = h->at[i].offset, size = h->at[i].size;
 	struct name name;
-	bool ok;
+	long error;
 	int fd;
 
 	if (ct_preallocate_beyond(offset + size))
-		goto failed;
-	fd = ct_open(files_name(&name, "/u-", s), O_RDWR, 0);
+		return files_failed(-E_FBIG);
+	fd = files_open(files_name(&name, "/u-", s), 0);
 	if (fd < 0)
-		goto failed;
+		return files_failed(fd);
 	((struct ct_packet *)p)->packet_size = size * 8;
-	ok = files_write(fd, p + 8, size - 8, offset + 8) && files_write(fd, p, 8, offset);
+	error = files_write(fd, p + 8, size - 8, offset + 8);
+	if (!error)
+		error = files_write(fd, p, 8, offset);
 	/* Nothing follows, unless the recorder has drained this one after all. */
-	if (!ok && s->m.size.count == 1)
+	if (error && s->m.size.count == 1)
 		ct_sys2(SYS_ftruncate, fd, offset);
 	ct_close(fd);
-	if (!ok)
-		goto failed;
+	if (error)
+		return files_failed(error);
 	ct_store(&h->drained, n + 1);
 	return true;
-failed:
-	ct_say_once(CT_ONCE_FULL,
-		    "no room for records (disk full?), they are counted as lost: ", dir);
-	return false;
 }
 
 static bool files_create(struct ct_producer *s)
@@ -170,7 +204,7 @@ static bool files_create(struct ct_producer *s)
 	/* Another process may have had this pid: before exec, or in its own namespace of pids. */
 	for (int i = 0; i < 1 << 16; i++) {
 		s->number = __atomic_fetch_add(&ct_process->streams, 1, __ATOMIC_RELAXED);
-		fd = ct_open(files_name(&name, "/u-", s), O_RDWR | O_CREAT | O_EXCL, 0644);
+		fd = files_open(files_name(&name, "/u-", s), O_CREAT | O_EXCL);
 		if (fd != -17)	/* EEXIST */
 			break;
 	}
@@ -190,6 +224,7 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	bool shared = size == &sizes[LAST] && size->count > 1 && files_find_recorder();
 	struct ct_subbufs *h;
 	struct name name;
+	long error;
 	int fd;
 
 	if (size == &sizes[LAST] && size->count > 1 && !shared)
@@ -201,21 +236,24 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	if (had ? !ct_producer_flush(s) : s->number == CT_NO_STREAM && !files_create(s))
 		return false;
 	/* Never one that is there: its owner could cut it short while it is mapped. */
-	fd = ct_open(files_name(&name, "/.open-", s),
-		     O_RDWR | O_NOFOLLOW | (had ? 0 : O_CREAT | O_EXCL), 0644);
+	fd = files_open(files_name(&name, "/.open-", s), had ? 0 : O_CREAT | O_EXCL);
 	if (fd == -17) {	/* EEXIST: the next try takes another number */
 		ct_sys3(SYS_unlinkat, AT_FDCWD, files_name(&name, "/u-", s), 0);
 		s->number = CT_NO_STREAM;
+		return false;
 	}
 	if (fd < 0)
-		return false;
-	if (ct_preallocate(fd, had, m->length - had))
+		return !had && files_failed(fd);
+	error = ct_preallocate(fd, had, m->length - had);
+	if (!error)
 		m->map = ct_map(m->length, MAP_SHARED, fd, 0);
 	ct_close(fd);
 	if (!m->map) {
-		if (!had)
-			ct_sys3(SYS_unlinkat, AT_FDCWD, name.text, 0);
-		return false;
+		/* Where there is memory already, its packets are still drained. */
+		if (had)
+			return false;
+		ct_sys3(SYS_unlinkat, AT_FDCWD, name.text, 0);
+		return files_failed(error ? error : -E_NOMEM);
 	}
 	m->inflight = (struct ct_inflight_page *)m->map;
 	m->subbufs = m->map + CT_INFLIGHT_PACKET;

@@ -28,7 +28,7 @@ struct ct_backend {
 	const struct ct_producer_ops *producers;
 	bool ioctls;		/* nobody but the library sees the program's ioctls */
 
-	/* Ids of a class and of a string; 0 if none could be had. */
+	/* Ids of a class and of a string (at most CT_STRING_MAX); 0 if none could be had. */
 	u32 (*define)(const struct ct_class_text *c);
 	u32 (*string)(const char *s, size_t n);
 

@@ -16,6 +16,7 @@
 #include "base/elf.h"
 
 #include <cpuid.h>
+#include <sys/stat.h>
 
 #define LINE_NS		100000000ull	/* how long a line lasts */
 #define AHEAD_NS	1000000ull	/* published so long before it begins */
@@ -64,6 +65,49 @@ static int find_vdso(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
+/*
+ * What the process's time namespace adds to the clock.  The program may have asked for another
+ * one for its children (unshare()), and the file of offsets speaks of that one.  So in the
+ * first namespace, which nearly all programs are in, the file is not read.
+ */
+#define FIRST_TIME_NAMESPACE	0xeffffffaul	/* the kernel's PROC_TIME_INIT_INO */
+
+static s64 namespace_ns;
+
+static s64 parse_number(const char **s)
+{
+	bool negative;
+	s64 n = 0;
+
+	while (**s == ' ')
+		(*s)++;
+	negative = **s == '-';
+	for (*s += negative; **s >= '0' && **s <= '9'; (*s)++)
+		n = n * 10 + (**s - '0');
+	return negative ? -n : n;
+}
+
+/* "monotonic SECONDS NANOSECONDS" is its first line. */
+static s64 find_namespace(void)
+{
+	const char *s;
+	char text[128];
+	struct stat st;
+	s64 seconds;
+	long n;
+
+	if (ct_sys4(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/time", &st, 0) < 0 ||
+	    st.st_ino == FIRST_TIME_NAMESPACE)
+		return 0;
+	n = ct_read_file("/proc/self/timens_offsets", text, sizeof(text) - 1);
+	if (n < 10 || memcmp(text, "monotonic ", 10))
+		return 0;
+	text[n] = 0;
+	s = text + 10;
+	seconds = parse_number(&s);
+	return seconds * 1000000000 + parse_number(&s);
+}
+
 void ct_clock_start(void)
 {
 	ct_each_object(find_vdso, NULL);
@@ -77,7 +121,7 @@ u64 ct_clock_real(void)
 
 	if (!f || f(CLOCK_MONOTONIC, &ts))
 		ct_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
+	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec - (u64)namespace_ns;
 }
 
 /* The kernel goes by the counter, and it runs evenly and through every sleep. */
@@ -310,6 +354,7 @@ void ct_clock_renew(void)
 	static bool begun;
 
 	own.busy = 0;
+	namespace_ns = find_namespace();
 	if (begun)
 		return;
 	begun = true;

@@ -27,7 +27,10 @@ struct ct_clock_copy {
 #define CT_CLOCK_NEVER	(1ull << 63)
 #define CT_CLOCK_COPY	{ .tsc = CT_CLOCK_NEVER }	/* what a copy begins with */
 
-/* CLOCK_MONOTONIC from the vDSO (the real one: no function that can be replaced). */
+/*
+ * CLOCK_MONOTONIC of the machine, also in another time namespace, from the vDSO (the real one:
+ * no function that can be replaced).
+ */
 u64 ct_clock_real(void);
 
 /* The thread has no copy, or the line has ended. */

@@ -114,6 +114,7 @@ void ct_say_start(void)
 
 void ct_say(const char *text, const char *more)
 {
+	struct { int fd; short events, revents; } wait = { 2, 4 /* POLLOUT */, 0 };
 	struct ct_stderr now;
 	char line[512];
 	struct ct_text t = { line, sizeof(line) - 1, 0 };
@@ -122,9 +123,13 @@ void ct_say(const char *text, const char *more)
 	ct_put(&t, text);
 	ct_put(&t, more);
 	line[t.len++] = '\n';
-	/* What has this number by now may be a file of the program's data. */
+	/*
+	 * What has this number by now may be a file of the program's data.  A pipe that is full
+	 * may stay so for ever, and the caller may hold locks of the loader.  (Where the
+	 * program may have no descriptors, poll() is an error.)
+	 */
 	if (have_stderr && stderr_is(&now) && now.device == first_stderr.device &&
-	    now.inode == first_stderr.inode)
+	    now.inode == first_stderr.inode && ct_sys3(SYS_poll, &wait, 1, 0))
 		ct_write(2, line, t.len);
 }
 

@@ -157,7 +157,7 @@ long ct_write(int fd, const void *from, size_t n);
 
 /*
  * Says "cudatrace: TEXT" on stderr, in one write.  Says nothing if the descriptor 2 is not
- * the file that it was at ct_say_start(): when the library started.
+ * the file that it was at ct_say_start(): when the library started; or if it is a full pipe.
  */
 void ct_say_start(void);
 void ct_say(const char *text, const char *more);

@@ -9,7 +9,6 @@
 #include "call/decode.h"
 #include "call/function.h"
 #include "call/inflight.h"
-#include "call/kernels.h"
 #include "record/attach.h"
 #include "base/process.h"
 
@@ -56,9 +55,6 @@ SAME(offsetof(struct ct_proc, life), 0);
 SAME(offsetof(struct ct_proc, no_begins), 4);
 SAME(offsetof(struct ct_thread, begins), CT_THREAD_LIFE + 4);
 SAME(CT_TS_BITS, 48);
-SAME(sizeof(struct ct_kernel), 24);
-SAME(offsetof(struct ct_kernel, name), CT_KERNEL_NAME);
-SAME(sizeof(struct ct_launch), 40);
 
 /*
  * A function without a known signature gets 16 words of the caller's stack.  At
@@ -157,21 +153,21 @@ static bool in_flight(const struct ct_inflight_page *open, const struct ct_frame
 }
 
 /*
- * The thread has no stream yet, or the function no class.  False if this call
- * can't be recorded.
+ * The thread has no stream yet, or the function no class.  The thread's state, or NULL if this
+ * call can't be recorded.
  */
-static cold bool prepare(struct ct_slot *s, struct ct_thread *t)
+static cold struct ct_thread *prepare(struct ct_slot *s, struct ct_thread *t)
 {
-	if (t->life != ct_process->life && !ct_thread_attach(t))
-		return false;
-	if (!s->class) {
+	if (t->life != ct_process->life)
+		t = ct_thread_attach();
+	if (t && !s->class) {
 		if (!ct_function_define(s)) {
 			ct_packet_lose(t);
-			return false;
+			return NULL;
 		}
 		ct_call_above->announce();
 	}
-	return true;
+	return t;
 }
 
 /* The backend wants to know: true if it recorded the begin, and stamped it. */
@@ -195,7 +191,7 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 
 void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u64 class;
 	u32 level;
 
@@ -206,7 +202,9 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 		f->words = readable_words(f);
 	if (s->flags & CT_SLOT_RESCAN)
 		ct_call_above->check_objects();
-	if ((t->life != ct_process->life || !s->class) && !prepare(s, t)) {
+	if (t->life != ct_process->life || !s->class)
+		t = prepare(s, t);
+	if (!t) {
 		f->flags = CT_FRAME_BYPASS;
 		return s->target;
 	}
@@ -230,7 +228,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 void ct_leave(struct ct_frame *f, u64 end)
 {
 	struct ct_slot *s = f->slot;
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u32 level = f->level;
 	struct ct_record e = {
 		.class = s->class, .depth = (u8)(level < 255 ? level : 255),

@@ -9,13 +9,7 @@
 
 cold u32 ct_string_id(const char *s)
 {
-	size_t n = 0;
-
-	if (!s)
-		return 0;
-	while (n < CT_STRING_MAX && s[n])
-		n++;
-	return ct_backend->string(s, n);
+	return s ? ct_backend_string(s, strlen(s)) : 0;
 }
 
 u32 ct_text(const struct ct_frame *f, bool after, unsigned n)

@@ -54,7 +54,7 @@ static inline u64 ct_two(u32 low, u64 high)
 	return low | high << 32;
 }
 
-/* By hand; thunks.S does the same as ct_x_launch(). */
+/* By hand. */
 ct_extract ct_x_launch, ct_x_launch_ex;
 ct_extract ct_x_module_unload, ct_x_get_function, ct_x_kernel_function, ct_x_learn_name;
 

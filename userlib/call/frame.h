@@ -50,10 +50,6 @@
 #define CT_OPEN_STACK		(CT_OPEN_ENTRY + 16)
 #define CT_OPEN_CLASS		(CT_OPEN_ENTRY + 24)	/* and flags */
 
-#define CT_KERNEL_HASH		0x9e3779b97f4a7c15	/* see kernels.h */
-#define CT_KERNEL_BITS		16
-#define CT_KERNEL_NAME		8	/* of struct ct_kernel */
-
 #include "record/append.h"
 
 #ifndef __ASSEMBLER__
@@ -120,11 +116,14 @@ static inline u64 ct_arg(const struct ct_frame *f, unsigned n)
 	return n < 6 ? f->arg[n] : f->stack[n - 6];
 }
 
+/* The program's stack may be 8 bytes off, and the compiler wants it aligned. */
+#define CT_ALIGNS	__attribute__((force_align_arg_pointer))
+
 /* Before and after a call that can't go the quick way, or can't any more. */
-void *ct_enter(struct ct_slot *s, struct ct_frame *f);
+CT_ALIGNS void *ct_enter(struct ct_slot *s, struct ct_frame *f);
 
 /* end: 0 if it is not stamped yet. */
-void ct_leave(struct ct_frame *f, u64 end);
+CT_ALIGNS void ct_leave(struct ct_frame *f, u64 end);
 
 #endif
 #endif

@@ -52,8 +52,6 @@ static ct_way *way(const struct ct_slot *s)
 		return ct_call_above->full;
 	if (!s->words && !s->extract)
 		return query ? ct_call_above->query : ct_call_above->call;
-	if (!query && s->extract == ct_x_launch)
-		return ct_call_above->launch;
 	if (s->words <= CT_QUICK_WORDS && s->extract && s->size)
 		return query ? ct_call_above->ask : ct_call_above->args;
 	return ct_call_above->full;

@@ -14,7 +14,7 @@ struct ct_call_above {
 	 * only make a record: of a query, or of a call, which has a begin; without arguments
 	 * to record or with them.
 	 */
-	ct_way *full, *query, *ask, *call, *args, *launch;
+	ct_way *full, *query, *ask, *call, *args;
 	/* New objects may have been loaded. */
 	void (*check_objects)(void);
 	/* A function has got its class: there is a libcuda, and a backend. */

@@ -11,7 +11,9 @@
 
 static uint64_t host_clock(void)
 {
-	return ct_clock_now(&ct_self.clock);
+	struct ct_thread *t = ct_self;
+
+	return t == &ct_thread_none ? ct_clock_real() : ct_clock_now(&t->clock);
 }
 
 /* Where none can be made, the disk may be full: not each record tries. */
@@ -23,7 +25,7 @@ static uint32_t host_string(const char *text, size_t len)
 
 	if (ct_backoff_waits(&backoff, now))
 		return 0;
-	id = ct_backend->string(text, len);
+	id = ct_backend_string(text, len);
 	ct_backoff_note(&backoff, id, now);
 	return id;
 }
@@ -42,11 +44,11 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 {
 	static struct ct_host host;
 	static const u8 none[16];
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u64 mask;
 
 	/* With it, the backend is there, and its registry open. */
-	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach(t)))
+	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach()))
 		return NULL;
 	if (!*ct_options.dir || !ct_backend->string || !memcmp(ct_registry_uuid(), none, 16))
 		return NULL;

@@ -186,7 +186,7 @@ static cold int recorded(struct ct_thread *t, u32 device, int fd,
 
 int ct_ioctl(int fd, unsigned long cmd, ...)
 {
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u32 device;
 	va_list args;
 	void *arg;
@@ -201,9 +201,11 @@ int ct_ioctl(int fd, unsigned long cmd, ...)
 	/* libcuda's caller may have been loaded without any lookup since then. */
 	if (device != CT_DEV_UNKNOWN)
 		ct_call_above->check_objects();
-	if (device == CT_DEV_UNKNOWN ||
-	    (t->life != ct_process->life && !ct_thread_attach(t)) ||
-	    !ct_backend->ioctls)
+	if (device == CT_DEV_UNKNOWN)
+		return pass_on(fd, cmd, arg);
+	if (t->life != ct_process->life)
+		t = ct_thread_attach();
+	if (!t || !ct_backend->ioctls)
 		return pass_on(fd, cmd, arg);
 	return recorded(t, device, fd, cmd, arg);
 }

@@ -18,9 +18,10 @@ struct ct_kernel {
 	u64 module;
 };
 
+#define CT_KERNEL_HASH	0x9e3779b97f4a7c15
+#define CT_KERNEL_BITS	16
 #define CT_KERNELS	(1u << CT_KERNEL_BITS)
 
-/* Also read by thunks.S. */
 extern struct ct_kernel *ct_kernels;
 
 /* Where the search for a handle begins. */

@@ -15,11 +15,11 @@
 
 static struct ct_thread *ready(void)
 {
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 
-	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach(t)))
+	if (!ct_ready)
 		return NULL;
-	return t;
+	return t->life == ct_process->life ? t : ct_thread_attach();
 }
 
 static void record(struct ct_thread *t, u16 class, u8 flags, const void *payload,

@@ -12,7 +12,7 @@ extern const char ct_thunks[];
 extern struct ct_slot ct_slots[CT_THUNKS];
 
 /* The paths of a call; see struct ct_call_above. */
-ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_launch;
+ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args;
 
 /*
  * The thunk for this function of libcuda; the same one each time for the same

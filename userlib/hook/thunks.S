@@ -57,10 +57,8 @@ ct_thunks:
 	 * where they are, in registers, and what is changed on the way in is what a call may
 	 * change, and two that are put back.
 	 *
-	 * timed: with its begin, and not a query.  args: they go into the record; LAUNCH: those
-	 * of a launch, as ct_x_launch() would take them.
+	 * timed: with its begin, and not a query.  args: they go into the record.
 	 */
-	.set	LAUNCH, 2
 
 	.macro	path name timed args
 	.globl	\name
@@ -79,27 +77,29 @@ ct_thunks:
 	.endif
 	subq	$frame, %rsp
 	.cfi_def_cfa_offset frame + 8
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	.if \timed
 	/* With both halves: nor does the backend want to know of begins. */
 	movq	ct_process_page(%rip), %rax
-	cmpq	%rax, %fs:CT_THREAD_LIFE(%r10)
+	cmpq	%rax, CT_THREAD_LIFE(%r10)
 	.else
 	movl	ct_process_page(%rip), %eax
-	cmpl	%eax, %fs:CT_THREAD_LIFE(%r10)
+	cmpl	%eax, CT_THREAD_LIFE(%r10)
 	.endif
 	jne	.Lslow\@
 	movq	%rax, CT_FRAME_LIFE(%rsp)	/* and no flags */
 	movq	%rcx, saved_rcx(%rsp)
 	movq	%rdx, saved_rdx(%rsp)
 	/* Where it stands among the in-flight calls: rcx. */
-	movq	%fs:CT_THREAD_OPEN(%r10), %rcx
+	movq	CT_THREAD_OPEN(%r10), %rcx
 	movl	CT_OPEN_DEPTH(%rcx), %eax
 	movl	%eax, CT_FRAME_LEVEL(%rsp)
 	testl	%eax, %eax
 	jnz	.Lnested\@
 .Loutermost\@:
 	.if \args
+	testb	$8, %spl		/* the decoder wants its stack aligned */
+	jnz	.Lrestore\@
 	movq	%rdi, CT_FRAME_ARG+0(%rsp)
 	movq	%rsi, CT_FRAME_ARG+8(%rsp)
 	movq	%r8, CT_FRAME_ARG+32(%rsp)
@@ -108,12 +108,12 @@ ct_thunks:
 	.if \timed
 	stamp	.Lrestore\@
 	.else
-	movq	%fs:CT_THREAD_LAST(%r10), %rax
+	movq	CT_THREAD_LAST(%r10), %rax
 	.endif
 	movq	%rax, CT_FRAME_BEGIN(%rsp)
 	movq	%r11, CT_FRAME_SLOT(%rsp)
 	movl	$1, %edx
-	xaddq	%rdx, %fs:CT_THREAD_OPS(%r10)
+	xaddq	%rdx, CT_THREAD_OPS(%r10)
 	movq	%rdx, CT_FRAME_OP(%rsp)
 	CT_OPEN_WAIT
 .Lopen\@:
@@ -129,8 +129,8 @@ ct_thunks:
 	movl	%r10d, CT_OPEN_DEPTH(%rax)
 	cmpq	%rdx, CT_OPEN_OP(%rcx)
 	jne	.Lagain\@
-	movq	ct_self@gottpoff(%rip), %r10
-	cmpq	%rax, %fs:CT_THREAD_OPEN(%r10)
+	self
+	cmpq	%rax, CT_THREAD_OPEN(%r10)
 	jne	.Lmoved\@
 	movq	saved_rcx(%rsp), %rcx
 	movq	saved_rdx(%rsp), %rdx
@@ -162,8 +162,8 @@ ct_thunks:
 	 * To read the counter waits for libcuda's last instructions: what can be done before
 	 * is done meanwhile, but for what takes longer than they do.
 	 */
-	.if \args == 1
-	movq	ct_self@gottpoff(%rip), %r10
+	.if \args
+	self
 	stamp	.Lunstamped\@
 	movq	%rax, CT_FRAME_END(%rsp)
 	movl	CT_FRAME_LIFE(%rsp), %ecx
@@ -174,14 +174,11 @@ ct_thunks:
 	leaq	CT_FRAME_PAYLOAD(%rsp), %rsi
 	movl	$1, %edx
 	call	*CT_SLOT_EXTRACT(%rax)
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	undisturbed .Lstamped\@, \timed, \args
 	movq	CT_FRAME_END(%rsp), %r8
 	.else
-	.if \args == LAUNCH
-	launch_words .Lsearch\@, .Lnamed\@
-	.endif
-	movq	ct_self@gottpoff(%rip), %r10
+	self
 	movl	CT_FRAME_LIFE(%rsp), %eax
 	cmpl	%eax, ct_process_page(%rip)
 	jne	.Lunstamped\@
@@ -205,13 +202,13 @@ ct_thunks:
 	movzbl	CT_SLOT_SIZE(%r11), %edx
 	.endif
 	append_record \args, 1, CT_FRAME_OP(%rsp), .Lleave\@
-	movq	ct_self@gottpoff(%rip), %r10
-	movq	%r8, %fs:CT_THREAD_LAST(%r10)
+	self
+	movq	%r8, CT_THREAD_LAST(%r10)
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
 	/* A handler may move the page. */
-1:	movq	%fs:CT_THREAD_OPEN(%r10), %rax
+1:	movq	CT_THREAD_OPEN(%r10), %rax
 	movl	%ecx, CT_OPEN_DEPTH(%rax)
-	cmpq	%fs:CT_THREAD_OPEN(%r10), %rax
+	cmpq	CT_THREAD_OPEN(%r10), %rax
 	jne	1b
 .Lleft\@:
 	movq	CT_FRAME_RESULT(%rsp), %rax
@@ -239,22 +236,16 @@ ct_thunks:
 .Lmoved\@:
 	movl	CT_FRAME_LEVEL(%rsp), %ecx
 	shll	$5, %ecx
-	addq	%fs:CT_THREAD_OPEN(%r10), %rcx
+	addq	CT_THREAD_OPEN(%r10), %rcx
 	/* A handler used our place before we had it; now it is ours. */
 .Lagain\@:
 	movq	CT_FRAME_BEGIN(%rsp), %rax
 	jmp	.Lopen\@
-	.if \args == LAUNCH
-.Lsearch\@:
-	call	ct_kernel_name
-	movl	%eax, %eax
-	jmp	.Lnamed\@
-	.endif
 	/* ct_leave() makes the record, of a call that ended now, or at r8. */
 .Lunstamped\@:
 	xorl	%r8d, %r8d
 	jmp	.Lleave\@
-	.if \args == 1
+	.if \args
 .Lstamped\@:
 	movq	CT_FRAME_END(%rsp), %r8
 	jmp	.Lleave\@
@@ -277,15 +268,21 @@ ct_thunks:
 	.size	\name, . - \name
 	.endm
 
+	/* r10: the thread's state. */
+	.macro	self
+	movq	ct_self@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
+	.endm
+
 	/* rax: the time; see clock.h. */
 	.macro	stamp else
 	CT_RDTSC
-	subl	%fs:CT_THREAD_TSC(%r10), %eax
-	sbbl	%fs:CT_THREAD_TSC+4(%r10), %edx
+	subl	CT_THREAD_TSC(%r10), %eax
+	sbbl	CT_THREAD_TSC+4(%r10), %edx
 	jne	\else
-	imulq	%fs:CT_THREAD_MULT(%r10), %rax
+	imulq	CT_THREAD_MULT(%r10), %rax
 	shrq	$31, %rax
-	addq	%fs:CT_THREAD_NS(%r10), %rax
+	addq	CT_THREAD_NS(%r10), %rax
 	.endm
 
 	/*
@@ -296,7 +293,7 @@ ct_thunks:
 	movl	CT_FRAME_RESULT(%rsp), %ecx
 	cmpl	$0xffff, %ecx
 	ja	\else
-	movq	%fs:CT_THREAD_OPEN(%r10), %r9
+	movq	CT_THREAD_OPEN(%r10), %r9
 	movl	CT_FRAME_LEVEL(%rsp), %edx
 	leal	1(%rdx), %eax
 	cmpl	%eax, CT_OPEN_DEPTH(%r9)
@@ -307,9 +304,9 @@ ct_thunks:
 	movq	CT_FRAME_OP(%rsp), %rdi
 	cmpq	%rdi, CT_OPEN_OP(%r9,%rax)
 	jne	\else
-	movq	%fs:CT_THREAD_ACCEPTING(%r10), %rax
+	movq	CT_THREAD_ACCEPTING(%r10), %rax
 	movl	(%rax), %eax
-	cmpl	%fs:CT_THREAD_SESSION(%r10), %eax
+	cmpl	CT_THREAD_SESSION(%r10), %eax
 	jne	\else
 	shll	$16, %ecx
 	orl	%edx, %ecx
@@ -319,7 +316,7 @@ ct_thunks:
 	shlq	$32, %rcx
 	movq	CT_FRAME_SLOT(%rsp), %r11
 	movzwl	CT_SLOT_CLASS(%r11), %edi
-	movq	%fs:CT_THREAD_CPU(%r10), %r9
+	movq	CT_THREAD_CPU(%r10), %r9
 	movl	(%r9), %r9d
 	shlq	$48, %r9
 	.if \args
@@ -327,46 +324,10 @@ ct_thunks:
 	.endif
 	.endm
 
-	/* As ct_x_launch() does: of all calls with arguments it is the most frequent. */
-	.macro	launch_words search named
-	movq	CT_FRAME_ARG(%rsp), %rdi
-	movq	ct_kernels(%rip), %rdx
-	movabsq	$CT_KERNEL_HASH, %rax
-	testq	%rdx, %rdx
-	jz	\search
-	imulq	%rdi, %rax
-	shrq	$64 - CT_KERNEL_BITS, %rax
-	leaq	(%rax,%rax,2), %rax
-	cmpq	%rdi, (%rdx,%rax,8)
-	jne	\search
-	movl	CT_KERNEL_NAME(%rdx,%rax,8), %eax
-\named:
-	movq	frame + 16(%rsp), %rdx
-	two_words 0
-	movl	CT_FRAME_ARG+8(%rsp), %eax
-	movq	CT_FRAME_ARG+16(%rsp), %rdx
-	two_words 8
-	movl	CT_FRAME_ARG+24(%rsp), %eax
-	movq	CT_FRAME_ARG+32(%rsp), %rdx
-	two_words 16
-	movl	CT_FRAME_ARG+40(%rsp), %eax
-	movq	frame + 8(%rsp), %rdx
-	two_words 24
-	movq	frame + 24(%rsp), %rax
-	movq	%rax, CT_FRAME_PAYLOAD+32(%rsp)
-	.endm
-
-	.macro	two_words at
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	%rax, CT_FRAME_PAYLOAD+\at(%rsp)
-	.endm
-
 	path	ct_way_query, 0, 0
 	path	ct_way_call, 1, 0
 	path	ct_way_ask, 0, 1
 	path	ct_way_args, 1, 1
-	path	ct_way_launch, 1, LAUNCH
 
 	.globl	ct_way_full
 	.hidden	ct_way_full
@@ -389,8 +350,9 @@ ct_way_full:
 	movq	%rcx, CT_FRAME_ARG-CT_FRAME_SIZE+24(%rbp)
 	movq	%r8, CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp)
 	movq	%r9, CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp)
+	/* Code that was written by hand may call with a stack that is 8 bytes off: no movaps. */
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	movaps	%xmm\n, CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp)
+	movups	%xmm\n, CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp)
 	.endr
 	movq	%r11, %rdi
 	movq	%rsp, %rsi
@@ -414,7 +376,7 @@ ct_way_full:
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+32(%rbp), %r8
 	movq	CT_FRAME_ARG-CT_FRAME_SIZE+40(%rbp), %r9
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp), %xmm\n
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+16*\n(%rbp), %xmm\n
 	.endr
 	movq	CT_FRAME_RAX-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_R10-CT_FRAME_SIZE(%rbp), %r10
@@ -422,13 +384,13 @@ ct_way_full:
 	/* Anything out. */
 	movq	%rax, CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp)
 	movq	%rdx, CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp)
-	movaps	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
-	movaps	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
+	movups	%xmm0, CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp)
+	movups	%xmm1, CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp)
 	leaq	-CT_FRAME_SIZE(%rbp), %rdi
 	xorl	%esi, %esi
 	call	ct_leave
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
-	movaps	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+0(%rbp), %xmm0
+	movups	CT_FRAME_XMM-CT_FRAME_SIZE+16(%rbp), %xmm1
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE(%rbp), %rax
 	movq	CT_FRAME_RESULT-CT_FRAME_SIZE+8(%rbp), %rdx
 	leave

@@ -52,16 +52,16 @@
 	.long	0, 0
 	.quad	.Lbegin\@, .Lcommitted\@ - .Lbegin\@, \refused
 	.popsection
-	movq	%fs:CT_THREAD_RSEQ(%r10), %r11
+	movq	CT_THREAD_RSEQ(%r10), %r11
 	leaq	.Lsequence\@(%rip), %rax
 	testq	%r11, %r11
 	jz	\refused
 	movq	%rax, %fs:CT_RSEQ_CS(%r11)
 	.endif
 .Lbegin\@:
-	movq	%fs:CT_THREAD_PACKET(%r10), %r11
+	movq	CT_THREAD_PACKET(%r10), %r11
 	movq	\op, %rax
-	subq	%fs:CT_THREAD_OP_BASE(%r10), %rax
+	subq	CT_THREAD_OP_BASE(%r10), %rax
 	cmpq	$CT_OP_SPAN, %rax
 	jae	\refused
 	orq	%rax, %rcx
@@ -73,7 +73,7 @@
 	.else
 	addq	$24 * 8, %rax
 	.endif
-	cmpq	%rax, %fs:CT_THREAD_LIMIT(%r10)
+	cmpq	%rax, CT_THREAD_LIMIT(%r10)
 	jb	\refused
 	/* Where it ends, and its payload begins. */
 	movq	%rax, %r10

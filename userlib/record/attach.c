@@ -17,14 +17,47 @@
 
 #define CT_SYS_RSEQ	334	/* older headers lack it */
 
-__thread struct ct_thread ct_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = {
-	.life = CT_LIFE_NEVER, .packet = &ct_no_packet, .clock = CT_CLOCK_COPY,
-};
+#define NEVER_CALLED	{						\
+	.life = CT_LIFE_NEVER, .packet = &ct_no_packet, .clock = CT_CLOCK_COPY,	\
+	.own_rseq.cpu_id = ~0u }
+
+struct ct_thread ct_thread_none = NEVER_CALLED;
+__thread struct ct_thread *ct_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = &ct_thread_none;
+
+/* States are mapped by many; the process's lock guards them.  A fork may cost some of them. */
+#define STATES	32
+
+static struct ct_thread *states;
+static u32 states_used = STATES;
+static struct ct_thread *unused;
+
+static struct ct_thread *state_new(void)
+{
+	struct ct_thread *t = unused;
+
+	if (t) {
+		ct_store(&unused, t->next);
+	} else {
+		if (states_used == STATES) {
+			t = ct_map_private(STATES * sizeof(*t));
+			if (!t)
+				return NULL;
+			ct_store(&states, t);
+			ct_store(&states_used, 0u);
+		}
+		t = &states[states_used];
+		ct_store(&states_used, states_used + 1);
+	}
+	*t = (struct ct_thread)NEVER_CALLED;
+	ct_self = t;
+	return t;
+}
 
 /* libc's, by name and not by linking: where they live depends on its version. */
 static int (*key_create)(unsigned *key, void (*destroy)(void *));
 static int (*set_specific)(unsigned key, const void *value);
+static int (*at_thread_exit)(void (*exits)(void *), void *self, void *library);
 static bool have_key;
 static unsigned key;	/* glibc's pthread_key_t */
 
@@ -35,15 +68,13 @@ static unsigned key;	/* glibc's pthread_key_t */
 static const ptrdiff_t *rseq_offset;	/* of libc's struct rseq; NULL: it has registered none */
 static bool rseq_is_ours;		/* libc knows nothing of it */
 
-/* The kernel's struct rseq, for threads whose libc registers none (glibc before 2.35). */
-static __thread struct {
-	u32 cpu_id_start, cpu_id;
-	u64 sequence;
-	u32 flags, rest[3];
-} own_rseq __attribute__((aligned(32), tls_model("initial-exec"))) = { .cpu_id = ~0u };
+static long rseq_register(struct ct_thread *t, int flags)
+{
+	return ct_sys4(CT_SYS_RSEQ, &t->own_rseq, sizeof(t->own_rseq), flags, CT_RSEQ_SIGNATURE);
+}
 
 /* Where the thread's struct rseq is, from %fs; 0 if the kernel has none, or another's. */
-static s64 rseq_find(void)
+static s64 rseq_find(struct ct_thread *t)
 {
 	const char *self;
 
@@ -54,10 +85,9 @@ static s64 rseq_find(void)
 	if (!rseq_is_ours)
 		return 0;
 	/* A child that was forked has its parent's registered already. */
-	if ((s32)own_rseq.cpu_id < 0 &&
-	    ct_sys4(CT_SYS_RSEQ, &own_rseq, sizeof(own_rseq), 0, CT_RSEQ_SIGNATURE) < 0)
+	if ((s32)t->own_rseq.cpu_id < 0 && rseq_register(t, 0) < 0)
 		return 0;
-	return (const char *)&own_rseq - self;
+	return (const char *)&t->own_rseq - self;
 }
 
 /* Where the kernel keeps the number of the CPU; a fixed 0xffff if it does not. */
@@ -84,24 +114,49 @@ static void detach(struct ct_thread *t)
 	t->producer.last = t->last;
 	t->producer.op = t->ops;
 	ct_producer_detach(&t->producer);
-	t->open = NULL;
+}
+
+/* The kernel would go on writing to its struct rseq. */
+static void state_free(struct ct_thread *t)
+{
+	if ((s32)t->own_rseq.cpu_id >= 0)
+		rseq_register(t, 1);	/* RSEQ_FLAG_UNREGISTER */
+	ct_self = &ct_thread_none;
+	t->next = unused;
+	ct_store(&unused, t);
+}
+
+static void thread_gone(void *self)
+{
+	struct ct_thread *t = self;
+	u64 mask = ct_lock();
+
+	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER)
+		detach(t);
+	state_free(t);
+	ct_unlock(mask);
 }
 
 static void thread_exits(void *self)
 {
 	struct ct_thread *t = self;
-	u64 mask;
 
-	if (++t->exits < ROUNDS) {
+	if (++t->exits < ROUNDS)
 		set_specific(key, t);
-		return;
-	}
-	mask = ct_lock();
-	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER) {
-		t->life = CT_LIFE_NEVER;
-		detach(t);
-	}
-	ct_unlock(mask);
+	else
+		thread_gone(t);
+}
+
+/*
+ * The thread's end is to be told.  Where the program has all keys, by what C++ uses for its
+ * thread_local objects: it comes before keys' destructors.
+ */
+static void watch_end(struct ct_thread *t)
+{
+	if (have_key)
+		set_specific(key, t);
+	else if (at_thread_exit)
+		at_thread_exit(thread_gone, t, (void *)thread_gone);
 }
 
 /* What the thread had is its parent's. */
@@ -121,7 +176,7 @@ static void forget(struct ct_thread *t)
  */
 static void forked(void)
 {
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u64 mask = ct_signals_block();
 
 	/* A handler, of fork() or of a signal, that came before may have called CUDA. */
@@ -153,6 +208,7 @@ static void find_libc(void)
 		if (at_fork)
 			at_fork(NULL, NULL, forked, NULL);
 		ct_clock_start();
+		at_thread_exit = (__typeof__(at_thread_exit))ct_find_next("__cxa_thread_atexit_impl");
 		ct_store(&looked, 1u);
 	}
 	if (ct_load(&set_specific))
@@ -164,11 +220,10 @@ static void find_libc(void)
 }
 
 /* Under the lock: one key for all. */
-static bool have_exit_key(void)
+static void make_key(void)
 {
 	if (!have_key && key_create && set_specific)
 		have_key = !key_create(&key, thread_exits);
-	return have_key;
 }
 
 static void process_record(struct ct_thread *t)
@@ -204,14 +259,15 @@ static void process_record(struct ct_thread *t)
 	ct_record(t, &e);
 }
 
-cold bool ct_thread_attach(struct ct_thread *t)
+cold struct ct_thread *ct_thread_attach(void)
 {
-	bool ok = true, watch = false, say;
+	struct ct_thread *t = ct_self;
+	bool ok = true, fresh = false, say;
 	u64 mask, unlocked, now = ct_clock_real();
 
 	if (t->tried == ct_process->life && ct_backoff_waits(&t->backoff, now)) {
 		ct_lost_add();
-		return false;
+		return NULL;
 	}
 	/*
 	 * Also over what follows the lock: a handler that jumps out must not skip that. And
@@ -225,13 +281,24 @@ cold bool ct_thread_attach(struct ct_thread *t)
 		ct_producers_forget();
 	}
 	ct_backend_choose();
+	if (t == &ct_thread_none) {
+		make_key();
+		fresh = true;
+		t = state_new();
+	}
+	if (!t) {
+		ct_unlock(unlocked);
+		ct_signals_restore(mask);
+		ct_lost_add();
+		return NULL;
+	}
 	t->tried = ct_process->life;
 	if (t->life != ct_process->life) {
 		if (t->life != CT_LIFE_NEVER)
 			forget(t);
 		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
 		t->ops = 1;
-		t->rseq = rseq_find();
+		t->rseq = rseq_find(t);
 		t->cpu = cpu_find(t->rseq);
 		ct_packet_none(t);
 		ok = ct_backend->producers && ct_producer_attach(&t->producer, ct_backend->producers);
@@ -240,7 +307,6 @@ cold bool ct_thread_attach(struct ct_thread *t)
 			t->last = ct_clock_now(&t->clock);
 			if (t->last < t->producer.last)
 				t->last = t->producer.last;
-			watch = have_exit_key();
 			ct_store(&t->life, ct_process->life);
 		}
 		ct_backoff_note(&t->backoff, ok, now);
@@ -252,18 +318,18 @@ cold bool ct_thread_attach(struct ct_thread *t)
 	if (!ok)
 		ct_lost_add();
 	/* Not under the lock: it may allocate, and the program's calloc() may call CUDA. */
-	if (watch)
-		set_specific(key, t);
+	if (fresh)
+		watch_end(t);
 	ct_signals_restore(mask);
 	/* Not under the lock, which a backend may have to take. */
 	if (say)
 		process_record(t);
-	return ok;
+	return ok ? t : NULL;
 }
 
 void ct_thread_end(void)
 {
-	struct ct_thread *t = &ct_self;
+	struct ct_thread *t = ct_self;
 	u64 mask;
 
 	if (t->life != ct_process->life)

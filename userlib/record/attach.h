@@ -8,10 +8,10 @@
 #include "record/record.h"
 
 /*
- * Makes the thread ready to record: in a new thread, or the first of a child.
- * False if there is no memory even for its open calls.
+ * Makes the thread ready to record: in a new thread, or the first of a child.  Its state, or
+ * NULL if there is no memory even for its open calls; then a record was counted as lost.
  */
-bool ct_thread_attach(struct ct_thread *t);
+struct ct_thread *ct_thread_attach(void);
 
 /* The process ends normally, in this thread; calls may still come. */
 void ct_thread_end(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the library keeps for each thread.
+ * What the library keeps for each thread: its state.
  *
  * Written by its own thread and by that thread's signal handlers, which may
  * interrupt anywhere: what both change is changed by single instructions.
@@ -42,12 +42,26 @@ struct ct_thread {
 	u32 tried;		/* of the process when it tried to attach */
 	struct ct_backoff backoff;	/* for a packet, or for the thread to be attached */
 	struct ct_producer producer;
+	struct ct_thread *next;	/* in the list of states that no thread has */
+
+	/* The kernel's struct rseq, if libc registers none (glibc before 2.35). */
+	struct {
+		u32 cpu_id_start, cpu_id;
+		u64 sequence;
+		u32 flags, rest[3];
+	} own_rseq __attribute__((aligned(32)));
 } __attribute__((aligned(64)));
 
 #define CT_LIFE_NEVER	0xffffffffu
 
-extern __thread struct ct_thread ct_self
+/*
+ * Behind a pointer: of the memory that the loader keeps for thread variables of libraries that
+ * come late (--inject), little may be left.  Never NULL: before its first call a thread has
+ * ct_thread_none, which is not written to.
+ */
+extern __thread struct ct_thread *ct_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern struct ct_thread ct_thread_none;
 
 /* Takes over what the backend has changed of the stream.  Signals are blocked. */
 static inline void ct_thread_update(struct ct_thread *t)

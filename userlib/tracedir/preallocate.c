@@ -36,16 +36,17 @@ static long write_zeros(int fd, u64 offset, u64 size)
 	return 0;
 }
 
-bool ct_preallocate(int fd, u64 offset, u64 size)
+long ct_preallocate(int fd, u64 offset, u64 size)
 {
 	long err;
 
 	if (ct_preallocate_beyond(offset + size))
-		return false;
+		return -27;	/* EFBIG */
 	err = ct_sys4(SYS_fallocate, fd, 0, offset, size);
-	if (err == -95 || err == -38)	/* EOPNOTSUPP, ENOSYS */
+	/* EOPNOTSUPP, ENOSYS; EPERM: seccomp filters of older containers refuse it so */
+	if (err == -95 || err == -38 || err == -1)
 		err = write_zeros(fd, offset, size);
 	if (err)
 		ct_sys2(SYS_ftruncate, fd, offset);
-	return !err;
+	return err;
 }

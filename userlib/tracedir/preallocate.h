@@ -8,10 +8,11 @@
 #include "base/sys.h"
 
 /*
- * size bytes at the file's end, which is at offset, as zeros; false if there is no space
- * for them, or the process may not write that much: then the file is as long as it was.
+ * size bytes at the file's end, which is at offset, as zeros.  0, or a negative errno if there
+ * is no space for them, or the process may not write that much: then the file is as long as
+ * it was.
  */
-bool ct_preallocate(int fd, u64 offset, u64 size);
+long ct_preallocate(int fd, u64 offset, u64 size);
 
 /* Appends so many zeros (at most 4096) in one write: how many, or a negative errno. */
 long ct_preallocate_append(int fd, u64 size);

@@ -427,7 +427,7 @@ u32 ct_registry_string(const char *s, size_t n)
 	struct ct_text t = { text, sizeof(text), 0 };
 	u32 id;
 
-	ct_put_word(&t, s, n < CT_STRING_MAX ? n : CT_STRING_MAX);
+	ct_put_word(&t, s, n);
 	id = t.len ? find_or_add('s', t.buf, t.len) : 0;
 	ct_unlock(mask);
 	return id;

@@ -24,7 +24,7 @@ static u64 name_hash(const char *text, size_t *len)
 	u64 hash = 0xcbf29ce484222325;
 	size_t n = 0;
 
-	for (; n < CT_STRING_MAX && text[n]; n++)
+	for (; text[n]; n++)
 		hash = (hash ^ (u8)text[n]) * 0x100000001b3;
 	*len = n;
 	return hash ? hash : 1;
