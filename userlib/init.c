@@ -82,10 +82,9 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	if (!ct_process_start())
 		tell_child_by_libc();
-	ct_ioctl_start();
 	/* What was opened with RTLD_DEEPBIND has libc's. */
 	ct_got_functions[CT_GOT_IOCTL] = (struct ct_got_function){
-		"ioctl", ct_find_next("ioctl"), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
+		"ioctl", ct_ioctl_start(), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
 	};
 	ct_call_above = &above_calls;
 	ct_packet_begun = ct_objects_check;

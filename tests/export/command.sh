@@ -9,6 +9,13 @@ formats() { "$cudatrace" export --list | awk '{ print $1 }'; }
 # export_to FORMAT TRACE OUTPUT
 export_to() { "$cudatrace" export --format "$1" -f -o "$3" "$2" >"$work/command.out" 2>"$work/command.err"; }
 
+# large: a trace that no export is done with before it can be stopped.
+large()
+{
+	[ -e "$work/command-large" ] || "$b/hostile_trace" growth "$work/command-large" 300000 >&2
+	echo "$work/command-large"
+}
+
 # Small traces only: each format has tests of its own for what it writes.
 t_command_formats()
 {
@@ -83,7 +90,7 @@ t_command_complete()
 	wait $!
 	is $? 141 "and when nobody reads it any more, that is the end"
 	for format in csv parquet; do
-		"$cudatrace" export --format $format -o "$out/stopped" "$traces/gpt2" &
+		"$cudatrace" export --format $format -o "$out/stopped" "$(large)" &
 		wait_until eval '[ -n "$(find "$out" -name "*.partial" -size +0)" ]'
 		kill -TERM $!
 		wait $! 2>/dev/null
@@ -109,7 +116,7 @@ t_command_names()
 	cmp -s "$out/a" "$(jsonl inference)" && [ ! -e "$out/other" ]
 	ok $? "and nothing is written to it"
 	# The signal of a terminal's other key.
-	env --default-signal=QUIT "$cudatrace" export -o "$out/stopped" "$traces/gpt2" &
+	env --default-signal=QUIT "$cudatrace" export -o "$out/stopped" "$(large)" &
 	wait_until eval '[ -n "$(find "$out" -name ".stopped*.partial" -size +0)" ]'
 	kill -QUIT $!
 	wait $! 2>/dev/null
@@ -135,7 +142,7 @@ t_command_words()
 	is $? 64 "--open shows html alone"
 	is "$("$cudatrace" export "$t" 2>&1 >/dev/null | wc -c)" 0 "no progress where no terminal is"
 	# A terminal shows how far it is; with the sanitizer it takes seconds.
-	[ -e "$work/command-large" ] || "$b/hostile_trace" growth "$work/command-large" 300000
+	large >/dev/null
 	TERM=xterm script -qec "'$cudatrace' export --format chrome -f -o /dev/null '$work/command-large'" /dev/null </dev/null |
 		tr '\r' '\n' | grep -qE '^[0-9]\.[0-9] M records, +[0-9]+ % *$'
 	ok $? "a terminal shows how far it is"

@@ -22,9 +22,12 @@ typedef int ioctl_function(int fd, unsigned long cmd, ...);
 
 static early_data ioctl_function *next;
 
-void ct_ioctl_start(void)
+void *ct_ioctl_start(void)
 {
-	ct_store(&next, (ioctl_function *)ct_find_next("ioctl"));
+	void *found = ct_find_next("ioctl");
+
+	ct_store(&next, (ioctl_function *)found);
+	return found;
 }
 
 static int pass_on(int fd, unsigned long cmd, void *arg)

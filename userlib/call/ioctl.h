@@ -7,8 +7,8 @@
 
 #include "base/sys.h"
 
-/* Finds the ioctl() that ours passes on to. */
-void ct_ioctl_start(void);
+/* Finds the ioctl() that ours passes on to, and returns it; NULL: there is none. */
+void *ct_ioctl_start(void);
 
 /* Ours, whatever the name is bound to. */
 int ct_ioctl(int fd, unsigned long cmd, ...);
