@@ -227,4 +227,5 @@ t_inside() {
 	LD_LIBRARY_PATH=$W/by:$B traced "$W/by/bypass" child "$W/by/quiet.so"
 	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 10 ' cuCtxSetCurrent '; }
 	ok "... where none was, what the child loads is looked at as anywhere" $?
+	bypass_end
 }
