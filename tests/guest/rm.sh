@@ -76,8 +76,15 @@ selftest()
 		said=$(dmesg | wc -l)
 		cudatrace record -f --groups scheduler "$@" -o load-trace -- /mnt/build/tests/rm selftest >load.out 2>load.err && return
 		dmesg | tail -n "+$((said + 1))" | grep -E 'kthread_q|Test check failed' >load.said
-		grep -q '_multithreaded_q_test:.* check failed.*local_accumulator' load.said || return 1
-		echo "# the self-test stopped a thread of its own before it ran (try $try)"
+		if grep -q '_multithreaded_q_test:.* check failed.*local_accumulator' load.said; then
+			echo "# the self-test stopped a thread of its own before it ran (try $try)"
+		elif grep -q '_check_cpu_affinity_test:.* check failed' load.said; then
+			# It wants its thread on the memory node that it asked for; where all processors are
+			# busy the scheduler moves it.
+			echo "# a thread of the self-test ran on another node (try $try)"
+		else
+			return 1
+		fi
 	done
 	return 1
 }
