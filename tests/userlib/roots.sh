@@ -166,7 +166,9 @@ with_libc() {
 		-Wl,--dynamic-linker=$what/ld-linux-x86-64.so.2"
 	mkdir "$o"
 	# shellcheck disable=SC2086
-	{ $compile -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$o/libcuda.so.1" tests/userlib/mock_libcuda.c $libs
+	{ $compile -fPIC -fexceptions -fvisibility=hidden -c -o "$o/mock.o" tests/userlib/mock_libcuda.c
+	  CC=$compile CT_PARAMS=tests/userlib/mock.h tests/sim/link_libcuda 580 "$o/libcuda.so.1" "$o/mock.o" \
+		-Wl,-soname,libcuda.so.1 $libs
 	  $compile -o "$o/victim" tests/userlib/victim.c tests/userlib/victim_*.c $libs
 	  $compile -Wl,-z,lazy -o "$o/lazy" tests/userlib/linked.c "$o/libcuda.so.1" $libs
 	  $compile -fPIE -pie -Wl,-z,now -o "$o/now" tests/userlib/linked.c "$o/libcuda.so.1" $libs
