@@ -86,7 +86,7 @@ static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, u
 	uint64_t begin = 0, end = 0;
 	struct ct_verdict v = {
 		.process = p,
-		.thread = acc->processes[process].launching,
+		.account = &acc->processes[process],
 		.idle = &idle->processes[process],
 	};
 	char text[1024];
@@ -147,9 +147,9 @@ static const char *summary_word(unsigned int account)
 }
 
 static void summary_stage(struct ct_page *page, const struct ct_process_phases *p, const struct ct_stage_span *span,
-			  const struct ct_thread_account *t)
+			  const struct ct_process_account *account)
 {
-	const uint64_t *ns = t ? t->stages[span->stage].ns : NULL;
+	const uint64_t *ns = account->launching ? account->stages[span->stage].ns : NULL;
 	uint64_t wall = span->end - span->begin, all = p->end - p->begin;
 	unsigned int first = 0, second = CT_ACCOUNT_COUNT;
 	char text[CT_TERM_TEXT], more[64] = "";
@@ -208,7 +208,7 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 {
 	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
 	const struct ct_process_phases *p = &a->phases->processes[process];
-	const struct ct_thread_account *t = acc->processes[process].launching;
+	const struct ct_process_account *account = &acc->processes[process];
 	unsigned int others = 0;
 	char name[64];
 	int rc;
@@ -217,9 +217,10 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 		others += i != process && a->phases->processes[i].stages_count;
 	ct_page_add(page, "\n");
 	ct_page_add(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
-		    others ? "" : ", where the time of its launching thread went");
+		    others ? "" : ct_account_turns(account) > 1 ? ", where the time of its launching threads went" :
+		    ", where the time of its launching thread went");
 	for (unsigned int i = 0; i < p->stages_count; i++)
-		summary_stage(page, p, &p->stages[i], t);
+		summary_stage(page, p, &p->stages[i], account);
 	rc = summary_iterations(page, p);
 	if (others)
 		ct_page_add(page, "  and %u more process%s that called libcuda: report stages", others,

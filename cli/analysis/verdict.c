@@ -20,7 +20,7 @@ const char *ct_limit_word(enum ct_limit limit)
 		[CT_LIMIT_UNKNOWN] = "not known", [CT_LIMIT_HOST] = "the host", [CT_LIMIT_GPU] = "the GPU",
 		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
-		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
+		[CT_LIMIT_OFF_CPU] = "the CPU: what launches is off it",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 
@@ -41,15 +41,15 @@ static uint64_t verdict_wall(const struct ct_verdict *v)
 	return ns;
 }
 
-/* An account of the launching thread in it, in %. */
+/* What the process does in it by its launching threads, in %. */
 static double verdict_account(const struct ct_verdict *v, unsigned int account)
 {
 	uint64_t wall = verdict_wall(v);
 
-	if (!v->thread || !wall)
+	if (!v->account->launching || !wall)
 		return 0;
-	return 100.0 * (v->thread->stages[CT_STAGE_STEADY].ns[account] +
-			v->thread->stages[CT_STAGE_EXECUTION].ns[account]) / wall;
+	return 100.0 * (v->account->stages[CT_STAGE_STEADY].ns[account] +
+			v->account->stages[CT_STAGE_EXECUTION].ns[account]) / wall;
 }
 
 static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
@@ -99,9 +99,7 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 		s.copying = verdict_copying(v->busy);
 		s.queued = 100.0 * v->queued / verdict_wall(v);
 	}
-	if (v->thread)
-		s.syncs = v->thread->stages[CT_STAGE_STEADY].syncs +
-			  v->thread->stages[CT_STAGE_EXECUTION].syncs;
+	s.syncs = v->account->stages[CT_STAGE_STEADY].syncs + v->account->stages[CT_STAGE_EXECUTION].syncs;
 	return s;
 }
 
@@ -109,7 +107,7 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 {
 	uint64_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 
-	if (!v->thread)
+	if (!v->account->launching)
 		return CT_LIMIT_UNKNOWN;
 	/* While the GPU has work, it does not matter what else the host does. */
 	if (v->busy && s->busy + s->queued >= 100 - LITTLE)
@@ -152,7 +150,7 @@ static int verdict_by_share(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* What the launching thread does with its time, the most first: "41.0 % launching, 2.0 % ...". */
+/* What the process does with its time, the most first: "41.0 % launching, 2.0 % ...". */
 static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 {
 	static const struct {
@@ -211,13 +209,36 @@ static uint64_t verdict_median(const struct ct_process_phases *p, uint32_t from)
 	return median;
 }
 
+#define NAMED	3u	/* threads of the sentence on turns */
+
+/* "; the next work comes from thread 12 for 60.1 % of it and from thread 10 for 39.9 %" */
+static void verdict_turns(const struct ct_verdict *v, unsigned int threads, char *buf, size_t size)
+{
+	uint64_t wall = verdict_wall(v);
+	size_t used = 0;
+
+	*buf = 0;
+	for (unsigned int i = 0; i < threads && i < NAMED && used < size; i++) {
+		uint64_t ns;
+		const struct ct_launching_thread *t = ct_account_turn(v->account, i, &ns);
+
+		if (t)
+			used += snprintf(buf + used, size - used, "%sthread %u for %.1f %%%s",
+					 !i ? "; the next work comes from " : i + 1 < threads ? ", from " : " and from ",
+					 t->tid, wall ? 100.0 * ns / wall : 0, !i ? " of it" : "");
+	}
+	if (threads > NAMED && used < size)
+		snprintf(buf + used, size - used, " and from %u more threads", threads - NAMED);
+}
+
 enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t size)
 {
 	struct shares s = verdict_shares(v);
 	enum ct_limit limit = verdict_limit(v, &s);
 	uint32_t warmup = ct_phases_warmup(v->process);
 	uint32_t iterations = v->process->iterations_count - warmup;
-	char what[160], why[160], parts[400], idle[160] = "", ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	unsigned int threads = ct_account_turns(v->account);
+	char what[160], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
 	if (!verdict_wall(v)) {
 		snprintf(buf, size, "The process launched nothing.");
@@ -231,11 +252,17 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
 			 ct_term_ns(ns, verdict_wall(v)));
 	if (limit == CT_LIMIT_UNKNOWN)
-		snprintf(why, sizeof(why), "what limits it is not known%s", !v->thread ? ": no thread launches" :
+		snprintf(why, sizeof(why), "what limits it is not known%s", !v->account->launching ? ": no thread launches" :
 			 ", since it hardly ever synchronises");
 	else
 		snprintf(why, sizeof(why), "limited by %s", ct_limit_word(limit));
 	verdict_parts(v, parts, sizeof(parts));
+	if (*parts && threads > 1)
+		verdict_turns(v, threads, turns, sizeof(turns));
+	if (threads > 1)
+		snprintf(who, sizeof(who), " Its %u launching threads spend ", threads);
+	else
+		snprintf(who, sizeof(who), " The launching thread spends ");
 	if (v->busy && s.queued >= SHOWN)
 		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it and pauses for %.1f %% with work queued, "
 			 "by its records", *parts ? "; t" : " T", s.busy, s.queued);
@@ -244,8 +271,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else if (s.idle >= 0.05)
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
-	snprintf(buf, size, "%s%s: %s.%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
-		 *parts ? " The launching thread spends " : "", parts, idle, *parts || *idle ? "." : "");
+	snprintf(buf, size, "%s%s: %s.%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
+		 *parts ? who : "", parts, turns, idle, *parts || *idle ? "." : "");
 	return limit;
 }
 

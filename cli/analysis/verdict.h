@@ -3,7 +3,7 @@
 #ifndef CT_CLI_VERDICT_H
 #define CT_CLI_VERDICT_H
 
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 
@@ -17,7 +17,7 @@ const char *ct_limit_word(enum ct_limit limit);
 /* What it is judged by. */
 struct ct_verdict {
 	const struct ct_process_phases *process;
-	const struct ct_thread_account *thread;	/* ct_process_account.launching */
+	const struct ct_process_account *account;
 	const struct ct_idle_process *idle;
 	bool measured;				/* the idle time, by records of the GPU */
 	const struct ct_gpu_busy_process *busy;	/* by the same records; NULL: there are none */

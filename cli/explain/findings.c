@@ -128,7 +128,7 @@ static void findings_print_head(const struct ct_explain *x, unsigned int width, 
 enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t size)
 {
 	struct ct_verdict v = {
-		.process = x->process, .thread = x->thread, .idle = x->idle, .measured = x->idle_measured,
+		.process = x->process, .account = x->account, .idle = x->idle, .measured = x->idle_measured,
 		.busy = x->busy, .queued = x->queued, .simulated = x->trace->simulated,
 	};
 

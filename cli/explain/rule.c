@@ -117,11 +117,11 @@ uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, uns
 {
 	uint64_t ns = 0;
 
-	for (unsigned int i = 0; x->thread && i < x->process->stages_count; i++) {
+	for (unsigned int i = 0; x->account->launching && i < x->process->stages_count; i++) {
 		enum ct_stage stage = x->process->stages[i].stage;
 
 		if (ct_scope_of(x->process, x->process->stages[i].begin, NULL) == scope)
-			ns += x->thread->stages[stage].ns[account];
+			ns += x->account->stages[stage].ns[account];
 	}
 	return ns;
 }

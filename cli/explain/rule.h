@@ -8,7 +8,7 @@
 #ifndef CT_CLI_RULE_H
 #define CT_CLI_RULE_H
 
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 #include "explain/facts.h"
@@ -109,7 +109,7 @@ static inline void *ct_explain_state(const struct ct_explain *x, const struct ct
 	return ct_analysis_state(x->analysis, of);
 }
 
-/* The sum of an account of the launching thread over a scope, in ns. */
+/* The sum of an account of the process over a scope, in ns: see analysis/threads/launching.h. */
 uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account);
 
 

@@ -278,6 +278,30 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 	return find_launches(w);
 }
 
+static bool find_gives_work(const struct ct_slice *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (ct_happening_launch(&s->list[i]) || s->list[i].kind == CT_HAP_COPY)
+			return true;
+	return false;
+}
+
+/* The threads that give the GPU work. */
+static int find_launching(const struct ct_phase_work *w)
+{
+	struct ct_process_phases *p = w->process;
+
+	p->launching = calloc(w->slices_count + 1ul, sizeof(*p->launching));
+	if (!p->launching)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < w->slices_count; i++)
+		if (find_gives_work(&w->slices[i]))
+			p->launching[p->launching_count++] = w->slices[i].thread->tid;
+	if (!p->launching_count && p->iterations_count)
+		p->launching[p->launching_count++] = p->tid;
+	return 0;
+}
+
 /* Times as records have them. */
 static void find_absolute(struct ct_process_phases *p, uint64_t base)
 {
@@ -312,6 +336,8 @@ static int find_process(struct ct_process_phases *p, const struct find_image *im
 		rc = ct_iterations_find(&w);
 	if (!rc)
 		rc = ct_stages_find(&w);
+	if (!rc)
+		rc = find_launching(&w);
 	find_absolute(p, h->trace->reg.start);
 	*weight = w.weight;
 	free(w.slices);

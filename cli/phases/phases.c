@@ -14,8 +14,10 @@ const char *const ct_stage_text[CT_STAGE_COUNT] = { CT_STAGES(PHASES_ROW) };
 
 void ct_phases_free(struct ct_phases *phases)
 {
-	for (unsigned int i = 0; i < phases->processes_count; i++)
+	for (unsigned int i = 0; i < phases->processes_count; i++) {
 		free(phases->processes[i].iterations);
+		free(phases->processes[i].launching);
+	}
 	free(phases->processes);
 	free(phases->by_pid);
 	*phases = (struct ct_phases){ .main = -1 };

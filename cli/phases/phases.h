@@ -55,6 +55,8 @@ struct ct_process_phases {
 	struct ct_stage_span stages[CT_STAGE_COUNT];
 	unsigned int stages_count;
 	uint32_t tid;			/* the thread whose calls make the iterations */
+	uint32_t *launching;		/* tids of the threads that give the GPU work, as far as kept */
+	uint32_t launching_count;	/* where none does: the thread of the iterations, if any */
 	enum ct_iteration_source source;
 	struct ct_iteration *iterations;	/* in the order of time */
 	uint32_t iterations_count;

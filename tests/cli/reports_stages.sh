@@ -95,6 +95,155 @@ doings()
 	}' "$work/data/$1.stages.spans" "$2" "$work/data/$1.tsv" second=1 "$work/data/$1.tsv"
 }
 
+# turns NAME SPANS: what each process did in each span, and whose turn it was, by looking ahead: a
+# moment belongs to the thread that gives the GPU its next work (at the end of a stage or iteration:
+# that made the last record).  The process does what this thread does; while it is in no call, the
+# call of another one that began since.  Prints
+#   A pid label account ns      and, of the stages,      T pid tid label ns
+turns()
+{
+	awk -F'\t' -v OFS='\t' '
+	function now_doing(tid,   i) {
+		for (i = 1; i <= depth[tid]; i++)
+			if (type[stack[tid, i]] == "sync")
+				return "waiting"
+		if (!depth[tid])
+			return "application"
+		i = type[stack[tid, depth[tid]]]
+		return i == "syscall" ? "kernel driver" : i == "userspace" ? "other calls" : i
+	}
+	# What the process does from now on, if the next work comes from @c.
+	function would(pid, c,   i, t, work, wait) {
+		if (own[c] != "application" && own[c] != "absent")
+			return own[c]
+		for (i = 1; i <= threads[pid]; i++) {
+			t = thread[pid, i]
+			if (own[t] == "waiting" && called[t] > last[c])
+				wait = "waiting"
+			else if (own[t] != "waiting" && own[t] != "application" && own[t] != "absent" &&
+				 called[t] > last[c] && (!work || called[t] > called[work]))
+				work = t
+		}
+		return work ? own[work] : wait ? wait : "application"
+	}
+	function spread(pid, from, to, what, whom,   i, a, b) {
+		for (i = 0; i < count[pid]; i++) {
+			a = begin[pid, i] > from ? begin[pid, i] : from
+			b = end[pid, i] < to ? end[pid, i] : to
+			if (a < b)
+				ns[pid OFS label[pid, i] OFS what] += b - a
+		}
+		for (i = 0; i < stages[pid]; i++) {
+			a = from > stage[pid, i] ? from : stage[pid, i]
+			b = to < stage[pid, i + 1] ? to : stage[pid, i + 1]
+			if (a < b)
+				turn[pid OFS whom OFS word[pid, i]] += b - a
+		}
+	}
+	FILENAME == ARGV[1] {
+		if (!($1 in stages)) {
+			stages[$1] = 0
+			stage[$1, 0] = $3
+			cut[$1, ++cuts[$1]] = $3
+		}
+		word[$1, stages[$1]] = $2
+		stage[$1, ++stages[$1]] = $4
+		cut[$1, ++cuts[$1]] = $4
+		next
+	}
+	FILENAME == ARGV[2] {
+		label[$1, count[$1] + 0] = $2; begin[$1, count[$1] + 0] = $3; end[$1, count[$1]++ + 0] = $4
+		cut[$1, ++cuts[$1]] = $3
+		cut[$1, ++cuts[$1]] = $4
+		next
+	}
+	!second {
+		if ($10 != "" && $1 != "B") { type[$10] = $3; op[$10] = $4 }
+		if ($2 == "user" && $1 != "B" && $8 in stages && !(($8, $9) in launches) &&
+		    (($4 == "launch" && ($3 == "kernel" || $3 == "graph")) || ($3 == "transfer" && $4 == "copy"))) {
+			launches[$8, $9] = 1
+			thread[$8, ++threads[$8]] = $9
+		}
+		next
+	}
+	!(($8, $9) in launches) { next }
+	{
+		if ($1 == "B")
+			stack[$9, ++depth[$9]] = $10
+		else if ($1 == "E")
+			for (i = depth[$9]; i; i--)
+				if (stack[$9, i] == $10) {
+					depth[$9] = i - 1
+					break
+				}
+		n = ++events[$8]
+		at[$8, n] = $7; who[$8, n] = $9; after[$8, n] = now_doing($9)
+		gives[$8, n] = $1 != "E" && $2 == "user" && ((op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph")) ||
+			(type[$10] == "transfer" && (op[$10] == "copy" || op[$10] == "set")))
+	}
+	END {
+		for (pid in threads) {
+			m = 0
+			delete turning
+			# Where a turn ends: at work that is given, and at each cut.
+			for (i = 1; i <= cuts[pid]; i++)
+				sorted[++m] = cut[pid, i]
+			for (i = 2; i <= m; i++)
+				for (j = i; j > 1 && sorted[j] < sorted[j - 1]; j--) {
+					t = sorted[j]; sorted[j] = sorted[j - 1]; sorted[j - 1] = t
+				}
+			# Backwards, for each event the thread whose turn it is behind it until the next event or cut.
+			k = m
+			n = events[pid]
+			for (i = n; i >= 1; i--) {
+				while (k >= 1 && sorted[k] > (i < n ? at[pid, i + 1] : 1e30))
+					k--
+				until[i] = k	# cuts up to this one are before the next event
+				behind[i] = i == n ? who[pid, n] : gives[pid, i + 1] ? who[pid, i + 1] : ahead
+				ahead = behind[i]
+				while (k >= 1 && sorted[k] > at[pid, i])
+					k--
+				if (k < until[i]) {
+					first_cut[i] = k + 1
+					ahead = who[pid, i]
+				} else
+					first_cut[i] = 0
+			}
+			for (i = 1; i <= threads[pid]; i++) {
+				t = thread[pid, i]
+				own[t] = t == pid ? "application" : "absent"
+				last[t] = called[t] = 0
+			}
+			latest = thread[pid, 1]
+			for (i = 1; i <= threads[pid]; i++)
+				if (thread[pid, i] == pid)
+					latest = pid
+			# Before the first event: the main thread, or who gives work first.
+			spread(pid, stage[pid, 0], at[pid, 1], "application", latest)
+			for (i = 1; i <= n; i++) {
+				t = who[pid, i]
+				busy = own[t] != "application" && own[t] != "absent"
+				own[t] = after[pid, i]
+				if (!busy && own[t] != "application")
+					called[t] = at[pid, i]
+				last[t] = at[pid, i]
+				from = at[pid, i]
+				to = i < n ? at[pid, i + 1] : stage[pid, stages[pid]]
+				for (k = first_cut[i]; k && k <= until[i]; k++)
+					if (sorted[k] <= to) {
+						spread(pid, from, sorted[k], would(pid, t), t)
+						from = sorted[k]
+					}
+				spread(pid, from, to, would(pid, behind[i]), behind[i])
+			}
+		}
+		for (k in ns)
+			print "A", k, ns[k]
+		for (k in turn)
+			print "T", k, turn[k]
+	}' "$work/data/$1.stages.spans" "$2" "$work/data/$1.tsv" second=1 "$work/data/$1.tsv"
+}
+
 # stage_spans NAME: the stages of the report, as doings takes them
 stage_spans()
 {
@@ -105,7 +254,7 @@ stage_spans()
 
 t_reports_stages()
 {
-	local name d
+	local name d several=0
 
 	for name in $stages_traces; do
 		d=$work/data/$name
@@ -134,6 +283,19 @@ t_reports_stages()
 			END { for (k in sum) { split(k, f, SUBSEP); n++; bad += sum[k] != wall[f[1], f[3]] }
 			print bad + 0, (n > 0) }' "$d.stages.spans" "$d.accounts.got")" "0 1" \
 			"stages of $name: the accounts of each thread add up to the stage"
+		# Where several threads launch: what the process did, and whose turn it was.
+		turns "$name" /dev/null >"$d.turns"
+		table 3 "$d.stages.csv" >"$d.together.csv"
+		table 4 "$d.stages.csv" >"$d.turns.csv"
+		if [ -s "$d.together.csv" ]; then
+			turns "$name" "$d.spans" | sed -n 's/^A.//p' | sort >"$d.together.want"
+			csv "$d.together.csv" Pid Stage Account "Time (ns)" | sort >"$d.together.got"
+			same "$d.together.want" "$d.together.got" nttn "stages of $name: what the process did whose threads launch in turn"
+			sed -n 's/^T.//p' "$d.turns" | sort >"$d.turns.want"
+			csv "$d.turns.csv" Pid Tid Stage "Turn (ns)" | sort >"$d.turns.got"
+			same "$d.turns.want" "$d.turns.got" nntn "stages of $name: whose turn it was"
+			several=$((several + 1))
+		fi
 		awk -F'\t' -v OFS='\t' '
 		FILENAME == ARGV[1] { row[++n] = $1 OFS $2; dur[n] = $4 - $3; all[$1] += $4 - $3; next }
 		$1 == "C" { k = $2 OFS $4; c[k] += $5; l[k] += $6; o[k] += $7; s[k] += $8 }
@@ -143,6 +305,7 @@ t_reports_stages()
 		csv "$d.stages.first" Pid Stage "Duration (ns)" "Time (%)" Calls Launches Copies Syncs >"$d.stages.got"
 		same "$d.stages.want" "$d.stages.got" ntndnnnn "stages of $name: every row"
 	done
+	is "$((several >= 2))" 1 "stages: several threads launch in $several traces"
 	# With the module's records, lost ends and records of the GPU: every ns has one account.
 	for name in basic begin left open both objects gpu deep layers steps; do
 		d=$work/data/$name
@@ -216,18 +379,20 @@ t_reports_iterations()
 		csv "$d.iterations.2" Pid Iteration "Start (ns)" "Duration (ns)" |
 			awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4 }' >"$d.spans"
 		doings "$name" "$d.spans" >"$d.doings"
-		# Launches are those of all threads, the rest is of the thread that makes the iterations.
+		turns "$name" "$d.spans" >"$d.turns"
 		awk -F'\t' -v OFS='\t' -v OFMT=%.6f -v CONVFMT=%.6f -v out="$d.iterations" '
 		function median(v, n) { return (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2 }
 		FILENAME == ARGV[1] { tid[$1] = $2; next }
 		FILENAME == ARGV[2] { row[++n] = $1 OFS $2; pid[n] = $1; dur[n] = $4 - $3; next }
-		$1 == "C" { launches[$2, $4] += $6 }
-		$3 != tid[$2] { next }
-		$1 == "C" { calls[$2, $4] = $5; next }
-		$5 == "application" || $5 == "absent" { app[$2, $4] += $6; next }
-		$5 == "waiting" { wait[$2, $4] += $6; next }
-		$5 == "kernel driver" { driver[$2, $4] += $6; next }
-		{ inside[$2, $4] += $6 }
+		FILENAME == ARGV[3] {
+			if ($1 == "C") { launches[$2, $4] += $6; calls[$2, $4] += $5 }
+			next
+		}
+		$1 != "A" { next }
+		$4 == "application" { app[$2, $3] += $5; next }
+		$4 == "waiting" { wait[$2, $3] += $5; next }
+		$4 == "kernel driver" { driver[$2, $3] += $5; next }
+		{ inside[$2, $3] += $5 }
 		END {
 			for (p in tid) {
 				m = 0
@@ -271,7 +436,7 @@ t_reports_iterations()
 			for (p in tid)
 				print sums[p], l[p] + 0, c[p] + 0, w[p] + 0, r[p] + 0, a[p] + 0 >(out ".1.want")
 			printf "" >(out ".3.want")
-		}' "$d.threads" "$d.spans" "$d.doings" 2>"$d.awk.err" || cat "$d.awk.err"
+		}' "$d.threads" "$d.spans" "$d.doings" "$d.turns" 2>"$d.awk.err" || cat "$d.awk.err"
 		csv "$d.iterations.1" Pid Iterations "Min (ns)" "Med (ns)" "Avg (ns)" "P95 (ns)" "Max (ns)" \
 			"StdDev (ns)" Launches "In Calls (ns)" "Waiting (ns)" "Driver (ns)" "Application (ns)" \
 			>"$d.iterations.1.got"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/accounting.h"
+#include "analysis/threads/launching.h"
 #include "analysis/cuda/gpu.h"
 #include "trace/gpu/causes.h"
 
@@ -34,7 +34,6 @@ struct idle_call {
 struct idle_thread {
 	uint64_t last;			/* ns: until then it is charged */
 	uint8_t  part;			/* what it does since */
-	bool     off;
 	idle_parts done;		/* since its first record */
 	/* The same when the gap of this number of the process's device began. */
 	struct { uint64_t number; idle_parts done; } at[DEVICES_MAX];
@@ -171,6 +170,23 @@ static int idle_call(struct idle_thread *t, const struct ct_trace_event *e)
 	return 0;
 }
 
+/* Where several threads launch, an event of one may change what the process does for each. */
+static int idle_several(struct ct_gpu_idle *s, const struct ct_track *track, uint64_t now)
+{
+	const struct ct_launching_process *lp = ct_launching_several(s->launching, track);
+	struct idle_thread *t;
+
+	for (unsigned int i = 0; lp && i < lp->count; i++) {
+		if (idle_thread(s, track->pid, lp->threads[i].tid, true, &t))
+			return -ENOMEM;
+		if (!t)
+			continue;
+		idle_charge(s, t, track->pid, now);
+		t->part = idle_part(lp->threads[i].would);
+	}
+	return 0;
+}
+
 static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_gpu_idle *s = a->state;
@@ -187,8 +203,8 @@ static int idle_host(struct ct_analysis *a, const struct ct_trace_event *e)
 	idle_charge(s, t, e->track->pid, now);
 	if (ct_class_is(e->class, CT_IS_WORK))
 		rc = idle_call(t, e);
-	t->part = idle_part(ct_account_after(e, &t->off));
-	return rc;
+	t->part = idle_part(ct_launching_account(s->launching, e->track));
+	return rc ? rc : idle_several(s, e->track, now);
 }
 
 /* -------------------------------------------------------------------- gaps --- */
@@ -366,6 +382,7 @@ static int idle_begin(struct ct_analysis *a)
 {
 	struct ct_gpu_idle *s = a->state;
 
+	s->launching = ct_analysis_state(a, &ct_launching_analyser);
 	if (!a->trace->has_gpu)
 		return 0;
 	s->longest = calloc(CT_GPU_GAPS_KEPT, sizeof(*s->longest));
@@ -429,10 +446,13 @@ static void idle_free(struct ct_analysis *a)
 	ct_keyed_free(&s->threads);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_launching_analyser, NULL };
+
 const struct ct_analyser ct_gpu_idle_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.needs = needs,
 	.state_size = sizeof(struct ct_gpu_idle),
 	.begin = idle_begin,
 	.event = idle_event,

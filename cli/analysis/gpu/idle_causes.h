@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times in which a GPU did nothing, from the end of all of its work to the begin of the next, and
- * why: what the thread that submitted the next work did meanwhile.  From records of the GPU alone.
+ * why: what the thread that submitted the next work did meanwhile, or where several threads launch,
+ * what the process did (analysis/threads/launching.h).  From records of the GPU alone.
  *
  * The parts of a gap add up to it.  Until the thread called the launch: what it did then.  In the
  * launch: launching.  From its return until the work began: start latency.  Work that had been
@@ -87,6 +88,7 @@ struct ct_gpu_idle {
 	uint64_t gaps;				/* that pass the filter */
 	bool threads_left_out;			/* there are too many to know what each did */
 	/* Internal: GPUs by process and number, threads by pid and tid. */
+	const struct ct_launching *launching;
 	CT_KEYED(struct ct_gpu_idle_key) by_key, threads;
 };
 

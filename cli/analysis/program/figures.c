@@ -2,7 +2,7 @@
 /* The summary as a table of figures, for csv, tsv and json. */
 #include <stdlib.h>
 
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 #include "analysis/calls.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
@@ -93,7 +93,7 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
-	const struct ct_thread_account *thread = acc->processes[index].launching;
+	const struct ct_process_account *account = &acc->processes[index];
 	struct ct_iteration_stats s = { 0 };
 	int rc;
 
@@ -110,11 +110,11 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 		if (known && gpu->processes[index].iterations)
 			figures_row(t, ct_format(t, "stage %s of %u GPU busy", word, p->pid),
 				    gpu->processes[index].any.stages[span->stage].busy, "ns");
-		for (unsigned int k = 0; thread && k < CT_ACCOUNT_COUNT; k++)
-			if (thread->stages[span->stage].ns[k])
+		for (unsigned int k = 0; account->launching && k < CT_ACCOUNT_COUNT; k++)
+			if (account->stages[span->stage].ns[k])
 				figures_row(t, ct_format(t, "stage %s of %u %s", word, p->pid,
 							 ct_account_word(k)),
-					    thread->stages[span->stage].ns[k], "ns");
+					    account->stages[span->stage].ns[k], "ns");
 	}
 	figures_row(t, ct_format(t, "iterations of %u", p->pid), p->iterations_count, "iterations");
 	if (!p->iterations_count)

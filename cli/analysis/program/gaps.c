@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The report gaps: the times in which a process had no submission under way, from the end of
- * one to the begin of the next, and what the thread that made the next one did meanwhile.
+ * one to the begin of the next, and what the thread that made the next one did meanwhile; where
+ * several threads launch, what the process did (analysis/threads/launching.h).
  * Memory is bounded: the longest GAPS_KEPT are kept, all are counted.  Where there are records of
  * the GPU, its own idle times are reported instead.
  */
@@ -9,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/accounting.h"
 #include "analysis/cuda/gpu.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/gaps_tables.h"
 #include "analysis/gpu/idle_causes.h"
+#include "analysis/threads/launching.h"
 
 #define GAPS_KEPT	1000
 
@@ -84,7 +85,6 @@ struct gap_thread {
 	uint64_t number;		/* of the gap that parts are of */
 	uint64_t parts[G_COUNT];
 	uint8_t  part;			/* what it does since last */
-	bool     off;
 };
 
 struct gap_process {
@@ -100,6 +100,7 @@ struct gap_sum {
 };
 
 struct gaps_state {
+	const struct ct_launching *launching;
 	struct gap_thread *threads;	/* by the tracks' index */
 	unsigned int threads_count;
 	struct gap_process *processes;	/* as the phases have them */
@@ -159,6 +160,25 @@ static void gaps_charge(struct gap_thread *t, const struct gap_process *p, uint6
 		t->parts[t->part] += now - t->last;
 		t->last = now;
 	}
+}
+
+/* Where several threads launch, an event of one may change what the process does for each. */
+static int gaps_several(struct gaps_state *s, const struct ct_track *track, const struct gap_process *p, uint64_t now)
+{
+	const struct ct_launching_process *lp = ct_launching_several(s->launching, track);
+
+	for (unsigned int i = 0; lp && i < lp->count; i++) {
+		struct gap_thread *t;
+
+		if (!lp->threads[i].track)
+			continue;
+		t = gaps_thread(s, lp->threads[i].track->index);
+		if (!t)
+			return -ENOMEM;
+		gaps_charge(t, p, now);
+		t->part = gaps_part(lp->threads[i].would);
+	}
+	return 0;
 }
 
 /* ---------------------------------------------------------------- the longest --- */
@@ -250,7 +270,10 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		gaps_charge(t, p, now);
 		if (submits && e->kind != CT_ON_END && !p->open && p->number && now > p->start)
 			gaps_close(s, p, t, e, idled);
-		t->part = gaps_part(ct_account_after(e, &t->off));
+		t->part = gaps_part(ct_launching_account(s->launching, e->track));
+		if (gaps_several(s, e->track, p, now))
+			return -ENOMEM;
+		t = &s->threads[e->track->index];
 	}
 	if (!submits)
 		return 0;
@@ -274,6 +297,7 @@ static int gaps_begin(struct ct_analysis *a)
 {
 	struct gaps_state *s = a->state;
 
+	s->launching = ct_analysis_state(a, &ct_launching_analyser);
 	s->measured = ct_gpu_measured(a);
 	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
 	s->heap = calloc(GAPS_KEPT, sizeof(*s->heap));
@@ -398,7 +422,8 @@ static void gaps_free(struct ct_analysis *a)
 }
 
 static const struct ct_analyser *const needs[] = {
-	&ct_idle_analyser, &ct_gpu_idle_analyser, &ct_gpu_busy_analyser, &ct_gpu_coverage_analyser, NULL
+	&ct_idle_analyser, &ct_gpu_idle_analyser, &ct_gpu_busy_analyser, &ct_gpu_coverage_analyser,
+	&ct_launching_analyser, NULL
 };
 
 const struct ct_analyser ct_report_gaps = {

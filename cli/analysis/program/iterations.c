@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
@@ -374,7 +374,7 @@ static int iterations_end(struct ct_analysis *a)
 			ct_table_note(sum, "Process %u: %s.", p->pid, p->what);
 	}
 	if (a->phases->processes_count)
-		ct_table_note(sum, "Times from libcuda on are sums, of the thread that makes the iterations.");
+		ct_table_note(sum, "Times from libcuda on are sums, of the threads that launch.");
 	ct_table_note(sum, "GPU idle is %s.", ct_idle_meaning(idle));
 	if (a->trace->has_gpu)
 		ct_table_note(sum, "GPU busy: any GPU of the process worked during the iteration of the host.");

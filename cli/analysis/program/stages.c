@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
@@ -41,12 +41,33 @@ static const struct ct_column account_columns[A_COLUMNS] = {
 	[A_SHARE] = { "Time (%)", "share", CT_CELL_PERCENT, 0 },
 };
 
-/* The same for people: a row for each thread and stage. */
-enum { W_PID, W_TID, W_STAGE, W_WALL, W_APP, W_WAIT, W_DRIVER, W_OFF, W_CALLS, W_MOST, W_COLUMNS };
+/* Only where several threads of a process launch: what it did, and whose turn it was. */
+enum { T_PID, T_STAGE, T_ACCOUNT, T_TIME, T_SHARE, T_COLUMNS };
+
+static const struct ct_column together_columns[T_COLUMNS] = {
+	[T_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[T_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[T_ACCOUNT] = { "Account", "account", CT_CELL_TEXT, 0 },
+	[T_TIME] = { "Time (ns)", "time", CT_CELL_NS, 0 },
+	[T_SHARE] = { "Time (%)", "share", CT_CELL_PERCENT, 0 },
+};
+
+enum { U_PID, U_TID, U_STAGE, U_TIME, U_SHARE, U_COLUMNS };
+
+static const struct ct_column turn_columns[U_COLUMNS] = {
+	[U_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[U_TID] = { "Tid", "thread", CT_CELL_ID, 0 },
+	[U_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
+	[U_TIME] = { "Turn (ns)", "turn", CT_CELL_NS, 0 },
+	[U_SHARE] = { "Turn (%)", "of the stage", CT_CELL_PERCENT, 0 },
+};
+
+/* The same for people: a row for each thread and stage; "all" is the process. */
+enum { W_PID, W_TID, W_STAGE, W_WALL, W_APP, W_WAIT, W_DRIVER, W_OFF, W_CALLS, W_MOST, W_TURN, W_COLUMNS };
 
 static const struct ct_column wide_columns[W_COLUMNS] = {
 	[W_PID] = { "Pid", "pid", CT_CELL_ID, 1 },
-	[W_TID] = { "Tid", "thread", CT_CELL_ID, 0 },
+	[W_TID] = { "Tid", "thread", CT_CELL_TEXT, 0 },
 	[W_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
 	[W_WALL] = { "Wall (ns)", "wall", CT_CELL_NS, 0 },
 	[W_APP] = { "Application (%)", "app", CT_CELL_PERCENT, 0 },
@@ -55,6 +76,8 @@ static const struct ct_column wide_columns[W_COLUMNS] = {
 	[W_OFF] = { "Off the CPU (%)", "off CPU", CT_CELL_PERCENT, 0 },
 	[W_CALLS] = { "Calls (%)", "libcuda", CT_CELL_PERCENT, 0 },
 	[W_MOST] = { "Most", "most of libcuda", CT_CELL_TEXT, 2 },
+	/* Only where several threads of a process launch. */
+	[W_TURN] = { "Turn (%)", "turn", CT_CELL_PERCENT, 0 },
 };
 
 static struct ct_cell stages_name(const struct ct_analysis *a, struct ct_table *t, uint32_t pid)
@@ -161,10 +184,10 @@ static void stages_accounts(struct ct_table *t, const struct ct_thread_account *
 	}
 }
 
-static void stages_wide(struct ct_table *t, const struct ct_thread_account *thread,
-			const struct ct_stage_span *span)
+/* @tid: 0: all of the process's threads that launch; @turn: ns, UINT64_MAX: it is the only one */
+static void stages_wide_row(struct ct_table *t, uint32_t pid, uint32_t tid, const struct ct_stage_account *s,
+			    const struct ct_stage_span *span, uint64_t turn)
 {
-	const struct ct_stage_account *s = &thread->stages[span->stage];
 	double percent = span->end > span->begin ? 100.0 / (span->end - span->begin) : 0;
 	struct ct_cell *row = ct_table_row(t);
 	unsigned int most = CT_ACCOUNT_CALLS;
@@ -174,10 +197,12 @@ static void stages_wide(struct ct_table *t, const struct ct_thread_account *thre
 		calls += s->ns[i];
 		most = s->ns[i] > s->ns[most] ? i : most;
 	}
-	row[W_PID] = ct_u64(thread->pid);
-	row[W_TID] = ct_u64(thread->tid);
+	row[W_PID] = ct_u64(pid);
+	row[W_TID] = tid ? ct_format(t, "%u", tid) : ct_const("all");
 	row[W_STAGE] = ct_const(ct_stage_word[span->stage]);
 	row[W_WALL] = ct_u64(span->end - span->begin);
+	if (turn != UINT64_MAX)
+		row[W_TURN] = ct_double(percent * turn);
 	row[W_APP] = ct_double(percent * (s->ns[CT_ACCOUNT_APP] + s->ns[CT_ACCOUNT_ABSENT]));
 	row[W_WAIT] = ct_double(percent * s->ns[CT_ACCOUNT_WAIT]);
 	row[W_DRIVER] = ct_double(percent * s->ns[CT_ACCOUNT_DRIVER]);
@@ -185,6 +210,82 @@ static void stages_wide(struct ct_table *t, const struct ct_thread_account *thre
 	row[W_CALLS] = ct_double(percent * calls);
 	if (s->ns[most])
 		row[W_MOST] = ct_format(t, "%s %.1f %%", ct_account_word(most), percent * s->ns[most]);
+}
+
+/* The process's threads that launch; those of less than 1 % of the turns are no reason to tell. */
+static bool stages_several(const struct ct_analysis *a, unsigned int index)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+
+	return ct_account_turns(&acc->processes[index]) > 1 && stages_shown(a, a->phases->processes[index].pid, 0);
+}
+
+static void stages_together(const struct ct_analysis *a, struct ct_table *t, unsigned int index)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_process_phases *p = &a->phases->processes[index];
+
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		for (unsigned int k = 0; k < CT_ACCOUNT_COUNT; k++) {
+			uint64_t ns = acc->processes[index].stages[p->stages[i].stage].ns[k];
+			struct ct_cell *row;
+
+			if (!ns)
+				continue;
+			row = ct_table_row(t);
+			row[T_PID] = ct_u64(p->pid);
+			row[T_STAGE] = ct_const(ct_stage_word[p->stages[i].stage]);
+			row[T_ACCOUNT] = ct_const(ct_account_word(k));
+			row[T_TIME] = ct_u64(ns);
+			row[T_SHARE] = ct_double(100.0 * ns / (p->stages[i].end - p->stages[i].begin));
+		}
+}
+
+static void stages_turns(const struct ct_analysis *a, struct ct_table *t, unsigned int index)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_launching_process *model = acc->processes[index].model;
+	const struct ct_process_phases *p = &a->phases->processes[index];
+
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		for (unsigned int k = 0; k < model->count; k++) {
+			uint64_t ns = model->threads[k].turn[p->stages[i].stage];
+			struct ct_cell *row;
+
+			if (!ns)
+				continue;
+			row = ct_table_row(t);
+			row[U_PID] = ct_u64(p->pid);
+			row[U_TID] = ct_u64(model->threads[k].tid);
+			row[U_STAGE] = ct_const(ct_stage_word[p->stages[i].stage]);
+			row[U_TIME] = ct_u64(ns);
+			row[U_SHARE] = ct_double(100.0 * ns / (p->stages[i].end - p->stages[i].begin));
+		}
+}
+
+/* Two more tables, where they say something that those of the threads do not. */
+static void stages_of_several(struct ct_analysis *a)
+{
+	struct ct_table *t = NULL;
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		if (!stages_several(a, i))
+			continue;
+		if (!t)
+			t = ct_analysis_table(a, "stages_together",
+					      "Where the wall time of processes went, several threads of which launch",
+					      together_columns, T_COLUMNS);
+		stages_together(a, t, i);
+	}
+	if (!t)
+		return;
+	ct_table_note(t, "At each moment it is what the thread does that gives the GPU its next work; while that one is "
+		      "in no call, what another launching thread has called since.");
+	t = ct_analysis_table(a, "stages_turns", "Whose turn it was: which thread gave the GPU its next work",
+			      turn_columns, U_COLUMNS);
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		if (stages_several(a, i))
+			stages_turns(a, t, i);
 }
 
 static int stages_end(struct ct_analysis *a)
@@ -217,26 +318,66 @@ static int stages_end(struct ct_analysis *a)
 			      "Where the wall time of each thread that launches went, by stage",
 			      account_columns, A_COLUMNS);
 	stages_each(a, t, stages_accounts);
+	stages_of_several(a);
 	return 0;
+}
+
+static uint64_t stages_turn(const struct ct_launching_process *model, uint32_t tid, unsigned int stage)
+{
+	for (unsigned int i = 0; i < model->count; i++)
+		if (model->threads[i].tid == tid)
+			return model->threads[i].turn[stage];
+	return 0;
+}
+
+static void stages_wide(const struct ct_analysis *a, struct ct_table *t)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases->processes[i];
+		bool several = stages_several(a, i);
+
+		for (unsigned int k = 0; several && !a->filter->tid && k < p->stages_count; k++)
+			stages_wide_row(t, p->pid, 0, &acc->processes[i].stages[p->stages[k].stage], &p->stages[k],
+					UINT64_MAX);
+		for (unsigned int n = 0; n < acc->threads_count; n++) {
+			const struct ct_thread_account *thread = acc->threads[n];
+
+			if (thread->process != (int)i || !ct_account_launches(thread) ||
+			    !stages_shown(a, thread->pid, thread->tid))
+				continue;
+			for (unsigned int k = 0; k < p->stages_count; k++)
+				stages_wide_row(t, p->pid, thread->tid, &thread->stages[p->stages[k].stage], &p->stages[k],
+						several ? stages_turn(acc->processes[i].model, thread->tid,
+								      p->stages[k].stage) : UINT64_MAX);
+		}
+	}
 }
 
 /* For people the accounts stand beside each other. */
 static int stages_text(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print)
 {
 	struct ct_printer *printer = ct_printer_open(ct_format_find("table"), out, print, true);
+	bool several = a->tables_count > 2;
 	struct ct_table wide;
 	int rc, closing;
 
 	if (!printer)
 		return -ENOMEM;
-	ct_table_begin(&wide, "stages_accounts", a->tables[1].title, wide_columns, W_COLUMNS);
-	stages_each(a, &wide, stages_wide);
+	ct_table_begin(&wide, "stages_accounts", a->tables[1].title, wide_columns, several ? W_COLUMNS : W_TURN);
+	stages_wide(a, &wide);
 	ct_table_note(&wide, "app: between calls, and before and after the thread.");
 	ct_table_note(&wide, "libcuda: in its calls, without waiting and without the kernel driver.");
+	if (several) {
+		ct_table_note(&wide, "turn: the thread gives the GPU its next work.");
+		ct_table_note(&wide, "all: at each moment what the thread does whose turn it is; while it is in no call,");
+		ct_table_note(&wide, "what another launching thread has called since.");
+	}
 	rc = ct_table_end(&wide);
 	/* Only the module sees it: not seen is not never. */
 	for (size_t i = 0; i < wide.rows && !a->trace->has_kernel; i++)
-		wide.cells[i * W_COLUMNS + W_OFF] = (struct ct_cell){ 0 };
+		wide.cells[i * wide.columns_count + W_OFF] = (struct ct_cell){ 0 };
 	if (!rc)
 		rc = ct_printer_table(printer, &a->tables[0]);
 	if (!rc)

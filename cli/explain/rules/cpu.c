@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/processes.h"
+#include "analysis/threads/launching.h"
 #include "base/hash.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
@@ -44,6 +45,23 @@ static int off_cpu_add(struct ct_hash *map, uint64_t key, uint64_t ns)
 	return 0;
 }
 
+/*
+ * It is the process that is off the CPU.  Of several threads that launch one is often off while it
+ * waits for another: that one then made records meanwhile.
+ */
+static bool off_cpu_counts(struct ct_analysis *a, const struct ct_trace_event *e, int process)
+{
+	const struct ct_launching *l = ct_analysis_state(a, &ct_launching_analyser);
+	const struct ct_launching_process *several = ct_launching_several(l, e->track);
+
+	if (!several)
+		return e->track->tid == a->phases->processes[process].tid;
+	for (unsigned int i = 0; i < several->count; i++)
+		if (several->threads[i].track != e->track && several->threads[i].last > e->begin)
+			return false;
+	return true;
+}
+
 static int off_cpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_k_switch fields = { 0 };
@@ -53,8 +71,7 @@ static int off_cpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	int index = ct_rule_process(a, e, &scope, &iteration);
 
 	if (index < 0 || scope != CT_SCOPE_STEADY || e->track->nested[CT_CAT_SYNC] ||
-	    e->track->tid != a->phases->processes[index].tid || !e->record->fields ||
-	    e->class->size < sizeof(fields))
+	    !e->record->fields || e->class->size < sizeof(fields) || !off_cpu_counts(a, e, index))
 		return 0;
 	memcpy(&fields, e->record->fields, sizeof(fields));
 	o = &(*(struct off_cpu **)a->state)[index];
@@ -80,10 +97,13 @@ static void off_cpu_free(struct ct_analysis *a)
 	free(all);
 }
 
+static const struct ct_analyser *const needs[] = { &ct_launching_analyser, NULL };
+
 const struct ct_analyser ct_off_cpu_analyser = {
 	.on = CT_ON_END,
 	.wants = off_cpu_wants,
 	.phases = true,
+	.needs = needs,
 	.state_size = sizeof(struct off_cpu *),
 	.begin = off_cpu_begin,
 	.event = off_cpu_event,
@@ -114,7 +134,7 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	const struct off_cpu *o = &(*(struct off_cpu **)ct_explain_state(x, &ct_off_cpu_analyser))[x->index];
 	const struct ct_hash_slot *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
 	char time[64], runnable[CT_TERM_TEXT], times[CT_TERM_TEXT], preempted[64] = "", could[64] = "", who[96] = "",
-	     woke[96] = "", name[64];
+	     woke[96] = "", name[64], launching[48];
 	struct ct_finding_row *f;
 
 	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, o->ns) < rule->threshold)
@@ -131,9 +151,13 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(who, sizeof(who), "; the CPU was idle meanwhile");
 	if (waker)
 		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->key, name));
+	if (ct_account_turns(x->account) > 1)
+		snprintf(launching, sizeof(launching), "The %u launching threads are", ct_account_turns(x->account));
+	else
+		snprintf(launching, sizeof(launching), "The launching thread %u is", x->process->tid);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
-			   "The launching thread %u is off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
-			   x->process->tid, ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
+			   "%s off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
+			   launching, ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
 			   ct_term_count(times, o->times), ct_explain_s(o->times), preempted, could, who, woke);
 	ct_explain_advise(x, f, o->preempted * 2 > o->times ?
 			  "Give the launching thread a CPU of its own (taskset, fewer worker threads)." :

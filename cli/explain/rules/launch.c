@@ -120,7 +120,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_finding_row *f;
 	uint64_t getters = 0;
-	char time[64];
+	char time[64], who[64];
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
@@ -128,9 +128,13 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	/* While the GPU has work, it does not matter what the host does. */
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
+	if (ct_account_turns(x->account) > 1)
+		snprintf(who, sizeof(who), "The %u launching threads are", ct_account_turns(x->account));
+	else
+		snprintf(who, sizeof(who), "The launching thread %u is", x->thread->tid);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
-			   "The launching thread %u is in the application, between calls, for %s of the steady "
-			   "state%s.", x->thread->tid, ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   "%s in the application, between calls, for %s of the steady "
+			   "state%s.", who, ct_explain_time(x, CT_SCOPE_STEADY, app, time),
 			   getters >= 1000 ? "; getters, which are not timed, are part of it" : "");
 	if (launch_switches(x))
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",

@@ -4,43 +4,27 @@
  * what the thread was doing; where a stage or an iteration ends in between, it is divided.
  * Memory is bounded by threads and iterations.
  */
-#include "analysis/accounting.h"
+#include "analysis/threads/accounting.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a track does now. */
 struct ct_account_state {
 	struct ct_thread_account *thread;	/* NULL: nothing was seen of it */
 	uint64_t last;			/* ns: everything before it is charged */
 	uint8_t  account;		/* what the thread has been doing since then */
-	bool     off;			/* it is off the CPU */
 	unsigned int stage;		/* index into the process's stages, of last */
 	uint32_t iteration;		/* the first that ends after last */
 	/*
 	 * Until .bound nothing of these changes: the stage's account, and the iteration's (NULL:
-	 * last lies in none, or the thread makes none).
+	 * last lies in none).
 	 */
 	uint64_t bound;			/* ns; 0: look again */
 	struct ct_stage_account *in_stage;
 	struct ct_iteration_account *in_iteration;
 };
-
-const char *ct_account_word(unsigned int account)
-{
-	static const char *const words[CT_ACCOUNT_CALLS] = {
-		[CT_ACCOUNT_APP] = "application",
-		[CT_ACCOUNT_WAIT] = "waiting",
-		[CT_ACCOUNT_OFF_CPU] = "off the CPU",
-		[CT_ACCOUNT_DRIVER] = "kernel driver",
-		[CT_ACCOUNT_ABSENT] = "absent",
-	};
-
-	if (account < CT_ACCOUNT_CALLS)
-		return words[account];
-	account -= CT_ACCOUNT_CALLS;
-	return account == CT_CAT_OTHER ? "other calls" : ct_category_word[account];
-}
 
 const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage)
 {
@@ -52,59 +36,16 @@ const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, u
 
 /* ---------------------------------------------------------------- charging --- */
 
-static void account_iteration(struct ct_iteration_account *i, unsigned int account, uint64_t ns)
-{
-	switch (account) {
-	case CT_ACCOUNT_APP: case CT_ACCOUNT_ABSENT:
-		i->app += ns;
-		break;
-	case CT_ACCOUNT_WAIT:
-		i->wait += ns;
-		break;
-	case CT_ACCOUNT_OFF_CPU:
-		i->off_cpu += ns;
-		break;
-	case CT_ACCOUNT_DRIVER:
-		i->driver += ns;
-		break;
-	default:
-		i->calls += ns;
-	}
-}
-
-static void account_charge_iterations(struct ct_accounting *acc, struct ct_account_state *s,
-				      const struct ct_thread_account *t,
-				      const struct ct_process_phases *p, unsigned int account,
-				      uint64_t from, uint64_t to)
-{
-	struct ct_iteration_account *all = acc->processes[t->process].iterations;
-
-	while (s->iteration < p->iterations_count) {
-		const struct ct_iteration *i = &p->iterations[s->iteration];
-		uint64_t begin = i->begin > from ? i->begin : from;
-		uint64_t end = i->end < to ? i->end : to;
-
-		if (begin < end)
-			account_iteration(&all[s->iteration], account, end - begin);
-		if (i->end > to)
-			break;
-		s->iteration++;
-	}
-}
-
 /* Charges the time from s->last to @to. */
 static void account_charge(struct ct_analysis *a, struct ct_account_state *s,
 			   struct ct_thread_account *t, uint64_t to)
 {
-	struct ct_accounting *acc = a->state;
 	const struct ct_process_phases *p;
 	uint64_t at = s->last;
 
 	if (t->process < 0 || to <= at)
 		return;
 	p = &a->phases->processes[t->process];
-	if (t->tid == p->tid && p->iterations_count)
-		account_charge_iterations(acc, s, t, p, s->account, at, to);
 	while (at < to && s->stage < p->stages_count) {
 		const struct ct_stage_span *span = &p->stages[s->stage];
 		uint64_t begin = span->begin > at ? span->begin : at;
@@ -145,7 +86,7 @@ static void account_look(struct ct_analysis *a, struct ct_account_state *s)
 		return;
 	s->in_stage = &t->stages[p->stages[s->stage].stage];
 	s->bound = p->stages[s->stage].end;
-	if (t->tid != p->tid || s->iteration >= p->iterations_count)
+	if (s->iteration >= p->iterations_count)
 		return;
 	if (s->last >= p->iterations[s->iteration].begin) {
 		s->in_iteration = &acc->processes[t->process].iterations[s->iteration];
@@ -154,39 +95,6 @@ static void account_look(struct ct_analysis *a, struct ct_account_state *s)
 	} else if (p->iterations[s->iteration].begin < s->bound) {
 		s->bound = p->iterations[s->iteration].begin;
 	}
-}
-
-/* A call of @class that is the innermost one. */
-static unsigned int account_inside(const struct ct_class *class, unsigned int category)
-{
-	if (class->layer != CT_LAYER_USER || category == CT_CAT_IOCTL || category == CT_CAT_SYSCALL)
-		return CT_ACCOUNT_DRIVER;
-	return CT_ACCOUNT_CALLS + category;
-}
-
-/* What a thread does, by its open calls. */
-static unsigned int account_of(const struct ct_track *track, bool off)
-{
-	const struct ct_frame *top = track->depth ? &track->frames[track->depth - 1] : NULL;
-
-	if (track->nested[CT_CAT_SYNC])
-		return CT_ACCOUNT_WAIT;
-	if (off)
-		return CT_ACCOUNT_OFF_CPU;
-	return top ? account_inside(top->class, top->category) : CT_ACCOUNT_APP;
-}
-
-unsigned int ct_account_after(const struct ct_trace_event *e, bool *off)
-{
-	bool switched = e->class->category == CT_CAT_SWITCH;
-
-	/* Who calls something is on the CPU, also where the record of that was lost. */
-	*off = switched && e->kind == CT_ON_BEGIN;
-	if (e->kind != CT_ON_BEGIN || switched)
-		return account_of(e->track, *off);
-	if (e->track->nested[CT_CAT_SYNC] || e->category == CT_CAT_SYNC)
-		return CT_ACCOUNT_WAIT;
-	return account_inside(e->class, e->category);
 }
 
 /* ------------------------------------------------------------------ threads --- */
@@ -323,18 +231,17 @@ static int account_change(struct ct_analysis *a, struct ct_account_state *s,
 static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	uint64_t now = e->kind == CT_ON_BEGIN ? e->begin : e->end;
+	struct ct_accounting *acc = a->state;
 	struct ct_account_state *s;
 	int rc;
 
 	if (!e->track->tid)
 		return 0;
-	s = account_state(a->state, e->track->index);
+	s = account_state(acc, e->track->index);
 	if (!s)
 		return -ENOMEM;
 	if (now < s->bound && now >= s->last) {
 		s->in_stage->ns[s->account] += now - s->last;
-		if (s->in_iteration)
-			account_iteration(s->in_iteration, s->account, now - s->last);
 		s->last = now;
 	} else {
 		rc = account_change(a, s, e, now);
@@ -343,7 +250,7 @@ static int account_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	if (now > s->thread->last)
 		s->thread->last = now;
-	s->account = ct_account_after(e, &s->off);
+	s->account = ct_launching_account(acc->model, e->track);
 	if (e->kind != CT_ON_END && e->class->call)
 		account_count(a, s, e);
 	return 0;
@@ -356,15 +263,14 @@ static int account_begin(struct ct_analysis *a)
 	struct ct_accounting *acc = a->state;
 	unsigned int count = a->phases->processes_count;
 
+	acc->model = ct_analysis_state(a, &ct_launching_analyser);
 	acc->processes = calloc(count + 1, sizeof(*acc->processes));
 	if (!acc->processes)
 		return -ENOMEM;
 	acc->processes_count = count;
 	for (unsigned int i = 0; i < count; i++) {
-		acc->processes[i].iterations = calloc(a->phases->processes[i].iterations_count + 1,
-						      sizeof(struct ct_iteration_account));
-		if (!acc->processes[i].iterations)
-			return -ENOMEM;
+		acc->processes[i].iterations = acc->model->processes[i].iterations;
+		acc->processes[i].model = &acc->model->processes[i];
 	}
 	return 0;
 }
@@ -387,6 +293,71 @@ static void account_launching(const struct ct_analysis *a, struct ct_accounting 
 	}
 }
 
+static uint64_t account_turn(const struct ct_launching_thread *t)
+{
+	return t->turn[CT_STAGE_STEADY] + t->turn[CT_STAGE_EXECUTION];
+}
+
+/* Is @x before @y, which comes earlier in the list? */
+static bool account_turn_before(const struct ct_launching_thread *x, const struct ct_launching_thread *y)
+{
+	return account_turn(x) > account_turn(y) || (account_turn(x) == account_turn(y) && x->tid < y->tid);
+}
+
+const struct ct_launching_thread *ct_account_turn(const struct ct_process_account *p, unsigned int i, uint64_t *ns)
+{
+	const struct ct_launching_thread *before = NULL, *best = NULL;
+
+	for (unsigned int n = 0; n <= i; n++) {
+		best = NULL;
+		for (unsigned int k = 0; k < p->model->count; k++) {
+			const struct ct_launching_thread *t = &p->model->threads[k];
+
+			if (t != before && (!before || account_turn_before(before, t)) &&
+			    (!best || account_turn_before(t, best)))
+				best = t;
+		}
+		if (!best)
+			return NULL;
+		before = best;
+	}
+	*ns = account_turn(best);
+	return best;
+}
+
+unsigned int ct_account_turns(const struct ct_process_account *p)
+{
+	uint64_t all = 0;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < p->model->count; i++)
+		all += account_turn(&p->model->threads[i]);
+	for (unsigned int i = 0; i < p->model->count && all; i++)
+		n += account_turn(&p->model->threads[i]) * 100 >= all;
+	return n;
+}
+
+/* What the processes did, by stages. */
+static void account_processes(struct ct_accounting *acc)
+{
+	for (unsigned int i = 0; i < acc->processes_count; i++)
+		for (unsigned int k = 0; k < CT_STAGE_COUNT; k++)
+			memcpy(acc->processes[i].stages[k].ns, acc->processes[i].model->stages[k],
+			       sizeof(acc->processes[i].stages[k].ns));
+	for (unsigned int i = 0; i < acc->threads_count; i++) {
+		const struct ct_thread_account *t = acc->threads[i];
+
+		for (unsigned int k = 0; t->process >= 0 && k < CT_STAGE_COUNT; k++) {
+			struct ct_stage_account *sum = &acc->processes[t->process].stages[k];
+
+			sum->launches += t->stages[k].launches;
+			sum->copies += t->stages[k].copies;
+			sum->syncs += t->stages[k].syncs;
+			sum->calls += t->stages[k].calls;
+		}
+	}
+}
+
 static int account_end(struct ct_analysis *a)
 {
 	struct ct_accounting *acc = a->state;
@@ -395,6 +366,7 @@ static int account_end(struct ct_analysis *a)
 		if (acc->states[i].thread)
 			account_finish(a, &acc->states[i]);
 	account_launching(a, acc);
+	account_processes(acc);
 	return 0;
 }
 
@@ -404,18 +376,19 @@ static void account_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; i < acc->threads_count; i++)
 		free(acc->threads[i]);
-	for (unsigned int i = 0; acc->processes && i < acc->processes_count; i++)
-		free(acc->processes[i].iterations);
 	free(acc->processes);
 	free(acc->threads);
 	free(acc->states);
 }
+
+static const struct ct_analyser *const needs[] = { &ct_launching_analyser, NULL };
 
 const struct ct_analyser ct_accounting_analyser = {
 	/* Until when a call that never returned lasted is not known: the next record ends it. */
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.phases = true,
 	.unfiltered = true,
+	.needs = needs,
 	.state_size = sizeof(struct ct_accounting),
 	.begin = account_begin,
 	.event = account_event,

@@ -7,20 +7,7 @@
 #ifndef CT_CLI_ACCOUNTING_H
 #define CT_CLI_ACCOUNTING_H
 
-#include "analysis/engine.h"
-
-enum ct_account {
-	CT_ACCOUNT_APP,		/* in the application, between calls */
-	CT_ACCOUNT_WAIT,	/* waiting in a synchronisation, on or off the CPU */
-	CT_ACCOUNT_OFF_CPU,	/* off the CPU, not in a synchronisation (only the module sees it) */
-	CT_ACCOUNT_DRIVER,	/* in the kernel driver */
-	CT_ACCOUNT_ABSENT,	/* before the first or after the last record of a further thread */
-	CT_ACCOUNT_CALLS,	/* + CT_CAT_*: in libcuda itself, by category */
-	CT_ACCOUNT_COUNT = CT_ACCOUNT_CALLS + CT_CAT_COUNT,
-};
-
-/* "application", "waiting", "off the CPU", "kernel driver", "absent", "memory" ... */
-const char *ct_account_word(unsigned int account);
+#include "analysis/threads/launching.h"
 
 struct ct_stage_account {
 	uint64_t ns[CT_ACCOUNT_COUNT];
@@ -36,18 +23,17 @@ struct ct_thread_account {
 	struct ct_stage_account stages[CT_STAGE_COUNT];
 };
 
-/* Of the thread that makes the iterations; ns.  app + wait + off_cpu + driver + calls is all. */
-struct ct_iteration_account {
-	uint64_t app, wait, off_cpu, driver, calls;
-	uint32_t calls_count;		/* calls of libcuda that began in it, those of getters too */
-	uint32_t syncs;
-};
-
 struct ct_process_account {
 	struct ct_iteration_account *iterations;	/* as the phases have them */
 	/*
-	 * The thread whose wall time counts: that of the iterations, or else the one that gives the
-	 * GPU most work.  NULL: none does.  Known when the analysis has ended.
+	 * What the process did in each stage: see launching.h for the times, which are 0 where no
+	 * thread launches.  The calls are those of all of its threads.
+	 */
+	struct ct_stage_account stages[CT_STAGE_COUNT];
+	const struct ct_launching_process *model;	/* whose turn it was */
+	/*
+	 * Of the threads that launch the one of the iterations, or else the one that gives the GPU
+	 * most work.  NULL: none does.  Known when the analysis has ended.
 	 */
 	const struct ct_thread_account *launching;
 };
@@ -61,23 +47,26 @@ struct ct_accounting {
 	unsigned int threads_count, threads_capacity;
 	struct ct_process_account *processes;	/* as the phases have them */
 	unsigned int processes_count;
-	struct ct_account_state *states;	/* internal, by the tracks' index */
+	/* Internal. */
+	struct ct_launching *model;
+	struct ct_account_state *states;	/* by the tracks' index */
 	unsigned int states_count;
 };
 
 /* Its state is a struct ct_accounting, complete when it has ended. */
 extern const struct ct_analyser ct_accounting_analyser;
 
-/**
- * ct_account_after() - what a thread does from an event of it on
- * @off: it is off the CPU; kept by the caller for each thread, false at first
- *
- * Return: an account; never CT_ACCOUNT_ABSENT.
- */
-unsigned int ct_account_after(const struct ct_trace_event *e, bool *off);
-
 /* The moments of a stage that a process has, or NULL. */
 const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage);
+
+/* Thread @i of those that launch by their turns in the steady state and execution; NULL: no more. */
+const struct ct_launching_thread *ct_account_turn(const struct ct_process_account *p, unsigned int i, uint64_t *ns);
+
+/*
+ * How many threads had at least 1 % of the turns in the steady state or the execution.  More than
+ * one: what the process did is not what one of them did.
+ */
+unsigned int ct_account_turns(const struct ct_process_account *p);
 
 /* Does the thread count as one that launches? */
 static inline bool ct_account_launches(const struct ct_thread_account *t)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a process does at each moment, where several of its threads give the GPU work.
+ *
+ * PyTorch launches the forward pass from one thread and the backward pass from another; the one
+ * that does not launch waits for the other, and its records do not tell that from work of its own.
+ * So the turn of a moment belongs to the thread that gives the GPU its next work: the process does
+ * what this thread does.  Where it is in no call and another launching thread has called something
+ * since, that one's call counts: it is what the GPU's next work waits for.  A thread off the CPU
+ * counts as the application while another one runs there.
+ */
+#ifndef CT_CLI_LAUNCHING_H
+#define CT_CLI_LAUNCHING_H
+
+#include "analysis/threads/account.h"
+
+struct ct_launching_thread {
+	uint32_t tid;
+	uint64_t turn[CT_STAGE_COUNT];	/* ns: the sums over the threads are the stage's duration */
+	const struct ct_track *track;	/* NULL: it has no record yet */
+	uint64_t last;			/* ns: its last record */
+	uint8_t  would;			/* what the process does, if the next work comes from it */
+	/* Internal. */
+	uint8_t  own;			/* what it does itself */
+	uint64_t called;		/* ns: the call that it is in began */
+	uint64_t charged;		/* ns: .done holds until then */
+	uint64_t done[CT_ACCOUNT_COUNT];	/* ns, by .would */
+	uint64_t settled[CT_ACCOUNT_COUNT];	/* .done when a turn ended last */
+};
+
+struct ct_launching_process {
+	/* In no order: those of the phases, and further ones as they give work. */
+	struct ct_launching_thread *threads;
+	unsigned int count, capacity;
+	/* ns; they add up to the stage's duration.  0 of CT_ACCOUNT_ABSENT: that is the application. */
+	uint64_t stages[CT_STAGE_COUNT][CT_ACCOUNT_COUNT];
+	struct ct_iteration_account *iterations;	/* as the phases have them; times alone */
+	/* Internal. */
+	unsigned int latest;		/* index of the thread that made the last record */
+	uint64_t settled, bound;	/* ns: a turn ended; the stage or iteration changes */
+	unsigned int stage;
+	uint32_t iteration;
+};
+
+struct ct_launching {
+	struct ct_launching_process *processes;		/* as the phases have them */
+	unsigned int processes_count;
+	/* Internal: by the tracks' index. */
+	struct launching_track *tracks;
+	unsigned int tracks_count;
+};
+
+/* Its state is a struct ct_launching, complete when it has ended. */
+extern const struct ct_analyser ct_launching_analyser;
+
+/* What the track's thread has been doing since the event that is handled now. */
+unsigned int ct_launching_account(const struct ct_launching *l, const struct ct_track *track);
+
+/*
+ * The process of the track, where several threads launch: whoever charges one of them does it by its
+ * .would, which each event of any of them may change.  NULL: what a thread does itself is all.
+ */
+const struct ct_launching_process *ct_launching_several(const struct ct_launching *l, const struct ct_track *track);
+
+#endif
