@@ -20,7 +20,7 @@ const char *ct_limit_word(enum ct_limit limit)
 		[CT_LIMIT_UNKNOWN] = "not known", [CT_LIMIT_HOST] = "the host", [CT_LIMIT_GPU] = "the GPU",
 		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
-		[CT_LIMIT_OFF_CPU] = "the CPU: what launches is off it",
+		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 

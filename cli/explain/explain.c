@@ -7,20 +7,27 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
+#include "explain/causes.h"
 #include "explain/findings.h"
 #include "explain/rules.h"
 
-/* Steady state before startup, what costs most before what costs less. */
+/* Steady state before startup, what gains most before what gains less, parts behind their finding. */
 static int explain_compare(const void *a, const void *b)
 {
 	const struct ct_finding_row *x = a, *y = b;
 
 	if (x->scope != y->scope)
 		return x->scope == CT_SCOPE_STEADY ? -1 : 1;
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
+	if (x->order != y->order)
+		return x->order > y->order ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->part != y->part)
+		return x->part ? 1 : -1;
+	if (x->gain != y->gain)
+		return x->gain > y->gain ? -1 : 1;
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
@@ -44,9 +51,13 @@ int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struc
 	x->phases = x->analysis->phases;
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
 		if (x->phases->processes[i].stages_count) {
+			unsigned int first = x->count;
+
 			ct_explain_choose(x, i);
 			for (unsigned int k = 0; k < ct_rules_count; k++)
-				ct_rules[k].judge(x, &ct_rules[k]);
+				if (ct_rules[k].judge)
+					ct_rules[k].judge(x, &ct_rules[k]);
+			ct_explain_causes(x, first);
 		}
 	rc = x->error;
 	if (!rc && x->count)

@@ -87,15 +87,55 @@ static void findings_print_evidence(const struct ct_explain *x, const struct ct_
 	findings_wrap(out, text, 12, 12, width);
 }
 
+static const char *findings_how(const struct ct_finding_row *f)
+{
+	return f->estimate ? "about " : f->at_most ? "up to " : "";
+}
+
+/* "up to 12.3 % ", or nothing of what is too little. */
+static void findings_gain(const struct ct_finding_row *f, char *buf, size_t size)
+{
+	double percent = f->cost ? f->share * f->gain / f->cost : 0;
+
+	*buf = 0;
+	if (percent >= 0.05)
+		snprintf(buf, size, "%s%.1f %% ", f->gain < f->cost ? "up to " : findings_how(f), percent);
+}
+
+/* What shows a finding, and below it what to try, by what each could gain. */
+static void findings_print_parts(const struct ct_explain *x, const struct ct_finding_row *head, unsigned int width,
+				 FILE *out)
+{
+	const struct ct_finding_row *end = x->list + x->count;
+	char text[2300], gain[32];
+
+	for (const struct ct_finding_row *f = head + 1; f < end && f->part && f->group == head->group; f++) {
+		fputs("    seen: ", out);
+		snprintf(text, sizeof(text), "%s (%s, %s)", f->what ? f->what : "", f->rule->name,
+			 ct_certainty_word[f->certainty]);
+		findings_wrap(out, text, 10, 10, width);
+		findings_print_evidence(x, f, width, out);
+	}
+	for (const struct ct_finding_row *f = head + 1; f < end && f->part && f->group == head->group; f++) {
+		if (!f->advice)
+			continue;
+		findings_gain(f, gain, sizeof(gain));
+		if (*gain)
+			gain[strlen(gain) - 1] = 0;
+		snprintf(text, sizeof(text), "    try%s%s:", *gain ? ", to gain " : "", gain);
+		fputs(text, out);
+		findings_wrap(out, f->advice, 9, strlen(text), width);
+	}
+}
+
+/* A finding that is no part of another one. */
 static void findings_print_row(const struct ct_explain *x, const struct ct_finding_row *f, unsigned int number,
 			       bool several, unsigned int width, FILE *out)
 {
-	char head[96], text[2200];
+	char head[96], gain[32], text[2200];
 
-	if (f->share >= 0.05)
-		snprintf(head, sizeof(head), "%2u. %s%.1f %% ", number, f->at_most ? "up to " : "", f->share);
-	else
-		snprintf(head, sizeof(head), "%2u. ", number);
+	findings_gain(f, gain, sizeof(gain));
+	snprintf(head, sizeof(head), "%2u. %s", number, gain);
 	fputs(head, out);
 	if (several)
 		snprintf(text, sizeof(text), "[%u] %s", f->pid, f->what ? f->what : "");
@@ -107,7 +147,44 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 		findings_wrap(out, f->advice, 9, 9, width);
 	}
 	findings_print_evidence(x, f, width, out);
+	findings_print_parts(x, f, width, out);
 	fprintf(out, "    %s (%s)\n", ct_certainty_word[f->certainty], f->rule->name);
+}
+
+/* Other processes of which the same is found: a line instead of all of it again. */
+static void findings_print_others(const struct ct_explain *x, const struct ct_finding_row *first, unsigned int width,
+				  FILE *out)
+{
+	char text[400], gain[32];
+	size_t used = 0;
+	unsigned int more = 0;
+
+	for (const struct ct_finding_row *f = first + 1; f < x->list + x->count; f++) {
+		if (f->part || f->rule != first->rule || f->scope != first->scope || f->pid == first->pid)
+			continue;
+		if (used + 60 > sizeof(text)) {
+			more++;
+			continue;
+		}
+		findings_gain(f, gain, sizeof(gain));
+		if (*gain)
+			gain[strlen(gain) - 1] = 0;
+		used += snprintf(text + used, sizeof(text) - used, "%s[%u]%s%s", used ? ", " : "", f->pid, *gain ? " " : "", gain);
+	}
+	if (!used)
+		return;
+	if (more)
+		snprintf(text + used, sizeof(text) - used, " and %u more", more);
+	fputs("    the same in", out);
+	findings_wrap(out, text, 4, 15, width);
+}
+
+static bool findings_told(const struct ct_explain *x, const struct ct_finding_row *f)
+{
+	for (const struct ct_finding_row *before = x->list; before < f; before++)
+		if (!before->part && before->rule == f->rule && before->scope == f->scope && before->pid != f->pid)
+			return true;
+	return false;
 }
 
 static void findings_print_head(const struct ct_explain *x, unsigned int width, FILE *out)
@@ -187,7 +264,7 @@ static void findings_print_verdicts(struct ct_explain *x, unsigned int width, FI
 
 static int findings_text(struct ct_explain *x, const struct ct_print_options *print, FILE *out)
 {
-	unsigned int width = print->width >= 40 ? print->width : 100, number = 0, processes = 0;
+	unsigned int width = print->width >= 40 ? print->width : 100, number = 0, processes = 0, more = 0;
 	uint64_t top = print->top ? print->top : x->count;
 	int scope = -1;
 
@@ -195,24 +272,35 @@ static int findings_text(struct ct_explain *x, const struct ct_print_options *pr
 		processes += x->phases->processes[i].stages_count > 0;
 	findings_print_head(x, width > 120 ? 120 : width, out);
 	findings_print_verdicts(x, width > 120 ? 120 : width, out);
-	for (unsigned int i = 0; i < x->count && number < top; i++) {
-		if ((int)x->list[i].scope != scope)
-			fprintf(out, "\n%s\n", x->list[i].scope == CT_SCOPE_STEADY ?
-				"FINDINGS in the steady state (shares of its wall time)" :
-				"FINDINGS in the startup (shares of its wall time)");
-		scope = x->list[i].scope;
-		findings_print_row(x, &x->list[i], ++number, processes > 1, width > 120 ? 120 : width, out);
+	for (unsigned int i = 0; i < x->count; i++) {
+		const struct ct_finding_row *f = &x->list[i];
+
+		if (f->part || findings_told(x, f))
+			continue;
+		if (number == top) {
+			more++;
+			continue;
+		}
+		if ((int)f->scope != scope)
+			fprintf(out, "\n%s\n", f->scope == CT_SCOPE_STEADY ?
+				"FINDINGS in the steady state (what each could gain, of its wall time)" :
+				"FINDINGS in the startup (what each could gain, of its wall time)");
+		scope = f->scope;
+		findings_print_row(x, f, ++number, processes > 1, width > 120 ? 120 : width, out);
+		if (processes > 1)
+			findings_print_others(x, f, width > 120 ? 120 : width, out);
 	}
 	if (!x->count)
 		fprintf(out, "\nNo rule found anything ('cudatrace explain --rules' lists what is looked for).\n");
-	if (number < x->count)
-		fprintf(out, "... and %u more; --top 0 shows all\n", x->count - number);
+	if (more)
+		fprintf(out, "... and %u more; --top 0 shows all\n", more);
 	return 0;
 }
 
 /* ------------------------------------------------------------------ tables --- */
 
-enum { PID, SCOPE, RULE, COST, BOUND, SHARE, SURE, WHAT, ADVICE, OP, OP_NAME, OP_TIME, OP_NS, OP_TID, COLUMNS };
+enum { PID, SCOPE, RULE, COST, BOUND, SHARE, SURE, WHAT, ADVICE, OP, OP_NAME, OP_TIME, OP_NS, OP_TID,
+       GAIN, GAIN_SHARE, PART_OF, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
 	[PID] = { "Pid", NULL, CT_CELL_ID, 0 },
@@ -229,6 +317,9 @@ static const struct ct_column columns[COLUMNS] = {
 	[OP_TIME] = { "Start (ns)", NULL, CT_CELL_TIME, 0 },
 	[OP_NS] = { "Duration (ns)", NULL, CT_CELL_NS, 0 },
 	[OP_TID] = { "Tid", NULL, CT_CELL_ID, 0 },
+	[GAIN] = { "Gain (ns)", NULL, CT_CELL_NS, 0 },
+	[GAIN_SHARE] = { "Gain (%)", NULL, CT_CELL_PERCENT, 0 },
+	[PART_OF] = { "Part Of", NULL, CT_CELL_TEXT, 0 },
 };
 
 static const struct ct_column verdict_columns[] = {
@@ -268,6 +359,8 @@ static void findings_verdict_table(struct ct_explain *x, struct ct_table *t)
 
 static void findings_table(const struct ct_explain *x, struct ct_table *t)
 {
+	const char *whole = NULL;
+
 	for (unsigned int i = 0; i < x->count; i++) {
 		const struct ct_finding_row *f = &x->list[i];
 		const struct ct_evidence *e = &f->evidence[0];
@@ -277,11 +370,17 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 		row[SCOPE] = ct_const(ct_scope_word[f->scope]);
 		row[RULE] = ct_const(f->rule->name);
 		row[COST] = ct_u64(f->cost);
-		row[BOUND] = ct_const(f->at_most ? "at most" : "measured");
+		row[BOUND] = ct_const(f->estimate ? "estimate" : f->at_most ? "at most" : "measured");
 		row[SHARE] = ct_double(f->share);
 		row[SURE] = ct_const(ct_certainty_word[f->certainty]);
 		row[WHAT] = ct_text(t, f->what);
 		row[ADVICE] = ct_text(t, f->advice);
+		row[GAIN] = ct_u64(f->gain);
+		row[GAIN_SHARE] = ct_double(f->cost ? f->share * f->gain / f->cost : 0);
+		if (!f->part)
+			whole = f->rule->name;
+		else
+			row[PART_OF] = ct_const(whole);
 		if (!f->evidence_count)
 			continue;
 		if (e->op_id)

@@ -32,10 +32,25 @@ struct ct_finding_row {
 	enum ct_certainty certainty;
 	uint64_t cost;		/* ns of wall time of the launching thread, of the whole scope */
 	bool at_most;		/* the cost is an upper bound */
+	bool estimate;		/* it is one: neither measured nor a bound */
 	double share;		/* of the scope's wall time, % */
+	/*
+	 * What a mend could gain: the cost, or less where another finding counts the same time.  The
+	 * gains of a process's findings add up to no more than the scope's wall time, parts left out.
+	 */
+	uint64_t gain;		/* ns */
+	unsigned int group;	/* findings of one cause have one number; 0: it stands alone */
+	bool part;		/* of the finding of its group */
+	uint64_t order;		/* the gain of the finding that it is a part of, or its own */
 	char *what, *advice;
 	struct ct_evidence evidence[CT_EVIDENCE_MAX];
 	unsigned int evidence_count;
+};
+
+/* Findings of these rules may be parts of one finding. */
+enum ct_cause_of {
+	CT_CAUSE_OWN,		/* each is a cause of its own */
+	CT_CAUSE_HOST,		/* the GPU has nothing to do, because the host is late */
 };
 
 /* What a rule gets: one process. */
@@ -56,6 +71,7 @@ struct ct_explain {
 	uint64_t iterations;			/* of the steady state, at least 1 */
 	struct ct_finding_row *list;
 	unsigned int count, capacity;
+	unsigned int groups;
 	int error;
 };
 
@@ -66,7 +82,8 @@ struct ct_rule {
 	const char *unit;		/* of the threshold, in words */
 	const char *reason;		/* why this threshold, why it matters */
 	const struct ct_analyser *collects;	/* what it needs beside the facts, or NULL */
-	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);
+	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);	/* NULL: see causes.h */
+	enum ct_cause_of cause;
 };
 
 /**

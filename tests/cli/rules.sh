@@ -32,6 +32,7 @@ rules_found() { jq -r '[.findings[] | "\(.Rule) \(."Share (%)")"] | join(", ")' 
 
 # RULE SCOPE KEY: fires with the first number of KEY, not with the second; the other keys.
 rules_thresholds='
+host-late steady after 460000 420000
 host-bound steady wait 11000 11200 launches=10 launch=10000
 host-bound steady launches 10 9 launch=10000 wait=5000
 host-bound steady sync 1 0 launches=10 launch=10000 wait=5000
@@ -274,13 +275,13 @@ rules_problems()
 # NAME LIMIT RULES: what explain says of the steady state of the program, and of the mended one.
 rules_real='
 alloc_in_loop the~kernel~driver alloc-in-loop,ioctls
-exact_repeats the~host cuda-graph,host-bound
-getters the~host application,getters,sync-each-iteration
-host_bound the~host application,cuda-graph,host-bound
+exact_repeats the~host cuda-graph,host-bound,host-late
+getters the~host application,getters,host-late,sync-each-iteration
+host_bound the~host application,cuda-graph,host-bound,host-late
 ignored_errors the~GPU ignored-errors
 lazy_loading loading~of~code lazy-loading
 leak the~GPU alloc-in-loop,memory-growth
-off_cpu synchronisation~(host~and~GPU~take~turns) application,sync-each-iteration
+off_cpu synchronisation~(host~and~GPU~take~turns) application,host-late,sync-each-iteration
 pageable_copies transfers pageable-copies
 shared_gpu the~GPU shared-gpu
 small_copies transfers small-copies
@@ -325,6 +326,24 @@ t_rules_problems()
 			LC_ALL=C sort -u | diff - "$rd.there"
 		ok $? "$name: the records are in the trace"
 	done <<<"$rules_real"
+}
+
+# No moment is gained twice: what findings gain adds up to the wall time at most, a part gains no more
+# than the finding that it is a part of, and no finding more than it costs.
+t_rules_gains()
+{
+	local name n=0
+
+	for name in $(real) both steps memory; do
+		"$plain" explain --format json "$(trace "$name")" 2>/dev/null >"$work/gains.json"
+		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | map(select(."Part Of" == null) | ."Gain (%)") | add | select(. > 100.06)]' "$work/gains.json")" \
+			'[]' "$name: the gains of a scope add up to 100 % at most"
+		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | (map({ (.Rule): ."Gain (ns)" }) | add) as $gain | .[] |
+			select(."Gain (ns)" > ."Cost (ns)" or (."Part Of" and $gain[."Part Of"] < ."Gain (ns)")) | .Rule]' "$work/gains.json")" \
+			'[]' "$name: no finding gains more than it costs or than the whole"
+		n=$((n + $(jq '[.findings[] | select(."Part Of")] | length' "$work/gains.json")))
+	done
+	is "$((n >= 10))" 1 "$n findings are parts of others"
 }
 
 # Other traces of real programs, by the state of their threads.

@@ -113,32 +113,60 @@ function stages(manifest, jump) {
 		place.append(el("details", {}, el("summary", {}, plural(pids.length - 3, "further process")), pids.slice(3).map(one)));
 }
 
-function finding(f, rank, several, jump) {
-	const share = Number.isFinite(f.share) ? `${f.at_most ? "up to " : ""}${percent(f.share)}` :
-		Number.isFinite(f.cost_ns) && f.cost_ns > 0 ? `${f.at_most ? "up to " : ""}${time(f.cost_ns)}` : "";
+// How sure the number of a gain is.
+function how(f) {
+	return f.estimate ? "about " : f.at_most || f.gain_ns < f.cost_ns ? "up to " : "";
+}
+
+function jumps(f, jump) {
+	return (f.records ?? []).length ? el("p", { class: "jumps" }, f.records.map((r) =>
+		button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${r.label ?? "record"} `,
+			el("small", {}, `at ${at(r.begin)}`)],
+		() => jump(r.begin, r.end, r), { class: "jump" }))) : null;
+}
+
+function advice(texts) {
+	return texts.length > 1 ? el("ul", {}, texts.map((text) => el("li", {}, text))) : el("p", {}, texts[0]);
+}
+
+// What shows a finding, and what to try by what it could gain: the findings that are parts of it.
+function parts(list, jump) {
+	const tries = list.filter((p) => (p.try ?? []).length);
+	return [
+		el("ul", { class: "seen" }, list.map((p) => el("li", {}, p.text ?? "", jumps(p, jump)))),
+		tries.length ? el("div", { class: "try" }, el("h4", {}, "Try"), el("ul", {}, tries.map((p) =>
+			el("li", {}, p.gain >= 0.05 ? el("b", {}, `${how(p)}${percent(p.gain)}: `) : null, p.try.join(" "))))) : null,
+	];
+}
+
+function finding({ head: f, rest }, rank, several, jump) {
+	const share = Number.isFinite(f.gain) ? `${how(f)}${percent(f.gain)}` :
+		Number.isFinite(f.gain_ns) && f.gain_ns > 0 ? `${how(f)}${time(f.gain_ns)}` : "";
 	const where = [f.scope === "startup" ? "of the startup" : f.scope === "steady" ? "of the steady state" : "", several && f.pid ? who(f.process, f.pid) : ""];
 	return el("li", { class: `finding card ${f.severity ?? ""}` },
 		el("div", { class: "cost" },
 			el("span", { class: "cost-share" }, share),
-			el("span", { class: "cost-bar", vars: { "--share": `${Math.max(0, Math.min(100, f.share ?? 0))}%` } }),
+			el("span", { class: "cost-bar", vars: { "--share": `${Math.max(0, Math.min(100, f.gain ?? 0))}%` } }),
 			el("span", { class: "cost-of" }, [...where.filter(Boolean)].join(" \u00b7 ")),
-			Number.isFinite(f.cost_ns) && f.cost_ns > 0 && Number.isFinite(f.share) ? el("span", { class: "cost-of" }, time(f.cost_ns)) : null),
+			Number.isFinite(f.gain_ns) && f.gain_ns > 0 && Number.isFinite(f.gain) ? el("span", { class: "cost-of" }, time(f.gain_ns)) : null),
 		el("div", { class: "what" },
 			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${capital(f.title ?? "")}`),
 			f.text && f.text !== f.title ? el("p", {}, f.text) : null,
-			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), f.try.length > 1 ?
-				el("ul", {}, f.try.map((text) => el("li", {}, text))) : el("p", {}, f.try[0])) : null,
-			(f.records ?? []).length ? el("p", { class: "jumps" }, f.records.map((r) =>
-				button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${r.label ?? "record"} `,
-					el("small", {}, `at ${at(r.begin)}`)],
-				() => jump(r.begin, r.end, r), { class: "jump" }))) : null));
+			rest.length ? parts(rest, jump) : null,
+			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), advice(f.try)) : null,
+			jumps(f, jump)));
 }
 
 function findings(manifest, jump) {
-	const list = manifest.findings ?? [];
-	const several = new Set(list.map((f) => f.pid)).size > 1;
+	const list = [];
+	for (const f of manifest.findings ?? [])
+		if (f.part && list.length)
+			list[list.length - 1].rest.push(f);
+		else
+			list.push({ head: f, rest: [] });
+	const several = new Set(list.map((f) => f.head.pid)).size > 1;
 	get("findings-lead").textContent = list.length ?
-		"Most costly first. A share is of the wall time of its phase; an arrow shows the record in the timeline." :
+		"What a mend could gain, most first: a share of the wall time of its phase. They do not count the same time. An arrow shows the record in the timeline." :
 		"No rule of explain found something that costs time here.";
 	const most = 8;
 	const rest = list.slice(most);
