@@ -171,7 +171,8 @@ compiled_with() {
 		cc -w -D_GNU_SOURCE -g "-fsanitize=$1" -o "$W/sanitized" "${@:2}" -lpthread -ldl
 }
 
-# As Nsight Compute does: a preloaded library gives the program itself in libcuda's place.
+# As Nsight Compute does: a preloaded library gives the program itself in libcuda's place, and
+# goes on to libcuda.
 t_stand_in() {
 	cat >"$W/stand_in.c" <<-'EOF'
 	#include <dlfcn.h>
@@ -183,8 +184,15 @@ t_stand_in() {
 
 		return next(file && !strcmp(file, "libcuda.so.1") ? "libcuda-injection.so" : file, flags);
 	}
-	int cuInit(unsigned flags) { return 0; }
-	int cuCtxSetCurrent(void *ctx) { return 0; }
+	static void *real(const char *name)
+	{
+		static void *lib;
+
+		lib = lib ? lib : dlopen(LIBCUDA, RTLD_NOW);
+		return dlsym(lib, name);
+	}
+	int cuInit(unsigned flags) { return ((int (*)(unsigned))real("cuInit"))(flags); }
+	int cuCtxSetCurrent(void *ctx) { return ((int (*)(void *))real("cuCtxSetCurrent"))(ctx); }
 	int cuGetProcAddress_v2(const char *name, void **p, int version, unsigned long flags, int *status)
 	{
 		*p = !strcmp(name, "cuCtxSetCurrent") ? (void *)cuCtxSetCurrent : 0;
@@ -207,11 +215,15 @@ t_stand_in() {
 		return 0;
 	}
 	EOF
-	cc -w -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda-injection.so -o "$W/libcuda-injection.so" "$W/stand_in.c" -ldl &&
+	cc -w -D_GNU_SOURCE -DLIBCUDA="\"$B/libcuda.so.1\"" -fPIC -shared -Wl,-soname,libcuda-injection.so \
+		-o "$W/libcuda-injection.so" "$W/stand_in.c" -ldl &&
 		cc -w -o "$W/profiled" "$W/profiled.c" -ldl
-	CUDATRACE_TABLE=0 LIB="$B/libcudatrace.so $W/libcuda-injection.so" LD_LIBRARY_PATH=$W:$B traced "$W/profiled"
+	LIB="$B/libcudatrace.so $W/libcuda-injection.so" LD_LIBRARY_PATH=$W:$B traced "$W/profiled"
 	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 100 ' cuCtxSetCurrent '; }
-	ok "a profiler's functions in the place of libcuda's: the program's calls of them" $?
+	ok "a profiler's functions in the place of libcuda's: what they ask libcuda for, once" $?
+	CUDATRACE_TABLE=0 LIB="$B/libcudatrace.so $W/libcuda-injection.so" LD_LIBRARY_PATH=$W:$B traced "$W/profiled"
+	{ exits 0 && silent && valid; }
+	ok "... without libcuda's table: the program is not harmed" $?
 }
 
 t_sanitizers() {

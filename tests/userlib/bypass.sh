@@ -36,58 +36,70 @@ bypass_end() {
 	unset CUDATRACE_TABLE
 }
 
-t_shim() {
-	local how calls
-	by_pointers
-	for how in SHIM SHIM_DLSYM; do
-		LIB="$B/libcudatrace.so $W/by/$how.so" traced "$W/by/bypass" shim
-		{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 4 ' cuMemAlloc_v2 ' &&
-		  counts 1 ' cuCtxSetCurrent '; }
-		ok "a preloaded $how: each call once" $?
-		LIB="$B/libcudatrace.so $W/by/$how.so" traced "$W/by/linked"
-		{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 3 ' cuMemAlloc_v2 '; }
-		ok "... of a program that is linked to libcuda" $?
+# by_any_way CHECK...: what was traced ran as without the library; by libcuda's table, these
+# checks hold as well.
+by_any_way() {
+	exits 0 && silent || return 1
+	[ -z "${CUDATRACE_TABLE:-}" ] || return 0
+	valid || return 1
+	while [ $# -gt 0 ]; do
+		counts "$1" "$2" || return 1
+		shift 2
 	done
-	LIB="$W/by/SHIM.so $B/libcudatrace.so" traced "$W/by/linked"
-	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 3 ' cuMemAlloc_v2 '; }
-	ok "... and before ours" $?
-	# Nothing of this one is seen, which cudatrace record says.
-	LIB="$W/by/SHIM_DLSYM.so $B/libcudatrace.so" traced "$W/by/bypass" shim
-	{ exits 0 && silent && [ ! -e "$D" ]; }
-	ok "one with a dlsym() of its own before ours does what it does without us" $?
-	LIB="$B/libcudatrace.so $W/by/WRAPPER.so" traced "$W/by/linked"
-	{ exits 0 && silent && valid && counts 1 ' cuInit ' && counts 3 ' cuMemAlloc_v2 '; }
-	ok "a wrapper of one function, which goes on by RTLD_NEXT" $?
-	bypass_end
+}
+
+t_shim() {
+	local both how order way
+	for way in table pointers; do
+		if [ $way = table ]; then bypass_built 580; else by_pointers; fi
+		for how in SHIM SHIM_DLSYM; do
+			for order in behind before; do
+				[ $order = behind ] && both="$B/libcudatrace.so $W/by/$how.so" ||
+					both="$W/by/$how.so $B/libcudatrace.so"
+				LIB=$both traced "$W/by/bypass" shim
+				# With a dlsym() of its own, one is answered by itself.
+				by_any_way 1 ' cuInit ' $([ $how = SHIM ] && echo 4 || echo 3) ' cuMemAlloc_v2 ' 1 ' cuCtxSetCurrent '
+				ok "a preloaded $how, $order ours, by $way: what comes to libcuda, once" $?
+				LIB=$both traced "$W/by/linked"
+				by_any_way 1 ' cuInit ' 3 ' cuMemAlloc_v2 '
+				ok "... of a program that is linked to libcuda" $?
+			done
+		done
+		LIB="$B/libcudatrace.so $W/by/WRAPPER.so" traced "$W/by/linked"
+		by_any_way 1 ' cuInit ' 3 ' cuMemAlloc_v2 '
+		ok "a wrapper of one function, which goes on by RTLD_NEXT" $?
+		bypass_end
+	done
 }
 
 # As those look functions up that share a GPU among containers.
 t_share() {
-	local program
-	by_pointers
-	export SHARE=$W/by/SHARE.so
-	for program in "bypass share" linked; do
-		LD_PRELOAD=$SHARE "$W/by/"$program >"$W/bare"
-		LIB="$B/libcudatrace.so $SHARE" traced "$W/by/"$program
-		{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said" && valid && counts 1 ' cuInit '; }
-		ok "a preloaded library that shares the GPU, $program: each call once" $?
-		if [ "$program" = linked ]; then
-			counts 3 ' cuMemAlloc_v2 '
-		else
-			counts 2 ' cuMemAlloc_v2 ' && counts 1 ' cuCtxSetCurrent ' &&
-				counts 1 ' cuCtxGetCurrent$' && counts 1 'result=2 .* cuMemAlloc_v2 '
-		fi
-		ok "... also those that it answers itself, and those that it leaves to libcuda" $?
-		LIB="$SHARE $B/libcudatrace.so" traced "$W/by/"$program
-		{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said"; }
-		ok "... before ours: what it does without us" $?
+	local program way
+	for way in table pointers; do
+		if [ $way = table ]; then bypass_built 580; else by_pointers; fi
+		export SHARE=$W/by/SHARE.so
+		for program in "bypass share" linked; do
+			LD_PRELOAD=$SHARE "$W/by/"$program >"$W/bare"
+			LIB="$B/libcudatrace.so $SHARE" traced "$W/by/"$program
+			if [ "$program" = linked ]; then
+				by_any_way 1 ' cuInit ' 3 ' cuMemAlloc_v2 '
+			else
+				by_any_way 1 ' cuInit ' 1 ' cuMemAlloc_v2 ' 1 ' cuCtxSetCurrent ' 1 ' cuCtxGetCurrent$'
+			fi && diff "$W/bare" "$W/out" >>"$W/said"
+			ok "a preloaded library that shares the GPU, $program, by $way: each call that comes to libcuda" $?
+			# It passes ours by.
+			LIB="$SHARE $B/libcudatrace.so" traced "$W/by/"$program
+			{ exits 0 && silent && diff "$W/bare" "$W/out" >>"$W/said"; }
+			ok "... before ours: what it does without us" $?
+		done
+		bypass_end
 	done
-	bypass_end
 	unset SHARE
 }
 
 t_next() {
-	by_pointers
+	local how
+	bypass_built 580
 	LIB="$B/libcudatrace.so $W/by/HELPER.so" traced "$W/by/linked"
 	{ exits 0 && silent && valid && counts 3 ' cuCtxSetCurrent ' && counts 3 ' cuMemAlloc_v2 '; }
 	ok "RTLD_NEXT in a preloaded library, to the libcuda that the program is linked to" $?
@@ -102,6 +114,12 @@ t_next() {
 	for how in global local; do
 		LD_PRELOAD=$W/by/HELPER.so "$W/by/bypass" $how >"$W/out" 2>&1
 		ok "(the same without the library)" $?
+	done
+	by_pointers
+	for how in linked "bypass global" "bypass local"; do
+		LIB="$B/libcudatrace.so $W/by/HELPER.so" traced "$W/by/"$how
+		{ exits 0 && silent; }
+		ok "... by pointers, $how: as without the library" $?
 	done
 	traced "$W/by/bypass" versions
 	{ exits 0 && silent && valid && counts 1 ' cuCtxSetCurrent '; }

@@ -299,7 +299,8 @@ t_early() {
 	done
 }
 
-t_linked() {
+linked_programs() {
+	local way
 	for way in lazy now; do
 		traced "$B/linked-$way"
 		{ exits 0 && valid && counts 2 ' cuInit ' && counts 3 ' cuMemAlloc_v2 ' &&
@@ -310,6 +311,11 @@ t_linked() {
 	LD_BIND_NOW=1 traced "$B/linked-lazy"
 	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 '; }
 	ok "... bound at once by LD_BIND_NOW" $?
+}
+
+t_linked() {
+	local way
+	linked_programs
 	traced "$B/plugin" "$B/libplugin.so"
 	{ exits 0 && valid && counts 3 ' cuMemAlloc_v2 ' && counts 2 ' cuInit ' &&
 	  counts 1 ' cuCtxGetCurrent$'; }

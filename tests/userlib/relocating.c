@@ -5,11 +5,17 @@
  * libcuda's functions.  As if another thread called CUDA then.
  *
  *	relocating PLUGIN	(with -DPLUGIN: the plugin)
+ *
+ * With $NODE, a file of NVIDIA's driver, the plugin makes an ioctl on it, and is opened with
+ * RTLD_DEEPBIND.
  */
 #include "mock.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 /* Where the resolver finds what to call: it cannot go by a slot of its own. */
@@ -36,6 +42,8 @@ int run(void)
 	for (int i = 0; i < 10; i++)
 		if (cuCtxGetCurrent(&ctx) || !chosen() || cuCtxSetCurrent((void *)1))
 			return 1;
+	if (getenv("NODE"))
+		ioctl(open(getenv("NODE"), O_PATH), 0xc020462a, NULL);
 	return 0;
 }
 #else
@@ -49,7 +57,7 @@ int main(int argc, char **argv)
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MEETING)
 		return 2;
 	*MEETING = (int (*)(unsigned))dlsym(cuda, "cuInit");
-	lib = dlopen(argv[1], RTLD_NOW);
+	lib = dlopen(argv[1], RTLD_NOW | (getenv("NODE") ? RTLD_DEEPBIND : 0));
 	run = lib ? (int (*)(void))dlsym(lib, "run") : NULL;
 	if (!run) {
 		printf("%s\n", dlerror());

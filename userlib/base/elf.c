@@ -32,7 +32,6 @@ static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 {
 	u64 soname = ~0ull, plt_size = 0, rela_size = 0, relative = 0;
 
-	o->dynamic = d;
 	for (; d->d_tag != DT_NULL; d++) {
 		u64 at = d->d_un.d_ptr;
 
@@ -41,8 +40,6 @@ static bool read_dynamic(struct ct_object *o, const ElfW(Dyn) *d)
 		case DT_STRTAB:	  o->strings = address_of(o, at); break;
 		case DT_GNU_HASH: o->gnu_hash = address_of(o, at); break;
 		case DT_HASH:	  o->sysv_hash = address_of(o, at); break;
-		case DT_VERSYM:	  o->versions = address_of(o, at); break;
-		case DT_VERDEF:	  o->defined = address_of(o, at); break;
 		case DT_JMPREL:	  o->plt = address_of(o, at); break;
 		case DT_RELA:	  o->rela = address_of(o, at); break;
 		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
@@ -164,24 +161,6 @@ const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name)
 	return NULL;
 }
 
-/* An object without versions has each name in any version. */
-bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const char *version)
-{
-	const ElfW(Verdef) *d = o->defined;
-	const ElfW(Verdaux) *name;
-
-	if (!o->versions)
-		return true;
-	while (d) {
-		name = (const void *)((const char *)d + d->vd_aux);
-		if (d->vd_ndx == (o->versions[s - o->symbols] & 0x7fff) &&
-		    !(d->vd_flags & VER_FLG_BASE))
-			return !strcmp(o->strings + name->vda_name, version);
-		d = d->vd_next ? (const void *)((const char *)d + d->vd_next) : NULL;
-	}
-	return false;
-}
-
 /* No header says it with DT_GNU_HASH. */
 u32 ct_object_symbols(const struct ct_object *o)
 {
@@ -223,15 +202,6 @@ const char *ct_object_name_at(const struct ct_object *o, u64 address,
 			best = name;
 	}
 	return best;
-}
-
-bool ct_object_needs(const struct ct_object *o, const char *prefix)
-{
-	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED &&
-		    !strncmp(o->strings + d->d_un.d_val, prefix, strlen(prefix)))
-			return true;
-	return false;
 }
 
 bool ct_object_writable(const struct ct_object *o, u64 address)
@@ -420,23 +390,14 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void *search(const char *name, bool here)
-{
-	struct search n = { name, NULL, here };
-
-	ct_each_object(search_object, &n);
-	return n.found;
-}
-
 void *ct_find_next(const char *name)
 {
-	void *found = search(name, false);
+	struct search n = { name, NULL, false };
 
+	ct_each_object(search_object, &n);
 	/* One that was loaded late has nobody behind it. */
-	return found ? found : search(name, true);
-}
-
-void *ct_find_any(const char *name)
-{
-	return search(name, true);
+	n.here = true;
+	if (!n.found)
+		ct_each_object(search_object, &n);
+	return n.found;
 }

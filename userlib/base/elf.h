@@ -24,12 +24,9 @@ struct ct_object {
 	const char *strings;
 	const u32 *gnu_hash;
 	const u32 *sysv_hash;
-	const u16 *versions;		/* of its symbols; NULL: it has none */
-	const ElfW(Verdef) *defined;
 	const ElfW(Rela) *plt, *rela;	/* rela: without those that have no symbol */
 	size_t plt_count, rela_count;
 	size_t relative_count;		/* relocations without a symbol, right before rela */
-	const ElfW(Dyn) *dynamic;
 	const ElfW(Phdr) *phdr;
 	unsigned phnum;
 };
@@ -45,18 +42,12 @@ bool ct_object_read(struct ct_object *o, const struct dl_phdr_info *info);
 /* A defined function or variable by name; NULL if there is none. */
 const ElfW(Sym) *ct_object_find(const struct ct_object *o, const char *name);
 
-/* Would dlvsym() take this symbol for that version? */
-bool ct_object_has_version(const struct ct_object *o, const ElfW(Sym) *s, const char *version);
-
 /* How many dynamic symbols it has. */
 u32 ct_object_symbols(const struct ct_object *o);
 
 /* The name of the symbol at this address whose name begins with prefix. */
 const char *ct_object_name_at(const struct ct_object *o, u64 address,
 			      const char *prefix);
-
-/* Is the object linked to a library whose name begins so? */
-bool ct_object_needs(const struct ct_object *o, const char *prefix);
 
 /* May the memory at this address be written, relro apart? */
 bool ct_object_writable(const struct ct_object *o, u64 address);
@@ -70,9 +61,6 @@ bool ct_object_is_ours(const struct dl_phdr_info *info);
  * variables.
  */
 void *ct_find_next(const char *name);
-
-/* The same in any object but this library: for one that was loaded late. */
-void *ct_find_any(const char *name);
 
 /*
  * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  In a child

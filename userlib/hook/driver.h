@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Which of the loaded objects are libcuda, a shared libcudart, or stand in libcuda's place.
- *
- * What stands in its place: a library that exports cuInit, as GPU sharing shims and Nsight
- * Compute's libcuda-injection.so do.  The program's calls of it are recorded, for it may
- * reach libcuda by ways of its own, and may answer calls itself.
- */
+/* Which of the loaded objects are libcuda, or a shared libcudart that is to be recorded. */
 #ifndef CT_DRIVER_H
 #define CT_DRIVER_H
 
@@ -14,26 +8,31 @@
 #define CT_DRIVERS_MAX	8
 
 struct ct_driver {
-	u64 start, end;
 	char path[256];		/* as the loader was told it */
 	bool simulated;		/* it exports cudatrace_simulated_gpu */
 };
 
-/* Is the program's dlsym() ours?  Else one before ours gives it what it calls. */
-extern bool ct_driver_dlsym_first;
+/* What ct_driver_tables() has found. */
+struct ct_driver_news {
+	bool later;		/* a table is being filled: look again */
+	bool unknown;		/* a libcuda has no table that is known */
+	bool pointers;		/* one came whose calls are seen by the program's pointers */
+};
 
 /*
- * Looks at the list of loaded objects, inside dl_iterate_phdr(), and counts them.  True if
- * a libcuda came that was not there before.
+ * A look at the list of loaded objects, inside dl_iterate_phdr(): it begins, comes to an object
+ * at base that it knows, or to one that may be new, and ends.  What it did not come to is gone.
  */
-bool ct_driver_update(unsigned *objects);
+void ct_driver_look(void);
+void ct_driver_see(u64 base);
+void ct_driver_note(const struct ct_object *o);
+void ct_driver_looked(void);
 
 /*
  * Looks at the tables of those that came; inside dl_iterate_phdr().  last: who is not ready yet
- * has had its time.  unknown: set if one has none that is known.  False: look again, a table is
- * being filled.
+ * has had its time.
  */
-bool ct_driver_tables(bool last, bool *unknown);
+void ct_driver_tables(bool last, struct ct_driver_news *news);
 
 /* Is this address inside one of them that is loaded now?  No lock. */
 bool ct_driver_contains(u64 address);
@@ -44,7 +43,10 @@ bool ct_driver_contains(u64 address);
  */
 bool ct_driver_needs_thunk(u64 address);
 
-/* Is it inside one of this very file name, whatever else is in libcuda's place? */
+/* There is one of these, or was. */
+extern bool ct_driver_pointers;
+
+/* Is the object a libcuda, by its name? */
 bool ct_driver_is_real(const struct ct_object *o);
 
 /*
@@ -52,24 +54,6 @@ bool ct_driver_is_real(const struct ct_object *o);
  * with prefix; NULL if it is not exported.  Valid as long as libcuda is loaded.
  */
 const char *ct_driver_name_at(u64 address, const char *prefix);
-
-/*
- * Does the caller wrap the function of this name, so that its call of the real one belongs
- * to a call that is recorded already?
- */
-bool ct_driver_wraps(u64 caller, const char *name);
-
-/*
- * The function that a caller linked to libcuda finds in it by this name, also
- * where libcuda was loaded for the caller's object alone; 0 if it is not.  version: NULL is any.
- */
-u64 ct_driver_symbol_for(u64 caller, const char *name, const char *version);
-
-/*
- * What RTLD_NEXT gives the caller: an address; 0 if only the loader knows; 1 if it is what
- * RTLD_DEFAULT gives to us.
- */
-u64 ct_driver_next(u64 caller, const char *name, const char *version);
 
 /* The libcuda found last, NULL if there was none; changes when generation does. */
 const struct ct_driver *ct_driver_last(void);

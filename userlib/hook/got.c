@@ -2,14 +2,15 @@
 /*
  * Patching global offset tables; see got.h.
  *
- * A slot that the loader has bound holds an address in libcuda.  One that is
+ * A slot that the loader has bound holds the function's address.  One that is
  * bound at its first call holds an address of its own object; it is bound here,
  * by the loader's rule: the first object of the list that defines the name.
  * Must never write a slot whose value is neither.  Another thread may be binding it with its
  * first call, and then write over ours: so such an object is looked at again.
  *
  * An object may be here while another thread still relocates it: its slots are filled one
- * after the other, each once, and its RELRO pages are protected at the end.
+ * after the other, each once, and its RELRO pages are protected at the end.  Those of libc's
+ * functions are waited for.
  */
 #include "hook/got.h"
 
@@ -20,15 +21,7 @@
 #define PAGE	4096ull
 
 struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
-
-static bool of_driver(const char *name)
-{
-	if (name[0] != 'c' || name[1] != 'u')
-		return false;
-	if (name[2] == 'd' && name[3] == 'a')
-		name += 2;
-	return name[2] >= 'A' && name[2] <= 'Z';
-}
+early_data bool ct_got_bound;
 
 struct definition {
 	const char *name;
@@ -106,7 +99,7 @@ static const struct ct_got_function *function_of(const char *name)
 static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) *r, bool driver)
 {
 	u32 type = (u32)ELF64_R_TYPE(r->r_info);
-	const struct ct_got_function *f = NULL;
+	const struct ct_got_function *f;
 	bool lazy = false;
 	const ElfW(Sym) *s;
 	const char *name;
@@ -118,12 +111,9 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 		return CT_GOT_DONE;
 	s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	name = o->strings + s->st_name;
-	if (driver || !of_driver(name)) {
-		f = function_of(name);
-		if (!f)
-			return CT_GOT_DONE;
-	}
-
+	f = function_of(name);
+	if (!f && (driver || !ct_driver_pointers || !ct_is_name(name)))
+		return CT_GOT_DONE;
 	slot = (u64 *)(o->base + r->r_offset);
 	value = target = ct_load(slot);
 	if (type == R_X86_64_JUMP_SLOT && ct_object_contains(o, value)) {
@@ -131,8 +121,8 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 			return CT_GOT_DONE;	/* its own function */
 		lazy = true;
 		target = !f ? bound_later(name) : f->lazy ? (u64)f->real : 0;
-	} else if (!value || (type == R_X86_64_JUMP_SLOT &&
-			      ct_object_contains(o, value + o->base))) {
+	} else if (f && (!value || (type == R_X86_64_JUMP_SLOT &&
+				    ct_object_contains(o, value + o->base)))) {
 		/* What is not relocated yet is where the object was linked at. */
 		return CT_GOT_AGAIN;
 	}
@@ -149,9 +139,9 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	return lazy ? CT_GOT_AGAIN : CT_GOT_DONE;
 }
 
-enum ct_got_result ct_got_patch(const struct ct_object *o, bool driver)
+enum ct_got_result ct_got_patch(const struct ct_object *o)
 {
-	bool again = false, refused = false;
+	bool again = false, refused = false, driver = ct_driver_is_real(o);
 
 	for (size_t i = 0; i < o->plt_count + o->rela_count; i++) {
 		const ElfW(Rela) *r = i < o->plt_count ? &o->plt[i] : &o->rela[i - o->plt_count];

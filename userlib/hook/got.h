@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Programs that are linked to libcuda call it through slots of their global
- * offset table.
+ * Slots of global offset tables: through these programs that are linked to libcuda call it,
+ * and objects call libc's functions past ours.
  */
 #ifndef CT_GOT_H
 #define CT_GOT_H
@@ -21,6 +21,9 @@ struct ct_got_function {
 enum { CT_GOT_DLSYM, CT_GOT_DLVSYM, CT_GOT_IOCTL, CT_GOT_FUNCTIONS };
 extern struct ct_got_function ct_got_functions[CT_GOT_FUNCTIONS];
 
+/* Objects that the program was started with are bound to ours. */
+extern bool ct_got_bound;
+
 enum ct_got_result {
 	CT_GOT_DONE,
 	CT_GOT_AGAIN,		/* slots that the loader fills, or may be filling: look again */
@@ -28,10 +31,10 @@ enum ct_got_result {
 };
 
 /*
- * Puts thunks into those slots of an object that lead into libcuda, or that
- * will once the loader binds them.  driver: the object is libcuda itself, of which only the
- * slots of libc's functions are looked at.  Call inside dl_iterate_phdr().
+ * Puts ours into the object's slots of those functions, and thunks into those that lead into a
+ * libcuda without a known table, or will once the loader binds them (not where libcuda calls
+ * itself).  Call inside dl_iterate_phdr().
  */
-enum ct_got_result ct_got_patch(const struct ct_object *o, bool driver);
+enum ct_got_result ct_got_patch(const struct ct_object *o);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What becomes of a pointer into libcuda before the program gets it: the C half
- * of dlsym() and dlvsym() (dlsym.S) and what follows cuGetProcAddress.
+ * dlsym() and dlvsym(): moments to look for new objects.  Of a libcuda without a known table,
+ * and of a libcudart, the program gets thunks instead of pointers, here and from
+ * cuGetProcAddress.
  *
  * Holds no list of function names and keeps no state but the addresses of the real
- * functions.  Must never replace a pointer that does not lead into libcuda.
+ * functions.  Must never replace a pointer that leads elsewhere.
  */
 #include "hook/interpose.h"
 
@@ -22,9 +23,7 @@ typedef void *lookup_function(void *handle, const char *name, const char *versio
 
 lookup_function *ct_real_dlsym, *ct_real_dlvsym;
 
-lookup_function *ct_resolve(lookup_function **real);
-void *ct_look_up(void *handle, const char *name, const char *version, u64 caller,
-		 lookup_function **real);
+void *ct_look_up(void *handle, const char *name, const char *version, lookup_function **real);
 
 static void *none(void *handle, const char *name, const char *version)
 {
@@ -34,43 +33,26 @@ static void *none(void *handle, const char *name, const char *version)
 	return NULL;
 }
 
-/* glibc's, or that of another preloaded library which comes after this one. */
-cold lookup_function *ct_resolve(lookup_function **real)
+/* glibc's, or that of another preloaded library which comes after this one; NULL: not yet. */
+static cold void *find_real(lookup_function **real)
 {
-	struct ct_got_function *f = &ct_got_functions[real == &ct_real_dlvsym ? CT_GOT_DLVSYM : CT_GOT_DLSYM];
+	void *found = ct_find_next(real == &ct_real_dlsym ? "dlsym" : "dlvsym");
 
-	f->name = real == &ct_real_dlsym ? "dlsym" : "dlvsym";
-	f->real = ct_find_next(f->name);
-	if (!f->real)
-		return none;
-	__atomic_store_n(real, (lookup_function *)f->real, __ATOMIC_RELAXED);
-	return (lookup_function *)f->real;
-}
-
-static lookup_function *real_of(lookup_function **real)
-{
-	lookup_function *f = __atomic_load_n(real, __ATOMIC_RELAXED);
-
-	return f ? f : ct_resolve(real);
-}
-
-/* What everybody finds by this name. */
-static void *find_common(const char *name)
-{
-	return real_of(&ct_real_dlsym)(RTLD_DEFAULT, name, NULL);
+	__atomic_store_n(real, found ? (lookup_function *)found : none, __ATOMIC_RELAXED);
+	return found;
 }
 
 void ct_interpose_start(void *ours_dlsym, void *ours_dlvsym, void *bound)
 {
-	void *real = (void *)real_of(&ct_real_dlsym);
-
-	real_of(&ct_real_dlvsym);
-	ct_driver_dlsym_first = bound == ours_dlsym;
-	ct_got_functions[CT_GOT_DLSYM].ours = ours_dlsym;
-	ct_got_functions[CT_GOT_DLVSYM].ours = ours_dlvsym;
+	void *real = find_real(&ct_real_dlsym);
 	/* Where another library's dlsym() comes before ours, objects may be bound to that. */
-	ct_got_functions[CT_GOT_DLSYM].lazy = ct_got_functions[CT_GOT_DLVSYM].lazy =
-		bound == ours_dlsym || bound == real;
+	bool lazy = bound == ours_dlsym || bound == real;
+
+	ct_got_bound = bound == ours_dlsym;
+	ct_got_functions[CT_GOT_DLSYM] =
+		(struct ct_got_function){ "dlsym", real, ours_dlsym, lazy };
+	ct_got_functions[CT_GOT_DLVSYM] =
+		(struct ct_got_function){ "dlvsym", find_real(&ct_real_dlvsym), ours_dlvsym, lazy };
 }
 
 /*
@@ -85,7 +67,7 @@ static cold bool in_new_driver(void *address, const char *name)
 
 	if (name[2] == 'd')
 		return false;
-	find = (__typeof__(find))find_common("dladdr");
+	find = (__typeof__(find))ct_real_dlsym(RTLD_DEFAULT, "dladdr", NULL);
 	if (!find || !find(address, &info) || !info.dli_fname)
 		return false;
 	file = strrchr(info.dli_fname, '/');
@@ -102,57 +84,29 @@ static cold bool in_new_driver(void *address, const char *name)
 	return false;
 }
 
-/* As the real function would find it for the caller; NULL where only it can say. */
-static void *find_for(u64 caller, void *handle, const char *name, const char *version,
-		      lookup_function *real)
-{
-	void *address = NULL;
-	u64 next;
-
-	if (handle != RTLD_NEXT)
-		address = real(handle, name, version);
-	if (!ct_ready)
-		return address;
-	/* Both are relative to the caller's object; RTLD_DEFAULT was to ours. */
-	if (handle == RTLD_NEXT) {
-		next = ct_driver_next(caller, name, version);
-		address = next == 1 ? real(RTLD_DEFAULT, name, version) : (void *)next;
-	} else if (!address && handle == RTLD_DEFAULT) {
-		address = (void *)ct_driver_symbol_for(caller, name, version);
-	} else {
-		return address;
-	}
-	/* Nothing failed for the caller: one that succeeds clears dlerror(). */
-	if (address)
-		find_common("dlsym");
-	return address;
-}
-
 /*
- * The answer for a name of libcuda, or NULL if the real function is to answer the
- * caller itself: its errors, and the scopes that only the caller's objects see.
+ * A thunk, or NULL if the real function is to answer the caller itself, as it mostly is: it
+ * goes by who its caller is.
  */
-void *ct_look_up(void *handle, const char *name, const char *version, u64 caller,
-		 lookup_function **real)
+void *ct_look_up(void *handle, const char *name, const char *version, lookup_function **real)
 {
+	lookup_function *f = ct_load(real);
 	void *address;
 
-	/* An object that went away must not be asked what it exports. */
-	if (ct_ready)
-		ct_objects_check();
-	/* Of a call that is recorded already, what the wrapper calls is not recorded again. */
-	if (ct_ready && ct_driver_wraps(caller, name))
+	/* At any time: before the library's start, too. */
+	if (unlikely(!f || f == none))
+		find_real(real);
+	if (!ct_ready)
 		return NULL;
-	/* Of a call of dlsym(), version is what a register held by chance. */
-	if (real == &ct_real_dlsym)
-		version = NULL;
-	address = find_for(caller, handle, name, version, real_of(real));
-	if (!address || !ct_ready)
-		return handle == RTLD_NEXT ? NULL : address;
-	if (ct_driver_needs_thunk((u64)address) ||
-	    (!ct_driver_contains((u64)address) && in_new_driver(address, name)))
+	ct_objects_check();
+	/* RTLD_NEXT is relative to the caller. */
+	if (!name || !ct_is_name(name) || handle == RTLD_NEXT)
+		return NULL;
+	address = f(handle, name, version);
+	if (address && (ct_driver_needs_thunk((u64)address) ||
+			(!ct_driver_contains((u64)address) && in_new_driver(address, name))))
 		return ct_thunk_for(name, address);
-	return handle == RTLD_NEXT ? NULL : address;
+	return NULL;
 }
 
 /*

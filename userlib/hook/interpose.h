@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What becomes of a pointer into libcuda before the program gets it.
+ * dlsym() and dlvsym(), and what follows cuGetProcAddress.
  */
 #ifndef CT_INTERPOSE_H
 #define CT_INTERPOSE_H

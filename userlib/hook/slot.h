@@ -14,6 +14,16 @@ extern struct ct_slot ct_slots[CT_THUNKS];
 /* The paths of a call; see struct ct_call_above. */
 ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args;
 
+/* Is it a name of libcuda's (cu and a capital letter) or libcudart's functions (cuda)? */
+static inline bool ct_is_name(const char *name)
+{
+	if (name[0] != 'c' || name[1] != 'u')
+		return false;
+	if (name[2] == 'd' && name[3] == 'a')
+		name += 2;
+	return name[2] >= 'A' && name[2] <= 'Z';
+}
+
 /*
  * The thunk for this function of libcuda; the same one each time for the same
  * symbol and address, so that pointers compare as without us.  When libcuda has

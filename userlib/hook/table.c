@@ -70,14 +70,6 @@ static u64 *word_of(const struct ct_object *o, const ElfW(Sym) *s, bool *later)
 	return NULL;
 }
 
-static bool of_driver(const struct ct_object *o, const ElfW(Sym) *s)
-{
-	const char *name = o->strings + s->st_name;
-
-	return s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC && name[0] == 'c' &&
-	       name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
-}
-
 /* Finds the words of all exports. */
 static enum ct_table_state table_find(const struct ct_object *o)
 {
@@ -89,7 +81,8 @@ static enum ct_table_state table_find(const struct ct_object *o)
 		const ElfW(Sym) *s = &o->symbols[i];
 		u64 *at;
 
-		if (!of_driver(o, s))
+		if (s->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s->st_info) != STT_FUNC ||
+		    !ct_is_name(o->strings + s->st_name))
 			continue;
 		exports++;
 		at = word_of(o, s, &later);
