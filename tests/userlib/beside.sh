@@ -171,6 +171,44 @@ compiled_with() {
 		cc -w -D_GNU_SOURCE -g "-fsanitize=$1" -o "$W/sanitized" "${@:2}" -lpthread -ldl
 }
 
+# Two copies of libcupti, of which the profiler is linked to the second.
+t_two_cuptis() {
+	local which
+	mkdir -p "$W/two/first" "$W/two/second"
+	cat >"$W/two/cupti.c" <<-'EOF'
+	#include <stdio.h>
+	int cuptiActivityRegisterCallbacks(void *a, void *b) { puts(WHICH); return 0; }
+	int cuptiActivityRegisterTimestampCallback(void *a) { puts(WHICH); return 0; }
+	int cuptiActivityEnableHWTrace(unsigned char e) { puts(WHICH); return 0; }
+	int cuptiFinalize(void) { puts(WHICH); return 0; }
+	int profile(void)
+	{
+		return cuptiActivityRegisterTimestampCallback(0) || cuptiActivityRegisterCallbacks(0, 0) ||
+		       cuptiActivityEnableHWTrace(1) || cuptiFinalize();
+	}
+	EOF
+	for which in first second; do
+		cc -w -DWHICH="\"$which\"" -Dprofile=unused -fPIC -shared -Wl,-soname,libcupti.so.$which \
+			-o "$W/two/$which/libcupti.so.$which" "$W/two/cupti.c"
+	done
+	sed -n '/^int profile/,$p' "$W/two/cupti.c" |
+		cc -w -x c -fPIC -shared -o "$W/two/profiler.so" - -x none "$W/two/second/libcupti.so.second" -Wl,-rpath,"$W/two/second"
+	cc -w -x c -o "$W/two/program" - -ldl <<-'EOF'
+	#include <dlfcn.h>
+	int main(int argc, char **argv)
+	{
+		void *first = dlopen(argv[1], RTLD_NOW), *l = dlopen(argv[2], RTLD_NOW);
+		int (*profile)(void) = l ? (int (*)(void))dlsym(l, "profile") : 0;
+
+		return !first || !profile || profile();
+	}
+	EOF
+	LIB="$B/libcudatrace.so $B/libcudatrace-gpu.so" \
+		traced "$W/two/program" "$W/two/first/libcupti.so.first" "$W/two/profiler.so"
+	{ exits 0 && silent && [ "$(cat "$W/out")" = "$(printf 'second\nsecond\nsecond\nsecond')" ]; }
+	ok "two libcuptis: a profiler gets the one that it is linked to" $?
+}
+
 # As Nsight Compute does: a preloaded library gives the program itself in libcuda's place, and
 # goes on to libcuda.
 t_stand_in() {

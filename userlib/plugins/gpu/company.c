@@ -21,12 +21,23 @@ bool company;
 static cupti_requested *their_requested;
 static cupti_completed *their_completed;
 
-static void *company_real(const char *name)
+/*
+ * What the caller would have called without the plugin.  It may not be of the first libcupti in
+ * the process: first of those in the program's own scope, then of that which the caller's
+ * object is linked to.
+ */
+static void *company_real(const char *name, const void *caller)
 {
-	void *handle = find_cupti_loaded();
+	void *found = loader_find(RTLD_NEXT, name), *handle;
 
-	return handle ? loader_find(handle, name) : NULL;
+	if (!found && (handle = find_object(caller)))
+		found = loader_find(handle, name);
+	if (!found && (handle = find_cupti_loaded()))
+		found = loader_find(handle, name);
+	return found;
 }
+
+#define REAL(function)	company_real(function, __builtin_return_address(0))
 
 static void company_requested(u8 **buffer, size_t *size, size_t *most_records)
 {
@@ -57,7 +68,7 @@ EXPORT int cuptiFinalize(void);
 int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *completed)
 {
 	int (*real)(cupti_requested *, cupti_completed *) =
-		(__typeof__(real))company_real("cuptiActivityRegisterCallbacks");
+		(__typeof__(real))REAL("cuptiActivityRegisterCallbacks");
 
 	company_comes();
 	if (!real)
@@ -72,7 +83,7 @@ int cuptiActivityRegisterCallbacks(cupti_requested *requested, cupti_completed *
 int cuptiActivityRegisterTimestampCallback(u64 (*now)(void))
 {
 	int (*real)(u64 (*)(void)) =
-		(__typeof__(real))company_real("cuptiActivityRegisterTimestampCallback");
+		(__typeof__(real))REAL("cuptiActivityRegisterTimestampCallback");
 
 	company_comes();
 	return real ? real(now) : CUPTI_NOT_INITIALIZED;
@@ -81,7 +92,7 @@ int cuptiActivityRegisterTimestampCallback(u64 (*now)(void))
 /* Before we undo our own: it must stay as they want it. */
 int cuptiActivityEnableHWTrace(u8 enable)
 {
-	int (*real)(u8) = (__typeof__(real))company_real("cuptiActivityEnableHWTrace");
+	int (*real)(u8) = (__typeof__(real))REAL("cuptiActivityEnableHWTrace");
 
 	company_comes();
 	return real ? real(enable) : CUPTI_NOT_INITIALIZED;
@@ -89,7 +100,7 @@ int cuptiActivityEnableHWTrace(u8 enable)
 
 int cuptiFinalize(void)
 {
-	int (*real)(void) = (__typeof__(real))company_real("cuptiFinalize");
+	int (*real)(void) = (__typeof__(real))REAL("cuptiFinalize");
 
 	company_comes();
 	return real ? real() : CUPTI_NOT_INITIALIZED;

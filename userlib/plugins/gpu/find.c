@@ -197,3 +197,33 @@ void *find_cupti_loaded(void)
 
 	return dl_iterate_phdr(find_loaded, path) ? loader_open(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
+
+struct named {
+	const char *code;
+	char path[4096];
+};
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct named *n = arg;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const char *at = (const char *)(info->dlpi_addr + p->p_vaddr);
+
+		if (p->p_type == PT_LOAD && n->code >= at && n->code < at + p->p_memsz) {
+			snprintf(n->path, sizeof(n->path), "%s", info->dlpi_name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+void *find_object(const void *code)
+{
+	struct named n = { .code = code };
+
+	return dl_iterate_phdr(find_code, &n) && *n.path ?
+	       loader_open(n.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}

@@ -16,7 +16,10 @@ struct found {
 /* Which libcupti to take in this process, and loads it: its handle, or NULL. */
 void *find_cupti(struct found *f);
 
-/* That which is in this process already, if there is one. */
+/* The first that is in this process already, if there is one. */
 void *find_cupti_loaded(void);
+
+/* The object with this code; NULL for the program itself. */
+void *find_object(const void *code);
 
 #endif
