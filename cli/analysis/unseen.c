@@ -16,7 +16,8 @@ static bool unseen_is_known(const struct ct_trace *t, int pid)
 		if ((!strcmp(t->reg.infos[i].key, CT_UNSEEN_INFO) ||
 		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_ELSEWHERE) ||
 		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_READ_ONLY) ||
-		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_LOADED_INFO)) &&
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_LOADED_INFO) ||
+		     !strcmp(t->reg.infos[i].key, CT_UNSEEN_NAMESPACE)) &&
 		    atoi(t->reg.infos[i].text) == pid)
 			return true;
 	return false;
@@ -152,6 +153,10 @@ void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FIL
 			   "if it made any: libcuda was loaded, but not called through the library",
 			   "put libcudatrace.so first in LD_PRELOAD, leave out other libraries that "
 			   "export dlsym() or CUDA functions, or try --inject", out);
+	unseen_print_found(t, CT_UNSEEN_NAMESPACE,
+			   "if it made any: it used dlmopen(), and calls of a libcuda in another "
+			   "namespace are not seen",
+			   "load libcuda, and what is linked to it, by dlopen()", out);
 	unseen_print_idle(t, out);
 	unseen_print_some(t, out);
 	unseen_print_bypassed(t, calls, out);

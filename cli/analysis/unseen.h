@@ -18,6 +18,7 @@
 #define CT_UNSEEN_READ_ONLY	"unseen_read_only"	/* that directory may not be written there */
 #define CT_UNSEEN_IDLE		"unseen_idle"	/* no sign of a call: the driver is not open */
 #define CT_UNSEEN_LOADED_INFO	"unseen_loaded"
+#define CT_UNSEEN_NAMESPACE	"unseen_namespace"	/* likewise; it has several link namespaces */
 
 /* The library's, of calls that it knows that it does not see: "slots", "namespace". */
 #define CT_UNSEEN_SOME_INFO	"unseen_some"

@@ -160,10 +160,20 @@ static void unseen_look_at_root(const struct ct_unseen *u, struct ct_unseen_proc
 		       fs.f_flag & ST_RDONLY;
 }
 
+/* Is it the first line of a mapped libc?  Until glibc 2.33 its file was libc-2.33.so. */
+static bool unseen_is_libc(const char *line, const char *file)
+{
+	unsigned long long offset;
+
+	return (!strncmp(file, "/libc.so.6", strlen("/libc.so.6")) || !strncmp(file, "/libc-2.", strlen("/libc-2."))) &&
+	       sscanf(line, "%*x-%*x %*s %llx", &offset) == 1 && !offset;
+}
+
 static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process *p)
 {
 	char path[64], line[PATH_MAX + 128], *file;
 	const char *library = strrchr(u->library, '/');
+	unsigned int libcs = 0;
 	FILE *f;
 
 	library = library ? library + 1 : u->library;
@@ -177,8 +187,10 @@ static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process
 			continue;
 		p->cuda |= !strncmp(file, "/libcuda.so", strlen("/libcuda.so"));
 		p->library |= !strncmp(file + 1, library, strlen(library));
+		libcs += unseen_is_libc(line, file);
 	}
 	fclose(f);
+	p->namespaces = libcs > 1;
 	if (p->cuda)
 		unseen_look_at_root(u, p);
 }
@@ -300,6 +312,8 @@ static const char *unseen_cause(const struct ct_unseen *u, const struct ct_unsee
 		return CT_UNSEEN_ELSEWHERE;
 	if (p->library && p->read_only)
 		return CT_UNSEEN_READ_ONLY;
+	if (p->library && p->namespaces)
+		return CT_UNSEEN_NAMESPACE;
 	return p->library ? CT_UNSEEN_LOADED_INFO : CT_UNSEEN_INFO;
 }
 

@@ -38,6 +38,7 @@ struct ct_unseen_process {
 	bool driver;			/* a device of NVIDIA's driver is open */
 	bool elsewhere;			/* libcuda, but the trace or our library is not in its root */
 	bool read_only;			/* the trace's directory is, there */
+	bool namespaces;		/* libc is mapped twice: dlmopen() has made a namespace */
 };
 
 struct ct_unseen {

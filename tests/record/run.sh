@@ -96,6 +96,24 @@ t_unseen()
 		cat "$work/loaded.err"
 	tr -s '\n ' ' ' <"$work/loaded.err" | grep -q ' do: put libcudatrace.so first in LD_PRELOAD'
 	ok $? "... and what to do"
+	# In a namespace of its own it is out of sight: LD_PRELOAD would not help.
+	echo 'int plugged;' | cc -x c -fPIC -shared -o "$work/namespaced.so" - -x none -Wl,--no-as-needed "$LD_LIBRARY_PATH/libcuda.so.1"
+	cc -w -D_GNU_SOURCE -x c -o "$work/namespaced" - -ldl <<-'EOF'
+	#include <dlfcn.h>
+	#include <unistd.h>
+	int main(int argc, char **argv)
+	{
+		return dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW) ? sleep(5) : 1;
+	}
+	EOF
+	"$cudatrace" record --no-module -o "$work/trace-namespaced" -- sh -c '
+		"$1" "$2"
+		"$0" --iterations 3' "$inference" "$work/namespaced" "$work/namespaced.so" 9<$driver >/dev/null 2>"$work/namespaced.err"
+	is "$(grep -c '^  not recorded: CUDA calls of namespaced ([0-9]*), if it made any: it' "$work/namespaced.err")$(
+		grep -c '^  not recorded' "$work/namespaced.err")" 11 "... and one that has libcuda in a namespace of its own" ||
+		cat "$work/namespaced.err"
+	tr -s '\n ' ' ' <"$work/namespaced.err" | grep -q ' it used dlmopen(), .* do: load libcuda, and what is linked to it, by dlopen()'
+	ok $? "... and what to do"
 	# Launches, and nothing of what must have come before them.
 	cc -w -x c -o "$work/launches" - -ldl <<-'EOF'
 	#include <dlfcn.h>
