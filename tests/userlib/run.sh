@@ -11,10 +11,11 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/pick.sh
 B=$PWD/build/tests/userlib
 [ "${1:-}" != --build ] || { B=$(realpath -m "$2"); shift 2; }
-for part in calls processes sinks registry beside table bypass roots surroundings; do
+PARTS="calls processes sinks registry beside table bypass roots surroundings real"
+for part in $PARTS; do
 	. "tests/userlib/$part.sh"
 done
-NAMES=$(grep -ho '^t_[a-z_0-9]*()' tests/userlib/{calls,processes,sinks,registry,beside,table,bypass,roots,surroundings,run}.sh | tr -d '()')
+NAMES=$(for part in $PARTS run; do grep -ho "^t_[a-z_0-9]*()" "tests/userlib/$part.sh"; done | tr -d "()")
 choose_parts "$NAMES" "$@"
 make -s -j2 -f tests/userlib/build.mk O="$B" || { echo "Bail out! does not build"; exit 1; }
 W=$(mktemp -d /tmp/cudatrace-userlib.XXXXXX)
