@@ -2,6 +2,9 @@
 /*
  * Following a trace directory that is being written.  Only what its writers have
  * committed is read: must never write there, and never hold a writer up.
+ *
+ * A damaged packet is left out and counted, like in trace/stream.c.  Of a packet that grows, records
+ * that were read before the damage was there have been given already.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +32,11 @@ struct tail {
 	uint64_t packet;	/* offset of the packet that is being read */
 	uint32_t used;		/* bytes of it that were read */
 	uint64_t seq;		/* its number */
+	uint64_t last;		/* ns: of the last record that was read of it */
+	bool bad;		/* it is damaged: no more of it is read */
+	bool searching;		/* a packet may begin at that offset, or behind it */
+	uint64_t packets_bad, bad_offset; /* how many were left out; the first one, and why */
+	char bad_why[112];
 };
 
 struct follower {
@@ -41,6 +49,7 @@ struct follower {
 	size_t records;		/* since the sink was told that all was read */
 	uint8_t *packet;
 	bool old;		/* what is read was there before */
+	bool finished;		/* nobody writes any more */
 };
 
 /* Lines that were added since; the last one may be half written. */
@@ -116,26 +125,118 @@ static int follow_find_streams(struct follower *f, struct ct_error *err)
 	return rc;
 }
 
+static void follow_leave_out(struct tail *t, const char *why)
+{
+	if (!t->packets_bad++) {
+		t->bad_offset = t->packet;
+		snprintf(t->bad_why, sizeof(t->bad_why), "%.111s", why);
+	}
+}
+
+static void follow_next_packet(struct tail *t, uint64_t offset, uint64_t seq)
+{
+	t->packet = offset;
+	t->seq = seq;
+	t->used = 0;
+	t->bad = false;
+}
+
+/* Are the records from t->used on good?  0 or -EBADMSG. */
+static int follow_check_records(const struct follower *f, const struct tail *t,
+				const struct ct_packet_view *p, struct ct_error *err)
+{
+	uint64_t last = t->used == CT_PACKET_HEAD ? p->ts_begin : t->last, stamp = 0;
+	const char *why = NULL;
+	struct ct_record r;
+	uint32_t at, size;
+
+	for (at = t->used; at < p->content; at += size) {
+		size = ct_record_parse(p, at, &f->reg, &r, &why);
+		if (size && r.end < last)
+			why = "a record that is older than the one before it";
+		if (!size || r.end < last) {
+			memcpy(&stamp, p->data + at, p->content - at < 8 ? 0 : 8);
+			return ct_fail(err, EBADMSG, "%s (class %u) at byte %u", why,
+				       CT_RECORD_CLASS(stamp), at);
+		}
+		last = r.end;
+	}
+	return 0;
+}
+
 /* Records of the packet in f->packet, from t->used on. */
 static int follow_read_records(struct follower *f, struct tail *t, const struct ct_packet_view *p,
 			       struct ct_error *err)
 {
+	struct ct_error inner;
 	struct ct_record r;
 	const char *why;
 	uint32_t size;
 	int rc;
 
-	for (; t->used < p->content; t->used += size) {
+	if (!t->bad && follow_check_records(f, t, p, &inner)) {
+		/* A class was added since the registry was read, or the packet is bad. */
+		rc = follow_read_registry(f, err);
+		if (rc)
+			return rc;
+		t->bad = follow_check_records(f, t, p, &inner);
+		if (t->bad)
+			follow_leave_out(t, inner.text);
+	}
+	for (; !t->bad && t->used < p->content; t->used += size) {
 		size = ct_record_parse(p, t->used, &f->reg, &r, &why);
-		if (!size)	/* its class is in the registry by now, or the file is bad */
-			return ct_fail(err, EBADMSG, "%s/%s: offset %llu: %s", f->dir, t->name,
-				       (unsigned long long)t->packet + t->used, why);
+		t->last = r.end;
 		rc = f->sink->record(f->sink->arg, &f->reg, &r, f->old);
 		if (rc)
 			return ct_fail(err, -rc, "%s", strerror(-rc));
 		f->records++;
 	}
 	return 0;
+}
+
+/* Moves to where a head of this trace may begin; false: there is none up to the file's end. */
+static bool follow_find_head(struct follower *f, struct tail *t)
+{
+	struct {
+		uint32_t magic;
+		uint8_t uuid[16];
+	} begin = { .magic = CT_MAGIC };
+	const uint8_t *found;
+	ssize_t n;
+
+	memcpy(begin.uuid, f->reg.uuid, sizeof(begin.uuid));
+	while ((n = pread(t->fd, f->packet, CT_PACKET_MAX, t->packet)) >= (ssize_t)sizeof(begin)) {
+		found = memmem(f->packet, n, &begin, sizeof(begin));
+		if (found) {
+			t->packet += found - f->packet;
+			return true;
+		}
+		t->packet += n - sizeof(begin) + 1;
+	}
+	return false;
+}
+
+/*
+ * The head of the packet at t->packet, which is in f->packet, is damaged, or the file of @in_file
+ * further bytes ends in its packet.  A size that is possible is believed, as in trace/stream.c.
+ * Return: 1: it is left out; 0: its writer is not ready; negative errno.
+ */
+static int follow_bad_head(struct follower *f, struct tail *t, uint64_t in_file,
+			   const struct ct_error *why, struct ct_error *err)
+{
+	const struct ct_packet head = *(struct ct_packet *)f->packet;
+	bool ours = ct_packet_is_of(&head, t->kind, f->reg.uuid);
+	struct tail next = *t;
+
+	if (!t->packet && !ours)
+		return ct_fail(err, EBADMSG, "%s/%s: offset 0: %s", f->dir, t->name, why->text);
+	next.packet += 4;
+	if (why->code == ENODATA && !f->finished && !follow_find_head(f, &next))
+		return 0;
+	follow_leave_out(t, why->text);
+	t->searching = !ours || !ct_packet_size_valid(&head) || head.packet_size / 8 > in_file;
+	follow_next_packet(t, t->packet + (t->searching ? 4 : head.packet_size / 8), t->seq + 1);
+	return 1;
 }
 
 /* Has the thread begun a packet with this number, that is not in its stream? */
@@ -191,15 +292,19 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 	ssize_t n;
 	int rc;
 
-	if (fstat(t->fd, &st) || (uint64_t)st.st_size < t->packet + CT_PACKET_HEAD)
+	if (t->searching && !follow_find_head(f, t))
+		return 0;
+	t->searching = false;
+	if (fstat(t->fd, &st) || (uint64_t)st.st_size <= t->packet ||
+	    ((uint64_t)st.st_size < t->packet + CT_PACKET_HEAD && !f->finished))
 		return follow_read_sub_buffer(f, t, err);
+	memset(f->packet, 0, CT_PACKET_HEAD);
 	n = pread(t->fd, f->packet, CT_PACKET_HEAD, t->packet);
-	if (n != (ssize_t)CT_PACKET_HEAD)
+	if (n <= 0)
 		return 0;
 	rc = ct_packet_check(f->packet, n, st.st_size - t->packet, t->kind, f->reg.uuid, &p, &inner);
 	if (rc < 0)
-		return ct_fail(err, -rc, "%s/%s: offset %llu: %s", f->dir, t->name,
-			       (unsigned long long)t->packet, inner.text);
+		return follow_bad_head(f, t, st.st_size - t->packet, &inner, err);
 	if (!rc)
 		return follow_read_sub_buffer(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */
@@ -226,9 +331,7 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 		return rc;
 	if (!magic)
 		return 0;
-	t->packet += p.size;
-	t->seq = p.seq + 1;
-	t->used = 0;
+	follow_next_packet(t, t->packet + p.size, p.seq + 1);
 	return 1;
 }
 
@@ -258,6 +361,19 @@ static bool follow_is_finished(const struct follower *f)
 	return !ct_path(path, sizeof(path), f->dir, CT_METADATA_FILE) && !access(path, F_OK);
 }
 
+/* Says which packets are missing because they are damaged, a line for each stream. */
+static void follow_tell_bad(const struct follower *f)
+{
+	for (unsigned int i = 0; i < f->tails_count; i++) {
+		const struct tail *t = &f->tails[i];
+
+		if (t->packets_bad)
+			ct_complain("%s/%s: offset %llu: %s: left out %llu damaged packet%s of this stream",
+				    f->dir, t->name, (unsigned long long)t->bad_offset, t->bad_why,
+				    (unsigned long long)t->packets_bad, t->packets_bad == 1 ? "" : "s");
+	}
+}
+
 int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile bool *stop,
 	      struct ct_error *err)
 {
@@ -275,24 +391,26 @@ int ct_follow(const char *dir, const struct ct_follow_sink *sink, const volatile
 		goto out;
 	}
 	for (;;) {
-		bool finished = follow_is_finished(&f), more, old;
+		bool more, old;
 
+		f.finished = follow_is_finished(&f);
 		rc = follow_poll_once(&f, err);
 		more = f.records > 0;
 		/* What was there when this began may take several rounds; a finished trace is all old. */
-		old = f.old && (finished || f.records >= FOLLOW_BATCH);
+		old = f.old && (f.finished || f.records >= FOLLOW_BATCH);
 		f.records = 0;
 		told = sink->idle(sink->arg, &more);
 		if (!rc && told)
 			rc = told == -EPIPE ? -EPIPE : ct_fail(err, -told, "%s", strerror(-told));
 		f.old = old;
-		if (rc || *stop || (finished && !more))
+		if (rc || *stop || (f.finished && !more))
 			break;
 		if (!more)
 			nanosleep(&pause, NULL);
 	}
 	if (rc == -EPIPE)	/* nobody looks any more */
 		rc = 0;
+	follow_tell_bad(&f);
 out:
 	for (unsigned int i = 0; i < f.tails_count; i++) {
 		close(f.tails[i].fd);

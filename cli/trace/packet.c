@@ -14,6 +14,12 @@ bool ct_packet_size_valid(const struct ct_packet *head)
 	       head->packet_size / 8 <= CT_PACKET_MAX;
 }
 
+bool ct_packet_is_of(const struct ct_packet *head, int kind, const uint8_t uuid[16])
+{
+	return head->magic == CT_MAGIC && !memcmp(head->uuid, uuid, sizeof(head->uuid)) &&
+	       head->stream_class == (uint32_t)kind;
+}
+
 int ct_packet_check(const uint8_t *data, uint64_t in_memory, uint64_t in_file, int kind,
 		    const uint8_t uuid[16], struct ct_packet_view *p, struct ct_error *err)
 {

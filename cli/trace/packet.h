@@ -22,6 +22,9 @@ struct ct_packet_view {
 /* Is the size that a head says, in bits, one that a packet can have? */
 bool ct_packet_size_valid(const struct ct_packet *head);
 
+/* Is this head, which may be cut short by zeros, one of such a stream of this trace, whatever else it says? */
+bool ct_packet_is_of(const struct ct_packet *head, int kind, const uint8_t uuid[16]);
+
 /**
  * ct_packet_check() - the head of a packet
  * @data: its first bytes: @in_memory of them may be read here, @in_file in the file

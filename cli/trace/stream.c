@@ -139,8 +139,7 @@ static bool stream_is_head(const struct ct_stream_file *s, uint64_t at,
 	uint64_t left = s->map_size - at;
 
 	memcpy(&head, s->map + at, left < sizeof(head) ? left : sizeof(head));
-	return head.magic == CT_MAGIC && !memcmp(head.uuid, reg->uuid, sizeof(head.uuid)) &&
-	       head.stream_class == s->kind;
+	return ct_packet_is_of(&head, s->kind, reg->uuid);
 }
 
 /*

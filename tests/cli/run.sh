@@ -695,6 +695,30 @@ t_damaged()
 	left_out stub 'u-4242-1: offset 0: a record that does not fit its packet \(class 16384\) at byte 96'
 	damage huge && put64 "$work/huge/u-4242-1" 40 $((8 * 4096 + 64))
 	left_out huge 'u-4242-1: offset 0: a packet with 32832 of 32768 bits used'
+	# live says the same of them, and shows the same calls but for those of the bad packets.
+	for name in truncated alien unknown short stub huge; do
+		"$ct" export "$work/$name" 2>&1 >/dev/null | grep ': left out' | sort >"$work/export.err"
+		timeout $hang "$ct" live "$work/$name" 2>"$work/err" >"$work/live.bad"
+		is "$?$(sort "$work/err" | diff - "$work/export.err" | wc -l)" 00 "live of $name: leaves out the same packets" ||
+			cat "$work/err"
+		"$ct" live "$t" | sort >"$work/live.good"
+		[ "$(wc -l <"$work/live.bad")" -gt 100 ] &&
+			[ "$(sort "$work/live.bad" | comm -23 - "$work/live.good" | wc -l)" = 0 ]
+		ok $? "live of $name: and goes on with the next one ($(wc -l <"$work/live.bad") of $(wc -l <"$work/live.good") rows)"
+	done
+	# A packet whose size is not possible, in a trace that grows: the next one is searched for.
+	mkdir "$work/badgrow" && cp "$t/.registry" "$t/k-0" "$work/badgrow" &&
+		head -c 20480 "$t/u-4242-1" >"$work/badgrow/u-4242-1" && put64 "$work/badgrow/u-4242-1" $((16384 + 48)) 8
+	timeout $hang "$ct" live "$work/badgrow" >"$work/badgrow.txt" 2>"$work/err" & live=$!
+	wait_until eval '[ "$(grep -c cu "$work/badgrow.txt")" -gt 100 ]'
+	tail -c +20481 "$t/u-4242-1" >>"$work/badgrow/u-4242-1"
+	cp "$t/k-1" "$work/badgrow" && cp "$t/metadata" "$work/badgrow"
+	wait $live
+	is "$?$(grep -cE 'u-4242-1: offset 16384: a packet of 8 bits: left out 1 damaged packet of this stream$' "$work/err")" 01 \
+		"live: a bad packet of a trace that grows" || cat "$work/err"
+	"$ct" export "$work/badgrow" >"$work/badgrow.jsonl" 2>/dev/null
+	is "$(($(wc -l <"$work/badgrow.txt") - 1))" "$(jq -c 'select(.phase != "B" and .type != "tracer" and (.unfinished | not))' "$work/badgrow.jsonl" | wc -l)" \
+		"live: and all calls behind it"
 	# get64 FILE OFFSET
 	get64() { od -An -tu8 -j"$2" -N8 "$1" | tr -d ' '; }
 	# last FILE: where its last packet begins
