@@ -22,6 +22,7 @@
 #include "probes/probe.h"
 #include "core/registry.h"
 #include "core/session.h"
+#include "base/compat.h"
 
 /* Sub-buffers of a ring of a session that a read() starts. */
 #define CHARDEV_SUBBUF_COUNT 16
@@ -36,9 +37,7 @@ static int chardev_open(struct inode *inode, struct file *file)
 	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	if (!f)
 		return -ENOMEM;
-	mutex_init(&f->lock);
-	mutex_init(&f->start);
-	spin_lock_init(&f->adopted_lock);
+	ct_file_init(f);
 	if (file->f_mode & FMODE_READ) {
 		/* Of the task that opens it: a kernel worker may call poll() later. */
 		f->viewer.pids = get_pid_ns(task_active_pid_ns(current));
@@ -77,10 +76,10 @@ static int chardev_release(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_READ && !f->privileged)
 		ct_file_remove_reader(f);
 	ct_reader_close(f->reader);
+	ct_timer_shutdown(&f->look);
 	if (f->viewer.pids)
 		put_pid_ns(f->viewer.pids);
-	ct_session_put(f->adopted);
-	ct_session_put(f->started);
+	ct_session_put(f->session);
 	if (atomic_read(&f->defines))
 		ct_registry_put();
 	kfree(f);
@@ -156,30 +155,29 @@ static ssize_t chardev_read(struct file *file, char __user *to, size_t room, lof
 			break;
 		}
 	}
-	ct_file_unlock(f);
+	mutex_unlock(&f->lock);
+	/* An edge-triggered epoll waits for a wake-up before it polls again. */
+	if (n == -EAGAIN)
+		ct_file_look_later(f);
 	return n;
 }
 
 static __poll_t chardev_poll(struct file *file, poll_table *wait)
 {
 	struct ct_file *f = file->private_data;
-	__poll_t mask = EPOLLERR;
+	__poll_t mask = 0;
 
 	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
-	if (!mutex_trylock(&f->lock)) {
-		/* Another task is in read() on this file; ct_file_unlock() will wake us. */
-		poll_wait(file, &ct_session_wait, wait);
-		WRITE_ONCE(f->overlooked, true);
-		/* overlooked before the lock is tried again: pairs with ct_file_unlock(). */
-		smp_mb();
-		if (!mutex_trylock(&f->lock))
-			return 0;
+	poll_wait(file, &f->wait, wait);
+	/* Another task may be in read() on this file, for as long as it likes. */
+	if (mutex_trylock(&f->lock)) {
+		mask = chardev_attach(file, f) ? EPOLLERR :
+		       ct_reader_poll(f->reader, file, &f->watermark, READ_ONCE(f->mapped));
+		mutex_unlock(&f->lock);
 	}
-	if (!chardev_attach(file, f))
-		mask = ct_reader_poll(f->reader, file, wait, &f->watermark, READ_ONCE(f->mapped));
-	/* Another task may be in poll(), too. */
-	ct_file_unlock(f);
+	if (!mask)
+		ct_file_look_later(f);
 	return mask;
 }
 

@@ -4,16 +4,25 @@
 #include "read/reader.h"
 #include "core/session.h"
 
-void ct_file_unlock(struct ct_file *f)
+static void file_look(struct timer_list *t)
 {
-	mutex_unlock(&f->lock);
-	/*
-	 * The lock before overlooked: a poll() that found it taken and has not set overlooked yet
-	 * finds it free when it tries again.  Pairs with the barrier in chardev_poll().
-	 */
-	smp_mb();
-	if (READ_ONCE(f->overlooked) && xchg(&f->overlooked, false))
-		wake_up_interruptible_all(&ct_session_wait);
+	struct ct_file *f = container_of(t, struct ct_file, look);
+
+	wake_up_interruptible_all(&f->wait);
+}
+
+void ct_file_init(struct ct_file *f)
+{
+	mutex_init(&f->lock);
+	mutex_init(&f->start);
+	spin_lock_init(&f->session_lock);
+	init_waitqueue_head(&f->wait);
+	timer_setup(&f->look, file_look, 0);
+}
+
+void ct_file_look_later(struct ct_file *f)
+{
+	mod_timer(&f->look, jiffies + CT_READER_PERIOD);
 }
 
 /* Readers without privileges. */
@@ -48,7 +57,7 @@ void ct_file_drop_old(void)
 			ct_reader_close(f->reader);
 			f->reader = NULL;
 		}
-		ct_file_unlock(f);
+		mutex_unlock(&f->lock);
 	}
 	mutex_unlock(&file_readers_lock);
 	ct_session_put(s);
@@ -58,19 +67,20 @@ struct ct_session_state *ct_file_adopted(struct ct_file *f)
 {
 	struct ct_session_state *s;
 
-	spin_lock(&f->adopted_lock);
-	s = f->adopted;
+	spin_lock(&f->session_lock);
+	s = f->adopted ? f->session : NULL;
 	if (s)
 		kref_get(&s->ref);
-	spin_unlock(&f->adopted_lock);
+	spin_unlock(&f->session_lock);
 	return s;
 }
 
-void ct_file_set_adopted(struct ct_file *f, struct ct_session_state *s)
+void ct_file_set_session(struct ct_file *f, struct ct_session_state *s, bool adopted)
 {
 	lockdep_assert_held(&f->start);
-	spin_lock(&f->adopted_lock);
-	swap(f->adopted, s);
-	spin_unlock(&f->adopted_lock);
+	spin_lock(&f->session_lock);
+	swap(f->session, s);
+	f->adopted = adopted;
+	spin_unlock(&f->session_lock);
 	ct_session_put(s);
 }

@@ -7,7 +7,9 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include "read/json.h"
 
 struct ct_reader;
@@ -21,19 +23,21 @@ struct ct_file {
 	bool privileged; /* who opened it was; only of readers */
 	struct ct_watermark watermark; /* each word by itself: no lock */
 	struct list_head node; /* of those without privileges: see ct_file_drop_old() */
+	wait_queue_head_t wait; /* who is in poll() */
+	struct timer_list look; /* wakes them, so that poll() looks again */
 	bool mapped; /* has mapped a CPU's data */
 	bool probes; /* may have added probes, or counted functions */
 	atomic_t defines; /* it has defined something: it keeps the registry */
-	bool overlooked; /* a poll() found lock taken: see ct_file_unlock() */
-	/* started, adopted.  Not lock, with which a read() may sleep. */
+	/* session, adopted.  Not lock, with which a read() may sleep. */
 	struct mutex start;
-	struct ct_session_state *started; /* the last session that this file started */
-	struct ct_session_state *adopted; /* by CT_IOC_ADOPT since then; also adopted_lock */
-	spinlock_t adopted_lock; /* for mmap(), which must not wait for start */
+	struct ct_session_state *session; /* that it started last, or has adopted since then */
+	bool adopted; /* session was adopted */
+	spinlock_t session_lock; /* likewise: for mmap(), which must not wait for start */
 };
 
-/* ct_file_unlock - unlock f->lock, and wake a poll() that found it taken. */
-void ct_file_unlock(struct ct_file *f);
+/* ct_file_init - a new file, all zeros.  ct_file_look_later - poll() looks again in 10 ms. */
+void ct_file_init(struct ct_file *f);
+void ct_file_look_later(struct ct_file *f);
 
 /*
  * A reader keeps its session's rings in memory until it has read them to the end, which it may
@@ -52,9 +56,9 @@ void ct_file_drop_old(void);
 struct ct_session_state *ct_file_adopted(struct ct_file *f);
 
 /*
- * ct_file_set_adopted - replace it by s (NULL: none), whose reference it takes over.  The caller
- * holds f->start.
+ * ct_file_set_session - replace f->session by s (NULL: none), whose reference it takes over.  The
+ * caller holds f->start.
  */
-void ct_file_set_adopted(struct ct_file *f, struct ct_session_state *s);
+void ct_file_set_session(struct ct_file *f, struct ct_session_state *s, bool adopted);
 
 #endif

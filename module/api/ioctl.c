@@ -47,14 +47,13 @@ static int ioctl_start(struct file *file, union ct_arg *arg)
 		return -EINTR;
 	err = ct_control_start(&arg->session, file, false);
 	if (!err) {
-		ct_session_put(f->started);
 		s = ct_session_get();
 		/* Another task may have ended it already and started another one. */
-		f->started = s && s->owner == file ? s : NULL;
-		if (s && !f->started)
+		if (s && s->owner != file) {
 			ct_session_put(s);
-		/* Its own session replaces the one that it adopted. */
-		ct_file_set_adopted(f, NULL);
+			s = NULL;
+		}
+		ct_file_set_session(f, s, false);
 		ct_file_drop_old();
 	}
 	mutex_unlock(&f->start);
@@ -89,7 +88,7 @@ static int ioctl_adopt(struct file *file, union ct_arg *arg)
 		ct_session_put(s);
 		err = -EBUSY;
 	} else {
-		ct_file_set_adopted(f, s);
+		ct_file_set_session(f, s, true);
 	}
 	mutex_unlock(&f->start);
 	return err;
@@ -318,7 +317,7 @@ static int ioctl_threadbuf_read(struct file *file, union ct_arg *arg)
 		return -EPERM;
 	if (mutex_lock_killable(&f->start))
 		return -EINTR;
-	s = f->adopted ? f->adopted : f->started;
+	s = f->session;
 	if (!s)
 		err = -EBADF;
 	else if (f->adopted && !ct_access_privileged())
@@ -336,13 +335,12 @@ static int ioctl_watermark(struct file *file, union ct_arg *arg)
 	struct ct_file *f = file->private_data;
 
 	/*
-	 * Without f->lock, which a read() holds while it waits.  A reader that waits already is
-	 * woken and compares with the new amounts.
+	 * Without f->lock, which a read() holds while it waits: it compares with the new amounts
+	 * when it looks again.
 	 */
 	WRITE_ONCE(f->watermark.bytes, arg->watermark.bytes);
 	WRITE_ONCE(f->watermark.records, arg->watermark.records);
 	WRITE_ONCE(f->watermark.ns, arg->watermark.ns);
-	wake_up_interruptible_all(&ct_session_wait);
 	return 0;
 }
 

@@ -384,7 +384,6 @@ int ct_control_flush(void)
 		return -ENODATA;
 	/* A writer has preemption disabled, so this waits for its record. */
 	synchronize_rcu();
-	wake_up_interruptible_all(&ct_session_wait);
 	ct_session_put(s);
 	return 0;
 }

@@ -115,11 +115,10 @@ ct_record_new(struct ct_cpu *cpu, u16 class, u32 size, u8 context, u64 *stamp)
 	return rec;
 }
 
-/* ct_record_done - they are written: publish them and wake readers. */
+/* ct_record_done - they are written: publish them. */
 static __always_inline void ct_record_done(struct ct_cpu *cpu, u32 records)
 {
 	ct_ring_commit(&cpu->ring, records);
-	ct_session_wake(cpu);
 }
 
 #endif

@@ -21,8 +21,6 @@
 /* Held while a session is started, changed or stopped. */
 DEFINE_MUTEX(ct_session_lock);
 DEFINE_PER_CPU(struct ct_cpu *, ct_cpu_current);
-DECLARE_WAIT_QUEUE_HEAD(ct_session_wait);
-u32 ct_session_waiters;
 /* Paused or not.  Changed under both locks, so either one is enough to read it. */
 static struct ct_session_state *running;
 /* Held only to take a reference, so that the last one is not dropped meanwhile. */
@@ -33,7 +31,6 @@ static void session_free(struct kref *ref)
 	struct ct_session_state *s = container_of(ref, struct ct_session_state, ref);
 	u32 i;
 
-	irq_work_sync(&s->wake);
 	s->release(s);
 	for (i = 0; s->cpu && i < s->cpus; i++) {
 		if (!s->cpu[i])
@@ -71,16 +68,6 @@ struct ct_session_state *ct_session_running(void)
 	return running;
 }
 
-static void session_wake_readers(struct irq_work *work)
-{
-	wake_up_interruptible_all(&ct_session_wait);
-}
-
-void ct_session_wake_now(struct ct_cpu *cpu)
-{
-	irq_work_queue(&cpu->s->wake);
-}
-
 struct ct_session_state *ct_session_new(const struct ct_session *arg,
 					void (*release)(struct ct_session_state *s))
 {
@@ -92,7 +79,6 @@ struct ct_session_state *ct_session_new(const struct ct_session *arg,
 	if (!s)
 		return NULL;
 	kref_init(&s->ref);
-	init_irq_work(&s->wake, session_wake_readers);
 	s->release = release;
 	s->cpus = nr_cpu_ids;
 	s->groups = arg->groups;
@@ -168,6 +154,5 @@ void ct_session_end(struct ct_session_state *s)
 	session_set_running(NULL);
 	WRITE_ONCE(s->facts->running, 0);
 	WRITE_ONCE(s->ended, true);
-	wake_up_all(&ct_session_wait);
 	ct_session_put(s);
 }

@@ -6,11 +6,9 @@
 #ifndef CT_SESSION_H
 #define CT_SESSION_H
 
-#include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/wait.h>
 #include "base/ring.h"
 
 struct ct_limit;
@@ -42,7 +40,6 @@ struct ct_session_state {
 	u32 number; /* sessions are numbered as they begin */
 	u64 groups;
 	bool ended; /* nothing is written any more */
-	struct irq_work wake;
 
 	/* Of higher layers, freed by release(). */
 	struct ct_limit *limit;
@@ -69,13 +66,6 @@ static __always_inline struct ct_cpu *ct_cpu_writing(void)
 {
 	return this_cpu_read(ct_cpu_current);
 }
-
-/*
- * Readers of all sessions wait here: a task in poll() may stay in the queue longer than the
- * session lives.  ct_session_waiters is their number; it changes under the queue's lock.
- */
-extern wait_queue_head_t ct_session_wait;
-extern u32 ct_session_waiters;
 
 /* Serialises start, stop and everything that arms or disarms probes. */
 extern struct mutex ct_session_lock;
@@ -113,18 +103,9 @@ void ct_session_begin(struct ct_session_state *s);
 void ct_session_publish(struct ct_session_state *s);
 
 /*
- * ct_session_end - s is no longer the running session; drops its reference.  It wakes all
- * readers, which then read to the end.  The caller holds ct_session_lock and has called
- * ct_session_publish(NULL).
+ * ct_session_end - s is no longer the running session; drops its reference.  Readers read it to
+ * its end.  The caller holds ct_session_lock and has called ct_session_publish(NULL).
  */
 void ct_session_end(struct ct_session_state *s);
-
-/* ct_session_wake - a record was committed: wake readers.  Any context. */
-void ct_session_wake_now(struct ct_cpu *cpu);
-static __always_inline void ct_session_wake(struct ct_cpu *cpu)
-{
-	if (unlikely(READ_ONCE(ct_session_waiters)))
-		ct_session_wake_now(cpu);
-}
 
 #endif

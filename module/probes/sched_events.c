@@ -11,7 +11,7 @@
  * recorder.  A record is charged to the limits of its thread, also if another context writes it.
  *
  * The handlers run with a lock of the scheduler held and interrupts disabled: nothing here may
- * wake a task (irq_work wakes the ring's readers), sleep or fault.
+ * wake a task, sleep or fault.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>

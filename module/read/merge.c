@@ -33,12 +33,12 @@ static bool merge_overtaken(struct ct_ring *r, u64 begin)
 	return READ_ONCE(r->status->oldest) > begin;
 }
 
+/* ----------------------------------------------------------- losses ------ */
+
 static void merge_emit_lost(struct ct_merge *m, u32 cpu, u64 count, const char *reason)
 {
-	struct ring_cursor *at = &m->cursor[cpu];
-
-	m->len += ct_json_lost(m->buf + m->len, m->s, cpu, count, reason,
-			       max(at->last, m->s->start), ++m->event_id);
+	m->len += ct_json_lost(m->buf + m->len, m->s, cpu, count, reason, m->cursor[cpu].last,
+			       ++m->event_id);
 }
 
 /* A line for each reason for which records of this CPU were lost since the last report. */
@@ -62,54 +62,29 @@ static void merge_emit_losses(struct ct_merge *m, u32 cpu, struct ct_ring *r)
 }
 
 /*
- * The packet at begin is the next to read.  Its header says how many records were written
- * before it, except those that an outer writer was writing at that moment (an interrupt
- * may open a packet in the middle of a record).  So a difference counts as a loss only
- * after a gap; records that the header left out are reported with one of the next packets,
- * or at the session's end.  Returns false if the packet was overwritten meanwhile.
+ * So many records were written before pos.  A packet's header says how many before it, except
+ * those that an outer writer was writing at that moment (an interrupt may open a packet in the
+ * middle of a record).  So a difference counts as a loss only after a gap; records that the header
+ * left out are reported with one of the next packets, or at the session's end.
  */
-static bool merge_enter_packet(struct ct_merge *m, u32 cpu, struct ct_ring *r, u64 begin)
+static void merge_count_overwritten(struct ct_merge *m, u32 cpu, u64 records)
 {
-	const struct ct_packet *p = (const void *)(r->data + (begin & r->mask));
 	struct ring_cursor *at = &m->cursor[cpu];
-	u64 records = READ_ONCE(p->op_base);
 
-	if (merge_overtaken(r, begin))
-		return false;
-	at->unreported |= at->gap;
-	at->gap = false;
-	if (records > at->records) {
-		if (at->unreported)
-			merge_emit_lost(m, cpu, records - at->records, "overwritten");
-		at->records = records;
-	}
-	at->pos = begin + CT_PACKET_HEAD;
-	return true;
+	if (records <= at->records)
+		return;
+	if (at->unreported)
+		merge_emit_lost(m, cpu, records - at->records, "overwritten");
+	at->records = records;
 }
 
-/* The session has ended and all records were read: report the losses that are missing. */
-void ct_merge_last_losses(struct ct_merge *m)
-{
-	struct ct_ring *r;
-	u64 records;
-	u32 cpu;
+/* ---------------------------------------------------------- records ------ */
 
-	for (cpu = 0; cpu < m->s->cpus && m->len + CT_LINE_MAX <= CT_MERGE_BUFFER; cpu++) {
-		r = ct_merge_ring_of(m, cpu);
-		if (!r || !m->cursor[cpu].unreported)
-			continue;
-		records = READ_ONCE(r->status->records);
-		if (records > m->cursor[cpu].records)
-			merge_emit_lost(m, cpu, records - m->cursor[cpu].records, "overwritten");
-		m->cursor[cpu].unreported = false;
-	}
-}
-
-/* Find the next record of this CPU; sets have and stamp of its cursor. */
+/* Find the next record of this CPU; sets have, stamp and class of its cursor. */
 static void merge_find_next(struct ct_merge *m, u32 cpu, struct ct_ring *r)
 {
 	struct ring_cursor *at = &m->cursor[cpu];
-	u64 limit, oldest, begin, end, base, stamp;
+	u64 limit, oldest, begin, pos, end, before, base, stamp;
 	const struct ct_packet *p;
 
 	for (;;) {
@@ -121,142 +96,175 @@ static void merge_find_next(struct ct_merge *m, u32 cpu, struct ct_ring *r)
 			at->pos = oldest;
 			at->gap = true;
 		}
-		if (at->pos >= limit) {
-			at->idle_at = limit;
-			return;
-		}
-		if (at->pos == begin && !merge_enter_packet(m, cpu, r, begin))
-			continue;
+		if (at->pos >= limit)
+			break;
 		p = (const void *)(r->data + (begin & r->mask));
+		pos = at->pos == begin ? begin + CT_PACKET_HEAD : at->pos;
+		before = READ_ONCE(p->op_base);
+		base = READ_ONCE(p->ts_begin);
 		end = limit;
 		if (limit >= begin + r->subbuf_size)
 			end = begin + READ_ONCE(p->content_size) / 8;
-		base = READ_ONCE(p->ts_begin);
-		if (at->pos < end)
-			stamp = *(const u64 *)(r->data + (at->pos & r->mask));
+		stamp = *(const u64 *)(r->data + (pos & r->mask));
 		if (merge_overtaken(r, begin))
 			continue;
-		if (at->pos >= end) {
-			if (limit < begin + r->subbuf_size) {
-				at->idle_at = limit;
-				return;
-			}
-			at->pos = begin + r->subbuf_size;
-			continue;
+		if (at->pos == begin) {
+			at->unreported |= at->gap;
+			at->gap = false;
+			merge_count_overwritten(m, cpu, before);
+			at->pos = pos;
 		}
-		at->stamp = CT_UNSTAMP(base, stamp);
-		at->have = true;
-		return;
+		if (pos < end) {
+			at->stamp = CT_UNSTAMP(base, stamp);
+			at->class = CT_RECORD_CLASS(stamp);
+			at->have = true;
+			return;
+		}
+		if (limit < begin + r->subbuf_size)
+			break;
+		at->pos = begin + r->subbuf_size;
 	}
+	at->idle_at = limit;
 }
 
-/* Copy the record at the cursor.  Returns its size; 0 if it was overwritten meanwhile. */
-static u32 merge_copy_record(struct ct_merge *m, u32 cpu, struct ct_ring *r)
+/* Copy the record at the cursor.  Returns false if it was overwritten meanwhile. */
+static bool merge_copy_record(struct ct_merge *m, u32 cpu, struct ct_ring *r)
 {
 	struct ring_cursor *at = &m->cursor[cpu];
 	u64 begin = at->pos & ~(u64)(r->subbuf_size - 1);
-	u32 room = min_t(u64, begin + r->subbuf_size - at->pos, CT_RECORD_MAX);
-	struct ct_cpu_record *rec = (void *)m->record;
-	const struct ct_class *c;
-	const u8 *from;
-	u32 payload, size;
+	const u32 head = sizeof(struct ct_cpu_record);
+	const struct ct_class *c = ct_class_find(at->class);
+	u32 size = min_t(u64, begin + r->subbuf_size - at->pos, CT_RECORD_MAX), payload = 0;
 
 	at->have = false;
-	if (room < sizeof(*rec))
-		return 0;
-	from = r->data + (at->pos & r->mask);
-	memcpy(rec, from, sizeof(*rec));
+	/* Only as much as the class may have: most records have 50 bytes, few 2 KiB. */
+	if (c && !c->has_text)
+		size = min_t(u32, size, head + c->fixed);
+	memcpy(m->record, r->data + (at->pos & r->mask), size);
 	if (merge_overtaken(r, begin))
-		return 0;
-	c = ct_class_find(CT_RECORD_CLASS(rec->stamp));
-	/* Copy only as much as the class may have: most records have 50 bytes, few 2 KiB. */
-	size = c ? sizeof(*rec) + (c->has_text ? CT_RECORD_MAX : c->fixed) : 0;
-	size = min(size, room);
-	if (size > sizeof(*rec))
-		memcpy(rec + 1, from + sizeof(*rec), size - sizeof(*rec));
-	if (merge_overtaken(r, begin))
-		return 0;
-	payload = c ? ct_payload_size(c, rec + 1, room - sizeof(*rec)) : 0;
-	if (WARN_ONCE(!c || (!payload && c->fixed), "cudatrace: record of class %u\n",
-		      CT_RECORD_CLASS(rec->stamp))) {
+		return false;
+	if (c && size >= head)
+		payload = ct_payload_size(c, (u8 *)m->record + head, size - head);
+	if (WARN_ONCE(!c || size < head || (!payload && c->fixed),
+		      "cudatrace: record of class %u\n", at->class)) {
 		/* A broken ring, which should never happen: continue behind it. */
 		at->pos = ct_merge_committed(r);
-		return 0;
+		return false;
 	}
-	at->pos += sizeof(*rec) + payload;
+	at->pos += head + payload;
 	at->last = at->stamp;
 	at->records++;
-	return sizeof(*rec) + payload;
+	return true;
 }
 
 /*
  * For a CPU of which all records were read: a time (ns) before which it cannot publish
  * a record any more.
  */
-static u64 merge_earliest(struct ct_merge *m, u32 cpu, struct ct_ring *r, u64 now)
+static u64 merge_earliest(const struct ring_cursor *at, const struct ct_ring *r, u64 now)
 {
-	if (m->s->ended)
-		return U64_MAX;
-	if (READ_ONCE(r->nest) || local64_read(&r->head) != m->cursor[cpu].idle_at)
-		return m->cursor[cpu].last;
+	if (READ_ONCE(r->nest) || local64_read(&r->head) != at->idle_at)
+		return at->last;
 	return now - CT_SLACK_NS;
 }
 
 /*
- * Fill the buffer with lines.  Returns true if records remain: they are too young to be
- * merged yet, or the buffer is full.
+ * Look again at each CPU without a record.  Returns a time before which none of those that have
+ * none can publish one.
  */
-bool ct_merge_fill(struct ct_merge *m)
+static u64 merge_look(struct ct_merge *m, bool ended)
 {
-	u64 now, limit = 0;
+	u64 now = ct_clock_ns(), limit = U64_MAX;
+	struct ring_cursor *at = m->cursor;
 	struct ct_ring *r;
-	u32 cpu, best, size;
-	bool fresh = false;
+	u32 cpu;
+
+	for (cpu = 0; cpu < m->s->cpus; cpu++, at++) {
+		r = ct_merge_ring_of(m, cpu);
+		if (!r || at->have)
+			continue;
+		/* No space for the lines about its losses: what it has may be the earliest. */
+		if (m->len + CT_LINE_MAX > CT_MERGE_BUFFER)
+			return 0;
+		merge_emit_losses(m, cpu, r);
+		merge_find_next(m, cpu, r);
+		if (at->have)
+			continue;
+		if (ended)
+			merge_count_overwritten(m, cpu, READ_ONCE(r->status->records));
+		else
+			limit = min(limit, merge_earliest(at, r, now));
+	}
+	return limit;
+}
+
+static u32 merge_first(const struct ct_merge *m)
+{
+	u32 cpu, best = m->s->cpus;
+
+	for (cpu = 0; cpu < m->s->cpus; cpu++)
+		if (m->cursor[cpu].have &&
+		    (best == m->s->cpus || m->cursor[cpu].stamp < m->cursor[best].stamp))
+			best = cpu;
+	return best;
+}
+
+void ct_merge_fill(struct ct_merge *m, bool ended)
+{
+	bool looked = false;
+	struct ct_ring *r;
+	u64 limit = 0;
+	u32 cpu;
 
 	m->len = 0;
 	m->sent = 0;
 	while (m->len + 2 * CT_LINE_MAX <= CT_MERGE_BUFFER) {
-		if (!fresh) {
-			now = ct_clock_ns();
-			limit = U64_MAX;
-			for (cpu = 0; cpu < m->s->cpus; cpu++) {
-				r = ct_merge_ring_of(m, cpu);
-				if (!r || m->cursor[cpu].have)
-					continue;
-				if (m->len + 2 * CT_LINE_MAX > CT_MERGE_BUFFER)
-					return true;
-				merge_emit_losses(m, cpu, r);
-				merge_find_next(m, cpu, r);
-				if (!m->cursor[cpu].have)
-					limit = min(limit, merge_earliest(m, cpu, r, now));
-			}
-		}
-		best = m->s->cpus;
-		for (cpu = 0; cpu < m->s->cpus; cpu++)
-			if (m->cursor[cpu].have &&
-			    (best == m->s->cpus || m->cursor[cpu].stamp < m->cursor[best].stamp))
-				best = cpu;
-		if (best == m->s->cpus)
-			return false;
-		if (m->cursor[best].stamp > limit) {
-			/* limit may be out of date: compute it again. */
-			if (!fresh)
-				return true;
-			fresh = false;
+		cpu = merge_first(m);
+		/* If limit is out of date, it is computed again. */
+		if (cpu == m->s->cpus || m->cursor[cpu].stamp > limit) {
+			if (looked)
+				break;
+			limit = merge_look(m, ended);
+			looked = true;
 			continue;
 		}
-		r = ct_merge_ring_of(m, best);
-		size = merge_copy_record(m, best, r);
-		if (size)
+		r = ct_merge_ring_of(m, cpu);
+		if (merge_copy_record(m, cpu, r))
 			m->len += ct_json_record(m->buf + m->len, m->s, m->viewer,
-						 (void *)m->record, m->cursor[best].last, best,
+						 (void *)m->record, m->cursor[cpu].last, cpu,
 						 ++m->event_id);
-		merge_find_next(m, best, r);
-		/* If this CPU has no further record, limit must take it into account. */
-		fresh = m->cursor[best].have;
+		merge_find_next(m, cpu, r);
+		looked = false;
+		/* A CPU without a further record: limit must take it into account. */
+		if (!m->cursor[cpu].have)
+			limit = 0;
 		if (signal_pending(current) && m->len)
 			break;
 		cond_resched();
 	}
-	return true;
+}
+
+void ct_merge_begin(struct ct_merge *m)
+{
+	struct ring_cursor *at;
+	struct ct_ring *r;
+	u32 cpu;
+	int i;
+
+	for (cpu = 0; cpu < m->s->cpus; cpu++) {
+		r = ct_merge_ring_of(m, cpu);
+		if (!r)
+			continue;
+		at = &m->cursor[cpu];
+		/*
+		 * records before committed: a number that is too low is corrected by the
+		 * header of the next packet.
+		 */
+		at->records = READ_ONCE(r->status->records);
+		at->pos = ct_merge_committed(r);
+		at->idle_at = at->pos;
+		at->last = m->s->start;
+		for (i = 0; i < CT_LOST_REASONS; i++)
+			at->lost[i] = READ_ONCE(r->status->lost[i]);
+	}
 }

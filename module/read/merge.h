@@ -13,14 +13,15 @@
 /* Where a reader is in one CPU's ring.  Times are in ns. */
 struct ring_cursor {
 	u64 pos; /* next position to read */
-	u64 stamp; /* time of the record at pos; valid if have is true */
+	u64 stamp; /* time of the record at pos, and its class; valid if have is true */
+	u16 class;
+	bool have;
+	bool gap; /* packets between the last one and pos were overwritten */
+	bool unreported; /* after a gap: losses that may not be reported yet */
 	u64 last; /* time of the last record read */
 	u64 idle_at; /* committed when the reader had read everything */
 	u64 lost[CT_LOST_REASONS]; /* losses reported so far */
 	u64 records; /* records before pos: read, or reported as lost */
-	bool have;
-	bool gap; /* packets between the last one and pos were overwritten */
-	bool unreported; /* after a gap: losses that may not be reported yet */
 };
 
 struct ct_merge {
@@ -47,12 +48,15 @@ static inline u64 ct_merge_committed(struct ct_ring *r)
 }
 
 /*
- * ct_merge_fill - fill m->buf with lines, from its begin.  May sleep.  Returns true if records
- * remain, because they are too young to be merged yet, or because the buffer is full.
- * ct_merge_last_losses - the session has ended and was read to its end: append the losses that were
- * not reported.
+ * ct_merge_begin - the first record is the next one that is written.  The caller has set s, viewer
+ * and buf; all else is 0.
+ *
+ * ct_merge_fill - fill m->buf with lines, from its begin: none if there are no records, or if they
+ * are too young to be merged.
+ * @ended:	the session had ended before the call: then records are never too young
+ * May sleep.
  */
-bool ct_merge_fill(struct ct_merge *m);
-void ct_merge_last_losses(struct ct_merge *m);
+void ct_merge_begin(struct ct_merge *m);
+void ct_merge_fill(struct ct_merge *m, bool ended);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef CT_READER_H
 #define CT_READER_H
 
+#include <linux/jiffies.h>
 #include <linux/poll.h>
 #include <linux/types.h>
 
@@ -10,6 +11,9 @@ struct ct_session_state;
 struct ct_watermark;
 struct ct_viewer;
 struct ct_reader;
+
+/* Jiffies between two looks of a reader that waits. */
+#define CT_READER_PERIOD	max_t(long, HZ / 100, 1)
 
 /*
  * ct_reader_open - a reader of this session, which begins behind the records written so far.
@@ -34,12 +38,14 @@ ssize_t ct_reader_read(struct ct_reader *rd, const struct file *file, char __use
 		       size_t room, const struct ct_watermark *wm);
 
 /*
- * ct_reader_poll - poll() of the file, which becomes an extra reader as in ct_reader_read().
+ * ct_reader_poll - what poll() of the file returns now; the file becomes an extra reader as in
+ * ct_reader_read().
  * @mapped:	the file has mapped a CPU's data: if it owns the session, its consumer page says how
  *		far it has read
- * The caller serialises it with ct_reader_read().
+ * If it is 0, the caller asks again after CT_READER_PERIOD, and serialises it with
+ * ct_reader_read().  May sleep.
  */
-__poll_t ct_reader_poll(struct ct_reader *rd, struct file *file, poll_table *wait,
+__poll_t ct_reader_poll(struct ct_reader *rd, const struct file *file,
 			const struct ct_watermark *wm, bool mapped);
 
 #endif

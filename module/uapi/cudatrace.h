@@ -833,8 +833,7 @@ struct ct_probe_info {
  * CT_IOC_PAUSE, CT_IOC_RESUME: the owner, or a file that may start a session.  While the
  * session is paused, nothing is written and nothing counts as lost.  ENODATA: none runs.
  * CT_IOC_FLUSH: reader; returns when every record that was reserved before the call is
- * committed, and wakes readers.  Each of these records is then readable, also in a packet
- * that is still open.
+ * committed.  Each of these records is then readable, also in a packet that is still open.
  * CT_IOC_STOP by another file than the owner: EPERM.  Exception: a persistent session, for
  * a process with CAP_PERFMON or CAP_SYS_ADMIN.
  */
@@ -1053,10 +1052,9 @@ struct ct_threadbuf_read {
  * CT_IOC_WATERMARK: reader, for this file alone.  Sets how much must be unread before a
  * blocking read(), poll() or epoll returns: this many bytes in the rings, or this many
  * records, or a single record once ns have passed since the file began to wait (exact to
- * 10 ms).  A field that is 0 does not count.  All 0: return at the first record.  A
- * watermark costs a writer nothing but the wake-up at the first record: from then on the
- * module compares the rings with the watermark every 10 ms.  A read() with O_NONBLOCK
- * returns all lines that there are.
+ * 10 ms).  A field that is 0 does not count.  All 0: return at the first record.  A file
+ * that waits looks at the rings every 10 ms, so it costs a writer nothing.  A read() with
+ * O_NONBLOCK returns all lines that there are.
  */
 struct ct_watermark {
 	__u32 size;
