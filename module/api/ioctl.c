@@ -212,12 +212,18 @@ static void ioctl_keep_registry(struct ct_file *f)
 
 static int ioctl_define(struct file *file, union ct_arg *arg)
 {
+	int id;
+
 	/* Readers take a line of the type "tracer" for one of the module, e.g. about a loss. */
 	if (arg->define.category == CT_CAT_TRACER)
 		return -EINVAL;
 	ioctl_keep_registry(file->private_data);
 	arg->define.layer = CT_LAYER_USER;
-	return ct_class_define(&arg->define, ct_producer_of(current, 0), false);
+	id = ct_class_define(&arg->define, ct_producer_of(current, 0));
+	if (id < 0)
+		return id;
+	arg->define.id = id;
+	return 0;
 }
 
 static int ioctl_get_define(struct file *file, union ct_arg *arg)

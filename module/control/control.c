@@ -142,6 +142,7 @@ static void control_end(struct ct_session_state *s)
 		if (r)
 			r->status->consumed = ct_ring_consumed(r);
 	}
+	ct_registry_report(NULL);
 	ct_limit_end(s);
 	ct_filter_clear();
 	ct_trigger_set(&(struct ct_trigger_set){});
@@ -152,8 +153,6 @@ static void control_end(struct ct_session_state *s)
 static void control_begin(struct ct_session_state *s, struct ct_session *arg, const void *owner,
 			  bool is_default)
 {
-	u32 defines;
-
 	s->owner = owner;
 	s->owner_pid = task_tgid_nr(current);
 	s->owner_process = get_pid(task_tgid(current));
@@ -173,11 +172,7 @@ static void control_begin(struct ct_session_state *s, struct ct_session *arg, co
 	arg->owner_pid = pid_vnr(s->owner_process);
 	ct_session_begin(s);
 	WRITE_ONCE(s->facts->probes, ct_source_count());
-	/* Arming defined classes.  From here on others who define one write this as well. */
-	do {
-		defines = ct_registry_count();
-		WRITE_ONCE(s->facts->defines, defines);
-	} while (defines != ct_registry_count());
+	ct_registry_report(&s->facts->defines);
 	/* A read() alone does not drop the orphan: that one waits for a recorder. */
 	if (!is_default) {
 		ct_session_put(orphan);

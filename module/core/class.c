@@ -2,10 +2,7 @@
 /* Event classes: what a definition may be, and what follows from it. */
 #include <linux/ctype.h>
 #include <linux/errno.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
-#include <linux/once.h>
-#include <linux/random.h>
 #include <linux/string.h>
 #include "core/class.h"
 
@@ -15,8 +12,8 @@ static const u8 type_size[] = {
 #undef CT_TYPE_ROW
 };
 
-/* Is it a printable word that ends with a NUL inside its array of room bytes? */
-static bool class_word_ok(const char *s, size_t room)
+/* Is it a printable word that ends with a NUL inside its array of room bytes?  Clears the rest. */
+static bool class_word_ok(char *s, size_t room)
 {
 	size_t i, len = strnlen(s, room);
 
@@ -25,6 +22,7 @@ static bool class_word_ok(const char *s, size_t room)
 	for (i = 0; i < len; i++)
 		if (s[i] < 0x21 || s[i] > 0x7e)
 			return false;
+	memset(s + len, 0, room - len);
 	return true;
 }
 
@@ -33,16 +31,15 @@ static bool class_word_ok(const char *s, size_t room)
  * Readers of CTF demand both; otherwise one producer's class would make the whole trace
  * unreadable.
  */
-static bool class_field_name_ok(const struct ct_define *def, u32 i)
+static bool class_field_name_ok(struct ct_define *def, u32 i)
 {
-	const char *s = def->fields[i].name;
-	size_t len = strnlen(s, sizeof(def->fields[i].name));
+	char *s = def->fields[i].name;
 	u32 k;
 
-	if (!len || len == sizeof(def->fields[i].name) || (s[0] >= '0' && s[0] <= '9'))
+	if (!class_word_ok(s, sizeof(def->fields[i].name)) || isdigit(*s))
 		return false;
-	while (len--)
-		if (!isascii(s[len]) || !(isalnum(s[len]) || s[len] == '_'))
+	for (k = 0; s[k]; k++)
+		if (!isalnum(s[k]) && s[k] != '_')
 			return false;
 	for (k = 0; k < i; k++)
 		if (!strcmp(def->fields[k].name, s))
@@ -81,7 +78,7 @@ static enum ct_role class_role_of(const struct ct_define *def, const struct ct_f
 
 int ct_class_check(struct ct_class *c)
 {
-	const struct ct_define *def = &c->def;
+	struct ct_define *def = &c->def;
 	u32 i, size, offset = 0;
 
 	if (!class_word_ok(def->name, sizeof(def->name)) ||
@@ -105,52 +102,23 @@ int ct_class_check(struct ct_class *c)
 	}
 	if (!c->has_text && offset % 8)
 		return -EINVAL;
+	memset(def->fields + i, 0, sizeof(def->fields) - i * sizeof(def->fields[0]));
 	c->fixed = offset;
 	return 0;
 }
 
-/* Of all that makes classes differ: who defines many with one symbol must not slow down others. */
-u32 ct_class_hash(const struct ct_define *d)
+void ct_class_set_id(struct ct_class *c)
 {
-	static u32 seed;	/* so that a producer cannot choose classes that collide */
-	u32 hash, i;
+	struct ct_define *def = &c->def;
 
-	get_random_once(&seed, sizeof(seed));
-	hash = jhash_3words(d->layer, d->category, d->op, seed);
-	hash = jhash(d->name, strlen(d->name), hash);
-	hash = jhash(d->symbol, strlen(d->symbol), hash);
-	for (i = 0; i < d->fields_count; i++)
-		hash = jhash(d->fields[i].name, strlen(d->fields[i].name),
-			     hash ^ d->fields[i].type);
-	return hash;
-}
-
-bool ct_class_same(const struct ct_define *a, const struct ct_define *b)
-{
-	u32 i;
-
-	if (strcmp(a->name, b->name) || strcmp(a->symbol, b->symbol) ||
-	    a->layer != b->layer || a->category != b->category ||
-	    a->op != b->op || a->fields_count != b->fields_count)
-		return false;
-	for (i = 0; i < a->fields_count; i++)
-		if (a->fields[i].type != b->fields[i].type ||
-		    strcmp(a->fields[i].name, b->fields[i].name))
-			return false;
-	return true;
-}
-
-void ct_class_set_marks(struct ct_class *c)
-{
-	const struct ct_define *def = &c->def;
-
+	def->id = c->d.id;
 	if (def->fields_count && !strcmp(def->fields[0].name, "uid") &&
 	    type_size[def->fields[0].type] == 4)
 		c->mark_word = CT_MARK_UID;
-	if (c->id == CT_CLASS_process)
+	if (def->id == CT_CLASS_process)
 		c->mark_word = CT_MARK_WHO;
-	c->markable = def->layer == CT_LAYER_USER && c->id != CT_CLASS_clock &&
-		      c->id != CT_CLASS_call_open;
+	c->markable = def->layer == CT_LAYER_USER && def->id != CT_CLASS_clock &&
+		      def->id != CT_CLASS_call_open;
 	c->mark_size = c->markable && !c->has_text ?
 		       sizeof(struct ct_mark_head) + c->fixed : ~0;
 }

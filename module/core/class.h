@@ -5,6 +5,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
+#include "core/quota.h"
 #include "cudatrace.h"
 
 /* The meaning of a field by its name: found once, when the class is defined. */
@@ -14,20 +15,29 @@ enum ct_role {
 	CT_ROLE_GRID, CT_ROLE_PID, CT_ROLE_BUS, CT_ROLE_COUNT,
 };
 
-struct ct_class {
-	struct hlist_node by_name;
-	const void *attached;	/* see ct_class_attach() */
+/* What classes and strings have in common: see registry.c. */
+struct ct_definition {
+	struct hlist_node node;	/* by content */
+	const void *content;	/* what makes it differ from others of its kind: len bytes */
+	u64 producer;		/* to whose quota it is charged; 0: the module's own */
+	u32 len;
 	u32 id;
+	enum ct_quota kind;	/* CT_QUOTA_OF_CLASSES or CT_QUOTA_OF_STRINGS */
+	u32 holders;		/* of the module's own records: who needs it; 0: a program's */
+};
+
+struct ct_class {
+	struct ct_definition d;	/* first */
+	/*
+	 * For mark.c: the bytes of a mark of this class (~0 if programs may not write any, or if
+	 * it has a text); flags for its first word.
+	 */
+	u32 mark_size;
 	u16 fixed;		/* bytes of the fields, without the bytes of a text */
 	bool has_text;		/* the last field is a text */
-	u32 holders;		/* of the module's own records: who needs it; 0: a program's */
-	/*
-	 * For mark.c: whether programs may write marks of this class; the bytes of such a
-	 * mark (~0 if they may not, or if it has a text); flags for its first word.
-	 */
-	bool markable;
-	u32 mark_size;
+	bool markable;		/* programs may write marks of it */
 	u64 mark_word;
+	const void *attached;	/* see ct_class_attach() */
 	u8 role[CT_FIELDS_MAX];	/* enum ct_role */
 	struct ct_define def;
 };
@@ -37,17 +47,13 @@ struct ct_class {
 #define CT_MARK_WHO	BIT_ULL(49)
 
 /*
- * ct_class_check - check c->def, and set the members of c that follow from it.
- * Returns 0 or -EINVAL.
+ * ct_class_check - check c->def, and set the members of c that follow from it.  Bytes that mean
+ * nothing are set to 0, so equal classes have the same bytes.  Returns 0 or -EINVAL.
  */
 int ct_class_check(struct ct_class *c);
 
-/* ct_class_set_marks - set the members that mark.c needs, when c has its id. */
-void ct_class_set_marks(struct ct_class *c);
-
-/* ct_class_hash - a hash of the definition; ct_class_same - do both define the same class? */
-u32 ct_class_hash(const struct ct_define *d);
-bool ct_class_same(const struct ct_define *a, const struct ct_define *b);
+/* ct_class_set_id - set the members that follow from c->d.id. */
+void ct_class_set_id(struct ct_class *c);
 
 /* ct_layout_fields - fill def's fields from a layout of cudatrace_events.h. */
 void ct_layout_fields(enum ct_layout layout, struct ct_define *def);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The registry: assigns ids to event classes and strings.  Definitions come from user space, so
- * each field of them is checked.
+ * each field of them is checked (class.c).
  *
  * An id means the same as long as anybody may use it: a session (with its readers, and thread
  * buffers), an open file that has defined something, a process that has the clock page mapped, as
@@ -19,96 +19,139 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
-#include "core/producer.h"
+#include "core/quota.h"
 #include "core/registry.h"
-#include "core/session.h"
 
 struct ct_text {
-	struct hlist_node by_text;
-	u32 id;
-	u32 len;
+	struct ct_definition d;
 	char text[];
-};
-
-/* How much of the registry a producer has used. */
-struct ct_quota {
-	struct hlist_node node;
-	u64 producer;
-	u32 classes;
-	u32 strings;
-	u32 bytes;		/* of the strings */
 };
 
 struct ct_class **ct_class_page[0x10000 / CT_CLASS_PAGE_IDS];
 static DEFINE_XARRAY_FLAGS(strings, XA_FLAGS_ACCOUNT);
-static DEFINE_HASHTABLE(class_names, 12);
-static DEFINE_HASHTABLE(string_texts, 12);
-static DEFINE_HASHTABLE(quotas, 6);
+static DEFINE_HASHTABLE(definitions, 13); /* by content */
 static DEFINE_MUTEX(lock);		/* of writers to all of this; readers need no lock */
-static u32 next_class = CT_CLASS_DYNAMIC;
-static u32 users_classes;		/* classes of all users but root */
-static u32 users_strings;
-static u64 users_bytes;
-static u32 next_string = 1;
+static u32 next_class = CT_CLASS_DYNAMIC, next_string = 1;
 static u32 defined;			/* classes and strings, since the module was loaded */
+static u32 *report;			/* ct_registry_report() */
 static u32 users;			/* ct_registry_get() */
 
-u32 ct_registry_count(void)
+void ct_registry_report(u32 *to)
 {
-	return READ_ONCE(defined);
-}
-
-/*
- * A class or string was added: tell the session.  Not with the lock held, because the last
- * reference to a session also drops one to the registry.
- */
-static void registry_publish_count(void)
-{
-	struct ct_session_state *s = ct_session_get();
-
-	if (!s)
-		return;
 	mutex_lock(&lock);
-	WRITE_ONCE(s->facts->defines, defined);
+	report = to;
+	if (report)
+		WRITE_ONCE(*report, defined);
 	mutex_unlock(&lock);
-	ct_session_put(s);
 }
 
-static struct ct_quota *registry_quota_of(u64 producer)
+/* Like d, and defined already; or NULL. */
+static struct ct_definition *registry_find(const struct ct_definition *d, u32 hash)
 {
-	struct ct_quota *q;
+	struct ct_definition *old;
 
-	hash_for_each_possible(quotas, q, node, producer)
-		if (q->producer == producer)
-			return q;
-	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
-	if (q) {
-		q->producer = producer;
-		hash_add(quotas, &q->node, producer);
-	}
-	return q;
+	hash_for_each_possible(definitions, old, node, hash)
+		if (old->kind == d->kind && old->len == d->len &&
+		    !memcmp(old->content, d->content, d->len))
+			return old;
+	return NULL;
 }
 
-/* Store c under id.  The caller holds the lock, or the module is not yet initialised. */
-static int registry_class_store(struct ct_class *c, u32 id)
+/* Make it known by its id. */
+static int registry_store(struct ct_definition *d)
 {
-	struct ct_class **page = ct_class_page[id / CT_CLASS_PAGE_IDS];
+	struct ct_class **page;
 
-	c->id = id;
-	c->def.id = id;
-	ct_class_set_marks(c);
+	if (d->kind == CT_QUOTA_OF_STRINGS)
+		return xa_err(xa_store(&strings, d->id, d, GFP_KERNEL_ACCOUNT));
+	page = ct_class_page[d->id / CT_CLASS_PAGE_IDS];
 	if (!page) {
 		page = kcalloc(CT_CLASS_PAGE_IDS, sizeof(*page), GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;
 		/* The zeros before the pointer: pairs with the dependency in ct_class_find(). */
-		smp_store_release(&ct_class_page[id / CT_CLASS_PAGE_IDS], page);
+		smp_store_release(&ct_class_page[d->id / CT_CLASS_PAGE_IDS], page);
 	}
+	ct_class_set_id(container_of(d, struct ct_class, d));
 	/* The class before the pointer: pairs with the dependency in ct_class_find(). */
-	smp_store_release(&page[id % CT_CLASS_PAGE_IDS], c);
-	hash_add(class_names, &c->by_name, ct_class_hash(&c->def));
+	smp_store_release(&page[d->id % CT_CLASS_PAGE_IDS], container_of(d, struct ct_class, d));
 	return 0;
 }
+
+static void registry_forget(const struct ct_definition *d)
+{
+	if (d->kind == CT_QUOTA_OF_STRINGS)
+		xa_erase(&strings, d->id);
+	else
+		WRITE_ONCE(ct_class_page[d->id / CT_CLASS_PAGE_IDS][d->id % CT_CLASS_PAGE_IDS],
+			   NULL);
+}
+
+static void registry_free(struct ct_definition *d)
+{
+	if (d->kind == CT_QUOTA_OF_CLASSES)
+		kfree(container_of(d, struct ct_class, d)->attached);
+	/* It is the first member of both structs. */
+	kfree(d);
+}
+
+/* A new one, with the next id unless it has one.  The caller holds the lock. */
+static int registry_add(struct ct_definition *d, u32 hash)
+{
+	u32 *next = d->kind == CT_QUOTA_OF_STRINGS ? &next_string : &next_class;
+	u32 bytes = d->kind == CT_QUOTA_OF_STRINGS ? d->len : 0;
+	bool fixed = d->id;
+	int err;
+
+	if (!fixed)
+		d->id = *next;
+	if (d->kind == CT_QUOTA_OF_CLASSES && d->id > CT_CLASS_MAX)
+		return -ENOSPC;
+	err = d->producer ? ct_quota_charge(d->kind, d->producer, bytes) : 0;
+	if (err)
+		return err == -EDQUOT ? -ENOSPC : err;
+	err = registry_store(d);
+	if (err) {
+		if (d->producer)
+			ct_quota_uncharge(d->kind, d->producer, bytes);
+		return err;
+	}
+	hash_add(definitions, &d->node, hash);
+	if (fixed)
+		return 0;
+	WRITE_ONCE(*next, *next + 1);
+	defined++;
+	if (report)
+		WRITE_ONCE(*report, defined);
+	return 0;
+}
+
+/* Find it, or add it.  Takes over the memory of d.  Returns its id or a negative errno. */
+static int registry_define(struct ct_definition *d)
+{
+	static u32 seed;	/* so that a producer cannot choose contents that collide */
+	struct ct_definition *old;
+	int err = 0, id;
+	u32 hash;
+
+	get_random_once(&seed, sizeof(seed));
+	hash = jhash(d->content, d->len, seed);
+	mutex_lock(&lock);
+	old = registry_find(d, hash);
+	if (old) {
+		id = old->id;
+		old->holders += d->holders;
+	} else {
+		err = registry_add(d, hash);
+		id = d->id;
+	}
+	mutex_unlock(&lock);
+	if (old || err)
+		registry_free(d);
+	return err ? : id;
+}
+
+/* ------------------------------------------------------------- classes ----- */
 
 const struct ct_class *ct_class_next(u32 id)
 {
@@ -119,56 +162,70 @@ const struct ct_class *ct_class_next(u32 id)
 	return c;
 }
 
-int ct_class_define(struct ct_define *def, u64 producer, bool trusted)
+/* A class without its definition. */
+static struct ct_class *registry_new_class(u64 producer)
 {
-	struct ct_class *c, *old;
-	struct ct_quota *q = NULL;
-	int err;
+	struct ct_class *c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
 
-	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (!c)
+		return NULL;
+	c->d.kind = CT_QUOTA_OF_CLASSES;
+	c->d.content = &c->def.layer;
+	c->d.len = sizeof(c->def) - offsetof(struct ct_define, layer);
+	c->d.producer = producer;
+	c->d.holders = !producer;
+	return c;
+}
+
+static int registry_define_class(struct ct_class *c)
+{
+	int err = ct_class_check(c);
+
+	if (!err)
+		return registry_define(&c->d);
+	registry_free(&c->d);
+	return err;
+}
+
+int ct_class_define(const struct ct_define *def, u64 producer)
+{
+	struct ct_class *c = registry_new_class(producer);
+
 	if (!c)
 		return -ENOMEM;
 	c->def = *def;
-	c->holders = trusted;
-	err = ct_class_check(c);
-	if (err)
-		goto out_free;
+	return registry_define_class(c);
+}
+
+/* @id: 0: the next one */
+static int registry_define_layout(u32 id, const char *name, const char *symbol, u8 layer,
+				  u8 category, u8 op, enum ct_layout layout)
+{
+	struct ct_class *c = registry_new_class(0);
+
+	if (!c)
+		return -ENOMEM;
+	c->d.id = id;
+	c->def.layer = layer;
+	c->def.category = category;
+	c->def.op = op;
+	strscpy(c->def.name, name, sizeof(c->def.name));
+	strscpy(c->def.symbol, symbol, sizeof(c->def.symbol));
+	ct_layout_fields(layout, &c->def);
+	return registry_define_class(c);
+}
+
+int ct_class_define_layout(const char *name, const char *symbol, u8 category, u8 op,
+			   enum ct_layout layout)
+{
+	return registry_define_layout(0, name, symbol, CT_LAYER_KERNEL, category, op, layout);
+}
+
+void ct_class_drop(u32 id)
+{
 	mutex_lock(&lock);
-	hash_for_each_possible(class_names, old, by_name, ct_class_hash(&c->def)) {
-		if (ct_class_same(&old->def, &c->def)) {
-			def->id = old->id;
-			old->holders += trusted;
-			goto out_unlock;
-		}
-	}
-	if (!trusted) {
-		q = registry_quota_of(producer);
-		err = !q ? -ENOMEM : q->classes >= CT_QUOTA_CLASSES ||
-		      (producer != CT_PRODUCER_ROOT &&
-		       users_classes >= CT_QUOTA_CLASSES_ALL) ? -ENOSPC : 0;
-	}
-	if (!err && next_class > CT_CLASS_MAX)
-		err = -ENOSPC;
-	if (err)
-		goto out_unlock;
-	err = registry_class_store(c, next_class);
-	if (err)
-		goto out_unlock;
-	WRITE_ONCE(next_class, next_class + 1);
-	if (q) {
-		q->classes++;
-		users_classes += producer != CT_PRODUCER_ROOT;
-	}
-	def->id = c->id;
-	WRITE_ONCE(defined, defined + 1);
+	ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS]->d.holders--;
 	mutex_unlock(&lock);
-	registry_publish_count();
-	return 0;
-out_unlock:
-	mutex_unlock(&lock);
-out_free:
-	kfree(c);
-	return err;
 }
 
 const void *ct_class_attach(u32 id, const void *data)
@@ -183,58 +240,20 @@ const void *ct_class_attach(u32 id, const void *data)
 	return first;
 }
 
+/* ------------------------------------------------------------- strings ----- */
+
 int ct_string_define(const char *text, u32 len, u64 producer)
 {
-	static u32 seed;	/* so that a producer cannot choose texts that collide */
-	struct ct_quota *q;
-	struct ct_text *t;
-	u32 hash;
-	int err;
+	struct ct_text *t = kzalloc(struct_size(t, text, len + 1), GFP_KERNEL_ACCOUNT);
 
-	get_random_once(&seed, sizeof(seed));
-	hash = jhash(text, len, seed);
-	mutex_lock(&lock);
-	hash_for_each_possible(string_texts, t, by_text, hash) {
-		if (t->len == len && !memcmp(t->text, text, len)) {
-			err = t->id;
-			goto out;
-		}
-	}
-	q = registry_quota_of(producer);
-	err = !q ? -ENOMEM : q->strings >= CT_QUOTA_STRINGS ||
-	      q->bytes + len > CT_QUOTA_STRING_BYTES ||
-	      (producer != CT_PRODUCER_ROOT && (users_strings >= CT_QUOTA_STRINGS_ALL ||
-		       users_bytes + len > CT_QUOTA_STRING_BYTES_ALL)) ? -ENOSPC : 0;
-	if (err)
-		goto out;
-	err = -ENOMEM;
-	t = kzalloc(struct_size(t, text, len + 1), GFP_KERNEL_ACCOUNT);
 	if (!t)
-		goto out;
+		return -ENOMEM;
 	memcpy(t->text, text, len);
-	t->len = len;
-	t->id = next_string;
-	err = xa_err(xa_store(&strings, t->id, t, GFP_KERNEL_ACCOUNT));
-	if (err) {
-		kfree(t);
-		goto out;
-	}
-	hash_add(string_texts, &t->by_text, hash);
-	next_string++;
-	q->strings++;
-	q->bytes += len;
-	if (producer != CT_PRODUCER_ROOT) {
-		users_strings++;
-		users_bytes += len;
-	}
-	WRITE_ONCE(defined, defined + 1);
-	err = t->id;
-	mutex_unlock(&lock);
-	registry_publish_count();
-	return err;
-out:
-	mutex_unlock(&lock);
-	return err;
+	t->d.kind = CT_QUOTA_OF_STRINGS;
+	t->d.content = t->text;
+	t->d.len = len;
+	t->d.producer = producer;
+	return registry_define(&t->d);
 }
 
 const char *ct_string_find(u32 id)
@@ -244,123 +263,44 @@ const char *ct_string_find(u32 id)
 	return t ? t->text : NULL;
 }
 
-static int registry_define_static(u32 id, const char *name, u8 layer, u8 category, u8 op,
-				  enum ct_layout layout)
+/* ------------------------------------------------------------ lifetime ----- */
+
+/* Take out of the registry what nobody holds, or all of it. */
+static void registry_remove(struct hlist_head *gone, bool all)
 {
-	struct ct_class *c = kzalloc(sizeof(*c), GFP_KERNEL);
-	int err;
-
-	if (!c)
-		return -ENOMEM;
-	c->holders = 1;
-	c->def.layer = layer;
-	c->def.category = category;
-	c->def.op = op;
-	strscpy(c->def.name, name, sizeof(c->def.name));
-	strscpy(c->def.symbol, name, sizeof(c->def.symbol));
-	ct_layout_fields(layout, &c->def);
-	err = ct_class_check(c);
-	if (!err)
-		err = registry_class_store(c, id);
-	if (err)
-		kfree(c);
-	return err;
-}
-
-int ct_registry_init(void)
-{
-	int err = 0;
-
-#define CT_CLASS_ROW(id, name, layer, cat, op, layout) \
-	err = err ?: registry_define_static(id, #name, CT_LAYER_##layer, CT_CAT_##cat, \
-					    CT_OP_##op, CT_LAYOUT_##layout);
-	CT_STATIC_CLASSES(CT_CLASS_ROW)
-#undef CT_CLASS_ROW
-	if (err)
-		ct_registry_exit();
-	return err;
-}
-
-static void registry_free_class(struct ct_class *c)
-{
-	kfree(c->attached);
-	kfree(c);
-}
-
-/* Takes the classes of programs and of removed probes out of the registry, into the list. */
-static void registry_remove_classes(struct hlist_head *gone)
-{
-	struct ct_class **page, *c;
-	u32 id, last = CT_CLASS_DYNAMIC - 1;
-
-	for (id = CT_CLASS_DYNAMIC; id < next_class; id++) {
-		page = ct_class_page[id / CT_CLASS_PAGE_IDS];
-		c = page ? page[id % CT_CLASS_PAGE_IDS] : NULL;
-		if (c && c->holders)
-			last = id;
-		if (!c || c->holders)
-			continue;
-		WRITE_ONCE(page[id % CT_CLASS_PAGE_IDS], NULL);
-		hash_del(&c->by_name);
-		hlist_add_head(&c->by_name, gone);
-		cond_resched();
-	}
-	WRITE_ONCE(next_class, last + 1);
-	users_classes = 0;
-}
-
-static void registry_remove_strings(struct hlist_head *gone)
-{
-	struct ct_text *t;
-	unsigned long id;
-
-	xa_for_each(&strings, id, t) {
-		hash_del(&t->by_text);
-		hlist_add_head(&t->by_text, gone);
-		cond_resched();
-	}
-	xa_destroy(&strings);
-	next_string = 1;
-	users_strings = 0;
-	users_bytes = 0;
-}
-
-/* What is no longer in the registry. */
-struct registry_gone {
-	struct hlist_head classes, texts;
-};
-
-/* Nobody uses what was defined, but for probes: take it out of the registry. */
-static void registry_reset(struct registry_gone *gone)
-{
+	u32 last = CT_CLASS_DYNAMIC - 1;
+	struct ct_definition *d;
 	struct hlist_node *next;
-	struct ct_quota *q;
 	int bucket;
 
-	registry_remove_classes(&gone->classes);
-	registry_remove_strings(&gone->texts);
-	hash_for_each_safe(quotas, bucket, next, q, node) {
-		hash_del(&q->node);
-		kfree(q);
+	hash_for_each_safe(definitions, bucket, next, d, node) {
+		cond_resched();
+		if (d->holders && !all) {
+			last = max(last, d->id);
+			continue;
+		}
+		registry_forget(d);
+		hash_del(&d->node);
+		hlist_add_head(&d->node, gone);
 	}
+	WRITE_ONCE(next_class, last + 1);
+	next_string = 1;
 }
 
-static void registry_free(struct registry_gone *gone)
+static void registry_free_all(struct hlist_head *gone)
 {
+	struct ct_definition *d;
 	struct hlist_node *next;
-	struct ct_class *c;
-	struct ct_text *t;
 
-	if (hlist_empty(&gone->classes) && hlist_empty(&gone->texts))
+	if (hlist_empty(gone))
 		return;
 	/* For those who look an id up that is not theirs, with preemption disabled. */
 	synchronize_rcu();
-	hlist_for_each_entry_safe(c, next, &gone->classes, by_name) {
-		registry_free_class(c);
-		cond_resched();
-	}
-	hlist_for_each_entry_safe(t, next, &gone->texts, by_text) {
-		kfree(t);
+	hlist_for_each_entry_safe(d, next, gone, node) {
+		if (d->producer)
+			ct_quota_uncharge(d->kind, d->producer,
+					  d->kind == CT_QUOTA_OF_STRINGS ? d->len : 0);
+		registry_free(d);
 		cond_resched();
 	}
 }
@@ -374,33 +314,38 @@ void ct_registry_get(void)
 
 void ct_registry_put(void)
 {
-	struct registry_gone gone = {};
+	HLIST_HEAD(gone);
 
 	mutex_lock(&lock);
 	if (!--users)
-		registry_reset(&gone);
+		registry_remove(&gone, false);
 	mutex_unlock(&lock);
-	registry_free(&gone);
+	registry_free_all(&gone);
 }
 
-void ct_class_drop(u32 id)
+int ct_registry_init(void)
 {
-	mutex_lock(&lock);
-	ct_class_page[id / CT_CLASS_PAGE_IDS][id % CT_CLASS_PAGE_IDS]->holders--;
-	mutex_unlock(&lock);
+	int id = 1;
+
+#define CT_CLASS_ROW(id_, name, layer, cat, op, layout)						\
+	if (id > 0)										\
+		id = registry_define_layout(id_, #name, #name, CT_LAYER_##layer, CT_CAT_##cat,	\
+					    CT_OP_##op, CT_LAYOUT_##layout);
+	CT_STATIC_CLASSES(CT_CLASS_ROW)
+#undef CT_CLASS_ROW
+	if (id > 0)
+		return 0;
+	ct_registry_exit();
+	return id;
 }
 
 void ct_registry_exit(void)
 {
-	struct registry_gone gone = {};
-	unsigned int i, j;
+	HLIST_HEAD(gone);
+	unsigned int i;
 
-	registry_reset(&gone);
-	registry_free(&gone);
-	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++) {
-		for (j = 0; ct_class_page[i] && j < CT_CLASS_PAGE_IDS; j++)
-			if (ct_class_page[i][j])
-				registry_free_class(ct_class_page[i][j]);
+	registry_remove(&gone, true);
+	registry_free_all(&gone);
+	for (i = 0; i < ARRAY_SIZE(ct_class_page); i++)
 		kfree(ct_class_page[i]);
-	}
 }

@@ -18,8 +18,11 @@ void ct_registry_exit(void);
 void ct_registry_get(void);
 void ct_registry_put(void);
 
-/* ct_registry_count - how many classes and strings were defined so far. */
-u32 ct_registry_count(void);
+/*
+ * ct_registry_report - store in *defined, now and each time that one is defined, how many classes
+ * and strings were defined so far.  NULL: nowhere.  May sleep.
+ */
+void ct_registry_report(u32 *defined);
 
 /* Classes by id, in two levels: a page is allocated with its first id. */
 #define CT_CLASS_PAGE_IDS	512
@@ -44,14 +47,17 @@ const struct ct_class *ct_class_next(u32 id);
 
 /*
  * ct_class_define - find or make the class with def's name, symbol and fields.
- * @producer:	the user or container to whose quota a new class is charged; ignored if @trusted
- * @trusted:	of the module's own records: no quota applies, and it stays until ct_class_drop(),
- *		once for each time that it was defined
- * Otherwise the caller keeps the registry.
- * Fills def->id.  May sleep.  Returns 0; -EINVAL def is invalid; -ENOSPC a quota, or the
- * ids are used up; -ENOMEM.
+ * @producer:	the user or container to whose quota a new class is charged.  0: it is of the
+ *		module's own records; no quota applies, and it stays until ct_class_drop(), once
+ *		for each time that it was defined
+ * Otherwise the caller keeps the registry.  May sleep.
+ * Returns its id; -EINVAL def is invalid; -ENOSPC a quota, or the ids are used up; -ENOMEM.
+ *
+ * ct_class_define_layout - the same for the module's own records, with the fields of a layout.
  */
-int ct_class_define(struct ct_define *def, u64 producer, bool trusted);
+int ct_class_define(const struct ct_define *def, u64 producer);
+int ct_class_define_layout(const char *name, const char *symbol, u8 category, u8 op,
+			   enum ct_layout layout);
 
 /*
  * ct_class_drop - a probe needs its class no more, and no handler of it runs.  The class goes with

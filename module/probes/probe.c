@@ -50,24 +50,15 @@ static bool probe_alternative_applies(const struct ct_alternative *a)
 static int probe_define_class(struct ct_kprobe *p, unsigned int i)
 {
 	const struct ct_probe_desc *d = p->desc;
-	struct ct_define *def;
-	int err;
+	int id;
 
 	if (p->class[i] || d->count)
 		return 0; /* defined already; or it has no records */
-	def = kzalloc(sizeof(*def), GFP_KERNEL);
-	if (!def)
-		return -ENOMEM;
-	def->layer = CT_LAYER_KERNEL;
-	def->category = d->category;
-	def->op = d->op;
-	strscpy(def->name, d->name, sizeof(def->name));
-	strscpy(def->symbol, d->alt[i].symbol, sizeof(def->symbol));
-	ct_layout_fields(d->layout, def);
-	err = ct_class_define(def, 0, true);
-	p->class[i] = def->id;
-	kfree(def);
-	return err;
+	id = ct_class_define_layout(d->name, d->alt[i].symbol, d->category, d->op, d->layout);
+	if (id < 0)
+		return id;
+	p->class[i] = id;
+	return 0;
 }
 
 static int probe_arm_alternative(struct ct_kprobe *p, unsigned int i)

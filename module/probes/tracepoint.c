@@ -12,7 +12,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include "probes/thread.h"
@@ -28,24 +27,15 @@ static DEFINE_MUTEX(tracepoint_lock);
 
 static int tracepoint_define_class(struct ct_tracepoint *t)
 {
-	struct ct_define *def;
-	int err;
+	int id;
 
 	if (t->class)
 		return 0;
-	def = kzalloc(sizeof(*def), GFP_KERNEL);
-	if (!def)
-		return -ENOMEM;
-	def->layer = CT_LAYER_KERNEL;
-	def->category = t->category;
-	def->op = t->op;
-	strscpy(def->name, t->name, sizeof(def->name));
-	strscpy(def->symbol, t->name, sizeof(def->symbol));
-	ct_layout_fields(t->layout, def);
-	err = ct_class_define(def, 0, true);
-	t->class = def->id;
-	kfree(def);
-	return err;
+	id = ct_class_define_layout(t->name, t->name, t->category, t->op, t->layout);
+	if (id < 0)
+		return id;
+	t->class = id;
+	return 0;
 }
 
 static void tracepoint_arm_row(const struct ct_tracepoint_table *table, struct ct_tracepoint *t)

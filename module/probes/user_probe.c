@@ -168,20 +168,20 @@ static int user_probe_add(struct user_probe *a, u32 sample, const void *owner)
 {
 	struct ct_kprobe *p;
 	unsigned long id = 0;
-	int err = 0;
+	int class = 0, err = 0;
 
 	while ((p = ct_probe_next(&id)))
 		if (user_probe_is(p, a->module, a->symbol) && (p->added || p->armed))
 			return -EEXIST;
 	/* A probe that only counts has no records. */
 	if (!a->desc.count)
-		err = ct_class_define(&a->def, 0, true);
-	if (err)
-		return err;
-	p = ct_probe_new(&a->desc, true, a->def.id, sample);
+		class = ct_class_define(&a->def, 0);
+	if (class < 0)
+		return class;
+	p = ct_probe_new(&a->desc, true, class, sample);
 	if (IS_ERR(p)) {
-		if (a->def.id)
-			ct_class_drop(a->def.id);
+		if (class)
+			ct_class_drop(class);
 		return PTR_ERR(p);
 	}
 	p->owner = owner;

@@ -245,7 +245,7 @@ static noinline const struct json_parts *json_make_parts(char *room, const struc
 		return NULL;
 	memcpy(parts->at, at, sizeof(at));
 	memcpy(parts->text, room, at[PARTS]);
-	return ct_class_attach(c->id, parts);
+	return ct_class_attach(c->d.id, parts);
 }
 
 /* Without memory for parts, each is formatted into the line. */

@@ -24,8 +24,8 @@
 #include <linux/vmalloc.h>
 #include "threadbuf/threadbuf.h"
 #include "threadbuf/packet.h"
-#include "threadbuf/quota.h"
 #include "core/limit.h"
+#include "core/quota.h"
 #include "core/session.h"
 #include "base/clock.h"
 #include "base/pages.h"
@@ -133,7 +133,7 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
  */
 static int make_alloc_memory(struct ct_threadbuf_state *tb)
 {
-	int err = ct_threadbuf_quota_charge(tb->producer.user, tb->size);
+	int err = ct_quota_charge(CT_QUOTA_OF_THREADBUFS, tb->producer.user, tb->size);
 
 	if (err)
 		return err;

@@ -19,8 +19,8 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "threadbuf/packet.h"
-#include "threadbuf/quota.h"
 #include "core/limit.h"
+#include "core/quota.h"
 #include "core/registry.h"
 #include "core/session.h"
 
@@ -31,7 +31,7 @@ static void packet_free(struct kref *ref)
 	vfree(tb->memory);
 	/* Not before the memory is free: else others could have more of it at the same time. */
 	if (tb->charged)
-		ct_threadbuf_quota_uncharge(tb->producer.user, tb->size);
+		ct_quota_uncharge(CT_QUOTA_OF_THREADBUFS, tb->producer.user, tb->size);
 	put_pid(tb->process);
 	mmdrop(tb->mm);
 	kfree(tb);
@@ -121,7 +121,7 @@ static u32 packet_check_records(struct ct_threadbuf_state *tb, struct ct_session
 		packet_check_head(tb, r, tb->last);
 		if (c->mark_word == CT_MARK_UID)
 			*(u32 *)(r + 1) = tb->uid;
-		if (c->id == CT_CLASS_process) {
+		if (c->d.id == CT_CLASS_process) {
 			p = (void *)(r + 1);
 			p->ppid = tb->ppid;
 			p->uid = tb->uid;
