@@ -144,19 +144,12 @@ static inline bool ring_take_stamp(struct ct_ring *r, u64 last, u64 stamp)
 	return stamp == last || ct_local64_replace(&r->stamp, last, stamp);
 }
 
-u64 ct_ring_peek_consumed(const struct ct_ring *r)
+u64 ct_ring_consumed(struct ct_ring *r)
 {
 	u64 last = READ_ONCE(r->consumed), claim = READ_ONCE(r->consumer->consumed);
 
-	return claim > last && claim <= READ_ONCE(r->status->committed) ? claim : last;
-}
-
-u64 ct_ring_consumed(struct ct_ring *r)
-{
-	u64 last = READ_ONCE(r->consumed), claim = ct_ring_peek_consumed(r);
-
 	/* It never goes back: a writer that interrupts this one may find more. */
-	if (claim > last)
+	if (claim > last && claim <= READ_ONCE(r->status->committed))
 		cmpxchg_local(&r->consumed, last, claim);
 	return READ_ONCE(r->consumed);
 }

@@ -59,11 +59,6 @@ int ct_ring_init(struct ct_ring *r, u32 cpu, u32 size, u32 count,
  */
 u64 ct_ring_consumed(struct ct_ring *r);
 
-/*
- * ct_ring_peek_consumed - the same without remembering it, so on any CPU.  May be out of date.
- */
-u64 ct_ring_peek_consumed(const struct ct_ring *r);
-
 /* ct_ring_free - free the memory of ct_ring_init(), after the last writer has left. */
 void ct_ring_free(struct ct_ring *r);
 

@@ -5,19 +5,18 @@
  * THE TABLE.  Each producer has its own entry in a table of the session; its rates (rate.c) and
  * its shares (share.c) go by the number of the entry.  Looking an entry up takes no lock, because
  * records are written in any context.  A producer's first record takes an entry that was never
- * used.  If there is none, it takes one whose producer has no debt of a rate and holds nothing of a
- * ring, but for the packets that are open.  To find that out means a look at all CPUs, maybe with
- * locks of the scheduler held, so it is done once a millisecond.  If it finds none, or another CPU
- * is making an entry at this moment, this record is charged to entry 0, which all such producers
- * share; that is counted.
+ * used, or that of the producer which has recorded nothing for the longest time, if that is a
+ * second.  If there is none, this record is charged to entry 0, which all such producers share;
+ * that is counted.
  *
- * A producer that is looked up while its entry is given to another one charges that one, at most
- * a packet.
+ * Who gets an entry begins with what its former producer still holds of the rings.  A producer that
+ * is looked up while its entry is given to another one charges that one, at most a packet.
  *
  * The smallest share is a packet and the largest record: with less, a producer that is alone could
  * neither continue nor get its packet closed.
  */
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -30,10 +29,6 @@
 #include "core/session.h"
 #include "core/share.h"
 
-/* So many entries are looked at for one that is free, and so often (ns). */
-#define LIMIT_TRIES	4
-#define LIMIT_LOOKS	NSEC_PER_MSEC
-
 static_assert(CT_LIMIT_PRODUCERS + 1 == CT_PRODUCERS);
 
 struct ct_limit {
@@ -41,84 +36,60 @@ struct ct_limit {
 	bool counted;			/* counted in ct_limiting */
 	u64 share;			/* bytes of a ring, 0: no limit */
 	struct ct_rate_limits rates;
-
-	atomic_t making;		/* held while an entry is made; nobody waits for it */
-	u32 next;			/* under making: the entry to look at next, */
-	u64 look;			/* ns: not before */
 	atomic64_t shared;		/* charges to entry 0 */
 	u64 key[CT_PRODUCERS];		/* 0: never used */
+	unsigned long used[CT_PRODUCERS]; /* jiffies when it was looked up last */
 };
 
 DEFINE_STATIC_KEY_FALSE(ct_limiting);
 
-/* Does this entry's producer hold nothing? */
-static bool limit_idle(const struct ct_session_state *s, u32 entry)
+/* Was this entry looked up within a second? */
+static bool limit_in_use(const struct ct_limit *l, u32 entry)
 {
-	u32 i;
-
-	if (!ct_rate_idle(&s->limit->rates, entry))
-		return false;
-	for (i = 0; i < s->cpus; i++)
-		if (s->cpu[i] && s->cpu[i]->share && !ct_share_idle(s->cpu[i], entry))
-			return false;
-	return true;
+	return READ_ONCE(l->key[entry]) && time_before(jiffies, READ_ONCE(l->used[entry]) + HZ);
 }
 
-static u32 limit_find_entry(const struct ct_limit *l, u64 key)
+static u32 limit_find_entry(struct ct_limit *l, u64 key)
 {
+	unsigned long now = jiffies;
 	u32 i;
 
-	for (i = 1; i < CT_PRODUCERS; i++)
-		if (READ_ONCE(l->key[i]) == key)
-			return i;
-	return CT_PRODUCER_SHARED;
-}
-
-/* An entry that was never used, or one of the next few whose producer holds nothing. */
-static u32 limit_free_entry(const struct ct_session_state *s)
-{
-	struct ct_limit *l = s->limit;
-	u64 now = ktime_get_mono_fast_ns();
-	u32 tries, i;
-
-	i = 1 + l->next % (CT_PRODUCERS - 1);
-	if (l->key[i]) {
-		if (now < l->look)
-			return CT_PRODUCER_SHARED;
-		l->look = now + LIMIT_LOOKS;
-	}
-	for (tries = 0; tries < LIMIT_TRIES; tries++) {
-		i = 1 + l->next++ % (CT_PRODUCERS - 1);
-		if (!l->key[i] || limit_idle(s, i))
-			return i;
+	for (i = 1; i < CT_PRODUCERS; i++) {
+		if (READ_ONCE(l->key[i]) != key)
+			continue;
+		if (READ_ONCE(l->used[i]) != now)
+			WRITE_ONCE(l->used[i], now);
+		return i;
 	}
 	return CT_PRODUCER_SHARED;
 }
 
-static noinline u32 limit_make_entry(const struct ct_session_state *s, u64 key)
+static noinline u32 limit_make_entry(struct ct_limit *l, u64 key)
 {
-	struct ct_limit *l = s->limit;
-	u32 entry = CT_PRODUCER_SHARED;
+	u32 i, oldest = 1;
+	u64 old;
 
-	if (!atomic_cmpxchg(&l->making, 0, 1)) {
-		/* Another CPU may have made it meanwhile. */
-		entry = limit_find_entry(l, key) ?: limit_free_entry(s);
-		if (entry && l->key[entry] != key) {
-			ct_rate_forget(&l->rates, entry);
-			WRITE_ONCE(l->key[entry], key);
-		}
-		atomic_set_release(&l->making, 0);
+	for (i = 1; i < CT_PRODUCERS && READ_ONCE(l->key[oldest]); i++)
+		if (!READ_ONCE(l->key[i]) ||
+		    time_before(READ_ONCE(l->used[i]), READ_ONCE(l->used[oldest])))
+			oldest = i;
+	old = READ_ONCE(l->key[oldest]);
+	if (!limit_in_use(l, oldest)) {
+		/* If another CPU is quicker, it may be for the same producer. */
+		cmpxchg64(&l->key[oldest], old, key);
+		i = limit_find_entry(l, key);
+		if (i)
+			return i;
 	}
-	if (!entry)
-		atomic64_inc(&l->shared);
-	return entry;
+	atomic64_inc(&l->shared);
+	return CT_PRODUCER_SHARED;
 }
 
-static u32 limit_entry_of(const struct ct_session_state *s, u64 key)
+static u32 limit_entry_of(struct ct_limit *l, u64 key)
 {
-	u32 entry = limit_find_entry(s->limit, key);
+	u32 entry = limit_find_entry(l, key);
 
-	return likely(entry) ? entry : limit_make_entry(s, key);
+	return likely(entry) ? entry : limit_make_entry(l, key);
 }
 
 /* @remember: the task is the current one, whose next records may use ct_share_spend() */
@@ -127,15 +98,14 @@ static local64_t *limit_charge(struct ct_cpu *cpu, struct task_struct *task, u32
 {
 	local64_t *charged = &cpu->uncounted;
 	struct ct_limit *l = cpu->s->limit;
-	u32 producer = limit_entry_of(cpu->s, ct_producer_of(task, READ_ONCE(l->arg.flags)));
-	u64 share = READ_ONCE(l->share);
+	u32 producer = limit_entry_of(l, ct_producer_of(task, READ_ONCE(l->arg.flags)));
+	u64 share = READ_ONCE(l->share), now;
 	enum ct_lost reason = CT_LOST_RATE;
 
-	/* The rates after any: pairs with the release in ct_rate_set(). */
-	if (smp_load_acquire(&l->rates.any)) {
+	if (ct_rate_any(&l->rates)) {
 		remember = false;
-		if (!ct_rate_charge(&l->rates, producer, size, records, ktime_get_mono_fast_ns(),
-				    false))
+		now = ktime_get_mono_fast_ns();
+		if (!ct_rate_charge(&l->rates, producer, size, records, now, now))
 			goto lost;
 	}
 	if (!share) {
@@ -178,9 +148,9 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
 	u64 key = flags & CT_LIMIT_PROCESS ? producer->process :
 		  flags & CT_LIMIT_CGROUP ? producer->cgroup : producer->user;
 
-	/* The rates after any: pairs with the release in ct_rate_set(). */
-	return !smp_load_acquire(&l->rates.any) ||
-	       ct_rate_charge(&l->rates, limit_entry_of(s, key), size, records, ns, true);
+	return !ct_rate_any(&l->rates) ||
+	       ct_rate_charge(&l->rates, limit_entry_of(l, key), size, records, ns,
+			      max(ns, ktime_get_mono_fast_ns()));
 }
 
 /* ---------------------------------------------- a session's limits --------- */
@@ -220,14 +190,12 @@ void ct_limit_free(struct ct_session_state *s)
 	for (i = 0; s->cpu && i < s->cpus; i++)
 		if (s->cpu[i])
 			ct_share_free(s->cpu[i]);
-	if (s->limit)
-		ct_rate_free(&s->limit->rates);
 	kfree(s->limit);
 }
 
 void ct_limit_begin(struct ct_session_state *s)
 {
-	s->limit->counted = s->limit->rates.any || s->limit->share;
+	s->limit->counted = ct_rate_any(&s->limit->rates) || s->limit->share;
 	if (s->limit->counted)
 		static_branch_inc(&ct_limiting);
 }
@@ -252,7 +220,6 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	bool lossless = !(s->facts->flags & CT_SESSION_OVERWRITE);
 	u32 share = arg->share ? arg->share : CT_SHARE_DEFAULT;
 	struct ct_limit *l = s->limit;
-	int err;
 
 	if (arg->flags & ~(CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) ||
 	    arg->flags == (CT_LIMIT_PROCESS | CT_LIMIT_CGROUP) || arg->share > 100 ||
@@ -267,15 +234,13 @@ int ct_limit_set(struct ct_session_state *s, const struct ct_limits *arg)
 	}
 	/* Bytes that producers hold of the rings stay charged until they are consumed. */
 	ct_limit_end(s);
-	err = ct_rate_set(&l->rates, arg->records, arg->bytes);
-	if (!err) {
-		l->arg = *arg;
-		l->arg.share = share;
-		WRITE_ONCE(l->share, limit_share_bytes(s, share));
-	}
+	ct_rate_set(&l->rates, arg->records, arg->bytes);
+	l->arg = *arg;
+	l->arg.share = share;
+	WRITE_ONCE(l->share, limit_share_bytes(s, share));
 	ct_limit_begin(s);
 	on_each_cpu(limit_settle, s, 1);
-	return err;
+	return 0;
 }
 
 void ct_limit_get(const struct ct_session_state *s, struct ct_limits *arg)
@@ -288,5 +253,5 @@ void ct_limit_get(const struct ct_session_state *s, struct ct_limits *arg)
 	arg->producers = 0;
 	arg->shared = atomic64_read(&l->shared);
 	for (i = 1; i < CT_PRODUCERS; i++)
-		arg->producers += READ_ONCE(l->key[i]) && !limit_idle(s, i);
+		arg->producers += limit_in_use(l, i);
 }

@@ -24,7 +24,6 @@ DECLARE_STATIC_KEY_FALSE(ct_limiting);
  * task's next records may use ct_share_spend().
  * @records:	how many records the bytes hold
  *
- *
  * Returns the counter to which they were charged; NULL if the producer is throttled: the records
  * are counted as lost.
  * Task context with preemption disabled.  A charge may interrupt another one.
@@ -73,8 +72,8 @@ bool ct_limit_charge_late(struct ct_session_state *s, const struct ct_producer *
  *	cases.
  * ct_limit_begin, ct_limit_end - from here on writers charge, or do not charge, their
  *	records.  The caller holds ct_session_lock.
- * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL, -ENOMEM, or -EOPNOTSUPP without
- *	cgroups.  The caller holds ct_session_lock.
+ * ct_limit_set - CT_IOC_LIMITS.  Returns 0, -EINVAL, or -EOPNOTSUPP without cgroups.  The caller
+ *	holds ct_session_lock.
  * ct_limit_get - fill arg with the limits and the use of the table, keeping arg->size.
  */
 int ct_limit_init(struct ct_session_state *s, bool lossless);

@@ -82,15 +82,6 @@ local64_t *ct_share_charge(struct ct_cpu *cpu, u32 entry, u32 size, u64 most, bo
 	return counter;
 }
 
-bool ct_share_idle(const struct ct_cpu *cpu, u32 entry)
-{
-	const struct ct_ring *r = &cpu->ring;
-
-	return share_held(r, cpu->share, entry,
-			  share_before(r, cpu->share, local64_read(&r->head))[entry],
-			  ct_ring_peek_consumed(r)) <= 0;
-}
-
 int ct_share_init(struct ct_cpu *cpu, u32 subbuf_count)
 {
 	cpu->share = ct_pages_alloc(struct_size(cpu->share, before, subbuf_count),

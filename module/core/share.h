@@ -46,10 +46,4 @@ static __always_inline local64_t *ct_share_spend(struct ct_cpu *cpu, u32 size)
 	return charged;
 }
 
-/*
- * ct_share_idle - does the entry hold nothing of this CPU's ring, but for the packet that is open
- * now?  That one is closed only when the CPU records again.  Any CPU and context.
- */
-bool ct_share_idle(const struct ct_cpu *cpu, u32 entry);
-
 #endif

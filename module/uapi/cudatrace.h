@@ -1069,19 +1069,18 @@ struct ct_watermark {
  * producer may write.  What a producer is stands in section 4; with CT_LIMIT_PROCESS it is a
  * process, with CT_LIMIT_CGROUP a cgroup v2.
  *
- * CT_LIMIT_PRODUCERS of them have limits of their own at the same time.  One that holds
- * nothing of a ring that was not consumed, but for the packets that are open, and has used no
- * rate in advance, gives its place to the next one: at most four are looked at, once a
- * millisecond.  Further producers share one more entry as if they were one; producers and
- * shared say how far it has come.
+ * CT_LIMIT_PRODUCERS of them have limits of their own at the same time.  One that has
+ * recorded nothing for a second gives its place to the next one, which begins with what the
+ * former one still holds of the rings.  Further producers share one more entry as if they
+ * were one; producers and shared say how far it has come.
  *
  * Each record that is written in a task is charged to its producer; records of interrupts
  * are not limited.  A record of sched_switch or sched_wakeup is charged to the thread that
  * it is about, in whichever context it is written.  Records and in-flight calls of a
  * thread buffer are charged when they are read: each to its own time, and to the producer
  * of the thread that made the thread buffer.  However late they are read, none is lost that
- * the rate allowed when it was written: what its producer's other records left of the rate
- * is remembered for 256 seconds, and for records older than that the rest of it counts.
+ * the rate allowed when it was written: records that are read more than a second late may also
+ * use what their producer left of the rate in the last 256 seconds.
  *   records, bytes   per second, of all CPUs together; a burst of one second's worth
  *                    passes.  0: no limit.  Beyond it: lost[CT_LOST_RATE].
  *   share            percent of each CPU's ring that one producer's records may occupy
@@ -1106,7 +1105,7 @@ struct ct_limits {
 	__u32 share;
 	__u32 reserved;
 	/* Out, of CT_IOC_GET_LIMITS; CT_IOC_LIMITS ignores them. */
-	__u64 producers;	/* entries in use now */
+	__u64 producers;	/* entries that were used within the last second */
 	__u64 shared;		/* charges to the shared entry */
 };
 

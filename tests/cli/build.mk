@@ -56,7 +56,7 @@ $(B)/live_text: tests/cli/live_text.c $(LIB)
 
 # The module's ring and its rates in programs.  Of the kernel's headers they get empty ones;
 # kernel.h stands for them.
-KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h math64.h minmax.h \
+KERNEL := $(addprefix $(B)/kernel/,$(addprefix linux/,atomic.h build_bug.h compiler.h kernel.h ktime.h math64.h minmax.h \
 	mm.h numa.h slab.h time64.h timekeeping.h topology.h vmalloc.h) \
 	$(addprefix asm/,barrier.h local64.h) $(addprefix base/,clock.h compat.h))
 

@@ -171,6 +171,8 @@ static void test_smallest(void)
 	session_end(&s);
 }
 
+#define USERS	2000u
+
 /* Producers never share a limit by chance. */
 static void test_exact(void)
 {
@@ -189,63 +191,16 @@ static void test_exact(void)
 	session_end(&s);
 }
 
-/* Long enough for another look at the table: see test_looks(). */
-static void let_look(void)
-{
-	usleep(2000);
-}
-
-/* More producers than entries. */
+/* More producers than entries: one that has recorded nothing for a second gives its entry away. */
 static void test_table(void)
 {
-	uint64_t shared, before;
-	struct ct_limits l;
+	struct ct_limits l = { .size = sizeof(l), .records = 50, .share = 100 };
+	struct mark m = text_mark("table");
+	uint64_t shared, start, given, ms;
 	struct session s;
 	uid_t uid;
 
-	pin(0);
 	session_start(&s, 4096, 1024, 0);
-	for (uid = 5000; uid < 5000 + 2 * CT_LIMIT_PRODUCERS; uid++) {
-		finished(producer(uid, "brief", 1, 0));
-		let_look();
-		s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
-	}
-	l = limits_of(&s);
-	ok(!l.shared && l.producers < CT_LIMIT_PRODUCERS,
-	   "a producer whose records were consumed gives its entry away (%llu in use, %llu shared)",
-	   (unsigned long long)l.producers, (unsigned long long)l.shared);
-	/* Each of them holds a packet. */
-	for (uid = 6000; uid < 6000 + CT_LIMIT_PRODUCERS + 20; uid++) {
-		finished(producer(uid, "holds", 4096 / MARK_RING, 0));
-		let_look();
-	}
-	l = limits_of(&s);
-	shared = l.shared;
-	ok(l.producers == CT_LIMIT_PRODUCERS && shared > 10,
-	   "the last ones share an entry (%llu in use, %llu charges to the shared one)",
-	   (unsigned long long)l.producers, (unsigned long long)shared);
-	s.cpu[0].consumer->consumed = s.cpu[0].status->committed & ~4095ull;
-	before = lost(&s, 0);
-	finished(producer(HONEST_UID, "honest", 100, 0));
-	l = limits_of(&s);
-	ok(l.shared == shared && lost(&s, 0) == before && l.producers < 10,
-	   "once they were consumed there are entries again (%llu in use)",
-	   (unsigned long long)l.producers);
-	session_end(&s);
-}
-
-#define USERS	2000u
-
-/* Once the table has been used up, one free entry a millisecond is looked for. */
-static void test_looks(void)
-{
-	struct ct_limits l = { .size = sizeof(l), .records = 1000000000 };
-	struct mark m = text_mark("looks");
-	uint64_t start, given, ms;
-	struct session s;
-	uid_t uid;
-
-	session_start(&s, 4096, 16, CT_SESSION_OVERWRITE);
 	call(s.fd, CT_IOC_LIMITS, &l);
 	start = now();
 	for (uid = 10000; uid < 10000 + USERS; uid++)
@@ -253,11 +208,22 @@ static void test_looks(void)
 			break;
 	ms = (now() - start) / 1000000;
 	setresuid(0, 0, 0);
-	given = USERS - limits_of(&s).shared;
+	shared = limits_of(&s).shared;
+	given = USERS - shared;
 	ok(uid == 10000 + USERS && given >= CT_LIMIT_PRODUCERS &&
-		   given <= CT_LIMIT_PRODUCERS + ms + 2,
+		   given <= CT_LIMIT_PRODUCERS * (1 + ms / 1000) + CT_LIMIT_PRODUCERS,
 	   "%u users: %llu get an entry, in %llu ms", USERS, (unsigned long long)given,
 	   (unsigned long long)ms);
+	ok(lost_for(&s, CT_LOST_RATE) && lost_for(&s, CT_LOST_RATE) <= shared,
+	   "the others share one, with its rate (%llu records lost)",
+	   (unsigned long long)lost_for(&s, CT_LOST_RATE));
+	usleep(1200000);
+	ok(!limits_of(&s).producers, "a second later no entry is in use");
+	given = lost(&s, 0);
+	finished(producer(HONEST_UID, "honest", 50, 0));
+	l = limits_of(&s);
+	ok(l.shared == shared && lost(&s, 0) == given && l.producers == 1,
+	   "and a new producer gets one (%llu in use)", (unsigned long long)l.producers);
 	session_end(&s);
 }
 
@@ -858,7 +824,6 @@ int main(int argc, char **argv)
 	test_smallest();
 	test_exact();
 	test_table();
-	test_looks();
 	test_identity();
 	test_round();
 	test_backlog();

@@ -85,7 +85,6 @@ typedef local64_t atomic64_t;
 
 #define vfree(p)		free(p)
 #define kvfree(p)		free(p)
-#define kvzalloc(size, flags)	calloc(1, size)
 
 u64 ktime_get_mono_fast_ns(void);
 
