@@ -20,6 +20,8 @@
 #include "probes/counter.h"
 #include "probes/user_probe.h"
 #include "threadbuf/threadbuf.h"
+#include "core/filter.h"
+#include "core/limit.h"
 #include "core/producer.h"
 #include "core/registry.h"
 #include "core/session.h"
@@ -118,12 +120,15 @@ static int ioctl_resume(struct file *file, union ct_arg *arg)
 
 static int ioctl_limits(struct file *file, union ct_arg *arg)
 {
-	return ct_control_set_limits(&arg->limits);
+	return ct_limit_set(ct_session_running(), &arg->limits);
 }
 
 static int ioctl_get_limits(struct file *file, union ct_arg *arg)
 {
-	return ct_control_get_limits(&arg->limits);
+	if (!ct_session_running())
+		return -ENODATA;
+	ct_limit_get(ct_session_running(), &arg->limits);
+	return 0;
 }
 
 static int ioctl_filter(struct file *file, union ct_arg *arg)
@@ -133,7 +138,8 @@ static int ioctl_filter(struct file *file, union ct_arg *arg)
 
 static int ioctl_get_filter(struct file *file, union ct_arg *arg)
 {
-	return ct_control_get_filter(&arg->filter);
+	ct_filter_get(&arg->filter);
+	return 0;
 }
 
 static int ioctl_trigger(struct file *file, union ct_arg *arg)
@@ -362,6 +368,7 @@ static int ioctl_watermark(struct file *file, union ct_arg *arg)
  * ct_session_lock held.
  */
 #define CONFIGURES 16u
+#define LOCKED 32u /* ct_session_lock, and no right */
 
 struct ioctl_row {
 	unsigned int cmd;
@@ -381,14 +388,14 @@ static const struct ioctl_row ioctl_rows[] = {
 	ROW(START, MODE_READ | MODE_WRITE | PRIVILEGED, ioctl_start),
 	ROW(STOP, MODE_READ | MODE_WRITE, ioctl_stop),
 	ROW(ADOPT, MODE_READ, ioctl_adopt),
-	ROW(GET_SESSION, MODE_READ, ioctl_get_session),
+	ROW(GET_SESSION, MODE_READ | LOCKED, ioctl_get_session),
 	ROW(FLUSH, MODE_READ, ioctl_flush),
 	ROW(PAUSE, MODE_WRITE | CONFIGURES, ioctl_pause),
 	ROW(RESUME, MODE_WRITE | CONFIGURES, ioctl_resume),
 	ROW(LIMITS, MODE_WRITE | CONFIGURES, ioctl_limits),
-	ROW(GET_LIMITS, MODE_READ, ioctl_get_limits),
+	ROW(GET_LIMITS, MODE_READ | LOCKED, ioctl_get_limits),
 	ROW(FILTER, MODE_WRITE | CONFIGURES, ioctl_filter),
-	ROW(GET_FILTER, MODE_READ, ioctl_get_filter),
+	ROW(GET_FILTER, MODE_READ | LOCKED, ioctl_get_filter),
 	ROW(TRIGGER, MODE_WRITE | CONFIGURES, ioctl_trigger),
 	ROW(PROBE_ADD, MODE_WRITE | PROBES, ioctl_probe_add),
 	ROW(PROBE_REMOVE, MODE_WRITE | PRIVILEGED, ioctl_probe_remove),
@@ -420,11 +427,11 @@ static int ioctl_run(struct file *file, const struct ioctl_row *row, union ct_ar
 		if (err)
 			return err;
 	}
-	if (!(row->needs & CONFIGURES))
+	if (!(row->needs & (CONFIGURES | LOCKED)))
 		return row->run(file, arg);
 	if (mutex_lock_killable(&ct_session_lock))
 		return -EINTR;
-	err = ct_control_may(file, ct_access_privileged());
+	err = row->needs & CONFIGURES ? ct_control_may(file, ct_access_privileged()) : 0;
 	if (!err)
 		err = row->run(file, arg);
 	mutex_unlock(&ct_session_lock);

@@ -6,6 +6,7 @@
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
+#include <linux/preempt.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <asm/msr.h>
@@ -74,6 +75,17 @@ static __always_inline u64 ct_clock_ns(void)
 	if (unlikely(passed >= seg->limit))
 		return ct_clock_ns_slow();
 	return seg->ns + (passed * seg->mult >> 32);
+}
+
+/* ct_clock_now - the same where preemption may be enabled. */
+static inline u64 ct_clock_now(void)
+{
+	u64 now;
+
+	preempt_disable();
+	now = ct_clock_ns();
+	preempt_enable();
+	return now;
 }
 
 #endif

@@ -353,11 +353,6 @@ void ct_control_pause(bool pause)
 		ct_threadbufs_close(s->threadbufs);
 }
 
-int ct_control_set_limits(const struct ct_limits *arg)
-{
-	return ct_limit_set(ct_session_running(), arg);
-}
-
 int ct_control_set_filter(const struct ct_filter *arg)
 {
 	struct ct_session_state *s = ct_session_running();
@@ -404,17 +399,13 @@ static void control_describe(const struct ct_session_state *s, struct ct_session
 
 int ct_control_describe(struct ct_session *arg)
 {
-	struct ct_session_state *s;
+	struct ct_session_state *s = ct_session_running();
 
-	if (mutex_lock_killable(&ct_session_lock))
-		return -EINTR;
-	s = ct_session_running();
-	if (s) {
-		control_describe(s, arg);
-		arg->probe_memory = ct_source_memory();
-	}
-	mutex_unlock(&ct_session_lock);
-	return s ? 0 : -ENODATA;
+	if (!s)
+		return -ENODATA;
+	control_describe(s, arg);
+	arg->probe_memory = ct_source_memory();
+	return 0;
 }
 
 struct ct_session_state *ct_control_adopt(struct ct_session *arg)
@@ -430,26 +421,4 @@ struct ct_session_state *ct_control_adopt(struct ct_session *arg)
 	}
 	mutex_unlock(&ct_session_lock);
 	return s;
-}
-
-int ct_control_get_limits(struct ct_limits *arg)
-{
-	struct ct_session_state *s;
-
-	if (mutex_lock_killable(&ct_session_lock))
-		return -EINTR;
-	s = ct_session_running();
-	if (s)
-		ct_limit_get(s, arg);
-	mutex_unlock(&ct_session_lock);
-	return s ? 0 : -ENODATA;
-}
-
-int ct_control_get_filter(struct ct_filter *arg)
-{
-	if (mutex_lock_killable(&ct_session_lock))
-		return -EINTR;
-	ct_filter_get(arg);
-	mutex_unlock(&ct_session_lock);
-	return 0;
 }

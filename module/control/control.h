@@ -66,20 +66,17 @@ void ct_control_extra_reader_gone(struct ct_session_state *s);
 int ct_control_may(const void *owner, bool privileged);
 
 /*
- * CT_IOC_PAUSE and RESUME, CT_IOC_LIMITS, CT_IOC_FILTER.  The caller holds ct_session_lock and
- * ct_control_may() returned 0.  May sleep.  Errors as in cudatrace.h.
+ * CT_IOC_PAUSE and RESUME, CT_IOC_FILTER.  The caller holds ct_session_lock and ct_control_may()
+ * returned 0.  May sleep.  Errors as in cudatrace.h.
  */
 void ct_control_pause(bool pause);
-int ct_control_set_limits(const struct ct_limits *arg);
 int ct_control_set_filter(const struct ct_filter *arg);
 
 /*
- * CT_IOC_FLUSH, GET_SESSION, GET_LIMITS, GET_FILTER, for every reader.  May sleep.  0 or
- * -ENODATA.
+ * CT_IOC_FLUSH, and CT_IOC_GET_SESSION with ct_session_lock held, for every reader.  May sleep.
+ * 0 or -ENODATA.
  */
 int ct_control_flush(void);
 int ct_control_describe(struct ct_session *arg);
-int ct_control_get_limits(struct ct_limits *arg);
-int ct_control_get_filter(struct ct_filter *arg);
 
 #endif

@@ -30,17 +30,6 @@
 #include "base/clock.h"
 #include "base/pages.h"
 
-static u64 make_now(void)
-{
-	u64 now;
-
-	/* ct_clock_ns() reads the counter and the line of one CPU. */
-	preempt_disable();
-	now = ct_clock_ns();
-	preempt_enable();
-	return now;
-}
-
 static int make_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ct_threadbuf_state *tb = file->private_data;
@@ -83,7 +72,7 @@ static int make_on_exit(struct wait_queue_entry *entry, unsigned int mode, int f
 	ended = !leader || !atomic_read(&leader->signal->live);
 	rcu_read_unlock();
 	if (ended)
-		ct_threadbuf_close_last(tb, make_now());
+		ct_threadbuf_close_last(tb, ct_clock_now());
 	return 0;
 }
 
@@ -121,7 +110,7 @@ static struct ct_threadbuf_state *make_alloc(const struct ct_threadbuf_new *arg)
 	rcu_read_lock();
 	tb->ppid = rcu_dereference(current->real_parent)->tgid;
 	rcu_read_unlock();
-	tb->start = make_now();
+	tb->start = ct_clock_now();
 	tb->last = tb->start;
 	return tb;
 }

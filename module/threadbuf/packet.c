@@ -11,7 +11,6 @@
 #include <linux/cpumask.h>
 #include <linux/minmax.h>
 #include <linux/pid.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -149,9 +148,7 @@ static u32 packet_make(struct ct_threadbuf_state *tb, const u8 *subbuf, u32 from
 	u32 end;
 
 	memcpy(s->threadbufs->buf + CT_PACKET_HEAD, subbuf + from, to - from);
-	preempt_disable();
-	now = ct_clock_ns();
-	preempt_enable();
+	now = ct_clock_now();
 	/* Pairs with the release in ct_threadbuf_close(). */
 	if (smp_load_acquire(&tb->closed))
 		now = min(now, tb->closed);

@@ -42,16 +42,6 @@ static void threadbuf_remove(struct ct_threadbufs *threadbufs, struct ct_threadb
 	ct_threadbuf_put(tb);
 }
 
-static u64 threadbuf_now(void)
-{
-	u64 now;
-
-	preempt_disable();
-	now = ct_clock_ns();
-	preempt_enable();
-	return now;
-}
-
 /* -------------------------------------------------------------- reading ---- */
 /*
  * Emit the next packet, or the in-flight calls, of this thread buffer into threadbufs->buf.
@@ -65,7 +55,7 @@ static int threadbuf_emit(struct ct_threadbuf_state *tb, struct ct_session_state
 	bool closed = smp_load_acquire(&tb->dead) || READ_ONCE(s->ended);
 
 	if (!closed && ct_threadbuf_left(tb))
-		ct_threadbuf_close(tb, threadbuf_now());
+		ct_threadbuf_close(tb, ct_clock_now());
 	*finished = false;
 	arg->pid = tb->pid;
 	arg->stream = tb->stream;
@@ -202,7 +192,7 @@ void ct_threadbufs_close(struct ct_threadbufs *threadbufs)
 	if (!threadbufs)
 		return;
 	mutex_lock(&threadbufs->lock);
-	now = threadbuf_now();
+	now = ct_clock_now();
 	list_for_each_entry(tb, &threadbufs->list, node)
 		ct_threadbuf_close(tb, now);
 	WRITE_ONCE(threadbufs->session, threadbuf_number_new());
