@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs that the tests run; the suites themselves are listed in tests/run.
 
-TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug cuinit rm \
+TESTS := $(addprefix $(B)/tests/,test_decode replay device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug nested week cuinit rm \
 	lives permissions load stress fuzz faults record-busy record-gpu) \
 	$(addprefix $(B)/tests/other/,cudatrace-abi cudatrace-schema libcudatrace-abi.so) \
 	$(addprefix $(SIM_OUT)/,test_sim test_order)
@@ -21,7 +21,7 @@ $(B)/tests/test_decode $(B)/tests/replay: $(B)/tests/%: tests/decode/%.c tests/d
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) $(CLI_CPPFLAGS) -o $@ $< cli/decode/nv_decode.c $(NV_TABLES)
 
-$(addprefix $(B)/tests/,device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug lives permissions load): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/guest/clock_segment.h tests/guest/threadbuf.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
+$(addprefix $(B)/tests/,device rights text control clock threadbuf threadbuf_limits threadbuf_close namespaces readers limits hotplug lives nested week permissions load): $(B)/tests/%: tests/guest/%.c tests/guest/session.h tests/guest/clock_segment.h tests/guest/threadbuf.h tests/tap.h module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(ALL_CFLAGS) -o $@ $< -lpthread
 
