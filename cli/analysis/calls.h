@@ -11,7 +11,7 @@
 #define CT_CLI_CALLS_H
 
 #include "analysis/engine.h"
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 
 #define CT_CALLS_BYPASSED	8
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * See engine.h.  What all analysers need is done here once: the open calls of each thread,
- * self times, names, the filter.  Must never keep something for each record.
+ * See engine.h.  What all analysers need is done once: spans and self times below, names and the
+ * filter here.  Must never keep something for each record.
  */
 #include "analysis/engine.h"
 
@@ -9,19 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tracks.h"
-
-#define ENGINE_KNOWN	(1ull << 63)	/* of a class's .wanted: it was computed */
-
-#define ENGINE_DEPTH	255		/* a record's depth does not say more */
-
-/* What all events of a class share. */
-struct engine_class {
-	uint64_t wanted;		/* bits of the analysers that want it, and ENGINE_KNOWN */
-	uint8_t category;
-	bool kernel, api, ioctl;
-	bool no_frame;			/* nothing is inside it: off the CPU, or on the GPU */
-};
+#define ENGINE_KNOWN	(1ull << 63)	/* of a class: its bits were computed */
 
 struct ct_engine {
 	const struct ct_trace *trace;
@@ -30,12 +18,12 @@ struct ct_engine {
 	struct ct_processes processes;
 	struct ct_names names;
 	struct ct_filter_state filter;
-	struct ct_tracks tracks;
-	struct ct_totals totals;
+	struct ct_spans spans;
 	struct ct_analysis list[CT_ANALYSERS_MAX];
 	unsigned int count;
-	struct engine_class *classes;	/* by id */
-	uint64_t on[CT_ON_UNRETURNED + 1];	/* by kind */
+	uint64_t *wanted;		/* by class id: bits of the analysers that want it, and ENGINE_KNOWN */
+	uint64_t on[CT_ON_UNRETURNED + 1];	/* bits, by kind of event */
+	uint64_t by_end, by_begin;	/* bits of the analysers that get spans in this order */
 	uint64_t unfiltered;		/* bits */
 };
 
@@ -82,7 +70,7 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 		.processes = &e->processes,
 		.names = &e->names,
 		.filter = &e->filter.filter,
-		.totals = &e->totals,
+		.totals = &e->spans.totals,
 		.arg = e->options->arg,
 		.engine = e,
 	};
@@ -92,52 +80,47 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		if (analyser->event && (analyser->on & kind))
 			e->on[kind] |= 1ull << e->count;
+	if (analyser->spans & CT_SPANS_BY_END)
+		e->by_end |= 1ull << e->count;
+	if (analyser->spans & CT_SPANS_BY_BEGIN)
+		e->by_begin |= 1ull << e->count;
 	if (analyser->unfiltered)
 		e->unfiltered |= 1ull << e->count;
 	e->count++;
 	return 0;
 }
 
-/*
- * The program's ioctl calls are in the category syscall.  Where the module saw nothing they
- * are all that is known of the driver: then they are its ioctls.
- */
-static void engine_learn(const struct ct_engine *e, const struct ct_class *class,
-			 struct engine_class *c)
+static void engine_learn(const struct ct_engine *e, const struct ct_class *class, uint64_t *wanted)
 {
-	*c = (struct engine_class){
-		.wanted = ENGINE_KNOWN,
-		.category = class->id == CT_CLASS_ioctl && !e->trace->has_kernel ? CT_CAT_IOCTL :
-										   class->category,
-		.kernel = class->layer != CT_LAYER_USER,
-		.api = ct_class_is(class, CT_IS_API),
-		.ioctl = ct_class_is(class, CT_IS_IOCTL),
-		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
-	};
+	*wanted = ENGINE_KNOWN;
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
 
-		if (a->event && (!a->wants || a->wants(class)))
-			c->wanted |= 1ull << i;
+		if ((a->event || a->span) && (!a->what || ct_class_is(class, a->what)) && (!a->wants || a->wants(class)))
+			*wanted |= 1ull << i;
 	}
-}
-
-static inline const struct engine_class *engine_class(struct ct_engine *e, const struct ct_class *class)
-{
-	struct engine_class *c = &e->classes[class->id];
-
-	if (!c->wanted)
-		engine_learn(e, class, c);
-	return c;
 }
 
 /* --------------------------------------------------------------- the pass --- */
 
-static int engine_emit(struct ct_engine *e, const struct engine_class *c,
-		       const struct ct_trace_event *event)
+/* Which analysers want records of the class, of those in @mask. */
+static inline uint64_t engine_wanted(struct ct_engine *e, const struct ct_class *class, uint64_t mask)
 {
-	uint64_t mask = c->wanted & e->on[event->kind];
+	uint64_t *wanted = &e->wanted[class->id];
 
+	if (!*wanted)
+		engine_learn(e, class, wanted);
+	return *wanted & mask;
+}
+
+static int engine_event(void *arg, const struct ct_trace_event *event)
+{
+	struct ct_engine *e = arg;
+	uint64_t mask = engine_wanted(e, event->class, e->on[event->kind]);
+
+	if (event->class->id == CT_CLASS_process && event->point &&
+	    ct_processes_point(&e->processes, event->point))
+		return -ENOMEM;
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
 	    !ct_filter_pass(&e->filter, event->class, event->track->pid, event->track->tid,
 			    event->begin, event->record))
@@ -152,125 +135,33 @@ static int engine_emit(struct ct_engine *e, const struct engine_class *c,
 	return 0;
 }
 
-/* The innermost open call of a track did not return.  What was inside it is accounted there. */
-static int engine_unreturned(struct ct_engine *e, struct ct_track *track)
+static int engine_span(void *arg, const struct ct_span *span, unsigned int orders)
 {
-	struct ct_frame *frame = ct_track_pop(track);
-	const struct engine_class *c = engine_class(e, frame->class);
-	struct ct_trace_event event = {
-		.kind = CT_ON_UNRETURNED, .class = frame->class, .category = c->category,
-		.kernel = c->kernel, .api = c->api, .track = track, .begin = frame->begin,
-		.end = frame->begin,
-	};
+	struct ct_engine *e = arg;
+	uint64_t mask = engine_wanted(e, span->class, (orders & CT_SPANS_BY_END ? e->by_end : 0) |
+						      (orders & CT_SPANS_BY_BEGIN ? e->by_begin : 0));
 
-	return engine_emit(e, c, &event);
-}
+	if (!e->filter.all && (mask & ~e->unfiltered) &&
+	    !ct_filter_pass_span(&e->filter, span))
+		mask &= e->unfiltered;
+	for (; mask; mask &= mask - 1) {
+		struct ct_analysis *a = &e->list[__builtin_ctzll(mask)];
+		int rc = a->analyser->span(a, span);
 
-static int engine_begin_call(struct ct_engine *e, const struct engine_class *c,
-			     const struct ct_trace_event *event)
-{
-	const struct ct_point *p = event->point;
-	int rc = 0;
-
-	/* A call of the program says how many are around it: the ends of others were lost. */
-	while (!rc && !c->kernel && p->depth < ENGINE_DEPTH && event->track->depth > p->depth)
-		rc = engine_unreturned(e, event->track);
-	if (!rc)
-		rc = engine_emit(e, c, event);
-	/*
-	 * A thread off the CPU stands inside whatever it was doing, whose time that is.  The GPU
-	 * does many things at once, none of them inside another one.
-	 */
-	if (rc || c->no_frame)
-		return rc;
-	return ct_track_push(event->track, &(struct ct_frame){
-		.op_id = p->op_id, .begin = p->ts, .class = event->class,
-		.category = c->category, .ioctl = c->ioctl && p->record.fields,
-	});
-}
-
-static int engine_end_call(struct ct_engine *e, const struct engine_class *c, struct ct_trace_event *event)
-{
-	const struct ct_point *p = event->point;
-	struct ct_track *track = event->track;
-	uint64_t inner = 0;
-	uint32_t at;
-	int rc;
-
-	event->duration = event->self = p->ts - p->begin;
-	event->timed = !(p->record.flags & CT_F_ABANDONED);
-	if (c->no_frame)
-		return engine_emit(e, c, event);
-	for (at = track->depth; at > 0; at--)
-		if (track->frames[at - 1].op_id == p->op_id)
-			break;
-	/* Its begin was lost: then nothing is known to be inside it. */
-	if (at) {
-		while (track->depth > at) { /* their ends were lost */
-			rc = engine_unreturned(e, track);
-			if (rc)
-				return rc;
-		}
-		inner = ct_track_pop(track)->inner;
+		if (rc)
+			return rc;
 	}
-	/* When an abandoned call was left is not known, only when that was noticed. */
-	if (track->depth)
-		track->frames[track->depth - 1].inner += event->timed ? event->duration : inner;
-	event->self = inner < event->duration ? event->duration - inner : 0;
-	return engine_emit(e, c, event);
-}
-
-static int engine_point(struct ct_engine *e, const struct ct_point *p)
-{
-	const struct ct_class *class = p->record.class;
-	const struct engine_class *c = engine_class(e, class);
-	struct ct_track *track = ct_tracks_of(&e->tracks, &p->record);
-	/* Each field is set once: this is done for each point of a trace. */
-	struct ct_trace_event event;
-
-	if (!track)
-		return -ENOMEM;
-	if (!e->totals.points++ || p->ts < e->totals.first)
-		e->totals.first = p->ts;
-	if (p->ts > e->totals.last)
-		e->totals.last = p->ts;
-	if (class->id == CT_CLASS_process && ct_processes_point(&e->processes, p))
-		return -ENOMEM;
-	event.kind = p->phase == 'B' ? CT_ON_BEGIN : p->phase == 'E' ? CT_ON_END : CT_ON_INSTANT;
-	event.point = p;
-	event.record = &p->record;
-	event.class = class;
-	event.category = c->category;
-	event.kernel = c->kernel;
-	event.api = c->api;
-	event.failed = event.kind != CT_ON_BEGIN && ct_record_failed(&p->record);
-	event.timed = false;
-	event.begin = p->begin;
-	event.end = p->ts;
-	event.duration = event.self = 0;
-	event.track = track;
-	if (event.kind == CT_ON_BEGIN)
-		return engine_begin_call(e, c, &event);
-	if (event.kind == CT_ON_END)
-		return engine_end_call(e, c, &event);
-	return engine_emit(e, c, &event);
+	return 0;
 }
 
 static int engine_pass(struct ct_engine *e)
 {
-	struct ct_merge *m = ct_merge_new(e->trace);
-	struct ct_point point;
-	int rc = m ? 0 : -ENOMEM;
-
-	while (!rc && (rc = ct_merge_next(m, &point)) > 0)
-		rc = engine_point(e, &point);
-	for (size_t i = 0; i < e->tracks.count && !rc; i++)
-		while (e->tracks.list[i].track->depth && !rc)
-			rc = engine_unreturned(e, e->tracks.list[i].track);
-	e->totals.processes = e->tracks.pids.count;
-	e->totals.threads = e->tracks.threads;
-	ct_merge_free(m);
-	return rc;
+	e->spans.trace = e->trace;
+	e->spans.event = engine_event;
+	e->spans.span = engine_span;
+	e->spans.orders = (e->by_end ? CT_SPANS_BY_END : 0) | (e->by_begin ? CT_SPANS_BY_BEGIN : 0);
+	e->spans.arg = e;
+	return ct_spans_run(&e->spans);
 }
 
 /* ------------------------------------------------------------ the results --- */
@@ -328,8 +219,8 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 	bool phases = false;
 	int rc = 0;
 
-	e->classes = calloc(CT_CLASS_MAX + 1, sizeof(*e->classes));
-	if (!e->classes || ct_names_init(&e->names, &e->trace->reg) ||
+	e->wanted = calloc(CT_CLASS_MAX + 1, sizeof(*e->wanted));
+	if (!e->wanted || ct_names_init(&e->names, &e->trace->reg) ||
 	    ct_filter_begin(&e->filter, &e->options->filter, &e->names, &e->trace->reg))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < count && !rc; i++)
@@ -369,6 +260,16 @@ struct ct_engine *ct_engine_run(const struct ct_trace *t, const struct ct_analys
 	return NULL;
 }
 
+int ct_engine_one(const struct ct_trace *t, const struct ct_analyser *analyser, void *arg)
+{
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 }, .arg = arg };
+	struct ct_error err = { 0 };
+	struct ct_engine *e = ct_engine_run(t, &analyser, 1, &options, &err);
+
+	ct_engine_free(e);
+	return e ? 0 : -err.code;
+}
+
 const struct ct_analysis *ct_engine_result(const struct ct_engine *e, const struct ct_analyser *analyser)
 {
 	return engine_find(e, analyser);
@@ -387,11 +288,11 @@ void ct_engine_free(struct ct_engine *e)
 			ct_table_free(&a->tables[k]);
 		free(a->state);
 	}
-	free(e->classes);
+	free(e->wanted);
 	ct_phases_free(&e->own_phases);
 	ct_processes_free(&e->processes);
 	ct_names_forget(&e->names);
 	ct_filter_end(&e->filter);
-	ct_tracks_free(&e->tracks);
+	ct_spans_free(&e->spans);
 	free(e);
 }

@@ -3,84 +3,47 @@
  * The analysis engine: one pass over the records of a trace feeds any number of analysers.
  *
  * An analyser is one file with a struct ct_analyser, and a row of the table in reports.c.  It
- * gets an event for each call that begins, ends or never returns, and for each instant; it
- * keeps what it needs in a state of its own, bounded by the number of different things and
- * never by that of records; and at the end it makes tables (table/table.h).
- *
- * Times.  A call's duration is from its begin to its end.  Its self time is without the calls
- * inside it, of any layer: what libcuda spends in the driver is the driver's.
+ * gets spans (calls, ranges, the GPU's work, each once and complete), or events: a call begins,
+ * ends or never returns, an instant (spans/spans.h).  It keeps what it needs in a state of its
+ * own, bounded by the number of different things and never by that of records; and at the end
+ * it makes tables (table/table.h).
  */
 #ifndef CT_CLI_ENGINE_H
 #define CT_CLI_ENGINE_H
 
 #include "analysis/filter.h"
-#include "analysis/processes.h"
-#include "analysis/tracks.h"
+#include "spans/processes.h"
 #include "phases/phases.h"
+#include "spans/spans.h"
 #include "table/format.h"
 #include "table/table.h"
-#include "trace/merge.h"
 #include "trace/names.h"
-
-/* Which events an analyser gets. */
-#define CT_ON_BEGIN		1u	/* a call begins */
-#define CT_ON_END		2u	/* a call ended */
-#define CT_ON_INSTANT		4u	/* something without a duration */
-#define CT_ON_UNRETURNED	8u	/* a call never returned, or its end was lost */
-
-struct ct_trace_event {
-	unsigned int kind;		/* CT_ON_*: one of them */
-	const struct ct_point *point;	/* of CT_ON_UNRETURNED: NULL */
-	/* Valid until the event function returns.  Of CT_ON_UNRETURNED: NULL. */
-	const struct ct_record *record;
-	const struct ct_class *class;
-	/*
-	 * The category that it counts for: its class's, but an ioctl that only the program saw
-	 * is CT_CAT_IOCTL where the module recorded nothing.
-	 */
-	unsigned int category;
-	bool     kernel;		/* its layer is not the program's */
-	bool     api;			/* a call of libcuda or libcudart */
-	bool     failed;		/* it returned, and not with success */
-	/* Its end, duration and self time are known (never of an abandoned call). */
-	bool     timed;
-	uint64_t begin, end;		/* ns; of CT_ON_BEGIN and of an instant end is begin */
-	uint64_t duration, self;	/* ns, where timed */
-	/*
-	 * The thread, or the CPU's interrupts.  A call that ended is not among its frames any
-	 * more, a call that begins not yet.
-	 */
-	struct ct_track *track;
-};
 
 struct ct_analysis;
 
 struct ct_analyser {
 	const char *name;		/* "cuda_api_sum"; NULL: not a report, others need it */
 	const char *summary;		/* what it shows, a line for --list */
-	unsigned int on;		/* CT_ON_* */
-	/* Events of this class are fed to it.  NULL: of every class. */
+	unsigned int on;		/* the events that it gets: CT_ON_* */
+	unsigned int spans;		/* the order in which it gets spans, one of CT_SPANS_*; 0: it gets none */
+	uint32_t what;			/* classes of these bits of ct_class.what; 0: of every class */
+	/* Events and spans of this class are fed to it.  NULL: of every class. */
 	bool (*wants)(const struct ct_class *class);
 	bool phases;			/* it uses ct_analysis.phases */
-	bool unfiltered;		/* it gets all events, whatever --from, --pid ... say */
+	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */
 	size_t state_size;		/* of zeros, before begin() */
 	const struct ct_analyser *const *needs;	/* analysers whose state it reads; ends with NULL */
 	/* Each may be NULL.  Each returns 0 or a negative errno, which ends the pass. */
 	int (*begin)(struct ct_analysis *a);
 	int (*event)(struct ct_analysis *a, const struct ct_trace_event *e);
+	int (*span)(struct ct_analysis *a, const struct ct_span *s);
 	int (*end)(struct ct_analysis *a);	/* makes the tables */
 	void (*free)(struct ct_analysis *a);	/* what the state holds */
 	/* Only where tables are no good text for people: prints instead of them. */
 	int (*text)(const struct ct_analysis *a, FILE *out, const struct ct_print_options *print);
 	bool single;			/* it always makes exactly one table */
-};
-
-/* What the whole trace holds, whatever is filtered.  Complete in end(). */
-struct ct_totals {
-	uint64_t points;		/* begins, ends and instants */
-	uint64_t first, last;		/* ns, of points; both 0: there are none */
-	unsigned int processes, threads;
+	const void *arg;		/* of what its functions are, where several analysers share them */
 };
 
 struct ct_engine;
@@ -95,7 +58,7 @@ struct ct_analysis {
 	const struct ct_processes *processes;	/* names, those that are known so far */
 	struct ct_names *names;			/* readable names of kernels */
 	const struct ct_report_filter *filter;
-	const struct ct_totals *totals;
+	const struct ct_totals *totals;		/* of the whole trace; complete in end() */
 	void *arg;			/* as ct_engine_options.arg */
 	void *state;
 	struct ct_table tables[CT_TABLES_MAX];
@@ -152,6 +115,14 @@ struct ct_engine_options {
 struct ct_engine *ct_engine_run(const struct ct_trace *t, const struct ct_analyser *const *analysers,
 				unsigned int count, const struct ct_engine_options *options,
 				struct ct_error *err);
+
+/**
+ * ct_engine_one() - a pass over all of a trace for an analyser that keeps its results itself
+ * @arg: what it finds in ct_analysis.arg
+ *
+ * Return: 0; -ENOMEM; what a function of the analyser returned.
+ */
+int ct_engine_one(const struct ct_trace *t, const struct ct_analyser *analyser, void *arg);
 
 /* The analysis that @analyser made, with its tables and its state; NULL: it did not run. */
 const struct ct_analysis *ct_engine_result(const struct ct_engine *e, const struct ct_analyser *analyser);

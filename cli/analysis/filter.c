@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { FILTER_NOT_KNOWN, FILTER_YES, FILTER_NO, FILTER_BY_KERNEL };
@@ -67,6 +68,30 @@ bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uin
 	if (*known == FILTER_NOT_KNOWN)
 		*known = filter_class(f, class);
 	return *known == FILTER_YES || (*known == FILTER_BY_KERNEL && filter_kernel(f, r));
+}
+
+static bool filter_range(const struct ct_filter_state *f, const struct ct_span *span)
+{
+	char name[UINT16_MAX + 1];
+	uint16_t len;
+	const char *text = ct_record_text(span->record, &len);
+
+	if ((f->filter.layer >= 0 && span->class->layer != f->filter.layer) ||
+	    (f->filter.category >= 0 && span->class->category != f->filter.category))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", text ? (int)len : 0, text ? text : "");
+	return !fnmatch(f->filter.name, name, 0);
+}
+
+bool ct_filter_pass_span(struct ct_filter_state *f, const struct ct_span *span)
+{
+	const struct ct_report_filter *only = &f->filter;
+	uint32_t pid = span->track->pid, tid = span->track->tid;
+
+	if (span->kind != CT_SPAN_RANGE || !only->name)
+		return ct_filter_pass(f, span->class, pid, tid, span->begin, span->record);
+	return span->begin >= only->from && (!only->to || span->begin < only->to) &&
+	       (!only->pid || pid == only->pid) && (!only->tid || tid == only->tid) && filter_range(f, span);
 }
 
 void ct_filter_end(struct ct_filter_state *f)

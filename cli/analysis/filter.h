@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "spans/spans.h"
 #include "trace/names.h"
 
 /* A call counts if it began in the range of time. */
@@ -12,7 +13,7 @@ struct ct_report_filter {
 	uint64_t from, to;		/* ns as records have them; to 0: no end */
 	uint32_t pid, tid;		/* 0: all */
 	int layer, category;		/* -1: all */
-	const char *name;		/* a glob on name, symbol or kernel; NULL: all */
+	const char *name;		/* a glob on name, symbol or kernel, or a range's text; NULL: all */
 };
 
 /* A filter with what it remembers of classes and kernels. */
@@ -24,16 +25,19 @@ struct ct_filter_state {
 	bool all;				/* it lets everything pass */
 };
 
-/* 0 or -ENOMEM.  @names must outlive it. */
 /* Does it leave anything out? */
 bool ct_filter_chooses(const struct ct_report_filter *f);
 
+/* 0 or -ENOMEM.  @names must outlive it. */
 int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
 		    const struct ct_registry *reg);
 
 /* Does this count?  @r: NULL where only class and thread are known.  @begin: ns. */
 bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uint32_t pid,
 		    uint32_t tid, uint64_t begin, const struct ct_record *r);
+
+/* The same of a span. */
+bool ct_filter_pass_span(struct ct_filter_state *f, const struct ct_span *span);
 void ct_filter_end(struct ct_filter_state *f);
 
 #endif

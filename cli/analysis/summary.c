@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "analysis/calls.h"
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/losses.h"

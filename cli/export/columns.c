@@ -68,9 +68,9 @@ static void put_quick(struct ct_columns *c, unsigned int column, const struct ct
 		put(c, column, ct_record_quick(r, quick));
 }
 
-static void columns_times(struct ct_columns *c, const struct ct_trace *t, const struct ct_row *row)
+static void columns_times(struct ct_columns *c, const struct ct_trace *t, const struct ct_span *row)
 {
-	uint64_t end = row->unfinished ? row->begin : row->end;
+	uint64_t end = row->flags & CT_SPAN_UNFINISHED ? row->begin : row->end;
 	uint64_t since = end > t->reg.start ? end - t->reg.start : 0;
 	uint64_t wall;
 
@@ -79,16 +79,16 @@ static void columns_times(struct ct_columns *c, const struct ct_trace *t, const 
 	put_ns(c, CT_COL_TIME, wall);
 	put_ns(c, CT_COL_TS_NS, end);
 	put_ns(c, CT_COL_BEGIN_NS, row->begin);
-	if (row->timed) {
+	if (row->flags & CT_SPAN_TIMED) {
 		put_ns(c, CT_COL_DURATION_NS, row->duration);
 		put_ns(c, CT_COL_SELF_NS, row->self);
 	}
 }
 
-static void columns_who(struct ct_columns *c, struct ct_rows_user *user, const struct ct_row *row)
+static void columns_who(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row)
 {
 	const struct ct_class *class = row->class;
-	const char *process = ct_processes_word(user->processes, row->pid);
+	const char *process = ct_processes_word(a->processes, row->pid);
 
 	put_word(c, CT_COL_LAYER, ct_layer_word[class->layer]);
 	put_word(c, CT_COL_TYPE, ct_category_word[class->category]);
@@ -97,25 +97,25 @@ static void columns_who(struct ct_columns *c, struct ct_rows_user *user, const s
 	put_word(c, CT_COL_NAME, class->name);
 	if (strcmp(class->symbol, class->name))
 		put_word(c, CT_COL_SYMBOL, class->symbol);
-	put_word(c, CT_COL_PHASE, row->unfinished ? "B" : row->timed || row->abandoned ? "E" : "I");
+	put_word(c, CT_COL_PHASE, row->flags & CT_SPAN_UNFINISHED ? "B" : row->flags & (CT_SPAN_TIMED | CT_SPAN_ABANDONED) ? "E" : "I");
 	put(c, CT_COL_PID, row->pid);
 	put(c, CT_COL_TID, row->tid);
 	/* A process may get another name, and then the old one's memory goes. */
 	if (process)
 		put_bytes(c, CT_COL_PROCESS, process, strlen(process), false);
-	if (row->cpu != CT_NO_CPU)
-		put(c, CT_COL_CPU, (int64_t)row->cpu);
-	if (row->call) {
+	if (row->record->cpu != CT_NO_CPU)
+		put(c, CT_COL_CPU, (int64_t)row->record->cpu);
+	if (row->op_id) {
 		put(c, CT_COL_DEPTH, row->depth);
 		put_ns(c, CT_COL_OP_ID, row->op_id);
 		if (row->parent)
 			put_ns(c, CT_COL_PARENT_OP_ID, row->parent);
 	}
-	put(c, CT_COL_FAILED, row->failed);
-	put(c, CT_COL_UNFINISHED, row->unfinished);
-	put(c, CT_COL_BEGIN_LOST, row->begin_lost);
-	put(c, CT_COL_ABANDONED, row->abandoned);
-	put(c, CT_COL_TRUNCATED, row->record && (row->record->flags & CT_F_TRUNCATED));
+	put(c, CT_COL_FAILED, (row->flags & CT_SPAN_FAILED) != 0);
+	put(c, CT_COL_UNFINISHED, (row->flags & CT_SPAN_UNFINISHED) != 0);
+	put(c, CT_COL_BEGIN_LOST, (row->flags & CT_SPAN_BEGIN_LOST) != 0);
+	put(c, CT_COL_ABANDONED, (row->flags & CT_SPAN_ABANDONED) != 0);
+	put(c, CT_COL_TRUNCATED, !(row->flags & CT_SPAN_UNFINISHED) && (row->record->flags & CT_F_TRUNCATED));
 }
 
 static void columns_result(struct ct_columns *c, const struct ct_record *r)
@@ -169,7 +169,7 @@ static void columns_details(struct ct_columns *c, struct ct_names *names, const 
 		put_bytes(c, CT_COL_DETAILS, c->details.buffer, c->details.used, false);
 }
 
-void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struct ct_row *row)
+void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row)
 {
 	const struct ct_record *r = row->record;
 	uint64_t direction;
@@ -178,9 +178,9 @@ void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struc
 
 	for (unsigned int i = 0; i < CT_COL_COUNT; i++)
 		c->values[i].known = false;
-	columns_times(c, user->trace, row);
-	columns_who(c, user, row);
-	if (!r || !r->fields)
+	columns_times(c, a->trace, row);
+	columns_who(c, a, row);
+	if (!r->fields)
 		return;
 	columns_result(c, r);
 	put_quick(c, CT_COL_SIZE, r, CT_QUICK_SIZE);
@@ -188,7 +188,7 @@ void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struc
 		direction = ct_record_quick(r, CT_QUICK_DIRECTION);
 		put_word_or_hex(c, CT_COL_DIRECTION, ct_name_direction(direction), direction, c->words[2]);
 	}
-	columns_launch(c, user->names, r);
+	columns_launch(c, a->names, r);
 	put_quick(c, CT_COL_STREAM, r, CT_QUICK_STREAM);
 	if (ct_record_is_ioctl(r))
 		columns_ioctl(c, r);
@@ -197,7 +197,7 @@ void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struc
 		put_bytes(c, CT_COL_TEXT, text, len, false);
 	if (row->class->layer == CT_LAYER_KERNEL)
 		put_word(c, CT_COL_CONTEXT, ct_name_context(r->flags));
-	columns_details(c, user->names, r);
+	columns_details(c, a->names, r);
 }
 
 size_t ct_utf8_plain(const char *text, size_t len)

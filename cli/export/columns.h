@@ -6,8 +6,8 @@
 #ifndef CT_CLI_COLUMNS_H
 #define CT_CLI_COLUMNS_H
 
+#include "analysis/engine.h"
 #include "base/out.h"
-#include "export/rows.h"
 #include "trace/names.h"
 
 enum ct_column_type {
@@ -85,8 +85,11 @@ struct ct_columns {
 int ct_columns_open(struct ct_columns *c);
 void ct_columns_close(struct ct_columns *c);
 
-/* The values of a row, valid until the next one. */
-void ct_columns_row(struct ct_columns *c, struct ct_rows_user *user, const struct ct_row *row);
+/*
+ * The values of a row, valid until the next one.  Rows are the spans of a trace in the order of their
+ * ends, but for ranges, whose begins and ends are rows.
+ */
+void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row);
 
 /*
  * Texts for readers that take UTF-8 alone: what is none becomes U+FFFD, and so do NULs.  The

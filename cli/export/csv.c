@@ -115,11 +115,13 @@ static void csv_value(struct csv *w, enum ct_column_type type, const struct ct_v
 	}
 }
 
-static int csv_row(struct ct_rows_user *user, const struct ct_row *row)
+static int csv_row(struct ct_analysis *a, const struct ct_span *row)
 {
-	struct csv *w = user->arg;
+	struct csv *w = a->arg;
 
-	ct_columns_row(&w->columns, user, row);
+	if (row->kind == CT_SPAN_RANGE)
+		return 0;
+	ct_columns_row(&w->columns, a, row);
 	for (unsigned int i = 0; i < CT_COL_COUNT; i++) {
 		if (i)
 			ct_out_char(&w->out, ',');
@@ -129,6 +131,12 @@ static int csv_row(struct ct_rows_user *user, const struct ct_row *row)
 	ct_out_char(&w->out, '\n');
 	return w->out.error;
 }
+
+static const struct ct_analyser csv_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.unfiltered = true,
+	.span = csv_row,
+};
 
 int ct_csv_export(const struct ct_export *x, struct ct_error *err)
 {
@@ -144,7 +152,7 @@ int ct_csv_export(const struct ct_export *x, struct ct_error *err)
 			ct_out_text(&w.out, ct_export_columns[i].name);
 		}
 		ct_out_char(&w.out, '\n');
-		rc = ct_rows(x->trace, csv_row, NULL, &w);
+		rc = ct_engine_one(x->trace, &csv_analyser, &w);
 		closed = ct_out_close(&w.out);
 		rc = rc ? rc : closed;
 	}

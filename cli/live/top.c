@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analysis/cuda/gpu.h"
-#include "analysis/histogram.h"
-#include "analysis/processes.h"
+#include "spans/work.h"
+#include "group/histogram.h"
+#include "spans/processes.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/keyed.h"

@@ -18,7 +18,7 @@
 #include "../../cli/base/median.h"
 #include "../../cli/analysis/cuda/groups.h"
 #include "../../cli/analysis/engine.h"
-#include "../../cli/analysis/histogram.h"
+#include "../../cli/group/histogram.h"
 #include "../../cli/analysis/losses.h"
 #include "../../cli/capture/ring.h"
 #include "../../cli/base/out.h"

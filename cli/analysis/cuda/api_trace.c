@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The report cuda_api_trace: every call of libcuda and libcudart.  Must never keep rows. */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "analysis/cuda/starts.h"
+#include "analysis/engine.h"
 #include "trace/names.h"
 
 enum { START, DURATION, NAME, RESULT, CORRELATION, PID, TID, DEPTH, ERROR, SIZE, KERNEL, COLUMNS };
@@ -23,8 +20,9 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 struct api_trace {
-	struct ct_starts starts;
 	struct ct_table *table;
+	/* Of those that were recorded at their entry, too: known at their ends only, and never ended. */
+	uint64_t late, left;
 };
 
 static bool api_trace_wants(const struct ct_class *class)
@@ -58,24 +56,23 @@ static void api_trace_fields(struct ct_analysis *a, struct ct_table *t, struct c
 		row[KERNEL] = ct_const(ct_names_string(a->names, ct_record_quick(r, CT_QUICK_KERNEL)));
 }
 
-static int api_trace_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int api_trace_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct api_trace *s = a->state;
-	int due = ct_starts_event(&s->starts, e);
-	struct ct_cell *row;
+	struct ct_cell *row = ct_table_row(s->table);
 
-	if (due <= 0)
-		return due;
-	row = ct_table_row(s->table);
-	row[START] = ct_moment(a, e->begin);
-	row[DURATION] = ct_starts_duration(e);
-	row[NAME] = ct_const(e->class->name);
-	row[CORRELATION] = ct_u64(e->point->op_id);
-	row[PID] = ct_u64(e->track->pid);
-	row[TID] = ct_u64(e->track->tid);
-	row[DEPTH] = ct_u64(e->point->depth);
-	if (!e->point->open)
-		api_trace_fields(a, s->table, row, e->record);
+	row[START] = ct_moment(a, span->begin);
+	if (span->flags & CT_SPAN_TIMED)
+		row[DURATION] = ct_u64(span->duration);
+	row[NAME] = ct_const(span->class->name);
+	row[CORRELATION] = ct_u64(span->op_id);
+	row[PID] = ct_u64(span->pid);
+	row[TID] = ct_u64(span->tid);
+	row[DEPTH] = ct_u64(span->depth);
+	if (!(span->flags & CT_SPAN_UNFINISHED))
+		api_trace_fields(a, s->table, row, span->record);
+	if (span->flags & CT_SPAN_AT_ENTRY)
+		span->flags & CT_SPAN_UNFINISHED ? s->left++ : s->late++;
 	return s->table->error;
 }
 
@@ -83,32 +80,13 @@ static int api_trace_end(struct ct_analysis *a)
 {
 	struct api_trace *s = a->state;
 
-	ct_starts_sort(&s->starts);
-	for (size_t i = 0; i < s->starts.entries.count; i++) {
-		const struct ct_start *left = &s->starts.entries.list[i];
-		struct ct_cell *row = ct_table_row(s->table);
-
-		row[START] = ct_moment(a, left->begin);
-		row[NAME] = ct_const(left->class->name);
-		row[CORRELATION] = ct_u64(left->op_id);
-		row[PID] = ct_u64(left->pid);
-		row[TID] = ct_u64(left->tid);
-		row[DEPTH] = ct_u64(left->depth);
-	}
-	if (s->starts.late)
+	if (s->late)
 		ct_table_note(s->table, "%llu calls that were recorded at their entry stand where they ended.",
-			      (unsigned long long)s->starts.late);
-	if (s->starts.entries.count)
-		ct_table_note(s->table, "The last %zu calls never returned, or their ends were lost.",
-			      s->starts.entries.count);
+			      (unsigned long long)s->late);
+	if (s->left)
+		ct_table_note(s->table, "The last %llu calls never returned, or their ends were lost.",
+			      (unsigned long long)s->left);
 	return 0;
-}
-
-static void api_trace_free(struct ct_analysis *a)
-{
-	struct api_trace *s = a->state;
-
-	ct_starts_free(&s->starts);
 }
 
 const struct ct_analyser ct_report_cuda_api_trace = {
@@ -116,11 +94,10 @@ const struct ct_analyser ct_report_cuda_api_trace = {
 	.summary = "every call of libcuda (and libcudart) in the order of time",
 	.single = true,
 	.streams = true,
-	.on = CT_ON_STARTS,
+	.spans = CT_SPANS_BY_BEGIN,
 	.wants = api_trace_wants,
 	.state_size = sizeof(struct api_trace),
 	.begin = api_trace_begin,
-	.event = api_trace_event,
+	.span = api_trace_span,
 	.end = api_trace_end,
-	.free = api_trace_free,
 };

@@ -7,7 +7,7 @@
 #ifndef CT_CLI_DISTRIBUTION_H
 #define CT_CLI_DISTRIBUTION_H
 
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 #include "table/table.h"
 
 enum {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/cuda/distribution.h"
-#include "analysis/cuda/gpu.h"
 #include "analysis/cuda/groups.h"
 #include "analysis/gpu/coverage.h"
+#include "spans/work.h"
 
 enum { NAME = CT_DIST_COLUMNS, COLUMNS };
 
@@ -29,19 +29,19 @@ static int kern_sum_begin(struct ct_analysis *a)
 {
 	struct kern_sum *s = a->state;
 
-	s->source.measured = ct_gpu_measured(a);
+	s->source.measured = ct_gpu_measured(a->trace, a->filter->layer);
 	return 0;
 }
 
-static int kern_sum_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int kern_sum_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct kern_sum *s = a->state;
 	int i;
 
-	if (!ct_gpu_counts(&s->source, e) || !e->timed)
+	if (!ct_gpu_counts(&s->source, span) || !(span->flags & CT_SPAN_TIMED))
 		return 0;
-	i = ct_groups_string(&s->kernels, a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
-	return i < 0 ? i : ct_histogram_add(&s->kernels.list[i].values, e->duration);
+	i = ct_groups_string(&s->kernels, a->names, ct_record_quick(span->record, CT_QUICK_KERNEL));
+	return i < 0 ? i : ct_histogram_add(&s->kernels.list[i].values, span->duration);
 }
 
 static int kern_sum_end(struct ct_analysis *a)
@@ -86,12 +86,12 @@ const struct ct_analyser ct_report_cuda_gpu_kern_sum = {
 	.name = "cuda_gpu_kern_sum",
 	.summary = "kernels by name: launches and times, from the GPU's records or else the calls",
 	.single = true,
-	.on = CT_ON_END,
+	.spans = CT_SPANS_BY_END,
 	.wants = kern_sum_wants,
 	.needs = needs,
 	.state_size = sizeof(struct kern_sum),
 	.begin = kern_sum_begin,
-	.event = kern_sum_event,
+	.span = kern_sum_span,
 	.end = kern_sum_end,
 	.free = kern_sum_free,
 };

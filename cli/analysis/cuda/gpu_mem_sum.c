@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analysis/cuda/distribution.h"
-#include "analysis/cuda/gpu.h"
 #include "analysis/gpu/coverage.h"
+#include "spans/work.h"
 
 enum { OPERATION = CT_DIST_COLUMNS, COLUMNS };
 
@@ -43,21 +43,21 @@ static int mem_sum_begin(struct ct_analysis *a)
 {
 	struct mem_sum *s = a->state;
 
-	s->source.measured = ct_gpu_measured(a);
+	s->source.measured = ct_gpu_measured(a->trace, a->filter->layer);
 	return 0;
 }
 
-static int mem_sum_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int mem_sum_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct mem_sum *s = a->state;
 	unsigned int i;
 	int rc;
 
-	if (!ct_gpu_counts(&s->source, e) || !e->timed)
+	if (!ct_gpu_counts(&s->source, span) || !(span->flags & CT_SPAN_TIMED))
 		return 0;
-	i = ct_gpu_operation(e->record);
-	rc = ct_histogram_add(&s->times[i], e->duration);
-	return rc ? rc : ct_histogram_add(&s->sizes[i], ct_record_quick(e->record, CT_QUICK_SIZE));
+	i = ct_gpu_operation(span->record);
+	rc = ct_histogram_add(&s->times[i], span->duration);
+	return rc ? rc : ct_histogram_add(&s->sizes[i], ct_record_quick(span->record, CT_QUICK_SIZE));
 }
 
 static void mem_sum_free(struct ct_analysis *a)
@@ -71,11 +71,11 @@ static void mem_sum_free(struct ct_analysis *a)
 }
 
 static const struct ct_analyser mem_sum_analyser = {
-	.on = CT_ON_END,
+	.spans = CT_SPANS_BY_END,
 	.wants = mem_sum_wants,
 	.state_size = sizeof(struct mem_sum),
 	.begin = mem_sum_begin,
-	.event = mem_sum_event,
+	.span = mem_sum_span,
 	.free = mem_sum_free,
 };
 

@@ -3,11 +3,9 @@
  * The report cuda_gpu_trace: every kernel, copy and memory set.  Must never keep rows.  A call
  * that never returned is left out: what the GPU did for it is not known.
  */
-#include "analysis/cuda/gpu.h"
-#include "analysis/cuda/starts.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/trace_rows.h"
-#include "trace/names.h"
+#include "spans/work.h"
 
 enum { START, DURATION, CORRELATION, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, SHARED, BYTES,
        STREAM, NAME, PID, TID, COLUMNS };
@@ -32,7 +30,6 @@ static const struct ct_column columns[COLUMNS] = {
 
 struct gpu_trace {
 	struct ct_gpu_source source;
-	struct ct_starts starts;
 	struct ct_table *table;
 };
 
@@ -45,7 +42,7 @@ static int gpu_trace_begin(struct ct_analysis *a)
 {
 	struct gpu_trace *s = a->state;
 
-	s->source.measured = ct_gpu_measured(a);
+	s->source.measured = ct_gpu_measured(a->trace, a->filter->layer);
 	if (s->source.measured)
 		s->table = ct_gpu_trace_table(a, "Kernels and memory operations: times on the GPU, from its records");
 	else
@@ -71,31 +68,31 @@ static void gpu_trace_kernel(struct ct_analysis *a, struct ct_cell *row, const s
 	row[NAME] = ct_const(name && *name ? name : "(unknown)");
 }
 
-static int gpu_trace_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int gpu_trace_span(struct ct_analysis *a, const struct ct_span *span)
 {
-	bool kernel = ct_gpu_is_kernel(e->class);
-	const struct ct_record *r = e->record;
+	bool kernel = ct_gpu_is_kernel(span->class);
+	const struct ct_record *r = span->record;
 	struct gpu_trace *s = a->state;
-	int due = ct_starts_event(&s->starts, e);
 	struct ct_cell *row;
 
-	if (due <= 0 || e->point->open || e->kind == CT_ON_INSTANT)
-		return due < 0 ? due : 0;
+	if (!(span->flags & (CT_SPAN_TIMED | CT_SPAN_ABANDONED)))
+		return 0;
 	if (s->source.measured) {
-		if (e->class->layer == CT_LAYER_GPU)
-			ct_gpu_trace_row(a, s->table, e);
+		if (span->kind == CT_SPAN_GPU)
+			ct_gpu_trace_row(a, s->table, span);
 		return s->table->error;
 	}
-	if (!ct_gpu_counts(&s->source, e))
+	if (!ct_gpu_counts(&s->source, span))
 		return 0;
 	row = ct_table_row(s->table);
-	row[START] = ct_moment(a, e->begin);
-	row[DURATION] = ct_starts_duration(e);
-	row[CORRELATION] = ct_u64(e->point->op_id);
+	row[START] = ct_moment(a, span->begin);
+	if (span->flags & CT_SPAN_TIMED)
+		row[DURATION] = ct_u64(span->duration);
+	row[CORRELATION] = ct_u64(span->op_id);
 	if (ct_record_has(r, CT_QUICK_STREAM))
 		row[STREAM] = ct_u64(ct_record_quick(r, CT_QUICK_STREAM));
-	row[PID] = ct_u64(e->track->pid);
-	row[TID] = ct_u64(e->track->tid);
+	row[PID] = ct_u64(span->pid);
+	row[TID] = ct_u64(span->tid);
 	if (kernel) {
 		gpu_trace_kernel(a, row, r);
 	} else {
@@ -114,13 +111,6 @@ static int gpu_trace_end(struct ct_analysis *a)
 	return 0;
 }
 
-static void gpu_trace_free(struct ct_analysis *a)
-{
-	struct gpu_trace *s = a->state;
-
-	ct_starts_free(&s->starts);
-}
-
 static const struct ct_analyser *const needs[] = { &ct_gpu_coverage_analyser, NULL };
 
 const struct ct_analyser ct_report_cuda_gpu_trace = {
@@ -128,12 +118,11 @@ const struct ct_analyser ct_report_cuda_gpu_trace = {
 	.summary = "every kernel, copy and memory set in the order of time, with its sizes",
 	.single = true,
 	.streams = true,
-	.on = CT_ON_STARTS,
+	.spans = CT_SPANS_BY_BEGIN,
 	.wants = gpu_trace_wants,
 	.needs = needs,
 	.state_size = sizeof(struct gpu_trace),
 	.begin = gpu_trace_begin,
-	.event = gpu_trace_event,
+	.span = gpu_trace_span,
 	.end = gpu_trace_end,
-	.free = gpu_trace_free,
 };

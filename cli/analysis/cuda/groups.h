@@ -6,7 +6,7 @@
 #ifndef CT_CLI_GROUPS_H
 #define CT_CLI_GROUPS_H
 
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 #include "base/keyed.h"
 #include "trace/names.h"
 

@@ -3,7 +3,7 @@
  * The report nvtx_sum: ranges of NVTX and of cudatrace's own header by their text.  Must never
  * invent the end of a range.
  *
- * It gets all events, because a range may be pushed before the time that --from says.
+ * It gets all ranges, because --name is compared with their texts and not with what a record is called.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -13,8 +13,6 @@
 #include "analysis/cuda/groups.h"
 #include "analysis/engine.h"
 
-#define DEPTH_MAX	4096	/* open ranges of a thread; those inside are left out */
-
 enum { STYLE = CT_DIST_COLUMNS, RANGE, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
@@ -23,29 +21,15 @@ static const struct ct_column columns[COLUMNS] = {
 	[RANGE] = { "Range", "range", CT_CELL_TEXT, 0 },
 };
 
-struct nvtx_range {
-	uint64_t begin;		/* ns */
-	uint32_t group;
-};
-
-/* The open ranges of a thread. */
-struct nvtx_thread {
-	struct nvtx_range *ranges;
-	uint32_t depth, capacity;
-	uint64_t deeper;	/* open ranges beyond DEPTH_MAX */
-};
-
 struct nvtx_sum {
 	struct ct_filter_state filter;
 	struct ct_text_groups groups;
-	struct nvtx_thread *threads;	/* by the index of their track */
-	unsigned int threads_count;
-	uint64_t deep, no_begin, no_end;	/* left out */
+	uint64_t no_end;	/* left out */
 };
 
 static bool nvtx_wants(const struct ct_class *class)
 {
-	return class->id == CT_CLASS_range_push || class->id == CT_CLASS_range_pop;
+	return class->id == CT_CLASS_range_push;
 }
 
 static int nvtx_begin(struct ct_analysis *a)
@@ -57,72 +41,22 @@ static int nvtx_begin(struct ct_analysis *a)
 	return ct_filter_begin(&s->filter, &filter, a->names, &a->trace->reg);
 }
 
-static struct nvtx_thread *nvtx_thread(struct nvtx_sum *s, unsigned int index)
-{
-	if (index >= s->threads_count) {
-		unsigned int count = index + index / 2 + 16;
-		struct nvtx_thread *more = reallocarray(s->threads, count, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		for (unsigned int i = s->threads_count; i < count; i++)
-			more[i] = (struct nvtx_thread){ 0 };
-		s->threads = more;
-		s->threads_count = count;
-	}
-	return &s->threads[index];
-}
-
-static int nvtx_push(struct nvtx_sum *s, struct nvtx_thread *thread, const struct ct_trace_event *e)
-{
-	uint16_t len;
-	const char *text = ct_record_text(e->record, &len);
-	int group;
-
-	if (thread->depth == DEPTH_MAX) {
-		thread->deeper++;
-		s->deep++;
-		return 0;
-	}
-	if (thread->depth == thread->capacity) {
-		uint32_t capacity = thread->capacity ? 2 * thread->capacity : 16;
-		struct nvtx_range *more = reallocarray(thread->ranges, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		thread->ranges = more;
-		thread->capacity = capacity;
-	}
-	group = ct_groups_text(&s->groups, text ? text : "", len);
-	if (group < 0)
-		return group;
-	thread->ranges[thread->depth++] = (struct nvtx_range){ .begin = e->begin, .group = group };
-	return 0;
-}
-
-static int nvtx_event(struct ct_analysis *a, const struct ct_trace_event *e)
+static int nvtx_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct nvtx_sum *s = a->state;
-	struct nvtx_thread *thread = nvtx_thread(s, e->track->index);
-	const struct nvtx_range *range;
+	const char *text;
+	uint16_t len;
+	int group;
 
-	if (!thread)
-		return -ENOMEM;
-	if (e->class->id == CT_CLASS_range_push)
-		return nvtx_push(s, thread, e);
-	if (thread->deeper) {
-		thread->deeper--;
+	if (span->kind != CT_SPAN_RANGE)
 		return 0;
-	}
-	if (!thread->depth) {
-		s->no_begin++;
+	s->no_end += !span->pop;
+	if (!span->pop ||
+	    !ct_filter_pass(&s->filter, span->class, span->track->pid, span->track->tid, span->begin, span->record))
 		return 0;
-	}
-	range = &thread->ranges[--thread->depth];
-	if (!ct_filter_pass(&s->filter, e->class, e->track->pid, e->track->tid, range->begin, e->record))
-		return 0;
-	return ct_histogram_add(&s->groups.list[range->group].values,
-				e->begin > range->begin ? e->begin - range->begin : 0);
+	text = ct_record_text(span->record, &len);
+	group = ct_groups_text(&s->groups, text ? text : "", len);
+	return group < 0 ? group : ct_histogram_add(&s->groups.list[group].values, span->duration);
 }
 
 /* Only those whose text --name says. */
@@ -136,21 +70,19 @@ static unsigned int nvtx_choose(struct ct_text_group **list, unsigned int count,
 	return kept;
 }
 
-static void nvtx_notes(struct nvtx_sum *s, struct ct_table *t)
+static void nvtx_notes(const struct ct_totals *totals, const struct nvtx_sum *s, struct ct_table *t)
 {
-	for (unsigned int i = 0; i < s->threads_count; i++)
-		s->no_end += s->threads[i].depth;
 	if (ct_groups_full(&s->groups))
 		ct_table_note(t, "Ranges beyond %u different texts are one row, (other).", CT_GROUPS_MAX);
 	if (s->no_end)
 		ct_table_note(t, "%llu ranges of the trace have no end and are left out.",
 			      (unsigned long long)s->no_end);
-	if (s->no_begin)
+	if (totals->pops)
 		ct_table_note(t, "%llu ends of the trace have no begin and are left out.",
-			      (unsigned long long)s->no_begin);
-	if (s->deep)
-		ct_table_note(t, "%llu ranges more than %u deep are left out.",
-			      (unsigned long long)s->deep, DEPTH_MAX);
+			      (unsigned long long)totals->pops);
+	if (totals->ranges_deep)
+		ct_table_note(t, "%llu ranges more than %u deep are left out, or more than %u at a time.",
+			      (unsigned long long)totals->ranges_deep, CT_RANGES_DEPTH, CT_RANGES_OPEN);
 }
 
 static int nvtx_end(struct ct_analysis *a)
@@ -175,7 +107,7 @@ static int nvtx_end(struct ct_analysis *a)
 		row[RANGE] = ct_const(list[i]->text);
 	}
 	free(list);
-	nvtx_notes(s, t);
+	nvtx_notes(a->totals, s, t);
 	return 0;
 }
 
@@ -183,9 +115,6 @@ static void nvtx_free(struct ct_analysis *a)
 {
 	struct nvtx_sum *s = a->state;
 
-	for (unsigned int i = 0; i < s->threads_count; i++)
-		free(s->threads[i].ranges);
-	free(s->threads);
 	ct_groups_free(&s->groups);
 	ct_filter_end(&s->filter);
 }
@@ -195,11 +124,11 @@ const struct ct_analyser ct_report_nvtx_sum = {
 	.summary = "ranges of NVTX and of cudatrace's own header, by their text",
 	.single = true,
 	.unfiltered = true,
-	.on = CT_ON_INSTANT,
+	.spans = CT_SPANS_BY_END,
 	.wants = nvtx_wants,
 	.state_size = sizeof(struct nvtx_sum),
 	.begin = nvtx_begin,
-	.event = nvtx_event,
+	.span = nvtx_span,
 	.end = nvtx_end,
 	.free = nvtx_free,
 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/engine.h"
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 #include "base/hash.h"
 
 /* Kinds of ioctls of a side: a damaged trace may have any number. */

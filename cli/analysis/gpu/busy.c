@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 
 #define GPUS_MAX	1024u	/* of a process */
 

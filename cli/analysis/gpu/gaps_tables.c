@@ -2,7 +2,7 @@
 /* See gaps_tables.h. */
 #include "analysis/gpu/gaps_tables.h"
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/threads/launching.h"
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "trace/gpu/causes.h"
 
 #define DEVICES_MAX	16u	/* of a process, that a thread is charged for */

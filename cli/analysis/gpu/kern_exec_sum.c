@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/gpu/coverage.h"
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 #include "trace/gpu/causes.h"
 
 #define GROUPS_MAX	16384u

@@ -2,7 +2,7 @@
 /* See trace_rows.h.  CorrId is the op id of the call, as cuda_api_trace has it. */
 #include "analysis/gpu/trace_rows.h"
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "trace/gpu/causes.h"
 #include "trace/names.h"
 
@@ -84,14 +84,14 @@ static void rows_transfer(struct ct_cell *row, const struct ct_record *r, uint64
 	row[NAME] = ct_const(ct_gpu_operation_name(ct_gpu_operation(r)));
 }
 
-void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct_trace_event *e)
+void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct_span *s)
 {
-	const struct ct_cause *cause = e->point->cause;
-	const struct ct_record *r = e->record;
+	const struct ct_cause *cause = s->cause;
+	const struct ct_record *r = s->record;
 	struct ct_cell *row = ct_table_row(t);
 	uint64_t ns = r->end - ct_record_begin(r);
 
-	row[START] = ct_moment(a, e->begin);
+	row[START] = ct_moment(a, s->begin);
 	row[DURATION] = ct_u64(ns);
 	rows_number(row, DEVICE, r, CT_QUICK_GPU);
 	rows_number(row, CONTEXT, r, CT_QUICK_CONTEXT);
@@ -101,9 +101,9 @@ void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct
 		row[CORRELATION] = ct_u64(cause->op_id);
 		row[TID] = ct_u64(cause->tid);
 	}
-	if (ct_gpu_is_kernel(e->class))
+	if (ct_gpu_is_kernel(s->class))
 		rows_kernel(a, row, r);
-	else if (e->class->id == CT_CLASS_gpu_graph)
+	else if (s->class->id == CT_CLASS_gpu_graph)
 		row[NAME] = ct_format(t, "[CUDA graph %llu]", (unsigned long long)ct_record_quick(r, CT_QUICK_GRAPH));
 	else
 		rows_transfer(row, r, ns);

@@ -7,7 +7,7 @@
 
 struct ct_table *ct_gpu_trace_table(struct ct_analysis *a, const char *title);
 
-/* The row of a record, at its begin. */
-void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct_trace_event *e);
+/* The row of a record. */
+void ct_gpu_trace_row(struct ct_analysis *a, struct ct_table *t, const struct ct_span *s);
 
 #endif

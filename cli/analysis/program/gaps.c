@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
@@ -298,7 +298,7 @@ static int gaps_begin(struct ct_analysis *a)
 	struct gaps_state *s = a->state;
 
 	s->launching = ct_analysis_state(a, &ct_launching_analyser);
-	s->measured = ct_gpu_measured(a);
+	s->measured = ct_gpu_measured(a->trace, a->filter->layer);
 	s->processes = calloc(a->phases->processes_count + 1ul, sizeof(*s->processes));
 	s->heap = calloc(GAPS_KEPT, sizeof(*s->heap));
 	return s->processes && s->heap ? 0 : -ENOMEM;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/engine.h"
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 
 enum {
 	TIME, TOTAL, CALLS, AVG, MED, MAX, PER_ITERATION, STEADY, STEADY_SHARE, AFTER, AFTER_AVG, HANDLES,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "trace/gpu/causes.h"
 #include "analysis/memory/memory.h"
 #include "explain/calls/call_detail.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/processes.h"
 #include "analysis/threads/launching.h"
+#include "spans/processes.h"
 #include "base/hash.h"
 #include "explain/rules/common.h"
 #include "view/term.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/gpu/idle_causes.h"
 #include "base/hash.h"
 #include "explain/rules/common.h"

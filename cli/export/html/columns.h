@@ -3,7 +3,7 @@
 #ifndef CT_CLI_HTML_COLUMNS_H
 #define CT_CLI_HTML_COLUMNS_H
 
-#include "analysis/processes.h"
+#include "spans/processes.h"
 #include "export/html/blobs.h"
 #include "export/html/records.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 
 #define RECORDS_BLOCK	(1u << 20)	/* bytes of a block of fields; one record has less */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A trace as the records of an HTML report: calls, ranges and instants, each once and with all
- * that is known of it.  Nearly in the order of their begins: a call comes when it begins, where
- * its record is there by then, and else when it has ended; a range when it has ended.
+ * The spans of a trace as the records of an HTML report, each with its place: a track and a row.
+ * In the order CT_SPANS_BY_BEGIN.
  *
- * Records about the trace itself are left out, and range_pop.
+ * Records about the trace itself are left out, and those of a range's begin and end.
  */
 #ifndef CT_CLI_HTML_SOURCE_H
 #define CT_CLI_HTML_SOURCE_H
 
 #include "analysis/engine.h"
+#include "base/keyed.h"
 #include "export/html/tracks.h"
 
 /* Bits of ct_html_item.flags. */
@@ -30,15 +30,21 @@ struct ct_html_item {
 	struct ct_record record;
 };
 
+#define CT_HTML_ROWS	64u	/* of a GPU track */
+
+struct ct_html_rows {
+	uint64_t track;
+	uint64_t free[CT_HTML_ROWS];	/* ns */
+};
+
 struct ct_html_source {
 	struct ct_html_tracks *tracks;
 	bool make;		/* tracks are made; false: those that are not there are left out */
 	/* Each record; valid until it returns.  0 or a negative errno. */
 	int (*item)(void *arg, const struct ct_html_item *item);
 	void *arg;
-	/* Internal: calls whose end is not known yet, open ranges, rows of the GPU. */
-	struct ct_hash open, threads;
-	unsigned int pending;
+	/* Internal: by track, when each row of the GPU's work is free. */
+	CT_KEYED(struct ct_html_rows) rows;
 };
 
 /* A moment as ns since the trace began; a damaged trace may have any. */

@@ -152,13 +152,15 @@ static int parquet_day(struct parquet *p, uint64_t wall)
 	return p->day ? 0 : -p->err->code;
 }
 
-static int parquet_row(struct ct_rows_user *user, const struct ct_row *row)
+static int parquet_row(struct ct_analysis *a, const struct ct_span *row)
 {
-	struct parquet *p = user->arg;
+	struct parquet *p = a->arg;
 	struct ct_compress *z = p->group.compress;
 	int rc;
 
-	ct_columns_row(&p->values, user, row);
+	if (row->kind == CT_SPAN_RANGE)
+		return 0;
+	ct_columns_row(&p->values, a, row);
 	rc = parquet_day(p, p->values.values[CT_COL_TIME].number);
 	if (rc)
 		return rc;
@@ -183,9 +185,15 @@ static int parquet_row(struct ct_rows_user *user, const struct ct_row *row)
 	return parquet_flush(p);
 }
 
+static const struct ct_analyser parquet_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.unfiltered = true,
+	.span = parquet_row,
+};
+
 static int parquet_write(struct parquet *p, const struct ct_trace *t)
 {
-	int rc = ct_rows(t, parquet_row, NULL, p);
+	int rc = ct_engine_one(t, &parquet_analyser, p);
 
 	/* A trace without records has a file too, which says that it was exported. */
 	if (!rc && !p->days.count)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "analysis/memory/memory.h"
 #include "table/short_name.h"
 #include "trace/gpu/causes.h"
@@ -366,22 +366,21 @@ static int slices_finish(struct ct_analysis *a)
 	return rc;
 }
 
+static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
+
+static const struct ct_analyser slices_analyser = {
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.unfiltered = true,
+	.needs = needs,
+	.begin = slices_start,
+	.event = slices_event,
+	.end = slices_finish,
+};
+
 int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void *arg)
 {
-	static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };
-	static const struct ct_analyser analyser = {
-		.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
-		.unfiltered = true,
-		.needs = needs,
-		.begin = slices_start,
-		.event = slices_event,
-		.end = slices_finish,
-	};
-	static const struct ct_analyser *const analysers[] = { &analyser };
 	struct slices s = { .sink = sink, .arg = arg, .counters = { .give = sink->counter, .arg = arg } };
-	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 }, .arg = &s };
-	struct ct_error err = { 0 };
-	struct ct_engine *engine = ct_engine_run(t, analysers, 1, &options, &err);
+	int rc = ct_engine_one(t, &slices_analyser, &s);
 
 	for (unsigned int i = 0; s.kernels && i < t->reg.strings_count; i++)
 		free(s.kernels[i]);
@@ -390,8 +389,5 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 	ct_hash_free(&s.open);
 	ct_hash_free(&s.processes);
 	ct_counters_free(&s.counters);
-	if (!engine)
-		return -err.code;
-	ct_engine_free(engine);
-	return 0;
+	return rc;
 }

@@ -2,7 +2,7 @@
 /* See gpu.h.  Must never take the time of a call on the host for one of the GPU. */
 #include "export/sqlite/gpu.h"
 
-#include "analysis/cuda/gpu.h"
+#include "spans/work.h"
 #include "export/sqlite/schema.h"
 #include "table/short_name.h"
 
@@ -28,7 +28,7 @@ static void gpu_quick(struct ct_value *value, const struct ct_record *r, enum ct
 		ct_value_int(value, ct_record_quick(r, quick));
 }
 
-static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_row *row, int64_t start, int64_t end)
+static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *row, int64_t start, int64_t end)
 {
 	struct ct_value *v = ct_insert_row(in);
 	const struct ct_record *r = row->record;
@@ -70,12 +70,12 @@ static void gpu_kernel(struct ct_value *v, struct ct_strings *strings, struct ct
 }
 
 int ct_gpu_tables_add(struct ct_gpu_tables *g, struct ct_strings *strings, struct ct_names *names,
-		      const struct ct_row *row, int64_t start, int64_t end)
+		      const struct ct_span *row, int64_t start, int64_t end)
 {
 	const struct ct_class *class = row->class;
 	struct ct_value *v;
 
-	if (!row->timed)
+	if (!(row->flags & CT_SPAN_TIMED))
 		return 0;
 	if (class->category == CT_CAT_KERNEL && class->quick[CT_QUICK_KERNEL] >= 0) {
 		gpu_kernel(gpu_row(&g->kernels, row, start, end), strings, names, row->record);

@@ -12,7 +12,7 @@
 
 enum { ID, PARENT, CLASS, START, END, SELF, PID, TID, CPU, DEPTH, RESULT, FLAGS, SIZE, COLUMNS };
 
-static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_row *row)
+static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_span *row)
 {
 	const struct ct_class *class = row->class;
 	int rc;
@@ -28,7 +28,7 @@ static int records_learn(struct ct_records *s, struct ct_records_class *c, const
 	return rc;
 }
 
-static int records_thread(struct ct_records *s, const struct ct_row *row)
+static int records_thread(struct ct_records *s, const struct ct_span *row)
 {
 	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
 
@@ -44,16 +44,18 @@ static int records_thread(struct ct_records *s, const struct ct_row *row)
 	return ct_hash_put(&s->threads, key) ? 0 : -ENOMEM;
 }
 
-static unsigned int records_flags(const struct ct_row *row)
+static unsigned int records_flags(const struct ct_span *row)
 {
-	unsigned int flags = (row->failed ? CT_RECORD_FAILED : 0) |
-			     (row->unfinished ? CT_RECORD_UNFINISHED : 0) |
-			     (row->abandoned ? CT_RECORD_ABANDONED : 0) |
-			     (row->begin_lost ? CT_RECORD_BEGIN_LOST : 0) |
-			     (row->nested ? CT_RECORD_NESTED : 0) |
-			     (row->inner_ioctl ? CT_RECORD_INNER_IOCTL : 0);
+	static const struct { unsigned int span, record; } bits[] = {
+		{ CT_SPAN_FAILED, CT_RECORD_FAILED }, { CT_SPAN_UNFINISHED, CT_RECORD_UNFINISHED },
+		{ CT_SPAN_ABANDONED, CT_RECORD_ABANDONED }, { CT_SPAN_BEGIN_LOST, CT_RECORD_BEGIN_LOST },
+		{ CT_SPAN_NESTED, CT_RECORD_NESTED }, { CT_SPAN_INNER_IOCTL, CT_RECORD_INNER_IOCTL },
+	};
+	unsigned int flags = 0;
 
-	if (!row->record)
+	for (unsigned int i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		flags |= row->flags & bits[i].span ? bits[i].record : 0;
+	if (row->flags & CT_SPAN_UNFINISHED)
 		return flags;
 	if (row->class->layer != CT_LAYER_USER)
 		flags |= row->record->flags & CT_F_CONTEXT;
@@ -77,46 +79,61 @@ static int records_put(struct ct_records *s, const struct ct_records_class *c, c
 	return ct_results_add(&s->results, c->results, code, ct_name_result(r));
 }
 
-static int records_row(struct ct_rows_user *user, const struct ct_row *row)
+/* Which end belongs to which begin of a range. */
+static int records_range(struct ct_records *s, const struct ct_span *range)
 {
-	struct ct_records *s = user->arg;
+	struct ct_value *v;
+
+	if (!range->pop)
+		return 0;
+	v = ct_insert_row(&s->ranges);
+	ct_value_int(&v[0], -(int64_t)range->number);
+	ct_value_int(&v[1], -(int64_t)range->pop);
+	ct_value_int(&v[2], range->end - s->start);
+	return s->ranges.error;
+}
+
+static int records_span(struct ct_analysis *a, const struct ct_span *row)
+{
+	struct ct_records *s = a->arg;
 	struct ct_records_class *c = &s->classes[row->class->id];
-	int64_t id = row->call ? (int64_t)row->op_id : -++s->instants;
+	int64_t id = row->op_id ? (int64_t)row->op_id : -(int64_t)row->number;
 	const struct ct_record *r = row->record;
+	bool timed = row->flags & CT_SPAN_TIMED, known = !(row->flags & CT_SPAN_UNFINISHED);
 	int64_t start = row->begin - s->start, end = row->end - s->start;
 	struct ct_value *v;
 	int rc = 0;
 
+	if (row->kind == CT_SPAN_RANGE)
+		return records_range(s, row);
 	if (!c->class)
 		rc = records_learn(s, c, row);
 	c->count++;
 	v = ct_insert_row(&s->insert);
 	ct_value_int(&v[ID], id);
-	if (row->parent)
+	if (row->parent && (row->op_id || row->cause))
 		ct_value_int(&v[PARENT], row->parent);
 	ct_value_int(&v[CLASS], row->class->id);
 	ct_value_int(&v[START], start);
-	if (!row->unfinished)
+	if (known)
 		ct_value_int(&v[END], end);
-	if (row->timed)
+	if (timed)
 		ct_value_int(&v[SELF], row->self);
 	ct_value_int(&v[PID], row->pid);
 	ct_value_int(&v[TID], row->tid);
-	if (row->cpu != CT_NO_CPU)
-		ct_value_int(&v[CPU], row->cpu);
-	if (row->call)
+	if (r->cpu != CT_NO_CPU)
+		ct_value_int(&v[CPU], r->cpu);
+	if (row->op_id)
 		ct_value_int(&v[DEPTH], row->depth);
 	ct_value_int(&v[FLAGS], records_flags(row));
 	rc = rc ? rc : records_thread(s, row);
-	if (r && !rc)
+	if (known && !rc)
 		rc = records_put(s, c, r, v);
-	if (r && !rc && row->class->fields_count && r->fields)
-		rc = ct_fields_add(&s->fields, c->fields, user->names, r, id);
-	if (r && !rc)
-		rc = ct_ranges_record(&s->ranges, row, id, end);
-	if (r && !rc && row->class->layer == CT_LAYER_GPU)
-		rc = ct_gpu_tables_add(&s->gpu, s->strings, user->names, row, start, end);
-	if (c->ioctl == 2 && row->timed && !row->inner_ioctl)
+	if (known && !rc && row->class->fields_count && r->fields)
+		rc = ct_fields_add(&s->fields, c->fields, a->names, r, id);
+	if (known && !rc && row->class->layer == CT_LAYER_GPU)
+		rc = ct_gpu_tables_add(&s->gpu, s->strings, a->names, row, start, end);
+	if (c->ioctl == 2 && timed && !(row->flags & CT_SPAN_INNER_IOCTL))
 		s->kernel_ioctls = true;
 	return rc ? rc : s->insert.error;
 }
@@ -172,9 +189,9 @@ static int records_classes(struct ct_records *s)
 	return rc ? rc : ended;
 }
 
-static int records_names(struct ct_rows_user *user)
+static int records_names(struct ct_analysis *a)
 {
-	struct ct_records *s = user->arg;
+	struct ct_records *s = a->arg;
 	struct ct_insert threads, processes;
 	struct ct_hash known = { 0 };
 	int rc = ct_insert_begin(&threads, s->db, "ThreadNames", 3, false), ended;
@@ -185,7 +202,7 @@ static int records_names(struct ct_rows_user *user)
 		processes = (struct ct_insert){ 0 };
 	for (size_t i = 0; i < s->threads.size && !rc; i++) {
 		uint32_t pid = s->threads.slots[i].key >> 32, tid = s->threads.slots[i].key;
-		const char *name = ct_processes_word(user->processes, pid);
+		const char *name = ct_processes_word(a->processes, pid);
 		struct ct_value *v;
 
 		if (!s->threads.slots[i].used)
@@ -220,9 +237,16 @@ static int records_begin(struct ct_records *s)
 
 	rc = rc ? rc : ct_results_begin(&s->results, s->db);
 	rc = rc ? rc : ct_fields_begin(&s->fields, s->db, s->strings, &s->results);
-	rc = rc ? rc : ct_ranges_begin(&s->ranges, s->db);
+	rc = rc ? rc : ct_insert_begin(&s->ranges, s->db, "CUDATRACE_RANGES", 3, true);
 	return rc ? rc : ct_gpu_tables_begin(&s->gpu, s->db);
 }
+
+static const struct ct_analyser records_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.unfiltered = true,
+	.span = records_span,
+	.end = records_names,
+};
 
 int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_db *db, struct ct_strings *strings)
 {
@@ -233,7 +257,7 @@ int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_d
 	if (!s->classes)
 		return -ENOMEM;
 	rc = records_begin(s);
-	rc = rc ? rc : ct_rows(t, records_row, records_names, s);
+	rc = rc ? rc : ct_engine_one(t, &records_analyser, s);
 	return rc ? rc : records_classes(s);
 }
 
@@ -244,7 +268,7 @@ int ct_records_end(struct ct_records *s)
 	rc = rc ? rc : ended;
 	ended = ct_fields_end(&s->fields);
 	rc = rc ? rc : ended;
-	ended = ct_ranges_end(&s->ranges);
+	ended = ct_insert_end(&s->ranges);
 	rc = rc ? rc : ended;
 	ended = ct_gpu_tables_end(&s->gpu);
 	ct_hash_free(&s->threads);

@@ -3,10 +3,9 @@
 #ifndef CT_CLI_SQLITE_RECORDS_H
 #define CT_CLI_SQLITE_RECORDS_H
 
-#include "export/rows.h"
+#include "analysis/engine.h"
 #include "export/sqlite/fields.h"
 #include "export/sqlite/gpu.h"
-#include "export/sqlite/ranges.h"
 
 /* What is kept of a class that has records. */
 struct ct_records_class {
@@ -25,13 +24,11 @@ struct ct_records {
 	struct ct_db *db;
 	struct ct_strings *strings;
 	struct ct_fields fields;
-	struct ct_ranges ranges;
 	struct ct_gpu_tables gpu;
-	struct ct_insert insert;
+	struct ct_insert insert, ranges;
 	struct ct_results results;
 	struct ct_records_class *classes;	/* by id */
 	uint64_t start;				/* ns, of the trace */
-	int64_t instants;
 	struct ct_hash threads;			/* pid << 32 | tid */
 	uint64_t thread;			/* the last one */
 	bool threads_left_out;

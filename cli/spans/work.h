@@ -4,10 +4,11 @@
  * where it is taken from.  If the trace has records of the GPU, these alone count; else the
  * calls that asked for the work, whose times are those of the host.
  */
-#ifndef CT_CLI_GPU_H
-#define CT_CLI_GPU_H
+#ifndef CT_CLI_WORK_H
+#define CT_CLI_WORK_H
 
-#include "analysis/engine.h"
+#include "spans/spans.h"
+#include "table/table.h"
 
 /* Copies by their direction, then memory sets. */
 #define CT_GPU_OPERATIONS	(CT_DIR_COUNT + 1)
@@ -44,11 +45,15 @@ static inline bool ct_gpu_is_graph(const struct ct_class *class)
 	return ct_class_is(class, CT_IS_GRAPH_LAUNCH | CT_IS_GPU_GRAPH);
 }
 
-/* Do records of the GPU count?  Else the calls do. */
-bool ct_gpu_measured(const struct ct_analysis *a);
+/* Do records of the GPU count?  Else the calls do.  @layer: the only one that is asked for, or -1. */
+static inline bool ct_gpu_measured(const struct ct_trace *t, int layer)
+{
+	/* Who asks for the program's layer asks for the calls. */
+	return t->has_gpu && layer != CT_LAYER_USER;
+}
 
 /* Does this kernel, copy or set count?  A graph never does.  Notes what is left out. */
-bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e);
+bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_span *span);
 
 /* Notes below the table on what is not in it.  @what: "kernels", "copies". */
 void ct_gpu_notes(const struct ct_gpu_source *s, struct ct_table *t, const char *what);

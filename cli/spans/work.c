@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See gpu.h.  Must never count a kernel or a copy twice: by its call and by its record. */
-#include "analysis/cuda/gpu.h"
+/* See work.h.  Must never count a kernel or a copy twice: by its call and by its record. */
+#include "spans/work.h"
 
 #include "view/term.h"
 
-bool ct_gpu_measured(const struct ct_analysis *a)
+bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_span *span)
 {
-	/* Who asks for the program's layer asks for the calls. */
-	return a->trace->has_gpu && a->filter->layer != CT_LAYER_USER;
-}
-
-bool ct_gpu_counts(struct ct_gpu_source *s, const struct ct_trace_event *e)
-{
-	const struct ct_class *class = e->class;
+	const struct ct_class *class = span->class;
 
 	if ((class->layer == CT_LAYER_GPU) != s->measured)
 		return false;
 	if (ct_class_is(class, CT_IS_GPU_GRAPH)) {
 		s->graphs++;
-		s->graphs_ns += e->duration;
+		s->graphs_ns += span->duration;
 		return false;
 	}
-	if (ct_record_failed(e->record)) {
+	if (span->flags & CT_SPAN_FAILED) {
 		s->failed++;
 		return false;
 	}

@@ -3,7 +3,7 @@
  * Percentiles in bounded memory.  The buckets are 13 MiB of address space, of which only the
  * pages of values that occur are ever touched.
  */
-#include "analysis/histogram.h"
+#include "group/histogram.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* See tracks.h.  Memory is bounded, whatever a trace holds. */
-#include "analysis/tracks.h"
+#include "spans/tracks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +73,7 @@ void ct_tracks_free(struct ct_tracks *tracks)
 {
 	for (size_t i = 0; i < tracks->count; i++) {
 		free(tracks->list[i].track->frames);
+		free(tracks->list[i].track->ranges);
 		free(tracks->list[i].track);
 	}
 	ct_keyed_free(tracks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* See processes.h. */
-#include "analysis/processes.h"
+#include "spans/processes.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -22,6 +22,18 @@ struct ct_frame {
 	bool     ioctl;			/* of the driver, as the kernel or the program sees it */
 };
 
+/* A range that was pushed and not popped; its text stays mapped. */
+struct ct_open_range {
+	uint64_t begin;			/* ns */
+	uint64_t number, parent;	/* as in struct ct_span */
+	const uint8_t *fields;
+	const struct ct_class *class;
+	uint32_t pid, tid;
+	int32_t  cpu;
+	uint16_t text_len;
+	uint8_t  flags;			/* of the record */
+};
+
 /* What runs one after the other: a thread, or a CPU's interrupts (tid 0). */
 struct ct_track {
 	unsigned int index;		/* 0, 1, 2 ... in the order in which tracks appear */
@@ -31,6 +43,9 @@ struct ct_track {
 	uint16_t nested[CT_CAT_COUNT];	/* how many of them are in each category */
 	uint16_t ioctls[2];		/* and are ioctls: the program's, the kernel's */
 	uint64_t key;
+	struct ct_open_range *ranges;	/* its open ranges, the outermost first */
+	uint32_t ranges_depth, ranges_room;
+	uint64_t ranges_deeper;		/* open ranges inside them that are not kept */
 };
 
 struct ct_track_of {
