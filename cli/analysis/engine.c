@@ -154,11 +154,19 @@ static int engine_span(void *arg, const struct ct_span *span, unsigned int order
 	return 0;
 }
 
+static bool engine_wants(void *arg, const struct ct_class *class)
+{
+	struct ct_engine *e = arg;
+
+	return engine_wanted(e, class, e->by_end | e->by_begin);
+}
+
 static int engine_pass(struct ct_engine *e)
 {
 	e->spans.trace = e->trace;
 	e->spans.event = engine_event;
 	e->spans.span = engine_span;
+	e->spans.wants = engine_wants;
 	e->spans.orders = (e->by_end ? CT_SPANS_BY_END : 0) | (e->by_begin ? CT_SPANS_BY_BEGIN : 0);
 	e->spans.arg = e;
 	return ct_spans_run(&e->spans);

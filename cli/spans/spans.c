@@ -13,6 +13,7 @@ struct ct_spans_class {
 	uint8_t category;
 	bool kernel, api, ioctl;
 	bool no_frame;			/* nothing is inside it: off the CPU, or on the GPU */
+	bool wanted;			/* its spans are handed out */
 };
 
 /*
@@ -29,6 +30,7 @@ static void spans_learn(const struct ct_spans *s, const struct ct_class *class, 
 		.api = ct_class_is(class, CT_IS_API),
 		.ioctl = ct_class_is(class, CT_IS_IOCTL),
 		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
+		.wanted = s->orders && s->wants(s->arg, class),
 	};
 }
 
@@ -209,18 +211,27 @@ static int spans_pop(struct ct_spans *s, struct ct_track *track, uint64_t end, u
 
 	span.duration = span.self = span.end - span.begin;
 	s->ranges--;
+	if (!spans_class(s, range->class)->wanted)
+		return 0;
 	return spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN);
 }
 
-static int spans_instant(struct ct_spans *s, const struct ct_trace_event *e)
+static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, const struct ct_trace_event *e)
 {
+	bool range = e->class->id == CT_CLASS_range_push || e->class->id == CT_CLASS_range_pop;
 	struct ct_track *track = e->track;
-	struct ct_span span = spans_make(e);
+	struct ct_span span;
 	int rc;
 
+	/* Ranges are followed also for those who ask in which one a call is. */
+	if (!c->wanted && !range) {
+		s->instants += !e->point->op_id;
+		return 0;
+	}
+	span = spans_make(e);
 	span.flags |= e->failed ? CT_SPAN_FAILED : 0;
 	span.number = span.op_id ? 0 : ++s->instants;
-	rc = spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN);
+	rc = c->wanted ? spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN) : 0;
 	if (!rc && e->class->id == CT_CLASS_range_push)
 		return spans_push(s, track, &span);
 	if (rc || e->class->id != CT_CLASS_range_pop)
@@ -260,7 +271,7 @@ static int spans_begin_call(struct ct_spans *s, const struct ct_spans_class *c, 
 		rc = spans_unreturned(s, event->track);
 	if (!rc)
 		rc = s->event(s->arg, event);
-	if (!rc && s->orders)
+	if (!rc && c->wanted)
 		rc = spans_begin(s, event);
 	/*
 	 * A thread off the CPU stands inside whatever it was doing, whose time that is.  The GPU
@@ -311,7 +322,7 @@ static int spans_end_call(struct ct_spans *s, const struct ct_spans_class *c, st
 	rc = c->no_frame ? 0 : spans_leave(s, event);
 	if (!rc)
 		rc = s->event(s->arg, event);
-	return rc || !s->orders ? rc : spans_end(s, event);
+	return rc || !c->wanted ? rc : spans_end(s, event);
 }
 
 static int spans_point(struct ct_spans *s, const struct ct_point *p)
@@ -347,7 +358,7 @@ static int spans_point(struct ct_spans *s, const struct ct_point *p)
 	if (event.kind == CT_ON_END)
 		return spans_end_call(s, c, &event);
 	rc = s->event(s->arg, &event);
-	return rc || !s->orders ? rc : spans_instant(s, &event);
+	return rc || !s->orders ? rc : spans_instant(s, c, &event);
 }
 
 /* What has no end in the trace. */

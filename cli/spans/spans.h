@@ -147,6 +147,8 @@ struct ct_spans {
 	/* @orders: CT_SPANS_BY_*, those in which it is this span's turn */
 	int (*span)(void *arg, const struct ct_span *span, unsigned int orders);
 	unsigned int orders;		/* CT_SPANS_BY_*, those that are asked for */
+	/* Are spans of this class asked for?  Is asked once. */
+	bool (*wants)(void *arg, const struct ct_class *class);
 	void *arg;
 	/* ---- */
 	struct ct_totals totals;
