@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/grouped.h"
 #include "analysis/print.h"
 #include "analysis/range.h"
 #include "analysis/summary.h"
@@ -16,15 +17,19 @@
 #include "cmd/cmd.h"
 #include "cmd/open_trace.h"
 #include "cmd/show.h"
+#include "group/parse.h"
 #include "view/term.h"
 
 enum { KEY_FROM = 0x100, KEY_TO, KEY_PID, KEY_TID, KEY_LAYER, KEY_TYPE, KEY_NAME, KEY_SORT, KEY_LIST,
-       KEY_ALL, KEY_OPEN };
+       KEY_ALL, KEY_OPEN, KEY_BY, KEY_OF, KEY_MEASURE };
 
 struct env {
 	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
 	unsigned int words_count;
 	const char *from, *to;
+	const char *by, *of, *measure;
+	struct ct_group_spec spec;
+	struct ct_analyser grouping;	/* of --by */
 	bool list, all, open;
 	struct ct_report_request request;
 };
@@ -35,6 +40,14 @@ static const char doc[] =
 	"--list' lists all reports. A call counts where it began: --from and --to take\n"
 	"ms since the trace began, a stage (its begin, its end) or an iteration.\n"
 	"\n"
+	"--by makes a table of its own, a row for each combination of at most four KEYS: function,\n"
+	"kernel, thread, process, stage, iteration, stream, context, device, range (of the thread, or\n"
+	"the range itself), operation (of copies), ioctl, command, class, error, type, layer, cpu.\n"
+	"--of says of what: calls, launches, waits, allocations, frees, kernels, copies (these two from\n"
+	"records of the GPU where there are some), work (of the GPU), ioctls, driver, ranges, switches.\n"
+	"--measure says what is summed up: duration, self (time without the calls inside), count, bytes,\n"
+	"gpu (the time of the GPU's work that calls caused; keys are those of the calls).\n"
+	"\n"
 	"EXAMPLES\n"
 	"  cudatrace report trace                              the summary\n"
 	"  cudatrace report cuda_api_sum trace                 calls by function\n"
@@ -43,7 +56,10 @@ static const char doc[] =
 	"  cudatrace report --from iteration:12 --to iteration:12 cuda_api_trace trace\n"
 	"  cudatrace report --format csv -o out cuda_api_sum memory trace\n"
 	"  cudatrace report --format json errors trace | jq '.[].Name'\n"
-	"  cudatrace report --name 'cuMem*' --sort Failed --top 5 cuda_api_sum trace\n";
+	"  cudatrace report --name 'cuMem*' --sort Failed --top 5 cuda_api_sum trace\n"
+	"  cudatrace report --by kernel,stream --of launches trace\n"
+	"  cudatrace report --by function,thread --measure self --from steady --to steady trace\n"
+	"  cudatrace report --by range --of launches --measure count --format csv trace\n";
 
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "list all reports", 0 },
@@ -54,6 +70,10 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "replace a file that is there", 0 },
 	{ "top", 'n', "N", 0, "at most N rows of each table, 0: all (default: 20 in tables)", 0 },
 	{ "sort", KEY_SORT, "COLUMN", 0, "sort by this column, largest first; -COLUMN: smallest first", 0 },
+	{ NULL, 0, NULL, 0, "A table of your own:", 2 },
+	{ "by", KEY_BY, "KEYS", 0, "a row for each: function, kernel, thread, stage, stream ...; several with commas", 2 },
+	{ "of", KEY_OF, "WHAT", 0, "calls, launches, kernels, copies, ioctls ... (default: what fits the first key)", 2 },
+	{ "measure", KEY_MEASURE, "MEASURE", 0, "duration (default), self, count, bytes or gpu", 2 },
 	{ NULL, 0, NULL, 0, "Only what counts:", 1 },
 	{ "from", KEY_FROM, "TIME", 0, "from this moment: ms, a stage, iteration:N", 1 },
 	{ "to", KEY_TO, "TIME", 0, "until this moment", 1 },
@@ -92,6 +112,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 	struct ct_report_filter *filter = &env->request.engine.filter;
+	struct ct_error err = { 0 };
 
 	switch (key) {
 	case KEY_LIST:
@@ -119,6 +140,15 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SORT:
 		env->request.sort = arg;
+		return 0;
+	case KEY_BY:
+		env->by = arg;
+		return 0;
+	case KEY_OF:
+		env->of = arg;
+		return 0;
+	case KEY_MEASURE:
+		env->measure = arg;
 		return 0;
 	case KEY_FROM:
 		env->from = arg;
@@ -149,6 +179,12 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!env->words_count && !env->list)
 			argp_failure(state, 64, 0, "give the directory of a trace");
+		if (!env->by && (env->of || env->measure))
+			argp_failure(state, 64, 0, "--of and --measure belong to --by: say by what");
+		if (env->by && ct_group_parse(&env->spec, env->by, env->of, env->measure, &err))
+			argp_failure(state, 64, 0, "%s", err.text);
+		if (env->open && env->by)
+			argp_failure(state, 64, 0, "--open shows all of the trace: it takes no --by");
 		if (env->open && env->words_count > 1)
 			argp_failure(state, 64, 0, "--open shows all of the trace: give its directory alone");
 		return 0;
@@ -187,6 +223,10 @@ static int report_choose(struct env *env)
 	for (unsigned int i = 0; env->all && i < ct_reports_count; i++)
 		if (!ct_reports[i]->streams)
 			report_add(q, ct_reports[i]);
+	if (env->by) {
+		env->grouping = ct_grouped_by(&env->spec);
+		report_add(q, &env->grouping);
+	}
 	if (!q->count)
 		q->reports[q->count++] = &ct_report_summary;
 	return 0;
