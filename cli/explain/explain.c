@@ -8,6 +8,7 @@
 
 #include "analysis/gpu/coverage.h"
 #include "explain/causes.h"
+#include "explain/causes.h"
 #include "explain/findings.h"
 #include "explain/rules.h"
 
