@@ -3,8 +3,8 @@
  * Findings that show one cause become parts of one finding: what shows it, and what to try, by what
  * each could gain.  What findings gain never adds up to more than the wall time.
  */
-#ifndef CT_CLI_CAUSES_H
-#define CT_CLI_CAUSES_H
+#ifndef CT_CLI_EXPLAIN_CAUSES_H
+#define CT_CLI_EXPLAIN_CAUSES_H
 
 #include "explain/rule.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""BERT (random weights) that answers 200 small requests: bert.py [eager|graph].
+"""BERT (random weights) that answers small requests: bert.py [eager|graph] [REQUESTS], default 200.
 
 With "graph" the forward pass is captured once as a CUDA graph and replayed. Prints the wall
 time of the loop, so that what `explain` expects of a graph can be compared with what it gains.
@@ -33,10 +33,11 @@ def main():
             def step():
                 graph.replay()
                 return out
+        requests = next((int(a) for a in sys.argv[1:] if a.isdigit()), 200)
         begin = time.monotonic()
-        for _ in range(200):
+        for _ in range(requests):
             step().sum().item()
-        print(f"200 requests: {time.monotonic() - begin:.3f} s")
+        print(f"{requests} requests: {time.monotonic() - begin:.3f} s")
 
 
 if __name__ == "__main__":
