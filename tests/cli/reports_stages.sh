@@ -362,6 +362,41 @@ t_reports_stages()
 	done
 }
 
+# The main phase is called steady state or execution: no other stage holds most of the launches or most
+# of the GPU's work.  A warm-up may, where 16 iterations or more follow.
+t_reports_main_phase()
+{
+	local name d
+
+	for name in $(real); do
+		d=$work/data/$name
+		report "$name" stages
+		report "$name" iterations
+		table 1 "$d.stages.csv" >"$d.stages.first"
+		table 1 "$d.iterations.csv" >"$d.iterations.1"
+		{
+			csv "$d.iterations.1" Pid Iterations | sed 's/^/I\t/'
+			# The column is only there with records of the GPU.
+			csv "$d.stages.first" Pid Stage Launches | sed 's/^/S\t/'
+			! grep -q 'GPU Busy (ns)' "$d.stages.first" ||
+				csv "$d.stages.first" Pid Stage "GPU Busy (ns)" | sed 's/^/S\tgpu/'
+		} 2>/dev/null | awk -F'\t' '
+		$1 == "I" { iterations[$2] = $3; next }
+		{ all[$2] += $4; main[$2] += $3 == "steady" || $3 == "execution" ? $4 : 0; warm[$2] += $3 == "warmup" ? $4 : 0 }
+		END {
+			for (p in all) {
+				rest = all[p] - main[p]
+				pid = p; sub(/^gpu/, "", pid)
+				if (iterations[pid] >= 16)
+					rest -= warm[p]
+				if (rest * 2 > all[p] && all[p] > 32)
+					print p ": " rest " of " all[p]
+			}
+		}' >"$d.main_phase"
+		is "$(cat "$d.main_phase")" "" "stages of $name: most of the work is in the steady state or the execution"
+	done
+}
+
 t_reports_iterations()
 {
 	local name d

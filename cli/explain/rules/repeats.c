@@ -12,9 +12,19 @@
 
 #define SEQUENCES	65536	/* of a process; more are not told apart */
 
+/*
+ * What is left of a sequence that is a graph.  On an H100, in graphs of 30 to 202 kernels, one that
+ * depends on the kernel before begins 1 us after its end; kernels of few blocks follow at once.  To
+ * launch the graph and to wait for it takes so long without the GPU's work.
+ */
+#define GRAPH_GAP	1000u		/* ns */
+#define GRAPH_NARROW	8u		/* blocks */
+#define GRAPH_LAUNCH	15000u		/* ns */
+
 struct sequence {
 	uint64_t times, ns, between;	/* ns: in its launch calls; between them, in the application */
-	uint64_t all, wait;		/* ns: from its first launch to the end of the wait behind it; in that wait */
+	uint64_t all;			/* ns: from its first launch to the end of the wait behind it */
+	uint64_t wide;			/* kernels of many blocks, of all times */
 	uint32_t launches;
 	struct ct_evidence first;	/* of one occurrence */
 };
@@ -23,7 +33,7 @@ struct sequence {
 struct current {
 	uint64_t hash, ns, between, begin, last_end;
 	uint64_t looking;		/* ns in lookups since the last launch */
-	uint32_t launches;
+	uint32_t launches, wide;
 	bool breaks;			/* the next launch can't be in a graph with those before */
 	bool broken;			/* something that no graph may hold, or the scope changed */
 	struct ct_evidence first;
@@ -108,7 +118,7 @@ static int repeats_close(struct ct_hash *sequences, struct current *t, const str
 	s->ns += t->ns;
 	s->between += t->between;
 	s->all += e->end > t->begin ? e->end - t->begin : 0;
-	s->wait += e->timed ? e->duration : 0;
+	s->wide += t->wide;
 	s->launches = t->launches;
 	if (s->times == 1)
 		s->first = t->first;
@@ -174,6 +184,8 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	}
 	t->looking = 0;
 	t->hash = repeats_hash(t->hash, e->record, a->names->reg);
+	t->wide += ct_record_quick(e->record, CT_QUICK_GRID_X) * ct_record_quick(e->record, CT_QUICK_GRID_Y) *
+		   ct_record_quick(e->record, CT_QUICK_GRID_Z) > GRAPH_NARROW;
 	t->ns += e->duration;
 	t->last_end = e->end;
 	return 0;
@@ -209,19 +221,12 @@ const struct ct_analyser ct_repeats_analyser = {
 	.free = repeats_free,
 };
 
-/*
- * What is left of a sequence that is a graph.  Measured for graphs of 35 to 202 kernels on an H100: from
- * the end of a kernel to the begin of the next one that depends on it; and to launch the graph and
- * to wait for it, without the GPU's work.
- */
-#define GRAPH_GAP	1000		/* ns */
-#define GRAPH_LAUNCH	15000		/* ns */
 #define WAITS		50		/* %: the GPU limits, not the host */
 #define GRAPH_LAUNCHES	8u		/* a sequence of fewer is not worth a graph */
 #define GRAPH_TIMES	5u
 
 struct repeats_sum {
-	uint64_t times, launches, ns, between, all, wait;
+	uint64_t times, launches, ns, between, all, wide;
 	const struct sequence *most;
 	unsigned int kinds;
 };
@@ -241,7 +246,7 @@ static struct repeats_sum repeats_sum(const struct ct_hash *h)
 		sum.ns += s->ns;
 		sum.between += s->between;
 		sum.all += s->all;
-		sum.wait += s->wait;
+		sum.wide += s->wide;
 		if (!sum.most || s->ns + s->between > sum.most->ns + sum.most->between)
 			sum.most = s;
 	}
@@ -277,9 +282,10 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct collection *c = ct_explain_state(x, &ct_repeats_analyser);
 	struct repeats_sum sum = repeats_sum(&c->sequences[x->index]);
-	uint64_t gpu = repeats_gpu(x, &sum), left, saved, gaps = GRAPH_GAP * sum.launches;
+	uint64_t gpu = repeats_gpu(x, &sum), left, saved, gaps = GRAPH_GAP * sum.wide;
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], d[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT], gain[300];
+	char passing[80] = "";
 	struct ct_finding_row *f;
 
 	if (!sum.most)
@@ -302,11 +308,13 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 	}
 	if (ct_rule_share(x, CT_SCOPE_STEADY, saved) < rule->threshold)
 		return;
+	if (gaps)
+		snprintf(passing, sizeof(passing), " and passes from kernel to kernel for %s", ct_term_ns(d, gaps));
 	if (gpu)
-		snprintf(gain, sizeof(gain), "With their waits they take %s; as %s about %s, of which the GPU works %s and "
-			 "passes from kernel to kernel for %s: it would save about %s.", ct_term_ns(a, sum.all),
-			 sum.kinds == 1 ? "a CUDA graph" : "CUDA graphs", ct_term_ns(b, left), ct_term_ns(n, gpu),
-			 ct_term_ns(d, gaps), ct_explain_time(x, CT_SCOPE_STEADY, saved, time));
+		snprintf(gain, sizeof(gain), "With their waits they take %s; as %s about %s, of which the GPU works %s%s: it "
+			 "would save about %s.", ct_term_ns(a, sum.all), sum.kinds == 1 ? "a CUDA graph" : "CUDA graphs",
+			 ct_term_ns(b, left), ct_term_ns(n, gpu), passing,
+			 ct_explain_time(x, CT_SCOPE_STEADY, saved, time));
 	else
 		snprintf(gain, sizeof(gain), "%s in the calls, %s between them. As %s would save at most %s.",
 			 ct_term_ns(a, sum.ns), ct_term_ns(b, sum.between),
