@@ -145,7 +145,7 @@ t_quiet_load() {
 		return
 	fi
 	by_pointers
-	NODE=$W/quiet traced "$W/by/bypass" quiet "$W/by/quiet.so"
+	MARK=1 NODE=$W/quiet traced "$W/by/bypass" quiet "$W/by/quiet.so"
 	# What comes before the driver's first ioctl is not seen.
 	{ exits 0 && silent && valid && counts 10 ' cuCtxSetCurrent '; }
 	ok "a library that is called without any lookup: from the driver's first ioctl on" $?

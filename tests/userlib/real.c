@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A program with NVIDIA's own libcuda, on a machine without a GPU.  Prints how many functions
- * libcuda exports, and how many words of its writable memory lead into libcudatrace.so; then
+ * libcuda exports, and how many words of its writable memory lead to thunks; then
  * what cuInit answers by dlsym(), by an address from the file's symbols, and by
  * cuGetProcAddress.  Exit status 0, or 1 if something is missing.
  */
@@ -34,7 +34,12 @@ static int find_ours(struct dl_phdr_info *info, size_t size, void *unused)
 	return 1;
 }
 
-/* Words that lead to ours; of the RELRO pages, too, which hold slots of ioctl() and the like. */
+/* As thunks.S has it: endbr64, and the begin of a lea to r11. */
+static int is_thunk(unsigned long at)
+{
+	return at >= from && at < to && !memcmp((void *)at, "\xf3\x0f\x1e\xfa\x4c\x8d\x1d", 7);
+}
+
 static int count_words(struct dl_phdr_info *info, size_t size, void *count)
 {
 	(void)size;
@@ -47,7 +52,7 @@ static int count_words(struct dl_phdr_info *info, size_t size, void *count)
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
 			continue;
 		for (unsigned long n = p->p_filesz / 8; n; n--, at++)
-			*(unsigned *)count += *at >= from && *at < to;
+			*(unsigned *)count += is_thunk(*at);
 	}
 	return 1;
 }
