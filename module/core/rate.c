@@ -24,9 +24,9 @@
 #define LEFT_MAX	(256 * CT_RATE_SECOND)	/* so much of what was left is remembered */
 
 /*
- * Move virtual times of an entry on by these costs, each from where it is, but at least from.  False:
- * one of them would go beyond most; then nothing changed.  Who was not ahead of from passes, even if
- * a record costs more than the burst.
+ * Move virtual times of an entry on by these costs, each from where it is, but at least from.
+ * False: one of them would go beyond most; then nothing changed.  Who was not ahead of from passes,
+ * even if a record costs more than the burst.
  */
 static bool rate_move(atomic64_t (*time)[CT_PRODUCERS], u32 entry, const u64 *cost, u64 from,
 		      u64 most)

@@ -198,7 +198,7 @@ struct json_parts {
 	char text[];
 };
 
-static char *json_format_part(char *p, const struct ct_class *c, u32 part)
+static char *json_put_part(char *p, const struct ct_class *c, u32 part)
 {
 	const struct ct_define *def = &c->def;
 	u32 field = part < PART_FIELD ? 0 : part - PART_FIELD + 1;
@@ -226,34 +226,26 @@ static char *json_format_part(char *p, const struct ct_class *c, u32 part)
 	return put(p, "\":");
 }
 
-/* Make the parts of a class in room and attach a copy to it; NULL if there is no memory. */
-static noinline const struct json_parts *json_make_parts(char *room, const struct ct_class *c)
+/* Make the parts of a class in room, and attach a copy to it, if there is memory for one. */
+static noinline const struct json_parts *json_make_parts(struct json_parts *room,
+							 const struct ct_class *c)
 {
-	struct json_parts *parts;
-	u16 at[PARTS + 1];
-	char *p = room;
+	const struct json_parts *parts;
+	char *p = room->text;
 	u32 i;
 
 	for (i = 0; i < PARTS; i++) {
-		at[i] = p - room;
-		p = json_format_part(p, c, i);
+		room->at[i] = p - room->text;
+		p = json_put_part(p, c, i);
 	}
-	at[PARTS] = p - room;
-	/* put_words() reads up to 7 bytes behind the end. */
-	parts = kzalloc(struct_size(parts, text, at[PARTS] + sizeof(u64)), GFP_KERNEL_ACCOUNT);
-	if (!parts)
-		return NULL;
-	memcpy(parts->at, at, sizeof(at));
-	memcpy(parts->text, room, at[PARTS]);
-	return ct_class_attach(c->d.id, parts);
+	room->at[PARTS] = p - room->text;
+	/* json_copy_part() reads up to 7 bytes behind the end. */
+	parts = kmemdup(room, p + sizeof(u64) - (char *)room, GFP_KERNEL_ACCOUNT);
+	return parts ? ct_class_attach(c->d.id, parts) : room;
 }
 
-/* Without memory for parts, each is formatted into the line. */
-static __always_inline char *json_put_part(char *p, const struct ct_class *c,
-					   const struct json_parts *parts, u32 part)
+static __always_inline char *json_copy_part(char *p, const struct json_parts *parts, u32 part)
 {
-	if (unlikely(!parts))
-		return json_format_part(p, c, part);
 	return put_words(p, parts->text + parts->at[part], parts->at[part + 1] - parts->at[part]);
 }
 
@@ -270,7 +262,7 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 		u64 v = json_viewed(viewer, c, role, json_load(at, type_sizes[f->type]));
 
 		if (i)
-			p = json_put_part(p, c, parts, PART_FIELD + i - 1);
+			p = json_copy_part(p, parts, PART_FIELD + i - 1);
 		p = json_put_field(p, viewer, f->type, role, at, v);
 		if (role == CT_ROLE_GRID && values->have & BIT(role))
 			v *= values->of[role];
@@ -358,9 +350,12 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 	if (!c)
 		return 0;
 	/* Their contents after their pointer, which the load of them depends on. */
-	parts = READ_ONCE(c->attached) ?: json_make_parts(out, c);
+	parts = READ_ONCE(c->attached);
+	if (unlikely(!parts))
+		parts = json_make_parts((void *)PTR_ALIGN(out + CT_LINE_MAX - sizeof(u64),
+							  sizeof(u64)), c);
 	p = json_put_time(out, s, stamp, event_id);
-	p = json_put_part(p, c, parts, begin ? PART_BEGIN_HEAD : PART_HEAD);
+	p = json_copy_part(p, parts, begin ? PART_BEGIN_HEAD : PART_HEAD);
 	p = begin ? put(p, "\"B\",\"pid\":") : instant ? put(p, "\"I\",\"pid\":") :
 		    put(p, "\"E\",\"pid\":");
 	p = put_u64(p, json_viewed_pid(viewer, rec->pid));
@@ -381,7 +376,7 @@ size_t ct_json_record(char *out, const struct ct_session_state *s, const struct 
 			",\"context\":\"nmi\"");
 	if (!begin && (flags & CT_F_ABANDONED))
 		p = put(p, ",\"abandoned\":true");
-	p = json_put_part(p, c, parts, begin ? PART_BEGIN_TAIL : PART_TAIL);
+	p = json_copy_part(p, parts, begin ? PART_BEGIN_TAIL : PART_TAIL);
 	p = json_put_details(p, viewer, c, parts, rec + 1, &values);
 	if (!begin)
 		p = json_put_promoted(p, &values);

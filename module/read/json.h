@@ -21,7 +21,7 @@ struct ct_viewer {
 
 /*
  * ct_json_record - format a record as one line.
- * @out:	CT_LINE_MAX bytes
+ * @out:	2 * CT_LINE_MAX bytes
  * @rec:	a copy of the whole record
  * @stamp:	its full time in ns
  * @cpu:	the CPU that wrote it
