@@ -129,7 +129,7 @@ static int discover_arm_breakpoints(struct discover *d)
 }
 
 /* Says how many functions are counted, and why the others are not.  Returns how many are. */
-static size_t discover_tell(const struct discover *d, double seconds)
+static size_t discover_tell(const struct discover *d, double seconds, double for_sites)
 {
 	static const struct {
 		int error;
@@ -146,7 +146,11 @@ static size_t discover_tell(const struct discover *d, double seconds)
 
 	for (i = 0; i < d->count; i++)
 		armed += !d->row[i].now.error;
-	fprintf(stderr, "cudatrace: %zu of %zu functions armed in %.1f s\n", armed, d->count, seconds);
+	fprintf(stderr, "cudatrace: %zu of %zu functions armed in %.1f s", armed, d->count, seconds);
+	if (d->sites && d->sites < d->count)
+		fprintf(stderr, ", %zu of them, which have an ftrace site, in %.1f s", d->sites,
+			for_sites);
+	fputc('\n', stderr);
 	for (k = 0; k < sizeof(reasons) / sizeof(*reasons); k++) {
 		for (out = i = 0; i < d->count; i++)
 			out += d->row[i].now.error == reasons[k].error;
@@ -159,7 +163,7 @@ static size_t discover_tell(const struct discover *d, double seconds)
 /* Arms all functions.  Returns how many are counted, or a negative errno. */
 static long discover_arm(struct discover *d)
 {
-	double begin = discover_now();
+	double begin = discover_now(), for_sites;
 	size_t from, to;
 	int rc = 0;
 
@@ -167,11 +171,12 @@ static long discover_arm(struct discover *d)
 		to = from + CT_COUNT_MAX < d->sites ? from + CT_COUNT_MAX : d->sites;
 		rc = discover_arm_batch(d, from, to);
 	}
+	for_sites = discover_now() - begin;
 	if (!rc && !stop)
 		rc = discover_arm_breakpoints(d);
 	if (!rc && !stop)
 		rc = discover_read(d, 0, d->count, 0);
-	return rc ? rc : stop ? 0 : (long)discover_tell(d, discover_now() - begin);
+	return rc ? rc : stop ? 0 : (long)discover_tell(d, discover_now() - begin, for_sites);
 }
 
 static const char *discover_module(const struct ct_kfunc *f)
