@@ -142,14 +142,15 @@ static size_t discover_tell(const struct discover *d, double seconds, double for
 		{ -ENODEV, "whose module is gone" },
 		{ -ENOMEM, "for lack of memory" },
 	};
-	size_t armed = 0, out, i, k;
+	size_t armed = 0, sites = 0, out, i, k;
 
-	for (i = 0; i < d->count; i++)
+	for (i = 0; i < d->count; i++) {
 		armed += !d->row[i].now.error;
+		sites += !d->row[i].now.error && d->row[i].now.site;
+	}
 	fprintf(stderr, "cudatrace: %zu of %zu functions armed in %.1f s", armed, d->count, seconds);
-	if (d->sites && d->sites < d->count)
-		fprintf(stderr, ", %zu of them, which have an ftrace site, in %.1f s", d->sites,
-			for_sites);
+	if (sites && sites < armed)
+		fprintf(stderr, ", %zu of them, which have an ftrace site, in %.1f s", sites, for_sites);
 	fputc('\n', stderr);
 	for (k = 0; k < sizeof(reasons) / sizeof(*reasons); k++) {
 		for (out = i = 0; i < d->count; i++)
