@@ -154,11 +154,16 @@ static int engine_span(void *arg, const struct ct_span *span, unsigned int order
 	return 0;
 }
 
-static bool engine_wants(void *arg, const struct ct_class *class)
+static unsigned int engine_wants(void *arg, const struct ct_class *class)
 {
 	struct ct_engine *e = arg;
+	uint64_t on = 0;
 
-	return engine_wanted(e, class, e->by_end | e->by_begin);
+	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
+		on |= e->on[kind];
+	/* Processes have names. */
+	return (class->id == CT_CLASS_process || engine_wanted(e, class, on) ? CT_WANTS_EVENTS : 0) |
+	       (engine_wanted(e, class, e->by_end | e->by_begin) ? CT_WANTS_SPANS : 0);
 }
 
 static int engine_pass(struct ct_engine *e)

@@ -13,7 +13,7 @@ struct ct_spans_class {
 	uint8_t category;
 	bool kernel, api, ioctl;
 	bool no_frame;			/* nothing is inside it: off the CPU, or on the GPU */
-	bool wanted;			/* its spans are handed out */
+	bool events, spans;		/* which are handed out */
 };
 
 /*
@@ -22,6 +22,8 @@ struct ct_spans_class {
  */
 static void spans_learn(const struct ct_spans *s, const struct ct_class *class, struct ct_spans_class *c)
 {
+	unsigned int wants = s->wants(s->arg, class);
+
 	*c = (struct ct_spans_class){
 		.known = true,
 		.category = class->id == CT_CLASS_ioctl && !s->trace->has_kernel ? CT_CAT_IOCTL :
@@ -30,7 +32,8 @@ static void spans_learn(const struct ct_spans *s, const struct ct_class *class, 
 		.api = ct_class_is(class, CT_IS_API),
 		.ioctl = ct_class_is(class, CT_IS_IOCTL),
 		.no_frame = class->category == CT_CAT_SWITCH || class->layer == CT_LAYER_GPU,
-		.wanted = s->orders && s->wants(s->arg, class),
+		.events = wants & CT_WANTS_EVENTS,
+		.spans = wants & CT_WANTS_SPANS,
 	};
 }
 
@@ -41,6 +44,11 @@ static inline const struct ct_spans_class *spans_class(struct ct_spans *s, const
 	if (!c->known)
 		spans_learn(s, class, c);
 	return c;
+}
+
+static inline int spans_event(struct ct_spans *s, const struct ct_spans_class *c, const struct ct_trace_event *event)
+{
+	return c->events ? s->event(s->arg, event) : 0;
 }
 
 /* ----------------------------------------------------------------- spans --- */
@@ -211,7 +219,7 @@ static int spans_pop(struct ct_spans *s, struct ct_track *track, uint64_t end, u
 
 	span.duration = span.self = span.end - span.begin;
 	s->ranges--;
-	if (!spans_class(s, range->class)->wanted)
+	if (!spans_class(s, range->class)->spans)
 		return 0;
 	return spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN);
 }
@@ -224,14 +232,14 @@ static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, con
 	int rc;
 
 	/* Ranges are followed also for those who ask in which one a call is. */
-	if (!c->wanted && !range) {
+	if (!c->spans && !range) {
 		s->instants += !e->point->op_id;
 		return 0;
 	}
 	span = spans_make(e);
 	span.flags |= e->failed ? CT_SPAN_FAILED : 0;
 	span.number = span.op_id ? 0 : ++s->instants;
-	rc = c->wanted ? spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN) : 0;
+	rc = c->spans ? spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN) : 0;
 	if (!rc && e->class->id == CT_CLASS_range_push)
 		return spans_push(s, track, &span);
 	if (rc || e->class->id != CT_CLASS_range_pop)
@@ -258,7 +266,7 @@ static int spans_unreturned(struct ct_spans *s, struct ct_track *track)
 		.end = frame->begin,
 	};
 
-	return s->event(s->arg, &event);
+	return spans_event(s, c, &event);
 }
 
 static int spans_begin_call(struct ct_spans *s, const struct ct_spans_class *c, const struct ct_trace_event *event)
@@ -270,8 +278,8 @@ static int spans_begin_call(struct ct_spans *s, const struct ct_spans_class *c, 
 	while (!rc && !c->kernel && p->depth < SPANS_DEPTH && event->track->depth > p->depth)
 		rc = spans_unreturned(s, event->track);
 	if (!rc)
-		rc = s->event(s->arg, event);
-	if (!rc && c->wanted)
+		rc = spans_event(s, c, event);
+	if (!rc && c->spans)
 		rc = spans_begin(s, event);
 	/*
 	 * A thread off the CPU stands inside whatever it was doing, whose time that is.  The GPU
@@ -321,8 +329,8 @@ static int spans_end_call(struct ct_spans *s, const struct ct_spans_class *c, st
 	event->timed = !(p->record.flags & CT_F_ABANDONED);
 	rc = c->no_frame ? 0 : spans_leave(s, event);
 	if (!rc)
-		rc = s->event(s->arg, event);
-	return rc || !c->wanted ? rc : spans_end(s, event);
+		rc = spans_event(s, c, event);
+	return rc || !c->spans ? rc : spans_end(s, event);
 }
 
 static int spans_point(struct ct_spans *s, const struct ct_point *p)
@@ -357,7 +365,7 @@ static int spans_point(struct ct_spans *s, const struct ct_point *p)
 		return spans_begin_call(s, c, &event);
 	if (event.kind == CT_ON_END)
 		return spans_end_call(s, c, &event);
-	rc = s->event(s->arg, &event);
+	rc = spans_event(s, c, &event);
 	return rc || !s->orders ? rc : spans_instant(s, c, &event);
 }
 

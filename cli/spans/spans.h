@@ -107,6 +107,9 @@ struct ct_span {
 	bool     kernel, api;		/* the same */
 };
 
+#define CT_WANTS_EVENTS		1u
+#define CT_WANTS_SPANS		2u
+
 #define CT_SPANS_BY_END		1u
 #define CT_SPANS_BY_BEGIN	2u
 
@@ -147,8 +150,8 @@ struct ct_spans {
 	/* @orders: CT_SPANS_BY_*, those in which it is this span's turn */
 	int (*span)(void *arg, const struct ct_span *span, unsigned int orders);
 	unsigned int orders;		/* CT_SPANS_BY_*, those that are asked for */
-	/* Are spans of this class asked for?  Is asked once. */
-	bool (*wants)(void *arg, const struct ct_class *class);
+	/* What is asked for of this class: CT_WANTS_*.  Is called once for each. */
+	unsigned int (*wants)(void *arg, const struct ct_class *class);
 	void *arg;
 	/* ---- */
 	struct ct_totals totals;
