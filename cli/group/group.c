@@ -48,10 +48,18 @@ static bool group_counts(struct ct_grouping *g, const struct ct_span *span, cons
 static struct ct_group_of_spans *group_find(struct ct_grouping *g, const uint64_t keys[CT_GROUP_KEYS])
 {
 	unsigned int n = g->spec->keys;
+	bool direct = n == 1 && keys[0] <= CT_TEXTS_MAX;
 	struct ct_group_of_spans *group;
 	struct ct_group_hash *same;
 	uint64_t hash = keys[0];
 
+	/* Most reports have one key, the number of a function or of a text. */
+	if (direct && !g->direct)
+		g->direct = calloc(CT_TEXTS_MAX + 1, sizeof(*g->direct));
+	if (direct && !g->direct)
+		return NULL;
+	if (direct && g->direct[keys[0]])
+		return &g->list[g->direct[keys[0]] - 1];
 	for (unsigned int i = 1; i < n; i++)
 		hash = ct_mix(hash, keys[i]);
 	same = ct_keyed_get(&g->by_hash, hash);
@@ -76,6 +84,8 @@ static struct ct_group_of_spans *group_find(struct ct_grouping *g, const uint64_
 	*group = (struct ct_group_of_spans){ .next = same->first };
 	memcpy(group->keys, keys, n * sizeof(*keys));
 	same->first = ++g->count;
+	if (direct)
+		g->direct[keys[0]] = g->count;
 	return group;
 }
 
@@ -88,6 +98,8 @@ static void group_forget(struct ct_grouping *g)
 	g->other = (struct ct_group_of_spans){ 0 };
 	g->count = 0;
 	ct_keyed_free(&g->by_hash);
+	free(g->direct);
+	g->direct = NULL;
 }
 
 static int group_measure(struct ct_grouping *g, const struct ct_span *span, struct ct_group_of_spans *group)
@@ -114,9 +126,8 @@ int ct_group_span(struct ct_grouping *g, const struct ct_span *span)
 	struct ct_group_subject s = {
 		.span = span, .class = span->class, .pid = span->pid, .tid = span->tid, .begin = span->begin,
 	};
-	uint64_t keys[CT_GROUP_KEYS];
+	uint64_t keys[CT_GROUP_KEYS] = { 0 };
 	struct ct_group_of_spans *group;
-	int rc = 0;
 
 	if (g->spec->measure == CT_MEASURE_GPU) {
 		if (span->kind != CT_SPAN_GPU || !(span->flags & CT_SPAN_TIMED))
@@ -135,13 +146,11 @@ int ct_group_span(struct ct_grouping *g, const struct ct_span *span)
 		group_forget(g);
 		g->kernel = true;
 	}
-	for (unsigned int i = 0; i < g->spec->keys && !rc; i++) {
-		keys[i] = CT_KEY_NONE;
-		rc = ct_group_keys[g->spec->by[i]].value(&g->keys, &s, &keys[i]);
-	}
-	group = rc ? NULL : group_find(g, keys);
+	for (unsigned int i = 0; i < g->spec->keys; i++)
+		keys[i] = ct_group_keys[g->spec->by[i]].value(&g->keys, &s);
+	group = g->keys.error ? NULL : group_find(g, keys);
 	if (!group)
-		return rc ? rc : -ENOMEM;
+		return -ENOMEM;
 	group->count++;
 	group->failed += (span->flags & CT_SPAN_FAILED) != 0;
 	group->self += span->flags & CT_SPAN_TIMED ? span->self : 0;

@@ -39,6 +39,7 @@ struct ct_grouping {
 	unsigned int count, room;
 	struct ct_group_of_spans other;		/* of groups beyond CT_GROUPS_MAX */
 	CT_KEYED(struct ct_group_hash) by_hash;
+	uint32_t *direct;			/* index + 1, by the only key, where that is at most CT_TEXTS_MAX */
 	bool kernel;				/* of ioctls: the module saw some */
 	uint64_t no_end;			/* ranges */
 	uint64_t no_cause;			/* work of the GPU whose call is not known, where that is asked for */

@@ -10,212 +10,176 @@
 
 #include "spans/work.h"
 
-static int keys_text(struct ct_keys *k, const char *text, size_t len, uint64_t *value)
+static uint64_t keys_index(struct ct_keys *k, int index)
 {
-	int index = ct_texts_put(&k->texts, text, len);
-
-	*value = index;
-	return index < 0 ? index : 0;
+	if (index >= 0)
+		return index;
+	k->error = index;
+	return CT_KEY_NONE;
 }
 
-static struct ct_cell keys_text_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
+static uint64_t keys_text(struct ct_keys *k, const char *text)
 {
-	(void)t;
-	return ct_const(k->texts.list[value].text);
+	return keys_index(k, ct_texts_put(&k->texts, text, strlen(text)));
 }
 
-static struct ct_cell keys_number_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
+/* A field of the record, if it is there. */
+static uint64_t keys_field(const struct ct_group_subject *s, enum ct_quick field)
 {
-	(void)k;
-	(void)t;
-	return ct_u64(value);
+	const struct ct_record *r = s->span->record;
+
+	return r->fields && ct_record_has(r, field) ? ct_record_quick(r, field) : CT_KEY_NONE;
 }
+
+#define KEYS_VALUE(name)								\
+	static uint64_t keys_##name(struct ct_keys *k __attribute__((unused)),		\
+				    const struct ct_group_subject *s)
+#define KEYS_NAME(name)									\
+	static const char *keys_##name##_name(const struct ct_keys *k __attribute__((unused)), uint64_t value)
 
 /* ------------------------------------------------------- of what and whom --- */
 
-static int keys_function(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(function)	{ return s->class->id; }
+KEYS_NAME(function)	{ return k->functions[value]; }
+KEYS_VALUE(type)	{ return s->class->category; }
+KEYS_NAME(type)		{ return ct_category_word[value]; }
+KEYS_VALUE(layer)	{ return s->class->layer; }
+KEYS_NAME(layer)	{ return ct_layer_word[value]; }
+KEYS_VALUE(thread)	{ return s->tid; }
+KEYS_VALUE(process)	{ return s->pid; }
+
+KEYS_VALUE(cpu)
 {
-	(void)k;
-	*value = s->class->id;
-	return 0;
+	int32_t cpu = s->span->record->cpu;
+
+	return cpu == CT_NO_CPU ? CT_KEY_NONE : (uint32_t)cpu;
 }
 
-static struct ct_cell keys_function_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
+KEYS_VALUE(kernel)
 {
-	(void)t;
-	return ct_const(k->functions[value]);
+	uint64_t id = keys_field(s, CT_QUICK_KERNEL);
+
+	return id == CT_KEY_NONE ? id : keys_index(k, ct_texts_string(&k->texts, k->names, id));
 }
 
-static int keys_kernel(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	const struct ct_record *r = s->span->record;
-	int index;
-
-	if (!r->fields || !ct_record_has(r, CT_QUICK_KERNEL))
-		return 0;
-	index = ct_texts_string(&k->texts, k->names, ct_record_quick(r, CT_QUICK_KERNEL));
-	*value = index;
-	return index < 0 ? index : 0;
-}
-
-static int keys_thread(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = s->tid;
-	return 0;
-}
-
-static int keys_process(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = s->pid;
-	return 0;
-}
-
-static int keys_stage(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(stage)
 {
 	const struct ct_process_phases *p = ct_phases_process(k->phases, s->pid, s->begin);
 	enum ct_stage stage = p ? ct_phases_stage(p, s->begin) : CT_STAGE_COUNT;
 
-	if (stage < CT_STAGE_COUNT)
-		*value = stage;
-	return 0;
+	return stage < CT_STAGE_COUNT ? stage : CT_KEY_NONE;
 }
 
-static struct ct_cell keys_stage_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
-{
-	(void)k;
-	(void)t;
-	return ct_const(ct_stage_word[value]);
-}
+KEYS_NAME(stage)	{ return ct_stage_word[value]; }
 
-static int keys_iteration(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(iteration)
 {
 	const struct ct_process_phases *p = ct_phases_process(k->phases, s->pid, s->begin);
 	int64_t iteration = p ? ct_phases_iteration(p, s->begin) : -1;
 
-	if (iteration >= 0)
-		*value = iteration + 1;
-	return 0;
+	return iteration < 0 ? CT_KEY_NONE : (uint64_t)iteration + 1;
 }
 
 /* The text of a range; for others that of the innermost range of their thread. */
-static int keys_range(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(range)
 {
 	const struct ct_track *track = s->span->track;
-	struct ct_record push = { 0 };
+	struct ct_record push = *s->span->record;
+	uint64_t number = s->span->number;
 	const char *text;
-	uint64_t number;
 	uint16_t len;
 
-	if (s->span->kind == CT_SPAN_RANGE) {
-		push = *s->span->record;
-		number = s->span->number;
-	} else if (track->ranges_depth) {
-		const struct ct_open_range *range = &track->ranges[track->ranges_depth - 1];
+	if (s->span->kind != CT_SPAN_RANGE) {
+		const struct ct_open_range *range;
 
+		if (!track->ranges_depth)
+			return CT_KEY_NONE;
+		range = &track->ranges[track->ranges_depth - 1];
 		push = (struct ct_record){ .class = range->class, .fields = range->fields, .text_len = range->text_len };
 		number = range->number;
-	} else {
-		return 0;
 	}
 	if (k->range != number) {
 		text = ct_record_text(&push, &len);
-		k->range_text = ct_texts_put(&k->texts, text ? text : "", len);
-		k->range = k->range_text < 0 ? 0 : number;
+		k->range_text = keys_index(k, ct_texts_put(&k->texts, text ? text : "", len));
+		k->range = number;
 	}
-	*value = k->range_text;
-	return k->range_text < 0 ? k->range_text : 0;
+	return k->range_text;
+}
+
+/* Why it failed, by the number where that has no name. */
+KEYS_VALUE(error)
+{
+	const struct ct_record *r = s->span->record;
+	struct ct_failure failure;
+	char text[32];
+
+	if (!(s->span->flags & CT_SPAN_FAILED))
+		return CT_KEY_NONE;
+	failure = ct_record_failure(r);
+	snprintf(text, sizeof(text), failure.status ? "0x%" PRIx64 : "%" PRId64, failure.code);
+	return keys_text(k, ct_name_failure(r) ? : text);
 }
 
 /* ------------------------------------------------------------ of the GPU --- */
 
-static int keys_stream(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(stream)
 {
 	const struct ct_record *r = s->span->record;
 
-	(void)k;
-	if (r->fields && s->span->kind == CT_SPAN_GPU)
-		*value = ct_record_gpu_stream(r);
-	else if (r->fields && ct_record_has(r, CT_QUICK_STREAM))
-		*value = ct_record_quick(r, CT_QUICK_STREAM);
-	return 0;
+	return r->fields && s->span->kind == CT_SPAN_GPU ? ct_record_gpu_stream(r) : keys_field(s, CT_QUICK_STREAM);
 }
 
-static int keys_context(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	const struct ct_record *r = s->span->record;
-
-	(void)k;
-	if (r->fields && ct_record_has(r, CT_QUICK_CONTEXT))
-		*value = ct_record_quick(r, CT_QUICK_CONTEXT);
-	return 0;
-}
+KEYS_VALUE(context)	{ return keys_field(s, CT_QUICK_CONTEXT); }
 
 /* The GPU; of an ioctl the device file. */
-static int keys_device(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(device)
 {
-	const struct ct_record *r = s->span->record;
-	char buf[24];
-	const char *name;
+	uint64_t gpu = keys_field(s, CT_QUICK_GPU);
+	char buf[32];
 
-	if (r->fields && ct_record_has(r, CT_QUICK_GPU)) {
-		snprintf(buf, sizeof(buf), "GPU %" PRIu64, ct_record_quick(r, CT_QUICK_GPU));
-		return keys_text(k, buf, sizeof(buf), value);
+	if (gpu != CT_KEY_NONE) {
+		snprintf(buf, sizeof(buf), "GPU %" PRIu64, gpu);
+		return keys_text(k, buf);
 	}
-	if (!r->fields || !ct_class_is(s->class, CT_IS_IOCTL))
-		return 0;
-	name = ct_name_device(ct_record_quick(r, CT_QUICK_DEVICE), buf);
-	return keys_text(k, name, strlen(name), value);
+	if (!s->span->record->fields || !ct_record_is_ioctl(s->span->record))
+		return CT_KEY_NONE;
+	return keys_text(k, ct_name_device(keys_field(s, CT_QUICK_DEVICE), buf));
 }
 
-static int keys_operation(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(operation)
 {
 	const struct ct_record *r = s->span->record;
 
-	(void)k;
-	if (r->fields && ct_gpu_is_transfer(r->class))
-		*value = ct_gpu_operation(r);
-	return 0;
+	return r->fields && ct_gpu_is_transfer(r->class) ? ct_gpu_operation(r) : CT_KEY_NONE;
 }
 
-static struct ct_cell keys_operation_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
-{
-	(void)k;
-	(void)t;
-	return ct_const(ct_gpu_operation_name(value));
-}
+KEYS_NAME(operation)	{ return ct_gpu_operation_name(value); }
 
 /* ---------------------------------------------------------- of the driver --- */
 
-static int keys_ioctl(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
+KEYS_VALUE(ioctl)
 {
 	const struct ct_record *r = s->span->record;
 	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
 	/* All of a driver's devices have the same commands. */
-	uint64_t command = (uint64_t)(device < CT_DEV_UVM ? 0 : device) << 32 | cmd;
+	uint64_t command = (uint64_t)(device < CT_DEV_UVM ? 0 : device) << 32 | cmd, text;
 	struct ct_keys_ioctl *known;
-	const char *name;
-	char text[24];
-	int rc;
+	char number[24];
 
 	if (!r->fields || !ct_record_is_ioctl(r))
-		return 0;
+		return CT_KEY_NONE;
 	known = ct_keyed_get(&k->ioctls, command);
-	if (known) {
-		*value = known->text;
-		return 0;
-	}
-	name = ct_name_ioctl(cmd, device);
-	snprintf(text, sizeof(text), "0x%x", cmd);
-	rc = keys_text(k, name ? name : text, name ? strlen(name) : sizeof(text), value);
-	if (rc || ct_texts_full(&k->texts))
-		return rc;
+	if (known)
+		return known->text;
+	snprintf(number, sizeof(number), "0x%x", cmd);
+	text = keys_text(k, ct_name_ioctl(cmd, device) ? : number);
+	if (k->error || ct_texts_full(&k->texts))
+		return text;
 	known = ct_keyed_put(&k->ioctls, command);
 	if (!known)
-		return -ENOMEM;
-	known->text = *value;
-	return 0;
+		return keys_index(k, -ENOMEM);
+	known->text = text;
+	return text;
 }
 
 /* What an ioctl asks for: an RM control command, or the class of an object. */
@@ -226,107 +190,50 @@ static uint64_t keys_code(const struct ct_record *r, uint32_t kinds)
 	return have ? (uint64_t)have << 32 | (uint32_t)ct_record_quick(r, CT_QUICK_CODE) : CT_KEY_NONE;
 }
 
-static int keys_command(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = keys_code(s->span->record, CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
-	return 0;
-}
+KEYS_VALUE(command)	{ return keys_code(s->span->record, CT_IOCTL_CONTROL | CT_IOCTL_CLASS); }
+KEYS_VALUE(class)	{ return keys_code(s->span->record, CT_IOCTL_CLASS); }
+KEYS_NAME(code)		{ return ct_name_code(value, value >> 32); }
 
-static int keys_class(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = keys_code(s->span->record, CT_IOCTL_CLASS);
-	return 0;
-}
+/* ---------------------------------------------------------------- table --- */
 
-static struct ct_cell keys_code_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
-{
-	const char *name = ct_name_code(value, value >> 32);
-
-	(void)k;
-	return name ? ct_const(name) : ct_format(t, "0x%x", (unsigned int)value);
-}
-
-/* ----------------------------------------------------------------- others --- */
-
-static int keys_error(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	const struct ct_record *r = s->span->record;
-	struct ct_failure failure;
-	const char *name;
-	char text[32];
-
-	if (!(s->span->flags & CT_SPAN_FAILED))
-		return 0;
-	name = ct_name_failure(r);
-	failure = ct_record_failure(r);
-	if (failure.status)
-		snprintf(text, sizeof(text), "0x%" PRIx64, failure.code);
-	else
-		snprintf(text, sizeof(text), "%" PRId64, failure.code);
-	return keys_text(k, name ? name : text, name ? strlen(name) : sizeof(text), value);
-}
-
-static int keys_type(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = s->class->category;
-	return 0;
-}
-
-static struct ct_cell keys_type_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
-{
-	(void)k;
-	(void)t;
-	return ct_const(ct_category_word[value]);
-}
-
-static int keys_layer(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	*value = s->class->layer;
-	return 0;
-}
-
-static struct ct_cell keys_layer_cell(const struct ct_keys *k, struct ct_table *t, uint64_t value)
-{
-	(void)k;
-	(void)t;
-	return ct_const(ct_layer_word[value]);
-}
-
-static int keys_cpu(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value)
-{
-	(void)k;
-	if (s->span->record->cpu != CT_NO_CPU)
-		*value = (uint32_t)s->span->record->cpu;
-	return 0;
-}
-
-#define KEYS(id, of, text, phases, name, head, type, value, cell)				\
-	[CT_BY_##id] = { CT_OF_##of, text, phases, { name, head, CT_CELL_##type, 0 }, keys_##value, keys_##cell##_cell }
+#define KEYS(id, of, text, phases, name, head, type, value, named)	\
+	[CT_BY_##id] = { CT_OF_##of, text, phases, { name, head, CT_CELL_##type, 0 }, keys_##value, named }
 
 const struct ct_group_key ct_group_keys[CT_BY_COUNT] = {
-	KEYS(FUNCTION, CALLS, false, false, "Name", "name", TEXT, function, function),
-	KEYS(KERNEL, KERNELS, true, false, "Kernel", "kernel", KERNEL, kernel, text),
-	KEYS(THREAD, CALLS, false, false, "Tid", "tid", ID, thread, number),
-	KEYS(PROCESS, CALLS, false, false, "Pid", "pid", ID, process, number),
-	KEYS(STAGE, CALLS, false, true, "Stage", "stage", TEXT, stage, stage),
-	KEYS(ITERATION, CALLS, false, true, "Iteration", "iteration", COUNT, iteration, number),
-	KEYS(STREAM, WORK, false, false, "Stream", "stream", HEX, stream, number),
-	KEYS(CONTEXT, WORK, false, false, "Context", "context", ID, context, number),
-	KEYS(DEVICE, WORK, true, false, "Device", "device", TEXT, device, text),
-	KEYS(RANGE, RANGES, true, false, "Range", "range", TEXT, range, text),
-	KEYS(OPERATION, COPIES, false, false, "Operation", "operation", TEXT, operation, operation),
-	KEYS(IOCTL, IOCTLS, true, false, "Ioctl", "ioctl", TEXT, ioctl, text),
-	KEYS(COMMAND, IOCTLS, false, false, "Command", "command or class", TEXT, command, code),
-	KEYS(CLASS, IOCTLS, false, false, "Class", "class", TEXT, class, code),
-	KEYS(ERROR, CALLS, true, false, "Error", "error", TEXT, error, text),
-	KEYS(TYPE, CALLS, false, false, "Type", "type", TEXT, type, type),
-	KEYS(LAYER, CALLS, false, false, "Layer", "layer", TEXT, layer, layer),
-	KEYS(CPU, CALLS, false, false, "CPU", "cpu", ID, cpu, number),
+	KEYS(FUNCTION, CALLS, false, false, "Name", "name", TEXT, function, keys_function_name),
+	KEYS(KERNEL, KERNELS, true, false, "Kernel", "kernel", KERNEL, kernel, NULL),
+	KEYS(THREAD, CALLS, false, false, "Tid", "tid", ID, thread, NULL),
+	KEYS(PROCESS, CALLS, false, false, "Pid", "pid", ID, process, NULL),
+	KEYS(STAGE, CALLS, false, true, "Stage", "stage", TEXT, stage, keys_stage_name),
+	KEYS(ITERATION, CALLS, false, true, "Iteration", "iteration", COUNT, iteration, NULL),
+	KEYS(STREAM, WORK, false, false, "Stream", "stream", HEX, stream, NULL),
+	KEYS(CONTEXT, WORK, false, false, "Context", "context", ID, context, NULL),
+	KEYS(DEVICE, WORK, true, false, "Device", "device", TEXT, device, NULL),
+	KEYS(RANGE, RANGES, true, false, "Range", "range", TEXT, range, NULL),
+	KEYS(OPERATION, COPIES, false, false, "Operation", "operation", TEXT, operation, keys_operation_name),
+	KEYS(IOCTL, IOCTLS, true, false, "Ioctl", "ioctl", TEXT, ioctl, NULL),
+	KEYS(COMMAND, IOCTLS, false, false, "Command", "command or class", TEXT, command, keys_code_name),
+	KEYS(CLASS, IOCTLS, false, false, "Class", "class", TEXT, class, keys_code_name),
+	KEYS(ERROR, CALLS, true, false, "Error", "error", TEXT, error, NULL),
+	KEYS(TYPE, CALLS, false, false, "Type", "type", TEXT, type, keys_type_name),
+	KEYS(LAYER, CALLS, false, false, "Layer", "layer", TEXT, layer, keys_layer_name),
+	KEYS(CPU, CALLS, false, false, "CPU", "cpu", ID, cpu, NULL),
 };
+
+struct ct_cell ct_group_key_cell(const struct ct_keys *k, enum ct_group_by by, struct ct_table *t, uint64_t value)
+{
+	const struct ct_group_key *key = &ct_group_keys[by];
+	const char *name;
+
+	if (value == CT_KEY_NONE)
+		return (struct ct_cell){ 0 };
+	if (key->text)
+		return ct_const(k->texts.list[value].text);
+	if (!key->name)
+		return ct_u64(value);
+	name = key->name(k, value);
+	return name ? ct_const(name) : ct_format(t, "0x%x", (unsigned int)value);
+}
 
 bool ct_group_phases(const struct ct_group_spec *spec)
 {

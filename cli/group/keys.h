@@ -26,8 +26,9 @@ struct ct_keys {
 	struct ct_texts texts;
 	CT_KEYED(struct ct_keys_ioctl) ioctls;
 	uint64_t range;				/* the number of the range that was looked up last, and its text */
-	int range_text;
+	uint64_t range_text;
 	const char **functions;			/* names by class id, while rows are made */
+	int error;				/* 0 or -ENOMEM */
 };
 
 /* What of a span its keys are taken from. */
@@ -44,10 +45,17 @@ struct ct_group_key {
 	bool text;			/* the value is the index of a text */
 	bool phases;
 	struct ct_column column;
-	/* Sets the value.  0 or -ENOMEM. */
-	int (*value)(struct ct_keys *k, const struct ct_group_subject *s, uint64_t *value);
-	struct ct_cell (*cell)(const struct ct_keys *k, struct ct_table *t, uint64_t value);
+	/* A number for the key, or CT_KEY_NONE.  Sets k->error where there is no memory. */
+	uint64_t (*value)(struct ct_keys *k, const struct ct_group_subject *s);
+	/*
+	 * The name of a value, for a column of texts.  NULL: a text's is the text, and what has no name is
+	 * shown as a hexadecimal number.
+	 */
+	const char *(*name)(const struct ct_keys *k, uint64_t value);
 };
+
+/* The cell of a value. */
+struct ct_cell ct_group_key_cell(const struct ct_keys *k, enum ct_group_by by, struct ct_table *t, uint64_t value);
 
 extern const struct ct_group_key ct_group_keys[CT_BY_COUNT];
 

@@ -221,8 +221,7 @@ static struct ct_cell rows_cell(struct ct_grouping *g, struct ct_table *t, struc
 		key = c->figure - CT_FIGURE_KEY;
 		if (group == &g->other)
 			return ct_cell_is_text(type) ? ct_const("(other)") : nothing;
-		return group->keys[key] == CT_KEY_NONE ? nothing :
-		       ct_group_keys[g->spec->by[key]].cell(&g->keys, t, group->keys[key]);
+		return ct_group_key_cell(&g->keys, g->spec->by[key], t, group->keys[key]);
 	}
 	switch (c->figure) {
 	case CT_FIGURE_COUNT:
