@@ -16,9 +16,9 @@
 #include "../../cli/base/hash.h"
 #include "../../cli/base/keyed.h"
 #include "../../cli/base/median.h"
-#include "../../cli/analysis/cuda/groups.h"
 #include "../../cli/analysis/engine.h"
 #include "../../cli/group/histogram.h"
+#include "../../cli/group/rows.h"
 #include "../../cli/analysis/losses.h"
 #include "../../cli/capture/ring.h"
 #include "../../cli/base/out.h"
@@ -438,37 +438,61 @@ static void losses(void)
 	ok(prints(&l, "do:  give a directory with more space"), "without the module: the disk");
 }
 
+/* A range that took @ns, with this text. */
+static int range_of(struct ct_grouping *g, const char *text, unsigned int len, uint64_t ns)
+{
+	static const struct ct_class class = { .name = "range_push", .symbol = "", .has_text = true, .size = 2 };
+	static uint64_t number;
+	char fields[64] = "";
+	struct ct_record record = { .class = &class, .fields = (uint8_t *)fields, .text_len = len };
+	struct ct_span span = {
+		.kind = CT_SPAN_RANGE, .flags = CT_SPAN_TIMED, .class = &class, .record = &record,
+		.number = ++number, .pop = 1, .duration = ns,
+	};
+
+	memcpy(fields + class.size, text, len);
+	return ct_group_span(g, &span);
+}
+
 /* Texts that a trace may make up without end. */
 static void groups(void)
 {
-	struct ct_text_groups g = { 0 };
-	struct ct_text_group **list;
-	unsigned int count, wrong = 0;
+	static const struct ct_group_spec spec = { .of = CT_OF_RANGES, .by = { CT_BY_RANGE }, .keys = 1 };
+	struct ct_grouping g = { 0 };
+	struct ct_texts texts = { 0 };
+	unsigned int wrong = 0, count;
+	const struct ct_column *columns;
+	struct ct_table t;
 	char text[32];
+	const struct ct_cell *last;
 
 	for (unsigned int round = 0; round < 2; round++)
-		for (unsigned int i = 0; i < CT_GROUPS_MAX; i++) {
+		for (unsigned int i = 0; i < CT_TEXTS_MAX; i++) {
 			int n = snprintf(text, sizeof(text), "step %u", i);
 
-			wrong += ct_groups_text(&g, text, n) != (int)i;
+			wrong += ct_texts_put(&texts, text, n) != (int)i;
 		}
-	ok(!wrong && g.count == CT_GROUPS_MAX && !ct_groups_full(&g), "65,536 texts are as many groups");
-	ok(ct_groups_text(&g, "step 7 and more", 6) == 7 && ct_groups_text(&g, "step 7\0x", 8) == 7,
+	ok(!wrong && texts.count == CT_TEXTS_MAX && !ct_texts_full(&texts), "65,536 texts have as many numbers");
+	ok(ct_texts_put(&texts, "step 7 and more", 6) == 7 && ct_texts_put(&texts, "step 7\0x", 8) == 7,
 	   "a text has its length, or ends at a NUL");
-	for (unsigned int i = 0; i < 1000; i++) {
-		int group = ct_groups_text(&g, text, snprintf(text, sizeof(text), "one more %u", i));
+	for (unsigned int i = 0; i < 10; i++)
+		wrong += ct_texts_put(&texts, text, snprintf(text, sizeof(text), "one more %u", i)) != CT_TEXTS_MAX;
+	ok(!wrong && ct_texts_full(&texts) && !strcmp(texts.list[CT_TEXTS_MAX].text, "(other)"), "all others are one");
+	ct_texts_free(&texts);
 
-		wrong += group != (int)CT_GROUPS_MAX;
-		ct_histogram_add(&g.list[group].values, 1000);
-	}
-	ct_histogram_add(&g.list[3].values, 5);
-	ct_histogram_add(&g.list[9].values, 6);
-	list = ct_groups_sorted(&g, &count);
-	ok(!wrong && ct_groups_full(&g) && count == 3 && !strcmp(list[0]->text, "step 9") &&
-	   !strcmp(list[1]->text, "step 3") && !strcmp(list[2]->text, "(other)") &&
-	   list[2]->values.count == 1000, "all others are one group, which is listed last");
-	free(list);
-	ct_groups_free(&g);
+	ct_group_begin(&g, &spec);
+	for (unsigned int i = 0; i < CT_GROUPS_MAX + 1000; i++)
+		wrong += range_of(&g, text, snprintf(text, sizeof(text), "range %u", i), i == 3 ? 50 : i == 9 ? 60 : 1) != 0;
+	columns = ct_group_columns(&g, &count);
+	ct_table_begin(&t, "by", "ranges", columns, count);
+	wrong += ct_group_rows(&g, &t) != 0;
+	wrong += ct_table_end(&t) != 0;
+	last = &t.cells[(t.rows - 1) * count];
+	ok(!wrong && t.rows == CT_GROUPS_MAX + 1 && !strcmp(t.cells[count - 1].text, "range 9") &&
+	   !strcmp(t.cells[2 * count - 1].text, "range 3") && !strcmp(last[count - 1].text, "(other)") && last[2].u == 1000 &&
+	   t.notes_count == 1, "all other groups are one, which is listed last, and a note says so");
+	ct_table_free(&t);
+	ct_group_free(&g);
 }
 
 /* More analysers than a pass may have are refused, with a line that says so. */
