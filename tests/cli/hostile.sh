@@ -117,7 +117,7 @@ nested 62
 growth 71
 ranges 70
 processes 70
-objects 113
+objects 116
 threads 72
 sequences 81
 steps 48

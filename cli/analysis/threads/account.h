@@ -36,6 +36,11 @@ struct ct_iteration_account {
 	uint32_t syncs;
 };
 
+struct ct_stage_account {
+	uint64_t ns[CT_ACCOUNT_COUNT];
+	uint64_t launches, copies, syncs, calls;	/* that began in the stage */
+};
+
 void ct_account_iteration(struct ct_iteration_account *i, unsigned int account, uint64_t ns);
 
 #endif

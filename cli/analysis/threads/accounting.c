@@ -340,20 +340,19 @@ unsigned int ct_account_turns(const struct ct_process_account *p)
 /* What the processes did, by stages. */
 static void account_processes(struct ct_accounting *acc)
 {
+	static const struct ct_stage_account none[CT_STAGE_COUNT];
+
 	for (unsigned int i = 0; i < acc->processes_count; i++)
-		for (unsigned int k = 0; k < CT_STAGE_COUNT; k++)
-			memcpy(acc->processes[i].stages[k].ns, acc->processes[i].model->stages[k],
-			       sizeof(acc->processes[i].stages[k].ns));
+		acc->processes[i].stages = acc->processes[i].model->stages ? acc->processes[i].model->stages : none;
 	for (unsigned int i = 0; i < acc->threads_count; i++) {
 		const struct ct_thread_account *t = acc->threads[i];
+		struct ct_stage_account *stages = t->process < 0 ? NULL : acc->model->processes[t->process].stages;
 
-		for (unsigned int k = 0; t->process >= 0 && k < CT_STAGE_COUNT; k++) {
-			struct ct_stage_account *sum = &acc->processes[t->process].stages[k];
-
-			sum->launches += t->stages[k].launches;
-			sum->copies += t->stages[k].copies;
-			sum->syncs += t->stages[k].syncs;
-			sum->calls += t->stages[k].calls;
+		for (unsigned int k = 0; stages && k < CT_STAGE_COUNT; k++) {
+			stages[k].launches += t->stages[k].launches;
+			stages[k].copies += t->stages[k].copies;
+			stages[k].syncs += t->stages[k].syncs;
+			stages[k].calls += t->stages[k].calls;
 		}
 	}
 }

@@ -9,11 +9,6 @@
 
 #include "analysis/threads/launching.h"
 
-struct ct_stage_account {
-	uint64_t ns[CT_ACCOUNT_COUNT];
-	uint64_t launches, copies, syncs, calls;	/* that began in the stage */
-};
-
 struct ct_thread_account {
 	uint32_t pid, tid;
 	int process;			/* index into the phases' processes, -1: none */
@@ -26,10 +21,10 @@ struct ct_thread_account {
 struct ct_process_account {
 	struct ct_iteration_account *iterations;	/* as the phases have them */
 	/*
-	 * What the process did in each stage: see launching.h for the times, which are 0 where no
-	 * thread launches.  The calls are those of all of its threads.
+	 * What the process did in each stage: see launching.h for the times.  The calls are those of
+	 * all of its threads.  Zeros where none launches.  Known when the analysis has ended.
 	 */
-	struct ct_stage_account stages[CT_STAGE_COUNT];
+	const struct ct_stage_account *stages;	/* of CT_STAGE_COUNT */
 	const struct ct_launching_process *model;	/* whose turn it was */
 	/*
 	 * Of the threads that launch the one of the iterations, or else the one that gives the GPU

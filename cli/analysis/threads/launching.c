@@ -28,6 +28,10 @@ static int launching_add(struct ct_launching_process *lp, const struct ct_proces
 {
 	struct ct_launching_thread *t;
 
+	if (!lp->stages)
+		lp->stages = calloc(CT_STAGE_COUNT, sizeof(*lp->stages));
+	if (!lp->stages)
+		return -ENOMEM;
 	if (lp->count == lp->capacity) {
 		unsigned int capacity = lp->capacity ? 2 * lp->capacity : 2;
 
@@ -114,7 +118,7 @@ static void launching_settle(struct ct_launching_process *lp, const struct ct_pr
 		in = &lp->iterations[lp->iteration];
 	t->turn[stage] += now - lp->settled;
 	if (lp->count > LAUNCHING_COMPARED) {
-		lp->stages[stage][t->own == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : t->own] += now - lp->settled;
+		lp->stages[stage].ns[t->own == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : t->own] += now - lp->settled;
 		if (in)
 			ct_account_iteration(in, t->own, now - lp->settled);
 		lp->settled = now;
@@ -127,7 +131,7 @@ static void launching_settle(struct ct_launching_process *lp, const struct ct_pr
 
 		if (!ns)
 			continue;
-		lp->stages[stage][i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += ns;
+		lp->stages[stage].ns[i == CT_ACCOUNT_ABSENT ? CT_ACCOUNT_APP : i] += ns;
 		if (in)
 			ct_account_iteration(in, i, ns);
 	}
@@ -343,6 +347,7 @@ static void launching_free(struct ct_analysis *a)
 
 	for (unsigned int i = 0; l->processes && i < l->processes_count; i++) {
 		free(l->processes[i].threads);
+		free(l->processes[i].stages);
 		free(l->processes[i].iterations);
 	}
 	free(l->processes);

@@ -32,8 +32,11 @@ struct ct_launching_process {
 	/* In no order: those of the phases, and further ones as they give work. */
 	struct ct_launching_thread *threads;
 	unsigned int count, capacity;
-	/* ns; they add up to the stage's duration.  0 of CT_ACCOUNT_ABSENT: that is the application. */
-	uint64_t stages[CT_STAGE_COUNT][CT_ACCOUNT_COUNT];
+	/*
+	 * Of CT_STAGE_COUNT; NULL: no thread launches.  Their times add up to the stage's duration; 0 of
+	 * CT_ACCOUNT_ABSENT: that is the application.  The calls are counted by accounting.c.
+	 */
+	struct ct_stage_account *stages;
 	struct ct_iteration_account *iterations;	/* as the phases have them; times alone */
 	/* Internal. */
 	unsigned int latest;		/* index of the thread that made the last record */
