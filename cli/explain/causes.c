@@ -14,7 +14,7 @@ static uint64_t causes_host(const struct ct_explain *x)
 	uint64_t wall = x->wall[CT_SCOPE_STEADY], not;
 
 	if (x->busy)
-		not = x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy + x->queued;
+		not = ct_explain_gpu_ns(x) + x->queued;
 	else
 		not = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
 	return not < wall ? wall - not : 0;
@@ -73,14 +73,12 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
 				      "steady state, in which it does not wait for the GPU.", time);
 	head->at_most = true;
-	x->groups++;
+	head->group = ++x->groups;
 	for (unsigned int i = first; i < last; i++)
 		if (x->list[i].rule->cause == CT_CAUSE_HOST && x->list[i].scope == CT_SCOPE_STEADY) {
 			x->list[i].group = x->groups;
 			x->list[i].part = true;
 		}
-	head = &x->list[x->count - 1];
-	head->group = x->groups;
 }
 
 static int causes_order(const void *a, const void *b)

@@ -95,7 +95,7 @@ static const char *findings_how(const struct ct_finding_row *f)
 /* "up to 12.3 % ", or nothing of what is too little. */
 static void findings_gain(const struct ct_finding_row *f, char *buf, size_t size)
 {
-	double percent = f->cost ? f->share * f->gain / f->cost : 0;
+	double percent = ct_finding_gain(f);
 
 	*buf = 0;
 	if (percent >= 0.05)
@@ -376,7 +376,7 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 		row[WHAT] = ct_text(t, f->what);
 		row[ADVICE] = ct_text(t, f->advice);
 		row[GAIN] = ct_u64(f->gain);
-		row[GAIN_SHARE] = ct_double(f->cost ? f->share * f->gain / f->cost : 0);
+		row[GAIN_SHARE] = ct_double(ct_finding_gain(f));
 		if (!f->part)
 			whole = f->rule->name;
 		else

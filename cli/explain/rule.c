@@ -126,6 +126,17 @@ uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, uns
 	return ns;
 }
 
+const char *ct_explain_launching(const struct ct_explain *x, char buf[48])
+{
+	unsigned int threads = ct_account_turns(x->account);
+
+	if (threads > 1)
+		snprintf(buf, 48, "The %u launching threads are", threads);
+	else
+		snprintf(buf, 48, "The launching thread %u is", x->thread ? x->thread->tid : x->process->tid);
+	return buf;
+}
+
 /* ---------------------------------------------------------------- processes --- */
 
 void ct_explain_choose(struct ct_explain *x, unsigned int index)

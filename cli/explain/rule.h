@@ -126,6 +126,21 @@ static inline void *ct_explain_state(const struct ct_explain *x, const struct ct
 	return ct_analysis_state(x->analysis, of);
 }
 
+/* ns of the steady state in which the GPU worked, by its records, which x->busy says are there. */
+static inline uint64_t ct_explain_gpu_ns(const struct ct_explain *x)
+{
+	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
+}
+
+/* "The launching thread 12 is", "The 2 launching threads are"; @buf of 48 bytes. */
+const char *ct_explain_launching(const struct ct_explain *x, char buf[48]);
+
+/* A finding's gain as a share of its scope's wall time, %. */
+static inline double ct_finding_gain(const struct ct_finding_row *f)
+{
+	return f->cost ? f->share * f->gain / f->cost : 0;
+}
+
 /* The sum of an account of the process over a scope, in ns: see analysis/threads/launching.h. */
 uint64_t ct_explain_account(const struct ct_explain *x, enum ct_scope scope, unsigned int account);
 

@@ -26,14 +26,6 @@ struct ct_account_state {
 	struct ct_iteration_account *in_iteration;
 };
 
-const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage)
-{
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == stage)
-			return &p->stages[i];
-	return NULL;
-}
-
 /* ---------------------------------------------------------------- charging --- */
 
 /* Charges the time from s->last to @to. */

@@ -51,9 +51,6 @@ struct ct_accounting {
 /* Its state is a struct ct_accounting, complete when it has ended. */
 extern const struct ct_analyser ct_accounting_analyser;
 
-/* The moments of a stage that a process has, or NULL. */
-const struct ct_stage_span *ct_account_span(const struct ct_process_phases *p, unsigned int stage);
-
 /* Thread @i of those that launch by their turns in the steady state and execution; NULL: no more. */
 const struct ct_launching_thread *ct_account_turn(const struct ct_process_account *p, unsigned int i, uint64_t *ns);
 

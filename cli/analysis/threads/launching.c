@@ -170,13 +170,14 @@ static void launching_advance(struct ct_launching_process *lp, const struct ct_p
 
 /* ------------------------------------------------------------------ events --- */
 
+/* Once for each process: its threads as far as the phases know them. */
 static int launching_process(struct ct_analysis *a, unsigned int index)
 {
 	struct ct_launching *l = a->state;
 	struct ct_launching_process *lp = &l->processes[index];
 	const struct ct_process_phases *p = &a->phases->processes[index];
 
-	if (lp->count)
+	if (lp->bound)
 		return 0;
 	for (uint32_t i = 0; i < p->launching_count; i++)
 		if (launching_add(lp, p, p->launching[i], p->begin))
@@ -256,10 +257,6 @@ static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e
 	p = &a->phases->processes[t->process];
 	lp = &l->processes[t->process];
 	if (t->thread < 0 && gives) {
-		if (!lp->count) {
-			lp->settled = p->begin;
-			launching_bound(lp, p);
-		}
 		if (launching_add(lp, p, e->track->tid, lp->count ? now : p->begin))
 			return -ENOMEM;
 		t->thread = lp->count - 1;

@@ -60,8 +60,8 @@ extern const struct ct_analyser ct_launching_analyser;
 unsigned int ct_launching_account(const struct ct_launching *l, const struct ct_track *track);
 
 /*
- * The process of the track, where several threads launch: whoever charges one of them does it by its
- * .would, which each event of any of them may change.  NULL: what a thread does itself is all.
+ * The process of the track, where several threads launch: an analyser that charges one of them uses its
+ * .would, which each event of any of them may change.  NULL: a thread is charged by what it does.
  */
 const struct ct_launching_process *ct_launching_several(const struct ct_launching *l, const struct ct_track *track);
 

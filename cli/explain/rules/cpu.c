@@ -151,13 +151,9 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(who, sizeof(who), "; the CPU was idle meanwhile");
 	if (waker)
 		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->key, name));
-	if (ct_account_turns(x->account) > 1)
-		snprintf(launching, sizeof(launching), "The %u launching threads are", ct_account_turns(x->account));
-	else
-		snprintf(launching, sizeof(launching), "The launching thread %u is", x->process->tid);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
 			   "%s off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
-			   launching, ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
+			   ct_explain_launching(x, launching), ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
 			   ct_term_count(times, o->times), ct_explain_s(o->times), preempted, could, who, woke);
 	ct_explain_advise(x, f, o->preempted * 2 > o->times ?
 			  "Give the launching thread a CPU of its own (taskset, fewer worker threads)." :

@@ -282,7 +282,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 
 	if (!x->busy)
 		return;
-	busy = x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
+	busy = ct_explain_gpu_ns(x);
 	if (ct_rule_share(x, CT_SCOPE_STEADY, busy) < rule->threshold)
 		return;
 	for (unsigned int i = 0; i < KERNELS_NAMED && used < sizeof(kernels); i++) {

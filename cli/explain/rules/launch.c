@@ -48,16 +48,10 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 	return count;
 }
 
-/* ns of the steady state in which the GPU worked, by its records. */
-static uint64_t launch_gpu_ns(const struct ct_explain *x)
-{
-	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
-}
-
 /* Its records say that the GPU always had work: it did it, or paused although more was queued. */
 static bool launch_gpu_busy(const struct ct_explain *x)
 {
-	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x) + x->queued) >= 90;
+	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x) + x->queued) >= 90;
 }
 
 /*
@@ -81,11 +75,11 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	if (x->busy) {
 		/* A host that is never late saves no more than the time in which the GPU waits for it. */
-		uint64_t working = launch_gpu_ns(x) + x->queued, most = wall - (working < wall ? working : wall);
+		uint64_t working = ct_explain_gpu_ns(x) + x->queued, most = wall - (working < wall ? working : wall);
 
 		cost = cost < most ? cost : most;
 		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it, by its records",
-			 ct_rule_share(x, CT_SCOPE_STEADY, launch_gpu_ns(x)));
+			 ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x)));
 	}
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
 			   "The host limits: %s launches %s take it %s each with what is between them, and its "
@@ -120,7 +114,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_finding_row *f;
 	uint64_t getters = 0;
-	char time[64], who[64];
+	char time[64], who[48];
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
@@ -128,13 +122,9 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	/* While the GPU has work, it does not matter what the host does. */
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
-	if (ct_account_turns(x->account) > 1)
-		snprintf(who, sizeof(who), "The %u launching threads are", ct_account_turns(x->account));
-	else
-		snprintf(who, sizeof(who), "The launching thread %u is", x->thread->tid);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "%s in the application, between calls, for %s of the steady "
-			   "state%s.", who, ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   "state%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
 			   getters >= 1000 ? "; getters, which are not timed, are part of it" : "");
 	if (launch_switches(x))
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",

@@ -13,7 +13,7 @@
 #define SEQUENCES	65536	/* of a process; more are not told apart */
 
 /*
- * What is left of a sequence that is a graph.  On an H100, in graphs of 30 to 202 kernels, one that
+ * What a sequence takes as a graph, beside the GPU's work.  On an H100, in graphs of 30 to 202 kernels, one that
  * depends on the kernel before begins 1 us after its end; kernels of few blocks follow at once.  To
  * launch the graph and to wait for it takes so long without the GPU's work.
  */
@@ -44,6 +44,7 @@ struct collection {
 	struct current *threads;	/* by track */
 	unsigned int capacity;
 	struct current *processes;	/* where several threads launch */
+	const struct ct_launching *launching;
 };
 
 /* Looks up a kernel, and may load it; that is no time of the application. */
@@ -70,6 +71,7 @@ static int repeats_begin(struct ct_analysis *a)
 {
 	struct collection *c = a->state;
 
+	c->launching = ct_analysis_state(a, &ct_launching_analyser);
 	c->sequences = ct_rule_per_process(a, sizeof(*c->sequences));
 	c->processes = ct_rule_per_process(a, sizeof(*c->processes));
 	return c->sequences && c->processes ? 0 : -ENOMEM;
@@ -152,7 +154,7 @@ static int repeats_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	    e->track->nested[CT_CAT_SYNC] || e->track->nested[CT_CAT_TRANSFER])
 		return 0;
 	/* A graph of a training step holds the launches of the backward thread, too. */
-	t = ct_launching_several(ct_analysis_state(a, &ct_launching_analyser), e->track) ? &c->processes[index] :
+	t = ct_launching_several(c->launching, e->track) ? &c->processes[index] :
 	    repeats_thread(c, e->track->index);
 	if (!t)
 		return -ENOMEM;
@@ -253,14 +255,9 @@ static struct repeats_sum repeats_sum(const struct ct_hash *h)
 	return sum;
 }
 
-static uint64_t repeats_busy(const struct ct_explain *x)
-{
-	return x->busy->any.stages[CT_STAGE_STEADY].busy + x->busy->any.stages[CT_STAGE_EXECUTION].busy;
-}
-
 static uint64_t repeats_idle(const struct ct_explain *x)
 {
-	uint64_t busy = repeats_busy(x), wall = x->wall[CT_SCOPE_STEADY];
+	uint64_t busy = ct_explain_gpu_ns(x), wall = x->wall[CT_SCOPE_STEADY];
 
 	return busy < wall ? wall - busy : 0;
 }
@@ -274,7 +271,7 @@ static uint64_t repeats_gpu(const struct ct_explain *x, const struct repeats_sum
 
 	if (!x->busy || !launches)
 		return 0;
-	busy = repeats_busy(x);
+	busy = ct_explain_gpu_ns(x);
 	return sum->launches < launches ? (double)busy * sum->launches / launches : busy;
 }
 

@@ -326,7 +326,7 @@ static void story_findings(const struct ct_html_story *s, struct ct_out *out)
 	ct_out_text(out, "\"findings\":[");
 	for (unsigned int i = 0; i < s->explain->count; i++) {
 		const struct ct_finding_row *f = &s->explain->list[i];
-		double share = f->cost ? f->share * f->gain / f->cost : 0;
+		double share = ct_finding_gain(f);
 
 		ct_html_text(out, i ? ",\n{\"rule\":" : "\n{\"rule\":", f->rule->name);
 		ct_html_text(out, ",\"severity\":", share >= 20 ? "high" : share >= 5 ? "medium" : "low");
@@ -341,7 +341,7 @@ static void story_findings(const struct ct_html_story *s, struct ct_out *out)
 		ct_html_double(out, ",\"share\":", f->share);
 		ct_html_bool(out, ",\"estimate\":", f->estimate);
 		ct_html_u64(out, ",\"gain_ns\":", f->gain);
-		ct_html_double(out, ",\"gain\":", f->cost ? f->share * f->gain / f->cost : 0);
+		ct_html_double(out, ",\"gain\":", share);
 		ct_html_bool(out, ",\"part\":", f->part);
 		ct_out_text(out, ",\"try\":[");
 		if (f->advice)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A clock source that can be moved: the kernel's clocks, CLOCK_MONOTONIC among them, then jump
- * forward.  Its name is ct_clock; whoever writes it to current_clocksource uses it.
+ * forward.  Its name is ct_clock; writing that to current_clocksource makes the kernel use it.
  *
  * /dev/ct_clock takes a number, one a write(): how many seconds the clock jumps.
  */
