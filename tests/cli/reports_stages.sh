@@ -13,12 +13,58 @@ stages_traces="train train-nvtx graph inference jax processes gpt2"
 # table N FILE: table number N of a report with several tables in csv
 table() { awk -v RS= -v n="$1" 'NR == n' "$2"; }
 
+# awk functions: what a thread does by its open calls, and what its process does by those of all
+# threads that launch (thread[PID, 1 ...], "own", "called" and "last" of each).
+doing_functions='
+	function step(   i) {
+		if ($1 == "B")
+			stack[$9, ++depth[$9]] = $10
+		else if ($1 == "E")
+			for (i = depth[$9]; i; i--)
+				if (stack[$9, i] == $10) {
+					depth[$9] = i - 1
+					break
+				}
+	}
+	function now_doing(tid,   i) {
+		for (i = 1; i <= depth[tid]; i++)
+			if (type[stack[tid, i]] == "sync")
+				return "waiting"
+		if (!depth[tid])
+			return "application"
+		i = type[stack[tid, depth[tid]]]
+		return i == "syscall" ? "kernel driver" : i == "userspace" ? "other calls" : i
+	}
+	# From @now on thread @tid does @what.
+	function moved(tid, now, what,   busy) {
+		busy = own[tid] != "application" && own[tid] != "absent"
+		own[tid] = what
+		if (!busy && what != "application")
+			called[tid] = now
+		last[tid] = now
+	}
+	# What the process does from now on, if the next work comes from @c.
+	function would(pid, c,   i, t, work, wait) {
+		if (own[c] != "application" && own[c] != "absent")
+			return own[c]
+		for (i = 1; i <= threads[pid]; i++) {
+			t = thread[pid, i]
+			if (own[t] == "waiting" && called[t] > last[c])
+				wait = "waiting"
+			else if (own[t] != "waiting" && own[t] != "application" && own[t] != "absent" &&
+				 called[t] > last[c] && (!work || called[t] > called[work]))
+				work = t
+		}
+		return work ? own[work] : wait ? wait : "application"
+	}
+'
+
 # doings NAME SPANS: what each thread did in each span (lines: pid, label, begin, end); a thread's
 # time begins and ends with its process, whose stages are known by then.  Prints
 #   A pid tid label account ns      and      C pid tid label calls launches copies syncs
 doings()
 {
-	awk -F'\t' -v OFS='\t' '
+	awk -F'\t' -v OFS='\t' "$doing_functions"'
 	function charge(tid, now,   pid, i, from, to) {
 		pid = pids[tid]
 		for (i = at[tid] + 0; i < count[pid]; i++) {
@@ -32,15 +78,6 @@ doings()
 		while (at[tid] + 1 < count[pid] && end[pid, at[tid] + 0] <= now)
 			at[tid]++
 		last[tid] = now
-	}
-	function now_doing(tid,   i) {
-		for (i = 1; i <= depth[tid]; i++)
-			if (type[stack[tid, i]] == "sync")
-				return "waiting"
-		if (!depth[tid])
-			return "application"
-		i = type[stack[tid, depth[tid]]]
-		return i == "syscall" ? "kernel driver" : i == "userspace" ? "other calls" : i
 	}
 	FILENAME == ARGV[1] {
 		if (!($1 in first))
@@ -62,14 +99,7 @@ doings()
 	}
 	{
 		charge($9, $7)
-		if ($1 == "B")
-			stack[$9, ++depth[$9]] = $10
-		else if ($1 == "E")
-			for (i = depth[$9]; i; i--)
-				if (stack[$9, i] == $10) {
-					depth[$9] = i - 1
-					break
-				}
+		step()
 		doing[$9] = now_doing($9)
 	}
 	$1 != "E" && $10 != "" && $2 == "user" && type[$10] != "syscall" {
@@ -102,30 +132,7 @@ doings()
 #   A pid label account ns      and, of the stages,      T pid tid label ns
 turns()
 {
-	awk -F'\t' -v OFS='\t' '
-	function now_doing(tid,   i) {
-		for (i = 1; i <= depth[tid]; i++)
-			if (type[stack[tid, i]] == "sync")
-				return "waiting"
-		if (!depth[tid])
-			return "application"
-		i = type[stack[tid, depth[tid]]]
-		return i == "syscall" ? "kernel driver" : i == "userspace" ? "other calls" : i
-	}
-	# What the process does from now on, if the next work comes from @c.
-	function would(pid, c,   i, t, work, wait) {
-		if (own[c] != "application" && own[c] != "absent")
-			return own[c]
-		for (i = 1; i <= threads[pid]; i++) {
-			t = thread[pid, i]
-			if (own[t] == "waiting" && called[t] > last[c])
-				wait = "waiting"
-			else if (own[t] != "waiting" && own[t] != "application" && own[t] != "absent" &&
-				 called[t] > last[c] && (!work || called[t] > called[work]))
-				work = t
-		}
-		return work ? own[work] : wait ? wait : "application"
-	}
+	awk -F'\t' -v OFS='\t' "$doing_functions"'
 	function spread(pid, from, to, what, whom,   i, a, b) {
 		for (i = 0; i < count[pid]; i++) {
 			a = begin[pid, i] > from ? begin[pid, i] : from
@@ -168,14 +175,7 @@ turns()
 	}
 	!(($8, $9) in launches) { next }
 	{
-		if ($1 == "B")
-			stack[$9, ++depth[$9]] = $10
-		else if ($1 == "E")
-			for (i = depth[$9]; i; i--)
-				if (stack[$9, i] == $10) {
-					depth[$9] = i - 1
-					break
-				}
+		step()
 		n = ++events[$8]
 		at[$8, n] = $7; who[$8, n] = $9; after[$8, n] = now_doing($9)
 		gives[$8, n] = $1 != "E" && $2 == "user" && ((op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph")) ||
@@ -222,11 +222,7 @@ turns()
 			spread(pid, stage[pid, 0], at[pid, 1], "application", latest)
 			for (i = 1; i <= n; i++) {
 				t = who[pid, i]
-				busy = own[t] != "application" && own[t] != "absent"
-				own[t] = after[pid, i]
-				if (!busy && own[t] != "application")
-					called[t] = at[pid, i]
-				last[t] = at[pid, i]
+				moved(t, at[pid, i], after[pid, i])
 				from = at[pid, i]
 				to = i < n ? at[pid, i + 1] : stage[pid, stages[pid]]
 				for (k = first_cut[i]; k && k <= until[i]; k++)
@@ -503,18 +499,27 @@ t_reports_gaps()
 		for i in 1 2 3; do
 			table $i "$d.gaps.csv" >"$d.gaps.$i"
 		done
-		awk -F'\t' -v OFS='\t' '
-		function part(tid,   i) {
-			for (i = 1; i <= depth[tid]; i++)
-				if (type[stack[tid, i]] == "sync")
-					return 2
-			if (!depth[tid])
-				return 1
-			i = type[stack[tid, depth[tid]]]
-			return i == "memory" ? 3 : i == "module" ? 4 : i == "syscall" ? 5 : 7
+		awk -F'\t' -v OFS='\t' "$doing_functions"'
+		function part(doing) {
+			return doing == "waiting" ? 2 : doing == "application" ? 1 : doing == "memory" ? 3 :
+				doing == "module" ? 4 : doing == "kernel driver" ? 5 : 7
 		}
-		$10 != "" && !second && $1 != "B" { type[$10] = $3; op[$10] = $4 }
-		!second || $8 == 0 { next }
+		# From now on @tid is charged with @doing.
+		function charged(tid, doing) {
+			when[tid, ++changes[tid]] = $7
+			what[tid, changes[tid]] = part(doing)
+		}
+		!second {
+			if ($10 != "" && $1 != "B") { type[$10] = $3; op[$10] = $4 }
+			if ($2 == "user" && $1 != "B" && !(($8, $9) in launches) &&
+			    (($4 == "launch" && ($3 == "kernel" || $3 == "graph")) || ($3 == "transfer" && $4 == "copy"))) {
+				launches[$8, $9] = 1
+				thread[$8, ++threads[$8]] = $9
+				own[$9] = "absent"
+			}
+			next
+		}
+		$8 == 0 { next }
 		{
 			submits = $10 != "" && (op[$10] == "launch" && (type[$10] == "kernel" || type[$10] == "graph") ||
 				type[$10] == "transfer" && (op[$10] == "copy" || op[$10] == "set"))
@@ -539,16 +544,16 @@ t_reports_gaps()
 			print line, before[$8], $5, most
 		}
 		{
-			if ($1 == "B")
-				stack[$9, ++depth[$9]] = $10
-			else if ($1 == "E")
-				for (i = depth[$9]; i; i--)
-					if (stack[$9, i] == $10) {
-						depth[$9] = i - 1
-						break
-					}
-			when[$9, ++changes[$9]] = $7
-			what[$9, changes[$9]] = part($9)
+			step()
+			seen[$9] = 1
+			if (($8, $9) in launches) {
+				# Each of the threads that launch: what the process does, if the next work is its.
+				moved($9, $7, now_doing($9))
+				for (i = 1; i <= threads[$8]; i++)
+					if (thread[$8, i] in seen)
+						charged(thread[$8, i], would($8, thread[$8, i]))
+			} else
+				charged($9, now_doing($9))
 		}
 		submits {
 			open[$8] += $1 == "B" ? 1 : $1 == "E" ? -1 : 0

@@ -351,12 +351,12 @@ t_rules_estimate()
 {
 	local each median
 
-	mkdir -p "$work/gpu"
-	tar -xJf tests/data/gpu/estimate.tar.xz -C "$work/gpu"
-	"$plain" explain --format json "$work/gpu/exact_repeats-gpu" 2>/dev/null >"$work/estimate.json"
+	mkdir -p "$work/estimate"
+	tar -xJf tests/data/gpu/estimate.tar.xz -C "$work/estimate"
+	"$plain" explain --format json "$work/estimate/exact_repeats-gpu" 2>/dev/null >"$work/estimate.json"
 	each=$(jq -r '.findings[] | select(.Rule == "cuda-graph" and .Bound == "estimate") | .Finding |
 		capture("exactly, (?<n>[0-9]+) times.*as a CUDA graph about (?<ms>[0-9.]+) ms") | (.ms | tonumber) * 1000 / (.n | tonumber)' "$work/estimate.json")
-	median=$("$plain" report iterations --format json "$work/gpu/exact_repeats-gpu-mended" 2>/dev/null |
+	median=$("$plain" report iterations --format json "$work/estimate/exact_repeats-gpu-mended" 2>/dev/null |
 		jq '.iterations_sum[0]."Med (ns)" / 1000')
 	awk -v e="$each" -v m="$median" 'BEGIN { exit !(e > 0 && m > 0 && e > 0.9 * m && e < 1.1 * m) }'
 	ok $? "an iteration as a graph: explain expects ${each:-nothing} us, the mended program takes ${median:-none}"
