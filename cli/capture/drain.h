@@ -37,8 +37,10 @@ struct ct_drain {
 /*
  * From here on, programs that start leave writing to the drain thread.  Does nothing on a
  * machine with one CPU, nor where an error prevents it: that costs time, but no records.
+ * @always: on such a machine, too: processes that were attached to leave by themselves when
+ * the recorder has gone, which they see in its page
  */
-void ct_drain_open(struct ct_drain *s, int dirfd);
+void ct_drain_open(struct ct_drain *s, int dirfd, bool always);
 
 /* Starts the drain thread. */
 void ct_drain_start(struct ct_drain *s);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/unseen.h"
+#include "attach/running.h"
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/launch.h"
@@ -36,6 +37,8 @@ struct env {
 	uint32_t subbuf_size, subbuf_count, ring_size;
 	unsigned long long groups;
 	char **argv;
+	struct ct_running running;	/* --pid, --all */
+	pid_t pids[CT_RUNNING_MAX];
 };
 
 struct recording {
@@ -48,11 +51,14 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU };
+       KEY_RUNTIME, KEY_GPU, KEY_ALL, KEY_DURATION };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
-	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
+	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace; with --pid, also record a process of which calls will be missed", 0 },
+	{ "pid", 'p', "PID[,PID]", 0, "Record processes that already run, instead of a program; nothing stays behind in them", 0 },
+	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
+	{ "duration", KEY_DURATION, "SECONDS", 0, "With --pid and --all: end after so long (default: Ctrl-C, or the end of the processes)", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
@@ -75,7 +81,8 @@ static const char doc[] =
 	"  cudatrace record -- python infer.py\n"
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
-	"  cudatrace record --gpu -- python infer.py\n";
+	"  cudatrace record --gpu -- python infer.py\n"
+	"  cudatrace record --pid 4242 --duration 10\n";
 
 static const char *record_gpu_what(struct argp_state *state, const char *arg)
 {
@@ -87,6 +94,42 @@ static const char *record_gpu_what(struct argp_state *state, const char *arg)
 	if (arg)
 		argp_error(state, "--gpu=%s: give kernels, graphs or nodes", arg);
 	return what[0];
+}
+
+static bool record_is_running(const struct env *env)
+{
+	return env->running.pids_count || env->running.all;
+}
+
+static void record_pids(struct argp_state *state, struct env *env, char *arg)
+{
+	env->running.pids = env->pids;
+	for (char *p = strtok(arg, ","); p; p = strtok(NULL, ",")) {
+		char *end;
+		long pid = strtol(p, &end, 10);
+
+		if (*end || pid <= 0 || pid > INT_MAX)
+			argp_error(state, "--pid: '%s' is no process number", p);
+		if (env->running.pids_count == CT_RUNNING_MAX)
+			argp_error(state, "--pid: at most %d processes", CT_RUNNING_MAX);
+		env->pids[env->running.pids_count++] = (pid_t)pid;
+	}
+}
+
+/* What a process that already runs can't be given. */
+static void record_check_running(struct argp_state *state, struct env *env)
+{
+	if (!record_is_running(env)) {
+		if (env->running.seconds > 0)
+			argp_error(state, "--duration goes with --pid or --all");
+		return;
+	}
+	if (env->argv)
+		argp_error(state, "give either a program or --pid and --all");
+	if (ct_launch_gpu_what || ct_launch_injected)
+		argp_error(state, "%s is for programs that are started here, not for --pid and --all",
+			   ct_launch_gpu_what ? "--gpu" : "--inject");
+	env->running.partly = env->output.force;
 }
 
 static error_t record_parse(int key, char *arg, struct argp_state *state)
@@ -115,6 +158,17 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case KEY_NO_NVTX:
 		env->no_nvtx = true;
 		break;
+	case 'p':
+		record_pids(state, env, arg);
+		break;
+	case KEY_ALL:
+		env->running.all = true;
+		break;
+	case KEY_DURATION:
+		env->running.seconds = strtod(arg, &arg);
+		if (*arg || !(env->running.seconds > 0))
+			argp_error(state, "--duration: give seconds, as 10 or 0.5");
+		break;
 	case KEY_GPU:
 		ct_launch_gpu_what = record_gpu_what(state, arg);
 		break;
@@ -131,9 +185,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->argv = state->argv + state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
+		if (!record_is_running(env))
+			argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
 		break;
 	case ARGP_KEY_END:
+		record_check_running(state, env);
 		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
 		break;
 	default:
@@ -253,6 +309,36 @@ static void record_find_gpu(struct recording *rec)
 	*ct_launch_gpu = '\0';
 }
 
+/* The processes' own ioctls are seen as without the module. */
+static int record_running(struct recording *rec)
+{
+	const struct env *env = rec->env;
+	struct ct_error err = { 0 };
+	char command[4096];
+	int n;
+
+	ct_running_command(&env->running, command, sizeof(command));
+	if (ct_launch_library(rec->library, sizeof(rec->library), &err) ||
+	    ct_recording_directory(&rec->to, env->output.dir, env->output.force, &err))
+		return ct_complain("%s", err.text);
+	if (ct_recording_registry(&rec->to, command, &err)) {
+		ct_recording_abandon(&rec->to);
+		return ct_complain("%s", err.text);
+	}
+	ct_registry_add_info(&rec->to.registry, "attached", "yes");
+	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
+	if (n <= 0) {
+		ct_recording_abandon(&rec->to);
+		return ct_complain("%s", err.text);
+	}
+	if (ct_recording_finish(&rec->to, &err))
+		return ct_complain("%s", err.text);
+	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
+	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
+		ct_complain("%s", err.text);
+	return 0;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
@@ -265,6 +351,8 @@ int cmd_record(int argc, char **argv)
 	/* Options end at the program's name: those after it are the program's. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
+	if (record_is_running(&env))
+		return record_running(&rec);
 	record_command_line(&env, command, sizeof(command));
 	if (ct_launch_library(rec.library, sizeof(rec.library), &err) ||
 	    ct_recording_directory(&rec.to, env.output.dir, env.output.force, &err))
@@ -278,7 +366,7 @@ int cmd_record(int argc, char **argv)
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
-		ct_drain_open(&rec.drain, rec.to.dirfd);
+		ct_drain_open(&rec.drain, rec.to.dirfd, false);
 	record_find_nvtx(&rec);
 	record_find_gpu(&rec);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,

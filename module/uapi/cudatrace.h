@@ -499,7 +499,15 @@ struct ct_recorder_page {
 	__u32 published;	/* packets of all threads; the futex */
 	__u32 threads;		/* threads that began to fill more than one sub-buffer */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
+	__u32 reserved;
+	__u64 alive;		/* CLOCK_MONOTONIC in ns, stored again and again; 0: nobody does that */
 };
+
+/*
+ * A process that was attached to leaves the recording when "alive" is older than this: its
+ * recorder was killed.
+ */
+#define CT_RECORDER_GONE_NS	5000000000ull
 
 /*
  * .lost-UID: at least 4096 bytes, of which the first 4096 are used.  They are appended when

@@ -11,6 +11,7 @@
 #include "backend/files.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "tracedir/lost.h"
 
 /* No thread attaches to it, so nothing calls it. */
 static const struct ct_backend none = { .name = "none" };
@@ -55,6 +56,13 @@ static cold u32 backend_long_string(const char *s, size_t n)
 u32 ct_backend_string(const char *s, size_t n)
 {
 	return n > CT_STRING_MAX ? backend_long_string(s, n) : ct_backend->string(s, n);
+}
+
+void ct_backend_forget(void)
+{
+	ct_lost_forget();
+	ct_files_forget();
+	ct_store(&ct_backend, &none);
 }
 
 void ct_backend_choose(void)

@@ -14,6 +14,9 @@ extern const struct ct_backend *ct_backend;
  */
 void ct_backend_choose(void);
 
+/* Another recording begins: it is chosen again.  With the lock held. */
+void ct_backend_forget(void);
+
 /*
  * The id of a text of n bytes; 0 if none could be had.  One that is longer than CT_STRING_MAX is
  * cut, and ends in a hash of the whole.

@@ -16,6 +16,7 @@
 
 #include <sys/stat.h>
 
+#include "backend/backend.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "tracedir/preallocate.h"
@@ -305,6 +306,22 @@ bool ct_files_open(void)
 		return true;
 	ct_say_once(CT_ONCE_BACKEND, ct_registry_why(error), dir);
 	return false;
+}
+
+void ct_files_forget(void)
+{
+	/* Not unmapped: a thread may be about to wake it. */
+	ct_store(&recorder, NULL);
+}
+
+bool ct_files_deserted(u64 now)
+{
+	u64 alive;
+
+	if (ct_backend != &ct_backend_files || !files_find_recorder())
+		return false;
+	alive = __atomic_load_n(&recorder->alive, __ATOMIC_RELAXED);
+	return alive && now > alive && now - alive > CT_RECORDER_GONE_NS;
 }
 
 static const struct ct_producer_ops producers = {

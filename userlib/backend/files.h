@@ -10,4 +10,13 @@ extern const struct ct_backend ct_backend_files;
 /* Makes the trace directory and its registry usable; false if that failed. */
 bool ct_files_open(void);
 
+/* Another recording begins, with a recorder of its own.  With the lock held. */
+void ct_files_forget(void);
+
+/*
+ * Has the recorder of a process that was attached to gone without saying so?  now:
+ * CLOCK_MONOTONIC in ns.  False where nobody can tell.
+ */
+bool ct_files_deserted(u64 now);
+
 #endif

@@ -160,19 +160,21 @@ static bool producer_new(struct ct_producer *s)
 	own->tid = s->tid;
 	own->depth = 0;
 	*s = (struct ct_producer){ .tid = s->tid, .own = own, .inflight = own,
-				 .number = CT_NO_STREAM };
+				 .number = CT_NO_STREAM, .left = s->left };
 	return true;
 }
 
 /* Its packets go on behind those of the thread that had it, each with its own tid. */
 static bool producer_take_unused(struct ct_producer *s)
 {
+	__typeof__(s->left) left = s->left;
 	u32 tid = s->tid;
 
 	if (!unused)
 		return false;
 	*s = *unused;
 	ct_store(&unused, s->next);
+	s->left = left;
 	s->tid = tid;
 	s->first_op = s->op;
 	s->inflight->tid = tid;
@@ -194,9 +196,17 @@ bool ct_producer_attach(struct ct_producer *s, const struct ct_producer_ops *bac
 	return true;
 }
 
+static void producer_unmap_left(struct ct_producer *s)
+{
+	if (s->left.map)
+		ct_unmap(s->left.map, s->left.length);
+	s->left.map = NULL;
+}
+
 void ct_producer_detach(struct ct_producer *s)
 {
 	ct_producer_flush(s);
+	producer_unmap_left(s);
 	/* What is in flight will never end: so it stays there. */
 	if (s->m.map && s->backend->adopt && !s->inflight->depth) {
 		struct ct_producer *kept = (struct ct_producer *)((u8 *)s->own + UNUSED_AT);
@@ -222,6 +232,31 @@ void ct_producer_forget(struct ct_producer *s)
 	s->packet = NULL;
 	s->inflight = s->own;
 	s->session = 0;
+}
+
+void ct_producer_leave(struct ct_producer *s)
+{
+	if (s->m.map && s->backend->inherited)
+		ct_map_over(s->m.map, s->m.length, MAP_FIXED);
+}
+
+void ct_producer_drop(struct ct_producer *s)
+{
+	producer_unmap_left(s);
+	if (s->m.map)
+		ct_unmap(s->m.map, s->m.length);
+	if (s->own)
+		ct_unmap(s->own, PAGE);
+	s->m.map = NULL;
+	s->own = NULL;
+}
+
+void ct_producer_return(struct ct_producer *s)
+{
+	producer_unmap_left(s);
+	s->left.map = s->m.map;
+	s->left.length = s->m.length;
+	ct_producer_forget(s);
 }
 
 void ct_producers_forget(void)

@@ -60,6 +60,7 @@ struct ct_producer {
 	u32 number;		/* N of u-PID-N; CT_NO_STREAM: there is none yet */
 	u64 file_size;		/* files.c */
 	struct ct_producer *next;	/* in the list of those that no thread has */
+	struct { void *map; u64 length; } left;	/* memory of a recording that was left */
 };
 
 #define CT_NO_STREAM	(~0u)
@@ -105,6 +106,21 @@ void ct_producer_forget(struct ct_producer *s);
 
 /* In a child, with the process's lock held: nor is what no thread had. */
 void ct_producers_forget(void);
+
+/*
+ * The recording ends while the process goes on; from any thread, with the process's lock held:
+ * the files are let go of, and memory stays for who may still write.
+ */
+void ct_producer_leave(struct ct_producer *s);
+
+/*
+ * The thread records again, after that: the memory of the time before it is unmapped.  An
+ * interrupted call may still write to that of the recording that was left last.
+ */
+void ct_producer_return(struct ct_producer *s);
+
+/* The thread ends, and its stream is of a recording that was left. */
+void ct_producer_drop(struct ct_producer *s);
 
 /* Ends the packet, and gives memory for the next, or false. */
 bool ct_producer_next(struct ct_producer *s, struct ct_producer_room *room);

@@ -14,6 +14,7 @@
 struct ct_proc ct_process_page __attribute__((aligned(PAGE)));
 
 early_data u8 ct_ready;
+u8 ct_stopped;
 static u32 lives;
 static u32 said;		/* inherited: a child doesn't say it again */
 
@@ -34,6 +35,13 @@ bool ct_process_renew(void)
 	ct_process->pid = (u32)ct_sys0(SYS_getpid);
 	ct_store(&ct_process->life, ++lives);
 	return true;
+}
+
+void ct_process_restart(void)
+{
+	ct_process->pid = (u32)ct_sys0(SYS_getpid);
+	ct_process->streams = ct_process->process_record = 0;
+	ct_store(&ct_process->life, ++lives);
 }
 
 #define FUTEX_WAIT_PRIVATE_OP	128

@@ -32,6 +32,9 @@ static struct ct_proc *const ct_process = &ct_process_page;
 
 extern u8 ct_ready;		/* the library's constructor ran */
 
+/* The library was told to stop: no thread attaches any more until it is told to begin again. */
+extern u8 ct_stopped;
+
 /*
  * Before anything else.  False if the kernel can't wipe the page (no MADV_WIPEONFORK): then
  * ct_process_wipe() is to be called in each child that fork() makes.
@@ -44,6 +47,12 @@ void ct_process_wipe(void);
  * the first call in this process.
  */
 bool ct_process_renew(void);
+
+/*
+ * Another life in the same process: all threads attach again at their next call.  With the lock
+ * held.
+ */
+void ct_process_restart(void);
 
 /* Blocks all signals and takes the lock; the mask goes to ct_unlock(). */
 u64 ct_lock(void);

@@ -5,6 +5,7 @@
 #include "call/extract.h"
 
 #include "backend/backend.h"
+#include "call/ask.h"
 #include "call/kernels.h"
 
 cold u32 ct_string_id(const char *s)
@@ -27,7 +28,9 @@ PLACE(stream, 32);
 
 static cold void extract_kernel(u64 *o, u64 handle, u64 shared)
 {
-	o[0] = ct_two(ct_kernel_name(handle), shared);
+	u32 name = ct_kernel_name(handle);
+
+	o[0] = ct_two(name || !ct_kernel_ask_driver ? name : ct_kernel_ask(handle), shared);
 }
 
 static inline void extract_kernel_quick(u64 *o, u64 handle, u64 shared)

@@ -94,6 +94,15 @@ cold void ct_kernel_learn(u64 handle, u64 module, u32 name)
 			    "some have no name", "");
 }
 
+void ct_kernels_renew(void)
+{
+	u64 mask = ct_lock();
+
+	for (u32 i = newest; i != END; i = ct_kernels[i].next)
+		ct_store(&ct_kernels[i].name, 0u);
+	ct_unlock(mask);
+}
+
 cold void ct_kernels_forget(u64 module)
 {
 	u64 mask;

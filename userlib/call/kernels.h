@@ -47,6 +47,9 @@ static inline u32 ct_kernel_name_quick(u64 handle)
 
 u64 ct_kernel_module(u64 handle);
 
+/* Another recording begins, with other ids: all names are to be learnt again. */
+void ct_kernels_renew(void);
+
 /* The module or library was unloaded: its handles may come again as others. */
 void ct_kernels_forget(u64 module);
 

@@ -136,6 +136,22 @@ void ct_driver_looked(void)
 	}
 }
 
+void ct_driver_restart(void)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++)
+		ct_store(&entries[i].seen, NOT_LOOKED);
+	ct_store(&ct_driver_generation, ct_driver_generation + 1);
+	ct_driver_pointers = false;
+}
+
+bool ct_driver_here(void)
+{
+	for (int i = 0; i < CT_DRIVERS_MAX; i++)
+		if (ct_load(&entries[i].end) && ct_driver_is_real(&entries[i].object))
+			return true;
+	return false;
+}
+
 void ct_driver_tables(bool last, struct ct_driver_news *news)
 {
 	for (int i = 0; i < CT_DRIVERS_MAX; i++) {

@@ -34,6 +34,12 @@ void ct_driver_looked(void);
  */
 void ct_driver_tables(bool last, struct ct_driver_news *news);
 
+/* All are looked at again, as if they had just come.  Inside dl_iterate_phdr(). */
+void ct_driver_restart(void);
+
+/* There is a libcuda in the process. */
+bool ct_driver_here(void);
+
 /* Is this address inside one of them that is loaded now?  No lock. */
 bool ct_driver_contains(u64 address);
 

@@ -139,6 +139,31 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	return lazy ? CT_GOT_AGAIN : CT_GOT_DONE;
 }
 
+/* What was in a slot that has this now; 0: it is none of ours. */
+static u64 got_before(u64 value)
+{
+	for (int i = 0; i < CT_GOT_FUNCTIONS; i++)
+		if (value == (u64)ct_got_functions[i].ours)
+			return (u64)ct_got_functions[i].real;
+	return ct_is_thunk((void *)value) ? (u64)ct_thunk_target((void *)value) : 0;
+}
+
+void ct_got_put_back(const struct ct_object *o)
+{
+	for (size_t i = 0; i < o->plt_count + o->rela_count; i++) {
+		const ElfW(Rela) *r = i < o->plt_count ? &o->plt[i] : &o->rela[i - o->plt_count];
+		u32 type = (u32)ELF64_R_TYPE(r->r_info);
+		u64 *slot = (u64 *)(o->base + r->r_offset), value, before;
+
+		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_64)
+			continue;
+		value = ct_load(slot);
+		before = got_before(value);
+		if (before)
+			store(o, slot, value, (void *)before);
+	}
+}
+
 enum ct_got_result ct_got_patch(const struct ct_object *o)
 {
 	bool again = false, refused = false, driver = ct_driver_is_real(o);

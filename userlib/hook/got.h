@@ -37,4 +37,7 @@ enum ct_got_result {
  */
 enum ct_got_result ct_got_patch(const struct ct_object *o);
 
+/* Puts back what ct_got_patch() replaced.  Call inside dl_iterate_phdr(). */
+void ct_got_put_back(const struct ct_object *o);
+
 #endif

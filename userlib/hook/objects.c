@@ -131,12 +131,50 @@ void ct_objects_tell(void)
 			ct_backend->info("unseen_some", causes[i]);
 }
 
+static u32 known;
+
 void ct_objects_unseen(enum ct_unseen cause)
 {
-	static u32 known;
-
 	if (!(__atomic_fetch_or(&known, (u32)cause, __ATOMIC_RELAXED) & cause))
 		__atomic_fetch_or(&unseen, (u32)cause, __ATOMIC_RELAXED);
+}
+
+bool ct_objects_without_table(void)
+{
+	return ct_load(&known) & CT_UNSEEN_TABLE;
+}
+
+static int put_back_in(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct ct_object o;
+
+	(void)size;
+	if (ct_object_is_ours(info) || !ct_object_read(&o, info))
+		return 0;
+	*(u32 *)data += ct_table_put_back(&o);
+	ct_got_put_back(&o);
+	return 0;
+}
+
+static int put_back(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info;
+	(void)size;
+	ct_each_object(put_back_in, data);
+	seen_adds = seen_subs = again_since = 0;
+	seen_objects = 0;
+	ct_driver_restart();
+	ct_store(&known, 0u);
+	ct_store(&unseen, 0u);
+	return 1;
+}
+
+u32 ct_objects_put_back(void)
+{
+	u32 kept = 0;
+
+	ct_each_object(put_back, &kept);
+	return kept;
 }
 
 void ct_objects_check(void)

@@ -21,6 +21,15 @@ enum ct_unseen {
 	CT_UNSEEN_PUT_BACK = 8,		/* another tool put its words back: calls until then */
 };
 void ct_objects_unseen(enum ct_unseen cause);
+
+/*
+ * Puts back all words and slots, and will look at all objects anew.  Returns how many words
+ * another tool has changed since, which stay.
+ */
+u32 ct_objects_put_back(void);
+
+/* Of all that was seen so far: a libcuda without a table that is known. */
+bool ct_objects_without_table(void);
 void ct_objects_tell(void);
 
 #endif

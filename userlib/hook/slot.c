@@ -58,6 +58,24 @@ void ct_thunk_retarget(void *thunk, void *target)
 	ct_store(&ct_slots[((const char *)thunk - ct_thunks) >> CT_THUNK_SHIFT].target, target);
 }
 
+void *ct_thunk_target(const void *thunk)
+{
+	return ct_load(&ct_slots[((const char *)thunk - ct_thunks) >> CT_THUNK_SHIFT].target);
+}
+
+void ct_slots_renew(void)
+{
+	u64 mask = ct_lock();
+
+	for (u32 i = 1; i < used; i++) {
+		ct_store(&ct_slots[i].class, (u16)0);
+		ct_slots[i].open = 0;
+		ct_slots[i].failures = 0;
+		ct_function_fill(&ct_slots[i]);
+	}
+	ct_unlock(mask);
+}
+
 static struct ct_slot *look_up(const char *symbol, u32 hash, void *target)
 {
 	for (u32 i = ct_load(&heads[hash % HEADS]); i; i = ct_slots[i].next) {
@@ -66,6 +84,19 @@ static struct ct_slot *look_up(const char *symbol, u32 hash, void *target)
 
 		if (s->hash == hash && at == target && !strcmp(s->symbol, symbol))
 			return s;
+	}
+	return NULL;
+}
+
+void *ct_slot_function(const char *symbol)
+{
+	u32 hash = (u32)ct_hash(symbol, strlen(symbol));
+
+	for (u32 i = ct_load(&heads[hash % HEADS]); i; i = ct_slots[i].next) {
+		struct ct_slot *s = &ct_slots[i];
+
+		if (s->hash == hash && !s->stale && !strcmp(s->symbol, symbol))
+			return ct_load(&s->target);
 	}
 	return NULL;
 }

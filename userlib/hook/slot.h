@@ -35,6 +35,15 @@ void *ct_thunk_for(const char *symbol, void *target);
 /* The thunk goes on with another function from now on.  No lock. */
 void ct_thunk_retarget(void *thunk, void *target);
 
+/* The function that the thunk goes on with. */
+void *ct_thunk_target(const void *thunk);
+
+/* The function of this name that a thunk goes on with; NULL if there is none.  No lock. */
+void *ct_slot_function(const char *symbol);
+
+/* Another recording begins: functions have no classes yet.  While no thunk is in use. */
+void ct_slots_renew(void);
+
 /* Is this the address of a thunk? */
 bool ct_is_thunk(const void *address);
 

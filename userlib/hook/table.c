@@ -193,6 +193,22 @@ u32 ct_table_check(void)
 	return again;
 }
 
+u32 ct_table_put_back(const struct ct_object *o)
+{
+	u32 kept = 0;
+
+	if (!table.start || o->start != table.start)
+		return 0;
+	for (u32 i = 0; i < table.count; i++) {
+		struct word *w = &table.words[i];
+
+		if (ct_is_thunk(w->thunk) && !ct_cas(w->at, (u64)w->thunk, w->replaced))
+			kept += ct_load(w->at) != w->replaced;
+	}
+	table.start = 0;
+	return kept;
+}
+
 void ct_table_forget(u64 start)
 {
 	if (table.start == start)

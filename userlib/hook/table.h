@@ -30,6 +30,13 @@ enum ct_table_state ct_table_use(const struct ct_object *o);
  */
 u32 ct_table_check(void);
 
+/*
+ * Puts into the words of this libcuda what was there before us.  A word that another tool has
+ * changed since stays as it is, and its calls pass through our thunk.  Returns how many those are.
+ * Call inside dl_iterate_phdr().  No lock.
+ */
+u32 ct_table_put_back(const struct ct_object *o);
+
 /* The libcuda from start on is gone. */
 void ct_table_forget(u64 start);
 

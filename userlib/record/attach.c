@@ -31,10 +31,11 @@ __thread struct ct_thread *ct_self
 static struct ct_thread *states;
 static u32 states_used = STATES;
 static struct ct_thread *unused;
+static struct ct_thread *newest;	/* of all that were ever used */
 
 static struct ct_thread *state_new(void)
 {
-	struct ct_thread *t = unused;
+	struct ct_thread *t = unused, *older;
 
 	if (t) {
 		ct_store(&unused, t->next);
@@ -48,8 +49,12 @@ static struct ct_thread *state_new(void)
 		}
 		t = &states[states_used];
 		ct_store(&states_used, states_used + 1);
+		t->older = newest;
+		ct_store(&newest, t);
 	}
+	older = t->older;
 	*t = (struct ct_thread)NEVER_CALLED;
+	t->older = older;
 	ct_self = t;
 	return t;
 }
@@ -133,6 +138,8 @@ static void thread_gone(void *self)
 
 	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER)
 		detach(t);
+	else if (t->left)
+		ct_producer_drop(&t->producer);
 	state_free(t);
 	ct_unlock(mask);
 }
@@ -165,7 +172,11 @@ static void forget(struct ct_thread *t)
 	/* The module's memory is not there in a child. */
 	t->packet = &ct_no_packet;
 	ct_packet_none(t);
-	ct_producer_forget(&t->producer);
+	if (t->left)
+		ct_producer_return(&t->producer);
+	else
+		ct_producer_forget(&t->producer);
+	t->left = 0;
 	t->open = t->producer.inflight;
 }
 
@@ -265,6 +276,8 @@ cold struct ct_thread *ct_thread_attach(void)
 	bool ok = true, fresh = false, say;
 	u64 mask, unlocked, now = ct_clock_real();
 
+	if (unlikely(ct_load(&ct_stopped)))
+		return NULL;
 	if (t->tried == ct_process->life && ct_backoff_waits(&t->backoff, now)) {
 		ct_lost_add();
 		return NULL;
@@ -325,6 +338,28 @@ cold struct ct_thread *ct_thread_attach(void)
 	if (say)
 		process_record(t);
 	return ok ? t : NULL;
+}
+
+void ct_threads_leave(void)
+{
+	/* First: nobody appends or drains any more but who is at it. */
+	ct_process_restart();
+	for (struct ct_thread *t = newest; t; t = t->older) {
+		if (t->life == CT_LIFE_NEVER || t->left)
+			continue;
+		ct_producer_leave(&t->producer);
+		t->left = 1;
+	}
+	ct_producers_forget();
+	ct_backend_forget();
+}
+
+bool ct_threads_busy(void)
+{
+	for (struct ct_thread *t = ct_load(&newest); t; t = t->older)
+		if (t->life == ct_process->life && *(volatile u32 *)&t->open->depth)
+			return true;
+	return false;
 }
 
 void ct_thread_end(void)

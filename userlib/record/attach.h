@@ -13,6 +13,15 @@
  */
 struct ct_thread *ct_thread_attach(void);
 
+/*
+ * The recording ends while the process goes on: all threads' streams are let go of.  With the
+ * lock held.
+ */
+void ct_threads_leave(void);
+
+/* Is one in a call that is recorded? */
+bool ct_threads_busy(void);
+
 /* The process ends normally, in this thread; calls may still come. */
 void ct_thread_end(void);
 

@@ -37,12 +37,14 @@ struct ct_thread {
 	u32 tid;
 	u64 last;		/* a record's time: no packet begins before */
 	u32 packet_size;
-	u32 exits;		/* rounds of the thread's destructors so far */
+	u16 exits;		/* rounds of the thread's destructors so far */
+	u16 left;		/* its recording ended while the process went on */
 
 	u32 tried;		/* of the process when it tried to attach */
 	struct ct_backoff backoff;	/* for a packet, or for the thread to be attached */
 	struct ct_producer producer;
 	struct ct_thread *next;	/* in the list of states that no thread has */
+	struct ct_thread *older;	/* in the list of all states */
 
 	/* The kernel's struct rseq, if libc registers none (glibc before 2.35). */
 	struct {

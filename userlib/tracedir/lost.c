@@ -68,6 +68,11 @@ void ct_lost_open(const char *dir)
 	__atomic_fetch_add(&p->lost, ct_lost_take(), __ATOMIC_RELAXED);
 }
 
+void ct_lost_forget(void)
+{
+	ct_store(&page, NULL);
+}
+
 void ct_lost_add(void)
 {
 	ct_lost_add_many(1);

@@ -11,6 +11,9 @@
 /* Maps the page, made if it is absent.  Under the lock. */
 void ct_lost_open(const char *dir);
 
+/* Another recording begins: its directory has another page.  Under the lock. */
+void ct_lost_forget(void);
+
 /*
  * One more.  At any time, in any thread.  Without a page it is counted in the process, until
  * there is one, or until a packet's head takes it.

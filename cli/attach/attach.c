@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See attach.h. */
+#include "attach/attach.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/inject.h"
+#include "attach/target.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "trace/directory.h"
+#include "trace/pages.h"
+#include "userlib/include/cudatrace/attach.h"
+
+#define TRIES_NS	5000000000ull	/* for a thread that waits in a system call */
+#define BUSY_NS		1000000000ull	/* for calls that are not over */
+
+/* ------------------------------------------------------ what is the same --- */
+
+void ct_attach_option(struct ct_attach_to *to, const char *name, const char *value)
+{
+	size_t room = sizeof(to->options) - to->options_size;
+	int n = snprintf(to->options + to->options_size, room, "%s=%s", name, value);
+
+	/* Two NULs behind it. */
+	if (n > 0 && (size_t)n + 2 <= room)
+		to->options_size += n + 1;
+	to->options[to->options_size] = '\0';
+}
+
+/* The same file has the same name: a copy that is there is used again. */
+static int attach_name(struct ct_attach_to *to, struct ct_error *err)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	uint8_t buffer[4096];
+	ssize_t n;
+	int fd = open(to->library, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return ct_fail(err, errno, "%s: %s", to->library, strerror(errno));
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			hash = (hash ^ buffer[i]) * 0x100000001b3ull;
+	close(fd);
+	snprintf(to->name, sizeof(to->name), "libcudatrace-%016" PRIx64 ".so", hash);
+	return n < 0 ? ct_fail(err, EIO, "%s can't be read", to->library) : 0;
+}
+
+int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
+		      struct ct_error *err)
+{
+	char text[33];
+
+	snprintf(to->library, sizeof(to->library), "%s", library);
+	for (int i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	ct_attach_option(to, "CUDATRACE_DIR", dir);
+	ct_attach_option(to, "CUDATRACE_TRACE", text);
+	ct_attach_option(to, "CUDATRACE_SINK", "files");
+	return attach_name(to, err);
+}
+
+/* ------------------------------------------------------ the process --------- */
+
+/* Its start time and state; 0: there is none. */
+static uint64_t attach_start(pid_t pid, char *state)
+{
+	unsigned long long start = 0;
+	char path[64], text[1024];
+	const char *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			 state, &start) != 2)
+		return 0;
+	return start;
+}
+
+bool ct_attached_lives(const struct ct_attached *a)
+{
+	char state;
+
+	return attach_start(a->pid, &state) == a->start && state != 'Z' && state != 'X';
+}
+
+/* A field of /proc/PID/status as a number, -1 if it is not there. */
+static long attach_status(pid_t pid, const char *field)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && value < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, field, strlen(field)))
+			value = atol(line + strlen(field));
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static int attach_check(struct ct_attached *a, struct ct_error *err)
+{
+	char state;
+
+	a->start = attach_start(a->pid, &state);
+	if (!a->start)
+		return ct_fail(err, ESRCH, "there is no process %d", a->pid);
+	if (state == 'Z' || state == 'X')
+		return ct_fail(err, ESRCH, "process %d has ended", a->pid);
+	if (state == 'T' || state == 't')
+		return ct_fail(err, EBUSY, "process %d is stopped: kill -CONT %d, then try again", a->pid, a->pid);
+	if (attach_status(a->pid, "TracerPid:") > 0)
+		return ct_fail(err, EBUSY, "process %d is traced by process %ld (a debugger?): end that first", a->pid,
+			       attach_status(a->pid, "TracerPid:"));
+	return 0;
+}
+
+/* Stops the thread that takes it best.  Where all of them compute, one may wait soon. */
+static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct_error *err)
+{
+	uint64_t until = ct_now_ns() + TRIES_NS;
+
+	for (unsigned int nth = 0;; nth++) {
+		pid_t tid = ct_target_thread(t, nth);
+		int rc;
+
+		if (tid) {
+			rc = ct_inject_begin(x, t->pid, tid, &t->libc, err);
+			if (rc != -EAGAIN)
+				return rc;
+			continue;
+		}
+		if (ct_now_ns() > until)
+			break;
+		usleep(1000);
+		nth = -1;
+	}
+	return ct_fail(err, EAGAIN, "process %d: no thread waited in a system call within 5 s, so none could be taken; try again",
+		       t->pid);
+}
+
+/* ------------------------------------------------------ bringing it in ------ */
+
+static int attach_write(const struct ct_attach_to *to, pid_t pid, int target_fd, struct ct_error *err)
+{
+	char path[64], buffer[65536];
+	int from = open(to->library, O_RDONLY | O_CLOEXEC), fd, rc = 0;
+	uint64_t offset = 0;
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, target_fd);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	while (from >= 0 && fd >= 0 && !rc && (n = read(from, buffer, sizeof(buffer))) > 0) {
+		rc = ct_pwrite_all(fd, buffer, n, offset);
+		offset += n;
+	}
+	if (n < 0)
+		rc = -errno;
+	if (from >= 0)
+		close(from);
+	if (fd >= 0)
+		close(fd);
+	return rc ? ct_fail(err, -rc, "process %d: the library can't be written into its memory: %s", pid, strerror(-rc)) : 0;
+}
+
+static void attach_why(struct ct_inject *x, const struct ct_target *t, char *why, size_t size)
+{
+	static const uint64_t none[6];
+	struct ct_error ignored = { 0 };
+	uint64_t text;
+
+	*why = '\0';
+	if (!t->dlerror || ct_inject_call(x, t->dlerror, none, &text, &ignored) || !text)
+		return;
+	ct_inject_read_text(x, text, why, size);
+}
+
+static int attach_load(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t,
+		       struct ct_error *err)
+{
+	uint64_t args[6] = { ct_inject_copy(x, to->name, strlen(to->name) + 1), MFD_CLOEXEC }, fd, handle;
+	char path[64], why[256] = "";
+	int rc;
+
+	rc = ct_inject_call(x, t->memfd_create, args, &fd, err);
+	if (rc)
+		return rc;
+	if ((int)fd < 0)
+		return ct_fail(err, EPERM, "process %d can't have a file in memory (memfd_create: seccomp, vm.memfd_noexec or no descriptors)",
+			       t->pid);
+	rc = attach_write(to, t->pid, (int)fd, err);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)fd);
+	args[0] = ct_inject_copy(x, path, strlen(path) + 1);
+	args[1] = 2;	/* RTLD_NOW */
+	if (!rc)
+		rc = ct_inject_call(x, t->dlopen, args, &handle, err);
+	if (!rc && !handle) {
+		attach_why(x, t, why, sizeof(why));
+		rc = ct_fail(err, ENOEXEC, "process %d: its loader refuses the library: %s", t->pid, *why ? why : "no reason is given");
+	}
+	if (!x->broken) {
+		struct ct_error ignored = { 0 };
+
+		args[0] = fd;
+		ct_inject_call(x, t->close, args, &handle, &ignored);
+	}
+	return rc;
+}
+
+static const char *attach_refused(int code)
+{
+	switch (code) {
+	case -EPERM: return "it has other rights than the user who started it (setuid)";
+	case -EBUSY: return "it is being recorded already";
+	}
+	return "the library refused";
+}
+
+int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+{
+	uint64_t args[6] = { 0 }, function, result = 0;
+	struct ct_inject x;
+	struct ct_target t;
+	int rc;
+
+	*a = (struct ct_attached){ .pid = pid };
+	rc = attach_check(a, err);
+	if (!rc)
+		rc = ct_target_read(&t, pid, to->name, err);
+	if (rc)
+		return rc;
+	if (t.preloaded)
+		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", pid);
+	rc = attach_stop(&x, &t, err);
+	if (rc)
+		return rc;
+	if (!t.ours) {
+		rc = attach_load(&x, to, &t, err);
+		if (!rc)
+			rc = ct_target_read(&t, pid, to->name, err);
+		if (!rc && !t.ours)
+			rc = ct_fail(err, EIO, "process %d: the library is not where it should be", pid);
+	}
+	if (!rc) {
+		function = ct_target_symbol(to->library, t.ours, "cudatrace_attach");
+		args[0] = ct_inject_copy(&x, to->options, to->options_size + 1);
+		rc = !function || !args[0] ? ct_fail(err, EIO, "process %d: no room for the options", pid) :
+					     ct_inject_call(&x, function, args, &result, err);
+	}
+	a->stood_ns = ct_inject_end(&x);
+	if (rc)
+		return rc;
+	if ((int)result < 0)
+		return ct_fail(err, -(int)result, "process %d is not recorded: %s", pid, attach_refused((int)result));
+	a->library = t.ours;
+	a->early = (int)result == CT_ATTACHED_EARLY;
+	a->partly = (int)result == CT_ATTACHED_PARTLY;
+	if (a->partly && !to->partly) {
+		unsigned int kept;
+		struct ct_error ignored = { 0 };
+
+		ct_attach_end(a, to, NULL, &kept, &ignored);
+		return ct_fail(err, ENOTSUP, "process %d: its libcuda has no table of pointers that is known, so calls of functions that it has looked up already would be missed; --force records what can be seen",
+			       pid);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------ ending --------------- */
+
+static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int step, uint64_t *result,
+		       struct ct_error *err)
+{
+	uint64_t args[6] = { (uint64_t)step }, function = ct_target_symbol(to->library, a->library, "cudatrace_detach");
+	struct ct_inject x;
+	struct ct_target t;
+	int rc;
+
+	rc = ct_target_read(&t, a->pid, to->name, err);
+	if (rc)
+		return rc;
+	if (t.ours != a->library)
+		return ct_fail(err, ESRCH, "process %d runs another program now", a->pid);
+	rc = attach_stop(&x, &t, err);
+	if (rc)
+		return rc;
+	rc = ct_inject_call(&x, function, args, result, err);
+	a->stood_ns += ct_inject_end(&x);
+	return rc;
+}
+
+/* Does a stream of the process in the trace directory have a call that is not over? */
+static bool attach_busy(const char *dir, pid_t pid)
+{
+	struct ct_inflight_page page;
+	struct dirent *entry;
+	bool busy = false;
+	DIR *d = opendir(dir);
+
+	while (d && !busy && (entry = readdir(d)))
+		busy = ct_is_inflight_page(entry->d_name) && ct_inflight_page_read(dir, entry->d_name, &page) >= 0 &&
+		       (pid_t)page.pid == pid && page.depth;
+	if (d)
+		closedir(d);
+	return busy;
+}
+
+int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const char *dir, unsigned int *kept,
+		  struct ct_error *err)
+{
+	uint64_t result = 0, until;
+	int rc;
+
+	*kept = 0;
+	rc = attach_check(a, err);
+	if (!rc)
+		rc = attach_tell(a, to, CT_DETACH_PUT_BACK, &result, err);
+	if (rc)
+		return rc;
+	*kept = (unsigned int)result;
+	until = ct_now_ns() + BUSY_NS;
+	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
+		usleep(1000);
+	return attach_tell(a, to, CT_DETACH_LEAVE, &result, err);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recording of processes that already run: the preload library is brought in, told to begin,
+ * and told to end.  Nothing in the program is patched but what the library stores into libcuda's
+ * table of pointers and into slots of global offset tables.
+ */
+#ifndef CT_CLI_ATTACH_H
+#define CT_CLI_ATTACH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* What is the same for all processes of a recording. */
+struct ct_attach_to {
+	char library[PATH_MAX];		/* the preload library's file */
+	char name[64];			/* of its copy in memory */
+	char options[8192];		/* "NAME=VALUE" with a NUL each, and an empty one */
+	size_t options_size;
+	bool partly;			/* also where functions will be missed */
+};
+
+struct ct_attached {
+	pid_t pid;
+	uint64_t start;			/* of the process, as /proc/PID/stat has it */
+	uint64_t library;		/* where it is mapped there */
+	uint64_t stood_ns;		/* for which a thread stood still */
+	bool early;			/* libcuda was not there yet */
+	bool partly;			/* libcuda's table is not known */
+};
+
+/* For a recording into @dir with this @uuid, without the module. */
+int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
+		      struct ct_error *err);
+
+/* Adds an option, as an environment variable of the library. */
+void ct_attach_option(struct ct_attach_to *to, const char *name, const char *value);
+
+/* Brings the library into process @pid and begins. */
+int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err);
+
+/*
+ * Ends it: puts everything back, waits up to a second for calls that are not over, and lets go of
+ * the trace.  *kept: pointers that another tool has changed meanwhile, which stay.
+ */
+int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const char *dir, unsigned int *kept,
+		  struct ct_error *err);
+
+/* Is it still the process that was attached to, and does it run? */
+bool ct_attached_lives(const struct ct_attached *a);
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See inject.h.  The called function returns to the thread's own syscall instruction, the one
+ * that it waits in: ptrace stops it there, with the result as the number of a system call that is
+ * not made.  No signal is used for it: the kernel would take away the program's handler of one that
+ * the thread has blocked.
+ */
+#include "attach/inject.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STACK		(512u << 10)
+#define RED_ZONE	128
+#define NT_XSTATE	0x202
+
+/* What the kernel has in rax of a system call that a signal interrupts; not in headers. */
+#define ERESTARTNOHAND	514
+
+#define SPIN_NS		20000000	/* most calls are over by then */
+
+static void inject_pause(const struct ct_inject *x)
+{
+	struct timespec t = { .tv_nsec = 50000 };
+
+	if (ct_now_ns() - x->stopped_at > SPIN_NS)
+		nanosleep(&t, NULL);
+	else
+		sched_yield();
+}
+
+/* Waits until the thread stops.  Return: its status; 0: not in time; -1: it has gone. */
+static int inject_wait(const struct ct_inject *x, uint64_t until)
+{
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(x->tid, &status, __WALL | WNOHANG);
+
+		if (got == x->tid)
+			return WIFSTOPPED(status) ? status : -1;
+		if (got < 0 && errno != EINTR)
+			return -1;
+		if (ct_now_ns() > until)
+			return 0;
+		inject_pause(x);
+	}
+}
+
+static bool inject_is_event(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP;
+}
+
+/*
+ * Stops the thread, whatever it does; where it stands still already (stopped), it goes on as far as
+ * to there.  Signals that come first are passed on.
+ */
+static int inject_stop(const struct ct_inject *x, bool stopped, uint64_t until)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, x->tid, 0, 0))
+		return -errno;
+	if (stopped)
+		ptrace(PTRACE_CONT, x->tid, 0, 0);
+	for (;;) {
+		status = inject_wait(x, until);
+		if (status < 0)
+			return -ESRCH;
+		if (!status)
+			return -ETIMEDOUT;
+		if (inject_is_event(status))
+			return 0;
+		ptrace(PTRACE_CONT, x->tid, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
+	}
+}
+
+/* System calls that end with EINTR after any stop, where others are begun again. */
+static bool inject_never_restarted(long nr)
+{
+	return nr == SYS_epoll_wait || nr == SYS_epoll_pwait || nr == SYS_semop || nr == SYS_semtimedop ||
+	       nr == 441 /* epoll_pwait2 */ || nr == SYS_io_getevents;
+}
+
+static int inject_save(struct ct_inject *x)
+{
+	struct iovec vector = { x->vector, sizeof(x->vector) };
+	uint8_t code[2];
+	struct iovec here = { code, 2 }, there = { NULL, 2 };
+
+	if (ptrace(PTRACE_GETREGS, x->tid, 0, &x->saved) ||
+	    ptrace(PTRACE_GETREGSET, x->tid, NT_XSTATE, &vector))
+		return -errno;
+	x->vector_size = vector.iov_len;
+	/* Between two system calls it may be anywhere, in malloc too. */
+	if ((long)x->saved.orig_rax < 0 || x->saved.cs != 0x33)
+		return -EAGAIN;
+	there.iov_base = (void *)(x->saved.rip - 2);
+	if (process_vm_readv(x->pid, &here, 1, &there, 1, 0) != 2 || memcmp(code, "\x0f\x05", 2))
+		return -EAGAIN;		/* 32 bits, or another way into the kernel */
+	if ((long)x->saved.rax == -EINTR && inject_never_restarted((long)x->saved.orig_rax))
+		x->saved.rax = (unsigned long long)-ERESTARTNOHAND;
+	return 0;
+}
+
+static int inject_memory(struct ct_inject *x, struct ct_error *err)
+{
+	const uint64_t map[6] = { 0, STACK, 3 /* read, write */, 0x22 /* private, anonymous */, -1ull, 0 };
+	static const uint64_t none[6];
+	struct iovec here = { &x->errno_before, 4 }, there = { NULL, 4 };
+	uint64_t at;
+	int rc;
+
+	rc = ct_inject_call(x, x->libc->errno_location, none, &at, err);
+	if (rc)
+		return rc;
+	there.iov_base = (void *)at;
+	if (process_vm_readv(x->pid, &here, 1, &there, 1, 0) != 4)
+		return ct_fail(err, errno, "process %d: its memory can't be read: %s", x->pid, strerror(errno));
+	rc = ct_inject_call(x, x->libc->mmap, map, &at, err);
+	if (rc)
+		return rc;
+	if (at >= -4096ull || !at)
+		return ct_fail(err, ENOMEM, "process %d has no memory for the library", x->pid);
+	x->memory = at;
+	return 0;
+}
+
+int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_inject_libc *libc,
+		    struct ct_error *err)
+{
+	int rc;
+
+	*x = (struct ct_inject){ .pid = pid, .tid = tid, .libc = libc };
+	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
+		rc = errno;
+		if (rc == ESRCH)
+			return -EAGAIN;
+		return ct_fail(err, rc, "process %d can't be attached to: %s%s", pid, strerror(rc),
+			       rc == EPERM ? " (another tool traces it, or kernel.yama.ptrace_scope forbids it: run as root, or sysctl kernel.yama.ptrace_scope=0)" : "");
+	}
+	x->stopped_at = ct_now_ns();
+	rc = inject_stop(x, false, x->stopped_at + CT_INJECT_DEADLINE_NS);
+	if (rc) {
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+		return rc == -ESRCH ? -EAGAIN :
+				      ct_fail(err, -rc, "process %d: its thread %d does not stop", pid, tid);
+	}
+	rc = inject_save(x);
+	if (rc) {
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+		return rc == -EAGAIN ? rc : ct_fail(err, -rc, "process %d: %s", pid, strerror(-rc));
+	}
+	rc = inject_memory(x, err);
+	if (rc)
+		ct_inject_end(x);
+	return rc;
+}
+
+uint64_t ct_inject_copy(struct ct_inject *x, const void *bytes, size_t size)
+{
+	struct iovec here = { (void *)bytes, size }, there = { (void *)(x->memory + x->used), size };
+	uint64_t at = x->memory + x->used;
+
+	if (x->used + size > CT_INJECT_TEXT ||
+	    process_vm_writev(x->pid, &here, 1, &there, 1, 0) != (ssize_t)size)
+		return 0;
+	x->used += (size + 15) & ~15ull;
+	return at;
+}
+
+void ct_inject_read_text(const struct ct_inject *x, uint64_t at, char *text, size_t size)
+{
+	struct iovec here = { text, size - 1 }, there = { (void *)at, size - 1 };
+	ssize_t n;
+
+	/* It may end before a page that is not mapped. */
+	do {
+		n = process_vm_readv(x->pid, &here, 1, &there, 1, 0);
+		there.iov_len = here.iov_len /= 2;
+	} while (n < 0 && here.iov_len);
+	text[n < 0 ? 0 : n] = '\0';
+}
+
+/* Is it about to make the system call that says that the function has returned? */
+static bool inject_returned(struct ct_inject *x, uint64_t stack, uint64_t *result)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, x->tid, 0, &regs) || regs.rip != x->saved.rip || regs.rsp != stack)
+		return false;
+	*result = regs.orig_rax;
+	regs.orig_rax = -1ull;	/* it is not made */
+	return !ptrace(PTRACE_SETREGS, x->tid, 0, &regs);
+}
+
+/* Runs until the function has returned; stack: the stack pointer then. */
+static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, struct ct_error *err)
+{
+	uint64_t until = x->stopped_at + CT_INJECT_DEADLINE_NS;
+	bool inside = false, returned = false;
+	int signal = 0, status;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, x->tid, 0, signal))
+			return ct_fail(err, errno, "process %d has ended", x->pid);
+		status = inject_wait(x, until);
+		if (status < 0)
+			return ct_fail(err, ESRCH, "process %d has ended, or runs another program now", x->pid);
+		if (!status) {
+			x->broken = true;
+			inject_stop(x, false, ct_now_ns() + CT_INJECT_DEADLINE_NS);
+			return ct_fail(err, ETIMEDOUT, "process %d: its thread %d did not come back within 5 s: it may wait for a lock; try again",
+				       x->pid, x->tid);
+		}
+		signal = 0;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			if (returned)
+				return 0;
+			inside = !inside;
+			returned = inside && inject_returned(x, stack, result);
+			continue;
+		}
+		if (inject_is_event(status))
+			continue;
+		signal = WSTOPSIG(status);
+		if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL)
+			continue;
+		x->broken = true;
+		return ct_fail(err, EFAULT, "process %d: the call failed with signal %d and was undone", x->pid, signal);
+	}
+}
+
+int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6], uint64_t *result,
+		   struct ct_error *err)
+{
+	uint64_t stack = x->memory ? x->memory + STACK - 64 : x->saved.rsp - RED_ZONE;
+	struct user_regs_struct regs = x->saved;
+	uint64_t back = x->saved.rip - 2;
+	struct iovec here = { &back, 8 }, there;
+
+	if (x->broken)
+		return ct_fail(err, EIO, "process %d: a call before failed", x->pid);
+	/* As after a call instruction: 8 bytes off. */
+	stack = (stack & ~15ull) - 8;
+	there = (struct iovec){ (void *)stack, 8 };
+	if (process_vm_writev(x->pid, &here, 1, &there, 1, 0) != 8)
+		return ct_fail(err, errno, "process %d: its memory can't be written: %s", x->pid, strerror(errno));
+	regs.rsp = stack;
+	regs.rip = function;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.rcx = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	regs.rax = 0;
+	regs.orig_rax = -1ull;	/* it is in no system call that would be begun again */
+	regs.eflags &= ~0x400ull;	/* strings go upwards */
+	if (ptrace(PTRACE_SETREGS, x->tid, 0, &regs))
+		return ct_fail(err, errno, "process %d: %s", x->pid, strerror(errno));
+	x->called = true;
+	return inject_run(x, stack + 8, result, err);
+}
+
+static void inject_errno_back(struct ct_inject *x)
+{
+	static const uint64_t none[6];
+	struct iovec here = { &x->errno_before, 4 }, there = { NULL, 4 };
+	struct ct_error ignored = { 0 };
+	uint64_t at;
+
+	if (ct_inject_call(x, x->libc->errno_location, none, &at, &ignored))
+		return;
+	there.iov_base = (void *)at;
+	if (process_vm_writev(x->pid, &here, 1, &there, 1, 0) != 4)
+		return;		/* it has gone */
+}
+
+uint64_t ct_inject_end(struct ct_inject *x)
+{
+	bool called = x->called && !x->broken;
+	struct iovec vector = { x->vector, x->vector_size };
+	const uint64_t unmap[6] = { x->memory, STACK };
+	struct ct_error ignored = { 0 };
+	uint64_t result;
+
+	if (x->memory && !x->broken) {
+		x->memory = 0;	/* the next call stands on the thread's own stack */
+		ct_inject_call(x, x->libc->munmap, unmap, &result, &ignored);
+		inject_errno_back(x);
+	}
+	/* Where the kernel looks for signals, it also begins an interrupted system call again. */
+	if (called)
+		inject_stop(x, true, ct_now_ns() + CT_INJECT_DEADLINE_NS);
+	ptrace(PTRACE_SETREGSET, x->tid, NT_XSTATE, &vector);
+	ptrace(PTRACE_SETREGS, x->tid, 0, &x->saved);
+	ptrace(PTRACE_DETACH, x->tid, 0, 0);
+	return ct_now_ns() - x->stopped_at;
+}

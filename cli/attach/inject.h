@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls of functions in another process, by one of its threads that waits in a system call:
+ * ptrace(2), for x86-64.  The other threads run on.  The thread gets back all registers, its
+ * vector registers and errno, and its system call goes on as after a signal without a handler.
+ */
+#ifndef CT_CLI_INJECT_H
+#define CT_CLI_INJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/error.h"
+
+#define CT_INJECT_DEADLINE_NS	5000000000ull	/* for all calls together */
+#define CT_INJECT_TEXT		8192		/* bytes that ct_inject_text() takes together */
+
+/* Addresses of functions in the target, which it has of its own libc. */
+struct ct_inject_libc {
+	uint64_t mmap, munmap, errno_location;
+};
+
+struct ct_inject {
+	pid_t pid, tid;
+	const struct ct_inject_libc *libc;
+	struct user_regs_struct saved;
+	uint8_t vector[16384];
+	size_t vector_size;
+	uint64_t memory, used;	/* in the target: texts, and above them a stack */
+	int32_t errno_before;
+	uint64_t stopped_at;	/* ns */
+	bool called;		/* it is behind a call, and in no system call */
+	bool broken;		/* a call did not come back: there is only the end */
+};
+
+/*
+ * ct_inject_begin() - stop the thread and save its state
+ * Return: 0; -EAGAIN: the thread is in no system call (any more), try another one; or another
+ * negative errno, with a line in @err.
+ */
+int ct_inject_begin(struct ct_inject *x, pid_t pid, pid_t tid, const struct ct_inject_libc *libc,
+		    struct ct_error *err);
+
+/* The address in the target of a copy of these @size bytes; 0: no room, or it has gone. */
+uint64_t ct_inject_copy(struct ct_inject *x, const void *bytes, size_t size);
+
+/* A text in the target, cut to @size; "" if it can't be read. */
+void ct_inject_read_text(const struct ct_inject *x, uint64_t at, char *text, size_t size);
+
+/* Calls a function of the target; *result: its rax. Return: 0, or a negative errno with @err. */
+int ct_inject_call(struct ct_inject *x, uint64_t function, const uint64_t args[6], uint64_t *result,
+		   struct ct_error *err);
+
+/* The thread goes on where it was.  Return: ns for which it stood still. */
+uint64_t ct_inject_end(struct ct_inject *x);
+
+#endif

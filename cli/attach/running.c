@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See running.h. */
+#include "attach/running.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "attach/target.h"
+#include "base/clock.h"
+#include "capture/drain.h"
+
+#define LOOK_MS		50
+#define NEW_NS		500000000ull	/* between two looks for new processes */
+
+struct running {
+	const struct ct_running *asked;
+	struct ct_attach_to to;
+	struct ct_attached *attached;	/* CT_RUNNING_MAX */
+	unsigned int count;
+	pid_t *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
+	unsigned int refused_count;
+};
+
+static volatile sig_atomic_t running_stop;
+
+static void running_on_signal(int signal)
+{
+	(void)signal;
+	running_stop = 1;
+}
+
+static void running_name(pid_t pid, char *name, size_t size)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(name, (int)size, f))
+		snprintf(name, size, "?");
+	if (f)
+		fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+}
+
+void ct_running_command(const struct ct_running *r, char *text, size_t size)
+{
+	size_t len = snprintf(text, size, r->all ? "all processes with libcuda" : "attached to");
+	char name[64];
+
+	for (unsigned int i = 0; i < r->pids_count && len < size; i++) {
+		running_name(r->pids[i], name, sizeof(name));
+		len += snprintf(text + len, size - len, " %s[%d]", name, r->pids[i]);
+	}
+}
+
+static bool running_has(const struct running *r, pid_t pid)
+{
+	for (unsigned int i = 0; i < r->count; i++)
+		if (r->attached[i].pid == pid)
+			return true;
+	for (unsigned int i = 0; i < r->refused_count; i++)
+		if (r->refused[i] == pid)
+			return true;
+	return false;
+}
+
+static int running_add(struct running *r, pid_t pid, struct ct_error *err)
+{
+	struct ct_attached *a = &r->attached[r->count];
+	char name[64];
+	int rc;
+
+	if (r->count == CT_RUNNING_MAX)
+		return ct_fail(err, E2BIG, "more than %d processes at once", CT_RUNNING_MAX);
+	running_name(pid, name, sizeof(name));
+	rc = ct_attach(a, &r->to, pid, err);
+	if (rc) {
+		if (r->refused_count < CT_RUNNING_MAX)
+			r->refused[r->refused_count++] = pid;
+		return rc;
+	}
+	fprintf(stderr, "cudatrace: recording %s[%d]%s%s, one of its threads stood still for %.1f ms\n", name, pid,
+		a->early ? ", which has no libcuda yet" : "", a->partly ? " in part: functions that it has looked up before are missed" : "",
+		(double)a->stood_ns / 1e6);
+	r->count++;
+	return 0;
+}
+
+/* Processes with libcuda that are not recorded yet. */
+static void running_find(struct running *r)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	while (proc && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+		struct ct_error err = { 0 };
+
+		if (pid <= 0 || pid == getpid() || running_has(r, pid) || !ct_target_has_cuda(pid))
+			continue;
+		if (running_add(r, pid, &err))
+			ct_complain("%s", err.text);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static bool running_any(const struct running *r)
+{
+	for (unsigned int i = 0; i < r->count; i++)
+		if (ct_attached_lives(&r->attached[i]))
+			return true;
+	return false;
+}
+
+static void running_follow(struct running *r)
+{
+	uint64_t end = r->asked->seconds > 0 ? ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9) : ~0ull,
+		 look = ct_now_ns() + NEW_NS;
+
+	while (!running_stop && ct_now_ns() < end && (r->asked->all || running_any(r))) {
+		uint64_t left = (end - ct_now_ns()) / 1000000;
+
+		poll(NULL, 0, left < LOOK_MS ? (int)left + 1 : LOOK_MS);
+		if (r->asked->all && ct_now_ns() >= look) {
+			running_find(r);
+			look = ct_now_ns() + NEW_NS;
+		}
+	}
+}
+
+static void running_leave(struct running *r, const char *dir)
+{
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct ct_attached *a = &r->attached[i];
+		struct ct_error err = { 0 };
+		unsigned int kept;
+
+		if (!ct_attached_lives(a))
+			continue;
+		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
+			ct_complain("%s; it goes on being recorded until it notices that nobody reads, 5 s after this command's end", err.text);
+		if (kept)
+			fprintf(stderr, "cudatrace: process %d: %u pointers of libcuda were changed by another tool and stay, calls pass through cudatrace's library there\n",
+				a->pid, kept);
+	}
+}
+
+int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, const char *library,
+		      struct ct_error *err)
+{
+	struct sigaction act = { .sa_handler = running_on_signal };
+	struct ct_drain drain = CT_DRAIN_INIT;
+	struct running r = { .asked = asked };
+	int rc;
+
+	r.attached = calloc(CT_RUNNING_MAX, sizeof(*r.attached));
+	r.refused = calloc(CT_RUNNING_MAX, sizeof(*r.refused));
+	rc = r.attached && r.refused ? ct_attach_prepare(&r.to, library, rec->dir, rec->uuid, err) :
+				       ct_fail(err, ENOMEM, "no memory");
+	if (rc)
+		goto out;
+	r.to.partly = asked->partly;
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGHUP, &act, NULL);
+	ct_drain_open(&drain, rec->dirfd, true);
+	ct_drain_start(&drain);
+	for (unsigned int i = 0; i < asked->pids_count && !running_stop; i++) {
+		rc = running_add(&r, asked->pids[i], err);
+		if (rc && asked->pids_count > 1)
+			ct_complain("%s", err->text);
+	}
+	if (asked->all)
+		running_find(&r);
+	if (r.count || asked->all) {
+		running_follow(&r);
+		running_leave(&r, rec->dir);
+		rc = (int)r.count;
+	}
+	ct_drain_close(&drain);
+	if (!rc)
+		rc = ct_fail(err, ESRCH, "no process with libcuda was there");
+out:
+	free(r.attached);
+	free(r.refused);
+	return rc;
+}

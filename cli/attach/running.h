@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cudatrace record --pid and --all: a recording of processes that already run. */
+#ifndef CT_CLI_RUNNING_H
+#define CT_CLI_RUNNING_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "capture/recording.h"
+
+#define CT_RUNNING_MAX	1024	/* processes of one recording */
+
+struct ct_running {
+	const pid_t *pids;		/* asked for */
+	unsigned int pids_count;
+	bool all;			/* every process with libcuda, those that come meanwhile, too */
+	bool partly;			/* also where calls will be missed */
+	double seconds;			/* 0: until Ctrl-C or the end of all of them */
+};
+
+/*
+ * Records them into @rec, whose directory and registry are there, and leaves them as they were.
+ * @library: the preload library's file
+ *
+ * Return: how many were recorded; a negative errno: none was, with a line in @err.
+ */
+int ct_running_record(struct ct_recording *rec, const struct ct_running *r, const char *library,
+		      struct ct_error *err);
+
+/* What the registry says was recorded. */
+void ct_running_command(const struct ct_running *r, char *text, size_t size);
+
+#endif

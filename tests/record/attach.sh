@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# record --pid and --all: programs that already run.  Sourced by run.sh.
+
+# start_running NAME THREADS: tests/record/running.c, as $pid; its output in $work/NAME.out
+start_running()
+{
+	"$PWD/build/tests/record-running" "$2" >"$work/$1.out" 2>"$work/$1.err" &
+	pid=$!
+	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+}
+
+# ended_well NAME: it ends with all results right, and libcuda's word as it was
+ended_well()
+{
+	kill -TERM $pid
+	wait $pid
+	[ $? = 0 ] && grep -q '^wrong 0$' "$work/$1.out" && ! grep -q CHANGED "$work/$1.out"
+	ok $? "$1: the program's results are right, and libcuda's table is as it was" || cat "$work/$1.out" "$work/$1.err"
+}
+
+# attach TRACE SECONDS [OPTION...]: records $pid
+attach()
+{
+	local trace=$1 seconds=$2
+	shift 2
+	"$cudatrace" record -q -f -o "$work/$trace" --pid $pid --duration "$seconds" "$@" 2>"$work/$trace.said"
+}
+
+# every_call TRACE: of each thread all allocations from its first to its last are there, each freed
+every_call()
+{
+	"$cudatrace" export --format csv -f -o "$work/$1.csv" "$work/$1" 2>"$work/$1.notes" || return 1
+	[ ! -s "$work/$1.notes" ] || grep -v "^cudatrace: $work" "$work/$1.notes"
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+		$col["name"] == "cuMemAlloc" && $col["phase"] == "E" {
+			n = $col["size"] / 16; t = $col["tid"]
+			if (t in last && n != last[t] + 1) { printf "# thread %s: %d follows %d\n", t, n, last[t]; bad = 1 }
+			last[t] = n; allocations++
+		}
+		$col["name"] == "cuMemFree" && $col["phase"] == "E" { frees++ }
+		END { for (t in last) threads++
+			d = allocations - frees
+			if (d < 0) d = -d
+			printf "# %d allocations in %d threads\n", allocations, threads
+			exit bad || !allocations || d > 2 * threads }' "$work/$1.csv"
+}
+
+t_attach()
+{
+	start_running attach 6
+	attach trace-attach 1
+	is $? 0 "attach: record --pid" || cat "$work/trace-attach.said"
+	grep -qE "recording record-running\[$pid\].* stood still for [0-9.]+ ms" "$work/trace-attach.said"
+	ok $? "... says for how long a thread stood still"
+	every_call trace-attach
+	ok $? "... every call of each thread is there"
+	"$cudatrace" export --format jsonl -f -o - "$work/trace-attach" 2>/dev/null | jq -e -s 'map(select(.op == "launch" and .phase == "E")) |
+			length > 0 and all(.[]; .kernel == "early()")' >/dev/null
+	ok $? "... a kernel that was looked up before has its name"
+	! grep -q GetName "$work/trace-attach/.registry"
+	ok $? "... for which the library's own question is not recorded"
+	babeltrace2 "$work/trace-attach" >/dev/null 2>"$work/attach.bt" && [ ! -s "$work/attach.bt" ]
+	ok $? "... and babeltrace2 reads it"
+	! find "$work/trace-attach" -name '.open*' | grep -q .
+	ok $? "... the trace is finished while the program goes on"
+	# Again and again, with one copy of the library.
+	for i in 1 2 3 4 5; do
+		attach trace-again 0.2 && every_call trace-again >/dev/null || break
+	done
+	is "$i" 5 "attached again, five times"
+	is "$(grep -c 'r-xp.*memfd:libcudatrace-' "/proc/$pid/maps")" 1 "... there is one copy of the library"
+	! grep "$work/.*\.open-" "/proc/$pid/maps"
+	ok $? "... and no stream of a trace is mapped"
+	ended_well attach
+}
+
+# The recorder is killed: the process notices, and can be attached to again.
+t_attach_killed()
+{
+	start_running attach_killed 3
+	timeout -s KILL 1 "$cudatrace" record -q -f -o "$work/trace-attach-killed" --pid $pid 2>/dev/null
+	for i in $(seq 100); do
+		attach trace-after 0.3 && break
+		sleep 0.2
+	done
+	[ "$i" -lt 100 ] && every_call trace-after
+	ok $? "attached again after the recorder was killed" || cat "$work/trace-after.said"
+	every_call trace-attach-killed
+	ok $? "... what was recorded before is there"
+	ended_well attach_killed
+}
+
+# The program ends, execs or forks meanwhile.
+t_attach_ends()
+{
+	start_running attach_ends 4
+	"$cudatrace" record -q -f -o "$work/trace-ends" --pid $pid 2>"$work/trace-ends.said" &
+	local recorder=$!
+	until grep -q 'stood still' "$work/trace-ends.said" || ! kill -0 $recorder; do sleep 0.05; done
+	ended_well attach_ends
+	wait $recorder
+	is $? 0 "attach_ends: record ends with the program" || cat "$work/trace-ends.said"
+	every_call trace-ends
+	ok $? "... with all calls"
+	# All of them.
+	start_running attach_all 2
+	local first=$pid
+	"$cudatrace" record -q -f -o "$work/trace-all" --all --duration 3 2>"$work/trace-all.said" &
+	recorder=$!
+	sleep 0.5
+	start_running attach_all_2 2
+	wait $recorder
+	is $? 0 "record --all" || cat "$work/trace-all.said"
+	is "$("$cudatrace" report --format csv processes "$work/trace-all" 2>/dev/null | grep -cE "(^|,)\"?($first|$pid)\"?,")" 2 "... has both, the one that came meanwhile, too"
+	ended_well attach_all_2
+	pid=$first
+	ended_well attach_all
+}
+
+t_attach_refused()
+{
+	start_running attach_refused 1
+	kill -STOP $pid
+	refuse "a stopped process" "is stopped: kill -CONT" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	kill -CONT $pid
+	"$cudatrace" record -q -f -o "$work/trace-one" --pid $pid --duration 3 2>"$work/trace-one.said" &
+	until grep -q 'stood still' "$work/trace-one.said"; do sleep 0.05; done
+	refuse "a process that is recorded" "being recorded already" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	wait $!
+	attach trace-no 0.2
+	is $? 0 "afterwards it goes" || cat "$work/trace-no.said"
+	ended_well attach_refused
+	refuse "no process" "there is no process 4194000" "$cudatrace" record -f -o "$work/trace-no" --pid 4194000
+	refuse "no number" "no process number" "$cudatrace" record --pid 12x
+	refuse "a program, too" "either a program or --pid" "$cudatrace" record --pid 1 -- true
+	refuse "--duration alone" "goes with --pid" "$cudatrace" record --duration 3 -- true
+	"$cudatrace" record -q -f -o "$work/trace-pre" --no-module -- "$PWD/build/tests/record-running" 1 3 >"$work/pre.out" 2>/dev/null &
+	until grep -q ready "$work/pre.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/pre.out")
+	refuse "a process that was preloaded" "preload library" "$cudatrace" record -q -f -o "$work/trace-no" --pid $pid
+	wait $!
+}

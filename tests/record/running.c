@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A program that runs while it is attached to: running THREADS [SECONDS]
+ *
+ * Each thread allocates and frees, without a pause or (odd ones) with pauses, and
+ * the first launches a kernel, too.  The size of an
+ * allocation is its number in the thread, times 16, so that a trace shows whether one is missing.
+ * Prints "ready PID"; at the end, or at SIGTERM, the numbers of allocations, "word CHANGED" if
+ * libcuda's word of cuMemAlloc_v2 is not what it was, and "wrong N": results that were not success.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sim/cuda_sim.h"
+
+#define MOST	256
+
+static volatile sig_atomic_t stop;
+static unsigned long made[MOST], wrong[MOST];
+static CUcontext context;
+static CUfunction kernel;	/* looked up before anybody attaches */
+
+static void on_term(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static void *work(void *arg)
+{
+	unsigned int me = (unsigned int)(uintptr_t)arg;
+
+	cuCtxSetCurrent(context);
+	while (!stop) {
+		CUdeviceptr p = 0;
+
+		made[me]++;
+		wrong[me] += cuMemAlloc_v2(&p, 16 * made[me]) != CUDA_SUCCESS;
+		wrong[me] += cuMemFree_v2(p) != CUDA_SUCCESS;
+		if (!me)
+			wrong[me] += cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) != CUDA_SUCCESS;
+		if (me % 2)
+			usleep(200);
+	}
+	return NULL;
+}
+
+/* The first jump or call by a word in writable data, as libcuda's exports have it. */
+static void *word_of(const void *function)
+{
+	const unsigned char *code = function;
+	int32_t distance;
+
+	for (int i = 0; i < 100; i++)
+		if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25)) {
+			memcpy(&distance, code + i + 2, 4);
+			return (void *)(code + i + 6 + distance);
+		}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int threads = argc > 1 ? (unsigned int)atoi(argv[1]) : 2;
+	double seconds = argc > 2 ? atof(argv[2]) : 600;
+	pthread_t thread[MOST];
+	unsigned long bad = 0;
+	void **word, *before;
+	CUdevice device;
+	static const char image[] = "cudatrace-sim-image 1\nkernel _Z5earlyv - 3000\n";
+	time_t end = time(NULL) + (time_t)seconds;
+	CUmodule module;
+
+	signal(SIGTERM, on_term);
+	if (threads > MOST || cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
+		return 2;
+	cuCtxSetCurrent(context);
+	if (cuModuleLoadData(&module, image) || cuModuleGetFunction(&kernel, module, "_Z5earlyv"))
+		return 2;
+	word = word_of((const void *)cuMemAlloc_v2);
+	before = word ? *word : NULL;
+	for (unsigned int i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i))
+			return 2;
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	while (!stop && time(NULL) < end)
+		usleep(20000);
+	stop = 1;
+	for (unsigned int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned int i = 0; i < threads; i++) {
+		printf("thread %u %lu\n", i, made[i]);
+		bad += wrong[i];
+	}
+	if (word && *word != before)
+		printf("word CHANGED\n");
+	printf("wrong %lu\n", bad);
+	return bad != 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See ask.h.  The only CUDA call that the library makes, once for each kernel, and only in a
+ * process that was attached to: cuFuncGetName and cuKernelGetName read libcuda's own memory and
+ * change nothing.
+ */
+#include "call/ask.h"
+
+#include "call/extract.h"
+#include "call/function.h"
+#include "call/kernels.h"
+
+bool ct_kernel_ask_driver;
+
+typedef int get_name(const char **name, u64 handle);
+
+cold u32 ct_kernel_ask(u64 handle)
+{
+	char text[32];
+	struct ct_text t = { text, sizeof(text), 0 };
+	const char *name = NULL;
+	get_name *ask;
+
+	if (!ct_kernel_ask_driver || !handle)
+		return 0;
+	/* Behind our own thunk: it is no call of the program's. */
+	ask = (get_name *)ct_call_above->function("cuFuncGetName");
+	if (!ask || ask(&name, handle) || !name) {
+		name = NULL;
+		ask = (get_name *)ct_call_above->function("cuKernelGetName");
+		if (ask && ask(&name, handle))
+			name = NULL;
+	}
+	/* Not asked again: kernels are told apart all the same. */
+	if (!name) {
+		ct_put(&t, "kernel_");
+		ct_put_hex(&t, handle, 16);
+		name = text;
+	}
+	ct_kernel_learn(handle, 0, ct_string_id(name));
+	return ct_kernel_name(handle);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Beginning to record; and what cudatrace record --pid calls in a process that already
+ * runs: cudatrace_attach() and cudatrace_detach().  See begin.h, and include/cudatrace/attach.h.
+ *
+ * A process that was attached to and left again has nothing of ours in its way: libcuda's
+ * table and all slots are as they were, and the library stays mapped, as a thread may still be in
+ * a call that it entered through us.
+ */
+#include "hook/begin.h"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+
+#include "backend/files.h"
+#include "base/clock.h"
+#include "base/elf.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "call/ask.h"
+#include "call/function.h"
+#include "call/ioctl.h"
+#include "call/kernels.h"
+#include "hook/announce.h"
+#include "hook/driver.h"
+#include "hook/got.h"
+#include "hook/interpose.h"
+#include "hook/objects.h"
+#include "hook/slot.h"
+#include "include/cudatrace/attach.h"
+#include "record/attach.h"
+#include "record/packet.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+static const struct ct_call_above above_calls = {
+	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
+	.args = ct_way_args,
+	.check_objects = ct_objects_check,
+	.announce = ct_announce,
+	.function = ct_slot_function,
+	.after_get_proc_address = ct_after_get_proc_address,
+};
+
+/* Our own, whatever these names are bound to. */
+__typeof__(dlsym) ct_dlsym __attribute__((visibility("hidden")));
+__typeof__(dlvsym) ct_dlvsym __attribute__((visibility("hidden")));
+
+void ct_begin_early(void)
+{
+	ct_interpose_start((void *)ct_dlsym, (void *)ct_dlvsym, (void *)dlsym);
+}
+
+/* For kernels without MADV_WIPEONFORK; a bare clone() is not seen then. */
+static cold void tell_child_by_libc(void)
+{
+	int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+	at_fork = (__typeof__(at_fork))ct_find_next("__register_atfork");
+	if (at_fork)
+		at_fork(NULL, NULL, ct_process_wipe, NULL);
+}
+
+void ct_begin(void)
+{
+	if (!ct_process_start())
+		tell_child_by_libc();
+	/* What was opened with RTLD_DEEPBIND has libc's. */
+	ct_got_functions[CT_GOT_IOCTL] = (struct ct_got_function){
+		"ioctl", ct_ioctl_start(), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
+	};
+	ct_call_above = &above_calls;
+	ct_packet_begun = ct_objects_check;
+	ct_objects_allow();
+	ct_ready = 1;
+	ct_objects_check();
+}
+
+/* ------------------------------------------------- a process that already runs --- */
+
+static int is_from_outside(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	if (ct_object_is_ours(info))
+		*(bool *)data = info->dlpi_name && !strncmp(info->dlpi_name, "/proc/", 6);
+	return 0;
+}
+
+/* Only this file is loaded by such a name: it has none in the target's root. */
+bool ct_begun_from_outside(void)
+{
+	bool outside = false;
+
+	ct_each_object(is_from_outside, &outside);
+	return outside;
+}
+
+/* "NAME=VALUE", each with its NUL, and an empty one at the end. */
+static void read_options(const char *texts)
+{
+	char *texts_of[32];
+	int n = 0;
+
+	while (*texts && n < 31) {
+		texts_of[n++] = (char *)texts;
+		texts += strlen(texts) + 1;
+	}
+	texts_of[n] = NULL;
+	memset(&ct_options, 0, sizeof(ct_options));
+	ct_options_read(texts_of);
+}
+
+static bool attached;
+
+/* A packet begins: a good moment to see that nobody records any more. */
+static void look_after_recorder(void)
+{
+	ct_objects_check();
+	if (!ct_load(&attached) || !ct_files_deserted(ct_clock_real()))
+		return;
+	cudatrace_detach(CT_DETACH_PUT_BACK);
+	cudatrace_detach(CT_DETACH_LEAVE);
+}
+
+EXPORT int cudatrace_attach(const char *options)
+{
+	u64 mask;
+
+	if (getauxval(AT_SECURE))
+		return -1;	/* EPERM */
+	if (ct_ready && !ct_load(&ct_stopped))
+		return -16;	/* EBUSY: it is being recorded */
+	read_options(options);
+	if (ct_options.backend == CT_BACKEND_NONE)
+		return -22;	/* EINVAL */
+	ct_say_start();
+	if (ct_load(&ct_stopped)) {
+		mask = ct_lock();
+		ct_process_restart();
+		ct_unlock(mask);
+		ct_slots_renew();
+		ct_kernels_renew();
+		ct_store(&ct_stopped, 0);
+	}
+	ct_kernel_ask_driver = true;
+	ct_begin();
+	ct_packet_begun = look_after_recorder;
+	ct_store(&attached, true);
+	/* By pointers alone the functions that the program has looked up are not seen. */
+	if (ct_objects_without_table())
+		return CT_ATTACHED_PARTLY;
+	return ct_driver_here() ? CT_ATTACHED : CT_ATTACHED_EARLY;
+}
+
+EXPORT int cudatrace_detach(int step)
+{
+	u64 mask;
+	int kept = 0;
+
+	if (!ct_load(&attached))
+		return 0;
+	switch (step) {
+	case CT_DETACH_PUT_BACK:
+		return (int)ct_objects_put_back();
+	case CT_DETACH_BUSY:
+		return ct_threads_busy();
+	case CT_DETACH_LEAVE:
+		mask = ct_lock();
+		ct_store(&ct_stopped, 1);
+		ct_threads_leave();
+		ct_store(&attached, false);
+		ct_unlock(mask);
+	}
+	return kept;
+}
