@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Usage: attach.sh [OUTDIR]
+#
+# record --pid on a machine with a GPU and no module: programs that run are attached to and left
+# three times.  Prints TAP, and of each program the iterations a second before, while and after.
+set -u
+cd "$(dirname "$0")/../.."
+out=${1:-build/tests/gpu}
+mkdir -p "$out"
+. tests/judge.sh
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 2
+
+# rate FILE FROM TO: the median of the seconds in between
+rate() { awk -v a="$2" -v b="$3" '$1 > a && $1 <= b { print $2 }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }'; }
+
+for kind in eager training graph jax; do
+	module=torch
+	[ $kind = jax ] && module=jax
+	python3 -c "import $module" 2>/dev/null || { skip "$kind: no $module"; continue; }
+	python3 tests/gpu/running.py $kind 21 >"$out/attach-$kind.out" 2>"$out/attach-$kind.err" &
+	pid=$!
+	until grep -q ready "$out/attach-$kind.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	sleep 5
+	for i in 1 2 3; do
+		build/cudatrace record -q -f -o "$out/trace-attach-$kind-$i" --pid $pid --duration 2 2>"$out/attach-$kind-$i.said"
+		is $? 0 "$kind: attached, time $i"
+		cat "$out/attach-$kind-$i.said"
+	done
+	wait $pid
+	is $? 0 "$kind: the program ends as it would"
+	grep -q '^wrong 0$' "$out/attach-$kind.out"
+	ok $? "$kind: with the same results" || tail -n 3 "$out/attach-$kind.out" "$out/attach-$kind.err"
+	build/cudatrace report "$out/trace-attach-$kind-2" >"$out/attach-$kind.report" 2>&1
+	cat "$out/attach-$kind.report"
+	# All iterations in the window are alike: no launch is missing in one.
+	build/cudatrace report --format csv iterations "$out/trace-attach-$kind-2" 2>/dev/null | head -n 3
+	build/cudatrace report --format csv cuda_api_sum --from start "$out/trace-attach-$kind-2" 2>/dev/null | head -n 12
+	echo "$kind: iterations a second before $(rate "$out/attach-$kind.out" 0 5), while $(rate "$out/attach-$kind.out" 5.5 11.5), after $(rate "$out/attach-$kind.out" 13 21)"
+done
+plan

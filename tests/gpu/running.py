@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+A program that is attached to while it runs: running.py eager|training|graph|jax SECONDS
+
+Prints "ready", then a line a second: its age and the iterations of that second; at the end a checksum
+that must not depend on whether somebody recorded.
+"""
+import sys
+import time
+
+kind, seconds = sys.argv[1], float(sys.argv[2])
+
+if kind == "jax":
+    import jax
+    import jax.numpy as jnp
+
+    f = jax.jit(lambda x: jnp.tanh(x @ x) * 0.5)
+    x = jnp.ones((256, 256)) * 0.01
+    first = f(x).block_until_ready()
+
+    def step():
+        return float(f(x).block_until_ready()[0, 0])
+else:
+    import torch
+
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU()) for _ in range(8)]).cuda()
+    data = torch.randn(64, 256, device="cuda")
+    if kind == "training":
+        def step():
+            model.zero_grad(set_to_none=True)
+            loss = model(data).square().mean()
+            loss.backward()
+            return loss.item()
+    elif kind == "graph":
+        graph = torch.cuda.CUDAGraph()
+        with torch.no_grad():
+            for _ in range(3):
+                model(data)
+            torch.cuda.synchronize()
+            with torch.cuda.graph(graph):
+                out = model(data).sum()
+
+        def step():
+            graph.replay()
+            return out.item()
+    else:
+        def step():
+            with torch.no_grad():
+                return model(data).sum().item()
+
+first = step()
+print("ready", flush=True)
+begin = last = time.monotonic()
+n = wrong = 0
+while time.monotonic() - begin < seconds:
+    wrong += step() != first
+    n += 1
+    if time.monotonic() - last >= 1:
+        print(f"{time.monotonic() - begin:.1f} {n / (time.monotonic() - last):.0f}", flush=True)
+        n, last = 0, time.monotonic()
+print("wrong", wrong)
