@@ -17,7 +17,7 @@
  *   base/	system calls, text, the environment, fork, the clock, loaded objects
  *
  * Rules of the whole library.  It exports dlsym, dlvsym, ioctl and cudatrace_*, and no
- * cu* name.  It never interposes dlopen.  It makes no CUDA call of its own (but call/ask.h), calls
+ * cu* name.  It never interposes dlopen.  It makes no CUDA call of its own (but hook/ask.h), calls
  * no malloc, and leaves errno, signals, file descriptors and the environment as
  * the program has them.  What goes wrong costs records, never the program.
  */

@@ -16,7 +16,6 @@
 
 #include <sys/stat.h>
 
-#include "backend/backend.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "tracedir/preallocate.h"
@@ -318,7 +317,7 @@ bool ct_files_deserted(u64 now)
 {
 	u64 alive;
 
-	if (ct_backend != &ct_backend_files || !files_find_recorder())
+	if (!files_find_recorder())
 		return false;
 	alive = __atomic_load_n(&recorder->alive, __ATOMIC_RELAXED);
 	return alive && now > alive && now - alive > CT_RECORDER_GONE_NS;

@@ -15,7 +15,7 @@ void ct_files_forget(void);
 
 /*
  * Has the recorder of a process that was attached to gone without saying so?  now:
- * CLOCK_MONOTONIC in ns.  False where nobody can tell.
+ * CLOCK_MONOTONIC in ns.  False where nobody can tell.  Only with this backend.
  */
 bool ct_files_deserted(u64 now);
 

@@ -5,7 +5,6 @@
 #include "call/extract.h"
 
 #include "backend/backend.h"
-#include "call/ask.h"
 #include "call/kernels.h"
 
 cold u32 ct_string_id(const char *s)
@@ -30,7 +29,7 @@ static cold void extract_kernel(u64 *o, u64 handle, u64 shared)
 {
 	u32 name = ct_kernel_name(handle);
 
-	o[0] = ct_two(name || !ct_kernel_ask_driver ? name : ct_kernel_ask(handle), shared);
+	o[0] = ct_two(name || !ct_kernel_asked ? name : ct_kernel_asked(handle), shared);
 }
 
 static inline void extract_kernel_quick(u64 *o, u64 handle, u64 shared)

@@ -21,8 +21,6 @@ struct ct_call_above {
 	void (*announce)(void);
 	/* Replaces the pointer that cuGetProcAddress gave. */
 	void (*after_get_proc_address)(struct ct_frame *f);
-	/* The function of libcuda of this name, behind our thunk; NULL if there is none. */
-	void *(*function)(const char *symbol);
 };
 
 extern const struct ct_call_above *ct_call_above;

@@ -14,6 +14,7 @@
 #define END	CT_KERNELS	/* of the list of entries in use, which begins with newest */
 
 struct ct_kernel *ct_kernels;
+u32 (*ct_kernel_asked)(u64 handle);
 static u32 newest = END;
 
 static inline struct ct_kernel *kernels_find(u64 handle)

@@ -30,6 +30,12 @@ static inline u32 ct_kernel_first(u64 handle)
 	return (u32)((handle * CT_KERNEL_HASH) >> (64 - CT_KERNEL_BITS));
 }
 
+/*
+ * Asks libcuda for a name that was never heard, and learns it: its string id, or 0.  Only set in a
+ * process that was attached to: a preloaded library has heard all names.
+ */
+extern u32 (*ct_kernel_asked)(u64 handle);
+
 /* The name's string id, 0 if it was never heard. */
 u32 ct_kernel_name(u64 handle);
 

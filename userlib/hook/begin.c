@@ -13,16 +13,17 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 
+#include "backend/backend.h"
 #include "backend/files.h"
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "call/ask.h"
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "call/kernels.h"
 #include "hook/announce.h"
+#include "hook/ask.h"
 #include "hook/driver.h"
 #include "hook/got.h"
 #include "hook/interpose.h"
@@ -39,7 +40,6 @@ static const struct ct_call_above above_calls = {
 	.args = ct_way_args,
 	.check_objects = ct_objects_check,
 	.announce = ct_announce,
-	.function = ct_slot_function,
 	.after_get_proc_address = ct_after_get_proc_address,
 };
 
@@ -117,7 +117,8 @@ static bool attached;
 static void look_after_recorder(void)
 {
 	ct_objects_check();
-	if (!ct_load(&attached) || !ct_files_deserted(ct_clock_real()))
+	if (!ct_load(&attached) || ct_backend != &ct_backend_files ||
+	    !ct_files_deserted(ct_clock_real()))
 		return;
 	cudatrace_detach(CT_DETACH_PUT_BACK);
 	cudatrace_detach(CT_DETACH_LEAVE);
@@ -143,7 +144,7 @@ EXPORT int cudatrace_attach(const char *options)
 		ct_kernels_renew();
 		ct_store(&ct_stopped, 0);
 	}
-	ct_kernel_ask_driver = true;
+	ct_kernel_asked = ct_kernel_ask;
 	ct_begin();
 	ct_packet_begun = look_after_recorder;
 	ct_store(&attached, true);

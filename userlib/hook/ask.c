@@ -4,13 +4,11 @@
  * process that was attached to: cuFuncGetName and cuKernelGetName read libcuda's own memory and
  * change nothing.
  */
-#include "call/ask.h"
+#include "hook/ask.h"
 
-#include "call/extract.h"
-#include "call/function.h"
+#include "backend/backend.h"
 #include "call/kernels.h"
-
-bool ct_kernel_ask_driver;
+#include "hook/slot.h"
 
 typedef int get_name(const char **name, u64 handle);
 
@@ -21,13 +19,13 @@ cold u32 ct_kernel_ask(u64 handle)
 	const char *name = NULL;
 	get_name *ask;
 
-	if (!ct_kernel_ask_driver || !handle)
+	if (!handle)
 		return 0;
 	/* Behind our own thunk: it is no call of the program's. */
-	ask = (get_name *)ct_call_above->function("cuFuncGetName");
+	ask = (get_name *)ct_slot_function("cuFuncGetName");
 	if (!ask || ask(&name, handle) || !name) {
 		name = NULL;
-		ask = (get_name *)ct_call_above->function("cuKernelGetName");
+		ask = (get_name *)ct_slot_function("cuKernelGetName");
 		if (ask && ask(&name, handle))
 			name = NULL;
 	}
@@ -37,6 +35,6 @@ cold u32 ct_kernel_ask(u64 handle)
 		ct_put_hex(&t, handle, 16);
 		name = text;
 	}
-	ct_kernel_learn(handle, 0, ct_string_id(name));
+	ct_kernel_learn(handle, 0, ct_backend_string(name, strlen(name)));
 	return ct_kernel_name(handle);
 }

@@ -5,14 +5,11 @@
 #ifndef CT_ASK_H
 #define CT_ASK_H
 
-#include "call/frame.h"
-
-/* Only in a process that was attached to: a preloaded library has heard all names. */
-extern bool ct_kernel_ask_driver;
+#include "base/sys.h"
 
 /*
  * Asks libcuda for the name of the kernel with this handle (CUfunction or CUkernel), and learns
- * it.  Returns its string id; 0 if libcuda does not tell: older than CUDA 12.3.
+ * it: kernel_HANDLE if libcuda does not tell (older than CUDA 12.3).  Returns its string id.
  */
 u32 ct_kernel_ask(u64 handle);
 
