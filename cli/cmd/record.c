@@ -325,7 +325,7 @@ static int record_running(struct recording *rec)
 		ct_recording_abandon(&rec->to);
 		return ct_complain("%s", err.text);
 	}
-	ct_registry_add_info(&rec->to.registry, "attached", "yes");
+	ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
 	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
 	if (n <= 0) {
 		ct_recording_abandon(&rec->to);

@@ -62,6 +62,8 @@ t_attach()
 	ok $? "... a kernel that was looked up before has its name"
 	! grep -q GetName "$work/trace-attach/.registry"
 	ok $? "... for which the library's own question is not recorded"
+	! "$cudatrace" report "$work/trace-attach" 2>&1 | grep -q "not recorded"
+	ok $? "... calls from before are not called missing"
 	babeltrace2 "$work/trace-attach" >/dev/null 2>"$work/attach.bt" && [ ! -s "$work/attach.bt" ]
 	ok $? "... and babeltrace2 reads it"
 	! find "$work/trace-attach" -name '.open*' | grep -q .
