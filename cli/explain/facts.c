@@ -39,6 +39,14 @@ void ct_scope_span(const struct ct_process_phases *p, enum ct_scope scope, uint6
 	}
 }
 
+void ct_scope_union(const struct ct_process_phases *p, enum ct_scope scope, const struct ct_trace_event *e, struct ct_union *u)
+{
+	uint64_t begin, end;
+
+	ct_scope_span(p, scope, &begin, &end);
+	ct_union_add(u, e->begin, e->end < end ? e->end : end);
+}
+
 void ct_evidence_set(struct ct_evidence *e, const struct ct_trace_event *event)
 {
 	*e = (struct ct_evidence){
@@ -79,16 +87,22 @@ static int facts_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return -ENOMEM;
 	if (!fact->count++)
 		ct_evidence_set(&fact->first, e);
+	fact->in_iterations += iteration >= 0;
 	if (iteration >= 0 && iteration != fact->last_iteration) {
 		fact->last_iteration = iteration;
 		fact->iterations++;
 	}
+	fact->failed_in_iterations += e->failed && iteration >= 0;
 	if (e->failed && !fact->failed++) {
 		ct_evidence_set(&fact->failure, e);
 		fact->code = e->record->result;
 	}
 	if (!e->timed)
 		return 0;
+	if (ct_class_is(e->class, CT_IS_ALLOC | CT_IS_FREE) && !e->failed)
+		ct_scope_union(p, scope, e, &facts->processes[p - a->phases->processes].scopes[scope].memory);
+	if (e->class->layer == CT_LAYER_USER && e->class->category == CT_CAT_MODULE)
+		ct_scope_union(p, scope, e, &facts->processes[p - a->phases->processes].scopes[scope].modules);
 	fact->timed++;
 	fact->failed_ns += e->failed ? e->duration : 0;
 	if (!e->track->nested[e->category])

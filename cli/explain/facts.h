@@ -8,6 +8,7 @@
 
 #include "analysis/engine.h"
 #include "base/keyed.h"
+#include "base/union.h"
 
 /* The part of a process's life that a fact belongs to. */
 enum ct_scope {
@@ -30,6 +31,8 @@ struct ct_fact {
 	uint64_t total;			/* ns, without calls inside others of their category */
 	uint64_t self, failed_ns;	/* ns */
 	uint64_t iterations;		/* in how many it was called */
+	uint64_t in_iterations;		/* calls that began in one */
+	uint64_t failed_in_iterations;
 	int64_t  last_iteration;	/* internal */
 	struct ct_evidence first, longest, failure;
 	int64_t  code;			/* result of the first failure */
@@ -37,6 +40,8 @@ struct ct_fact {
 
 struct ct_scope_facts {
 	CT_KEYED(struct ct_fact);
+	/* Wall time in calls of any thread: allocations and frees that did not fail; loading and looking up of code. */
+	struct ct_union memory, modules;
 };
 
 struct ct_process_facts {
@@ -58,6 +63,9 @@ enum ct_scope ct_scope_of(const struct ct_process_phases *p, uint64_t ts, int64_
 
 /* The span of a scope, in ns; both 0: the process has none. */
 void ct_scope_span(const struct ct_process_phases *p, enum ct_scope scope, uint64_t *begin, uint64_t *end);
+
+/* Adds what of a call lies in the scope in which it began. */
+void ct_scope_union(const struct ct_process_phases *p, enum ct_scope scope, const struct ct_trace_event *e, struct ct_union *u);
 
 /* Sets @e from an event that has a point. */
 void ct_evidence_set(struct ct_evidence *e, const struct ct_trace_event *event);

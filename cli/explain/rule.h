@@ -109,10 +109,17 @@ const char *ct_explain_time(const struct ct_explain *x, enum ct_scope scope, uin
 /*
  * How often something happened: "2.5" for each iteration where there are iterations, "2,500"
  * in all where there are none; and the words that go with it: "an iteration", "in all".
+ * @count: what ct_explain_countable() says, since not all of the steady state lies in iterations
  */
 const char *ct_explain_rate(const struct ct_explain *x, uint64_t count, char buf[CT_TERM_TEXT]);
 const char *ct_explain_rate_s(const struct ct_explain *x, uint64_t count);	/* of the plural */
 const char *ct_explain_per(const struct ct_explain *x);
+
+/* Of @all that happened in the steady state what is divided among the iterations, if there are some. */
+static inline uint64_t ct_explain_countable(const struct ct_explain *x, uint64_t all, uint64_t in_iterations)
+{
+	return x->process->iterations_count ? in_iterations : all;
+}
 
 /* The ending of a plural. */
 static inline const char *ct_explain_s(uint64_t count)

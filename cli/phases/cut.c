@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Cutting what a thread did into iterations by a pattern.  Sees each launch and wait once, in
- * the order of time, and keeps nothing of them: so threads of any length can be cut.  What is
- * not like the template is a break, never an iteration.
+ * Cutting what a thread did into iterations by a pattern.  Sees each launch and wait in the order
+ * of time, and keeps those from one anchor to the next, CUT_SEGMENT at most: so threads of any
+ * length can be cut.  What is not like the template is a break, never an iteration; but a step with
+ * a wait more or less than usual is one.
  */
 #include "phases/cut.h"
 
@@ -12,6 +13,8 @@
 #include "phases/again.h"
 
 #define CUT_RING	16384u	/* waits and launches before the first boundary */
+#define CUT_SEGMENT	65536u	/* from one anchor to the next; of more the begin has the boundary */
+#define CUT_NEAR	5u	/* a boundary is usually as many launches behind the anchor; or a fifth more or less */
 
 struct cut_wait {
 	uint64_t end;
@@ -24,8 +27,10 @@ struct cut {
 	uint32_t usual;			/* launches of an iteration */
 	/* Where we are. */
 	uint64_t before;		/* the token before */
-	bool     armed;			/* an anchor came, its boundary did not yet */
-	uint32_t seen;			/* waits or launches since the anchor */
+	/* What was done since an anchor; without one what came before the first of them. */
+	struct ct_happening *segment;
+	uint32_t segment_count;
+	bool     anchored;
 	/* The part since the last boundary. */
 	bool     open;
 	uint64_t begin, first;		/* first: the begin of the first thing in it */
@@ -76,7 +81,6 @@ static int cut_boundary(struct cut *c, uint64_t at)
 {
 	int rc = 0;
 
-	c->armed = false;
 	if (c->looking) {
 		c->first_boundary = at;
 		return 1;
@@ -124,37 +128,138 @@ static void cut_count(struct cut *c, const struct ct_happening *h)
 	}
 }
 
-static int cut_next(void *arg, const struct ct_happening *h)
+/* Takes the next launch, wait or copy.  @boundary: an iteration begins with it, or behind a wait. */
+static int cut_step(struct cut *c, const struct ct_happening *h, bool boundary)
 {
-	struct cut *c = arg;
 	int rc = 0;
 
-	if (h->kind < CT_HAP_COPY || h->kind > CT_HAP_GRAPH)
-		return 0;
 	if (c->pattern->at_wait && h->at >= c->start && h->at < c->first)
 		c->first = h->at;
 	if (ct_happening_launch(h)) {
-		if (ct_token_key(h, c->pattern->level, c->before) == c->pattern->anchor) {
-			c->armed = true;
-			c->seen = 0;
-		}
-		if (!c->pattern->at_wait && c->armed && c->seen++ == c->pattern->ordinal)
+		if (boundary)
 			rc = cut_boundary(c, h->at);
-		if (rc)
-			return rc;
-		cut_count(c, h);
+		if (!rc)
+			cut_count(c, h);
 	} else if (ct_happening_wait(h)) {
 		if (c->looking)
 			c->waits[c->waits_count++ % CUT_RING] = (struct cut_wait){
 				.end = ct_happening_end(h), .launches = c->total,
 			};
-		if (c->pattern->at_wait && c->armed && ++c->seen == c->pattern->ordinal)
+		if (boundary)
 			rc = cut_boundary(c, ct_happening_end(h));
-	} else {
-		return 0;
 	}
-	c->before = ct_token_key(h, CT_TOKEN_COARSE, 0);
 	return rc;
+}
+
+static uint32_t cut_away(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * Too few launches in a segment, or since the boundary before, for a repetition: the anchor came twice in
+ * one, as in the first token of an answer.  Then only what is as in the template is a boundary.
+ */
+static bool cut_short(const struct cut *c, uint32_t launches)
+{
+	uint64_t before = (uint64_t)c->launches + (launches < c->pattern->offset ? launches : c->pattern->offset);
+
+	return launches < CT_PATTERN_ALIKE * c->usual || before < CT_PATTERN_ALIKE * c->usual;
+}
+
+/*
+ * The boundary of a segment where repetitions begin behind a wait; the segment's count: it has none.
+ * Waits that the template lacks, or one that is not there, don't move it: then it is the wait of the
+ * boundary's kind that has about as many launches before it, or without one the launch itself.
+ * @last: no anchor follows, so the repetition may not be whole
+ */
+static uint32_t cut_at_wait(const struct cut *c, bool last)
+{
+	const struct ct_pattern *p = c->pattern;
+	uint64_t kind = ct_token_key(&p->boundary, CT_TOKEN_COARSE, 0);
+	uint32_t none = c->segment_count, by_number = none, by_kind = none, by_launches = none;
+	uint32_t waits = 0, launches = 0, near = p->offset / CUT_NEAR + 1;
+
+	for (uint32_t i = 0; i < c->segment_count; i++) {
+		const struct ct_happening *h = &c->segment[i];
+
+		if (ct_happening_launch(h)) {
+			if (launches++ <= p->offset)
+				by_launches = i;
+			continue;
+		}
+		if (!ct_happening_wait(h))
+			continue;
+		if (++waits == p->ordinal)
+			by_number = i;
+		if (ct_token_key(h, CT_TOKEN_COARSE, 0) == kind && cut_away(launches, p->offset) <= near) {
+			near = cut_away(launches, p->offset);
+			by_kind = i;
+		}
+	}
+	if (waits == p->waits || cut_short(c, launches) || (last && by_kind == none))
+		return by_number;
+	return by_kind < none ? by_kind : by_launches;
+}
+
+/* The same where repetitions begin with a launch; in one that is shorter with its last one. */
+static uint32_t cut_at_launch(const struct cut *c, bool last)
+{
+	uint32_t launches = 0, latest = c->segment_count;
+
+	for (uint32_t i = 0; i < c->segment_count; i++) {
+		if (!ct_happening_launch(&c->segment[i]))
+			continue;
+		latest = i;
+		if (launches++ == c->pattern->ordinal)
+			return i;
+	}
+	return last || cut_short(c, launches) ? c->segment_count : latest;
+}
+
+/* The segment ends; @last: no anchor follows. */
+static int cut_segment(struct cut *c, bool last)
+{
+	uint32_t boundary = c->segment_count;
+	int rc = 0;
+
+	if (c->anchored)
+		boundary = c->pattern->at_wait ? cut_at_wait(c, last) : cut_at_launch(c, last);
+	for (uint32_t i = 0; i < c->segment_count && !rc; i++)
+		rc = cut_step(c, &c->segment[i], i == boundary);
+	c->segment_count = 0;
+	return rc;
+}
+
+static int cut_next(void *arg, const struct ct_happening *h)
+{
+	struct cut *c = arg;
+	bool anchor;
+	int rc = 0;
+
+	if (h->kind < CT_HAP_COPY || h->kind > CT_HAP_GRAPH)
+		return 0;
+	anchor = ct_happening_launch(h) && ct_token_key(h, c->pattern->level, c->before) == c->pattern->anchor;
+	if (anchor || c->segment_count == CUT_SEGMENT) {
+		rc = cut_segment(c, false);
+		c->anchored = anchor;
+	}
+	if (ct_token_is(h))
+		c->before = ct_token_key(h, CT_TOKEN_COARSE, 0);
+	c->segment[c->segment_count++] = *h;
+	return rc;
+}
+
+/* Goes over all that the thread did.  1: the first boundary came, and only that was wanted. */
+static int cut_walk(struct cut *c, const struct ct_slice *slice, const struct ct_phase_work *w)
+{
+	int rc;
+
+	c->before = 0;
+	c->segment_count = 0;
+	c->anchored = false;
+	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, c);
+	return rc ? rc : cut_segment(c, true);
 }
 
 /*
@@ -232,9 +337,10 @@ int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
 	c.of_part = calloc(p->parts_count + 1, sizeof(*c.of_part));
 	c.waits = calloc(CUT_RING, sizeof(*c.waits));
 	c.launched = calloc(CUT_RING, sizeof(*c.launched));
-	if (!c.count || !c.of_part || !c.waits || !c.launched)
+	c.segment = malloc(CUT_SEGMENT * sizeof(*c.segment));
+	if (!c.count || !c.of_part || !c.waits || !c.launched || !c.segment)
 		goto out;
-	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, &c);
+	rc = cut_walk(&c, slice, w);
 	if (rc != 1)	/* no boundary, or no memory */
 		goto out;
 	c.looking = false;
@@ -243,13 +349,11 @@ int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
 		c.start = 0;
 	c.begin = c.start;
 	c.first = UINT64_MAX;
-	c.before = 0;
-	c.armed = false;
 	c.launches = c.alike = c.strange = c.usual_alike = 0;
 	c.part = 1;
 	for (uint32_t i = 0; i < p->parts_count; i++)
 		c.of_part[i] = 0;
-	rc = ct_happenings_walk(w->happenings, slice->thread, w->from, w->to, cut_next, &c);
+	rc = cut_walk(&c, slice, w);
 	if (!rc && c.open && !p->at_wait)
 		rc = cut_close(&c, 0);
 	if (!rc)
@@ -259,5 +363,6 @@ out:
 	free(c.of_part);
 	free(c.waits);
 	free(c.launched);
+	free(c.segment);
 	return rc;
 }

@@ -256,20 +256,29 @@ static int pattern_boundary(struct ct_pattern *p, const struct ct_tokens *t,
 	return 0;
 }
 
-/* The boundary's token in the first repetition that has it. */
+/* The boundary's token in the first repetition that has it, and is like the others if one is. */
 static void pattern_example(struct ct_pattern *p, const struct ct_tokens *t,
 			    const struct ct_token_score *s)
 {
-	for (uint32_t i = s->first; i <= s->last; i++) {
-		uint32_t n = 0;
+	bool found = false;
 
-		for (uint32_t k = t->cuts[i]; k < t->cuts[i + 1]; k++) {
+	for (uint32_t i = s->first; i <= s->last; i++) {
+		const struct ct_token_segment *g = &t->segments[i];
+		bool like = g->waits == p->waits && g->launches == p->kernels + p->graphs;
+		uint32_t n = 0, launches = 0;
+
+		for (uint32_t k = t->cuts[i]; k < t->cuts[i + 1] && (like || !found); k++) {
+			launches += !t->wait[k];
 			if (t->wait[k] != p->at_wait)
 				continue;
 			if (n++ + p->at_wait != p->ordinal)
 				continue;
 			p->boundary = t->list[t->index[k]];
-			return;
+			p->offset = launches;
+			found = true;
+			if (like)
+				return;
+			break;
 		}
 	}
 }

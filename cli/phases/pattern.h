@@ -31,6 +31,7 @@ struct ct_pattern {
 	 */
 	bool     at_wait;
 	uint32_t ordinal;
+	uint32_t offset;	/* behind so many launches, the anchor among them; of a wait */
 	struct ct_happening boundary;	/* one such wait or launch */
 	uint32_t most;		/* how often the token that came most often did, for people */
 };

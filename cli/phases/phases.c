@@ -94,6 +94,32 @@ uint32_t ct_phases_warmup(const struct ct_process_phases *p)
 	return n;
 }
 
+void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c)
+{
+	uint64_t at = 0, end = 0;
+
+	*c = (struct ct_coverage){ 0 };
+	for (unsigned int i = 0; i < p->stages_count; i++)
+		if (p->stages[i].stage == CT_STAGE_STEADY) {
+			at = p->stages[i].begin;
+			end = p->stages[i].end;
+		}
+	c->steady = end - at;
+	for (uint32_t i = ct_phases_warmup(p); i <= p->iterations_count && at < end; i++) {
+		uint64_t begin = i < p->iterations_count ? p->iterations[i].begin : end;
+		uint64_t until = i < p->iterations_count ? p->iterations[i].end : end;
+
+		begin = begin < at ? at : begin < end ? begin : end;
+		until = until < begin ? begin : until < end ? until : end;
+		if (begin - at > c->to - c->from) {
+			c->from = at;
+			c->to = begin;
+		}
+		c->covered += until - begin;
+		at = until;
+	}
+}
+
 int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts)
 {
 	uint32_t low = 0, high = p->iterations_count;

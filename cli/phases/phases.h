@@ -89,6 +89,14 @@ enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
 /* How many iterations come before the steady state: those of the warm-up. */
 uint32_t ct_phases_warmup(const struct ct_process_phases *p);
 
+/* How much of the steady state lies in its iterations; all 0: the process has none. */
+struct ct_coverage {
+	uint64_t steady, covered;	/* ns */
+	uint64_t from, to;		/* ns: the longest part of it that lies in none; both 0: there is none */
+};
+
+void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c);
+
 /* The index of the iteration that @ts lies in, or -1. */
 int64_t ct_phases_iteration(const struct ct_process_phases *p, uint64_t ts);
 

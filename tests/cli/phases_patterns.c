@@ -166,6 +166,7 @@ static void middle(void)
 static void outliers(void)
 {
 	const struct ct_process_phases *p;
+	struct ct_coverage c;
 
 	begin("outliers");
 	begin_thread(100, 100, 0);
@@ -192,6 +193,57 @@ static void outliers(void)
 	   "a long pause is a break, and no part of an iteration");
 	ok(p->iterations_count == 60 && ct_phases_iteration(p, p->iterations[29].end + 1000) == -1,
 	   "in a break there is no iteration");
+	ct_phases_coverage(p, &c);
+	ok(p->iterations_count == 60 && c.from == p->iterations[29].end && c.to == p->iterations[30].begin &&
+	   c.steady - c.covered == c.to - c.from, "the break is the part of the steady state without iterations");
+	forget();
+}
+
+/* A wait more or less makes no other step of one with the same launches. */
+static void waits_differ(void)
+{
+	const struct ct_process_phases *p;
+	struct ct_coverage c;
+
+	begin("waits-differ");
+	begin_thread(100, 100, 0);
+	process("waits differ");
+	start();
+	for (int i = 0; i < 39; i++) {
+		for (int k = 1; k <= 20; k++) {
+			launch(k, 8);
+			if (k == 6 && (i < 12 || i >= 22))	/* not in ten steps in a row */
+				wait_gpu();
+			if (k == 9 && i >= 30 && i < 34)
+				copy(CT_DIR_D2D, 4, false);
+		}
+		copy(CT_DIR_D2H, 4, true);
+		wait_gpu();
+		pause_for(30000);
+	}
+	end_thread();
+	p = find();
+	expect("steps whose waits differ", p, 39, 20);
+	ok(!breaks(p) && iterations_fit(p), "steps whose waits differ: one after the other (%u breaks)", breaks(p));
+	ct_phases_coverage(p, &c);
+	ok(c.steady && c.covered == c.steady && !c.from && !c.to, "they cover the steady state");
+	forget();
+
+	/* Its end lacks the wait that ends the others. */
+	begin("no-last-wait");
+	begin_thread(100, 100, 0);
+	process("no last wait");
+	start();
+	for (int i = 0; i < 30; i++) {
+		for (int k = 1; k <= 20; k++)
+			launch(k, 8);
+		if (i < 12 || i >= 22)
+			wait_gpu();
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count == 30 && iterations_fit(p) && !breaks(p),
+	   "ten steps without a wait: 30 iterations (%u, %u breaks)", p->iterations_count, breaks(p));
 	forget();
 }
 
@@ -503,6 +555,7 @@ void test_patterns(void)
 	weights_and_steps();
 	middle();
 	outliers();
+	waits_differ();
 	nested(true);
 	nested(false);
 	growing();

@@ -70,6 +70,12 @@ static inline const struct ct_scope_facts *ct_rule_facts(const struct ct_explain
 	return &x->facts->scopes[scope];
 }
 
+/* How often a function was called, to be said for each iteration. */
+static inline uint64_t ct_rule_calls(const struct ct_explain *x, const struct ct_fact *fact)
+{
+	return ct_explain_countable(x, fact->count, fact->in_iterations);
+}
+
 /* A share of the wall time of a scope, in %. */
 static inline double ct_rule_share(const struct ct_explain *x, enum ct_scope scope, uint64_t ns)
 {

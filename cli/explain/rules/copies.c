@@ -18,7 +18,8 @@ struct range {
 };
 
 struct kind {
-	uint64_t count, bytes, ns;
+	uint64_t count, in_iterations, bytes;
+	struct ct_union held;		/* wall time in them, of any thread */
 	struct ct_evidence longest;
 };
 
@@ -90,11 +91,13 @@ static bool copies_pinned(const struct copies *c, uint64_t address)
 	return false;
 }
 
-static void copies_add(struct kind *k, const struct ct_trace_event *e, uint64_t size)
+static void copies_add(struct kind *k, const struct ct_process_phases *p, const struct ct_trace_event *e, uint64_t size,
+		       int64_t iteration)
 {
 	k->count++;
+	k->in_iterations += iteration >= 0;
 	k->bytes += size;
-	k->ns += e->duration;
+	ct_scope_union(p, CT_SCOPE_STEADY, e, &k->held);
 	if (e->duration >= k->longest.ns)
 		ct_evidence_set(&k->longest, e);
 }
@@ -122,14 +125,14 @@ static int copies_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	size = ct_record_quick(e->record, CT_QUICK_SIZE);
 	direction = ct_record_quick(e->record, CT_QUICK_DIRECTION);
 	if (size <= COPIES_SMALL)
-		copies_add(&c->small, e, size);
+		copies_add(&c->small, &a->phases->processes[index], e, size, iteration);
 	if (direction != CT_DIR_H2D && direction != CT_DIR_D2H)
 		return 0;
 	if (!copies_pinned(c, ct_record_quick(e->record, direction == CT_DIR_H2D ? CT_QUICK_SRC : CT_QUICK_DST)) &&
 	    size > COPIES_SMALL)
-		copies_add(&c->pageable, e, size);
+		copies_add(&c->pageable, &a->phases->processes[index], e, size, iteration);
 	else if (!ct_record_quick(e->record, CT_QUICK_ASYNC))
-		copies_add(&c->blocking, e, size);
+		copies_add(&c->blocking, &a->phases->processes[index], e, size, iteration);
 	return 0;
 }
 
@@ -170,16 +173,21 @@ static bool copies_complete(const struct ct_explain *x)
 	return x->process->stages_count && x->process->stages[0].stage == CT_STAGE_STARTUP;
 }
 
+static uint64_t copies_rate(const struct ct_explain *x, const struct kind *k)
+{
+	return ct_explain_countable(x, k->count, k->in_iterations);
+}
+
 static bool copies_fires(const struct ct_explain *x, const struct ct_rule *rule, const struct kind *k)
 {
-	return k->count >= 4 && k->count * 4 >= x->iterations &&
-	       ct_rule_share(x, CT_SCOPE_STEADY, k->ns) >= rule->threshold;
+	return k->count >= 4 && copies_rate(x, k) * 4 >= x->iterations &&
+	       ct_rule_share(x, CT_SCOPE_STEADY, k->held.total) >= rule->threshold;
 }
 
 /* Of "1 copy", "2.5 copies". */
 static const char *copies_ending(const struct ct_explain *x, const struct kind *k)
 {
-	return *ct_explain_rate_s(x, k->count) ? "ies" : "y";
+	return *ct_explain_rate_s(x, copies_rate(x, k)) ? "ies" : "y";
 }
 
 void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
@@ -190,10 +198,10 @@ void ct_rule_pageable(struct ct_explain *x, const struct ct_rule *rule)
 
 	if (!c || c->unknown || !copies_complete(x) || !copies_fires(x, rule, &c->pageable))
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.ns,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, c->pageable.held.total,
 			   "The host is held for %s by %s cop%s %s (%s each) from or to pageable memory.",
-			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.ns, time),
-			   ct_explain_rate(x, c->pageable.count, n), copies_ending(x, &c->pageable), ct_explain_per(x),
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->pageable.held.total, time),
+			   ct_explain_rate(x, copies_rate(x, &c->pageable), n), copies_ending(x, &c->pageable), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->pageable.bytes / c->pageable.count));
 	ct_explain_advise(x, f, "Copy from pinned memory and without blocking (cuMemHostAlloc; "
 			  "DataLoader(pin_memory=True) and .to(device, non_blocking=True)): the copy then runs "
@@ -209,10 +217,10 @@ void ct_rule_blocking_copies(struct ct_explain *x, const struct ct_rule *rule)
 
 	if (!c || !copies_fires(x, rule, &c->blocking))
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.ns,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->blocking.held.total,
 			   "The host is held for %s by %s blocking cop%s %s (%s each).",
-			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.ns, time),
-			   ct_explain_rate(x, c->blocking.count, n), copies_ending(x, &c->blocking), ct_explain_per(x),
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->blocking.held.total, time),
+			   ct_explain_rate(x, copies_rate(x, &c->blocking), n), copies_ending(x, &c->blocking), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->blocking.bytes / c->blocking.count));
 	ct_explain_advise(x, f, "Use the functions that end in Async with pinned memory and a stream of their own, and "
 			  "synchronise once where the result is needed.");
@@ -225,13 +233,13 @@ void ct_rule_small_copies(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], bytes[CT_TERM_TEXT], n[CT_TERM_TEXT];
 	struct ct_finding_row *f;
 
-	if (!c || c->small.count < 16 * x->iterations || !copies_fires(x, rule, &c->small))
+	if (!c || copies_rate(x, &c->small) < 16 * x->iterations || !copies_fires(x, rule, &c->small))
 		return;
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->small.ns,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, c->small.held.total,
 			   "%s small copies %s (%s each on average) take %s.",
-			   ct_explain_rate(x, c->small.count, n), ct_explain_per(x),
+			   ct_explain_rate(x, copies_rate(x, &c->small), n), ct_explain_per(x),
 			   ct_term_bytes(bytes, c->small.bytes / c->small.count),
-			   ct_explain_time(x, CT_SCOPE_STEADY, c->small.ns, time));
+			   ct_explain_time(x, CT_SCOPE_STEADY, c->small.held.total, time));
 	ct_explain_advise(x, f, "Gather the data in one buffer and copy it at once: a copy costs some microseconds "
 			  "whatever its size.");
 	ct_explain_show(f, &c->small.longest);

@@ -22,6 +22,7 @@ struct kind {
 
 struct ioctls {
 	struct ct_hash by_kind[CT_SCOPE_COUNT];	/* a: struct kind * */
+	struct ct_union taken[CT_SCOPE_COUNT];	/* wall time in them, of any thread */
 };
 
 static bool ioctls_wants(const struct ct_class *class)
@@ -76,6 +77,7 @@ static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return -ENOMEM;
 	k->count++;
 	k->ns += e->duration;
+	ct_scope_union(&a->phases->processes[index], scope, e, &(*(struct ioctls **)a->state)[index].taken[scope]);
 	k->failed_ns += e->failed ? e->duration : 0;
 	if (e->failed && !k->failed++) {
 		ct_evidence_set(&k->failure, e);
@@ -140,7 +142,7 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 		const struct ct_hash *h = &io->by_kind[s];
 		const struct kind *most = NULL;
 		struct ct_finding_row *f;
-		uint64_t ns = 0, calls = 0;
+		uint64_t ns = io->taken[s].total, calls = 0;
 		char object[64] = "";
 
 		for (size_t n = 0; n < h->size; n++) {
@@ -148,7 +150,6 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 
 			if (!h->slots[n].used || !k)
 				continue;
-			ns += k->ns;
 			calls += k->count;
 			if (!most || k->ns > most->ns)
 				most = k;

@@ -77,7 +77,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 	struct collection *c = ct_explain_state(x, &ct_getters_analyser);
 	struct ct_histogram *h = &c->processes[x->index].distances;
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
-	uint64_t count = 0, timed = 0, ns = 0, calls = 0, cost;
+	uint64_t count = 0, rate = 0, timed = 0, ns = 0, calls = 0, cost;
 	const struct ct_fact *most = NULL;
 	struct ct_finding_row *f;
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], n[CT_TERM_TEXT];
@@ -91,6 +91,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 		if (!getters_wants(fact->class))
 			continue;
 		count += fact->count;
+		rate += ct_rule_calls(x, fact);
 		timed += fact->timed;
 		ns += fact->total;
 		if (!most || fact->count > most->count)
@@ -103,7 +104,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, timed ? CT_SURE : CT_POSSIBLE, cost,
 			   "%s of %s calls are getters (%s %s), most of them %s: %s%s.",
-			   ct_term_count(a, count), ct_term_count(b, calls), ct_explain_rate(x, count, n),
+			   ct_term_count(a, count), ct_term_count(b, calls), ct_explain_rate(x, rate, n),
 			   ct_explain_per(x), most->class->name, timed ? "" : "about ",
 			   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));
 	f->at_most = !timed;

@@ -3,12 +3,13 @@
 #include "explain/rules/common.h"
 #include "view/term.h"
 
-static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *longest, uint64_t *ns)
+/* @rate: set to those that are divided among the iterations */
+static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *longest, uint64_t *rate)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	uint64_t count = 0;
 
-	*ns = 0;
+	*rate = 0;
 	*longest = (struct ct_evidence){ 0 };
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *f = &facts->list[i];
@@ -16,7 +17,7 @@ static uint64_t launch_count(const struct ct_explain *x, struct ct_evidence *lon
 		if (!ct_class_is(f->class, CT_IS_LAUNCH))
 			continue;
 		count += f->count;
-		*ns += f->self;
+		*rate += ct_rule_calls(x, f);
 		if (f->longest.ns > longest->ns)
 			*longest = f->longest;
 	}
@@ -37,6 +38,7 @@ bool ct_rule_launches_graphs(const struct ct_explain *x)
 	return graphs && graphs * 2 >= all;
 }
 
+/* As ct_rule_calls(). */
 static uint64_t launch_syncs(const struct ct_explain *x)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
@@ -44,7 +46,7 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (ct_class_is(facts->list[i].class, CT_IS_WAIT))
-			count += facts->list[i].count;
+			count += ct_rule_calls(x, &facts->list[i]);
 	return count;
 }
 
@@ -61,15 +63,15 @@ static bool launch_gpu_busy(const struct ct_explain *x)
  */
 void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 {
-	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT), launch_ns, launches;
+	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT), rate, launches;
 	uint64_t wall = x->wall[CT_SCOPE_STEADY], host = wall - (wait < wall ? wait : wall), cost = host;
 	uint64_t syncs = launch_syncs(x);
 	struct ct_evidence longest;
 	struct ct_finding_row *f;
 	char works[80] = "", time[64], each[CT_TERM_TEXT], n[CT_TERM_TEXT];
 
-	launches = launch_count(x, &longest, &launch_ns);
-	if (!x->thread || launches < 10 * x->iterations || launch_gpu_busy(x) ||
+	launches = launch_count(x, &longest, &rate);
+	if (!x->thread || rate < 10 * x->iterations || launch_gpu_busy(x) ||
 	    (!x->busy && syncs * 2 < x->iterations) ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, wait) >= rule->threshold)
 		return;
@@ -83,7 +85,7 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 	}
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
 			   "The host limits: %s launches %s take it %s each with what is between them, and its "
-			   "synchronisations %s%s%s.", ct_explain_rate(x, launches, n), ct_explain_per(x),
+			   "synchronisations %s%s%s.", ct_explain_rate(x, rate, n), ct_explain_per(x),
 			   ct_term_ns(each, host / launches), wait ? "wait only " : "do not wait",
 			   wait ? ct_explain_time(x, CT_SCOPE_STEADY, wait, time) : "", works);
 	f->at_most = true;

@@ -8,10 +8,16 @@
 #include "explain/rules/common.h"
 #include "view/term.h"
 
+/* Calls that did not fail, as ct_rule_calls(). */
+static uint64_t memory_rate(const struct ct_explain *x, const struct ct_fact *fact)
+{
+	return ct_explain_countable(x, fact->count - fact->failed, fact->in_iterations - fact->failed_in_iterations);
+}
+
 void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
-	uint64_t allocs = 0, frees = 0, ns = 0, iterations = 0;
+	uint64_t allocs = 0, frees = 0, allocs_rate = 0, frees_rate = 0, ns = facts->memory.total, iterations = 0;
 	const struct ct_fact *most = NULL;
 	struct ct_finding_row *f;
 	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT];
@@ -22,11 +28,13 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 		/* Those that failed are the business of the rule on errors. */
 		if (!ct_class_is(fact->class, CT_IS_ALLOC | CT_IS_FREE) || fact->failed == fact->count)
 			continue;
-		if (ct_class_is(fact->class, CT_IS_ALLOC))
+		if (ct_class_is(fact->class, CT_IS_ALLOC)) {
 			allocs += fact->count - fact->failed;
-		else
+			allocs_rate += memory_rate(x, fact);
+		} else {
 			frees += fact->count - fact->failed;
-		ns += fact->total > fact->failed_ns ? fact->total - fact->failed_ns : 0;
+			frees_rate += memory_rate(x, fact);
+		}
 		if (fact->iterations > iterations)
 			iterations = fact->iterations;
 		if (!most || fact->total > most->total)
@@ -37,8 +45,8 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
 			   "%s allocation%s and %s free%s %s take %s, most of it %s.",
-			   ct_explain_rate(x, allocs, a), ct_explain_rate_s(x, allocs),
-			   ct_explain_rate(x, frees, b), ct_explain_rate_s(x, frees), ct_explain_per(x),
+			   ct_explain_rate(x, allocs_rate, a), ct_explain_rate_s(x, allocs_rate),
+			   ct_explain_rate(x, frees_rate, b), ct_explain_rate_s(x, frees_rate), ct_explain_per(x),
 			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
 	ct_explain_advise(x, f, "Allocate before the loop and use the memory again, or use a pool "
 			  "(cuMemAllocAsync, a caching allocator): a free also waits for the GPU.");
@@ -166,6 +174,7 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	uint64_t first = g->at[1], last = g->at[GROWTH_PARTS], begin = g->at[0] < first ? g->at[0] : first;
 	char rate[CT_TERM_TEXT + 16] = "";
 	unsigned int steps = 0;
+	struct ct_coverage covered;
 	struct ct_finding_row *f;
 
 	/* The first part may still fill caches. */
@@ -174,9 +183,10 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 	if (g->unknown || last < first || last - first < GROWTH_LEAST || steps < GROWTH_PARTS - 2 ||
 	    100.0 * (last - first) / (first ? first : 1) < rule->threshold)
 		return;
-	if (x->process->iterations_count)
+	ct_phases_coverage(x->process, &covered);
+	if (x->process->iterations_count && covered.steady)	/* as if it grew evenly */
 		snprintf(rate, sizeof(rate), ", %s an iteration",
-			 ct_term_bytes(each, (last - begin) / x->iterations));
+			 ct_term_bytes(each, (double)(last - begin) * covered.covered / covered.steady / x->iterations));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
 			   "Device memory grows by %s during the steady state, from %s to %s%s: %s allocation%s, "
 			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_term_bytes(from, begin),

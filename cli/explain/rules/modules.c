@@ -10,14 +10,13 @@ struct loads {
 
 static void modules_collect(const struct ct_scope_facts *facts, struct loads *l)
 {
-	*l = (struct loads){ 0 };
+	*l = (struct loads){ .ns = facts->modules.total };
 	for (unsigned int i = 0; i < facts->count; i++) {
 		const struct ct_fact *f = &facts->list[i];
 
 		if (f->class->layer != CT_LAYER_USER || f->class->category != CT_CAT_MODULE)
 			continue;
 		l->count += f->count;
-		l->ns += f->total;
 		l->loaded += f->class->op == CT_OP_LOAD ? f->count : 0;
 		if (f->iterations > l->iterations)
 			l->iterations = f->iterations;

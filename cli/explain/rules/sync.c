@@ -27,7 +27,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	const struct ct_fact *most = NULL;
-	uint64_t syncs = 0, launches = 0, idle, most_idle, other;
+	uint64_t syncs = 0, launches = 0, rate = 0, idle, most_idle, other;
 	struct ct_finding_row *f;
 	char time[64], until[64], least[128] = "", n[CT_TERM_TEXT];
 
@@ -38,6 +38,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 		if (!ct_class_is(fact->class, CT_IS_WAIT))
 			continue;
 		syncs += fact->count;
+		rate += ct_rule_calls(x, fact);
 		if (!most || fact->count > most->count)
 			most = fact;
 	}
@@ -54,7 +55,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	idle = idle > other ? idle - other : 0;
 	if (x->idle_measured)
 		most_idle = sync_measured(x);
-	if (!most || syncs * 10 < x->iterations * 9 || syncs < 4 ||
+	if (!most || rate * 10 < x->iterations * 9 || syncs < 4 ||
 	    ct_rule_share(x, CT_SCOPE_STEADY, most_idle) < rule->threshold)
 		return;
 	if (!x->idle_measured && ct_rule_share(x, CT_SCOPE_STEADY, idle) >= 0.05)
@@ -62,7 +63,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, most_idle,
 			   "%s synchronisation%s %s (one for %.0f launch%s), most by %s: without copies, allocations "
 			   "and module loading, the GPU has nothing to do for %s%s%s.",
-			   ct_explain_rate(x, syncs, n), ct_explain_rate_s(x, syncs), ct_explain_per(x),
+			   ct_explain_rate(x, rate, n), ct_explain_rate_s(x, rate), ct_explain_per(x),
 			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
 			   x->idle_measured ? " after them, by its records" : " until the next submission returned");
