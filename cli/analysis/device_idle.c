@@ -38,8 +38,10 @@ static void idle_divide(struct ct_idle_process *p, const struct ct_process_phase
 		uint64_t begin = span->begin > from ? span->begin : from;
 		uint64_t end = span->end < to ? span->end : to;
 
-		if (begin < end)
-			p->stages[span->stage] += end - begin;
+		if (begin >= end)
+			continue;
+		p->stages[span->stage] += end - begin;
+		p->chosen[span->stage] += ct_filter_clip(p->filter, &begin, &end);
 	}
 	while (low < high) { /* the first that ends after from */
 		uint32_t middle = low + (high - low) / 2;
@@ -238,6 +240,7 @@ static void idle_measure(struct ct_idle *idle, struct ct_idle_process *p, const 
 	p->measured = idle->measured = true;
 	p->total = p->periods = p->longest = p->longest_at = p->since = 0;
 	memset(p->stages, 0, sizeof(p->stages));
+	memset(p->chosen, 0, sizeof(p->chosen));
 	memset(p->submitting_ns, 0, sizeof(p->submitting_ns));
 	memset(p->iterations, 0, phases->iterations_count * sizeof(*p->iterations));
 }
@@ -356,6 +359,7 @@ static int idle_begin(struct ct_analysis *a)
 		return -ENOMEM;
 	idle->processes_count = count;
 	for (unsigned int i = 0; i < count; i++) {
+		idle->processes[i].filter = a->filter;
 		idle->processes[i].iterations =
 			calloc(a->phases->processes[i].iterations_count + 1ul, sizeof(uint64_t));
 		if (!idle->processes[i].iterations)

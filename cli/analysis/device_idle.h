@@ -29,6 +29,7 @@ struct ct_idle_event {
 struct ct_idle_process {
 	uint64_t total;				/* ns */
 	uint64_t stages[CT_STAGE_COUNT];	/* ns */
+	uint64_t chosen[CT_STAGE_COUNT];	/* ns: between --from and --to */
 	/* ns in the launches that ended these times: until one returned, it may not have begun. */
 	uint64_t submitting_ns[CT_STAGE_COUNT];
 	uint64_t *iterations;			/* ns, as the phases have them */
@@ -37,6 +38,7 @@ struct ct_idle_process {
 	bool     contexts;			/* it has had several: nothing is known after that */
 	bool     measured;			/* by records of the GPU, from the first of them on */
 	/* Internal. */
+	const struct ct_report_filter *filter;
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
 	uint64_t context;			/* the one that is known */
 	CT_KEYED(struct ct_idle_stream) streams;	/* with work that may not be done */

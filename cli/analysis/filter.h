@@ -16,6 +16,15 @@ struct ct_report_filter {
 	const char *name;		/* a glob on name, symbol or kernel, or a range's text; NULL: all */
 };
 
+/* What of the time from @begin to @end is in the range; ns, 0: nothing.  Sets both to that part. */
+static inline uint64_t ct_filter_clip(const struct ct_report_filter *f, uint64_t *begin, uint64_t *end)
+{
+	*begin = *begin > f->from ? *begin : f->from;
+	*end = f->to && f->to < *end ? f->to : *end;
+	*end = *end > *begin ? *end : *begin;
+	return *end - *begin;
+}
+
 /* A filter with what it remembers of classes and kernels. */
 struct ct_filter_state {
 	struct ct_report_filter filter;

@@ -103,12 +103,12 @@ t_gpu_gaps()
 		"idle times by cause, exactly"
 	is "$(jq -c '.gaps[0] | [."Start (ns)", ."Duration (ns)", ."Application (ns)", ."Sync (ns)", ."Launch (ns)", ."Start Latency (ns)", ."Memory (ns)", ."Driver (ns)", .CorrId]' "$g.gaps")" \
 		"[1210000,898000,786000,4000,5000,3000,60000,40000,10]" "the longest"
-	is "$(jq -c '.gaps[0,9] | [.Cause, .Before, .After]' "$g.gaps" | paste -sd ' ')" '["application","softmax(float*)","gemm(float*)"] ["work was queued","gemm(float*)","softmax(float*)"]' \
+	is "$(jq -c '.gaps[0,9] | [.Cause, .Previous, .Next]' "$g.gaps" | paste -sd ' ')" '["application","softmax(float*)","gemm(float*)"] ["work was queued","gemm(float*)","softmax(float*)"]' \
 		"its cause, and the work around it"
 	gpu_trace overlap
-	is "$(gpu_json gaps | jq -c '.gaps[] | [.Before, .After]')" '["[CUDA memcpy Host-to-Device]","[CUDA memset]"]' "copies and sets are named as in cuda_gpu_trace"
+	is "$(gpu_json gaps | jq -c '.gaps[] | [.Previous, .Next]')" '["[CUDA memcpy Host-to-Device]","[CUDA memset]"]' "copies and sets are named as in cuda_gpu_trace"
 	gpu_trace graphs
-	is "$(gpu_json gaps | jq -c '[.gaps[] | .Before, .After] | unique')" '["[CUDA graph 5]"]' "and so are graphs"
+	is "$(gpu_json gaps | jq -c '[.gaps[] | .Previous, .Next] | unique')" '["[CUDA graph 5]"]' "and so are graphs"
 	for name in idle overlap devices nodes graphs unjoined stopped busy; do
 		gpu_trace $name
 		gpu_json gaps >"$g.gaps"
@@ -117,6 +117,10 @@ t_gpu_gaps()
 		is "$(jq '[.gaps_sum[]."Total Time (ns)"] | add // 0' "$g.gaps")" "$(echo "$want" | jq '.[1]')" "gpu $name: the causes add up to them"
 		is "$(jq '.gaps | map(."Duration (ns)" as $d | [to_entries[] | select(.key | test("^(Application|Sync|Launch|Start Latency|Queued|Memory|Module|Driver|Off CPU|Other Calls|Unknown) ")) | .value // 0] | add == $d) | all' "$g.gaps")" \
 			true "gpu $name: the parts of each add up to it"
+		is "$(jq -c '[.gaps_pairs[] | [.Pid, .Device, .Previous, .Next, .Gaps, ."Total Time (ns)", ."Max (ns)", ."Med (ns)"]] | sort' "$g.gaps")" \
+			"$(jq -c '.gaps | group_by([.Pid, .Device, .Previous, .Next]) | map((map(."Duration (ns)") | sort) as $v | ($v | length) as $n |
+				[.[0].Pid, .[0].Device, .[0].Previous, .[0].Next, $n, ($v | add), $v[-1],
+				($v[(($n - 1) / 2 | floor)] + $v[($n / 2 | floor)]) / 2]) | sort' "$g.gaps")" "gpu $name: gaps by the work before and after them"
 	done
 	gpu_trace devices
 	is "$(gpu_json gaps | jq -c '.gaps_idle[] | [.Device, ."Busy (ns)", ."Device Idle (ns)"]' | paste -sd ' ')" \

@@ -16,6 +16,8 @@
 #include "../../cli/base/hash.h"
 #include "../../cli/base/keyed.h"
 #include "../../cli/base/median.h"
+#include "../../cli/base/union.h"
+#include "../../cli/analysis/gpu/gap_pairs.h"
 #include "../../cli/analysis/engine.h"
 #include "../../cli/group/histogram.h"
 #include "../../cli/group/rows.h"
@@ -528,8 +530,71 @@ static void medians(void)
 	ok(ct_median(NULL, 0) == 0, "none of nothing");
 }
 
+static int by_end(const void *a, const void *b)
+{
+	return compare((const uint64_t *)a + 1, (const uint64_t *)b + 1);
+}
+
+/* Calls of several threads: no moment counts twice. */
+static void unions(void)
+{
+	enum { CALLS = 400, MOMENTS = 3000 };
+	uint64_t call[CALLS][2], covered = 0, sum = 0;
+	static bool moment[MOMENTS];
+	struct ct_union u = { 0 };
+
+	srand(3);
+	for (int i = 0; i < CALLS; i++) {
+		call[i][0] = rand() % (MOMENTS - 100);
+		call[i][1] = call[i][0] + rand() % (i % 7 ? 10 : 100);
+		sum += call[i][1] - call[i][0];
+		for (uint64_t k = call[i][0]; k < call[i][1]; k++)
+			moment[k] = true;
+	}
+	for (int i = 0; i < MOMENTS; i++)
+		covered += moment[i];
+	qsort(call, CALLS, sizeof(*call), by_end);
+	for (int i = 0; i < CALLS; i++)
+		ct_union_add(&u, call[i][0], call[i][1]);
+	ok(u.total == covered && covered < sum, "union of intervals: %llu of %llu (%llu)", (unsigned long long)u.total,
+	   (unsigned long long)sum, (unsigned long long)covered);
+	u = (struct ct_union){ 0 };
+	for (uint64_t i = 0; i < 1000; i++)
+		ct_union_add(&u, 10 * i, 10 * i + 4);
+	ct_union_add(&u, 9985, 10000);
+	ok(u.total == 4 * 999 + 15, "of many that do not meet: %llu", (unsigned long long)u.total);
+}
+
+/* Medians of gaps: exact of few, right to 1 % of many. */
+static void gaps(void)
+{
+	static const struct ct_class kernel = { .id = 5 }, copy = { .id = 6 };
+	struct ct_gpu_work_name a = { &kernel, 1 }, b = { &copy, 2 };
+	struct ct_gap_pairs pairs = { 0 };
+	bool right = true;
+
+	for (uint64_t i = 1; i <= 1000; i++)
+		right &= !ct_gap_pairs_add(&pairs, &a, &b, i * i) && !ct_gap_pairs_add(&pairs, &b, &a, 7);
+	ok(right && pairs.count == 2 && pairs.list[0].count == 1000 && pairs.list[0].longest == 1000000 &&
+	   ct_gap_pair_median(&pairs.list[0]) == (500 * 500 + 501 * 501) / 2.0 && ct_gap_pair_median(&pairs.list[1]) == 7,
+	   "gaps by what stands around them");
+	for (uint64_t i = 1001; i <= 40001; i++)
+		right &= !ct_gap_pairs_add(&pairs, &a, &b, i * i);
+	ok(right && ct_gap_pair_median(&pairs.list[0]) > 20001.0 * 20001 * 0.99 &&
+	   ct_gap_pair_median(&pairs.list[0]) < 20001.0 * 20001 * 1.01, "the median of many gaps: %.0f",
+	   ct_gap_pair_median(&pairs.list[0]));
+	for (uint64_t i = 0; i < 2 * CT_GAP_PAIRS_MAX; i++) {
+		a.which = 100 + i;
+		right &= !ct_gap_pairs_add(&pairs, &a, &b, 1);
+	}
+	ok(right && pairs.count == CT_GAP_PAIRS_MAX + 1, "more pairs than are told apart are one");
+	ct_gap_pairs_free(&pairs);
+}
+
 int main(void)
 {
+	unions();
+	gaps();
 	groups();
 	rings();
 	losses();

@@ -68,17 +68,24 @@ static void busy_iterations(uint64_t *iterations, const struct ct_process_phases
 }
 
 /* The device worked from d->since on. */
-static void busy_period(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t to)
+static void busy_period(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+			const struct ct_report_filter *filter, uint64_t to)
 {
+	uint64_t from = d->since, until = to;
+
+	ct_filter_clip(filter, &from, &until);
 	d->all.busy += to - d->since;
-	for (unsigned int i = 0; i < phases->stages_count; i++)
-		d->stages[phases->stages[i].stage].busy +=
-			busy_common(phases->stages[i].begin, phases->stages[i].end, d->since, to);
+	for (unsigned int i = 0; i < phases->stages_count; i++) {
+		const struct ct_stage_span *span = &phases->stages[i];
+
+		d->stages[span->stage].busy += busy_common(span->begin, span->end, d->since, to);
+		d->chosen[span->stage] += busy_common(span->begin, span->end, from, until);
+	}
 }
 
 /* Return: it worked until now. */
 static bool busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
-		      const struct ct_trace_event *e)
+		      const struct ct_report_filter *filter, const struct ct_trace_event *e)
 {
 	enum ct_gpu_work work = busy_work(e->class);
 	unsigned int stage;
@@ -99,7 +106,7 @@ static bool busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phas
 	}
 	if (!d->running || --d->running)
 		return false;
-	busy_period(d, phases, e->end);
+	busy_period(d, phases, filter, e->end);
 	return true;
 }
 
@@ -118,8 +125,8 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->iterations = calloc(phases->iterations_count + 1ul, sizeof(*p->iterations));
 	if (!d || !p->iterations)
 		return -ENOMEM;
-	busy_step(d, phases, e);
-	if (busy_step(&p->any, phases, e))
+	busy_step(d, phases, a->filter, e);
+	if (busy_step(&p->any, phases, a->filter, e))
 		busy_iterations(p->iterations, phases, p->any.since, e->end);
 	return 0;
 }

@@ -22,6 +22,7 @@ struct ct_gpu_busy_device {
 	uint64_t since;				/* internal: ns, when it began to work */
 	uint64_t first, last;			/* ns */
 	struct ct_gpu_busy_stage all, stages[CT_STAGE_COUNT];
+	uint64_t chosen[CT_STAGE_COUNT];	/* ns that it worked between --from and --to */
 };
 
 struct ct_gpu_busy_process {

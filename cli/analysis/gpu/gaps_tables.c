@@ -2,7 +2,9 @@
 /* See gaps_tables.h. */
 #include "analysis/gpu/gaps_tables.h"
 
-#include "spans/work.h"
+#include <errno.h>
+#include <stdlib.h>
+
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
@@ -18,21 +20,40 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
 };
 
-enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, BEFORE = CAUSES + CT_IDLE_CAUSE_COUNT, AFTER, CORRELATION, COLUMNS };
+enum { P_PID, P_DEVICE, P_COUNT, P_TOTAL, P_SHARE, P_MEDIAN, P_MAX, P_PREVIOUS, P_NEXT, P_COLUMNS };
+
+/* Process and GPU stay where there are several: @rank is 0. */
+#define PAIR_COLUMNS(rank) {							\
+	[P_PID] = { "Pid", "pid", CT_CELL_ID, rank },				\
+	[P_DEVICE] = { "Device", "GPU", CT_CELL_ID, rank },			\
+	[P_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },			\
+	[P_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },		\
+	[P_SHARE] = { "Time (%)", "of idle", CT_CELL_PERCENT, 1 },		\
+	[P_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },		\
+	[P_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },				\
+	[P_PREVIOUS] = { "Previous", "previous", CT_CELL_KERNEL, 0 },		\
+	[P_NEXT] = { "Next", "next", CT_CELL_KERNEL, 0 },			\
+}
+
+static const struct ct_column pair_columns[2][P_COLUMNS] = { PAIR_COLUMNS(9), PAIR_COLUMNS(0) };
+
+enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, PREVIOUS = CAUSES + CT_IDLE_CAUSE_COUNT, NEXT, CORRELATION, COLUMNS };
 
 #define ROW(id, words, column, head, priority)	[CAUSES + CT_IDLE_##id] = { column, head, CT_CELL_NS, priority },
-static const struct ct_column columns[COLUMNS] = {
-	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },
-	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
-	[MOST] = { "Cause", "most of it", CT_CELL_TEXT, 0 },
-	[PID] = { "Pid", "pid", CT_CELL_ID, 6 },
-	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },
-	[DEVICE] = { "Device", "GPU", CT_CELL_ID, 5 },
-	CT_IDLE_CAUSES(ROW)
-	[BEFORE] = { "Before", "after", CT_CELL_KERNEL, 1 },
-	[AFTER] = { "After", "until", CT_CELL_KERNEL, 0 },
-	[CORRELATION] = { "CorrId", "op id", CT_CELL_ID, 4 },
-};
+#define GAP_COLUMNS(rank) {							\
+	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },			\
+	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },		\
+	[MOST] = { "Cause", "most of it", CT_CELL_TEXT, 0 },			\
+	[PID] = { "Pid", "pid", CT_CELL_ID, rank },				\
+	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },				\
+	[DEVICE] = { "Device", "GPU", CT_CELL_ID, rank },			\
+	CT_IDLE_CAUSES(ROW)							\
+	[PREVIOUS] = { "Previous", "previous", CT_CELL_KERNEL, 1 },		\
+	[NEXT] = { "Next", "next", CT_CELL_KERNEL, 0 },				\
+	[CORRELATION] = { "CorrId", "op id", CT_CELL_ID, 4 },			\
+}
+
+static const struct ct_column columns[2][COLUMNS] = { GAP_COLUMNS(6), GAP_COLUMNS(0) };
 #undef ROW
 
 enum { I_PID, I_DEVICE, I_STAGE, I_DURATION, I_BUSY, I_IDLE, I_SHARE, I_GAPS, I_COLUMNS };
@@ -105,18 +126,11 @@ static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 	ct_gpu_coverage_notes(a, t, true);
 }
 
-/* As cuda_gpu_trace names it. */
 static struct ct_cell gaps_work(const struct ct_analysis *a, struct ct_table *t, const struct ct_gpu_work_name *work)
 {
-	const char *name = NULL;
+	char buf[40];
 
-	if (work->class->id == CT_CLASS_gpu_graph)
-		return ct_format(t, "[CUDA graph %llu]", (unsigned long long)work->which);
-	if (ct_gpu_is_kernel(work->class))
-		name = ct_names_string(a->names, work->which);
-	else if (ct_gpu_is_transfer(work->class))
-		name = ct_gpu_operation_name(work->which);
-	return ct_const(name ? name : work->class->name);
+	return ct_text(t, ct_gap_work(work, a->names, buf, sizeof(buf)));
 }
 
 /* What most of a gap went to. */
@@ -129,10 +143,64 @@ static const char *gaps_most(const struct ct_gpu_gap *g)
 	return ct_idle_cause_word[most];
 }
 
+/* Gaps of several GPUs, or of several processes. */
+static bool gaps_several(const struct ct_gpu_idle *idle)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < idle->devices_count; i++)
+		n += idle->devices[i]->pairs.count > 0;
+	return n > 1;
+}
+
+struct gaps_of_pair {
+	struct ct_gap_pair *pair;	/* the first, for ct_gap_pair_order() */
+	const struct ct_gpu_idle_device *device;
+};
+
+static int gaps_pairs(struct ct_analysis *a, const struct ct_gpu_idle *idle)
+{
+	struct ct_table *t = ct_analysis_table(a, "gaps_pairs", "Gaps by what the GPU did before and after them",
+					       pair_columns[gaps_several(idle)], P_COLUMNS);
+	struct gaps_of_pair *list;
+	uint64_t total = 0;
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < idle->devices_count; i++)
+		count += idle->devices[i]->pairs.count;
+	list = calloc(count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	count = 0;
+	for (unsigned int i = 0; i < idle->devices_count; i++)
+		for (size_t k = 0; k < idle->devices[i]->pairs.count; k++) {
+			list[count].pair = &idle->devices[i]->pairs.list[k];
+			list[count].device = idle->devices[i];
+			total += list[count++].pair->total;
+		}
+	qsort(list, count, sizeof(*list), ct_gap_pair_order);
+	for (size_t i = 0; i < count; i++) {
+		struct ct_gap_pair *pair = list[i].pair;
+		struct ct_cell *row = ct_table_row(t);
+
+		row[P_PID] = ct_u64(list[i].device->pid);
+		row[P_DEVICE] = ct_u64(list[i].device->gpu);
+		row[P_COUNT] = ct_u64(pair->count);
+		row[P_TOTAL] = ct_u64(pair->total);
+		row[P_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
+		row[P_MEDIAN] = ct_double(ct_gap_pair_median(pair));
+		row[P_MAX] = ct_u64(pair->longest);
+		row[P_PREVIOUS] = gaps_work(a, t, &pair->previous);
+		row[P_NEXT] = gaps_work(a, t, &pair->next);
+	}
+	free(list);
+	return 0;
+}
+
 static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
-	struct ct_table *t = ct_analysis_table(a, "gaps", "The longest times in which the GPU was idle", columns,
-					       COLUMNS);
+	struct ct_table *t = ct_analysis_table(a, "gaps", "The longest times in which the GPU was idle",
+					       columns[gaps_several(idle)], COLUMNS);
 	char gaps[CT_TERM_TEXT];
 
 	for (unsigned int i = 0; i < idle->longest_count; i++) {
@@ -148,20 +216,21 @@ static void gaps_longest(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		for (unsigned int k = 0; k < CT_IDLE_CAUSE_COUNT; k++)
 			if (k != CT_IDLE_OFF || a->trace->has_kernel)
 				row[CAUSES + k] = ct_u64(g->parts[k]);
-		row[BEFORE] = gaps_work(a, t, &g->before);
-		row[AFTER] = gaps_work(a, t, &g->after);
+		row[PREVIOUS] = gaps_work(a, t, &g->previous);
+		row[NEXT] = gaps_work(a, t, &g->next);
 		row[MOST] = ct_const(gaps_most(g));
 		if (g->op_id)
 			row[CORRELATION] = ct_u64(g->op_id);
 	}
 	if (idle->gaps > idle->longest_count)
-		ct_table_note(t, "There are %s; these are the longest.", ct_term_count(gaps, idle->gaps));
+		ct_table_note(t, "There are %s; these are the %u longest, all that are kept. gaps_pairs counts all.",
+			      ct_term_count(gaps, idle->gaps), idle->longest_count);
 }
 
 static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_idle",
-		"What other work could use: each GPU without work of this process", idle_columns, I_COLUMNS);
+		"Idle time of each GPU by stage", idle_columns, I_COLUMNS);
 	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
 
@@ -177,10 +246,11 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 					gaps = idle->devices[k];
 			for (unsigned int k = 0; k < p->stages_count; k++) {
 				const struct ct_stage_span *span = &p->stages[k];
-				uint64_t wall = span->end - span->begin, ns = device->stages[span->stage].busy;
+				uint64_t begin = span->begin, end = span->end, ns = device->chosen[span->stage];
+				uint64_t wall = ct_filter_clip(a->filter, &begin, &end);
 				struct ct_cell *row;
 
-				if ((a->filter->pid && a->filter->pid != p->pid) ||
+				if (!wall || (a->filter->pid && a->filter->pid != p->pid) ||
 				    (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION))
 					continue;
 				row = ct_table_row(t);
@@ -189,7 +259,7 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 				row[I_STAGE] = ct_const(ct_stage_word[span->stage]);
 				row[I_DURATION] = ct_u64(wall);
 				/* Time without records is no idle time. */
-				if (!ct_gpu_covers(coverage, p->pid, span->begin, span->end))
+				if (!ct_gpu_covers(coverage, p->pid, begin, end))
 					continue;
 				row[I_BUSY] = ct_u64(ns);
 				row[I_IDLE] = ct_u64(wall > ns ? wall - ns : 0);
@@ -202,11 +272,15 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 	ct_gpu_coverage_notes(a, t, false);
 }
 
-void ct_gpu_gaps_tables(struct ct_analysis *a)
+int ct_gpu_gaps_tables(struct ct_analysis *a)
 {
 	const struct ct_gpu_idle *idle = ct_analysis_state(a, &ct_gpu_idle_analyser);
 
+	int rc;
+
 	gaps_causes(a, idle);
+	rc = gaps_pairs(a, idle);
 	gaps_longest(a, idle);
 	gaps_stages(a, idle);
+	return rc;
 }

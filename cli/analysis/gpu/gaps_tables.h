@@ -5,7 +5,7 @@
 
 #include "analysis/engine.h"
 
-/* The analysis must need ct_gpu_idle_analyser, ct_gpu_busy_analyser and ct_gpu_coverage_analyser. */
-void ct_gpu_gaps_tables(struct ct_analysis *a);
+/* The analysis must need ct_gpu_idle_analyser, ct_gpu_busy_analyser and ct_gpu_coverage_analyser.  0 or -ENOMEM. */
+int ct_gpu_gaps_tables(struct ct_analysis *a);
 
 #endif

@@ -287,20 +287,20 @@ static void idle_sum(struct ct_idle_sum *sum, uint64_t ns)
 	sum->longest = ns > sum->longest ? ns : sum->longest;
 }
 
-static struct ct_gpu_work_name idle_work(const struct ct_trace_event *e)
+static struct ct_gpu_work_name idle_work(const struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_gpu_work_name work = { .class = e->class };
 
 	if (e->class->id == CT_CLASS_gpu_graph)
 		work.which = ct_record_quick(e->record, CT_QUICK_GRAPH);
 	else if (ct_gpu_is_kernel(e->class))
-		work.which = ct_record_quick(e->record, CT_QUICK_KERNEL);
+		work.which = ct_record_kernel(e->record, a->names->reg);
 	else if (ct_gpu_is_transfer(e->class))
 		work.which = ct_gpu_operation(e->record);
 	return work;
 }
 
-static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
+static int idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, d->pid, d->since);
 	const struct ct_cause *cause = e->point->cause;
@@ -309,7 +309,7 @@ static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const 
 		.start = d->since, .duration = e->begin - d->since, .pid = d->pid, .gpu = d->gpu,
 		.tid = cause ? cause->tid : 0, .op_id = cause ? cause->op_id : 0,
 		.call = cause ? cause->class : NULL, .call_begin = cause ? cause->begin : 0,
-		.before = d->last, .after = idle_work(e),
+		.previous = d->last, .next = idle_work(a, e),
 	};
 	unsigned int stage = p ? ct_phases_stage(p, d->since) : CT_STAGE_COUNT;
 
@@ -319,7 +319,7 @@ static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const 
 
 	if (!gap.duration || gap.start < a->filter->from || (a->filter->to && gap.start >= a->filter->to) ||
 	    (a->filter->pid && a->filter->pid != d->pid))
-		return;
+		return 0;
 	d->process = p ? p - a->phases->processes : -1;
 	idle_explain(s, d, cause, &gap);
 	idle_sum(&d->all, gap.duration);
@@ -335,6 +335,10 @@ static void idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const 
 			idle_sum(&d->causes[stage][i], gap.parts[i]);
 	s->gaps++;
 	idle_keep(s, &gap);
+	if ((stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION) &&
+	    ct_gap_pairs_add(&d->steady, &gap.previous, &gap.next, gap.duration))
+		return -ENOMEM;
+	return ct_gap_pairs_add(&d->pairs, &gap.previous, &gap.next, gap.duration);
 }
 
 static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -358,8 +362,8 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!d)
 		return 0;
 	if (e->kind == CT_ON_BEGIN) {
-		if (!d->running++ && d->since)
-			idle_gap(a, d, e);
+		if (!d->running++ && d->since && idle_gap(a, d, e))
+			return -ENOMEM;
 		d->since = d->running == 1 ? 0 : d->since;
 		return 0;
 	}
@@ -367,7 +371,7 @@ static int idle_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	d->since = e->end;
 	d->number++;
-	d->last = idle_work(e);
+	d->last = idle_work(a, e);
 	return 0;
 }
 
@@ -438,8 +442,11 @@ static void idle_free(struct ct_analysis *a)
 			free(t->calls);
 		free(t);
 	}
-	for (unsigned int i = 0; i < s->devices_count; i++)
+	for (unsigned int i = 0; i < s->devices_count; i++) {
+		ct_gap_pairs_free(&s->devices[i]->pairs);
+		ct_gap_pairs_free(&s->devices[i]->steady);
 		free(s->devices[i]);
+	}
 	free(s->devices);
 	free(s->longest);
 	ct_keyed_free(&s->by_key);

@@ -12,6 +12,7 @@
 #define CT_CLI_GPU_IDLE_CAUSES_H
 
 #include "analysis/engine.h"
+#include "analysis/gpu/gap_pairs.h"
 
 /* X(ID, words, column, head, priority of the column) */
 #define CT_IDLE_CAUSES(X)								\
@@ -32,12 +33,6 @@ enum ct_idle_cause { CT_IDLE_CAUSES(CT_IDLE_ROW) CT_IDLE_CAUSE_COUNT };
 
 extern const char *const ct_idle_cause_word[CT_IDLE_CAUSE_COUNT];
 
-/* A kernel, copy, set or graph. */
-struct ct_gpu_work_name {
-	const struct ct_class *class;		/* NULL: nothing */
-	uint64_t which;				/* a kernel's name, a ct_gpu_operation(), the graph's number */
-};
-
 struct ct_gpu_gap {
 	uint64_t start, duration;
 	uint64_t parts[CT_IDLE_CAUSE_COUNT];	/* ns; their sum is the duration */
@@ -45,7 +40,7 @@ struct ct_gpu_gap {
 	const struct ct_class *call;		/* NULL: not known */
 	uint32_t pid, tid;			/* tid: of that call */
 	uint16_t gpu;
-	struct ct_gpu_work_name before, after;
+	struct ct_gpu_work_name previous, next;
 };
 
 struct ct_idle_sum {
@@ -64,13 +59,15 @@ struct ct_gpu_idle_device {
 	/* Of gaps in which a synchronisation returned: without memory, modules, driver, off the CPU. */
 	uint64_t after_sync[CT_STAGE_COUNT + 1];
 	struct ct_gpu_gap longest[CT_STAGE_COUNT + 1];
+	struct ct_gap_pairs pairs;		/* of all gaps */
+	struct ct_gap_pairs steady;		/* of those in the steady state, or the execution */
 	/* Internal. */
 	uint32_t running;
 	uint64_t since, number;			/* since: ns, idle since then; 0: it is not */
 	struct ct_gpu_work_name last;
 };
 
-#define CT_GPU_GAPS_KEPT	1000		/* the longest */
+#define CT_GPU_GAPS_KEPT	65536		/* the longest */
 
 struct ct_gpu_idle_key {
 	uint64_t key;

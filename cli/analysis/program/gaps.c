@@ -12,13 +12,14 @@
 
 #include "spans/work.h"
 #include "analysis/device_idle.h"
+#include "analysis/gpu/gap_pairs.h"
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/gaps_tables.h"
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/threads/launching.h"
 
-#define GAPS_KEPT	1000
+#define GAPS_KEPT	65536
 
 enum gap_part { G_APP, G_SYNC, G_MEMORY, G_MODULE, G_DRIVER, G_OFF, G_OTHER, G_COUNT };
 
@@ -28,7 +29,7 @@ static const char *const gap_word[G_COUNT] = {
 };
 
 enum {
-	START, DURATION, PID, TID, APP, SYNC, MEMORY, MODULE, DRIVER, OFF, OTHER, IDLE, BEFORE, AFTER,
+	START, DURATION, PID, TID, APP, SYNC, MEMORY, MODULE, DRIVER, OFF, OTHER, IDLE, PREVIOUS, NEXT,
 	COLUMNS
 };
 
@@ -45,8 +46,8 @@ static const struct ct_column columns[COLUMNS] = {
 	[OFF] = { "Off CPU (ns)", "off CPU", CT_CELL_NS, 3 },
 	[OTHER] = { "Other Calls (ns)", "other", CT_CELL_NS, 4 },
 	[IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
-	[BEFORE] = { "Before", "after call", CT_CELL_TEXT, 1 },
-	[AFTER] = { "After", "until call", CT_CELL_TEXT, 1 },
+	[PREVIOUS] = { "Previous", "previous", CT_CELL_TEXT, 1 },
+	[NEXT] = { "Next", "next", CT_CELL_TEXT, 1 },
 };
 
 static const unsigned int part_column[G_COUNT] = { APP, SYNC, MEMORY, MODULE, DRIVER, OFF, OTHER };
@@ -60,6 +61,19 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
 	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
 	[S_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
+};
+
+enum { P_PID, P_COUNT, P_TOTAL, P_SHARE, P_MEDIAN, P_MAX, P_PREVIOUS, P_NEXT, P_COLUMNS };
+
+static const struct ct_column pair_columns[P_COLUMNS] = {
+	[P_PID] = { "Pid", "pid", CT_CELL_ID, 1 },
+	[P_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
+	[P_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
+	[P_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
+	[P_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },
+	[P_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },
+	[P_PREVIOUS] = { "Previous", "previous", CT_CELL_TEXT, 0 },
+	[P_NEXT] = { "Next", "next", CT_CELL_TEXT, 0 },
 };
 
 enum { I_PID, I_STAGE, I_DURATION, I_IDLE, I_SHARE, I_COLUMNS };
@@ -76,7 +90,7 @@ struct gap {
 	uint64_t start, duration, idle;
 	uint64_t parts[G_COUNT];
 	uint32_t pid, tid;
-	const struct ct_class *before, *after;
+	const struct ct_class *previous, *next;
 };
 
 /* What a thread did since the gap of its process began. */
@@ -92,7 +106,8 @@ struct gap_process {
 	uint64_t number;		/* of the gap, from 1; 0: nothing was submitted yet */
 	uint64_t start;			/* ns, of the gap */
 	uint64_t idle;			/* ns of the device, until the gap */
-	const struct ct_class *before;
+	const struct ct_class *previous;
+	struct ct_gap_pairs pairs;
 };
 
 struct gap_sum {
@@ -222,12 +237,12 @@ static void gaps_keep(struct gaps_state *s, const struct gap *g)
 
 /* ------------------------------------------------------------------- events --- */
 
-static void gaps_close(struct gaps_state *s, struct gap_process *p, const struct gap_thread *t,
+static int gaps_close(struct gaps_state *s, struct gap_process *p, const struct gap_thread *t,
 		       const struct ct_trace_event *e, uint64_t idle)
 {
 	struct gap g = {
 		.start = p->start, .duration = e->begin - p->start, .pid = e->track->pid,
-		.tid = e->track->tid, .before = p->before, .after = e->class,
+		.tid = e->track->tid, .previous = p->previous, .next = e->class,
 		.idle = idle - p->idle,
 	};
 	unsigned int most = 0;
@@ -244,6 +259,8 @@ static void gaps_close(struct gaps_state *s, struct gap_process *p, const struct
 	sum->idle += g.idle;
 	sum->max = g.duration > sum->max ? g.duration : sum->max;
 	gaps_keep(s, &g);
+	return ct_gap_pairs_add(&p->pairs, &(struct ct_gpu_work_name){ .class = g.previous },
+				&(struct ct_gpu_work_name){ .class = g.next }, g.duration);
 }
 
 static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -268,8 +285,9 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return -ENOMEM;
 	if (e->kind != CT_ON_UNRETURNED) {
 		gaps_charge(t, p, now);
-		if (submits && e->kind != CT_ON_END && !p->open && p->number && now > p->start)
-			gaps_close(s, p, t, e, idled);
+		if (submits && e->kind != CT_ON_END && !p->open && p->number && now > p->start &&
+		    gaps_close(s, p, t, e, idled))
+			return -ENOMEM;
 		t->part = gaps_part(ct_launching_account(s->launching, e->track));
 		if (gaps_several(s, e->track, p, now))
 			return -ENOMEM;
@@ -286,7 +304,7 @@ static int gaps_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	p->number++;
 	p->start = now;
-	p->before = e->class;
+	p->previous = e->class;
 	p->idle = idled;
 	return 0;
 }
@@ -340,7 +358,46 @@ static void gaps_sums(struct ct_table *t, const struct gaps_state *s, uint64_t t
 	}
 }
 
-/* The chance of other work on the same GPU. */
+struct gaps_of_pair {
+	struct ct_gap_pair *pair;	/* the first, for ct_gap_pair_order() */
+	uint32_t pid;
+};
+
+static int gaps_pairs(struct ct_analysis *a, struct gaps_state *s, uint64_t total)
+{
+	struct ct_table *t = ct_analysis_table(a, "gaps_pairs", "Times without a submission by the calls before and after them",
+					       pair_columns, P_COLUMNS);
+	struct gaps_of_pair *list;
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		count += s->processes[i].pairs.count;
+	list = calloc(count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	count = 0;
+	for (unsigned int i = 0; i < a->phases->processes_count; i++)
+		for (size_t k = 0; k < s->processes[i].pairs.count; k++)
+			list[count++] = (struct gaps_of_pair){ &s->processes[i].pairs.list[k], a->phases->processes[i].pid };
+	qsort(list, count, sizeof(*list), ct_gap_pair_order);
+	for (size_t i = 0; i < count; i++) {
+		struct ct_gap_pair *pair = list[i].pair;
+		struct ct_cell *row = ct_table_row(t);
+
+		row[P_PID] = ct_u64(list[i].pid);
+		row[P_COUNT] = ct_u64(pair->count);
+		row[P_TOTAL] = ct_u64(pair->total);
+		row[P_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
+		row[P_MEDIAN] = ct_double(ct_gap_pair_median(pair));
+		row[P_MAX] = ct_u64(pair->longest);
+		row[P_PREVIOUS] = ct_const(ct_gap_work(&pair->previous, a->names, NULL, 0));
+		row[P_NEXT] = ct_const(ct_gap_work(&pair->next, a->names, NULL, 0));
+	}
+	free(list);
+	return 0;
+}
+
+/* Where the GPU had nothing to do. */
 static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
 {
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
@@ -352,18 +409,18 @@ static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
 			continue;
 		for (unsigned int k = 0; k < p->stages_count; k++) {
 			const struct ct_stage_span *span = &p->stages[k];
-			uint64_t ns = idle->processes[i].stages[span->stage];
+			uint64_t ns = idle->processes[i].chosen[span->stage], begin = span->begin, end = span->end;
+			uint64_t wall = ct_filter_clip(a->filter, &begin, &end);
 			struct ct_cell *row;
 
-			if (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION)
+			if (!wall || (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION))
 				continue;
 			row = ct_table_row(t);
 			row[I_PID] = ct_u64(p->pid);
 			row[I_STAGE] = ct_const(ct_stage_word[span->stage]);
-			row[I_DURATION] = ct_u64(span->end - span->begin);
+			row[I_DURATION] = ct_u64(wall);
 			row[I_IDLE] = ct_u64(ns);
-			row[I_SHARE] = ct_double(span->end > span->begin ?
-						 100.0 * ns / (span->end - span->begin) : 0);
+			row[I_SHARE] = ct_double(100.0 * ns / wall);
 		}
 	}
 	ct_table_note(t, "GPU idle is %s.", ct_idle_meaning(idle));
@@ -376,18 +433,19 @@ static int gaps_end(struct ct_analysis *a)
 	uint64_t total = 0, count = 0;
 
 	if (s->measured) {
-		ct_gpu_gaps_tables(a);
-		return 0;
+		return ct_gpu_gaps_tables(a);
 	}
 	sum = ct_analysis_table(a, "gaps_sum", "Times without a submission, by what most of each was", sum_columns,
 				S_COLUMNS);
-	t = ct_analysis_table(a, "gaps", "The longest times without a submission, and what the host did then",
-			      columns, COLUMNS);
 	for (unsigned int i = 0; i < G_COUNT; i++) {
 		total += s->sums[i].total;
 		count += s->sums[i].count;
 	}
 	gaps_sums(sum, s, total);
+	if (gaps_pairs(a, s, total))
+		return -ENOMEM;
+	t = ct_analysis_table(a, "gaps", "The longest times without a submission, and what the host did then",
+			      columns, COLUMNS);
 	qsort(s->heap, s->heap_count, sizeof(*s->heap), gaps_order);
 	for (unsigned int i = 0; i < s->heap_count; i++) {
 		const struct gap *g = &s->heap[i];
@@ -401,14 +459,13 @@ static int gaps_end(struct ct_analysis *a)
 			if (k != G_OFF || a->trace->has_kernel)
 				row[part_column[k]] = ct_u64(g->parts[k]);
 		row[IDLE] = ct_u64(g->idle);
-		row[BEFORE] = ct_const(g->before->name);
-		row[AFTER] = ct_const(g->after->name);
+		row[PREVIOUS] = ct_const(g->previous->name);
+		row[NEXT] = ct_const(g->next->name);
 	}
 	if (count > s->heap_count)
-		ct_table_note(t, "There are %llu; these are the longest.", (unsigned long long)count);
-	gaps_idle(a, ct_analysis_table(a, "gaps_idle",
-				       "What other work could use: the GPU without work of this process",
-				       idle_columns, I_COLUMNS));
+		ct_table_note(t, "There are %llu; these are the %u longest, all that are kept. gaps_pairs counts all.",
+			      (unsigned long long)count, s->heap_count);
+	gaps_idle(a, ct_analysis_table(a, "gaps_idle", "Idle time of the GPU by stage", idle_columns, I_COLUMNS));
 	return 0;
 }
 
@@ -416,6 +473,8 @@ static void gaps_free(struct ct_analysis *a)
 {
 	struct gaps_state *s = a->state;
 
+	for (unsigned int i = 0; s->processes && i < a->phases->processes_count; i++)
+		ct_gap_pairs_free(&s->processes[i].pairs);
 	free(s->threads);
 	free(s->processes);
 	free(s->heap);
