@@ -48,6 +48,7 @@
 	X(offsync, 0)		/* the same while it synchronises */	\
 	X(who, 0)		/* thread that ran instead, 0: none */	\
 	X(kernel, 0)		/* the module records, though no switches */ \
+	X(starter, 0)		/* another thread calls cuInit and makes the context, and no more */ \
 	X(threads, 1)		/* 2: another one launches in each second iteration */ \
 	X(slow, 0)		/* then each launch takes so much longer */ \
 	X(processes, 1)		/* that do all this */			\
@@ -282,7 +283,7 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 	struct ct_init i = { 0 };
 	struct ct_module m = { 1, 0, 0 };
 	uint32_t parent[2] = { 1, 1000 };
-	struct thread h, two;
+	struct thread h, two, first;
 	uint8_t buf[1 << 15];
 
 	thread_open(&h, pid, pid, t);
@@ -290,8 +291,14 @@ static uint64_t process(uint32_t pid, uint64_t t, uint64_t number)
 		      pid, 0 }, buf, with_text(buf, parent, sizeof(parent), longnames ? long_name() :
 					       number ? "second" : "program"));
 	h.t += before;
-	call(&h, INIT, 0, init, 0, &i, sizeof(i));
-	call(&h, CONTEXT, 0, context, 0, &c, sizeof(c));
+	if (starter)
+		thread_open(&first, pid, pid + 5, h.t);
+	call(starter ? &first : &h, INIT, 0, init, 0, &i, sizeof(i));
+	call(starter ? &first : &h, CONTEXT, 0, context, 0, &c, sizeof(c));
+	if (starter) {
+		h.t = first.t;
+		close_writer(&first.w);
+	}
 	if (module)
 		call(&h, LOAD, 0, module, 0, &m, sizeof(m));
 	for (uint64_t k = 0; k < ranges + 1; k++) {

@@ -143,7 +143,14 @@ static bool stages_shown(const struct ct_analysis *a, uint32_t pid, uint32_t tid
 	       (!tid || !a->filter->tid || a->filter->tid == tid);
 }
 
-/* Calls @fn for each stage of each thread that launches. */
+/* Is the thread shown in the stage?  Those that launch are; before the warm-up the one that works. */
+static bool stages_of_thread(const struct ct_accounting *acc, const struct ct_thread_account *thread, enum ct_stage stage)
+{
+	return ct_account_launches(thread) ||
+	       (stage < CT_STAGE_WARMUP && acc->processes[thread->process].workers[stage] == thread);
+}
+
+/* Calls @fn for each stage of each thread that works in it. */
 static void stages_each(const struct ct_analysis *a, struct ct_table *t,
 			void (*fn)(struct ct_table *t, const struct ct_thread_account *thread,
 				   const struct ct_stage_span *span))
@@ -154,12 +161,12 @@ static void stages_each(const struct ct_analysis *a, struct ct_table *t,
 		const struct ct_thread_account *thread = acc->threads[i];
 		const struct ct_process_phases *p;
 
-		if (!ct_account_launches(thread) || thread->process < 0 ||
-		    !stages_shown(a, thread->pid, thread->tid))
+		if (thread->process < 0 || !stages_shown(a, thread->pid, thread->tid))
 			continue;
 		p = &a->phases->processes[thread->process];
 		for (unsigned int k = 0; k < p->stages_count; k++)
-			fn(t, thread, &p->stages[k]);
+			if (stages_of_thread(acc, thread, p->stages[k].stage))
+				fn(t, thread, &p->stages[k]);
 	}
 }
 
@@ -315,7 +322,7 @@ static int stages_end(struct ct_analysis *a)
 	if (a->trace->lost)
 		ct_table_note(t, "Records were lost: their time is counted as what the thread did before them.");
 	t = ct_analysis_table(a, "stages_accounts",
-			      "Where the wall time of each thread that launches went, by stage",
+			      "Where the wall time of each thread that launches went, by stage; before the warm-up, of the one that works",
 			      account_columns, A_COLUMNS);
 	stages_each(a, t, stages_accounts);
 	stages_of_several(a);
@@ -344,13 +351,14 @@ static void stages_wide(const struct ct_analysis *a, struct ct_table *t)
 		for (unsigned int n = 0; n < acc->threads_count; n++) {
 			const struct ct_thread_account *thread = acc->threads[n];
 
-			if (thread->process != (int)i || !ct_account_launches(thread) ||
-			    !stages_shown(a, thread->pid, thread->tid))
+			if (thread->process != (int)i || !stages_shown(a, thread->pid, thread->tid))
 				continue;
 			for (unsigned int k = 0; k < p->stages_count; k++)
-				stages_wide_row(t, p->pid, thread->tid, &thread->stages[p->stages[k].stage], &p->stages[k],
-						several ? stages_turn(acc->processes[i].model, thread->tid,
-								      p->stages[k].stage) : UINT64_MAX);
+				if (stages_of_thread(acc, thread, p->stages[k].stage))
+					stages_wide_row(t, p->pid, thread->tid, &thread->stages[p->stages[k].stage],
+							&p->stages[k], several ?
+							stages_turn(acc->processes[i].model, thread->tid,
+								    p->stages[k].stage) : UINT64_MAX);
 		}
 	}
 }

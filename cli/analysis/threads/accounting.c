@@ -329,6 +329,52 @@ unsigned int ct_account_turns(const struct ct_process_account *p)
 	return n;
 }
 
+static uint64_t account_called(const struct ct_stage_account *s)
+{
+	uint64_t ns = s->ns[CT_ACCOUNT_WAIT] + s->ns[CT_ACCOUNT_DRIVER];
+
+	for (unsigned int i = CT_ACCOUNT_CALLS; i < CT_ACCOUNT_COUNT; i++)
+		ns += s->ns[i];
+	return ns;
+}
+
+static bool account_gives_work(const struct ct_launching_process *lp, uint32_t tid)
+{
+	for (unsigned int i = 0; i < lp->count; i++)
+		if (lp->threads[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Who works before the warm-up: cuInit is rarely called by the thread that launches in the end. */
+static void account_workers(struct ct_accounting *acc)
+{
+	for (unsigned int i = 0; i < acc->threads_count; i++) {
+		const struct ct_thread_account *t = acc->threads[i];
+
+		for (unsigned int k = 0; t->process >= 0 && k < CT_STAGE_WARMUP; k++) {
+			const struct ct_thread_account **best = &acc->processes[t->process].workers[k];
+			uint64_t called = account_called(&t->stages[k]);
+
+			if (called && (!*best || called > account_called(&(*best)->stages[k])))
+				*best = t;
+		}
+	}
+	for (unsigned int i = 0; i < acc->processes_count; i++) {
+		struct ct_stage_account *stages = acc->model->processes[i].stages;
+
+		for (unsigned int k = 0; stages && k < CT_STAGE_WARMUP; k++) {
+			const struct ct_thread_account *worker = acc->processes[i].workers[k];
+
+			if (!worker || account_gives_work(&acc->model->processes[i], worker->tid))
+				continue;
+			memcpy(stages[k].ns, worker->stages[k].ns, sizeof(stages[k].ns));
+			stages[k].ns[CT_ACCOUNT_APP] += stages[k].ns[CT_ACCOUNT_ABSENT];
+			stages[k].ns[CT_ACCOUNT_ABSENT] = 0;
+		}
+	}
+}
+
 /* What the processes did, by stages. */
 static void account_processes(struct ct_accounting *acc)
 {
@@ -358,6 +404,7 @@ static int account_end(struct ct_analysis *a)
 			account_finish(a, &acc->states[i]);
 	account_launching(a, acc);
 	account_processes(acc);
+	account_workers(acc);
 	return 0;
 }
 

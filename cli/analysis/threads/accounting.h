@@ -25,6 +25,12 @@ struct ct_process_account {
 	 * all of its threads.  Zeros where none launches.  Known when the analysis has ended.
 	 */
 	const struct ct_stage_account *stages;	/* of CT_STAGE_COUNT */
+	/*
+	 * Before the warm-up the thread that works need not be one that launches later.  The thread that was
+	 * longest in calls in each of these stages, NULL: none was.  If it never gives the GPU work, .stages has
+	 * what it did.
+	 */
+	const struct ct_thread_account *workers[CT_STAGE_WARMUP];
 	const struct ct_launching_process *model;	/* whose turn it was */
 	/*
 	 * Of the threads that launch the one of the iterations, or else the one that gives the GPU
