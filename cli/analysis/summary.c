@@ -172,36 +172,33 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 }
 
 /* Those of the steady state, which the verdict is of. */
-static int summary_iterations(struct ct_page *page, const struct ct_process_phases *p)
+static int summary_iterations(const struct ct_trace *t, struct ct_page *page, const struct ct_process_phases *p)
 {
-	uint32_t outliers = 0, warmup = ct_phases_warmup(p);
+	uint32_t warmup = ct_phases_warmup(p);
 	char x[CT_TERM_TEXT], y[CT_TERM_TEXT], z[CT_TERM_TEXT], line[512], what[512];
-	struct ct_process_phases steady = *p;
-	struct ct_iteration_stats s = { 0 };
-	int rc = 0;
+	struct ct_iteration_stats s;
+	struct ct_coverage c;
+	int rc = ct_iteration_stats(&s, p, false);
 
-	steady.iterations += warmup;
-	steady.iterations_count -= warmup;
+	if (rc)
+		return rc;
 	if (!p->iterations_count)
 		snprintf(line, sizeof(line), "  no iterations: %s", p->why_none);
 	else if (warmup)
 		snprintf(line, sizeof(line), "  %s iterations, %u more in the warm-up: %s",
-			 ct_term_count(x, steady.iterations_count), warmup, p->what);
+			 ct_term_count(x, s.count), warmup, p->what);
 	else
 		snprintf(line, sizeof(line), "  %s iterations: %s", ct_term_count(x, p->iterations_count), p->what);
 	/* In one line: report iterations has all of it. */
 	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
-	if (!steady.iterations_count)
-		return 0;
-	rc = ct_iteration_stats(&s, &steady);
-	for (uint32_t i = 0; !rc && i < steady.iterations_count && s.limit; i++)
-		outliers += s.sorted[i] > s.limit;
-	if (!rc)
+	if (s.count)
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
-			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max),
-			    outliers);
+			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max), s.longer);
+	ct_phases_coverage(p, &c);
+	if (s.count && c.covered < c.steady)
+		ct_page_add(page, "    %s", ct_iteration_coverage(t, p, what));
 	free(s.sorted);
-	return rc;
+	return 0;
 }
 
 static int summary_stages(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
@@ -221,7 +218,7 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 		    ", where the time of its launching thread went");
 	for (unsigned int i = 0; i < p->stages_count; i++)
 		summary_stage(page, p, &p->stages[i], account);
-	rc = summary_iterations(page, p);
+	rc = summary_iterations(a->trace, page, p);
 	if (others)
 		ct_page_add(page, "  and %u more process%s that called libcuda: report stages", others,
 			    others == 1 ? "" : "es");

@@ -4,13 +4,14 @@
 
 #include <stdlib.h>
 
-#include "base/median.h"
+#include "analysis/program/outliers.h"
 #include "view/term.h"
 
 #define MUCH	30.0	/* % of the wall time: enough to be the limit */
 #define MOST	50.0
 #define SOME	20.0	/* the host hardly waits for the GPU */
 #define LITTLE	10.0
+#define COVERED	95.0	/* % of the steady state: iterations that cover less say so */
 #define SHOWN	1.0	/* what takes less is left out of the sentence */
 
 const char *ct_limit_word(enum ct_limit limit)
@@ -194,18 +195,13 @@ static void verdict_parts(const struct ct_verdict *v, char *buf, size_t size)
 				 parts[i].share, parts[i].words);
 }
 
-/* The median duration of the iterations behind the first @from; 0: there are none, or no memory. */
-static uint64_t verdict_median(const struct ct_process_phases *p, uint32_t from)
+/* Their median; 0: there are none, or no memory. */
+static uint64_t verdict_median(const struct ct_process_phases *p)
 {
-	uint32_t n = p->iterations_count - from;
-	uint64_t *all = malloc((n + 1ul) * sizeof(*all)), median = 0;
+	struct ct_iteration_stats s;
+	uint64_t median = ct_iteration_stats(&s, p, false) ? 0 : s.median;
 
-	if (all && n) {
-		for (uint32_t i = 0; i < n; i++)
-			all[i] = p->iterations[from + i].end - p->iterations[from + i].begin;
-		median = ct_median(all, n);
-	}
-	free(all);
+	free(s.sorted);
 	return median;
 }
 
@@ -235,19 +231,25 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 {
 	struct shares s = verdict_shares(v);
 	enum ct_limit limit = verdict_limit(v, &s);
-	uint32_t warmup = ct_phases_warmup(v->process);
-	uint32_t iterations = v->process->iterations_count - warmup;
+	uint32_t iterations = v->process->iterations_count - ct_phases_warmup(v->process);
 	unsigned int threads = ct_account_turns(v->account);
-	char what[160], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT];
+	struct ct_coverage covered;
+	char what[200], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
+	     all[CT_TERM_TEXT];
 
 	if (!verdict_wall(v)) {
 		snprintf(buf, size, "The process launched nothing.");
 		return CT_LIMIT_UNKNOWN;
 	}
-	if (iterations)
+	ct_phases_coverage(v->process, &covered);
+	if (iterations && 100.0 * covered.covered < COVERED * covered.steady)
+		snprintf(what, sizeof(what), "steady state of %s, of which %s iteration%s of %s (median) cover %.0f %%",
+			 ct_term_ns(all, covered.steady), ct_term_count(n, iterations), iterations == 1 ? "" : "s",
+			 ct_term_ns(ns, verdict_median(v->process)), 100.0 * covered.covered / covered.steady);
+	else if (iterations)
 		snprintf(what, sizeof(what), "steady state, %s iteration%s of %s (median)",
 			 ct_term_count(n, iterations), iterations == 1 ? "" : "s",
-			 ct_term_ns(ns, verdict_median(v->process, warmup)));
+			 ct_term_ns(ns, verdict_median(v->process)));
 	else
 		snprintf(what, sizeof(what), "execution, %s without a repeating pattern",
 			 ct_term_ns(ns, verdict_wall(v)));

@@ -264,11 +264,19 @@ t_reports_stages()
 		awk -F'\t' -v OFS='\t' '
 		FILENAME == ARGV[1] { wall[$1, $2] = $4 - $3; next }
 		$1 == "C" { launches[$2, $3] += $6 }
+		$1 == "A" && $5 != "application" && $5 != "absent" { called[$2, $3, $4] += $6 }
 		{ line[++n] = $0 }
 		END {
+			# Before the warm-up also the thread that is longest in calls.
+			early["startup"]; early["init"]; early["modules"]; early["weights"]
+			for (k in called) {
+				split(k, f, SUBSEP)
+				if (f[3] in early && called[k] > called[f[1], works[f[1], f[3]], f[3]])
+					works[f[1], f[3]] = f[2]
+			}
 			for (i = 1; i <= n; i++) {
 				split(line[i], f, FS)
-				if (f[1] == "A" && launches[f[2], f[3]])
+				if (f[1] == "A" && (launches[f[2], f[3]] || (f[2], f[4]) in works && works[f[2], f[4]] == f[3]))
 					print f[2], f[3], f[4], f[5], f[6], 100 * f[6] / wall[f[2], f[4]]
 			}
 		}' "$d.stages.spans" "$d.doings" >"$d.accounts.want"
@@ -358,6 +366,26 @@ t_reports_stages()
 	done
 }
 
+# Before the warm-up a stage is accounted to the thread that works in it, though it launches nothing.
+t_reports_starter()
+{
+	local d=$work/data/starter
+
+	mkdir -p "$work/data"
+
+	"$b/make_rules" "$d" starter=1 before=50000000 init=215000000 context=85000000 launches=10
+	ok $? "a program that another thread initialises"
+	is "$("$plain" report "$d" 2>/dev/null | sed -n 's/^  init .* % *\([0-9.]* % .*\)$/\1/p')" "71.7 % init, 28.3 % context" "summary: cuInit is seen" ||
+		"$plain" report "$d"
+	"$plain" report --format csv stages "$d" 2>/dev/null >"$d.csv"
+	table 2 "$d.csv" >"$d.accounts"
+	is "$(csv "$d.accounts" Stage Account "Time (ns)" Tid | awk -F'\t' '$1 == "init" && $4 == 4247 { print $2, $3 }' | paste -sd ,)" \
+		"init 215000000,context 85000000" "stages: so is its thread"
+	is "$(csv "$d.accounts" Stage Tid | awk -F'\t' '$2 == 4247' | sort -u | cut -f 1 | paste -sd ,)" "init" "in no stage but that"
+	is "$("$plain" report --format json summary "$d" 2>/dev/null | jq -c '[.[] | select(.Metric | test("^stage init of [0-9]+ (init|context)$")) | .Value]')" \
+		"[215000000,85000000]" "and the summary's figures have it"
+}
+
 # The main phase is called steady state or execution: no other stage holds most of the launches or most
 # of the GPU's work.  A warm-up may, where 16 iterations or more follow.
 t_reports_main_phase()
@@ -377,7 +405,7 @@ t_reports_main_phase()
 			! grep -q 'GPU Busy (ns)' "$d.stages.first" ||
 				csv "$d.stages.first" Pid Stage "GPU Busy (ns)" | sed 's/^/S\tgpu/'
 		} 2>/dev/null | awk -F'\t' '
-		$1 == "I" { iterations[$2] = $3; next }
+		$1 == "I" { iterations[$2] += $3; next }
 		{ all[$2] += $4; main[$2] += $3 == "steady" || $3 == "execution" ? $4 : 0; warm[$2] += $3 == "warmup" ? $4 : 0 }
 		END {
 			for (p in all) {
@@ -407,14 +435,14 @@ t_reports_iterations()
 			table $i "$d.iterations.csv" >"$d.iterations.$i"
 		done
 		csv "$d.iterations.1" Pid Tid >"$d.threads"
-		csv "$d.iterations.2" Pid Iteration "Start (ns)" "Duration (ns)" |
-			awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4 }' >"$d.spans"
+		csv "$d.iterations.2" Pid Iteration "Start (ns)" "Duration (ns)" Stage |
+			awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $3 + $4, $5 }' >"$d.spans"
 		doings "$name" "$d.spans" >"$d.doings"
 		turns "$name" "$d.spans" >"$d.turns"
 		awk -F'\t' -v OFS='\t' -v OFMT=%.6f -v CONVFMT=%.6f -v out="$d.iterations" '
 		function median(v, n) { return (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2 }
 		FILENAME == ARGV[1] { tid[$1] = $2; next }
-		FILENAME == ARGV[2] { row[++n] = $1 OFS $2; pid[n] = $1; dur[n] = $4 - $3; next }
+		FILENAME == ARGV[2] { row[++n] = $1 OFS $2; pid[n] = $1; dur[n] = $4 - $3; stage[n] = $5; next }
 		FILENAME == ARGV[3] {
 			if ($1 == "C") { launches[$2, $4] += $6; calls[$2, $4] += $5 }
 			next
@@ -425,11 +453,15 @@ t_reports_iterations()
 		$4 == "kernel driver" { driver[$2, $3] += $5; next }
 		{ inside[$2, $3] += $5 }
 		END {
-			for (p in tid) {
+			# The warm-up has a row of its own, and is in nothing else.
+			for (p in tid) for (w = 0; w < 2; w++) {
+				key = p OFS (w ? "steady" : "warmup")
 				m = 0
 				for (i = 1; i <= n; i++)
-					if (pid[i] == p)
+					if (pid[i] OFS stage[i] == key)
 						v[++m] = dur[i]
+				if (!m)
+					continue
 				for (i = 2; i <= m; i++)
 					for (j = i; j > 1 && v[j] < v[j - 1]; j--) {
 						t = v[j]; v[j] = v[j - 1]; v[j - 1] = t
@@ -450,42 +482,50 @@ t_reports_iterations()
 				limit[p] = mid[p] + (far > mid[p] / 5 ? far : mid[p] / 5)
 				rank = int(m * 19 / 20)
 				rank += rank * 20 < m * 19
-				sums[p] = p OFS m OFS v[1] OFS mid[p] OFS total / m OFS v[rank] OFS v[m] OFS \
+				sums[key] = key OFS m OFS v[1] OFS mid[p] OFS total / m OFS v[rank] OFS v[m] OFS \
 					(m > 1 ? sqrt(squares / (m - 1)) : 0)
-				kept[p] = m - 20 > 0 ? v[m - 20] : 0
+				kept[p] = m - 1000 > 0 ? v[m - 1000] : 0
 				many[p] = m
 			}
 			for (i = 1; i <= n; i++) {
 				k = row[i]; sub(OFS, SUBSEP, k)
-				print row[i], dur[i], dur[i] / mid[pid[i]], launches[k] + 0, calls[k] + 0,
+				print row[i], stage[i], dur[i], dur[i] / mid[pid[i]], launches[k] + 0, calls[k] + 0,
 					inside[k] + 0, wait[k] + 0, driver[k] + 0, app[k] + 0 >(out ".2.want")
-				l[pid[i]] += launches[k]; c[pid[i]] += inside[k]; w[pid[i]] += wait[k]
-				r[pid[i]] += driver[k]; a[pid[i]] += app[k]
-				if (many[pid[i]] >= 5 && dur[i] > limit[pid[i]] && dur[i] > kept[pid[i]])
+				key = pid[i] OFS stage[i]
+				l[key] += launches[k]; c[key] += inside[k]; waits[key] += wait[k]
+				r[key] += driver[k]; a[key] += app[k]
+				if (stage[i] == "steady" && many[pid[i]] >= 5 && dur[i] > limit[pid[i]] && dur[i] > kept[pid[i]])
 					print row[i], dur[i] >(out ".3.want")
 			}
-			for (p in tid)
-				print sums[p], l[p] + 0, c[p] + 0, w[p] + 0, r[p] + 0, a[p] + 0 >(out ".1.want")
+			for (key in sums)
+				print sums[key], l[key] + 0, c[key] + 0, waits[key] + 0, r[key] + 0, a[key] + 0 >(out ".1.want")
 			printf "" >(out ".3.want")
 		}' "$d.threads" "$d.spans" "$d.doings" "$d.turns" 2>"$d.awk.err" || cat "$d.awk.err"
-		csv "$d.iterations.1" Pid Iterations "Min (ns)" "Med (ns)" "Avg (ns)" "P95 (ns)" "Max (ns)" \
+		csv "$d.iterations.1" Pid Stage Iterations "Min (ns)" "Med (ns)" "Avg (ns)" "P95 (ns)" "Max (ns)" \
 			"StdDev (ns)" Launches "In Calls (ns)" "Waiting (ns)" "Driver (ns)" "Application (ns)" \
 			>"$d.iterations.1.got"
-		same "$d.iterations.1.want" "$d.iterations.1.got" nnnddnndnnnnn "iterations of $name: the sums"
-		csv "$d.iterations.2" Pid Iteration "Duration (ns)" "To Median" Launches Calls "In Calls (ns)" \
+		same "$d.iterations.1.want" "$d.iterations.1.got" ntnnddnndnnnnn "iterations of $name: the sums"
+		csv "$d.iterations.2" Pid Iteration Stage "Duration (ns)" "To Median" Launches Calls "In Calls (ns)" \
 			"Waiting (ns)" "Driver (ns)" "Application (ns)" >"$d.iterations.2.got"
-		same "$d.iterations.2.want" "$d.iterations.2.got" nnnmnnnnnn "iterations of $name: each one"
+		same "$d.iterations.2.want" "$d.iterations.2.got" nntnmnnnnnn "iterations of $name: each one"
 		csv "$d.iterations.3" Pid Iteration "Duration (ns)" >"$d.iterations.3.got"
 		same "$d.iterations.3.want" "$d.iterations.3.got" nnn "iterations of $name: which are outliers"
 	done
-	# What the records show of a slow one: its longest calls, with the time that they took.
-	d=$work/data/gpt2
-	awk -F'\t' 'FILENAME == ARGV[1] { if ($2 == 1) { from = $3; to = $4 } next }
-		$1 == "E" && $5 == "cuLibraryLoadData" && $7 - $12 >= from && $7 - $12 < to { ns += $12; n++ }
-		END { printf "cuLibraryLoadData %.2f ms (others 0), %d calls", ns / 1e6, n }' \
+	# What the records show of the slowest one of inference: the longest time between two calls of its
+	# thread, and what a function took.
+	d=$work/data/inference
+	awk -F'\t' 'FILENAME == ARGV[1] { if ($4 - $3 > longest) { longest = $4 - $3; from = $3; to = $4 } next }
+		$1 != "E" || $10 == "" || $2 != "user" { next }
+		$7 - $12 >= from && $7 - $12 < to {
+			a = last > from ? last : from
+			if (last && $7 - $12 - a > gap) gap = $7 - $12 - a
+			if ($5 == "cuLaunchKernel") ns += $12
+		}
+		{ last = $7 }
+		END { printf "; one gap of %.2f us before softmax, in the application; cuLaunchKernel %.2f us (others ", gap / 1e3, ns / 1e3 }' \
 		"$d.spans" "$d.tsv" >"$d.why"
 	grep -qF "$(cat "$d.why")" "$d.iterations.3"
-	ok $? "iterations of gpt2: the slow one loaded code: $(cat "$d.why")"
+	ok $? "iterations of inference: why one was slow$(cat "$d.why")" || cat "$d.iterations.3"
 }
 
 t_reports_gaps()
@@ -496,7 +536,7 @@ t_reports_gaps()
 		d=$work/data/$name
 		facts "$name"
 		report "$name" gaps
-		for i in 1 2 3; do
+		for i in 1 2 3 4; do
 			table $i "$d.gaps.csv" >"$d.gaps.$i"
 		done
 		awk -F'\t' -v OFS='\t' "$doing_functions"'
@@ -559,20 +599,32 @@ t_reports_gaps()
 			open[$8] += $1 == "B" ? 1 : $1 == "E" ? -1 : 0
 			if (!open[$8] && $1 != "B") { start[$8] = $7; before[$8] = $5 }
 		}' "$d.tsv" second=1 "$d.tsv" >"$d.gaps.all"
-		LC_ALL=C sort -t "$tab" -k2,2nr -k1,1n "$d.gaps.all" | head -n 1000 | cut -f 1-13 >"$d.gaps.2.want"
-		csv "$d.gaps.2" "Start (ns)" "Duration (ns)" Pid Tid "Application (ns)" "Sync (ns)" "Memory (ns)" \
-			"Module (ns)" "Driver (ns)" "Off CPU (ns)" "Other Calls (ns)" Before After |
-			awk -F'\t' -v OFS='\t' '{ $10 += 0; print }' >"$d.gaps.2.got"
-		in_order "$d.gaps.2.want" "$d.gaps.2.got" nnnnnnnnnnntt "gaps of $name: every row, the longest first"
+		LC_ALL=C sort -t "$tab" -k2,2nr -k1,1n "$d.gaps.all" | cut -f 1-13 >"$d.gaps.3.want"
+		csv "$d.gaps.3" "Start (ns)" "Duration (ns)" Pid Tid "Application (ns)" "Sync (ns)" "Memory (ns)" \
+			"Module (ns)" "Driver (ns)" "Off CPU (ns)" "Other Calls (ns)" Previous Next |
+			awk -F'\t' -v OFS='\t' '{ $10 += 0; print }' >"$d.gaps.3.got"
+		in_order "$d.gaps.3.want" "$d.gaps.3.got" nnnnnnnnnnntt "gaps of $name: every row, the longest first"
 		awk -F'\t' -v OFS='\t' 'BEGIN { split("application,synchronisation,memory,module loading,kernel driver,off the CPU,other calls", word, ",") }
 		{ n[$14]++; t[$14] += $2; all += $2; if ($2 > max[$14]) max[$14] = $2 }
 		END { for (k in n) print word[k], n[k], t[k], 100 * t[k] / all, max[k] }' "$d.gaps.all" >"$d.gaps.1.want"
 		csv "$d.gaps.1" "Most Of It" Gaps "Total Time (ns)" "Time (%)" "Max (ns)" >"$d.gaps.1.got"
 		same "$d.gaps.1.want" "$d.gaps.1.got" tnndn "gaps of $name: by what most of them was"
+		# By what stood before and what ended them; of up to 1,024 the median is exact.
+		LC_ALL=C sort -t "$tab" -k3,3n -k12,12 -k13,13 -k2,2n "$d.gaps.all" | awk -F'\t' -v OFS='\t' -v OFMT=%.1f '
+			function out() {
+				if (n)
+					print key, n, total, v[n], (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2
+			}
+			$3 OFS $12 OFS $13 != key { out(); key = $3 OFS $12 OFS $13; n = total = 0 }
+			{ v[++n] = $2; total += $2 }
+			END { out() }' | awk -F'\t' -v OFS='\t' '{ if ($4 > 1024) $7 = "many"; print }' >"$d.gaps.2.want"
+		csv "$d.gaps.2" Pid Previous Next Gaps "Total Time (ns)" "Max (ns)" "Med (ns)" |
+			awk -F'\t' -v OFS='\t' '{ if ($4 > 1024) $7 = "many"; print }' >"$d.gaps.2.got"
+		same "$d.gaps.2.want" "$d.gaps.2.got" nttnnnd "gaps of $name: by the calls before and after them"
 	done
 	# Off the CPU: 0 where the module saw it, nothing where nobody did.
 	for name in gpt2 guest-inference; do
-		for report in "gaps 2" "iterations 1" "iterations 2"; do
+		for report in "gaps 3" "iterations 1" "iterations 2"; do
 			"$plain" report --format csv "${report% *}" "$(trace "$name")" 2>/dev/null >"$work/data/off.csv"
 			table "${report#* }" "$work/data/off.csv" >"$work/data/off.table"
 			is "$(csv "$work/data/off.table" "Off CPU (ns)" | grep -c .)" \
@@ -701,4 +753,82 @@ t_reports_summary()
 	is "$("$plain" report --pid 916 "$(trace processes)" | sed -n 's/^STAGES of //p')" "python3 (916)" "summary of a process"
 	is "$("$plain" report --pid 77 "$(trace processes)" | grep -c -e '^verdict' -e '^STAGES')" 0 "summary of no process"
 	is "$("$plain" report --pid 916 --format csv summary "$(trace processes)" | grep -c 'of 915')" 0 "figures of a process"
+}
+
+# time_of TEXT: "6.16 ms" as ns
+time_of()
+{
+	awk -v text="$1" 'BEGIN { split(text, w, " "); gsub(",", "", w[1])
+		printf "%.0f", w[1] * (w[2] == "s" ? 1e9 : w[2] == "ms" ? 1e6 : w[2] == "us" ? 1e3 : 1) }'
+}
+
+# near A B: two times that people read are the same to their digits
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= 0.0051 * (a > b ? a : b) + 1) }'; }
+
+# The figures of the iterations are the same wherever they are said: those of the steady state.
+# A line for each process: pid, iterations, median, p95, max, how many much longer, in the warm-up.
+t_reports_iterations_agree()
+{
+	local name d dir main pid count median p95 max longer warmup line
+
+	for name in train train-nvtx graph inference processes gpt2; do
+		d=$work/data/$name.agree dir=$(trace "$name")
+		"$plain" report --format csv iterations "$dir" 2>/dev/null >"$d.csv"
+		for i in 1 3; do
+			table $i "$d.csv" >"$d.$i"
+		done
+		{ csv "$d.1" Pid Stage Iterations "Med (ns)" "P95 (ns)" "Max (ns)"; csv "$d.3" Pid | sed 's/$/\tlonger/'; } |
+			awk -F'\t' -v OFS='\t' '$2 == "longer" { longer[$1]++; next } $2 == "warmup" { warm[$1] = $3; next }
+				{ n[$1] = $3; of[$1] = int($4) OFS $5 OFS $6 }
+				END { for (p in n) print p, n[p], of[p], longer[p] + 0, warm[p] + 0 }' | sort -n >"$d.want"
+		ok $(($(wc -l <"$d.want") == 0)) "$name has iterations"
+		"$plain" report --format json --top 0 iterations "$dir" 2>/dev/null | jq -r '. as $t | .iterations_sum[] |
+			select(.Stage == "steady") | .Pid as $p | [$p, .Iterations, (."Med (ns)" | floor), ."P95 (ns)", ."Max (ns)",
+			([$t.iterations_outliers[] | select(.Pid == $p)] | length),
+			([$t.iterations_sum[] | select(.Pid == $p and .Stage == "warmup") | .Iterations][0] // 0)] | @tsv' | sort -n >"$d.json"
+		is "$(cat "$d.json")" "$(cat "$d.want")" "$name: iterations as json"
+		"$plain" report --format json summary "$dir" 2>/dev/null | jq -r '([.[] | {(.Metric): .Value}] | add) as $v |
+			$v | keys[] | capture("^iterations of (?<p>[0-9]+)$").p | . as $p | select($v["iteration of \($p) median"]) |
+			[$p, $v["iterations of \($p)"], $v["iteration of \($p) median"], $v["iteration of \($p) p95"],
+			$v["iteration of \($p) max"], $v["iterations of \($p) much longer"], $v["warm-up iterations of \($p)"]] | @tsv' |
+			sort -n >"$d.figures"
+		is "$(cat "$d.figures")" "$(cat "$d.want")" "$name: iterations in the summary's figures"
+		"$plain" export --format sqlite -f -o "$d.db" "$dir" 2>/dev/null &&
+			sqlite3 -batch -separator "$tab" "$d.db" 'select s.Pid, s.Iterations, cast(s."Med (ns)" as integer), s."P95 (ns)",
+			s."Max (ns)", (select count(*) from report_iterations_outliers o where o.Pid = s.Pid),
+			coalesce((select w.Iterations from report_iterations_sum w where w.Pid = s.Pid and w.Stage = "warmup"), 0)
+			from report_iterations_sum s where s.Stage = "steady" order by s.Pid' >"$d.sqlite" 2>&1
+		is "$(cat "$d.sqlite")" "$(cat "$d.want")" "$name: iterations in SQLite"
+		# The page, diff and what people read have those of the process that launches most.
+		if "$plain" export --format html -f -o "$d.html" "$dir" 2>/dev/null; then
+			sed -n 's/.*id="ct-manifest"[^>]*>//p' "$d.html" | sed 's/<.*//' >"$d.manifest"
+			[ -s "$d.manifest" ] && jq -e . "$d.manifest" >/dev/null 2>&1 ||
+				awk '/id="ct-manifest"/ { on = 1; sub(/.*id="ct-manifest"[^>]*>/, "") } on { if (sub(/<.*/, "")) { print; exit } print }' \
+					"$d.html" >"$d.manifest"
+			line=$(jq -r '.iterations | [.pid, .count, (.median | floor), .p95, .max, .longer, .warmup] | @tsv' "$d.manifest")
+			main=${line%%"$tab"*}
+			# The page has six digits of a median with a fraction.
+			is "$(cut -f 1,2,4- <<<"$line")" "$(awk -F'\t' -v pid="$main" '$1 == pid' "$d.want" | cut -f 1,2,4-)" \
+				"$name: iterations of the page"
+			near "$(cut -f 3 <<<"$line")" "$(awk -F'\t' -v pid="$main" '$1 == pid { print $3 }' "$d.want")"
+			ok $? "$name: the median of the page"
+		else
+			main=$(head -1 "$d.want" | cut -f 1)
+		fi
+		IFS=$tab read -r pid count median p95 max longer warmup < <(awk -F'\t' -v pid="$main" '$1 == pid' "$d.want")
+		is "$("$plain" diff --format csv "$dir" "$dir" 2>/dev/null | sed -n 's/^iteration,\([0-9]*\)\(\.[0-9]*\)\{0,1\},.*/\1/p')" "$median" \
+			"$name: the median of diff"
+		line=$("$plain" report --pid "$pid" "$dir" 2>/dev/null | tr -s '\n ' ' ')
+		near "$(time_of "$(sed -n 's/.* median \([0-9.,]* [mun]*s\), p95 .*/\1/p' <<<"$line")")" "$median" &&
+			near "$(time_of "$(sed -n 's/.* p95 \([0-9.,]* [mun]*s\), max .*/\1/p' <<<"$line")")" "$p95" &&
+			near "$(time_of "$(sed -n 's/.* max \([0-9.,]* [mun]*s\), [0-9]* much.*/\1/p' <<<"$line")")" "$max"
+		ok $? "$name: the summary's times of iterations" || echo "# $line"
+		is "$(sed -n 's/.*, \([0-9,]*\) much longer than usual.*/\1/p' <<<"$line")" "$longer" "$name: the summary's outliers"
+		line=$("$plain" explain "$dir" 2>/dev/null | tr -s '\n ' ' ')
+		near "$(time_of "$(sed -n "s/.*VERDICT .*($pid) [^(]*iterations of \([0-9.,]* [mun]*s\) (median).*/\1/p" <<<"$line")")" "$median"
+		ok $? "$name: the median of explain" || echo "# $line"
+		# All are shown.
+		is "$("$plain" report --top 0 iterations "$dir" 2>/dev/null | awk '/^ITERATIONS OF THE STEADY STATE THAT|much longer than/ { on = 1 }
+			on && $1 == "'"$pid"'" { n++ } END { print n + 0 }')" "$longer" "$name: every outlier is in the table"
+	done
 }

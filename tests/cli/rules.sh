@@ -243,7 +243,7 @@ t_rules_rates()
 		read -r begin end < <(rules_scope "$(jq -r 'select(.op == "launch") | .pid' "$work/data/$name.jsonl" | head -n 1)" steady)
 		"$plain" explain --format json "$rd" 2>/dev/null >"$work/rates.json"
 		read -r count median < <("$plain" report --format csv iterations "$rd" 2>/dev/null |
-			awk -v RS= "NR == 2" | awk -F, -v b="$begin" 'NR > 1 && $3 >= b { print $4 }' |
+			awk -v RS= "NR == 2" | awk -F, -v b="$begin" 'NR > 1 && $4 >= b { print $5 }' |
 			sort -n | awk '{ d[NR] = $1 } END { print NR, NR % 2 ? d[(NR + 1) / 2] : int((d[NR / 2] + d[NR / 2 + 1]) / 2) }')
 		launches=$(awk -F'\t' -v b="$begin" -v e="$end" '$2 == "user" && $4 == "launch" && $1 == "E" && $7 - $12 >= b && $7 - $12 < e {
 			n++ } END { print n }' "$work/data/$name.tsv")

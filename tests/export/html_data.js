@@ -380,7 +380,8 @@ function check_story() {
 	if (it && it.blobs) {
 		const begin = column(it.blobs.begin), duration = column(it.blobs.duration);
 		same(begin.length, it.kept, 'iterations');
-		same(Math.max(...duration), it.max, 'the longest iteration');
+		same(begin.length - it.warmup, it.count, 'iterations of the steady state');
+		same(Math.max(...duration.slice(it.warmup)), it.max, 'the longest iteration of the steady state');
 		for (let i = 1; i < begin.length; i++)
 			if (begin[i] < begin[i - 1] + duration[i - 1])
 				bad(`iteration ${i} begins before the last one ends`);

@@ -94,7 +94,8 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
 	const struct ct_gpu_coverage *coverage = ct_analysis_state(a, &ct_gpu_coverage_analyser);
 	const struct ct_process_account *account = &acc->processes[index];
-	struct ct_iteration_stats s = { 0 };
+	struct ct_iteration_stats s;
+	struct ct_coverage c;
 	int rc;
 
 	for (unsigned int i = 0; i < p->stages_count; i++) {
@@ -116,14 +117,19 @@ static int figures_process(struct ct_analysis *a, struct ct_table *t, unsigned i
 							 ct_account_word(k)),
 					    account->stages[span->stage].ns[k], "ns");
 	}
-	figures_row(t, ct_format(t, "iterations of %u", p->pid), p->iterations_count, "iterations");
-	if (!p->iterations_count)
-		return 0;
-	rc = ct_iteration_stats(&s, p);
-	if (!rc) {
+	rc = ct_iteration_stats(&s, p, false);
+	if (rc)
+		return rc;
+	/* Of the steady state, as the stages have it. */
+	figures_row(t, ct_format(t, "iterations of %u", p->pid), s.count, "iterations");
+	if (p->iterations_count) {
+		ct_phases_coverage(p, &c);
+		figures_row(t, ct_format(t, "iterations of %u cover", p->pid), c.covered, "ns");
+		figures_row(t, ct_format(t, "iterations of %u much longer", p->pid), s.longer, "iterations");
 		figures_row(t, ct_format(t, "iteration of %u median", p->pid), s.median, "ns");
 		figures_row(t, ct_format(t, "iteration of %u p95", p->pid), s.p95, "ns");
 		figures_row(t, ct_format(t, "iteration of %u max", p->pid), s.max, "ns");
+		figures_row(t, ct_format(t, "warm-up iterations of %u", p->pid), ct_phases_warmup(p), "iterations");
 	}
 	free(s.sorted);
 	return rc;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The report iterations: the iterations of each process, those of its warm-up too, how long they
- * took, where their time went, and what was different in the longest ones.  It names as a
- * difference only what the records show.
+ * The report iterations: the iterations of each process, how long they took, where their time went,
+ * and what was different in the longest ones.  Those of the warm-up have rows of their own; nothing
+ * else counts them.  It names as a difference only what the records show.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,11 @@
 #include "analysis/gpu/busy.h"
 #include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
+#include "table/short_name.h"
 #include "view/term.h"
 
 enum {
-	S_PID, S_TID, S_COUNT, S_MIN, S_MED, S_AVG, S_P95, S_MAX, S_DEVIATION, S_LAUNCHES, S_CALLS,
+	S_PID, S_TID, S_STAGE, S_COUNT, S_MIN, S_MED, S_AVG, S_P95, S_MAX, S_DEVIATION, S_LAUNCHES, S_CALLS,
 	S_WAIT, S_DRIVER, S_OFF, S_APP, S_IDLE, S_WHAT,
 	S_BUSY, S_BUSY_SHARE,		/* only where there are records of the GPU */
 	S_COLUMNS
@@ -25,6 +26,7 @@ enum {
 static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
 	[S_TID] = { "Tid", "thread", CT_CELL_ID, 7 },
+	[S_STAGE] = { "Stage", "stage", CT_CELL_TEXT, 0 },
 	[S_COUNT] = { "Iterations", "count", CT_CELL_COUNT, 0 },
 	[S_MIN] = { "Min (ns)", "min", CT_CELL_NS, 5 },
 	[S_MED] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },
@@ -45,13 +47,14 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 };
 
 enum {
-	PID, ITERATION, START, DURATION, RATIO, LAUNCHES, CALLS, IN_CALLS, WAIT, DRIVER, OFF, APP,
+	PID, ITERATION, STAGE, START, DURATION, RATIO, LAUNCHES, CALLS, IN_CALLS, WAIT, DRIVER, OFF, APP,
 	IDLE, BUSY, BUSY_SHARE, COLUMNS
 };
 
 static const struct ct_column columns[COLUMNS] = {
 	[PID] = { "Pid", "pid", CT_CELL_ID, 3 },
 	[ITERATION] = { "Iteration", "iteration", CT_CELL_COUNT, 0 },
+	[STAGE] = { "Stage", "stage", CT_CELL_TEXT, 3 },
 	[START] = { "Start (ns)", "start", CT_CELL_TIME, 1 },
 	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
 	[RATIO] = { "To Median", "/median", CT_CELL_NUMBER, 0 },
@@ -94,15 +97,20 @@ static bool iterations_covered(const struct ct_analysis *a, const struct ct_proc
 			     p->iterations[last].end);
 }
 
+/* Those of the steady state, or of the @warmup. */
 static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const struct ct_process_phases *p,
-			       const struct ct_iteration_stats *s,
+			       const struct ct_iteration_stats *s, bool warmup,
 			       const struct ct_iteration_account *account, const uint64_t *idle, const uint64_t *busy)
 {
-	struct ct_cell *row = ct_table_row(t);
+	uint32_t first = warmup ? 0 : ct_phases_warmup(p), end = first + s->count;
 	struct ct_iteration_account sum = { 0 };
 	uint64_t launches = 0, idles = 0, busys = 0, wall = 0;
+	struct ct_cell *row;
 
-	for (uint32_t i = 0; i < p->iterations_count; i++) {
+	if (!s->count)
+		return;
+	row = ct_table_row(t);
+	for (uint32_t i = first; i < end; i++) {
 		launches += p->iterations[i].launches;
 		idles += idle[i];
 		busys += busy ? busy[i] : 0;
@@ -115,7 +123,8 @@ static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const 
 	}
 	row[S_PID] = ct_u64(p->pid);
 	row[S_TID] = ct_u64(p->tid);
-	row[S_COUNT] = ct_u64(p->iterations_count);
+	row[S_STAGE] = ct_const(ct_stage_word[warmup ? CT_STAGE_WARMUP : CT_STAGE_STEADY]);
+	row[S_COUNT] = ct_u64(s->count);
 	row[S_MIN] = ct_u64(s->min);
 	row[S_MED] = ct_double(s->median);
 	row[S_AVG] = ct_double(s->mean);
@@ -134,7 +143,7 @@ static void iterations_sum_row(struct ct_analysis *a, struct ct_table *t, const 
 	if (!busy)
 		return;
 	row[S_BUSY] = ct_u64(busys);
-	if (iterations_covered(a, p, 0, p->iterations_count - 1))
+	if (iterations_covered(a, p, first, end - 1))
 		row[S_BUSY_SHARE] = ct_double(wall ? 100.0 * busys / wall : 0);
 }
 
@@ -147,6 +156,7 @@ static void iterations_row(struct ct_analysis *a, struct ct_table *t,
 
 	row[PID] = ct_u64(p->pid);
 	row[ITERATION] = ct_u64(i + 1ull);
+	row[STAGE] = ct_const(ct_stage_word[i < ct_phases_warmup(p) ? CT_STAGE_WARMUP : CT_STAGE_STEADY]);
 	row[START] = ct_moment(a, it->begin);
 	row[DURATION] = ct_u64(it->end - it->begin);
 	if (median > 0)
@@ -175,6 +185,7 @@ struct iterations_reason {
 	uint64_t now;			/* ns */
 	const struct ct_call_sum *calls;	/* NULL: what */
 	const char *what;
+	bool application;
 };
 
 #define REASONS_MAX	4	/* that are named */
@@ -187,7 +198,7 @@ static int iterations_reason_order(const void *a, const void *b)
 	return x->delta > y->delta ? -1 : x->delta < y->delta;
 }
 
-/* The mean of the iterations that are no outliers. */
+/* The mean of the iterations of the steady state that are no outliers. */
 static void iterations_usual(const struct ct_process_phases *p, double limit,
 			     const struct ct_iteration_account *account, double *duration,
 			     double *app, double *off)
@@ -195,7 +206,7 @@ static void iterations_usual(const struct ct_process_phases *p, double limit,
 	uint64_t n = 0;
 
 	*duration = *app = *off = 0;
-	for (uint32_t i = 0; i < p->iterations_count; i++) {
+	for (uint32_t i = ct_phases_warmup(p); i < p->iterations_count; i++) {
 		uint64_t ns = p->iterations[i].end - p->iterations[i].begin;
 
 		if (limit && ns > limit)
@@ -212,13 +223,29 @@ static void iterations_usual(const struct ct_process_phases *p, double limit,
 	*off /= n;
 }
 
-static void iterations_say(FILE *out, const struct iterations_reason *r,
-			   const struct ct_outliers_process *o)
+/* "one gap of 41.4 ms before gemm(...)", where it is most of what the application took more. */
+static bool iterations_gap(struct ct_analysis *a, FILE *out, const struct iterations_reason *r, const struct ct_outlier *o)
+{
+	char ns[CT_TERM_TEXT], name[256], clean[80];
+	const char *kernel = o->gap_kernel ? ct_names_string(a->names, o->gap_kernel) : NULL;
+
+	if (!r->application || !o->gap_next || o->gap * 2 < r->delta || o->gap > r->now)
+		return false;
+	fprintf(out, "; one gap of %s before %s, in the application", ct_term_ns(ns, o->gap),
+		ct_term_clean(clean, sizeof(clean), kernel ? ct_short_kernel(name, sizeof(name), kernel) :
+			      o->gap_next->name, 60));
+	return true;
+}
+
+static void iterations_say(struct ct_analysis *analysis, FILE *out, const struct iterations_reason *r,
+			   const struct ct_outliers_process *o, const struct ct_outlier *outlier)
 {
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT];
 	const struct ct_call_sum *others;
 	double count;
 
+	if (iterations_gap(analysis, out, r, outlier))
+		return;
 	if (!r->calls) {
 		fprintf(out, "; %s +%s", r->what, ct_term_ns(a, r->delta));
 		return;
@@ -271,7 +298,7 @@ static int iterations_why(struct ct_analysis *a, struct ct_table *t, struct ct_c
 		};
 	}
 	reasons[count++] = (struct iterations_reason){
-		.delta = own->app - app, .what = "application",
+		.delta = own->app - app, .now = own->app, .what = "application", .application = true,
 	};
 	reasons[count++] = (struct iterations_reason){
 		.delta = own->off_cpu - off, .what = "off the CPU, in calls or between them,",
@@ -281,7 +308,7 @@ static int iterations_why(struct ct_analysis *a, struct ct_table *t, struct ct_c
 	for (unsigned int i = 0; i < count && said < REASONS_MAX; i++) {
 		if (reasons[i].delta < REASON_LEAST * excess || reasons[i].delta < 1)
 			break;
-		iterations_say(f, &reasons[i], o);
+		iterations_say(a, f, &reasons[i], o, out);
 		named += reasons[i].delta;
 		said++;
 	}
@@ -306,27 +333,67 @@ static int iterations_why(struct ct_analysis *a, struct ct_table *t, struct ct_c
 	return 0;
 }
 
+static int iterations_longer(const void *a, const void *b, void *arg)
+{
+	const struct ct_outlier *x = *(const struct ct_outlier *const *)a, *y = *(const struct ct_outlier *const *)b;
+	const struct ct_process_phases *p = arg;
+	uint64_t nx = p->iterations[x->iteration].end - p->iterations[x->iteration].begin;
+	uint64_t ny = p->iterations[y->iteration].end - p->iterations[y->iteration].begin;
+
+	if (nx != ny)
+		return nx > ny ? -1 : 1;
+	return x->iteration < y->iteration ? -1 : 1;
+}
+
+/* The longest first. */
 static int iterations_outliers(struct ct_analysis *a, struct ct_table *t, unsigned int index,
 			       const struct ct_outliers_process *o,
 			       const struct ct_iteration_account *account)
 {
 	const struct ct_process_phases *p = &a->phases->processes[index];
-	int rc = 0;
+	const struct ct_outlier **list = calloc(o->count + 1ul, sizeof(*list));
+	int rc = list ? 0 : -ENOMEM;
 
+	for (unsigned int i = 0; i < o->count && !rc; i++)
+		list[i] = &o->list[i];
+	if (!rc)
+		qsort_r(list, o->count, sizeof(*list), iterations_longer, (void *)p);
 	for (unsigned int i = 0; i < o->count && !rc; i++) {
-		const struct ct_iteration *it = &p->iterations[o->list[i].iteration];
+		const struct ct_iteration *it = &p->iterations[list[i]->iteration];
 		struct ct_cell *row = ct_table_row(t);
 
 		row[O_PID] = ct_u64(p->pid);
-		row[O_ITERATION] = ct_u64(o->list[i].iteration + 1ull);
+		row[O_ITERATION] = ct_u64(list[i]->iteration + 1ull);
 		row[O_START] = ct_moment(a, it->begin);
 		row[O_DURATION] = ct_u64(it->end - it->begin);
 		if (o->stats.median > 0)
 			row[O_RATIO] = ct_double((it->end - it->begin) / o->stats.median);
-		rc = iterations_why(a, t, &row[O_WHY], p, o, &o->list[i], account);
+		rc = iterations_why(a, t, &row[O_WHY], p, o, list[i], account);
 	}
+	free(list);
 	if (o->beyond)
-		ct_table_note(t, "Process %u has %u more; these are its longest.", p->pid, o->beyond);
+		ct_table_note(t, "Process %u has %u more; these are its longest, all that are kept.", p->pid, o->beyond);
+	return rc;
+}
+
+/* The two rows of a process, and what is said below the table. */
+static int iterations_sums(struct ct_analysis *a, struct ct_table *t, unsigned int index, const struct ct_iteration_stats *s)
+{
+	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_process_phases *p = &a->phases->processes[index];
+	struct ct_iteration_stats warmup;
+	char text[200];
+	int rc = ct_iteration_stats(&warmup, p, true);
+
+	iterations_sum_row(a, t, p, s, false, acc->processes[index].iterations, idle->processes[index].iterations,
+			   gpu->processes[index].iterations);
+	iterations_sum_row(a, t, p, &warmup, true, acc->processes[index].iterations, idle->processes[index].iterations,
+			   gpu->processes[index].iterations);
+	free(warmup.sorted);
+	ct_table_note(t, "Process %u: %s.", p->pid, p->what);
+	ct_table_note(t, "Process %u: %s.", p->pid, ct_iteration_coverage(a->trace, p, text));
 	return rc;
 }
 
@@ -336,19 +403,18 @@ static int iterations_end(struct ct_analysis *a)
 	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
 	const struct ct_outliers *outliers = ct_analysis_state(a, &ct_outliers_analyser);
 	const struct ct_gpu_busy *gpu = ct_analysis_state(a, &ct_gpu_busy_analyser);
-	struct ct_table *sum = ct_analysis_table(a, "iterations_sum", "Iterations: of the warm-up, too",
+	struct ct_table *sum = ct_analysis_table(a, "iterations_sum", "Iterations of the steady state, and of the warm-up",
 						 sum_columns, a->trace->has_gpu ? S_COLUMNS : S_BUSY);
 	struct ct_table *each = ct_analysis_table(a, "iterations", "Each iteration", columns,
 						  a->trace->has_gpu ? COLUMNS : BUSY);
 	struct ct_table *out = ct_analysis_table(a, "iterations_outliers",
-		"Iterations that took much longer than the median", outlier_columns, O_COLUMNS);
+		"Iterations of the steady state that took much longer than their median", outlier_columns, O_COLUMNS);
 	int rc = 0;
 
 	for (unsigned int i = 0; i < a->phases->processes_count && !rc; i++) {
 		const struct ct_process_phases *p = &a->phases->processes[i];
 		const struct ct_outliers_process *o = &outliers->processes[i];
 		const struct ct_iteration_account *account = acc->processes[i].iterations;
-		uint32_t warmup;
 
 		if (p->calls && !p->iterations_count && p->stages_count)
 			ct_table_note(sum, "Process %u has no iterations: %s.", p->pid, p->why_none);
@@ -357,8 +423,7 @@ static int iterations_end(struct ct_analysis *a)
 				      (unsigned long long)p->iterations_dropped);
 		if (!iterations_shown(a, p))
 			continue;
-		iterations_sum_row(a, sum, p, &o->stats, account, idle->processes[i].iterations,
-				   gpu->processes[i].iterations);
+		rc = iterations_sums(a, sum, i, &o->stats);
 		for (uint32_t k = 0; k < p->iterations_count; k++) {
 			bool covered = !idle->processes[i].measured || iterations_covered(a, p, k, k);
 
@@ -366,12 +431,7 @@ static int iterations_end(struct ct_analysis *a)
 				       covered ? &idle->processes[i].iterations[k] : NULL,
 				       covered && gpu->processes[i].iterations ? &gpu->processes[i].iterations[k] : NULL);
 		}
-		rc = iterations_outliers(a, out, i, o, account);
-		warmup = ct_phases_warmup(p);
-		if (warmup)
-			ct_table_note(sum, "Process %u: %s; %u in the warm-up.", p->pid, p->what, warmup);
-		else
-			ct_table_note(sum, "Process %u: %s.", p->pid, p->what);
+		rc = rc ? rc : iterations_outliers(a, out, i, o, account);
 	}
 	if (a->phases->processes_count)
 		ct_table_note(sum, "Times from libcuda on are sums, of the threads that launch.");

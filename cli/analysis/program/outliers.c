@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "view/term.h"
 
 /* ------------------------------------------------------------- statistics --- */
 
@@ -31,16 +33,19 @@ static int outliers_limit(struct ct_iteration_stats *s, uint32_t n)
 	return 0;
 }
 
-int ct_iteration_stats(struct ct_iteration_stats *s, const struct ct_process_phases *p)
+int ct_iteration_stats(struct ct_iteration_stats *s, const struct ct_process_phases *p, bool warmup)
 {
-	uint32_t n = p->iterations_count, rank = n - n / 20;	/* ceil(0.95 n) */
+	uint32_t before = ct_phases_warmup(p), n = warmup ? before : p->iterations_count - before;
+	const struct ct_iteration *list = p->iterations + (warmup ? 0 : before);
+	uint32_t rank = n - n / 20;	/* ceil(0.95 n) */
 	double squares = 0;
+	int rc = 0;
 
-	s->sorted = malloc(n * sizeof(*s->sorted));
-	if (!s->sorted)
-		return -ENOMEM;
+	*s = (struct ct_iteration_stats){ .count = n, .sorted = malloc((n + 1ul) * sizeof(*s->sorted)) };
+	if (!s->sorted || !n)
+		return s->sorted ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		s->sorted[i] = outliers_duration(&p->iterations[i]);
+		s->sorted[i] = outliers_duration(&list[i]);
 		s->mean += (double)s->sorted[i] / n;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -50,21 +55,40 @@ int ct_iteration_stats(struct ct_iteration_stats *s, const struct ct_process_pha
 	s->min = s->sorted[0];
 	s->max = s->sorted[n - 1];
 	s->p95 = s->sorted[rank - 1];
-	return n >= CT_OUTLIERS_LEAST ? outliers_limit(s, n) : 0;
+	if (n >= CT_OUTLIERS_LEAST)
+		rc = outliers_limit(s, n);
+	while (s->limit && s->longer < n && s->sorted[n - 1 - s->longer] > s->limit)
+		s->longer++;
+	return rc;
 }
 
-/* The longest ones, in the order of time. */
+const char *ct_iteration_coverage(const struct ct_trace *t, const struct ct_process_phases *p, char *buf)
+{
+	uint32_t n = p->iterations_count - ct_phases_warmup(p);
+	uint64_t start = t->reg.start;
+	char count[CT_TERM_TEXT], share[32] = "all";
+	struct ct_coverage c;
+	int used;
+
+	ct_phases_coverage(p, &c);
+	if (c.steady && c.covered < c.steady)
+		snprintf(share, sizeof(share), "%.1f %%", 100.0 * c.covered / c.steady);
+	used = snprintf(buf, 200, "%s iteration%s cover%s %s of the steady state", ct_term_count(count, n),
+			n == 1 ? "" : "s", n == 1 ? "s" : "", share);
+	if (c.to > c.from)
+		snprintf(buf + used, 200 - used, "; the longest part without one is from %.3f ms to %.3f ms",
+			 (c.from > start ? c.from - start : 0) / 1e6, (c.to > start ? c.to - start : 0) / 1e6);
+	return buf;
+}
+
+/* The longest ones of the steady state, in the order of time. */
 static int outliers_choose(struct ct_outliers_process *o, const struct ct_process_phases *p)
 {
-	uint32_t n = p->iterations_count, all = 0, ties = 0;
+	uint32_t n = o->stats.count, ties = 0;
 	uint64_t least;
 
-	if (!o->stats.limit)
-		return 0;
-	while (all < n && o->stats.sorted[n - 1 - all] > o->stats.limit)
-		all++;
-	o->count = all < CT_OUTLIERS_MAX ? all : CT_OUTLIERS_MAX;
-	o->beyond = all - o->count;
+	o->count = o->stats.longer < CT_OUTLIERS_MAX ? o->stats.longer : CT_OUTLIERS_MAX;
+	o->beyond = o->stats.longer - o->count;
 	if (!o->count)
 		return 0;
 	o->list = calloc(o->count, sizeof(*o->list));
@@ -74,7 +98,7 @@ static int outliers_choose(struct ct_outliers_process *o, const struct ct_proces
 	for (uint32_t i = n - o->count; i < n; i++)
 		ties += o->stats.sorted[i] == least;
 	o->count = 0;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = ct_phases_warmup(p); i < p->iterations_count; i++) {
 		uint64_t duration = outliers_duration(&p->iterations[i]);
 
 		if (duration < least || (duration == least && !ties))
@@ -120,9 +144,47 @@ static int outliers_kernel(const struct ct_analysis *a, struct ct_outliers_proce
 	return *first && !ct_keyed_put(&o->kernels, kernel) ? -ENOMEM : 0;
 }
 
+/* The time since the thread's call before; it belongs to the iteration in which it ends. */
+static void outliers_gap(const struct ct_analysis *a, const struct ct_process_phases *p, struct ct_outliers_process *o,
+			 struct ct_outlier *out, const struct ct_trace_event *e)
+{
+	uint64_t from = o->last_end, begin = out ? p->iterations[out->iteration].begin : 0;
+	uint32_t kernel = o->inner_kernel;
+
+	o->inner_kernel = 0;
+	if (e->category == CT_CAT_QUERY)
+		return;
+	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL))
+		kernel = ct_record_kernel(e->record, a->names->reg);
+	o->last_end = e->end > o->last_end ? e->end : o->last_end;
+	from = from > begin ? from : begin;
+	if (!out || !from || e->begin <= from || e->begin - from <= out->gap)
+		return;
+	out->gap = e->begin - from;
+	out->gap_next = e->class;
+	out->gap_kernel = kernel;
+}
+
 static bool outliers_wants(const struct ct_class *class)
 {
 	return class->layer == CT_LAYER_USER && class->call;
+}
+
+/* The outlier that lasts at @ts, or NULL. */
+static struct ct_outlier *outliers_at(const struct ct_outliers_process *o, const struct ct_process_phases *p,
+				      uint64_t ts)
+{
+	uint32_t low = 0, high = o->count;
+
+	while (low < high) { /* the first that ends after ts */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->iterations[o->list[middle].iteration].end <= ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < o->count && p->iterations[o->list[low].iteration].begin <= ts ? &o->list[low] : NULL;
 }
 
 static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -137,23 +199,22 @@ static int outliers_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!p || !p->iterations_count)
 		return 0;
 	o = &all->processes[p - a->phases->processes];
-	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL))
+	if (ct_class_is(e->class, CT_IS_KERNEL_LAUNCH) && ct_record_has(e->record, CT_QUICK_KERNEL)) {
 		rc = outliers_kernel(a, o, e, &first);
+		if (e->track->tid == p->tid && e->track->depth)
+			o->inner_kernel = ct_record_kernel(e->record, a->names->reg);
+	}
 	if (rc || (e->track->depth && !first) || (e->track->tid != p->tid && !first))
 		return rc;
-	/* Ends of the thread's outermost calls come in the order of their begins. */
-	for (unsigned int i = 0; i < o->count && !out; i++) {
-		const struct ct_iteration *it = &p->iterations[o->list[i].iteration];
-
-		if (e->begin >= it->begin && e->begin < it->end)
-			out = &o->list[i];
-	}
+	out = outliers_at(o, p, e->begin);
 	if (out && first && !out->kernels++)
 		out->kernel = ct_record_kernel(e->record, a->names->reg);
 	if (e->track->tid != p->tid || e->track->depth)
 		return 0;
+	outliers_gap(a, p, o, out, e);
 	if (out)
 		return outliers_add(&out->calls, e);
+	/* Ends of the thread's outermost calls come in the order of their begins. */
 	while (o->next_iteration < p->iterations_count &&
 	       p->iterations[o->next_iteration].end <= e->begin)
 		o->next_iteration++;
@@ -183,10 +244,11 @@ static int outliers_begin(struct ct_analysis *a)
 
 		if (!p->iterations_count)
 			continue;
-		rc = ct_iteration_stats(&o->stats, p);
+		rc = ct_iteration_stats(&o->stats, p, false);
 		if (!rc)
 			rc = outliers_choose(o, p);
-		o->others_count = p->iterations_count - o->count - o->beyond;
+		o->others_count = o->stats.count - o->stats.longer;
+		o->next_iteration = ct_phases_warmup(p);
 	}
 	return rc;
 }

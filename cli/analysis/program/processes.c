@@ -36,7 +36,7 @@ static void processes_row(const struct ct_analysis *a, struct ct_table *t,
 	row[CALLS] = ct_u64(p->calls);
 	row[LAUNCHES] = ct_u64(p->launches);
 	if (phases && phases->source != CT_ITER_NONE)
-		row[ITERATIONS] = ct_u64(phases->iterations_count + phases->iterations_dropped);
+		row[ITERATIONS] = ct_u64(phases->iterations_count - ct_phases_warmup(phases) + phases->iterations_dropped);
 	if (held)
 		row[PEAK] = ct_u64(held->sums[CT_MEMORY_GPU].peak);
 	if (p->exit == CT_TASK_EXITED)

@@ -273,11 +273,14 @@ static int story_iterations(const struct ct_html_story *s, struct ct_html_blobs 
 		ct_out_text(out, "},\n");
 		return 0;
 	}
-	rc = ct_iteration_stats(&stats, p);
+	rc = ct_iteration_stats(&stats, p, false);
 	ct_html_u64(out, ",\"tid\":", p->tid);
 	ct_html_text(out, ",\"how\":", how[p->source]);
 	ct_html_text(out, ",\"what\":", p->what);
-	ct_html_u64(out, ",\"count\":", p->iterations_count + p->iterations_dropped);
+	/* The statistics are of the steady state. */
+	ct_html_u64(out, ",\"count\":", stats.count + p->iterations_dropped);
+	ct_html_u64(out, ",\"warmup\":", ct_phases_warmup(p));
+	ct_html_u64(out, ",\"longer\":", stats.longer);
 	ct_html_u64(out, ",\"kept\":", p->iterations_count);
 	ct_html_double(out, ",\"median\":", stats.median);
 	ct_html_u64(out, ",\"p95\":", stats.p95);

@@ -56,9 +56,11 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 	const launches = of.blobs.launches ? await store.column(of.blobs.launches, Float64Array) : null;
 	timeline.ruler.iterations = { begin, duration };
 	timeline.redraw();
-	get("iterations-lead").textContent = `${count(of.count)} iterations${of.what ? ` (${of.what})` : ""}: median ${time(of.median)}, ` +
+	get("iterations-lead").textContent = `${count(of.count)} iterations${of.what ? ` (${of.what})` : ""}` +
+		`${of.warmup ? `, ${count(of.warmup)} more in the warm-up` : ""}: median ${time(of.median)}, ` +
 		`p95 ${time(of.p95)}, longest ${time(of.max)}. Click one to see it in the timeline.`;
-	const order = Array.from(duration.keys()).sort((a, b) => duration[b] - duration[a]).slice(0, 5);
+	// Those of the warm-up are drawn, but are none of the longest.
+	const order = Array.from(duration.keys()).filter((i) => i >= (of.warmup ?? 0)).sort((a, b) => duration[b] - duration[a]).slice(0, 5);
 	const show = (i) => jump(begin[i], begin[i] + duration[i], null);
 	const place = get("iterations-chart");
 	place.after(el("p", { class: "jumps" }, el("span", { class: "hint" }, "Longest: "), order.map((i) =>
@@ -66,7 +68,7 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 	const readout = el("p", { class: "hint readout", "aria-hidden": "true" }, "\u00a0");
 	place.before(readout);
 	// One that is many times longer than usual would make all others flat.
-	const log = of.max > of.median * 20;
+	const log = duration.reduce((most, ns) => ns > most ? ns : most, 0) > of.median * 20;
 	const few = duration.length <= 400;
 	const numbers = Float64Array.from(duration, (_, i) => i + 1);
 	keep(place, (p, width) => new uPlot({
