@@ -370,7 +370,6 @@ t_reports_stages()
 t_reports_starter()
 {
 	local d=$work/data/starter
-
 	mkdir -p "$work/data"
 
 	"$b/make_rules" "$d" starter=1 before=50000000 init=215000000 context=85000000 launches=10
@@ -769,7 +768,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d
 # A line for each process: pid, iterations, median, p95, max, how many much longer, in the warm-up.
 t_reports_iterations_agree()
 {
-	local name d dir main pid count median p95 max longer warmup line
+	local name d dir main pid median p95 max longer line
 
 	for name in train train-nvtx graph inference processes gpt2; do
 		d=$work/data/$name.agree dir=$(trace "$name")
@@ -815,7 +814,7 @@ t_reports_iterations_agree()
 		else
 			main=$(head -1 "$d.want" | cut -f 1)
 		fi
-		IFS=$tab read -r pid count median p95 max longer warmup < <(awk -F'\t' -v pid="$main" '$1 == pid' "$d.want")
+		IFS=$tab read -r pid _ median p95 max longer _ < <(awk -F'\t' -v pid="$main" '$1 == pid' "$d.want")
 		is "$("$plain" diff --format csv "$dir" "$dir" 2>/dev/null | sed -n 's/^iteration,\([0-9]*\)\(\.[0-9]*\)\{0,1\},.*/\1/p')" "$median" \
 			"$name: the median of diff"
 		line=$("$plain" report --pid "$pid" "$dir" 2>/dev/null | tr -s '\n ' ' ')
