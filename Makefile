@@ -65,8 +65,9 @@ $(B)/obj/userlib/%.o: userlib/%.S
 	@mkdir -p $(@D)
 	$(call run,AS,$<) $(CC) $(USERLIB_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The page of HTML reports is built into the command.
+# The page of HTML reports and SQLite's statements are built into the command.
 $(B)/obj/cli/export/html/template.o: $(HTML_TEMPLATE)
+$(B)/obj/cli/export/sqlite/schema.o $(B)/obj/cli/export/sqlite/views.o: $(wildcard cli/export/sqlite/*.sql)
 
 -include $(CLI_OBJS:.o=.d) $(USERLIB_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d)
 

@@ -47,3 +47,10 @@ const struct ct_analyser *ct_report_find(const char *name)
 			return ct_reports[i];
 	return NULL;
 }
+
+void ct_reports_add(struct ct_analysers *analysers)
+{
+	for (unsigned int i = 0; i < ct_reports_count; i++)
+		if (!ct_reports[i]->streams)
+			ct_analysers_add(analysers, ct_reports[i]);
+}

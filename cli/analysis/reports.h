@@ -11,4 +11,7 @@ extern const unsigned int ct_reports_count;
 /* The report of this name, or NULL. */
 const struct ct_analyser *ct_report_find(const char *name);
 
+/* Adds all reports but those that list every record. */
+void ct_reports_add(struct ct_analysers *analysers);
+
 #endif

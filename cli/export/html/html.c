@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analysis/reports.h"
 #include "export/html/columns.h"
 #include "export/html/fields.h"
 #include "export/html/json.h"
@@ -69,7 +70,7 @@ static int html_first(struct html *h)
 	int rc;
 
 	ct_explain_analysers(&analysers);
-	ct_html_tables_add(&analysers);
+	ct_reports_add(&analysers);
 	ct_analysers_add(&analysers, &ct_html_memory_analyser);
 	ct_analysers_add(&analysers, &ct_html_source_analyser);
 	html_source(h, true, html_count);

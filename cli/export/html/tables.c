@@ -8,13 +8,6 @@
 
 #define TABLES_ROWS	1000u
 
-void ct_html_tables_add(struct ct_analysers *analysers)
-{
-	for (unsigned int i = 0; i < ct_reports_count; i++)
-		if (!ct_reports[i]->streams)
-			ct_analysers_add(analysers, ct_reports[i]);
-}
-
 static const char *tables_kind(enum ct_cell_type type)
 {
 	static const char *const words[] = {

@@ -6,9 +6,6 @@
 #include "analysis/engine.h"
 #include "base/out.h"
 
-/* Adds all reports that are no lists of records. */
-void ct_html_tables_add(struct ct_analysers *analysers);
-
 /* manifest.tables with a comma behind it. */
 void ct_html_tables_write(const struct ct_engine *e, struct ct_out *out);
 

@@ -10,28 +10,18 @@
 #include "explain/explain.h"
 #include "export/sqlite/insert.h"
 
-/* Reports that cannot be computed from the tables by SQL; the others are views. */
-static const char *const analysis_reports[] = {
-	"summary", "stages", "iterations", "gaps", "sync", "memory", "threads", "processes",
-	"switches", "handles", "blocks", "lost", "cuda_kern_exec_sum",
-};
-#define REPORTS	(sizeof(analysis_reports) / sizeof(*analysis_reports))
-
 /* ---------------------------------------------------------------- passes --- */
 
 static int analysis_run(struct ct_sqlite_analysis *a)
 {
 	struct ct_analysers analysers = { 0 };
-	const struct ct_analyser *report;
 	struct ct_engine_options options = {
 		.filter = { .layer = -1, .category = -1 }, .phases = &a->phases,
 	};
 	int rc = ct_phases_find(&a->phases, &a->trace);
 
 	ct_explain_analysers(&analysers);
-	for (size_t i = 0; i < REPORTS; i++)
-		if ((report = ct_report_find(analysis_reports[i])))
-			ct_analysers_add(&analysers, report);
+	ct_reports_add(&analysers);
 	if (rc)
 		return ct_fail(&a->err, -rc, "%s", strerror(-rc));
 	a->engine = ct_engine_run(&a->trace, analysers.list, analysers.count, &options, &a->err);
@@ -149,71 +139,70 @@ static int analysis_table(struct ct_db *db, const struct ct_table *t, const char
 	return rc ? rc : ended;
 }
 
-static int analysis_report(struct ct_db *db, const struct ct_analysis *report)
+/* ------------------------------------------------------ stages, iterations --- */
+
+static int analysis_phases(const struct ct_sqlite_analysis *a, struct ct_db *db)
+{
+	static const struct ct_column stage_columns[] = {
+		{ "pid", NULL, CT_CELL_ID, 0 }, { "generation", NULL, CT_CELL_COUNT, 0 },
+		{ "stage", NULL, CT_CELL_TEXT, 0 }, { "start", NULL, CT_CELL_TIME, 0 }, { "end", NULL, CT_CELL_TIME, 0 },
+	}, iteration_columns[] = {
+		{ "pid", NULL, CT_CELL_ID, 0 }, { "generation", NULL, CT_CELL_COUNT, 0 }, { "tid", NULL, CT_CELL_ID, 0 },
+		{ "iteration", NULL, CT_CELL_COUNT, 0 }, { "start", NULL, CT_CELL_TIME, 0 },
+		{ "end", NULL, CT_CELL_TIME, 0 }, { "launches", NULL, CT_CELL_COUNT, 0 },
+	};
+	struct ct_table stages, iterations;
+	uint64_t start = a->trace.reg.start;
+	int rc;
+
+	ct_table_begin(&stages, "CUDATRACE_STAGES", "", stage_columns, 5);
+	ct_table_begin(&iterations, "CUDATRACE_ITERATIONS", "", iteration_columns, 7);
+	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
+		const struct ct_process_phases *p = &a->phases.processes[i];
+		struct ct_cell *row;
+
+		for (unsigned int k = 0; k < p->stages_count; k++) {
+			row = ct_table_row(&stages);
+			row[0] = ct_u64(p->pid);
+			row[1] = ct_u64(p->generation);	/* the how manyth process of this pid, from 0 */
+			row[2] = ct_const(ct_stage_word[p->stages[k].stage]);
+			row[3] = ct_u64(p->stages[k].begin - start);
+			row[4] = ct_u64(p->stages[k].end - start);
+		}
+		for (uint32_t k = 0; k < p->iterations_count; k++) {
+			row = ct_table_row(&iterations);
+			row[0] = ct_u64(p->pid);
+			row[1] = ct_u64(p->generation);
+			row[2] = ct_u64(p->tid);
+			row[3] = ct_u64(k + 1);
+			row[4] = ct_u64(p->iterations[k].begin - start);
+			row[5] = ct_u64(p->iterations[k].end - start);
+			row[6] = ct_u64(p->iterations[k].launches);
+		}
+	}
+	rc = ct_table_end(&stages);
+	rc = rc ? rc : ct_table_end(&iterations);
+	rc = rc ? rc : analysis_table(db, &stages, stages.name);
+	rc = rc ? rc : analysis_table(db, &iterations, iterations.name);
+	ct_table_free(&stages);
+	ct_table_free(&iterations);
+	return rc;
+}
+
+static int analysis_reports(const struct ct_sqlite_analysis *a, struct ct_db *db)
 {
 	char name[80];
 	int rc = 0;
 
-	for (unsigned int i = 0; i < report->tables_count && !rc; i++) {
-		snprintf(name, sizeof(name), "report_%s", report->tables[i].name);
-		rc = analysis_table(db, &report->tables[i], name);
+	for (unsigned int i = 0; i < ct_reports_count; i++) {
+		const struct ct_analysis *report = ct_engine_result(a->engine, ct_reports[i]);
+
+		for (unsigned int k = 0; report && k < report->tables_count && !rc; k++) {
+			snprintf(name, sizeof(name), "report_%s", report->tables[k].name);
+			rc = analysis_table(db, &report->tables[k], name);
+		}
 	}
 	return rc;
-}
-
-static int analysis_stages(const struct ct_sqlite_analysis *a, struct ct_insert *in)
-{
-	uint64_t start = a->trace.reg.start;
-
-	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
-		const struct ct_process_phases *p = &a->phases.processes[i];
-
-		for (unsigned int k = 0; k < p->stages_count; k++) {
-			const char *word = ct_stage_word[p->stages[k].stage];
-			struct ct_value *v = ct_insert_row(in);
-
-			ct_value_int(&v[0], p->pid);
-			ct_value_int(&v[1], p->generation);
-			ct_insert_text(in, &v[2], word, strlen(word));
-			ct_value_int(&v[3], p->stages[k].begin - start);
-			ct_value_int(&v[4], p->stages[k].end - start);
-		}
-	}
-	return in->error;
-}
-
-static int analysis_iterations(const struct ct_sqlite_analysis *a, struct ct_insert *in)
-{
-	uint64_t start = a->trace.reg.start;
-
-	for (unsigned int i = 0; i < a->phases.processes_count; i++) {
-		const struct ct_process_phases *p = &a->phases.processes[i];
-
-		for (uint32_t k = 0; k < p->iterations_count; k++) {
-			struct ct_value *v = ct_insert_row(in);
-
-			ct_value_int(&v[0], p->pid);
-			ct_value_int(&v[1], p->generation);
-			ct_value_int(&v[2], p->tid);
-			ct_value_int(&v[3], k + 1);
-			ct_value_int(&v[4], p->iterations[k].begin - start);
-			ct_value_int(&v[5], p->iterations[k].end - start);
-			ct_value_int(&v[6], p->iterations[k].launches);
-		}
-	}
-	return in->error;
-}
-
-static int analysis_fill(const struct ct_sqlite_analysis *a, struct ct_db *db, const char *table,
-			 unsigned int columns,
-			 int (*fill)(const struct ct_sqlite_analysis *a, struct ct_insert *in))
-{
-	struct ct_insert in = { 0 };
-	int rc = ct_insert_begin(&in, db, table, columns, false), ended;
-
-	rc = rc ? rc : fill(a, &in);
-	ended = ct_insert_end(&in);
-	return rc ? rc : ended;
 }
 
 int ct_sqlite_analysis_write(struct ct_sqlite_analysis *a, struct ct_db *db)
@@ -223,13 +212,8 @@ int ct_sqlite_analysis_write(struct ct_sqlite_analysis *a, struct ct_db *db)
 	analysis_wait(a);
 	if (a->rc)
 		return ct_fail(db->err, -a->rc, "%s", *a->err.text ? a->err.text : strerror(-a->rc));
-	rc = analysis_fill(a, db, "CUDATRACE_STAGES", 5, analysis_stages);
-	rc = rc ? rc : analysis_fill(a, db, "CUDATRACE_ITERATIONS", 7, analysis_iterations);
-	for (size_t i = 0; i < REPORTS && !rc; i++) {
-		const struct ct_analyser *report = ct_report_find(analysis_reports[i]);
-
-		rc = report ? analysis_report(db, ct_engine_result(a->engine, report)) : 0;
-	}
+	rc = analysis_phases(a, db);
+	rc = rc ? rc : analysis_reports(a, db);
 	rc = rc ? rc : analysis_table(db, &a->verdicts, "CUDATRACE_VERDICTS");
 	return rc ? rc : analysis_table(db, &a->findings, "CUDATRACE_FINDINGS");
 }

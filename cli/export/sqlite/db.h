@@ -15,7 +15,6 @@
 struct ct_db {
 	sqlite3 *db;
 	struct ct_error *err;
-	unsigned int modules;	/* made by insert.c, which numbers them */
 	/* The thread; without one (.worker false) work is done at once. */
 	pthread_t thread;
 	bool worker, leave;
@@ -36,6 +35,16 @@ void ct_db_give(struct ct_db *d, void (*work)(void *arg), void *arg);
 
 /* Waits until nothing is being done: before the database, or what work is done on, is used. */
 void ct_db_wait(struct ct_db *d);
+
+/*
+ * const char NAME[]: the statements of the file cli/export/sqlite/FILE.sql, which is built into the
+ * command.  The path is from the top folder, where the compiler runs; files.mk knows which
+ * object depends on which file.
+ */
+#define CT_DB_SQL(name, file)							\
+	asm(".pushsection .rodata\n" #name ":\n"				\
+	    ".incbin \"cli/export/sqlite/" file ".sql\"\n.byte 0\n.popsection\n");	\
+	extern const char name[]
 
 /* Runs statements.  0, or a negative errno with a line in the error of ct_db_open(). */
 int ct_db_exec(struct ct_db *d, const char *sql);

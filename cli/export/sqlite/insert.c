@@ -11,167 +11,29 @@
 #define INSERT_ROWS	4096u		/* kept at most */
 #define INSERT_TEXTS	(1u << 20)	/* bytes of texts that are kept, about */
 
-/* ---------------------------------------------------- the virtual table --- */
-
-struct insert_table {
-	sqlite3_vtab base;
-	struct ct_insert *in;
-};
-
-struct insert_cursor {
-	sqlite3_vtab_cursor base;
-	unsigned int row;
-};
-
-static int insert_connect(sqlite3 *db, void *arg, int argc, const char *const *argv, sqlite3_vtab **made,
-			  char **error)
-{
-	struct insert_table *t = sqlite3_malloc(sizeof(*t));
-	sqlite3_str *sql = sqlite3_str_new(db);
-	char *text;
-	int status = SQLITE_NOMEM;
-
-	(void)argc, (void)argv, (void)error;
-	sqlite3_str_appendall(sql, "CREATE TABLE x(");
-	for (unsigned int i = 0; i < ((struct ct_insert *)arg)->columns; i++)
-		sqlite3_str_appendf(sql, i ? ",c%u" : "c%u", i);
-	sqlite3_str_appendall(sql, ")");
-	text = sqlite3_str_finish(sql);
-	if (t && text) {
-		*t = (struct insert_table){ .in = arg };
-		status = sqlite3_declare_vtab(db, text);
-	}
-	sqlite3_free(text);
-	if (status == SQLITE_OK)
-		*made = &t->base;
-	else
-		sqlite3_free(t);
-	return status;
-}
-
-static int insert_disconnect(sqlite3_vtab *t)
-{
-	sqlite3_free(t);
-	return SQLITE_OK;
-}
-
-static int insert_best_index(sqlite3_vtab *t, sqlite3_index_info *info)
-{
-	(void)t;
-	info->estimatedRows = INSERT_ROWS;
-	return SQLITE_OK;
-}
-
-static int insert_open(sqlite3_vtab *t, sqlite3_vtab_cursor **made)
-{
-	struct insert_cursor *c = sqlite3_malloc(sizeof(*c));
-
-	(void)t;
-	if (!c)
-		return SQLITE_NOMEM;
-	*c = (struct insert_cursor){ 0 };
-	*made = &c->base;
-	return SQLITE_OK;
-}
-
-static int insert_close(sqlite3_vtab_cursor *cursor)
-{
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
-
-static int insert_filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
-			 sqlite3_value **argv)
-{
-	(void)index, (void)text, (void)argc, (void)argv;
-	((struct insert_cursor *)cursor)->row = 0;
-	return SQLITE_OK;
-}
-
-static int insert_next(sqlite3_vtab_cursor *cursor)
-{
-	((struct insert_cursor *)cursor)->row++;
-	return SQLITE_OK;
-}
-
-static const struct ct_insert *insert_of(const sqlite3_vtab_cursor *cursor)
-{
-	return ((struct insert_table *)cursor->pVtab)->in;
-}
-
-static int insert_eof(sqlite3_vtab_cursor *cursor)
-{
-	return ((struct insert_cursor *)cursor)->row >= insert_of(cursor)->given.count;
-}
-
-static int insert_column(sqlite3_vtab_cursor *cursor, sqlite3_context *result, int column)
-{
-	const struct ct_insert *in = insert_of(cursor);
-	size_t row = in->order[((struct insert_cursor *)cursor)->row];
-	const struct ct_value *v = &in->given.values[row * in->columns + column];
-
-	switch (v->kind) {
-	case CT_VALUE_INTEGER:
-		sqlite3_result_int64(result, v->i);
-		break;
-	case CT_VALUE_REAL:
-		sqlite3_result_double(result, v->d);
-		break;
-	case CT_VALUE_TEXT:
-		sqlite3_result_text(result, in->given.texts + v->text, v->length, SQLITE_STATIC);
-		break;
-	}
-	return SQLITE_OK;
-}
-
-static int insert_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
-{
-	*id = ((struct insert_cursor *)cursor)->row;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module insert_module = {
-	.xCreate = insert_connect,
-	.xConnect = insert_connect,
-	.xBestIndex = insert_best_index,
-	.xDisconnect = insert_disconnect,
-	.xDestroy = insert_disconnect,
-	.xOpen = insert_open,
-	.xClose = insert_close,
-	.xFilter = insert_filter,
-	.xNext = insert_next,
-	.xEof = insert_eof,
-	.xColumn = insert_column,
-	.xRowid = insert_rowid,
-};
-
-/* ------------------------------------------------------------------ rows --- */
-
 int ct_insert_begin(struct ct_insert *in, struct ct_db *db, const char *table, unsigned int columns,
 		    bool sorted)
 {
-	char *sql, module[32];
-	int status;
+	sqlite3_str *sql;
+	char *text;
 
-	*in = (struct ct_insert){ .db = db, .columns = columns, .sorted = sorted, .number = db->modules++ };
+	*in = (struct ct_insert){ .db = db, .columns = columns, .sorted = sorted };
 	in->kept.values = calloc(INSERT_ROWS * (size_t)columns, sizeof(struct ct_value));
 	in->given.values = calloc(INSERT_ROWS * (size_t)columns, sizeof(struct ct_value));
 	in->order = calloc(INSERT_ROWS, sizeof(*in->order));
-	if (!in->kept.values || !in->given.values || !in->order)
-		return in->error = -ENOMEM;
 	ct_db_wait(db);
-	sqlite3_snprintf(sizeof(module), module, "rows_%u", in->number);
-	status = sqlite3_create_module(db->db, module, &insert_module, in);
-	in->error = ct_db_error(db, status);
-	if (!in->error)
-		in->error = ct_db_execf(db, "CREATE VIRTUAL TABLE temp.\"%w\" USING %s", module, module);
-	sql = in->error ? NULL : sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM temp.%s", table, module);
-	if (!in->error && !sql)
+	sql = sqlite3_str_new(db->db);
+	sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (?", table);
+	for (unsigned int i = 1; i < columns; i++)
+		sqlite3_str_appendall(sql, ",?");
+	sqlite3_str_appendall(sql, ")");
+	text = sqlite3_str_finish(sql);
+	if (!in->kept.values || !in->given.values || !in->order || !text)
 		in->error = -ENOMEM;
 	if (!in->error)
-		in->error = ct_db_error(db, sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+		in->error = ct_db_error(db, sqlite3_prepare_v3(db->db, text, -1, SQLITE_PREPARE_PERSISTENT,
 							       &in->statement, NULL));
-	sqlite3_free(sql);
+	sqlite3_free(text);
 	return in->error;
 }
 
@@ -202,16 +64,36 @@ static void insert_sort(struct ct_insert *in)
 	}
 }
 
+static int insert_bind(const struct ct_insert *in, int column, const struct ct_value *v)
+{
+	switch (v->kind) {
+	case CT_VALUE_INTEGER:
+		return sqlite3_bind_int64(in->statement, column, v->i);
+	case CT_VALUE_REAL:
+		return sqlite3_bind_double(in->statement, column, v->d);
+	case CT_VALUE_TEXT:
+		return sqlite3_bind_text(in->statement, column, in->given.texts + v->text, v->length, SQLITE_STATIC);
+	}
+	return sqlite3_bind_null(in->statement, column);
+}
+
 /* In the database's thread. */
 static void insert_write(void *arg)
 {
 	struct ct_insert *in = arg;
-	int status;
 
 	insert_sort(in);
-	status = sqlite3_step(in->statement);
-	in->given_error = ct_db_error(in->db, status);
-	sqlite3_reset(in->statement);
+	for (unsigned int i = 0; i < in->given.count && !in->given_error; i++) {
+		const struct ct_value *row = &in->given.values[(size_t)in->order[i] * in->columns];
+		int status = SQLITE_OK;
+
+		for (unsigned int k = 0; k < in->columns && status == SQLITE_OK; k++)
+			status = insert_bind(in, k + 1, &row[k]);
+		if (status == SQLITE_OK)
+			status = sqlite3_step(in->statement);
+		in->given_error = ct_db_error(in->db, status);
+		sqlite3_reset(in->statement);
+	}
 }
 
 static void insert_flush(struct ct_insert *in)
@@ -289,8 +171,6 @@ int ct_insert_end(struct ct_insert *in)
 	ct_db_wait(in->db);
 	in->error = in->error ? in->error : in->given_error;
 	sqlite3_finalize(in->statement);
-	if (in->statement && !in->error)
-		in->error = ct_db_execf(in->db, "DROP TABLE temp.rows_%u", in->number);
 	free(in->kept.values);
 	free(in->kept.texts);
 	free(in->given.values);

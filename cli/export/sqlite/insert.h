@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Filling a table fast.  Rows are kept until there are many; then SQLite fetches them by one
- * statement, INSERT ... SELECT from a virtual table over these rows, in the database's thread.  It
- * takes half as long as a statement a row.
- */
+/* Filling a table.  Rows are kept until there are many; then the database's thread inserts them. */
 #ifndef CT_CLI_SQLITE_INSERT_H
 #define CT_CLI_SQLITE_INSERT_H
 
@@ -42,7 +38,6 @@ struct ct_insert {
 	struct ct_db *db;
 	unsigned int columns;
 	bool sorted;
-	unsigned int number;	/* of the virtual table */
 	struct ct_insert_rows kept, given;	/* being filled; those that SQLite gets */
 	uint32_t *order;	/* of the given rows */
 	sqlite3_stmt *statement;

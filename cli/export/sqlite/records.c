@@ -231,6 +231,14 @@ static int records_names(struct ct_analysis *a)
 	return rc ? rc : ended;
 }
 
+/* What the views need to know; after all other keys, because a trace may have one of these names. */
+static int records_meta(const struct ct_records *s, const struct ct_trace *t)
+{
+	ct_strings_const(s->strings, "ioctl");
+	return ct_db_execf(s->db, "INSERT INTO CUDATRACE_META VALUES ('ioctls_seen_by', %Q), ('gpu_records', %d)",
+			   s->kernel_ioctls ? "kernel" : "program", t->has_gpu);
+}
+
 static int records_begin(struct ct_records *s)
 {
 	int rc = ct_insert_begin(&s->insert, s->db, "CUDATRACE_RECORDS", COLUMNS, true);
@@ -258,7 +266,8 @@ int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_d
 		return -ENOMEM;
 	rc = records_begin(s);
 	rc = rc ? rc : ct_engine_one(t, &records_analyser, s);
-	return rc ? rc : records_classes(s);
+	rc = rc ? rc : records_classes(s);
+	return rc ? rc : records_meta(s, t);
 }
 
 int ct_records_end(struct ct_records *s)

@@ -19,7 +19,6 @@ static int sqlite_records(struct ct_db *db, const struct ct_trace *t)
 
 	rc = rc ? rc : ct_records_write(&records, t, db, &strings);
 	rc = rc ? rc : ct_views_create(db, &records);
-	rc = rc ? rc : ct_report_views_create(db, &records, t);
 	ended = ct_records_end(&records);
 	rc = rc ? rc : ended;
 	ended = ct_strings_end(&strings);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See views.h.  Which tables of fields there are depends on the trace. */
+/* See views.h.  Views on fields depend on which tables of fields the trace has. */
 #include "export/sqlite/views.h"
-
 
 #include <errno.h>
 #include <string.h>
@@ -229,40 +228,9 @@ static int views_ioctls(struct ct_db *db, const struct ct_fields *f)
 	return views_finish(db, sql);
 }
 
-/* -------------------------------------------------- views of nsys's tables --- */
+/* ------------------------------------------------------------------------ */
 
-static const char nsys_views[] =
-	/* Calls whose times are known: getters that are only counted are in CUDATRACE_RECORDS. */
-	"CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS SELECT r.start, r.end,"
-	" CASE c.type WHEN 'runtime' THEN 0 ELSE 1 END AS eventClass, " GLOBAL_TID("r") " AS globalTid,"
-	" r.id AS correlationId, c.nameId, COALESCE(r.result, 0) AS returnValue, NULL AS callchainId"
-	" FROM CUDATRACE_RECORDS r JOIN CUDATRACE_CLASSES c ON c.id = r.classId"
-	" WHERE c.isApi AND r.selfTime NOT NULL;"
-
-	/* Times of the calls on the host; which device and context is not known. */
-	"CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION AS SELECT r.start, r.end, NULL AS deviceId,"
-	" NULL AS contextId, NULL AS streamId, r.id AS correlationId, (r.pid & 0xffffff) << 24 AS globalPid,"
-	" CASE WHEN c.name GLOB 'cu*EventSynchronize*' THEN 1 WHEN c.name GLOB 'cu*StreamWaitEvent*' THEN 2"
-	" WHEN c.name GLOB 'cu*StreamSynchronize*' THEN 3 ELSE 4 END AS syncType, NULL AS eventId"
-	" FROM CUDATRACE_RECORDS r JOIN CUDATRACE_CLASSES c ON c.id = r.classId"
-	" WHERE c.isApi AND c.type = 'sync' AND r.selfTime NOT NULL;"
-
-	"CREATE VIEW NVTX_EVENTS AS SELECT r.start, g.end, CASE r.classId WHEN 2 THEN 59 ELSE 34 END AS eventType,"
-	" NULL AS rangeId, NULL AS category, NULL AS color, f.text, " GLOBAL_TID("r") " AS globalTid,"
-	" CASE WHEN g.end NOT NULL THEN " GLOBAL_TID("r") " END AS endGlobalTid, NULL AS textId, 0 AS domainId,"
-	" NULL AS uint64Value, NULL AS int64Value, NULL AS doubleValue, NULL AS uint32Value, NULL AS int32Value,"
-	" NULL AS floatValue, NULL AS jsonTextId, NULL AS jsonText"
-	" FROM CUDATRACE_FIELDS_MARK f JOIN CUDATRACE_RECORDS r ON r.id = f.record"
-	" LEFT JOIN CUDATRACE_RANGES g ON g.pushId = r.id WHERE r.classId IN (1, 2);";
-
-/* The ioctls of one side alone: one that both saw would count twice. */
-static int views_osrt(struct ct_db *db, bool kernel, uint32_t name)
-{
-	return ct_db_execf(db, "CREATE VIEW OSRT_API AS SELECT start, end, 27 AS eventClass, globalTid, %u AS nameId,"
-		" result AS returnValue, depth AS nestingLevel, 0 AS callchainId, ioctl AS ioctlKind, command"
-		" FROM CUDATRACE_IOCTLS WHERE seenBy = %Q AND selfTime NOT NULL AND NOT flags & %u", name,
-		kernel ? "kernel" : "program", CT_RECORD_INNER_IOCTL);
-}
+CT_DB_SQL(views_fixed, "views");
 
 int ct_views_create(struct ct_db *db, const struct ct_records *s)
 {
@@ -270,10 +238,10 @@ int ct_views_create(struct ct_db *db, const struct ct_records *s)
 	int rc = views_events(db, f);
 
 	_Static_assert(CT_CLASS_mark == 1 && CT_CLASS_range_push == 2, "the classes of NVTX_EVENTS");
+	_Static_assert(CT_RECORD_INNER_IOCTL == 32, "the flag of OSRT_API");
 	rc = rc ? rc : views_launches(db, f);
 	rc = rc ? rc : views_copies(db, f);
 	rc = rc ? rc : views_memory(db, f);
 	rc = rc ? rc : views_ioctls(db, f);
-	rc = rc ? rc : ct_db_exec(db, nsys_views);
-	return rc ? rc : views_osrt(db, s->kernel_ioctls, ct_strings_const(s->strings, "ioctl"));
+	return rc ? rc : ct_db_exec(db, views_fixed);
 }

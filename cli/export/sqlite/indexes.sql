@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- Made when the tables are filled.
+CREATE INDEX CUDATRACE_RECORDS_parentId ON CUDATRACE_RECORDS(parentId) WHERE parentId IS NOT NULL;
+CREATE INDEX CUDATRACE_RECORDS_start ON CUDATRACE_RECORDS(start);
+CREATE INDEX CUPTI_ACTIVITY_KIND_KERNEL_correlationId ON CUPTI_ACTIVITY_KIND_KERNEL(correlationId);
+CREATE INDEX CUPTI_ACTIVITY_KIND_KERNEL_start ON CUPTI_ACTIVITY_KIND_KERNEL(start);
+CREATE INDEX CUPTI_ACTIVITY_KIND_MEMCPY_correlationId ON CUPTI_ACTIVITY_KIND_MEMCPY(correlationId);
+CREATE INDEX CUDATRACE_ITERATIONS_start ON CUDATRACE_ITERATIONS(start);
+CREATE INDEX ThreadNames_globalTid ON ThreadNames(globalTid);
+-- So that a query for a range of time uses the index on start.
+PRAGMA analysis_limit = 1000;
+ANALYZE;
