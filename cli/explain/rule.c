@@ -9,6 +9,7 @@
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/gpu/idle_causes.h"
+#include "base/grow.h"
 
 static char *explain_format(struct ct_explain *x, const char *format, va_list args)
 {
@@ -29,17 +30,10 @@ struct ct_finding_row *ct_explain_add(struct ct_explain *x, const struct ct_rule
 	struct ct_finding_row *f;
 	va_list args;
 
-	if (x->count == x->capacity) {
-		unsigned int capacity = x->capacity ? 2 * x->capacity : 16;
-		struct ct_finding_row *more = realloc(x->list, capacity * sizeof(*more));
-
-		if (!more) {
-			x->error = -ENOMEM;
-			none = (struct ct_finding_row){ 0 };
-			return &none;
-		}
-		x->list = more;
-		x->capacity = capacity;
+	if (!ct_room(x->list, x->count, x->capacity)) {
+		x->error = -ENOMEM;
+		none = (struct ct_finding_row){ 0 };
+		return &none;
 	}
 	f = &x->list[x->count++];
 	*f = (struct ct_finding_row){

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 void ct_group_begin(struct ct_grouping *g, const struct ct_group_spec *spec)
 {
 	g->spec = spec;
@@ -68,15 +70,8 @@ static struct ct_group_of_spans *group_find(struct ct_grouping *g, const uint64_
 			return &g->list[i - 1];
 	if (g->count == CT_GROUPS_MAX)
 		return &g->other;
-	if (g->count == g->room) {
-		unsigned int room = g->room ? 2 * g->room : 64;
-		struct ct_group_of_spans *more = reallocarray(g->list, room, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		g->list = more;
-		g->room = room;
-	}
+	if (!ct_room(g->list, g->count, g->room))
+		return NULL;
 	same = ct_keyed_put(&g->by_hash, hash);
 	if (!same)
 		return NULL;

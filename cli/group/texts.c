@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static uint64_t texts_hash(const char *text, size_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -18,15 +20,8 @@ static uint64_t texts_hash(const char *text, size_t len)
 /* A new text at the end of the list: its index, or -ENOMEM. */
 static int texts_add(struct ct_texts *t, const char *text, size_t len)
 {
-	if (t->count == t->room) {
-		unsigned int room = t->room ? 2 * t->room : 64;
-		struct ct_text_of *more = reallocarray(t->list, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->list = more;
-		t->room = room;
-	}
+	if (!ct_room(t->list, t->count, t->room))
+		return -ENOMEM;
 	t->list[t->count] = (struct ct_text_of){ .text = strndup(text, len) };
 	return t->list[t->count].text ? (int)t->count++ : -ENOMEM;
 }

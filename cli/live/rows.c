@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "live/follow.h"
 #include "live/live.h"
 
@@ -22,15 +23,8 @@ struct rows {
 
 static int rows_keep(struct rows *rows, uint64_t ts, char *text)
 {
-	if (rows->count == rows->capacity) {
-		size_t capacity = rows->capacity ? 2 * rows->capacity : 256;
-		struct row *more = realloc(rows->list, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		rows->list = more;
-		rows->capacity = capacity;
-	}
+	if (!ct_room(rows->list, rows->count, rows->capacity))
+		return -ENOMEM;
 	rows->list[rows->count++] = (struct row){ ts, text };
 	return 0;
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define SPANS_DEPTH	255		/* a record's depth does not say more */
 
 /* What all records of a class share. */
@@ -183,15 +185,8 @@ static int spans_push(struct ct_spans *s, struct ct_track *track, const struct c
 		s->totals.ranges_deep++;
 		return 0;
 	}
-	if (track->ranges_depth == track->ranges_room) {
-		uint32_t room = track->ranges_room ? 2 * track->ranges_room : 16;
-		struct ct_open_range *more = reallocarray(track->ranges, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		track->ranges = more;
-		track->ranges_room = room;
-	}
+	if (!ct_room(track->ranges, track->ranges_depth, track->ranges_room))
+		return -ENOMEM;
 	track->ranges[track->ranges_depth++] = (struct ct_open_range){
 		.begin = push->begin, .number = push->number, .parent = push->parent, .fields = r->fields,
 		.class = push->class, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .text_len = r->text_len,

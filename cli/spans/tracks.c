@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 static struct ct_track *tracks_add(struct ct_tracks *tracks, const struct ct_record *r, uint64_t key)
 {
 	struct ct_track *track = calloc(1, sizeof(*track));
@@ -45,15 +47,8 @@ int ct_track_push(struct ct_track *track, const struct ct_frame *frame)
 {
 	if (track->depth == CT_TRACK_DEPTH_MAX)
 		return 0;
-	if (track->depth == track->capacity) {
-		uint32_t capacity = track->capacity ? 2 * track->capacity : 16;
-		struct ct_frame *more = realloc(track->frames, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		track->frames = more;
-		track->capacity = capacity;
-	}
+	if (!ct_room(track->frames, track->depth, track->capacity))
+		return -ENOMEM;
 	track->frames[track->depth++] = *frame;
 	track->nested[frame->category]++;
 	track->ioctls[frame->class->layer != CT_LAYER_USER] += frame->ioctl;

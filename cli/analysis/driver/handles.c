@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/engine.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "decode/nv_decode.h"
 
@@ -97,15 +98,8 @@ static int handles_make(struct handles *s, const struct object *o)
 		s->left_out++;
 		return 0;
 	}
-	if (s->count == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 64;
-		struct object *more = realloc(s->objects, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->objects = more;
-		s->room = room;
-	}
+	if (!ct_room(s->objects, s->count, s->room))
+		return -ENOMEM;
 	s->objects[s->count] = *o;
 	s->objects[s->count].first = s->objects[s->count].last = NONE;
 	s->objects[s->count].next = s->objects[s->count].work = NONE;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "spans/work.h"
 
 #define GPUS_MAX	1024u	/* of a process */
@@ -31,15 +32,8 @@ static struct ct_gpu_busy_device *busy_device(struct ct_gpu_busy_process *p, uin
 			return &p->devices[i];
 	if (p->count == GPUS_MAX)
 		return &p->devices[GPUS_MAX - 1];
-	if (p->count == p->capacity) {
-		unsigned int capacity = p->capacity ? 2 * p->capacity : 2;
-		struct ct_gpu_busy_device *more = realloc(p->devices, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		p->devices = more;
-		p->capacity = capacity;
-	}
+	if (!ct_room(p->devices, p->count, p->capacity))
+		return NULL;
 	p->devices[p->count] = (struct ct_gpu_busy_device){ .gpu = gpu };
 	return &p->devices[p->count++];
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/threads/launching.h"
+#include "base/grow.h"
 #include "spans/work.h"
 #include "trace/gpu/causes.h"
 
@@ -76,15 +77,8 @@ static int idle_device(struct ct_analysis *a, uint32_t pid, uint16_t gpu, bool m
 	*d = known ? known->device : NULL;
 	if (*d || !made || s->devices_count == GPUS_MAX)
 		return 0;
-	if (s->devices_count == s->devices_capacity) {
-		unsigned int capacity = s->devices_capacity ? 2 * s->devices_capacity : 4;
-		struct ct_gpu_idle_device **more = realloc(s->devices, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->devices = more;
-		s->devices_capacity = capacity;
-	}
+	if (!ct_room(s->devices, s->devices_count, s->devices_capacity))
+		return -ENOMEM;
 	known = ct_keyed_put(&s->by_key, key);
 	*d = known ? calloc(1, sizeof(**d)) : NULL;
 	if (!*d)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "spans/work.h"
 #include "analysis/gpu/coverage.h"
 #include "group/histogram.h"
@@ -84,15 +85,8 @@ static int exec_group(struct kern_exec *s, const struct exec_group *like, struct
 	}
 	if (s->count == GROUPS_MAX)
 		return 0;
-	if (s->count == s->capacity) {
-		unsigned int capacity = s->capacity ? 2 * s->capacity : 32;
-		struct exec_group *more = realloc(s->list, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->list = more;
-		s->capacity = capacity;
-	}
+	if (!ct_room(s->list, s->count, s->capacity))
+		return -ENOMEM;
 	same = ct_keyed_put(&s->by_hash, key);
 	if (!same)
 		return -ENOMEM;

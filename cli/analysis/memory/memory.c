@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/program/life.h"
+#include "base/grow.h"
 
 #define ROW(id, word)	[CT_MEMORY_##id] = word,
 const char *const ct_memory_word[CT_MEMORY_SUMS] = { CT_MEMORY_KINDS(ROW) [CT_MEMORY_GPU] = "gpu" };
@@ -172,15 +173,8 @@ static struct ct_memory_process *memory_process(struct ct_memory *m, uint32_t pi
 		p->ended = false;	/* only its first thread had */
 	if (p || !of)
 		return p;
-	if (m->processes_count == m->room) {
-		unsigned int room = m->room ? 2 * m->room : 8;
-		struct ct_memory_process **more = realloc(m->processes, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		m->processes = more;
-		m->room = room;
-	}
+	if (!ct_room(m->processes, m->processes_count, m->room))
+		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
@@ -193,18 +187,11 @@ static struct ct_memory_process *memory_process(struct ct_memory *m, uint32_t pi
 
 static struct ct_memory_leak *memory_leak(struct ct_memory_process *p, const struct ct_class *class)
 {
-	struct ct_memory_leak *more;
-
 	for (unsigned int i = 0; i < p->leaks_count; i++)
 		if (p->leaks[i].class == class)
 			return &p->leaks[i];
-	if (p->leaks_count == p->leaks_room) {
-		more = realloc(p->leaks, (p->leaks_room + 8) * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->leaks = more;
-		p->leaks_room += 8;
-	}
+	if (!ct_room(p->leaks, p->leaks_count, p->leaks_room))
+		return NULL;
 	p->leaks[p->leaks_count] = (struct ct_memory_leak){
 		.class = class, .smallest = UINT64_MAX, .first = UINT64_MAX,
 	};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/engine.h"
+#include "base/grow.h"
 #include "base/hash.h"
 
 #define ERRORS_MAX	4096	/* rows; a damaged trace may have any number of results */
@@ -72,15 +73,8 @@ static struct error *errors_find(struct errors *s, const struct error *failure)
 
 	if (slot)
 		return &s->list[slot->a - 1];
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		struct error *more = realloc(s->list, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->list = more;
-		s->room = room;
-	}
+	if (!ct_room(s->list, s->count, s->room))
+		return NULL;
 	slot = ct_hash_put(&s->by_result, key);
 	if (!slot)
 		return NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "spans/work.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/gap_pairs.h"
@@ -146,20 +147,7 @@ static unsigned int gaps_part(unsigned int account)
 
 static struct gap_thread *gaps_thread(struct gaps_state *s, unsigned int index)
 {
-	unsigned int count = s->threads_count ? s->threads_count : 16;
-	struct gap_thread *more;
-
-	if (index < s->threads_count)
-		return &s->threads[index];
-	while (count <= index)
-		count *= 2;
-	more = realloc(s->threads, count * sizeof(*more));
-	if (!more)
-		return NULL;
-	memset(more + s->threads_count, 0, (count - s->threads_count) * sizeof(*more));
-	s->threads = more;
-	s->threads_count = count;
-	return &s->threads[index];
+	return ct_room_at(s->threads, index, s->threads_count) ? &s->threads[index] : NULL;
 }
 
 /* Charges a thread until @now with what it did since the gap began. */

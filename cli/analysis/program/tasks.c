@@ -7,22 +7,7 @@
 #include <string.h>
 
 #include "analysis/program/life.h"
-
-/* Room for one more of *@list, which has @count of @size bytes.  0 or -ENOMEM. */
-static int tasks_grow(void **list, unsigned int count, unsigned int *room, size_t size)
-{
-	unsigned int wanted = *room ? 2 * *room : 16;
-	void *more;
-
-	if (count < *room)
-		return 0;
-	more = realloc(*list, wanted * size);
-	if (!more)
-		return -ENOMEM;
-	*list = more;
-	*room = wanted;
-	return 0;
-}
+#include "base/grow.h"
 
 /* The program that @pid runs now, or NULL. */
 static struct ct_task_process *tasks_runs(const struct ct_tasks *s, uint32_t pid)
@@ -41,7 +26,7 @@ static int tasks_process(struct ct_tasks *s, uint32_t pid)
 
 	if (before && !before->replaced)
 		return last->index - 1;
-	if (!last || tasks_grow((void **)&s->processes, s->processes_count, &s->processes_room, sizeof(*before)))
+	if (!last || !ct_room(s->processes, s->processes_count, s->processes_room))
 		return -1;
 	s->processes[s->processes_count] = (struct ct_task_process){
 		.pid = pid, .generation = generation, .first = UINT64_MAX,
@@ -96,8 +81,7 @@ static struct ct_task_thread *tasks_thread(struct ct_tasks *s, uint32_t pid, uin
 	*rc = -ENOMEM;
 	last = ct_keyed_put(&s->by_thread, key);
 	process = tasks_process(s, pid);
-	if (!last || process < 0 ||
-	    tasks_grow((void **)&s->threads, s->threads_count, &s->threads_room, sizeof(*t)))
+	if (!last || process < 0 || !ct_room(s->threads, s->threads_count, s->threads_room))
 		return NULL;
 	t = &s->threads[s->threads_count++];
 	*t = (struct ct_task_thread){
@@ -117,16 +101,8 @@ static struct ct_task_thread *tasks_of(struct ct_tasks *s, const struct ct_trace
 	unsigned int at;
 
 	*rc = -ENOMEM;
-	if (e->track->index >= s->tracks_room) {
-		unsigned int room = 2 * e->track->index + 16;
-		unsigned int *more = realloc(s->by_track, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + s->tracks_room, 0, (room - s->tracks_room) * sizeof(*more));
-		s->by_track = more;
-		s->tracks_room = room;
-	}
+	if (!ct_room_at(s->by_track, e->track->index, s->tracks_room))
+		return NULL;
 	at = s->by_track[e->track->index];
 	*rc = 0;
 	t = at ? &s->threads[at - 1] : NULL;

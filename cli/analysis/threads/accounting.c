@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* What a track does now. */
 struct ct_account_state {
 	struct ct_thread_account *thread;	/* NULL: nothing was seen of it */
@@ -100,21 +102,7 @@ static int account_find_process(const struct ct_phases *phases, uint32_t pid, ui
 
 static struct ct_account_state *account_state(struct ct_accounting *acc, unsigned int index)
 {
-	unsigned int count = acc->states_count ? acc->states_count : 16;
-	struct ct_account_state *states;
-
-	if (index < acc->states_count)
-		return &acc->states[index];
-	while (count <= index)
-		count *= 2;
-	states = realloc(acc->states, count * sizeof(*states));
-	if (!states)
-		return NULL;
-	for (unsigned int i = acc->states_count; i < count; i++)
-		states[i] = (struct ct_account_state){ 0 };
-	acc->states = states;
-	acc->states_count = count;
-	return &states[index];
+	return ct_room_at(acc->states, index, acc->states_count) ? &acc->states[index] : NULL;
 }
 
 /* The track's thread, of the process that has its pid at @ts; it is new. */
@@ -124,15 +112,8 @@ static int account_thread(struct ct_analysis *a, struct ct_account_state *s,
 	struct ct_accounting *acc = a->state;
 	struct ct_thread_account *t;
 
-	if (acc->threads_count == acc->threads_capacity) {
-		unsigned int capacity = acc->threads_capacity ? 2 * acc->threads_capacity : 16;
-		struct ct_thread_account **more = realloc(acc->threads, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		acc->threads = more;
-		acc->threads_capacity = capacity;
-	}
+	if (!ct_room(acc->threads, acc->threads_count, acc->threads_capacity))
+		return -ENOMEM;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* More threads of a process are not compared: the one with the last record has its turn. */
 #define LAUNCHING_COMPARED	64u
 
@@ -32,15 +34,8 @@ static int launching_add(struct ct_launching_process *lp, const struct ct_proces
 		lp->stages = calloc(CT_STAGE_COUNT, sizeof(*lp->stages));
 	if (!lp->stages)
 		return -ENOMEM;
-	if (lp->count == lp->capacity) {
-		unsigned int capacity = lp->capacity ? 2 * lp->capacity : 2;
-
-		t = realloc(lp->threads, capacity * sizeof(*t));
-		if (!t)
-			return -ENOMEM;
-		lp->threads = t;
-		lp->capacity = capacity;
-	}
+	if (!ct_room(lp->threads, lp->count, lp->capacity))
+		return -ENOMEM;
 	t = &lp->threads[lp->count++];
 	*t = (struct ct_launching_thread){
 		.tid = tid, .charged = since,
@@ -215,20 +210,7 @@ static int launching_find(struct ct_analysis *a, struct launching_track *t, cons
 
 static struct launching_track *launching_track(struct ct_launching *l, unsigned int index)
 {
-	unsigned int count = l->tracks_count ? l->tracks_count : 16;
-	struct launching_track *more;
-
-	if (index < l->tracks_count)
-		return &l->tracks[index];
-	while (count <= index)
-		count *= 2;
-	more = realloc(l->tracks, count * sizeof(*more));
-	if (!more)
-		return NULL;
-	memset(more + l->tracks_count, 0, (count - l->tracks_count) * sizeof(*more));
-	l->tracks = more;
-	l->tracks_count = count;
-	return &l->tracks[index];
+	return ct_room_at(l->tracks, index, l->tracks_count) ? &l->tracks[index] : NULL;
 }
 
 static int launching_event(struct ct_analysis *a, const struct ct_trace_event *e)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/engine.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "explain/calls/call_detail.h"
 #include "view/term.h"
@@ -53,15 +54,8 @@ struct at_request {
 static struct at_track *at_track_of(struct at_state *s, const struct ct_trace_event *e)
 {
 	while (e->track->index >= s->count) {
-		if (s->count == s->capacity) {
-			uint32_t capacity = s->capacity ? 2 * s->capacity : 16;
-			struct at_track *more = realloc(s->tracks, capacity * sizeof(*more));
-
-			if (!more)
-				return NULL;
-			s->tracks = more;
-			s->capacity = capacity;
-		}
+		if (!ct_room(s->tracks, s->count, s->capacity))
+			return NULL;
 		s->tracks[s->count++] = (struct at_track){ .cpu = CT_NO_CPU };
 	}
 	return &s->tracks[e->track->index];
@@ -95,15 +89,8 @@ static int at_keep(struct ct_analysis *a, struct at_call *call, const struct ct_
 
 static int at_open(struct at_track *t, const struct ct_trace_event *e)
 {
-	if (t->depth == t->capacity) {
-		uint32_t capacity = t->capacity ? 2 * t->capacity : 16;
-		struct at_call *more = realloc(t->open, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->open = more;
-		t->capacity = capacity;
-	}
+	if (!ct_room(t->open, t->depth, t->capacity))
+		return -ENOMEM;
 	t->open[t->depth++] = at_call_of(e);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_gpu.h"
 #include "explain/calls/call_nodes.h"
@@ -216,15 +217,8 @@ static int collect_meanwhile(struct ct_call_tree *t, const struct ct_trace_event
 		return 0;
 	slot = ct_hash_get(&t->meanwhile_index, key);
 	if (!slot) {
-		if (t->meanwhile_count == t->meanwhile_capacity) {
-			uint32_t capacity = t->meanwhile_capacity ? 2 * t->meanwhile_capacity : 16;
-			struct ct_call_meanwhile *more = realloc(t->meanwhile, capacity * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			t->meanwhile = more;
-			t->meanwhile_capacity = capacity;
-		}
+		if (!ct_room(t->meanwhile, t->meanwhile_count, t->meanwhile_capacity))
+			return -ENOMEM;
 		slot = ct_hash_put(&t->meanwhile_index, key);
 		if (!slot)
 			return -ENOMEM;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define RESTS_MAX	(1u << 16)
 
 int ct_nodes_rest(struct ct_call_tree *t, uint32_t parent, const struct ct_class *class,
@@ -19,15 +21,8 @@ int ct_nodes_rest(struct ct_call_tree *t, uint32_t parent, const struct ct_class
 		/* Beyond the limit they are known as one sum. */
 		if (t->rests_count == RESTS_MAX)
 			return 0;
-		if (t->rests_count == t->rests_capacity) {
-			uint32_t capacity = t->rests_capacity ? 2 * t->rests_capacity : 64;
-			struct ct_call_rest *more = realloc(t->rests, capacity * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			t->rests = more;
-			t->rests_capacity = capacity;
-		}
+		if (!ct_room(t->rests, t->rests_count, t->rests_capacity))
+			return -ENOMEM;
 		slot = ct_hash_put(&t->rest_index, key);
 		if (!slot)
 			return -ENOMEM;
@@ -183,15 +178,8 @@ int ct_nodes_add(struct ct_call_tree *t, uint32_t *index)
 		if (rc)
 			return rc;
 	}
-	if (t->count == t->capacity) {
-		uint32_t capacity = t->capacity ? 2 * t->capacity : 64;
-		struct ct_call_node *more = realloc(t->nodes, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->nodes = more;
-		t->capacity = capacity;
-	}
+	if (!ct_room(t->nodes, t->count, t->capacity))
+		return -ENOMEM;
 	*index = t->count++;
 	t->nodes[*index] = (struct ct_call_node){ .parent = CT_NODE_NONE, .cpu = CT_NO_CPU };
 	return 0;

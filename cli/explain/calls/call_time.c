@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "explain/calls/call_nodes.h"
 
 #define CT_CALL_PLACE_ROW(id, text)	[CT_PLACE_##id] = text,
@@ -85,15 +86,8 @@ int ct_calltime_push(struct ct_call_tree *t, const struct ct_trace_event *e, uin
 	};
 
 	open.place = calltime_place_of(t, e);
-	if (t->depth == t->stack_capacity) {
-		uint32_t capacity = t->stack_capacity ? 2 * t->stack_capacity : 16;
-		struct ct_call_frame *more = realloc(t->stack, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->stack = more;
-		t->stack_capacity = capacity;
-	}
+	if (!ct_room(t->stack, t->depth, t->stack_capacity))
+		return -ENOMEM;
 	for (uint32_t i = t->depth; i-- > 0 && e->kernel && !open.off && !open.interrupt;)
 		if (t->stack[i].ioctl || t->stack[i].kernel_inside) {
 			t->stack[i].kernel_inside = true;

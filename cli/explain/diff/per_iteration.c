@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "spans/work.h"
 #include "trace/gpu/causes.h"
 #include "analysis/memory/memory.h"
@@ -65,15 +66,8 @@ static struct ct_per_item *per_item(struct ct_per_iteration *s, enum ct_per_kind
 	/* Beyond the limit, all are one. */
 	if (s->count >= ITEMS_MAX)
 		return &s->items[s->count - 1];
-	if (s->count == s->capacity) {
-		uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
-		struct ct_per_item *more = realloc(s->items, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		s->items = more;
-		s->capacity = capacity;
-	}
+	if (!ct_room(s->items, s->count, s->capacity))
+		return NULL;
 	slot = ct_hash_put(&s->index, full);
 	if (!slot)
 		return NULL;
@@ -119,27 +113,11 @@ static uint64_t *per_inner(struct ct_per_iteration *s, const struct ct_track *tr
 {
 	struct ct_per_track *t;
 
-	if (track->index >= s->tracks_count) {
-		uint32_t count = 2 * (track->index + 1);
-
-		t = realloc(s->tracks, count * sizeof(*t));
-		if (!t)
-			return NULL;
-		memset(t + s->tracks_count, 0, (count - s->tracks_count) * sizeof(*t));
-		s->tracks = t;
-		s->tracks_count = count;
-	}
+	if (!ct_room_at(s->tracks, track->index, s->tracks_count))
+		return NULL;
 	t = &s->tracks[track->index];
-	if (depth >= t->capacity) {
-		uint32_t capacity = 2 * (depth + 8);
-		uint64_t *more = realloc(t->inner, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + t->capacity, 0, (capacity - t->capacity) * sizeof(*more));
-		t->inner = more;
-		t->capacity = capacity;
-	}
+	if (!ct_room_at(t->inner, depth, t->capacity))
+		return NULL;
 	return &t->inner[depth];
 }
 

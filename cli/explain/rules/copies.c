@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
 
@@ -63,15 +64,8 @@ static int copies_pin(struct copies *c, const struct ct_trace_event *e)
 			c->unknown = true;
 			return 0;
 		}
-		if (c->ranges_count == c->capacity) {
-			unsigned int capacity = c->capacity ? 2 * c->capacity : 16;
-			struct range *more = realloc(c->ranges, capacity * sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			c->ranges = more;
-			c->capacity = capacity;
-		}
+		if (!ct_room(c->ranges, c->ranges_count, c->capacity))
+			return -ENOMEM;
 		c->ranges[c->ranges_count++] = (struct range){ ptr, ptr + size };
 		return 0;
 	}

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
@@ -79,20 +80,7 @@ static int repeats_begin(struct ct_analysis *a)
 
 static struct current *repeats_thread(struct collection *c, unsigned int track)
 {
-	struct current *more;
-
-	if (track >= c->capacity) {
-		unsigned int capacity = track + track / 2 + 16;
-
-		more = realloc(c->threads, capacity * sizeof(*more));
-		if (!more)
-			return NULL;
-		for (unsigned int i = c->capacity; i < capacity; i++)
-			more[i] = (struct current){ 0 };
-		c->threads = more;
-		c->capacity = capacity;
-	}
-	return &c->threads[track];
+	return ct_room_at(c->threads, track, c->capacity) ? &c->threads[track] : NULL;
 }
 
 /* @e: the wait behind it */

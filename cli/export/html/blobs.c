@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "export/html/json.h"
 
 #ifdef CT_HAVE_ZLIB
@@ -154,16 +155,9 @@ static size_t blobs_plain(uint8_t *raw, const uint64_t *values, size_t count, un
 
 static struct ct_html_blob *blobs_add(struct ct_html_blobs *b)
 {
-	if (b->count == b->capacity) {
-		uint32_t capacity = b->capacity ? 2 * b->capacity : 256;
-		struct ct_html_blob *more = reallocarray(b->list, capacity, sizeof(*more));
-
-		if (!more) {
-			b->error = -ENOMEM;
-			return NULL;
-		}
-		b->list = more;
-		b->capacity = capacity;
+	if (!ct_room(b->list, b->count, b->capacity)) {
+		b->error = -ENOMEM;
+		return NULL;
 	}
 	b->list[b->count] = (struct ct_html_blob){ .at = b->size };
 	return &b->list[b->count++];

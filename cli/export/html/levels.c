@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define LEVELS_LEAST	4096u	/* records: tracks with fewer are drawn from their records */
 #define LEVELS_FILL	16u	/* records in a bin of the finest level, at least, on the average */
 #define LEVELS_FEW	256u	/* bins: no coarser level is needed */
@@ -89,15 +91,8 @@ static struct ct_html_cell *level_cell(struct ct_html_level *l, int64_t bin, uin
 	/* Cells that came late are joined before they take much memory. */
 	if (l->disordered && l->count == l->capacity && l->count > 2 * l->sorted)
 		ct_html_level_sort(l);
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? 2 * l->capacity : 256;
-		struct ct_html_cell *more = reallocarray(l->cells, capacity, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		l->cells = more;
-		l->capacity = capacity;
-	}
+	if (!ct_room(l->cells, l->count, l->capacity))
+		return NULL;
 	cell = &l->cells[l->count++];
 	*cell = (struct ct_html_cell){ .bin = bin, .depth = depth, .class = class };
 	if (l->count > 1 && cell_compare(cell - 1, cell) > 0)

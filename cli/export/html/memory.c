@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/memory/memory.h"
+#include "base/grow.h"
 #include "export/html/json.h"
 #include "export/html/source.h"
 
@@ -52,15 +53,8 @@ static int memory_add(struct memory_curve *c, uint64_t ts, uint64_t bytes)
 		return 0;
 	if (c->count == MEMORY_POINTS)
 		memory_thin(c);
-	if (c->count == c->capacity) {
-		unsigned int capacity = c->capacity ? 2 * c->capacity : 64;
-		struct memory_point *more = reallocarray(c->points, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->points = more;
-		c->capacity = capacity;
-	}
+	if (!ct_room(c->points, c->count, c->capacity))
+		return -ENOMEM;
 	c->points[c->count++] = (struct memory_point){ ts, bytes };
 	return 0;
 }

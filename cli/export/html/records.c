@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "spans/work.h"
 
 #define RECORDS_BLOCK	(1u << 20)	/* bytes of a block of fields; one record has less */
@@ -24,22 +25,6 @@ int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *re
 	return 0;
 }
 
-/* A longer array of pointers. */
-static int records_pointers(void *array, uint32_t count, uint32_t *room)
-{
-	uint32_t more = *room ? 2 * *room : 16;
-	void *moved;
-
-	if (count < *room)
-		return 0;
-	moved = reallocarray(*(void **)array, more, sizeof(void *));
-	if (!moved)
-		return -ENOMEM;
-	*(void **)array = moved;
-	*room = more;
-	return 0;
-}
-
 /* A copy of a record's fields; NULL: there are none, or too many. */
 static int records_copy(struct ct_html_records *r, const struct ct_record *from, const uint8_t **copy)
 {
@@ -54,7 +39,7 @@ static int records_copy(struct ct_html_records *r, const struct ct_record *from,
 		return 0;
 	}
 	if (!r->blocks_count || r->block_used + size > RECORDS_BLOCK) {
-		if (records_pointers(&r->blocks, r->blocks_count, &r->blocks_room))
+		if (!ct_room(r->blocks, r->blocks_count, r->blocks_room))
 			return -ENOMEM;
 		block = malloc(RECORDS_BLOCK);
 		if (!block)
@@ -106,7 +91,7 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 	if (r->count == UINT32_MAX)
 		return -E2BIG;
 	if (r->count / CT_HTML_CHUNK == r->chunks_count) {
-		if (records_pointers(&r->chunks, r->chunks_count, &r->chunks_room))
+		if (!ct_room(r->chunks, r->chunks_count, r->chunks_room))
 			return -ENOMEM;
 		r->chunks[r->chunks_count] = malloc(CT_HTML_CHUNK * sizeof(*kept));
 		if (!r->chunks[r->chunks_count])

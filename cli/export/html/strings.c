@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 
 static uint64_t strings_hash(const struct ct_html_strings *s, const char *text, size_t len)
 {
@@ -63,15 +65,8 @@ static int strings_grow(struct ct_html_strings *s, size_t len)
 		s->bytes = more;
 		s->room = room;
 	}
-	if (s->count == s->capacity) {
-		uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
-		struct ct_html_string *more = reallocarray(s->list, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->list = more;
-		s->capacity = capacity;
-	}
+	if (!ct_room(s->list, s->count, s->capacity))
+		return -ENOMEM;
 	return s->count + 1 > s->table_size / 2 ? strings_widen(s) : 0;
 }
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 const char *const ct_html_layer_word[CT_HTML_LAYERS] = {
 	"nvtx", "api", "ioctl", "driver", "switch", "gpu", "interrupt",
 };
@@ -44,15 +46,8 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 	struct ct_html_track *track;
 	struct ct_hash_slot *slot;
 
-	if (t->count == t->capacity) {
-		unsigned int capacity = t->capacity ? 2 * t->capacity : 64;
-		struct ct_html_track *more = reallocarray(t->list, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->list = more;
-		t->capacity = capacity;
-	}
+	if (!ct_room(t->list, t->count, t->capacity))
+		return -ENOMEM;
 	track = &t->list[t->count];
 	*track = (struct ct_html_track){ .layer = layer, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
 	if (layer == CT_HTML_INTERRUPT) {

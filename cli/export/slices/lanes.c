@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define KEY_OTHERS	UINT64_MAX
 
 enum ct_lane_kind ct_lane_kind_of(const struct ct_record *r)
@@ -69,19 +71,8 @@ static void lanes_name(struct ct_lane *lane)
 
 static struct ct_lane *lanes_add(struct ct_lanes *lanes, const struct ct_lane *like)
 {
-	struct ct_lane *lane = malloc(sizeof(*lane)), **more;
+	struct ct_lane *lane = ct_room(lanes->list, lanes->count, lanes->capacity) ? malloc(sizeof(*lane)) : NULL;
 
-	if (lane && lanes->count == lanes->capacity) {
-		uint32_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
-
-		more = realloc(lanes->list, capacity * sizeof(*more));
-		if (!more) {
-			free(lane);
-			return NULL;
-		}
-		lanes->list = more;
-		lanes->capacity = capacity;
-	}
 	if (!lane)
 		return NULL;
 	*lane = *like;
@@ -145,15 +136,8 @@ struct ct_lane *ct_lanes_beside(struct ct_lanes *lanes, struct ct_lane *lane)
 
 int ct_lane_push(struct ct_lane *lane, const struct ct_lane_slice *slice)
 {
-	if (lane->depth == lane->capacity) {
-		uint32_t capacity = lane->capacity ? 2 * lane->capacity : 8;
-		struct ct_lane_slice *more = realloc(lane->slices, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		lane->slices = more;
-		lane->capacity = capacity;
-	}
+	if (!ct_room(lane->slices, lane->depth, lane->capacity))
+		return -ENOMEM;
 	lane->slices[lane->depth++] = *slice;
 	lane->ioctls += slice->ioctl;
 	return 0;
@@ -171,15 +155,8 @@ int ct_lane_arrow(struct ct_lane *lane, uint64_t to)
 {
 	if (lane->arrows_count == CT_LANE_ARROWS)
 		return 1;
-	if (lane->arrows_count == lane->arrows_capacity) {
-		uint32_t capacity = lane->arrows_capacity ? 2 * lane->arrows_capacity : 8;
-		struct ct_lane_arrow *more = realloc(lane->arrows, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		lane->arrows = more;
-		lane->arrows_capacity = capacity;
-	}
+	if (!ct_room(lane->arrows, lane->arrows_count, lane->arrows_capacity))
+		return -ENOMEM;
 	lane->arrows[lane->arrows_count++] = (struct ct_lane_arrow){
 		.op_id = lane->slices[lane->depth - 1].op_id, .to = to,
 	};

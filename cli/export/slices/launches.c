@@ -10,6 +10,7 @@
 
 #include "analysis/cuda/stream_calls.h"
 #include "analysis/program/life.h"
+#include "base/grow.h"
 #include "trace/gpu/causes.h"
 
 #define PROCESSES_MAX	16384u
@@ -79,15 +80,8 @@ static int launches_add_stream(struct launches_process *p, uint64_t stream, stru
 	*s = launches_stream(p, stream);
 	if (*s || p->count >= STREAMS_MAX)
 		return 0;
-	if (p->count == p->capacity) {
-		uint32_t capacity = p->capacity ? 2 * p->capacity : 4;
-		struct launches_stream *more = realloc(p->streams, capacity * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->streams = more;
-		p->capacity = capacity;
-	}
+	if (!ct_room(p->streams, p->count, p->capacity))
+		return -ENOMEM;
 	*s = &p->streams[p->count++];
 	**s = (struct launches_stream){ .stream = stream };
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 int ct_strings_begin(struct ct_strings *s, struct ct_db *db)
 {
 	*s = (struct ct_strings){ 0 };
@@ -25,17 +27,9 @@ static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t has
 {
 	struct ct_hash_slot *slot = ct_hash_put(&s->by_hash, hash);
 	struct ct_value *row;
-	struct ct_strings_text *more;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-
-		more = reallocarray(s->list, room, sizeof(*more));
-		if (!more)
-			return 0;
-		s->list = more;
-		s->room = room;
-	}
+	if (!ct_room(s->list, s->count, s->room))
+		return 0;
 	s->list[s->count].text = slot ? strdup(text) : NULL;
 	if (!s->list[s->count].text)
 		return 0;

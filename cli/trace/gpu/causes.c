@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "trace/gpu/join.h"
 
 /*
@@ -58,15 +59,8 @@ static struct ct_cause *causes_place(struct ct_causes *c)
 			ct_keyed_remove(&c->by_op, old);
 		return place;
 	}
-	if (c->count == c->capacity) {
-		uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
-		struct ct_cause *more = realloc(c->list, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		c->list = more;
-		c->capacity = capacity;
-	}
+	if (!ct_room(c->list, c->count, c->capacity))
+		return NULL;
 	return &c->list[c->count++];
 }
 
