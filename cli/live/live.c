@@ -26,10 +26,7 @@ void ct_live_init(struct ct_live *live, const struct ct_registry *reg, FILE *out
 
 void ct_live_free(struct ct_live *live)
 {
-	for (size_t i = 0; i < live->names.size; i++)
-		if (live->names.slots[i].used)
-			free((char *)(uintptr_t)live->names.slots[i].a);
-	ct_hash_free(&live->names);
+	ct_processes_free(&live->processes);
 }
 
 void ct_live_head(const struct ct_live *live, FILE *out)
@@ -39,19 +36,19 @@ void ct_live_head(const struct ct_live *live, FILE *out)
 }
 
 /* The name is kept: the process may have ended when its next row is printed. */
-static const char *live_process_name(struct ct_live *live, uint32_t pid)
+const char *ct_live_process(struct ct_processes *processes, uint32_t pid, bool here)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&live->names, pid);
+	struct ct_process_name *process = ct_keyed_put(&processes->names, pid);
 	char path[64], comm[32] = "";
 
-	if (!slot)
+	if (!process)
 		return "?";
-	if (!slot->a) {
+	if (!process->name && here) {
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
-			slot->a = (uintptr_t)strdup(comm);
+			process->name = strdup(comm);
 	}
-	return slot->a ? (const char *)(uintptr_t)slot->a : "?";
+	return process->name ? process->name : "?";
 }
 
 void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const char *event,
@@ -60,7 +57,7 @@ void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const
 	char name[64], clean_event[128], text[DETAILS * 2];
 	unsigned int columns = live->width > 75 ? live->width - 71 : live->width ? 4 : DETAILS;
 
-	ct_term_clean(name, sizeof(name), live_process_name(live, pid), 16);
+	ct_term_clean(name, sizeof(name), ct_live_process(&live->processes, pid, true), 16);
 	ct_term_clean(clean_event, sizeof(clean_event), event, 28);
 	ct_term_clean(text, sizeof(text), details, columns);
 	fprintf(out, "%14.6f %-16s %8u %s%-28s%s %s\n", ms, name, pid,
@@ -192,22 +189,9 @@ void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out)
 	struct text t = { .len = 0 };
 	const char *name;
 	char buf[CT_TERM_TEXT];
-	uint16_t len;
 
 	if (r->class->id == CT_CLASS_process) {
-		const char *text = ct_record_text(r, &len);
-		struct ct_hash_slot *slot = ct_hash_put(&live->names, r->pid);
-		const char *word = text, *end = text + len;
-
-		/* The last part of the first word: "/usr/bin/python3 x.py". */
-		for (const char *p = text; p < end && *p != ' '; p++)
-			if (*p == '/')
-				word = p + 1;
-		if (slot && text && word < end) {
-			free((char *)(uintptr_t)slot->a);
-			slot->a = (uintptr_t)strndup(word, strcspn(word, " ") < (size_t)(end - word) ?
-						     strcspn(word, " ") : (size_t)(end - word));
-		}
+		ct_processes_record(&live->processes, r);
 	} else if ((r->flags & CT_F_BEGIN) || r->class->category == CT_CAT_TRACER) {
 		return;
 	} else if (r->class->category == CT_CAT_SWITCH && r->duration < STALL_NS) {

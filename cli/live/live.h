@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "spans/processes.h"
 #include "trace/record.h"
 
 /* Instead of the time of a call that an exception or longjmp ended: it is not known. */
@@ -17,7 +17,7 @@
 
 struct ct_live {
 	const struct ct_registry *reg;	/* may grow between two rows */
-	struct ct_hash names;		/* pid; a: char * */
+	struct ct_processes processes;	/* names, from the trace or from /proc */
 	bool colour;
 	unsigned int width;		/* columns, 0: unlimited */
 };
@@ -31,6 +31,9 @@ void ct_live_head(const struct ct_live *live, FILE *out);
  * printed when the call ends, nor for records about the trace itself.
  */
 void ct_live_record(struct ct_live *live, const struct ct_record *r, FILE *out);
+
+/* The name of a process; with @here of one of this machine, which /proc names.  "?": not known. */
+const char *ct_live_process(struct ct_processes *processes, uint32_t pid, bool here);
 
 /* A row of its five texts; @failed only colours it. */
 void ct_live_row(struct ct_live *live, FILE *out, double ms, uint32_t pid, const char *event,

@@ -102,22 +102,6 @@ static int top_call(void *arg, const struct ct_live_call *call)
 
 /* ------------------------------------------------------------------ a view --- */
 
-/* The name is kept: the process may have ended when it is shown next. */
-static const char *top_process(struct top *top, const struct entry *e)
-{
-	struct ct_process_name *process = ct_keyed_put(&top->processes.names, e->pid);
-	char path[64], comm[32] = "";
-
-	if (!process)
-		return "?";
-	if (!process->name && e->here) {
-		snprintf(path, sizeof(path), "/proc/%u/comm", e->pid);
-		if (ct_first_line(path, comm, sizeof(comm)) && *comm)
-			process->name = strdup(comm);
-	}
-	return process->name ? process->name : "?";
-}
-
 static int top_by_time(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
@@ -165,7 +149,7 @@ static void top_print_row(struct top *top, struct entry *e, double seconds, unsi
 			snprintf(text[i], sizeof(text[i]), "-");
 	ct_term_count(text[3], e->calls);
 	ct_term_count(text[4], e->failed);
-	ct_term_clean(process, sizeof(process), top_process(top, e), width < TOP_WIDE ? 12 : 15);
+	ct_term_clean(process, sizeof(process), ct_live_process(&top->processes, e->pid, e->here), width < TOP_WIDE ? 12 : 15);
 	if (width < TOP_WIDE)
 		fprintf(top->out, "%-12s %7u %8.0f %5.1f %9s %9s %s\n", process, e->pid, calls, share, text[0],
 			text[2], ct_term_clean(name, sizeof(name), e->name, width > 66 ? width - 56 : 10));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/merge.h"
 #include "view/term.h"
 
@@ -64,33 +64,36 @@ struct track {
 	bool shown;
 };
 
+struct process {
+	uint64_t pid;
+	char *text;		/* its command line */
+};
+
 struct picture {
 	const struct ct_timeline_options *options;
 	uint64_t from, to;	/* ns */
 	unsigned int columns;
-	struct ct_hash index;	/* track key; a: index + 1 */
-	struct track *tracks;
-	unsigned int tracks_count, too_many;
-	struct ct_hash names;	/* pid; a: char * */
+	CT_KEYED(struct track) tracks;
+	unsigned int too_many;
+	CT_KEYED(struct process) processes;
 };
 
 static struct track *timeline_track_of(struct picture *pic, const struct ct_record *r)
 {
 	uint64_t key = ct_track_key(r);
-	struct ct_hash_slot *slot = ct_hash_get(&pic->index, key);
-	struct track *track;
+	struct track *track = ct_keyed_get(&pic->tracks, key);
 
-	if (slot)
-		return &pic->tracks[slot->a - 1];
-	if (pic->tracks_count == TRACKS_MAX) {
+	if (track)
+		return track;
+	if (pic->tracks.count == TRACKS_MAX) {
 		pic->too_many++;
 		return NULL;
 	}
-	slot = ct_hash_put(&pic->index, key);
-	if (!slot)
+	track = ct_keyed_put(&pic->tracks, key);
+	if (!track)
 		return NULL;
-	track = &pic->tracks[pic->tracks_count++];
-	*track = (struct track){ .key = key, .pid = r->pid, .tid = r->tid };
+	track->pid = r->pid;
+	track->tid = r->tid;
 	if (key & CT_TRACK_GPU) {
 		track->gpu = ct_record_quick(r, CT_QUICK_GPU);
 		track->context = ct_record_quick(r, CT_QUICK_CONTEXT);
@@ -98,7 +101,6 @@ static struct track *timeline_track_of(struct picture *pic, const struct ct_reco
 	}
 	track->bins = calloc((size_t)pic->options->depth * pic->columns * KINDS,
 			     sizeof(*track->bins));
-	slot->a = pic->tracks_count;
 	return track;
 }
 
@@ -145,17 +147,17 @@ static int timeline_cover(struct picture *pic, const struct ct_record *r, uint32
 
 static int timeline_name_process(struct picture *pic, const struct ct_record *r)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&pic->names, r->pid);
+	struct process *process = ct_keyed_put(&pic->processes, r->pid);
 	const char *text;
 	uint16_t len;
 	char *copy;
 
 	text = ct_record_text(r, &len);
-	if (!slot || !text)
-		return slot ? 0 : -ENOMEM;
+	if (!process || !text)
+		return process ? 0 : -ENOMEM;
 	copy = strndup(text, len);
-	free((char *)(uintptr_t)slot->a);
-	slot->a = (uintptr_t)copy;
+	free(process->text);
+	process->text = copy;
 	return copy ? 0 : -ENOMEM;
 }
 
@@ -207,7 +209,7 @@ static void timeline_put_row(const struct picture *pic, const struct track *trac
 
 static void timeline_put_track(const struct picture *pic, const struct track *track, FILE *out)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&pic->names, track->pid);
+	const struct process *process = ct_keyed_get(&pic->processes, track->pid);
 	char label[64], name[64] = "";
 
 	if (track->key & CT_TRACK_GPU)
@@ -220,8 +222,8 @@ static void timeline_put_track(const struct picture *pic, const struct track *tr
 		snprintf(label, sizeof(label), "%u", track->tid);
 	else
 		snprintf(label, sizeof(label), "%u of %u", track->tid, track->pid);
-	if (slot && slot->a && !(track->key >> 40)) {
-		const char *text = (const char *)(uintptr_t)slot->a;
+	if (process && process->text && !(track->key >> 40)) {
+		const char *text = process->text;
 		const char *space = strchr(text, ' ');
 		char word[256];
 
@@ -308,14 +310,14 @@ static int timeline_by_thread(const void *p, const void *q)
 
 static int timeline_print(const struct picture *pic, const struct ct_trace *t, FILE *out)
 {
-	struct track **list = malloc((pic->tracks_count + 1) * sizeof(*list));
-	unsigned int shown = pic->tracks_count;
+	struct track **list = malloc((pic->tracks.count + 1) * sizeof(*list));
+	unsigned int shown = pic->tracks.count;
 
 	if (!list)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < pic->tracks_count; i++)
-		list[i] = &pic->tracks[i];
-	qsort(list, pic->tracks_count, sizeof(*list), timeline_by_busy);
+	for (unsigned int i = 0; i < pic->tracks.count; i++)
+		list[i] = &pic->tracks.list[i];
+	qsort(list, pic->tracks.count, sizeof(*list), timeline_by_busy);
 	if (shown > pic->options->threads)
 		shown = pic->options->threads;
 	qsort(list, shown, sizeof(*list), timeline_by_thread);
@@ -325,9 +327,9 @@ static int timeline_print(const struct picture *pic, const struct ct_trace *t, F
 	timeline_put_axis(pic, t, out);
 	for (unsigned int i = 0; i < shown; i++)
 		timeline_put_track(pic, list[i], out);
-	if (pic->tracks_count > shown)
-		fprintf(out, "%u more threads with less time in calls: --threads shows them\n",
-			pic->tracks_count - shown);
+	if (pic->tracks.count > shown)
+		fprintf(out, "%zu more threads with less time in calls: --threads shows them\n",
+			pic->tracks.count - shown);
 	if (!shown)
 		fprintf(out, "no calls in this time\n");
 	free(list);
@@ -366,8 +368,7 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	int rc = -ENOMEM;
 
 	pic.columns = options->width - LABEL - 1;
-	pic.tracks = calloc(TRACKS_MAX, sizeof(*pic.tracks));
-	if (!m || !pic.tracks)
+	if (!m)
 		goto out;
 	timeline_whole_range(t, &pic);
 	if (options->to > options->from) {
@@ -386,14 +387,12 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;
 out:
-	for (unsigned int i = 0; i < pic.tracks_count; i++)
-		free(pic.tracks[i].bins);
-	free(pic.tracks);
-	for (size_t i = 0; i < pic.names.size; i++)
-		if (pic.names.slots[i].used)
-			free((char *)(uintptr_t)pic.names.slots[i].a);
-	ct_hash_free(&pic.names);
-	ct_hash_free(&pic.index);
+	for (unsigned int i = 0; i < pic.tracks.count; i++)
+		free(pic.tracks.list[i].bins);
+	ct_keyed_free(&pic.tracks);
+	for (size_t i = 0; i < pic.processes.count; i++)
+		free(pic.processes.list[i].text);
+	ct_keyed_free(&pic.processes);
 	ct_merge_free(m);
 	return rc;
 }

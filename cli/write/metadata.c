@@ -148,10 +148,9 @@ static void metadata_put_enums(struct ct_out *out, const struct ct_registry *reg
 	struct labels l = { out, "uint32_t", "ct_str", 0 };
 
 	metadata_put_label(&l, "", 0);
-	for (size_t i = 0; i < usage->strings.size; i++)
-		if (usage->strings.slots[i].used)
-			metadata_put_label(&l, ct_names_string(names, usage->strings.slots[i].key),
-					   usage->strings.slots[i].key);
+	for (size_t i = 0; i < usage->strings.count; i++)
+		metadata_put_label(&l, ct_names_string(names, usage->strings.list[i].number),
+				   usage->strings.list[i].number);
 	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint16_t", "ct_class", 0 };
@@ -193,19 +192,15 @@ static void metadata_put_enums(struct ct_out *out, const struct ct_registry *reg
 	}
 
 	l = (struct labels){ out, "uint32_t", "ct_nvst", 0 };
-	for (size_t i = 0; i < usage->statuses.size; i++)
-		if (usage->statuses.slots[i].used)
-			metadata_put_label(&l, nv_status_name(usage->statuses.slots[i].key),
-					   usage->statuses.slots[i].key);
+	for (size_t i = 0; i < usage->statuses.count; i++)
+		metadata_put_label(&l, nv_status_name(usage->statuses.list[i].number),
+				   usage->statuses.list[i].number);
 	metadata_end_labels(&l);
 
 	l = (struct labels){ out, "uint32_t", "ct_nvcode", 0 };
-	for (size_t i = 0; i < usage->codes.size; i++)
-		if (usage->codes.slots[i].used)
-			metadata_put_label(
-				&l,
-				ct_name_code(usage->codes.slots[i].key, usage->codes.slots[i].c),
-				usage->codes.slots[i].key);
+	for (size_t i = 0; i < usage->codes.count; i++)
+		metadata_put_label(&l, ct_name_code(usage->codes.list[i].number, usage->codes.list[i].have),
+				   usage->codes.list[i].number);
 	metadata_end_labels(&l);
 }
 

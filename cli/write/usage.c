@@ -8,16 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int usage_note(struct ct_hash *hash, uint64_t key, uint32_t bits)
+static int usage_note(struct ct_usage_numbers *numbers, uint64_t number, uint32_t have)
 {
-	struct ct_hash_slot *slot;
+	struct ct_usage_number *n;
 
-	if (hash->count >= CT_USAGE_LABELS && !ct_hash_get(hash, key))
+	if (numbers->count >= CT_USAGE_LABELS && !ct_keyed_get(numbers, number))
 		return 0;
-	slot = ct_hash_put(hash, key);
-	if (!slot)
+	n = ct_keyed_put(numbers, number);
+	if (!n)
 		return -ENOMEM;
-	slot->c |= bits;
+	n->have |= have;
 	return 0;
 }
 
@@ -69,7 +69,7 @@ int ct_usage_collect(struct ct_usage *usage, const struct ct_trace *t)
 void ct_usage_free(struct ct_usage *usage)
 {
 	free(usage->classes);
-	ct_hash_free(&usage->strings);
-	ct_hash_free(&usage->codes);
-	ct_hash_free(&usage->statuses);
+	ct_keyed_free(&usage->strings);
+	ct_keyed_free(&usage->codes);
+	ct_keyed_free(&usage->statuses);
 }

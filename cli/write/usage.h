@@ -7,16 +7,23 @@
 #ifndef CT_CLI_USAGE_H
 #define CT_CLI_USAGE_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/reader.h"
 
 #define CT_USAGE_LABELS	8192	/* of one kind; further ones get no name */
 
+struct ct_usage_number {
+	uint64_t number;
+	uint32_t have;			/* of a code: the have bits of its records */
+};
+
+struct ct_usage_numbers {
+	CT_KEYED(struct ct_usage_number);
+};
+
 struct ct_usage {
 	uint8_t *classes;		/* by id: bits 1 << kind of stream */
-	struct ct_hash strings;		/* key: id */
-	struct ct_hash codes;		/* key: code, c: the have bits */
-	struct ct_hash statuses;	/* key: status */
+	struct ct_usage_numbers strings, codes, statuses;	/* ids of strings; NVIDIA's numbers */
 };
 
 /* 0 or -ENOMEM.  Free also after an error. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the command line is made of, by itself: percentiles, the hash, output of
+ * What the command line is made of, by itself: percentiles, keyed arrays, output of
  * numbers and strings, layouts.  Prints TAP.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "../../cli/trace/class.h"
 #include "../../cli/doctor/device.h"
-#include "../../cli/base/hash.h"
+#include "../../cli/base/grow.h"
 #include "../../cli/base/keyed.h"
 #include "../../cli/base/median.h"
 #include "../../cli/base/union.h"
@@ -132,27 +132,31 @@ static void keyed(void)
 	ct_keyed_free(&numbers);
 }
 
-static void hash(void)
+static void grow(void)
 {
-	struct ct_hash h = { 0 };
-	unsigned int wrong = 0;
+	unsigned char *bytes = NULL, *small = NULL, room = 0;
+	uint32_t *list = NULL, at = 0, wrong = 0;
+	unsigned int count = 0;
+	size_t bytes_room = 0;
 
-	for (uint64_t i = 0; i < 20000; i++)
-		ct_hash_put(&h, i * 64)->a = i;
-	for (uint64_t i = 0; i < 20000; i += 2)
-		ct_hash_remove(&h, ct_hash_get(&h, i * 64));
-	for (uint64_t i = 0; i < 20000; i++) {
-		struct ct_hash_slot *slot = ct_hash_get(&h, i * 64);
-
-		wrong += i % 2 ? !slot || slot->a != i : slot != NULL;
-	}
-	ok(!wrong && h.count == 10000, "a hash keeps what is left after removals");
-	for (uint64_t i = 0; i < 1000000; i++) {
-		ct_hash_put(&h, ~i);
-		ct_hash_remove(&h, ct_hash_get(&h, ~i));
-	}
-	ok(h.size <= 65536, "and doesn't grow by what comes and goes");
-	ct_hash_free(&h);
+	for (unsigned int i = 0; i < 10000; i++)
+		if (ct_room(bytes, count, bytes_room))
+			bytes[count++] = i;
+	for (unsigned int i = 0; i < 10000; i++)
+		wrong += bytes[i] != (i & 255);
+	ok(count == 10000 && !wrong, "an array grows by one");
+	ok(ct_room_at(list, 500, at) && at > 500, "and to an index");
+	for (unsigned int i = 0; i < at; i++)
+		wrong += list[i] != 0;
+	list[3] = 7;
+	ok(!wrong && ct_room_at(list, 5000, at) && list[3] == 7 && !list[at - 1], "whose new elements are zeros");
+	count = 0;
+	while (count < 1000 && ct_room(small, count, room))
+		count++;
+	ok(count == 255 && room == 255, "never to more than its number can say");
+	free(bytes);
+	free(list);
+	free(small);
 }
 
 /* What @put wrote, as a string. */
@@ -602,7 +606,7 @@ int main(void)
 	medians();
 	analysers();
 	keyed();
-	hash();
+	grow();
 	output();
 	registry();
 	layouts();

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/engine.h"
-#include "base/hash.h"
 
 #define BLOCKS_AROUND	64	/* calls that may be around an allocation */
 #define BLOCKS_MAX	(1u << 18)	/* held at once; a hostile trace frees none */

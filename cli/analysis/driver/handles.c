@@ -12,7 +12,6 @@
 
 #include "analysis/engine.h"
 #include "base/grow.h"
-#include "base/hash.h"
 #include "decode/nv_decode.h"
 
 #define HANDLES_MAX	(1u << 18)

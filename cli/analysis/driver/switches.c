@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analysis/engine.h"
-#include "base/hash.h"
 
 #define SWITCHES_MAX	(1u << 16)	/* a damaged trace may have any number */
 

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "analysis/engine.h"
-#include "base/grow.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 
 #define ERRORS_MAX	4096	/* rows; a damaged trace may have any number of results */
 #define ERRORS_PIDS	8	/* of a row */
@@ -27,6 +26,7 @@ static const struct ct_column columns[COLUMNS] = {
 };
 
 struct error {
+	uint64_t key;			/* of class and number */
 	const struct ct_class *class;
 	const char *result;		/* NULL: it has no name */
 	int64_t number;
@@ -37,9 +37,7 @@ struct error {
 };
 
 struct errors {
-	struct error *list;
-	size_t count, room;
-	struct ct_hash by_result;	/* class and result; a: index + 1 into list */
+	CT_KEYED(struct error);
 	uint64_t more;			/* failures that got no row */
 };
 
@@ -66,23 +64,6 @@ static void errors_add_pid(struct error *e, uint32_t pid)
 		e->pids_count++;
 }
 
-static struct error *errors_find(struct errors *s, const struct error *failure)
-{
-	uint64_t key = ct_hash_mix(failure->number, failure->class->id);
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_result, key);
-
-	if (slot)
-		return &s->list[slot->a - 1];
-	if (!ct_room(s->list, s->count, s->room))
-		return NULL;
-	slot = ct_hash_put(&s->by_result, key);
-	if (!slot)
-		return NULL;
-	s->list[s->count] = *failure;
-	slot->a = ++s->count;
-	return &s->list[s->count - 1];
-}
-
 static int errors_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct error failure = { .class = e->class, .first = e->begin, .last = e->begin };
@@ -92,14 +73,16 @@ static int errors_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!e->failed)
 		return 0;
 	errors_result(e->record, &failure);
-	if (s->count >= ERRORS_MAX &&
-	    !ct_hash_get(&s->by_result, ct_hash_mix(failure.number, e->class->id))) {
+	failure.key = ct_mix(failure.number, e->class->id);
+	if (s->count >= ERRORS_MAX && !ct_keyed_get(s, failure.key)) {
 		s->more++;
 		return 0;
 	}
-	found = errors_find(s, &failure);
+	found = ct_keyed_put(s, failure.key);
 	if (!found)
 		return -ENOMEM;
+	if (!found->count)
+		*found = failure;
 	found->count++;
 	/* Calls come by their ends: an outer one began before. */
 	if (e->begin < found->first)
@@ -164,8 +147,7 @@ static void errors_free(struct ct_analysis *a)
 {
 	struct errors *s = a->state;
 
-	free(s->list);
-	ct_hash_free(&s->by_result);
+	ct_keyed_free(s);
 }
 
 const struct ct_analyser ct_report_errors = {

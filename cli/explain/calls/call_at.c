@@ -11,7 +11,7 @@
 
 #include "analysis/engine.h"
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/calls/call_detail.h"
 #include "view/term.h"
 
@@ -38,10 +38,15 @@ struct at_track {
 	bool later;			/* it has records after the moment */
 };
 
+struct at_wanted {
+	uint64_t op_id;
+	struct at_call *call;
+};
+
 struct at_state {
 	struct at_track *tracks;	/* by the tracks' index */
 	uint32_t count, capacity;
-	struct ct_hash calls;		/* op id; a: struct at_call * of those that are printed */
+	CT_KEYED(struct at_wanted) calls;	/* those that are printed */
 };
 
 struct at_request {
@@ -155,7 +160,7 @@ static void at_free(struct ct_analysis *a)
 		free(s->tracks[i].open);
 	}
 	free(s->tracks);
-	ct_hash_free(&s->calls);
+	ct_keyed_free(&s->calls);
 }
 
 static const struct ct_analyser at_find = {
@@ -173,12 +178,12 @@ static int at_detail_event(struct ct_analysis *a, const struct ct_trace_event *e
 	struct at_request *q = a->arg;
 	char detail[CT_DETAIL_MAX];
 	uint64_t op = e->point->op_id;
-	struct ct_hash_slot *slot = op ? ct_hash_get(&q->found->calls, op) : NULL;
+	const struct at_wanted *wanted = op ? ct_keyed_get(&q->found->calls, op) : NULL;
 	struct at_call *call;
 
-	if (!slot)
+	if (!wanted)
 		return 0;
-	call = (struct at_call *)(uintptr_t)slot->a;
+	call = wanted->call;
 	if (e->kind == CT_ON_END) {
 		call->ended = true;
 		call->left = !e->timed;
@@ -199,14 +204,14 @@ static const struct ct_analyser at_details = {
 
 static int at_want(struct at_state *s, struct at_call *call)
 {
-	struct ct_hash_slot *slot;
+	struct at_wanted *wanted;
 
 	if (!call->class || !call->op_id)
 		return 0;
-	slot = ct_hash_put(&s->calls, call->op_id);
-	if (!slot)
+	wanted = ct_keyed_put(&s->calls, call->op_id);
+	if (!wanted)
 		return -ENOMEM;
-	slot->a = (uintptr_t)call;
+	wanted->call = call;
 	return 0;
 }
 

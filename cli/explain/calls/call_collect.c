@@ -81,12 +81,12 @@ static uint64_t collect_field(const struct ct_record *r, const char *name)
 static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf, unsigned int size)
 {
 	const struct ct_call_trees *s = a->state;
-	const struct ct_hash_slot *slot = ct_hash_get(&s->tids, tid);
+	const struct ct_call_thread *thread = ct_keyed_get(&s->tids, tid);
 	char name[64];
 
-	if (slot)
+	if (thread)
 		snprintf(buf, size, "thread %u of %s", tid,
-			 ct_processes_name(a->processes, slot->a, name, 40));
+			 ct_processes_name(a->processes, thread->pid, name, 40));
 	else
 		snprintf(buf, size, "thread %u", tid);
 }
@@ -130,25 +130,25 @@ static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
 /* A call that queues an item is remembered by it, one that runs an item is looked up. */
 static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node)
 {
-	uint64_t item = e->kernel && e->class->category == CT_CAT_SCHEDULER ?
-			collect_field(e->record, "item") : 0;
-	struct ct_hash_slot *slot;
+	uint64_t address = e->kernel && e->class->category == CT_CAT_SCHEDULER ?
+			   collect_field(e->record, "item") : 0;
+	struct ct_call_item *item;
 
-	if (!item || node == CT_NODE_NONE || t->items.count >= DEFERRED_MAX)
+	if (!address || node == CT_NODE_NONE || t->items.count >= DEFERRED_MAX)
 		return 0;
-	slot = ct_hash_put(&t->items, item);
-	if (!slot)
+	item = ct_keyed_put(&t->items, address);
+	if (!item)
 		return -ENOMEM;
-	slot->a = node + 1;
-	slot->b = e->begin;
+	item->node = node + 1;
+	item->begin = e->begin;
 	return 0;
 }
 
 static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
 			    const struct ct_trace_event *e)
 {
-	uint64_t item;
-	struct ct_hash_slot *slot;
+	uint64_t address;
+	struct ct_call_item *item;
 	struct ct_call_node *n;
 	uint32_t parent, index;
 	int rc;
@@ -156,32 +156,31 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
 	if (!e->kernel || e->kind != CT_ON_END || e->class->category == CT_CAT_SWITCH)
 		return 0;
 	/* Somebody else queues an item at the same address: what runs now is not the call's. */
-	item = collect_field(e->record, "item");
-	slot = item ? ct_hash_get(&t->items, item) : NULL;
-	if (slot && e->track->key != t->target.key && e->begin >= slot->b) {
-		ct_hash_remove(&t->items, slot);
+	address = collect_field(e->record, "item");
+	item = address ? ct_keyed_get(&t->items, address) : NULL;
+	if (item && e->track->key != t->target.key && e->begin >= item->begin) {
+		ct_keyed_remove(&t->items, item);
 		return 0;
 	}
 	if (e->class->category != CT_CAT_SCHEDULER && e->class->category != CT_CAT_INTERRUPT)
 		return 0;
-	item = collect_field(e->record, "arg0");
-	slot = item ? ct_hash_get(&t->items, item) : NULL;
-	if (!slot || e->begin < slot->b)
+	address = collect_field(e->record, "arg0");
+	item = address ? ct_keyed_get(&t->items, address) : NULL;
+	if (!item || e->begin < item->begin)
 		return 0;
-	parent = slot->a;
-	if (!parent) {
-		ct_hash_remove(&t->items, slot);
+	if (!item->node) {
+		ct_keyed_remove(&t->items, item);
 		return 0;
 	}
 	/* That may drop the call that queued the item. */
 	rc = ct_nodes_add(t, &index);
 	if (rc)
 		return rc;
-	slot = ct_hash_get(&t->items, item);
-	parent = slot ? slot->a : 0;
+	item = ct_keyed_get(&t->items, address);
+	parent = item ? item->node : 0;
 	n = &t->nodes[index];
-	if (slot)
-		ct_hash_remove(&t->items, slot);
+	if (item)
+		ct_keyed_remove(&t->items, item);
 	if (!parent) {
 		t->count--;
 		return 0;
@@ -209,24 +208,18 @@ static void collect_cpu(struct ct_call_tree *t, const struct ct_trace_event *e)
 static int collect_meanwhile(struct ct_call_tree *t, const struct ct_trace_event *e)
 {
 	int32_t cpu = e->record->cpu;
-	struct ct_hash_slot *slot;
-	uint64_t key = (uint64_t)(uint32_t)cpu << 16 | e->class->id;
+	struct ct_call_meanwhile *m;
 
 	if (e->kind != CT_ON_END || !e->timed || e->track->depth || e->begin < t->target.begin ||
 	    cpu < 0 || cpu >= (int)sizeof(t->cpus) * 8)
 		return 0;
-	slot = ct_hash_get(&t->meanwhile_index, key);
-	if (!slot) {
-		if (!ct_room(t->meanwhile, t->meanwhile_count, t->meanwhile_capacity))
-			return -ENOMEM;
-		slot = ct_hash_put(&t->meanwhile_index, key);
-		if (!slot)
-			return -ENOMEM;
-		slot->a = t->meanwhile_count++;
-		t->meanwhile[slot->a] = (struct ct_call_meanwhile){ .class = e->class, .cpu = cpu };
-	}
-	t->meanwhile[slot->a].count++;
-	t->meanwhile[slot->a].ns += e->duration;
+	m = ct_keyed_put(&t->meanwhile, (uint64_t)(uint32_t)cpu << 16 | e->class->id);
+	if (!m)
+		return -ENOMEM;
+	m->class = e->class;
+	m->cpu = cpu;
+	m->count++;
+	m->ns += e->duration;
 	return 0;
 }
 
@@ -401,15 +394,15 @@ static int collect_tree(struct ct_analysis *a, struct ct_call_tree *t,
 static int collect_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	struct ct_call_trees *s = a->state;
-	struct ct_hash_slot *slot;
+	struct ct_call_thread *thread;
 	int rc = 0;
 
 	/* Tracks get their indices in the order in which they appear. */
 	if (e->track->index == s->tracks) {
 		s->tracks++;
-		slot = e->track->tid ? ct_hash_put(&s->tids, e->track->tid) : NULL;
-		if (slot)
-			slot->a = e->track->pid;
+		thread = e->track->tid ? ct_keyed_put(&s->tids, e->track->tid) : NULL;
+		if (thread)
+			thread->pid = e->track->pid;
 	}
 	for (uint32_t i = 0; i < s->count && !rc; i++)
 		if (!s->list[i].done || s->list[i].items.count)
@@ -452,12 +445,11 @@ static void collect_free(struct ct_analysis *a)
 
 		ct_nodes_free(t);
 		free(t->stack);
-		free(t->meanwhile);
-		ct_hash_free(&t->meanwhile_index);
-		ct_hash_free(&t->items);
+		ct_keyed_free(&t->meanwhile);
+		ct_keyed_free(&t->items);
 	}
 	free(s->list);
-	ct_hash_free(&s->tids);
+	ct_keyed_free(&s->tids);
 }
 
 static const struct ct_analyser *const needs[] = { &ct_call_gpu, NULL };

@@ -13,24 +13,20 @@ int ct_nodes_rest(struct ct_call_tree *t, uint32_t parent, const struct ct_class
 		  uint64_t count, uint64_t ns)
 {
 	uint64_t key = (uint64_t)parent << 16 | class->id;
-	struct ct_hash_slot *slot = ct_hash_get(&t->rest_index, key);
+	struct ct_call_rest *rest;
 
 	t->nodes[parent].rest_count += count;
 	t->nodes[parent].rest_ns += ns;
-	if (!slot) {
-		/* Beyond the limit they are known as one sum. */
-		if (t->rests_count == RESTS_MAX)
-			return 0;
-		if (!ct_room(t->rests, t->rests_count, t->rests_capacity))
-			return -ENOMEM;
-		slot = ct_hash_put(&t->rest_index, key);
-		if (!slot)
-			return -ENOMEM;
-		slot->a = t->rests_count++;
-		t->rests[slot->a] = (struct ct_call_rest){ .parent = parent, .class = class };
-	}
-	t->rests[slot->a].count += count;
-	t->rests[slot->a].ns += ns;
+	/* Beyond the limit they are known as one sum. */
+	if (t->rests.count == RESTS_MAX && !ct_keyed_get(&t->rests, key))
+		return 0;
+	rest = ct_keyed_put(&t->rests, key);
+	if (!rest)
+		return -ENOMEM;
+	rest->parent = parent;
+	rest->class = class;
+	rest->count += count;
+	rest->ns += ns;
 	return 0;
 }
 
@@ -73,35 +69,31 @@ static int nodes_threshold(const struct ct_call_tree *t, uint64_t *weight)
 /* The sums of nodes that are gone go with them: they are inside the sums of their parents. */
 static int nodes_move_rests(struct ct_call_tree *t, const uint32_t *moved)
 {
-	struct ct_call_rest *old = t->rests;
-	uint32_t count = t->rests_count;
+	CT_KEYED(struct ct_call_rest) old = { .keyed = t->rests.keyed };
 	int rc = 0;
 
-	ct_hash_free(&t->rest_index);
-	t->rest_index = (struct ct_hash){ 0 };
-	t->rests = NULL;
-	t->rests_count = t->rests_capacity = 0;
-	for (uint32_t i = 0; i < count && !rc; i++) {
-		uint32_t parent = moved[old[i].parent];
+	t->rests.keyed = (struct ct_keyed){ 0 };
+	for (size_t i = 0; i < old.count && !rc; i++) {
+		const struct ct_call_rest *rest = &old.list[i];
+		uint32_t parent = moved[rest->parent];
 
 		if (parent == CT_NODE_NONE)
 			continue;
-		t->nodes[parent].rest_count -= old[i].count;
-		t->nodes[parent].rest_ns -= old[i].ns;
-		rc = ct_nodes_rest(t, parent, old[i].class, old[i].count, old[i].ns);
+		t->nodes[parent].rest_count -= rest->count;
+		t->nodes[parent].rest_ns -= rest->ns;
+		rc = ct_nodes_rest(t, parent, rest->class, rest->count, rest->ns);
 	}
-	free(old);
+	ct_keyed_free(&old);
 	return rc;
 }
 
 static void nodes_move_items(struct ct_call_tree *t, const uint32_t *moved)
 {
-	for (size_t i = 0; i < t->items.size; i++) {
-		struct ct_hash_slot *slot = &t->items.slots[i];
+	for (size_t i = 0; i < t->items.count; i++) {
+		uint32_t *node = &t->items.list[i].node;
 
-		/* 0: queued by a call that is not shown any more. */
-		if (slot->used && slot->a)
-			slot->a = moved[slot->a - 1] == CT_NODE_NONE ? 0 : moved[slot->a - 1] + 1;
+		if (*node)
+			*node = moved[*node - 1] == CT_NODE_NONE ? 0 : moved[*node - 1] + 1;
 	}
 }
 
@@ -121,7 +113,7 @@ static uint32_t nodes_choose(const struct ct_call_tree *t, uint64_t least, uint3
 		}
 		moved[i] = CT_NODE_NONE;
 		if (moved[n->parent] != CT_NODE_NONE)
-			sums[count++] = (struct ct_call_rest){ moved[n->parent], n->class, 1, n->duration };
+			sums[count++] = (struct ct_call_rest){ 0, moved[n->parent], n->class, 1, n->duration };
 	}
 	return count;
 }
@@ -190,9 +182,7 @@ void ct_nodes_free(struct ct_call_tree *t)
 	for (uint32_t i = 0; i < t->count; i++)
 		free(t->nodes[i].detail);
 	free(t->nodes);
-	free(t->rests);
-	ct_hash_free(&t->rest_index);
+	ct_keyed_free(&t->rests);
 	t->nodes = NULL;
-	t->rests = NULL;
-	t->count = t->rests_count = 0;
+	t->count = 0;
 }

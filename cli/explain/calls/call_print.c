@@ -98,12 +98,12 @@ static void print_index_rests(struct print_tree *p)
 {
 	struct ct_call_tree *t = p->t;
 
-	if (t->rests_count)
-		qsort(t->rests, t->rests_count, sizeof(*t->rests), print_by_parent);
+	if (t->rests.count)
+		qsort(t->rests.list, t->rests.count, sizeof(*t->rests.list), print_by_parent);
 	for (uint32_t i = 0; i < t->count; i++)
 		p->rest[i] = CT_NODE_NONE;
-	for (uint32_t i = t->rests_count; i-- > 0;)
-		p->rest[t->rests[i].parent] = i;
+	for (uint32_t i = t->rests.count; i-- > 0;)
+		p->rest[t->rests.list[i].parent] = i;
 }
 
 /* ------------------------------------------------------------------ the text --- */
@@ -186,8 +186,8 @@ static void print_rest(const struct print_tree *p, uint32_t index)
 
 	if (!count)
 		return;
-	for (uint32_t i = p->rest[index]; i < p->t->rests_count && p->t->rests[i].parent == index; i++) {
-		const struct ct_call_rest *r = &p->t->rests[i];
+	for (uint32_t i = p->rest[index]; i < p->t->rests.count && p->t->rests.list[i].parent == index; i++) {
+		const struct ct_call_rest *r = &p->t->rests.list[i];
 
 		if (named == REST_NAMES) {
 			more++;

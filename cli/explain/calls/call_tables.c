@@ -112,8 +112,8 @@ static unsigned int tables_meanwhile(struct ct_table *table, const struct ct_cal
 {
 	unsigned int rows = 0, skip = !call;
 
-	for (uint32_t i = 0; i < t->meanwhile_count; i++) {
-		const struct ct_call_meanwhile *m = &t->meanwhile[i];
+	for (uint32_t i = 0; i < t->meanwhile.count; i++) {
+		const struct ct_call_meanwhile *m = &t->meanwhile.list[i];
 		struct ct_cell *row;
 
 		if (!tables_was_there(t, m->cpu))

@@ -9,7 +9,7 @@
 #ifndef CT_CLI_CALL_TYPES_H
 #define CT_CLI_CALL_TYPES_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/calls/call_find.h"
 
 /* Where time goes: X(ID, text for people). */
@@ -56,6 +56,7 @@ struct ct_call_node {
 
 /* Calls of one function, directly inside a node, that have no nodes. */
 struct ct_call_rest {
+	uint64_t key;			/* of the next two */
 	uint32_t parent;
 	const struct ct_class *class;
 	uint64_t count, ns;
@@ -63,6 +64,7 @@ struct ct_call_rest {
 
 /* Interrupts on a CPU while a call ran there, not in its thread. */
 struct ct_call_meanwhile {
+	uint64_t key;			/* CPU and class */
 	const struct ct_class *class;
 	uint64_t count, ns;
 	int32_t cpu;
@@ -75,20 +77,30 @@ struct ct_call_around {
 	const struct ct_class *class;
 };
 
+/* What a call of the driver queued, to run later or elsewhere. */
+struct ct_call_item {
+	uint64_t address;
+	uint32_t node;			/* index + 1; 0: queued by a call that is not shown any more */
+	uint64_t begin;			/* ns */
+};
+
+struct ct_call_thread {
+	uint64_t tid;
+	uint32_t pid;
+};
+
 struct ct_call_frame;
 
 struct ct_call_tree {
 	struct ct_call_target target;
 	struct ct_call_node *nodes;	/* in the order of begins; [0] is the root */
 	uint32_t count, capacity, limit;
-	struct ct_call_rest *rests;
-	uint32_t rests_count, rests_capacity;
+	CT_KEYED(struct ct_call_rest) rests;
 	struct ct_call_around around[CT_CALL_AROUND];	/* the outermost first */
 	uint32_t around_count;		/* may be more than are named */
 	uint64_t places[CT_PLACE_COUNT], place_counts[CT_PLACE_COUNT];
 	uint64_t total;			/* ns: all places */
-	struct ct_call_meanwhile *meanwhile;
-	uint32_t meanwhile_count, meanwhile_capacity;
+	CT_KEYED(struct ct_call_meanwhile) meanwhile;
 	uint64_t meanwhile_dropped;
 	bool end_lost;			/* its end was lost; a call around it ended */
 	bool user_ioctls, kernel_calls;	/* the tree has the program's ioctls; calls of the driver */
@@ -98,14 +110,14 @@ struct ct_call_tree {
 	uint32_t depth, stack_capacity;
 	uint64_t last;			/* ns: until here time is charged */
 	uint64_t cpus[16];		/* bits: CPUs where its thread was */
-	struct ct_hash rest_index, meanwhile_index, items;
+	CT_KEYED(struct ct_call_item) items;
 };
 
 struct ct_call_trees {
 	const struct ct_call_found *found;
 	struct ct_call_tree *list;	/* as found->targets */
 	uint32_t count;
-	struct ct_hash tids;		/* internal: tid; a: pid */
+	CT_KEYED(struct ct_call_thread) tids;	/* internal */
 	unsigned int tracks;		/* internal: how many are in tids */
 };
 

@@ -61,13 +61,13 @@ int ct_diff_match(const struct ct_diff_pair *pair, const enum ct_per_kind kind[2
 	uint32_t count = 0, kept = 0;
 
 	rows->count = 0;
-	rows->list = calloc((size_t)pair->side[0].per->count + pair->side[1].per->count + 1,
+	rows->list = calloc((size_t)pair->side[0].per->items.count + pair->side[1].per->items.count + 1,
 			    sizeof(*rows->list));
 	if (!rows->list)
 		return -ENOMEM;
 	for (unsigned int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < pair->side[s].per->count; i++) {
-			const struct ct_per_item *item = &pair->side[s].per->items[i];
+		for (uint32_t i = 0; i < pair->side[s].per->items.count; i++) {
+			const struct ct_per_item *item = &pair->side[s].per->items.list[i];
 			struct ct_diff_value value = compare_value(pair, s, item);
 
 			if (item->kind != kind[s] || !value.there)

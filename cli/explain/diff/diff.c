@@ -262,8 +262,8 @@ static int diff_kernels(struct diff *d)
 
 static bool diff_has_gpu(const struct ct_diff_side *side)
 {
-	for (uint32_t i = 0; i < side->per->count; i++)
-		if (side->per->items[i].kind == CT_PER_GPU)
+	for (uint32_t i = 0; i < side->per->items.count; i++)
+		if (side->per->items.list[i].kind == CT_PER_GPU)
 			return true;
 	return false;
 }
@@ -305,8 +305,8 @@ static int diff_gpu(struct diff *d)
 /* The driver's view of ioctls, where the trace has it. */
 static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
 {
-	for (uint32_t i = 0; i < side->per->count; i++)
-		if (side->per->items[i].kind == CT_PER_IOCTL_DRIVER)
+	for (uint32_t i = 0; i < side->per->items.count; i++)
+		if (side->per->items.list[i].kind == CT_PER_IOCTL_DRIVER)
 			return CT_PER_IOCTL_DRIVER;
 	return CT_PER_IOCTL_PROGRAM;
 }

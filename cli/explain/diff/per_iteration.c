@@ -58,26 +58,21 @@ double ct_per_error(const struct ct_per_item *item, uint32_t iterations)
 static struct ct_per_item *per_item(struct ct_per_iteration *s, enum ct_per_kind kind, uint64_t key,
 				    const char *name)
 {
-	uint64_t full = ct_hash_mix(key, kind + 1) << 2 | kind;
-	struct ct_hash_slot *slot = ct_hash_get(&s->index, full);
+	uint64_t full = ct_mix(key, kind + 1) << 2 | kind;
+	struct ct_per_item *item = ct_keyed_get(&s->items, full);
 
-	if (slot)
-		return &s->items[slot->a];
+	if (item)
+		return item;
 	/* Beyond the limit, all are one. */
-	if (s->count >= ITEMS_MAX)
-		return &s->items[s->count - 1];
-	if (!ct_room(s->items, s->count, s->capacity))
+	if (s->items.count >= ITEMS_MAX)
+		return &s->items.list[s->items.count - 1];
+	item = ct_keyed_put(&s->items, full);
+	if (!item)
 		return NULL;
-	slot = ct_hash_put(&s->index, full);
-	if (!slot)
-		return NULL;
-	slot->a = s->count;
-	s->items[s->count] = (struct ct_per_item){
-		.kind = kind,
-		.name = strdup(s->count + 1 == ITEMS_MAX ? "(others)" : name),
-		.iteration = -1,
-	};
-	return s->items[s->count].name ? &s->items[s->count++] : NULL;
+	item->kind = kind;
+	item->name = strdup(s->items.count == ITEMS_MAX ? "(others)" : name);
+	item->iteration = -1;
+	return item->name ? item : NULL;
 }
 
 /* Is the event of a thread whose time is wall time? */
@@ -211,7 +206,7 @@ static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e,
 	if (e->track->ioctls[e->kernel])
 		return 0;
 	ct_call_ioctl_name(name, r);
-	key = ct_hash_mix(ct_record_quick(r, CT_QUICK_CMD) | ct_record_quick(r, CT_QUICK_DEVICE) << 32,
+	key = ct_mix(ct_record_quick(r, CT_QUICK_CMD) | ct_record_quick(r, CT_QUICK_DEVICE) << 32,
 			  ct_record_quick(r, CT_QUICK_CODE) |
 			  (ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS)) << 32);
 	item = per_item(s, e->kernel ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM, key, name);
@@ -247,10 +242,10 @@ static int per_gpu(struct ct_analysis *a, const struct ct_trace_event *e)
 	uint64_t key = e->class->id;
 
 	if (ct_gpu_is_kernel(e->class)) {
-		key = ct_hash_mix(key, ct_record_kernel(e->record, a->names->reg));
+		key = ct_mix(key, ct_record_kernel(e->record, a->names->reg));
 		name = ct_names_string(a->names, ct_record_quick(e->record, CT_QUICK_KERNEL));
 	} else if (ct_gpu_is_transfer(e->class)) {
-		key = ct_hash_mix(key, ct_gpu_operation(e->record));
+		key = ct_mix(key, ct_gpu_operation(e->record));
 	}
 	item = per_item(s, CT_PER_GPU, key, name ? name : "(no name)");
 	if (!item)
@@ -323,8 +318,8 @@ static int per_end(struct ct_analysis *a)
 {
 	struct ct_per_iteration *s = a->state;
 
-	for (uint32_t i = 0; i < s->count; i++)
-		per_flush(&s->items[i]);
+	for (uint32_t i = 0; i < s->items.count; i++)
+		per_flush(&s->items.list[i]);
 	per_peak(a);
 	return 0;
 }
@@ -333,14 +328,13 @@ static void per_free(struct ct_analysis *a)
 {
 	struct ct_per_iteration *s = a->state;
 
-	for (uint32_t i = 0; i < s->count; i++)
-		free(s->items[i].name);
+	for (uint32_t i = 0; i < s->items.count; i++)
+		free(s->items.list[i].name);
 	for (uint32_t i = 0; i < s->tracks_count; i++)
 		free(s->tracks[i].inner);
-	free(s->items);
+	ct_keyed_free(&s->items);
 	free(s->tracks);
 	free(s->calls);
-	ct_hash_free(&s->index);
 }
 
 static const struct ct_analyser *const needs[] = { &ct_memory_analyser, NULL };

@@ -13,7 +13,7 @@
 #define CT_CLI_PER_ITERATION_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 
 enum ct_per_kind {
 	CT_PER_FUNCTION,	/* of libcuda and libcudart */
@@ -30,6 +30,7 @@ struct ct_per_sum {
 };
 
 struct ct_per_item {
+	uint64_t key;			/* of its kind, and of what it is */
 	enum ct_per_kind kind;
 	char *name;
 	struct ct_per_sum run;		/* the whole trace */
@@ -52,15 +53,12 @@ struct ct_per_iteration {
 	const struct ct_process_phases *process;	/* the main one; NULL: all count */
 	const struct ct_iteration *list;		/* those of its steady state */
 	uint32_t iterations;			/* how many */
-	struct ct_per_item *items;
-	uint32_t count;
+	CT_KEYED(struct ct_per_item) items;
 	uint64_t *calls;		/* by iteration: ns in calls of the thread that makes them */
 	struct ct_per_memory memory_run, memory_steady;
 	uint64_t peak;			/* bytes of device memory, as far as calls say */
 	uint64_t first, last;		/* ns: of what counts */
 	/* Internal. */
-	uint32_t capacity;
-	struct ct_hash index;		/* a: index of an item */
 	struct ct_per_track *tracks;
 	uint32_t tracks_count;
 };

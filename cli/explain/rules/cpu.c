@@ -6,18 +6,27 @@
 
 #include "analysis/threads/launching.h"
 #include "spans/processes.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
 
 #define OTHERS	4096	/* threads that ran instead; more are not told apart */
 
+struct thread {
+	uint64_t tid;
+	uint64_t sum;
+};
+
+struct threads {
+	CT_KEYED(struct thread);
+};
+
 struct off_cpu {
 	uint64_t times, ns, preempted;	/* of the launching thread, in the steady state */
 	uint64_t runnable;		/* ns: it could have run */
 	struct ct_evidence longest;
-	struct ct_hash others;		/* by tid; a: ns that the thread was off when this one ran instead */
-	struct ct_hash wakers;		/* by tid; a: times */
+	struct threads others;		/* ns that the thread was off when this one ran instead */
+	struct threads wakers;		/* times */
 };
 
 static bool off_cpu_wants(const struct ct_class *class)
@@ -31,17 +40,16 @@ static int off_cpu_begin(struct ct_analysis *a)
 	return *(struct off_cpu **)a->state ? 0 : -ENOMEM;
 }
 
-static int off_cpu_add(struct ct_hash *map, uint64_t key, uint64_t ns)
+static int off_cpu_add(struct threads *threads, uint32_t tid, uint64_t add)
 {
-	struct ct_hash_slot *slot = ct_hash_get(map, key);
+	struct thread *t = ct_keyed_get(threads, tid);
 
-	if (!slot && map->count >= OTHERS)
+	if (!t && threads->count >= OTHERS)
 		return 0;
-	if (!slot)
-		slot = ct_hash_put(map, key);
-	if (!slot)
+	t = t ? t : ct_keyed_put(threads, tid);
+	if (!t)
 		return -ENOMEM;
-	slot->a += ns;
+	t->sum += add;
 	return 0;
 }
 
@@ -91,8 +99,8 @@ static void off_cpu_free(struct ct_analysis *a)
 	struct off_cpu *all = *(struct off_cpu **)a->state;
 
 	for (unsigned int i = 0; all && i < a->phases->processes_count; i++) {
-		ct_hash_free(&all[i].others);
-		ct_hash_free(&all[i].wakers);
+		ct_keyed_free(&all[i].others);
+		ct_keyed_free(&all[i].wakers);
 	}
 	free(all);
 }
@@ -119,20 +127,20 @@ static const char *off_cpu_who(const struct ct_explain *x, uint32_t tid, char na
 	return name;
 }
 
-static const struct ct_hash_slot *off_cpu_most(const struct ct_hash *map)
+static const struct thread *off_cpu_most(const struct threads *threads)
 {
-	const struct ct_hash_slot *most = NULL;
+	const struct thread *most = NULL;
 
-	for (size_t i = 0; i < map->size; i++)
-		if (map->slots[i].used && (!most || map->slots[i].a > most->a))
-			most = &map->slots[i];
+	for (size_t i = 0; i < threads->count; i++)
+		if (!most || threads->list[i].sum > most->sum)
+			most = &threads->list[i];
 	return most;
 }
 
 void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct off_cpu *o = &(*(struct off_cpu **)ct_explain_state(x, &ct_off_cpu_analyser))[x->index];
-	const struct ct_hash_slot *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
+	const struct thread *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
 	char time[64], runnable[CT_TERM_TEXT], times[CT_TERM_TEXT], preempted[64] = "", could[64] = "", who[96] = "",
 	     woke[96] = "", name[64], launching[48];
 	struct ct_finding_row *f;
@@ -145,12 +153,12 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	if (o->runnable)
 		snprintf(could, sizeof(could), "; it could have run for %s of that", ct_term_ns(runnable, o->runnable));
 	/* tid 0 is the idle task: the CPU had nothing else to do. */
-	if (other && other->key)
-		snprintf(who, sizeof(who), "; %s ran there most of that time", off_cpu_who(x, other->key, name));
+	if (other && other->tid)
+		snprintf(who, sizeof(who), "; %s ran there most of that time", off_cpu_who(x, other->tid, name));
 	else if (other)
 		snprintf(who, sizeof(who), "; the CPU was idle meanwhile");
 	if (waker)
-		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->key, name));
+		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->tid, name));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
 			   "%s off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
 			   ct_explain_launching(x, launching), ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/rules/common.h"
 #include "decode/nv_decode.h"
 #include "trace/names.h"
@@ -12,6 +12,7 @@
 #define IOCTL_KINDS	1024	/* of a process and scope; more are not told apart */
 
 struct kind {
+	uint64_t key;			/* of the next four */
 	uint32_t cmd, device, code, have;
 	uint64_t count, failed, ns, failed_ns;
 	bool others;			/* all that came when the table was full */
@@ -20,8 +21,12 @@ struct kind {
 	struct ct_evidence longest, failure;
 };
 
+struct kinds {
+	CT_KEYED(struct kind);
+};
+
 struct ioctls {
-	struct ct_hash by_kind[CT_SCOPE_COUNT];	/* a: struct kind * */
+	struct kinds scopes[CT_SCOPE_COUNT];
 	struct ct_union taken[CT_SCOPE_COUNT];	/* wall time in them, of any thread */
 };
 
@@ -36,30 +41,22 @@ static int ioctls_begin(struct ct_analysis *a)
 	return *(struct ioctls **)a->state ? 0 : -ENOMEM;
 }
 
-static struct kind *ioctls_kind(struct ct_hash *by_kind, const struct ct_record *r)
+static struct kind *ioctls_kind(struct kinds *kinds, const struct ct_record *r)
 {
 	uint32_t have = ct_record_quick(r, CT_QUICK_HAVE) & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS);
 	uint32_t cmd = ct_record_quick(r, CT_QUICK_CMD), device = ct_record_quick(r, CT_QUICK_DEVICE);
 	uint32_t code = have ? ct_record_quick(r, CT_QUICK_CODE) : 0;
-	uint64_t key = ct_hash_mix((uint64_t)cmd << 32 | code, device >= CT_DEV_UVM ? device : 0);
-	struct ct_hash_slot *slot = ct_hash_get(by_kind, key);
-	bool others = !slot && by_kind->count >= IOCTL_KINDS;
-	struct kind *k;
+	uint64_t key = ct_mix((uint64_t)cmd << 32 | code, device >= CT_DEV_UVM ? device : 0);
+	struct kind *k = ct_keyed_get(kinds, key);
+	bool others = kinds->count >= IOCTL_KINDS;
 
-	if (others)
-		key = UINT64_MAX;
-	if (!slot)
-		slot = ct_hash_put(by_kind, key);
-	if (!slot)
-		return NULL;
-	if (!slot->a) {
-		k = calloc(1, sizeof(*k));
-		if (k)
-			*k = (struct kind){ .cmd = cmd, .device = device, .code = code, .have = have,
-					    .others = others };
-		slot->a = (uintptr_t)k;
-	}
-	return (struct kind *)(uintptr_t)slot->a;
+	if (k)
+		return k;
+	k = ct_keyed_put(kinds, others ? UINT64_MAX : key);
+	if (k && !k->count)
+		*k = (struct kind){ .key = k->key, .cmd = cmd, .device = device, .code = code, .have = have,
+				    .others = others };
+	return k;
 }
 
 static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -72,7 +69,7 @@ static int ioctls_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	/* Where the kernel recorded, its view counts; and of two nested functions the outer one. */
 	if (index < 0 || !e->timed || e->kernel != a->trace->has_kernel || e->track->ioctls[e->kernel])
 		return 0;
-	k = ioctls_kind(&(*(struct ioctls **)a->state)[index].by_kind[scope], e->record);
+	k = ioctls_kind(&(*(struct ioctls **)a->state)[index].scopes[scope], e->record);
 	if (!k)
 		return -ENOMEM;
 	k->count++;
@@ -95,14 +92,8 @@ static void ioctls_free(struct ct_analysis *a)
 	struct ioctls *all = *(struct ioctls **)a->state;
 
 	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
-		for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++) {
-			struct ct_hash *h = &all[i].by_kind[s];
-
-			for (size_t n = 0; n < h->size; n++)
-				if (h->slots[n].used)
-					free((void *)(uintptr_t)h->slots[n].a);
-			ct_hash_free(h);
-		}
+		for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++)
+			ct_keyed_free(&all[i].scopes[s]);
 	free(all);
 }
 
@@ -139,17 +130,15 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 	char time[64], all[64], name[200], count[CT_TERM_TEXT];
 
 	for (unsigned int s = 0; s < CT_SCOPE_COUNT; s++) {
-		const struct ct_hash *h = &io->by_kind[s];
+		const struct kinds *kinds = &io->scopes[s];
 		const struct kind *most = NULL;
 		struct ct_finding_row *f;
 		uint64_t ns = io->taken[s].total, calls = 0;
 		char object[64] = "";
 
-		for (size_t n = 0; n < h->size; n++) {
-			const struct kind *k = (void *)(uintptr_t)h->slots[n].a;
+		for (size_t n = 0; n < kinds->count; n++) {
+			const struct kind *k = &kinds->list[n];
 
-			if (!h->slots[n].used || !k)
-				continue;
 			calls += k->count;
 			if (!most || k->ns > most->ns)
 				most = k;
@@ -173,16 +162,16 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct ioctls *io = &(*(struct ioctls **)ct_explain_state(x, &ct_ioctls_analyser))[x->index];
-	const struct ct_hash *h = &io->by_kind[CT_SCOPE_STEADY];
+	const struct kinds *kinds = &io->scopes[CT_SCOPE_STEADY];
 	char name[200], count[CT_TERM_TEXT];
 	const struct kind *most = NULL;
 	struct ct_finding_row *f;
 	uint64_t failed = 0, ns = 0;
 
-	for (size_t n = 0; n < h->size; n++) {
-		const struct kind *k = (void *)(uintptr_t)h->slots[n].a;
+	for (size_t n = 0; n < kinds->count; n++) {
+		const struct kind *k = &kinds->list[n];
 
-		if (!h->slots[n].used || !k || !k->failed)
+		if (!k->failed)
 			continue;
 		failed += k->failed;
 		ns += k->failed_ns;

@@ -6,7 +6,7 @@
 
 #include "spans/work.h"
 #include "analysis/gpu/idle_causes.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/rules/common.h"
 #include "table/short_name.h"
 #include "trace/gpu/causes.h"
@@ -200,40 +200,19 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 /* ----------------------------------------------------------------- kernels --- */
 
 struct gpu_kernel {
-	uint32_t name;			/* id of the string */
+	uint64_t key;			/* process, by its index, and name */
+	uint32_t process, name;		/* index; id of the string */
 	uint64_t count, ns;
 	struct ct_evidence longest;	/* the call of its longest run */
 };
 
 struct gpu_kernels {
-	struct ct_hash by_name;		/* process and name; a: index + 1 */
-	struct gpu_kernel *list;
-	unsigned int *processes;	/* of each of the list */
-	unsigned int count, capacity;
+	CT_KEYED(struct gpu_kernel);
 };
 
 static bool gpu_kernels_wants(const struct ct_class *class)
 {
 	return class->layer == CT_LAYER_GPU && ct_gpu_is_kernel(class);
-}
-
-static int gpu_kernels_room(struct gpu_kernels *s)
-{
-	unsigned int capacity = s->capacity ? 2 * s->capacity : 64, *processes;
-	struct gpu_kernel *list;
-
-	if (s->count < s->capacity)
-		return 0;
-	list = realloc(s->list, capacity * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	s->list = list;
-	processes = realloc(s->processes, capacity * sizeof(*processes));
-	if (!processes)
-		return -ENOMEM;
-	s->processes = processes;
-	s->capacity = capacity;
-	return 0;
 }
 
 static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -242,25 +221,19 @@ static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event 
 	uint32_t name = ct_record_kernel(e->record, a->names->reg);
 	const struct ct_cause *cause = e->point->cause;
 	struct gpu_kernels *s = a->state;
-	struct ct_hash_slot *slot;
 	struct gpu_kernel *k;
 	uint64_t key;
 
 	if (!p || !gpu_in_scope(ct_phases_stage(p, e->begin)))
 		return 0;
 	key = (uint64_t)(p - a->phases->processes) << 32 | name;
-	slot = ct_hash_get(&s->by_name, key);
-	if (!slot) {
-		if (s->count == KERNELS_MAX)
-			return 0;
-		slot = gpu_kernels_room(s) ? NULL : ct_hash_put(&s->by_name, key);
-		if (!slot)
-			return -ENOMEM;
-		s->processes[s->count] = p - a->phases->processes;
-		s->list[s->count] = (struct gpu_kernel){ .name = name };
-		slot->a = ++s->count;
-	}
-	k = &s->list[slot->a - 1];
+	if (s->count == KERNELS_MAX && !ct_keyed_get(s, key))
+		return 0;
+	k = ct_keyed_put(s, key);
+	if (!k)
+		return -ENOMEM;
+	k->process = p - a->phases->processes;
+	k->name = name;
 	k->count++;
 	k->ns += e->duration;
 	if (cause && e->duration >= k->longest.ns)
@@ -272,9 +245,7 @@ static void gpu_kernels_free(struct ct_analysis *a)
 {
 	struct gpu_kernels *s = a->state;
 
-	free(s->list);
-	free(s->processes);
-	ct_hash_free(&s->by_name);
+	ct_keyed_free(s);
 }
 
 const struct ct_analyser ct_gpu_kernels_analyser = {
@@ -295,7 +266,7 @@ static const struct gpu_kernel *gpu_next_kernel(const struct ct_explain *x, cons
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct gpu_kernel *k = &s->list[i];
 
-		if (s->processes[i] != x->index || k == below ||
+		if (k->process != x->index || k == below ||
 		    (below && (k->ns > below->ns || (k->ns == below->ns && k < below))))
 			continue;
 		if (!best || k->ns > best->ns)

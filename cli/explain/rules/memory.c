@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
 
@@ -60,8 +60,12 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 #define GROWTH_LEAST	(1ull << 20)
 #define GROWTH_LIVE	(1u << 20)	/* blocks that are kept; with more nothing is said */
 
+struct growth_block {
+	uint64_t address, bytes;
+};
+
 struct growth {
-	struct ct_hash live;		/* by address; a: bytes */
+	CT_KEYED(struct growth_block) live;
 	uint64_t bytes;			/* of device memory, now */
 	uint64_t at[GROWTH_PARTS + 1];
 	bool     known[GROWTH_PARTS + 1];
@@ -98,7 +102,7 @@ static void growth_note(struct growth *g, const struct ct_process_phases *p, uin
 static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->track->pid, e->begin);
-	struct ct_hash_slot *slot;
+	struct growth_block *block;
 	uint64_t address, size;
 	struct growth *g;
 	int64_t iteration;
@@ -113,12 +117,12 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (!address)
 		return 0;
 	if (ct_class_is(e->class, CT_IS_FREE)) {
-		slot = ct_hash_get(&g->live, address);
-		if (!slot)
+		block = ct_keyed_get(&g->live, address);
+		if (!block)
 			return 0;
-		g->bytes -= slot->a;
+		g->bytes -= block->bytes;
 		g->frees += steady;
-		ct_hash_remove(&g->live, slot);
+		ct_keyed_remove(&g->live, block);
 		return 0;
 	}
 	if (g->live.count >= GROWTH_LIVE) {
@@ -126,11 +130,11 @@ static int growth_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		return 0;
 	}
 	size = ct_record_quick(e->record, CT_QUICK_SIZE);
-	slot = ct_hash_put(&g->live, address);
-	if (!slot)
+	block = ct_keyed_put(&g->live, address);
+	if (!block)
 		return -ENOMEM;
-	g->bytes += size - slot->a;	/* the same address again: its free was not seen */
-	slot->a = size;
+	g->bytes += size - block->bytes;	/* the same address again: its free was not seen */
+	block->bytes = size;
 	g->allocs += steady;
 	if (steady && size >= g->largest_bytes) {
 		g->largest_bytes = size;
@@ -151,7 +155,7 @@ static void growth_free(struct ct_analysis *a)
 	struct growth *all = *(struct growth **)a->state;
 
 	for (unsigned int i = 0; all && i < a->phases->processes_count; i++)
-		ct_hash_free(&all[i].live);
+		ct_keyed_free(&all[i].live);
 	free(all);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "explain/rules/common.h"
 #include "view/term.h"
 
@@ -23,6 +23,7 @@
 #define GRAPH_LAUNCH	15000u		/* ns */
 
 struct sequence {
+	uint64_t hash;			/* of what it launches */
 	uint64_t times, ns, between;	/* ns: in its launch calls; between them, in the application */
 	uint64_t all;			/* ns: from its first launch to the end of the wait behind it */
 	uint64_t wide;			/* kernels of many blocks, of all times */
@@ -40,8 +41,12 @@ struct current {
 	struct ct_evidence first;
 };
 
+struct sequences {
+	CT_KEYED(struct sequence);
+};
+
 struct collection {
-	struct ct_hash *sequences;	/* by process; a: struct sequence * */
+	struct sequences *sequences;	/* by process */
 	struct current *threads;	/* by track */
 	unsigned int capacity;
 	struct current *processes;	/* where several threads launch */
@@ -84,26 +89,17 @@ static struct current *repeats_thread(struct collection *c, unsigned int track)
 }
 
 /* @e: the wait behind it */
-static int repeats_close(struct ct_hash *sequences, struct current *t, const struct ct_trace_event *e)
+static int repeats_close(struct sequences *sequences, struct current *t, const struct ct_trace_event *e)
 {
-	struct ct_hash_slot *slot;
 	struct sequence *s;
 
 	if (t->launches < 2 || t->broken)
 		return 0;
-	slot = ct_hash_get(sequences, t->hash);
-	if (!slot && sequences->count >= SEQUENCES)
+	if (sequences->count >= SEQUENCES && !ct_keyed_get(sequences, t->hash))
 		return 0;
-	if (!slot)
-		slot = ct_hash_put(sequences, t->hash);
-	if (!slot)
+	s = ct_keyed_put(sequences, t->hash);
+	if (!s)
 		return -ENOMEM;
-	if (!slot->a) {
-		slot->a = (uintptr_t)calloc(1, sizeof(*s));
-		if (!slot->a)
-			return -ENOMEM;
-	}
-	s = (struct sequence *)(uintptr_t)slot->a;
 	s->times++;
 	s->ns += t->ns;
 	s->between += t->between;
@@ -185,14 +181,8 @@ static void repeats_free(struct ct_analysis *a)
 {
 	struct collection *c = a->state;
 
-	for (unsigned int i = 0; c->sequences && i < a->phases->processes_count; i++) {
-		struct ct_hash *h = &c->sequences[i];
-
-		for (size_t n = 0; n < h->size; n++)
-			if (h->slots[n].used)
-				free((void *)(uintptr_t)h->slots[n].a);
-		ct_hash_free(h);
-	}
+	for (unsigned int i = 0; c->sequences && i < a->phases->processes_count; i++)
+		ct_keyed_free(&c->sequences[i]);
 	free(c->sequences);
 	free(c->processes);
 	free(c->threads);
@@ -221,14 +211,14 @@ struct repeats_sum {
 	unsigned int kinds;
 };
 
-static struct repeats_sum repeats_sum(const struct ct_hash *h)
+static struct repeats_sum repeats_sum(const struct sequences *sequences)
 {
 	struct repeats_sum sum = { 0 };
 
-	for (size_t i = 0; i < h->size; i++) {
-		const struct sequence *s = (void *)(uintptr_t)h->slots[i].a;
+	for (size_t i = 0; i < sequences->count; i++) {
+		const struct sequence *s = &sequences->list[i];
 
-		if (!h->slots[i].used || !s || s->launches < GRAPH_LAUNCHES || s->times < GRAPH_TIMES)
+		if (s->launches < GRAPH_LAUNCHES || s->times < GRAPH_TIMES)
 			continue;
 		sum.kinds++;
 		sum.times += s->times;

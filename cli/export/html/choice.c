@@ -36,27 +36,27 @@ void ct_html_choice_count(struct ct_html_choice *c, const struct ct_html_item *i
 
 static uint64_t choice_key(uint64_t op, int64_t ts, uint32_t tid)
 {
-	return op ? op : ct_hash_mix(ts, tid) | 1ull << 63;
+	return op ? op : ct_mix(ts, tid) | 1ull << 63;
 }
 
 int ct_html_choice_always(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid)
 {
-	return ct_hash_put(&c->always, choice_key(op, ts, tid)) ? 0 : -ENOMEM;
+	return ct_keyed_put(&c->always, choice_key(op, ts, tid)) ? 0 : -ENOMEM;
 }
 
 void ct_html_choice_place(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track)
 {
-	struct ct_hash_slot *slot = c->always.count ? ct_hash_get(&c->always, choice_key(op, ts, tid)) : NULL;
+	struct ct_html_place *place = c->always.count ? ct_keyed_get(&c->always, choice_key(op, ts, tid)) : NULL;
 
-	if (slot)
-		slot->a = track + 1;
+	if (place)
+		place->track = track + 1;
 }
 
 int ct_html_choice_track(const struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&c->always, choice_key(op, ts, tid));
+	const struct ct_html_place *place = ct_keyed_get(&c->always, choice_key(op, ts, tid));
 
-	return slot ? (int)slot->a - 1 : -1;
+	return place ? (int)place->track - 1 : -1;
 }
 
 static int choice_by_count(const void *a, const void *b, void *arg)
@@ -109,7 +109,7 @@ static bool choice_keeps(struct ct_html_choice *c, const struct ct_html_item *it
 
 	if (item->flags & CT_HTML_UNFINISHED)
 		return true;
-	if (c->always.count && ct_hash_get(&c->always, choice_key(item->op, item->begin, item->record.tid)))
+	if (c->always.count && ct_keyed_get(&c->always, choice_key(item->op, item->begin, item->record.tid)))
 		return true;
 	if (item->flags & CT_HTML_INSTANT)
 		return choice_is_mark(item) ? c->keep_marks : c->keep_instants;

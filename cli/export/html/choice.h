@@ -3,19 +3,25 @@
 #ifndef CT_CLI_HTML_CHOICE_H
 #define CT_CLI_HTML_CHOICE_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "export/html/source.h"
 
 #define CT_HTML_KEPT	1200000u	/* records, unless CUDATRACE_HTML_RECORDS says otherwise */
 
 #define CT_HTML_BUCKETS	1920u
 
+/* A record that a finding points to. */
+struct ct_html_place {
+	uint64_t key;
+	uint32_t track;			/* in the order of drawing, + 1; 0: not known */
+};
+
 struct ct_html_choice {
 	uint64_t limit;
 	/* Counted in the first pass. */
 	uint64_t records, instants, marks, unfinished;
 	uint64_t buckets[CT_HTML_BUCKETS];	/* records by duration */
-	struct ct_hash always;			/* records that findings point to */
+	CT_KEYED(struct ct_html_place) always;
 	/* Decided after it. */
 	bool all, keep_instants, keep_marks;
 	unsigned int from;			/* the bucket from which on records are kept */

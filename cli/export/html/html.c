@@ -221,7 +221,7 @@ static void html_free(struct html *h)
 	ct_html_blobs_free(&h->blobs);
 	ct_html_source_free(&h->source);
 	ct_html_tracks_free(&h->tracks);
-	ct_hash_free(&h->choice.always);
+	ct_keyed_free(&h->choice.always);
 	ct_names_forget(&h->names);
 	ct_engine_free(h->second);
 	ct_engine_free(h->first);

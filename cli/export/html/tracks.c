@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 
 const char *const ct_html_layer_word[CT_HTML_LAYERS] = {
 	"nvtx", "api", "ioctl", "driver", "switch", "gpu", "interrupt",
@@ -31,25 +30,23 @@ enum ct_html_layer ct_html_layer_of(const struct ct_record *r)
 /* The order of a process or thread: of its first appearance. */
 static int tracks_order(struct ct_html_tracks *t, uint64_t key, unsigned int *next, unsigned int *order)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&t->order, key);
+	struct ct_html_order *o = ct_keyed_put(&t->order, key);
 
-	if (!slot)
+	if (!o)
 		return -ENOMEM;
-	if (!slot->a)
-		slot->a = ++*next;
-	*order = slot->a;
+	if (!o->order)
+		o->order = ++*next;
+	*order = o->order;
 	return 0;
 }
 
 static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, uint64_t key)
 {
-	struct ct_html_track *track;
-	struct ct_hash_slot *slot;
+	struct ct_html_track *track = ct_keyed_put(t, key);
 
-	if (!ct_room(t->list, t->count, t->capacity))
+	if (!track)
 		return -ENOMEM;
-	track = &t->list[t->count];
-	*track = (struct ct_html_track){ .layer = layer, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
+	*track = (struct ct_html_track){ .key = key, .layer = layer, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
 	if (layer == CT_HTML_INTERRUPT) {
 		track->cpu = r->cpu;
 		track->context = r->flags & CT_F_CONTEXT;
@@ -67,33 +64,29 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 				 &track->thread))
 			return -ENOMEM;
 	}
-	slot = ct_hash_put(&t->by_key, key);
-	if (!slot)
-		return -ENOMEM;
-	slot->a = ++t->count;
 	return 0;
 }
 
 int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, bool make,
 		  int *error)
 {
-	uint64_t key = ct_hash_mix(ct_track_key(r) << 3 | layer, layer == CT_HTML_INTERRUPT ? 0 : r->pid);
-	struct ct_hash_slot *slot;
+	uint64_t key = ct_mix(ct_track_key(r) << 3 | layer, layer == CT_HTML_INTERRUPT ? 0 : r->pid);
+	const struct ct_html_track *track;
 
 	if (t->count && key == t->last_key)
 		return t->last;
-	slot = ct_hash_get(&t->by_key, key);
-	if (!slot && make && t->count < CT_HTML_TRACKS_MAX) {
+	track = ct_keyed_get(t, key);
+	if (!track && make && t->count < CT_HTML_TRACKS_MAX) {
 		if (tracks_add(t, r, layer, key)) {
 			*error = -ENOMEM;
 			return -1;
 		}
-		slot = ct_hash_get(&t->by_key, key);
+		track = ct_keyed_get(t, key);
 	}
-	if (!slot || !slot->a)
+	if (!track)
 		return -1;
 	t->last_key = key;
-	t->last = slot->a - 1;
+	t->last = track - t->list;
 	return t->last;
 }
 
@@ -141,8 +134,7 @@ void ct_html_tracks_sort(const struct ct_html_tracks *t, uint32_t *order)
 
 void ct_html_tracks_free(struct ct_html_tracks *t)
 {
-	free(t->list);
-	ct_hash_free(&t->by_key);
-	ct_hash_free(&t->order);
+	ct_keyed_free(t);
+	ct_keyed_free(&t->order);
 	*t = (struct ct_html_tracks){ 0 };
 }

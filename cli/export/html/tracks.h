@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/merge.h"
 
 /* In the order in which a thread's tracks are drawn. */
@@ -25,6 +25,7 @@ extern const char *const ct_html_layer_word[CT_HTML_LAYERS];
 #define CT_HTML_BIN(level)	(8 + 2 * (level))
 
 struct ct_html_track {
+	uint64_t key;
 	uint32_t pid, tid;
 	int32_t cpu;			/* of interrupts, else CT_NO_CPU */
 	unsigned int context;		/* CT_F_CONTEXT bits, of interrupts */
@@ -40,11 +41,15 @@ struct ct_html_track {
 	int64_t bin;			/* of the finest level */
 };
 
+/* Of a process, or of a thread: its order. */
+struct ct_html_order {
+	uint64_t key;
+	unsigned int order;		/* from 1 */
+};
+
 struct ct_html_tracks {
-	struct ct_html_track *list;
-	unsigned int count, capacity;
-	struct ct_hash by_key;		/* a: index + 1 */
-	struct ct_hash order;		/* a: order + 1, by pid, and by thread */
+	CT_KEYED(struct ct_html_track);
+	CT_KEYED(struct ct_html_order) order;
 	unsigned int processes, threads;
 	uint64_t last_key;
 	unsigned int last;

@@ -22,33 +22,32 @@ uint64_t ct_intern_new(struct ct_intern *t, enum ct_intern_kind kind, const char
 uint64_t ct_intern(struct ct_intern *t, enum ct_intern_kind kind, const char *text, size_t len)
 {
 	uint64_t key = intern_hash(kind, text, len);
-	struct ct_hash_slot *slot = ct_hash_get(&t->known, key);
+	struct ct_intern_text *known = ct_keyed_get(&t->known, key);
 	char *kept;
 
-	if (slot) /* Another text with this hash was chosen by somebody. */
-		return slot->c == len && !memcmp((char *)(uintptr_t)slot->a, text, len) ? slot->b : 0;
+	if (known) /* Another text with this hash was chosen by somebody. */
+		return known->len == len && !memcmp(known->text, text, len) ? known->number : 0;
 	if (t->known.count >= CT_INTERN_MAX || len > CT_INTERN_BYTES - t->bytes)
 		return 0;
 	kept = malloc(len + 1);
-	slot = kept ? ct_hash_put(&t->known, key) : NULL;
-	if (!slot) {
+	known = kept ? ct_keyed_put(&t->known, key) : NULL;
+	if (!known) {
 		free(kept);
 		return 0;
 	}
 	memcpy(kept, text, len);
 	t->bytes += len;
-	slot->a = (uintptr_t)kept;
-	slot->c = len;
-	slot->b = ct_intern_new(t, kind, text, len);
-	return slot->b;
+	known->text = kept;
+	known->len = len;
+	known->number = ct_intern_new(t, kind, text, len);
+	return known->number;
 }
 
 void ct_intern_free(struct ct_intern *t)
 {
-	for (size_t i = 0; i < t->known.size; i++)
-		if (t->known.slots[i].used)
-			free((char *)(uintptr_t)t->known.slots[i].a);
-	ct_hash_free(&t->known);
+	for (size_t i = 0; i < t->known.count; i++)
+		free(t->known.list[i].text);
+	ct_keyed_free(&t->known);
 	ct_proto_free(&t->added);
 	ct_proto_free(&t->entry);
 }

@@ -6,7 +6,7 @@
 #ifndef CT_CLI_INTERN_H
 #define CT_CLI_INTERN_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "export/perfetto/proto.h"
 
 /* Fields of Perfetto's InternedData. */
@@ -20,8 +20,15 @@ enum ct_intern_kind {
 #define CT_INTERN_MAX	(1u << 16)	/* texts */
 #define CT_INTERN_BYTES	(1u << 24)	/* of all of them */
 
+struct ct_intern_text {
+	uint64_t hash;			/* of kind and text */
+	uint64_t number;
+	char *text;
+	size_t len;
+};
+
 struct ct_intern {
-	struct ct_hash known;		/* of kind and text; a: char *, b: number, c: length */
+	CT_KEYED(struct ct_intern_text) known;
 	uint64_t last[CT_INTERN_STRING + 1];	/* the last number of each kind */
 	size_t bytes;
 	struct ct_proto added;		/* InternedData for the next packet */

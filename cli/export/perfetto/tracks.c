@@ -51,13 +51,13 @@ static void tracks_start(struct ct_perfetto_tracks *t, uint64_t uuid, uint64_t p
 
 int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&t->processes, pid);
+	struct ct_perfetto_uuid *process = ct_keyed_put(&t->processes, pid);
 
-	if (!slot)
+	if (!process)
 		return -ENOMEM;
-	if (!slot->a)
-		slot->a = ++t->uuids;
-	tracks_start(t, slot->a, 0, NULL);
+	if (!process->uuid)
+		process->uuid = ++t->uuids;
+	tracks_start(t, process->uuid, 0, NULL);
 	ct_proto_number(&t->part, PROCESS_PID, tracks_id(pid));
 	if (len) {
 		ct_proto_text(&t->part, PROCESS_CMDLINE, name, len);
@@ -72,32 +72,32 @@ int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *
 /* The uuid of a process, which may have no name yet; 0: tracks_error(). */
 static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&t->processes, pid);
+	const struct ct_perfetto_uuid *process = ct_keyed_get(&t->processes, pid);
 
-	if (!slot && ct_perfetto_process(t, pid, NULL, 0))
+	if (!process && ct_perfetto_process(t, pid, NULL, 0))
 		return 0;
-	slot = ct_hash_get(&t->processes, pid);
-	return slot ? slot->a : 0;
+	process = ct_keyed_get(&t->processes, pid);
+	return process ? process->uuid : 0;
 }
 
 /* The uuid of a thread; 0: tracks_error(). */
 static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_lane *lane)
 {
 	uint64_t process = tracks_process(t, lane->pid);
-	struct ct_hash_slot *slot = process ? ct_hash_put(&t->threads, (uint64_t)lane->pid << 32 | lane->tid) :
-					      NULL;
+	struct ct_perfetto_uuid *thread = process ? ct_keyed_put(&t->threads, (uint64_t)lane->pid << 32 | lane->tid) :
+						    NULL;
 	const char *name = lane->pid == lane->tid ? "main" : "thread";
 
-	if (!slot || slot->a)
-		return slot ? slot->a : 0;
-	slot->a = ++t->uuids;
-	tracks_start(t, slot->a, process, NULL);
+	if (!thread || thread->uuid)
+		return thread ? thread->uuid : 0;
+	thread->uuid = ++t->uuids;
+	tracks_start(t, thread->uuid, process, NULL);
 	ct_proto_number(&t->part, THREAD_PID, tracks_id(lane->pid));
 	ct_proto_number(&t->part, THREAD_TID, tracks_id(lane->tid));
 	ct_proto_text(&t->part, THREAD_NAME, name, strlen(name));
 	ct_proto_message(&t->track, TRACK_THREAD, &t->part);
 	ct_proto_number(&t->track, TRACK_CHILDREN, CHILDREN_BY_RANK);
-	return tracks_add(t) ? 0 : slot->a;
+	return tracks_add(t) ? 0 : thread->uuid;
 }
 
 /* What the lanes of interrupts are below. */
@@ -146,15 +146,15 @@ int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane)
 uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid)
 {
 	uint64_t process = tracks_process(t, pid);
-	struct ct_hash_slot *slot = process ? ct_hash_put(&t->counters[which], pid) : NULL;
+	struct ct_perfetto_uuid *counter = process ? ct_keyed_put(&t->counters[which], pid) : NULL;
 
-	if (!slot || slot->a)
-		return slot ? slot->a : 0;
-	slot->a = ++t->uuids;
-	tracks_start(t, slot->a, process, ct_counter_name[which]);
+	if (!counter || counter->uuid)
+		return counter ? counter->uuid : 0;
+	counter->uuid = ++t->uuids;
+	tracks_start(t, counter->uuid, process, ct_counter_name[which]);
 	ct_proto_number(&t->part, COUNTER_UNIT, which == CT_COUNTER_MEMORY ? UNIT_BYTES : UNIT_COUNT);
 	ct_proto_message(&t->track, TRACK_COUNTER, &t->part);
-	return tracks_add(t) ? 0 : slot->a;
+	return tracks_add(t) ? 0 : counter->uuid;
 }
 
 int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
@@ -176,10 +176,10 @@ int ct_perfetto_attributes(struct ct_perfetto_tracks *t)
 
 void ct_perfetto_tracks_free(struct ct_perfetto_tracks *t)
 {
-	ct_hash_free(&t->processes);
-	ct_hash_free(&t->threads);
+	ct_keyed_free(&t->processes);
+	ct_keyed_free(&t->threads);
 	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
-		ct_hash_free(&t->counters[i]);
+		ct_keyed_free(&t->counters[i]);
 	ct_proto_free(&t->track);
 	ct_proto_free(&t->part);
 }

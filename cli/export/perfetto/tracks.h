@@ -6,11 +6,19 @@
 #include "export/perfetto/packets.h"
 #include "export/slices/slices.h"
 
+struct ct_perfetto_uuid {
+	uint64_t key, uuid;
+};
+
+struct ct_perfetto_uuids {
+	CT_KEYED(struct ct_perfetto_uuid);
+};
+
 struct ct_perfetto_tracks {
 	const struct ct_trace *trace;
 	struct ct_packets *packets;
-	struct ct_hash processes, threads;	/* a: uuid; by pid; by pid and tid */
-	struct ct_hash counters[CT_COUNTER_COUNT];	/* by pid; a: uuid */
+	struct ct_perfetto_uuids processes, threads;	/* by pid; by pid and tid */
+	struct ct_perfetto_uuids counters[CT_COUNTER_COUNT];	/* by pid */
 	uint64_t uuids;			/* the last one; starts where no other file has its own */
 	uint64_t interrupts;
 	struct ct_proto track, part;

@@ -15,17 +15,16 @@ const char *const ct_counter_name[CT_COUNTER_COUNT] = {
 static int counters_give(struct ct_counters *c, enum ct_slice_counter which,
 			 const struct ct_trace_event *e, uint64_t value)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&c->given[which], e->record->pid);
+	struct ct_counter_value *last = ct_keyed_get(&c->given[which], e->record->pid);
 
-	if (!slot && !value)
+	if (!last && !value)
 		return 0;
-	if (!slot)
-		slot = ct_hash_put(&c->given[which], e->record->pid);
-	if (!slot)
+	last = last ? last : ct_keyed_put(&c->given[which], e->record->pid);
+	if (!last)
 		return -ENOMEM;
-	if (slot->a == value)
+	if (last->value == value)
 		return 0;
-	slot->a = value;
+	last->value = value;
 	return c->give(c->arg, which, e->record->pid, e->point->ts, value);
 }
 
@@ -46,6 +45,6 @@ int ct_counters_event(struct ct_counters *c, const struct ct_memory *m, const st
 void ct_counters_free(struct ct_counters *c)
 {
 	for (unsigned int i = 0; i < CT_COUNTER_COUNT; i++)
-		ct_hash_free(&c->given[i]);
+		ct_keyed_free(&c->given[i]);
 	ct_launches_free(&c->launches);
 }

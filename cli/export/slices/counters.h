@@ -11,12 +11,17 @@ enum ct_slice_counter { CT_COUNTER_MEMORY, CT_COUNTER_LAUNCHES, CT_COUNTER_COUNT
 /* "device memory", "launches not known to be finished" */
 extern const char *const ct_counter_name[CT_COUNTER_COUNT];
 
+struct ct_counter_value {
+	uint64_t pid;
+	uint64_t value;			/* the last that was given */
+};
+
 struct ct_counters {
 	/* Is told of each new value. */
 	int (*give)(void *arg, enum ct_slice_counter which, uint32_t pid, uint64_t ts, uint64_t value);
 	void *arg;
 	struct ct_launches launches;
-	struct ct_hash given[CT_COUNTER_COUNT];	/* by pid; a: the last value */
+	CT_KEYED(struct ct_counter_value) given[CT_COUNTER_COUNT];
 };
 
 /* Gives the counters that an event has changed; @m has had the event.  0 or a negative errno. */

@@ -27,13 +27,13 @@ static uint64_t lanes_key(enum ct_lane_kind kind, const struct ct_record *r)
 {
 	switch (kind) {
 	case CT_LANE_INTERRUPTS:
-		return ct_hash_mix((uint64_t)kind << 32, (uint32_t)r->cpu);
+		return ct_mix((uint64_t)kind << 32, (uint32_t)r->cpu);
 	case CT_LANE_GPU:
-		return ct_hash_mix((uint64_t)kind << 32 | r->pid, ct_track_key(r));
+		return ct_mix((uint64_t)kind << 32 | r->pid, ct_track_key(r));
 	case CT_LANE_OTHERS:
 		return KEY_OTHERS;
 	default:
-		return ct_hash_mix((uint64_t)kind << 32 | r->pid, r->tid);
+		return ct_mix((uint64_t)kind << 32 | r->pid, r->tid);
 	}
 }
 
@@ -85,29 +85,29 @@ static struct ct_lane *lanes_add(struct ct_lanes *lanes, const struct ct_lane *l
 struct ct_lane *ct_lanes_get(struct ct_lanes *lanes, enum ct_lane_kind kind, const struct ct_record *r)
 {
 	uint64_t key = lanes_key(kind, r);
-	struct ct_hash_slot *slot;
+	const struct ct_lane_of *of;
 
 	if (lanes->last && lanes->last_key == key)
 		return lanes->last;
-	slot = ct_hash_get(&lanes->by_key, key);
-	if (!slot)
+	of = ct_keyed_get(&lanes->by_key, key);
+	if (!of)
 		return NULL;
 	lanes->last_key = key;
-	lanes->last = (struct ct_lane *)(uintptr_t)slot->a;
+	lanes->last = of->lane;
 	return lanes->last;
 }
 
 struct ct_lane *ct_lanes_make(struct ct_lanes *lanes, enum ct_lane_kind kind, const struct ct_record *r)
 {
 	struct ct_lane *lane = ct_lanes_get(lanes, kind, r);
-	struct ct_hash_slot *slot;
+	struct ct_lane_of *of;
 
 	if (lane)
 		return lane;
 	if (lanes->count >= CT_LANES_MAX && kind != CT_LANE_OTHERS)
 		return ct_lanes_make(lanes, CT_LANE_OTHERS, r);
-	slot = ct_hash_put(&lanes->by_key, lanes_key(kind, r));
-	if (!slot)
+	of = ct_keyed_put(&lanes->by_key, lanes_key(kind, r));
+	if (!of)
 		return NULL;
 	lane = lanes_add(lanes, &(struct ct_lane){
 		.kind = kind,
@@ -117,11 +117,10 @@ struct ct_lane *ct_lanes_make(struct ct_lanes *lanes, enum ct_lane_kind kind, co
 		.gpu = kind == CT_LANE_GPU ? ct_record_quick(r, CT_QUICK_GPU) : 0,
 		.context = kind == CT_LANE_GPU ? ct_record_quick(r, CT_QUICK_CONTEXT) : 0,
 	});
-	if (!lane) {
-		ct_hash_remove(&lanes->by_key, slot);
-		return NULL;
-	}
-	slot->a = (uintptr_t)lane;
+	if (lane)
+		of->lane = lane;
+	else
+		ct_keyed_remove(&lanes->by_key, of);
 	return lane;
 }
 
@@ -180,6 +179,6 @@ void ct_lanes_free(struct ct_lanes *lanes)
 		free(lanes->list[i]);
 	}
 	free(lanes->list);
-	ct_hash_free(&lanes->by_key);
+	ct_keyed_free(&lanes->by_key);
 	*lanes = (struct ct_lanes){ 0 };
 }

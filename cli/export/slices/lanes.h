@@ -11,7 +11,7 @@
 #ifndef CT_CLI_LANES_H
 #define CT_CLI_LANES_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "trace/merge.h"
 
 enum ct_lane_kind {
@@ -58,8 +58,13 @@ struct ct_lane {
 	struct ct_lane *next;		/* of the same kind and thread */
 };
 
+struct ct_lane_of {
+	uint64_t key;
+	struct ct_lane *lane;		/* the first of its kind and thread */
+};
+
 struct ct_lanes {
-	struct ct_hash by_key;		/* a: struct ct_lane *, the first of its kind and thread */
+	CT_KEYED(struct ct_lane_of) by_key;
 	struct ct_lane **list;
 	uint32_t count, capacity;
 	uint64_t last_key;		/* what was looked up last */

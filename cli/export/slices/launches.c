@@ -10,7 +10,6 @@
 
 #include "analysis/cuda/stream_calls.h"
 #include "analysis/program/life.h"
-#include "base/grow.h"
 #include "trace/gpu/causes.h"
 
 #define PROCESSES_MAX	16384u
@@ -18,6 +17,15 @@
 #define EVENTS_MAX	65536u		/* of a process */
 #define WAITS_MAX	65536u		/* calls that wait at a moment */
 #define JOINS_MAX	(1u << 18)
+
+/* An event that was recorded. */
+struct launches_event {
+	uint64_t handle;
+	uint64_t launches;		/* of its stream before it */
+	uint64_t recorded;		/* ns */
+	uint32_t stream;		/* index */
+	bool     known;			/* all of these are */
+};
 
 struct launches_stream {
 	uint64_t stream;
@@ -28,63 +36,37 @@ struct launches_stream {
 };
 
 struct launches_process {
+	uint64_t pid;
 	uint64_t issued;		/* launches, of all streams */
 	uint64_t open;			/* the sum of all total - done */
 	uint64_t context;
 	bool     contexts;		/* it has several: which one a call means is not recorded */
-	struct launches_stream *streams;
-	uint32_t count, capacity;
-	/*
-	 * Events, by handle.  a: launches of its stream before it; b: ns, when it was recorded;
-	 * c: the stream's index; d: these are known
-	 */
-	struct ct_hash events;
+	CT_KEYED(struct launches_stream) streams;
+	CT_KEYED(struct launches_event) events;
 };
-
-static struct launches_process *launches_process(struct ct_launches *l, uint32_t pid)
-{
-	struct ct_hash_slot *slot = ct_hash_get(&l->processes, pid);
-
-	return slot ? (struct launches_process *)(uintptr_t)slot->a : NULL;
-}
 
 static int launches_add_process(struct ct_launches *l, uint32_t pid, struct launches_process **p)
 {
-	struct ct_hash_slot *slot;
-
-	*p = launches_process(l, pid);
+	*p = ct_keyed_get(&l->processes, pid);
 	if (*p || l->processes.count >= PROCESSES_MAX)
 		return 0;
-	*p = calloc(1, sizeof(**p));
-	slot = *p ? ct_hash_put(&l->processes, pid) : NULL;
-	if (!slot) {
-		free(*p);
-		*p = NULL;
-		return -ENOMEM;
-	}
-	slot->a = (uintptr_t)*p;
-	return 0;
+	*p = ct_keyed_put(&l->processes, pid);
+	return *p ? 0 : -ENOMEM;
 }
 
 static struct launches_stream *launches_stream(const struct launches_process *p, uint64_t stream)
 {
-	for (uint32_t i = 0; i < p->count; i++)
-		if (p->streams[i].stream == stream)
-			return &p->streams[i];
-	return NULL;
+	return ct_keyed_get(&p->streams, stream);
 }
 
 /* The stream, made if it is new; NULL in @s: there are too many. */
 static int launches_add_stream(struct launches_process *p, uint64_t stream, struct launches_stream **s)
 {
 	*s = launches_stream(p, stream);
-	if (*s || p->count >= STREAMS_MAX)
+	if (*s || p->streams.count >= STREAMS_MAX)
 		return 0;
-	if (!ct_room(p->streams, p->count, p->capacity))
-		return -ENOMEM;
-	*s = &p->streams[p->count++];
-	**s = (struct launches_stream){ .stream = stream };
-	return 0;
+	*s = ct_keyed_put(&p->streams, stream);
+	return *s ? 0 : -ENOMEM;
 }
 
 static void launches_done(struct launches_process *p, struct launches_stream *s, uint64_t done)
@@ -115,9 +97,9 @@ static void launches_waited(struct launches_process *p, uint64_t stream, uint64_
 	launches_done(p, s, s->total);
 	if (stream && s->blocking)
 		launches_done_before(p, launches_stream(p, 0), s->last);
-	for (uint32_t i = 0; !stream && i < p->count; i++)
-		if (p->streams[i].blocking)
-			launches_done_before(p, &p->streams[i], s->last);
+	for (uint32_t i = 0; !stream && i < p->streams.count; i++)
+		if (p->streams.list[i].blocking)
+			launches_done_before(p, &p->streams.list[i], s->last);
 }
 
 /* ----------------------------------------------------------------- calls --- */
@@ -125,7 +107,7 @@ static void launches_waited(struct launches_process *p, uint64_t stream, uint64_
 static int launches_launch(struct ct_launches *l, struct launches_process *p, const struct ct_trace_event *e)
 {
 	struct launches_stream *s;
-	struct ct_hash_slot *join;
+	struct ct_launches_join *join;
 
 	if (!ct_class_is(e->class, CT_IS_LAUNCH))
 		return 0;
@@ -140,41 +122,41 @@ static int launches_launch(struct ct_launches *l, struct launches_process *p, co
 	if (!l->gpu || !ct_class_is(e->class, CT_IS_KERNEL_LAUNCH))
 		return 0;
 	if (l->joins.count >= JOINS_MAX)
-		ct_hash_free(&l->joins);
-	join = ct_hash_put(&l->joins, e->point->op_id);
+		ct_keyed_free(&l->joins);
+	join = ct_keyed_put(&l->joins, e->point->op_id);
 	if (!join)
 		return -ENOMEM;
-	join->a = s->stream;
-	join->b = s->total;
+	join->stream = s->stream;
+	join->number = s->total;
 	return 0;
 }
 
 static int launches_record(struct launches_process *p, const struct ct_trace_event *e, uint64_t before)
 {
-	uint64_t event = ct_record_quick(e->record, CT_QUICK_EVENT);
+	uint64_t handle = ct_record_quick(e->record, CT_QUICK_EVENT);
 	struct launches_stream *s = launches_stream(p, ct_call_stream(e, CT_QUICK_STREAM));
-	struct ct_hash_slot *slot = ct_hash_get(&p->events, event);
+	struct launches_event *event = ct_keyed_get(&p->events, handle);
 
-	if (!slot && p->events.count >= EVENTS_MAX)
+	if (!event && p->events.count >= EVENTS_MAX)
 		return 0;
-	slot = slot ? slot : ct_hash_put(&p->events, event);
-	if (!slot)
+	event = event ? event : ct_keyed_put(&p->events, handle);
+	if (!event)
 		return -ENOMEM;
 	/* Launched while it was recorded: is that before or behind it? */
-	slot->d = s && s->last <= before;
-	slot->c = s ? s - p->streams : 0;
-	slot->a = s ? s->total : 0;
-	slot->b = e->end;
+	event->known = s && s->last <= before;
+	event->stream = s ? s - p->streams.list : 0;
+	event->launches = s ? s->total : 0;
+	event->recorded = e->end;
 	return 0;
 }
 
 static void launches_event_done(struct launches_process *p, const struct ct_trace_event *e)
 {
-	const struct ct_hash_slot *slot = ct_hash_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
+	const struct launches_event *event = ct_keyed_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
 
 	/* An event that is recorded again while it is waited for: which of them is meant? */
-	if (slot && slot->d && slot->b <= e->begin)
-		launches_done(p, &p->streams[slot->c], slot->a);
+	if (event && event->known && event->recorded <= e->begin)
+		launches_done(p, &p->streams.list[event->stream], event->launches);
 }
 
 static void launches_context(struct launches_process *p, const struct ct_record *r)
@@ -200,8 +182,8 @@ static int launches_returned(struct ct_launches *l, struct launches_process *p,
 		launches_waited(p, ct_call_stream(e, CT_QUICK_STREAM), before);
 		return 0;
 	case CT_STREAM_CTX_SYNC:
-		for (uint32_t i = 0; !p->contexts && i < p->count; i++)
-			launches_done_before(p, &p->streams[i], before);
+		for (uint32_t i = 0; !p->contexts && i < p->streams.count; i++)
+			launches_done_before(p, &p->streams.list[i], before);
 		return 0;
 	case CT_STREAM_SYNC:
 		launches_waited(p, ct_call_stream(e, CT_QUICK_HANDLE), before);
@@ -239,40 +221,37 @@ static int launches_returned(struct ct_launches *l, struct launches_process *p,
 /* A kernel ended on the GPU: so did all before it on its stream. */
 static void launches_gpu(struct ct_launches *l, const struct ct_point *point)
 {
-	struct ct_hash_slot *join = point->cause ? ct_hash_get(&l->joins, point->cause->op_id) : NULL;
-	struct launches_process *p = launches_process(l, point->record.pid);
-	struct launches_stream *s = join && p ? launches_stream(p, join->a) : NULL;
+	struct ct_launches_join *join = point->cause ? ct_keyed_get(&l->joins, point->cause->op_id) : NULL;
+	struct launches_process *p = ct_keyed_get(&l->processes, point->record.pid);
+	struct launches_stream *s = join && p ? launches_stream(p, join->stream) : NULL;
 
 	if (s)
-		launches_done(p, s, join->b);
+		launches_done(p, s, join->number);
 	if (join)
-		ct_hash_remove(&l->joins, join);
+		ct_keyed_remove(&l->joins, join);
 }
 
-static void launches_free_process(const struct ct_hash_slot *slot)
+static void launches_free_process(struct launches_process *p)
 {
-	struct launches_process *p = (struct launches_process *)(uintptr_t)slot->a;
-
-	free(p->streams);
-	ct_hash_free(&p->events);
-	free(p);
+	ct_keyed_free(&p->streams);
+	ct_keyed_free(&p->events);
 }
 
 static void launches_end_process(struct ct_launches *l, uint32_t pid)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&l->processes, pid);
+	struct launches_process *p = ct_keyed_get(&l->processes, pid);
 
-	if (!slot)
+	if (!p)
 		return;
-	launches_free_process(slot);
-	ct_hash_remove(&l->processes, slot);
+	launches_free_process(p);
+	ct_keyed_remove(&l->processes, p);
 }
 
 int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e)
 {
 	enum ct_stream_call call;
 	struct launches_process *p;
-	struct ct_hash_slot *wait;
+	struct ct_launches_wait *wait;
 	uint64_t before;
 
 	if (!l->calls) {
@@ -296,15 +275,15 @@ int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e)
 	if (e->kind == CT_ON_BEGIN) {
 		if (call == CT_STREAM_SUBMIT && !ct_call_waits(e->class))
 			return 0;
-		wait = l->waits.count < WAITS_MAX ? ct_hash_put(&l->waits, e->point->op_id) : NULL;
+		wait = l->waits.count < WAITS_MAX ? ct_keyed_put(&l->waits, e->point->op_id) : NULL;
 		if (wait)
-			wait->a = p->issued;
+			wait->before = p->issued;
 		return 0;
 	}
-	wait = ct_hash_get(&l->waits, e->point->op_id);
-	before = wait ? wait->a : e->kind == CT_ON_INSTANT ? p->issued : 0;
+	wait = ct_keyed_get(&l->waits, e->point->op_id);
+	before = wait ? wait->before : e->kind == CT_ON_INSTANT ? p->issued : 0;
 	if (wait)
-		ct_hash_remove(&l->waits, wait);
+		ct_keyed_remove(&l->waits, wait);
 	if (e->failed || e->record->flags & (CT_F_NO_RESULT | CT_F_ABANDONED) || e->record->result)
 		return 0;
 	return launches_returned(l, p, e, call, before);
@@ -312,18 +291,17 @@ int ct_launches_event(struct ct_launches *l, const struct ct_trace_event *e)
 
 uint64_t ct_launches_open(const struct ct_launches *l, uint32_t pid)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&l->processes, pid);
+	const struct launches_process *p = ct_keyed_get(&l->processes, pid);
 
-	return slot ? ((struct launches_process *)(uintptr_t)slot->a)->open : 0;
+	return p ? p->open : 0;
 }
 
 void ct_launches_free(struct ct_launches *l)
 {
-	for (size_t i = 0; i < l->processes.size; i++)
-		if (l->processes.slots[i].used)
-			launches_free_process(&l->processes.slots[i]);
-	ct_hash_free(&l->processes);
-	ct_hash_free(&l->waits);
-	ct_hash_free(&l->joins);
+	for (size_t i = 0; i < l->processes.count; i++)
+		launches_free_process(&l->processes.list[i]);
+	ct_keyed_free(&l->processes);
+	ct_keyed_free(&l->waits);
+	ct_keyed_free(&l->joins);
 	free(l->calls);
 }

@@ -18,12 +18,26 @@
 #define CT_CLI_LAUNCHES_H
 
 #include "analysis/engine.h"
-#include "base/hash.h"
+#include "base/keyed.h"
+
+struct launches_process;
+
+/* A call that waits. */
+struct ct_launches_wait {
+	uint64_t op_id;
+	uint64_t before;		/* launches before it */
+};
+
+/* A launch whose record of the GPU may come. */
+struct ct_launches_join {
+	uint64_t op_id;
+	uint64_t stream, number;	/* which one of its stream */
+};
 
 struct ct_launches {
-	struct ct_hash processes;	/* pid; a: struct launches_process * */
-	struct ct_hash waits;		/* op_id of a call that waits; a: launches before it */
-	struct ct_hash joins;		/* thread and op of a launch; a: its stream, b: which one of it */
+	CT_KEYED(struct launches_process) processes;
+	CT_KEYED(struct ct_launches_wait) waits;
+	CT_KEYED(struct ct_launches_join) joins;
 	uint8_t *calls;			/* what a call does, by class id; 0: not known yet */
 	bool gpu;			/* there are records of the GPU */
 };

@@ -16,12 +16,22 @@
 
 #define DEEPEST		255u		/* a record's depth does not say more */
 
+struct slices_open {
+	uint64_t op_id;
+	struct ct_lane *lane;
+};
+
+struct slices_process {
+	uint64_t pid;
+	bool named;
+};
+
 struct slices {
 	const struct ct_slices_sink *sink;
 	void *arg;
 	struct ct_lanes lanes;
-	struct ct_hash open;		/* op_id; a: struct ct_lane * */
-	struct ct_hash processes;	/* pid; c: it has a name */
+	CT_KEYED(struct slices_open) open;
+	CT_KEYED(struct slices_process) processes;
 	struct ct_counters counters;
 	struct ct_names *names;
 	char **kernels;			/* short names of kernels, by the id of their string */
@@ -36,13 +46,10 @@ static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, boo
 {
 	struct ct_lane_slice slice = *ct_lane_pop(lane);
 	uint32_t arrows = slice.op_id ? ct_lane_drop_arrows(lane, slice.op_id) : 0;
-	struct ct_hash_slot *open;
+	struct slices_open *open = slice.op_id ? ct_keyed_get(&s->open, slice.op_id) : NULL;
 
-	if (slice.op_id) {
-		open = ct_hash_get(&s->open, slice.op_id);
-		if (open)
-			ct_hash_remove(&s->open, open);
-	}
+	if (open)
+		ct_keyed_remove(&s->open, open);
 	return s->sink->end(s->arg, &(struct ct_slice){
 		.lane = lane, .class = slice.class, .name = slice.class->name,
 		.name_len = strlen(slice.class->name), .ts = ts, .begin = slice.begin,
@@ -76,7 +83,7 @@ static int slices_leave(struct slices *s, struct ct_lane *lane, const struct ct_
 
 static int slices_know_process(struct slices *s, uint32_t pid)
 {
-	return ct_hash_put(&s->processes, pid) ? 0 : -ENOMEM;
+	return ct_keyed_put(&s->processes, pid) ? 0 : -ENOMEM;
 }
 
 /* The first lane of a kind for a record, which the format is told of. */
@@ -182,7 +189,7 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 	uint64_t end = slice.known ? r->end : UINT64_MAX;
 	enum ct_lane_kind kind = ct_lane_kind_of(r);
 	bool ioctl = r->fields && ct_record_is_ioctl(r);
-	struct ct_hash_slot *open;
+	struct slices_open *open;
 	int rc;
 
 	if (kind == CT_LANE_CALLS || kind == CT_LANE_DRIVER) {
@@ -205,18 +212,18 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 		rc = slices_arrow(s, &slice);
 	if (rc)
 		return rc;
-	open = ct_hash_put(&s->open, p->op_id);
+	open = ct_keyed_put(&s->open, p->op_id);
 	if (!open || ct_lane_push(slice.lane, &(struct ct_lane_slice){
 		    .op_id = p->op_id, .begin = p->ts, .end = end, .thread = ct_track_key(r),
 		    .depth = p->depth, .ioctl = ioctl, .class = r->class }))
 		return -ENOMEM;
-	open->a = (uintptr_t)slice.lane;
+	open->lane = slice.lane;
 	return s->sink->begin(s->arg, &slice);
 }
 
 static int slices_end(struct slices *s, const struct ct_point *p)
 {
-	struct ct_hash_slot *open = ct_hash_get(&s->open, p->op_id);
+	struct slices_open *open = ct_keyed_get(&s->open, p->op_id);
 	struct ct_slice slice = {
 		.class = p->record.class, .name = p->record.class->name,
 		.name_len = strlen(p->record.class->name), .ts = p->ts, .begin = p->begin,
@@ -232,14 +239,14 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 		rc = slices_lane(s, ct_lane_kind_of(&p->record), &p->record, &slice.lane);
 		return rc ? rc : s->sink->whole(s->arg, &slice);
 	}
-	slice.lane = (struct ct_lane *)(uintptr_t)open->a;
+	slice.lane = open->lane;
 	if (slice.lane->kind == CT_LANE_CALLS)
 		rc = slices_leave(s, ct_lanes_get(&s->lanes, CT_LANE_DRIVER, &p->record), p, p->depth + 1);
 	while (!rc && slice.lane->slices[slice.lane->depth - 1].op_id != p->op_id)
 		rc = slices_close(s, slice.lane, p->ts, false);
 	if (rc)
 		return rc;
-	ct_hash_remove(&s->open, ct_hash_get(&s->open, p->op_id));
+	ct_keyed_remove(&s->open, ct_keyed_get(&s->open, p->op_id));
 	popped = ct_lane_pop(slice.lane);
 	slice.known = popped->end != UINT64_MAX;
 	slice.begin = popped->begin;
@@ -290,17 +297,17 @@ static int slices_instant(struct slices *s, const struct ct_point *p)
 		.class = r->class, .name = r->class->name, .name_len = strlen(r->class->name),
 		.ts = p->ts, .begin = p->ts, .point = p, .op_id = p->op_id,
 	};
-	struct ct_hash_slot *process;
+	struct slices_process *process;
 	const char *text;
 	uint16_t len;
 	int rc;
 
 	text = ct_record_text(r, &len);
 	if (r->class->id == CT_CLASS_process && text) {
-		process = ct_hash_put(&s->processes, r->pid);
+		process = ct_keyed_put(&s->processes, r->pid);
 		if (!process)
 			return -ENOMEM;
-		process->c = len > 0;
+		process->named = len > 0;
 		return len ? s->sink->process(s->arg, r->pid, text, len) : 0;
 	}
 	if (r->class->category == CT_CAT_TRACER)
@@ -360,9 +367,9 @@ static int slices_finish(struct ct_analysis *a)
 	for (uint32_t i = 0; i < s->lanes.count && !rc; i++)
 		while (s->lanes.list[i]->depth && !rc)
 			rc = slices_close(s, s->lanes.list[i], s->last, true);
-	for (size_t i = 0; i < s->processes.size && !rc; i++)
-		if (s->processes.slots[i].used && !s->processes.slots[i].c)
-			rc = s->sink->process(s->arg, s->processes.slots[i].key, "", 0);
+	for (size_t i = 0; i < s->processes.count && !rc; i++)
+		if (!s->processes.list[i].named)
+			rc = s->sink->process(s->arg, s->processes.list[i].pid, "", 0);
 	return rc;
 }
 
@@ -386,8 +393,8 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 		free(s.kernels[i]);
 	free(s.kernels);
 	ct_lanes_free(&s.lanes);
-	ct_hash_free(&s.open);
-	ct_hash_free(&s.processes);
+	ct_keyed_free(&s.open);
+	ct_keyed_free(&s.processes);
 	ct_counters_free(&s.counters);
 	return rc;
 }

@@ -163,7 +163,7 @@ int ct_fields_end(struct ct_fields *f)
 	for (unsigned int i = 0; i < sizeof(f->own) / sizeof(*f->own); i++)
 		free(f->own[i]);
 	f->count = 0;
-	ct_hash_free(&f->kernels_known);
+	ct_keyed_free(&f->kernels_known);
 	return rc;
 }
 
@@ -180,15 +180,14 @@ int ct_fields_column(const struct ct_fields_table *t, const char *name)
 /* A kernel's names in their three forms. */
 static int fields_kernel(struct ct_fields *f, struct ct_names *names, uint64_t string, uint32_t id)
 {
-	struct ct_hash_slot *slot = ct_hash_get(&f->kernels_known, id);
 	const char *mangled = ct_registry_string(names->reg, string);
 	const char *plain = ct_names_string(names, string);
 	struct ct_value *row;
 	char name[512];
 
-	if (slot)
+	if (ct_keyed_get(&f->kernels_known, id))
 		return 0;
-	if (!ct_hash_put(&f->kernels_known, id))
+	if (!ct_keyed_put(&f->kernels_known, id))
 		return -ENOMEM;
 	row = ct_insert_row(&f->kernels);
 	ct_value_int(&row[0], id);

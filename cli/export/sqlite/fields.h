@@ -29,7 +29,7 @@ struct ct_fields {
 	struct ct_class *own[3];	/* of the layouts whose tables are always there */
 	struct ct_insert other;
 	struct ct_insert kernels;	/* of CUDATRACE_KERNELS */
-	struct ct_hash kernels_known;	/* by the id of the string */
+	CT_KEYED(uint64_t) kernels_known;	/* ids of strings */
 };
 
 /* Makes the tables of the layouts that reports need.  0 or a negative errno; end in any case. */

@@ -35,13 +35,13 @@ static int records_thread(struct ct_records *s, const struct ct_span *row)
 	if (key == s->thread)
 		return 0;
 	s->thread = key;
-	if (!row->tid || ct_hash_get(&s->threads, key))
+	if (!row->tid || ct_keyed_get(&s->threads, key))
 		return 0;
 	if (s->threads.count == CT_RECORDS_THREADS) {
 		s->threads_left_out = true;
 		return 0;
 	}
-	return ct_hash_put(&s->threads, key) ? 0 : -ENOMEM;
+	return ct_keyed_put(&s->threads, key) ? 0 : -ENOMEM;
 }
 
 static unsigned int records_flags(const struct ct_span *row)
@@ -138,11 +138,16 @@ static int records_span(struct ct_analysis *a, const struct ct_span *row)
 	return rc ? rc : s->insert.error;
 }
 
+struct records_name {
+	uint64_t id;			/* of the text */
+	unsigned int classes;		/* how many with records have it */
+};
+
 /* The tables that need to know what the whole trace had. */
 static int records_classes(struct ct_records *s)
 {
-	struct ct_hash names = { 0 };	/* a: how many classes with records have the name */
-	struct ct_hash_slot *slot;
+	CT_KEYED(struct records_name) names = { 0 };
+	struct records_name *known;
 	struct ct_insert in;
 	struct ct_value *v;
 	int rc = ct_insert_begin(&in, s->db, "CUDATRACE_CLASSES", CLASS_COLUMNS, true), ended;
@@ -150,10 +155,10 @@ static int records_classes(struct ct_records *s)
 	for (unsigned int i = 0; i <= CT_CLASS_MAX && !rc; i++) {
 		if (!s->classes[i].class)
 			continue;
-		slot = ct_hash_put(&names, ct_strings_id(s->strings, s->classes[i].class->name));
-		rc = slot ? 0 : -ENOMEM;
-		if (slot)
-			slot->a++;
+		known = ct_keyed_put(&names, ct_strings_id(s->strings, s->classes[i].class->name));
+		rc = known ? 0 : -ENOMEM;
+		if (known)
+			known->classes++;
 	}
 	for (unsigned int i = 0; i <= CT_CLASS_MAX && !rc; i++) {
 		const struct ct_records_class *c = &s->classes[i];
@@ -162,8 +167,8 @@ static int records_classes(struct ct_records *s)
 
 		if (!class)
 			continue;
-		slot = ct_hash_get(&names, ct_strings_id(s->strings, class->name));
-		name = slot && slot->a > 1 && *class->symbol ? class->symbol : class->name;
+		known = ct_keyed_get(&names, ct_strings_id(s->strings, class->name));
+		name = known && known->classes > 1 && *class->symbol ? class->symbol : class->name;
 		texts[2] = name;
 		texts[3] = *class->symbol ? class->symbol : NULL;
 		texts[4] = ct_layer_word[class->layer];
@@ -184,7 +189,7 @@ static int records_classes(struct ct_records *s)
 			if (texts[k])
 				ct_insert_text(&in, &v[k], texts[k], strlen(texts[k]));
 	}
-	ct_hash_free(&names);
+	ct_keyed_free(&names);
 	ended = ct_insert_end(&in);
 	return rc ? rc : ended;
 }
@@ -193,28 +198,26 @@ static int records_names(struct ct_analysis *a)
 {
 	struct ct_records *s = a->arg;
 	struct ct_insert threads, processes;
-	struct ct_hash known = { 0 };
+	CT_KEYED(uint64_t) known = { 0 };
 	int rc = ct_insert_begin(&threads, s->db, "ThreadNames", 3, false), ended;
 
 	if (!rc)
 		rc = ct_insert_begin(&processes, s->db, "PROCESSES", 3, true);
 	else
 		processes = (struct ct_insert){ 0 };
-	for (size_t i = 0; i < s->threads.size && !rc; i++) {
-		uint32_t pid = s->threads.slots[i].key >> 32, tid = s->threads.slots[i].key;
+	for (size_t i = 0; i < s->threads.count && !rc; i++) {
+		uint32_t pid = s->threads.list[i] >> 32, tid = s->threads.list[i];
 		const char *name = ct_processes_word(a->processes, pid);
 		struct ct_value *v;
 
-		if (!s->threads.slots[i].used)
-			continue;
 		if (name) {
 			v = ct_insert_row(&threads);
 			ct_value_int(&v[0], ct_strings_id(s->strings, name));
 			ct_value_int(&v[2], ct_global_tid(pid, tid));
 		}
-		if (ct_hash_get(&known, pid))
+		if (ct_keyed_get(&known, pid))
 			continue;
-		if (!ct_hash_put(&known, pid)) {
+		if (!ct_keyed_put(&known, pid)) {
 			rc = -ENOMEM;
 			break;
 		}
@@ -224,7 +227,7 @@ static int records_names(struct ct_analysis *a)
 		if (name)
 			ct_insert_text(&processes, &v[2], name, strlen(name));
 	}
-	ct_hash_free(&known);
+	ct_keyed_free(&known);
 	ended = ct_insert_end(&threads);
 	rc = rc ? rc : ended;
 	ended = ct_insert_end(&processes);
@@ -280,7 +283,7 @@ int ct_records_end(struct ct_records *s)
 	ended = ct_insert_end(&s->ranges);
 	rc = rc ? rc : ended;
 	ended = ct_gpu_tables_end(&s->gpu);
-	ct_hash_free(&s->threads);
+	ct_keyed_free(&s->threads);
 	free(s->classes);
 	s->classes = NULL;
 	return rc ? rc : ended;

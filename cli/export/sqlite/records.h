@@ -29,7 +29,7 @@ struct ct_records {
 	struct ct_results results;
 	struct ct_records_class *classes;	/* by id */
 	uint64_t start;				/* ns, of the trace */
-	struct ct_hash threads;			/* pid << 32 | tid */
+	CT_KEYED(uint64_t) threads;		/* pid << 32 | tid */
 	uint64_t thread;			/* the last one */
 	bool threads_left_out;
 	bool kernel_ioctls;			/* the kernel's are the driver's ioctls */

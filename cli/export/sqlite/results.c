@@ -17,7 +17,7 @@ int ct_results_add(struct ct_results *s, enum ct_results_kind kind, int64_t code
 
 	if (!name || ct_results_known(s, kind, code))
 		return 0;
-	if (!ct_hash_put(&s->known, ct_results_key(kind, code)))
+	if (!ct_keyed_put(&s->known, ct_results_key(kind, code)))
 		return -ENOMEM;
 	row = ct_insert_row(&s->insert);
 	ct_insert_text(&s->insert, &row[0], ct_results_word[kind], strlen(ct_results_word[kind]));
@@ -28,6 +28,6 @@ int ct_results_add(struct ct_results *s, enum ct_results_kind kind, int64_t code
 
 int ct_results_end(struct ct_results *s)
 {
-	ct_hash_free(&s->known);
+	ct_keyed_free(&s->known);
 	return ct_insert_end(&s->insert);
 }

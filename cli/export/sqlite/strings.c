@@ -25,16 +25,16 @@ static uint64_t strings_hash(const char *text)
 
 static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t hash)
 {
-	struct ct_hash_slot *slot = ct_hash_put(&s->by_hash, hash);
+	struct ct_strings_id *first = ct_keyed_put(&s->by_hash, hash);
 	struct ct_value *row;
 
 	if (!ct_room(s->list, s->count, s->room))
 		return 0;
-	s->list[s->count].text = slot ? strdup(text) : NULL;
+	s->list[s->count].text = first ? strdup(text) : NULL;
 	if (!s->list[s->count].text)
 		return 0;
-	s->list[s->count++].next = slot->a;
-	slot->a = s->count;
+	s->list[s->count++].next = first->id;
+	first->id = s->count;
 	row = ct_insert_row(&s->insert);
 	ct_value_int(&row[0], s->count);
 	ct_insert_text(&s->insert, &row[1], text, strlen(text));
@@ -44,8 +44,8 @@ static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t has
 uint32_t ct_strings_id(struct ct_strings *s, const char *text)
 {
 	uint64_t hash = strings_hash(text);
-	struct ct_hash_slot *slot = ct_hash_get(&s->by_hash, hash);
-	uint32_t id = slot ? slot->a : 0;
+	const struct ct_strings_id *first = ct_keyed_get(&s->by_hash, hash);
+	uint32_t id = first ? first->id : 0;
 
 	while (id && strcmp(s->list[id - 1].text, text))
 		id = s->list[id - 1].next;
@@ -58,15 +58,15 @@ uint32_t ct_strings_id(struct ct_strings *s, const char *text)
 
 uint32_t ct_strings_const(struct ct_strings *s, const char *text)
 {
-	struct ct_hash_slot *slot = text ? ct_hash_get(&s->by_address, (uintptr_t)text) : NULL;
+	struct ct_strings_id *constant = text ? ct_keyed_get(&s->by_address, (uintptr_t)text) : NULL;
 	uint32_t id;
 
-	if (!text || slot)
-		return slot ? slot->a : 0;
+	if (!text || constant)
+		return constant ? constant->id : 0;
 	id = ct_strings_id(s, text);
-	slot = ct_hash_put(&s->by_address, (uintptr_t)text);
-	if (slot)
-		slot->a = id;
+	constant = ct_keyed_put(&s->by_address, (uintptr_t)text);
+	if (constant)
+		constant->id = id;
 	else
 		s->insert.error = -ENOMEM;
 	return id;
@@ -98,8 +98,8 @@ int ct_strings_end(struct ct_strings *s)
 	free(s->list);
 	s->list = NULL;
 	s->count = 0;
-	ct_hash_free(&s->by_hash);
-	ct_hash_free(&s->by_address);
+	ct_keyed_free(&s->by_hash);
+	ct_keyed_free(&s->by_address);
 	free(s->by_registry);
 	return ct_insert_end(&s->insert);
 }

@@ -3,17 +3,22 @@
 #ifndef CT_CLI_SQLITE_STRINGS_H
 #define CT_CLI_SQLITE_STRINGS_H
 
-#include "base/hash.h"
+#include "base/keyed.h"
 #include "export/sqlite/insert.h"
 #include "trace/names.h"
 
 /* Memory is bounded: callers put names of classes and of the registry here, never texts of records. */
+struct ct_strings_id {
+	uint64_t key;			/* a hash, or an address */
+	uint32_t id;			/* of the first text that has it */
+};
+
 struct ct_strings {
 	struct ct_insert insert;
-	struct ct_hash by_hash;		/* a: id of the first text of a hash */
+	CT_KEYED(struct ct_strings_id) by_hash;
 	struct ct_strings_text *list;		/* by id - 1 */
 	size_t count, room;
-	struct ct_hash by_address;	/* of constants; a: id */
+	CT_KEYED(struct ct_strings_id) by_address;	/* of constants */
 	uint32_t *by_registry;		/* ids of the registry's strings, made readable; 0: not yet */
 };
 
