@@ -17,7 +17,7 @@
 #define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
 /*
  * A track is a thread there.  Thread ids of Linux end at 2^22: a thread's driver and ranges have
- * one of these bits too; other lanes have a third one and their index.
+ * one of these bits too; other tracks have a third one and their index.
  */
 #define DRIVER_TRACK	(1u << 30)
 #define RANGES_TRACK	(1u << 29)
@@ -62,20 +62,20 @@ static void chrome_put_string(struct chrome *c, const char *key, const char *tex
 
 /* ---------------------------------------------------------------- tracks --- */
 
-static uint32_t chrome_tid(const struct ct_lane *lane)
+static uint32_t chrome_tid(const struct ct_slice_track *track)
 {
-	if (lane->number)
-		return OTHER_TRACK | lane->index;
-	switch (lane->kind) {
-	case CT_LANE_RANGES:
-		return lane->tid | RANGES_TRACK;
-	case CT_LANE_DRIVER:
-		return lane->tid | DRIVER_TRACK;
-	case CT_LANE_CALLS:
-	case CT_LANE_INTERRUPTS:
-		return lane->tid;
+	if (track->number)
+		return OTHER_TRACK | track->index;
+	switch (track->kind) {
+	case CT_SLICE_TRACK_RANGES:
+		return track->tid | RANGES_TRACK;
+	case CT_SLICE_TRACK_DRIVER:
+		return track->tid | DRIVER_TRACK;
+	case CT_SLICE_TRACK_CALLS:
+	case CT_SLICE_TRACK_INTERRUPTS:
+		return track->tid;
 	default:
-		return OTHER_TRACK | lane->index;
+		return OTHER_TRACK | track->index;
 	}
 }
 
@@ -107,14 +107,14 @@ static int chrome_process(void *arg, uint32_t pid, const char *name, size_t len)
 	return 0;
 }
 
-static int chrome_lane(void *arg, struct ct_lane *lane)
+static int chrome_track(void *arg, struct ct_slice_track *track)
 {
 	struct chrome *c = arg;
-	uint64_t order = lane->tid & (OTHER_TRACK - 1);
+	uint64_t order = track->tid & (OTHER_TRACK - 1);
 
-	lane->id = chrome_tid(lane);
-	chrome_put_name(c, "thread_name", lane->pid, lane->id, lane->name, strlen(lane->name));
-	if (lane->kind == CT_LANE_INTERRUPTS || lane->kind == CT_LANE_OTHERS) {
+	track->id = chrome_tid(track);
+	chrome_put_name(c, "thread_name", track->pid, track->id, track->name, strlen(track->name));
+	if (track->kind == CT_SLICE_TRACK_INTERRUPTS || track->kind == CT_SLICE_TRACK_OTHERS) {
 		if (!c->interrupts) {
 			c->interrupts = true;
 			chrome_put_name(c, "process_name", 0, 0, "interrupts", 10);
@@ -122,9 +122,9 @@ static int chrome_lane(void *arg, struct ct_lane *lane)
 		}
 		return 0;
 	}
-	/* A thread's own lanes one below the other, the GPU's below all threads. */
-	order = lane->kind == CT_LANE_GPU ? LAST : 4 * order + lane->kind;
-	chrome_put_order(c, "thread_sort_index", lane->pid, lane->id, order);
+	/* A thread's own tracks one below the other, the GPU's below all threads. */
+	order = track->kind == CT_SLICE_TRACK_GPU ? LAST : 4 * order + track->kind;
+	chrome_put_order(c, "thread_sort_index", track->pid, track->id, order);
 	return 0;
 }
 
@@ -196,13 +196,13 @@ static void chrome_put_event(struct chrome *c, const struct ct_slice *s, const c
 		ct_out_json(&c->out, s->name, s->name_len);
 	}
 	chrome_put_string(c, ",\"cat\":", ct_category_word[s->class->category]);
-	chrome_put_ids(c, s->lane->pid, s->lane->id);
+	chrome_put_ids(c, s->track->pid, s->track->id);
 	chrome_put_ts(c, ts);
 }
 
 /* One end of an arrow. */
 static void chrome_put_flow(struct chrome *c, const char *name, uint64_t id, bool end,
-			    const struct ct_lane *lane, uint64_t ts)
+			    const struct ct_slice_track *track, uint64_t ts)
 {
 	chrome_start(c, end ? "f" : "s");
 	if (end)
@@ -211,7 +211,7 @@ static void chrome_put_flow(struct chrome *c, const char *name, uint64_t id, boo
 	chrome_put_string(c, ",\"cat\":", name);
 	PUT(&c->out, ",\"id\":");
 	ct_out_u64(&c->out, id);
-	chrome_put_ids(c, lane->pid, lane->id);
+	chrome_put_ids(c, track->pid, track->id);
 	chrome_put_ts(c, ts);
 	PUT(&c->out, "}");
 }
@@ -227,12 +227,12 @@ static int chrome_begin(void *arg, const struct ct_slice *s)
 	}
 	chrome_put_args(c, s);
 	if (s->flow_out)
-		chrome_put_flow(c, "launch", s->flow_out, false, s->lane, s->ts);
+		chrome_put_flow(c, "launch", s->flow_out, false, s->track, s->ts);
 	if (s->flow_in)
-		chrome_put_flow(c, "launch", s->flow_in, true, s->lane, s->ts);
+		chrome_put_flow(c, "launch", s->flow_in, true, s->track, s->ts);
 	if (s->from) {
 		chrome_put_flow(c, "ioctl", s->op_id, false, s->from, s->ts);
-		chrome_put_flow(c, "ioctl", s->op_id, true, s->lane, s->ts);
+		chrome_put_flow(c, "ioctl", s->op_id, true, s->track, s->ts);
 	}
 	return c->out.error;
 }
@@ -311,7 +311,7 @@ static int chrome_begin_trace(void *arg, struct ct_names *names, bool gpu)
 static const struct ct_slices_sink chrome_sink = {
 	.start = chrome_begin_trace,
 	.process = chrome_process,
-	.lane = chrome_lane,
+	.track = chrome_track,
 	.begin = chrome_begin,
 	.end = chrome_end,
 	.whole = chrome_whole,

@@ -68,9 +68,9 @@ static void put_quick(struct ct_columns *c, unsigned int column, const struct ct
 		put(c, column, ct_record_quick(r, quick));
 }
 
-static void columns_times(struct ct_columns *c, const struct ct_trace *t, const struct ct_span *row)
+static void columns_times(struct ct_columns *c, const struct ct_trace *t, const struct ct_span *span)
 {
-	uint64_t end = row->flags & CT_SPAN_UNFINISHED ? row->begin : row->end;
+	uint64_t end = span->flags & CT_SPAN_UNFINISHED ? span->begin : span->end;
 	uint64_t since = end > t->reg.start ? end - t->reg.start : 0;
 	uint64_t wall;
 
@@ -78,17 +78,17 @@ static void columns_times(struct ct_columns *c, const struct ct_trace *t, const 
 		wall = UINT64_MAX;
 	put_ns(c, CT_COL_TIME, wall);
 	put_ns(c, CT_COL_TS_NS, end);
-	put_ns(c, CT_COL_BEGIN_NS, row->begin);
-	if (row->flags & CT_SPAN_TIMED) {
-		put_ns(c, CT_COL_DURATION_NS, row->duration);
-		put_ns(c, CT_COL_SELF_NS, row->self);
+	put_ns(c, CT_COL_BEGIN_NS, span->begin);
+	if (span->flags & CT_SPAN_TIMED) {
+		put_ns(c, CT_COL_DURATION_NS, span->duration);
+		put_ns(c, CT_COL_SELF_NS, span->self);
 	}
 }
 
-static void columns_who(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row)
+static void columns_who(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *span)
 {
-	const struct ct_class *class = row->class;
-	const char *process = ct_processes_word(a->processes, row->pid);
+	const struct ct_class *class = span->class;
+	const char *process = ct_processes_word(a->processes, span->pid);
 
 	put_word(c, CT_COL_LAYER, ct_layer_word[class->layer]);
 	put_word(c, CT_COL_TYPE, ct_category_word[class->category]);
@@ -97,25 +97,25 @@ static void columns_who(struct ct_columns *c, const struct ct_analysis *a, const
 	put_word(c, CT_COL_NAME, class->name);
 	if (strcmp(class->symbol, class->name))
 		put_word(c, CT_COL_SYMBOL, class->symbol);
-	put_word(c, CT_COL_PHASE, row->flags & CT_SPAN_UNFINISHED ? "B" : row->flags & (CT_SPAN_TIMED | CT_SPAN_ABANDONED) ? "E" : "I");
-	put(c, CT_COL_PID, row->pid);
-	put(c, CT_COL_TID, row->tid);
+	put_word(c, CT_COL_PHASE, span->flags & CT_SPAN_UNFINISHED ? "B" : span->flags & (CT_SPAN_TIMED | CT_SPAN_ABANDONED) ? "E" : "I");
+	put(c, CT_COL_PID, span->pid);
+	put(c, CT_COL_TID, span->tid);
 	/* A process may get another name, and then the old one's memory goes. */
 	if (process)
 		put_bytes(c, CT_COL_PROCESS, process, strlen(process), false);
-	if (row->record->cpu != CT_NO_CPU)
-		put(c, CT_COL_CPU, (int64_t)row->record->cpu);
-	if (row->op_id) {
-		put(c, CT_COL_DEPTH, row->depth);
-		put_ns(c, CT_COL_OP_ID, row->op_id);
-		if (row->parent)
-			put_ns(c, CT_COL_PARENT_OP_ID, row->parent);
+	if (span->record->cpu != CT_NO_CPU)
+		put(c, CT_COL_CPU, (int64_t)span->record->cpu);
+	if (span->op_id) {
+		put(c, CT_COL_DEPTH, span->depth);
+		put_ns(c, CT_COL_OP_ID, span->op_id);
+		if (span->parent)
+			put_ns(c, CT_COL_PARENT_OP_ID, span->parent);
 	}
-	put(c, CT_COL_FAILED, (row->flags & CT_SPAN_FAILED) != 0);
-	put(c, CT_COL_UNFINISHED, (row->flags & CT_SPAN_UNFINISHED) != 0);
-	put(c, CT_COL_BEGIN_LOST, (row->flags & CT_SPAN_BEGIN_LOST) != 0);
-	put(c, CT_COL_ABANDONED, (row->flags & CT_SPAN_ABANDONED) != 0);
-	put(c, CT_COL_TRUNCATED, !(row->flags & CT_SPAN_UNFINISHED) && (row->record->flags & CT_F_TRUNCATED));
+	put(c, CT_COL_FAILED, (span->flags & CT_SPAN_FAILED) != 0);
+	put(c, CT_COL_UNFINISHED, (span->flags & CT_SPAN_UNFINISHED) != 0);
+	put(c, CT_COL_BEGIN_LOST, (span->flags & CT_SPAN_BEGIN_LOST) != 0);
+	put(c, CT_COL_ABANDONED, (span->flags & CT_SPAN_ABANDONED) != 0);
+	put(c, CT_COL_TRUNCATED, !(span->flags & CT_SPAN_UNFINISHED) && (span->record->flags & CT_F_TRUNCATED));
 }
 
 static void columns_result(struct ct_columns *c, const struct ct_record *r)
@@ -169,17 +169,17 @@ static void columns_details(struct ct_columns *c, struct ct_names *names, const 
 		put_bytes(c, CT_COL_DETAILS, c->details.buffer, c->details.used, false);
 }
 
-void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row)
+void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *span)
 {
-	const struct ct_record *r = row->record;
+	const struct ct_record *r = span->record;
 	uint64_t direction;
 	const char *text;
 	uint16_t len;
 
 	for (unsigned int i = 0; i < CT_COL_COUNT; i++)
 		c->values[i].known = false;
-	columns_times(c, a->trace, row);
-	columns_who(c, a, row);
+	columns_times(c, a->trace, span);
+	columns_who(c, a, span);
 	if (!r->fields)
 		return;
 	columns_result(c, r);
@@ -195,7 +195,7 @@ void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const str
 	text = ct_record_text(r, &len);
 	if (text)
 		put_bytes(c, CT_COL_TEXT, text, len, false);
-	if (row->class->layer == CT_LAYER_KERNEL)
+	if (span->class->layer == CT_LAYER_KERNEL)
 		put_word(c, CT_COL_CONTEXT, ct_name_context(r->flags));
 	columns_details(c, a->names, r);
 }

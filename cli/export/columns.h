@@ -89,7 +89,7 @@ void ct_columns_close(struct ct_columns *c);
  * The values of a row, valid until the next one.  Rows are the spans of a trace in the order of their
  * ends, but for ranges, whose begins and ends are rows.
  */
-void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *row);
+void ct_columns_row(struct ct_columns *c, const struct ct_analysis *a, const struct ct_span *span);
 
 /*
  * Texts for readers that take UTF-8 alone: what is none becomes U+FFFD, and so do NULs.  The

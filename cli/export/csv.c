@@ -115,13 +115,13 @@ static void csv_value(struct csv *w, enum ct_column_type type, const struct ct_v
 	}
 }
 
-static int csv_row(struct ct_analysis *a, const struct ct_span *row)
+static int csv_row(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct csv *w = a->arg;
 
-	if (row->kind == CT_SPAN_RANGE)
+	if (span->kind == CT_SPAN_RANGE)
 		return 0;
-	ct_columns_row(&w->columns, a, row);
+	ct_columns_row(&w->columns, a, span);
 	for (unsigned int i = 0; i < CT_COL_COUNT; i++) {
 		if (i)
 			ct_out_char(&w->out, ',');

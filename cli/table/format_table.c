@@ -12,7 +12,7 @@
 
 #define INDENT		2	/* spaces in front of a line, and between columns */
 #define TEXT_MOST	1000	/* columns of a text, also where the width is not limited */
-/* A text, the name of a kernel keeps these before a column with a rank is left out. */
+/* A text, the name of a kernel keeps these before a column with a drop order is left out. */
 #define TEXT_WANTED	32
 #define KERNEL_WANTED	38
 #define TEXT_LEAST	8
@@ -197,11 +197,11 @@ static void table_fit(struct ct_printer *p, const struct ct_table *t)
 	unsigned int last = 0, most;
 
 	while (p->width && table_line(p, t, 0) > p->width) {
-		unsigned int out = t->columns_count, rank = 0;
+		unsigned int out = t->columns_count, highest = 0;
 
 		for (unsigned int i = 0; i < t->columns_count; i++)
-			if (p->visible[i] && t->columns[i].rank && t->columns[i].rank >= rank) {
-				rank = t->columns[i].rank;
+			if (p->visible[i] && t->columns[i].drop_order && t->columns[i].drop_order >= highest) {
+				highest = t->columns[i].drop_order;
 				out = i;
 			}
 		if (out == t->columns_count)

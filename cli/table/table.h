@@ -47,7 +47,7 @@ struct ct_column {
 	const char *head;	/* in tables for people; NULL: name */
 	enum ct_cell_type type;
 	/* Columns with the highest number are left out first where a line is too narrow; 0: never. */
-	unsigned int rank;
+	unsigned int drop_order;
 };
 
 struct ct_cell {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_gpu.h"
 #include "explain/calls/call_nodes.h"

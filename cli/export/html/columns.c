@@ -16,23 +16,23 @@ static int columns_order(struct ct_html_columns *c)
 	struct ct_html_records *r = c->records;
 
 	c->track_order = calloc(r->tracks_count + 1, sizeof(uint32_t));
-	c->rank = calloc(r->tracks_count + 1, sizeof(uint32_t));
+	c->order = calloc(r->tracks_count + 1, sizeof(uint32_t));
 	c->track_first = calloc(r->tracks_count + 2, sizeof(uint32_t));
 	c->by_class = calloc(r->count + 1, sizeof(uint32_t));
 	c->values = calloc(r->count + 1, sizeof(uint64_t));
 	c->class_number = calloc(CT_CLASS_MAX + 1, sizeof(uint32_t));
 	c->class_first = calloc(CT_CLASS_MAX + 3, sizeof(uint32_t));
 	c->classes = calloc(CT_CLASS_MAX + 1, sizeof(uint16_t));
-	if (!c->track_order || !c->rank || !c->track_first || !c->by_class || !c->values ||
+	if (!c->track_order || !c->order || !c->track_first || !c->by_class || !c->values ||
 	    !c->class_number || !c->class_first || !c->classes)
 		return -ENOMEM;
 	ct_html_tracks_sort(c->tracks, c->track_order);
 	for (uint32_t i = 0; i < r->tracks_count; i++)
-		c->rank[c->track_order[i]] = i;
-	if (ct_html_records_sort(r, c->rank))
+		c->order[c->track_order[i]] = i;
+	if (ct_html_records_sort(r, c->order))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->count; i++)
-		c->track_first[c->rank[r->sorted[i].track] + 1]++;
+		c->track_first[c->order[r->sorted[i].track] + 1]++;
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		c->track_first[i + 1] += c->track_first[i];
 	return 0;
@@ -158,7 +158,7 @@ int ct_html_columns_make(struct ct_html_columns *c)
 void ct_html_columns_free(struct ct_html_columns *c)
 {
 	free(c->track_order);
-	free(c->rank);
+	free(c->order);
 	free(c->track_first);
 	free(c->by_class);
 	free(c->values);
@@ -174,9 +174,9 @@ static void columns_put_name(const struct ct_html_track *t, struct ct_out *out)
 	const char *context = ct_name_context(t->context);
 	char name[64];
 
-	if (t->layer == CT_HTML_INTERRUPT)
+	if (t->kind == CT_HTML_INTERRUPT)
 		snprintf(name, sizeof(name), "CPU %d%s%s", t->cpu, context ? " " : "", context ? context : "");
-	else if (t->layer == CT_HTML_GPU)
+	else if (t->kind == CT_HTML_GPU)
 		snprintf(name, sizeof(name), "GPU %u: context %u, stream %llu", t->gpu, t->gpu_context,
 			 (unsigned long long)t->stream);
 	else if (t->tid == t->pid)
@@ -230,14 +230,14 @@ void ct_html_columns_tracks(const struct ct_html_columns *c, const struct ct_pro
 		ct_html_u64(out, ",\"tid\":", t->tid);
 		if (t->cpu != CT_NO_CPU)
 			ct_html_s64(out, ",\"cpu\":", t->cpu);
-		if (t->layer == CT_HTML_GPU) {
+		if (t->kind == CT_HTML_GPU) {
 			ct_html_u64(out, ",\"gpu\":", t->gpu);
 			ct_html_u64(out, ",\"context\":", t->gpu_context);
 			ct_html_u64(out, ",\"stream\":", t->stream);
 		}
-		ct_html_text(out, ",\"layer\":", ct_html_layer_word[t->layer]);
+		ct_html_text(out, ",\"layer\":", ct_html_track_kind_word[t->kind]);
 		columns_put_name(t, out);
-		ct_html_text(out, ",\"process\":", t->layer == CT_HTML_INTERRUPT ? NULL :
+		ct_html_text(out, ",\"process\":", t->kind == CT_HTML_INTERRUPT ? NULL :
 			     ct_processes_word(processes, t->pid));
 		ct_html_u64(out, ",\"depth\":", t->depth);
 		ct_html_u64(out, ",\"count\":", t->count);

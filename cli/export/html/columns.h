@@ -12,8 +12,8 @@ struct ct_html_columns {
 	const struct ct_html_tracks *tracks;
 	struct ct_html_blobs *blobs;
 	uint32_t *track_order;		/* indices of tracks as they are drawn */
-	uint32_t *rank;			/* of a track in it */
-	uint32_t *track_first;		/* by rank: its first record; one more than tracks */
+	uint32_t *order;			/* of a track in it */
+	uint32_t *track_first;		/* by order: its first record; one more than tracks */
 	uint32_t *class_number;		/* by class id: its index in manifest.classes, plus 1 */
 	uint16_t *classes;		/* class ids by index */
 	uint32_t classes_count;

@@ -105,7 +105,7 @@ static void html_place_findings(struct html *h)
 	for (uint32_t i = 0; i < h->records.count && h->choice.always.count; i++) {
 		const struct ct_html_record *r = &h->records.sorted[i];
 
-		ct_html_choice_place(&h->choice, r->op, r->begin, h->tracks.list[r->track].tid, c->rank[r->track]);
+		ct_html_choice_place(&h->choice, r->op, r->begin, h->tracks.list[r->track].tid, c->order[r->track]);
 	}
 }
 

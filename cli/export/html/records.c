@@ -165,7 +165,7 @@ static void records_free_chunks(struct ct_html_records *r)
 	r->chunks_count = 0;
 }
 
-int ct_html_records_sort(struct ct_html_records *r, const uint32_t *rank)
+int ct_html_records_sort(struct ct_html_records *r, const uint32_t *order)
 {
 	uint32_t *next = calloc(r->tracks_count + 1, sizeof(*next)), begin = 0;
 
@@ -175,11 +175,11 @@ int ct_html_records_sort(struct ct_html_records *r, const uint32_t *rank)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < r->count; i++)
-		next[rank[records_at(r, i)->track] + 1]++;
+		next[order[records_at(r, i)->track] + 1]++;
 	for (uint32_t i = 0; i < r->tracks_count; i++)
 		next[i + 1] += next[i];
 	for (uint32_t i = 0; i < r->count; i++)
-		r->sorted[next[rank[records_at(r, i)->track]]++] = *records_at(r, i);
+		r->sorted[next[order[records_at(r, i)->track]]++] = *records_at(r, i);
 	records_free_chunks(r);
 	for (uint32_t i = 0; i < r->tracks_count; i++) {
 		records_sort(r->sorted + begin, next[i] - begin);

@@ -49,8 +49,8 @@ int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *re
 /* A record of the second pass. */
 int ct_html_records_add(struct ct_html_records *r, const struct ct_html_item *item);
 
-/* Makes .sorted, by the rank of each track.  0 or -ENOMEM. */
-int ct_html_records_sort(struct ct_html_records *r, const uint32_t *rank);
+/* Makes .sorted, by the order of each track.  0 or -ENOMEM. */
+int ct_html_records_sort(struct ct_html_records *r, const uint32_t *order);
 void ct_html_records_free(struct ct_html_records *r);
 
 /* The record as the reader knew it. */

@@ -20,16 +20,16 @@ static int source_gpu_row(struct ct_html_source *s, const struct ct_span *span, 
 }
 
 /* Open calls of the thread that lie in the same track of the report. */
-static uint32_t source_depth(const struct ct_track *track, enum ct_html_layer layer)
+static uint32_t source_depth(const struct ct_track *track, enum ct_html_track_kind kind)
 {
 	uint32_t depth = 0;
 
-	if (layer == CT_HTML_INTERRUPT)
+	if (kind == CT_HTML_INTERRUPT)
 		return track->depth;
 	for (uint32_t i = 0; i < track->depth; i++) {
 		struct ct_record around = { .class = track->frames[i].class };
 
-		depth += ct_html_layer_of(&around) == layer;
+		depth += ct_html_track_kind_of(&around) == kind;
 	}
 	return depth;
 }
@@ -46,14 +46,14 @@ static uint8_t source_flags(const struct ct_span *span)
 static int source_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct ct_html_source *s = a->arg;
-	enum ct_html_layer layer = ct_html_layer_of(span->record);
+	enum ct_html_track_kind kind = ct_html_track_kind_of(span->record);
 	struct ct_html_item item;
 	int rc = 0, index;
 
 	if (span->kind == CT_SPAN_INSTANT &&
 	    (span->class->id == CT_CLASS_range_push || span->class->id == CT_CLASS_range_pop))
 		return 0;
-	index = ct_html_track(s->tracks, span->record, layer, s->make, &rc);
+	index = ct_html_track(s->tracks, span->record, kind, s->make, &rc);
 	if (index < 0) {
 		s->tracks->left_out += !rc;
 		return rc;
@@ -63,12 +63,12 @@ static int source_span(struct ct_analysis *a, const struct ct_span *span)
 		.op = span->op_id, .parent = span->parent, .track = index, .flags = source_flags(span),
 		.record = *span->record,
 	};
-	if (layer == CT_HTML_GPU)
+	if (kind == CT_HTML_GPU)
 		rc = source_gpu_row(s, span, &item.depth);
 	else if (span->kind == CT_SPAN_RANGE)
 		item.depth = span->depth;
-	else if (layer != CT_HTML_SWITCH && layer != CT_HTML_NVTX)
-		item.depth = source_depth(span->track, layer);
+	else if (kind != CT_HTML_SWITCH && kind != CT_HTML_NVTX)
+		item.depth = source_depth(span->track, kind);
 	return rc ? rc : s->item(s->arg, &item);
 }
 

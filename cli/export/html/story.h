@@ -10,7 +10,7 @@
 struct ct_html_story {
 	const struct ct_trace *trace;
 	struct ct_explain *explain;		/* its findings */
-	/* In .always: a: the rank of the track of a record that a finding points to, plus 1. */
+	/* In .always: the order of the track of a record that a finding points to, plus 1. */
 	const struct ct_html_choice *choice;
 };
 

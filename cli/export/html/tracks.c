@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 
-const char *const ct_html_layer_word[CT_HTML_LAYERS] = {
+const char *const ct_html_track_kind_word[CT_HTML_TRACK_KINDS] = {
 	"nvtx", "api", "ioctl", "driver", "switch", "gpu", "interrupt",
 };
 
-enum ct_html_layer ct_html_layer_of(const struct ct_record *r)
+enum ct_html_track_kind ct_html_track_kind_of(const struct ct_record *r)
 {
 	const struct ct_class *class = r->class;
 
@@ -40,21 +40,21 @@ static int tracks_order(struct ct_html_tracks *t, uint64_t key, unsigned int *ne
 	return 0;
 }
 
-static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, uint64_t key)
+static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind, uint64_t key)
 {
 	struct ct_html_track *track = ct_keyed_put(t, key);
 
 	if (!track)
 		return -ENOMEM;
-	*track = (struct ct_html_track){ .key = key, .layer = layer, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
-	if (layer == CT_HTML_INTERRUPT) {
+	*track = (struct ct_html_track){ .key = key, .kind = kind, .cpu = CT_NO_CPU, .bin = INT64_MIN, .depth = 1 };
+	if (kind == CT_HTML_INTERRUPT) {
 		track->cpu = r->cpu;
 		track->context = r->flags & CT_F_CONTEXT;
 		track->process = UINT32_MAX;
 	} else {
 		track->pid = r->pid;
 		track->tid = r->tid;
-		if (layer == CT_HTML_GPU) {
+		if (kind == CT_HTML_GPU) {
 			track->gpu = ct_record_quick(r, CT_QUICK_GPU);
 			track->gpu_context = ct_record_quick(r, CT_QUICK_CONTEXT);
 			track->stream = ct_record_gpu_stream(r);
@@ -67,17 +67,17 @@ static int tracks_add(struct ct_html_tracks *t, const struct ct_record *r, enum 
 	return 0;
 }
 
-int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer, bool make,
+int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind, bool make,
 		  int *error)
 {
-	uint64_t key = ct_mix(ct_track_key(r) << 3 | layer, layer == CT_HTML_INTERRUPT ? 0 : r->pid);
+	uint64_t key = ct_mix(ct_track_key(r) << 3 | kind, kind == CT_HTML_INTERRUPT ? 0 : r->pid);
 	const struct ct_html_track *track;
 
 	if (t->count && key == t->last_key)
 		return t->last;
 	track = ct_keyed_get(t, key);
 	if (!track && make && t->count < CT_HTML_TRACKS_MAX) {
-		if (tracks_add(t, r, layer, key)) {
+		if (tracks_add(t, r, kind, key)) {
 			*error = -ENOMEM;
 			return -1;
 		}
@@ -121,7 +121,7 @@ static int tracks_compare(const void *a, const void *b, void *arg)
 		return x->cpu < y->cpu ? -1 : 1;
 	if (x->context != y->context)
 		return x->context > y->context ? -1 : 1;
-	return (int)x->layer - (int)y->layer;
+	return (int)x->kind - (int)y->kind;
 }
 
 void ct_html_tracks_sort(const struct ct_html_tracks *t, uint32_t *order)

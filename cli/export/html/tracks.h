@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tracks of an HTML report: of each thread one a layer, and the CPUs' interrupts. */
+/* The tracks of an HTML report: one of each kind for each thread, and the CPUs' interrupts. */
 #ifndef CT_CLI_HTML_TRACKS_H
 #define CT_CLI_HTML_TRACKS_H
 
@@ -10,12 +10,12 @@
 #include "trace/merge.h"
 
 /* In the order in which a thread's tracks are drawn. */
-enum ct_html_layer {
+enum ct_html_track_kind {
 	CT_HTML_NVTX, CT_HTML_API, CT_HTML_IOCTL, CT_HTML_DRIVER, CT_HTML_SWITCH, CT_HTML_GPU,
-	CT_HTML_INTERRUPT, CT_HTML_LAYERS,
+	CT_HTML_INTERRUPT, CT_HTML_TRACK_KINDS,
 };
 
-extern const char *const ct_html_layer_word[CT_HTML_LAYERS];
+extern const char *const ct_html_track_kind_word[CT_HTML_TRACK_KINDS];
 
 /* A hostile trace may have any number of threads: records of further tracks are left out. */
 #define CT_HTML_TRACKS_MAX	4096u
@@ -31,7 +31,7 @@ struct ct_html_track {
 	unsigned int context;		/* CT_F_CONTEXT bits, of interrupts */
 	uint32_t gpu, gpu_context;	/* of the GPU */
 	uint64_t stream;		/* the same */
-	enum ct_html_layer layer;
+	enum ct_html_track_kind kind;
 	unsigned int process, thread;	/* the order in which they appear */
 	uint64_t count;			/* records of the trace */
 	uint32_t depth;			/* rows */
@@ -56,13 +56,13 @@ struct ct_html_tracks {
 	uint64_t left_out;		/* records of tracks beyond the maximum */
 };
 
-enum ct_html_layer ct_html_layer_of(const struct ct_record *r);
+enum ct_html_track_kind ct_html_track_kind_of(const struct ct_record *r);
 
 /*
  * The index of the track of @r, which is made with @make.  -1: there is none, -ENOMEM is in
  * @error.
  */
-int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_layer layer,
+int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind,
 		  bool make, int *error);
 
 /* Takes note of a record: for the choice of zoom levels. */

@@ -152,15 +152,15 @@ static int parquet_day(struct parquet *p, uint64_t wall)
 	return p->day ? 0 : -p->err->code;
 }
 
-static int parquet_row(struct ct_analysis *a, const struct ct_span *row)
+static int parquet_row(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct parquet *p = a->arg;
 	struct ct_compress *z = p->group.compress;
 	int rc;
 
-	if (row->kind == CT_SPAN_RANGE)
+	if (span->kind == CT_SPAN_RANGE)
 		return 0;
-	ct_columns_row(&p->values, a, row);
+	ct_columns_row(&p->values, a, span);
 	rc = parquet_day(p, p->values.values[CT_COL_TIME].number);
 	if (rc)
 		return rc;

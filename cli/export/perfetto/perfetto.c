@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See perfetto.h.  What slices, lanes and arrows there are is decided in slices/. */
+/* See perfetto.h.  What slices, tracks and arrows there are is decided in slices/. */
 #include "export/perfetto/perfetto.h"
 
 #include <errno.h>
@@ -219,7 +219,7 @@ static void perfetto_open(struct perfetto *p, const struct ct_slice *s, unsigned
 	bool all = s->known || s->point->phase != 'B';
 
 	ct_proto_number(&p->event, EVENT_TYPE, type);
-	perfetto_track(p, s->lane->id);
+	perfetto_track(p, s->track->id);
 	perfetto_name(p, s);
 	perfetto_note_fields(p, r, all ? FIELDS_ALL : FIELDS_OF_BEGIN);
 	if (s->op_id)
@@ -256,7 +256,7 @@ static int perfetto_end(void *arg, const struct ct_slice *s)
 	if (s->at_end)
 		return 0;
 	ct_proto_number(&p->event, EVENT_TYPE, TYPE_END);
-	perfetto_track(p, s->lane->id);
+	perfetto_track(p, s->track->id);
 	if (s->point && !s->known && s->op_id) {
 		perfetto_note_fields(p, &s->point->record, FIELDS_OF_END);
 		perfetto_note_result(p, &s->point->record);
@@ -285,7 +285,7 @@ static int perfetto_whole(void *arg, const struct ct_slice *s)
 	if (rc)
 		return rc;
 	ct_proto_number(&p->event, EVENT_TYPE, TYPE_END);
-	perfetto_track(p, s->lane->id);
+	perfetto_track(p, s->track->id);
 	return perfetto_emit(p, s->ts);
 }
 
@@ -306,13 +306,13 @@ static int perfetto_process(void *arg, uint32_t pid, const char *name, size_t le
 	return ct_perfetto_process(&p->tracks, pid, len ? name : "process", len ? len : 7);
 }
 
-static int perfetto_lane(void *arg, struct ct_lane *lane)
+static int perfetto_new_track(void *arg, struct ct_slice_track *track)
 {
 	struct perfetto *p = arg;
-	int rc = ct_perfetto_lane(&p->tracks, lane);
+	int rc = ct_perfetto_track(&p->tracks, track);
 
-	if (!rc && lane->kind == CT_LANE_CALLS && !p->packets.default_track)
-		ct_packets_default_track(&p->packets, lane->id);
+	if (!rc && track->kind == CT_SLICE_TRACK_CALLS && !p->packets.default_track)
+		ct_packets_default_track(&p->packets, track->id);
 	return rc;
 }
 
@@ -403,7 +403,7 @@ static void perfetto_free(struct perfetto *p)
 static const struct ct_slices_sink perfetto_sink = {
 	.start = perfetto_start,
 	.process = perfetto_process,
-	.lane = perfetto_lane,
+	.track = perfetto_new_track,
 	.begin = perfetto_begin,
 	.end = perfetto_end,
 	.whole = perfetto_whole,

@@ -81,26 +81,26 @@ static uint64_t tracks_process(struct ct_perfetto_tracks *t, uint32_t pid)
 }
 
 /* The uuid of a thread; 0: tracks_error(). */
-static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_lane *lane)
+static uint64_t tracks_thread(struct ct_perfetto_tracks *t, const struct ct_slice_track *track)
 {
-	uint64_t process = tracks_process(t, lane->pid);
-	struct ct_perfetto_uuid *thread = process ? ct_keyed_put(&t->threads, (uint64_t)lane->pid << 32 | lane->tid) :
+	uint64_t process = tracks_process(t, track->pid);
+	struct ct_perfetto_uuid *thread = process ? ct_keyed_put(&t->threads, (uint64_t)track->pid << 32 | track->tid) :
 						    NULL;
-	const char *name = lane->pid == lane->tid ? "main" : "thread";
+	const char *name = track->pid == track->tid ? "main" : "thread";
 
 	if (!thread || thread->uuid)
 		return thread ? thread->uuid : 0;
 	thread->uuid = ++t->uuids;
 	tracks_start(t, thread->uuid, process, NULL);
-	ct_proto_number(&t->part, THREAD_PID, tracks_id(lane->pid));
-	ct_proto_number(&t->part, THREAD_TID, tracks_id(lane->tid));
+	ct_proto_number(&t->part, THREAD_PID, tracks_id(track->pid));
+	ct_proto_number(&t->part, THREAD_TID, tracks_id(track->tid));
 	ct_proto_text(&t->part, THREAD_NAME, name, strlen(name));
 	ct_proto_message(&t->track, TRACK_THREAD, &t->part);
 	ct_proto_number(&t->track, TRACK_CHILDREN, CHILDREN_BY_RANK);
 	return tracks_add(t) ? 0 : thread->uuid;
 }
 
-/* What the lanes of interrupts are below. */
+/* What the tracks of interrupts are below. */
 static uint64_t tracks_interrupts(struct ct_perfetto_tracks *t)
 {
 	if (!t->interrupts) {
@@ -112,34 +112,34 @@ static uint64_t tracks_interrupts(struct ct_perfetto_tracks *t)
 	return t->interrupts;
 }
 
-int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane)
+int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track)
 {
-	const char *name = lane->name;
+	const char *name = track->name;
 	uint64_t parent;
 
-	switch (lane->kind) {
-	case CT_LANE_RANGES:
-	case CT_LANE_CALLS:
-	case CT_LANE_DRIVER:
-		parent = tracks_thread(t, lane);
-		if (!lane->number && lane->kind == CT_LANE_CALLS) {
-			lane->id = parent;
+	switch (track->kind) {
+	case CT_SLICE_TRACK_RANGES:
+	case CT_SLICE_TRACK_CALLS:
+	case CT_SLICE_TRACK_DRIVER:
+		parent = tracks_thread(t, track);
+		if (!track->number && track->kind == CT_SLICE_TRACK_CALLS) {
+			track->id = parent;
 			return parent ? 0 : tracks_error(t);
 		}
 		/* Below its thread, whose name need not be said again. */
 		name = strstr(name, ": ") ? strstr(name, ": ") + 2 : name;
 		break;
-	case CT_LANE_GPU:
-		parent = tracks_process(t, lane->pid);
+	case CT_SLICE_TRACK_GPU:
+		parent = tracks_process(t, track->pid);
 		break;
 	default:
 		parent = tracks_interrupts(t);
 	}
 	if (!parent)
 		return tracks_error(t);
-	lane->id = ++t->uuids;
-	tracks_start(t, lane->id, parent, name);
-	ct_proto_number(&t->track, TRACK_RANK, CT_LANES_ALIKE * lane->kind + lane->number);
+	track->id = ++t->uuids;
+	tracks_start(t, track->id, parent, name);
+	ct_proto_number(&t->track, TRACK_RANK, CT_SLICE_TRACKS_ALIKE * track->kind + track->number);
 	return tracks_add(t);
 }
 

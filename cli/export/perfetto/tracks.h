@@ -26,7 +26,7 @@ struct ct_perfetto_tracks {
 
 /* Each writes a packet where the track is new.  0, -ENOMEM or the error of write(). */
 int ct_perfetto_process(struct ct_perfetto_tracks *t, uint32_t pid, const char *name, size_t len);
-int ct_perfetto_lane(struct ct_perfetto_tracks *t, struct ct_lane *lane);	/* sets lane->id */
+int ct_perfetto_track(struct ct_perfetto_tracks *t, struct ct_slice_track *track);	/* sets track->id */
 
 /* Its uuid; 0: the packets' error, or no memory. */
 uint64_t ct_perfetto_counter(struct ct_perfetto_tracks *t, enum ct_slice_counter which, uint32_t pid);

@@ -18,7 +18,7 @@
 
 struct slices_open {
 	uint64_t op_id;
-	struct ct_lane *lane;
+	struct ct_slice_track *track;
 };
 
 struct slices_process {
@@ -29,7 +29,7 @@ struct slices_process {
 struct slices {
 	const struct ct_slices_sink *sink;
 	void *arg;
-	struct ct_lanes lanes;
+	struct ct_slice_tracks tracks;
 	CT_KEYED(struct slices_open) open;
 	CT_KEYED(struct slices_process) processes;
 	struct ct_counters counters;
@@ -41,40 +41,40 @@ struct slices {
 
 /* ------------------------------------------------------------------ ends --- */
 
-/* Ends the innermost slice of a lane, of which no end was recorded. */
-static int slices_close(struct slices *s, struct ct_lane *lane, uint64_t ts, bool at_end)
+/* Ends the innermost slice of a track, of which no end was recorded. */
+static int slices_close(struct slices *s, struct ct_slice_track *track, uint64_t ts, bool at_end)
 {
-	struct ct_lane_slice slice = *ct_lane_pop(lane);
-	uint32_t arrows = slice.op_id ? ct_lane_drop_arrows(lane, slice.op_id) : 0;
+	struct ct_open_slice slice = *ct_slice_track_pop(track);
+	uint32_t arrows = slice.op_id ? ct_slice_track_drop_arrows(track, slice.op_id) : 0;
 	struct slices_open *open = slice.op_id ? ct_keyed_get(&s->open, slice.op_id) : NULL;
 
 	if (open)
 		ct_keyed_remove(&s->open, open);
 	return s->sink->end(s->arg, &(struct ct_slice){
-		.lane = lane, .class = slice.class, .name = slice.class->name,
+		.track = track, .class = slice.class, .name = slice.class->name,
 		.name_len = strlen(slice.class->name), .ts = ts, .begin = slice.begin,
 		.unfinished = true, .at_end = at_end, .op_id = slice.op_id,
 		/* A slice that was given as a whole only ends early where a trace is damaged. */
 		.known = slice.end != UINT64_MAX,
-		.arrows = lane->arrows + lane->arrows_count, .arrows_count = arrows,
+		.arrows = track->arrows + track->arrows_count, .arrows_count = arrows,
 	});
 }
 
 /*
- * The thread of @p is where no more than @depth calls are around it: of calls on @lane that are
+ * The thread of @p is where no more than @depth calls are around it: of calls on @track that are
  * deeper, and have not ended, the ends were lost.
  */
-static int slices_leave(struct slices *s, struct ct_lane *lane, const struct ct_point *p, uint32_t depth)
+static int slices_leave(struct slices *s, struct ct_slice_track *track, const struct ct_point *p, uint32_t depth)
 {
 	uint64_t thread = ct_track_key(&p->record);
 	int rc = 0;
 
-	while (!rc && lane && lane->depth && depth < DEEPEST) {
-		const struct ct_lane_slice *top = &lane->slices[lane->depth - 1];
+	while (!rc && track && track->depth && depth < DEEPEST) {
+		const struct ct_open_slice *top = &track->slices[track->depth - 1];
 
 		if (top->thread != thread || top->depth < depth || top->end != UINT64_MAX)
 			break;
-		rc = slices_close(s, lane, p->ts, false);
+		rc = slices_close(s, track, p->ts, false);
 	}
 	return rc;
 }
@@ -86,45 +86,45 @@ static int slices_know_process(struct slices *s, uint32_t pid)
 	return ct_keyed_put(&s->processes, pid) ? 0 : -ENOMEM;
 }
 
-/* The first lane of a kind for a record, which the format is told of. */
-static int slices_lane(struct slices *s, enum ct_lane_kind kind, const struct ct_record *r,
-		       struct ct_lane **lane)
+/* The first track of a kind for a record, which the format is told of. */
+static int slices_track(struct slices *s, enum ct_slice_track_kind kind, const struct ct_record *r,
+		       struct ct_slice_track **track)
 {
-	uint32_t count = s->lanes.count;
+	uint32_t count = s->tracks.count;
 
-	*lane = ct_lanes_make(&s->lanes, kind, r);
-	if (!*lane)
+	*track = ct_slice_tracks_make(&s->tracks, kind, r);
+	if (!*track)
 		return -ENOMEM;
-	if (s->lanes.count == count)
+	if (s->tracks.count == count)
 		return 0;
-	if ((*lane)->kind <= CT_LANE_GPU && slices_know_process(s, (*lane)->pid))
+	if ((*track)->kind <= CT_SLICE_TRACK_GPU && slices_know_process(s, (*track)->pid))
 		return -ENOMEM;
-	return s->sink->lane(s->arg, *lane);
+	return s->sink->track(s->arg, *track);
 }
 
-/* The lane on which a slice that lasts until @end nests in what is open. */
-static int slices_choose(struct slices *s, const struct ct_point *p, uint64_t end, struct ct_lane **lane)
+/* The track on which a slice that lasts until @end nests in what is open. */
+static int slices_choose(struct slices *s, const struct ct_point *p, uint64_t end, struct ct_slice_track **track)
 {
 	int rc;
 
-	while ((*lane)->depth) {
-		const struct ct_lane_slice *top = &(*lane)->slices[(*lane)->depth - 1];
-		bool gpu = (*lane)->kind == CT_LANE_GPU;
+	while ((*track)->depth) {
+		const struct ct_open_slice *top = &(*track)->slices[(*track)->depth - 1];
+		bool gpu = (*track)->kind == CT_SLICE_TRACK_GPU;
 
 		/* What the GPU does at the same time never nests. */
 		if (!gpu && (top->end == UINT64_MAX || top->end >= (end == UINT64_MAX ? p->ts : end)))
 			return 0;
-		if ((*lane)->next) {
-			*lane = (*lane)->next;
+		if ((*track)->next) {
+			*track = (*track)->next;
 			continue;
 		}
-		if ((*lane)->number + 1 >= CT_LANES_ALIKE ||
-		    s->lanes.count >= 2 * CT_LANES_MAX)
+		if ((*track)->number + 1 >= CT_SLICE_TRACKS_ALIKE ||
+		    s->tracks.count >= 2 * CT_SLICE_TRACKS_MAX)
 			return 0;
-		*lane = ct_lanes_beside(&s->lanes, *lane);
-		if (!*lane)
+		*track = ct_slice_tracks_beside(&s->tracks, *track);
+		if (!*track)
 			return -ENOMEM;
-		rc = s->sink->lane(s->arg, *lane);
+		rc = s->sink->track(s->arg, *track);
 		if (rc)
 			return rc;
 	}
@@ -143,8 +143,8 @@ static void slices_join(const struct ct_point *p, struct ct_slice *slice)
 /* An arrow from the call that is open to the ioctl that begins inside it. */
 static int slices_arrow(struct slices *s, struct ct_slice *slice)
 {
-	struct ct_lane *calls = ct_lanes_get(&s->lanes, CT_LANE_CALLS, &slice->point->record);
-	int rc = calls && calls->depth ? ct_lane_arrow(calls, slice->op_id) : 1;
+	struct ct_slice_track *calls = ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_CALLS, &slice->point->record);
+	int rc = calls && calls->depth ? ct_slice_track_arrow(calls, slice->op_id) : 1;
 
 	if (!rc)
 		slice->from = calls;
@@ -187,37 +187,37 @@ static int slices_begin(struct slices *s, const struct ct_point *p)
 		.unfinished = p->open, .op_id = p->op_id,
 	};
 	uint64_t end = slice.known ? r->end : UINT64_MAX;
-	enum ct_lane_kind kind = ct_lane_kind_of(r);
+	enum ct_slice_track_kind kind = ct_slice_track_kind_of(r);
 	bool ioctl = r->fields && ct_record_is_ioctl(r);
 	struct slices_open *open;
 	int rc;
 
-	if (kind == CT_LANE_CALLS || kind == CT_LANE_DRIVER) {
-		enum ct_lane_kind other = kind == CT_LANE_CALLS ? CT_LANE_DRIVER : CT_LANE_CALLS;
+	if (kind == CT_SLICE_TRACK_CALLS || kind == CT_SLICE_TRACK_DRIVER) {
+		enum ct_slice_track_kind other = kind == CT_SLICE_TRACK_CALLS ? CT_SLICE_TRACK_DRIVER : CT_SLICE_TRACK_CALLS;
 
-		rc = slices_leave(s, ct_lanes_get(&s->lanes, other, r), p, p->depth);
+		rc = slices_leave(s, ct_slice_tracks_get(&s->tracks, other, r), p, p->depth);
 		if (rc)
 			return rc;
 	}
-	rc = slices_lane(s, kind, r, &slice.lane);
-	if (!rc && kind != CT_LANE_GPU)
-		rc = slices_leave(s, slice.lane, p, p->depth);
+	rc = slices_track(s, kind, r, &slice.track);
+	if (!rc && kind != CT_SLICE_TRACK_GPU)
+		rc = slices_leave(s, slice.track, p, p->depth);
 	if (!rc)
-		rc = slices_choose(s, p, end, &slice.lane);
+		rc = slices_choose(s, p, end, &slice.track);
 	if (!rc && s->gpu)
 		slices_join(p, &slice);
-	if (!rc && kind == CT_LANE_GPU)
+	if (!rc && kind == CT_SLICE_TRACK_GPU)
 		rc = slices_name_work(s, r, &slice);
-	if (!rc && ioctl && kind == CT_LANE_DRIVER && !slice.lane->ioctls)
+	if (!rc && ioctl && kind == CT_SLICE_TRACK_DRIVER && !slice.track->ioctls)
 		rc = slices_arrow(s, &slice);
 	if (rc)
 		return rc;
 	open = ct_keyed_put(&s->open, p->op_id);
-	if (!open || ct_lane_push(slice.lane, &(struct ct_lane_slice){
+	if (!open || ct_slice_track_push(slice.track, &(struct ct_open_slice){
 		    .op_id = p->op_id, .begin = p->ts, .end = end, .thread = ct_track_key(r),
 		    .depth = p->depth, .ioctl = ioctl, .class = r->class }))
 		return -ENOMEM;
-	open->lane = slice.lane;
+	open->track = slice.track;
 	return s->sink->begin(s->arg, &slice);
 }
 
@@ -229,29 +229,29 @@ static int slices_end(struct slices *s, const struct ct_point *p)
 		.name_len = strlen(p->record.class->name), .ts = p->ts, .begin = p->begin,
 		.point = p, .op_id = p->op_id,
 	};
-	const struct ct_lane_slice *popped;
+	const struct ct_open_slice *popped;
 	int rc = 0;
 
 	if (!open) {
 		/* Else it was ended before, where its thread was seen outside it. */
 		if (!p->begin_lost)
 			return 0;
-		rc = slices_lane(s, ct_lane_kind_of(&p->record), &p->record, &slice.lane);
+		rc = slices_track(s, ct_slice_track_kind_of(&p->record), &p->record, &slice.track);
 		return rc ? rc : s->sink->whole(s->arg, &slice);
 	}
-	slice.lane = open->lane;
-	if (slice.lane->kind == CT_LANE_CALLS)
-		rc = slices_leave(s, ct_lanes_get(&s->lanes, CT_LANE_DRIVER, &p->record), p, p->depth + 1);
-	while (!rc && slice.lane->slices[slice.lane->depth - 1].op_id != p->op_id)
-		rc = slices_close(s, slice.lane, p->ts, false);
+	slice.track = open->track;
+	if (slice.track->kind == CT_SLICE_TRACK_CALLS)
+		rc = slices_leave(s, ct_slice_tracks_get(&s->tracks, CT_SLICE_TRACK_DRIVER, &p->record), p, p->depth + 1);
+	while (!rc && slice.track->slices[slice.track->depth - 1].op_id != p->op_id)
+		rc = slices_close(s, slice.track, p->ts, false);
 	if (rc)
 		return rc;
 	ct_keyed_remove(&s->open, ct_keyed_get(&s->open, p->op_id));
-	popped = ct_lane_pop(slice.lane);
+	popped = ct_slice_track_pop(slice.track);
 	slice.known = popped->end != UINT64_MAX;
 	slice.begin = popped->begin;
-	slice.arrows_count = ct_lane_drop_arrows(slice.lane, p->op_id);
-	slice.arrows = slice.lane->arrows + slice.lane->arrows_count;
+	slice.arrows_count = ct_slice_track_drop_arrows(slice.track, p->op_id);
+	slice.arrows = slice.track->arrows + slice.track->arrows_count;
 	if (p->begin != popped->begin && !(p->record.flags & CT_F_ABANDONED))
 		slice.measured = p->ts - p->begin;
 	return s->sink->end(s->arg, &slice);
@@ -274,19 +274,19 @@ static void slices_text(struct ct_slice *slice, const struct ct_record *r)
 static int slices_range(struct slices *s, struct ct_slice *slice)
 {
 	const struct ct_record *r = &slice->point->record;
-	struct ct_lane *lane = slice->lane;
+	struct ct_slice_track *track = slice->track;
 
 	if (r->class->id == CT_CLASS_range_push) {
 		slices_text(slice, r);
-		if (ct_lane_push(lane, &(struct ct_lane_slice){
+		if (ct_slice_track_push(track, &(struct ct_open_slice){
 			    .begin = slice->ts, .end = UINT64_MAX, .class = r->class }))
 			return -ENOMEM;
 		return s->sink->begin(s->arg, slice);
 	}
-	/* Where many threads share a lane, the innermost slice may be a call, which ends by itself. */
-	if (!lane->depth || lane->slices[lane->depth - 1].op_id)
+	/* Where many threads share a track, the innermost slice may be a call, which ends by itself. */
+	if (!track->depth || track->slices[track->depth - 1].op_id)
 		return s->sink->instant(s->arg, slice);
-	slice->begin = ct_lane_pop(lane)->begin;
+	slice->begin = ct_slice_track_pop(track)->begin;
 	return s->sink->end(s->arg, slice);
 }
 
@@ -312,7 +312,7 @@ static int slices_instant(struct slices *s, const struct ct_point *p)
 	}
 	if (r->class->category == CT_CAT_TRACER)
 		return 0;
-	rc = slices_lane(s, ct_lane_kind_of(r), r, &slice.lane);
+	rc = slices_track(s, ct_slice_track_kind_of(r), r, &slice.track);
 	if (rc)
 		return rc;
 	if (r->class->id == CT_CLASS_range_push || r->class->id == CT_CLASS_range_pop)
@@ -364,9 +364,9 @@ static int slices_finish(struct ct_analysis *a)
 	struct slices *s = slices_of(a);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < s->lanes.count && !rc; i++)
-		while (s->lanes.list[i]->depth && !rc)
-			rc = slices_close(s, s->lanes.list[i], s->last, true);
+	for (uint32_t i = 0; i < s->tracks.count && !rc; i++)
+		while (s->tracks.list[i]->depth && !rc)
+			rc = slices_close(s, s->tracks.list[i], s->last, true);
 	for (size_t i = 0; i < s->processes.count && !rc; i++)
 		if (!s->processes.list[i].named)
 			rc = s->sink->process(s->arg, s->processes.list[i].pid, "", 0);
@@ -392,7 +392,7 @@ int ct_slices(const struct ct_trace *t, const struct ct_slices_sink *sink, void 
 	for (unsigned int i = 0; s.kernels && i < t->reg.strings_count; i++)
 		free(s.kernels[i]);
 	free(s.kernels);
-	ct_lanes_free(&s.lanes);
+	ct_slice_tracks_free(&s.tracks);
 	ct_keyed_free(&s.open);
 	ct_keyed_free(&s.processes);
 	ct_counters_free(&s.counters);

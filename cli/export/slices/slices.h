@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A trace as a timeline: slices on lanes, arrows between them, counters.  For every format that
+ * A trace as a timeline: slices on tracks, arrows between them, counters.  For every format that
  * a timeline's viewer opens.
  *
- * Every slice that begins ends, on the same lane, and slices of a lane nest:
+ * Every slice that begins ends, on the same track, and slices of a track nest:
  *
  *  - a call whose end was lost, or that never returned, ends where its thread is seen outside it,
  *    at the latest with the trace; that end is marked;
@@ -17,11 +17,11 @@
 #define CT_CLI_SLICES_H
 
 #include "export/slices/counters.h"
-#include "export/slices/lanes.h"
+#include "export/slices/tracks.h"
 #include "trace/names.h"
 
 struct ct_slice {
-	struct ct_lane *lane;
+	struct ct_slice_track *track;
 	const struct ct_class *class;
 	const char *name;		/* not ended by a NUL */
 	size_t name_len;
@@ -43,10 +43,10 @@ struct ct_slice {
 	uint64_t op_id;			/* 0: not a call */
 	/* Arrows from calls to what the GPU did for them, by the call's op_id; 0: none. */
 	uint64_t flow_out, flow_in;
-	/* A begin: the lane from whose innermost slice an arrow comes. */
-	const struct ct_lane *from;
+	/* A begin: the track from whose innermost slice an arrow comes. */
+	const struct ct_slice_track *from;
 	/* An end: arrows that started here, with the op_ids of the slices to which they go. */
-	const struct ct_lane_arrow *arrows;
+	const struct ct_slice_arrow *arrows;
 	uint32_t arrows_count;
 };
 
@@ -56,7 +56,7 @@ struct ct_slices_sink {
 	int (*start)(void *arg, struct ct_names *names, bool gpu);
 	/* A process has a name.  Maybe several times; those without come last, with @len 0. */
 	int (*process)(void *arg, uint32_t pid, const char *name, size_t len);
-	int (*lane)(void *arg, struct ct_lane *lane);	/* before its first slice */
+	int (*track)(void *arg, struct ct_slice_track *track);	/* before its first slice */
 	int (*begin)(void *arg, const struct ct_slice *s);
 	int (*end)(void *arg, const struct ct_slice *s);
 	int (*whole)(void *arg, const struct ct_slice *s);	/* its begin was lost */

@@ -28,10 +28,10 @@ static void gpu_quick(struct ct_value *value, const struct ct_record *r, enum ct
 		ct_value_int(value, ct_record_quick(r, quick));
 }
 
-static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *row, int64_t start, int64_t end)
+static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *span, int64_t start, int64_t end)
 {
 	struct ct_value *v = ct_insert_row(in);
-	const struct ct_record *r = row->record;
+	const struct ct_record *r = span->record;
 
 	ct_value_int(&v[START], start);
 	ct_value_int(&v[END], end);
@@ -40,9 +40,9 @@ static struct ct_value *gpu_row(struct ct_insert *in, const struct ct_span *row,
 	if (ct_record_has(r, CT_QUICK_STREAM_ID) || ct_record_has(r, CT_QUICK_STREAM))
 		ct_value_int(&v[STREAM], ct_record_gpu_stream(r));
 	/* The call that caused it, as CUPTI_ACTIVITY_KIND_RUNTIME has it. */
-	if (row->parent)
-		ct_value_int(&v[CORRELATION], row->parent);
-	ct_value_int(&v[GLOBAL_PID], (int64_t)(row->pid & 0xffffff) << 24);
+	if (span->parent)
+		ct_value_int(&v[CORRELATION], span->parent);
+	ct_value_int(&v[GLOBAL_PID], (int64_t)(span->pid & 0xffffff) << 24);
 	return v;
 }
 
@@ -70,29 +70,29 @@ static void gpu_kernel(struct ct_value *v, struct ct_strings *strings, struct ct
 }
 
 int ct_gpu_tables_add(struct ct_gpu_tables *g, struct ct_strings *strings, struct ct_names *names,
-		      const struct ct_span *row, int64_t start, int64_t end)
+		      const struct ct_span *span, int64_t start, int64_t end)
 {
-	const struct ct_class *class = row->class;
+	const struct ct_class *class = span->class;
 	struct ct_value *v;
 
-	if (!(row->flags & CT_SPAN_TIMED))
+	if (!(span->flags & CT_SPAN_TIMED))
 		return 0;
 	if (class->category == CT_CAT_KERNEL && class->quick[CT_QUICK_KERNEL] >= 0) {
-		gpu_kernel(gpu_row(&g->kernels, row, start, end), strings, names, row->record);
+		gpu_kernel(gpu_row(&g->kernels, span, start, end), strings, names, span->record);
 	} else if (class->id == CT_CLASS_gpu_graph) {
-		v = gpu_row(&g->graphs, row, start, end);
-		gpu_quick(&v[GRAPH_ID], row->record, CT_QUICK_GRAPH);
+		v = gpu_row(&g->graphs, span, start, end);
+		gpu_quick(&v[GRAPH_ID], span->record, CT_QUICK_GRAPH);
 	} else if (ct_gpu_is_transfer(class) && !ct_gpu_is_set(class)) {
-		v = gpu_row(&g->copies, row, start, end);
-		gpu_quick(&v[COPY_BYTES], row->record, CT_QUICK_SIZE);
-		ct_value_int(&v[COPY_KIND], ct_schema_copy_kind(ct_record_quick(row->record, CT_QUICK_DIRECTION)));
-		gpu_quick(&v[COPY_SRC], row->record, CT_QUICK_SRC_KIND);
-		gpu_quick(&v[COPY_DST], row->record, CT_QUICK_DST_KIND);
+		v = gpu_row(&g->copies, span, start, end);
+		gpu_quick(&v[COPY_BYTES], span->record, CT_QUICK_SIZE);
+		ct_value_int(&v[COPY_KIND], ct_schema_copy_kind(ct_record_quick(span->record, CT_QUICK_DIRECTION)));
+		gpu_quick(&v[COPY_SRC], span->record, CT_QUICK_SRC_KIND);
+		gpu_quick(&v[COPY_DST], span->record, CT_QUICK_DST_KIND);
 	} else if (ct_gpu_is_set(class)) {
-		v = gpu_row(&g->sets, row, start, end);
-		gpu_quick(&v[SET_BYTES], row->record, CT_QUICK_SIZE);
-		gpu_quick(&v[SET_VALUE], row->record, CT_QUICK_VALUE);
-		gpu_quick(&v[SET_KIND], row->record, CT_QUICK_DST_KIND);
+		v = gpu_row(&g->sets, span, start, end);
+		gpu_quick(&v[SET_BYTES], span->record, CT_QUICK_SIZE);
+		gpu_quick(&v[SET_VALUE], span->record, CT_QUICK_VALUE);
+		gpu_quick(&v[SET_KIND], span->record, CT_QUICK_DST_KIND);
 	}
 	return 0;
 }

@@ -12,14 +12,14 @@
 
 enum { ID, PARENT, CLASS, START, END, SELF, PID, TID, CPU, DEPTH, RESULT, FLAGS, SIZE, COLUMNS };
 
-static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_span *row)
+static int records_learn(struct ct_records *s, struct ct_records_class *c, const struct ct_span *span)
 {
-	const struct ct_class *class = row->class;
+	const struct ct_class *class = span->class;
 	int rc;
 
 	*c = (struct ct_records_class){
 		.class = class,
-		.category = row->category,
+		.category = span->category,
 		.results = ct_results_of(class),
 	};
 	if (ct_class_is(class, CT_IS_IOCTL))
@@ -28,14 +28,14 @@ static int records_learn(struct ct_records *s, struct ct_records_class *c, const
 	return rc;
 }
 
-static int records_thread(struct ct_records *s, const struct ct_span *row)
+static int records_thread(struct ct_records *s, const struct ct_span *span)
 {
-	uint64_t key = (uint64_t)row->pid << 32 | row->tid;
+	uint64_t key = (uint64_t)span->pid << 32 | span->tid;
 
 	if (key == s->thread)
 		return 0;
 	s->thread = key;
-	if (!row->tid || ct_keyed_get(&s->threads, key))
+	if (!span->tid || ct_keyed_get(&s->threads, key))
 		return 0;
 	if (s->threads.count == CT_RECORDS_THREADS) {
 		s->threads_left_out = true;
@@ -44,7 +44,7 @@ static int records_thread(struct ct_records *s, const struct ct_span *row)
 	return ct_keyed_put(&s->threads, key) ? 0 : -ENOMEM;
 }
 
-static unsigned int records_flags(const struct ct_span *row)
+static unsigned int records_flags(const struct ct_span *span)
 {
 	static const struct { unsigned int span, record; } bits[] = {
 		{ CT_SPAN_FAILED, CT_RECORD_FAILED }, { CT_SPAN_UNFINISHED, CT_RECORD_UNFINISHED },
@@ -54,12 +54,12 @@ static unsigned int records_flags(const struct ct_span *row)
 	unsigned int flags = 0;
 
 	for (unsigned int i = 0; i < sizeof(bits) / sizeof(*bits); i++)
-		flags |= row->flags & bits[i].span ? bits[i].record : 0;
-	if (row->flags & CT_SPAN_UNFINISHED)
+		flags |= span->flags & bits[i].span ? bits[i].record : 0;
+	if (span->flags & CT_SPAN_UNFINISHED)
 		return flags;
-	if (row->class->layer != CT_LAYER_USER)
-		flags |= row->record->flags & CT_F_CONTEXT;
-	return row->record->flags & CT_F_TRUNCATED ? flags | CT_RECORD_TRUNCATED : flags;
+	if (span->class->layer != CT_LAYER_USER)
+		flags |= span->record->flags & CT_F_CONTEXT;
+	return span->record->flags & CT_F_TRUNCATED ? flags | CT_RECORD_TRUNCATED : flags;
 }
 _Static_assert(CT_RECORD_SOFTIRQ == CT_F_SOFTIRQ && CT_RECORD_HARDIRQ == CT_F_HARDIRQ, "the same bits");
 
@@ -93,47 +93,47 @@ static int records_range(struct ct_records *s, const struct ct_span *range)
 	return s->ranges.error;
 }
 
-static int records_span(struct ct_analysis *a, const struct ct_span *row)
+static int records_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct ct_records *s = a->arg;
-	struct ct_records_class *c = &s->classes[row->class->id];
-	int64_t id = row->op_id ? (int64_t)row->op_id : -(int64_t)row->number;
-	const struct ct_record *r = row->record;
-	bool timed = row->flags & CT_SPAN_TIMED, known = !(row->flags & CT_SPAN_UNFINISHED);
-	int64_t start = row->begin - s->start, end = row->end - s->start;
+	struct ct_records_class *c = &s->classes[span->class->id];
+	int64_t id = span->op_id ? (int64_t)span->op_id : -(int64_t)span->number;
+	const struct ct_record *r = span->record;
+	bool timed = span->flags & CT_SPAN_TIMED, known = !(span->flags & CT_SPAN_UNFINISHED);
+	int64_t start = span->begin - s->start, end = span->end - s->start;
 	struct ct_value *v;
 	int rc = 0;
 
-	if (row->kind == CT_SPAN_RANGE)
-		return records_range(s, row);
+	if (span->kind == CT_SPAN_RANGE)
+		return records_range(s, span);
 	if (!c->class)
-		rc = records_learn(s, c, row);
+		rc = records_learn(s, c, span);
 	c->count++;
 	v = ct_insert_row(&s->insert);
 	ct_value_int(&v[ID], id);
-	if (row->parent && (row->op_id || row->cause))
-		ct_value_int(&v[PARENT], row->parent);
-	ct_value_int(&v[CLASS], row->class->id);
+	if (span->parent && (span->op_id || span->cause))
+		ct_value_int(&v[PARENT], span->parent);
+	ct_value_int(&v[CLASS], span->class->id);
 	ct_value_int(&v[START], start);
 	if (known)
 		ct_value_int(&v[END], end);
 	if (timed)
-		ct_value_int(&v[SELF], row->self);
-	ct_value_int(&v[PID], row->pid);
-	ct_value_int(&v[TID], row->tid);
+		ct_value_int(&v[SELF], span->self);
+	ct_value_int(&v[PID], span->pid);
+	ct_value_int(&v[TID], span->tid);
 	if (r->cpu != CT_NO_CPU)
 		ct_value_int(&v[CPU], r->cpu);
-	if (row->op_id)
-		ct_value_int(&v[DEPTH], row->depth);
-	ct_value_int(&v[FLAGS], records_flags(row));
-	rc = rc ? rc : records_thread(s, row);
+	if (span->op_id)
+		ct_value_int(&v[DEPTH], span->depth);
+	ct_value_int(&v[FLAGS], records_flags(span));
+	rc = rc ? rc : records_thread(s, span);
 	if (known && !rc)
 		rc = records_put(s, c, r, v);
-	if (known && !rc && row->class->fields_count && r->fields)
+	if (known && !rc && span->class->fields_count && r->fields)
 		rc = ct_fields_add(&s->fields, c->fields, a->names, r, id);
-	if (known && !rc && row->class->layer == CT_LAYER_GPU)
-		rc = ct_gpu_tables_add(&s->gpu, s->strings, a->names, row, start, end);
-	if (c->ioctl == 2 && timed && !(row->flags & CT_SPAN_INNER_IOCTL))
+	if (known && !rc && span->class->layer == CT_LAYER_GPU)
+		rc = ct_gpu_tables_add(&s->gpu, s->strings, a->names, span, start, end);
+	if (c->ioctl == 2 && timed && !(span->flags & CT_SPAN_INNER_IOCTL))
 		s->kernel_ioctls = true;
 	return rc ? rc : s->insert.error;
 }
