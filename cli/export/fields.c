@@ -72,15 +72,14 @@ void ct_field_value(struct ct_names *names, const struct ct_record *r, unsigned 
 
 bool ct_field_missing(const struct ct_record *r, unsigned int i)
 {
-	const char *name = r->class->fields[i].name;
-	uint64_t have;
+	static const struct { enum ct_quick field; uint32_t have; } words[] = {
+		{ CT_QUICK_CLIENT, CT_IOCTL_CLIENT }, { CT_QUICK_OBJECT, CT_IOCTL_OBJECT },
+		{ CT_QUICK_CODE, CT_IOCTL_CONTROL | CT_IOCTL_CLASS }, { CT_QUICK_PARENT, CT_IOCTL_PARENT },
+		{ CT_QUICK_STATUS, CT_IOCTL_STATUS },
+	};
 
-	if (!ct_record_has(r, CT_QUICK_HAVE))
-		return false;
-	have = ct_record_quick(r, CT_QUICK_HAVE);
-	return (!strcmp(name, "client") && !(have & CT_IOCTL_CLIENT)) ||
-	       (!strcmp(name, "object") && !(have & CT_IOCTL_OBJECT)) ||
-	       (!strcmp(name, "code") && !(have & (CT_IOCTL_CONTROL | CT_IOCTL_CLASS))) ||
-	       (!strcmp(name, "parent") && !(have & CT_IOCTL_PARENT)) ||
-	       (!strcmp(name, "status") && !(have & CT_IOCTL_STATUS));
+	for (unsigned int k = 0; ct_record_has(r, CT_QUICK_HAVE) && k < sizeof(words) / sizeof(*words); k++)
+		if (r->class->quick[words[k].field] == (int)i)
+			return !(ct_record_quick(r, CT_QUICK_HAVE) & words[k].have);
+	return false;
 }

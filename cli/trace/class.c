@@ -63,7 +63,7 @@ static bool class_is_output(const struct ct_class *class, const char *name)
 	return false;
 }
 
-int ct_class_field(const struct ct_class *class, const char *name)
+static int class_field(const struct ct_class *class, const char *name)
 {
 	for (unsigned int i = 0; i < class->fields_count; i++)
 		if (!strcmp(class->fields[i].name, name))
@@ -125,7 +125,7 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 
 	field = &class->fields[class->fields_count];
 	memcpy(field->name, spec, colon - spec);
-	if (ct_class_field(class, field->name) >= 0)
+	if (class_field(class, field->name) >= 0)
 		return "two fields of one name";
 	field->type = type;
 	field->bytes = type_bytes[type];

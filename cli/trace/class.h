@@ -37,7 +37,9 @@
 	X(HANDLE, "handle") X(EVENT, "event") X(FLAGS, "flags")		\
 	X(CUDA_CONTEXT, "context")					\
 	/* of a thread that left its CPU */				\
-	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")
+	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\
+	/* of work that is queued, and of a function that has no layout */ \
+	X(ITEM, "item") X(ARG0, "arg0")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
 enum ct_quick { CT_QUICK(CT_QUICK_ROW) CT_QUICK_COUNT };
 #undef CT_QUICK_ROW
@@ -124,8 +126,5 @@ static inline bool ct_class_is(const struct ct_class *class, uint32_t what)
 {
 	return class->what & what;
 }
-
-/* The index of the field @name, or -1.  Where each record asks, there is a field of CT_QUICK. */
-int ct_class_field(const struct ct_class *class, const char *name);
 
 #endif

@@ -70,13 +70,6 @@ static int collect_node(struct ct_analysis *a, struct ct_call_tree *t,
 
 /* ---------------------------------------------------------------- switches --- */
 
-static uint64_t collect_field(const struct ct_record *r, const char *name)
-{
-	int i = r->fields ? ct_class_field(r->class, name) : -1;
-
-	return i < 0 ? 0 : ct_record_field(r, i);
-}
-
 static void collect_thread(const struct ct_analysis *a, uint32_t tid, char *buf, unsigned int size)
 {
 	const struct ct_call_trees *s = a->state;
@@ -130,7 +123,7 @@ static int collect_switch(struct ct_analysis *a, struct ct_call_node *n,
 static int collect_queued(struct ct_call_tree *t, const struct ct_trace_event *e, uint32_t node)
 {
 	uint64_t address = e->kernel && e->class->category == CT_CAT_SCHEDULER ?
-			   collect_field(e->record, "item") : 0;
+			   ct_record_quick(e->record, CT_QUICK_ITEM) : 0;
 	struct ct_call_item *item;
 
 	if (!address || node == CT_NODE_NONE || t->items.count >= DEFERRED_MAX)
@@ -155,7 +148,7 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
 	if (!e->kernel || e->kind != CT_ON_END || e->class->category == CT_CAT_SWITCH)
 		return 0;
 	/* Somebody else queues an item at the same address: what runs now is not the call's. */
-	address = collect_field(e->record, "item");
+	address = ct_record_quick(e->record, CT_QUICK_ITEM);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
 	if (item && e->track->key != t->target.key && e->begin >= item->begin) {
 		ct_keyed_remove(&t->items, item);
@@ -163,7 +156,7 @@ static int collect_deferred(struct ct_analysis *a, struct ct_call_tree *t,
 	}
 	if (e->class->category != CT_CAT_SCHEDULER && e->class->category != CT_CAT_INTERRUPT)
 		return 0;
-	address = collect_field(e->record, "arg0");
+	address = ct_record_quick(e->record, CT_QUICK_ARG0);
 	item = address ? ct_keyed_get(&t->items, address) : NULL;
 	if (!item || e->begin < item->begin)
 		return 0;
