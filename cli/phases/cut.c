@@ -251,7 +251,7 @@ static int cut_next(void *arg, const struct ct_happening *h)
 }
 
 /* Goes over all that the thread did.  1: the first boundary came, and only that was wanted. */
-static int cut_walk(struct cut *c, const struct ct_slice *slice, const struct ct_phase_work *w)
+static int cut_walk(struct cut *c, const struct ct_thread_events *slice, const struct ct_phase_work *w)
 {
 	int rc;
 
@@ -267,7 +267,7 @@ static int cut_walk(struct cut *c, const struct ct_slice *slice, const struct ct
  * waits before the first boundary as an iteration has, or with the launch that is as many
  * launches before it.  Return: false: it was not seen whole.
  */
-static bool cut_first(struct cut *c, const struct ct_slice *slice)
+static bool cut_first(struct cut *c, const struct ct_thread_events *slice)
 {
 	uint64_t launches = c->total, back = c->pattern->waits + 1ull;
 	uint64_t at = 0;
@@ -324,7 +324,7 @@ static int cut_breaks(struct cut *c)
 	return rc;
 }
 
-int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
+int ct_pattern_cut(const struct ct_pattern *p, const struct ct_thread_events *slice,
 		   struct ct_phase_work *w)
 {
 	struct cut c = {

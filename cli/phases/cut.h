@@ -6,7 +6,7 @@
 #include "phases/pattern.h"
 
 /* Makes the process's iterations of pattern @p, without their launches.  0 or -ENOMEM. */
-int ct_pattern_cut(const struct ct_pattern *p, const struct ct_slice *slice,
+int ct_pattern_cut(const struct ct_pattern *p, const struct ct_thread_events *slice,
 		   struct ct_phase_work *w);
 
 #endif

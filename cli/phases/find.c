@@ -251,12 +251,12 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ct_phase_thread *t = &h->threads[threads[i]];
-		struct ct_slice *s = &w->slices[w->slices_count];
+		struct ct_thread_events *s = &w->slices[w->slices_count];
 		uint32_t from = ct_happenings_find(t, w->from), to = ct_happenings_find(t, w->to);
 
 		if (to == from && !t->partial)
 			continue;
-		*s = (struct ct_slice){ .thread = t, .list = t->list + from, .count = to - from };
+		*s = (struct ct_thread_events){ .thread = t, .list = t->list + from, .count = to - from };
 		for (uint32_t k = 0; k < s->count; k++) {
 			const struct ct_happening *e = &s->list[k];
 
@@ -278,7 +278,7 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 	return find_launches(w);
 }
 
-static bool find_gives_work(const struct ct_slice *s)
+static bool find_gives_work(const struct ct_thread_events *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (ct_happening_launch(&s->list[i]) || s->list[i].kind == CT_HAP_COPY)

@@ -97,7 +97,7 @@ static int iterations_what(struct ct_phase_work *w, const struct ct_pattern *p)
 /* The slices with the most launches come first. */
 static int iterations_slice_order(const void *a, const void *b)
 {
-	const struct ct_slice *x = a, *y = b;
+	const struct ct_thread_events *x = a, *y = b;
 
 	return x->launches < y->launches ? 1 : x->launches > y->launches ? -1 :
 	       x->thread->tid < y->thread->tid ? -1 : 1;
@@ -105,7 +105,7 @@ static int iterations_slice_order(const void *a, const void *b)
 
 /* How much of the process's launches the pattern of a thread explains. */
 static double iterations_worth(const struct ct_phase_work *w, const struct ct_pattern *p,
-			       const struct ct_slice *slice)
+			       const struct ct_thread_events *slice)
 {
 	double value = ct_work_launches(w, p->from, p->to) * p->score;
 
@@ -119,7 +119,7 @@ static double iterations_worth(const struct ct_phase_work *w, const struct ct_pa
 }
 
 static int iterations_by_pattern(struct ct_phase_work *w, struct ct_pattern *best,
-				 const struct ct_slice **of, uint32_t *most)
+				 const struct ct_thread_events **of, uint32_t *most)
 {
 	double worth = 0;
 	int rc = 0;
@@ -191,7 +191,7 @@ int ct_iterations_find(struct ct_phase_work *w)
 	struct ct_process_phases *p = w->process;
 	struct ct_pattern pattern = { 0 };
 	struct ct_repeat repeat = { 0 };
-	const struct ct_slice *slice = NULL;
+	const struct ct_thread_events *slice = NULL;
 	uint32_t most = 0;
 	int rc;
 

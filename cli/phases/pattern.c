@@ -283,7 +283,7 @@ static void pattern_example(struct ct_pattern *p, const struct ct_tokens *t,
 	}
 }
 
-static int pattern_find(struct ct_pattern *p, const struct ct_slice *slice, uint32_t tokens)
+static int pattern_find(struct ct_pattern *p, const struct ct_thread_events *slice, uint32_t tokens)
 {
 	struct pattern_candidate list[PATTERN_CANDIDATES];
 	const struct pattern_candidate *chosen;
@@ -325,7 +325,7 @@ static int pattern_find(struct ct_pattern *p, const struct ct_slice *slice, uint
 	return rc;
 }
 
-int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice)
+int ct_pattern_find(struct ct_pattern *p, const struct ct_thread_events *slice)
 {
 	int rc = pattern_find(p, slice, CT_PATTERN_FEW);
 	uint64_t of_each = (uint64_t)p->kernels + p->graphs + p->waits;

@@ -41,7 +41,7 @@ struct ct_pattern {
  *
  * Return: 0, with @p->found, or -ENOMEM.  Free with ct_pattern_free().
  */
-int ct_pattern_find(struct ct_pattern *p, const struct ct_slice *slice);
+int ct_pattern_find(struct ct_pattern *p, const struct ct_thread_events *slice);
 void ct_pattern_free(struct ct_pattern *p);
 
 #endif

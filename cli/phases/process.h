@@ -10,7 +10,7 @@
 #include "phases/phases.h"
 
 /* What one thread of the process did, as far as it was kept. */
-struct ct_slice {
+struct ct_thread_events {
 	const struct ct_phase_thread *thread;
 	const struct ct_happening *list;
 	uint32_t count;
@@ -21,7 +21,7 @@ struct ct_phase_work {
 	const struct ct_happenings *happenings;
 	struct ct_process_phases *process;
 	uint64_t from, to;		/* it lived from .from until before .to */
-	struct ct_slice *slices;
+	struct ct_thread_events *slices;
 	unsigned int slices_count;
 	uint64_t *launches;		/* begins of the launches of all threads, sorted */
 	uint32_t launches_count;

@@ -145,7 +145,7 @@ static bool ranges_better(const struct ct_repeat *a, const struct ct_repeat *b)
 }
 
 static int ranges_of_thread(struct ct_repeat *best, const struct ct_phase_work *w,
-			    const struct ct_slice *slice, enum ct_happening_kind kind)
+			    const struct ct_thread_events *slice, enum ct_happening_kind kind)
 {
 	struct ranges_list list = { .until = w->kept_until };
 	struct ranges_stack stack = { .kind = kind, .fn = ranges_keep, .arg = &list };

@@ -67,7 +67,7 @@ static int tokens_name(struct ct_tokens *t, enum ct_token_level level)
 	return 0;
 }
 
-int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice, uint32_t max)
+int ct_tokens_make(struct ct_tokens *t, const struct ct_thread_events *slice, uint32_t max)
 {
 	uint32_t all = 0, skip, n = 0;
 	int rc = 0;

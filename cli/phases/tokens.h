@@ -67,7 +67,7 @@ struct ct_token_score {
 };
 
 /* At most @max tokens.  0 or -ENOMEM; free with ct_tokens_free() also then. */
-int ct_tokens_make(struct ct_tokens *t, const struct ct_slice *slice, uint32_t max);
+int ct_tokens_make(struct ct_tokens *t, const struct ct_thread_events *slice, uint32_t max);
 void ct_tokens_free(struct ct_tokens *t);
 
 /* Cuts before each token @name.  Afterwards .usual of each level is the template. */
