@@ -114,10 +114,25 @@ static int print_limit(void *arg, struct ct_table *t)
 	return 0;
 }
 
+/* Records of two processes.  A CPU's stream, which the module wrote, has those of any. */
+static bool print_several_processes(const struct job *j)
+{
+	const struct ct_trace *t = j->trace;
+	uint32_t pid = 0;
+
+	for (unsigned int i = 0; i < t->streams_count && !j->request->engine.filter.pid; i++) {
+		if (pid && t->streams[i].pid && t->streams[i].pid != pid)
+			return true;
+		pid = t->streams[i].pid ? t->streams[i].pid : pid;
+	}
+	return false;
+}
+
 static int print_stream(void *arg, struct ct_table *t)
 {
 	struct job *j = arg;
 
+	t->several_processes = print_several_processes(j);
 	ct_table_stream(t, ct_printer_row, j->printer);
 	return ct_printer_begin(j->printer, t);
 }

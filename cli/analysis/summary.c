@@ -44,12 +44,14 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	time_t seconds = t->reg.realtime / 1000000000;
 	struct tm tm;
 
+	page->style = CT_PAGE_WARNING;
 	if (t->simulated)
 		ct_page_add(page, CT_SIMULATED_LABEL);
+	page->style = CT_PAGE_LABELS;
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (command)
-		ct_page_add(page, "command   %s", ct_term_clean(line, sizeof(line), command, 70));
+		ct_page_add(page, "command   %s", ct_term_clean(line, sizeof(line), command, page->columns - CT_PAGE_LABEL));
 	ct_page_add(page, "recorded  %s, for %s%s%s", when,
 		    ct_term_ns(ns, ct_summary_duration(a)), way ? ", " : "",
 		    !way ? "" : !strcmp(way, "module") || !strcmp(way, "device") ?
@@ -60,6 +62,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 		    s->threads, s->threads == 1 ? "" : "s");
 	if (t->unfinished)
 		ct_page_add(page, "          not finished: this is what is there by now");
+	page->style = CT_PAGE_PLAIN;
 }
 
 /* What a function of other files prints, as lines of the page; at most @limit of them. */
@@ -102,7 +105,9 @@ static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, u
 	v.measured = v.busy != NULL;
 	ct_verdict_steady(&v, text, sizeof(text));
 	page->limit = page->count + VERDICT_LINES < CT_PAGE_LINES ? page->count + VERDICT_LINES : CT_PAGE_LINES;
+	page->style = CT_PAGE_VERDICT;
 	ct_page_add(page, "verdict   %s", text);
+	page->style = CT_PAGE_PLAIN;
 	page->limit = 0;
 }
 
@@ -118,8 +123,10 @@ static int summary_advice(const struct ct_analysis *a, struct ct_page *page)
 		if (fclose(f))
 			rc = -ENOMEM;
 	}
+	page->style = CT_PAGE_WARNING;
 	if (!rc)
 		summary_text_of(page, ADVICE_LINES, text);
+	page->style = CT_PAGE_PLAIN;
 	free(text);
 	return rc;
 }
@@ -159,7 +166,8 @@ static void summary_stage(struct ct_page *page, const struct ct_process_phases *
 	for (unsigned int i = 0; ns && i < CT_ACCOUNT_COUNT; i++)
 		if (i != first && ns[i] && (second == CT_ACCOUNT_COUNT || ns[i] > ns[second]))
 			second = i;
-	if (second < CT_ACCOUNT_COUNT && wall && 1000.0 * ns[second] / wall >= 1)
+	/* Where a line has room for it. */
+	if (second < CT_ACCOUNT_COUNT && wall && 1000.0 * ns[second] / wall >= 1 && page->columns >= 74)
 		snprintf(more, sizeof(more), ", %.1f %% %s", 100.0 * ns[second] / wall,
 			 summary_word(second));
 	if (ns && wall)
@@ -190,7 +198,7 @@ static int summary_iterations(const struct ct_trace *t, struct ct_page *page, co
 	else
 		snprintf(line, sizeof(line), "  %s iterations: %s", ct_term_count(x, p->iterations_count), p->what);
 	/* In one line: report iterations has all of it. */
-	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, CT_PAGE_COLUMNS));
+	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, page->columns));
 	if (s.count)
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
 			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max), s.longer);
@@ -212,8 +220,7 @@ static int summary_stages(const struct ct_analysis *a, struct ct_page *page, uns
 
 	for (unsigned int i = 0; i < a->phases->processes_count; i++)
 		others += i != process && a->phases->processes[i].stages_count;
-	ct_page_add(page, "\n");
-	ct_page_add(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
+	ct_page_head(page, "STAGES of %s%s", ct_processes_name(a->processes, p->pid, name, sizeof(name)),
 		    others ? "" : ct_account_turns(account) > 1 ? ", where the time of its launching threads went" :
 		    ", where the time of its launching thread went");
 	for (unsigned int i = 0; i < p->stages_count; i++)
@@ -322,8 +329,7 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 	const struct ct_trace *t = a->trace;
 	char x[CT_TERM_TEXT], b[64], c[160];
 
-	ct_page_add(page, "\n");
-	ct_page_add(page, "SUMMARY%s", ct_filter_chooses(a->filter) ?
+	ct_page_head(page, "SUMMARY%s", ct_filter_chooses(a->filter) ?
 		    " and what follows: only what passes --from, --to, --pid and the like" : "");
 	summary_failures(b, s->api_failed, "");
 	if (s->runtime_calls)
@@ -363,7 +369,9 @@ static void summary_totals(const struct ct_analysis *a, const struct ct_calls *s
 	if (t->packets_lost)
 		snprintf(c, sizeof(c), "and %s packet%s, overwritten, damaged or cut short",
 			 ct_term_count(x, t->packets_lost), t->packets_lost == 1 ? "" : "s");
+	page->style = t->lost || t->packets_lost ? CT_PAGE_WARNING : CT_PAGE_PLAIN;
 	summary_row(page, "lost records", t->lost, t->packets_lost ? c : "");
+	page->style = CT_PAGE_PLAIN;
 	summary_coverage(a, page);
 }
 
@@ -390,9 +398,9 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 	struct ct_page *page = calloc(1, sizeof(*page));
 	int main = summary_process(a), rc = 0;
 
-	(void)print;
 	if (!page)
 		return -ENOMEM;
+	ct_page_begin(page, print->page, print->colour);
 	summary_head(a, page);
 	if (main >= 0)
 		summary_verdict(a, page, main);
@@ -467,7 +475,7 @@ int ct_summary_print(const char *dir, FILE *out, struct ct_error *err)
 {
 	static const struct ct_analyser *const summary = &ct_report_summary;
 	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
-	struct ct_print_options print = { .width = ct_term_width(out, 160) };
+	struct ct_print_options print = { .page = ct_term_width(out, 0), .colour = ct_term_colour(out) };
 	struct ct_engine *e = NULL;
 	struct ct_trace t;
 	int rc;

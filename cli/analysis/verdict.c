@@ -266,10 +266,10 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else
 		snprintf(who, sizeof(who), " The launching thread spends ");
 	if (v->busy && s.queued >= SHOWN)
-		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it and pauses for %.1f %% with work queued, "
-			 "by its records", *parts ? "; t" : " T", s.busy, s.queued);
+		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it and is idle for %.1f %% although "
+			 "work waits for it (measured)", *parts ? "; t" : " T", s.busy, s.queued);
 	else if (v->busy)
-		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it, by its records", *parts ? "; t" : " T", s.busy);
+		snprintf(idle, sizeof(idle), "%she GPU works for %.1f %% of it (measured)", *parts ? "; t" : " T", s.busy);
 	else if (s.idle >= 0.05)
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);

@@ -170,6 +170,7 @@ int cmd_explain(int argc, char **argv)
 	env.call.print.top = env.request.print.top == UINT64_MAX ? 0 : env.request.print.top;
 	env.call.print.width = env.request.format ? 0 : ct_term_width(stdout, 160);
 	env.request.print.width = ct_term_width(stdout, 100);
+	env.request.print.colour = ct_term_colour(stdout);
 	if (env.request.print.top == UINT64_MAX)
 		env.request.print.top = env.request.format ? 0 : 10;
 	status = ct_open_trace(&t, env.dir);

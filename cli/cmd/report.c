@@ -21,7 +21,7 @@
 #include "view/term.h"
 
 enum { KEY_FROM = 0x100, KEY_TO, KEY_PID, KEY_TID, KEY_LAYER, KEY_TYPE, KEY_NAME, KEY_SORT, KEY_LIST,
-       KEY_ALL, KEY_OPEN, KEY_BY, KEY_OF, KEY_MEASURE };
+       KEY_ALL, KEY_OPEN, KEY_FULL, KEY_BY, KEY_OF, KEY_MEASURE };
 
 struct env {
 	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
@@ -70,6 +70,7 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "replace a file that is there", 0 },
 	{ "top", 'n', "N", 0, "at most N rows of each table, 0: all (default: 20 in tables)", 0 },
 	{ "sort", KEY_SORT, "COLUMN", 0, "sort by this column, largest first; -COLUMN: smallest first", 0 },
+	{ "full-names", KEY_FULL, NULL, 0, "whole names of kernels in tables, however long (csv, tsv and json have them)", 0 },
 	{ NULL, 0, NULL, 0, "A table of your own:", 2 },
 	{ "by", KEY_BY, "KEYS", 0, "a row for each: function, kernel, thread, stage, stream ...; several with commas", 2 },
 	{ "of", KEY_OF, "WHAT", 0, "calls, launches, kernels, copies, ioctls ... (default: what fits the first key)", 2 },
@@ -137,6 +138,9 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		env->request.print.top = report_number(state, "--top", arg, 0);
+		return 0;
+	case KEY_FULL:
+		env->request.print.full_names = true;
 		return 0;
 	case KEY_SORT:
 		env->request.sort = arg;
@@ -277,6 +281,7 @@ int cmd_report(int argc, char **argv)
 		env.request.print.top = env.request.format ? 0 : 20;
 	if (!env.request.output && !env.request.format) {
 		env.request.print.width = ct_term_width(stdout, 160);
+		env.request.print.page = ct_term_width(stdout, 0);
 		env.request.print.colour = ct_term_colour(stdout);
 	}
 	dir = env.words[env.words_count - 1];

@@ -8,8 +8,8 @@
 
 #include "analysis/gpu/coverage.h"
 #include "explain/causes.h"
-#include "explain/causes.h"
 #include "explain/findings.h"
+#include "explain/findings_text.h"
 #include "explain/rules.h"
 
 /* Steady state before startup, what gains most before what gains less, parts behind their finding. */
@@ -100,7 +100,9 @@ int ct_explain_print(const struct ct_trace *t, const struct ct_explain_request *
 	if (!e)
 		return -err->code;
 	rc = ct_explain_judge(&x, t, e);
-	if (!rc)
+	if (!rc && !request->format)
+		ct_findings_text(&x, &request->print, out);
+	else if (!rc)
 		rc = ct_findings_print(&x, request->format, &request->print, out);
 	ct_explain_free(&x);
 	ct_engine_free(e);

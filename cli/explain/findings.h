@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Printing what explain found. */
+/* What explain found: words and tables. */
 #ifndef CT_CLI_FINDINGS_H
 #define CT_CLI_FINDINGS_H
 
@@ -14,7 +14,7 @@ extern const char *const ct_certainty_word[], *const ct_scope_word[];
 /* The verdict on the process that @x is set to. */
 enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t size);
 
-/* Prints the verdicts of the processes and the sorted findings of @x; @format NULL: as text.  0 or a negative errno. */
+/* Prints the verdicts of the processes and the sorted findings of @x as tables.  0 or a negative errno. */
 int ct_findings_print(struct ct_explain *x, const struct ct_format *format,
 		      const struct ct_print_options *print, FILE *out);
 

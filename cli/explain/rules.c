@@ -63,7 +63,7 @@ const struct ct_rule ct_rules[] = {
 	{ "lazy-loading", "code that is loaded in the steady state", 0.5, SHARE,
 	  "At least 1 ms: loading of a module stops the launching thread, often for many iterations.",
 	  NULL, ct_rule_lazy_loading, CT_CAUSE_OWN },
-	{ "getters", "getters that are called very often", 1, SHARE,
+	{ "getters", "calls that only ask for a value (getters), made very often", 1, SHARE,
 	  "At least 1,000 and half of all calls.",
 	  &ct_getters_analyser, ct_rule_getters, CT_CAUSE_HOST },
 	{ "ignored-errors", "errors that the program ignores", 3, "failures of one function in the steady state",

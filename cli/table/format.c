@@ -72,6 +72,7 @@ struct ct_printer *ct_printer_open(const struct ct_format *format, FILE *out,
 		p->width = options->width;
 		p->top = options->top;
 		p->colour = options->colour;
+		p->full_names = options->full_names;
 	}
 	format_sync(p);
 	if (format->open)

@@ -21,6 +21,8 @@ struct ct_print_options {
 	unsigned int width;	/* columns of the terminal; 0: not limited */
 	uint64_t top;		/* rows of each table, 0: all */
 	bool colour;
+	bool full_names;	/* of kernels, however long */
+	unsigned int page;	/* columns of a page of text; 0: those of no terminal */
 };
 
 /**

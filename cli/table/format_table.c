@@ -5,6 +5,8 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "table/printer.h"
 #include "table/short_name.h"
@@ -16,6 +18,7 @@
 #define TEXT_WANTED	32
 #define KERNEL_WANTED	38
 #define TEXT_LEAST	8
+#define RANK_MOST	1000	/* more than any rank of a column */
 #define CELL_SIZE	(4 * TEXT_MOST + 8)
 
 /* Columns that the values of a type need, where the rows are not known yet. */
@@ -191,22 +194,69 @@ static uint64_t table_line(const struct ct_printer *p, const struct ct_table *t,
 	return line;
 }
 
+/* Whether the process is the same in all rows, also in those that --top leaves out. */
+static bool table_constant(const struct ct_table *t, unsigned int column)
+{
+	const struct ct_cell *first = t->cells + column, *cell;
+
+	for (size_t row = 1; row < t->rows; row++) {
+		cell = first + row * t->columns_count;
+		if (cell->some != first->some ||
+		    (cell->some && (table_is_text(t, column) ? strcmp(cell->text, first->text) != 0 :
+				    cell->u != first->u)))
+			return false;
+	}
+	return t->rows;
+}
+
+/* When a column is left out: the highest first; 0: never. */
+static unsigned int table_rank(const struct ct_printer *p, const struct ct_table *t, unsigned int column)
+{
+	const struct ct_column *c = &t->columns[column];
+	bool pid = c->type == CT_CELL_ID && !strcasecmp(c->name, "pid");
+
+	if (!c->drop_order)
+		return 0;
+	if (p->whole && (pid || !strcmp(c->name, "Process")) && table_constant(t, column))
+		return 3 * RANK_MOST + c->drop_order;
+	/* Which process it is, is no detail where there are two. */
+	if (pid && (p->whole || t->several_processes))
+		return 0;
+	/* Names tell the rows apart: they go after all figures. */
+	return table_is_text(t, column) ? c->drop_order : RANK_MOST + c->drop_order;
+}
+
+/* Leaves out a column, and with it the one that it makes a pair with: neighbours of one rank. */
+static void table_leave_out(struct ct_printer *p, const struct ct_table *t, unsigned int out)
+{
+	unsigned int end = out;
+
+	p->visible[out] = false;
+	while (end + 1 < t->columns_count && t->columns[end + 1].drop_order == t->columns[out].drop_order)
+		end++;
+	if ((end - out) % 2 == 0 && out && t->columns[out - 1].drop_order == t->columns[out].drop_order &&
+	    table_is_text(t, out - 1) == table_is_text(t, out))
+		p->visible[out - 1] = false;
+}
+
 /* Leaves out columns, then cuts texts, until a line fits. */
 static void table_fit(struct ct_printer *p, const struct ct_table *t)
 {
-	unsigned int last = 0, most;
+	unsigned int ranks[CT_TABLE_COLUMNS], last = 0, most;
 
+	for (unsigned int i = 0; i < t->columns_count; i++)
+		ranks[i] = p->width ? table_rank(p, t, i) : 0;
 	while (p->width && table_line(p, t, 0) > p->width) {
 		unsigned int out = t->columns_count, highest = 0;
 
 		for (unsigned int i = 0; i < t->columns_count; i++)
-			if (p->visible[i] && t->columns[i].drop_order && t->columns[i].drop_order >= highest) {
-				highest = t->columns[i].drop_order;
+			if (p->visible[i] && ranks[i] && ranks[i] >= highest) {
+				highest = ranks[i];
 				out = i;
 			}
 		if (out == t->columns_count)
 			break;
-		p->visible[out] = false;
+		table_leave_out(p, t, out);
 	}
 	for (unsigned int i = 0; i < t->columns_count; i++)
 		if (p->visible[i])
@@ -335,7 +385,11 @@ static void table_row(struct ct_printer *p, const struct ct_table *t, const stru
 	for (unsigned int i = 0; i < t->columns_count; i++) {
 		if (!p->visible[i])
 			continue;
-		table_cell(cell, t->columns[i].type, row + i, p->widths[i]);
+		/* A whole name stands in its line, wide as it is: to be read, searched and copied. */
+		if (p->full_names && t->columns[i].type == CT_CELL_KERNEL)
+			table_cell(cell, CT_CELL_TEXT, row + i, TEXT_MOST);
+		else
+			table_cell(cell, t->columns[i].type, row + i, p->widths[i]);
 		table_put(p, t, i, cell, &gap);
 	}
 	ct_out_char(&p->out, '\n');

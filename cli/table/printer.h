@@ -34,7 +34,7 @@ struct ct_printer {
 	struct ct_out out;	/* of the file's descriptor */
 	unsigned int width;
 	uint64_t top;
-	bool colour, several;
+	bool colour, several, full_names;
 	bool terminal;		/* the output is a terminal */
 	bool whole;		/* all rows of the table are in it; false: they come one by one */
 	uint64_t tables;	/* tables that were begun */

@@ -3,8 +3,9 @@
  * Short names of kernels.  Must never read beyond a name or recurse without a limit: a name
  * may be any text, with brackets that match nothing.
  *
- * Of a function and of each template argument only the last component counts, with its own
- * template arguments.  These are written with less and less detail until the name fits.
+ * A kernel of a well-known library is named by its operation (operation.h).  Else: of a function
+ * and of each template argument only the last component counts, with its own template
+ * arguments.  These are written with less and less detail until the name fits.
  */
 #include "table/short_name.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/out.h"
 #include "table/name_parts.h"
+#include "table/operation.h"
 
 #define NAME_MOST	8192	/* bytes of a name that are looked at */
 #define ARGS_MOST	24	/* template arguments of a function that are shown */
@@ -63,6 +65,11 @@ static void short_puts(struct short_out *out, const char *s)
 static bool short_same(struct ct_name_text a, struct ct_name_text b)
 {
 	return a.n == b.n && !memcmp(a.s, b.s, a.n);
+}
+
+static struct ct_name_text short_text(const char *s)
+{
+	return (struct ct_name_text){ s, strlen(s) };
 }
 
 /* 3ul, 4u: without the letters of the type. */
@@ -164,6 +171,27 @@ static void short_arg(struct short_out *out, struct ct_name_text arg,
 		short_put(out, arg.s, arg.n);
 }
 
+/* Classes that say how data is reached, not what is computed. */
+static bool short_is_access(struct ct_name_text arg)
+{
+	static const char *const names[] = {
+		"std::array<", "TrivialOffsetCalculator<", "OffsetCalculator<",
+		"at::native::memory::", "cublasGemv",
+	};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ct_name_starts(arg, 0, names[i]))
+			return true;
+	return memmem(arg.s, arg.n, "policy_hub<", 11) || memmem(arg.s, arg.n, "::NullType", 10);
+}
+
+/* Neither a number nor true or false: to see it twice says nothing. */
+static bool short_is_type(struct ct_name_text arg)
+{
+	return arg.n && !strchr("-(0123456789", *arg.s) && !short_same(arg, short_text("true")) &&
+	       !short_same(arg, short_text("false"));
+}
+
 /* Arguments with ", " between them; ".." for each row of those that are left out. */
 static void short_args(struct short_out *out, struct ct_name_text args,
 		       const struct short_style *style, unsigned int level, unsigned int most)
@@ -179,7 +207,13 @@ static void short_args(struct short_out *out, struct ct_name_text args,
 		bool show = detail == SHORT_ALL || ct_name_is_class(arg) ||
 			    (!i && (detail == SHORT_SOME || !any_class));
 
-		/* Of three or more that are the same: the first. */
+		/* The same type again, and ways to reach data: noise. */
+		if (((i || rest.n) && short_is_access(arg)) ||
+		    (i && short_is_type(arg) && short_same(arg, before))) {
+			before = arg;
+			continue;
+		}
+		/* Of three or more numbers that are the same: the first. */
 		look = rest;
 		if (i && short_same(arg, before) &&
 		    (left_out || (ct_name_next(&look, &after) && short_same(arg, after))))
@@ -200,20 +234,6 @@ static void short_args(struct short_out *out, struct ct_name_text args,
 	}
 }
 
-/* Classes that say how data is reached, not what is computed. */
-static bool short_is_access(struct ct_name_text arg)
-{
-	static const char *const names[] = {
-		"std::array<", "TrivialOffsetCalculator<", "OffsetCalculator<",
-		"at::native::memory::",
-	};
-
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (ct_name_starts(arg, 0, names[i]))
-			return true;
-	return false;
-}
-
 /*
  * How many of the function's template arguments must be shown, and in @count how many there
  * are.  Those behind the third class seldom tell two kernels apart.
@@ -230,6 +250,20 @@ static unsigned int short_least(struct ct_name_text args, unsigned int *count)
 	return least ? least : *count < 3 ? *count : 3;
 }
 
+/* Ends @buf, of which @used bytes were written: no part of a character of UTF-8 where it is full. */
+static char *short_end(char *buf, size_t size, size_t used)
+{
+	size_t at = used;
+
+	while (at && ((unsigned char)buf[at - 1] & 0xc0) == 0x80)
+		at--;
+	if (used + 1 == size && at && (unsigned char)buf[at - 1] >= 0xc0 &&
+	    !ct_utf8(buf + at - 1, used + 1 - at))
+		used = at - 1;
+	buf[used] = 0;
+	return buf;
+}
+
 char *ct_short_kernel_fit(char *buf, size_t size, const char *text, unsigned int columns)
 {
 	struct ct_name_text t = { text, strnlen(text, NAME_MOST) };
@@ -237,9 +271,10 @@ char *ct_short_kernel_fit(char *buf, size_t size, const char *text, unsigned int
 	unsigned int least, count, last = sizeof(styles) / sizeof(*styles) - 1;
 	struct short_style list[sizeof(styles) / sizeof(*styles)];
 	bool fits = false;
-	size_t at;
 	struct ct_name name;
 
+	if (ct_operation_name(buf, size, t))
+		return short_end(buf, size, strlen(buf));
 	if (memchr(t.s, '(', t.n) || memchr(t.s, '<', t.n) || memmem(t.s, t.n, "::", 2))
 		ct_name_read(&name, t, true);
 	else
@@ -270,14 +305,7 @@ char *ct_short_kernel_fit(char *buf, size_t size, const char *text, unsigned int
 				break;
 		}
 	}
-	/* No part of a character of UTF-8 where @buf ends. */
-	for (at = out.used; at && ((unsigned char)buf[at - 1] & 0xc0) == 0x80; at--)
-		;
-	if (out.used + 1 == size && at && (unsigned char)buf[at - 1] >= 0xc0 &&
-	    !ct_utf8(buf + at - 1, out.used + 1 - at))
-		out.used = at - 1;
-	buf[out.used] = 0;
-	return buf;
+	return short_end(buf, size, out.used);
 }
 
 char *ct_short_kernel(char *buf, size_t size, const char *name)

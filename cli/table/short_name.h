@@ -16,10 +16,12 @@
  * @buf: gets the short name; cut where @size bytes are too few
  * @size: at least 1
  *
- * Leaves out the return type, the parameters and the namespaces; keeps as many template
+ * A kernel of a well-known library begins with its operation: "MulFunctor elementwise float
+ * vec4", "gemm nvjet sm90 hsh 96x64 TNT".  Of others, leaves out the return type, the parameters,
+ * the namespaces, types that stand twice in a row and how data is reached; keeps as many template
  * arguments as fit into CT_SHORT_COLUMNS.  ".." stands for some that are left out; the shortest
- * forms have none in front of a class.  A name of C is kept as it is.  The result may hold
- * control characters if @name does.
+ * forms have none in front of a class.  Other names of C are kept.  The result may hold control
+ * characters if @name does.
  *
  * Return: @buf.
  */

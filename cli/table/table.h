@@ -46,7 +46,11 @@ struct ct_column {
 	const char *name;	/* in csv, tsv and json: with its unit, as nsys calls it */
 	const char *head;	/* in tables for people; NULL: name */
 	enum ct_cell_type type;
-	/* Columns with the highest number are left out first where a line is too narrow; 0: never. */
+	/*
+	 * Columns with the highest number are left out first where a line is too narrow; 0: never.
+	 * Where all rows are of one process, Pid and Process go first, and Pid stays where there are two.
+	 * Other names go last.  Neighbours of one number are pairs, counted from the last: they go together.
+	 */
 	unsigned int drop_order;
 };
 
@@ -79,6 +83,7 @@ struct ct_table {
 	uint64_t left_out;	/* rows that ct_table_limit() dropped */
 	char **notes;		/* lines below the table for people; on stderr with other formats */
 	unsigned int notes_count;
+	bool several_processes;	/* of the trace; where no row is known it keeps the column Pid */
 	int error;		/* the first negative errno; what comes after it is dropped */
 	/* Internal: the row that is being filled, the copies of texts, the receiver of rows. */
 	struct ct_cell *row;

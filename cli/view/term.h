@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Only where ct_term_colour() says so. */
+#define CT_TERM_PLAIN	"\033[0m"
+#define CT_TERM_BOLD	"\033[1m"
+#define CT_TERM_DIM	"\033[2m"
+#define CT_TERM_GREEN	"\033[32m"
+#define CT_TERM_YELLOW	"\033[33m"
+#define CT_TERM_CYAN	"\033[36m"
+
 /* Colours may be used on @out: it is a terminal, and NO_COLOR isn't set. */
 bool ct_term_colour(FILE *out);
 

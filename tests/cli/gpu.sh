@@ -236,15 +236,15 @@ t_gpu_explain()
 {
 	gpu_trace idle
 	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	grep -q 'The GPU is idle for 8.11 ms (42.5 %) between its work, in 19 gaps, by its records. What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
+	grep -q 'The GPU is idle for 8.11 ms (42.5 %) between its work, in 19 gaps (measured). What the launching thread did meanwhile: application 7.07 ms, memory calls 540.00 us, kernel driver 360.00 us. The longest gap has 898.00 us.' "$g.explain"
 	ok $? "explain: why the GPU is idle" || cat "$g.explain"
 	grep -q '(gpu-idle, sure) record: cuLaunchKernel at 2.100 ms (--call 10)' "$g.explain"
 	ok $? "and the record that shows it"
-	grep -q 'the GPU works for 57.5 % of it, by its records' "$g.explain"
+	grep -q 'the GPU works for 57.5 % of it (measured)' "$g.explain"
 	ok $? "the verdict has the GPU's time"
 	gpu_trace busy
 	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	grep -q 'limited by the GPU.* the GPU works for 100.0 % of it, by its records.*The GPU works for 5.88 ms (100.0 %) by its records, so its kernels limit. Of that time: 33.3 % in ' "$g.explain"
+	grep -q 'limited by the GPU.* the GPU works for 100.0 % of it (measured).*The GPU works for 5.88 ms (measured), so its kernels limit. Of that time: 33.3 % in ' "$g.explain"
 	ok $? "explain: a GPU that limits, and its kernels" || cat "$g.explain"
 	! grep -q 'gpu-idle\|host-bound' "$g.explain"
 	ok $? "and no other limit"
@@ -254,7 +254,7 @@ t_gpu_explain()
 	ok $? "explain: a program of graphs is not told to make one" || cat "$g.explain"
 	gpu_trace ahead
 	{ "$plain" explain "$g"; "$plain" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and pauses for 37.0 % with work queued, by its records' "$g.explain" | wc -l)" 2 \
+	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and is idle for 37.0 % although work waits for it (measured)' "$g.explain" | wc -l)" 2 \
 		"explain and the summary: a host that is ahead does not limit" || cat "$g.explain"
 	grep -q 'The GPU is idle for 454.00 us (37.9 %) .* work was queued 444.00 us.* The host is not late' "$g.explain"
 	ok $? "and what to try is not for the host"
@@ -269,11 +269,13 @@ t_gpu_part()
 {
 	gpu_trace stopped
 	{ "$plain" explain "$g"; "$plain" report summary "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
-	! grep -q 'by its records\. startup\|the GPU works for' "$g.explain" && grep -q 'GPU has nothing to do for at least' "$g.explain"
+	! grep -q '(measured)\. startup\|the GPU works for' "$g.explain" && grep -q 'GPU has nothing to do for at least' "$g.explain"
 	ok $? "records that end half way: the idle time is a bound" || cat "$g.explain"
 	is "$(grep -o 'GPU records until 0.100 ms only: torch.profiler' "$g.explain" | wc -l)" 2 "explain and the summary say why"
 	gpu_trace busy
-	"$plain" report summary "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'GPU works for 100.0 % of it, by its records'
+	is "$("$plain" report summary "$g" 2>/dev/null | grep -oE '^(KERNELS|CATEGORIES|FUNCTIONS)' | paste -sd,)" "KERNELS,CATEGORIES,FUNCTIONS" \
+		"the summary has what the GPU did before what the host called"
+	"$plain" report summary "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'GPU works for 100.0 % of it (measured)'
 	ok $? "all of them: it is measured"
 }
 

@@ -520,7 +520,7 @@ t_reports_width()
 		COLUMNS=80 "$plain" explain --slowest 3 "$(trace "$name")" 2>/dev/null >>"$work/data/$name.80"
 		is "$(LC_ALL=C.UTF-8 awk 'length > 80' "$work/data/$name.80")" "" "all reports on $name fit 80 columns"
 	done
-	COLUMNS=80 "$plain" report sync "$(trace gpt2)" | grep -A2 '^  avg next' | tr -s '\n ' ' ' |
-		grep -q ' avg next: from the end of it until the process launches or copies something, where no other synchronisation comes before. '
+	COLUMNS=80 "$plain" report sync "$(trace gpt2)" | grep -A2 '^  avg to next' | tr -s '\n ' ' ' |
+		grep -q ' avg to next: from the end of it until the process launches or copies something, where no other synchronisation comes before. '
 	ok $? "a long note goes on in the next line"
 }

@@ -339,6 +339,21 @@ t_report()
 	ok $? "report: no colour in a file"
 	COLUMNS=80 "$ct" report "$t" 2>/dev/null >"$work/report80.txt"
 	is "$(awk 'length > 80 && !/^    do:/' "$work/report80.txt")" "" "report: in 80 columns"
+	local wide="" width
+	for width in 60 66 73 80 100 140 200; do
+		COLUMNS=$width "$ct" report "$t" 2>/dev/null | awk -v w=$width 'length > w && !/^    do:/' >"$work/report.wide"
+		[ ! -s "$work/report.wide" ] || wide="$wide $width"
+	done
+	is "$wide" "" "report: no line is wider than the terminal, from 60 to 200 columns"
+	script -qec "stty cols 100; TERM=xterm NO_COLOR= '$ct' report '$t'" /dev/null 2>/dev/null | tr -d '\r' >"$work/report.tty"
+	grep -q $'^\033\[1mSUMMARY' "$work/report.tty" && grep -q $'^\033\[2mverdict   \033\[0m\033\[1m' "$work/report.tty"
+	ok $? "report: heads and the verdict are bold on a terminal"
+	script -qec "stty cols 100; TERM=xterm NO_COLOR=1 '$ct' report '$t'" /dev/null 2>/dev/null >"$work/report.tty"
+	! grep -q $'\033' "$work/report.tty"
+	ok $? "report: and plain with NO_COLOR"
+	script -qec "stty cols 100; TERM=xterm NO_COLOR= '$ct' explain '$t'" /dev/null 2>/dev/null | tr -d '\r' >"$work/report.tty"
+	grep -q $'^\033\[1mVERDICT' "$work/report.tty"
+	ok $? "explain: the same"
 	COLUMNS=80 "$ct" report cuda_api_sum "$t" 2>/dev/null >"$work/report80.txt"
 	grep -qE "^ +[0-9.]+ % +150.00 us +1,200 +10 ns +700 ns +cuMemAlloc +28\$" "$work/report80.txt"
 	ok $? "report: total, calls, median, longest and failures of each" || cat "$work/report80.txt"
@@ -395,8 +410,8 @@ t_folded()
 	is "$(awk '{ sum += $NF } END { print sum }' "$work/folded")" \
 		"$(jq -n '[inputs | select(.duration_us and .depth == 0) | .duration_us * 1000 | round] | add' "$j")" \
 		"folded: all stacks together are the time of the outermost calls"
-	grep -qE '^python.* \([0-9]+\);cuMemcpyHtoD;nvidia_ioctl [0-9]+$' "$work/folded"
-	ok $? "folded: an ioctl stands behind its call, in its process" || head -5 "$work/folded"
+	grep -qE '^python.* \([0-9]+\);(main|thread) \([0-9]+\);cuMemcpyHtoD;nvidia_ioctl [0-9]+$' "$work/folded"
+	ok $? "folded: an ioctl stands behind its call, in its thread and process" || head -5 "$work/folded"
 	is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$work/folded")" 0 "folded: every line is a stack and a number"
 }
 

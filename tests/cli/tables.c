@@ -267,7 +267,7 @@ static void for_people(void)
 		cells[2] = ct_u64(282000);
 		cells[3] = i ? ct_double(999.6) : (struct ct_cell){ 0 };
 		cells[4] = ct_u64(7);
-		cells[5] = ct_const("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at::native::MaxNanFunctor<float> >, unsigned int, float, 4, 4> >(int)");
+		cells[5] = ct_const("void ns::reduce_rows<512, 1, ns::ReduceOp<float, ns::func_wrapper_t<float, ns::MaxNanFunctor<float> >, unsigned int, float, 4, 4> >(int)");
 	}
 	ct_table_note(&t, "see\033[31m");
 	ct_table_end(&t);
@@ -275,8 +275,8 @@ static void for_people(void)
 	show(ok(!strcmp(text,
 		"GPU KERNELS (by time): x\n"
 		"   Share    Total    Calls      Med  Name\n"
-		"  41.3 %  1.235 s  282,000        -  reduce_kernel<512, 1, ReduceOp<func_wrappe~\n"
-		"  41.3 %  1.21 ms  282,000  1.00 us  reduce_kernel<512, 1, ReduceOp<func_wrappe~\n"
+		"  41.3 %  1.235 s  282,000        -  reduce_rows<512, 1, ReduceOp<func_wrapper_~\n"
+		"  41.3 %  1.21 ms  282,000  1.00 us  reduce_rows<512, 1, ReduceOp<func_wrapper_~\n"
 		"  ... and 2 more; --top 0 shows all\n"
 		"  see?[31m\n"), "80 columns: P99 is left out, the name is cut"), text);
 	options.width = 160;
@@ -304,6 +304,56 @@ static void for_people(void)
 	ok(!strpbrk(text, "\033\007\r\t\x7f") && !strstr(text, "\xc2\x9b") && !strstr(text, "\xff") &&
 	   strstr(text, "gemm_\xc3\xa9\xe2\x82\xac"), "hostile texts are harmless");
 	ok(!strstr(text, " \n"), "no spaces at the end of a line");
+	ct_table_free(&t);
+}
+
+/* Which columns of a table that is too wide stay. */
+static void narrow(void)
+{
+	static const struct ct_column columns[] = {
+		{ "Pid", "pid", CT_CELL_ID, 9 }, { "Process", "process", CT_CELL_TEXT, 8 },
+		{ "Off", "off", CT_CELL_COUNT, 2 }, { "Off (ns)", "off for", CT_CELL_NS, 2 },
+		{ "On", "on", CT_CELL_COUNT, 2 }, { "On (ns)", "on for", CT_CELL_NS, 2 },
+		{ "Calls", "calls", CT_CELL_COUNT, 0 }, { "Name", "name", CT_CELL_TEXT, 1 },
+	};
+	struct ct_print_options options = { 0 };
+	unsigned int pairs = 0, pids = 0, names = 0, widths = 0;
+	struct ct_table t;
+	const char *text;
+
+	for (unsigned int several = 0; several < 2; several++) {
+		ct_table_begin(&t, "narrow", "Narrow", columns, 8);
+		for (unsigned int i = 0; i < 3; i++) {
+			struct ct_cell *cells = ct_table_row(&t);
+
+			cells[0] = ct_u64(several ? 4000 + i : 4000);
+			cells[1] = ct_const("python3");
+			for (unsigned int k = 2; k < 7; k++)
+				cells[k] = ct_u64(1234567 * k);
+			cells[7] = ct_format(&t, "a rather long name of row number %u", i);
+		}
+		ct_table_end(&t);
+		for (options.width = 30; options.width <= 120; options.width++) {
+			text = strchr(printed(&t, "table", &options), '\n') + 1;
+			widths++;
+			pairs += !strstr(text, " off ") == !strstr(text, " off for") && !strstr(text, " on ") == !strstr(text, " on for");
+			pids += !several || strstr(text, "pid");
+			/* The name goes only after all figures that may go. */
+			names += strstr(text, " name") || !strstr(text, "off for");
+		}
+		ok(several || !strstr(printed(&t, "table", &(struct ct_print_options){ .width = 70 }), "pid"),
+		   "a pid that is the same in all rows goes first");
+		ct_table_free(&t);
+	}
+	ok(pairs == widths, "pairs of columns stay or go together (%u of %u widths)", pairs, widths);
+	ok(pids == widths, "the pid stays where there are two (%u)", pids);
+	ok(names == widths, "names go last (%u)", names);
+	ct_table_begin(&t, "whole", "Whole", every_type, 2);
+	ct_table_row(&t)[1] = ct_const("void ns::a_kernel_with_a_long_name<float, int, 3>(float const*, float const*, unsigned long)");
+	ct_table_end(&t);
+	options = (struct ct_print_options){ .width = 60, .full_names = true };
+	ok(!!strstr(printed(&t, "table", &options), "a_kernel_with_a_long_name<float, int, 3>(float const*, float const*, unsigned long)\n"),
+	   "whole names where they are asked for");
 	ct_table_free(&t);
 }
 
@@ -389,25 +439,87 @@ static void short_names(void)
 {
 	static const char *const names[][2] = {
 		{ "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)",
-		  "vectorized_elementwise_kernel<4, FillFunctor<float>, array<char*, 1>>" },
+		  "FillFunctor elementwise float vec4" },
 		{ "void at::native::vectorized_elementwise_kernel<4, at::native::tanh_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}, std::array<char*, 2ul> >(int)",
-		  "vectorized_elementwise_kernel<4, tanh_kernel_cuda::{lambda#2#2#1}, array<char*, 2>>" },
+		  "tanh elementwise float vec4" },
 		{ "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, float, false, true, false, false, 9, false, cublasGemvParamsEx<int, cublasGemvTensorStridedBatched<float const>, float> >(cublasGemvParamsEx<int, float>)",
-		  "gemvx::kernel<int, int, float, .., false, true, false, false, 9, false, cublasGemvParamsEx<..>>" },
+		  "gemvx::kernel<int, float, false, true, false, false, 9, false>" },
 		{ "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(cutlass_80_simt_sgemm_64x64_8x5_tn_align1::Params)",
-		  "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>" },
+		  "gemm cutlass sm80 simt sgemm 64x64 tn align1" },
 		{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float, cutlass::arch::Sm80, true>::Params)",
 		  "fmha_cutlassF_f32_aligned_64x64_rf_sm80" },
 		{ "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>(int, float)",
-		  "vectorized_layer_norm_kernel<float, float, false>" },
+		  "vectorized_layer_norm_kernel<float, false>" },
 		{ "void (anonymous namespace)::softmax_warp_forward<float, float, float, 4, true, false>(float*)",
-		  "softmax_warp_forward<float, .., 4, true, false>" },
+		  "softmax_warp_forward<float, 4, true, false>" },
 		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<long, at::native::func_wrapper_t<long, at::native::sum_functor<long, long, long>::operator()(at::TensorIterator&)::{lambda(long, long)#1}>, unsigned int, long, 4, 4> >(int)",
-		  "reduce_kernel<512, 1, ReduceOp<long, func_wrapper_t<long, sum_functor<..>::{lambda#1}>, ..>>" },
+		  "sum_functor reduce long 512x1" },
 		{ "void cudnn::engines_precompiled::nhwcToNchwKernel<float, float, float, true, false, (cudnnKernelDataType_t)2>(float const*)",
-		  "nhwcToNchwKernel<float, .., true, false, 2>" },
+		  "nhwcToNchwKernel<float, true, false, 2>" },
 		{ "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas",
-		  "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas" },
+		  "gemm xmma sm80 f32 nt 32x32x8" },
+		{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		  "AllReduce f32 RING LL" },
+		{ "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+		  "SendRecv nccl" },
+		{ "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)",
+		  "Generic 4 nccl" },
+		{ "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)",
+		  "AllReduce RING LL float" },
+		{ "nvjet_sm90_hsh_96x64_64x9_1x2_h_bz_coopA_NTT",
+		  "gemm nvjet sm90 hsh 96x64 NTT" },
+		{ "nvjet_hsh_128x256_64x4_2x1_v_bz_coopB_bias_TNN",
+		  "gemm nvjet hsh 128x256 bias TNN" },
+		{ "ampere_sgemm_128x64_tn",
+		  "gemm ampere sgemm 128x64 tn" },
+		{ "ampere_fp16_s16816gemm_fp16_128x64_sliced1x2_ldg8_f2f_stages_64x5_tn",
+		  "gemm ampere fp16 s16816gemm 128x64 tn" },
+		{ "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_f16_f32_void_f16_128x128x64_2x1x1_0_tnn_align8_warpspecialized_cooperative_epi_tma",
+		  "gemm cutlass3x sm90 s64x128x16gemm f16 f32 128x128x64 tnn align8" },
+		{ "void cutlass::Kernel2<cutlass_80_tensorop_s1688bf16gemm_64x64_16x6_nn_align1>(cutlass_80_tensorop_s1688bf16gemm_64x64_16x6_nn_align1::Params)",
+		  "gemm cutlass sm80 s1688bf16gemm 64x64 nn align1" },
+		{ "triton_poi_fused_add_mul_0",
+		  "add_mul_0 triton pointwise" },
+		{ "triton_red_fused__to_copy_mean_1",
+		  "to_copy_mean_1 triton reduction" },
+		{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)0, false>, float const*, double, double, double, double, double, bool, float const*, float const*, (at::native::ADAM_MODE)0>(int)",
+		  "FusedAdamMathFunctor multi_tensor float" },
+		{ "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::Half, c10::Half, c10::Half, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
+		  "MulFunctor elementwise Half float vec4" },
+		{ "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<at::native::index_kernel_impl<at::native::OpaqueType<4> >(at::TensorIteratorBase&, c10::ArrayRef<long>, c10::ArrayRef<long>)::{lambda(char*, char const*, long)#1}>(at::TensorIteratorBase&, c10::ArrayRef<long>, c10::ArrayRef<long>, at::native::index_kernel_impl<at::native::OpaqueType<4> >(at::TensorIteratorBase&, c10::ArrayRef<long>, c10::ArrayRef<long>)::{lambda(char*, char const*, long)#1} const&, bool)::{lambda(int)#1}>(long, int)",
+		  "index elementwise index long 128x4" },
+		{ "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&, at::native::AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > const&)::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<at::native::AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&, at::native::AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > const&)::{lambda(int)#1})",
+		  "MulFunctor elementwise scalar float 128x2" },
+		{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::UnaryOpFunctor<float, 2, 1, 1>, at::native::Sqrt<float> >(at::native::(anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::UnaryOpFunctor<float, 2, 1, 1>, at::native::Sqrt<float>)",
+		  "Sqrt multi_tensor float UnaryOpFunctor" },
+		{ "void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2}, at::native::(anonymous namespace)::distribution_nullary_kernel<float, float, float4, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2}, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2} const&, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(int, float)#1}>(long, at::PhiloxCudaState, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2}, at::native::(anonymous namespace)::distribution_nullary_kernel<float, float, float4, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2}, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_and_transform<float, float, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, at::CUDAGeneratorImpl*, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(curandStatePhilox4_32_10*)#2} const&, at::native::templates::cuda::normal_kernel<at::CUDAGeneratorImpl*>(at::TensorBase const&, double, double, at::CUDAGeneratorImpl*)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1})::{lambda(int, float)#1})",
+		  "normal distribution float unrolled4" },
+		{ "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x64x32_stage5_warpsize2x2x1_g1_tensor16x8x8_execute_kernel__5x_cudnn",
+		  "fprop_implicit_gemm xmma sm80 tf32 nchw 128x64x32" },
+		{ "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x128x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_split_k_kernel__5x_cublas",
+		  "gemm xmma sm80 f32 nt 64x128x8 split_k" },
+		{ "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::(anonymous namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() const::{lambda()#11}::operator()() const::{lambda(bool, float, float)#1}>(at::TensorIteratorBase&, at::native::(anonymous namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() const::{lambda()#11}::operator()() const::{lambda(bool, float, float)#1} const&)::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<at::native::(anonymous namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() const::{lambda()#11}::operator()() const::{lambda(bool, float, float)#1}>(at::TensorIteratorBase&, at::native::(anonymous namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() const::{lambda()#11}::operator()() const::{lambda(bool, float, float)#1} const&)::{lambda(int)#1})",
+		  "where elementwise bool float 128x2" },
+		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>, unsigned int, long, 4, 4> >(at::native::ReduceOp<float, at::native::ArgMaxOps<float>, unsigned int, long, 4, 4>)",
+		  "ArgMaxOps reduce float 512x1" },
+		{ "void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#2}::operator()() const::{lambda(float, float)#1}, std::array<char*, 3ul> >(int, at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#2}::operator()() const::{lambda(float, float)#1}, std::array<char*, 3ul>)",
+		  "GeluBackward elementwise float vec4" },
+		{ "void at::native::unrolled_elementwise_kernel<at::native::BinaryFunctor<long, long, long, at::native::BitwiseAndFunctor<long> >, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>, TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<2>, at::native::memory::StoreWithCast<1> >(int, at::native::BinaryFunctor<long, long, long, at::native::BitwiseAndFunctor<long> >, std::array<char*, 3ul>, TrivialOffsetCalculator<2, unsigned int>, TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<2>, at::native::memory::StoreWithCast<1>)",
+		  "BitwiseAndFunctor elementwise long unrolled4" },
+		{ "void at_cuda_detail::cub::detail::scan::DeviceScanKernel<at_cuda_detail::cub::detail::scan::policy_hub<long, long, long, unsigned int, std::plus<long> >::Policy1000, long const*, long*, at_cuda_detail::cub::ScanTileState<long, true>, std::plus<long>, at_cuda_detail::cub::NullType, unsigned int, long, false, at_cuda_detail::cub::NullType>(long const*, long*, at_cuda_detail::cub::ScanTileState<long, true>, int, std::plus<long>, at_cuda_detail::cub::NullType, unsigned int)",
+		  "DeviceScanKernel<long const*, long*, ScanTileState<long, true>, plus<long>, unsigned int, ..>" },
+		{ "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, cutlass::gemm::collective::CollectiveMma<int> > >(int)",
+		  "device_kernel<GemmUniversal<tuple<int>, CollectiveMma<int>>>" },
+		{ "loop_add_fusion_13",
+		  "loop_add_fusion_13" },
+		/* What only looks like such a name. */
+		{ "ncclDevKernel_", "ncclDevKernel_" },
+		{ "sm80_xmma_gemm_f32f32_f32f32_f32", "sm80_xmma_gemm_f32f32_f32f32_f32" },
+		{ "sm80_xmma_gemm", "sm80_xmma_gemm" },
+		{ "nvjet", "nvjet" },
+		{ "cutlass_notes", "cutlass_notes" },
+		{ "triton_poi_", "triton_poi_" },
+		{ "void reduce_kernel<512, 1>(int)", "reduce_kernel<512, 1>" },
 		{ "vectorAdd(float const*, float const*, float*, int)", "vectorAdd" },
 		{ "ns::Foo<int>::operator()(int) const", "Foo::operator()" },
 		{ "bool ns::operator< <int>(int, int)", "ns::operator<<int>" },
@@ -431,9 +543,9 @@ static void short_names(void)
 		ok(!strcmp(buf, names[i][1]), "%.60s: %s", names[i][0], buf);
 	}
 	ok(!strcmp(ct_short_kernel_fit(buf, sizeof(buf), names[0][0], 60),
-		   "vectorized_elementwise_kernel<4, FillFunctor<float>, ..>"), "60 columns: %s", buf);
-	ok(!strcmp(ct_short_kernel_fit(buf, sizeof(buf), names[0][0], 39),
-		   "vectorized_elem~<4, FillFunctor<float>, ..>"), "39 columns: %s", buf);
+		   "FillFunctor elementwise float vec4"), "60 columns: %s", buf);
+	ok(!strcmp(ct_short_kernel_fit(buf, sizeof(buf), "void f_with_a_long_name<4, ns::Fill<float>, ns::Load<int>, 3>()", 34),
+		   "f_with_a_long~<4, Fill<float>, Load<int>, ..>"), "34 columns: %s", buf);
 	ok(!strcmp(ct_short_kernel(small, sizeof(small), "gemm__\xc3\xa9"), "gemm__"),
 	   "no half character at the end");
 	ok(!strcmp(ct_short_kernel(small, sizeof(small), "gemm_\xc3\xa9"), "gemm_\xc3\xa9"),
@@ -472,6 +584,7 @@ int main(int argc, char **argv)
 	model();
 	streaming();
 	for_people();
+	narrow();
 	for_programs();
 	decimals();
 	errors();

@@ -43,7 +43,7 @@ enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, PREVIOUS = CAUSES + CT_I
 #define GAP_COLUMNS(rank) {							\
 	[START] = { "Start (ns)", "start", CT_CELL_TIME, 0 },			\
 	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },		\
-	[MOST] = { "Cause", "most of it", CT_CELL_TEXT, 0 },			\
+	[MOST] = { "Cause", "main cause", CT_CELL_TEXT, 0 },			\
 	[PID] = { "Pid", "pid", CT_CELL_ID, rank },				\
 	[TID] = { "Tid", "tid", CT_CELL_ID, 7 },				\
 	[DEVICE] = { "Device", "GPU", CT_CELL_ID, rank },			\

@@ -29,7 +29,7 @@ static const struct ct_column time_columns[T_COLUMNS] = {
 	[T_PROCESS] = { "Process", "process", CT_CELL_TEXT, 1 },
 	[T_TIME] = { "Time (ns)", "at", CT_CELL_TIME, 0 },
 	[T_PEAK] = { "Peak (bytes)", "peak", CT_CELL_BYTES, 0 },
-	[T_AFTER] = { "After (bytes)", "then", CT_CELL_BYTES, 0 },
+	[T_AFTER] = { "After (bytes)", "held after", CT_CELL_BYTES, 0 },
 };
 
 enum { L_PID, L_PROCESS, L_NAME, L_COUNT, L_BYTES, L_FIRST, L_LAST, L_SMALLEST, L_LARGEST, L_THEN,

@@ -9,6 +9,14 @@
 #include "view/term.h"
 
 #define PAGE_INDENT	10	/* of what is continued */
+#define PAGE_TEXT	120	/* wider text is hard to read */
+
+void ct_page_begin(struct ct_page *page, unsigned int columns, bool colour)
+{
+	columns = columns ? columns : CT_PAGE_COLUMNS;
+	page->columns = columns < CT_PAGE_LEAST ? CT_PAGE_LEAST : columns > CT_PAGE_MOST ? CT_PAGE_MOST : columns;
+	page->colour = colour;
+}
 
 unsigned int ct_page_left(const struct ct_page *page)
 {
@@ -23,20 +31,21 @@ static void page_line(struct ct_page *page, const char *line)
 
 	if (!ct_page_left(page))
 		return;
-	ct_term_clean(to, sizeof(page->lines[0]), line, CT_PAGE_COLUMNS);
-	page->count++;
+	ct_term_clean(to, sizeof(page->lines[0]), line, page->columns);
+	page->styles[page->count++] = page->style;
 }
 
 /* One line, broken where it is too long.  Bytes count as columns here: good enough to break. */
 static void page_wrap(struct ct_page *page, char *line)
 {
-	char piece[CT_PAGE_COLUMNS + 8];
-	unsigned int indent = 0;
+	unsigned int indent = 0, width = page->columns < PAGE_TEXT ? page->columns : PAGE_TEXT;
+	char piece[CT_PAGE_MOST + 8];
 
-	while (strlen(line) + indent > CT_PAGE_COLUMNS) {
-		unsigned int cut = CT_PAGE_COLUMNS - indent;
+	while (strlen(line) + indent > (*line == ' ' && !indent ? page->columns : width)) {
+		unsigned int cut = width - indent;
 
-		while (cut > 20 && line[cut] != ' ')
+		/* A number stays with its "%". */
+		while (cut > 20 && (line[cut] != ' ' || line[cut + 1] == '%'))
 			cut--;
 		if (cut == 20)
 			break;
@@ -53,16 +62,11 @@ static void page_wrap(struct ct_page *page, char *line)
 	page_line(page, piece);
 }
 
-void ct_page_add(struct ct_page *page, const char *format, ...)
+static void page_vadd(struct ct_page *page, const char *format, va_list args)
 {
 	char *text, *line, *next;
-	va_list args;
-	int n;
 
-	va_start(args, format);
-	n = vasprintf(&text, format, args);
-	va_end(args);
-	if (n < 0)
+	if (vasprintf(&text, format, args) < 0)
 		return;
 	for (line = text; line && (*line || line == text); line = next) {
 		next = strchr(line, '\n');
@@ -73,8 +77,52 @@ void ct_page_add(struct ct_page *page, const char *format, ...)
 	free(text);
 }
 
+void ct_page_add(struct ct_page *page, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	page_vadd(page, format, args);
+	va_end(args);
+}
+
+void ct_page_head(struct ct_page *page, const char *format, ...)
+{
+	enum ct_page_style style = page->style;
+	va_list args;
+
+	page->style = CT_PAGE_HEAD;
+	page_line(page, "");
+	va_start(args, format);
+	page_vadd(page, format, args);
+	va_end(args);
+	page->style = style;
+}
+
+/* The bytes of the first CT_PAGE_LABEL columns: a label is ASCII. */
+static unsigned int page_label(const char *line)
+{
+	return strnlen(line, CT_PAGE_LABEL);
+}
+
 void ct_page_print(const struct ct_page *page, FILE *out)
 {
-	for (unsigned int i = 0; i < page->count; i++)
-		fprintf(out, "%s\n", page->lines[i]);
+	static const char *const begins[] = {
+		[CT_PAGE_PLAIN] = "", [CT_PAGE_HEAD] = CT_TERM_BOLD, [CT_PAGE_LABELS] = CT_TERM_DIM,
+		[CT_PAGE_VERDICT] = CT_TERM_DIM, [CT_PAGE_WARNING] = CT_TERM_YELLOW,
+	};
+
+	for (unsigned int i = 0; i < page->count; i++) {
+		const char *line = page->lines[i];
+		unsigned int style = page->styles[i], label = page_label(line);
+
+		if (!page->colour || style == CT_PAGE_PLAIN || !*line)
+			fprintf(out, "%s\n", line);
+		else if (style == CT_PAGE_LABELS || style == CT_PAGE_VERDICT)
+			fprintf(out, "%s%.*s%s%s%s%s\n", begins[style], label, line, CT_TERM_PLAIN,
+				style == CT_PAGE_VERDICT ? CT_TERM_BOLD : "", line + label,
+				style == CT_PAGE_VERDICT ? CT_TERM_PLAIN : "");
+		else
+			fprintf(out, "%s%s%s\n", begins[style], line, CT_TERM_PLAIN);
+	}
 }

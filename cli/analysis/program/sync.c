@@ -27,7 +27,7 @@ static const struct ct_column columns[COLUMNS] = {
 	[STEADY] = { "Steady State (ns)", "in steady", CT_CELL_NS, 3 },
 	[STEADY_SHARE] = { "Steady State (%)", "of steady", CT_CELL_PERCENT, 0 },
 	[AFTER] = { "Until Next Submission (ns)", "until next", CT_CELL_NS, 3 },
-	[AFTER_AVG] = { "Until Next Submission Avg (ns)", "avg next", CT_CELL_NS_MEAN, 0 },
+	[AFTER_AVG] = { "Until Next Submission Avg (ns)", "avg to next", CT_CELL_NS_MEAN, 0 },
 	[HANDLES] = { "Handles", "handles", CT_CELL_COUNT, 6 },
 	[NAME] = { "Name", "name", CT_CELL_TEXT, 0 },
 };
@@ -197,7 +197,7 @@ static int sync_end(struct ct_analysis *a)
 	else
 		ct_table_note(t, "of steady: of the steady state (where there is no pattern: of the execution) of all processes.");
 	if (s->count)
-		ct_table_note(t, "avg next: from the end of it until the process launches or copies something, where no other synchronisation comes before.");
+		ct_table_note(t, "avg to next: from the end of it until the process launches or copies something, where no other synchronisation comes before.");
 	return 0;
 }
 

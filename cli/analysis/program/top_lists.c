@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "table/short_name.h"
 #include "view/term.h"
@@ -12,6 +13,8 @@
 #define FUNCTIONS	8
 #define MOST_CALLED	3
 #define KERNELS		5
+#define TOTAL_COLUMNS	66	/* a page with fewer has no total time of categories */
+#define NAME_MOST	60	/* columns of a function's name */
 
 static int lists_by_self(const void *a, const void *b)
 {
@@ -54,9 +57,14 @@ static void lists_category_row(struct ct_page *page, const char *name, uint64_t 
 {
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], c[CT_TERM_TEXT];
 
-	ct_page_add(page, "  %-12s %14s %12s %12s %6.1f %%", name, ct_term_count(a, count),
-		    total ? ct_term_ns(b, total) : "", ct_term_ns(c, self),
-		    s->self ? 100.0 * self / s->self : 0.0);
+	ct_term_count(a, count);
+	ct_term_ns(b, total);
+	ct_term_ns(c, self);
+	if (page->columns < TOTAL_COLUMNS)
+		ct_page_add(page, "  %-12s %14s %12s %6.1f %%", name, a, c, s->self ? 100.0 * self / s->self : 0.0);
+	else
+		ct_page_add(page, "  %-12s %14s %12s %12s %6.1f %%", name, a, total ? b : "", c,
+			    s->self ? 100.0 * self / s->self : 0.0);
 }
 
 static void lists_categories(const struct ct_calls *s, struct ct_page *page, unsigned int most)
@@ -64,8 +72,11 @@ static void lists_categories(const struct ct_calls *s, struct ct_page *page, uns
 	bool said[CT_CAT_COUNT] = { 0 };
 	uint64_t count = 0, self = 0;
 
-	ct_page_add(page, "\n");
-	ct_page_add(page, "CATEGORIES        calls        total         self    share of all self time");
+	if (page->columns < TOTAL_COLUMNS)
+		ct_page_head(page, "CATEGORIES        calls         self    share of self time");
+	else
+		ct_page_head(page, "CATEGORIES        calls        total         self    share%s",
+			     page->columns < 74 ? "" : " of all self time");
 	for (unsigned int n = 0; n < most; n++) {
 		unsigned int best = CT_CAT_COUNT;
 
@@ -91,13 +102,21 @@ static void lists_functions(const struct ct_calls *s, struct ct_op_stat **list, 
 			      unsigned int most)
 {
 	char a[CT_TERM_TEXT], b[CT_TERM_TEXT], name[256];
+	int width = page->columns < 80 ? page->columns - 37 : 36;
 
+	/* Longer names have their room where there is some. */
 	qsort(list, s->ops_count, sizeof(*list), lists_by_self);
-	ct_page_add(page, "\n");
-	ct_page_add(page, "%-38s %12s %12s    share", "FUNCTIONS with the most self time", "calls", "self");
+	for (unsigned int i = 0; i < s->ops_count && i < most; i++) {
+		int wanted = strlen(ct_calls_name(s, list[i]));
+
+		while (width < wanted && width < NAME_MOST && width + 44u < page->columns)
+			width++;
+	}
+	ct_page_head(page, "%-*s %12s %12s    share", width + 2,
+		     page->columns < 72 ? "FUNCTIONS by self time" : "FUNCTIONS with the most self time", "calls", "self");
 	for (unsigned int i = 0; i < s->ops_count && i < most && list[i]->self; i++)
-		ct_page_add(page, "  %-36s %12s %12s %6.1f %%",
-			    ct_term_clean(name, sizeof(name), ct_calls_name(s, list[i]), 36),
+		ct_page_add(page, "  %-*s %12s %12s %6.1f %%", width,
+			    ct_term_clean(name, sizeof(name), ct_calls_name(s, list[i]), width),
 			    ct_term_count(a, list[i]->count), ct_term_ns(b, list[i]->self),
 			    s->self ? 100.0 * list[i]->self / s->self : 0.0);
 }
@@ -129,7 +148,8 @@ static void lists_kernels(struct ct_names *names, struct ct_top_kernels *kernels
 			  unsigned int most, bool graphs)
 {
 	const struct ct_top_kernel *list;
-	char count[CT_TERM_TEXT], ns[CT_TERM_TEXT], name[256], clean[256];
+	char count[CT_TERM_TEXT], ns[CT_TERM_TEXT], name[512], clean[512];
+	unsigned int width;
 	uint64_t all = 0;
 	size_t n = kernels->count;
 
@@ -138,25 +158,25 @@ static void lists_kernels(struct ct_names *names, struct ct_top_kernels *kernels
 	ct_keyed_sort(kernels, lists_by_time);
 	list = kernels->list;
 	if (n && most) {
-		ct_page_add(page, "\n");
 		if (all)
-			ct_page_add(page, "KERNELS by time on the GPU (of %zu%s): share, time, launches", n,
-				    graphs ? ", without graphs" : "");
+			ct_page_head(page, "KERNELS by time on the GPU (of %zu%s): share, time, launches", n,
+				     graphs ? ", without graphs" : "");
 		else
-			ct_page_add(page, "KERNELS launched most (of %zu)", n);
+			ct_page_head(page, "KERNELS launched most (of %zu)", n);
 	}
+	width = page->columns - (all ? 33 : 18);
 	for (size_t i = 0; i < n && i < most; i++) {
 		const char *text = ct_names_string(names, list[i].name);
 
 		if (all) {
-			ct_short_kernel_fit(name, sizeof(name), text ? text : "?", 46);
+			ct_short_kernel_fit(name, sizeof(name), text ? text : "?", width);
 			ct_page_add(page, "  %5.1f %% %11s %9s  %s", 100.0 * list[i].ns / all, ct_term_ns(ns, list[i].ns),
-				    ct_term_count(count, list[i].launches), ct_term_clean(clean, sizeof(clean), name, 46));
+				    ct_term_count(count, list[i].launches), ct_term_clean(clean, sizeof(clean), name, width));
 			continue;
 		}
-		ct_short_kernel_fit(name, sizeof(name), text ? text : "?", 62);
+		ct_short_kernel_fit(name, sizeof(name), text ? text : "?", width);
 		ct_page_add(page, "  %14s  %s", ct_term_count(count, list[i].launches),
-			    ct_term_clean(clean, sizeof(clean), name, 62));
+			    ct_term_clean(clean, sizeof(clean), name, width));
 	}
 }
 
@@ -167,6 +187,7 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_k
 	unsigned int rows[3] = { CATEGORIES, FUNCTIONS, KERNELS }, have[3] = { 0 };
 	unsigned int left = ct_page_left(page), heads = 10, used;
 	struct ct_op_stat **list = calloc(s->ops_count + 1ul, sizeof(*list));
+	bool timed = false;
 
 	if (!list)
 		return -ENOMEM;
@@ -186,11 +207,17 @@ int ct_top_lists(struct ct_page *page, const struct ct_calls *s, struct ct_top_k
 			most = rows[i] > rows[most] ? i : most;
 		rows[most]--;
 	}
+	for (size_t i = 0; i < kernels->count; i++)
+		timed |= kernels->list[i].ns > 0;
+	/* What the GPU did tells more than what the host called. */
+	if (timed)
+		lists_kernels(names, kernels, page, rows[2], graphs);
 	lists_categories(s, page, rows[0]);
 	if (rows[1])
 		lists_functions(s, list, page, rows[1]);
 	lists_most_called(s, list, page);
-	lists_kernels(names, kernels, page, rows[2], graphs);
+	if (!timed)
+		lists_kernels(names, kernels, page, rows[2], graphs);
 	free(list);
 	return 0;
 }

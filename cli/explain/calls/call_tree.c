@@ -27,7 +27,7 @@ static int tree_find(const struct ct_trace *t, struct ct_call_found *found, stru
 		return ct_fail(err, ENOENT, "there is no call %llu; 'cudatrace export' shows each call's op_id",
 			       (unsigned long long)q->op_id);
 	return ct_fail(err, ENOENT, found->unreturned ? "none of the calls that count returned" :
-							"no call that counts is in the trace");
+							"the trace has no such call that returned: --name, --pid and --tid choose among the outermost calls");
 }
 
 static int tree_say(const struct ct_trace *t, const struct ct_call_found *found, FILE *out)

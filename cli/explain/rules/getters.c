@@ -103,7 +103,7 @@ void ct_rule_getters(struct ct_explain *x, const struct ct_rule *rule)
 	if (ct_rule_share(x, CT_SCOPE_STEADY, cost) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, timed ? CT_SURE : CT_POSSIBLE, cost,
-			   "%s of %s calls are getters (%s %s), most of them %s: %s%s.",
+			   "%s of %s calls only ask libcuda for a value (%s %s), mostly %s: %s%s.",
 			   ct_term_count(a, count), ct_term_count(b, calls), ct_explain_rate(x, rate, n),
 			   ct_explain_per(x), most->class->name, timed ? "" : "about ",
 			   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));

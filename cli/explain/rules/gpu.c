@@ -185,7 +185,7 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 	if (devices > 1)
 		snprintf(which, sizeof(which), "GPU %u (of %u)", d->gpu, devices);
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, idle,
-			   "%s is idle for %s between its work, in %s gaps, by its records. What the launching thread "
+			   "%s is idle for %s between its work, in %s gaps (measured). What the launching thread "
 			   "did meanwhile: %s. The longest gap has %s.%s", which,
 			   ct_explain_time(x, CT_SCOPE_STEADY, idle, time),
 			   ct_term_count(gaps, d->gaps[CT_STAGE_STEADY] + d->gaps[CT_STAGE_EXECUTION]), causes,
@@ -307,7 +307,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 	if (!first)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns < busy ? ns : busy,
-			   "The GPU works for %s by its records, so its kernels limit. Of that time: %s.",
+			   "The GPU works for %s (measured), so its kernels limit. Of that time: %s.",
 			   ct_explain_time(x, CT_SCOPE_STEADY, busy, time), kernels);
 	ct_explain_advise(x, f, "Make these kernels faster: lower precision, better libraries or shapes, fused operations "
 			  "(torch.compile); a profiler of kernels (Nsight Compute) says what limits one.");

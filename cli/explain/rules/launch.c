@@ -80,7 +80,7 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		uint64_t working = ct_explain_gpu_ns(x) + x->queued, most = wall - (working < wall ? working : wall);
 
 		cost = cost < most ? cost : most;
-		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it, by its records",
+		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it (measured)",
 			 ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x)));
 	}
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, x->idle_measured ? CT_SURE : CT_LIKELY, cost,
@@ -127,7 +127,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "%s in the application, between calls, for %s of the steady "
 			   "state%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
-			   getters >= 1000 ? "; getters, which are not timed, are part of it" : "");
+			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
 	if (launch_switches(x))
 		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",
 				  off ? "" : " The thread was on a CPU all that time.");

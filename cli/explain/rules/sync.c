@@ -66,7 +66,7 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 			   ct_explain_rate(x, rate, n), ct_explain_rate_s(x, rate), ct_explain_per(x),
 			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
-			   x->idle_measured ? " after them, by its records" : " until the next submission returned");
+			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned");
 	f->at_most = !x->idle_measured;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
