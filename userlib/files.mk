@@ -7,13 +7,13 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix tracedir/, lost.c preallocate.c registry.c) \
 	$(addprefix backend/, backend.c device.c files.c producer.c) \
 	$(addprefix record/, append.S attach.c packet.c record.c) \
-	$(addprefix call/, call.c classify.c decode.c extract.c function.c host.c ioctl.c kernels.c mark.c) \
-	$(addprefix hook/, announce.c ask.c begin.c dlsym.S driver.c got.c inject.c interpose.c objects.c slot.c table.c thunks.S))
+	$(addprefix call/, call.c classify.c decode.c extract.c function.c host.c ioctl.c kernels.c machine.c mark.c) \
+	$(addprefix hook/, announce.c ask.c begin.c dlsym.S driver.c got.c inject.c interpose.c libraries.c objects.c slot.c table.c thunks.S))
 
 # What runs when any program starts lies together, so that it touches few pages; process.c is
 # first, as its page begins .bss and splits that memory only once (MADV_WIPEONFORK).
 USERLIB_EARLY := userlib/base/process.c userlib/init.c userlib/hook/begin.c \
-	$(filter %/options.c %/elf.c %/string.c %/sys.c %/ioctl.c %/driver.c %/objects.c \
+	$(filter %/options.c %/elf.c %/string.c %/sys.c %/ioctl.c %/driver.c %/objects.c %/libraries.c \
 		%/interpose.c %/got.c,$(USERLIB_SRCS))
 USERLIB_SRCS := $(USERLIB_EARLY) $(filter-out $(USERLIB_EARLY),$(USERLIB_SRCS))
 

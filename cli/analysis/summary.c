@@ -17,6 +17,7 @@
 #include "analysis/losses.h"
 #include "analysis/program/outliers.h"
 #include "analysis/program/figures.h"
+#include "analysis/program/machine.h"
 #include "analysis/program/page.h"
 #include "analysis/program/top_lists.h"
 #include "analysis/unseen.h"
@@ -402,6 +403,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 		return -ENOMEM;
 	ct_page_begin(page, print->page, print->colour);
 	summary_head(a, page);
+	rc = ct_page_machine(page, &a->trace->reg);
 	if (main >= 0)
 		summary_verdict(a, page, main);
 	if (!rc && main >= 0)

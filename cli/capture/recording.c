@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/finish.h"
+#include "capture/machine.h"
 #include "write/lost.h"
 #include "capture/recording.h"
 #include "capture/ring.h"
@@ -201,6 +202,7 @@ static void recording_add_infos(struct ct_recording *rec, const char *command)
 	ct_registry_add_info(&rec->registry, "kernel", uts.release);
 	if (ct_first_line("/proc/driver/nvidia/version", line, sizeof(line)))
 		ct_registry_add_info(&rec->registry, "driver", line);
+	ct_machine_note(&rec->registry, "");
 	if (rec->module)
 		recording_add_ring(rec);
 }
@@ -280,6 +282,7 @@ int ct_recording_finish(struct ct_recording *rec, struct ct_error *err)
 	ret = ct_state_close(&rec->state);
 	if (ret)
 		ct_fail(err, -ret, "%s/state: %s", rec->dir, strerror(-ret));
+	ct_machine_versions(&rec->registry, rec->dir);
 	ct_registry_close(&rec->registry);
 	ct_device_close(&rec->device);
 	if (!ret)

@@ -11,6 +11,7 @@
 
 #include "base/out.h"
 #include "export/json_details.h"
+#include "export/json_machine.h"
 #include "trace/gpu/causes.h"
 #include "trace/merge.h"
 #include "trace/names.h"
@@ -253,6 +254,28 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	PUT(out, "}\n");
 }
 
+/* The first line, of a trace that knows something of its machine. */
+static int jsonl_machine(struct jsonl *j)
+{
+	struct ct_machine *m = calloc(1, sizeof(*m));
+	int rc = m ? ct_machine_read(m, j->reg) : -ENOMEM;
+
+	if (!rc && (m->gpus_count || m->versions_count || m->env_count || m->threads_count)) {
+		PUT(&j->out, "{\"event_id\":");
+		ct_out_u64(&j->out, ++j->events);
+		PUT(&j->out, ",\"ts\":0.000000,\"ts_ns\":");
+		ct_out_u64(&j->out, j->reg->start);
+		PUT(&j->out, ",\"layer\":\"user\",\"type\":\"tracer\",\"name\":\"machine\","
+		    "\"phase\":\"I\",\"pid\":0,\"details\":");
+		ct_json_machine(&j->out, m);
+		PUT(&j->out, "}\n");
+	}
+	if (m)
+		ct_machine_free(m);
+	free(m);
+	return rc;
+}
+
 int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 {
 	const struct ct_trace *t = x->trace;
@@ -266,8 +289,10 @@ int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 		return -ENOMEM;
 	rc = jsonl_open(&j, &t->reg, x->fd);
 	if (!rc) {
-		while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
-			jsonl_point(&j, &point);
+		rc = jsonl_machine(&j);
+		if (!rc)
+			while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
+				jsonl_point(&j, &point);
 		closed = jsonl_close(&j);
 		rc = rc < 0 ? rc : closed;
 	}

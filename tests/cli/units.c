@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../../cli/trace/about/machine.h"
 #include "../../cli/trace/class.h"
 #include "../../cli/doctor/device.h"
 #include "../../cli/base/grow.h"
@@ -22,6 +23,7 @@
 #include "../../cli/group/histogram.h"
 #include "../../cli/group/rows.h"
 #include "../../cli/analysis/losses.h"
+#include "../../cli/capture/machine.h"
 #include "../../cli/capture/ring.h"
 #include "../../cli/base/out.h"
 #include "../../cli/write/registry.h"
@@ -595,10 +597,119 @@ static void gaps(void)
 	ct_gap_pairs_free(&pairs);
 }
 
+/* A registry of these lines. */
+static bool machine_of(struct ct_registry *reg, struct ct_machine *m, const char *const *lines)
+{
+	struct ct_error err;
+	char line[512];
+	int rc = 0;
+
+	*reg = (struct ct_registry){ 0 };
+	for (; *lines && !rc; lines++) {
+		snprintf(line, sizeof(line), "%s", *lines);
+		rc = ct_registry_line(reg, line, "test", &err);
+	}
+	return !rc && !ct_machine_read(m, reg);
+}
+
+/* What a trace says of its machine: written, read, in words. */
+static void machines(void)
+{
+	static const char *const two[] = {
+		"cudatrace 1 uuid=91da63bf575c0243ce55688243282d79 start=1 realtime=2",
+		"info driver NVRM%20version:%20NVIDIA%20UNIX%20Open%20Kernel%20Module%20for%20x86_64%20%20580.159.04%20%20Release",
+		"info gpu_card 0000:1b:00.0%20GPU-11111111-0000-0000-0000-000000000000%200%20NVIDIA%20H100",
+		"info gpu_card 0000:43:00.0%20GPU-22222222-0000-0000-0000-000000000000%201%20NVIDIA%20H100",
+		"info cuda 13.0", "info device_name 0%20NVIDIA%20H100%2080GB%20HBM3", "info device_memory 0%2085520809984",
+		"info device_uuid 0%2022222222-0000-0000-0000-000000000000",
+		"info version torch%202.5.1+cu124", "info env CUDA_VISIBLE_DEVICES=1",
+		"info thread_name 7%208%20python3", "info thread_name 7%207%20python3", "info thread_name 7%208%20pt_autograd_0",
+		"info device_name 99%20none", "info device_memory x", "info thread_name 7", "info gpu_card x", NULL
+	}, *const same[] = {
+		"cudatrace 1 uuid=91da63bf575c0243ce55688243282d79 start=1 realtime=2",
+		"info device_name 0%20H", "info device_name 1%20H", "info device_memory 0%201073741824",
+		"info device_memory 1%201073741824", NULL
+	};
+	char root[] = "/tmp/cudatrace-units.XXXXXX", path[256], name[64], version[64], text[256], command[64];
+	struct ct_machine *m = calloc(1, sizeof(*m));
+	struct ct_registry reg;
+	struct ct_registry_writer w;
+	struct ct_error err;
+	const char *got;
+
+	if (!m || !mkdtemp(root))
+		return;
+	ok(machine_of(&reg, m, two), "the machine of a trace");
+	ok(!strcmp(m->driver, "580.159.04") && !strcmp(m->cuda, "13.0"), "versions of driver and CUDA (%s, %s)", m->driver, m->cuda);
+	ok(m->gpus_count == 3 && m->gpus[0].device == 0 && !strcmp(m->gpus[0].pci, "0000:43:00.0") && m->gpus[1].device == -1,
+	   "CUDA's first device is the card of its UUID");
+	ct_machine_gpus(m, text, sizeof(text));
+	ok(!strcmp(text, "NVIDIA H100 80GB HBM3 (79.65 GiB, 0000:43:00.0)"), "the GPU in words: %s", text);
+	got = ct_machine_thread(m, 7, 8);
+	ok(got && !strcmp(got, "pt_autograd_0") && !ct_machine_thread(m, 7, 9), "the last name of a thread");
+	ok(m->versions_count == 1 && m->env_count == 1 && m->threads_count == 2, "versions, environment, threads");
+	ct_machine_free(m);
+	ct_registry_free(&reg);
+	ok(machine_of(&reg, m, same), "two devices that are alike");
+	ct_machine_gpus(m, text, sizeof(text));
+	ok(!strcmp(text, "2 x H (1.00 GiB each)"), "in words: %s", text);
+	ct_machine_free(m);
+	ct_registry_free(&reg);
+
+	put(root, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
+	    "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 16\nGPU UUID: \t GPU-1234\nDevice Minor: \t 3\n");
+	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+	setenv("SECRET", "CUDA_", 1);
+	ok(!ct_registry_create(&w, root, (const uint8_t *)"0123456789abcdef", 1, 2, &err), "a registry");
+	ct_machine_note(&w, root);
+	put(root, "/site-packages/torch/lib/libtorch_cuda.so", "x");
+	put(root, "/site-packages/torchvision-9.9.dist-info/METADATA", "x");
+	put(root, "/site-packages/torch-2.5.1+cu124.dist-info/METADATA", "x");
+	put(root, "/site-packages/nvidia/nccl/lib/libnccl.so.2", "x");
+	put(root, "/site-packages/nvidia_nccl_cu12-2.21.5.dist-info/METADATA", "x");
+	put(root, "/site-packages/jax_plugins/xla_cuda12/xla_cuda_plugin.so", "x");
+	put(root, "/site-packages/jax_cuda12_plugin-0.4.38.dist-info/METADATA", "x");
+	put(root, "/lib/libcudart.so.12.4.127", "x");
+	snprintf(path, sizeof(path), "%s/site-packages/torch/lib/libtorch_cuda.so", root);
+	ct_registry_add_info(&w, "library", path);
+	ct_machine_versions(&w, root);
+	ct_registry_close(&w);
+	ok(!ct_registry_read(&reg, root, &err), "it is read");
+	got = ct_registry_info(&reg, "gpu_card");
+	ok(got && !strcmp(got, "0000:1b:00.0 GPU-1234 3 NVIDIA H100 80GB HBM3"), "a card of the driver: %s", got ? got : "none");
+	got = ct_registry_info(&reg, "version");
+	ok(got && !strcmp(got, "torch 2.5.1+cu124"), "PyTorch, by its folder: %s", got ? got : "none");
+	ok(!ct_machine_read(m, &reg), "its machine");
+	snprintf(text, sizeof(text), "%s", "");
+	for (unsigned int i = 0; i < m->env_count; i++)
+		if (!strcmp(m->env[i], "CUDA_MODULE_LOADING=EAGER") || strstr(m->env[i], "SECRET"))
+			strcat(text, m->env[i]);
+	ok(!strcmp(text, "CUDA_MODULE_LOADING=EAGER"), "of the environment what CUDA reads: %s", text);
+	ct_machine_free(m);
+	ct_registry_free(&reg);
+	snprintf(path, sizeof(path), "%s/site-packages/nvidia/nccl/lib/libnccl.so.2", root);
+	ok(ct_machine_library(path, name, version, sizeof(name)) && !strcmp(name, "nvidia_nccl_cu12") && !strcmp(version, "2.21.5"),
+	   "NCCL from a package");
+	snprintf(path, sizeof(path), "%s/site-packages/jax_plugins/xla_cuda12/xla_cuda_plugin.so", root);
+	ok(ct_machine_library(path, name, version, sizeof(name)) && !strcmp(name, "jax_cuda12_plugin") && !strcmp(version, "0.4.38"),
+	   "JAX");
+	snprintf(path, sizeof(path), "%s/lib/libcudart.so.12", root);
+	ok(!symlink("libcudart.so.12.4.127", path) && ct_machine_library(path, name, version, sizeof(name)) &&
+	   !strcmp(name, "cudart") && !strcmp(version, "12.4.127"), "a library whose file says it");
+	snprintf(path, sizeof(path), "%s/lib/libnone.so.1", root);
+	ok(!ct_machine_library(path, name, version, sizeof(name)), "one that is not there");
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	ok(!system(command), "the files go");
+	free(m);
+}
+
 int main(void)
 {
 	unions();
 	gaps();
+}
+
+	machines();
 	groups();
 	rings();
 	losses();

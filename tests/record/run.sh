@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/judge_trace.sh
 . tests/pick.sh
-choose_parts "inference report unseen status orphan options sanitizers handover late killed orphaned restless many
+choose_parts "inference machine report unseen status orphan options sanitizers handover late killed orphaned restless many
 	ending full_disk file_limit liar problems refused gpu gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent attach attach_killed attach_ends attach_refused" "$@"
 work=$PWD/build/tests/record
@@ -24,6 +24,39 @@ inference=$PWD/build/examples/inference
 "$cudatrace" record --no-module -o "$work/trace-inference" -- "$inference" --iterations 30 >"$work/traced.out" 2>"$work/traced.err"
 recorded=$?
 j=$work/trace-inference.jsonl
+
+# What a trace says of where it was made, and of its threads.
+t_machine()
+{
+	local dir=$work/trace-machine db=$work/machine.sqlite name
+	CUDA_VISIBLE_DEVICES=0 CUDA_MODULE_LOADING=LAZY "$cudatrace" record --no-module -o "$dir" -- "$inference" --iterations 3 >/dev/null 2>&1
+	name=$(grep -a '^info device_name ' "$dir/.registry" | head -1 | cut -d' ' -f3-)
+	[ -n "$name" ] && grep -qaE '^info cuda [0-9]+\.[0-9]+$' "$dir/.registry"
+	ok $? "the device's name and CUDA's version, as the program asked for them ($name)"
+	grep -qaE '^info thread_name ([0-9]+)%20\1%20inference$' "$dir/.registry"
+	ok $? "the main thread's name"
+	"$cudatrace" report "$dir" 2>/dev/null >"$work/machine.txt"
+	grep -qE '^versions  .*CUDA [0-9]+\.[0-9]+' "$work/machine.txt" && grep -q '^GPU       ' "$work/machine.txt" &&
+		grep -q '^with .*CUDA_VISIBLE_DEVICES=0, CUDA_MODULE_LOADING=LAZY' "$work/machine.txt"
+	ok $? "the summary says it" || head -12 "$work/machine.txt"
+	"$cudatrace" export "$dir" 2>/dev/null | head -1 >"$work/machine.jsonl"
+	jq -e '.type == "tracer" and .name == "machine" and .details.gpus[0].device == 0 and (.details.env | index("CUDA_VISIBLE_DEVICES=0")) and
+		any(.details.threads[]; .name == "inference" and .pid == .tid)' "$work/machine.jsonl" >/dev/null
+	ok $? "so does the first line of JSON Lines" || cat "$work/machine.jsonl"
+	if command -v sqlite3 >/dev/null && "$cudatrace" export --format sqlite -o "$db" "$dir" 2>/dev/null; then
+		is "$(sqlite3 "$db" "SELECT id, cuDevice, name != '' FROM TARGET_INFO_GPU WHERE cuDevice = 0")" "0|0|1" "and SQLite's table of GPUs"
+		is "$(sqlite3 "$db" "SELECT DISTINCT value FROM ThreadNames JOIN StringIds ON StringIds.id = nameId")" inference "and that of threads"
+	else
+		skip "SQLite: sqlite3 is missing, or the format is left out"
+	fi
+	# diff begins with what differs.
+	CUDA_VISIBLE_DEVICES=0 "$cudatrace" record --no-module -o "$dir-2" -- "$inference" --iterations 3 >/dev/null 2>&1
+	"$cudatrace" diff "$dir" "$dir-2" 2>/dev/null >"$work/machine.diff"
+	is "$(sed -n 1p "$work/machine.diff" | cut -d: -f1) $(sed -n 3p "$work/machine.diff" | tr -s ' ')" \
+		"MACHINE AND VERSIONS  CUDA_MODULE_LOADING LAZY (not set)" "diff begins with it" || head -5 "$work/machine.diff"
+	"$cudatrace" diff "$dir" "$dir" 2>/dev/null | head -1 | grep -q '^WALL TIME'
+	ok $? "and not where nothing differs"
+}
 
 # The main job.
 t_inference()

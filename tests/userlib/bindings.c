@@ -328,6 +328,10 @@ static void *fill_address(int n, const char *type, unsigned round)
 		return written(n, v->number = number(n, 0), 8);
 	if (is(type, "*fn", ""))
 		return written(n, v->number = kernel(n), 8);
+	if (is(type, "*id", "")) {
+		written(n, number(n, 0), 8);
+		return shot.write[n].at = end_of(n) - 16;
+	}
 	if (!is(type, "*f", ""))
 		fail("a type that there is not");
 	v->number = calls * 1000000ull + 500000;

@@ -9,6 +9,7 @@
  *	64 32 s32 16 8	numbers, addresses and handles of so many bits
  *	n64 n32		how many a list has
  *	*64 *f *str	where the call writes such a number, milliseconds, a text's address
+ *	*id		where it writes 16 bytes
  *	str list	a text; numbers of 64 bits, as many as there are
  *	fn *fn		a kernel's handle; where the call writes some
  *	2d 3d a2 a3 cfg	CUDA_MEMCPY2D and 3D (that of PEER has the same places),
@@ -40,6 +41,12 @@
 CALL(cuInit, "32", "flags=0x$0")
 CALL(cuGetProcAddress, "str *64 s32 64", "ptr=0x$1 symbol_name=$0 version=$2 flags=0x$3")
 CALL(cuGetProcAddress_v2, "str *64 s32 64 -", "ptr=0x$1 symbol_name=$0 version=$2 flags=0x$3")
+
+/* What the machine is: nothing is recorded of it with the call. */
+CALL(cuDriverGetVersion, "*64", "")
+CALL(cuDeviceGetName, "str 32 s32", "")
+CALL(cuDeviceTotalMem_v2, "*64 s32", "")
+BOTH(cuDeviceGetUuid, "*id s32", "")
 
 /* Contexts. */
 BOTH(cuCtxCreate, "*64 32 s32", "context=0x$0 flags=0x$1 device=$2")

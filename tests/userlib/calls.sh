@@ -148,6 +148,13 @@ t_names() {
 	ok "a kernel has the name that libcuda said last, until its module is unloaded" $?
 }
 
+t_thread_names() {
+	traced "$B/victim" short_names
+	{ exits 0 && silent && valid &&
+	  [ "$(sed -n 's/^info thread_name [0-9]*%20[0-9]*%20//p' "$D/.registry" | paste -sd ' ')" = "victim early late" ]; }
+	ok "names of the process, and of threads that have one of their own, also where they change" $?
+}
+
 t_kernels() {
 	timeout $HANG "$B/test_kernels" >"$W/said" 2>"$W/err"
 	STATUS=$?

@@ -50,7 +50,7 @@ static const struct {
 	{ "fds", fds }, { "limit", limit }, { "limit_all", limit_all },
 	{ "unread", unread }, { "directory", directory },
 	{ "clock", clocks }, { "until_killed", until_killed }, { "ioctls", ioctls },
-	{ "losses", losses }, { "short_threads", short_threads }, { "short_crowd", short_crowd },
+	{ "losses", losses }, { "short_names", short_names }, { "short_threads", short_threads }, { "short_crowd", short_crowd },
 	{ "short_hang", short_hang }, { "no_files", no_files },
 };
 

@@ -77,6 +77,7 @@ int clocks(void);
 int until_killed(void);
 int ioctls(void);
 int losses(void);
+int short_names(void);
 int short_threads(void);
 int short_crowd(void);
 int short_hang(void);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,6 +40,27 @@ static void child(void)
 		exit(0);
 	}
 	CHECK(!await(pid));
+}
+
+static void *renamed(void *unused)
+{
+	CHECK(!prctl(PR_SET_NAME, "early"));
+	calls(CALLS);
+	CHECK(!prctl(PR_SET_NAME, "late"));
+	return unused;
+}
+
+/* A thread with a name of its own, which it changes after its calls; and one without. */
+int short_names(void)
+{
+	pthread_t t;
+
+	load();
+	calls(CALLS);
+	CHECK(!pthread_create(&t, NULL, renamed, NULL));
+	pthread_join(t, NULL);
+	one_after_the_other(1);
+	return 0;
 }
 
 /* 5,000 threads, then children that have nothing of their streams, then a thread once more. */

@@ -22,6 +22,12 @@ ROW(cuInit, 1, 1, init, .flags = (u32)ARG(0))
 ROW(cuGetProcAddress, 1, 2, lookup, .symbol_name = TEXT(0), .ptr = OUT(1),
     .version = ARG(2), .flags = ARG(3))
 
+/* what the machine is: lines of the trace, and no fields */
+HAND(cuDriverGetVersion, 1, 1, none, cuda_version)
+HAND(cuDeviceGetName, 1, 1, none, device_name)
+HAND(cuDeviceTotalMem, 2, 2, none, device_memory)
+HAND(cuDeviceGetUuid, 1, 2, none, device_uuid)
+
 /* contexts */
 ROW(cuCtxCreate, 1, 2, context, .context = OUT(0), .flags = ARG(1), .device = ARG(2))
 ROW(cuCtxCreate, 3, 3, context, .context = OUT(0), .flags = ARG(3), .device = ARG(4))

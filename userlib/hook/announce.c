@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "hook/driver.h"
+#include "hook/libraries.h"
 
 /* The version of the loaded driver, else that of libcuda's file name. */
 static void driver_version(const struct ct_driver *d, char *buf, size_t size)
@@ -36,6 +37,7 @@ void ct_announce(void)
 	u32 generation = ct_driver_generation + 1;
 	char version[64];
 
+	ct_libraries_tell();
 	if (__atomic_exchange_n(&announced, generation, __ATOMIC_RELAXED) == generation)
 		return;
 	ct_backend->info("sink", ct_backend->name);

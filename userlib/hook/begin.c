@@ -62,6 +62,13 @@ static cold void tell_child_by_libc(void)
 		at_fork(NULL, NULL, ct_process_wipe, NULL);
 }
 
+/* A thread has got another packet: rare enough for what changes rarely. */
+static void packet_begun(void)
+{
+	ct_objects_check();
+	ct_thread_name();
+}
+
 void ct_begin(void)
 {
 	if (!ct_process_start())
@@ -71,7 +78,7 @@ void ct_begin(void)
 		"ioctl", ct_ioctl_start(), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
 	};
 	ct_call_above = &above_calls;
-	ct_packet_begun = ct_objects_check;
+	ct_packet_begun = packet_begun;
 	ct_objects_allow();
 	ct_ready = 1;
 	ct_objects_check();
@@ -116,7 +123,7 @@ static bool attached;
 /* A packet begins: a good moment to see that nobody records any more. */
 static void look_after_recorder(void)
 {
-	ct_objects_check();
+	packet_begun();
 	if (!ct_load(&attached) || ct_backend != &ct_backend_files ||
 	    !ct_files_deserted(ct_clock_real()))
 		return;

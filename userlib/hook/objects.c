@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "hook/driver.h"
 #include "hook/got.h"
+#include "hook/libraries.h"
 #include "hook/table.h"
 
 static u64 seen_adds, seen_subs;
@@ -45,6 +46,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 	if (ct_object_is_ours(info) || !ct_object_read(&o, info))
 		return 0;
 	ct_driver_note(&o);
+	ct_libraries_note(&o);
 	if (!scan->slots)
 		return 0;
 	switch (ct_got_patch(&o)) {
@@ -192,4 +194,5 @@ void ct_objects_check(void)
 	if (unlikely(scan.put_back))
 		ct_objects_unseen(CT_UNSEEN_PUT_BACK);
 	ct_objects_tell();
+	ct_libraries_tell();
 }

@@ -7,6 +7,7 @@
  */
 #include "record/attach.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
@@ -134,8 +135,10 @@ static void state_free(struct ct_thread *t)
 static void thread_gone(void *self)
 {
 	struct ct_thread *t = self;
-	u64 mask = ct_lock();
+	u64 mask;
 
+	ct_thread_name();
+	mask = ct_lock();
 	if (t->life == ct_process->life && t->life != CT_LIFE_NEVER)
 		detach(t);
 	else if (t->left)
@@ -237,6 +240,52 @@ static void make_key(void)
 		have_key = !key_create(&key, thread_exits);
 }
 
+#define NAMES_MOST	256	/* of threads; lines of info are bounded for all processes together */
+
+static void name_tell(u32 tid, const char *name)
+{
+	char buf[64];
+	struct ct_text line = { buf, sizeof(buf), 0 };
+
+	ct_put_u(&line, ct_process->pid);
+	ct_put(&line, " ");
+	ct_put_u(&line, tid);
+	ct_put(&line, " ");
+	ct_put_n(&line, name, strnlen(name, 16));
+	ct_backend->info("thread_name", buf);
+}
+
+/*
+ * The kernel's name of the thread, which programs set when they like: asked at its first record, where
+ * it gets another packet, and at its end.  A line of the trace for the process, and for each thread
+ * that is not called like it: a new thread has the name of its creator.
+ */
+void ct_thread_name(void)
+{
+	static char process[16];
+	static u32 life, told;
+	struct ct_thread *t = ct_self;
+	char name[sizeof(t->name)] = "";
+	long n;
+
+	if (t == &ct_thread_none || t->life != ct_process->life ||
+	    ct_sys2(SYS_prctl, PR_GET_NAME, name) < 0 || !memcmp(name, t->name, sizeof(name)))
+		return;
+	memcpy(t->name, name, sizeof(name));
+	if (__atomic_exchange_n(&life, t->life, __ATOMIC_RELAXED) != t->life) {
+		n = ct_read_file("/proc/self/comm", process, sizeof(process));
+		for (long i = n < 0 ? 0 : n; i < (long)sizeof(process); i++)
+			process[i] = 0;
+		if (n > 0 && process[n - 1] == '\n')
+			process[n - 1] = 0;
+		ct_store(&told, 0u);
+		name_tell(ct_process->pid, n > 0 ? process : name);
+	}
+	if (strncmp(name, process, sizeof(name)) &&
+	    __atomic_fetch_add(&told, 1u, __ATOMIC_RELAXED) < NAMES_MOST)
+		name_tell(t->tid, name);
+}
+
 static void process_record(struct ct_thread *t)
 {
 	static char text[CT_RECORD_MAX] __attribute__((aligned(8)));
@@ -310,6 +359,7 @@ cold struct ct_thread *ct_thread_attach(void)
 		if (t->life != CT_LIFE_NEVER)
 			forget(t);
 		t->tid = t->producer.tid = (u32)ct_sys0(SYS_gettid);
+		t->name[0] = 0;
 		t->ops = 1;
 		t->rseq = rseq_find(t);
 		t->cpu = cpu_find(t->rseq);
@@ -337,6 +387,8 @@ cold struct ct_thread *ct_thread_attach(void)
 	/* Not under the lock, which a backend may have to take. */
 	if (say)
 		process_record(t);
+	if (ok)
+		ct_thread_name();
 	return ok ? t : NULL;
 }
 
@@ -369,6 +421,7 @@ void ct_thread_end(void)
 
 	if (t->life != ct_process->life)
 		return;
+	ct_thread_name();
 	mask = ct_signals_block();
 	ct_packet_none(t);
 	ct_producer_flush(&t->producer);

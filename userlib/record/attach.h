@@ -25,4 +25,7 @@ bool ct_threads_busy(void);
 /* The process ends normally, in this thread; calls may still come. */
 void ct_thread_end(void);
 
+/* Tells the trace the calling thread's name, where it is new. */
+void ct_thread_name(void);
+
 #endif

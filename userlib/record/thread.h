@@ -45,6 +45,7 @@ struct ct_thread {
 	struct ct_producer producer;
 	struct ct_thread *next;	/* in the list of states that no thread has */
 	struct ct_thread *older;	/* in the list of all states */
+	char name[16];		/* that the trace has been told */
 
 	/* The kernel's struct rseq, if libc registers none (glibc before 2.35). */
 	struct {

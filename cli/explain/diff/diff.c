@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explain/diff/compare.h"
+#include "explain/diff/machines.h"
 
 struct diff {
 	struct ct_diff_pair pair;
@@ -447,8 +448,14 @@ static int diff_all(struct diff *d)
 	static int (*const tables[])(struct diff *d) = {
 		diff_summary, diff_functions, diff_kernels, diff_gpu, diff_ioctls, diff_stages, diff_memory,
 	};
-	int rc = 0;
+	struct ct_table machines;
+	int rc = ct_diff_machines(&machines, &d->pair.side[0].trace->reg, &d->pair.side[1].trace->reg);
 
+	/* First what else than the program may have changed. */
+	if (!rc && machines.rows)
+		rc = diff_print(d, &machines, 0);
+	else
+		ct_table_free(&machines);
 	for (unsigned int i = 0; i < sizeof(tables) / sizeof(*tables) && !rc; i++)
 		rc = tables[i](d);
 	return rc;

@@ -5,14 +5,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/program/outliers.h"
 #include "explain/findings.h"
 #include "export/html/json.h"
+#include "table/short_name.h"
+#include "trace/about/machine.h"
 
 #define STORY_PROCESSES	100u
+#define STORY_KERNELS	4096u	/* with a short name */
+#define STORY_NAME	4000u	/* bytes of a name */
 #define STORY_MISSING	8u	/* processes, of records of the GPU */
 
 static int64_t story_ns(const struct ct_html_story *s, uint64_t ts)
@@ -105,12 +110,63 @@ static void story_fact(struct ct_out *out, bool *some, const char *label, const 
 	*some = true;
 }
 
-static void story_facts(const struct ct_html_story *s, struct ct_out *out)
+/* Where it was recorded. */
+static void story_machine(const struct ct_html_story *s, const struct ct_machine *m, struct ct_out *out, bool *some)
+{
+	char text[1000] = "";
+	size_t used = 0;
+
+	story_fact(out, some, "GPU", s->trace->simulated ? NULL : ct_machine_gpus(m, text, sizeof(text)));
+	story_fact(out, some, "driver", m->driver);
+	story_fact(out, some, "CUDA", m->cuda);
+	story_fact(out, some, "libraries", ct_machine_versions_text(m, text, sizeof(text)));
+	*text = 0;
+	for (unsigned int i = 0; i < m->env_count && used < sizeof(text); i++)
+		used += snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", m->env[i]);
+	story_fact(out, some, "environment", text);
+	story_fact(out, some, "Linux", m->linux_release);
+}
+
+static void story_threads(const struct ct_machine *m, struct ct_out *out)
+{
+	ct_out_text(out, "\"thread_names\":[");
+	for (unsigned int i = 0; i < m->threads_count; i++) {
+		ct_html_u64(out, i ? ",[" : "[", m->threads[i].pid);
+		ct_html_u64(out, ",", m->threads[i].tid);
+		ct_html_text(out, ",", m->threads[i].name);
+		ct_out_char(out, ']');
+	}
+	ct_out_text(out, "],\n");
+}
+
+/* Names of kernels that are shown in short: a page has few. */
+static void story_kernels(const struct ct_html_story *s, struct ct_out *out)
+{
+	struct ct_names *names = s->explain->analysis->names;
+	unsigned int shown = 0;
+	char name[512];
+
+	ct_out_text(out, "\"kernel_names\":[");
+	for (uint32_t i = 1; i < s->trace->reg.strings_count && shown < STORY_KERNELS; i++) {
+		const char *whole = ct_names_string(names, i);
+
+		if (!whole || strlen(whole) > STORY_NAME || !strcmp(ct_short_kernel(name, sizeof(name), whole), whole))
+			continue;
+		ct_html_text(out, shown++ ? ",\n[" : "[", whole);
+		ct_html_text(out, ",", name);
+		ct_out_char(out, ']');
+	}
+	ct_out_text(out, "],\n");
+}
+
+static int story_facts(const struct ct_html_story *s, struct ct_out *out)
 {
 	const struct ct_registry *reg = &s->trace->reg;
 	const struct ct_totals *totals = s->explain->analysis->totals;
 	const char *way = story_way(s), *by = way;
 	char text[256], ns[CT_TERM_TEXT], count[CT_TERM_TEXT], when[32];
+	struct ct_machine *m = calloc(1, sizeof(*m));
+	int rc = m ? ct_machine_read(m, reg) : -ENOMEM;
 	bool some = false;
 
 	if (way)
@@ -130,14 +186,21 @@ static void story_facts(const struct ct_html_story *s, struct ct_out *out)
 		 s->trace->unfinished ? "; not finished: this is what is there by now" : "");
 	story_fact(out, &some, "trace", text);
 	story_fact(out, &some, "host", ct_registry_info(reg, "hostname"));
-	story_fact(out, &some, "driver", ct_registry_info(reg, "driver"));
-	story_fact(out, &some, "kernel", ct_registry_info(reg, "kernel"));
+	if (!rc)
+		story_machine(s, m, out, &some);
 	if (s->trace->lost || s->trace->packets_lost) {
 		snprintf(text, sizeof(text), "%s records and %llu packets: what they would show is missing",
 			 ct_term_count(count, s->trace->lost), (unsigned long long)s->trace->packets_lost);
 		story_fact(out, &some, "lost", text);
 	}
 	ct_out_text(out, "],\n");
+	if (m) {
+		story_threads(m, out);
+		ct_machine_free(m);
+	}
+	free(m);
+	story_kernels(s, out);
+	return rc;
 }
 
 /* --------------------------------------------------------------- verdicts --- */
@@ -361,7 +424,9 @@ int ct_html_story_write(struct ct_html_story *s, struct ct_html_blobs *blobs, st
 	int rc;
 
 	story_trace(s, out);
-	story_facts(s, out);
+	rc = story_facts(s, out);
+	if (rc)
+		return rc;
 	story_verdicts(s, out);
 	story_gpu_missing(s, out);
 	story_stages(s, out);

@@ -2,11 +2,14 @@
 /* See meta.h. */
 #include "export/sqlite/meta.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "export/sqlite/insert.h"
+#include "trace/about/machine.h"
 
 static void meta_text(struct ct_insert *in, const char *key, const char *text)
 {
@@ -47,6 +50,43 @@ static int meta_own(struct ct_db *db, const struct ct_trace *t)
 			meta_text(&in, t->reg.infos[i].key, t->reg.infos[i].text);
 		rc = in.error;
 	}
+	ended = ct_insert_end(&in);
+	return rc ? rc : ended;
+}
+
+/* TARGET_INFO_GPU: those that CUDA showed; where no program asked for one, those of the machine. */
+static int meta_gpus(struct ct_db *db, const struct ct_trace *t)
+{
+	enum { VM, ID, NAME, BUS, DISCRETE, MEMORY = 6, UUID = 11, DEVICE = 14, COLUMNS = 17 };
+	struct ct_machine *m = calloc(1, sizeof(*m));
+	struct ct_insert in = { 0 };
+	int rc = m ? ct_machine_read(m, &t->reg) : -ENOMEM, ended;
+	unsigned int next = 0;
+
+	if (!rc)
+		rc = ct_insert_begin(&in, db, "TARGET_INFO_GPU", COLUMNS, false);
+	for (unsigned int i = 0; !rc && i < m->gpus_count; i++) {
+		const struct ct_machine_gpu *gpu = &m->gpus[i];
+		struct ct_value *v = ct_insert_row(&in);
+
+		/* CUDA's numbers come first; other cards get the next ones. */
+		if (gpu->device >= 0)
+			next = gpu->device;
+		ct_value_int(&v[ID], next++);
+		if (*gpu->name)
+			ct_insert_text(&in, &v[NAME], gpu->name, strlen(gpu->name));
+		if (*gpu->pci)
+			ct_insert_text(&in, &v[BUS], gpu->pci, strlen(gpu->pci));
+		if (gpu->memory)
+			ct_value_int(&v[MEMORY], gpu->memory < INT64_MAX ? gpu->memory : INT64_MAX);
+		if (*gpu->uuid)
+			ct_insert_text(&in, &v[UUID], gpu->uuid, strlen(gpu->uuid));
+		if (gpu->device >= 0)
+			ct_value_int(&v[DEVICE], gpu->device);
+	}
+	if (m)
+		ct_machine_free(m);
+	free(m);
 	ended = ct_insert_end(&in);
 	return rc ? rc : ended;
 }
@@ -96,6 +136,7 @@ int ct_meta_write(struct ct_db *db, const struct ct_trace *t)
 	int rc = meta_own(db, t);
 
 	rc = rc ? rc : meta_environment(db, t);
+	rc = rc ? rc : meta_gpus(db, t);
 	rc = rc ? rc : ct_db_execf(db, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (%lld, %Q, %Q)",
 				   (long long)t->reg.realtime, meta_time(utc, t->reg.realtime, gmtime_r),
 				   meta_time(local, t->reg.realtime, localtime_r));

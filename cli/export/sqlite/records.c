@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sqlite/schema.h"
+#include "trace/about/machine.h"
 
 #define CLASS_COLUMNS	15
 
@@ -198,6 +199,7 @@ static int records_names(struct ct_analysis *a)
 {
 	struct ct_records *s = a->arg;
 	struct ct_insert threads, processes;
+	struct ct_machine *m = calloc(1, sizeof(*m));
 	CT_KEYED(uint64_t) known = { 0 };
 	int rc = ct_insert_begin(&threads, s->db, "ThreadNames", 3, false), ended;
 
@@ -205,14 +207,17 @@ static int records_names(struct ct_analysis *a)
 		rc = ct_insert_begin(&processes, s->db, "PROCESSES", 3, true);
 	else
 		processes = (struct ct_insert){ 0 };
+	if (!rc)
+		rc = m ? ct_machine_read(m, &a->trace->reg) : -ENOMEM;
 	for (size_t i = 0; i < s->threads.count && !rc; i++) {
 		uint32_t pid = s->threads.list[i] >> 32, tid = s->threads.list[i];
-		const char *name = ct_processes_word(a->processes, pid);
+		const char *name = ct_processes_word(a->processes, pid), *own = ct_machine_thread(m, pid, tid);
 		struct ct_value *v;
 
-		if (name) {
+		/* An older recorder noted no names of threads. */
+		if (own || name) {
 			v = ct_insert_row(&threads);
-			ct_value_int(&v[0], ct_strings_id(s->strings, name));
+			ct_value_int(&v[0], ct_strings_id(s->strings, own ? own : name));
 			ct_value_int(&v[2], ct_global_tid(pid, tid));
 		}
 		if (ct_keyed_get(&known, pid))
@@ -228,6 +233,9 @@ static int records_names(struct ct_analysis *a)
 			ct_insert_text(&processes, &v[2], name, strlen(name));
 	}
 	ct_keyed_free(&known);
+	if (m)
+		ct_machine_free(m);
+	free(m);
 	ended = ct_insert_end(&threads);
 	rc = rc ? rc : ended;
 	ended = ct_insert_end(&processes);

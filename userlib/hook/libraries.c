@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See libraries.h. */
+#include "hook/libraries.h"
+
+#include "backend/backend.h"
+#include "base/process.h"
+
+#define LIBRARIES	16	/* that are kept */
+#define PATH_ROOM	256	/* longer ones are not */
+
+/* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
+static const char prefixes[][24] = {
+	"libtorch_cuda.so", "libjax_common.so", "xla_extension.so", "xla_cuda_plugin.so",
+	"libtensorflow_framework.", "libonnxruntime.so", "libnvinfer.so", "libcudart.so",
+	"libcublas.so", "libcudnn.so", "libnccl.so",
+};
+
+static char paths[LIBRARIES][PATH_ROOM];
+static u32 count, told;
+
+void ct_libraries_note(const struct ct_object *o)
+{
+	const char *file = strrchr(o->path, '/');
+	bool wanted = false;
+	u32 n = count;
+
+	if (!file || file[1] == 0)
+		return;
+	for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		wanted |= !strncmp(file + 1, prefixes[i], strnlen(prefixes[i], sizeof(prefixes[i])));
+	if (likely(!wanted) || n == LIBRARIES || strlen(o->path) >= PATH_ROOM)
+		return;
+	for (u32 i = 0; i < n; i++)
+		if (!strcmp(paths[i], o->path))
+			return;
+	memcpy(paths[n], o->path, strlen(o->path) + 1);
+	ct_store(&count, n + 1);
+}
+
+void ct_libraries_tell(void)
+{
+	static u32 life;
+	u32 n = ct_load(&count), from;
+
+	/* A process that is recorded once more has another trace. */
+	if (unlikely(ct_load(&life) != ct_process->life)) {
+		ct_store(&told, 0u);
+		ct_store(&life, ct_process->life);
+	}
+	/* Before the process's first call there is no trace. */
+	if (likely(ct_load(&told) == n) || !ct_process->life)
+		return;
+	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++)
+		ct_backend->info("library", paths[from]);
+}
