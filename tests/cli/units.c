@@ -707,8 +707,6 @@ int main(void)
 {
 	unions();
 	gaps();
-}
-
 	machines();
 	groups();
 	rings();

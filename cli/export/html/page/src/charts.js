@@ -56,9 +56,12 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 	const launches = of.blobs.launches ? await store.column(of.blobs.launches, Float64Array) : null;
 	timeline.ruler.iterations = { begin, duration };
 	timeline.redraw();
-	get("iterations-lead").textContent = `${count(of.count)} iterations${of.what ? ` (${of.what})` : ""}` +
+	const process = (manifest.stages ?? []).find((s) => s.pid === of.pid)?.process;
+	// One that is many times longer than usual would make all others flat.
+	const log = duration.reduce((most, ns) => ns > most ? ns : most, 0) > of.median * 20;
+	get("iterations-lead").textContent = `${who(process, of.pid)}: ${count(of.count)} iterations${of.what ? ` (${of.what})` : ""}` +
 		`${of.warmup ? `, ${count(of.warmup)} more in the warm-up` : ""}: median ${time(of.median)}, ` +
-		`p95 ${time(of.p95)}, longest ${time(of.max)}. Click one to see it in the timeline.`;
+		`p95 ${time(of.p95)}, longest ${time(of.max)}. ${log ? "The axis of durations is logarithmic. " : ""}Click one to see it in the timeline.`;
 	// Those of the warm-up are drawn, but are none of the longest.
 	const order = Array.from(duration.keys()).filter((i) => i >= (of.warmup ?? 0)).sort((a, b) => duration[b] - duration[a]).slice(0, 5);
 	const show = (i) => jump(begin[i], begin[i] + duration[i], null);
@@ -67,8 +70,6 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 		button([`iteration ${count(i + 1)} `, el("small", {}, time(duration[i]))], () => show(i), { class: "jump" }))));
 	const readout = el("p", { class: "hint readout", "aria-hidden": "true" }, "\u00a0");
 	place.before(readout);
-	// One that is many times longer than usual would make all others flat.
-	const log = duration.reduce((most, ns) => ns > most ? ns : most, 0) > of.median * 20;
 	const few = duration.length <= 400;
 	const numbers = Float64Array.from(duration, (_, i) => i + 1);
 	keep(place, (p, width) => new uPlot({
@@ -76,7 +77,8 @@ export async function iterationsChart(manifest, store, timeline, jump) {
 		cursor: { y: false, points: { size: 7 } },
 		scales: { x: { time: false, range: [0.25, duration.length + 0.75] }, y: log ? { distr: 3, range: (_, min, max) => [10 ** Math.floor(Math.log10(Math.max(1, min))), max * 1.3] } : { range: (_, _min, max) => [0, max * 1.08] } },
 		axes: axes(p, { values: (_, v) => v.map((n) => Number.isInteger(n) ? count(n) : ""), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6] },
-			{ values: (_, v) => v.map((n) => n === null ? "" : time(n).replace(".00", "").replace(".000", "")) }),
+			{ label: log ? "duration (logarithmic)" : "duration", labelFont: "11px system-ui, sans-serif", labelSize: 18,
+				values: (_, v) => v.map((n) => n === null ? "" : time(n).replace(".00", "").replace(".000", "")) }),
 		series: [{}, { stroke: p.groups[0], fill: few ? p.groups[0] : undefined, width: few ? 0 : 1,
 			paths: few ? uPlot.paths.bars({ size: [0.72, 40, 1] }) : undefined, points: { show: false } }],
 		hooks: {

@@ -86,8 +86,14 @@ export function niceStep(least) {
 	return power * 10;
 }
 
-/** A C++ function's own name: without its return type, scope, arguments and templates' parameters. */
+/** Names of kernels by what they compute, as all of cudatrace has them: of the manifest. */
+export const kernelNames = new Map();
+
+/** Else a C++ function's own name: without its return type, scope, arguments and templates' parameters. */
 export function shortKernel(name) {
+	const known = kernelNames.get(name);
+	if (known)
+		return known;
 	const cut = name.replace(/^void /, "").replace(/\(anonymous namespace\)/g, "");
 	const end = cut.search(/[<(]/);
 	const scope = (end > 0 ? cut.slice(0, end) : cut).split("::");

@@ -5,6 +5,7 @@
 import { iterationsChart, memoryChart } from "./charts.js";
 import { Store, readManifest } from "./data.js";
 import { el, get } from "./dom.js";
+import { kernelNames } from "./format.js";
 import { overview } from "./overview.js";
 import { reports } from "./reports.js";
 import { Timeline } from "./timeline/timeline.js";
@@ -31,6 +32,8 @@ async function main() {
 		throw new Error(`Its data have the format ${manifest.format}; this page knows the format 1.`);
 	if (typeof DecompressionStream === "undefined")
 		throw new Error("This browser lacks DecompressionStream; a version from 2023 or later has it.");
+	for (const [whole, short] of manifest.kernel_names ?? [])
+		kernelNames.set(whole, short);
 	const store = new Store(manifest);
 	const tracks = new Tracks(store);
 	let timeline = null;

@@ -13,7 +13,7 @@ const date = (iso) => {
 const plural = (n, one) => `${count(n)} ${one}${n === 1 ? "" : one.endsWith("s") ? "es" : "s"}`;
 
 function notices(manifest) {
-	const { trace } = manifest, left = manifest.left_out, list = [];
+	const { trace } = manifest, left = manifest.left_out, list = [], notes = [];
 	if (trace.simulated)
 		list.push(["bad", "Simulated GPU", "These figures are of a simulated libcuda. They say nothing about a device."]);
 	if (trace.lost > 0)
@@ -23,22 +23,26 @@ function notices(manifest) {
 	if (left && (left.records || left.tracks)) {
 		const parts = [];
 		if (left.records)
-			parts.push(`${count(left.records)} of ${count(trace.records)} records are not in this page` +
-				(left.shorter_than_ns ? `; all of them are shorter than ${time(left.shorter_than_ns)}` : "") +
-				". The zoomed-out timeline, the findings and the reports count them.");
+			parts.push(`Of the ${count(trace.records)} records, ${count(left.records)} are counted and not drawn one by one` +
+				(left.shorter_than_ns ? `: all of them are shorter than ${time(left.shorter_than_ns)}` : "") +
+				". The zoomed-out timeline, the findings and the reports have them.");
 		if (left.tracks)
 			parts.push(`${plural(left.tracks, "record")} of further threads or open ranges are in no track.`);
-		list.push(["info", "Not everything is here", parts.join(" ")]);
+		notes.push(["info", "Not each record is drawn", parts.join(" ")]);
 	}
 	if (left && (left.details || left.strings))
-		list.push(["info", "Not all texts and fields are here", [left.details ? `Those of ${plural(left.details, "record")} are left out.` : "",
+		notes.push(["info", "Not all texts and fields are here", [left.details ? `Those of ${plural(left.details, "record")} are left out.` : "",
 			left.strings ? `${plural(left.strings, "text")} left out.` : ""].filter(Boolean).join(" ")]);
 	const missing = manifest.gpu_missing ?? [];
 	if (missing.length)
 		list.push(["warn", "GPU records are not complete", missing.join(" ")]);
 	else if (!manifest.tracks.some((t) => t.layer === "gpu" && t.count > 0))
-		list.push(["info", "No GPU records", "The trace has what the host did. What the GPU did is bounded by the host's calls, not measured."]);
-	get("notices").replaceChildren(...list.map(([kind, title, text]) => el("p", { class: `notice ${kind}` }, el("strong", {}, title), " ", text)));
+		notes.push(["info", "No GPU records", "The trace has what the host did. What the GPU did is bounded by the host's calls, not measured."]);
+	const show = (id, of) => get(id).replaceChildren(...of.map(([kind, title, text]) =>
+		el("p", { class: `notice ${kind}` }, el("strong", {}, title), " ", text)));
+	show("notices", list);
+	// What a reader of the timeline has to know is not the first thing of the page.
+	show("notes", notes);
 }
 
 function header(manifest) {
@@ -49,7 +53,7 @@ function header(manifest) {
 	const items = [
 		trace.recorded && date(trace.recorded),
 		Number.isFinite(trace.duration_ns) && time(trace.duration_ns),
-		`${count(trace.records)} records in the timeline`,
+		plural(trace.records, "record"),
 		trace.processes > 0 && plural(trace.processes, "process"),
 		trace.threads > 0 && plural(trace.threads, "thread"),
 	];
@@ -118,10 +122,19 @@ function how(f) {
 	return f.estimate ? "about " : f.at_most || f.gain_ns < f.cost_ns ? "up to " : "";
 }
 
+// What "likely" and "possible" mean stands where the pointer is.
+const SURE = {
+	sure: "The records show it.",
+	likely: "The records show it, but for a part that they do not time.",
+	possible: "The records allow it; try, and measure.",
+};
+
+const sure = (f) => f.certainty ? el("span", { class: `certainty ${f.certainty}`, title: SURE[f.certainty] ?? "" }, f.certainty) : null;
+
 function jumps(f, jump) {
 	return (f.records ?? []).length ? el("p", { class: "jumps" }, f.records.map((r) =>
 		button([el("span", { class: "jump-mark", "aria-hidden": "true" }, "\u2192"), ` ${r.label ?? "record"} `,
-			el("small", {}, `at ${at(r.begin)}`)],
+			el("small", {}, `at ${at(r.begin)}${r.op > 0 ? `, call ${r.op}` : ""}`)],
 		() => jump(r.begin, r.end, r), { class: "jump" }))) : null;
 }
 
@@ -133,7 +146,7 @@ function advice(texts) {
 function parts(list, jump) {
 	const tries = list.filter((p) => (p.try ?? []).length);
 	return [
-		el("ul", { class: "seen" }, list.map((p) => el("li", {}, p.text ?? "", jumps(p, jump)))),
+		el("ul", { class: "seen" }, list.map((p) => el("li", {}, p.text ?? "", " ", sure(p), jumps(p, jump)))),
 		tries.length ? el("div", { class: "try" }, el("h4", {}, "Try"), el("ul", {}, tries.map((p) =>
 			el("li", {}, p.gain >= 0.05 ? el("b", {}, `${how(p)}${percent(p.gain)}: `) : null, p.try.join(" "))))) : null,
 	];
@@ -150,7 +163,7 @@ function finding({ head: f, rest }, rank, several, jump) {
 			el("span", { class: "cost-of" }, [...where.filter(Boolean)].join(" \u00b7 ")),
 			Number.isFinite(f.gain_ns) && f.gain_ns > 0 && Number.isFinite(f.gain) ? el("span", { class: "cost-of" }, time(f.gain_ns)) : null),
 		el("div", { class: "what" },
-			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${capital(f.title ?? "")}`),
+			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${capital(f.title ?? "")} `, sure(f)),
 			f.text && f.text !== f.title ? el("p", {}, f.text) : null,
 			rest.length ? parts(rest, jump) : null,
 			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), advice(f.try)) : null,

@@ -3,7 +3,7 @@
 // A table that sorts by its heads and is filtered by a text.
 
 import { button, download, el, settled } from "./dom.js";
-import { capital, cell, count } from "./format.js";
+import { capital, cell, count, kernelNames } from "./format.js";
 
 const TEXTS = new Set(["text", "kernel"]);
 
@@ -57,7 +57,7 @@ export class SortTable {
 			const share = i === this.bar && typeof value === "number" ? Math.max(0, Math.min(100, value)) : null;
 			return el("td", { class: isText ? column.kind === "kernel" ? "long" : null : share === null ? "n" : "n bar",
 				vars: share === null ? null : { "--share": `${share}%` },
-			}, isText ? el("div", { class: "t" }, cell(value, column.kind)) : cell(value, kind));
+			}, isText ? el("div", { class: "t", title: kernelNames.has(value) ? value : null }, cell(kernelNames.get(value) ?? value, column.kind)) : cell(value, kind));
 		}))));
 		const left = this.shown.length - rows.length;
 		this.more.hidden = left <= 0;

@@ -27,6 +27,8 @@ export class Rows {
 		this.changed = changed;
 		this.hidden = new Set();
 		this.groups = [];
+		// As the kernel has them; an older recorder noted none.
+		this.names = new Map((tracks.manifest.thread_names ?? []).map(([pid, tid, name]) => [`${pid} ${tid}`, name]));
 		for (const track of tracks.list)
 			this.add(track);
 		this.openSome();
@@ -45,7 +47,8 @@ export class Rows {
 		const key = gpu ? `g${track.gpu}` : pid && track.tid ? `t${track.tid}` : `n${track.name}`;
 		let thread = group.threads.find((t) => t.key === key);
 		if (!thread) {
-			const title = gpu ? `GPU ${track.gpu}` : !track.tid ? track.name : track.name === "main" ? `main (${track.tid})` :
+			const called = this.names.get(`${track.pid} ${track.tid}`);
+			const title = gpu ? `GPU ${track.gpu}` : !track.tid ? track.name : called ? `${called} (${track.tid})` : track.name === "main" ? `main (${track.tid})` :
 				track.name || `thread ${track.tid}`;
 			thread = { kind: "thread", key, title, tracks: [], open: false, records: 0, group };
 			group.threads.push(thread);

@@ -47,7 +47,18 @@ export class Timeline {
 		onTheme(() => { this.palette = palette(); this.minimap.dirty = true; this.redraw(); });
 		new ResizeObserver(() => this.place()).observe(this.scroller);
 		this.place();
+		this.open();
 		this.describe();
+	}
+
+	/** What is of interest first: the warm-up and the steady state of the process that the page is about. */
+	open() {
+		const { stages, verdict } = this.manifest;
+		const of = (stages ?? []).filter((s) => s.pid === verdict?.pid && (s.name === "warmup" || s.name === "steady") && s.end > s.begin);
+		if (!of.some((s) => s.name === "steady"))
+			return;
+		const begin = Math.min(...of.map((s) => s.begin)), end = Math.max(...of.map((s) => s.end)), margin = (end - begin) * 0.02;
+		this.view.set(begin - margin, end + margin);
 	}
 
 	build() {
