@@ -23,7 +23,7 @@ static const char *const variables[] = {
 	"NCCL_IB_DISABLE", "OMP_NUM_THREADS",
 };
 
-static void machine_environment(struct ct_registry_writer *w)
+void ct_machine_environment(struct ct_registry_writer *w)
 {
 	char text[1024];
 
@@ -88,7 +88,6 @@ void ct_machine_note(struct ct_registry_writer *w, const char *root)
 		free(list[i]);
 	}
 	free(list);
-	machine_environment(w);
 }
 
 /* ------------------------------------------------------------------ versions --- */

@@ -11,13 +11,11 @@
 
 #include "write/registry.h"
 
-/**
- * ct_machine_note() - note the GPUs, and the environment that CUDA reads
- * @root: "" (a folder with proc in it, for tests)
- *
- * The environment is ours, which the program gets.
- */
+/* Notes the GPUs.  @root: "" (a folder with proc in it, for tests). */
 void ct_machine_note(struct ct_registry_writer *w, const char *root);
+
+/* Notes our environment, as far as CUDA reads it: of a program that gets it from us. */
+void ct_machine_environment(struct ct_registry_writer *w);
 
 /**
  * ct_machine_versions() - note the versions of the libraries that the programs loaded

@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "base/error.h"
 #include "capture/launch.h"
+#include "capture/machine.h"
 #include "capture/orphan_save.h"
 #include "capture/ring.h"
 #include "capture/unseen.h"
@@ -363,6 +364,7 @@ int cmd_record(int argc, char **argv)
 		ct_recording_abandon(&rec.to);
 		return ct_complain("%s", err.text);
 	}
+	ct_machine_environment(&rec.to.registry);
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)

@@ -662,6 +662,7 @@ static void machines(void)
 	setenv("SECRET", "CUDA_", 1);
 	ok(!ct_registry_create(&w, root, (const uint8_t *)"0123456789abcdef", 1, 2, &err), "a registry");
 	ct_machine_note(&w, root);
+	ct_machine_environment(&w);
 	put(root, "/site-packages/torch/lib/libtorch_cuda.so", "x");
 	put(root, "/site-packages/torchvision-9.9.dist-info/METADATA", "x");
 	put(root, "/site-packages/torch-2.5.1+cu124.dist-info/METADATA", "x");
