@@ -7,7 +7,7 @@ USERLIB_SRCS := $(addprefix userlib/, init.c \
 	$(addprefix tracedir/, lost.c preallocate.c registry.c) \
 	$(addprefix backend/, backend.c device.c files.c producer.c) \
 	$(addprefix record/, append.S attach.c packet.c record.c) \
-	$(addprefix call/, call.c classify.c decode.c extract.c function.c host.c ioctl.c kernels.c machine.c mark.c) \
+	$(addprefix call/, call.c classify.c decode.c extract.c function.c host.c ioctl.c kernels.c machine.c mark.c stack.c) \
 	$(addprefix hook/, announce.c ask.c begin.c dlsym.S driver.c got.c inject.c interpose.c libraries.c objects.c slot.c table.c thunks.S))
 
 # What runs when any program starts lies together, so that it touches few pages; process.c is
@@ -27,7 +27,7 @@ USERLIB_LDFLAGS := -shared -nostartfiles -Wl,-soname,libcudatrace.so \
 
 # A plugin is a shared object of its own beside the library: libcudatrace-NAME.so is made of
 # the sources in plugins/NAME.  It may use libc as any program does.
-PLUGINS := nvtx gpu
+PLUGINS := nvtx gpu stacks
 plugin_objs = $(patsubst %.c,build/obj/%.o,$(wildcard userlib/plugins/$(1)/*.c))
 PLUGIN_LDFLAGS = -shared -Wl,-soname,$(notdir $@) -Wl,-rpath,'$$ORIGIN' -Wl,-z,now -Wl,-z,relro \
 	-Wl,-z,nodelete -Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--no-undefined

@@ -21,6 +21,8 @@
 	X(cuda_gpu_trace)						\
 	X(cuda_kern_exec_sum)						\
 	X(nvtx_sum)							\
+	X(lines)							\
+	X(stacks)							\
 	X(osrt_sum)							\
 	X(memory)							\
 	X(errors)							\

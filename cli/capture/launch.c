@@ -26,6 +26,8 @@ bool ct_launch_injected;
 char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
 const char *ct_launch_gpu_what;
+char ct_launch_stacks[PATH_MAX];
+const char *ct_launch_stacks_what;
 
 static void launch_forward(int sig, siginfo_t *info, void *context)
 {
@@ -141,6 +143,8 @@ static void launch_preload(const char *library)
 	/* Behind the library: profilers of the program are to find its functions of CUPTI. */
 	if (*ct_launch_gpu)
 		launch_put_first("LD_PRELOAD", ct_launch_gpu);
+	if (*ct_launch_stacks)
+		launch_put_first("LD_PRELOAD", ct_launch_stacks);
 	launch_put_first("LD_PRELOAD", library);
 	/* The last one counts. */
 	if (asan && *asan)
@@ -168,6 +172,10 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		/* A recorder around this one may have asked for it. */
 		unsetenv("CUDATRACE_GPU");
 	}
+	if (*ct_launch_stacks)
+		setenv("CUDATRACE_STACKS", ct_launch_stacks_what, 1);
+	else
+		unsetenv("CUDATRACE_STACKS");
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);

@@ -65,4 +65,8 @@ extern char ct_launch_nvtx[PATH_MAX];
 extern char ct_launch_gpu[PATH_MAX];
 extern const char *ct_launch_gpu_what;
 
+/* The plugin that takes stacks of calls, "" for none, and of what: "python".  Set before ct_launch(). */
+extern char ct_launch_stacks[PATH_MAX];
+extern const char *ct_launch_stacks_what;
+
 #endif

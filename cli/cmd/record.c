@@ -52,7 +52,7 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_ALL, KEY_DURATION };
+       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_ALL, KEY_DURATION };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -67,6 +67,7 @@ static const struct argp_option options[] = {
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
+	{ "stacks", KEY_STACKS, "WHAT", OPTION_ARG_OPTIONAL, "Also record from which lines of the program launches, copies, allocations, synchronisations and the like are called: python (default)", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 0 },
@@ -83,6 +84,7 @@ static const char doc[] =
 	"  cudatrace record -o trace -f -- ./vectoradd\n"
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
 	"  cudatrace record --gpu -- python infer.py\n"
+	"  cudatrace record --stacks -- python infer.py    (then: cudatrace report lines)\n"
 	"  cudatrace record --pid 4242 --duration 10\n";
 
 static const char *record_gpu_what(struct argp_state *state, const char *arg)
@@ -127,9 +129,9 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	}
 	if (env->argv)
 		argp_error(state, "give either a program or --pid and --all");
-	if (ct_launch_gpu_what || ct_launch_injected)
+	if (ct_launch_gpu_what || ct_launch_injected || ct_launch_stacks_what)
 		argp_error(state, "%s is for programs that are started here, not for --pid and --all",
-			   ct_launch_gpu_what ? "--gpu" : "--inject");
+			   ct_launch_gpu_what ? "--gpu" : ct_launch_injected ? "--inject" : "--stacks");
 	env->running.partly = env->output.force;
 }
 
@@ -173,6 +175,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case KEY_GPU:
 		ct_launch_gpu_what = record_gpu_what(state, arg);
 		break;
+	case KEY_STACKS:
+		ct_launch_stacks_what = arg ? arg : "python";
+		if (strcmp(ct_launch_stacks_what, "python"))
+			argp_error(state, "--stacks=%s: give python", arg);
+		break;
 	case KEY_RING_SIZE:
 		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
 		break;
@@ -191,6 +198,8 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		record_check_running(state, env);
+		if (ct_launch_stacks_what && ct_launch_injected)
+			argp_error(state, "--stacks needs the preloaded library: not with --inject");
 		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
 		break;
 	default:
@@ -310,6 +319,19 @@ static void record_find_gpu(struct recording *rec)
 	*ct_launch_gpu = '\0';
 }
 
+static void record_find_stacks(struct recording *rec)
+{
+	if (!ct_launch_stacks_what)
+		return;
+	if (ct_launch_plugin(rec->library, "stacks", ct_launch_stacks, sizeof(ct_launch_stacks))) {
+		ct_registry_add_info(&rec->to.registry, "stacks", ct_launch_stacks_what);
+		return;
+	}
+	fprintf(stderr, "cudatrace: stacks of calls are not recorded: cannot read %s (make install)\n",
+		ct_launch_stacks);
+	*ct_launch_stacks = '\0';
+}
+
 /* The processes' own ioctls are seen as without the module. */
 static int record_running(struct recording *rec)
 {
@@ -371,6 +393,7 @@ int cmd_record(int argc, char **argv)
 		ct_drain_open(&rec.drain, rec.to.dirfd, false);
 	record_find_nvtx(&rec);
 	record_find_gpu(&rec);
+	record_find_stacks(&rec);
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);

@@ -12,20 +12,21 @@
 #include "analysis/engine.h"
 #include "base/out.h"
 #include "table/short_name.h"
+#include "trace/stacks/stacks.h"
 #include "trace/about/machine.h"
 #include "view/term.h"
 
 #define FOLDED_NOBODY	UINT32_MAX
 #define FOLDED_NODES	(1u << 18)	/* different stacks; anyone may have written the trace */
 
-enum folded_kind { FOLDED_PROCESS = 1, FOLDED_THREAD, FOLDED_CALL, FOLDED_KERNEL, FOLDED_GPU };
+enum folded_kind { FOLDED_PROCESS = 1, FOLDED_THREAD, FOLDED_CALL, FOLDED_KERNEL, FOLDED_GPU, FOLDED_LINE };
 
 /* A frame below its parent's; a process has no parent. */
 struct folded_node {
 	uint64_t key;			/* parent, kind and id */
 	uint32_t parent;		/* index, FOLDED_NOBODY: none */
 	uint8_t  kind;
-	uint32_t id;			/* pid, tid, class, string of a kernel's name, GPU */
+	uint32_t id;			/* pid, tid, class, string of a kernel's name, GPU, node of a stack */
 	const struct ct_class *class;	/* of a call */
 	int64_t  self;			/* ns */
 };
@@ -76,15 +77,26 @@ static uint32_t folded_thread(struct folded *f, const struct ct_span *span)
 	return span->pid ? folded_node(f, process, FOLDED_THREAD, span->tid, NULL) : process;
 }
 
+/* The node of the line that called, below those of its callers; their numbers are smaller, so this ends. */
+static uint32_t folded_lines(struct folded *f, const struct ct_registry *reg, uint32_t thread, uint32_t line)
+{
+	struct ct_stack_frame frame;
+
+	if (thread == FOLDED_NOBODY || !ct_stack_frame(reg, line, &frame))
+		return thread;
+	return folded_node(f, folded_lines(f, reg, thread, frame.parent), FOLDED_LINE, line, NULL);
+}
+
 /* The node of what is around a span; FOLDED_NOBODY: no memory. */
-static uint32_t folded_around(struct folded *f, const struct ct_span *span)
+static uint32_t folded_around(struct folded *f, const struct ct_registry *reg, const struct ct_span *span)
 {
 	const struct ct_track *track = span->track;
 	uint32_t known = track->depth, node;
 
 	while (known && f->path[known - 1].op_id != track->frames[known - 1].op_id)
 		known--;
-	node = known ? f->path[known - 1].node : folded_thread(f, span);
+	node = known ? f->path[known - 1].node :
+	       folded_lines(f, reg, folded_thread(f, span), track->depth ? track->frames[0].stack : span->stack);
 	for (uint32_t i = known; i < track->depth && node != FOLDED_NOBODY; i++) {
 		node = folded_node(f, node, FOLDED_CALL, track->frames[i].class->id, track->frames[i].class);
 		f->path[i] = (struct folded_around){ .op_id = track->frames[i].op_id, .node = node };
@@ -121,7 +133,7 @@ static int folded_span(struct ct_analysis *a, const struct ct_span *span)
 	if ((span->kind != CT_SPAN_CALL && span->kind != CT_SPAN_SWITCH) || !(span->flags & CT_SPAN_TIMED) ||
 	    (span->flags & CT_SPAN_BEGIN_LOST))
 		return 0;
-	around = folded_around(f, span);
+	around = folded_around(f, &a->trace->reg, span);
 	node = folded_node(f, around, FOLDED_CALL, span->class->id, span->class);
 	/* A launch is the kernel's: what it launches says more than that it launches. */
 	if (span->kind == CT_SPAN_CALL && span->record && span->category == CT_CAT_KERNEL &&
@@ -146,7 +158,8 @@ static void folded_name(struct ct_out *out, const char *name)
 static void folded_frame(struct folded *f, const struct ct_analysis *a, const struct folded_node *node)
 {
 	const struct folded_node *process = node->parent == FOLDED_NOBODY ? node : &f->nodes.list[node->parent];
-	char text[512], clean[2048], name[128];
+	char text[512], clean[2048], name[128], line[CT_STRING_MAX];
+	struct ct_stack_frame frame;
 	const char *word;
 
 	switch (node->kind) {
@@ -159,6 +172,10 @@ static void folded_frame(struct folded *f, const struct ct_analysis *a, const st
 		snprintf(text, sizeof(text), "%s (%u)", word ? word : node->id == process->id ? "main" : "thread",
 			 node->id);
 		folded_name(&f->out, text);
+		break;
+	case FOLDED_LINE:
+		if (ct_stack_frame(&a->trace->reg, node->id, &frame))
+			folded_name(&f->out, ct_stack_words(&frame, line, sizeof(line)));
 		break;
 	case FOLDED_GPU:
 		snprintf(name, sizeof(name), "GPU %u", node->id);

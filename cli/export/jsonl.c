@@ -14,6 +14,7 @@
 #include "export/json_machine.h"
 #include "trace/gpu/causes.h"
 #include "trace/merge.h"
+#include "trace/stacks/stacks.h"
 #include "trace/names.h"
 
 #define PUT(out, literal)	ct_out_bytes(out, literal, sizeof(literal) - 1)
@@ -193,6 +194,24 @@ static void jsonl_put_cause(struct ct_out *out, const struct ct_point *p)
 	ct_out_u64(out, p->cause->tid);
 }
 
+/* From where it was called, the innermost first: "stack":[["train.py",12,"step"],...] */
+static void jsonl_put_stack(struct ct_out *out, const struct ct_registry *reg, uint32_t node)
+{
+	struct ct_stack_frame f = { .parent = node };
+
+	PUT(out, ",\"stack\":[");
+	for (unsigned int i = 0; i < CT_STACK_DEPTH && ct_stack_frame(reg, f.parent, &f); i++) {
+		ct_out_text(out, i ? ",[" : "[");
+		ct_out_json(out, f.file, f.file_len);
+		ct_out_char(out, ',');
+		ct_out_u64(out, f.line);
+		ct_out_char(out, ',');
+		ct_out_json(out, f.name, f.name_len);
+		ct_out_char(out, ']');
+	}
+	ct_out_char(out, ']');
+}
+
 static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 {
 	const struct ct_record *r = &p->record;
@@ -238,6 +257,8 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 		jsonl_put_result(out, r);
 		jsonl_put_promoted(j, r);
 	}
+	if ((!begin || p->open) && p->stack)
+		jsonl_put_stack(out, j->reg, p->stack);
 	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
 	if (context)
 		jsonl_put_string(out, ",\"context\":", context);

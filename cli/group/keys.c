@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "spans/work.h"
+#include "trace/stacks/stacks.h"
 
 static uint64_t keys_index(struct ct_keys *k, int index)
 {
@@ -194,6 +195,37 @@ KEYS_VALUE(command)	{ return keys_code(s->span->record, CT_IOCTL_CONTROL | CT_IO
 KEYS_VALUE(class)	{ return keys_code(s->span->record, CT_IOCTL_CLASS); }
 KEYS_NAME(code)		{ return ct_name_code(value, value >> 32); }
 
+/* --------------------------------------------------------------- stacks --- */
+
+/* The line that made the call, or with all that called it, the innermost first. */
+static uint64_t keys_node(struct ct_keys *k, uint32_t node, bool whole)
+{
+	uint64_t key = (uint64_t)node << 1 | whole, value;
+	struct ct_keys_node *known = ct_keyed_get(&k->nodes, key);
+	char text[CT_STRING_MAX];
+	size_t used = 0;
+	struct ct_stack_frame f = { .parent = node };
+
+	if (known)
+		return known->text;
+	for (unsigned int i = 0; i < (whole ? CT_STACK_DEPTH : 1) && used + 8 < sizeof(text) &&
+				 ct_stack_frame(k->names->reg, f.parent, &f); i++) {
+		used += snprintf(text + used, sizeof(text) - used, "%s", i ? " < " : "");
+		used += strlen(ct_stack_words(&f, text + used, sizeof(text) - used));
+	}
+	value = used ? keys_text(k, text) : CT_KEY_NONE;
+	if (k->error || !used || ct_texts_full(&k->texts))
+		return value;
+	known = ct_keyed_put(&k->nodes, key);
+	if (!known)
+		return keys_index(k, -ENOMEM);
+	known->text = value;
+	return value;
+}
+
+KEYS_VALUE(line)	{ return keys_node(k, s->span->stack, false); }
+KEYS_VALUE(stack)	{ return keys_node(k, s->span->stack, true); }
+
 /* ---------------------------------------------------------------- table --- */
 
 #define KEYS(id, of, text, phases, name, head, type, value, named)	\
@@ -217,6 +249,8 @@ const struct ct_group_key ct_group_keys[CT_BY_COUNT] = {
 	KEYS(ERROR, CALLS, true, false, "Error", "error", TEXT, error, NULL),
 	KEYS(TYPE, CALLS, false, false, "Type", "type", TEXT, type, keys_type_name),
 	KEYS(LAYER, CALLS, false, false, "Layer", "layer", TEXT, layer, keys_layer_name),
+	KEYS(LINE, CALLS, true, false, "Line", "line", TEXT, line, NULL),
+	KEYS(STACK, CALLS, true, false, "Stack", "stack", TEXT, stack, NULL),
 	KEYS(CPU, CALLS, false, false, "CPU", "cpu", ID, cpu, NULL),
 };
 
@@ -247,6 +281,7 @@ void ct_keys_free(struct ct_keys *k)
 {
 	ct_texts_free(&k->texts);
 	ct_keyed_free(&k->ioctls);
+	ct_keyed_free(&k->nodes);
 	free(k->functions);
 	k->functions = NULL;
 }

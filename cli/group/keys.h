@@ -16,6 +16,11 @@ struct ct_keys_ioctl {
 	int text;			/* index */
 };
 
+struct ct_keys_node {
+	uint64_t node;			/* << 1 | with all that called it */
+	uint64_t text;			/* index */
+};
+
 /* What the keys of a grouping need, and remember. */
 struct ct_keys {
 	/* Set by the caller, before the first span. */
@@ -25,6 +30,7 @@ struct ct_keys {
 	/* Internal. */
 	struct ct_texts texts;
 	CT_KEYED(struct ct_keys_ioctl) ioctls;
+	CT_KEYED(struct ct_keys_node) nodes;	/* of stacks */
 	uint64_t range;				/* the number of the range that was looked up last, and its text */
 	uint64_t range_text;
 	const char **functions;			/* names by class id, while rows are made */

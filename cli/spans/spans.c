@@ -69,7 +69,7 @@ static struct ct_span spans_make(const struct ct_trace_event *e)
 		.class = e->class, .record = e->record, .track = track, .cause = p->cause,
 		.pid = p->record.pid, .tid = p->record.tid, .depth = p->depth, .op_id = p->op_id,
 		.parent = p->cause ? p->cause->op_id : track->depth ? track->frames[track->depth - 1].op_id : 0,
-		.begin = e->begin, .end = e->end,
+		.stack = p->cause ? p->cause->stack : p->stack, .begin = e->begin, .end = e->end,
 		.category = e->category, .kernel = e->kernel, .api = e->api,
 	};
 }
@@ -109,7 +109,7 @@ static int spans_begin(struct ct_spans *s, const struct ct_trace_event *e)
 		return -ENOMEM;
 	*open = (struct ct_open_call){
 		.op_id = span.op_id, .begin = span.begin, .parent = span.parent, .class = span.class,
-		.track = e->track, .pid = span.pid, .tid = span.tid, .depth = span.depth,
+		.track = e->track, .pid = span.pid, .tid = span.tid, .depth = span.depth, .stack = span.stack,
 		.cpu = p->record.cpu, .inside = span.flags, .flags = p->record.flags,
 	};
 	return 0;
@@ -165,7 +165,7 @@ static int spans_leave_calls(struct ct_spans *s)
 					      CT_SPAN_CALL,
 			.flags = CT_SPAN_UNFINISHED | CT_SPAN_AT_ENTRY | open->inside, .class = open->class, .record = &record,
 			.track = open->track, .pid = open->pid, .tid = open->tid, .depth = open->depth,
-			.op_id = open->op_id, .parent = open->parent, .begin = open->begin, .end = open->begin,
+			.op_id = open->op_id, .parent = open->parent, .stack = open->stack, .begin = open->begin, .end = open->begin,
 			.category = c->category, .kernel = c->kernel, .api = c->api,
 		};
 
@@ -283,7 +283,7 @@ static int spans_begin_call(struct ct_spans *s, const struct ct_spans_class *c, 
 	if (rc || c->no_frame)
 		return rc;
 	return ct_track_push(event->track, &(struct ct_frame){
-		.op_id = p->op_id, .begin = p->ts, .class = event->class,
+		.op_id = p->op_id, .begin = p->ts, .class = event->class, .stack = p->stack,
 		.category = c->category, .ioctl = c->ioctl && p->record.fields,
 	});
 }

@@ -101,6 +101,8 @@ struct ct_span {
 	 */
 	uint64_t number, pop;
 	uint64_t parent;		/* op_id of the call around it, of the GPU's work of its cause; 0: none */
+	/* From where it was called, a node (trace/stacks/stacks.h); of the GPU's work its cause.  0: not known. */
+	uint32_t stack;
 	uint64_t begin, end;		/* ns; end is begin where there is none */
 	uint64_t duration, self;	/* ns; 0: not known */
 	unsigned int category;		/* as in struct ct_trace_event */
@@ -136,7 +138,7 @@ struct ct_open_call {
 	uint64_t op_id, begin, parent;
 	const struct ct_class *class;
 	struct ct_track *track;
-	uint32_t pid, tid, depth;
+	uint32_t pid, tid, depth, stack;
 	int32_t  cpu;
 	unsigned int inside;		/* CT_SPAN_NESTED, CT_SPAN_INNER_IOCTL */
 	uint8_t  flags;			/* of the record */

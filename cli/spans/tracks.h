@@ -18,6 +18,7 @@ struct ct_frame {
 	uint64_t op_id, begin;
 	uint64_t inner;			/* ns in calls inside it, as far as they ended */
 	const struct ct_class *class;
+	uint32_t stack;			/* as in struct ct_span */
 	uint8_t  category;		/* that it counts for */
 	bool     ioctl;			/* of the driver, as the kernel or the program sees it */
 };

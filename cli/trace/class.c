@@ -90,6 +90,7 @@ static bool class_type_fits(enum ct_quick quick, unsigned int type)
 {
 	switch (quick) {
 	case CT_QUICK_KERNEL:
+	case CT_QUICK_STACK:
 		return type == CT_TYPE_str;
 	case CT_QUICK_DIRECTION:
 		return type == CT_TYPE_dir;

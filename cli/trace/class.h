@@ -38,6 +38,8 @@
 	X(CUDA_CONTEXT, "context")					\
 	/* of a thread that left its CPU */				\
 	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\
+	/* of the stack of a call */					\
+	X(STACK, "stack") X(CALL, "call")				\
 	/* of work that is queued, and of a function that has no layout */ \
 	X(ITEM, "item") X(ARG0, "arg0")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,

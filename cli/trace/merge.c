@@ -12,6 +12,7 @@
 
 #include "base/keyed.h"
 #include "trace/gpu/causes.h"
+#include "trace/stacks/stacks.h"
 #include "trace/stream_cursor.h"
 
 /*
@@ -50,6 +51,7 @@ struct ct_merge {
 	CT_KEYED(struct merge_open) open;
 	CT_KEYED(struct merge_track) tracks;
 	struct ct_stream_cursor *pending;
+	struct ct_stacks stacks;
 	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
 };
 
@@ -194,6 +196,7 @@ void ct_merge_free(struct ct_merge *m)
 	free(m->losers);
 	ct_keyed_free(&m->open);
 	ct_keyed_free(&m->tracks);
+	ct_stacks_free(&m->stacks);
 	ct_causes_free(m->causes);
 	free(m);
 }
@@ -433,6 +436,7 @@ static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor
 	out->depth = 0;
 	out->stream = cursor->stream;
 	out->cause = NULL;
+	out->stack = 0;
 	if (cursor->front == CT_FRONT_STRADDLER)
 		return merge_emit_straddler(m, cursor, out);
 	point = cursor->points.order[cursor->next];
@@ -453,6 +457,23 @@ static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor
 	return 1;
 }
 
+/* A record that says the stack of a call is no point of its own.  As merge_emit(). */
+static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor, struct ct_point *out)
+{
+	int rc = merge_emit(m, cursor, out);
+	const struct ct_stream_file *stream = out->stream;
+	uint64_t who;
+
+	if (rc <= 0)
+		return rc;
+	who = cursor == m->pending ? MERGE_STREAM | (stream ? stream->index + 1 : 0) :
+				     merge_op_who(cursor, &out->record);
+	if (out->record.class->id == CT_CLASS_stack)
+		return ct_stacks_note(&m->stacks, &out->record, who);
+	out->stack = out->phase == 'I' ? 0 : ct_stacks_find(&m->stacks, out, who);
+	return rc;
+}
+
 int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 {
 	for (;;) {
@@ -464,7 +485,7 @@ int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 		if (cursor->front == CT_FRONT_PACKET) {
 			rc = ct_stream_cursor_load(cursor);
 		} else {
-			rc = merge_emit(m, cursor, out);
+			rc = merge_emit_stack(m, cursor, out);
 			if (m->causes && rc > 0 && ct_causes_point(m->causes, out))
 				rc = -ENOMEM;
 			ct_stream_cursor_step(cursor);

@@ -28,6 +28,11 @@ struct ct_point {
 	 */
 	const struct ct_cause *cause;
 	/*
+	 * From where a call was made, a node (stacks/stacks.h); of the GPU's work that of its cause.  0: not
+	 * known.
+	 */
+	uint32_t stack;
+	/*
 	 * The record that it comes from.  With @open set by a call_open record or
 	 * an in-flight page it is made up: class, pid, tid, depth and op, and no fields.
 	 */

@@ -293,7 +293,7 @@
  * so did both versions.  It dropped an ioctl that no program of cudatrace used, and one that
  * armed probes together, which CT_IOC_COUNT_ADD replaces: numbers 21 and 25 stay unused.
  * CT_SCHEMA_VERSION 2 added the layout k_firmware,
- * 3 the GPU streams with their layouts, the type memk and the op "exec".
+ * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack.
  *
  * 8. GPU STREAMS
  *
@@ -315,6 +315,16 @@
  * records of a stream; the call that caused a record is found by its correlation: among the
  * calls of its process that submit work, in the order in which they began, checked by
  * kernel, grid and block, or by bytes.
+ *
+ * 9. STACKS
+ *
+ * In a process that is recorded with `record --stacks` a call may have a stack record before it (class
+ * stack), which names the call by its op: so a record that is lost costs one stack, and no call
+ * gets another's.  stack is the number of a node: a string of the registry, "PARENT FUNCTION LINE" in decimal.
+ * PARENT is the node of the caller, 0 for the outermost one, and below the node's own number;
+ * FUNCTION is the number of a string "LANGUAGE<tab>NAME<tab>FILE"; LINE is 0 if it is not known.
+ * Where the outermost frames were left out, the outermost node's function is "(deeper frames)", without
+ * a file.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H
@@ -324,7 +334,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	3
+#define CT_SCHEMA_VERSION	4
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

@@ -357,6 +357,13 @@ enum ct_gpu_collection {
 	CT_GPU_COMPLETE	= 3,	/* the process ends, and all that CUPTI had was written */
 };
 
+/*
+ * stack: from where the thread made a call, written before that call's record.  stack: a node, a
+ * string of the registry (section 9 of cudatrace.h); call: the op of the call.
+ */
+#define CT_FIELDS_stack(F)						\
+	F(str, stack) F(u32, reserved) F(u64, call)
+
 /* call_open.reason.  Values are ABI. */
 enum ct_open_reason {
 	CT_OPEN_UNKNOWN	= 0,
@@ -374,7 +381,7 @@ enum ct_open_reason {
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
-	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state)
+	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -417,7 +424,8 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(14, gpu_set,	   GPU,    MEMORY,  EXEC, gpu_set)		\
 	X(15, gpu_graph,   GPU,    GRAPH,   EXEC, gpu_graph)		\
 	X(16, gpu_clock,   GPU,    TRACER,  NONE, gpu_clock)		\
-	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)
+	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)		\
+	X(18, stack,	   USER,   TRACER,  NONE, stack)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };

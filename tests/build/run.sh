@@ -25,7 +25,7 @@ mkdir -p "$work"
 # What is in the tree, and what make leaves in build/.
 t_tree()
 {
-	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ] && [ -e build/libcudatrace-gpu.so ]
+	[ -x build/cudatrace ] && [ -e build/libcudatrace.so ] && [ -e build/libcudatrace-nvtx.so ] && [ -e build/libcudatrace-gpu.so ] && [ -e build/libcudatrace-stacks.so ]
 	ok $? "make leaves build/cudatrace, build/libcudatrace.so and its plugin"
 	for tree in module userlib cli; do
 		is "$(tests/build/layers includes $tree)" "" "$tree: includes point downwards, without a circle"
@@ -51,8 +51,9 @@ t_tree()
 	is "$(nm -D --defined-only build/libcudatrace-gpu.so | awk '{print $3}' | sort | paste -sd ' ')" \
 		"InitializeInjection cudatrace_gpu_find cuptiActivityEnableHWTrace cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize" \
 		"that of the GPU what libcuda, doctor and profilers call"
-	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
-	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
+	is "$(nm -D --defined-only build/libcudatrace-stacks.so | awk '{print $3}')" cudatrace_stack "that of stacks what the library calls"
+	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu,-stacks}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
+	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu,-stacks}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
 }
 
 # plan_of ARGUMENT...: the suites that tests/run would run in $work/clone, in one line.

@@ -86,6 +86,7 @@ void ct_options_read(char *const *all)
 	const char *threadbufs = value_of(env, "CUDATRACE_THREADBUFS");
 	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
 	const char *table = value_of(env, "CUDATRACE_TABLE");
+	const char *stacks = value_of(env, "CUDATRACE_STACKS");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
@@ -98,6 +99,7 @@ void ct_options_read(char *const *all)
 	ct_options.time_queries = queries && *queries == '1';
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
+	ct_options.stacks = stacks && *stacks;
 	ct_options.table = !table || *table != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);

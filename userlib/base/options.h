@@ -14,6 +14,7 @@
  *   CUDATRACE_RUNTIME		1: the cuda* calls of a shared libcudart too
  *   CUDATRACE_INJECTION_NEXT	the CUDA_INJECTION64_PATH that ours took the place of
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
+ *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
  *   CUDATRACE_TABLE		0: do without libcuda's own table of pointers
  */
 #ifndef CT_OPTIONS_H
@@ -31,7 +32,7 @@ struct ct_options {
 	char injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
-	bool threadbufs, runtime, table;
+	bool threadbufs, runtime, table, stacks;
 };
 
 extern struct ct_options ct_options;

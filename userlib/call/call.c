@@ -9,6 +9,7 @@
 #include "call/decode.h"
 #include "call/function.h"
 #include "call/inflight.h"
+#include "call/stack.h"
 #include "record/attach.h"
 #include "base/process.h"
 
@@ -193,7 +194,7 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = ct_self;
 	u64 class;
-	u32 level;
+	u32 level, stack = 0;
 
 	f->slot = s;
 	f->words = s->words;
@@ -213,14 +214,24 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	if (level)
 		level = check_open(t, f);
 	f->level = level;
+	if (s->flags & CT_SLOT_STACK)
+		stack = ct_stack_take();
 	f->op = ct_local_add(&t->ops, 1);
+	/* A packet's first op is its lowest. */
+	if (stack)
+		f->op = ct_local_add(&t->ops, 1);
 	class = s->open;
-	if (s->flags & CT_SLOT_QUERY)
+	if (s->flags & CT_SLOT_QUERY) {
 		f->begin = t->last;	/* no earlier: enough to find a hang */
-	else if (t->begins && record_begin(t, s, f))
+	} else if (t->begins && record_begin(t, s, f)) {
 		class |= (u64)CT_INFLIGHT_HAS_BEGIN << 32;
-	else
+		if (stack)
+			ct_stack_record(t, stack, f->op - 1, f->op, level);
+	} else {
+		if (stack)
+			ct_stack_record(t, stack, f->op - 1, f->op, level);
 		f->begin = ct_clock_now(&t->clock);
+	}
 	ct_inflight_begin(t, level, f->op, f->begin, (u64)f, class);
 	return s->target;
 }

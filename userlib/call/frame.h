@@ -23,6 +23,7 @@
 #define CT_SLOT_QUERY		0x02	/* stamped once, at its return */
 #define CT_SLOT_UNKNOWN		0x04	/* no known signature: copy 16 words */
 #define CT_SLOT_RESCAN		0x08	/* a good moment to look for new objects */
+#define CT_SLOT_STACK		0x10	/* with the stack of its caller */
 
 #define CT_QUICK_WORDS		6	/* of the stack at most, on a quick way */
 

@@ -10,6 +10,7 @@
 #include "call/classify.h"
 #include "call/decode.h"
 #include "call/extract.h"
+#include "call/stack.h"
 
 early_data const struct ct_call_above *ct_call_above;
 
@@ -35,6 +36,8 @@ void ct_function_fill(struct ct_slot *s)
 	if (f.category == CT_CAT_INIT || f.op == CT_OP_LOAD ||
 	    (f.category == CT_CAT_CONTEXT && f.op == CT_OP_CREATE))
 		s->flags |= CT_SLOT_RESCAN;
+	if (ct_options.stacks && ct_stack_wanted(&f))
+		s->flags |= CT_SLOT_STACK;
 	b = ct_binding_of(f.name, f.version);
 	s->layout = b.layout;
 	s->size = b.size;

@@ -228,6 +228,7 @@ static int collect_start(struct ct_analysis *a, struct ct_call_tree *t,
 		if (i < CT_CALL_AROUND)
 			t->around[i] = (struct ct_call_around){ e->track->frames[i].op_id,
 								e->track->frames[i].class };
+	t->called_from = e->track->depth ? e->track->frames[0].stack : e->point->stack;
 	t->last = t->target.begin;
 	t->collecting = true;
 	if (e->point->op_id == t->target.op_id) {

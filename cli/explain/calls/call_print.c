@@ -12,6 +12,7 @@
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_nodes.h"
 #include "explain/calls/call_tables.h"
+#include "trace/stacks/stacks.h"
 #include "view/term.h"
 
 #define REST_NAMES	3	/* functions that a line names */
@@ -232,6 +233,30 @@ static void print_nodes(const struct print_tree *p)
 	}
 }
 
+#define PRINT_LINES	16	/* of a stack */
+
+/* The lines of the program that made the call, the innermost first. */
+static void print_stack(const struct print_tree *p)
+{
+	struct ct_stack_frame f = { .parent = p->t->called_from };
+	char words[CT_STRING_MAX];
+	unsigned int depth = 0, more = 0;
+
+	while (depth + more < CT_STACK_DEPTH && ct_stack_frame(&p->a->trace->reg, f.parent, &f)) {
+		if (depth == PRINT_LINES) {
+			more++;
+			continue;
+		}
+		if (!depth++)
+			print_text(p, 0, "called from");
+		fputs("  ", p->out);
+		print_text(p, 2, ct_stack_words(&f, words, sizeof(words)));
+	}
+	if (more) {
+		fprintf(p->out, "  ... and %u more lines\n", more);
+	}
+}
+
 static void print_head(const struct print_tree *p)
 {
 	const struct ct_call_tree *t = p->t;
@@ -272,6 +297,7 @@ static void print_head(const struct print_tree *p)
 				 (unsigned long long)t->around[i].op_id);
 	if (used)
 		print_text(p, 0, text);
+	print_stack(p);
 	fputc('\n', p->out);
 }
 

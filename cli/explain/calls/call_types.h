@@ -98,6 +98,7 @@ struct ct_call_tree {
 	CT_KEYED(struct ct_call_rest) rests;
 	struct ct_call_around around[CT_CALL_AROUND];	/* the outermost first */
 	uint32_t around_count;		/* may be more than are named */
+	uint32_t called_from;		/* the outermost one, a node of trace/stacks/stacks.h; 0: not known */
 	uint64_t places[CT_PLACE_COUNT], place_counts[CT_PLACE_COUNT];
 	uint64_t total;			/* ns: all places */
 	CT_KEYED(struct ct_call_meanwhile) meanwhile;

@@ -84,7 +84,7 @@ static int causes_call(struct ct_causes *c, const struct ct_point *p)
 		.op_id = p->op_id, .begin = p->ts, .end = r->flags & CT_F_BEGIN ? 0 : r->end,
 		.pid = r->pid, .tid = r->tid, .class = r->class,
 		.stream = ct_record_quick(r, CT_QUICK_STREAM),
-		.has_stream = ct_record_has(r, CT_QUICK_STREAM),
+		.has_stream = ct_record_has(r, CT_QUICK_STREAM), .stack = p->stack,
 	};
 	call = ct_keyed_put(&c->by_op, p->op_id);
 	if (!call)

@@ -15,6 +15,7 @@ struct ct_cause {
 	const struct ct_class *class;
 	uint64_t stream;		/* the program's handle ... */
 	bool has_stream;		/* ... if the call has one */
+	uint32_t stack;			/* from where it was made, as the call's points have it */
 	uint64_t records;		/* of the GPU that ended until now and were caused by it */
 };
 

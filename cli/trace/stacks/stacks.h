@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From where calls were made: which node of the tree of stacks a call has, and what a node is
+ * (section 9 of the ABI header).  Works on the points of a merge, in their order.
+ */
+#ifndef CT_CLI_STACKS_H
+#define CT_CLI_STACKS_H
+
+#include "trace/order.h"
+#include "trace/registry.h"
+
+/* Of the call @op of @who, as the merge knows both. */
+struct ct_stack_of {
+	uint64_t op, who;
+	uint32_t node;
+};
+
+/* Zeros are none. */
+struct ct_stacks {
+	CT_KEYED(struct ct_stack_of) calls;	/* those whose record has not come yet */
+};
+
+/* Notes a stack record, of @who.  0 or -ENOMEM. */
+int ct_stacks_note(struct ct_stacks *s, const struct ct_record *r, uint64_t who);
+
+/* The node of a call, 0: it has none.  Its end forgets it. */
+uint32_t ct_stacks_find(struct ct_stacks *s, const struct ct_point *p, uint64_t who);
+void ct_stacks_free(struct ct_stacks *s);
+
+/* A node. */
+struct ct_stack_frame {
+	uint32_t parent;		/* of the caller; 0: it is the outermost one */
+	uint32_t function;		/* id of a string; equal functions have equal ids */
+	uint32_t line;			/* 0: not known */
+	const char *language, *name, *file;	/* not terminated: */
+	int language_len, name_len, file_len;
+};
+
+/* False: there is no such node, or its lines are damaged. */
+bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f);
+
+/* "name (file:line)" into @buf; the name alone where the file is not known. */
+const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t size);
+
+/* Deeper than the library writes them. */
+#define CT_STACK_DEPTH	512
+
+#endif

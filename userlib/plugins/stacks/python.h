@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The frames of CPython's threads, read where the interpreter keeps them.  No code of the interpreter
+ * runs, no reference is taken, and nobody waits for its lock.
+ */
+#ifndef CT_STACKS_PYTHON_H
+#define CT_STACKS_PYTHON_H
+
+#include "plugins/stacks/frames.h"
+
+enum python_state {
+	PYTHON_NONE,			/* there is none yet */
+	PYTHON_REFUSED,			/* there is one, but not for us */
+	PYTHON_READY,
+};
+
+/* Looks for an interpreter, at first now and then, and checks it at its first stack. */
+enum python_state python_ready(struct python_stack *room);
+
+/* The stack of the calling thread.  False: it has none that could be read now. */
+bool python_walk(struct python_stack *s);
+
+/* The interpreter is not what it seemed: no more stacks are taken of it. */
+void python_refuse(const char *why);
+
+#endif

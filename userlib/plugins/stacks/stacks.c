@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libcudatrace-stacks.so: the stack of the thread that calls CUDA (`cudatrace record --stacks`).
+ *
+ * The library asks it before a call, cudatrace_stack(), and writes the number that it gives before
+ * the call's record.
+ *
+ *   stacks.c	what was the stack at the thread's last call, and what has changed since
+ *   python.c	the interpreter, from its first look on
+ *   frames.c	the frames of its threads
+ *   layout.c	where it keeps them
+ *   lines.c	lines of instructions
+ *   check.c	whether that is what the interpreter says
+ *   nodes.c	numbers of stacks, and the registry
+ *
+ * A plugin: it uses cudatrace_host() of libcudatrace.so and may use libc.  It runs inside the program's
+ * calls, in signal handlers, too: one that comes while its thread takes a stack has none.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "base/sys.h"
+#include "plugins/stacks/nodes.h"
+#include "plugins/stacks/python.h"
+
+#define CACHED	1024	/* nodes of a thread, a power of two */
+
+struct cached {
+	struct python_frame frame;
+	uint32_t parent, node;
+};
+
+struct thread {
+	uint64_t busy;			/* where on the stack one is being taken; 0: nowhere */
+	unsigned int turn;		/* which of the two stacks is the last one */
+	struct python_stack stacks[2];
+	uint32_t nodes[2][PYTHON_DEPTH];	/* of their frames */
+	struct cached cache[CACHED];
+};
+
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* Programs without threads may have no libpthread (glibc before 2.34). */
+extern __typeof__(pthread_key_create) pthread_key_create __attribute__((weak));
+extern __typeof__(pthread_setspecific) pthread_setspecific __attribute__((weak));
+__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
+
+static void thread_gone(void *t)
+{
+	self = NULL;
+	munmap(t, sizeof(struct thread));
+}
+
+static struct thread *thread_new(void)
+{
+	static pthread_key_t key;
+	static uint32_t made;		/* 1: being made, 2: it is there */
+	uint32_t none = 0;
+	void *t = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	self = t;
+	if (pthread_key_create && pthread_setspecific) {
+		if (__atomic_compare_exchange_n(&made, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			__atomic_store_n(&made, pthread_key_create(&key, thread_gone) ? 0u : 2u, __ATOMIC_RELEASE);
+		if (__atomic_load_n(&made, __ATOMIC_ACQUIRE) == 2)
+			pthread_setspecific(key, t);
+	}
+	return t;
+}
+
+static inline bool frame_same(const struct python_frame *a, const struct python_frame *b)
+{
+	return a->frame == b->frame && a->code == b->code && a->at == b->at && a->digest == b->digest;
+}
+
+static uint32_t node_make(const struct python_frame *f, uint32_t parent)
+{
+	struct python_text t;
+
+	if (!frames_describe(f, &t)) {
+		python_refuse("a frame without a code object");
+		return 0;
+	}
+	return nodes_node(parent, nodes_function("python", t.name, t.name_size, t.file, t.file_size),
+			  t.line > 0 ? (uint32_t)t.line : 0);
+}
+
+static uint32_t node_of(struct thread *t, const struct python_frame *f, uint32_t parent)
+{
+	uint64_t h = (f->code ^ f->digest ^ (uint64_t)f->at << 4 ^ (uint64_t)parent << 20) * 0x9e3779b97f4a7c15ull;
+	struct cached *c = &t->cache[h >> 54];
+
+	/* The node of a line does not depend on the frame's place. */
+	if (c->node && c->parent == parent && c->frame.code == f->code && c->frame.at == f->at &&
+	    c->frame.digest == f->digest)
+		return c->node;
+	*c = (struct cached){ .frame = *f, .parent = parent, .node = node_make(f, parent) };
+	return c->node;
+}
+
+static uint32_t stack_python(struct thread *t)
+{
+	unsigned int last = t->turn, now = 1 - last, same = 0;
+	struct python_stack *s = &t->stacks[now], *before = &t->stacks[last];
+	uint32_t *nodes = t->nodes[now], node = 0;
+
+	if (python_ready(s) != PYTHON_READY)
+		return 0;
+	if (!python_walk(s) || !s->depth)
+		return 0;
+	t->turn = now;
+	if (!s->cut && !before->cut)
+		while (same < s->depth && same < before->depth &&
+		       t->nodes[last][before->depth - 1 - same] &&
+		       frame_same(&s->frames[s->depth - 1 - same], &before->frames[before->depth - 1 - same])) {
+			node = t->nodes[last][before->depth - 1 - same];
+			nodes[s->depth - 1 - same] = node;
+			same++;
+		}
+	if (s->cut)
+		node = nodes_node(0, nodes_function("python", "(deeper frames)", 15, "", 0), 0);
+	for (unsigned int i = s->depth - same; i--;) {
+		uint32_t parent = node;
+
+		node = node_of(t, &s->frames[i], parent);
+		/* No more numbers: no stack, rather than a part of one. */
+		if (!node) {
+			s->depth = 0;
+			return 0;
+		}
+		nodes[i] = node;
+	}
+	return node;
+}
+
+/*
+ * A handler came while its thread takes a stack.  If that one was left by longjmp, its frame lies below
+ * ours; what is further away lies on another stack and says nothing.
+ */
+static bool stack_busy(const struct thread *t, uint64_t here)
+{
+	return t->busy && (t->busy > here || here - t->busy > 64u << 20);
+}
+
+/* The number of the calling thread's stack; 0: it has none, or none that can be told. */
+__attribute__((visibility("default"))) uint32_t cudatrace_stack(void);
+
+uint32_t cudatrace_stack(void)
+{
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+	struct thread *t = self ? self : thread_new();
+	uint32_t node;
+
+	if (!t || stack_busy(t, here))
+		return 0;
+	t->busy = here;
+	barrier();
+	node = stack_python(t);
+	barrier();
+	t->busy = 0;
+	return node;
+}
