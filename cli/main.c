@@ -3,12 +3,14 @@
  * cudatrace: the command line.  Finds the subcommand and calls it.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/near.h"
 #include "cmd/cmd.h"
 #include "module/uapi/cudatrace.h"
 
@@ -31,16 +33,19 @@ static const struct command {
 	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 
+#define COMMANDS	(sizeof(commands) / sizeof(*commands))
+
 static void help(FILE *out)
 {
 	fprintf(out,
 		"Usage: cudatrace COMMAND [ARGUMENTS]\n"
 		"See what a CUDA program asks of libcuda and of NVIDIA's kernel driver.\n\n"
 		"Commands:\n");
-	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+	for (unsigned int i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out,
-		"\n'cudatrace COMMAND --help' explains a command.\n\n"
+		"\n'cudatrace help COMMAND' explains a command, 'cudatrace version' says which one this is.\n"
+		"Each ends with status 64 after a wrong command line, 1 after another error.\n\n"
 		"EXAMPLES\n"
 		"  cudatrace doctor\n"
 		"  cudatrace record -o trace -- python train.py\n"
@@ -62,31 +67,55 @@ static void on_sigbus(int sig)
 	_exit(1);
 }
 
+static const struct command *find(const char *name)
+{
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown(const char *word)
+{
+	struct ct_near near = { .word = word };
+
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		ct_near_try(&near, commands[i].name);
+	return ct_complain_usage("'%.60s' is no command%s ('cudatrace --help' lists the commands)", word,
+				 ct_near_text(&near));
+}
+
 int main(int argc, char **argv)
 {
-	static char name[64];
+	static char name[64], help_option[] = "--help";
+	const struct command *command;
+	bool asks;
 
 	signal(SIGBUS, on_sigbus);
 	if (argc < 2) {
 		help(stderr);
-		return 64;
+		return CT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	asks = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help");
+	if (asks && argc == 2) {
 		help(stdout);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
 		printf("cudatrace %s (ABI %u, schema %u)\n", CT_VERSION, CT_ABI_VERSION,
 		       CT_SCHEMA_VERSION);
 		return 0;
 	}
-	for (unsigned int i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[1], commands[i].name)) {
-			/* So that argp's messages begin with what was typed. */
-			snprintf(name, sizeof(name), "cudatrace %s", commands[i].name);
-			argv[1] = name;
-			return commands[i].run(argc - 1, argv + 1);
-		}
-	ct_complain("'%.60s' is no command; 'cudatrace --help' lists the commands", argv[1]);
-	return 64;
+	command = find(argv[1 + asks]);
+	if (!command)
+		return unknown(argv[1 + asks]);
+	/* So that argp's messages begin with what was typed. */
+	snprintf(name, sizeof(name), "cudatrace %s", command->name);
+	argv[1] = name;
+	if (asks) {
+		argv[2] = help_option;
+		argv[3] = NULL;
+		argc = 3;
+	}
+	return command->run(argc - 1, argv + 1);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -13,6 +14,7 @@ int ct_fail(struct ct_error *err, int code, const char *format, ...)
 
 	if (err) {
 		err->code = code;
+		err->usage = false;
 		va_start(args, format);
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
@@ -20,19 +22,56 @@ int ct_fail(struct ct_error *err, int code, const char *format, ...)
 	return -code;
 }
 
-int ct_complain(const char *format, ...)
+int ct_fail_usage(struct ct_error *err, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
 
-	va_start(args, format);
+	if (err) {
+		err->code = EINVAL;
+		err->usage = true;
+		va_start(args, format);
+		vsnprintf(err->text, sizeof(err->text), format, args);
+		va_end(args);
+	}
+	return -EINVAL;
+}
+
+static void error_print(const char *format, va_list args)
+{
+	char text[1024];
+
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	/* A file name from the command line may hold anything. */
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	fflush(stdout);
 	fprintf(stderr, "cudatrace: %s\n", text);
+}
+
+int ct_complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	error_print(format, args);
+	va_end(args);
 	return 1;
+}
+
+int ct_complain_usage(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	error_print(format, args);
+	va_end(args);
+	return CT_USAGE;
+}
+
+int ct_tell(const char *what, int rc, const struct ct_error *err)
+{
+	if (!rc || rc == -EPIPE || !err->code)
+		return rc ? 1 : 0;
+	return err->usage ? ct_complain_usage("%s", err->text) : ct_complain("%s: %s", what, err->text);
 }

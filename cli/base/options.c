@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/options.h"
 #include "base/words.h"
 #include "module/uapi/cudatrace.h"
@@ -40,6 +41,27 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 	if (*end || !v || v & (v - 1) || v > 1u << 30)
 		argp_error(state, "%s is a power of two, not '%s'", what, arg);
 	return v;
+}
+
+uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,
+			  uint64_t most)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (!errno && end != arg && !*end && *arg != '-' && n >= least && n <= most)
+		return n;
+	if (most != UINT32_MAX)
+		argp_failure(state, CT_USAGE, 0, "%s takes a number from %llu to %llu, not '%s'", what,
+			     (unsigned long long)least, (unsigned long long)most, arg);
+	else if (least)
+		argp_failure(state, CT_USAGE, 0, "%s takes a number of at least %llu, not '%s'", what,
+			     (unsigned long long)least, arg);
+	else
+		argp_failure(state, CT_USAGE, 0, "%s takes a number, not '%s'", what, arg);
+	return n;
 }
 
 const char *ct_option_named(struct argp_state *state, const char *arg)

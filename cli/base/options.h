@@ -15,6 +15,10 @@ int ct_option_groups(const char *list, unsigned long long *groups);
 /* A power of two; argp_error() if it is none. */
 uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
 
+/* A number from @least to @most; one line and status CT_USAGE if it is none.  @what: "--top". */
+uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,
+			  uint64_t most);
+
 /* The options -o, -f and -q of a command that makes a trace. */
 struct ct_option_output {
 	const char *dir;

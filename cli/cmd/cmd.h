@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The subcommands.  Each is one file, cmd/VERB.c, and parses its own arguments by
- * argp.  Returns the exit status: 0, or 1 after one line on stderr; a wrong
- * command line is argp's, which exits with 64 (EX_USAGE).
+ * argp.  Returns the exit status: 0, or 1 after one line on stderr; after a wrong
+ * command line CT_USAGE, which is argp's status, too.  diff --fail-above has one more.
  */
 #ifndef CT_CLI_CMD_H
 #define CT_CLI_CMD_H

@@ -116,15 +116,15 @@ static int probe_add(int argc, char **argv)
 	int i;
 
 	if (argc < 1)
-		return ct_complain("probe add: no function; cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
+		return ct_complain_usage("probe add: no function; cudatrace probe add [MODULE:]NAME [argN:NAME[:TYPE]]...");
 	if (probe_split(&add, argv[0]))
-		return ct_complain("probe add: '%s' is no [MODULE:]NAME", argv[0]);
+		return ct_complain_usage("probe add: '%s' is no [MODULE:]NAME", argv[0]);
 	if (argc - 1 > CT_ARGS_MAX)
-		return ct_complain("probe add: %d arguments at most", CT_ARGS_MAX);
+		return ct_complain_usage("probe add: %d arguments at most", CT_ARGS_MAX);
 	for (i = 1; i < argc; i++)
 		if (probe_parse_argument(&add.arg[add.args++], argv[i]))
-			return ct_complain("probe add: '%s' is not argN:NAME[:TYPE] with N 0 to 5, nor ret:NAME[:TYPE] (types: u8..u64, s8..s64, x8..x64, ptr)",
-					   argv[i]);
+			return ct_complain_usage("probe add: '%s' is not argN:NAME[:TYPE] with N 0 to 5, nor ret:NAME[:TYPE] (types: u8..u64, s8..s64, x8..x64, ptr)",
+						 argv[i]);
 	return ct_user_probe_add(&add, argv[0], &err) ? ct_complain("%s", err.text) : 0;
 }
 
@@ -134,7 +134,7 @@ static int probe_remove(int argc, char **argv)
 	struct ct_error err = { 0 };
 
 	if (argc != 1 || probe_split(&add, argv[0]))
-		return ct_complain("probe remove: one [MODULE:]NAME");
+		return ct_complain_usage("probe remove: one [MODULE:]NAME");
 	return ct_user_probe_remove(&add, argv[0], &err) ? ct_complain("%s", err.text) : 0;
 }
 
@@ -145,7 +145,7 @@ static int probe_list(int argc, char **argv)
 	size_t i;
 
 	if (argc < 1)
-		return ct_complain("probe list: no GLOB; cudatrace probe list GLOB..., e.g. 'nv_*'");
+		return ct_complain_usage("probe list: no GLOB; cudatrace probe list GLOB..., e.g. 'nv_*'");
 	if (ct_functions_find(&f, argv, argc, true, &err)) {
 		ct_functions_free(&f);
 		return ct_complain("%s", err.text);
@@ -184,7 +184,7 @@ static int probe_discover(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[0], "--hot")) {
 		hot = strtod(argv[1], &end);
 		if (!(hot >= 1) || *end)
-			return ct_complain("probe discover: --hot %s is no number of calls a second", argv[1]);
+			return ct_complain_usage("probe discover: --hot %s is no number of calls a second", argv[1]);
 		argc -= 2;
 		argv += 2;
 	}
@@ -193,7 +193,7 @@ static int probe_discover(int argc, char **argv)
 	if (globs == argc && argc > 1)
 		return ct_discover(argv, 1, argv + 1, hot);
 	if (!globs || globs + 1 >= argc)
-		return ct_complain("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
+		return ct_complain_usage("probe discover: cudatrace probe discover GLOB... -- CMD ARG...");
 	return ct_discover(argv, globs, argv + globs + 1, hot);
 }
 
@@ -222,5 +222,5 @@ int cmd_probe(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(verb, verbs[i].name))
 			return verbs[i].run(env.argc - 1, env.argv + 1);
-	return ct_complain("probe: no verb '%s' (list, status, add, remove, discover)", verb);
+	return ct_complain_usage("probe: no verb '%s' (list, status, add, remove, discover)", verb);
 }

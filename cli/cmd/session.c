@@ -343,6 +343,6 @@ int cmd_session(int argc, char **argv)
 	if (!strcmp(env.verb, "limit"))
 		return env.limiting ? session_change(CT_IOC_LIMITS, &env.limits, "limit") :
 				      session_show_limits();
-	return ct_complain("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
+	return ct_complain_usage("session: no verb '%s' (start, stop, status, pause, resume, flush, filter, limit)",
 			   env.verb);
 }
