@@ -40,6 +40,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	const struct ct_trace *t = a->trace;
 	const struct ct_totals *s = a->totals;
 	const char *command = ct_registry_info(&t->reg, "command");
+	const char *damage = ct_registry_info(&t->reg, CT_DAMAGED_INFO);
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
 	char ns[CT_TERM_TEXT], count[CT_TERM_TEXT], line[512], when[64] = "";
 	time_t seconds = t->reg.realtime / 1000000000;
@@ -61,6 +62,8 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	ct_page_add(page, "trace     %s records, %u process%s, %u thread%s",
 		    ct_term_count(count, t->records), s->processes, s->processes == 1 ? "" : "es",
 		    s->threads, s->threads == 1 ? "" : "s");
+	if (damage)
+		ct_page_add(page, "damaged   %s", ct_term_clean(line, sizeof(line), damage, 300));
 	if (t->unfinished)
 		ct_page_add(page, "          not finished: this is what is there by now");
 	page->style = CT_PAGE_PLAIN;
@@ -415,7 +418,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 		rc = ct_top_lists(page, calls, state->gpu_kernels.count ? &state->gpu_kernels : &state->kernels,
 				  a->names, state->graphs);
 	else if (!calls->ops_count)
-		ct_page_add(page, ct_filter_chooses(a->filter) ? "No call passes." : "No call was recorded.");
+		ct_page_add(page, "%s", ct_filter_chooses(a->filter) ? "No call passes." : ct_unseen_nothing(a->trace));
 	if (!rc)
 		ct_page_print(page, out);
 	free(page);

@@ -164,3 +164,29 @@ void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FIL
 	if (!ct_registry_info(&t->reg, CT_ATTACHED_INFO) && ct_registry_info(&t->reg, "command"))
 		unseen_print_partial(calls, out);
 }
+
+/* Does the registry have functions of libcuda?  A process adds one with its first call of it. */
+static bool unseen_was_called(const struct ct_trace *t)
+{
+	for (unsigned int i = CT_CLASS_DYNAMIC; i <= CT_CLASS_MAX; i++)
+		if (t->reg.classes[i] && ct_class_is(t->reg.classes[i], CT_IS_API))
+			return true;
+	return false;
+}
+
+const char *ct_unseen_nothing(const struct ct_trace *t)
+{
+	static const char *const loaded[] = {
+		"libcuda", CT_UNSEEN_INFO, CT_UNSEEN_ELSEWHERE, CT_UNSEEN_READ_ONLY, CT_UNSEEN_IDLE,
+		CT_UNSEEN_LOADED_INFO, CT_UNSEEN_NAMESPACE,
+	};
+
+	if (unseen_was_called(t))
+		return "No call is left: the registry names functions that were called, and no stream has their records.";
+	for (unsigned int i = 0; i < sizeof(loaded) / sizeof(*loaded); i++)
+		if (ct_registry_info(&t->reg, loaded[i]))
+			return "No call was recorded: libcuda.so was loaded.";
+	if (!ct_registry_info(&t->reg, "command"))
+		return "No call was recorded.";
+	return "No process loaded libcuda.so (a static or set-uid program takes no library).";
+}

@@ -24,6 +24,9 @@
 /* The library's, of calls that it knows that it does not see: "slots", "namespace". */
 #define CT_UNSEEN_SOME_INFO	"unseen_some"
 
+/* Why a trace has no call at all, as far as that is known. */
+const char *ct_unseen_nothing(const struct ct_trace *t);
+
 /* A line for each, and one with what to do.  Prints nothing if there are none. */
 void ct_unseen_print(const struct ct_trace *t, const struct ct_calls *calls, FILE *out);
 

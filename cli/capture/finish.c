@@ -216,6 +216,22 @@ static int finish_threads(const struct ct_trace *t, struct ct_error *err)
 	return rc;
 }
 
+/* What is no stream of this trace is not written to, nor described. */
+static int finish_check(const struct ct_trace *t, struct ct_error *err)
+{
+	for (unsigned int i = 0; i < t->unread_count; i++)
+		if (!t->unread[i].lost)
+			return ct_fail(err, EBADMSG, "%s/%s: %s", t->dir, t->unread[i].name, t->unread[i].why);
+	return 0;
+}
+
+static int finish_open(struct ct_trace *t, const char *dir, struct ct_error *err)
+{
+	int rc = ct_trace_open(t, dir, err);
+
+	return rc ? rc : finish_check(t, err);
+}
+
 int ct_finish(const char *dir, bool locked, struct ct_error *err)
 {
 	struct ct_trace t;
@@ -227,6 +243,9 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	if (!locked) {
 		rc = ct_trace_open(&t, dir, err);
 		if (rc || !t.unfinished)
+			goto out;
+		rc = finish_check(&t, err);
+		if (rc)
 			goto out;
 		lock = ct_trace_lock(dir);
 		if (lock == -EWOULDBLOCK) {
@@ -253,13 +272,13 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 		rc = rc < 0 ? ct_fail(err, -rc, "%s: %s", dir, strerror(-rc)) : 1;
 		goto out;
 	}
-	rc = ct_trace_open(&t, dir, err);
+	rc = finish_open(&t, dir, err);
 	if (rc)
 		goto out;
 	rc = finish_mark_all_torn(&t, err);
 	if (rc > 0) {
 		ct_trace_close(&t);
-		rc = ct_trace_open(&t, dir, err);
+		rc = finish_open(&t, dir, err);
 	}
 	if (!rc)
 		rc = finish_threads(&t, err);
@@ -271,7 +290,7 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 		goto out;
 	}
 	ct_trace_close(&t);
-	rc = ct_trace_open(&t, dir, err);
+	rc = finish_open(&t, dir, err);
 	if (!rc)
 		rc = ct_metadata_write(&t, err);
 out:

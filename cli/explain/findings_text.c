@@ -223,12 +223,15 @@ static bool findings_told(const struct ct_explain *x, const struct ct_finding_ro
 static void findings_print_head(const struct ct_explain *x, const struct findings_page *to)
 {
 	const char *command = ct_registry_info(&x->trace->reg, "command");
+	const char *damage = ct_registry_info(&x->trace->reg, CT_DAMAGED_INFO);
 	char line[512];
 
 	if (x->trace->simulated)
 		fprintf(to->out, "*** SIMULATED GPU: this says nothing of a device ***\n");
 	if (command)
 		fprintf(to->out, "command   %s\n", ct_term_clean(line, sizeof(line), command, to->width - 10));
+	if (damage)
+		fprintf(to->out, "damaged   %s\n", ct_term_clean(line, sizeof(line), damage, to->width - 10));
 	if (x->trace->lost)
 		fprintf(to->out, "lost      %llu record%s: what %s would show is missing\n",
 			(unsigned long long)x->trace->lost, x->trace->lost == 1 ? "" : "s",
@@ -328,7 +331,7 @@ static void findings_print_verdicts(struct ct_explain *x, const struct findings_
 		fprintf(to->out, "  ... and %u more process%s\n", more, more == 1 ? "" : "es");
 	findings_print_launchers(x, to);
 	if (!all)
-		fprintf(to->out, "  No process of this trace called libcuda.\n");
+		fprintf(to->out, "  No process called libcuda%s.\n", x->phases->processes_count ? " in this time" : "");
 }
 
 void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print, FILE *out)

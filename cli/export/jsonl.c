@@ -297,11 +297,30 @@ static int jsonl_machine(struct jsonl *j)
 	return rc;
 }
 
+/* The last line of a damaged trace says what is missing. */
+static void jsonl_damage(struct jsonl *j, uint64_t ts)
+{
+	const char *text = ct_registry_info(j->reg, CT_DAMAGED_INFO);
+	struct ct_out *out = &j->out;
+
+	if (!text)
+		return;
+	PUT(out, "{\"event_id\":");
+	ct_out_u64(out, ++j->events);
+	PUT(out, ",\"ts\":");
+	ct_out_fixed(out, ts - j->reg->start, 6);
+	PUT(out, ",\"ts_ns\":");
+	ct_out_u64(out, ts);
+	PUT(out, ",\"layer\":\"user\",\"type\":\"tracer\",\"name\":\"damaged\",\"phase\":\"I\",\"pid\":0,\"tid\":0");
+	jsonl_put_string(out, ",\"text\":", text);
+	PUT(out, ",\"details\":{}}\n");
+}
+
 int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 {
 	const struct ct_trace *t = x->trace;
 	struct ct_merge *m = ct_merge_new(t);
-	struct ct_point point;
+	struct ct_point point = { .ts = t->reg.start };
 	struct jsonl j;
 	int rc, closed;
 
@@ -314,6 +333,8 @@ int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 		if (!rc)
 			while ((rc = ct_merge_next(m, &point)) > 0 && !j.out.error)
 				jsonl_point(&j, &point);
+		if (!rc)
+			jsonl_damage(&j, point.ts);
 		closed = jsonl_close(&j);
 		rc = rc < 0 ? rc : closed;
 	}

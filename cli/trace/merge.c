@@ -53,6 +53,7 @@ struct ct_merge {
 	struct ct_stream_cursor *pending;
 	struct ct_stacks stacks;
 	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
+	void *filter;			/* the state of trace->filter */
 };
 
 /* Two cursors whose fronts are at one ns. */
@@ -169,7 +170,9 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 	m->cursors = calloc(m->cursors_count, sizeof(*m->cursors));
 	m->losers = calloc(m->cursors_count, sizeof(*m->losers));
 	m->causes = t->has_gpu ? ct_causes_new(&t->reg) : NULL;
-	if (!m->cursors || !m->losers || (t->has_gpu && !m->causes) || merge_add_pending(m, &m->cursors[t->streams_count]))
+	m->filter = t->filter ? t->filter->begin(t->filter, &t->reg) : NULL;
+	if (!m->cursors || !m->losers || (t->has_gpu && !m->causes) || (t->filter && !m->filter) ||
+	    merge_add_pending(m, &m->cursors[t->streams_count]))
 		goto bad;
 	for (uint32_t i = 0; i < m->cursors_count; i++) {
 		struct ct_stream_cursor *cursor = &m->cursors[i];
@@ -198,6 +201,8 @@ void ct_merge_free(struct ct_merge *m)
 	ct_keyed_free(&m->tracks);
 	ct_stacks_free(&m->stacks);
 	ct_causes_free(m->causes);
+	if (m->filter)
+		m->trace->filter->end(m->filter);
 	free(m);
 }
 
@@ -488,6 +493,8 @@ int ct_merge_next(struct ct_merge *m, struct ct_point *out)
 			rc = merge_emit_stack(m, cursor, out);
 			if (m->causes && rc > 0 && ct_causes_point(m->causes, out))
 				rc = -ENOMEM;
+			if (m->filter && rc > 0)
+				rc = m->trace->filter->passes(m->filter, out);
 			ct_stream_cursor_step(cursor);
 		}
 		if (cursor->front == CT_FRONT_END)

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,9 +165,69 @@ static int trace_count_losses(struct ct_trace *t)
 	return rc;
 }
 
+/* How long "DIR/NAME: " is where @text begins with it. */
+static size_t trace_file_len(const char *dir, const char *name, const char *text)
+{
+	size_t n = strlen(dir), m = strlen(name);
+
+	return strncmp(text, dir, n) || text[n] != '/' || strncmp(text + n + 1, name, m) ||
+	       strncmp(text + n + 1 + m, ": ", 2) ? 0 : n + m + 3;
+}
+
+static int trace_add_unread(struct ct_trace *t, const char *name, bool lost, const char *why)
+{
+	struct ct_unread *more = realloc(t->unread, (t->unread_count + 1ul) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	t->unread = more;
+	more += t->unread_count++;
+	more->lost = lost;
+	snprintf(more->name, sizeof(more->name), "%s", name);
+	snprintf(more->why, sizeof(more->why), "%.170s", why);
+	return 0;
+}
+
+#define MISSING_MAX	64u	/* streams that one process is said to lack */
+
+/*
+ * Streams of threads whose records are lost.  Those of a process are numbered one by one from 0,
+ * so that one that is not there shows.  (Who writes a trace by hand may begin elsewhere.)
+ */
+static int trace_find_lost(struct ct_trace *t)
+{
+	bool recorded = ct_registry_info(&t->reg, "tracer");
+	unsigned int number, pid, next = 0, last = 0;
+	char name[64], kind, before = 0;
+	int rc = 0;
+
+	/* In the order of their kinds, pids and numbers. */
+	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+
+		if (sscanf(s->name, "%c-%u-%u", &kind, &pid, &number) != 3 || !pid)
+			continue;
+		if (kind != before || pid != last)
+			next = recorded ? 0 : number;
+		before = kind;
+		last = pid;
+		if (next + MISSING_MAX < number)
+			next = number - MISSING_MAX;
+		for (; next < number && !rc; next++) {
+			snprintf(name, sizeof(name), "%c-%u-%u", kind, pid, next);
+			rc = trace_add_unread(t, name, true, "is missing");
+		}
+		next = number + 1;
+		if (!rc && !s->map_size)
+			rc = trace_add_unread(t, s->name, true, "is empty");
+	}
+	return rc;
+}
+
 static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int count,
 			      struct ct_error *err)
 {
+	struct ct_error why;
 	int rc;
 
 	t->streams = calloc(count + 1, sizeof(*t->streams));
@@ -179,11 +240,15 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 
 		if (entry[i]->d_name[0] == '.' || !strcmp(entry[i]->d_name, CT_METADATA_FILE))
 			continue;
-		t->streams_count++;
-		rc = ct_stream_open(s, t->dir, entry[i]->d_name, &t->reg, t->has_metadata, err);
-		if (rc)
-			return rc;
-		s->index = t->streams_count - 1;
+		rc = ct_stream_open(s, t->dir, entry[i]->d_name, &t->reg, t->has_metadata, &why);
+		if (rc) {
+			ct_stream_close(s);
+			if (rc == -ENOMEM || trace_add_unread(t, entry[i]->d_name, false, why.text +
+							      trace_file_len(t->dir, entry[i]->d_name, why.text)))
+				return ct_fail(err, ENOMEM, "no memory");
+			continue;
+		}
+		s->index = t->streams_count++;
 		t->records += s->records;
 		t->unfinished |= s->unfinished;
 		t->has_kernel |= s->kind == CT_STREAM_CPU;
@@ -223,6 +288,8 @@ int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 	if (!rc && trace_count_losses(t))
 		rc = ct_fail(err, ENOMEM, "no memory");
 	t->unfinished |= !t->has_metadata;
+	if (!rc && !t->unfinished && trace_find_lost(t))
+		rc = ct_fail(err, ENOMEM, "no memory");
 	gpu = ct_registry_info(&t->reg, "gpu");
 	t->simulated = gpu && !strcmp(gpu, "simulated");
 	return rc;
@@ -234,6 +301,7 @@ void ct_trace_close(struct ct_trace *t)
 		ct_stream_close(&t->streams[i]);
 	free(t->streams);
 	free(t->pending);
+	free(t->unread);
 	free(t->dir);
 	ct_registry_free(&t->reg);
 	memset(t, 0, sizeof(*t));

@@ -20,6 +20,26 @@ struct ct_pending {
 	int stream;		/* index of its thread's stream, -1: there is none */
 };
 
+/* A stream whose records are not in the trace. */
+struct ct_unread {
+	char name[64];
+	bool lost;		/* its file is missing or empty; else it is there, and is none of ours */
+	char why[176];		/* "is empty", "not a regular file ..." */
+};
+
+struct ct_point;
+
+/* Which points passes over a trace get.  Each pass has a state of its own. */
+struct ct_points_filter {
+	void *(*begin)(const struct ct_points_filter *f, const struct ct_registry *reg);	/* NULL: no memory */
+	/* 1: it counts; 0: it does not; -ENOMEM. */
+	int (*passes)(void *state, const struct ct_point *p);
+	void (*end)(void *state);
+	uint64_t from, to;	/* ns: what counts began in this range; to 0: no end */
+	uint32_t pid;		/* ... and is of this process; 0: of any */
+	bool partial;		/* of what a process did then, only a part counts */
+};
+
 struct ct_trace {
 	char *dir;
 	struct ct_registry reg;
@@ -27,6 +47,8 @@ struct ct_trace {
 	unsigned int streams_count;
 	struct ct_pending *pending;
 	unsigned int pending_count;
+	struct ct_unread *unread;
+	unsigned int unread_count;
 	uint64_t records;
 	uint64_t end;		/* ns, the last packet's end; at least reg.start */
 	uint64_t lost;		/* records, in total */
@@ -39,6 +61,7 @@ struct ct_trace {
 	bool has_kernel;	/* the module recorded: there are CPU streams */
 	bool has_gpu;		/* there are records of what the GPU did */
 	bool simulated;		/* info gpu simulated */
+	const struct ct_points_filter *filter;	/* NULL: all points count */
 	/* Told how many records a packet has that was read; NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t records);
 	void *progress_arg;
@@ -54,7 +77,7 @@ struct ct_trace {
  * Close with ct_trace_close(), also after an error.
  *
  * A packet that is damaged is left out: packets_bad counts them, and each stream says what is wrong
- * with its first one.
+ * with its first one.  A file that cannot be read as a stream is left out, too: .unread names it.
  *
  * Return: 0 or a negative errno with a line in @err that names file, offset and
  * cure.

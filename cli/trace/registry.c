@@ -259,6 +259,20 @@ static int registry_parse_info(struct ct_registry *reg, char **word, unsigned in
 	return infos->key && infos->text ? 0 : -ENOMEM;
 }
 
+int ct_registry_add_damage(struct ct_registry *reg, const char *text)
+{
+	struct ct_info *infos = realloc(reg->infos, (reg->infos_count + 1) * sizeof(*infos));
+
+	if (!infos)
+		return -ENOMEM;
+	reg->infos = infos;
+	infos += reg->infos_count;
+	infos->key = strdup(CT_DAMAGED_INFO);
+	infos->text = strdup(text);
+	reg->infos_count++;
+	return infos->key && infos->text ? 0 : -ENOMEM;
+}
+
 int ct_registry_line(struct ct_registry *reg, char *line, const char *what,
 		     struct ct_error *err)
 {
@@ -345,9 +359,10 @@ out:
 	return rc;
 }
 
-int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *err)
+/* As ct_registry_read(), from .registry or, with @copy, from its copy in metadata. */
+static int registry_read_from(struct ct_registry *reg, const char *dir, bool copy, struct ct_error *err)
 {
-	const char *name = CT_REGISTRY_FILE, *mark = "";
+	const char *name = copy ? CT_METADATA_FILE : CT_REGISTRY_FILE, *mark = copy ? "@ " : "";
 	unsigned int at = 0;
 	char *text, *line, *end;
 	size_t size = 0;
@@ -365,7 +380,7 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 			       "%s: not a directory; name the one that 'cudatrace record -o' made",
 			       dir);
 	rc = registry_read_file(dir, name, &text, &size, err);
-	if (rc == -ENOENT) {
+	if (rc == -ENOENT && !copy) {
 		name = CT_METADATA_FILE;
 		mark = "@ ";
 		free(text);
@@ -404,4 +419,20 @@ int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *
 out:
 	free(text);
 	return rc;
+}
+
+int ct_registry_read(struct ct_registry *reg, const char *dir, struct ct_error *err)
+{
+	int rc = registry_read_from(reg, dir, false, err);
+
+	if (rc != -EINVAL)
+		return rc;
+	/* It is damaged: a finished trace has all of it once more. */
+	ct_registry_free(reg);
+	if (!registry_read_from(reg, dir, true, NULL)) {
+		reg->damaged = true;
+		return 0;
+	}
+	ct_registry_free(reg);
+	return registry_read_from(reg, dir, false, err);
 }

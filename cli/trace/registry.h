@@ -29,6 +29,7 @@ struct ct_registry {
 	uint64_t start;			/* ns, CLOCK_MONOTONIC */
 	uint64_t realtime;		/* ns, CLOCK_REALTIME at start */
 	bool head;			/* the three above are known */
+	bool damaged;			/* .registry is: this is what metadata has of it */
 	/* By id, CT_CLASS_MAX + 1 pointers; ids of one text have the class of the first one. */
 	struct ct_class **classes;
 	unsigned int classes_count;
@@ -77,6 +78,13 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
 {
 	return id < reg->strings_count && reg->first[id] ? reg->first[id] : id;
 }
+
+/*
+ * An info line that is in no file: what is missing of the trace because it is damaged.  It stands
+ * in whatever shows the infos of a trace.  0 or -ENOMEM.
+ */
+#define CT_DAMAGED_INFO	"damaged"
+int ct_registry_add_damage(struct ct_registry *reg, const char *text);
 
 /* The last text of "info KEY", or NULL. */
 const char *ct_registry_info(const struct ct_registry *reg, const char *key);

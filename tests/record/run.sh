@@ -106,6 +106,9 @@ t_report()
 # A launcher that takes LD_PRELOAD away, and one that leaves it.
 t_unseen()
 {
+	"$cudatrace" record --no-module -o "$work/trace-ls" -- /bin/ls / >/dev/null 2>"$work/ls.err"
+	is "$?$(grep -c '^No process loaded libcuda.so' "$work/ls.err")$(grep -c 'No call was recorded' "$work/ls.err")" 010 \
+		"a program without libcuda: the summary says so" || cat "$work/ls.err"
 	# On a machine with the driver only who has it open can have called CUDA, says record.
 	local driver=/dev/nvidiactl
 	[ -r $driver ] || driver=/dev/null

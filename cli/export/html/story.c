@@ -185,6 +185,7 @@ static int story_facts(const struct ct_html_story *s, struct ct_out *out)
 		 totals->threads, totals->threads == 1 ? "" : "s",
 		 s->trace->unfinished ? "; not finished: this is what is there by now" : "");
 	story_fact(out, &some, "trace", text);
+	story_fact(out, &some, "damaged", ct_registry_info(reg, CT_DAMAGED_INFO));
 	story_fact(out, &some, "host", ct_registry_info(reg, "hostname"));
 	if (!rc)
 		story_machine(s, m, out, &some);
