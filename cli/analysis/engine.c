@@ -4,6 +4,7 @@
  * filter here.  Must never keep something for each record.
  */
 #include "analysis/engine.h"
+#include "analysis/range.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +123,8 @@ static int engine_event(void *arg, const struct ct_trace_event *event)
 	    ct_processes_point(&e->processes, event->point))
 		return -ENOMEM;
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
-	    !ct_filter_pass(&e->filter, event->class, event->track->pid, event->track->tid,
+	    !ct_filter_pass(&e->filter, event->class, event->track->pid,
+			    event->point && event->point->cause ? event->point->cause->tid : event->track->tid,
 			    event->begin, event->record))
 		mask &= e->unfiltered;
 	for (; mask; mask &= mask - 1) {
@@ -229,6 +231,7 @@ static int engine_end_all(struct ct_engine *e)
 static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *analysers,
 			  unsigned int count)
 {
+	const struct ct_points_filter *only = e->trace->filter;
 	bool phases = false;
 	int rc = 0;
 
@@ -240,8 +243,11 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 		rc = i < CT_ANALYSERS_MAX ? engine_add(e, analysers[i]) : -E2BIG;
 	for (unsigned int i = 0; i < e->count; i++)
 		phases |= e->list[i].analyser->phases;
-	if (!rc && phases && !e->options->phases)
+	if (!rc && phases && !e->options->phases) {
 		rc = ct_phases_find(&e->own_phases, e->trace);
+		if (!rc && only)
+			ct_range_clip(&e->own_phases, &(struct ct_range){ only->from, only->to }, only->pid);
+	}
 	return rc;
 }
 

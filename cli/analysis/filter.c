@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FILTER_NOT_KNOWN, FILTER_YES, FILTER_NO, FILTER_BY_KERNEL };
 
@@ -70,28 +70,39 @@ bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uin
 	return *known == FILTER_YES || (*known == FILTER_BY_KERNEL && filter_kernel(f, r));
 }
 
-static bool filter_range(const struct ct_filter_state *f, const struct ct_span *span)
+static bool filter_text(const struct ct_filter_state *f, const struct ct_record *r)
 {
 	char name[UINT16_MAX + 1];
 	uint16_t len;
-	const char *text = ct_record_text(span->record, &len);
+	const char *text = ct_record_text(r, &len);
 
-	if ((f->filter.layer >= 0 && span->class->layer != f->filter.layer) ||
-	    (f->filter.category >= 0 && span->class->category != f->filter.category))
+	if ((f->filter.layer >= 0 && r->class->layer != f->filter.layer) ||
+	    (f->filter.category >= 0 && r->class->category != f->filter.category))
 		return false;
-	snprintf(name, sizeof(name), "%.*s", text ? (int)len : 0, text ? text : "");
+	if (text)
+		memcpy(name, text, len);
+	name[text ? len : 0] = 0;
 	return !fnmatch(f->filter.name, name, 0);
+}
+
+bool ct_filter_pass_text(struct ct_filter_state *f, const struct ct_record *r, uint32_t pid, uint32_t tid,
+			 uint64_t begin)
+{
+	const struct ct_report_filter *only = &f->filter;
+
+	if (!only->name)
+		return ct_filter_pass(f, r->class, pid, tid, begin, r);
+	return begin >= only->from && (!only->to || begin < only->to) && (!only->pid || pid == only->pid) &&
+	       (!only->tid || tid == only->tid) && filter_text(f, r);
 }
 
 bool ct_filter_pass_span(struct ct_filter_state *f, const struct ct_span *span)
 {
-	const struct ct_report_filter *only = &f->filter;
-	uint32_t pid = span->track->pid, tid = span->track->tid;
+	uint32_t pid = span->track->pid, tid = span->cause ? span->cause->tid : span->track->tid;
 
-	if (span->kind != CT_SPAN_RANGE || !only->name)
-		return ct_filter_pass(f, span->class, pid, tid, span->begin, span->record);
-	return span->begin >= only->from && (!only->to || span->begin < only->to) &&
-	       (!only->pid || pid == only->pid) && (!only->tid || tid == only->tid) && filter_range(f, span);
+	if (span->kind == CT_SPAN_RANGE)
+		return ct_filter_pass_text(f, span->record, pid, tid, span->begin);
+	return ct_filter_pass(f, span->class, pid, tid, span->begin, span->record);
 }
 
 void ct_filter_end(struct ct_filter_state *f)

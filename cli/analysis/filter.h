@@ -11,7 +11,7 @@
 /* A call counts if it began in the range of time. */
 struct ct_report_filter {
 	uint64_t from, to;		/* ns as records have them; to 0: no end */
-	uint32_t pid, tid;		/* 0: all */
+	uint32_t pid, tid;		/* 0: all; the GPU's work is of the thread that launched it */
 	int layer, category;		/* -1: all */
 	const char *name;		/* a glob on name, symbol or kernel, or a range's text; NULL: all */
 };
@@ -45,7 +45,11 @@ int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *fi
 bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uint32_t pid,
 		    uint32_t tid, uint64_t begin, const struct ct_record *r);
 
-/* The same of a span. */
+/* The same of a mark or a range, whose text is its name. */
+bool ct_filter_pass_text(struct ct_filter_state *f, const struct ct_record *r, uint32_t pid, uint32_t tid,
+			 uint64_t begin);
+
+/* The same of a span.  The GPU's work is of the thread whose call caused it, where that is known. */
 bool ct_filter_pass_span(struct ct_filter_state *f, const struct ct_span *span);
 void ct_filter_end(struct ct_filter_state *f);
 

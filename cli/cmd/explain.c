@@ -4,25 +4,27 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/options.h"
+#include "analysis/range.h"
 #include "cmd/cmd.h"
+#include "cmd/common/only.h"
 #include "cmd/open_trace.h"
 #include "explain/calls/call_tree.h"
 #include "explain/explain.h"
 #include "explain/rules.h"
 #include "view/term.h"
 
-enum { KEY_RULES = 0x100, KEY_CALL, KEY_SLOWEST, KEY_AT, KEY_PID, KEY_TID, KEY_NAME };
+enum { KEY_RULES = 0x100, KEY_CALL, KEY_SLOWEST, KEY_AT };
 
 struct env {
 	const char *dir;
 	bool rules, calls;
-	double at;				/* ms */
+	const char *at;				/* a time, as typed */
+	struct ct_only only;
 	struct ct_explain_request request;
 	struct ct_call_request call;		/* where calls is set */
 };
@@ -38,6 +40,8 @@ static const char doc[] =
 	"EXAMPLES\n"
 	"  cudatrace explain trace\n"
 	"  cudatrace explain --top 3 trace\n"
+	"  cudatrace explain --from 1.2s --to 1.5s trace      findings of this time alone\n"
+	"  cudatrace explain --pid 4711 trace\n"
 	"  cudatrace explain --format json trace | jq '.findings[] | {Rule, Finding}'\n"
 	"  cudatrace explain --rules  what is looked for, and from which threshold on\n"
 	"  cudatrace explain --call 5093 trace\n"
@@ -51,26 +55,11 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Instead of findings:", 1 },
 	{ "call", KEY_CALL, "OP_ID", 0, "the tree of this call; export shows each call's op_id", 1 },
 	{ "slowest", KEY_SLOWEST, "N", 0, "the N longest calls, each with its largest parts", 1 },
-	{ "at", KEY_AT, "MS", 0, "the calls that were open at this moment, ms since the trace began", 1 },
-	{ "pid", KEY_PID, "PID", 0, "with --slowest and --at: of this process", 1 },
-	{ "tid", KEY_TID, "TID", 0, "with --slowest and --at: of this thread", 1 },
-	{ "name", KEY_NAME, "GLOB", 0, "with --slowest: calls of this name, at any depth: 'cuMem*'", 1 },
+	{ "at", KEY_AT, "TIME", 0, "the calls that were open at this moment, ms since the trace began", 1 },
 	{ 0 },
 };
 
-static uint64_t explain_number(struct argp_state *state, const char *what, const char *arg,
-			       uint64_t most)
-{
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n || n > most)
-		argp_failure(state, 64, 0, "%s takes a number from 1 to %llu, not '%s'", what,
-			     (unsigned long long)most, arg);
-	return n;
-}
+static const struct argp_child children[] = { { &ct_only_argp, 0, "Only what counts:", 2 }, { 0 } };
 
 static void explain_ask(struct env *env, struct argp_state *state, enum ct_call_question question)
 {
@@ -84,31 +73,22 @@ static void explain_ask(struct env *env, struct argp_state *state, enum ct_call_
 static error_t explain_parse_call(int key, char *arg, struct argp_state *state, struct env *env)
 {
 	struct ct_call_request *q = &env->call;
-	char *end;
+	struct ct_error err;
 
 	switch (key) {
 	case KEY_CALL:
 		explain_ask(env, state, CT_CALL_ONE);
-		q->op_id = explain_number(state, "--call", arg, UINT64_MAX);
+		q->op_id = ct_option_number(state, "--call", arg, 1, UINT64_MAX);
 		return 0;
 	case KEY_SLOWEST:
 		explain_ask(env, state, CT_CALL_SLOWEST);
-		q->count = explain_number(state, "--slowest", arg, CT_CALLS_SLOWEST_MAX);
+		q->count = ct_option_number(state, "--slowest", arg, 1, CT_CALLS_SLOWEST_MAX);
 		return 0;
 	case KEY_AT:
 		explain_ask(env, state, CT_CALL_AT);
-		env->at = strtod(arg, &end);
-		if (*end || end == arg || !isfinite(env->at) || env->at < 0 || env->at > 1e12)
-			argp_failure(state, 64, 0, "--at takes ms since the trace began, not '%s'", arg);
-		return 0;
-	case KEY_PID:
-		q->filter.pid = explain_number(state, "--pid", arg, UINT32_MAX);
-		return 0;
-	case KEY_TID:
-		q->filter.tid = explain_number(state, "--tid", arg, UINT32_MAX);
-		return 0;
-	case KEY_NAME:
-		q->filter.name = arg;
+		if (ct_range_check(arg, &err) || ct_range_needs_phases(arg))
+			argp_failure(state, CT_USAGE, 0, "--at takes ms since the trace began, or 1.5s, 300us, not '%s'", arg);
+		env->at = arg;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -117,22 +97,20 @@ static error_t explain_parse_call(int key, char *arg, struct argp_state *state, 
 static error_t explain_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
-	unsigned long n;
-	char *end;
 
 	if (!explain_parse_call(key, arg, state, env))
 		return 0;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &env->only;
+		return 0;
 	case 'F':
 		env->request.format = strcmp(arg, "table") ? ct_format_find(arg) : NULL;
 		if (!env->request.format && strcmp(arg, "table"))
 			argp_failure(state, 64, 0, "no format '%s': it is %s", arg, ct_format_names());
 		return 0;
 	case 'n':
-		n = strtoul(arg, &end, 10);
-		if (end == arg || *end || *arg == '-' || n == ULONG_MAX)
-			argp_failure(state, 64, 0, "--top takes a number, not '%s'", arg);
-		env->request.print.top = n;
+		env->request.print.top = ct_option_number(state, "--top", arg, 0, UINT32_MAX);
 		return 0;
 	case KEY_RULES:
 		env->rules = true;
@@ -140,22 +118,44 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (env->rules)
 			return 0;
-		if (!env->calls && (env->call.filter.pid || env->call.filter.tid))
-			argp_failure(state, 64, 0, "--pid and --tid go with --slowest or --at");
-		if (env->call.question != CT_CALL_SLOWEST && env->call.filter.name)
-			argp_failure(state, 64, 0, "--name goes with --slowest");
+		if (!env->calls && env->only.filter.tid)
+			argp_failure(state, CT_USAGE, 0, "findings are of processes: --tid goes with --slowest or --at");
+		if ((!env->calls || env->call.question != CT_CALL_SLOWEST) && env->only.filter.name)
+			argp_failure(state, CT_USAGE, 0, "findings are of all calls: --name goes with --slowest");
+		if (env->calls && env->call.question != CT_CALL_SLOWEST && (env->only.from || env->only.to))
+			argp_failure(state, CT_USAGE, 0, "--from and --to go with findings and with --slowest");
 		break;
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
 }
 
+/* What counts.  Findings are of the phases of a range, so that shares are of its time. */
+static int explain_only(struct env *env, const struct ct_trace *t, struct ct_error *err)
+{
+	const struct ct_report_filter *filter = &env->only.filter;
+	int rc = ct_only_find(&env->only, t, !env->calls, err);
+	char to[64] = "the end";
+
+	if (!rc && env->at)
+		rc = ct_range_parse(env->at, t, NULL, 0, false, &env->call.at, err);
+	env->call.filter = *filter;
+	env->request.engine.phases = env->only.phases_found ? &env->only.phases : NULL;
+	if (rc || env->calls || env->request.format || !(filter->from || filter->to))
+		return rc;
+	if (filter->to)
+		snprintf(to, sizeof(to), "%.3f ms", (filter->to - t->reg.start) / 1e6);
+	printf("Only from %.3f ms to %s: shares are of this time.\n",
+	       filter->from ? (filter->from - t->reg.start) / 1e6 : 0, to);
+	return 0;
+}
+
 int cmd_explain(int argc, char **argv)
 {
-	static const struct argp argp = { options, explain_parse, "DIR", doc, NULL, NULL, NULL };
+	static const struct argp argp = { options, explain_parse, "DIR", doc, children, NULL, NULL };
 	struct env env = {
 		.request = { .print.top = UINT64_MAX,
 			     .engine.filter = { .layer = -1, .category = -1 } },
-		.call.filter = { .layer = -1, .category = -1 },
+		.only = CT_ONLY_INIT,
 	};
 	struct ct_error err = { 0 };
 	struct ct_trace t;
@@ -174,10 +174,12 @@ int cmd_explain(int argc, char **argv)
 	if (env.request.print.top == UINT64_MAX)
 		env.request.print.top = env.request.format ? 0 : 10;
 	status = ct_open_trace(&t, env.dir);
-	env.call.at = t.reg.start + (uint64_t)(env.at * 1e6);
-	if (!status && (env.calls ? ct_explain_calls(&t, &env.call, stdout, &err) :
-				    ct_explain_print(&t, &env.request, stdout, &err)))
-		status = err.code && err.code != EPIPE ? ct_complain("%s: %s", env.dir, err.text) : 1;
+	if (!status)
+		status = ct_tell(env.dir, explain_only(&env, &t, &err), &err);
+	if (!status)
+		status = ct_tell(env.dir, env.calls ? ct_explain_calls(&t, &env.call, stdout, &err) :
+				 ct_explain_print(&t, &env.request, stdout, &err), &err);
+	ct_only_free(&env.only);
 	ct_trace_close(&t);
 	return status;
 }

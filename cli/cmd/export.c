@@ -8,22 +8,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/options.h"
 #include "cmd/cmd.h"
+#include "cmd/common/only.h"
 #include "cmd/open_trace.h"
 #include "cmd/show.h"
 #include "export/exporters.h"
 #include "export/output.h"
 #include "view/progress.h"
 
-enum { KEY_LIST = 0x100, KEY_OPEN };
+enum { KEY_LIST = 0x100, KEY_OPEN, KEY_NO_QUERIES };
 
 struct env {
 	const char *dir, *output;
 	const struct ct_exporter *format;
 	bool force, list, open;
+	struct ct_only only;
 };
 
 static const char doc[] =
@@ -38,24 +41,31 @@ static const char doc_end[] =
 	"its own, below day=YYYY-MM-DD/host=NAME. babeltrace2 and Trace Compass open\n"
 	"DIR as it is: it is Common Trace Format.\n"
 	"\n"
+	"A call counts where it began. --from and --to take ms since the trace began, a\n"
+	"time as tables and pages show it (1,234.5 ms, 1.2s), a stage or an iteration.\n"
+	"\n"
 	"EXAMPLES\n"
 	"  cudatrace export trace | jq 'select(.type==\"memory\") | {ts, size}'\n"
 	"  cudatrace export -o trace.jsonl trace\n"
-	"  cudatrace export --format html -o report.html trace\n"
-	"  cudatrace export --format perfetto -o trace.pftrace trace\n"
-	"  cudatrace export --format sqlite -o trace.sqlite trace\n"
-	"  cudatrace export --format csv -o trace.csv trace\n"
+	"  cudatrace export -o report.html trace      the ending says which format\n"
+	"  cudatrace export -o trace.pftrace trace\n"
+	"  cudatrace export -o trace.sqlite trace\n"
+	"  cudatrace export --from iteration:12 --to iteration:14 -o it.html trace\n"
+	"  cudatrace export --format chrome --no-queries -o trace.json trace\n"
 	"  cudatrace export --format parquet -o /srv/traces trace\n"
 	"  cudatrace export --open trace\n";
 
 static const struct argp_option options[] = {
-	{ "format", 'F', "FORMAT", 0, "one of the formats below (default: jsonl)", 0 },
+	{ "format", 'F', "FORMAT", 0, "one of the formats below (default: by FILE's ending; jsonl)", 0 },
 	{ "list", KEY_LIST, NULL, 0, "list the formats", 0 },
 	{ "output", 'o', "FILE", 0, "write to FILE, or below the directory FILE", 0 },
 	{ "open", KEY_OPEN, NULL, 0, "show it in the browser: html, and without -o in the cache", 0 },
 	{ "force", 'f', NULL, 0, "replace FILE if it is there", 0 },
+	{ "no-queries", KEY_NO_QUERIES, NULL, 0, "without getters of a few ns", 0 },
 	{ 0 },
 };
+
+static const struct argp_child children[] = { CT_ONLY_CHILD, CT_ONLY_KINDS_CHILD, { 0 } };
 
 /* The text behind the options, with a line for each format; argp frees it. */
 static char *export_help(int key, const char *text, void *input)
@@ -95,11 +105,51 @@ static void export_list(void)
 		printf("%-9s %s\n", ct_exporters[i].name, ct_exporters[i].summary);
 }
 
+/* A file that gets its format by its name; anything else that is written to is no file. */
+static bool export_is_file(const char *path)
+{
+	struct stat st;
+
+	return path && strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+/* Without --format: by the file's ending.  One that says nothing is refused, none at all is jsonl. */
+static void export_by_ending(struct argp_state *state, struct env *env)
+{
+	const char *path = env->output;
+	const struct ct_exporter *other;
+
+	if (env->format || env->open || !export_is_file(path) || !*ct_export_ending(path))
+		return;
+	env->format = ct_exporter_of_file(path, NULL);
+	if (!env->format)
+		argp_failure(state, CT_USAGE, 0, "%s: its ending '.%s' is that of no format: say which by --format", path,
+			     ct_export_ending(path));
+	other = ct_exporter_of_file(path, env->format);
+	if (other)
+		argp_failure(state, CT_USAGE, 0, "%s may be %s or %s: say which by --format", path, other->name,
+			     env->format->name);
+}
+
+/* Findings of a part of the calls would be wrong. */
+static bool export_is_partial(const struct env *env)
+{
+	const struct ct_report_filter *f = &env->only.filter;
+
+	return f->tid || f->name || f->layer >= 0 || f->category >= 0;
+}
+
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = state->child_inputs[1] = &env->only;
+		return 0;
+	case KEY_NO_QUERIES:
+		env->only.selection.no_queries = true;
+		return 0;
 	case 'F':
 		env->format = ct_exporter_find(arg);
 		if (!env->format)
@@ -124,6 +174,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, 64, 0, "--open shows html, not %s", env->format->name);
 		if (env->open && env->output && !strcmp(env->output, "-"))
 			argp_failure(state, 64, 0, "--open shows a file: name it with -o FILE");
+		export_by_ending(state, env);
+		if ((env->open || (env->format && !strcmp(env->format->name, "html"))) && export_is_partial(env))
+			argp_failure(state, CT_USAGE, 0, "a page shows all that processes did: of what counts it takes "
+				     "--from, --to, --pid and --no-queries");
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
 }
@@ -154,9 +208,10 @@ static int export_trace(const struct env *env, struct ct_trace *t)
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, export_parse, "DIR", doc, NULL, export_help, NULL
+		options, export_parse, "DIR", doc, children, export_help, NULL
 	};
-	struct env env = { 0 };
+	struct env env = { .only = CT_ONLY_INIT };
+	struct ct_error err = { 0 };
 	struct ct_trace t;
 	int status;
 
@@ -167,7 +222,11 @@ int cmd_export(int argc, char **argv)
 	}
 	status = ct_open_trace(&t, env.dir);
 	if (!status)
+		status = ct_tell(env.dir, ct_only_find(&env.only, &t, false, &err), &err);
+	ct_only_select(&env.only, &t, true);
+	if (!status)
 		status = env.open && !env.output ? ct_show_trace(&t) : export_trace(&env, &t);
+	ct_only_free(&env.only);
 	ct_trace_close(&t);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/common/only.h"
 #include "cmd/open_trace.h"
 #include "base/options.h"
 #include "view/term.h"
@@ -16,29 +17,30 @@
 struct env {
 	const char *dir;
 	struct ct_timeline_options timeline;
+	struct ct_only only;
 };
 
 static const char doc[] =
 	"Show the trace in DIR as a timeline: a line for each nesting depth of each\n"
-	"thread, a letter for what most of a column's time went to.\n"
+	"thread and for each stream of the GPU, a letter for what most of a column's time\n"
+	"went to: a capital where that is half of the column or more, else a small one.\n"
 	"\v"
 	"As wide as the terminal; in a pipe as wide as $COLUMNS, or 100.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace timeline trace\n"
 	"  cudatrace timeline --from 120 --to 140 trace    (ms since the trace began)\n"
+	"  cudatrace timeline --from iteration:12 --to iteration:14 --pid 4711 trace\n"
 	"  COLUMNS=200 cudatrace timeline --threads 4 trace > timeline.txt\n";
 
-enum { KEY_FROM = 256, KEY_TO };
-
 static const struct argp_option options[] = {
-	{ "threads", 't', "N", 0, "the N threads with the most time in calls (default 12)", 0 },
+	{ "threads", 't', "N", 0, "the N threads with the most time in calls, and N streams (12)", 0 },
 	{ "depth", 'd', "N", 0, "N lines a thread at most (default 5)", 0 },
 	{ "width", 'w', "N", 0, "N columns", 0 },
-	{ "from", KEY_FROM, "MS", 0, "begin at MS", 0 },
-	{ "to", KEY_TO, "MS", 0, "end at MS", 0 },
 	{ 0 },
 };
+
+static const struct argp_child children[] = { CT_ONLY_CHILD, CT_ONLY_KINDS_CHILD, { 0 } };
 
 static unsigned int timeline_number(struct argp_state *state, const char *arg, unsigned int low,
 				    unsigned int high)
@@ -51,21 +53,14 @@ static unsigned int timeline_number(struct argp_state *state, const char *arg, u
 	return n;
 }
 
-static double timeline_milliseconds(struct argp_state *state, const char *arg)
-{
-	char *end;
-	double ms = strtod(arg, &end);
-
-	if (*end || end == arg || !(ms >= -1e12 && ms <= 1e12))
-		argp_failure(state, 64, 0, "a time in ms is wanted, not '%s'", arg);
-	return ms;
-}
-
 static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = state->child_inputs[1] = &env->only;
+		return 0;
 	case 't':
 		env->timeline.threads = timeline_number(state, arg, 1, 512);
 		return 0;
@@ -75,20 +70,15 @@ static error_t timeline_parse(int key, char *arg, struct argp_state *state)
 	case 'w':
 		env->timeline.width = timeline_number(state, arg, 40, 1000);
 		return 0;
-	case KEY_FROM:
-		env->timeline.from = timeline_milliseconds(state, arg);
-		return 0;
-	case KEY_TO:
-		env->timeline.to = timeline_milliseconds(state, arg);
-		return 0;
 	}
 	return ct_option_trace(key, arg, state, &env->dir);
 }
 
 int cmd_timeline(int argc, char **argv)
 {
-	static const struct argp argp = { options, timeline_parse, "DIR", doc, NULL, NULL, NULL };
-	struct env env = { .timeline = { .threads = 12, .depth = 5 } };
+	static const struct argp argp = { options, timeline_parse, "DIR", doc, children, NULL, NULL };
+	struct env env = { .timeline = { .threads = 12, .depth = 5 }, .only = CT_ONLY_INIT };
+	struct ct_error err = { 0 };
 	struct ct_trace t;
 	int rc, status;
 
@@ -99,13 +89,18 @@ int cmd_timeline(int argc, char **argv)
 		env.timeline.width = 40;
 	env.timeline.colour = ct_term_colour(stdout);
 	status = ct_open_trace(&t, env.dir);
+	if (!status)
+		status = ct_tell(env.dir, ct_only_find(&env.only, &t, false, &err), &err);
 	if (!status) {
-		if (env.timeline.from && env.timeline.to <= env.timeline.from)
-			env.timeline.to = (t.end - t.reg.start) / 1e6 + 1e-6;
+		env.timeline.from = env.only.filter.from;
+		env.timeline.to = env.only.filter.to;
+		/* What began before the picture and is not over yet is in it, too. */
+		ct_only_select(&env.only, &t, false);
 		rc = ct_timeline(&t, stdout, &env.timeline);
 		if (rc)
 			status = rc == -EPIPE ? 1 : ct_complain("%s: %s", env.dir, strerror(-rc));
 	}
+	ct_only_free(&env.only);
 	ct_trace_close(&t);
 	return status;
 }

@@ -46,10 +46,12 @@ void ct_explain_analysers(struct ct_analysers *analysers)
 
 int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struct ct_engine *e)
 {
+	static const struct ct_phases nothing = { .main = -1 };
 	int rc = 0;
 
 	*x = (struct ct_explain){ .trace = t, .analysis = ct_engine_result(e, &ct_facts_analyser) };
-	x->phases = x->analysis->phases;
+	/* Of a part of the calls nothing can be said. */
+	x->phases = t->filter && t->filter->partial ? &nothing : x->analysis->phases;
 	for (unsigned int i = 0; i < x->phases->processes_count; i++)
 		if (x->phases->processes[i].stages_count) {
 			unsigned int first = x->count;

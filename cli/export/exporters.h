@@ -14,6 +14,7 @@
 struct ct_exporter {
 	const char *name;	/* as --format takes it */
 	const char *summary;	/* a line for --help */
+	const char *endings;	/* of a file's name that mean this format: "html htm" */
 	enum ct_export_to to;
 	/*
 	 * Writes the whole trace.  0; -ENOMEM; -EPIPE if nobody reads any more; or another
@@ -28,5 +29,14 @@ extern const size_t ct_exporters_count;
 
 /* NULL if there is no such format. */
 const struct ct_exporter *ct_exporter_find(const char *name);
+
+/*
+ * The format that the ending of a file's name means, from @after on (NULL: the first); NULL: no
+ * other one.
+ */
+const struct ct_exporter *ct_exporter_of_file(const char *path, const struct ct_exporter *after);
+
+/* The ending of a file's name, without its dot; "" if it has none. */
+const char *ct_export_ending(const char *path);
 
 #endif

@@ -30,7 +30,9 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 	word = word ? word + 1 : text;
 	free(process->name);
 	process->name = strndup(word, text + n - word);
-	return process->name ? 0 : -ENOMEM;
+	free(process->command);
+	process->command = strndup(text, len);
+	return process->name && process->command ? 0 : -ENOMEM;
 }
 
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
@@ -53,9 +55,16 @@ const char *ct_processes_word(const struct ct_processes *p, uint32_t pid)
 	return process ? process->name : NULL;
 }
 
+const char *ct_processes_command(const struct ct_processes *p, uint32_t pid)
+{
+	const struct ct_process_name *process = ct_keyed_get(&p->names, pid);
+
+	return process ? process->command : NULL;
+}
+
 void ct_processes_free(struct ct_processes *p)
 {
 	for (size_t i = 0; i < p->names.count; i++)
-		free(p->names.list[i].name);
+		free(p->names.list[i].name), free(p->names.list[i].command);
 	ct_keyed_free(&p->names);
 }

@@ -9,6 +9,7 @@
 struct ct_process_name {
 	uint64_t pid;
 	char *name;
+	char *command;		/* with its arguments */
 };
 
 struct ct_processes {
@@ -29,6 +30,8 @@ const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *
 
 /* The name alone, as the trace has it; NULL: not known. */
 const char *ct_processes_word(const struct ct_processes *p, uint32_t pid);
+/* Its command line, as the trace has it; NULL: not known. */
+const char *ct_processes_command(const struct ct_processes *p, uint32_t pid);
 void ct_processes_free(struct ct_processes *p);
 
 #endif

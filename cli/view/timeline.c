@@ -14,21 +14,23 @@
 #include "view/term.h"
 
 #define TRACKS_MAX	512
-#define LABEL		22
+#define LABEL		24
+#define NAME		(LABEL - 6)	/* of it, in front of the share or the depth */
 
-enum kind { INIT, MEMORY, TRANSFER, KERNEL, SYNC, DRIVER, OTHER, KINDS };
+enum kind { INIT, MEMORY, TRANSFER, LAUNCH, KERNEL, SYNC, DRIVER, OTHER, KINDS };
 
 static const struct {
-	char letter;
+	char busy, some;	/* at least half of a column; less */
 	const char *word, *colour;
 } kinds[KINDS] = {
-	[INIT] = { 'I', "init", "\033[30;45m" },
-	[MEMORY] = { 'M', "memory", "\033[30;43m" },
-	[TRANSFER] = { 'T', "transfer", "\033[30;46m" },
-	[KERNEL] = { 'K', "kernel", "\033[30;42m" },
-	[SYNC] = { 'S', "sync", "\033[37;41m" },
-	[DRIVER] = { 'D', "driver", "\033[37;44m" },
-	[OTHER] = { '.', "other", "" },
+	[INIT] = { 'I', 'i', "init", "\033[30;45m" },
+	[MEMORY] = { 'M', 'm', "memory", "\033[30;43m" },
+	[TRANSFER] = { 'T', 't', "transfer", "\033[30;46m" },
+	[LAUNCH] = { 'L', 'l', "launch", "\033[30;42m" },
+	[KERNEL] = { 'K', 'k', "kernel", "\033[30;102m" },
+	[SYNC] = { 'S', 's', "sync", "\033[37;41m" },
+	[DRIVER] = { 'D', 'd', "driver", "\033[37;44m" },
+	[OTHER] = { ':', '.', "other", "" },
 };
 
 static enum kind timeline_kind_of(const struct ct_class *class)
@@ -45,7 +47,7 @@ static enum kind timeline_kind_of(const struct ct_class *class)
 	case CT_CAT_TRANSFER:
 		return TRANSFER;
 	case CT_CAT_KERNEL: case CT_CAT_GRAPH:
-		return KERNEL;
+		return LAUNCH;
 	case CT_CAT_SYNC:
 		return SYNC;
 	case CT_CAT_IOCTL: case CT_CAT_SYSCALL: case CT_CAT_UVM:
@@ -76,6 +78,7 @@ struct picture {
 	CT_KEYED(struct track) tracks;
 	unsigned int too_many;
 	CT_KEYED(struct process) processes;
+	bool contexts;		/* a process has several on a GPU */
 };
 
 static struct track *timeline_track_of(struct picture *pic, const struct ct_record *r)
@@ -185,36 +188,52 @@ static int timeline_add_point(struct picture *pic, const struct ct_point *p)
 static void timeline_put_row(const struct picture *pic, const struct track *track,
 			     unsigned int depth, FILE *out)
 {
+	double half = (double)(pic->to - pic->from) / pic->columns / 2;
 	int last = -1;
 
 	for (unsigned int i = 0; i < pic->columns; i++) {
 		const uint64_t *bin = track->bins + ((size_t)depth * pic->columns + i) * KINDS;
+		uint64_t all = 0;
 		int most = -1;
 
-		for (int k = 0; k < KINDS; k++)
+		for (int k = 0; k < KINDS; k++) {
+			all += bin[k];
 			if (bin[k] && (most < 0 || bin[k] > bin[most]))
 				most = k;
+		}
 		if (pic->options->colour && most != last) {
 			fputs("\033[0m", out);
 			if (most >= 0)
 				fputs(kinds[most].colour, out);
 		}
 		last = most;
-		fputc(most < 0 ? ' ' : kinds[most].letter, out);
+		fputc(most < 0 ? ' ' : all >= half ? kinds[most].busy : kinds[most].some, out);
 	}
 	if (pic->options->colour)
 		fputs("\033[0m", out);
 	fputs("|\n", out);
 }
 
+/* How much of the picture's time the track is busy: "92%". */
+static const char *timeline_share(const struct picture *pic, const struct track *track, char buf[8])
+{
+	double share = 100.0 * track->busy / (pic->to - pic->from);
+
+	snprintf(buf, 8, share > 0 && share < 1 ? "<1%%" : "%.0f%%", share < 100 ? share : 100);
+	return buf;
+}
+
 static void timeline_put_track(const struct picture *pic, const struct track *track, FILE *out)
 {
 	const struct process *process = ct_keyed_get(&pic->processes, track->pid);
-	char label[64], name[64] = "";
+	char label[96], name[64] = "", share[8];
 
-	if (track->key & CT_TRACK_GPU)
-		snprintf(label, sizeof(label), "GPU %u ctx %u str %llu", track->gpu, track->context,
-			 (unsigned long long)track->stream);
+	if (track->key & CT_TRACK_GPU && pic->contexts)
+		snprintf(label, sizeof(label), "GPU%u c%u s%llu of %u", track->gpu, track->context,
+			 (unsigned long long)track->stream, track->pid);
+	else if (track->key & CT_TRACK_GPU)
+		snprintf(label, sizeof(label), "GPU %u s%llu of %u", track->gpu,
+			 (unsigned long long)track->stream, track->pid);
 	else if (track->key >> 40)
 		snprintf(label, sizeof(label), "interrupts CPU %u",
 			 (unsigned int)(track->key >> 8 & 0xffff));
@@ -230,7 +249,7 @@ static void timeline_put_track(const struct picture *pic, const struct track *tr
 		snprintf(word, sizeof(word), "%.*s", space ? (int)(space - text) : 200, text);
 		text = strrchr(word, '/');
 		ct_term_clean(name, sizeof(name), text && text[1] ? text + 1 : word, 10);
-		if (strlen(label) + strlen(name) + 1 <= LABEL - 4) {
+		if (strlen(label) + strlen(name) + 1 <= NAME) {
 			strcat(label, " ");
 			strcat(label, name);
 		}
@@ -239,7 +258,7 @@ static void timeline_put_track(const struct picture *pic, const struct track *tr
 		if (depth)
 			fprintf(out, "%*s%-2u|", LABEL - 3, "", depth);
 		else
-			fprintf(out, "%-*.*s %-2u|", LABEL - 4, LABEL - 4, label, depth);
+			fprintf(out, "%-*.*s %4s|", NAME, NAME, label, timeline_share(pic, track, share));
 		timeline_put_row(pic, track, depth, out);
 	}
 }
@@ -274,8 +293,8 @@ static void timeline_put_legend(const struct picture *pic, FILE *out)
 	fprintf(out, "legend:");
 	for (int k = 0; k < KINDS; k++)
 		fprintf(out, " %s%c%s %s", pic->options->colour ? kinds[k].colour : "",
-			kinds[k].letter, pic->options->colour ? "\033[0m" : "", kinds[k].word);
-	fputc('\n', out);
+			kinds[k].busy, pic->options->colour ? "\033[0m" : "", kinds[k].word);
+	fprintf(out, "\n        small letters: less than half of the column; %%: of the whole time\n");
 }
 
 static int timeline_by_busy(const void *a, const void *b)
@@ -308,30 +327,75 @@ static int timeline_by_thread(const void *p, const void *q)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int timeline_print(const struct picture *pic, const struct ct_trace *t, FILE *out)
+/* The streams of the GPU say of which context they are where a process has several on a GPU. */
+static bool timeline_contexts(const struct picture *pic)
+{
+	for (unsigned int i = 0; i < pic->tracks.count; i++)
+		for (unsigned int k = 0; k < i; k++) {
+			const struct track *x = &pic->tracks.list[i], *y = &pic->tracks.list[k];
+
+			if (x->key & y->key & CT_TRACK_GPU && x->pid == y->pid && x->gpu == y->gpu &&
+			    x->context != y->context)
+				return true;
+		}
+	return false;
+}
+
+/* Of each kind of track the busiest ones come to the front.  Return: how many those are. */
+static unsigned int timeline_choose(const struct picture *pic, struct track **list)
+{
+	unsigned int of_kind[3] = { 0 }, shown = 0;
+
+	qsort(list, pic->tracks.count, sizeof(*list), timeline_by_busy);
+	for (unsigned int i = 0; i < pic->tracks.count; i++)
+		if (of_kind[timeline_order(list[i])]++ < pic->options->threads)
+			list[shown++] = list[i];
+	qsort(list, shown, sizeof(*list), timeline_by_thread);
+	return shown;
+}
+
+static void timeline_put_left_out(const struct picture *pic, FILE *out)
+{
+	static const char *const words[3] = {
+		"threads with less time in calls", "streams of the GPU with less work", "CPUs with less time in interrupts",
+	};
+	unsigned int of_kind[3] = { 0 };
+
+	for (unsigned int i = 0; i < pic->tracks.count; i++)
+		of_kind[timeline_order(&pic->tracks.list[i])]++;
+	for (unsigned int k = 0; k < 3; k++)
+		if (of_kind[k] > pic->options->threads)
+			fprintf(out, "%u more %s: --threads shows them\n", of_kind[k] - pic->options->threads, words[k]);
+	if (pic->too_many)
+		fprintf(out, "more than %u threads and streams: --pid and --tid choose among them\n", TRACKS_MAX);
+}
+
+static int timeline_print(struct picture *pic, const struct ct_trace *t, FILE *out)
 {
 	struct track **list = malloc((pic->tracks.count + 1) * sizeof(*list));
-	unsigned int shown = pic->tracks.count;
+	const char *damage = ct_registry_info(&t->reg, CT_DAMAGED_INFO);
+	unsigned int shown;
+	char line[1024];
 
 	if (!list)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < pic->tracks.count; i++)
 		list[i] = &pic->tracks.list[i];
-	qsort(list, pic->tracks.count, sizeof(*list), timeline_by_busy);
-	if (shown > pic->options->threads)
-		shown = pic->options->threads;
-	qsort(list, shown, sizeof(*list), timeline_by_thread);
+	shown = timeline_choose(pic, list);
+	pic->contexts = timeline_contexts(pic);
 	if (t->simulated)
 		fprintf(out, "*** SIMULATED GPU: this is not the time of a device ***\n");
-	timeline_put_legend(pic, out);
-	timeline_put_axis(pic, t, out);
+	if (damage)
+		fprintf(out, "damaged: %s\n", ct_term_clean(line, sizeof(line), damage, pic->options->width - 9));
+	if (shown) {
+		timeline_put_legend(pic, out);
+		timeline_put_axis(pic, t, out);
+	} else {
+		fprintf(out, t->records ? "no calls in this time\n" : "the trace has no records\n");
+	}
 	for (unsigned int i = 0; i < shown; i++)
 		timeline_put_track(pic, list[i], out);
-	if (pic->tracks.count > shown)
-		fprintf(out, "%zu more threads with less time in calls: --threads shows them\n",
-			pic->tracks.count - shown);
-	if (!shown)
-		fprintf(out, "no calls in this time\n");
+	timeline_put_left_out(pic, out);
 	free(list);
 	return 0;
 }
@@ -371,10 +435,10 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 	if (!m)
 		goto out;
 	timeline_whole_range(t, &pic);
-	if (options->to > options->from) {
-		pic.from = t->reg.start + (int64_t)(options->from * 1e6);
-		pic.to = t->reg.start + (int64_t)(options->to * 1e6);
-	}
+	if (options->from)
+		pic.from = options->from;
+	if (options->to)
+		pic.to = options->to;
 	if (pic.to <= pic.from)
 		pic.to = pic.from + 1;
 	while ((rc = ct_merge_next(m, &point)) > 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A trace as a picture of characters: time runs to the right, a line for each
- * nesting depth of each thread, a letter for what most of a column's time went to.
+ * nesting depth of each thread, a letter for what most of a column's time went to: a capital
+ * where calls take half of the column or more, else a small one.
  */
 #ifndef CT_CLI_TIMELINE_H
 #define CT_CLI_TIMELINE_H
@@ -12,9 +13,9 @@
 
 struct ct_timeline_options {
 	unsigned int width;	/* columns of a line, 40 at least */
-	unsigned int threads;	/* those with the most time in calls */
+	unsigned int threads;	/* those with the most time in calls, and as many streams of the GPU */
 	unsigned int depth;	/* lines of a thread */
-	double from, to;	/* ms since the trace began; to <= from: all of it */
+	uint64_t from, to;	/* ns, as records have them; 0: from the first record, to the last */
 	bool colour;
 };
 

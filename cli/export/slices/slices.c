@@ -37,6 +37,7 @@ struct slices {
 	char **kernels;			/* short names of kernels, by the id of their string */
 	uint64_t last;			/* ns */
 	bool gpu;			/* there are records of the GPU */
+	bool counts;			/* counters have all that they count */
 };
 
 /* ------------------------------------------------------------------ ends --- */
@@ -331,10 +332,12 @@ static struct slices *slices_of(const struct ct_analysis *a)
 
 static int slices_start(struct ct_analysis *a)
 {
+	const struct ct_points_filter *only = a->trace->filter;
 	struct slices *s = slices_of(a);
 
 	s->gpu = a->trace->has_gpu;
 	s->counters.launches.gpu = s->gpu;
+	s->counts = !only || !(only->partial || only->from);
 	s->names = a->names;
 	s->last = a->trace->reg.start;
 	return s->sink->start(s->arg, a->names, s->gpu);
@@ -356,7 +359,9 @@ static int slices_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	default:
 		rc = slices_instant(s, e->point);
 	}
-	return rc ? rc : ct_counters_event(&s->counters, ct_analysis_state(a, &ct_memory_analyser), e);
+	if (rc || !s->counts)
+		return rc;
+	return ct_counters_event(&s->counters, ct_analysis_state(a, &ct_memory_analyser), e);
 }
 
 static int slices_finish(struct ct_analysis *a)
