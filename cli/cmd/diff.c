@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "cmd/cmd.h"
+#include "cmd/common/only.h"
 #include "cmd/open_trace.h"
 #include "explain/diff/diff.h"
 #include "view/term.h"
@@ -22,7 +24,10 @@ struct env {
 	double most;	/* percent */
 	bool top;
 	struct ct_diff_request request;
+	struct ct_only only[2];
 };
+
+#define NOT_COMPARED	2	/* the status where the traces could not be compared */
 
 static const char doc[] =
 	"Compare the traces A (before) and B (after): wall time, functions, kernels,\n"
@@ -32,28 +37,38 @@ static const char doc[] =
 	"as noise. Record both in the same way: the module's records cost time, too.\n"
 	"\n"
 	"With --fail-above the exit status is 1 if the median iteration (without\n"
-	"iterations: the execution as a whole) of B is slower by more than so many\n"
-	"percent and that is outside the noise, and also if a trace cannot be read.\n"
+	"iterations: the execution as a whole) of B, or of one of its processes, is\n"
+	"slower by more than so many percent and that is outside the noise. It is 2 if\n"
+	"the traces could not be compared, and 64 after a wrong command line.\n"
+	"\n"
+	"Processes of the same role are compared side by side: the same command line but\n"
+	"for numbers, else the same program. --pid A,B chooses those of the other tables.\n"
 	"\n"
 	"EXAMPLES\n"
 	"  cudatrace diff before after\n"
 	"  cudatrace diff --fail-above 5 baseline today || echo slower     in CI\n"
+	"  cudatrace diff --from steady --to steady before after\n"
+	"  cudatrace diff --pid 4711,5122 before after\n"
 	"  cudatrace diff --format json before after | jq '.diff_functions[:5]'\n";
 
 static const struct argp_option options[] = {
-	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit status 1 if B is slower by more than this", 0 },
+	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit status 1 if B is slower by more, 2 if that is not known", 0 },
 	{ "format", 'F', "FORMAT", 0, "table (default), csv, tsv or json", 0 },
 	{ "top", 'n', "N", 0, "at most N rows of each table, 0: all (default: 15 in tables)", 0 },
 	{ 0 },
 };
 
+static const struct argp_child children[] = { CT_ONLY_CHILD, { 0 } };
+
 static error_t diff_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
-	unsigned long long n;
 	char *end;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &env->only[0];
+		return 0;
 	case KEY_FAIL:
 		env->most = strtod(arg, &end);
 		if (end == arg || *end || !isfinite(env->most) || env->most < 0)
@@ -66,11 +81,7 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 			argp_failure(state, 64, 0, "no format '%s': it is %s", arg, ct_format_names());
 		return 0;
 	case 'n':
-		errno = 0;
-		n = strtoull(arg, &end, 10);
-		if (errno || end == arg || *end || *arg == '-')
-			argp_failure(state, 64, 0, "--top takes a number, not '%s'", arg);
-		env->request.print.top = n;
+		env->request.print.top = ct_option_number(state, "--top", arg, 0, UINT32_MAX);
 		env->top = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -86,30 +97,50 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Opens a trace, and finds what of it counts. */
+static int diff_open(struct env *env, unsigned int i, struct ct_trace *t)
+{
+	struct ct_only *only = &env->only[i];
+	struct ct_error err = { 0 };
+	int status = ct_open_trace(t, env->dirs[i]);
+
+	if (!status)
+		status = ct_tell(env->dirs[i], ct_only_find(only, t, true, &err), &err);
+	ct_only_select(only, t, true);
+	env->request.phases[i] = only->phases_found ? &only->phases : NULL;
+	return status;
+}
+
 int cmd_diff(int argc, char **argv)
 {
-	static const struct argp argp = { options, diff_parse, "A B", doc, NULL, NULL, NULL };
-	struct env env = { 0 };
+	static const struct argp argp = { options, diff_parse, "A B", doc, children, NULL, NULL };
+	struct env env = { .only = { CT_ONLY_INIT, CT_ONLY_INIT } };
 	struct ct_trace traces[2] = { 0 };
 	struct ct_error err = { 0 };
 	double worst = 0;
-	int status;
+	int status = 0;
 
+	env.only[0].pair = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &env);
+	env.only[1] = ct_only_other(&env.only[0]);
 	if (!env.request.format) {
 		env.request.print.width = ct_term_width(stdout, 160);
 		env.request.print.colour = ct_term_colour(stdout);
 	}
 	if (!env.top)
 		env.request.print.top = env.request.format ? 0 : 15;
-	status = ct_open_trace(&traces[0], env.dirs[0]);
-	if (!status)
-		status = ct_open_trace(&traces[1], env.dirs[1]);
+	for (unsigned int i = 0; i < 2 && !status; i++)
+		status = diff_open(&env, i, &traces[i]);
 	if (!status && ct_diff(&traces[0], &traces[1], &env.request, stdout, &worst, &err))
 		status = err.code != EPIPE ? ct_complain("%s, %s: %s", env.dirs[0], env.dirs[1], err.text) : 1;
+	/* Who asks whether B is slower must not take an error for an answer. */
+	if (status == 1 && env.fails)
+		status = NOT_COMPARED;
 	if (!status && env.fails && worst > env.most)
 		status = ct_complain("%s is slower than %s by %.1f %%, more than %g %%", env.dirs[1],
 				     env.dirs[0], worst, env.most);
+	ct_only_free(&env.only[0]);
+	ct_only_free(&env.only[1]);
 	ct_trace_close(&traces[0]);
 	ct_trace_close(&traces[1]);
 	return status;

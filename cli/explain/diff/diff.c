@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/diff/compare.h"
 #include "explain/diff/machines.h"
+#include "explain/diff/processes.h"
 
 struct diff {
 	struct ct_diff_pair pair;
 	struct ct_printer *printer;
-	double worst;
+	const struct ct_analysis *analysis[2];
+	double worst;		/* %, of the processes that are compared in full */
+	double worst_process;	/* of all */
 };
 
 static double diff_percent(double a, double b)
@@ -88,6 +90,8 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 		if (side->others)
 			ct_table_note(t, "%c: only of process %u, which launches most; %u more called libcuda.",
 				      "AB"[s], side->per->process->pid, side->others);
+		if (ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO))
+			ct_table_note(t, "%c: damaged: %s", "AB"[s], ct_registry_info(&side->trace->reg, CT_DAMAGED_INFO));
 		if (side->trace->simulated)
 			ct_table_note(t, "%c: a simulated GPU: these figures are not of a device.", "AB"[s]);
 	}
@@ -443,10 +447,22 @@ static struct ct_diff_side diff_side(const struct ct_trace *t, const struct ct_a
 	return side;
 }
 
+/* Where a trace has several: a process alone is in the summary. */
+static int diff_processes(struct diff *d)
+{
+	struct ct_table t;
+	int rc = ct_diff_processes(&t, d->analysis, &d->worst_process);
+
+	if (rc > 1)
+		return diff_print(d, &t, 0);
+	ct_table_free(&t);
+	return rc < 0 ? rc : 0;
+}
+
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_summary, diff_functions, diff_kernels, diff_gpu, diff_ioctls, diff_stages, diff_memory,
+		diff_processes, diff_summary, diff_functions, diff_kernels, diff_gpu, diff_ioctls, diff_stages, diff_memory,
 	};
 	struct ct_table machines;
 	int rc = ct_diff_machines(&machines, &d->pair.side[0].trace->reg, &d->pair.side[1].trace->reg);
@@ -474,9 +490,11 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	*err = (struct ct_error){ 0 };
 	*worst_percent = 0;
 	for (unsigned int s = 0; s < 2 && !rc; s++) {
+		options.phases = q->phases[s];
 		engine[s] = ct_engine_run(traces[s], &per, 1, &options, err);
+		d.analysis[s] = engine[s] ? ct_engine_result(engine[s], per) : NULL;
 		if (engine[s])
-			d.pair.side[s] = diff_side(traces[s], ct_engine_result(engine[s], per));
+			d.pair.side[s] = diff_side(traces[s], d.analysis[s]);
 		rc = engine[s] ? 0 : -ENOMEM;
 	}
 	if (!rc) {
@@ -489,7 +507,7 @@ int ct_diff(const struct ct_trace *a, const struct ct_trace *b, const struct ct_
 	}
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;
-	*worst_percent = d.worst;
+	*worst_percent = d.worst_process > d.worst ? d.worst_process : d.worst;
 	ct_engine_free(engine[0]);
 	ct_engine_free(engine[1]);
 	if (rc && !err->code)

@@ -6,12 +6,14 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "phases/phases.h"
 #include "table/format.h"
 #include "trace/reader.h"
 
 struct ct_diff_request {
 	const struct ct_format *format;		/* NULL: tables for people */
 	struct ct_print_options print;
+	const struct ct_phases *phases[2];	/* of both traces, found already; NULL: they are found */
 };
 
 /**
@@ -19,7 +21,7 @@ struct ct_diff_request {
  * @a, @b: before and after
  * @worst_percent: set to how much slower @b is: by the median iteration where both traces have
  *	iterations, else by the main process's execution; 0 where the difference is within the
- *	noise; below 0: faster
+ *	noise; below 0: faster.  Of several processes it is the most that one of them became slower
  *
  * Figures are per iteration of the steady state where both traces have iterations, else of the
  * whole run.  Noise is the spread of the iterations within the traces; without iterations it is
