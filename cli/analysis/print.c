@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
+#include "base/near.h"
+#include "view/term.h"
 
 struct job {
 	const struct ct_trace *trace;
@@ -26,11 +28,19 @@ static int print_fail(const struct job *j, int rc, const char *what)
 	return ct_fail(j->err, -rc, "%s: %s", what, strerror(-rc));
 }
 
-/* A figure of a simulated GPU is never shown without that label; the summary has its own. */
+/* A figure of a simulated GPU, or of a damaged trace, is never shown without that label; the summary has its own. */
 static void print_label(const struct job *j, const struct ct_analyser *report)
 {
-	if (j->trace->simulated && !j->request->format && report != &ct_report_summary)
+	const char *damage = ct_registry_info(&j->trace->reg, CT_DAMAGED_INFO);
+	unsigned int width = j->request->print.width ? j->request->print.width : 160;
+	char line[1024];
+
+	if (j->request->format || report == &ct_report_summary)
+		return;
+	if (j->trace->simulated)
 		fputs(CT_SIMULATED_LABEL "\n", j->out);
+	if (damage)
+		fprintf(j->out, "damaged: %s\n", ct_term_clean(line, sizeof(line), damage, width > 50 ? width - 9 : 41));
 }
 
 static const struct ct_format *print_format(const struct job *j)
@@ -38,7 +48,16 @@ static const struct ct_format *print_format(const struct job *j)
 	return j->request->format ? j->request->format : ct_format_find("table");
 }
 
-/* The file of a report, or of all. */
+/* How long FILE is without the ending of the format: FILE.csv is the base of FILE_NAME.csv, too. */
+static int print_base(const struct job *j)
+{
+	const char *extension = ct_format_extension(print_format(j)), *output = j->request->output;
+	size_t n = strlen(output), m = strlen(extension);
+
+	return n > m + 1 && output[n - m - 1] == '.' && !strcmp(output + n - m, extension) ? n - m - 1 : n;
+}
+
+/* The file of a report, of a table, or of all. */
 static int print_open(struct job *j, const char *name)
 {
 	const struct ct_report_request *q = j->request;
@@ -49,7 +68,7 @@ static int print_open(struct job *j, const char *name)
 		j->out = stdout;
 		return 0;
 	}
-	n = name ? snprintf(path, sizeof(path), "%s_%s.%s", q->output, name,
+	n = name ? snprintf(path, sizeof(path), "%.*s_%s.%s", print_base(j), q->output, name,
 			    ct_format_extension(print_format(j))) :
 		   snprintf(path, sizeof(path), "%s", q->output);
 	if (n >= (int)sizeof(path))
@@ -59,6 +78,17 @@ static int print_open(struct job *j, const char *name)
 		return ct_fail(j->err, EEXIST, "%s: is there already; -f replaces it", path);
 	j->out = fd < 0 ? NULL : fdopen(fd, "w");
 	return j->out ? 0 : print_fail(j, -errno, path);
+}
+
+/* A file of csv holds one table: one of several of a report gets FILE_TABLE.csv. */
+static bool print_splits(const struct job *j, const struct ct_analyser *report)
+{
+	const struct ct_report_request *q = j->request;
+	const char *extension = q->format ? ct_format_extension(q->format) : "";
+	const struct ct_analysis *a = j->engine ? ct_engine_result(j->engine, report) : NULL;
+
+	return q->output && strcmp(q->output, "-") && a && a->tables_count > 1 &&
+	       (!strcmp(extension, "csv") || !strcmp(extension, "tsv"));
 }
 
 static int print_close(struct job *j)
@@ -74,6 +104,34 @@ static int print_close(struct job *j)
 }
 
 /* -------------------------------------------------------------- a report --- */
+
+/* Says which columns there are. */
+static int print_fail_column(const struct job *j, const struct ct_analyser *const *reports, unsigned int count,
+			     const char *by)
+{
+	struct ct_near near = { .word = by };
+	char all[320] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct ct_analysis *a = ct_engine_result(j->engine, reports[i]);
+
+		for (unsigned int k = 0; k < a->tables_count; k++)
+			for (unsigned int c = 0; c < a->tables[k].columns_count; c++) {
+				const char *name = a->tables[k].columns[c].name;
+
+				ct_near_try(&near, name);
+				if (used < sizeof(all))
+					used += snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
+							 name);
+			}
+	}
+	if (count == 1)
+		return ct_fail_usage(j->err, "%s has no column '%.60s'%s It has: %s", reports[0]->name, by,
+				     *near.best ? ct_near_text(&near) : ".", all);
+	return ct_fail_usage(j->err, "none of these reports has a column '%.60s'%s They have: %s", by,
+			     *near.best ? ct_near_text(&near) : ".", all);
+}
 
 /* Sorts each table that has the column; others keep their order, but one must have it. */
 static int print_sort(struct job *j, const struct ct_analyser *const *reports, unsigned int count)
@@ -97,8 +155,7 @@ static int print_sort(struct job *j, const struct ct_analyser *const *reports, u
 	}
 	if (!by || found || rc)
 		return rc;
-	return count == 1 ? ct_fail(j->err, EINVAL, "%s has no column '%s'", reports[0]->name, by + smallest) :
-			    ct_fail(j->err, EINVAL, "none of these reports has a column '%s'", by + smallest);
+	return print_fail_column(j, reports, count, by + smallest);
 }
 
 /* Of a list of all records that is sorted, only the rows that are printed are kept. */
@@ -181,15 +238,41 @@ static int print_report(struct job *j, const struct ct_analyser *report)
 	return rc;
 }
 
+/* Each table in a file of its own. */
+static int print_split(struct job *j, const struct ct_analyser *report)
+{
+	const struct ct_analysis *a = ct_engine_result(j->engine, report);
+	int rc = 0, closing;
+
+	for (unsigned int i = 0; i < a->tables_count && !rc; i++) {
+		rc = print_open(j, a->tables[i].name);
+		if (rc)
+			break;
+		j->printer = ct_printer_open(print_format(j), j->out, &j->request->print, false);
+		rc = j->printer ? ct_printer_table(j->printer, (struct ct_table *)&a->tables[i]) : -ENOMEM;
+		closing = j->printer ? ct_printer_close(j->printer) : 0;
+		j->printer = NULL;
+		rc = rc ? rc : closing;
+		closing = print_close(j);
+		rc = rc ? rc : closing;
+	}
+	return rc;
+}
+
 static int print_all(struct job *j)
 {
 	const struct ct_report_request *q = j->request;
 	bool own = q->output && strcmp(q->output, "-") && q->count > 1;
-	int rc = own ? 0 : print_open(j, NULL), closing;
+	int rc = own || print_splits(j, q->reports[0]) ? 0 : print_open(j, NULL), closing;
 	bool several = !own && q->count > 1;
 
 	for (unsigned int i = 0; i < q->count && !rc; i++) {
 		const struct ct_analyser *report = q->reports[i];
+
+		if (print_splits(j, report)) {
+			rc = print_split(j, report);
+			continue;
+		}
 
 		if (own)
 			rc = print_open(j, report->name);

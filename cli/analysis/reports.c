@@ -18,9 +18,12 @@
 	X(cuda_gpu_kern_sum)						\
 	X(cuda_gpu_mem_time_sum)					\
 	X(cuda_gpu_mem_size_sum)					\
+	X(cuda_gpu_sum)							\
 	X(cuda_gpu_trace)						\
 	X(cuda_kern_exec_sum)						\
 	X(nvtx_sum)							\
+	X(nvtx_kern_sum)						\
+	X(nvtx_gpu_proj_sum)						\
 	X(lines)							\
 	X(stacks)							\
 	X(osrt_sum)							\

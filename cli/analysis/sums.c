@@ -50,6 +50,24 @@ const struct ct_analyser ct_report_cuda_gpu_kern_sum = {
 	.needs = ct_grouped_needs_gpu,
 };
 
+static const struct ct_group_column gpu_columns[] = {
+	CT_GROUP_TIMES("Instances", "instances"),
+	SUMS_KEY("Category", "category", CT_CELL_TEXT, 1, 0),
+	SUMS_KEY("Operation", "operation", CT_CELL_KERNEL, 0, 1),
+};
+
+static const struct ct_group_spec gpu_sum = {
+	.of = CT_OF_WORK, .by = { CT_BY_CATEGORY, CT_BY_WORK }, .keys = 2, SUMS_SPEC(gpu_columns),
+	.title = { "Work of the GPU: kernels, copies and memory sets, from its records" },
+};
+
+const struct ct_analyser ct_report_cuda_gpu_sum = {
+	CT_GROUPED(&gpu_sum, CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH),
+	.name = "cuda_gpu_sum",
+	.summary = "kernels, copies and memory sets together: what the GPU's time went to",
+	.needs = ct_grouped_needs_gpu,
+};
+
 #define SUMS_TRANSFERS	(CT_IS_TRANSFER | CT_IS_GRAPH_LAUNCH | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH)
 
 static const struct ct_group_column mem_time_columns[] = {

@@ -156,6 +156,32 @@ KEYS_VALUE(operation)
 
 KEYS_NAME(operation)	{ return ct_gpu_operation_name(value); }
 
+/* What the GPU did: the kernel, or as nsys calls copies and sets. */
+KEYS_VALUE(work)
+{
+	const struct ct_record *r = s->span->record;
+	const char *name = r->fields ? ct_gpu_work_name(r) : NULL;
+
+	return name ? keys_text(k, name) : keys_kernel(k, s);
+}
+
+enum { KEYS_CUDA_KERNEL, KEYS_MEMORY_OPER, KEYS_CUDA_GRAPH };
+
+KEYS_VALUE(category)
+{
+	const struct ct_class *class = s->span->class;
+
+	return ct_gpu_is_transfer(class) ? KEYS_MEMORY_OPER : ct_gpu_is_graph(class) ? KEYS_CUDA_GRAPH :
+	       ct_gpu_is_kernel(class) ? KEYS_CUDA_KERNEL : CT_KEY_NONE;
+}
+
+KEYS_NAME(category)
+{
+	static const char *const words[] = { "CUDA_KERNEL", "MEMORY_OPER", "CUDA_GRAPH" };
+
+	return words[value];
+}
+
 /* ---------------------------------------------------------- of the driver --- */
 
 KEYS_VALUE(ioctl)
@@ -252,6 +278,8 @@ const struct ct_group_key ct_group_keys[CT_BY_COUNT] = {
 	KEYS(LINE, CALLS, true, false, "Line", "line", TEXT, line, NULL),
 	KEYS(STACK, CALLS, true, false, "Stack", "stack", TEXT, stack, NULL),
 	KEYS(CPU, CALLS, false, false, "CPU", "cpu", ID, cpu, NULL),
+	KEYS(WORK, WORK, true, false, "Work", "work", KERNEL, work, NULL),
+	KEYS(CATEGORY, WORK, false, false, "Category", "category", TEXT, category, keys_category_name),
 };
 
 struct ct_cell ct_group_key_cell(const struct ct_keys *k, enum ct_group_by by, struct ct_table *t, uint64_t value)

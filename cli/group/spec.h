@@ -33,8 +33,9 @@ enum ct_group_of { CT_GROUP_OF(CT_GROUP_ROW) CT_OF_COUNT };
 	X(STREAM, "stream") X(CONTEXT, "context") X(DEVICE, "device")	\
 	X(RANGE, "range") X(OPERATION, "operation") X(IOCTL, "ioctl")	\
 	X(COMMAND, "command") X(CLASS, "class") X(ERROR, "error")	\
-	X(TYPE, "type") X(LAYER, "layer") X(CPU, "cpu")	\
-	X(LINE, "line") X(STACK, "stack")
+	X(TYPE, "type") X(LAYER, "layer") X(CPU, "cpu")			\
+	X(LINE, "line") X(STACK, "stack")				\
+	X(WORK, "work") X(CATEGORY, "category")
 #define CT_GROUP_ROW(id, word)		CT_BY_##id,
 enum ct_group_by { CT_GROUP_BY(CT_GROUP_ROW) CT_BY_COUNT };
 #undef CT_GROUP_ROW

@@ -17,6 +17,7 @@
  *	make_gpu step=N DIR		50 steps of 1,000 us; in each the GPU is idle for N us
  *	make_gpu busy DIR		the GPU always has work: the host waits for it
  *	make_gpu ahead DIR		the host is far ahead, and the GPU pauses between its kernels
+ *	make_gpu ranges DIR		50 steps of nested ranges, whose kernels run behind them
  *	make_gpu strangers DIR		60,000 launches, none of which fits one of 60,000 kernels
  *	make_gpu made DIR		graphs are made and destroyed, which is no work; then the process
  *					calls exec, and launches again
@@ -503,10 +504,49 @@ static void steps(uint32_t us)
 	finish_gpu(PID, u.last);
 }
 
+/* A range begins, or ends where it has no text. */
+static void range(uint64_t t, const char *text)
+{
+	uint32_t uid = 0;
+	uint8_t buf[64];
+
+	op++;
+	thread_record(&u, (struct spec){ text ? CT_CLASS_range_push : CT_CLASS_range_pop, 0, CT_F_NO_RESULT | CT_F_INSTANT, 0,
+		      t, t, op, thread, 1 }, buf, text ? with_text(buf, &uid, sizeof(uid), text) : 0);
+}
+
+/* 50 steps of two ranges each, whose kernels run when the ranges are over. */
+static void ranges(void)
+{
+	thread_head("u-4242-0", PID, PID);
+	startup(US(10));
+	for (unsigned int i = 0; i < 50; i++) {
+		uint64_t t = US(100 + 1000 * i);
+
+		range(t, "step");
+		range(t + 1000, "forward");
+		launch(1, t + 2000, t + 4000, 7);
+		kernel_on(0, 7, 1, t + 10000, t + 30000);
+		range(t + 5000, NULL);
+		range(t + 6000, "backward");
+		launch(2, t + 7000, t + 8000, 7);
+		kernel_on(0, 7, 2, t + 30000, t + 40000);
+		launch(2, t + 8500, t + 9500, 7);
+		kernel_on(0, 7, 2, t + 45000, t + 60000);
+		range(t + 10000, NULL);
+		range(t + 11000, NULL);
+		launch(3, t + 12000, t + 13000, 7);
+		kernel_on(0, 7, 3, t + 60000, t + 61000);
+		synchronise(t + 14000, t + 62000);
+	}
+	close_writer(&u);
+	finish_gpu(PID, u.last);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd|ranges NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -542,6 +582,8 @@ int main(int argc, char **argv)
 		made();
 	else if (!strcmp(argv[1], "crowd"))
 		crowd();
+	else if (!strcmp(argv[1], "ranges"))
+		ranges();
 	else
 		return 64;
 	printf("{\"records\":%llu,\"launches\":%llu,\"kernels\":%llu}\n", (unsigned long long)records,

@@ -480,7 +480,7 @@ t_rules_input()
 	rules_bad 64 "takes a number, not 'x'" --top x "$rd"
 	rules_bad 64 "takes a number, not '-1'" --top -1 "$rd"
 	rules_bad 64 "takes a number" --top 99999999999999999999999 "$rd"
-	rules_bad 64 'go with --slowest' --pid 4242 "$rd"
+	rules_bad 64 'goes with --slowest' --tid 4242 "$rd"
 	rules_bad 64 'goes with --slowest' --at 1 --name 'cu*' "$rd"
 	rules_bad 64 'one DIR' "$rd" "$rd"
 	rules_bad 1 'No such file' "$work/nothing"
