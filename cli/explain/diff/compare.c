@@ -198,3 +198,11 @@ uint64_t ct_diff_execution(const struct ct_diff_side *side, bool *stage)
 		return all;
 	return side->per->last - side->per->first;
 }
+
+bool ct_diff_has(const struct ct_diff_side *side, enum ct_per_kind kind)
+{
+	for (uint32_t i = 0; i < side->per->items.count; i++)
+		if (side->per->items.list[i].kind == kind)
+			return true;
+	return false;
+}

@@ -42,6 +42,9 @@ int ct_diff_match(const struct ct_diff_pair *pair, const enum ct_per_kind kind[2
 /* How far a difference may be from chance: two standard errors of both; 0: not known. */
 double ct_diff_noise(const struct ct_diff_pair *pair, double error_a, double error_b);
 
+/* Does a trace have functions, kernels ... of this kind? */
+bool ct_diff_has(const struct ct_diff_side *side, enum ct_per_kind kind);
+
 /* "slower", "faster", "noise" (it may be chance), "same", "new", "gone". */
 const char *ct_diff_verdict(const struct ct_diff_pair *pair, const struct ct_diff_row *row);
 

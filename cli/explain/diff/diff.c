@@ -265,14 +265,6 @@ static int diff_kernels(struct diff *d)
 	return diff_print(d, &t, rc);
 }
 
-static bool diff_has_gpu(const struct ct_diff_side *side)
-{
-	for (uint32_t i = 0; i < side->per->items.count; i++)
-		if (side->per->items.list[i].kind == CT_PER_GPU)
-			return true;
-	return false;
-}
-
 /* Only where both traces have records of the GPU. */
 static int diff_gpu(struct diff *d)
 {
@@ -282,7 +274,7 @@ static int diff_gpu(struct diff *d)
 	struct ct_table t;
 	int rc;
 
-	if (!diff_has_gpu(&d->pair.side[0]) || !diff_has_gpu(&d->pair.side[1]))
+	if (!ct_diff_has(&d->pair.side[0], CT_PER_GPU) || !ct_diff_has(&d->pair.side[1], CT_PER_GPU))
 		return 0;
 	rc = ct_diff_match(&d->pair, kinds, &rows);
 	ct_table_begin(&t, "diff_gpu", d->pair.iterations ? "GPU: its work per iteration; times on the GPU, from its records" :
@@ -310,10 +302,7 @@ static int diff_gpu(struct diff *d)
 /* The driver's view of ioctls, where the trace has it. */
 static enum ct_per_kind diff_ioctl_kind(const struct ct_diff_side *side)
 {
-	for (uint32_t i = 0; i < side->per->items.count; i++)
-		if (side->per->items.list[i].kind == CT_PER_IOCTL_DRIVER)
-			return CT_PER_IOCTL_DRIVER;
-	return CT_PER_IOCTL_PROGRAM;
+	return ct_diff_has(side, CT_PER_IOCTL_DRIVER) ? CT_PER_IOCTL_DRIVER : CT_PER_IOCTL_PROGRAM;
 }
 
 static int diff_ioctls(struct diff *d)
