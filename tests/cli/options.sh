@@ -296,3 +296,13 @@ t_options_tables()
 	"$ct" report --format json -o "$p/c.json" blocks "$t" 2>/dev/null && jq -e 'length == 2' "$p/c.json" >/dev/null
 	ok $? "json is one file"
 }
+
+# The guide has every option of record.
+t_options_guide()
+{
+	local option missing=
+	for option in $("$ct" record --help | grep -oE '^ +(-.,? +)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | grep -vE '^--(help|usage|version)$'); do
+		grep -qE "^\| .*\`(-., )?[^|]*$option[\`\[ =,]" docs/guide.md || missing="$missing $option"
+	done
+	is "$missing" "" "docs/guide.md has every option of record"
+}
