@@ -746,7 +746,7 @@ t_reports_summary()
 	done
 	# A part of the trace: that it is one is said, and the process is the one that is asked for.
 	is "$(grep -c passes "$work/data/train.summary")" 0 "summary of train: all of it"
-	"$plain" report --from 1e9 "$(trace train)" >"$work/data/part.summary"
+	"$plain" report --from 1000000000 "$(trace train)" >"$work/data/part.summary"
 	is "$(grep -c -e '^SUMMARY .*only what passes' -e '^No call passes' -e 'No call was recorded' "$work/data/part.summary")" 2 \
 		"summary of nothing of train" || cat "$work/data/part.summary"
 	is "$("$plain" report --pid 916 "$(trace processes)" | sed -n 's/^STAGES of //p')" "python3 (916)" "summary of a process"

@@ -96,20 +96,16 @@ static void diff_describe(const struct diff *d, struct ct_table *t)
 			ct_table_note(t, "%c: a simulated GPU: these figures are not of a device.", "AB"[s]);
 	}
 	if (!d->pair.iterations)
-		ct_table_note(t,
-			      "Figures are of the whole run: without iterations in both, the noise is not known.");
+		ct_table_note(t, "Figures are of the whole run: without iterations in both, the noise is not known.");
 	else
-		ct_table_note(t,
-			      "Figures are per iteration. Noise: two standard errors, by the spread of the iterations;");
+		ct_table_note(t, "Figures are per iteration. Noise: two standard errors, by the spread of the iterations;");
 	if (d->pair.iterations)
-		ct_table_note(t,
-			      "runs vary more: record several before you trust a small change.");
+		ct_table_note(t, "runs vary more: record several before you trust a small change.");
 	if (d->pair.side[0].trace->has_gpu != d->pair.side[1].trace->has_gpu)
 		ct_table_note(t, "Only %s has records of the GPU, which cost time: the two are not recorded alike.",
 			      d->pair.side[0].trace->has_gpu ? "A" : "B");
 	if (d->pair.side[0].trace->has_kernel != d->pair.side[1].trace->has_kernel)
-		ct_table_note(t,
-			      "Only %s has the module's records, which cost time: the two are not recorded alike.",
+		ct_table_note(t, "Only %s has the module's records, which cost time: the two are not recorded alike.",
 			      d->pair.side[0].trace->has_kernel ? "A" : "B");
 }
 
