@@ -14,8 +14,7 @@ struct diff {
 	struct ct_diff_pair pair;
 	struct ct_printer *printer;
 	const struct ct_analysis *analysis[2];
-	double worst;		/* %, of the processes that are compared in full */
-	double worst_process;	/* of all */
+	double worst, worst_process;	/* %: of the processes that are compared in full, of all */
 };
 
 static double diff_percent(double a, double b)
