@@ -6,6 +6,7 @@
 
 #include "call/extract.h"
 #include "call/kernels.h"
+#include "call/machine.h"
 
 /* What a row says of its fields; see arguments.h. */
 #define ARG(n)			ct_arg(f, n)

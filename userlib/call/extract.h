@@ -58,7 +58,4 @@ static inline u64 ct_two(u32 low, u64 high)
 ct_extract ct_x_launch, ct_x_launch_ex;
 ct_extract ct_x_module_unload, ct_x_get_function, ct_x_kernel_function, ct_x_learn_name;
 
-/* In machine.c. */
-ct_extract ct_x_cuda_version, ct_x_device_name, ct_x_device_memory, ct_x_device_uuid;
-
 #endif

@@ -5,9 +5,10 @@
  *
  * We ask nothing ourselves: libcudart asks for all of it when it starts.
  */
-#include "call/extract.h"
+#include "call/machine.h"
 
 #include "backend/backend.h"
+#include "call/extract.h"
 
 /* "0 NVIDIA H100": of the device that argument n names. */
 static struct ct_text machine_line(char *buf, size_t size, const struct ct_frame *f, unsigned n)
