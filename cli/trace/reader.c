@@ -191,12 +191,14 @@ static int trace_add_unread(struct ct_trace *t, const char *name, bool lost, con
 #define MISSING_MAX	64u	/* streams that one process is said to lack */
 
 /*
- * Streams of threads whose records are lost.  Those of a process are numbered one by one from 0,
- * so that one that is not there shows.  (Who writes a trace by hand may begin elsewhere.)
+ * Streams of threads whose records are lost.  Without the module those of a process are numbered
+ * one by one from 0, so that one that is not there shows.  With it a thread that recorded nothing
+ * has no file.  (Who writes a trace by hand may begin elsewhere.)
  */
 static int trace_find_lost(struct ct_trace *t)
 {
-	bool recorded = ct_registry_info(&t->reg, "tracer");
+	const char *way = ct_registry_info(&t->reg, "way");
+	bool recorded = ct_registry_info(&t->reg, "tracer"), module = way && strcmp(way, "files");
 	unsigned int number, pid, next = 0, last = 0;
 	char name[64], kind, before = 0;
 	int rc = 0;
@@ -211,6 +213,8 @@ static int trace_find_lost(struct ct_trace *t)
 			next = recorded ? 0 : number;
 		before = kind;
 		last = pid;
+		if (module)
+			next = number;
 		if (next + MISSING_MAX < number)
 			next = number - MISSING_MAX;
 		for (; next < number && !rc; next++) {

@@ -318,13 +318,13 @@
  *
  * 9. STACKS
  *
- * In a process that is recorded with `record --stacks` a call may have a stack record before it (class
- * stack), which names the call by its op: so a record that is lost costs one stack, and no call
- * gets another's.  stack is the number of a node: a string of the registry, "PARENT FUNCTION LINE" in decimal.
- * PARENT is the node of the caller, 0 for the outermost one, and below the node's own number;
- * FUNCTION is the number of a string "LANGUAGE<tab>NAME<tab>FILE"; LINE is 0 if it is not known.
- * Where the outermost frames were left out, the outermost node's function is "(deeper frames)", without
- * a file.
+ * In a process that is recorded with `record --stacks` a call may have a stack record
+ * before it (class stack), which names the call by its op: so a record that is lost costs
+ * one stack, and no call gets another's.  stack is the number of a node: a string of the
+ * registry, "PARENT FUNCTION LINE" in decimal. PARENT is the node of the caller, 0 for the
+ * outermost one, and below the node's own number; FUNCTION is the number of a string
+ * "LANGUAGE<tab>NAME<tab>FILE"; LINE is 0 if it is not known. Where the outermost frames
+ * were left out, the outermost node's function is "(deeper frames)", without a file.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H

@@ -5,7 +5,7 @@
 # what it prints has no control characters.  Sourced by tests/cli/run.sh.
 
 # What is said of a trace that can be read.
-hostile_notes='records were lost while this|left out [0-9]* damaged packet|still being recorded|its last packet was not written whole|the records that can be read'
+hostile_notes='records were lost while this|left out [0-9]* damaged packet|still being recorded|its last packet was not written whole|the records that can be read|its records are lost|: left out$'
 
 # hostile_run WORD...: runs the command; complains of a status beyond 1, of several lines of
 # error with status 1, of control characters and of one that hangs.  $hostile_bad counts.
@@ -116,7 +116,7 @@ hostile_limits='
 nested 62
 growth 71
 ranges 70
-processes 70
+processes 86
 objects 116
 threads 72
 sequences 81

@@ -69,7 +69,7 @@ t_gpu_timelines()
 			"chrome, gpu $name: copies, sets and graphs are named as in cuda_gpu_trace"
 	done
 	gpu_made overlap
-	build/cudatrace timeline --width 100 "$gpu" 2>/dev/null | grep -c '^GPU 0 ctx 1 str [789]' | grep -qx 3
+	build/cudatrace timeline --width 100 "$gpu" 2>/dev/null | grep -cE '^GPU 0 s[789] ' | grep -qx 3
 	ok $? "timeline: a row for each stream"
 }
 

@@ -20,7 +20,7 @@
 #include "analysis/gpu/idle_causes.h"
 #include "analysis/threads/launching.h"
 
-#define GAPS_KEPT	65536
+#define GAPS_KEPT	16384
 
 enum gap_part { G_APP, G_SYNC, G_MEMORY, G_MODULE, G_DRIVER, G_OFF, G_OTHER, G_COUNT };
 
