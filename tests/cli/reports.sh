@@ -174,6 +174,15 @@ falling()
 	ok $? "$3"
 }
 
+# whole_report NAME REPORT: a report of several tables, which are files of their own there, as one again
+whole_report()
+{
+	local out=$work/data/$1.$2
+	[ ! -e "$out.whole" ] || return 0
+	! compgen -G "${out}_*.csv" >/dev/null || "$plain" report --format csv "$2" "$(trace "$1")" 2>/dev/null >"$out.csv"
+	touch "$out.whole"
+}
+
 # every_report NAME: all reports of a trace in one pass, $work/data/NAME.REPORT.csv, made once; their
 # notes in $work/data/NAME.REPORT.notes.  t_sanitized compares each with the report by itself.
 every_report()
@@ -196,7 +205,7 @@ every_report()
 # report NAME REPORT: $work/data/NAME.REPORT.csv
 report()
 {
-	every_report "$1" && [ -e "$work/data/$1.$2.csv" ]
+	every_report "$1" && whole_report "$1" "$2" && [ -e "$work/data/$1.$2.csv" ]
 	ok $? "$2 of $1" || cat "$work/data/$1.notes"
 }
 
