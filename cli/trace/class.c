@@ -96,6 +96,8 @@ static bool class_type_fits(enum ct_quick quick, unsigned int type)
 		return type == CT_TYPE_dir;
 	case CT_QUICK_DEVICE:
 		return type == CT_TYPE_dev;
+	case CT_QUICK_CUDA_DEVICE:	/* its number in the process, not the file of an ioctl */
+		return type == CT_TYPE_s32;
 	case CT_QUICK_CODE:
 		return type == CT_TYPE_nvcode;
 	case CT_QUICK_STATUS:

@@ -35,7 +35,7 @@
 	/* of copies, streams, events and contexts */			\
 	X(ASYNC, "async") X(SRC, "src") X(DST, "dst")			\
 	X(HANDLE, "handle") X(EVENT, "event") X(FLAGS, "flags")		\
-	X(CUDA_CONTEXT, "context")					\
+	X(CUDA_CONTEXT, "context") X(CUDA_DEVICE, "device")		\
 	/* of a thread that left its CPU */				\
 	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\
 	/* of the stack of a call */					\

@@ -160,7 +160,7 @@ t_reports_by_words()
 		"$plain" report $words "$dir" >"$out.out" 2>"$out.err"
 		is "$?,$(wc -l <"$out.err"),$(wc -c <"$out.out")" 64,1,0 "report $words: one line, and the status of a wrong call" || cat "$out.err"
 	done
-	"$plain" report --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, stage, .*, cpu, work, category$"
+	"$plain" report --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, stage, .*, cpu, line, stack, work, category$"
 	ok $? "a wrong key: the line has all keys"
 	"$plain" report --by kernel --of x "$dir" 2>&1 | grep -q "it takes calls, launches, .*, switches$"
 	ok $? "a wrong --of: the line has all words"

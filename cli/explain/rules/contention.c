@@ -67,7 +67,7 @@ static int contention_event(struct ct_analysis *a, const struct ct_trace_event *
 	bool overlapped = false, known = false;
 
 	if (contention_context(e->class)) {
-		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_quick(e->record, CT_QUICK_DEVICE);
+		uint64_t device = e->kind != CT_ON_END || e->failed ? 64 : ct_record_quick(e->record, CT_QUICK_CUDA_DEVICE);
 
 		if (index >= 0 && device < 64)
 			c->processes[index].devices |= 1ull << device;
