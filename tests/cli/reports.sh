@@ -180,6 +180,7 @@ whole_report()
 	local out=$work/data/$1.$2
 	[ ! -e "$out.whole" ] || return 0
 	! compgen -G "${out}_*.csv" >/dev/null || "$plain" report --format csv "$2" "$(trace "$1")" 2>/dev/null >"$out.csv"
+	grep "^cudatrace: $2[:_]" "$work/data/$1.notes" >"$out.notes"
 	touch "$out.whole"
 }
 

@@ -151,7 +151,7 @@ rules_number()
 	ok $? "$1: the cost is $3 ns" || jq -c --arg r "$1" '.findings[] | select(.Rule == $r) | [."Cost (ns)", ."Share (%)"]' "$rd.json"
 	# The record is there, with its name, begin and duration.
 	jq -r --arg r "$1" 'first(.findings[] | select(.Rule == $r and .OpId)) |
-		[.OpId, .Call, ."Start (ns)", ."Duration (ns)", .Tid] | @tsv' "$rd.json" >"$rd.evidence"
+		[.OpId, .Call, ."Start (ns)", ."Duration (ns)" // 0, .Tid] | @tsv' "$rd.json" >"$rd.evidence"
 	[ ! -s "$rd.evidence" ] && [[ $1 = application || $1 = shared-gpu || $1 = startup-application ]] ||
 		[ -n "$(awk -F '\t' 'NR == FNR { op = $1; name = $2; at = $3; ns = $4; tid = $5; next }
 			$8 == op && $3 == name && $4 == at && $5 == ns && $7 == tid' "$rd.evidence" "$rd.tsv")" ]
@@ -322,7 +322,7 @@ t_rules_problems()
 		jq -r '.findings[] | select(.OpId) | "\"op_id\":\(.OpId),"' "$rd.json" >"$rd.ops"
 		grep -Ff "$rd.ops" "$rd.jsonl" | jq -r 'select(.phase != "B") | ((.duration_us // 0) * 1000 | round) as $d |
 			[.op_id, .name, (.ts * 1e6 | round) - $d, $d, .tid] | join(" ")' | LC_ALL=C sort -u >"$rd.there"
-		jq -r '.findings[] | select(.OpId) | [.OpId, .Call, ."Start (ns)", ."Duration (ns)", .Tid] | join(" ")' "$rd.json" |
+		jq -r '.findings[] | select(.OpId) | [.OpId, .Call, ."Start (ns)", ."Duration (ns)" // 0, .Tid] | join(" ")' "$rd.json" |
 			LC_ALL=C sort -u | diff - "$rd.there"
 		ok $? "$name: the records are in the trace"
 	done <<<"$rules_real"

@@ -198,7 +198,7 @@ t_perfetto_full()
 	for i in $(seq 12); do
 		echo "info k$i xxxxxxxxx" >>"$t/.registry"
 		"$cudatrace" export --format perfetto "$t" 2>&1 >/dev/full
-	done | sort | uniq -c >"$work/perfetto-full.err"
+	done | grep -v 'is empty: its records are lost$' | sort | uniq -c >"$work/perfetto-full.err"
 	is "$(sed 's/^ *//' "$work/perfetto-full.err")" "12 cudatrace: standard output: No space left on device" \
 		"perfetto: a full disk is told of as such"
 	rm -rf "$t"

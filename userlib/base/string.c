@@ -58,6 +58,15 @@ size_t strlen(const char *s)
 	return (size_t)(p - s);
 }
 
+size_t strnlen(const char *s, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && s[n])
+		n++;
+	return n;
+}
+
 int strncmp(const char *a, const char *b, size_t n)
 {
 	for (; n--; a++, b++)
