@@ -290,11 +290,19 @@ static void timeline_put_axis(const struct picture *pic, const struct ct_trace *
 
 static void timeline_put_legend(const struct picture *pic, FILE *out)
 {
-	fprintf(out, "legend:");
-	for (int k = 0; k < KINDS; k++)
+	size_t used = fprintf(out, "legend:");
+
+	for (int k = 0; k < KINDS; k++) {
+		size_t word = strlen(kinds[k].word) + 3;
+
+		if (used + word > 60)
+			used = fprintf(out, "\n       ") - 1;
 		fprintf(out, " %s%c%s %s", pic->options->colour ? kinds[k].colour : "",
 			kinds[k].busy, pic->options->colour ? "\033[0m" : "", kinds[k].word);
-	fprintf(out, "\n        small letters: less than half of the column; %%: of the whole time\n");
+		used += word;
+	}
+	fprintf(out, "\n        small letters: less than half of the column;"
+		     "\n        %%: of the whole time\n");
 }
 
 static int timeline_by_busy(const void *a, const void *b)
