@@ -14,6 +14,7 @@
 #include "attach/attach.h"
 #include "attach/target.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "capture/drain.h"
 
 #define LOOK_MS		50
@@ -39,15 +40,10 @@ static void running_on_signal(int signal)
 static void running_name(pid_t pid, char *name, size_t size)
 {
 	char path[64];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(name, (int)size, f))
+	if (!ct_first_line(path, name, size))
 		snprintf(name, size, "?");
-	if (f)
-		fclose(f);
-	name[strcspn(name, "\n")] = '\0';
 }
 
 void ct_running_command(const struct ct_running *r, char *text, size_t size)

@@ -306,30 +306,18 @@ static void record_find_nvtx(const struct recording *rec)
 	*ct_launch_nvtx = '\0';
 }
 
-static void record_find_gpu(struct recording *rec)
+/* A plugin that was asked for by @what, if it was; @info: what the trace says of it then. */
+static void record_find_plugin(struct recording *rec, const char *name, char path[PATH_MAX], const char *what,
+			       const char *info, const char *lost)
 {
-	if (!ct_launch_gpu_what)
+	if (!what)
 		return;
-	if (ct_launch_plugin(rec->library, "gpu", ct_launch_gpu, sizeof(ct_launch_gpu))) {
-		ct_registry_add_info(&rec->to.registry, "gpu_activity", ct_launch_gpu_what);
+	if (ct_launch_plugin(rec->library, name, path, PATH_MAX)) {
+		ct_registry_add_info(&rec->to.registry, info, what);
 		return;
 	}
-	fprintf(stderr, "cudatrace: what the GPU does is not recorded: cannot read %s (make install)\n",
-		ct_launch_gpu);
-	*ct_launch_gpu = '\0';
-}
-
-static void record_find_stacks(struct recording *rec)
-{
-	if (!ct_launch_stacks_what)
-		return;
-	if (ct_launch_plugin(rec->library, "stacks", ct_launch_stacks, sizeof(ct_launch_stacks))) {
-		ct_registry_add_info(&rec->to.registry, "stacks", ct_launch_stacks_what);
-		return;
-	}
-	fprintf(stderr, "cudatrace: stacks of calls are not recorded: cannot read %s (make install)\n",
-		ct_launch_stacks);
-	*ct_launch_stacks = '\0';
+	fprintf(stderr, "cudatrace: %s not recorded: cannot read %s (make install)\n", lost, path);
+	*path = '\0';
 }
 
 /* The processes' own ioctls are seen as without the module. */
@@ -392,8 +380,8 @@ int cmd_record(int argc, char **argv)
 	if (!rec.to.module)
 		ct_drain_open(&rec.drain, rec.to.dirfd, false);
 	record_find_nvtx(&rec);
-	record_find_gpu(&rec);
-	record_find_stacks(&rec);
+	record_find_plugin(&rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
+	record_find_plugin(&rec, "stacks", ct_launch_stacks, ct_launch_stacks_what, "stacks", "stacks of calls are");
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
 		ct_drain_close(&rec.drain);

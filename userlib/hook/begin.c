@@ -89,9 +89,10 @@ void ct_begin(void)
 static int is_from_outside(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
-	if (ct_object_is_ours(info))
-		*(bool *)data = info->dlpi_name && !strncmp(info->dlpi_name, "/proc/", 6);
-	return 0;
+	if (!ct_object_is_ours(info))
+		return 0;
+	*(bool *)data = info->dlpi_name && !strncmp(info->dlpi_name, "/proc/", 6);
+	return 1;
 }
 
 /* Only this file is loaded by such a name: it has none in the target's root. */
@@ -164,15 +165,12 @@ EXPORT int cudatrace_attach(const char *options)
 EXPORT int cudatrace_detach(int step)
 {
 	u64 mask;
-	int kept = 0;
 
 	if (!ct_load(&attached))
 		return 0;
 	switch (step) {
 	case CT_DETACH_PUT_BACK:
 		return (int)ct_objects_put_back();
-	case CT_DETACH_BUSY:
-		return ct_threads_busy();
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();
 		ct_store(&ct_stopped, 1);
@@ -180,5 +178,5 @@ EXPORT int cudatrace_detach(int step)
 		ct_store(&attached, false);
 		ct_unlock(mask);
 	}
-	return kept;
+	return 0;
 }

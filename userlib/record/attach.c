@@ -406,14 +406,6 @@ void ct_threads_leave(void)
 	ct_backend_forget();
 }
 
-bool ct_threads_busy(void)
-{
-	for (struct ct_thread *t = ct_load(&newest); t; t = t->older)
-		if (t->life == ct_process->life && *(volatile u32 *)&t->open->depth)
-			return true;
-	return false;
-}
-
 void ct_thread_end(void)
 {
 	struct ct_thread *t = ct_self;

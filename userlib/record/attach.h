@@ -19,9 +19,6 @@ struct ct_thread *ct_thread_attach(void);
  */
 void ct_threads_leave(void);
 
-/* Is one in a call that is recorded? */
-bool ct_threads_busy(void);
-
 /* The process ends normally, in this thread; calls may still come. */
 void ct_thread_end(void);
 

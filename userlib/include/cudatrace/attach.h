@@ -22,8 +22,7 @@ int cudatrace_attach(const char *options);
 
 /* Steps of cudatrace_detach(), in this order. */
 #define CT_DETACH_PUT_BACK	0	/* no call comes to us any more; returns words that stay */
-#define CT_DETACH_BUSY		1	/* asks: is a thread in a call that is recorded?  1 or 0 */
-#define CT_DETACH_LEAVE		2	/* lets go of the trace; calls that are not over are lost */
+#define CT_DETACH_LEAVE		1	/* lets go of the trace; calls that are not over are lost */
 
 int cudatrace_detach(int step);
 
