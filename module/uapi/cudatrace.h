@@ -510,7 +510,7 @@ struct ct_recorder_page {
 	__u32 threads;		/* threads that began to fill more than one sub-buffer */
 	__u32 waiting;		/* 1: the recorder wants to be woken */
 	__u32 reserved;
-	__u64 alive;		/* CLOCK_MONOTONIC in ns, stored again and again; 0: nobody does that */
+	__u64 alive;		/* CLOCK_MONOTONIC in ns, stored again and again; 0: never */
 };
 
 /*

@@ -11,9 +11,17 @@
 /* Texts inside, not pointers: what the loader need not relocate costs a program no time. */
 static const char prefixes[][24] = {
 	"libtorch_cuda.so", "libjax_common.so", "xla_extension.so", "xla_cuda_plugin.so",
-	"libtensorflow_framework.", "libonnxruntime.so", "libnvinfer.so", "libcudart.so",
+	"libtensorflow_framework", "libonnxruntime.so", "libnvinfer.so", "libcudart.so",
 	"libcublas.so", "libcudnn.so", "libnccl.so",
 };
+
+/* Most names differ in their first letters, and each program's start pays for this. */
+static bool begins_with(const char *text, const char *prefix)
+{
+	while (*prefix && *text == *prefix)
+		text++, prefix++;
+	return *prefix == 0;
+}
 
 static char paths[LIBRARIES][PATH_ROOM];
 static u32 count, told;
@@ -27,7 +35,7 @@ void ct_libraries_note(const struct ct_object *o)
 	if (!file || file[1] == 0)
 		return;
 	for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		wanted |= !strncmp(file + 1, prefixes[i], strnlen(prefixes[i], sizeof(prefixes[i])));
+		wanted |= begins_with(file + 1, prefixes[i]);
 	if (likely(!wanted) || n == LIBRARIES || strlen(o->path) >= PATH_ROOM)
 		return;
 	for (u32 i = 0; i < n; i++)
