@@ -58,13 +58,13 @@ t_stacks_held()
 	ok $? "the trace says which Python it was"
 
 	"$cudatrace" report --format csv lines "$work/stacks-held" >"$work/lines.csv"
-	is "$(awk -F, '/stacks.py/ && $10 == "sync" { print $4 }' "$work/lines.csv")" \
+	is "$(awk -F, '/stacks.py/ && $12 == "sync" { print $6 }' "$work/lines.csv")" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E" and .stack[0][2] == "sync")] | length' "$work/stacks-held.jsonl")" \
 		"report lines counts the calls of a line"
-	is "$(awk -F, '$10 == "main" { n += $5 } END { print n + 0 }' "$work/lines.csv")" \
+	is "$(awk -F, '$12 == "main" { n += $7 } END { print n + 0 }' "$work/lines.csv")" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E" and ([.stack[][2]] | index("main")))] | length' "$work/stacks-held.jsonl")" \
 		"and those that are made further inside, once a stack"
-	is "$("$cudatrace" report --format csv stacks "$work/stacks-held" | awk -F, 'NR > 1 { n += $3 } END { print n }')" \
+	is "$("$cudatrace" report --format csv stacks "$work/stacks-held" | awk -F, 'NR > 1 { n += $4 } END { print n }')" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E")] | length' "$work/stacks-held.jsonl")" "report stacks has each call once"
 	"$cudatrace" report --by line --format csv "$work/stacks-held" | grep -q 'sync (.*/tests/record/stacks.py:[0-9]*)'
 	ok $? "report --by line"

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See costs.h. */
+#include "analysis/stacks/costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+#define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
+#define COSTS_NO_PART	UINT64_MAX
+
+struct costs_track {
+	uint64_t last;			/* ns: the end of its last call */
+	bool launches;
+};
+
+struct costs_block {
+	uint64_t address, pid, part, bytes;
+	uint32_t node;
+};
+
+bool ct_stacks_recorded(const struct ct_trace *t)
+{
+	return ct_registry_info(&t->reg, "stacks") != NULL;
+}
+
+void ct_stack_cost_add(struct ct_stack_cost *to, const struct ct_stack_cost *c)
+{
+	for (unsigned int i = 0; i < CT_COSTS; i++)
+		to->of[i] += c->of[i];
+}
+
+static bool costs_wants(const struct ct_class *class)
+{
+	return ct_class_is(class, CT_IS_API | CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH);
+}
+
+/* Where a span counts; COSTS_NO_PART: nowhere. */
+static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *span)
+{
+	const struct ct_process_phases *p;
+	enum ct_stage stage;
+
+	if (!a->analyser->phases)
+		return 0;
+	p = ct_phases_process(a->phases, span->pid, span->begin);
+	stage = p ? ct_phases_stage(p, span->begin) : CT_STAGE_COUNT;
+	if (stage == CT_STAGE_COUNT || stage == CT_STAGE_TEARDOWN)
+		return COSTS_NO_PART;
+	return CT_STACK_PART(p - a->phases->processes, stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION);
+}
+
+static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost)
+{
+	struct ct_stack_sum *sum = ct_keyed_get_pair(&s->sums, node, part);
+
+	if (!sum)
+		sum = ct_keyed_put_pair(&s->sums, node, part);
+	if (!sum)
+		return -ENOMEM;
+	ct_stack_cost_add(&sum->cost, cost);
+	return 0;
+}
+
+/* The memory that a call took or gave back. */
+static int costs_memory(struct ct_stack_costs *s, const struct ct_span *span, uint64_t part)
+{
+	uint64_t address = span->record->fields ? ct_record_allocation(span->record) : 0;
+	struct costs_block *block;
+
+	if (!address || span->flags & CT_SPAN_FAILED || strstr(span->class->name, "Host"))
+		return 0;
+	block = ct_keyed_get_pair(&s->held, address, span->pid);
+	if (ct_class_is(span->class, CT_IS_FREE)) {
+		if (block)
+			ct_keyed_remove_pair(&s->held, block);
+		return 0;
+	}
+	if (!block && s->held.count < COSTS_HELD)
+		block = ct_keyed_put_pair(&s->held, address, span->pid);
+	else if (!block)
+		s->held_too_many = true;
+	if (!block)
+		return s->held_too_many ? 0 : -ENOMEM;
+	block->bytes = ct_record_quick(span->record, CT_QUICK_SIZE);
+	block->node = span->stack;
+	block->part = part;
+	return 0;
+}
+
+/* Times of what is not inside another call. */
+static void costs_times(const struct ct_span *span, struct ct_stack_cost *cost)
+{
+	cost->of[CT_COST_TIME] = span->duration;
+	if (ct_class_is(span->class, CT_IS_WAIT))
+		cost->of[CT_COST_WAIT] = span->duration;
+	if (ct_class_is(span->class, CT_IS_TRANSFER))
+		cost->of[CT_COST_COPY] = span->duration;
+	if (ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE))
+		cost->of[CT_COST_MEMORY] = span->duration;
+	if (span->class->category == CT_CAT_MODULE)
+		cost->of[CT_COST_LOAD] = span->duration;
+	if (span->class->category == CT_CAT_INIT || span->class->category == CT_CAT_CONTEXT)
+		cost->of[CT_COST_INIT] = span->duration;
+}
+
+static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost, uint64_t part)
+{
+	struct ct_stack_costs *s = a->state;
+	struct costs_track *track = ct_room_at(s->tracks, span->track->index, s->tracks_count) ?
+				    &s->tracks[span->track->index] : NULL;
+
+	if (!track)
+		return -ENOMEM;
+	cost->of[CT_COST_CALLS] = 1;
+	cost->of[CT_COST_LAUNCHES] = ct_class_is(span->class, CT_IS_LAUNCH);
+	if (ct_class_is(span->class, CT_IS_TRANSFER) && span->record->fields)
+		cost->of[CT_COST_BYTES] = ct_record_quick(span->record, CT_QUICK_SIZE);
+	/* What is inside a call is in its time already. */
+	if (!span->depth && span->flags & CT_SPAN_TIMED) {
+		costs_times(span, cost);
+		if (track->launches && span->begin > track->last)
+			cost->of[CT_COST_APP] = span->begin - track->last;
+		track->launches |= ct_class_is(span->class, CT_IS_LAUNCH);
+		track->last = span->end;
+	}
+	return ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE) ? costs_memory(s, span, part) : 0;
+}
+
+static int costs_span(struct ct_analysis *a, const struct ct_span *span)
+{
+	struct ct_stack_cost cost = { 0 };
+	uint64_t part = costs_part(a, span);
+	int rc = 0;
+
+	if (span->kind == CT_SPAN_GPU)
+		cost.of[CT_COST_GPU] = span->duration;
+	else if (span->api && span->kind == CT_SPAN_CALL)
+		rc = costs_call(a, span, &cost, part);
+	else
+		return 0;
+	return rc || part == COSTS_NO_PART ? rc : costs_put(a->state, span->stack, part, &cost);
+}
+
+static bool costs_nothing(const struct ct_stack_cost *c)
+{
+	for (unsigned int i = 0; i < CT_COSTS; i++)
+		if (c->of[i])
+			return false;
+	return true;
+}
+
+/* Of stacks that are the same the first one has all. */
+static int costs_unite(struct ct_analysis *a)
+{
+	struct ct_stack_costs *s = a->state;
+	size_t count = s->sums.count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct ct_stack_sum sum = s->sums.list[i];
+		uint32_t same = ct_stack_same(&s->tree, &a->trace->reg, sum.node, &rc);
+
+		if (rc || same == sum.node)
+			continue;
+		s->sums.list[i].cost = (struct ct_stack_cost){ 0 };
+		rc = costs_put(s, same, sum.part, &sum.cost);
+	}
+	for (size_t i = s->sums.count; i-- && !rc;)
+		if (costs_nothing(&s->sums.list[i].cost))
+			ct_keyed_remove_pair(&s->sums, &s->sums.list[i]);
+	return rc;
+}
+
+static int costs_end(struct ct_analysis *a)
+{
+	struct ct_stack_costs *s = a->state;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->held.count && !s->held_too_many && !rc; i++) {
+		struct ct_stack_cost cost = { .of[CT_COST_HELD] = s->held.list[i].bytes };
+
+		if (s->held.list[i].part != COSTS_NO_PART)
+			rc = costs_put(s, s->held.list[i].node, s->held.list[i].part, &cost);
+	}
+	return rc ? rc : costs_unite(a);
+}
+
+static void costs_free(struct ct_analysis *a)
+{
+	struct ct_stack_costs *s = a->state;
+
+	ct_keyed_free(&s->sums);
+	ct_keyed_free(&s->held);
+	ct_stack_tree_free(&s->tree);
+	free(s->tracks);
+}
+
+const struct ct_analyser ct_stack_costs_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.wants = costs_wants,
+	.state_size = sizeof(struct ct_stack_costs),
+	.span = costs_span,
+	.end = costs_end,
+	.free = costs_free,
+};
+
+const struct ct_analyser ct_stack_scopes_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.wants = costs_wants,
+	.phases = true,
+	.state_size = sizeof(struct ct_stack_costs),
+	.span = costs_span,
+	.end = costs_end,
+	.free = costs_free,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What each stack of the program costs: calls, times, launches, bytes, the GPU's time.  Two
+ * analysers: one adds up the whole trace, for reports; the other each process's startup and
+ * steady state, for explain.  Memory is bounded by the number of different stacks.
+ */
+#ifndef CT_CLI_STACK_COSTS_H
+#define CT_CLI_STACK_COSTS_H
+
+#include "analysis/engine.h"
+#include "trace/stacks/tree.h"
+
+enum ct_cost {
+	CT_COST_CALLS,
+	CT_COST_TIME,		/* ns in calls of CUDA */
+	CT_COST_LAUNCHES,	/* of kernels and graphs */
+	CT_COST_GPU,		/* ns of the GPU's work */
+	CT_COST_BYTES,		/* copied and set */
+	CT_COST_WAIT,		/* ns in synchronisations */
+	CT_COST_COPY,		/* ns in copies and sets */
+	CT_COST_MEMORY,		/* ns in allocations and frees */
+	CT_COST_LOAD,		/* ns of loading code */
+	CT_COST_INIT,		/* ns of initialisation, contexts too */
+	CT_COST_HELD,		/* bytes of device memory that were not freed */
+	/*
+	 * ns of threads that launch, between their calls.  At the stack of the call that follows; where
+	 * there are samples, divided by them.
+	 */
+	CT_COST_APP,
+	CT_COSTS
+};
+
+struct ct_stack_cost {
+	uint64_t of[CT_COSTS];
+};
+
+struct ct_stack_sum {
+	uint64_t node;			/* 0: without a stack */
+	uint64_t part;			/* CT_STACK_PART(); 0 where all is one */
+	struct ct_stack_cost cost;
+};
+
+/* The steady state, or the startup, of a process of the phases. */
+#define CT_STACK_PART(process, steady)	(2 * (uint64_t)(process) + !(steady))
+
+struct ct_stack_costs {
+	CT_KEYED(struct ct_stack_sum) sums;	/* each stack once; complete when it has ended */
+	struct ct_stack_tree tree;
+	/* Internal. */
+	struct costs_track *tracks;		/* by the tracks' index */
+	unsigned int tracks_count;
+	CT_KEYED(struct costs_block) held;
+	bool held_too_many;
+};
+
+/* Their state is a struct ct_stack_costs. */
+extern const struct ct_analyser ct_stack_costs_analyser, ct_stack_scopes_analyser;
+
+/* Were stacks recorded? */
+bool ct_stacks_recorded(const struct ct_trace *t);
+
+void ct_stack_cost_add(struct ct_stack_cost *to, const struct ct_stack_cost *c);
+
+#endif
