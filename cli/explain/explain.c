@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
+#include "analysis/stacks/hot.h"
 #include "explain/causes.h"
 #include "explain/findings.h"
 #include "explain/findings_text.h"
@@ -32,6 +33,31 @@ static int explain_compare(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
+#define EXPLAIN_LINES	3	/* of a finding */
+
+/* Which lines of the program cost most of what the findings from @first on say. */
+static void explain_lines(struct ct_explain *x, unsigned int first)
+{
+	const struct ct_stack_costs *costs = ct_explain_state(x, &ct_stack_scopes_analyser);
+
+	for (unsigned int i = first; i < x->count && ct_stacks_recorded(x->trace); i++) {
+		struct ct_finding_row *f = &x->list[i];
+		struct ct_hot hot;
+		char text[800];
+
+		if (!f->rule->lines)
+			continue;
+		if (ct_hot_lines(&hot, costs, &x->trace->reg, CT_STACK_PART(x->index, f->scope == CT_SCOPE_STEADY),
+				 f->rule->lines))
+			x->error = -ENOMEM;
+		if (*ct_hot_text(&hot, &x->trace->reg, EXPLAIN_LINES, text, sizeof(text))) {
+			f->lines = strdup(text);
+			x->error = f->lines ? x->error : -ENOMEM;
+		}
+		ct_keyed_free(&hot.lines);
+	}
+}
+
 void ct_explain_analysers(struct ct_analysers *analysers)
 {
 	ct_analysers_add(analysers, &ct_accounting_analyser);
@@ -39,6 +65,7 @@ void ct_explain_analysers(struct ct_analysers *analysers)
 	ct_analysers_add(analysers, &ct_facts_analyser);
 	ct_analysers_add(analysers, &ct_gpu_busy_analyser);
 	ct_analysers_add(analysers, &ct_gpu_coverage_analyser);
+	ct_analysers_add(analysers, &ct_stack_scopes_analyser);
 	for (unsigned int i = 0; i < ct_rules_count; i++)
 		if (ct_rules[i].collects)
 			ct_analysers_add(analysers, ct_rules[i].collects);
@@ -60,6 +87,7 @@ int ct_explain_judge(struct ct_explain *x, const struct ct_trace *t, const struc
 			for (unsigned int k = 0; k < ct_rules_count; k++)
 				if (ct_rules[k].judge)
 					ct_rules[k].judge(x, &ct_rules[k]);
+			explain_lines(x, first);
 			ct_explain_causes(x, first);
 		}
 	rc = x->error;
@@ -73,6 +101,7 @@ void ct_explain_free(struct ct_explain *x)
 	for (unsigned int i = 0; i < x->count; i++) {
 		free(x->list[i].what);
 		free(x->list[i].advice);
+		free(x->list[i].lines);
 	}
 	free(x->list);
 }

@@ -107,6 +107,15 @@ static void findings_print_evidence(const struct ct_explain *x, const struct ct_
 	findings_wrap(to, text, 12, 12);
 }
 
+/* Which lines of the program have most of it. */
+static void findings_print_lines(const struct ct_finding_row *f, const struct findings_page *to)
+{
+	if (!f->lines)
+		return;
+	findings_put(to, CT_TERM_DIM, "    lines: ");
+	findings_wrap(to, f->lines, 11, 11);
+}
+
 static const char *findings_how(const struct ct_finding_row *f)
 {
 	return f->estimate ? "about " : f->at_most ? "up to " : "";
@@ -134,6 +143,7 @@ static void findings_print_parts(const struct ct_explain *x, const struct ct_fin
 		snprintf(text, sizeof(text), "%s (%s, %s)", f->what ? f->what : "", f->rule->name,
 			 ct_certainty_word[f->certainty]);
 		findings_wrap(to, text, 10, 10);
+		findings_print_lines(f, to);
 		findings_print_evidence(x, f, to);
 	}
 	for (const struct ct_finding_row *f = head + 1; f < end && f->part && f->group == head->group; f++) {
@@ -174,6 +184,7 @@ static void findings_print_row(const struct ct_explain *x, const struct ct_findi
 		snprintf(text, sizeof(text), "%s", f->what ? f->what : "");
 	findings_once(text, gain, ct_finding_gain(f));
 	findings_wrap(to, text, 4, strlen(head));
+	findings_print_lines(f, to);
 	if (f->advice) {
 		findings_put(to, CT_TERM_GREEN, "    try: ");
 		findings_wrap(to, f->advice, 9, 9);

@@ -11,6 +11,7 @@
 #include "analysis/threads/accounting.h"
 #include "analysis/device_idle.h"
 #include "analysis/gpu/busy.h"
+#include "analysis/stacks/costs.h"
 #include "explain/facts.h"
 #include "view/term.h"
 
@@ -43,6 +44,7 @@ struct ct_finding_row {
 	bool part;		/* of the finding of its group */
 	uint64_t order;		/* the gain of the finding that it is a part of, or its own */
 	char *what, *advice;
+	char *lines;		/* of the program, that cost most of it; NULL: not known */
 	struct ct_evidence evidence[CT_EVIDENCE_MAX];
 	unsigned int evidence_count;
 };
@@ -84,6 +86,7 @@ struct ct_rule {
 	const struct ct_analyser *collects;	/* what it needs beside the facts, or NULL */
 	void (*judge)(struct ct_explain *x, const struct ct_rule *rule);	/* NULL: see causes.h */
 	enum ct_cause_of cause;
+	unsigned int lines;		/* CT_COST_BIT()s: what lines of the program have of it; 0: none */
 };
 
 /**

@@ -108,3 +108,36 @@ t_stacks_hang()
 	is "$(jq -c 'select(.unfinished and .name == "cuCtxSynchronize") | [.stack[][1]]' "$work/stacks-hang.jsonl")" "[4,10]" \
 		"the trace says from where it made this call"
 }
+
+# The line of a function of stacks_lines.py whose text contains WORD.
+stacks_line()
+{
+	grep -n -- "$1" tests/record/stacks_lines.py | head -n 1 | cut -d : -f 1
+}
+
+# What explain says of the program's lines.
+t_stacks_explain()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	if [ -z "$python" ]; then
+		skip "explain names lines of the program" "no python3 with ctypes"
+		return
+	fi
+	stacked stacks-explain "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
+	"$cudatrace" explain --format json "$work/stacks-explain" >"$work/explain.json"
+	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Lines' "$work/explain.json")" \
+		"100 % stacks_lines.py:$(stacks_line 'ctypes.byref(block)') (leaker)" "explain names the line of a leak"
+	is "$(jq -r '.findings[] | select(.Rule == "application") | .Lines | split(" ")[2]' "$work/explain.json")" \
+		"stacks_lines.py:$(stacks_line 'cuda.cuMemAlloc_v2(ctypes.byref(block)')" "and of the application's time, at the call that follows"
+	"$cudatrace" explain "$work/stacks-explain" | grep -q '^    lines: 100 % stacks_lines.py:[0-9]* (leaker)$'
+	ok $? "people see them below the finding"
+	"$cudatrace" explain "$work/trace-inference" >"$work/explained"
+	! grep -q '^    lines:' "$work/explained"
+	ok $? "there are none where no stacks were recorded"
+	"$cudatrace" report lines stacks "$work/stacks-explain" --format json >"$work/both.json"
+	"$cudatrace" report lines "$work/stacks-explain" --format json >"$work/one.json"
+	is "$(jq -c '[.. | objects | select(.Function?)] | map([."Self Time (ns)", ."Self Calls"])' "$work/both.json")" \
+		"$(jq -c '[.. | objects | select(.Function?)] | map([."Self Time (ns)", ."Self Calls"])' "$work/one.json")" \
+		"both reports at once say the same as one"
+}

@@ -122,7 +122,7 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 		costs_times(span, cost);
 		if (track->launches && span->begin > track->last)
 			cost->of[CT_COST_APP] = span->begin - track->last;
-		track->launches |= ct_class_is(span->class, CT_IS_LAUNCH);
+		track->launches |= ct_class_is(span->class, CT_IS_WORK);
 		track->last = span->end;
 	}
 	return ct_class_is(span->class, CT_IS_ALLOC | CT_IS_FREE) ? costs_memory(s, span, part) : 0;

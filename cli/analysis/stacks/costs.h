@@ -23,12 +23,15 @@ enum ct_cost {
 	CT_COST_INIT,		/* ns of initialisation, contexts too */
 	CT_COST_HELD,		/* bytes of device memory that were not freed */
 	/*
-	 * ns of threads that launch, between their calls.  At the stack of the call that follows; where
+	 * ns of threads that give the GPU work, between their calls.  At the stack of the call that follows; where
 	 * there are samples, divided by them.
 	 */
 	CT_COST_APP,
 	CT_COSTS
 };
+
+/* Several of them. */
+#define CT_COST_BIT(cost)	(1u << (cost))
 
 struct ct_stack_cost {
 	uint64_t of[CT_COSTS];

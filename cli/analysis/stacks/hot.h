@@ -8,9 +8,6 @@
 
 #include "analysis/stacks/costs.h"
 
-/* Bits of costs: what is added up. */
-#define CT_COST_BIT(cost)	(1u << (cost))
-
 struct ct_hot_line {
 	uint64_t key;			/* function << 32 | line */
 	uint32_t node;			/* one that is this line */

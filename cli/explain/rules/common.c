@@ -19,3 +19,10 @@ int ct_rule_process(const struct ct_analysis *a, const struct ct_trace_event *e,
 	*scope = ct_scope_of(p, e->begin, iteration);
 	return *scope == CT_SCOPE_COUNT ? -1 : p - a->phases->processes;
 }
+
+const char *ct_rule_profile(const struct ct_explain *x)
+{
+	if (ct_stacks_recorded(x->trace))
+		return "'cudatrace report lines' shows which lines of the program it is.";
+	return "Record with 'cudatrace record --stacks': then 'cudatrace report lines' shows which lines of a Python program it is.";
+}

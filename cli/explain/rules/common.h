@@ -54,6 +54,9 @@ extern const struct ct_analyser ct_contention_analyser;
 /* launch.c: are at least half of the launches of the steady state launches of graphs? */
 bool ct_rule_launches_graphs(const struct ct_explain *x);
 
+/* What to do about time in the program's own code: whether stacks were recorded decides. */
+const char *ct_rule_profile(const struct ct_explain *x);
+
 /*
  * An array of states, one for each process of the phases: what a collector keeps.  Returned
  * by calloc(); NULL: no memory.

@@ -74,9 +74,10 @@ static const char *gpu_advice(const struct ct_explain *x, enum ct_idle_cause cau
 	default:
 		if (ct_rule_launches_graphs(x))
 			return "Let the host run ahead: queue the next step before the results of this one are needed, or "
-			       "profile the application's own code (py-spy, perf).";
+			       "see which lines of the program take the time (record --stacks, report lines).";
 		return "Let the host run ahead: queue the next step before the results of this one are needed, capture it "
-		       "in a CUDA graph, or profile the application's own code (py-spy, perf).";
+		       "in a CUDA graph, or see which lines of the program take the time (record --stacks, report "
+		       "lines).";
 	}
 }
 

@@ -129,10 +129,8 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 			   "state%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
 			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
 	if (launch_switches(x))
-		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf).%s",
-				  off ? "" : " The thread was on a CPU all that time.");
+		ct_explain_advise(x, f, "%s%s", ct_rule_profile(x), off ? "" : " The thread was on a CPU all that time.");
 	else
-		ct_explain_advise(x, f, "Profile the program's own code (py-spy, perf). Whether the thread ran or "
-				  "slept meanwhile is not recorded%s.",
+		ct_explain_advise(x, f, "%s Whether the thread ran or slept meanwhile is not recorded%s.", ct_rule_profile(x),
 				  x->trace->has_kernel ? "" : " without the kernel module");
 }

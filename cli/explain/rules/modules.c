@@ -78,7 +78,7 @@ void ct_rule_startup_application(struct ct_explain *x, const struct ct_rule *rul
 	f = ct_explain_add(x, rule, CT_SCOPE_STARTUP, CT_SURE, s->end - s->begin,
 			   "The program runs for %s before its first call to libcuda.",
 			   ct_explain_time(x, CT_SCOPE_STARTUP, s->end - s->begin, time));
-	ct_explain_advise(x, f, "This is the program's own time: imports, reading of files (python -X importtime, perf).");
+	ct_explain_advise(x, f, "This is the program's own time: imports, reading of files. %s", ct_rule_profile(x));
 }
 
 void ct_rule_startup_init(struct ct_explain *x, const struct ct_rule *rule)
