@@ -97,6 +97,8 @@ static void engine_learn(const struct ct_engine *e, const struct ct_class *class
 	for (unsigned int i = 0; i < e->count; i++) {
 		const struct ct_analyser *a = e->list[i].analyser;
 
+		if (class->id == CT_CLASS_sample && !a->samples)
+			continue;
 		if ((a->event || a->span) && (!a->what || ct_class_is(class, a->what)) && (!a->wants || a->wants(class)))
 			*wanted |= 1ull << i;
 	}
@@ -175,6 +177,8 @@ static int engine_pass(struct ct_engine *e)
 	e->spans.span = engine_span;
 	e->spans.wants = engine_wants;
 	e->spans.orders = (e->by_end ? CT_SPANS_BY_END : 0) | (e->by_begin ? CT_SPANS_BY_BEGIN : 0);
+	for (unsigned int i = 0; i < e->count; i++)
+		e->spans.samples |= e->list[i].analyser->samples;
 	e->spans.arg = e;
 	return ct_spans_run(&e->spans);
 }

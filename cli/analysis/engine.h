@@ -30,6 +30,7 @@ struct ct_analyser {
 	/* Events and spans of this class are fed to it.  NULL: of every class. */
 	bool (*wants)(const struct ct_class *class);
 	bool phases;			/* it uses ct_analysis.phases */
+	bool samples;			/* it gets samples of threads, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */
 	size_t state_size;		/* of zeros, before begin() */

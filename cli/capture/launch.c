@@ -27,6 +27,7 @@ char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
 const char *ct_launch_gpu_what;
 char ct_launch_stacks[PATH_MAX];
+bool ct_launch_sampled;
 const char *ct_launch_stacks_what;
 
 static void launch_forward(int sig, siginfo_t *info, void *context)
@@ -176,6 +177,10 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		setenv("CUDATRACE_STACKS", ct_launch_stacks_what, 1);
 	else
 		unsetenv("CUDATRACE_STACKS");
+	if (*ct_launch_stacks && ct_launch_sampled)
+		setenv("CUDATRACE_SAMPLE", "1", 1);
+	else
+		unsetenv("CUDATRACE_SAMPLE");
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);

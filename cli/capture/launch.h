@@ -69,4 +69,7 @@ extern const char *ct_launch_gpu_what;
 extern char ct_launch_stacks[PATH_MAX];
 extern const char *ct_launch_stacks_what;
 
+/* The plugin makes a page for the sampler.  Set before ct_launch(). */
+extern bool ct_launch_sampled;
+
 #endif

@@ -24,6 +24,7 @@
 #include "capture/recording.h"
 #include "analysis/summary.h"
 #include "capture/drain.h"
+#include "capture/sample/sampler.h"
 #include "view/term.h"
 
 /*
@@ -37,6 +38,7 @@ struct env {
 	bool no_module, no_nvtx;
 	uint32_t subbuf_size, subbuf_count, ring_size;
 	unsigned long long groups;
+	int sample;	/* a second; -1: not said */
 	char **argv;
 	struct ct_running running;	/* --pid, --all */
 	pid_t pids[CT_RUNNING_MAX];
@@ -48,11 +50,12 @@ struct recording {
 	struct ct_child child;
 	struct ct_drain drain; /* without the module */
 	struct ct_unseen unseen;
+	struct ct_sampler *sampler;
 	char library[PATH_MAX];
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_ALL, KEY_DURATION };
+       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -68,6 +71,7 @@ static const struct argp_option options[] = {
 	{ "no-nvtx", KEY_NO_NVTX, NULL, 0, "Don't record NVTX ranges and marks, and don't make the program generate them", 0 },
 	{ "gpu", KEY_GPU, "WHAT", OPTION_ARG_OPTIONAL, "Also record what the GPU does, by CUPTI: kernels (default: kernels, copies and sets; a graph launch as one), graphs (no single kernels, which costs least), nodes (what is inside graphs, too)", 0 },
 	{ "stacks", KEY_STACKS, "WHAT", OPTION_ARG_OPTIONAL, "Also record from which lines of the program launches, copies, allocations, synchronisations and the like are called: python (default)", 0 },
+	{ "sample", KEY_SAMPLE, "HZ", OPTION_ARG_OPTIONAL, "With stacks: look so often a second what the threads that call CUDA do, and before the first call the main thread (default: 200; 0: never)", 0 },
 	{ "ring-size", KEY_RING_SIZE, "BYTES", 0, "Memory of each CPU's ring in the module, as 32M: what is recorded waits there until it is written (default: 1M to 16M, by memory and CPUs)", 0 },
 	{ "subbuf-size", KEY_SUBBUF_SIZE, "BYTES", 0, "Size of a packet in the module's rings, a power of two (65536)", 0 },
 	{ "subbufs", KEY_SUBBUFS, "N", 0, "Packets in each CPU's ring, a power of two, instead of --ring-size", 0 },
@@ -179,6 +183,13 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		ct_launch_stacks_what = arg ? arg : "python";
 		if (strcmp(ct_launch_stacks_what, "python"))
 			argp_error(state, "--stacks=%s: give python", arg);
+		break;
+	case KEY_SAMPLE:
+		env->sample = arg ? strtol(arg, &arg, 10) : CT_SAMPLER_RATE;
+		if ((arg && *arg) || env->sample < 0 || env->sample > CT_SAMPLER_MOST)
+			argp_error(state, "--sample: give a number a second, at most %d", CT_SAMPLER_MOST);
+		if (env->sample && !ct_launch_stacks_what)
+			ct_launch_stacks_what = "python";
 		break;
 	case KEY_RING_SIZE:
 		env->ring_size = ct_option_bytes(state, "--ring-size", arg);
@@ -354,7 +365,7 @@ int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = { options, record_parse, "-- CMD [ARG...]", doc, NULL,
 					  NULL,	   NULL };
-	struct env env = { .groups = ~0ull };
+	struct env env = { .groups = ~0ull, .sample = -1 };
 	struct recording rec = { .env = &env, .to = CT_RECORDING_INIT, .drain = CT_DRAIN_INIT };
 	struct ct_error err = { 0 };
 	char command[4096];
@@ -381,6 +392,9 @@ int cmd_record(int argc, char **argv)
 		ct_drain_open(&rec.drain, rec.to.dirfd, false);
 	record_find_nvtx(&rec);
 	record_find_plugin(&rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
+	if (env.sample < 0)
+		env.sample = CT_SAMPLER_RATE;
+	ct_launch_sampled = env.sample > 0;
 	record_find_plugin(&rec, "stacks", ct_launch_stacks, ct_launch_stacks_what, "stacks", "stacks of calls are");
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
@@ -390,8 +404,11 @@ int cmd_record(int argc, char **argv)
 		return rec.child.status ? rec.child.status : 1;
 	}
 	ct_drain_start(&rec.drain);
+	if (*ct_launch_stacks && ct_launch_sampled)
+		rec.sampler = ct_sampler_start(rec.to.dir, rec.to.dirfd, rec.to.uuid, rec.to.module, env.sample);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);
 	record_follow(&rec);
+	ct_sampler_stop(rec.sampler, &rec.to.registry);
 	ct_drain_close(&rec.drain);
 	ct_unseen_close(&rec.unseen, &rec.to.registry);
 	if (ct_recording_finish(&rec.to, &err)) {

@@ -50,7 +50,7 @@ static void explain_lines(struct ct_explain *x, unsigned int first)
 		if (ct_hot_lines(&hot, costs, &x->trace->reg, CT_STACK_PART(x->index, f->scope == CT_SCOPE_STEADY),
 				 f->rule->lines))
 			x->error = -ENOMEM;
-		if (*ct_hot_text(&hot, &x->trace->reg, EXPLAIN_LINES, text, sizeof(text))) {
+		if (*ct_hot_text(&hot, &x->trace->reg, f->rule->lines, EXPLAIN_LINES, text, sizeof(text))) {
 			f->lines = strdup(text);
 			x->error = f->lines ? x->error : -ENOMEM;
 		}

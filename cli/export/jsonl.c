@@ -259,6 +259,8 @@ static void jsonl_point(struct jsonl *j, const struct ct_point *p)
 	}
 	if ((!begin || p->open) && p->stack)
 		jsonl_put_stack(out, j->reg, p->stack);
+	if (r->class->id == CT_CLASS_sample && ct_record_quick(r, CT_QUICK_STATE) < CT_SAMPLE_STATES)
+		jsonl_put_string(out, ",\"state\":", ct_sample_word[ct_record_quick(r, CT_QUICK_STATE)]);
 	context = r->class->layer == CT_LAYER_KERNEL ? ct_name_context(r->flags) : NULL;
 	if (context)
 		jsonl_put_string(out, ",\"context\":", context);
@@ -327,6 +329,7 @@ int ct_jsonl_export(const struct ct_export *x, struct ct_error *err)
 	(void)err;
 	if (!m)
 		return -ENOMEM;
+	ct_merge_samples(m);
 	rc = jsonl_open(&j, &t->reg, x->fd);
 	if (!rc) {
 		rc = jsonl_machine(&j);

@@ -223,17 +223,19 @@ static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, con
 {
 	bool range = e->class->id == CT_CLASS_range_push || e->class->id == CT_CLASS_range_pop;
 	struct ct_track *track = e->track;
+	bool sample = e->class->id == CT_CLASS_sample;
 	struct ct_span span;
 	int rc;
 
 	/* Ranges are followed also for those who ask in which one a call is. */
 	if (!c->spans && !range) {
-		s->instants += !e->point->op_id;
+		s->instants += !e->point->op_id && !sample;
 		return 0;
 	}
 	span = spans_make(e);
 	span.flags |= e->failed ? CT_SPAN_FAILED : 0;
-	span.number = span.op_id ? 0 : ++s->instants;
+	/* Whoever leaves samples out has the same numbers. */
+	span.number = span.op_id || sample ? 0 : ++s->instants;
 	rc = c->spans ? spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN) : 0;
 	if (!rc && e->class->id == CT_CLASS_range_push)
 		return spans_push(s, track, &span);
@@ -339,10 +341,12 @@ static int spans_point(struct ct_spans *s, const struct ct_point *p)
 
 	if (!track)
 		return -ENOMEM;
-	if (!s->totals.points++ || p->ts < s->totals.first)
-		s->totals.first = p->ts;
-	if (p->ts > s->totals.last)
-		s->totals.last = p->ts;
+	if (class->id != CT_CLASS_sample) {
+		if (!s->totals.points++ || p->ts < s->totals.first)
+			s->totals.first = p->ts;
+		if (p->ts > s->totals.last)
+			s->totals.last = p->ts;
+	}
 	event.kind = p->phase == 'B' ? CT_ON_BEGIN : p->phase == 'E' ? CT_ON_END : CT_ON_INSTANT;
 	event.point = p;
 	event.record = &p->record;
@@ -388,6 +392,8 @@ int ct_spans_run(struct ct_spans *s)
 
 	s->classes = calloc(CT_CLASS_MAX + 1, sizeof(*s->classes));
 	rc = m && s->classes ? 0 : -ENOMEM;
+	if (!rc && s->samples)
+		ct_merge_samples(m);
 	while (!rc && (rc = ct_merge_next(m, &point)) > 0)
 		rc = spans_point(s, &point);
 	if (!rc)

@@ -30,6 +30,10 @@ int ct_stream_kind(const char *name)
 		snprintf(exact, sizeof(exact), "g-%u-%u", a, b);
 		return strcmp(name, exact) ? -1 : CT_STREAM_GPU;
 	}
+	if (sscanf(name, "s-%u-%u", &a, &b) == 2) {
+		snprintf(exact, sizeof(exact), "s-%u-%u", a, b);
+		return strcmp(name, exact) ? -1 : CT_STREAM_STATE;
+	}
 	return -1;
 }
 

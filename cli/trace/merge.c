@@ -52,6 +52,7 @@ struct ct_merge {
 	CT_KEYED(struct merge_track) tracks;
 	struct ct_stream_cursor *pending;
 	struct ct_stacks stacks;
+	bool samples;
 	struct ct_causes *causes;	/* NULL: the GPU was not recorded */
 	void *filter;			/* the state of trace->filter */
 };
@@ -186,6 +187,11 @@ struct ct_merge *ct_merge_new(const struct ct_trace *t)
 bad:
 	ct_merge_free(m);
 	return NULL;
+}
+
+void ct_merge_samples(struct ct_merge *m)
+{
+	m->samples = true;
 }
 
 void ct_merge_free(struct ct_merge *m)
@@ -475,6 +481,10 @@ static int merge_emit_stack(struct ct_merge *m, struct ct_stream_cursor *cursor,
 				     merge_op_who(cursor, &out->record);
 	if (out->record.class->id == CT_CLASS_stack)
 		return ct_stacks_note(&m->stacks, &out->record, who);
+	if (out->record.class->id == CT_CLASS_sample) {
+		out->stack = ct_record_quick(&out->record, CT_QUICK_STACK);
+		return m->samples;
+	}
 	out->stack = out->phase == 'I' ? 0 : ct_stacks_find(&m->stacks, out, who);
 	return rc;
 }

@@ -22,6 +22,9 @@ struct ct_merge;
 /* NULL: no memory. */
 struct ct_merge *ct_merge_new(const struct ct_trace *t);
 
+/* Samples of threads are points, too; else they are left out. */
+void ct_merge_samples(struct ct_merge *m);
+
 /* Return: 1: @point is set (valid until the next call); 0: the end; -ENOMEM. */
 int ct_merge_next(struct ct_merge *m, struct ct_point *point);
 void ct_merge_free(struct ct_merge *m);

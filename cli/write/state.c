@@ -14,14 +14,14 @@
 
 #define PACKET_SIZE (32u << 10)
 
-int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
+static int state_open(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16])
 {
 	memset(st, 0, sizeof(*st));
 	memcpy(st->uuid, uuid, sizeof(st->uuid));
 	st->packet = calloc(1, PACKET_SIZE);
 	if (!st->packet)
 		return -ENOMEM;
-	st->fd = openat(dirfd, CT_STATE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	st->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (st->fd < 0) {
 		free(st->packet);
 		st->packet = NULL;
@@ -33,6 +33,16 @@ int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
 		return -ENOSPC;
 	}
 	return 0;
+}
+
+int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16])
+{
+	return state_open(st, dirfd, CT_STATE_FILE, uuid);
+}
+
+int ct_state_open_samples(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16])
+{
+	return state_open(st, dirfd, name, uuid);
 }
 
 static int state_write_packet(struct ct_state *st)
@@ -54,12 +64,12 @@ static int state_write_packet(struct ct_state *st)
 	return 0;
 }
 
-/* A record at this moment; @size bytes of fields, a multiple of 8. */
-static int state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size)
+/* @size bytes of fields, a multiple of 8. */
+static int state_put(struct ct_state *st, uint64_t now, uint32_t pid, uint32_t tid, uint16_t class, const void *fields,
+		     uint32_t size)
 {
-	struct ct_cpu_record rec = { .pid = 0 };
+	struct ct_cpu_record rec = { .pid = pid, .tid = tid };
 	struct ct_packet *p = st->packet;
-	uint64_t now = ct_now_ns();
 	int ret;
 
 	if (st->at + sizeof(rec) + size > PACKET_SIZE) {
@@ -85,6 +95,20 @@ static int state_record(struct ct_state *st, uint16_t class, const void *fields,
 	memcpy((char *)p + st->at + sizeof(rec), fields, size);
 	st->at += sizeof(rec) + size;
 	return 0;
+}
+
+/* A record at this moment. */
+static int state_record(struct ct_state *st, uint16_t class, const void *fields, uint32_t size)
+{
+	return state_put(st, ct_now_ns(), 0, 0, class, fields, size);
+}
+
+int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, uint32_t node,
+		    enum ct_sample_state state)
+{
+	struct ct_sample sample = { .stack = node, .state = state };
+
+	return state_put(st, ts, pid, tid, CT_CLASS_sample, &sample, sizeof(sample));
 }
 
 int ct_state_clock(struct ct_state *st)

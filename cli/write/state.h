@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state stream of a trace: clock pairs, probes, losses.  Only the recorder writes it.
+ * The state stream of a trace: clock pairs, probes, losses; and streams of samples, which are of its
+ * kind.  Only the recorder writes them.
  */
 #ifndef CT_CLI_STATE_H
 #define CT_CLI_STATE_H
@@ -19,6 +20,13 @@ struct ct_state {
 
 /* Creates DIR/state.  0 or a negative errno. */
 int ct_state_open(struct ct_state *st, int dirfd, const uint8_t uuid[16]);
+
+/* Creates a stream of samples, DIR/NAME.  0 or a negative errno. */
+int ct_state_open_samples(struct ct_state *st, int dirfd, const char *name, const uint8_t uuid[16]);
+
+/* What a thread did at @ts, not before that of the sample before; @node: of its stack. */
+int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid, uint32_t node,
+		    enum ct_sample_state state);
 
 /* The clocks of the system, all read now. */
 int ct_state_clock(struct ct_state *st);

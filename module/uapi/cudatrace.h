@@ -15,8 +15,9 @@
  *                     generation (file u-PID-N).  Each record begins with struct
  *                     ct_thread_record; pid and tid stand in the packet's header.
  *   CT_STREAM_STATE   written by the recorder alone (file state): facts that change
- *                     rarely (processes, clock pairs, probes, losses).  Each record
- *                     begins with struct ct_cpu_record.
+ *                     rarely (processes, clock pairs, probes, losses); and samples of threads
+ *                     (files s-PID-N, section 9).  Each record begins with struct
+ *                     ct_cpu_record.
  *   CT_STREAM_GPU     written by libcudatrace-gpu.so: several per process (file
  *                     g-PID-N).  Each record begins with struct ct_thread_record; pid
  *                     stands in the packet's header, tid is 0.  Section 8.
@@ -40,7 +41,7 @@
  * 2. THE TRACE DIRECTORY
  *
  *   metadata       CTF 1.8 text, generated from the tables and the registry
- *   k-CPU, u-PID-N, state, g-PID-N     the streams
+ *   k-CPU, u-PID-N, state, g-PID-N, s-PID-N     the streams
  *   .registry      text, which writers append to without a lock.  It has one line for
  *                  each object that got an id at run time (section 3)
  *   .open-PID-N    the in-flight calls of the thread whose stream is u-PID-N: a struct
@@ -51,6 +52,8 @@
  *                  may take over both files: each packet says whose it is (tid)
  *   .library       a link to the folder of the preload library, where LD_PRELOAD could not
  *                  name it: cudatrace record makes it
+ *   .sample-PID    where the interpreter of a process keeps its threads, while cudatrace record
+ *                  samples them: written by libcudatrace-stacks.so, read by no one else
  *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
  *                  lost records that no packet could count, because their threads had
@@ -293,7 +296,8 @@
  * so did both versions.  It dropped an ioctl that no program of cudatrace used, and one that
  * armed probes together, which CT_IOC_COUNT_ADD replaces: numbers 21 and 25 stay unused.
  * CT_SCHEMA_VERSION 2 added the layout k_firmware,
- * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack.
+ * 3 the GPU streams with their layouts, the type memk and the op "exec", 4 the layout stack,
+ * 5 the layout sample with the streams s-PID-N.
  *
  * 8. GPU STREAMS
  *
@@ -325,6 +329,11 @@
  * outermost one, and below the node's own number; FUNCTION is the number of a string
  * "LANGUAGE<tab>NAME<tab>FILE"; LINE is 0 if it is not known. Where the outermost frames
  * were left out, the outermost node's function is "(deeper frames)", without a file.
+ *
+ * The recorder may sample threads from outside: the class sample has such a node, and what the
+ * thread did.  Samples of a process are in files of their own, s-PID-N, streams of the kind
+ * CT_STREAM_STATE.  Sampled are the threads that made calls with a stack, and before the
+ * first such call the main thread.  A process without such a call has no file.
  */
 #ifndef _UAPI_CUDATRACE_H
 #define _UAPI_CUDATRACE_H
@@ -334,7 +343,7 @@
 #include "cudatrace_events.h"
 
 #define CT_ABI_VERSION		1
-#define CT_SCHEMA_VERSION	4
+#define CT_SCHEMA_VERSION	5
 #define CT_VERSION		"0.2.0"	/* of the product; dkms.conf says it too */
 #define CT_DEVICE_NAME		"cudatrace"
 #define CT_DEVICE_PATH		"/dev/cudatrace"

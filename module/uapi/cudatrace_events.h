@@ -364,6 +364,27 @@ enum ct_gpu_collection {
 #define CT_FIELDS_stack(F)						\
 	F(str, stack) F(u32, reserved) F(u64, call)
 
+/*
+ * sample: what a thread did at this moment, as the recorder saw it from outside.  stack: a node as
+ * above, 0: it has none that could be read; state: enum ct_sample_state.
+ */
+#define CT_FIELDS_sample(F)						\
+	F(str, stack) F(u32, state)
+enum ct_sample_state {
+	CT_SAMPLE_UNKNOWN	= 0,
+	CT_SAMPLE_RUNNING	= 1,	/* or ready to run */
+	CT_SAMPLE_SLEEP		= 2,	/* until a time that it chose */
+	CT_SAMPLE_LOCK		= 3,	/* for another thread: a lock, a condition, a queue */
+	CT_SAMPLE_FILE		= 4,	/* for a file, its memory too */
+	CT_SAMPLE_SOCKET	= 5,
+	CT_SAMPLE_PIPE		= 6,
+	CT_SAMPLE_CHILD		= 7,	/* for a process */
+	CT_SAMPLE_POLL		= 8,	/* for one of several files (poll, select, epoll) */
+	CT_SAMPLE_DEVICE	= 9,	/* in an ioctl, or in a device's file */
+	CT_SAMPLE_OTHER		= 10,	/* in another system call */
+	CT_SAMPLE_STATES
+};
+
 /* call_open.reason.  Values are ABI. */
 enum ct_open_reason {
 	CT_OPEN_UNKNOWN	= 0,
@@ -381,7 +402,7 @@ enum ct_open_reason {
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
-	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack)
+	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };
@@ -425,7 +446,8 @@ CT_LAYOUTS(CT_LAYOUT_ROW)
 	X(15, gpu_graph,   GPU,    GRAPH,   EXEC, gpu_graph)		\
 	X(16, gpu_clock,   GPU,    TRACER,  NONE, gpu_clock)		\
 	X(17, gpu_state,   GPU,    TRACER,  NONE, gpu_state)		\
-	X(18, stack,	   USER,   TRACER,  NONE, stack)
+	X(18, stack,	   USER,   TRACER,  NONE, stack)		\
+	X(19, sample,	   USER,   TRACER,  NONE, sample)
 
 #define CT_CLASS_ROW(id, name, layer, cat, op, layout)	CT_CLASS_##name = id,
 enum ct_static_class { CT_STATIC_CLASSES(CT_CLASS_ROW) };

@@ -8,7 +8,7 @@ stacked()
 {
 	local name=$1 status
 	shift
-	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks -o "$work/$name" -- "$@" \
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks ${CUDATRACE_TEST_SAMPLE:-} -o "$work/$name" -- "$@" \
 		>"$work/$name.out" 2>"$work/$name.err"
 	status=$?
 	"$cudatrace" export -f -o "$work/$name.jsonl" "$work/$name" 2>>"$work/$name.err" || status=99
@@ -57,11 +57,11 @@ t_stacks_held()
 	grep -q '^info stacks_python' "$work/stacks-held/.registry"
 	ok $? "the trace says which Python it was"
 
-	"$cudatrace" report --format csv lines "$work/stacks-held" >"$work/lines.csv"
-	is "$(awk -F, '/stacks.py/ && $12 == "sync" { print $6 }' "$work/lines.csv")" \
+	"$cudatrace" report --format json lines "$work/stacks-held" >"$work/lines.json" 2>/dev/null
+	is "$(jq '[.. | objects | select(.Function? == "sync") | ."Self Calls"] | add' "$work/lines.json")" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E" and .stack[0][2] == "sync")] | length' "$work/stacks-held.jsonl")" \
 		"report lines counts the calls of a line"
-	is "$(awk -F, '$12 == "main" { n += $7 } END { print n + 0 }' "$work/lines.csv")" \
+	is "$(jq '[.. | objects | select(.Function? == "main") | ."Total Calls"] | add' "$work/lines.json")" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E" and ([.stack[][2]] | index("main")))] | length' "$work/stacks-held.jsonl")" \
 		"and those that are made further inside, once a stack"
 	is "$("$cudatrace" report --format csv stacks "$work/stacks-held" | awk -F, 'NR > 1 { n += $4 } END { print n }')" \
@@ -81,7 +81,7 @@ t_stacks_none()
 {
 	stacked stacks-none "$inference" --iterations 5
 	is $? 0 "a program without Python is recorded with --stacks"
-	is "$(grep -c '"stack"' "$work/stacks-none.jsonl")" 0 "its calls have none"
+	is "$(grep -v '"name":"sample"' "$work/stacks-none.jsonl" | grep -c '"stack"')" 0 "its calls have none"
 	"$cudatrace" report lines "$work/stacks-none" 2>&1 | grep -q 'calls have no stack'
 	ok $? "and report lines says so"
 	"$cudatrace" report lines "$work/trace-inference" 2>&1 | grep -q 'No stacks were recorded: cudatrace record --stacks'
@@ -124,7 +124,7 @@ t_stacks_explain()
 		skip "explain names lines of the program" "no python3 with ctypes"
 		return
 	fi
-	stacked stacks-explain "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
+	CUDATRACE_TEST_SAMPLE=--sample=0 stacked stacks-explain "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
 	"$cudatrace" explain --format json "$work/stacks-explain" >"$work/explain.json"
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Lines' "$work/explain.json")" \
 		"100 % stacks_lines.py:$(stacks_line 'ctypes.byref(block)') (leaker)" "explain names the line of a leak"
@@ -140,4 +140,112 @@ t_stacks_explain()
 	is "$(jq -c '[.. | objects | select(.Function?)] | map([."Self Time (ns)", ."Self Calls"])' "$work/both.json")" \
 		"$(jq -c '[.. | objects | select(.Function?)] | map([."Self Time (ns)", ."Self Calls"])' "$work/one.json")" \
 		"both reports at once say the same as one"
+}
+
+# The three lines that explain names of a rule's finding.
+stacks_found()
+{
+	jq -r --arg rule "$1" '.findings[] | select(.Rule == $rule) | .Lines' "$2"
+}
+
+# Threads that are sampled from outside: where the time between calls goes, and for what they wait.
+t_stacks_sampled()
+{
+	local python version last= n
+	while read -r python version; do
+		last=$version
+		stacked "sampled-$version" "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep lock file wait
+		is $? 0 "Python $version: recorded with samples"
+		for n in compute:running sleeper:sleep locked:lock reader:file; do
+			# It may also wait for a CPU, which is running, and for the interpreter's lock.
+			is "$(jq -rs --arg f "${n%:*}" --arg state "${n#*:}" '[.[] | select(.name == "sample" and .stack and .stack[0][2] == $f) | .state] | unique |
+				index($state) != null and . - ["running", "lock", $state] == []' "$work/sampled-$version.jsonl")" true \
+				"Python $version: samples of ${n%:*}() say ${n#*:}"
+		done
+		# What a frame may be executing, as the source has it.
+		is "$(jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[] | select(.[0] | endswith("/stacks_lines.py")) | "\(.[1]) \(.[2])"] | unique[]' \
+			"$work/sampled-$version.jsonl" | awk 'NR == FNR { if (/^def /) { f = $2; sub(/\(.*/, "", f) } else if (/^[^ ]/) f = "<module>"; of[NR] = f; next }
+			of[$1] != $2' tests/record/stacks_lines.py - | head -n 3)" "" "Python $version: each sampled line is one of its function"
+	done < <(stacks_pythons)
+	[ -n "$last" ] || { skip "samples of Python" "no python3 with ctypes"; return; }
+	version=$last
+	"$cudatrace" explain --format json "$work/sampled-$version" >"$work/sampled.json"
+	stacks_found application "$work/sampled.json" | grep -q "stacks_lines.py:$(stacks_line 'time.sleep(0.02)') (sleeper)"
+	ok $? "explain names the line that sleeps" || stacks_found application "$work/sampled.json"
+	stacks_found application "$work/sampled.json" | grep -q "(reader)"
+	ok $? "and the one that waits for a file"
+	"$cudatrace" report lines --format json "$work/sampled-$version" >"$work/sampled.lines"
+	is "$(jq '[.. | objects | select(.Function? == "locked")][0] | ."Waiting (%)" > 50' "$work/sampled.lines")" true "report lines says that a lock waits"
+	"$cudatrace" report lines "$work/sampled-$version" 2>&1 | tr -s ' \n' ' ' | grep -q 'is divided by [1-9][0-9,]* samples; +- is two standard errors'
+	ok $? "and how far it may be from the truth"
+	is "$(find "$work/sampled-$version" -name '.sample-*')" "" "nothing of the sampler stays in the trace"
+	is "$(jq -s '[.[] | select(.name == "sample")] | length > 50' "$work/sampled-$version.jsonl")" true "samples are records of the trace"
+	"$cudatrace" report threads iterations "$work/sampled-$version" >"$work/with" 2>&1
+	rm "$work/sampled-$version"/s-*
+	"$cudatrace" report threads iterations "$work/sampled-$version" >"$work/without" 2>&1
+	is "$(diff "$work/with" "$work/without")" "" "reports that have no use for samples say the same without them"
+}
+
+t_stacks_startup()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines of the startup" "no python3 with ctypes"; return; }
+	mkdir -p "$work/site-packages/slow"
+	printf '%s\n' 'import time' 'time.sleep(0.5)' >"$work/site-packages/slow/__init__.py"
+	printf '%s\n' 'import sys' 'import slow' 'sys.argv[2:] = ["wait"]' 'exec(open("tests/record/stacks_lines.py").read())' >"$work/startup.py"
+	PYTHONPATH=$work/site-packages ROUNDS=5 stacked startup "$python" "$work/startup.py" "$PWD/build/tests/sim/libcuda.so.1"
+	"$cudatrace" explain --format json "$work/startup" >"$work/startup.json"
+	stacks_found startup-application "$work/startup.json" | grep -q 'startup.py:2 (<module>) in slow sleeping'
+	ok $? "explain names the import that sleeps, and its package" || stacks_found startup-application "$work/startup.json"
+	jq -r '.findings[] | select(.Rule == "startup-application") | .Finding' "$work/startup.json" | grep -q 'by samples .*% sleeping'
+	ok $? "and what the thread did before the first call"
+}
+
+t_stacks_sample_options()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "options of samples" "no python3 with ctypes"; return; }
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --sample=0 -o "$work/unsampled" -- \
+		"$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" sleep 2>/dev/null
+	is "$(find "$work/unsampled" -name 's-*' -o -name '.sample-*')" "" "--sample=0: no samples"
+	"$cudatrace" report lines "$work/unsampled" 2>&1 | tr -s ' \n' ' ' | grep -q 'counts for the line of the call that follows'
+	ok $? "then report lines says how the application's time is divided"
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --sample=50 -o "$work/sample50" -- \
+		"$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" sleep 2>/dev/null
+	grep -q '^info samples 50$' "$work/sample50/.registry"
+	ok $? "--sample=50 takes stacks, too"
+	"$cudatrace" record --sample=many -o "$work/many" -- true 2>&1 | grep -q 'at most 10000'
+	ok $? "a rate is a number"
+	stacked unused "$python" -c 'import time; time.sleep(0.3)'
+	is "$(find "$work/unused" -name 's-*' -o -name '.sample-*')" "" "a Python that never calls CUDA leaves no samples"
+}
+
+# An interpreter that is not what it seems: one line, no stacks, no samples, and the program does not notice.
+t_stacks_refused()
+{
+	local how
+	if ! gcc -rdynamic -o "$work/false_python" tests/record/false_python.c -ldl; then
+		ok 1 "a false interpreter is built"
+		return
+	fi
+	for how in nowhere unmapped circle type names; do
+		stacked "refused-$how" "$work/false_python" "$PWD/build/tests/sim/libcuda.so.1" $how
+		is $? 0 "an interpreter with false structures ($how): the program runs as ever"
+		is "$(grep -c '"stack":\[' "$work/refused-$how.jsonl")" 0 "without stacks"
+		is "$(find "$work/refused-$how" -name 's-*')" "" "and without samples"
+		is "$("$cudatrace" report lines "$work/refused-$how" 2>&1 | grep -c 'Stacks of this Python were not recorded: 3.11.7: ')" 1 "a line says why"
+	done
+}
+
+t_stacks_killed()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "a program that is killed while it is sampled" "no python3 with ctypes"; return; }
+	stacked sampled-killed "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy wait die
+	is $? 137 "a program is killed while it is sampled"
+	is "$(jq -s '[.[] | select(.name == "sample")] | length > 0' "$work/sampled-killed.jsonl")" true "its samples are there"
+	is "$(find "$work/sampled-killed" -name '.sample-*')" "" "and nothing else stays"
 }

@@ -2,7 +2,8 @@
 """A program whose lines cost what they say: it computes, sleeps, waits for a lock, reads, leaks.
 
 Usage: stacks_lines.py LIBCUDA [PART...]
-PART: of busy, sleep, lock, file, leak, wait; each is done in each of ROUNDS iterations.
+PART: of busy, sleep, lock, file, leak, wait; each is done in each of ROUNDS iterations.  die: it kills
+itself in the last one.
 """
 import ctypes
 import os
@@ -12,20 +13,20 @@ import time
 
 cuda = ctypes.CDLL(sys.argv[1])
 parts = sys.argv[2:]
-rounds = int(os.environ.get("ROUNDS", "100"))
+rounds = int(os.environ.get("ROUNDS", "30"))
 memory = ctypes.c_uint64()
 lock = threading.Lock()
 
 
 def compute():
     x = 0
-    for i in range(50000):
+    for i in range(100000):
         x += i * i
     return x
 
 
 def sleeper():
-    time.sleep(0.004)
+    time.sleep(0.02)
 
 
 def locked():
@@ -36,7 +37,7 @@ def locked():
 def holder():
     while holding:
         with lock:
-            time.sleep(0.004)
+            time.sleep(0.02)
         time.sleep(0.0001)
 
 
@@ -49,7 +50,7 @@ def writer():
     while holding:
         try:
             with open(fifo, "wb", buffering=0) as f:
-                time.sleep(0.004)
+                time.sleep(0.02)
                 f.write(b"x")
         except BrokenPipeError:
             pass
@@ -98,6 +99,8 @@ cuda.cuCtxSetCurrent(context)
 cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096))
 for i in range(rounds):
     step()
+if "die" in parts:
+    os.kill(os.getpid(), 9)
 holding = False
 if "file" in parts:
     os.unlink(fifo)

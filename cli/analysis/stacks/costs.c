@@ -9,16 +9,29 @@
 
 #define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
 #define COSTS_NO_PART	UINT64_MAX
+#define COSTS_GAP	1000000000ull	/* ns: for more than that a sample does not stand */
+#define COSTS_SAMPLES	10u		/* with fewer the time of the application is not divided */
 
 struct costs_track {
 	uint64_t last;			/* ns: the end of its last call */
+	uint64_t sampled;		/* ns: its last sample */
 	bool launches;
+};
+
+/* Of a part: how its time of the application is divided. */
+struct costs_part {
+	uint64_t part, app, samples;
 };
 
 struct costs_block {
 	uint64_t address, pid, part, bytes;
 	uint32_t node;
 };
+
+bool ct_stacks_sampled(const struct ct_trace *t)
+{
+	return ct_registry_info(&t->reg, "samples") != NULL;
+}
 
 bool ct_stacks_recorded(const struct ct_trace *t)
 {
@@ -31,9 +44,18 @@ void ct_stack_cost_add(struct ct_stack_cost *to, const struct ct_stack_cost *c)
 		to->of[i] += c->of[i];
 }
 
+static bool costs_nothing(const struct ct_stack_cost *c)
+{
+	for (unsigned int i = 0; i < CT_COSTS; i++)
+		if (c->of[i])
+			return false;
+	return true;
+}
+
 static bool costs_wants(const struct ct_class *class)
 {
-	return ct_class_is(class, CT_IS_API | CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH);
+	return class->id == CT_CLASS_sample ||
+	       ct_class_is(class, CT_IS_API | CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH);
 }
 
 /* Where a span counts; COSTS_NO_PART: nowhere. */
@@ -105,13 +127,49 @@ static void costs_times(const struct ct_span *span, struct ct_stack_cost *cost)
 		cost->of[CT_COST_INIT] = span->duration;
 }
 
+static bool costs_in_call(const struct ct_track *track)
+{
+	for (unsigned int i = 0; i < track->depth; i++)
+		if (ct_class_is(track->frames[i].class, CT_IS_API))
+			return true;
+	return false;
+}
+
+static struct costs_track *costs_track(struct ct_stack_costs *s, unsigned int index)
+{
+	return ct_room_at(s->tracks, index, s->tracks_count) ? &s->tracks[index] : NULL;
+}
+
+/* Between calls, or before the first one of the process. */
+static int costs_sample(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost)
+{
+	struct ct_stack_costs *s = a->state;
+	struct costs_track *track = costs_track(s, span->track->index);
+	uint64_t state = ct_record_quick(span->record, CT_QUICK_STATE), since;
+
+	if (!track)
+		return -ENOMEM;
+	since = track->sampled ? span->begin - track->sampled : 0;
+	track->sampled = span->begin;
+	if (costs_in_call(span->track))
+		return 0;
+	if (!ct_keyed_get(&s->called, span->pid))
+		cost->of[CT_COST_BEFORE] = since < COSTS_GAP ? since : COSTS_GAP;
+	else if (!track->launches)
+		return 0;
+	else
+		cost->of[CT_COST_SAMPLES] = 1;
+	if (state < CT_SAMPLE_STATES)
+		cost->of[CT_COST_STATE + state] = 1;
+	return 0;
+}
+
 static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct ct_stack_cost *cost, uint64_t part)
 {
 	struct ct_stack_costs *s = a->state;
-	struct costs_track *track = ct_room_at(s->tracks, span->track->index, s->tracks_count) ?
-				    &s->tracks[span->track->index] : NULL;
+	struct costs_track *track = costs_track(s, span->track->index);
 
-	if (!track)
+	if (!track || !ct_keyed_put(&s->called, span->pid))
 		return -ENOMEM;
 	cost->of[CT_COST_CALLS] = 1;
 	cost->of[CT_COST_LAUNCHES] = ct_class_is(span->class, CT_IS_LAUNCH);
@@ -138,17 +196,11 @@ static int costs_span(struct ct_analysis *a, const struct ct_span *span)
 		cost.of[CT_COST_GPU] = span->duration;
 	else if (span->api && span->kind == CT_SPAN_CALL)
 		rc = costs_call(a, span, &cost, part);
+	else if (span->class->id == CT_CLASS_sample)
+		rc = costs_sample(a, span, &cost);
 	else
 		return 0;
-	return rc || part == COSTS_NO_PART ? rc : costs_put(a->state, span->stack, part, &cost);
-}
-
-static bool costs_nothing(const struct ct_stack_cost *c)
-{
-	for (unsigned int i = 0; i < CT_COSTS; i++)
-		if (c->of[i])
-			return false;
-	return true;
+	return rc || part == COSTS_NO_PART || costs_nothing(&cost) ? rc : costs_put(a->state, span->stack, part, &cost);
 }
 
 /* Of stacks that are the same the first one has all. */
@@ -173,6 +225,28 @@ static int costs_unite(struct ct_analysis *a)
 	return rc;
 }
 
+/* Divides the time of the application by the samples in it. */
+static int costs_divide(struct ct_stack_costs *s)
+{
+	for (size_t i = 0; i < s->sums.count; i++) {
+		const struct ct_stack_sum *sum = &s->sums.list[i];
+		struct costs_part *part = ct_keyed_put(&s->parts, sum->part);
+
+		if (!part)
+			return -ENOMEM;
+		part->app += sum->cost.of[CT_COST_APP];
+		part->samples += sum->cost.of[CT_COST_SAMPLES];
+	}
+	for (size_t i = 0; i < s->sums.count; i++) {
+		struct ct_stack_sum *sum = &s->sums.list[i];
+		const struct costs_part *part = ct_keyed_get(&s->parts, sum->part);
+
+		if (part && part->samples >= COSTS_SAMPLES)
+			sum->cost.of[CT_COST_APP] = (double)part->app * sum->cost.of[CT_COST_SAMPLES] / part->samples;
+	}
+	return 0;
+}
+
 static int costs_end(struct ct_analysis *a)
 {
 	struct ct_stack_costs *s = a->state;
@@ -184,6 +258,8 @@ static int costs_end(struct ct_analysis *a)
 		if (s->held.list[i].part != COSTS_NO_PART)
 			rc = costs_put(s, s->held.list[i].node, s->held.list[i].part, &cost);
 	}
+	if (!rc)
+		rc = costs_divide(s);
 	return rc ? rc : costs_unite(a);
 }
 
@@ -193,6 +269,8 @@ static void costs_free(struct ct_analysis *a)
 
 	ct_keyed_free(&s->sums);
 	ct_keyed_free(&s->held);
+	ct_keyed_free(&s->called);
+	ct_keyed_free(&s->parts);
 	ct_stack_tree_free(&s->tree);
 	free(s->tracks);
 }
@@ -200,6 +278,7 @@ static void costs_free(struct ct_analysis *a)
 const struct ct_analyser ct_stack_costs_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
+	.samples = true,
 	.state_size = sizeof(struct ct_stack_costs),
 	.span = costs_span,
 	.end = costs_end,
@@ -209,6 +288,7 @@ const struct ct_analyser ct_stack_costs_analyser = {
 const struct ct_analyser ct_stack_scopes_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
+	.samples = true,
 	.phases = true,
 	.state_size = sizeof(struct ct_stack_costs),
 	.span = costs_span,

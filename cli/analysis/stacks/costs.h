@@ -27,7 +27,10 @@ enum ct_cost {
 	 * there are samples, divided by them.
 	 */
 	CT_COST_APP,
-	CT_COSTS
+	CT_COST_BEFORE,		/* ns of the main thread before the first call of its process, by samples */
+	CT_COST_SAMPLES,	/* that these two are divided by */
+	CT_COST_STATE,		/* samples by what the thread did: CT_COST_STATE + enum ct_sample_state */
+	CT_COSTS = CT_COST_STATE + CT_SAMPLE_STATES
 };
 
 /* Several of them. */
@@ -54,10 +57,15 @@ struct ct_stack_costs {
 	unsigned int tracks_count;
 	CT_KEYED(struct costs_block) held;
 	bool held_too_many;
+	CT_KEYED(uint64_t) called;		/* processes that have called CUDA */
+	CT_KEYED(struct costs_part) parts;
 };
 
 /* Their state is a struct ct_stack_costs. */
 extern const struct ct_analyser ct_stack_costs_analyser, ct_stack_scopes_analyser;
+
+/* Were threads sampled? */
+bool ct_stacks_sampled(const struct ct_trace *t);
 
 /* Were stacks recorded? */
 bool ct_stacks_recorded(const struct ct_trace *t);

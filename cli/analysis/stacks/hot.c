@@ -9,6 +9,9 @@
 /* Less is not worth a word. */
 #define HOT_LEAST	1.0	/* % */
 
+/* Costs that samples say something of. */
+#define HOT_SAMPLED	(CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_BEFORE))
+
 static bool hot_has(const struct ct_stack_frame *f, const char *word)
 {
 	return memmem(f->file, f->file_len, word, strlen(word)) != NULL;
@@ -23,16 +26,59 @@ bool ct_stack_foreign(const struct ct_stack_frame *f)
 bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f, uint32_t *own)
 {
 	uint32_t innermost = node;
+	bool file = false;
 
 	for (unsigned int i = 0; i < CT_STACK_DEPTH && ct_stack_frame(reg, node, f); i++) {
 		if (!ct_stack_foreign(f)) {
 			*own = node;
 			return true;
 		}
+		/* That of a file says more than one of generated code. */
+		if (!file && f->file_len && *f->file != '<') {
+			file = true;
+			innermost = node;
+		}
 		node = f->parent;
 	}
 	*own = innermost;
 	return ct_stack_frame(reg, innermost, f);
+}
+
+/* The package of the outermost frame below @own that is a library's; false: there is none. */
+static bool hot_package(const struct ct_registry *reg, uint32_t node, uint32_t own, const char **name, int *len)
+{
+	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+	struct ct_stack_frame f;
+	bool found = false;
+
+	for (unsigned int i = 0; i < CT_STACK_DEPTH && node != own && ct_stack_frame(reg, node, &f); i++, node = f.parent)
+		for (unsigned int k = 0; k < 2; k++) {
+			const char *at = memmem(f.file, f.file_len, folders[k], strlen(folders[k]));
+			const char *end = f.file + f.file_len;
+
+			if (!at)
+				continue;
+			*name = at + strlen(folders[k]);
+			*len = 0;
+			while (*name + *len < end && (*name)[*len] != '/' && (*name)[*len] != '.')
+				++*len;
+			found = *len > 0;
+		}
+	return found;
+}
+
+/* Keeps the package that has most of the line, if one has more than half. */
+static void hot_vote(struct ct_hot_line *line, const char *name, int len, uint64_t value)
+{
+	if (line->package_len == len && !strncmp(line->package, name, len)) {
+		line->package_value += value;
+	} else if (line->package_value >= value) {
+		line->package_value -= value;
+	} else {
+		line->package = name;
+		line->package_len = len;
+		line->package_value = value - line->package_value;
+	}
 }
 
 static uint64_t hot_value(const struct ct_stack_cost *c, unsigned int which)
@@ -62,6 +108,8 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 		uint64_t value = hot_value(&sum->cost, which);
 		struct ct_stack_frame f;
 		struct ct_hot_line *line;
+		const char *package;
+		int package_len;
 		uint32_t node;
 
 		if (sum->part != part || !value)
@@ -76,6 +124,14 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 			return -ENOMEM;
 		line->node = node;
 		line->value += value;
+		for (unsigned int k = 0; k < CT_SAMPLE_STATES; k++) {
+			line->states[k] += sum->cost.of[CT_COST_STATE + k];
+			line->samples += sum->cost.of[CT_COST_STATE + k];
+		}
+		if (hot_package(reg, sum->node, node, &package, &package_len))
+			hot_vote(line, package, package_len, value);
+		else
+			hot_vote(line, "", 0, value);
 	}
 	ct_keyed_sort(&hot->lines, hot_compare);
 	return 0;
@@ -96,7 +152,37 @@ const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size
 	return buf;
 }
 
-const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int most, char *buf, size_t size)
+const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size)
+{
+	uint64_t states[CT_SAMPLE_STATES] = { 0 }, all = 0;
+	size_t used = 0;
+
+	*buf = 0;
+	for (size_t i = 0; i < costs->sums.count; i++) {
+		const struct ct_stack_cost *c = &costs->sums.list[i].cost;
+
+		if (costs->sums.list[i].part != part || !c->of[before ? CT_COST_BEFORE : CT_COST_SAMPLES])
+			continue;
+		for (unsigned int k = 0; k < CT_SAMPLE_STATES; k++) {
+			states[k] += c->of[CT_COST_STATE + k];
+			all += c->of[CT_COST_STATE + k];
+		}
+	}
+	for (;;) {
+		unsigned int most = 0;
+
+		for (unsigned int k = 1; k < CT_SAMPLE_STATES; k++)
+			most = states[k] > states[most] ? k : most;
+		if (100.0 * states[most] < HOT_LEAST * all || !states[most] || used >= size)
+			return buf;
+		used += snprintf(buf + used, size - used, "%s%.0f %% %s", used ? ", " : "", 100.0 * states[most] / all,
+				 ct_sample_words[most]);
+		states[most] = 0;
+	}
+}
+
+const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int which, unsigned int most,
+			char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -111,6 +197,11 @@ const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg,
 			break;
 		used += snprintf(buf + used, size - used, "%s%.0f %% %s", i ? ", " : "", share,
 				 ct_stack_line(&f, words, sizeof(words)));
+		if (used < size && line->package_len)
+			used += snprintf(buf + used, size - used, " in %.*s", line->package_len, line->package);
+		for (unsigned int k = 0; k < CT_SAMPLE_STATES && used < size && which & HOT_SAMPLED; k++)
+			if (k != CT_SAMPLE_RUNNING && line->states[k] * 2 > line->samples)
+				used += snprintf(buf + used, size - used, " %s", ct_sample_words[k]);
 	}
 	return buf;
 }

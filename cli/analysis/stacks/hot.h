@@ -12,6 +12,11 @@ struct ct_hot_line {
 	uint64_t key;			/* function << 32 | line */
 	uint32_t node;			/* one that is this line */
 	uint64_t value;
+	uint64_t samples, states[CT_SAMPLE_STATES];
+	/* What most of it is inside, of libraries, by majority: a folder of Python's packages. */
+	const char *package;
+	int package_len;
+	uint64_t package_value;
 };
 
 struct ct_hot {
@@ -33,7 +38,17 @@ bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_
 /* "train.py:12 (step)" into @buf; of the file the name alone. */
 const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size);
 
-/* "61 % train.py:12 (step), 20 % model.py:7 (forward)": at most @most lines; "" if there are none. */
-const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int most, char *buf, size_t size);
+/*
+ * "62 % running, 38 % waiting for a lock": what samples of @part say, which are between calls, or before the
+ * first one; "" if there are none.
+ */
+const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size);
+
+/*
+ * "61 % train.py:12 (step) in torch, 20 % model.py:7 (forward) sleeping": at most @most lines; "" if there
+ * are none.  @which: as for ct_hot_lines().
+ */
+const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int which, unsigned int most,
+			char *buf, size_t size);
 
 #endif

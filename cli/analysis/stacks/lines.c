@@ -5,6 +5,7 @@
  * that it makes itself; its totals have those of what it calls, too, each stack once.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,24 @@ struct lines {
 static uint64_t lines_time(const struct ct_stack_cost *c)
 {
 	return c->of[CT_COST_TIME] + c->of[CT_COST_APP];
+}
+
+/* Of all kinds: between calls, and before the first one. */
+static uint64_t lines_samples(const struct ct_stack_cost *c)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < CT_SAMPLE_STATES; i++)
+		n += c->of[CT_COST_STATE + i];
+	return n;
+}
+
+/* How far the time of the application may be from the truth: two standard errors of the share of the samples. */
+static uint64_t lines_error(const struct ct_stack_cost *c, const struct ct_stack_cost *all)
+{
+	double n = all->of[CT_COST_SAMPLES], share = n ? c->of[CT_COST_SAMPLES] / n : 0;
+
+	return n ? 2 * all->of[CT_COST_APP] * sqrt(share * (1 - share) / n) : 0;
 }
 
 /* What all stacks cost, and calls without one. */
@@ -56,8 +75,12 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t)
 	else if (unknown.of[CT_COST_CALLS])
 		ct_table_note(t, "%llu of %llu calls have no stack: of functions without one (getters, events), of threads without Python code, or lost.",
 			      (unsigned long long)unknown.of[CT_COST_CALLS], (unsigned long long)all.of[CT_COST_CALLS]);
-	if (ct_stacks_recorded(a->trace))
-		ct_table_note(t, "Time of the application, between calls, counts for the line of the call that follows.");
+	if (ct_stacks_sampled(a->trace))
+		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
+			      (unsigned long long)all.of[CT_COST_SAMPLES]);
+	else if (ct_stacks_recorded(a->trace))
+		ct_table_note(t, "%sTime of the application, between calls, counts for the line of the call that follows.",
+			      ct_registry_info(&a->trace->reg, "samples_refused") ? "The recorder could not sample the program. " : "");
 }
 
 static double lines_share(uint64_t part, uint64_t all)
@@ -79,7 +102,7 @@ static struct ct_cell lines_words(struct ct_table *t, const struct ct_stack_fram
 
 /* ------------------------------------------------------------------ lines --- */
 
-enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_CUDA, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_BYTES, L_LINE, L_FUNCTION,
+enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_BYTES, L_LINE, L_FUNCTION,
        L_FILE, L_COLUMNS };
 
 static const struct ct_column lines_columns[L_COLUMNS] = {
@@ -87,7 +110,11 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
 	[L_SELF] = { "Self Time (ns)", "self", CT_CELL_NS, 0 },
 	[L_APP] = { "Application (ns)", "app", CT_CELL_NS, 1 },
+	[L_ERROR] = { "Application Error (ns)", "+-", CT_CELL_NS, 2 },
+	[L_WAITS] = { "Waiting (%)", "waits", CT_CELL_PERCENT, 2 },
 	[L_CUDA] = { "CUDA (ns)", "CUDA", CT_CELL_NS, 7 },
+	[L_BEFORE] = { "Before CUDA (ns)", "startup", CT_CELL_NS, 1 },
+	[L_SAMPLES] = { "Samples", "samples", CT_CELL_COUNT, 6 },
 	[L_CALLS] = { "Self Calls", "calls", CT_CELL_COUNT, 3 },
 	[L_CALLS_TOTAL] = { "Total Calls", "all calls", CT_CELL_COUNT, 6 },
 	[L_LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 4 },
@@ -148,6 +175,14 @@ static int lines_end(struct ct_analysis *a)
 		row[L_TOTAL] = ct_u64(lines_time(&line->total));
 		row[L_SELF] = ct_u64(lines_time(&line->self));
 		row[L_APP] = ct_u64(line->total.of[CT_COST_APP]);
+		if (ct_stacks_sampled(a->trace)) {
+			row[L_ERROR] = ct_u64(lines_error(&line->total, &all));
+			row[L_BEFORE] = ct_u64(line->total.of[CT_COST_BEFORE]);
+			row[L_SAMPLES] = ct_u64(lines_samples(&line->total));
+			if (lines_samples(&line->total))
+				row[L_WAITS] = ct_double(100 - lines_share(line->total.of[CT_COST_STATE + CT_SAMPLE_RUNNING],
+									   lines_samples(&line->total)));
+		}
 		row[L_CUDA] = ct_u64(line->total.of[CT_COST_TIME]);
 		row[L_CALLS] = ct_u64(line->self.of[CT_COST_CALLS]);
 		row[L_CALLS_TOTAL] = ct_u64(line->total.of[CT_COST_CALLS]);

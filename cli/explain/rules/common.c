@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What rules share; see common.h. */
+#include "explain/rules/common.h"
+
 #include <stdlib.h>
 
-#include "explain/rules/common.h"
+#include "analysis/stacks/hot.h"
 
 void *ct_rule_per_process(const struct ct_analysis *a, size_t size)
 {
@@ -25,4 +27,15 @@ const char *ct_rule_profile(const struct ct_explain *x)
 	if (ct_stacks_recorded(x->trace))
 		return "'cudatrace report lines' shows which lines of the program it is.";
 	return "Record with 'cudatrace record --stacks': then 'cudatrace report lines' shows which lines of a Python program it is.";
+}
+
+const char *ct_rule_states(const struct ct_explain *x, enum ct_scope scope, char text[256])
+{
+	const struct ct_stack_costs *costs = ct_explain_state(x, &ct_stack_scopes_analyser);
+	char states[230];
+
+	ct_hot_states(costs, CT_STACK_PART(x->index, scope == CT_SCOPE_STEADY), scope == CT_SCOPE_STARTUP, states,
+		      sizeof(states));
+	snprintf(text, 256, "%s%s", *states ? "; by samples " : "", states);
+	return text;
 }

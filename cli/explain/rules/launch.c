@@ -116,7 +116,7 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	const struct ct_scope_facts *facts = ct_rule_facts(x, CT_SCOPE_STEADY);
 	struct ct_finding_row *f;
 	uint64_t getters = 0;
-	char time[64], who[48];
+	char time[64], who[48], states[256];
 
 	for (unsigned int i = 0; i < facts->count; i++)
 		if (facts->list[i].class->category == CT_CAT_QUERY && !facts->list[i].timed)
@@ -126,9 +126,12 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
 			   "%s in the application, between calls, for %s of the steady "
-			   "state%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   "state%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   *ct_rule_states(x, CT_SCOPE_STEADY, states) ? states : "",
 			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
-	if (launch_switches(x))
+	if (*states)
+		ct_explain_advise(x, f, "%s", ct_rule_profile(x));
+	else if (launch_switches(x))
 		ct_explain_advise(x, f, "%s%s", ct_rule_profile(x), off ? "" : " The thread was on a CPU all that time.");
 	else
 		ct_explain_advise(x, f, "%s Whether the thread ran or slept meanwhile is not recorded%s.", ct_rule_profile(x),

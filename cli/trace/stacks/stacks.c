@@ -91,3 +91,18 @@ const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t siz
 		snprintf(buf, size, "%.*s (%.*s:%u)", f->name_len, f->name, f->file_len, f->file, f->line);
 	return buf;
 }
+
+const char *const ct_sample_word[CT_SAMPLE_STATES] = {
+	[CT_SAMPLE_UNKNOWN] = "unknown", [CT_SAMPLE_RUNNING] = "running", [CT_SAMPLE_SLEEP] = "sleep",
+	[CT_SAMPLE_LOCK] = "lock", [CT_SAMPLE_FILE] = "file", [CT_SAMPLE_SOCKET] = "socket", [CT_SAMPLE_PIPE] = "pipe",
+	[CT_SAMPLE_CHILD] = "child", [CT_SAMPLE_POLL] = "poll", [CT_SAMPLE_DEVICE] = "device", [CT_SAMPLE_OTHER] = "other",
+};
+
+const char *const ct_sample_words[CT_SAMPLE_STATES] = {
+	[CT_SAMPLE_UNKNOWN] = "in a state that could not be read", [CT_SAMPLE_RUNNING] = "running",
+	[CT_SAMPLE_SLEEP] = "sleeping", [CT_SAMPLE_LOCK] = "waiting for a lock or another thread",
+	[CT_SAMPLE_FILE] = "waiting for a file", [CT_SAMPLE_SOCKET] = "waiting for a socket",
+	[CT_SAMPLE_PIPE] = "waiting for a pipe", [CT_SAMPLE_CHILD] = "waiting for a process",
+	[CT_SAMPLE_POLL] = "polling files", [CT_SAMPLE_DEVICE] = "waiting for a device",
+	[CT_SAMPLE_OTHER] = "waiting in another system call",
+};

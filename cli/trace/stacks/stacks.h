@@ -42,6 +42,10 @@ bool ct_stack_frame(const struct ct_registry *reg, uint32_t node, struct ct_stac
 /* "name (file:line)" into @buf; the name alone where the file is not known. */
 const char *ct_stack_words(const struct ct_stack_frame *f, char *buf, size_t size);
 
+/* What a sampled thread did, by enum ct_sample_state: "lock"; and for people: "waiting for a lock". */
+extern const char *const ct_sample_word[CT_SAMPLE_STATES];
+extern const char *const ct_sample_words[CT_SAMPLE_STATES];
+
 /* Deeper than the library writes them. */
 #define CT_STACK_DEPTH	512
 

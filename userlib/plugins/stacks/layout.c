@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See layout.h.  The rows were printed by programs that were compiled with the headers of
- * 3.9.18, 3.10.13, 3.11.7 and 3.12.1.  None is believed: see check.c.
+ * 3.9.18, 3.10.13, 3.11.7 and 3.12.1.  None is believed: see check.c.  Where threads stand in
+ * the runtime is for the recorder alone, which can't fault and finds each thread by its id.
  */
 #include "plugins/stacks/layout.h"
 
@@ -12,22 +13,30 @@
 	.string_ascii = (ascii), .string_compact = (compact), .string_kind = 2,	\
 	.bytes_size = 16, .bytes_data = 32, .frame_bytecode = -1
 
+#define LAYOUT_THREADS(head, next, threads, more, id, native)		\
+	.runtime_interpreters = (head), .interpreter_next = (next), .interpreter_threads = (threads),	\
+	.thread_next = (more), .thread_id = (id), .thread_native = (native)
+
 static const struct layout layouts[] = {
-	{ .version = 0x0309, .lines = LINES_LNOTAB, .thread_frame = 24, .cframe_frame = -1,
+	{ .version = 0x0309, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
+	  .lines = LINES_LNOTAB, .thread_frame = 24, .cframe_frame = -1,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 104, .frame_owner = -1,
 	  .index = true, .unit = 1,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030a, .lines = LINES_PAIRS, .thread_frame = 24, .cframe_frame = -1,
+	{ .version = 0x030a, LAYOUT_THREADS(32, 0, 8, 8, 176, -1),
+	  .lines = LINES_PAIRS, .thread_frame = 24, .cframe_frame = -1,
 	  .frame_previous = 24, .frame_code = 32, .frame_instr = 96, .frame_owner = -1,
 	  .index = true, .unit = 2,
 	  .code_firstline = 40, .code_filename = 104, .code_name = 112, .code_lines = 120,
 	  LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030b, .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 8,
+	{ .version = 0x030b, LAYOUT_THREADS(40, 0, 16, 8, 152, 160),
+	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 8,
 	  .frame_previous = 48, .frame_code = 32, .frame_instr = 56, .frame_owner = 69, .owner_c = 3,
 	  .code_firstline = 72, .code_filename = 112, .code_name = 120, .code_lines = 136,
 	  .code_start = 184, LAYOUT_STRINGS(48, 72) },
-	{ .version = 0x030c, .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0,
+	{ .version = 0x030c, LAYOUT_THREADS(40, 0, 72, 8, 136, 144),
+	  .lines = LINES_LOCATIONS, .thread_frame = 56, .cframe_frame = 0,
 	  .frame_previous = 8, .frame_code = 0, .frame_instr = 56, .frame_owner = 70, .owner_c = 3,
 	  .code_firstline = 68, .code_filename = 112, .code_name = 120, .code_lines = 136,
 	  .code_start = 192, LAYOUT_STRINGS(40, 56) },
@@ -44,17 +53,20 @@ struct debug_words {
 	uint8_t filename, name, lines, firstline, start, copies;
 	uint8_t type, bytes_size, bytes_data, state, length, ascii;
 	uint8_t owner_c, kind;
+	uint8_t interpreters, interpreter_next, threads, thread_next, thread_id, thread_native;
 };
 
 static const struct debug_words debug_words[] = {
 	{ .version = 0x030d, .thread_frame = 23, .previous = 29, .executable = 30, .instr = 31, .owner = 33,
 	  .filename = 35, .name = 36, .lines = 38, .firstline = 39, .start = 43,
 	  .type = 45, .bytes_size = 65, .bytes_data = 66, .state = 68, .length = 69,
-	  .ascii = 70, .owner_c = 3, .kind = 2 },
+	  .ascii = 70, .owner_c = 3, .kind = 2, .interpreters = 5, .interpreter_next = 8, .threads = 9,
+	  .thread_next = 21, .thread_id = 24, .thread_native = 25 },
 	{ .version = 0x030e, .thread_frame = 26, .previous = 32, .executable = 33, .instr = 34, .owner = 36,
 	  .bytecode = 38, .copies = 49, .filename = 40, .name = 41, .lines = 43, .firstline = 44, .start = 48,
 	  .type = 51, .bytes_size = 75, .bytes_data = 76, .state = 78, .length = 79,
-	  .ascii = 80, .owner_c = 3, .kind = 2 },
+	  .ascii = 80, .owner_c = 3, .kind = 2, .interpreters = 5, .interpreter_next = 8, .threads = 9,
+	  .thread_next = 24, .thread_id = 27, .thread_native = 28 },
 };
 
 /* An offset in a small struct. */
@@ -63,6 +75,22 @@ static bool layout_word(const uint64_t *words, unsigned int n, uint16_t *to)
 	if (words[n] > 4096)
 		return false;
 	*to = (uint16_t)words[n];
+	return true;
+}
+
+/* The runtime and an interpreter are large. */
+static bool layout_threads(struct layout *l, const struct debug_words *d, const uint64_t *words)
+{
+	uint16_t native;
+
+	if (words[d->interpreters] > 1u << 24 || words[d->interpreter_next] > 1u << 24 || words[d->threads] > 1u << 24 ||
+	    !layout_word(words, d->thread_next, &l->thread_next) || !layout_word(words, d->thread_id, &l->thread_id) ||
+	    !layout_word(words, d->thread_native, &native))
+		return false;
+	l->runtime_interpreters = (uint32_t)words[d->interpreters];
+	l->interpreter_next = (uint32_t)words[d->interpreter_next];
+	l->interpreter_threads = (uint32_t)words[d->threads];
+	l->thread_native = (int16_t)native;
 	return true;
 }
 
@@ -79,7 +107,8 @@ static bool layout_debug(struct layout *l, uint16_t version, const uint64_t *wor
 			.version = version, .lines = LINES_LOCATIONS, .cframe_frame = -1,
 			.owner_c = d->owner_c, .string_kind = d->kind, .frame_bytecode = -1,
 		};
-		if (!layout_word(words, d->thread_frame, &l->thread_frame) ||
+		if (!layout_threads(l, d, words) ||
+		    !layout_word(words, d->thread_frame, &l->thread_frame) ||
 		    !layout_word(words, d->previous, &l->frame_previous) ||
 		    !layout_word(words, d->executable, &l->frame_code) ||
 		    !layout_word(words, d->instr, &l->frame_instr) ||

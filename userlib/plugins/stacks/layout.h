@@ -35,6 +35,11 @@ struct layout {
 	uint16_t string_length, string_hash, string_state, string_ascii, string_compact;
 	uint8_t string_kind;		/* bit of the state where the kind begins */
 	uint16_t bytes_size, bytes_data;
+	/* Where the threads stand: in _PyRuntime, in an interpreter's state, in a thread's. */
+	uint32_t runtime_interpreters, interpreter_next, interpreter_threads;
+	uint16_t thread_next;
+	uint16_t thread_id;		/* as pthread_self() */
+	int16_t thread_native;		/* as gettid(); -1: there is none */
 };
 
 /*

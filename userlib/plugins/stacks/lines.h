@@ -3,7 +3,7 @@
 #ifndef CT_STACKS_LINES_H
 #define CT_STACKS_LINES_H
 
-#include "plugins/stacks/layout.h"
+#include "layout.h"
 
 /*
  * The line of the instruction at byte "at" of the code (negative: it has not begun), as

@@ -9,6 +9,7 @@
 #include "plugins/gpu/loader.h"
 #include "plugins/stacks/check.h"
 #include "plugins/stacks/nodes.h"
+#include "plugins/stacks/sampled.h"
 
 static enum python_state state;
 
@@ -59,7 +60,39 @@ void python_refuse(const char *why)
 
 	snprintf(text, sizeof(text), "%s: %s", *python.text ? python.text : "?", why);
 	__atomic_store_n(&state, PYTHON_REFUSED, __ATOMIC_RELEASE);
+	sampled_refused();
 	nodes_info("stacks_refused", text);
+}
+
+static void python_tell(const struct python *p, void *handle, enum page_state is)
+{
+	sampled_python(p->version, &p->layout, (uint64_t)loader_find(handle, "_PyRuntime"), p->code_type, p->string_type,
+		       p->bytes_type, is);
+}
+
+/* What does not change from its load on. */
+static void python_types(struct python *p, void *handle)
+{
+	p->version = python_version(handle);
+	p->code_type = (uint64_t)loader_find(handle, "PyCode_Type");
+	p->string_type = (uint64_t)loader_find(handle, "PyUnicode_Type");
+	p->bytes_type = (uint64_t)loader_find(handle, "PyBytes_Type");
+}
+
+void python_begin(void)
+{
+	struct python p = { 0 };
+	const char *why = "";
+	bool known = false;
+
+	if (loader_find(RTLD_DEFAULT, "PyGILState_GetThisThreadState")) {
+		python_types(&p, RTLD_DEFAULT);
+		known = layout_find(&p.layout, p.version, loader_find(RTLD_DEFAULT, "_PyRuntime"), &why) && p.code_type &&
+			p.string_type && p.bytes_type;
+		if (known)
+			python_tell(&p, RTLD_DEFAULT, PAGE_FOUND);
+	}
+	sampled_begin(known);
 }
 
 static bool python_find(void)
@@ -74,7 +107,7 @@ static bool python_find(void)
 	initialized = (int (*)(void))loader_find(handle, "Py_IsInitialized");
 	if (!initialized || !initialized())
 		return false;
-	p.version = python_version(handle);
+	python_types(&p, handle);
 	snprintf(p.text, sizeof(p.text), "%u.%u.%u", p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255);
 	p.this_thread = (void *(*)(void))loader_find(handle, "PyGILState_GetThisThreadState");
 	p.current = (void *(*)(void))loader_find(handle, "_PyThreadState_UncheckedGet");
@@ -83,9 +116,6 @@ static bool python_find(void)
 	p.finalizing = (int (*)(void))loader_find(handle, "Py_IsFinalizing");
 	if (!p.finalizing)
 		p.finalizing = (int (*)(void))loader_find(handle, "_Py_IsFinalizing");
-	p.code_type = (uint64_t)loader_find(handle, "PyCode_Type");
-	p.string_type = (uint64_t)loader_find(handle, "PyUnicode_Type");
-	p.bytes_type = (uint64_t)loader_find(handle, "PyBytes_Type");
 	if (!layout_find(&p.layout, p.version, loader_find(handle, "_PyRuntime"), &why) || !p.code_type ||
 	    !p.string_type || !p.bytes_type || !p.current) {
 		python = p;
@@ -94,6 +124,7 @@ static bool python_find(void)
 	}
 	check_find(handle);
 	python = p;
+	python_tell(&p, handle, PAGE_FOUND);
 	__atomic_store_n(&state, PYTHON_READY, __ATOMIC_RELEASE);
 	return true;
 }
@@ -151,6 +182,7 @@ static enum python_state python_check(struct python_stack *room)
 		return PYTHON_REFUSED;
 	}
 	__atomic_store_n(&python_checked, true, __ATOMIC_RELEASE);
+	python_tell(&python, python_open(), PAGE_CHECKED);
 	nodes_info("stacks_python", python.text);
 	return PYTHON_READY;
 }

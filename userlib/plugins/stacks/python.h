@@ -14,6 +14,9 @@ enum python_state {
 	PYTHON_READY,
 };
 
+/* Once, as the library is loaded: is the program itself an interpreter?  It has not begun yet. */
+void python_begin(void);
+
 /* Looks for an interpreter, at first now and then, and checks it at its first stack. */
 enum python_state python_ready(struct python_stack *room);
 

@@ -12,6 +12,7 @@
  *   lines.c	lines of instructions
  *   check.c	whether that is what the interpreter says
  *   nodes.c	numbers of stacks, and the registry
+ *   sampled.c	what the recorder must know to sample threads from outside (page.h)
  *
  * A plugin: it uses cudatrace_host() of libcudatrace.so and may use libc.  It runs inside the program's
  * calls, in signal handlers, too: one that comes while its thread takes a stack has none.
@@ -22,6 +23,7 @@
 #include "base/sys.h"
 #include "plugins/stacks/nodes.h"
 #include "plugins/stacks/python.h"
+#include "plugins/stacks/sampled.h"
 
 #define CACHED	1024	/* nodes of a thread, a power of two */
 
@@ -31,6 +33,7 @@ struct cached {
 };
 
 struct thread {
+	uint64_t known;			/* the recorder knows it: see sampled.c */
 	uint64_t busy;			/* where on the stack one is being taken; 0: nowhere */
 	unsigned int turn;		/* which of the two stacks is the last one */
 	struct python_stack stacks[2];
@@ -146,6 +149,11 @@ static bool stack_busy(const struct thread *t, uint64_t here)
 	return t->busy && (t->busy > here || here - t->busy > 64u << 20);
 }
 
+static void __attribute__((constructor)) stacks_begin(void)
+{
+	python_begin();
+}
+
 /* The number of the calling thread's stack; 0: it has none, or none that can be told. */
 __attribute__((visibility("default"))) uint32_t cudatrace_stack(void);
 
@@ -159,6 +167,7 @@ uint32_t cudatrace_stack(void)
 		return 0;
 	t->busy = here;
 	barrier();
+	sampled_thread(&t->known);
 	node = stack_python(t);
 	barrier();
 	t->busy = 0;

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See python.h.  Must never believe a pointer or a length. */
+#include "capture/sample/python.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userlib/plugins/stacks/lines.h"
+
+#define PYTHON_TRIES		4	/* to read a stack that changes */
+#define PYTHON_THREADS		4096u	/* that are looked at */
+#define PYTHON_INTERPRETERS	64u
+#define PYTHON_CODES		(1u << 16)
+#define PYTHON_TEXT		2048u
+#define PYTHON_TABLE		(1u << 20)
+#define PYTHON_HEAD		256u	/* bytes of a code object that are looked at */
+#define PTHREAD_TID		720u	/* of struct pthread of glibc on x86-64 */
+
+static uint64_t python_word(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, 8);
+	return word;
+}
+
+/* ----------------------------------------------------------------- threads --- */
+
+/* Is it this thread's state?  A state that was freed has another id, or none. */
+static bool python_is_thread(struct ct_sampled_python *p, uint64_t thread, pid_t tid)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t id = 0;
+	uint32_t native = 0;
+
+	if (l->thread_native >= 0)
+		return ct_remote_now(&p->remote, thread + l->thread_native, &id, 8) && id == (uint64_t)tid;
+	return ct_remote_now(&p->remote, thread + l->thread_id, &id, 8) && id &&
+	       ct_remote_now(&p->remote, id + PTHREAD_TID, &native, 4) && native == (uint32_t)tid;
+}
+
+uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t interpreter = 0, thread = 0;
+
+	if (!ct_remote_now(&p->remote, p->about.runtime + l->runtime_interpreters, &interpreter, 8))
+		return 0;
+	for (unsigned int i = 0; interpreter && i < PYTHON_INTERPRETERS; i++) {
+		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_threads, &thread, 8))
+			return 0;
+		for (unsigned int k = 0; thread && k < PYTHON_THREADS; k++) {
+			if (python_is_thread(p, thread, tid))
+				return thread;
+			if (!ct_remote_now(&p->remote, thread + l->thread_next, &thread, 8))
+				return 0;
+		}
+		if (!ct_remote_now(&p->remote, interpreter + l->interpreter_next, &interpreter, 8))
+			return 0;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- texts --- */
+
+static size_t python_utf8(char *to, uint32_t c)
+{
+	if (c < 0x20 || c == 0x7f)
+		c = '?';
+	if (c < 0x80) {
+		to[0] = c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = 0xc0 | c >> 6;
+		to[1] = 0x80 | (c & 63);
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = 0xe0 | c >> 12;
+		to[1] = 0x80 | (c >> 6 & 63);
+		to[2] = 0x80 | (c & 63);
+		return 3;
+	}
+	to[0] = 0xf0 | (c >> 18 & 7);
+	to[1] = 0x80 | (c >> 12 & 63);
+	to[2] = 0x80 | (c >> 6 & 63);
+	to[3] = 0x80 | (c & 63);
+	return 4;
+}
+
+/* As the plugin's frames_string(): of a text that is too long the end. */
+static bool python_text(struct ct_sampled_python *p, uint64_t string, char *to, size_t room)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t length, type;
+	uint32_t bits, kind, c;
+	uint8_t text[4 * PYTHON_TEXT];
+	size_t n = 0;
+
+	if (!ct_remote_now(&p->remote, string + l->type, &type, 8) || type != p->about.string_type ||
+	    !ct_remote_now(&p->remote, string + l->string_length, &length, 8) || length > 1u << 20 ||
+	    !ct_remote_now(&p->remote, string + l->string_state, &bits, 4))
+		return false;
+	bits >>= l->string_kind;
+	kind = bits & 7;
+	if ((kind != 1 && kind != 2 && kind != 4) || !(bits & 8))
+		return false;
+	string += bits & 16 ? l->string_ascii : l->string_compact;
+	if (length > room) {
+		string += (length - room) * kind;
+		length = room;
+	}
+	if (length > PYTHON_TEXT || (length && !ct_remote_now(&p->remote, string, text, length * kind)))
+		return false;
+	for (uint64_t i = 0; i < length; i++) {
+		char bytes[4];
+		size_t size;
+
+		c = 0;
+		memcpy(&c, text + i * kind, kind);
+		size = python_utf8(bytes, c);
+		if (n + size >= room)
+			break;
+		memcpy(to + n, bytes, size);
+		n += size;
+	}
+	to[n] = 0;
+	return true;
+}
+
+static bool python_table(struct ct_sampled_python *p, struct ct_sampled_code *code)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t type, size;
+	uint8_t *lines;
+
+	if (!ct_remote_now(&p->remote, code->table + l->type, &type, 8) || type != p->about.bytes_type ||
+	    !ct_remote_now(&p->remote, code->table + l->bytes_size, &size, 8) || size > PYTHON_TABLE)
+		return false;
+	lines = malloc(size + 1);
+	if (!lines || (size && !ct_remote_now(&p->remote, code->table + l->bytes_data, lines, size))) {
+		free(lines);
+		return false;
+	}
+	free(code->lines);
+	code->lines = lines;
+	code->lines_size = size;
+	return true;
+}
+
+/* The strings of free-threaded builds have a byte where others have two bits: found at the first text. */
+static bool python_first_text(struct ct_sampled_python *p, uint64_t string, char *to, size_t room)
+{
+	uint8_t kind = p->about.layout.string_kind;
+
+	if (python_text(p, string, to, room))
+		return true;
+	if (p->about.state == PAGE_CHECKED || p->codes.count > 1)
+		return false;
+	p->about.layout.string_kind = 10 - kind;
+	if (python_text(p, string, to, room))
+		return true;
+	p->about.layout.string_kind = kind;
+	return false;
+}
+
+static bool python_describe(struct ct_sampled_python *p, struct ct_sampled_code *code)
+{
+	char name[512], file[PYTHON_TEXT];
+	char *function;
+
+	if (!python_first_text(p, code->name, name, sizeof(name)) || !python_text(p, code->filename, file, sizeof(file)) ||
+	    !python_table(p, code) || asprintf(&function, "python\t%s\t%s", name, file) < 0)
+		return false;
+	/* The id stands for the text. */
+	if (!code->function || strcmp(code->function, function))
+		code->id = 0;
+	free(code->function);
+	code->function = function;
+	return true;
+}
+
+/* "<string>": such code comes and goes, often at one address. */
+static bool python_generated(const struct ct_sampled_code *code)
+{
+	const char *file = strrchr(code->function, '\t');
+
+	return file && file[1] == '<' && strncmp(file + 1, "<frozen ", 8);
+}
+
+/* ------------------------------------------------------------------ frames --- */
+
+/* What is known of the code object at @address, which has these bytes; NULL: it is none. */
+static struct ct_sampled_code *python_code(struct ct_sampled_python *p, uint64_t address, const uint8_t *head)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t filename = python_word(head + l->code_filename), name = python_word(head + l->code_name);
+	uint64_t table = python_word(head + l->code_lines);
+	struct ct_sampled_code *code;
+	int32_t first;
+
+	memcpy(&first, head + l->code_firstline, 4);
+	if (python_word(head + l->type) != p->about.code_type)
+		return NULL;
+	code = ct_keyed_get(&p->codes, address);
+	if (code && code->function && code->filename == filename && code->name == name && code->table == table &&
+	    code->first == first && !python_generated(code))
+		return code;
+	if (!code && p->codes.count < PYTHON_CODES)
+		code = ct_keyed_put(&p->codes, address);
+	if (!code)
+		return NULL;
+	code->filename = filename;
+	code->name = name;
+	code->table = table;
+	code->first = first;
+	if (python_describe(p, code))
+		return code;
+	free(code->function);
+	code->function = NULL;
+	return NULL;
+}
+
+struct python_walk {
+	uint64_t frame[2 * CT_SAMPLED_DEPTH], code[2 * CT_SAMPLED_DEPTH];
+	int64_t at[2 * CT_SAMPLED_DEPTH];	/* of an instruction, or its address */
+	unsigned int count;
+	bool cut;
+};
+
+/* A frame's number of the copy of its code that the thread runs (free threading): where that begins. */
+static bool python_copy(struct ct_sampled_python *p, uint64_t frame, uint64_t code, uint64_t *start)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t list, count;
+	int32_t index;
+
+	return ct_remote_read(&p->remote, frame + l->frame_bytecode, &index, 4) &&
+	       ct_remote_now(&p->remote, code + l->code_copies, &list, 8) &&
+	       ct_remote_now(&p->remote, list, &count, 8) && index >= 0 && (uint64_t)index < count &&
+	       ct_remote_now(&p->remote, list + 8 + 8 * (uint64_t)index, start, 8);
+}
+
+static bool python_frame(struct ct_sampled_python *p, struct python_walk *w, uint64_t frame)
+{
+	const struct layout *l = &p->about.layout;
+	uint64_t code, instruction, start;
+	int32_t index;
+
+	if (!ct_remote_read(&p->remote, frame + l->frame_code, &code, 8))
+		return false;
+	code &= ~3ull;		/* bits of references on stacks (3.14) */
+	if (l->index) {
+		if (!ct_remote_read(&p->remote, frame + l->frame_instr, &index, 4))
+			return false;
+		w->at[w->count] = (int64_t)index * l->unit;
+	} else {
+		start = code + l->code_start;
+		if (!ct_remote_read(&p->remote, frame + l->frame_instr, &instruction, 8) ||
+		    (l->frame_bytecode >= 0 && !python_copy(p, frame, code, &start)))
+			return false;
+		w->at[w->count] = (int64_t)(instruction - start);
+	}
+	w->code[w->count] = code;
+	return true;
+}
+
+/* From @frame to the outermost one. */
+static bool python_frames(struct ct_sampled_python *p, struct python_walk *w, uint64_t frame)
+{
+	const struct layout *l = &p->about.layout;
+	uint8_t owner;
+
+	w->count = 0;
+	for (unsigned int i = 0; frame && i < 2 * CT_SAMPLED_DEPTH; i++) {
+		owner = 0;
+		if (l->frame_owner >= 0 && !ct_remote_read(&p->remote, frame + l->frame_owner, &owner, 1))
+			return false;
+		if (l->frame_owner < 0 || owner < l->owner_c) {
+			if (!python_frame(p, w, frame))
+				return false;
+			w->frame[w->count++] = frame;
+		}
+		if (!ct_remote_read(&p->remote, frame + l->frame_previous, &frame, 8))
+			return false;
+	}
+	w->cut = frame != 0;
+	return true;
+}
+
+/* Which frame of @w is at @frame; w->count: none. */
+static unsigned int python_find(const struct python_walk *w, uint64_t frame)
+{
+	for (unsigned int i = 0; i < w->count; i++)
+		if (w->frame[i] == frame)
+			return i;
+	return w->count;
+}
+
+/*
+ * Reads the frames.  Return: the first one that was there all the time; w->count: none.  @word: where the
+ * innermost frame stands.
+ */
+static unsigned int python_walk(struct ct_sampled_python *p, uint64_t word, struct python_walk *w)
+{
+	uint64_t frame, after;
+
+	for (unsigned int i = 0; i < PYTHON_TRIES; i++) {
+		unsigned int first;
+
+		w->count = 0;
+		w->cut = false;
+		ct_remote_begin(&p->remote);
+		if (!ct_remote_now(&p->remote, word, &frame, 8) || !frame)
+			return 0;
+		/* Frames of one thread lie beside each other: most are in this page, as it was at one moment. */
+		if (!ct_remote_page(&p->remote, frame, word, &after) || !python_frames(p, w, frame))
+			continue;
+		/* What the thread left meanwhile is not counted, its callers are. */
+		first = after == frame ? 0 : python_find(w, after);
+		if (first < w->count)
+			return first;
+	}
+	w->count = 0;
+	return 0;
+}
+
+/* From 3.12 on the interpreter calls an __init__ from a frame of its own, which has no lines. */
+static bool python_own(const struct ct_sampled_code *code)
+{
+	return code->filename == code->name && code->lines_size <= 4;
+}
+
+static int python_lines(struct ct_sampled_python *p, const struct python_walk *w, unsigned int first,
+			struct ct_sampled_stack *stack)
+{
+	static uint8_t heads[CT_SAMPLED_DEPTH][PYTHON_HEAD];
+	unsigned int count = w->count - first;
+
+	if (count > CT_SAMPLED_DEPTH)
+		count = CT_SAMPLED_DEPTH;
+	stack->cut = w->cut || count < w->count - first;
+	if (ct_remote_blocks(&p->remote, w->code + first, count, heads, PYTHON_HEAD) < count)
+		return 0;
+	/* Making room for one moves the others: all are made before any is used. */
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		stack->depth = 0;
+		for (unsigned int i = 0; i < count; i++) {
+			struct ct_sampled_code *code = pass ? ct_keyed_get(&p->codes, w->code[first + i]) :
+							      python_code(p, w->code[first + i], heads[i]);
+			struct ct_sampled_frame *f = &stack->frames[stack->depth];
+			int line;
+
+			if (!code)
+				return 0;
+			if (!pass || python_own(code))
+				continue;
+			line = lines_find(p->about.layout.lines, code->lines, code->lines_size, code->first, w->at[first + i]);
+			*f = (struct ct_sampled_frame){ .code = code, .line = line > 0 ? line : 0 };
+			stack->depth++;
+		}
+	}
+	return 1;
+}
+
+int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_sampled_stack *stack)
+{
+	static struct python_walk walk;
+	const struct layout *l = &p->about.layout;
+	uint64_t word = thread + l->thread_frame;
+	unsigned int first;
+
+	stack->depth = 0;
+	stack->cut = false;
+	if (!python_is_thread(p, thread, tid))
+		return -ESRCH;
+	if (l->cframe_frame >= 0) {
+		if (!ct_remote_now(&p->remote, word, &word, 8) || !word)
+			return 0;
+		word += l->cframe_frame;
+	}
+	first = python_walk(p, word, &walk);
+	return walk.count ? python_lines(p, &walk, first, stack) : 0;
+}
+
+void ct_sampled_python_free(struct ct_sampled_python *p)
+{
+	for (size_t i = 0; i < p->codes.count; i++) {
+		free(p->codes.list[i].function);
+		free(p->codes.list[i].lines);
+	}
+	ct_keyed_free(&p->codes);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Stacks of CPython's threads in another process, which runs meanwhile.  Where things are its
+ * plugin has said (userlib/plugins/stacks/page.h).  What is read may have changed while it was read: a
+ * stack counts only if its innermost frame was there before and afterwards, and each frame has a
+ * code object.
+ */
+#ifndef CT_CLI_SAMPLE_PYTHON_H
+#define CT_CLI_SAMPLE_PYTHON_H
+
+#include "base/keyed.h"
+#include "capture/sample/remote.h"
+#include "userlib/plugins/stacks/page.h"
+
+#define CT_SAMPLED_DEPTH	256u	/* as the plugin has it */
+
+/* Names of functions, and lines, of code objects. */
+struct ct_sampled_code {
+	uint64_t address;
+	uint64_t filename, name, table;	/* objects that it names */
+	int first;			/* line */
+	char *function;			/* "python\tNAME\tFILE" */
+	uint8_t *lines;
+	size_t lines_size;
+	uint32_t id;			/* of the function, by who asks; 0: not asked yet */
+};
+
+struct ct_sampled_frame {
+	struct ct_sampled_code *code;	/* until the next stack */
+	int line;			/* 0: not known */
+};
+
+struct ct_sampled_stack {
+	struct ct_sampled_frame frames[CT_SAMPLED_DEPTH];	/* the innermost first */
+	unsigned int depth;
+	bool cut;			/* there are more */
+};
+
+struct ct_sampled_python {
+	struct ct_remote remote;
+	struct python_page about;
+	CT_KEYED(struct ct_sampled_code) codes;
+};
+
+/* The thread's state as the interpreter keeps it, by its id; 0: there is none. */
+uint64_t ct_sampled_thread(struct ct_sampled_python *p, pid_t tid);
+
+/*
+ * The stack of thread @tid whose state is at @thread.  1: it is there, maybe empty; 0: it could not be
+ * read now; -ESRCH: the state is not the thread's any more.
+ */
+int ct_sampled_stack(struct ct_sampled_python *p, pid_t tid, uint64_t thread, struct ct_sampled_stack *stack);
+void ct_sampled_python_free(struct ct_sampled_python *p);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a thread does, as the kernel says it in /proc: it runs, or waits for what. */
+#ifndef CT_CLI_SAMPLE_STATE_H
+#define CT_CLI_SAMPLE_STATE_H
+
+#include <sys/types.h>
+
+#include "module/uapi/cudatrace.h"
+
+struct ct_sampled_task {
+	pid_t pid, tid;
+	int syscall, stat;		/* files; -1: not there */
+};
+
+void ct_sampled_task_open(struct ct_sampled_task *t, pid_t pid, pid_t tid);
+void ct_sampled_task_close(struct ct_sampled_task *t);
+
+/* 0, or -ESRCH: it has ended. */
+int ct_sampled_task_state(struct ct_sampled_task *t, enum ct_sample_state *state);
+
+#endif
