@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/stacks/costs.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
 #include "cmd/common/only.h"
@@ -20,12 +21,13 @@
 #include "export/output.h"
 #include "view/progress.h"
 
-enum { KEY_LIST = 0x100, KEY_OPEN, KEY_NO_QUERIES };
+enum { KEY_LIST = 0x100, KEY_OPEN, KEY_NO_QUERIES, KEY_WEIGHT };
 
 struct env {
 	const char *dir, *output;
 	const struct ct_exporter *format;
 	bool force, list, open;
+	unsigned int weight;	/* CT_COST_BIT()s */
 	struct ct_only only;
 };
 
@@ -52,6 +54,7 @@ static const char doc_end[] =
 	"  cudatrace export -o trace.sqlite trace\n"
 	"  cudatrace export --from iteration:12 --to iteration:14 -o it.html trace\n"
 	"  cudatrace export --format chrome --no-queries -o trace.json trace\n"
+	"  cudatrace export --weight wall -o lines.folded trace\n"
 	"  cudatrace export --format parquet -o /srv/traces trace\n"
 	"  cudatrace export --open trace\n";
 
@@ -61,6 +64,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write to FILE, or below the directory FILE", 0 },
 	{ "open", KEY_OPEN, NULL, 0, "show it in the browser: html, and without -o in the cache", 0 },
 	{ "force", 'f', NULL, 0, "replace FILE if it is there", 0 },
+	{ "weight", KEY_WEIGHT, "WHAT", 0, "folded by lines of the program: wall, app, cuda, calls, launches, gpu, bytes, wait, copy, memory, load, init, held, startup or samples", 0 },
 	{ "no-queries", KEY_NO_QUERIES, NULL, 0, "without getters of a few ns", 0 },
 	{ 0 },
 };
@@ -161,6 +165,11 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case 'f':
 		env->force = true;
 		return 0;
+	case KEY_WEIGHT:
+		env->weight = ct_cost_find(arg);
+		if (!env->weight)
+			argp_failure(state, CT_USAGE, 0, "--weight: no '%s': --help lists them", arg);
+		return 0;
 	case KEY_LIST:
 		env->list = true;
 		return 0;
@@ -175,6 +184,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		if (env->open && env->output && !strcmp(env->output, "-"))
 			argp_failure(state, 64, 0, "--open shows a file: name it with -o FILE");
 		export_by_ending(state, env);
+		if (env->weight && !env->format)
+			env->format = ct_exporter_find("folded");
+		if (env->weight && (!env->format || strcmp(env->format->name, "folded")))
+			argp_failure(state, CT_USAGE, 0, "--weight goes with --format folded");
 		if ((env->open || (env->format && !strcmp(env->format->name, "html"))) && export_is_partial(env))
 			argp_failure(state, CT_USAGE, 0, "a page shows all that processes did: of what counts it takes "
 				     "--from, --to, --pid and --no-queries");
@@ -197,7 +210,7 @@ static int export_trace(const struct env *env, struct ct_trace *t)
 	/* Not between the lines of the export. */
 	if (file || !isatty(STDOUT_FILENO))
 		ct_progress_begin(t);
-	rc = ct_export_write(format, t, env->output, env->force, &err);
+	rc = ct_export_write(format, t, env->output, env->force, env->weight, &err);
 	ct_progress_end(t);
 	/* 'export | head' closes the pipe: no error. */
 	if (rc && rc != -EPIPE)

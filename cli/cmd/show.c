@@ -65,7 +65,7 @@ int ct_show_trace(struct ct_trace *t)
 		at += snprintf(path + at, sizeof(path) - at, "%02x", t->reg.uuid[i]);
 	snprintf(path + at, sizeof(path) - at, ".html");
 	ct_progress_begin(t);
-	rc = ct_export_write(html, t, path, true, &err);
+	rc = ct_export_write(html, t, path, true, 0, &err);
 	ct_progress_end(t);
 	return rc ? ct_complain("%s", err.text) : ct_show_file(path);
 }

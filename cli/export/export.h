@@ -16,6 +16,7 @@ enum ct_export_to {
 struct ct_export {
 	const struct ct_trace *trace;
 	int fd;			/* of CT_EXPORT_STREAM */
+	unsigned int weight;	/* of folded: CT_COST_BIT()s; 0: the time of calls, with the calls */
 	const char *path;	/* of the others: the file, which is there and empty, or the directory */
 };
 

@@ -237,9 +237,11 @@ static const struct ct_analyser folded_analyser = {
 int ct_folded_export(const struct ct_export *x, struct ct_error *err)
 {
 	struct folded f = { 0 };
-	int rc = ct_out_open(&f.out, x->fd), closed;
+	int rc, closed;
 
-	(void)err;
+	if (x->weight)
+		return ct_folded_lines(x, err);
+	rc = ct_out_open(&f.out, x->fd);
 	if (rc)
 		return rc;
 	rc = ct_engine_one(x->trace, &folded_analyser, &f);

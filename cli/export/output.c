@@ -125,9 +125,9 @@ static int output_replace(const struct ct_exporter *format, struct ct_export *x,
 }
 
 int ct_export_write(const struct ct_exporter *format, const struct ct_trace *trace, const char *output,
-		    bool force, struct ct_error *err)
+		    bool force, unsigned int weight, struct ct_error *err)
 {
-	struct ct_export x = { .trace = trace, .fd = STDOUT_FILENO };
+	struct ct_export x = { .trace = trace, .fd = STDOUT_FILENO, .weight = weight };
 	struct stat st;
 
 	*err = (struct ct_error){ 0 };

@@ -44,6 +44,37 @@ void ct_stack_cost_add(struct ct_stack_cost *to, const struct ct_stack_cost *c)
 		to->of[i] += c->of[i];
 }
 
+unsigned int ct_cost_find(const char *word)
+{
+	static const struct {
+		const char *word;
+		unsigned int which;
+	} words[] = {
+		{ "wall", CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_TIME) }, { "app", CT_COST_BIT(CT_COST_APP) },
+		{ "cuda", CT_COST_BIT(CT_COST_TIME) }, { "calls", CT_COST_BIT(CT_COST_CALLS) },
+		{ "launches", CT_COST_BIT(CT_COST_LAUNCHES) }, { "gpu", CT_COST_BIT(CT_COST_GPU) },
+		{ "bytes", CT_COST_BIT(CT_COST_BYTES) }, { "wait", CT_COST_BIT(CT_COST_WAIT) },
+		{ "copy", CT_COST_BIT(CT_COST_COPY) }, { "memory", CT_COST_BIT(CT_COST_MEMORY) },
+		{ "load", CT_COST_BIT(CT_COST_LOAD) }, { "init", CT_COST_BIT(CT_COST_INIT) },
+		{ "held", CT_COST_BIT(CT_COST_HELD) }, { "startup", CT_COST_BIT(CT_COST_BEFORE) },
+		{ "samples", CT_COST_BIT(CT_COST_SAMPLES) },
+	};
+
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(words[i].word, word))
+			return words[i].which;
+	return 0;
+}
+
+uint64_t ct_stack_cost_sum(const struct ct_stack_cost *c, unsigned int which)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < CT_COSTS; i++)
+		value += which & CT_COST_BIT(i) ? c->of[i] : 0;
+	return value;
+}
+
 static bool costs_nothing(const struct ct_stack_cost *c)
 {
 	for (unsigned int i = 0; i < CT_COSTS; i++)

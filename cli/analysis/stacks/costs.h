@@ -70,6 +70,12 @@ bool ct_stacks_sampled(const struct ct_trace *t);
 /* Were stacks recorded? */
 bool ct_stacks_recorded(const struct ct_trace *t);
 
+/* CT_COST_BIT()s of a word: "wall" is the time of the application and in calls.  0: there is none. */
+unsigned int ct_cost_find(const char *word);
+
+/* The sum of the costs @which. */
+uint64_t ct_stack_cost_sum(const struct ct_stack_cost *c, unsigned int which);
+
 void ct_stack_cost_add(struct ct_stack_cost *to, const struct ct_stack_cost *c);
 
 #endif

@@ -81,15 +81,6 @@ static void hot_vote(struct ct_hot_line *line, const char *name, int len, uint64
 	}
 }
 
-static uint64_t hot_value(const struct ct_stack_cost *c, unsigned int which)
-{
-	uint64_t value = 0;
-
-	for (unsigned int i = 0; i < CT_COSTS; i++)
-		value += which & CT_COST_BIT(i) ? c->of[i] : 0;
-	return value;
-}
-
 static int hot_compare(const void *a, const void *b)
 {
 	const struct ct_hot_line *x = a, *y = b;
@@ -105,7 +96,7 @@ int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const s
 	*hot = (struct ct_hot){ 0 };
 	for (size_t i = 0; i < costs->sums.count; i++) {
 		const struct ct_stack_sum *sum = &costs->sums.list[i];
-		uint64_t value = hot_value(&sum->cost, which);
+		uint64_t value = ct_stack_cost_sum(&sum->cost, which);
 		struct ct_stack_frame f;
 		struct ct_hot_line *line;
 		const char *package;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sqlite/schema.h"
+#include "trace/stacks/stacks.h"
 #include "trace/about/machine.h"
 
 #define CLASS_COLUMNS	15
@@ -94,6 +95,60 @@ static int records_range(struct ct_records *s, const struct ct_span *range)
 	return s->ranges.error;
 }
 
+static int records_sample(struct ct_records *s, const struct ct_span *span)
+{
+	uint64_t state = ct_record_quick(span->record, CT_QUICK_STATE);
+	const char *word = ct_sample_word[state < CT_SAMPLE_STATES ? state : CT_SAMPLE_UNKNOWN];
+	struct ct_value *v = ct_insert_row(&s->samples);
+
+	ct_value_int(&v[0], span->begin - s->start);
+	ct_value_int(&v[1], span->pid);
+	ct_value_int(&v[2], span->tid);
+	if (span->stack)
+		ct_value_int(&v[3], span->stack);
+	ct_insert_text(&s->samples, &v[4], word, strlen(word));
+	return s->samples.error;
+}
+
+/* From where a call was made. */
+static void records_stack(struct ct_records *s, const struct ct_span *span, int64_t id)
+{
+	struct ct_value *v;
+
+	/* The GPU's work has that of its cause, which is the parent of its record. */
+	if (!span->stack || !span->op_id || span->cause)
+		return;
+	v = ct_insert_row(&s->stacks);
+	ct_value_int(&v[0], id);
+	ct_value_int(&v[1], span->stack);
+}
+
+static int records_frames(struct ct_records *s, const struct ct_registry *reg)
+{
+	struct ct_insert in;
+	int rc = ct_insert_begin(&in, s->db, "CUDATRACE_FRAMES", 6, true), ended;
+
+	for (uint32_t id = 1; id < reg->strings_count && !rc && ct_registry_info(reg, "stacks"); id++) {
+		struct ct_stack_frame f;
+		struct ct_value *v;
+
+		if (!ct_stack_frame(reg, id, &f))
+			continue;
+		v = ct_insert_row(&in);
+		ct_value_int(&v[0], id);
+		if (f.parent)
+			ct_value_int(&v[1], f.parent);
+		ct_insert_text(&in, &v[2], f.name, f.name_len);
+		ct_insert_text(&in, &v[3], f.file, f.file_len);
+		if (f.line)
+			ct_value_int(&v[4], f.line);
+		ct_insert_text(&in, &v[5], f.language, f.language_len);
+		rc = in.error;
+	}
+	ended = ct_insert_end(&in);
+	return rc ? rc : ended;
+}
+
 static int records_span(struct ct_analysis *a, const struct ct_span *span)
 {
 	struct ct_records *s = a->arg;
@@ -107,6 +162,9 @@ static int records_span(struct ct_analysis *a, const struct ct_span *span)
 
 	if (span->kind == CT_SPAN_RANGE)
 		return records_range(s, span);
+	if (span->class->id == CT_CLASS_sample)
+		return records_sample(s, span);
+	records_stack(s, span, id);
 	if (!c->class)
 		rc = records_learn(s, c, span);
 	c->count++;
@@ -136,6 +194,7 @@ static int records_span(struct ct_analysis *a, const struct ct_span *span)
 		rc = ct_gpu_tables_add(&s->gpu, s->strings, a->names, span, start, end);
 	if (c->ioctl == 2 && timed && !(span->flags & CT_SPAN_INNER_IOCTL))
 		s->kernel_ioctls = true;
+	rc = rc ? rc : s->stacks.error;
 	return rc ? rc : s->insert.error;
 }
 
@@ -257,12 +316,15 @@ static int records_begin(struct ct_records *s)
 	rc = rc ? rc : ct_results_begin(&s->results, s->db);
 	rc = rc ? rc : ct_fields_begin(&s->fields, s->db, s->strings, &s->results);
 	rc = rc ? rc : ct_insert_begin(&s->ranges, s->db, "CUDATRACE_RANGES", 3, true);
+	rc = rc ? rc : ct_insert_begin(&s->stacks, s->db, "CUDATRACE_STACKS", 2, true);
+	rc = rc ? rc : ct_insert_begin(&s->samples, s->db, "CUDATRACE_SAMPLES", 5, true);
 	return rc ? rc : ct_gpu_tables_begin(&s->gpu, s->db);
 }
 
 static const struct ct_analyser records_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.unfiltered = true,
+	.samples = true,
 	.span = records_span,
 	.end = records_names,
 };
@@ -278,6 +340,7 @@ int ct_records_write(struct ct_records *s, const struct ct_trace *t, struct ct_d
 	rc = records_begin(s);
 	rc = rc ? rc : ct_engine_one(t, &records_analyser, s);
 	rc = rc ? rc : records_classes(s);
+	rc = rc ? rc : records_frames(s, &t->reg);
 	return rc ? rc : records_meta(s, t);
 }
 
@@ -289,6 +352,10 @@ int ct_records_end(struct ct_records *s)
 	ended = ct_fields_end(&s->fields);
 	rc = rc ? rc : ended;
 	ended = ct_insert_end(&s->ranges);
+	rc = rc ? rc : ended;
+	ended = ct_insert_end(&s->stacks);
+	rc = rc ? rc : ended;
+	ended = ct_insert_end(&s->samples);
 	rc = rc ? rc : ended;
 	ended = ct_gpu_tables_end(&s->gpu);
 	ct_keyed_free(&s->threads);

@@ -25,7 +25,7 @@ struct ct_records {
 	struct ct_strings *strings;
 	struct ct_fields fields;
 	struct ct_gpu_tables gpu;
-	struct ct_insert insert, ranges;
+	struct ct_insert insert, ranges, stacks, samples;
 	struct ct_results results;
 	struct ct_records_class *classes;	/* by id */
 	uint64_t start;				/* ns, of the trace */

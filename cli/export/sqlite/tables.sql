@@ -71,6 +71,28 @@ CREATE TABLE CUDATRACE_RANGES (	-- which end belongs to which begin
 	end INTEGER NOT NULL
 );
 
+CREATE TABLE CUDATRACE_FRAMES (	-- lines of the program, each below its caller (record --stacks)
+	id INTEGER NOT NULL PRIMARY KEY,
+	parentId INTEGER REFERENCES CUDATRACE_FRAMES(id),	-- of the caller; NULL: it is the outermost one
+	function TEXT NOT NULL,
+	file TEXT NOT NULL,
+	line INTEGER,	-- NULL: not known
+	language TEXT NOT NULL
+);
+
+CREATE TABLE CUDATRACE_STACKS (	-- from where a call was made
+	record INTEGER NOT NULL PRIMARY KEY REFERENCES CUDATRACE_RECORDS(id),
+	frame INTEGER NOT NULL REFERENCES CUDATRACE_FRAMES(id)	-- the innermost one
+);
+
+CREATE TABLE CUDATRACE_SAMPLES (	-- what a thread did at a moment, as the recorder saw it
+	time INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	frame INTEGER REFERENCES CUDATRACE_FRAMES(id),
+	state TEXT NOT NULL	-- running, sleep, lock, file, socket, pipe, child, poll, device, other, unknown
+);
+
 CREATE TABLE CUDATRACE_FIELDS_OTHER (	-- fields of records that have no table
 	record INTEGER NOT NULL PRIMARY KEY REFERENCES CUDATRACE_RECORDS(id),
 	details TEXT NOT NULL
