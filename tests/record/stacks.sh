@@ -249,3 +249,36 @@ t_stacks_killed()
 	is "$(jq -s '[.[] | select(.name == "sample")] | length > 0' "$work/sampled-killed.jsonl")" true "its samples are there"
 	is "$(find "$work/sampled-killed" -name '.sample-*')" "" "and nothing else stays"
 }
+
+# Where lines go: folded by weight, SQLite, diff.
+t_stacks_exports()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "exports of stacks" "no python3 with ctypes"; return; }
+	stacked exports-a "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
+	ROUNDS=60 stacked exports-b "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
+	is "$("$cudatrace" export --weight calls "$work/exports-a" | awk '{ n += $NF } END { print n }')" \
+		"$(jq -s '[.[] | select(.phase == "E" and (.type == "runtime" or .name[:2] == "cu"))] | length' "$work/exports-a.jsonl")" \
+		"folded by calls has each call"
+	is "$("$cudatrace" export --weight held "$work/exports-a" | sed 's/.*;//' | LC_ALL=C sort)" \
+		"$(printf '%s\n' "leaker ($PWD/tests/record/stacks_lines.py:$(stacks_line 'ctypes.byref(block)')) $((30 << 20))" \
+		"<module> ($PWD/tests/record/stacks_lines.py:$(stacks_line 'ctypes.byref(memory)')) 4096" | LC_ALL=C sort)" "and by memory that is held"
+	"$cudatrace" export --weight samples "$work/exports-a" | grep -q ';compute ([^;]*) [0-9]*$'
+	ok $? "and by samples"
+	"$cudatrace" export --weight wallet "$work/exports-a" 2>&1 | grep -q "no 'wallet'"
+	ok $? "of other weights there are none"
+	"$cudatrace" diff --format json "$work/exports-a" "$work/exports-b" >"$work/diff.json"
+	is "$(jq -c '[.. | objects | select(.Name? // "" | endswith("(leaker)")) | [."Calls A", ."Calls B"]][0]' "$work/diff.json")" "[30,60]" \
+		"diff compares lines"
+	"$cudatrace" diff "$work/exports-a" "$work/exports-b" | grep -q '^LINES OF THE PROGRAM'
+	ok $? "in a table of their own"
+	"$cudatrace" export -f -o "$work/stacks.sqlite" "$work/exports-a" 2>/dev/null || { skip "stacks in SQLite" "left out of this build"; return; }
+	is "$(sqlite3 "$work/stacks.sqlite" "SELECT group_concat(function || ':' || n) FROM (SELECT function, count(*) AS n FROM CUDATRACE_STACKS JOIN
+		CUDATRACE_FRAMES ON CUDATRACE_FRAMES.id = frame WHERE function <> '<module>' GROUP BY function ORDER BY function)")" \
+		"launch:30,leaker:30,waiter:30" "SQLite has the stack of each call"
+	is "$(sqlite3 "$work/stacks.sqlite" "SELECT count(*) FROM CUDATRACE_FRAMES AS f LEFT JOIN CUDATRACE_FRAMES AS p ON p.id = f.parentId
+		WHERE f.parentId IS NOT NULL AND p.id IS NULL")" 0 "and all callers"
+	is "$(sqlite3 "$work/stacks.sqlite" "SELECT count(*) FROM CUDATRACE_SAMPLES")" \
+		"$(grep -c '"name":"sample"' "$work/exports-a.jsonl")" "and samples"
+}

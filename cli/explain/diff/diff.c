@@ -169,6 +169,8 @@ static const struct ct_column function_columns[R_COLUMNS] =
 static const struct ct_column kernel_columns[R_COLUMNS] =
 	ROW_COLUMNS("Launches A", "Launches B", "launches A", "launches B", "kernel", CT_CELL_KERNEL);
 
+static const struct ct_column line_columns[R_COLUMNS] =
+	ROW_COLUMNS("Calls A", "Calls B", "calls A", "calls B", "line", CT_CELL_TEXT);
 static const struct ct_column gpu_columns[R_COLUMNS] =
 	ROW_COLUMNS("Runs A", "Runs B", "runs A", "runs B", "work", CT_CELL_KERNEL);
 
@@ -254,6 +256,27 @@ static int diff_kernels(struct diff *d)
 	/* New and gone kernels first: the time of a launch says little about its kernel. */
 	if (!rc)
 		qsort(rows.list, rows.count, sizeof(*rows.list), diff_by_count);
+	for (uint32_t i = 0; i < rows.count && !rc; i++)
+		diff_row(d, &t, &rows.list[i], true);
+	free(rows.list);
+	return diff_print(d, &t, rc);
+}
+
+/* Only where both traces have stacks. */
+static int diff_lines(struct diff *d)
+{
+	static const enum ct_per_kind kinds[2] = { CT_PER_LINE, CT_PER_LINE };
+	struct ct_diff_rows rows;
+	struct ct_table t;
+	int rc;
+
+	if (!ct_diff_has(&d->pair.side[0], CT_PER_LINE) || !ct_diff_has(&d->pair.side[1], CT_PER_LINE))
+		return 0;
+	rc = ct_diff_match(&d->pair, kinds, &rows);
+	ct_table_begin(&t, "diff_lines", d->pair.iterations ?
+		       "Lines of the program: per iteration; time of their calls, and since the call before" :
+		       "Lines of the program: of the run; time of their calls, and since the call before",
+		       line_columns, R_COLUMNS);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
 	free(rows.list);
@@ -446,7 +469,8 @@ static int diff_processes(struct diff *d)
 static int diff_all(struct diff *d)
 {
 	static int (*const tables[])(struct diff *d) = {
-		diff_processes, diff_summary, diff_functions, diff_kernels, diff_gpu, diff_ioctls, diff_stages, diff_memory,
+		diff_processes, diff_summary, diff_functions, diff_lines, diff_kernels, diff_gpu, diff_ioctls, diff_stages,
+		diff_memory,
 	};
 	struct ct_table machines;
 	int rc = ct_diff_machines(&machines, &d->pair.side[0].trace->reg, &d->pair.side[1].trace->reg);

@@ -14,6 +14,7 @@
 #include "spans/work.h"
 #include "trace/gpu/causes.h"
 #include "analysis/memory/memory.h"
+#include "analysis/stacks/hot.h"
 #include "explain/calls/call_detail.h"
 
 #define ITEMS_MAX	(1u << 16)
@@ -22,6 +23,7 @@
 struct ct_per_track {
 	uint64_t *inner;	/* by depth: ns in calls of the interface directly inside */
 	uint32_t capacity;
+	uint64_t last;		/* ns: the end of its last call */
 };
 
 /* ------------------------------------------------------------------- items --- */
@@ -175,6 +177,29 @@ static void per_memory(struct ct_per_iteration *s, const struct ct_trace_event *
 	}
 }
 
+/* The program's own line that made a call which is in no other one. */
+static int per_line(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
+{
+	struct ct_per_iteration *s = a->state;
+	struct ct_per_track *t = &s->tracks[e->track->index];
+	uint64_t since = t->last && e->begin > t->last ? e->begin - t->last : 0;
+	struct ct_stack_frame f;
+	struct ct_per_item *item;
+	char name[512];
+	uint32_t node;
+
+	if (e->track->depth || !e->timed)
+		return 0;
+	t->last = e->end;
+	if (!e->point->stack || !ct_stack_own(&a->trace->reg, e->point->stack, &f, &node))
+		return 0;
+	item = per_item(s, CT_PER_LINE, (uint64_t)f.function << 32 | f.line, ct_stack_line(&f, name, sizeof(name)));
+	if (!item)
+		return -ENOMEM;
+	per_add(s, item, e, iteration, since + e->duration);
+	return 0;
+}
+
 static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64_t iteration)
 {
 	struct ct_per_iteration *s = a->state;
@@ -192,7 +217,7 @@ static int per_call(struct ct_analysis *a, const struct ct_trace_event *e, int64
 		s->calls[iteration] += ns;
 	rc = per_launch(a, e, iteration, ns);
 	per_memory(s, e, iteration);
-	return rc;
+	return rc ? rc : per_line(a, e, iteration);
 }
 
 static int per_ioctl(struct ct_per_iteration *s, const struct ct_trace_event *e, int64_t iteration)
