@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/stacks/hot.h"
 #include "export/html/json.h"
 #include "export/fields.h"
 #include "trace/names.h"
+
+#define FIELDS_LINES	12	/* of a stack */
+
+struct fields_stack {
+	uint64_t node;
+	uint64_t text;			/* string number */
+};
 
 /* A column in the making, with what has no value. */
 struct fields {
@@ -20,6 +28,7 @@ struct fields {
 	uint64_t word_number;
 	uint32_t class, first, rows;	/* index; in .by_class */
 	unsigned int field;		/* columns of the class so far */
+	CT_KEYED(struct fields_stack) stacks;
 };
 
 static uint64_t fields_text(struct fields *f, const char *text)
@@ -218,6 +227,51 @@ static void fields_cpu(struct fields *f)
 		fields_store(f, CT_HTML_PLAIN, "dec", "cpu", true);
 }
 
+/* "model.py:7 (forward) < train.py:12 (step)": from where a call was made, and what the GPU did was called. */
+static uint64_t fields_stack(struct fields *f, uint32_t node)
+{
+	const struct ct_registry *reg = f->columns->records->reg;
+	struct fields_stack *known = node ? ct_keyed_get(&f->stacks, node) : NULL;
+	struct ct_stack_frame frame = { .parent = node };
+	unsigned int lines = 0, more = 0;
+	char text[2048], line[300];
+	size_t used = 0;
+
+	if (known || !node)
+		return known ? known->text : 0;
+	while (lines + more < CT_STACK_DEPTH && ct_stack_frame(reg, frame.parent, &frame)) {
+		if (lines == FIELDS_LINES || used + sizeof(line) > sizeof(text)) {
+			more++;
+			continue;
+		}
+		used += snprintf(text + used, sizeof(text) - used, "%s%s", lines++ ? " < " : "",
+				 ct_stack_line(&frame, line, sizeof(line)));
+	}
+	if (!lines)
+		return 0;
+	if (more && used < sizeof(text))
+		snprintf(text + used, sizeof(text) - used, " < %u more", more);
+	known = ct_keyed_put(&f->stacks, node);
+	if (!known)
+		return 0;
+	return known->text = fields_text(f, text);
+}
+
+static void fields_called_from(struct fields *f)
+{
+	bool some = false;
+
+	memset(f->missing, 0, f->rows * sizeof(*f->missing));
+	for (uint32_t row = 0; row < f->rows; row++) {
+		const struct ct_html_records *records = f->columns->records;
+
+		f->columns->values[row] = fields_stack(f, records->sorted[f->columns->by_class[f->first + row]].stack);
+		some |= f->columns->values[row] != 0;
+	}
+	if (some)
+		fields_store(f, CT_HTML_PLAIN, "string", "called_from", true);
+}
+
 static void fields_class_columns(struct fields *f, const struct ct_class *class)
 {
 	f->field = 0;
@@ -237,6 +291,7 @@ static void fields_class_columns(struct fields *f, const struct ct_class *class)
 	}
 	fields_extra(f, "context", fields_context);
 	fields_cpu(f);
+	fields_called_from(f);
 }
 
 int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
@@ -265,5 +320,6 @@ int ct_html_fields(struct ct_html_columns *c, struct ct_out *out)
 	}
 	free(f.missing);
 	free(f.data);
+	ct_keyed_free(&f.stacks);
 	return c->records->strings.error ? c->records->strings.error : c->blobs->error;
 }

@@ -103,7 +103,7 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 		.begin = item->begin, .duration = item->duration, .op = item->op,
 		.parent = item->op ? item->parent : 0, .result = item->record.result,
 		.track = item->track, .detail = records_detail(r, &item->record), .cpu = item->record.cpu,
-		.class = item->record.class->id, .text_len = item->record.text_len,
+		.stack = item->stack, .class = item->record.class->id, .text_len = item->record.text_len,
 		.depth = item->depth > UINT16_MAX ? UINT16_MAX : item->depth,
 		.flags = item->flags, .record_flags = item->record.flags,
 	};

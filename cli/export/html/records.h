@@ -17,6 +17,7 @@ struct ct_html_record {
 	int32_t  cpu;
 	uint16_t class, text_len;
 	uint16_t depth;
+	uint32_t stack;			/* node, 0: none */
 	uint8_t  flags, record_flags;	/* CT_HTML_*; CT_F_* */
 };
 

@@ -28,6 +28,7 @@ struct ct_html_item {
 	uint8_t  flags;		/* CT_HTML_* */
 	/* Class, result, cpu and flags are set; fields: NULL where they are not known. */
 	struct ct_record record;
+	uint32_t stack;			/* node, 0: none */
 };
 
 #define CT_HTML_ROWS	64u	/* of a GPU track */

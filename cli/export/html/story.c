@@ -410,6 +410,8 @@ static void story_findings(const struct ct_html_story *s, struct ct_out *out)
 		ct_html_u64(out, ",\"gain_ns\":", f->gain);
 		ct_html_double(out, ",\"gain\":", share);
 		ct_html_bool(out, ",\"part\":", f->part);
+		if (f->lines)
+			ct_html_text(out, ",\"lines\":", f->lines);
 		ct_out_text(out, ",\"try\":[");
 		if (f->advice)
 			ct_html_text(out, "", f->advice);

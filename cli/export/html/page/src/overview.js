@@ -142,11 +142,14 @@ function advice(texts) {
 	return texts.length > 1 ? el("ul", {}, texts.map((text) => el("li", {}, text))) : el("p", {}, texts[0]);
 }
 
+// Which lines of the program cost most of it.
+const lines = (f) => f.lines ? el("p", { class: "lines" }, "Lines: ", f.lines) : null;
+
 // What shows a finding, and what to try by what it could gain: the findings that are parts of it.
 function parts(list, jump) {
 	const tries = list.filter((p) => (p.try ?? []).length);
 	return [
-		el("ul", { class: "seen" }, list.map((p) => el("li", {}, p.text ?? "", " ", sure(p), jumps(p, jump)))),
+		el("ul", { class: "seen" }, list.map((p) => el("li", {}, p.text ?? "", " ", sure(p), lines(p), jumps(p, jump)))),
 		tries.length ? el("div", { class: "try" }, el("h4", {}, "Try"), el("ul", {}, tries.map((p) =>
 			el("li", {}, p.gain >= 0.05 ? el("b", {}, `${how(p)}${percent(p.gain)}: `) : null, p.try.join(" "))))) : null,
 	];
@@ -165,6 +168,7 @@ function finding({ head: f, rest }, rank, several, jump) {
 		el("div", { class: "what" },
 			el("h3", {}, el("span", { class: "rank" }, `${rank}.`), ` ${capital(f.title ?? "")} `, sure(f)),
 			f.text && f.text !== f.title ? el("p", {}, f.text) : null,
+			lines(f),
 			rest.length ? parts(rest, jump) : null,
 			(f.try ?? []).length ? el("div", { class: "try" }, el("h4", {}, "Try"), advice(f.try)) : null,
 			jumps(f, jump)));
