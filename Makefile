@@ -34,7 +34,7 @@ include tests/files.mk
 
 # ----------------------------------------------------- command and library --
 # Objects by source, with the headers that each includes.
-CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS)) $(CLI_OBJS_SHARED)
+CLI_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(CLI_SRCS))
 USERLIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(basename $(USERLIB_SRCS)))
 PLUGIN_OBJS := $(foreach p,$(PLUGINS),$(call plugin_objs,$(p)))
 PLUGIN_LIBS := $(PLUGINS:%=$(B)/libcudatrace-%.so)

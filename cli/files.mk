@@ -3,8 +3,6 @@
 # those of the ABI to the top folder.
 CLI_SRCS := $(sort $(wildcard cli/*.c cli/*/*.c cli/*/*/*.c))
 CLI_CPPFLAGS := -I. -Icli
-# How lines are stored in code objects of Python is decided once, for the plugin and for samples.
-CLI_OBJS_SHARED := build/obj/userlib/plugins/stacks/lines.o
 # libiberty demangles kernels' names (Debian: libiberty-dev).
 CLI_LIBS := -liberty -lm
 

@@ -14,6 +14,7 @@
 #include "export/html/columns.h"
 #include "export/html/fields.h"
 #include "export/html/json.h"
+#include "export/html/lines.h"
 #include "export/html/memory.h"
 #include "export/html/story.h"
 #include "export/html/tables.h"
@@ -173,6 +174,8 @@ static int html_manifest(struct html *h, struct ct_out *out)
 	ct_out_text(out, "{\"format\":1,\n");
 	rc = ct_html_story_write(&h->story, &h->blobs, out);
 	ct_html_tables_write(h->first, out);
+	if (!rc)
+		rc = ct_html_lines_write(h->trace, h->first, out);
 	if (!rc)
 		rc = ct_html_memory_write(h->first, &h->blobs, out);
 	if (rc)

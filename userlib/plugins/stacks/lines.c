@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* See lines.h.  Must never read behind the table. */
-#include "plugins/stacks/lines.h"
+#include "lines.h"
 
 /* 3.9: a byte more of code, a line more (signed), and so on. */
 static int lines_lnotab(const uint8_t *p, size_t size, int line, int64_t at)

@@ -6,12 +6,13 @@ import { iterationsChart, memoryChart } from "./charts.js";
 import { Store, readManifest } from "./data.js";
 import { el, get } from "./dom.js";
 import { kernelNames } from "./format.js";
+import { lines } from "./lines.js";
 import { overview } from "./overview.js";
 import { reports } from "./reports.js";
 import { Timeline } from "./timeline/timeline.js";
 import { Tracks } from "./tracks.js";
 
-const SECTIONS = [["overview", "Overview"], ["findings", "Findings"], ["timeline", "Timeline"],
+const SECTIONS = [["overview", "Overview"], ["findings", "Findings"], ["lines", "Lines"], ["timeline", "Timeline"],
 	["iterations", "Iterations"], ["memory", "Memory"], ["tables", "Reports"]];
 
 function failed(error) {
@@ -39,6 +40,7 @@ async function main() {
 	let timeline = null;
 	const jump = (begin, end, record) => timeline?.goTo(begin, end, record);
 	overview(manifest, jump);
+	lines(manifest);
 	reports(manifest);
 	performance.mark("cudatrace.first");
 	await tracks.loadStrings();
