@@ -13,7 +13,7 @@ choose_parts "inference machine report unseen status orphan options sanitizers h
 	ending full_disk file_limit liar problems refused gpu gpu_options gpu_nodes gpu_capture gpu_clock gpu_times gpu_numbers
 	gpu_threads gpu_late gpu_lost gpu_full gpu_limit gpu_company gpu_missing gpu_device gpu_processes gpu_exit gpu_exec gpu_blocked gpu_inside gpu_meets gpu_hardware gpu_names gpu_absent attach attach_killed attach_ends attach_refused
 	stacks stacks_held stacks_none stacks_hang stacks_explain
-	stacks_sampled stacks_startup stacks_sample_options stacks_refused stacks_killed stacks_exports" "$@"
+	stacks_sampled stacks_startup stacks_sample_options stacks_refused stacks_unreadable stacks_killed stacks_exports" "$@"
 work=$PWD/build/tests/record
 rm -rf "$work"
 mkdir -p "$work"

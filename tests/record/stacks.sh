@@ -239,6 +239,31 @@ t_stacks_refused()
 	done
 }
 
+# Where the program's memory may not be read, stacks at calls come all the same.
+t_stacks_unreadable()
+{
+	local python version who=()
+	read -r python version < <(stacks_pythons)
+	# To root everything is readable.
+	[ "$(id -u)" != 0 ] || who=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	mkdir -p "$work/anybody"
+	chmod 777 "$work/anybody"
+	if [ -z "$python" ] || ! "${who[@]}" "$python" -c 'import ctypes' 2>/dev/null || ! "${who[@]}" test -r "$PWD/build/libcudatrace.so" -a -w "$work/anybody"; then
+		skip "a program whose memory can't be read" "no python3 with ctypes, or no setpriv, or build/ is not for everybody"
+		return
+	fi
+	gcc -shared -fPIC -o "$work/undumpable.so" tests/record/undumpable.c
+	CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 LD_PRELOAD=$work/undumpable.so "${who[@]}" "$cudatrace" record -q -f --no-module --stacks \
+		-o "$work/anybody/trace" -- "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep wait 2>"$work/unreadable.err"
+	is $? 0 "a program whose memory can't be read is recorded"
+	is "$(grep -c 'threads were not sampled: .*ptrace_scope' "$work/unreadable.err")" 1 "one line says that it is not sampled" || cat "$work/unreadable.err"
+	"$cudatrace" export "$work/anybody/trace" >"$work/unreadable.jsonl" 2>/dev/null
+	is "$(jq -rs '[.[] | select(.stack and .phase == "E") | .stack[0][2]] | unique | join(",")' "$work/unreadable.jsonl")" "<module>,launch,waiter" \
+		"its calls have their stacks"
+	"$cudatrace" report lines "$work/anybody/trace" 2>&1 | tr -s ' \n' ' ' | grep -q 'could not sample the program. Time of the application'
+	ok $? "report lines says what that means"
+}
+
 t_stacks_killed()
 {
 	local python version

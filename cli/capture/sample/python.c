@@ -161,8 +161,10 @@ static bool python_first_text(struct ct_sampled_python *p, uint64_t string, char
 	if (p->about.state == PAGE_CHECKED || p->codes.count > 1)
 		return false;
 	p->about.layout.string_kind = 10 - kind;
-	if (python_text(p, string, to, room))
+	if (python_text(p, string, to, room)) {
+		p->kind = 10 - kind;
 		return true;
+	}
 	p->about.layout.string_kind = kind;
 	return false;
 }

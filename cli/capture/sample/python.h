@@ -39,6 +39,7 @@ struct ct_sampled_stack {
 struct ct_sampled_python {
 	struct ct_remote remote;
 	struct python_page about;
+	uint8_t kind;			/* bit of strings where their kind begins, once it was found; 0: as .about says */
 	CT_KEYED(struct ct_sampled_code) codes;
 };
 

@@ -281,6 +281,8 @@ static void sampler_update(struct sampled_process *p)
 	}
 	/* Until all of it is there, and where it was read while it changed, nothing follows from it. */
 	p->python.about = page;
+	if (p->python.kind)
+		p->python.about.layout.string_kind = p->python.kind;
 	if (!p->known && !page.threads && !p->count)
 		sampler_add_thread(p, p->pid);
 	if (!p->known && page.threads) {
