@@ -33,6 +33,7 @@ struct ct_analyser {
 	bool samples;			/* it gets samples of threads, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */
+	bool steady;			/* of what comes again and again: as a report, of the steady state */
 	size_t state_size;		/* of zeros, before begin() */
 	const struct ct_analyser *const *needs;	/* analysers whose state it reads; ends with NULL */
 	/* Each may be NULL.  Each returns 0 or a negative errno, which ends the pass. */

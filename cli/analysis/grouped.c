@@ -82,12 +82,17 @@ void ct_grouped_free(struct ct_analysis *a)
 
 const struct ct_analyser *const ct_grouped_needs_gpu[] = { &ct_gpu_coverage_analyser, NULL };
 
+/* What comes again and again; memory is allocated, and the driver called, mostly before. */
+#define GROUPED_STEADY	(1u << CT_OF_CALLS | 1u << CT_OF_LAUNCHES | 1u << CT_OF_WAITS | 1u << CT_OF_KERNELS | \
+			 1u << CT_OF_COPIES | 1u << CT_OF_WORK)
+
 struct ct_analyser ct_grouped_by(const struct ct_group_spec *spec)
 {
 	return (struct ct_analyser){
 		CT_GROUPED(spec, ct_group_what(spec)),
 		.name = "by",
 		.phases = ct_group_phases(spec),
+		.steady = !ct_group_phases(spec) && (1u << spec->of & GROUPED_STEADY),
 		.needs = ct_group_covers(spec) ? ct_grouped_needs_gpu : NULL,
 	};
 }

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/range.h"
 #include "analysis/summary.h"
 #include "base/near.h"
 #include "view/term.h"
@@ -16,10 +18,18 @@ struct job {
 	const struct ct_trace *trace;
 	const struct ct_report_request *request;
 	struct ct_engine *engine;	/* with the results of all that don't stream */
+	struct ct_engine *steady;	/* with those of the steady state; NULL: there are none */
 	FILE *out;			/* that of all reports, or NULL: each has its own */
 	struct ct_printer *printer;
 	struct ct_error *err;
 };
+
+static struct ct_analysis *print_result(const struct job *j, const struct ct_analyser *report)
+{
+	struct ct_engine *e = j->steady && report->steady ? j->steady : j->engine;
+
+	return e ? (struct ct_analysis *)ct_engine_result(e, report) : NULL;
+}
 
 static int print_fail(const struct job *j, int rc, const char *what)
 {
@@ -85,7 +95,7 @@ static bool print_splits(const struct job *j, const struct ct_analyser *report)
 {
 	const struct ct_report_request *q = j->request;
 	const char *extension = q->format ? ct_format_extension(q->format) : "";
-	const struct ct_analysis *a = j->engine ? ct_engine_result(j->engine, report) : NULL;
+	const struct ct_analysis *a = print_result(j, report);
 
 	return q->output && strcmp(q->output, "-") && a && a->tables_count > 1 &&
 	       (!strcmp(extension, "csv") || !strcmp(extension, "tsv"));
@@ -114,7 +124,7 @@ static int print_fail_column(const struct job *j, const struct ct_analyser *cons
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		const struct ct_analysis *a = ct_engine_result(j->engine, reports[i]);
+		const struct ct_analysis *a = print_result(j, reports[i]);
 
 		for (unsigned int k = 0; k < a->tables_count; k++)
 			for (unsigned int c = 0; c < a->tables[k].columns_count; c++) {
@@ -141,7 +151,7 @@ static int print_sort(struct job *j, const struct ct_analyser *const *reports, u
 	int rc = 0;
 
 	for (unsigned int i = 0; by && i < count; i++) {
-		struct ct_analysis *a = (struct ct_analysis *)ct_engine_result(j->engine, reports[i]);
+		struct ct_analysis *a = print_result(j, reports[i]);
 
 		for (unsigned int k = 0; k < a->tables_count && !rc; k++) {
 			struct ct_table *t = &a->tables[k];
@@ -214,7 +224,7 @@ static int print_streamed(struct job *j, const struct ct_analyser *report)
 
 static int print_tables(struct job *j, const struct ct_analyser *report)
 {
-	struct ct_analysis *a = (struct ct_analysis *)ct_engine_result(j->engine, report);
+	struct ct_analysis *a = print_result(j, report);
 	int rc = 0;
 
 	for (unsigned int i = 0; i < a->tables_count && !rc; i++)
@@ -233,7 +243,7 @@ static int print_report(struct job *j, const struct ct_analyser *report)
 	int rc;
 
 	if (text)
-		return report->text(ct_engine_result(j->engine, report), j->out, &j->request->print);
+		return report->text(print_result(j, report), j->out, &j->request->print);
 	rc = print_streams(j, report) ? print_streamed(j, report) : print_tables(j, report);
 	return rc;
 }
@@ -241,7 +251,7 @@ static int print_report(struct job *j, const struct ct_analyser *report)
 /* Each table in a file of its own. */
 static int print_split(struct job *j, const struct ct_analyser *report)
 {
-	const struct ct_analysis *a = ct_engine_result(j->engine, report);
+	const struct ct_analysis *a = print_result(j, report);
 	int rc = 0, closing;
 
 	for (unsigned int i = 0; i < a->tables_count && !rc; i++) {
@@ -307,11 +317,104 @@ static int print_all(struct job *j)
 	return rc;
 }
 
+/* ------------------------------------------------------ the steady state --- */
+
+/* "CUDA API calls in the steady state"; what a title explains comes after a colon, comma or bracket. */
+static int print_steady_title(struct ct_table *t)
+{
+	size_t head = strcspn(t->title, ":,(");
+	char *title;
+
+	while (head && t->title[head - 1] == ' ')
+		head--;
+	if (asprintf(&title, "%.*s in the steady state%s", (int)head, t->title, t->title + head) < 0)
+		return -ENOMEM;
+	free(t->title);
+	t->title = title;
+	return 0;
+}
+
+/* Says of each table that it is of the steady state, and below each report from when to when. */
+static int print_steady_say(struct job *j, const struct ct_process_phases *p, const struct ct_range *range)
+{
+	const struct ct_report_request *q = j->request;
+	char from[CT_TERM_TEXT], to[CT_TERM_TEXT];
+	uint64_t start = j->trace->reg.start;
+	struct ct_analysis *a;
+	int rc = 0;
+
+	ct_term_moment(from, range->from - start);
+	ct_term_moment(to, range->to - start);
+	for (unsigned int i = 0; i < q->count; i++) {
+		a = q->reports[i]->steady ? print_result(j, q->reports[i]) : NULL;
+		if (!a)
+			continue;
+		for (unsigned int k = 0; k < a->tables_count && !rc; k++)
+			rc = print_steady_title(&a->tables[k]);
+		if (a->tables_count)
+			ct_table_note(&a->tables[a->tables_count - 1],
+				      "The steady state of process %u: from %s to %s. --from start: the whole run.",
+				      p->pid, from, to);
+	}
+	return rc;
+}
+
+/*
+ * The reports of the steady state, which take no range of their own.  Analysers that both kinds need
+ * hold what one range has, so this is another pass.
+ */
+static int print_steady(struct job *j, const struct ct_analyser *const *reports, unsigned int count,
+			const struct ct_engine_options *options)
+{
+	struct ct_engine_options of = *options;
+	const struct ct_process_phases *p;
+	struct ct_range range;
+
+	p = ct_range_steady(options->phases, options->filter.pid, &range);
+	if (!p)
+		return 0;
+	of.filter.from = range.from;
+	of.filter.to = range.to;
+	j->steady = ct_engine_run(j->trace, reports, count, &of, j->err);
+	return j->steady ? print_steady_say(j, p, &range) : -j->err->code;
+}
+
+/* Makes all that don't stream, in one pass or two. */
+static int print_make(struct job *j, const struct ct_analyser *const *reports, unsigned int count,
+		      struct ct_phases *phases)
+{
+	struct ct_engine_options options = j->request->engine;
+	const struct ct_analyser *whole[CT_REPORTS_MAX], *steady[CT_REPORTS_MAX];
+	unsigned int wholes = 0, steadies = 0;
+	int rc = 0;
+
+	if (j->request->sort && j->request->print.top) {
+		options.stream = print_limit;
+		options.stream_arg = (void *)j->request;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		if (j->request->steady && reports[i]->steady)
+			steady[steadies++] = reports[i];
+	if (steadies && !options.phases) {
+		rc = ct_phases_find(phases, j->trace);
+		options.phases = phases;
+	}
+	if (!rc && steadies)
+		rc = print_steady(j, steady, steadies, &options);
+	for (unsigned int i = 0; i < count; i++)
+		if (!j->steady || !reports[i]->steady)
+			whole[wholes++] = reports[i];
+	if (rc || !wholes)
+		return rc;
+	j->engine = ct_engine_run(j->trace, whole, wholes, &options, j->err);
+	return j->engine ? 0 : -j->err->code;
+}
+
 int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q, struct ct_error *err)
 {
 	const struct ct_analyser *kept[CT_REPORTS_MAX];
-	struct ct_engine_options options = q->engine;
 	struct job j = { .trace = t, .request = q, .err = err };
+	struct ct_phases phases = { .main = -1 };
 	unsigned int count = 0;
 	int rc;
 
@@ -319,20 +422,15 @@ int ct_reports_print(const struct ct_trace *t, const struct ct_report_request *q
 	for (unsigned int i = 0; i < q->count; i++)
 		if (!print_streams(&j, q->reports[i]))
 			kept[count++] = q->reports[i];
-	if (q->sort && q->print.top) {
-		options.stream = print_limit;
-		options.stream_arg = (void *)q;
-	}
-	if (count) {
-		j.engine = ct_engine_run(t, kept, count, &options, err);
-		if (!j.engine)
-			return -err->code;
-	}
+	rc = print_make(&j, kept, count, &phases);
 	/* Before a file is made. */
-	rc = print_sort(&j, kept, count);
+	if (!rc)
+		rc = print_sort(&j, kept, count);
 	if (!rc)
 		rc = print_all(&j);
 	ct_engine_free(j.engine);
+	ct_engine_free(j.steady);
+	ct_phases_free(&phases);
 	if (rc && rc != -EPIPE && !err->code)
 		ct_fail(err, -rc, "%s", strerror(-rc));
 	return rc;

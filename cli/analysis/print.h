@@ -20,6 +20,7 @@ struct ct_report_request {
 	 */
 	const char *output;
 	bool force;			/* replace a file that is there */
+	bool steady;			/* no range was given: reports that say so are of the steady state */
 	const char *sort;		/* a column, with "-" in front the smallest first; NULL: as made */
 	struct ct_print_options print;
 	struct ct_engine_options engine;
@@ -28,8 +29,8 @@ struct ct_report_request {
 /**
  * ct_reports_print() - make reports and print them, in the order in which they are asked for
  *
- * Reports are made in one pass.  A report that is a list of all records goes out while it is
- * made, in a pass of its own.
+ * Reports are made in one pass; with @steady, those of the steady state in another one.  A report
+ * that is a list of all records goes out while it is made, in a pass of its own.
  *
  * Return: 0 or a negative errno with a line in @err; -EPIPE: nobody reads the output any more.
  */

@@ -12,6 +12,8 @@
 #include "base/words.h"
 
 #define RANGE_ITERATION	"iteration:"
+#define RANGE_START	"start"
+#define RANGE_END	"end"
 
 #define RANGE_MOST	1e15	/* ms */
 
@@ -54,11 +56,16 @@ static bool range_is_number(const char *text, double *ms)
 	return n && end != digits && !*end && unit > 0 && isfinite(*ms) && *ms < RANGE_MOST;
 }
 
+static bool range_is_whole(const char *text)
+{
+	return !strcmp(text, RANGE_START) || !strcmp(text, RANGE_END);
+}
+
 bool ct_range_needs_phases(const char *text)
 {
 	double ms;
 
-	return text && !range_is_number(text, &ms);
+	return text && !range_is_number(text, &ms) && !range_is_whole(text);
 }
 
 int ct_range_check(const char *text, struct ct_error *err)
@@ -76,8 +83,9 @@ int ct_range_check(const char *text, struct ct_error *err)
 	}
 	for (unsigned int i = 0; i < CT_STAGE_COUNT; i++)
 		ct_near_try(&near, ct_stage_word[i]);
-	return ct_fail_usage(err, "'%s' is no moment%s Give ms since the trace began (or 1.5s, 300us), a stage "
-			     "(startup, init, modules, weights, warmup, steady, execution, teardown) or iteration:N",
+	return ct_fail_usage(err, "'%s' is no moment%s Give ms since the trace began (or 1.5s, 300us), start, end, a "
+			     "stage (startup, init, modules, weights, warmup, steady, execution, teardown) or "
+			     "iteration:N",
 			     text, *near.best ? ct_near_text(&near) : ".");
 }
 
@@ -136,6 +144,12 @@ int ct_range_parse(const char *text, const struct ct_trace *t, const struct ct_p
 		*ns = t->reg.start + (uint64_t)(ms * 1e6 + 0.5);
 		return 0;
 	}
+	if (range_is_whole(text)) {
+		if (end == !strcmp(text, RANGE_START))
+			return ct_fail(err, EINVAL, "--from takes start, and --to takes end");
+		*ns = 0;	/* no limit */
+		return 0;
+	}
 	p = range_process(phases, pid);
 	if (!p)
 		return ct_fail(err, EINVAL, "'%s': %s", text, pid ? "no such process called libcuda" :
@@ -143,6 +157,18 @@ int ct_range_parse(const char *text, const struct ct_trace *t, const struct ct_p
 	if (!strncmp(text, RANGE_ITERATION, strlen(RANGE_ITERATION)))
 		return range_iteration(text + strlen(RANGE_ITERATION), p, end, ns, err);
 	return range_stage(text, p, end, ns, err);
+}
+
+const struct ct_process_phases *ct_range_steady(const struct ct_phases *phases, uint32_t pid, struct ct_range *range)
+{
+	const struct ct_process_phases *p = range_process(phases, pid);
+
+	for (unsigned int i = 0; p && i < p->stages_count; i++)
+		if (p->stages[i].stage == CT_STAGE_STEADY) {
+			*range = (struct ct_range){ p->stages[i].begin, p->stages[i].end };
+			return p;
+		}
+	return NULL;
 }
 
 static void range_clip_stages(struct ct_process_phases *p, uint64_t from, uint64_t to)

@@ -23,8 +23,9 @@ bool ct_range_needs_phases(const char *text);
 
 /**
  * ct_range_parse() - a moment
- * @text: a time since the trace began, a stage ("steady"), or "iteration:12" (from 1).  A time is
- *	in ms ("12.5"), or as tables and pages show it: "1,234.567 ms", "1.2 s", "300 us"
+ * @text: a time since the trace began, "start" or "end" (of the trace), a stage ("steady"), or
+ *	"iteration:12" (from 1).  A time is in ms ("12.5"), or as tables and pages show it:
+ *	"1,234.567 ms", "1.2 s", "300 us"
  * @phases: of the trace; may be NULL if ct_range_needs_phases() says no
  * @pid: the process whose stages and iterations are meant, 0: the one that launches most
  * @end: the end of the stage or iteration is meant, not its begin
@@ -34,6 +35,15 @@ bool ct_range_needs_phases(const char *text);
  */
 int ct_range_parse(const char *text, const struct ct_trace *t, const struct ct_phases *phases,
 		   uint32_t pid, bool end, uint64_t *ns, struct ct_error *err);
+
+/**
+ * ct_range_steady() - the steady state
+ * @pid: of this process, 0: of the one that launches most
+ * @range: set to it
+ *
+ * Return: the process, or NULL: there is none, or it has no steady state.
+ */
+const struct ct_process_phases *ct_range_steady(const struct ct_phases *phases, uint32_t pid, struct ct_range *range);
 
 /**
  * ct_range_clip() - the phases of a range of time

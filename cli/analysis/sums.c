@@ -27,6 +27,7 @@ static const struct ct_group_spec api_sum = {
 const struct ct_analyser ct_report_cuda_api_sum = {
 	CT_GROUPED(&api_sum, CT_IS_API),
 	.name = "cuda_api_sum",
+	.steady = true,
 	.summary = "calls of libcuda (and libcudart) by function: time, count, percentiles, failures",
 };
 
@@ -46,6 +47,7 @@ static const struct ct_group_spec kern_sum = {
 const struct ct_analyser ct_report_cuda_gpu_kern_sum = {
 	CT_GROUPED(&kern_sum, CT_IS_LAUNCH | CT_IS_GPU_KERNEL | CT_IS_GPU_GRAPH),
 	.name = "cuda_gpu_kern_sum",
+	.steady = true,
 	.summary = "kernels by name: launches and times, from the GPU's records or else the calls",
 	.needs = ct_grouped_needs_gpu,
 };
@@ -64,6 +66,7 @@ static const struct ct_group_spec gpu_sum = {
 const struct ct_analyser ct_report_cuda_gpu_sum = {
 	CT_GROUPED(&gpu_sum, CT_IS_GPU_KERNEL | CT_IS_GPU_COPY | CT_IS_GPU_SET | CT_IS_GPU_GRAPH),
 	.name = "cuda_gpu_sum",
+	.steady = true,
 	.summary = "kernels, copies and memory sets together: what the GPU's time went to",
 	.needs = ct_grouped_needs_gpu,
 };
@@ -84,6 +87,7 @@ static const struct ct_group_spec mem_time_sum = {
 const struct ct_analyser ct_report_cuda_gpu_mem_time_sum = {
 	CT_GROUPED(&mem_time_sum, SUMS_TRANSFERS),
 	.name = "cuda_gpu_mem_time_sum",
+	.steady = true,
 	.summary = "copies and memory sets by direction: how long they took",
 	.needs = ct_grouped_needs_gpu,
 };
@@ -109,6 +113,7 @@ static const struct ct_group_spec mem_size_sum = {
 const struct ct_analyser ct_report_cuda_gpu_mem_size_sum = {
 	CT_GROUPED(&mem_size_sum, SUMS_TRANSFERS),
 	.name = "cuda_gpu_mem_size_sum",
+	.steady = true,
 	.summary = "copies and memory sets by direction: how many bytes",
 	.needs = ct_grouped_needs_gpu,
 };

@@ -38,7 +38,9 @@ static const char doc[] =
 	"\vNames and columns are those of nsys where the content is the same. 'report\n"
 	"--list' lists all reports. A call counts where it began. --from and --to take\n"
 	"ms since the trace began, a time as tables show it (1,234.5 ms, 1.2s), a stage\n"
-	"(its begin, its end) or an iteration.\n"
+	"(its begin, its end), an iteration, or start and end. Without them, reports of\n"
+	"what comes again and again (gaps, sync, cuda_..._sum, --by) are of the\n"
+	"steady state, if there is one; --from start: of the whole run.\n"
 	"\n"
 	"--by makes a table of its own, a row for each combination of at most four KEYS:\n"
 	"function, kernel, thread, process, stage, iteration, stream, context, device,\n"
@@ -260,6 +262,7 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	env.request.engine.filter = env.only.filter;
+	env.request.steady = !env.only.from && !env.only.to;
 	env.request.engine.phases = env.only.phases_found ? &env.only.phases : NULL;
 	if (!status)
 		status = ct_tell(dir, ct_reports_print(&t, &env.request, &err), &err);

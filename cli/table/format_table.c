@@ -76,7 +76,7 @@ static void table_mean(char *buf, size_t size, double value,
 static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct ct_cell *cell,
 		       unsigned int width)
 {
-	char name[CELL_SIZE], count[CT_TERM_TEXT];
+	char name[CELL_SIZE];
 
 	if (!ct_cell_known(type, cell)) {
 		snprintf(buf, CELL_SIZE, "-");
@@ -104,8 +104,7 @@ static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct
 		ct_term_ns(buf, cell->u);
 		break;
 	case CT_CELL_TIME:
-		snprintf(buf, CELL_SIZE, "%s.%03u ms", ct_term_count(count, cell->u / 1000000),
-			 (unsigned int)(cell->u / 1000 % 1000));
+		ct_term_moment(buf, cell->u);
 		break;
 	case CT_CELL_BYTES:
 		ct_term_bytes(buf, cell->u);

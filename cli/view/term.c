@@ -45,6 +45,13 @@ char *ct_term_count(char buf[CT_TERM_TEXT], uint64_t n)
 	return buf;
 }
 
+char *ct_term_moment(char buf[CT_TERM_TEXT], uint64_t ns)
+{
+	ct_term_count(buf, ns / 1000000);
+	snprintf(buf + strlen(buf), CT_TERM_TEXT - strlen(buf), ".%03u ms", (unsigned int)(ns / 1000 % 1000));
+	return buf;
+}
+
 char *ct_term_ns(char buf[CT_TERM_TEXT], uint64_t ns)
 {
 	if (ns < 1000)

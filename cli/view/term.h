@@ -24,11 +24,12 @@ bool ct_term_colour(FILE *out);
 /* Columns: of the terminal, else of $COLUMNS, else @otherwise. */
 unsigned int ct_term_width(FILE *out, unsigned int otherwise);
 
-/* "1,234,567"; "1.23 ms"; "4.00 MiB".  Each returns @buf. */
+/* "1,234,567"; "1.23 ms"; "4.00 MiB"; a moment, "1,234.567 ms".  Each returns @buf. */
 #define CT_TERM_TEXT	32
 char *ct_term_count(char buf[CT_TERM_TEXT], uint64_t n);
 char *ct_term_ns(char buf[CT_TERM_TEXT], uint64_t ns);
 char *ct_term_bytes(char buf[CT_TERM_TEXT], uint64_t bytes);
+char *ct_term_moment(char buf[CT_TERM_TEXT], uint64_t ns);
 
 /*
  * @text made safe for a terminal: control characters become '?', and a text that is

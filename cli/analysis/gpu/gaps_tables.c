@@ -69,15 +69,6 @@ static const struct ct_column idle_columns[I_COLUMNS] = {
 	[I_GAPS] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
 };
 
-static bool gaps_steady(const struct ct_analysis *a)
-{
-	for (unsigned int i = 0; i < a->phases->processes_count; i++)
-		for (unsigned int k = 0; k < a->phases->processes[i].stages_count; k++)
-			if (a->phases->processes[i].stages[k].stage == CT_STAGE_STEADY)
-				return true;
-	return false;
-}
-
 static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_sum", "Why the GPU was idle between its work", sum_columns,
@@ -119,8 +110,6 @@ static void gaps_causes(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		      ct_term_count(gaps, idle->gaps), ct_term_ns(ns, total));
 	ct_table_note(t, "Its parts are what the thread did that submitted the next work.");
 	ct_table_note(t, "Start latency is from the end of its call to the begin on the GPU.");
-	if (!ct_filter_chooses(a->filter) && idle->gaps && gaps_steady(a))
-		ct_table_note(t, "All stages count; of the steady state alone: --from steady --to steady.");
 	if (idle->threads_left_out)
 		ct_table_note(t, "There are very many threads: what those after the first 16,384 did is not known.");
 	ct_gpu_coverage_notes(a, t, true);

@@ -195,6 +195,7 @@ static const struct ct_analyser *const needs[] = { &ct_gpu_coverage_analyser, NU
 
 const struct ct_analyser ct_report_cuda_kern_exec_sum = {
 	.name = "cuda_kern_exec_sum",
+	.steady = true,
 	.summary = "kernels by launch: the call, the wait until they began, the run (record --gpu)",
 	.single = true,
 	.on = CT_ON_END,

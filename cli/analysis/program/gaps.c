@@ -475,6 +475,7 @@ static const struct ct_analyser *const needs[] = {
 
 const struct ct_analyser ct_report_gaps = {
 	.name = "gaps",
+	.steady = true,
 	.summary = "when the GPU was idle and why; without its records: times without a launch or copy",
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT | CT_ON_UNRETURNED,
 	.phases = true,

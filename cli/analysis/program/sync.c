@@ -215,6 +215,7 @@ static void sync_free(struct ct_analysis *a)
 
 const struct ct_analyser ct_report_sync = {
 	.name = "sync",
+	.steady = true,
 	.summary = "synchronisations by function: waiting, per iteration, and the time until the next launch",
 	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
 	.wants = sync_wants,
