@@ -72,7 +72,7 @@ t_gpu_sums()
 	gpu_trace idle
 	is "$(gpu_json cuda_kern_exec_sum | jq -c '.[] | [."Kernel Name", .Count, .QCount, ."AMed (ns)", ."QMed (ns)", ."KMed (ns)", ."TMed (ns)"]' | paste -sd ' ')" \
 		'["softmax(float*)",10,10,5000,999000,100000,1104000] ["gemm(float*)",10,10,5000,3000,1000000,1008000]' "cuda_kern_exec_sum: from the launch to the start"
-	is "$(COLUMNS=80 "$plain" report cuda_kern_exec_sum "$g" 2>/dev/null | sed -n 2p | tr -s ' ')" " tid runs all avg wait median run median call kernel" \
+	is "$(COLUMNS=80 "$plain" report --from start cuda_kern_exec_sum "$g" 2>/dev/null | sed -n 2p | tr -s ' ')" " tid runs all avg wait median run median call kernel" \
 		"for people: by which it is sorted, and what tells rows of one kernel apart"
 	gpu_trace nodes
 	is "$(gpu_json cuda_gpu_kern_sum | jq -c '.[] | [.Name, .Instances, ."Total Time (ns)"]' | paste -sd ' ')" \
@@ -80,7 +80,7 @@ t_gpu_sums()
 	is "$(gpu_json cuda_gpu_trace | jq -c 'map(.CorrId) | group_by(.) | map(length) | unique')" "[2]" \
 		"two kernels belong to each launch of a graph"
 	gpu_trace graphs
-	"$plain" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q '20 graph launches (420.00 us on the GPU) are left out.*--gpu=nodes'
+	"$plain" report --from start cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q '20 graph launches (420.00 us on the GPU) are left out.*--gpu=nodes'
 	ok $? "graphs without their kernels are said"
 	is "$(gpu_json cuda_gpu_trace | jq -r '.[0] | "\(.Name) \(."Duration (ns)")"')" "[CUDA graph 5] 21000" "a graph is one row of cuda_gpu_trace"
 }
@@ -168,7 +168,7 @@ t_gpu_crowd()
 	gpu_json gaps >"$g.gaps"
 	is "$(jq -c '[.gaps_sum[] | select(.Cause == "call not known") | .Gaps]' "$g.gaps")" "[3617]" "20,000 threads: of some it is not known what they did"
 	is "$(jq -c '[.gaps_sum[]."Total Time (ns)"] | add' "$g.gaps")" $((19999 * 7000)) "the causes add up to the gaps"
-	"$plain" report gaps "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'very many threads: what those after the first 16,384 did is not known'
+	"$plain" report --from start gaps "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -q 'very many threads: what those after the first 16,384 did is not known'
 	ok $? "the report says so"
 }
 
@@ -176,14 +176,14 @@ t_gpu_crowd()
 t_gpu_missing()
 {
 	gpu_trace strangers
-	is "$(timeout $hang "$plain" report --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
+	is "$(timeout $hang "$plain" report --from start --format json cuda_gpu_kern_sum "$g" | jq '.[].Instances')" 60000 \
 		"many records that fit none of many calls: it does not take for ever"
 	local report
 	says()
 	{
 		gpu_trace "$1"
-		"$plain" report "$2" "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -qF "$3"
-		ok $? "$2 of $1: $3" || "$plain" report "$2" "$g" 2>&1 | tail -n 5
+		"$plain" report --from start "$2" "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -qF "$3"
+		ok $? "$2 of $1: $3" || "$plain" report --from start "$2" "$g" 2>&1 | tail -n 5
 	}
 	for report in cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_trace cuda_kern_exec_sum gaps stages iterations; do
 		says stopped $report "Process 4242: GPU records until 0.100 ms only: torch.profiler collects the GPU's activity from now on."
@@ -212,7 +212,7 @@ t_gpu_missing()
 	is "$(gpu_json iterations | jq -c '.iterations[0,19] | [."GPU Busy (ns)", ."GPU Busy (%)", ."Device Idle (ns)"]' | paste -sd ' ')" \
 		"[4000,40,6000] [null,null,null]" "iterations: nothing of those that were not recorded"
 	gpu_trace idle
-	! "$plain" report cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
+	! "$plain" report --from start cuda_gpu_kern_sum gaps stages "$g" 2>&1 | grep -q 'Process 4242: .*GPU records'
 	ok $? "a complete trace says nothing of the kind"
 }
 
@@ -221,7 +221,7 @@ t_gpu_graphs_made()
 {
 	local call name
 	gpu_trace made
-	is "$("$ct" report --all "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -o 'GPU records may be missing[^:]*: it called exec' | head -n 1)" "" \
+	is "$("$ct" report --from start --all "$g" 2>/dev/null | tr -s '\n ' '  ' | grep -o 'GPU records may be missing[^:]*: it called exec' | head -n 1)" "" \
 		"no record is missing of what makes and destroys graphs"
 	is "$("$ct" explain --call 3 "$g" 2>/dev/null | grep -c 'ON THE GPU')" 1 "explain --call: a launch has a part on the GPU"
 	jq -r 'select(.phase == "E" and (.name | startswith("cuGraph"))) | "\(.op_id) \(.name)"' "$gl" >"$g.calls"
@@ -286,15 +286,15 @@ t_gpu_host()
 	for name in idle overlap busy; do
 		for report in cuda_api_sum cuda_api_trace osrt_sum ioctl_sum driver_sum memory errors threads sync processes handles; do
 			gpu_trace $name host
-			"$plain" report --format csv $report "$g" >"$g.csv" 2>/dev/null
+			"$plain" report --from start --format csv $report "$g" >"$g.csv" 2>/dev/null
 			gpu_trace $name
-			"$plain" report --format csv $report "$g" 2>/dev/null | sed 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' >"$g.csv"
+			"$plain" report --from start --format csv $report "$g" 2>/dev/null | sed 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' >"$g.csv"
 			sed -i 's/,[0-9]*,4242,4242,0,/,ID,4242,4242,0,/' "$g-host.csv"
 			cmp -s "$g.csv" "$g-host.csv"
 			ok $? "gpu $name: $report is the same without the GPU's records" || diff "$g.csv" "$g-host.csv" | head -n 6
 		done
 		gpu_trace $name host
-		"$plain" report cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q 'times of the launch calls on the host, without records of the GPU'
+		"$plain" report --from start cuda_gpu_kern_sum "$g" 2>/dev/null | grep -q 'times of the launch calls on the host, without records of the GPU'
 		ok $? "gpu $name: without them the report says what its times are"
 	done
 }

@@ -40,8 +40,8 @@ t_options_words()
 	is "$("$ct" version)" "$("$ct" --version)" "version is --version"
 	"$ct" --help >"$work/help" && cmp -s "$work/help" <("$ct" help)
 	ok $? "help is --help"
-	"$plain" report cuda_api_sum "$t" >"$work/right" 2>/dev/null
-	"$ct" report "$t" cuda_api_sum 2>/dev/null | cmp -s - "$work/right"
+	"$plain" report --from start cuda_api_sum "$t" >"$work/right" 2>/dev/null
+	"$ct" report --from start "$t" cuda_api_sum 2>/dev/null | cmp -s - "$work/right"
 	ok $? "the directory may stand before the reports"
 	for command in report explain timeline export diff; do
 		is "$("$ct" $command --help | grep -cE -- '^      --(from|to|pid|tid|name)=')" 5 "$command has --from, --to, --pid, --tid and --name"
@@ -149,6 +149,49 @@ t_options_times()
 	for time in 1,5 1.5h -1 1e 1,5000 ''; do
 		wrong_line 64 'is no moment' report --from "$time" "$t"
 	done
+}
+
+# What comes again and again is of the steady state; a range, or --from start, says otherwise.
+t_options_steady()
+{
+	local t p=$work/steady report
+	t=$(trace train)
+	for report in gaps sync cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_sum \
+		"--by kernel" "--by function,thread --of waits"; do
+		cmp -s <("$ct" report --format csv $report "$t" 2>/dev/null) \
+			<("$plain" report --format csv --from steady --to steady $report "$t" 2>/dev/null)
+		ok $? "report $report: of the steady state"
+	done
+	for report in stages iterations memory errors processes ioctl_sum nvtx_sum "--by stage" "--by function --of allocations"; do
+		cmp -s <("$ct" report --format csv $report "$t" 2>/dev/null) \
+			<("$plain" report --format csv --from start --to end $report "$t" 2>/dev/null)
+		ok $? "report $report: of the whole run"
+	done
+	"$plain" report --from start --format csv cuda_api_sum "$t" 2>/dev/null | grep -q ',cuInit,'
+	ok $? "--from start: the whole run"
+	"$plain" report --to end --format csv cuda_api_sum "$t" 2>/dev/null | grep -q ',cuInit,'
+	ok $? "--to end, too"
+	! "$plain" report --format csv cuda_api_sum "$t" 2>"$p.err" | grep -q ',cuInit,'
+	ok $? "which the steady state does not have"
+	grep -qE '^cudatrace: cuda_api_sum: The steady state of process [0-9]+: from [0-9,.]+ ms to [0-9,.]+ ms. --from start: the whole run.$' "$p.err"
+	ok $? "it is said on stderr" || cat "$p.err"
+	COLUMNS=160 "$ct" report stages cuda_gpu_kern_sum "$t" >"$p.out" 2>/dev/null
+	grep -qE '^GPU KERNELS IN THE STEADY STATE: ' "$p.out" && grep -q '^STAGES OF EACH PROCESS$' "$p.out" &&
+		grep -qE ' [0-9]+ +init ' "$p.out" && [ "$(grep -c -- '--from start: the whole run' "$p.out")" = 1 ]
+	ok $? "titles say which is which" || cat "$p.out"
+	# Another process, whose steady state is not the first one's.
+	t=$(trace processes)
+	for pid in $("$plain" report --format csv stages "$t" 2>/dev/null | awk -F, '$0 ~ /,steady,/ { print $2 }' | sort -u); do
+		cmp -s <("$ct" report --format csv --pid "$pid" cuda_api_sum "$t" 2>/dev/null) \
+			<("$plain" report --format csv --pid "$pid" --from steady --to steady cuda_api_sum "$t" 2>/dev/null)
+		ok $? "--pid: its steady state"
+	done
+	# A trace without one.
+	t=$(trace guest-cuinit)
+	cmp -s <("$ct" report cuda_api_sum gaps "$t" 2>/dev/null) <("$plain" report --from start cuda_api_sum gaps "$t" 2>/dev/null)
+	ok $? "where there is no steady state: the whole run"
+	wrong_line 1 '--from takes start, and --to takes end' report --to start "$t"
+	wrong_line 1 '--from takes start, and --to takes end' report --from end "$t"
 }
 
 # Findings of a range are those of its phases: shares are of its time.
@@ -260,7 +303,7 @@ t_options_nsys()
 	is "$("$ct" report --format json --name 'gemm*' nvtx_kern_sum "$g" 2>/dev/null | jq -c '[.[] | ."Kern Inst"]')" '[50,50]' "--name chooses kernels"
 	is "$("$ct" report --format json --name step nvtx_gpu_proj_sum "$g" 2>/dev/null | jq -c '[.[] | .Range]')" '["step"]' "and ranges"
 	is "$("$ct" report --format json --from 10 nvtx_gpu_proj_sum "$g" 2>/dev/null | jq -c '[.[] | ."Range Instances"]')" '[40,40,40]' "--from counts ranges where they began"
-	"$ct" report --format csv cuda_gpu_sum "$g" >"$p.csv" 2>/dev/null
+	"$ct" report --from start --format csv cuda_gpu_sum "$g" >"$p.csv" 2>/dev/null
 	diff - "$p.csv" <<-'END'
 	Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Category,Operation
 	54.3,1250000,100,12500.0,12500.0,10000,15000,2512.6,CUDA_KERNEL,softmax(float*)
@@ -269,8 +312,8 @@ t_options_nsys()
 	END
 	ok $? "cuda_gpu_sum: all work of the GPU"
 	gpu_trace two
-	is "$("$ct" report --format json cuda_gpu_sum "$g" 2>/dev/null | jq -c '[.[] | select(.Category == "MEMORY_OPER") | .Operation, .Instances]')" \
-		"$("$ct" report --format json cuda_gpu_mem_time_sum "$g" 2>/dev/null | jq -c '[.[] | .Operation, .Count]')" "... copies and sets as in cuda_gpu_mem_time_sum"
+	is "$("$ct" report --from start --format json cuda_gpu_sum "$g" 2>/dev/null | jq -c '[.[] | select(.Category == "MEMORY_OPER") | .Operation, .Instances]')" \
+		"$("$ct" report --from start --format json cuda_gpu_mem_time_sum "$g" 2>/dev/null | jq -c '[.[] | .Operation, .Count]')" "... copies and sets as in cuda_gpu_mem_time_sum"
 	is "$("$ct" report nvtx_kern_sum "$(trace train-nvtx)" 2>/dev/null | grep -c 'no records of the GPU: record it with --gpu')" 1 "without records of the GPU it says so"
 }
 
@@ -285,7 +328,7 @@ t_options_tables()
 	"$ct" report --format csv -o "$p/a.csv" blocks "$t" 2>/dev/null
 	is "$?,$(find "$p" -name 'a*' -printf '%f\n' | sort | paste -sd,)" "0,$("$plain" report --format json blocks "$t" 2>/dev/null | jq -r 'keys_unsorted[] | "a_\(.).csv"' | sort | paste -sd,)" \
 		"a report of two tables: a file of csv each, by their names"
-	"$ct" report --format csv -o "$p/b" blocks cuda_api_sum "$t" 2>/dev/null
+	"$ct" report --from start --format csv -o "$p/b" blocks cuda_api_sum "$t" 2>/dev/null
 	is "$(grep -c '^$' "$p"/*.csv | grep -vc ':0$')" 0 "no file has an empty line between tables"
 	[ -s "$p/b_cuda_api_sum.csv" ]
 	ok $? "a report of one table has its name"

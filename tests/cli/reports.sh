@@ -179,7 +179,7 @@ whole_report()
 {
 	local out=$work/data/$1.$2
 	[ ! -e "$out.whole" ] || return 0
-	! compgen -G "${out}_*.csv" >/dev/null || "$plain" report --format csv "$2" "$(trace "$1")" 2>/dev/null >"$out.csv"
+	! compgen -G "${out}_*.csv" >/dev/null || "$plain" report --from start --format csv "$2" "$(trace "$1")" 2>/dev/null >"$out.csv"
 	grep "^cudatrace: $2[:_]" "$work/data/$1.notes" >"$out.notes"
 	touch "$out.whole"
 }
@@ -191,7 +191,7 @@ every_report()
 	local out=$work/data/$1 file name
 	[ ! -e "$out.reported" ] || return "$(cat "$out.reported")"
 	mkdir -p "${out%/*}"
-	"$plain" report --all cuda_api_trace cuda_gpu_trace --format csv -f -o "$out.reports" "$(trace "$1")" 2>"$out.notes"
+	"$plain" report --from start --all cuda_api_trace cuda_gpu_trace --format csv -f -o "$out.reports" "$(trace "$1")" 2>"$out.notes"
 	echo $? >"$out.reported"
 	for file in "$out.reports"_*.csv; do
 		name=${file#"$out.reports_"}
@@ -369,14 +369,14 @@ t_reports_cuda_gpu()
 		is "$(sed -n 's/.*: \([0-9]*\) graph launches are left out.*/\1/p' "$work/data/$name.cuda_gpu_kern_sum.notes")" \
 			"$([ "$graphs" = 0 ] || echo "$graphs")" "cuda_gpu_kern_sum of $name: says how many graphs are left out"
 	done
-	"$plain" report cuda_gpu_mem_size_sum "$(trace jax)" >"$work/data/jax.txt" 2>/dev/null
+	"$plain" report --from start cuda_gpu_mem_size_sum "$(trace jax)" >"$work/data/jax.txt" 2>/dev/null
 	grep -qE '^ +1\.81 GiB +435 +4\.27 MiB ' "$work/data/jax.txt"
 	ok $? "people read sizes in units that fit" || cat "$work/data/jax.txt"
 	# Records of the GPU count instead of the calls, unless the calls alone are asked for.
 	facts gpu
 	for from in gpu user; do
 		for report in $gpu_reports; do
-			"$plain" report --format csv -f -o "$work/data/gpu.$report.csv" $([ $from = gpu ] || echo --layer user) "$report" "$work/gpu" 2>/dev/null
+			"$plain" report --from start --format csv -f -o "$work/data/gpu.$report.csv" $([ $from = gpu ] || echo --layer user) "$report" "$work/gpu" 2>/dev/null
 			ok $? "$report of gpu, from $from"
 		done
 		is_gpu gpu $from
@@ -454,7 +454,7 @@ t_reports_sort()
 	dir=$(trace train)
 	mkdir -p "$work/data"
 	for name in iterations gaps stages; do
-		"$plain" report --sort "Duration (ns)" --format csv $name "$dir" 2>/dev/null >"$out.csv"
+		"$plain" report --from start --sort "Duration (ns)" --format csv $name "$dir" 2>/dev/null >"$out.csv"
 		ok $? "$name by duration"
 		# Of each table that has it.
 		awk -F, 'NF < 2 { at = 0; next } !at { for (i = 1; i <= NF; i++) if ($i == "Duration (ns)") { at = i; last = -1 }
@@ -466,14 +466,14 @@ t_reports_sort()
 	for name in errors "gaps errors"; do
 		rm -f "$out"*
 		# shellcheck disable=SC2086
-		"$plain" report --sort nothing --format csv -o "$out.csv" $name "$dir" 2>"$work/sort.err"
+		"$plain" report --from start --sort nothing --format csv -o "$out.csv" $name "$dir" 2>"$work/sort.err"
 		is "$?,$(find "$work/data" -name 'sort*' | wc -l),$(grep -c "column 'nothing'" "$work/sort.err")" "64,0,1" "no such column of $name" ||
 			cat "$work/sort.err"
 	done
 	# The first rows of many are those of all, with their texts; what is left out is counted.
 	for name in "Duration (ns)" -duration Name -kernel; do
-		"$plain" report --sort "$name" --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | head -n 31 >"$out.csv"
-		"$plain" report --sort "$name" --format csv --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | diff "$out.csv" - >"$out.diff"
+		"$plain" report --from start --sort "$name" --format csv cuda_api_trace "$(trace gpt2)" 2>/dev/null | head -n 31 >"$out.csv"
+		"$plain" report --from start --sort "$name" --format csv --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | diff "$out.csv" - >"$out.diff"
 		ok $? "the first of a long list by $name" || head -n 4 "$out.diff"
 	done
 	is "$("$plain" report --sort duration --top 30 cuda_api_trace "$(trace gpt2)" 2>/dev/null | sed -n 's/^  \.\.\. and \([0-9,]*\) more.*/\1/p' | tr -d ,)" \
@@ -484,7 +484,7 @@ t_reports_sort()
 		[ "$(awk '{ print int($3) }' "$work/used")" -lt 40000 ]
 		ok $? "a list that is sorted and cut is not kept in memory" || cat "$work/used"
 	}
-	is "$("$plain" report --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
+	is "$("$plain" report --from start --all summary summary --format json "$dir" 2>/dev/null | grep -c '^"summary"')" 1 "a report that is named twice is printed once"
 	"$plain" report -f errors errors -o "$out.csv" "$dir" && [ -s "$out.csv" ]
 	ok $? "and has one file"
 }
@@ -498,7 +498,7 @@ t_reports_simulated()
 		dir=$(trace "$name")
 		{
 			"$plain" report "$dir"
-			"$plain" report sync "$dir"
+			"$plain" report --from start sync "$dir"
 			"$plain" report cuda_api_trace --top 3 "$dir"
 			"$plain" report stages errors "$dir"
 			"$plain" explain "$dir"
@@ -510,7 +510,7 @@ t_reports_simulated()
 			"$([ "$name" = gpt2 ] && echo 0,0 || echo 7,2)" "$name: figures of a simulated GPU are labelled, no others" ||
 			grep -n -i simulated "$work/data/$name.label"
 	done
-	"$plain" report --format csv sync "$(trace guest-inference)" 2>/dev/null | head -n 1 | grep -q '^Time (%),'
+	"$plain" report --from start --format csv sync "$(trace guest-inference)" 2>/dev/null | head -n 1 | grep -q '^Time (%),'
 	ok $? "a table for programs has no label"
 }
 
@@ -520,17 +520,17 @@ t_reports_width()
 	local name
 
 	for name in gpt2 jax gpu; do
-		COLUMNS=80 "$plain" report cuda_api_sum cuda_api_trace $gpu_reports nvtx_sum osrt_sum "$(trace "$name")" \
+		COLUMNS=80 "$plain" report --from start cuda_api_sum cuda_api_trace $gpu_reports nvtx_sum osrt_sum "$(trace "$name")" \
 			2>/dev/null >"$work/data/$name.80"
 		is "$(awk 'length > 80' "$work/data/$name.80")" "" "reports on $name fit 80 columns"
 	done
 	# Titles and notes, too; all words of them are there.
 	for name in gpt2 guest-two guest-flight guest-lost memory; do
-		COLUMNS=80 "$plain" report --all "$(trace "$name")" 2>/dev/null >"$work/data/$name.80"
+		COLUMNS=80 "$plain" report --from start --all "$(trace "$name")" 2>/dev/null >"$work/data/$name.80"
 		COLUMNS=80 "$plain" explain --slowest 3 "$(trace "$name")" 2>/dev/null >>"$work/data/$name.80"
 		is "$(LC_ALL=C.UTF-8 awk 'length > 80' "$work/data/$name.80")" "" "all reports on $name fit 80 columns"
 	done
-	COLUMNS=80 "$plain" report sync "$(trace gpt2)" | grep -A2 '^  avg to next' | tr -s '\n ' ' ' |
+	COLUMNS=80 "$plain" report --from start sync "$(trace gpt2)" | grep -A2 '^  avg to next' | tr -s '\n ' ' ' |
 		grep -q ' avg to next: from the end of it until the process launches or copies something, where no other synchronisation comes before. '
 	ok $? "a long note goes on in the next line"
 }

@@ -28,7 +28,7 @@ by()
 	} | sqlite3 -batch :memory: 2>/dev/null | LC_ALL=C tr -d '\200-\377' | distribution |
 		awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }' >"$out.want"
 	# shellcheck disable=SC2086
-	"$plain" report $options --format csv "$(trace "$name")" 2>"$out.notes" >"$out.csv"
+	"$plain" report --from start $options --format csv "$(trace "$name")" 2>"$out.notes" >"$out.csv"
 	ok $? "$name: report $options" || cat "$out.notes"
 	got=
 	for column in $columns; do
@@ -78,7 +78,7 @@ t_reports_by_gpu()
 			(if $w.launch_op_id then $calls[$w.launch_op_id | tostring] else null end) as $c |
 			[(if $c then "\($c.name)|\($c.tid)" else "" end), (.duration_us * 1000 | round), 0] | @tsv' "$gl" |
 			distribution | cut -f1,2,5,8,9 >"$out.all"
-		"$plain" report --by function,thread --measure gpu --format csv "$g" 2>"$out.notes" >"$out.csv"
+		"$plain" report --from start --by function,thread --measure gpu --format csv "$g" 2>"$out.notes" >"$out.csv"
 		ok $? "gpu $name: report --by function,thread --measure gpu" || cat "$out.notes"
 		sqlite3 -batch -cmd '.mode tabs' :memory: ".import --csv $out.csv t" \
 			'select Name || "|" || Tid, Count, "Total Time (ns)", "Min (ns)", "Max (ns)" from t' >"$out.got"
@@ -89,13 +89,13 @@ t_reports_by_gpu()
 		jq -r 'select(.layer == "gpu" and .phase == "E") |
 			["GPU \(.details.gpu)|\(.details.context_id)|\(.details.stream_id // .details.stream)", (.duration_us * 1000 | round), 0] | @tsv' "$gl" |
 			distribution | cut -f1,2,5,8,9 >"$out.want"
-		"$plain" report --by device,context,stream --of work --format csv "$g" 2>"$out.notes" >"$out.csv"
+		"$plain" report --from start --by device,context,stream --of work --format csv "$g" 2>"$out.notes" >"$out.csv"
 		sqlite3 -batch -cmd '.mode tabs' :memory: ".import --csv $out.csv t" \
 			'select Device || "|" || Context || "|" || Stream, Count, "Total Time (ns)", "Min (ns)", "Max (ns)" from t' >"$out.got"
 		same "$out.want" "$out.got" tnnnn "gpu $name: work by device, context and stream"
 	done
 	gpu_trace unjoined
-	grep -q 'name no call that is known' "$g.by.notes" || "$plain" report --by function --measure gpu "$g" 2>&1 | grep -q 'name no call that is known'
+	grep -q 'name no call that is known' "$g.by.notes" || "$plain" report --from start --by function --measure gpu "$g" 2>&1 | grep -q 'name no call that is known'
 	ok $? "gpu unjoined: people read it, too"
 }
 
@@ -109,7 +109,7 @@ t_reports_by_phases()
 	report "$name" iterations
 	report "$name" stages
 	part 2 "$work/data/$name.iterations.csv" >"$out.iterations.csv"
-	"$plain" report --by iteration --of launches --measure count --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
+	"$plain" report --from start --by iteration --of launches --measure count --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
 	ok $? "$name: report --by iteration"
 	sqlite3 -batch -cmd '.mode tabs' :memory: ".import --csv $out.csv t" "select Iteration, Count from t where Iteration <> ''" >"$out.got"
 	sqlite3 -batch -cmd '.mode tabs' :memory: ".import --csv $out.iterations.csv t" 'select Iteration, Launches from t where Launches > 0' >"$out.want"
@@ -123,7 +123,7 @@ t_reports_by_phases()
 	$1 == "E" && $2 == "user" && $4 == "launch" && ($3 == "kernel" || $3 == "graph") {
 		print depth[$9] ? text[$9, depth[$9]] : "", $12, $14
 	}' "$work/data/$name.tsv" | distribution | cut -f1-3,5 >"$out.want"
-	"$plain" report --by range --of launches --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
+	"$plain" report --from start --by range --of launches --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
 	csv "$out.csv" Range Count Failed "Total Time (ns)" >"$out.got"
 	same "$out.want" "$out.got" tnnn "$name: launches by the innermost range around them"
 
@@ -142,7 +142,7 @@ t_reports_by_phases()
 				of = stage[i]
 		print of, $12, $14
 	}' "$out.stages" "$work/data/$name.tsv" | distribution | cut -f1-3,5 >"$out.want"
-	"$plain" report --by stage --of launches --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
+	"$plain" report --from start --by stage --of launches --format csv "$(trace $name)" 2>/dev/null >"$out.csv"
 	csv "$out.csv" Stage Count Failed "Total Time (ns)" >"$out.got"
 	same "$out.want" "$out.got" tnnn "$name: launches by stage"
 }
@@ -157,29 +157,29 @@ t_reports_by_words()
 	for words in "--by kernels" "--by kernel, --of launches" "--by kernel --of launch" "--by kernel --measure time" "--of calls" \
 		"--by kernel,kernel" "--by kernel,stream,thread,process,stage" "--by ioctl --measure gpu" "--by kernel --open"; do
 		# shellcheck disable=SC2086
-		"$plain" report $words "$dir" >"$out.out" 2>"$out.err"
+		"$plain" report --from start $words "$dir" >"$out.out" 2>"$out.err"
 		is "$?,$(wc -l <"$out.err"),$(wc -c <"$out.out")" 64,1,0 "report $words: one line, and the status of a wrong call" || cat "$out.err"
 	done
-	"$plain" report --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, stage, .*, cpu, line, stack, work, category$"
+	"$plain" report --from start --by kernels "$dir" 2>&1 | grep -q "no 'kernels': it takes function, kernel, thread, process, stage, .*, cpu, line, stack, work, category$"
 	ok $? "a wrong key: the line has all keys"
-	"$plain" report --by kernel --of x "$dir" 2>&1 | grep -q "it takes calls, launches, .*, switches$"
+	"$plain" report --from start --by kernel --of x "$dir" 2>&1 | grep -q "it takes calls, launches, .*, switches$"
 	ok $? "a wrong --of: the line has all words"
-	"$plain" report --by kernel --measure x "$dir" 2>&1 | grep -q "it takes duration, self, count, bytes, gpu$"
+	"$plain" report --from start --by kernel --measure x "$dir" 2>&1 | grep -q "it takes duration, self, count, bytes, gpu$"
 	ok $? "a wrong --measure: the line has all words"
 
-	"$plain" report --by function --format json "$dir" 2>/dev/null | jq -e 'type == "array" and .[0]["Total Time (ns)"] >= .[1]["Total Time (ns)"]' >/dev/null
+	"$plain" report --from start --by function --format json "$dir" 2>/dev/null | jq -e 'type == "array" and .[0]["Total Time (ns)"] >= .[1]["Total Time (ns)"]' >/dev/null
 	ok $? "report --by: json is one array"
-	"$plain" report --by function errors --format json "$dir" 2>/dev/null | jq -e 'has("by") and has("errors")' >/dev/null
+	"$plain" report --from start --by function errors --format json "$dir" 2>/dev/null | jq -e 'has("by") and has("errors")' >/dev/null
 	ok $? "report --by: beside other reports"
-	is "$("$plain" report --by function --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,12 | sort)" \
-		"$("$plain" report cuda_api_sum --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9 | sort)" "report --by function is cuda_api_sum"
+	is "$("$plain" report --from start --by function --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,12 | sort)" \
+		"$("$plain" report --from start cuda_api_sum --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9 | sort)" "report --by function is cuda_api_sum"
 	is "$("$plain" report --by function --name 'cuMem*' --from steady --to steady --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,12 | sort)" \
 		"$("$plain" report cuda_api_sum --name 'cuMem*' --from steady --to steady --format csv "$dir" 2>/dev/null | tail -n +2 | cut -d, -f2,3,9 | sort)" \
 		"report --by: filters are those of all reports"
-	is "$("$plain" report --by kernel --sort -count --top 3 --format csv "$dir" 2>/dev/null | wc -l)" 4 "report --by: --sort and --top"
-	COLUMNS=100 "$plain" report --by kernel,stream --of launches "$dir" >"$out.txt" 2>/dev/null
+	is "$("$plain" report --from start --by kernel --sort -count --top 3 --format csv "$dir" 2>/dev/null | wc -l)" 4 "report --by: --sort and --top"
+	COLUMNS=100 "$plain" report --from start --by kernel,stream --of launches "$dir" >"$out.txt" 2>/dev/null
 	grep -qi '^calls that launch kernels and graphs by kernel and stream: duration$' "$out.txt"
 	ok $? "report --by: the title says what it is" || head -n 3 "$out.txt"
-	"$plain" report --by range,ioctl,class,command,error,device --format csv "$dir" >/dev/null 2>"$out.err"
+	"$plain" report --from start --by range,ioctl,class,command,error,device --format csv "$dir" >/dev/null 2>"$out.err"
 	is "$?" 64 "six keys are too many"
 }

@@ -219,7 +219,7 @@ END
 	# What a part of the time holds is not all; of a process it is.
 	is "$(for name in "--from 5000" "--to 5000" "--name cuMemA*" "--pid 549" "--layer user"; do
 		# shellcheck disable=SC2086
-		"$plain" report $name memory "$(trace train)" | grep -c 'that the filter leaves out'
+		"$plain" report --from start $name memory "$(trace train)" | grep -c 'that the filter leaves out'
 	done | paste -sd ' ')" "1 1 1 0 0" "memory: of a part of the calls it says so"
 	report memory processes
 	is "$(csv "$work/data/memory.processes.csv" Process Generation Calls "Peak Memory (bytes)" | tr '\t\n' '  ')" \

@@ -37,7 +37,7 @@ doing_functions='
 	}
 	# From @now on thread @tid does @what.
 	function moved(tid, now, what,   busy) {
-		busy = own[tid] != "application" && own[tid] != "absent"
+		busy = own[tid] != "application" && own[tid] != "before or after the thread"
 		own[tid] = what
 		if (!busy && what != "application")
 			called[tid] = now
@@ -45,13 +45,13 @@ doing_functions='
 	}
 	# What the process does from now on, if the next work comes from @c.
 	function would(pid, c,   i, t, work, wait) {
-		if (own[c] != "application" && own[c] != "absent")
+		if (own[c] != "application" && own[c] != "before or after the thread")
 			return own[c]
 		for (i = 1; i <= threads[pid]; i++) {
 			t = thread[pid, i]
 			if (own[t] == "waiting" && called[t] > last[c])
 				wait = "waiting"
-			else if (own[t] != "waiting" && own[t] != "application" && own[t] != "absent" &&
+			else if (own[t] != "waiting" && own[t] != "application" && own[t] != "before or after the thread" &&
 				 called[t] > last[c] && (!work || called[t] > called[work]))
 				work = t
 		}
@@ -94,7 +94,7 @@ doings()
 	$8 == 0 || !($8 in count) { next }
 	!($9 in pids) {
 		pids[$9] = $8
-		doing[$9] = $9 == $8 ? "application" : "absent"
+		doing[$9] = $9 == $8 ? "application" : "before or after the thread"
 		last[$9] = first[$8]
 	}
 	{
@@ -115,7 +115,7 @@ doings()
 	END {
 		for (tid in pids) {
 			if (doing[tid] == "application" && tid != pids[tid])
-				doing[tid] = "absent"
+				doing[tid] = "before or after the thread"
 			charge(tid, ends[pids[tid]])
 		}
 		for (key in ns)
@@ -211,7 +211,7 @@ turns()
 			}
 			for (i = 1; i <= threads[pid]; i++) {
 				t = thread[pid, i]
-				own[t] = t == pid ? "application" : "absent"
+				own[t] = t == pid ? "application" : "before or after the thread"
 				last[t] = called[t] = 0
 			}
 			latest = thread[pid, 1]
@@ -264,7 +264,7 @@ t_reports_stages()
 		awk -F'\t' -v OFS='\t' '
 		FILENAME == ARGV[1] { wall[$1, $2] = $4 - $3; next }
 		$1 == "C" { launches[$2, $3] += $6 }
-		$1 == "A" && $5 != "application" && $5 != "absent" { called[$2, $3, $4] += $6 }
+		$1 == "A" && $5 != "application" && $5 != "before or after the thread" { called[$2, $3, $4] += $6 }
 		{ line[++n] = $0 }
 		END {
 			# Before the warm-up also the thread that is longest in calls.
@@ -554,7 +554,7 @@ t_reports_gaps()
 			    (($4 == "launch" && ($3 == "kernel" || $3 == "graph")) || ($3 == "transfer" && $4 == "copy"))) {
 				launches[$8, $9] = 1
 				thread[$8, ++threads[$8]] = $9
-				own[$9] = "absent"
+				own[$9] = "before or after the thread"
 			}
 			next
 		}
@@ -696,7 +696,7 @@ t_reports_sync()
 			END { for (k in n) print k, n[k], n[k] / (last - first + 1), total[k], 100 * total[k] / (to - from) }' "$d.sync.iterations" "$d.tsv" >"$d.sync.want"
 		csv "$d.sync.part" Name "Num Calls" "Per Iteration" "Steady State (ns)" "Steady State (%)" >"$d.sync.got"
 		same "$d.sync.want" "$d.sync.got" tnmnd "sync of iterations $first to $last of $name"
-		"$plain" report --format csv --type sync sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
+		"$plain" report --from start --format csv --type sync sync "$(trace "$name")" 2>/dev/null >"$d.sync.part"
 		is "$(csv "$d.sync.part" "Until Next Submission (ns)" "Until Next Submission Avg (ns)" | tr -d '\t' | sort -u)" "" \
 			"sync of $name without its launches: until the next one is not known"
 	done

@@ -354,7 +354,7 @@ t_report()
 	script -qec "stty cols 100; TERM=xterm NO_COLOR= '$ct' explain '$t'" /dev/null 2>/dev/null | tr -d '\r' >"$work/report.tty"
 	grep -q $'^\033\[1mVERDICT' "$work/report.tty"
 	ok $? "explain: the same"
-	COLUMNS=80 "$ct" report cuda_api_sum "$t" 2>/dev/null >"$work/report80.txt"
+	COLUMNS=80 "$ct" report --from start cuda_api_sum "$t" 2>/dev/null >"$work/report80.txt"
 	grep -qE "^ +[0-9.]+ % +150.00 us +1,200 +10 ns +700 ns +cuMemAlloc +28\$" "$work/report80.txt"
 	ok $? "report: total, calls, median, longest and failures of each" || cat "$work/report80.txt"
 }
@@ -453,7 +453,7 @@ t_left()
 	ok $? "... and stands in the timeline where it began, no further"
 	is "$("$ct" export --format chrome "$work/left" 2>/dev/null | jq -r '.traceEvents[] | select(.args.abandoned) | .ph + " " + .name')" \
 		"X cuStreamSynchronize" "... and a slice says what it is"
-	"$ct" report --format csv cuda_api_sum "$work/left" 2>/dev/null | grep -q '^,,1,,,,,,cuStreamSynchronize,,,0'
+	"$ct" report --from start --format csv cuda_api_sum "$work/left" 2>/dev/null | grep -q '^,,1,,,,,,cuStreamSynchronize,,,0'
 	ok $? "... and no report has its time"
 }
 
@@ -824,7 +824,7 @@ t_registry()
 	"$ct" export "$work/lines" 2>/dev/null | cmp -s - "$j"
 	ok $? "two heads, two texts of an id, cut, empty and damaged lines"
 	cp "$work/lines/metadata" "$work/lines.metadata"
-	"$ct" report --all "$t" >/dev/null 2>&1
+	"$ct" report --from start --all "$t" >/dev/null 2>&1
 	diff "$t/metadata" "$work/lines.metadata" >"$work/err"
 	ok $? "which leave metadata as it is" || head -n 5 "$work/err"
 
@@ -832,9 +832,9 @@ t_registry()
 	rm "$work/merged/metadata"
 	sed -i 's/^string 2 .*/string 2 _Z9vectorAddPKfS0_Pfi/; s/cuLaunchKernel_ptsz/cuLaunchKernel/' \
 		"$work/merged/.registry"
-	kernels=$("$ct" report --format csv cuda_gpu_kern_sum "$work/merged" 2>/dev/null | sed 1d | cut -d, -f3 | paste -sd,)
+	kernels=$("$ct" report --from start --format csv cuda_gpu_kern_sum "$work/merged" 2>/dev/null | sed 1d | cut -d, -f3 | paste -sd,)
 	is "$kernels" 400,200 "two ids of one text: one row of a report by kernel"
-	is "$("$ct" report --format csv cuda_api_sum "$work/merged" 2>/dev/null | grep -c ',cuLaunchKernel,')" 1 \
+	is "$("$ct" report --from start --format csv cuda_api_sum "$work/merged" 2>/dev/null | grep -c ',cuLaunchKernel,')" 1 \
 		"one row of a report by function"
 	is "$("$ct" export "$work/merged" 2>/dev/null | jq -r 'select(.kernel > "") | .kernel' | sort | uniq -c | awk '{print $1}')" 400 \
 		"the same name in an export"

@@ -72,7 +72,7 @@ t_sanitized_alone()
 		differ=
 		for report in $("$plain" report --list | awk '{ print $1 }'); do
 			whole_report "$name" "$report"
-			"$ct" report --format csv "$report" "$(trace "$name")" >"$work/alone.csv" 2>"$work/alone.notes"
+			"$ct" report --from start --format csv "$report" "$(trace "$name")" >"$work/alone.csv" 2>"$work/alone.notes"
 			cmp -s "$work/alone.csv" "$work/data/$name.$report.csv" && cmp -s "$work/alone.notes" "$work/data/$name.$report.notes" ||
 				differ="$differ $report"
 		done

@@ -30,7 +30,7 @@ t_gpu_sqlite()
 			JOIN StringIds s ON s.id = r.nameId WHERE s.value GLOB 'cu*Launch*' AND k.start >= r.start")" \
 			"$(jq -n '[inputs | select(.layer == "gpu" and .phase == "E" and .type == "kernel" and .launch_op_id)] | length' "$gpu.jsonl")" \
 			"sqlite, gpu $name: kernels join their launches, as with nsys"
-		build/cudatrace report --all --format json "$gpu" >"$gpu.reports" 2>/dev/null
+		build/cudatrace report --from start --all --format json "$gpu" >"$gpu.reports" 2>/dev/null
 		mapfile -t tables < <(jq -r 'keys_unsorted[]' "$gpu.reports")
 		sqlite_tables "$gpu.db" "${tables[@]}" >"$gpu.tables"
 		jq -r --slurpfile report "$gpu.reports" "$sqlite_compare" "$gpu.tables" >"$gpu.differ" 2>&1

@@ -25,7 +25,7 @@ html_check()
 	"${3:-$cudatrace}" export --format html -f -o "$out.html" "$2" 2>"$out.err" ||
 		{ ok 1 "html: $1 is written"; head -n 3 "$out.err"; return; }
 	build/cudatrace export -f -o "$out.jsonl" "$2" 2>/dev/null
-	build/cudatrace report --all --format json "$2" >"$out.json" 2>/dev/null
+	build/cudatrace report --from start --all --format json "$2" >"$out.json" 2>/dev/null
 	said=$(node tests/export/html_data.js "$out.html" "$out.jsonl" "$out.json" 2>&1)
 	ok $? "html: $1: ${said##*$'\n'}" || sed 's/^/# /' <<<"$said"
 	rm -f "$out.html" "$out.jsonl" "$out.json"

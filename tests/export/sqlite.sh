@@ -109,7 +109,7 @@ t_sqlite_reports()
 	local name db p=$work/sqlite tables
 	for name in $(real_traces); do
 		db=$(sqlite_export "$name") || { ok 1 "sqlite of $name: it is written"; continue; }
-		build/cudatrace report --all --format json "$traces/$name" >"$p.reports" 2>/dev/null
+		build/cudatrace report --from start --all --format json "$traces/$name" >"$p.reports" 2>/dev/null
 		mapfile -t tables < <(jq -r 'keys_unsorted[]' "$p.reports")
 		sqlite_tables "$db" "${tables[@]}" >"$p.tables"
 		jq -r --slurpfile report "$p.reports" "$sqlite_compare" "$p.tables" >"$p.differ" 2>&1
@@ -123,7 +123,7 @@ t_sqlite_reports()
 	for name in graph guest-two guest-flight inference; do
 		db=$(sqlite_export "$name") || continue
 		for table in cuda_api_trace cuda_gpu_trace; do
-			build/cudatrace report --format json $table "$traces/$name" 2>/dev/null | jq "{$table: .}" >"$p.reports"
+			build/cudatrace report --from start --format json $table "$traces/$name" 2>/dev/null | jq "{$table: .}" >"$p.reports"
 			sqlite_tables "$db" $table >"$p.tables"
 			jq -r --slurpfile report "$p.reports" "$sqlite_compare" "$p.tables" >"$p.differ" 2>&1
 			[ ! -s "$p.differ" ]
@@ -204,7 +204,7 @@ t_sqlite_gpu()
 	is "$(sqlite3 "$p.db" "select count(*), sum(bytes) from CUPTI_ACTIVITY_KIND_MEMSET")" \
 		"$(jq -n -r '[inputs | select(.phase == "E" and .layer == "gpu" and .op == "set") | .size] |
 		"\(length)|\(add // "")"' "$p.jsonl")" "memory sets of the GPU"
-	build/cudatrace report --all --format json "$p" >"$p.reports" 2>/dev/null
+	build/cudatrace report --from start --all --format json "$p" >"$p.reports" 2>/dev/null
 	mapfile -t tables < <(jq -r 'keys_unsorted[]' "$p.reports")
 	sqlite_tables "$p.db" "${tables[@]}" >"$p.tables"
 	jq -r --slurpfile report "$p.reports" "$sqlite_compare" "$p.tables" >"$p.differ" 2>&1

@@ -86,7 +86,7 @@ print(f"# {len(spans)} kernels, busy {busy:.3f} ms, idle {idle:.3f} ms; the prog
 sys.exit(abs(idle / known - 1) > 0.02)
 EOF
 	ok $? "idle: the idle time is that of the program"
-	build/cudatrace report gaps "$out/trace-idle" 2>/dev/null | head -n 12 | sed 's/^/# /'
+	build/cudatrace report --from start gaps "$out/trace-idle" 2>/dev/null | head -n 12 | sed 's/^/# /'
 }
 
 part_gpt2()

@@ -301,13 +301,13 @@ t_gpu_exec()
 	local note='Process [0-9]*: GPU records may be missing'
 	activity cut --gpu -- "$gpu" exec "$gpu" work 50
 	is "$?$([ "$(gpu_records cut '.op == "exec"')" -lt 600 ] && echo less)" 0less "exec() at once: records of the program before are missing"
-	"$cudatrace" report cuda_gpu_kern_sum "$work/cut" | tr -s '\n ' '  ' | grep -q "$note between .* ms: it called exec\."
-	ok $? "the reports say when" || "$cudatrace" report cuda_gpu_kern_sum "$work/cut"
+	"$cudatrace" report --from start cuda_gpu_kern_sum "$work/cut" | tr -s '\n ' '  ' | grep -q "$note between .* ms: it called exec\."
+	ok $? "the reports say when" || "$cudatrace" report --from start cuda_gpu_kern_sum "$work/cut"
 	activity cut2 --gpu -- "$gpu" exec true
 	"$cudatrace" report cuda_gpu_trace "$work/cut2" | tr -s '\n ' '  ' | grep -q "Process [0-9]*: no GPU records: it was killed, left by _exit or exec, or still runs"
 	ok $? "also where the next program has nothing of the GPU" || "$cudatrace" report cuda_gpu_trace "$work/cut2"
 	activity whole --gpu -- "$gpu" again 50
-	! "$cudatrace" report cuda_gpu_kern_sum "$work/whole" | grep -q 'GPU records'
+	! "$cudatrace" report --from start cuda_gpu_kern_sum "$work/whole" | grep -q 'GPU records'
 	ok $? "and nothing where all of them came in time"
 }
 

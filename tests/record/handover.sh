@@ -21,7 +21,7 @@ begin()
 }
 
 said() { [ "$(wc -l <"$work/said" 2>/dev/null)" -ge "$1" ]; } 2>/dev/null
-calls() { "$cudatrace" report --format csv cuda_api_sum "$1" 2>"$work/report.err" | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
+calls() { "$cudatrace" report --from start --format csv cuda_api_sum "$1" 2>"$work/report.err" | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }'; }
 stream() { find "$trace" -name 'u-*' -size +0; }
 # Ours, not the program's: the process that has the trace's page of the recorder.
 program() { pgrep -P "$record" -x record-busy; }

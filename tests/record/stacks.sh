@@ -66,7 +66,7 @@ t_stacks_held()
 		"and those that are made further inside, once a stack"
 	is "$("$cudatrace" report --format csv stacks "$work/stacks-held" | awk -F, 'NR > 1 { n += $4 } END { print n }')" \
 		"$(jq -s '[.[] | select(.stack and .phase == "E")] | length' "$work/stacks-held.jsonl")" "report stacks has each call once"
-	"$cudatrace" report --by line --format csv "$work/stacks-held" | grep -q 'sync (.*/tests/record/stacks.py:[0-9]*)'
+	"$cudatrace" report --from start --by line --format csv "$work/stacks-held" | grep -q 'sync (.*/tests/record/stacks.py:[0-9]*)'
 	ok $? "report --by line"
 	"$cudatrace" export --format folded "$work/stacks-held" | grep -q '^[^;]*;[^;]*;<module> ([^;]*stacks.py:[0-9]*);main ([^;]*);.*;sync (.*stacks.py:[0-9]*);cuCtxSynchronize [0-9]*$'
 	ok $? "a flame graph has the lines of the program around its calls"

@@ -219,7 +219,7 @@ t_leaving() {
 	  counts 6 'depth=0 .* cuCtxSetCurrent '; }
 	ok "longjmp out of a call: abandoned, and the depth is right again" $?
 	if [ -x build/cudatrace ] && command -v jq >/dev/null; then
-		build/cudatrace report --format csv cuda_api_sum "$D" >"$W/said" 2>&1
+		build/cudatrace report --from start --format csv cuda_api_sum "$D" >"$W/said" 2>&1
 		build/cudatrace export --format jsonl "$D" >"$W/out" 2>>"$W/said"
 		grep -q '^,,3,,,,,,cuMockCall,,,0$' "$W/said" &&
 		[ "$(jq -s 'map(select(.abandoned) | has("duration_us")) | unique | tojson' "$W/out")" = '"[false]"' ]

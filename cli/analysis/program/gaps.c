@@ -56,7 +56,7 @@ static const unsigned int part_column[G_COUNT] = { APP, SYNC, MEMORY, MODULE, DR
 enum { S_MAIN, S_COUNT, S_TOTAL, S_SHARE, S_MAX, S_IDLE, S_COLUMNS };
 
 static const struct ct_column sum_columns[S_COLUMNS] = {
-	[S_MAIN] = { "Most Of It", "most of it", CT_CELL_TEXT, 0 },
+	[S_MAIN] = { "Most Of It", "main cause", CT_CELL_TEXT, 0 },
 	[S_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
 	[S_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
 	[S_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },

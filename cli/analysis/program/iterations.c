@@ -57,7 +57,7 @@ static const struct ct_column columns[COLUMNS] = {
 	[STAGE] = { "Stage", "stage", CT_CELL_TEXT, 3 },
 	[START] = { "Start (ns)", "start", CT_CELL_TIME, 1 },
 	[DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
-	[RATIO] = { "To Median", "/median", CT_CELL_NUMBER, 0 },
+	[RATIO] = { "To Median", "x median", CT_CELL_NUMBER, 0 },
 	[LAUNCHES] = { "Launches", "launches", CT_CELL_COUNT, 2 },
 	[CALLS] = { "Calls", "calls", CT_CELL_COUNT, 4 },
 	[IN_CALLS] = { "In Calls (ns)", "libcuda", CT_CELL_NS, 0 },
@@ -77,7 +77,7 @@ static const struct ct_column outlier_columns[O_COLUMNS] = {
 	[O_ITERATION] = { "Iteration", "iteration", CT_CELL_COUNT, 0 },
 	[O_START] = { "Start (ns)", "start", CT_CELL_TIME, 2 },
 	[O_DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
-	[O_RATIO] = { "To Median", "/median", CT_CELL_NUMBER, 1 },
+	[O_RATIO] = { "To Median", "x median", CT_CELL_NUMBER, 1 },
 	[O_WHY] = { "Difference", "what was different", CT_CELL_TEXT, 0 },
 };
 

@@ -9,7 +9,7 @@ const char *ct_account_word(unsigned int account)
 		[CT_ACCOUNT_WAIT] = "waiting",
 		[CT_ACCOUNT_OFF_CPU] = "off the CPU",
 		[CT_ACCOUNT_DRIVER] = "kernel driver",
-		[CT_ACCOUNT_ABSENT] = "absent",
+		[CT_ACCOUNT_ABSENT] = "before or after the thread",
 	};
 
 	if (account < CT_ACCOUNT_CALLS)

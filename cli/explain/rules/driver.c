@@ -148,7 +148,7 @@ void ct_rule_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 		if (most->object)
 			snprintf(object, sizeof(object), ", the longest on object 0x%x", most->object);
 		f = ct_explain_add(x, rule, s, CT_SURE, ns,
-				   "%s ioctl%s of the kernel driver take%s %s; most of it %s: %s in %llu call%s%s.",
+				   "%s ioctl%s of the kernel driver take%s %s, mostly by %s: %s in %llu call%s%s.",
 				   ct_term_count(count, calls), ct_explain_s(calls), calls == 1 ? "s" : "", ct_explain_time(x, s, ns, all),
 				   ioctls_name(most, name), ct_explain_time(x, s, most->ns, time),
 				   (unsigned long long)most->count, most->count == 1 ? "" : "s", object);

@@ -44,7 +44,7 @@ void ct_rule_allocations(struct ct_explain *x, const struct ct_rule *rule)
 	    ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
-			   "%s allocation%s and %s free%s %s take %s, most of it %s.",
+			   "%s allocation%s and %s free%s %s take %s, mostly in %s.",
 			   ct_explain_rate(x, allocs_rate, a), ct_explain_rate_s(x, allocs_rate),
 			   ct_explain_rate(x, frees_rate, b), ct_explain_rate_s(x, frees_rate), ct_explain_per(x),
 			   ct_explain_time(x, CT_SCOPE_STEADY, ns, time), most->class->name);
