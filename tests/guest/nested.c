@@ -101,7 +101,10 @@ int main(void)
 	ok(err == ENODATA && places > 40,
 	   "a writer was interrupted at %d instructions of a switch to the next packet", places);
 	p = probe_info(s.fd);
-	/* Where the kernel uses the function's ftrace site, the interrupt may come inside that probe: at one instruction, or two. */
+	/*
+	 * Where the kernel uses the function's ftrace site, the interrupt may come inside that probe: at one
+	 * instruction, or two.
+	 */
 	ok(p.hits + p.missed == (uint64_t)places * parameter("calls") &&
 		   p.missed <= 2 * (uint64_t)parameter("calls") && !p.lost && !lost(&s, 0),
 	   "by %llu records (%llu missed, %llu lost)", (unsigned long long)p.hits,
