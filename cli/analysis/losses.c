@@ -179,7 +179,7 @@ int ct_losses_by_cpu(struct ct_losses *l, const struct ct_trace *t, struct ct_lo
 
 	*l = (struct ct_losses){
 		.threads = t->lost,
-		.module = t->has_kernel,
+		.module = t->has_kernel, .keeps = ct_registry_info(&t->reg, CT_KEEP_INFO),
 		.ring = losses_number(t, CT_LOSSES_RING, RING_DEFAULT),
 		.largest = losses_number(t, CT_LOSSES_LARGEST, 0),
 	};
@@ -246,6 +246,8 @@ static void losses_print_why(const struct ct_losses *l, FILE *out)
 		fprintf(out, "    why: %s: %s\n", ct_term_count(a, l->threads),
 			l->module ?
 				"a thread's own buffer was full, or its producer went beyond a limit" :
+			l->keeps ?
+				"they came faster than the oldest were dropped, or the disk is full" :
 				"a program could not write into the trace's directory");
 }
 
@@ -318,6 +320,8 @@ void ct_losses_print(const struct ct_losses *l, FILE *out)
 	if (l->threads && l->module && !l->lost[CT_LOST_RATE])
 		fprintf(out,
 			"    do:  leave a processor to cudatrace record: it empties the threads' buffers\n");
+	else if (l->threads && l->keeps)
+		fprintf(out, "    do:  keep more (--keep), or leave a processor to cudatrace record\n");
 	else if (l->threads && !l->module)
 		fprintf(out,
 			"    do:  give a directory with more space, or that the program's user may write (-o)\n");

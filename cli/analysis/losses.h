@@ -21,6 +21,7 @@ struct ct_losses {
 	uint64_t lost[CT_LOST_REASONS];	/* of all CPUs */
 	uint64_t threads;		/* records of programs that were lost outside the rings */
 	uint64_t gpu;			/* records of the GPU */
+	bool keeps;		/* record --keep: the directory is bounded */
 	bool module;
 	uint64_t ring;			/* bytes of each CPU's ring */
 	uint64_t largest;		/* a ring may have, by the memory that there was; 0: not known */

@@ -18,6 +18,7 @@
 #include "attach/target.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc.h"
 #include "trace/directory.h"
 #include "trace/pages.h"
 #include "userlib/include/cudatrace/attach.h"
@@ -72,67 +73,29 @@ int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *
 
 /* ------------------------------------------------------ the process --------- */
 
-/* Its start time and state; 0: there is none. */
-static uint64_t attach_start(pid_t pid, char *state)
-{
-	unsigned long long start = 0;
-	char path[64], text[1024];
-	const char *p;
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			 state, &start) != 2)
-		return 0;
-	return start;
-}
-
 bool ct_attached_lives(const struct ct_attached *a)
 {
-	char state;
+	struct ct_proc_stat s;
 
-	return attach_start(a->pid, &state) == a->start && state != 'Z' && state != 'X';
-}
-
-/* A field of /proc/PID/status as a number, -1 if it is not there. */
-static long attach_status(pid_t pid, const char *field)
-{
-	char path[64], line[256];
-	long value = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && value < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, field, strlen(field)))
-			value = atol(line + strlen(field));
-	if (f)
-		fclose(f);
-	return value;
+	return ct_proc_stat(a->pid, &s) && s.started == a->start && s.state != 'Z' && s.state != 'X';
 }
 
 static int attach_check(struct ct_attached *a, struct ct_error *err)
 {
-	char state;
+	struct ct_proc_stat s;
+	long tracer;
 
-	a->start = attach_start(a->pid, &state);
-	if (!a->start)
+	if (!ct_proc_stat(a->pid, &s))
 		return ct_fail(err, ESRCH, "there is no process %d", a->pid);
-	if (state == 'Z' || state == 'X')
+	a->start = s.started;
+	if (s.state == 'Z' || s.state == 'X')
 		return ct_fail(err, ESRCH, "process %d has ended", a->pid);
-	if (state == 'T' || state == 't')
+	/* A debugger's process stands still, too. */
+	tracer = ct_proc_status(a->pid, "TracerPid:");
+	if (tracer > 0)
+		return ct_fail(err, EBUSY, "process %d is traced by process %ld (a debugger?): end that first", a->pid, tracer);
+	if (s.state == 'T' || s.state == 't')
 		return ct_fail(err, EBUSY, "process %d is stopped: kill -CONT %d, then try again", a->pid, a->pid);
-	if (attach_status(a->pid, "TracerPid:") > 0)
-		return ct_fail(err, EBUSY, "process %d is traced by process %ld (a debugger?): end that first", a->pid,
-			       attach_status(a->pid, "TracerPid:"));
 	return 0;
 }
 

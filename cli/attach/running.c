@@ -122,15 +122,18 @@ static void running_follow(struct running *r)
 	uint64_t end = r->asked->seconds > 0 ? ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9) : ~0ull,
 		 look = ct_now_ns() + NEW_NS;
 
+	r->asked->begun(r->asked->arg);
 	while (!running_stop && ct_now_ns() < end && (r->asked->all || running_any(r))) {
 		uint64_t left = (end - ct_now_ns()) / 1000000;
 
 		poll(NULL, 0, left < LOOK_MS ? (int)left + 1 : LOOK_MS);
+		ct_flight_look(r->asked->flight);
 		if (r->asked->all && ct_now_ns() >= look) {
 			running_find(r);
 			look = ct_now_ns() + NEW_NS;
 		}
 	}
+	r->asked->ended(r->asked->arg);
 }
 
 static void running_leave(struct running *r, const char *dir)
@@ -169,6 +172,13 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
 	ct_drain_open(&drain, rec->dirfd, true);
+	rc = ct_flight_open(asked->flight, rec, &drain, err);
+	if (rc) {
+		ct_drain_close(&drain);
+		goto out;
+	}
+	if (ct_flight_is_on(asked->flight))
+		ct_attach_option(&r.to, "CUDATRACE_KEEP", "1");
 	ct_drain_start(&drain);
 	for (unsigned int i = 0; i < asked->pids_count && !running_stop; i++) {
 		rc = running_add(&r, asked->pids[i], err);
@@ -183,6 +193,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		rc = (int)r.count;
 	}
 	ct_drain_close(&drain);
+	ct_flight_close(asked->flight);
 	if (!rc)
 		rc = ct_fail(err, ESRCH, "no process with libcuda was there");
 out:

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "capture/flight.h"
 #include "capture/recording.h"
 
 #define CT_RUNNING_MAX	1024	/* processes of one recording */
@@ -16,6 +17,11 @@ struct ct_running {
 	bool all;			/* every process with libcuda, those that come meanwhile, too */
 	bool partly;			/* also where calls will be missed */
 	double seconds;			/* 0: until Ctrl-C or the end of all of them */
+	struct ct_flight *flight;	/* record --keep */
+	/* Records come from now on; and no more of them. */
+	void (*begun)(void *arg);
+	void (*ended)(void *arg);
+	void *arg;
 };
 
 /*

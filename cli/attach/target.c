@@ -7,7 +7,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/proc.h"
 
 /* ------------------------------------------------------ symbols of files --- */
 
@@ -70,37 +71,15 @@ uint64_t ct_target_symbol(const char *path, uint64_t base, const char *name)
 
 /* ------------------------------------------------------ its mappings ------- */
 
-struct mapping {
-	uint64_t start, end, offset;
-	char path[4096];
-};
-
-static bool next_mapping(FILE *maps, struct mapping *m)
-{
-	char line[4400];
-	int at = 0;
-
-	if (!fgets(line, sizeof(line), maps))
-		return false;
-	m->path[0] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &m->start, &m->end, &m->offset, &at) < 3)
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	if (at)
-		snprintf(m->path, sizeof(m->path), "%s", line + at);
-	return true;
-}
-
 static bool is_library(const char *path, const char *name)
 {
-	const char *file = strrchr(path, '/');
+	const char *file = ct_proc_file(path);
 	size_t n = strlen(name);
 
-	file = file ? file + 1 : path;
 	return !strncmp(file, name, n) && (file[n] == '.' || file[n] == '-');
 }
 
-static void note_locks(struct ct_target *t, const struct mapping *m)
+static void note_locks(struct ct_target *t, const struct ct_proc_mapping *m)
 {
 	if (t->locks_count < sizeof(t->locks) / sizeof(t->locks[0])) {
 		t->locks[t->locks_count].start = m->start;
@@ -135,17 +114,14 @@ static void find_functions(struct ct_target *t, const char *path, uint64_t base)
 int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_error *err)
 {
 	bool musl = false, previous_is_lock = false;
-	struct mapping m;
-	char path[64];
-	FILE *maps;
+	struct ct_proc_mapping m = { .end = 0 };
+	FILE *maps = ct_proc_maps(pid);
 
 	*t = (struct ct_target){ .pid = pid };
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? ct_fail(err, ESRCH, "there is no process %d", pid) :
 					 ct_fail(err, errno, "process %d: %s", pid, strerror(errno));
-	while (next_mapping(maps, &m)) {
+	while (ct_proc_next_mapping(maps, &m)) {
 		bool libc = is_library(m.path, "libc"), lock = libc || is_library(m.path, "ld") || is_library(m.path, "ld-linux-x86-64") ||
 			is_library(m.path, "libjemalloc") || is_library(m.path, "libtcmalloc");
 
@@ -165,7 +141,7 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_e
 			t->preloaded = true;
 	}
 	fclose(maps);
-	if (!t->libc.mmap && !musl && !access(path, F_OK) && !m.end)
+	if (!m.end)
 		return ct_fail(err, EACCES, "process %d: its memory map can't be read (run as root)", pid);
 	if (!t->libc.mmap || !t->dlopen || !t->libc.errno_location || !t->libc.munmap || !t->close || !t->memfd_create)
 		return ct_fail(err, ENOTSUP, "process %d %s: no library can be brought in (record it from its start instead)", pid,
@@ -176,13 +152,10 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_e
 bool ct_target_has_cuda(pid_t pid)
 {
 	bool found = false;
-	struct mapping m;
-	char path[64];
-	FILE *maps;
+	FILE *maps = ct_proc_maps(pid);
+	struct ct_proc_mapping m;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && !found && next_mapping(maps, &m))
+	while (maps && !found && ct_proc_next_mapping(maps, &m))
 		found = is_library(m.path, "libcuda");
 	if (maps)
 		fclose(maps);

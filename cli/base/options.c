@@ -43,6 +43,17 @@ uint32_t ct_option_power(struct argp_state *state, const char *what, const char 
 	return v;
 }
 
+uint64_t ct_option_time(const char *text)
+{
+	char *unit;
+	double v = strtod(text, &unit);
+
+	if (!(v > 0))
+		return 0;
+	return !strcmp(unit, "ns") ? v : !strcmp(unit, "us") ? v * 1e3 :
+	       !strcmp(unit, "ms") ? v * 1e6 : !strcmp(unit, "s") ? v * 1e9 : 0;
+}
+
 uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,
 			  uint64_t most)
 {

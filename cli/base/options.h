@@ -15,6 +15,9 @@ int ct_option_groups(const char *list, unsigned long long *groups);
 /* A power of two; argp_error() if it is none. */
 uint32_t ct_option_power(struct argp_state *state, const char *what, const char *arg);
 
+/* "10ms", "500us", "2s" in ns; 0 if it is no time. */
+uint64_t ct_option_time(const char *text);
+
 /* A number from @least to @most; one line and status CT_USAGE if it is none.  @what: "--top". */
 uint64_t ct_option_number(struct argp_state *state, const char *what, const char *arg, uint64_t least,
 			  uint64_t most);

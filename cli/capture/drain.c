@@ -32,6 +32,8 @@
 #define DELAY_SHARE	4		/* waiting for more than 1/4 of its run time is too much */
 #define REST_NS		200000000	/* then it sleeps: the threads write their packets themselves */
 
+#define KEEP_REST_NS	5000000	/* with bounds they could do so for a while only */
+
 /* A thread that fills sub-buffers. */
 struct ct_drained_thread {
 	char name[64];		/* of its stream */
@@ -143,6 +145,29 @@ static void drain_find_threads(struct ct_drain *s)
 	closedir(dir);
 }
 
+/* ------------------------------------------------------ bounds ----------- */
+
+static bool drain_read_page(const struct ct_drain *s, struct ct_recorder_page *page)
+{
+	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
+}
+
+/* Drops what is to go, where there are bounds; @next: bytes that are about to be written. */
+static void drain_keep(struct ct_drain *s, uint64_t next)
+{
+	struct ct_recorder_page page;
+	uint64_t allowed;
+
+	if (!s->keep || !drain_read_page(s, &page) || !ct_keep_is_due(s->keep, page.written, next))
+		return;
+	/* The files of threads that have ended are let go of. */
+	if (!next)
+		drain_find_threads(s);
+	allowed = ct_keep_trim(s->keep, page.written);
+	if (pwrite(s->fd, &allowed, sizeof(allowed), offsetof(struct ct_recorder_page, allowed)) < 0)
+		return;
+}
+
 /* ------------------------------------------------------ their packets ---- */
 
 /*
@@ -190,12 +215,17 @@ static bool drain_write_next(struct ct_drain *s, struct ct_drained_thread *t)
 		t->next = t->subbufs.head.drained;
 	if (t->subbufs.head.published >= t->next + t->subbufs.head.subbufs)
 		t->next = t->subbufs.head.published - t->subbufs.head.subbufs + 1;
+	/* All of them: what its sub-buffer holds is an earlier packet. */
+	if (t->next >= t->subbufs.head.published)
+		return false;
+	/* Not behind the copy: what its thread has written itself may be dropped here. */
+	drain_keep(s, t->subbufs.head.subbuf_size);
 	size = drain_copy_packet(s, t, &offset);
 	if (size < 0)
 		return false;
 	if (size > 0) {
 		/* The disk is full: the packet stays in its sub-buffer. */
-		if (ct_pwrite_packets(t->stream, s->copy, size, offset))
+		if ((s->keep && !ct_keep_takes(s->keep, size)) || ct_pwrite_packets(t->stream, s->copy, size, offset))
 			return false;
 		drained = t->next + 1;
 		if (pwrite(t->subbufs.fd, &drained, sizeof(drained),
@@ -205,11 +235,6 @@ static bool drain_write_next(struct ct_drain *s, struct ct_drained_thread *t)
 		t->next++;
 	}
 	return true;
-}
-
-static bool drain_read_page(const struct ct_drain *s, struct ct_recorder_page *page)
-{
-	return pread(s->fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
 }
 
 /* Return: was a packet written? */
@@ -297,9 +322,10 @@ static void *drain_run(void *arg)
 	drain_in_the_way(&progress);
 	while (!s->stop) {
 		drain_say_alive(s);
+		drain_keep(s, 0);
 		if (drain_in_the_way(&progress)) {
 			drain_read_page(s, &page);
-			drain_sleep_on(s, page.published, REST_NS);
+			drain_sleep_on(s, page.published, s->keep ? KEEP_REST_NS : REST_NS);
 			drain_in_the_way(&progress);
 		}
 		if (drain_write_all(s))
@@ -360,6 +386,7 @@ void ct_drain_start(struct ct_drain *s)
 	/* The program's signals are the main thread's to pass on. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	drain_keep(s, 0);
 	s->running = !pthread_create(&s->thread, NULL, drain_run, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -377,6 +404,9 @@ void ct_drain_close(struct ct_drain *s)
 		drain_find_threads(s);
 		/* Once: a thread that still runs writes its packets itself. */
 		drain_write_all(s);
+		if (s->keep)
+			s->keep->due = 0;
+		drain_keep(s, 0);
 	}
 	for (unsigned int i = 0; i < s->threads_count; i++)
 		drain_close_thread(&s->threads[i]);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/keep.h"
 #include "module/uapi/cudatrace.h"
 
 struct ct_drain {
@@ -27,6 +28,7 @@ struct ct_drain {
 	pthread_t thread;
 	bool running;
 	volatile bool stop;
+	struct ct_keep *keep;		/* the directory is kept within its bounds; NULL: it has none */
 };
 
 #define CT_DRAIN_INIT \
@@ -42,7 +44,7 @@ struct ct_drain {
  */
 void ct_drain_open(struct ct_drain *s, int dirfd, bool always);
 
-/* Starts the drain thread. */
+/* Starts the drain thread.  s->keep is set before it, where there are bounds. */
 void ct_drain_start(struct ct_drain *s);
 
 /* Ends the drain thread, after a last look for packets, and closes everything. */

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "write/lost.h"
 #include "write/metadata.h"
+#include "capture/keep.h"
 #include "capture/orphan.h"
 #include "capture/writers.h"
 #include "trace/directory.h"
@@ -275,6 +276,14 @@ int ct_finish(const char *dir, bool locked, struct ct_error *err)
 	rc = finish_open(&t, dir, err);
 	if (rc)
 		goto out;
+	if (ct_registry_info(&t.reg, CT_KEEP_INFO) && !t.has_metadata) {
+		ct_trace_close(&t);
+		rc = ct_keep_compact(dir, err);
+		if (!rc)
+			rc = finish_open(&t, dir, err);
+		if (rc)
+			goto out;
+	}
 	rc = finish_mark_all_torn(&t, err);
 	if (rc > 0) {
 		ct_trace_close(&t);

@@ -23,6 +23,7 @@ static const int forwarded[] = {
 static volatile pid_t target;
 
 bool ct_launch_injected;
+bool ct_launch_keeps;
 char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
 const char *ct_launch_gpu_what;
@@ -181,6 +182,10 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		setenv("CUDATRACE_SAMPLE", "1", 1);
 	else
 		unsetenv("CUDATRACE_SAMPLE");
+	if (ct_launch_keeps)
+		setenv("CUDATRACE_KEEP", "1", 1);
+	else
+		unsetenv("CUDATRACE_KEEP");
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);

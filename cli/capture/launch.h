@@ -55,6 +55,9 @@ int ct_launch_wait(struct ct_child *child, int ms);
 /* libcuda loads the library, it is not preloaded (--inject).  Set before ct_launch(). */
 extern bool ct_launch_injected;
 
+/* The trace directory has bounds (--keep).  Set before ct_launch(). */
+extern bool ct_launch_keeps;
+
 /* The plugin that NVTX is to load, "" for none.  Set before ct_launch(). */
 extern char ct_launch_nvtx[PATH_MAX];
 

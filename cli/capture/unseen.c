@@ -15,6 +15,7 @@
 
 #include "analysis/unseen.h"
 #include "base/clock.h"
+#include "base/proc.h"
 
 #define FIRST_NS 200000000ull /* short programs are the ones that people try first */
 #define LONGEST_NS 2000000000ull /* between two looks for new processes */
@@ -24,32 +25,12 @@
 /* What /proc/PID/stat says; false: it has gone. */
 static bool unseen_read_stat(pid_t pid, struct ct_unseen_process *p)
 {
-	char path[64], line[1024], *end, *begin;
-	unsigned long long ticks = 0, stack = 0;
-	int parent = 0;
-	size_t n;
-	FILE *f;
+	struct ct_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (!ct_proc_stat(pid, &stat))
 		return false;
-	n = fread(line, 1, sizeof(line) - 1, f);
-	fclose(f);
-	line[n] = '\0';
-	begin = strchr(line, '(');
-	end = strrchr(line, ')');
-	if (!begin || !end)
-		return false;
-	*end = '\0';
-	/* The third field is behind the name; these are the 4th, the 22nd and the 28th. */
-	if (sscanf(end + 1,
-		   " %*s %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu"
-		   " %*s %*s %*s %*s %*s %llu",
-		   &parent, &ticks, &stack) != 3)
-		return false;
-	*p = (struct ct_unseen_process){ .pid = pid, .parent = parent, .started = ticks, .stack = stack };
-	snprintf(p->name, sizeof(p->name), "%s", begin + 1);
+	*p = (struct ct_unseen_process){ .pid = pid, .parent = stat.parent, .started = stat.started, .stack = stat.stack };
+	snprintf(p->name, sizeof(p->name), "%s", stat.name);
 	return true;
 }
 
@@ -160,36 +141,30 @@ static void unseen_look_at_root(const struct ct_unseen *u, struct ct_unseen_proc
 		       fs.f_flag & ST_RDONLY;
 }
 
-/* Is it the first line of a mapped libc?  Until glibc 2.33 its file was libc-2.33.so. */
-static bool unseen_is_libc(const char *line, const char *file)
+/* Is it the beginning of a mapped libc?  Until glibc 2.33 its file was libc-2.33.so. */
+static bool unseen_is_libc(const struct ct_proc_mapping *m, const char *file)
 {
-	unsigned long long offset;
-
-	return (!strncmp(file, "/libc.so.6", strlen("/libc.so.6")) || !strncmp(file, "/libc-2.", strlen("/libc-2."))) &&
-	       sscanf(line, "%*x-%*x %*s %llx", &offset) == 1 && !offset;
+	return !m->offset && (!strncmp(file, "libc.so.6", strlen("libc.so.6")) || !strncmp(file, "libc-2.", strlen("libc-2.")));
 }
 
 static void unseen_read_maps(const struct ct_unseen *u, struct ct_unseen_process *p)
 {
-	char path[64], line[PATH_MAX + 128], *file;
-	const char *library = strrchr(u->library, '/');
+	const char *library = ct_proc_file(u->library), *file;
+	FILE *maps = ct_proc_maps(p->pid);
+	struct ct_proc_mapping m;
 	unsigned int libcs = 0;
-	FILE *f;
 
-	library = library ? library + 1 : u->library;
-	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (!maps)
 		return;
-	while (fgets(line, sizeof(line), f)) {
-		file = strrchr(line, '/');
-		if (!file)
+	while (ct_proc_next_mapping(maps, &m)) {
+		if (!strchr(m.path, '/'))
 			continue;
-		p->cuda |= !strncmp(file, "/libcuda.so", strlen("/libcuda.so"));
-		p->library |= !strncmp(file + 1, library, strlen(library));
-		libcs += unseen_is_libc(line, file);
+		file = ct_proc_file(m.path);
+		p->cuda |= !strncmp(file, "libcuda.so", strlen("libcuda.so"));
+		p->library |= !strncmp(file, library, strlen(library));
+		libcs += unseen_is_libc(&m, file);
 	}
-	fclose(f);
+	fclose(maps);
 	p->namespaces = libcs > 1;
 	if (p->cuda)
 		unseen_look_at_root(u, p);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/proc.h"
 #include "trace/directory.h"
 #include "trace/pages.h"
 
@@ -43,7 +44,8 @@ int ct_is_written(const char *path)
 static bool writers_thread_lives(const char *dir, const struct ct_inflight_page *page,
 				 const char *name)
 {
-	char path[4096], line[4600];
+	struct ct_proc_mapping m;
+	char path[4096];
 	bool lives = false;
 	FILE *maps;
 	int written;
@@ -56,12 +58,11 @@ static bool writers_thread_lives(const char *dir, const struct ct_inflight_page 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", page->pid, page->tid);
 	if (access(path, F_OK))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/maps", page->pid);
-	maps = fopen(path, "re");
+	maps = ct_proc_maps((pid_t)page->pid);
 	if (!maps)
 		return errno != ENOENT; /* we may not look: assume that it lives */
-	while (!lives && fgets(line, sizeof(line), maps))
-		lives = strstr(line, name) != NULL;
+	while (!lives && ct_proc_next_mapping(maps, &m))
+		lives = strstr(m.path, name) != NULL;
 	fclose(maps);
 	return lives;
 }

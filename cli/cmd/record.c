@@ -24,7 +24,9 @@
 #include "capture/recording.h"
 #include "analysis/summary.h"
 #include "capture/drain.h"
+#include "capture/flight.h"
 #include "capture/sample/sampler.h"
+#include "live/watch.h"
 #include "view/term.h"
 
 /*
@@ -33,6 +35,8 @@
  */
 #define DRAIN_MS	10
 
+#define LOOK_MS		100	/* between two looks at what a flight recorder is to do */
+
 struct env {
 	struct ct_option_output output;
 	bool no_module, no_nvtx;
@@ -40,12 +44,14 @@ struct env {
 	unsigned long long groups;
 	int sample;	/* a second; -1: not said */
 	char **argv;
+	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
 	pid_t pids[CT_RUNNING_MAX];
 };
 
 struct recording {
-	const struct env *env;
+	struct env *env;
+	struct ct_watch watch;
 	struct ct_recording to;
 	struct ct_child child;
 	struct ct_drain drain; /* without the module */
@@ -55,7 +61,7 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION };
+       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_KEEP, KEY_ON };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -63,6 +69,9 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "PID[,PID]", 0, "Record processes that already run, instead of a program; nothing stays behind in them", 0 },
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
 	{ "duration", KEY_DURATION, "SECONDS", 0, "With --pid and --all: end after so long (default: Ctrl-C, or the end of the processes)", 0 },
+	{ "keep", KEY_KEEP, "HOW MUCH", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk)", 0 },
+	{ "max-size", KEY_KEEP, "BYTES", OPTION_ALIAS, NULL, 0 },
+	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms); SIGUSR2 always does", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
@@ -89,7 +98,8 @@ static const char doc[] =
 	"  cudatrace record --no-module -o trace -- ./server --port 8000\n"
 	"  cudatrace record --gpu -- python infer.py\n"
 	"  cudatrace record --stacks -- python infer.py    (then: cudatrace report lines)\n"
-	"  cudatrace record --pid 4242 --duration 10\n";
+	"  cudatrace record --pid 4242 --duration 10\n"
+	"  cudatrace record --keep 60s --on error,slow=50ms -- ./server    (also: cudatrace snapshot --pid PID)\n";
 
 static const char *record_gpu_what(struct argp_state *state, const char *arg)
 {
@@ -139,6 +149,15 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	env->running.partly = env->output.force;
 }
 
+static void record_on(struct argp_state *state, struct env *env, char *list)
+{
+	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
+		if (!strcmp(word, "error"))
+			env->flight.on_error = true;
+		else if (strncmp(word, "slow=", 5) || !(env->flight.on_slow = ct_option_time(word + 5)))
+			argp_error(state, "--on takes error and slow=TIME (as slow=50ms), with a comma between");
+}
+
 static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct env *env = state->input;
@@ -176,6 +195,18 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		if (*arg || !(env->running.seconds > 0))
 			argp_error(state, "--duration: give seconds, as 10 or 0.5");
 		break;
+	case KEY_KEEP:
+		switch (ct_keep_parse(arg, &env->flight.asked)) {
+		case -ERANGE:
+			argp_error(state, "--keep: give at least 16M");
+			break;
+		case -EINVAL:
+			argp_error(state, "--keep: give a time or a size or both, as 60s, 2G or 60s,2G");
+		}
+		break;
+	case KEY_ON:
+		record_on(state, env, arg);
+		break;
 	case KEY_GPU:
 		ct_launch_gpu_what = record_gpu_what(state, arg);
 		break;
@@ -209,6 +240,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		record_check_running(state, env);
+		if ((env->flight.on_error || env->flight.on_slow) && !ct_flight_is_on(&env->flight))
+			argp_error(state, "--on goes with --keep");
+		ct_launch_keeps = ct_flight_is_on(&env->flight);
 		if (ct_launch_stacks_what && ct_launch_injected)
 			argp_error(state, "--stacks needs the preloaded library: not with --inject");
 		ct_option_ring(state, env->ring_size, &env->subbuf_size, &env->subbuf_count);
@@ -263,6 +297,8 @@ static int record_pause(const struct recording *rec)
 {
 	if (rec->to.module)
 		return DRAIN_MS;
+	if (ct_flight_is_on(&rec->env->flight))
+		return LOOK_MS;
 	/* Without a pidfd the end of the program would be noticed later. */
 	return rec->child.pidfd < 0 ? -1 : ct_unseen_due(&rec->unseen);
 }
@@ -275,6 +311,7 @@ static void record_follow(struct recording *rec)
 
 	while (!ct_launch_wait(&rec->child, record_pause(rec))) {
 		ct_unseen_look(&rec->unseen);
+		ct_flight_look(&rec->env->flight);
 		if (!rec->to.module || broken)
 			continue;
 		if (ct_device_drain(&rec->to.device, rec->to.dirfd, false, &err) < 0 ||
@@ -331,10 +368,25 @@ static void record_find_plugin(struct recording *rec, const char *name, char pat
 	*path = '\0';
 }
 
+static void record_begun(void *arg)
+{
+	struct recording *rec = arg;
+
+	ct_flight_catch(&rec->env->flight);
+	ct_watch_start(&rec->watch, &rec->env->flight);
+}
+
+static void record_ended(void *arg)
+{
+	struct recording *rec = arg;
+
+	ct_watch_end(&rec->watch);
+}
+
 /* The processes' own ioctls are seen as without the module. */
 static int record_running(struct recording *rec)
 {
-	const struct env *env = rec->env;
+	struct env *env = rec->env;
 	struct ct_error err = { 0 };
 	char command[4096];
 	int n;
@@ -348,6 +400,10 @@ static int record_running(struct recording *rec)
 		return ct_complain("%s", err.text);
 	}
 	ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
+	env->running.flight = &env->flight;
+	env->running.begun = record_begun;
+	env->running.ended = record_ended;
+	env->running.arg = rec;
 	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
 	if (n <= 0) {
 		ct_recording_abandon(&rec->to);
@@ -389,7 +445,12 @@ int cmd_record(int argc, char **argv)
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)
-		ct_drain_open(&rec.drain, rec.to.dirfd, false);
+		ct_drain_open(&rec.drain, rec.to.dirfd, ct_launch_keeps);
+	if (ct_flight_open(&env.flight, &rec.to, rec.to.module ? NULL : &rec.drain, &err)) {
+		ct_drain_close(&rec.drain);
+		ct_recording_abandon(&rec.to);
+		return ct_complain("%s", err.text);
+	}
 	record_find_nvtx(&rec);
 	record_find_plugin(&rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
 	if (env.sample < 0)
@@ -406,10 +467,14 @@ int cmd_record(int argc, char **argv)
 	ct_drain_start(&rec.drain);
 	if (*ct_launch_stacks && ct_launch_sampled)
 		rec.sampler = ct_sampler_start(rec.to.dir, rec.to.dirfd, rec.to.uuid, rec.to.module, env.sample);
+	ct_flight_catch(&env.flight);
+	ct_watch_start(&rec.watch, &env.flight);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);
 	record_follow(&rec);
+	ct_watch_end(&rec.watch);
 	ct_sampler_stop(rec.sampler, &rec.to.registry);
 	ct_drain_close(&rec.drain);
+	ct_flight_close(&env.flight);
 	ct_unseen_close(&rec.unseen, &rec.to.registry);
 	if (ct_recording_finish(&rec.to, &err)) {
 		ct_complain("%s", err.text);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "capture/copy.h"
 #include "capture/snapshot.h"
 #include "cmd/cmd.h"
 
@@ -23,6 +24,7 @@ struct env {
 	double last;			/* seconds, 0: everything */
 	struct ct_trigger_set trigger;
 	bool on_signal;
+	pid_t pid;			/* 0: the module's session */
 };
 
 static volatile sig_atomic_t signalled, interrupted;
@@ -32,29 +34,19 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace", 0 },
 	{ "last", 'l', "SECONDS", 0, "Only the last SECONDS (whole packets)", 0 },
 	{ "on", 'w', "LIST", 0, "Wait until one of these happens: xid, status (an RM error), errno (an ioctl that fails), slow=TIME (a call of TIME or more: 10ms, 500us), signal (SIGUSR2 to this command)", 0 },
+	{ "pid", 'p', "PID", 0, "Copy what is kept of this process, which is recorded without the module, instead (its own number, or that of the cudatrace record that records it)", 0 },
 	{ "quiet", 'q', NULL, 0, "No summary", 0 },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Write the records of a running flight recorder (cudatrace session start) to a trace, "
-	"or the unread records of a recorder that was killed.\v"
+	"Write the records of a running flight recorder (cudatrace session start, or with --pid cudatrace "
+	"record --keep) to a trace, or the unread records of a recorder that was killed.\v"
 	"EXAMPLES:\n"
+	"  cudatrace snapshot --pid 4242 -o last\n"
 	"  cudatrace snapshot -o last --last 10\n"
 	"  cudatrace snapshot -o trouble --on xid,slow=50ms\n"
 	"  cudatrace snapshot -o now --on signal & kill -USR2 $!\n";
-
-/* "10ms" in ns; 0 if it is no time. */
-static uint64_t snapshot_parse_time(const char *text)
-{
-	char *unit;
-	double v = strtod(text, &unit);
-
-	if (v <= 0)
-		return 0;
-	return !strcmp(unit, "ns") ? v : !strcmp(unit, "us") ? v * 1e3 :
-	       !strcmp(unit, "ms") ? v * 1e6 : !strcmp(unit, "s") ? v * 1e9 : 0;
-}
 
 static int snapshot_parse_on(struct env *env, char *list)
 {
@@ -70,7 +62,7 @@ static int snapshot_parse_on(struct env *env, char *list)
 			t->flags |= CT_TRIGGER_ERRNO;
 		else if (!strcmp(word, "signal"))
 			env->on_signal = true;
-		else if (!strncmp(word, "slow=", 5) && (t->slow_ns = snapshot_parse_time(word + 5)))
+		else if (!strncmp(word, "slow=", 5) && (t->slow_ns = ct_option_time(word + 5)))
 			t->flags |= CT_TRIGGER_SLOW;
 		else
 			return -EINVAL;
@@ -95,6 +87,13 @@ static error_t snapshot_parse(int key, char *arg, struct argp_state *state)
 	case 'w':
 		if (snapshot_parse_on(env, arg))
 			argp_error(state, "--on takes xid, status, errno, slow=TIME (10ms) and signal, with commas between");
+		break;
+	case 'p':
+		env->pid = (pid_t)ct_option_number(state, "--pid", arg, 1, INT32_MAX);
+		break;
+	case ARGP_KEY_END:
+		if (env->pid && env->wait)
+			argp_error(state, "--on is for the module's session: give it to cudatrace record --keep");
 		break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "snapshot takes no '%s' (the directory is -o DIR)", arg);
@@ -143,6 +142,21 @@ static uint64_t snapshot_since(const struct env *env)
 	return env->last > 0 && back < now ? now - back : 0;
 }
 
+/* Of a recording without the module. */
+static int snapshot_copy(const struct env *env)
+{
+	char dir[PATH_MAX], made[PATH_MAX];
+	struct ct_error err = { 0 };
+
+	if (ct_copy_find(env->pid, dir, &err) ||
+	    ct_copy_take(dir, env->output.dir, env->output.force, snapshot_since(env), made, &err))
+		return ct_complain("%s", err.text);
+	fprintf(stderr, "cudatrace: snapshot in %s\n", env->output.dir ? env->output.dir : made);
+	if (!env->output.quiet && ct_summary_print(made, stderr, &err))
+		ct_complain("%s", err.text);
+	return 0;
+}
+
 int cmd_snapshot(int argc, char **argv)
 {
 	static const struct argp argp = { options, snapshot_parse, NULL, doc, NULL, NULL, NULL };
@@ -154,6 +168,8 @@ int cmd_snapshot(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &env))
 		return 1;
+	if (env.pid)
+		return snapshot_copy(&env);
 	if (ct_snapshot_attach(&rec, !env.wait, &err))
 		return ct_complain("%s", err.text);
 	if (env.wait) {

@@ -282,6 +282,25 @@ out:
 	return rc;
 }
 
+/*
+ * record --keep has dropped the packets from t->packet on, perhaps also where a packet was being read:
+ * moves behind them.
+ */
+static bool follow_was_dropped(struct follower *f, struct tail *t, off_t size)
+{
+	off_t data = ct_registry_info(&f->reg, CT_KEEP_INFO) ? lseek(t->fd, (off_t)t->packet, SEEK_DATA) : -1;
+	struct tail next = *t;
+
+	if (data < 0)
+		return false;
+	if ((uint64_t)data > next.packet)
+		next.packet = (uint64_t)data & -8ull;
+	if ((off_t)next.packet >= size || !follow_find_head(f, &next) || next.packet == t->packet)
+		return false;
+	follow_next_packet(t, next.packet, t->seq);
+	return true;
+}
+
 /* Return: 1: the next packet begins; 0: nothing more by now; negative errno. */
 static int follow_read_packet(struct follower *f, struct tail *t, struct ct_error *err)
 {
@@ -305,6 +324,8 @@ static int follow_read_packet(struct follower *f, struct tail *t, struct ct_erro
 	rc = ct_packet_check(f->packet, n, st.st_size - t->packet, t->kind, f->reg.uuid, &p, &inner);
 	if (rc < 0)
 		return follow_bad_head(f, t, st.st_size - t->packet, &inner, err);
+	if (!rc && follow_was_dropped(f, t, st.st_size))
+		return 1;
 	if (!rc)
 		return follow_read_sub_buffer(f, t, err);
 	/* Whether there is a next one is asked before this one is read to its end. */

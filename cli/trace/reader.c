@@ -268,6 +268,29 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 	return 0;
 }
 
+/*
+ * A trace of which the oldest records were dropped begins with what is left of it.  What the
+ * recorder wrote itself, and states of the GPU, stay and are older.
+ */
+static void trace_begin_later(struct ct_trace *t)
+{
+	uint64_t begin = ~0ull;
+	unsigned int pid, number;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		const struct ct_stream_file *s = &t->streams[i];
+		bool state = s->kind == CT_STREAM_STATE || (s->kind == CT_STREAM_GPU &&
+							    sscanf(s->name, "g-%u-%u", &pid, &number) == 2 && !number);
+
+		if (!state && s->records && s->packets[0].ts_begin < begin)
+			begin = s->packets[0].ts_begin;
+	}
+	if (begin == ~0ull || begin <= t->reg.start)
+		return;
+	t->reg.realtime += begin - t->reg.start;
+	t->reg.start = begin;
+}
+
 int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 {
 	struct dirent **entry = NULL;
@@ -289,10 +312,12 @@ int ct_trace_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 	for (int i = 0; i < count; i++)
 		free(entry[i]);
 	free(entry);
+	if (!rc && ct_registry_info(&t->reg, CT_KEEP_INFO))
+		trace_begin_later(t);
 	if (!rc && trace_count_losses(t))
 		rc = ct_fail(err, ENOMEM, "no memory");
 	t->unfinished |= !t->has_metadata;
-	if (!rc && !t->unfinished && trace_find_lost(t))
+	if (!rc && !t->unfinished && !ct_registry_info(&t->reg, CT_KEEP_INFO) && trace_find_lost(t))
 		rc = ct_fail(err, ENOMEM, "no memory");
 	gpu = ct_registry_info(&t->reg, "gpu");
 	t->simulated = gpu && !strcmp(gpu, "simulated");

@@ -86,6 +86,9 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
 #define CT_DAMAGED_INFO	"damaged"
 int ct_registry_add_damage(struct ct_registry *reg, const char *text);
 
+/* How much of the newest a trace of record --keep was to hold: what is older is no loss. */
+#define CT_KEEP_INFO	"keep"
+
 /* The last text of "info KEY", or NULL. */
 const char *ct_registry_info(const struct ct_registry *reg, const char *key);
 

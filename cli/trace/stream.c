@@ -210,21 +210,34 @@ static int stream_add_packet(struct ct_stream_file *s, uint64_t at, const struct
 	}
 	if (p->tid != s->tid)
 		s->tid = 0;
-	if (p->seq > s->next_seq)
+	if (p->seq > s->next_seq && !s->dropped)
 		s->packets_lost += p->seq - s->next_seq;
+	s->dropped = false;
 	s->next_seq = p->seq + 1;
 	return 0;
+}
+
+/* As it is now: a recorder may drop the packet meanwhile. */
+static uint32_t stream_magic(const struct ct_stream_file *s, uint64_t at)
+{
+	return s->map_size - at < sizeof(uint32_t) ? 0 : *(const volatile uint32_t *)(s->map + at);
 }
 
 /* The packets from s->tail on. */
 static int stream_index_packets(struct ct_stream_file *s, const struct ct_registry *reg,
 				bool finished, struct ct_error *err)
 {
-	uint64_t at = s->tail, given = at;
+	bool keeps = ct_registry_info(reg, CT_KEEP_INFO);
+	uint64_t at = s->tail, first = 0, given;
 	struct ct_packet_view p;
 	struct ct_error inner;
 	int rc;
 
+	/* What was dropped of a trace that is being recorded. */
+	if (!at && keeps)
+		at = first = s->tail = ct_stream_skip_hole(s);
+	s->dropped = keeps && !s->packets_count;
+	given = at;
 	while (at < s->map_size) {
 		rc = ct_packet_check(s->map + at, s->map_size - at, s->map_size - at, s->kind,
 				     reg->uuid, &p, &inner);
@@ -235,9 +248,17 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 			s->unfinished = true;
 			break;
 		}
-		if (rc < 0 && !at && !stream_is_head(s, at, reg))
-			return ct_fail(err, EBADMSG, "offset 0: %s; " CT_AGAIN, inner.text);
+		if (rc < 0 && at == first && !stream_is_head(s, at, reg))
+			return ct_fail(err, EBADMSG, "offset %llu: %s; " CT_AGAIN, (unsigned long long)at, inner.text);
 		if (!rc) {
+			/* Where this was dropped a moment ago, others follow. */
+			uint64_t next = keeps ? stream_find_head(s, at, reg) : s->map_size;
+
+			if (next < s->map_size) {
+				at = next;
+				s->dropped = true;
+				continue;
+			}
 			s->unfinished = true;
 			break;
 		}
@@ -245,6 +266,8 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 			rc = stream_add_packet(s, at, &p, reg, &inner);
 		if (rc == -ENOMEM)
 			return ct_fail(err, ENOMEM, "%s", inner.text);
+		if (rc < 0 && keeps && !stream_magic(s, at))
+			continue;	/* dropped while it was read */
 		if (rc < 0) {
 			stream_leave_out(s, at, &inner);
 			at = stream_after_bad(s, at, reg);

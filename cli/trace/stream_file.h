@@ -47,10 +47,12 @@ struct ct_stream_file {
 	const uint8_t *map;
 	uint64_t map_size;
 	uint64_t map_file;	/* bytes of the map that are the file's; the rest is memory */
+	uint64_t hole;		/* bytes that have no memory at its front */
 	uint64_t tail;		/* file offset after the last packet */
 	uint64_t next_seq;
 	uint32_t added;		/* bytes of it that are in the thread's sub-buffers, not in the file */
 	uint64_t torn;		/* bytes after the tail, of a packet that was not written whole */
+	bool     dropped;	/* the packets before the next one, by record --keep */
 	bool     unfinished;	/* something without a magic follows, or part of a packet */
 	struct ct_packet_index *packets;
 	uint32_t packets_count;
@@ -72,6 +74,9 @@ struct ct_stream_file {
 /* Maps the file of @s in @dir.  0 or a negative errno, with a line in @err without the path. */
 int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *err);
 void ct_stream_unmap(struct ct_stream_file *s);
+
+/* Where the first byte that is not 0 is, from the hole on; its end if there is none.  A multiple of 8. */
+uint64_t ct_stream_skip_hole(const struct ct_stream_file *s);
 
 /**
  * ct_stream_reopen() - open the file of a stream that is mapped once more

@@ -111,6 +111,19 @@ int ct_state_sample(struct ct_state *st, uint64_t ts, uint32_t pid, uint32_t tid
 	return state_put(st, ts, pid, tid, CT_CLASS_sample, &sample, sizeof(sample));
 }
 
+int ct_state_process(struct ct_state *st, uint32_t pid, const void *fields, uint32_t size)
+{
+	return state_put(st, ct_now_ns(), pid, pid, CT_CLASS_process, fields, size);
+}
+
+int ct_state_flush(struct ct_state *st)
+{
+	if (!st->packet || !st->at)
+		return 0;
+	st->packet->content_size = st->at * 8ull;
+	return ct_pwrite_packets(st->fd, st->packet, PACKET_SIZE, (st->seq - 1) * PACKET_SIZE);
+}
+
 int ct_state_clock(struct ct_state *st)
 {
 	struct ct_clock clock = {

@@ -33,6 +33,12 @@ int ct_state_clock(struct ct_state *st);
 int ct_state_probe(struct ct_state *st, const struct ct_probe_info *info);
 int ct_state_stream(struct ct_state *st, uint32_t cpu, const struct ct_cpu_status *status);
 
+/* What a process record of another stream says of process @pid; @size: a multiple of 8. */
+int ct_state_process(struct ct_state *st, uint32_t pid, const void *fields, uint32_t size);
+
+/* Writes what there is: who opens the trace meanwhile sees it. */
+int ct_state_flush(struct ct_state *st);
+
 /* Writes the last packet and closes.  The first error of any call, or 0. */
 int ct_state_close(struct ct_state *st);
 

@@ -55,6 +55,7 @@
  *   .sample-PID    where the interpreter of a process keeps its threads, while cudatrace record
  *                  samples them: written by libcudatrace-stacks.so, read by no one else
  *   .recorder      struct ct_recorder_page, while cudatrace record drains sub-buffers
+ *                  Its fields "written" and "allowed" bound the directory of record --keep
  *   .lost-UID      struct ct_lost_page, mapped by all processes of this user: counts
  *                  lost records that no packet could count, because their threads had
  *                  no packet
@@ -68,8 +69,13 @@
  * instruction leaves a readable stream.  A packet without a magic ends a stream; a
  * packet that is copied to the stream's end gets its magic last.
  *
+ * A trace with the line "info keep ..." holds the newest records only (record --keep).  While it
+ * is recorded, a stream's file may begin with a hole where packets were dropped, and their magics
+ * are 0.  Their numbers are no loss, nor is a stream that is not there.
+ *
  * cudatrace record finishes a trace; if it did not, the next command that opens the
  * trace does.  Finishing
+ *   - moves the packets of a file that begins with a hole to its front;
  *   - cuts off a last packet without a magic;
  *   - turns the calls in .open-PID-N into call_open records at the stream's end;
  *   - writes a new u-0-0 if the .lost-UID files count more than u-0-0's last packet (a
@@ -520,6 +526,15 @@ struct ct_recorder_page {
 	__u32 waiting;		/* 1: the recorder wants to be woken */
 	__u32 reserved;
 	__u64 alive;		/* CLOCK_MONOTONIC in ns, stored again and again; 0: never */
+	/*
+	 * With CUDATRACE_KEEP (record --keep) the directory is bounded: who is about to write or
+	 * to allocate bytes there adds them to "written".  If that is above "allowed" then, the
+	 * bytes are taken back and nothing is written: there is no room, and records are lost.
+	 * The recorder, which drops the oldest packets, raises "allowed".  Without the page
+	 * nothing is written.
+	 */
+	__u64 written;
+	__u64 allowed;
 };
 
 /*

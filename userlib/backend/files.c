@@ -27,6 +27,7 @@
 #define E_FBIG		27
 #define E_NOSPC		28
 #define E_DQUOT		122
+#define E_BOUNDED	4096	/* ours: the recorder does not allow it now */
 
 static char dir[2048];
 
@@ -101,6 +102,20 @@ static bool files_find_recorder(void)
 	return ct_load(&recorder) != NULL;
 }
 
+bool ct_files_room(u64 bytes)
+{
+	if (likely(!ct_options.keep))
+		return true;
+	/* Without a recorder nobody drops anything. */
+	if (!files_find_recorder())
+		return false;
+	if (__atomic_add_fetch(&recorder->written, bytes, __ATOMIC_RELAXED) <=
+	    __atomic_load_n(&recorder->allowed, __ATOMIC_RELAXED))
+		return true;
+	__atomic_sub_fetch(&recorder->written, bytes, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* The recorder is to look for a thread with sub-buffers. */
 static void files_adopt(struct ct_producer *s)
 {
@@ -140,6 +155,8 @@ static cold bool files_failed(long error)
 		text = "no free file descriptor, records are counted as lost: ";
 	else if (error == -E_AGAIN)
 		text = "another program has a lease on a file, records are counted as lost: ";
+	else if (error == -E_BOUNDED)
+		text = "records come faster than the oldest are dropped (record --keep), they are counted as lost: ";
 	else if (error == -E_FBIG || error == -E_NOSPC || error == -E_DQUOT)
 		text = "no room for records (disk full?), they are counted as lost: ";
 	ct_say_once(CT_ONCE_FULL, text, dir);
@@ -179,6 +196,8 @@ static bool files_drain(struct ct_producer *s, u64 n)
 
 	if (ct_preallocate_beyond(offset + size))
 		return files_failed(-E_FBIG);
+	if (!ct_files_room(size))
+		return files_failed(-E_BOUNDED);
 	fd = files_open(files_name(&name, "/u-", s), 0);
 	if (fd < 0)
 		return files_failed(fd);
@@ -235,6 +254,8 @@ static bool files_map(struct ct_producer *s, const struct ct_producer_size *size
 	/* In memory of another shape no packet has its place: all must be in the stream. */
 	if (had ? !ct_producer_flush(s) : s->number == CT_NO_STREAM && !files_create(s))
 		return false;
+	if (!ct_files_room(m->length - had))
+		return !had && files_failed(-E_BOUNDED);
 	/* Never one that is there: its owner could cut it short while it is mapped. */
 	fd = files_open(files_name(&name, "/.open-", s), had ? 0 : O_CREAT | O_EXCL);
 	if (fd == -17) {	/* EEXIST: the next try takes another number */

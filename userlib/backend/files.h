@@ -14,6 +14,12 @@ bool ct_files_open(void);
 void ct_files_forget(void);
 
 /*
+ * May so many bytes be written to the trace directory?  Always, but where the recorder keeps it
+ * within bounds.
+ */
+bool ct_files_room(u64 bytes);
+
+/*
  * Has the recorder of a process that was attached to gone without saying so?  now:
  * CLOCK_MONOTONIC in ns.  False where nobody can tell.  Only with this backend.
  */

@@ -87,6 +87,7 @@ void ct_options_read(char *const *all)
 	const char *runtime = value_of(env, "CUDATRACE_RUNTIME");
 	const char *table = value_of(env, "CUDATRACE_TABLE");
 	const char *stacks = value_of(env, "CUDATRACE_STACKS");
+	const char *keep = value_of(env, "CUDATRACE_KEEP");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
@@ -100,6 +101,7 @@ void ct_options_read(char *const *all)
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
+	ct_options.keep = keep && *keep == '1';
 	ct_options.table = !table || *table != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);

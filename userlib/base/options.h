@@ -15,6 +15,7 @@
  *   CUDATRACE_INJECTION_NEXT	the CUDA_INJECTION64_PATH that ours took the place of
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
+ *   CUDATRACE_KEEP		1: the trace directory is bounded, see struct ct_recorder_page
  *   CUDATRACE_TABLE		0: do without libcuda's own table of pointers
  */
 #ifndef CT_OPTIONS_H
@@ -32,7 +33,7 @@ struct ct_options {
 	char injection_next[512];
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
-	bool threadbufs, runtime, table, stacks;
+	bool threadbufs, runtime, table, stacks, keep;
 };
 
 extern struct ct_options ct_options;

@@ -3,6 +3,7 @@
 #include "call/host.h"
 
 #include "backend/backend.h"
+#include "backend/files.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "record/attach.h"
@@ -56,7 +57,7 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 	host = (struct ct_host){
 		.size = sizeof(host), .schema = CT_SCHEMA_VERSION, .dir = ct_options.dir,
 		.clock = host_clock, .string = host_string, .lose = host_lose,
-		.info = host_info,
+		.info = host_info, .room = ct_files_room,
 	};
 	memcpy(host.uuid, ct_registry_uuid(), 16);
 	ct_unlock(mask);

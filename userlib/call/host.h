@@ -6,6 +6,7 @@
 #ifndef CT_HOST_H
 #define CT_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct ct_host {
 	void (*lose)(uint64_t records);
 	/* A line about the recording. */
 	void (*info)(const char *key, const char *text);
+	/* May so many bytes be written to the directory?  Asked before each write. */
+	bool (*room)(uint64_t bytes);
 };
 
 /* NULL if nothing is recorded in this process, or in no directory that it can reach. */

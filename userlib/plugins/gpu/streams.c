@@ -117,7 +117,7 @@ static void stream_flush(struct stream *s)
 	fd = stream_open(s);
 	p->seq = s->seq;
 	p->op_base = (1ull << 51 | (u64)s->number << 36) + s->op - s->records;
-	written = fd < 0 ? -1 : stream_write(fd, p, s->used);
+	written = fd < 0 || !host->room(s->used) ? -1 : stream_write(fd, p, s->used);
 	if (written == (ssize_t)s->used) {
 		s->seq++;
 		s->size += s->used;

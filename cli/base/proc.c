@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See proc.h. */
+#include "base/proc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static FILE *proc_open(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return fopen(path, "re");
+}
+
+bool ct_proc_stat(pid_t pid, struct ct_proc_stat *s)
+{
+	unsigned long long ticks = 0, stack = 0;
+	char line[1024], *begin, *end;
+	FILE *f = proc_open(pid, "stat");
+	size_t n;
+
+	if (!f)
+		return false;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	/* A name may have blanks and parentheses. */
+	begin = strchr(line, '(');
+	end = strrchr(line, ')');
+	if (!begin || !end)
+		return false;
+	*end = '\0';
+	*s = (struct ct_proc_stat){ .parent = 0 };
+	/* The third field is behind the name; then the 4th, the 22nd and the 28th. */
+	if (sscanf(end + 1,
+		   " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu"
+		   " %*s %*s %*s %*s %*s %llu",
+		   &s->state, &s->parent, &ticks, &stack) != 4)
+		return false;
+	s->started = ticks;
+	s->stack = stack;
+	snprintf(s->name, sizeof(s->name), "%s", begin + 1);
+	return true;
+}
+
+long ct_proc_status(pid_t pid, const char *field)
+{
+	FILE *f = proc_open(pid, "status");
+	char line[256];
+	long value = -1;
+
+	while (f && value < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, field, strlen(field)))
+			value = atol(line + strlen(field));
+	if (f)
+		fclose(f);
+	return value;
+}
+
+FILE *ct_proc_maps(pid_t pid)
+{
+	return proc_open(pid, "maps");
+}
+
+bool ct_proc_next_mapping(FILE *maps, struct ct_proc_mapping *m)
+{
+	char line[sizeof(m->path) + 128];
+
+	while (fgets(line, sizeof(line), maps)) {
+		int at = 0;
+
+		m->path[0] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &m->start, &m->end, &m->offset, &at) < 3)
+			continue;	/* the end of a line that was too long */
+		line[strcspn(line, "\n")] = '\0';
+		if (at)
+			snprintf(m->path, sizeof(m->path), "%s", line + at);
+		return true;
+	}
+	return false;
+}
+
+const char *ct_proc_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A process as /proc shows it.  What it says of itself (its name, its paths) may be anything. */
+#ifndef CT_CLI_PROC_H
+#define CT_CLI_PROC_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* /proc/PID/stat */
+struct ct_proc_stat {
+	char name[16];		/* as the kernel cuts it */
+	char state;		/* R, S, D, T (stopped), t (traced), Z and X (ended) */
+	pid_t parent;
+	uint64_t started;	/* ticks since boot: with the pid it names a process */
+	uint64_t stack;		/* where its stack begins; 0 where we may not look.  An exec() changes it */
+};
+
+/* False: it has gone. */
+bool ct_proc_stat(pid_t pid, struct ct_proc_stat *s);
+
+/* A field of /proc/PID/status, as "TracerPid:", as a number; -1: it is not there. */
+long ct_proc_status(pid_t pid, const char *field);
+
+/* A line of /proc/PID/maps. */
+struct ct_proc_mapping {
+	uint64_t start, end, offset;
+	char path[PATH_MAX + 64];	/* "": it has none */
+};
+
+/* NULL, and errno: we may not look (EACCES), or there is no such process (ENOENT).  For fclose(). */
+FILE *ct_proc_maps(pid_t pid);
+
+/* The next mapping; false: there is none. */
+bool ct_proc_next_mapping(FILE *maps, struct ct_proc_mapping *m);
+
+/* The last part of a path. */
+const char *ct_proc_file(const char *path);
+
+#endif

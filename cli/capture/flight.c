@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See flight.h. */
+#include "capture/flight.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/copy.h"
+#include "trace/registry.h"
+#include "view/term.h"
+
+#define AFTER_NS	300000000ull	/* that a copy has of what follows */
+#define PAUSE_NS	10000000000ull	/* between two that nobody asked for */
+
+static volatile sig_atomic_t flight_signalled;
+
+static void flight_on_signal(int signal)
+{
+	(void)signal;
+	flight_signalled = 1;
+}
+
+static void flight_text(const struct ct_flight *f, char *text, size_t size)
+{
+	char time[CT_TERM_TEXT] = "", bytes[CT_TERM_TEXT];
+
+	if (f->asked.ns)
+		ct_term_ns(time, f->asked.ns);
+	snprintf(text, size, "the newest %s%s%s", time, f->asked.ns ? ", at most " : "",
+		 ct_term_bytes(bytes, f->keep.asked.bytes));
+}
+
+int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drain *drain, struct ct_error *err)
+{
+	char text[128];
+	int rc;
+
+	if (!ct_flight_is_on(f))
+		return 0;
+	f->rec = rec;
+	rc = ct_keep_open(&f->keep, &f->asked, rec->dirfd, &rec->state, err);
+	if (rc)
+		return rc;
+	flight_text(f, text, sizeof(text));
+	ct_registry_add_info(&rec->registry, CT_KEEP_INFO, text);
+	if (drain)
+		drain->keep = &f->keep;
+	fprintf(stderr, "cudatrace: keeping %s; a copy: cudatrace snapshot --pid %d\n", text, (int)getpid());
+	return 0;
+}
+
+void ct_flight_catch(const struct ct_flight *f)
+{
+	struct sigaction act = { .sa_handler = flight_on_signal };
+
+	if (ct_flight_is_on(f))
+		sigaction(SIGUSR2, &act, NULL);
+}
+
+static void flight_copy(struct ct_flight *f, const char *why)
+{
+	uint64_t now = ct_now_ns(), since = f->asked.ns && now > f->asked.ns ? now - f->asked.ns : 0;
+	char name[PATH_MAX], made[PATH_MAX];
+	struct ct_error err = { 0 };
+
+	do
+		snprintf(name, sizeof(name), "%.4000s-%u", f->rec->dir, ++f->number);
+	while (!access(name, F_OK));
+	if (ct_copy_take(f->rec->dir, name, false, since, made, &err))
+		ct_complain("no copy (%s): %s", why, err.text);
+	else
+		fprintf(stderr, "cudatrace: snapshot in %s (%s)\n", made, why);
+}
+
+void ct_flight_look(struct ct_flight *f)
+{
+	uint64_t now = ct_now_ns();
+
+	if (!ct_flight_is_on(f))
+		return;
+	if (f->rec->module && ct_keep_is_due(&f->keep, 0, 0))
+		ct_keep_trim(&f->keep, 0);
+	if (flight_signalled) {
+		flight_signalled = 0;
+		flight_copy(f, "SIGUSR2");
+	}
+	if (f->happened && !f->due && now >= f->next && f->copies < CT_FLIGHT_COPIES)
+		f->due = now + AFTER_NS;
+	if (f->due && now >= f->due) {
+		flight_copy(f, f->why);
+		f->due = 0;
+		f->next = ct_now_ns() + PAUSE_NS;
+		if (++f->copies == CT_FLIGHT_COPIES)
+			fprintf(stderr, "cudatrace: that was the last of %d snapshots that --on makes\n", CT_FLIGHT_COPIES);
+		f->happened = false;
+	}
+}
+
+void ct_flight_close(struct ct_flight *f)
+{
+	/* The program may have ended of it. */
+	if (f->rec && (f->due || (f->happened && ct_now_ns() >= f->next && f->copies < CT_FLIGHT_COPIES)))
+		fprintf(stderr, "cudatrace: %s: the trace itself has it\n", f->why);
+	ct_keep_close(&f->keep);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The flight recorder of `cudatrace record --keep`: a recording that holds the newest records, and
+ * copies of it, which are made at SIGUSR2 or when something happens.
+ */
+#ifndef CT_CLI_FLIGHT_H
+#define CT_CLI_FLIGHT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "capture/drain.h"
+#include "capture/keep.h"
+#include "capture/recording.h"
+
+#define CT_FLIGHT_COPIES	10	/* that are made without being asked for */
+
+struct ct_flight {
+	/* Set by the command's options. */
+	struct ct_keep_asked asked;	/* both 0: there is no flight recorder */
+	bool on_error;			/* a copy is made when a call fails ... */
+	uint64_t on_slow;		/* ... or takes so many ns; 0: never */
+
+	const struct ct_recording *rec;
+	struct ct_keep keep;
+	/* Set by another thread when something happened: what, then that it did. */
+	char why[160];
+	volatile bool happened;
+	uint64_t due;			/* ns: when it is copied, 0: nothing is due */
+	uint64_t next;			/* ns: not before */
+	unsigned int copies, number;
+};
+
+static inline bool ct_flight_is_on(const struct ct_flight *f)
+{
+	return f->asked.ns || f->asked.bytes;
+}
+
+/*
+ * Begins, for a recording whose directory and registry are there; before ct_drain_start().
+ * @drain: NULL with the module.
+ */
+int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drain *drain, struct ct_error *err);
+
+/* From now on SIGUSR2 makes a copy. */
+void ct_flight_catch(const struct ct_flight *f);
+
+/* Again and again, at least every 200 ms: what is due is done.  Drops packets with the module. */
+void ct_flight_look(struct ct_flight *f);
+
+void ct_flight_close(struct ct_flight *f);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See watch.h. */
+#include "live/watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "live/follow.h"
+#include "trace/names.h"
+#include "trace/registry.h"
+#include "view/term.h"
+
+static bool watch_is_call(const struct ct_record *r)
+{
+	return r->class->layer == CT_LAYER_USER && r->class->call &&
+	       !(r->flags & (CT_F_BEGIN | CT_F_INSTANT | CT_F_ABANDONED));
+}
+
+static int watch_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
+{
+	const struct ct_watch *w = arg;
+	struct ct_flight *f = w->flight;
+	char time[CT_TERM_TEXT], name[64];
+	const char *result;
+
+	(void)reg;
+	(void)old;
+	if (f->happened || r->class->layer != CT_LAYER_USER || !r->class->call)
+		return 0;
+	if (f->on_error && ct_record_failed(r)) {
+		result = ct_name_result(r);
+		snprintf(f->why, sizeof(f->why), "%.60s = %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
+			 result ? result : "an error");
+	} else if (f->on_slow && watch_is_call(r) && r->duration >= f->on_slow) {
+		snprintf(f->why, sizeof(f->why), "%.60s took %s", ct_term_clean(name, sizeof(name), r->class->name, 60),
+			 ct_term_ns(time, r->duration));
+	} else {
+		return 0;
+	}
+	__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int watch_idle(void *arg, bool *more)
+{
+	(void)arg;
+	(void)more;
+	return 0;
+}
+
+static void *watch_run(void *arg)
+{
+	struct ct_watch *w = arg;
+	const struct ct_follow_sink sink = { .arg = w, .record = watch_record, .idle = watch_idle };
+	struct ct_error err = { 0 };
+
+	if (ct_follow(w->flight->rec->dir, &sink, &w->stop, &err))
+		ct_complain("--on: %s", err.text);
+	return NULL;
+}
+
+void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
+{
+	sigset_t all, old;
+
+	*w = (struct ct_watch){ .flight = f };
+	if (!f->on_error && !f->on_slow)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	w->running = !pthread_create(&w->thread, NULL, watch_run, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!w->running)
+		ct_complain("--on: no thread could be made");
+}
+
+void ct_watch_end(struct ct_watch *w)
+{
+	w->stop = true;
+	if (w->running)
+		pthread_join(w->thread, NULL);
+	w->running = false;
+}

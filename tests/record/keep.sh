@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# record --keep: the newest records only, and copies of them.  Sourced by run.sh.
+
+# watch_size DIR FILE PID: the most KiB that DIR had while PID ran, into FILE
+watch_size()
+{
+	local dir=$1 file=$2 pid=$3 now most=0
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$(du -sk --apparent-size "$dir" 2>/dev/null | cut -f1)
+		now=$(find "$dir" -type f -printf '%b\n' 2>/dev/null | awk '{ n += $1 } END { print int(n / 2) }')
+		[ "${now:-0}" -le "$most" ] || most=$now
+	done
+	echo "$most" >"$file"
+}
+
+# newest TRACE: of each thread the last allocations are there without a gap
+newest()
+{
+	every_call "$1"
+}
+
+# Many times what is kept.
+t_keep_size()
+{
+	local dir=$work/trace-keep made records lost
+	"$cudatrace" record --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-busy" 6000000 >"$work/keep.out" 2>"$work/keep.said" &
+	watch_size "$dir" "$work/keep.most" $!
+	wait $!
+	is $? 0 "record --keep 16M" || cat "$work/keep.said"
+	[ "$(cat "$work/keep.most")" -gt 4096 ] && [ "$(cat "$work/keep.most")" -le 16384 ]
+	ok $? "the directory never has more ($(cat "$work/keep.most") KiB at most)"
+	grep -qE 'keeping the newest 16.*; a copy: cudatrace snapshot --pid [0-9]+' "$work/keep.said"
+	ok $? "it says what is kept, and how to copy it"
+	made=$(cat "$work/keep.out")
+	records=$("$cudatrace" report --format csv api_calls_sum "$dir" 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }')
+	[ "$(stat -c %s "$dir"/u-*-0 | sort -n | tail -1)" -le $((16 << 20)) ]
+	ok $? "no file has a hole when the trace is finished"
+	babeltrace2 "$dir" >"$work/keep.bt" 2>/dev/null
+	records=$(grep -c cuCtxGetDevice "$work/keep.bt")
+	[ "$records" -gt 50000 ] && [ "$records" -lt "$made" ]
+	ok $? "babeltrace2 reads what is kept ($records of $made)"
+	"$cudatrace" report "$dir" 2>"$work/keep.notes" >"$work/keep.report"
+	is "$(grep -c 'lost records' "$work/keep.report")" 1 "the report" || cat "$work/keep.report"
+	! grep -q 'and .* packet' "$work/keep.report"
+	ok $? "... does not count as lost what was dropped" || grep 'lost records' "$work/keep.report"
+	grep -qE '^command .*record-busy' "$work/keep.report" && "$cudatrace" report --format csv processes "$dir" 2>/dev/null | grep -q record-busy
+	ok $? "... the process has its name, though its first packet is gone"
+}
+
+# It opens while it is recorded; copies; by time.
+t_keep_copies()
+{
+	local dir=$work/trace-keep2 recorder n
+	rm -rf "$dir"*
+	"$cudatrace" record -q --no-module -f --keep 1s,64M -o "$dir" -- "$PWD/build/tests/record-running" 6 60 >"$work/keep2.out" 2>"$work/keep2.said" &
+	recorder=$!
+	until grep -q ready "$work/keep2.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/keep2.out")
+	sleep 2.5
+	for n in 1 2 3; do
+		"$cudatrace" report "$dir" >"$work/keep2.live" 2>&1 && grep -q 'cuMemAlloc' "$work/keep2.live" || break
+	done
+	is "$n" 3 "the trace opens while it is recorded, again and again" || cat "$work/keep2.live"
+	"$cudatrace" snapshot -q -f --pid "$pid" -o "$dir-a" 2>"$work/keep2.copy"
+	is $? 0 "snapshot --pid of the program" || cat "$work/keep2.copy"
+	"$cudatrace" snapshot -q -f --pid "$recorder" -o "$dir-b" --last 0.3 2>"$work/keep2.copy"
+	is $? 0 "snapshot --pid of its recorder, the last 0.3 s" || cat "$work/keep2.copy"
+	kill -USR2 "$recorder"
+	until grep -q "snapshot in" "$work/keep2.said" || ! kill -0 "$recorder" 2>/dev/null; do sleep 0.05; done
+	kill -TERM "$pid"
+	wait "$recorder"
+	is $? 0 "the program ends well" || cat "$work/keep2.said"
+	is "$(grep -c "snapshot in $dir-1 (SIGUSR2)" "$work/keep2.said")" 1 "SIGUSR2 to the recorder copies, too" || cat "$work/keep2.said"
+	for n in "" -a -b -1; do
+		newest "trace-keep2$n"
+		ok $? "trace-keep2$n: of each thread the newest allocations, without a gap"
+		babeltrace2 "$dir$n" 2>"$work/keep2.bt" >/dev/null && ! grep -v 'open call\|^$' "$work/keep2.bt" | grep -q .
+		ok $? "... and babeltrace2 reads it" || cat "$work/keep2.bt"
+	done
+	# How old is what each thread that calls without a pause still has?
+	"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null | jq -r 'select(.name == "cuMemAlloc" and .phase == "E") | [.tid, .size / 16, .ts] | @tsv' |
+		awk '{ if (!($1 in n)) { first[$1] = $2; at[$1] = $3 } n[$1]++; last = $3 }
+			END { for (t in n) { dropped += first[t] > n[t]; enough += last - at[t] > 700 } exit dropped < 3 || enough < 6 }'
+	ok $? "a second of each thread is kept, and more than half of each busy one dropped"
+	is "$("$cudatrace" report --format csv launches_sum "$dir-a" 2>/dev/null | grep -c .)" "$("$cudatrace" report --format csv launches_sum "$dir-b" 2>/dev/null | grep -c .)" "both copies have reports"
+}
+
+# When a call fails, or is slow.
+t_keep_on()
+{
+	local dir=$work/trace-keep3
+	rm -rf "$dir"*
+	CUDATRACE_SIM_FAIL="" "$cudatrace" record -q --no-module -f --keep 60s --on error -o "$dir" -- "$PWD/build/tests/record-busy" 1000 wait >"$work/keep3.out" 2>"$work/keep3.said" < <(sleep 2; echo) || cat "$work/keep3.said"
+	is "$(grep -cE "snapshot in $dir-1 \(cuCtxGetDevice = [A-Z_]+\)" "$work/keep3.said")" 1 "--on error" || cat "$work/keep3.said"
+	[ -e "$dir-1/metadata" ] && [ ! -e "$dir-2" ]
+	ok $? "... one copy"
+	rm -rf "$dir"*
+	"$cudatrace" record -q --no-module -f --keep 32M --on slow=1ns -o "$dir" -- "$PWD/build/tests/record-running" 2 2 >/dev/null 2>"$work/keep4.said"
+	is "$(grep -cE "snapshot in $dir-1 \(cu[A-Za-z]+ took [0-9.]+ .?s\)" "$work/keep4.said")" 1 "--on slow=TIME" || cat "$work/keep4.said"
+	refuse "too little" "at least 16M" "$cudatrace" record --keep 1M -- true
+	refuse "nonsense" "give a time or a size" "$cudatrace" record --keep much -- true
+	refuse "no unit" "give a time or a size" "$cudatrace" record --keep 10 -- true
+	refuse "--on alone" "goes with --keep" "$cudatrace" record --on error -- true
+	refuse "--on something" "takes error and slow" "$cudatrace" record --keep 1s --on sun -- true
+	refuse "a process that is not recorded" "is not recorded" "$cudatrace" snapshot --pid $$
+}
+
+# The recorder is killed: the program stays within the bounds, and the trace can be read.
+t_keep_killed()
+{
+	local dir=$work/trace-keep5 recorder before
+	rm -rf "$dir"
+	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-running" 4 4 >"$work/keep5.out" 2>"$work/keep5.said" &
+	recorder=$!
+	until grep -q ready "$work/keep5.out"; do sleep 0.05; done
+	pid=$(awk '/ready/ { print $2 }' "$work/keep5.out")
+	sleep 0.5
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	watch_size "$dir" "$work/keep5.most" "$pid"
+	[ "$(cat "$work/keep5.most")" -gt 1024 ] && [ "$(cat "$work/keep5.most")" -le 16384 ]
+	ok $? "without its recorder the directory stays within its bounds ($(cat "$work/keep5.most") KiB)"
+	grep -q '^wrong 0$' "$work/keep5.out"
+	ok $? "... the program's results are right"
+	"$cudatrace" report "$dir" >"$work/keep5.report" 2>"$work/keep5.notes"
+	is $? 0 "... and the trace is read" || cat "$work/keep5.notes"
+	babeltrace2 "$dir" >/dev/null 2>&1
+	ok $? "... by babeltrace2, too"
+}
+
+# An attached process; and what the GPU did.
+t_keep_attached()
+{
+	local dir=$work/trace-keep6
+	start_running keep6 6
+	"$cudatrace" record -q -f -o "$dir" --pid $pid --duration 3 --keep 0.8s,64M 2>"$work/keep6.said"
+	is $? 0 "record --pid --keep" || cat "$work/keep6.said"
+	newest trace-keep6
+	ok $? "... has the newest allocations, without a gap"
+	ended_well keep6
+}
