@@ -40,21 +40,21 @@ void ct_attach_option(struct ct_attach_to *to, const char *name, const char *val
 }
 
 /* The same file has the same name: a copy that is there is used again. */
-static int attach_name(struct ct_attach_to *to, struct ct_error *err)
+static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_error *err)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 	uint8_t buffer[4096];
 	ssize_t n;
-	int fd = open(to->library, O_RDONLY | O_CLOEXEC);
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return ct_fail(err, errno, "%s: %s", to->library, strerror(errno));
+		return ct_fail(err, errno, "%s: %s", f->path, strerror(errno));
 	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
 		for (ssize_t i = 0; i < n; i++)
 			hash = (hash ^ buffer[i]) * 0x100000001b3ull;
 	close(fd);
-	snprintf(to->name, sizeof(to->name), "libcudatrace-%016" PRIx64 ".so", hash);
-	return n < 0 ? ct_fail(err, EIO, "%s can't be read", to->library) : 0;
+	snprintf(f->name, sizeof(f->name), "libcudatrace-%s%016" PRIx64 ".so", prefix, hash);
+	return n < 0 ? ct_fail(err, EIO, "%s can't be read", f->path) : 0;
 }
 
 int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
@@ -62,13 +62,30 @@ int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *
 {
 	char text[33];
 
-	snprintf(to->library, sizeof(to->library), "%s", library);
+	snprintf(to->file[CT_ATTACH_LIBRARY].path, PATH_MAX, "%s", library);
 	for (int i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
 	ct_attach_option(to, "CUDATRACE_DIR", dir);
 	ct_attach_option(to, "CUDATRACE_TRACE", text);
 	ct_attach_option(to, "CUDATRACE_SINK", "files");
-	return attach_name(to, err);
+	return attach_name(&to->file[CT_ATTACH_LIBRARY], "", err);
+}
+
+int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struct ct_error *err)
+{
+	struct ct_attach_file *f = &to->file[which];
+
+	snprintf(f->path, sizeof(f->path), "%s", path);
+	return attach_name(f, which == CT_ATTACH_GPU ? "gpu-" : "stacks-", err);
+}
+
+static int attach_read(struct ct_target *t, pid_t pid, const struct ct_attach_to *to, struct ct_error *err)
+{
+	const char *names[CT_TARGET_FILES];
+
+	for (int i = 0; i < CT_TARGET_FILES; i++)
+		names[i] = to->file[i].name;
+	return ct_target_read(t, pid, names, err);
 }
 
 /* ------------------------------------------------------ the process --------- */
@@ -125,10 +142,10 @@ static int attach_stop(struct ct_inject *x, const struct ct_target *t, struct ct
 
 /* ------------------------------------------------------ bringing it in ------ */
 
-static int attach_write(const struct ct_attach_to *to, pid_t pid, int target_fd, struct ct_error *err)
+static int attach_write(const struct ct_attach_file *file, pid_t pid, int target_fd, struct ct_error *err)
 {
 	char path[64], buffer[65536];
-	int from = open(to->library, O_RDONLY | O_CLOEXEC), fd, rc = 0;
+	int from = open(file->path, O_RDONLY | O_CLOEXEC), fd, rc = 0;
 	uint64_t offset = 0;
 	ssize_t n = -1;
 
@@ -147,6 +164,21 @@ static int attach_write(const struct ct_attach_to *to, pid_t pid, int target_fd,
 	return rc ? ct_fail(err, -rc, "process %d: the library can't be written into its memory: %s", pid, strerror(-rc)) : 0;
 }
 
+/*
+ * The loader takes a file of the same path for one that it has loaded already, and descriptors come
+ * again: so the path of each file has another spelling, by the hash in its name.
+ */
+static void attach_path(const struct ct_attach_file *file, int fd, char *path, size_t size)
+{
+	const char *hash = strrchr(file->name, '.') - 4;
+	unsigned long bits = strtoul(hash, NULL, 16);
+	size_t len = (size_t)snprintf(path, size, "/proc/self/");
+
+	for (int i = 0; i < 16; i++, bits >>= 1)
+		len += (size_t)snprintf(path + len, size - len, bits & 1 ? ".//" : "./");
+	snprintf(path + len, size - len, "fd/%d", fd);
+}
+
 static void attach_why(struct ct_inject *x, const struct ct_target *t, char *why, size_t size)
 {
 	static const uint64_t none[6];
@@ -159,11 +191,11 @@ static void attach_why(struct ct_inject *x, const struct ct_target *t, char *why
 	ct_inject_read_text(x, text, why, size);
 }
 
-static int attach_load(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t,
+static int attach_load(struct ct_inject *x, const struct ct_attach_file *file, const struct ct_target *t,
 		       struct ct_error *err)
 {
-	uint64_t args[6] = { ct_inject_copy(x, to->name, strlen(to->name) + 1), MFD_CLOEXEC }, fd, handle;
-	char path[64], why[256] = "";
+	uint64_t args[6] = { ct_inject_copy(x, file->name, strlen(file->name) + 1), MFD_CLOEXEC }, fd, handle;
+	char path[128], why[256] = "";
 	int rc;
 
 	rc = ct_inject_call(x, t->memfd_create, args, &fd, err);
@@ -172,8 +204,8 @@ static int attach_load(struct ct_inject *x, const struct ct_attach_to *to, const
 	if ((int)fd < 0)
 		return ct_fail(err, EPERM, "process %d can't have a file in memory (memfd_create: seccomp, vm.memfd_noexec or no descriptors)",
 			       t->pid);
-	rc = attach_write(to, t->pid, (int)fd, err);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)fd);
+	rc = attach_write(file, t->pid, (int)fd, err);
+	attach_path(file, (int)fd, path, sizeof(path));
 	args[0] = ct_inject_copy(x, path, strlen(path) + 1);
 	args[1] = 2;	/* RTLD_NOW */
 	if (!rc)
@@ -200,9 +232,68 @@ static const char *attach_refused(int code)
 	return "the library refused";
 }
 
+/* Those that are not there yet. */
+static int attach_load_all(struct ct_inject *x, const struct ct_attach_to *to, struct ct_target *t, struct ct_error *err)
+{
+	bool any = false;
+	int rc = 0;
+
+	for (int i = 0; i < CT_TARGET_FILES && !rc; i++) {
+		if (!*to->file[i].path || t->at[i])
+			continue;
+		rc = attach_load(x, &to->file[i], t, err);
+		any = true;
+	}
+	if (!rc && any)
+		rc = attach_read(t, t->pid, to, err);
+	for (int i = 0; i < CT_TARGET_FILES && !rc; i++)
+		if (*to->file[i].path && !t->at[i])
+			rc = ct_fail(err, EIO, "process %d: the library is not where it should be", t->pid);
+	return rc;
+}
+
+static uint64_t attach_function(const struct ct_attach_to *to, const uint64_t *at, int file, const char *name)
+{
+	return at[file] ? ct_target_symbol(to->file[file].path, at[file], name) : 0;
+}
+
+static int attach_begin(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, uint64_t *result,
+			struct ct_error *err)
+{
+	uint64_t function = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_attach"),
+		 args[6] = { ct_inject_copy(x, to->options, to->options_size + 1) };
+
+	if (*to->file[CT_ATTACH_STACKS].path)
+		args[1] = attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stack");
+	if (!function || !args[0])
+		return ct_fail(err, EIO, "process %d: no room for the options", t->pid);
+	return ct_inject_call(x, function, args, result, err);
+}
+
+/* They may need to know that the process is recorded.  *gpu: CUPTI begins. */
+static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *to, const struct ct_target *t, bool *gpu,
+				struct ct_error *err)
+{
+	uint64_t host = attach_function(to, t->at, CT_ATTACH_LIBRARY, "cudatrace_host"), result = 0, function,
+		 args[6] = { host };
+	int rc = 0;
+
+	function = *to->file[CT_ATTACH_STACKS].path ? attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin") : 0;
+	if (function)
+		rc = ct_inject_call(x, function, args, &result, err);
+	function = *to->file[CT_ATTACH_GPU].path ? attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin") : 0;
+	if (!function || rc)
+		return rc;
+	args[0] = ct_inject_copy(x, to->gpu, strlen(to->gpu) + 1);
+	args[1] = host;
+	rc = ct_inject_call(x, function, args, &result, err);
+	*gpu = !rc && !(int)result;
+	return rc;
+}
+
 int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
 {
-	uint64_t args[6] = { 0 }, function, result = 0;
+	uint64_t result = 0;
 	struct ct_inject x;
 	struct ct_target t;
 	int rc;
@@ -210,7 +301,7 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	*a = (struct ct_attached){ .pid = pid };
 	rc = attach_check(a, err);
 	if (!rc)
-		rc = ct_target_read(&t, pid, to->name, err);
+		rc = attach_read(&t, pid, to, err);
 	if (rc)
 		return rc;
 	if (t.preloaded)
@@ -218,25 +309,18 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	rc = attach_stop(&x, &t, err);
 	if (rc)
 		return rc;
-	if (!t.ours) {
-		rc = attach_load(&x, to, &t, err);
-		if (!rc)
-			rc = ct_target_read(&t, pid, to->name, err);
-		if (!rc && !t.ours)
-			rc = ct_fail(err, EIO, "process %d: the library is not where it should be", pid);
-	}
-	if (!rc) {
-		function = ct_target_symbol(to->library, t.ours, "cudatrace_attach");
-		args[0] = ct_inject_copy(&x, to->options, to->options_size + 1);
-		rc = !function || !args[0] ? ct_fail(err, EIO, "process %d: no room for the options", pid) :
-					     ct_inject_call(&x, function, args, &result, err);
-	}
+	rc = attach_load_all(&x, to, &t, err);
+	if (!rc)
+		rc = attach_begin(&x, to, &t, &result, err);
+	/* CUPTI would load a libcuda. */
+	if (!rc && ((int)result == CT_ATTACHED || (int)result == CT_ATTACHED_PARTLY))
+		rc = attach_begin_plugins(&x, to, &t, &a->gpu, err);
 	a->stood_ns = ct_inject_end(&x);
 	if (rc)
 		return rc;
 	if ((int)result < 0)
 		return ct_fail(err, -(int)result, "process %d is not recorded: %s", pid, attach_refused((int)result));
-	a->library = t.ours;
+	memcpy(a->at, t.at, sizeof(a->at));
 	a->early = (int)result == CT_ATTACHED_EARLY;
 	a->partly = (int)result == CT_ATTACHED_PARTLY;
 	if (a->partly && !to->partly) {
@@ -252,18 +336,19 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 
 /* ------------------------------------------------------ ending --------------- */
 
-static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int step, uint64_t *result,
-		       struct ct_error *err)
+/* Calls a function of one of our files there, with one number. */
+static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int file, const char *name, int step,
+		       uint64_t *result, struct ct_error *err)
 {
-	uint64_t args[6] = { (uint64_t)step }, function = ct_target_symbol(to->library, a->library, "cudatrace_detach");
+	uint64_t args[6] = { (uint64_t)step }, function = attach_function(to, a->at, file, name);
 	struct ct_inject x;
 	struct ct_target t;
 	int rc;
 
-	rc = ct_target_read(&t, a->pid, to->name, err);
+	rc = attach_read(&t, a->pid, to, err);
 	if (rc)
 		return rc;
-	if (t.ours != a->library)
+	if (!function || t.at[file] != a->at[file])
 		return ct_fail(err, ESRCH, "process %d runs another program now", a->pid);
 	rc = attach_stop(&x, &t, err);
 	if (rc)
@@ -271,6 +356,19 @@ static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int
 	rc = ct_inject_call(&x, function, args, result, err);
 	a->stood_ns += ct_inject_end(&x);
 	return rc;
+}
+
+int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
+{
+	uint64_t result = 0;
+	int rc;
+
+	if (!a->gpu)
+		return 0;
+	rc = attach_check(a, err);
+	if (!rc)
+		rc = attach_tell(a, to, CT_ATTACH_GPU, "cudatrace_gpu_end", 0, &result, err);
+	return rc ? rc : (int)result;
 }
 
 /* Does a stream of the process in the trace directory have a call that is not over? */
@@ -298,12 +396,12 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 	*kept = 0;
 	rc = attach_check(a, err);
 	if (!rc)
-		rc = attach_tell(a, to, CT_DETACH_PUT_BACK, &result, err);
+		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_PUT_BACK, &result, err);
 	if (rc)
 		return rc;
 	*kept = (unsigned int)result;
 	until = ct_now_ns() + BUSY_NS;
 	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
 		usleep(1000);
-	return attach_tell(a, to, CT_DETACH_LEAVE, &result, err);
+	return attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
 }

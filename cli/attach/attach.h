@@ -12,12 +12,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/target.h"
 #include "base/error.h"
+
+enum { CT_ATTACH_LIBRARY, CT_ATTACH_GPU, CT_ATTACH_STACKS };	/* see CT_TARGET_FILES */
+
+/* A file that is brought in. */
+struct ct_attach_file {
+	char path[PATH_MAX];		/* "": it is not wanted */
+	char name[64];			/* of its copy in memory */
+};
 
 /* What is the same for all processes of a recording. */
 struct ct_attach_to {
-	char library[PATH_MAX];		/* the preload library's file */
-	char name[64];			/* of its copy in memory */
+	struct ct_attach_file file[CT_TARGET_FILES];
+	const char *gpu;		/* what CUPTI is to collect, as CUDATRACE_GPU */
 	char options[8192];		/* "NAME=VALUE" with a NUL each, and an empty one */
 	size_t options_size;
 	bool partly;			/* also where functions will be missed */
@@ -26,15 +35,20 @@ struct ct_attach_to {
 struct ct_attached {
 	pid_t pid;
 	uint64_t start;			/* of the process, as /proc/PID/stat has it */
-	uint64_t library;		/* where it is mapped there */
+	uint64_t at[CT_TARGET_FILES];	/* where they are mapped there */
 	uint64_t stood_ns;		/* for which a thread stood still */
 	bool early;			/* libcuda was not there yet */
 	bool partly;			/* libcuda's table is not known */
+	bool gpu;			/* CUPTI was asked to begin there ... */
+	bool gpu_said;			/* ... and how that went was said */
 };
 
 /* For a recording into @dir with this @uuid, without the module. */
 int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
 		      struct ct_error *err);
+
+/* A plugin that is to be brought in as well; @which: CT_ATTACH_GPU, CT_ATTACH_STACKS. */
+int ct_attach_plugin(struct ct_attach_to *to, int which, const char *path, struct ct_error *err);
 
 /* Adds an option, as an environment variable of the library. */
 void ct_attach_option(struct ct_attach_to *to, const char *name, const char *value);
@@ -48,6 +62,12 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
  */
 int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const char *dir, unsigned int *kept,
 		  struct ct_error *err);
+
+/*
+ * Asks the plugin for the GPU to end; before ct_attach_end().  It does so by itself: an info line
+ * "gpu_ended PID" of the trace says when.  Return: 1: that will come; 0: nothing is collected.
+ */
+int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err);
 
 /* Is it still the process that was attached to, and does it run? */
 bool ct_attached_lives(const struct ct_attached *a);

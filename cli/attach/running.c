@@ -16,9 +16,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/drain.h"
+#include "trace/registry.h"
 
 #define LOOK_MS		50
 #define NEW_NS		500000000ull	/* between two looks for new processes */
+
+#define GPU_NS		15000000000ull	/* for CUPTI to end */
 
 struct running {
 	const struct ct_running *asked;
@@ -27,6 +30,7 @@ struct running {
 	unsigned int count;
 	pid_t *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
 	unsigned int refused_count;
+	const char *dir;		/* of the trace */
 };
 
 static volatile sig_atomic_t running_stop;
@@ -117,6 +121,89 @@ static bool running_any(const struct running *r)
 	return false;
 }
 
+/* ------------------------------------------------------ CUPTI -------------- */
+
+/* The text behind "PID" of "info KEY PID..."; NULL: there is no such line. */
+static const char *running_said(const struct ct_registry *reg, const char *key, pid_t pid)
+{
+	for (unsigned int i = 0; i < reg->infos_count; i++) {
+		const struct ct_info *info = &reg->infos[i];
+		char *end;
+
+		if (!strcmp(info->key, key) && strtol(info->text, &end, 10) == pid && (!*end || *end == ' '))
+			return end;
+	}
+	return NULL;
+}
+
+/* How long it took CUPTI to begin: said once for each process. */
+static void running_tell_gpu(struct running *r, const char *dir)
+{
+	struct ct_registry reg = { 0 };
+	struct ct_error err = { 0 };
+	bool any = false;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		any |= r->attached[i].gpu && !r->attached[i].gpu_said;
+	if (!any || ct_registry_read(&reg, dir, &err))
+		goto out;
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct ct_attached *a = &r->attached[i];
+		const char *begun = running_said(&reg, "gpu_begun", a->pid);
+
+		if (!a->gpu || a->gpu_said || (!begun && !running_said(&reg, "gpu_ended", a->pid)))
+			continue;
+		a->gpu_said = true;
+		if (begun)
+			fprintf(stderr, "cudatrace: process %d: CUPTI took %.1f ms to begin, while the program went on\n", a->pid,
+				strtod(begun, NULL) / 1e6);
+		else
+			fprintf(stderr, "cudatrace: process %d: nothing of the GPU is recorded: %s\n", a->pid,
+				ct_registry_info(&reg, "gpu_refused") ? : "CUPTI refused");
+	}
+out:
+	ct_registry_free(&reg);
+}
+
+/* CUPTI ends before the trace is left: what it has is written, and it lets go of the process. */
+static void running_end_gpu(struct running *r, const char *dir)
+{
+	uint64_t until = ct_now_ns() + GPU_NS;
+	unsigned int waits = 0;
+
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct ct_attached *a = &r->attached[i];
+		struct ct_error err = { 0 };
+
+		if (a->gpu && ct_attached_lives(a)) {
+			int rc = ct_attach_end_gpu(a, &r->to, &err);
+
+			if (rc < 0)
+				ct_complain("%s", err.text);
+			a->gpu = rc > 0;
+			waits += a->gpu;
+		}
+	}
+	while (waits && ct_now_ns() < until) {
+		struct ct_registry reg = { 0 };
+		struct ct_error err = { 0 };
+
+		poll(NULL, 0, LOOK_MS);
+		waits = 0;
+		if (!ct_registry_read(&reg, dir, &err))
+			for (unsigned int i = 0; i < r->count; i++) {
+				struct ct_attached *a = &r->attached[i];
+
+				waits += a->gpu && ct_attached_lives(a) && !running_said(&reg, "gpu_ended", a->pid);
+			}
+		ct_registry_free(&reg);
+	}
+	if (waits)
+		ct_complain("CUPTI did not end within %.0f s in %u processes: what it had is lost", (double)GPU_NS / 1e9, waits);
+}
+
+/* ------------------------------------------------------ from begin to end -- */
+
 static void running_follow(struct running *r)
 {
 	uint64_t end = r->asked->seconds > 0 ? ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9) : ~0ull,
@@ -128,6 +215,7 @@ static void running_follow(struct running *r)
 
 		poll(NULL, 0, left < LOOK_MS ? (int)left + 1 : LOOK_MS);
 		ct_flight_look(r->asked->flight);
+		running_tell_gpu(r, r->dir);
 		if (r->asked->all && ct_now_ns() >= look) {
 			running_find(r);
 			look = ct_now_ns() + NEW_NS;
@@ -138,6 +226,7 @@ static void running_follow(struct running *r)
 
 static void running_leave(struct running *r, const char *dir)
 {
+	running_end_gpu(r, dir);
 	for (unsigned int i = 0; i < r->count; i++) {
 		struct ct_attached *a = &r->attached[i];
 		struct ct_error err = { 0 };
@@ -165,9 +254,17 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	r.refused = calloc(CT_RUNNING_MAX, sizeof(*r.refused));
 	rc = r.attached && r.refused ? ct_attach_prepare(&r.to, library, rec->dir, rec->uuid, err) :
 				       ct_fail(err, ENOMEM, "no memory");
+	if (!rc && asked->gpu)
+		rc = ct_attach_plugin(&r.to, CT_ATTACH_GPU, asked->gpu, err);
+	if (!rc && asked->stacks)
+		rc = ct_attach_plugin(&r.to, CT_ATTACH_STACKS, asked->stacks, err);
 	if (rc)
 		goto out;
+	if (asked->stacks)
+		ct_attach_option(&r.to, "CUDATRACE_STACKS", "python");
+	r.to.gpu = asked->gpu_what;
 	r.to.partly = asked->partly;
+	r.dir = rec->dir;
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);

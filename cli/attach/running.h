@@ -16,6 +16,8 @@ struct ct_running {
 	unsigned int pids_count;
 	bool all;			/* every process with libcuda, those that come meanwhile, too */
 	bool partly;			/* also where calls will be missed */
+	const char *gpu, *gpu_what;	/* the plugin, and what it is to collect; NULL: none */
+	const char *stacks;		/* the plugin; NULL: none */
 	double seconds;			/* 0: until Ctrl-C or the end of all of them */
 	struct ct_flight *flight;	/* record --keep */
 	/* Records come from now on; and no more of them. */

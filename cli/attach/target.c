@@ -111,7 +111,20 @@ static void find_functions(struct ct_target *t, const char *path, uint64_t base)
 	}
 }
 
-int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_error *err)
+/* Is it one of our files in memory? */
+static bool note_ours(struct ct_target *t, const struct ct_proc_mapping *m, const char *const *names)
+{
+	if (strncmp(m->path, "/memfd:", 7))
+		return false;
+	for (int i = 0; i < CT_TARGET_FILES; i++)
+		if (*names[i] && !strncmp(m->path + 7, names[i], strlen(names[i]))) {
+			t->at[i] = t->at[i] ? t->at[i] : m->start;
+			return true;
+		}
+	return false;
+}
+
+int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, struct ct_error *err)
 {
 	bool musl = false, previous_is_lock = false;
 	struct ct_proc_mapping m = { .end = 0 };
@@ -135,9 +148,8 @@ int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_e
 			continue;
 		if (libc || is_library(m.path, "libdl"))
 			find_functions(t, m.path, m.start);
-		if (!strncmp(m.path, "/memfd:", 7) && !strncmp(m.path + 7, name, strlen(name)))
-			t->ours = t->ours ? t->ours : m.start;
-		else if (is_library(m.path, "libcudatrace"))
+		/* A plugin of an older one, or another version, is no sign of LD_PRELOAD. */
+		if (!note_ours(t, &m, names) && is_library(m.path, "libcudatrace") && strncmp(m.path, "/memfd:", 7))
 			t->preloaded = true;
 	}
 	fclose(maps);

@@ -10,11 +10,14 @@
 #include "attach/inject.h"
 #include "base/error.h"
 
+/* Files that are brought in: the library and plugins. */
+#define CT_TARGET_FILES	3
+
 struct ct_target {
 	pid_t pid;
 	struct ct_inject_libc libc;
 	uint64_t dlopen, dlerror, memfd_create, close;
-	uint64_t ours;		/* where our library is mapped, 0: it is not */
+	uint64_t at[CT_TARGET_FILES];	/* where our files are mapped, 0: they are not */
 	bool preloaded;		/* another copy of the library is there: LD_PRELOAD */
 	bool cuda;		/* libcuda is mapped */
 	/* Memory whose futex words are locks of malloc or the loader. */
@@ -24,9 +27,9 @@ struct ct_target {
 
 /*
  * ct_target_read() - what is mapped in process @pid, and where its libc's functions are
- * @name: of the file in memory that holds our library
+ * @names: CT_TARGET_FILES of them, of the files in memory that hold ours; "": there is none
  */
-int ct_target_read(struct ct_target *t, pid_t pid, const char *name, struct ct_error *err);
+int ct_target_read(struct ct_target *t, pid_t pid, const char *const *names, struct ct_error *err);
 
 /* The thread that a call does least harm to; @nth: the next best.  0: there is none (more). */
 pid_t ct_target_thread(const struct ct_target *t, unsigned int nth);

@@ -207,7 +207,7 @@ static bool copy_is_whole(const struct ct_stream_file *s)
 {
 	unsigned int pid, number;
 
-	return s->kind == CT_STREAM_STATE || !strcmp(s->name, CT_LOST_STREAM) ||
+	return !strcmp(s->name, CT_STATE_FILE) || !strcmp(s->name, CT_LOST_STREAM) ||
 	       (s->kind == CT_STREAM_GPU && sscanf(s->name, "g-%u-%u", &pid, &number) == 2 && !number);
 }
 

@@ -299,7 +299,9 @@ static bool keep_is_ring(const char *name)
 
 	if (kind == CT_STREAM_GPU)
 		return sscanf(name, "g-%u-%u", &pid, &number) == 2 && number;
-	return (kind == CT_STREAM_THREAD && strcmp(name, CT_LOST_STREAM)) || kind == CT_STREAM_CPU;
+	/* Samples are of the kind of the state stream. */
+	return (kind == CT_STREAM_THREAD && strcmp(name, CT_LOST_STREAM)) || kind == CT_STREAM_CPU ||
+	       (kind == CT_STREAM_STATE && strcmp(name, CT_STATE_FILE));
 }
 
 /* The files of the directory, and what they hold. */

@@ -143,9 +143,8 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	}
 	if (env->argv)
 		argp_error(state, "give either a program or --pid and --all");
-	if (ct_launch_gpu_what || ct_launch_injected || ct_launch_stacks_what)
-		argp_error(state, "%s is for programs that are started here, not for --pid and --all",
-			   ct_launch_gpu_what ? "--gpu" : ct_launch_injected ? "--inject" : "--stacks");
+	if (ct_launch_injected)
+		argp_error(state, "--inject is for programs that are started here, not for --pid and --all");
 	env->running.partly = env->output.force;
 }
 
@@ -400,6 +399,11 @@ static int record_running(struct recording *rec)
 		return ct_complain("%s", err.text);
 	}
 	ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
+	record_find_plugin(rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
+	record_find_plugin(rec, "stacks", ct_launch_stacks, ct_launch_stacks_what, "stacks", "stacks of calls are");
+	env->running.gpu = *ct_launch_gpu ? ct_launch_gpu : NULL;
+	env->running.gpu_what = ct_launch_gpu_what;
+	env->running.stacks = *ct_launch_stacks ? ct_launch_stacks : NULL;
 	env->running.flight = &env->flight;
 	env->running.begun = record_begun;
 	env->running.ended = record_ended;

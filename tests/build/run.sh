@@ -49,9 +49,9 @@ t_tree()
 	is "$(nm -D --defined-only build/libcudatrace.so | awk '$3 !~ /^(dlsym|dlvsym|ioctl|InitializeInjection|cudatrace_.*|LIBCUDATRACE_.*)(@.*)?$/ {print $3}' | tr '\n' ' ')" "" "the library exports dlsym, dlvsym, ioctl, InitializeInjection and cudatrace_* alone"
 	is "$(nm -D --defined-only build/libcudatrace-nvtx.so | awk '{print $3}')" InitializeInjectionNvtx2 "the NVTX plugin exports what NVTX calls"
 	is "$(nm -D --defined-only build/libcudatrace-gpu.so | awk '{print $3}' | sort | paste -sd ' ')" \
-		"InitializeInjection cudatrace_gpu_find cuptiActivityEnableHWTrace cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize" \
+		"InitializeInjection cudatrace_gpu_begin cudatrace_gpu_end cudatrace_gpu_find cuptiActivityEnableHWTrace cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiFinalize" \
 		"that of the GPU what libcuda, doctor and profilers call"
-	is "$(nm -D --defined-only build/libcudatrace-stacks.so | awk '{print $3}')" cudatrace_stack "that of stacks what the library calls"
+	is "$(nm -D --defined-only build/libcudatrace-stacks.so | awk '{print $3}' | xargs)" "cudatrace_stack cudatrace_stacks_begin" "that of stacks what the library calls"
 	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu,-stacks}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
 	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu,-stacks}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
 }

@@ -79,6 +79,39 @@ t_attach()
 	ended_well attach
 }
 
+# What the GPU does, from a CUPTI that begins late and ends; and stacks.
+t_attach_gpu()
+{
+	local i dir
+	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUPTISIM_SAYS=1
+	start_running attach_gpu 3
+	unset CUDATRACE_CUPTI CUPTISIM_SAYS
+	for i in 1 2 3; do
+		dir=$work/trace-attach-gpu-$i
+		attach trace-attach-gpu-$i 1 "$([ $i = 2 ] && echo --stacks || echo --gpu)"
+		is $? 0 "record --pid $([ $i = 2 ] && echo --stacks || echo --gpu), time $i" || cat "$dir.said"
+		every_call trace-attach-gpu-$i
+		ok $? "... every call of each thread is there"
+		"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null >"$dir.jsonl"
+		if [ $i = 2 ]; then
+			! grep -q '"layer":"gpu"' "$dir.jsonl"
+			ok $? "... nothing of the GPU"
+			continue
+		fi
+		grep -qE 'CUPTI took [0-9.]+ ms to begin' "$dir.said"
+		ok $? "... says how long CUPTI took to begin" || cat "$dir.said"
+		jq -s -e '(map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length) as $g |
+			(map(select(.op == "launch" and .phase == "E")) | length) as $l | $g > 10 and $g <= $l and $g > $l / 4' "$dir.jsonl" >/dev/null
+		ok $? "... kernels on the GPU, no more than launches" || jq -s '(map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length), (map(select(.op == "launch" and .phase == "E")) | length)' "$dir.jsonl"
+		jq -s -e 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | (map(select(.launch_op_id != null)) | length) > length * 0.9' "$dir.jsonl" >/dev/null
+		ok $? "... with the calls that launched them" || grep '"layer":"gpu"' "$dir.jsonl" | head -n 3
+		"$cudatrace" report "$dir" >"$dir.report" 2>&1
+		is $? 0 "... and a report" || cat "$dir.report"
+	done
+	ended_well attach_gpu
+	is "$(grep -c 'CUPTI is finalized' "$work/attach_gpu.err")" 2 "CUPTI has let go of the process each time" || cat "$work/attach_gpu.err"
+}
+
 # The recorder is killed: the process notices, and can be attached to again.
 t_attach_killed()
 {

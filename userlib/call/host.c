@@ -38,7 +38,15 @@ static void host_lose(uint64_t records)
 
 static void host_info(const char *key, const char *text)
 {
-	ct_backend->info(key, text);
+	void (*info)(const char *, const char *) = ct_load(&ct_backend)->info;
+
+	if (info)
+		info(key, text);
+}
+
+static bool host_recorded(void)
+{
+	return !ct_load(&ct_stopped);
 }
 
 __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void)
@@ -57,7 +65,7 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 	host = (struct ct_host){
 		.size = sizeof(host), .schema = CT_SCHEMA_VERSION, .dir = ct_options.dir,
 		.clock = host_clock, .string = host_string, .lose = host_lose,
-		.info = host_info, .room = ct_files_room,
+		.info = host_info, .recorded = host_recorded, .room = ct_files_room,
 	};
 	memcpy(host.uuid, ct_registry_uuid(), 16);
 	ct_unlock(mask);

@@ -24,6 +24,8 @@ struct ct_host {
 	void (*lose)(uint64_t records);
 	/* A line about the recording. */
 	void (*info)(const char *key, const char *text);
+	/* False: the process was left (record --pid): nothing belongs into the directory any more. */
+	bool (*recorded)(void);
 	/* May so many bytes be written to the directory?  Asked before each write. */
 	bool (*room)(uint64_t bytes);
 };

@@ -33,17 +33,23 @@ bool ct_stack_wanted(const struct ct_symbol *f)
 	return false;
 }
 
+static u32 (*take)(void);
+static u32 looked;
+
+void ct_stack_use(u32 (*function)(void))
+{
+	ct_store(&take, function);
+	ct_store(&looked, 1u);
+}
+
 u32 ct_stack_take(void)
 {
-	static u32 (*take)(void);
-	static u32 looked;
-
 	/* By its name, as it is preloaded; where libcuda loads this library there is none. */
 	if (unlikely(!ct_load(&looked))) {
 		ct_store(&take, (u32 (*)(void))ct_find_next("cudatrace_stack"));
 		ct_store(&looked, 1u);
 	}
-	return take ? ct_load(&take)() : 0;
+	return ct_load(&take) ? ct_load(&take)() : 0;
 }
 
 void ct_stack_record(struct ct_thread *t, u32 stack, u64 own, u64 op, u32 level)

@@ -15,6 +15,9 @@ bool ct_stack_wanted(const struct ct_symbol *f);
 /* The number of the calling thread's stack; 0: there is none, or no plugin. */
 u32 ct_stack_take(void);
 
+/* Who takes them: of a process that was attached to, where nothing is found by its name. */
+void ct_stack_use(u32 (*take)(void));
+
 /* Says that the call with this op has this stack; own: the op of the record. */
 void ct_stack_record(struct ct_thread *t, u32 stack, u64 own, u64 op, u32 level);
 

@@ -22,6 +22,7 @@
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "call/kernels.h"
+#include "call/stack.h"
 #include "hook/announce.h"
 #include "hook/ask.h"
 #include "hook/driver.h"
@@ -132,7 +133,7 @@ static void look_after_recorder(void)
 	cudatrace_detach(CT_DETACH_LEAVE);
 }
 
-EXPORT int cudatrace_attach(const char *options)
+EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 {
 	u64 mask;
 
@@ -143,6 +144,7 @@ EXPORT int cudatrace_attach(const char *options)
 	read_options(options);
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return -22;	/* EINVAL */
+	ct_stack_use(stack);
 	ct_say_start();
 	if (ct_load(&ct_stopped)) {
 		mask = ct_lock();

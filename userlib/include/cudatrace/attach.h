@@ -5,6 +5,8 @@
 #ifndef CUDATRACE_ATTACH_H
 #define CUDATRACE_ATTACH_H
 
+#include <stdint.h>
+
 /* What cudatrace_attach() returns; a negative errno: nothing was changed. */
 #define CT_ATTACHED		0
 #define CT_ATTACHED_EARLY	1	/* there is no libcuda yet: it is recorded when it comes */
@@ -14,16 +16,31 @@
  * cudatrace_attach() - record from now on
  * @options: as in the environment, "CUDATRACE_DIR=..." and so on, each with its NUL; an empty
  *	one ends them
+ * @stack: cudatrace_stack() of the plugin for stacks, with CUDATRACE_STACKS; else NULL
  *
  * Again after cudatrace_detach(), as often as is wanted.  EPERM: the program has other rights than
  * its caller's.  EBUSY: the process is being recorded.
  */
-int cudatrace_attach(const char *options);
+int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 
 /* Steps of cudatrace_detach(), in this order. */
 #define CT_DETACH_PUT_BACK	0	/* no call comes to us any more; returns words that stay */
 #define CT_DETACH_LEAVE		1	/* lets go of the trace; calls that are not over are lost */
 
 int cudatrace_detach(int step);
+
+/*
+ * Of the plugins, which are brought in the same way.  @get: the library's cudatrace_host().
+ *
+ * cudatrace_gpu_begin() - begins to collect in a thread of its own, which writes info lines:
+ *	"gpu_begun PID NS" when it has begun, which took so long, "gpu_ended PID" when it has ended
+ * @what: as CUDATRACE_GPU
+ * cudatrace_gpu_end() - asks it to end
+ * cudatrace_stacks_begin() - forgets what it knows of another trace
+ */
+struct ct_host;
+int cudatrace_gpu_begin(const char *what, const struct ct_host *(*get)(void));
+int cudatrace_gpu_end(void);
+int cudatrace_stacks_begin(const struct ct_host *(*get)(void));
 
 #endif

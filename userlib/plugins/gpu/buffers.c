@@ -275,3 +275,17 @@ void buffers_lose(void)
 		lost += buffers_count(&buffers[i - 1]) + buffers_dropped(&buffers[i - 1]);
 	host->lose(lost);
 }
+
+void buffers_forget(void)
+{
+	u32 at = buffers_take(~0ull), from = at;
+
+	if (!at)
+		return;
+	while (buffers[at - 1].next)
+		at = buffers[at - 1].next;
+	buffers_lock();
+	buffers[at - 1].next = idle;
+	idle = from;
+	buffers_unlock();
+}

@@ -21,4 +21,7 @@ void buffers_write(void);
  */
 void buffers_lose(void);
 
+/* What still waits to be written is of a trace that has ended. */
+void buffers_forget(void);
+
 #endif

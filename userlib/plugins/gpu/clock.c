@@ -122,3 +122,10 @@ void clock_give_back(void)
 		cupti.ActivityRegisterTimestampCallback(clock_of_cupti);
 	registered = false;
 }
+
+void clock_forget(void)
+{
+	by_callback = registered = false;
+	before = since = last = (struct pair){ 0 };
+	said = 0;
+}

@@ -17,4 +17,7 @@ u64 clock_ns(u64 cupti_time);
 /* Another tool goes on with CUPTI's own clock. */
 void clock_give_back(void);
 
+/* Another trace begins: nothing is known of its clock. */
+void clock_forget(void);
+
 #endif

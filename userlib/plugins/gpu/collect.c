@@ -23,6 +23,8 @@
 #define FLUSH_TICKS	10		/* how often CUPTI is asked for those that are not full */
 #define PATIENCE	250		/* ticks without progress, then nobody waits for the writer */
 
+#define CALL_TICKS	100	/* how long a call of the program is waited for, to end CUPTI in it */
+
 static pid_t owner;		/* the process that collects; 0: none */
 static u64 starter;		/* pid and tid of who is in collect_start(); 0: none */
 static u32 kinds[5], kinds_count;
@@ -35,6 +37,7 @@ static bool hardware;
 enum { RUNNING, ASKED, LATE, ENDING, ENDED };
 static u32 phase;
 static u32 in_cupti;		/* the writer is */
+static u32 late_ends;		/* collect_end_late() was called */
 static struct {
 	u32 taken;		/* by the first who asks */
 	u32 state;
@@ -86,6 +89,11 @@ static void *collect_write(void *unused)
 		collect_sleep(RUNNING);
 		if (load(&phase) != RUNNING)
 			break;
+		/* Its recorder was killed, and the library has left. */
+		if (!host->recorded()) {
+			collect_set_phase(ASKED);
+			break;
+		}
 		if (tick % FLUSH_TICKS == 0)
 			collect_flush(0);
 		buffers_write();
@@ -95,7 +103,7 @@ static void *collect_write(void *unused)
 }
 
 /* By name: in older C libraries it is in a library of its own, which libcuda has loaded. */
-static bool collect_start_writer(void)
+static bool collect_start_thread(void *(*run)(void *), void *arg)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	sigset_t all, before;
@@ -113,7 +121,7 @@ static bool collect_start_writer(void)
 	/* The program's signals are not for it. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	ok = !create(&thread, NULL, collect_write, NULL);
+	ok = !create(&thread, NULL, run, arg);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return ok;
 }
@@ -226,9 +234,11 @@ static void collect_exit(void)
 		buffers_lose();
 }
 
-static void collect_begin(const char *what)
+static struct found f;
+
+/* False: it was refused, and the trace says why. */
+static bool collect_enable_all(const char *what)
 {
-	static struct found f;
 	void *handle = find_cupti(&f);
 	const char *missing;
 	char text[4500];
@@ -236,14 +246,14 @@ static void collect_begin(const char *what)
 
 	if (!handle) {
 		collect_refuse(f.why);
-		return;
+		return false;
 	}
 	missing = cupti_load(handle);
 	if (missing || f.version < CUPTI_VERSION_LEAST) {
 		snprintf(text, sizeof(text), "%s is too old: it %s%s", f.path, missing ? "lacks " :
 			 "is from before CUDA 11.6", missing ? missing : "");
 		collect_refuse(text);
-		return;
+		return false;
 	}
 	hardware = cupti.ActivityEnableHWTrace && cupti.ActivityEnableHWTrace(1) == CUPTI_OK;
 	clock_start();
@@ -253,12 +263,19 @@ static void collect_begin(const char *what)
 		snprintf(text, sizeof(text), "CUPTI refuses to collect: %s (%d, %s)",
 			 cupti_why(error), error, f.path);
 		collect_refuse(text);
-		return;
+		return false;
 	}
 	snprintf(text, sizeof(text), "%s, version %u, %s%s", f.path, f.version, f.why,
 		 hardware ? ", by hardware events" : "");
 	streams_state(CT_GPU_STARTED, text, host->clock());
-	if (!collect_start_writer()) {
+	return true;
+}
+
+static void collect_begin(const char *what)
+{
+	if (!collect_enable_all(what))
+		return;
+	if (!collect_start_thread(collect_write, NULL)) {
 		collect_disable();
 		streams_state(CT_GPU_STOPPED, "no thread could be made to write records", host->clock());
 		return;
@@ -275,4 +292,118 @@ void collect_start(const char *what, const bool *company)
 	else
 		collect_begin(what);
 	store(&starter, 0ull);
+}
+
+/* ------------------------------------- in a process that was attached to --- */
+
+static struct {
+	u32 busy;		/* 1: its thread is there */
+	char what[16];
+	const struct ct_host *(*get)(void);
+	u32 finalize;		/* 1: the next call of the program's is to end CUPTI; 2: one has */
+} late;
+
+static void late_tell(const char *key, u64 ns)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), ns ? "%d %llu" : "%d", (int)getpid(), (unsigned long long)ns);
+	host->info(key, text);
+}
+
+/* NVIDIA's manual: at the end of a call, where no other call of CUPTI is under way. */
+static void late_in_call(void *user, u32 domain, u32 call, const struct cupti_call *data)
+{
+	u32 asked = 1;
+
+	(void)user;
+	(void)domain;
+	(void)call;
+	if (data && data->site == CUPTI_API_EXIT &&
+	    __atomic_compare_exchange_n(&late.finalize, &asked, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		cupti.Finalize();
+		store(&late.finalize, 3u);
+	}
+}
+
+/*
+ * CUPTI lets go of the process.  Where it can't, or the program makes no call meanwhile, it stays
+ * there and collects nothing.
+ */
+static void late_finalize(void)
+{
+	const struct timespec tick = { .tv_nsec = TICK };
+	void *subscriber = NULL;
+	u32 asked = 1;
+
+	if (f.version < CUPTI_VERSION_ENDS || !cupti.Finalize || !cupti.Subscribe || !cupti.EnableDomain ||
+	    !cupti.Unsubscribe || cupti.Subscribe(&subscriber, late_in_call, NULL) != CUPTI_OK)
+		return;
+	store(&late.finalize, 1u);
+	if (cupti.EnableDomain(1, subscriber, CUPTI_DRIVER_API) == CUPTI_OK)
+		for (int i = 0; i < CALL_TICKS && load(&late.finalize) != 3; i++)
+			nanosleep(&tick, NULL);
+	/* One that is in it right now has the subscriber. */
+	if (__atomic_compare_exchange_n(&late.finalize, &asked, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		cupti.Unsubscribe(subscriber);
+}
+
+static void *late_run(void *unused)
+{
+	static bool at_exit;
+	u64 before;
+
+	(void)unused;
+	host = late.get();
+	if (!host || host->size != sizeof(*host) || host->schema != CT_SCHEMA_VERSION)
+		goto out;
+	streams_forget();
+	buffers_forget();
+	clock_forget();
+	__atomic_store_n(&end.taken, 0u, __ATOMIC_RELEASE);
+	kinds_count = 0;
+	store(&phase, (u32)RUNNING);
+	before = host->clock();
+	if (!collect_enable_all(late.what)) {
+		late_tell("gpu_ended", 0);
+		goto out;
+	}
+	late_tell("gpu_begun", host->clock() - before + 1);
+	store(&owner, getpid());
+	if (!at_exit)
+		at_exit = !atexit(collect_exit);
+	if (load(&late_ends))
+		collect_end(CT_GPU_COMPLETE, "cudatrace record --pid left the process");
+	collect_write(NULL);
+	store(&owner, 0);
+	collect_disable();
+	late_finalize();
+	late_tell("gpu_ended", 0);
+out:
+	store(&late.busy, 0u);
+	return NULL;
+}
+
+int collect_start_late(const char *what, const struct ct_host *(*get)(void))
+{
+	if (__atomic_exchange_n(&late.busy, 1u, __ATOMIC_ACQ_REL))
+		return -EBUSY;
+	snprintf(late.what, sizeof(late.what), "%s", what);
+	late.get = get;
+	store(&late_ends, 0u);
+	if (collect_start_thread(late_run, NULL))
+		return 0;
+	store(&late.busy, 0u);
+	return -EAGAIN;
+}
+
+int collect_end_late(void)
+{
+	if (!load(&late.busy))
+		return 0;
+	/* It may still be beginning: then it ends at once, when it has begun. */
+	__atomic_store_n(&late_ends, 1u, __ATOMIC_RELEASE);
+	if (load(&owner) == getpid())
+		collect_end(CT_GPU_COMPLETE, "cudatrace record --pid left the process");
+	return 1;
 }

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/cudatrace/attach.h"
 #include "plugins/gpu/collect.h"
 #include "plugins/gpu/company.h"
 #include "plugins/gpu/cupti.h"
@@ -72,6 +73,16 @@ int InitializeInjection(void)
 	if (host)
 		collect_start(what, &company);
 	return 1;
+}
+
+__attribute__((visibility("default"))) int cudatrace_gpu_begin(const char *what, const struct ct_host *(*get)(void))
+{
+	return collect_start_late(what, get);
+}
+
+__attribute__((visibility("default"))) int cudatrace_gpu_end(void)
+{
+	return collect_end_late();
 }
 
 /* For doctor: which libcupti a process with these libraries would take, and why. */

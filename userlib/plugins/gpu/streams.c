@@ -135,6 +135,15 @@ static void stream_flush(struct stream *s)
 	s->used = s->records = 0;
 }
 
+void streams_forget(void)
+{
+	for (u32 i = 0; i < STREAMS; i++)
+		streams[i] = (struct stream){ .packet = streams[i].packet };
+	streams_count = 1;
+	next_number = 0;
+	streams_unwritten = 0;
+}
+
 /* Begins a packet if there is none; NULL without memory. */
 static u8 *stream_room(struct stream *s, u32 bytes, u64 end)
 {

@@ -32,4 +32,7 @@ void streams_write(const struct entry *const *sorted, size_t count);
 void streams_state(u32 state, const char *text, u64 when);
 void streams_clock(u64 uncertainty, u32 method);
 
+/* Another trace begins in the same process: its files are new. */
+void streams_forget(void);
+
 #endif

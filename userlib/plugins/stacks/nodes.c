@@ -29,9 +29,12 @@ struct entry {
 static struct entry *entries;
 static uint32_t used, locked;
 
+uint32_t nodes_generation;
+
+static const struct ct_host *host;
+
 static const struct ct_host *nodes_host(void)
 {
-	static const struct ct_host *host;
 	const struct ct_host *h = __atomic_load_n(&host, __ATOMIC_ACQUIRE);
 
 	if (!h && cudatrace_host) {
@@ -61,6 +64,23 @@ static void nodes_unlock(void)
 	__atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
 }
 
+bool nodes_begin(const struct ct_host *(*get)(void))
+{
+	const struct ct_host *h = get();
+
+	if (!h || h->size != sizeof(*h) || h->schema != CT_SCHEMA_VERSION)
+		return false;
+	nodes_lock((uint32_t)ct_sys0(SYS_getpid));
+	__atomic_store_n(&host, h, __ATOMIC_RELEASE);
+	/* Zeros: numbers of another trace. */
+	if (entries)
+		madvise(entries, ENTRIES * sizeof(*entries), MADV_DONTNEED);
+	used = 0;
+	__atomic_fetch_add(&nodes_generation, 1, __ATOMIC_RELEASE);
+	nodes_unlock();
+	return true;
+}
+
 static struct entry *nodes_slot(uint64_t key)
 {
 	struct entry *e = __atomic_load_n(&entries, __ATOMIC_ACQUIRE);
@@ -86,11 +106,11 @@ static uint32_t nodes_known(uint64_t key)
 /* The id of this text, and from now on of the key. */
 static uint32_t nodes_add(uint64_t key, const char *text, size_t size)
 {
-	const struct ct_host *host = nodes_host();
+	const struct ct_host *h = nodes_host();
 	uint32_t id;
 	struct entry *e;
 
-	if (!host)
+	if (!h)
 		return 0;
 	nodes_lock((uint32_t)ct_sys0(SYS_getpid));
 	if (!entries) {
@@ -102,7 +122,7 @@ static uint32_t nodes_add(uint64_t key, const char *text, size_t size)
 	}
 	id = nodes_known(key);
 	if (!id && entries && used < FULL) {
-		id = host->string(text, size);
+		id = h->string(text, size);
 		e = nodes_slot(key);
 		if (id) {
 			e->id = id;
@@ -161,8 +181,8 @@ uint32_t nodes_node(uint32_t parent, uint32_t function, uint32_t line)
 
 void nodes_info(const char *key, const char *text)
 {
-	const struct ct_host *host = nodes_host();
+	const struct ct_host *h = nodes_host();
 
-	if (host)
-		host->info(key, text);
+	if (h)
+		h->info(key, text);
 }

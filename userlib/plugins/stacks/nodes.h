@@ -6,6 +6,7 @@
 #ifndef CT_STACKS_NODES_H
 #define CT_STACKS_NODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,14 @@ uint32_t nodes_function(const char *language, const char *name, size_t name_size
 
 /* The id of a node; parent: 0 for the outermost; line: 0 if it is not known.  0: none could be had. */
 uint32_t nodes_node(uint32_t parent, uint32_t function, uint32_t line);
+
+/* Goes up when another trace begins: ids of the one before mean nothing. */
+extern uint32_t nodes_generation;
+
+struct ct_host;
+
+/* Another trace begins in a process that was attached to; false: none that can be written to. */
+bool nodes_begin(const struct ct_host *(*get)(void));
 
 /* A line about the recording, once for each key. */
 void nodes_info(const char *key, const char *text);

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 
 #include "base/sys.h"
+#include "include/cudatrace/attach.h"
 #include "plugins/stacks/nodes.h"
 #include "plugins/stacks/python.h"
 #include "plugins/stacks/sampled.h"
@@ -35,6 +36,7 @@ struct cached {
 struct thread {
 	uint64_t known;			/* the recorder knows it: see sampled.c */
 	uint64_t busy;			/* where on the stack one is being taken; 0: nowhere */
+	uint32_t generation;		/* of the ids in nodes and cache */
 	unsigned int turn;		/* which of the two stacks is the last one */
 	struct python_stack stacks[2];
 	uint32_t nodes[2][PYTHON_DEPTH];	/* of their frames */
@@ -66,6 +68,7 @@ static struct thread *thread_new(void)
 	if (t == MAP_FAILED)
 		return NULL;
 	self = t;
+	self->generation = __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE);
 	if (pthread_key_create && pthread_setspecific) {
 		if (__atomic_compare_exchange_n(&made, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			__atomic_store_n(&made, pthread_key_create(&key, thread_gone) ? 0u : 2u, __ATOMIC_RELEASE);
@@ -113,6 +116,11 @@ static uint32_t stack_python(struct thread *t)
 
 	if (python_ready(s) != PYTHON_READY)
 		return 0;
+	if (t->generation != __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE)) {
+		t->generation = __atomic_load_n(&nodes_generation, __ATOMIC_ACQUIRE);
+		before->depth = 0;
+		memset(t->cache, 0, sizeof(t->cache));
+	}
 	if (!python_walk(s) || !s->depth)
 		return 0;
 	t->turn = now;
@@ -152,6 +160,11 @@ static bool stack_busy(const struct thread *t, uint64_t here)
 static void __attribute__((constructor)) stacks_begin(void)
 {
 	python_begin();
+}
+
+__attribute__((visibility("default"))) int cudatrace_stacks_begin(const struct ct_host *(*get)(void))
+{
+	return nodes_begin(get) ? 0 : -1;
 }
 
 /* The number of the calling thread's stack; 0: it has none, or none that can be told. */
