@@ -293,6 +293,7 @@ static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *
 
 int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
 {
+	bool begun;
 	uint64_t result = 0;
 	struct ct_inject x;
 	struct ct_target t;
@@ -310,12 +311,20 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	if (rc)
 		return rc;
 	rc = attach_load_all(&x, to, &t, err);
+	begun = !rc;
 	if (!rc)
 		rc = attach_begin(&x, to, &t, &result, err);
 	/* CUPTI would load a libcuda. */
 	if (!rc && ((int)result == CT_ATTACHED || (int)result == CT_ATTACHED_PARTLY))
 		rc = attach_begin_plugins(&x, to, &t, &a->gpu, err);
 	a->stood_ns = ct_inject_end(&x);
+	if (rc && begun) {
+		unsigned int kept;
+		struct ct_error ignored = { 0 };
+
+		memcpy(a->at, t.at, sizeof(a->at));
+		ct_attach_end(a, to, NULL, &kept, &ignored);
+	}
 	if (rc)
 		return rc;
 	if ((int)result < 0)

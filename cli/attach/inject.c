@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 
 #define STACK		(512u << 10)
 #define RED_ZONE	128
@@ -207,6 +208,27 @@ static bool inject_returned(struct ct_inject *x, uint64_t stack, uint64_t *resul
 	return !ptrace(PTRACE_SETREGS, x->tid, 0, &regs);
 }
 
+/* Where it happened helps whoever looks for the reason. */
+static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *err)
+{
+	struct user_regs_struct regs = { 0 };
+	struct ct_proc_mapping m = { 0 };
+	siginfo_t info = { 0 };
+	bool found = false;
+	FILE *maps;
+
+	ptrace(PTRACE_GETREGS, x->tid, 0, &regs);
+	ptrace(PTRACE_GETSIGINFO, x->tid, 0, &info);
+	maps = ct_proc_maps(x->pid);
+	while (maps && !found && ct_proc_next_mapping(maps, &m))
+		found = regs.rip >= m.start && regs.rip < m.end;
+	if (maps)
+		fclose(maps);
+	return ct_fail(err, EFAULT, "process %d: the call failed with signal %d and was undone (address %p, at %s+0x%llx)",
+		       x->pid, signal, info.si_addr, found ? ct_proc_file(m.path) : "?",
+		       (unsigned long long)(found ? regs.rip - m.start + m.offset : regs.rip));
+}
+
 /* Runs until the function has returned; stack: the stack pointer then. */
 static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, struct ct_error *err)
 {
@@ -240,7 +262,7 @@ static int inject_run(struct ct_inject *x, uint64_t stack, uint64_t *result, str
 		if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL)
 			continue;
 		x->broken = true;
-		return ct_fail(err, EFAULT, "process %d: the call failed with signal %d and was undone", x->pid, signal);
+		return inject_fault(x, signal, err);
 	}
 }
 

@@ -16,7 +16,7 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 2
 # rate FILE FROM TO: the median of the seconds in between
 rate() { awk -v a="$2" -v b="$3" '$1 > a && $1 <= b { print $2 }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }'; }
 
-for kind in eager training graph jax; do
+for kind in ${KINDS:-eager training graph jax}; do
 	module=torch
 	[ $kind = jax ] && module=jax
 	python3 -c "import $module" 2>/dev/null || { skip "$kind: no $module"; continue; }
