@@ -13,8 +13,17 @@
 #include "base/process.h"
 #include "tracedir/lost.h"
 
-/* No thread attaches to it, so nothing calls it. */
-static const struct ct_backend none = { .name = "none" };
+static void none_info(const char *key, const char *text)
+{
+	(void)key;
+	(void)text;
+}
+
+/*
+ * No thread attaches to it.  But a line about the recording may come in another thread than the first
+ * one that attaches, which is just choosing.
+ */
+static const struct ct_backend none = { .name = "none", .info = none_info };
 
 const struct ct_backend *ct_backend = &none;
 

@@ -56,7 +56,7 @@ void ct_libraries_tell(void)
 		ct_store(&life, ct_process->life);
 	}
 	/* Before the process's first call there is no trace. */
-	if (likely(ct_load(&told) == n) || !ct_process->life)
+	if (likely(ct_load(&told) == n) || !ct_process->life || !ct_load(&ct_backend)->producers)
 		return;
 	for (from = __atomic_exchange_n(&told, n, __ATOMIC_RELAXED); from < n; from++)
 		ct_backend->info("library", paths[from]);

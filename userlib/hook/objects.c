@@ -125,7 +125,7 @@ void ct_objects_tell(void)
 	u32 what;
 
 	/* Before the process's first call there is no trace. */
-	if (likely(!ct_load(&unseen)) || !ct_process->life)
+	if (likely(!ct_load(&unseen)) || !ct_process->life || !ct_load(&ct_backend)->producers)
 		return;
 	what = __atomic_exchange_n(&unseen, 0u, __ATOMIC_RELAXED);
 	for (int i = 0; i < 4; i++)
