@@ -16,6 +16,7 @@ struct ct_engine {
 	const struct ct_trace *trace;
 	const struct ct_engine_options *options;
 	struct ct_phases own_phases;
+	struct ct_collectives collectives;
 	struct ct_processes processes;
 	struct ct_names names;
 	struct ct_filter_state filter;
@@ -71,6 +72,7 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 		.processes = &e->processes,
 		.names = &e->names,
 		.filter = &e->filter.filter,
+		.collectives = &e->collectives,
 		.totals = &e->spans.totals,
 		.arg = e->options->arg,
 		.engine = e,
@@ -121,8 +123,7 @@ static int engine_event(void *arg, const struct ct_trace_event *event)
 	struct ct_engine *e = arg;
 	uint64_t mask = engine_wanted(e, event->class, e->on[event->kind]);
 
-	if (event->class->id == CT_CLASS_process && event->point &&
-	    ct_processes_point(&e->processes, event->point))
+	if (event->point && ct_processes_wants(event->class) && ct_processes_point(&e->processes, event->point))
 		return -ENOMEM;
 	if (!e->filter.all && (mask & ~e->unfiltered) &&
 	    !ct_filter_pass(&e->filter, event->class, event->track->pid,
@@ -166,7 +167,7 @@ static unsigned int engine_wants(void *arg, const struct ct_class *class)
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		on |= e->on[kind];
 	/* Processes have names. */
-	return (class->id == CT_CLASS_process || engine_wanted(e, class, on) ? CT_WANTS_EVENTS : 0) |
+	return (ct_processes_wants(class) || engine_wanted(e, class, on) ? CT_WANTS_EVENTS : 0) |
 	       (engine_wanted(e, class, e->by_end | e->by_begin) ? CT_WANTS_SPANS : 0);
 }
 
@@ -236,17 +237,20 @@ static int engine_prepare(struct ct_engine *e, const struct ct_analyser *const *
 			  unsigned int count)
 {
 	const struct ct_points_filter *only = e->trace->filter;
-	bool phases = false;
+	bool phases = false, collectives = false;
 	int rc = 0;
 
 	e->wanted = calloc(CT_CLASS_MAX + 1, sizeof(*e->wanted));
 	if (!e->wanted || ct_names_init(&e->names, &e->trace->reg) ||
-	    ct_filter_begin(&e->filter, &e->options->filter, &e->names, &e->trace->reg))
+	    ct_filter_begin(&e->filter, &e->options->filter, &e->names, &e->trace->reg) ||
+	    ct_processes_ranks(&e->processes, &e->trace->reg))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < count && !rc; i++)
 		rc = i < CT_ANALYSERS_MAX ? engine_add(e, analysers[i]) : -E2BIG;
 	for (unsigned int i = 0; i < e->count; i++)
-		phases |= e->list[i].analyser->phases;
+		phases |= e->list[i].analyser->phases, collectives |= e->list[i].analyser->collectives;
+	if (!rc && collectives && ct_collectives_there(&e->trace->reg))
+		rc = ct_collectives_find(&e->collectives, e->trace);
 	if (!rc && phases && !e->options->phases) {
 		rc = ct_phases_find(&e->own_phases, e->trace);
 		if (!rc && only)
@@ -313,6 +317,7 @@ void ct_engine_free(struct ct_engine *e)
 	}
 	free(e->wanted);
 	ct_phases_free(&e->own_phases);
+	ct_collectives_free(&e->collectives);
 	ct_processes_free(&e->processes);
 	ct_names_forget(&e->names);
 	ct_filter_end(&e->filter);

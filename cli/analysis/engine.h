@@ -14,6 +14,7 @@
 #include "analysis/filter.h"
 #include "spans/processes.h"
 #include "phases/phases.h"
+#include "ranks/collectives.h"
 #include "spans/spans.h"
 #include "table/format.h"
 #include "table/table.h"
@@ -30,6 +31,7 @@ struct ct_analyser {
 	/* Events and spans of this class are fed to it.  NULL: of every class. */
 	bool (*wants)(const struct ct_class *class);
 	bool phases;			/* it uses ct_analysis.phases */
+	bool collectives;		/* it uses ct_analysis.collectives */
 	bool samples;			/* it gets samples of threads, as instants; nobody else does */
 	bool unfiltered;		/* it gets all of them, whatever --from, --pid ... say */
 	bool streams;			/* its one table is begun in begin(), and rows go out at once */
@@ -57,6 +59,7 @@ struct ct_analysis {
 	const struct ct_analyser *analyser;
 	const struct ct_trace *trace;
 	const struct ct_phases *phases;
+	const struct ct_collectives *collectives;	/* empty where the trace has none */
 	const struct ct_processes *processes;	/* names, those that are known so far */
 	struct ct_names *names;			/* readable names of kernels */
 	const struct ct_report_filter *filter;

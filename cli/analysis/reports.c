@@ -26,6 +26,9 @@
 	X(nvtx_gpu_proj_sum)						\
 	X(lines)							\
 	X(stacks)							\
+	X(ranks)							\
+	X(collectives_sum)						\
+	X(collectives)							\
 	X(osrt_sum)							\
 	X(memory)							\
 	X(errors)							\

@@ -22,6 +22,7 @@ const char *ct_limit_word(enum ct_limit limit)
 		[CT_LIMIT_SYNC] = "synchronisation (host and GPU take turns)", [CT_LIMIT_TRANSFERS] = "transfers",
 		[CT_LIMIT_DRIVER] = "the kernel driver", [CT_LIMIT_MODULES] = "loading of code", [CT_LIMIT_MEMORY] = "allocation of memory",
 		[CT_LIMIT_OFF_CPU] = "the CPU: the launching thread is off it",
+		[CT_LIMIT_RANKS] = "other ranks, which it waits for in collectives",
 		[CT_LIMIT_MIXED] = "several things together",
 	};
 
@@ -63,6 +64,7 @@ static double verdict_idle(const struct ct_verdict *v, const uint64_t *stages)
 struct shares {
 	double wait, transfer, modules, memory, driver, off, app, idle, most_idle;
 	double busy, copying;	/* of the GPU, where its records say it */
+	double ranks;		/* it only waited for other ranks */
 	double queued;		/* it was idle although it had work: not for want of the host */
 	uint64_t syncs;
 };
@@ -97,6 +99,8 @@ static struct shares verdict_shares(const struct ct_verdict *v)
 	if (v->busy && verdict_wall(v)) {
 		s.busy = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].busy +
 				  v->busy->any.stages[CT_STAGE_EXECUTION].busy) / verdict_wall(v);
+		s.ranks = 100.0 * (v->busy->any.stages[CT_STAGE_STEADY].waiting +
+				   v->busy->any.stages[CT_STAGE_EXECUTION].waiting) / verdict_wall(v);
 		s.copying = verdict_copying(v->busy);
 		s.queued = 100.0 * v->queued / verdict_wall(v);
 	}
@@ -113,10 +117,14 @@ static enum ct_limit verdict_limit(const struct ct_verdict *v, const struct shar
 	/* While the GPU has work, it does not matter what else the host does. */
 	if (v->busy && s->busy + s->queued >= 100 - LITTLE)
 		return s->copying >= MOST && s->busy >= MOST ? CT_LIMIT_TRANSFERS : CT_LIMIT_GPU;
+	if (s->ranks >= SOME && s->ranks > 100 - s->busy - s->ranks)
+		return CT_LIMIT_RANKS;
 	if (!v->busy && s->wait >= MOST && s->most_idle < LITTLE)
 		return CT_LIMIT_GPU;
 	if (s->off >= MUCH)
 		return CT_LIMIT_OFF_CPU;
+	if (s->ranks >= SOME && s->ranks > s->app)
+		return CT_LIMIT_RANKS;
 	if (s->wait >= MOST)
 		return CT_LIMIT_SYNC;
 	if (s->transfer >= MUCH && s->transfer > s->app)
@@ -235,7 +243,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	unsigned int threads = ct_account_turns(v->account);
 	struct ct_coverage covered;
 	char what[200], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
-	     all[CT_TERM_TEXT];
+	     all[CT_TERM_TEXT], ranks[80] = "";
 
 	if (!verdict_wall(v)) {
 		snprintf(buf, size, "The process launched nothing.");
@@ -273,8 +281,10 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	else if (s.idle >= 0.05)
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
-	snprintf(buf, size, "%s%s: %s.%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
-		 *parts ? who : "", parts, turns, idle, *parts || *idle ? "." : "");
+	if (v->busy && s.ranks >= SHOWN)
+		snprintf(ranks, sizeof(ranks), ", and waits in collectives for other ranks for %.1f %%", s.ranks);
+	snprintf(buf, size, "%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
+		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "");
 	return limit;
 }
 

@@ -14,7 +14,7 @@ static uint64_t causes_host(const struct ct_explain *x)
 	uint64_t wall = x->wall[CT_SCOPE_STEADY], not;
 
 	if (x->busy)
-		not = ct_explain_gpu_ns(x) + x->queued;
+		not = ct_explain_gpu_ns(x) + x->queued + x->waiting;
 	else
 		not = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
 	return not < wall ? wall - not : 0;

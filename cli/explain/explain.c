@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
+#include "analysis/ranks/job.h"
 #include "analysis/stacks/hot.h"
 #include "explain/causes.h"
 #include "explain/findings.h"
@@ -66,6 +67,7 @@ void ct_explain_analysers(struct ct_analysers *analysers)
 	ct_analysers_add(analysers, &ct_gpu_busy_analyser);
 	ct_analysers_add(analysers, &ct_gpu_coverage_analyser);
 	ct_analysers_add(analysers, &ct_stack_scopes_analyser);
+	ct_analysers_add(analysers, &ct_job_analyser);
 	for (unsigned int i = 0; i < ct_rules_count; i++)
 		if (ct_rules[i].collects)
 			ct_analysers_add(analysers, ct_rules[i].collects);

@@ -6,6 +6,7 @@
 #include "explain/rules.h"
 
 #include "analysis/gpu/idle_causes.h"
+#include "analysis/ranks/job.h"
 #include "explain/rules/common.h"
 
 #define SHARE	"% of the steady state's wall time"
@@ -44,6 +45,11 @@ const struct ct_rule ct_rules[] = {
 	  "Context switches of the kernel module, those inside synchronisations left out: there the thread waits for "
 	  "the GPU.",
 	  &ct_off_cpu_analyser, ct_rule_off_cpu, CT_CAUSE_OWN, 0 },
+	{ "late-rank", "the rank of a job that makes the others wait in collectives, and what it does meanwhile", 5,
+	  "% of the steady state of the rank that waits most",
+	  "Waiting is the time of a collective's kernel until the last rank's has begun (record --gpu). Without records of the "
+	  "GPU it is the time between the calls, at most. Why is told by what the rank has more of in a step than the others.",
+	  &ct_job_analyser, ct_rule_late_rank, CT_CAUSE_OWN, LINES(APP) },
 	{ "pageable-copies", "copies from or to pageable memory", 3, SHARE,
 	  "Such copies go through a buffer of the driver and hold the host. Only copies over 64 KiB count, and only "
 	  "where all pinning of memory was recorded.",

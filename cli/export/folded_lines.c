@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Folded stacks of lines of the program: see folded_lines.h. */
-#include "export/folded_lines.h"
-
+/* Folded stacks of lines of the program: see folded.h. */
 #include <errno.h>
 
 #include "analysis/stacks/costs.h"
 #include "base/out.h"
+#include "export/folded.h"
 
 static void lines_word(struct ct_out *out, const char *word)
 {

@@ -9,6 +9,53 @@
 
 #include "view/term.h"
 
+static int processes_place(struct ct_processes *p, const struct ct_record *r)
+{
+	struct ct_process_place *place;
+	uint32_t ranks;
+
+	if (!r->fields || ct_record_failed(r) || (r->flags & CT_F_BEGIN))
+		return 0;
+	place = ct_keyed_get(&p->places, r->pid);
+	if (!place) {
+		place = ct_keyed_put(&p->places, r->pid);
+		if (!place)
+			return -ENOMEM;
+		place->gpu = place->rank = -1;
+	}
+	if (!ct_class_is(r->class, CT_IS_COMMUNICATOR)) {
+		if (place->gpu < 0 && ct_record_has(r, CT_QUICK_CUDA_DEVICE))
+			place->gpu = (int32_t)ct_record_quick(r, CT_QUICK_CUDA_DEVICE);
+		return 0;
+	}
+	ranks = ct_record_quick(r, CT_QUICK_RANKS);
+	if (ranks > place->ranks && ct_record_quick(r, CT_QUICK_COMMUNICATOR)) {
+		place->ranks = ranks;
+		place->rank = (int32_t)ct_record_quick(r, CT_QUICK_RANK);
+	}
+	return 0;
+}
+
+int ct_processes_ranks(struct ct_processes *p, const struct ct_registry *reg)
+{
+	return ct_ranks_read(&p->ranks, reg);
+}
+
+int32_t ct_processes_rank(const struct ct_processes *p, uint32_t pid)
+{
+	const struct ct_rank *rank = ct_ranks_of(&p->ranks, pid);
+	const struct ct_process_place *place = rank ? NULL : ct_keyed_get(&p->places, pid);
+
+	return rank ? rank->rank : place && place->ranks > 1 ? place->rank : -1;
+}
+
+int32_t ct_processes_gpu(const struct ct_processes *p, uint32_t pid)
+{
+	const struct ct_process_place *place = ct_keyed_get(&p->places, pid);
+
+	return place ? place->gpu : -1;
+}
+
 int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 {
 	struct ct_process_name *process;
@@ -16,8 +63,10 @@ int ct_processes_record(struct ct_processes *p, const struct ct_record *r)
 	uint16_t len;
 	size_t n;
 
-	if (r->class->id != CT_CLASS_process)
+	if (!ct_processes_wants(r->class))
 		return 0;
+	if (r->class->id != CT_CLASS_process)
+		return processes_place(p, r);
 	text = ct_record_text(r, &len);
 	process = text ? ct_keyed_put(&p->names, r->pid) : NULL;
 	if (!process)
@@ -39,11 +88,18 @@ const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *
 			      unsigned int size)
 {
 	const char *name = ct_processes_word(p, pid);
-	char line[256], clean[64];
+	int32_t rank = ct_processes_rank(p, pid), gpu = ct_processes_gpu(p, pid);
+	char line[256], clean[64], of[24] = "";
 
 	if (!pid)
 		return "(interrupt)";
-	snprintf(line, sizeof(line), "%s (%u)", name ? ct_term_clean(clean, sizeof(clean), name, 40) : "?", pid);
+	name = name ? ct_term_clean(clean, sizeof(clean), name, 40) : "?";
+	if (rank >= 0 && gpu >= 0)
+		snprintf(of, sizeof(of), ", GPU %d", gpu);
+	if (rank >= 0)
+		snprintf(line, sizeof(line), "rank %d (%s %u%s)", rank, name, pid, of);
+	else
+		snprintf(line, sizeof(line), "%s (%u)", name, pid);
 	snprintf(buf, size, "%s", line);
 	return buf;
 }
@@ -67,4 +123,6 @@ void ct_processes_free(struct ct_processes *p)
 	for (size_t i = 0; i < p->names.count; i++)
 		free(p->names.list[i].name), free(p->names.list[i].command);
 	ct_keyed_free(&p->names);
+	ct_keyed_free(&p->places);
+	ct_ranks_free(&p->ranks);
 }

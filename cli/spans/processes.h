@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of a trace's processes, from the points until now. */
+/*
+ * Names of a trace's processes, from the points until now.  A process of a job has the number of its
+ * rank, by its launcher's environment, else by the largest communicator that it is in.
+ */
 #ifndef CT_CLI_PROCESSES_H
 #define CT_CLI_PROCESSES_H
 
 #include "base/keyed.h"
+#include "trace/about/ranks.h"
 #include "trace/merge.h"
 
 struct ct_process_name {
@@ -12,9 +16,35 @@ struct ct_process_name {
 	char *command;		/* with its arguments */
 };
 
+/* What a process said to libcuda and libnccl. */
+struct ct_process_place {
+	uint64_t pid;
+	int32_t gpu;		/* of its first context; -1: not known */
+	int32_t rank;		/* in its largest communicator; -1: it has none */
+	uint32_t ranks;		/* of that */
+};
+
 struct ct_processes {
 	CT_KEYED(struct ct_process_name) names;
+	CT_KEYED(struct ct_process_place) places;
+	struct ct_ranks ranks;
 };
+
+/* Who is which rank, as the trace's registry says.  0 or -ENOMEM. */
+int ct_processes_ranks(struct ct_processes *p, const struct ct_registry *reg);
+
+/* Its rank in the job, or -1. */
+int32_t ct_processes_rank(const struct ct_processes *p, uint32_t pid);
+
+/* The number of its GPU in the process; -1: not known. */
+int32_t ct_processes_gpu(const struct ct_processes *p, uint32_t pid);
+
+/* Does a record of the class say something of its process? */
+static inline bool ct_processes_wants(const struct ct_class *class)
+{
+	return class->id == CT_CLASS_process || ct_class_is(class, CT_IS_COMMUNICATOR) ||
+	       (class->category == CT_CAT_CONTEXT && class->op == CT_OP_CREATE);
+}
 
 /* Takes note of a record; 0 or -ENOMEM. */
 int ct_processes_record(struct ct_processes *p, const struct ct_record *r);
@@ -24,7 +54,7 @@ static inline int ct_processes_point(struct ct_processes *p, const struct ct_poi
 	return ct_processes_record(p, &point->record);
 }
 
-/* "python3 (412)", cut to @size; bytes that a terminal would obey are made '?'. */
+/* "python3 (412)", of a rank "rank 3 (python3 412, GPU 3)", cut to @size; bytes that a terminal would obey are made '?'. */
 const char *ct_processes_name(const struct ct_processes *p, uint32_t pid, char *buf,
 			      unsigned int size);
 

@@ -47,7 +47,7 @@ struct ct_trace_event {
 	 */
 	unsigned int category;
 	bool     kernel;		/* its layer is not the program's */
-	bool     api;			/* a call of libcuda or libcudart */
+	bool     api;			/* a call of libcuda, libcudart or libnccl */
 	bool     failed;		/* it returned, and not with success */
 	/* Its end, duration and self time are known (never of an abandoned call). */
 	bool     timed;

@@ -152,6 +152,10 @@ static uint32_t class_is_call(const struct ct_class *class)
 		return 0;
 	if (class->category == CT_CAT_RUNTIME)
 		return CT_IS_API;
+	if (class->category == CT_CAT_COLLECTIVE)
+		return CT_IS_API | CT_IS_NCCL |
+		       (class->quick[CT_QUICK_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
+			class->quick[CT_QUICK_COMMUNICATOR] >= 0 ? CT_IS_COMMUNICATOR : 0);
 	switch (class->category) {
 	case CT_CAT_KERNEL:
 		return CT_IS_API | CT_IS_CUDA | (class->op == CT_OP_LAUNCH ? CT_IS_KERNEL_LAUNCH : 0);

@@ -40,6 +40,12 @@
 	X(OTHER, "other") X(WAKER, "waker") X(RUNNABLE, "runnable_ns")	\
 	/* of the stack of a call */					\
 	X(STACK, "stack") X(CALL, "call")				\
+	/* of libnccl's calls */						\
+	X(COMMUNICATOR, "communicator") X(SPLIT_OF, "split_of")		\
+	X(NUMBER, "number") X(RANKS, "ranks") X(RANK, "rank")		\
+	X(ELEMENTS, "count") X(DATATYPE, "datatype")			\
+	X(REDUCTION, "reduction") X(ROOT, "root")			\
+	X(COLOR, "color") X(KEY, "key")					\
 	/* of work that is queued, and of a function that has no layout */ \
 	X(ITEM, "item") X(ARG0, "arg0")
 #define CT_QUICK_ROW(id, word)	CT_QUICK_##id,
@@ -59,7 +65,7 @@ struct ct_class_field {
  * of the GPU, CT_IS_SWITCH and CT_IS_IOCTL is set of a class that is no call of the program.
  */
 enum ct_what {
-	CT_IS_API		= 1 << 0,	/* a call of libcuda or libcudart */
+	CT_IS_API		= 1 << 0,	/* a call of libcuda, libcudart or libnccl */
 	CT_IS_CUDA		= 1 << 1,	/* of these, one of libcuda */
 	CT_IS_IOCTL		= 1 << 2,	/* of the driver, as the kernel or the program saw it */
 	CT_IS_KERNEL_LAUNCH	= 1 << 3,
@@ -75,6 +81,10 @@ enum ct_what {
 	CT_IS_GPU_COPY		= 1 << 12,
 	CT_IS_GPU_SET		= 1 << 13,
 	CT_IS_GPU_GRAPH		= 1 << 14,
+	/* Of the program, and of libnccl. */
+	CT_IS_NCCL		= 1 << 15,
+	CT_IS_COLLECTIVE	= 1 << 16,	/* of these, an operation of ranks, send and receive too */
+	CT_IS_COMMUNICATOR	= 1 << 17,	/* of these, one that makes or ends a communicator */
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/nccl.h"
 #include "decode/nv_decode.h"
 
 #define DEMANGLED_MAX	16384
@@ -38,6 +39,8 @@ enum ct_results_kind ct_results_of(const struct ct_class *class)
 		return CT_RESULTS_ERRNO;
 	if (class->category == CT_CAT_RUNTIME)
 		return CT_RESULTS_CUDART;
+	if (class->category == CT_CAT_COLLECTIVE || !strncmp(class->name, "nccl", 4))
+		return CT_RESULTS_NCCL;
 	return class->id < CT_CLASS_DYNAMIC ? CT_RESULTS_NONE : CT_RESULTS_CUDA;
 }
 
@@ -48,6 +51,8 @@ static const char *names_result(enum ct_results_kind kind, int64_t code)
 		return cu_result_name(code);
 	case CT_RESULTS_CUDART:
 		return cudart_error_name(code);
+	case CT_RESULTS_NCCL:
+		return nccl_result_name(code);
 	case CT_RESULTS_ERRNO:
 		return code < 0 && code >= -4095 ? names_errno(-code) : NULL;
 	case CT_RESULTS_NV:

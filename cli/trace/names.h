@@ -9,7 +9,7 @@
 #include "trace/record.h"
 
 /* Kinds of results, by who named them: X(ID, word). */
-#define CT_RESULTS(X)	X(CUDA, "cuda") X(CUDART, "cudart") X(ERRNO, "errno") X(NV, "nvidia")
+#define CT_RESULTS(X)	X(CUDA, "cuda") X(CUDART, "cudart") X(NCCL, "nccl") X(ERRNO, "errno") X(NV, "nvidia")
 #define CT_RESULTS_ROW(id, word)	CT_RESULTS_##id,
 enum ct_results_kind { CT_RESULTS_NONE, CT_RESULTS(CT_RESULTS_ROW) };
 #undef CT_RESULTS_ROW

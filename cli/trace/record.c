@@ -24,7 +24,7 @@ struct ct_failure ct_record_failure(const struct ct_record *r)
 
 /*
  * CUDA_ERROR_NOT_READY answers a question (cuStreamQuery, cuEventQuery), it is
- * no failure.  A kernel function's value is only known to be an error when it is
+ * no failure, nor is ncclInProgress.  A kernel function's value is only known to be an error when it is
  * an errno, an ioctl's also when its parameter block says so.
  */
 bool ct_record_failed(const struct ct_record *r)
@@ -39,6 +39,6 @@ bool ct_record_failed(const struct ct_record *r)
 	if (r->flags & CT_F_NO_RESULT)
 		return false;
 	if (r->class->layer == CT_LAYER_USER)
-		return r->result && r->result != 600;
+		return r->result && r->result != (ct_class_is(r->class, CT_IS_NCCL) ? 7 : 600);
 	return r->result < 0 && r->result >= -4095;
 }

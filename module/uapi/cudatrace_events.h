@@ -52,7 +52,8 @@
 	X(PROCESS,	"process")					\
 	X(TRACER,	"tracer")	/* about the trace itself */	\
 	X(DRIVER,	"driver")	/* a kernel function that a user probes */ \
-	X(SWITCH,	"switch")	/* sched events of traced threads */
+	X(SWITCH,	"switch")	/* sched events of traced threads */ \
+	X(COLLECTIVE,	"collective")	/* nccl* of libnccl */
 
 /* "op" in JSON Lines: X(ID, word).  Values are ABI. */
 #define CT_OPS(X)							\
@@ -385,6 +386,25 @@ enum ct_sample_state {
 	CT_SAMPLE_STATES
 };
 
+/*
+ * Calls of libnccl.  communicator: a hash of its unique id, the same on all ranks; comm: the
+ * program's handle of it.  ranks, rank: its size, and who calls; ranks is 0 of a communicator that
+ * was split off of split_of, and rank then is that in split_of.  color, key: of ncclCommSplit.
+ */
+#define CT_FIELDS_communicator(F)					\
+	F(x64, communicator) F(x64, comm) F(x64, split_of)		\
+	F(u32, ranks) F(u32, rank) F(s32, color) F(s32, key)
+/*
+ * number: of the collective in its communicator, from 1 in the order of calls, the same on all
+ * ranks; 0 of a send or receive, of a call that was refused, and where the communicator's making
+ * was not seen.  count, datatype, reduction: as passed, NCCL's numbers; size: count in bytes; root:
+ * or the peer; -1: there is none.
+ */
+#define CT_FIELDS_collective(F)						\
+	F(u64, size) F(u64, count) F(x64, communicator) F(x64, comm)	\
+	F(x64, stream) F(u32, number) F(u32, ranks) F(u32, rank)	\
+	F(u32, datatype) F(s32, reduction) F(s32, root)
+
 /* call_open.reason.  Values are ABI. */
 enum ct_open_reason {
 	CT_OPEN_UNKNOWN	= 0,
@@ -402,7 +422,8 @@ enum ct_open_reason {
 	L(call_open) L(clock) L(probe) L(stream_stat) L(trigger)	\
 	L(k_switch) L(k_wake) L(k_fence) L(k_fence_new) L(k_gpu_mem) L(k_xid)	\
 	L(k_fault) L(k_range) L(k_firmware) L(gpu_kernel) L(gpu_copy)	\
-	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)
+	L(gpu_set) L(gpu_graph) L(gpu_clock) L(gpu_state) L(stack) L(sample)	\
+	L(communicator) L(collective)
 
 #define CT_LAYOUT_ROW(name)	CT_LAYOUT_##name,
 enum ct_layout { CT_LAYOUTS(CT_LAYOUT_ROW) CT_LAYOUT_COUNT };

@@ -124,7 +124,7 @@ t_stacks_explain()
 		skip "explain names lines of the program" "no python3 with ctypes"
 		return
 	fi
-	CUDATRACE_TEST_SAMPLE=--sample=0 stacked stacks-explain "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep leak wait
+	CUDATRACE_TEST_SAMPLE=--sample=0 stacked stacks-explain "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy leak wait
 	"$cudatrace" explain --format json "$work/stacks-explain" >"$work/explain.json"
 	is "$(jq -r '.findings[] | select(.Rule == "memory-growth") | .Lines' "$work/explain.json")" \
 		"100 % stacks_lines.py:$(stacks_line 'ctypes.byref(block)') (leaker)" "explain names the line of a leak"

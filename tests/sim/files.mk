@@ -14,7 +14,7 @@ SIM_LIB := $(SIM_OUT)/libcuda.so.1
 SIM_SOURCES := $(addprefix tests/sim/,activity.c alloc.c capture.c context.c copy.c \
 	driver.c error.c event.c graph.c handle.c ioctls.c kernels.c knobs.c \
 	launch.c memory.c module.c proc_address.c queue.c set.c stream.c)
-SIM_HEADERS := $(addprefix tests/sim/,activity.h calls.h cuda_sim.h ioctl_steps.h sim.h)
+SIM_HEADERS := $(addprefix tests/sim/,activity.h calls.h cuda_sim.h ioctl_steps.h nccl.h sim.h)
 SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g $(SIM_EXTRA_CFLAGS)
 # Bound to itself: a tracer that patches slots must not see calls of the
 # library to its own functions. Never unloaded: its threads may still run.
@@ -31,10 +31,18 @@ SIM_CUPTI := $(foreach d,cupti cupti-old cupti-ancient,$(SIM_OUT)/$(d)/libcupti.
 # Only that of CUDA 13 or later has the newest records.
 CUPTI_H := $(firstword $(wildcard $(addsuffix cupti.h,$(dir $(CUDA_H)) $(dir $(CUDA_H))../extras/CUPTI/include/)))
 
+# The stand-in for libnccl: ranks that meet in shared memory.
+SIM_NCCL := $(SIM_OUT)/nccl/libnccl.so.2
+
 .PHONY: sim test-sim sim-check
 
-sim: $(SIM_LIB) $(SIM_CUPTI)
+sim: $(SIM_LIB) $(SIM_CUPTI) $(SIM_NCCL)
 	@:
+
+$(SIM_NCCL): tests/sim/nccl.c tests/sim/nccl.h tests/sim/cuda_sim.h
+	@mkdir -p $(@D)
+	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -fPIC -fvisibility=hidden -shared -Wl,-soname,libnccl.so.2 -Wl,-z,defs \
+		-Wl,-Bsymbolic -o $@ $<
 
 $(SIM_OUT)/cupti-old/libcupti.so.13: SIM_CUPTI_FLAGS := -DCUPTISIM_OLD
 $(SIM_OUT)/cupti-ancient/libcupti.so.13: SIM_CUPTI_FLAGS := -DCUPTISIM_ANCIENT

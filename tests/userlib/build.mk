@@ -19,7 +19,7 @@ all: $(addprefix $(O)/, libcudatrace.so $(PLUGINS:%=libcudatrace-%.so) libcudatr
 	libcudatrace-back.so libcudatrace-still.so libcudatrace-uneven.so libcudatrace-reset.so libcudatrace-slow.so libcudatrace-oldlibc.so libcudatrace-late.so \
 	libcuda.so.1 470/libcuda.so.1 595/libcuda.so.1 0/libcuda.so.1 simulated/libcuda.so.1 dump bindings bound/libcuda.so.1 \
 	victim step grow registry surroundings linked-lazy linked-now libearly-lazy.so libearly-now.so plugin libplugin.so relocating librelocating.so throw bench_call bench_start test_clock test_elf test_kernels \
-	libcudart.so.12 runtime marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
+	libcudart.so.12 runtime libnccl.so.2 nccl_app marker_user descriptors nvtx_app nvtx_tool.so inject_app inject_tool.so libfake_driver.so libcudart_like.so \
 	late.so inside refuse real)
 	@:
 
@@ -169,6 +169,12 @@ $(O)/libcudart.so.12: $(T)/mock_cudart.c $(T)/mock.h
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -o $@ $<
 
 $(O)/runtime: $(T)/runtime.c $(O)/libcudart.so.12
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
+
+$(O)/libnccl.so.2: $(T)/mock_nccl.c $(T)/mock.h
+	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -fPIC -shared -Wl,-soname,libnccl.so.2 -o $@ $<
+
+$(O)/nccl_app: $(T)/nccl_app.c $(O)/libnccl.so.2
 	$(call run,LD,$@) $(CC) $(TEST_CFLAGS) -o $@ $^
 
 $(O)/nvtx_app $(O)/inject_app: $(O)/%: $(T)/%.c $(T)/mock.h userlib/plugins/nvtx/nvtx_abi.h

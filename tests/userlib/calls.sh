@@ -350,6 +350,41 @@ t_runtime() {
 	ok "... which are left alone unless asked for" $?
 }
 
+# With the hash of the same unique id: FNV of its 128 bytes.
+t_collectives() {
+	TORCHELASTIC_RUN_ID=x RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 GROUP_RANK=1 SLURM_PROCID=9 SLURM_STEP_ID=0 traced "$B/nccl_app" 10
+	exits 0 && silent && valid
+	ok "a program on libnccl" $?
+	id=$(sed -n 's/.*ncclCommInitRank .*communicator=\(0x[0-9a-f]*\) .*/\1/p' "$W/dump" | sort -u)
+	{ counts 2 'depth=0 .* collective/- ncclCommInitRank .* ranks=8 rank=5 ' && [ "${#id}" -gt 12 ] &&
+	  [ "$(wc -w <<<"$id")" = 1 ]; }
+	ok "calls of libnccl; a communicator is the hash of its unique id, on all ranks the same" $?
+	{ counts 1 "ncclAllReduce size=12 count=3 communicator=$id comm=0x[0-9a-f]* stream=0x7 number=1 ranks=8 rank=5 datatype=7 reduction=4 root=-1\$" &&
+	  counts 1 "ncclAllReduce .* communicator=$id .* number=2 .*datatype=7" &&
+	  counts 1 "ncclReduce size=6 count=3 communicator=$id .* stream=0x8 number=3 .* datatype=6 reduction=0 root=5\$" &&
+	  counts 1 "ncclAllReduce .* number=13 " && counts 0 "ncclAllReduce .* number=14 "; }
+	ok "arguments of collectives, which are numbered in their communicator" $?
+	{ counts 1 "ncclAllReduce size=0 .* number=0 .* datatype=99" && counts 1 "ncclAllReduce size=6 .* number=1 .* datatype=9" &&
+	  counts 1 'ncclAllReduce .* communicator=0x0 .* number=0 ranks=0' &&
+	  counts 1 "ncclSend size=4 count=2 communicator=$id .* number=0 .* root=3\$"; }
+	ok "... not one that was refused, nor one whose communicator is not known, nor a send" $?
+	part=$(sed -n 's/.*ncclCommSplit communicator=\(0x[0-9a-f]*\) .*color=3 .*/\1/p' "$W/dump")
+	{ counts 2 "ncclCommSplit .* split_of=$id ranks=0 rank=5 color=(3|-1) key=-7\$" && counts 1 "ncclAllReduce .* communicator=$part .* number=1 ranks=0" &&
+	  [ "$part" != "$id" ]; }
+	ok "a communicator that was split off" $?
+	{ counts 1 ' collective/- ncclFuture$' && counts 1 ' query/- ncclCommGetAsyncError$' && counts 1 ' ncclGetErrorString$' &&
+	  counts 16 'depth=1 .* cuCtxGetCurrent$'; }
+	ok "functions without a row, getters, and libcuda inside" $?
+	grep -qaE '^info rank [0-9]+%20rank=5%20size=8%20local_rank=1%20local_size=4%20node=1%20launcher=torchrun$' "$W/trace/.registry"
+	ok "which rank it is, from the environment of its launcher" $?
+	OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 traced "$B/nccl_app"
+	grep -qaE '^info rank [0-9]+%20rank=3%20size=4%20local_rank=1%20launcher=mpirun$' "$W/trace/.registry"
+	ok "... of Open MPI's" $?
+	SLURM_PROCID=3 SLURM_NTASKS=4 traced "$B/nccl_app"
+	! grep -qa '^info rank' "$W/trace/.registry"
+	ok "... and not of a batch script, which is no step" $?
+}
+
 t_packets() {
 	CUDATRACE_PACKET=4096 traced "$B/victim" many
 	{ exits 0 && valid && counts 20000 ' cuCtxSetCurrent ' &&

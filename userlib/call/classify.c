@@ -146,7 +146,7 @@ static const char no_query[][44] = {
 	"cudaGetDriverEntryPointByVersion", "cudaGetFuncBySymbol", "cudaGetKernel",
 	"cudaIpcGetMemHandle", "cudaIpcGetEventHandle", "cudaGetExportTable",
 	"cudaLibraryGetKernel", "cudaLibraryGetGlobal", "cudaFuncGetAttributes",
-	"cudaGetDeviceProperties",
+	"cudaGetDeviceProperties", "ncclGetUniqueId", "ncclCommGetUniqueId",
 };
 
 
@@ -155,7 +155,7 @@ static const char quick[][44] = {
 	"cuStreamIsCapturing", "cuFuncIsLoaded", "cuDeviceTotalMem", "cuDeviceCanAccessPeer",
 	"cuDeviceComputeCapability", "cuThreadExchangeStreamCaptureMode",
 	"cuGraphNodeFindInClone", "cuLogsCurrent", "cudaStreamIsCapturing", "cudaPeekAtLastError",
-	"cudaDeviceCanAccessPeer",
+	"cudaDeviceCanAccessPeer", "ncclCommCount", "ncclCommCuDevice", "ncclCommUserRank",
 };
 
 
@@ -264,7 +264,10 @@ bool ct_classify(struct ct_symbol *f, const char *symbol)
 		}
 	}
 	f->query = classify_is_query(f->name);
-	if (classify_starts(f->name, "cuda")) {
+	if (classify_starts(f->name, "nccl")) {
+		f->category = f->query ? CT_CAT_QUERY : CT_CAT_COLLECTIVE;
+		f->op = CT_OP_NONE;
+	} else if (classify_starts(f->name, "cuda")) {
 		f->category = CT_CAT_RUNTIME;
 		f->op = CT_OP_NONE;
 	} else if (f->query) {

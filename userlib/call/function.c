@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "base/options.h"
 #include "call/classify.h"
+#include "call/collective.h"
 #include "call/decode.h"
 #include "call/extract.h"
 #include "call/stack.h"
@@ -18,8 +19,14 @@ void ct_function_fill(struct ct_slot *s)
 {
 	struct ct_symbol f;
 	bool named = ct_classify(&f, s->symbol);
+	bool nccl = ct_collective_is_name(s->symbol);
+	struct ct_collective_symbol n = { 0 };
 	struct ct_binding b;
 
+	if (nccl) {
+		n = ct_collective_symbol(s->symbol);
+		f.words = n.words;
+	}
 	s->way = ct_call_above->full;
 	if (f.words != CT_WORDS_UNKNOWN) {
 		s->words = f.words;
@@ -38,7 +45,7 @@ void ct_function_fill(struct ct_slot *s)
 		s->flags |= CT_SLOT_RESCAN;
 	if (ct_options.stacks && ct_stack_wanted(&f))
 		s->flags |= CT_SLOT_STACK;
-	b = ct_binding_of(f.name, f.version);
+	b = nccl ? n.binding : ct_binding_of(f.name, f.version);
 	s->layout = b.layout;
 	s->size = b.size;
 	s->extract = b.extract;

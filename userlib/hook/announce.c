@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "hook/driver.h"
 #include "hook/libraries.h"
+#include "hook/rank.h"
 
 /* The version of the loaded driver, else that of libcuda's file name. */
 static void driver_version(const struct ct_driver *d, char *buf, size_t size)
@@ -41,6 +42,7 @@ void ct_announce(void)
 	if (__atomic_exchange_n(&announced, generation, __ATOMIC_RELAXED) == generation)
 		return;
 	ct_backend->info("sink", ct_backend->name);
+	ct_rank_tell();
 	if (!d)
 		return;
 	ct_backend->info("libcuda", d->path);

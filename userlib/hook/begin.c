@@ -19,6 +19,7 @@
 #include "base/elf.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "call/collective.h"
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "call/kernels.h"
@@ -152,6 +153,7 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 		ct_unlock(mask);
 		ct_slots_renew();
 		ct_kernels_renew();
+		ct_collectives_renew();
 		ct_store(&ct_stopped, 0);
 	}
 	ct_kernel_asked = ct_kernel_ask;

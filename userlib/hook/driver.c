@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finding libcuda and libcudart among the loaded objects; see driver.h.
+ * Finding libcuda, libcudart and libnccl among the loaded objects; see driver.h.
  *
  * Must never call dlsym(), dladdr() or dlopen(): their lock is taken before that of
  * dl_iterate_phdr() elsewhere.
@@ -8,7 +8,6 @@
 #include "hook/driver.h"
 
 #include "base/options.h"
-#include "hook/slot.h"
 #include "hook/table.h"
 
 /*
@@ -19,12 +18,13 @@ static struct entry {
 	u64 start, end;		/* end 0: free */
 	enum { NOT_LOOKED, BY_TABLE, BY_POINTER } seen;
 	bool there;		/* in the list, as far as it was looked at */
+	u32 family;
 	struct ct_object object;
 } entries[CT_DRIVERS_MAX];
 
 static struct ct_driver last;
 u32 ct_driver_generation;
-bool ct_driver_pointers;
+u32 ct_driver_families;
 
 static const struct entry *entry_at(u64 address)
 {
@@ -62,17 +62,24 @@ const struct ct_driver *ct_driver_last(void)
 	return ct_load(&ct_driver_generation) ? &last : NULL;
 }
 
-static bool is_named(const struct ct_object *o, const char *prefix)
+/* By its name, 0: it is none of these.  Each program's start pays for this. */
+static u32 family_of(const struct ct_object *o)
 {
-	const char *file = strrchr(o->path, '/');
+	const char *file = *o->soname ? NULL : strrchr(o->path, '/');
+	const char *name = *o->soname ? o->soname : file ? file + 1 : o->path;
 
-	file = file ? file + 1 : o->path;
-	return !strncmp(*o->soname ? o->soname : file, prefix, strlen(prefix));
+	if (likely(name[0] != 'l' || name[1] != 'i' || name[2] != 'b' || (name[3] != 'c' && name[3] != 'n')))
+		return 0;
+	if (!strncmp(name, "libcuda.so", 10))
+		return CT_FAMILY_CUDA;
+	if (!strncmp(name, "libcudart.so", 12))
+		return CT_FAMILY_CUDART;
+	return strncmp(name, "libnccl.so", 10) ? 0 : CT_FAMILY_NCCL;
 }
 
 bool ct_driver_is_real(const struct ct_object *o)
 {
-	return is_named(o, "libcuda.so");
+	return family_of(o) == CT_FAMILY_CUDA;
 }
 
 void ct_driver_look(void)
@@ -98,10 +105,10 @@ static void found_libcuda(const struct ct_object *o)
 
 void ct_driver_note(const struct ct_object *o)
 {
-	bool real = ct_driver_is_real(o);
+	u32 family = family_of(o);
 	struct entry *e = NULL;
 
-	if (!real && !(ct_options.runtime && is_named(o, "libcudart.so")))
+	if (likely(!family) || (family == CT_FAMILY_CUDART && !ct_options.runtime))
 		return;
 	for (int i = 0; i < CT_DRIVERS_MAX; i++) {
 		if (!entries[i].end) {
@@ -114,11 +121,12 @@ void ct_driver_note(const struct ct_object *o)
 	if (!e)
 		return;
 	e->object = *o;
+	e->family = family;
 	e->seen = NOT_LOOKED;
 	e->there = true;
 	ct_store(&e->start, o->start);
 	ct_store(&e->end, o->end);
-	if (real)
+	if (family == CT_FAMILY_CUDA)
 		found_libcuda(o);
 }
 
@@ -141,13 +149,13 @@ void ct_driver_restart(void)
 	for (int i = 0; i < CT_DRIVERS_MAX; i++)
 		ct_store(&entries[i].seen, NOT_LOOKED);
 	ct_store(&ct_driver_generation, ct_driver_generation + 1);
-	ct_driver_pointers = false;
+	ct_driver_families = 0;
 }
 
 bool ct_driver_here(void)
 {
 	for (int i = 0; i < CT_DRIVERS_MAX; i++)
-		if (ct_load(&entries[i].end) && ct_driver_is_real(&entries[i].object))
+		if (ct_load(&entries[i].end) && entries[i].family == CT_FAMILY_CUDA)
 			return true;
 	return false;
 }
@@ -161,7 +169,7 @@ void ct_driver_tables(bool last, struct ct_driver_news *news)
 
 		if (!e->end || e->seen != NOT_LOOKED)
 			continue;
-		table = ct_options.table && ct_driver_is_real(&e->object);
+		table = ct_options.table && e->family == CT_FAMILY_CUDA;
 		state = table ? ct_table_use(&e->object) : CT_TABLE_UNKNOWN;
 		if (state == CT_TABLE_LATER && !last) {
 			news->later = true;
@@ -170,7 +178,8 @@ void ct_driver_tables(bool last, struct ct_driver_news *news)
 		ct_store(&e->seen, state == CT_TABLE_USED ? BY_TABLE : BY_POINTER);
 		if (state == CT_TABLE_USED)
 			continue;
-		ct_driver_pointers = news->pointers = true;
+		ct_driver_families |= e->family;
+		news->pointers = true;
 		news->unknown |= table;
 	}
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the loaded objects are libcuda, or a shared libcudart that is to be recorded. */
+/* Which of the loaded objects are libcuda, libnccl, or a shared libcudart that is to be recorded. */
 #ifndef CT_DRIVER_H
 #define CT_DRIVER_H
 
 #include "base/elf.h"
+#include "call/collective.h"
+#include "hook/slot.h"
 
 #define CT_DRIVERS_MAX	8
 
@@ -49,8 +51,21 @@ bool ct_driver_contains(u64 address);
  */
 bool ct_driver_needs_thunk(u64 address);
 
-/* There is one of these, or was. */
-extern bool ct_driver_pointers;
+/* Whose functions these are: there is one of these, or was. */
+enum ct_family { CT_FAMILY_CUDA = 1, CT_FAMILY_CUDART = 2, CT_FAMILY_NCCL = 4 };
+extern u32 ct_driver_families;
+
+/* Is it a name of the functions of one of these? */
+static inline bool ct_driver_has_name(const char *name)
+{
+	u32 families = ct_driver_families;
+
+	if (likely(!families) || (name[0] != 'c' && name[0] != 'n'))
+		return false;
+	if (name[0] == 'n')
+		return families & CT_FAMILY_NCCL && ct_collective_is_name(name);
+	return ct_is_name(name) && families & (name[2] == 'd' ? CT_FAMILY_CUDART : CT_FAMILY_CUDA);
+}
 
 /* Is the object a libcuda, by its name? */
 bool ct_driver_is_real(const struct ct_object *o);

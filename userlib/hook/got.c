@@ -112,7 +112,7 @@ static enum ct_got_result patch_one(const struct ct_object *o, const ElfW(Rela) 
 	s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	name = o->strings + s->st_name;
 	f = function_of(name);
-	if (!f && (driver || !ct_driver_pointers || !ct_is_name(name)))
+	if (!f && (driver || !ct_driver_has_name(name)))
 		return CT_GOT_DONE;
 	slot = (u64 *)(o->base + r->r_offset);
 	value = target = ct_load(slot);

@@ -13,6 +13,7 @@
 
 #include "base/elf.h"
 #include "base/process.h"
+#include "call/collective.h"
 #include "hook/driver.h"
 #include "hook/got.h"
 #include "hook/objects.h"
@@ -65,7 +66,7 @@ static cold bool in_new_driver(void *address, const char *name)
 	const char *file;
 	Dl_info info;
 
-	if (name[2] == 'd')
+	if (name[0] != 'c' || name[2] == 'd')
 		return false;
 	find = (__typeof__(find))ct_real_dlsym(RTLD_DEFAULT, "dladdr", NULL);
 	if (!find || !find(address, &info) || !info.dli_fname)
@@ -100,7 +101,7 @@ void *ct_look_up(void *handle, const char *name, const char *version, lookup_fun
 		return NULL;
 	ct_objects_check();
 	/* RTLD_NEXT is relative to the caller. */
-	if (!name || !ct_is_name(name) || handle == RTLD_NEXT)
+	if (!name || (!ct_is_name(name) && !ct_collective_is_name(name)) || handle == RTLD_NEXT)
 		return NULL;
 	address = f(handle, name, version);
 	if (address && (ct_driver_needs_thunk((u64)address) ||

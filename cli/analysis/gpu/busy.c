@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "spans/work.h"
@@ -77,18 +78,70 @@ static void busy_period(struct ct_gpu_busy_device *d, const struct ct_process_ph
 	}
 }
 
-/* Return: it worked until now. */
-static bool busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
-		      const struct ct_report_filter *filter, const struct ct_trace_event *e)
+/* It only waited since d->waits_since. */
+static void busy_waited(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t to)
+{
+	if (!d->waits_since)
+		return;
+	d->all.waiting += to - d->waits_since;
+	for (unsigned int i = 0; i < phases->stages_count; i++) {
+		const struct ct_stage_span *span = &phases->stages[i];
+
+		d->stages[span->stage].waiting += busy_common(span->begin, span->end, d->waits_since, to);
+	}
+	d->waits_since = 0;
+}
+
+static void busy_works(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t from)
+{
+	busy_waited(d, phases, from);
+	if (!d->running++)
+		d->since = from;
+}
+
+/* Kernels whose waiting is over by @now work from then on. */
+static void busy_waits_end(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases, uint64_t now)
+{
+	uint32_t over = 0;
+
+	while (over < d->waiters_count && d->waiters[over] <= now)
+		busy_works(d, phases, d->waiters[over++]);
+	if (!over)
+		return;
+	d->waiters_count -= over;
+	memmove(d->waiters, d->waiters + over, d->waiters_count * sizeof(*d->waiters));
+}
+
+static int busy_waits(struct ct_gpu_busy_device *d, uint64_t now, uint64_t until)
+{
+	uint32_t i;
+
+	if (!ct_room(d->waiters, d->waiters_count, d->waiters_capacity))
+		return -ENOMEM;
+	for (i = d->waiters_count++; i && d->waiters[i - 1] > until; i--)
+		d->waiters[i] = d->waiters[i - 1];
+	d->waiters[i] = until;
+	if (!d->running && !d->waits_since)
+		d->waits_since = now;
+	return 0;
+}
+
+/* @until: when its kernel's waiting ends; not behind its begin: it does not wait.  Sets *@worked: until now. */
+static int busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phases *phases,
+		     const struct ct_report_filter *filter, const struct ct_trace_event *e, uint64_t until,
+		     bool *worked)
 {
 	enum ct_gpu_work work = busy_work(e->class);
 	unsigned int stage;
 
+	*worked = false;
+	busy_waits_end(d, phases, e->kind == CT_ON_BEGIN ? e->begin : e->end);
 	if (e->kind == CT_ON_BEGIN) {
-		if (!d->running++)
-			d->since = e->begin;
 		d->first = d->first ? d->first : e->begin;
-		return false;
+		if (until > e->begin)
+			return busy_waits(d, e->begin, until);
+		busy_works(d, phases, e->begin);
+		return 0;
 	}
 	stage = ct_phases_stage(phases, e->begin);
 	d->all.count[work]++;
@@ -97,11 +150,16 @@ static bool busy_step(struct ct_gpu_busy_device *d, const struct ct_process_phas
 	if (stage < CT_STAGE_COUNT) {
 		d->stages[stage].count[work]++;
 		d->stages[stage].work[work] += e->duration;
+		d->stages[stage].collectives_count += until != 0;
+		d->stages[stage].collectives += until ? e->duration : 0;
 	}
 	if (!d->running || --d->running)
-		return false;
+		return 0;
 	busy_period(d, phases, filter, e->end);
-	return true;
+	if (d->waiters_count)
+		d->waits_since = e->end;
+	*worked = true;
+	return 0;
 }
 
 static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
@@ -110,6 +168,9 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	struct ct_gpu_busy *s = a->state;
 	struct ct_gpu_busy_process *p;
 	struct ct_gpu_busy_device *d;
+	uint64_t until = 0;
+	bool worked;
+	int rc;
 
 	if (!phases)
 		return 0;
@@ -119,10 +180,14 @@ static int busy_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->iterations = calloc(phases->iterations_count + 1ul, sizeof(*p->iterations));
 	if (!d || !p->iterations)
 		return -ENOMEM;
-	busy_step(d, phases, a->filter, e);
-	if (busy_step(&p->any, phases, a->filter, e))
+	if (e->point && e->point->cause)
+		until = ct_collectives_until(a->collectives, e->point->cause->op_id);
+	rc = busy_step(d, phases, a->filter, e, until, &worked);
+	if (!rc)
+		rc = busy_step(&p->any, phases, a->filter, e, until, &worked);
+	if (!rc && worked)
 		busy_iterations(p->iterations, phases, p->any.since, e->end);
-	return 0;
+	return rc;
 }
 
 static int busy_begin(struct ct_analysis *a)
@@ -139,6 +204,9 @@ static void busy_free(struct ct_analysis *a)
 	struct ct_gpu_busy *s = a->state;
 
 	for (unsigned int i = 0; s->processes && i < s->processes_count; i++) {
+		for (unsigned int k = 0; k < s->processes[i].count; k++)
+			free(s->processes[i].devices[k].waiters);
+		free(s->processes[i].any.waiters);
 		free(s->processes[i].iterations);
 		free(s->processes[i].devices);
 	}
@@ -149,6 +217,7 @@ const struct ct_analyser ct_gpu_busy_analyser = {
 	.on = CT_ON_BEGIN | CT_ON_END,
 	.wants = busy_wants,
 	.phases = true,
+	.collectives = true,
 	.unfiltered = true,
 	.state_size = sizeof(struct ct_gpu_busy),
 	.begin = busy_begin,

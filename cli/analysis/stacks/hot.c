@@ -194,9 +194,5 @@ const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg,
 			if (k != CT_SAMPLE_RUNNING && line->states[k] * 2 > line->samples)
 				used += snprintf(buf + used, size - used, " %s", ct_sample_words[k]);
 	}
-	/* Threads of libraries (autograd) have no lines. */
-	if (used && used < size && hot->unknown * 10 >= hot->all + hot->unknown)
-		snprintf(buf + used, size - used, ", %.0f %% without a line of Python",
-			 100.0 * hot->unknown / (hot->all + hot->unknown));
 	return buf;
 }

@@ -161,7 +161,7 @@ const char *ct_call_layer(const struct ct_class *class, bool interrupt, bool def
 		return "syscall";
 	if (class->category == CT_CAT_MARKER)
 		return "mark";
-	return class->category == CT_CAT_RUNTIME ? "cudart" : "libcuda";
+	return class->category == CT_CAT_RUNTIME ? "cudart" : ct_class_is(class, CT_IS_NCCL) ? "libnccl" : "libcuda";
 }
 
 const char *ct_call_name(const struct ct_class *class)

@@ -46,6 +46,8 @@ extern const struct ct_analyser ct_ioctls_analyser;
 /* cpu.c */
 void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule);
 extern const struct ct_analyser ct_off_cpu_analyser;
+/* ranks.c */
+void ct_rule_late_rank(struct ct_explain *x, const struct ct_rule *rule);
 /* contention.c */
 void ct_rule_contention(struct ct_explain *x, const struct ct_rule *rule);
 void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule);

@@ -53,7 +53,7 @@ static uint64_t launch_syncs(const struct ct_explain *x)
 /* Its records say that the GPU always had work: it did it, or paused although more was queued. */
 static bool launch_gpu_busy(const struct ct_explain *x)
 {
-	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x) + x->queued) >= 90;
+	return x->busy && ct_rule_share(x, CT_SCOPE_STEADY, ct_explain_gpu_ns(x) + x->queued + x->waiting) >= 90;
 }
 
 /*
@@ -77,7 +77,7 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		return;
 	if (x->busy) {
 		/* A host that is never late saves no more than the time in which the GPU waits for it. */
-		uint64_t working = ct_explain_gpu_ns(x) + x->queued, most = wall - (working < wall ? working : wall);
+		uint64_t working = ct_explain_gpu_ns(x) + x->queued + x->waiting, most = wall - (working < wall ? working : wall);
 
 		cost = cost < most ? cost : most;
 		snprintf(works, sizeof(works), "; the GPU works for %.1f %% of it (measured)",

@@ -235,7 +235,7 @@ static struct repeats_sum repeats_sum(const struct sequences *sequences)
 
 static uint64_t repeats_idle(const struct ct_explain *x)
 {
-	uint64_t busy = ct_explain_gpu_ns(x), wall = x->wall[CT_SCOPE_STEADY];
+	uint64_t busy = ct_explain_gpu_ns(x) + x->waiting, wall = x->wall[CT_SCOPE_STEADY];
 
 	return busy < wall ? wall - busy : 0;
 }
@@ -249,7 +249,8 @@ static uint64_t repeats_gpu(const struct ct_explain *x, const struct repeats_sum
 
 	if (!x->busy || !launches)
 		return 0;
-	busy = ct_explain_gpu_ns(x);
+	/* A graph does not make other ranks come sooner. */
+	busy = ct_explain_gpu_ns(x) + x->waiting;
 	return sum->launches < launches ? (double)busy * sum->launches / launches : busy;
 }
 

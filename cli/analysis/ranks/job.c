@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See job.h.  Must never blame a rank for time that no kernel waited. */
+#include "analysis/ranks/job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/program/outliers.h"
+#include "decode/nccl.h"
+#include "trace/stacks/stacks.h"
+#include "view/term.h"
+
+#define RANKS_MAX	1024u	/* that are compared: no trace is of as many */
+#define OPERATIONS_LEAST 8	/* of fewer who comes last is chance */
+#define MISSING_SHOWN	8	/* ranks that are named */
+
+/* ------------------------------------------------------------------ the calls --- */
+
+static bool job_wants(const struct ct_class *class)
+{
+	return ct_class_is(class, CT_IS_CUDA) && (class->category == CT_CAT_MEMORY || class->category == CT_CAT_MODULE);
+}
+
+/* Calls that allocate, free or load code: what the driver does inside them is theirs. */
+static int job_span(struct ct_analysis *a, const struct ct_span *s)
+{
+	const struct ct_process_phases *p = ct_phases_process(a->phases, s->pid, s->begin);
+	enum ct_stage stage = p ? ct_phases_stage(p, s->begin) : CT_STAGE_COUNT;
+	struct ct_job *job = a->state;
+	struct ct_job_calls *calls;
+
+	if (!a->collectives->parts_count || (s->flags & CT_SPAN_NESTED) ||
+	    (stage != CT_STAGE_STEADY && stage != CT_STAGE_EXECUTION))
+		return 0;
+	calls = ct_keyed_put(&job->calls, p - a->phases->processes);
+	if (!calls)
+		return -ENOMEM;
+	*(s->class->category == CT_CAT_MEMORY ? &calls->memory : &calls->modules) += s->duration;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- the ranks --- */
+
+static int job_by_rank(const void *a, const void *b)
+{
+	const struct ct_job_rank *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Its steady state, or its execution. */
+static void job_time(struct ct_job_rank *r, const struct ct_process_phases *p)
+{
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		const struct ct_stage_span *s = &p->stages[i];
+
+		if (s->stage != CT_STAGE_STEADY && s->stage != CT_STAGE_EXECUTION)
+			continue;
+		r->from = r->from ? r->from : s->begin;
+		r->to = s->end;
+	}
+}
+
+static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, uint32_t rank, uint64_t ts)
+{
+	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_process_phases *p = ct_phases_process(a->phases, pid, ts);
+	const struct ct_job_calls *calls;
+	struct ct_iteration_stats stats;
+
+	*r = (struct ct_job_rank){ .pid = pid, .rank = rank, .worst_operation = SIZE_MAX };
+	if (!p)
+		return 0;
+	r->process = p - a->phases->processes;
+	calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
+	r->memory = calls ? calls->memory : 0;
+	r->modules = calls ? calls->modules : 0;
+	job_time(r, p);
+	r->iterations = p->iterations_count - ct_phases_warmup(p);
+	if (r->iterations) {
+		if (ct_iteration_stats(&stats, p, false))
+			return -ENOMEM;
+		r->step = stats.median;
+		r->steps = r->iterations;
+		free(stats.sorted);
+	}
+	for (unsigned int stage = CT_STAGE_STEADY; stage <= CT_STAGE_EXECUTION; stage++) {
+		const struct ct_gpu_busy_stage *s = &busy->processes[r->process].any.stages[stage];
+
+		r->busy += s->busy;
+		r->gpu_waiting += s->waiting;
+		r->compute += s->work[CT_WORK_KERNELS] + s->work[CT_WORK_GRAPHS] - s->collectives;
+		r->kernels += s->count[CT_WORK_KERNELS] + s->count[CT_WORK_GRAPHS] - s->collectives_count;
+		for (unsigned int i = 0; i < CT_ACCOUNT_COUNT && accounting->processes[r->process].launching; i++)
+			r->ns[i] += accounting->processes[r->process].stages[stage].ns[i];
+	}
+	return 0;
+}
+
+/* The rank of a process in the job: what its launcher said, else that in its largest communicator. */
+static int job_ranks(struct ct_analysis *a, struct ct_job *job)
+{
+	const struct ct_collectives *c = a->collectives;
+	CT_KEYED(uint64_t) pids = { 0 };
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < c->parts_count && !rc; i++)
+		rc = ct_keyed_put(&pids, c->parts[i].pid) ? 0 : -ENOMEM;
+	job->ranks = calloc((pids.count < RANKS_MAX ? pids.count : RANKS_MAX) + 1, sizeof(*job->ranks));
+	if (!job->ranks)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < c->parts_count && !rc && n < pids.count; i++) {
+		const struct ct_part *part = &c->parts[i];
+		int32_t rank = ct_processes_rank(a->processes, part->pid);
+		bool known = false;
+
+		for (size_t k = 0; k < n; k++)
+			known |= job->ranks[k].pid == part->pid;
+		if (known || n == RANKS_MAX)
+			continue;
+		rc = job_rank(a, &job->ranks[n++], part->pid, rank >= 0 ? (uint32_t)rank : part->rank, part->begin);
+	}
+	job->count = n;
+	ct_keyed_free(&pids);
+	if (rc)
+		return rc;
+	qsort(job->ranks, n, sizeof(*job->ranks), job_by_rank);
+	for (size_t i = 0; i < n && !rc; i++) {
+		job->ranks[i].victims = calloc(n + 1, sizeof(uint64_t));
+		rc = job->ranks[i].victims ? 0 : -ENOMEM;
+	}
+	job->several = n > 1;
+	return rc;
+}
+
+static struct ct_job_rank *job_of(struct ct_job *job, uint32_t pid)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->ranks[i].pid == pid)
+			return &job->ranks[i];
+	return NULL;
+}
+
+/* ------------------------------------------------------------- the operations --- */
+
+/* Is it in the steady state of all who take part? */
+static bool job_counts(struct ct_job *job, const struct ct_collectives *c, const struct ct_operation *o)
+{
+	if (!o->complete)
+		return false;
+	for (uint32_t i = 0; i < o->count; i++) {
+		const struct ct_part *part = &c->parts[o->first + i];
+		const struct ct_job_rank *r = job_of(job, part->pid);
+
+		if (!r || ct_part_arrived(part) < r->from || ct_part_arrived(part) > r->to)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Without the kernels: the time between the calls is how long one waits, at most.  A host may call
+ * several collectives ahead, so that these times overlap.
+ */
+static uint64_t job_between(struct ct_job_rank *r, uint32_t communicator, const struct ct_part *part,
+			    const struct ct_part *last)
+{
+	uint64_t from = ct_part_arrived(part), to = ct_part_arrived(last);
+
+	if (r->waited_for != communicator || from >= r->waited_to)
+		r->waited_to = from;
+	r->waited_for = communicator;
+	if (to <= r->waited_to)
+		return 0;
+	from = r->waited_to;
+	r->waited_to = to;
+	return to - from;
+}
+
+static int job_operation(struct ct_job *job, const struct ct_collectives *c, size_t index)
+{
+	const struct ct_operation *o = &c->operations[index];
+	const struct ct_part *last = &c->parts[o->last];
+	struct ct_job_rank *late = job_of(job, last->pid);
+	uint64_t most = 0, waits;
+	int rc = 0;
+
+	if (o->expected < 2 || !job_counts(job, c, o))
+		return 0;
+	late->late_count++;
+	for (uint32_t i = 0; i < o->count && !rc; i++) {
+		const struct ct_part *part = &c->parts[o->first + i];
+		struct ct_job_rank *r = job_of(job, part->pid);
+
+		r->operations++;
+		r->waiting += part->waiting;
+		r->moving += part->moving;
+		rc = ct_histogram_add(&r->lateness, ct_part_arrived(part) - o->arrived);
+		if (r == late)
+			continue;
+		waits = job->measured ? part->waiting : job_between(r, o->communicator, part, last);
+		late->made_wait += waits;
+		late->victims[r - job->ranks] += waits;
+		most = waits > most ? waits : most;
+	}
+	if (most > late->worst) {
+		late->worst = most;
+		late->worst_operation = index;
+		late->worst_part = last;
+	}
+	return rc;
+}
+
+struct job_last {
+	struct ct_analysis *a;
+	struct ct_job *job;
+};
+
+static unsigned int job_last_wants(void *arg, const struct ct_class *class)
+{
+	(void)arg;
+	return ct_class_is(class, CT_IS_API) && class->category != CT_CAT_QUERY ? CT_WANTS_SPANS : 0;
+}
+
+static int job_last_event(void *arg, const struct ct_trace_event *e)
+{
+	(void)arg;
+	(void)e;
+	return 0;
+}
+
+/* What has not returned counts most; else the last call of the thread that makes the iterations. */
+static int job_last_span(void *arg, const struct ct_span *s, unsigned int orders)
+{
+	struct job_last *l = arg;
+	struct ct_job_rank *r = job_of(l->job, s->pid);
+	bool open = s->flags & CT_SPAN_UNFINISHED;
+
+	(void)orders;
+	if (!r || s->depth || (r->doing && !r->doing_end && !open))
+		return 0;
+	if (!open && l->a->phases->processes[r->process].tid && s->tid != l->a->phases->processes[r->process].tid)
+		return 0;
+	if (r->doing && !r->doing_end && r->doing_begin > s->begin)
+		return 0;
+	r->doing = s->class;
+	r->doing_begin = s->begin;
+	r->doing_end = open ? 0 : s->end;
+	r->doing_stack = s->stack;
+	return 0;
+}
+
+static int job_last(struct ct_analysis *a, struct ct_job *job)
+{
+	struct job_last last = { a, job };
+	struct ct_spans spans = {
+		.trace = a->trace, .event = job_last_event, .span = job_last_span, .wants = job_last_wants,
+		.arg = &last, .orders = CT_SPANS_BY_END,
+	};
+	int rc = ct_spans_run(&spans);
+
+	ct_spans_free(&spans);
+	return rc;
+}
+
+/* Do two operations follow each other: the collectives of a communicator, what one rank sends another? */
+static bool job_same_row(const struct ct_collectives *c, const struct ct_operation *x, const struct ct_operation *y)
+{
+	const struct ct_part *p = &c->parts[x->first], *q = &c->parts[y->first];
+
+	return x->communicator == y->communicator && x->pair == y->pair &&
+	       (!x->pair || (p->class == q->class && p->rank == q->rank && p->root == q->root));
+}
+
+#define STUCK_LEAST	100000000ull	/* ns: what began later before the trace's end may go on */
+#define STUCK_SKEWS	3		/* times the longest time that ranks came after each other */
+
+/*
+ * Those that not all ranks called although nothing of their communicator is complete behind them, for
+ * longer than ranks have come late; and those in which ranks differ.  Where records are lost, or the
+ * recording begins in the middle, earlier ones may lack ranks.
+ */
+static int job_stuck(struct ct_analysis *a, struct ct_job *job)
+{
+	const struct ct_collectives *c = a->collectives;
+	const struct ct_operation *row = NULL, *candidate = NULL;
+	uint64_t skew = 0, end = a->totals->last;
+
+	job->stuck = calloc(2ul * c->communicators_count + 2, sizeof(*job->stuck));
+	if (!job->stuck)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->operations_count; i++) {
+		const struct ct_operation *o = &c->operations[i];
+		uint64_t behind = ct_part_arrived(&c->parts[o->last]) - o->arrived;
+
+		if (o->complete && !o->mismatched && behind > skew)
+			skew = behind;
+	}
+	for (size_t i = 0; i <= c->operations_count; i++) {
+		const struct ct_operation *o = i < c->operations_count ? &c->operations[i] : NULL;
+
+		if (row && (!o || !job_same_row(c, row, o))) {
+			if (candidate && end - candidate->arrived > STUCK_LEAST &&
+			    end - candidate->arrived > STUCK_SKEWS * skew && job->stuck_count < c->communicators_count)
+				job->stuck[job->stuck_count++] = candidate - c->operations;
+			candidate = NULL;
+		}
+		if (!o)
+			break;
+		if (o->complete && !o->mismatched)
+			candidate = NULL;
+		else if (!candidate)
+			candidate = o;
+		if (o->mismatched && candidate == o && job->stuck_count < c->communicators_count) {
+			job->stuck[job->stuck_count++] = i;
+			candidate = NULL;
+		}
+		row = o;
+	}
+	return 0;
+}
+
+static int job_end(struct ct_analysis *a)
+{
+	const struct ct_collectives *c = a->collectives;
+	struct ct_job *job = a->state;
+	int rc;
+
+	if (!c->parts_count)
+		return 0;
+	job->measured = c->measured;
+	rc = job_ranks(a, job);
+	for (size_t i = 0; i < c->operations_count && !rc; i++)
+		rc = job_operation(job, c, i);
+	for (unsigned int i = 0; i < job->count && !rc; i++) {
+		struct ct_job_rank *r = &job->ranks[i];
+
+		if (!r->iterations && r->operations) {
+			r->steps = r->operations;
+			r->step = (double)(r->to - r->from) / r->steps;
+		}
+		for (unsigned int k = 0; k < job->count; k++)
+			if (r->victims[k] > r->made_wait_most) {
+				r->made_wait_most = r->victims[k];
+				r->victim = k;
+			}
+	}
+	rc = rc ? rc : job_stuck(a, job);
+	return rc || !job->stuck_count ? rc : job_last(a, job);
+}
+
+static void job_free(struct ct_analysis *a)
+{
+	struct ct_job *job = a->state;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		ct_histogram_free(&job->ranks[i].lateness);
+		free(job->ranks[i].victims);
+	}
+	ct_keyed_free(&job->calls);
+	free(job->ranks);
+	free(job->stuck);
+}
+
+/* -------------------------------------------------------------------- why --- */
+
+static double job_share(const struct ct_job_rank *victim, uint64_t ns)
+{
+	return victim->to > victim->from ? 100.0 * ns / (victim->to - victim->from) : 0;
+}
+
+double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r)
+{
+	return job_share(&job->ranks[r->victim], r->made_wait_most);
+}
+
+/* What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains. */
+const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
+{
+	const struct ct_job_rank *found = NULL;
+	double most = share, more, own, others;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *r = &job->ranks[i], *victim = &job->ranks[r->victim];
+		uint64_t back = victim->victims[i];
+		double net = r->made_wait_most > back ? job_share(victim, r->made_wait_most - back) : 0;
+
+		if (!r->made_wait_most || net < most || r->operations < OPERATIONS_LEAST ||
+		    ct_job_why(job, r, &more, &own, &others) == CT_LATE_UNKNOWN)
+			continue;
+		most = net;
+		found = r;
+	}
+	return found;
+}
+
+double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last)
+{
+	double most = 0;
+
+	*waits = *last = NULL;
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *r = &job->ranks[i];
+		uint64_t ns = 0;
+
+		for (unsigned int k = 0; k < job->count; k++)
+			ns += job->ranks[k].victims[i];
+		if (job_share(r, ns) <= most)
+			continue;
+		most = job_share(r, ns);
+		*waits = r;
+	}
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->ranks[i].operations && (!*last || job->ranks[i].late_count > (*last)->late_count))
+			*last = &job->ranks[i];
+	return *last ? most : 0;
+}
+
+/* How much of something the rank has in a step; of the others their mean. */
+static double job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
+{
+	double sum = 0;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *x = &job->ranks[i];
+		uint64_t ns = 0;
+
+		if ((x == r) == others || !x->steps)
+			continue;
+		switch (why) {
+		case CT_LATE_APP: ns = x->ns[CT_ACCOUNT_APP]; break;
+		case CT_LATE_MEMORY: ns = x->memory; break;
+		case CT_LATE_MODULES: ns = x->modules; break;
+		case CT_LATE_TRANSFERS: ns = x->ns[CT_ACCOUNT_CALLS + CT_CAT_TRANSFER]; break;
+		case CT_LATE_OFF_CPU: ns = x->ns[CT_ACCOUNT_OFF_CPU]; break;
+		case CT_LATE_DRIVER: ns = x->ns[CT_ACCOUNT_DRIVER]; break;
+		case CT_LATE_KERNELS:
+		case CT_LATE_WORK: ns = x->compute; break;
+		default: break;
+		}
+		sum += ns / x->steps;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+static double job_kernels(const struct ct_job *job, const struct ct_job_rank *r, bool others)
+{
+	double sum = 0;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct ct_job_rank *x = &job->ranks[i];
+
+		if ((x == r) == others || !x->steps)
+			continue;
+		sum += x->kernels / x->steps;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+#define MORE_KERNELS	1.1	/* so many times as many: it has more work, and not slower kernels */
+
+enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
+			double *others)
+{
+	enum ct_late why = CT_LATE_UNKNOWN;
+
+	*more = *own = *others = 0;
+	for (enum ct_late i = CT_LATE_APP; i <= CT_LATE_KERNELS; i++) {
+		double mine = job_step(job, r, i, false), theirs = job_step(job, r, i, true);
+
+		if (mine - theirs <= *more)
+			continue;
+		*more = mine - theirs;
+		*own = mine;
+		*others = theirs;
+		why = i;
+	}
+	/* What explains less than a quarter of it is not why. */
+	if (r->steps && *more < r->made_wait_most / r->steps / 4)
+		return CT_LATE_UNKNOWN;
+	if (why == CT_LATE_KERNELS && job_kernels(job, r, false) > MORE_KERNELS * job_kernels(job, r, true))
+		return CT_LATE_WORK;
+	return why;
+}
+
+static const char *job_late_word(enum ct_late why)
+{
+	static const char *const words[CT_LATE_COUNT] = {
+		[CT_LATE_UNKNOWN] = "", [CT_LATE_APP] = "in the application",
+		[CT_LATE_MEMORY] = "allocating and freeing memory", [CT_LATE_MODULES] = "loading code",
+		[CT_LATE_TRANSFERS] = "in copies", [CT_LATE_OFF_CPU] = "off the CPU",
+		[CT_LATE_DRIVER] = "in the kernel driver", [CT_LATE_KERNELS] = "in kernels of its GPU",
+		[CT_LATE_WORK] = "in kernels of its GPU",
+	};
+
+	return words[why];
+}
+
+/* -------------------------------------------------------------------- words --- */
+
+const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size)
+{
+	const struct ct_comm *of = &c->communicators[o->communicator];
+	const struct ct_part *first = &c->parts[o->first];
+	unsigned int shown = 0;
+	size_t used = 0;
+
+	*buf = 0;
+	if (o->pair) {
+		snprintf(buf, size, "%d", o->complete ? -1 : first->root);
+		return buf;
+	}
+	for (uint32_t rank = 0; rank < o->expected && used < size; rank++) {
+		bool there = false;
+
+		for (uint32_t i = 0; i < o->count; i++)
+			there |= c->parts[o->first + i].rank == rank;
+		/* Of a communicator that was split off only the recorded ranks are known. */
+		for (uint32_t i = 0; !of->ranks && i < of->members_count; i++)
+			there |= of->members[i].rank == rank;
+		if (there)
+			continue;
+		if (shown++ == MISSING_SHOWN) {
+			snprintf(buf + used, size - used, " ...");
+			break;
+		}
+		used += snprintf(buf + used, size - used, "%s%u", used ? ", " : "", rank);
+	}
+	return buf;
+}
+
+const char *ct_job_operation(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size)
+{
+	const struct ct_part *p = &c->parts[o->first];
+	char bytes[CT_TERM_TEXT];
+
+	snprintf(buf, size, "%s %u of communicator %04llx (%s)", ct_part_name(p), o->number,
+		 (unsigned long long)c->communicators[o->communicator].id >> 48,
+		 ct_term_bytes(bytes, ct_operation_size(c, o)));
+	return buf;
+}
+
+static size_t job_call(char *buf, size_t size, const struct ct_part *p)
+{
+	char count[CT_TERM_TEXT];
+	const char *type = nccl_type_name(p->datatype), *reduction = nccl_reduction_name(p->reduction);
+	int n = snprintf(buf, size, "rank %u calls %s of %s %s%s%s", p->rank, ct_part_name(p),
+			 ct_term_count(count, p->count), type ? type : "elements of an unknown type",
+			 reduction ? ", " : "", reduction ? reduction : "");
+
+	if (p->root >= 0 && n >= 0 && (size_t)n < size)
+		n += snprintf(buf + n, size - n, ", root or peer %d", p->root);
+	return n;
+}
+
+const char *ct_job_mismatch(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = 0;
+	if (!o->mismatched)
+		return buf;
+	for (uint32_t i = 0; i < o->count && i < 4 && used < size; i++) {
+		used += snprintf(buf + used, size - used, "%s", i ? "; " : "");
+		if (used < size)
+			used += job_call(buf + used, size - used, &c->parts[o->first + i]);
+	}
+	return buf;
+}
+
+enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collectives *c, const struct ct_job_rank *r,
+				char *buf, size_t size)
+{
+	const struct ct_job_rank *victim = &job->ranks[r->victim];
+	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "";
+	double more, own, others;
+	enum ct_late why = ct_job_why(job, r, &more, &own, &others);
+	const char *step = victim->iterations ? "each iteration" : "each collective", *word = job_late_word(why);
+	const char *them = job->count > 2 ? "the others" : "the other";
+	unsigned int waiting = 0;
+
+	for (unsigned int i = 0; i < job->count; i++)
+		waiting += r->victims[i] > 0;
+	ct_term_ns(mine, own);
+	ct_term_ns(theirs, others);
+	if (why == CT_LATE_WORK)
+		snprintf(why_text, sizeof(why_text), ": it has more work, %.1f kernels in a step that take %s, %s %.1f that take %s",
+			 job_kernels(job, r, false), mine, them, job_kernels(job, r, true), theirs);
+	else if (why == CT_LATE_KERNELS)
+		snprintf(why_text, sizeof(why_text), ": its GPU works slower, as many kernels take %s in a step, on %s %s", mine, them,
+			 theirs);
+	else if (why != CT_LATE_UNKNOWN)
+		snprintf(why_text, sizeof(why_text), ": in a step it spends %s %s, %s %s", mine, word, them, theirs);
+	if (r->worst_operation < c->operations_count)
+		snprintf(worst, sizeof(worst), " The longest wait is %s, in %s.", ct_term_ns(mine, r->worst),
+			 ct_job_operation(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
+	snprintf(buf, size, "Rank %u makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, waiting,
+		 waiting == 1 ? "" : "s", job->measured ? "" : "at most ",
+		 ct_term_ns(each, victim->steps ? r->made_wait_most / victim->steps : r->made_wait_most), step,
+		 ct_job_share(job, r), waiting > 1 ? ", the one that waits most" : "", why_text, worst);
+	return why;
+}
+
+/* Behind an r or R: "ank 1 is in cuStreamSynchronize for 12.3 ms", "... called cuLaunchKernel last, ..." */
+static size_t job_doing(const struct ct_analysis *a, const struct ct_job_rank *r, char *buf, size_t size)
+{
+	char ns[CT_TERM_TEXT], line[200];
+	struct ct_stack_frame frame;
+	uint64_t end = a->totals->last;
+	int n;
+
+	if (!r->doing)
+		return snprintf(buf, size, "ank %u made no call", r->rank);
+	if (!r->doing_end)
+		n = snprintf(buf, size, "ank %u is in %s for %s", r->rank, r->doing->name,
+			     ct_term_ns(ns, end > r->doing_begin ? end - r->doing_begin : 0));
+	else
+		n = snprintf(buf, size, "ank %u called %s last, %s before the trace's end", r->rank, r->doing->name,
+			     ct_term_ns(ns, end > r->doing_end ? end - r->doing_end : 0));
+	if (n >= 0 && (size_t)n < size && r->doing_stack && ct_stack_frame(&a->trace->reg, r->doing_stack, &frame))
+		n += snprintf(buf + n, size - n, ", from %s", ct_stack_words(&frame, line, sizeof(line)));
+	return n;
+}
+
+#define DOING_SHOWN	4	/* ranks */
+
+void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size)
+{
+	const struct ct_collectives *c = a->collectives;
+	const struct ct_operation *o = &c->operations[job->stuck[i]];
+	char operation[128], missing[96], mismatch[400];
+	const char *lost = "";
+	bool stuck = false;
+	size_t used;
+
+	ct_job_operation(c, o, operation, sizeof(operation));
+	ct_job_mismatch(c, o, mismatch, sizeof(mismatch));
+	if (a->trace->lost)
+		lost = " (or its record is lost)";
+	if (*mismatch)
+		used = snprintf(buf, size, "The ranks do not agree on %s: %s.", operation, mismatch);
+	else
+		used = snprintf(buf, size, "%s was never complete: rank %s did not call it%s.", operation,
+				ct_job_missing(c, o, missing, sizeof(missing)), lost);
+	/* Those that went on are not stuck. */
+	for (unsigned int k = 0; k < job->count; k++)
+		stuck |= job->ranks[k].doing && !job->ranks[k].doing_end;
+	if (!stuck && o->complete)
+		return;
+	for (unsigned int k = 0; k < job->count && k < DOING_SHOWN && used < size; k++) {
+		used += snprintf(buf + used, size - used, k ? "; r" : " R");
+		if (used < size)
+			used += job_doing(a, &job->ranks[k], buf + used, size - used);
+	}
+	if (used < size)
+		snprintf(buf + used, size - used, ".");
+}
+
+static const struct ct_analyser *const needs[] = {
+	&ct_accounting_analyser, &ct_gpu_busy_analyser, NULL
+};
+
+const struct ct_analyser ct_job_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.wants = job_wants,
+	.unfiltered = true,
+	.span = job_span,
+	.phases = true,
+	.collectives = true,
+	.state_size = sizeof(struct ct_job),
+	.needs = needs,
+	.end = job_end,
+	.free = job_free,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ranks of a job, side by side in their steady states: what each does in a step, how late it
+ * comes to collectives, and how long it makes the others wait.
+ *
+ * A rank makes the others wait in the collectives to which it came last: for as long as their kernels
+ * waited.  Why is told by comparing what the ranks did in the same time.  A step is an iteration of
+ * the rank; where none were found, the time of a collective.
+ */
+#ifndef CT_CLI_JOB_H
+#define CT_CLI_JOB_H
+
+#include "analysis/device_idle.h"
+#include "analysis/gpu/busy.h"
+#include "analysis/threads/accounting.h"
+#include "group/histogram.h"
+
+/* What one rank has more of than the others, by which it comes late: X(ID). */
+enum ct_late {
+	CT_LATE_UNKNOWN, CT_LATE_APP, CT_LATE_MEMORY, CT_LATE_MODULES, CT_LATE_TRANSFERS, CT_LATE_OFF_CPU,
+	CT_LATE_DRIVER, CT_LATE_KERNELS, CT_LATE_WORK, CT_LATE_COUNT,
+};
+
+struct ct_job_rank {
+	uint32_t pid, rank;
+	unsigned int process;		/* index into the phases */
+	uint64_t from, to;		/* ns: its steady state, or its execution */
+	double   steps;			/* how many; 0: none */
+	double   step;			/* ns: median of its iterations; else .to - .from by .steps */
+	uint32_t iterations;		/* 0: steps are collectives */
+	uint64_t operations;		/* in that time, with all ranks */
+	uint64_t waiting, moving;	/* ns, of its collectives' kernels */
+	uint64_t late_count;		/* operations to which it came last */
+	uint64_t made_wait;		/* ns of the others, in these; the sum over them */
+	uint64_t made_wait_most;	/* ns: of the one other that waited most */
+	uint32_t victim;		/* index of that one */
+	struct ct_histogram lateness;	/* ns behind the first, of each operation */
+	const struct ct_part *worst_part;	/* its own part of the worst */
+	uint64_t worst;			/* ns that it made another wait most, in ... */
+	size_t   worst_operation;
+	uint64_t compute;		/* ns of kernels that are not libnccl's */
+	uint64_t kernels;		/* how many */
+	uint64_t memory, modules;	/* ns in calls that allocate or free, that load code */
+	uint64_t busy, gpu_waiting;	/* ns: the GPU worked; only waited */
+	uint64_t ns[CT_ACCOUNT_COUNT];	/* what the process did */
+	uint64_t waited_to;		/* internal: ns, and in which communicator */
+	uint32_t waited_for;
+	uint64_t *victims;		/* ns that each other rank waited for it */
+	/* Only where some operation is stuck: a call that has not returned, else its last one. */
+	const struct ct_class *doing;
+	uint64_t doing_begin, doing_end;	/* ns; end 0: it has not returned */
+	uint32_t doing_stack;		/* a node; 0: not known */
+};
+
+/* Calls of a process in its steady state, ns. */
+struct ct_job_calls {
+	uint64_t process;		/* index into the phases */
+	uint64_t memory, modules;
+};
+
+struct ct_job {
+	struct ct_job_rank *ranks;	/* by rank */
+	unsigned int count;
+	bool measured;			/* by records of the GPU */
+	bool several;			/* more than one rank was recorded */
+	CT_KEYED(struct ct_job_calls) calls;	/* internal */
+	/* Operations that not all ranks called when the trace ended, or in which ranks differ. */
+	size_t *stuck;
+	unsigned int stuck_count;
+};
+
+/* Its state is a struct ct_job, complete when it has ended. */
+extern const struct ct_analyser ct_job_analyser;
+
+/*
+ * The rank that makes another wait longest, if that is at least @share % of the other's steady state more
+ * than the other makes it wait; NULL: none does.
+ */
+const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share);
+
+/* How much of its steady state the rank waits that waits most, %; sets it, and who comes last most often. */
+double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last);
+
+/* Share of the steady state of the one that waits most for this rank, %. */
+double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r);
+
+/* Why: what it has more of in a step than the other ranks, in *@more ns, of *@own where they have *@others. */
+enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, double *more, double *own,
+			double *others);
+
+/*
+ * In words: "rank 1 makes 3 others wait for 9.8 ms in each iteration (40.1 %): it spends 31.0 ms in the
+ * application, the others 1.0 ms."
+ */
+enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collectives *c, const struct ct_job_rank *r,
+				char *buf, size_t size);
+
+/* What is wrong with operation @i of .stuck: who did not call it, and what the ranks do instead. */
+void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
+
+/* The ranks of a communicator that did not call an operation: "1, 3"; "" where it is not known. */
+const char *ct_job_missing(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
+
+/* "AllReduce 218 of communicator 3f2a (1.00 MiB)" */
+const char *ct_job_operation(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
+
+/* What differs among the ranks that called it: "rank 0 calls AllReduce of 262,144 float32, rank 1 ..."; "" */
+const char *ct_job_mismatch(const struct ct_collectives *c, const struct ct_operation *o, char *buf, size_t size);
+
+#endif

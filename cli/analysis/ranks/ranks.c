@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The report ranks: the ranks of a job side by side, in their steady states. */
+#include "analysis/ranks/job.h"
+
+enum { RANK, PID, PROCESS, GPU, STEPS, STEP, COMPUTE, WAITING, MOVING, APP, WAIT, MADE_WAIT, LAST, LATE, LATE_95, COLUMNS };
+
+static const struct ct_column columns[COLUMNS] = {
+	[RANK] = { "Rank", "rank", CT_CELL_ID, 0 },
+	[PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[PROCESS] = { "Process", "process", CT_CELL_TEXT, 6 },
+	[GPU] = { "GPU", "GPU", CT_CELL_ID, 5 },
+	[STEPS] = { "Steps", "steps", CT_CELL_COUNT, 0 },
+	[STEP] = { "Step Med (ns)", "step med", CT_CELL_NS_MEAN, 0 },
+	[COMPUTE] = { "Compute (ns/step)", "compute", CT_CELL_NS_MEAN, 0 },
+	[WAITING] = { "Waiting (ns/step)", "waiting", CT_CELL_NS_MEAN, 0 },
+	[MOVING] = { "Moving (ns/step)", "moving", CT_CELL_NS_MEAN, 0 },
+	[APP] = { "Application (ns/step)", "application", CT_CELL_NS_MEAN, 2 },
+	[WAIT] = { "Synchronisation (ns/step)", "sync", CT_CELL_NS_MEAN, 4 },
+	[MADE_WAIT] = { "Makes Others Wait (ns/step)", "makes wait", CT_CELL_NS_MEAN, 0 },
+	[LAST] = { "Came Last (%)", "last", CT_CELL_PERCENT, 1 },
+	[LATE] = { "Late Med (ns)", "late med", CT_CELL_NS_MEAN, 3 },
+	[LATE_95] = { "Late P95 (ns)", "late p95", CT_CELL_NS, 3 },
+};
+
+static void ranks_row(const struct ct_analysis *a, struct ct_table *t, const struct ct_job *job, struct ct_job_rank *r)
+{
+	int32_t gpu = ct_processes_gpu(a->processes, r->pid);
+	struct ct_cell *row = ct_table_row(t);
+
+	row[RANK] = ct_u64(r->rank);
+	row[PID] = ct_u64(r->pid);
+	row[PROCESS] = ct_const(ct_processes_word(a->processes, r->pid));
+	if (gpu >= 0)
+		row[GPU] = ct_u64(gpu);
+	if (!r->steps)
+		return;
+	row[STEPS] = ct_u64(r->steps);
+	row[STEP] = ct_double(r->step);
+	row[APP] = ct_double(r->ns[CT_ACCOUNT_APP] / r->steps);
+	row[WAIT] = ct_double(r->ns[CT_ACCOUNT_WAIT] / r->steps);
+	if (job->measured) {
+		row[COMPUTE] = ct_double(r->compute / r->steps);
+		row[WAITING] = ct_double(r->waiting / r->steps);
+		row[MOVING] = ct_double(r->moving / r->steps);
+		row[MADE_WAIT] = ct_double(r->made_wait / r->steps);
+	}
+	if (!r->operations)
+		return;
+	row[LAST] = ct_double(100.0 * r->late_count / r->operations);
+	row[LATE] = ct_double(ct_histogram_median(&r->lateness));
+	row[LATE_95] = ct_u64(ct_histogram_value(&r->lateness, 950));
+}
+
+static int ranks_end(struct ct_analysis *a)
+{
+	struct ct_table *t = ct_analysis_table(a, "ranks", "The ranks of the job, a step of the steady state each", columns, COLUMNS);
+	struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
+	bool collectives = false;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		ranks_row(a, t, job, &job->ranks[i]);
+		collectives |= job->ranks[i].steps && !job->ranks[i].iterations;
+	}
+	if (collectives)
+		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
+	if (job->measured)
+		ct_table_note(t, "Compute, waiting and moving are sums of kernels, which may overlap: those of libnccl wait until the "
+			      "last rank has come, and move data from then on.");
+	else if (job->count)
+		ct_table_note(t, "Lateness is that of the calls; waiting and moving are known with --gpu only.");
+	return 0;
+}
+
+static const struct ct_analyser *const needs[] = { &ct_job_analyser, NULL };
+
+const struct ct_analyser ct_report_ranks = {
+	.name = "ranks",
+	.summary = "the ranks of a job side by side: who computes, who waits, who makes the others wait",
+	.single = true,
+	.phases = true,
+	.collectives = true,
+	.needs = needs,
+	.end = ranks_end,
+};

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See collectives.h.  Must never trust a number of a record: anybody may have written it. */
+#include "ranks/collectives.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "spans/work.h"
+
+#define NONE		UINT32_MAX
+#define MEMBERS_MAX	1024u	/* of a communicator that are kept: no trace is of as many ranks */
+
+/* A launch of a kernel of libnccl's, inside one of its calls. */
+struct find_launch {
+	uint64_t op_id, stream;
+};
+
+/* A thread in libnccl. */
+struct find_thread {
+	uint64_t tid;
+	uint32_t groups;		/* open ones */
+	uint32_t *parts;		/* of the open group */
+	uint32_t parts_count, parts_capacity;
+	struct find_launch *launches;	/* since the group, or the call, began */
+	uint32_t launches_count, launches_capacity;
+};
+
+struct find_kernel {
+	uint64_t launch;
+	uint64_t begin, end;
+	uint16_t gpu;
+	bool     joined;
+};
+
+/* How many sends, or receives, there were between two ranks. */
+struct find_pair {
+	uint64_t who, peer;		/* communicator and rank; peer and direction */
+	uint32_t count;
+};
+
+struct find_index {
+	uint64_t id;
+	uint32_t index;
+};
+
+struct find {
+	struct ct_collectives *c;
+	const struct ct_trace *trace;
+	CT_KEYED(struct find_thread) threads;
+	CT_KEYED(struct find_kernel) kernels;
+	CT_KEYED(struct find_pair) pairs;
+	CT_KEYED(struct find_index) index;	/* of communicators by id */
+	uint8_t *names;				/* by string id: 1 it is libnccl's, 2 it is not */
+	uint64_t strangers;
+};
+
+bool ct_collectives_there(const struct ct_registry *reg)
+{
+	for (unsigned int id = CT_CLASS_DYNAMIC; id <= CT_CLASS_MAX; id++) {
+		const struct ct_class *class = ct_registry_class(reg, id);
+
+		if (class && ct_class_is(class, CT_IS_COLLECTIVE | CT_IS_COMMUNICATOR))
+			return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------ communicators --- */
+
+/* The index of a communicator, made if it is new; NONE: no memory. */
+static uint32_t find_communicator(struct find *f, uint64_t id)
+{
+	struct find_index *known = ct_keyed_get(&f->index, id);
+	struct ct_collectives *c = f->c;
+
+	if (known)
+		return known->index;
+	if (!ct_room(c->communicators, c->communicators_count, c->communicators_capacity))
+		return NONE;
+	known = ct_keyed_put(&f->index, id);
+	if (!known)
+		return NONE;
+	known->index = c->communicators_count;
+	c->communicators[c->communicators_count] = (struct ct_comm){ .id = id };
+	return c->communicators_count++;
+}
+
+static int find_member(struct ct_comm *c, uint32_t pid, uint32_t rank)
+{
+	if (c->members_count && c->members[c->members_count - 1].rank == rank)
+		return 0;
+	for (uint32_t i = 0; i < c->members_count; i++)
+		if (c->members[i].rank == rank) {
+			c->members[i].pid = pid;
+			return 0;
+		}
+	if (c->members_count == MEMBERS_MAX)
+		return 0;
+	if (!ct_room(c->members, c->members_count, c->members_capacity))
+		return -ENOMEM;
+	c->members[c->members_count++] = (struct ct_member){ pid, rank };
+	return 0;
+}
+
+static int find_made(struct find *f, const struct ct_span *s)
+{
+	uint64_t id = ct_record_quick(s->record, CT_QUICK_COMMUNICATOR);
+	uint64_t of = ct_record_quick(s->record, CT_QUICK_SPLIT_OF);
+	uint32_t index, ranks = ct_record_quick(s->record, CT_QUICK_RANKS);
+	uint32_t rank = ct_record_quick(s->record, CT_QUICK_RANK);
+	struct ct_comm *c;
+
+	if (!id || (s->flags & CT_SPAN_FAILED) || (!ranks && !of))
+		return 0;
+	index = find_communicator(f, id);
+	if (index == NONE)
+		return -ENOMEM;
+	c = &f->c->communicators[index];
+	if (ranks > c->ranks)
+		c->ranks = ranks;
+	c->split_of = of ? of : c->split_of;
+	c->color = of ? (int32_t)ct_record_quick(s->record, CT_QUICK_COLOR) : c->color;
+	return find_member(c, s->pid, rank);
+}
+
+/* --------------------------------------------------------------------- calls --- */
+
+static struct find_thread *find_thread(struct find *f, uint32_t tid)
+{
+	return ct_keyed_put(&f->threads, tid);
+}
+
+static uint32_t find_number_of_pair(struct find *f, const struct ct_part *p, bool receives)
+{
+	struct find_pair *pair = ct_keyed_put_pair(&f->pairs, (uint64_t)p->communicator << 32 | p->rank,
+						   (uint64_t)(uint32_t)p->root << 1 | receives);
+
+	return pair ? ++pair->count : 0;
+}
+
+static bool find_is_pair(const struct ct_class *class)
+{
+	return !strcmp(class->name, "ncclSend") || !strcmp(class->name, "ncclRecv");
+}
+
+/* A kernel that serves the call is the one in its stream; else there is only one. */
+static void find_join(struct find *f, struct find_thread *t, const uint32_t *parts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count && t->launches_count; i++) {
+		struct ct_part *p = &f->c->parts[parts[i]];
+
+		p->launch = t->launches[0].op_id;
+		for (uint32_t k = 0; k < t->launches_count; k++)
+			if (t->launches[k].stream == p->stream) {
+				p->launch = t->launches[k].op_id;
+				break;
+			}
+	}
+	t->launches_count = 0;
+}
+
+static int find_part(struct find *f, const struct ct_span *s)
+{
+	struct find_thread *t = find_thread(f, s->tid);
+	const struct ct_record *r = s->record;
+	struct ct_collectives *c = f->c;
+	struct ct_part p = {
+		.pid = s->pid, .tid = s->tid, .rank = ct_record_quick(r, CT_QUICK_RANK),
+		.number = ct_record_quick(r, CT_QUICK_NUMBER), .stack = s->stack,
+		.root = ct_record_quick(r, CT_QUICK_ROOT), .reduction = ct_record_quick(r, CT_QUICK_REDUCTION),
+		.datatype = ct_record_quick(r, CT_QUICK_DATATYPE), .class = s->class, .op_id = s->op_id,
+		.begin = s->begin, .end = s->end, .size = ct_record_quick(r, CT_QUICK_SIZE),
+		.count = ct_record_quick(r, CT_QUICK_ELEMENTS), .stream = ct_record_quick(r, CT_QUICK_STREAM),
+	};
+	uint64_t id = ct_record_quick(r, CT_QUICK_COMMUNICATOR);
+	uint32_t index, ranks = ct_record_quick(r, CT_QUICK_RANKS);
+
+	if (!t)
+		return -ENOMEM;
+	if ((s->flags & CT_SPAN_FAILED) || !id) {
+		t->launches_count = t->groups ? t->launches_count : 0;
+		return 0;
+	}
+	if (c->parts_count >= CT_PARTS_MAX) {
+		c->left_out = true;
+		return 0;
+	}
+	p.communicator = find_communicator(f, id);
+	if (p.communicator == NONE)
+		return -ENOMEM;
+	if (ranks > c->communicators[p.communicator].ranks)
+		c->communicators[p.communicator].ranks = ranks;
+	c->communicators[p.communicator].calls++;
+	if (ranks && find_member(&c->communicators[p.communicator], s->pid, p.rank))
+		return -ENOMEM;
+	if (find_is_pair(s->class))
+		p.number = find_number_of_pair(f, &p, s->class->name[4] == 'R');
+	if (!ct_room(c->parts, c->parts_count, c->parts_capacity))
+		return -ENOMEM;
+	index = c->parts_count;
+	c->parts[c->parts_count++] = p;
+	if (!t->groups) {
+		find_join(f, t, &index, 1);
+		return 0;
+	}
+	if (!ct_room(t->parts, t->parts_count, t->parts_capacity))
+		return -ENOMEM;
+	t->parts[t->parts_count++] = index;
+	return 0;
+}
+
+static int find_group(struct find *f, const struct ct_span *s)
+{
+	struct find_thread *t;
+
+	if (strcmp(s->class->name, "ncclGroupStart") && strcmp(s->class->name, "ncclGroupEnd"))
+		return 0;
+	t = find_thread(f, s->tid);
+	if (!t)
+		return -ENOMEM;
+	if (s->class->name[9] == 'S') {
+		if (!t->groups++)
+			t->launches_count = t->parts_count = 0;
+		return 0;
+	}
+	if (!t->groups || --t->groups)
+		return 0;
+	find_join(f, t, t->parts, t->parts_count);
+	t->parts_count = 0;
+	return 0;
+}
+
+static bool find_is_ours(struct find *f, const struct ct_record *r)
+{
+	uint32_t id = ct_record_quick(r, CT_QUICK_KERNEL);
+	const char *name;
+
+	if (id >= f->trace->reg.strings_count)
+		return false;
+	if (!f->names[id]) {
+		name = ct_registry_string(&f->trace->reg, id);
+		/* Mangled, as the registry has it: _Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL... */
+		f->names[id] = name && (strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel")) ? 1 : 2;
+	}
+	return f->names[id] == 1;
+}
+
+static int find_launched(struct find *f, const struct ct_span *s)
+{
+	struct find_thread *t;
+
+	if (!s->track->nested[CT_CAT_COLLECTIVE] || !find_is_ours(f, s->record))
+		return 0;
+	t = find_thread(f, s->tid);
+	if (!t || !ct_room(t->launches, t->launches_count, t->launches_capacity))
+		return -ENOMEM;
+	t->launches[t->launches_count++] = (struct find_launch){
+		s->op_id, ct_record_quick(s->record, CT_QUICK_STREAM),
+	};
+	return 0;
+}
+
+static int find_ran(struct find *f, const struct ct_span *s)
+{
+	struct find_kernel *k;
+
+	if (!find_is_ours(f, s->record))
+		return 0;
+	f->c->measured = true;
+	if (!s->cause || ct_class_is(s->cause->class, CT_IS_GRAPH_LAUNCH)) {
+		f->strangers++;
+		return 0;
+	}
+	k = ct_keyed_put(&f->kernels, s->cause->op_id);
+	if (!k)
+		return -ENOMEM;
+	k->begin = s->begin;
+	k->end = s->end;
+	k->gpu = ct_record_quick(s->record, CT_QUICK_GPU);
+	return 0;
+}
+
+static int find_span(void *arg, const struct ct_span *s, unsigned int orders)
+{
+	struct find *f = arg;
+
+	(void)orders;
+	if (!s->record || !s->record->fields || (s->flags & CT_SPAN_UNFINISHED))
+		return 0;
+	if (ct_class_is(s->class, CT_IS_COLLECTIVE))
+		return find_part(f, s);
+	if (ct_class_is(s->class, CT_IS_COMMUNICATOR))
+		return find_made(f, s);
+	if (ct_class_is(s->class, CT_IS_NCCL))
+		return find_group(f, s);
+	return ct_class_is(s->class, CT_IS_GPU_KERNEL) ? find_ran(f, s) : find_launched(f, s);
+}
+
+static int find_event(void *arg, const struct ct_trace_event *e)
+{
+	(void)arg;
+	(void)e;
+	return 0;
+}
+
+static unsigned int find_wants(void *arg, const struct ct_class *class)
+{
+	(void)arg;
+	return ct_class_is(class, CT_IS_NCCL | CT_IS_KERNEL_LAUNCH | CT_IS_GPU_KERNEL) ? CT_WANTS_SPANS : 0;
+}
+
+/* ---------------------------------------------------------------- operations --- */
+
+static bool parts_pair(const struct ct_part *p)
+{
+	return find_is_pair(p->class);
+}
+
+/* Who sends and who receives; of a collective 0. */
+static uint64_t parts_ends(const struct ct_part *p)
+{
+	if (!parts_pair(p))
+		return 0;
+	return p->class->name[4] == 'S' ? (uint64_t)p->rank << 32 | (uint32_t)p->root :
+					  (uint64_t)(uint32_t)p->root << 32 | p->rank;
+}
+
+static int parts_compare_operation(const struct ct_part *x, const struct ct_part *y)
+{
+	uint64_t ends[2] = { parts_ends(x), parts_ends(y) };
+
+	if (x->communicator != y->communicator)
+		return x->communicator < y->communicator ? -1 : 1;
+	if (parts_pair(x) != parts_pair(y))
+		return parts_pair(x) ? 1 : -1;
+	if (ends[0] != ends[1])
+		return ends[0] < ends[1] ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int parts_compare(const void *a, const void *b)
+{
+	const struct ct_part *x = a, *y = b;
+	int order = parts_compare_operation(x, y);
+
+	if (order)
+		return order;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
+}
+
+static int members_compare(const void *a, const void *b)
+{
+	const struct ct_member *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static bool operation_same_call(const struct ct_part *x, const struct ct_part *y)
+{
+	if (parts_pair(x))
+		return x->size == y->size;
+	return x->class == y->class && x->count == y->count && x->datatype == y->datatype &&
+	       x->root == y->root && x->reduction == y->reduction;
+}
+
+static void operation_judge(struct ct_collectives *c, struct ct_operation *o)
+{
+	const struct ct_comm *of = &c->communicators[o->communicator];
+	const struct ct_part *p = &c->parts[o->first];
+	uint32_t ranks = 0;
+
+	o->pair = parts_pair(p);
+	o->expected = !o->pair ? of->ranks ? of->ranks : of->members_count : p->rank == (uint32_t)p->root ? 1 : 2;
+	o->measured = true;
+	o->last = o->first;
+	o->arrived = UINT64_MAX;
+	for (uint32_t i = 0; i < o->count; i++) {
+		struct ct_part *part = &c->parts[o->first + i];
+		uint64_t gone = part->gpu_end ? part->gpu_end : part->end;
+
+		ranks += !i || part->rank != part[-1].rank;
+		o->measured &= part->gpu_end != 0;
+		o->mismatched |= !operation_same_call(p, part);
+		if (ct_part_arrived(part) > ct_part_arrived(&c->parts[o->last]))
+			o->last = o->first + i;
+		o->arrived = ct_part_arrived(part) < o->arrived ? ct_part_arrived(part) : o->arrived;
+		o->gone = gone > o->gone ? gone : o->gone;
+	}
+	o->complete = ranks >= o->expected;
+	o->measured &= o->complete;
+	c->incomplete += !o->complete;
+	c->mismatched += o->mismatched;
+}
+
+static int operations_make(struct ct_collectives *c)
+{
+	size_t count = 0;
+
+	if (c->parts_count)
+		qsort(c->parts, c->parts_count, sizeof(*c->parts), parts_compare);
+	for (size_t i = 0; i < c->parts_count; i++)
+		count += !i || parts_compare_operation(&c->parts[i - 1], &c->parts[i]);
+	c->operations = calloc(count + 1, sizeof(*c->operations));
+	if (!c->operations)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->parts_count; i++) {
+		struct ct_operation *o = &c->operations[c->operations_count];
+
+		if (!i || parts_compare_operation(&c->parts[i - 1], &c->parts[i])) {
+			c->operations_count++;
+			*o = (struct ct_operation){
+				.communicator = c->parts[i].communicator, .number = c->parts[i].number, .first = i,
+			};
+		} else {
+			o--;
+		}
+		o->count++;
+		c->parts[i].operation = o - c->operations;
+	}
+	for (size_t i = 0; i < c->operations_count; i++)
+		operation_judge(c, &c->operations[i]);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- kernels --- */
+
+static int parts_by_launch(const void *a, const void *b, void *arg)
+{
+	const struct ct_part *parts = arg, *x = &parts[*(const uint32_t *)a], *y = &parts[*(const uint32_t *)b];
+
+	if (x->launch != y->launch)
+		return x->launch < y->launch ? -1 : 1;
+	return x->op_id < y->op_id ? -1 : x->op_id > y->op_id;
+}
+
+/* A kernel waits until the last of all of its operations has come; its time is divided by size. */
+static void kernel_divide(struct ct_collectives *c, const uint32_t *list, size_t count)
+{
+	const struct ct_part *p = &c->parts[list[0]];
+	uint64_t until = 0, all = 0, ns = p->gpu_end - p->gpu_begin, waits;
+	bool known = true;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct ct_part *part = &c->parts[list[i]];
+		const struct ct_operation *o = &c->operations[part->operation];
+		uint64_t last = ct_part_arrived(&c->parts[o->last]);
+
+		known &= o->measured;
+		all += part->size;
+		until = last > until ? last : until;
+	}
+	if (!known || !p->gpu_end)
+		return;
+	until = until > p->gpu_end ? p->gpu_end : until < p->gpu_begin ? p->gpu_begin : until;
+	waits = until - p->gpu_begin;
+	for (size_t i = 0; i < count; i++) {
+		struct ct_part *part = &c->parts[list[i]];
+		double share = all ? (double)part->size / all : 1.0 / count;
+
+		part->until = until;
+		part->waiting = waits * share;
+		part->moving = (ns - waits) * share;
+	}
+}
+
+static int kernels_divide(struct ct_collectives *c)
+{
+	uint32_t *list = malloc((c->parts_count + 1) * sizeof(*list));
+	size_t count = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->parts_count; i++)
+		if (c->parts[i].launch)
+			list[count++] = i;
+	qsort_r(list, count, sizeof(*list), parts_by_launch, c->parts);
+	for (size_t i = 0, same; i < count; i += same) {
+		for (same = 1; i + same < count && c->parts[list[i + same]].launch == c->parts[list[i]].launch; same++)
+			;
+		kernel_divide(c, &list[i], same);
+	}
+	c->by_launch = list;
+	c->by_launch_count = count;
+	return 0;
+}
+
+uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch)
+{
+	size_t low = 0, high = c ? c->by_launch_count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->parts[c->by_launch[middle]].launch < launch)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return c && low < c->by_launch_count && c->parts[c->by_launch[low]].launch == launch ?
+	       c->parts[c->by_launch[low]].until : 0;
+}
+
+static void kernels_join(struct find *f)
+{
+	struct ct_collectives *c = f->c;
+
+	for (size_t i = 0; i < c->parts_count; i++) {
+		struct ct_part *p = &c->parts[i];
+		struct find_kernel *k = p->launch ? ct_keyed_get(&f->kernels, p->launch) : NULL;
+
+		if (!k)
+			continue;
+		k->joined = true;
+		p->gpu_begin = k->begin;
+		p->gpu_end = k->end;
+		p->gpu = k->gpu;
+	}
+	c->unjoined = f->strangers;
+	for (size_t i = 0; i < f->kernels.count; i++)
+		c->unjoined += !f->kernels.list[i].joined;
+}
+
+/* -------------------------------------------------------------------- sizes --- */
+
+static bool operation_is(const struct ct_part *p, const char *name)
+{
+	return !strcmp(ct_part_name(p), name);
+}
+
+uint64_t ct_operation_size(const struct ct_collectives *c, const struct ct_operation *o)
+{
+	const struct ct_part *p = &c->parts[o->first];
+
+	if (operation_is(p, "AllGather") || operation_is(p, "ReduceScatter") || operation_is(p, "AlltoAll") ||
+	    operation_is(p, "Gather") || operation_is(p, "Scatter"))
+		return p->size * (o->expected ? o->expected : 1);
+	return p->size;
+}
+
+double ct_operation_bus(const struct ct_collectives *c, const struct ct_operation *o)
+{
+	const struct ct_part *p = &c->parts[o->first];
+	double n = o->expected ? o->expected : 1;
+
+	if (operation_is(p, "AllReduce"))
+		return 2 * (n - 1) / n;
+	if (operation_is(p, "AllGather") || operation_is(p, "ReduceScatter") || operation_is(p, "AlltoAll") ||
+	    operation_is(p, "Gather") || operation_is(p, "Scatter"))
+		return (n - 1) / n;
+	return 1;
+}
+
+/* ----------------------------------------------------------------------- all --- */
+
+int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
+{
+	/* Of a part of the trace it would look as if ranks had not come. */
+	struct ct_trace whole = *t;
+	struct find f = { .c = c, .trace = t };
+	struct ct_spans spans = {
+		.trace = &whole, .event = find_event, .span = find_span, .wants = find_wants, .arg = &f,
+		.orders = CT_SPANS_BY_END,
+	};
+	int rc = -ENOMEM;
+
+	*c = (struct ct_collectives){ 0 };
+	whole.filter = NULL;
+	f.names = calloc(t->reg.strings_count + 1ul, 1);
+	if (f.names)
+		rc = ct_spans_run(&spans);
+	ct_spans_free(&spans);
+	if (!rc) {
+		kernels_join(&f);
+		for (uint32_t i = 0; i < c->communicators_count; i++)
+			if (c->communicators[i].members_count)
+				qsort(c->communicators[i].members, c->communicators[i].members_count,
+				      sizeof(struct ct_member), members_compare);
+		rc = operations_make(c);
+	}
+	if (!rc)
+		rc = kernels_divide(c);
+	for (size_t i = 0; i < f.threads.count; i++) {
+		free(f.threads.list[i].parts);
+		free(f.threads.list[i].launches);
+	}
+	ct_keyed_free(&f.threads);
+	ct_keyed_free(&f.kernels);
+	ct_keyed_free(&f.pairs);
+	ct_keyed_free(&f.index);
+	free(f.names);
+	return rc;
+}
+
+void ct_collectives_free(struct ct_collectives *c)
+{
+	for (uint32_t i = 0; i < c->communicators_count; i++)
+		free(c->communicators[i].members);
+	free(c->communicators);
+	free(c->operations);
+	free(c->parts);
+	free(c->by_launch);
+	*c = (struct ct_collectives){ 0 };
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The collectives of a trace: what each rank's call of libnccl became on its GPU, which calls of
+ * other ranks it belongs to, how long it waited for them and how long it moved data.
+ *
+ * A collective is known by its communicator and number, a send and its receive by communicator,
+ * sender, receiver and how manieth it is between them.  Its kernel is the one launched inside the
+ * call, or at the end of its group, which one kernel may serve.  A kernel waits until the last
+ * rank's kernel has begun, and moves data from then on.  Where the GPU's work was not recorded, only
+ * when the calls were made is known.
+ *
+ * Found by a pass of its own, for traces with calls of libnccl only.  Memory is a part for each
+ * call: 128 bytes.
+ */
+#ifndef CT_CLI_COLLECTIVES_H
+#define CT_CLI_COLLECTIVES_H
+
+#include "base/keyed.h"
+#include "spans/spans.h"
+
+/* What one rank has to do with an operation. */
+struct ct_part {
+	uint32_t communicator;		/* index into the communicators */
+	uint32_t operation;		/* index into the operations */
+	uint32_t pid, tid, rank;
+	uint32_t number;		/* in its communicator, from 1; of a send or receive between its two ranks */
+	uint32_t stack;			/* from where it was called; 0: not known */
+	int32_t  root;			/* or the peer; -1: none */
+	int32_t  reduction;		/* -1: none */
+	uint16_t datatype;
+	uint16_t gpu;			/* valid with gpu_end */
+	const struct ct_class *class;
+	uint64_t op_id;			/* of the call */
+	uint64_t begin, end;		/* ns, of the call */
+	uint64_t size, count;		/* as passed */
+	uint64_t stream;
+	uint64_t launch;		/* op id of the launch of its kernel; 0: none is known */
+	uint64_t gpu_begin, gpu_end;	/* ns, of its kernel; gpu_end 0: not known */
+	uint64_t until;			/* ns: when the last rank had come that its kernel waits for; 0: not known */
+	/* ns of its kernel; where that serves several operations, its share by size. */
+	uint64_t waiting, moving;
+};
+
+struct ct_operation {
+	uint32_t communicator;
+	uint32_t number;
+	uint32_t first, count;		/* its parts; those of a rank that called twice count once */
+	uint32_t expected;		/* ranks that must come; 0: not known */
+	uint32_t last;			/* index of the part that came last, valid if .complete */
+	bool     pair;			/* a send and its receive */
+	bool     complete;		/* all ranks called it */
+	bool     measured;		/* the kernels of all of them are known */
+	bool     mismatched;		/* ranks called something else, or with other sizes */
+	uint64_t arrived, gone;		/* ns: when the first came, and the last left, of those known */
+};
+
+struct ct_member {
+	uint32_t pid, rank;
+};
+
+struct ct_comm {
+	uint64_t id;
+	uint32_t ranks;			/* 0: not known */
+	struct ct_member *members;	/* that were recorded, by rank */
+	uint32_t members_count, members_capacity;
+	uint64_t split_of;		/* id of the one that it was split off; 0: none */
+	int32_t  color;
+	uint32_t calls;			/* parts of it */
+};
+
+struct ct_collectives {
+	struct ct_part *parts;		/* in the order of operations, then ranks */
+	size_t parts_count, parts_capacity;
+	struct ct_operation *operations;	/* by communicator, collectives first, by number */
+	size_t operations_count;
+	struct ct_comm *communicators;	/* in the order in which they appear */
+	uint32_t communicators_count, communicators_capacity;
+	uint64_t unjoined;		/* kernels of libnccl that no call launched: those of graphs */
+	uint64_t incomplete;		/* operations that not all ranks called */
+	uint64_t mismatched;
+	bool     measured;		/* kernels of some are known */
+	bool     left_out;		/* there are more than CT_PARTS_MAX */
+	/* Internal: where the parts of a launch are. */
+	uint32_t *by_launch;
+	size_t by_launch_count;
+};
+
+#define CT_PARTS_MAX	(1u << 24)
+
+/* Has the trace calls of libnccl, by the classes of its registry? */
+bool ct_collectives_there(const struct ct_registry *reg);
+
+/**
+ * ct_collectives_find() - those of a trace
+ *
+ * Free with ct_collectives_free(), also after an error.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t);
+void ct_collectives_free(struct ct_collectives *c);
+
+/* When this kernel's waiting ends, of the launch with this op id; 0: it is none that waits, or it is not known. */
+uint64_t ct_collectives_until(const struct ct_collectives *c, uint64_t launch);
+
+/* When a rank came to an operation: its kernel's begin, else its call. */
+static inline uint64_t ct_part_arrived(const struct ct_part *p)
+{
+	return p->gpu_end ? p->gpu_begin : p->begin;
+}
+
+/* "AllReduce": the function without nccl. */
+static inline const char *ct_part_name(const struct ct_part *p)
+{
+	return p->class->name + 4;
+}
+
+/* Bytes of the whole operation, as nccl-tests count them. */
+uint64_t ct_operation_size(const struct ct_collectives *c, const struct ct_operation *o);
+
+/*
+ * Bytes that each link must carry for a byte of the operation, as nccl-tests define bus bandwidth:
+ * 2 (n - 1) / n for an all-reduce of n ranks.
+ */
+double ct_operation_bus(const struct ct_collectives *c, const struct ct_operation *o);
+
+#endif

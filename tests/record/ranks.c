@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A rank of a job over the simulated libcuda and the stand-in for libnccl: kernels, an all-reduce
+ * and a synchronisation in each iteration.
+ *
+ *	ranks FILE ITERATIONS [OPTION...]	FILE: where rank 0 leaves the unique id
+ *
+ * RANK and WORLD_SIZE say who it is. Options, each as NAME=RANK:
+ *
+ *	late	sleeps for 10 ms in each iteration
+ *	slow	its kernels take 5 ms longer each
+ *	more	it launches 20 kernels of 0.5 ms instead of two
+ *	alloc	allocates and frees 400 times in each iteration
+ *	hang	does not call the all-reduce of the last iteration; the others wait for ever
+ *	size	calls the last one with half the count
+ *	other	calls a broadcast instead of the last one
+ *	pairs=0	each rank sends to the next one and receives from the one before, in a group
+ *	split=0	even and odd ranks have a communicator of their own, too
+ *	lookup=0	functions are looked up by dlsym(), and not linked to
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../sim/cuda_sim.h"
+#include "../sim/nccl.h"
+
+static const char image[] =
+	"cudatrace-sim-image 1\n"
+	"kernel forward pii\n"
+	"kernel work pii\n";
+
+#define OK(call)	ok((int)(call), __LINE__)
+
+static void ok(int result, int line)
+{
+	if (!result)
+		return;
+	fprintf(stderr, "ranks.c:%d: %d\n", line, result);
+	exit(1);
+}
+
+static int number(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? atoi(value) : 0;
+}
+
+static int option(int argc, char **argv, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (int i = 3; i < argc; i++)
+		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+			return atoi(argv[i] + n + 1);
+	return -1;
+}
+
+static ncclUniqueId unique_id(const char *path, int rank)
+{
+	char temporary[4096];
+	ncclUniqueId id;
+	FILE *f;
+
+	if (!rank) {
+		OK(ncclGetUniqueId(&id));
+		snprintf(temporary, sizeof(temporary), "%s.new", path);
+		f = fopen(temporary, "w");
+		if (!f || fwrite(&id, sizeof(id), 1, f) != 1 || fclose(f) || rename(temporary, path))
+			exit(2);
+		return id;
+	}
+	while (!(f = fopen(path, "r")))
+		usleep(1000);
+	if (fread(&id, sizeof(id), 1, f) != 1)
+		exit(2);
+	fclose(f);
+	return id;
+}
+
+/* It is about to make its last call: FILE.RANK. */
+static void tell(const char *path, int rank)
+{
+	char name[4096];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s.%d", path, rank);
+	f = fopen(name, "w");
+	if (f)
+		fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	int rank = number("RANK"), ranks = number("WORLD_SIZE"), iterations = argc > 2 ? atoi(argv[2]) : 0;
+	bool late = option(argc, argv, "late") == rank, slow = option(argc, argv, "slow") == rank;
+	bool more = option(argc, argv, "more") == rank, alloc = option(argc, argv, "alloc") == rank;
+	bool hang = option(argc, argv, "hang") == rank, size = option(argc, argv, "size") == rank;
+	bool other = option(argc, argv, "other") == rank, pairs = option(argc, argv, "pairs") >= 0;
+	int (*reduce)(const void *, void *, size_t, int, int, ncclComm_t, ncclStream_t) = ncclAllReduce;
+	ncclComm_t comm, half = NULL;
+	CUdeviceptr memory, extra;
+	CUcontext context;
+	CUfunction work;
+	CUmodule module;
+	CUstream stream;
+
+	if (iterations < 1 || ranks < 1)
+		return 2;
+	OK(cuInit(0));
+	OK(cuCtxCreate_v2(&context, 0, 0));
+	OK(cuModuleLoadData(&module, image));
+	OK(cuModuleGetFunction(&work, module, "work"));
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuMemAlloc_v2(&memory, 1 << 20));
+	if (option(argc, argv, "lookup") >= 0)
+		reduce = (__typeof__(reduce))dlsym(RTLD_DEFAULT, "ncclAllReduce");
+	OK(ncclCommInitRank(&comm, ranks, unique_id(argv[1], rank), rank));
+	if (option(argc, argv, "split") >= 0)
+		OK(ncclCommSplit(comm, rank % 2, -rank, &half, NULL));
+	for (int i = 0; i < iterations; i++) {
+		bool last = i == iterations - 1;
+		int n = 16, ns = more ? 500000 : slow ? 5500000 : 500000;
+		void *params[] = { &memory, &n, &ns };
+
+		if (late)
+			usleep(10000);
+		for (int j = 0; alloc && j < 400; j++) {
+			OK(cuMemAlloc_v2(&extra, 8 << 20));
+			OK(cuMemFree_v2(extra));
+		}
+		for (int j = 0; j < (more ? 20 : 2); j++)
+			OK(cuLaunchKernel(work, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+		if (last && option(argc, argv, "hang") >= 0)
+			tell(argv[1], rank);
+		if (hang && last)
+			pause();
+		if (other && last)
+			OK(ncclBroadcast((void *)memory, (void *)memory, 1 << 18, 7, 0, comm, stream));
+		else
+			OK(reduce((void *)memory, (void *)memory, size && last ? 1 << 17 : 1 << 18, 7, 0, comm, stream));
+		if (half)
+			OK(ncclAllGather((void *)memory, (void *)memory, 1024, 9, half, stream));
+		if (pairs) {
+			OK(ncclGroupStart());
+			OK(ncclSend((void *)memory, 4096, 7, (rank + 1) % ranks, comm, stream));
+			OK(ncclRecv((void *)memory, 4096, 7, (rank + ranks - 1) % ranks, comm, stream));
+			OK(ncclGroupEnd());
+		}
+		OK(cuStreamSynchronize(stream));
+	}
+	/* An error is no number of its own. */
+	if (ncclAllReduce(NULL, NULL, 1, 99, 0, comm, stream) != 4)
+		return 3;
+	OK(ncclCommDestroy(comm));
+	OK(cuCtxDestroy_v2(context));
+	printf("rank %d of %d: right\n", rank, ranks);
+	return 0;
+}

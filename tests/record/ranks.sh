@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# Ranks of a job over the simulated libcuda and stand-ins for libnccl and libcupti.  Sourced by run.sh.
+
+job=$PWD/build/tests/record-ranks
+job_libraries=$PWD/build/tests/sim:$PWD/build/tests/sim/cupti:$PWD/build/tests/sim/nccl
+
+# ranks NAME RANKS ITERATIONS "OPTIONS OF RECORD" [PROBLEM...]: recorded as $work/NAME
+ranks()
+{
+	local name=$1 count=$2 iterations=$3 options=$4
+	shift 4
+	rm -f "$work/$name".id*
+	# A hang ends once all ranks but one are in their last call.
+	# shellcheck disable=SC2086,SC2016
+	LD_LIBRARY_PATH=$job_libraries "$cudatrace" record -q -f --no-module $options -o "$work/$name" -- \
+		bash -c 'job=$1 count=$2 file=$3; shift 3
+			for ((r = 0; r < count; r++)); do
+				RANK=$r LOCAL_RANK=$r WORLD_SIZE=$count LOCAL_WORLD_SIZE=$count GROUP_RANK=0 TORCHELASTIC_RUN_ID=test "$job" "$file" "$@" & pids+=($!)
+			done
+			if [[ $* == *hang=* ]]; then
+				for ((r = 0; r < count; r++)); do while [ ! -e "$file.$r" ]; do sleep 0.05; done; done
+				sleep 0.5
+				kill -9 "${pids[@]}"
+			fi
+			wait' ranks "$job" "$count" "$work/$name.id" "$iterations" "$@" >"$work/$name.out" 2>"$work/$name.err"
+}
+# of NAME COLUMN REPORT [CONDITION IN AWK]: the sum of a column of a report, by its name
+of()
+{
+	"$cudatrace" report --format tsv "$3" "$work/$1" 2>/dev/null |
+		awk -F '\t' -v name="$2" "NR == 1 { for (i = 1; i <= NF; i++) c[\$i] = i; next } ${4:-1} { sum += \$c[name] } END { printf \"%.0f\\n\", sum }"
+}
+# said NAME: what explain says of the job, in a line
+said() { COLUMNS=100 "$cudatrace" explain "$work/$1" 2>/dev/null | sed -n '/^  job/,/^  rank/p' | tr -s ' \n' ' '; }
+
+t_ranks()
+{
+	local d=$work/ranks
+	ranks ranks 3 12 --gpu pairs=0 split=0 lookup=0
+	is "$(grep -c ': right$' "$d.out")" 3 "three ranks run as without"
+	is "$(grep -ac '^info rank [0-9]*%20rank=[012]%20size=3%20local_rank=[012]%20local_size=3%20node=0%20launcher=torchrun$' "$d/.registry")" 3 \
+		"the trace says who is which rank"
+	"$cudatrace" export -f -o "$d.jsonl" "$d" 2>/dev/null
+	is "$(jq -s '[.[] | select(.name == "ncclAllReduce" and .phase == "E" and .result == "ncclSuccess") | .details.number] | group_by(.) | map(length) | [length, min, max] | join(" ")' "$d.jsonl")" \
+		'"12 3 3"' "each all-reduce has its number, once on each rank"
+	is "$(jq -s '[.[] | select(.name == "ncclCommInitRank" and .phase == "E") | .details | [.communicator, .ranks]] | unique | length' "$d.jsonl")" 1 \
+		"a communicator is the same on all ranks"
+	is "$(jq -rs '[.[] | select(.name == "ncclAllReduce" and .phase == "E" and .details.number == 7)][0] | [.type, .size, .details.count, .details.datatype, .details.reduction, .details.root, .details.ranks] | join(" ")' "$d.jsonl")" \
+		"collective 1048576 262144 7 0 -1 3" "its arguments"
+	is "$(jq -rs '[.[] | select(.name == "ncclAllReduce" and .phase == "E" and .result == "ncclInvalidArgument") | .details.number] | unique | join(" ")' "$d.jsonl")" 0 \
+		"one that is refused has none"
+	is "$(jq -s '[.[] | select((.name == "ncclSend" or .name == "ncclRecv") and .phase == "E")] | length' "$d.jsonl")" 72 "sends and receives"
+	is "$(of ranks Count collectives_sum '$c["Operation"] == "AllReduce"') $(of ranks Count collectives_sum '$c["Operation"] == "AllGather"')" \
+		"12 24" "collectives of all ranks are one operation; two halves have their own"
+	is "$(of ranks 'Not Complete' collectives_sum)" 0 "each is complete"
+	# Waiting and moving are the time of the kernels; shares are rounded.
+	is "$(jq -s '[.[] | select(.name == "gpu_kernel" and .phase == "E" and (.kernel | startswith("nccl"))) | .duration_us * 1000] | add / 1000 | round' "$d.jsonl")" \
+		"$(($(($(of ranks 'Waiting (ns)' collectives_sum) + $(of ranks 'Moving (ns)' collectives_sum) + 700)) / 1000))" "waiting and moving are the time in the kernels"
+	is "$("$cudatrace" report --format tsv collectives "$d" 2>/dev/null | awk -F '\t' 'NR > 1 && $2 == "Send/Recv"' | wc -l)" 36 "a send and its receive are one"
+	is "$("$cudatrace" report --format csv ranks "$d" 2>/dev/null | tail -n +2 | cut -d, -f1 | tr '\n' ' ')" "0 1 2 " "report ranks"
+	"$cudatrace" explain "$d" 2>/dev/null | grep -qE '^  rank 1 \(record-ranks [0-9]+, GPU 0\)$'
+	ok $? "a process is named by its rank"
+	"$cudatrace" explain "$d" 2>/dev/null | head -1 | grep -q 'SIMULATED GPU'
+	ok $? "and the GPU is said to be simulated"
+}
+
+t_ranks_late()
+{
+	local line
+	ranks late 3 15 --gpu late=1
+	line=$(said late)
+	[[ $line == *"Rank 1 makes 2 other ranks wait for "*" in each iteration ("*"in a step it spends "*" in the application, the others "* ]]
+	ok $? "a rank that sleeps is named, and that it is in the application" || echo "# $line"
+	COLUMNS=200 "$cudatrace" explain "$work/late" 2>/dev/null | tr -s ' \n' ' ' >"$work/late.txt"
+	grep -q 'rank 0 (record-ranks [0-9]*, GPU 0) simulated GPU, [^:]*: limited by other ranks, which it waits for in collectives\.' "$work/late.txt"
+	ok $? "the GPU of another one waits; it does not work" || cat "$work/late.txt"
+	is "$("$cudatrace" explain --format tsv "$work/late" 2>/dev/null | awk -F '\t' '$3 == "late-rank" { n++ } END { print n + 0 }')" 1 "one finding, of one process"
+	is "$(of late 'Last Rank' collectives_sum)" 1 "it comes last"
+	[ "$(of late 'Makes Others Wait (ns/step)' ranks '$c["Rank"] == 1')" -gt "$(of late 'Makes Others Wait (ns/step)' ranks '$c["Rank"] != 1')" ]
+	ok $? "report ranks says so"
+	# By the calls alone.
+	ranks host 2 15 "" late=1
+	line=$(said host)
+	[[ $line == *"Rank 1 makes 1 other rank wait for at most "* ]]
+	ok $? "without records of the GPU: at most" || echo "# $line"
+	"$cudatrace" report collectives_sum "$work/host" 2>/dev/null | grep -q 'known with --gpu only'
+	ok $? "and what is not known"
+}
+
+t_ranks_why()
+{
+	local line
+	ranks slow 2 12 --gpu slow=1
+	line=$(said slow)
+	[[ $line == *"Rank 1 makes 1 other rank wait for "*": its GPU works slower, as many kernels take "* ]]
+	ok $? "slower kernels" || echo "# $line"
+	ranks more 2 12 --gpu more=1
+	line=$(said more)
+	[[ $line == *"Rank 1 makes 1 other rank wait for "*": it has more work, 20.0 kernels in a step that take "*", the other 2.0 that take "* ]]
+	ok $? "more work" || echo "# $line"
+	ranks alloc 2 12 --gpu alloc=1
+	line=$(said alloc)
+	[[ $line == *"Rank 1 makes 1 other rank wait for "*" allocating and freeing memory, the other "* ]]
+	ok $? "allocations" || echo "# $line"
+}
+
+t_ranks_hang()
+{
+	local line
+	ranks hang 3 6 --gpu hang=1
+	line=$(said hang)
+	[[ $line == *"AllReduce 6 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize for "*"; rank 1 called cuLaunchKernel last, "* ]]
+	ok $? "who did not come, and what each does" || echo "# $line"
+	is "$(of hang 'Not Complete' collectives_sum)" 1 "one is not complete"
+	ranks size 3 6 --gpu size=2
+	line=$(said size)
+	[[ $line == *"The ranks do not agree on AllReduce 6 of communicator "*"rank 1 calls AllReduce of 262,144 float32, sum; rank 2 calls AllReduce of 131,072 float32, sum."* ]]
+	ok $? "sizes that differ" || echo "# $line"
+	ranks other 2 6 --gpu other=1
+	line=$(said other)
+	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root or peer 0."* ]]
+	ok $? "operations that differ" || echo "# $line"
+}

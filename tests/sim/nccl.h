@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nccl.h - what programs call of the stand-in for libnccl (nccl.c), and what its kernels are given.
+ */
+#ifndef CUDATRACE_SIM_NCCL_H
+#define CUDATRACE_SIM_NCCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_NCCL_MEETS	16	/* operations of one kernel at most */
+
+/*
+ * A kernel of ranks that meet: it says that it is there, and waits until the others are. The
+ * kernel frees this.
+ */
+struct sim_nccl_meet {
+	unsigned int count;
+	uint32_t *arrived[SIM_NCCL_MEETS];	/* in memory that the ranks share */
+	uint32_t target[SIM_NCCL_MEETS];	/* it waits until *arrived is no less */
+	uint64_t move_ns;			/* then it lasts so long */
+};
+
+typedef struct { char bytes[128]; } ncclUniqueId;
+typedef struct ncclComm *ncclComm_t;
+typedef struct CUstream_st *ncclStream_t;
+
+int ncclGetVersion(int *version);
+int ncclGetUniqueId(ncclUniqueId *id);
+int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);
+int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config);
+int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *made, void *config);
+int ncclCommDestroy(ncclComm_t comm);
+int ncclCommAbort(ncclComm_t comm);
+int ncclCommGetAsyncError(ncclComm_t comm, int *error);
+const char *ncclGetErrorString(int error);
+int ncclAllReduce(const void *send, void *receive, size_t count, int type, int reduction,
+		  ncclComm_t comm, ncclStream_t stream);
+int ncclBroadcast(const void *send, void *receive, size_t count, int type, int root,
+		  ncclComm_t comm, ncclStream_t stream);
+int ncclReduceScatter(const void *send, void *receive, size_t count, int type, int reduction,
+		      ncclComm_t comm, ncclStream_t stream);
+int ncclAllGather(const void *send, void *receive, size_t count, int type, ncclComm_t comm,
+		  ncclStream_t stream);
+int ncclSend(const void *buffer, size_t count, int type, int peer, ncclComm_t comm, ncclStream_t stream);
+int ncclRecv(void *buffer, size_t count, int type, int peer, ncclComm_t comm, ncclStream_t stream);
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+
+#endif
