@@ -13,6 +13,9 @@ B := build
 CC ?= gcc
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra
+# dlopen() is in a library of its own where glibc is older than 2.34.
+LIBDL := $(shell echo 'int dlclose(void *); int main(void) { return dlclose(0); }' | \
+	$(CC) -x c -o /dev/null - >/dev/null 2>&1 || echo -ldl)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS)
 
 # The kernel to build the module for: make module KDIR=DIR for another one.
@@ -41,7 +44,7 @@ PLUGIN_LIBS := $(PLUGINS:%=$(B)/libcudatrace-%.so)
 programs: $(PLUGIN_LIBS)
 
 $(B)/cudatrace: $(CLI_OBJS)
-	$(call run,LD,$@) $(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS)
+	$(call run,LD,$@) $(CC) $(LDFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBDL)
 	@$(if $(CLI_LEFT_OUT),printf '%s\n' $(CLI_LEFT_OUT))
 
 $(B)/libcudatrace.so: $(USERLIB_OBJS) userlib/libcudatrace.map
@@ -92,14 +95,17 @@ module-if-possible:
 	else echo "The module is not built: no headers of the running kernel (apt-get install linux-headers-$(RELEASE))"; fi
 
 # ----------------------------------------------------------------- install --
-.PHONY: install install-lib uninstall dkms-install dkms-remove sign
-install: programs
+.PHONY: install install-programs uninstall dkms-install dkms-remove sign
+install-programs: programs
 	install -D -m 755 $(B)/cudatrace $(DESTDIR)$(PREFIX)/bin/cudatrace
 	install -D -m 755 $(B)/libcudatrace.so $(DESTDIR)$(PREFIX)/lib/cudatrace/libcudatrace.so
 	install -m 755 $(PLUGIN_LIBS) $(DESTDIR)$(PREFIX)/lib/cudatrace/
 	install -D -m 644 userlib/include/cudatrace/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace_events.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace_events.h
+
+# And what lets the machine's users use the module.
+install: install-programs
 	install -D -m 644 packaging/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf
 	install -D -m 644 packaging/modules-load.conf $(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf
@@ -114,6 +120,19 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/cudatrace $(DESTDIR)$(PREFIX)/lib/cudatrace $(DESTDIR)$(PREFIX)/include/cudatrace \
 		$(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf \
 		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
+
+# What runs with glibc 2.31 and newer, for machines without a compiler: see packaging/portable.
+.PHONY: tarball wheel portable
+DIST := $(B)/dist
+portable:
+	@rm -rf $(DIST)/portable
+	@packaging/portable $(DIST)/portable
+
+tarball: portable
+	@packaging/make-tarball $(DIST)/portable $(VERSION) $(DIST)
+
+wheel: portable
+	@packaging/wheel/make-wheel $(DIST)/portable $(VERSION) $(DIST)
 
 DKMS ?= dkms
 DKMS_SRC ?= /usr/src
@@ -182,4 +201,5 @@ help:
 	@echo "                  read and exported; also into build/bench/*.tsv"
 	@echo "make install      command, libraries and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
+	@echo "make wheel tarball     build/dist/: for pip, and for any folder, with glibc 2.31 and newer"
 	@echo "make clean        all of build/ but the cache of packages and guests"

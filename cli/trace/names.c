@@ -13,13 +13,20 @@
 
 #include "decode/nccl.h"
 #include "decode/nv_decode.h"
+#include "trace/errno_names.h"
 
 #define DEMANGLED_MAX	16384
 
 /* "EINVAL" for 22; NULL if unknown. */
 static const char *names_errno(int number)
 {
-	return strerrorname_np(number);
+	static const char *const names[] = {
+#define NAME(name)	[name] = #name,
+		CT_ERRNO_NAMES(NAME)
+#undef NAME
+	};
+
+	return number > 0 && (size_t)number < sizeof(names) / sizeof(*names) ? names[number] : NULL;
 }
 
 const char *const ct_results_word[] = {

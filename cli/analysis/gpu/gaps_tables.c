@@ -20,22 +20,22 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_MAX] = { "Max (ns)", "max", CT_CELL_NS, 0 },
 };
 
-enum { P_PID, P_DEVICE, P_COUNT, P_TOTAL, P_SHARE, P_MEDIAN, P_MAX, P_PREVIOUS, P_NEXT, P_COLUMNS };
+enum { PAIR_PID, PAIR_DEVICE, PAIR_COUNT, PAIR_TOTAL, PAIR_SHARE, PAIR_MEDIAN, PAIR_MAX, PAIR_PREVIOUS, PAIR_NEXT, PAIR_COLUMNS };
 
 /* Process and GPU stay where there are several: @rank is 0. */
 #define PAIR_COLUMNS(rank) {							\
-	[P_PID] = { "Pid", "pid", CT_CELL_ID, rank },				\
-	[P_DEVICE] = { "Device", "GPU", CT_CELL_ID, rank },			\
-	[P_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },			\
-	[P_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },		\
-	[P_SHARE] = { "Time (%)", "of idle", CT_CELL_PERCENT, 1 },		\
-	[P_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },		\
-	[P_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },				\
-	[P_PREVIOUS] = { "Previous", "previous", CT_CELL_KERNEL, 0 },		\
-	[P_NEXT] = { "Next", "next", CT_CELL_KERNEL, 0 },			\
+	[PAIR_PID] = { "Pid", "pid", CT_CELL_ID, rank },				\
+	[PAIR_DEVICE] = { "Device", "GPU", CT_CELL_ID, rank },			\
+	[PAIR_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },			\
+	[PAIR_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },		\
+	[PAIR_SHARE] = { "Time (%)", "of idle", CT_CELL_PERCENT, 1 },		\
+	[PAIR_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },		\
+	[PAIR_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },				\
+	[PAIR_PREVIOUS] = { "Previous", "previous", CT_CELL_KERNEL, 0 },		\
+	[PAIR_NEXT] = { "Next", "next", CT_CELL_KERNEL, 0 },			\
 }
 
-static const struct ct_column pair_columns[2][P_COLUMNS] = { PAIR_COLUMNS(9), PAIR_COLUMNS(0) };
+static const struct ct_column pair_columns[2][PAIR_COLUMNS] = { PAIR_COLUMNS(9), PAIR_COLUMNS(0) };
 
 enum { START, DURATION, MOST, PID, TID, DEVICE, CAUSES, PREVIOUS = CAUSES + CT_IDLE_CAUSE_COUNT, NEXT, CORRELATION, COLUMNS };
 
@@ -150,7 +150,7 @@ struct gaps_of_pair {
 static int gaps_pairs(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_pairs", "Gaps by what the GPU did before and after them",
-					       pair_columns[gaps_several(idle)], P_COLUMNS);
+					       pair_columns[gaps_several(idle)], PAIR_COLUMNS);
 	struct gaps_of_pair *list;
 	uint64_t total = 0;
 	size_t count = 0;
@@ -172,15 +172,15 @@ static int gaps_pairs(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 		struct ct_gap_pair *pair = list[i].pair;
 		struct ct_cell *row = ct_table_row(t);
 
-		row[P_PID] = ct_u64(list[i].device->pid);
-		row[P_DEVICE] = ct_u64(list[i].device->gpu);
-		row[P_COUNT] = ct_u64(pair->count);
-		row[P_TOTAL] = ct_u64(pair->total);
-		row[P_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
-		row[P_MEDIAN] = ct_double(ct_gap_pair_median(pair));
-		row[P_MAX] = ct_u64(pair->longest);
-		row[P_PREVIOUS] = gaps_work(a, t, &pair->previous);
-		row[P_NEXT] = gaps_work(a, t, &pair->next);
+		row[PAIR_PID] = ct_u64(list[i].device->pid);
+		row[PAIR_DEVICE] = ct_u64(list[i].device->gpu);
+		row[PAIR_COUNT] = ct_u64(pair->count);
+		row[PAIR_TOTAL] = ct_u64(pair->total);
+		row[PAIR_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
+		row[PAIR_MEDIAN] = ct_double(ct_gap_pair_median(pair));
+		row[PAIR_MAX] = ct_u64(pair->longest);
+		row[PAIR_PREVIOUS] = gaps_work(a, t, &pair->previous);
+		row[PAIR_NEXT] = gaps_work(a, t, &pair->next);
 	}
 	free(list);
 	return 0;

@@ -6,20 +6,22 @@
 #include "analysis/memory/memory.h"
 #include "analysis/program/tasks.h"
 
-enum { P_PID, P_PROCESS, P_KIND, P_ALLOCATIONS, P_FREES, P_BYTES, P_PEAK, P_PEAK_AT, P_HELD, P_COUNT,
-       P_COLUMNS };
+enum {
+	OF_PROCESS_PID, OF_PROCESS_PROCESS, OF_PROCESS_KIND, OF_PROCESS_ALLOCATIONS, OF_PROCESS_FREES,
+	OF_PROCESS_BYTES, OF_PROCESS_PEAK, OF_PROCESS_PEAK_AT, OF_PROCESS_HELD, OF_PROCESS_COUNT, OF_PROCESS_COLUMNS
+};
 
-static const struct ct_column process_columns[P_COLUMNS] = {
-	[P_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
-	[P_PROCESS] = { "Process", "process", CT_CELL_TEXT, 2 },
-	[P_KIND] = { "Kind", "kind", CT_CELL_TEXT, 0 },
-	[P_ALLOCATIONS] = { "Allocations", "allocations", CT_CELL_COUNT, 0 },
-	[P_FREES] = { "Frees", "frees", CT_CELL_COUNT, 0 },
-	[P_BYTES] = { "Allocated (bytes)", "allocated", CT_CELL_BYTES, 1 },
-	[P_PEAK] = { "Peak (bytes)", "peak", CT_CELL_BYTES, 0 },
-	[P_PEAK_AT] = { "Peak Time (ns)", "peak at", CT_CELL_TIME, 1 },
-	[P_HELD] = { "Held (bytes)", "held at the end", CT_CELL_BYTES, 0 },
-	[P_COUNT] = { "Held", "blocks held", CT_CELL_COUNT, 3 },
+static const struct ct_column process_columns[OF_PROCESS_COLUMNS] = {
+	[OF_PROCESS_PID] = { "Pid", "pid", CT_CELL_ID, 0 },
+	[OF_PROCESS_PROCESS] = { "Process", "process", CT_CELL_TEXT, 2 },
+	[OF_PROCESS_KIND] = { "Kind", "kind", CT_CELL_TEXT, 0 },
+	[OF_PROCESS_ALLOCATIONS] = { "Allocations", "allocations", CT_CELL_COUNT, 0 },
+	[OF_PROCESS_FREES] = { "Frees", "frees", CT_CELL_COUNT, 0 },
+	[OF_PROCESS_BYTES] = { "Allocated (bytes)", "allocated", CT_CELL_BYTES, 1 },
+	[OF_PROCESS_PEAK] = { "Peak (bytes)", "peak", CT_CELL_BYTES, 0 },
+	[OF_PROCESS_PEAK_AT] = { "Peak Time (ns)", "peak at", CT_CELL_TIME, 1 },
+	[OF_PROCESS_HELD] = { "Held (bytes)", "held at the end", CT_CELL_BYTES, 0 },
+	[OF_PROCESS_COUNT] = { "Held", "blocks held", CT_CELL_COUNT, 3 },
 };
 
 enum { T_PID, T_PROCESS, T_TIME, T_PEAK, T_AFTER, T_COLUMNS };
@@ -68,17 +70,17 @@ static void memory_report_sums(struct ct_analysis *a, const struct ct_memory_pro
 		if (!s->allocations)
 			continue;
 		row = ct_table_row(t);
-		row[P_PID] = ct_u64(p->pid);
-		row[P_PROCESS] = name;
-		row[P_KIND] = ct_const(ct_memory_word[kind]);
-		row[P_ALLOCATIONS] = ct_u64(s->allocations);
-		row[P_FREES] = ct_u64(s->frees);
-		row[P_BYTES] = ct_u64(s->bytes);
-		row[P_PEAK] = ct_u64(s->peak);
+		row[OF_PROCESS_PID] = ct_u64(p->pid);
+		row[OF_PROCESS_PROCESS] = name;
+		row[OF_PROCESS_KIND] = ct_const(ct_memory_word[kind]);
+		row[OF_PROCESS_ALLOCATIONS] = ct_u64(s->allocations);
+		row[OF_PROCESS_FREES] = ct_u64(s->frees);
+		row[OF_PROCESS_BYTES] = ct_u64(s->bytes);
+		row[OF_PROCESS_PEAK] = ct_u64(s->peak);
 		if (s->peak)
-			row[P_PEAK_AT] = ct_moment(a, s->peak_at);
-		row[P_HELD] = ct_u64(s->held);
-		row[P_COUNT] = ct_u64(s->held_count);
+			row[OF_PROCESS_PEAK_AT] = ct_moment(a, s->peak_at);
+		row[OF_PROCESS_HELD] = ct_u64(s->held);
+		row[OF_PROCESS_COUNT] = ct_u64(s->held_count);
 	}
 }
 
@@ -146,7 +148,7 @@ static int memory_report_end(struct ct_analysis *a)
 
 	sums = ct_analysis_table(a, "memory_processes",
 		"Memory by process, from the calls: gpu is the sum of all kinds but host",
-		process_columns, P_COLUMNS);
+		process_columns, OF_PROCESS_COLUMNS);
 	for (unsigned int i = 0; i < m->processes_count; i++)
 		memory_report_sums(a, m->processes[i], sums);
 	if (m->unknown_frees)

@@ -64,17 +64,17 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 0 },
 };
 
-enum { P_PID, P_COUNT, P_TOTAL, P_SHARE, P_MEDIAN, P_MAX, P_PREVIOUS, P_NEXT, P_COLUMNS };
+enum { PAIR_PID, PAIR_COUNT, PAIR_TOTAL, PAIR_SHARE, PAIR_MEDIAN, PAIR_MAX, PAIR_PREVIOUS, PAIR_NEXT, PAIR_COLUMNS };
 
-static const struct ct_column pair_columns[P_COLUMNS] = {
-	[P_PID] = { "Pid", "pid", CT_CELL_ID, 1 },
-	[P_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
-	[P_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
-	[P_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
-	[P_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },
-	[P_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },
-	[P_PREVIOUS] = { "Previous", "previous", CT_CELL_TEXT, 0 },
-	[P_NEXT] = { "Next", "next", CT_CELL_TEXT, 0 },
+static const struct ct_column pair_columns[PAIR_COLUMNS] = {
+	[PAIR_PID] = { "Pid", "pid", CT_CELL_ID, 1 },
+	[PAIR_COUNT] = { "Gaps", "gaps", CT_CELL_COUNT, 0 },
+	[PAIR_TOTAL] = { "Total Time (ns)", "total", CT_CELL_NS, 0 },
+	[PAIR_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
+	[PAIR_MEDIAN] = { "Med (ns)", "median", CT_CELL_NS_MEAN, 0 },
+	[PAIR_MAX] = { "Max (ns)", "max", CT_CELL_NS, 2 },
+	[PAIR_PREVIOUS] = { "Previous", "previous", CT_CELL_TEXT, 0 },
+	[PAIR_NEXT] = { "Next", "next", CT_CELL_TEXT, 0 },
 };
 
 enum { I_PID, I_STAGE, I_DURATION, I_IDLE, I_SHARE, I_COLUMNS };
@@ -354,7 +354,7 @@ struct gaps_of_pair {
 static int gaps_pairs(struct ct_analysis *a, struct gaps_state *s, uint64_t total)
 {
 	struct ct_table *t = ct_analysis_table(a, "gaps_pairs", "Times without a submission by the calls before and after them",
-					       pair_columns, P_COLUMNS);
+					       pair_columns, PAIR_COLUMNS);
 	struct gaps_of_pair *list;
 	size_t count = 0;
 
@@ -372,14 +372,14 @@ static int gaps_pairs(struct ct_analysis *a, struct gaps_state *s, uint64_t tota
 		struct ct_gap_pair *pair = list[i].pair;
 		struct ct_cell *row = ct_table_row(t);
 
-		row[P_PID] = ct_u64(list[i].pid);
-		row[P_COUNT] = ct_u64(pair->count);
-		row[P_TOTAL] = ct_u64(pair->total);
-		row[P_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
-		row[P_MEDIAN] = ct_double(ct_gap_pair_median(pair));
-		row[P_MAX] = ct_u64(pair->longest);
-		row[P_PREVIOUS] = ct_const(ct_gap_work(&pair->previous, a->names, NULL, 0));
-		row[P_NEXT] = ct_const(ct_gap_work(&pair->next, a->names, NULL, 0));
+		row[PAIR_PID] = ct_u64(list[i].pid);
+		row[PAIR_COUNT] = ct_u64(pair->count);
+		row[PAIR_TOTAL] = ct_u64(pair->total);
+		row[PAIR_SHARE] = ct_double(total ? 100.0 * pair->total / total : 0);
+		row[PAIR_MEDIAN] = ct_double(ct_gap_pair_median(pair));
+		row[PAIR_MAX] = ct_u64(pair->longest);
+		row[PAIR_PREVIOUS] = ct_const(ct_gap_work(&pair->previous, a->names, NULL, 0));
+		row[PAIR_NEXT] = ct_const(ct_gap_work(&pair->next, a->names, NULL, 0));
 	}
 	free(list);
 	return 0;
