@@ -58,12 +58,12 @@ $(SIM_OUT)/libcuda.o: $(SIM_SOURCES) $(SIM_HEADERS)
 # Its functions have the entries of a driver of today: see entries.S.
 $(SIM_LIB): $(SIM_OUT)/libcuda.o tests/sim/link_libcuda tests/sim/entries.S tests/sim/libcuda.map \
 		userlib/call/tables/param_counts.h
-	$(call run,LD,$@) CC="$(CC)" tests/sim/link_libcuda 580 $@ $< $(SIM_LDFLAGS) -lm -lpthread
+	$(call run,LD,$@) CC="$(CC)" tests/sim/link_libcuda 580 $@ $< $(SIM_LDFLAGS) -lm -lpthread $(LIBDL)
 	@ln -sf libcuda.so.1 $(SIM_OUT)/libcuda.so
 
 $(SIM_OUT)/test_%: tests/sim/test_%.c tests/sim/tap.h $(SIM_HEADERS) $(SIM_LIB)
 	$(call run,LD,$@) $(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM_OUT) -lcuda \
-		-Wl,-rpath,'$$ORIGIN' -lm -lpthread
+		-Wl,-rpath,'$$ORIGIN' -lm -lpthread $(LIBDL)
 
 $(SIM_OUT)/layout-ours: tests/sim/check_layout.c tests/sim/cuda_sim.h
 	@mkdir -p $(SIM_OUT)
