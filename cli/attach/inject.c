@@ -208,25 +208,41 @@ static bool inject_returned(struct ct_inject *x, uint64_t stack, uint64_t *resul
 	return !ptrace(PTRACE_SETREGS, x->tid, 0, &regs);
 }
 
-/* Where it happened helps whoever looks for the reason. */
-static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *err)
+/* "libc.so.6+0x1234": where in a file this address of the process is. */
+static void inject_place(const struct ct_inject *x, uint64_t at, char *text, size_t size)
 {
-	struct user_regs_struct regs = { 0 };
 	struct ct_proc_mapping m = { 0 };
-	siginfo_t info = { 0 };
 	bool found = false;
-	FILE *maps;
+	FILE *maps = ct_proc_maps(x->pid);
 
-	ptrace(PTRACE_GETREGS, x->tid, 0, &regs);
-	ptrace(PTRACE_GETSIGINFO, x->tid, 0, &info);
-	maps = ct_proc_maps(x->pid);
 	while (maps && !found && ct_proc_next_mapping(maps, &m))
-		found = regs.rip >= m.start && regs.rip < m.end;
+		found = at >= m.start && at < m.end;
 	if (maps)
 		fclose(maps);
-	return ct_fail(err, EFAULT, "process %d: the call failed with signal %d and was undone (address %p, at %s+0x%llx)",
-		       x->pid, signal, info.si_addr, found ? ct_proc_file(m.path) : "?",
-		       (unsigned long long)(found ? regs.rip - m.start + m.offset : regs.rip));
+	snprintf(text, size, "%s+0x%llx", found ? ct_proc_file(m.path) : "?",
+		 (unsigned long long)(found ? at - m.start + m.offset : at));
+}
+
+/* Where it happened shows the reason.  After a call to no address the caller is on the stack. */
+static int inject_fault(const struct ct_inject *x, int signal, struct ct_error *err)
+{
+	char place[300], caller[300] = "";
+	struct user_regs_struct regs = { 0 };
+	uint64_t word = 0;
+	struct iovec here = { &word, sizeof(word) }, there = { NULL, sizeof(word) };
+	siginfo_t info = { 0 };
+
+	if (ptrace(PTRACE_GETREGS, x->tid, 0, &regs))
+		snprintf(caller, sizeof(caller), ", registers: %s", strerror(errno));
+	ptrace(PTRACE_GETSIGINFO, x->tid, 0, &info);
+	inject_place(x, regs.rip, place, sizeof(place));
+	there.iov_base = (void *)regs.rsp;
+	if (process_vm_readv(x->pid, &here, 1, &there, 1, 0) > 0 && !regs.rip) {
+		strcpy(caller, ", called from ");
+		inject_place(x, word, caller + strlen(caller), sizeof(caller) - strlen(caller));
+	}
+	return ct_fail(err, EFAULT, "process %d: the call failed with signal %d and was undone (address %p, at %s%s)",
+		       x->pid, signal, info.si_addr, place, caller);
 }
 
 /* Runs until the function has returned; stack: the stack pointer then. */
