@@ -14,7 +14,7 @@
  *   CUPTISIM_BUSY=1	another tool has CUPTI: kinds can't be enabled
  *   CUPTISIM_HARDWARE=1	it has hardware events
  *   CUPTISIM_SLOW=MS	to enable a kind takes so long
- *   CUPTISIM_SAYS=1	cuptiFinalize() says so
+ *   CUPTISIM_SAYS=1	says when the last kind is disabled
  *   CUPTISIM_SHIFT=NS	its clock is that far from CLOCK_REALTIME, and goes 1 % faster
  *
  * Compiled with CUPTISIM_OLD it has no function of CUDA 12's; with CUPTISIM_ANCIENT it is of
@@ -211,9 +211,6 @@ static void set(const struct sim_activity *a)
 	put(&r, sizeof(r));
 }
 
-static cupti_callback *subscriber;	/* told of each call's end, if the domain is enabled */
-static bool domain_enabled;
-
 static void done(const struct sim_activity *a)
 {
 	/* In the order of enum sim_op_kind. */
@@ -227,61 +224,7 @@ static void done(const struct sim_activity *a)
 	if (requested && !graph(a) && enabled[kinds[a->kind].kind])
 		kinds[a->kind].record(a);
 	pthread_mutex_unlock(&lock);
-	/* Where NVIDIA's tells of a call, this one tells of its work. */
-	if (__atomic_load_n(&domain_enabled, __ATOMIC_ACQUIRE)) {
-		cupti_callback *tell = __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE);
-		const struct cupti_call call = { .site = CUPTI_API_EXIT };
-
-		if (tell)
-			tell(NULL, CUPTI_DRIVER_API, 1, &call);
-	}
 }
-
-#ifndef CUPTISIM_ANCIENT
-EXPORT int cuptiSubscribe(void **handle, cupti_callback *tell, void *user)
-{
-	cupti_callback *none = NULL;
-
-	(void)user;
-	if (!__atomic_compare_exchange_n(&subscriber, &none, tell, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return CUPTI_MULTIPLE_SUBSCRIBERS;
-	*handle = &subscriber;
-	return CUPTI_OK;
-}
-
-EXPORT int cuptiEnableDomain(u32 enable, void *handle, u32 domain)
-{
-	if (handle != &subscriber || domain != CUPTI_DRIVER_API)
-		return 1;
-	__atomic_store_n(&domain_enabled, enable != 0, __ATOMIC_RELEASE);
-	return CUPTI_OK;
-}
-
-EXPORT int cuptiUnsubscribe(void *handle)
-{
-	if (handle != &subscriber)
-		return 1;
-	__atomic_store_n(&domain_enabled, false, __ATOMIC_RELEASE);
-	__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);
-	return CUPTI_OK;
-}
-
-/* Everything is as before the first call; CUPTISIM_SAYS: it is said on the standard error. */
-EXPORT int cuptiFinalize(void)
-{
-	pthread_mutex_lock(&lock);
-	requested = NULL;
-	completed = NULL;
-	callback = NULL;
-	memset(enabled, 0, sizeof(enabled));
-	buffer = held = (struct buffer){ 0 };
-	pthread_mutex_unlock(&lock);
-	cuptiUnsubscribe(&subscriber);
-	if (setting("CUPTISIM_SAYS"))
-		fprintf(stderr, "CUPTI is finalized\n");
-	return CUPTI_OK;
-}
-#endif
 
 EXPORT int cuptiGetVersion(u32 *version)
 {
@@ -335,6 +278,14 @@ EXPORT int cuptiActivityDisable(u32 kind)
 {
 	pthread_mutex_lock(&lock);
 	enabled[kind % KINDS] = false;
+	if (setting("CUPTISIM_SAYS")) {
+		int left = 0;
+
+		for (int i = 0; i < KINDS; i++)
+			left += enabled[i];
+		if (!left)
+			fputs("CUPTI collects nothing\n", stderr);
+	}
 	pthread_mutex_unlock(&lock);
 	return CUPTI_OK;
 }
@@ -390,6 +341,13 @@ EXPORT int cuptiGetResultString(int result, const char **text)
 	return CUPTI_OK;
 }
 
+EXPORT int cuptiFinalize(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(enabled, 0, sizeof(enabled));
+	pthread_mutex_unlock(&lock);
+	return CUPTI_OK;
+}
 #endif
 
 #if !defined(CUPTISIM_OLD) && !defined(CUPTISIM_ANCIENT)

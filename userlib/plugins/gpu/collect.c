@@ -23,8 +23,6 @@
 #define FLUSH_TICKS	10		/* how often CUPTI is asked for those that are not full */
 #define PATIENCE	250		/* ticks without progress, then nobody waits for the writer */
 
-#define CALL_TICKS	100	/* how long a call of the program is waited for, to end CUPTI in it */
-
 static pid_t owner;		/* the process that collects; 0: none */
 static u64 starter;		/* pid and tid of who is in collect_start(); 0: none */
 static u32 kinds[5], kinds_count;
@@ -300,7 +298,6 @@ static struct {
 	u32 busy;		/* 1: its thread is there */
 	char what[16];
 	const struct ct_host *(*get)(void);
-	u32 finalize;		/* 1: the next call of the program's is to end CUPTI; 2: one has */
 } late;
 
 static void late_tell(const char *key, u64 ns)
@@ -309,43 +306,6 @@ static void late_tell(const char *key, u64 ns)
 
 	snprintf(text, sizeof(text), ns ? "%d %llu" : "%d", (int)getpid(), (unsigned long long)ns);
 	host->info(key, text);
-}
-
-/* NVIDIA's manual: at the end of a call, where no other call of CUPTI is under way. */
-static void late_in_call(void *user, u32 domain, u32 call, const struct cupti_call *data)
-{
-	u32 asked = 1;
-
-	(void)user;
-	(void)domain;
-	(void)call;
-	if (data && data->site == CUPTI_API_EXIT &&
-	    __atomic_compare_exchange_n(&late.finalize, &asked, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-		cupti.Finalize();
-		store(&late.finalize, 3u);
-	}
-}
-
-/*
- * CUPTI lets go of the process.  Where it can't, or the program makes no call meanwhile, it stays
- * there and collects nothing.
- */
-static void late_finalize(void)
-{
-	const struct timespec tick = { .tv_nsec = TICK };
-	void *subscriber = NULL;
-	u32 asked = 1;
-
-	if (f.version < CUPTI_VERSION_ENDS || !cupti.Finalize || !cupti.Subscribe || !cupti.EnableDomain ||
-	    !cupti.Unsubscribe || cupti.Subscribe(&subscriber, late_in_call, NULL) != CUPTI_OK)
-		return;
-	store(&late.finalize, 1u);
-	if (cupti.EnableDomain(1, subscriber, CUPTI_DRIVER_API) == CUPTI_OK)
-		for (int i = 0; i < CALL_TICKS && load(&late.finalize) != 3; i++)
-			nanosleep(&tick, NULL);
-	/* One that is in it right now has the subscriber. */
-	if (__atomic_compare_exchange_n(&late.finalize, &asked, 0u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		cupti.Unsubscribe(subscriber);
 }
 
 static void *late_run(void *unused)
@@ -376,8 +336,8 @@ static void *late_run(void *unused)
 		collect_end(CT_GPU_COMPLETE, "cudatrace record --pid left the process");
 	collect_write(NULL);
 	store(&owner, 0);
+	/* No cuptiFinalize(): see docs/design.md, "CUPTI begins and ends". */
 	collect_disable();
-	late_finalize();
 	late_tell("gpu_ended", 0);
 out:
 	store(&late.busy, 0u);

@@ -98,17 +98,6 @@ struct cupti_graph {
 typedef void cupti_requested(u8 **buffer, size_t *size, size_t *most_records);
 typedef void cupti_completed(void *context, u32 stream, u8 *buffer, size_t size, size_t valid);
 
-/* What CUPTI tells a subscriber of a call of libcuda. */
-#define CUPTI_DRIVER_API	1u	/* domain */
-#define CUPTI_API_EXIT		1u
-struct cupti_call {
-	u32 site;		/* 0: enter, CUPTI_API_EXIT */
-};
-typedef void cupti_callback(void *user, u32 domain, u32 call, const struct cupti_call *data);
-
-/* From this version on (CUDA 12.6) CUPTI may be ended while graphs are there. */
-#define CUPTI_VERSION_ENDS	24u
-
 /* The functions; those of the second list may be absent.  X(result, name, parameters) */
 #define CUPTI_FUNCTIONS(X)							\
 	X(int, GetVersion, (u32 *version))					\
@@ -122,11 +111,7 @@ typedef void cupti_callback(void *user, u32 domain, u32 call, const struct cupti
 #define CUPTI_FUNCTIONS_LATER(X)						\
 	X(int, GetResultString, (int result, const char **text))		\
 	X(int, ActivityRegisterTimestampCallback, (u64 (*now)(void)))		\
-	X(int, ActivityEnableHWTrace, (u8 enable))				\
-	X(int, Subscribe, (void **subscriber, cupti_callback *callback, void *user))	\
-	X(int, EnableDomain, (u32 enable, void *subscriber, u32 domain))	\
-	X(int, Unsubscribe, (void *subscriber))					\
-	X(int, Finalize, (void))
+	X(int, ActivityEnableHWTrace, (u8 enable))
 
 #define CUPTI_MEMBER(result, name, parameters)	result (*name) parameters;
 struct cupti {
