@@ -98,7 +98,7 @@ t_ranks_why()
 	ok $? "slower kernels" || echo "# $line"
 	ranks more 2 12 --gpu more=1
 	line=$(said more)
-	[[ $line == *"Rank 1 makes 1 other rank wait for "*": it has more work, 20.0 kernels in a step that take "*", the other 2.0 that take "* ]]
+	[[ $line == *"Rank 1 makes 1 other rank wait for "*": it has more work, 20 kernels in a step that take "*", the other 2 that take "* ]]
 	ok $? "more work" || echo "# $line"
 	ranks alloc 2 12 --gpu alloc=1
 	line=$(said alloc)

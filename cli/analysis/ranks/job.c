@@ -593,7 +593,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 	ct_term_ns(mine, own);
 	ct_term_ns(theirs, others);
 	if (why == CT_LATE_WORK)
-		snprintf(why_text, sizeof(why_text), ": it has more work, %.1f kernels in a step that take %s, %s %.1f that take %s",
+		snprintf(why_text, sizeof(why_text), ": it has more work, %.0f kernels in a step that take %s, %s %.0f that take %s",
 			 job_kernels(job, r, false), mine, them, job_kernels(job, r, true), theirs);
 	else if (why == CT_LATE_KERNELS)
 		snprintf(why_text, sizeof(why_text), ": its GPU works slower, as many kernels take %s in a step, on %s %s", mine, them,
