@@ -123,3 +123,26 @@ t_ranks_hang()
 	[[ $line == *"rank 0 calls AllReduce of 262,144 float32, sum; rank 1 calls Broadcast of 262,144 float32, root or peer 0."* ]]
 	ok $? "operations that differ" || echo "# $line"
 }
+
+# Jobs of two GPUs that were recorded on a server (tests/data/README.md).
+t_ranks_real()
+{
+	local line bytes
+	for name in sleep bandwidth hang; do
+		tar -xJf tests/data/ranks/$name.tar.xz -C "$work"
+	done
+	line=$(said sleep)
+	[[ $line == *"Rank 1 makes 1 other rank wait for 33.74 ms in each iteration "*" in the application, the other "* ]]
+	ok $? "a rank that sleeps is named" || echo "# $line"
+	COLUMNS=200 "$cudatrace" explain "$work/sleep" 2>/dev/null | grep -A1 '^  rank 0 ' | grep -q 'limited by other ranks, which it waits for in collectives'
+	ok $? "the other one waits for it: its GPU does not work meanwhile"
+	COLUMNS=200 "$cudatrace" explain "$work/sleep" 2>/dev/null | grep -qE '^ +lines: [0-9]+ % ranks_ddp.py:71 \(main\)'
+	ok $? "the line of the program that follows the sleep"
+	# The program makes 22 of each size, on both ranks.
+	for bytes in 1024 4096 16384 65536 262144 1048576 4194304 16777216 67108864 268435456; do
+		is "$(of bandwidth Count collectives_sum "\$c[\"Operation\"] == \"AllReduce\" && \$c[\"Size (bytes)\"] == $bytes")" 22 "all-reduces of $bytes bytes"
+	done
+	line=$(said hang)
+	[[ $line == *"AllReduce 44 of communicator "*" was never complete: rank 1 did not call it. Rank 0 is in cuStreamSynchronize "* ]]
+	ok $? "a collective that one rank never calls" || echo "# $line"
+}
