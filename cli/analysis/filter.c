@@ -11,7 +11,8 @@ enum { FILTER_NOT_KNOWN, FILTER_YES, FILTER_NO, FILTER_BY_KERNEL };
 
 bool ct_filter_chooses(const struct ct_report_filter *f)
 {
-	return f->from || f->to || f->pid || f->tid || f->layer >= 0 || f->category >= 0 || f->name;
+	return f->from || f->to || f->pid || f->tid || f->layer >= 0 || f->category >= 0 || f->name ||
+	       f->steady;
 }
 
 int ct_filter_begin(struct ct_filter_state *f, const struct ct_report_filter *filter, struct ct_names *names,
@@ -54,6 +55,28 @@ static bool filter_kernel(struct ct_filter_state *f, const struct ct_record *r)
 	return f->strings[id] == FILTER_YES;
 }
 
+/* Is this moment in the steady state of this process? */
+static bool filter_steady(struct ct_filter_state *f, uint32_t pid, uint64_t begin)
+{
+	const struct ct_phases *phases = f->filter.steady;
+	const struct ct_stage_span *s;
+
+	if (f->process && f->process->pid == pid && begin >= f->steady_from && begin < f->steady_to)
+		return true;
+	for (unsigned int i = 0; i < phases->processes_count; i++) {
+		if (phases->processes[i].pid != pid)
+			continue;
+		s = ct_phases_steady(&phases->processes[i]);
+		if (!s || begin < s->begin || begin >= s->end)
+			continue;
+		f->process = &phases->processes[i];
+		f->steady_from = s->begin;
+		f->steady_to = s->end;
+		return true;
+	}
+	return false;
+}
+
 bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uint32_t pid,
 		    uint32_t tid, uint64_t begin, const struct ct_record *r)
 {
@@ -62,6 +85,8 @@ bool ct_filter_pass(struct ct_filter_state *f, const struct ct_class *class, uin
 	if (f->all)
 		return true;
 	if (begin < f->filter.from || (f->filter.to && begin >= f->filter.to))
+		return false;
+	if (f->filter.steady && !filter_steady(f, pid, begin))
 		return false;
 	if ((f->filter.pid && pid != f->filter.pid) || (f->filter.tid && tid != f->filter.tid))
 		return false;
@@ -92,6 +117,8 @@ bool ct_filter_pass_text(struct ct_filter_state *f, const struct ct_record *r, u
 
 	if (!only->name)
 		return ct_filter_pass(f, r->class, pid, tid, begin, r);
+	if (only->steady && !filter_steady(f, pid, begin))
+		return false;
 	return begin >= only->from && (!only->to || begin < only->to) && (!only->pid || pid == only->pid) &&
 	       (!only->tid || tid == only->tid) && filter_text(f, r);
 }

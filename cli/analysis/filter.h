@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "phases/phases.h"
 #include "spans/spans.h"
 #include "trace/names.h"
 
@@ -14,6 +15,7 @@ struct ct_report_filter {
 	uint32_t pid, tid;		/* 0: all; the GPU's work is of the thread that launched it */
 	int layer, category;		/* -1: all */
 	const char *name;		/* a glob on name, symbol or kernel, or a range's text; NULL: all */
+	const struct ct_phases *steady;	/* each process counts in its own steady state alone; NULL: always */
 };
 
 /* What of the time from @begin to @end is in the range; ns, 0: nothing.  Sets both to that part. */
@@ -31,6 +33,8 @@ struct ct_filter_state {
 	struct ct_names *names;
 	unsigned char *classes, *strings;	/* by id: FILTER_* */
 	unsigned int strings_count;
+	const struct ct_process_phases *process;	/* the last one that was looked for, with its steady state */
+	uint64_t steady_from, steady_to;
 	bool all;				/* it lets everything pass */
 };
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/range.h"
 #include "analysis/summary.h"
 #include "base/near.h"
 #include "view/term.h"
@@ -334,17 +333,46 @@ static int print_steady_title(struct ct_table *t)
 	return 0;
 }
 
+#define PRINT_PROCESSES	3	/* are named with their times */
+
+/* "The steady state of process 1647: from 9,832.196 ms to 9,844.246 ms." */
+static void print_steady_note(const struct job *j, const struct ct_phases *phases, uint32_t pid, char *text, size_t size)
+{
+	char from[CT_TERM_TEXT], to[CT_TERM_TEXT];
+	unsigned int count = 0, without = 0;
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < phases->processes_count && used < size; i++) {
+		const struct ct_process_phases *p = &phases->processes[i];
+		const struct ct_stage_span *s = ct_phases_steady(p);
+
+		if (pid && p->pid != pid)
+			continue;
+		without += !s && p->launching_count;
+		if (!s || count++ >= PRINT_PROCESSES)
+			continue;
+		used += snprintf(text + used, size - used, "%s process %u: from %s to %s", count > 1 ? "," : "The steady state of",
+				 p->pid, ct_term_moment(from, s->begin - j->trace->reg.start),
+				 ct_term_moment(to, s->end - j->trace->reg.start));
+	}
+	if (used < size && count > PRINT_PROCESSES)
+		used += snprintf(text + used, size - used, ", and of %u more", count - PRINT_PROCESSES);
+	if (used < size && without)
+		used += snprintf(text + used, size - used, "; %u process%s without one %s left out", without,
+				 without == 1 ? "" : "es", without == 1 ? "is" : "are");
+	if (used < size)
+		snprintf(text + used, size - used, ". --from start: the whole run.");
+}
+
 /* Says of each table that it is of the steady state, and below each report from when to when. */
-static int print_steady_say(struct job *j, const struct ct_process_phases *p, const struct ct_range *range)
+static int print_steady_say(struct job *j, const struct ct_phases *phases, uint32_t pid)
 {
 	const struct ct_report_request *q = j->request;
-	char from[CT_TERM_TEXT], to[CT_TERM_TEXT];
-	uint64_t start = j->trace->reg.start;
 	struct ct_analysis *a;
+	char note[512];
 	int rc = 0;
 
-	ct_term_moment(from, range->from - start);
-	ct_term_moment(to, range->to - start);
+	print_steady_note(j, phases, pid, note, sizeof(note));
 	for (unsigned int i = 0; i < q->count; i++) {
 		a = q->reports[i]->steady ? print_result(j, q->reports[i]) : NULL;
 		if (!a)
@@ -352,31 +380,38 @@ static int print_steady_say(struct job *j, const struct ct_process_phases *p, co
 		for (unsigned int k = 0; k < a->tables_count && !rc; k++)
 			rc = print_steady_title(&a->tables[k]);
 		if (a->tables_count)
-			ct_table_note(&a->tables[a->tables_count - 1],
-				      "The steady state of process %u: from %s to %s. --from start: the whole run.",
-				      p->pid, from, to);
+			ct_table_note(&a->tables[a->tables_count - 1], "%s", note);
 	}
 	return rc;
 }
 
 /*
- * The reports of the steady state, which take no range of their own.  Analysers that both kinds need
- * hold what one range has, so this is another pass.
+ * The reports of the steady state, which take no range of their own: of each process, its own.
+ * Analysers that both kinds need hold what one range has, so this is another pass.
  */
 static int print_steady(struct job *j, const struct ct_analyser *const *reports, unsigned int count,
 			const struct ct_engine_options *options)
 {
+	const struct ct_phases *phases = options->phases;
+	struct ct_report_filter *filter;
 	struct ct_engine_options of = *options;
-	const struct ct_process_phases *p;
-	struct ct_range range;
+	uint32_t pid = of.filter.pid;
 
-	p = ct_range_steady(options->phases, options->filter.pid, &range);
-	if (!p)
+	filter = &of.filter;
+	filter->from = ~0ull;
+	for (unsigned int i = 0; i < phases->processes_count; i++) {
+		const struct ct_stage_span *s = ct_phases_steady(&phases->processes[i]);
+
+		if (!s || (pid && phases->processes[i].pid != pid))
+			continue;
+		filter->from = s->begin < filter->from ? s->begin : filter->from;
+		filter->to = s->end > filter->to ? s->end : filter->to;
+	}
+	if (!filter->to)
 		return 0;
-	of.filter.from = range.from;
-	of.filter.to = range.to;
+	filter->steady = phases;
 	j->steady = ct_engine_run(j->trace, reports, count, &of, j->err);
-	return j->steady ? print_steady_say(j, p, &range) : -j->err->code;
+	return j->steady ? print_steady_say(j, phases, pid) : -j->err->code;
 }
 
 /* Makes all that don't stream, in one pass or two. */

@@ -159,18 +159,6 @@ int ct_range_parse(const char *text, const struct ct_trace *t, const struct ct_p
 	return range_stage(text, p, end, ns, err);
 }
 
-const struct ct_process_phases *ct_range_steady(const struct ct_phases *phases, uint32_t pid, struct ct_range *range)
-{
-	const struct ct_process_phases *p = range_process(phases, pid);
-
-	for (unsigned int i = 0; p && i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY) {
-			*range = (struct ct_range){ p->stages[i].begin, p->stages[i].end };
-			return p;
-		}
-	return NULL;
-}
-
 static void range_clip_stages(struct ct_process_phases *p, uint64_t from, uint64_t to)
 {
 	unsigned int kept = 0;

@@ -37,15 +37,6 @@ int ct_range_parse(const char *text, const struct ct_trace *t, const struct ct_p
 		   uint32_t pid, bool end, uint64_t *ns, struct ct_error *err);
 
 /**
- * ct_range_steady() - the steady state
- * @pid: of this process, 0: of the one that launches most
- * @range: set to it
- *
- * Return: the process, or NULL: there is none, or it has no steady state.
- */
-const struct ct_process_phases *ct_range_steady(const struct ct_phases *phases, uint32_t pid, struct ct_range *range);
-
-/**
  * ct_range_clip() - the phases of a range of time
  * @phases: stages are cut to the range; iterations that are not wholly in it are dropped
  * @pid: the process that counts, 0: all.  The others have no stages then

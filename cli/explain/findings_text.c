@@ -325,6 +325,15 @@ static void findings_print_verdict(struct ct_explain *x, unsigned int process, c
 	findings_wrap(to, text, 4, 4);
 }
 
+/* --pid leaves out what the other processes did. */
+static bool findings_all_ranks(const struct ct_explain *x, const struct ct_job *job)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (!x->phases->processes[job->ranks[i].process].stages_count)
+			return false;
+	return true;
+}
+
 /* What is to be said of all ranks of a job, before each of them. */
 static void findings_print_job(struct ct_explain *x, const struct findings_page *to)
 {
@@ -350,6 +359,9 @@ static void findings_print_job(struct ct_explain *x, const struct findings_page 
 		snprintf(text, sizeof(text), "Rank %u waits for other ranks for %.1f %% of its steady state%s. Rank %u comes last to "
 			 "%.0f %% of the collectives, but does nothing that takes that much longer in a step than on the others.",
 			 waits->rank, turns, job->measured ? "" : " at most", last->rank, 100.0 * last->late_count / last->operations);
+	/* Who waits for whom is known of all ranks alone, and not of a job that hangs. */
+	else if (job->stuck_count || !findings_all_ranks(x, job))
+		return;
 	else
 		snprintf(text, sizeof(text), "No rank makes another wait for more than %.0f %% of its steady state%s.", JOB_SHARE,
 			 job->measured ? "" : ", by the times of the calls: how long kernels waited is known with --gpu only");

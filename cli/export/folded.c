@@ -11,6 +11,7 @@
 
 #include "analysis/engine.h"
 #include "base/out.h"
+#include "export/folded_lines.h"
 #include "table/short_name.h"
 #include "trace/stacks/stacks.h"
 #include "trace/about/machine.h"

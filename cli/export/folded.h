@@ -16,7 +16,4 @@
  */
 int ct_folded_export(const struct ct_export *x, struct ct_error *err);
 
-/* The same by lines of the program alone, LINE;LINE;... COST, with the costs x->weight. */
-int ct_folded_lines(const struct ct_export *x, struct ct_error *err);
-
 #endif

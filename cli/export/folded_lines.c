@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Folded stacks of lines of the program: see folded.h. */
+/* Folded stacks of lines of the program: see folded_lines.h. */
+#include "export/folded_lines.h"
+
 #include <errno.h>
 
 #include "analysis/stacks/costs.h"
 #include "base/out.h"
-#include "export/folded.h"
 
 static void lines_word(struct ct_out *out, const char *word)
 {
@@ -33,6 +34,7 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 	struct ct_engine *e = ct_engine_run(x->trace, &costs, 1, &options, err);
 	const struct ct_stack_costs *s;
 	struct ct_out out;
+	bool some = false;
 	int rc;
 
 	if (!e)
@@ -48,6 +50,7 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 
 		if (!value)
 			continue;
+		some = true;
 		if (s->sums.list[i].node)
 			lines_frames(&out, &x->trace->reg, s->sums.list[i].node, 0);
 		else
@@ -57,5 +60,7 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 	}
 	rc = ct_out_close(&out);
 	ct_engine_free(e);
+	if (!rc && !some)
+		return ct_fail(err, ENODATA, "the trace has nothing of this weight: stacks come from record --stacks, samples from its --sample");
 	return rc;
 }

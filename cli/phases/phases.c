@@ -81,15 +81,20 @@ enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts)
 	return CT_STAGE_COUNT;
 }
 
-uint32_t ct_phases_warmup(const struct ct_process_phases *p)
+const struct ct_stage_span *ct_phases_steady(const struct ct_process_phases *p)
 {
-	uint64_t begin = 0;
-	uint32_t n = 0;
-
 	for (unsigned int i = 0; i < p->stages_count; i++)
 		if (p->stages[i].stage == CT_STAGE_STEADY)
-			begin = p->stages[i].begin;
-	while (n < p->iterations_count && p->iterations[n].begin < begin)
+			return &p->stages[i];
+	return NULL;
+}
+
+uint32_t ct_phases_warmup(const struct ct_process_phases *p)
+{
+	const struct ct_stage_span *steady = ct_phases_steady(p);
+	uint32_t n = 0;
+
+	while (n < p->iterations_count && p->iterations[n].begin < (steady ? steady->begin : 0))
 		n++;
 	return n;
 }

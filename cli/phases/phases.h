@@ -86,6 +86,9 @@ const struct ct_process_phases *ct_phases_process(const struct ct_phases *phases
 /* The stage of a process at @ts; CT_STAGE_COUNT: none. */
 enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
 
+/* The steady state of a process; NULL: it has none. */
+const struct ct_stage_span *ct_phases_steady(const struct ct_process_phases *p);
+
 /* How many iterations come before the steady state: those of the warm-up. */
 uint32_t ct_phases_warmup(const struct ct_process_phases *p);
 

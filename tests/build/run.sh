@@ -37,7 +37,7 @@ t_tree()
 	if [ -d .git ]; then
 		is "$(git status --porcelain --ignored -- Kbuild module userlib cli tests examples | grep -v '\.swp$' | grep '^!!')" "" "the build writes nothing beside the sources"
 	fi
-	bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|tests/fuzz/(mended|seeds)/.*|.*\.(png|txt|md|json|in|xz|const)|.gitignore)$' |
+	bad=$(git ls-files 2>/dev/null | grep -vE '^(LICENSE|packaging/NOTICE|tests/fuzz/(mended|seeds)/.*|.*\.(png|txt|md|json|in|xz|const)|.gitignore)$' |
 		xargs -d '\n' awk '
 		FNR == 1 { if (file != "" && !named) print file; file = FILENAME; named = 0 }
 		FNR <= 5 && /SPDX-License-Identifier/ { named = 1 } FNR > 5 { nextfile }

@@ -28,6 +28,7 @@ $(B)/%.o: %.c
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 # The page of HTML reports, as the command has it.
+$(B)/cli/export/sqlite/schema.o $(B)/cli/export/sqlite/views.o: $(wildcard cli/export/sqlite/*.sql)
 $(B)/cli/export/html/template.o: $(wildcard build/html/template.html)
 
 $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace: $(B)/%: tests/cli/%.c tests/cli/writer.h $(ABI)

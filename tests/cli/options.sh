@@ -179,8 +179,14 @@ t_options_steady()
 	grep -qE '^GPU KERNELS IN THE STEADY STATE: ' "$p.out" && grep -q '^STAGES OF EACH PROCESS$' "$p.out" &&
 		grep -qE ' [0-9]+ +init ' "$p.out" && [ "$(grep -c -- '--from start: the whole run' "$p.out")" = 1 ]
 	ok $? "titles say which is which" || cat "$p.out"
-	# Another process, whose steady state is not the first one's.
+	# Another process, whose steady state is not the first one's: each counts in its own.
 	t=$(trace processes)
+	is "$("$ct" report --format csv --by process --of launches "$t" 2>"$p.err" | sed 1d | awk -F, '{ n += $3 } END { print NR, n }')" \
+		"$(for pid in $("$plain" report --format csv stages "$t" 2>/dev/null | awk -F, '$0 ~ /,steady,/ { print $2 }' | sort -u); do
+			"$plain" report --format csv --pid "$pid" --from steady --to steady --by process --of launches "$t" 2>/dev/null | sed 1d
+		done | awk -F, '{ n += $3 } END { print NR, n }')" "each process in its own steady state"
+	grep -qE 'The steady state of process [0-9]+: from .* ms, process [0-9]+: from .* ms\. --from start' "$p.err"
+	ok $? "both are said" || cat "$p.err"
 	for pid in $("$plain" report --format csv stages "$t" 2>/dev/null | awk -F, '$0 ~ /,steady,/ { print $2 }' | sort -u); do
 		cmp -s <("$ct" report --format csv --pid "$pid" cuda_api_sum "$t" 2>/dev/null) \
 			<("$plain" report --format csv --pid "$pid" --from steady --to steady cuda_api_sum "$t" 2>/dev/null)

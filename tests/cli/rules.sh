@@ -99,7 +99,8 @@ t_rules_thresholds()
 			is $found $word "$rule with $key=${!word} $rest" || rules_found
 		done
 	done <<<"$rules_thresholds"
-	for rule in $("$plain" explain --rules | sed -n 's/^| `\([a-z-]*\)` .*/\1/p'); do
+	# That of late-rank needs several processes: ranks_late and ranks_why of the suite record.
+	for rule in $("$plain" explain --rules | sed -n 's/^| `\([a-z-]*\)` .*/\1/p' | grep -v '^late-rank$'); do
 		grep -q "^$rule " <<<"$rules_thresholds"
 		ok $? "$rule has tests of its thresholds"
 	done

@@ -13,7 +13,7 @@ mkdir -p "$out"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 2
 python3 -c 'import sys, torch; print("Python", sys.version.split()[0], "PyTorch", torch.__version__)' || exit 2
 
-rate() { awk '$1 > 1 { print $2 }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }'; }
+rate() { awk '$1 + 0 > 1 { print $2 }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }'; }
 
 for kind in eager:1 training:1 eager:2 training:2 graph:1 jax:1; do
 	turn=${kind#*:} kind=${kind%:*}

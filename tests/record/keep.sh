@@ -8,7 +8,6 @@ watch_size()
 {
 	local dir=$1 file=$2 pid=$3 now most=0
 	while kill -0 "$pid" 2>/dev/null; do
-		now=$(du -sk --apparent-size "$dir" 2>/dev/null | cut -f1)
 		now=$(find "$dir" -type f -printf '%b\n' 2>/dev/null | awk '{ n += $1 } END { print int(n / 2) }')
 		[ "${now:-0}" -le "$most" ] || most=$now
 	done
@@ -24,7 +23,7 @@ newest()
 # Many times what is kept.
 t_keep_size()
 {
-	local dir=$work/trace-keep made records lost
+	local dir=$work/trace-keep made records
 	"$cudatrace" record --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-busy" 6000000 >"$work/keep.out" 2>"$work/keep.said" &
 	watch_size "$dir" "$work/keep.most" $!
 	wait $!
@@ -34,7 +33,6 @@ t_keep_size()
 	grep -qE 'keeping the newest 16.*; a copy: cudatrace snapshot --pid [0-9]+' "$work/keep.said"
 	ok $? "it says what is kept, and how to copy it"
 	made=$(cat "$work/keep.out")
-	records=$("$cudatrace" report --format csv api_calls_sum "$dir" 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }')
 	[ "$(stat -c %s "$dir"/u-*-0 | sort -n | tail -1)" -le $((16 << 20)) ]
 	ok $? "no file has a hole when the trace is finished"
 	babeltrace2 "$dir" >"$work/keep.bt" 2>/dev/null
@@ -60,7 +58,8 @@ t_keep_copies()
 	pid=$(awk '/ready/ { print $2 }' "$work/keep2.out")
 	sleep 2.5
 	for n in 1 2 3; do
-		"$cudatrace" report "$dir" >"$work/keep2.live" 2>&1 && grep -q 'cuMemAlloc' "$work/keep2.live" || break
+		"$cudatrace" report "$dir" >"$work/keep2.live" 2>&1 || break
+		grep -q 'cuMemAlloc' "$work/keep2.live" || break
 	done
 	is "$n" 3 "the trace opens while it is recorded, again and again" || cat "$work/keep2.live"
 	"$cudatrace" snapshot -q -f --pid "$pid" -o "$dir-a" 2>"$work/keep2.copy"
@@ -92,7 +91,7 @@ t_keep_on()
 {
 	local dir=$work/trace-keep3
 	rm -rf "$dir"*
-	CUDATRACE_SIM_FAIL="" "$cudatrace" record -q --no-module -f --keep 60s --on error -o "$dir" -- "$PWD/build/tests/record-busy" 1000 wait >"$work/keep3.out" 2>"$work/keep3.said" < <(sleep 2; echo) || cat "$work/keep3.said"
+	"$cudatrace" record -q --no-module -f --keep 60s --on error -o "$dir" -- "$PWD/build/tests/record-busy" 1000 wait >"$work/keep3.out" 2>"$work/keep3.said" < <(sleep 2; echo) || cat "$work/keep3.said"
 	is "$(grep -cE "snapshot in $dir-1 \(cuCtxGetDevice = [A-Z_]+\)" "$work/keep3.said")" 1 "--on error" || cat "$work/keep3.said"
 	[ -e "$dir-1/metadata" ] && [ ! -e "$dir-2" ]
 	ok $? "... one copy"
@@ -110,7 +109,7 @@ t_keep_on()
 # The recorder is killed: the program stays within the bounds, and the trace can be read.
 t_keep_killed()
 {
-	local dir=$work/trace-keep5 recorder before
+	local dir=$work/trace-keep5 recorder
 	rm -rf "$dir"
 	"$cudatrace" record -q --no-module -f --keep 16M -o "$dir" -- "$PWD/build/tests/record-running" 4 4 >"$work/keep5.out" 2>"$work/keep5.said" &
 	recorder=$!

@@ -79,9 +79,9 @@ t_descriptors() {
 	fi
 	# Beside the program's own and the loader's: nothing that another place could miss.
 	grep -vE '^[0-9]+ +(exited|---|\+\+\+)|"/proc/self/fd"|/etc/ld.so|\.so(\.[0-9]+)*"|"/proc/self/exe"|resumed>|\+\+\+' "$W/calls" |
-		grep -vE "openat\(AT_FDCWD, \"($W/opened[^\"]*|/proc/self/cmdline|/proc/self/comm|/proc/devices|/dev/cudatrace|/sys/module/nvidia/version|/sys/devices/system/clocksource/[^\"]*)\",? .*O_CLOEXEC" >"$W/said"
+		grep -vE "openat\(AT_FDCWD, \"($W/opened[^\"]*|/proc/self/cmdline|/proc/self/comm|/proc/self/environ|/proc/devices|/dev/cudatrace|/sys/module/nvidia/version|/sys/devices/system/clocksource/[^\"]*)\",? .*O_CLOEXEC" >"$W/said"
 	[ ! -s "$W/said" ]
-	ok "... and the library opens the trace's files and six of the system's, with O_CLOEXEC" $?
+	ok "... and the library opens the trace's files and seven of the system's, with O_CLOEXEC" $?
 }
 
 # The program lets go of the library, which libcuda had loaded: thunks are still called.

@@ -312,7 +312,8 @@ static int idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const s
 		stage = CT_STAGE_COUNT;
 
 	if (!gap.duration || gap.start < a->filter->from || (a->filter->to && gap.start >= a->filter->to) ||
-	    (a->filter->pid && a->filter->pid != d->pid))
+	    (a->filter->pid && a->filter->pid != d->pid) ||
+	    (a->filter->steady && (!p || ct_phases_stage(p, gap.start) != CT_STAGE_STEADY)))
 		return 0;
 	d->process = p ? p - a->phases->processes : -1;
 	idle_explain(s, d, cause, &gap);

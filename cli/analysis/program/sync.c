@@ -60,13 +60,12 @@ static struct sync_stat *sync_stat(struct sync_state *s, const struct ct_class *
 }
 
 /* The iterations that begin in the time that counts. */
-static uint64_t sync_iterations(const struct ct_analysis *a, const struct ct_process_phases *p)
+static uint64_t sync_iterations(const struct ct_process_phases *p, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < p->iterations_count; i++)
-		n += p->iterations[i].begin >= a->filter->from &&
-		     (!a->filter->to || p->iterations[i].begin < a->filter->to);
+		n += p->iterations[i].begin >= from && p->iterations[i].begin < to;
 	return n;
 }
 
@@ -182,10 +181,14 @@ static int sync_end(struct ct_analysis *a)
 	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
 		const struct ct_process_phases *p = &a->phases->processes[i];
 
-		if (a->filter->pid && a->filter->pid != p->pid)
+		const struct ct_stage_span *own = a->filter->steady ? ct_phases_steady(p) : NULL;
+		uint64_t from = own ? own->begin : a->filter->from;
+		uint64_t to = own ? own->end : a->filter->to ? a->filter->to : UINT64_MAX;
+
+		if ((a->filter->pid && a->filter->pid != p->pid) || (a->filter->steady && !own))
 			continue;
-		iterations += sync_iterations(a, p);
-		steady += sync_steady(p, a->filter->from, a->filter->to ? a->filter->to : UINT64_MAX);
+		iterations += sync_iterations(p, from, to);
+		steady += sync_steady(p, from, to);
 	}
 	ct_keyed_sort(s, sync_order);
 	for (unsigned int i = 0; i < s->count; i++)

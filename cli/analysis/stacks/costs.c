@@ -10,12 +10,12 @@
 #define COSTS_HELD	(1u << 20)	/* blocks of memory that are kept; with more nothing is said of them */
 #define COSTS_NO_PART	UINT64_MAX
 #define COSTS_GAP	1000000000ull	/* ns: for more than that a sample does not stand */
-#define COSTS_SAMPLES	10u		/* with fewer the time of the application is not divided */
 
 struct costs_track {
 	uint64_t last;			/* ns: the end of its last call */
 	uint64_t sampled;		/* ns: its last sample */
-	bool launches;
+	uint64_t pending;		/* ns of the application before calls that have no stack */
+	bool launches, stacked;		/* it gave work; it had a stack */
 };
 
 /* Of a part: how its time of the application is divided. */
@@ -210,7 +210,13 @@ static int costs_call(struct ct_analysis *a, const struct ct_span *span, struct 
 	if (!span->depth && span->flags & CT_SPAN_TIMED) {
 		costs_times(span, cost);
 		if (track->launches && span->begin > track->last)
-			cost->of[CT_COST_APP] = span->begin - track->last;
+			track->pending += span->begin - track->last;
+		track->stacked |= span->stack != 0;
+		/* What comes before a call without a stack (a getter) counts for the next one that has one. */
+		if (span->stack || !track->stacked) {
+			cost->of[CT_COST_APP] = track->pending;
+			track->pending = 0;
+		}
 		track->launches |= ct_class_is(span->class, CT_IS_WORK);
 		track->last = span->end;
 	}
@@ -272,7 +278,7 @@ static int costs_divide(struct ct_stack_costs *s)
 		struct ct_stack_sum *sum = &s->sums.list[i];
 		const struct costs_part *part = ct_keyed_get(&s->parts, sum->part);
 
-		if (part && part->samples >= COSTS_SAMPLES)
+		if (part && part->samples >= CT_COSTS_SAMPLES)
 			sum->cost.of[CT_COST_APP] = (double)part->app * sum->cost.of[CT_COST_SAMPLES] / part->samples;
 	}
 	return 0;

@@ -36,6 +36,9 @@ enum ct_cost {
 /* Several of them. */
 #define CT_COST_BIT(cost)	(1u << (cost))
 
+/* With fewer samples the time of the application is not divided by them. */
+#define CT_COSTS_SAMPLES	10u
+
 struct ct_stack_cost {
 	uint64_t of[CT_COSTS];
 };

@@ -8,6 +8,7 @@
 
 /* Less is not worth a word. */
 #define HOT_LEAST	1.0	/* % */
+#define HOT_UNKNOWN	5.0	/* %, of time without a line */
 
 /* Costs that samples say something of. */
 #define HOT_SAMPLED	(CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_BEFORE))
@@ -172,27 +173,41 @@ const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, boo
 	}
 }
 
+/* Without samples the time between calls counts for the call that follows. */
+static bool hot_is_before(const struct ct_hot *hot, unsigned int which)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < hot->lines.count; i++)
+		samples += hot->lines.list[i].samples;
+	return which & HOT_SAMPLED && !samples;
+}
+
 const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int which, unsigned int most,
 			char *buf, size_t size)
 {
+	double known = 100.0 * hot->all / (hot->all + hot->unknown ? hot->all + hot->unknown : 1);
+	bool before = hot_is_before(hot, which);
 	size_t used = 0;
 
 	*buf = 0;
 	for (size_t i = 0; i < hot->lines.count && i < most && used < size; i++) {
 		const struct ct_hot_line *line = &hot->lines.list[i];
-		double share = 100.0 * line->value / (hot->all + hot->unknown);
+		double share = 100.0 * line->value / hot->all;
 		struct ct_stack_frame f;
 		char words[256];
 
 		if (share < HOT_LEAST || !ct_stack_frame(reg, line->node, &f))
 			break;
-		used += snprintf(buf + used, size - used, "%s%.0f %% %s", i ? ", " : "", share,
+		used += snprintf(buf + used, size - used, "%s%.0f %% %s%s", i ? ", " : "", share, before ? "before " : "",
 				 ct_stack_line(&f, words, sizeof(words)));
-		if (used < size && line->package_len)
+		if (used < size && line->package_len && !before)
 			used += snprintf(buf + used, size - used, " in %.*s", line->package_len, line->package);
 		for (unsigned int k = 0; k < CT_SAMPLE_STATES && used < size && which & HOT_SAMPLED; k++)
 			if (k != CT_SAMPLE_RUNNING && line->states[k] * 2 > line->samples)
 				used += snprintf(buf + used, size - used, " %s", ct_sample_words[k]);
 	}
+	if (used && used < size && 100 - known >= HOT_UNKNOWN)
+		snprintf(buf + used, size - used, " (of the %.0f %% that has a line; threads without Python have none)", known);
 	return buf;
 }

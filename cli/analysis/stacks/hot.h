@@ -45,8 +45,8 @@ const char *ct_stack_line(const struct ct_stack_frame *f, char *buf, size_t size
 const char *ct_hot_states(const struct ct_stack_costs *costs, uint64_t part, bool before, char *buf, size_t size);
 
 /*
- * "61 % train.py:12 (step) in torch, 20 % model.py:7 (forward) sleeping": at most @most lines; "" if there
- * are none.  @which: as for ct_hot_lines().
+ * "61 % train.py:12 (step) in torch, 20 % model.py:7 (forward) sleeping": at most @most lines, shares of what
+ * has a line; "" if there are none.  Without samples: "61 % before train.py:12 (step)".  @which: as for ct_hot_lines().
  */
 const char *ct_hot_text(const struct ct_hot *hot, const struct ct_registry *reg, unsigned int which, unsigned int most,
 			char *buf, size_t size);

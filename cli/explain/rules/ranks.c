@@ -8,8 +8,8 @@ static void ranks_advise(struct ct_explain *x, struct ct_finding_row *f, enum ct
 {
 	switch (why) {
 	case CT_LATE_APP:
-		ct_explain_advise(x, f, "Look at what this rank's program does between its calls (py-spy, record --stacks): loading of "
-				  "data, logging, checkpoints, evaluation on one rank alone. Do it in another process or thread, or "
+		ct_explain_advise(x, f, "Look at what this rank's program does between its calls (report lines; record --stacks): loading "
+				  "of data, logging, checkpoints, evaluation on one rank alone. Do it in another process or thread, or "
 				  "on all ranks alike.");
 		break;
 	case CT_LATE_MEMORY:
