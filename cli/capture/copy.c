@@ -211,12 +211,40 @@ static bool copy_is_whole(const struct ct_stream_file *s)
 	       (s->kind == CT_STREAM_GPU && sscanf(s->name, "g-%u-%u", &pid, &number) == 2 && !number);
 }
 
+/*
+ * Does a packet lack that comes between two others?  It was on its way from its thread's memory to the
+ * file while both were read.
+ */
+static bool copy_has_gap(const struct ct_trace *t)
+{
+	for (unsigned int i = 0; i < t->streams_count; i++)
+		if (t->streams[i].packets_lost)
+			return true;
+	return false;
+}
+
+#define COPY_TRIES	5
+
+/* Opened again while it has such a gap.  What is missing then is lost, and counted. */
+static int copy_open(struct ct_trace *t, const char *dir, struct ct_error *err)
+{
+	int rc;
+
+	for (int i = 0;; i++) {
+		rc = ct_trace_open(t, dir, err);
+		if (rc || i == COPY_TRIES || !copy_has_gap(t))
+			return rc;
+		ct_trace_close(t);
+		usleep(1000);
+	}
+}
+
 int ct_copy_take(const char *dir, const char *to, bool force, uint64_t since, char made[PATH_MAX],
 		 struct ct_error *err)
 {
 	struct ct_recording rec = CT_RECORDING_INIT;
 	struct ct_trace t = { 0 };
-	int rc = ct_trace_open(&t, dir, err);
+	int rc = copy_open(&t, dir, err);
 
 	if (!rc)
 		rc = ct_recording_directory(&rec, to, force, err);
