@@ -27,6 +27,12 @@ static inline uint64_t ct_filter_clip(const struct ct_report_filter *f, uint64_t
 	return *end - *begin;
 }
 
+/* Does this stage count where reports look at a process's main stage? */
+static inline bool ct_filter_main(const struct ct_report_filter *f, unsigned int stage)
+{
+	return f->steady ? stage == CT_STAGE_STEADY : ct_stage_is_main(stage);
+}
+
 /* A filter with what it remembers of classes and kernels. */
 struct ct_filter_state {
 	struct ct_report_filter filter;

@@ -98,11 +98,7 @@ static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, u
 	};
 	char text[1024];
 
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY || p->stages[i].stage == CT_STAGE_EXECUTION) {
-			begin = begin ? begin : p->stages[i].begin;
-			end = p->stages[i].end;
-		}
+	ct_phases_main(p, &begin, &end);
 	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
 		v.busy = &busy->processes[process];
 	v.queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);

@@ -37,7 +37,7 @@ static uint64_t verdict_wall(const struct ct_verdict *v)
 	for (unsigned int i = 0; i < v->process->stages_count; i++) {
 		const struct ct_stage_span *s = &v->process->stages[i];
 
-		if (s->stage == CT_STAGE_STEADY || s->stage == CT_STAGE_EXECUTION)
+		if (ct_stage_is_main(s->stage))
 			ns += s->end - s->begin;
 	}
 	return ns;

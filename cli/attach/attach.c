@@ -18,6 +18,7 @@
 #include "attach/target.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/proc.h"
 #include "trace/directory.h"
 #include "trace/pages.h"
@@ -42,7 +43,7 @@ void ct_attach_option(struct ct_attach_to *to, const char *name, const char *val
 /* The same file has the same name: a copy that is there is used again. */
 static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_error *err)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = CT_HASH_BEGIN;
 	uint8_t buffer[4096];
 	ssize_t n;
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
@@ -50,8 +51,7 @@ static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_e
 	if (fd < 0)
 		return ct_fail(err, errno, "%s: %s", f->path, strerror(errno));
 	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			hash = (hash ^ buffer[i]) * 0x100000001b3ull;
+		hash = ct_hash_add(hash, buffer, (size_t)n);
 	close(fd);
 	snprintf(f->name, sizeof(f->name), "libcudatrace-%s%016" PRIx64 ".so", prefix, hash);
 	return n < 0 ? ct_fail(err, EIO, "%s can't be read", f->path) : 0;

@@ -205,10 +205,8 @@ static int copy_pages(const struct ct_trace *t, int dirfd)
 /* States, clocks and processes are few, and needed whole. */
 static bool copy_is_whole(const struct ct_stream_file *s)
 {
-	unsigned int pid, number;
-
 	return !strcmp(s->name, CT_STATE_FILE) || !strcmp(s->name, CT_LOST_STREAM) ||
-	       (s->kind == CT_STREAM_GPU && sscanf(s->name, "g-%u-%u", &pid, &number) == 2 && !number);
+	       ct_stream_is_gpu_states(s->name);
 }
 
 /*

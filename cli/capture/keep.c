@@ -33,7 +33,7 @@
 struct ct_keep_stream {
 	char name[64];
 	uint64_t first;		/* of its file: nothing is kept before */
-	uint64_t punched;	/* likewise, whose blocks were given back */
+	uint64_t punched;	/* of its file: the blocks before were given back to the file system */
 	uint64_t size;
 	uint64_t ts_end, length; /* of its first packet; length 0: it has none */
 	bool bad;		/* what is at first is no packet */
@@ -295,10 +295,9 @@ static struct ct_keep_stream *keep_find(struct ct_keep *k, const char *name)
 static bool keep_is_ring(const char *name)
 {
 	int kind = ct_stream_kind(name);
-	unsigned int pid, number;
 
 	if (kind == CT_STREAM_GPU)
-		return sscanf(name, "g-%u-%u", &pid, &number) == 2 && number;
+		return !ct_stream_is_gpu_states(name);
 	/* Samples are of the kind of the state stream. */
 	return (kind == CT_STREAM_THREAD && strcmp(name, CT_LOST_STREAM)) || kind == CT_STREAM_CPU ||
 	       (kind == CT_STREAM_STATE && strcmp(name, CT_STATE_FILE));

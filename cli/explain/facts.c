@@ -29,7 +29,7 @@ void ct_scope_span(const struct ct_process_phases *p, enum ct_scope scope, uint6
 	*begin = *end = 0;
 	for (unsigned int i = 0; i < p->stages_count; i++) {
 		const struct ct_stage_span *s = &p->stages[i];
-		bool steady = s->stage == CT_STAGE_STEADY || s->stage == CT_STAGE_EXECUTION;
+		bool steady = ct_stage_is_main(s->stage);
 
 		if (s->stage == CT_STAGE_TEARDOWN || steady != (scope == CT_SCOPE_STEADY))
 			continue;

@@ -271,10 +271,9 @@ static void findings_print_coverage(struct ct_explain *x, const struct findings_
 /* Whether the process gave the GPU work, by its stages: a launcher (torchrun) gave none. */
 static bool findings_works(const struct ct_process_phases *p)
 {
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY || p->stages[i].stage == CT_STAGE_EXECUTION)
-			return true;
-	return false;
+	uint64_t begin, end;
+
+	return ct_phases_main(p, &begin, &end);
 }
 
 /* Processes that called libcuda and launched nothing, in a line. */

@@ -7,15 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-
-static uint64_t texts_hash(const char *text, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return hash;
-}
+#include "base/hash.h"
 
 /* A new text at the end of the list: its index, or -ENOMEM. */
 static int texts_add(struct ct_texts *t, const char *text, size_t len)
@@ -33,7 +25,7 @@ int ct_texts_put(struct ct_texts *t, const char *text, size_t len)
 	int index;
 
 	len = strnlen(text, len);
-	hash = texts_hash(text, len);
+	hash = ct_hash_add(CT_HASH_BEGIN, text, len);
 	same = ct_keyed_get(&t->by_hash, hash);
 	for (uint32_t i = same ? same->first : 0; i; i = t->list[i - 1].next)
 		if (!strncmp(t->list[i - 1].text, text, len) && !t->list[i - 1].text[len])

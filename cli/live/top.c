@@ -16,6 +16,7 @@
 #include "spans/processes.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/keyed.h"
 #include "live/follow.h"
 #include "live/live.h"
@@ -54,11 +55,7 @@ struct top {
 
 static uint64_t top_key(uint32_t pid, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return ct_mix(hash, pid);
+	return ct_mix(ct_hash_add(CT_HASH_BEGIN, name, strlen(name)), pid);
 }
 
 static struct entry *top_entry(struct top *top, uint32_t pid, const char *name)

@@ -89,6 +89,18 @@ const struct ct_stage_span *ct_phases_steady(const struct ct_process_phases *p)
 	return NULL;
 }
 
+bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t *end)
+{
+	*begin = *end = 0;
+	for (unsigned int i = 0; i < p->stages_count; i++) {
+		if (!ct_stage_is_main(p->stages[i].stage))
+			continue;
+		*begin = *begin ? *begin : p->stages[i].begin;
+		*end = p->stages[i].end;
+	}
+	return *end;
+}
+
 uint32_t ct_phases_warmup(const struct ct_process_phases *p)
 {
 	const struct ct_stage_span *steady = ct_phases_steady(p);
@@ -101,15 +113,10 @@ uint32_t ct_phases_warmup(const struct ct_process_phases *p)
 
 void ct_phases_coverage(const struct ct_process_phases *p, struct ct_coverage *c)
 {
-	uint64_t at = 0, end = 0;
+	const struct ct_stage_span *steady = ct_phases_steady(p);
+	uint64_t at = steady ? steady->begin : 0, end = steady ? steady->end : 0;
 
-	*c = (struct ct_coverage){ 0 };
-	for (unsigned int i = 0; i < p->stages_count; i++)
-		if (p->stages[i].stage == CT_STAGE_STEADY) {
-			at = p->stages[i].begin;
-			end = p->stages[i].end;
-		}
-	c->steady = end - at;
+	*c = (struct ct_coverage){ .steady = end - at };
 	for (uint32_t i = ct_phases_warmup(p); i <= p->iterations_count && at < end; i++) {
 		uint64_t begin = i < p->iterations_count ? p->iterations[i].begin : end;
 		uint64_t until = i < p->iterations_count ? p->iterations[i].end : end;

@@ -89,6 +89,15 @@ enum ct_stage ct_phases_stage(const struct ct_process_phases *p, uint64_t ts);
 /* The steady state of a process; NULL: it has none. */
 const struct ct_stage_span *ct_phases_steady(const struct ct_process_phases *p);
 
+/* Is it the stage in which the program does its work: the steady state, or without a pattern the execution? */
+static inline bool ct_stage_is_main(unsigned int stage)
+{
+	return stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION;
+}
+
+/* When that stage of a process begins and ends, ns; false, and both 0: it has none. */
+bool ct_phases_main(const struct ct_process_phases *p, uint64_t *begin, uint64_t *end);
+
 /* How many iterations come before the steady state: those of the warm-up. */
 uint32_t ct_phases_warmup(const struct ct_process_phases *p);
 

@@ -298,13 +298,6 @@ static int find_span(void *arg, const struct ct_span *s, unsigned int orders)
 	return ct_class_is(s->class, CT_IS_GPU_KERNEL) ? find_ran(f, s) : find_launched(f, s);
 }
 
-static int find_event(void *arg, const struct ct_trace_event *e)
-{
-	(void)arg;
-	(void)e;
-	return 0;
-}
-
 static unsigned int find_wants(void *arg, const struct ct_class *class)
 {
 	(void)arg;
@@ -562,7 +555,7 @@ int ct_collectives_find(struct ct_collectives *c, const struct ct_trace *t)
 	struct ct_trace whole = *t;
 	struct find f = { .c = c, .trace = t };
 	struct ct_spans spans = {
-		.trace = &whole, .event = find_event, .span = find_span, .wants = find_wants, .arg = &f,
+		.trace = &whole, .span = find_span, .wants = find_wants, .arg = &f,
 		.orders = CT_SPANS_BY_END,
 	};
 	int rc = -ENOMEM;

@@ -234,7 +234,7 @@ static int spans_instant(struct ct_spans *s, const struct ct_spans_class *c, con
 	}
 	span = spans_make(e);
 	span.flags |= e->failed ? CT_SPAN_FAILED : 0;
-	/* Whoever leaves samples out has the same numbers. */
+	/* Records have the same numbers in a pass that leaves samples out. */
 	span.number = span.op_id || sample ? 0 : ++s->instants;
 	rc = c->spans ? spans_give(s, &span, CT_SPANS_BY_END | CT_SPANS_BY_BEGIN) : 0;
 	if (!rc && e->class->id == CT_CLASS_range_push)

@@ -147,7 +147,7 @@ struct ct_open_call {
 /* A pass.  The caller sets what is above the line, and zeros. */
 struct ct_spans {
 	const struct ct_trace *trace;
-	/* Each returns 0 or a negative errno, which ends the pass. */
+	/* Each returns 0 or a negative errno, which ends the pass.  NULL: wants() never says CT_WANTS_EVENTS. */
 	int (*event)(void *arg, const struct ct_trace_event *e);
 	/* @orders: CT_SPANS_BY_*, those in which it is this span's turn */
 	int (*span)(void *arg, const struct ct_span *span, unsigned int orders);

@@ -37,6 +37,13 @@ int ct_stream_kind(const char *name)
 	return -1;
 }
 
+bool ct_stream_is_gpu_states(const char *name)
+{
+	unsigned int pid, number;
+
+	return sscanf(name, "g-%u-%u", &pid, &number) == 2 && !number;
+}
+
 bool ct_is_inflight_page(const char *name)
 {
 	return !strncmp(name, CT_INFLIGHT_PREFIX, strlen(CT_INFLIGHT_PREFIX));

@@ -19,6 +19,9 @@
 /* The kind of stream (enum ct_stream_class) that a file of this name holds, or -1. */
 int ct_stream_kind(const char *name);
 
+/* Is it the stream of a process's states of the GPU, which is short, and not one of what the GPU did? */
+bool ct_stream_is_gpu_states(const char *name);
+
 /* Is it a page of in-flight calls, or one of lost records? */
 bool ct_is_inflight_page(const char *name);
 bool ct_is_lost_page(const char *name);

@@ -269,18 +269,16 @@ static int trace_open_entries(struct ct_trace *t, struct dirent **entry, int cou
 }
 
 /*
- * A trace of which the oldest records were dropped begins with what is left of it.  What the
+ * A trace of which the oldest records were dropped begins with the oldest that it has.  What the
  * recorder wrote itself, and states of the GPU, stay and are older.
  */
 static void trace_begin_later(struct ct_trace *t)
 {
 	uint64_t begin = ~0ull;
-	unsigned int pid, number;
 
 	for (unsigned int i = 0; i < t->streams_count; i++) {
 		const struct ct_stream_file *s = &t->streams[i];
-		bool state = s->kind == CT_STREAM_STATE || (s->kind == CT_STREAM_GPU &&
-							    sscanf(s->name, "g-%u-%u", &pid, &number) == 2 && !number);
+		bool state = s->kind == CT_STREAM_STATE || ct_stream_is_gpu_states(s->name);
 
 		if (!state && s->records && s->packets[0].ts_begin < begin)
 			begin = s->packets[0].ts_begin;

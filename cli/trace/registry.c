@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "trace/directory.h"
 
 #define FILE_MAX	(512ull << 20)
@@ -138,14 +139,9 @@ static void registry_parse_head(struct ct_registry *reg, char **word, unsigned i
 /* What is known of this text; NULL: no memory. */
 static struct ct_registry_text *registry_known(struct ct_registry *reg, const char *key, const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = ct_hash_add(CT_HASH_BEGIN, key, strlen(key) + 1);
 
-	for (; *key; key++)
-		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ull;
-	hash *= 0x100000001b3ull;
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return ct_keyed_put(&reg->known, hash);
+	return ct_keyed_put(&reg->known, ct_hash_add(hash, text, strlen(text)));
 }
 
 static int registry_parse_class(struct ct_registry *reg, char **word, unsigned int words)

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "module/uapi/cudatrace.h"
 #include "write/registry_line.h"
 
@@ -17,10 +18,8 @@
 
 static uint64_t claims_hash(const char *text, size_t n)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = ct_hash_add(CT_HASH_BEGIN, text, n);
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
 	return h ^ h >> 29;
 }
 

@@ -240,8 +240,7 @@ static void gaps_stages(struct ct_analysis *a, const struct ct_gpu_idle *idle)
 				struct ct_cell *row;
 
 				if (!wall || (a->filter->pid && a->filter->pid != p->pid) ||
-				    (span->stage != CT_STAGE_STEADY &&
-				     (span->stage != CT_STAGE_EXECUTION || a->filter->steady)))
+				    !ct_filter_main(a->filter, span->stage))
 					continue;
 				row = ct_table_row(t);
 				row[I_PID] = ct_u64(p->pid);

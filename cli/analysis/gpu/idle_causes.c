@@ -330,7 +330,7 @@ static int idle_gap(struct ct_analysis *a, struct ct_gpu_idle_device *d, const s
 			idle_sum(&d->causes[stage][i], gap.parts[i]);
 	s->gaps++;
 	idle_keep(s, &gap);
-	if ((stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION) &&
+	if (ct_stage_is_main(stage) &&
 	    ct_gap_pairs_add(&d->steady, &gap.previous, &gap.next, gap.duration))
 		return -ENOMEM;
 	return ct_gap_pairs_add(&d->pairs, &gap.previous, &gap.next, gap.duration);

@@ -401,7 +401,7 @@ static void gaps_idle(struct ct_analysis *a, struct ct_table *t)
 			uint64_t wall = ct_filter_clip(a->filter, &begin, &end);
 			struct ct_cell *row;
 
-			if (!wall || (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION))
+			if (!wall || !ct_filter_main(a->filter, span->stage))
 				continue;
 			row = ct_table_row(t);
 			row[I_PID] = ct_u64(p->pid);

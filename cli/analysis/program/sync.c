@@ -75,7 +75,7 @@ static uint64_t sync_steady(const struct ct_process_phases *p, uint64_t begin, u
 	for (unsigned int i = 0; i < p->stages_count; i++) {
 		const struct ct_stage_span *span = &p->stages[i];
 
-		if (span->stage != CT_STAGE_STEADY && span->stage != CT_STAGE_EXECUTION)
+		if (!ct_stage_is_main(span->stage))
 			continue;
 		begin = begin > span->begin ? begin : span->begin;
 		end = end < span->end ? end : span->end;

@@ -178,8 +178,7 @@ static int sums_end(struct ct_analysis *a)
 	for (size_t i = 0; i < c->operations_count && !rc; i++)
 		if (collectives_shown(a, &c->operations[i]))
 			rc = sums_add(a, s, &c->operations[i]);
-	if (s->list.count)
-		qsort(s->list.list, s->list.count, sizeof(*s->list.list), sums_compare);
+	ct_keyed_sort(&s->list, sums_compare);
 	for (size_t i = 0; i < s->list.count && !rc; i++)
 		sums_row(a, t, &s->list.list[i]);
 	collectives_notes(c, t);

@@ -30,8 +30,7 @@ static int job_span(struct ct_analysis *a, const struct ct_span *s)
 	struct ct_job *job = a->state;
 	struct ct_job_calls *calls;
 
-	if (!a->collectives->parts_count || (s->flags & CT_SPAN_NESTED) ||
-	    (stage != CT_STAGE_STEADY && stage != CT_STAGE_EXECUTION))
+	if (!a->collectives->parts_count || (s->flags & CT_SPAN_NESTED) || !ct_stage_is_main(stage))
 		return 0;
 	calls = ct_keyed_put(&job->calls, p - a->phases->processes);
 	if (!calls)
@@ -51,19 +50,6 @@ static int job_by_rank(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Its steady state, or its execution. */
-static void job_time(struct ct_job_rank *r, const struct ct_process_phases *p)
-{
-	for (unsigned int i = 0; i < p->stages_count; i++) {
-		const struct ct_stage_span *s = &p->stages[i];
-
-		if (s->stage != CT_STAGE_STEADY && s->stage != CT_STAGE_EXECUTION)
-			continue;
-		r->from = r->from ? r->from : s->begin;
-		r->to = s->end;
-	}
-}
-
 static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, uint32_t rank, uint64_t ts)
 {
 	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
@@ -79,7 +65,7 @@ static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, 
 	calls = ct_keyed_get(&((struct ct_job *)a->state)->calls, r->process);
 	r->memory = calls ? calls->memory : 0;
 	r->modules = calls ? calls->modules : 0;
-	job_time(r, p);
+	ct_phases_main(p, &r->from, &r->to);
 	r->iterations = p->iterations_count - ct_phases_warmup(p);
 	if (r->iterations) {
 		if (ct_iteration_stats(&stats, p, false))
@@ -101,12 +87,20 @@ static int job_rank(struct ct_analysis *a, struct ct_job_rank *r, uint32_t pid, 
 	return 0;
 }
 
+static struct ct_job_rank *job_of(struct ct_job *job, uint32_t pid)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->ranks[i].pid == pid)
+			return &job->ranks[i];
+	return NULL;
+}
+
 /* The rank of a process in the job: what its launcher said, else that in its largest communicator. */
 static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 {
 	const struct ct_collectives *c = a->collectives;
 	CT_KEYED(uint64_t) pids = { 0 };
-	size_t n = 0;
+	size_t n;
 	int rc = 0;
 
 	for (size_t i = 0; i < c->parts_count && !rc; i++)
@@ -114,18 +108,15 @@ static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 	job->ranks = calloc((pids.count < RANKS_MAX ? pids.count : RANKS_MAX) + 1, sizeof(*job->ranks));
 	if (!job->ranks)
 		rc = -ENOMEM;
-	for (size_t i = 0; i < c->parts_count && !rc && n < pids.count; i++) {
+	for (size_t i = 0; i < c->parts_count && !rc && job->count < pids.count; i++) {
 		const struct ct_part *part = &c->parts[i];
 		int32_t rank = ct_processes_rank(a->processes, part->pid);
-		bool known = false;
 
-		for (size_t k = 0; k < n; k++)
-			known |= job->ranks[k].pid == part->pid;
-		if (known || n == RANKS_MAX)
+		if (job->count == RANKS_MAX || job_of(job, part->pid))
 			continue;
-		rc = job_rank(a, &job->ranks[n++], part->pid, rank >= 0 ? (uint32_t)rank : part->rank, part->begin);
+		rc = job_rank(a, &job->ranks[job->count++], part->pid, rank >= 0 ? (uint32_t)rank : part->rank, part->begin);
 	}
-	job->count = n;
+	n = job->count;
 	ct_keyed_free(&pids);
 	if (rc)
 		return rc;
@@ -136,14 +127,6 @@ static int job_ranks(struct ct_analysis *a, struct ct_job *job)
 	}
 	job->several = n > 1;
 	return rc;
-}
-
-static struct ct_job_rank *job_of(struct ct_job *job, uint32_t pid)
-{
-	for (unsigned int i = 0; i < job->count; i++)
-		if (job->ranks[i].pid == pid)
-			return &job->ranks[i];
-	return NULL;
 }
 
 /* ------------------------------------------------------------- the operations --- */
@@ -227,13 +210,6 @@ static unsigned int job_last_wants(void *arg, const struct ct_class *class)
 	return ct_class_is(class, CT_IS_API) && class->category != CT_CAT_QUERY ? CT_WANTS_SPANS : 0;
 }
 
-static int job_last_event(void *arg, const struct ct_trace_event *e)
-{
-	(void)arg;
-	(void)e;
-	return 0;
-}
-
 /* What has not returned counts most; else the last call of the thread that makes the iterations. */
 static int job_last_span(void *arg, const struct ct_span *s, unsigned int orders)
 {
@@ -259,7 +235,7 @@ static int job_last(struct ct_analysis *a, struct ct_job *job)
 {
 	struct job_last last = { a, job };
 	struct ct_spans spans = {
-		.trace = a->trace, .event = job_last_event, .span = job_last_span, .wants = job_last_wants,
+		.trace = a->trace, .span = job_last_span, .wants = job_last_wants,
 		.arg = &last, .orders = CT_SPANS_BY_END,
 	};
 	int rc = ct_spans_run(&spans);
@@ -421,7 +397,7 @@ double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, 
 	return *last ? most : 0;
 }
 
-/* How much of something the rank has in a step; of the others their mean. */
+/* What the rank has in a step of what may be the reason; of the others their mean. */
 static double job_step(const struct ct_job *job, const struct ct_job_rank *r, enum ct_late why, bool others)
 {
 	double sum = 0;

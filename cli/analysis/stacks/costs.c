@@ -101,7 +101,7 @@ static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *sp
 	stage = p ? ct_phases_stage(p, span->begin) : CT_STAGE_COUNT;
 	if (stage == CT_STAGE_COUNT || stage == CT_STAGE_TEARDOWN)
 		return COSTS_NO_PART;
-	return CT_STACK_PART(p - a->phases->processes, stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION);
+	return CT_STACK_PART(p - a->phases->processes, ct_stage_is_main(stage));
 }
 
 static int costs_put(struct ct_stack_costs *s, uint32_t node, uint64_t part, const struct ct_stack_cost *cost)

@@ -21,7 +21,7 @@
 /* A scope is made of stages. */
 static bool gpu_in_scope(unsigned int stage)
 {
-	return stage == CT_STAGE_STEADY || stage == CT_STAGE_EXECUTION;
+	return ct_stage_is_main(stage);
 }
 
 static uint64_t gpu_idle_of(const struct ct_gpu_idle_device *d)

@@ -7,7 +7,7 @@
 #include "analysis/stacks/hot.h"
 #include "export/html/json.h"
 
-#define LINES_LEAST	1000u	/* a line has at least one part in so many of something */
+#define LINES_LEAST	1000u	/* of each cost: a line that has less than one part in so many is left out */
 #define LINES_NODES	20000u
 
 static const char *const lines_words[] = { "wall", "app", "cuda", "calls", "launches", "gpu", "bytes", "held", "startup" };

@@ -2,13 +2,11 @@
 /* See intern.h. */
 #include "export/perfetto/intern.h"
 
+#include "base/hash.h"
+
 static uint64_t intern_hash(enum ct_intern_kind kind, const char *text, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ kind;	/* FNV-1a */
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return hash;
+	return ct_hash_add(CT_HASH_BEGIN ^ kind, text, len);
 }
 
 uint64_t ct_intern_new(struct ct_intern *t, enum ct_intern_kind kind, const char *text, size_t len)

@@ -7,20 +7,12 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/hash.h"
 
 int ct_strings_begin(struct ct_strings *s, struct ct_db *db)
 {
 	*s = (struct ct_strings){ 0 };
 	return ct_insert_begin(&s->insert, db, "StringIds", 2, true);
-}
-
-static uint64_t strings_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return hash;
 }
 
 static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t hash)
@@ -43,7 +35,7 @@ static uint32_t strings_add(struct ct_strings *s, const char *text, uint64_t has
 
 uint32_t ct_strings_id(struct ct_strings *s, const char *text)
 {
-	uint64_t hash = strings_hash(text);
+	uint64_t hash = ct_hash_add(CT_HASH_BEGIN, text, strlen(text));
 	const struct ct_strings_id *first = ct_keyed_get(&s->by_hash, hash);
 	uint32_t id = first ? first->id : 0;
 
