@@ -27,12 +27,16 @@ root_of()
 	release=$1
 	fill()
 	{
-		unpack closure "$release" "$release" "$out" python3 python3-venv python3-pip coreutils bash dash grep
+		unpack closure "$release" "$release" "$out" python3 python3-venv python3-pip ca-certificates coreutils bash dash grep
 		ln -sf dash "$out/usr/bin/sh"
+		# What ca-certificates' own script makes when it is installed.  Debian 13's pip does
+		# not start without it, not even for a file.
+		mkdir -p "$out/etc/ssl/certs"
+		cat "$out"/usr/share/ca-certificates/mozilla/*.crt >"$out/etc/ssl/certs/ca-certificates.crt"
 		mkdir -p "$out"/{proc,dev,tmp,work}
 	}
-	make_dir "$cache/packages-root-1/$release" fill
-	echo "$cache/packages-root-1/$release"
+	make_dir "$cache/packages-root-2/$release" fill
+	echo "$cache/packages-root-2/$release"
 )
 
 # inside RELEASE COMMAND...: runs it in that root, where $work is /work
@@ -107,13 +111,22 @@ t_tarball()
 	done
 }
 
+# environment RELEASE: a new environment of Python with pip in $work/venv.  venv tells nothing of
+# why it could not get pip, so that is a step of its own.
+environment()
+{
+	rm -rf "$work/venv"
+	inside "$1" python3 -m venv --without-pip /work/venv && inside "$1" /work/venv/bin/python3 -m ensurepip --upgrade --default-pip
+}
+
 t_wheel()
 {
 	[ -e "$work/$wheel" ] || { skip "the wheel" "it was not made"; return; }
 	for release in bullseye bookworm trixie; do
-		rm -rf "$work/venv"
-		inside $release python3 -m venv /work/venv >"$work/out" 2>&1 && inside $release /work/venv/bin/pip install --no-index "/work/$wheel" >"$work/out" 2>&1
-		ok $? "$release: pip installs the wheel into a new environment" || tail -n 5 "$work/out"
+		environment $release >"$work/out" 2>&1
+		ok $? "$release: a new environment of Python, with pip" || { cat "$work/out"; continue; }
+		inside $release /work/venv/bin/pip install --no-index "/work/$wheel" >"$work/out" 2>&1
+		ok $? "$release: pip installs the wheel into it" || { cat "$work/out"; continue; }
 		used $release "the wheel" /work/venv/bin/cudatrace
 		is "$(inside $release /work/venv/bin/python3 -m cudatrace --version 2>&1)" "$(build/cudatrace --version)" "$release: python -m cudatrace"
 		inside $release /work/venv/bin/pip uninstall -y cudatrace >"$work/out" 2>&1
@@ -125,6 +138,10 @@ t_wheel()
 }
 
 if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
+	# What is told while they are made is no output of what is tested.
+	for release in bullseye bookworm trixie; do
+		root_of $release >/dev/null || ok 1 "a root of $release"
+	done
 	run_parts
 else
 	skip "packages" "needs root, and the right to make namespaces"
