@@ -379,6 +379,23 @@ t_steps() {
 	unset STEP_STRIDE STEP_FIRST
 }
 
+# Until the library blocks signals: from then on one waits for the end of that.
+t_first_call() {
+	if ! "$B/step" count query >"$W/said" 2>&1; then
+		skip "a thread's first call instruction by instruction" "ptrace is not allowed"
+		return
+	fi
+	local what n
+	for what in query call launch other; do
+		STEP_FIRST=$((RANDOM % 3 + 1)) STEP_STRIDE=${STEP_ALL:-3} traced "$B/step" first $what
+		n=$(sed -n 's/processes //p' "$W/out")
+		{ exits 0 && silent && valid && [ "${n:-0}" -gt 20 ] && counts $n '^stream .* lost=0$' &&
+		  counts $((2 * n)) '^u-.* cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)' &&
+		  counts 0 'flags=1[8c] ' && counts 0 '^open '; }
+		ok "a signal in a thread's first call ($what), whose handler calls CUDA: one stream" $?
+	done
+}
+
 # signals_record_all COMMAND...: victim's handlers lose nothing, and no record is made twice.
 signals_record_all() {
 	local n

@@ -17,6 +17,9 @@
  *				and STEP_MANY queries more in the first handler, if these are
  *				set; STEP_ONCE: there is one signal, whose handler is gone
  *				when it runs
+ *	step first WHAT		a process for each n, in whose first call a signal comes after the
+ *				n-th instruction, up to the first at which signals are blocked; its
+ *				handler calls CUDA, too.  Prints how many processes there were
  *	step look WHAT COMMAND	runs COMMAND (by sh) after each instruction that changed a
  *				file of CUDATRACE_DIR; it must succeed.  Prints how often.
  *	step start PROGRAM	prints the library's instructions from the start to the end of
@@ -205,6 +208,32 @@ static void rounds(void *bad)
 		if (*(int *)bad || one())
 			return;
 	}
+}
+
+static void calls_once(int sig)
+{
+	(void)sig;
+	if (set((void *)2))
+		_exit(1);
+}
+
+/* Its first call, and what a handler has called in it. */
+static int first_program(void)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+
+	if (!lib)
+		DIE("no libcuda");
+	get = dlsym(lib, "cuCtxGetCurrent");
+	set = dlsym(lib, "cuCtxSetCurrent");
+	launch = dlsym(lib, "cuLaunchKernel");
+	other = dlsym(lib, "cuMockCount");
+	signal(SIGUSR1, calls_once);
+	MARK();
+	if (one())
+		return 1;
+	MARK();
+	return 0;
 }
 
 static __attribute__((noinline)) int program(void)
@@ -482,6 +511,51 @@ static int interrupt_and_leave(void)
 	return e != MARKED;
 }
 
+/* A process that is traced, and stops before program() begins. */
+static void begin(int (*program)(void), const char *path)
+{
+	child = fork();
+	if (!child) {
+		ptrace(PTRACE_TRACEME);
+		if (path)
+			execl(path, path, NULL);
+		raise(SIGSTOP);
+		_exit(program());
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		DIE("no child");
+}
+
+static bool blocked(void)
+{
+	unsigned long mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, child, sizeof(mask), &mask))
+		DIE("no signal mask");
+	return mask >> (SIGUSR1 - 1) & 1;
+}
+
+static int interrupt_first(void)
+{
+	unsigned long n, i, processes = 0, step = number("STEP_STRIDE");
+	bool waits = false;
+
+	for (n = number("STEP_FIRST"); !waits; n += step) {
+		begin(first_program, NULL);
+		to_mark();
+		for (i = 0; i < n && !waits; i++) {
+			if (resume(PTRACE_SINGLESTEP, 0) != STEP)
+				DIE("ended after instruction %lu, status %x", i, status);
+			waits = blocked();
+		}
+		if (resume(PTRACE_CONT, SIGUSR1) != MARKED || resume(PTRACE_CONT, 0) != ENDED || status)
+			DIE("ended with a signal after instruction %lu, status %x", i, status);
+		processes++;
+	}
+	printf("processes %lu\n", processes);
+	return 0;
+}
+
 /* A file of the trace as it was seen last. */
 static struct seen {
 	void *map, *copy;
@@ -567,7 +641,7 @@ int main(int argc, char **argv)
 	int ret = 2;
 
 	if (argc < 3 || (strcmp(argv[1], "start") && !strchr("qclo", *argv[2]))) {
-		fprintf(stderr, "usage: step count|signal|longjmp|fork|both|look query|call|launch|other [COMMAND]\n"
+		fprintf(stderr, "usage: step count|signal|longjmp|fork|both|first|look query|call|launch|other [COMMAND]\n"
 			"       step start PROGRAM\n");
 		return 2;
 	}
@@ -581,16 +655,9 @@ int main(int argc, char **argv)
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	child = fork();
-	if (!child) {
-		ptrace(PTRACE_TRACEME);
-		if (!strcmp(argv[1], "start"))
-			execl(argv[2], argv[2], NULL);
-		raise(SIGSTOP);
-		_exit(program());
-	}
-	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
-		DIE("no child");
+	if (!strcmp(argv[1], "first"))
+		return interrupt_first();
+	begin(program, strcmp(argv[1], "start") ? NULL : argv[2]);
 	if (!strcmp(argv[1], "count"))
 		ret = count();
 	else if (!strcmp(argv[1], "start"))

@@ -336,6 +336,8 @@ cold struct ct_thread *ct_thread_attach(void)
 	 * over what libc does under locks of its own: a handler may make a thread's first call.
 	 */
 	mask = ct_signals_block();
+	/* A handler may have come before that, and made the thread's first call. */
+	t = ct_self;
 	find_libc();
 	unlocked = ct_lock();
 	if (ct_process_renew()) {
