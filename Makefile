@@ -95,14 +95,28 @@ module-if-possible:
 	else echo "The module is not built: no headers of the running kernel (apt-get install linux-headers-$(RELEASE))"; fi
 
 # ----------------------------------------------------------------- install --
+# Man pages and completion, from what the command itself says with --help.
+.PHONY: help-files
+help-files: $(B)/man/cudatrace.1 $(B)/completion/cudatrace.bash
+	@:
+$(B)/man/cudatrace.1: $(B)/cudatrace packaging/help/man packaging/help/table
+	$(call run,MAN,$(@D)) packaging/help/man $(B)/cudatrace $(VERSION) $(@D)
+$(B)/completion/cudatrace.bash: $(B)/cudatrace packaging/help/completion packaging/help/table
+	$(call run,SH,$(@D)) packaging/help/completion $(B)/cudatrace $(@D)
+
 .PHONY: install install-programs uninstall dkms-install dkms-remove sign
-install-programs: programs
+install-programs: programs help-files
 	install -D -m 755 $(B)/cudatrace $(DESTDIR)$(PREFIX)/bin/cudatrace
 	install -D -m 755 $(B)/libcudatrace.so $(DESTDIR)$(PREFIX)/lib/cudatrace/libcudatrace.so
 	install -m 755 $(PLUGIN_LIBS) $(DESTDIR)$(PREFIX)/lib/cudatrace/
 	install -D -m 644 userlib/include/cudatrace/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace.h
 	install -D -m 644 module/uapi/cudatrace_events.h $(DESTDIR)$(PREFIX)/include/cudatrace/uapi/cudatrace_events.h
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(B)/man/cudatrace*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -D -m 644 $(B)/completion/cudatrace.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cudatrace
+	install -D -m 644 $(B)/completion/_cudatrace $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cudatrace
+	install -D -m 644 $(B)/completion/cudatrace.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cudatrace.fish
 
 # And what lets the machine's users use the module.
 install: install-programs
@@ -118,6 +132,9 @@ endif
 
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/cudatrace $(DESTDIR)$(PREFIX)/lib/cudatrace $(DESTDIR)$(PREFIX)/include/cudatrace \
+		$(DESTDIR)$(PREFIX)/share/man/man1/cudatrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/cudatrace-*.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cudatrace $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cudatrace \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cudatrace.fish \
 		$(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf \
 		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
 

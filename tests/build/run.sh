@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-names="tree needs install" dkms_kernel=6.1
+names="tree needs help install" dkms_kernel=6.1
 # The module outside of a guest.
 [ "${1:-}" != --module ] || { names="sign conftest static dkms"; shift; }
 # DKMS builds for one kernel in `make test-all`, and for another one in `make test-kernels`.
@@ -107,6 +107,54 @@ t_needs()
 	ok $? "a new file that no row names: all"
 }
 
+# completed WORD...: what bash offers for the last WORD, on one line.
+completed()
+{
+	bash -c 'compopt() { :; }
+		. build/completion/cudatrace.bash
+		COMP_WORDS=(cudatrace "$@") COMP_CWORD=$#
+		_cudatrace
+		printf "%s\n" "${COMPREPLY[@]}" | paste -sd " "' bash "$@"
+}
+
+# Man pages and completion are made from --help, and have all of it.
+t_help()
+{
+	local verb verbs option page text line offered missing=
+	make -s help-files >"$work/help.log" 2>&1
+	ok $? "make help-files" || cat "$work/help.log"
+	verbs=$(build/cudatrace --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+	is "$(ls build/man | paste -sd ' ')" "$(for verb in '' $verbs; do echo "cudatrace${verb:+-$verb}.1"; done | sort | paste -sd ' ')" "a man page for each command"
+	is "$(mandoc -T lint build/man/*.1 2>&1)" "" "mandoc has nothing against them"
+	is "$(for page in build/man/*.1; do MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null; done)" "" "nor has man"
+	for verb in $verbs; do
+		page=$(mandoc -O width=900 -T utf8 "build/man/cudatrace-$verb.1" | sed 's/.\x08//g')
+		text=$(build/cudatrace "$verb" --help)
+		offered=" $(completed "$verb" --) "
+		for option in $(grep -oE '^ +(-., )?--[a-z-]+' <<<"$text" | grep -oE -- '--.*'); do
+			grep -qE -- "^ +(-., )?$option\\b" <<<"$page" || missing+=" man:$verb:$option"
+			grep -qE -- "^.complete .*from $verb'.* -l ${option#--} " <(sed 's/^/ /' build/completion/cudatrace.fish) || missing+=" fish:$verb:$option"
+			[[ $offered =~ " $option"=?" " ]] || missing+=" bash:$verb:$option"
+		done
+		while read -r line; do
+			grep -qF -- "$line" <<<"$page" || missing+=" man:$verb:$line"
+		done < <(sed -n '/^EXAMPLES/,$s/^  \(cudatrace [^ ]* [^ ]* *[^ ]*\).*/\1/p' <<<"$text")
+	done
+	is "$missing" "" "each option of each command is in its page, and offered by bash and fish; so are the examples"
+	is "$(completed sn)" snapshot "bash: a command"
+	is "$(completed report cuda_api_)" "cuda_api_sum cuda_api_trace" "bash: a report"
+	is "$(completed export --format = p)" "perfetto parquet" "bash: a format, behind ="
+	is "$(completed export -F s)" "sqlite" "bash: and behind the letter"
+	is "$(completed record --groups ioctl,mem)" "ioctl,memory" "bash: one more word of a list"
+	is "$(completed record --on sl)" "slow=" "bash: a word that takes a value"
+	is "$(completed session pa)" pause "bash: what to do with a session"
+	is "$(completed record -o x -- tru)" "$(compgen -c tru | paste -sd ' ')" "bash: behind -- a command"
+	is "$(completed explain pack)" packaging "bash: a directory"
+	is "$(zsh -n build/completion/_cudatrace 2>&1; fish -n build/completion/cudatrace.fish 2>&1)" "" "zsh and fish can read theirs"
+	is "$(fish -c 'source build/completion/cudatrace.fish; complete -C "cudatrace export --format p"' 2>&1 | cut -f 1 | paste -sd ' ')" \
+		"parquet perfetto" "fish: a format"
+}
+
 # make install and make uninstall.
 t_install()
 {
@@ -114,6 +162,8 @@ t_install()
 	ok $? "make install" || cat "$work/install.log"
 	"$work/root/usr/bin/cudatrace" record -q --no-module -o "$work/trace" -- true 2>"$work/record.err"
 	ok $? "the installed command finds its installed library" || cat "$work/record.err"
+	[ -s "$work/root/usr/share/man/man1/cudatrace-record.1" ] && [ -s "$work/root/usr/share/bash-completion/completions/cudatrace" ]
+	ok $? "man pages and completion are installed"
 	is "$(find "$work/root" -name 'libcuda.so*')" "" "the simulated libcuda is not installed"
 
 	for file in udev/rules.d/60-cudatrace.rules sysusers.d/cudatrace.conf modules-load.d/cudatrace.conf modprobe.d/cudatrace.conf; do
