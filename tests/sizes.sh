@@ -15,7 +15,7 @@
 #	$fuzz_count	damaged traces, where CT_FUZZ does not say it
 archives=(tests/data/*.tar.xz)
 hostile_count=5000
-hostile_big=300000
+hostile_big=100000
 fuzz_count=12
 full=
 if [ "${CT_TEST_LONG:-}" = 1 ]; then

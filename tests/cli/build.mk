@@ -14,7 +14,7 @@ OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
 LIB := $(B)/cli.a
 
-all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/units $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
+all: $(B)/cudatrace $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace $(B)/replay $(B)/usage $(B)/many $(B)/units $(B)/tables $(B)/phases $(B)/live_text $(B)/ring $(B)/rate
 
 $(B)/cudatrace: $(OBJS)
 	$(call run,LD,$@) $(CC) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
@@ -38,6 +38,14 @@ $(B)/make_trace $(B)/make_gpu $(B)/make_rules $(B)/hurt_trace $(B)/hostile_trace
 $(B)/usage: tests/bench/usage.c
 	@mkdir -p $(@D)
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
+
+# Many command lines in one start: it has the command in it.
+$(B)/main_of_many.o: cli/main.c $(wildcard cli/cmd/*.h cli/base/*.h) $(ABI)
+	@mkdir -p $(@D)
+	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -Dmain=ct_main -c -o $@ $<
+
+$(B)/many: tests/cli/many.c $(B)/main_of_many.o $(LIB)
+	$(call run,LD,$@) $(CC) $(FLAGS) $(SANITIZE) -o $@ $^ $(CLI_LIBS)
 
 # What the fuzzer runs, on inputs that it found once.
 $(B)/replay: $(wildcard tests/fuzz/*.c tests/fuzz/*.h) $(LIB)

@@ -17,13 +17,12 @@ call_lines()
 	}' "$work/data/$1.tsv" >"$work/data/$1.calls"
 }
 
-# tree NAME OP: what is inside a call, by awk: op_id, depth, duration, self time.  Self is what is
+# tree NAME OP TID: what is inside a call of a thread, by awk: op_id, depth, duration, self time.  Self is what is
 # left of the duration without that of what lies directly inside: calls, interrupts of this thread,
 # time off the CPU.
 tree()
 {
-	awk -F '\t' -v want="$2" '
-	NR == FNR { if ($2 == want) tid = $4; next }
+	awk -F '\t' -v want="$2" -v tid="$3" '
 	$4 != tid { next }
 	$1 == "B" && ($2 == want || depth) {
 		op[++depth] = $2; first[depth] = ++count; id[count] = $2; at[$2] = count
@@ -42,7 +41,7 @@ tree()
 	END {
 		for (n = 1; n <= count; n++)
 			print id[n], level[n], duration[n], duration[n] - inside[n]
-	}' "$work/data/$1.calls" "$work/data/$1.calls"
+	}' "$work/data/$1.calls"
 }
 
 # One call of a real trace.
@@ -51,7 +50,7 @@ same_tree()
 	"$plain" explain --call "$2" --format json "$(trace "$1")" 2>/dev/null >"$work/tree.json"
 	jq -r '.call_tree[] | select(.State != "later" and ."Duration (ns)" != null) |
 		[."Op ID", .Depth, ."Duration (ns)", ."Self (ns)"] | join(" ")' "$work/tree.json" | sort -n >"$work/tree.got"
-	tree "$1" "$2" | sort -n >"$work/tree.all"
+	tree "$1" "$2" "$3" | sort -n >"$work/tree.all"
 	if [ "$(wc -l <"$work/tree.all")" -gt 1000 ]; then
 		# The largest thousand are shown: all of them are right.
 		[ "$(grep -cxFf "$work/tree.got" "$work/tree.all")" -ge 990 ] || return 1
@@ -66,7 +65,7 @@ same_tree()
 
 t_call_tree()
 {
-	local name op bad seen
+	local name op tid bad seen
 
 	for name in $(real); do
 		# An archive of several traces has none of its own name.
@@ -74,11 +73,11 @@ t_call_tree()
 		call_lines "$name"
 		bad='' seen=0
 		# The longest calls, and one in many; none of which a part was lost.
-		for op in $(awk -F '\t' '$1 == "E" && $5 != "interrupt" && $3 == 0 && $7 != "" && $9 && $8 != "sched_switch" {
-				print $7, $2 }' "$work/data/$name.calls" | sort -rn | awk 'NR <= 2 || NR % 2503 == 0 { print $2 }' | head -n 4); do
+		while read -r op tid; do
 			seen=$((seen + 1))
-			same_tree "$name" "$op" || bad="$bad $op"
-		done
+			same_tree "$name" "$op" "$tid" || bad="$bad $op"
+		done < <(awk -F '\t' '$1 == "E" && $5 != "interrupt" && $3 == 0 && $7 != "" && $9 && $8 != "sched_switch" {
+				print $7, $2, $4 }' "$work/data/$name.calls" | sort -rn | awk 'NR <= 2 || NR % 2503 == 0 { print $2, $3 }' | head -n 4)
 		[ -z "$bad" ] && [ $seen -gt 0 ]
 		ok $? "call trees of $name are what awk finds: $seen calls" || {
 			echo "# not:$bad"; diff "$work/tree.got" "$work/tree.all" | head -n 5

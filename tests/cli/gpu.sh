@@ -302,7 +302,8 @@ t_gpu_host()
 # Bytes of the GPU's streams changed at random: no crash, no report of a sanitizer.
 t_gpu_fuzz()
 {
-	local bad=0 seed file name command status
+	local bad=0 seed file name n status out=$work/gpu-fuzz
+	mkdir -p "$out"
 	for seed in $(fuzz_seeds); do
 		for name in overlap nodes; do
 			gpu_trace $name
@@ -310,15 +311,16 @@ t_gpu_fuzz()
 			cp -r "$g" "$work/gpu-hurt"
 			file=$(find "$work/gpu-hurt" -name 'g-*' | sort | shuf -n 1 --random-source=<(yes "$seed"))
 			"$b/hurt_trace" flip "$file" "$seed"
-			for command in "export --format chrome" "report --format json --all" "report cuda_gpu_trace" "explain"; do
-				# shellcheck disable=SC2086
-				timeout $hang "$ct" $command "$work/gpu-hurt" >/dev/null 2>"$work/gpu-hurt.err" </dev/null
-				status=$?
-				[ $status -le 1 ] && continue
-				echo "# seed $seed, $name, $(basename "$file"), $command: status $status"
-				head -n 5 "$work/gpu-hurt.err" | sed 's/^/# /'
+			printf "%s\t$work/gpu-hurt\n" "export\t--format\tchrome" "report\t--format\tjson\t--all" \
+				"report\tcuda_gpu_trace" "explain" | sed 's/\\t/\t/g' >"$out/lines"
+			"$b/many" "$out" <"$out/lines" >"$out/status"
+			while read -r n status; do
+				[ "$status" -le 1 ] && continue
+				echo "# seed $seed, $name, $(basename "$file"), $(sed -n "${n}p" "$out/lines"): status $status"
+				head -n 5 "$out/$n.err" | sed 's/^/# /'
 				bad=$((bad + 1))
-			done
+			done <"$out/status"
+			[ "$(wc -l <"$out/status")" = 4 ] || bad=$((bad + 1))
 		done
 	done
 	is $bad 0 "damaged streams of the GPU: an answer or one line"

@@ -128,43 +128,49 @@ csv()
 # same WANT GOT KINDS TEXT: two lists of rows say the same.  KINDS, a letter for each column:
 # t: the same text; n: the same number; d: a number with one decimal; m: a number with three;
 # p: a percentile or median, exact if the second column is at most 1024, else right to 0.01 %.
-same()
-{
-	LC_ALL=C sort "$1" >"$1.sorted"
-	LC_ALL=C sort "$2" >"$2.sorted"
-	in_order "$1.sorted" "$2.sorted" "$3" "$4"
-}
+same() { compare_rows sorted "$@"; }
+in_order() { compare_rows "" "$@"; }
 
-in_order()
+# One process: there are thousands of such lists.
+compare_rows()
 {
-	awk -F'\t' -v kinds="$3" '
-	function bad(i) {
+	local rows
+	rows=$(gawk -F'\t' -v sorted="$1" -v kinds="$4" -v differ="$3.diff" '
+	function bad(i, text) {
 		if (++wrong <= 3)
-			printf "# line %d, column %d: wanted \"%s\" got \"%s\"\n", FNR, i, want[i], $i
+			printf "# line %d, column %d: wanted \"%s\" got \"%s\"\n", n, i, want[i], text >differ
 	}
-	NR == FNR { lines[FNR] = $0; expected = FNR; next }
-	{
-		split(lines[FNR], want, "\t")
-		if (NF != length(kinds))
-			bad(NF)
-		for (i = 1; i <= length(kinds); i++) {
-			kind = substr(kinds, i, 1)
-			least = kind == "d" ? 0.0502 : kind == "m" ? 0.000502 : 0
-			if (kind == "p")
-				least = $2 > 1024 ? want[i] / 10000 + 0.05 : 0
-			off = want[i] - $i
-			if (kind == "t" || want[i] == "" || $i == "" ? want[i] "" != $i "" :
-			    off > least || off < -least)
-				bad(i)
-		}
-		got = FNR
-	}
+	# Sorted as texts.
+	NR == FNR { wanted[expected = FNR] = $0 ""; next }
+	{ got[count = FNR] = $0 "" }
 	END {
-		if (got != expected)
-			printf "# wanted %d rows, got %d\n", expected, got
-		exit wrong || got != expected
-	}' "$1" "$2" >"$2.diff"
-	ok $? "$4 ($(wc -l <"$1") rows)" || cat "$2.diff"
+		printf "" >differ
+		if (sorted) {
+			asort(wanted)
+			asort(got)
+		}
+		for (n = 1; n <= count; n++) {
+			split(wanted[n], want)
+			fields = split(got[n], row)
+			if (fields != length(kinds))
+				bad(fields, row[fields])
+			for (i = 1; i <= length(kinds); i++) {
+				kind = substr(kinds, i, 1)
+				least = kind == "d" ? 0.0502 : kind == "m" ? 0.000502 : 0
+				if (kind == "p")
+					least = row[2] > 1024 ? want[i] / 10000 + 0.05 : 0
+				off = want[i] - row[i]
+				if (kind == "t" || want[i] == "" || row[i] == "" ? want[i] "" != row[i] "" :
+				    off > least || off < -least)
+					bad(i, row[i])
+			}
+		}
+		if (count + 0 != expected + 0)
+			printf "# wanted %d rows, got %d\n", expected, count >differ
+		print expected + 0
+		exit wrong || count + 0 != expected + 0
+	}' "$2" "$3")
+	ok $? "$5 ($rows rows)" || cat "$3.diff"
 }
 
 # falling FILE COLUMN TEXT: numbers that don't grow from row to row
@@ -210,17 +216,16 @@ report()
 	ok $? "$2 of $1" || cat "$work/data/$1.notes"
 }
 
-# The columns that the summaries by time have in common, with the name of the count.
-times() { printf '%s\n' "$1" "Time (%)" "Total Time (ns)" "Avg (ns)" "Med (ns)" "Min (ns)" "Max (ns)" "StdDev (ns)"; }
+# The columns that the summaries by time have in common, beside the count.
+times=("Time (%)" "Total Time (ns)" "Avg (ns)" "Med (ns)" "Min (ns)" "Max (ns)" "StdDev (ns)")
 
 # is_sum NAME REPORT COUNT COLUMN: such a summary is what lines of distribution() on stdin say.
 is_sum()
 {
-	local out=$work/data/$1.$2 columns
+	local out=$work/data/$1.$2
 
-	distribution | awk -F'\t' -v OFS='\t' '{ print $1, $2, $4, $5, $6, $7, $8, $9, $10 }' >"$out.want"
-	mapfile -t columns < <(times "$3")
-	csv "$out.csv" "$4" "${columns[@]}" >"$out.got"
+	distribution | cut -f 1,2,4-10 >"$out.want"
+	csv "$out.csv" "$4" "$3" "${times[@]}" >"$out.got"
 	same "$out.want" "$out.got" tndndpnnd "$2 of $1: every row and every number"
 	falling "$out.got" 4 "$2 of $1: the largest total first"
 }

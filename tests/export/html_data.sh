@@ -155,12 +155,12 @@ t_html_data_full()
 	is "$(wc -l <"$work/html-full.err")" 1 "html: a full disk: one line"
 }
 
-# KIND MIB: what a report may take of 300,000 records: what it takes, and 80 bytes of each record.
+# KIND MIB: what a report may take of 100,000 records: what it takes, and 80 bytes of each record.
 html_limits='
-growth 165
-ranges 182
-objects 206
-sequences 137
+growth 71
+ranges 44
+objects 95
+sequences 63
 '
 
 # Memory is bounded, whatever there is much of; of 1.5 million 400 MiB are the limit for all.
