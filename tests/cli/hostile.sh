@@ -51,16 +51,12 @@ hostile_now()
 	rm -rf "$out" "$work/hostile.lines" "$work/hostile.raw"
 }
 
-# hostile_commands DIR: all that read a trace.
-hostile_commands()
+# hostile_reads DIR: each command and each way to go through a trace.
+hostile_reads()
 {
 	local format
-	hostile_run report "$1"
 	hostile_run report --all cuda_api_trace cuda_gpu_trace "$1"
-	hostile_run report --all --format json "$1"
-	hostile_run report --from steady --to steady cuda_api_sum "$1"
 	hostile_run explain "$1"
-	hostile_run explain --format json "$1"
 	hostile_run explain --call 2 "$1"
 	hostile_run explain --slowest 3 "$1"
 	hostile_run explain --at 0.001 "$1"
@@ -70,8 +66,25 @@ hostile_commands()
 	for format in jsonl chrome folded; do
 		hostile_run export --format $format "$1"
 	done
+}
+
+# hostile_prints DIR: the same in the other formats, in which texts matter.
+hostile_prints()
+{
+	hostile_run report "$1"
+	hostile_run report --all --format json "$1"
+	hostile_run report --from steady --to steady cuda_api_sum "$1"
+	hostile_run explain --format json "$1"
 	# A text is what the program wrote, byte by byte.
 	hostile_raw=1 hostile_run report --all --format csv "$1"
+}
+
+# hostile_commands DIR: all that read a trace; of one that is damaged and whose texts are those of others
+# each reads it once, in full in each format.
+hostile_commands()
+{
+	hostile_reads "$1"
+	[ -z "$full" ] || hostile_prints "$1"
 	hostile_now
 }
 
@@ -82,8 +95,10 @@ t_hostile()
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$work/hostile-$name" $hostile_count || return
 		hostile_bad=0
+		hostile_reads "$work/hostile-$name"
+		hostile_prints "$work/hostile-$name"
 		hostile_run top --views 1 "$work/hostile-$name"
-		hostile_commands "$work/hostile-$name"
+		hostile_now
 		is $hostile_bad 0 "hostile trace $name: each command ends in an answer or in one line"
 	done
 }
@@ -117,6 +132,7 @@ t_hostile_damage()
 	sed -i '5s/^class/class 1/' "$work/cut/.registry"
 	hostile_commands "$work/cut"
 	printf '\001\002\033[31m %%zz\n' >"$work/cut/.registry"
+	hostile_prints "$work/cut"
 	hostile_commands "$work/cut"
 	rm "$work/cut/.registry"
 	hostile_commands "$work/cut"

@@ -62,7 +62,7 @@ t_html_page()
 	html_tools browser >/dev/null
 	for trace in gpt2:cuMemcpyHtoDAsync guest-inference:cuLaunchKernel; do
 		text=${trace#*:} trace=${trace%:*}
-		"$cudatrace" export --format html -f -o "$work/page-$trace.html" "$traces/$trace" 2>"$work/html.err"
+		build/cudatrace export --format html -f -o "$work/page-$trace.html" "$traces/$trace" 2>"$work/html.err"
 		ok $? "html: $trace is exported" || { head -n 3 "$work/html.err"; continue; }
 		html_facts "$(jsonl "$trace")" "$text" >"$work/page-$trace.facts"
 		html_lines node tests/export/browser/page.js "$work/page-$trace.html" "$work/page-$trace.facts"

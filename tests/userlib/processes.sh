@@ -316,10 +316,10 @@ t_steps() {
 		skip "calls instruction by instruction" "ptrace is not allowed"
 		return
 	fi
-	local what n stride=7 first all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)'
-	# Each run has other instructions, and says which: seven runs have all.
+	local what n stride=17 first all=' cu(CtxGetCurrent|CtxSetCurrent|LaunchKernel|MockCount)( |$)'
+	# Each run has other instructions, and says which: seventeen runs have all.
 	first=${STEP_OFFSET:-$((RANDOM % stride + 1))}
-	echo "# every seventh instruction, the first is number $first: STEP_OFFSET=$first repeats it, STEP_ALL=1 takes more"
+	echo "# every seventeenth instruction, the first is number $first: STEP_OFFSET=$first repeats it, STEP_ALL=1 takes more"
 	for what in query timed call launch nested other; do
 		unset STEP_STRIDE STEP_FIRST STEP_WHAT STEP_NESTED CUDATRACE_TIME_QUERIES
 		case $what in
@@ -453,8 +453,12 @@ t_sequences() {
 	{ exits 0 && valid && counts 1 cuMockErrno; }
 	ok "... an unknown function at the very top of a stack" $?
 	"$B/step" count query >"$W/said" 2>&1 || return
+	# As t_steps: in each run other instructions.
+	n=$((RANDOM % 17 + 1))
+	echo "# every seventeenth instruction, the first is number ${STEP_OFFSET:-$n}: STEP_OFFSET repeats it, STEP_ALL=1 takes each third"
+	[ -n "${STEP_ALL:-}" ] || local -x STEP_FIRST=${STEP_OFFSET:-$n}
 	for what in query other; do
-		STEP_STRIDE=3 CUDATRACE_PACKET=4096 traced "$B/refuse" rseq 38 "$B/step" signal $what
+		STEP_STRIDE=$([ -n "${STEP_ALL:-}" ] && echo 3 || echo 17) CUDATRACE_PACKET=4096 traced "$B/refuse" rseq 38 "$B/step" signal $what
 		n=$(sed -n 's/calls \([0-9]*\) handled \([0-9]*\)/\1 + \2 + 1/p' "$W/out")
 		{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0' &&
 		  counts $((${n:-0})) ' cu(CtxGetCurrent|CtxSetCurrent|MockCount)( |$)'; }
