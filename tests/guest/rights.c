@@ -47,7 +47,7 @@ static int starts_nothing(void)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char c;
 
-	alarm(60);
+	alarm(600);
 	if (read(fd, &c, 1) != -1 || errno != ENODATA)
 		return 1;
 	if (read(blocks, &c, 1) != -1 || errno != ENODATA)
@@ -76,7 +76,7 @@ static void test_end(void)
 		ssize_t n = 1;
 		int fd;
 
-		alarm(60);
+		alarm(600);
 		become_reader();
 		close(s.fd);
 		fd = device(O_RDONLY);

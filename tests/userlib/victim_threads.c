@@ -100,7 +100,7 @@ int held(void)
 	CHECK(state_of(tid) == 'S' && !pipe(go));
 	pid = fork();
 	if (!pid) {
-		alarm(120);	/* it must not outlive a test that failed */
+		alarm(600);	/* it must not outlive a test that failed */
 		CHECK(read(go[0], &byte, 1) == 1);
 		calls(1);
 		_exit(0);
@@ -134,7 +134,7 @@ int fork_lookups(void)
 		pid_t pid = fork();
 
 		if (!pid) {
-			alarm(30);
+			alarm(600);
 			CHECK(dlsym(lib, "cuMemGetInfo_v2"));
 			calls(1);
 			_exit(0);

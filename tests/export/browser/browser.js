@@ -8,6 +8,9 @@ import { pathToFileURL } from "node:url";
 
 const { chromium } = createRequire(join(process.env.NODE_MODULES, "x"))("playwright-core");
 
+/** After so many milliseconds a page hangs: a busy machine takes none as long. */
+export const hang = 600000;
+
 /** Of the program $CHROMIUM. */
 export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM,
 	args: ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb"] });
@@ -16,7 +19,7 @@ export const launch = () => chromium.launch({ executablePath: process.env.CHROMI
 export async function open(browser, file, { width = 1280, height = 900, scheme = "light", wait = true } = {}) {
 	const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
 	page.wrongs = [];
-	page.setDefaultTimeout(60000);
+	page.setDefaultTimeout(hang);
 	page.on("console", (message) => {
 		if (["error", "warning", "assert"].includes(message.type()))
 			page.wrongs.push(`console: ${message.text()}`);
@@ -40,7 +43,17 @@ export async function open(browser, file, { width = 1280, height = 900, scheme =
 }
 
 /** Until all data are there. */
-export const complete = (page) => page.waitForFunction(() => document.documentElement.dataset.state === "complete", null, { timeout: 120000 });
+export const complete = (page) => page.waitForFunction(() => document.documentElement.dataset.state === "complete", null, { timeout: hang });
+
+/** What promiseOf() gives when good() accepts it, or after 400 frames: a busy machine has few of them, but has them. */
+export async function until(page, promiseOf, good) {
+	let value = await promiseOf();
+	for (let i = 0; i < 400 && !good(value); i++) {
+		await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+		value = await promiseOf();
+	}
+	return value;
+}
 
 /** Until the timeline has stopped moving. */
 export const still = (page) => page.evaluate(async () => {

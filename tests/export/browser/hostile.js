@@ -7,7 +7,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launch, open } from "./browser.js";
+import { hang, launch, open } from "./browser.js";
 import { report } from "./contract.js";
 
 const [templateFile, dir, ...reports] = process.argv.slice(2);
@@ -71,7 +71,7 @@ for (const [what, text] of Object.entries({ "half of its data": whole.slice(0, w
 	const file = join(dir, "page-cut.html");
 	writeFileSync(file, text);
 	const page = await open(browser, file, { wait: false });
-	await page.waitForSelector(".notice.bad", { timeout: 20000 }).catch(() => {});
+	await page.waitForSelector(".notice.bad", { timeout: hang }).catch(() => {});
 	say(/cannot be shown/.test(await page.locator("#notices").innerText()), `a file with ${what} says that it cannot be shown`);
 	await page.close();
 }

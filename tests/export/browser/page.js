@@ -7,7 +7,7 @@
 // Prints "ok" or "not ok", a tab and what it was.
 
 import { readFileSync } from "node:fs";
-import { launch, open, still } from "./browser.js";
+import { launch, open, still, until } from "./browser.js";
 
 const [file, factsFile] = process.argv.slice(2);
 const facts = JSON.parse(readFileSync(factsFile, "utf8"));
@@ -119,18 +119,19 @@ try {
 
 	// Keys, when the timeline has the focus.
 	await page.evaluate(() => window.cudatraceReport.timeline.element.focus());
-	const key = async (name, ms) => {
+	const key = async (name, moved) => {
 		await page.keyboard.down(name);
-		await page.waitForTimeout(ms);
+		await until(page, view, moved);
 		await page.keyboard.up(name);
 		await still(page);
 		return view();
 	};
-	const zero = await key("0", 20);
-	const near = await key("w", 400);
-	const right = await key("d", 300);
-	const left = await key("ArrowLeft", 700);
-	const far = await key("s", 250);
+	const width = (v) => v[1] - v[0];
+	const zero = await key("0", () => true);
+	const near = await key("w", (v) => width(v) < width(zero) * 0.5);
+	const right = await key("d", (v) => v[0] > near[0] + width(near) * 0.1);
+	const left = await key("ArrowLeft", (v) => v[0] < right[0] - width(near) * 0.05);
+	const far = await key("s", (v) => width(v) > width(left) * 1.2);
 	say(near[1] - near[0] < (zero[1] - zero[0]) * 0.9 && right[0] > near[0] && left[0] < right[0] && far[1] - far[0] > left[1] - left[0],
 		"W, D, the left arrow and S zoom and move");
 	await page.evaluate(() => window.cudatraceReport.timeline.body.scrollIntoView({ block: "center", behavior: "instant" }));
@@ -234,19 +235,20 @@ try {
 	const colours = [];
 	for (const scheme of ["light", "dark"]) {
 		await page.emulateMedia({ colorScheme: scheme });
-		await page.waitForTimeout(200);
-		colours.push(await page.evaluate(() => {
+		const colour = () => page.evaluate(() => {
 			const { canvas } = window.cudatraceReport.timeline.painter;
 			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
 			copy.drawImage(canvas, 0, 0);
 			return [getComputedStyle(document.body).backgroundColor, copy.getImageData(canvas.width - 3, canvas.height - 2, 1, 1).data.join()].join(" ");
-		}));
+		});
+		await still(page);
+		// The canvas is painted again when a frame comes.
+		colours.push(colours.length ? await until(page, colour, (now) => now.split(" ").pop() !== colours[0].split(" ").pop()) : await colour());
 	}
 	say(colours[0].split(" ").pop() !== colours[1].split(" ").pop() && colours[0] !== colours[1], `light and dark differ, on the canvas too (${colours.join(" / ")})`);
 	for (const width of [800, 1280, 1920]) {
 		await page.setViewportSize({ width, height: 900 });
-		await page.waitForTimeout(150);
-		const over = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
+		const over = await until(page, () => page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth), (n) => n <= 0);
 		say(over <= 0, `nothing stands out at ${width} pixels (${over})`);
 	}
 } catch (error) {
