@@ -106,7 +106,7 @@ t_hostile()
 # Damaged in places, and still being recorded.
 t_hostile_damage()
 {
-	local hostile_bad=0 size cut from
+	local hostile_bad=0 size cut from holder
 	generate basic
 	generate open
 	generate layers
@@ -148,10 +148,11 @@ t_hostile_damage()
 	rm -rf "$work/cut"
 	cp -r "$work/open" "$work/cut"
 	"$b/hurt_trace" hold "$work/cut" >"$work/hold" &
+	holder=$!
 	wait_until [ -s "$work/hold" ]
 	hostile_commands "$work/cut"
-	kill $!
-	wait $! 2>/dev/null
+	kill $holder
+	wait $holder 2>/dev/null
 	is $hostile_bad 0 "a trace that is still being recorded"
 }
 
