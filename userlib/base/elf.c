@@ -364,16 +364,18 @@ bool ct_object_is_ours(const struct dl_phdr_info *info)
 }
 
 struct search {
-	const char *name;
-	void *found;
+	const char *names;	/* so many texts, one behind the other */
+	void **found;
+	unsigned count;
 	bool here;		/* also in objects before this library */
 };
 
 static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *n = data;
+	const char *name = n->names;
+	unsigned missing = 0;
 	struct ct_object o;
-	const ElfW(Sym) *s;
 
 	(void)size;
 	if (ct_object_is_ours(info)) {
@@ -382,22 +384,32 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 	}
 	if (!n->here || !ct_object_read(&o, info))
 		return 0;
-	s = ct_object_find(&o, n->name);
-	if (!s || ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC ||
-	    ELF64_ST_TYPE(s->st_info) == STT_TLS)
-		return 0;
-	n->found = (void *)(o.base + s->st_value);
-	return 1;
+	for (unsigned i = 0; i < n->count; i++, name += strlen(name) + 1) {
+		const ElfW(Sym) *s = n->found[i] ? NULL : ct_object_find(&o, name);
+
+		if (s && ELF64_ST_TYPE(s->st_info) != STT_GNU_IFUNC && ELF64_ST_TYPE(s->st_info) != STT_TLS)
+			n->found[i] = (void *)(o.base + s->st_value);
+		missing += !n->found[i];
+	}
+	return !missing;
+}
+
+void ct_find_next_all(const char *names, void **found, unsigned count)
+{
+	struct search n = { names, found, count, false };
+
+	memset(found, 0, count * sizeof(*found));
+	if (ct_each_object(search_object, &n))
+		return;
+	/* One that was loaded late has nobody behind it. */
+	n.here = true;
+	ct_each_object(search_object, &n);
 }
 
 void *ct_find_next(const char *name)
 {
-	struct search n = { name, NULL, false };
+	void *found;
 
-	ct_each_object(search_object, &n);
-	/* One that was loaded late has nobody behind it. */
-	n.here = true;
-	if (!n.found)
-		ct_each_object(search_object, &n);
-	return n.found;
+	ct_find_next_all(name, &found, 1);
+	return found;
 }

@@ -62,6 +62,9 @@ bool ct_object_is_ours(const struct dl_phdr_info *info);
  */
 void *ct_find_next(const char *name);
 
+/* The same of several: names are so many texts, one behind the other.  One look at each object. */
+void ct_find_next_all(const char *names, void **found, unsigned count);
+
 /*
  * libc's dl_iterate_phdr(), also where somebody else has put himself before it.  In a child
  * it shows no object as long as its lock may be that of a thread of the parent which was

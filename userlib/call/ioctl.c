@@ -22,11 +22,19 @@ typedef int ioctl_function(int fd, unsigned long cmd, ...);
 
 static early_data ioctl_function *next;
 
+void ct_ioctl_found(void *real)
+{
+	ct_store(&next, (ioctl_function *)real);
+}
+
 void *ct_ioctl_start(void)
 {
-	void *found = ct_find_next("ioctl");
+	void *found = (void *)ct_load(&next);
 
-	ct_store(&next, (ioctl_function *)found);
+	if (!found) {
+		found = ct_find_next("ioctl");
+		ct_ioctl_found(found);
+	}
 	return found;
 }
 

@@ -7,6 +7,9 @@
 
 #include "base/sys.h"
 
+/* The ioctl() that ours passes on to was found with others; NULL: it was not. */
+void ct_ioctl_found(void *real);
+
 /* Finds the ioctl() that ours passes on to, and returns it; NULL: there is none. */
 void *ct_ioctl_start(void);
 

@@ -14,6 +14,7 @@
 #include "base/elf.h"
 #include "base/process.h"
 #include "call/collective.h"
+#include "call/ioctl.h"
 #include "hook/driver.h"
 #include "hook/got.h"
 #include "hook/objects.h"
@@ -35,25 +36,32 @@ static void *none(void *handle, const char *name, const char *version)
 }
 
 /* glibc's, or that of another preloaded library which comes after this one; NULL: not yet. */
-static cold void *find_real(lookup_function **real)
+static void keep_real(lookup_function **real, void *found)
 {
-	void *found = ct_find_next(real == &ct_real_dlsym ? "dlsym" : "dlvsym");
-
 	__atomic_store_n(real, found ? (lookup_function *)found : none, __ATOMIC_RELAXED);
-	return found;
+}
+
+static cold void find_real(lookup_function **real)
+{
+	keep_real(real, ct_find_next(real == &ct_real_dlsym ? "dlsym" : "dlvsym"));
 }
 
 void ct_interpose_start(void *ours_dlsym, void *ours_dlvsym, void *bound)
 {
-	void *real = find_real(&ct_real_dlsym);
-	/* Where another library's dlsym() comes before ours, objects may be bound to that. */
-	bool lazy = bound == ours_dlsym || bound == real;
+	void *real[3];
+	bool lazy;
 
+	ct_find_next_all("dlsym\0dlvsym\0ioctl", real, 3);
+	keep_real(&ct_real_dlsym, real[0]);
+	keep_real(&ct_real_dlvsym, real[1]);
+	ct_ioctl_found(real[2]);
+	/* Where another library's dlsym() comes before ours, objects may be bound to that. */
+	lazy = bound == ours_dlsym || bound == real[0];
 	ct_got_bound = bound == ours_dlsym;
 	ct_got_functions[CT_GOT_DLSYM] =
-		(struct ct_got_function){ "dlsym", real, ours_dlsym, lazy };
+		(struct ct_got_function){ "dlsym", real[0], ours_dlsym, lazy };
 	ct_got_functions[CT_GOT_DLVSYM] =
-		(struct ct_got_function){ "dlvsym", find_real(&ct_real_dlvsym), ours_dlvsym, lazy };
+		(struct ct_got_function){ "dlvsym", real[1], ours_dlvsym, lazy };
 }
 
 /*
