@@ -45,6 +45,25 @@ int ct_pwrite_packets(int fd, const void *from, size_t size, uint64_t offset)
 	return rc ? rc : ct_pwrite_all(fd, from, 8, offset);
 }
 
+uint64_t ct_file_hole(int fd, uint64_t size)
+{
+	off_t data = lseek(fd, 0, SEEK_DATA);
+
+	return data >= 0 ? (uint64_t)data & -8ull : errno == ENXIO ? size : 0;
+}
+
+uint64_t ct_zeros(const uint8_t *data, uint64_t size)
+{
+	uint64_t word;
+
+	for (uint64_t at = 0; size - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, data + at, sizeof(word));
+		if (word)
+			return at;
+	}
+	return size;
+}
+
 bool ct_first_line(const char *path, char *line, size_t size)
 {
 	FILE *f = fopen(path, "re");

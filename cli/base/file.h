@@ -24,6 +24,15 @@ int ct_pwrite_all(int fd, const void *from, size_t size, uint64_t offset);
  */
 int ct_pwrite_packets(int fd, const void *from, size_t size, uint64_t offset);
 
+/*
+ * Where a file of @size bytes first has memory, a multiple of 8; @size: nowhere; 0 also where the file
+ * system doesn't tell.
+ */
+uint64_t ct_file_hole(int fd, uint64_t size);
+
+/* How many bytes in front of the first word of 8 bytes that is not 0; @size: there is none. */
+uint64_t ct_zeros(const uint8_t *data, uint64_t size);
+
 /* The first line of a file, without its end; false: the file can't be read, or is empty. */
 bool ct_first_line(const char *path, char *line, size_t size);
 

@@ -446,15 +446,15 @@ bool ct_keep_takes(struct ct_keep *k, uint64_t bytes)
 /* Where the first packet begins: behind a hole, or behind zeros where the hole ends in a block. */
 static uint64_t keep_first(int fd, uint64_t size)
 {
-	off_t data = lseek(fd, 0, SEEK_DATA);
-	uint64_t at = data < 0 ? size : (uint64_t)data & -8ull, word[BLOCK / 8];
+	uint64_t at = ct_file_hole(fd, size), zeros;
+	uint8_t block[BLOCK];
 	ssize_t n;
 
-	while (at < size && (n = pread(fd, word, sizeof(word), (off_t)at)) > 0) {
-		for (ssize_t i = 0; i < n / 8; i++)
-			if (word[i])
-				return at + (uint64_t)i * 8;
-		at += n < 8 ? size : (uint64_t)n & -8ull;
+	while (at < size && (n = pread(fd, block, sizeof(block), (off_t)at)) > 0) {
+		zeros = ct_zeros(block, (uint64_t)n);
+		at += zeros;
+		if (zeros < (uint64_t)n)
+			return at;
 	}
 	return at < size ? at : size;
 }

@@ -140,11 +140,6 @@ static uint32_t find_number_of_pair(struct find *f, const struct ct_part *p, boo
 	return pair ? ++pair->count : 0;
 }
 
-static bool find_is_pair(const struct ct_class *class)
-{
-	return !strcmp(class->name, "ncclSend") || !strcmp(class->name, "ncclRecv");
-}
-
 /* A kernel that serves the call is the one in its stream; else there is only one. */
 static void find_join(struct find *f, struct find_thread *t, const uint32_t *parts, uint32_t count)
 {
@@ -195,8 +190,8 @@ static int find_part(struct find *f, const struct ct_span *s)
 	c->communicators[p.communicator].calls++;
 	if (ranks && find_member(&c->communicators[p.communicator], s->pid, p.rank))
 		return -ENOMEM;
-	if (find_is_pair(s->class))
-		p.number = find_number_of_pair(f, &p, s->class->name[4] == 'R');
+	if (ct_class_is(s->class, CT_IS_SEND | CT_IS_RECEIVE))
+		p.number = find_number_of_pair(f, &p, ct_class_is(s->class, CT_IS_RECEIVE));
 	if (!ct_room(c->parts, c->parts_count, c->parts_capacity))
 		return -ENOMEM;
 	index = c->parts_count;
@@ -215,12 +210,12 @@ static int find_group(struct find *f, const struct ct_span *s)
 {
 	struct find_thread *t;
 
-	if (strcmp(s->class->name, "ncclGroupStart") && strcmp(s->class->name, "ncclGroupEnd"))
+	if (!ct_class_is(s->class, CT_IS_GROUP_BEGIN | CT_IS_GROUP_END))
 		return 0;
 	t = find_thread(f, s->tid);
 	if (!t)
 		return -ENOMEM;
-	if (s->class->name[9] == 'S') {
+	if (ct_class_is(s->class, CT_IS_GROUP_BEGIN)) {
 		if (!t->groups++)
 			t->launches_count = t->parts_count = 0;
 		return 0;
@@ -308,7 +303,7 @@ static unsigned int find_wants(void *arg, const struct ct_class *class)
 
 static bool parts_pair(const struct ct_part *p)
 {
-	return find_is_pair(p->class);
+	return ct_class_is(p->class, CT_IS_SEND | CT_IS_RECEIVE);
 }
 
 /* Who sends and who receives; of a collective 0. */
@@ -316,7 +311,7 @@ static uint64_t parts_ends(const struct ct_part *p)
 {
 	if (!parts_pair(p))
 		return 0;
-	return p->class->name[4] == 'S' ? (uint64_t)p->rank << 32 | (uint32_t)p->root :
+	return ct_class_is(p->class, CT_IS_SEND) ? (uint64_t)p->rank << 32 | (uint32_t)p->root :
 					  (uint64_t)(uint32_t)p->root << 32 | p->rank;
 }
 

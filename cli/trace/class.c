@@ -145,6 +145,14 @@ static const char *class_parse_field(struct ct_class *class, const char *spec, s
 	return NULL;
 }
 
+/* What only the name of a function of libnccl says. */
+static uint32_t class_is_named(const char *name)
+{
+	return !strcmp(name, "ncclSend") ? CT_IS_SEND : !strcmp(name, "ncclRecv") ? CT_IS_RECEIVE :
+	       !strcmp(name, "ncclGroupStart") ? CT_IS_GROUP_BEGIN :
+	       !strcmp(name, "ncclGroupEnd") ? CT_IS_GROUP_END : 0;
+}
+
 /* What a call of the program is. */
 static uint32_t class_is_call(const struct ct_class *class)
 {
@@ -153,7 +161,7 @@ static uint32_t class_is_call(const struct ct_class *class)
 	if (class->category == CT_CAT_RUNTIME)
 		return CT_IS_API;
 	if (class->category == CT_CAT_COLLECTIVE)
-		return CT_IS_API | CT_IS_NCCL |
+		return CT_IS_API | CT_IS_NCCL | class_is_named(class->name) |
 		       (class->quick[CT_QUICK_NUMBER] >= 0 ? CT_IS_COLLECTIVE :
 			class->quick[CT_QUICK_COMMUNICATOR] >= 0 ? CT_IS_COMMUNICATOR : 0);
 	switch (class->category) {

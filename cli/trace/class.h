@@ -85,6 +85,10 @@ enum ct_what {
 	CT_IS_NCCL		= 1 << 15,
 	CT_IS_COLLECTIVE	= 1 << 16,	/* of these, an operation of ranks, send and receive too */
 	CT_IS_COMMUNICATOR	= 1 << 17,	/* of these, one that makes or ends a communicator */
+	CT_IS_SEND		= 1 << 18,	/* a collective of two ranks */
+	CT_IS_RECEIVE		= 1 << 19,
+	CT_IS_GROUP_BEGIN	= 1 << 20,	/* calls until its end are one operation */
+	CT_IS_GROUP_END		= 1 << 21,
 };
 
 #define CT_IS_LAUNCH	(CT_IS_KERNEL_LAUNCH | CT_IS_GRAPH_LAUNCH)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "trace/directory.h"
 #include "trace/stream_tail.h"
 
@@ -235,7 +236,7 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 
 	/* What was dropped of a trace that is being recorded. */
 	if (!at && keeps)
-		at = first = s->tail = ct_stream_skip_hole(s);
+		at = first = s->tail = s->hole + ct_zeros(s->map + s->hole, s->map_size - s->hole);
 	s->dropped = keeps && !s->packets_count;
 	given = at;
 	while (at < s->map_size) {

@@ -35,26 +35,6 @@ void ct_stream_packet(const struct ct_stream_file *s, uint32_t i, struct ct_pack
 	p->lost = head.lost;
 }
 
-static uint64_t stream_hole(int fd, uint64_t size)
-{
-	off_t data = lseek(fd, 0, SEEK_DATA);
-
-	/* Where the file system doesn't tell, there is none. */
-	return data >= 0 ? (uint64_t)data & -8ull : errno == ENXIO ? size : 0;
-}
-
-uint64_t ct_stream_skip_hole(const struct ct_stream_file *s)
-{
-	uint64_t at = s->hole, word = 0;
-
-	for (; s->map_size >= sizeof(word) && at <= s->map_size - sizeof(word); at += sizeof(word)) {
-		memcpy(&word, s->map + at, sizeof(word));
-		if (word)
-			return at;
-	}
-	return s->map_size;
-}
-
 int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *err)
 {
 	char path[4096];
@@ -76,7 +56,7 @@ int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *er
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
 	s->map_size = st.st_size;
-	s->hole = stream_hole(fd, s->map_size);
+	s->hole = ct_file_hole(fd, s->map_size);
 	if (s->map_size) {
 		void *map = mmap(NULL, s->map_size, PROT_READ, MAP_SHARED, fd, 0);
 

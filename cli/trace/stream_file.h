@@ -75,9 +75,6 @@ struct ct_stream_file {
 int ct_stream_map(struct ct_stream_file *s, const char *dir, struct ct_error *err);
 void ct_stream_unmap(struct ct_stream_file *s);
 
-/* Where the first byte that is not 0 is, from the hole on; its end if there is none.  A multiple of 8. */
-uint64_t ct_stream_skip_hole(const struct ct_stream_file *s);
-
 /**
  * ct_stream_reopen() - open the file of a stream that is mapped once more
  * @flags: for open()

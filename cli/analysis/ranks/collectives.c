@@ -260,8 +260,8 @@ static void each_row(struct ct_analysis *a, struct ct_table *t, const struct ct_
 	row[RANKS] = ct_u64(o->expected);
 	row[COMMUNICATOR] = ct_format(t, "%016llx", (unsigned long long)c->communicators[o->communicator].id);
 	if (o->pair)
-		row[PEERS] = ct_format(t, "%d to %d", p->class->name[4] == 'S' ? (int)p->rank : p->root,
-				       p->class->name[4] == 'S' ? p->root : (int)p->rank);
+		row[PEERS] = ct_format(t, "%d to %d", ct_class_is(p->class, CT_IS_SEND) ? (int)p->rank : p->root,
+				       ct_class_is(p->class, CT_IS_SEND) ? p->root : (int)p->rank);
 	else if (p->root >= 0)
 		row[PEERS] = ct_format(t, "%d", p->root);
 	if (o->complete && o->expected > 1) {
