@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * See device_idle.h.  Must never call the GPU idle when work may be left: what a
- * synchronisation does not cover stays open.  A synchronisation covers what was submitted
- * before it began.  Memory is bounded by streams and events.
+ * synchronisation does not cover stays open.
  */
 #include "analysis/device_idle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "analysis/cuda/stream_calls.h"
-
-#define STREAM_UNKNOWN		UINT64_MAX	/* of a call that never returned */
-
-/*
- * The legacy stream (0) and the streams that are made without CU_STREAM_NON_BLOCKING wait for
- * each other: when what was submitted to one of both is done, then so is what was submitted to
- * the other one before.
- */
 
 static bool idle_wants(const struct ct_class *class)
 {
@@ -76,152 +65,18 @@ static void idle_ends(struct ct_idle_process *p, const struct ct_process_phases 
 
 /* ------------------------------------------------------------------- calls --- */
 
-/* Forgets a stream or an event, if it is known. */
-#define idle_remove(set, key)							\
-do {										\
-	CT_KEYED_TYPE(set) known = ct_keyed_get(set, key);			\
-										\
-	if (known)								\
-		ct_keyed_remove(set, known);					\
-} while (0)
-
-static void idle_drop_one(struct ct_idle_process *p, uint64_t stream, uint64_t until)
-{
-	struct ct_idle_stream *s = ct_keyed_get(&p->streams, stream);
-
-	if (s && s->ended <= until)
-		ct_keyed_remove(&p->streams, s);
-}
-
-/* What was submitted to the other side of a stream until @until is done: see above. */
-static void idle_drop_others(struct ct_idle_process *p, uint64_t stream, uint64_t until)
-{
-	if (stream && ct_keyed_get(&p->blocking, stream))
-		idle_drop_one(p, 0, until);
-	for (size_t i = 0; !stream && i < p->blocking.count && p->streams.count; i++)
-		idle_drop_one(p, p->blocking.list[i], until);
-}
-
-/* What was submitted to @stream until @until is done. */
-static void idle_drop(struct ct_idle_process *p, uint64_t stream, uint64_t until)
-{
-	const struct ct_idle_stream *s = ct_keyed_get(&p->streams, stream);
-
-	if (!s || s->ended > until)
-		return;
-	if (!s->captured)
-		idle_drop_others(p, stream, s->began);
-	idle_drop_one(p, stream, until);
-}
-
-/* The same of all streams. */
-static void idle_drop_all(struct ct_idle_process *p, uint64_t until)
-{
-	for (size_t i = p->streams.count; i-- > 0;)
-		if (p->streams.list[i].ended <= until)
-			ct_keyed_remove(&p->streams, &p->streams.list[i]);
-}
-
-static int idle_submitted(struct ct_idle_process *p, uint64_t stream, const struct ct_trace_event *e)
-{
-	bool captured = ct_keyed_get(&p->captures, stream) != NULL;
-	bool known = ct_keyed_get(&p->streams, stream) != NULL;
-	struct ct_idle_stream *s = ct_keyed_put(&p->streams, stream);
-
-	if (!s)
-		return -ENOMEM;
-	s->ended = e->end > s->ended ? e->end : s->ended;
-	s->began = e->begin > s->began ? e->begin : s->began;
-	s->captured = captured && (!known || s->captured);
-	return 0;
-}
-
-static int idle_event_record(struct ct_idle_process *p, const struct ct_trace_event *e)
-{
-	struct ct_idle_event *event = ct_keyed_put(&p->events, ct_record_quick(e->record, CT_QUICK_EVENT));
-
-	if (!event)
-		return -ENOMEM;
-	event->stream = ct_call_stream(e, CT_QUICK_STREAM);
-	event->ts = e->begin;
-	return 0;
-}
-
-static void idle_event_done(struct ct_idle_process *p, const struct ct_trace_event *e)
-{
-	const struct ct_idle_event *event = ct_keyed_get(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
-
-	/* An event that is recorded again while it is waited for: which of them is meant? */
-	if (event && event->ts <= e->begin)
-		idle_drop(p, event->stream, event->ts);
-}
-
-static void idle_context(struct ct_idle_process *p, const struct ct_process_phases *phases,
-			 const struct ct_trace_event *e)
-{
-	uint64_t context = ct_record_quick(e->record, CT_QUICK_CUDA_CONTEXT);
-
-	if (!context)
-		context = ct_record_quick(e->record, CT_QUICK_HANDLE);
-	if (!context || context == p->context)
-		return;
-	if (p->context) {
-		idle_ends(p, phases, e->begin);
-		p->contexts = true;
-	}
-	p->context = context;
-}
-
 /* A call returned with success. */
 static int idle_returned(struct ct_idle_process *p, const struct ct_process_phases *phases,
 			 const struct ct_trace_event *e, enum ct_stream_call call)
 {
-	struct ct_idle_stream *s;
-	uint64_t stream;
+	bool contexts = p->streams.contexts;
+	int rc = ct_streams_returned(&p->streams, e, call);
 
-	switch (call) {
-	case CT_STREAM_CTX_SYNC:
-		idle_drop_all(p, e->begin);
-		break;
-	case CT_STREAM_SYNC:
-		idle_drop(p, ct_call_stream(e, CT_QUICK_HANDLE), e->begin);
-		break;
-	case CT_STREAM_EVENT_SYNC:
-		idle_event_done(p, e);
-		break;
-	case CT_STREAM_CAPTURE_BEGIN:
-		return ct_keyed_put(&p->captures, ct_call_stream(e, CT_QUICK_HANDLE)) ? 0 : -ENOMEM;
-	case CT_STREAM_CAPTURE_END:
-		stream = ct_call_stream(e, CT_QUICK_STREAM);
-		idle_remove(&p->captures, stream);
-		s = ct_keyed_get(&p->streams, stream);
-		if (!s || !s->captured)
-			return 0;
-		ct_keyed_remove(&p->streams, s);
-		break;
-	case CT_STREAM_EVENT_RECORD:
-		return idle_event_record(p, e);
-	case CT_STREAM_EVENT_DESTROY:
-		idle_remove(&p->events, ct_record_quick(e->record, CT_QUICK_HANDLE));
-		return 0;
-	case CT_STREAM_CREATE:
-		stream = ct_record_quick(e->record, CT_QUICK_STREAM);
-		if (!(ct_record_quick(e->record, CT_QUICK_FLAGS) & CT_STREAM_NON_BLOCKING) && stream)
-			return ct_keyed_put(&p->blocking, stream) ? 0 : -ENOMEM;
-		idle_remove(&p->blocking, stream);
-		return 0;
-	case CT_STREAM_DESTROY:
-		idle_remove(&p->blocking, ct_record_quick(e->record, CT_QUICK_HANDLE));
-		return 0;
-	case CT_STREAM_CONTEXT:
-		idle_context(p, phases, e);
-		return 0;
-	default:
-		if (!ct_call_waits(e->class))
-			return idle_submitted(p, ct_call_stream(e, CT_QUICK_STREAM), e);
-		idle_drop(p, ct_call_stream(e, CT_QUICK_STREAM), e->begin);
-	}
-	if (!p->since && !p->streams.count && !p->submitting && !p->contexts)
+	if (p->streams.contexts && !contexts)
+		idle_ends(p, phases, e->begin);
+	if (rc <= 0)
+		return rc;
+	if (!p->since && !p->streams.open.count && !p->submitting && !p->streams.contexts)
 		p->since = e->end;
 	return 0;
 }
@@ -315,8 +170,7 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	if (p->measured)
 		return 0;
 	call = idle->calls[e->class->id];
-	success = e->record && !e->failed && !(e->record->flags & CT_F_NO_RESULT) &&
-		  !e->record->result;
+	success = ct_stream_call_succeeded(e);
 	if (call == CT_STREAM_SUBMIT) {
 		idle_note_launch(p, phases, e);
 		if (e->kind == CT_ON_BEGIN || e->kind == CT_ON_INSTANT)
@@ -328,7 +182,7 @@ static int idle_event(struct ct_analysis *a, const struct ct_trace_event *e)
 		p->submitting -= e->kind != CT_ON_INSTANT && p->submitting;
 		/* One that may have submitted something, and nobody knows where. */
 		if (!success && !e->failed)
-			return idle_submitted(p, STREAM_UNKNOWN, e);
+			return ct_streams_submitted(&p->streams, CT_STREAM_UNKNOWN, e);
 	}
 	if (e->kind == CT_ON_BEGIN || !success)
 		return 0;
@@ -384,10 +238,7 @@ static void idle_free(struct ct_analysis *a)
 	struct ct_idle *idle = a->state;
 
 	for (unsigned int i = 0; idle->processes && i < idle->processes_count; i++) {
-		ct_keyed_free(&idle->processes[i].streams);
-		ct_keyed_free(&idle->processes[i].blocking);
-		ct_keyed_free(&idle->processes[i].captures);
-		ct_keyed_free(&idle->processes[i].events);
+		ct_streams_free(&idle->processes[i].streams);
 		free(idle->processes[i].iterations);
 	}
 	free(idle->processes);

@@ -11,20 +11,8 @@
 #ifndef CT_CLI_DEVICE_IDLE_H
 #define CT_CLI_DEVICE_IDLE_H
 
+#include "analysis/cuda/streams.h"
 #include "analysis/engine.h"
-#include "base/keyed.h"
-
-struct ct_idle_stream {
-	uint64_t stream;
-	uint64_t ended, began;			/* ns: of the last call that submitted to it */
-	bool     captured;			/* all of it, into a graph: nothing of it runs */
-};
-
-/* Recorded in a stream. */
-struct ct_idle_event {
-	uint64_t event;
-	uint64_t stream, ts;			/* ts: ns, when */
-};
 
 struct ct_idle_process {
 	uint64_t total;				/* ns */
@@ -35,16 +23,11 @@ struct ct_idle_process {
 	uint64_t *iterations;			/* ns, as the phases have them */
 	uint64_t periods;			/* how many times it was idle */
 	uint64_t longest, longest_at;		/* ns; when the longest began */
-	bool     contexts;			/* it has had several: nothing is known after that */
 	bool     measured;			/* by records of the GPU, from the first of them on */
 	/* Internal. */
 	const struct ct_report_filter *filter;
 	uint64_t since;				/* ns: idle since then, 0: not known to be idle */
-	uint64_t context;			/* the one that is known */
-	CT_KEYED(struct ct_idle_stream) streams;	/* with work that may not be done */
-	CT_KEYED(uint64_t) blocking;		/* streams that wait for the legacy stream */
-	CT_KEYED(uint64_t) captures;		/* streams that capture */
-	CT_KEYED(struct ct_idle_event) events;
+	struct ct_streams streams;		/* where it had several contexts nothing is known after that */
 	uint32_t submitting;			/* open calls that submit */
 	uint64_t waker, waker_begin;		/* op id and begin of the call that ended the last time */
 	uint32_t running;			/* records of the GPU that are open */

@@ -306,15 +306,18 @@ static int stages_end(struct ct_analysis *a)
 
 		if (p->stages_count && stages_shown(a, p->pid, 0))
 			stages_rows(a, t, i);
-		if (idle->processes[i].contexts)
+		if (idle->processes[i].streams.contexts)
 			ct_table_note(t, "Process %u has several contexts: when its GPU was idle is not known from then on.",
 				      p->pid);
 	}
-	for (unsigned int i = 0; i < a->phases->processes_count; i++)
-		if (!idle->processes[i].measured && idle->processes[i].streams.count && stages_shown(a, a->phases->processes[i].pid, 0))
+	for (unsigned int i = 0; i < a->phases->processes_count; i++) {
+		const struct ct_idle_process *p = &idle->processes[i];
+		size_t open = p->measured || p->streams.contexts ? 0 : p->streams.open.count;
+
+		if (open && stages_shown(a, a->phases->processes[i].pid, 0))
 			ct_table_note(t, "Process %u never waited for what it submitted last to %zu stream%s: no idle time is known after that.",
-				      a->phases->processes[i].pid, idle->processes[i].streams.count,
-				      idle->processes[i].streams.count == 1 ? "" : "s");
+				      a->phases->processes[i].pid, open, open == 1 ? "" : "s");
+	}
 	if (!t->rows && !t->row_open)
 		ct_table_note(t, "No process called libcuda.");
 	ct_table_note(t, "GPU idle is %s.", ct_idle_meaning(idle));

@@ -2,41 +2,32 @@
 /*
  * How many launches of a process nobody has seen finished.
  *
- * A launch of a kernel or a graph counts from its return with success.  It counts no longer when
+ * A launch of a kernel or a graph counts from its return with success, until its stream's work is
+ * known to be done (analysis/cuda/streams.h), a record of the GPU says that it, or a later kernel of
+ * its stream, ended, or its process ended.
  *
- *  - a call has returned that waited for it: for its context, its stream, an event recorded behind
- *    it, or a copy to the host behind it; also one that only asked and was told that it is done;
- *  - a record of the GPU says that it, or a later kernel of its stream, ended;
- *  - its process ended.
- *
- * What was launched while a call already waited is not covered by it.  So without records of the
- * GPU this is how far the host runs ahead at most: the GPU may have finished more of them.  A
- * program that never waits, and learns from its data that they are there, only counts up.
- * Launches that are captured into a graph do not count.
+ * So without records of the GPU this is how far the host runs ahead at most: the GPU may have
+ * finished more of them.  A program that never waits, and learns from its data that they are
+ * there, only counts up.
  */
 #ifndef CT_CLI_LAUNCHES_H
 #define CT_CLI_LAUNCHES_H
 
-#include "analysis/engine.h"
-#include "base/keyed.h"
+#include "analysis/cuda/streams.h"
 
-struct launches_process;
-
-/* A call that waits. */
-struct ct_launches_wait {
-	uint64_t op_id;
-	uint64_t before;		/* launches before it */
+struct ct_launches_process {
+	uint64_t pid;
+	struct ct_streams streams;
 };
 
 /* A launch whose record of the GPU may come. */
 struct ct_launches_join {
 	uint64_t op_id;
-	uint64_t stream, number;	/* which one of its stream */
+	uint64_t stream, number;	/* as in struct ct_stream_work */
 };
 
 struct ct_launches {
-	CT_KEYED(struct launches_process) processes;
-	CT_KEYED(struct ct_launches_wait) waits;
+	CT_KEYED(struct ct_launches_process) processes;
 	CT_KEYED(struct ct_launches_join) joins;
 	uint8_t *calls;			/* what a call does, by class id; 0: not known yet */
 	bool gpu;			/* there are records of the GPU */
