@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/timeline.h"
 #include "cmd/cmd.h"
 #include "cmd/common/only.h"
 #include "cmd/open_trace.h"
 #include "base/options.h"
 #include "view/term.h"
-#include "view/timeline.h"
 
 struct env {
 	const char *dir;

@@ -17,6 +17,7 @@
 
 #include "analysis/print.h"
 #include "analysis/reports.h"
+#include "analysis/timeline.h"
 #include "capture/finish.h"
 #include "explain/calls/call_tree.h"
 #include "explain/diff/diff.h"
@@ -25,7 +26,6 @@
 #include "live/live.h"
 #include "live/top.h"
 #include "make_trace.h"
-#include "view/timeline.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,14 +3,14 @@
  * The timeline.  Memory is bounded by threads, depth and width: must never keep a
  * call, only what it adds to the columns that it covers.
  */
-#include "view/timeline.h"
+#include "analysis/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keyed.h"
-#include "trace/merge.h"
+#include "analysis/engine.h"
+#include "base/grow.h"
 #include "view/term.h"
 
 #define TRACKS_MAX	512
@@ -62,70 +62,72 @@ struct track {
 	uint32_t gpu, context;	/* of the GPU, and its stream */
 	uint64_t stream;
 	unsigned int rows;	/* depths that are in use */
-	uint64_t *bins;		/* [depth][column][kind], ns */
-	bool shown;
-};
-
-struct process {
-	uint64_t pid;
-	char *text;		/* its command line */
+	uint64_t *bins;		/* [depth][column][kind], ns; NULL: it has nothing */
 };
 
 struct picture {
 	const struct ct_timeline_options *options;
+	FILE *out;
 	uint64_t from, to;	/* ns */
 	unsigned int columns;
-	CT_KEYED(struct track) tracks;
+	struct track *tracks;	/* by the index of a track */
+	size_t tracks_count;
+	unsigned int used;	/* of them, those that have something */
 	unsigned int too_many;
-	CT_KEYED(struct process) processes;
 	bool contexts;		/* a process has several on a GPU */
 };
 
-static struct track *timeline_track_of(struct picture *pic, const struct ct_record *r)
+/* 0; 1: there are too many; -ENOMEM. */
+static int timeline_use_track(struct picture *pic, const struct ct_trace_event *e, struct track *track)
 {
-	uint64_t key = ct_track_key(r);
-	struct track *track = ct_keyed_get(&pic->tracks, key);
-
-	if (track)
-		return track;
-	if (pic->tracks.count == TRACKS_MAX) {
+	if (pic->used == TRACKS_MAX) {
 		pic->too_many++;
-		return NULL;
+		return 1;
 	}
-	track = ct_keyed_put(&pic->tracks, key);
-	if (!track)
-		return NULL;
-	track->pid = r->pid;
-	track->tid = r->tid;
-	if (key & CT_TRACK_GPU) {
-		track->gpu = ct_record_quick(r, CT_QUICK_GPU);
-		track->context = ct_record_quick(r, CT_QUICK_CONTEXT);
-		track->stream = ct_record_gpu_stream(r);
+	track->bins = calloc((size_t)pic->options->depth * pic->columns * KINDS, sizeof(*track->bins));
+	if (!track->bins)
+		return -ENOMEM;
+	pic->used++;
+	track->key = e->track->key;
+	track->pid = e->record->pid;
+	track->tid = e->record->tid;
+	if (track->key & CT_TRACK_GPU) {
+		track->gpu = ct_record_quick(e->record, CT_QUICK_GPU);
+		track->context = ct_record_quick(e->record, CT_QUICK_CONTEXT);
+		track->stream = ct_record_gpu_stream(e->record);
 	}
-	track->bins = calloc((size_t)pic->options->depth * pic->columns * KINDS,
-			     sizeof(*track->bins));
-	return track;
+	return 0;
 }
 
-static int timeline_cover(struct picture *pic, const struct ct_record *r, uint32_t depth,
-			  uint64_t begin, uint64_t end)
+static int timeline_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
+	struct picture *pic = a->arg;
 	double per_column = (double)(pic->to - pic->from) / pic->columns;
-	enum kind kind = timeline_kind_of(r->class);
+	enum kind kind = timeline_kind_of(e->class);
+	/*
+	 * A call that never returned lasts until the end of the picture.  When one was abandoned is not known,
+	 * only when that was noticed.
+	 */
+	uint64_t begin = e->begin, end = e->point->open ? pic->to : e->kind == CT_ON_END && !e->timed ? begin : e->end;
+	uint32_t depth = e->point->depth;
 	struct track *track;
 	unsigned int first, last;
+	int rc;
 
+	if (e->kind == CT_ON_BEGIN && !e->point->open)
+		return 0;
 	if (begin < pic->from)
 		begin = pic->from;
 	if (end > pic->to)
 		end = pic->to;
 	if (begin > end || begin >= pic->to)
 		return 0;
-	track = timeline_track_of(pic, r);
-	if (!track)
-		return 0;
-	if (!track->bins)
+	if (!ct_room_at(pic->tracks, e->track->index, pic->tracks_count))
 		return -ENOMEM;
+	track = &pic->tracks[e->track->index];
+	rc = track->bins ? 0 : timeline_use_track(pic, e, track);
+	if (rc)
+		return rc < 0 ? rc : 0;
 	if (!depth)
 		track->busy += end - begin + 1;
 	if (depth >= pic->options->depth)
@@ -145,41 +147,6 @@ static int timeline_cover(struct picture *pic, const struct ct_record *r, uint32
 		/* A call shorter than 1 ns still shows. */
 		bin[kind] += e - b + (i == first);
 	}
-	return 0;
-}
-
-static int timeline_name_process(struct picture *pic, const struct ct_record *r)
-{
-	struct process *process = ct_keyed_put(&pic->processes, r->pid);
-	const char *text;
-	uint16_t len;
-	char *copy;
-
-	text = ct_record_text(r, &len);
-	if (!process || !text)
-		return process ? 0 : -ENOMEM;
-	copy = strndup(text, len);
-	free(process->text);
-	process->text = copy;
-	return copy ? 0 : -ENOMEM;
-}
-
-static int timeline_add_point(struct picture *pic, const struct ct_point *p)
-{
-	if (p->record.class->id == CT_CLASS_process)
-		return timeline_name_process(pic, &p->record);
-	if (!p->record.class->call)
-		return 0;
-	if (p->phase == 'I')
-		return timeline_cover(pic, &p->record, p->depth, p->ts, p->ts);
-	/* When the call was abandoned is not known, only when that was noticed. */
-	if (p->phase == 'E' && p->record.flags & CT_F_ABANDONED)
-		return timeline_cover(pic, &p->record, p->depth, p->begin, p->begin);
-	if (p->phase == 'E')
-		return timeline_cover(pic, &p->record, p->depth, p->begin, p->ts);
-	/* It lasts until the end of the picture. */
-	if (p->open)
-		return timeline_cover(pic, &p->record, p->depth, p->ts, pic->to);
 	return 0;
 }
 
@@ -223,9 +190,10 @@ static const char *timeline_share(const struct picture *pic, const struct track 
 	return buf;
 }
 
-static void timeline_put_track(const struct picture *pic, const struct track *track, FILE *out)
+static void timeline_put_track(const struct picture *pic, const struct track *track,
+			       const struct ct_processes *processes, FILE *out)
 {
-	const struct process *process = ct_keyed_get(&pic->processes, track->pid);
+	const char *process = ct_processes_word(processes, track->pid);
 	char label[96], name[64] = "", share[8];
 
 	if (track->key & CT_TRACK_GPU && pic->contexts)
@@ -241,14 +209,8 @@ static void timeline_put_track(const struct picture *pic, const struct track *tr
 		snprintf(label, sizeof(label), "%u", track->tid);
 	else
 		snprintf(label, sizeof(label), "%u of %u", track->tid, track->pid);
-	if (process && process->text && !(track->key >> 40)) {
-		const char *text = process->text;
-		const char *space = strchr(text, ' ');
-		char word[256];
-
-		snprintf(word, sizeof(word), "%.*s", space ? (int)(space - text) : 200, text);
-		text = strrchr(word, '/');
-		ct_term_clean(name, sizeof(name), text && text[1] ? text + 1 : word, 10);
+	if (process && !(track->key >> 40)) {
+		ct_term_clean(name, sizeof(name), process, 10);
 		if (strlen(label) + strlen(name) + 1 <= NAME) {
 			strcat(label, " ");
 			strcat(label, name);
@@ -336,11 +298,11 @@ static int timeline_by_thread(const void *p, const void *q)
 }
 
 /* The streams of the GPU say of which context they are where a process has several on a GPU. */
-static bool timeline_contexts(const struct picture *pic)
+static bool timeline_contexts(struct track *const *list, unsigned int count)
 {
-	for (unsigned int i = 0; i < pic->tracks.count; i++)
+	for (unsigned int i = 0; i < count; i++)
 		for (unsigned int k = 0; k < i; k++) {
-			const struct track *x = &pic->tracks.list[i], *y = &pic->tracks.list[k];
+			const struct track *x = list[i], *y = list[k];
 
 			if (x->key & y->key & CT_TRACK_GPU && x->pid == y->pid && x->gpu == y->gpu &&
 			    x->context != y->context)
@@ -354,8 +316,8 @@ static unsigned int timeline_choose(const struct picture *pic, struct track **li
 {
 	unsigned int of_kind[3] = { 0 }, shown = 0;
 
-	qsort(list, pic->tracks.count, sizeof(*list), timeline_by_busy);
-	for (unsigned int i = 0; i < pic->tracks.count; i++)
+	qsort(list, pic->used, sizeof(*list), timeline_by_busy);
+	for (unsigned int i = 0; i < pic->used; i++)
 		if (of_kind[timeline_order(list[i])]++ < pic->options->threads)
 			list[shown++] = list[i];
 	qsort(list, shown, sizeof(*list), timeline_by_thread);
@@ -369,8 +331,9 @@ static void timeline_put_left_out(const struct picture *pic, FILE *out)
 	};
 	unsigned int of_kind[3] = { 0 };
 
-	for (unsigned int i = 0; i < pic->tracks.count; i++)
-		of_kind[timeline_order(&pic->tracks.list[i])]++;
+	for (size_t i = 0; i < pic->tracks_count; i++)
+		if (pic->tracks[i].bins)
+			of_kind[timeline_order(&pic->tracks[i])]++;
 	for (unsigned int k = 0; k < 3; k++)
 		if (of_kind[k] > pic->options->threads)
 			fprintf(out, "%u more %s: --threads shows them\n", of_kind[k] - pic->options->threads, words[k]);
@@ -378,19 +341,23 @@ static void timeline_put_left_out(const struct picture *pic, FILE *out)
 		fprintf(out, "more than %u threads and streams: --pid and --tid choose among them\n", TRACKS_MAX);
 }
 
-static int timeline_print(struct picture *pic, const struct ct_trace *t, FILE *out)
+static int timeline_print(struct ct_analysis *a)
 {
-	struct track **list = malloc((pic->tracks.count + 1) * sizeof(*list));
+	struct picture *pic = a->arg;
+	const struct ct_trace *t = a->trace;
+	struct track **list = malloc((pic->used + 1) * sizeof(*list));
 	const char *damage = ct_registry_info(&t->reg, CT_DAMAGED_INFO);
-	unsigned int shown;
+	unsigned int shown = 0;
+	FILE *out = pic->out;
 	char line[1024];
 
 	if (!list)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < pic->tracks.count; i++)
-		list[i] = &pic->tracks.list[i];
+	for (size_t i = 0; i < pic->tracks_count; i++)
+		if (pic->tracks[i].bins)
+			list[shown++] = &pic->tracks[i];
+	pic->contexts = timeline_contexts(list, shown);
 	shown = timeline_choose(pic, list);
-	pic->contexts = timeline_contexts(pic);
 	if (t->simulated)
 		fprintf(out, "*** SIMULATED GPU: this is not the time of a device ***\n");
 	if (damage)
@@ -402,7 +369,7 @@ static int timeline_print(struct picture *pic, const struct ct_trace *t, FILE *o
 		fprintf(out, t->records ? "no calls in this time\n" : "the trace has no records\n");
 	}
 	for (unsigned int i = 0; i < shown; i++)
-		timeline_put_track(pic, list[i], out);
+		timeline_put_track(pic, list[i], a->processes, out);
 	timeline_put_left_out(pic, out);
 	free(list);
 	return 0;
@@ -432,16 +399,23 @@ static void timeline_whole_range(const struct ct_trace *t, struct picture *pic)
 		pic->from = pic->to;
 }
 
+static bool timeline_wants(const struct ct_class *class)
+{
+	return class->call;
+}
+
+static const struct ct_analyser timeline_analyser = {
+	.on = CT_ON_BEGIN | CT_ON_END | CT_ON_INSTANT,
+	.wants = timeline_wants,
+	.event = timeline_event,
+	.end = timeline_print,
+};
+
 int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_options *options)
 {
-	struct picture pic = { .options = options };
-	struct ct_merge *m = ct_merge_new(t);
-	struct ct_point point;
-	int rc = -ENOMEM;
+	struct picture pic = { .options = options, .out = out, .columns = options->width - LABEL - 1 };
+	int rc;
 
-	pic.columns = options->width - LABEL - 1;
-	if (!m)
-		goto out;
 	timeline_whole_range(t, &pic);
 	if (options->from)
 		pic.from = options->from;
@@ -449,22 +423,11 @@ int ct_timeline(const struct ct_trace *t, FILE *out, const struct ct_timeline_op
 		pic.to = options->to;
 	if (pic.to <= pic.from)
 		pic.to = pic.from + 1;
-	while ((rc = ct_merge_next(m, &point)) > 0) {
-		rc = timeline_add_point(&pic, &point);
-		if (rc)
-			break;
-	}
-	if (!rc)
-		rc = timeline_print(&pic, t, out);
+	rc = ct_engine_one(t, &timeline_analyser, &pic);
 	if (!rc && (fflush(out) || ferror(out)))
 		rc = errno ? -errno : -EIO;
-out:
-	for (unsigned int i = 0; i < pic.tracks.count; i++)
-		free(pic.tracks.list[i].bins);
-	ct_keyed_free(&pic.tracks);
-	for (size_t i = 0; i < pic.processes.count; i++)
-		free(pic.processes.list[i].text);
-	ct_keyed_free(&pic.processes);
-	ct_merge_free(m);
+	for (size_t i = 0; i < pic.tracks_count; i++)
+		free(pic.tracks[i].bins);
+	free(pic.tracks);
 	return rc;
 }
