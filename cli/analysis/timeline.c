@@ -387,8 +387,8 @@ static void timeline_whole_range(const struct ct_trace *t, struct picture *pic)
 		if (s->first < pic->from)
 			pic->from = s->first;
 		/* A call that never returned began before its call_open record. */
-		if (s->straddlers_count && s->straddlers[s->by_begin[0]].begin < pic->from)
-			pic->from = s->straddlers[s->by_begin[0]].begin;
+		if (s->early_count && s->early[s->by_begin[0]].begin < pic->from)
+			pic->from = s->early[s->by_begin[0]].begin;
 		if (s->last > pic->to)
 			pic->to = s->last;
 	}

@@ -147,7 +147,7 @@ static int merge_add_pending(struct ct_merge *m, struct ct_stream_cursor *cursor
 			.begin = t->pending[i].begin,
 			.end = t->pending[i].begin,
 			.offset = i,
-			.straddler = CT_NONE,
+			.early = CT_NONE,
 			.points = CT_POINTS_BEGIN,
 			.level = t->pending[i].level,
 			.user = true,
@@ -311,7 +311,7 @@ static uint32_t merge_depth_now(struct ct_merge *m, struct ct_stream_cursor *cur
 
 /* Makes the record of a call that has none: only its thread and class are known. */
 static bool merge_open_record(struct ct_merge *m, const struct ct_pending *p,
-			      const struct ct_straddler *s, struct ct_record *r)
+			      const struct ct_early_record *s, struct ct_record *r)
 {
 	if (p) {
 		*r = (struct ct_record){
@@ -362,28 +362,28 @@ static int merge_emit_pending(struct ct_merge *m, struct ct_stream_cursor *curso
 	return merge_emit_entry(m, cursor, MERGE_STREAM | (p->stream + 1), out);
 }
 
-static int merge_emit_straddler(struct ct_merge *m, struct ct_stream_cursor *cursor,
-				struct ct_point *out)
+static int merge_emit_early(struct ct_merge *m, struct ct_stream_cursor *cursor,
+			    struct ct_point *out)
 {
-	struct ct_straddler *straddler = ct_stream_cursor_straddler(cursor);
+	struct ct_early_record *early = ct_stream_cursor_early(cursor);
 	struct ct_packet_view view;
 	const char *why;
 
 	ct_stream_cursor_ahead(cursor, &view);
 	/* Whole when it was indexed: if not now, the file changed. */
-	if (!ct_record_parse(&view, straddler->offset, &m->trace->reg, &out->record, &why))
+	if (!ct_record_parse(&view, early->offset, &m->trace->reg, &out->record, &why))
 		return 0;
 	out->phase = 'B';
-	out->open = straddler->open;
+	out->open = early->open;
 	if (out->open) {
-		if (!merge_open_record(m, NULL, straddler, &out->record))
+		if (!merge_open_record(m, NULL, early, &out->record))
 			return 0;
 		return merge_emit_entry(m, cursor, merge_op_who(cursor, &out->record), out);
 	}
 	if (merge_enter(m, cursor, &out->record, &out->depth))
 		return -ENOMEM;
-	straddler->op_id = out->op_id = ++m->ops;
-	straddler->depth = out->depth;
+	early->op_id = out->op_id = ++m->ops;
+	early->depth = out->depth;
 	return 1;
 }
 
@@ -422,9 +422,9 @@ static int merge_emit_end(struct ct_merge *m, struct ct_stream_cursor *cursor,
 			out->depth = merge_depth_now(m, cursor, &out->record);
 			out->begin_lost = true;
 		}
-	} else if (loaded->straddler != CT_NONE) {
-		out->op_id = cursor->stream->straddlers[loaded->straddler].op_id;
-		out->depth = cursor->stream->straddlers[loaded->straddler].depth;
+	} else if (loaded->early != CT_NONE) {
+		out->op_id = cursor->stream->early[loaded->early].op_id;
+		out->depth = cursor->stream->early[loaded->early].depth;
 	} else {
 		out->op_id = loaded->op_id;
 		out->depth = loaded->depth;
@@ -448,8 +448,8 @@ static inline int merge_emit(struct ct_merge *m, struct ct_stream_cursor *cursor
 	out->stream = cursor->stream;
 	out->cause = NULL;
 	out->stack = 0;
-	if (cursor->front == CT_FRONT_STRADDLER)
-		return merge_emit_straddler(m, cursor, out);
+	if (cursor->front == CT_FRONT_EARLY)
+		return merge_emit_early(m, cursor, out);
 	point = cursor->points.order[cursor->next];
 	loaded = &cursor->points.records[point >> 1];
 	if (cursor == m->pending)

@@ -73,7 +73,7 @@ static inline bool ct_track_is_interrupts(uint64_t key)
 /* Which points a record has. */
 enum ct_points_of {
 	CT_POINTS_PAIR,		/* a B and an E */
-	CT_POINTS_END,		/* an E: its B is a straddler's or a record of its own */
+	CT_POINTS_END,		/* an E: its B is an early record's or a record of its own */
 	CT_POINTS_BEGIN,	/* a B that was recorded at entry, or of a call in flight */
 	CT_POINTS_INSTANT,	/* an I */
 };
@@ -83,7 +83,7 @@ struct ct_loaded {
 	uint64_t begin, end;	/* ns; the same where it has no duration */
 	uint64_t op_id;		/* PAIR: set when its B was emitted */
 	uint32_t offset;	/* in its packet */
-	uint32_t straddler;	/* END: of this straddler, or CT_NONE */
+	uint32_t early;		/* END: of this early record, or CT_NONE */
 	uint32_t depth;		/* PAIR: as its B was emitted */
 	uint8_t  points;	/* enum ct_points_of */
 	uint8_t  level;		/* the depth that the record says */

@@ -342,14 +342,14 @@ int ct_trace_share(struct ct_trace *view, const struct ct_trace *t)
 	view->streams_count = 0;
 	for (unsigned int i = 0; view->streams && i < t->streams_count; i++) {
 		struct ct_stream_file *s = &view->streams[i];
-		size_t size = t->streams[i].straddlers_count * sizeof(*s->straddlers);
+		size_t size = t->streams[i].early_count * sizeof(*s->early);
 
 		*s = t->streams[i];
-		s->straddlers = malloc(size + 1);
-		if (!s->straddlers)
+		s->early = malloc(size + 1);
+		if (!s->early)
 			return -ENOMEM;
 		if (size)
-			memcpy(s->straddlers, t->streams[i].straddlers, size);
+			memcpy(s->early, t->streams[i].early, size);
 		view->streams_count++;
 	}
 	return view->streams ? 0 : -ENOMEM;
@@ -358,7 +358,7 @@ int ct_trace_share(struct ct_trace *view, const struct ct_trace *t)
 void ct_trace_unshare(struct ct_trace *view)
 {
 	for (unsigned int i = 0; i < view->streams_count; i++)
-		free(view->streams[i].straddlers);
+		free(view->streams[i].early);
 	free(view->streams);
 	memset(view, 0, sizeof(*view));
 }

@@ -19,7 +19,7 @@
  * Records that began before their packet, of a stream.  There are a few a packet, but anyone
  * may have written the trace: further ones count as begun with their packet.
  */
-#define STRADDLERS_MAX	(1u << 18)
+#define EARLY_MAX	(1u << 18)
 
 /* Grows an array, by doubling, for one more element. */
 static int stream_grow(void *array, uint32_t count, size_t size)
@@ -35,29 +35,29 @@ static int stream_grow(void *array, uint32_t count, size_t size)
 	return 0;
 }
 
-static int stream_add_straddler(struct ct_stream_file *s, uint32_t packet, uint32_t offset,
-				const struct ct_record *r)
+static int stream_add_early(struct ct_stream_file *s, uint32_t packet, uint32_t offset,
+			    const struct ct_record *r)
 {
-	struct ct_straddler *straddler;
+	struct ct_early_record *early;
 
-	if (stream_grow(&s->straddlers, s->straddlers_count, sizeof(*s->straddlers)))
+	if (stream_grow(&s->early, s->early_count, sizeof(*s->early)))
 		return -ENOMEM;
-	straddler = &s->straddlers[s->straddlers_count++];
-	memset(straddler, 0, sizeof(*straddler));
-	straddler->packet = packet;
-	straddler->offset = offset;
+	early = &s->early[s->early_count++];
+	memset(early, 0, sizeof(*early));
+	early->packet = packet;
+	early->offset = offset;
 	if (r->class->id == CT_CLASS_call_open) {
-		straddler->open = true;
-		straddler->begin = ct_record_quick(r, CT_QUICK_BEGIN);
-		straddler->end = ~0ull;
-		straddler->level = ct_record_quick(r, CT_QUICK_LEVEL);
+		early->open = true;
+		early->begin = ct_record_quick(r, CT_QUICK_BEGIN);
+		early->end = ~0ull;
+		early->level = ct_record_quick(r, CT_QUICK_LEVEL);
 		/* A begin in the future is a lie, but it must not stop the merge. */
-		if (straddler->begin > r->end)
-			straddler->begin = r->end;
+		if (early->begin > r->end)
+			early->begin = r->end;
 	} else {
-		straddler->begin = ct_record_begin(r);
-		straddler->end = r->end;
-		straddler->level = r->depth;
+		early->begin = ct_record_begin(r);
+		early->end = r->end;
+		early->level = r->depth;
 	}
 	return 0;
 }
@@ -83,7 +83,7 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 
 	ct_stream_packet(s, i, &p);
 	last = p.ts_begin;
-	s->packets[i].first_straddler = s->straddlers_count;
+	s->packets[i].first_early = s->early_count;
 	while (offset < p.content) {
 		size = ct_record_parse(&p, offset, reg, &r, &why);
 		if (size && r.end < last) {
@@ -100,11 +100,11 @@ static int stream_index_records(struct ct_stream_file *s, uint32_t i, const stru
 		}
 		last = r.end;
 		stream_note_time(s, &r);
-		if (s->straddlers_count < STRADDLERS_MAX &&
+		if (s->early_count < EARLY_MAX &&
 		    (r.class->id == CT_CLASS_call_open ||
 		     (!(r.flags & (CT_F_INSTANT | CT_F_BEGIN | CT_F_HAS_BEGIN)) &&
 		      ct_record_begin(&r) < p.ts_begin)))
-			if (stream_add_straddler(s, i, offset, &r))
+			if (stream_add_early(s, i, offset, &r))
 				return ct_fail(err, ENOMEM, "no memory");
 		s->records++;
 		s->gpu += r.class->layer == CT_LAYER_GPU && r.class->call;
@@ -197,7 +197,7 @@ static int stream_add_packet(struct ct_stream_file *s, uint64_t at, const struct
 	rc = stream_index_records(s, s->packets_count - 1, reg, err);
 	if (rc) {
 		s->packets_count = before.packets_count;
-		s->straddlers_count = before.straddlers_count;
+		s->early_count = before.early_count;
 		s->first = before.first;
 		s->last = before.last;
 		s->records = before.records;
@@ -284,9 +284,9 @@ static int stream_index_packets(struct ct_stream_file *s, const struct ct_regist
 
 static int stream_compare_begin(const void *a, const void *b, void *arg)
 {
-	const struct ct_straddler *all = arg;
-	const struct ct_straddler *x = &all[*(const uint32_t *)a];
-	const struct ct_straddler *y = &all[*(const uint32_t *)b];
+	const struct ct_early_record *all = arg;
+	const struct ct_early_record *x = &all[*(const uint32_t *)a];
+	const struct ct_early_record *y = &all[*(const uint32_t *)b];
 
 	/* At one ns the outer call first: it ends later, or says so itself. */
 	if (x->begin != y->begin)
@@ -363,14 +363,14 @@ int ct_stream_open(struct ct_stream_file *s, const char *dir, const char *name,
 	if (rc)
 		return ct_fail(err, -rc, "%s/%s: %s", dir, name, inner.text);
 
-	if (s->straddlers_count) {
-		s->by_begin = malloc(s->straddlers_count * sizeof(*s->by_begin));
+	if (s->early_count) {
+		s->by_begin = malloc(s->early_count * sizeof(*s->by_begin));
 		if (!s->by_begin)
 			return ct_fail(err, ENOMEM, "no memory");
-		for (uint32_t i = 0; i < s->straddlers_count; i++)
+		for (uint32_t i = 0; i < s->early_count; i++)
 			s->by_begin[i] = i;
-		qsort_r(s->by_begin, s->straddlers_count, sizeof(*s->by_begin),
-			stream_compare_begin, s->straddlers);
+		qsort_r(s->by_begin, s->early_count, sizeof(*s->by_begin),
+			stream_compare_begin, s->early);
 	}
 	return 0;
 }
@@ -379,7 +379,7 @@ void ct_stream_close(struct ct_stream_file *s)
 {
 	ct_stream_unmap(s);
 	free(s->packets);
-	free(s->straddlers);
+	free(s->early);
 	free(s->by_begin);
 	free(s->name);
 	memset(s, 0, sizeof(*s));

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_MAX		64	/* straddlers, until the pages they were read from are given back */
+#define FAR_MAX		64	/* early records, until the pages they were read from are given back */
 
-static void cursor_straddler_tie(const struct ct_stream_cursor *cursor, struct ct_tie *tie)
+static void cursor_early_tie(const struct ct_stream_cursor *cursor, struct ct_tie *tie)
 {
-	const struct ct_straddler *s = ct_stream_cursor_straddler(cursor);
+	const struct ct_early_record *s = ct_stream_cursor_early(cursor);
 
 	*tie = (struct ct_tie){
 		.ts = s->begin, .other = s->end, .kind = CT_TIE_B, .level = s->level,
@@ -21,39 +21,39 @@ static void cursor_straddler_tie(const struct ct_stream_cursor *cursor, struct c
 	};
 }
 
-/* Is the next straddler's begin before the next point? */
-static bool cursor_straddler_first(const struct ct_stream_cursor *cursor)
+/* Is the next early record's begin before the next point? */
+static bool cursor_early_first(const struct ct_stream_cursor *cursor)
 {
-	struct ct_tie straddler, p;
+	struct ct_tie early, p;
 
 	ct_point_tie(&cursor->points, cursor->points.order[cursor->next], &p);
-	if (cursor->straddler_ts != p.ts)
-		return cursor->straddler_ts < p.ts;
+	if (cursor->early_ts != p.ts)
+		return cursor->early_ts < p.ts;
 	if (p.kind == CT_TIE_E)
 		return false;
-	cursor_straddler_tie(cursor, &straddler);
-	if (p.level != straddler.level)
-		return p.level > straddler.level;
-	return ct_tie_compare(&straddler, &p) < 0;
+	cursor_early_tie(cursor, &early);
+	if (p.level != early.level)
+		return p.level > early.level;
+	return ct_tie_compare(&early, &p) < 0;
 }
 
 void ct_stream_cursor_front(struct ct_stream_cursor *cursor)
 {
 	const struct ct_stream_file *s = cursor->stream;
-	bool straddler = s && cursor->next_straddler < s->straddlers_count;
+	bool early = s && cursor->next_early < s->early_count;
 
-	cursor->straddler_ts = straddler ? ct_stream_cursor_straddler(cursor)->begin : ~0ull;
-	cursor->front = straddler ? CT_FRONT_STRADDLER : CT_FRONT_END;
-	cursor->ts = cursor->straddler_ts;
+	cursor->early_ts = early ? ct_stream_cursor_early(cursor)->begin : ~0ull;
+	cursor->front = early ? CT_FRONT_EARLY : CT_FRONT_END;
+	cursor->ts = cursor->early_ts;
 	if (cursor->next < cursor->points.end) {
-		if (!straddler || !cursor_straddler_first(cursor)) {
+		if (!early || !cursor_early_first(cursor)) {
 			cursor->front = CT_FRONT_POINT;
 			cursor->ts = ct_point_ts(&cursor->points, cursor->next);
 		}
 	} else if (s && cursor->next_packet < s->packets_count) {
 		uint64_t begin = s->packets[cursor->next_packet].ts_begin;
 
-		if (!straddler || begin <= cursor->ts) {
+		if (!early || begin <= cursor->ts) {
 			cursor->front = CT_FRONT_PACKET;
 			cursor->ts = begin;
 		}
@@ -62,8 +62,8 @@ void ct_stream_cursor_front(struct ct_stream_cursor *cursor)
 
 void ct_stream_cursor_tie(const struct ct_stream_cursor *cursor, struct ct_tie *tie)
 {
-	if (cursor->front == CT_FRONT_STRADDLER)
-		cursor_straddler_tie(cursor, tie);
+	if (cursor->front == CT_FRONT_EARLY)
+		cursor_early_tie(cursor, tie);
 	else
 		ct_point_tie(&cursor->points, cursor->points.order[cursor->next], tie);
 }
@@ -71,7 +71,7 @@ void ct_stream_cursor_tie(const struct ct_stream_cursor *cursor, struct ct_tie *
 void ct_stream_cursor_ahead(struct ct_stream_cursor *cursor, struct ct_packet_view *view)
 {
 	const struct ct_stream_file *s = cursor->stream;
-	uint32_t packet = ct_stream_cursor_straddler(cursor)->packet;
+	uint32_t packet = ct_stream_cursor_early(cursor)->packet;
 
 	if (packet > cursor->next_packet && ++cursor->far == FAR_MAX) {
 		uint64_t from = s->packets[cursor->next_packet].offset;
@@ -95,15 +95,15 @@ void ct_stream_cursor_close(struct ct_stream_cursor *cursor)
 static int cursor_read_records(struct ct_stream_cursor *cursor)
 {
 	struct ct_stream_file *s = cursor->stream;
-	uint32_t packet = cursor->next_packet, straddler = s->packets[packet].first_straddler;
-	uint32_t offset = CT_PACKET_HEAD, size, ahead = CT_NONE;
+	uint32_t packet = cursor->next_packet, early = s->packets[packet].first_early;
+	uint32_t offset = CT_PACKET_HEAD, size, early_at = CT_NONE;
 	const struct ct_packet_view view = cursor->view;
 	struct ct_points *points = &cursor->points;
 	struct ct_record r;
 	const char *why;
 
-	if (straddler < s->straddlers_count && s->straddlers[straddler].packet == packet)
-		ahead = s->straddlers[straddler].offset;
+	if (early < s->early_count && s->early[early].packet == packet)
+		early_at = s->early[early].offset;
 	points->count = points->first = points->end = 0;
 	for (; offset < view.content; offset += size) {
 		struct ct_loaded *loaded;
@@ -116,7 +116,7 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 		loaded = &points->records[points->count++];
 		loaded->begin = loaded->end = r.end;
 		loaded->offset = offset;
-		loaded->straddler = CT_NONE;
+		loaded->early = CT_NONE;
 		loaded->level = r.depth;
 		loaded->user = r.class->layer == CT_LAYER_USER;
 		if (r.class->id == CT_CLASS_call_open || (r.flags & CT_F_INSTANT)) {
@@ -126,8 +126,8 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 		} else {
 			loaded->begin = ct_record_begin(&r);
 			loaded->points = CT_POINTS_END;
-			if (offset == ahead) {
-				loaded->straddler = straddler;
+			if (offset == early_at) {
+				loaded->early = early;
 			} else if (!(r.flags & CT_F_HAS_BEGIN)) {
 				loaded->points = CT_POINTS_PAIR;
 				loaded->op_id = loaded->depth = 0;
@@ -135,11 +135,11 @@ static int cursor_read_records(struct ct_stream_cursor *cursor)
 					loaded->begin = view.ts_begin;
 			}
 		}
-		if (offset == ahead) {
-			straddler++;
-			ahead = straddler < s->straddlers_count &&
-				s->straddlers[straddler].packet == packet ?
-				s->straddlers[straddler].offset : CT_NONE;
+		if (offset == early_at) {
+			early++;
+			early_at = early < s->early_count &&
+				s->early[early].packet == packet ?
+				s->early[early].offset : CT_NONE;
 		}
 	}
 	return 0;

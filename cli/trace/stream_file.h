@@ -5,7 +5,7 @@
  *
  * Records are in the order in which calls ended.  To return the begins in time order
  * without holding a whole stream, the index keeps the few records that began
- * before their packet did ("straddlers": of a thread, at most as many a packet as
+ * before their packet did ("early records": of a thread, at most as many a packet as
  * calls nest); every other record begins and ends within its packet.
  */
 #ifndef CT_CLI_STREAM_FILE_H
@@ -25,10 +25,10 @@ struct ct_packet_index {
 	uint64_t ts_begin, ts_end;
 	uint32_t size;		/* bytes */
 	uint32_t content;	/* bytes that were committed when it was indexed */
-	uint32_t first_straddler;
+	uint32_t first_early;
 };
 
-struct ct_straddler {
+struct ct_early_record {
 	uint64_t begin, end;	/* ns; end: ~0 for a call that never returned */
 	uint64_t op_id;		/* set by the merge when the call begins */
 	uint32_t packet;	/* index of the packet that holds the record */
@@ -56,9 +56,9 @@ struct ct_stream_file {
 	bool     unfinished;	/* something without a magic follows, or part of a packet */
 	struct ct_packet_index *packets;
 	uint32_t packets_count;
-	struct ct_straddler *straddlers;	/* in the order of the file */
-	uint32_t straddlers_count;
-	uint32_t *by_begin;	/* straddlers in the order of their begin */
+	struct ct_early_record *early;	/* in the order of the file */
+	uint32_t early_count;
+	uint32_t *by_begin;	/* early records in the order of their begin */
 	uint64_t first, last;	/* ns: earliest begin and latest end of its records */
 	uint64_t records;	/* of all packets */
 	uint64_t gpu;		/* of them, what the GPU did */

@@ -167,7 +167,7 @@ objects 67
 threads 52
 sequences 39
 steps 29
-straddlers 36
+early 36
 '
 
 # Memory is bounded, whatever there is much of.

@@ -407,7 +407,7 @@ static void processes(void)
 }
 
 /* All calls began with the trace, and none ends before many others have. */
-static void straddlers(void)
+static void early(void)
 {
 	struct ct_context context = { .context = 1 };
 
@@ -453,7 +453,7 @@ static const struct {
 	{ "classes", classes, 65000 }, { "texts", texts, 0 }, { "threads", threads, 40000 },
 	{ "nested", nested, 10000 }, { "ranges", ranges, 10000 }, { "sums", sums, 0 },
 	{ "growth", growth, 20000 }, { "objects", objects, 20000 }, { "sequences", sequences, 20000 },
-	{ "steps", steps, 20000 }, { "straddlers", straddlers, 20000 }, { "processes", processes, 20000 },
+	{ "steps", steps, 20000 }, { "early", early, 20000 }, { "processes", processes, 20000 },
 	{ "lanes", lanes, 66000 },
 };
 

@@ -156,7 +156,7 @@ t_parquet_hostile()
 {
 	local name p=$work/parquet-hostile t=$work/parquet-hostile-trace status columns
 	parquet_reader "hostile traces" || return
-	for name in empty one absurd ids classes texts threads nested straddlers; do
+	for name in empty one absurd ids classes texts threads nested early; do
 		rm -rf "$p" "$t"
 		# shellcheck disable=SC2086
 		"$b/hostile_trace" "$name" "$t" $hostile_count || return

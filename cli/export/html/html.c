@@ -16,7 +16,7 @@
 #include "export/html/json.h"
 #include "export/html/lines.h"
 #include "export/html/memory.h"
-#include "export/html/story.h"
+#include "export/html/manifest.h"
 #include "export/html/tables.h"
 #include "export/html/template.h"
 
@@ -28,11 +28,11 @@ struct html {
 	struct ct_explain explain;
 	struct ct_html_source source;
 	struct ct_html_tracks tracks;
-	struct ct_html_choice choice;
+	struct ct_html_sampling sampling;
 	struct ct_html_records records;
 	struct ct_html_blobs blobs;
 	struct ct_html_columns columns;
-	struct ct_html_story story;
+	struct ct_html_manifest manifest;
 	struct ct_names names;
 	struct ct_error *err;
 	bool judged;
@@ -44,7 +44,7 @@ static int html_count(void *arg, const struct ct_html_item *item)
 {
 	struct html *h = arg;
 
-	ct_html_choice_count(&h->choice, item);
+	ct_html_sampling_count(&h->sampling, item);
 	ct_html_track_count(&h->tracks.list[item->track], item->begin, item->depth);
 	return 0;
 }
@@ -81,15 +81,15 @@ static int html_first(struct html *h)
 	h->judged = true;
 	rc = ct_explain_judge(&h->explain, h->trace, h->first);
 	if (!rc)
-		rc = ct_html_story_records(&h->story, &h->choice);
-	return rc ? rc : ct_html_choice_decide(&h->choice, &h->tracks);
+		rc = ct_html_manifest_records(&h->manifest, &h->sampling);
+	return rc ? rc : ct_html_sampling_decide(&h->sampling, &h->tracks);
 }
 
 /* The records that are kept, and the zoom levels. */
 static int html_second(struct html *h)
 {
 	static const struct ct_analyser *const analysers[] = { &ct_html_source_analyser };
-	int rc = ct_html_records_init(&h->records, &h->trace->reg, &h->names, &h->choice, &h->tracks);
+	int rc = ct_html_records_init(&h->records, &h->trace->reg, &h->names, &h->sampling, &h->tracks);
 
 	if (rc)
 		return rc;
@@ -103,10 +103,10 @@ static void html_place_findings(struct html *h)
 {
 	const struct ct_html_columns *c = &h->columns;
 
-	for (uint32_t i = 0; i < h->records.count && h->choice.always.count; i++) {
+	for (uint32_t i = 0; i < h->records.count && h->sampling.always.count; i++) {
 		const struct ct_html_record *r = &h->records.sorted[i];
 
-		ct_html_choice_place(&h->choice, r->op, r->begin, h->tracks.list[r->track].tid, c->order[r->track]);
+		ct_html_sampling_place(&h->sampling, r->op, r->begin, h->tracks.list[r->track].tid, c->order[r->track]);
 	}
 }
 
@@ -114,7 +114,7 @@ static void html_place_findings(struct html *h)
 
 static void html_left_out(const struct html *h, struct ct_out *out)
 {
-	const struct ct_html_choice *c = &h->choice;
+	const struct ct_html_sampling *c = &h->sampling;
 
 	ct_out_text(out, "\"left_out\":");
 	if (!c->left_out && !h->tracks.left_out && !h->records.details_left_out && !h->records.strings.left_out &&
@@ -172,7 +172,7 @@ static int html_manifest(struct html *h, struct ct_out *out)
 	int rc;
 
 	ct_out_text(out, "{\"format\":1,\n");
-	rc = ct_html_story_write(&h->story, &h->blobs, out);
+	rc = ct_html_manifest_write(&h->manifest, &h->blobs, out);
 	ct_html_tables_write(h->first, out);
 	if (!rc)
 		rc = ct_html_lines_write(h->trace, h->first, out);
@@ -203,7 +203,7 @@ static int html_write(struct html *h, const struct ct_html_template *page, int f
 		return -ENOMEM;
 	ct_out_bytes(&out, page->parts[0].text, page->parts[0].len);
 	if (page->parts[0].len)
-		ct_html_escape(&out, ct_html_story_title(&h->story));
+		ct_html_escape(&out, ct_html_manifest_title(&h->manifest));
 	ct_out_bytes(&out, page->parts[1].text, page->parts[1].len);
 	rc = html_manifest(h, &out);
 	if (!rc) {
@@ -224,7 +224,7 @@ static void html_free(struct html *h)
 	ct_html_blobs_free(&h->blobs);
 	ct_html_source_free(&h->source);
 	ct_html_tracks_free(&h->tracks);
-	ct_keyed_free(&h->choice.always);
+	ct_keyed_free(&h->sampling.always);
 	ct_names_forget(&h->names);
 	ct_engine_free(h->second);
 	ct_engine_free(h->first);
@@ -264,15 +264,15 @@ static int html_make(struct html *h)
 int ct_html_export(const struct ct_export *x, struct ct_error *err)
 {
 	struct ct_html_template page;
-	struct html h = { .trace = x->trace, .err = err, .choice.limit = html_limit() };
+	struct html h = { .trace = x->trace, .err = err, .sampling.limit = html_limit() };
 	int rc = ct_html_template(&page, err);
 
 	if (rc)
 		return rc;
 	if (isatty(x->fd))
 		return ct_fail(err, EINVAL, "an HTML report is for a browser: write it to a file with -o report.html");
-	h.story = (struct ct_html_story){
-		.trace = x->trace, .explain = &h.explain, .choice = &h.choice,
+	h.manifest = (struct ct_html_manifest){
+		.trace = x->trace, .explain = &h.explain, .sampling = &h.sampling,
 	};
 	rc = html_make(&h);
 	if (!rc)

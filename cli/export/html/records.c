@@ -12,9 +12,9 @@
 #define RECORDS_BLOCK	(1u << 20)	/* bytes of a block of fields; one record has less */
 
 int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *reg, struct ct_names *names,
-			 struct ct_html_choice *choice, const struct ct_html_tracks *tracks)
+			 struct ct_html_sampling *sampling, const struct ct_html_tracks *tracks)
 {
-	*r = (struct ct_html_records){ .reg = reg, .names = names, .choice = choice, .tracks = tracks };
+	*r = (struct ct_html_records){ .reg = reg, .names = names, .sampling = sampling, .tracks = tracks };
 	r->kernels = calloc(reg->strings_count + 1, sizeof(*r->kernels));
 	r->levels = calloc(tracks->count + 1, sizeof(*r->levels));
 	if (!r->kernels || !r->levels)
@@ -116,7 +116,7 @@ static int records_keep(struct ct_html_records *r, const struct ct_html_item *it
 
 int ct_html_records_add(struct ct_html_records *r, const struct ct_html_item *item)
 {
-	bool kept = ct_html_choice_keeps(r->choice, &r->tracks->list[item->track], item);
+	bool kept = ct_html_sampling_keeps(r->sampling, &r->tracks->list[item->track], item);
 	struct ct_html_levels *levels = &r->levels[item->track];
 	int rc = 0;
 

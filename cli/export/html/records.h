@@ -3,7 +3,7 @@
 #ifndef CT_CLI_HTML_RECORDS_H
 #define CT_CLI_HTML_RECORDS_H
 
-#include "export/html/choice.h"
+#include "export/html/sampling.h"
 #include "export/html/levels.h"
 #include "export/html/strings.h"
 
@@ -27,7 +27,7 @@ struct ct_html_record {
 struct ct_html_records {
 	const struct ct_registry *reg;
 	struct ct_names *names;
-	struct ct_html_choice *choice;
+	struct ct_html_sampling *sampling;
 	struct ct_html_strings strings;
 	struct ct_html_record **chunks;	/* as they came, until they are put into order */
 	struct ct_html_record *sorted;	/* by track and begin */
@@ -45,7 +45,7 @@ struct ct_html_records {
 
 /* 0 or -ENOMEM; free also after an error. */
 int ct_html_records_init(struct ct_html_records *r, const struct ct_registry *reg, struct ct_names *names,
-			 struct ct_html_choice *choice, const struct ct_html_tracks *tracks);
+			 struct ct_html_sampling *sampling, const struct ct_html_tracks *tracks);
 
 /* A record of the second pass. */
 int ct_html_records_add(struct ct_html_records *r, const struct ct_html_item *item);

@@ -65,7 +65,7 @@ enum ct_html_track_kind ct_html_track_kind_of(const struct ct_record *r);
 int ct_html_track(struct ct_html_tracks *t, const struct ct_record *r, enum ct_html_track_kind kind,
 		  bool make, int *error);
 
-/* Takes note of a record: for the choice of zoom levels. */
+/* Takes note of a record: for the sampling of zoom levels. */
 void ct_html_track_count(struct ct_html_track *t, int64_t begin, uint32_t depth);
 
 /* @order: indices in the order of drawing, of @t->count. */

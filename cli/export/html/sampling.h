@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which records of a large trace an HTML report keeps: the longest, and small tracks whole. */
-#ifndef CT_CLI_HTML_CHOICE_H
-#define CT_CLI_HTML_CHOICE_H
+#ifndef CT_CLI_HTML_SAMPLING_H
+#define CT_CLI_HTML_SAMPLING_H
 
 #include "base/keyed.h"
 #include "export/html/source.h"
@@ -16,7 +16,7 @@ struct ct_html_place {
 	uint32_t track;			/* in the order of drawing, + 1; 0: not known */
 };
 
-struct ct_html_choice {
+struct ct_html_sampling {
 	uint64_t limit;
 	/* Counted in the first pass. */
 	uint64_t records, instants, marks, unfinished;
@@ -31,20 +31,20 @@ struct ct_html_choice {
 	uint64_t longest;			/* ns, of those left out */
 };
 
-void ct_html_choice_count(struct ct_html_choice *c, const struct ct_html_item *item);
+void ct_html_sampling_count(struct ct_html_sampling *c, const struct ct_html_item *item);
 
 /* A record that is kept in any case; @op 0: the instant of @tid at @ts.  0 or -ENOMEM. */
-int ct_html_choice_always(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid);
+int ct_html_sampling_always(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid);
 
 /* Notes on which track (in the order of drawing) a record lies; and what was noted, -1: nothing. */
-void ct_html_choice_place(struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track);
-int ct_html_choice_track(const struct ct_html_choice *c, uint64_t op, int64_t ts, uint32_t tid);
+void ct_html_sampling_place(struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid, uint32_t track);
+int ct_html_sampling_track(const struct ct_html_sampling *c, uint64_t op, int64_t ts, uint32_t tid);
 
 /* Decides, after the first pass.  0 or -ENOMEM. */
-int ct_html_choice_decide(struct ct_html_choice *c, struct ct_html_tracks *tracks);
+int ct_html_sampling_decide(struct ct_html_sampling *c, struct ct_html_tracks *tracks);
 
 /* Is it kept?  In the second pass, once for each record. */
-bool ct_html_choice_keeps(struct ct_html_choice *c, const struct ct_html_track *track,
-			  const struct ct_html_item *item);
+bool ct_html_sampling_keeps(struct ct_html_sampling *c, const struct ct_html_track *track,
+			    const struct ct_html_item *item);
 
 #endif

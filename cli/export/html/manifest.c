@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See story.h.  Must never show a figure of a simulated GPU without saying so. */
-#include "export/html/story.h"
+/* See manifest.h.  Must never show a figure of a simulated GPU without saying so. */
+#include "export/html/manifest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@
 #define STORY_NAME	4000u	/* bytes of a name */
 #define STORY_MISSING	8u	/* processes, of records of the GPU */
 
-static int64_t story_ns(const struct ct_html_story *s, uint64_t ts)
+static int64_t manifest_ns(const struct ct_html_manifest *s, uint64_t ts)
 {
 	return ct_html_moment(s->trace, ts);
 }
 
-static const char *story_process(const struct ct_html_story *s, uint32_t pid)
+static const char *manifest_process(const struct ct_html_manifest *s, uint32_t pid)
 {
 	return ct_processes_word(s->explain->analysis->processes, pid);
 }
 
 /* The process that the page is about: with the most launches, or the first that calls libcuda. */
-static int story_main(const struct ct_html_story *s)
+static int manifest_main(const struct ct_html_manifest *s)
 {
 	const struct ct_phases *phases = s->explain->phases;
 
@@ -43,7 +43,7 @@ static int story_main(const struct ct_html_story *s)
 	return -1;
 }
 
-const char *ct_html_story_title(const struct ct_html_story *s)
+const char *ct_html_manifest_title(const struct ct_html_manifest *s)
 {
 	const char *command = ct_registry_info(&s->trace->reg, "command");
 
@@ -52,7 +52,7 @@ const char *ct_html_story_title(const struct ct_html_story *s)
 
 /* ------------------------------------------------------------------- head --- */
 
-static void story_when(const struct ct_html_story *s, char when[32])
+static void manifest_when(const struct ct_html_manifest *s, char when[32])
 {
 	time_t seconds = s->trace->reg.realtime / 1000000000;
 	struct tm tm;
@@ -63,25 +63,25 @@ static void story_when(const struct ct_html_story *s, char when[32])
 }
 
 /* How it was recorded: "module", "files". */
-static const char *story_way(const struct ct_html_story *s)
+static const char *manifest_way(const struct ct_html_manifest *s)
 {
 	return ct_registry_info(&s->trace->reg, "way") ? : ct_registry_info(&s->trace->reg, "sink");
 }
 
-static void story_trace(const struct ct_html_story *s, struct ct_out *out)
+static void manifest_trace(const struct ct_html_manifest *s, struct ct_out *out)
 {
 	const struct ct_registry *reg = &s->trace->reg;
 	const struct ct_totals *totals = s->explain->analysis->totals;
 	uint64_t first = totals->points ? totals->first : reg->start, last = totals->points ? totals->last : reg->start;
-	int main = story_main(s);
+	int main = manifest_main(s);
 	char when[32];
 
-	story_when(s, when);
+	manifest_when(s, when);
 	ct_html_text(out, "\"trace\":{\"command\":", ct_registry_info(reg, "command"));
-	ct_html_text(out, ",\"program\":", main < 0 ? NULL : story_process(s, s->explain->phases->processes[main].pid));
+	ct_html_text(out, ",\"program\":", main < 0 ? NULL : manifest_process(s, s->explain->phases->processes[main].pid));
 	ct_html_text(out, ",\"recorded\":", *when ? when : NULL);
-	ct_html_s64(out, ",\"begin\":", story_ns(s, first));
-	ct_html_s64(out, ",\"end\":", story_ns(s, last));
+	ct_html_s64(out, ",\"begin\":", manifest_ns(s, first));
+	ct_html_s64(out, ",\"end\":", manifest_ns(s, last));
 	ct_html_u64(out, ",\"duration_ns\":", last - first);
 	ct_html_text(out, ",\"host\":", ct_registry_info(reg, "hostname"));
 	ct_html_text(out, ",\"kernel\":", ct_registry_info(reg, "kernel"));
@@ -90,7 +90,7 @@ static void story_trace(const struct ct_html_story *s, struct ct_out *out)
 	ct_html_bool(out, ",\"module\":", s->trace->has_kernel);
 	ct_html_bool(out, ",\"simulated\":", s->trace->simulated);
 	ct_html_bool(out, ",\"unfinished\":", s->trace->unfinished);
-	ct_html_u64(out, ",\"records\":", s->choice->records);
+	ct_html_u64(out, ",\"records\":", s->sampling->records);
 	ct_html_u64(out, ",\"processes\":", totals->processes);
 	ct_html_u64(out, ",\"threads\":", totals->threads);
 	ct_html_u64(out, ",\"lost\":", s->trace->lost);
@@ -100,7 +100,7 @@ static void story_trace(const struct ct_html_story *s, struct ct_out *out)
 	ct_out_text(out, "},\n");
 }
 
-static void story_fact(struct ct_out *out, bool *some, const char *label, const char *value)
+static void manifest_fact(struct ct_out *out, bool *some, const char *label, const char *value)
 {
 	if (!value || !*value)
 		return;
@@ -111,23 +111,23 @@ static void story_fact(struct ct_out *out, bool *some, const char *label, const 
 }
 
 /* Where it was recorded. */
-static void story_machine(const struct ct_html_story *s, const struct ct_machine *m, struct ct_out *out, bool *some)
+static void manifest_machine(const struct ct_html_manifest *s, const struct ct_machine *m, struct ct_out *out, bool *some)
 {
 	char text[1000] = "";
 	size_t used = 0;
 
-	story_fact(out, some, "GPU", s->trace->simulated ? NULL : ct_machine_gpus(m, text, sizeof(text)));
-	story_fact(out, some, "driver", m->driver);
-	story_fact(out, some, "CUDA", m->cuda);
-	story_fact(out, some, "libraries", ct_machine_versions_text(m, text, sizeof(text)));
+	manifest_fact(out, some, "GPU", s->trace->simulated ? NULL : ct_machine_gpus(m, text, sizeof(text)));
+	manifest_fact(out, some, "driver", m->driver);
+	manifest_fact(out, some, "CUDA", m->cuda);
+	manifest_fact(out, some, "libraries", ct_machine_versions_text(m, text, sizeof(text)));
 	*text = 0;
 	for (unsigned int i = 0; i < m->env_count && used < sizeof(text); i++)
 		used += snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", m->env[i]);
-	story_fact(out, some, "environment", text);
-	story_fact(out, some, "Linux", m->linux_release);
+	manifest_fact(out, some, "environment", text);
+	manifest_fact(out, some, "Linux", m->linux_release);
 }
 
-static void story_threads(const struct ct_machine *m, struct ct_out *out)
+static void manifest_threads(const struct ct_machine *m, struct ct_out *out)
 {
 	ct_out_text(out, "\"thread_names\":[");
 	for (unsigned int i = 0; i < m->threads_count; i++) {
@@ -140,7 +140,7 @@ static void story_threads(const struct ct_machine *m, struct ct_out *out)
 }
 
 /* Names of kernels that are shown in short: a page has few. */
-static void story_kernels(const struct ct_html_story *s, struct ct_out *out)
+static void manifest_kernels(const struct ct_html_manifest *s, struct ct_out *out)
 {
 	struct ct_names *names = s->explain->analysis->names;
 	unsigned int shown = 0;
@@ -159,11 +159,11 @@ static void story_kernels(const struct ct_html_story *s, struct ct_out *out)
 	ct_out_text(out, "],\n");
 }
 
-static int story_facts(const struct ct_html_story *s, struct ct_out *out)
+static int manifest_facts(const struct ct_html_manifest *s, struct ct_out *out)
 {
 	const struct ct_registry *reg = &s->trace->reg;
 	const struct ct_totals *totals = s->explain->analysis->totals;
-	const char *way = story_way(s), *by = way;
+	const char *way = manifest_way(s), *by = way;
 	char text[256], ns[CT_TERM_TEXT], count[CT_TERM_TEXT], when[32];
 	struct ct_machine *m = calloc(1, sizeof(*m));
 	int rc = m ? ct_machine_read(m, reg) : -ENOMEM;
@@ -172,41 +172,41 @@ static int story_facts(const struct ct_html_story *s, struct ct_out *out)
 	if (way)
 		by = !strcmp(way, "module") || !strcmp(way, "device") ? "by the kernel module" :
 		     !strcmp(way, "files") ? "without the kernel module" : way;
-	story_when(s, when);
+	manifest_when(s, when);
 	ct_out_text(out, "\"facts\":[");
 	if (s->trace->simulated)
-		story_fact(out, &some, "GPU", "simulated: these figures are of a simulated libcuda, not of a device");
-	story_fact(out, &some, "command", ct_registry_info(reg, "command"));
+		manifest_fact(out, &some, "GPU", "simulated: these figures are of a simulated libcuda, not of a device");
+	manifest_fact(out, &some, "command", ct_registry_info(reg, "command"));
 	snprintf(text, sizeof(text), "%s, for %s%s%.60s", when,
 		 ct_term_ns(ns, totals->points ? totals->last - totals->first : 0), by ? ", " : "", by ? by : "");
-	story_fact(out, &some, "recorded", text);
+	manifest_fact(out, &some, "recorded", text);
 	snprintf(text, sizeof(text), "%s records, %u process%s, %u thread%s%s",
 		 ct_term_count(count, s->trace->records), totals->processes, totals->processes == 1 ? "" : "es",
 		 totals->threads, totals->threads == 1 ? "" : "s",
 		 s->trace->unfinished ? "; not finished: this is what is there by now" : "");
-	story_fact(out, &some, "trace", text);
-	story_fact(out, &some, "damaged", ct_registry_info(reg, CT_DAMAGED_INFO));
-	story_fact(out, &some, "host", ct_registry_info(reg, "hostname"));
+	manifest_fact(out, &some, "trace", text);
+	manifest_fact(out, &some, "damaged", ct_registry_info(reg, CT_DAMAGED_INFO));
+	manifest_fact(out, &some, "host", ct_registry_info(reg, "hostname"));
 	if (!rc)
-		story_machine(s, m, out, &some);
+		manifest_machine(s, m, out, &some);
 	if (s->trace->lost || s->trace->packets_lost) {
 		snprintf(text, sizeof(text), "%s records and %llu packets: what they would show is missing",
 			 ct_term_count(count, s->trace->lost), (unsigned long long)s->trace->packets_lost);
-		story_fact(out, &some, "lost", text);
+		manifest_fact(out, &some, "lost", text);
 	}
 	ct_out_text(out, "],\n");
 	if (m) {
-		story_threads(m, out);
+		manifest_threads(m, out);
 		ct_machine_free(m);
 	}
 	free(m);
-	story_kernels(s, out);
+	manifest_kernels(s, out);
 	return rc;
 }
 
 /* --------------------------------------------------------------- verdicts --- */
 
-static void story_verdict(struct ct_html_story *s, unsigned int process, struct ct_out *out)
+static void manifest_verdict(struct ct_html_manifest *s, unsigned int process, struct ct_out *out)
 {
 	const struct ct_process_phases *p = &s->explain->phases->processes[process];
 	enum ct_limit limit;
@@ -215,7 +215,7 @@ static void story_verdict(struct ct_html_story *s, unsigned int process, struct 
 	ct_explain_choose(s->explain, process);
 	limit = ct_findings_verdict(s->explain, text, sizeof(text));
 	ct_html_u64(out, "{\"pid\":", p->pid);
-	ct_html_text(out, ",\"process\":", story_process(s, p->pid));
+	ct_html_text(out, ",\"process\":", manifest_process(s, p->pid));
 	ct_html_text(out, ",\"limited_by\":", ct_limit_word(limit));
 	ct_html_bool(out, ",\"known\":", limit != CT_LIMIT_UNKNOWN);
 	ct_html_text(out, ",\"text\":", text);
@@ -225,7 +225,7 @@ static void story_verdict(struct ct_html_story *s, unsigned int process, struct 
 }
 
 /* Where the trace was to have records of the GPU, and lacks some. */
-static void story_gpu_missing(struct ct_html_story *s, struct ct_out *out)
+static void manifest_gpu_missing(struct ct_html_manifest *s, struct ct_out *out)
 {
 	const struct ct_gpu_coverage *c = ct_explain_state(s->explain, &ct_gpu_coverage_analyser);
 	char missing[700], text[900];
@@ -242,15 +242,15 @@ static void story_gpu_missing(struct ct_html_story *s, struct ct_out *out)
 	ct_out_text(out, "],\n");
 }
 
-static void story_verdicts(struct ct_html_story *s, struct ct_out *out)
+static void manifest_verdicts(struct ct_html_manifest *s, struct ct_out *out)
 {
 	const struct ct_phases *phases = s->explain->phases;
 	unsigned int shown = 0;
-	int main = story_main(s);
+	int main = manifest_main(s);
 
 	ct_out_text(out, "\"verdict\":");
 	if (main >= 0)
-		story_verdict(s, main, out);
+		manifest_verdict(s, main, out);
 	else
 		ct_out_text(out, "null");
 	ct_out_text(out, ",\n\"verdicts\":[");
@@ -258,14 +258,14 @@ static void story_verdicts(struct ct_html_story *s, struct ct_out *out)
 		if (!phases->processes[i].stages_count)
 			continue;
 		ct_out_text(out, shown++ ? ",\n" : "\n");
-		story_verdict(s, i, out);
+		manifest_verdict(s, i, out);
 	}
 	ct_out_text(out, "],\n");
 }
 
 /* ------------------------------------------------- stages and iterations --- */
 
-static void story_stages(const struct ct_html_story *s, struct ct_out *out)
+static void manifest_stages(const struct ct_html_manifest *s, struct ct_out *out)
 {
 	const struct ct_phases *phases = s->explain->phases;
 	unsigned int shown = 0;
@@ -278,11 +278,11 @@ static void story_stages(const struct ct_html_story *s, struct ct_out *out)
 		shown += p->stages_count > 0;
 		for (unsigned int k = 0; k < p->stages_count; k++) {
 			const struct ct_stage_span *span = &p->stages[k];
-			int64_t begin = story_ns(s, span->begin), end = story_ns(s, span->end);
+			int64_t begin = manifest_ns(s, span->begin), end = manifest_ns(s, span->end);
 
 			ct_html_text(out, some ? ",\n{\"name\":" : "\n{\"name\":", ct_stage_word[span->stage]);
 			ct_html_u64(out, ",\"pid\":", p->pid);
-			ct_html_text(out, ",\"process\":", story_process(s, p->pid));
+			ct_html_text(out, ",\"process\":", manifest_process(s, p->pid));
 			ct_html_s64(out, ",\"begin\":", begin);
 			/* Times of a damaged trace may go back. */
 			ct_html_s64(out, ",\"end\":", end > begin ? end : begin);
@@ -294,8 +294,8 @@ static void story_stages(const struct ct_html_story *s, struct ct_out *out)
 	ct_out_text(out, "],\n");
 }
 
-static int story_iteration_columns(const struct ct_html_story *s, const struct ct_process_phases *p,
-				   const struct ct_iteration_account *account, struct ct_html_blobs *blobs)
+static int manifest_iteration_columns(const struct ct_html_manifest *s, const struct ct_process_phases *p,
+				      const struct ct_iteration_account *account, struct ct_html_blobs *blobs)
 {
 	uint64_t *values = calloc(p->iterations_count + 1, sizeof(*values));
 
@@ -305,7 +305,7 @@ static int story_iteration_columns(const struct ct_html_story *s, const struct c
 	for (uint32_t i = 0; i < p->iterations_count; i++)		\
 		values[i] = value;					\
 	ct_html_column(blobs, coding, values, p->iterations_count, "iterations." word);
-	COLUMN("begin", CT_HTML_DELTA, story_ns(s, p->iterations[i].begin))
+	COLUMN("begin", CT_HTML_DELTA, manifest_ns(s, p->iterations[i].begin))
 	COLUMN("duration", CT_HTML_VARINT, p->iterations[i].end - p->iterations[i].begin)
 	COLUMN("launches", CT_HTML_VARINT, p->iterations[i].launches)
 	COLUMN("waiting", CT_HTML_VARINT, account ? account[i].wait : 0)
@@ -314,7 +314,7 @@ static int story_iteration_columns(const struct ct_html_story *s, const struct c
 	return 0;
 }
 
-static int story_iterations(const struct ct_html_story *s, struct ct_html_blobs *blobs, struct ct_out *out)
+static int manifest_iterations(const struct ct_html_manifest *s, struct ct_html_blobs *blobs, struct ct_out *out)
 {
 	static const char *const how[] = {
 		[CT_ITER_NONE] = "none", [CT_ITER_RANGES] = "ranges", [CT_ITER_MARKS] = "marks",
@@ -323,7 +323,7 @@ static int story_iterations(const struct ct_html_story *s, struct ct_html_blobs 
 	const struct ct_accounting *accounts = ct_analysis_state(s->explain->analysis, &ct_accounting_analyser);
 	const struct ct_process_phases *p;
 	struct ct_iteration_stats stats = { 0 };
-	int main = story_main(s), rc;
+	int main = manifest_main(s), rc;
 
 	ct_out_text(out, "\"iterations\":");
 	if (main < 0) {
@@ -352,33 +352,33 @@ static int story_iterations(const struct ct_html_story *s, struct ct_html_blobs 
 	ct_out_text(out, ",\"blobs\":{\"begin\":\"iterations.begin\",\"duration\":\"iterations.duration\","
 		    "\"launches\":\"iterations.launches\",\"waiting\":\"iterations.waiting\"}},\n");
 	free(stats.sorted);
-	return rc ? rc : story_iteration_columns(s, p, accounts->processes[main].iterations, blobs);
+	return rc ? rc : manifest_iteration_columns(s, p, accounts->processes[main].iterations, blobs);
 }
 
 /* --------------------------------------------------------------- findings --- */
 
-int ct_html_story_records(const struct ct_html_story *s, struct ct_html_choice *choice)
+int ct_html_manifest_records(const struct ct_html_manifest *s, struct ct_html_sampling *sampling)
 {
 	for (unsigned int i = 0; i < s->explain->count; i++) {
 		const struct ct_finding_row *f = &s->explain->list[i];
 
 		for (unsigned int k = 0; k < f->evidence_count; k++)
-			if (ct_html_choice_always(choice, f->evidence[k].op_id, story_ns(s, f->evidence[k].ts),
-						  f->evidence[k].tid))
+			if (ct_html_sampling_always(sampling, f->evidence[k].op_id, manifest_ns(s, f->evidence[k].ts),
+						    f->evidence[k].tid))
 				return -ENOMEM;
 	}
 	return 0;
 }
 
-static void story_evidence(const struct ct_html_story *s, const struct ct_finding_row *f, struct ct_out *out)
+static void manifest_evidence(const struct ct_html_manifest *s, const struct ct_finding_row *f, struct ct_out *out)
 {
 	for (unsigned int k = 0; k < f->evidence_count; k++) {
 		const struct ct_evidence *e = &f->evidence[k];
-		int track = ct_html_choice_track(s->choice, e->op_id, story_ns(s, e->ts), e->tid);
+		int track = ct_html_sampling_track(s->sampling, e->op_id, manifest_ns(s, e->ts), e->tid);
 
 		ct_html_text(out, k ? ",{\"label\":" : "{\"label\":", e->class->name);
-		ct_html_s64(out, ",\"begin\":", story_ns(s, e->ts));
-		ct_html_s64(out, ",\"end\":", story_ns(s, e->ts) + (int64_t)e->ns);
+		ct_html_s64(out, ",\"begin\":", manifest_ns(s, e->ts));
+		ct_html_s64(out, ",\"end\":", manifest_ns(s, e->ts) + (int64_t)e->ns);
 		ct_html_u64(out, ",\"pid\":", f->pid);
 		ct_html_u64(out, ",\"tid\":", e->tid);
 		ct_html_u64(out, ",\"op\":", e->op_id);
@@ -388,7 +388,7 @@ static void story_evidence(const struct ct_html_story *s, const struct ct_findin
 	}
 }
 
-static void story_findings(const struct ct_html_story *s, struct ct_out *out)
+static void manifest_findings(const struct ct_html_manifest *s, struct ct_out *out)
 {
 	ct_out_text(out, "\"findings\":[");
 	for (unsigned int i = 0; i < s->explain->count; i++) {
@@ -401,7 +401,7 @@ static void story_findings(const struct ct_html_story *s, struct ct_out *out)
 		ct_html_text(out, ",\"title\":", f->rule->summary);
 		ct_html_text(out, ",\"text\":", f->what);
 		ct_html_u64(out, ",\"pid\":", f->pid);
-		ct_html_text(out, ",\"process\":", story_process(s, f->pid));
+		ct_html_text(out, ",\"process\":", manifest_process(s, f->pid));
 		ct_html_text(out, ",\"scope\":", ct_scope_word[f->scope]);
 		ct_html_u64(out, ",\"cost_ns\":", f->cost);
 		ct_html_bool(out, ",\"at_most\":", f->at_most);
@@ -416,24 +416,24 @@ static void story_findings(const struct ct_html_story *s, struct ct_out *out)
 		if (f->advice)
 			ct_html_text(out, "", f->advice);
 		ct_out_text(out, "],\"records\":[");
-		story_evidence(s, f, out);
+		manifest_evidence(s, f, out);
 		ct_out_text(out, "]}");
 	}
 	ct_out_text(out, "],\n");
 }
 
-int ct_html_story_write(struct ct_html_story *s, struct ct_html_blobs *blobs, struct ct_out *out)
+int ct_html_manifest_write(struct ct_html_manifest *s, struct ct_html_blobs *blobs, struct ct_out *out)
 {
 	int rc;
 
-	story_trace(s, out);
-	rc = story_facts(s, out);
+	manifest_trace(s, out);
+	rc = manifest_facts(s, out);
 	if (rc)
 		return rc;
-	story_verdicts(s, out);
-	story_gpu_missing(s, out);
-	story_stages(s, out);
-	rc = story_iterations(s, blobs, out);
-	story_findings(s, out);
+	manifest_verdicts(s, out);
+	manifest_gpu_missing(s, out);
+	manifest_stages(s, out);
+	rc = manifest_iterations(s, blobs, out);
+	manifest_findings(s, out);
 	return rc;
 }
