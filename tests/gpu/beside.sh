@@ -34,8 +34,9 @@ if part cudart; then
 	is "$(lines '"name":"cudaMemcpy".*"phase":"E"|"phase":"E".*"name":"cudaMemcpy"')" 3 "shared cudart: three cudaMemcpy"
 fi
 
-# What a tool says, but for addresses, times and what we say.
-clean() { grep -v '^cudatrace: ' "$1" | sed -E 's/\(LWP [0-9]+\)/LWP/g; s/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/^\[[0-9]+\]/PID/; s/==+ ?[0-9]*//' | sort; }
+# What a tool says, but for addresses, times and what we say.  (A line of the program may come in the
+# middle of one of the debugger's, behind its bracket.)
+clean() { grep -v '^cudatrace: ' "$1" | sed -E 's/\(?LWP [0-9]+\)?/LWP/g; s/0x[0-9a-f]+/ADDR/g; s/[0-9]+(\.[0-9]+)? *(ns|us|ms|s|sec)\b/TIME/g; s/(process|Process|PID|pid)[ :]*[0-9]+/PID/g; s/^\[[0-9]+\]/PID/; s/^\[//; s/==+ ?[0-9]*//' | sort; }
 
 # as_bare NAME HOW STATUS: it ended with this status, said the same, and launches are in the trace.
 as_bare()
@@ -45,8 +46,9 @@ as_bare()
 	ok $? "$1, $2: the same output" || head -n 6 "$out/$1.diff"
 	local launches
 	launches=$(lines '"name":"cuLaunchKernel')
-	[ "${launches:-0}" -gt 0 ]
-	ok $? "$1, $2: its launches are in the trace (${launches:-0} lines)"
+	# A process whose libcuda goes through another tool's functions already is recorded in part.
+	[ "${launches:-0}" -gt 0 ] || [[ $2 == *--pid* && $(cat "$out/attach.err") == *" in part: "* ]]
+	ok $? "$1, $2: its launches are in the trace (${launches:-0} lines), or it is said that they can't be"
 }
 
 # meets COMMAND...: a program that waits for $go, and what is done to it meanwhile; its status.
