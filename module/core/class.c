@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include "core/class.h"
 
-static const u8 type_size[] = {
+const u8 ct_type_size[] = {
 #define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
 	CT_TYPES(CT_TYPE_ROW)
 #undef CT_TYPE_ROW
@@ -93,7 +93,7 @@ int ct_class_check(struct ct_class *c)
 			return -EINVAL;
 		if (f->type == CT_TYPE_text && i + 1 != def->fields_count)
 			return -EINVAL;
-		size = type_size[f->type];
+		size = ct_type_size[f->type];
 		if (offset % size)
 			return -EINVAL;
 		offset += size;
@@ -113,7 +113,7 @@ void ct_class_set_id(struct ct_class *c)
 
 	def->id = c->d.id;
 	if (def->fields_count && !strcmp(def->fields[0].name, "uid") &&
-	    type_size[def->fields[0].type] == 4)
+	    ct_type_size[def->fields[0].type] == 4)
 		c->mark_word = CT_MARK_UID;
 	if (def->id == CT_CLASS_process)
 		c->mark_word = CT_MARK_WHO;

@@ -42,6 +42,9 @@ struct ct_class {
 	struct ct_define def;
 };
 
+/* Bytes of a field of this type; of a text, of its length. */
+extern const u8 ct_type_size[];
+
 /* The module overwrites the first field, u32 "uid"; ppid and uid of a process record. */
 #define CT_MARK_UID	BIT_ULL(48)
 #define CT_MARK_WHO	BIT_ULL(49)

@@ -10,10 +10,9 @@
 #include <linux/types.h>
 #include <asm/local64.h>
 #include "core/producer.h"
+#include "core/session.h"
 #include "cudatrace.h"
 
-struct ct_cpu;
-struct ct_session_state;
 struct task_struct;
 
 /* On while the running session has a limit: writers test it before they charge. */
@@ -21,7 +20,7 @@ DECLARE_STATIC_KEY_FALSE(ct_limiting);
 
 /*
  * ct_limit_charge - charge size bytes to the current task's producer.  If it has no rate, the
- * task's next records may use ct_share_spend().
+ * task's next records may use ct_limit_spend().
  * @records:	how many records the bytes hold
  *
  * Returns the counter to which they were charged; NULL if the producer is throttled: the records
@@ -36,6 +35,20 @@ local64_t *ct_limit_charge(struct ct_cpu *cpu, u32 size, u32 records);
  * disabled, and the caller makes sure that task is not freed.
  */
 local64_t *ct_limit_charge_task(struct ct_cpu *cpu, struct task_struct *task, u32 size);
+
+/*
+ * ct_limit_spend - charge size bytes to the task whose records were charged last, in its context.
+ * Returns its counter; NULL if its share has to be looked at again.
+ */
+static __always_inline local64_t *ct_limit_spend(struct ct_cpu *cpu, u32 size)
+{
+	local64_t *charged = cpu->charged;
+
+	if (unlikely(local64_read(charged) + size > READ_ONCE(cpu->charged_max)))
+		return NULL;
+	local64_add(size, charged);
+	return charged;
+}
 
 /* ct_limit_uncharge - undo it, if the ring did not take the records.  charged may be NULL. */
 static inline void ct_limit_uncharge(local64_t *charged, u32 size)

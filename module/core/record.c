@@ -8,7 +8,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include "core/record.h"
-#include "core/share.h"
 #include "core/traced.h"
 
 /*
@@ -80,9 +79,9 @@ struct ct_reservation ct_record_reserve_limited(struct ct_cpu *cpu, u32 size, u6
 	struct ct_reservation room = {};
 	local64_t *charged = NULL;
 
-	/* What ct_share_spend() remembers is of the task that was reported last. */
+	/* What ct_limit_spend() remembers is of the task that was reported last. */
 	if (likely(cpu->reported == key))
-		charged = ct_share_spend(cpu, size);
+		charged = ct_limit_spend(cpu, size);
 	else
 		/* From here on it is this task's, even if this task cannot be reported. */
 		cpu->reported = 0;

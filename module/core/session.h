@@ -22,8 +22,8 @@ struct ct_threadbufs;
 struct ct_cpu {
 	struct ct_ring ring;
 	struct ct_session_state *s;
-	struct ct_share *share; /* who holds how much of the ring: share.c */
-	/* Of the task charged last: its counter, and what that may reach: share.c */
+	struct ct_share *share; /* who holds how much of the ring: limit.c */
+	/* Of the task charged last: its counter, and what that may reach: limit.c */
 	local64_t *charged;
 	u64 charged_max;
 	local64_t uncounted; /* the counter where there are no shares */

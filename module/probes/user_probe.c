@@ -42,12 +42,6 @@ static bool user_probe_names(const struct ct_probe_add *arg)
 	       user_probe_word(arg->symbol, sizeof(arg->symbol), false);
 }
 
-static const u8 type_size[] = {
-#define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
-	CT_TYPES(CT_TYPE_ROW)
-#undef CT_TYPE_ROW
-};
-
 /*
  * Fields stand in the order of the user's arguments.  A field that is narrower than 8 bytes is
  * widened to the type of its kind with 8 bytes, so that every field is aligned and no order of
@@ -81,7 +75,7 @@ static int user_probe_describe_args(struct user_probe *a, const struct ct_probe_
 			return -EINVAL;
 		strscpy(a->def.fields[i].name, f->name, sizeof(a->def.fields[i].name));
 		a->def.fields[i].type = user_probe_widened(f->type);
-		bits = 8 * type_size[f->type];
+		bits = 8 * ct_type_size[f->type];
 		a->fetch[i] = (struct ct_fetch){
 			.mask = ~0ull >> (64 - bits),
 			.sign = f->type >= CT_TYPE_s8 && f->type <= CT_TYPE_s64 ?

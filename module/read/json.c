@@ -92,12 +92,6 @@ static __always_inline u64 json_load(const void *at, u32 size)
 	return *(const u64 *)at;
 }
 
-static const u8 type_sizes[] = {
-#define CT_TYPE_ROW(type, ctype, bytes)	[CT_TYPE_##type] = bytes,
-	CT_TYPES(CT_TYPE_ROW)
-#undef CT_TYPE_ROW
-};
-
 /* A word of a table, which needs no escapes, in quotes. */
 static char *json_put_word(char *p, const char *word)
 {
@@ -259,7 +253,7 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 	for (i = 0; i < c->def.fields_count; i++) {
 		const struct ct_field *f = &c->def.fields[i];
 		enum ct_role role = c->role[i];
-		u64 v = json_viewed(viewer, c, role, json_load(at, type_sizes[f->type]));
+		u64 v = json_viewed(viewer, c, role, json_load(at, ct_type_size[f->type]));
 
 		if (i)
 			p = json_copy_part(p, parts, PART_FIELD + i - 1);
@@ -268,7 +262,7 @@ static char *json_put_details(char *p, const struct ct_viewer *viewer, const str
 			v *= values->of[role];
 		values->of[role] = role == CT_ROLE_TEXT ? (unsigned long)at : v;
 		values->have |= BIT(role);
-		at += type_sizes[f->type];
+		at += ct_type_size[f->type];
 	}
 	return i ? put(p, "}") : p;
 }
