@@ -3,10 +3,10 @@
 #
 # record --pid and --all: programs that already run.  Sourced by run.sh.
 
-# start_running NAME THREADS: tests/record/running.c, as $pid; its output in $work/NAME.out
+# start_running NAME THREADS [ROUNDS]: tests/record/running.c, as $pid; its output in $work/NAME.out
 start_running()
 {
-	"$PWD/build/tests/record-running" "$2" >"$work/$1.out" 2>"$work/$1.err" &
+	"$PWD/build/tests/record-running" "$2" 600 "${3:-0}" >"$work/$1.out" 2>"$work/$1.err" &
 	pid=$!
 	until grep -q ready "$work/$1.out" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 }
@@ -84,11 +84,11 @@ t_attach_gpu()
 {
 	local i dir
 	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13 CUPTISIM_SAYS=1
-	start_running attach_gpu 3
+	start_running attach_gpu 3 30
 	unset CUDATRACE_CUPTI CUPTISIM_SAYS
 	for i in 1 2 3; do
 		dir=$work/trace-attach-gpu-$i
-		attach trace-attach-gpu-$i 0.5 "$([ $i = 2 ] && echo --stacks || echo --gpu)"
+		attach trace-attach-gpu-$i 1 "$([ $i = 2 ] && echo --stacks || echo --gpu)"
 		is $? 0 "record --pid $([ $i = 2 ] && echo --stacks || echo --gpu), time $i" || cat "$dir.said"
 		every_call trace-attach-gpu-$i
 		ok $? "... every call of each thread is there"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program that runs while it is attached to: running THREADS [SECONDS]
+ * A program that runs while it is attached to: running THREADS [SECONDS [ROUNDS]]
  *
  * Each thread allocates and frees, without a pause or (odd ones) with pauses, and
- * the first launches a kernel, too.  The size of an
+ * the first launches a kernel, too.  With ROUNDS also even ones pause, for a millisecond after so many:
+ * without them there are a million calls in a second, where a test does not need them.  The size of an
  * allocation is its number in the thread, times 16, so that a trace shows whether one is missing.
  * Prints "ready PID"; at the end, or at SIGTERM, the numbers of allocations, "word CHANGED" if
  * libcuda's word of cuMemAlloc_v2 is not what it was, and "wrong N": results that were not success.
@@ -24,6 +25,7 @@
 static volatile sig_atomic_t stop;
 static unsigned long made[MOST], wrong[MOST];
 static CUcontext context;
+static unsigned long rounds;	/* 0: no pause */
 static CUfunction kernel;	/* looked up before anybody attaches */
 
 static void on_term(int signal)
@@ -47,6 +49,8 @@ static void *work(void *arg)
 			wrong[me] += cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) != CUDA_SUCCESS;
 		if (me % 2)
 			usleep(200);
+		else if (rounds && !(made[me] % rounds))
+			usleep(1000);
 	}
 	return NULL;
 }
@@ -69,6 +73,7 @@ int main(int argc, char **argv)
 {
 	unsigned int threads = argc > 1 ? (unsigned int)atoi(argv[1]) : 2;
 	double seconds = argc > 2 ? atof(argv[2]) : 600;
+	const char *pause_after = argc > 3 ? argv[3] : "0";
 	pthread_t thread[MOST];
 	unsigned long bad = 0;
 	void **word, *before;
@@ -77,6 +82,7 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + (time_t)seconds;
 	CUmodule module;
 
+	rounds = strtoul(pause_after, NULL, 10);
 	signal(SIGTERM, on_term);
 	if (threads > MOST || cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
 		return 2;
