@@ -8,7 +8,11 @@ include cli/files.mk
 B := build/cli-dev
 FLAGS := -std=gnu11 -D_GNU_SOURCE $(CLI_CPPFLAGS) -Wall -Wextra -Werror
 # Lines, for what a sanitizer says; nothing else of debugging, which would be most of what is written.
-SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# The command is started thousands of times, and a start is most of what it does: it is not relocated,
+# and undefined behaviour is an illegal instruction (status 132) instead of 5 MB of texts, which each look
+# for leaks would read.  make -f tests/cli/build.mk TRAP= has the texts.
+TRAP := -fsanitize-undefined-trap-on-error
+SANITIZE := -O1 -g1 -fno-pie -no-pie -fsanitize=address,undefined -fno-sanitize-recover=undefined $(TRAP)
 ABI := module/uapi/cudatrace.h module/uapi/cudatrace_events.h
 OBJS := $(patsubst %.c,$(B)/%.o,$(CLI_SRCS))
 # All but main(), once, for the programs that test functions: each takes what it needs of it.
