@@ -139,7 +139,7 @@ uninstall:
 		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
 
 # What runs with glibc 2.31 and newer, for machines without a compiler: see packaging/portable.
-.PHONY: tarball wheel portable
+.PHONY: tarball wheel deb rpm portable
 DIST := $(B)/dist
 portable:
 	@rm -rf $(DIST)/portable
@@ -150,6 +150,12 @@ tarball: portable
 
 wheel: portable
 	@packaging/wheel/make-wheel $(DIST)/portable $(VERSION) $(DIST)
+
+deb: portable
+	@packaging/deb/make-deb $(DIST)/portable $(VERSION) $(DIST)
+
+rpm: portable
+	@packaging/rpm/make-rpm $(DIST)/portable $(VERSION) $(DIST)
 
 DKMS ?= dkms
 DKMS_SRC ?= /usr/src
@@ -219,4 +225,5 @@ help:
 	@echo "make install      command, libraries and headers into PREFIX ($(PREFIX))"
 	@echo "make dkms-install the module, rebuilt with every kernel"
 	@echo "make wheel tarball     build/dist/: for pip, and for any folder, with glibc 2.31 and newer"
+	@echo "make deb rpm      build/dist/: packages for Debian and Ubuntu, or RHEL and SUSE, the module for DKMS among them"
 	@echo "make clean        all of build/ but the cache of packages and guests"

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-choose_parts "portable tarball wheel" "$@"
+choose_parts "portable tarball wheel deb rpm" "$@"
 work=$PWD/build/tests/packages
 rm -rf "$work"
 mkdir -p "$work"
@@ -27,16 +27,28 @@ root_of()
 	release=$1
 	fill()
 	{
-		unpack closure "$release" "$release" "$out" python3 python3-venv python3-pip ca-certificates coreutils bash dash grep
+		unpack closure "$release" "$release" "$out" python3 python3-venv python3-pip ca-certificates coreutils bash dash grep \
+			dpkg tar gzip sed mawk findutils diffutils libc-bin passwd
+		unpack only "$release" "$release" "$out" dkms kmod
 		ln -sf dash "$out/usr/bin/sh"
+		ln -sf mawk "$out/usr/bin/awk"
+		# What their scripts would have made, and what dpkg asks for.
+		rm -f "$out/usr/share/debconf/confmodule"
+		mkdir -p "$out"/var/lib/dpkg/{info,updates,triggers} "$out"/var/{log,lib/dkms} "$out/lib/modules"
+		echo root:x:0:0:root:/root:/bin/sh >"$out/etc/passwd"
+		echo root:x:0: >"$out/etc/group"
+		for package in libc6 passwd dkms; do
+			printf 'Package: %s\nStatus: install ok installed\nMaintainer: tests\nArchitecture: amd64\nVersion: %s\nDescription: unpacked\n\n' \
+				$package "$(apt_version "$release" $package)"
+		done >"$out/var/lib/dpkg/status"
 		# What ca-certificates' own script makes when it is installed.  Debian 13's pip does
 		# not start without it, not even for a file.
 		mkdir -p "$out/etc/ssl/certs"
 		cat "$out"/usr/share/ca-certificates/mozilla/*.crt >"$out/etc/ssl/certs/ca-certificates.crt"
 		mkdir -p "$out"/{proc,dev,tmp,work}
 	}
-	make_dir "$cache/packages-root-2/$release" fill
-	echo "$cache/packages-root-2/$release"
+	make_dir "$cache/packages-root-3/$release" fill
+	echo "$cache/packages-root-3/$release"
 )
 
 # inside RELEASE COMMAND...: runs it in that root, where $work is /work
@@ -56,6 +68,40 @@ inside()
 	' sh "$root" "$work" env -i PATH=/usr/bin:/bin HOME=/tmp LC_ALL=C LD_LIBRARY_PATH=/work/program "$@" </dev/null
 }
 
+# changed RELEASE SCRIPT: runs SCRIPT in a copy of that root, and prints the files that then differ
+# from it, but dpkg's own.  The script's output is in $work/changed.out.
+changed()
+{
+	local root over=$work/over
+	root=$(root_of "$1") || return 125
+	mkdir -p "$over"
+	unshare --mount --net sh -c '
+		root=$1 work=$2 over=$3 script=$4
+		mount -t tmpfs tmpfs "$over" && mkdir "$over/upper" "$over/work" "$over/root" || exit 125
+		mount -t overlay overlay -o "lowerdir=$root,upperdir=$over/upper,workdir=$over/work" "$over/root" || exit 125
+		mount --bind "$work" "$over/root/work"
+		mount --rbind /dev "$over/root/dev"
+		mount -t proc proc "$over/root/proc"
+		mount -t tmpfs tmpfs "$over/root/tmp"
+		chroot "$over/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C LD_LIBRARY_PATH=/work/program \
+			sh -ec "$script" </dev/null >"$work/changed.out" 2>&1 || echo "the script ended with $?"
+		cd "$over/upper"
+		find . ! -type d | grep -vE "^\./(var/lib/dpkg/|var/log/|var/cache/|etc/(\.pwd\.lock|ld\.so\.cache|[a-z]*-)$|dev/|tmp/)" | sort | while read -r file; do
+			# dpkg takes an empty folder away that is no other package'"'"'s.
+			{ [ -c "$file" ] && [ -d "$root/$file" ]; } || cmp -s "$file" "$root/$file" || echo "${file#.}"
+		done' sh "$root" "$work" "$over" "$2"
+}
+
+# packages OUT: all of them, from the portable installation
+packages()
+{
+	local make
+	rm -f "$1"/*.{tar.gz,whl,deb,rpm}
+	for make in make-tarball wheel/make-wheel deb/make-deb rpm/make-rpm; do
+		"packaging/$make" build/dist/portable "$version" "$1" >/dev/null || return
+	done
+}
+
 # A program and its libcuda that run with glibc 2.31, too; and what the packages are made of.
 t_portable()
 {
@@ -73,11 +119,11 @@ t_portable()
 	is "$?,$(grep -cE 'nvtx.so is missing|does not belong here|gpu.so needs GLIBC' "$work/broken.out")" 1,3 "a file too much, too few and too new are told" ||
 		cat "$work/broken.out"
 	rm -rf "$work/broken"
-	packaging/make-tarball build/dist/portable "$version" build/dist >/dev/null && packaging/wheel/make-wheel build/dist/portable "$version" build/dist >/dev/null
-	ok $? "a tar file and a wheel"
-	sum=$(sha256sum "$tarball" "build/dist/$wheel")
-	packaging/make-tarball build/dist/portable "$version" build/dist >/dev/null && packaging/wheel/make-wheel build/dist/portable "$version" build/dist >/dev/null
-	is "$(sha256sum "$tarball" "build/dist/$wheel")" "$sum" "the same input gives the same bytes"
+	packages build/dist
+	ok $? "a tar file, a wheel, and packages"
+	sum=$(cd build/dist && sha256sum *.tar.gz *.whl *.deb *.rpm)
+	packages build/dist
+	is "$(cd build/dist && sha256sum *.tar.gz *.whl *.deb *.rpm)" "$sum" "the same input gives the same bytes"
 	cp "build/dist/$wheel" "$work/"
 }
 
@@ -135,6 +181,74 @@ t_wheel()
 	inside trixie /work/venv/bin/pip install --no-index --target /work/target "/work/$wheel" >"$work/out" 2>&1
 	is "$(inside trixie env PYTHONPATH=/work/target /work/venv/bin/python3 -m cudatrace --version 2>&1)" "$(build/cudatrace --version)" \
 		"pip install --target: python -m cudatrace" || cat "$work/out"
+}
+
+# sources_are DIR: DIR has what `make dkms-install` copies.
+sources_are()
+{
+	is "$(ls "$1" | paste -sd ' ') $(for file in Kbuild dkms.conf module; do diff -r $file "$1/$file"; done)" "Kbuild dkms.conf module " \
+		"DKMS gets the module's sources, and nothing else"
+	[ -x "$1/module/conftest/run" ]
+	ok $? "its script can be executed"
+}
+
+t_deb()
+{
+	local release left debs="cudatrace_${version}_amd64 cudatrace-dkms_${version}_all libcudatrace-dev_${version}_all" deb
+	rm -rf "$work/deb" "$work/newer"
+	mkdir -p "$work/deb" "$work/src"
+	for deb in $debs; do
+		cp "build/dist/$deb.deb" "$work/deb/" || { skip "$deb.deb" "it was not made"; return; }
+	done
+	# Who answers for a package is who builds it (MAINTAINER).
+	is "$(lintian --allow-root --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,root-in-contact "$work"/deb/*.deb 2>&1)" "" "lintian"
+	dpkg-deb -x "$work/deb/cudatrace-dkms_${version}_all.deb" "$work/src"
+	sources_are "$work/src/usr/src/cudatrace-$version"
+	packaging/deb/make-deb build/dist/portable 99.1 "$work/newer" >/dev/null
+	for release in bullseye bookworm trixie; do
+		left=$(changed $release '
+			dpkg -i /work/deb/*.deb
+			echo "version: $(cudatrace --version)"
+			echo "group: $(getent group cudatrace | cut -d : -f 1)"
+			cudatrace record -q --no-module -f -o /tmp/trace -- /work/program/inference
+			echo "verdict: $(cudatrace explain /tmp/trace | grep -c ^VERDICT)"
+			echo "dkms: $(dkms status)"
+			ls /usr/include/cudatrace/cudatrace.h /usr/share/man/man1/cudatrace-record.1.gz')
+		is "$(sed -n 's/^\(version\|group\|verdict\): //p' "$work/changed.out" | paste -sd ' ')" "$(build/cudatrace --version) cudatrace 1" "$release: the packages work" ||
+			cat "$work/changed.out"
+		grep -q '^dkms: cudatrace.*added' "$work/changed.out"
+		ok $? "$release: DKMS knows the module" || cat "$work/changed.out"
+		is "$(grep -c ^/usr/bin/cudatrace <<<"$left")" 1 "$release: and the files are there"
+		left=$(changed $release '
+			dpkg -i /work/deb/*.deb
+			dpkg -i /work/newer/*.deb
+			echo "dkms: $(dkms status)"
+			find / -xdev -name "cudatrace-'"$version"'*" | sed "s/^/old: /"
+			dpkg --purge cudatrace cudatrace-dkms libcudatrace-dev
+			getent group cudatrace || true')
+		is "$(grep -E '^(dkms|old):' "$work/changed.out" | grep -oE '^old.*|^dkms: [^:]*[/,] *99\.1' | tr -d ' ' | tr / ,)" "dkms:cudatrace,99.1" "$release: an upgrade leaves nothing of the old version" ||
+			cat "$work/changed.out"
+		is "$left" "" "$release: purging leaves nothing" || cat "$work/changed.out"
+	done
+}
+
+t_rpm()
+{
+	local rpms="build/dist/cudatrace-$version-1.x86_64.rpm build/dist/cudatrace-dkms-$version-1.noarch.rpm build/dist/cudatrace-devel-$version-1.noarch.rpm"
+	local root=$work/rpm
+	ls $rpms >/dev/null 2>&1 || { skip "the packages of rpm" "they were not made"; return; }
+	rpmlint -c packaging/rpm/rpmlint.toml $rpms >"$work/rpmlint.out" 2>&1
+	grep -q ' 0 errors, 0 warnings' "$work/rpmlint.out"
+	ok $? "rpmlint" || cat "$work/rpmlint.out"
+	rm -rf "$root"
+	mkdir "$root"
+	# Debian's rpm keeps its list below $HOME.
+	rpm --root "$root" --dbpath /rpm --nodeps --noscripts -i $rpms >"$work/out" 2>&1
+	ok $? "rpm installs them" || cat "$work/out"
+	is "$("$root/usr/bin/cudatrace" --version)" "$(build/cudatrace --version)" "the command runs"
+	sources_are "$root/usr/src/cudatrace-$version"
+	rpm --root "$root" --dbpath /rpm --nodeps --noscripts -e cudatrace cudatrace-dkms cudatrace-devel >"$work/out" 2>&1
+	is "$(find "$root" -path "$root/rpm" -prune -o -type f -print)" "" "and takes all of them away"
 }
 
 if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
