@@ -28,6 +28,7 @@
 #include "base/process.h"
 #include "hook/begin.h"
 #include "hook/objects.h"
+#include "hook/standby.h"
 #include "record/attach.h"
 
 /*
@@ -50,6 +51,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	ct_options_read(__environ ? __environ : env);
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return;
+	if (ct_options.standby)
+		ct_standby_start(__environ ? __environ : env);
 	ct_begin();
 }
 
@@ -57,6 +60,7 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!ct_ready)
 		return;
+	ct_standby_end();
 	ct_objects_tell();
 	ct_thread_end();
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "attach/inject.h"
+#include "attach/standby.h"
 #include "attach/target.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -291,22 +292,19 @@ static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *
 	return rc;
 }
 
-int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+/* By ptrace.  Return: of cudatrace_attach(), or with @err a negative errno. */
+static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
 {
 	bool begun;
 	uint64_t result = 0;
 	struct ct_inject x;
 	struct ct_target t;
-	int rc;
+	int rc = attach_read(&t, a->pid, to, err);
 
-	*a = (struct ct_attached){ .pid = pid };
-	rc = attach_check(a, err);
-	if (!rc)
-		rc = attach_read(&t, pid, to, err);
 	if (rc)
 		return rc;
 	if (t.preloaded)
-		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", pid);
+		return ct_fail(err, EBUSY, "process %d was started with the preload library: it is being recorded, or was", a->pid);
 	rc = attach_stop(&x, &t, err);
 	if (rc)
 		return rc;
@@ -325,13 +323,24 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 		memcpy(a->at, t.at, sizeof(a->at));
 		ct_attach_end(a, to, NULL, &kept, &ignored);
 	}
-	if (rc)
-		return rc;
-	if ((int)result < 0)
-		return ct_fail(err, -(int)result, "process %d is not recorded: %s", pid, attach_refused((int)result));
 	memcpy(a->at, t.at, sizeof(a->at));
-	a->early = (int)result == CT_ATTACHED_EARLY;
-	a->partly = (int)result == CT_ATTACHED_PARTLY;
+	return rc ? rc : (int)result;
+}
+
+int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
+{
+	int rc;
+
+	*err = (struct ct_error){ 0 };
+	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
+	rc = attach_check(a, err);
+	if (!rc)
+		rc = to->begun ? ct_standby_adopt(a, err) :
+		     a->standby ? ct_standby_attach(a, to, err) : attach_from_outside(a, to, err);
+	if (rc < 0)
+		return *err->text ? rc : ct_fail(err, -rc, "process %d is not recorded: %s", pid, attach_refused(rc));
+	a->early = rc == CT_ATTACHED_EARLY;
+	a->partly = rc == CT_ATTACHED_PARTLY;
 	if (a->partly && !to->partly) {
 		unsigned int kept;
 		struct ct_error ignored = { 0 };
@@ -375,6 +384,8 @@ int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, stru
 	if (!a->gpu)
 		return 0;
 	rc = attach_check(a, err);
+	if (!rc && a->standby)
+		return ct_standby_end_gpu(a, to, err);
 	if (!rc)
 		rc = attach_tell(a, to, CT_ATTACH_GPU, "cudatrace_gpu_end", 0, &result, err);
 	return rc ? rc : (int)result;
@@ -404,13 +415,17 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 
 	*kept = 0;
 	rc = attach_check(a, err);
-	if (!rc)
+	if (!rc && a->standby)
+		rc = ct_standby_put_back(a, kept, err);
+	else if (!rc)
 		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_PUT_BACK, &result, err);
 	if (rc)
 		return rc;
-	*kept = (unsigned int)result;
+	*kept |= (unsigned int)result;
 	until = ct_now_ns() + BUSY_NS;
 	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
 		usleep(1000);
+	if (a->standby)
+		return ct_standby_leave(a, err);
 	return attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
 }

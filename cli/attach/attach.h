@@ -30,6 +30,7 @@ struct ct_attach_to {
 	char options[8192];		/* "NAME=VALUE" with a NUL each, and an empty one */
 	size_t options_size;
 	bool partly;			/* also where functions will be missed */
+	bool begun;			/* the processes have begun by themselves */
 };
 
 struct ct_attached {
@@ -37,6 +38,7 @@ struct ct_attached {
 	uint64_t start;			/* of the process, as /proc/PID/stat has it */
 	uint64_t at[CT_TARGET_FILES];	/* where they are mapped there */
 	uint64_t stood_ns;		/* for which a thread stood still */
+	bool standby;			/* the library was there and waited: no thread stood still */
 	bool early;			/* libcuda was not there yet */
 	bool partly;			/* libcuda's table is not known */
 	bool gpu;			/* CUPTI was asked to begin there ... */

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/standby.h"
 #include "attach/target.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc.h"
 #include "capture/drain.h"
 #include "trace/registry.h"
 
@@ -31,6 +33,7 @@ struct running {
 	pid_t *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
 	unsigned int refused_count;
 	const char *dir;		/* of the trace */
+	bool searches;			/* for processes that come meanwhile */
 };
 
 static volatile sig_atomic_t running_stop;
@@ -87,14 +90,35 @@ static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 			r->refused[r->refused_count++] = pid;
 		return rc;
 	}
-	fprintf(stderr, "cudatrace: recording %s[%d]%s%s, one of its threads stood still for %.1f ms\n", name, pid,
-		a->early ? ", which has no libcuda yet" : "", a->partly ? " in part: functions that it has looked up before are missed" : "",
-		(double)a->stood_ns / 1e6);
+	fprintf(stderr, "cudatrace: recording %s[%d]%s%s", name, pid, a->early ? ", which has no libcuda yet" : "",
+		a->partly ? " in part: functions that it has looked up before are missed" : "");
+	if (!a->standby)
+		fprintf(stderr, ", one of its threads stood still for %.1f ms", (double)a->stood_ns / 1e6);
+	else if (!r->to.begun)
+		fprintf(stderr, ", which stood by");
+	fprintf(stderr, "\n");
 	r->count++;
 	return 0;
 }
 
-/* Processes with libcuda that are not recorded yet. */
+/* Is it the program that was started here, or one that came from it? */
+static bool running_is_ours(const struct running *r, pid_t pid)
+{
+	struct ct_proc_stat s;
+
+	while (pid > 1 && pid != r->asked->child->pid && ct_proc_stat(pid, &s))
+		pid = s.parent;
+	return pid == r->asked->child->pid;
+}
+
+static bool running_is_wanted(const struct running *r, pid_t pid)
+{
+	if (pid <= 0 || pid == getpid() || running_has(r, pid))
+		return false;
+	return r->asked->child ? running_is_ours(r, pid) && ct_standby_is(pid) : ct_target_has_cuda(pid);
+}
+
+/* Processes that are not recorded yet. */
 static void running_find(struct running *r)
 {
 	struct dirent *entry;
@@ -104,9 +128,7 @@ static void running_find(struct running *r)
 		pid_t pid = (pid_t)atoi(entry->d_name);
 		struct ct_error err = { 0 };
 
-		if (pid <= 0 || pid == getpid() || running_has(r, pid) || !ct_target_has_cuda(pid))
-			continue;
-		if (running_add(r, pid, &err))
+		if (running_is_wanted(r, pid) && running_add(r, pid, &err))
 			ct_complain("%s", err.text);
 	}
 	if (proc)
@@ -204,19 +226,40 @@ static void running_end_gpu(struct running *r, const char *dir)
 
 /* ------------------------------------------------------ from begin to end -- */
 
+/* Until that time, but not long.  True: the program that was started here has ended. */
+static bool running_wait(struct running *r, uint64_t until)
+{
+	uint64_t now = ct_now_ns(), ms = now < until ? (until - now) / 1000000 + 1 : 0;
+
+	if (ms > LOOK_MS)
+		ms = LOOK_MS;
+	if (!r->asked->child)
+		poll(NULL, 0, (int)ms);
+	else
+		ct_launch_wait(r->asked->child, (int)ms);
+	return r->asked->child && r->asked->child->ended;
+}
+
+static void running_delay(struct running *r)
+{
+	uint64_t until = ct_now_ns() + (uint64_t)(r->asked->delay * 1e9);
+
+	while (!running_stop && ct_now_ns() < until && !running_wait(r, until))
+		;
+}
+
 static void running_follow(struct running *r)
 {
 	uint64_t end = r->asked->seconds > 0 ? ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9) : ~0ull,
 		 look = ct_now_ns() + NEW_NS;
 
 	r->asked->begun(r->asked->arg);
-	while (!running_stop && ct_now_ns() < end && (r->asked->all || running_any(r))) {
-		uint64_t left = (end - ct_now_ns()) / 1000000;
-
-		poll(NULL, 0, left < LOOK_MS ? (int)left + 1 : LOOK_MS);
+	while (!running_stop && ct_now_ns() < end && (r->searches || running_any(r))) {
+		if (running_wait(r, end))
+			break;
 		ct_flight_look(r->asked->flight);
 		running_tell_gpu(r, r->dir);
-		if (r->asked->all && ct_now_ns() >= look) {
+		if (r->searches && ct_now_ns() >= look) {
 			running_find(r);
 			look = ct_now_ns() + NEW_NS;
 		}
@@ -264,10 +307,15 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		ct_attach_option(&r.to, "CUDATRACE_STACKS", "python");
 	r.to.gpu = asked->gpu_what;
 	r.to.partly = asked->partly;
+	r.to.begun = asked->child && !(asked->delay > 0);
 	r.dir = rec->dir;
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGHUP, &act, NULL);
+	r.searches = asked->all || asked->child;
+	/* Else they are the program's. */
+	if (!asked->child) {
+		sigaction(SIGINT, &act, NULL);
+		sigaction(SIGTERM, &act, NULL);
+		sigaction(SIGHUP, &act, NULL);
+	}
 	ct_drain_open(&drain, rec->dirfd, true);
 	rc = ct_flight_open(asked->flight, rec, &drain, err);
 	if (rc) {
@@ -277,14 +325,21 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	if (ct_flight_is_on(asked->flight))
 		ct_attach_option(&r.to, "CUDATRACE_KEEP", "1");
 	ct_drain_start(&drain);
+	rc = asked->child ? asked->launch(asked->arg, err) : 0;
+	if (rc) {
+		ct_drain_close(&drain);
+		ct_flight_close(asked->flight);
+		goto out;
+	}
+	running_delay(&r);
 	for (unsigned int i = 0; i < asked->pids_count && !running_stop; i++) {
 		rc = running_add(&r, asked->pids[i], err);
 		if (rc && asked->pids_count > 1)
 			ct_complain("%s", err->text);
 	}
-	if (asked->all)
+	if (r.searches)
 		running_find(&r);
-	if (r.count || asked->all) {
+	if (r.count || r.searches) {
 		running_follow(&r);
 		running_leave(&r, rec->dir);
 		rc = (int)r.count;
@@ -292,7 +347,8 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	ct_drain_close(&drain);
 	ct_flight_close(asked->flight);
 	if (!rc)
-		rc = ct_fail(err, ESRCH, "no process with libcuda was there");
+		rc = ct_fail(err, ESRCH, asked->child ? "the program called no CUDA in that time (--delay, --duration)" :
+							"no process with libcuda was there");
 out:
 	free(r.attached);
 	free(r.refused);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "capture/flight.h"
+#include "capture/launch.h"
 #include "capture/recording.h"
 
 #define CT_RUNNING_MAX	1024	/* processes of one recording */
@@ -14,6 +15,9 @@
 struct ct_running {
 	const pid_t *pids;		/* asked for */
 	unsigned int pids_count;
+	struct ct_child *child;		/* instead: a program that launch() starts, and what it starts; NULL: none */
+	int (*launch)(void *arg, struct ct_error *err);
+	double delay;			/* seconds from now on, before anything is recorded */
 	bool all;			/* every process with libcuda, those that come meanwhile, too */
 	bool partly;			/* also where calls will be missed */
 	const char *gpu, *gpu_what;	/* the plugin, and what it is to collect; NULL: none */

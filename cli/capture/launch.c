@@ -24,6 +24,7 @@ static volatile pid_t target;
 
 bool ct_launch_injected;
 bool ct_launch_keeps;
+const char *ct_launch_stands_by;
 char ct_launch_nvtx[PATH_MAX];
 char ct_launch_gpu[PATH_MAX];
 const char *ct_launch_gpu_what;
@@ -143,9 +144,9 @@ static void launch_preload(const char *library)
 	const char *any_order = "verify_asan_link_order=0";
 
 	/* Behind the library: profilers of the program are to find its functions of CUPTI. */
-	if (*ct_launch_gpu)
+	if (*ct_launch_gpu && !ct_launch_stands_by)
 		launch_put_first("LD_PRELOAD", ct_launch_gpu);
-	if (*ct_launch_stacks)
+	if (*ct_launch_stacks && !ct_launch_stands_by)
 		launch_put_first("LD_PRELOAD", ct_launch_stacks);
 	launch_put_first("LD_PRELOAD", library);
 	/* The last one counts. */
@@ -153,6 +154,25 @@ static void launch_preload(const char *library)
 		launch_set_joined("ASAN_OPTIONS", asan, any_order);
 	else
 		setenv("ASAN_OPTIONS", any_order, 1);
+}
+
+/* Such a library loads its plugins when it begins. */
+static void launch_stand_by(void)
+{
+	unsetenv("CUDATRACE_STANDBY");
+	unsetenv("CUDATRACE_PLUGIN_GPU");
+	unsetenv("CUDATRACE_PLUGIN_STACKS");
+	if (!ct_launch_stands_by)
+		return;
+	setenv("CUDATRACE_STANDBY", ct_launch_stands_by, 1);
+	if (*ct_launch_gpu) {
+		setenv("CUDATRACE_PLUGIN_GPU", ct_launch_gpu, 1);
+		setenv("CUDATRACE_GPU", ct_launch_gpu_what, 1);
+	}
+	if (*ct_launch_stacks) {
+		setenv("CUDATRACE_PLUGIN_STACKS", ct_launch_stacks, 1);
+		setenv("CUDATRACE_STACKS", ct_launch_stacks_what, 1);
+	}
 }
 
 static void launch_set_environment(const char *library, const char *dir, const uint8_t uuid[16],
@@ -167,14 +187,14 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_INJECTION_NEXT", library);
 	else
 		launch_preload(library);
-	if (*ct_launch_gpu) {
+	if (*ct_launch_gpu && !ct_launch_stands_by) {
 		launch_inject("CUDA_INJECTION64_PATH", "CUDATRACE_GPU_NEXT", ct_launch_gpu);
 		setenv("CUDATRACE_GPU", ct_launch_gpu_what, 1);
 	} else {
 		/* A recorder around this one may have asked for it. */
 		unsetenv("CUDATRACE_GPU");
 	}
-	if (*ct_launch_stacks)
+	if (*ct_launch_stacks && !ct_launch_stands_by)
 		setenv("CUDATRACE_STACKS", ct_launch_stacks_what, 1);
 	else
 		unsetenv("CUDATRACE_STACKS");
@@ -186,6 +206,7 @@ static void launch_set_environment(const char *library, const char *dir, const u
 		setenv("CUDATRACE_KEEP", "1", 1);
 	else
 		unsetenv("CUDATRACE_KEEP");
+	launch_stand_by();
 	if (*ct_launch_nvtx)
 		launch_inject("NVTX_INJECTION64_PATH", "CUDATRACE_NVTX_NEXT", ct_launch_nvtx);
 	setenv("CUDATRACE_DIR", dir, 1);
@@ -266,6 +287,7 @@ int ct_launch(struct ct_child *child, char **argv, const char *library, const ch
 	close(report[0]);
 	if (n == sizeof(code)) {
 		waitpid(child->pid, NULL, 0);
+		child->ended = true;
 		target = 0;
 		child->status = code == ENOENT ? 127 : 126;
 		return ct_fail(err, code, "%s: %s", argv[0], strerror(code));
@@ -290,6 +312,7 @@ int ct_launch_wait(struct ct_child *child, int ms)
 	} while (pid < 0 && errno == EINTR);
 	if (!pid)
 		return 0;
+	child->ended = true;
 	target = 0;
 	if (child->pidfd >= 0)
 		close(child->pidfd);

@@ -16,6 +16,7 @@
 struct ct_child {
 	pid_t pid;
 	int pidfd;		/* readable when it has ended */
+	bool ended;		/* it has ended, or never began */
 	int status;		/* as in a shell: exit status, or 128 + signal */
 };
 
@@ -54,6 +55,9 @@ int ct_launch_wait(struct ct_child *child, int ms);
 
 /* libcuda loads the library, it is not preloaded (--inject).  Set before ct_launch(). */
 extern bool ct_launch_injected;
+
+/* The library can be told to begin and to end (--delay, --duration): "1", or "begin"; NULL: no.  Before ct_launch(). */
+extern const char *ct_launch_stands_by;
 
 /* The trace directory has bounds (--keep).  Set before ct_launch(). */
 extern bool ct_launch_keeps;

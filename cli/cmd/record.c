@@ -61,14 +61,15 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_KEEP, KEY_ON };
+       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace; with --pid, also record a process of which calls will be missed", 0 },
 	{ "pid", 'p', "PID[,PID]", 0, "Record processes that already run, instead of a program; nothing stays behind in them", 0 },
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
-	{ "duration", KEY_DURATION, "SECONDS", 0, "With --pid and --all: end after so long (default: Ctrl-C, or the end of the processes)", 0 },
+	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long; a program that was started here goes on (default: Ctrl-C, or the end of the processes)", 0 },
+	{ "delay", KEY_DELAY, "SECONDS", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms); SIGUSR2 always does", 0 },
@@ -115,7 +116,7 @@ static const char *record_gpu_what(struct argp_state *state, const char *arg)
 
 static bool record_is_running(const struct env *env)
 {
-	return env->running.pids_count || env->running.all;
+	return env->running.pids_count || env->running.all || env->running.delay > 0 || env->running.seconds > 0;
 }
 
 static void record_pids(struct argp_state *state, struct env *env, char *arg)
@@ -133,12 +134,12 @@ static void record_pids(struct argp_state *state, struct env *env, char *arg)
 	}
 }
 
-/* What a process that already runs can't be given. */
+/* Not through the module: processes are told to begin and to end. */
 static void record_check_running(struct argp_state *state, struct env *env)
 {
-	if (!record_is_running(env)) {
-		if (env->running.seconds > 0)
-			argp_error(state, "--duration goes with --pid or --all");
+	if (env->argv && !env->running.pids_count && !env->running.all) {
+		if (record_is_running(env) && ct_launch_injected)
+			argp_error(state, "--inject does not go with --delay and --duration");
 		return;
 	}
 	if (env->argv)
@@ -194,6 +195,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		if (*arg || !(env->running.seconds > 0))
 			argp_error(state, "--duration: give seconds, as 10 or 0.5");
 		break;
+	case KEY_DELAY:
+		env->running.delay = strtod(arg, &arg);
+		if (*arg || !(env->running.delay > 0))
+			argp_error(state, "--delay: give seconds, as 10 or 0.5");
+		break;
 	case KEY_KEEP:
 		switch (ct_keep_parse(arg, &env->flight.asked)) {
 		case -ERANGE:
@@ -234,7 +240,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->argv = state->argv + state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		if (!record_is_running(env))
+		if (!env->running.pids_count && !env->running.all)
 			argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
 		break;
 	case ARGP_KEY_END:
@@ -382,6 +388,23 @@ static void record_ended(void *arg)
 	ct_watch_end(&rec->watch);
 }
 
+/* The program's own, at its end; @otherwise: where there is none. */
+static int record_status(struct recording *rec, int otherwise)
+{
+	if (!rec->child.pid)
+		return otherwise;
+	while (!rec->child.ended && !ct_launch_wait(&rec->child, -1))
+		;
+	return rec->child.status ? rec->child.status : otherwise;
+}
+
+static int record_launch(void *arg, struct ct_error *err)
+{
+	struct recording *rec = arg;
+
+	return ct_launch(&rec->child, rec->env->argv, rec->library, rec->to.dir, rec->to.uuid, "files", err);
+}
+
 /* The processes' own ioctls are seen as without the module. */
 static int record_running(struct recording *rec)
 {
@@ -390,15 +413,28 @@ static int record_running(struct recording *rec)
 	char command[4096];
 	int n;
 
-	ct_running_command(&env->running, command, sizeof(command));
+	if (env->argv) {
+		record_command_line(env, command, sizeof(command));
+		ct_launch_stands_by = env->running.delay > 0 ? "1" : "begin";
+		env->running.child = &rec->child;
+		env->running.launch = record_launch;
+	} else {
+		ct_running_command(&env->running, command, sizeof(command));
+	}
 	if (ct_launch_library(rec->library, sizeof(rec->library), &err) ||
 	    ct_recording_directory(&rec->to, env->output.dir, env->output.force, &err))
 		return ct_complain("%s", err.text);
-	if (ct_recording_registry(&rec->to, command, &err)) {
+	if (ct_recording_registry(&rec->to, command, &err) ||
+	    (env->argv && ct_launch_link(rec->library, sizeof(rec->library), rec->to.dir, &err))) {
 		ct_recording_abandon(&rec->to);
 		return ct_complain("%s", err.text);
 	}
-	ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
+	if (env->argv)
+		ct_machine_environment(&rec->to.registry);
+	if (!env->argv || env->running.delay > 0)
+		ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
+	if (env->argv)
+		record_find_nvtx(rec);
 	record_find_plugin(rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
 	record_find_plugin(rec, "stacks", ct_launch_stacks, ct_launch_stacks_what, "stacks", "stacks of calls are");
 	env->running.gpu = *ct_launch_gpu ? ct_launch_gpu : NULL;
@@ -409,16 +445,16 @@ static int record_running(struct recording *rec)
 	env->running.ended = record_ended;
 	env->running.arg = rec;
 	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
-	if (n <= 0) {
+	if (n <= 0)
 		ct_recording_abandon(&rec->to);
-		return ct_complain("%s", err.text);
+	if (n <= 0 || ct_recording_finish(&rec->to, &err)) {
+		ct_complain("%s", err.text);
+		return record_status(rec, 1);
 	}
-	if (ct_recording_finish(&rec->to, &err))
-		return ct_complain("%s", err.text);
 	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
 	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
 		ct_complain("%s", err.text);
-	return 0;
+	return record_status(rec, 0);
 }
 
 int cmd_record(int argc, char **argv)

@@ -7,8 +7,10 @@
  * without them there are a million calls in a second, where a test does not need them.  The size of an
  * allocation is its number in the thread, times 16, so that a trace shows whether one is missing.
  * Prints "ready PID"; at the end, or at SIGTERM, the numbers of allocations, "word CHANGED" if
- * libcuda's word of cuMemAlloc_v2 is not what it was, and "wrong N": results that were not success.
+ * libcuda's word of cuMemAlloc_v2 is not what it was ("word LIBRARY": it leads into cudatrace's
+ * library after the first calls), and "wrong N": results that were not success.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -78,6 +80,7 @@ int main(int argc, char **argv)
 	unsigned long bad = 0;
 	void **word, *before;
 	CUdevice device;
+	Dl_info info;
 	static const char image[] = "cudatrace-sim-image 1\nkernel _Z5earlyv - 3000\n";
 	time_t end = time(NULL) + (time_t)seconds;
 	CUmodule module;
@@ -91,6 +94,8 @@ int main(int argc, char **argv)
 		return 2;
 	word = word_of((const void *)cuMemAlloc_v2);
 	before = word ? *word : NULL;
+	if (before && dladdr(before, &info) && strstr(info.dli_fname, "cudatrace"))
+		printf("word LIBRARY\n");
 	for (unsigned int i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i))
 			return 2;

@@ -64,8 +64,8 @@ static const char *value_of(char *const *env, const char *name)
 	return NULL;
 }
 
-/* Those that are ours, as it may be large: every program that is started reads it. */
-static char *const *pick(char *const *env, char *ours[], int room)
+/* The environment may be large, and every program that is started reads it. */
+char *const *ct_options_pick(char *const *env, char *ours[], int room)
 {
 	int n = 0;
 
@@ -79,7 +79,7 @@ static char *const *pick(char *const *env, char *ours[], int room)
 /* All is copied: some programs write over their environment (process titles). */
 void ct_options_read(char *const *all)
 {
-	char *ours[32], *const *env = pick(all, ours, 32);
+	char *ours[32], *const *env = ct_options_pick(all, ours, 32);
 	const char *dir = value_of(env, "CUDATRACE_DIR");
 	const char *device = value_of(env, "CUDATRACE_DEVICE");
 	const char *queries = value_of(env, "CUDATRACE_TIME_QUERIES");
@@ -88,6 +88,7 @@ void ct_options_read(char *const *all)
 	const char *table = value_of(env, "CUDATRACE_TABLE");
 	const char *stacks = value_of(env, "CUDATRACE_STACKS");
 	const char *keep = value_of(env, "CUDATRACE_KEEP");
+	const char *standby = value_of(env, "CUDATRACE_STANDBY");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
 
@@ -102,6 +103,8 @@ void ct_options_read(char *const *all)
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
 	ct_options.keep = keep && *keep == '1';
+	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
+			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;
 	ct_options.table = !table || *table != '0';
 	if (dir && *dir)
 		ct_path_absolute(&t, dir);

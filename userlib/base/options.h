@@ -16,6 +16,8 @@
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
  *   CUDATRACE_KEEP		1: the trace directory is bounded, see struct ct_recorder_page
+ *   CUDATRACE_STANDBY		1: records nothing until cudatrace record --pid asks; begin: records from the first
+ *			call on, and stops when cudatrace record asks
  *   CUDATRACE_TABLE		0: do without libcuda's own table of pointers
  */
 #ifndef CT_OPTIONS_H
@@ -24,6 +26,8 @@
 #include "base/sys.h"
 
 enum ct_backend_wish { CT_BACKEND_ANY, CT_BACKEND_DEVICE, CT_BACKEND_FILES, CT_BACKEND_NONE };
+
+enum ct_standby { CT_STANDBY_NO, CT_STANDBY_WAITS, CT_STANDBY_BEGINS };
 
 struct ct_options {
 	enum ct_backend_wish backend;
@@ -34,11 +38,15 @@ struct ct_options {
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
 	bool threadbufs, runtime, table, stacks, keep;
+	u8 standby;		/* enum ct_standby */
 };
 
 extern struct ct_options ct_options;
 
 void ct_options_read(char *const *all);
+
+/* Those variables that are ours, with a NULL behind them, in @ours of @room. */
+char *const *ct_options_pick(char *const *env, char *ours[], int room);
 
 /* A path made absolute: the program may change its directory later. */
 void ct_path_absolute(struct ct_text *t, const char *path);

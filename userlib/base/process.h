@@ -32,8 +32,13 @@ static struct ct_proc *const ct_process = &ct_process_page;
 
 extern u8 ct_ready;		/* the library's constructor ran */
 
-/* The library was told to stop: no thread attaches any more until it is told to begin again. */
+/* No thread attaches until the library is told to begin. */
+enum ct_stopped {
+	CT_STOPPED = 1,		/* it was told to stop, and nothing of it is in the way */
+	CT_STANDS_BY = 2,	/* ct_first_call() is called instead, by each thread that would attach */
+};
 extern u8 ct_stopped;
+extern void (*ct_first_call)(void);
 
 /*
  * Before anything else.  False if the kernel can't wipe the page (no MADV_WIPEONFORK): then

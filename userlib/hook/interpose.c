@@ -105,7 +105,7 @@ void *ct_look_up(void *handle, const char *name, const char *version, lookup_fun
 	/* At any time: before the library's start, too. */
 	if (unlikely(!f || f == none))
 		find_real(real);
-	if (!ct_ready)
+	if (!ct_ready || ct_load(&ct_stopped) == CT_STOPPED)
 		return NULL;
 	ct_objects_check();
 	/* RTLD_NEXT is relative to the caller. */

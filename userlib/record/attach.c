@@ -325,8 +325,12 @@ cold struct ct_thread *ct_thread_attach(void)
 	bool ok = true, fresh = false, say;
 	u64 mask, unlocked, now = ct_clock_real();
 
-	if (unlikely(ct_load(&ct_stopped)))
-		return NULL;
+	if (unlikely(ct_load(&ct_stopped))) {
+		if (ct_load(&ct_stopped) == CT_STANDS_BY)
+			ct_first_call();
+		if (ct_load(&ct_stopped))
+			return NULL;
+	}
 	if (t->tried == ct_process->life && ct_backoff_waits(&t->backoff, now)) {
 		ct_lost_add();
 		return NULL;

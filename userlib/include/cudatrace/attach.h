@@ -30,6 +30,41 @@ int cudatrace_attach(const char *options, uint32_t (*stack)(void));
 int cudatrace_detach(int step);
 
 /*
+ * Standby: a program that was started with LD_PRELOAD and CUDATRACE_STANDBY=1 has this page mapped
+ * from its first call of libcuda on, from a file CT_STANDBY_PREFIX "PID-..." of its own root that its user alone
+ * may write.  A thread of the library waits for @request to change (FUTEX_WAKE).
+ */
+#define CT_STANDBY_PREFIX	"/dev/shm/cudatrace-standby-"
+#define CT_STANDBY_VERSION	1
+
+/* Commands: cudatrace_attach(), with plugins; cudatrace_gpu_end(); both steps of cudatrace_detach() */
+#define CT_STANDBY_ATTACH	1
+#define CT_STANDBY_GPU_END	2
+#define CT_STANDBY_PUT_BACK	3
+#define CT_STANDBY_LEAVE	4
+
+/*
+ * In the options of CT_STANDBY_ATTACH besides those of cudatrace_attach(): paths of plugins, which the
+ * library looks for beside itself first; and what CUPTI is to collect.
+ */
+#define CT_STANDBY_GPU		"CUDATRACE_PLUGIN_GPU"
+#define CT_STANDBY_GPU_WHAT	"CUDATRACE_GPU"
+#define CT_STANDBY_STACKS	"CUDATRACE_PLUGIN_STACKS"
+
+struct ct_standby_page {
+	uint64_t magic;		/* CT_MAGIC, once the rest is there */
+	uint32_t version;
+	uint32_t schema;	/* CT_SCHEMA_VERSION of the library */
+	uint32_t pid;		/* in its own namespace */
+	uint32_t request;	/* one more: there is a command */
+	uint32_t answer;	/* the request that was served last */
+	uint32_t command;
+	int32_t result;		/* of the command; -ENOEXEC: a plugin can't be loaded */
+	uint32_t gpu;		/* of CT_STANDBY_ATTACH: CUPTI begins */
+	char options[8192];	/* as of cudatrace_attach() */
+};
+
+/*
  * Of the plugins, which are brought in the same way.  @get: the library's cudatrace_host().
  *
  * cudatrace_gpu_begin() - begins to collect in a thread of its own, which writes info lines:

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * See standby.h.  A request comes through a page that both sides map, struct ct_standby_page in
+ * attach.h.  Only those can write its file who may write the process's memory, too: its user and
+ * root.  No descriptor stays open, no signal is used, and a thread that waits in futex()
+ * takes no time.
+ *
+ * A process with other rights than its user's (PR_SET_DUMPABLE is 0) has no such page.
+ */
+#include "hook/standby.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "base/clock.h"
+#include "base/elf.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "hook/objects.h"
+#include "include/cudatrace/attach.h"
+#include "call/host.h"
+#include "tracedir/preallocate.h"
+
+#define BEGINS_NS	1000000000u	/* the first call waits at most so long until it can be recorded */
+
+static struct ct_standby_page *page;
+static char path[96];
+static char begins[sizeof(page->options)];	/* what to begin with; "": nothing */
+
+/* The clock's part: another user may have made a file of any other name, and one that was killed left its own. */
+static bool standby_make_page(void)
+{
+	struct ct_text t = { path, sizeof(path), 0 };
+	struct ct_standby_page *p = NULL;
+	u32 pid = (u32)ct_sys0(SYS_getpid);
+	int fd;
+
+	if (ct_sys2(SYS_prctl, PR_GET_DUMPABLE, 0) != 1)
+		return false;
+	ct_put(&t, CT_STANDBY_PREFIX);
+	ct_put_u(&t, pid);
+	ct_put(&t, "-");
+	ct_put_hex(&t, ct_clock_real(), 16);
+	fd = ct_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	if (!ct_preallocate(fd, 0, sizeof(*p)))
+		p = ct_map(sizeof(*p), MAP_SHARED, fd, 0);
+	ct_close(fd);
+	if (!p) {
+		ct_sys3(SYS_unlinkat, AT_FDCWD, path, 0);
+		return false;
+	}
+	p->version = CT_STANDBY_VERSION;
+	p->schema = CT_SCHEMA_VERSION;
+	p->pid = pid;
+	__atomic_store_n(&p->magic, CT_MAGIC, __ATOMIC_RELEASE);
+	ct_store(&page, p);
+	return true;
+}
+
+/* ------------------------------------------------------ a request --------- */
+
+/* Of a list of "NAME=VALUE", as cudatrace_attach() takes it; NULL: it has none. */
+static const char *option(const char *texts, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *texts; texts += strlen(texts) + 1)
+		if (!strncmp(texts, name, n) && texts[n] == '=')
+			return texts + n + 1;
+	return NULL;
+}
+
+static int is_our_path(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	if (!ct_object_is_ours(info))
+		return 0;
+	ct_put(data, info->dlpi_name);
+	return 1;
+}
+
+/* The program's loader finds it beside this library, or else where the command has it. */
+static void *plugin(const char *file)
+{
+	void *(*open)(const char *, int) = (__typeof__(open))ct_find_next("dlopen");
+	const char *name = strrchr(file, '/');
+	char beside[4096];
+	struct ct_text t = { beside, sizeof(beside), 0 };
+	void *handle = NULL;
+	char *end;
+
+	ct_each_object(is_our_path, &t);
+	end = strrchr(beside, '/');
+	if (!open)
+		return NULL;
+	if (end && name) {
+		t.len = (size_t)(end - beside);
+		ct_put(&t, name);
+		handle = open(beside, RTLD_NOW);
+	}
+	return handle ? handle : open(file, RTLD_NOW);
+}
+
+static s32 standby_attach(struct ct_standby_page *p, const char *options)
+{
+	const char *gpu_file = option(options, CT_STANDBY_GPU), *stacks_file = option(options, CT_STANDBY_STACKS);
+	void *gpu = gpu_file ? plugin(gpu_file) : NULL, *stacks = stacks_file ? plugin(stacks_file) : NULL;
+	__typeof__(cudatrace_stacks_begin) *stacks_begin;
+	__typeof__(cudatrace_gpu_begin) *gpu_begin;
+	uint32_t (*stack)(void);
+	int rc;
+
+	p->gpu = 0;
+	if (!gpu != !gpu_file || !stacks != !stacks_file)
+		return -8;	/* ENOEXEC */
+	stack = stacks ? (__typeof__(stack))dlsym(stacks, "cudatrace_stack") : NULL;
+	rc = cudatrace_attach(options, stack);
+	if (rc != CT_ATTACHED && rc != CT_ATTACHED_PARTLY)
+		return rc;
+	stacks_begin = stacks ? (__typeof__(stacks_begin))dlsym(stacks, "cudatrace_stacks_begin") : NULL;
+	if (stacks_begin)
+		stacks_begin(cudatrace_host);
+	gpu_begin = gpu ? (__typeof__(gpu_begin))dlsym(gpu, "cudatrace_gpu_begin") : NULL;
+	p->gpu = gpu_begin && !gpu_begin(option(options, CT_STANDBY_GPU_WHAT), cudatrace_host);
+	return rc;
+}
+
+static s32 standby_gpu_end(const char *options)
+{
+	const char *file = option(options, CT_STANDBY_GPU);
+	void *gpu = file ? plugin(file) : NULL;
+	__typeof__(cudatrace_gpu_end) *gpu_end = gpu ? (__typeof__(gpu_end))dlsym(gpu, "cudatrace_gpu_end") : NULL;
+
+	return gpu_end ? gpu_end() : 0;
+}
+
+static s32 standby_serve(struct ct_standby_page *p)
+{
+	static char options[sizeof(p->options) + 2];
+
+	/* The other side may write on. */
+	for (u32 i = 0; i < sizeof(p->options); i++)
+		options[i] = *(volatile char *)&p->options[i];
+	switch (ct_load(&p->command)) {
+	case CT_STANDBY_ATTACH:
+		return standby_attach(p, options);
+	case CT_STANDBY_GPU_END:
+		return standby_gpu_end(options);
+	case CT_STANDBY_PUT_BACK:
+		return cudatrace_detach(CT_DETACH_PUT_BACK);
+	case CT_STANDBY_LEAVE:
+		return cudatrace_detach(CT_DETACH_LEAVE);
+	}
+	return -22;	/* EINVAL */
+}
+
+/* ------------------------------------------------------ its thread --------- */
+
+static void *standby_run(void *unused)
+{
+	struct ct_standby_page *p = page;
+	u32 seen = 0, now;
+
+	(void)unused;
+	ct_sys2(SYS_prctl, PR_SET_NAME, "cudatrace");
+	for (;;) {
+		now = __atomic_load_n(&p->request, __ATOMIC_ACQUIRE);
+		if (now == seen) {
+			ct_sys4(SYS_futex, &p->request, FUTEX_WAIT, seen, NULL);
+			continue;
+		}
+		seen = now;
+		ct_store(&p->result, standby_serve(p));
+		__atomic_store_n(&p->answer, seen, __ATOMIC_RELEASE);
+		ct_sys3(SYS_futex, &p->answer, FUTEX_WAKE, 1 << 30);
+	}
+	return NULL;
+}
+
+/* Before there is a thread. */
+static void standby_ask(struct ct_standby_page *p)
+{
+	memcpy(p->options, begins, sizeof(begins));
+	p->command = CT_STANDBY_ATTACH;
+	p->request = 1;
+}
+
+/* Not for ever: the caller may hold a lock of the loader's, which plugins need. */
+static void standby_await(struct ct_standby_page *p)
+{
+	const struct { s64 s, ns; } longest = { BEGINS_NS / 1000000000, BEGINS_NS % 1000000000 };
+
+	if (!ct_load(&p->answer))
+		ct_sys4(SYS_futex, &p->answer, FUTEX_WAIT, 0, &longest);
+}
+
+/*
+ * In the process's first call, which is cuInit() as a rule.  All pointers and slots are put back, so that
+ * the next call is the program's own affair.
+ */
+static void standby_first_call(void)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	u8 stands_by = CT_STANDS_BY;
+	bool created = false;
+	pthread_t thread;
+	u64 mask;
+
+	if (!__atomic_compare_exchange_n(&ct_stopped, &stands_by, CT_STOPPED, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	ct_objects_put_back();
+	create = (__typeof__(create))ct_find_next("pthread_create");
+	/* The program's signals are not for our thread. */
+	mask = ct_signals_block();
+	if (create && standby_make_page()) {
+		if (*begins)
+			standby_ask(page);
+		created = !create(&thread, NULL, standby_run, NULL);
+	}
+	if (!created) {
+		ct_standby_end();
+		ct_say("no standby, this process can't be recorded: it has other rights than its user's, or can't make files here: ",
+		       CT_STANDBY_PREFIX);
+	}
+	ct_signals_restore(mask);
+	if (created && *begins)
+		standby_await(page);
+}
+
+static void standby_copy_options(char *const *env)
+{
+	char *ours[32];
+	struct ct_text t = { begins, sizeof(begins) - 1, 0 };
+
+	for (char *const *o = ct_options_pick(env, ours, 32); *o; o++) {
+		ct_put(&t, *o);
+		if (t.len + 2 < t.size)
+			begins[++t.len] = '\0';
+	}
+}
+
+void ct_standby_start(char *const *env)
+{
+	if (ct_options.standby == CT_STANDBY_BEGINS)
+		standby_copy_options(env);
+	ct_first_call = standby_first_call;
+	ct_store(&ct_stopped, (u8)CT_STANDS_BY);
+}
+
+void ct_standby_end(void)
+{
+	/* A child has its parent's page mapped. */
+	if (ct_load(&page) && page->pid == (u32)ct_sys0(SYS_getpid))
+		ct_sys3(SYS_unlinkat, AT_FDCWD, path, 0);
+}
