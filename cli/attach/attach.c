@@ -61,6 +61,8 @@ static int attach_name(struct ct_attach_file *f, const char *prefix, struct ct_e
 int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *dir, const uint8_t uuid[16],
 		      struct ct_error *err)
 {
+	/* Options that a program which is started here finds in its environment. */
+	static const char *const as_here[] = { "CUDATRACE_ONLY", "CUDATRACE_TIME_QUERIES" };
 	char text[33];
 
 	snprintf(to->file[CT_ATTACH_LIBRARY].path, PATH_MAX, "%s", library);
@@ -69,6 +71,9 @@ int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *
 	ct_attach_option(to, "CUDATRACE_DIR", dir);
 	ct_attach_option(to, "CUDATRACE_TRACE", text);
 	ct_attach_option(to, "CUDATRACE_SINK", "files");
+	for (unsigned int i = 0; i < sizeof(as_here) / sizeof(as_here[0]); i++)
+		if (getenv(as_here[i]))
+			ct_attach_option(to, as_here[i], getenv(as_here[i]));
 	return attach_name(&to->file[CT_ATTACH_LIBRARY], "", err);
 }
 

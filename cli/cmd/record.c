@@ -15,6 +15,7 @@
 #include "attach/running.h"
 #include "cmd/cmd.h"
 #include "base/error.h"
+#include "capture/chosen.h"
 #include "capture/launch.h"
 #include "capture/machine.h"
 #include "capture/orphan_save.h"
@@ -46,6 +47,7 @@ struct env {
 	char **argv;
 	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
+	struct ct_chosen chosen;	/* --functions, --types, --no-queries */
 	pid_t pids[CT_RUNNING_MAX];
 };
 
@@ -61,7 +63,8 @@ struct recording {
 };
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
-       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON };
+       KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
+       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -75,6 +78,9 @@ static const struct argp_option options[] = {
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms); SIGUSR2 always does", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
+	{ "functions", KEY_FUNCTIONS, "PATTERNS", 0, "Record calls of these functions only, as 'cuLaunch*,cuMemcpy*', or all but some, as '!cuEvent*'; others cost nothing", 0 },
+	{ "types", KEY_TYPES, "LIST", 0, "Record calls of these types only: " CT_CHOSEN_TYPES, 0 },
+	{ "no-queries", KEY_NO_QUERIES, NULL, 0, "Don't record getters of a few ns, which are most of the calls of many programs", 0 },
 	{ "time-queries", KEY_TIME_QUERIES, NULL, 0, "Also time getters of a few ns, instead of only counting them", 0 },
 	{ "runtime", KEY_RUNTIME, NULL, 0, "Record the cuda* calls of a shared libcudart too, not only the driver calls that they make", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "Let libcuda load the library instead of LD_PRELOAD, for programs that can't be preloaded", 0 },
@@ -172,6 +178,15 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		if (ct_option_groups(arg, &env->groups))
 			argp_error(state, "no probe group in '%s': give some of " CT_OPTION_GROUPS, arg);
 		break;
+	case KEY_FUNCTIONS:
+		env->chosen.functions = arg;
+		break;
+	case KEY_TYPES:
+		env->chosen.types = arg;
+		break;
+	case KEY_NO_QUERIES:
+		env->chosen.no_queries = true;
+		break;
 	case KEY_TIME_QUERIES:
 		setenv("CUDATRACE_TIME_QUERIES", "1", 1);
 		break;
@@ -244,6 +259,13 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "no program to record: cudatrace record [-o DIR] -- CMD ARGS");
 		break;
 	case ARGP_KEY_END:
+		switch (ct_chosen_set(&env->chosen)) {
+		case -EINVAL:
+			argp_error(state, "--types: give some of " CT_CHOSEN_TYPES ", with commas between them");
+			break;
+		case -E2BIG:
+			argp_error(state, "--functions: at most 400 characters");
+		}
 		record_check_running(state, env);
 		if ((env->flight.on_error || env->flight.on_slow) && !ct_flight_is_on(&env->flight))
 			argp_error(state, "--on goes with --keep");
@@ -431,6 +453,7 @@ static int record_running(struct recording *rec)
 	}
 	if (env->argv)
 		ct_machine_environment(&rec->to.registry);
+	ct_chosen_info(&env->chosen, &rec->to.registry);
 	if (!env->argv || env->running.delay > 0)
 		ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
 	if (env->argv)
@@ -482,6 +505,7 @@ int cmd_record(int argc, char **argv)
 		return ct_complain("%s", err.text);
 	}
 	ct_machine_environment(&rec.to.registry);
+	ct_chosen_info(&env.chosen, &rec.to.registry);
 	if (ct_launch_injected)
 		ct_registry_add_info(&rec.to.registry, CT_INJECTED_INFO, "yes");
 	if (!rec.to.module)

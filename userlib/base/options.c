@@ -88,6 +88,7 @@ void ct_options_read(char *const *all)
 	const char *table = value_of(env, "CUDATRACE_TABLE");
 	const char *stacks = value_of(env, "CUDATRACE_STACKS");
 	const char *keep = value_of(env, "CUDATRACE_KEEP");
+	const char *only = value_of(env, "CUDATRACE_ONLY");
 	const char *standby = value_of(env, "CUDATRACE_STANDBY");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
@@ -102,6 +103,7 @@ void ct_options_read(char *const *all)
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
+	copy(ct_options.only, sizeof(ct_options.only), only);
 	ct_options.keep = keep && *keep == '1';
 	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
 			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;

@@ -16,6 +16,7 @@
  *   CUDATRACE_THREADBUFS		0: every record to the device by ioctl
  *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
  *   CUDATRACE_KEEP		1: the trace directory is bounded, see struct ct_recorder_page
+ *   CUDATRACE_ONLY		which functions to record, see call/chosen.h
  *   CUDATRACE_STANDBY		1: records nothing until cudatrace record --pid asks; begin: records from the first
  *			call on, and stops when cudatrace record asks
  *   CUDATRACE_TABLE		0: do without libcuda's own table of pointers
@@ -35,6 +36,7 @@ struct ct_options {
 	char dir[2048];		/* absolute; "" if not asked for */
 	char trace[33];		/* its uuid; "" if not known */
 	char injection_next[512];
+	char only[512];		/* which functions; "": all */
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
 	bool threadbufs, runtime, table, stacks, keep;

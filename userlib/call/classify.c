@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Name, version, category and operation of a function by rules on its symbol, and what a
- * call of it takes, by a table; see classify.h.  The first rule that fits counts.  Must
- * never decide whether a function is traced: all are.
+ * call of it takes, by a table; see classify.h.  The first rule that fits counts.  Whether a
+ * function is traced is decided elsewhere.
  */
 #include "call/classify.h"
 

@@ -9,6 +9,7 @@
 #include "hook/slot.h"
 
 #include "base/process.h"
+#include "call/chosen.h"
 #include "call/function.h"
 
 #define HEADS	1024
@@ -140,6 +141,8 @@ void *ct_thunk_for(const char *symbol, void *target)
 
 	if (s && !s->stale)
 		return thunk_of(s);
+	if (!ct_function_chosen(symbol))
+		return target;
 	mask = ct_lock();
 	s = look_up(symbol, hash, target);
 	if (!s)

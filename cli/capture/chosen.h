@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* record --functions, --types, --no-queries: which calls are recorded.  The preload library leaves out the others. */
+#ifndef CT_CLI_CHOSEN_H
+#define CT_CLI_CHOSEN_H
+
+#include <stdbool.h>
+
+#include "write/registry.h"
+
+struct ct_chosen {
+	const char *functions;		/* patterns with commas between them; NULL: all */
+	const char *types;		/* categories; NULL: all */
+	bool no_queries;
+};
+
+#define CT_CHOSEN_TYPES	"init, context, module, memory, transfer, kernel, sync, stream, event, graph, query, collective, runtime, userspace"
+
+/*
+ * Tells the library by its environment, CUDATRACE_ONLY, that of this process.  Return: 0; -EINVAL: a type
+ * that is not one of CT_CHOSEN_TYPES; -E2BIG: too long.
+ */
+int ct_chosen_set(const struct ct_chosen *c);
+
+/* What the trace says of it, if it is not all. */
+void ct_chosen_info(const struct ct_chosen *c, struct ct_registry_writer *w);
+
+#endif

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# record --functions, --types, --no-queries: which calls are recorded.  Sourced by run.sh.
+
+# chosen NAME OPTION...: the functions of a trace of examples/inference with these options, in $names
+chosen()
+{
+	local dir=$work/trace-chosen-$1
+	shift
+	"$cudatrace" record -q --no-module -f -o "$dir" "$@" -- "$inference" --iterations 3 >/dev/null 2>"$work/chosen.err" || return 1
+	"$cudatrace" export --format jsonl -f -o "$dir.jsonl" "$dir"
+	# cuInit, and those that give kernels their names, are always there.
+	names=$(jq -r 'select(.phase != "B" and .op_id != null) | .name' "$dir.jsonl" | sort | uniq -c | awk '$2 !~ /^(cuInit|cuGetProcAddress|cuModuleGetFunction)$/ { print $2 "=" $1 }' | tr '\n' ' ')
+}
+
+t_chosen()
+{
+	local names all
+	chosen all
+	all=$names
+	chosen functions --functions 'cuLaunch*,cuMemcpyHtoD'
+	is "$names" "$(printf '%s\n' $all | grep -E '^(cuLaunch.*|cuMemcpyHtoD)=' | tr '\n' ' ')" "--functions: these calls, all of them, and no others"
+	jq -s -e 'map(select(.op == "launch" and .phase == "E")) | length > 0 and all(.[]; .details.kernel | length > 0 and (startswith("kernel_") | not))' "$work/trace-chosen-functions.jsonl" >/dev/null
+	ok $? "... kernels have their names"
+	"$cudatrace" report "$work/trace-chosen-functions" 2>/dev/null | grep -q '^only .*functions cuLaunch\*,cuMemcpyHtoD: other calls were not recorded'
+	ok $? "... which the summary says"
+	chosen but --functions '!cuEvent*,!cuMem*'
+	is "$names" "$(printf '%s\n' $all | grep -vE '^cu(Event|Mem).*=' | tr '\n' ' ')" "--functions with !: all calls but these"
+	chosen types --types kernel,sync
+	is "$names" "$(printf '%s\n' $all | grep -E '^cu(LaunchKernel|.*Synchronize)=' | tr '\n' ' ')" "--types: calls of these types"
+	chosen queries --no-queries
+	is "$(jq -s 'map(select(.type == "query")) | length' "$work/trace-chosen-queries.jsonl") $(jq -s 'map(select(.type == "query")) | length > 0' "$work/trace-chosen-all.jsonl")" "0 true" "--no-queries: no getter"
+	"$cudatrace" report "$work/trace-chosen-all" 2>/dev/null | grep -q '^only '
+	is $? 1 "without these options nothing is said to be left out"
+	refuse "a type that is none" "give some of init, context" "$cudatrace" record --types kernels -- true
+	refuse "too many patterns" "at most 400 characters" "$cudatrace" record --functions "$(printf 'cuMem%0600d' 1)" -- true
+	# A process that runs already.
+	start_running chosen 2
+	attach trace-chosen-pid 0.5 --functions 'cuMemAlloc'
+	"$cudatrace" export --format csv -f -o "$work/chosen.csv" "$work/trace-chosen-pid" 2>/dev/null
+	is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["name"] ~ /^cu/ { print $c["name"] }' "$work/chosen.csv" | sort -u | grep -vE 'Get' | tr '\n' ' ')" "cuMemAlloc " "--functions with --pid" || cat "$work/trace-chosen-pid.said"
+	ended_well chosen
+}
