@@ -92,6 +92,8 @@ t_attach_gpu()
 		is $? 0 "record --pid $([ $i = 2 ] && echo --stacks || echo --gpu), time $i" || cat "$dir.said"
 		every_call trace-attach-gpu-$i
 		ok $? "... every call of each thread is there"
+		"$cudatrace" report "$dir" >"$dir.report" 2>&1 && ! grep -E 'is empty|damaged|were lost' "$dir.report"
+		ok $? "... nothing is lost"
 		"$cudatrace" export --format jsonl -o - "$dir" 2>/dev/null >"$dir.jsonl"
 		if [ $i = 2 ]; then
 			! grep -q '"layer":"gpu"' "$dir.jsonl"

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	const char *pause_after = argc > 3 ? argv[3] : "0";
 	pthread_t thread[MOST];
 	unsigned long bad = 0;
-	void **word, *before;
+	void **word, *before, *init;
 	CUdevice device;
 	Dl_info info;
 	static const char image[] = "cudatrace-sim-image 1\nkernel _Z5earlyv - 3000\n";
@@ -87,6 +87,9 @@ int main(int argc, char **argv)
 
 	rounds = strtoul(pause_after, NULL, 10);
 	signal(SIGTERM, on_term);
+	/* First, as the runtime library does. */
+	if (cuGetProcAddress("cuInit", &init, 11030, 0))
+		return 2;
 	if (threads > MOST || cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device))
 		return 2;
 	cuCtxSetCurrent(context);

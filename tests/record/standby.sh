@@ -33,6 +33,8 @@ t_standby()
 	is $? 0 "standby: --gpu and --stacks, plugins from beside the library" || cat "$work/trace-standby-p.said"
 	"$cudatrace" export --format jsonl -o - "$work/trace-standby-p" 2>/dev/null | jq -s -e 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length > 10' >/dev/null
 	ok $? "... kernels on the GPU are there"
+	"$cudatrace" report "$work/trace-standby-p" >"$work/standby-p.txt" 2>&1 && ! grep -E 'is empty|damaged|were lost' "$work/standby-p.txt"
+	ok $? "... nothing is lost"
 	# The page is what its user may cut short; nothing of it may hurt the command.
 	refuse "a process that is recorded" "being recorded already" twice
 	cp "$page" "$work/page"

@@ -53,11 +53,10 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 {
 	static struct ct_host host;
 	static const u8 none[16];
-	struct ct_thread *t = ct_self;
 	u64 mask;
 
-	/* With it, the backend is there, and its registry open. */
-	if (!ct_ready || (t->life != ct_process->life && !ct_thread_attach()))
+	/* Not the thread: it may have nothing to record, and an empty stream is taken for a loss. */
+	if (!ct_ready || !ct_process_attach())
 		return NULL;
 	if (!*ct_options.dir || !ct_backend->string || !memcmp(ct_registry_uuid(), none, 16))
 		return NULL;

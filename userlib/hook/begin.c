@@ -174,6 +174,8 @@ EXPORT int cudatrace_detach(int step)
 		return 0;
 	switch (step) {
 	case CT_DETACH_PUT_BACK:
+		/* First: a call that is not over looks for new objects, and would find all of them new. */
+		ct_store(&ct_stopped, (u8)CT_STOPPED);
 		return (int)ct_objects_put_back();
 	case CT_DETACH_LEAVE:
 		mask = ct_lock();

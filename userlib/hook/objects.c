@@ -183,6 +183,9 @@ void ct_objects_check(void)
 {
 	struct scan scan = { .index = 0 };
 
+	/* All was put back. */
+	if (ct_load(&ct_stopped) == CT_STOPPED)
+		return;
 	/* Not at the program's start: most programs look nothing up, and do not fork. */
 	if (seen_adds)
 		ct_objects_learn();

@@ -319,6 +319,31 @@ static void process_record(struct ct_thread *t)
 	ct_record(t, &e);
 }
 
+/* With the lock held. */
+static void process_attach(void)
+{
+	if (ct_process_renew()) {
+		ct_clock_renew();
+		ct_producers_forget();
+	}
+	ct_backend_choose();
+}
+
+cold bool ct_process_attach(void)
+{
+	u64 mask, unlocked;
+
+	if (ct_load(&ct_stopped))
+		return false;
+	mask = ct_signals_block();
+	find_libc();
+	unlocked = ct_lock();
+	process_attach();
+	ct_unlock(unlocked);
+	ct_signals_restore(mask);
+	return ct_backend->producers != NULL;
+}
+
 cold struct ct_thread *ct_thread_attach(void)
 {
 	struct ct_thread *t = ct_self;
@@ -344,11 +369,7 @@ cold struct ct_thread *ct_thread_attach(void)
 	t = ct_self;
 	find_libc();
 	unlocked = ct_lock();
-	if (ct_process_renew()) {
-		ct_clock_renew();
-		ct_producers_forget();
-	}
-	ct_backend_choose();
+	process_attach();
 	if (t == &ct_thread_none) {
 		make_key();
 		fresh = true;

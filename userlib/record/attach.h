@@ -13,6 +13,9 @@
  */
 struct ct_thread *ct_thread_attach(void);
 
+/* Makes the process ready to record: for a thread that asks, and may never call.  False: nothing is recorded. */
+bool ct_process_attach(void);
+
 /*
  * The recording ends while the process goes on: all threads' streams are let go of.  With the
  * lock held.

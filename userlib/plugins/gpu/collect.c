@@ -21,6 +21,7 @@
 
 #define TICK		20000000u	/* ns: how often buffers are looked for */
 #define FLUSH_TICKS	10		/* how often CUPTI is asked for those that are not full */
+#define SETTLE_TICKS	5		/* for work that was launched before the end */
 #define PATIENCE	250		/* ticks without progress, then nobody waits for the writer */
 
 static pid_t owner;		/* the process that collects; 0: none */
@@ -70,11 +71,33 @@ static void collect_flush(u32 flag)
 	store(&in_cupti, 0u);
 }
 
+static void collect_disable_kinds(void)
+{
+	while (kinds_count)
+		cupti.ActivityDisable(kinds[--kinds_count]);
+}
+
+/*
+ * The program goes on (record --pid): what it launched until now may end, and is not lost, as a forced
+ * flush would have it.
+ */
+static void collect_settle(void)
+{
+	collect_disable_kinds();
+	for (int i = 0; i < SETTLE_TICKS; i++) {
+		collect_sleep(ENDING);
+		collect_flush(0);
+	}
+}
+
 /* Fetches what there is, if CUPTI is still ours. */
 static void collect_finish(void)
 {
-	if (collect_move_phase(ASKED, ENDING))
+	if (collect_move_phase(ASKED, ENDING)) {
+		if (load(&late_ends))
+			collect_settle();
 		collect_flush(CUPTI_FLUSH_FORCED);
+	}
 	buffers_write();
 	streams_state(end.state, end.text, end.when);
 	collect_set_phase(ENDED);
@@ -134,8 +157,7 @@ void collect_refuse(const char *text)
 
 static void collect_disable(void)
 {
-	while (kinds_count)
-		cupti.ActivityDisable(kinds[--kinds_count]);
+	collect_disable_kinds();
 	if (hardware)
 		cupti.ActivityEnableHWTrace(0);
 	hardware = false;
