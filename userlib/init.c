@@ -60,7 +60,8 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!ct_ready)
 		return;
-	ct_standby_end();
+	if (ct_options.standby)
+		ct_standby_end();
 	ct_objects_tell();
 	ct_thread_end();
 }

@@ -250,11 +250,13 @@ static void running_delay(struct running *r)
 
 static void running_follow(struct running *r)
 {
-	uint64_t end = r->asked->seconds > 0 ? ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9) : ~0ull,
-		 look = ct_now_ns() + NEW_NS;
+	uint64_t end = ~0ull, look = ct_now_ns() + NEW_NS;
 
 	r->asked->begun(r->asked->arg);
 	while (!running_stop && ct_now_ns() < end && (r->searches || running_any(r))) {
+		/* A program that is recorded from its first call may be long in coming to it. */
+		if (end == ~0ull && r->asked->seconds > 0 && (r->count || !r->to.begun))
+			end = ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9);
 		if (running_wait(r, end))
 			break;
 		ct_flight_look(r->asked->flight);

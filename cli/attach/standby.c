@@ -147,14 +147,18 @@ int ct_standby_attach(struct ct_attached *a, const struct ct_attach_to *to, stru
 
 int ct_standby_adopt(struct ct_attached *a, struct ct_error *err)
 {
+	uint64_t until = ct_now_ns() + ANSWER_NS;
 	struct ct_standby_page page;
 	int fd = standby_open(a->pid, &page, err);
 
 	if (fd < 0)
 		return fd;
+	/* It may be at it. */
+	while (!page.answer && ct_now_ns() < until && pread(fd, &page, sizeof(page), 0) == (ssize_t)sizeof(page))
+		usleep(200);
 	close(fd);
 	a->gpu = page.gpu;
-	return 0;
+	return page.result < 0 ? page.result : 0;
 }
 
 int ct_standby_end_gpu(const struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)

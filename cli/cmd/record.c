@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
 	{ "force", 'f', NULL, 0, "Replace DIR if it holds a trace; with --pid, also record a process of which calls will be missed", 0 },
 	{ "pid", 'p', "PID[,PID]", 0, "Record processes that already run, instead of a program; nothing stays behind in them", 0 },
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
-	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long; a program that was started here goes on (default: Ctrl-C, or the end of the processes)", 0 },
+	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long, for a program that is started here from its first call on; it goes on itself (default: Ctrl-C, or the end of the processes)", 0 },
 	{ "delay", KEY_DELAY, "SECONDS", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },

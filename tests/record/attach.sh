@@ -119,8 +119,11 @@ t_attach_gpu()
 # The recorder is killed: the process notices, and can be attached to again.
 t_attach_killed()
 {
+	# With --gpu: CUPTI's records have nowhere to go then.
+	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
 	start_running attach_killed 3
-	"$cudatrace" record -q -f -o "$work/trace-attach-killed" --pid $pid 2>"$work/attach_killed.said" &
+	unset CUDATRACE_CUPTI
+	"$cudatrace" record -q -f -o "$work/trace-attach-killed" --gpu --pid $pid 2>"$work/attach_killed.said" &
 	local recorder=$!
 	wait_until grep -q 'stood still' "$work/attach_killed.said"
 	sleep 0.3

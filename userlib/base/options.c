@@ -6,6 +6,7 @@
 #include "base/options.h"
 
 early_data struct ct_options ct_options;
+char ct_only[512];
 
 void ct_path_absolute(struct ct_text *t, const char *path)
 {
@@ -103,7 +104,8 @@ void ct_options_read(char *const *all)
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
-	copy(ct_options.only, sizeof(ct_options.only), only);
+	copy(ct_only, sizeof(ct_only), only);
+	ct_options.only = only && *only;
 	ct_options.keep = keep && *keep == '1';
 	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
 			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;

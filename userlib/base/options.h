@@ -36,14 +36,15 @@ struct ct_options {
 	char dir[2048];		/* absolute; "" if not asked for */
 	char trace[33];		/* its uuid; "" if not known */
 	char injection_next[512];
-	char only[512];		/* which functions; "": all */
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
 	bool threadbufs, runtime, table, stacks, keep;
+	bool only;		/* not all functions: ct_only */
 	u8 standby;		/* enum ct_standby */
 };
 
 extern struct ct_options ct_options;
+extern char ct_only[512];	/* CUDATRACE_ONLY.  Not in the page that each start touches */
 
 void ct_options_read(char *const *all);
 

@@ -110,10 +110,11 @@ static void *collect_write(void *unused)
 		collect_sleep(RUNNING);
 		if (load(&phase) != RUNNING)
 			break;
-		/* Its recorder was killed, and the library has left. */
+		/* Its recorder was killed, and the library has left: nobody takes what there is. */
 		if (!host->recorded()) {
-			collect_set_phase(ASKED);
-			break;
+			buffers_forget();
+			collect_set_phase(ENDED);
+			return NULL;
 		}
 		if (tick % FLUSH_TICKS == 0)
 			collect_flush(0);
