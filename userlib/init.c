@@ -60,7 +60,7 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!ct_ready)
 		return;
-	if (ct_options.standby)
+	if (ct_first_call)
 		ct_standby_end();
 	ct_objects_tell();
 	ct_thread_end();

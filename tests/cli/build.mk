@@ -27,7 +27,8 @@ $(LIB): $(filter-out %/main.o,$(OBJS))
 	@rm -f $@
 	$(call run,AR,$@) $(AR) rcs $@ $^
 
-$(B)/%.o: %.c
+# (After a change of the flags, too.)
+$(B)/%.o: %.c tests/cli/build.mk
 	@mkdir -p $(@D)
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
@@ -44,7 +45,7 @@ $(B)/usage: tests/bench/usage.c
 	$(call run,LD,$@) $(CC) $(FLAGS) -O2 -o $@ $<
 
 # Many command lines in one start: it has the command in it.
-$(B)/main_of_many.o: cli/main.c $(wildcard cli/cmd/*.h cli/base/*.h) $(ABI)
+$(B)/main_of_many.o: cli/main.c tests/cli/build.mk $(wildcard cli/cmd/*.h cli/base/*.h) $(ABI)
 	@mkdir -p $(@D)
 	$(call run,CC,$<) $(CC) $(FLAGS) $(SANITIZE) -Dmain=ct_main -c -o $@ $<
 

@@ -15,7 +15,7 @@ struct ct_proc ct_process_page __attribute__((aligned(PAGE)));
 
 early_data u8 ct_ready;
 early_data u8 ct_stopped;
-void (*ct_first_call)(void);
+early_data void (*ct_first_call)(void);
 static u32 lives;
 static u32 said;		/* inherited: a child doesn't say it again */
 
