@@ -245,8 +245,8 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 	char what[200], why[160], parts[400], idle[160] = "", turns[200] = "", who[48], ns[CT_TERM_TEXT], n[CT_TERM_TEXT],
 	     all[CT_TERM_TEXT], ranks[80] = "";
 
-	if (!verdict_wall(v)) {
-		snprintf(buf, size, "The process launched nothing.");
+	if (!verdict_wall(v) || !v->process->launching_count) {
+		snprintf(buf, size, "The process gave the GPU no work.");
 		return CT_LIMIT_UNKNOWN;
 	}
 	ct_phases_coverage(v->process, &covered);

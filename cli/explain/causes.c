@@ -68,10 +68,10 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 	ct_explain_time(x, CT_SCOPE_STEADY, late, time);
 	if (x->busy)
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, late, "The GPU waits for the host: it has nothing to "
-				      "do for %s of the steady state (measured on the GPU).", time);
+				      "do for %s of the %s (measured on the GPU).", time, ct_explain_main(x));
 	else
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
-				      "steady state, in which it does not wait for the GPU.", time);
+				      "%s, in which it does not wait for the GPU.", time, ct_explain_main(x));
 	head->at_most = true;
 	head->group = ++x->groups;
 	for (unsigned int i = first; i < last; i++)

@@ -268,15 +268,24 @@ static void findings_print_coverage(struct ct_explain *x, const struct findings_
 	findings_wrap(to, text, 4, 4);
 }
 
-/* Whether the process gave the GPU work, by its stages: a launcher (torchrun) gave none. */
+/* Whether the process gave the GPU work: a launcher (torchrun) gave none. */
 static bool findings_works(const struct ct_process_phases *p)
 {
 	uint64_t begin, end;
 
-	return ct_phases_main(p, &begin, &end);
+	return ct_phases_main(p, &begin, &end) && p->launching_count;
 }
 
-/* Processes that called libcuda and launched nothing, in a line. */
+/* Has any process a steady state? */
+static bool findings_steady(const struct ct_explain *x)
+{
+	for (unsigned int i = 0; i < x->phases->processes_count; i++)
+		if (ct_phases_steady(&x->phases->processes[i]))
+			return true;
+	return false;
+}
+
+/* Processes that called libcuda and gave the GPU no work, in a line. */
 static void findings_print_launchers(const struct ct_explain *x, const struct findings_page *to)
 {
 	char text[512], name[96];
@@ -299,8 +308,8 @@ static void findings_print_launchers(const struct ct_explain *x, const struct fi
 		return;
 	if (more)
 		snprintf(text + used, sizeof(text) - used, " and %u more", more);
-	fputs("  Launched nothing:", to->out);
-	findings_wrap(to, text, 4, 19);
+	fputs("  Gave the GPU no work:", to->out);
+	findings_wrap(to, text, 4, 23);
 }
 
 static void findings_print_verdict(struct ct_explain *x, unsigned int process, const struct findings_page *to)
@@ -418,7 +427,8 @@ void ct_findings_text(struct ct_explain *x, const struct ct_print_options *print
 		if ((int)f->scope != scope) {
 			fputc('\n', out);
 			findings_put(to, CT_TERM_BOLD, f->scope == CT_SCOPE_STEADY ?
-				     "FINDINGS in the steady state (what each could gain, of its wall time)\n" :
+				     findings_steady(x) ? "FINDINGS in the steady state (what each could gain, of its wall time)\n" :
+				     "FINDINGS in the execution (what each could gain, of its wall time)\n" :
 				     "FINDINGS in the startup (what each could gain, of its wall time)\n");
 		}
 		scope = f->scope;

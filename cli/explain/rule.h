@@ -125,6 +125,12 @@ static inline uint64_t ct_explain_countable(const struct ct_explain *x, uint64_t
 	return x->process->iterations_count ? in_iterations : all;
 }
 
+/* The stage in which the process does its work, in words: without a pattern it has no steady state. */
+static inline const char *ct_explain_main(const struct ct_explain *x)
+{
+	return ct_phases_steady(x->process) ? "steady state" : "execution";
+}
+
 /* The ending of a plural. */
 static inline const char *ct_explain_s(uint64_t count)
 {

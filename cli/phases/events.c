@@ -262,6 +262,10 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 	int rc;
 
 	if (kind < CT_HAP_PUSH) {
+		uint64_t end = events_since_start(h->trace, r->end);
+
+		if (first)
+			t->last_use = end > t->last_use ? end : t->last_use;
 		rc = events_first_call(t, events_since_start(h->trace, ct_record_begin(r)), images,
 				       stream);
 		if (rc || kind == CT_HAP_CALL || (first && t->firsts >= EVENTS_FIRSTS))
@@ -271,9 +275,10 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 		uint64_t end = events_since_start(h->trace, r->end);
 		uint64_t begin = events_since_start(h->trace, ct_record_begin(r));
 
-		if (kind == CT_HAP_LAUNCH || kind == CT_HAP_GRAPH || kind == CT_HAP_WAIT)
+		if (kind >= CT_HAP_COPY && kind <= CT_HAP_GRAPH)
 			t->last_end = end > t->last_end ? end : t->last_end;
 		t->partial = true;
+		t->launches_more += kind == CT_HAP_LAUNCH || kind == CT_HAP_GRAPH;
 		t->kept_until = begin < t->kept_until ? begin : t->kept_until;
 		return 0;
 	}
@@ -413,7 +418,7 @@ static void events_sort(struct ct_phase_thread *t)
 			outer = &t->list[kept];
 		}
 		t->list[kept++] = e;
-		if (ct_happening_launch(&e) || ct_happening_wait(&e))
+		if (ct_happening_work(&e) || ct_happening_wait(&e))
 			if (ct_happening_end(&e) > t->last_end)
 				t->last_end = ct_happening_end(&e);
 	}

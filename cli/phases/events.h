@@ -50,6 +50,12 @@ static inline bool ct_happening_launch(const struct ct_happening *h)
 	return h->kind == CT_HAP_LAUNCH || h->kind == CT_HAP_GRAPH;
 }
 
+/* It gives the GPU work. */
+static inline bool ct_happening_work(const struct ct_happening *h)
+{
+	return ct_happening_launch(h) || h->kind == CT_HAP_COPY;
+}
+
 /* The thread waited for the GPU. */
 static inline bool ct_happening_wait(const struct ct_happening *h)
 {
@@ -70,9 +76,11 @@ struct ct_phase_thread {
 	uint32_t stream;	/* the last one that it was seen in */
 	uint64_t first_call;	/* of this image: ns after the begin */
 	uint32_t first_call_at;	/* its index in the list */
-	uint64_t last_end;	/* of a launch or wait */
+	uint64_t last_end;	/* of a launch, copy or wait */
+	uint64_t last_use;	/* a context, code or memory: the end of the last call for it */
 	uint64_t kept_until;	/* what began before is complete */
 	bool     partial;	/* it has more, which were not kept */
+	uint32_t launches_more;	/* among these */
 	bool     in_cpu_streams;
 };
 

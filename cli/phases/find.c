@@ -246,6 +246,8 @@ static int find_launches(struct ct_phase_work *w)
 static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 			 const uint32_t *threads, uint32_t count)
 {
+	uint64_t last_use = 0;
+
 	w->slices = calloc(count + 1ul, sizeof(*w->slices));
 	if (!w->slices)
 		return -ENOMEM;
@@ -261,27 +263,33 @@ static int find_slices(struct ct_phase_work *w, const struct ct_happenings *h,
 			const struct ct_happening *e = &s->list[k];
 
 			w->process->calls |= e->kind < CT_HAP_PUSH;
+			if (e->kind >= CT_HAP_CONTEXT && e->kind <= CT_HAP_ALLOC && ct_happening_end(e) > last_use)
+				last_use = ct_happening_end(e);
 			if (ct_happening_launch(e)) {
 				s->launches++;
 				w->weight += ct_launch_weight(e);
 			}
-			if ((ct_happening_launch(e) || ct_happening_wait(e)) &&
+			if ((ct_happening_work(e) || ct_happening_wait(e)) &&
 			    ct_happening_end(e) > w->last_end)
 				w->last_end = ct_happening_end(e);
 		}
 		if (t->partial && w->to == UINT64_MAX && t->last_end > w->last_end)
 			w->last_end = t->last_end;
+		if (w->to == UINT64_MAX && t->last_use > last_use)
+			last_use = t->last_use;
 		w->partial |= t->partial;
+		w->launches_more += t->launches_more;
 		w->kept_until = t->kept_until < w->kept_until ? t->kept_until : w->kept_until;
 		w->slices_count++;
 	}
+	w->last_end = w->last_end ? : last_use;
 	return find_launches(w);
 }
 
 static bool find_gives_work(const struct ct_thread_events *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
-		if (ct_happening_launch(&s->list[i]) || s->list[i].kind == CT_HAP_COPY)
+		if (ct_happening_work(&s->list[i]))
 			return true;
 	return false;
 }

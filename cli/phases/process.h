@@ -25,8 +25,9 @@ struct ct_phase_work {
 	unsigned int slices_count;
 	uint64_t *launches;		/* begins of the launches of all threads, sorted */
 	uint32_t launches_count;
+	uint32_t launches_more;		/* those that were not kept */
 	uint64_t weight;		/* of all launches, see ct_launch_weight() */
-	uint64_t last_end;		/* of its last launch or wait */
+	uint64_t last_end;		/* of its last launch, copy or wait; without any, of its last use of the GPU */
 	uint64_t kept_until;		/* what began before is known of all threads */
 	bool partial;			/* not everything was kept */
 };

@@ -41,6 +41,19 @@ static bool stages_uses(const struct ct_happening *h)
 	       ct_happening_launch(h);
 }
 
+/*
+ * Copies to the GPU are a part of a program that works with them there.  One without a pattern that launches
+ * little, or nothing, does nothing but copy: that is what it executes.
+ */
+static bool stages_only_copies(const struct ct_phase_work *w, const struct stages_facts *f, bool found)
+{
+	uint64_t launches = (uint64_t)w->launches_count + w->launches_more;
+
+	if (found || launches >= STAGES_WORK)
+		return false;
+	return !launches || f->weights_copies >= STAGES_WORK;
+}
+
 static void stages_each(const struct ct_phase_work *w, struct stages_facts *f,
 			void (*fn)(struct stages_facts *f, const struct ct_happening *h))
 {
@@ -196,9 +209,9 @@ static int stages_count_launch(void *arg, const struct ct_happening *h)
 }
 
 /*
- * The iterations are no steady state if most launches come after the last one: then what the
- * process does has another pattern, or none.  Most may come before the first regular one only
- * where there are many iterations: JAX and torch.compile try hundreds of kernels before they
+ * The iterations are no steady state if most launches are not in them: then what the process does
+ * has another pattern, or none.  Most may come before the first regular one where there are many
+ * iterations: JAX and torch.compile try hundreds of kernels before they
  * begin, and a captured graph is one launch.  @lost: the share of launches that lie outside, in
  * %; 0: they are a steady state.
  */
@@ -217,7 +230,7 @@ static int stages_miss_most(const struct ct_phase_work *w, uint64_t steady, unsi
 		o.before = ct_work_launches(w, 0, o.steady);
 		o.after = ct_work_launches(w, o.end, UINT64_MAX);
 	}
-	if (2 * o.after > o.all || (2 * o.before > o.all && p->iterations_count < STAGES_MANY))
+	if (2 * o.after > o.all || (2 * (o.before + o.after) > o.all && p->iterations_count < STAGES_MANY))
 		*lost = 100 * (o.before + o.after) / o.all;
 	return rc;
 }
@@ -266,7 +279,7 @@ int ct_stages_find(struct ct_phase_work *w)
 		stages_add(w, CT_STAGE_MODULES,
 			   f.first_data < f.first_launch ? f.first_data : f.modules_end);
 	/* With more launches than copies the GPU works already: kernels are tried and the like. */
-	if (f.weights && ct_work_launches(w, 0, f.weights_end) <= f.weights_copies)
+	if (f.weights && ct_work_launches(w, 0, f.weights_end) <= f.weights_copies && !stages_only_copies(w, &f, found))
 		stages_add(w, CT_STAGE_WEIGHTS, f.weights_end);
 	if (found) {
 		stages_add(w, CT_STAGE_WARMUP, steady);

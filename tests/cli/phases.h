@@ -55,6 +55,12 @@ bool stages_fit(const struct ct_process_phases *p);
 /* Iterations are one after the other, and are found by their time. */
 bool iterations_fit(const struct ct_process_phases *p);
 
+/*
+ * Most launches of the process, of one without any most copies, are in its steady state or its
+ * execution; or in the warm-up of many iterations.
+ */
+bool main_holds(const struct ct_process_phases *p);
+
 /* The stage of the process, or NULL. */
 const struct ct_stage_span *stage(const struct ct_process_phases *p, enum ct_stage stage);
 
@@ -68,5 +74,8 @@ void program_on_two_cpus(int count);
 
 /* Patterns of launches, and none. */
 void test_patterns(void);
+
+/* Programs of other shapes, and ones that chance makes. */
+void test_shapes(void);
 
 #endif

@@ -16,6 +16,14 @@ enum {
 
 uint64_t now;
 static uint64_t operation;
+
+/* What gave the GPU work, of the trace that was begun last. */
+static struct work {
+	uint64_t at;
+	uint32_t pid;
+	bool launch;
+} *works;
+static unsigned int works_count, works_room;
 static uint32_t thread_pid, thread_tid;
 static struct writer stream;
 
@@ -63,6 +71,13 @@ static void record(unsigned int class, uint64_t ns, const void *fields, uint32_t
 	thread_record(&stream, (struct spec){
 		class, 0, ns ? 0 : CT_F_INSTANT, 0, now, now + ns, ++operation, thread_tid, 0 },
 		fields, len);
+	if (class == LAUNCH || class == GRAPH || class == COPY) {
+		if (works_count == works_room) {
+			works_room = works_room ? 2 * works_room : 4096;
+			works = realloc(works, works_room * sizeof(*works));
+		}
+		works[works_count++] = (struct work){ now, thread_pid, class != COPY };
+	}
 	now += ns + 500;
 }
 
@@ -186,7 +201,7 @@ void begin(const char *name)
 		die(path);
 	registry();
 	now = START + 1000000;
-	operation = 0;
+	operation = works_count = 0;
 }
 
 void forget(void)
@@ -257,6 +272,32 @@ bool iterations_fit(const struct ct_process_phases *p)
 	return true;
 }
 
+/* So many iterations are a steady state also after a warm-up with more launches. */
+#define MANY	16u
+
+bool main_holds(const struct ct_process_phases *p)
+{
+	unsigned int all = 0, held = 0, launches = 0;
+	bool warmup = p->iterations_count >= MANY;
+
+	for (unsigned int i = 0; i < works_count; i++)
+		launches += works[i].pid == p->pid && works[i].launch;
+	for (unsigned int i = 0; i < works_count; i++) {
+		enum ct_stage in;
+
+		if (works[i].pid != p->pid || works[i].at < p->begin || works[i].at > p->end ||
+		    (launches && !works[i].launch))
+			continue;
+		in = ct_phases_stage(p, works[i].at);
+		all++;
+		held += ct_stage_is_main(in) || (warmup && in == CT_STAGE_WARMUP);
+	}
+	if (2 * held >= all)
+		return true;
+	printf("# of %u %s %u are in the main stage\n", all, launches ? "launches" : "copies", held);
+	return false;
+}
+
 const struct ct_stage_span *stage(const struct ct_process_phases *p, enum ct_stage stage)
 {
 	for (unsigned int i = 0; i < p->stages_count; i++)
@@ -273,6 +314,7 @@ void expect(const char *name, const struct ct_process_phases *p, uint32_t count,
 		printf("# %u of %u: %s%s\n", p->iterations_count,
 		       p->iterations_count ? p->iterations[0].launches : 0, p->what, p->why_none);
 	ok(iterations_fit(p) && stages_fit(p), "%s: times are in order", name);
+	ok(main_holds(p), "%s: the steady state holds most of its work", name);
 }
 
 void expect_none(const char *name, const struct ct_process_phases *p, const char *why)
@@ -282,4 +324,5 @@ void expect_none(const char *name, const struct ct_process_phases *p, const char
 		printf("# %u: %s%s\n", p->iterations_count, p->what, p->why_none);
 	ok(stages_fit(p) && !stage(p, CT_STAGE_STEADY) && !stage(p, CT_STAGE_WARMUP),
 	   "%s: no steady state", name);
+	ok(main_holds(p), "%s: the execution holds most of its work", name);
 }

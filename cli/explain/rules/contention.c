@@ -256,9 +256,9 @@ void ct_rule_shared_gpu(struct ct_explain *x, const struct ct_rule *rule)
 				   ct_explain_time(x, CT_SCOPE_STEADY, cost, time));
 	} else {
 		f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_POSSIBLE, 0,
-				   "%u other process%s use%s a GPU during %s of the steady state; what that costs the "
+				   "%u other process%s use%s a GPU during %s of the %s; what that costs the "
 				   "records do not show%s.", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
-				   ct_explain_time(x, CT_SCOPE_STEADY, together, time),
+				   ct_explain_time(x, CT_SCOPE_STEADY, together, time), ct_explain_main(x),
 				   !p->iterations_count ? ": no iterations were found" :
 				   alone.count < 5 ? ": the process is hardly ever alone" : "");
 	}

@@ -181,8 +181,8 @@ void ct_rule_failing_ioctls(struct ct_explain *x, const struct ct_rule *rule)
 	if (!most || failed < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
-			   "%s ioctls of the kernel driver failed in the steady state, most of them %s%s%s.",
-			   ct_term_count(count, failed), ioctls_name(most, name),
+			   "%s ioctls of the kernel driver failed in the %s, most of them %s%s%s.",
+			   ct_term_count(count, failed), ct_explain_main(x), ioctls_name(most, name),
 			   nv_status_name(most->status) && most->status ? ": " : "",
 			   most->status && nv_status_name(most->status) ? nv_status_name(most->status) : "");
 	ct_explain_advise(x, f, "'cudatrace report errors' lists them; the kernel's log (dmesg) may say why.");

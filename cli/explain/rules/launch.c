@@ -125,8 +125,8 @@ void ct_rule_application(struct ct_explain *x, const struct ct_rule *rule)
 	if (!x->thread || launch_gpu_busy(x) || ct_rule_share(x, CT_SCOPE_STEADY, app) < rule->threshold)
 		return;
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, app,
-			   "%s in the application, between calls, for %s of the steady "
-			   "state%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time),
+			   "%s in the application, between calls, for %s of the "
+			   "%s%s%s.", ct_explain_launching(x, who), ct_explain_time(x, CT_SCOPE_STEADY, app, time), ct_explain_main(x),
 			   *ct_rule_states(x, CT_SCOPE_STEADY, states) ? states : "",
 			   getters >= 1000 ? "; calls that only ask libcuda for a value, which are not timed, are part of it" : "");
 	if (*states)

@@ -192,8 +192,8 @@ void ct_rule_growth(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(rate, sizeof(rate), ", %s an iteration",
 			 ct_term_bytes(each, (double)(last - begin) * covered.covered / covered.steady / x->iterations));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, 0,
-			   "Device memory grows by %s during the steady state, from %s to %s%s: %s allocation%s, "
-			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_term_bytes(from, begin),
+			   "Device memory grows by %s during the %s, from %s to %s%s: %s allocation%s, "
+			   "%s free%s.", ct_term_bytes(grown, last - begin), ct_explain_main(x), ct_term_bytes(from, begin),
 			   ct_term_bytes(to, last), rate, ct_term_count(n, g->allocs), ct_explain_s(g->allocs),
 			   ct_term_count(m, g->frees), ct_explain_s(g->frees));
 	ct_explain_advise(x, f, "Free what an iteration no longer needs; 'cudatrace report memory' lists what was never "

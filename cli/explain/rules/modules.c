@@ -38,8 +38,8 @@ void ct_rule_lazy_loading(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(hit, sizeof(hit), "; %s of %s iterations %s hit", ct_term_count(a, l.iterations),
 			 ct_term_count(b, x->iterations), l.iterations == 1 ? "is" : "are");
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, l.ns,
-			   "Code is loaded in the steady state: %s call%s (%s of them load%s a module) take%s %s, most of "
-			   "it %s%s.", ct_term_count(a, l.count), ct_explain_s(l.count), ct_term_count(b, l.loaded),
+			   "Code is loaded in the %s: %s call%s (%s of them load%s a module) take%s %s, most of "
+			   "it %s%s.", ct_explain_main(x), ct_term_count(a, l.count), ct_explain_s(l.count), ct_term_count(b, l.loaded),
 			   l.loaded == 1 ? "s" : "", l.count == 1 ? "s" : "",
 			   ct_explain_time(x, CT_SCOPE_STEADY, l.ns, time), l.most->class->name, hit);
 	ct_explain_advise(x, f, "Use every kernel once before the loop (a warm-up with all shapes), or load eagerly "

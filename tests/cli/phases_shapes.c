@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Programs of shapes that users have, see phases.h: what their stages are called, and that no
+ * stage before or after the main one holds most of the work.  Then programs that chance makes.
+ */
+#include "phases.h"
+
+#include "../tap.h"
+
+static uint32_t seed;
+
+/* Below @n, the same in each run. */
+static uint32_t chance(uint32_t n)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (seed >> 8) % n;
+}
+
+static void begin_program(const char *name)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "shape-%s", name);
+	begin(folder);
+	begin_thread(100, 100, 0);
+	process(name);
+	seed = 1;
+}
+
+/* The share of the process's time that a stage has, %. */
+static double time_of(const struct ct_process_phases *p, enum ct_stage which)
+{
+	const struct ct_stage_span *s = stage(p, which);
+
+	return s ? 100.0 * (s->end - s->begin) / (p->end - p->begin) : 0;
+}
+
+/* It has no pattern, and does its work in the execution, which has most of the time. */
+static void expect_execution(const char *name, const char *why)
+{
+	const struct ct_process_phases *p = find();
+
+	expect_none(name, p, why);
+	ok(time_of(p, CT_STAGE_EXECUTION) > 90 && !stage(p, CT_STAGE_WEIGHTS), "%s: it is the execution", name);
+	forget();
+}
+
+/* Nothing but copies, in three threads; nothing but allocations; a launch among many copies. */
+static void only_copies(void)
+{
+	uint64_t from;
+
+	begin_program("copies");
+	start();
+	from = now;
+	for (unsigned int t = 0; t < 3; t++) {
+		if (t) {
+			end_thread();
+			now = from;
+			begin_thread(100, 100 + t, t);
+		}
+		for (int i = 0; i < 600; i++) {
+			for (uint32_t k = chance(8); k; k--)
+				copy(CT_DIR_H2D, 1 + chance(65536), true);
+			if (chance(3) == 0)
+				wait_gpu();
+			pause_for(chance(1000000));
+		}
+	}
+	end_thread();
+	expect_execution("three threads that copy", "no launch");
+
+	begin_program("copies-without-waits");
+	context();
+	for (int i = 0; i < 500; i++) {
+		copy(CT_DIR_H2D, 4096, true);
+		pause_for(1000000);
+	}
+	end_thread();
+	expect_execution("copies that nothing waits for", "no launch");
+
+	begin_program("allocations");
+	context();
+	for (int i = 0; i < 500; i++) {
+		alloc();
+		pause_for(1000000);
+	}
+	end_thread();
+	expect_execution("allocations alone", "no launch");
+
+	begin_program("launch-among-copies");
+	context();
+	for (int i = 0; i < 500; i++) {
+		copy(CT_DIR_H2D, 1 + chance(65536), false);
+		pause_for(100000);
+	}
+	launch(1, 1);
+	copy(CT_DIR_D2H, 4, false);
+	end_thread();
+	expect_execution("a launch after many copies", "1 launch");
+}
+
+static void one_launch(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("one");
+	start();
+	launch(1, 1);
+	copy(CT_DIR_D2H, 4, false);
+	end_thread();
+	p = find();
+	expect_none("one launch", p, "1 launch");
+	ok(stage(p, CT_STAGE_WEIGHTS) && stage(p, CT_STAGE_EXECUTION), "one launch: its data, then the execution");
+	forget();
+}
+
+/* Graphs and small copies back; a sample of the model takes as many as a random tree needs. */
+static void sampling(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("sampling");
+	start();
+	for (int i = 0; i < 600; i++)
+		launch(1 + chance(200), 8);
+	wait_gpu();
+	for (int i = 0; i < 400; i++) {
+		for (uint32_t k = 1u << chance(6); k; k--) {
+			graph(1 + chance(3));
+			copy(CT_DIR_D2H, 1, false);
+			if (chance(4) == 0)
+				copy(CT_DIR_D2H, 8, false);
+		}
+		launch(500, 1);
+		copy(CT_DIR_D2H, 256, false);
+	}
+	end_thread();
+	p = find();
+	ok(main_holds(p) && time_of(p, CT_STAGE_TEARDOWN) < 1, "a loop of graphs and copies back: %s%s", p->what, p->why_none);
+	forget();
+}
+
+/* Two models in two threads, each with a loop of its own. */
+static void two_models(void)
+{
+	const struct ct_process_phases *p;
+	uint64_t from;
+
+	begin_program("two-models");
+	start();
+	from = now;
+	for (int i = 0; i < 300; i++) {
+		for (int k = 1; k <= 12; k++)
+			launch(k, 4);
+		wait_gpu();
+		pause_for(10000);
+	}
+	end_thread();
+	now = from;
+	begin_thread(100, 101, 1);
+	for (int i = 0; i < 120; i++) {
+		for (int k = 1; k <= 30; k++)
+			launch(100 + k, 4);
+		wait_gpu();
+		pause_for(20000);
+	}
+	end_thread();
+	p = find();
+	ok(p->iterations_count >= 100 && main_holds(p), "two models in two threads: %u iterations, %s", p->iterations_count,
+	   p->what);
+	ok(p->launching_count == 2, "two models in two threads: both give work");
+	forget();
+}
+
+/* A server: requests, and minutes without one. */
+static void server(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("server");
+	start();
+	for (int i = 0; i < 40; i++) {
+		copy(CT_DIR_H2D, 4096, true);
+		for (int k = 1; k <= 20; k++)
+			launch(k, 4);
+		copy(CT_DIR_D2H, 64, false);
+		pause_for(i % 10 == 9 ? 120000000000ull : 1000000ull * chance(50));
+	}
+	end_thread();
+	p = find();
+	expect("a server with idle minutes", p, 40, 20);
+	ok(time_of(p, CT_STAGE_WARMUP) < 50 && time_of(p, CT_STAGE_STEADY) > 50, "its pauses are in the steady state");
+	forget();
+}
+
+/* Each new shape is compiled: seconds without a call, then a module. */
+static void compiled(void)
+{
+	const struct ct_process_phases *p;
+
+	begin_program("compiled");
+	start();
+	for (int i = 0; i < 6; i++) {
+		pause_for(2000000000);
+		module();
+		for (int k = 0; k < 4; k++)
+			launch(10 * i + k, 2);
+		wait_gpu();
+	}
+	for (int i = 0; i < 200; i++) {
+		launch(900, 8);
+		launch(901, 8);
+		wait_gpu();
+	}
+	end_thread();
+	p = find();
+	expect("steps after code was compiled", p, 200, 2);
+	ok(time_of(p, CT_STAGE_WARMUP) > 90, "compiling is the warm-up");
+	forget();
+}
+
+static void long_without_pattern(void)
+{
+	begin_program("long-random");
+	start();
+	for (int i = 0; i < 20000; i++) {
+		launch(chance(3000), 1 + chance(9));
+		if (chance(9) == 0)
+			copy(chance(2) ? CT_DIR_D2H : CT_DIR_H2D, 1 + chance(100000), chance(2));
+		if (chance(50) == 0)
+			alloc();
+	}
+	end_thread();
+	expect_execution("a long run without repetition", "no sequence that comes again explains");
+}
+
+/* A piece of a program that chance makes. */
+static void piece(void)
+{
+	uint32_t count = 1 + chance(60), launches = chance(12), kernel = 1 + chance(100), kind = chance(6);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (kind == 5)
+			module();
+		for (uint32_t k = 0; kind != 1 && k < launches; k++)
+			launch(kind == 2 ? 1 + chance(500) : kernel + k, 4);
+		if (kind == 3)
+			graph(kernel);
+		for (uint32_t k = chance(3); (kind == 1 || kind == 4) && k; k--)
+			copy(chance(3) ? CT_DIR_H2D : CT_DIR_D2H, 1 + chance(1 << 20), chance(2));
+		if (kind != 2 || chance(5) == 0)
+			wait_gpu();
+		pause_for(chance(4) ? chance(100000) : chance(50000000));
+	}
+}
+
+static void by_chance(void)
+{
+	unsigned int bad = 0;
+	char name[32];
+
+	for (uint32_t n = 0; n < 400; n++) {
+		const struct ct_process_phases *p;
+		uint64_t from;
+
+		snprintf(name, sizeof(name), "chance-%u", n);
+		begin_program(name);
+		seed = n * 7919 + 1;
+		start();
+		from = now;
+		for (uint32_t t = 0, threads = 1 + chance(3); t < threads; t++) {
+			if (t) {
+				end_thread();
+				now = from + chance(1000000);
+				begin_thread(100, 100 + t, t);
+			}
+			for (uint32_t k = 1 + chance(5); k; k--)
+				piece();
+		}
+		end_thread();
+		p = find();
+		if (!main_holds(p) || !stages_fit(p) || !iterations_fit(p)) {
+			printf("# %s: %s%s\n", name, p->what, p->why_none);
+			bad++;
+		}
+		forget();
+	}
+	ok(!bad, "programs that chance made: most work is in the steady state or the execution");
+}
+
+void test_shapes(void)
+{
+	only_copies();
+	one_launch();
+	sampling();
+	two_models();
+	server();
+	compiled();
+	long_without_pattern();
+	by_chance();
+}
