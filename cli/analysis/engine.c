@@ -83,7 +83,8 @@ static int engine_add(struct ct_engine *e, const struct ct_analyser *analyser)
 	for (unsigned int kind = CT_ON_BEGIN; kind <= CT_ON_UNRETURNED; kind <<= 1)
 		if (analyser->event && (analyser->on & kind))
 			e->on[kind] |= 1ull << e->count;
-	if (analyser->spans & CT_SPANS_BY_END)
+	/* Without collectives nothing is to be said of ranks. */
+	if (analyser->spans & CT_SPANS_BY_END && (!analyser->collectives || ct_collectives_there(&e->trace->reg)))
 		e->by_end |= 1ull << e->count;
 	if (analyser->spans & CT_SPANS_BY_BEGIN)
 		e->by_begin |= 1ull << e->count;

@@ -20,11 +20,11 @@
 #include "analysis/program/machine.h"
 #include "analysis/program/page.h"
 #include "analysis/program/top_lists.h"
+#include "analysis/ranks/job.h"
 #include "analysis/unseen.h"
 #include "analysis/verdict.h"
 #include "view/term.h"
 
-#define VERDICT_LINES	5
 #define ADVICE_LINES	10	/* about lost records and unseen processes */
 
 struct summary_state {
@@ -107,11 +107,21 @@ static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, u
 	v.queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 	v.measured = v.busy != NULL;
 	ct_verdict_steady(&v, text, sizeof(text));
-	page->limit = page->count + VERDICT_LINES < CT_PAGE_LINES ? page->count + VERDICT_LINES : CT_PAGE_LINES;
 	page->style = CT_PAGE_VERDICT;
 	ct_page_add(page, "verdict   %s", text);
 	page->style = CT_PAGE_PLAIN;
-	page->limit = 0;
+}
+
+/* What is to be said of all ranks of a job, before the verdict on one of them. */
+static void summary_job(const struct ct_analysis *a, struct ct_page *page)
+{
+	const struct ct_job *job = ct_analysis_state(a, &ct_job_analyser);
+	char text[1200];
+
+	page->style = CT_PAGE_VERDICT;
+	for (unsigned int i = 0; ct_job_verdict(a, job, i, text, sizeof(text)); i++)
+		ct_page_add(page, "%s%s", i ? "          " : "job       ", text);
+	page->style = CT_PAGE_PLAIN;
 }
 
 static int summary_advice(const struct ct_analysis *a, struct ct_page *page)
@@ -406,6 +416,7 @@ static int summary_text(const struct ct_analysis *a, FILE *out, const struct ct_
 	ct_page_begin(page, print->page, print->colour);
 	summary_head(a, page);
 	rc = ct_page_machine(page, &a->trace->reg);
+	summary_job(a, page);
 	if (main >= 0)
 		summary_verdict(a, page, main);
 	if (!rc && main >= 0)
@@ -457,7 +468,7 @@ static void summary_free(struct ct_analysis *a)
 
 static const struct ct_analyser *const needs[] = {
 	&ct_calls_analyser, &ct_accounting_analyser, &ct_idle_analyser, &ct_gpu_busy_analyser,
-	&ct_gpu_coverage_analyser, &ct_gpu_idle_analyser, NULL
+	&ct_gpu_coverage_analyser, &ct_gpu_idle_analyser, &ct_job_analyser, NULL
 };
 
 const struct ct_analyser ct_report_summary = {

@@ -10,9 +10,6 @@
 #include "view/term.h"
 
 #define PROCESSES_SHOWN	8
-#define JOB_SHARE	5.0	/* % of the steady state of a rank, from which on it is said for whom it waits */
-#define JOB_TURNS	10.0
-#define JOB_STUCK	3	/* collectives that were never complete, at most one for each communicator */
 #define TEXT_COLUMNS	100	/* where no terminal says how many */
 #define TEXT_MOST	120	/* wider text is hard to read */
 
@@ -333,50 +330,20 @@ static void findings_print_verdict(struct ct_explain *x, unsigned int process, c
 	findings_wrap(to, text, 4, 4);
 }
 
-/* --pid leaves out what the other processes did. */
-static bool findings_all_ranks(const struct ct_explain *x, const struct ct_job *job)
-{
-	for (unsigned int i = 0; i < job->count; i++)
-		if (!x->phases->processes[job->ranks[i].process].stages_count)
-			return false;
-	return true;
-}
-
 /* What is to be said of all ranks of a job, before each of them. */
 static void findings_print_job(struct ct_explain *x, const struct findings_page *to)
 {
 	const struct ct_job *job = ct_explain_state(x, &ct_job_analyser);
-	const struct ct_job_rank *guilty = ct_job_guilty(job, JOB_SHARE);
 	char text[1200];
-	const struct ct_job_rank *waits, *last;
-	double turns = ct_job_turns(job, &waits, &last);
 
-	if (!job->count || (!job->several && !job->stuck_count))
-		return;
-	fprintf(to->out, "  job, %u rank%s recorded\n", job->count, job->count == 1 ? "" : "s");
-	for (unsigned int i = 0; i < job->stuck_count && i < JOB_STUCK; i++) {
-		ct_job_stuck_text(x->analysis, job, i, text, sizeof(text));
+	for (unsigned int i = 0; ct_job_verdict(x->analysis, job, i, text, sizeof(text)); i++) {
+		if (!i)
+			fprintf(to->out, "  job, %u rank%s recorded\n", job->count, job->count == 1 ? "" : "s");
 		fputs("    ", to->out);
 		findings_begin(to, CT_TERM_BOLD);
 		findings_wrap(to, text, 4, 4);
 		findings_end(to);
 	}
-	if (guilty)
-		ct_job_guilty_text(job, x->analysis->collectives, guilty, text, sizeof(text));
-	else if (turns >= JOB_TURNS)
-		snprintf(text, sizeof(text), "Rank %u waits for other ranks for %.1f %% of its steady state%s. Rank %u comes last to "
-			 "%.0f %% of the collectives, but does nothing that takes that much longer in a step than on the others.",
-			 waits->rank, turns, job->measured ? "" : " at most", last->rank, 100.0 * last->late_count / last->operations);
-	/* Who waits for whom is known of all ranks alone, and not of a job that hangs. */
-	else if (job->stuck_count || !findings_all_ranks(x, job))
-		return;
-	else
-		snprintf(text, sizeof(text), "No rank makes another wait for more than %.0f %% of its steady state%s.", JOB_SHARE,
-			 job->measured ? "" : ", by the times of the calls: how long kernels waited is known with --gpu only");
-	fputs("    ", to->out);
-	findings_begin(to, CT_TERM_BOLD);
-	findings_wrap(to, text, 4, 4);
-	findings_end(to);
 }
 
 static void findings_print_verdicts(struct ct_explain *x, const struct findings_page *to)

@@ -15,7 +15,7 @@
 /* So many launches without a copy between them are work, not a part of loading weights ... */
 #define STAGES_WORK	32u
 #define STAGES_BEGUN	0.02	/* ... once so much of the bytes is there */
-#define STAGES_MANY	16u	/* iterations: a pattern, though most launches came before it */
+#define STAGES_MANY	32u	/* iterations: a pattern, though most launches came before it */
 
 struct stages_facts {
 	uint64_t first_call, first_use, first_data, modules_end, first_launch;

@@ -273,7 +273,7 @@ bool iterations_fit(const struct ct_process_phases *p)
 }
 
 /* So many iterations are a steady state also after a warm-up with more launches. */
-#define MANY	16u
+#define MANY	32u
 
 bool main_holds(const struct ct_process_phases *p)
 {

@@ -12,6 +12,9 @@
 #include "view/term.h"
 
 #define RANKS_MAX	1024u	/* that are compared: no trace is of as many */
+#define VERDICT_SHARE	5.0	/* % of the steady state of a rank, from which on it is said for whom it waits */
+#define VERDICT_TURNS	10.0
+#define VERDICT_STUCK	3	/* collectives that were never complete, at most one for each communicator */
 #define OPERATIONS_LEAST 8	/* of fewer who comes last is chance */
 #define MISSING_SHOWN	8	/* ranks that are named */
 
@@ -639,6 +642,44 @@ void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, un
 	}
 	if (used < size)
 		snprintf(buf + used, size - used, ".");
+}
+
+/* --pid leaves out what the other processes did. */
+static bool job_all_ranks(const struct ct_analysis *a, const struct ct_job *job)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (!a->phases->processes[job->ranks[i].process].stages_count)
+			return false;
+	return true;
+}
+
+bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size)
+{
+	unsigned int stuck = job->stuck_count < VERDICT_STUCK ? job->stuck_count : VERDICT_STUCK;
+	const struct ct_job_rank *guilty, *waits, *last;
+	double turns;
+
+	if (!job->count || (!job->several && !job->stuck_count) || i > stuck)
+		return false;
+	if (i < stuck) {
+		ct_job_stuck_text(a, job, i, buf, size);
+		return true;
+	}
+	guilty = ct_job_guilty(job, VERDICT_SHARE);
+	turns = ct_job_turns(job, &waits, &last);
+	if (guilty)
+		ct_job_guilty_text(job, a->collectives, guilty, buf, size);
+	else if (turns >= VERDICT_TURNS)
+		snprintf(buf, size, "Rank %u waits for other ranks for %.1f %% of its steady state%s. Rank %u comes last to "
+			 "%.0f %% of the collectives, but does nothing that takes that much longer in a step than on the others.",
+			 waits->rank, turns, job->measured ? "" : " at most", last->rank, 100.0 * last->late_count / last->operations);
+	/* Who waits for whom is known of all ranks alone, and not of a job that hangs. */
+	else if (stuck || !job_all_ranks(a, job))
+		return false;
+	else
+		snprintf(buf, size, "No rank makes another wait for more than %.0f %% of its steady state%s.", VERDICT_SHARE,
+			 job->measured ? "" : ", by the times of the calls: how long kernels waited is known with --gpu only");
+	return true;
 }
 
 static const struct ct_analyser *const needs[] = {

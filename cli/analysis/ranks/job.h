@@ -95,6 +95,12 @@ enum ct_late ct_job_why(const struct ct_job *job, const struct ct_job_rank *r, d
 enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collectives *c, const struct ct_job_rank *r,
 				char *buf, size_t size);
 
+/*
+ * What is to be said of the job as a whole, sentence by sentence: collectives that were never complete, and
+ * who makes the others wait.  False: there is no sentence @i.
+ */
+bool ct_job_verdict(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
+
 /* What is wrong with operation @i of .stuck: who did not call it, and what the ranks do instead. */
 void ct_job_stuck_text(const struct ct_analysis *a, const struct ct_job *job, unsigned int i, char *buf, size_t size);
 
