@@ -198,6 +198,16 @@ t_diff()
 	COLUMNS=80 "$plain" diff "$(trace train)" "$(trace train-nvtx)" 2>/dev/null | grep -v '^  [ABFTEfc]' | awk 'length > 80' >"$work/wide"
 	is "$(cat "$work/wide")" "" "tables in 80 columns"
 
+	# A graph instead of launches: its kernels are in the graph, not gone.
+	mkdir -p "$work/estimate"
+	tar -xJf tests/data/gpu/estimate.tar.xz -C "$work/estimate"
+	is "$("$plain" diff --format json "$work"/estimate/exact_repeats-gpu{,-mended} 2>/dev/null |
+		jq -c '[.diff_kernels[], .diff_gpu[] | select(.Name == "work") | .Verdict]')" '["in graph","in graph"]' "kernels that a graph launches are in it"
+	is "$("$plain" diff --format json "$work"/estimate/exact_repeats-gpu{-mended,} 2>/dev/null |
+		jq -c '[.diff_kernels[], .diff_gpu[] | select(.Name == "work") | .Verdict]')" '["in graph","in graph"]' "the other way round"
+	COLUMNS=80 "$plain" diff "$work"/estimate/exact_repeats-gpu{,-mended} 2>/dev/null | grep -q "^  In graph: B's iterations launch graphs"
+	ok $? "which is explained"
+
 	# Without iterations the noise is not known.
 	"$plain" diff "$(trace guest-uvm)" "$(trace guest-cuinit)" 2>/dev/null | grep -q 'the noise is not known'
 	ok $? "without iterations it says so"

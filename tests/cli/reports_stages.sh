@@ -772,6 +772,28 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d
 
 # The figures of the iterations are the same wherever they are said: those of the steady state.
 # A line for each process: pid, iterations, median, p95, max, how many much longer, in the warm-up.
+# What is wrong with a job of ranks is said before the verdict on one of them, in the words of explain.
+t_reports_summary_job()
+{
+	local d=$work/summary_job name words
+
+	mkdir -p "$d"
+	while read -r name words; do
+		[ -n "$name" ] || continue
+		tar -xJf "tests/data/ranks/$name.tar.xz" -C "$d"
+		COLUMNS=80 "$plain" report "$d/$name" >"$d/text" 2>/dev/null
+		grep -A9 '^job ' "$d/text" | tr -s ' \n' ' ' | grep -qE "^job $words"
+		ok $? "summary of $name: $words" || head -n 20 "$d/text"
+		"$plain" explain "$d/$name" 2>/dev/null | tr -s ' \n' ' ' | grep -qE "ranks? recorded $words"
+		ok $? "explain says the same"
+		is "$(sed -n '/^verdict/,/^$/p' "$d/text" | tail -n 2 | head -n 1 | grep -c '\.$')$(awk 'length > 80' "$d/text")" 1 "its verdict is whole"
+	done <<'END'
+hang AllReduce 44 of communicator 4576 \(16.00 MiB\) was never complete: rank 1 did not call it\. Rank 0 is in cuStreamSynchronize for 52.536 s
+sleep Rank 1 makes 1 other rank wait for 33.74 ms in each iteration \(90.0 %\)
+bandwidth No rank makes another wait for more than 5 % of its steady state\.
+END
+}
+
 t_reports_iterations_agree()
 {
 	local name d dir main pid median p95 max longer line

@@ -53,12 +53,26 @@ static void compare_merge(struct ct_diff_value *into, const struct ct_diff_value
 	into->wall += from->wall;
 	into->error = hypot(into->error, from->error);
 	into->there |= from->there;
+	into->elsewhere |= from->elsewhere;
+}
+
+/* Do the iterations launch graphs, of whose kernels nothing is recorded? */
+static bool compare_graphs(const struct ct_diff_side *side)
+{
+	for (uint32_t i = 0; i < side->per->items.count; i++) {
+		const struct ct_per_item *item = &side->per->items.list[i];
+
+		if (item->kind == CT_PER_FUNCTION && item->steady.count && !strncmp(item->name, "cuGraphLaunch", 13))
+			return true;
+	}
+	return false;
 }
 
 int ct_diff_match(const struct ct_diff_pair *pair, const enum ct_per_kind kind[2],
 		  struct ct_diff_rows *rows)
 {
-	uint32_t count = 0, kept = 0;
+	bool graphs[2] = { compare_graphs(&pair->side[0]), compare_graphs(&pair->side[1]) };
+	uint32_t count = 0, kept = 0, there = 0;
 
 	rows->count = 0;
 	rows->list = calloc((size_t)pair->side[0].per->items.count + pair->side[1].per->items.count + 1,
@@ -70,7 +84,16 @@ int ct_diff_match(const struct ct_diff_pair *pair, const enum ct_per_kind kind[2
 			const struct ct_per_item *item = &pair->side[s].per->items.list[i];
 			struct ct_diff_value value = compare_value(pair, s, item);
 
-			if (item->kind != kind[s] || !value.there)
+			/* One that was only captured never ran by itself. */
+			bool captured = graphs[s] && item->kind == CT_PER_KERNEL && kind[s] == CT_PER_GPU;
+
+			if (captured)
+				value = (struct ct_diff_value){ 0 };
+			else if (item->kind != kind[s])
+				continue;
+			value.elsewhere = captured || (!value.there && graphs[s] && item->run.count &&
+						       (kind[s] == CT_PER_KERNEL || kind[s] == CT_PER_GPU));
+			if (!value.there && !value.elsewhere)
 				continue;
 			rows->list[count].name = item->name;
 			rows->list[count++].value[s] = value;
@@ -87,6 +110,10 @@ int ct_diff_match(const struct ct_diff_pair *pair, const enum ct_per_kind kind[2
 		compare_merge(&rows->list[kept - 1].value[0], &row->value[0]);
 		compare_merge(&rows->list[kept - 1].value[1], &row->value[1]);
 	}
+	for (uint32_t i = 0; i < kept; i++)
+		if (rows->list[i].value[0].there || rows->list[i].value[1].there)
+			rows->list[there++] = rows->list[i];
+	kept = there;
 	for (uint32_t i = 0; i < kept; i++)
 		rows->list[i].effect = rows->list[i].value[1].wall - rows->list[i].value[0].wall;
 	qsort(rows->list, kept, sizeof(*rows->list), compare_by_effect);
@@ -109,9 +136,9 @@ const char *ct_diff_verdict(const struct ct_diff_pair *pair, const struct ct_dif
 	double noise = ct_diff_noise(pair, row->value[0].error, row->value[1].error);
 
 	if (!row->value[0].there)
-		return "new";
+		return row->value[0].elsewhere ? "in graph" : "new";
 	if (!row->value[1].there)
-		return "gone";
+		return row->value[1].elsewhere ? "in graph" : "gone";
 	/* Less than a tenth of a ns is the rounding of means. */
 	if (fabs(row->effect) < 0.1)
 		return "same";

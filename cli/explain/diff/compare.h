@@ -22,6 +22,7 @@ struct ct_diff_value {
 	double count, ns, wall;
 	double error;			/* standard error of wall, ns */
 	bool there;
+	bool elsewhere;			/* only outside of the iterations, which launch graphs: it may be in one */
 };
 
 struct ct_diff_row {
@@ -45,7 +46,7 @@ double ct_diff_noise(const struct ct_diff_pair *pair, double error_a, double err
 /* Does a trace have functions, kernels ... of this kind? */
 bool ct_diff_has(const struct ct_diff_side *side, enum ct_per_kind kind);
 
-/* "slower", "faster", "noise" (it may be chance), "same", "new", "gone". */
+/* "slower", "faster", "noise" (it may be chance), "same", "new", "gone", "in graph" (on the other side, likely). */
 const char *ct_diff_verdict(const struct ct_diff_pair *pair, const struct ct_diff_row *row);
 
 /* The duration of the median iteration, and its standard error by the median deviation; ns. */

@@ -194,6 +194,18 @@ static void diff_row(struct diff *d, struct ct_table *t, const struct ct_diff_ro
 	row[R_NAME] = ct_text(t, r->name);
 }
 
+/* What "in graph" means, where it is said. */
+static void diff_note_graphs(struct ct_table *t, const struct ct_diff_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->count; i++)
+		for (unsigned int s = 0; s < 2; s++)
+			if (rows->list[i].value[s].elsewhere && !rows->list[i].value[s].there) {
+				ct_table_note(t, "In graph: %c's iterations launch graphs, whose kernels are not recorded one by one; "
+					      "it launches or captures this kernel outside of them.", "AB"[s]);
+				return;
+			}
+}
+
 static int diff_functions(struct diff *d)
 {
 	static const enum ct_per_kind kinds[2] = { CT_PER_FUNCTION, CT_PER_FUNCTION };
@@ -258,6 +270,7 @@ static int diff_kernels(struct diff *d)
 		qsort(rows.list, rows.count, sizeof(*rows.list), diff_by_count);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
+	diff_note_graphs(&t, &rows);
 	free(rows.list);
 	return diff_print(d, &t, rc);
 }
@@ -312,6 +325,7 @@ static int diff_gpu(struct diff *d)
 		diff_row(d, &t, &all, true);
 	for (uint32_t i = 0; i < rows.count && !rc; i++)
 		diff_row(d, &t, &rows.list[i], true);
+	diff_note_graphs(&t, &rows);
 	ct_table_note(&t, "Effect: on the time that the GPU works; work of several streams at the same time counts for each.");
 	free(rows.list);
 	return diff_print(d, &t, rc);

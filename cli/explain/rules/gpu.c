@@ -14,6 +14,7 @@
 
 #define CAUSES_NAMED	3	/* of an idle time */
 #define KERNELS_NAMED	3
+#define GRAPHS		UINT32_MAX	/* instead of the name of a kernel */
 #define KERNELS_MAX	65536u	/* of all processes; further ones do not count */
 
 /* -------------------------------------------------------------- idle times --- */
@@ -202,7 +203,7 @@ void ct_rule_gpu_idle(struct ct_explain *x, const struct ct_rule *rule)
 
 struct gpu_kernel {
 	uint64_t key;			/* process, by its index, and name */
-	uint32_t process, name;		/* index; id of the string */
+	uint32_t process, name;		/* index; id of the string, or GRAPHS */
 	uint64_t count, ns;
 	struct ct_evidence longest;	/* the call of its longest run */
 };
@@ -213,13 +214,15 @@ struct gpu_kernels {
 
 static bool gpu_kernels_wants(const struct ct_class *class)
 {
-	return class->layer == CT_LAYER_GPU && ct_gpu_is_kernel(class);
+	return class->layer == CT_LAYER_GPU && (ct_gpu_is_kernel(class) || ct_class_is(class, CT_IS_GPU_GRAPH));
 }
 
 static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event *e)
 {
 	const struct ct_process_phases *p = ct_phases_process(a->phases, e->record->pid, e->begin);
-	uint32_t name = ct_record_kernel(e->record, a->names->reg);
+	/* A graph has one record, not one for each of its kernels. */
+	bool graph = ct_class_is(e->class, CT_IS_GPU_GRAPH);
+	uint32_t name = graph ? 0 : ct_record_kernel(e->record, a->names->reg);
 	const struct ct_cause *cause = e->point->cause;
 	struct gpu_kernels *s = a->state;
 	struct gpu_kernel *k;
@@ -227,14 +230,14 @@ static int gpu_kernels_event(struct ct_analysis *a, const struct ct_trace_event 
 
 	if (!p || !gpu_in_scope(ct_phases_stage(p, e->begin)))
 		return 0;
-	key = (uint64_t)(p - a->phases->processes) << 32 | name;
+	key = (uint64_t)(p - a->phases->processes) << 32 | (graph ? GRAPHS : name);
 	if (s->count == KERNELS_MAX && !ct_keyed_get(s, key))
 		return 0;
 	k = ct_keyed_put(s, key);
 	if (!k)
 		return -ENOMEM;
 	k->process = p - a->phases->processes;
-	k->name = name;
+	k->name = graph ? GRAPHS : name;
 	k->count++;
 	k->ns += e->duration;
 	if (cause && e->duration >= k->longest.ns)
@@ -298,7 +301,7 @@ void ct_rule_gpu_kernels(struct ct_explain *x, const struct ct_rule *rule)
 			break;
 		first = first ? first : k;
 		ns += k->ns;
-		name = ct_names_string(x->analysis->names, k->name);
+		name = k->name == GRAPHS ? "launches of graphs" : ct_names_string(x->analysis->names, k->name);
 		used += snprintf(kernels + used, sizeof(kernels) - used, "%s%.1f %% in %s (%s times)", i ? ", " : "",
 				 busy ? 100.0 * k->ns / busy : 0,
 				 ct_term_clean(clean, sizeof(clean), name ?
