@@ -34,6 +34,20 @@ static void grouped_ranges(const struct ct_analysis *a, const struct ct_grouping
 			      (unsigned long long)a->totals->ranges_deep, CT_RANGES_DEPTH, CT_RANGES_OPEN);
 }
 
+/* Lines of the program are those of all processes that ran it. */
+static void grouped_processes(const struct ct_analysis *a, const struct ct_group_spec *spec, struct ct_table *t)
+{
+	bool lines = false, process = a->filter->pid || a->totals->processes < 2;
+
+	for (unsigned int i = 0; i < spec->keys; i++) {
+		lines |= spec->by[i] == CT_BY_LINE || spec->by[i] == CT_BY_STACK;
+		process |= spec->by[i] == CT_BY_PROCESS || spec->by[i] == CT_BY_THREAD;
+	}
+	if (lines && !process)
+		ct_table_note(t, "Of all %u processes together: 'process' as a further key tells them apart, --pid takes one.",
+			      a->totals->processes);
+}
+
 static void grouped_notes(struct ct_analysis *a, const struct ct_grouping *g, struct ct_table *t)
 {
 	const struct ct_group_spec *spec = g->spec;
@@ -46,6 +60,7 @@ static void grouped_notes(struct ct_analysis *a, const struct ct_grouping *g, st
 		ct_table_note(t, "Getters of a few ns are counted, not timed; record --time-queries times them.");
 	if (spec->of == CT_OF_RANGES)
 		grouped_ranges(a, g, t);
+	grouped_processes(a, spec, t);
 	if (spec->of == CT_OF_DRIVER && !a->trace->has_kernel)
 		ct_table_note(t, "The kernel module did not record: record it with the module loaded.");
 	if (g->no_cause)

@@ -210,8 +210,7 @@ static int summary_iterations(const struct ct_trace *t, struct ct_page *page, co
 			 ct_term_count(x, s.count), warmup, p->what);
 	else
 		snprintf(line, sizeof(line), "  %s iterations: %s", ct_term_count(x, p->iterations_count), p->what);
-	/* In one line: report iterations has all of it. */
-	ct_page_add(page, "%s", ct_term_clean(what, sizeof(what), line, page->columns));
+	ct_page_add(page, "%s", line);
 	if (s.count)
 		ct_page_add(page, "    median %s, p95 %s, max %s, %u much longer than usual",
 			    ct_term_ns(x, s.median), ct_term_ns(y, s.p95), ct_term_ns(z, s.max), s.longer);

@@ -282,7 +282,7 @@ enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t si
 		snprintf(idle, sizeof(idle), "%s%s%.1f %%", *parts ? "; the GPU has nothing to do for " :
 			 " The GPU has nothing to do for ", v->measured ? "" : "at least ", s.idle);
 	if (v->busy && s.ranks >= SHOWN)
-		snprintf(ranks, sizeof(ranks), ", and waits in collectives for other ranks for %.1f %%", s.ranks);
+		snprintf(ranks, sizeof(ranks), ", and does nothing but wait for other ranks for %.1f %%", s.ranks);
 	snprintf(buf, size, "%s%s: %s.%s%s%s%s%s%s", v->simulated ? "simulated GPU, " : "", what, why,
 		 *parts ? who : "", parts, turns, idle, ranks, *parts || *idle ? "." : "");
 	return limit;

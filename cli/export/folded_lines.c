@@ -27,14 +27,31 @@ static void lines_frames(struct ct_out *out, const struct ct_registry *reg, uint
 	ct_out_char(out, depth ? ';' : ' ');
 }
 
+/* Is the cost that of several processes?  Then each is a frame of its own. */
+static bool lines_several(const struct ct_stack_costs *s, unsigned int weight)
+{
+	uint64_t part = UINT64_MAX;
+
+	for (size_t i = 0; i < s->sums.count; i++) {
+		if (!ct_stack_cost_sum(&s->sums.list[i].cost, weight))
+			continue;
+		if (part != UINT64_MAX && part != s->sums.list[i].part)
+			return true;
+		part = s->sums.list[i].part;
+	}
+	return false;
+}
+
 int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 {
-	static const struct ct_analyser *const costs = &ct_stack_costs_analyser;
+	static const struct ct_analyser *const costs = &ct_stack_processes_analyser;
 	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
 	struct ct_engine *e = ct_engine_run(x->trace, &costs, 1, &options, err);
+	const struct ct_analysis *a;
 	const struct ct_stack_costs *s;
+	bool some = false, several;
 	struct ct_out out;
-	bool some = false;
+	char name[96];
 	int rc;
 
 	if (!e)
@@ -44,13 +61,19 @@ int ct_folded_lines(const struct ct_export *x, struct ct_error *err)
 		ct_engine_free(e);
 		return rc;
 	}
-	s = ct_engine_result(e, costs)->state;
+	a = ct_engine_result(e, costs);
+	s = a->state;
+	several = lines_several(s, x->weight);
 	for (size_t i = 0; i < s->sums.count; i++) {
 		uint64_t value = ct_stack_cost_sum(&s->sums.list[i].cost, x->weight);
 
 		if (!value)
 			continue;
 		some = true;
+		if (several) {
+			lines_word(&out, ct_processes_name(a->processes, s->sums.list[i].part, name, sizeof(name)));
+			ct_out_char(&out, ';');
+		}
 		if (s->sums.list[i].node)
 			lines_frames(&out, &x->trace->reg, s->sums.list[i].node, 0);
 		else

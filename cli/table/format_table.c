@@ -23,7 +23,8 @@
 
 /* Columns that the values of a type need, where the rows are not known yet. */
 static const unsigned char type_width[] = {
-	[CT_CELL_TEXT] = 28,	 [CT_CELL_KERNEL] = 48,	     [CT_CELL_COUNT] = 11,
+	[CT_CELL_TEXT] = 28,	 [CT_CELL_WORDS] = 28,	     [CT_CELL_KERNEL] = 48,
+	[CT_CELL_COUNT] = 11,
 	[CT_CELL_ID] = 8,	 [CT_CELL_HEX] = 14,	     [CT_CELL_NS] = 9,
 	[CT_CELL_TIME] = 14,	 [CT_CELL_BYTES] = 10,	     [CT_CELL_NS_MEAN] = 9,
 	[CT_CELL_BYTES_MEAN] = 10, [CT_CELL_NUMBER] = 10,    [CT_CELL_PERCENT] = 7,
@@ -88,7 +89,7 @@ static void table_cell(char buf[CELL_SIZE], enum ct_cell_type type, const struct
 				    width < CT_SHORT_COLUMNS ? width : CT_SHORT_COLUMNS);
 		ct_term_clean(buf, CELL_SIZE, name, width);
 		break;
-	case CT_CELL_TEXT:
+	case CT_CELL_TEXT: case CT_CELL_WORDS:
 		ct_term_clean(buf, CELL_SIZE, cell->text, width);
 		break;
 	case CT_CELL_COUNT:
@@ -159,7 +160,7 @@ static void table_measure(struct ct_printer *p, const struct ct_table *t)
 	for (unsigned int i = 0; i < t->columns_count; i++) {
 		table_head(cell, sizeof(cell), &t->columns[i]);
 		p->widths[i] = table_columns(cell);
-		p->visible[i] = true;
+		p->visible[i] = t->columns[i].drop_order != CT_COLUMN_NOTED;
 		if (!p->whole && p->widths[i] < type_width[t->columns[i].type])
 			p->widths[i] = type_width[t->columns[i].type];
 	}
@@ -374,16 +375,32 @@ static void table_begin(struct ct_printer *p, const struct ct_table *t)
 	table_fit(p, t);
 }
 
+/* The text of the last column, in as many lines as it takes; @at: where the column begins. */
+static void table_wrapped(struct ct_printer *p, const char *text, unsigned int gap, unsigned int at)
+{
+	table_spaces(p, gap + INDENT);
+	table_words(p, text, at, at);
+}
+
 static void table_row(struct ct_printer *p, const struct ct_table *t, const struct ct_cell *row)
 {
+	unsigned int gap = 0, last = 0, at = 0;
 	char cell[CELL_SIZE];
-	unsigned int gap = 0;
 
 	if (!p->rows)
 		table_heads(p, t);
+	for (unsigned int i = 0; i < t->columns_count; i++)
+		last = p->visible[i] ? i : last;
 	for (unsigned int i = 0; i < t->columns_count; i++) {
 		if (!p->visible[i])
 			continue;
+		at += INDENT;
+		if (i == last && t->columns[i].type == CT_CELL_WORDS) {
+			table_cell(cell, t->columns[i].type, row + i, TEXT_MOST);
+			table_wrapped(p, cell, gap, at);
+			break;
+		}
+		at += p->widths[i];
 		/* A whole name stands in its line, wide as it is: to be read, searched and copied. */
 		if (p->full_names && t->columns[i].type == CT_CELL_KERNEL)
 			table_cell(cell, CT_CELL_TEXT, row + i, TEXT_MOST);
@@ -392,6 +409,24 @@ static void table_row(struct ct_printer *p, const struct ct_table *t, const stru
 		table_put(p, t, i, cell, &gap);
 	}
 	ct_out_char(&p->out, '\n');
+}
+
+/* Does the note explain a column that is left out? */
+static bool table_unseen(const struct ct_printer *p, const struct ct_table *t, const char *note)
+{
+	char head[256];
+
+	for (unsigned int i = 0; i < t->columns_count; i++) {
+		size_t n;
+
+		if (p->visible[i])
+			continue;
+		table_head(head, sizeof(head), &t->columns[i]);
+		n = strlen(head);
+		if (!strncasecmp(note, head, n) && (!strncmp(note + n, ": ", 2) || !strncmp(note + n, " is ", 4)))
+			return true;
+	}
+	return false;
 }
 
 static void table_end(struct ct_printer *p, const struct ct_table *t)
@@ -406,6 +441,8 @@ static void table_end(struct ct_printer *p, const struct ct_table *t)
 		ct_out_text(&p->out, text);
 	}
 	for (unsigned int i = 0; i < t->notes_count; i++) {
+		if (table_unseen(p, t, t->notes[i]))
+			continue;
 		table_spaces(p, INDENT);
 		table_words(p, ct_term_clean(text, sizeof(text), t->notes[i], TEXT_MOST), INDENT, 2 * INDENT);
 		ct_out_char(&p->out, '\n');

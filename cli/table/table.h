@@ -28,6 +28,7 @@
  */
 enum ct_cell_type {
 	CT_CELL_TEXT,
+	CT_CELL_WORDS,		/* a text; in the last column of a table for people it goes on in lines below */
 	CT_CELL_KERNEL,		/* a text: the name of a C++ function; short in tables for people */
 	CT_CELL_COUNT,		/* u64 */
 	CT_CELL_ID,		/* u64, never with separators: a pid, an op id */
@@ -41,6 +42,8 @@ enum ct_cell_type {
 	CT_CELL_PERCENT,	/* double, with one decimal */
 	CT_CELL_MB,		/* double, bytes; in csv, tsv and json in MB (10^6), three decimals */
 };
+
+#define CT_COLUMN_NOTED	UINT32_MAX	/* a drop order: tables for people have it in a note instead */
 
 struct ct_column {
 	const char *name;	/* in csv, tsv and json: with its unit, as nsys calls it */
@@ -124,7 +127,10 @@ struct ct_cell *ct_table_row(struct ct_table *t);
 /* Completes the last row.  Return: 0 or the table's first error. */
 int ct_table_end(struct ct_table *t);
 
-/* Adds a note (a line without its end). */
+/*
+ * Adds a note (a line without its end).  One that begins with a column's head and ": " or " is " explains that
+ * column: a table for people that leaves the column out has no such note.
+ */
 void ct_table_note(struct ct_table *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void ct_table_free(struct ct_table *t);
@@ -143,7 +149,7 @@ int ct_table_column(const struct ct_column *columns, unsigned int count, const c
 
 static inline bool ct_cell_is_text(enum ct_cell_type type)
 {
-	return type == CT_CELL_TEXT || type == CT_CELL_KERNEL;
+	return type == CT_CELL_TEXT || type == CT_CELL_WORDS || type == CT_CELL_KERNEL;
 }
 
 static inline bool ct_cell_is_double(enum ct_cell_type type)

@@ -148,6 +148,24 @@ t_call_tree()
 	is $? 64 "two questions at once"
 }
 
+# Lines of the program in a job: whose they are.
+t_lines_of_processes()
+{
+	local d=$work/lines_of
+
+	mkdir -p "$d"
+	tar -xJf tests/data/ranks/sleep.tar.xz -C "$d"
+	"$plain" export --format folded --weight wall -o "$d/folded" "$d/sleep"
+	is "$(cut -d';' -f1 "$d/folded" | sort -u | paste -sd';')" "python (735);rank 0 (python 751, GPU 0);rank 1 (python 752, GPU 1)" \
+		"folded lines begin with their process" || cut -d';' -f1 "$d/folded" | sort -u
+	"$plain" report --by line "$d/sleep" 2>/dev/null | tr -s ' \n' ' ' | grep -q "Of all 3 processes together: 'process' as a further key"
+	ok $? "report --by line says that they are those of all processes"
+	"$plain" report --by line,process "$d/sleep" lines 2>&1 | grep -q "as a further key"
+	is $? 1 "with the process it does not"
+	"$plain" report lines "$d/sleep" 2>/dev/null | grep -q 'Of all 3 processes together: --pid takes one\.'
+	ok $? "so does report lines"
+}
+
 t_diff()
 {
 	local name status

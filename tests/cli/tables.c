@@ -357,6 +357,45 @@ static void narrow(void)
 	ct_table_free(&t);
 }
 
+/* Words go on in lines below; a column that a note tells is not shown; a note goes with its column. */
+static void words(void)
+{
+	static const struct ct_column columns[] = {
+		{ "Count", "count", CT_CELL_COUNT, 0 }, { "Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
+		{ "Found By", "found by", CT_CELL_TEXT, CT_COLUMN_NOTED }, { "Difference", "what was different", CT_CELL_WORDS, 0 },
+	};
+	struct ct_print_options options = { .width = 60 };
+	struct ct_table t;
+	struct ct_cell *cells;
+	const char *text;
+
+	ct_table_begin(&t, "words", "Words", columns, 4);
+	cells = ct_table_row(&t);
+	cells[0] = ct_u64(7);
+	cells[1] = ct_u64(5000);
+	cells[2] = ct_const("a pattern");
+	cells[3] = ct_const("one gap of 41.4 ms before a kernel, in the application; one call of 3 ms");
+	ct_table_note(&t, "GPU idle is measured.");
+	ct_table_note(&t, "count: how many.");
+	ct_table_end(&t);
+	text = printed(&t, "table", &options);
+	ok(strstr(text, "  count  GPU idle  what was different\n"
+			"      7   5.00 us  one gap of 41.4 ms before a kernel, in\n"
+			"                   the application; one call of 3 ms\n"
+			"  GPU idle is measured.\n  count: how many.\n") != NULL, "words go on in lines below");
+	show(strstr(text, "in\n                   the") != NULL, text);
+	options.width = 40;
+	text = printed(&t, "table", &options);
+	ok(!strstr(text, "GPU idle") && strstr(text, "  count: how many.\n") && widest(text) <= 40,
+	   "the note of a column that is left out is left out");
+	show(!strstr(text, "GPU idle"), text);
+	text = printed(&t, "csv", &options);
+	ok(strstr(text, "7,5000,a pattern,\"one gap of 41.4 ms before a kernel, in the application; one call of 3 ms\"") != NULL,
+	   "other formats have all of it");
+	show(strstr(text, "a pattern") != NULL, text);
+	ct_table_free(&t);
+}
+
 static void for_programs(void)
 {
 	struct ct_print_options options = { .top = 4, .width = 40, .colour = true };
@@ -585,6 +624,7 @@ int main(int argc, char **argv)
 	streaming();
 	for_people();
 	narrow();
+	words();
 	for_programs();
 	decimals();
 	errors();

@@ -41,7 +41,7 @@ static const struct ct_column sum_columns[S_COLUMNS] = {
 	[S_OFF] = { "Off CPU (ns)", "off CPU", CT_CELL_NS, 2 },
 	[S_APP] = { "Application (ns)", "app", CT_CELL_NS, 0 },
 	[S_IDLE] = { "Device Idle (ns)", "GPU idle", CT_CELL_NS, 1 },
-	[S_WHAT] = { "Found By", "found by", CT_CELL_TEXT, 8 },
+	[S_WHAT] = { "Found By", "found by", CT_CELL_TEXT, CT_COLUMN_NOTED },
 	[S_BUSY] = { "GPU Busy (ns)", "busy time", CT_CELL_NS, 1 },
 	[S_BUSY_SHARE] = { "GPU Busy (%)", "GPU busy", CT_CELL_PERCENT, 0 },
 };
@@ -78,7 +78,7 @@ static const struct ct_column outlier_columns[O_COLUMNS] = {
 	[O_START] = { "Start (ns)", "start", CT_CELL_TIME, 2 },
 	[O_DURATION] = { "Duration (ns)", "duration", CT_CELL_NS, 0 },
 	[O_RATIO] = { "To Median", "x median", CT_CELL_NUMBER, 1 },
-	[O_WHY] = { "Difference", "what was different", CT_CELL_TEXT, 0 },
+	[O_WHY] = { "Difference", "what was different", CT_CELL_WORDS, 0 },
 };
 
 static bool iterations_shown(const struct ct_analysis *a, const struct ct_process_phases *p)

@@ -95,6 +95,8 @@ static uint64_t costs_part(const struct ct_analysis *a, const struct ct_span *sp
 	const struct ct_process_phases *p;
 	enum ct_stage stage;
 
+	if (a->analyser == &ct_stack_processes_analyser)
+		return span->pid;
 	if (!a->analyser->phases)
 		return 0;
 	p = ct_phases_process(a->phases, span->pid, span->begin);
@@ -313,6 +315,16 @@ static void costs_free(struct ct_analysis *a)
 }
 
 const struct ct_analyser ct_stack_costs_analyser = {
+	.spans = CT_SPANS_BY_END,
+	.wants = costs_wants,
+	.samples = true,
+	.state_size = sizeof(struct ct_stack_costs),
+	.span = costs_span,
+	.end = costs_end,
+	.free = costs_free,
+};
+
+const struct ct_analyser ct_stack_processes_analyser = {
 	.spans = CT_SPANS_BY_END,
 	.wants = costs_wants,
 	.samples = true,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What each stack of the program costs: calls, times, launches, bytes, the GPU's time.  Two
- * analysers: one adds up the whole trace, for reports; the other each process's startup and
- * steady state, for explain.  Memory is bounded by the number of different stacks.
+ * What each stack of the program costs: calls, times, launches, bytes, the GPU's time.  Three
+ * analysers: one adds up the whole trace, for reports; one each process's startup and
+ * steady state, for explain; one each process, for folded stacks.  Memory is bounded by the number of different stacks.
  */
 #ifndef CT_CLI_STACK_COSTS_H
 #define CT_CLI_STACK_COSTS_H
@@ -64,8 +64,8 @@ struct ct_stack_costs {
 	CT_KEYED(struct costs_part) parts;
 };
 
-/* Their state is a struct ct_stack_costs. */
-extern const struct ct_analyser ct_stack_costs_analyser, ct_stack_scopes_analyser;
+/* Their state is a struct ct_stack_costs.  The third adds up each process by itself: its pid is the part. */
+extern const struct ct_analyser ct_stack_costs_analyser, ct_stack_scopes_analyser, ct_stack_processes_analyser;
 
 /* Were threads sampled? */
 bool ct_stacks_sampled(const struct ct_trace *t);

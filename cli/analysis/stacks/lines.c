@@ -75,6 +75,8 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t)
 	else if (unknown.of[CT_COST_CALLS])
 		ct_table_note(t, "%llu of %llu calls have no stack: of functions without one (getters, events), of threads without Python code, or lost.",
 			      (unsigned long long)unknown.of[CT_COST_CALLS], (unsigned long long)all.of[CT_COST_CALLS]);
+	if (ct_stacks_recorded(a->trace) && !a->filter->pid && a->totals->processes > 1)
+		ct_table_note(t, "Of all %u processes together: --pid takes one.", a->totals->processes);
 	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_SAMPLES] >= CT_COSTS_SAMPLES)
 		ct_table_note(t, "Time of the application, between calls, is divided by %llu samples; +- is two standard errors.",
 			      (unsigned long long)all.of[CT_COST_SAMPLES]);

@@ -36,7 +36,9 @@ static struct ct_diff_value compare_value(const struct ct_diff_pair *pair, unsig
 
 	/* Of both runs all threads count, whether one of them has iterations or not. */
 	if (!pair->iterations)
-		return (struct ct_diff_value){ item->run.count, item->run.ns, item->run.ns, 0, true };
+		return (struct ct_diff_value){
+			.count = item->run.count, .ns = item->run.ns, .wall = item->run.ns, .there = true,
+		};
 	return (struct ct_diff_value){
 		.count = (double)item->steady.count / n,
 		.ns = (double)item->steady.ns / n,

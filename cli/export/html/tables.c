@@ -11,7 +11,7 @@
 static const char *tables_kind(enum ct_cell_type type)
 {
 	static const char *const words[] = {
-		[CT_CELL_TEXT] = "text", [CT_CELL_KERNEL] = "kernel", [CT_CELL_COUNT] = "count",
+		[CT_CELL_TEXT] = "text", [CT_CELL_WORDS] = "text", [CT_CELL_KERNEL] = "kernel", [CT_CELL_COUNT] = "count",
 		[CT_CELL_ID] = "id", [CT_CELL_HEX] = "hex", [CT_CELL_NS] = "ns", [CT_CELL_TIME] = "time",
 		[CT_CELL_BYTES] = "bytes", [CT_CELL_NS_MEAN] = "ns", [CT_CELL_BYTES_MEAN] = "bytes",
 		[CT_CELL_NUMBER] = "number", [CT_CELL_PERCENT] = "percent", [CT_CELL_MB] = "bytes",
