@@ -38,9 +38,6 @@ static void causes_advice(struct ct_explain *x, unsigned int first)
 		free(idle->advice);
 		idle->advice = NULL;
 	}
-	if (host && graph)
-		ct_explain_advise(x, host, "Launch less often: fuse kernels (torch.compile), or give each launch more work (a "
-				  "larger batch).");
 }
 
 static const struct ct_rule *causes_rule(enum ct_cause_of cause)

@@ -37,18 +37,6 @@ static void findings_put(const struct findings_page *to, const char *how, const 
 	findings_end(to);
 }
 
-/* The length of the "%" or the unit that @text begins with, 0: there is none. */
-static unsigned int findings_unit(const char *text)
-{
-	static const char *const units[] = { "%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB" };
-	unsigned int length = strcspn(text, " ,.;:)");
-
-	for (unsigned int i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (length == strlen(units[i]) && !strncmp(text, units[i], length))
-			return strcspn(text, " ");
-	return 0;
-}
-
 /* Prints @text in lines of at most @width columns; the first begins at column @at already. */
 static void findings_wrap(const struct findings_page *to, const char *text, unsigned int indent, unsigned int at)
 {
@@ -57,7 +45,7 @@ static void findings_wrap(const struct findings_page *to, const char *text, unsi
 	const char *word = ct_term_clean(clean, sizeof(clean), text, sizeof(clean) - 2);
 
 	while (*word) {
-		unsigned int length = strcspn(word, " "), unit = word[length] ? findings_unit(word + length + 1) : 0;
+		unsigned int length = strcspn(word, " "), unit = word[length] ? ct_term_unit(word + length + 1) : 0;
 
 		/* A number stays with its "%" or unit. */
 		length += unit ? 1 + unit : 0;

@@ -315,14 +315,15 @@ static void table_put(struct ct_printer *p, const struct ct_table *t, unsigned i
 	*gap += left ? pad : 0;
 }
 
-/* Words in lines that fit; the first begins at column @at, the others at @indent. */
+/* Words, and numbers with their units, in lines that fit; the first begins at column @at, the others at @indent. */
 static void table_words(struct ct_printer *p, const char *text, unsigned int at, unsigned int indent)
 {
 	bool first = true;
 
 	while (*text) {
-		unsigned int bytes = strcspn(text, " "), columns = 0;
+		unsigned int bytes = strcspn(text, " "), columns = 0, unit = text[bytes] ? ct_term_unit(text + bytes + 1) : 0;
 
+		bytes += unit ? 1 + unit : 0;
 		for (unsigned int i = 0; i < bytes; i++)
 			columns += ((unsigned char)text[i] & 0xc0) != 0x80;
 		if (!first && p->width && at + 1 + columns > p->width) {

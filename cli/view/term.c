@@ -107,3 +107,14 @@ char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int
 	buf[used] = 0;
 	return buf;
 }
+
+unsigned int ct_term_unit(const char *text)
+{
+	static const char *const units[] = { "%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB" };
+	unsigned int length = strcspn(text, " ,.;:)");
+
+	for (unsigned int i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (length == strlen(units[i]) && !strncmp(text, units[i], length))
+			return strcspn(text, " ");
+	return 0;
+}

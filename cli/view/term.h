@@ -37,4 +37,7 @@ char *ct_term_moment(char buf[CT_TERM_TEXT], uint64_t ns);
  */
 char *ct_term_clean(char *buf, unsigned int size, const char *text, unsigned int width);
 
+/* The length of the "%" or the unit that @text begins with, 0: there is none.  A number stays in a line with it. */
+unsigned int ct_term_unit(const char *text);
+
 #endif

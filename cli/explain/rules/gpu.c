@@ -49,6 +49,7 @@ static const struct ct_gpu_idle_device *gpu_most_idle(const struct ct_explain *x
 	return best;
 }
 
+/* A graph is the remedy of what repeats exactly alone: the rule cuda-graph says so. */
 static const char *gpu_advice(const struct ct_explain *x, enum ct_idle_cause cause)
 {
 	switch (cause) {
@@ -62,8 +63,7 @@ static const char *gpu_advice(const struct ct_explain *x, enum ct_idle_cause cau
 		if (ct_rule_launches_graphs(x))
 			return "Launch before the GPU gets done: queue the next graph while this one runs, or put more work into "
 			       "each (a larger batch, several steps).";
-		return "Launch less often: a CUDA graph of the iteration (torch.compile with mode=\"reduce-overhead\"), "
-		       "fused kernels, or more work for each launch.";
+		return "Launch less often: fused kernels (torch.compile), or more work for each launch.";
 	case CT_IDLE_MEMORY:
 		return "Keep memory: allocate once, or from a pool (cuMemAllocAsync, a caching allocator).";
 	case CT_IDLE_MODULE:
@@ -73,12 +73,8 @@ static const char *gpu_advice(const struct ct_explain *x, enum ct_idle_cause cau
 	case CT_IDLE_OFF:
 		return "Give the launching thread a CPU of its own: see who ran instead (cudatrace report switches).";
 	default:
-		if (ct_rule_launches_graphs(x))
-			return "Let the host run ahead: queue the next step before the results of this one are needed, or "
-			       "see which lines of the program take the time (record --stacks, report lines).";
-		return "Let the host run ahead: queue the next step before the results of this one are needed, capture it "
-		       "in a CUDA graph, or see which lines of the program take the time (record --stacks, report "
-		       "lines).";
+		return "Let the host run ahead: queue the next step before the results of this one are needed, or "
+		       "see which lines of the program take the time (record --stacks, report lines).";
 	}
 }
 

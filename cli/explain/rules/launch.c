@@ -93,9 +93,8 @@ void ct_rule_host_bound(struct ct_explain *x, const struct ct_rule *rule)
 		ct_explain_advise(x, f, "Launch less often: put more of the iteration, or several of them, into one graph, "
 				  "or give each launch more work (a larger batch).");
 	else
-		ct_explain_advise(x, f, "Launch less often: capture the iteration in a CUDA graph (torch.compile with "
-				  "mode=\"reduce-overhead\", torch.cuda.graph), fuse kernels, or give each launch more "
-				  "work (a larger batch).");
+		ct_explain_advise(x, f, "Launch less often: fuse kernels (torch.compile), or give each launch more work (a "
+				  "larger batch).");
 	ct_explain_show(f, &longest);
 }
 
