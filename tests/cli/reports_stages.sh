@@ -393,7 +393,7 @@ t_reports_main_phase()
 
 	unpack_real
 	mkdir -p "$d/kept"
-	for name in ranks/hang ranks/sleep ranks/bandwidth gpu/estimate; do
+	for name in ranks/hang ranks/sleep ranks/bandwidth gpu/estimate gpu/train gpu/sampler; do
 		tar -xJf "tests/data/$name.tar.xz" -C "$d/kept"
 	done
 	for dir in "$work"/data/*/ "$d"/kept/*/; do

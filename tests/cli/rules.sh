@@ -333,10 +333,16 @@ t_rules_problems()
 # than the finding that it is a part of, and no finding more than it costs.
 t_rules_gains()
 {
-	local name n=0
+	local name dir n=0
 
-	for name in $(real) both steps memory; do
-		"$plain" explain --format json "$(trace "$name")" 2>/dev/null >"$work/gains.json"
+	mkdir -p "$work/gains"
+	for name in ranks/hang ranks/sleep ranks/bandwidth gpu/estimate gpu/train gpu/sampler; do
+		tar -xJf "tests/data/$name.tar.xz" -C "$work/gains"
+	done
+	for name in $(real) both steps memory "$work"/gains/*; do
+		dir=$name name=${name##*/}
+		[ -d "$dir" ] || dir=$(trace "$name")
+		"$plain" explain --format json "$dir" 2>/dev/null >"$work/gains.json"
 		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | map(select(."Part Of" == null) | ."Gain (%)") | add | select(. > 100.06)]' "$work/gains.json")" \
 			'[]' "$name: the gains of a scope add up to 100 % at most"
 		is "$(jq -c '[.findings | group_by([.Pid, .Scope])[] | (map({ (.Rule): ."Gain (ns)" }) | add) as $gain | .[] |
@@ -361,6 +367,42 @@ t_rules_estimate()
 		jq '.iterations_sum[0]."Med (ns)" / 1000')
 	awk -v e="$each" -v m="$median" 'BEGIN { exit !(e > 0 && m > 0 && e > 0.9 * m && e < 1.1 * m) }'
 	ok $? "an iteration as a graph: explain expects ${each:-nothing} us, the mended program takes ${median:-none}"
+}
+
+# What is told of programs that somebody knows: a training whose backward pass another thread launches, a loop
+# of launches of a graph, one of graphs and small copies back that has no pattern, two processes at once.
+t_rules_told()
+{
+	local d=$work/told name pid words rules
+
+	mkdir -p "$d"
+	for name in train sampler; do
+		tar -xJf "tests/data/gpu/$name.tar.xz" -C "$d"
+	done
+	while IFS='|' read -r name pid rules words; do
+		[ -n "$name" ] || continue
+		[ "${name#gpu/}" = "$name" ] && set -- "$(trace "$name")" || set -- "$d/${name#gpu/}"
+		"$plain" explain --format json "$1" 2>/dev/null >"$d/json"
+		is "$(jq -r ".verdict[] | select(.Pid == $pid and .Scope == \"steady\") | .Verdict" "$d/json")" "$words" "$name: verdict on $pid"
+		is "$(jq -r "[.findings[] | select(.Pid == $pid and .Scope == \"steady\") | if .\"Part Of\" then \"(\(.Rule))\" else .Rule end] | join(\" \")" "$d/json")" \
+			"$rules" "$name: findings on $pid"
+	done <<'END'
+train|549|host-late (host-bound) (cuda-graph) (application) (getters)|steady state, 39 iterations of 1.75 ms (median): limited by the host. Its 2 launching threads spend 82.8 % in the application, 11.7 % launching, 3.9 % copying and 1.4 % waiting in synchronisations; the next work comes from thread 549 for 66.8 % of it and from thread 575 for 33.2 %.
+gpu/train|812|host-late (host-bound) (gpu-idle) (application) (cuda-graph) (sync-each-iteration) (getters)|steady state, 39 iterations of 1.74 ms (median): limited by the host. Its 2 launching threads spend 78.1 % in the application, 15.5 % launching, 4.7 % copying and 1.5 % waiting in synchronisations; the next work comes from thread 812 for 75.4 % of it and from thread 837 for 24.6 %; the GPU works for 15.9 % of it (measured).
+graph|624|getters|steady state, 300 iterations of 79.61 us (median): limited by the GPU. The launching thread spends 77.5 % waiting in synchronisations, 17.2 % in the application, 2.8 % launching and 2.6 % copying; the GPU has nothing to do for at least 5.1 %.
+gpu/sampler|846|host-late (host-bound) (gpu-idle) (application) (sync-each-iteration) lazy-loading|execution, 7.250 s without a repeating pattern: limited by the host. Its 9 launching threads spend 97.7 % in the application; the next work comes from thread 846 for 56.5 % of it, from thread 939 for 14.8 %, from thread 954 for 11.8 % and from 6 more threads; the GPU works for 1.0 % of it (measured).
+processes|893||The process gave the GPU no work.
+processes|915|host-late (application) (sync-each-iteration) (getters)|steady state, 58 iterations of 128.28 us (median): limited by the host. The launching thread spends 52.9 % in the application, 21.8 % launching, 17.1 % copying and 8.1 % waiting in synchronisations; the GPU has nothing to do for at least 21.9 %.
+END
+	# Each process's own words, and what is the same in both once.
+	"$plain" explain "$(trace processes)" >"$d/processes" 2>/dev/null
+	is "$(grep -c '(host-late)$' "$d/processes")$(grep -c 'the same in \[915\] up to 91.9 %' "$d/processes")$(grep -c 'Gave the GPU no work: python3 (893)$' "$d/processes")" 111 \
+		"processes: one cause is told once" || cat "$d/processes"
+	# No graph is proposed where nothing repeats exactly.
+	"$plain" explain "$d/sampler" 2>/dev/null | grep -c 'CUDA graph' >"$d/graphs"
+	is "$(cat "$d/graphs")" 0 "sampler: no word of a CUDA graph"
+	"$plain" explain "$d/train" 2>/dev/null | grep -q '^    try, to gain about 70.2 %: Capture the sequence once and replay it'
+	ok $? "train: a graph, by what it would gain"
 }
 
 # Other traces of real programs, by the state of their threads.

@@ -378,7 +378,8 @@ static int stages_text(const struct ct_analysis *a, FILE *out, const struct ct_p
 		return -ENOMEM;
 	ct_table_begin(&wide, "stages_accounts", a->tables[1].title, wide_columns, several ? W_COLUMNS : W_TURN);
 	stages_wide(a, &wide);
-	ct_table_note(&wide, "app: between calls, and before and after the thread.");
+	ct_table_note(&wide, several ? "app: between calls, and before and after the thread; of one thread also while it waits for "
+		      "another that has its turn." : "app: between calls, and before and after the thread.");
 	ct_table_note(&wide, "libcuda: in its calls, without waiting and without the kernel driver.");
 	if (several) {
 		ct_table_note(&wide, "turn: the thread gives the GPU its next work.");
