@@ -399,15 +399,15 @@ t_reports_main_phase()
 	for dir in "$work"/data/*/ "$d"/kept/*/; do
 		[ -e "$dir/metadata" ] || continue
 		name=$(basename "$dir")
-		"$plain" report --from start --format csv stages "$dir" >"$d/stages" 2>/dev/null
+		"$plain" report --from start --format csv stages "$dir" >"$d/stages" 2>"$d/notes"
 		"$plain" report --from start --format csv iterations "$dir" >"$d/iterations" 2>/dev/null
 		table 1 "$d/stages" >"$d/stages.1"
 		table 1 "$d/iterations" >"$d/iterations.1"
 		{
 			csv "$d/iterations.1" Pid Iterations | sed 's/^/I\t/'
-			# The column is only there with records of the GPU.
+			# The column is only there with records of the GPU; of a process that was killed some are missing.
 			csv "$d/stages.1" Pid Stage Launches | sed 's/^/S\t/'
-			! grep -q 'GPU Busy (ns)' "$d/stages.1" ||
+			! grep -q 'GPU Busy (ns)' "$d/stages.1" || grep -q 'GPU records may be missing' "$d/notes" ||
 				csv "$d/stages.1" Pid Stage "GPU Busy (ns)" | sed 's/^/S\tgpu/'
 		} 2>/dev/null | awk -F'\t' '
 		$1 == "I" { iterations[$2] += $3; next }
