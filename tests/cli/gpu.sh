@@ -252,6 +252,10 @@ t_gpu_explain()
 	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	grep -q '(gpu-idle' "$g.explain" && ! grep -q 'in a CUDA graph\|a CUDA graph of' "$g.explain"
 	ok $? "explain: a program of graphs is not told to make one" || cat "$g.explain"
+	gpu_trace full
+	"$plain" explain "$g" 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
+	grep -q 'The GPU works for [0-9.]* ms (measured), so its kernels limit. Of that time: 100.0 % in launches of graphs (20 times)' "$g.explain"
+	ok $? "explain: a GPU that works on graphs alone" || cat "$g.explain"
 	gpu_trace ahead
 	{ "$plain" explain "$g"; "$plain" report "$g"; } 2>/dev/null | tr -s '\n ' '  ' >"$g.explain"
 	is "$(grep -o 'limited by the GPU. The launching thread spends 50.0 % launching and 50.0 % in the application; the GPU works for 62.1 % of it and is idle for 37.0 % although work waits for it (measured)' "$g.explain" | wc -l)" 2 \

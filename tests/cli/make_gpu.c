@@ -9,6 +9,7 @@
  *	make_gpu devices DIR		two devices
  *	make_gpu graphs DIR		launches of a graph: one record for each
  *	make_gpu nodes DIR		the same, a record for each of its kernels
+ *	make_gpu full DIR		launches of a graph that keep the GPU busy
  *	make_gpu unjoined DIR		records that name no call, or one that was lost; lost records; the
  *					process does not end well
  *	make_gpu stopped DIR		another tool takes the records over half way
@@ -308,11 +309,13 @@ static void devices(void)
 }
 
 /*
- * A graph of two kernels of 10 us, 1 us apart, is made, and launched every 100 us, 20 times.  Making
- * it gives the GPU nothing to do.
+ * A graph of two kernels of 10 us, 1 us apart, is made, and launched every 100 us, 20 times; or one that
+ * takes 90 us.  Making it gives the GPU nothing to do.
  */
-static void graphs(bool nodes)
+static void graphs(bool nodes, bool full)
 {
+	uint64_t more = full ? 69000 : 0;
+
 	struct ct_graph graph = { 0x77, 7 };
 
 	graph_id = 5;
@@ -329,9 +332,9 @@ static void graphs(bool nodes)
 			kernel_on(0, 7, 1, t + 9000, t + 19000);
 			kernel_on(0, 7, 2, t + 20000, t + 30000);
 		} else {
-			ran(CT_CLASS_gpu_graph, t + 9000, t + 30000, &ran_graph, sizeof(ran_graph));
+			ran(CT_CLASS_gpu_graph, t + 9000, t + 30000 + more, &ran_graph, sizeof(ran_graph));
 		}
-		synchronise(t + 7000, t + 33000);
+		synchronise(t + 7000, t + (full ? 100000 : 33000));
 	}
 	close_writer(&u);
 	finish_gpu(PID, u.last);
@@ -546,7 +549,7 @@ static void ranges(void)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd|ranges NEWDIR [host]\n");
+		fprintf(stderr, "usage: make_gpu idle|overlap|devices|graphs|nodes|full|unjoined|stopped|refused|two|busy|ahead|strangers|made|crowd|ranges NEWDIR [host]\n");
 		return 64;
 	}
 	dir = argv[2];
@@ -560,8 +563,8 @@ int main(int argc, char **argv)
 		overlap();
 	else if (!strcmp(argv[1], "devices"))
 		devices();
-	else if (!strcmp(argv[1], "graphs") || !strcmp(argv[1], "nodes"))
-		graphs(*argv[1] == 'n');
+	else if (!strcmp(argv[1], "graphs") || !strcmp(argv[1], "nodes") || !strcmp(argv[1], "full"))
+		graphs(*argv[1] == 'n', *argv[1] == 'f');
 	else if (!strcmp(argv[1], "unjoined"))
 		unjoined();
 	else if (!strcmp(argv[1], "stopped"))
