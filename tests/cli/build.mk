@@ -80,7 +80,7 @@ IN_PROGRAM := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-sign-compare -
 $(KERNEL):
 	@mkdir -p $(@D) && : >$@
 
-$(B)/sim.o: tests/module/sim.c $(wildcard tests/module/*.h) module/base/ring.c module/base/ring.h module/base/pages.h $(ABI) $(KERNEL)
+$(B)/sim.o: tests/module/sim.c tests/cli/build.mk $(wildcard tests/module/*.h) module/base/ring.c module/base/ring.h module/base/pages.h $(ABI) $(KERNEL)
 	$(call run,CC,$<) $(CC) $(IN_PROGRAM) -c -o $@ $<
 
 $(B)/rate: tests/module/rate.c tests/module/kernel.h tests/tap.h module/core/rate.c module/core/rate.h module/core/producer.h $(KERNEL)

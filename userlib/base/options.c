@@ -6,7 +6,6 @@
 #include "base/options.h"
 
 early_data struct ct_options ct_options;
-char ct_only[512];
 
 void ct_path_absolute(struct ct_text *t, const char *path)
 {
@@ -52,6 +51,17 @@ static void copy(char *to, size_t size, const char *from)
 
 	if (from)
 		ct_put(&t, from);
+}
+
+/* In memory of its own, so that a start without it touches no page more; NULL without memory. */
+static cold const char *copy_away(const char *from)
+{
+	size_t size = strlen(from) + 1;
+	char *to = ct_map_private(size);
+
+	if (to)
+		copy(to, size, from);
+	return to;
 }
 
 /* Not getenv(): libc has no environment yet when we start. */
@@ -104,8 +114,7 @@ void ct_options_read(char *const *all)
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
-	copy(ct_only, sizeof(ct_only), only);
-	ct_options.only = only && *only;
+	ct_options.only = only && *only ? copy_away(only) : NULL;
 	ct_options.keep = keep && *keep == '1';
 	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
 			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;

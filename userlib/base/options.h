@@ -39,12 +39,11 @@ struct ct_options {
 	u32 packet_size;	/* 0: as the backend thinks best */
 	bool time_queries;
 	bool threadbufs, runtime, table, stacks, keep;
-	bool only;		/* not all functions: ct_only */
+	const char *only;	/* CUDATRACE_ONLY; NULL: all functions */
 	u8 standby;		/* enum ct_standby */
 };
 
 extern struct ct_options ct_options;
-extern char ct_only[512];	/* CUDATRACE_ONLY.  Not in the page that each start touches */
 
 void ct_options_read(char *const *all);
 

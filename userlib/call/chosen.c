@@ -41,7 +41,7 @@ bool ct_function_chosen(const char *symbol)
 	if (!ct_classify(&f, symbol) || !strcmp(f.name, "cuInit") || !strcmp(f.name, "cuGetProcAddress") ||
 	    (f.category == CT_CAT_MODULE && f.op == CT_OP_LOOKUP))
 		return true;
-	for (const char *word = ct_only; *word;) {
+	for (const char *word = ct_options.only; *word;) {
 		if (!strncmp(word, "-queries", 8)) {
 			if (f.query)
 				return false;

@@ -27,7 +27,7 @@
 
 static struct ct_standby_page *page;
 static char path[96];
-static char begins[sizeof(page->options)];	/* what to begin with; "": nothing */
+static char *begins;		/* what to begin with, as page->options; NULL: nothing */
 
 /* The clock's part: another user may have made a file of any other name, and one that was killed left its own. */
 static bool standby_make_page(void)
@@ -184,7 +184,7 @@ static void *standby_run(void *unused)
 /* Before there is a thread. */
 static void standby_ask(struct ct_standby_page *p)
 {
-	memcpy(p->options, begins, sizeof(begins));
+	memcpy(p->options, begins, sizeof(p->options));
 	p->command = CT_STANDBY_ATTACH;
 	p->request = 1;
 }
@@ -217,7 +217,7 @@ static void standby_first_call(void)
 	/* The program's signals are not for our thread. */
 	mask = ct_signals_block();
 	if (create && standby_make_page()) {
-		if (*begins)
+		if (begins)
 			standby_ask(page);
 		created = !create(&thread, NULL, standby_run, NULL);
 	}
@@ -227,15 +227,18 @@ static void standby_first_call(void)
 		       CT_STANDBY_PREFIX);
 	}
 	ct_signals_restore(mask);
-	if (created && *begins)
+	if (created && begins)
 		standby_await(page);
 }
 
 static void standby_copy_options(char *const *env)
 {
+	struct ct_text t = { ct_map_private(sizeof(page->options)), sizeof(page->options) - 1, 0 };
 	char *ours[32];
-	struct ct_text t = { begins, sizeof(begins) - 1, 0 };
 
+	if (!t.buf)
+		return;
+	begins = t.buf;
 	for (char *const *o = ct_options_pick(env, ours, 32); *o; o++) {
 		ct_put(&t, *o);
 		if (t.len + 2 < t.size)
