@@ -332,6 +332,30 @@ static int attach_from_outside(struct ct_attached *a, const struct ct_attach_to 
 	return rc ? rc : (int)result;
 }
 
+/* A process that stands by.  Return: of cudatrace_attach(), or with @err a negative errno. */
+static int attach_standby(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
+{
+	struct ct_standby_answer answer;
+	struct ct_attach_to asked = *to;
+	int rc;
+
+	if (*to->file[CT_ATTACH_STACKS].path)
+		ct_attach_option(&asked, CT_STANDBY_STACKS, to->file[CT_ATTACH_STACKS].path);
+	if (*to->file[CT_ATTACH_GPU].path) {
+		ct_attach_option(&asked, CT_STANDBY_GPU, to->file[CT_ATTACH_GPU].path);
+		ct_attach_option(&asked, CT_STANDBY_GPU_WHAT, to->gpu);
+	}
+	rc = to->begun ? ct_standby_begun(a->pid, &answer, err) :
+			 ct_standby_ask(a->pid, CT_STANDBY_ATTACH, asked.options, asked.options_size, &answer, err);
+	if (rc)
+		return rc;
+	if (answer.result == -ENOEXEC)
+		return ct_fail(err, ENOEXEC, "process %d can't load libcudatrace-gpu.so or libcudatrace-stacks.so: neither beside its libcudatrace.so nor where this command has it",
+			       a->pid);
+	a->gpu = answer.gpu;
+	return answer.result;
+}
+
 int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, struct ct_error *err)
 {
 	int rc;
@@ -340,8 +364,7 @@ int ct_attach(struct ct_attached *a, const struct ct_attach_to *to, pid_t pid, s
 	*a = (struct ct_attached){ .pid = pid, .standby = ct_standby_is(pid) };
 	rc = attach_check(a, err);
 	if (!rc)
-		rc = to->begun ? ct_standby_adopt(a, err) :
-		     a->standby ? ct_standby_attach(a, to, err) : attach_from_outside(a, to, err);
+		rc = a->standby ? attach_standby(a, to, err) : attach_from_outside(a, to, err);
 	if (rc < 0)
 		return *err->text ? rc : ct_fail(err, -rc, "process %d is not recorded: %s", pid, attach_refused(rc));
 	a->early = rc == CT_ATTACHED_EARLY;
@@ -381,6 +404,20 @@ static int attach_tell(struct ct_attached *a, const struct ct_attach_to *to, int
 	return rc;
 }
 
+/* The same for a process that stands by.  @gpu: the plugin that the command is for; NULL: none. */
+static int attach_ask(const struct ct_attached *a, const char *gpu, uint32_t command, uint64_t *result, struct ct_error *err)
+{
+	struct ct_attach_to asked = { .options_size = 0 };
+	struct ct_standby_answer answer;
+	int rc;
+
+	if (gpu)
+		ct_attach_option(&asked, CT_STANDBY_GPU, gpu);
+	rc = ct_standby_ask(a->pid, command, asked.options, asked.options_size, &answer, err);
+	*result = rc ? 0 : (uint64_t)answer.result;
+	return rc;
+}
+
 int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
 {
 	uint64_t result = 0;
@@ -390,8 +427,8 @@ int ct_attach_end_gpu(struct ct_attached *a, const struct ct_attach_to *to, stru
 		return 0;
 	rc = attach_check(a, err);
 	if (!rc && a->standby)
-		return ct_standby_end_gpu(a, to, err);
-	if (!rc)
+		rc = attach_ask(a, to->file[CT_ATTACH_GPU].path, CT_STANDBY_GPU_END, &result, err);
+	else if (!rc)
 		rc = attach_tell(a, to, CT_ATTACH_GPU, "cudatrace_gpu_end", 0, &result, err);
 	return rc ? rc : (int)result;
 }
@@ -421,16 +458,16 @@ int ct_attach_end(struct ct_attached *a, const struct ct_attach_to *to, const ch
 	*kept = 0;
 	rc = attach_check(a, err);
 	if (!rc && a->standby)
-		rc = ct_standby_put_back(a, kept, err);
+		rc = attach_ask(a, NULL, CT_STANDBY_PUT_BACK, &result, err);
 	else if (!rc)
 		rc = attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_PUT_BACK, &result, err);
 	if (rc)
 		return rc;
-	*kept |= (unsigned int)result;
+	*kept = (unsigned int)result;
 	until = ct_now_ns() + BUSY_NS;
 	while (dir && attach_busy(dir, a->pid) && ct_now_ns() < until)
 		usleep(1000);
 	if (a->standby)
-		return ct_standby_leave(a, err);
+		return attach_ask(a, NULL, CT_STANDBY_LEAVE, &result, err);
 	return attach_tell(a, to, CT_ATTACH_LIBRARY, "cudatrace_detach", CT_DETACH_LEAVE, &result, err);
 }

@@ -87,28 +87,28 @@ static bool standby_write(int fd, const void *from, size_t size, size_t offset)
 	return pwrite(fd, from, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Asks, and waits for the answer, which is in @page. */
-static int standby_ask(pid_t pid, uint32_t command, const char *options, size_t options_size, struct ct_standby_page *page,
-		       struct ct_error *err)
+int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t options_size, struct ct_standby_answer *answer,
+		   struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + ANSWER_NS;
-	int fd = standby_open(pid, page, err);
+	struct ct_standby_page page;
+	int fd = standby_open(pid, &page, err);
 	uint32_t request;
 
 	if (fd < 0)
 		return fd;
-	request = page->request + 1;
-	memset(page->options, 0, sizeof(page->options));
-	memcpy(page->options, options, options_size);
-	if (!standby_write(fd, page->options, sizeof(page->options), offsetof(struct ct_standby_page, options)) ||
+	request = page.request + 1;
+	memset(page.options, 0, sizeof(page.options));
+	memcpy(page.options, options, options_size);
+	if (!standby_write(fd, page.options, sizeof(page.options), offsetof(struct ct_standby_page, options)) ||
 	    !standby_write(fd, &command, sizeof(command), offsetof(struct ct_standby_page, command)) ||
 	    !standby_write(fd, &request, sizeof(request), offsetof(struct ct_standby_page, request)))
 		goto damaged;
 	standby_wake(fd);
 	for (;;) {
-		if (pread(fd, page, sizeof(*page), 0) != (ssize_t)sizeof(*page))
+		if (pread(fd, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
 			goto damaged;
-		if (page->answer == request)
+		if (page.answer == request)
 			break;
 		if (ct_now_ns() > until || kill(pid, 0)) {
 			close(fd);
@@ -117,39 +117,18 @@ static int standby_ask(pid_t pid, uint32_t command, const char *options, size_t 
 		usleep(200);
 	}
 	close(fd);
+	*answer = (struct ct_standby_answer){ .result = page.result, .gpu = page.gpu };
 	return 0;
 damaged:
 	close(fd);
 	return ct_fail(err, EIO, "process %d stands by, but its page can't be written", pid);
 }
 
-int ct_standby_attach(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
-{
-	struct ct_attach_to asked = *to;
-	struct ct_standby_page page;
-	int rc;
-
-	if (*to->file[CT_ATTACH_STACKS].path)
-		ct_attach_option(&asked, CT_STANDBY_STACKS, to->file[CT_ATTACH_STACKS].path);
-	if (*to->file[CT_ATTACH_GPU].path) {
-		ct_attach_option(&asked, CT_STANDBY_GPU, to->file[CT_ATTACH_GPU].path);
-		ct_attach_option(&asked, CT_STANDBY_GPU_WHAT, to->gpu);
-	}
-	rc = standby_ask(a->pid, CT_STANDBY_ATTACH, asked.options, asked.options_size, &page, err);
-	if (rc)
-		return rc;
-	if (page.result == -ENOEXEC)
-		return ct_fail(err, ENOEXEC, "process %d can't load libcudatrace-gpu.so or libcudatrace-stacks.so: neither beside its libcudatrace.so nor where this command has it",
-			       a->pid);
-	a->gpu = page.gpu;
-	return page.result;
-}
-
-int ct_standby_adopt(struct ct_attached *a, struct ct_error *err)
+int ct_standby_begun(pid_t pid, struct ct_standby_answer *answer, struct ct_error *err)
 {
 	uint64_t until = ct_now_ns() + ANSWER_NS;
 	struct ct_standby_page page;
-	int fd = standby_open(a->pid, &page, err);
+	int fd = standby_open(pid, &page, err);
 
 	if (fd < 0)
 		return fd;
@@ -157,34 +136,6 @@ int ct_standby_adopt(struct ct_attached *a, struct ct_error *err)
 	while (!page.answer && ct_now_ns() < until && pread(fd, &page, sizeof(page), 0) == (ssize_t)sizeof(page))
 		usleep(200);
 	close(fd);
-	a->gpu = page.gpu;
-	return page.result < 0 ? page.result : 0;
-}
-
-int ct_standby_end_gpu(const struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err)
-{
-	struct ct_attach_to asked = { .options_size = 0 };
-	struct ct_standby_page page;
-	int rc;
-
-	ct_attach_option(&asked, CT_STANDBY_GPU, to->file[CT_ATTACH_GPU].path);
-	rc = standby_ask(a->pid, CT_STANDBY_GPU_END, asked.options, asked.options_size, &page, err);
-	return rc ? rc : page.result;
-}
-
-int ct_standby_put_back(const struct ct_attached *a, unsigned int *kept, struct ct_error *err)
-{
-	struct ct_standby_page page;
-	int rc = standby_ask(a->pid, CT_STANDBY_PUT_BACK, "", 0, &page, err);
-
-	if (!rc)
-		*kept = (unsigned int)page.result;
-	return rc;
-}
-
-int ct_standby_leave(const struct ct_attached *a, struct ct_error *err)
-{
-	struct ct_standby_page page;
-
-	return standby_ask(a->pid, CT_STANDBY_LEAVE, "", 0, &page, err);
+	*answer = (struct ct_standby_answer){ .result = page.result, .gpu = page.gpu };
+	return 0;
 }

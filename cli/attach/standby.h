@@ -7,20 +7,28 @@
 #define CT_CLI_STANDBY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/attach.h"
+#include "base/error.h"
+
+struct ct_standby_answer {
+	int result;	/* of the command */
+	bool gpu;	/* CUPTI was asked to begin */
+};
 
 /* Does process @pid stand by?  Also true where its page can't be opened. */
 bool ct_standby_is(pid_t pid);
 
-/* As ct_attach(), ct_attach_end_gpu() and ct_attach_end(), for such a process.  @kept: as there. */
-int ct_standby_attach(struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err);
-/* Of a process that began by itself (CUDATRACE_STANDBY=begin): 0, and a->gpu. */
-int ct_standby_adopt(struct ct_attached *a, struct ct_error *err);
-int ct_standby_end_gpu(const struct ct_attached *a, const struct ct_attach_to *to, struct ct_error *err);
-int ct_standby_put_back(const struct ct_attached *a, unsigned int *kept, struct ct_error *err);
-int ct_standby_leave(const struct ct_attached *a, struct ct_error *err);
+/*
+ * Asks it and waits for the answer.  @command: CT_STANDBY_ATTACH and the like; @options: as struct ct_standby_page
+ * has them, with both NULs at the end.
+ */
+int ct_standby_ask(pid_t pid, uint32_t command, const char *options, size_t options_size, struct ct_standby_answer *answer,
+		   struct ct_error *err);
+
+/* What became of what it asked itself at its first call (CUDATRACE_STANDBY=begin). */
+int ct_standby_begun(pid_t pid, struct ct_standby_answer *answer, struct ct_error *err);
 
 #endif

@@ -234,7 +234,7 @@ is_sum()
 
 t_reports_cuda_api_sum()
 {
-	local name columns
+	local name
 
 	for name in $(real) basic begin left open; do
 		facts "$name"
@@ -255,8 +255,7 @@ t_reports_cuda_api_sum()
 			print (symbols[$5] > 1 ? $6 : $5), $12, $14
 		}' "$work/data/$name.tsv" "$work/data/$name.tsv" >"$work/data/$name.api"
 		distribution <"$work/data/$name.api" >"$work/data/$name.api.want"
-		mapfile -t columns < <(times "Num Calls")
-		csv "$work/data/$name.cuda_api_sum.csv" Name "Num Calls" Failed "${columns[@]:1}" \
+		csv "$work/data/$name.cuda_api_sum.csv" Name "Num Calls" Failed "${times[@]}" \
 			"P95 (ns)" "P99 (ns)" >"$work/data/$name.api.got"
 		same "$work/data/$name.api.want" "$work/data/$name.api.got" tnndndpnndpp \
 			"cuda_api_sum of $name: every row and every number"
