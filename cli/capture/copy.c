@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/proc.h"
 #include "capture/finish.h"
@@ -222,15 +223,17 @@ static bool copy_has_gap(const struct ct_trace *t)
 }
 
 #define COPY_TRIES	5
+#define COPY_NS		200000000ull	/* on a busy machine the thread that fills the gap may wait for a processor */
 
 /* Opened again while it has such a gap.  What is missing then is lost, and counted. */
 static int copy_open(struct ct_trace *t, const char *dir, struct ct_error *err)
 {
+	uint64_t until = ct_now_ns() + COPY_NS;
 	int rc;
 
 	for (int i = 0;; i++) {
 		rc = ct_trace_open(t, dir, err);
-		if (rc || i == COPY_TRIES || !copy_has_gap(t))
+		if (rc || (i >= COPY_TRIES && ct_now_ns() > until) || !copy_has_gap(t))
 			return rc;
 		ct_trace_close(t);
 		usleep(1000);
