@@ -33,7 +33,7 @@
 struct ct_keep_stream {
 	char name[64];
 	uint64_t first;		/* of its file: nothing is kept before */
-	uint64_t punched;	/* of its file: the blocks before were given back to the file system */
+	uint64_t punched;	/* of its file: the blocks before are holes */
 	uint64_t size;
 	uint64_t ts_end, length; /* of its first packet; length 0: it has none */
 	bool bad;		/* what is at first is no packet */

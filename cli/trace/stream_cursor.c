@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_MAX		64	/* early records, until the pages they were read from are given back */
+#define FAR_MAX		64	/* early records, until the pages they were read from are dropped */
 
 static void cursor_early_tie(const struct ct_stream_cursor *cursor, struct ct_tie *tie)
 {

@@ -53,15 +53,21 @@ static void copy(char *to, size_t size, const char *from)
 		ct_put(&t, from);
 }
 
-/* In memory of its own, so that a start without it touches no page more; NULL without memory. */
+#define PAGE	4096
+
+/*
+ * In a page of its own, so that a start without it touches no page more: one for all times that the
+ * process is attached to.  NULL without memory.
+ */
 static cold const char *copy_away(const char *from)
 {
-	size_t size = strlen(from) + 1;
-	char *to = ct_map_private(size);
+	static char *page;
 
-	if (to)
-		copy(to, size, from);
-	return to;
+	if (!page)
+		page = ct_map_private(PAGE);
+	if (page)
+		copy(page, PAGE, from);
+	return page;
 }
 
 /* Not getenv(): libc has no environment yet when we start. */

@@ -93,6 +93,8 @@ static void *plugin(const char *file)
 	void *handle = NULL;
 	char *end;
 
+	/* There is no path if the list of objects can't be looked at now. */
+	*beside = '\0';
 	ct_each_object(is_our_path, &t);
 	end = strrchr(beside, '/');
 	if (!open)
