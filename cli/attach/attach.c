@@ -285,6 +285,7 @@ static int attach_begin_plugins(struct ct_inject *x, const struct ct_attach_to *
 	int rc = 0;
 
 	function = *to->file[CT_ATTACH_STACKS].path ? attach_function(to, t->at, CT_ATTACH_STACKS, "cudatrace_stacks_begin") : 0;
+	args[1] = to->sample;
 	if (function)
 		rc = ct_inject_call(x, function, args, &result, err);
 	function = *to->file[CT_ATTACH_GPU].path ? attach_function(to, t->at, CT_ATTACH_GPU, "cudatrace_gpu_begin") : 0;
@@ -341,6 +342,8 @@ static int attach_standby(struct ct_attached *a, const struct ct_attach_to *to, 
 
 	if (*to->file[CT_ATTACH_STACKS].path)
 		ct_attach_option(&asked, CT_STANDBY_STACKS, to->file[CT_ATTACH_STACKS].path);
+	if (to->sample)
+		ct_attach_option(&asked, CT_STANDBY_SAMPLE, "1");
 	if (*to->file[CT_ATTACH_GPU].path) {
 		ct_attach_option(&asked, CT_STANDBY_GPU, to->file[CT_ATTACH_GPU].path);
 		ct_attach_option(&asked, CT_STANDBY_GPU_WHAT, to->gpu);

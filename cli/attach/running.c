@@ -308,6 +308,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	if (asked->stacks)
 		ct_attach_option(&r.to, "CUDATRACE_STACKS", "python");
 	r.to.gpu = asked->gpu_what;
+	r.to.sample = asked->sample;
 	r.to.partly = asked->partly;
 	r.to.begun = asked->child && !(asked->delay > 0);
 	r.dir = rec->dir;

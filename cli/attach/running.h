@@ -22,6 +22,7 @@ struct ct_running {
 	bool partly;			/* also where calls will be missed */
 	const char *gpu, *gpu_what;	/* the plugin, and what it is to collect; NULL: none */
 	const char *stacks;		/* the plugin; NULL: none */
+	bool sample;			/* threads are sampled, by the caller */
 	double seconds;			/* 0: until Ctrl-C or the end of all of them */
 	struct ct_flight *flight;	/* record --keep */
 	/* Records come from now on; and no more of them. */

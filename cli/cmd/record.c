@@ -420,6 +420,14 @@ static int record_status(struct recording *rec, int otherwise)
 	return rec->child.status ? rec->child.status : otherwise;
 }
 
+/* Begins to sample threads, where stacks are recorded.  False: none are sampled. */
+static bool record_samples(struct recording *rec)
+{
+	if (*ct_launch_stacks && ct_launch_sampled)
+		rec->sampler = ct_sampler_start(rec->to.dir, rec->to.dirfd, rec->to.uuid, rec->to.module, rec->env->sample);
+	return rec->sampler != NULL;
+}
+
 static int record_launch(void *arg, struct ct_error *err)
 {
 	struct recording *rec = arg;
@@ -463,11 +471,13 @@ static int record_running(struct recording *rec)
 	env->running.gpu = *ct_launch_gpu ? ct_launch_gpu : NULL;
 	env->running.gpu_what = ct_launch_gpu_what;
 	env->running.stacks = *ct_launch_stacks ? ct_launch_stacks : NULL;
+	env->running.sample = record_samples(rec);
 	env->running.flight = &env->flight;
 	env->running.begun = record_begun;
 	env->running.ended = record_ended;
 	env->running.arg = rec;
 	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
+	ct_sampler_stop(rec->sampler, &rec->to.registry);
 	if (n <= 0)
 		ct_recording_abandon(&rec->to);
 	if (n <= 0 || ct_recording_finish(&rec->to, &err)) {
@@ -492,6 +502,9 @@ int cmd_record(int argc, char **argv)
 	/* Options end at the program's name: those after it are the program's. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &env))
 		return 1;
+	if (env.sample < 0)
+		env.sample = CT_SAMPLER_RATE;
+	ct_launch_sampled = env.sample > 0;
 	if (record_is_running(&env))
 		return record_running(&rec);
 	record_command_line(&env, command, sizeof(command));
@@ -517,9 +530,6 @@ int cmd_record(int argc, char **argv)
 	}
 	record_find_nvtx(&rec);
 	record_find_plugin(&rec, "gpu", ct_launch_gpu, ct_launch_gpu_what, "gpu_activity", "what the GPU does is");
-	if (env.sample < 0)
-		env.sample = CT_SAMPLER_RATE;
-	ct_launch_sampled = env.sample > 0;
 	record_find_plugin(&rec, "stacks", ct_launch_stacks, ct_launch_stacks_what, "stacks", "stacks of calls are");
 	if (ct_launch(&rec.child, env.argv, rec.library, rec.to.dir, rec.to.uuid,
 		      rec.to.module ? "device" : "files", &err)) {
@@ -529,8 +539,7 @@ int cmd_record(int argc, char **argv)
 		return rec.child.status ? rec.child.status : 1;
 	}
 	ct_drain_start(&rec.drain);
-	if (*ct_launch_stacks && ct_launch_sampled)
-		rec.sampler = ct_sampler_start(rec.to.dir, rec.to.dirfd, rec.to.uuid, rec.to.module, env.sample);
+	record_samples(&rec);
 	ct_flight_catch(&env.flight);
 	ct_watch_start(&rec.watch, &env.flight);
 	ct_unseen_open(&rec.unseen, rec.child.pid, rec.to.dirfd, rec.library);

@@ -45,11 +45,13 @@ int cudatrace_detach(int step);
 
 /*
  * In the options of CT_STANDBY_ATTACH besides those of cudatrace_attach(): paths of plugins, which the
- * library looks for beside itself first; and what CUPTI is to collect.
+ * library looks for beside itself first; and what CUPTI is to collect;
+ * and whether threads are sampled.
  */
 #define CT_STANDBY_GPU		"CUDATRACE_PLUGIN_GPU"
 #define CT_STANDBY_GPU_WHAT	"CUDATRACE_GPU"
 #define CT_STANDBY_STACKS	"CUDATRACE_PLUGIN_STACKS"
+#define CT_STANDBY_SAMPLE	"CUDATRACE_SAMPLE"
 
 struct ct_standby_page {
 	uint64_t magic;		/* CT_MAGIC, once the rest is there */
@@ -72,10 +74,11 @@ struct ct_standby_page {
  * @what: as CUDATRACE_GPU
  * cudatrace_gpu_end() - asks it to end
  * cudatrace_stacks_begin() - forgets what it knows of another trace
+ * @sample: the recorder samples threads from outside
  */
 struct ct_host;
 int cudatrace_gpu_begin(const char *what, const struct ct_host *(*get)(void));
 int cudatrace_gpu_end(void);
-int cudatrace_stacks_begin(const struct ct_host *(*get)(void));
+int cudatrace_stacks_begin(const struct ct_host *(*get)(void), uint32_t sample);
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "call/host.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -27,6 +28,9 @@ struct own {
 
 static struct own *own;			/* NULL: a kernel before 4.14, or no memory: no samples */
 static struct python_page about;	/* what was found of the interpreter */
+static uint32_t pages;			/* that were made */
+static const struct ct_host *(*host)(void);	/* of a process that was attached to */
+static void *mapped;			/* where its page is: that of the next trace comes to the same place */
 
 static bool sampled_uuid(const char *text, uint8_t uuid[16])
 {
@@ -40,32 +44,49 @@ static bool sampled_uuid(const char *text, uint8_t uuid[16])
 	return true;
 }
 
-static struct python_page *sampled_make(void)
+/* Of which trace; NULL: of none. */
+static const char *sampled_trace(uint8_t uuid[16])
 {
 	const char *dir = getenv("CUDATRACE_DIR"), *trace = getenv("CUDATRACE_TRACE");
-	struct python_page *page;
-	char path[4096];
+	const struct ct_host *h = host ? host() : NULL;
+
+	if (h && h->recorded()) {
+		memcpy(uuid, h->uuid, 16);
+		return h->dir;
+	}
+	if (host || !getenv("CUDATRACE_SAMPLE") || !dir || !trace || strlen(trace) != 32 || !sampled_uuid(trace, uuid))
+		return NULL;
+	return dir;
+}
+
+static struct python_page *sampled_make(void)
+{
 	uint32_t pid = (uint32_t)getpid();
+	struct python_page *page;
+	uint8_t uuid[16];
+	const char *dir = sampled_trace(uuid);
+	char path[4096];
 	int fd;
 
-	if (!getenv("CUDATRACE_SAMPLE") || !dir || !trace || strlen(trace) != 32 ||
-	    snprintf(path, sizeof(path), "%s/" PAGE_PREFIX "%u", dir, pid) >= (int)sizeof(path))
+	if (!dir || snprintf(path, sizeof(path), "%s/" PAGE_PREFIX "%u", dir, pid) >= (int)sizeof(path))
 		return NULL;
 	/* That of a program before an exec. */
 	unlink(path);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	page = ftruncate(fd, PAGE_SIZE) ? MAP_FAILED : mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	page = ftruncate(fd, PAGE_SIZE) ? MAP_FAILED : mmap(mapped, PAGE_SIZE, PROT_READ | PROT_WRITE,
+							    MAP_SHARED | (mapped ? MAP_FIXED : 0), fd, 0);
 	close(fd);
 	if (page == MAP_FAILED)
 		return NULL;
+	mapped = page;
 	*page = about;
 	page->self = (uint64_t)page;
 	page->pid = pid;
 	page->threads = 0;
-	if (sampled_uuid(trace, page->uuid))
-		__atomic_store_n(&page->magic, PAGE_MAGIC, __ATOMIC_RELEASE);
+	memcpy(page->uuid, uuid, sizeof(uuid));
+	__atomic_store_n(&page->magic, PAGE_MAGIC, __ATOMIC_RELEASE);
 	return page;
 }
 
@@ -81,7 +102,7 @@ static struct python_page *sampled_page(void)
 	if (page || !__atomic_compare_exchange_n(&own->making, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return page;
 	page = sampled_make();
-	own->generation = (uint64_t)getpid() << 32 | 1;
+	own->generation = (uint64_t)getpid() << 32 | ++pages;
 	if (page)
 		__atomic_store_n(&own->page, page, __ATOMIC_RELEASE);
 	else
@@ -141,20 +162,42 @@ void sampled_refused(void)
 		__atomic_store_n(&page->state, (uint32_t)PAGE_REFUSED, __ATOMIC_RELEASE);
 }
 
+static struct own *sampled_own(void)
+{
+	void *memory = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (!madvise(memory, PAGE_SIZE, MADV_WIPEONFORK))
+		return memory;
+	munmap(memory, PAGE_SIZE);
+	return NULL;
+}
+
 void sampled_begin(bool python)
 {
-	void *memory;
-
 	if (!getenv("CUDATRACE_SAMPLE"))
 		return;
-	memory = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
+	own = sampled_own();
+	if (own && python)
+		sampled_page();
+}
+
+void sampled_again(const struct ct_host *(*get)(void), bool wanted)
+{
+	const struct ct_host *h = get();
+	struct python_page *page = own ? __atomic_load_n(&own->page, __ATOMIC_ACQUIRE) : NULL;
+
+	host = get;
+	/* One that stood by and begins by itself has this trace's page already. */
+	if (!wanted || !h || (page && !memcmp(page->uuid, h->uuid, sizeof(page->uuid))))
 		return;
-	if (madvise(memory, PAGE_SIZE, MADV_WIPEONFORK)) {
-		munmap(memory, PAGE_SIZE);
+	if (!own) {
+		__atomic_store_n(&own, sampled_own(), __ATOMIC_RELEASE);
 		return;
 	}
-	own = memory;
-	if (python)
-		sampled_page();
+	__atomic_store_n(&own->page, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&own->failed, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&own->generation, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&own->making, 0, __ATOMIC_RELEASE);
 }

@@ -3,10 +3,19 @@
 #ifndef CT_STACKS_SAMPLED_H
 #define CT_STACKS_SAMPLED_H
 
+#include <stdbool.h>
+
 #include "plugins/stacks/page.h"
 
 /* The library was loaded.  @python: the program is an interpreter: its main thread is sampled from now on. */
 void sampled_begin(bool python);
+
+/*
+ * Another trace begins in a process that was attached to.  @wanted: threads are sampled; the process gets its page at
+ * the next call, since what was before is no startup.
+ */
+struct ct_host;
+void sampled_again(const struct ct_host *(*get)(void), bool wanted);
 
 /* The calling thread makes calls with stacks.  @known: its own word, which a fork makes stale. */
 void sampled_thread(uint64_t *known);

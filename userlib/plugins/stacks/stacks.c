@@ -162,9 +162,12 @@ static void __attribute__((constructor)) stacks_begin(void)
 	python_begin();
 }
 
-__attribute__((visibility("default"))) int cudatrace_stacks_begin(const struct ct_host *(*get)(void))
+__attribute__((visibility("default"))) int cudatrace_stacks_begin(const struct ct_host *(*get)(void), uint32_t sample)
 {
-	return nodes_begin(get) ? 0 : -1;
+	if (!nodes_begin(get))
+		return -1;
+	sampled_again(get, sample);
+	return 0;
 }
 
 /* The number of the calling thread's stack; 0: it has none, or none that can be told. */
