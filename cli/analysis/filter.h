@@ -15,6 +15,9 @@ struct ct_report_filter {
 	uint32_t pid, tid;		/* 0: all; the GPU's work is of the thread that launched it */
 	int layer, category;		/* -1: all */
 	const char *name;		/* a glob on name, symbol or kernel, or a range's text; NULL: all */
+	/* Not what counts, but what is shown: lines of libraries are not shown one by one, but of those that match. */
+	bool fold;
+	const char *modules;		/* a glob; NULL: none is */
 	const struct ct_phases *steady;	/* each process counts in its own steady state alone; NULL: always */
 };
 

@@ -18,7 +18,7 @@
 #include "explain/rules.h"
 #include "view/term.h"
 
-enum { KEY_RULES = 0x100, KEY_CALL, KEY_SLOWEST, KEY_AT };
+enum { KEY_RULES = 0x100, KEY_CALL, KEY_SLOWEST, KEY_AT, KEY_MODULE };
 
 struct env {
 	const char *dir;
@@ -56,6 +56,7 @@ static const struct argp_option options[] = {
 	{ "call", KEY_CALL, "OP_ID", 0, "the tree of this call; export shows each call's op_id", 1 },
 	{ "slowest", KEY_SLOWEST, "N", 0, "the N longest calls, each with its largest parts", 1 },
 	{ "at", KEY_AT, "TIME", 0, "the calls that were open at this moment, ms since the trace began", 1 },
+	{ "module", KEY_MODULE, "GLOB", 0, "in stacks, show lines of these libraries one by one, too ('torch', '*')", 1 },
 	{ 0 },
 };
 
@@ -111,6 +112,9 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		env->request.print.top = ct_option_number(state, "--top", arg, 0, UINT32_MAX);
+		return 0;
+	case KEY_MODULE:
+		env->only.filter.modules = arg;
 		return 0;
 	case KEY_RULES:
 		env->rules = true;

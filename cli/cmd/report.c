@@ -20,12 +20,12 @@
 #include "group/parse.h"
 #include "view/term.h"
 
-enum { KEY_SORT = 0x100, KEY_LIST, KEY_ALL, KEY_OPEN, KEY_FULL, KEY_BY, KEY_OF, KEY_MEASURE };
+enum { KEY_SORT = 0x100, KEY_LIST, KEY_ALL, KEY_OPEN, KEY_FULL, KEY_BY, KEY_OF, KEY_MEASURE, KEY_MODULE };
 
 struct env {
 	const char *words[CT_REPORTS_MAX + 1];	/* names of reports, then the directory */
 	unsigned int words_count;
-	const char *by, *of, *measure;
+	const char *by, *of, *measure, *module;
 	struct ct_only only;
 	struct ct_group_spec spec;
 	struct ct_analyser grouping;	/* of --by */
@@ -77,6 +77,7 @@ static const struct argp_option options[] = {
 	{ "top", 'n', "N", 0, "at most N rows of each table, 0: all (default: 20 in tables)", 0 },
 	{ "sort", KEY_SORT, "COLUMN", 0, "sort by this column, largest first; -COLUMN: smallest first", 0 },
 	{ "full-names", KEY_FULL, NULL, 0, "whole names of kernels in tables, however long (csv, tsv and json have them)", 0 },
+	{ "module", KEY_MODULE, "GLOB", 0, "lines, stacks: show lines of these libraries one by one, too ('torch', '*')", 0 },
 	{ NULL, 0, NULL, 0, "A table of your own:", 2 },
 	{ "by", KEY_BY, "KEYS", 0, "a row for each: function, kernel, thread, stage, stream ...; several with commas", 2 },
 	{ "of", KEY_OF, "WHAT", 0, "calls, launches, kernels, copies, ioctls ... (default: what fits the first key)", 2 },
@@ -123,6 +124,9 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SORT:
 		env->request.sort = arg;
+		return 0;
+	case KEY_MODULE:
+		env->module = arg;
 		return 0;
 	case KEY_BY:
 		env->by = arg;
@@ -262,6 +266,9 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	env.request.engine.filter = env.only.filter;
+	/* For people; scripts get whole stacks unless they say which. */
+	env.request.engine.filter.fold = !env.request.format || env.module;
+	env.request.engine.filter.modules = env.module;
 	env.request.steady = !env.only.from && !env.only.to;
 	env.request.engine.phases = env.only.phases_found ? &env.only.phases : NULL;
 	if (!status)

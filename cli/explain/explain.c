@@ -3,12 +3,14 @@
 #include "explain/explain.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/gpu/coverage.h"
 #include "analysis/ranks/job.h"
 #include "analysis/stacks/hot.h"
+#include "analysis/stacks/source.h"
 #include "explain/causes.h"
 #include "explain/findings.h"
 #include "explain/findings_text.h"
@@ -36,10 +38,26 @@ static int explain_compare(const void *a, const void *b)
 
 #define EXPLAIN_LINES	3	/* of a finding */
 
+/* "train.py:12: loss = step(batch)", of the line that costs most. */
+static int explain_source(struct ct_explain *x, struct ct_sources *sources, const struct ct_hot *hot, char **source)
+{
+	char line[256], text[200], both[460];
+	struct ct_stack_frame f;
+
+	if (!ct_stack_frame(&x->trace->reg, hot->lines.list[0].node, &f) ||
+	    !*ct_source_text(sources, &x->trace->reg, &f, text, sizeof(text)))
+		return 0;
+	ct_stack_line(&f, line, sizeof(line));
+	snprintf(both, sizeof(both), "%.*s: %s", (int)strcspn(line, " "), line, text);
+	*source = strdup(both);
+	return *source ? 0 : -ENOMEM;
+}
+
 /* Which lines of the program cost most of what the findings from @first on say. */
 static void explain_lines(struct ct_explain *x, unsigned int first)
 {
 	const struct ct_stack_costs *costs = ct_explain_state(x, &ct_stack_scopes_analyser);
+	struct ct_sources sources = { 0 };
 
 	for (unsigned int i = first; i < x->count && ct_stacks_recorded(x->trace); i++) {
 		struct ct_finding_row *f = &x->list[i];
@@ -53,10 +71,11 @@ static void explain_lines(struct ct_explain *x, unsigned int first)
 			x->error = -ENOMEM;
 		if (*ct_hot_text(&hot, &x->trace->reg, f->rule->lines, EXPLAIN_LINES, text, sizeof(text))) {
 			f->lines = strdup(text);
-			x->error = f->lines ? x->error : -ENOMEM;
+			x->error = f->lines && !explain_source(x, &sources, &hot, &f->source) ? x->error : -ENOMEM;
 		}
 		ct_keyed_free(&hot.lines);
 	}
+	ct_sources_free(&sources);
 }
 
 void ct_explain_analysers(struct ct_analysers *analysers)
@@ -104,6 +123,7 @@ void ct_explain_free(struct ct_explain *x)
 		free(x->list[i].what);
 		free(x->list[i].advice);
 		free(x->list[i].lines);
+		free(x->list[i].source);
 	}
 	free(x->list);
 }

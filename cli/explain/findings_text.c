@@ -103,6 +103,10 @@ static void findings_print_lines(const struct ct_finding_row *f, const struct fi
 		return;
 	findings_put(to, CT_TERM_DIM, "    lines: ");
 	findings_wrap(to, f->lines, 11, 11);
+	if (!f->source)
+		return;
+	fprintf(to->out, "%11s", "");
+	findings_wrap(to, f->source, 13, 11);
 }
 
 static const char *findings_how(const struct ct_finding_row *f)

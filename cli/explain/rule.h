@@ -45,6 +45,7 @@ struct ct_finding_row {
 	uint64_t order;		/* the gain of the finding that it is a part of, or its own */
 	char *what, *advice;
 	char *lines;		/* of the program, that cost most of it; NULL: not known */
+	char *source;		/* the text of the first of them; NULL: not known */
 	struct ct_evidence evidence[CT_EVIDENCE_MAX];
 	unsigned int evidence_count;
 };

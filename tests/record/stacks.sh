@@ -307,3 +307,91 @@ t_stacks_exports()
 	is "$(sqlite3 "$work/stacks.sqlite" "SELECT count(*) FROM CUDATRACE_SAMPLES")" \
 		"$(grep -c '"name":"sample"' "$work/exports-a.jsonl")" "and samples"
 }
+
+# Lines of libraries: folded for people, one by one where --module says so; the text of lines.
+t_stacks_folded()
+{
+	local python version
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "lines of libraries" "no python3 with ctypes"; return; }
+	mkdir -p "$work/libs/site-packages/deep"
+	printf '%s\n' 'def outer(f):' '    return inner(f)' 'def inner(f):' '    f()' >"$work/libs/site-packages/deep/__init__.py"
+	printf '%s\n' 'import ctypes, sys, runpy' "sys.path.append('$work/libs/site-packages')" 'import deep' \
+		"cuda = ctypes.CDLL('$PWD/build/tests/sim/libcuda.so.1')" 'context = ctypes.c_void_p()' 'cuda.cuInit(0)' \
+		'cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)' 'cuda.cuCtxSetCurrent(context)' \
+		'def step():' '    deep.outer(cuda.cuCtxSynchronize)' 'for i in range(20):' '    step()' >"$work/libs/program.py"
+	touch -d '1 hour ago' "$work/libs/program.py" "$work/libs/site-packages/deep/__init__.py"
+	PYTHONPATH=$work/libs stacked folded "$python" -m program
+	is $? 0 "a program whose library calls CUDA"
+	"$cudatrace" report --format csv --module none lines "$work/folded" | grep -q ',program.py:10,step,deep,deep.outer(cuda.cuCtxSynchronize),'
+	ok $? "lines of libraries count for the line that called them, with its text" || "$cudatrace" report --format csv --module none lines "$work/folded"
+	! "$cudatrace" report lines "$work/folded" 2>&1 | grep -qE '__init__.py|runpy'
+	ok $? "people see no lines of libraries"
+	"$cudatrace" report lines "$work/folded" 2>&1 | tr -s ' \n' ' ' | grep -q -- '--module GLOB shows those of a library'
+	ok $? "and are told how to see them"
+	"$cudatrace" report --module 'd*p' lines "$work/folded" 2>&1 | grep -q '__init__.py:4 .*inner'
+	ok $? "--module shows those of a library"
+	! "$cudatrace" report --module 'd*p' lines "$work/folded" 2>&1 | grep -q 'runpy'
+	ok $? "and of no other one"
+	"$cudatrace" report --module '*' lines "$work/folded" 2>&1 | grep -q 'runpy'
+	ok $? "or of all"
+	"$cudatrace" report --format csv lines "$work/folded" | grep -q '__init__.py:4,inner,'
+	ok $? "scripts get each line"
+	is "$("$cudatrace" report --format csv --module none stacks "$work/folded" | sed -n '/deep/{s/.*,//p;q}' | sed 's/runpy: [0-9]* frames/runpy: N frames/')" \
+		"in deep: 2 frames < program.py:10 (step) < program.py:12 (<module>) < in runpy: N frames" "report stacks counts frames of libraries"
+	"$cudatrace" explain --call "$("$cudatrace" export "$work/folded" | jq -s 'map(select(.stack and .phase == "E" and .stack[0][2] == "inner"))[0].op_id')" \
+		"$work/folded" | grep -A 4 '^called from$' | sed 's|(/.*/|(|' >"$work/folded.call"
+	is "$(sed -n 2,4p "$work/folded.call")" "$(printf '%s\n' '  in deep: 2 frames' '  step (program.py:10)' '      deep.outer(cuda.cuCtxSynchronize)')" \
+		"explain --call does, and has texts"
+	touch "$work/libs/program.py"
+	! "$cudatrace" report lines "$work/folded" 2>&1 | grep -q 'deep.outer'
+	ok $? "of a file that was changed since there is no text"
+}
+
+# attached_python NAME: stacks_lines.py without the library, as $pid, in its rounds
+attached_python()
+{
+	ROUNDS=100000 CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "${@:2}" "$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" \
+		busy sleep wait >"$work/$1.out" 2>&1 &
+	pid=$!
+	wait_until grep -q libcuda "/proc/$pid/maps"
+	sleep 0.5
+}
+
+attached_samples()
+{
+	"$cudatrace" export "$work/$1" 2>/dev/null | jq -rs '[.[] | select(.name == "sample" and .stack) | .stack[0][2]] | unique | join(" ")'
+}
+
+# Programs that already run, and that stand by.
+t_stacks_attached()
+{
+	local python version pid i
+	read -r python version < <(stacks_pythons)
+	[ -n "$python" ] || { skip "samples of programs that run already" "no python3 with ctypes"; return; }
+	attached_python attached env
+	for i in 1 2; do
+		"$cudatrace" record -q -f -o "$work/attached-$i" --pid $pid --duration 1 --stacks 2>"$work/attached-$i.said"
+		is $? 0 "record --pid --stacks, time $i" || cat "$work/attached-$i.said"
+		attached_samples attached-$i | grep -q 'compute.*sleeper'
+		ok $? "... its threads are sampled" || attached_samples attached-$i
+		is "$(find "$work/attached-$i" -name '.sample-*')" "" "... nothing of the sampler stays"
+		"$cudatrace" report --format json lines "$work/attached-$i" >"$work/attached.json"
+		is "$(jq '[.. | objects | select(.Function?) | ."Before CUDA (ns)"] | add' "$work/attached.json")" 0 "... and nothing of it is startup"
+	done
+	"$cudatrace" record -q -f -o "$work/attached-0" --pid $pid --duration 0.3 --stacks --sample=0 2>/dev/null
+	is "$(attached_samples attached-0)" "" "--sample=0: no samples"
+	is "$(grep -c 'attached-.*/.sample' "/proc/$pid/maps")" 1 "... one page of all of them stays mapped"
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	attached_python stood env LD_PRELOAD="$PWD/build/libcudatrace.so" CUDATRACE_STANDBY=1
+	"$cudatrace" record -q -f -o "$work/stood" --pid $pid --duration 1 --stacks 2>"$work/stood.said"
+	attached_samples stood | grep -q 'compute.*sleeper'
+	ok $? "a program that stood by is sampled" || { attached_samples stood; cat "$work/stood.said"; }
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	ROUNDS=100 CUDASIM_TIME_SCALE=0 CUDASIM_IOCTLS=0 "$cudatrace" record -q -f --no-module --stacks --duration 1 -o "$work/lasted" -- \
+		"$python" tests/record/stacks_lines.py "$PWD/build/tests/sim/libcuda.so.1" busy sleep wait 2>/dev/null
+	attached_samples lasted | grep -q 'compute.*sleeper'
+	ok $? "and one that is recorded for a while from its start" || attached_samples lasted
+}

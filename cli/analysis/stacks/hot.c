@@ -13,17 +13,6 @@
 /* Costs that samples say something of. */
 #define HOT_SAMPLED	(CT_COST_BIT(CT_COST_APP) | CT_COST_BIT(CT_COST_BEFORE))
 
-static bool hot_has(const struct ct_stack_frame *f, const char *word)
-{
-	return memmem(f->file, f->file_len, word, strlen(word)) != NULL;
-}
-
-bool ct_stack_foreign(const struct ct_stack_frame *f)
-{
-	return !f->file_len || *f->file == '<' || hot_has(f, "/site-packages/") || hot_has(f, "/dist-packages/") ||
-	       hot_has(f, "/lib/python3");
-}
-
 bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f, uint32_t *own)
 {
 	uint32_t innermost = node;
@@ -48,23 +37,19 @@ bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_
 /* The package of the outermost frame below @own that is a library's; false: there is none. */
 static bool hot_package(const struct ct_registry *reg, uint32_t node, uint32_t own, const char **name, int *len)
 {
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
 	struct ct_stack_frame f;
-	bool found = false;
+	bool found = false, package;
 
-	for (unsigned int i = 0; i < CT_STACK_DEPTH && node != own && ct_stack_frame(reg, node, &f); i++, node = f.parent)
-		for (unsigned int k = 0; k < 2; k++) {
-			const char *at = memmem(f.file, f.file_len, folders[k], strlen(folders[k]));
-			const char *end = f.file + f.file_len;
+	for (unsigned int i = 0; i < CT_STACK_DEPTH && node != own && ct_stack_frame(reg, node, &f); i++, node = f.parent) {
+		int its_len;
+		const char *its = ct_stack_module(&f, &its_len, &package);
 
-			if (!at)
-				continue;
-			*name = at + strlen(folders[k]);
-			*len = 0;
-			while (*name + *len < end && (*name)[*len] != '/' && (*name)[*len] != '.')
-				++*len;
-			found = *len > 0;
-		}
+		if (!package || !its_len)
+			continue;
+		*name = its;
+		*len = its_len;
+		found = true;
+	}
 	return found;
 }
 

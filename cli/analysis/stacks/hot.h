@@ -7,6 +7,7 @@
 #define CT_CLI_STACK_HOT_H
 
 #include "analysis/stacks/costs.h"
+#include "analysis/stacks/modules.h"
 
 struct ct_hot_line {
 	uint64_t key;			/* function << 32 | line */
@@ -28,9 +29,6 @@ struct ct_hot {
 /* Adds up the costs @which, bits, of @part.  0 or -ENOMEM; ct_keyed_free() the lines. */
 int ct_hot_lines(struct ct_hot *hot, const struct ct_stack_costs *costs, const struct ct_registry *reg, uint64_t part,
 		 unsigned int which);
-
-/* Is the file one of a library of Python's, or of no file at all? */
-bool ct_stack_foreign(const struct ct_stack_frame *f);
 
 /* The innermost frame that is the program's own, or else the innermost of all; false: there is none. */
 bool ct_stack_own(const struct ct_registry *reg, uint32_t node, struct ct_stack_frame *f, uint32_t *own);

@@ -10,19 +10,37 @@
 #include <string.h>
 
 #include "analysis/stacks/costs.h"
+#include "analysis/stacks/folds.h"
+#include "analysis/stacks/hot.h"
+#include "analysis/stacks/source.h"
+#include "base/grow.h"
 
 static const struct ct_analyser *const lines_needs[] = { &ct_stack_costs_analyser, NULL };
 
-/* Of a line of a function. */
+/* Of a line of a function; or of all lines of a library in stacks where the program itself has none. */
 struct lines_line {
-	uint64_t key;			/* function << 32 | line */
+	uint64_t key;			/* function << 32 | line; the library's index in modules */
+	uint64_t module;		/* 1: of a library */
 	uint32_t node;			/* one of those that are this line */
 	uint32_t seen;			/* the last stack that counted, index + 1 */
 	struct ct_stack_cost self, total;
+	/* The library that most of its own time is in, by majority. */
+	const char *inside;
+	int inside_len;
+	uint64_t inside_value;
+};
+
+struct lines_module {
+	const char *name;		/* not terminated */
+	int len;
 };
 
 struct lines {
 	CT_KEYED(struct lines_line) lines;
+	struct lines_module *modules;
+	unsigned int modules_count, modules_room;
+	struct ct_sources sources;
+	struct ct_fold folds[CT_STACK_DEPTH];
 };
 
 static uint64_t lines_time(const struct ct_stack_cost *c)
@@ -61,7 +79,7 @@ static void lines_all(const struct ct_stack_costs *costs, struct ct_stack_cost *
 
 /* ------------------------------------------------------------------- rows --- */
 
-static void lines_notes(const struct ct_analysis *a, struct ct_table *t)
+static void lines_notes(const struct ct_analysis *a, struct ct_table *t, bool folded)
 {
 	const struct ct_stack_costs *costs = ct_analysis_state(a, &ct_stack_costs_analyser);
 	const char *refused = ct_registry_info(&a->trace->reg, "stacks_refused");
@@ -75,6 +93,8 @@ static void lines_notes(const struct ct_analysis *a, struct ct_table *t)
 	else if (unknown.of[CT_COST_CALLS])
 		ct_table_note(t, "%llu of %llu calls have no stack: of functions without one (getters, events), of threads without Python code, or lost.",
 			      (unsigned long long)unknown.of[CT_COST_CALLS], (unsigned long long)all.of[CT_COST_CALLS]);
+	if (folded)
+		ct_table_note(t, "Lines of libraries count for the program's line that called them: --module GLOB shows those of a library, --module '*' all.");
 	if (ct_stacks_recorded(a->trace) && !a->filter->pid && a->totals->processes > 1)
 		ct_table_note(t, "Of all %u processes together: --pid takes one.", a->totals->processes);
 	if (ct_stacks_sampled(a->trace) && all.of[CT_COST_SAMPLES] >= CT_COSTS_SAMPLES)
@@ -105,7 +125,7 @@ static struct ct_cell lines_words(struct ct_table *t, const struct ct_stack_fram
 /* ------------------------------------------------------------------ lines --- */
 
 enum { L_SHARE, L_TOTAL, L_SELF, L_APP, L_ERROR, L_WAITS, L_CUDA, L_BEFORE, L_SAMPLES, L_CALLS, L_CALLS_TOTAL, L_LAUNCHES, L_GPU, L_BYTES, L_LINE, L_FUNCTION,
-       L_FILE, L_COLUMNS };
+       L_INSIDE, L_SOURCE, L_FILE, L_COLUMNS };
 
 static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_SHARE] = { "Time (%)", "time", CT_CELL_PERCENT, 0 },
@@ -124,33 +144,105 @@ static const struct ct_column lines_columns[L_COLUMNS] = {
 	[L_BYTES] = { "Copied (B)", "copied", CT_CELL_BYTES, 5 },
 	[L_LINE] = { "Line", "line", CT_CELL_TEXT, 0 },
 	[L_FUNCTION] = { "Function", "function", CT_CELL_TEXT, 0 },
+	[L_INSIDE] = { "Inside", "in", CT_CELL_TEXT, 2 },
+	[L_SOURCE] = { "Source", "source", CT_CELL_TEXT, 6 },
 	[L_FILE] = { "File", "file", CT_CELL_TEXT, 8 },
 };
 
-/* Adds a stack's cost to each of its lines. */
+/* The index of a library's name; UINT32_MAX: no memory. */
+static uint32_t lines_module(struct lines *s, const struct ct_fold *fold)
+{
+	for (uint32_t i = 0; i < s->modules_count; i++)
+		if (s->modules[i].len == fold->module_len && !memcmp(s->modules[i].name, fold->module, fold->module_len))
+			return i;
+	if (!ct_room(s->modules, s->modules_count, s->modules_room))
+		return UINT32_MAX;
+	s->modules[s->modules_count] = (struct lines_module){ fold->module, fold->module_len };
+	return s->modules_count++;
+}
+
+static struct lines_line *lines_line(struct lines *s, const struct ct_fold *fold)
+{
+	uint32_t module = fold->frames ? lines_module(s, fold) : 0;
+	uint64_t key = fold->frames ? module : (uint64_t)fold->f.function << 32 | fold->f.line;
+	struct lines_line *line = ct_keyed_get_pair(&s->lines, key, fold->frames != 0);
+
+	if (module == UINT32_MAX)
+		return NULL;
+	if (!line)
+		line = ct_keyed_put_pair(&s->lines, key, fold->frames != 0);
+	if (line)
+		line->node = fold->node;
+	return line;
+}
+
+/* As of a vote: who has more than half stays. */
+static void lines_inside(struct lines_line *line, const struct ct_fold *fold, uint64_t value)
+{
+	const char *name = fold ? fold->module : "";
+	int len = fold ? fold->module_len : 0;
+
+	if (line->inside_len == len && !memcmp(line->inside ? line->inside : "", name, len)) {
+		line->inside_value += value;
+	} else if (line->inside_value >= value) {
+		line->inside_value -= value;
+	} else {
+		line->inside = name;
+		line->inside_len = len;
+		line->inside_value = value - line->inside_value;
+	}
+}
+
+/* Adds a stack's cost to each of its lines; that of libraries to the line that called them. */
 static int lines_stack(struct ct_analysis *a, const struct ct_stack_sum *stack, uint32_t index)
 {
 	struct lines *s = a->state;
-	struct ct_stack_frame f = { .parent = stack->node };
+	unsigned int count = ct_folds(a->filter, &a->trace->reg, stack->node, s->folds), own = 0;
+	bool first = true;
 
-	for (unsigned int i = 0; i < CT_STACK_DEPTH; i++) {
-		uint32_t node = f.parent;
+	for (unsigned int i = 0; i < count; i++)
+		own += !s->folds[i].frames;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct ct_fold *fold = &s->folds[i];
 		struct lines_line *line;
 
-		if (!ct_stack_frame(&a->trace->reg, node, &f))
-			break;
-		line = ct_keyed_put(&s->lines, (uint64_t)f.function << 32 | f.line);
+		if (own && fold->frames)
+			continue;
+		line = lines_line(s, fold);
 		if (!line)
 			return -ENOMEM;
-		line->node = node;
-		if (!i)
+		if (first) {
 			ct_stack_cost_add(&line->self, &stack->cost);
+			lines_inside(line, i ? &s->folds[i - 1] : NULL, lines_time(&stack->cost));
+		}
+		first = false;
 		/* A line that calls itself. */
 		if (line->seen != index + 1)
 			ct_stack_cost_add(&line->total, &stack->cost);
 		line->seen = index + 1;
 	}
 	return 0;
+}
+
+/* What a row is of. */
+static void lines_where(struct ct_analysis *a, struct ct_table *t, const struct lines_line *line,
+			const struct ct_stack_frame *f, struct ct_cell *row)
+{
+	struct lines *s = a->state;
+	const struct lines_module *m = line->module ? &s->modules[line->key] : NULL;
+	char text[160];
+
+	if (m) {
+		row[L_LINE] = m->len ? ct_format(t, "in %.*s", m->len, m->name) : ct_text(t, "in generated code");
+		return;
+	}
+	row[L_LINE] = lines_words(t, f);
+	row[L_FILE] = ct_format(t, "%.*s", f->file_len, f->file);
+	row[L_FUNCTION] = ct_format(t, "%.*s", f->name_len, f->name);
+	if (line->inside_len)
+		row[L_INSIDE] = ct_format(t, "%.*s", line->inside_len, line->inside);
+	if (*ct_source_text(&s->sources, &a->trace->reg, f, text, sizeof(text)))
+		row[L_SOURCE] = ct_text(t, text);
 }
 
 static int lines_end(struct ct_analysis *a)
@@ -192,11 +284,9 @@ static int lines_end(struct ct_analysis *a)
 		if (a->trace->has_gpu)
 			row[L_GPU] = ct_u64(line->total.of[CT_COST_GPU]);
 		row[L_BYTES] = ct_u64(line->total.of[CT_COST_BYTES]);
-		row[L_LINE] = lines_words(t, &f);
-		row[L_FILE] = ct_format(t, "%.*s", f.file_len, f.file);
-		row[L_FUNCTION] = ct_format(t, "%.*s", f.name_len, f.name);
+		lines_where(a, t, line, &f, row);
 	}
-	lines_notes(a, t);
+	lines_notes(a, t, a->filter->fold && s->lines.count);
 	return rc ? rc : ct_table_sort(t, L_SELF, true);
 }
 
@@ -215,18 +305,77 @@ static const struct ct_column stacks_columns[S_COLUMNS] = {
 	[S_STACK] = { "Stack", "stack, the innermost line first", CT_CELL_TEXT, 0 },
 };
 
-static struct ct_cell stacks_text(struct ct_analysis *a, struct ct_table *t, uint32_t node)
+/* Stacks that are the same to people. */
+struct stacks_node {
+	uint64_t caller;		/* the one below it, + 1; 0: it is the outermost */
+	uint64_t at;			/* function << 32 | line; the library's index, with its highest bit */
+	unsigned int least, most;	/* frames of a library */
+	struct ct_fold fold;
+	struct ct_stack_cost cost;
+};
+
+struct stacks {
+	struct lines lines;		/* names of libraries, and room */
+	CT_KEYED(struct stacks_node) nodes;
+};
+
+static int stacks_add(struct ct_analysis *a, const struct ct_stack_sum *sum)
 {
-	struct ct_stack_frame f = { .parent = node };
+	struct stacks *s = a->state;
+	unsigned int i = ct_folds(a->filter, &a->trace->reg, sum->node, s->lines.folds);
+	uint64_t caller = 0;
+
+	while (i--) {
+		const struct ct_fold *fold = &s->lines.folds[i];
+		uint64_t at = (uint64_t)fold->f.function << 32 | fold->f.line;
+		struct stacks_node *n;
+
+		if (fold->frames)
+			at = 1ull << 63 | lines_module(&s->lines, fold);
+		n = ct_keyed_get_pair(&s->nodes, caller, at);
+		if (!n) {
+			n = ct_keyed_put_pair(&s->nodes, caller, at);
+			if (!n || at == (1ull << 63 | UINT32_MAX))
+				return -ENOMEM;
+			n->fold = *fold;
+			n->least = n->most = fold->frames;
+		}
+		n->least = fold->frames < n->least ? fold->frames : n->least;
+		n->most = fold->frames > n->most ? fold->frames : n->most;
+		caller = n - s->nodes.list + 1;
+		if (!i)
+			ct_stack_cost_add(&n->cost, &sum->cost);
+	}
+	return 0;
+}
+
+static struct ct_cell stacks_text(struct ct_analysis *a, struct ct_table *t, const struct stacks_node *n)
+{
+	struct stacks *s = a->state;
 	char text[8192] = "";
 	size_t used = 0;
 
-	for (unsigned int i = 0; i < CT_STACK_DEPTH && used + 16 < sizeof(text) &&
-				 ct_stack_frame(&a->trace->reg, f.parent, &f); i++) {
-		used += snprintf(text + used, sizeof(text) - used, "%s", i ? " < " : "");
-		used += strlen(ct_stack_words(&f, text + used, sizeof(text) - used));
+	for (bool inner = true; used + 16 < sizeof(text); inner = false) {
+		used += snprintf(text + used, sizeof(text) - used, "%s", inner ? "" : " < ");
+		used += strlen(ct_fold_words(a->filter, &n->fold, text + used, sizeof(text) - used));
+		/* "in torch: 5 to 7 frames" */
+		if (n->least != n->most && used < sizeof(text)) {
+			used = memrchr(text, ':', used) - (void *)text;
+			used += snprintf(text + used, sizeof(text) - used, ": %u to %u frames", n->least, n->most);
+		}
+		if (!n->caller)
+			break;
+		n = &s->nodes.list[n->caller - 1];
 	}
 	return ct_format(t, "%s", text);
+}
+
+static bool stacks_some(const struct ct_stack_cost *c)
+{
+	for (unsigned int i = 0; i < CT_COSTS; i++)
+		if (c->of[i])
+			return true;
+	return false;
 }
 
 static int stacks_end(struct ct_analysis *a)
@@ -235,13 +384,17 @@ static int stacks_end(struct ct_analysis *a)
 	struct ct_table *t = ct_analysis_table(a, "stacks", "Stacks of the program, by the time before and in its calls of CUDA",
 					       stacks_columns, S_COLUMNS);
 	struct ct_stack_cost all, unknown;
+	struct stacks *s = a->state;
+	int rc = 0;
 
 	lines_all(costs, &all, &unknown);
-	for (size_t i = 0; i < costs->sums.count; i++) {
-		const struct ct_stack_sum *n = &costs->sums.list[i];
+	for (size_t i = 0; i < costs->sums.count && !rc; i++)
+		rc = stacks_add(a, &costs->sums.list[i]);
+	for (size_t i = 0; i < s->nodes.count && !rc; i++) {
+		const struct stacks_node *n = &s->nodes.list[i];
 		struct ct_cell *row;
 
-		if (!n->node)
+		if (!stacks_some(&n->cost))
 			continue;
 		row = ct_table_row(t);
 		row[S_SHARE] = ct_double(lines_share(lines_time(&n->cost), lines_time(&all)));
@@ -252,17 +405,32 @@ static int stacks_end(struct ct_analysis *a)
 		if (a->trace->has_gpu)
 			row[S_GPU] = ct_u64(n->cost.of[CT_COST_GPU]);
 		row[S_BYTES] = ct_u64(n->cost.of[CT_COST_BYTES]);
-		row[S_STACK] = stacks_text(a, t, n->node);
+		row[S_STACK] = stacks_text(a, t, n);
 	}
-	lines_notes(a, t);
-	return ct_table_sort(t, S_TIME, true);
+	lines_notes(a, t, false);
+	if (a->filter->fold && s->nodes.count)
+		ct_table_note(t, "Frames of libraries are counted: --module GLOB shows those of a library, --module '*' all.");
+	return rc ? rc : ct_table_sort(t, S_TIME, true);
+}
+
+static void lines_free_all(struct lines *s)
+{
+	ct_keyed_free(&s->lines);
+	ct_sources_free(&s->sources);
+	free(s->modules);
+}
+
+static void stacks_free(struct ct_analysis *a)
+{
+	struct stacks *s = a->state;
+
+	ct_keyed_free(&s->nodes);
+	lines_free_all(&s->lines);
 }
 
 static void lines_free(struct ct_analysis *a)
 {
-	struct lines *s = a->state;
-
-	ct_keyed_free(&s->lines);
+	lines_free_all(a->state);
 }
 
 const struct ct_analyser ct_report_lines = {
@@ -280,5 +448,7 @@ const struct ct_analyser ct_report_stacks = {
 	.summary = "the same for whole stacks",
 	.single = true,
 	.needs = lines_needs,
+	.state_size = sizeof(struct stacks),
 	.end = stacks_end,
+	.free = stacks_free,
 };

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stacks/folds.h"
+#include "analysis/stacks/source.h"
 #include "explain/calls/call_detail.h"
 #include "explain/calls/call_nodes.h"
 #include "explain/calls/call_tables.h"
-#include "trace/stacks/stacks.h"
 #include "view/term.h"
 
 #define REST_NAMES	3	/* functions that a line names */
@@ -235,26 +236,38 @@ static void print_nodes(const struct print_tree *p)
 
 #define PRINT_LINES	16	/* of a stack */
 
+/* A line, and its text if that is known. */
+static void print_line(const struct print_tree *p, struct ct_sources *sources, const struct ct_fold *fold)
+{
+	char words[CT_STRING_MAX], text[200];
+
+	if (fold->frames)
+		ct_fold_words(p->a->filter, fold, words, sizeof(words));
+	else
+		ct_stack_words(&fold->f, words, sizeof(words));
+	fputs("  ", p->out);
+	print_text(p, 2, words);
+	if (fold->frames || !*ct_source_text(sources, &p->a->trace->reg, &fold->f, text, sizeof(text)))
+		return;
+	fputs("      ", p->out);
+	print_text(p, 6, text);
+}
+
 /* The lines of the program that made the call, the innermost first. */
 static void print_stack(const struct print_tree *p)
 {
-	struct ct_stack_frame f = { .parent = p->t->called_from };
-	char words[CT_STRING_MAX];
-	unsigned int depth = 0, more = 0;
+	struct ct_fold *folds = calloc(CT_STACK_DEPTH, sizeof(*folds));
+	unsigned int count = folds ? ct_folds(p->a->filter, &p->a->trace->reg, p->t->called_from, folds) : 0;
+	struct ct_sources sources = { 0 };
 
-	while (depth + more < CT_STACK_DEPTH && ct_stack_frame(&p->a->trace->reg, f.parent, &f)) {
-		if (depth == PRINT_LINES) {
-			more++;
-			continue;
-		}
-		if (!depth++)
-			print_text(p, 0, "called from");
-		fputs("  ", p->out);
-		print_text(p, 2, ct_stack_words(&f, words, sizeof(words)));
-	}
-	if (more) {
-		fprintf(p->out, "  ... and %u more lines\n", more);
-	}
+	if (count)
+		print_text(p, 0, "called from");
+	for (unsigned int i = 0; i < count && i < PRINT_LINES; i++)
+		print_line(p, &sources, &folds[i]);
+	if (count > PRINT_LINES)
+		fprintf(p->out, "  ... and %u more lines\n", count - PRINT_LINES);
+	ct_sources_free(&sources);
+	free(folds);
 }
 
 static void print_head(const struct print_tree *p)

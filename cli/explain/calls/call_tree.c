@@ -58,7 +58,7 @@ int ct_explain_calls(const struct ct_trace *t, const struct ct_call_request *q, 
 		     struct ct_error *err)
 {
 	const struct ct_analyser *collect = &ct_call_collect;
-	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1 } };
+	struct ct_engine_options options = { .filter = { .layer = -1, .category = -1, .fold = true, .modules = q->filter.modules } };
 	struct ct_call_found *found;
 	struct ct_engine *e = NULL;
 	int rc;
