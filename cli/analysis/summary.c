@@ -41,6 +41,7 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	const struct ct_totals *s = a->totals;
 	const char *command = ct_registry_info(&t->reg, "command");
 	const char *only = ct_registry_info(&t->reg, CT_ONLY_INFO);
+	const char *range = ct_registry_info(&t->reg, CT_RANGE_INFO);
 	const char *damage = ct_registry_info(&t->reg, CT_DAMAGED_INFO);
 	const char *way = ct_registry_info(&t->reg, "way") ? : ct_registry_info(&t->reg, "sink");
 	char ns[CT_TERM_TEXT], count[CT_TERM_TEXT], line[512], when[64] = "";
@@ -65,6 +66,8 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 		    s->threads, s->threads == 1 ? "" : "s");
 	if (only)
 		ct_page_add(page, "only      %s: other calls were not recorded", ct_term_clean(line, sizeof(line), only, 400));
+	if (range)
+		ct_page_add(page, "range     %s: calls before and after it were not recorded", ct_term_clean(line, sizeof(line), range, 400));
 	if (damage)
 		ct_page_add(page, "damaged   %s", ct_term_clean(line, sizeof(line), damage, 300));
 	if (t->unfinished)

@@ -44,6 +44,8 @@ struct ct_attached {
 	bool partly;			/* libcuda's table is not known */
 	bool gpu;			/* CUPTI was asked to begin there ... */
 	bool gpu_said;			/* ... and how that went was said */
+	bool range_said;		/* its capture range began, which was said */
+	bool leaving, left;		/* nothing more is recorded of it */
 };
 
 /* For a recording into @dir with this @uuid, without the module. */

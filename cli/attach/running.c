@@ -23,6 +23,7 @@
 #define LOOK_MS		50
 #define NEW_NS		500000000ull	/* between two looks for new processes */
 
+#define RANGES_NS	200000000ull	/* between two looks whether a capture range has begun or ended */
 #define GPU_NS		15000000000ull	/* for CUPTI to end */
 
 struct running {
@@ -84,6 +85,11 @@ static int running_add(struct running *r, pid_t pid, struct ct_error *err)
 	if (r->count == CT_RUNNING_MAX)
 		return ct_fail(err, E2BIG, "more than %d processes at once", CT_RUNNING_MAX);
 	running_name(pid, name, sizeof(name));
+	if (r->asked->range->name && !ct_standby_is(pid)) {
+		r->refused[r->refused_count++] = pid;
+		return ct_fail(err, ENOTSUP, "process %d has no library that could tell the range %s: start it with LD_PRELOAD=libcudatrace.so and CUDATRACE_STANDBY=1, or use --capture-range cudaProfilerApi",
+			       pid, r->asked->range->text);
+	}
 	rc = ct_attach(a, &r->to, pid, err);
 	if (rc) {
 		if (r->refused_count < CT_RUNNING_MAX)
@@ -138,7 +144,7 @@ static void running_find(struct running *r)
 static bool running_any(const struct running *r)
 {
 	for (unsigned int i = 0; i < r->count; i++)
-		if (ct_attached_lives(&r->attached[i]))
+		if (!r->attached[i].left && ct_attached_lives(&r->attached[i]))
 			return true;
 	return false;
 }
@@ -177,8 +183,9 @@ static void running_tell_gpu(struct running *r, const char *dir)
 			continue;
 		a->gpu_said = true;
 		if (begun)
-			fprintf(stderr, "cudatrace: process %d: CUPTI took %.1f ms to begin, while the program went on\n", a->pid,
-				strtod(begun, NULL) / 1e6);
+			fprintf(stderr, "cudatrace: process %d: CUPTI took %.1f ms to begin, %s\n", a->pid,
+				strtod(begun, NULL) / 1e6,
+				r->asked->range->text ? "for which the begin of the range waited" : "while the program went on");
 		else
 			fprintf(stderr, "cudatrace: process %d: nothing of the GPU is recorded: %s\n", a->pid,
 				ct_registry_info(&reg, "gpu_refused") ? : "CUPTI refused");
@@ -187,7 +194,7 @@ out:
 	ct_registry_free(&reg);
 }
 
-/* CUPTI ends before the trace is left: what it has is written, and it lets go of the process. */
+/* Of those that are to be left, CUPTI ends before the trace is left: what it has is written, and it lets go of the process. */
 static void running_end_gpu(struct running *r, const char *dir)
 {
 	uint64_t until = ct_now_ns() + GPU_NS;
@@ -197,7 +204,7 @@ static void running_end_gpu(struct running *r, const char *dir)
 		struct ct_attached *a = &r->attached[i];
 		struct ct_error err = { 0 };
 
-		if (a->gpu && ct_attached_lives(a)) {
+		if (a->leaving && a->gpu && ct_attached_lives(a)) {
 			int rc = ct_attach_end_gpu(a, &r->to, &err);
 
 			if (rc < 0)
@@ -216,12 +223,77 @@ static void running_end_gpu(struct running *r, const char *dir)
 			for (unsigned int i = 0; i < r->count; i++) {
 				struct ct_attached *a = &r->attached[i];
 
-				waits += a->gpu && ct_attached_lives(a) && !running_said(&reg, "gpu_ended", a->pid);
+				waits += a->leaving && a->gpu && ct_attached_lives(a) && !running_said(&reg, "gpu_ended", a->pid);
 			}
 		ct_registry_free(&reg);
 	}
 	if (waits)
 		ct_complain("CUPTI did not end within %.0f s in %u processes: what it had is lost", (double)GPU_NS / 1e9, waits);
+}
+
+/* Those that are marked. */
+static void running_leave(struct running *r, const char *dir)
+{
+	running_end_gpu(r, dir);
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct ct_attached *a = &r->attached[i];
+		struct ct_error err = { 0 };
+		unsigned int kept;
+
+		if (!a->leaving)
+			continue;
+		a->leaving = false;
+		a->left = true;
+		if (!ct_attached_lives(a))
+			continue;
+		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
+			ct_complain("%s; it goes on being recorded until it notices that nobody reads, 5 s after this command's end", err.text);
+		if (kept)
+			fprintf(stderr, "cudatrace: process %d: %u pointers of libcuda were changed by another tool and stay, calls pass through cudatrace's library there\n",
+				a->pid, kept);
+	}
+}
+
+/* ------------------------------------------------------ capture ranges ----- */
+
+/* Says which began; those of which it has ended are left, so that their calls cost nothing. */
+static void running_follow_ranges(struct running *r)
+{
+	struct ct_registry reg = { 0 };
+	struct ct_error err = { 0 };
+	bool any = false;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		any |= !r->attached[i].left;
+	if (any && !ct_registry_read(&reg, r->dir, &err)) {
+		any = false;
+		for (unsigned int i = 0; i < r->count; i++) {
+			struct ct_attached *a = &r->attached[i];
+
+			if (!a->range_said && running_said(&reg, "range_begun", a->pid)) {
+				a->range_said = true;
+				fprintf(stderr, "cudatrace: process %d: the range %s has begun\n", a->pid, r->asked->range->text);
+			}
+			if (!a->left && running_said(&reg, "range_ended", a->pid)) {
+				a->leaving = any = true;
+				fprintf(stderr, "cudatrace: process %d: the range has ended\n", a->pid);
+			}
+		}
+		if (any)
+			running_leave(r, r->dir);
+	}
+	ct_registry_free(&reg);
+}
+
+/* Where the recording is at its end. */
+static void running_tell_ranges(const struct running *r)
+{
+	unsigned int never = 0;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		never += !r->attached[i].range_said;
+	if (never && never == r->count)
+		fprintf(stderr, "cudatrace: the range %s never began: nothing was recorded\n", r->asked->range->text);
 }
 
 /* ------------------------------------------------------ from begin to end -- */
@@ -250,7 +322,7 @@ static void running_delay(struct running *r)
 
 static void running_follow(struct running *r)
 {
-	uint64_t end = ~0ull, look = ct_now_ns() + NEW_NS;
+	uint64_t end = ~0ull, look = ct_now_ns() + NEW_NS, ranges = 0;
 
 	r->asked->begun(r->asked->arg);
 	while (!running_stop && ct_now_ns() < end && (r->searches || running_any(r))) {
@@ -261,30 +333,16 @@ static void running_follow(struct running *r)
 			break;
 		ct_flight_look(r->asked->flight);
 		running_tell_gpu(r, r->dir);
+		if (r->asked->range->text && ct_now_ns() >= ranges) {
+			running_follow_ranges(r);
+			ranges = ct_now_ns() + RANGES_NS;
+		}
 		if (r->searches && ct_now_ns() >= look) {
 			running_find(r);
 			look = ct_now_ns() + NEW_NS;
 		}
 	}
 	r->asked->ended(r->asked->arg);
-}
-
-static void running_leave(struct running *r, const char *dir)
-{
-	running_end_gpu(r, dir);
-	for (unsigned int i = 0; i < r->count; i++) {
-		struct ct_attached *a = &r->attached[i];
-		struct ct_error err = { 0 };
-		unsigned int kept;
-
-		if (!ct_attached_lives(a))
-			continue;
-		if (ct_attach_end(a, &r->to, dir, &kept, &err) && ct_attached_lives(a))
-			ct_complain("%s; it goes on being recorded until it notices that nobody reads, 5 s after this command's end", err.text);
-		if (kept)
-			fprintf(stderr, "cudatrace: process %d: %u pointers of libcuda were changed by another tool and stay, calls pass through cudatrace's library there\n",
-				a->pid, kept);
-	}
 }
 
 int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, const char *library,
@@ -344,6 +402,12 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		running_find(&r);
 	if (r.count || r.searches) {
 		running_follow(&r);
+		if (asked->range->text) {
+			running_follow_ranges(&r);
+			running_tell_ranges(&r);
+		}
+		for (unsigned int i = 0; i < r.count; i++)
+			r.attached[i].leaving = !r.attached[i].left;
 		running_leave(&r, rec->dir);
 		rc = (int)r.count;
 	}

@@ -8,6 +8,7 @@
 
 #include "capture/flight.h"
 #include "capture/launch.h"
+#include "capture/capture_range.h"
 #include "capture/recording.h"
 
 #define CT_RUNNING_MAX	1024	/* processes of one recording */
@@ -23,6 +24,7 @@ struct ct_running {
 	const char *gpu, *gpu_what;	/* the plugin, and what it is to collect; NULL: none */
 	const char *stacks;		/* the plugin; NULL: none */
 	bool sample;			/* threads are sampled, by the caller */
+	const struct ct_capture_range *range;	/* which part of the processes' time */
 	double seconds;			/* 0: until Ctrl-C or the end of all of them */
 	struct ct_flight *flight;	/* record --keep */
 	/* Records come from now on; and no more of them. */

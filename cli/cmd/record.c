@@ -22,6 +22,7 @@
 #include "capture/ring.h"
 #include "capture/unseen.h"
 #include "base/options.h"
+#include "capture/capture_range.h"
 #include "capture/recording.h"
 #include "analysis/summary.h"
 #include "capture/drain.h"
@@ -47,6 +48,7 @@ struct env {
 	char **argv;
 	struct ct_flight flight;	/* --keep, --on */
 	struct ct_running running;	/* --pid, --all */
+	struct ct_capture_range range;		/* --capture-range */
 	struct ct_chosen chosen;	/* --functions, --types, --no-queries */
 	pid_t pids[CT_RUNNING_MAX];
 };
@@ -64,7 +66,7 @@ struct recording {
 
 enum { KEY_NO_MODULE = 0x100, KEY_RING_SIZE, KEY_SUBBUF_SIZE, KEY_SUBBUFS, KEY_GROUPS, KEY_TIME_QUERIES, KEY_INJECT, KEY_NO_NVTX,
        KEY_RUNTIME, KEY_GPU, KEY_STACKS, KEY_SAMPLE, KEY_ALL, KEY_DURATION, KEY_DELAY, KEY_KEEP, KEY_ON,
-       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES };
+       KEY_FUNCTIONS, KEY_TYPES, KEY_NO_QUERIES, KEY_CAPTURE_RANGE };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Directory of the trace; made here (default: cudatrace-DATE-TIME)", 0 },
@@ -73,6 +75,7 @@ static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
 	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long, for a program that is started here from its first call on; it goes on itself (default: Ctrl-C, or the end of the processes)", 0 },
 	{ "delay", KEY_DELAY, "SECONDS", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
+	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on); calls before and after it cost little", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms); SIGUSR2 always does", 0 },
@@ -106,6 +109,7 @@ static const char doc[] =
 	"  cudatrace record --gpu -- python infer.py\n"
 	"  cudatrace record --stacks -- python infer.py    (then: cudatrace report lines)\n"
 	"  cudatrace record --pid 4242 --duration 10\n"
+	"  cudatrace record --capture-range cudaProfilerApi --gpu -- python train.py\n"
 	"  cudatrace record --keep 60s --on error,slow=50ms -- ./server    (also: cudatrace snapshot --pid PID)\n";
 
 static const char *record_gpu_what(struct argp_state *state, const char *arg)
@@ -122,7 +126,8 @@ static const char *record_gpu_what(struct argp_state *state, const char *arg)
 
 static bool record_is_running(const struct env *env)
 {
-	return env->running.pids_count || env->running.all || env->running.delay > 0 || env->running.seconds > 0;
+	return env->running.pids_count || env->running.all || env->running.delay > 0 || env->running.seconds > 0 ||
+	       env->range.text;
 }
 
 static void record_pids(struct argp_state *state, struct env *env, char *arg)
@@ -145,7 +150,7 @@ static void record_check_running(struct argp_state *state, struct env *env)
 {
 	if (env->argv && !env->running.pids_count && !env->running.all) {
 		if (record_is_running(env) && ct_launch_injected)
-			argp_error(state, "--inject does not go with --delay and --duration");
+			argp_error(state, "--inject does not go with --delay, --duration and --capture-range");
 		return;
 	}
 	if (env->argv)
@@ -214,6 +219,15 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		env->running.delay = strtod(arg, &arg);
 		if (*arg || !(env->running.delay > 0))
 			argp_error(state, "--delay: give seconds, as 10 or 0.5");
+		break;
+	case KEY_CAPTURE_RANGE:
+		switch (ct_capture_range_parse(&env->range, arg)) {
+		case -EINVAL:
+			argp_error(state, "--capture-range: give cudaProfilerApi, nvtx:NAME or mark:NAME");
+			break;
+		case -E2BIG:
+			argp_error(state, "--capture-range: at most 1000 characters");
+		}
 		break;
 	case KEY_KEEP:
 		switch (ct_keep_parse(arg, &env->flight.asked)) {
@@ -462,7 +476,8 @@ static int record_running(struct recording *rec)
 	if (env->argv)
 		ct_machine_environment(&rec->to.registry);
 	ct_chosen_info(&env->chosen, &rec->to.registry);
-	if (!env->argv || env->running.delay > 0)
+	ct_capture_range_info(&env->range, &rec->to.registry);
+	if (!env->argv || env->running.delay > 0 || env->range.text)
 		ct_registry_add_info(&rec->to.registry, CT_ATTACHED_INFO, "yes");
 	if (env->argv)
 		record_find_nvtx(rec);
@@ -473,6 +488,7 @@ static int record_running(struct recording *rec)
 	env->running.stacks = *ct_launch_stacks ? ct_launch_stacks : NULL;
 	env->running.sample = record_samples(rec);
 	env->running.flight = &env->flight;
+	env->running.range = &env->range;
 	env->running.begun = record_begun;
 	env->running.ended = record_ended;
 	env->running.arg = rec;

@@ -83,6 +83,7 @@ static inline uint32_t ct_registry_first(const struct ct_registry *reg, uint32_t
  * An info line that is in no file: what is missing of the trace because it is damaged.  It stands
  * in whatever shows the infos of a trace.  0 or -ENOMEM.
  */
+#define CT_RANGE_INFO	"capture_range"	/* which part of the time was recorded, if not all */
 #define CT_ONLY_INFO	"only"		/* which calls were recorded, if not all */
 #define CT_DAMAGED_INFO	"damaged"
 int ct_registry_add_damage(struct ct_registry *reg, const char *text);

@@ -69,6 +69,8 @@ SIM_CALL(cuCtxGetDevice, 2000, ANY, cuCtxGetDevice, (CUdevice *))
 SIM_CALL(cuCtxGetDevice, 13000, ANY, cuCtxGetDevice_v2, (CUdevice *, CUcontext))
 SIM_CALL(cuCtxGetFlags, 7000, ANY, cuCtxGetFlags, (unsigned int *))
 SIM_CALL(cuCtxGetId, 12000, ANY, cuCtxGetId, (CUcontext, unsigned long long *))
+SIM_CALL(cuProfilerStart, 4000, ANY, cuProfilerStart, (void))
+SIM_CALL(cuProfilerStop, 4000, ANY, cuProfilerStop, (void))
 SIM_CALL(cuCtxSynchronize, 2000, ANY, cuCtxSynchronize, (void))
 SIM_CALL(cuCtxSynchronize, 13000, ANY, cuCtxSynchronize_v2, (CUcontext))
 SIM_CALL(cuCtxGetApiVersion, 3020, ANY, cuCtxGetApiVersion,

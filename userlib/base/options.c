@@ -56,18 +56,18 @@ static void copy(char *to, size_t size, const char *from)
 #define PAGE	4096
 
 /*
- * In a page of its own, so that a start without it touches no page more: one for all times that the
- * process is attached to.  NULL without memory.
+ * In a page of its own, so that a start without them touches no page more: one for all times that the
+ * process is attached to, with a half for each.  NULL without memory.
  */
-static cold const char *copy_away(const char *from)
+static cold const char *copy_away(const char *from, u32 at)
 {
 	static char *page;
 
 	if (!page)
 		page = ct_map_private(PAGE);
 	if (page)
-		copy(page, PAGE, from);
-	return page;
+		copy(page + at, PAGE / 2, from);
+	return page ? page + at : NULL;
 }
 
 /* Not getenv(): libc has no environment yet when we start. */
@@ -106,6 +106,7 @@ void ct_options_read(char *const *all)
 	const char *stacks = value_of(env, "CUDATRACE_STACKS");
 	const char *keep = value_of(env, "CUDATRACE_KEEP");
 	const char *only = value_of(env, "CUDATRACE_ONLY");
+	const char *range = value_of(env, "CUDATRACE_RANGE");
 	const char *standby = value_of(env, "CUDATRACE_STANDBY");
 	struct ct_text t = { ct_options.dir, sizeof(ct_options.dir), 0 };
 	struct ct_text d = { ct_options.device, sizeof(ct_options.device), 0 };
@@ -120,7 +121,8 @@ void ct_options_read(char *const *all)
 	ct_options.threadbufs = !threadbufs || *threadbufs != '0';
 	ct_options.runtime = runtime && *runtime == '1';
 	ct_options.stacks = stacks && *stacks;
-	ct_options.only = only && *only ? copy_away(only) : NULL;
+	ct_options.only = only && *only ? copy_away(only, 0) : NULL;
+	ct_options.range = range && *range ? copy_away(range, PAGE / 2) : NULL;
 	ct_options.keep = keep && *keep == '1';
 	ct_options.standby = !standby ? CT_STANDBY_NO : *standby == '1' ? CT_STANDBY_WAITS :
 			     *standby == 'b' ? CT_STANDBY_BEGINS : CT_STANDBY_NO;

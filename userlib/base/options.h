@@ -17,6 +17,7 @@
  *   CUDATRACE_STACKS		set: stacks of calls, which libcudatrace-stacks.so takes
  *   CUDATRACE_KEEP		1: the trace directory is bounded, see struct ct_recorder_page
  *   CUDATRACE_ONLY		which functions to record, see call/chosen.h
+ *   CUDATRACE_RANGE		which part of the process's time to record, see call/range.h
  *   CUDATRACE_STANDBY		1: records nothing until cudatrace record --pid asks; begin: records from the first
  *			call on, and stops when cudatrace record asks
  *   CUDATRACE_TABLE		0: do without libcuda's own table of pointers
@@ -40,6 +41,7 @@ struct ct_options {
 	bool time_queries;
 	bool threadbufs, runtime, table, stacks, keep;
 	const char *only;	/* CUDATRACE_ONLY; NULL: all functions */
+	const char *range;	/* CUDATRACE_RANGE; NULL: all of it */
 	u8 standby;		/* enum ct_standby */
 };
 

@@ -9,6 +9,7 @@
 #include "call/decode.h"
 #include "call/function.h"
 #include "call/inflight.h"
+#include "call/range.h"
 #include "call/stack.h"
 #include "record/attach.h"
 #include "base/process.h"
@@ -161,6 +162,13 @@ static cold struct ct_thread *prepare(struct ct_slot *s, struct ct_thread *t)
 {
 	if (t->life != ct_process->life)
 		t = ct_thread_attach();
+	/* A process that stood by may have begun only now. */
+	if (unlikely(ct_load(&ct_outside))) {
+		if (s->flags & CT_SLOT_BEGINS)
+			ct_range_enter();
+		if (ct_load(&ct_outside))
+			return NULL;
+	}
 	if (t && !s->class) {
 		if (!ct_function_define(s)) {
 			ct_packet_lose(t);
@@ -190,6 +198,18 @@ static cold bool record_begin(struct ct_thread *t, struct ct_slot *s, struct ct_
 	return true;
 }
 
+/* What few functions need.  True: this call is not recorded. */
+static cold bool special(const struct ct_slot *s, struct ct_frame *f)
+{
+	if (s->flags & CT_SLOT_UNKNOWN)
+		f->words = readable_words(f);
+	if (s->flags & CT_SLOT_RESCAN)
+		ct_call_above->check_objects();
+	if (s->flags & CT_SLOT_BEGINS)
+		ct_range_enter();
+	return ct_load(&s->flags) & CT_SLOT_CLOSED;
+}
+
 void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 {
 	struct ct_thread *t = ct_self;
@@ -199,10 +219,10 @@ void *ct_enter(struct ct_slot *s, struct ct_frame *f)
 	f->slot = s;
 	f->words = s->words;
 	f->flags = 0;
-	if (s->flags & CT_SLOT_UNKNOWN)
-		f->words = readable_words(f);
-	if (s->flags & CT_SLOT_RESCAN)
-		ct_call_above->check_objects();
+	if (unlikely(s->flags & CT_SLOT_SPECIAL) && special(s, f)) {
+		f->flags = CT_FRAME_BYPASS;
+		return s->target;
+	}
 	if (t->life != ct_process->life || !s->class)
 		t = prepare(s, t);
 	if (!t) {

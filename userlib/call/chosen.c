@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "call/classify.h"
+#include "call/range.h"
 
 /* Does the pattern fit, up to its end or a blank? */
 static bool fits(const char *pattern, const char *name)
@@ -38,7 +39,7 @@ bool ct_function_chosen(const char *symbol)
 
 	if (likely(!ct_options.only))
 		return true;
-	if (!ct_classify(&f, symbol) || !strcmp(f.name, "cuInit") || !strcmp(f.name, "cuGetProcAddress") ||
+	if (ct_range_role(symbol) || !ct_classify(&f, symbol) || !strcmp(f.name, "cuInit") || !strcmp(f.name, "cuGetProcAddress") ||
 	    (f.category == CT_CAT_MODULE && f.op == CT_OP_LOOKUP))
 		return true;
 	for (const char *word = ct_options.only; *word;) {

@@ -11,11 +11,12 @@
 #include "call/collective.h"
 #include "call/decode.h"
 #include "call/extract.h"
+#include "call/range.h"
 #include "call/stack.h"
 
 early_data const struct ct_call_above *ct_call_above;
 
-void ct_function_fill(struct ct_slot *s)
+static void fill(struct ct_slot *s)
 {
 	struct ct_symbol f;
 	bool named = ct_classify(&f, s->symbol);
@@ -27,7 +28,6 @@ void ct_function_fill(struct ct_slot *s)
 		n = ct_collective_symbol(s->symbol);
 		f.words = n.words;
 	}
-	s->way = ct_call_above->full;
 	if (f.words != CT_WORDS_UNKNOWN) {
 		s->words = f.words;
 		s->flags = f.vector ? CT_SLOT_VECTOR : 0;
@@ -36,6 +36,7 @@ void ct_function_fill(struct ct_slot *s)
 		s->flags = CT_SLOT_VECTOR | CT_SLOT_UNKNOWN;
 	}
 	s->layout = CT_LAYOUT_none;
+	s->after = NULL;
 	if (!named)
 		return;
 	if (f.query && !ct_options.time_queries)
@@ -51,6 +52,17 @@ void ct_function_fill(struct ct_slot *s)
 	s->extract = b.extract;
 	if (!strcmp(f.name, "cuGetProcAddress"))
 		s->after = ct_call_above->after_get_proc_address;
+	switch (ct_range_role(s->symbol)) {
+	case CT_RANGE_NONE: break;
+	case CT_RANGE_BEGINS: s->flags |= CT_SLOT_BEGINS; break;
+	case CT_RANGE_ENDS: s->after = ct_range_leave; break;
+	}
+}
+
+void ct_function_fill(struct ct_slot *s)
+{
+	fill(s);
+	ct_function_route(s);
 }
 
 /* A quick one, if thunks.S can do what its calls need. */
@@ -58,13 +70,33 @@ static ct_way *way(const struct ct_slot *s)
 {
 	bool query = s->flags & CT_SLOT_QUERY;
 
-	if (s->flags & ~CT_SLOT_QUERY || s->after)
+	if (!s->class || s->flags & ~CT_SLOT_QUERY || s->after)
 		return ct_call_above->full;
 	if (!s->words && !s->extract)
 		return query ? ct_call_above->query : ct_call_above->call;
 	if (s->words <= CT_QUICK_WORDS && s->extract && s->size)
 		return query ? ct_call_above->ask : ct_call_above->args;
 	return ct_call_above->full;
+}
+
+/* Those that do more than being recorded go on with that. */
+static void route(struct ct_slot *s, u32 outside)
+{
+	bool closed = outside != CT_RANGE_INSIDE, needed = s->after || s->flags & (CT_SLOT_RESCAN | CT_SLOT_BEGINS);
+
+	ct_store(&s->flags, (u8)(closed && needed ? s->flags | CT_SLOT_CLOSED : s->flags & ~CT_SLOT_CLOSED));
+	ct_store(&s->way, closed && !needed ? ct_call_above->pass : way(s));
+}
+
+void ct_function_route(struct ct_slot *s)
+{
+	u32 outside;
+
+	/* It may begin or end meanwhile. */
+	do {
+		outside = ct_load(&ct_outside);
+		route(s, outside);
+	} while (ct_load(&ct_outside) != outside);
 }
 
 u16 ct_function_define(struct ct_slot *s)
@@ -91,6 +123,6 @@ u16 ct_function_define(struct ct_slot *s)
 	s->open = (u16)id | (u64)((u32)s->size << 8 |
 		  (s->flags & CT_SLOT_QUERY ? CT_INFLIGHT_NO_BEGIN : 0)) << 32;
 	ct_store(&s->class, (u16)id);
-	ct_store(&s->way, way(s));
+	ct_function_route(s);
 	return (u16)id;
 }

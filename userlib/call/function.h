@@ -15,6 +15,7 @@ struct ct_call_above {
 	 * to record or with them.
 	 */
 	ct_way *full, *query, *ask, *call, *args;
+	ct_way *pass;	/* of a call that is not recorded */
 	/* New objects may have been loaded. */
 	void (*check_objects)(void);
 	/* A function has got its class: there is a libcuda, and a backend. */
@@ -27,6 +28,9 @@ extern const struct ct_call_above *ct_call_above;
 
 /* Fills a new slot from its symbol.  Under the process's lock. */
 void ct_function_fill(struct ct_slot *s);
+
+/* Sets the path of its calls: inside or outside of the capture range. */
+void ct_function_route(struct ct_slot *s);
 
 /* Gives the function its class, by the backend, and its path; 0 if that failed. */
 u16 ct_function_define(struct ct_slot *s);

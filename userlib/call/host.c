@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/files.h"
+#include "call/range.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "record/attach.h"
@@ -65,6 +66,7 @@ __attribute__((visibility("default"))) const struct ct_host *cudatrace_host(void
 		.size = sizeof(host), .schema = CT_SCHEMA_VERSION, .dir = ct_options.dir,
 		.clock = host_clock, .string = host_string, .lose = host_lose,
 		.info = host_info, .recorded = host_recorded, .room = ct_files_room,
+		.outside = &ct_outside, .followed = ct_range_served,
 	};
 	memcpy(host.uuid, ct_registry_uuid(), 16);
 	ct_unlock(mask);

@@ -28,6 +28,13 @@ struct ct_host {
 	bool (*recorded)(void);
 	/* May so many bytes be written to the directory?  Asked before each write. */
 	bool (*room)(uint64_t bytes);
+	/*
+	 * The capture range (record --capture-range): 0: the process is inside, 1: before, 2: after it, where nothing
+	 * is to be collected.  A futex, that is woken when it changes.  Who collects by it tells that it
+	 * has followed, first of all when it begins: the program waits for that.
+	 */
+	const uint32_t *outside;
+	void (*followed)(uint32_t outside);
 };
 
 /* NULL if nothing is recorded in this process, or in no directory that it can reach. */

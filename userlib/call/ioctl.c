@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "call/function.h"
 #include "call/inflight.h"
+#include "call/range.h"
 #include "record/attach.h"
 
 typedef int ioctl_function(int fd, unsigned long cmd, ...);
@@ -212,7 +213,7 @@ int ct_ioctl(int fd, unsigned long cmd, ...)
 	/* libcuda's caller may have been loaded without any lookup since then. */
 	if (device != CT_DEV_UNKNOWN)
 		ct_call_above->check_objects();
-	if (device == CT_DEV_UNKNOWN)
+	if (device == CT_DEV_UNKNOWN || unlikely(ct_load(&ct_outside)))
 		return pass_on(fd, cmd, arg);
 	if (t->life != ct_process->life)
 		t = ct_thread_attach();

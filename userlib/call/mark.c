@@ -6,6 +6,7 @@
  */
 #include "include/cudatrace/cudatrace.h"
 #include "base/process.h"
+#include "call/range.h"
 #include "record/attach.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -17,7 +18,7 @@ static struct ct_thread *ready(void)
 {
 	struct ct_thread *t = ct_self;
 
-	if (!ct_ready)
+	if (!ct_ready || unlikely(ct_load(&ct_outside)))
 		return NULL;
 	return t->life == ct_process->life ? t : ct_thread_attach();
 }
@@ -79,11 +80,14 @@ static void text_record(u16 class, const char *text)
 
 EXPORT void cudatrace_mark(const char *text)
 {
+	ct_range_mark(text);
 	text_record(CT_CLASS_mark, text);
+	ct_range_marked(text);
 }
 
 EXPORT void cudatrace_range_push(const char *text)
 {
+	ct_range_push(text, ready);
 	text_record(CT_CLASS_range_push, text);
 }
 
@@ -93,4 +97,5 @@ EXPORT void cudatrace_range_pop(void)
 
 	if (t)
 		record(t, CT_CLASS_range_pop, 0, NULL, 0);
+	ct_range_popped();
 }

@@ -23,6 +23,7 @@
 #include "call/function.h"
 #include "call/ioctl.h"
 #include "call/kernels.h"
+#include "call/range.h"
 #include "call/stack.h"
 #include "hook/announce.h"
 #include "hook/ask.h"
@@ -39,7 +40,7 @@
 
 static const struct ct_call_above above_calls = {
 	.full = ct_way_full, .query = ct_way_query, .ask = ct_way_ask, .call = ct_way_call,
-	.args = ct_way_args,
+	.args = ct_way_args, .pass = ct_way_pass,
 	.check_objects = ct_objects_check,
 	.announce = ct_announce,
 	.after_get_proc_address = ct_after_get_proc_address,
@@ -80,6 +81,7 @@ void ct_begin(void)
 		"ioctl", ct_ioctl_start(), (void *)ct_ioctl, (void *)ioctl == (void *)ct_ioctl,
 	};
 	ct_call_above = &above_calls;
+	ct_range_route = ct_slots_route;
 	ct_packet_begun = packet_begun;
 	ct_objects_allow();
 	ct_ready = 1;
@@ -146,6 +148,7 @@ EXPORT int cudatrace_attach(const char *options, uint32_t (*stack)(void))
 	if (ct_options.backend == CT_BACKEND_NONE)
 		return -22;	/* EINVAL */
 	ct_stack_use(stack);
+	ct_range_start();
 	ct_say_start();
 	if (ct_load(&ct_stopped)) {
 		mask = ct_lock();

@@ -64,6 +64,15 @@ void *ct_thunk_target(const void *thunk)
 	return ct_load(&ct_slots[((const char *)thunk - ct_thunks) >> CT_THUNK_SHIFT].target);
 }
 
+void ct_slots_route(void)
+{
+	u64 mask = ct_lock();
+
+	for (u32 i = 1; i < used; i++)
+		ct_function_route(&ct_slots[i]);
+	ct_unlock(mask);
+}
+
 void ct_slots_renew(void)
 {
 	u64 mask = ct_lock();

@@ -12,7 +12,7 @@ extern const char ct_thunks[];
 extern struct ct_slot ct_slots[CT_THUNKS];
 
 /* The paths of a call; see struct ct_call_above. */
-ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args;
+ct_way ct_way_full, ct_way_query, ct_way_ask, ct_way_call, ct_way_args, ct_way_pass;
 
 /* Is it a name of libcuda's (cu and a capital letter) or libcudart's functions (cuda)? */
 static inline bool ct_is_name(const char *name)
@@ -43,6 +43,9 @@ void *ct_slot_function(const char *symbol);
 
 /* Another recording begins: functions have no classes yet.  While no thunk is in use. */
 void ct_slots_renew(void);
+
+/* The capture range begins or ends: the paths of all functions. */
+void ct_slots_route(void);
 
 /* Is this the address of a thunk? */
 bool ct_is_thunk(const void *address);

@@ -27,6 +27,9 @@
 
 static struct ct_standby_page *page;
 static char path[96];
+/* Found at the start: a child that was forked may not look for them. */
+static int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static void *(*open_library)(const char *, int);
 static char *begins;		/* what to begin with, as page->options; NULL: nothing */
 
 /* The clock's part: another user may have made a file of any other name, and one that was killed left its own. */
@@ -86,7 +89,6 @@ static int is_our_path(struct dl_phdr_info *info, size_t size, void *data)
 /* The program's loader finds it beside this library, or else where the command has it. */
 static void *plugin(const char *file)
 {
-	void *(*open)(const char *, int) = (__typeof__(open))ct_find_next("dlopen");
 	const char *name = strrchr(file, '/');
 	char beside[4096];
 	struct ct_text t = { beside, sizeof(beside), 0 };
@@ -97,14 +99,16 @@ static void *plugin(const char *file)
 	*beside = '\0';
 	ct_each_object(is_our_path, &t);
 	end = strrchr(beside, '/');
-	if (!open)
+	if (!open_library)
+		open_library = (__typeof__(open_library))ct_find_next("dlopen");
+	if (!open_library)
 		return NULL;
 	if (end && name) {
 		t.len = (size_t)(end - beside);
 		ct_put(&t, name);
-		handle = open(beside, RTLD_NOW);
+		handle = open_library(beside, RTLD_NOW);
 	}
-	return handle ? handle : open(file, RTLD_NOW);
+	return handle ? handle : open_library(file, RTLD_NOW);
 }
 
 static s32 standby_attach(struct ct_standby_page *p, const char *options)
@@ -206,7 +210,6 @@ static void standby_await(struct ct_standby_page *p)
  */
 static void standby_first_call(void)
 {
-	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	u8 stands_by = CT_STANDS_BY;
 	bool created = false;
 	pthread_t thread;
@@ -215,7 +218,8 @@ static void standby_first_call(void)
 	if (!__atomic_compare_exchange_n(&ct_stopped, &stands_by, CT_STOPPED, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	ct_objects_put_back();
-	create = (__typeof__(create))ct_find_next("pthread_create");
+	if (!create)
+		create = (__typeof__(create))ct_find_next("pthread_create");
 	/* The program's signals are not for our thread. */
 	mask = ct_signals_block();
 	if (create && standby_make_page()) {
@@ -252,6 +256,8 @@ void ct_standby_start(char *const *env)
 {
 	if (ct_options.standby == CT_STANDBY_BEGINS)
 		standby_copy_options(env);
+	create = (__typeof__(create))ct_find_next("pthread_create");
+	open_library = (__typeof__(open_library))ct_find_next("dlopen");
 	ct_first_call = standby_first_call;
 	ct_store(&ct_stopped, (u8)CT_STANDS_BY);
 }

@@ -329,6 +329,17 @@ ct_thunks:
 	path	ct_way_ask, 0, 1
 	path	ct_way_args, 1, 1
 
+	/* Outside of the capture range. */
+	.globl	ct_way_pass
+	.hidden	ct_way_pass
+	.balign	16
+	.type	ct_way_pass, @function
+ct_way_pass:
+	.cfi_startproc
+	notrack jmp *(%r11)
+	.cfi_endproc
+	.size	ct_way_pass, . - ct_way_pass
+
 	.globl	ct_way_full
 	.hidden	ct_way_full
 	.balign	16

@@ -40,6 +40,7 @@ struct ct_thread {
 	u16 exits;		/* rounds of the thread's destructors so far */
 	u16 left;		/* its recording ended while the process went on */
 
+	u32 ranges;		/* pushed since the one that is the capture range, see call/range.h */
 	u32 tried;		/* of the process when it tried to attach */
 	struct ct_backoff backoff;	/* for a packet, or for the thread to be attached */
 	struct ct_producer producer;

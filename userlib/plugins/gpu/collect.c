@@ -33,6 +33,7 @@ static bool hardware;
  * How collecting ends.  The writer does it, so that no thread of the program's waits for CUPTI or
  * the disk for ever: it may have been interrupted inside CUPTI by a handler that calls exit().
  */
+enum { OUTSIDE_NO, OUTSIDE_BEFORE, OUTSIDE_AFTER };	/* host->outside */
 enum { RUNNING, ASKED, LATE, ENDING, ENDED };
 static u32 phase;
 static u32 in_cupti;		/* the writer is */
@@ -103,6 +104,15 @@ static void collect_finish(void)
 	collect_set_phase(ENDED);
 }
 
+/* The capture range has ended: the recorder, which is not so quick, ends the rest. */
+static void collect_follow_range(void)
+{
+	if (load(host->outside) != OUTSIDE_AFTER || !kinds_count)
+		return;
+	collect_disable_kinds();
+	host->followed(OUTSIDE_AFTER);
+}
+
 static void *collect_write(void *unused)
 {
 	(void)unused;
@@ -116,6 +126,7 @@ static void *collect_write(void *unused)
 			collect_set_phase(ENDED);
 			return NULL;
 		}
+		collect_follow_range();
 		if (tick % FLUSH_TICKS == 0)
 			collect_flush(0);
 		buffers_write();
@@ -331,6 +342,24 @@ static void late_tell(const char *key, u64 ns)
 	host->info(key, text);
 }
 
+/* False: there is no range any more to wait for. */
+static bool late_await_range(void)
+{
+	const struct timespec t = { .tv_nsec = 5 * TICK };
+	u32 now = load(host->outside);
+
+	if (now == OUTSIDE_NO)
+		return true;
+	host->followed(OUTSIDE_BEFORE);
+	while ((now = load(host->outside)) == OUTSIDE_BEFORE && host->recorded() && !load(&late_ends))
+		syscall(SYS_futex, host->outside, FUTEX_WAIT, now, &t, NULL, 0);
+	if (now == OUTSIDE_NO)
+		return true;
+	host->followed(OUTSIDE_AFTER);
+	late_tell("gpu_ended", 0);
+	return false;
+}
+
 static void *late_run(void *unused)
 {
 	static bool at_exit;
@@ -346,11 +375,15 @@ static void *late_run(void *unused)
 	__atomic_store_n(&end.taken, 0u, __ATOMIC_RELEASE);
 	kinds_count = 0;
 	store(&phase, (u32)RUNNING);
+	if (!late_await_range())
+		goto out;
 	before = host->clock();
 	if (!collect_enable_all(late.what)) {
+		host->followed(OUTSIDE_AFTER);
 		late_tell("gpu_ended", 0);
 		goto out;
 	}
+	host->followed(OUTSIDE_NO);
 	late_tell("gpu_begun", host->clock() - before + 1);
 	store(&owner, getpid());
 	if (!at_exit)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# record --capture-range: one part of a process's time.  Sourced by run.sh.
+
+ranged=$PWD/build/tests/record-ranged
+
+# in_range TRACE: calls of a round, by their numbers, the GPU's kernels and the other functions, of a trace of ranged.c
+in_range()
+{
+	"$cudatrace" export --format csv -f -o "$work/$1.csv" "$work/$1" 2>/dev/null
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		$c["phase"] != "E" { next }
+		$c["layer"] == "gpu" { gpu++; next }
+		$c["name"] == "cuMemAlloc" { n = $c["size"] / 16; if (!first) first = n; if (last && n != last + 1) gap = " GAP"; last = n }
+		$c["name"] ~ /^cuProfiler/ { other = other " " $c["name"]; next }
+		$c["name"] !~ /^cu(MemAlloc|LaunchKernel|MemFree|CtxSynchronize)$/ { other = other " " $c["name"] }
+		{ calls[$c["name"]]++ }
+		END { for (f in calls) if (calls[f] != last - first + 1 && calls[f] > 1) gap = " MISSING " f
+			printf "%d-%d%s%s%s\n", first, last, gpu ? " gpu " gpu : "", gap, other }' "$work/$1.csv"
+}
+
+# capture NAME HOW WHAT OPTION...: ranged.c in that way
+capture()
+{
+	local name=$1 how=$2 what=$3
+	shift 3
+	"$cudatrace" record -q -f -o "$work/trace-$name" --capture-range "$what" "$@" -- "$ranged" "$how" >"$work/$name.out" 2>"$work/$name.said" &&
+		grep -q '^wrong 0$' "$work/$name.out"
+}
+
+# capture_running NAME HOW WHAT OPTION...: of one that runs already and waits until it is recorded
+capture_running()
+{
+	local name=$1 how=$2 what=$3 recorder
+	shift 3
+	rm -f "$work/go"
+	WAIT=$work/go "$ranged" "$how" >"$work/$name.out" 2>&1 &
+	pid=$!
+	until grep -q ready "$work/$name.out"; do sleep 0.05; done
+	"$cudatrace" record -q -f -o "$work/trace-$name" --pid $pid --capture-range "$what" "$@" 2>"$work/$name.said" &
+	recorder=$!
+	until grep -q 'recording record-ranged' "$work/$name.said" || ! kill -0 $recorder 2>/dev/null; do sleep 0.05; done
+	touch "$work/go"
+	wait $recorder && wait $pid && grep -q '^wrong 0$' "$work/$name.out"
+}
+
+t_capture()
+{
+	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
+	capture profiler profiler cudaProfilerApi --gpu
+	is "$? $(in_range trace-profiler)" "0 400-599 gpu 200 cuProfilerStart cuProfilerStop" "--capture-range cudaProfilerApi: these calls, all of them, and what the GPU did for them" || cat "$work/profiler.said"
+	"$cudatrace" report "$work/trace-profiler" 2>/dev/null | grep -q '^range  *cudaProfilerApi: calls before and after it were not recorded'
+	ok $? "... which the summary says"
+	"$cudatrace" report "$work/trace-profiler" 2>&1 | grep -E 'not recorded|were lost|damaged' | grep -v '^range '
+	is $? 1 "... and nothing is called missing"
+	grep -q 'the range has ended' "$work/profiler.said"
+	ok $? "... and record, when it begins and ends"
+	capture twice twice cudaProfilerApi
+	is "$(in_range trace-twice)" "400-599 cuProfilerStart cuProfilerStop" "... the first one only"
+	capture range range mark:part
+	is "$(in_range trace-range)" 400-599 "--capture-range mark:NAME: a range of that name, with others around it and inside"
+	capture mark mark mark:part
+	is "$(in_range trace-mark)" 400-1000 "... from a mark on"
+	capture numbered numbered nvtx:part
+	is "$(in_range trace-numbered)" 400-599 "--capture-range nvtx:NAME: one that may end in another thread"
+	capture other range mark:nothing
+	grep -q 'the range mark:nothing never began: nothing was recorded' "$work/other.said"
+	ok $? "a range that never begins" || cat "$work/other.said"
+	capture fork fork cudaProfilerApi
+	is "$(in_range trace-fork)" "400-599 cuProfilerStart cuProfilerStop" "... in a child" || cat "$work/fork.said"
+	CUDATRACE_TABLE=0 capture pointers profiler cudaProfilerApi
+	is "$(in_range trace-pointers)" "400-599 cuProfilerStart cuProfilerStop" "... without libcuda's table" || cat "$work/pointers.said"
+	capture only profiler cudaProfilerApi --functions 'cuMemAlloc'
+	is "$(in_range trace-only)" "400-599 cuProfilerStart cuProfilerStop" "... with --functions" || cat "$work/only.said"
+	unset CUDATRACE_CUPTI
+	refuse "a range of no known kind" "give cudaProfilerApi, nvtx:NAME or mark:NAME" "$cudatrace" record --capture-range profiler -- true
+	refuse "a range without a name" "give cudaProfilerApi, nvtx:NAME or mark:NAME" "$cudatrace" record --capture-range nvtx: -- true
+	refuse "--inject" "inject does not go with" "$cudatrace" record --inject --capture-range cudaProfilerApi -- true
+}
+
+t_capture_running()
+{
+	capture_running attached profiler cudaProfilerApi
+	is "$? $(in_range trace-attached)" "0 400-599 cuProfilerStart cuProfilerStop" "--capture-range with --pid" || cat "$work/attached.said"
+	capture_running none mark mark:part
+	grep -q 'has no library that could tell the range' "$work/none.said"
+	ok $? "... a range of the program's own, which it can't tell" || cat "$work/none.said"
+	export LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1 CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
+	capture_running stands range mark:part --gpu
+	is "$? $(LD_PRELOAD='' in_range trace-stands)" "0 400-599 gpu 200" "... of a program that stands by" || cat "$work/stands.said"
+	unset LD_PRELOAD CUDATRACE_STANDBY CUDATRACE_CUPTI
+}
