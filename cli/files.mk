@@ -18,7 +18,7 @@ ifneq ($(LIBZSTD),)
 CLI_CPPFLAGS += -DCT_HAVE_ZSTD
 CLI_LIBS += $(LIBZSTD)
 else
-CLI_LEFT_OUT += "export --format parquet is left out: there is no zstd.h (apt-get install libzstd-dev)"
+CLI_LEFT_OUT += "export --format parquet and cudatrace pack are left out: there is no zstd.h (apt-get install libzstd-dev)"
 endif
 
 # zlib compresses the data of HTML reports (Debian: zlib1g-dev).

@@ -30,6 +30,7 @@ static const struct command {
 	{ "diff",     cmd_diff,     "compare two traces: what became slower, and whether that is noise" },
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
 	{ "export",   cmd_export,   "write a trace as a page, a database, a table, or for another tool" },
+	{ "pack",     cmd_pack,     "a trace as one compressed file, which every command opens" },
 	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 

@@ -6,11 +6,15 @@
 #include "cmd/open_trace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/finish.h"
+#include "pack/files.h"
+#include "pack/pack.h"
 
 #define LINES	16u	/* about damages; the others are only counted */
 
@@ -64,12 +68,11 @@ static int open_tell_bad(struct ct_trace *t)
 	return d.lines ? ct_registry_add_damage(&t->reg, d.text) : 0;
 }
 
-int ct_open_trace(struct ct_trace *t, const char *dir)
+static int open_directory(struct ct_trace *t, const char *dir)
 {
 	struct ct_error err;
 	int rc;
 
-	*t = (struct ct_trace){ 0 };
 	rc = ct_finish(dir, false, &err);
 	if (rc < 0 && ct_trace_open(t, dir, NULL)) {
 		ct_trace_close(t);
@@ -82,6 +85,35 @@ int ct_open_trace(struct ct_trace *t, const char *dir)
 		ct_complain("%s: still being recorded; the records until now are shown", dir);
 	if (rc >= 0 && ct_trace_open(t, dir, &err))
 		return ct_complain("%s", err.text);
+	return 0;
+}
+
+/* The trace has the pack's name: where it was unpacked says nothing to people. */
+static int open_pack(struct ct_trace *t, const char *file)
+{
+	char dir[PATH_MAX], *name;
+	struct ct_error err;
+	int status;
+
+	if (ct_pack_unpack(file, dir, &err))
+		return ct_complain("%s", err.text);
+	status = open_directory(t, dir);
+	name = status ? NULL : strdup(file);
+	if (name) {
+		free(t->dir);
+		t->dir = name;
+	}
+	return status;
+}
+
+int ct_open_trace(struct ct_trace *t, const char *dir)
+{
+	int status;
+
+	*t = (struct ct_trace){ 0 };
+	status = ct_pack_is(dir) ? open_pack(t, dir) : open_directory(t, dir);
+	if (status)
+		return status;
 	if (open_tell_bad(t))
 		return ct_complain("%s: no memory", dir);
 	if (t->lost)
