@@ -6,7 +6,7 @@ CLI_CPPFLAGS := -I. -Icli
 # libiberty demangles kernels' names (Debian: libiberty-dev).
 CLI_LIBS := -liberty -lm
 
-# A library that one format of export uses: $(call cli_library,NAME,HEADER) is what links it,
+# A library that one format of export, or one command, uses: $(call cli_library,NAME,HEADER) is what links it,
 # or nothing where it is missing.  The archive comes first, so that the command runs on machines
 # that do not have the library.
 cli_library = $(shell for lib in -l:lib$(1).a -l$(1); do echo 'int main(void) { return 0; }' | \
@@ -38,4 +38,13 @@ CLI_LIBS += $(LIBSQLITE) -lm -pthread
 else
 CLI_SRCS := $(filter-out $(filter-out %/missing.c,$(wildcard cli/export/sqlite/*.c)),$(CLI_SRCS))
 CLI_LEFT_OUT += "export --format sqlite is left out: there is no sqlite3.h (apt-get install libsqlite3-dev)"
+endif
+
+# jansson reads the messages of cudatrace mcp (Debian: libjansson-dev).
+LIBJANSSON := $(call cli_library,jansson,jansson.h)
+ifneq ($(LIBJANSSON),)
+CLI_CPPFLAGS += -DCT_HAVE_JANSSON
+CLI_LIBS += $(LIBJANSSON)
+else
+CLI_LEFT_OUT += "cudatrace mcp is left out: there is no jansson.h (apt-get install libjansson-dev)"
 endif

@@ -31,6 +31,7 @@ static const struct command {
 	{ "timeline", cmd_timeline, "a timeline by thread and nesting depth, in the terminal" },
 	{ "export",   cmd_export,   "write a trace as a page, a database, a table, or for another tool" },
 	{ "pack",     cmd_pack,     "a trace as one compressed file, which every command opens" },
+	{ "mcp",      cmd_mcp,      "answer an assistant's questions about traces (Model Context Protocol)" },
 	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 

@@ -20,5 +20,6 @@ int cmd_live(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_mcp(int argc, char **argv);
 
 #endif

@@ -16,6 +16,8 @@
 #include "pack/files.h"
 #include "pack/pack.h"
 
+bool ct_open_read_only;
+
 #define LINES	16u	/* about damages; the others are only counted */
 
 /* What is missing of a trace: lines on stderr, and text for what is made of the trace. */
@@ -73,7 +75,7 @@ static int open_directory(struct ct_trace *t, const char *dir)
 	struct ct_error err;
 	int rc;
 
-	rc = ct_finish(dir, false, &err);
+	rc = ct_open_read_only ? 0 : ct_finish(dir, false, &err);
 	if (rc < 0 && ct_trace_open(t, dir, NULL)) {
 		ct_trace_close(t);
 		return ct_complain("%s", err.text);
@@ -85,6 +87,8 @@ static int open_directory(struct ct_trace *t, const char *dir)
 		ct_complain("%s: still being recorded; the records until now are shown", dir);
 	if (rc >= 0 && ct_trace_open(t, dir, &err))
 		return ct_complain("%s", err.text);
+	if (ct_open_read_only && t->unfinished)
+		ct_complain("%s: being recorded, or not finished; the records until now are shown", dir);
 	return 0;
 }
 

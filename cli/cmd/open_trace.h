@@ -15,4 +15,7 @@
  */
 int ct_open_trace(struct ct_trace *t, const char *dir);
 
+/* Set by a command that must not write: a trace that is not finished stays as it is. */
+extern bool ct_open_read_only;
+
 #endif
