@@ -470,11 +470,12 @@ struct ct_inflight_call {
 	__u64 op;
 	__u64 stack;		/* the end of its frame, the lowest address */
 	__u32 class;
-	__u32 flags;		/* CT_INFLIGHT_*_BEGIN; bytes of its record's payload << 8 */
+	__u32 flags;		/* CT_INFLIGHT_*; bytes of its record's payload << 8 */
 };
 
 #define CT_INFLIGHT_NO_BEGIN	1	/* a query: begin is only a lower bound */
 #define CT_INFLIGHT_HAS_BEGIN	2	/* its entry event was written */
+#define CT_INFLIGHT_RECORDED	4	/* its record was written, in a packet before this one */
 struct ct_inflight_page {
 	__u32 magic;		/* CT_MAGIC */
 	__u32 abi;		/* CT_ABI_VERSION */

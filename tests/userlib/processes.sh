@@ -376,6 +376,14 @@ t_steps() {
 	STEP_MANY=400 CUDATRACE_PACKET=4096 traced "$B/step" signal query
 	{ exits 0 && silent && valid && no_op_twice && counts 1 '^stream .*lost=0'; }
 	ok "... whose handler fills several packets" $?
+	for what in 40 400; do
+		STEP_MANY=$what CUDATRACE_PACKET=4096 traced "$B/step" longjmp query
+		{ exits 0 && silent && valid && no_op_twice left && counts 1 '^stream .*lost=0'; }
+		ok "... with $what calls, and leaves by longjmp" $?
+	done
+	STEP_MANY=400 traced "$B/step" longjmp query
+	{ exits 0 && silent && valid && no_op_twice left && counts 1 '^stream .*lost=0'; }
+	ok "... with 400 calls in one packet" $?
 	unset STEP_STRIDE STEP_FIRST
 }
 

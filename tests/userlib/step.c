@@ -14,7 +14,7 @@
  *	step both WHAT		a signal whose handler calls CUDA after the n-th instruction,
  *				and after m more one whose handler leaves by longjmp
  *				All: every STEP_STRIDE-th instruction, beginning at STEP_FIRST,
- *				and STEP_MANY queries more in the first handler, if these are
+ *				and STEP_MANY queries more in the first handler (before it leaves), if these are
  *				set; STEP_ONCE: there is one signal, whose handler is gone
  *				when it runs
  *	step first WHAT		a process for each n, in whose first call a signal comes after the
@@ -145,8 +145,6 @@ static void handler(int sig)
 		fork_here();
 		return;
 	}
-	if ((jumps && sig == SIGUSR1) || (both && sig == SIGUSR2))
-		siglongjmp(jump, 1);
 	if (sig == SIGUSR1) {
 		void *ctx;
 
@@ -154,6 +152,10 @@ static void handler(int sig)
 		for (int i = 0; i < many; i++)
 			if (get(&ctx))
 				exit(1);
+	}
+	if ((jumps && sig == SIGUSR1) || (both && sig == SIGUSR2))
+		siglongjmp(jump, 1);
+	if (sig == SIGUSR1) {
 		deep();
 		MARK();
 	} else if (set((void *)3)) {

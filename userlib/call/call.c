@@ -85,7 +85,7 @@ static void record_abandoned(struct ct_thread *t, u32 level)
 	if (level >= CT_INFLIGHT_MAX || !e.class)
 		return;
 	/* It was left between its record and the end of its being in flight. */
-	if (ct_packet_holds(t, e.class, e.op))
+	if (c->flags & CT_INFLIGHT_RECORDED || ct_packet_holds(t, e.class, e.op))
 		return;
 	if (c->flags & CT_INFLIGHT_NO_BEGIN)
 		e.flags |= CT_F_INSTANT;

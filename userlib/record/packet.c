@@ -46,9 +46,44 @@ SAME(CT_RECORD_WORD(0, CT_F_INSTANT, 0), CT_WORD_INSTANT);
 #define SPAN_MAX	(1ull << 47)
 #endif
 
-#define HOLDS_WORDS	512	/* some 100 records */
-
 struct ct_packet ct_no_packet;
+
+/*
+ * No record says how long it is, so each word is tried: two have to fit, and the time.  A
+ * payload that looks like that costs the record of a call that was left.
+ */
+cold bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op)
+{
+	const struct ct_packet *p = t->packet;
+	const u64 *first = (const u64 *)(p + 1);
+	const u64 *w = (const u64 *)((const char *)p + p->content_size / 8) - 3;
+
+	for (; w >= first; w--)
+		if (w[0] >> CT_TS_BITS == class && (u32)w[1] == op - t->op_base &&
+		    (w[0] & CT_TS_MASK) <= (p->ts_end & CT_TS_MASK) &&
+		    (w[0] & CT_TS_MASK) >= (p->ts_begin & CT_TS_MASK))
+			return true;
+	return false;
+}
+
+/*
+ * A handler may have come after a call's record and before the call's end, and may go on for
+ * many packets before it leaves by longjmp.
+ */
+cold void ct_packet_leave(struct ct_thread *t, u64 ending)
+{
+	u32 depth;
+
+	if (t->packet == &ct_no_packet)
+		return;
+	depth = t->open->depth < CT_INFLIGHT_MAX ? t->open->depth : CT_INFLIGHT_MAX;
+	for (u32 i = 0; i < depth; i++) {
+		struct ct_inflight_call *c = &t->open->entry[i];
+
+		if (c->class && c->op != ending && ct_packet_holds(t, (u16)c->class, c->op))
+			c->flags |= CT_INFLIGHT_RECORDED;
+	}
+}
 
 void ct_packet_none(struct ct_thread *t)
 {
@@ -98,24 +133,6 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
 	t->deadline = now + SPAN_MAX;
 }
 
-/*
- * No record says how long it is, so each word is tried: two have to fit, and the time.  A
- * payload that looks like that costs the record of a call that was left.
- */
-cold bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op)
-{
-	const struct ct_packet *p = t->packet;
-	const u64 *first = (const u64 *)(p + 1);
-	const u64 *w = (const u64 *)((const char *)p + p->content_size / 8) - 3;
-
-	for (int i = 0; i < HOLDS_WORDS && w >= first; i++, w--)
-		if (w[0] >> CT_TS_BITS == class && (u32)w[1] == op - t->op_base &&
-		    (w[0] & CT_TS_MASK) <= (p->ts_end & CT_TS_MASK) &&
-		    (w[0] & CT_TS_MASK) >= (p->ts_begin & CT_TS_MASK))
-			return true;
-	return false;
-}
-
 /* Signals are blocked. */
 static void packet_lose(struct ct_thread *t)
 {
@@ -158,6 +175,7 @@ static enum packet_got packet_next(struct ct_thread *t, const struct ct_record *
 	/* What returns in a child before its own first call is its parent's to record. */
 	if (t->life != ct_process->life || ct_backoff_waits(&t->backoff, ts))
 		return PACKET_NONE;
+	ct_packet_leave(t, e->op);
 	ct_packet_none(t);
 	ok = ct_producer_next(&t->producer, &room);
 	ct_thread_update(t);

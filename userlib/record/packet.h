@@ -30,8 +30,14 @@ void ct_packet_begin(struct ct_thread *t, void *memory, u32 size, u64 op, u64 en
  */
 bool ct_packet_record(struct ct_thread *t, const struct ct_record *e);
 
-/* Is there a record of this call among the last ones of the thread's packet? */
+/* Is there a record of this call in the thread's packet? */
 bool ct_packet_holds(const struct ct_thread *t, u16 class, u64 op);
+
+/*
+ * The packet goes: notes which of the calls in flight have their record in it.  ending: the
+ * op of the one that has none yet, 0 for none.  Signals are blocked.
+ */
+void ct_packet_leave(struct ct_thread *t, u64 ending);
 
 /* One more record of the thread is lost. */
 void ct_packet_lose(struct ct_thread *t);

@@ -13,6 +13,7 @@ static cold bool record_renew(struct ct_thread *t)
 	if (!ct_backend->changed(&t->producer))
 		return false;
 	mask = ct_signals_block();
+	ct_packet_leave(t, 0);
 	ct_packet_none(t);
 	ok = ct_backend->renew(&t->producer);
 	ct_thread_update(t);
@@ -31,6 +32,7 @@ static void record_grow(struct ct_thread *t)
 	mask = ct_signals_block();
 	if (t->packet->ts_end > t->last)
 		t->last = t->packet->ts_end;
+	ct_packet_leave(t, 0);
 	if (ct_producer_map(s, s->step + 1)) {
 		/* The old packet is gone. */
 		t->packet = &ct_no_packet;
