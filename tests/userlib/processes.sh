@@ -29,7 +29,7 @@ t_start() {
 	else
 		skip "... and few instructions" "ptrace is not allowed"
 	fi
-	n=$("$B/bench_start" "$B/libcudatrace.so" 20 | sed -nE 's/^\.\.\. its page faults +[0-9.]+ +[0-9.]+ +([0-9]+)\..*/\1/p')
+	n=$("$B/bench_start" "$B/libcudatrace.so" 200 | sed -nE 's/^\.\.\. its page faults +[0-9.]+ +[0-9.]+ +([0-9]+)\..*/\1/p')
 	[ "$n" -ge 4 ] && [ "$n" -le 13 ]
 	ok "... and touches $n pages more" $?
 	n=$(readelf -rW "$B/libcudatrace.so" | grep -c R_X86_64_)
