@@ -5,6 +5,41 @@
 #include "analysis/gpu/coverage.h"
 #include "group/rows.h"
 
+static bool grouped_has(const struct ct_group_spec *spec, enum ct_group_by x, enum ct_group_by y)
+{
+	for (unsigned int i = 0; i < spec->keys; i++)
+		if (spec->by[i] == x || spec->by[i] == y)
+			return true;
+	return false;
+}
+
+static bool grouped_several(const struct ct_trace *t)
+{
+	uint32_t pid = 0;
+
+	for (unsigned int i = 0; i < t->streams_count; i++) {
+		if (t->streams[i].kind != CT_STREAM_THREAD || !t->streams[i].records)
+			continue;
+		if (pid && t->streams[i].pid != pid)
+			return true;
+		pid = t->streams[i].pid;
+	}
+	return false;
+}
+
+/* Several processes may run the same line of a program: whose it is, is a key of its own. */
+static void grouped_whose(const struct ct_analysis *a, struct ct_grouping *g)
+{
+	const struct ct_group_spec *spec = g->spec;
+
+	if (!grouped_has(spec, CT_BY_LINE, CT_BY_STACK) || grouped_has(spec, CT_BY_PROCESS, CT_BY_THREAD) || a->filter->pid ||
+	    spec->keys == CT_GROUP_KEYS || !grouped_several(a->trace))
+		return;
+	g->whose = *spec;
+	g->whose.by[g->whose.keys++] = CT_BY_PROCESS;
+	g->spec = &g->whose;
+}
+
 int ct_grouped_begin(struct ct_analysis *a)
 {
 	struct ct_grouping *g = a->state;
@@ -14,6 +49,7 @@ int ct_grouped_begin(struct ct_analysis *a)
 	g->keys.processes = a->processes;
 	g->source.measured = ct_gpu_measured(a->trace, a->filter->layer);
 	ct_group_begin(g, a->analyser->arg);
+	grouped_whose(a, g);
 	return 0;
 }
 
@@ -34,18 +70,12 @@ static void grouped_ranges(const struct ct_analysis *a, const struct ct_grouping
 			      (unsigned long long)a->totals->ranges_deep, CT_RANGES_DEPTH, CT_RANGES_OPEN);
 }
 
-/* Lines of the program are those of all processes that ran it. */
+/* Where there was no room for the key. */
 static void grouped_processes(const struct ct_analysis *a, const struct ct_group_spec *spec, struct ct_table *t)
 {
-	bool lines = false, process = a->filter->pid || a->totals->processes < 2;
-
-	for (unsigned int i = 0; i < spec->keys; i++) {
-		lines |= spec->by[i] == CT_BY_LINE || spec->by[i] == CT_BY_STACK;
-		process |= spec->by[i] == CT_BY_PROCESS || spec->by[i] == CT_BY_THREAD;
-	}
-	if (lines && !process)
-		ct_table_note(t, "Of all %u processes together: 'process' as a further key tells them apart, --pid takes one.",
-			      a->totals->processes);
+	if (grouped_has(spec, CT_BY_LINE, CT_BY_STACK) && !grouped_has(spec, CT_BY_PROCESS, CT_BY_THREAD) &&
+	    !a->filter->pid && a->totals->processes > 1)
+		ct_table_note(t, "Of all %u processes together: --pid takes one.", a->totals->processes);
 }
 
 static void grouped_notes(struct ct_analysis *a, const struct ct_grouping *g, struct ct_table *t)

@@ -31,6 +31,7 @@ struct ct_group_hash {
 
 struct ct_grouping {
 	const struct ct_group_spec *spec;
+	struct ct_group_spec whose;		/* the caller's, with one key more */
 	/* Set by the caller, before the first span. */
 	struct ct_keys keys;
 	struct ct_gpu_source source;		/* .measured */

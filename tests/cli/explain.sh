@@ -158,10 +158,12 @@ t_lines_of_processes()
 	"$plain" export --format folded --weight wall -o "$d/folded" "$d/sleep"
 	is "$(cut -d';' -f1 "$d/folded" | sort -u | paste -sd';')" "python (735);rank 0 (python 751, GPU 0);rank 1 (python 752, GPU 1)" \
 		"folded lines begin with their process" || cut -d';' -f1 "$d/folded" | sort -u
-	"$plain" report --by line "$d/sleep" 2>/dev/null | tr -s ' \n' ' ' | grep -q "Of all 3 processes together: 'process' as a further key"
-	ok $? "report --by line says that they are those of all processes"
-	"$plain" report --by line,process "$d/sleep" lines 2>&1 | grep -q "as a further key"
-	is $? 1 "with the process it does not"
+	is "$("$plain" report --by line --format csv "$d/sleep" 2>/dev/null)" "$("$plain" report --by line,process --format csv "$d/sleep" 2>/dev/null)" \
+		"report --by line says whose each line is"
+	is "$("$plain" report --by line --format json "$d/sleep" 2>/dev/null | jq -c '[.[].Pid] | unique')" "[751,752]" "of each process"
+	is "$("$plain" report --by line --pid 751 --format json "$d/sleep" 2>/dev/null | jq -c '[.[].Pid] | unique')" "[null]" "of one process it does not"
+	"$plain" report --by line,function,type,stream "$d/sleep" 2>&1 | tr -s ' \n' ' ' | grep -q "Of all 3 processes together: --pid takes one"
+	ok $? "and says that it does not, where there are four keys already"
 	"$plain" report lines "$d/sleep" 2>/dev/null | grep -q 'Of all 3 processes together: --pid takes one\.'
 	ok $? "so does report lines"
 }

@@ -385,6 +385,96 @@ t_reports_starter()
 		"[215000000,85000000]" "and the summary's figures have it"
 }
 
+# every_trace: the directory of each kept trace, a line each: of tests/data and its folders, those in archives of several, too.
+every_trace()
+{
+	local name to
+
+	unpack_real
+	for name in tests/data/gpu/*.tar.xz tests/data/ranks/*.tar.xz; do
+		to=$work/data/kept/${name#tests/data/}
+		[ -e "$to.there" ] || { mkdir -p "$to" && tar -xJf "$name" -C "$to" && touch "$to.there"; }
+	done
+	for name in "$work"/data/*/metadata "$work"/data/kept/*/*/*/metadata; do
+		[ ! -e "$name" ] || echo "${name%/metadata}"
+	done
+}
+
+# Whoever says a share of the same time says the same: the verdict, the findings, the stages, the page.
+# One tenth of a per cent is what rounding makes.
+t_reports_shares()
+{
+	local d=$work/shares dir name compared=0 said
+
+	mkdir -p "$d"
+	while read -r dir; do
+		name=${dir#"$work/data/"}
+		"$plain" explain --format json "$dir" 2>/dev/null >"$d/explain"
+		"$plain" report --from start --format json stages "$dir" 2>/dev/null >"$d/stages"
+		jq -rn --slurpfile e "$d/explain" --slurpfile s "$d/stages" '
+		def near($x; $y): ($x - $y) | fabs <= 0.11;
+		def main: .Stage == "steady" or .Stage == "execution";
+		def sum($f): map($f) | add // 0;
+		$e[0] as $e | $s[0] as $s | $e.verdict[] | select(.Scope == "steady") | .Pid as $pid | .Verdict as $v |
+		[$s.stages[] | select(.Pid == $pid and main)] as $stages | ($stages | sum(."Duration (ns)")) as $wall |
+		select($wall > 0) |
+		([$s.stages_together // [] | .[] | select(.Pid == $pid and main)] |
+			if length > 0 then . else [$s.stages_accounts[] | select(.Pid == $pid and main)] end |
+			map({ (.Account): ."Time (ns)" }) | reduce .[] as $a ({}; . as $all | reduce ($a | keys[]) as $k ($all; .[$k] += $a[$k]))) as $accounts |
+		([$v | scan("([0-9.]+) % (in the application|waiting in synchronisations|off the CPU|in the kernel driver|launching|copying|loading code|allocating and freeing memory)")] |
+			map({ (.[1]): (.[0] | tonumber) }) | add // {}) as $parts |
+		($v | [scan("the GPU works for ([0-9.]+) %"; "i")] | first // [null] | first | if . then tonumber else null end) as $works |
+		($v | [scan("is idle for ([0-9.]+) % although")] | first // ["0"] | first | tonumber) as $queued |
+		($v | [scan("wait for other ranks for ([0-9.]+) %")] | first // ["0"] | first | tonumber) as $ranks |
+		{ "in the application": ["application"], "waiting in synchronisations": ["waiting"], "off the CPU": ["off the CPU"],
+			"in the kernel driver": ["kernel driver"], "launching": ["kernel", "graph"], "copying": ["transfer"],
+			"loading code": ["module"], "allocating and freeing memory": ["memory"] } as $of |
+		# What the verdict says and the stages.
+		($parts | to_entries[] | . as $p | ($of[$p.key] | sum($accounts[.] // 0)) as $ns |
+			"\($pid) \($p.key): verdict \($p.value) stages \(100 * $ns / $wall) \(near($p.value; 100 * $ns / $wall))"),
+		(if $works then "\($pid) works: verdict \($works) stages \($stages | sum(."GPU Busy (ns)") * 100 / $wall) \(
+			near($works; ($stages | sum(."GPU Busy (ns)") * 100 / $wall)))" else empty end),
+		# And the findings.
+		($e.findings[] | select(.Pid == $pid and .Scope == "steady") | . as $f | .Finding as $t |
+			(if .Rule == "application" then ["in the application", ."Share (%)", $parts["in the application"]]
+			elif .Rule == "off-cpu" then ["off the CPU", ."Share (%)", $parts["off the CPU"]]
+			elif .Rule == "host-late" then ["late", ."Share (%)",
+				if $works then 100 - $works - $queued - $ranks else 100 - ($parts["waiting in synchronisations"] // ."Share (%)") end]
+			elif .Rule == "gpu-idle" then ["idle", ([$t | scan("is idle for [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], if $works then 100 - $works else null end]
+			elif .Rule == "gpu-kernels" then ["works", ([$t | scan("works for [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], $works]
+			else empty end),
+			(if .Rule == "host-bound" then ["waits", ([$t | scan("wait only [^(]*\\(([0-9.]+) %\\)")][0] // [null])[0], $parts["waiting in synchronisations"]],
+				["works", ([$t | scan("GPU works for ([0-9.]+) %")][0] // [null])[0], $works] else empty end) |
+			select(.[1] != null and .[2] != null) | (.[1] | tonumber) as $x |
+			# Three numbers that are rounded.
+			"\($pid) \($f.Rule) \(.[0]): \($x) verdict \(.[2]) \(($x - .[2]) | fabs <= (if .[0] == "late" then 0.21 else 0.11 end))"),
+		# How long a rank makes another wait, and how long that one waits.
+		($e.findings[] | select(.Rule == "late-rank" and $ranks > 1) | select(.Pid != $pid) |
+			"\($pid) late-rank: \(."Share (%)") verdict \($ranks) \(near(."Share (%)"; $ranks))")' >"$d/compared"
+		ok $? "$name: shares"
+		is "$(grep -v ' true$' "$d/compared")" "" "$name: what the verdict, the stages and the findings say of the same time"
+		compared=$((compared + $(wc -l <"$d/compared")))
+		# The same sentences on the terminal, in the summary and on the page.
+		"$plain" explain --top 0 "$dir" 2>/dev/null | tr -s ' \n' ' ' >"$d/text"
+		"$plain" report "$dir" 2>/dev/null | tr -s ' \n' ' ' >"$d/summary"
+		"$plain" export --format html -f -o "$d/html" "$dir" 2>/dev/null &&
+			awk '/id="ct-manifest"/ { on = 1; sub(/.*id="ct-manifest"[^>]*>/, "") } on { if (sub(/<.*/, "")) { print; exit } print }' "$d/html" >"$d/manifest"
+		said=$(jq -r '.verdict[] | select(.Scope == "steady" and .Limit and (.Verdict | startswith("The process gave") | not)) | .Verdict' "$d/explain")
+		while read -r line; do
+			[ -z "$line" ] || grep -qF "$line" "$d/text"
+			ok $? "$name: explain as text"
+		done < <(head -n 8 <<<"$said")
+		if [ -n "$said" ]; then
+			is "$(grep -o 'verdict .*' "$d/summary" | grep -cFf <(printf '%s\n' "$said"))" 1 "$name: the verdict of the summary is that of a process"
+		fi
+		is "$(jq -c '[.verdicts[].text]' "$d/manifest")" "$(jq -c '[.verdict[] | select(.Scope == "steady") | .Verdict]' "$d/explain")" \
+			"$name: verdicts of the page"
+		is "$(jq -c '[.findings[] | [.rule, .pid, .text, .cost_ns, .gain_ns]]' "$d/manifest")" \
+			"$(jq -c '[.findings[] | [.Rule, .Pid, .Finding, ."Cost (ns)", ."Gain (ns)"]]' "$d/explain")" "$name: findings of the page"
+	done < <(every_trace)
+	is "$((compared >= 150))" 1 "$compared shares are compared"
+}
+
 # The main phase is called steady state or execution: no other stage holds most of the launches or most
 # of the GPU's work.  A warm-up may, where 32 iterations or more follow.
 t_reports_main_phase()
@@ -789,7 +879,7 @@ t_reports_summary_job()
 		is "$(sed -n '/^verdict/,/^$/p' "$d/text" | tail -n 2 | head -n 1 | grep -c '\.$')$(awk 'length > 80' "$d/text")" 1 "its verdict is whole"
 	done <<'END'
 hang AllReduce 44 of communicator 4576 \(16.00 MiB\) was never complete: rank 1 did not call it\. Rank 0 is in cuStreamSynchronize for 52.536 s
-sleep Rank 1 makes 1 other rank wait for 33.74 ms in each iteration \(90.0 %\)
+sleep Rank 1 makes 1 other rank wait for 32.3[0-9] ms in each iteration \(86.4 %\)
 bandwidth No rank makes another wait for more than 5 % of its steady state\.
 END
 }

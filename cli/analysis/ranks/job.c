@@ -348,14 +348,23 @@ static void job_free(struct ct_analysis *a)
 
 /* -------------------------------------------------------------------- why --- */
 
-static double job_share(const struct ct_job_rank *victim, uint64_t ns)
+/*
+ * Of @ns that its kernels waited for another rank: ns in which its GPU did nothing but wait, as the
+ * verdict on it has them.  Kernels that wait at the same time, or beside other work, cost less than their sum.
+ */
+static double job_lost(const struct ct_job *job, const struct ct_job_rank *victim, uint64_t ns)
 {
-	return victim->to > victim->from ? 100.0 * ns / (victim->to - victim->from) : 0;
+	return job->measured && victim->waiting > victim->gpu_waiting ? (double)ns * victim->gpu_waiting / victim->waiting : ns;
+}
+
+static double job_share(const struct ct_job *job, const struct ct_job_rank *victim, uint64_t ns)
+{
+	return victim->to > victim->from ? 100.0 * job_lost(job, victim, ns) / (victim->to - victim->from) : 0;
 }
 
 double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r)
 {
-	return job_share(&job->ranks[r->victim], r->made_wait_most);
+	return job_share(job, &job->ranks[r->victim], r->made_wait_most);
 }
 
 /* What ranks wait for each other by turns is nobody's, and so is what no account of the rank explains. */
@@ -367,7 +376,7 @@ const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share)
 	for (unsigned int i = 0; i < job->count; i++) {
 		const struct ct_job_rank *r = &job->ranks[i], *victim = &job->ranks[r->victim];
 		uint64_t back = victim->victims[i];
-		double net = r->made_wait_most > back ? job_share(victim, r->made_wait_most - back) : 0;
+		double net = r->made_wait_most > back ? job_share(job, victim, r->made_wait_most - back) : 0;
 
 		if (!r->made_wait_most || net < most || r->operations < OPERATIONS_LEAST ||
 		    ct_job_why(job, r, &more, &own, &others) == CT_LATE_UNKNOWN)
@@ -389,9 +398,9 @@ double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, 
 
 		for (unsigned int k = 0; k < job->count; k++)
 			ns += job->ranks[k].victims[i];
-		if (job_share(r, ns) <= most)
+		if (job_share(job, r, ns) <= most)
 			continue;
-		most = job_share(r, ns);
+		most = job_share(job, r, ns);
 		*waits = r;
 	}
 	for (unsigned int i = 0; i < job->count; i++)
@@ -561,7 +570,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 {
 	const struct ct_job_rank *victim = &job->ranks[r->victim];
 	char each[CT_TERM_TEXT], mine[CT_TERM_TEXT], theirs[CT_TERM_TEXT], operation[128], why_text[320] = "", worst[200] = "";
-	double more, own, others;
+	double more, own, others, lost = job_lost(job, victim, r->made_wait_most);
 	enum ct_late why = ct_job_why(job, r, &more, &own, &others);
 	const char *step = victim->iterations ? "each iteration" : "each collective", *word = job_late_word(why);
 	const char *them = job->count > 2 ? "the others" : "the other";
@@ -584,7 +593,7 @@ enum ct_late ct_job_guilty_text(const struct ct_job *job, const struct ct_collec
 			 ct_job_operation(c, &c->operations[r->worst_operation], operation, sizeof(operation)));
 	snprintf(buf, size, "Rank %u makes %u other rank%s wait for %s%s in %s (%.1f %%%s)%s.%s", r->rank, waiting,
 		 waiting == 1 ? "" : "s", job->measured ? "" : "at most ",
-		 ct_term_ns(each, victim->steps ? r->made_wait_most / victim->steps : r->made_wait_most), step,
+		 ct_term_ns(each, victim->steps ? lost / victim->steps : lost), step,
 		 ct_job_share(job, r), waiting > 1 ? ", the one that waits most" : "", why_text, worst);
 	return why;
 }

@@ -81,7 +81,10 @@ const struct ct_job_rank *ct_job_guilty(const struct ct_job *job, double share);
 /* How much of its steady state the rank waits that waits most, %; sets it, and who comes last most often. */
 double ct_job_turns(const struct ct_job *job, const struct ct_job_rank **waits, const struct ct_job_rank **last);
 
-/* Share of the steady state of the one that waits most for this rank, %. */
+/*
+ * Share of the steady state of the one that waits most for this rank, %: with records of the GPU the time in which
+ * that one's GPU did nothing but wait, as the verdict on it has it.
+ */
 double ct_job_share(const struct ct_job *job, const struct ct_job_rank *r);
 
 /* Why: what it has more of in a step than the other ranks, in *@more ns, of *@own where they have *@others. */

@@ -65,7 +65,8 @@ static int ranks_end(struct ct_analysis *a)
 		ct_table_note(t, "Where a rank has no iterations, a step is a collective.");
 	if (job->measured)
 		ct_table_note(t, "Compute, waiting and moving are sums of kernels, which may overlap: those of libnccl wait until the "
-			      "last rank has come, and move data from then on.");
+			      "last rank has come, and move data from then on. The sentence on the job counts the time in which a "
+			      "GPU does nothing but wait.");
 	else if (job->count)
 		ct_table_note(t, "Lateness is that of the calls; waiting and moving are known with --gpu only.");
 	return 0;

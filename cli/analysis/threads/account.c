@@ -62,8 +62,9 @@ unsigned int ct_account_after(const struct ct_trace_event *e, bool *off)
 {
 	bool switched = e->class->category == CT_CAT_SWITCH;
 
-	/* Who calls something is on the CPU, also where the record of that was lost. */
-	*off = switched && e->kind == CT_ON_BEGIN;
+	/* Who calls something is on the CPU, also where the record of that was lost; who is woken waits for one. */
+	if (!switched || e->kind != CT_ON_INSTANT)
+		*off = switched && e->kind == CT_ON_BEGIN;
 	if (e->kind != CT_ON_BEGIN || switched)
 		return account_of(e->track, *off);
 	if (e->track->nested[CT_CAT_SYNC] || e->category == CT_CAT_SYNC)

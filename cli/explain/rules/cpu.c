@@ -22,7 +22,7 @@ struct threads {
 };
 
 struct off_cpu {
-	uint64_t times, ns, preempted;	/* of the launching thread, in the steady state */
+	uint64_t times, preempted;	/* of the launching thread, in the steady state */
 	uint64_t runnable;		/* ns: it could have run */
 	struct ct_evidence longest;
 	struct threads others;		/* ns that the thread was off when this one ran instead */
@@ -84,7 +84,6 @@ static int off_cpu_event(struct ct_analysis *a, const struct ct_trace_event *e)
 	memcpy(&fields, e->record->fields, sizeof(fields));
 	o = &(*(struct off_cpu **)a->state)[index];
 	o->times++;
-	o->ns += e->duration;
 	o->preempted += !fields.state;
 	o->runnable += fields.runnable_ns;
 	if (e->duration >= o->longest.ns)
@@ -143,15 +142,17 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 	const struct thread *other = off_cpu_most(&o->others), *waker = off_cpu_most(&o->wakers);
 	char time[64], runnable[CT_TERM_TEXT], times[CT_TERM_TEXT], preempted[64] = "", could[64] = "", who[96] = "",
 	     woke[96] = "", name[64], launching[48];
+	/* As the verdict has it: a moment in which another launching thread works is not one off the CPU. */
+	uint64_t ns = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_OFF_CPU);
 	struct ct_finding_row *f;
 
-	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, o->ns) < rule->threshold)
+	if (!o->times || ct_rule_share(x, CT_SCOPE_STEADY, ns) < rule->threshold)
 		return;
 	if (o->preempted)
 		snprintf(preempted, sizeof(preempted), " (preempted %s time%s)",
 			 ct_term_count(runnable, o->preempted), ct_explain_s(o->preempted));
 	if (o->runnable)
-		snprintf(could, sizeof(could), "; it could have run for %s of that", ct_term_ns(runnable, o->runnable));
+		snprintf(could, sizeof(could), "; it could have run for %s of that", ct_term_ns(runnable, o->runnable < ns ? o->runnable : ns));
 	/* tid 0 is the idle task: the CPU had nothing else to do. */
 	if (other && other->tid)
 		snprintf(who, sizeof(who), "; %s ran there most of that time", off_cpu_who(x, other->tid, name));
@@ -159,9 +160,9 @@ void ct_rule_off_cpu(struct ct_explain *x, const struct ct_rule *rule)
 		snprintf(who, sizeof(who), "; the CPU was idle meanwhile");
 	if (waker)
 		snprintf(woke, sizeof(woke), "; %s woke it most often", off_cpu_who(x, waker->tid, name));
-	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, o->ns,
+	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, ns,
 			   "%s off the CPU for %s outside synchronisations, %s time%s%s%s%s%s.",
-			   ct_explain_launching(x, launching), ct_explain_time(x, CT_SCOPE_STEADY, o->ns, time),
+			   ct_explain_launching(x, launching), ct_explain_time(x, CT_SCOPE_STEADY, ns, time),
 			   ct_term_count(times, o->times), ct_explain_s(o->times), preempted, could, who, woke);
 	ct_explain_advise(x, f, o->preempted * 2 > o->times ?
 			  "Give the launching thread a CPU of its own (taskset, fewer worker threads)." :
