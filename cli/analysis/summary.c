@@ -92,23 +92,11 @@ static void summary_text_of(struct ct_page *page, unsigned int limit, char *text
 
 static void summary_verdict(const struct ct_analysis *a, struct ct_page *page, unsigned int process)
 {
-	const struct ct_accounting *acc = ct_analysis_state(a, &ct_accounting_analyser);
-	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
-	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
-	const struct ct_process_phases *p = &a->phases->processes[process];
-	uint64_t begin = 0, end = 0;
-	struct ct_verdict v = {
-		.process = p,
-		.account = &acc->processes[process],
-		.idle = &idle->processes[process],
-	};
+	struct ct_verdict v;
 	char text[1024];
 
-	ct_phases_main(p, &begin, &end);
-	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
-		v.busy = &busy->processes[process];
-	v.queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
-	v.measured = v.busy != NULL;
+	ct_verdict_of(&v, a, process);
+	v.simulated = false;	/* the page begins with that */
 	ct_verdict_steady(&v, text, sizeof(text));
 	page->style = CT_PAGE_VERDICT;
 	ct_page_add(page, "verdict   %s", text);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/gpu/coverage.h"
+#include "analysis/gpu/idle_causes.h"
 #include "analysis/program/outliers.h"
 #include "view/term.h"
 
@@ -27,6 +29,25 @@ const char *ct_limit_word(enum ct_limit limit)
 	};
 
 	return words[limit];
+}
+
+void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process)
+{
+	const struct ct_accounting *accounting = ct_analysis_state(a, &ct_accounting_analyser);
+	const struct ct_idle *idle = ct_analysis_state(a, &ct_idle_analyser);
+	const struct ct_gpu_busy *busy = ct_analysis_state(a, &ct_gpu_busy_analyser);
+	const struct ct_process_phases *p = &a->phases->processes[process];
+	uint64_t begin = 0, end = 0;
+
+	ct_phases_main(p, &begin, &end);
+	*v = (struct ct_verdict){
+		.process = p, .account = &accounting->processes[process], .idle = &idle->processes[process],
+		.simulated = a->trace->simulated,
+	};
+	if (ct_gpu_covers(ct_analysis_state(a, &ct_gpu_coverage_analyser), p->pid, begin, end))
+		v->busy = &busy->processes[process];
+	v->measured = v->busy && v->idle->measured;
+	v->queued = ct_gpu_idle_queued(ct_analysis_state(a, &ct_gpu_idle_analyser), p);
 }
 
 /* ns of the steady state, or of the execution. */

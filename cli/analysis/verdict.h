@@ -25,6 +25,12 @@ struct ct_verdict {
 	bool simulated;				/* the GPU */
 };
 
+/*
+ * Of a process, by its index.  The pass had ct_accounting_analyser, ct_idle_analyser, ct_gpu_busy_analyser,
+ * ct_gpu_coverage_analyser and ct_gpu_idle_analyser.
+ */
+void ct_verdict_of(struct ct_verdict *v, const struct ct_analysis *a, unsigned int process);
+
 /* Writes the sentence on the steady state (or the execution) to @buf. */
 enum ct_limit ct_verdict_steady(const struct ct_verdict *v, char *buf, size_t size);
 

@@ -15,11 +15,9 @@ const char *const ct_scope_word[] = { "startup", "steady" };
 
 enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t size)
 {
-	struct ct_verdict v = {
-		.process = x->process, .account = x->account, .idle = x->idle, .measured = x->idle_measured,
-		.busy = x->busy, .queued = x->queued, .simulated = x->trace->simulated,
-	};
+	struct ct_verdict v;
 
+	ct_verdict_of(&v, x->analysis, x->index);
 	return ct_verdict_steady(&v, text, size);
 }
 

@@ -320,6 +320,18 @@ static int events_span(struct ct_happenings *h, struct events_spans *of, const s
 	return 0;
 }
 
+static int events_gpu(struct ct_happenings *h, const struct ct_record *r)
+{
+	uint64_t begin = events_since_start(h->trace, ct_record_begin(r)), end = events_since_start(h->trace, r->end);
+	struct ct_phase_gpu *g = ct_keyed_put(&h->gpu, r->pid);
+
+	if (!g)
+		return -ENOMEM;
+	g->first = !g->last || begin < g->first ? begin : g->first;
+	g->last = end > g->last ? end : g->last;
+	return 0;
+}
+
 static int events_stream(struct ct_happenings *h, unsigned int index, struct events_spans *spans_of)
 {
 	const struct ct_stream_file *s = &h->trace->streams[index];
@@ -358,6 +370,8 @@ static int events_stream(struct ct_happenings *h, unsigned int index, struct eve
 			if (end > span->last)
 				span->last = end;
 		}
+		if (s->kind == CT_STREAM_GPU && r.class->call && r.pid)
+			rc = events_gpu(h, &r);
 		if (!kind || !r.pid || r.flags & CT_F_BEGIN)
 			continue;
 		if (!thread || thread->tid != r.tid || thread->pid != r.pid) {
@@ -476,6 +490,7 @@ void ct_happenings_free(struct ct_happenings *h)
 	free(h->births);
 	free(h->spans);
 	ct_keyed_free(&h->thread_of);
+	ct_keyed_free(&h->gpu);
 	ct_keyed_free(&h->images);
 	ct_keyed_free(&h->texts);
 	*h = (struct ct_happenings){ 0 };

@@ -98,6 +98,12 @@ struct ct_phase_span {
 	uint64_t first, last;
 };
 
+/* The GPU worked for a process between .first and .last, by its records: a trace may have them of calls that it lacks. */
+struct ct_phase_gpu {
+	uint64_t pid;
+	uint64_t first, last;		/* ns after the begin */
+};
+
 struct ct_phase_index {
 	uint64_t key;
 	uint32_t index;			/* + 1, or a number */
@@ -118,6 +124,7 @@ struct ct_happenings {
 	uint32_t births_count, births_capacity;
 	struct ct_phase_span *spans;
 	uint32_t spans_count, spans_capacity;
+	CT_KEYED(struct ct_phase_gpu) gpu;
 	CT_KEYED(struct ct_phase_index) images;	/* by pid: process records so far */
 	CT_KEYED(struct ct_phase_text) texts;
 	uint64_t max;			/* how many are kept, by default CT_HAPPENINGS_MAX */

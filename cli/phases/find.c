@@ -333,8 +333,14 @@ static int find_process(struct ct_process_phases *p, const struct find_image *im
 		.happenings = h, .process = p, .from = image->from, .to = image->to,
 		.kept_until = UINT64_MAX,
 	};
+	const struct ct_phase_gpu *gpu = ct_keyed_get(&h->gpu, image->pid);
 	int rc;
 
+	/* Where a pid is used again it is not asked whose the work was. */
+	if (gpu && !image->from && image->to == UINT64_MAX) {
+		w.gpu_first = gpu->first;
+		w.gpu_last = gpu->last;
+	}
 	p->pid = image->pid;
 	p->generation = image->generation;
 	p->begin = image->first < image->last ? image->first : image->last;

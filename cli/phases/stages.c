@@ -256,6 +256,11 @@ int ct_stages_find(struct ct_phase_work *w)
 	if (rc || !p->calls)
 		return rc;
 	stages_each(w, &f, stages_firsts);
+	/* A trace that was cut off may have the GPU's work without the calls that gave it. */
+	if (w->gpu_last && f.first_use == UINT64_MAX)
+		f.context_end = f.first_use = w->gpu_first;
+	if (w->gpu_last > w->last_end)
+		w->last_end = w->gpu_last;
 	stages_each(w, &f, stages_data);
 	stages_each(w, &f, stages_context);
 	if (!f.context_end)	/* libraries can be loaded without a context */
