@@ -53,9 +53,9 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 {
 	const struct ct_rule *rule = causes_rule(CT_CAUSE_HOST);
 	unsigned int parts = 0, last = x->count;
-	uint64_t late = causes_host(x);
+	uint64_t late = causes_host(x), idle = x->idle->stages[CT_STAGE_STEADY] + x->idle->stages[CT_STAGE_EXECUTION];
 	struct ct_finding_row *head;
-	char time[64];
+	char time[64], least[64];
 
 	for (unsigned int i = first; i < last; i++)
 		parts += x->list[i].rule->cause == CT_CAUSE_HOST && x->list[i].scope == CT_SCOPE_STEADY;
@@ -66,10 +66,17 @@ static void causes_gather(struct ct_explain *x, unsigned int first)
 	if (x->busy)
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_SURE, late, "The GPU waits for the host: it has nothing to "
 				      "do for %s of the %s (measured on the GPU).", time, ct_explain_main(x));
+	else if (idle * 100 >= x->wall[CT_SCOPE_STEADY])
+		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
+				      "%s, in which it does not wait for the GPU. For %s of that the GPU has nothing to do; "
+				      "whether it works in the rest was not recorded (record --gpu).", time, ct_explain_main(x),
+				      ct_explain_time(x, CT_SCOPE_STEADY, idle, least));
 	else
 		head = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, late, "The host has work of its own for %s of the "
-				      "%s, in which it does not wait for the GPU.", time, ct_explain_main(x));
+				      "%s, in which it does not wait for the GPU. There is no estimate: whether the GPU works "
+				      "meanwhile was not recorded (record --gpu).", time, ct_explain_main(x));
 	head->at_most = true;
+	head->least = x->busy ? 0 : idle;
 	head->group = ++x->groups;
 	for (unsigned int i = first; i < last; i++)
 		if (x->list[i].rule->cause == CT_CAUSE_HOST && x->list[i].scope == CT_SCOPE_STEADY) {
@@ -108,6 +115,7 @@ static void causes_share(struct ct_explain *x, unsigned int first, enum ct_scope
 	for (unsigned int i = 0; i < count; i++) {
 		list[i]->gain = list[i]->gain < left ? list[i]->gain : left;
 		left -= list[i]->gain;
+		list[i]->least = list[i]->least < list[i]->gain ? list[i]->least : list[i]->gain;
 		list[i]->order = list[i]->gain;
 	}
 	free(list);
@@ -122,6 +130,7 @@ static void causes_share(struct ct_explain *x, unsigned int first, enum ct_scope
 		/* Parts count the same time: together they gain no more than their finding. */
 		f->at_most = !f->estimate;
 		f->gain = f->gain < head->gain ? f->gain : head->gain;
+		f->least = f->least < f->gain ? f->least : f->gain;
 		f->order = head->gain;
 	}
 }

@@ -24,7 +24,7 @@ enum ct_limit ct_findings_verdict(const struct ct_explain *x, char *text, size_t
 /* ------------------------------------------------------------------ tables --- */
 
 enum { PID, SCOPE, RULE, COST, BOUND, SHARE, SURE, WHAT, ADVICE, OP, OP_NAME, OP_TIME, OP_NS, OP_TID,
-       GAIN, GAIN_SHARE, PART_OF, LINES, COLUMNS };
+       GAIN, GAIN_SHARE, PART_OF, LINES, LEAST, COLUMNS };
 
 static const struct ct_column columns[COLUMNS] = {
 	[PID] = { "Pid", NULL, CT_CELL_ID, 0 },
@@ -45,6 +45,7 @@ static const struct ct_column columns[COLUMNS] = {
 	[GAIN_SHARE] = { "Gain (%)", NULL, CT_CELL_PERCENT, 0 },
 	[PART_OF] = { "Part Of", NULL, CT_CELL_TEXT, 0 },
 	[LINES] = { "Lines", NULL, CT_CELL_TEXT, 0 },
+	[LEAST] = { "Gain At Least (ns)", NULL, CT_CELL_NS, 0 },
 };
 
 static const struct ct_column verdict_columns[] = {
@@ -104,6 +105,8 @@ static void findings_table(const struct ct_explain *x, struct ct_table *t)
 		if (f->lines)
 			row[LINES] = ct_text(t, f->lines);
 		row[GAIN_SHARE] = ct_double(ct_finding_gain(f));
+		if (f->least)
+			row[LEAST] = ct_u64(f->least);
 		if (!f->part)
 			whole = f->rule->name;
 		else

@@ -10,6 +10,7 @@
 #include "view/term.h"
 
 #define PROCESSES_SHOWN	8
+#define LEAST_SAID	1.0	/* %: less than that is as good as nothing */
 #define TEXT_COLUMNS	100	/* where no terminal says how many */
 #define TEXT_MOST	120	/* wider text is hard to read */
 
@@ -114,13 +115,15 @@ static const char *findings_how(const struct ct_finding_row *f)
 	return f->estimate ? "about " : f->at_most ? "up to " : "";
 }
 
-/* "up to 12.3 % ", or nothing of what is too little. */
+/* "up to 12.3 % ", "8.1 to 12.3 % ", or nothing of what is too little. */
 static void findings_gain(const struct ct_finding_row *f, char *buf, size_t size)
 {
-	double percent = ct_finding_gain(f);
+	double percent = ct_finding_gain(f), least = ct_finding_least(f);
 
 	*buf = 0;
-	if (percent >= 0.05)
+	if (!f->estimate && least >= LEAST_SAID && percent - least >= 0.1)
+		snprintf(buf, size, "%.1f to %.1f %% ", least, percent);
+	else if (percent >= 0.05)
 		snprintf(buf, size, "%s%.1f %% ", f->gain < f->cost ? "up to " : findings_how(f), percent);
 }
 

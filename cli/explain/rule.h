@@ -40,6 +40,11 @@ struct ct_finding_row {
 	 * gains of a process's findings add up to no more than the scope's wall time, parts left out.
 	 */
 	uint64_t gain;		/* ns */
+	/*
+	 * ns that a mend gains at least, where .gain is a bound; 0: nothing is known of it.  Between the two nothing is
+	 * known without records of the GPU: how long it works while the host does not wait for it.
+	 */
+	uint64_t least;
 	unsigned int group;	/* findings of one cause have one number; 0: it stands alone */
 	bool part;		/* of the finding of its group */
 	uint64_t order;		/* the gain of the finding that it is a part of, or its own */
@@ -153,10 +158,15 @@ static inline uint64_t ct_explain_gpu_ns(const struct ct_explain *x)
 /* "The launching thread 12 is", "The 2 launching threads are"; @buf of 48 bytes. */
 const char *ct_explain_launching(const struct ct_explain *x, char buf[48]);
 
-/* A finding's gain as a share of its scope's wall time, %. */
+/* A finding's gain as a share of its scope's wall time, %; and the least of it. */
 static inline double ct_finding_gain(const struct ct_finding_row *f)
 {
 	return f->cost ? f->share * f->gain / f->cost : 0;
+}
+
+static inline double ct_finding_least(const struct ct_finding_row *f)
+{
+	return f->cost ? f->share * f->least / f->cost : 0;
 }
 
 /* The sum of an account of the process over a scope, in ns: see analysis/threads/launching.h. */

@@ -369,6 +369,38 @@ t_rules_estimate()
 	ok $? "an iteration as a graph: explain expects ${each:-nothing} us, the mended program takes ${median:-none}"
 }
 
+# Without records of the GPU a gain is between two bounds: what the mended program gained lies there.
+t_rules_bounds()
+{
+	local name rule each
+
+	rules_problems || {
+		skip "no traces of examples/problems"
+		return
+	}
+	mkdir -p "$work/bounds"
+	while read -r name rule; do
+		for each in "$name" "$name-mended"; do
+			"$plain" report iterations --format json "$problems/$each" 2>/dev/null | jq '.iterations_sum[] | select(.Stage == "steady") | ."Med (ns)"'
+		done >"$work/bounds/medians"
+		"$plain" explain --format json "$problems/$name" 2>/dev/null | jq -r --arg r "$rule" '.findings[] |
+			select(.Rule == $r and .Scope == "steady" and .Bound == "at most") | [."Gain At Least (ns)" * ."Gain (%)" / ."Gain (ns)", ."Gain (%)"] | @tsv' >"$work/bounds/bounds"
+		awk 'NR == 1 { before = $1 } NR == 2 { gained = 100 * (1 - $1 / before) } NR == 3 { least = $1; most = $2 }
+			END { printf "# %.1f to %.1f %%: %.1f %%\n", least, most, gained; exit !(NR == 3 && least > 0 && least <= gained + 0.5 && gained <= most) }' \
+			"$work/bounds/medians" "$work/bounds/bounds"
+		ok $? "$name: what the mended program gains is within the bounds of $rule"
+	done <<'END'
+host_bound cuda-graph
+exact_repeats cuda-graph
+getters host-late
+off_cpu host-late
+END
+	"$plain" explain "$problems/getters" 2>/dev/null | grep -q '^ 1\. 15\.7 to 91\.8 %'
+	ok $? "both bounds are told"
+	"$plain" explain "$problems/host_bound" 2>/dev/null | tr -s ' \n' ' ' | grep -q 'There is no estimate: whether the GPU works meanwhile was not recorded'
+	ok $? "or why there is no estimate"
+}
+
 # What is told of programs that somebody knows: a training whose backward pass another thread launches, a loop
 # of launches of a graph, one of graphs and small copies back that has no pattern, two processes at once.
 t_rules_told()

@@ -21,11 +21,13 @@
 #define GRAPH_GAP	1000u		/* ns */
 #define GRAPH_NARROW	8u		/* blocks */
 #define GRAPH_LAUNCH	15000u		/* ns */
+#define GRAPH_KERNEL	500u		/* ns: no kernel of an H100 or H200 works for less */
 
 struct sequence {
 	uint64_t hash;			/* of what it launches */
 	uint64_t times, ns, between;	/* ns: in its launch calls; between them, in the application */
 	uint64_t all;			/* ns: from its first launch to the end of the wait behind it */
+	uint64_t quickest;		/* ns, of these the one that took least */
 	uint64_t wide;			/* kernels of many blocks, of all times */
 	uint32_t launches;
 	struct ct_evidence first;	/* of one occurrence */
@@ -92,6 +94,7 @@ static struct current *repeats_thread(struct collection *c, unsigned int track)
 static int repeats_close(struct sequences *sequences, struct current *t, const struct ct_trace_event *e)
 {
 	struct sequence *s;
+	uint64_t all;
 
 	if (t->launches < 2 || t->broken)
 		return 0;
@@ -103,7 +106,9 @@ static int repeats_close(struct sequences *sequences, struct current *t, const s
 	s->times++;
 	s->ns += t->ns;
 	s->between += t->between;
-	s->all += e->end > t->begin ? e->end - t->begin : 0;
+	all = e->end > t->begin ? e->end - t->begin : 0;
+	s->all += all;
+	s->quickest = s->times == 1 || all < s->quickest ? all : s->quickest;
 	s->wide += t->wide;
 	s->launches = t->launches;
 	if (s->times == 1)
@@ -207,6 +212,7 @@ const struct ct_analyser ct_repeats_analyser = {
 
 struct repeats_sum {
 	uint64_t times, launches, ns, between, all, wide;
+	uint64_t least;			/* ns that are gained if each is as quick as the quickest like it */
 	const struct sequence *most;
 	unsigned int kinds;
 };
@@ -226,6 +232,7 @@ static struct repeats_sum repeats_sum(const struct sequences *sequences)
 		sum.ns += s->ns;
 		sum.between += s->between;
 		sum.all += s->all;
+		sum.least += s->all - s->times * s->quickest;
 		sum.wide += s->wide;
 		if (!sum.most || s->ns + s->between > sum.most->ns + sum.most->between)
 			sum.most = s;
@@ -258,10 +265,10 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 {
 	const struct collection *c = ct_explain_state(x, &ct_repeats_analyser);
 	struct repeats_sum sum = repeats_sum(&c->sequences[x->index]);
-	uint64_t gpu = repeats_gpu(x, &sum), left, saved, gaps = GRAPH_GAP * sum.wide;
+	uint64_t gpu = repeats_gpu(x, &sum), left, saved, work, gaps = GRAPH_GAP * sum.wide;
 	uint64_t wait = ct_explain_account(x, CT_SCOPE_STEADY, CT_ACCOUNT_WAIT);
-	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], d[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT], gain[300];
-	char passing[80] = "";
+	char time[64], a[CT_TERM_TEXT], b[CT_TERM_TEXT], d[CT_TERM_TEXT], n[CT_TERM_TEXT], m[CT_TERM_TEXT], gain[400];
+	char passing[80] = "", least[64];
 	struct ct_finding_row *f;
 
 	if (!sum.most)
@@ -273,9 +280,12 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 		if (saved > repeats_idle(x))
 			saved = repeats_idle(x);
 	} else {
-		/* What the host waited the GPU worked, too: it does not get shorter. */
+		/* What the host waited the GPU worked, too: it does not get shorter.  Nor are kernels shorter than they can be. */
 		left = sum.ns / sum.launches * sum.times;
 		saved = sum.ns + sum.between > left ? sum.ns + sum.between - left : 0;
+		work = left + GRAPH_KERNEL * sum.launches + gaps;
+		if (saved > (sum.all > work ? sum.all - work : 0))
+			saved = sum.all > work ? sum.all - work : 0;
 		/* Where the host mostly waits, it would only wait longer. */
 		if (ct_rule_share(x, CT_SCOPE_STEADY, wait) >= WAITS)
 			return;
@@ -292,9 +302,11 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 			 ct_term_ns(b, left), ct_term_ns(n, gpu), passing,
 			 ct_explain_time(x, CT_SCOPE_STEADY, saved, time));
 	else
-		snprintf(gain, sizeof(gain), "%s in the calls, %s between them. As %s would save at most %s.",
+		snprintf(gain, sizeof(gain), "%s in the calls, %s between them. As %s would save at least %s, if each time is as "
+			 "quick as the quickest was, and at most %s. How long the GPU works was not recorded.",
 			 ct_term_ns(a, sum.ns), ct_term_ns(b, sum.between),
 			 sum.kinds == 1 ? "a CUDA graph it" : "CUDA graphs they",
+			 ct_explain_time(x, CT_SCOPE_STEADY, sum.least < saved ? sum.least : saved, least),
 			 ct_explain_time(x, CT_SCOPE_STEADY, saved, time));
 	f = ct_explain_add(x, rule, CT_SCOPE_STEADY, CT_LIKELY, saved,
 			   "%u sequence%s of launches repeat%s exactly, %s times with %s launches in all (the largest "
@@ -303,7 +315,8 @@ void ct_rule_graph(struct ct_explain *x, const struct ct_rule *rule)
 			   gpu ? "." : ":", gain);
 	f->estimate = gpu > 0;
 	f->at_most = !gpu;
+	f->least = gpu ? 0 : sum.least < saved ? sum.least : saved;
 	ct_explain_advise(x, f, "Capture the sequence once and replay it (cuStreamBeginCapture, torch.cuda.graph)%s",
-			  gpu ? "." : ". It helps only as far as the host is the limit: record --gpu knows how far.");
+			  gpu ? "." : ". It helps as far as the host is the limit: record --gpu says how far.");
 	ct_explain_show(f, &sum.most->first);
 }

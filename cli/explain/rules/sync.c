@@ -67,7 +67,9 @@ void ct_rule_sync(struct ct_explain *x, const struct ct_rule *rule)
 			   (double)launches / syncs, (launches + syncs / 2) / syncs == 1 ? "" : "es",
 			   most->class->name, least, ct_explain_time(x, CT_SCOPE_STEADY, most_idle, until),
 			   x->idle_measured ? " after them (measured on the GPU)" : " until the next submission returned");
-	f->at_most = !x->idle_measured;
+	/* Each wait also lasts until the thread is told that the GPU is done: that goes, too. */
+	f->estimate = !x->idle_measured;
+	f->least = f->estimate ? idle : 0;
 	ct_explain_advise(x, f, "Synchronise less often: read results back once for several steps (.item(), .cpu() "
 			  "and print of a tensor synchronise), let the GPU wait by events (cuStreamWaitEvent) "
 			  "instead of the host.");

@@ -409,6 +409,7 @@ static void manifest_findings(const struct ct_html_manifest *s, struct ct_out *o
 		ct_html_bool(out, ",\"estimate\":", f->estimate);
 		ct_html_u64(out, ",\"gain_ns\":", f->gain);
 		ct_html_double(out, ",\"gain\":", share);
+		ct_html_u64(out, ",\"least_ns\":", f->least);
 		ct_html_bool(out, ",\"part\":", f->part);
 		if (f->lines)
 			ct_html_text(out, ",\"lines\":", f->lines);

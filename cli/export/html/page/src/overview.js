@@ -119,6 +119,9 @@ function stages(manifest, jump) {
 
 // How sure the number of a gain is.
 function how(f) {
+	const least = !f.estimate && f.least_ns > 0 && f.gain_ns > 0 ? f.gain * f.least_ns / f.gain_ns : 0;
+	if (least >= 1 && f.gain - least >= 0.1)
+		return `${percent(least)} to `;
 	return f.estimate ? "about " : f.at_most || f.gain_ns < f.cost_ns ? "up to " : "";
 }
 
