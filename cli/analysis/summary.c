@@ -67,7 +67,9 @@ static void summary_head(const struct ct_analysis *a, struct ct_page *page)
 	if (only)
 		ct_page_add(page, "only      %s: other calls were not recorded", ct_term_clean(line, sizeof(line), only, 400));
 	if (range)
-		ct_page_add(page, "range     %s: calls before and after it were not recorded", ct_term_clean(line, sizeof(line), range, 400));
+		ct_page_add(page, "range     %s%s", ct_term_clean(line, sizeof(line), range, 400),
+			    strncmp(range, "iteration:", 10) ? ": calls before and after it were not recorded" :
+			    ", and what else is in the packets at its ends");
 	if (damage)
 		ct_page_add(page, "damaged   %s", ct_term_clean(line, sizeof(line), damage, 300));
 	if (t->unfinished)

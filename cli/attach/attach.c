@@ -62,7 +62,7 @@ int ct_attach_prepare(struct ct_attach_to *to, const char *library, const char *
 		      struct ct_error *err)
 {
 	/* Options that a program which is started here finds in its environment. */
-	static const char *const as_here[] = { "CUDATRACE_ONLY", "CUDATRACE_RANGE", "CUDATRACE_TIME_QUERIES" };
+	static const char *const as_here[] = { "CUDATRACE_ONLY", "CUDATRACE_PACKET", "CUDATRACE_RANGE", "CUDATRACE_TIME_QUERIES" };
 	char text[33];
 
 	snprintf(to->file[CT_ATTACH_LIBRARY].path, PATH_MAX, "%s", library);

@@ -34,6 +34,7 @@ struct running {
 	pid_t *refused;			/* CT_RUNNING_MAX: not tried, or said, again */
 	unsigned int refused_count;
 	const char *dir;		/* of the trace */
+	bool ranges;			/* processes say when the capture range begins and ends */
 	bool searches;			/* for processes that come meanwhile */
 };
 
@@ -185,7 +186,7 @@ static void running_tell_gpu(struct running *r, const char *dir)
 		if (begun)
 			fprintf(stderr, "cudatrace: process %d: CUPTI took %.1f ms to begin, %s\n", a->pid,
 				strtod(begun, NULL) / 1e6,
-				r->asked->range->text ? "for which the begin of the range waited" : "while the program went on");
+				r->ranges ? "for which the begin of the range waited" : "while the program went on");
 		else
 			fprintf(stderr, "cudatrace: process %d: nothing of the GPU is recorded: %s\n", a->pid,
 				ct_registry_info(&reg, "gpu_refused") ? : "CUPTI refused");
@@ -329,11 +330,11 @@ static void running_follow(struct running *r)
 		/* A program that is recorded from its first call may be long in coming to it. */
 		if (end == ~0ull && r->asked->seconds > 0 && (r->count || !r->to.begun))
 			end = ct_now_ns() + (uint64_t)(r->asked->seconds * 1e9);
-		if (running_wait(r, end))
+		if (running_wait(r, end) || __atomic_load_n(&r->asked->flight->over, __ATOMIC_ACQUIRE))
 			break;
 		ct_flight_look(r->asked->flight);
 		running_tell_gpu(r, r->dir);
-		if (r->asked->range->text && ct_now_ns() >= ranges) {
+		if (r->ranges && ct_now_ns() >= ranges) {
 			running_follow_ranges(r);
 			ranges = ct_now_ns() + RANGES_NS;
 		}
@@ -343,6 +344,9 @@ static void running_follow(struct running *r)
 		}
 	}
 	r->asked->ended(r->asked->arg);
+	/* The range may have ended before the process was found. */
+	if (r->searches && !r->count)
+		running_find(r);
 }
 
 int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, const char *library,
@@ -370,6 +374,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 	r.to.partly = asked->partly;
 	r.to.begun = asked->child && !(asked->delay > 0);
 	r.dir = rec->dir;
+	r.ranges = asked->range->text && !asked->range->first;
 	r.searches = asked->all || asked->child;
 	/* Else they are the program's. */
 	if (!asked->child) {
@@ -402,7 +407,7 @@ int ct_running_record(struct ct_recording *rec, const struct ct_running *asked, 
 		running_find(&r);
 	if (r.count || r.searches) {
 		running_follow(&r);
-		if (asked->range->text) {
+		if (r.ranges) {
 			running_follow_ranges(&r);
 			running_tell_ranges(&r);
 		}

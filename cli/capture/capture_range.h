@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * record --capture-range: which part of a process's time is recorded.  The preload library finds its
- * begin and end, inside the process.
+ * begin and end, inside the process; iterations are found by the recorder.
  */
 #ifndef CT_CLI_CAPTURE_RANGE_H
 #define CT_CLI_CAPTURE_RANGE_H
@@ -16,10 +16,11 @@ struct ct_capture_range {
 	bool profiler;			/* cuProfilerStart() to cuProfilerStop() */
 	bool nvtx;			/* a range of NVTX, which its plugin has to tell */
 	const char *name;		/* of NVTX or of the program; NULL: none */
+	uint64_t first, last;		/* iterations, from 1; 0: none.  The recorder finds them */
 };
 
 /*
- * "cudaProfilerApi", "nvtx:NAME", "mark:NAME".  Tells the library by its environment, CUDATRACE_RANGE, that of this
+ * "cudaProfilerApi", "nvtx:NAME", "mark:NAME", "iteration:FIRST-LAST".  Tells the library by its environment, CUDATRACE_RANGE, that of this
  * process.  Return: 0; -EINVAL: it is none of these; -E2BIG: too long.
  */
 int ct_capture_range_parse(struct ct_capture_range *range, const char *text);

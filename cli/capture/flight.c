@@ -26,6 +26,10 @@ static void flight_text(const struct ct_flight *f, char *text, size_t size)
 {
 	char time[CT_TERM_TEXT] = "", bytes[CT_TERM_TEXT];
 
+	if (f->first) {
+		snprintf(text, size, "iterations %llu to %llu", (unsigned long long)f->first, (unsigned long long)f->last);
+		return;
+	}
 	if (f->asked.ns)
 		ct_term_ns(time, f->asked.ns);
 	snprintf(text, size, "the newest %s%s%s", time, f->asked.ns ? ", at most " : "",
@@ -43,11 +47,14 @@ int ct_flight_open(struct ct_flight *f, struct ct_recording *rec, struct ct_drai
 	rc = ct_keep_open(&f->keep, &f->asked, rec->dirfd, &rec->state, err);
 	if (rc)
 		return rc;
+	if (f->first)
+		f->keep.since = &f->since;
 	flight_text(f, text, sizeof(text));
 	ct_registry_add_info(&rec->registry, CT_KEEP_INFO, text);
 	if (drain)
 		drain->keep = &f->keep;
-	fprintf(stderr, "cudatrace: keeping %s; a copy: cudatrace snapshot --pid %d\n", text, (int)getpid());
+	if (!f->first)
+		fprintf(stderr, "cudatrace: keeping %s; a copy: cudatrace snapshot --pid %d\n", text, (int)getpid());
 	return 0;
 }
 
@@ -104,4 +111,24 @@ void ct_flight_close(struct ct_flight *f)
 	if (f->rec && (f->due || (f->happened && ct_now_ns() >= f->next && f->copies < CT_FLIGHT_COPIES)))
 		fprintf(stderr, "cudatrace: %s: the trace itself has it\n", f->why);
 	ct_keep_close(&f->keep);
+}
+
+void ct_flight_tell(const struct ct_flight *f, struct ct_registry_writer *w)
+{
+	char text[64];
+
+	if (!f->first)
+		return;
+	if (!f->begin) {
+		fprintf(stderr, "cudatrace: %llu iterations were found, so the trace has the last one only\n",
+			(unsigned long long)f->found);
+		return;
+	}
+	snprintf(text, sizeof(text), "%u %llu", f->pid, (unsigned long long)f->begin);
+	ct_registry_add_info(w, "range_begun", text);
+	snprintf(text, sizeof(text), "%u %llu", f->pid, (unsigned long long)f->end);
+	if (f->end)
+		ct_registry_add_info(w, "range_ended", text);
+	else
+		fprintf(stderr, "cudatrace: %llu iterations were found, so the trace has no more\n", (unsigned long long)f->found);
 }

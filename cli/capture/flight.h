@@ -22,12 +22,20 @@ struct ct_flight {
 	struct ct_keep_asked asked;	/* both 0: there is no flight recorder */
 	bool on_error;			/* a copy is made when a call fails ... */
 	uint64_t on_slow;		/* ... or takes so many ns; 0: never */
+	double on_slow_iteration;	/* ... or an iteration takes so many times the median; 0: never */
+	bool on_xid;			/* ... or the driver reports an Xid, which the module sees */
+	uint64_t first, last;		/* only these iterations are kept (--capture-range), 0: all */
 
 	const struct ct_recording *rec;
 	struct ct_keep keep;
 	/* Set by another thread when something happened: what, then that it did. */
 	char why[160];
 	volatile bool happened;
+	/* Of the iterations that are kept, set by another thread: nothing before is needed; they are over. */
+	volatile uint64_t since;
+	volatile bool over;
+	uint32_t pid;			/* whose they are, 0: none were found */
+	uint64_t begin, end, found;	/* ns, 0: not yet; and how many there were at last */
 	uint64_t due;			/* ns: when it is copied, 0: nothing is due */
 	uint64_t next;			/* ns: not before */
 	unsigned int copies, number;
@@ -35,7 +43,7 @@ struct ct_flight {
 
 static inline bool ct_flight_is_on(const struct ct_flight *f)
 {
-	return f->asked.ns || f->asked.bytes;
+	return f->asked.ns || f->asked.bytes || f->first;
 }
 
 /*
@@ -51,5 +59,8 @@ void ct_flight_catch(const struct ct_flight *f);
 void ct_flight_look(struct ct_flight *f);
 
 void ct_flight_close(struct ct_flight *f);
+
+/* Says what became of the iterations that were to be kept; the trace has it, too. */
+void ct_flight_tell(const struct ct_flight *f, struct ct_registry_writer *w);
 
 #endif

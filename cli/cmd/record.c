@@ -75,10 +75,10 @@ static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "Record every process that has libcuda mapped, and those that start meanwhile", 0 },
 	{ "duration", KEY_DURATION, "SECONDS", 0, "End after so long, for a program that is started here from its first call on; it goes on itself (default: Ctrl-C, or the end of the processes)", 0 },
 	{ "delay", KEY_DELAY, "SECONDS", 0, "Begin so long after the program's start; until then its calls cost nothing", 0 },
-	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on); calls before and after it cost little", 0 },
+	{ "capture-range", KEY_CAPTURE_RANGE, "WHAT", 0, "Record one part of each process's time: cudaProfilerApi (from cudaProfilerStart to cudaProfilerStop), nvtx:NAME (the first NVTX range of that name), mark:NAME (the first cudatrace_begin range of that name, or from the mark NAME on), iteration:100-120 (found by the pattern of launches; until then calls are recorded and dropped); else calls before and after it cost little", 0 },
 	{ "keep", KEY_KEEP, "LIMIT", 0, "Keep the newest records only: of a time (60s, 10min), of a size (2G), or both (60s,2G). The trace never takes more (default: half of the free disk). --max-size is the same", 0 },
 	{ "max-size", KEY_KEEP, "LIMIT", OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
-	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms); SIGUSR2 always does", 0 },
+	{ "on", KEY_ON, "LIST", 0, "With --keep: copy what there is to DIR-1, DIR-2, ... when one of these happens: error (a call fails), slow=TIME (a call takes TIME or more, as 50ms), slow-iteration=3x (an iteration takes so many times the median), xid (the driver reports one; with the module); SIGUSR2 always does", 0 },
 	{ "no-module", KEY_NO_MODULE, NULL, 0, "Don't use the kernel module, even if it is loaded", 0 },
 	{ "groups", KEY_GROUPS, "LIST", 0, "What to record in the kernel: ioctl, memory, scheduler, interrupt, context, uvm, added, fence, switch (default: all)", 0 },
 	{ "functions", KEY_FUNCTIONS, "PATTERNS", 0, "Record calls of these functions only, as 'cuLaunch*,cuMemcpy*', or all but some, as '!cuEvent*'; others cost nothing", 0 },
@@ -160,13 +160,28 @@ static void record_check_running(struct argp_state *state, struct env *env)
 	env->running.partly = env->output.force;
 }
 
+/* "3x" or "3": so many times the median. */
+static double record_times(struct argp_state *state, const char *text)
+{
+	char *end;
+	double times = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "x")) || !(times > 1))
+		argp_error(state, "--on slow-iteration=3x: give how many times the median, more than 1");
+	return times;
+}
+
 static void record_on(struct argp_state *state, struct env *env, char *list)
 {
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ","))
 		if (!strcmp(word, "error"))
 			env->flight.on_error = true;
+		else if (!strcmp(word, "xid"))
+			env->flight.on_xid = true;
+		else if (!strncmp(word, "slow-iteration=", 15))
+			env->flight.on_slow_iteration = record_times(state, word + 15);
 		else if (strncmp(word, "slow=", 5) || !(env->flight.on_slow = ct_option_time(word + 5)))
-			argp_error(state, "--on takes error and slow=TIME (as slow=50ms), with a comma between");
+			argp_error(state, "--on takes error, slow=TIME (as slow=50ms), slow-iteration=3x and xid, with commas between");
 }
 
 static error_t record_parse(int key, char *arg, struct argp_state *state)
@@ -223,7 +238,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case KEY_CAPTURE_RANGE:
 		switch (ct_capture_range_parse(&env->range, arg)) {
 		case -EINVAL:
-			argp_error(state, "--capture-range: give cudaProfilerApi, nvtx:NAME or mark:NAME");
+			argp_error(state, "--capture-range: give cudaProfilerApi, nvtx:NAME, mark:NAME or iteration:FIRST-LAST");
 			break;
 		case -E2BIG:
 			argp_error(state, "--capture-range: at most 1000 characters");
@@ -281,8 +296,10 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--functions: at most 400 characters");
 		}
 		record_check_running(state, env);
-		if ((env->flight.on_error || env->flight.on_slow) && !ct_flight_is_on(&env->flight))
+		if ((env->flight.on_error || env->flight.on_slow || env->flight.on_slow_iteration > 0 || env->flight.on_xid) && !ct_flight_is_on(&env->flight))
 			argp_error(state, "--on goes with --keep");
+		env->flight.first = env->range.first;
+		env->flight.last = env->range.last;
 		ct_launch_keeps = ct_flight_is_on(&env->flight);
 		if (ct_launch_stacks_what && ct_launch_injected)
 			argp_error(state, "--stacks needs the preloaded library: not with --inject");
@@ -493,6 +510,8 @@ static int record_running(struct recording *rec)
 	env->running.ended = record_ended;
 	env->running.arg = rec;
 	n = ct_running_record(&rec->to, &env->running, rec->library, &err);
+	if (n > 0)
+		ct_flight_tell(&env->flight, &rec->to.registry);
 	ct_sampler_stop(rec->sampler, &rec->to.registry);
 	if (n <= 0)
 		ct_recording_abandon(&rec->to);
@@ -500,6 +519,8 @@ static int record_running(struct recording *rec)
 		ct_complain("%s", err.text);
 		return record_status(rec, 1);
 	}
+	if (env->flight.end)
+		ct_keep_cut(rec->to.dir, env->flight.end);
 	fprintf(stderr, "cudatrace: trace in %s\n", env->output.dir ? env->output.dir : rec->to.dir);
 	if (!env->output.quiet && ct_summary_print(rec->to.dir, stderr, &err))
 		ct_complain("%s", err.text);

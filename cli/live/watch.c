@@ -17,15 +17,64 @@ static bool watch_is_call(const struct ct_record *r)
 	       !(r->flags & (CT_F_BEGIN | CT_F_INSTANT | CT_F_ABANDONED));
 }
 
+/* Those of the thread that has the first ones. */
+static void watch_range(struct ct_watch *w, const struct ct_live_iteration *i)
+{
+	struct ct_flight *f = w->flight;
+
+	if (!w->tid) {
+		w->pid = f->pid = i->pid;
+		w->tid = i->tid;
+	}
+	if (w->pid != i->pid || w->tid != i->tid)
+		return;
+	f->found = i->number;
+	if (i->number <= f->first)
+		f->since = i->begin;
+	if (i->number == f->first) {
+		f->begin = i->begin;
+		fprintf(stderr, "cudatrace: process %u: iteration %llu has begun\n", i->pid, (unsigned long long)i->number);
+	}
+	if (i->number == f->last + 1) {
+		f->end = i->begin;
+		__atomic_store_n(&f->over, true, __ATOMIC_RELEASE);
+	}
+}
+
+static void watch_iteration(void *arg, const struct ct_live_iteration *i)
+{
+	struct ct_watch *w = arg;
+	struct ct_flight *f = w->flight;
+	char time[CT_TERM_TEXT], median[CT_TERM_TEXT];
+
+	if (f->first)
+		watch_range(w, i);
+	if (f->happened || f->on_slow_iteration <= 0 || !i->median || (double)i->before < f->on_slow_iteration * (double)i->median)
+		return;
+	snprintf(f->why, sizeof(f->why), "iteration %llu took %s, %.1f times the median of %s", (unsigned long long)i->number - 1,
+		 ct_term_ns(time, i->before), (double)i->before / (double)i->median, ct_term_ns(median, i->median));
+	__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
+}
+
+static bool watch_is_xid(const struct ct_record *r)
+{
+	return r->class->fields_count && !strcmp(r->class->fields[0].name, "xid");
+}
+
 static int watch_record(void *arg, const struct ct_registry *reg, const struct ct_record *r, bool old)
 {
-	const struct ct_watch *w = arg;
+	struct ct_watch *w = arg;
 	struct ct_flight *f = w->flight;
 	char time[CT_TERM_TEXT], name[64];
 	const char *result;
 
-	(void)reg;
 	(void)old;
+	if (f->on_xid && !f->happened && r->class->layer != CT_LAYER_USER && watch_is_xid(r)) {
+		snprintf(f->why, sizeof(f->why), "Xid %llu", (unsigned long long)ct_record_field(r, 0));
+		__atomic_store_n(&f->happened, true, __ATOMIC_RELEASE);
+	}
+	if (w->iterations.begun && r->class->layer == CT_LAYER_USER)
+		ct_live_iterations_add(&w->iterations, reg, r);
 	if (f->happened || r->class->layer != CT_LAYER_USER || !r->class->call)
 		return 0;
 	if (f->on_error && ct_record_failed(r)) {
@@ -65,8 +114,10 @@ void ct_watch_start(struct ct_watch *w, struct ct_flight *f)
 	sigset_t all, old;
 
 	*w = (struct ct_watch){ .flight = f };
-	if (!f->on_error && !f->on_slow)
+	if (!f->on_error && !f->on_slow && !f->on_xid && f->on_slow_iteration <= 0 && !f->first)
 		return;
+	if (f->first || f->on_slow_iteration > 0)
+		w->iterations = (struct ct_live_iterations){ .begun = watch_iteration, .arg = w };
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->running = !pthread_create(&w->thread, NULL, watch_run, w);
@@ -81,4 +132,5 @@ void ct_watch_end(struct ct_watch *w)
 	if (w->running)
 		pthread_join(w->thread, NULL);
 	w->running = false;
+	ct_live_iterations_free(&w->iterations);
 }

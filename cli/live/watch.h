@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record --on: looks at each call of a recording as it is written. */
+/* record --on and --capture-range iteration: looks at each call of a recording as it is written. */
 #ifndef CT_CLI_WATCH_H
 #define CT_CLI_WATCH_H
 
@@ -7,9 +7,12 @@
 #include <stdbool.h>
 
 #include "capture/flight.h"
+#include "live/iterations.h"
 
 struct ct_watch {
 	struct ct_flight *flight;
+	struct ct_live_iterations iterations;
+	uint32_t pid, tid;		/* whose iterations are kept */
 	pthread_t thread;
 	bool running;
 	volatile bool stop;

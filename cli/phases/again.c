@@ -54,7 +54,7 @@ static int again_read(const struct ct_happenings *h, const struct ct_phase_threa
 				next = &sources[i];
 		if (!next)
 			break;
-		ct_happening_make(t, &next->record, next->kind, &e);
+		ct_happening_make(&t->reg, &next->record, next->kind, &e);
 		if (e.at >= from && e.at < to)
 			rc = fn(arg, &e);
 		again_next(h, thread, next);
@@ -99,7 +99,7 @@ int ct_happenings_launches(const struct ct_happenings *h, uint32_t pid, ct_happe
 			if ((kind != CT_HAP_LAUNCH && kind != CT_HAP_GRAPH) || r.pid != pid ||
 			    r.flags & CT_F_BEGIN)
 				continue;
-			ct_happening_make(t, &r, kind, &e);
+			ct_happening_make(&t->reg, &r, kind, &e);
 			rc = fn(arg, &e);
 		}
 	}

@@ -15,8 +15,7 @@
 #define EVENTS_BIRTHS	(64u << 10)
 #define EVENTS_TEXT	96u
 
-/* What a record of the class is for us. */
-static enum ct_happening_kind events_kind(const struct ct_class *c)
+enum ct_happening_kind ct_happening_kind(const struct ct_class *c)
 {
 	switch (c->id) {
 	case CT_CLASS_mark:		return CT_HAP_MARK;
@@ -64,9 +63,14 @@ static uint32_t events_text(const struct ct_record *r, char plain[EVENTS_TEXT])
 	return hash >> 32;
 }
 
+static uint64_t events_since(const struct ct_registry *reg, uint64_t ts)
+{
+	return ts > reg->start ? ts - reg->start : 0;
+}
+
 static uint64_t events_since_start(const struct ct_trace *t, uint64_t ts)
 {
-	return ts > t->reg.start ? ts - t->reg.start : 0;
+	return events_since(&t->reg, ts);
 }
 
 /* ct_record_quick() of a field that usually has four bytes. */
@@ -81,14 +85,14 @@ static uint64_t events_word(const struct ct_record *r, enum ct_quick quick)
 	return word;
 }
 
-void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
+void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
 		       enum ct_happening_kind kind, struct ct_happening *h)
 {
 	char plain[EVENTS_TEXT];
 	uint64_t hash = 1;
 
 	*h = (struct ct_happening){
-		.at = events_since_start(t, ct_record_begin(r)), .kind = kind,
+		.at = events_since(reg, ct_record_begin(r)), .kind = kind,
 	};
 	if (r->duration <= UINT32_MAX) {
 		h->duration = r->duration;
@@ -98,7 +102,7 @@ void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
 	}
 	switch (kind) {
 	case CT_HAP_LAUNCH:
-		hash = events_mix(hash, ct_registry_first(&t->reg, events_word(r, CT_QUICK_KERNEL)) |
+		hash = events_mix(hash, ct_registry_first(reg, events_word(r, CT_QUICK_KERNEL)) |
 				  events_word(r, CT_QUICK_BLOCK_X) << 32);
 		hash = events_mix(hash, events_word(r, CT_QUICK_BLOCK_Y) |
 				  events_word(r, CT_QUICK_BLOCK_Z) << 32);
@@ -283,7 +287,7 @@ static int events_add(struct ct_happenings *h, const struct ct_record *r,
 		return 0;
 	}
 	--*left;
-	ct_happening_make(h->trace, r, kind, &e);
+	ct_happening_make(&h->trace->reg, r, kind, &e);
 	t->firsts += first;
 	if (kind == CT_HAP_PUSH || kind == CT_HAP_MARK) {
 		rc = events_keep_text(h, r);
@@ -457,7 +461,7 @@ int ct_happenings_collect(struct ct_happenings *h, const struct ct_trace *t)
 		const struct ct_class *c = ct_registry_class(&t->reg, i);
 
 		if (c)
-			h->kinds[i] = events_kind(c);
+			h->kinds[i] = ct_happening_kind(c);
 	}
 	for (unsigned int i = 0; i < t->streams_count && !rc; i++) {
 		const struct ct_stream_file *s = &t->streams[i];

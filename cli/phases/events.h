@@ -142,8 +142,11 @@ void ct_happenings_free(struct ct_happenings *h);
 /* The index of the thread's first kept one at or after @at. */
 uint32_t ct_happenings_find(const struct ct_phase_thread *thread, uint64_t at);
 
+/* What a record of the class is for us. */
+enum ct_happening_kind ct_happening_kind(const struct ct_class *c);
+
 /* What @r, a record of that kind, is for us. */
-void ct_happening_make(const struct ct_trace *t, const struct ct_record *r,
+void ct_happening_make(const struct ct_registry *reg, const struct ct_record *r,
 		       enum ct_happening_kind kind, struct ct_happening *h);
 
 /* Part of the signature that does not change with the size of the work. */

@@ -74,8 +74,8 @@ t_capture()
 	capture only profiler cudaProfilerApi --functions 'cuMemAlloc'
 	is "$(in_range trace-only)" "400-599 cuProfilerStart cuProfilerStop" "... with --functions" || cat "$work/only.said"
 	unset CUDATRACE_CUPTI
-	refuse "a range of no known kind" "give cudaProfilerApi, nvtx:NAME or mark:NAME" "$cudatrace" record --capture-range profiler -- true
-	refuse "a range without a name" "give cudaProfilerApi, nvtx:NAME or mark:NAME" "$cudatrace" record --capture-range nvtx: -- true
+	refuse "a range of no known kind" "give cudaProfilerApi, nvtx:NAME, mark:NAME or iteration:FIRST-LAST" "$cudatrace" record --capture-range profiler -- true
+	refuse "a range without a name" "give cudaProfilerApi, nvtx:NAME, mark:NAME or iteration:FIRST-LAST" "$cudatrace" record --capture-range nvtx: -- true
 	refuse "--inject" "inject does not go with" "$cudatrace" record --inject --capture-range cudaProfilerApi -- true
 }
 
@@ -90,4 +90,49 @@ t_capture_running()
 	capture_running stands range mark:part --gpu
 	is "$? $(LD_PRELOAD='' in_range trace-stands)" "0 400-599 gpu 200" "... of a program that stands by" || cat "$work/stands.said"
 	unset LD_PRELOAD CUDATRACE_STANDBY CUDATRACE_CUPTI
+}
+
+# near FIRST LAST TRACE: rounds that ranged.c made, from FIRST to LAST, and at most 60 more at each end (packets of 4 KiB)
+near()
+{
+	local said first last
+	said=$(in_range "$3") first=${said%%-*} last=${said#*-}
+	last=${last%% *}
+	[ "$first" -le "$1" ] && [ "$first" -ge $(($1 - 60)) ] && [ "$last" -ge "$2" ] && [ "$last" -le $(($2 + 60)) ] && ! [[ $said = *GAP* ]]
+	ok $? "$4 ($said)"
+}
+
+t_capture_iterations()
+{
+	export CUDATRACE_CUPTI=$PWD/build/tests/sim/cupti/libcupti.so.13
+	"$cudatrace" record -q -f -o "$work/trace-iterations" --capture-range iteration:1500-1600 --gpu -- "$ranged" none 3000 >"$work/iterations.out" 2>"$work/iterations.said"
+	near 1500 1600 trace-iterations "--capture-range iteration:1500-1600: these iterations, and what is in their packets"
+	grep -q 'iteration 1500 has begun' "$work/iterations.said" && grep -q '^wrong 0$' "$work/iterations.out"
+	ok $? "... the program goes on to its end" || cat "$work/iterations.said"
+	[ "$(jq -s 'map(select(.layer == "gpu" and .op == "exec" and .phase == "E")) | length >= 100' <("$cudatrace" export --format jsonl -o - "$work/trace-iterations" 2>/dev/null))" = true ]
+	ok $? "... with what the GPU did"
+	"$cudatrace" report "$work/trace-iterations" 2>/dev/null | grep -q '^range  *iteration:1500-1600, and what else is in the packets'
+	ok $? "... the summary says it"
+	"$cudatrace" report "$work/trace-iterations" 2>&1 | grep -E 'not recorded|were lost|damaged|is empty'
+	is $? 1 "... and nothing is called missing"
+	unset CUDATRACE_CUPTI
+	"$cudatrace" record -q -f -o "$work/trace-early" --capture-range iteration:5-10 -- "$ranged" none 600 >/dev/null 2>"$work/early.said"
+	near 5 10 trace-early "... the first ones, which are over when the pattern is known" || cat "$work/early.said"
+	"$cudatrace" record -q -f -o "$work/trace-few" --capture-range iteration:5000 -- "$ranged" none 600 >/dev/null 2>"$work/few.said"
+	grep -qE '(59.|600) iterations were found, so the trace has the last one only' "$work/few.said"
+	ok $? "... that never come" || cat "$work/few.said"
+	for n in iteration: iteration:0 iteration:3-2 iteration:x iteration:1-2x; do
+		refuse "--capture-range $n" "iteration:FIRST-LAST" "$cudatrace" record --capture-range $n -- true
+	done
+}
+
+t_slow_iteration()
+{
+	SLOW=700 "$cudatrace" record -q -f -o "$work/trace-slow" --keep 60s --on slow-iteration=300x -- "$ranged" none 1500 >/dev/null 2>"$work/slow.said"
+	grep -qE 'snapshot in .*trace-slow-1 \(iteration [67]..? took [12]\.[0-9]+ s, [0-9.]+ times the median of' "$work/slow.said"
+	ok $? "--on slow-iteration: a copy when an iteration takes long" || cat "$work/slow.said"
+	"$cudatrace" report "$work/trace-slow-1" >/dev/null 2>&1
+	ok $? "... which is a trace"
+	refuse "--on slow-iteration=1" "how many times the median" "$cudatrace" record --keep 60s --on slow-iteration=1 -- true
+	refuse "--on slow-iteration without --keep" "on goes with --keep" "$cudatrace" record --on slow-iteration=3x -- true
 }

@@ -6,7 +6,7 @@
  * (the default) those from 400 to 599 are the part.  HOW says how it shows: profiler (cuProfilerStart
  * and cuProfilerStop), range (nested in others of the name "other"), mark (it has no end), numbered (as the NVTX plugin
  * has it), none.  The part comes twice if HOW is twice; and with "fork" in a child.
- * Waits before the first round while the file that WAIT names is not there.  Prints "wrong N".
+ * With SLOW=N round N takes a second more.  Waits before the first round while the file that WAIT names is not there.  Prints "wrong N".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +20,7 @@
 #include "../sim/cuda_sim.h"
 
 static unsigned long wrong;
+static const char *slow;
 static CUfunction kernel;
 
 static void round_of(unsigned long n)
@@ -30,7 +31,7 @@ static void round_of(unsigned long n)
 	wrong += cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) != CUDA_SUCCESS;
 	wrong += cuMemFree_v2(p) != CUDA_SUCCESS;
 	wrong += cuCtxSynchronize() != CUDA_SUCCESS;
-	usleep(500);
+	usleep(slow && n == strtoul(slow, NULL, 10) ? 1000000 : 500);
 }
 
 static void begins(const char *how)
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
 	CUmodule module;
 	CUdevice device;
 
+	slow = getenv("SLOW");
 	if (!strcmp(how, "fork")) {
 		int status = fork();
 
