@@ -9,6 +9,7 @@
 #include "doctor/kernel.h"
 #include "doctor/module.h"
 #include "doctor/options.h"
+#include "doctor/ways.h"
 
 static bool checks_loaded(const struct ct_doctor *d)
 {
@@ -62,6 +63,9 @@ const struct ct_check ct_checks[] = {
 	{ "libcuda's version",	ct_check_libcuda_version,	NULL },
 	{ "preload library",	ct_check_library,		NULL },
 	{ "libcupti",		ct_check_cupti,			NULL },
+	{ "stacks",		ct_check_stacks,		NULL },
+	{ "attach",		ct_check_attach,		NULL },
+	{ "standby",		ct_check_standby,		NULL },
 	{ "space",		ct_check_space,			NULL },
 };
 const size_t ct_checks_count = sizeof(ct_checks) / sizeof(*ct_checks);

@@ -137,3 +137,26 @@ t_standby_window()
 	"$cudatrace" record -f -o "$work/trace-no" --delay 1 -- nothing-of-this-name 2>"$work/window.err"
 	is $? 127 "a program that is not there" || cat "$work/window.err"
 }
+
+# doctor says which ways into a program work here.
+t_ways_doctor()
+{
+	local scope=/proc/sys/kernel/yama/ptrace_scope noexec=/proc/sys/vm/memfd_noexec
+	"$cudatrace" doctor >"$work/ways.txt" 2>&1
+	is "$(grep -cE '^(ok|note) +(record --pid|record --stacks|standby)[ :]' "$work/ways.txt")" 3 "doctor: a line for attaching, stacks and standby" || cat "$work/ways.txt"
+	# as_if TEXT PATTERN: doctor in a mount namespace in which these are other files
+	as_if()
+	{
+		unshare -m sh -c "$1 && exec '$cudatrace' doctor" >"$work/ways-if.txt" 2>&1
+		grep -qE "$2" "$work/ways-if.txt"
+		ok $? "doctor: $2" || cat "$work/ways-if.txt"
+	}
+	if ! unshare -m true 2>/dev/null; then
+		skip "doctor where attaching is refused: no mount namespace can be made"
+		return
+	fi
+	as_if "mount -o remount,ro,bind /dev/shm 2>/dev/null || mount -t tmpfs -o ro tmpfs /dev/shm" '^note +standby: no file can be made in /dev/shm \(Read-only'
+	echo 2 >"$work/two" && echo 3 >"$work/three"
+	[ ! -e $noexec ] || as_if "mount --bind '$work/two' $noexec" '^note +record --pid: no library can be brought .*memfd_noexec=2'
+	[ ! -e $scope ] || as_if "mount --bind '$work/three' $scope" '^note +record --pid: nothing can be attached to .*ptrace_scope=3'
+}

@@ -30,6 +30,11 @@ static void record_grow(struct ct_thread *t)
 	if (!s->grows || !ct_producer_valid(s))
 		return;
 	mask = ct_signals_block();
+	/* A handler that came before may have called CUDA, and taken it. */
+	if (!s->grows || !ct_producer_valid(s)) {
+		ct_signals_restore(mask);
+		return;
+	}
 	if (t->packet->ts_end > t->last)
 		t->last = t->packet->ts_end;
 	ct_packet_leave(t, 0);
