@@ -136,3 +136,34 @@ t_slow_iteration()
 	refuse "--on slow-iteration=1" "how many times the median" "$cudatrace" record --keep 60s --on slow-iteration=1 -- true
 	refuse "--on slow-iteration without --keep" "on goes with --keep" "$cudatrace" record --on slow-iteration=3x -- true
 }
+
+# A child that is forked after its parent's first call; and what a killed process leaves.
+t_standby_forked()
+{
+	local parent page
+	export LD_PRELOAD=$PWD/build/libcudatrace.so CUDATRACE_STANDBY=1
+	rm -f "$work/go"
+	WAIT=$work/go "$ranged" forked >"$work/forked.out" 2>&1 &
+	parent=$!
+	until grep -q ready "$work/forked.out" || ! kill -0 $parent 2>/dev/null; do sleep 0.05; done
+	unset LD_PRELOAD CUDATRACE_STANDBY
+	pid=$(sed -n 's/^ready //p' "$work/forked.out")
+	is "$(grep -c 'cudatrace-standby-' "/proc/$pid/maps") $(ls /dev/shm/cudatrace-standby-"$pid"-* /dev/shm/cudatrace-standby-$parent-* | wc -l)" "1 2" "standby: a child that was forked later has a page of its own"
+	"$cudatrace" record -q -f -o "$work/trace-forked" --pid "$pid" --capture-range cudaProfilerApi 2>"$work/forked.said" &
+	until grep -q 'which stood by' "$work/forked.said" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+	touch "$work/go"
+	wait $!
+	is "$? $(in_range trace-forked)" "0 400-599 cuProfilerStart cuProfilerStop" "... and is recorded when it is asked" || cat "$work/forked.said"
+	wait $parent
+	is "$? $(ls /dev/shm/cudatrace-standby-"$pid"-* /dev/shm/cudatrace-standby-$parent-* 2>/dev/null)" "0 " "... it and its parent end well, with their pages"
+	start_standby killed 1
+	page=$(standby_page)
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	[ -e "$page" ]
+	ok $? "standby: who is killed leaves a page"
+	start_standby next 1
+	[ ! -e "$page" ] && [ -e "$(standby_page)" ]
+	ok $? "... which the next one removes"
+	ended_well next
+}

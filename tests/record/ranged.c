@@ -5,7 +5,8 @@
  * Its rounds allocate 16 bytes times their number, launch a kernel, free, and synchronise. With 1,000 rounds
  * (the default) those from 400 to 599 are the part.  HOW says how it shows: profiler (cuProfilerStart
  * and cuProfilerStop), range (nested in others of the name "other"), mark (it has no end), numbered (as the NVTX plugin
- * has it), none.  The part comes twice if HOW is twice; and with "fork" in a child.
+ * has it), none.  The part comes twice if HOW is twice; with "fork" it is in a child,
+ * with "forked" in one that is forked after the first call.
  * With SLOW=N round N takes a second more.  Waits before the first round while the file that WAIT names is not there.  Prints "wrong N".
  */
 #include <stdbool.h>
@@ -62,11 +63,14 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "none", *wait = getenv("WAIT");
 	unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
 	CUcontext context;
+	int version;
 	CUmodule module;
 	CUdevice device;
 
 	slow = getenv("SLOW");
-	if (!strcmp(how, "fork")) {
+	if (!strcmp(how, "forked"))
+		wrong += cuDriverGetVersion(&version) != CUDA_SUCCESS;
+	if (!strncmp(how, "fork", 4)) {
 		int status = fork();
 
 		if (status)

@@ -19,6 +19,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "hook/objects.h"
+#include "hook/table.h"
 #include "include/cudatrace/attach.h"
 #include "call/host.h"
 #include "tracedir/preallocate.h"
@@ -30,7 +31,76 @@ static char path[96];
 /* Found at the start: a child that was forked may not look for them. */
 static int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static void *(*open_library)(const char *, int);
+static int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *);
 static char *begins;		/* what to begin with, as page->options; NULL: nothing */
+
+/* The pid namespace's number; 0: not known. */
+static u64 standby_pid_ns(void)
+{
+	char text[64], *p = text;
+	u64 n = 0;
+	long len = ct_sys3(SYS_readlink, "/proc/self/ns/pid", text, sizeof(text) - 1);
+
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	while (*p && (*p < '0' || *p > '9'))
+		p++;
+	for (; *p >= '0' && *p <= '9'; p++)
+		n = n * 10 + (u64)(*p - '0');
+	return n;
+}
+
+/* The page of a process of this user that was killed. */
+static void standby_clean_one(int dir, const char *name, u64 pid_ns)
+{
+	struct {	/* the begin of struct ct_standby_page */
+		u64 magic;
+		u32 version, schema, pid, rest[5];
+		u64 pid_ns;
+	} p;
+	int fd = (int)ct_sys4(SYS_openat, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	long n;
+
+	_Static_assert(offsetof(struct ct_standby_page, pid_ns) == offsetof(__typeof__(p), pid_ns), "the same");
+	if (fd < 0)
+		return;
+	n = ct_sys4(SYS_pread64, fd, &p, sizeof(p), 0);
+	ct_close(fd);
+	if (n == (long)sizeof(p) && p.magic == CT_MAGIC && p.version == CT_STANDBY_VERSION && p.pid_ns == pid_ns && p.pid &&
+	    ct_sys2(SYS_kill, p.pid, 0) == -3 /* ESRCH */)
+		ct_sys3(SYS_unlinkat, dir, name, 0);
+}
+
+/* Who is killed leaves a page: the next one of the user removes it.  /dev/shm is sticky, so it is never another's. */
+static void standby_clean(u64 pid_ns)
+{
+	struct entry {
+		u64 ino, off;
+		u16 len;
+		u8 type;
+		char name[];
+	};
+	static const char prefix[] = CT_STANDBY_PREFIX;
+	const char *name = strrchr(prefix, '/') + 1;
+	char place[sizeof(prefix)], buf[4096] __attribute__((aligned(8)));
+	int dir;
+	long n;
+
+	memcpy(place, prefix, sizeof(prefix));
+	place[name - 1 - prefix] = '\0';
+	dir = pid_ns ? ct_open(place, O_RDONLY | O_DIRECTORY, 0) : -1;
+	if (dir < 0)
+		return;
+	while ((n = ct_sys3(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n; at += ((struct entry *)(buf + at))->len) {
+			const struct entry *e = (void *)(buf + at);
+
+			if (!strncmp(e->name, name, strlen(name)))
+				standby_clean_one(dir, e->name, pid_ns);
+		}
+	ct_close(dir);
+}
 
 /* The clock's part: another user may have made a file of any other name, and one that was killed left its own. */
 static bool standby_make_page(void)
@@ -38,10 +108,12 @@ static bool standby_make_page(void)
 	struct ct_text t = { path, sizeof(path), 0 };
 	struct ct_standby_page *p = NULL;
 	u32 pid = (u32)ct_sys0(SYS_getpid);
+	u64 pid_ns = standby_pid_ns();
 	int fd;
 
 	if (ct_sys2(SYS_prctl, PR_GET_DUMPABLE, 0) != 1)
 		return false;
+	standby_clean(pid_ns);
 	ct_put(&t, CT_STANDBY_PREFIX);
 	ct_put_u(&t, pid);
 	ct_put(&t, "-");
@@ -59,6 +131,7 @@ static bool standby_make_page(void)
 	p->version = CT_STANDBY_VERSION;
 	p->schema = CT_SCHEMA_VERSION;
 	p->pid = pid;
+	p->pid_ns = pid_ns;
 	__atomic_store_n(&p->magic, CT_MAGIC, __ATOMIC_RELEASE);
 	ct_store(&page, p);
 	return true;
@@ -205,6 +278,19 @@ static void standby_await(struct ct_standby_page *p)
 }
 
 /*
+ * In a child: the page and the thread are its parent's, and so is a recording.  Otherwise it stands by itself, from
+ * its first call on.
+ */
+static void standby_forked(void)
+{
+	if (ct_load(&page))
+		ct_sys2(SYS_munmap, page, sizeof(*page));
+	ct_store(&page, NULL);
+	if (ct_load(&ct_stopped) == CT_STOPPED && ct_table_again(true))
+		ct_store(&ct_stopped, (u8)CT_STANDS_BY);
+}
+
+/*
  * In the process's first call, which is cuInit() as a rule.  All pointers and slots are put back, so that
  * the next call is the program's own affair.
  */
@@ -218,6 +304,7 @@ static void standby_first_call(void)
 	if (!__atomic_compare_exchange_n(&ct_stopped, &stands_by, CT_STOPPED, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	ct_objects_put_back();
+	ct_table_again(false);
 	if (!create)
 		create = (__typeof__(create))ct_find_next("pthread_create");
 	/* The program's signals are not for our thread. */
@@ -231,6 +318,10 @@ static void standby_first_call(void)
 		ct_standby_end();
 		ct_say("no standby, this process can't be recorded: it has other rights than its user's, or can't make files here: ",
 		       CT_STANDBY_PREFIX);
+	}
+	if (created && at_fork) {
+		at_fork(NULL, NULL, standby_forked, NULL);
+		at_fork = NULL;		/* children have it, too */
 	}
 	ct_signals_restore(mask);
 	if (created && begins)
@@ -258,6 +349,7 @@ void ct_standby_start(char *const *env)
 		standby_copy_options(env);
 	create = (__typeof__(create))ct_find_next("pthread_create");
 	open_library = (__typeof__(open_library))ct_find_next("dlopen");
+	at_fork = (__typeof__(at_fork))ct_find_next("__register_atfork");
 	ct_first_call = standby_first_call;
 	ct_store(&ct_stopped, (u8)CT_STANDS_BY);
 }

@@ -214,3 +214,26 @@ void ct_table_forget(u64 start)
 	if (table.start == start)
 		table.start = 0;
 }
+
+u32 ct_table_again(bool thunks)
+{
+	u64 page = 0;
+	u32 stored = 0;
+
+	for (u32 i = 0; !table.start && i < table.count; i++) {
+		struct word *w = &table.words[i];
+		u64 from = thunks ? w->replaced : (u64)w->thunk, to = thunks ? (u64)w->thunk : w->replaced;
+
+		if (!ct_is_thunk(w->thunk))
+			continue;
+		if (((u64)w->at & -4096ull) != page) {
+			page = (u64)w->at & -4096ull;
+			if (!ct_readable(page))
+				return stored;
+		}
+		/* A compare-and-exchange that fails writes, too. */
+		if (ct_load(w->at) == from)
+			stored += ct_cas(w->at, from, to);
+	}
+	return stored;
+}

@@ -40,4 +40,10 @@ u32 ct_table_put_back(const struct ct_object *o);
 /* The libcuda from start on is gone. */
 void ct_table_forget(u64 start);
 
+/*
+ * In a child that was forked after all was put back: stores the thunks into the words again, or what was there
+ * before.  Needs no list of objects; a libcuda that has gone is left alone.  Return: how many words.
+ */
+u32 ct_table_again(bool thunks);
+
 #endif

@@ -35,7 +35,7 @@ int cudatrace_detach(int step);
  * may write.  A thread of the library waits for @request to change (FUTEX_WAKE).
  */
 #define CT_STANDBY_PREFIX	"/dev/shm/cudatrace-standby-"
-#define CT_STANDBY_VERSION	1
+#define CT_STANDBY_VERSION	2
 
 /* Commands: cudatrace_attach(), with plugins; cudatrace_gpu_end(); both steps of cudatrace_detach() */
 #define CT_STANDBY_ATTACH	1
@@ -63,6 +63,7 @@ struct ct_standby_page {
 	uint32_t command;
 	int32_t result;		/* of the command; -ENOEXEC: a plugin can't be loaded */
 	uint32_t gpu;		/* of CT_STANDBY_ATTACH: CUPTI begins */
+	uint64_t pid_ns;	/* the number of that namespace; 0: not known */
 	char options[8192];	/* as of cudatrace_attach() */
 };
 
