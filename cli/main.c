@@ -32,6 +32,7 @@ static const struct command {
 	{ "export",   cmd_export,   "write a trace as a page, a database, a table, or for another tool" },
 	{ "pack",     cmd_pack,     "a trace as one compressed file, which every command opens" },
 	{ "mcp",      cmd_mcp,      "answer an assistant's questions about traces (Model Context Protocol)" },
+	{ "metrics",  cmd_metrics,  "answer a Prometheus with counters of what is recorded now" },
 	{ "doctor",   cmd_doctor,   "check this machine: what is missing, and the command that mends it" },
 };
 

@@ -21,5 +21,6 @@ int cmd_diff(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_mcp(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
 
 #endif

@@ -11,12 +11,13 @@
 #include "export/folded.h"
 #include "export/html/html.h"
 #include "export/jsonl.h"
+#include "export/openmetrics/openmetrics.h"
 #include "export/parquet/parquet.h"
 #include "export/perfetto/perfetto.h"
 #include "export/sqlite/sqlite.h"
 
 const struct ct_exporter ct_exporters[] = {
-	{ "jsonl", "a JSON object a line: B and E of a call, I of what has no duration", "jsonl ndjson json",
+	{ "jsonl", "a JSON object a line: B and E of calls, I of what has no duration", "jsonl ndjson json",
 	  CT_EXPORT_STREAM, ct_jsonl_export },
 	{ "html", "one page for a browser or a mail: findings, timeline, reports", "html htm",
 	  CT_EXPORT_STREAM, ct_html_export },
@@ -28,10 +29,12 @@ const struct ct_exporter ct_exporters[] = {
 	  CT_EXPORT_FILE, ct_sqlite_export },
 	{ "csv", "a table: a row a call or instant, columns named as in jsonl", "csv",
 	  CT_EXPORT_STREAM, ct_csv_export },
-	{ "parquet", "that table as files by day and host, for DuckDB, ClickHouse, Spark", "parquet",
+	{ "parquet", "that table in files by day and host: DuckDB, ClickHouse, Spark", "parquet",
 	  CT_EXPORT_DIRECTORY, ct_parquet_export },
 	{ "folded", "a line a stack of calls with its ns: flamegraph.pl, speedscope.app", "folded collapsed",
 	  CT_EXPORT_STREAM, ct_folded_export },
+	{ "openmetrics", "counters and histograms of the trace, as Prometheus reads them", "prom openmetrics",
+	  CT_EXPORT_STREAM, ct_openmetrics_export },
 };
 const size_t ct_exporters_count = sizeof(ct_exporters) / sizeof(*ct_exporters);
 

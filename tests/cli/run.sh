@@ -944,7 +944,7 @@ t_commands()
 	ok $? "--version"
 	"$ct" --help | grep -q EXAMPLES
 	ok $? "--help"
-	for command in record session probe snapshot live report explain diff timeline export mcp doctor; do
+	for command in record session probe snapshot live report explain diff timeline export mcp metrics doctor; do
 		"$ct" --help | grep -q "^  $command " && "$ct" $command --help | grep -q EXAMPLES
 		ok $? "$command --help ends in examples"
 	done
