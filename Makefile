@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Where udev, systemd and modprobe look, whatever PREFIX is.
 LIBDIR ?= /usr/lib
+CONFDIR ?= /etc
 B := build
 
 CC ?= gcc
@@ -124,6 +125,12 @@ install: install-programs
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf
 	install -D -m 644 packaging/modules-load.conf $(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf
 	install -D -m 644 packaging/modprobe.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
+	install -D -m 755 packaging/service/cudatrace-recorder $(DESTDIR)$(PREFIX)/lib/cudatrace/cudatrace-recorder
+	install -d $(DESTDIR)$(LIBDIR)/systemd/system
+	sed 's,/usr/lib/cudatrace/,$(PREFIX)/lib/cudatrace/,; s,^StateDirectory=,Environment=CUDATRACE=$(PREFIX)/bin/cudatrace\n&,' \
+		packaging/service/cudatrace-recorder.service >$(DESTDIR)$(LIBDIR)/systemd/system/cudatrace-recorder.service
+	@test -e $(DESTDIR)$(CONFDIR)/cudatrace/recorder.conf || \
+		install -D -m 644 packaging/service/recorder.conf $(DESTDIR)$(CONFDIR)/cudatrace/recorder.conf
 ifeq ($(DESTDIR),)
 	@getent group cudatrace >/dev/null || groupadd --system cudatrace
 	@if command -v udevadm >/dev/null && udevadm control --reload 2>/dev/null; then \
@@ -136,7 +143,8 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cudatrace $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cudatrace \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cudatrace.fish \
 		$(DESTDIR)$(LIBDIR)/udev/rules.d/60-cudatrace.rules $(DESTDIR)$(LIBDIR)/sysusers.d/cudatrace.conf \
-		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf
+		$(DESTDIR)$(LIBDIR)/modules-load.d/cudatrace.conf $(DESTDIR)$(LIBDIR)/modprobe.d/cudatrace.conf \
+		$(DESTDIR)$(LIBDIR)/systemd/system/cudatrace-recorder.service $(DESTDIR)$(CONFDIR)/cudatrace
 
 # What runs with glibc 2.31 and newer, for machines without a compiler: see packaging/portable.
 .PHONY: tarball wheel deb rpm portable

@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/judge.sh
 . tests/pick.sh
-names="tree needs help install" dkms_kernel=6.1
+names="tree needs help install service container" dkms_kernel=6.1
 # The module outside of a guest.
 [ "${1:-}" != --module ] || { names="sign conftest static dkms"; shift; }
 # DKMS builds for one kernel in `make test-all`, and for another one in `make test-kernels`.
@@ -54,6 +54,110 @@ t_tree()
 	is "$(nm -D --defined-only build/libcudatrace-stacks.so | awk '{print $3}' | xargs)" "cudatrace_stack cudatrace_stacks_begin" "that of stacks what the library calls"
 	is "$(readelf -d build/libcudatrace{,-nvtx,-gpu,-stacks}.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2)$')" "" "and all need libc alone"
 	is "$(nm -D --undefined-only build/libcudatrace{,-nvtx,-gpu,-stacks}.so | grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9]).*')" "" "... a libc of 2013 is enough"
+}
+
+# recorder_stub: a command that does what the recorder asks of cudatrace, and writes down what that was
+recorder_stub()
+{
+	cat >"$work/stub" <<-'END'
+		#!/bin/bash
+		echo "$*" >>"$STUB/asked"
+		case "$1 ${2:-}" in
+		"session start") [ ! -e "$STUB/refuse" ] ;;
+		"snapshot -q")
+			n=$(cat "$STUB/number" 2>/dev/null || echo 0)
+			echo $((n + 1)) >"$STUB/number"
+			[ $n -lt 4 ] || exec sleep 600
+			mkdir "$4" && head -c 300000 /dev/zero >"$4/stream" ;;
+		"explain "*) echo VERDICT ;;
+		"export --format") echo page >"$5" ;;
+		esac
+	END
+	chmod 755 "$work/stub"
+}
+
+# recorder CONF-LINE...: the recorder by these lines, in the background
+recorder()
+{
+	rm -rf "$work/state"
+	mkdir -p "$work/state"
+	printf '%s\n' '# comment' '' "directory=$work/state/snapshots" pause=0 "$@" >"$work/recorder.conf"
+	STUB=$work/state CUDATRACE=$work/stub packaging/service/cudatrace-recorder "$work/recorder.conf" 2>"$work/recorder.err" &
+	recorder_pid=$!
+}
+recorder_waits() { [ "$(cat "$work/state/number" 2>/dev/null)" = 5 ]; }
+
+# The service: what it asks for, what a trigger leaves, how much stays; and what it may do.
+t_service()
+{
+	local line exposure
+	recorder_stub
+	recorder groups=ioctl,memory ring_size=32M 'filter=--uid=alice --type=memory' 'limit=--rate=10 --by=process' triggers=xid,slow=50ms last=7 snapshots=2
+	wait_until recorder_waits
+	is "$(sed "s,$work/,,g" "$work/state/asked" | head -n 7 | paste -sd ';')" "session stop;session start --groups=ioctl,memory --ring-size=32M;session filter --uid=alice --type=memory;session limit --rate=10 --by=process;snapshot -q -o state/snapshots/.next/trace --last 7 --on xid,slow=50ms;explain state/snapshots/.next/trace;export --format html -o state/snapshots/.next/page.html state/snapshots/.next/trace" "the recorder asks for what its configuration says"
+	is "$(ls "$work/state/snapshots" | wc -l)" 2 "as many snapshots stay as it says"
+	is "$(cd "$work/state/snapshots" && ls "$(ls | tail -n 1)" | paste -sd ' ')" "explain.txt log page.html trace" "a snapshot has its explanation and its page"
+	kill -TERM $recorder_pid
+	wait $recorder_pid
+	is "$?,$(tail -n 1 "$work/state/asked")" "0,session stop" "a signal ends it, and the session"
+	recorder snapshots=9 megabytes=1 page=no
+	wait_until recorder_waits
+	is "$(du -sm "$work/state/snapshots" | awk '{ print $1 <= 1 }'),$(find "$work/state/snapshots" -name page.html)" "1," "no more disk is taken than it says"
+	kill -TERM $recorder_pid
+	wait $recorder_pid
+	for line in 'nonsense' 'colour=red' 'last=soon' 'directory=relative' 'page=maybe' 'groups=$(touch x)' 'snapshots=0'; do
+		recorder "$line"
+		wait $recorder_pid
+		is "$?,$(wc -l <"$work/recorder.err"),$(cat "$work/state/asked" 2>/dev/null)" "78,1," "a wrong configuration is told: $line" || cat "$work/recorder.err"
+	done
+	recorder
+	touch "$work/state/refuse"
+	wait $recorder_pid
+	is $? 78 "a session that does not start ends it" || cat "$work/recorder.err"
+	is "$(sed -n 's/^#\([a-z_]*=.*\)/\1/p' packaging/service/recorder.conf | grep -vxF -e "$(sed -n '/^groups=/,/^directory=/p' packaging/service/cudatrace-recorder | tr -d "'" |
+		awk '{ n = split($0, part, /[[:blank:]]+/); word = ""; for (i = 1; i <= n; i++) { if (part[i] ~ /^[a-z_]+=/) { if (word != "") print word; word = part[i] } else word = word " " part[i] } print word }')")" "" "the example says what counts without it"
+	if ! systemd-analyze security --help >/dev/null 2>&1 || ! exposure=$(systemd-analyze security --offline=true packaging/service/cudatrace-recorder.service 2>&1); then
+		skip "systemd-analyze security: this systemd has none without a running one"
+		return
+	fi
+	grep -qE '(OK|SAFE|PERFECT)' <<<"$(tail -n 1 <<<"$exposure")"
+	ok $? "systemd calls the service's rights OK" || tail -n 1 <<<"$exposure"
+	mkdir -p "$work/units/usr/lib/cudatrace"
+	is "$(systemd-analyze verify --man=no packaging/service/cudatrace-recorder.service 2>&1 | grep -v 'is not executable')" "" "and has no complaint about the unit"
+}
+
+# validator: Kubernetes's schemas from npm, once.  $without says why they are not there.
+validator()
+{
+	local modules=$PWD/build/kubernetes
+	[ ! -e "$modules/complete" ] || return 0
+	without="npm is missing"
+	command -v npm >/dev/null || return 1
+	mkdir -p "$modules"
+	cp packaging/kubernetes/validate.js "$modules/"
+	(cd "$modules" && timeout $hang npm install --ignore-scripts --no-audit --no-fund kubernetes-models@5.1.0 js-yaml@5.5.0) >"$work/npm.log" 2>&1 &&
+		touch "$modules/complete" && return
+	without="npm can't install them: $(grep -m 1 -i error "$work/npm.log")"
+	return 1
+}
+
+# The image and the manifests: versions, schemas.
+t_container()
+{
+	local without
+	is "$(grep -hoE 'image: cudatrace:.*' packaging/kubernetes/*.yaml | sort -u)" "image: cudatrace:$(sed -n 's/^.define CT_VERSION.*"\(.*\)".*/\1/p' module/uapi/cudatrace.h)" "manifests name the image of this version"
+	for version in "$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)" "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"; do
+		is "$version" "$(build/cudatrace version | sed 's/cudatrace \([^ ]*\).*/\1/')" "the version is that of module/uapi/cudatrace.h"
+	done
+	is "$(sed -n 's/^COPY \([^ ]*\).*/\1/p' packaging/container/Dockerfile)" "cudatrace_*_amd64.deb" "the image is made of the package"
+	if ! validator; then
+		skip "manifests by Kubernetes's schemas: $without"
+		return
+	fi
+	cp packaging/kubernetes/validate.js build/kubernetes/
+	is "$(node build/kubernetes/validate.js packaging/kubernetes/*.yaml)" "" "manifests are as Kubernetes's schemas ask"
+	sed 's/hostPID: true/hostPID: 7/' packaging/kubernetes/recorder.yaml >"$work/wrong.yaml"
+	is "$(node build/kubernetes/validate.js "$work/wrong.yaml" | grep -c 'hostPID must be boolean')" 1 "and a fault is found"
 }
 
 # plan_of ARGUMENT...: the suites that tests/run would run in $work/clone, in one line.
@@ -166,7 +270,7 @@ t_install()
 	ok $? "man pages and completion are installed"
 	is "$(find "$work/root" -name 'libcuda.so*')" "" "the simulated libcuda is not installed"
 
-	for file in udev/rules.d/60-cudatrace.rules sysusers.d/cudatrace.conf modules-load.d/cudatrace.conf modprobe.d/cudatrace.conf; do
+	for file in udev/rules.d/60-cudatrace.rules sysusers.d/cudatrace.conf modules-load.d/cudatrace.conf modprobe.d/cudatrace.conf systemd/system/cudatrace-recorder.service; do
 		[ -s "$work/root/usr/lib/$file" ]
 		ok $? "make install puts $file in place"
 	done
